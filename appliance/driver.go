@@ -1,0 +1,207 @@
+package appliance
+
+import (
+	"context"
+	"iter"
+	"log/slog"
+	"time"
+)
+
+// Driver speaks one protocol on one bus. It decides about bytes; when something
+// is sent, in which order and how often it is retried is decided by the core.
+//
+// All methods but Run are called from one goroutine, which also calls the Do of
+// every [Exchange]: a driver needs no locks for its own state.
+type Driver interface {
+	// Run keeps the port or connection open until ctx ends, re-opening it when it
+	// is lost. It returns nil when ctx ended and an error only when the bus can
+	// never work (a setting is impossible).
+	Run(ctx context.Context) error
+
+	// Plan turns what one command wants of things on this bus into chains. Every
+	// want appears in exactly one chain. The driver uses the fewest frames: one
+	// group or broadcast frame where the devices have one that covers exactly
+	// these things, one frame for neighbouring outputs of a device.
+	Plan(want []Want) []Chain
+
+	// Repair plans the same without group or broadcast frames, for members that
+	// a chain left behind.
+	Repair(want []Want) []Chain
+
+	// Polls lists the reads that keep the bus's things fresh. Asked once.
+	Polls() []Poll
+}
+
+// Exchange is one indivisible conversation on a bus: a frame out and its answer,
+// if one is due. (A sequence that the protocol forbids to interrupt, such as a
+// DALI send-twice, is one exchange.) It is the unit of pre-emption.
+type Exchange struct {
+	// Device names the device addressed, for back-off and statistics; empty for a
+	// group or broadcast frame.
+	Device string
+	// Airtime is how long the bus is busy when the device answers as it should,
+	// silences included; Worst when it does not answer.
+	Airtime, Worst time.Duration
+	// Late is how long after a time-out an answer may still come that could be
+	// mistaken for the answer to the device's next request. The device is left
+	// alone that long. Zero where answers carry a transaction number.
+	Late time.Duration
+	// Do performs the exchange. It does not begin a frame that cannot be out
+	// before the deadline of ctx (ErrExpired). Its error wraps one of ErrSilent,
+	// ErrDamaged, ErrRefused, ErrBusy, ErrBusDown, ErrExpired, ErrPreempted.
+	//
+	// preempt, if not nil, is closed when something more urgent waits: the
+	// exchange may then be given up as long as no byte of an answer has come.
+	Do func(ctx context.Context, preempt <-chan struct{}) (Result, error)
+}
+
+// Result of an exchange.
+type Result struct {
+	Sent     time.Time // when the last byte was on the wire; zero: nothing was sent
+	Readings []Reading
+}
+
+// Chain is what must happen in order for some things to take what was wanted.
+// Between its exchanges others may use the bus.
+type Chain struct {
+	Wants []Want
+	// Steps write; a thing is acknowledged when all steps are.
+	Steps []Exchange
+	// Verify reads back what the steps wrote, any number of exchanges. Their
+	// readings are compared with Wants. Empty where nothing can be read.
+	Verify []Exchange
+	// Group: the steps are group or broadcast frames that nobody acknowledges;
+	// the verification is the acknowledgement.
+	Group bool
+	// Unverifiable: the hardware can neither acknowledge nor be read (DMX); sent
+	// counts as acknowledged and the ledger says so.
+	Unverifiable bool
+}
+
+// Class of a value decides how fresh it is kept.
+type Class uint8
+
+// The classes, see [Freshness].
+const (
+	ClassLight Class = iota
+	ClassShade
+	ClassPower
+)
+
+// Poll is a read that is repeated.
+type Poll struct {
+	Exchange
+	Class Class
+	Refs  []Ref // what it refreshes
+	// Split, if not nil, gives smaller polls that together read the same, for a
+	// device that refused the combined one.
+	Split func() []Poll
+}
+
+// Channel is what a driver learned from the profile about one channel of a node
+// or one shade.
+type Channel struct {
+	Abilities        Ability
+	KelvinMin        Kelvin
+	KelvinMax        Kelvin
+	MinLevel         Level         // lowest level above off; wants are raised to it
+	Fade             time.Duration // longest time from one level to another that the device takes by itself
+	Clips            bool          // the device may raise or lower a level to limits of its own
+	Unverifiable     bool
+	PositionMeasured bool // shades: the device reports its position itself
+}
+
+// Opened is a bus ready to run: what a driver makes of the installer's entries.
+type Opened struct {
+	Driver Driver
+	// Device gives the device key (see [Exchange.Device]) of each node.
+	Device map[ID]string
+	// Channels of each node, channel 1 first; Shades by shade ID.
+	Channels map[ID][]Channel
+	Shades   map[ID]Channel
+	// Broken entries, by node or shade: they are quarantined, the rest runs.
+	BrokenNodes  map[ID]error
+	BrokenShades map[ID]error
+}
+
+// BusConfig is what a driver opens a bus with.
+type BusConfig struct {
+	Bus    Bus
+	Nodes  []Node  // those of this bus, ascending ID
+	Shades []Shade // those of these nodes, ascending ID
+	// Last gives the last value known of a thing from before a restart, for a
+	// driver that must tell apart what a register alone does not say.
+	Last func(Ref) (Values, bool)
+	// Report takes what devices say unasked. Safe to call from any goroutine.
+	Report func([]Reading)
+	Log    *slog.Logger
+	// DataDir holds installers' own files, profiles/ among them. Empty: none.
+	DataDir string
+}
+
+// OpenFunc makes a driver for one bus. It opens no port: [Driver.Run] does. An
+// error quarantines the bus; errors of single entries go to [Opened].
+type OpenFunc func(cfg BusConfig) (Opened, error)
+
+// Abilities that a driver may have besides.
+
+// Recorder shows the frames that pass on a bus.
+type Recorder interface {
+	// Recent returns the last frames, oldest first.
+	Recent() []Frame
+	// Follow sends every frame from now on until ctx ends, then closes the
+	// channel. A reader too slow for its bounded buffer loses frames, never the
+	// bus time.
+	Follow(ctx context.Context) <-chan Frame
+}
+
+// Linker tells whether the port or connection is there.
+type Linker interface {
+	// Link returns nil when the bus is usable, else why not. Safe from any
+	// goroutine.
+	Link() error
+}
+
+// Scanner finds devices that are on the bus, configured or not.
+type Scanner interface {
+	// Scan yields exchanges, one at a time; after each was done found is told what
+	// it showed. The bus runs them behind everything else.
+	Scan(opts ScanOptions) iter.Seq[ScanStep]
+}
+
+// ScanOptions narrow a scan; zero values mean all.
+type ScanOptions struct{ First, Last int }
+
+// ScanStep is one probe of a scan.
+type ScanStep struct {
+	Exchange
+	Address string
+	// Judge turns the outcome into what an installer reads; ok false means nobody
+	// is there.
+	Judge func(Result, error) (found Found, ok bool)
+}
+
+// Found is a device that a scan saw.
+type Found struct {
+	Address string
+	Kind    string // best guess of a profile name, or empty
+	Detail  string // for people
+}
+
+// Direction of a frame as seen from the controller.
+type Direction uint8
+
+// Directions. Discarded bytes were received and could not be used.
+const (
+	FrameSent Direction = iota
+	FrameReceived
+	FrameDiscarded
+)
+
+// Frame is one piece of traffic in a bus's flight recorder.
+type Frame struct {
+	At        time.Time
+	Direction Direction
+	Bytes     []byte
+	Note      string // why discarded, port lost, port found; empty for ordinary frames
+}

@@ -1,0 +1,44 @@
+package appliance
+
+import "errors"
+
+// What callers branch on. Compare with errors.Is; the text around them says what
+// was attempted, on which bus and node.
+var (
+	// Outcomes of an exchange, set by drivers and lines.
+
+	// ErrSilent: the device did not answer in time. Retried.
+	ErrSilent = errors.New("no answer")
+	// ErrDamaged: an answer came and was not valid (checksum, length, echo). Retried.
+	ErrDamaged = errors.New("damaged answer")
+	// ErrRefused: the device answered that it will not do this. Never retried.
+	ErrRefused = errors.New("refused by the device")
+	// ErrBusy: the device asked to be tried again later.
+	ErrBusy = errors.New("device busy")
+	// ErrBusDown: the port or connection is not there; nothing was sent.
+	ErrBusDown = errors.New("bus down")
+	// ErrExpired: the deadline would have passed before the frame was out; nothing
+	// was sent.
+	ErrExpired = errors.New("expired")
+	// ErrPreempted: a command came while a device that is presumed dead was being
+	// probed; the probe was given up before any answer began.
+	ErrPreempted = errors.New("preempted")
+
+	// Outcomes of a command.
+
+	// ErrNotFound: no such cluster, node, shade or channel.
+	ErrNotFound = errors.New("not found")
+	// ErrUnable: none of the targets has the ability asked for.
+	ErrUnable = errors.New("not able to")
+	// ErrOutOfRange: a value outside its documented bounds.
+	ErrOutOfRange = errors.New("out of range")
+	// ErrSuperseded: a newer command for the same thing took its place before it
+	// was on the wire.
+	ErrSuperseded = errors.New("superseded by a newer command")
+	// ErrOverloaded: too many commands are waiting already.
+	ErrOverloaded = errors.New("too many commands waiting")
+	// ErrUnreachable: the device is offline.
+	ErrUnreachable = errors.New("offline")
+	// ErrMismatch: the device acknowledged, and then reported another value.
+	ErrMismatch = errors.New("device reports another value")
+)

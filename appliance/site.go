@@ -1,0 +1,162 @@
+package appliance
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"time"
+)
+
+// ID is the integer identity of a node, shade or cluster as the public API
+// shows it: 1 to [MaxID], never changed, never reused. Zero means "none".
+// Nodes, shades and clusters count separately.
+type ID int32
+
+// MaxID is the highest ID accepted. It leaves room for the row IDs of
+// getLightLevels (ten times the ID plus a digit) in a signed 32-bit integer,
+// the narrowest type an old client may keep them in.
+const MaxID ID = 200_000_000
+
+// Where the IDs of each family start by default, so that a node ID sent to
+// shadeControl fails instead of moving a shade (design §4).
+const (
+	FirstNodeID    ID = 1
+	FirstShadeID   ID = 5001
+	FirstClusterID ID = 1
+)
+
+// UUID is the internal identity of every noun, beside its integer ID.
+type UUID [16]byte
+
+// NewUUID returns a random (version 4) UUID.
+func NewUUID() UUID {
+	var u UUID
+	rand.Read(u[:]) // never fails, see crypto/rand
+	u[6] = u[6]&0x0f | 0x40
+	u[8] = u[8]&0x3f | 0x80
+	return u
+}
+
+// ParseUUID reads the canonical 36-character form.
+func ParseUUID(s string) (UUID, error) {
+	var u UUID
+	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
+		return UUID{}, fmt.Errorf("UUID %q: want 36 characters like 123e4567-e89b-42d3-a456-426614174000", s)
+	}
+	packed := s[0:8] + s[9:13] + s[14:18] + s[19:23] + s[24:36]
+	if _, err := hex.Decode(u[:], []byte(packed)); err != nil {
+		return UUID{}, fmt.Errorf("UUID %q: %w", s, err)
+	}
+	return u, nil
+}
+
+// String gives the canonical 36-character form.
+func (u UUID) String() string {
+	return fmt.Sprintf("%x-%x-%x-%x-%x", u[0:4], u[4:6], u[6:8], u[8:10], u[10:16])
+}
+
+// IsZero reports whether u was never set.
+func (u UUID) IsZero() bool { return u == UUID{} }
+
+// Site is everything an installer configured. It is a plain value: whoever
+// holds one may read it, nobody changes one that was handed over.
+type Site struct {
+	Name     string
+	Settings Settings
+	Buses    []Bus
+	Nodes    []Node    // ascending ID
+	Shades   []Shade   // ascending ID
+	Clusters []Cluster // ascending ID
+}
+
+// Settings are choices of the whole site.
+type Settings struct {
+	// InvertShades turns the direction of shadeLevel and posValue in the public
+	// API for sites whose Controller 1.0 meant 0 = open. The core never inverts.
+	InvertShades bool
+	// Freshness overrides the target age per value class; zero keeps the default.
+	Freshness Freshness
+}
+
+// Freshness is the age a value of each class may reach before it is read again.
+type Freshness struct {
+	Light       time.Duration // default 5 s
+	MovingShade time.Duration // default 1 s
+	IdleShade   time.Duration // default 15 s
+	Power       time.Duration // default 30 s
+}
+
+// Bus is a port with one driver and its line settings.
+type Bus struct {
+	UUID   UUID
+	Name   string // unique in the site
+	Driver string // "modbus"
+	// Port is a device path (preferably below /dev/serial/by-id), or
+	// tcp://host:port, or rtu+tcp://host:port; which ones, the driver says.
+	Port     string
+	Line     LineSettings
+	Options  map[string]string // driver settings; unknown keys are refused by the driver
+	Disabled bool              // configured, but not opened
+}
+
+// LineSettings of a serial port; all zero on a socket. Zero fields take the
+// driver's default.
+type LineSettings struct {
+	BaudRate int    // bits per second
+	Parity   string // "none", "even", "odd"
+	DataBits int    // 7 or 8
+	StopBits int    // 1 or 2
+}
+
+// Tag is the kind of a node as the public API's tagType names it.
+type Tag string
+
+// The two tags. A light node is a NODE; sensors, wall stations, meters and pure
+// shade actuators are PERIPHERAL.
+const (
+	TagNode       Tag = "NODE"
+	TagPeripheral Tag = "PERIPHERAL"
+)
+
+// Node is an addressable device on a bus, with one or more channels.
+type Node struct {
+	UUID    UUID
+	ID      ID
+	Name    string
+	Bus     UUID
+	Address string // in the words of the bus's driver: "5", "5/12", "1A.2B.3C"
+	Profile string // name of a device profile of the driver
+	Tag     Tag    // empty: NODE if it has a light channel, else PERIPHERAL
+	// Outputs picks the outputs of the profile that are this node's channels, in
+	// order (channel 1 is Outputs[0]); empty means all. Outputs count from 1.
+	Outputs []int
+	// Groups are the groups that the device itself holds, in the driver's words.
+	Groups  []string
+	Options map[string]string // driver settings; unknown keys are refused by the driver
+}
+
+// Shade is a motorised covering that hangs off a node.
+type Shade struct {
+	UUID   UUID
+	ID     ID
+	Name   string
+	Node   ID
+	Output int // shade output of the node's profile, from 1
+	// TravelUp and TravelDown are the times from end to end. Drivers whose motors
+	// report their own position need none.
+	TravelUp, TravelDown time.Duration
+	// Inverted says the motor runs the other way than its profile says; found by
+	// watching it at commissioning.
+	Inverted bool
+}
+
+// Cluster is our named set of nodes and shades, commanded as one.
+type Cluster struct {
+	UUID      UUID
+	ID        ID
+	Name      string
+	Nodes     []ID // ascending
+	Shades    []ID // ascending
+	CreatedBy string
+	CreatedOn time.Time
+}

@@ -1,0 +1,132 @@
+package appliance
+
+import "time"
+
+// Source says where a value came from.
+type Source uint8
+
+// The sources. Unknown, the zero value, means there is no value.
+const (
+	Unknown      Source = iota
+	Restored            // known before the restart, not read since: stale
+	Acknowledged        // asked for and acknowledged
+	Measured            // read from the device
+	Estimated           // modelled, such as a position from travel time
+	Sent                // sent to hardware that cannot confirm
+)
+
+// Known is a value with its age and source. The zero Known is "not known".
+type Known[T any] struct {
+	Value  T
+	At     time.Time
+	Source Source
+}
+
+// OK reports whether there is a value at all.
+func (k Known[T]) OK() bool { return k.Source != Unknown }
+
+// Snapshot is the state of the whole site at one moment. It never changes:
+// readers share it without locks, and keep it as long as they like.
+type Snapshot struct {
+	At time.Time
+	// Values counts changes of any value, name, online flag or membership that a
+	// reader could see; two snapshots with the same number differ in ages only.
+	Values   uint64
+	Site     *Site
+	Nodes    []*NodeState    // ascending ID
+	Shades   []*ShadeState   // ascending ID
+	Clusters []*ClusterState // ascending ID
+	Buses    []*BusState     // in site order
+	Faults   []Fault
+
+	index      *index
+	superseded chan struct{}
+}
+
+// Superseded is closed when a newer snapshot has been published.
+func (s *Snapshot) Superseded() <-chan struct{} { return s.superseded }
+
+// NodeState is one node now. A quarantined node is offline and has no channels.
+type NodeState struct {
+	Node     *Node
+	Tag      Tag       // never empty
+	Clusters []ID      // those it is in, ascending
+	Online   bool      //
+	LastSeen time.Time // zero: never
+	Channels []ChannelState
+	// The node's own values: means over its channels, rounded half up.
+	Level  Known[Level]
+	Kelvin Known[Kelvin]
+	RGBW   Known[RGBW]
+	Power  Known[float64] // W, sum over its channels
+	// Abilities of all its channels together.
+	Abilities Ability
+	Fault     string // why it is quarantined; empty if it is not
+}
+
+// ChannelState is one channel now.
+type ChannelState struct {
+	Channel
+	Level     Known[Level]
+	Kelvin    Known[Kelvin]
+	RGBW      Known[RGBW]
+	Power     Known[float64]
+	LastLevel Level // last level above 0; 0 if none was ever known
+}
+
+// ShadeState is one shade now.
+type ShadeState struct {
+	Shade    *Shade
+	Channel  Channel
+	Clusters []ID
+	Online   bool
+	LastSeen time.Time
+	Position Known[Position]
+	Motion   Motion // Stopped, Opening, Closing, Moving or MotionUnknown
+	// Uncertainty of an estimated position, in percent points; 0 when measured.
+	Uncertainty int
+	Fault       string
+}
+
+// ClusterState is one cluster now. Aggregates are means over its online members
+// that have the ability, rounded half up, 0 if there is none (design §5).
+type ClusterState struct {
+	Cluster  *Cluster
+	Lights   int // light nodes among its members
+	Level    Level
+	Kelvin   Kelvin
+	RGBW     RGBW
+	Position Position
+	Motion   Motion // common to its shades, Moving if they differ
+}
+
+// BusState is one bus now.
+type BusState struct {
+	Bus   *Bus
+	Up    bool
+	Fault string // why it is down or quarantined
+	// Bound is the longest a command can wait for a frame in flight: the longest
+	// exchange of this bus when its device does not answer. Typical is the same
+	// when it does.
+	Bound, Typical time.Duration
+	// Use of the bus over the last minute, 0 to 1, and the part of it spent on
+	// devices that do not answer.
+	Use, DeadUse float64
+	// Demand is the bus time that the freshness targets ask for, 1 = all of it.
+	// Above 1 the targets cannot be met and ages stretch by that factor.
+	Demand float64
+	// Waiting commands and their frames.
+	Queue int
+	Stats BusStats
+}
+
+// BusStats count since the start.
+type BusStats struct {
+	Exchanges, Silent, Damaged, Refused, Busy, Down, Expired, Preempted uint64
+}
+
+// Fault names a broken entry that was set aside while the rest runs.
+type Fault struct {
+	Where string // "bus ground-floor", "node 7 (Lobby)"
+	What  string // what is wrong and what to do
+}

@@ -1,0 +1,52 @@
+package line
+
+import "time"
+
+// Verdict is what a protocol thinks of the bytes received so far.
+type Verdict uint8
+
+// The verdicts. n is the count returned with them by [Request.Scan].
+const (
+	// More: not complete yet; go on listening.
+	More Verdict = iota
+	// Accept: the first n bytes are the answer.
+	Accept
+	// Skip: the first n bytes are not for us (another unit, a late answer, noise);
+	// drop and record them, look at the rest, go on until the deadline.
+	Skip
+	// Reject: the answer came damaged. The exchange fails with ErrDamaged and the
+	// line is re-synchronised before the next one.
+	Reject
+	// Broken: the stream cannot be trusted any more; on a socket the connection is
+	// dropped and made again, on a serial port the same as Reject.
+	Broken
+)
+
+// Request is one frame out and, unless Scan is nil, one answer in.
+type Request struct {
+	Frame []byte
+	// Scan judges the bytes received since the frame went out. It is called
+	// whenever bytes arrived and again after a Skip, with what is left; it must not
+	// keep b. Nil: nobody answers, and the line is kept silent for Turnaround.
+	Scan func(b []byte) (n int, v Verdict)
+	// Timeout for the whole answer, counted from the end of transmission.
+	Timeout time.Duration
+	// Silence required before the frame, if longer than the line's own.
+	Guard time.Duration
+	// Turnaround after a frame that nobody answers.
+	Turnaround time.Duration
+	// Preempt, when closed, gives the exchange up with ErrPreempted as long as no
+	// byte of an answer has arrived. Nil: never.
+	Preempt <-chan struct{}
+	// Actuates marks a frame that moves something. If it cannot be proven to have
+	// left this machine in time (bytes stuck in a socket), the connection is
+	// aborted so that it is never delivered late.
+	Actuates bool
+}
+
+// Reply to a request.
+type Reply struct {
+	Frame []byte    // the accepted bytes; nil if nobody answers
+	Sent  time.Time // when the last byte of the request was on the wire
+	Done  time.Time // when the last byte of the answer was there
+}
