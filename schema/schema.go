@@ -1,0 +1,106 @@
+package schema
+
+import (
+	"bytes"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Schema is a compiled JSON Schema. Safe for concurrent use.
+type Schema struct {
+	compiled *jsonschema.Schema
+
+	mu       sync.Mutex
+	compiler *jsonschema.Compiler // finds sub-schemas by location, for messages
+}
+
+// Compile reads a JSON Schema, draft 2020-12 unless it names another. name
+// identifies it in messages. The format "timespan" is checked.
+func Compile(name string, schemaJSON []byte) (*Schema, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schemaJSON))
+	if err != nil {
+		return nil, fmt.Errorf("schema %s: %w", name, err)
+	}
+	c := jsonschema.NewCompiler()
+	c.UseLoader(jsonschema.SchemeURLLoader{}) // nothing is loaded from disk or network
+	c.RegisterFormat(&jsonschema.Format{Name: "timespan", Validate: checkTimespan})
+	c.AssertFormat()
+	location := "mem:///" + name
+	if err := c.AddResource(location, doc); err != nil {
+		return nil, fmt.Errorf("schema %s: %w", name, err)
+	}
+	compiled, err := c.Compile(location)
+	if err != nil {
+		return nil, fmt.Errorf("schema %s: %w", name, err)
+	}
+	return &Schema{compiled: compiled, compiler: c}, nil
+}
+
+// MustCompile is [Compile] for schemas embedded in the program.
+func MustCompile(name string, schemaJSON []byte) *Schema {
+	s, err := Compile(name, schemaJSON)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// at returns the sub-schema at a location that a validation error named, or nil.
+func (s *Schema) at(location string) *jsonschema.Schema {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sub, err := s.compiler.Compile(location)
+	if err != nil {
+		return nil
+	}
+	return sub
+}
+
+// checkTimespan accepts text like 200ms, 25s, 1m30s; never negative.
+func checkTimespan(v any) error {
+	text, ok := v.(string)
+	if !ok {
+		return nil // its type is the business of "type"
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return fmt.Errorf("want a time with its unit, such as 200ms, 25s or 1m30s")
+	}
+	return nil
+}
+
+// Decode parses data, checks it against s and decodes it into the struct that
+// into points at (field names by yaml tags). What is wrong with the document is
+// returned as [Problems]. The document is returned for positions of later
+// checks; it is nil when there is an error.
+func Decode(file string, data []byte, s *Schema, into any) (*Document, error) {
+	doc, err := Read(file, data, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := doc.decode(into); err != nil {
+		return nil, err
+	}
+	return doc, nil
+}
+
+// Read parses data and checks it against s without decoding it.
+func Read(file string, data []byte, s *Schema) (*Document, error) {
+	doc, value, err := parse(file, data)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.compiled.Validate(value); err != nil {
+		failed, ok := err.(*jsonschema.ValidationError)
+		if !ok {
+			return nil, Problems{{File: file, Message: err.Error()}}
+		}
+		e := explainer{schema: s, doc: doc, root: value}
+		e.explain(failed)
+		return nil, e.problems.Err()
+	}
+	return doc, nil
+}
