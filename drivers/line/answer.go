@@ -1,0 +1,237 @@
+package line
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+// failure is an exchange that went wrong after its frame was sent, and what it
+// leaves behind.
+type failure struct {
+	error
+	resync bool // bytes of an answer may still be under way
+	drop   bool // the connection, if it is one, cannot be trusted any more
+}
+
+func (f failure) Unwrap() error { return f.error }
+
+// answer listens until Scan accepts.
+func (l *Line) answer(ctx context.Context, p port, r Request, reply Reply, deadline time.Time) (Reply, error) {
+	until := earliest(reply.Sent.Add(r.Timeout), deadline)
+	for {
+		frame, at, err := l.judge(r)
+		if err != nil {
+			return reply, err
+		}
+		if frame != nil {
+			reply.Frame, reply.Done = frame, at
+			l.transmissionOver(&reply, at)
+			return reply, nil
+		}
+		stop, preempt := until, r.Preempt
+		if l.in.waiting() > 0 {
+			preempt = nil
+		} else if preempt != nil && time.Now().Before(reply.Sent) {
+			stop, preempt = earliest(until, reply.Sent), nil
+		}
+		err = p.await(ctx, stop, preempt)
+		switch {
+		case err == nil:
+		case !errors.Is(err, errTimeUp):
+			return reply, err
+		case !time.Now().Before(until):
+			return reply, l.timeUp(ctx, r, until)
+		}
+	}
+}
+
+// transmissionOver notes that our transmission had ended by at, because bytes of
+// an answer came then, whatever the computation says: virtual ports are faster
+// than their settings.
+func (l *Line) transmissionOver(reply *Reply, at time.Time) {
+	l.ownEnd = earliest(l.ownEnd, at)
+	reply.Sent = earliest(reply.Sent, at)
+}
+
+// judge shows Scan what has come. A nil frame without error means: not yet.
+func (l *Line) judge(r Request) (frame []byte, at time.Time, err error) {
+	in := &l.in
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for len(in.buf) > 0 {
+		n, verdict := r.Scan(in.buf)
+		n = max(0, min(n, len(in.buf)))
+		switch verdict {
+		case More:
+			return nil, time.Time{}, nil
+		case Accept:
+			frame = append(make([]byte, 0, n), in.buf[:n]...)
+			in.drop(n)
+			l.rec.add(in.at, appliance.FrameReceived, frame, "")
+			return frame, in.at, nil
+		case Skip:
+			n = max(1, n) // a Skip of nothing would never end
+			l.rec.add(in.at, appliance.FrameDiscarded, in.buf[:n], noteNotForUs)
+			in.drop(n)
+		default:
+			if n == 0 || l.charBits > 0 {
+				n = len(in.buf)
+			}
+			err = failure{
+				error:  fmt.Errorf("%w on %s: % X", appliance.ErrDamaged, l.where, clip(in.buf[:n])),
+				resync: true, drop: verdict == Broken,
+			}
+			l.rec.add(in.at, appliance.FrameDiscarded, in.buf[:n], noteDamaged)
+			in.drop(n)
+			return nil, time.Time{}, err
+		}
+	}
+	return nil, time.Time{}, nil
+}
+
+// clip bounds the bytes that go into an error message.
+func clip(b []byte) []byte { return b[:min(len(b), 32)] }
+
+// waiting counts the bytes that Scan wants more of.
+func (in *input) waiting() int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return len(in.buf)
+}
+
+// timeUp explains an answer that is missing or incomplete.
+func (l *Line) timeUp(ctx context.Context, r Request, until time.Time) error {
+	in := &l.in
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if n := len(in.buf); n > 0 {
+		err := fmt.Errorf("%w on %s: incomplete after %d bytes: % X", appliance.ErrDamaged, l.where, n, clip(in.buf))
+		l.discard(noteIncomplete)
+		return failure{error: err, resync: true, drop: true}
+	}
+	if deadline, ok := ctx.Deadline(); ok && until.Equal(deadline) {
+		return failure{
+			error:  fmt.Errorf("%w on %s before the deadline: %w", appliance.ErrSilent, l.where, context.DeadlineExceeded),
+			resync: true,
+		}
+	}
+	return fmt.Errorf("%w within %v on %s", appliance.ErrSilent, r.Timeout, l.where)
+}
+
+// settle leaves the line fit for the next exchange after one that failed with err
+// once its frame was sent, and returns the error for the caller.
+func (l *Line) settle(p port, r Request, err error) error {
+	var f failure
+	switch {
+	case errors.As(err, &f):
+		if f.resync {
+			l.dirty = time.Now()
+		}
+		if f.drop && l.address != "" {
+			l.lose(p, f.error)
+		}
+		err = f.error
+	case errors.Is(err, appliance.ErrSilent):
+	case errors.Is(err, appliance.ErrPreempted):
+		err = fmt.Errorf("%w on %s before an answer began", appliance.ErrPreempted, l.where)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		err = l.abandon(p, err)
+	default:
+		l.abortUnsent(p, r)
+		l.lose(p, err)
+		return l.down(fmt.Errorf("lost while waiting for an answer: %w", err))
+	}
+	l.abortUnsent(p, r)
+	return err
+}
+
+// abandon gives up listening because ctx ended.
+func (l *Line) abandon(p port, err error) error {
+	l.dirty = time.Now()
+	l.in.mu.Lock()
+	partial := len(l.in.buf) > 0
+	l.discard(noteIncomplete)
+	l.in.mu.Unlock()
+	if partial && l.address != "" {
+		l.lose(p, errors.New("given up in the middle of an answer"))
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%w on %s before the deadline: %w", appliance.ErrSilent, l.where, err)
+	}
+	return fmt.Errorf("%s: waiting for an answer: %w", l.where, err)
+}
+
+// abortUnsent makes sure that a frame that moves something is not delivered after
+// its exchange was given up.
+func (l *Line) abortUnsent(p port, r Request) {
+	if !r.Actuates {
+		return
+	}
+	if n := p.unsent(); n > 0 {
+		p.abort()
+		l.lose(p, fmt.Errorf("%d bytes of a command were stuck and have been withdrawn", n))
+	}
+}
+
+// readEcho reads back what was sent and compares it.
+func (l *Line) readEcho(ctx context.Context, p port, r Request, reply Reply) (Reply, error) {
+	until := reply.Sent.Add(echoLimit)
+	for {
+		done, err := l.compareEcho(r.Frame, &reply)
+		if done || err != nil {
+			return reply, err
+		}
+		switch err := p.await(ctx, until, nil); {
+		case err == nil:
+		case errors.Is(err, errTimeUp):
+			return reply, failure{
+				error:  fmt.Errorf("%w on %s: the adapter did not echo the request within %v; is it one that echoes?", appliance.ErrDamaged, l.where, echoLimit),
+				resync: true,
+			}
+		default:
+			return reply, err
+		}
+	}
+}
+
+// echoLimit is how long after the end of transmission an echo may take: a USB
+// adapter holds bytes back for 16 ms at most.
+const echoLimit = 100 * time.Millisecond
+
+func (l *Line) compareEcho(frame []byte, reply *Reply) (done bool, err error) {
+	in := &l.in
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	n := min(len(frame), len(in.buf))
+	if !bytes.Equal(in.buf[:n], frame[:n]) {
+		err := fmt.Errorf("%w on %s: the echo % X differs from the request: two senders at once, or no echo at all", appliance.ErrDamaged, l.where, clip(in.buf))
+		l.discard(noteCollision)
+		return false, failure{error: err, resync: true, drop: true}
+	}
+	if n < len(frame) {
+		return false, nil
+	}
+	in.drop(n)
+	l.transmissionOver(reply, in.at)
+	reply.Done = reply.Sent
+	return true, nil
+}
+
+// turnaround keeps the line silent after a frame that nobody answers. The frame
+// is out: the end of ctx shortens the wait, not the silence.
+func (l *Line) turnaround(ctx context.Context, p port, r Request, reply Reply) error {
+	l.notBefore = reply.Sent.Add(r.Turnaround)
+	if sleepUntil(ctx, l.notBefore) != nil {
+		sharpUntil(earliest(reply.Sent, time.Now().Add(sharpStretch)))
+	}
+	if n := p.unsent(); n > 0 && l.address != "" {
+		l.abortUnsent(p, r)
+		return fmt.Errorf("%w on %s: nobody took the frame within %v", appliance.ErrSilent, l.where, r.Turnaround)
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package line
+
+import (
+	"sync"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+// inputLimit bounds the bytes that wait to be judged: more than the longest frame
+// of any protocol here.
+const inputLimit = 4096
+
+// input is what was received and not yet judged. On a serial port a pump fills
+// it, on a socket whoever holds the turn.
+type input struct {
+	more  chan struct{} // holds a token when bytes came during an exchange
+	pumps sync.WaitGroup
+
+	mu    sync.Mutex
+	buf   []byte
+	at    time.Time // when the last byte was seen
+	asked bool      // an exchange is under way: bytes wait for its Scan
+	deaf  bool      // re-synchronising: bytes are discarded
+}
+
+func (in *input) wait() { in.pumps.Wait() }
+
+// received takes bytes from a port.
+func (l *Line) received(b []byte, at time.Time) {
+	in := &l.in
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	gap := at.Sub(in.at)
+	in.at = at
+	switch {
+	case in.asked:
+		in.buf = append(in.buf, b...)
+		select {
+		case in.more <- struct{}{}:
+		default:
+		}
+	case in.deaf:
+		l.rec.add(at, appliance.FrameDiscarded, b, noteDamaged)
+	case l.cfg.Overheard != nil:
+		if gap > PartialGap {
+			l.discard(noteIncomplete)
+		}
+		in.buf = append(in.buf, b...)
+		l.overhear(at)
+	case l.framed:
+		in.buf = append(in.buf, b...)
+	default:
+		l.rec.add(at, appliance.FrameDiscarded, b, noteUnasked)
+	}
+	if len(in.buf) > inputLimit {
+		l.discard(noteOverflow)
+	}
+}
+
+// overhear shows unasked bytes to the protocol. Called with in.mu held.
+func (l *Line) overhear(at time.Time) {
+	in := &l.in
+	for len(in.buf) > 0 {
+		n := min(l.cfg.Overheard(in.buf), len(in.buf))
+		if n <= 0 {
+			return
+		}
+		l.rec.add(at, appliance.FrameReceived, in.buf[:n], "")
+		in.drop(n)
+	}
+}
+
+// discard empties the input. Called with in.mu held.
+func (l *Line) discard(note string) {
+	if len(l.in.buf) > 0 {
+		l.rec.add(l.in.at, appliance.FrameDiscarded, l.in.buf, note)
+		l.in.buf = l.in.buf[:0]
+	}
+}
+
+// drop removes the first n bytes.
+func (in *input) drop(n int) {
+	in.buf = in.buf[:copy(in.buf, in.buf[n:])]
+}
+
+// lastByte is when the line was last heard.
+func (in *input) lastByte() time.Time {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.at
+}
+
+// begin makes room for the answer to a request that is about to be written.
+func (l *Line) begin() {
+	in := &l.in
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if !l.framed {
+		l.discard(noteUnasked)
+	}
+	in.asked = true
+	select {
+	case <-in.more:
+	default:
+	}
+}
+
+// end returns to listening; what the exchange left over is treated as unasked.
+func (l *Line) end() {
+	in := &l.in
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.asked = false
+	if len(in.buf) == 0 {
+		return
+	}
+	switch {
+	case l.cfg.Overheard != nil:
+		l.overhear(in.at)
+	case !l.framed:
+		l.discard(noteUnasked)
+	}
+}

@@ -1,0 +1,91 @@
+package line
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+// Bounds of the flight recorder: 256 frames of up to 640 bytes (the longest of
+// any protocol here, a DMX widget message of 605 bytes, fits).
+const (
+	recordedFrames = 256
+	recordedBytes  = 640
+	followBuffer   = 256
+)
+
+// recorder keeps the last frames. Its slots are used again and again: recording
+// allocates only while they grow, or while somebody follows.
+type recorder struct {
+	mu        sync.Mutex
+	ring      [recordedFrames]appliance.Frame
+	next      int // slot of the next frame
+	count     int // used slots
+	followers map[chan appliance.Frame]struct{}
+}
+
+// add records a frame. A note must be a constant: notes are kept as they are.
+func (r *recorder) add(at time.Time, dir appliance.Direction, b []byte, note string) {
+	if len(b) > recordedBytes {
+		b = b[:recordedBytes]
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	slot := &r.ring[r.next]
+	slot.At, slot.Direction, slot.Note = at, dir, note
+	slot.Bytes = append(slot.Bytes[:0], b...)
+	r.next = (r.next + 1) % recordedFrames
+	r.count = min(r.count+1, recordedFrames)
+	if len(r.followers) == 0 {
+		return
+	}
+	frame := copyFrame(slot)
+	for ch := range r.followers {
+		select {
+		case ch <- frame:
+		default: // too slow: it loses this one
+		}
+	}
+}
+
+func copyFrame(f *appliance.Frame) appliance.Frame {
+	c := *f
+	c.Bytes = append([]byte(nil), f.Bytes...)
+	return c
+}
+
+// Recent returns the last frames, oldest first; 256 at most, of each at most the
+// first 640 bytes. They are the caller's own.
+func (l *Line) Recent() []appliance.Frame {
+	r := &l.rec
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	frames := make([]appliance.Frame, 0, r.count)
+	for i := range r.count {
+		frames = append(frames, copyFrame(&r.ring[(r.next-r.count+i+recordedFrames)%recordedFrames]))
+	}
+	return frames
+}
+
+// Follow sends every frame from now on until ctx ends, then closes the channel.
+// A reader that is more than 256 frames behind loses frames. Followers share the
+// bytes of a frame: nobody may change them.
+func (l *Line) Follow(ctx context.Context) <-chan appliance.Frame {
+	r := &l.rec
+	ch := make(chan appliance.Frame, followBuffer)
+	r.mu.Lock()
+	if r.followers == nil {
+		r.followers = make(map[chan appliance.Frame]struct{})
+	}
+	r.followers[ch] = struct{}{}
+	r.mu.Unlock()
+	context.AfterFunc(ctx, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.followers, ch)
+		close(ch)
+	})
+	return ch
+}

@@ -1,0 +1,168 @@
+package line
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"svc.internal/controller/appliance"
+)
+
+// socket is a connection. Whoever holds the turn reads and writes it.
+type socket struct {
+	line *Line
+	conn *net.TCPConn
+	raw  syscall.RawConn
+	once sync.Once
+	lost chan struct{}
+	buf  [1024]byte
+
+	look    func(fd uintptr) // made once: a read that does not wait
+	looked  int
+	lookErr error
+}
+
+// unackedLimit is how long the kernel keeps sending what a peer does not
+// acknowledge before it gives the connection up.
+const unackedLimit = 5 * time.Second
+
+func (l *Line) connect(ctx context.Context, limit time.Duration) (port, error) {
+	dialer := net.Dialer{
+		Timeout:         limit,
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3},
+	}
+	c, err := dialer.DialContext(ctx, "tcp", l.address)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	conn := c.(*net.TCPConn)
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	raw.Control(func(fd uintptr) {
+		err = errors.Join(
+			unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NODELAY, 1),
+			unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(unackedLimit.Milliseconds())))
+	})
+	if err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("socket options: %w", err)
+	}
+	s := &socket{line: l, conn: conn, raw: raw, lost: make(chan struct{})}
+	s.look = func(fd uintptr) {
+		for {
+			s.looked, _, s.lookErr = unix.Recvfrom(int(fd), s.buf[:], unix.MSG_DONTWAIT)
+			if s.lookErr != unix.EINTR {
+				return
+			}
+		}
+	}
+	return s, nil
+}
+
+func (s *socket) fresh() error {
+	for {
+		if err := s.raw.Control(s.look); err != nil {
+			return err
+		}
+		switch {
+		case s.lookErr == unix.EAGAIN:
+			return nil
+		case s.lookErr != nil:
+			return s.lookErr
+		case s.looked == 0:
+			return io.EOF
+		}
+		s.line.received(s.buf[:s.looked], time.Now())
+		if s.looked < len(s.buf) {
+			return nil
+		}
+	}
+}
+
+func (s *socket) write(frame []byte, deadline time.Time) (int, error) {
+	if err := s.conn.SetWriteDeadline(deadline); err != nil {
+		return 0, err
+	}
+	return s.conn.Write(frame)
+}
+
+func (s *socket) await(ctx context.Context, until time.Time, preempt <-chan struct{}) error {
+	if ctx.Done() != nil {
+		defer context.AfterFunc(ctx, s.interrupt)()
+	}
+	if preempt != nil {
+		over := make(chan struct{})
+		defer close(over)
+		go func() {
+			select {
+			case <-preempt:
+				s.interrupt()
+			case <-over:
+			}
+		}()
+	}
+	for {
+		// The deadline is set before the reasons to give up are looked at: an
+		// interrupt that comes between is seen here, a later one ends the read.
+		if err := s.conn.SetReadDeadline(until); err != nil {
+			return err
+		}
+		if closed(preempt) {
+			return appliance.ErrPreempted
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := s.conn.Read(s.buf[:])
+		if n > 0 {
+			s.line.received(s.buf[:n], time.Now())
+			return nil
+		}
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return err
+		}
+		if !closed(preempt) && ctx.Err() == nil && !time.Now().Before(until) {
+			return errTimeUp
+		}
+	}
+}
+
+// interrupt ends a read that is under way. One that comes late only makes the
+// next read look at its reasons again.
+func (s *socket) interrupt() { s.conn.SetReadDeadline(time.Unix(1, 0)) }
+
+func (s *socket) unsent() int {
+	n := 0
+	s.raw.Control(func(fd uintptr) {
+		if queued, err := unix.IoctlGetInt(int(fd), unix.SIOCOUTQ); err == nil {
+			n = queued
+		}
+	})
+	return n
+}
+
+// abort closes with a reset: the kernel forgets what it has not delivered.
+func (s *socket) abort() {
+	s.conn.SetLinger(0)
+	s.close()
+}
+
+func (s *socket) close() {
+	s.once.Do(func() {
+		s.conn.Close()
+		close(s.lost)
+	})
+}
+
+func (s *socket) gone() <-chan struct{} { return s.lost }
