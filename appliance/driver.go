@@ -109,6 +109,9 @@ type Channel struct {
 	Clips            bool          // the device may raise or lower a level to limits of its own
 	Unverifiable     bool
 	PositionMeasured bool // shades: the device reports its position itself
+	// ReverseDelay is how long a shade's device waits by itself before it runs the
+	// other way.
+	ReverseDelay time.Duration
 }
 
 // Opened is a bus ready to run: what a driver makes of the installer's entries.
@@ -129,6 +132,8 @@ type BusConfig struct {
 	Bus    Bus
 	Nodes  []Node  // those of this bus, ascending ID
 	Shades []Shade // those of these nodes, ascending ID
+	// Freshness targets of the site; what a driver reads together may depend on it.
+	Freshness Freshness
 	// Last gives the last value known of a thing from before a restart, for a
 	// driver that must tell apart what a register alone does not say.
 	Last func(Ref) (Values, bool)

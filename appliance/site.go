@@ -18,7 +18,7 @@ type ID int32
 const MaxID ID = 200_000_000
 
 // Where the IDs of each family start by default, so that a node ID sent to
-// shadeControl fails instead of moving a shade (design §4).
+// shadeControl fails instead of moving a shade.
 const (
 	FirstNodeID    ID = 1
 	FirstShadeID   ID = 5001

@@ -89,7 +89,7 @@ type ShadeState struct {
 }
 
 // ClusterState is one cluster now. Aggregates are means over its online members
-// that have the ability, rounded half up, 0 if there is none (design §5).
+// that have the ability, rounded half up, 0 if there is none.
 type ClusterState struct {
 	Cluster  *Cluster
 	Lights   int // light nodes among its members
@@ -116,11 +116,20 @@ type BusState struct {
 	// Above 1 the targets cannot be met and ages stretch by that factor.
 	Demand float64
 	// Waiting commands and their frames.
-	Queue int
-	Stats BusStats
+	Queue   int
+	Stats   BusStats
+	Devices []DeviceState // ascending name
 }
 
-// BusStats count since the start.
+// DeviceState is one addressed device of a bus now, which may carry several nodes.
+type DeviceState struct {
+	Device   string // in the driver's words, such as a unit ID
+	Online   bool
+	LastSeen time.Time // zero: never
+	Stats    BusStats
+}
+
+// BusStats count exchanges and their outcomes since the bus was opened.
 type BusStats struct {
 	Exchanges, Silent, Damaged, Refused, Busy, Down, Expired, Preempted uint64
 }

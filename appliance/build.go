@@ -1,0 +1,182 @@
+package appliance
+
+import (
+	"fmt"
+)
+
+// builder turns a site into buses and the first state of everything, setting aside
+// what cannot work.
+type builder struct {
+	c      *Controller
+	site   *Site
+	faults []Fault
+	nodes  map[ID]*NodeState
+	shades map[ID]*ShadeState
+}
+
+func newBuilder(c *Controller, site *Site, faults []Fault) *builder {
+	b := &builder{c: c, site: site, faults: faults, nodes: map[ID]*NodeState{}, shades: map[ID]*ShadeState{}}
+	busKnown := map[UUID]bool{}
+	for i := range site.Buses {
+		busKnown[site.Buses[i].UUID] = true
+	}
+	for i := range site.Nodes {
+		n := &site.Nodes[i]
+		b.nodes[n.ID] = &NodeState{Node: n, Tag: n.Tag}
+		if !busKnown[n.Bus] {
+			b.breakNode(n.ID, fmt.Errorf("its bus does not exist; give it one"))
+		}
+	}
+	for i := range site.Shades {
+		s := &site.Shades[i]
+		b.shades[s.ID] = &ShadeState{Shade: s}
+		if b.nodes[s.Node] == nil {
+			b.breakShade(s.ID, fmt.Errorf("its node %d does not exist; give it one", s.Node))
+		}
+	}
+	return b
+}
+
+func (b *builder) breakNode(id ID, err error) {
+	n := b.nodes[id]
+	if n == nil || n.Fault != "" {
+		return
+	}
+	n.Fault = err.Error()
+	b.faults = append(b.faults, Fault{fmt.Sprintf("node %d (%s)", id, n.Node.Name), err.Error()})
+}
+
+func (b *builder) breakShade(id ID, err error) {
+	s := b.shades[id]
+	if s == nil || s.Fault != "" {
+		return
+	}
+	s.Fault = err.Error()
+	b.faults = append(b.faults, Fault{fmt.Sprintf("shade %d (%s)", id, s.Shade.Name), err.Error()})
+}
+
+// breakBus sets a bus aside with all that hangs off it.
+func (b *builder) breakBus(bus *Bus, err error) {
+	b.faults = append(b.faults, Fault{"bus " + bus.Name, err.Error()})
+	for i := range b.site.Nodes {
+		if n := &b.site.Nodes[i]; n.Bus == bus.UUID {
+			b.nodes[n.ID].Fault = fmt.Sprintf("its bus %s is quarantined", bus.Name)
+		}
+	}
+	for i := range b.site.Shades {
+		s := &b.site.Shades[i]
+		if n := b.nodes[s.Node]; n != nil && n.Node.Bus == bus.UUID {
+			b.shades[s.ID].Fault = fmt.Sprintf("its bus %s is quarantined", bus.Name)
+		}
+	}
+}
+
+// busConfig collects what bus i is opened with; ok is false if it is not to be
+// opened.
+func (b *builder) busConfig(i int) (BusConfig, bool) {
+	bus := b.site.Buses[i]
+	if bus.Disabled {
+		b.breakBus(&b.site.Buses[i], fmt.Errorf("it is disabled in the site"))
+		return BusConfig{}, false
+	}
+	cfg := BusConfig{Bus: bus, Freshness: b.site.Settings.Freshness, Last: b.c.state.last, DataDir: b.c.opts.DataDir, Log: b.c.opts.Log.With("bus", bus.Name)}
+	on := map[ID]bool{}
+	for _, n := range b.site.Nodes {
+		if n.Bus == bus.UUID && b.nodes[n.ID].Fault == "" {
+			cfg.Nodes = append(cfg.Nodes, n)
+			on[n.ID] = true
+		}
+	}
+	for _, s := range b.site.Shades {
+		if on[s.Node] && b.shades[s.ID].Fault == "" {
+			cfg.Shades = append(cfg.Shades, s)
+		}
+	}
+	return cfg, true
+}
+
+// open opens a bus; nil if it had to be quarantined.
+func (b *builder) open(cfg BusConfig) *bus {
+	open := b.c.opts.Drivers[cfg.Bus.Driver]
+	site := b.busOf(cfg)
+	if open == nil {
+		b.breakBus(site, fmt.Errorf("there is no driver %q", cfg.Bus.Driver))
+		return nil
+	}
+	var target *bus
+	cfg.Report = func(r []Reading) {
+		if target != nil {
+			target.report(r)
+		}
+	}
+	opened, err := open(cfg)
+	if err != nil {
+		b.breakBus(site, err)
+		return nil
+	}
+	target = newBus(cfg, opened, b.c.state)
+	target.begin = b.c.beginInternal
+	b.adopt(target)
+	return target
+}
+
+func (b *builder) busOf(cfg BusConfig) *Bus {
+	for i := range b.site.Buses {
+		if b.site.Buses[i].UUID == cfg.Bus.UUID {
+			return &b.site.Buses[i]
+		}
+	}
+	return nil
+}
+
+// adopt takes what a bus's driver made of the entries.
+func (b *builder) adopt(bus *bus) {
+	for id, err := range bus.opened.BrokenNodes {
+		b.breakNode(id, err)
+	}
+	for id, err := range bus.opened.BrokenShades {
+		b.breakShade(id, err)
+	}
+	for id, chs := range bus.opened.Channels {
+		n := b.nodes[id]
+		if n == nil || n.Fault != "" {
+			continue
+		}
+		n.Channels = make([]ChannelState, len(chs))
+		for i, ch := range chs {
+			n.Channels[i].Channel = ch
+		}
+	}
+	for id, ch := range bus.opened.Shades {
+		if s := b.shades[id]; s != nil && s.Fault == "" {
+			s.Channel = ch
+			if !ch.PositionMeasured && s.Shade.TravelUp > 0 && s.Shade.TravelDown > 0 {
+				s.Channel.Abilities |= CanPosition
+			}
+		}
+	}
+}
+
+// finish hands the result to the state.
+func (b *builder) finish() {
+	nodes := make([]*NodeState, len(b.site.Nodes))
+	for i := range b.site.Nodes {
+		n := b.nodes[b.site.Nodes[i].ID]
+		summarise(n)
+		if n.Tag == "" {
+			n.Tag = TagPeripheral
+			if n.Abilities&(CanSwitch|CanDim|CanTune|CanColour) != 0 {
+				n.Tag = TagNode
+			}
+		}
+		nodes[i] = n
+	}
+	shades := make([]*ShadeState, len(b.site.Shades))
+	for i := range b.site.Shades {
+		shades[i] = b.shades[b.site.Shades[i].ID]
+	}
+	for _, f := range b.faults {
+		b.c.opts.Log.Warn("quarantined", "what", f.Where, "why", f.What)
+	}
+	b.c.state.replace(b.site, nodes, shades, b.faults)
+}

@@ -1,0 +1,320 @@
+package appliance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// bus runs one driver. Its goroutine is the only one that plans, sends and judges;
+// others hand it jobs and read snapshots.
+type bus struct {
+	config   BusConfig
+	opened   Opened
+	driver   Driver
+	channels map[ID][]Channel
+	shades   map[ID]Channel
+	state    *state
+	log      *slog.Logger
+	begin    func(Command, Ref) *running // a ledger entry for what the bus decides itself
+	stopRun  context.CancelFunc
+	closed   chan struct{} // when the goroutine has ended
+
+	// The inbox.
+	mu      sync.Mutex
+	jobs    []job
+	reports []Reading
+	preempt chan struct{} // open while something that gives way is under way
+	over    bool          // the goroutine takes no more jobs
+	wake    chan struct{}
+
+	// What follows belongs to the goroutine.
+	works    []*work
+	newest   newest
+	devices  map[string]*device
+	deviceOf map[ID]*device
+	schedule *schedule
+	movers   map[ID]*mover
+	probes   budget
+	use      use
+	stats    BusStats
+	up       bool
+	why      error // why it is not up
+	scan     *scanJob
+	scans    chan *scanJob
+	shown    time.Time
+}
+
+// maxReports bounds what devices say unasked and was not looked at yet; more is
+// dropped, polling will find it.
+const maxReports = 1024
+
+func newBus(cfg BusConfig, o Opened, st *state) *bus {
+	b := &bus{
+		config: cfg, opened: o, driver: o.Driver, channels: o.Channels, shades: o.Shades, state: st, log: cfg.Log,
+		wake: make(chan struct{}, 1), newest: newest{}, devices: map[string]*device{}, deviceOf: map[ID]*device{},
+		movers: map[ID]*mover{}, scans: make(chan *scanJob), closed: make(chan struct{}), why: errors.New("not opened yet"),
+	}
+	for _, n := range cfg.Nodes {
+		name, ok := o.Device[n.ID]
+		if !ok {
+			continue
+		}
+		d := b.device(name)
+		d.nodes = append(d.nodes, n.ID)
+		b.deviceOf[n.ID] = d
+	}
+	for _, s := range cfg.Shades {
+		ch, ok := o.Shades[s.ID]
+		if !ok {
+			continue
+		}
+		m := newMover(s, ch)
+		if v, ok := cfg.Last(Ref{Shade: s.ID}); ok && v.Has.Has(CanPosition) {
+			m.restore(v.Position, time.Now())
+		}
+		b.movers[s.ID] = m
+	}
+	return b
+}
+
+// device returns the record of a device, made at its first mention.
+func (b *bus) device(name string) *device {
+	d := b.devices[name]
+	if d == nil {
+		d = &device{name: name}
+		b.devices[name] = d
+	}
+	return d
+}
+
+// submit hands a job to the bus. It never waits.
+func (b *bus) submit(j job) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.over {
+		for _, m := range j.members {
+			j.run.fail(m, fmt.Errorf("%w: the bus was closed", ErrBusDown))
+		}
+		return
+	}
+	b.jobs = append(b.jobs, j)
+	b.interruptLocked()
+	b.poke()
+}
+
+// report takes what devices said unasked; safe from any goroutine.
+func (b *bus) report(r []Reading) {
+	b.mu.Lock()
+	if len(b.reports)+len(r) <= maxReports {
+		b.reports = append(b.reports, r...)
+	}
+	b.mu.Unlock()
+	b.poke()
+}
+
+func (b *bus) interruptLocked() {
+	if b.preempt != nil {
+		close(b.preempt)
+		b.preempt = nil
+	}
+}
+
+func (b *bus) poke() {
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run serves the bus until ctx ends.
+func (b *bus) run(ctx context.Context) {
+	b.schedule = newSchedule(b.config.Freshness, b.driver.Polls(), b.movers)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	defer b.shutdown()
+	for ctx.Err() == nil {
+		now := time.Now()
+		b.checkLink(now)
+		b.takeInbox(now)
+		b.dropExpired(now)
+		b.showHealth(now)
+		task, wait := b.next(now)
+		if task != nil {
+			b.do(ctx, task)
+			continue
+		}
+		timer.Reset(wait)
+		select {
+		case <-ctx.Done():
+		case <-b.wake:
+		case s := <-b.scans:
+			b.startScan(s)
+		case <-timer.C:
+		}
+	}
+}
+
+// shutdown fails what is still waiting.
+func (b *bus) shutdown() {
+	defer close(b.closed)
+	b.mu.Lock()
+	b.over = true
+	b.mu.Unlock()
+	b.up, b.why = false, errors.New("the bus was closed")
+	b.takeInbox(time.Now())
+	for _, w := range b.works {
+		b.fail(w, fmt.Errorf("%w: the bus was closed", ErrBusDown))
+	}
+	b.works = nil
+	b.endScan(context.Canceled)
+}
+
+// checkLink notices that the port went or came.
+func (b *bus) checkLink(now time.Time) {
+	var why error
+	if l, ok := b.driver.(Linker); ok {
+		why = l.Link()
+	}
+	switch {
+	case why == nil && !b.up:
+		b.up, b.why = true, nil
+		for _, d := range b.devices {
+			d.fails, d.backoff, d.restUntil = 0, 0, time.Time{}
+		}
+		b.shown = time.Time{}
+		b.log.Info("bus is up")
+	case why != nil && (b.up || b.why == nil || b.why.Error() != why.Error()):
+		b.up, b.why = false, why
+		b.failAll(fmt.Errorf("%w: %v", ErrBusDown, why))
+		for _, d := range b.devices {
+			d.online = false
+			b.state.setOnline(d.nodes, false, time.Time{})
+		}
+		b.shown = time.Time{}
+		b.log.Warn("bus is down", "why", why)
+	}
+}
+
+// failAll ends everything that waits but stops: whatever moves must be stopped as
+// soon as the bus is back.
+func (b *bus) failAll(err error) {
+	works := b.works
+	b.works = nil
+	for _, w := range works {
+		if w.stop {
+			b.works = append(b.works, w)
+			continue
+		}
+		b.fail(w, err)
+	}
+}
+
+// takeInbox plans new jobs and takes reports.
+func (b *bus) takeInbox(now time.Time) {
+	b.mu.Lock()
+	jobs, reports := b.jobs, b.reports
+	b.jobs, b.reports = nil, nil
+	b.mu.Unlock()
+	for _, j := range jobs {
+		b.plan(j, now)
+	}
+	if len(reports) > 0 {
+		b.learn(reports)
+	}
+	b.legsDue(now)
+}
+
+// legsDue sends shades on the next part of their way when it is time.
+func (b *bus) legsDue(now time.Time) {
+	for id, m := range b.movers {
+		motion, at, ok := m.due()
+		if !ok || at.After(now) {
+			continue
+		}
+		m.next()
+		if late := now.Sub(at); motion != Stop && late > time.Second {
+			// Nothing starts to move late; it may only stop late.
+			m.abandon()
+			b.log.Warn("shade left where it is: the bus could not send it on in time", "shade", id, "late", late)
+			continue
+		}
+		b.sendLeg(id, motion, now)
+	}
+}
+
+// sendLeg commands one motion of a shade's way, or its end.
+func (b *bus) sendLeg(id ID, motion Motion, now time.Time) {
+	kind := map[Motion]Kind{Open: ShadeOpen, Close: ShadeClose, Stop: ShadeStop}[motion]
+	ref := Ref{Node: b.movers[id].shade.Node, Shade: id}
+	run := b.begin(Command{Kind: kind, Target: Target{One, id}, Origin: Origin{Via: "shade engine", Why: "way to a position"}}, ref)
+	want := Want{ref, Values{Has: CanMove, Motion: motion}}
+	b.enqueue(job{run: run, wants: []Want{want}, members: []int{0}, expiry: legExpiry(motion, now), alone: true}, now)
+}
+
+// legExpiry is when a leg is worth nothing any more. A stop never is.
+func legExpiry(m Motion, now time.Time) time.Time {
+	if m == Stop {
+		return now.Add(time.Minute)
+	}
+	return now.Add(time.Second)
+}
+
+// nextLeg is when the next timed motion is due; zero if there is none.
+func (b *bus) nextLeg() time.Time {
+	var next time.Time
+	for _, m := range b.movers {
+		if _, at, ok := m.due(); ok && (next.IsZero() || at.Before(next)) {
+			next = at
+		}
+	}
+	return next
+}
+
+// showHealth updates what readers see of the bus, once a second.
+func (b *bus) showHealth(now time.Time) {
+	if now.Sub(b.shown) < time.Second {
+		return
+	}
+	b.shown = now
+	typical, worst := b.schedule.bounds()
+	busy, dead := b.use.shares(now)
+	st := &BusState{
+		Bus: &b.config.Bus, Up: b.up, Bound: worst, Typical: typical, Use: busy, DeadUse: dead,
+		Demand: b.schedule.demand(), Queue: len(b.works), Stats: b.stats,
+	}
+	if b.why != nil {
+		st.Fault = b.why.Error()
+	}
+	st.Devices = b.deviceStates()
+	b.state.setBus(st)
+}
+
+func (b *bus) learn(readings []Reading) {
+	b.state.learn(readings, Measured)
+	for _, r := range readings {
+		if m := b.movers[r.Shade]; r.Shade != 0 && m != nil {
+			m.observe(r.Values, r.At)
+			b.showShade(r.Shade, m)
+		}
+	}
+}
+
+func (b *bus) showShade(id ID, m *mover) {
+	now := time.Now()
+	b.state.learnShade(id, func(sh *ShadeState) { m.show(sh, now) })
+}
+
+// channel returns what is known of a thing's abilities.
+func (b *bus) channel(r Ref) Channel {
+	if r.Shade != 0 {
+		return b.shades[r.Shade]
+	}
+	if chs := b.channels[r.Node]; r.Channel >= 1 && r.Channel <= len(chs) {
+		return chs[r.Channel-1]
+	}
+	return Channel{}
+}

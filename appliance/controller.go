@@ -1,0 +1,278 @@
+package appliance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// commandTime is what a command gets beyond the bus time of its fan-out, and
+	// commandMost what it gets at most.
+	commandTime = 2 * time.Second
+	commandMost = 10 * time.Second
+	// commandsMost bounds the commands under way at once; stops have as many places
+	// again, so that they are never turned away by others.
+	commandsMost = 256
+	// journalEvery bounds how much history a power cut may cost.
+	journalEvery = 4 * time.Second
+)
+
+// Options of a controller.
+type Options struct {
+	// Drivers by the name that a bus asks for.
+	Drivers map[string]OpenFunc
+	// Journal keeps last state and ledger; nil: they end with the process.
+	Journal Journal
+	// DataDir is handed to drivers for installers' own files.
+	DataDir string
+	Log     *slog.Logger
+	// Done, if not nil, is told of every finished command, on the goroutine that
+	// finished it. It must not block.
+	Done func(Entry)
+}
+
+// Controller turns commands into frames and frames into state.
+type Controller struct {
+	opts   Options
+	state  *state
+	ledger ledger
+	seq    atomic.Uint64
+	active atomic.Int32 // commands under way
+
+	mu    sync.Mutex // of Apply and Run, never of a reader or a command
+	buses atomic.Pointer[map[UUID]*bus]
+	ctx   context.Context // of Run; nil before
+	wg    sync.WaitGroup
+}
+
+// New makes a controller without a site.
+func New(opts Options) *Controller {
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	c := &Controller{opts: opts, state: newState()}
+	c.buses.Store(&map[UUID]*bus{})
+	return c
+}
+
+// Snapshot returns the present state. It takes no lock.
+func (c *Controller) Snapshot() *Snapshot { return c.state.current.Load() }
+
+// Restore fills in what the journal knows from before the restart, marked as such.
+// Call it after the first Apply and before Run. Nothing moves by itself.
+func (c *Controller) Restore(ctx context.Context) error {
+	if c.opts.Journal == nil {
+		return nil
+	}
+	saved, err := c.opts.Journal.LoadStates(ctx)
+	if err != nil {
+		return fmt.Errorf("load last state: %w", err)
+	}
+	c.state.restore(saved)
+	for _, b := range *c.buses.Load() {
+		for id, m := range b.movers {
+			if v, ok := c.state.last(Ref{Shade: id}); ok {
+				m.restore(v.Position, c.lastAt(id))
+			}
+		}
+	}
+	return nil
+}
+
+func (c *Controller) lastAt(shade ID) time.Time {
+	if s := c.Snapshot().Shade(shade); s != nil {
+		return s.Position.At
+	}
+	return time.Time{}
+}
+
+// Apply puts a site in force. Buses that did not change go on undisturbed, the
+// others are closed and opened anew. Entries that cannot work are quarantined and
+// listed in the snapshot's faults; faults found elsewhere are listed with them.
+func (c *Controller) Apply(site Site, faults []Fault) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	old := *c.buses.Load()
+	build := newBuilder(c, &site, faults)
+	next := make(map[UUID]*bus, len(site.Buses))
+	var opened []*bus
+	for i := range site.Buses {
+		cfg, ok := build.busConfig(i)
+		if !ok {
+			continue
+		}
+		if b := old[cfg.Bus.UUID]; b != nil && sameBus(b.config, cfg) {
+			build.adopt(b)
+			next[cfg.Bus.UUID] = b
+			continue
+		}
+		if b := old[cfg.Bus.UUID]; b != nil {
+			c.close(b)
+		}
+		if b := build.open(cfg); b != nil {
+			next[cfg.Bus.UUID] = b
+			opened = append(opened, b)
+		}
+	}
+	for id, b := range old {
+		if next[id] != b {
+			c.close(b)
+		}
+	}
+	build.finish()
+	c.buses.Store(&next)
+	if c.ctx != nil {
+		for _, b := range opened {
+			c.start(b)
+		}
+	}
+}
+
+// sameBus reports whether a bus may go on as it is. Names do not matter to it.
+func sameBus(a, b BusConfig) bool {
+	return reflect.DeepEqual(nameless(a), nameless(b))
+}
+
+func nameless(c BusConfig) any {
+	nodes, shades := slices.Clone(c.Nodes), slices.Clone(c.Shades)
+	for i := range nodes {
+		nodes[i].Name = ""
+	}
+	for i := range shades {
+		shades[i].Name = ""
+	}
+	return []any{c.Bus, c.Freshness, nodes, shades}
+}
+
+// Run serves all buses until ctx ends, then writes the journal a last time.
+func (c *Controller) Run(ctx context.Context) error {
+	c.mu.Lock()
+	if c.ctx != nil {
+		c.mu.Unlock()
+		return errors.New("controller: Run was called twice")
+	}
+	c.ctx = ctx
+	for _, b := range *c.buses.Load() {
+		c.start(b)
+	}
+	c.mu.Unlock()
+
+	c.wg.Go(func() { c.publishLoop(ctx) })
+	c.keepJournal(ctx)
+	c.wg.Wait()
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), journalEvery)
+	defer cancel()
+	c.saveJournal(last)
+	return nil
+}
+
+// start runs a bus: its line and its goroutine.
+func (c *Controller) start(b *bus) {
+	ctx, cancel := context.WithCancel(c.ctx)
+	b.stopRun = cancel
+	c.wg.Go(func() {
+		if err := b.driver.Run(ctx); err != nil && ctx.Err() == nil {
+			b.log.Error("bus cannot work", "why", err)
+		}
+	})
+	c.wg.Go(func() { b.run(ctx) })
+}
+
+// close ends a bus and waits for its goroutine.
+func (c *Controller) close(b *bus) {
+	if b.stopRun == nil {
+		return
+	}
+	b.stopRun()
+	<-b.closed
+}
+
+// publishLoop makes what polling learned visible, in bunches.
+func (c *Controller) publishLoop(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.state.kick:
+		}
+		c.state.publish()
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(publishEvery):
+		}
+	}
+}
+
+// keepJournal writes behind until ctx ends.
+func (c *Controller) keepJournal(ctx context.Context) {
+	t := time.NewTicker(journalEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			c.saveJournal(ctx)
+		}
+	}
+}
+
+// saveJournal writes what changed; nothing is written when nothing did.
+func (c *Controller) saveJournal(ctx context.Context) {
+	if c.opts.Journal == nil {
+		return
+	}
+	batch := Batch{States: c.state.takeUnsaved(), Entries: c.ledger.takeUnsaved()}
+	if len(batch.States) == 0 && len(batch.Entries) == 0 {
+		return
+	}
+	if err := c.opts.Journal.SaveBatch(ctx, batch); err != nil {
+		c.state.putUnsaved(batch.States)
+		c.ledger.putUnsaved(batch.Entries)
+		c.opts.Log.Error("last state and ledger could not be written; trying again", "why", err)
+	}
+}
+
+// Ready returns nil when every bus that is not quarantined has been started.
+func (c *Controller) Ready() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ctx == nil {
+		return errors.New("buses are not started yet")
+	}
+	return c.ctx.Err()
+}
+
+// bus finds a running bus by name.
+func (c *Controller) bus(name string) (*bus, error) {
+	for _, b := range *c.buses.Load() {
+		if b.config.Bus.Name == name {
+			return b, nil
+		}
+	}
+	return nil, fmt.Errorf("bus %q: %w, or quarantined", name, ErrNotFound)
+}
+
+// Recorder returns the flight recorder of a bus.
+func (c *Controller) Recorder(busName string) (Recorder, error) {
+	b, err := c.bus(busName)
+	if err != nil {
+		return nil, err
+	}
+	r, ok := b.driver.(Recorder)
+	if !ok {
+		return nil, fmt.Errorf("bus %s: its driver %q records nothing", busName, b.config.Bus.Driver)
+	}
+	return r, nil
+}
+
+// Entry returns a finished command from the ledger's memory.
+func (c *Controller) Entry(id string) (Entry, bool) { return c.ledger.find(id) }

@@ -1,0 +1,132 @@
+package appliance
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Do carries out a command and returns when every member's outcome is known, or
+// when the command's deadline has passed, or ctx ends (the command itself goes on
+// then until its deadline). Entry.OK tells whether it succeeded.
+//
+// The error says why nothing was begun: it wraps ErrNotFound, ErrUnable,
+// ErrOutOfRange or ErrOverloaded, and the entry is in the ledger all the same.
+func (c *Controller) Do(ctx context.Context, cmd Command) (Entry, error) {
+	now := time.Now()
+	defer c.active.Add(-1)
+	if n := c.active.Add(1); n > commandsMost && (cmd.Kind != ShadeStop || n > 2*commandsMost) {
+		err := fmt.Errorf("%w: %d already", ErrOverloaded, n-1)
+		return c.refuse(cmd, now, err), err
+	}
+	wants, err := resolve(c.Snapshot(), cmd)
+	if err != nil {
+		return c.refuse(cmd, now, err), err
+	}
+	members := make([]Member, len(wants))
+	for i, w := range wants {
+		members[i].Ref = w.Ref
+	}
+	run := newRunning(c.seq.Add(1), cmd, members, now)
+	ceiling := now.Add(commandMost)
+	if !cmd.Expiry.IsZero() {
+		ceiling = earlier(ceiling, cmd.Expiry)
+	}
+	c.dispatch(run, wants, earlier(now.Add(commandTime), ceiling), ceiling)
+
+	deadline := time.NewTimer(time.Until(ceiling))
+	defer deadline.Stop()
+	select {
+	case <-run.done:
+	case <-deadline.C:
+	case <-ctx.Done():
+		go c.outlive(run, ceiling)
+		return run.view(), ctx.Err()
+	}
+	return c.finish(run), nil
+}
+
+// outlive keeps the books of a command whose caller has left.
+func (c *Controller) outlive(run *running, ceiling time.Time) {
+	deadline := time.NewTimer(time.Until(ceiling))
+	defer deadline.Stop()
+	select {
+	case <-run.done:
+	case <-deadline.C:
+	}
+	c.finish(run)
+}
+
+// finish closes a command's entry and makes what it changed visible.
+func (c *Controller) finish(run *running) Entry {
+	e := run.finish(time.Now(), c.nameOf)
+	c.state.publish()
+	c.record(e)
+	return e
+}
+
+func (c *Controller) record(e Entry) {
+	c.ledger.add(e)
+	if c.opts.Done != nil {
+		c.opts.Done(e)
+	}
+}
+
+// refuse records a command that was not begun.
+func (c *Controller) refuse(cmd Command, now time.Time, err error) Entry {
+	e := Entry{ID: newEntryID(now), Command: cmd, AcceptedAt: now, DoneAt: now, Err: err.Error()}
+	c.record(e)
+	return e
+}
+
+// beginInternal opens an entry for a command that a bus gives itself.
+func (c *Controller) beginInternal(cmd Command, ref Ref) *running {
+	now := time.Now()
+	run := newRunning(c.seq.Add(1), cmd, []Member{{Ref: ref}}, now)
+	go c.outlive(run, now.Add(time.Minute))
+	return run
+}
+
+// dispatch hands each bus its part. Members whose bus is not running have failed.
+func (c *Controller) dispatch(run *running, wants []Want, expiry, ceiling time.Time) {
+	snap := c.Snapshot()
+	buses := *c.buses.Load()
+	jobs := make(map[*bus]*job, 1)
+	for i, w := range wants {
+		n := snap.Node(w.Node)
+		b := buses[n.Node.Bus]
+		if b == nil {
+			run.fail(i, fmt.Errorf("%w: its bus is not running", ErrBusDown))
+			continue
+		}
+		j := jobs[b]
+		if j == nil {
+			j = &job{run: run, expiry: expiry, ceiling: ceiling, alone: run.entry.Command.Target.Scope == One}
+			jobs[b] = j
+		}
+		j.wants = append(j.wants, w)
+		j.members = append(j.members, i)
+	}
+	for b, j := range jobs {
+		b.submit(*j)
+	}
+}
+
+// nameOf names a thing for people.
+func (c *Controller) nameOf(r Ref) string {
+	s := c.Snapshot()
+	if r.Shade != 0 {
+		if sh := s.Shade(r.Shade); sh != nil {
+			return fmt.Sprintf("shade %d (%s)", r.Shade, sh.Shade.Name)
+		}
+		return fmt.Sprintf("shade %d", r.Shade)
+	}
+	n := s.Node(r.Node)
+	if n == nil {
+		return fmt.Sprintf("node %d", r.Node)
+	}
+	if len(n.Channels) > 1 {
+		return fmt.Sprintf("node %d (%s) channel %d", r.Node, n.Node.Name, r.Channel)
+	}
+	return fmt.Sprintf("node %d (%s)", r.Node, n.Node.Name)
+}

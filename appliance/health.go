@@ -1,0 +1,153 @@
+package appliance
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+const (
+	// A device is offline after this many failed exchanges in a row …
+	offlineAfter = 3
+	// … that span at least this long.
+	offlineSpan = 5 * time.Second
+
+	// Probes of a device that does not answer start at this distance and double.
+	probeFirst = 1 * time.Second
+	probeMost  = 60 * time.Second
+
+	// deadShare is the part of bus time that all devices which do not answer may
+	// cost together; deadBurst what they may spend at once before they have to
+	// wait for it.
+	deadShare = 0.04
+	deadBurst = 300 * time.Millisecond
+)
+
+// device is one addressed device of a bus: whether it answers, and when to ask
+// again if it does not.
+type device struct {
+	name  string
+	nodes []ID
+
+	online    bool
+	answered  bool // ever since the bus was opened
+	lastSeen  time.Time
+	fails     int
+	firstFail time.Time
+	backoff   time.Duration
+	probeAt   time.Time // while fails > 0: not asked before
+	restUntil time.Time // a late answer could still come and be mistaken
+	stats     BusStats
+}
+
+// success returns true when the device has just come online.
+func (d *device) success(at time.Time) bool {
+	came := !d.online
+	d.online, d.answered, d.lastSeen = true, true, at
+	d.fails, d.backoff = 0, 0
+	d.restUntil = time.Time{}
+	return came
+}
+
+// failure returns true when the device has just gone offline.
+func (d *device) failure(at time.Time) bool {
+	if d.fails == 0 {
+		d.firstFail = at
+	}
+	d.fails++
+	d.backoff = min(max(2*d.backoff, probeFirst), probeMost)
+	d.probeAt = at.Add(d.backoff)
+	if !d.online || d.fails < offlineAfter || at.Sub(d.firstFail) < offlineSpan {
+		return false
+	}
+	d.online = false
+	return true
+}
+
+// suspect reports whether the device did not answer when it was last asked, or is
+// not known to exist.
+func (d *device) suspect() bool { return d.fails > 0 }
+
+// budget is the bus time that devices which do not answer may still cost.
+type budget struct {
+	left time.Duration
+	at   time.Time
+}
+
+func (b *budget) refill(now time.Time) {
+	if !b.at.IsZero() {
+		b.left += time.Duration(deadShare * float64(now.Sub(b.at)))
+	} else {
+		b.left = deadBurst
+	}
+	b.left = min(b.left, deadBurst)
+	b.at = now
+}
+
+func (b *budget) spend(d time.Duration) { b.left -= d }
+
+// allowed returns zero when a probe may be made now, else when.
+func (b *budget) allowed(now time.Time) time.Time {
+	b.refill(now)
+	if b.left > 0 {
+		return time.Time{}
+	}
+	return now.Add(time.Duration(float64(-b.left)/deadShare) + time.Millisecond)
+}
+
+// useSeconds is the window over which bus use is reported.
+const useSeconds = 60
+
+// use measures how much of its time a bus is busy.
+type use struct {
+	start time.Time
+	slots [useSeconds]struct {
+		second     int64
+		busy, dead time.Duration
+	}
+}
+
+// add accounts a busy stretch that ended at end.
+func (u *use) add(end time.Time, busy time.Duration, dead bool) {
+	if u.start.IsZero() {
+		u.start = end.Add(-busy)
+	}
+	slot := &u.slots[end.Unix()%useSeconds]
+	if slot.second != end.Unix() {
+		slot.second, slot.busy, slot.dead = end.Unix(), 0, 0
+	}
+	slot.busy += busy
+	if dead {
+		slot.dead += busy
+	}
+}
+
+// shares returns busy and dead time as parts of the last minute, or of the time
+// since the first exchange if that is shorter.
+func (u *use) shares(now time.Time) (busy, dead float64) {
+	if u.start.IsZero() {
+		return 0, 0
+	}
+	var b, d time.Duration
+	for i := range u.slots {
+		if now.Unix()-u.slots[i].second < useSeconds {
+			b += u.slots[i].busy
+			d += u.slots[i].dead
+		}
+	}
+	window := min(now.Sub(u.start), useSeconds*time.Second)
+	if window <= 0 {
+		return 0, 0
+	}
+	return min(1, float64(b)/float64(window)), min(1, float64(d)/float64(window))
+}
+
+// deviceStates lists the devices of a bus by name.
+func (b *bus) deviceStates() []DeviceState {
+	out := make([]DeviceState, 0, len(b.devices))
+	for _, name := range slices.Sorted(maps.Keys(b.devices)) {
+		d := b.devices[name]
+		out = append(out, DeviceState{Device: name, Online: d.online, LastSeen: d.lastSeen, Stats: d.stats})
+	}
+	return out
+}

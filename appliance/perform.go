@@ -1,0 +1,309 @@
+package appliance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// task is what the bus does next: an exchange and whom to tell.
+type task struct {
+	exchange *Exchange
+	expiry   time.Time // zero: none
+	yields   bool      // gives way to anything more urgent until an answer begins
+	dead     bool      // spent on a device that does not answer
+	settle   func(res Result, err error, now time.Time)
+}
+
+// idleMost is how long the bus sleeps at most, to keep its health current.
+const idleMost = time.Second
+
+// next picks the most urgent exchange: STOP, then commands in their order, then
+// their verification, then polls, then probes of silent devices, then a scan.
+// Without one it says how long to wait.
+func (b *bus) next(now time.Time) (*task, time.Duration) {
+	wake := now.Add(idleMost)
+	if !b.up {
+		return nil, 100 * time.Millisecond
+	}
+	if w, at := b.nextWork(now); w != nil {
+		return b.workTask(w, now), 0
+	} else if !at.IsZero() {
+		wake = earlier(wake, at)
+	}
+	leg := b.nextLeg()
+	if !leg.IsZero() {
+		wake = earlier(wake, leg)
+	}
+	fits := func(e *Exchange) bool { return leg.IsZero() || now.Add(e.Airtime).Before(leg) }
+
+	p, at := b.schedule.pick(now, func(p *pollState) bool {
+		d := b.device(p.Device)
+		return !d.suspect() && !d.restUntil.After(now)
+	})
+	if p != nil && fits(&p.Exchange) {
+		return b.pollTask(p, now), 0
+	}
+	if !at.IsZero() {
+		wake = earlier(wake, at)
+	}
+	t, at := b.nextProbe(now, fits)
+	if t != nil {
+		return t, 0
+	}
+	if !at.IsZero() {
+		wake = earlier(wake, at)
+	}
+	if t := b.nextScan(fits); t != nil {
+		return t, 0
+	}
+	return nil, max(0, wake.Sub(now))
+}
+
+// nextWork picks the first ready work of the highest rank; without one it says when
+// the first becomes ready or expires.
+func (b *bus) nextWork(now time.Time) (*work, time.Time) {
+	var best *work
+	bestRank := 3
+	var soonest time.Time
+	for _, w := range b.works {
+		rank := 1
+		switch {
+		case w.verifying:
+			rank = 2
+		case w.stop:
+			rank = 0
+		}
+		if rank >= bestRank {
+			continue
+		}
+		if at := b.readyAt(w); at.After(now) {
+			if soonest.IsZero() || at.Before(soonest) {
+				soonest = at
+			}
+			if w.expiry.Before(soonest) {
+				soonest = w.expiry
+			}
+			continue
+		}
+		best, bestRank = w, rank
+	}
+	return best, soonest
+}
+
+// readyAt is when a work may go on. A stop does not wait for a late answer of its
+// device; it will be confirmed by reading instead.
+func (b *bus) readyAt(w *work) time.Time {
+	at := w.notBefore
+	if d := b.devices[w.exchange().Device]; d != nil && (!w.stop || w.verifying) {
+		at = later(at, d.restUntil)
+	}
+	return at
+}
+
+// nextProbe asks one device that does not answer, within the bus time allowed for
+// that.
+func (b *bus) nextProbe(now time.Time, fits func(*Exchange) bool) (*task, time.Time) {
+	var best *pollState
+	var soonest time.Time
+	for _, p := range b.schedule.polls {
+		d := b.device(p.Device)
+		if !d.suspect() {
+			continue
+		}
+		at := later(d.probeAt, d.restUntil)
+		if at.After(now) {
+			if soonest.IsZero() || at.Before(soonest) {
+				soonest = at
+			}
+			continue
+		}
+		if best == nil || d.probeAt.Before(b.device(best.Device).probeAt) {
+			best = p
+		}
+	}
+	if best == nil {
+		return nil, soonest
+	}
+	if at := b.probes.allowed(now); !at.IsZero() {
+		return nil, at
+	}
+	if !fits(&best.Exchange) {
+		return nil, time.Time{}
+	}
+	t := b.pollTask(best, now)
+	t.yields, t.dead = true, true
+	return t, time.Time{}
+}
+
+// do performs a task.
+func (b *bus) do(ctx context.Context, t *task) {
+	var preempt chan struct{}
+	if t.yields {
+		preempt = make(chan struct{})
+		b.mu.Lock()
+		if len(b.jobs) > 0 {
+			b.mu.Unlock()
+			return // something came in meanwhile: look again
+		}
+		b.preempt = preempt
+		b.mu.Unlock()
+	}
+	if !t.expiry.IsZero() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, t.expiry)
+		defer cancel()
+	}
+	start := time.Now()
+	res, err := t.exchange.Do(ctx, preempt)
+	end := time.Now()
+	if t.yields {
+		b.mu.Lock()
+		b.preempt = nil
+		b.mu.Unlock()
+	}
+	dead := t.dead && err != nil
+	b.use.add(end, end.Sub(start), dead || errors.Is(err, ErrSilent))
+	b.account(t.exchange, res, err, end)
+	if errors.Is(err, ErrSilent) || dead {
+		b.probes.refill(end)
+		b.probes.spend(end.Sub(start))
+	}
+	t.settle(res, err, end)
+}
+
+// account keeps the health of the device and the counters.
+func (b *bus) account(e *Exchange, res Result, err error, now time.Time) {
+	var d *device
+	both := []*BusStats{&b.stats}
+	if e.Device != "" {
+		d = b.device(e.Device)
+		both = append(both, &d.stats)
+	}
+	for _, s := range both {
+		s.count(err)
+	}
+	if d == nil {
+		return
+	}
+	switch {
+	case err == nil, errors.Is(err, ErrRefused), errors.Is(err, ErrBusy):
+		if d.success(now) {
+			b.state.setOnline(d.nodes, true, now)
+			b.log.Info("device answers", "device", e.Device)
+		}
+	case errors.Is(err, ErrSilent), errors.Is(err, ErrDamaged):
+		if errors.Is(err, ErrSilent) {
+			d.restUntil = now.Add(e.Late)
+		}
+		if d.failure(now) {
+			b.state.setOnline(d.nodes, false, time.Time{})
+			b.log.Warn("device is offline", "device", e.Device, "why", err)
+		}
+	case errors.Is(err, ErrPreempted) && !res.Sent.IsZero():
+		d.restUntil = now.Add(e.Late)
+	}
+}
+
+func (s *BusStats) count(err error) {
+	s.Exchanges++
+	switch {
+	case err == nil:
+	case errors.Is(err, ErrSilent):
+		s.Silent++
+	case errors.Is(err, ErrDamaged):
+		s.Damaged++
+	case errors.Is(err, ErrRefused):
+		s.Refused++
+	case errors.Is(err, ErrBusy):
+		s.Busy++
+	case errors.Is(err, ErrBusDown):
+		s.Down++
+	case errors.Is(err, ErrExpired):
+		s.Expired++
+	case errors.Is(err, ErrPreempted):
+		s.Preempted++
+	}
+}
+
+func (b *bus) pollTask(p *pollState, now time.Time) *task {
+	p.last = now
+	return &task{exchange: &p.Exchange, settle: func(res Result, err error, now time.Time) {
+		switch {
+		case err == nil:
+			b.learn(res.Readings)
+		case errors.Is(err, ErrRefused):
+			if b.schedule.refuse(p) {
+				b.log.Warn("device refuses to tell a value; check its profile", "device", p.Device, "why", err)
+			}
+		}
+	}}
+}
+
+func (b *bus) workTask(w *work, now time.Time) *task {
+	e := w.exchange()
+	t := &task{exchange: e, expiry: w.expiry, settle: func(res Result, err error, now time.Time) {
+		b.settleWork(w, res, err, now)
+	}}
+	if w.lone {
+		t.yields, t.dead = true, true
+	}
+	if d := b.devices[e.Device]; d != nil && d.restUntil.After(now) {
+		w.unsure = true
+	}
+	return t
+}
+
+// remove takes a work out of the queue.
+func (b *bus) remove(w *work) {
+	if i := slices.Index(b.works, w); i >= 0 {
+		b.works = slices.Delete(b.works, i, i+1)
+	}
+}
+
+// fail ends a work for all its members.
+func (b *bus) fail(w *work, err error) {
+	w.each(func(want Want, m int) bool {
+		w.run.fail(m, err)
+		b.abandon(w, want)
+		return true
+	})
+}
+
+// abandon gives up the way of a shade that could not be sent on it. One that may
+// have started all the same is stopped, since nobody would stop it at its goal.
+func (b *bus) abandon(w *work, want Want) {
+	m := b.movers[want.Shade]
+	if want.Shade == 0 || m == nil || want.Motion == Stop {
+		return
+	}
+	onTheWay := len(m.legs) > 0
+	m.abandon()
+	if onTheWay && w.attempted && b.up {
+		b.sendLeg(want.Shade, Stop, time.Now())
+	}
+}
+
+// dropExpired ends the works whose time is over.
+func (b *bus) dropExpired(now time.Time) {
+	for i := 0; i < len(b.works); i++ {
+		if w := b.works[i]; !w.expiry.After(now) {
+			b.works = slices.Delete(b.works, i, i+1)
+			i--
+			b.expire(w)
+		}
+	}
+}
+
+// expire drops a work that is too late: members that acknowledged keep that.
+func (b *bus) expire(w *work) {
+	w.each(func(want Want, m int) bool {
+		w.run.conclude(m, fmt.Errorf("%w: nothing was sent after the deadline", ErrExpired))
+		if !w.verifying {
+			b.abandon(w, want)
+		}
+		return true
+	})
+}

@@ -1,0 +1,198 @@
+package appliance
+
+import (
+	"fmt"
+	"time"
+)
+
+// plan takes a new job: it overtakes older commands for the same things, and
+// becomes works.
+func (b *bus) plan(j job, now time.Time) {
+	wants, members := j.wants[:0:0], j.members[:0:0]
+	for i, w := range j.wants {
+		if b.channel(w.Ref).Abilities == 0 {
+			j.run.fail(j.members[i], fmt.Errorf("%w on its bus any more: the site was changed", ErrNotFound))
+			continue
+		}
+		if w.Shade != 0 {
+			m := b.movers[w.Shade]
+			motion, err := m.aim(w.Values, now)
+			if err != nil {
+				j.run.fail(j.members[i], err)
+				continue
+			}
+			w.Motion = motion
+			if motion != MoveTo {
+				w.Has &^= CanPosition
+			}
+		}
+		wants, members = append(wants, w), append(members, j.members[i])
+	}
+	if !b.up {
+		for _, m := range members {
+			j.run.fail(m, fmt.Errorf("%w: %v", ErrBusDown, b.why))
+		}
+		return
+	}
+	j.wants, j.members = wants, members
+	b.enqueue(j, now)
+}
+
+// enqueue supersedes what the job replaces and appends its chains.
+func (b *bus) enqueue(j job, now time.Time) {
+	if len(j.wants) == 0 {
+		return
+	}
+	memberOf := make(map[Ref]int, len(j.wants))
+	for i, w := range j.wants {
+		memberOf[w.Ref] = j.members[i]
+		b.overtake(w, now)
+		b.newest.note(w.Ref, aspectsOf(w.Has), j.run.seq)
+	}
+	works := b.worksOf(b.driver.Plan(j.wants), memberOf, j)
+	var airtime time.Duration
+	for _, w := range works {
+		airtime += w.airtime()
+	}
+	for _, w := range works {
+		if !j.ceiling.IsZero() {
+			w.expiry = earlier(j.expiry.Add(airtime), j.ceiling)
+		}
+		if !b.setAsideOffline(w, j.alone, now) {
+			b.works = append(b.works, w)
+		}
+	}
+}
+
+// worksOf wraps chains; members are found by reference, so that the driver may
+// order wants as it likes.
+func (b *bus) worksOf(chains []Chain, memberOf map[Ref]int, j job) []*work {
+	works := make([]*work, 0, len(chains))
+	for _, c := range chains {
+		w := &work{run: j.run, chain: c, expiry: j.expiry, members: make([]int, len(c.Wants))}
+		w.stop = len(c.Wants) > 0
+		for i, want := range c.Wants {
+			w.members[i] = memberOf[want.Ref]
+			if want.Shade == 0 || want.Motion != Stop {
+				w.stop = false
+			}
+		}
+		works = append(works, w)
+	}
+	return works
+}
+
+func (w *work) airtime() time.Duration {
+	var t time.Duration
+	for i := range w.chain.Steps {
+		t += w.chain.Steps[i].Airtime
+	}
+	for i := range w.chain.Verify {
+		t += w.chain.Verify[i].Airtime
+	}
+	return t
+}
+
+// setAsideOffline handles works whose device is known not to answer: members of a
+// set are named and not waited for; a single target is tried once, if the time
+// spent on such devices allows.
+func (b *bus) setAsideOffline(w *work, alone bool, now time.Time) bool {
+	if w.chain.Group || len(w.chain.Steps) == 0 {
+		return false
+	}
+	name := w.chain.Steps[0].Device
+	d := b.devices[name]
+	if d == nil || d.online || !d.suspect() {
+		return false
+	}
+	if !alone {
+		w.each(func(_ Want, m int) bool { w.run.offline(m); return true })
+		return true
+	}
+	if !b.probes.allowed(now).IsZero() {
+		b.fail(w, fmt.Errorf("%w%s", ErrUnreachable, lastSeen(d, now)))
+		return true
+	}
+	w.lone = true
+	return false
+}
+
+func lastSeen(d *device, now time.Time) string {
+	if d.lastSeen.IsZero() {
+		return ": it never answered; check wiring, address and line settings"
+	}
+	return fmt.Sprintf(": it last answered %s ago", now.Sub(d.lastSeen).Round(time.Second))
+}
+
+// overtake ends or trims older works that a new want replaces.
+func (b *bus) overtake(want Want, now time.Time) {
+	a := aspectsOf(want.Has)
+	for i := 0; i < len(b.works); i++ {
+		w := b.works[i]
+		touched := false
+		w.each(func(old Want, m int) bool {
+			if old.Ref != want.Ref {
+				return false
+			}
+			older := aspectsOf(old.Has)
+			switch {
+			case w.verifying && a&older != 0:
+				w.run.conclude(m, ErrSuperseded)
+			case !w.verifying && a&older == older:
+				w.run.fail(m, ErrSuperseded)
+			default:
+				return false
+			}
+			touched = true
+			return true
+		})
+		if !touched {
+			continue
+		}
+		switch {
+		case !w.open():
+			b.works = append(b.works[:i], b.works[i+1:]...)
+			i--
+		case !w.verifying:
+			i += b.replan(i, now)
+		}
+	}
+}
+
+// replan makes new works of what remains of the one at index i, and returns how
+// many more there are than before.
+func (b *bus) replan(i int, now time.Time) int {
+	w := b.works[i]
+	wants, members := w.remaining()
+	memberOf := make(map[Ref]int, len(wants))
+	for k, want := range wants {
+		memberOf[want.Ref] = members[k]
+	}
+	parts := b.worksOf(b.driver.Plan(wants), memberOf, job{run: w.run, expiry: w.expiry})
+	for _, p := range parts {
+		p.repairs = w.repairs
+		p.notBefore = w.notBefore
+	}
+	tail := append(parts, b.works[i+1:]...)
+	b.works = append(b.works[:i], tail...)
+	return len(parts) - 1
+}
+
+// repair queues wants again, device by device.
+func (b *bus) repair(w *work, wants []Want, members []int) {
+	memberOf := make(map[Ref]int, len(wants))
+	for k, want := range wants {
+		memberOf[want.Ref] = members[k]
+	}
+	for _, p := range b.worksOf(b.driver.Repair(wants), memberOf, job{run: w.run, expiry: w.expiry}) {
+		p.repairs = w.repairs + 1
+		b.works = append(b.works, p)
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,220 @@
+package appliance
+
+import "fmt"
+
+// resolve turns a command into what is wanted of each thing it addresses.
+func resolve(s *Snapshot, cmd Command) ([]Want, error) {
+	if err := cmd.check(); err != nil {
+		return nil, err
+	}
+	if cmd.Kind.IsShade() {
+		return resolveShades(s, cmd)
+	}
+	return resolveLights(s, cmd)
+}
+
+// check refuses values outside their bounds.
+func (cmd Command) check() error {
+	switch {
+	case cmd.Kind < LightOn || cmd.Kind > ShadeMoveTo:
+		return fmt.Errorf("command kind %d: %w", cmd.Kind, ErrOutOfRange)
+	case cmd.Target.Scope < All || cmd.Target.Scope > One:
+		return fmt.Errorf("target scope %d: %w: 1 to 3", cmd.Target.Scope, ErrOutOfRange)
+	case cmd.Level < 0 || cmd.Level > 100:
+		return fmt.Errorf("level %d: %w: 0 to 100", cmd.Level, ErrOutOfRange)
+	case cmd.Position < 0 || cmd.Position > 100:
+		return fmt.Errorf("position %d: %w: 0 to 100", cmd.Position, ErrOutOfRange)
+	case cmd.Channel < 0:
+		return fmt.Errorf("channel %d: %w: 0 means all, channels count from 1", cmd.Channel, ErrOutOfRange)
+	case cmd.Kind == LightKelvin && cmd.Kelvin <= 0:
+		return fmt.Errorf("colour temperature %d: %w: kelvin above 0", cmd.Kelvin, ErrOutOfRange)
+	}
+	return nil
+}
+
+func resolveShades(s *Snapshot, cmd Command) ([]Want, error) {
+	shades, err := targetShades(s, cmd.Target)
+	if err != nil {
+		return nil, err
+	}
+	want := Values{Has: CanMove}
+	switch cmd.Kind {
+	case ShadeOpen:
+		want.Motion = Open
+	case ShadeClose:
+		want.Motion = Close
+	case ShadeStop:
+		want.Motion = Stop
+	case ShadeMoveTo:
+		want.Motion, want.Position = MoveTo, cmd.Position
+		want.Has |= CanPosition
+	}
+	var wants []Want
+	for _, sh := range shades {
+		if sh.Fault != "" {
+			if cmd.Target.Scope == One {
+				return nil, fmt.Errorf("shade %d is quarantined: %w: %s", sh.Shade.ID, ErrUnable, sh.Fault)
+			}
+			continue
+		}
+		wants = append(wants, Want{Ref{Node: sh.Shade.Node, Shade: sh.Shade.ID}, want})
+	}
+	if len(wants) == 0 {
+		return nil, fmt.Errorf("%s has no shade that could move: %w", cmd.Target, ErrUnable)
+	}
+	return wants, nil
+}
+
+func targetShades(s *Snapshot, t Target) ([]*ShadeState, error) {
+	switch t.Scope {
+	case All:
+		return s.Shades, nil
+	case One:
+		sh := s.Shade(t.ID)
+		if sh == nil {
+			return nil, fmt.Errorf("shade %d: %w", t.ID, ErrNotFound)
+		}
+		return []*ShadeState{sh}, nil
+	}
+	c := s.Cluster(t.ID)
+	if c == nil {
+		return nil, fmt.Errorf("cluster %d: %w", t.ID, ErrNotFound)
+	}
+	var out []*ShadeState
+	for _, id := range c.Cluster.Shades {
+		if sh := s.Shade(id); sh != nil {
+			out = append(out, sh)
+		}
+	}
+	return out, nil
+}
+
+func resolveLights(s *Snapshot, cmd Command) ([]Want, error) {
+	nodes, err := targetNodes(s, cmd.Target)
+	if err != nil {
+		return nil, err
+	}
+	var wants []Want
+	channelExists := false
+	for _, n := range nodes {
+		if n.Fault != "" && cmd.Target.Scope == One {
+			return nil, fmt.Errorf("node %d is quarantined: %w: %s", n.Node.ID, ErrUnable, n.Fault)
+		}
+		for i := range n.Channels {
+			if cmd.Channel != 0 && cmd.Channel != i+1 {
+				continue
+			}
+			channelExists = true
+			if v, ok := wanted(&n.Channels[i], cmd); ok {
+				wants = append(wants, Want{Ref{Node: n.Node.ID, Channel: i + 1}, v})
+			}
+		}
+	}
+	switch {
+	case len(wants) > 0:
+		return wants, nil
+	case cmd.Channel != 0 && !channelExists:
+		return nil, fmt.Errorf("%s has no channel %d: %w", cmd.Target, cmd.Channel, ErrNotFound)
+	}
+	return nil, fmt.Errorf("%s has no light %w %s", cmd.Target, ErrUnable, cmd.Kind.verb())
+}
+
+func targetNodes(s *Snapshot, t Target) ([]*NodeState, error) {
+	switch t.Scope {
+	case All:
+		return s.Nodes, nil
+	case One:
+		n := s.Node(t.ID)
+		if n == nil {
+			return nil, fmt.Errorf("node %d: %w", t.ID, ErrNotFound)
+		}
+		return []*NodeState{n}, nil
+	}
+	c := s.Cluster(t.ID)
+	if c == nil {
+		return nil, fmt.Errorf("cluster %d: %w", t.ID, ErrNotFound)
+	}
+	var out []*NodeState
+	for _, id := range c.Cluster.Nodes {
+		if n := s.Node(id); n != nil {
+			out = append(out, n)
+		}
+	}
+	return out, nil
+}
+
+// wanted is what a command wants of one channel; ok is false if it cannot do it.
+func wanted(ch *ChannelState, cmd Command) (v Values, ok bool) {
+	light := ch.Abilities & (CanSwitch | CanDim)
+	switch cmd.Kind {
+	case LightOn, LightOff, LightLevel:
+		if light == 0 {
+			return v, false
+		}
+		v.Has, v.Level = light, levelFor(ch, cmd)
+	case LightKelvin:
+		if !ch.Abilities.Has(CanTune) {
+			return v, false
+		}
+		v.Has, v.Kelvin = CanTune, cmd.Kelvin
+		if ch.KelvinMin > 0 {
+			v.Kelvin = max(v.Kelvin, ch.KelvinMin)
+		}
+		if ch.KelvinMax > 0 {
+			v.Kelvin = min(v.Kelvin, ch.KelvinMax)
+		}
+	case LightRGBW:
+		if !ch.Abilities.Has(CanColour) {
+			return v, false
+		}
+		v.Has, v.RGBW = CanColour, cmd.RGBW
+		if !cmd.KeepLevel && light != 0 {
+			v.Has |= light
+			v.Level = levelFor(ch, cmd)
+		}
+	}
+	return v, true
+}
+
+// levelFor is the level a command means for a channel: a switched output knows 0
+// and 100 only, and every lamp has a lowest level above off.
+func levelFor(ch *ChannelState, cmd Command) Level {
+	l := cmd.Level
+	switch cmd.Kind {
+	case LightOff:
+		return 0
+	case LightOn:
+		l = 100
+		if ch.LastLevel > 0 {
+			l = ch.LastLevel
+		}
+	}
+	if l == 0 {
+		return 0
+	}
+	if !ch.Abilities.Has(CanDim) {
+		return 100
+	}
+	return max(l, ch.MinLevel)
+}
+
+// String names a target for people.
+func (t Target) String() string {
+	switch t.Scope {
+	case All:
+		return "the site"
+	case InCluster:
+		return fmt.Sprintf("cluster %d", t.ID)
+	}
+	return fmt.Sprintf("target %d", t.ID)
+}
+
+func (k Kind) verb() string {
+	switch k {
+	case LightKelvin:
+		return "change its colour temperature"
+	case LightRGBW:
+		return "show colours"
+	}
+	return "dim or switch"
+}

@@ -1,0 +1,94 @@
+package appliance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+)
+
+// ErrScanning: a scan of this bus is under way already.
+var ErrScanning = errors.New("a scan is under way already")
+
+// scanJob is a search for devices that runs behind everything else.
+type scanJob struct {
+	ctx   context.Context
+	next  func() (ScanStep, bool)
+	stop  func()
+	found func(Found)
+	step  func(address string)
+	done  chan error
+}
+
+// startScan takes a scan, one at a time.
+func (b *bus) startScan(s *scanJob) {
+	if b.scan != nil {
+		s.done <- ErrScanning
+		return
+	}
+	b.scan = s
+}
+
+// nextScan probes the next address.
+func (b *bus) nextScan(fits func(*Exchange) bool) *task {
+	if b.scan == nil {
+		select {
+		case b.scan = <-b.scans:
+		default:
+			return nil
+		}
+	}
+	s := b.scan
+	if s.ctx.Err() != nil {
+		b.endScan(s.ctx.Err())
+		return nil
+	}
+	step, ok := s.next()
+	if !ok {
+		b.endScan(nil)
+		return nil
+	}
+	step.Exchange.Device = "" // strangers are not kept in the books
+	s.step(step.Address)
+	return &task{exchange: &step.Exchange, settle: func(res Result, err error, _ time.Time) {
+		if f, ok := step.Judge(res, err); ok {
+			s.found(f)
+		}
+	}}
+}
+
+func (b *bus) endScan(err error) {
+	if b.scan == nil {
+		return
+	}
+	b.scan.stop()
+	b.scan.done <- err
+	b.scan = nil
+}
+
+// Scan searches a bus for devices, configured or not, behind all other traffic. It
+// calls step before each address is probed and found for each device that is
+// there, both on the bus's goroutine, and returns when it is through or ctx ends.
+func (c *Controller) Scan(ctx context.Context, busName string, opts ScanOptions, step func(address string), found func(Found)) error {
+	b, err := c.bus(busName)
+	if err != nil {
+		return err
+	}
+	scanner, ok := b.driver.(Scanner)
+	if !ok {
+		return fmt.Errorf("bus %s: its driver %q cannot scan", busName, b.config.Bus.Driver)
+	}
+	next, stop := iter.Pull(scanner.Scan(opts))
+	job := &scanJob{ctx: ctx, next: next, stop: stop, found: found, step: step, done: make(chan error, 1)}
+	select {
+	case b.scans <- job:
+	case <-ctx.Done():
+		stop()
+		return ctx.Err()
+	case <-b.closed:
+		stop()
+		return fmt.Errorf("bus %s: %w: it was closed", busName, ErrBusDown)
+	}
+	return <-job.done
+}

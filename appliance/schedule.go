@@ -1,0 +1,138 @@
+package appliance
+
+import "time"
+
+// refresh is the part of its period after which a value is read again, so that it
+// is renewed before it gets older than its target.
+const refresh = 0.8
+
+// refusedPeriod is how often something is asked that the device refused to tell.
+const refusedPeriod = 10 * time.Minute
+
+// pollState is a poll and when it was last begun.
+type pollState struct {
+	Poll
+	last    time.Time
+	refused bool
+}
+
+// schedule decides which poll is the most urgent.
+type schedule struct {
+	fresh  Freshness
+	polls  []*pollState
+	movers map[ID]*mover
+}
+
+func newSchedule(fresh Freshness, polls []Poll, movers map[ID]*mover) *schedule {
+	s := &schedule{fresh: fresh.orDefaults(), movers: movers}
+	for _, p := range polls {
+		s.polls = append(s.polls, &pollState{Poll: p})
+	}
+	return s
+}
+
+// orDefaults fills in the targets that are not set.
+func (f Freshness) orDefaults() Freshness {
+	def := func(d *time.Duration, v time.Duration) {
+		if *d <= 0 {
+			*d = v
+		}
+	}
+	def(&f.Light, 5*time.Second)
+	def(&f.MovingShade, time.Second)
+	def(&f.IdleShade, 15*time.Second)
+	def(&f.Power, 30*time.Second)
+	return f
+}
+
+// period is the target age of what p reads, at this moment.
+func (s *schedule) period(p *pollState) time.Duration {
+	if p.refused {
+		return refusedPeriod
+	}
+	switch p.Class {
+	case ClassPower:
+		return s.fresh.Power
+	case ClassShade:
+		for _, r := range p.Refs {
+			if m := s.movers[r.Shade]; m != nil && m.moving() {
+				return s.fresh.MovingShade
+			}
+		}
+		return s.fresh.IdleShade
+	}
+	return s.fresh.Light
+}
+
+// pick returns the poll that is the most overdue for its target among those that
+// may is true for, and otherwise when the next one is due.
+func (s *schedule) pick(now time.Time, may func(*pollState) bool) (*pollState, time.Time) {
+	var best *pollState
+	var bestAge float64
+	var next time.Time
+	for _, p := range s.polls {
+		if !may(p) {
+			continue
+		}
+		period := s.period(p)
+		due := p.last.Add(time.Duration(refresh * float64(period)))
+		if p.last.IsZero() {
+			due = now
+		}
+		if due.After(now) {
+			if next.IsZero() || due.Before(next) {
+				next = due
+			}
+			continue
+		}
+		age := float64(1 << 30)
+		if !p.last.IsZero() {
+			age = float64(now.Sub(p.last)) / float64(period)
+		}
+		if best == nil || age > bestAge {
+			best, bestAge = p, age
+		}
+	}
+	return best, next
+}
+
+// refused handles a device's refusal: smaller reads if there are any, else the
+// question is put rarely. It reports whether the refusal is final.
+func (s *schedule) refuse(p *pollState) (final bool) {
+	if p.Split != nil {
+		if parts := p.Split(); len(parts) > 0 {
+			for i, q := range s.polls {
+				if q == p {
+					s.polls = append(s.polls[:i], s.polls[i+1:]...)
+					break
+				}
+			}
+			for _, part := range parts {
+				s.polls = append(s.polls, &pollState{Poll: part})
+			}
+			return false
+		}
+	}
+	first := !p.refused
+	p.refused = true
+	return first
+}
+
+// demand is the part of the bus's time that the targets ask for.
+func (s *schedule) demand() float64 {
+	var d float64
+	for _, p := range s.polls {
+		d += float64(p.Airtime) / (refresh * float64(s.period(p)))
+	}
+	return d
+}
+
+// bounds returns the longest exchange when the device answers and when it does
+// not.
+func (s *schedule) bounds() (typical, worst time.Duration) {
+	for _, p := range s.polls {
+		typical = max(typical, p.Airtime)
+		worst = max(worst, p.Worst)
+	}
+	return typical, max(worst, typical)
+}

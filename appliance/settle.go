@@ -1,0 +1,218 @@
+package appliance
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// settleWork judges the outcome of one exchange of a command. This is the one
+// place where a retry is decided.
+func (b *bus) settleWork(w *work, res Result, err error, now time.Time) {
+	w.attempted = w.attempted || !res.Sent.IsZero()
+	if err != nil && b.tryAgain(w, err, now) {
+		return
+	}
+	switch {
+	case w.verifying:
+		b.settleVerify(w, res, err, now)
+	case err == nil:
+		b.settleStep(w, res, now)
+	case errors.Is(err, ErrRefused) && len(w.chain.Wants) > 1 && w.repairs < maxRepairs:
+		// A combined frame was refused: the device may do it one by one.
+		b.remove(w)
+		wants, members := w.remaining()
+		b.repair(w, wants, members)
+	default:
+		b.remove(w)
+		b.fail(w, err)
+	}
+}
+
+// tryAgain decides about a repetition and when.
+func (b *bus) tryAgain(w *work, err error, now time.Time) bool {
+	switch {
+	case errors.Is(err, ErrPreempted):
+		return true
+	case errors.Is(err, ErrBusy):
+		pause := min(busyPause<<min(w.tries, 8), busyPauseMost)
+		w.notBefore = now.Add(pause)
+	case errors.Is(err, ErrDamaged) && w.tries+1 < maxTriesDamaged:
+	case errors.Is(err, ErrSilent) && w.tries+1 < maxTriesSilent && !w.lone:
+	default:
+		return false
+	}
+	w.tries++
+	return now.Before(w.expiry)
+}
+
+// settleStep goes on after a frame that was written as it should.
+func (b *bus) settleStep(w *work, res Result, now time.Time) {
+	w.pos, w.tries = w.pos+1, 0
+	w.each(func(_ Want, m int) bool { w.run.sent(m, res.Sent); return false })
+	if w.pos < len(w.chain.Steps) {
+		return
+	}
+	b.believe(w, res.Sent)
+	switch {
+	case w.chain.Unverifiable:
+		b.remove(w)
+		w.each(func(_ Want, m int) bool { w.run.unverifiable(m); return true })
+	case len(w.chain.Verify) == 0:
+		b.remove(w)
+		w.each(func(_ Want, m int) bool {
+			w.run.conclude(m, fmt.Errorf("%w: nothing confirms it", ErrSilent))
+			return true
+		})
+	default:
+		w.verifying, w.pos, w.notBefore = true, 0, time.Time{}
+		w.got = make(map[Ref]Reading)
+	}
+}
+
+// believe notes what acknowledged (or unverifiable) members were told.
+func (b *bus) believe(w *work, at time.Time) {
+	source := Acknowledged
+	if w.chain.Unverifiable {
+		source = Sent
+	}
+	doubtful := w.chain.Group || w.unsure
+	var learned []Reading
+	w.each(func(want Want, m int) bool {
+		ch := b.channel(want.Ref)
+		if ch.Fade > 0 {
+			w.fadeEnd = later(w.fadeEnd, at.Add(ch.Fade))
+		}
+		if want.Shade != 0 {
+			// A shade that may be moving is watched from the moment of the frame,
+			// whoever confirms it.
+			mv := b.movers[want.Shade]
+			mv.did(want.Motion, at)
+			b.showShade(want.Shade, mv)
+		}
+		if doubtful {
+			return false
+		}
+		w.run.acknowledged(m, time.Now())
+		if want.Shade == 0 {
+			b.state.holdLevel(want.Ref, want.Level, ch.Fade)
+			learned = append(learned, Reading{want.Ref, want.Values, at})
+		}
+		return false
+	})
+	if len(learned) > 0 {
+		b.state.learn(learned, source)
+	}
+}
+
+// settleVerify collects what was read back and, after the last read, judges it.
+func (b *bus) settleVerify(w *work, res Result, err error, now time.Time) {
+	if err == nil {
+		b.learn(res.Readings)
+		for _, r := range res.Readings {
+			w.got[r.Ref] = merge(w.got[r.Ref], r)
+		}
+	}
+	w.pos, w.tries = w.pos+1, 0
+	if w.pos < len(w.chain.Verify) && w.open() {
+		return
+	}
+	b.judge(w, err, now)
+}
+
+// merge adds what a second read told of the same thing.
+func merge(a, r Reading) Reading {
+	v := a.Values
+	if r.Has&(CanDim|CanSwitch) != 0 {
+		v.Level = r.Level
+	}
+	if r.Has.Has(CanTune) {
+		v.Kelvin = r.Kelvin
+	}
+	if r.Has.Has(CanColour) {
+		v.RGBW = r.RGBW
+	}
+	if r.Has.Has(CanMove) {
+		v.Motion = r.Motion
+	}
+	if r.Has.Has(CanPosition) {
+		v.Position = r.Position
+	}
+	v.Has |= r.Has
+	return Reading{r.Ref, v, r.At}
+}
+
+// judge compares what was wanted with what was read back.
+func (b *bus) judge(w *work, readErr error, now time.Time) {
+	b.remove(w)
+	var wants []Want // to be sent again, each device by itself
+	var members []int
+	fading := false
+	w.each(func(want Want, m int) bool {
+		got, ok := w.got[want.Ref]
+		switch {
+		case b.newest.overtaken(want.Ref, aspectsOf(want.Has), w.run.seq):
+			w.run.conclude(m, ErrSuperseded)
+		case ok && agrees(want.Values, got.Values, b.channel(want.Ref)):
+			w.run.observed(m, got.At)
+		case ok && now.Before(w.fadeEnd):
+			fading = true
+			return false
+		case b.repairable(w, want, ok):
+			wants, members = append(wants, want), append(members, m)
+		case ok:
+			w.run.fail(m, fmt.Errorf("%w: %s instead of %s", ErrMismatch, describe(got.Values), describe(want.Values)))
+			b.abandon(w, want)
+		default:
+			if readErr == nil {
+				readErr = ErrSilent
+			}
+			w.run.conclude(m, readErr)
+		}
+		return true
+	})
+	if len(wants) > 0 {
+		b.repair(w, wants, members)
+	}
+	if fading {
+		w.pos, w.notBefore = 0, earlier(w.fadeEnd, now.Add(fadeLook))
+		clear(w.got)
+		b.works = append(b.works, w)
+	}
+}
+
+// repairable reports whether a want that is not confirmed may be sent again. The
+// movement of a shade whose way is timed may not: whoever stopped it meanwhile
+// meant it.
+func (b *bus) repairable(w *work, want Want, wasRead bool) bool {
+	if w.repairs >= maxRepairs || !wasRead && !w.chain.Group && !w.unsure {
+		return false
+	}
+	m := b.movers[want.Shade]
+	return want.Shade == 0 || want.Motion == Stop || !m.modelled()
+}
+
+// fadeLook is how often a fading channel is looked at while a command waits for it.
+const fadeLook = 200 * time.Millisecond
+
+// describe tells values to people.
+func describe(v Values) string {
+	switch {
+	case v.Has&(CanMove|CanPosition) != 0:
+		return v.Motion.String()
+	case v.Has.Has(CanColour):
+		return fmt.Sprintf("%d:%d:%d:%d", v.RGBW.R, v.RGBW.G, v.RGBW.B, v.RGBW.W)
+	case v.Has.Has(CanTune):
+		return fmt.Sprintf("%d K", v.Kelvin)
+	}
+	return fmt.Sprintf("%d %%", v.Level)
+}
+
+// String names a motion for logs and messages.
+func (m Motion) String() string {
+	names := [...]string{"unknown", "open", "close", "stop", "go to a position", "stopped", "opening", "closing", "moving"}
+	if int(m) < len(names) {
+		return names[m]
+	}
+	return "unknown"
+}

@@ -1,0 +1,417 @@
+package appliance
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// publishEvery is how often changes of values that nobody waits for become
+// visible at most. Outcomes of commands are published at once.
+const publishEvery = 50 * time.Millisecond
+
+// state is what is known of the whole site. Buses write it under its lock;
+// readers only ever see the published snapshot.
+type state struct {
+	current atomic.Pointer[Snapshot]
+	kick    chan struct{} // something was learned that is not published yet
+
+	mu      sync.Mutex
+	values  uint64
+	site    *Site
+	index   *index
+	nodes   []*NodeState  // parallel to site.Nodes
+	shades  []*ShadeState // parallel to site.Shades
+	buses   []*BusState   // parallel to site.Buses
+	faults  []Fault
+	hold    map[Ref]hold // fades under way
+	fresh   map[any]bool // states made since the last snapshot, still ours to change
+	dirty   bool
+	unsaved map[Ref]bool // things to write behind
+}
+
+// hold keeps the public level of a channel at its target while the device fades.
+type hold struct {
+	until time.Time
+	level Level
+}
+
+func newState() *state {
+	s := &state{kick: make(chan struct{}, 1), hold: map[Ref]hold{}, fresh: map[any]bool{}, unsaved: map[Ref]bool{}}
+	s.replace(&Site{}, nil, nil, nil)
+	return s
+}
+
+// replace puts another site in place of the present one, keeping what is known of
+// things that both have.
+func (s *state) replace(site *Site, nodes []*NodeState, shades []*ShadeState, faults []Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := s.index
+	for _, n := range nodes {
+		if old == nil {
+			break
+		}
+		if i, ok := old.node[n.Node.ID]; ok {
+			carryNode(n, s.nodes[i])
+		}
+	}
+	for _, sh := range shades {
+		if old == nil {
+			break
+		}
+		if i, ok := old.shade[sh.Shade.ID]; ok {
+			carryShade(sh, s.shades[i])
+		}
+	}
+	s.site, s.index = site, newIndex(site)
+	s.nodes, s.shades, s.faults = nodes, shades, faults
+	s.buses = make([]*BusState, len(site.Buses))
+	for i := range site.Buses {
+		s.buses[i] = &BusState{Bus: &site.Buses[i]}
+	}
+	for _, n := range nodes {
+		n.Clusters = s.index.clustersOfNode[n.Node.ID]
+		summarise(n)
+	}
+	for _, sh := range shades {
+		sh.Clusters = s.index.clustersOfShade[sh.Shade.ID]
+	}
+	clear(s.fresh)
+	s.values++
+	s.publishLocked()
+}
+
+// carryNode copies what was known of a node to its successor in a changed site.
+func carryNode(n, old *NodeState) {
+	n.LastSeen = old.LastSeen
+	n.Online = old.Online && n.Fault == ""
+	for i := range n.Channels {
+		if i >= len(old.Channels) || n.Channels[i].Abilities != old.Channels[i].Abilities {
+			break
+		}
+		profile := n.Channels[i].Channel
+		n.Channels[i] = old.Channels[i]
+		n.Channels[i].Channel = profile
+	}
+}
+
+func carryShade(sh, old *ShadeState) {
+	sh.LastSeen, sh.Position, sh.Uncertainty = old.LastSeen, old.Position, old.Uncertainty
+	sh.Online = old.Online && sh.Fault == ""
+	sh.Motion = old.Motion
+}
+
+// restore fills in what was known before a restart, marked as such.
+func (s *state) restore(saved []Saved) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, v := range saved {
+		if v.Shade != 0 {
+			if i, ok := s.index.shade[v.Shade]; ok && v.Has.Has(CanPosition) {
+				s.shades[i].Position = Known[Position]{v.Position, v.At, Restored}
+				s.shades[i].LastSeen = v.At
+			}
+			continue
+		}
+		i, ok := s.index.node[v.Node]
+		if !ok || v.Channel < 1 || v.Channel > len(s.nodes[i].Channels) {
+			continue
+		}
+		n := s.nodes[i]
+		c := &n.Channels[v.Channel-1]
+		c.LastLevel = v.LastLevel
+		if v.Has.Has(CanDim) {
+			c.Level = Known[Level]{v.Level, v.At, Restored}
+		}
+		if v.Has.Has(CanTune) {
+			c.Kelvin = Known[Kelvin]{v.Kelvin, v.At, Restored}
+		}
+		if v.Has.Has(CanColour) {
+			c.RGBW = Known[RGBW]{v.RGBW, v.At, Restored}
+		}
+		n.LastSeen = later(n.LastSeen, v.At)
+		summarise(n)
+	}
+	s.values++
+	s.publishLocked()
+}
+
+// edit returns a node that may be changed until the next snapshot.
+func (s *state) edit(i int) *NodeState {
+	n := s.nodes[i]
+	if s.fresh[n] {
+		return n
+	}
+	c := *n
+	c.Channels = slices.Clone(n.Channels)
+	s.nodes[i] = &c
+	s.fresh[&c] = true
+	return &c
+}
+
+func (s *state) editShade(i int) *ShadeState {
+	sh := s.shades[i]
+	if s.fresh[sh] {
+		return sh
+	}
+	c := *sh
+	s.shades[i] = &c
+	s.fresh[&c] = true
+	return &c
+}
+
+// learn takes readings of any source; at a channel whose device is fading, a
+// measured level between is seen but not shown.
+func (s *state) learn(readings []Reading, source Source) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range readings {
+		if r.Shade != 0 {
+			continue // shades are learned through their mover, which models them
+		}
+		if i, ok := s.index.node[r.Node]; ok && r.Channel >= 1 && r.Channel <= len(s.nodes[i].Channels) {
+			s.learnChannel(i, r, source)
+		}
+	}
+	s.markLocked()
+}
+
+func (s *state) learnChannel(i int, r Reading, source Source) {
+	n := s.edit(i)
+	c := &n.Channels[r.Channel-1]
+	changed := false
+	if r.Has&(CanDim|CanSwitch) != 0 && !s.held(r.Ref, r.Level, source) {
+		changed = set(&c.Level, r.Level, r.At, source) || changed
+		if r.Level > 0 && c.LastLevel != r.Level {
+			c.LastLevel = r.Level
+			s.unsaved[r.Ref] = true
+		}
+	}
+	if r.Has.Has(CanTune) {
+		changed = set(&c.Kelvin, r.Kelvin, r.At, source) || changed
+	}
+	if r.Has.Has(CanColour) {
+		changed = set(&c.RGBW, r.RGBW, r.At, source) || changed
+	}
+	if changed {
+		s.unsaved[r.Ref] = true
+	}
+	if r.Has.Has(CanMeasure) {
+		changed = set(&c.Power, r.Power, r.At, source) || changed
+	}
+	if source == Measured {
+		n.LastSeen = later(n.LastSeen, r.At)
+	}
+	summarise(n)
+	if changed {
+		s.values++
+	}
+}
+
+// held reports whether a fade towards another level hides this measured one.
+func (s *state) held(ref Ref, l Level, source Source) bool {
+	h, ok := s.hold[ref]
+	if !ok {
+		return false
+	}
+	if source == Measured && l != h.level && time.Now().Before(h.until) {
+		return true
+	}
+	delete(s.hold, ref)
+	return false
+}
+
+// holdLevel shows target instead of what the device reports until it has had the
+// time to fade there.
+func (s *state) holdLevel(ref Ref, target Level, fade time.Duration) {
+	if fade <= 0 {
+		return
+	}
+	s.mu.Lock()
+	s.hold[ref] = hold{until: time.Now().Add(fade), level: target}
+	s.mu.Unlock()
+}
+
+// set stores a value with its age and reports whether a reader could see the
+// difference.
+func set[T comparable](k *Known[T], v T, at time.Time, source Source) bool {
+	changed := !k.OK() || k.Value != v
+	*k = Known[T]{v, at, source}
+	return changed
+}
+
+// learnShade stores what a mover knows of its shade.
+func (s *state) learnShade(id ID, update func(*ShadeState)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, ok := s.index.shade[id]
+	if !ok {
+		return
+	}
+	before := *s.shades[i]
+	sh := s.editShade(i)
+	update(sh)
+	if before.Position.Value != sh.Position.Value || before.Position.OK() != sh.Position.OK() || before.Motion != sh.Motion {
+		s.values++
+		if sh.Motion == Stopped || sh.Motion == MotionUnknown {
+			s.unsaved[Ref{Shade: id}] = true
+		}
+	}
+	s.markLocked()
+}
+
+// setOnline marks nodes, and the shades on them, as answering or not.
+func (s *state) setOnline(nodes []ID, online bool, seen time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	on := make(map[ID]bool, len(nodes))
+	for _, id := range nodes {
+		on[id] = true
+		i, ok := s.index.node[id]
+		if !ok || s.nodes[i].Fault != "" {
+			continue
+		}
+		n := s.edit(i)
+		if n.Online != online {
+			n.Online = online
+			s.values++
+		}
+		n.LastSeen = later(n.LastSeen, seen)
+	}
+	for i, sh := range s.shades {
+		if !on[sh.Shade.Node] || sh.Fault != "" {
+			continue
+		}
+		e := s.editShade(i)
+		if e.Online != online {
+			e.Online = online
+			s.values++
+		}
+		e.LastSeen = later(e.LastSeen, seen)
+	}
+	s.markLocked()
+}
+
+// setBus stores the health of a bus. It counts as a visible change only when the
+// bus goes up or down.
+func (s *state) setBus(b *BusState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, old := range s.buses {
+		if old.Bus.UUID == b.Bus.UUID {
+			if old.Up != b.Up || old.Fault != b.Fault {
+				s.values++
+			}
+			b.Bus = old.Bus
+			s.buses[i] = b
+			s.markLocked()
+		}
+	}
+}
+
+// markLocked asks for a new snapshot before long.
+func (s *state) markLocked() {
+	s.dirty = true
+	select {
+	case s.kick <- struct{}{}:
+	default:
+	}
+}
+
+// publish makes everything learned so far visible.
+func (s *state) publish() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dirty {
+		s.publishLocked()
+	}
+}
+
+func (s *state) publishLocked() {
+	next := &Snapshot{
+		At: time.Now(), Values: s.values, Site: s.site,
+		Nodes: slices.Clone(s.nodes), Shades: slices.Clone(s.shades), Buses: slices.Clone(s.buses),
+		Faults: s.faults, index: s.index, superseded: make(chan struct{}),
+	}
+	old := s.current.Load()
+	if old != nil && old.Values == next.Values {
+		next.Clusters = old.Clusters
+	} else {
+		next.Clusters = clusterStates(next)
+	}
+	clear(s.fresh)
+	s.dirty = false
+	s.current.Store(next)
+	if old != nil {
+		close(old.superseded)
+	}
+}
+
+// takeUnsaved returns what changed since it was last called, for the journal.
+func (s *state) takeUnsaved() []Saved {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []Saved
+	for ref := range maps.Keys(s.unsaved) {
+		if v, ok := s.saved(ref); ok {
+			out = append(out, v)
+		}
+	}
+	clear(s.unsaved)
+	return out
+}
+
+// putUnsaved takes back what could not be written.
+func (s *state) putUnsaved(states []Saved) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, v := range states {
+		s.unsaved[v.Ref] = true
+	}
+}
+
+// last returns the last value known of a thing, for a driver being opened.
+func (s *state) last(ref Ref) (Values, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, ok := s.saved(ref)
+	return v.Values, ok
+}
+
+func (s *state) saved(ref Ref) (Saved, bool) {
+	v := Saved{Ref: ref}
+	if ref.Shade != 0 {
+		i, ok := s.index.shade[ref.Shade]
+		if !ok || !s.shades[i].Position.OK() {
+			return v, false
+		}
+		v.Has, v.Position, v.At = CanPosition, s.shades[i].Position.Value, s.shades[i].Position.At
+		return v, true
+	}
+	i, ok := s.index.node[ref.Node]
+	if !ok || ref.Channel < 1 || ref.Channel > len(s.nodes[i].Channels) {
+		return v, false
+	}
+	c := s.nodes[i].Channels[ref.Channel-1]
+	v.LastLevel = c.LastLevel
+	if c.Level.OK() {
+		v.Has, v.Level, v.At = v.Has|CanDim, c.Level.Value, later(v.At, c.Level.At)
+	}
+	if c.Kelvin.OK() {
+		v.Has, v.Kelvin, v.At = v.Has|CanTune, c.Kelvin.Value, later(v.At, c.Kelvin.At)
+	}
+	if c.RGBW.OK() {
+		v.Has, v.RGBW, v.At = v.Has|CanColour, c.RGBW.Value, later(v.At, c.RGBW.At)
+	}
+	return v, v.Has != 0
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
