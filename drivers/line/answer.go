@@ -173,8 +173,7 @@ func (l *Line) abortUnsent(p port, r Request) {
 		return
 	}
 	if n := p.unsent(); n > 0 {
-		p.abort()
-		l.lose(p, fmt.Errorf("%d bytes of a command were stuck and have been withdrawn", n))
+		l.withdraw(p, fmt.Errorf("%d bytes of a command were stuck and have been withdrawn", n))
 	}
 }
 
@@ -229,9 +228,22 @@ func (l *Line) turnaround(ctx context.Context, p port, r Request, reply Reply) e
 	if sleepUntil(ctx, l.notBefore) != nil {
 		sharpUntil(earliest(reply.Sent, time.Now().Add(sharpStretch)))
 	}
-	if n := p.unsent(); n > 0 && l.address != "" {
-		l.abortUnsent(p, r)
-		return fmt.Errorf("%w on %s: nobody took the frame within %v", appliance.ErrSilent, l.where, r.Turnaround)
+	if !r.Actuates || l.address == "" {
+		return nil
+	}
+	// A peer may take its time to acknowledge; one that never does must not get
+	// the frame when it is back.
+	for until := latest(l.notBefore, reply.Sent.Add(ackLimit)); p.unsent() > 0; {
+		if !time.Now().Before(until) || !pause(ctx, ackLook) {
+			l.abortUnsent(p, r)
+			return fmt.Errorf("%w on %s: the connection did not take the frame", appliance.ErrSilent, l.where)
+		}
 	}
 	return nil
 }
+
+// A peer's kernel acknowledges within 40 ms, unless frames are lost.
+const (
+	ackLimit = 250 * time.Millisecond
+	ackLook  = 2 * time.Millisecond
+)

@@ -70,6 +70,7 @@ func New(cfg Config) (*Line, error) {
 		turn:  make(chan struct{}, 1),
 		tried: make(chan struct{}),
 		ended: make(chan struct{}),
+		entry: make(chan struct{}, 1),
 		why:   errors.New("not opened yet"),
 	}
 	l.in.more = make(chan struct{}, 1)

@@ -120,20 +120,23 @@ func (l *Line) usable(ctx context.Context) (port, error) {
 	if p != nil {
 		return p, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, redialLimit)
+	if failed {
+		return nil, l.down(why)
+	}
+	wait, cancel := context.WithTimeout(ctx, redialLimit)
 	defer cancel()
 	select {
 	case <-l.tried:
 	case <-l.ended:
-	case <-ctx.Done():
+	case <-wait.Done():
 	}
 	if p, why, failed = l.state(); p != nil {
 		return p, nil
 	}
-	if l.address == "" || failed || ctx.Err() != nil {
+	if l.address == "" || failed || wait.Err() != nil {
 		return nil, l.down(why)
 	}
-	p, err := l.open(ctx, redialLimit)
+	p, err := l.open(wait, redialLimit)
 	if err != nil {
 		return nil, l.down(err)
 	}
@@ -227,8 +230,7 @@ func (l *Line) send(ctx context.Context, p port, r Request, deadline time.Time) 
 			l.rec.add(now, appliance.FrameSent, r.Frame, "")
 			return p, sent, nil
 		}
-		p.abort()
-		l.lose(p, err)
+		l.withdraw(p, err)
 		if n > 0 {
 			l.rec.add(now, appliance.FrameSent, r.Frame[:n], noteIncomplete)
 			return p, now, l.down(fmt.Errorf("only %d of %d bytes went out: %w", n, len(r.Frame), err))

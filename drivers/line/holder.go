@@ -6,11 +6,24 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
+// busyCache remembers who holds a port: finding out looks at every open file of
+// the machine, too much for every attempt to open.
+type busyCache struct {
+	who string
+	at  time.Time
+}
+
+const askHolderEvery = 10 * time.Second
+
 // busy explains a port that another program holds.
-func busy(path string) error {
-	who := holder(path)
+func (c *busyCache) busy(path string) error {
+	if time.Since(c.at) > askHolderEvery {
+		c.who, c.at = holder(path), time.Now()
+	}
+	who := c.who
 	if who == "" {
 		return fmt.Errorf("%s is in use by another program (run \"fuser -v %s\" as root to see which): stop it", path, path)
 	}

@@ -24,10 +24,9 @@ type input struct {
 	deaf  bool      // re-synchronising: bytes are discarded
 }
 
-func (in *input) wait() { in.pumps.Wait() }
-
 // received takes bytes from a port.
 func (l *Line) received(b []byte, at time.Time) {
+	l.heard.Store(true)
 	in := &l.in
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"svc.internal/controller/appliance"
@@ -21,12 +22,15 @@ type Line struct {
 	charBits int    // 0 on sockets
 	known    identity
 
-	rec recorder
-	in  input
+	rec   recorder
+	in    input
+	heard atomic.Bool // something was received since the port was opened
+	users busyCache
 
 	turn  chan struct{} // held by the exchange under way
 	tried chan struct{} // closed when the first attempt to open is over
 	ended chan struct{} // closed when Run is over
+	entry chan struct{} // held by an attempt to open the port
 
 	// Held with turn.
 	ownEnd    time.Time // when our last transmission was over
@@ -36,15 +40,17 @@ type Line struct {
 	mu      sync.Mutex
 	port    port  // nil: down
 	why     error // why it is down
-	failed  bool  // the last attempt to open failed
+	failed  bool  // do not try again before Run does
 	running bool
-
-	dialing sync.Mutex // one attempt to connect at a time
+	over    bool // Run has ended
+	opened  time.Time
 }
 
 // port is what serial ports and sockets have in common. Both hand what they
 // receive to Line.received.
 type port interface {
+	// start begins to receive, once the port is that of the line.
+	start()
 	// fresh takes in what has arrived already; its error says the port is dead.
 	fresh() error
 	write(frame []byte, deadline time.Time) (int, error)
@@ -92,38 +98,37 @@ func (l *Line) Run(ctx context.Context) error {
 	}
 	l.running = true
 	l.mu.Unlock()
-	defer close(l.ended)
-	defer func() {
-		if p := l.current(); p != nil {
-			l.lose(p, errNotRun)
-		}
-		l.mu.Lock()
-		l.why, l.failed = errNotRun, true
-		l.mu.Unlock()
-		l.in.wait()
-	}()
+	defer l.shut()
 
 	delay := firstDelay
 	for first := true; ctx.Err() == nil; first = false {
-		p := l.current()
-		if p == nil {
-			var err error
-			p, err = l.open(ctx, dialTimeout)
-			if first {
-				close(l.tried)
-			}
-			if err != nil {
-				if !pause(ctx, delay) {
-					break
-				}
-				delay = l.nextDelay(delay)
-				continue
-			}
+		p, err := l.open(ctx, dialTimeout)
+		if first {
+			close(l.tried)
 		}
-		delay = firstDelay
-		l.watch(ctx, p)
+		if err == nil && l.watch(ctx, p) {
+			delay = firstDelay
+			continue
+		}
+		if !pause(ctx, delay) {
+			return nil
+		}
+		delay = l.nextDelay(delay)
 	}
 	return nil
+}
+
+// shut closes the port for good.
+func (l *Line) shut() {
+	l.mu.Lock()
+	p := l.port
+	l.port, l.why, l.failed, l.over = nil, errNotRun, true, true
+	l.mu.Unlock()
+	if p != nil {
+		p.close()
+	}
+	l.in.pumps.Wait()
+	close(l.ended)
 }
 
 func (l *Line) nextDelay(d time.Duration) time.Duration {
@@ -145,9 +150,10 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// watch returns when p is gone or ctx ends. Meanwhile it looks at an idle socket,
-// where nobody else reads.
-func (l *Line) watch(ctx context.Context, p port) {
+// watch returns when p is gone or ctx ends; false means that it went before it
+// was of any use, and that opening it again at once would be of none either.
+// Meanwhile it looks at an idle socket, where nobody else reads.
+func (l *Line) watch(ctx context.Context, p port) (useful bool) {
 	var look <-chan time.Time
 	if l.address != "" {
 		every := 250 * time.Millisecond
@@ -161,19 +167,26 @@ func (l *Line) watch(ctx context.Context, p port) {
 	for {
 		select {
 		case <-ctx.Done():
-			return
+			return true
 		case <-p.gone():
-			return
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			return !l.failed
 		case <-look:
-			select {
-			case l.turn <- struct{}{}:
-				if err := p.fresh(); err != nil {
-					l.lose(p, err)
-				}
-				<-l.turn
-			default: // an exchange is under way and looks itself
-			}
+			l.lookAt(p)
 		}
+	}
+}
+
+// lookAt takes in what came on a socket between exchanges.
+func (l *Line) lookAt(p port) {
+	select {
+	case l.turn <- struct{}{}:
+		defer func() { <-l.turn }()
+		if err := p.fresh(); err != nil {
+			l.lose(p, err)
+		}
+	default: // an exchange is under way and looks itself
 	}
 }
 
@@ -185,11 +198,18 @@ func (l *Line) current() port {
 
 // open opens the port unless it is open, and notes the outcome.
 func (l *Line) open(ctx context.Context, limit time.Duration) (port, error) {
-	l.dialing.Lock()
-	defer l.dialing.Unlock()
+	select {
+	case l.entry <- struct{}{}:
+		defer func() { <-l.entry }()
+	case <-ctx.Done():
+		err := fmt.Errorf("connecting takes longer than %v", limit)
+		l.noteDown(ctx, err)
+		return nil, err
+	}
 	if p := l.current(); p != nil {
 		return p, nil
 	}
+	l.heard.Store(false)
 	var p port
 	var err error
 	if l.address != "" {
@@ -197,36 +217,74 @@ func (l *Line) open(ctx context.Context, limit time.Duration) (port, error) {
 	} else {
 		p, err = l.openSerial()
 	}
-	l.mu.Lock()
 	if err == nil {
-		l.port, l.failed, l.why = p, false, nil
-		l.mu.Unlock()
-		l.rec.add(time.Now(), appliance.FrameReceived, nil, notePortFound)
-		l.log.Info("port open")
-		return p, nil
+		err = l.install(p)
 	}
-	news := l.why == nil || l.why.Error() != err.Error()
-	l.failed, l.why = true, err
+	if err != nil {
+		l.noteDown(ctx, err)
+		return nil, err
+	}
+	l.rec.add(time.Now(), appliance.FrameReceived, nil, notePortFound)
+	l.log.Info("port open")
+	p.start()
+	return p, nil
+}
+
+// install makes p the port of the line, unless the line has ended meanwhile.
+func (l *Line) install(p port) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		p.close()
+		return errNotRun
+	}
+	l.port, l.failed, l.why, l.opened = p, false, nil, time.Now()
+	return nil
+}
+
+// noteDown keeps why the port could not be opened, and tells it once.
+func (l *Line) noteDown(ctx context.Context, err error) {
+	l.mu.Lock()
+	news := !l.over && (l.why == nil || l.why.Error() != err.Error())
+	if !l.over && l.port == nil {
+		l.failed, l.why = true, err
+	}
 	l.mu.Unlock()
 	if news && ctx.Err() == nil {
 		l.log.Warn("port cannot be opened", "reason", err)
 	}
-	return nil, err
 }
 
 // lose closes p for the reason given. Of several calls for one port the first
 // counts.
 func (l *Line) lose(p port, why error) {
+	if l.detach(p, why) {
+		p.close()
+	}
+}
+
+// withdraw closes p and throws away what it has not sent yet.
+func (l *Line) withdraw(p port, why error) {
+	if l.detach(p, why) {
+		p.abort()
+	}
+}
+
+// shortLife of a port that never said a word: the other side did not want us.
+const shortLife = time.Second
+
+func (l *Line) detach(p port, why error) bool {
 	l.mu.Lock()
 	if l.port != p {
 		l.mu.Unlock()
-		return
+		return false
 	}
-	l.port, l.why, l.failed = nil, why, false
+	l.port, l.why = nil, why
+	l.failed = !l.heard.Load() && time.Since(l.opened) < shortLife
 	l.mu.Unlock()
-	p.close()
 	l.rec.add(time.Now(), appliance.FrameReceived, nil, notePortLost)
 	l.log.Warn("port lost", "reason", why)
+	return true
 }
 
 // Notes of the flight recorder.

@@ -45,7 +45,6 @@ func (l *Line) openSerial() (port, error) {
 		return nil, err
 	}
 	l.known.remember(l.cfg.Port, path, l.cfg.DevRoot)
-	l.in.pumps.Go(s.pump)
 	return s, nil
 }
 
@@ -57,7 +56,7 @@ func (l *Line) openDevice(path string) (*serialPort, error) {
 	case errors.Is(err, fs.ErrPermission):
 		return nil, fmt.Errorf("no permission to open %s: the user needs to be in the group that owns it (dialout)", path)
 	case errors.Is(err, unix.EBUSY):
-		return nil, busy(path)
+		return nil, l.users.busy(path)
 	case err != nil:
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
@@ -65,7 +64,7 @@ func (l *Line) openDevice(path string) (*serialPort, error) {
 	if err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		file.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, busy(path)
+			return nil, l.users.busy(path)
 		}
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
@@ -89,6 +88,8 @@ func (l *Line) openDevice(path string) (*serialPort, error) {
 	}
 	return &serialPort{line: l, set: set, file: file, raw: raw, lost: make(chan struct{})}, nil
 }
+
+func (s *serialPort) start() { s.line.in.pumps.Go(s.pump) }
 
 // pump hands on what arrives, with its time, until the port is closed or lost.
 func (s *serialPort) pump() {

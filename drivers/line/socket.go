@@ -34,6 +34,8 @@ type socket struct {
 // acknowledge before it gives the connection up.
 const unackedLimit = 5 * time.Second
 
+var errPeerClosed = errors.New("the other side closed the connection")
+
 func (l *Line) connect(ctx context.Context, limit time.Duration) (port, error) {
 	dialer := net.Dialer{
 		Timeout:         limit,
@@ -70,6 +72,9 @@ func (l *Line) connect(ctx context.Context, limit time.Duration) (port, error) {
 	return s, nil
 }
 
+// start does nothing: whoever holds the turn reads.
+func (s *socket) start() {}
+
 func (s *socket) fresh() error {
 	for {
 		if err := s.raw.Control(s.look); err != nil {
@@ -81,7 +86,7 @@ func (s *socket) fresh() error {
 		case s.lookErr != nil:
 			return s.lookErr
 		case s.looked == 0:
-			return io.EOF
+			return errPeerClosed
 		}
 		s.line.received(s.buf[:s.looked], time.Now())
 		if s.looked < len(s.buf) {
@@ -128,6 +133,9 @@ func (s *socket) await(ctx context.Context, until time.Time, preempt <-chan stru
 		if n > 0 {
 			s.line.received(s.buf[:n], time.Now())
 			return nil
+		}
+		if errors.Is(err, io.EOF) {
+			return errPeerClosed
 		}
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			return err

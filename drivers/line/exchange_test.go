@@ -1,0 +1,496 @@
+package line
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+func TestAnswerIsReturned(t *testing.T) {
+	noLeaks(t)
+	b := newBench(t, nil)
+	b.device(func() {
+		b.read(6)
+		b.write("hello\n")
+	})
+	reply, err := b.Exchange(within(t, time.Second), ask("hello"))
+	wantAnswer(t, reply, err, "hello")
+	frames := b.Recent()
+	var got []string
+	for _, f := range frames {
+		got = append(got, string(f.Bytes)+f.Note)
+	}
+	if want := "port found|hello\n|hello\n"; strings.Join(got, "|") != want {
+		t.Errorf("recorded %q, want %q", strings.Join(got, "|"), want)
+	}
+}
+
+func TestSilenceIsKept(t *testing.T) {
+	const silence = 4 * time.Millisecond
+	b := newBench(t, func(c *Config) { c.Silence = silence })
+	var ended time.Time
+	for i := range 50 {
+		r := ask("hello")
+		if i%2 == 1 {
+			r.Guard = 7 * time.Millisecond
+		}
+		b.device(func() {
+			b.read(6)
+			if gap := time.Since(ended); gap < max(silence, r.Guard) {
+				t.Errorf("request %d came %v after the answer before, want %v or more", i, gap, max(silence, r.Guard))
+			}
+			// The answer comes in two pieces, so that its end counts.
+			b.write("hel")
+			time.Sleep(time.Millisecond)
+			ended = time.Now()
+			b.write("lo\n")
+		})
+		reply, err := b.Exchange(within(t, time.Second), r)
+		wantAnswer(t, reply, err, "hello")
+	}
+}
+
+func TestSilenceAfterForeignTraffic(t *testing.T) {
+	const silence = 30 * time.Millisecond
+	b := newBench(t, func(c *Config) { c.Silence = silence })
+	var spoke time.Time
+	for range 5 {
+		spoke = time.Now()
+		b.write("x")
+		b.until("the byte was seen", func() bool { return !b.in.lastByte().Before(spoke) })
+		b.device(func() {
+			b.read(6)
+			if gap := time.Since(spoke); gap < silence {
+				t.Errorf("request came %v after another's byte, want %v or more", gap, silence)
+			}
+			b.write("hello\n")
+		})
+		reply, err := b.Exchange(within(t, time.Second), ask("hello"))
+		wantAnswer(t, reply, err, "hello")
+	}
+}
+
+func TestLateAnswerIsNotTakenForTheNext(t *testing.T) {
+	b := newBench(t, nil)
+	r := ask("one")
+	r.Timeout = 30 * time.Millisecond
+	_, err := b.Exchange(within(t, time.Second), r)
+	wantErr(t, err, appliance.ErrSilent)
+	b.device(func() {
+		b.read(4)
+		b.read(4)
+		b.write("one\n") // late
+		time.Sleep(5 * time.Millisecond)
+		b.write("two\n")
+	})
+	reply, err := b.Exchange(within(t, time.Second), ask("two"))
+	wantAnswer(t, reply, err, "two")
+	if !b.discarded("one\n") {
+		t.Error("the late answer is not in the recorder")
+	}
+}
+
+func TestAnswerThatCameBetweenRequestsIsDiscarded(t *testing.T) {
+	b := newBench(t, nil)
+	b.write("two\n") // the very answer that will be waited for
+	b.until("it was discarded", func() bool { return b.discarded("two\n") })
+	r := ask("two")
+	r.Timeout = 30 * time.Millisecond
+	_, err := b.Exchange(within(t, time.Second), r)
+	wantErr(t, err, appliance.ErrSilent)
+}
+
+func TestPartialAnswerThenResynchronised(t *testing.T) {
+	b := newBench(t, func(c *Config) { c.Silence = 20 * time.Millisecond })
+	b.device(func() {
+		b.read(4)
+		b.write("on")
+	})
+	r := ask("one")
+	r.Timeout = 40 * time.Millisecond
+	_, err := b.Exchange(within(t, time.Second), r)
+	wantErr(t, err, appliance.ErrDamaged)
+	if !strings.Contains(err.Error(), "6F 6E") {
+		t.Errorf("error %q does not show the bytes that came", err)
+	}
+	var last time.Time
+	b.device(func() {
+		for range 10 { // the rest dribbles in
+			b.write("e")
+			last = time.Now()
+			time.Sleep(5 * time.Millisecond)
+		}
+		b.read(4)
+		if gap := time.Since(last); gap < 20*time.Millisecond {
+			t.Errorf("next request came %v after the remains of the answer, want 20ms or more", gap)
+		}
+		b.write("two\n")
+	})
+	b.until("the rest begins", func() bool { return b.discarded("e") })
+	reply, err := b.Exchange(within(t, time.Second), ask("two"))
+	wantAnswer(t, reply, err, "two")
+}
+
+func TestDamagedAnswer(t *testing.T) {
+	for _, answer := range []string{"bad answer\n", "broken answer\n"} {
+		b := newBench(t, nil)
+		b.device(func() {
+			b.read(4)
+			b.write(answer)
+			b.read(4)
+			b.write("two\n")
+		})
+		_, err := b.Exchange(within(t, time.Second), ask("one"))
+		wantErr(t, err, appliance.ErrDamaged)
+		reply, err := b.Exchange(within(t, time.Second), ask("two"))
+		wantAnswer(t, reply, err, "two")
+	}
+}
+
+func TestForeignFramesAreSkipped(t *testing.T) {
+	b := newBench(t, nil)
+	b.device(func() {
+		b.read(4)
+		b.write("somebody\nelse\none\n")
+	})
+	reply, err := b.Exchange(within(t, time.Second), ask("one"))
+	wantAnswer(t, reply, err, "one")
+	if !b.discarded("else\n") {
+		t.Error("the foreign frame is not in the recorder")
+	}
+}
+
+func TestTimeoutIsOfTheWholeAnswer(t *testing.T) {
+	b := newBench(t, nil)
+	stop := make(chan struct{})
+	b.device(func() {
+		b.read(4)
+		for { // a byte at a time, without end
+			select {
+			case <-stop:
+				return
+			case <-time.After(10 * time.Millisecond):
+				b.write("x")
+			}
+		}
+	})
+	r := ask("one")
+	r.Timeout = 100 * time.Millisecond
+	begun := time.Now()
+	_, err := b.Exchange(within(t, 5*time.Second), r)
+	close(stop)
+	wantErr(t, err, appliance.ErrDamaged)
+	if took := time.Since(begun); took > 300*time.Millisecond {
+		t.Errorf("took %v, want about 100ms", took)
+	}
+}
+
+func TestEcho(t *testing.T) {
+	tests := []struct {
+		name, echo string
+		want       error
+	}{
+		{"the same", "one\n", nil},
+		{"a collision", "oxe\n", appliance.ErrDamaged},
+		{"missing", "", appliance.ErrDamaged},
+		{"cut short", "on", appliance.ErrDamaged},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			b := newBench(t, func(c *Config) { c.Echo = true })
+			b.device(func() {
+				b.read(4)
+				b.write(test.echo)
+				if test.want == nil {
+					b.write("one\n")
+				}
+			})
+			reply, err := b.Exchange(within(t, time.Second), ask("one"))
+			if test.want != nil {
+				wantErr(t, err, test.want)
+				if reply.Sent.IsZero() {
+					t.Error("Sent is zero, though the frame was written")
+				}
+				return
+			}
+			wantAnswer(t, reply, err, "one")
+		})
+	}
+}
+
+func TestFrameThatNobodyAnswers(t *testing.T) {
+	b := newBench(t, func(c *Config) { c.Echo = true })
+	b.device(func() { b.write(string(b.read(4))) })
+	begun := time.Now()
+	reply, err := b.Exchange(within(t, time.Second), Request{Frame: []byte("all\n"), Turnaround: 50 * time.Millisecond})
+	if err != nil || reply.Frame != nil {
+		t.Fatalf("got %q, %v; want nothing, no error", reply.Frame, err)
+	}
+	if took := time.Since(begun); took < 50*time.Millisecond {
+		t.Errorf("returned after %v, want the turnaround of 50ms", took)
+	}
+}
+
+func TestTurnaroundHoldsThoughTheCallerLeaves(t *testing.T) {
+	b := newBench(t, nil)
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	reply, err := b.Exchange(ctx, Request{Frame: []byte("all\n"), Turnaround: 100 * time.Millisecond})
+	if err != nil {
+		t.Fatalf("the frame is out; got error %v", err)
+	}
+	if early := time.Since(reply.Sent); early > 80*time.Millisecond {
+		t.Fatalf("cancelled after 20ms, returned after %v", early)
+	}
+	b.device(func() {
+		b.read(8)
+		if gap := time.Since(reply.Sent); gap < 100*time.Millisecond {
+			t.Errorf("next frame came %v after the broadcast, want 100ms", gap)
+		}
+		b.write("one\n")
+	})
+	answer, err := b.Exchange(within(t, time.Second), ask("one"))
+	wantAnswer(t, answer, err, "one")
+}
+
+func TestPreempt(t *testing.T) {
+	t.Run("before anything is sent", func(t *testing.T) {
+		b := newBench(t, nil)
+		r := ask("one")
+		now := make(chan struct{})
+		close(now)
+		r.Preempt = now
+		reply, err := b.Exchange(within(t, time.Second), r)
+		wantErr(t, err, appliance.ErrPreempted)
+		if !reply.Sent.IsZero() {
+			t.Error("Sent is set, though nothing was sent")
+		}
+	})
+	t.Run("before an answer", func(t *testing.T) {
+		b := newBench(t, nil)
+		r := ask("one")
+		r.Timeout = 5 * time.Second
+		now := make(chan struct{})
+		r.Preempt = now
+		time.AfterFunc(30*time.Millisecond, func() { close(now) })
+		begun := time.Now()
+		reply, err := b.Exchange(within(t, 10*time.Second), r)
+		wantErr(t, err, appliance.ErrPreempted)
+		if took := time.Since(begun); took > time.Second {
+			t.Errorf("gave up after %v, want 30ms", took)
+		}
+		if reply.Sent.IsZero() {
+			t.Error("Sent is zero, though the frame was written")
+		}
+	})
+	t.Run("not while the request is on the wire", func(t *testing.T) {
+		b := newBench(t, func(c *Config) { c.Serial.BaudRate = 1200 })
+		r := ask(strings.Repeat("x", 20)) // 21 characters: 192 ms
+		now := make(chan struct{})
+		r.Preempt = now
+		time.AfterFunc(20*time.Millisecond, func() { close(now) })
+		begun := time.Now()
+		_, err := b.Exchange(within(t, 10*time.Second), r)
+		wantErr(t, err, appliance.ErrPreempted)
+		if took := time.Since(begun); took < b.Airtime(21) {
+			t.Errorf("gave up after %v, while the request took %v", took, b.Airtime(21))
+		}
+	})
+	t.Run("not once an answer has begun", func(t *testing.T) {
+		b := newBench(t, nil)
+		r := ask("one")
+		now := make(chan struct{})
+		r.Preempt = now
+		b.device(func() {
+			b.read(4)
+			b.write("on")
+			b.until("it was seen", func() bool { return b.in.waiting() == 2 })
+			close(now)
+			time.Sleep(20 * time.Millisecond)
+			b.write("e\n")
+		})
+		reply, err := b.Exchange(within(t, time.Second), r)
+		wantAnswer(t, reply, err, "one")
+	})
+}
+
+func TestExpiredFrameIsNotBegun(t *testing.T) {
+	b := newBench(t, func(c *Config) { c.Serial.BaudRate = 1200 })
+	// 21 characters last 192 ms.
+	reply, err := b.Exchange(within(t, 100*time.Millisecond), ask(strings.Repeat("x", 20)))
+	wantErr(t, err, appliance.ErrExpired)
+	if !reply.Sent.IsZero() {
+		t.Error("Sent is set")
+	}
+	for _, f := range b.Recent() {
+		if f.Direction == appliance.FrameSent {
+			t.Errorf("%q was sent", f.Bytes)
+		}
+	}
+}
+
+func TestCancelledWhileWaiting(t *testing.T) {
+	b := newBench(t, nil)
+	ctx, cancel := context.WithCancel(context.Background())
+	b.device(func() {
+		b.read(4)
+		b.write("on")
+		b.until("it was seen", func() bool { return b.in.waiting() == 2 })
+		cancel()
+		b.read(4)
+		b.write("two\n")
+	})
+	reply, err := b.Exchange(ctx, ask("one"))
+	wantErr(t, err, context.Canceled)
+	if reply.Sent.IsZero() {
+		t.Error("Sent is zero, though the frame was written")
+	}
+	reply, err = b.Exchange(within(t, time.Second), ask("two"))
+	wantAnswer(t, reply, err, "two")
+}
+
+func TestDeadlineCutsTheWaitShort(t *testing.T) {
+	b := newBench(t, nil)
+	r := ask("one")
+	r.Timeout = 10 * time.Second
+	_, err := b.Exchange(within(t, 50*time.Millisecond), r)
+	wantErr(t, err, appliance.ErrSilent)
+	wantErr(t, err, context.DeadlineExceeded)
+}
+
+func TestBabblingLineIsNamed(t *testing.T) {
+	b := newBench(t, nil)
+	stop := make(chan struct{})
+	b.device(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(500 * time.Microsecond):
+				b.write("x")
+			}
+		}
+	})
+	b.until("it babbles", func() bool { return b.discarded("xxx") })
+	begun := time.Now()
+	reply, err := b.Exchange(within(t, 10*time.Second), ask("one"))
+	close(stop)
+	wantErr(t, err, appliance.ErrDamaged)
+	if took := time.Since(begun); took < BabbleLimit/2 || took > 2*BabbleLimit {
+		t.Errorf("gave up after %v, want about %v", took, BabbleLimit)
+	}
+	if !reply.Sent.IsZero() || !strings.Contains(err.Error(), "bus test") {
+		t.Errorf("sent %v, error %q: want nothing sent and the bus named", reply.Sent, err)
+	}
+}
+
+func TestTwoCallersTakeTurns(t *testing.T) {
+	b := newBench(t, nil)
+	const each = 20
+	b.device(func() {
+		for range 4 * each {
+			b.write(string(b.read(4)))
+		}
+	})
+	var wg sync.WaitGroup
+	for _, name := range []string{"one", "two", "six", "ten"} {
+		wg.Go(func() {
+			for range each {
+				reply, err := b.Exchange(within(t, 5*time.Second), ask(name))
+				if err != nil || string(reply.Frame) != name+"\n" {
+					t.Errorf("got %q, %v; want %q", reply.Frame, err, name)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestSecondCallerGivesUpWithItsContext(t *testing.T) {
+	b := newBench(t, nil)
+	sent := make(chan struct{})
+	b.device(func() { b.read(4); close(sent) })
+	first := make(chan error, 1)
+	go func() {
+		_, err := b.Exchange(context.Background(), ask("one"))
+		first <- err
+	}()
+	<-sent
+	_, err := b.Exchange(within(t, 20*time.Millisecond), ask("two"))
+	wantErr(t, err, appliance.ErrExpired)
+	wantErr(t, <-first, appliance.ErrSilent)
+}
+
+func TestOverheardFrames(t *testing.T) {
+	heard := make(chan string, 10)
+	b := newBench(t, func(c *Config) {
+		c.Overheard = func(b []byte) int {
+			n, _ := wantLine("")(b)
+			if n > 0 {
+				heard <- string(b[:n])
+			}
+			return n
+		}
+	})
+	next := func(want string) {
+		t.Helper()
+		select {
+		case got := <-heard:
+			if got != want {
+				t.Fatalf("overheard %q, want %q", got, want)
+			}
+		case <-time.After(5 * time.Second):
+			t.Fatalf("overheard nothing, want %q", want)
+		}
+	}
+	b.write("button ")
+	b.write("pressed\nand rel")
+	next("button pressed\n")
+	b.write("eased\n")
+	next("and released\n")
+	b.device(func() {
+		b.read(4)
+		b.write("one\nbehind the answer\n")
+	})
+	reply, err := b.Exchange(within(t, time.Second), ask("one"))
+	wantAnswer(t, reply, err, "one")
+	next("behind the answer\n")
+
+	b.write("never finis")
+	b.until("it is there", func() bool { return b.in.waiting() > 0 })
+	time.Sleep(PartialGap + 10*time.Millisecond) // the gap is what is tested
+	b.write("whole\n")
+	next("whole\n")
+	if !b.discarded("never finis") {
+		t.Error("the unfinished frame was not discarded")
+	}
+}
+
+func TestRequestsThatMakeNoSense(t *testing.T) {
+	b := newBench(t, nil)
+	if _, err := b.Exchange(context.Background(), Request{}); err == nil {
+		t.Error("a request without a frame was taken")
+	}
+	if _, err := b.Exchange(context.Background(), Request{Frame: []byte("x"), Scan: wantLine("x")}); err == nil {
+		t.Error("a request without a time-out was taken")
+	}
+}
+
+func TestSkipOfNothingEnds(t *testing.T) {
+	b := newBench(t, nil)
+	b.device(func() {
+		b.read(4)
+		b.write("xxxx")
+	})
+	r := ask("one")
+	r.Scan = func([]byte) (int, Verdict) { return 0, Skip }
+	_, err := b.Exchange(within(t, time.Second), r)
+	if !errors.Is(err, appliance.ErrSilent) {
+		t.Errorf("got %v, want silence", err)
+	}
+}
