@@ -1,0 +1,150 @@
+package publicapi
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/web"
+)
+
+const (
+	// hashing passwords at once: each takes memory and a core for its time.
+	hashing = 2
+	// loginsWaiting behind them.
+	loginsWaiting = 64
+	// longest name and password that are looked at.
+	longestName     = 256
+	longestPassword = 1024
+)
+
+// authFailed is the contract's answer to bad credentials. The status is 200: a 1.0
+// client reads the body.
+var authFailed = []byte(`{"responseCode":0,"errorCode":"AuthFailed"}` + "\n")
+
+// authenticate answers name and password with tokens.
+func (a *API) authenticate(c echo.Context) error {
+	in, err := readBody(c)
+	if err != nil {
+		return err
+	}
+	name, err := in.text("username")
+	if err != nil {
+		return err
+	}
+	password, err := in.text("password")
+	if err != nil {
+		return err
+	}
+	user, err := a.login(c, name, password)
+	if errors.Is(err, appliance.ErrAuthFailed) {
+		return sendFresh(c, http.StatusOK, authFailed)
+	}
+	if err != nil {
+		return err
+	}
+	refresh, err := a.accounts.NewRefreshToken(c.Request().Context(), user)
+	if err != nil {
+		return err
+	}
+	token, expires, err := a.tokens.Issue(user)
+	if err != nil {
+		return err
+	}
+	b := append([]byte(nil), `{"responseCode":1,"auth_token":`...)
+	b = web.AppendJSONString(b, token)
+	b = append(b, `,"refresh_token":`...)
+	b = web.AppendJSONString(b, refresh)
+	b = append(b, `,"tokenExpiresOn":`...)
+	b = appendTime(b, expires)
+	b = append(b, '}', '\n')
+	return sendFresh(c, http.StatusOK, b)
+}
+
+// login checks a password, a few at a time and braked.
+func (a *API) login(c echo.Context, name, password string) (appliance.User, error) {
+	peer := web.Peer(c.Request())
+	// Before the queue, so that whoever is refused anyway takes no place in it.
+	if wait := a.brake.Wait(name, peer); wait > 0 {
+		return appliance.User{}, tooManyFailures(wait)
+	}
+	leave, err := a.logins.enter(c.Request().Context())
+	if err != nil {
+		return appliance.User{}, err
+	}
+	defer leave()
+	attempt, wait := a.brake.Begin(name, peer)
+	if wait > 0 {
+		return appliance.User{}, tooManyFailures(wait)
+	}
+	if len(name) > longestName || len(password) > longestPassword {
+		return appliance.User{}, appliance.ErrAuthFailed
+	}
+	user, err := a.accounts.CheckPassword(c.Request().Context(), name, password)
+	if err == nil && !user.Role.CanRead() {
+		err = appliance.ErrAuthFailed
+	}
+	if errors.Is(err, appliance.ErrAuthFailed) {
+		return appliance.User{}, err
+	}
+	attempt.Succeeded() // a fault of ours is no failure of his
+	return user, err
+}
+
+func tooManyFailures(wait time.Duration) error {
+	return &web.Error{Status: http.StatusTooManyRequests, Message: "too many failed logins",
+		Body: authFailed, RetryAfter: wait}
+}
+
+var refreshFailed = &web.Error{Status: http.StatusUnauthorized, Message: "refresh token invalid",
+	Body: []byte(`{"status":false,"message":"Token invalid or expired"}` + "\n")}
+
+// refreshToken answers a refresh token with a new access token. The refresh
+// token is the credential: a bearer token beside it is not needed and may be
+// expired, which is when a client comes here. Only a request that carries neither
+// is "Authentication required".
+func (a *API) refreshToken(c echo.Context) error {
+	var refresh string
+	in, err := readBody(c)
+	if err == nil {
+		refresh, err = in.text("refresh_token")
+	}
+	if err != nil {
+		if _, ok := a.tokens.Bearer(c); !ok {
+			return web.ErrUnauthorized
+		}
+		return err
+	}
+	user, err := a.accounts.UseRefreshToken(c.Request().Context(), refresh)
+	if errors.Is(err, appliance.ErrAuthFailed) || err == nil && !user.Role.CanRead() {
+		return refreshFailed
+	}
+	if err != nil {
+		return err
+	}
+	token, _, err := a.tokens.Issue(user)
+	if err != nil {
+		return err
+	}
+	b := append([]byte(nil), `{"status":true,"message":"Token valid","auth_token":`...)
+	b = web.AppendJSONString(b, token)
+	b = append(b, '}', '\n')
+	return sendFresh(c, http.StatusOK, b)
+}
+
+var noStore = []string{"no-store"}
+
+// sendFresh sends an answer that nobody may keep.
+func sendFresh(c echo.Context, status int, body []byte) error {
+	h := c.Response().Header()
+	h["Content-Type"] = web.JSONType
+	h["Cache-Control"] = noStore
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	c.Response().WriteHeader(status)
+	_, err := c.Response().Write(body)
+	return err
+}

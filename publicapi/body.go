@@ -1,0 +1,218 @@
+package publicapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/labstack/echo/v4"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/web"
+)
+
+// body is the JSON object of a request, its members not looked into yet.
+// Members that nobody asks for are ignored: old clients send such.
+type body map[string]json.RawMessage
+
+// readBody reads and splits the body. Its Content-Type is not looked at: old
+// clients send none, text/plain or what curl -d sends, and only the bytes decide
+// whether it is JSON.
+func readBody(c echo.Context) (body, error) {
+	r := c.Request()
+	if r.ContentLength > web.BodyLimit {
+		return nil, &http.MaxBytesError{Limit: web.BodyLimit}
+	}
+	data, err := io.ReadAll(http.MaxBytesReader(c.Response(), r.Body, web.BodyLimit))
+	if err != nil {
+		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+			return nil, err
+		}
+		return nil, &web.Error{Status: http.StatusBadRequest, Message: "body: could not be read", Cause: err}
+	}
+	return parseBody(data)
+}
+
+var utf8BOM = []byte("\xef\xbb\xbf")
+
+// parseBody accepts one JSON object in UTF-8 and nothing after it. A member
+// given twice is refused: nobody could say which one was meant.
+func parseBody(data []byte) (body, error) {
+	data = bytes.TrimPrefix(data, utf8BOM)
+	switch {
+	case len(bytes.TrimSpace(data)) == 0:
+		return nil, bad("body", "empty; want a JSON object")
+	case !utf8.Valid(data):
+		return nil, bad("body", "not UTF-8")
+	case !json.Valid(data):
+		return nil, bad("body", "not valid JSON")
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil, bad("body", "want a JSON object")
+	}
+	members := make(body)
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return nil, bad("body", "not valid JSON")
+		}
+		name, _ := key.(string)
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return nil, bad("body", "not valid JSON")
+		}
+		if _, twice := members[name]; twice {
+			return nil, bad(clip(name), "given twice")
+		}
+		members[name] = value
+	}
+	return members, nil
+}
+
+// text returns a string member; it must be there.
+func (b body) text(name string) (string, error) {
+	raw, ok := b[name]
+	if !ok || string(raw) == "null" {
+		return "", bad(name, "missing; want a string")
+	}
+	var s string
+	if raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+		return "", bad(name, "want a string")
+	}
+	return s, nil
+}
+
+// integer returns an integer member. null and "" count as absent.
+func (b body) integer(name string) (v int64, present bool, err error) {
+	raw, ok := b[name]
+	if !ok || string(raw) == "null" {
+		return 0, false, nil
+	}
+	text := string(raw)
+	if raw[0] == '"' {
+		if json.Unmarshal(raw, &text) != nil {
+			return 0, false, bad(name, "want an integer")
+		}
+		if text = strings.TrimSpace(text); text == "" {
+			return 0, false, nil
+		}
+	}
+	v, problem := parseInteger(text)
+	if problem != "" {
+		return 0, false, bad(name, problem)
+	}
+	return v, true, nil
+}
+
+// within returns an integer member that must be there and within lo to hi.
+func (b body) within(name string, lo, hi int64) (int64, error) {
+	v, present, err := b.integer(name)
+	if err != nil {
+		return 0, err
+	}
+	if !present {
+		return 0, bad(name, "missing; want "+span(lo, hi))
+	}
+	if v < lo || v > hi {
+		return 0, bad(name, "want "+span(lo, hi)+", got "+strconv.FormatInt(v, 10))
+	}
+	return v, nil
+}
+
+// oneOf returns a string member that must be one of words.
+func (b body) oneOf(name string, words ...string) (string, error) {
+	raw, ok := b[name]
+	if !ok || string(raw) == "null" {
+		return "", bad(name, "missing; want one of "+strings.Join(words, ", "))
+	}
+	var s string
+	if raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+		return "", bad(name, "want one of "+strings.Join(words, ", "))
+	}
+	for _, w := range words {
+		if s == w {
+			return w, nil
+		}
+	}
+	return "", bad(name, "want one of "+strings.Join(words, ", ")+", got "+strconv.Quote(clip(s)))
+}
+
+// exact is the largest integer that JSON numbers carry exactly everywhere.
+const exact = 1 << 53
+
+// parseInteger reads a JSON number, or one sent as a string. Numbers with a
+// fraction of zero (50.0, 5e1) are integers too; some languages write them so.
+func parseInteger(text string) (v int64, problem string) {
+	if v, err := strconv.ParseInt(text, 10, 64); err == nil && v >= -exact && v <= exact {
+		return v, ""
+	}
+	if len(text) > 64 || text == "" || strings.Trim(text, "0123456789+-.eE") != "" {
+		return 0, "want an integer, got " + strconv.Quote(clip(text))
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange), err == nil && math.Abs(f) > exact:
+		return 0, "the number is too large"
+	case err != nil, f != math.Trunc(f):
+		return 0, "want an integer, got " + strconv.Quote(clip(text))
+	}
+	return int64(f), ""
+}
+
+// span words the bounds of an integer.
+func span(lo, hi int64) string {
+	return "an integer " + strconv.FormatInt(lo, 10) + " to " + strconv.FormatInt(hi, 10)
+}
+
+// clip shortens what a stranger sent before it is repeated to him.
+func clip(s string) string {
+	if len(s) <= 40 {
+		return s
+	}
+	cut := 40
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}
+
+// integers is where a target is read from: a body or a query.
+type integers interface {
+	integer(name string) (v int64, present bool, err error)
+}
+
+// target reads targetType and targetId. targetId is needed with types 2 and 3; with
+// type 1 it is not looked at beyond its type, as old clients send 0 then.
+func target(in integers) (t appliance.Target, present bool, err error) {
+	kind, present, err := in.integer("targetType")
+	if err != nil {
+		return t, false, err
+	}
+	id, hasID, err := in.integer("targetId")
+	if err != nil {
+		return t, false, err
+	}
+	if !present {
+		return t, false, nil
+	}
+	switch kind {
+	case int64(appliance.All):
+		return appliance.Target{Scope: appliance.All}, true, nil
+	case int64(appliance.InCluster), int64(appliance.One):
+		if !hasID {
+			return t, false, bad("targetId", "missing; needed with targetType "+strconv.FormatInt(kind, 10))
+		}
+		if id < 1 || id > int64(appliance.MaxID) {
+			return t, false, bad("targetId", "want "+span(1, int64(appliance.MaxID))+", got "+strconv.FormatInt(id, 10))
+		}
+		return appliance.Target{Scope: appliance.Scope(kind), ID: appliance.ID(id)}, true, nil
+	}
+	return t, false, bad("targetType", "want 1 (all), 2 (cluster) or 3 (one), got "+strconv.FormatInt(kind, 10))
+}

@@ -1,0 +1,69 @@
+package web
+
+import (
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"svc.internal/controller/appliance"
+)
+
+// Caller is who sent a request.
+type Caller struct {
+	Name string // user or key name, for the ledger and the log
+	Role appliance.Role
+	// Key is true when an API key was sent; Role is empty then.
+	Key         bool
+	Read, Write bool // what the caller may do
+}
+
+// Permission that a route asks for.
+type Permission uint8
+
+// The permissions.
+const (
+	Read Permission = iota
+	Write
+)
+
+// callerKey is where the caller of a request is kept in its context.
+const callerKey = "web.caller"
+
+// CallerOf tells who was let in by [Tokens.Require]; false if nobody asked.
+func CallerOf(c echo.Context) (Caller, bool) {
+	who, ok := c.Get(callerKey).(*Caller)
+	if !ok {
+		return Caller{}, false
+	}
+	return *who, true
+}
+
+// Require lets a request pass only with a bearer token that has permission p:
+// ErrUnauthorized without a valid token, ErrForbidden with one that is too weak.
+func (t *Tokens) Require(p Permission, next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		who, ok := t.Bearer(c)
+		if !ok {
+			return ErrUnauthorized
+		}
+		c.Set(callerKey, who)
+		if p == Write && !who.Write || p == Read && !who.Read {
+			return ErrForbidden
+		}
+		return next(c)
+	}
+}
+
+// Bearer tells who sent a request; false without a valid bearer token. Two
+// Authorization headers are none: nobody could say which one was meant.
+func (t *Tokens) Bearer(c echo.Context) (*Caller, bool) {
+	v := c.Request().Header["Authorization"]
+	if len(v) != 1 {
+		return nil, false
+	}
+	scheme, token, ok := strings.Cut(v[0], " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") {
+		return nil, false
+	}
+	return t.Caller(strings.TrimSpace(token))
+}

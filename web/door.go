@@ -1,0 +1,192 @@
+package web
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"runtime/debug"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/labstack/echo/v4"
+)
+
+// New returns the echo instance that the doors register their routes on. Every
+// answer carries X-Request-Id and the security headers; every error goes
+// through [StatusOf]; a panic costs one answer, not the daemon.
+func New(log *slog.Logger) *echo.Echo {
+	e := echo.New()
+	e.HideBanner, e.HidePort = true, true
+	// Echo writes its own messages with another logger; it has none to write, as
+	// serving is done by Serve.
+	e.Logger.SetOutput(discard{})
+	e.IPExtractor = func(r *http.Request) string { return Peer(r).String() }
+	d := &door{log: log}
+	e.HTTPErrorHandler = d.refuse
+	e.Pre(d.pass)
+	return e
+}
+
+type discard struct{}
+
+func (discard) Write(b []byte) (int, error) { return len(b), nil }
+
+// door is what every request passes on its way in and out.
+type door struct {
+	log *slog.Logger
+}
+
+// Shared header values, see JSONType.
+var (
+	nosniff       = []string{"nosniff"}
+	denyFrame     = []string{"DENY"}
+	noReferrer    = []string{"no-referrer"}
+	nothingLoaded = []string{"default-src 'none'; frame-ancestors 'none'"}
+)
+
+func (d *door) pass(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		start := time.Now()
+		r, h := c.Request(), c.Response().Header()
+		id := requestID(r)
+		h["X-Request-Id"] = []string{id}
+		h["X-Content-Type-Options"] = nosniff
+		h["X-Frame-Options"] = denyFrame
+		h["Referrer-Policy"] = noReferrer
+		h["Content-Security-Policy"] = nothingLoaded
+		err := d.guarded(c, next)
+		if err != nil {
+			c.Error(err)
+		}
+		d.record(c, id, start, err)
+		return nil
+	}
+}
+
+// guarded turns a panic of a handler into an error.
+func (d *door) guarded(c echo.Context, next echo.HandlerFunc) (err error) {
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		if p == http.ErrAbortHandler {
+			panic(p) // net/http's own way to drop a connection
+		}
+		err = &Error{Status: http.StatusInternalServerError, Message: "internal error",
+			Cause: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
+	}()
+	return next(c)
+}
+
+// refuse answers with an error, unless the answer has begun already.
+func (d *door) refuse(err error, c echo.Context) {
+	if c.Response().Committed {
+		return
+	}
+	// Whoever asked may be gone; then there is nobody to tell, and record has it.
+	_ = StatusOf(err).answer(c)
+}
+
+// record writes the access log. Reads that went well are Debug, so that
+// dashboards polling all day do not wear the flash; changes and refusals are
+// Info, our own faults Error. Neither query, headers nor bodies are logged.
+func (d *door) record(c echo.Context, id string, start time.Time, err error) {
+	r, status := c.Request(), c.Response().Status
+	level := slog.LevelInfo
+	switch {
+	case status >= 500 && status != http.StatusServiceUnavailable:
+		level = slog.LevelError
+	case status < 400 && (r.Method == http.MethodGet || r.Method == http.MethodHead):
+		level = slog.LevelDebug
+	}
+	if !d.log.Enabled(r.Context(), level) {
+		return
+	}
+	attrs := []slog.Attr{
+		slog.String("request", id),
+		slog.String("method", clip(r.Method, 16)),
+		slog.String("path", clip(r.URL.Path, 200)),
+		slog.Int("status", status),
+		slog.Int64("bytes", c.Response().Size),
+		slog.Duration("took", time.Since(start)),
+		slog.String("peer", Peer(r).String()),
+	}
+	if who, ok := CallerOf(c); ok {
+		attrs = append(attrs, slog.String("user", who.Name))
+	}
+	if cause := privateCause(err); cause != nil {
+		attrs = append(attrs, slog.String("cause", cause.Error()))
+	}
+	d.log.LogAttrs(r.Context(), level, "request", attrs...)
+}
+
+// privateCause is what the answer did not tell.
+func privateCause(err error) error {
+	if err == nil {
+		return nil
+	}
+	var he *echo.HTTPError
+	if errors.As(err, &he) {
+		return nil
+	}
+	return StatusOf(err).Cause
+}
+
+func clip(s string, n int) string {
+	if len(s) > n {
+		return s[:n] + "…"
+	}
+	return s
+}
+
+// Request IDs: taken over from the caller if harmless, else made of a part that
+// is random per process and a counter.
+var (
+	idPrefix = func() string {
+		var b [5]byte
+		rand.Read(b[:])
+		return hex.EncodeToString(b[:]) + "-"
+	}()
+	idCounter atomic.Uint64
+)
+
+func requestID(r *http.Request) string {
+	if v := r.Header["X-Request-Id"]; len(v) == 1 && harmless(v[0]) {
+		return v[0]
+	}
+	var b [32]byte
+	return string(strconv.AppendUint(append(b[:0], idPrefix...), idCounter.Add(1), 10))
+}
+
+// harmless reports whether s can stand in a header and a log line.
+func harmless(s string) bool {
+	if s == "" || len(s) > 64 {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case c >= '0' && c <= '9', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '-', c == '_', c == '.':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// Peer is the address of whoever opened the connection. Headers that claim
+// another one are not believed: anybody can write them. The zero Addr means
+// that it is not known.
+func Peer(r *http.Request) netip.Addr {
+	ap, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return ap.Addr().Unmap()
+}
