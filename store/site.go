@@ -1,0 +1,162 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"svc.internal/controller/appliance"
+)
+
+// Site loads what was configured. Whatever cannot be read is left out, with all
+// that hangs on it, and named in the faults; the rest is complete in itself:
+// every bus, node and shade that an entry refers to is there. An error means
+// that nothing could be read at all.
+func (s *Store) Site(ctx context.Context) (appliance.Site, []appliance.Fault, error) {
+	var site appliance.Site
+	var faults []appliance.Fault
+	err := s.view(ctx, func(tx *sql.Tx) (err error) {
+		site, faults, err = loadSite(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return appliance.Site{}, nil, fmt.Errorf("load the site: %w", err)
+	}
+	return site, faults, nil
+}
+
+// siteLoader collects what can be read.
+type siteLoader struct {
+	ctx    context.Context
+	tx     *sql.Tx
+	site   appliance.Site
+	faults []appliance.Fault
+}
+
+func loadSite(ctx context.Context, tx *sql.Tx) (appliance.Site, []appliance.Fault, error) {
+	l := &siteLoader{ctx: ctx, tx: tx}
+	// The first query tells whether the database can be read at all; afterwards
+	// damage is local.
+	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(new(int)); err != nil {
+		return appliance.Site{}, nil, err
+	}
+	l.settings()
+	l.buses()
+	l.nodes()
+	l.shades()
+	l.clusters()
+	return l.site, l.faults, ctx.Err()
+}
+
+func (l *siteLoader) fault(where, format string, args ...any) {
+	l.faults = append(l.faults, appliance.Fault{Where: where, What: fmt.Sprintf(format, args...)})
+}
+
+// rows walks a table, turning unreadable rows into faults.
+func (l *siteLoader) rows(word, query string, fn func(scanner) error) {
+	broken := func(key any, err error) {
+		l.fault(fmt.Sprint(word, " ", key), "its row in the database cannot be read: %v; import it again", err)
+	}
+	if err := each(l.ctx, l.tx, broken, fn, query); err != nil {
+		l.fault(word+"s", "reading the database stopped: %v; restore a backup", err)
+	}
+}
+
+func (l *siteLoader) settings() {
+	f := &l.site.Settings.Freshness
+	err := l.tx.QueryRowContext(l.ctx, "SELECT name, invert_shades, fresh_light, fresh_moving, fresh_idle, fresh_power FROM site").
+		Scan(&l.site.Name, &l.site.Settings.InvertShades, &f.Light, &f.MovingShade, &f.IdleShade, &f.Power)
+	if err != nil {
+		l.fault("site", "its name and settings cannot be read: %v; import the site again", err)
+	}
+}
+
+func (l *siteLoader) buses() {
+	l.rows("bus", selectBuses, func(row scanner) error {
+		b, err := scanBus(row)
+		if err == nil {
+			l.site.Buses = append(l.site.Buses, b)
+		}
+		return err
+	})
+}
+
+func (l *siteLoader) nodes() {
+	have := map[appliance.UUID]bool{}
+	for _, b := range l.site.Buses {
+		have[b.UUID] = true
+	}
+	l.rows("node", selectNodes, func(row scanner) error {
+		n, err := scanNode(row)
+		if err != nil {
+			return err
+		}
+		if !have[n.Bus] {
+			l.fault(fmt.Sprintf("node %d (%s)", n.ID, n.Name), "its bus %s cannot be read; import that bus again", n.Bus)
+			return nil
+		}
+		l.site.Nodes = append(l.site.Nodes, n)
+		return nil
+	})
+}
+
+func (l *siteLoader) shades() {
+	have := map[appliance.ID]bool{}
+	for _, n := range l.site.Nodes {
+		have[n.ID] = true
+	}
+	l.rows("shade", selectShades, func(row scanner) error {
+		h, err := scanShade(row)
+		if err != nil {
+			return err
+		}
+		if !have[h.Node] {
+			l.fault(fmt.Sprintf("shade %d (%s)", h.ID, h.Name), "its node %d cannot be read; import that node again", h.Node)
+			return nil
+		}
+		l.site.Shades = append(l.site.Shades, h)
+		return nil
+	})
+}
+
+func (l *siteLoader) clusters() {
+	nodes := l.members("SELECT cluster, node FROM cluster_node ORDER BY cluster, node")
+	shades := l.members("SELECT cluster, shade FROM cluster_shade ORDER BY cluster, shade")
+	haveNode, haveShade := map[appliance.ID]bool{}, map[appliance.ID]bool{}
+	for _, n := range l.site.Nodes {
+		haveNode[n.ID] = true
+	}
+	for _, h := range l.site.Shades {
+		haveShade[h.ID] = true
+	}
+	l.rows("cluster", selectClusters, func(row scanner) error {
+		c, err := scanCluster(row)
+		if err != nil {
+			return err
+		}
+		c.Nodes = slices.DeleteFunc(nodes[c.ID], func(id appliance.ID) bool { return !haveNode[id] })
+		c.Shades = slices.DeleteFunc(shades[c.ID], func(id appliance.ID) bool { return !haveShade[id] })
+		l.site.Clusters = append(l.site.Clusters, c)
+		return nil
+	})
+}
+
+func (l *siteLoader) members(query string) map[appliance.ID][]appliance.ID {
+	m, err := loadMembers(l.ctx, l.tx, query)
+	if err != nil {
+		l.fault("clusters", "who is in them cannot be read: %v; import the site again", err)
+	}
+	return m
+}
+
+func saveSettings(ctx context.Context, tx *sql.Tx, name string, set appliance.Settings) error {
+	f := set.Freshness
+	_, err := tx.ExecContext(ctx, `UPDATE site SET name = ?, invert_shades = ?, fresh_light = ?,
+		fresh_moving = ?, fresh_idle = ?, fresh_power = ?`,
+		name, set.InvertShades, int64(f.Light), int64(f.MovingShade), int64(f.IdleShade), int64(f.Power))
+	if err != nil {
+		return fmt.Errorf("save the site's settings: %w", err)
+	}
+	return nil
+}

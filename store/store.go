@@ -1,0 +1,210 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+	_ "modernc.org/sqlite" // registers the driver "sqlite"
+)
+
+// databaseFile is the one file of a data directory that matters.
+const databaseFile = "controller.db"
+
+// busyTimeout bounds how long a writer waits for another one: an import of a
+// large site holds the write lock for well under a second.
+const busyTimeout = 10 * time.Second
+
+// Store is an open database. Its methods may be called from any goroutine.
+type Store struct {
+	path string
+	log  *slog.Logger
+	now  func() time.Time
+	use  *Guard
+
+	conf   *sql.DB // one connection, synchronous=FULL
+	behind *sql.DB // one connection, synchronous=NORMAL
+	read   *sql.DB // query only
+
+	accounts  atomic.Pointer[directory]
+	refreshMu sync.Mutex // one refresh of accounts and revisions at a time
+	seen      revisions  // guarded by refreshMu
+	hashing   chan struct{}
+	waiting   atomic.Int32 // callers that want to hash a password
+	decoy     string       // password hash of nobody
+
+	keeper keeper
+}
+
+// Open opens the database of a data directory, creating both when missing. Close
+// it when done. Any number of processes may have it open; one that must be alone
+// takes [Lock] besides.
+func Open(ctx context.Context, dataDir string, log *slog.Logger) (*Store, error) {
+	dataDir, err := filepath.Abs(dataDir)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	use, err := await(ctx, dataDir, byteUse, unix.F_RDLCK)
+	if err != nil {
+		return nil, fmt.Errorf("open store in %s (a restore may be running): %w", dataDir, err)
+	}
+	s := &Store{
+		path:    filepath.Join(dataDir, databaseFile),
+		log:     log,
+		now:     time.Now,
+		use:     use,
+		hashing: make(chan struct{}, maxHashings),
+	}
+	if err := s.open(ctx, dataDir); err != nil {
+		s.closeAll()
+		return nil, fmt.Errorf("open store in %s: %w", dataDir, err)
+	}
+	s.keeper.start(s)
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context, dataDir string) error {
+	opening, err := await(ctx, dataDir, byteOpening, unix.F_WRLCK)
+	if err != nil {
+		return err
+	}
+	defer opening.Release()
+	if err := create(s.path); err != nil {
+		return err
+	}
+	steps, err := migrations()
+	if err != nil {
+		return err
+	}
+	if s.conf, err = connect(s.path, writer("FULL"), 1); err != nil {
+		return err
+	}
+	if err := migrate(ctx, s.conf, s.path, steps); err != nil {
+		return err
+	}
+	if s.behind, err = connect(s.path, writer("NORMAL"), 1); err != nil {
+		return err
+	}
+	if s.read, err = connect(s.path, reader(), 4); err != nil {
+		return err
+	}
+	s.decoy = hashPassword(randomText())
+	return s.refresh(ctx)
+}
+
+// create makes an empty database file readable by nobody else. SQLite gives its
+// -wal and -shm files the same mode.
+func create(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// Close ends the keeper, writes what is pending and closes the database.
+func (s *Store) Close() error {
+	err := s.keeper.stop()
+	return errors.Join(err, s.closeAll())
+}
+
+func (s *Store) closeAll() error {
+	var errs []error
+	for _, db := range []*sql.DB{s.read, s.behind, s.conf} {
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	return errors.Join(append(errs, s.use.Release())...)
+}
+
+// pragmas every connection needs. They are part of the DSN because a pool may
+// open a connection at any time. 512 KiB of page cache hold a building.
+func pragmas() url.Values {
+	return url.Values{
+		"_busy_timeout": {fmt.Sprint(busyTimeout.Milliseconds())},
+		"_foreign_keys": {"1"},
+		"_dqs":          {"0"},
+		"_pragma":       {"cache_size(-512)", "trusted_schema(0)"},
+	}
+}
+
+func writer(synchronous string) url.Values {
+	p := pragmas()
+	p.Set("_journal_mode", "WAL")
+	p.Set("_synchronous", synchronous)
+	p.Set("_txlock", "immediate")
+	return p
+}
+
+func reader() url.Values {
+	p := pragmas()
+	p.Set("_query_only", "1")
+	return p
+}
+
+func connect(path string, p url.Values, conns int) (*sql.DB, error) {
+	dsn := url.URL{Scheme: "file", Path: path, RawQuery: p.Encode()}
+	db, err := sql.Open("sqlite", dsn.String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(min(conns, 2))
+	db.SetConnMaxLifetime(0)
+	return db, nil
+}
+
+// write runs fn in one durable transaction: all of it or nothing.
+func (s *Store) write(ctx context.Context, fn func(*sql.Tx) error) error {
+	return transact(ctx, s.conf, fn)
+}
+
+// view runs fn on one consistent state of the database.
+func (s *Store) view(ctx context.Context, fn func(*sql.Tx) error) error {
+	return transact(ctx, s.read, fn)
+}
+
+func transact(ctx context.Context, db *sql.DB, fn func(*sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // after Commit it does nothing
+	if err := fn(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// nanos gives the stored form of t.
+func nanos(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+// moment is the inverse of nanos.
+func moment(ns int64) time.Time {
+	if ns == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, ns).UTC()
+}

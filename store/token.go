@@ -1,0 +1,138 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+const (
+	refreshBytes = 32
+	// refreshLife is how long a refresh token lives.
+	refreshLife = 30 * 24 * time.Hour
+	// maxRefresh tokens of one user live at a time; the oldest give way. Clients
+	// that log in anew each time therefore cannot fill the flash.
+	maxRefresh = 64
+)
+
+// clockSet is the earliest time a clock that was set can show. A board without
+// a battery boots in 1970.
+var clockSet = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// randomText is 256 random bits in URL-safe base64.
+func randomText() string {
+	b := make([]byte, refreshBytes)
+	rand.Read(b) // never fails, see crypto/rand
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// NewRefreshToken makes a token that lives 30 days. It returns
+// [appliance.ErrAuthFailed] if the user was removed or the password or role
+// changed since user was looked up.
+func (s *Store) NewRefreshToken(ctx context.Context, user appliance.User) (string, error) {
+	token := randomText()
+	hash := sha256.Sum256([]byte(token))
+	now := s.now()
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, `INSERT INTO refresh_token (hash, user, created_at)
+			SELECT ?, uuid, ? FROM user WHERE uuid = ? AND revision = ?`,
+			hash[:], nanos(now), user.UUID[:], user.Revision)
+		if err := oneRow(res, err, appliance.ErrAuthFailed); err != nil {
+			return err
+		}
+		return pruneTokens(ctx, tx, user.UUID, now)
+	})
+	if err != nil {
+		return "", fmt.Errorf("make a refresh token for user %q: %w", user.Name, err)
+	}
+	return token, nil
+}
+
+// pruneTokens removes what expired, and of one user all but the newest.
+func pruneTokens(ctx context.Context, tx *sql.Tx, user appliance.UUID, now time.Time) error {
+	if now.After(clockSet) {
+		_, err := tx.ExecContext(ctx, "DELETE FROM refresh_token WHERE created_at BETWEEN ? AND ?",
+			nanos(clockSet), nanos(now.Add(-refreshLife)))
+		if err != nil {
+			return err
+		}
+	}
+	_, err := tx.ExecContext(ctx, `DELETE FROM refresh_token WHERE user = ?1 AND seq <=
+		(SELECT seq FROM refresh_token WHERE user = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)`,
+		user[:], maxRefresh)
+	return err
+}
+
+// UseRefreshToken returns the user a token was made for, with the role of now,
+// or [appliance.ErrAuthFailed]. It does not end the token.
+func (s *Store) UseRefreshToken(ctx context.Context, token string) (appliance.User, error) {
+	hash := sha256.Sum256([]byte(token))
+	var name string
+	var created int64
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `SELECT user.name, refresh_token.created_at FROM refresh_token
+			JOIN user ON user.uuid = refresh_token.user WHERE hash = ?`, hash[:]).Scan(&name, &created)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return appliance.User{}, appliance.ErrAuthFailed
+	}
+	if err != nil {
+		return appliance.User{}, fmt.Errorf("use a refresh token: %w", err)
+	}
+	now := s.now()
+	switch made := moment(created); {
+	case made.Before(clockSet) && now.After(clockSet):
+		// Made before the clock was set: its 30 days begin now.
+		if err := s.dateToken(ctx, hash, now); err != nil {
+			return appliance.User{}, fmt.Errorf("use a refresh token: %w", err)
+		}
+	case made.After(clockSet) && now.Sub(made) > refreshLife:
+		return appliance.User{}, appliance.ErrAuthFailed
+	}
+	user, ok := s.User(name)
+	if !ok || !user.Role.CanRead() {
+		return appliance.User{}, appliance.ErrAuthFailed
+	}
+	return user, nil
+}
+
+func (s *Store) dateToken(ctx context.Context, hash [sha256.Size]byte, now time.Time) error {
+	return s.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE refresh_token SET created_at = ? WHERE hash = ?", nanos(now), hash[:])
+		return err
+	})
+}
+
+// RevokeRefreshToken ends one token. Ending one that is not there is no error.
+func (s *Store) RevokeRefreshToken(ctx context.Context, token string) error {
+	hash := sha256.Sum256([]byte(token))
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "DELETE FROM refresh_token WHERE hash = ?", hash[:])
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("revoke a refresh token: %w", err)
+	}
+	return nil
+}
+
+// RevokeRefreshTokens ends all tokens of a user.
+func (s *Store) RevokeRefreshTokens(ctx context.Context, name string) error {
+	err := s.write(ctx, func(tx *sql.Tx) error { return dropTokens(ctx, tx, name) })
+	if err != nil {
+		return fmt.Errorf("revoke the refresh tokens of user %q: %w", name, err)
+	}
+	return nil
+}
+
+func dropTokens(ctx context.Context, tx *sql.Tx, name string) error {
+	_, err := tx.ExecContext(ctx, "DELETE FROM refresh_token WHERE user = (SELECT uuid FROM user WHERE name = ?)", name)
+	return err
+}

@@ -1,0 +1,204 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+	"unicode/utf8"
+
+	"svc.internal/controller/appliance"
+)
+
+// maxUserName bounds the names of users and keys, in characters.
+const maxUserName = 64
+
+func loadUsers(ctx context.Context, tx *sql.Tx) ([]account, error) {
+	rows, err := tx.QueryContext(ctx, "SELECT uuid, name, role, password, created_at, revision FROM user")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var users []account
+	for rows.Next() {
+		var a account
+		var at int64
+		if err := rows.Scan(uuidColumn{&a.UUID}, &a.Name, &a.Role, &a.password, &at, &a.Revision); err != nil {
+			return nil, err
+		}
+		a.CreatedAt = moment(at)
+		users = append(users, a)
+	}
+	return users, rows.Err()
+}
+
+// Users lists all users by name.
+func (s *Store) Users() []appliance.User {
+	var users []appliance.User
+	for a := range maps.Values(s.accounts.Load().users) {
+		users = append(users, a.User)
+	}
+	slices.SortFunc(users, func(a, b appliance.User) int { return cmp.Compare(a.Name, b.Name) })
+	return users
+}
+
+// AddUser adds somebody. It returns [appliance.ErrExists] if the name is taken
+// and [appliance.ErrOutOfRange] for an unknown role, an unusable name or a
+// password of less than 10 characters. The name of a removed user may be used
+// again: it is another user then, for whom no old token is good.
+func (s *Store) AddUser(ctx context.Context, name, password string, role appliance.Role) (appliance.User, error) {
+	user := appliance.User{UUID: appliance.NewUUID(), Name: name, Role: role, CreatedAt: moment(s.now().UnixNano())}
+	fail := func(err error) (appliance.User, error) {
+		return appliance.User{}, fmt.Errorf("add user %q: %w", name, err)
+	}
+	if err := checkAccountName(name); err != nil {
+		return fail(err)
+	}
+	if err := checkRole(role); err != nil {
+		return fail(err)
+	}
+	stored, err := s.newPassword(ctx, password)
+	if err != nil {
+		return fail(err)
+	}
+	err = s.changeAccounts(ctx, func(tx *sql.Tx) error {
+		if user.Revision, err = nextUserRevision(ctx, tx); err != nil {
+			return err
+		}
+		res, err := tx.ExecContext(ctx, `INSERT INTO user (uuid, name, role, password, created_at, revision)
+			VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING`,
+			user.UUID[:], name, role, stored, nanos(user.CreatedAt), user.Revision)
+		return oneRow(res, err, appliance.ErrExists)
+	})
+	if err != nil {
+		return fail(err)
+	}
+	return user, nil
+}
+
+// SetPassword changes a password and ends all tokens of the user.
+func (s *Store) SetPassword(ctx context.Context, name, password string) error {
+	stored, err := s.newPassword(ctx, password)
+	if err != nil {
+		return fmt.Errorf("set the password of user %q: %w", name, err)
+	}
+	err = s.changeAccounts(ctx, func(tx *sql.Tx) error {
+		revision, err := nextUserRevision(ctx, tx)
+		if err != nil {
+			return err
+		}
+		res, err := tx.ExecContext(ctx, "UPDATE user SET password = ?, revision = ? WHERE name = ?", stored, revision, name)
+		if err := oneRow(res, err, appliance.ErrNotFound); err != nil {
+			return err
+		}
+		return dropTokens(ctx, tx, name)
+	})
+	if err != nil {
+		return fmt.Errorf("set the password of user %q: %w", name, err)
+	}
+	return nil
+}
+
+// SetRole changes what a user may do. Access tokens end, so that none carries
+// the old role; refresh tokens live on and give tokens of the new one.
+func (s *Store) SetRole(ctx context.Context, name string, role appliance.Role) error {
+	err := checkRole(role)
+	if err == nil {
+		err = s.changeAccounts(ctx, func(tx *sql.Tx) error {
+			revision, err := nextUserRevision(ctx, tx)
+			if err != nil {
+				return err
+			}
+			res, err := tx.ExecContext(ctx, "UPDATE user SET role = ?, revision = ? WHERE name = ?", role, revision, name)
+			return oneRow(res, err, appliance.ErrNotFound)
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("set the role of user %q: %w", name, err)
+	}
+	return nil
+}
+
+// RemoveUser removes a user and ends all tokens.
+func (s *Store) RemoveUser(ctx context.Context, name string) error {
+	err := s.changeAccounts(ctx, func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, "DELETE FROM user WHERE name = ?", name)
+		return oneRow(res, err, appliance.ErrNotFound)
+	})
+	if err != nil {
+		return fmt.Errorf("remove user %q: %w", name, err)
+	}
+	return nil
+}
+
+// changeAccounts runs fn in one durable transaction. When it returns, the
+// directory knows.
+func (s *Store) changeAccounts(ctx context.Context, fn func(*sql.Tx) error) error {
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		if err := fn(tx); err != nil {
+			return err
+		}
+		return bump(ctx, tx, subjectAccounts)
+	})
+	if err == nil {
+		s.committed(ctx)
+	}
+	return err
+}
+
+func (s *Store) newPassword(ctx context.Context, password string) (string, error) {
+	if err := checkNewPassword(password); err != nil {
+		return "", err
+	}
+	var stored string
+	err := s.hash(ctx, func() { stored = hashPassword(password) })
+	return stored, err
+}
+
+// replaceHash stores another hash of the same password, unless the password was
+// changed meanwhile.
+func (s *Store) replaceHash(ctx context.Context, a account, stored string) error {
+	return s.changeAccounts(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE user SET password = ? WHERE uuid = ? AND password = ?", stored, a.UUID[:], a.password)
+		return err
+	})
+}
+
+// nextUserRevision counts across all users ever, so that a token of a removed
+// user is void for another one of the same name.
+func nextUserRevision(ctx context.Context, tx *sql.Tx) (int64, error) {
+	var n int64
+	err := tx.QueryRowContext(ctx, "UPDATE mark SET high = high + 1 WHERE family = 'user revision' RETURNING high").Scan(&n)
+	return n, err
+}
+
+// oneRow turns a statement that hit no row into none.
+func oneRow(res sql.Result, err, none error) error {
+	if err != nil {
+		return err
+	}
+	n, err := res.RowsAffected()
+	if err == nil && n == 0 {
+		return none
+	}
+	return err
+}
+
+func checkAccountName(name string) error {
+	if bad := badName(name); bad != "" {
+		return fmt.Errorf("name %s: %w", bad, appliance.ErrOutOfRange)
+	}
+	if n := utf8.RuneCountInString(name); n > maxUserName {
+		return fmt.Errorf("name has %d characters, at most %d are possible: %w", n, maxUserName, appliance.ErrOutOfRange)
+	}
+	return nil
+}
+
+func checkRole(role appliance.Role) error {
+	if !slices.Contains(appliance.Roles(), role) {
+		return fmt.Errorf("role %q is unknown, want one of %v: %w", role, appliance.Roles(), appliance.ErrOutOfRange)
+	}
+	return nil
+}
