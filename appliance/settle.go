@@ -95,13 +95,17 @@ func (b *bus) believe(w *work, at time.Time) {
 		}
 		w.run.acknowledged(m, time.Now())
 		if want.Shade == 0 {
-			b.state.holdLevel(want.Ref, want.Level, ch.Fade)
 			learned = append(learned, Reading{want.Ref, want.Values, at})
 		}
 		return false
 	})
 	if len(learned) > 0 {
 		b.state.learn(learned, source)
+	}
+	for _, r := range learned {
+		if r.Has&(CanDim|CanSwitch) != 0 {
+			b.state.holdLevel(r.Ref, r.Level, b.channel(r.Ref).Fade)
+		}
 	}
 }
 

@@ -1,0 +1,495 @@
+package appliance_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+func TestStatusOneMeansTheDeviceHasIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("dimmer", "relay", "tunable"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+
+		e := do(t, ctl, level(everything, 40))
+		if !e.OK() {
+			t.Fatalf("not OK: %s", e.Err)
+		}
+		want := map[appliance.ID]appliance.Level{1: 40, 2: 100, 3: 40}
+		for id, l := range want {
+			if got := c.level[appliance.Ref{Node: id, Channel: 1}]; got != l {
+				t.Errorf("node %d: device has %d, want %d", id, got, l)
+			}
+			if got := ctl.Snapshot().Node(id).Level; got.Value != l || got.Source != appliance.Measured {
+				t.Errorf("node %d: snapshot shows %+v, want %d measured", id, got, l)
+			}
+		}
+		for _, m := range e.Members {
+			if m.Stage != appliance.StageObserved || m.SentAt.IsZero() || m.AcknowledgedAt.Before(m.SentAt) || m.ObservedAt.Before(m.AcknowledgedAt) {
+				t.Errorf("member %+v: want sent, acknowledged and observed in that order", m)
+			}
+		}
+	})
+}
+
+func TestOnIsTheLastLevelAboveZero(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("dimmer"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		ref := appliance.Ref{Node: 1, Channel: 1}
+		on := appliance.Command{Kind: appliance.LightOn, Target: one(1)}
+		do(t, ctl, on)
+		if c.level[ref] != 100 {
+			t.Errorf("ON with no level known: %d, want 100", c.level[ref])
+		}
+		do(t, ctl, level(one(1), 35))
+		do(t, ctl, appliance.Command{Kind: appliance.LightOff, Target: one(1)})
+		do(t, ctl, on)
+		if c.level[ref] != 35 {
+			t.Errorf("ON after 35 and OFF: %d, want 35", c.level[ref])
+		}
+	})
+}
+
+func TestColourTemperatureIsHeldToWhatTheFixtureCanDo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("dimmer", "tunable"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		e := do(t, ctl, appliance.Command{Kind: appliance.LightKelvin, Target: everything, Kelvin: 5000})
+		if !e.OK() || len(e.Members) != 1 || c.kelvin[2] != 4000 {
+			t.Errorf("got %+v, device %d K, want one member at 4000 K", e, c.kelvin[2])
+		}
+	})
+}
+
+func TestWhatCannotBeDoneIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctl, stop := run(t, newCopper(), siteOf("dimmer", "shade", "broken"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		for name, tc := range map[string]struct {
+			cmd  appliance.Command
+			want error
+		}{
+			"unknown node":          {level(one(99), 5), appliance.ErrNotFound},
+			"unknown cluster":       {level(appliance.Target{Scope: appliance.InCluster, ID: 9}, 5), appliance.ErrNotFound},
+			"shade ID for a light":  {level(one(5002), 5), appliance.ErrNotFound},
+			"node ID for a shade":   {appliance.Command{Kind: appliance.ShadeOpen, Target: one(1)}, appliance.ErrNotFound},
+			"no colour":             {appliance.Command{Kind: appliance.LightRGBW, Target: one(1)}, appliance.ErrUnable},
+			"channel nobody has":    {appliance.Command{Kind: appliance.LightOff, Target: everything, Channel: 7}, appliance.ErrNotFound},
+			"negative channel":      {appliance.Command{Kind: appliance.LightOff, Target: everything, Channel: -1}, appliance.ErrOutOfRange},
+			"level above 100":       {level(one(1), 101), appliance.ErrOutOfRange},
+			"position above 100":    {appliance.Command{Kind: appliance.ShadeMoveTo, Target: one(5002), Position: 101}, appliance.ErrOutOfRange},
+			"no kelvin":             {appliance.Command{Kind: appliance.LightKelvin, Target: one(1)}, appliance.ErrOutOfRange},
+			"scope nobody knows":    {appliance.Command{Kind: appliance.LightOff}, appliance.ErrOutOfRange},
+			"quarantined node":      {level(one(3), 5), appliance.ErrUnable},
+			"kind nobody has heard": {appliance.Command{Target: everything}, appliance.ErrOutOfRange},
+		} {
+			e, err := ctl.Do(context.Background(), tc.cmd)
+			if !errors.Is(err, tc.want) || e.OK() || e.ID == "" {
+				t.Errorf("%s: err %v, entry %+v; want %v and a failed entry", name, err, e, tc.want)
+			}
+		}
+		if f := ctl.Snapshot().Faults; len(f) != 1 || !strings.Contains(f[0].Where, "node 3") {
+			t.Errorf("faults %+v, want node 3 quarantined", f)
+		}
+	})
+}
+
+func TestStopOvertakesFiftyQueuedMoves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf(slices.Repeat([]string{"shade"}, 51)...), nil)
+		defer stop()
+		time.Sleep(3 * time.Second)
+		_, mark := c.frames(0)
+		var wg sync.WaitGroup
+		for id := appliance.ID(5001); id <= 5050; id++ {
+			wg.Go(func() {
+				ctl.Do(context.Background(), appliance.Command{Kind: appliance.ShadeOpen, Target: one(id)})
+			})
+		}
+		synctest.Wait()
+		asked := time.Now()
+		e := do(t, ctl, appliance.Command{Kind: appliance.ShadeStop, Target: one(5051)})
+		if !e.OK() {
+			t.Fatalf("STOP failed: %s", e.Err)
+		}
+		if wait := e.Members[0].SentAt.Sub(asked); wait > c.airtime+c.airtime/2 {
+			t.Errorf("STOP was on the wire after %v, want within one frame (%v) and its own", wait, c.airtime)
+		}
+		frames, _ := c.frames(mark)
+		for i, f := range frames[:3] {
+			if f.what == "stop" {
+				t.Logf("STOP was frame %d", i)
+			}
+		}
+		wg.Wait()
+	})
+}
+
+func TestNewestLevelWins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("dimmer"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		_, mark := c.frames(0)
+		results := make([]appliance.Entry, 20)
+		var wg sync.WaitGroup
+		for i := range results {
+			wg.Go(func() { results[i] = do(t, ctl, level(one(1), appliance.Level(i+1))) })
+			synctest.Wait()
+		}
+		wg.Wait()
+		if got := c.level[appliance.Ref{Node: 1, Channel: 1}]; got != 20 {
+			t.Errorf("device ended at %d, want 20", got)
+		}
+		frames, _ := c.frames(mark)
+		writes := 0
+		for _, f := range frames {
+			if f.write {
+				writes++
+			}
+		}
+		if writes > 3 {
+			t.Errorf("%d writes went out for 20 levels in one frame's time, want the first and the newest", writes)
+		}
+		superseded := 0
+		for i, e := range results {
+			if strings.Contains(e.Err, appliance.ErrSuperseded.Error()) {
+				superseded++
+			}
+			if i == len(results)-1 && !e.OK() {
+				t.Errorf("the newest failed: %s", e.Err)
+			}
+		}
+		if superseded < 17 {
+			t.Errorf("%d were superseded, want at least 17", superseded)
+		}
+	})
+}
+
+func TestOlderCommandNeverUndoesANewerOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("dimmer"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		// The second arrives while the first is between its write and its read-back.
+		var wg sync.WaitGroup
+		var first appliance.Entry
+		wg.Go(func() { first = do(t, ctl, level(one(1), 10)) })
+		time.Sleep(c.airtime + c.airtime/4)
+		second := do(t, ctl, level(one(1), 90))
+		wg.Wait()
+		time.Sleep(3 * time.Second)
+		if got := c.level[appliance.Ref{Node: 1, Channel: 1}]; got != 90 || !second.OK() {
+			t.Errorf("device at %d (second: %q), want 90", got, second.Err)
+		}
+		if !first.OK() {
+			t.Errorf("the first was acknowledged before the second was sent, yet failed: %s", first.Err)
+		}
+	})
+}
+
+func TestNothingIsSentAfterItsExpiry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		c.late = time.Second
+		ctl, stop := run(t, c, siteOf("dimmer", "dimmer"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		c.set(func() { c.silent[1] = true })
+		_, mark := c.frames(0)
+		expiry := time.Now().Add(700 * time.Millisecond)
+		cmd := level(one(1), 50)
+		cmd.Expiry = expiry
+		e := do(t, ctl, cmd)
+		if e.OK() {
+			t.Error("a silent device counted as done")
+		}
+		c.set(func() { c.silent[1] = false })
+		time.Sleep(time.Minute)
+		frames, _ := c.frames(mark)
+		for _, f := range frames {
+			if f.write && f.at.After(expiry) {
+				t.Errorf("write %q went out %v after its expiry", f.what, f.at.Sub(expiry))
+			}
+		}
+	})
+}
+
+func TestGroupFrameThenStragglersByUnicast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		c.group = true
+		ctl, stop := run(t, c, siteOf(slices.Repeat([]string{"dimmer"}, 10)...), nil)
+		defer stop()
+		time.Sleep(2 * time.Second)
+		c.set(func() { c.deaf[3], c.deaf[7] = 1, 1 })
+		_, mark := c.frames(0)
+		e := do(t, ctl, level(everything, 60))
+		if !e.OK() {
+			t.Fatalf("failed: %s", e.Err)
+		}
+		frames, _ := c.frames(mark)
+		var writes []string
+		for _, f := range frames {
+			if f.write {
+				writes = append(writes, fmt.Sprintf("%d %s", f.node, f.what))
+			}
+		}
+		want := []string{"0 broadcast", "3 level 60", "7 level 60"}
+		if !slices.Equal(writes, want) {
+			t.Errorf("writes %q, want %q", writes, want)
+		}
+	})
+}
+
+func TestStragglersThatStayDeafAreNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		c.group = true
+		ctl, stop := run(t, c, siteOf(slices.Repeat([]string{"dimmer"}, 10)...), nil)
+		defer stop()
+		time.Sleep(2 * time.Second)
+		c.set(func() { c.deaf[3] = 1 << 30 })
+		e := do(t, ctl, level(everything, 60))
+		if e.OK() || !strings.Contains(e.Err, "1 of 10") || !strings.Contains(e.Err, "node 3") {
+			t.Errorf("got %q, want a failure that names node 3", e.Err)
+		}
+	})
+}
+
+func TestDeadDevicesCostLittleAndSlowNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		worst := func(dead int) (slowest time.Duration, share float64) {
+			c := newCopper()
+			ctl, stop := run(t, c, siteOf(slices.Repeat([]string{"dimmer"}, 40)...), nil)
+			defer stop()
+			for id := 40 - dead + 1; id <= 40; id++ {
+				c.set(func() { c.silent[appliance.ID(id)] = true })
+			}
+			time.Sleep(4 * time.Minute)
+			for i := range 400 {
+				asked := time.Now()
+				e := do(t, ctl, level(one(appliance.ID(i%20+1)), appliance.Level(i%100)))
+				if !e.OK() {
+					t.Fatalf("healthy node failed: %s", e.Err)
+				}
+				slowest = max(slowest, e.Members[0].SentAt.Sub(asked))
+				time.Sleep(137 * time.Millisecond)
+			}
+			time.Sleep(2 * time.Second)
+			return slowest, ctl.Snapshot().Buses[0].DeadUse
+		}
+		before, _ := worst(0)
+		after, share := worst(12)
+		t.Logf("slowest healthy command: %v with all alive, %v with 12 of 40 dead; dead devices cost %.1f %% of bus time", before, after, 100*share)
+		// Whoever is dead, a command waits for one healthy frame in flight and for its
+		// own way out, never for a time-out.
+		if most := 30 * time.Millisecond; after > most {
+			t.Errorf("slowest command %v, want at most %v", after, most)
+		}
+		if share > 0.05 {
+			t.Errorf("dead devices cost %.1f %% of bus time, want at most 5 %%", 100*share)
+		}
+	})
+}
+
+func TestOfflineAfterThreeFailuresOverFiveSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("dimmer", "dimmer"), nil)
+		defer stop()
+		time.Sleep(6 * time.Second)
+		if !ctl.Snapshot().Node(1).Online {
+			t.Fatal("not online after being polled")
+		}
+		c.set(func() { c.silent[1] = true })
+		went := time.Now()
+		for ctl.Snapshot().Node(1).Online {
+			time.Sleep(100 * time.Millisecond)
+			if time.Since(went) > time.Minute {
+				t.Fatal("still online a minute after it fell silent")
+			}
+		}
+		if d := time.Since(went); d < 5*time.Second {
+			t.Errorf("offline after %v, want at least 5 s", d)
+		}
+		e := do(t, ctl, level(everything, 30))
+		if !e.OK() || !e.Members[0].Offline {
+			t.Errorf("all-command with one member offline: %+v; want OK and the member named", e)
+		}
+		c.set(func() { c.silent[1] = false })
+		time.Sleep(61 * time.Second)
+		if !ctl.Snapshot().Node(1).Online {
+			t.Error("not back online a minute after it answers again")
+		}
+		if got := c.level[appliance.Ref{Node: 1, Channel: 1}]; got != 0 {
+			t.Errorf("a command from its outage reached it: level %d", got)
+		}
+	})
+}
+
+func TestPollingKeepsItsTargetsAndSaysWhenItCannot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		oldest := func(n int) (time.Duration, float64) {
+			c := newCopper()
+			ctl, stop := run(t, c, siteOf(slices.Repeat([]string{"dimmer"}, n)...), nil)
+			defer stop()
+			time.Sleep(time.Minute)
+			s := ctl.Snapshot()
+			var worst time.Duration
+			for _, n := range s.Nodes {
+				worst = max(worst, time.Since(n.Level.At))
+			}
+			return worst, s.Buses[0].Demand
+		}
+		if age, demand := oldest(100); age > 5*time.Second || demand > 1 {
+			t.Errorf("100 devices of 20 ms: oldest value %v, demand %.2f; want ≤ 5 s and ≤ 1", age, demand)
+		}
+		age, demand := oldest(500)
+		if demand < 2 || demand > 3 {
+			t.Errorf("500 devices of 20 ms: demand %.2f, want 2.5", demand)
+		}
+		if most := time.Duration(500) * 20 * time.Millisecond; age > most+time.Second {
+			t.Errorf("oldest value %v, want the load shared evenly: about %v", age, most)
+		}
+	})
+}
+
+func TestFadeShowsTheTarget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("fading"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		ref := appliance.Ref{Node: 1, Channel: 1}
+		var fading sync.WaitGroup
+		defer fading.Wait()
+		fading.Go(func() { // the device reports where it is on the way
+			for i := range 20 {
+				time.Sleep(100 * time.Millisecond)
+				c.set(func() { c.level[ref] = appliance.Level(4 * (i + 1)) })
+			}
+		})
+		start := time.Now()
+		done := make(chan appliance.Entry)
+		go func() { done <- do(t, ctl, level(one(1), 80)) }()
+		shown := map[appliance.Level]bool{}
+		for time.Since(start) < 1900*time.Millisecond {
+			time.Sleep(50 * time.Millisecond)
+			shown[ctl.Snapshot().Node(1).Level.Value] = true
+		}
+		delete(shown, 0)
+		if len(shown) != 1 || !shown[80] {
+			t.Errorf("polls during the fade showed %v, want the target only", shown)
+		}
+		if e := <-done; !e.OK() {
+			t.Errorf("failed: %s", e.Err)
+		}
+	})
+}
+
+func TestBusDownFailsAtOnceAndNothingFiresLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("dimmer"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		c.set(func() { c.down = errors.New("adapter pulled") })
+		time.Sleep(time.Second)
+		asked := time.Now()
+		e := do(t, ctl, level(one(1), 50))
+		if e.OK() || time.Since(asked) > 200*time.Millisecond || !strings.Contains(e.Err, "adapter pulled") {
+			t.Errorf("after %v: %q; want an immediate failure that says why", time.Since(asked), e.Err)
+		}
+		if n := ctl.Snapshot().Node(1); n.Online {
+			t.Error("node online on a bus that is down")
+		}
+		_, mark := c.frames(0)
+		c.set(func() { c.down = nil })
+		time.Sleep(10 * time.Second)
+		frames, _ := c.frames(mark)
+		for _, f := range frames {
+			if f.write {
+				t.Errorf("write %q after the outage", f.what)
+			}
+		}
+		if !ctl.Snapshot().Node(1).Online {
+			t.Error("node not back online with its bus")
+		}
+	})
+}
+
+func TestApplyKeepsUnchangedBusesAndWhatIsKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		site := siteOf("dimmer", "dimmer")
+		ctl, stop := run(t, c, site, nil)
+		defer stop()
+		time.Sleep(time.Second)
+		do(t, ctl, level(one(1), 70))
+		renamed := siteOf("dimmer", "dimmer")
+		renamed.Nodes[0].Name = "renamed"
+		_, mark := c.frames(0)
+		ctl.Apply(renamed, nil)
+		if n := ctl.Snapshot().Node(1); n.Node.Name != "renamed" || n.Level.Value != 70 || !n.Online {
+			t.Errorf("after a rename: %+v", n)
+		}
+		grown := siteOf("dimmer", "dimmer", "dimmer")
+		ctl.Apply(grown, nil)
+		if n := ctl.Snapshot().Node(1); n.Level.Value != 70 {
+			t.Errorf("after the bus was opened anew: level %+v, want 70 kept", n.Level)
+		}
+		time.Sleep(time.Second)
+		if !do(t, ctl, level(one(3), 10)).OK() {
+			t.Error("the new node does not obey")
+		}
+		frames, _ := c.frames(mark)
+		for _, f := range frames {
+			if f.write && f.node != 3 {
+				t.Errorf("applying a site wrote %q to node %d", f.what, f.node)
+			}
+		}
+	})
+}
+
+func TestSnapshotsAreSupersededAndNeverChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("dimmer"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		before := ctl.Snapshot()
+		shown := *before.Node(1)
+		do(t, ctl, level(one(1), 33))
+		select {
+		case <-before.Superseded():
+		default:
+			t.Error("the old snapshot was not superseded")
+		}
+		if before.Node(1).Level != shown.Level {
+			t.Error("a published snapshot changed")
+		}
+		if ctl.Snapshot().Values == before.Values {
+			t.Error("a visible change did not count")
+		}
+	})
+}

@@ -1,0 +1,294 @@
+package appliance_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+// copper is a bus of simulated devices: every exchange takes its airtime of the
+// test's (fake) clock. One device a node; shades hang off nodes.
+type copper struct {
+	airtime time.Duration
+	timeout time.Duration
+	late    time.Duration
+	group   bool // the devices obey a broadcast
+
+	mu     sync.Mutex
+	cfg    appliance.BusConfig
+	level  map[appliance.Ref]appliance.Level
+	kelvin map[appliance.ID]appliance.Kelvin
+	motion map[appliance.ID]appliance.Motion
+	silent map[appliance.ID]bool
+	deaf   map[appliance.ID]int // how many frames it still misses
+	fail   func(node appliance.ID, write bool) error
+	down   error
+	log    []frame
+	busy   bool
+}
+
+type frame struct {
+	at    time.Time
+	what  string
+	node  appliance.ID
+	write bool
+}
+
+func newCopper() *copper {
+	return &copper{
+		airtime: 20 * time.Millisecond, timeout: 200 * time.Millisecond,
+		level: map[appliance.Ref]appliance.Level{}, kelvin: map[appliance.ID]appliance.Kelvin{},
+		motion: map[appliance.ID]appliance.Motion{}, silent: map[appliance.ID]bool{}, deaf: map[appliance.ID]int{},
+	}
+}
+
+// open is the OpenFunc. A node's profile says what its channels can do: "dimmer",
+// "relay", "tunable", "triple", "shade", "broken".
+func (c *copper) open(cfg appliance.BusConfig) (appliance.Opened, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cfg = cfg
+	o := appliance.Opened{
+		Driver: c, Device: map[appliance.ID]string{}, Channels: map[appliance.ID][]appliance.Channel{},
+		Shades: map[appliance.ID]appliance.Channel{}, BrokenNodes: map[appliance.ID]error{},
+	}
+	for _, n := range cfg.Nodes {
+		dim := appliance.Channel{Abilities: appliance.CanDim | appliance.CanSwitch}
+		switch n.Profile {
+		case "broken":
+			o.BrokenNodes[n.ID] = errors.New("no such profile")
+			continue
+		case "relay":
+			dim.Abilities = appliance.CanSwitch
+		case "tunable":
+			dim.Abilities |= appliance.CanTune
+			dim.KelvinMin, dim.KelvinMax = 2700, 4000
+		case "fading":
+			dim.Fade = 2 * time.Second
+		}
+		o.Device[n.ID] = fmt.Sprint(n.ID)
+		o.Channels[n.ID] = []appliance.Channel{dim}
+		if n.Profile == "triple" {
+			o.Channels[n.ID] = []appliance.Channel{dim, dim, dim}
+		}
+		if n.Profile == "shade" {
+			o.Channels[n.ID] = nil
+		}
+	}
+	for _, s := range cfg.Shades {
+		o.Shades[s.ID] = appliance.Channel{Abilities: appliance.CanMove, ReverseDelay: 500 * time.Millisecond}
+		c.motion[s.ID] = appliance.Stopped
+	}
+	return o, nil
+}
+
+func (c *copper) Run(ctx context.Context) error { <-ctx.Done(); return nil }
+
+func (c *copper) Link() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.down
+}
+
+// exchange with one device. act runs under the lock when the device hears it.
+func (c *copper) exchange(node appliance.ID, write bool, what string, act func() []appliance.Reading) appliance.Exchange {
+	return appliance.Exchange{
+		Device: fmt.Sprint(node), Airtime: c.airtime, Worst: c.airtime + c.timeout, Late: c.late,
+		Do: func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
+			if d, ok := ctx.Deadline(); ok && time.Until(d) < c.airtime/2 {
+				return appliance.Result{}, appliance.ErrExpired
+			}
+			c.mu.Lock()
+			if c.busy {
+				panic("two exchanges at once on one bus")
+			}
+			c.busy = true
+			silent, fail, down := c.silent[node], c.fail, c.down
+			c.log = append(c.log, frame{time.Now(), what, node, write})
+			c.mu.Unlock()
+			defer func() { c.mu.Lock(); c.busy = false; c.mu.Unlock() }()
+			if down != nil {
+				return appliance.Result{}, fmt.Errorf("%w: %v", appliance.ErrBusDown, down)
+			}
+			time.Sleep(c.airtime / 2)
+			sent := time.Now()
+			if silent {
+				select {
+				case <-time.After(c.timeout):
+				case <-preempt:
+					return appliance.Result{Sent: sent}, appliance.ErrPreempted
+				}
+				return appliance.Result{Sent: sent}, fmt.Errorf("node %d: %w", node, appliance.ErrSilent)
+			}
+			if fail != nil {
+				if err := fail(node, write); err != nil {
+					return appliance.Result{Sent: sent}, err
+				}
+			}
+			c.mu.Lock()
+			readings := act()
+			c.mu.Unlock()
+			time.Sleep(c.airtime / 2)
+			return appliance.Result{Sent: sent, Readings: readings}, nil
+		},
+	}
+}
+
+func (c *copper) Plan(wants []appliance.Want) []appliance.Chain {
+	if c.group && len(wants) == len(c.cfg.Nodes) && len(wants) > 1 && wants[0].Shade == 0 {
+		e := c.exchange(0, true, "broadcast", func() []appliance.Reading {
+			for _, w := range wants {
+				if c.deaf[w.Node] > 0 {
+					c.deaf[w.Node]--
+					continue
+				}
+				c.level[w.Ref] = w.Level
+			}
+			return nil
+		})
+		e.Device = ""
+		chain := appliance.Chain{Wants: wants, Steps: []appliance.Exchange{e}, Group: true}
+		for _, w := range wants {
+			chain.Verify = append(chain.Verify, c.read(w.Ref))
+		}
+		return []appliance.Chain{chain}
+	}
+	return c.Repair(wants)
+}
+
+func (c *copper) Repair(wants []appliance.Want) []appliance.Chain {
+	var out []appliance.Chain
+	for _, w := range wants {
+		what := fmt.Sprintf("level %d", w.Level)
+		if w.Shade != 0 {
+			what = w.Motion.String()
+		}
+		step := c.exchange(w.Node, true, what, func() []appliance.Reading {
+			switch {
+			case w.Shade != 0:
+				c.motion[w.Shade] = map[appliance.Motion]appliance.Motion{appliance.Open: appliance.Opening, appliance.Close: appliance.Closing, appliance.Stop: appliance.Stopped}[w.Motion]
+			case w.Has.Has(appliance.CanTune):
+				c.kelvin[w.Node] = w.Kelvin
+			case c.deaf[w.Node] == 0:
+				c.level[w.Ref] = w.Level
+			}
+			return nil
+		})
+		out = append(out, appliance.Chain{Wants: []appliance.Want{w}, Steps: []appliance.Exchange{step}, Verify: []appliance.Exchange{c.read(w.Ref)}})
+	}
+	return out
+}
+
+func (c *copper) read(r appliance.Ref) appliance.Exchange {
+	return c.exchange(r.Node, false, "read", func() []appliance.Reading {
+		if r.Shade != 0 {
+			return []appliance.Reading{{Ref: r, Values: appliance.Values{Has: appliance.CanMove, Motion: c.motion[r.Shade]}, At: time.Now()}}
+		}
+		v := appliance.Values{Has: appliance.CanDim, Level: c.level[r]}
+		if k, ok := c.kelvin[r.Node]; ok {
+			v.Has |= appliance.CanTune
+			v.Kelvin = k
+		}
+		return []appliance.Reading{{Ref: r, Values: v, At: time.Now()}}
+	})
+}
+
+func (c *copper) Polls() []appliance.Poll {
+	var out []appliance.Poll
+	for _, n := range c.cfg.Nodes {
+		channels := map[string]int{"triple": 3, "shade": 0}
+		count, ok := channels[n.Profile]
+		if !ok {
+			count = 1
+		}
+		for ch := 1; ch <= count; ch++ {
+			r := appliance.Ref{Node: n.ID, Channel: ch}
+			out = append(out, appliance.Poll{Exchange: c.read(r), Class: appliance.ClassLight, Refs: []appliance.Ref{r}})
+		}
+	}
+	for _, s := range c.cfg.Shades {
+		r := appliance.Ref{Node: s.Node, Shade: s.ID}
+		out = append(out, appliance.Poll{Exchange: c.read(r), Class: appliance.ClassShade, Refs: []appliance.Ref{r}})
+	}
+	return out
+}
+
+// frames returns what was sent since the mark, and the new mark.
+func (c *copper) frames(mark int) ([]frame, int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.log[mark:]), len(c.log)
+}
+
+// moving is what the motor of a shade really does.
+func (c *copper) moving(shade appliance.ID) appliance.Motion {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.motion[shade]
+}
+
+func (c *copper) set(change func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change()
+}
+
+// siteOf makes a site of one bus with nodes of the given profiles, from ID 1, all in
+// cluster 1. A "shade" node carries shade 5000 + its ID.
+func siteOf(profiles ...string) appliance.Site {
+	bus := appliance.Bus{UUID: appliance.UUID{1}, Name: "test", Driver: "copper"}
+	s := appliance.Site{Buses: []appliance.Bus{bus}, Clusters: []appliance.Cluster{{ID: 1, Name: "all"}}}
+	for i, p := range profiles {
+		id := appliance.ID(i + 1)
+		s.Nodes = append(s.Nodes, appliance.Node{ID: id, UUID: appliance.UUID{2, byte(i)}, Name: p, Bus: bus.UUID, Profile: p})
+		s.Clusters[0].Nodes = append(s.Clusters[0].Nodes, id)
+		if p == "shade" {
+			s.Shades = append(s.Shades, appliance.Shade{ID: 5000 + id, Node: id, Output: 1, TravelUp: 20 * time.Second, TravelDown: 20 * time.Second})
+			s.Clusters[0].Shades = append(s.Clusters[0].Shades, 5000+id)
+		}
+	}
+	return s
+}
+
+// run starts a controller on copper inside a synctest bubble; stop ends it.
+func run(t *testing.T, c *copper, site appliance.Site, journal appliance.Journal) (ctl *appliance.Controller, stop func()) {
+	t.Helper()
+	ctl = appliance.New(appliance.Options{Drivers: map[string]appliance.OpenFunc{"copper": c.open}, Journal: journal})
+	ctl.Apply(site, nil)
+	ctx, cancel := context.WithCancel(context.Background())
+	if err := ctl.Restore(ctx); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() { done <- ctl.Run(ctx) }()
+	return ctl, func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	}
+}
+
+// do carries out a command that must be accepted.
+func do(t *testing.T, ctl *appliance.Controller, cmd appliance.Command) appliance.Entry {
+	t.Helper()
+	e, err := ctl.Do(context.Background(), cmd)
+	if err != nil {
+		t.Fatalf("%+v: %v", cmd, err)
+	}
+	return e
+}
+
+func level(target appliance.Target, l appliance.Level) appliance.Command {
+	return appliance.Command{Kind: appliance.LightLevel, Target: target, Level: l}
+}
+
+func one(id appliance.ID) appliance.Target { return appliance.Target{Scope: appliance.One, ID: id} }
+
+var everything = appliance.Target{Scope: appliance.All}

@@ -1,0 +1,227 @@
+package appliance_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+func position(id appliance.ID, p appliance.Position) appliance.Command {
+	return appliance.Command{Kind: appliance.ShadeMoveTo, Target: one(id), Position: p}
+}
+
+func TestTravelTimeShadeFindsItsPosition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("shade"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		if p := ctl.Snapshot().Shade(5001).Position; p.OK() {
+			t.Fatalf("position %+v before anything is known", p)
+		}
+		// Not known: it goes to the nearest end first, and then up to 40 %.
+		if e := do(t, ctl, position(5001, 40)); !e.OK() {
+			t.Fatal(e.Err)
+		}
+		if m := ctl.Snapshot().Shade(5001).Motion; m != appliance.Closing {
+			t.Errorf("motion %v, want closing to the end stop first", m)
+		}
+		time.Sleep(40 * time.Second)
+		sh := ctl.Snapshot().Shade(5001)
+		if sh.Motion != appliance.Stopped || sh.Position.Value < 39 || sh.Position.Value > 41 || sh.Position.Source != appliance.Estimated {
+			t.Errorf("after the way: %+v, want stopped at 40, estimated", sh)
+		}
+		// Known: straight down.
+		began := time.Now()
+		do(t, ctl, position(5001, 10))
+		for ctl.Snapshot().Shade(5001).Motion != appliance.Stopped {
+			time.Sleep(20 * time.Millisecond)
+			if time.Since(began) > time.Minute {
+				t.Fatal("never stopped")
+			}
+		}
+		if d := time.Since(began); d < 5900*time.Millisecond || d > 6300*time.Millisecond {
+			t.Errorf("30 %% of 20 s took %v, want 6 s", d)
+		}
+		if c.moving(5001) != appliance.Stopped {
+			t.Errorf("the motor still runs: %v", c.moving(5001))
+		}
+	})
+}
+
+func TestStopEndsTheWayToAPosition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("shade"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		do(t, ctl, position(5001, 60))
+		time.Sleep(2 * time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeStop, Target: everything})
+		_, mark := c.frames(0)
+		time.Sleep(time.Minute)
+		frames, _ := c.frames(mark)
+		for _, f := range frames {
+			if f.write {
+				t.Errorf("after STOP the shade was told %q", f.what)
+			}
+		}
+	})
+}
+
+func TestWallSwitchIsNoticed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("shade"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+		time.Sleep(30 * time.Second)
+		if p := ctl.Snapshot().Shade(5001).Position; p.Value != 0 {
+			t.Fatalf("position %+v at the lower end, want 0", p)
+		}
+		c.set(func() { c.motion[5001] = appliance.Opening })
+		time.Sleep(16 * time.Second)
+		if m := ctl.Snapshot().Shade(5001).Motion; m != appliance.Opening {
+			t.Errorf("motion %v within the idle target, want opening", m)
+		}
+		c.set(func() { c.motion[5001] = appliance.Stopped })
+		time.Sleep(2 * time.Second)
+		sh := ctl.Snapshot().Shade(5001)
+		if sh.Motion != appliance.Stopped || sh.Position.Value == 0 || sh.Uncertainty < 5 {
+			t.Errorf("after the wall switch: %+v, want a new, uncertain position", sh)
+		}
+	})
+}
+
+func TestMoveThatMayHaveStartedIsStoppedWhenNobodyConfirms(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("shade"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+		time.Sleep(30 * time.Second)
+		// The motor obeys, but its answers are lost.
+		lost := true
+		c.set(func() {
+			c.fail = func(_ appliance.ID, write bool) error {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				if write && lost {
+					c.motion[5001] = appliance.Opening
+					return appliance.ErrSilent
+				}
+				return nil
+			}
+		})
+		e := do(t, ctl, position(5001, 50))
+		if e.OK() {
+			t.Fatal("reported as done")
+		}
+		c.set(func() { lost = false })
+		time.Sleep(5 * time.Second)
+		if m := c.moving(5001); m != appliance.Stopped {
+			t.Errorf("the shade runs on (%v) although nobody will stop it at 50 %%", m)
+		}
+	})
+}
+
+func TestUncalibratedShadeGoesToItsEndsOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		site := siteOf("shade")
+		site.Shades[0].TravelUp, site.Shades[0].TravelDown = 0, 0
+		ctl, stop := run(t, c, site, nil)
+		defer stop()
+		time.Sleep(time.Second)
+		if e := do(t, ctl, position(5001, 50)); e.OK() {
+			t.Error("50 % of an unknown travel time was accepted")
+		}
+		if e := do(t, ctl, position(5001, 100)); !e.OK() || c.moving(5001) != appliance.Opening {
+			t.Errorf("100 %%: %s, motor %v; want it to open", e.Err, c.moving(5001))
+		}
+	})
+}
+
+type memory struct {
+	mu    sync.Mutex
+	saved []appliance.Saved
+	fail  bool
+	calls int
+	all   []appliance.Entry
+}
+
+func (m *memory) SaveBatch(_ context.Context, b appliance.Batch) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.calls++
+	if m.fail {
+		return errors.New("disk full")
+	}
+	m.saved = append(m.saved, b.States...)
+	m.all = append(m.all, b.Entries...)
+	return nil
+}
+
+func (m *memory) LoadStates(context.Context) ([]appliance.Saved, error) { return m.saved, nil }
+
+func (m *memory) set(fail bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fail = fail
+}
+
+func (m *memory) count() (calls, entries int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.calls, len(m.all)
+}
+
+func TestStateSurvivesARestartMarkedStale(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		journal := &memory{}
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("dimmer", "shade"), journal)
+		time.Sleep(time.Second)
+		journal.set(true)
+		do(t, ctl, level(one(1), 45))
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+		time.Sleep(30 * time.Second)
+		journal.set(false)
+		time.Sleep(5 * time.Second)
+		before, entries := journal.count()
+		if entries != 2 {
+			t.Errorf("%d ledger entries after the disk recovered, want 2", entries)
+		}
+		time.Sleep(time.Hour)
+		if after, _ := journal.count(); after != before {
+			t.Errorf("an idle hour wrote %d times", after-before)
+		}
+		stop()
+
+		dead := newCopper()
+		dead.silent[1], dead.silent[2] = true, true
+		ctl, stop = run(t, dead, siteOf("dimmer", "shade"), journal)
+		defer stop()
+		time.Sleep(time.Second)
+		s := ctl.Snapshot()
+		if l := s.Node(1).Level; l.Value != 45 || l.Source != appliance.Restored {
+			t.Errorf("level %+v, want 45 restored", l)
+		}
+		if p := s.Shade(5002).Position; p.Value != 0 || p.Source != appliance.Restored {
+			t.Errorf("position %+v, want 0 restored", p)
+		}
+		frames, _ := dead.frames(0)
+		for _, f := range frames {
+			if f.write {
+				t.Errorf("start-up told node %d %q", f.node, f.what)
+			}
+		}
+	})
+}
