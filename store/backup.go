@@ -38,7 +38,14 @@ func (s *Store) backup(ctx context.Context, file string, opts BackupOptions) err
 	if err := tmp.Close(); err != nil {
 		return err
 	}
-	if err := vacuumInto(ctx, s.read, tmp.Name()); err != nil {
+	// A connection of its own: a query-only one may not VACUUM INTO, and a
+	// writer's would keep writers waiting.
+	db, err := connect(s.path, pragmas(), 1)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if err := vacuumInto(ctx, db, tmp.Name()); err != nil {
 		return err
 	}
 	if err := os.Rename(tmp.Name(), file); err != nil {

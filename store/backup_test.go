@@ -1,0 +1,177 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"svc.internal/controller/appliance"
+)
+
+func TestBackupAndRestoreOnBlankHardware(t *testing.T) {
+	s := open(t, t.TempDir())
+	imports(t, s, demo(), ImportOptions{})
+	if _, err := s.AddUser(t.Context(), "anna", "long enough", appliance.RoleAdmin); err != nil {
+		t.Fatal(err)
+	}
+	secret, _, err := s.AddKey(t.Context(), "dashboard", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "site.backup")
+	if err := s.Backup(t.Context(), file, BackupOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("backup has mode %v (%v), want 0600", info.Mode(), err)
+	}
+	if err := s.Backup(t.Context(), file, BackupOptions{}); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("second backup to the same file: %v, want ErrExist", err)
+	}
+	if err := s.Backup(t.Context(), file, BackupOptions{Overwrite: true}); err != nil {
+		t.Errorf("overwriting backup: %v", err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(file)); err != nil || len(left) != 1 {
+		t.Errorf("files beside the backup: %v (%v), want only it", left, err)
+	}
+
+	blank := t.TempDir()
+	r, err := Restore(t.Context(), file, blank)
+	if err != nil || r != (Restored{}) {
+		t.Fatalf("restore on blank hardware: %+v, %v", r, err)
+	}
+	other := open(t, blank)
+	if got, want := load(t, other), load(t, s); !reflect.DeepEqual(got, want) {
+		t.Errorf("restored site %+v, want %+v", got, want)
+	}
+	if _, err := other.CheckPassword(t.Context(), "anna", "long enough"); err != nil {
+		t.Errorf("password after restore: %v", err)
+	}
+	if _, ok := other.KeyOf(secret); !ok {
+		t.Error("key is unknown after restore")
+	}
+}
+
+func TestRestoreNeverHandsOutAnIDAgain(t *testing.T) {
+	s := open(t, t.TempDir())
+	imports(t, s, demo(), ImportOptions{})
+	file := filepath.Join(t.TempDir(), "backup")
+	if err := s.Backup(t.Context(), file, BackupOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	bus := load(t, s).Buses
+	node := func(name, address string, id appliance.ID) appliance.Site {
+		return appliance.Site{Buses: bus, Nodes: []appliance.Node{{Name: name, ID: id, Bus: bus[0].UUID, Address: address}}}
+	}
+	imports(t, s, node("After the backup", "50", 0), ImportOptions{})
+	imports(t, s, node("Far away", "51", 90_000), ImportOptions{})
+	later := load(t, s)
+
+	s.Close()
+	r, err := Restore(t.Context(), file, filepath.Dir(s.path))
+	if err != nil || r.Warning != "" || r.Replaced == "" {
+		t.Fatalf("restore: %+v, %v", r, err)
+	}
+	s = open(t, filepath.Dir(s.path))
+	if n := len(load(t, s).Nodes); n != 3 {
+		t.Errorf("%d nodes after restore, want the 3 of the backup", n)
+	}
+	imports(t, s, node("New", "52", 0), ImportOptions{})
+	if got := load(t, s).Nodes[3].ID; got != 5 {
+		t.Errorf("new node has ID %d, want 5: 4 was handed out after the backup", got)
+	}
+	refuses(t, s, node("Thief", "53", 90_000), ImportOptions{}, `90000 was the ID of node "Far away"`)
+	imports(t, s, later, ImportOptions{}) // with its UUID it comes back
+	if got := load(t, s); got.Nodes[len(got.Nodes)-1].UUID != later.Nodes[4].UUID {
+		t.Errorf("node 90000 did not come back: %+v", got.Nodes)
+	}
+
+	kept, err := connect(r.Replaced, reader(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kept.Close()
+	var n int
+	if err := kept.QueryRow("SELECT count(*) FROM node").Scan(&n); err != nil || n != 5 {
+		t.Errorf("the replaced database holds %d nodes (%v), want 5", n, err)
+	}
+}
+
+func TestRestoreRefuses(t *testing.T) {
+	s := open(t, t.TempDir())
+	imports(t, s, demo(), ImportOptions{})
+	dir := t.TempDir()
+	good := filepath.Join(dir, "good")
+	if err := s.Backup(t.Context(), good, BackupOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(name string, data []byte) string {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	torn := append([]byte(nil), data...)
+	clear(torn[4096*3 : 4096*6])
+	newer := append([]byte(nil), data...)
+	newer[63] = 99 // user_version, file format §1.3
+	before := load(t, s)
+
+	if _, err := Restore(t.Context(), good, filepath.Dir(s.path)); !errors.Is(err, ErrLocked) {
+		t.Errorf("restore while the store is open: %v, want ErrLocked", err)
+	}
+	s.Close()
+	daemon, err := Lock(filepath.Dir(s.path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Restore(t.Context(), good, filepath.Dir(s.path)); !errors.Is(err, ErrLocked) {
+		t.Errorf("restore while a daemon runs: %v, want ErrLocked", err)
+	}
+	daemon.Release()
+	for file, want := range map[string]string{
+		filepath.Join(dir, "missing"):      "no such file",
+		write("empty", nil):                "not a backup",
+		write("text", []byte("buses: []")): "not a database",
+		write("torn", torn):                "",
+		write("cut", data[:len(data)/2]):   "",
+		write("newer", newer):              "version 99",
+	} {
+		if _, err := Restore(t.Context(), file, filepath.Dir(s.path)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("restore of %s: %v, want an error with %q", filepath.Base(file), err, want)
+		}
+	}
+	s = open(t, filepath.Dir(s.path))
+	if after := load(t, s); !reflect.DeepEqual(before, after) {
+		t.Error("a refused restore changed the site")
+	}
+}
+
+func TestRestoreOverADamagedDatabase(t *testing.T) {
+	s := open(t, t.TempDir())
+	imports(t, s, demo(), ImportOptions{})
+	file := filepath.Join(t.TempDir(), "backup")
+	if err := s.Backup(t.Context(), file, BackupOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	if err := os.WriteFile(s.path, []byte(strings.Repeat("not a database ", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Restore(t.Context(), file, filepath.Dir(s.path))
+	if err != nil || r.Warning == "" || r.Replaced == "" {
+		t.Fatalf("restore over a damaged database: %+v, %v; want a warning and the old file kept", r, err)
+	}
+	if n := len(load(t, open(t, filepath.Dir(s.path))).Nodes); n != 3 {
+		t.Errorf("%d nodes, want 3", n)
+	}
+}
