@@ -364,7 +364,7 @@ func TestDeadlineCutsTheWaitShort(t *testing.T) {
 }
 
 func TestBabblingLineIsNamed(t *testing.T) {
-	b := newBench(t, nil)
+	b := newBench(t, func(c *Config) { c.Silence = 50 * time.Millisecond })
 	stop := make(chan struct{})
 	b.device(func() {
 		for {

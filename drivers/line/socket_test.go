@@ -1,0 +1,402 @@
+package line
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"svc.internal/controller/appliance"
+)
+
+// gateway is a server on loopback that a line connects to.
+type gateway struct {
+	t     testing.TB
+	l     net.Listener
+	conns chan *net.TCPConn
+}
+
+func newGateway(t testing.TB, addr string) *gateway {
+	t.Helper()
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &gateway{t: t, l: l, conns: make(chan *net.TCPConn, 100)}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			g.conns <- c.(*net.TCPConn)
+		}
+	}()
+	return g
+}
+
+// accept returns the next connection.
+func (g *gateway) accept() *net.TCPConn {
+	g.t.Helper()
+	select {
+	case c := <-g.conns:
+		g.t.Cleanup(func() { c.Close() })
+		return c
+	case <-time.After(5 * time.Second):
+		g.t.Fatal("nobody connected within 5 s")
+		return nil
+	}
+}
+
+func (g *gateway) line(change func(*Config)) *Line {
+	g.t.Helper()
+	cfg := Config{Name: "test", Port: "tcp://" + g.l.Addr().String()}
+	if change != nil {
+		change(&cfg)
+	}
+	return run(g.t, cfg)
+}
+
+// answers plays a gateway that returns every line it gets.
+func answers(c net.Conn) {
+	go io.Copy(c, c)
+}
+
+func TestSocketExchange(t *testing.T) {
+	noLeaks(t)
+	g := newGateway(t, "127.0.0.1:0")
+	l := g.line(nil)
+	answers(g.accept())
+	for range 10 {
+		reply, err := l.Exchange(within(t, time.Second), ask("one"))
+		wantAnswer(t, reply, err, "one")
+	}
+	g.l.Close() // so that its goroutine is not taken for a leak
+}
+
+func TestFirstCommandAfterAnIdleCloseIsNotLost(t *testing.T) {
+	for _, reset := range []bool{false, true} {
+		g := newGateway(t, "127.0.0.1:0")
+		l := g.line(nil)
+		for range 5 {
+			c := g.accept()
+			answers(c)
+			reply, err := l.Exchange(within(t, time.Second), ask("one"))
+			wantAnswer(t, reply, err, "one")
+			if reset {
+				c.SetLinger(0)
+			}
+			c.Close()
+			waitFor(t, "the end has arrived", func() bool { return hungUp(l) })
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				reply, err := l.Exchange(within(t, time.Second), ask("two"))
+				if err != nil || string(reply.Frame) != "two\n" {
+					t.Errorf("reset %v: got %q, %v; want an answer over a new connection", reset, reply.Frame, err)
+				}
+			}()
+			c = g.accept()
+			answers(c)
+			<-done
+			c.Close() // for the next round, which begins with a new connection
+		}
+	}
+}
+
+// hungUp tells whether the kernel knows that the peer closed, or the line does.
+func hungUp(l *Line) bool {
+	s, ok := l.current().(*socket)
+	if !ok {
+		return true
+	}
+	up := false
+	s.raw.Control(func(fd uintptr) {
+		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
+		n, _ := unix.Poll(poll, 0)
+		up = n > 0
+	})
+	return up
+}
+
+func TestIdleCloseIsNoticed(t *testing.T) {
+	g := newGateway(t, "127.0.0.1:0")
+	l := g.line(nil)
+	g.accept().Close()
+	g.l.Close()
+	waitFor(t, "the loss is noticed without an exchange", func() bool { return l.Link() != nil })
+	waitFor(t, "the new attempt failed", func() bool { _, _, failed := l.state(); return failed })
+	begun := time.Now()
+	_, err := l.Exchange(within(t, 5*time.Second), ask("one"))
+	wantErr(t, err, appliance.ErrBusDown)
+	if took := time.Since(begun); took > 100*time.Millisecond {
+		t.Errorf("took %v, want at once", took)
+	}
+}
+
+func TestGatewayIsBackAfterAWhile(t *testing.T) {
+	g := newGateway(t, "127.0.0.1:0")
+	addr := g.l.Addr().String()
+	l := g.line(nil)
+	c := g.accept()
+	g.l.Close()
+	c.Close()
+	waitFor(t, "it is gone", func() bool { return l.Link() != nil && strings.Contains(l.Link().Error(), "refused") })
+	g = newGateway(t, addr)
+	answers(g.accept())
+	waitFor(t, "it is back", func() bool { return l.Link() == nil })
+	reply, err := l.Exchange(within(t, time.Second), ask("one"))
+	wantAnswer(t, reply, err, "one")
+}
+
+func TestGatewayThatHangsUpAtOnceIsNotHammered(t *testing.T) {
+	g := newGateway(t, "127.0.0.1:0")
+	l := g.line(nil)
+	count := 0
+	for limit := time.After(1200 * time.Millisecond); ; {
+		select {
+		case c := <-g.conns:
+			c.Close()
+			count++
+			continue
+		case <-limit:
+		default:
+			l.Exchange(within(t, 10*time.Millisecond), ask("one"))
+			continue
+		}
+		break
+	}
+	if count < 2 || count > 4 {
+		t.Errorf("connected %d times in 1.2 s, want 2 to 4", count)
+	}
+}
+
+func TestSilentGatewayKeepsTheConnection(t *testing.T) {
+	g := newGateway(t, "127.0.0.1:0")
+	l := g.line(nil)
+	c := g.accept()
+	r := ask("one")
+	r.Timeout = 30 * time.Millisecond
+	_, err := l.Exchange(within(t, time.Second), r)
+	wantErr(t, err, appliance.ErrSilent)
+	io.WriteString(c, "one\n") // late; skipped by its content
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		readFrom(t, c, 8)
+		io.WriteString(c, "two\n")
+	}()
+	reply, err := l.Exchange(within(t, time.Second), ask("two"))
+	wantAnswer(t, reply, err, "two")
+	<-done
+}
+
+func TestLateAnswerCutInTwoDoesNotBreakTheStream(t *testing.T) {
+	g := newGateway(t, "127.0.0.1:0")
+	l := g.line(nil)
+	c := g.accept()
+	r := ask("one")
+	r.Timeout = 30 * time.Millisecond
+	_, err := l.Exchange(within(t, time.Second), r)
+	wantErr(t, err, appliance.ErrSilent)
+	io.WriteString(c, "on") // the first half comes before the next request
+	waitFor(t, "it arrived", func() bool { return l.in.waiting() == 2 })
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		readFrom(t, c, 8)
+		io.WriteString(c, "e\ntwo\n")
+	}()
+	reply, err := l.Exchange(within(t, time.Second), ask("two"))
+	wantAnswer(t, reply, err, "two")
+	<-done
+}
+
+func TestTransparentGatewayIsFlushedBeforeARequest(t *testing.T) {
+	g := newGateway(t, "127.0.0.1:0")
+	l := g.line(func(c *Config) { c.Port = "rtu+" + c.Port; c.Silence = 4 * time.Millisecond })
+	c := g.accept()
+	io.WriteString(c, "one\n") // an answer to nothing
+	waitFor(t, "it was seen", func() bool { return !l.in.lastByte().IsZero() })
+	r := ask("one")
+	r.Timeout = 30 * time.Millisecond
+	_, err := l.Exchange(within(t, time.Second), r)
+	wantErr(t, err, appliance.ErrSilent)
+}
+
+func TestConnectionIsDroppedWhenItCannotBeTrusted(t *testing.T) {
+	for _, answer := range []string{"on", "broken\n"} {
+		g := newGateway(t, "127.0.0.1:0")
+		l := g.line(nil)
+		c := g.accept()
+		io.WriteString(c, answer)
+		r := ask("one")
+		r.Timeout = 50 * time.Millisecond
+		_, err := l.Exchange(within(t, time.Second), r)
+		wantErr(t, err, appliance.ErrDamaged)
+		go func() { answers(g.accept()) }()
+		reply, err := l.Exchange(within(t, time.Second), ask("two"))
+		wantAnswer(t, reply, err, "two")
+		if _, err := io.Copy(io.Discard, c); err != nil && !errors.Is(err, syscall.ECONNRESET) {
+			t.Errorf("%q: old connection: %v, want it closed", answer, err)
+		}
+	}
+}
+
+func TestRejectedAnswerKeepsTheConnection(t *testing.T) {
+	g := newGateway(t, "127.0.0.1:0")
+	l := g.line(nil)
+	c := g.accept()
+	io.WriteString(c, "bad\n")
+	_, err := l.Exchange(within(t, time.Second), ask("one"))
+	wantErr(t, err, appliance.ErrDamaged)
+	answers(c)
+	reply, err := l.Exchange(within(t, time.Second), ask("two"))
+	wantAnswer(t, reply, err, "two")
+}
+
+func TestCloseInsteadOfAnAnswer(t *testing.T) {
+	g := newGateway(t, "127.0.0.1:0")
+	l := g.line(nil)
+	c := g.accept()
+	go func() {
+		readFrom(t, c, 4)
+		c.Close()
+	}()
+	reply, err := l.Exchange(within(t, time.Second), ask("one"))
+	wantErr(t, err, appliance.ErrBusDown)
+	if reply.Sent.IsZero() {
+		t.Error("Sent is zero, though the frame was written: the caller cannot know that it may have been done")
+	}
+}
+
+func TestSocketPreemptAndCancel(t *testing.T) {
+	g := newGateway(t, "127.0.0.1:0")
+	l := g.line(nil)
+	g.accept()
+	r := ask("one")
+	r.Timeout = 10 * time.Second
+	for range 20 {
+		now := make(chan struct{})
+		r.Preempt = now
+		time.AfterFunc(5*time.Millisecond, func() { close(now) })
+		_, err := l.Exchange(within(t, 20*time.Second), r)
+		wantErr(t, err, appliance.ErrPreempted)
+		r.Preempt = nil
+		ctx, cancel := context.WithCancel(context.Background())
+		time.AfterFunc(5*time.Millisecond, cancel)
+		_, err = l.Exchange(ctx, r)
+		wantErr(t, err, context.Canceled)
+	}
+	_, err := l.Exchange(within(t, 30*time.Millisecond), r)
+	wantErr(t, err, context.DeadlineExceeded)
+}
+
+func TestOverheardOnASocket(t *testing.T) {
+	heard := make(chan string, 1)
+	g := newGateway(t, "127.0.0.1:0")
+	g.line(func(c *Config) {
+		c.Overheard = func(b []byte) int { heard <- string(b); return len(b) }
+	})
+	io.WriteString(g.accept(), "button")
+	select {
+	case got := <-heard:
+		if got != "button" {
+			t.Errorf("overheard %q", got)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("nothing overheard")
+	}
+}
+
+// clogged returns a line whose connection takes no more bytes: the peer's window
+// is closed. It returns how many bytes the peer's kernel has taken.
+func clogged(t *testing.T) (*Line, *net.TCPConn, *socket) {
+	t.Helper()
+	g := newGateway(t, "127.0.0.1:0")
+	l := g.line(nil)
+	peer := g.accept()
+	waitFor(t, "the connection is open", func() bool { return l.Link() == nil })
+	s := l.current().(*socket)
+	junk := make([]byte, 64<<10)
+	for s.unsent() == 0 {
+		s.conn.SetWriteDeadline(time.Now().Add(20 * time.Millisecond))
+		for {
+			if _, err := s.conn.Write(junk); err != nil {
+				break // the buffers of both sides are full
+			}
+		}
+	}
+	// Make room for a command in our own send buffer, none at the peer's.
+	s.raw.Control(func(fd uintptr) { unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF, 8<<20) })
+	return l, peer, s
+}
+
+func TestStuckCommandIsNeverDelivered(t *testing.T) {
+	for _, kind := range []string{"time-out", "cancelled", "nobody answers"} {
+		t.Run(kind, func(t *testing.T) {
+			l, peer, _ := clogged(t)
+			r := Request{Frame: []byte("MOVE THE SHADE"), Actuates: true, Turnaround: 20 * time.Millisecond}
+			if kind != "nobody answers" {
+				r.Scan, r.Timeout = wantLine("x"), 50*time.Millisecond
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			defer cancel()
+			if kind == "cancelled" {
+				r.Timeout = 5 * time.Second
+				time.AfterFunc(50*time.Millisecond, cancel)
+			}
+			if _, err := l.Exchange(ctx, r); err == nil {
+				t.Fatal("a command that got stuck was reported as done")
+			}
+			peer.SetReadDeadline(time.Now().Add(5 * time.Second))
+			got, err := io.ReadAll(peer)
+			if !errors.Is(err, syscall.ECONNRESET) {
+				t.Errorf("the peer read to %v, want a reset", err)
+			}
+			if strings.Contains(string(got), "SHADE") {
+				t.Error("the command was delivered late")
+			}
+		})
+	}
+}
+
+func TestStuckReadKeepsTheConnection(t *testing.T) {
+	l, _, s := clogged(t)
+	r := ask("one")
+	r.Timeout = 50 * time.Millisecond
+	_, err := l.Exchange(within(t, time.Second), r)
+	wantErr(t, err, appliance.ErrSilent)
+	if l.current() != port(s) {
+		t.Error("the connection was dropped for a frame that moves nothing")
+	}
+}
+
+func TestSocketOptions(t *testing.T) {
+	g := newGateway(t, "127.0.0.1:0")
+	l := g.line(nil)
+	g.accept()
+	waitFor(t, "the connection is open", func() bool { return l.Link() == nil })
+	l.current().(*socket).raw.Control(func(fd uintptr) {
+		for _, opt := range []struct {
+			name              string
+			level, what, want int
+		}{
+			{"TCP_NODELAY", unix.IPPROTO_TCP, unix.TCP_NODELAY, 1},
+			{"TCP_USER_TIMEOUT", unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, 5000},
+			{"SO_KEEPALIVE", unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1},
+			{"TCP_KEEPIDLE", unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, 15},
+		} {
+			if got, err := unix.GetsockoptInt(int(fd), opt.level, opt.what); err != nil || got != opt.want {
+				t.Errorf("%s is %d, %v; want %d", opt.name, got, err, opt.want)
+			}
+		}
+	})
+}
