@@ -176,7 +176,7 @@ func roomFor(s *appliance.Snapshot, v view, before *page) int {
 	case v.list == clusterList:
 		return 256*len(s.Clusters) + 16
 	case v.list == lightLevelList:
-		return 256*len(s.Nodes) + 128*len(s.Shades) + 16
+		return 352*len(s.Nodes) + 128*len(s.Shades) + 16
 	}
 	return 8 << 10
 }
