@@ -1,0 +1,78 @@
+package sim
+
+import (
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+// family is one kind of device and how to build it.
+type family struct {
+	lights  int  // light outputs per unit; per gear 1 for gateways
+	shades  int  // shade outputs
+	gateway bool // node addresses are unit/short
+	lines   int  // DALI lines of a gateway
+	meter   bool
+	latency time.Duration // before an answer, besides t3.5
+	build   func(u *unit, f *fitting) error
+}
+
+// fitting is what a device finds at its place in the building.
+type fitting struct {
+	nodes  []appliance.Node             // those that live in the unit
+	shades map[int]appliance.Shade      // by shade output
+	gear   map[gearAt]appliance.Node    // gateways: what is behind them
+	groups map[gearAt][daliGroups]bool  // gateways: groups the gear is in
+	load   func(now time.Time) busMeter // what a meter of this bus sees
+	fade   *uint16                      // DALI fade in ms per percent
+	curve  func(line int) bool          // whether a DALI line is set to the linear curve
+	// readdress moves the unit to another address; false: that one is taken.
+	readdress func(to byte) bool
+}
+
+// families lists every device that can be simulated, by profile name.
+var families = map[string]family{
+	"waveshare-relay-8ch":          {lights: 8, build: buildWaveshare},
+	"wirenboard-wb-mr6c":           {lights: 6, shades: 3, build: buildMR6C},
+	"wirenboard-wb-mdm3":           {lights: 3, build: buildMDM3},
+	"wirenboard-wb-mao4":           {lights: 4, build: buildMAO4},
+	"wirenboard-wb-led-rgbw":       {lights: 1, build: ledStrip(ledRGBW)},
+	"wirenboard-wb-led-cct":        {lights: 2, build: ledStrip(ledTwoCCT)},
+	"wirenboard-wb-led-white":      {lights: 4, build: ledStrip(ledFourWhite)},
+	"wirenboard-wb-mrgbw-d-legacy": {lights: 1, build: buildLegacyRGBW},
+	"ecodim-dali-gw2":              {lights: 1, gateway: true, lines: 1, latency: 3 * time.Millisecond, build: buildECOdim},
+	"arlight-dali-logic-lite":      {lights: 1, gateway: true, lines: 1, latency: 3 * time.Millisecond, build: buildArlight},
+	"dalion":                       {lights: 1, gateway: true, lines: 4, latency: 3 * time.Millisecond, build: buildDALION},
+	"intesis-ibmbsdal":             {lights: 1, gateway: true, lines: 1, latency: 3 * time.Millisecond, build: buildIntesis},
+	"eastron-sdm120":               {meter: true, build: eastron(singlePhase)},
+	"eastron-sdm220":               {meter: true, build: eastron(singlePhase)},
+	"eastron-sdm230":               {meter: true, build: eastron(singlePhase)},
+	"eastron-sdm630":               {meter: true, build: eastron(threePhase)},
+	"eastron-sdm72":                {meter: true, build: eastron(threePhaseNoVolts)},
+}
+
+// daliLineOf collects the gear of one line behind a gateway.
+func (f *fitting) daliLineOf(u *unit, number int) (*daliLine, error) {
+	d := &daliLine{gear: map[int]*lamp{}, linear: f.curve(number)}
+	for short := range shortAddresses {
+		at := gearAt{number, short}
+		node, ok := f.gear[at]
+		if !ok {
+			continue
+		}
+		l, err := newGear(node, f.fade)
+		if err != nil {
+			return nil, err
+		}
+		l.raw = func() int { return d.arc(l.target()) }
+		d.gear[short] = l
+		d.all = append(d.all, l)
+		u.gear[at] = l
+		for g, in := range f.groups[at] {
+			if in {
+				d.member[g] = append(d.member[g], l)
+			}
+		}
+	}
+	return d, nil
+}
