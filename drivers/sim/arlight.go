@@ -38,7 +38,7 @@ func buildArlight(u *unit, f *fitting) error {
 		u.at(holding, s, cell{get: func(now time.Time) uint16 { return d.status(now, s) }})
 		u.at(holding, 2560+s, cell{get: func(time.Time) uint16 {
 			if l := d.gear[s]; l != nil {
-				return uint16(d.arc(l.target()))
+				return uint16(l.arc(l.target()))
 			}
 			return daliMask
 		}})

@@ -87,8 +87,7 @@ func (b *bus) newUnit(num byte, nodes []appliance.Node, shades []appliance.Shade
 		u.latency = d
 	}
 	f := &fitting{nodes: nodes, shades: map[int]appliance.Shade{}, gear: map[gearAt]appliance.Node{},
-		groups: map[gearAt][daliGroups]bool{}, load: b.load, fade: fadePace(opts.DALIFade),
-		curve:     func(int) bool { return opts.LinearDALI },
+		groups: map[gearAt][daliGroups]bool{}, load: b.load, fade: opts.DALIFade,
 		readdress: func(to byte) bool { return b.readdress(u, to) }}
 	for _, n := range nodes {
 		if n.Profile != first.Profile {

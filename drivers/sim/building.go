@@ -27,22 +27,12 @@ type Options struct {
 	SilentGateways bool
 	// Latency by profile, in place of the family's own.
 	Latency map[string]time.Duration
-	// DALIFade is how long DALI gear takes from 0 to 100 %. Zero jumps, which is
+	// DALIFade is how long DALI gear takes from 0 to 100 %, where the node's option
+	// fade does not say. Zero jumps, which is
 	// fade time 0, the reset value of DALI gear.
 	DALIFade time.Duration
-	// LinearDALI: the gear is set to the linear dimming curve (arc power / 254)
-	// instead of the standard one.
-	LinearDALI bool
 	// Log may be nil.
 	Log *slog.Logger
-}
-
-// maxDALIFade is the longest fade time of DALI gear, code 15.
-const maxDALIFade = 90*time.Second + 500*time.Millisecond
-
-func fadePace(fade time.Duration) *uint16 {
-	perPercent := uint16(min(fade, maxDALIFade).Milliseconds() / 100)
-	return &perPercent
 }
 
 // Building is a whole simulated site.
@@ -78,16 +68,19 @@ func New(site appliance.Site, opts Options) (*Building, error) {
 		if s.Disabled {
 			continue
 		}
-		b, err := newBus(s, opts, opts.Log)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
 		var nodes []appliance.Node
 		for _, n := range site.Nodes {
 			if n.Bus == s.UUID {
 				nodes = append(nodes, n)
 			}
+		}
+		if s.Line == (appliance.LineSettings{}) {
+			s.Line = factoryLine(nodes)
+		}
+		b, err := newBus(s, opts, opts.Log)
+		if err != nil {
+			errs = append(errs, err)
+			continue
 		}
 		if err := b.assemble(nodes, site.Shades, opts); err != nil {
 			errs = append(errs, fmt.Errorf("bus %s: %w", s.Name, err))

@@ -68,6 +68,9 @@ func dalionValue(l *lamp) int { return int(math.Round(l.target() * dalionTop / 1
 // spreadMirek sets a colour temperature as 0–255 of the gear's mirek range.
 func spreadMirek(gear []*lamp, v int) {
 	for _, l := range gear {
+		if l.kelvin == 0 {
+			continue
+		}
 		low, high := 1e6/float64(l.kelvinMax), 1e6/float64(l.kelvinMin)
 		l.setKelvin(int(math.Round(1e6 / (low + (high-low)*float64(v)/dalionTop))))
 	}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"time"
 
 	"svc.internal/controller/appliance"
@@ -13,7 +14,8 @@ type family struct {
 	gateway bool // node addresses are unit/short
 	lines   int  // DALI lines of a gateway
 	meter   bool
-	latency time.Duration // before an answer, besides t3.5
+	latency time.Duration          // before an answer, besides t3.5
+	line    appliance.LineSettings // as it leaves the factory; zero: 9600 8N1
 	build   func(u *unit, f *fitting) error
 }
 
@@ -24,8 +26,7 @@ type fitting struct {
 	gear   map[gearAt]appliance.Node    // gateways: what is behind them
 	groups map[gearAt][daliGroups]bool  // gateways: groups the gear is in
 	load   func(now time.Time) busMeter // what a meter of this bus sees
-	fade   *uint16                      // DALI fade in ms per percent
-	curve  func(line int) bool          // whether a DALI line is set to the linear curve
+	fade   time.Duration                // of DALI gear, 0 to 100 %
 	// readdress moves the unit to another address; false: that one is taken.
 	readdress func(to byte) bool
 }
@@ -33,13 +34,13 @@ type fitting struct {
 // families lists every device that can be simulated, by profile name.
 var families = map[string]family{
 	"waveshare-relay-8ch":          {lights: 8, build: buildWaveshare},
-	"wirenboard-wb-mr6c":           {lights: 6, shades: 3, build: buildMR6C},
-	"wirenboard-wb-mdm3":           {lights: 3, build: buildMDM3},
-	"wirenboard-wb-mao4":           {lights: 4, build: buildMAO4},
-	"wirenboard-wb-led-rgbw":       {lights: 1, build: ledStrip(ledRGBW)},
-	"wirenboard-wb-led-cct":        {lights: 2, build: ledStrip(ledTwoCCT)},
-	"wirenboard-wb-led-white":      {lights: 4, build: ledStrip(ledFourWhite)},
-	"wirenboard-wb-mrgbw-d-legacy": {lights: 1, build: buildLegacyRGBW},
+	"wirenboard-wb-mr6c":           {lights: 6, shades: 3, line: wirenBoardLine, build: buildMR6C},
+	"wirenboard-wb-mdm3":           {lights: 3, line: wirenBoardLine, build: buildMDM3},
+	"wirenboard-wb-mao4":           {lights: 4, line: wirenBoardLine, build: buildMAO4},
+	"wirenboard-wb-led-rgbw":       {lights: 1, line: wirenBoardLine, build: ledStrip(ledRGBW)},
+	"wirenboard-wb-led-cct":        {lights: 2, line: wirenBoardLine, build: ledStrip(ledTwoCCT)},
+	"wirenboard-wb-led-white":      {lights: 4, line: wirenBoardLine, build: ledStrip(ledFourWhite)},
+	"wirenboard-wb-mrgbw-d-legacy": {lights: 1, line: wirenBoardLine, build: buildLegacyRGBW},
 	"ecodim-dali-gw2":              {lights: 1, gateway: true, lines: 1, latency: 3 * time.Millisecond, build: buildECOdim},
 	"arlight-dali-logic-lite":      {lights: 1, gateway: true, lines: 1, latency: 3 * time.Millisecond, build: buildArlight},
 	"dalion":                       {lights: 1, gateway: true, lines: 4, latency: 3 * time.Millisecond, build: buildDALION},
@@ -51,9 +52,22 @@ var families = map[string]family{
 	"eastron-sdm72":                {meter: true, build: eastron(threePhaseNoVolts)},
 }
 
+// wirenBoardLine is how Wiren Board modules leave the factory: 9600 8N2.
+var wirenBoardLine = appliance.LineSettings{BaudRate: 9600, Parity: "none", DataBits: 8, StopBits: 2}
+
+// nodeOf is the node whose channel output o is; without Outputs a node has all.
+func (f *fitting) nodeOf(o int) appliance.Node {
+	for _, n := range f.nodes {
+		if len(n.Outputs) == 0 || slices.Contains(n.Outputs, o) {
+			return n
+		}
+	}
+	return f.nodes[0]
+}
+
 // daliLineOf collects the gear of one line behind a gateway.
 func (f *fitting) daliLineOf(u *unit, number int) (*daliLine, error) {
-	d := &daliLine{gear: map[int]*lamp{}, linear: f.curve(number)}
+	d := &daliLine{gear: map[int]*lamp{}}
 	for short := range shortAddresses {
 		at := gearAt{number, short}
 		node, ok := f.gear[at]
@@ -64,7 +78,7 @@ func (f *fitting) daliLineOf(u *unit, number int) (*daliLine, error) {
 		if err != nil {
 			return nil, err
 		}
-		l.raw = func() int { return d.arc(l.target()) }
+		l.raw = func() int { return l.arc(l.target()) }
 		d.gear[short] = l
 		d.all = append(d.all, l)
 		u.gear[at] = l

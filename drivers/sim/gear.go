@@ -48,17 +48,33 @@ func percentArc(p float64) int {
 	return min(max(n, 1), daliTop)
 }
 
-// newGear is a tunable LED driver that is off.
-func newGear(node appliance.Node, fade *uint16) (*lamp, error) {
+// newGear is an LED driver that is off, as the installer wrote it down in the
+// node's options: curve (standard, linear), tunable (true, false), fade (time from
+// 0 to 100 %) and the kelvin range.
+func newGear(node appliance.Node, fade time.Duration) (*lamp, error) {
+	l := &lamp{nominal: 35, standby: 0.4, percent: 100, linear: node.Options["curve"] == "linear"}
+	if s, ok := node.Options["fade"]; ok {
+		d, err := time.ParseDuration(s)
+		if err != nil || d < 0 {
+			return nil, fmt.Errorf("option fade %q: want a time such as 700ms", s)
+		}
+		fade = d
+	}
+	pace := uint16(min(fade, maxDALIFade).Milliseconds() / 100)
+	l.rampUp, l.rampDown = &pace, &pace
 	low, high, err := kelvinRange(node)
 	if err != nil {
 		return nil, err
 	}
-	l := &lamp{nominal: 35, standby: 0.4, rampUp: fade, rampDown: fade,
-		kelvin: 4000, kelvinMin: low, kelvinMax: high, percent: 100}
-	l.setKelvin(l.kelvin)
+	if node.Options["tunable"] != "false" {
+		l.kelvinMin, l.kelvinMax = low, high
+		l.setKelvin(4000)
+	}
 	return l, nil
 }
+
+// maxDALIFade is the longest fade time of DALI gear, code 15.
+const maxDALIFade = 90*time.Second + 500*time.Millisecond
 
 // kelvinRange is what the installer wrote down of the luminaire.
 func kelvinRange(node appliance.Node) (low, high int, err error) {
@@ -78,27 +94,28 @@ func kelvinRange(node appliance.Node) (low, high int, err error) {
 	return low, high, nil
 }
 
-// line is one DALI line as its gateway commands it.
+// daliLine is one DALI line as its gateway commands it.
 type daliLine struct {
 	gear   map[int]*lamp // by short address
 	member [daliGroups][]*lamp
 	all    []*lamp
-	linear bool // gear is set to the linear curve (device type 6, level/254)
 }
 
-// percent of light that arc power n gives on this line.
-func (d *daliLine) light(n int) float64 {
-	if d.linear {
+// arcLight is the light in percent that arc power n gives: by the standard curve,
+// or level / 254 for gear that is set to the linear one (device type 6).
+func (l *lamp) arcLight(n int) float64 {
+	if l.linear {
 		return 100 * float64(n) / daliTop
 	}
 	return arcPercent(n)
 }
 
-func (d *daliLine) arc(p float64) int {
-	if !d.linear {
+// arc is the arc power nearest to a light of p percent.
+func (l *lamp) arc(p float64) int {
+	if !l.linear {
 		return percentArc(p)
 	}
-	return int(math.Round(p * daliTop / 100))
+	return round(p * daliTop / 100)
 }
 
 // setArc is direct arc power control of some gear.
@@ -107,7 +124,7 @@ func (d *daliLine) setArc(now time.Time, gear []*lamp, n int) {
 		return
 	}
 	for _, l := range gear {
-		setLight(now, l, d.light(n))
+		setLight(now, l, l.arcLight(n))
 	}
 }
 
@@ -137,30 +154,30 @@ const minArc = 85
 // changes nothing.
 func (d *daliLine) command(now time.Time, gear []*lamp, cmd int) {
 	for _, l := range gear {
-		n := d.arc(l.target())
+		n := l.arc(l.target())
 		switch cmd {
 		case daliOff:
 			setLight(now, l, 0)
 		case 1, 3:
 			if n > 0 {
-				setLight(now, l, d.light(min(n+1, daliTop)))
+				setLight(now, l, l.arcLight(min(n+1, daliTop)))
 			}
 		case 2, 4:
 			if n > minArc {
-				setLight(now, l, d.light(n-1))
+				setLight(now, l, l.arcLight(n-1))
 			}
 		case daliRecallMax:
 			setLight(now, l, 100)
 		case daliRecallMin:
-			setLight(now, l, d.light(minArc))
+			setLight(now, l, l.arcLight(minArc))
 		case 7:
 			if n <= minArc {
 				setLight(now, l, 0)
 			} else {
-				setLight(now, l, d.light(n-1))
+				setLight(now, l, l.arcLight(n-1))
 			}
 		case 8:
-			setLight(now, l, d.light(min(max(n+1, minArc), daliTop)))
+			setLight(now, l, l.arcLight(min(max(n+1, minArc), daliTop)))
 		case daliGoToLastActive:
 			l.setOn(now, true)
 		}
@@ -183,7 +200,7 @@ func (d *daliLine) actual(now time.Time, short int) int {
 	if l == nil {
 		return daliMask
 	}
-	return d.arc(l.light.value(now))
+	return l.arc(l.light.value(now))
 }
 
 // of is the gear with a short address, as a list for the commands above.
@@ -196,7 +213,9 @@ func (d *daliLine) of(short int) []*lamp {
 
 func setKelvin(gear []*lamp, k int) {
 	for _, l := range gear {
-		l.setKelvin(k)
+		if l.kelvin != 0 {
+			l.setKelvin(k)
+		}
 	}
 }
 

@@ -48,6 +48,8 @@ type lamp struct {
 	kelvinMin, kelvinMax int
 	colour               *[4]uint8 // outputs R, G, B, W; nil: not a colour lamp
 
+	linear bool // DALI gear set to the linear dimming curve
+
 	// raw gives the device's own number for the level; nil: percent.
 	raw func() int
 	// press does locally what a wall button does, in the device's own registers.

@@ -76,4 +76,3 @@ func TestMbpollDimsAMainsDimmer(t *testing.T) {
 		})
 	}
 }
-

@@ -16,12 +16,25 @@ type lineSpeed struct {
 	silence time.Duration // t3.5
 }
 
-// Defaults of the serial line specification (V1.02, clause 2.5.1) where the site
-// says nothing.
+// Market habit where neither the site nor the devices' makers say otherwise.
 const (
-	defaultBaud   = 19200
-	defaultParity = "even"
+	defaultBaud   = 9600
+	defaultParity = "none"
 )
+
+// silenceBits is t3.5 in bits: the specification counts a character as 11 bits
+// whatever its format (V1.02, clause 2.5.1.1).
+const silenceBits = 38.5
+
+// factoryLine is how the devices on a bus left the factory, as far as known.
+func factoryLine(nodes []appliance.Node) appliance.LineSettings {
+	for _, n := range nodes {
+		if line := families[n.Profile].line; line != (appliance.LineSettings{}) {
+			return line
+		}
+	}
+	return appliance.LineSettings{}
+}
 
 // Above this speed t3.5 is fixed (clause 2.5.1.1).
 const (
@@ -62,7 +75,7 @@ func speedOf(s appliance.LineSettings) (lineSpeed, error) {
 	}
 	l := lineSpeed{char: time.Duration(bits) * time.Second / time.Duration(baud), silence: fixedSilence}
 	if baud <= fixedSilenceAbove {
-		l.silence = 7 * l.char / 2
+		l.silence = time.Duration(silenceBits * float64(time.Second) / float64(baud))
 	}
 	return l, nil
 }

@@ -98,7 +98,7 @@ func (s *strip) cct(f *fitting) error {
 			s.foreign(holding, 2008+2*n)
 			continue
 		}
-		low, high, err := kelvinRange(f.nodes[0])
+		low, high, err := kelvinRange(f.nodeOf(n + 1))
 		if err != nil {
 			return err
 		}
