@@ -144,7 +144,12 @@ func (l *Line) settle(p port, r Request, err error) error {
 	default:
 		l.abortUnsent(p, r)
 		l.lose(p, err)
-		return l.down(fmt.Errorf("lost while waiting for an answer: %w", err))
+		if l.address == "" {
+			return l.down(fmt.Errorf("lost while waiting for an answer: %w", err))
+		}
+		// Gateways that were restarted reset a connection at the first frame. The
+		// next attempt has a new one.
+		return fmt.Errorf("%w on %s: %w", appliance.ErrSilent, l.where, err)
 	}
 	l.abortUnsent(p, r)
 	return err
@@ -225,7 +230,7 @@ func (l *Line) compareEcho(frame []byte, reply *Reply) (done bool, err error) {
 // is out: the end of ctx shortens the wait, not the silence.
 func (l *Line) turnaround(ctx context.Context, p port, r Request, reply Reply) error {
 	l.notBefore = reply.Sent.Add(r.Turnaround)
-	if sleepUntil(ctx, l.notBefore) != nil {
+	if SleepUntil(ctx, l.notBefore) != nil {
 		sharpUntil(earliest(reply.Sent, time.Now().Add(sharpStretch)))
 	}
 	if !r.Actuates || l.address == "" {

@@ -45,7 +45,7 @@ func (d *pacedDevice) serve(f *os.File) {
 		have = 0
 		d.requests++
 		ended = now.Add(time.Duration(d.requestLen)*d.char + d.silence + time.Duration(d.answerLen)*d.char)
-		sharpUntil(ended)
+		SleepUntil(context.Background(), ended)
 		if _, err := f.Write(answer); err != nil {
 			return
 		}

@@ -41,8 +41,10 @@ func sharpenThread() {
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, timerSlack, 0, 0, 0)
 }
 
-// sleepUntil waits for t: coarsely first, given up when ctx ends, then sharply.
-func sleepUntil(ctx context.Context, t time.Time) error {
+// SleepUntil waits for t: coarsely first, so that the processor rests and the end
+// of ctx is noticed, and sharply for the last 3 ms. It returns the error of ctx if
+// that has ended.
+func SleepUntil(ctx context.Context, t time.Time) error {
 	if d := time.Until(t); d > sharpStretch {
 		timer := time.NewTimer(d - sharpSpare)
 		defer timer.Stop()

@@ -14,12 +14,13 @@ import (
 //
 // Errors wrap, apart from those of a Request that makes no sense:
 //
-//   - [appliance.ErrSilent]: no byte of an answer came in time. If ctx's deadline
-//     cut the wait short, context.DeadlineExceeded is wrapped too.
+//   - [appliance.ErrSilent]: no byte of an answer came in time, or the connection
+//     was closed before one did. If ctx's deadline cut the wait short,
+//     context.DeadlineExceeded is wrapped too.
 //   - [appliance.ErrDamaged]: Scan rejected the answer, it stayed incomplete, the
 //     echo differs, or the line never falls silent.
-//   - [appliance.ErrBusDown]: the port is not there. Reply.Sent is zero unless it
-//     was lost after the frame went out.
+//   - [appliance.ErrBusDown]: the port is not there. Reply.Sent is zero unless a
+//     serial adapter was pulled after the frame went out.
 //   - [appliance.ErrExpired]: the frame could not be out before ctx's deadline and
 //     was not begun.
 //   - [appliance.ErrPreempted]: given up for the sake of Request.Preempt.
@@ -133,6 +134,11 @@ func (l *Line) usable(ctx context.Context) (port, error) {
 	if p, why, failed = l.state(); p != nil {
 		return p, nil
 	}
+	if wait.Err() != nil {
+		l.mu.Lock()
+		l.failed = l.port == nil // the next one need not wait as long
+		l.mu.Unlock()
+	}
 	if l.address == "" || failed || wait.Err() != nil {
 		return nil, l.down(why)
 	}
@@ -181,7 +187,7 @@ func (l *Line) silence(ctx context.Context, p port, r Request, deadline time.Tim
 		if heard.After(begun) && now.Sub(begun) > BabbleLimit {
 			return fmt.Errorf("%w: %s has not been silent for %v: a device talks without being asked, or the wires are picking up noise", appliance.ErrDamaged, l.where, now.Sub(begun).Round(time.Millisecond))
 		}
-		if err := sleepUntil(ctx, start); err != nil {
+		if err := SleepUntil(ctx, start); err != nil {
 			return l.unbegun(err)
 		}
 		if err := p.fresh(); err != nil {

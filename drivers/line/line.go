@@ -42,8 +42,9 @@ type Line struct {
 	why     error // why it is down
 	failed  bool  // do not try again before Run does
 	running bool
-	over    bool // Run has ended
-	opened  time.Time
+	over    bool      // Run has ended
+	opened  time.Time // when the port was opened last
+	lost    time.Time // when it was lost last; zero: never
 }
 
 // port is what serial ports and sockets have in common. Both hand what they
@@ -71,12 +72,15 @@ var (
 	errNotRun = errors.New("the bus is not running")
 )
 
-// Link returns nil when the port is open, else why it is not, wrapping
-// [appliance.ErrBusDown]. Safe from any goroutine.
+// Link returns nil when the port is usable, else why it is not, wrapping
+// [appliance.ErrBusDown]. A connection that is just being made again counts as
+// usable until the first attempt has failed or lasted 1 s: an exchange would
+// wait for it. Safe from any goroutine.
 func (l *Line) Link() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.port != nil {
+	renewing := l.address != "" && !l.failed && !l.lost.IsZero() && time.Since(l.lost) < redialLimit
+	if l.port != nil || renewing {
 		return nil
 	}
 	return l.down(l.why)
@@ -239,6 +243,9 @@ func (l *Line) install(p port) error {
 		return errNotRun
 	}
 	l.port, l.failed, l.why, l.opened = p, false, nil, time.Now()
+	l.in.mu.Lock()
+	defer l.in.mu.Unlock()
+	l.discard(noteIncomplete) // what the last port left
 	return nil
 }
 
@@ -279,7 +286,7 @@ func (l *Line) detach(p port, why error) bool {
 		l.mu.Unlock()
 		return false
 	}
-	l.port, l.why = nil, why
+	l.port, l.why, l.lost = nil, why, time.Now()
 	l.failed = !l.heard.Load() && time.Since(l.opened) < shortLife
 	l.mu.Unlock()
 	l.rec.add(time.Now(), appliance.FrameReceived, nil, notePortLost)

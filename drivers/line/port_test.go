@@ -353,3 +353,60 @@ func TestExchangeAfterRun(t *testing.T) {
 		}
 	}
 }
+
+func TestExchangeUnderWayWhenRunEnds(t *testing.T) {
+	noLeaks(t)
+	p, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	l, err := New(Config{Name: "test", Port: p.SlavePath(), Serial: settings})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { defer close(ended); l.Run(ctx) }()
+	go func() { readFrom(t, p.Master(), 4); cancel() }()
+	r := ask("one")
+	r.Timeout = 20 * time.Second
+	_, err = l.Exchange(within(t, 30*time.Second), r)
+	wantErr(t, err, appliance.ErrBusDown)
+	<-ended
+}
+
+func TestAdapterThatTakesNoMoreBytes(t *testing.T) {
+	b := newBench(t, nil)
+	s := b.current().(*serialPort)
+	for { // fill the buffers of the pty; nobody reads
+		s.file.SetWriteDeadline(time.Now().Add(50 * time.Millisecond))
+		if _, err := s.file.WriteString(strings.Repeat("x", 4096)); err != nil {
+			break
+		}
+	}
+	r := ask("MOVE THE SHADE")
+	r.Actuates = true
+	begun := time.Now()
+	_, err := b.Exchange(within(t, 5*time.Second), r)
+	wantErr(t, err, appliance.ErrBusDown)
+	if took := time.Since(begun); took > time.Second {
+		t.Errorf("gave up after %v", took)
+	}
+	if !strings.Contains(err.Error(), "takes no more bytes") {
+		t.Errorf("error %q does not tell that the adapter is stuck", err)
+	}
+	var got []byte
+	buf := make([]byte, 64<<10)
+	for {
+		b.wire.Master().SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+		n, err := b.wire.Master().Read(buf)
+		got = append(got, buf[:n]...)
+		if err != nil {
+			break
+		}
+	}
+	if strings.Contains(string(got), "SHADE") {
+		t.Error("the command was delivered late")
+	}
+}

@@ -15,7 +15,8 @@ const (
 	// drop and record them, look at the rest, go on until the deadline.
 	Skip
 	// Reject: the answer came damaged. The exchange fails with ErrDamaged and the
-	// line is re-synchronised before the next one.
+	// line is re-synchronised before the next one. On a serial line all bytes are
+	// dropped, on a socket the first n (all, if n is 0).
 	Reject
 	// Broken: the stream cannot be trusted any more; on a socket the connection is
 	// dropped and made again, on a serial port the same as Reject.
@@ -25,18 +26,23 @@ const (
 // Request is one frame out and, unless Scan is nil, one answer in.
 type Request struct {
 	Frame []byte
-	// Scan judges the bytes received since the frame went out. It is called
+	// Scan judges the bytes received since the frame went out (on a stream that
+	// frames itself, see [Config.Port], also those left from before). It is called
 	// whenever bytes arrived and again after a Skip, with what is left; it must not
-	// keep b. Nil: nobody answers, and the line is kept silent for Turnaround.
+	// keep b, and must not use the line. Nil: nobody answers, and the line is kept
+	// silent for Turnaround.
 	Scan func(b []byte) (n int, v Verdict)
-	// Timeout for the whole answer, counted from the end of transmission.
+	// Timeout for the whole answer, counted from the end of transmission; above 0
+	// if there is a Scan.
 	Timeout time.Duration
 	// Silence required before the frame, if longer than the line's own.
 	Guard time.Duration
-	// Turnaround after a frame that nobody answers.
+	// Turnaround after a frame that nobody answers. The exchange lasts until its
+	// end, unless ctx ends before; then the next request waits for the rest.
 	Turnaround time.Duration
-	// Preempt, when closed, gives the exchange up with ErrPreempted as long as no
-	// byte of an answer has arrived. Nil: never.
+	// Preempt, when closed, gives the exchange up with ErrPreempted: before the
+	// frame is begun, or once it is out and as long as no byte of an answer has
+	// arrived. Nil: never.
 	Preempt <-chan struct{}
 	// Actuates marks a frame that moves something. If it cannot be proven to have
 	// left this machine in time (bytes stuck in a socket), the connection is
@@ -47,6 +53,6 @@ type Request struct {
 // Reply to a request.
 type Reply struct {
 	Frame []byte    // the accepted bytes; nil if nobody answers
-	Sent  time.Time // when the last byte of the request was on the wire
-	Done  time.Time // when the last byte of the answer was there
+	Sent  time.Time // when the last byte of the request was on the wire; zero: nothing was sent
+	Done  time.Time // when the last byte of the answer was there; Sent if nobody answers
 }

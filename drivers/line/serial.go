@@ -45,6 +45,9 @@ func (l *Line) openSerial() (port, error) {
 		return nil, err
 	}
 	l.known.remember(l.cfg.Port, path, l.cfg.DevRoot)
+	if err := lowLatency("/sys", path); err != nil {
+		l.log.Info("the adapter may hold answers back for up to 16 ms", "reason", err)
+	}
 	return s, nil
 }
 

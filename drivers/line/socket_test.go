@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -271,9 +272,79 @@ func TestCloseInsteadOfAnAnswer(t *testing.T) {
 		c.Close()
 	}()
 	reply, err := l.Exchange(within(t, time.Second), ask("one"))
-	wantErr(t, err, appliance.ErrBusDown)
+	wantErr(t, err, appliance.ErrSilent)
 	if reply.Sent.IsZero() {
 		t.Error("Sent is zero, though the frame was written: the caller cannot know that it may have been done")
+	}
+	waitFor(t, "there is a new connection", func() bool { return l.current() != nil })
+	answers(g.accept())
+	reply, err = l.Exchange(within(t, time.Second), ask("two"))
+	wantAnswer(t, reply, err, "two")
+}
+
+func TestRemainsOfAConnectionDoNotReachTheNext(t *testing.T) {
+	g := newGateway(t, "127.0.0.1:0")
+	l := g.line(nil)
+	c := g.accept()
+	io.WriteString(c, "half of something")
+	waitFor(t, "it arrived", func() bool { return l.in.waiting() > 0 })
+	c.Close()
+	answers(g.accept())
+	reply, err := l.Exchange(within(t, time.Second), ask("one"))
+	wantAnswer(t, reply, err, "one")
+}
+
+func TestLinkStaysUpWhileAConnectionIsRenewed(t *testing.T) {
+	g := newGateway(t, "127.0.0.1:0")
+	l := g.line(nil)
+	for range 20 {
+		c := g.accept()
+		io.WriteString(c, "broken\n")
+		_, err := l.Exchange(within(t, time.Second), ask("one"))
+		wantErr(t, err, appliance.ErrDamaged)
+		if err := l.Link(); err != nil {
+			t.Fatalf("link: %v", err)
+		}
+	}
+}
+
+func TestGatewayThatDoesNotEvenRefuse(t *testing.T) {
+	// A listener whose queue is full: the kernel leaves attempts to connect
+	// unanswered, as a gateway without power would.
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Listen(fd, 0); err != nil {
+		t.Fatal(err)
+	}
+	name, err := unix.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(name.(*unix.SockaddrInet4).Port))
+	for range 10 {
+		c, err := net.DialTimeout("tcp", addr, 100*time.Millisecond)
+		if err != nil {
+			break
+		}
+		defer c.Close()
+	}
+	l := run(t, Config{Name: "test", Port: "tcp://" + addr})
+	for i, limit := range []time.Duration{redialLimit + 200*time.Millisecond, 100 * time.Millisecond, 100 * time.Millisecond} {
+		begun := time.Now()
+		_, err := l.Exchange(within(t, 10*time.Second), ask("one"))
+		wantErr(t, err, appliance.ErrBusDown)
+		if took := time.Since(begun); took > limit {
+			t.Errorf("exchange %d failed after %v, want %v at most", i, took, limit)
+		}
+	}
+	if l.Link() == nil {
+		t.Error("the link is said to be up")
 	}
 }
 
