@@ -1,0 +1,167 @@
+package sitefile
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// The file as it stands. Fields that a reader may leave out are left out by
+// [Write] when they say nothing.
+
+type file struct {
+	Site     *fileSite     `yaml:"site,omitempty"`
+	Buses    []fileBus     `yaml:"buses,omitempty"`
+	Nodes    []fileNode    `yaml:"nodes,omitempty"`
+	Shades   []fileShade   `yaml:"shades,omitempty"`
+	Clusters []fileCluster `yaml:"clusters,omitempty"`
+}
+
+type fileSite struct {
+	Name         string        `yaml:"name"`
+	InvertShades bool          `yaml:"invertShades,omitempty"`
+	Freshness    fileFreshness `yaml:"freshness,omitempty"`
+}
+
+type fileFreshness struct {
+	Light       timespan `yaml:"light,omitempty"`
+	MovingShade timespan `yaml:"movingShade,omitempty"`
+	IdleShade   timespan `yaml:"idleShade,omitempty"`
+	Power       timespan `yaml:"power,omitempty"`
+}
+
+type fileBus struct {
+	UUID     string   `yaml:"uuid,omitempty"`
+	Name     string   `yaml:"name"`
+	Driver   string   `yaml:"driver"`
+	Port     string   `yaml:"port"`
+	Line     fileLine `yaml:"line,omitempty"`
+	Options  options  `yaml:"options,omitempty"`
+	Disabled bool     `yaml:"disabled,omitempty"`
+}
+
+type fileLine struct {
+	BaudRate int    `yaml:"baudRate,omitempty"`
+	Parity   string `yaml:"parity,omitempty"`
+	DataBits int    `yaml:"dataBits,omitempty"`
+	StopBits int    `yaml:"stopBits,omitempty"`
+}
+
+type fileNode struct {
+	ID      int32   `yaml:"id,omitempty"`
+	UUID    string  `yaml:"uuid,omitempty"`
+	Name    string  `yaml:"name"`
+	Bus     string  `yaml:"bus"`
+	Address word    `yaml:"address"`
+	Profile string  `yaml:"profile"`
+	Outputs []int   `yaml:"outputs,omitempty,flow"`
+	Groups  []word  `yaml:"groups,omitempty,flow"`
+	Tag     string  `yaml:"tag,omitempty"`
+	Options options `yaml:"options,omitempty"`
+}
+
+type fileShade struct {
+	ID         int32     `yaml:"id,omitempty"`
+	UUID       string    `yaml:"uuid,omitempty"`
+	Name       string    `yaml:"name"`
+	Node       reference `yaml:"node"`
+	Output     int       `yaml:"output"`
+	TravelUp   timespan  `yaml:"travelUp,omitempty"`
+	TravelDown timespan  `yaml:"travelDown,omitempty"`
+	Inverted   bool      `yaml:"inverted,omitempty"`
+}
+
+type fileCluster struct {
+	ID        int32       `yaml:"id,omitempty"`
+	UUID      string      `yaml:"uuid,omitempty"`
+	Name      string      `yaml:"name"`
+	Nodes     []reference `yaml:"nodes,omitempty,flow"`
+	Shades    []reference `yaml:"shades,omitempty,flow"`
+	CreatedBy string      `yaml:"createdBy,omitempty"`
+	CreatedOn string      `yaml:"createdOn,omitempty"`
+}
+
+// word is text that may be written as a number: 5 and "5" are the same address.
+type word string
+
+func (w *word) UnmarshalYAML(n *yaml.Node) error {
+	text, err := scalarText(n)
+	*w = word(text)
+	return err
+}
+
+// MarshalYAML writes numbers as numbers where nothing is lost by it.
+func (w word) MarshalYAML() (any, error) {
+	if n, err := strconv.ParseUint(string(w), 10, 31); err == nil && strconv.FormatUint(n, 10) == string(w) {
+		return n, nil
+	}
+	return string(w), nil
+}
+
+// options are settings in the words of a driver.
+type options map[string]string
+
+func (o *options) UnmarshalYAML(n *yaml.Node) error {
+	var m map[string]word
+	if err := n.Decode(&m); err != nil {
+		return err
+	}
+	*o = make(options, len(m))
+	for k, v := range m {
+		(*o)[k] = string(v)
+	}
+	return nil
+}
+
+// timespan is a time with its unit; 0 is left out.
+type timespan time.Duration
+
+func (d *timespan) UnmarshalYAML(n *yaml.Node) error {
+	v, err := time.ParseDuration(n.Value)
+	*d = timespan(v)
+	return err
+}
+
+func (d timespan) MarshalYAML() (any, error) { return time.Duration(d).String(), nil }
+
+// reference names a thing by its ID or by its name.
+type reference struct {
+	id   int32
+	name string // empty: by ID
+}
+
+func (r *reference) UnmarshalYAML(n *yaml.Node) error {
+	if n.ShortTag() != "!!int" {
+		r.name = n.Value
+		return nil
+	}
+	return n.Decode(&r.id)
+}
+
+func (r reference) MarshalYAML() (any, error) {
+	if r.name != "" {
+		return r.name, nil
+	}
+	return r.id, nil
+}
+
+// scalarText is the text of a scalar. Numbers are taken in the one form that
+// everybody means: 5, not 5.0, 0x5 or 5_0.
+func scalarText(n *yaml.Node) (string, error) {
+	switch n.ShortTag() {
+	case "!!int":
+		if _, err := strconv.ParseInt(n.Value, 10, 64); err != nil || strings.HasPrefix(n.Value, "+") || len(n.Value) > 1 && n.Value[0] == '0' {
+			return "", fmt.Errorf("line %d: write %s in quotes, or as a plain decimal number", n.Line, n.Value)
+		}
+	case "!!bool":
+		var b bool
+		if err := n.Decode(&b); err != nil {
+			return "", err
+		}
+		return strconv.FormatBool(b), nil
+	}
+	return n.Value, nil
+}
