@@ -1,0 +1,53 @@
+# make run    a demo building, ready to be commanded; Ctrl-C stops everything
+# make test   every test, with the programs from Debian that they talk to
+# make help   the rest
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+GO ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+export CGO_ENABLED ?= 0
+
+.PHONY: help run test build lint bench soak cross peers
+
+help:
+	@sed -n 's/^# \(make .*\)/\1/p' Makefile
+
+build: ## both programs, for this machine
+	mkdir -p bin
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/controllerd ./cmd/simbuilding
+
+# make build  the two programs, into bin/
+# make lint   formatting, vet and staticcheck
+# make bench  every figure of docs/performance.md, as ratios in one run
+# make soak   the long form of every campaign: hours of faults in an hour
+# make cross  static binaries for linux/arm v7, arm64 and amd64, into bin/
+
+run: build
+	./demo/run.sh
+
+peers: ## what the tests talk to, from Debian
+	./scripts/install-peers.sh
+
+test: peers
+	CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 20m ./...
+
+lint:
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt-ed: $$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+
+bench: build peers
+	./scripts/bench.sh
+
+soak: peers
+	SOAK=1 CGO_ENABLED=1 $(GO) test -count=1 -timeout 6h -v -run 'Campaign|Soak' ./...
+	./scripts/fuzz.sh 60s
+
+cross:
+	mkdir -p bin/linux-armv7 bin/linux-arm64 bin/linux-amd64
+	GOOS=linux GOARCH=arm GOARM=7 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/linux-armv7/ ./cmd/controllerd ./cmd/simbuilding
+	GOOS=linux GOARCH=arm64 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/linux-arm64/ ./cmd/controllerd ./cmd/simbuilding
+	GOOS=linux GOARCH=amd64 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/linux-amd64/ ./cmd/controllerd ./cmd/simbuilding

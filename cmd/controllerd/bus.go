@@ -1,0 +1,339 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/console"
+	"svc.internal/controller/drivers"
+	"svc.internal/controller/store"
+)
+
+func newBus(a *app) *cobra.Command {
+	bus := &cobra.Command{Use: "bus", Short: "Look at buses and search them for devices"}
+	bus.AddCommand(newBusList(a), newBusScan(a), newBusMonitor(a), newBusDecode())
+	return bus
+}
+
+func newBusList(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List buses and how they are doing",
+		Long: `List buses and how they are doing. BOUND is the longest a command waits for a frame in
+flight when its device does not answer (TYPICAL: when it does); USE is the busy part
+of the last minute, DEAD what of it went to devices that do not answer; DEMAND above
+100 % means that the freshness targets cannot be met and values are older by that
+factor.`,
+		Args: args(cobra.NoArgs),
+	}
+	asJSON := jsonFlag(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		buses, err := a.buses(c.Context())
+		if err != nil {
+			return err
+		}
+		if *asJSON {
+			return printJSON(c.OutOrStdout(), buses)
+		}
+		var rows [][]string
+		for _, b := range buses {
+			state := "up"
+			if !b.Up {
+				state = b.Fault
+			}
+			rows = append(rows, []string{
+				b.Name, b.Driver, b.Port, fmt.Sprintf("%d/%d", b.Online, b.Nodes), percent(b.Use), percent(b.DeadUse), percent(b.Demand),
+				fmt.Sprintf("%.0f ms", b.TypicalMs), fmt.Sprintf("%.0f ms", b.BoundMs), state,
+			})
+		}
+		return table(c.OutOrStdout(), []string{"BUS", "DRIVER", "PORT", "ONLINE", "USE", "DEAD", "DEMAND", "TYPICAL", "BOUND", "STATE"}, rows)
+	}
+	return c
+}
+
+func percent(part float64) string { return fmt.Sprintf("%.0f %%", 100*part) }
+
+// buses asks the daemon, or lists what is configured if none runs.
+func (a *app) buses(ctx context.Context) ([]console.Bus, error) {
+	buses, err := console.NewClient(a.dataDir).Buses(ctx)
+	if !errors.Is(err, console.ErrNotRunning) {
+		return buses, err
+	}
+	site, err := a.site(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := []console.Bus{}
+	for _, b := range site.Buses {
+		row := console.Bus{Name: b.Name, Driver: b.Driver, Port: b.Port, Fault: "no daemon is running", Devices: []console.Device{}}
+		for _, n := range site.Nodes {
+			if n.Bus == b.UUID {
+				row.Nodes++
+			}
+		}
+		out = append(out, row)
+	}
+	return out, nil
+}
+
+func (a *app) site(ctx context.Context) (site appliance.Site, err error) {
+	err = a.withStore(ctx, func(s *store.Store) error {
+		site, _, err = s.Site(ctx)
+		return err
+	})
+	return site, err
+}
+
+// scanFlags are the settings of a port that no site knows yet.
+type scanFlags struct {
+	port, driver, parity string
+	baud, stopBits       int
+	first, last          int
+}
+
+func newBusScan(a *app) *cobra.Command {
+	var f scanFlags
+	c := &cobra.Command{
+		Use:   "scan [BUS]",
+		Short: "Search a bus for devices, configured or not",
+		Long: `Search a bus for devices. A running daemon does it behind all other traffic, and
+lights go on obeying; without one the port is opened for the scan. A port that is not
+in the site is given with --port.`,
+		Example: "  controllerd bus scan ground-floor --last 32\n  controllerd bus scan --port /dev/ttyUSB0 --baud 9600 --parity none",
+		Args:    args(cobra.MaximumNArgs(1)),
+	}
+	asJSON := jsonFlag(c)
+	c.Flags().StringVar(&f.port, "port", "", "`port` to open: /dev/…, tcp://host:port or rtu+tcp://host:port")
+	c.Flags().StringVar(&f.driver, "driver", "modbus", "`driver` for --port")
+	c.Flags().IntVar(&f.baud, "baud", 0, "bit rate for --port")
+	c.Flags().StringVar(&f.parity, "parity", "", "parity for --port: none, even or odd")
+	c.Flags().IntVar(&f.stopBits, "stop-bits", 0, "stop bits for --port: 1 or 2")
+	c.Flags().IntVar(&f.first, "first", 0, "first address to try")
+	c.Flags().IntVar(&f.last, "last", 0, "last address to try")
+	c.RunE = func(c *cobra.Command, names []string) error {
+		if (len(names) == 0) == (f.port == "") {
+			return usageError{errors.New("name a bus of the site, or give a port with --port")}
+		}
+		show := &scanView{out: c.OutOrStdout(), progress: c.ErrOrStderr(), asJSON: *asJSON}
+		if err := a.scan(c.Context(), names, f, show.event); err != nil {
+			return err
+		}
+		return show.end()
+	}
+	return c
+}
+
+func (a *app) scan(ctx context.Context, names []string, f scanFlags, each func(console.ScanEvent) error) error {
+	opts := appliance.ScanOptions{First: f.first, Last: f.last}
+	if len(names) == 1 {
+		err := console.NewClient(a.dataDir).Scan(ctx, names[0], opts, each)
+		if !errors.Is(err, console.ErrNotRunning) {
+			return err
+		}
+	}
+	bus := appliance.Bus{
+		UUID: appliance.NewUUID(), Name: f.port, Driver: f.driver, Port: f.port,
+		Line: appliance.LineSettings{BaudRate: f.baud, Parity: f.parity, StopBits: f.stopBits},
+	}
+	if len(names) == 1 {
+		var err error
+		if bus, err = a.findBus(ctx, names[0]); err != nil {
+			return err
+		}
+	}
+	return scanAlone(ctx, bus, opts, each)
+}
+
+func (a *app) findBus(ctx context.Context, name string) (appliance.Bus, error) {
+	site, err := a.site(ctx)
+	if err != nil {
+		return appliance.Bus{}, err
+	}
+	for _, b := range site.Buses {
+		if b.Name == name {
+			return b, nil
+		}
+	}
+	return appliance.Bus{}, fmt.Errorf("bus %q: %w; 'controllerd bus list' shows those there are", name, appliance.ErrNotFound)
+}
+
+// portWait is how long a scan without a daemon waits for its port to open.
+const portWait = 5 * time.Second
+
+// scanAlone opens a bus without nodes, so that nothing but the scan is sent.
+func scanAlone(ctx context.Context, bus appliance.Bus, opts appliance.ScanOptions, each func(console.ScanEvent) error) error {
+	core := appliance.New(appliance.Options{Drivers: drivers.All})
+	core.Apply(appliance.Site{Buses: []appliance.Bus{bus}}, nil)
+	if faults := core.Snapshot().Faults; len(faults) > 0 {
+		return fmt.Errorf("%s: %s", faults[0].Where, faults[0].What)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- core.Run(ctx) }()
+	defer func() { cancel(); <-done }()
+	if err := awaitUp(ctx, core); err != nil {
+		return err
+	}
+	events := make(chan console.ScanEvent, 1)
+	go func() {
+		defer close(events)
+		err := core.Scan(ctx, bus.Name, opts,
+			func(address string) { events <- console.ScanEvent{Probing: address} },
+			func(f appliance.Found) { found := console.Found(f); events <- console.ScanEvent{Found: &found} })
+		last := console.ScanEvent{Done: true}
+		if err != nil {
+			last.Error = err.Error()
+		}
+		events <- last
+	}()
+	var err error
+	for e := range events {
+		if err == nil {
+			if err = each(e); err != nil {
+				cancel()
+			}
+		}
+	}
+	return err
+}
+
+// awaitUp waits until the only bus is up.
+func awaitUp(ctx context.Context, core *appliance.Controller) error {
+	ctx, cancel := context.WithTimeout(ctx, portWait)
+	defer cancel()
+	for {
+		s := core.Snapshot()
+		if s.Buses[0].Up {
+			return nil
+		}
+		select {
+		case <-s.Superseded():
+		case <-ctx.Done():
+			return fmt.Errorf("bus %s: %w: %s", s.Buses[0].Bus.Name, appliance.ErrBusDown, s.Buses[0].Fault)
+		}
+	}
+}
+
+// scanView shows a scan: progress for people on standard error, devices on
+// standard output.
+type scanView struct {
+	out, progress io.Writer
+	asJSON        bool
+	found         []console.Found
+}
+
+func (v *scanView) event(e console.ScanEvent) error {
+	switch {
+	case e.Error != "":
+		return errors.New(e.Error)
+	case e.Found != nil:
+		v.found = append(v.found, *e.Found)
+	case e.Probing != "":
+		fmt.Fprintf(v.progress, "\rprobing %-12s %d found ", e.Probing, len(v.found))
+	}
+	return nil
+}
+
+func (v *scanView) end() error {
+	fmt.Fprint(v.progress, "\r                                        \r")
+	if v.asJSON {
+		if v.found == nil {
+			v.found = []console.Found{}
+		}
+		return printJSON(v.out, v.found)
+	}
+	if len(v.found) == 0 {
+		fmt.Fprintln(v.out, "nobody answered; check wiring, bit rate and parity")
+		return nil
+	}
+	var rows [][]string
+	for _, f := range v.found {
+		kind := f.Kind
+		if kind == "" {
+			kind = "-"
+		}
+		rows = append(rows, []string{f.Address, kind, f.Detail})
+	}
+	return table(v.out, []string{"ADDRESS", "LOOKS LIKE", "DETAIL"}, rows)
+}
+
+func newBusMonitor(a *app) *cobra.Command {
+	var recent bool
+	c := &cobra.Command{
+		Use:   "monitor BUS",
+		Short: "Show the frames that pass on a bus, decoded, until Ctrl-C",
+		Args:  args(cobra.ExactArgs(1)),
+	}
+	asJSON := jsonFlag(c)
+	c.Flags().BoolVar(&recent, "recent", false, "show the last frames from the flight recorder and end")
+	c.RunE = func(c *cobra.Command, names []string) error {
+		client := console.NewClient(a.dataDir)
+		decode, err := decoderOfBus(c.Context(), client, names[0])
+		if err != nil {
+			return err
+		}
+		return client.Frames(c.Context(), names[0], !recent, func(f console.Frame) error {
+			return showFrame(c.OutOrStdout(), f, decode, *asJSON)
+		})
+	}
+	return c
+}
+
+// decoderOfBus picks the decoder for what a bus speaks.
+func decoderOfBus(ctx context.Context, client *console.Client, name string) (func([]byte) (any, error), error) {
+	buses, err := client.Buses(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range buses {
+		if b.Name == name {
+			return drivers.Decoders[drivers.Protocol(b.Driver, b.Port)], nil
+		}
+	}
+	return nil, fmt.Errorf("bus %q: %w; 'controllerd bus list' shows those there are", name, appliance.ErrNotFound)
+}
+
+// showFrame prints one frame: when, which way, the bytes, what they mean.
+func showFrame(w io.Writer, f console.Frame, decode func([]byte) (any, error), asJSON bool) error {
+	var fields any
+	var bad error
+	if raw, err := f.Bytes(); err == nil && len(raw) > 0 && decode != nil {
+		fields, bad = decode(raw)
+	}
+	if asJSON {
+		line := struct {
+			console.Frame
+			OK     bool   `json:"ok"`
+			Error  string `json:"error,omitempty"`
+			Fields any    `json:"fields,omitempty"`
+		}{f, bad == nil, message(bad), fields}
+		return json.NewEncoder(w).Encode(line)
+	}
+	arrow := map[string]string{"sent": "→", "received": "←", "discarded": "✗"}[f.Direction]
+	text := f.Note
+	if fields != nil && bad == nil {
+		b, err := json.Marshal(fields)
+		if err != nil {
+			return err
+		}
+		text = string(b) + " " + f.Note
+	} else if bad != nil {
+		text = bad.Error() + " " + f.Note
+	}
+	_, err := fmt.Fprintf(w, "%s %s %s  %s\n", f.At.Local().Format("15:04:05.000"), arrow, f.Hex, text)
+	return err
+}
+
+func message(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"svc.internal/controller/store"
+)
+
+func newKey(a *app) *cobra.Command {
+	key := &cobra.Command{Use: "key", Short: "Manage API keys of programs"}
+	key.AddCommand(newKeyAdd(a), newKeyList(a), newKeyRemove(a))
+	return key
+}
+
+func newKeyAdd(a *app) *cobra.Command {
+	var write bool
+	c := &cobra.Command{
+		Use:   "add NAME",
+		Short: "Make an API key; it is printed once and cannot be shown again",
+		Args:  args(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, names []string) error {
+			return a.withStore(c.Context(), func(s *store.Store) error {
+				secret, _, err := s.AddKey(c.Context(), names[0], write)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintln(c.OutOrStdout(), secret)
+				return nil
+			})
+		},
+	}
+	c.Flags().BoolVar(&write, "write", false, "the key may command lights and shades, not only read")
+	return c
+}
+
+func newKeyList(a *app) *cobra.Command {
+	c := &cobra.Command{Use: "list", Short: "List API keys", Args: args(cobra.NoArgs)}
+	asJSON := jsonFlag(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		return a.withStore(c.Context(), func(s *store.Store) error {
+			type row struct {
+				Name      string `json:"name"`
+				Prefix    string `json:"prefix"`
+				Write     bool   `json:"write"`
+				CreatedAt string `json:"createdAt"`
+				LastUsed  string `json:"lastUsed"`
+			}
+			out, rows := []row{}, [][]string{}
+			for _, k := range s.Keys() {
+				scope := "read"
+				if k.Write {
+					scope = "read+write"
+				}
+				out = append(out, row{k.Name, k.Prefix, k.Write, when(k.CreatedAt), when(k.LastUsed)})
+				rows = append(rows, []string{k.Name, "ctl_" + k.Prefix + "…", scope, when(k.CreatedAt), when(k.LastUsed)})
+			}
+			if *asJSON {
+				return printJSON(c.OutOrStdout(), out)
+			}
+			return table(c.OutOrStdout(), []string{"NAME", "KEY", "SCOPE", "CREATED", "LAST USED"}, rows)
+		})
+	}
+	return c
+}
+
+func newKeyRemove(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "remove NAME",
+		Short: "Remove an API key; it stops working at once",
+		Args:  args(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, names []string) error {
+			return a.withStore(c.Context(), func(s *store.Store) error {
+				if err := s.RemoveKey(c.Context(), names[0]); err != nil {
+					return err
+				}
+				fmt.Fprintln(c.OutOrStdout(), "removed")
+				return nil
+			})
+		},
+	}
+}

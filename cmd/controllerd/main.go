@@ -1,0 +1,98 @@
+// Command controllerd runs a building's lights and shades.
+//
+// It serves the Controller 1.0 public API, drives the buses of the site that was
+// imported into its data directory, and is its own tool for installers.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"svc.internal/controller/drivers/line"
+	"svc.internal/controller/store"
+)
+
+func main() {
+	line.SharpTimers() // before any other thread exists
+	os.Exit(run(os.Args[1:]))
+}
+
+// run is main with an exit code: 0 done, 1 failed, 2 called wrongly.
+func run(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	root := newRoot()
+	root.SetArgs(args)
+	if err := root.ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "controllerd: "+err.Error())
+		if isUsage(err) {
+			return 2
+		}
+		return 1
+	}
+	return 0
+}
+
+// usageError is a call that cannot be understood.
+type usageError struct{ error }
+
+func isUsage(err error) bool { _, ok := err.(usageError); return ok }
+
+// app is what every command needs.
+type app struct {
+	dataDir  string
+	logLevel slog.LevelVar
+}
+
+func newRoot() *cobra.Command {
+	a := &app{}
+	root := &cobra.Command{
+		Use:           "controllerd",
+		Short:         "Controller for a building's lights and shades",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.PersistentFlags().StringVar(&a.dataDir, "data-dir", "/var/lib/controllerd", "`directory` that holds everything this controller knows")
+	root.PersistentFlags().TextVar(&a.logLevel, "log-level", &a.logLevel, "lowest `level` logged: DEBUG, INFO, WARN or ERROR")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usageError{fmt.Errorf("%w\nSee '%s --help'", err, c.CommandPath())}
+	})
+	root.AddCommand(newServe(a), newUser(a), newKey(a), newSite(a), newBus(a), newBackup(a), newRestore(a), newVersion())
+	return root
+}
+
+// args wraps a cobra check of arguments so that a wrong call exits with 2.
+func args(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, given []string) error {
+		if err := check(c, given); err != nil {
+			return usageError{fmt.Errorf("%w\nUsage: %s", err, c.UseLine())}
+		}
+		return nil
+	}
+}
+
+// log writes to standard error, where systemd and people look.
+func (a *app) log() *slog.Logger {
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: &a.logLevel}))
+}
+
+// withStore opens the database for one command.
+func (a *app) withStore(ctx context.Context, do func(*store.Store) error) error {
+	s, err := store.Open(ctx, a.dataDir, a.log())
+	if err != nil {
+		return err
+	}
+	err = do(s)
+	if cerr := s.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/console"
+	"svc.internal/controller/drivers"
+	"svc.internal/controller/publicapi"
+	"svc.internal/controller/store"
+	"svc.internal/controller/web"
+)
+
+// serveConfig is what the daemon needs to boot; everything else is in the data
+// directory.
+type serveConfig struct {
+	listen       string
+	insecureHTTP string
+	hosts        []string
+	certFile     string
+	keyFile      string
+	tokenLife    time.Duration
+}
+
+func newServe(a *app) *cobra.Command {
+	var cfg serveConfig
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the daemon",
+		Long: `Run the daemon: open the buses of the site in the data directory and serve the
+public API over HTTPS. A certificate is made at the first start and kept; its public
+part is written to certificate.pem in the data directory for clients to trust.`,
+		Args: args(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), cfg) },
+	}
+	f := c.Flags()
+	f.StringVar(&cfg.listen, "listen", ":443", "`address` to serve HTTPS on")
+	f.StringVar(&cfg.insecureHTTP, "insecure-http", "", "loopback `address` to serve plain HTTP on besides; none by default")
+	f.StringSliceVar(&cfg.hosts, "host", nil, "further host `name` or address for the certificate made at the first start")
+	f.StringVar(&cfg.certFile, "tls-cert", "", "own certificate chain, PEM `file`; read again when it changes")
+	f.StringVar(&cfg.keyFile, "tls-key", "", "key of the own certificate, PEM `file`")
+	f.DurationVar(&cfg.tokenLife, "token-lifetime", time.Hour, "how long an access token lasts")
+	return c
+}
+
+// check finds wrong settings before anything is opened.
+func (cfg serveConfig) check() error {
+	if (cfg.certFile == "") != (cfg.keyFile == "") {
+		return usageError{errors.New("--tls-cert and --tls-key go together")}
+	}
+	if cfg.insecureHTTP == "" {
+		return nil
+	}
+	addr, err := netip.ParseAddrPort(cfg.insecureHTTP)
+	if err != nil || !addr.Addr().IsLoopback() {
+		return usageError{fmt.Errorf("--insecure-http %s: plain HTTP is served on loopback only, such as 127.0.0.1:8080", cfg.insecureHTTP)}
+	}
+	return nil
+}
+
+func (a *app) serve(ctx context.Context, cfg serveConfig) error {
+	if err := cfg.check(); err != nil {
+		return err
+	}
+	log := a.log()
+	guard, err := store.Lock(a.dataDir)
+	if err != nil {
+		return err
+	}
+	defer guard.Release()
+	db, err := store.Open(ctx, a.dataDir, log)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	d, err := a.newDaemon(ctx, db, cfg, log)
+	if err != nil {
+		return err
+	}
+	return d.run(ctx)
+}
+
+// daemon is the running program.
+type daemon struct {
+	log  *slog.Logger
+	db   *store.Store
+	core *appliance.Controller
+	api  *publicapi.API
+	cert *web.Certificate
+
+	https, http, console net.Listener // http may be nil
+}
+
+func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, log *slog.Logger) (*daemon, error) {
+	d := &daemon{log: log, db: db}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	d.core = appliance.New(appliance.Options{
+		Drivers: drivers.All, Journal: db, DataDir: a.dataDir, Log: log,
+	})
+	if err := d.loadSite(ctx); err != nil {
+		return nil, err
+	}
+	if err := d.core.Restore(ctx); err != nil {
+		return nil, err
+	}
+	var err error
+	if d.cert, err = certificate(ctx, db, cfg, log); err != nil {
+		return nil, err
+	}
+	if err := a.publishCertificate(d.cert); err != nil {
+		return nil, err
+	}
+	if d.api, err = d.newAPI(ctx, cfg, registry); err != nil {
+		return nil, err
+	}
+	return d, a.openDoors(d, cfg)
+}
+
+func (d *daemon) newAPI(ctx context.Context, cfg serveConfig, registry *prometheus.Registry) (*publicapi.API, error) {
+	secret, err := d.db.Secret(ctx, "token-secret", randomSecret)
+	if err != nil {
+		return nil, err
+	}
+	clock := web.SystemClock()
+	tokens, err := web.NewTokens(secret, cfg.tokenLife, d.db, clock)
+	if err != nil {
+		return nil, err
+	}
+	return publicapi.New(publicapi.Config{
+		Core: d.core, Accounts: d.db, Tokens: tokens, Brake: web.NewBrake(clock),
+		Ready: d.core.Ready, Metrics: registry, Log: d.log,
+	})
+}
+
+// openDoors binds every address, so that a start that cannot serve fails here.
+func (a *app) openDoors(d *daemon, cfg serveConfig) (err error) {
+	if d.https, err = net.Listen("tcp", cfg.listen); err != nil {
+		return fmt.Errorf("serve HTTPS: %w", err)
+	}
+	if cfg.insecureHTTP != "" {
+		if d.http, err = net.Listen("tcp", cfg.insecureHTTP); err != nil {
+			return fmt.Errorf("serve plain HTTP: %w", err)
+		}
+	}
+	d.console, err = console.Listen(a.dataDir)
+	return err
+}
+
+// run serves until ctx ends.
+func (d *daemon) run(ctx context.Context) error {
+	e := web.New(d.log)
+	d.api.Register(e)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return web.Serve(ctx, d.https, e, d.cert.TLS(), d.log) })
+	if d.http != nil {
+		g.Go(func() error { return web.Serve(ctx, d.http, e, nil, d.log) })
+	}
+	g.Go(func() error { return console.Serve(ctx, d.console, d.core, d.log) })
+	g.Go(func() error { return d.core.Run(ctx) })
+	g.Go(func() error { d.db.Watch(ctx, d.changed(ctx)); return nil })
+	d.log.Info("serving", "https", d.https.Addr().String(), "fingerprint", d.cert.Fingerprint(), "version", version)
+	if len(d.db.Users()) == 0 {
+		d.log.Warn("nobody can log in yet; make a user with: controllerd user add NAME --role api_service")
+	}
+	return g.Wait()
+}
+
+// loadSite puts the stored site in force. What cannot be read of it is named and
+// the rest runs.
+func (d *daemon) loadSite(ctx context.Context) error {
+	site, faults, err := d.db.Site(ctx)
+	if err != nil {
+		return fmt.Errorf("load site: %w", err)
+	}
+	d.core.Apply(site, faults)
+	return nil
+}
+
+// changed takes over what another process, or this one, stored.
+func (d *daemon) changed(ctx context.Context) func(store.Change) {
+	return func(c store.Change) {
+		if !c.Site {
+			return
+		}
+		if err := d.loadSite(ctx); err != nil {
+			d.log.Error("changed site not taken over, the old one stays in force", "why", err)
+			return
+		}
+		d.log.Info("changed site taken over")
+	}
+}
+
+// certificateFile shows clients whom to trust.
+const certificateFile = "certificate.pem"
+
+func (a *app) publishCertificate(c *web.Certificate) error {
+	path := filepath.Join(a.dataDir, certificateFile)
+	if old, err := os.ReadFile(path); err == nil && string(old) == string(c.PEM()) {
+		return nil
+	}
+	if err := os.WriteFile(path, c.PEM(), 0o644); err != nil {
+		return fmt.Errorf("write certificate for clients: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"svc.internal/controller/sitefile"
+	"svc.internal/controller/store"
+)
+
+func newSite(a *app) *cobra.Command {
+	site := &cobra.Command{Use: "site", Short: "Import, export and check the description of the building"}
+	site.AddCommand(newSiteImport(a), newSiteExport(a), newSiteCheck(a), newSiteSchema(), newProfiles())
+	return site
+}
+
+func newSiteImport(a *app) *cobra.Command {
+	var opts store.ImportOptions
+	c := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Take over a site file, all of it or nothing",
+		Long: `Take over a site file, all of it or nothing. Entries are recognised by uuid, else by id,
+else by name; what is recognised keeps its ID, what is new gets one that was never used.
+Entries that the file does not mention stay, unless --replace is given. A running daemon
+takes the change over within a second; buses that did not change go on undisturbed.`,
+		Args: args(cobra.ExactArgs(1)),
+	}
+	asJSON := jsonFlag(c)
+	c.Flags().BoolVar(&opts.Replace, "replace", false, "retire entries that the file does not mention; their IDs are never used again")
+	c.Flags().BoolVar(&opts.Preview, "preview", false, "tell what would be done, and do nothing")
+	c.RunE = func(c *cobra.Command, files []string) error {
+		site, err := a.checkedSite(files[0])
+		if err != nil {
+			return err
+		}
+		opts.By = "controllerd site import"
+		return a.withStore(c.Context(), func(s *store.Store) error {
+			report, err := s.Import(c.Context(), site, opts)
+			if err != nil {
+				return err
+			}
+			if *asJSON {
+				return printJSON(c.OutOrStdout(), report)
+			}
+			return showReport(c.OutOrStdout(), report)
+		})
+	}
+	return c
+}
+
+// showReport tells an installer what an import did.
+func showReport(w io.Writer, r store.Report) error {
+	var rows [][]string
+	add := func(what string, items []store.Item) {
+		for _, it := range items {
+			id := "-"
+			if it.ID != 0 {
+				id = fmt.Sprint(it.ID)
+			}
+			rows = append(rows, []string{what, string(it.Family), id, it.Name})
+		}
+	}
+	add("created", r.Created)
+	add("returned", r.Returned)
+	add("changed", r.Changed)
+	add("retired", r.Retired)
+	if len(rows) > 0 {
+		if err := table(w, []string{"WHAT", "FAMILY", "ID", "NAME"}, rows); err != nil {
+			return err
+		}
+	}
+	verb := "imported"
+	if r.Preview {
+		verb = "preview, nothing was changed"
+	}
+	_, err := fmt.Fprintf(w, "%s: %d created, %d returned, %d changed, %d unchanged, %d retired\n",
+		verb, len(r.Created), len(r.Returned), len(r.Changed), len(r.Unchanged), len(r.Retired))
+	return err
+}
+
+func newSiteExport(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "export [FILE]",
+		Short: "Write the site, with all IDs, to a file or standard output",
+		Args:  args(cobra.MaximumNArgs(1)),
+		RunE: func(c *cobra.Command, files []string) error {
+			return a.export(c.Context(), c.OutOrStdout(), files)
+		},
+	}
+}
+
+func (a *app) export(ctx context.Context, out io.Writer, files []string) error {
+	site, err := a.site(ctx)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 || files[0] == "-" {
+		return sitefile.Write(out, site)
+	}
+	f, err := os.OpenFile(files[0], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return fmt.Errorf("export site: %w", err)
+	}
+	err = sitefile.Write(f, site)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/store"
+)
+
+func newUser(a *app) *cobra.Command {
+	user := &cobra.Command{Use: "user", Short: "Manage who may log in"}
+	user.AddCommand(newUserAdd(a), newUserList(a), newUserPasswd(a), newUserRole(a), newUserRemove(a))
+	return user
+}
+
+func roleNames() string {
+	var names []string
+	for _, r := range appliance.Roles() {
+		names = append(names, string(r))
+	}
+	return strings.Join(names, ", ")
+}
+
+func newUserAdd(a *app) *cobra.Command {
+	var role string
+	var stdin bool
+	c := &cobra.Command{
+		Use:   "add NAME --role ROLE",
+		Short: "Add a user",
+		Long: `Add a user. The password is asked for twice, or read as one line from standard
+input with --password-stdin. A running daemon takes the user over within a second.`,
+		Example: "  controllerd user add building-os --role api_service\n  pass show bms | controllerd user add building-os --role api_service --password-stdin",
+		Args:    args(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, names []string) error {
+			password, err := readPassword(c, stdin)
+			if err != nil {
+				return err
+			}
+			return a.withStore(c.Context(), func(s *store.Store) error {
+				u, err := s.AddUser(c.Context(), names[0], password, appliance.Role(role))
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(c.OutOrStdout(), "added %s with role %s\n", u.Name, u.Role)
+				return nil
+			})
+		},
+	}
+	c.Flags().StringVar(&role, "role", "", "`role`: "+roleNames())
+	c.Flags().BoolVar(&stdin, "password-stdin", false, "read the password from standard input")
+	c.MarkFlagRequired("role")
+	return c
+}
+
+func newUserList(a *app) *cobra.Command {
+	c := &cobra.Command{Use: "list", Short: "List users", Args: args(cobra.NoArgs)}
+	asJSON := jsonFlag(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		return a.withStore(c.Context(), func(s *store.Store) error {
+			type row struct {
+				Name      string `json:"name"`
+				Role      string `json:"role"`
+				CreatedAt string `json:"createdAt"`
+			}
+			out, rows := []row{}, [][]string{}
+			for _, u := range s.Users() {
+				out = append(out, row{u.Name, string(u.Role), u.CreatedAt.UTC().Format("2006-01-02T15:04:05Z")})
+				rows = append(rows, []string{u.Name, string(u.Role), when(u.CreatedAt)})
+			}
+			if *asJSON {
+				return printJSON(c.OutOrStdout(), out)
+			}
+			return table(c.OutOrStdout(), []string{"NAME", "ROLE", "CREATED"}, rows)
+		})
+	}
+	return c
+}
+
+func newUserPasswd(a *app) *cobra.Command {
+	var stdin bool
+	c := &cobra.Command{
+		Use:   "passwd NAME",
+		Short: "Set a user's password; ends all their sessions",
+		Args:  args(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, names []string) error {
+			password, err := readPassword(c, stdin)
+			if err != nil {
+				return err
+			}
+			return a.changeUser(c, "password set, all sessions ended", func(ctx context.Context, s *store.Store) error {
+				return s.SetPassword(ctx, names[0], password)
+			})
+		},
+	}
+	c.Flags().BoolVar(&stdin, "password-stdin", false, "read the password from standard input")
+	return c
+}
+
+func newUserRole(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "role NAME ROLE",
+		Short: "Change what a user may do (" + roleNames() + ")",
+		Args:  args(cobra.ExactArgs(2)),
+		RunE: func(c *cobra.Command, given []string) error {
+			return a.changeUser(c, "role set", func(ctx context.Context, s *store.Store) error {
+				return s.SetRole(ctx, given[0], appliance.Role(given[1]))
+			})
+		},
+	}
+}
+
+func newUserRemove(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "remove NAME",
+		Short: "Remove a user; ends all their sessions",
+		Args:  args(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, names []string) error {
+			return a.changeUser(c, "removed", func(ctx context.Context, s *store.Store) error {
+				return s.RemoveUser(ctx, names[0])
+			})
+		},
+	}
+}
+
+func (a *app) changeUser(c *cobra.Command, done string, change func(context.Context, *store.Store) error) error {
+	return a.withStore(c.Context(), func(s *store.Store) error {
+		if err := change(c.Context(), s); err != nil {
+			return err
+		}
+		fmt.Fprintln(c.OutOrStdout(), done)
+		return nil
+	})
+}
+
+// readPassword asks twice on a terminal, or takes one line of standard input.
+func readPassword(c *cobra.Command, stdin bool) (string, error) {
+	if stdin {
+		line, err := bufio.NewReader(io.LimitReader(c.InOrStdin(), 4096)).ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", fmt.Errorf("read password: %w", err)
+		}
+		return strings.TrimRight(line, "\r\n"), nil
+	}
+	fd := int(os.Stdin.Fd())
+	if !term.IsTerminal(fd) {
+		return "", usageError{errors.New("no terminal to ask for the password on; use --password-stdin")}
+	}
+	ask := func(prompt string) (string, error) {
+		fmt.Fprint(os.Stderr, prompt)
+		p, err := term.ReadPassword(fd)
+		fmt.Fprintln(os.Stderr)
+		return string(p), err
+	}
+	first, err := ask("Password: ")
+	if err != nil {
+		return "", fmt.Errorf("read password: %w", err)
+	}
+	second, err := ask("Again: ")
+	if err != nil {
+		return "", fmt.Errorf("read password: %w", err)
+	}
+	if first != second {
+		return "", errors.New("the two passwords differ; nothing was changed")
+	}
+	return first, nil
+}

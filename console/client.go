@@ -1,0 +1,109 @@
+package console
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"svc.internal/controller/appliance"
+)
+
+// ErrNotRunning: no daemon serves this data directory.
+var ErrNotRunning = errors.New("no daemon is running on this data directory")
+
+// Client asks the daemon of one data directory.
+type Client struct{ http http.Client }
+
+// NewClient makes a client; nothing is asked yet.
+func NewClient(dataDir string) *Client {
+	path := filepath.Join(dataDir, SocketName)
+	return &Client{http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "unix", path)
+		},
+	}}}
+}
+
+// Buses tells the state of every bus.
+func (c *Client) Buses(ctx context.Context) ([]Bus, error) {
+	var out []Bus
+	res, err := c.ask(ctx, http.MethodGet, "/buses")
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	if err := json.NewDecoder(res.Body).Decode(&out); err != nil {
+		return nil, fmt.Errorf("read answer of the daemon: %w", err)
+	}
+	return out, nil
+}
+
+// Frames calls each for every recorded frame, and with follow for those to come,
+// until ctx ends or each fails.
+func (c *Client) Frames(ctx context.Context, bus string, follow bool, each func(Frame) error) error {
+	path := "/buses/" + url.PathEscape(bus) + "/frames"
+	if follow {
+		path += "?follow=1"
+	}
+	return stream(ctx, c, http.MethodGet, path, each)
+}
+
+// Scan searches a bus and calls each as it goes.
+func (c *Client) Scan(ctx context.Context, bus string, opts appliance.ScanOptions, each func(ScanEvent) error) error {
+	q := url.Values{"first": {strconv.Itoa(opts.First)}, "last": {strconv.Itoa(opts.Last)}}
+	return stream(ctx, c, http.MethodPost, "/buses/"+url.PathEscape(bus)+"/scan?"+q.Encode(), each)
+}
+
+func stream[T any](ctx context.Context, c *Client, method, path string, each func(T) error) error {
+	res, err := c.ask(ctx, method, path)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	in := bufio.NewScanner(res.Body)
+	for in.Scan() {
+		var v T
+		if err := json.Unmarshal(in.Bytes(), &v); err != nil {
+			return fmt.Errorf("read answer of the daemon: %w", err)
+		}
+		if err := each(v); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return nil // the caller has seen enough
+	}
+	return in.Err()
+}
+
+func (c *Client) ask(ctx context.Context, method, path string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, "http://console"+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	res, err := c.http.Do(req)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
+		return nil, ErrNotRunning
+	case err != nil:
+		return nil, fmt.Errorf("ask the daemon: %w", err)
+	case res.StatusCode == http.StatusOK:
+		return res, nil
+	}
+	defer res.Body.Close()
+	var p problem
+	if err := json.NewDecoder(res.Body).Decode(&p); err != nil || p.Message == "" {
+		return nil, fmt.Errorf("ask the daemon: %s", res.Status)
+	}
+	return nil, errors.New(p.Message)
+}

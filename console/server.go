@@ -1,0 +1,218 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+// Core is what this door needs of the controller.
+type Core interface {
+	Snapshot() *appliance.Snapshot
+	Recorder(bus string) (appliance.Recorder, error)
+	Scan(ctx context.Context, bus string, opts appliance.ScanOptions, step func(string), found func(appliance.Found)) error
+}
+
+// Listen makes the socket in the data directory, in place of one that a killed
+// daemon left. The caller holds the directory's lock, so no other daemon serves it.
+func Listen(dataDir string) (net.Listener, error) {
+	path := filepath.Join(dataDir, SocketName)
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("remove old console socket: %w", err)
+	}
+	ln, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("open console socket: %w", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		ln.Close()
+		return nil, fmt.Errorf("protect console socket: %w", err)
+	}
+	return ln, nil
+}
+
+// Serve answers on ln until ctx ends. It owns ln.
+func Serve(ctx context.Context, ln net.Listener, core Core, log *slog.Logger) error {
+	srv := &http.Server{
+		Handler: Handler(core), ReadHeaderTimeout: 5 * time.Second,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	stopped := context.AfterFunc(ctx, func() { srv.Close() })
+	defer stopped()
+	if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve console: %w", err)
+	}
+	return nil
+}
+
+// Handler is the door itself.
+func Handler(core Core) http.Handler {
+	d := door{core}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /buses", d.buses)
+	mux.HandleFunc("GET /buses/{name}/frames", d.frames)
+	mux.HandleFunc("POST /buses/{name}/scan", d.scan)
+	return mux
+}
+
+type door struct{ core Core }
+
+func (d door) buses(w http.ResponseWriter, _ *http.Request) {
+	s := d.core.Snapshot()
+	out := make([]Bus, 0, len(s.Buses))
+	for _, b := range s.Buses {
+		out = append(out, busOf(s, b))
+	}
+	w.Header().Set("Content-Type", "application/json")
+	json.NewEncoder(w).Encode(out)
+}
+
+func busOf(s *appliance.Snapshot, b *appliance.BusState) Bus {
+	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+	out := Bus{
+		Name: b.Bus.Name, Driver: b.Bus.Driver, Port: b.Bus.Port, Up: b.Up, Fault: b.Fault,
+		BoundMs: ms(b.Bound), TypicalMs: ms(b.Typical), Use: b.Use, DeadUse: b.DeadUse,
+		Demand: b.Demand, Queue: b.Queue, Stats: Stats(b.Stats), Devices: []Device{},
+	}
+	for _, f := range s.Faults {
+		if f.Where == "bus "+b.Bus.Name {
+			out.Fault = "quarantined: " + f.What
+		}
+	}
+	for _, n := range s.Nodes {
+		if n.Node.Bus == b.Bus.UUID {
+			out.Nodes++
+			if n.Online {
+				out.Online++
+			}
+		}
+	}
+	for _, dev := range b.Devices {
+		d := Device{Device: dev.Device, Online: dev.Online, Stats: Stats(dev.Stats)}
+		if !dev.LastSeen.IsZero() {
+			d.LastSeen = &dev.LastSeen
+		}
+		out.Devices = append(out.Devices, d)
+	}
+	return out
+}
+
+// frames sends the flight recorder and, with follow=1, what passes from then on.
+func (d door) frames(w http.ResponseWriter, r *http.Request) {
+	rec, err := d.core.Recorder(r.PathValue("name"))
+	if err != nil {
+		fail(w, http.StatusNotFound, err)
+		return
+	}
+	send := lines(w)
+	var live <-chan appliance.Frame
+	if r.URL.Query().Get("follow") == "1" {
+		live = rec.Follow(r.Context())
+	}
+	for _, f := range rec.Recent() {
+		if send(frameOf(f)) != nil {
+			return
+		}
+	}
+	if live == nil {
+		return
+	}
+	for f := range live {
+		if send(frameOf(f)) != nil {
+			return
+		}
+	}
+}
+
+// scanBacklog is how many events of a scan may wait for a slow reader; probes
+// beyond it are not shown, found devices wait.
+const scanBacklog = 256
+
+// scan searches a bus and tells what it sees as it goes. It ends when the caller
+// leaves.
+func (d door) scan(w http.ResponseWriter, r *http.Request) {
+	opts, err := scanOptions(r)
+	if err != nil {
+		fail(w, http.StatusBadRequest, err)
+		return
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	events := make(chan ScanEvent, scanBacklog)
+	go func() {
+		defer close(events)
+		err := d.core.Scan(ctx, r.PathValue("name"), opts, func(address string) {
+			select {
+			case events <- ScanEvent{Probing: address}:
+			default:
+			}
+		}, func(f appliance.Found) {
+			found := Found(f)
+			select {
+			case events <- ScanEvent{Found: &found}:
+			case <-ctx.Done():
+			}
+		})
+		last := ScanEvent{Done: true}
+		if err != nil {
+			last.Error = err.Error()
+		}
+		select {
+		case events <- last:
+		case <-ctx.Done():
+		}
+	}()
+	send := lines(w)
+	for e := range events {
+		if send(e) != nil {
+			cancel()
+		}
+	}
+}
+
+func scanOptions(r *http.Request) (appliance.ScanOptions, error) {
+	var o appliance.ScanOptions
+	for key, to := range map[string]*int{"first": &o.First, "last": &o.Last} {
+		text := r.URL.Query().Get(key)
+		if text == "" {
+			continue
+		}
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 {
+			return o, fmt.Errorf("%s=%q: want a number from 0", key, text)
+		}
+		*to = n
+	}
+	return o, nil
+}
+
+// lines returns a function that sends one JSON object a line, at once.
+func lines(w http.ResponseWriter) func(any) error {
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	w.WriteHeader(http.StatusOK)
+	enc, flush := json.NewEncoder(w), http.NewResponseController(w)
+	return func(v any) error {
+		if err := enc.Encode(v); err != nil {
+			return err
+		}
+		return flush.Flush()
+	}
+}
+
+func fail(w http.ResponseWriter, status int, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(problem{err.Error()})
+}

@@ -1,0 +1,89 @@
+package console
+
+import (
+	"encoding/hex"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+// Bus is a bus as the console tells it.
+type Bus struct {
+	Name   string `json:"name"`
+	Driver string `json:"driver"`
+	Port   string `json:"port"`
+	Up     bool   `json:"up"`
+	Fault  string `json:"fault,omitempty"`
+	// Milliseconds that a command may wait for a frame in flight: when its device
+	// does not answer, and when it does.
+	BoundMs   float64 `json:"bound_ms"`
+	TypicalMs float64 `json:"typical_ms"`
+	// Parts of the last minute, 0 to 1.
+	Use     float64 `json:"use"`
+	DeadUse float64 `json:"dead_use"`
+	// Demand of the freshness targets; above 1 they cannot be met.
+	Demand  float64  `json:"demand"`
+	Queue   int      `json:"queue"`
+	Nodes   int      `json:"nodes"`
+	Online  int      `json:"online"`
+	Stats   Stats    `json:"stats"`
+	Devices []Device `json:"devices"`
+}
+
+// Device is one addressed device of a bus.
+type Device struct {
+	Device   string     `json:"device"`
+	Online   bool       `json:"online"`
+	LastSeen *time.Time `json:"lastSeen,omitempty"`
+	Stats    Stats      `json:"stats"`
+}
+
+// Stats count exchanges and their outcomes since the bus was opened.
+type Stats struct {
+	Exchanges uint64 `json:"exchanges"`
+	Silent    uint64 `json:"silent"`
+	Damaged   uint64 `json:"damaged"`
+	Refused   uint64 `json:"refused"`
+	Busy      uint64 `json:"busy"`
+	Down      uint64 `json:"down"`
+	Expired   uint64 `json:"expired"`
+	Preempted uint64 `json:"preempted"`
+}
+
+// Found is a device that a scan saw.
+type Found struct {
+	Address string `json:"address"`
+	Kind    string `json:"kind,omitempty"` // best guess of a profile
+	Detail  string `json:"detail,omitempty"`
+}
+
+// Frame is one piece of traffic.
+type Frame struct {
+	At        time.Time `json:"at"`
+	Direction string    `json:"direction"` // "sent", "received", "discarded"
+	Hex       string    `json:"hex,omitempty"`
+	Note      string    `json:"note,omitempty"`
+}
+
+// Bytes decodes the hexadecimal digits.
+func (f Frame) Bytes() ([]byte, error) { return hex.DecodeString(f.Hex) }
+
+func frameOf(f appliance.Frame) Frame {
+	names := map[appliance.Direction]string{
+		appliance.FrameSent: "sent", appliance.FrameReceived: "received", appliance.FrameDiscarded: "discarded",
+	}
+	return Frame{At: f.At, Direction: names[f.Direction], Hex: hex.EncodeToString(f.Bytes), Note: f.Note}
+}
+
+// ScanEvent is one line of a scan's answer: a probe, a device, or the end.
+type ScanEvent struct {
+	Probing string `json:"probing,omitempty"`
+	Found   *Found `json:"found,omitempty"`
+	Done    bool   `json:"done,omitempty"`
+	Error   string `json:"error,omitempty"`
+}
+
+// problem is the body of an error.
+type problem struct {
+	Message string `json:"message"`
+}

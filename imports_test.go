@@ -1,0 +1,107 @@
+// Package controller has no code of its own: this test keeps the floor plan.
+package controller
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "svc.internal/controller/"
+
+// mayImport lists, for every package of ours, which others of ours it may import
+// besides the core (appliance). A package that is not listed here has no place in
+// the house yet.
+var mayImport = map[string][]string{
+	// core: the standard library only
+	"appliance": nil,
+
+	// shared shelves
+	"web":              nil,
+	"schema":           nil,
+	"drivers/line":     nil,
+	"drivers/line/pty": nil,
+
+	// living floor: doors; they never import each other
+	"publicapi": {"web"},
+	"console":   nil,
+
+	// ground floor: copper and disk; neighbours never import each other
+	"drivers":            {"drivers/modbus"},
+	"drivers/modbus":     {"drivers/line", "schema"},
+	"drivers/drivertest": {"drivers/line", "drivers/line/pty"},
+	"drivers/sim":        {"drivers/line/pty"},
+	"store":              nil,
+	"sitefile":           {"schema"},
+}
+
+func TestImportsKeepTheFloorPlan(t *testing.T) {
+	seen := map[string]bool{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && path != "." || d.Name() == "testdata" || d.Name() == "bin") {
+			return fs.SkipDir
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		pkg := filepath.ToSlash(filepath.Dir(path))
+		seen[pkg] = true
+		checkFile(t, pkg, path)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pkg := range mayImport {
+		if !seen[pkg] {
+			t.Errorf("%s is in the floor plan but has no code: take it out", pkg)
+		}
+	}
+}
+
+func checkFile(t *testing.T, pkg, path string) {
+	if strings.HasPrefix(pkg, "cmd/") {
+		return // only cmd sees everything
+	}
+	allowed, known := mayImport[pkg]
+	if !known {
+		t.Errorf("%s: package %s has no place in the floor plan (ARCHITECTURE.md); give it one", path, pkg)
+		return
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	for _, spec := range file.Imports {
+		name, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		ours, isOurs := strings.CutPrefix(name, module)
+		switch {
+		case isOurs && ours == "appliance", isOurs && contains(allowed, ours):
+		case isOurs:
+			t.Errorf("%s imports %s: neighbours never import neighbours; what two need belongs in the core or is written twice", path, ours)
+		case pkg == "appliance" && strings.Contains(strings.SplitN(name, "/", 2)[0], "."):
+			t.Errorf("%s imports %s: the core knows the standard library only, so that technology can be exchanged", path, name)
+		}
+	}
+}
+
+func contains(list []string, s string) bool {
+	for _, v := range list {
+		if v == s {
+			return true
+		}
+	}
+	return false
+}
