@@ -40,6 +40,9 @@ func (p *plan) checkText() {
 	if p.in.Name != "" && badName(p.in.Name) != "" {
 		p.problem("site", "name", "%s", badName(p.in.Name))
 	}
+	if p.in.Name == "" && p.in.Settings != (appliance.Settings{}) {
+		p.problem("site", "name", "is missing, although there are settings")
+	}
 	f := p.in.Settings.Freshness
 	if f.Light < 0 || f.MovingShade < 0 || f.IdleShade < 0 || f.Power < 0 {
 		p.problem("site", "freshness", "a target age cannot be negative")

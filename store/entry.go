@@ -6,7 +6,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -162,8 +161,13 @@ func packEntry(e appliance.Entry) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = w.Write(text)
-	return out.Bytes(), errors.Join(err, w.Close())
+	if _, err := w.Write(text); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil { // flushes
+		return nil, err
+	}
+	return out.Bytes(), nil
 }
 
 func unpackEntry(id string, body []byte) (appliance.Entry, error) {

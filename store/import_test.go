@@ -188,14 +188,16 @@ func TestImportRefuses(t *testing.T) {
 		"unknown placeholder":       {func(x *appliance.Site) { x.Clusters[0].Shades = []appliance.ID{-9} }, "clusters[0] (Ground floor): shades: there is no shade -9"},
 		"unknown member":            {func(x *appliance.Site) { x.Clusters[0].Nodes = []appliance.ID{5001} }, "there is no node 5001"},
 		"two of a name without IDs": {func(x *appliance.Site) { x.Nodes[1].Name = "Lobby" }, "has the same name and neither has an ID"},
-		"duplicate bus name":        {func(x *appliance.Site) { x.Buses = append(x.Buses, appliance.Bus{UUID: appliance.UUID{15: 2}, Name: "ground", Driver: "modbus"}) }, "buses[1] (ground): name: buses[0] has the same name"},
-		"overlapping outputs":       {func(x *appliance.Site) { x.Nodes[1].Address = "5" }, "drives the same outputs"},
-		"same shade output":         {func(x *appliance.Site) { x.Shades[1].Output = 1 }, "hangs off the same output 1 of node 3"},
-		"output 0":                  {func(x *appliance.Site) { x.Shades[1].Output = 0 }, "outputs count from 1"},
-		"no name":                   {func(x *appliance.Site) { x.Clusters[1].Name = "" }, "name: is missing"},
-		"bad UTF-8":                 {func(x *appliance.Site) { x.Clusters[1].Name = "\xff" }, "not valid UTF-8"},
-		"unknown tag":               {func(x *appliance.Site) { x.Nodes[0].Tag = "LAMP" }, "want NODE or PERIPHERAL"},
-		"negative travel":           {func(x *appliance.Site) { x.Shades[0].TravelUp = -1 }, "cannot be negative"},
+		"duplicate bus name": {func(x *appliance.Site) {
+			x.Buses = append(x.Buses, appliance.Bus{UUID: appliance.UUID{15: 2}, Name: "ground", Driver: "modbus"})
+		}, "buses[1] (ground): name: buses[0] has the same name"},
+		"overlapping outputs": {func(x *appliance.Site) { x.Nodes[1].Address = "5" }, "drives the same outputs"},
+		"same shade output":   {func(x *appliance.Site) { x.Shades[1].Output = 1 }, "hangs off the same output 1 of node 3"},
+		"output 0":            {func(x *appliance.Site) { x.Shades[1].Output = 0 }, "outputs count from 1"},
+		"no name":             {func(x *appliance.Site) { x.Clusters[1].Name = "" }, "name: is missing"},
+		"bad UTF-8":           {func(x *appliance.Site) { x.Clusters[1].Name = "\xff" }, "not valid UTF-8"},
+		"unknown tag":         {func(x *appliance.Site) { x.Nodes[0].Tag = "LAMP" }, "want NODE or PERIPHERAL"},
+		"negative travel":     {func(x *appliance.Site) { x.Shades[0].TravelUp = -1 }, "cannot be negative"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

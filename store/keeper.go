@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -35,6 +36,7 @@ type keeper struct {
 	done   chan struct{}
 	dirty  chan struct{} // a written-behind commit waits for the flash
 	retry  chan struct{} // refresh failed
+	synced atomic.Uint64 // times the log was synced
 
 	mu       sync.Mutex
 	watchers map[*watcher]struct{}
@@ -48,12 +50,10 @@ type watcher struct {
 
 func (k *keeper) start(s *Store) {
 	ctx, cancel := context.WithCancel(context.Background()) // ends in stop
-	k.mu.Lock()
 	k.cancel = cancel
 	k.done = make(chan struct{})
 	k.dirty = make(chan struct{}, 1)
 	k.retry = make(chan struct{}, 1)
-	k.mu.Unlock()
 	go func() {
 		defer close(k.done)
 		k.run(ctx, s)
@@ -61,10 +61,9 @@ func (k *keeper) start(s *Store) {
 }
 
 // stop ends the goroutine, which writes what is pending first.
-func (k *keeper) stop() error {
+func (k *keeper) stop() {
 	k.cancel()
 	<-k.done
-	return nil
 }
 
 func (k *keeper) run(ctx context.Context, s *Store) {
@@ -133,7 +132,9 @@ func (s *Store) syncLog() {
 	}
 	if err != nil {
 		s.log.Error("sync last state and ledger to flash", "error", err)
+		return
 	}
+	s.keeper.synced.Add(1)
 }
 
 // dataVersion notices commits that other connections made.

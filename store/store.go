@@ -120,8 +120,8 @@ func create(path string) error {
 
 // Close ends the keeper, writes what is pending and closes the database.
 func (s *Store) Close() error {
-	err := s.keeper.stop()
-	return errors.Join(err, s.closeAll())
+	s.keeper.stop()
+	return s.closeAll()
 }
 
 func (s *Store) closeAll() error {
