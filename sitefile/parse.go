@@ -24,25 +24,38 @@ func Schema() []byte { return slices.Clone(schemaJSON) }
 // Read reads a site file of at most [schema.MaxSize] bytes. What is wrong with
 // its contents is returned as [schema.Problems].
 func Read(path string) (appliance.Site, error) {
+	site, _, err := Open(path)
+	return site, err
+}
+
+// Open reads a site file like [Read], and keeps the document for whoever finds
+// something wrong with an entry later: nodes[3] of the site is nodes[3] of the
+// document.
+func Open(path string) (appliance.Site, *schema.Document, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return appliance.Site{}, fmt.Errorf("read the site file: %w", err)
+		return appliance.Site{}, nil, fmt.Errorf("read the site file: %w", err)
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, schema.MaxSize+1)) // Parse refuses the byte too many
+	data, err := io.ReadAll(io.LimitReader(f, schema.MaxSize+1)) // parse refuses the byte too many
 	if err != nil {
-		return appliance.Site{}, fmt.Errorf("read the site file: %w", err)
+		return appliance.Site{}, nil, fmt.Errorf("read the site file: %w", err)
 	}
-	return Parse(path, data)
+	return parse(path, data)
 }
 
 // Parse reads a site file from memory; name stands for it in problems. All that
 // is wrong is returned at once, as [schema.Problems].
 func Parse(name string, data []byte) (appliance.Site, error) {
+	site, _, err := parse(name, data)
+	return site, err
+}
+
+func parse(name string, data []byte) (appliance.Site, *schema.Document, error) {
 	var f file
 	doc, err := schema.Decode(name, data, compiled, &f)
 	if err != nil {
-		return appliance.Site{}, err
+		return appliance.Site{}, nil, err
 	}
 	r := &reader{doc: doc, file: f}
 	r.site()
@@ -51,9 +64,9 @@ func Parse(name string, data []byte) (appliance.Site, error) {
 	r.shades()
 	r.clusters()
 	if err := r.problems.Err(); err != nil {
-		return appliance.Site{}, err
+		return appliance.Site{}, nil, err
 	}
-	return r.out, nil
+	return r.out, doc, nil
 }
 
 // reader turns a file that obeys the schema into a site.
