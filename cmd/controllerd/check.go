@@ -1,0 +1,118 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers"
+	"svc.internal/controller/drivers/modbus"
+	"svc.internal/controller/schema"
+	"svc.internal/controller/sitefile"
+)
+
+func newSiteCheck(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "check FILE…",
+		Short: "Check site files and device profiles; report file, line and key",
+		Long: `Check site files and device profiles without changing anything. A file whose top level
+has the key "outputs" or "shades" beside "title" is taken for a device profile, any
+other for a site. Everything wrong is reported as file:line:column: key: what to do.
+Profiles that a site names are looked up among the built-in ones and in the folder
+profiles of the data directory.`,
+		Args: args(cobra.MinimumNArgs(1)),
+		RunE: func(c *cobra.Command, files []string) error {
+			var bad []error
+			for _, f := range files {
+				said, err := a.check(f)
+				if err != nil {
+					bad = append(bad, err)
+					continue
+				}
+				fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", f, said)
+			}
+			return errors.Join(bad...)
+		},
+	}
+}
+
+// check tells what a good file holds.
+func (a *app) check(path string) (string, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	if modbus.IsProfile(data) {
+		return "profile is good", modbus.CheckProfile(path, data)
+	}
+	site, err := a.checkedSite(path)
+	return fmt.Sprintf("site is good: %d buses, %d nodes, %d shades, %d clusters",
+		len(site.Buses), len(site.Nodes), len(site.Shades), len(site.Clusters)), err
+}
+
+// checkedSite reads a site file and asks every driver what it thinks of its part.
+func (a *app) checkedSite(path string) (appliance.Site, error) {
+	site, doc, err := sitefile.Open(path)
+	if err != nil {
+		return appliance.Site{}, err
+	}
+	core := appliance.New(appliance.Options{Drivers: drivers.All, DataDir: a.dataDir})
+	core.Apply(site, nil)
+	s := core.Snapshot()
+	var problems schema.Problems
+	for i, b := range site.Buses {
+		for _, fault := range s.Faults {
+			if fault.Where == "bus "+b.Name && !b.Disabled {
+				problems = append(problems, doc.Problem(fmt.Sprintf("buses[%d]", i), "%s", fault.What))
+			}
+		}
+	}
+	for i, n := range s.Nodes {
+		if n.Fault != "" && !strings.HasPrefix(n.Fault, "its bus") {
+			problems = append(problems, doc.Problem(fmt.Sprintf("nodes[%d]", i), "%s", n.Fault))
+		}
+	}
+	for i, sh := range s.Shades {
+		if sh.Fault != "" && !strings.HasPrefix(sh.Fault, "its bus") {
+			problems = append(problems, doc.Problem(fmt.Sprintf("shades[%d]", i), "%s", sh.Fault))
+		}
+	}
+	return site, problems.Err()
+}
+
+func newSiteSchema() *cobra.Command {
+	return &cobra.Command{
+		Use:       "schema site|profile",
+		Short:     "Print the JSON Schema of site files or device profiles, for editors",
+		ValidArgs: []string{"site", "profile"},
+		Args:      args(cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs)),
+		RunE: func(c *cobra.Command, which []string) error {
+			text := sitefile.Schema()
+			if which[0] == "profile" {
+				text = modbus.ProfileSchema()
+			}
+			_, err := c.OutOrStdout().Write(text)
+			return err
+		},
+	}
+}
+
+func newProfiles() *cobra.Command {
+	c := &cobra.Command{Use: "profiles", Short: "List the built-in device profiles and their sources", Args: args(cobra.NoArgs)}
+	asJSON := jsonFlag(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if *asJSON {
+			return printJSON(c.OutOrStdout(), modbus.Profiles())
+		}
+		var rows [][]string
+		for _, p := range modbus.Profiles() {
+			rows = append(rows, []string{p.Name, p.Title, p.Source})
+		}
+		return table(c.OutOrStdout(), []string{"PROFILE", "DEVICE", "SOURCE"}, rows)
+	}
+	return c
+}
