@@ -358,12 +358,16 @@ type answer struct {
 // send performs one request; headers are "Name: value".
 func (h *house) send(method, path, body string, headers ...string) answer {
 	h.t.Helper()
-	var r *http.Request
-	if body == "" {
-		r = httptest.NewRequest(method, path, nil)
-	} else {
-		r = httptest.NewRequest(method, path, strings.NewReader(body))
+	return h.sendWith(context.Background(), method, path, body, headers...)
+}
+
+func (h *house) sendWith(ctx context.Context, method, path, body string, headers ...string) answer {
+	h.t.Helper()
+	var content io.Reader
+	if body != "" {
+		content = strings.NewReader(body)
 	}
+	r := httptest.NewRequestWithContext(ctx, method, path, content)
 	for _, line := range headers {
 		name, value, _ := strings.Cut(line, ": ")
 		r.Header.Add(name, value)

@@ -191,6 +191,15 @@ func (c *Certificate) look() {
 // Fingerprint of the certificate that is served now, as [Fingerprint].
 func (c *Certificate) Fingerprint() string { return fingerprint(c.now.Load().Certificate[0]) }
 
+// PEM is the certificate (chain) that is served now, for clients to trust.
+func (c *Certificate) PEM() []byte {
+	var out []byte
+	for _, der := range c.now.Load().Certificate {
+		out = append(out, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})...)
+	}
+	return out
+}
+
 // TLS is the configuration of a server with this certificate: TLS 1.2 at least,
 // HTTP/2 offered.
 func (c *Certificate) TLS() *tls.Config {
