@@ -63,6 +63,13 @@ func (s *site) run(opts Options) *Building {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	s.play(bd)
+	return bd
+}
+
+// play runs a building that was made already.
+func (s *site) play(bd *Building) {
+	s.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- bd.Run(ctx) }()
@@ -84,7 +91,6 @@ func (s *site) run(opts Options) *Building {
 	case <-time.After(10 * time.Second):
 		s.t.Fatal("building not ready after 10 s")
 	}
-	return bd
 }
 
 // device is the true state of a node.

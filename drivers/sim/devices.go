@@ -27,7 +27,7 @@ type Device struct {
 	Safes  uint64   `json:"safeStates"`       // times its watchdog ran out before
 }
 
-// DeviceChannel is one output.
+// DeviceChannel is one output. A meter has one that only measures.
 type DeviceChannel struct {
 	Channel int  `json:"channel"` // of the node, from 1
 	On      bool `json:"on"`
@@ -116,6 +116,7 @@ func (p *place) state(now time.Time, b *bus) Device {
 		load := b.load(now)
 		energy := firstKWh + load.kWh
 		d.Power, d.Energy = load.watts, &energy
+		d.Channels = append(d.Channels, DeviceChannel{Channel: 1, Power: load.watts})
 	}
 	return d
 }

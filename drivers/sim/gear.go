@@ -62,6 +62,7 @@ func newGear(node appliance.Node, fade time.Duration) (*lamp, error) {
 	}
 	pace := uint16(min(fade, maxDALIFade).Milliseconds() / 100)
 	l.rampUp, l.rampDown = &pace, &pace
+	l.press = l.wallGear
 	low, high, err := kelvinRange(node)
 	if err != nil {
 		return nil, err
@@ -71,6 +72,19 @@ func newGear(node appliance.Node, fade time.Duration) (*lamp, error) {
 		l.setKelvin(4000)
 	}
 	return l, nil
+}
+
+// wallGear is what a DALI push-button coupler does to gear: in arc power steps.
+func (l *lamp) wallGear(now time.Time, p Press) {
+	if p.Level != nil {
+		setLight(now, l, l.arcLight(l.arc(float64(*p.Level))))
+	}
+	if p.On != nil {
+		l.setOn(now, *p.On)
+	}
+	if p.ColorTemp != nil {
+		l.setKelvin(*p.ColorTemp)
+	}
 }
 
 // maxDALIFade is the longest fade time of DALI gear, code 15.
