@@ -104,7 +104,7 @@ func (s *serialPort) pump() {
 		}
 		if err != nil {
 			if errors.Is(err, io.EOF) || errors.Is(err, unix.EIO) {
-				err = errors.New("the adapter was unplugged")
+				err = fmt.Errorf("the adapter was unplugged (%w)", err)
 			}
 			s.mu.Lock()
 			s.err = err

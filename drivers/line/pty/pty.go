@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -24,6 +25,9 @@ type Pty struct {
 	master *os.File
 	keep   *os.File // an open slave: without one the master reads EIO
 	path   string
+
+	mu    sync.Mutex
+	links []string
 }
 
 var linkCount atomic.Uint64
@@ -80,8 +84,9 @@ func (p *Pty) Master() *os.File { return p.master }
 // kernel gives the number to the next pair after Close.
 func (p *Pty) SlavePath() string { return p.path }
 
-// Link points the symbolic link at path to the slave side, replacing in one step
-// a link that is there. Anything but a link is left alone and an error returned.
+// Link points the symbolic link at path to the slave side until Close, replacing
+// in one step a link that is there. Anything but a link is left alone and an error
+// returned.
 func (p *Pty) Link(path string) error {
 	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink == 0 {
 		return fmt.Errorf("link %s to %s: something that is not a link is there", path, p.path)
@@ -94,11 +99,24 @@ func (p *Pty) Link(path string) error {
 		os.Remove(fresh)
 		return err
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.links = append(p.links, path)
 	return nil
 }
 
 // Close ends the pair. Programs that have the slave side open see it hung up.
+// Links that still lead to it are removed first, as udev would: the kernel gives
+// the device's number to whoever opens the next pair, on the whole machine.
 func (p *Pty) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, link := range p.links {
+		if target, err := os.Readlink(link); err == nil && target == p.path {
+			os.Remove(link)
+		}
+	}
+	p.links = nil
 	p.keep.Close()
 	return p.master.Close()
 }

@@ -102,6 +102,17 @@ func TestLinkIsReplacedButNothingElse(t *testing.T) {
 			t.Errorf("link leads to %q, %v; want %s", got, err, p.SlavePath())
 		}
 	}
+	first, second := open(t), open(t)
+	first.Link(link)
+	second.Link(link)
+	first.Close()
+	if got, _ := os.Readlink(link); got != second.SlavePath() {
+		t.Errorf("closing a pair removed another's link; it leads to %q", got)
+	}
+	second.Close()
+	if got, err := os.Readlink(link); err == nil {
+		t.Errorf("the link outlived its pair; it leads to %q", got)
+	}
 	file := filepath.Join(t.TempDir(), "precious")
 	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
