@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 
+	"go.yaml.in/yaml/v3"
+
 	"svc.internal/controller/schema"
 )
 
@@ -162,4 +164,19 @@ func builtinNames() []string {
 		names = append(names, p.Name)
 	}
 	return names
+}
+
+// IsProfile reports whether a YAML document is meant to be a device profile
+// rather than something else: it has outputs, and no buses.
+func IsProfile(data []byte) bool {
+	if len(data) > schema.MaxSize {
+		return false
+	}
+	var keys map[string]yaml.Node
+	if yaml.Unmarshal(data, &keys) != nil {
+		return false
+	}
+	_, outputs := keys["outputs"]
+	_, buses := keys["buses"]
+	return outputs && !buses
 }
