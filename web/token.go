@@ -95,7 +95,8 @@ func NewTokens(secret []byte, lifetime time.Duration, accounts Accounts, clock C
 		secret: secret, lifetime: lifetime, accounts: accounts, clock: clock,
 		boot: hex.EncodeToString(boot[:]),
 		// Times are judged by us, see Tokens.
-		parser: jwt.NewParser(jwt.WithValidMethods([]string{"HS256"}), jwt.WithoutClaimsValidation()),
+		parser: jwt.NewParser(jwt.WithValidMethods([]string{"HS256"}), jwt.WithoutClaimsValidation(),
+			jwt.WithStrictDecoding()),
 	}
 	t.verified.Store(&map[[sha256.Size]byte]*verified{})
 	return t, nil
@@ -123,7 +124,7 @@ func (t *Tokens) Issue(user appliance.User) (token string, expires time.Time, er
 // Caller tells who holds token, false if nobody does (any more). What it returns
 // is shared and must not be changed.
 func (t *Tokens) Caller(token string) (*Caller, bool) {
-	if token == "" || len(token) > longestToken {
+	if token == "" || len(token) > longestToken || strings.ContainsAny(token, "\r\n") { // base64 skips line ends
 		return nil, false
 	}
 	if strings.HasPrefix(token, KeyPrefix) {

@@ -1,0 +1,153 @@
+package web
+
+import (
+	"fmt"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+	"unsafe"
+)
+
+func addr(s string) netip.Addr { return netip.MustParseAddr(s) }
+
+func TestBrakeOfOneAccountFromManyAddresses(t *testing.T) {
+	h := newHands()
+	b := NewBrake(h.clock())
+	for i := range brakeLimit {
+		if _, wait := b.Begin("admin", addr(fmt.Sprintf("192.0.2.%d", i))); wait != 0 {
+			t.Fatalf("attempt %d was refused", i+1)
+		}
+	}
+	if _, wait := b.Begin("admin", addr("198.51.100.1")); wait != brakeWindow {
+		t.Errorf("wait is %v, want %v", wait, brakeWindow)
+	}
+	if b.Wait("other", addr("198.51.100.1")) != 0 {
+		t.Error("another account is refused too")
+	}
+}
+
+func TestBrakeOfOneAddressWithManyAccounts(t *testing.T) {
+	for _, peers := range [][2]string{{"192.0.2.1", "192.0.2.2"}, {"2001:db8::1", "2001:db8:0:1::1"}} {
+		h := newHands()
+		b := NewBrake(h.clock())
+		for i := range brakeLimit {
+			peer := addr(peers[0])
+			if peer.Is6() {
+				peer = addr(fmt.Sprintf("2001:db8::%x", i+1)) // one host, many addresses
+			}
+			b.Begin(fmt.Sprint("user", i), peer)
+		}
+		if b.Wait("fresh", addr(peers[0])) == 0 {
+			t.Errorf("%s goes on guessing", peers[0])
+		}
+		if b.Wait("fresh", addr(peers[1])) != 0 {
+			t.Errorf("%s is refused for what %s did", peers[1], peers[0])
+		}
+	}
+}
+
+func TestBrakeWindowSlides(t *testing.T) {
+	h := newHands()
+	b := NewBrake(h.clock())
+	peer := addr("192.0.2.1")
+	for range brakeLimit {
+		b.Begin("a", peer)
+		h.mono.Add(int64(10 * time.Second))
+	}
+	if wait := b.Wait("a", peer); wait != brakeWindow-100*time.Second {
+		t.Errorf("wait is %v, want 200 s", wait)
+	}
+	h.mono.Add(int64(200 * time.Second)) // the first failure is forgotten, nine remain
+	if _, wait := b.Begin("a", peer); wait != 0 {
+		t.Errorf("refused for %v", wait)
+	}
+	if _, wait := b.Begin("a", peer); wait != 10*time.Second {
+		t.Errorf("wait is %v, want 10 s until the second is forgotten", wait)
+	}
+}
+
+func TestBrakeSuccessesDoNotCountAndDoNotForgive(t *testing.T) {
+	h := newHands()
+	b := NewBrake(h.clock())
+	peer := addr("192.0.2.1")
+	for range 100 {
+		attempt, wait := b.Begin("good", peer)
+		if wait != 0 {
+			t.Fatal("a user with the right password was refused")
+		}
+		attempt.Succeeded()
+		h.mono.Add(1)
+	}
+	for range brakeLimit - 1 {
+		b.Begin("victim", peer)
+		h.mono.Add(1)
+		attempt, _ := b.Begin("good", peer)
+		attempt.Succeeded()
+	}
+	b.Begin("victim", peer)
+	if b.Wait("good", peer) == 0 {
+		t.Error("own successes wiped the address clean")
+	}
+}
+
+func TestBrakeAttemptsAtOnceCannotSlipThrough(t *testing.T) {
+	b := NewBrake(newHands().clock())
+	var mu sync.Mutex
+	through := 0
+	var wg sync.WaitGroup
+	for range 200 {
+		wg.Go(func() {
+			if _, wait := b.Begin("admin", addr("192.0.2.1")); wait == 0 {
+				mu.Lock()
+				through++
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if through != brakeLimit {
+		t.Errorf("%d attempts got through at once, want %d", through, brakeLimit)
+	}
+}
+
+func TestBrakeUnderAFloodNeitherGrowsNorRefusesOthersNorForgetsTheGuessed(t *testing.T) {
+	h := newHands()
+	b := NewBrake(h.clock())
+	guesser := addr("203.0.113.9")
+	for range brakeLimit {
+		b.Begin("admin", guesser)
+	}
+	refused := 0
+	for i := range 200_000 {
+		h.mono.Add(int64(time.Microsecond))
+		peer := netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)})
+		attempt, wait := b.Begin(fmt.Sprint("flood", i), peer)
+		if wait != 0 {
+			refused++
+			continue
+		}
+		if i%1000 == 0 {
+			attempt.Succeeded()
+		}
+	}
+	if refused != 0 {
+		t.Errorf("%d first attempts were refused for others' failures", refused)
+	}
+	if b.Wait("admin", addr("192.0.2.1")) == 0 || b.Wait("x", guesser) == 0 {
+		t.Error("a flood of single failures made the brake forget ten of one account or address")
+	}
+	if size := unsafe.Sizeof(*b); size > 256<<10 {
+		t.Errorf("the brake takes %d bytes, want at most 256 KiB", size)
+	}
+}
+
+func BenchmarkBrakeUnderFlood(b *testing.B) {
+	br := NewBrake(SystemClock())
+	peer := addr("192.0.2.1")
+	i := 0
+	for b.Loop() {
+		i++
+		br.Begin(fmt.Sprint(i), peer)
+	}
+}

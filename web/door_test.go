@@ -1,0 +1,139 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/labstack/echo/v4"
+
+	"svc.internal/controller/appliance"
+)
+
+func ask(e *echo.Echo, path string, headers ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest("GET", path, nil)
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		r.Header.Add(name, value)
+	}
+	w := httptest.NewRecorder()
+	e.ServeHTTP(w, r)
+	return w
+}
+
+func TestErrorsBecomeStatuses(t *testing.T) {
+	for _, c := range []struct {
+		err    error
+		status int
+		body   string
+	}{
+		{ErrUnauthorized, 401, `{"status":0,"message":"Authentication required"}`},
+		{ErrForbidden, 403, ``},
+		{fmt.Errorf("outer: %w", Refuse(418, "short")), 418, `{"status":0,"message":"short"}`},
+		{&Error{Status: 500, Message: "told", Cause: errors.New("hidden")}, 500, `{"status":0,"message":"told"}`},
+		{fmt.Errorf("node 7: %w", appliance.ErrNotFound), 404, `{"status":0,"message":"node 7: not found"}`},
+		{fmt.Errorf("level: %w", appliance.ErrOutOfRange), 400, `{"status":0,"message":"level: out of range"}`},
+		{fmt.Errorf("name: %w", appliance.ErrExists), 409, `{"status":0,"message":"name: exists already"}`},
+		{fmt.Errorf("node 7: %w", appliance.ErrUnreachable), 502, `{"status":0,"message":"node 7: offline"}`},
+		{fmt.Errorf("64: %w", appliance.ErrOverloaded), 503, `{"status":0,"message":"64: too many commands waiting"}`},
+		{&http.MaxBytesError{Limit: 5}, 413, `{"status":0,"message":"body larger than 5 bytes"}`},
+		{errors.New("secret"), 500, `{"status":0,"message":"internal error"}`},
+	} {
+		e := New(slog.New(slog.DiscardHandler))
+		e.GET("/x", func(echo.Context) error { return c.err })
+		w := ask(e, "/x")
+		if w.Code != c.status || strings.TrimSpace(w.Body.String()) != c.body {
+			t.Errorf("%v: got %d %s, want %d %s", c.err, w.Code, w.Body, c.status, c.body)
+		}
+		if strings.Contains(w.Body.String(), "hidden") || strings.Contains(w.Body.String(), "secret") {
+			t.Errorf("%v: the cause is shown", c.err)
+		}
+	}
+}
+
+func TestRetryAfterIsRoundedUp(t *testing.T) {
+	e := New(slog.New(slog.DiscardHandler))
+	e.GET("/x", func(echo.Context) error { return &Error{Status: 503, RetryAfter: 1100 * time.Millisecond} })
+	if got := ask(e, "/x").Header().Get("Retry-After"); got != "2" {
+		t.Errorf("got %q, want 2", got)
+	}
+}
+
+func TestEveryAnswerHasIDAndSecurityHeaders(t *testing.T) {
+	e := New(slog.New(slog.DiscardHandler))
+	e.GET("/ok", func(c echo.Context) error { return c.String(200, "ok") })
+	e.GET("/panic", func(echo.Context) error { panic("x") })
+	ids := map[string]bool{}
+	for _, path := range []string{"/ok", "/panic", "/nowhere", "/ok"} {
+		h := ask(e, path).Header()
+		id := h.Get("X-Request-Id")
+		if ids[id] || !regexp.MustCompile(`^[0-9a-f]{10}-\d+$`).MatchString(id) {
+			t.Errorf("%s: request ID %q", path, id)
+		}
+		ids[id] = true
+		for _, name := range []string{"X-Content-Type-Options", "X-Frame-Options", "Referrer-Policy", "Content-Security-Policy"} {
+			if h.Get(name) == "" {
+				t.Errorf("%s: no %s", path, name)
+			}
+		}
+	}
+	for sent, kept := range map[string]bool{"abc-1.2_3": true, "a b": false, "a\"b": false, strings.Repeat("a", 65): false} {
+		if got := ask(e, "/ok", "X-Request-Id: "+sent).Header().Get("X-Request-Id"); (got == sent) != kept {
+			t.Errorf("sent ID %q became %q", sent, got)
+		}
+	}
+}
+
+func TestHeadersThatClaimAnotherAddressAreNotBelieved(t *testing.T) {
+	var buf bytes.Buffer
+	e := New(slog.New(slog.NewTextHandler(&buf, nil)))
+	w := ask(e, "/nowhere", "X-Forwarded-For: 203.0.113.66", "X-Real-Ip: 203.0.113.66", "Forwarded: for=203.0.113.66")
+	if w.Code != 404 || strings.Contains(buf.String(), "203.0.113.66") || !strings.Contains(buf.String(), "peer=192.0.2.1") {
+		t.Errorf("log is %s", &buf)
+	}
+	r := httptest.NewRequest("GET", "/", nil)
+	for remote, want := range map[string]string{"[::ffff:192.0.2.7]:80": "192.0.2.7", "[2001:db8::1]:80": "2001:db8::1", "@": "invalid IP"} {
+		r.RemoteAddr = remote
+		if got := Peer(r).String(); got != want {
+			t.Errorf("%s: got %s, want %s", remote, got, want)
+		}
+	}
+}
+
+func TestAccessLogLevels(t *testing.T) {
+	var buf bytes.Buffer
+	e := New(slog.New(slog.NewTextHandler(&buf, nil)))
+	e.GET("/poll", func(c echo.Context) error { return c.NoContent(200) })
+	e.POST("/change", func(c echo.Context) error { return c.NoContent(200) })
+	ask(e, "/poll?secret=1")
+	if buf.Len() != 0 {
+		t.Errorf("a poll that went well wears the flash: %s", &buf)
+	}
+	e.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/change?secret=1", nil))
+	if got := buf.String(); !strings.Contains(got, "level=INFO") || !strings.Contains(got, "path=/change ") || strings.Contains(got, "secret") {
+		t.Errorf("got %s", got)
+	}
+}
+
+func FuzzAppendJSONString(f *testing.F) {
+	f.Add("plain")
+	f.Add("\"\\\n\x00\x1f\x7f é \u2028 \xff\xc3")
+	f.Fuzz(func(t *testing.T, s string) {
+		var got string
+		if err := json.Unmarshal(AppendJSONString(nil, s), &got); err != nil {
+			t.Fatalf("%q: %v", s, err)
+		}
+		if want := strings.ToValidUTF8(s, "\ufffd"); utf8.ValidString(s) && got != want {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+	})
+}

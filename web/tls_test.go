@@ -1,0 +1,196 @@
+package web
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func selfSigned(t *testing.T) (certPEM, keyPEM []byte) {
+	t.Helper()
+	certPEM, keyPEM, err := SelfSigned([]string{"controller.local", "localhost"}, []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return certPEM, keyPEM
+}
+
+func TestSelfSignedIsAcceptedForItsNamesOnly(t *testing.T) {
+	certPEM, _ := selfSigned(t)
+	block, _ := pem.Decode(certPEM)
+	cert, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(cert)
+	for name, want := range map[string]bool{
+		"controller.local": true, "localhost": true, "127.0.0.1": true, "::1": true, "10.0.0.1": false, "example.com": false,
+	} {
+		for _, year := range []int{2001, 2026, 2049} {
+			_, err := cert.Verify(x509.VerifyOptions{DNSName: name, Roots: pool, CurrentTime: time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC)})
+			if (err == nil) != want {
+				t.Errorf("%s in %d: %v, want accepted %v", name, year, err, want)
+			}
+		}
+	}
+	if cert.IsCA || cert.PublicKeyAlgorithm != x509.ECDSA {
+		t.Errorf("CA %v, algorithm %v; want an ECDSA certificate that is no authority", cert.IsCA, cert.PublicKeyAlgorithm)
+	}
+	if _, _, err := SelfSigned(nil, nil); err == nil {
+		t.Error("a certificate for nobody was made")
+	}
+	if fp, err := Fingerprint(certPEM); err != nil || len(fp) != 95 || strings.Count(fp, ":") != 31 {
+		t.Errorf("fingerprint %q, %v", fp, err)
+	}
+	if _, err := Fingerprint([]byte("nothing")); err == nil {
+		t.Error("nothing has a fingerprint")
+	}
+}
+
+func TestCertificateFilesAreReadAgainWhenRenewed(t *testing.T) {
+	dir := t.TempDir()
+	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	put := func(cert, key []byte) {
+		t.Helper()
+		if err := os.WriteFile(certFile, cert, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(keyFile, key, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := CertificateFiles(certFile, keyFile, slog.New(slog.DiscardHandler)); err == nil {
+		t.Error("files that are not there were accepted")
+	}
+	cert1, key1 := selfSigned(t)
+	put(cert1, key1)
+	c, err := CertificateFiles(certFile, keyFile, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	handshake := func() string {
+		c.looked = time.Time{} // it is time to look
+		if _, err := c.TLS().GetCertificate(nil); err != nil {
+			t.Fatal(err)
+		}
+		return c.Fingerprint()
+	}
+	fp1, _ := Fingerprint(cert1)
+	if got := handshake(); got != fp1 {
+		t.Errorf("serves %s, want %s", got, fp1)
+	}
+	cert2, key2 := selfSigned(t)
+	put(cert2, key1) // half renewed
+	if got := handshake(); got != fp1 {
+		t.Error("a certificate without its key took the place of a good one")
+	}
+	put(cert2, key2)
+	if fp2, _ := Fingerprint(cert2); handshake() != fp2 {
+		t.Error("the renewed certificate is not served")
+	}
+}
+
+// serving starts Serve with TLS and returns its address and a client's pool.
+func serving(t *testing.T, h http.Handler) (address string, pool *x509.CertPool, stop func() error) {
+	t.Helper()
+	certPEM, keyPEM := selfSigned(t)
+	cert, err := FixedCertificate(certPEM, keyPEM)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool = x509.NewCertPool()
+	pool.AppendCertsFromPEM(certPEM)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- Serve(ctx, ln, h, cert.TLS(), slog.New(slog.DiscardHandler)) }()
+	stop = func() error { cancel(); return <-done }
+	return ln.Addr().String(), pool, stop
+}
+
+func TestServeSpeaksTLS12AndHTTP2(t *testing.T) {
+	address, pool, stop := serving(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write([]byte(r.Proto)) }))
+	defer stop()
+	for _, c := range []struct {
+		name    string
+		conf    *tls.Config
+		version uint16
+		proto   string
+	}{
+		{"TLS 1.3 with HTTP/2", &tls.Config{RootCAs: pool, NextProtos: []string{"h2"}}, tls.VersionTLS13, "h2"},
+		{"TLS 1.2 with HTTP/1.1", &tls.Config{RootCAs: pool, MaxVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}, tls.VersionTLS12, "http/1.1"},
+		{"TLS 1.1 is refused", &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}, 0, ""},
+		{"an unknown authority is refused", &tls.Config{}, 0, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			conn, err := tls.Dial("tcp", address, c.conf)
+			if c.version == 0 {
+				if err == nil {
+					conn.Close()
+					t.Error("accepted")
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if s := conn.ConnectionState(); s.Version != c.version || s.NegotiatedProtocol != c.proto {
+				t.Errorf("got version %x, protocol %q", s.Version, s.NegotiatedProtocol)
+			}
+		})
+	}
+}
+
+func TestServeLetsAnswersUnderWayFinish(t *testing.T) {
+	begun, release := make(chan struct{}), make(chan struct{})
+	address, pool, stop := serving(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(begun)
+		<-release
+		w.Write([]byte("done"))
+	}))
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}
+	defer client.CloseIdleConnections()
+	answered := make(chan error, 1)
+	go func() {
+		res, err := client.Get("https://" + address)
+		if err == nil {
+			res.Body.Close()
+		}
+		answered <- err
+	}()
+	<-begun
+	stopped := make(chan error, 1)
+	go func() { stopped <- stop() }()
+	// The listener is closed first; then a new connection is refused.
+	for deadline := time.Now().Add(5 * time.Second); ; {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			break
+		}
+		c.Close()
+		if time.Now().After(deadline) {
+			t.Fatal("still accepts connections")
+		}
+	}
+	close(release)
+	if err := <-answered; err != nil {
+		t.Errorf("the answer under way was cut off: %v", err)
+	}
+	if err := <-stopped; err != nil {
+		t.Errorf("Serve returned %v", err)
+	}
+}
