@@ -249,7 +249,7 @@ func (b *bus) legsDue(now time.Time) {
 // sendLeg commands one motion of a shade's way, or its end.
 func (b *bus) sendLeg(id ID, motion Motion, now time.Time) {
 	kind := map[Motion]Kind{Open: ShadeOpen, Close: ShadeClose, Stop: ShadeStop}[motion]
-	ref := Ref{Node: b.movers[id].shade.Node, Shade: id}
+	ref := Ref{Shade: id}
 	run := b.begin(Command{Kind: kind, Target: Target{One, id}, Origin: Origin{Via: "shade engine", Why: "way to a position"}}, ref)
 	want := Want{ref, Values{Has: CanMove, Motion: motion}}
 	b.enqueue(job{run: run, wants: []Want{want}, members: []int{0}, expiry: legExpiry(motion, now), alone: true}, now)

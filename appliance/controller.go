@@ -33,9 +33,6 @@ type Options struct {
 	// DataDir is handed to drivers for installers' own files.
 	DataDir string
 	Log     *slog.Logger
-	// Done, if not nil, is told of every finished command, on the goroutine that
-	// finished it. It must not block.
-	Done func(Entry)
 }
 
 // Controller turns commands into frames and frames into state.

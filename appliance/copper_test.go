@@ -169,7 +169,7 @@ func (c *copper) Repair(wants []appliance.Want) []appliance.Chain {
 		if w.Shade != 0 {
 			what = w.Motion.String()
 		}
-		step := c.exchange(w.Node, true, what, func() []appliance.Reading {
+		step := c.exchange(c.nodeOf(w.Ref), true, what, func() []appliance.Reading {
 			switch {
 			case w.Shade != 0:
 				c.motion[w.Shade] = map[appliance.Motion]appliance.Motion{appliance.Open: appliance.Opening, appliance.Close: appliance.Closing, appliance.Stop: appliance.Stopped}[w.Motion]
@@ -186,7 +186,7 @@ func (c *copper) Repair(wants []appliance.Want) []appliance.Chain {
 }
 
 func (c *copper) read(r appliance.Ref) appliance.Exchange {
-	return c.exchange(r.Node, false, "read", func() []appliance.Reading {
+	return c.exchange(c.nodeOf(r), false, "read", func() []appliance.Reading {
 		if r.Shade != 0 {
 			return []appliance.Reading{{Ref: r, Values: appliance.Values{Has: appliance.CanMove, Motion: c.motion[r.Shade]}, At: time.Now()}}
 		}
@@ -213,7 +213,7 @@ func (c *copper) Polls() []appliance.Poll {
 		}
 	}
 	for _, s := range c.cfg.Shades {
-		r := appliance.Ref{Node: s.Node, Shade: s.ID}
+		r := appliance.Ref{Shade: s.ID}
 		out = append(out, appliance.Poll{Exchange: c.read(r), Class: appliance.ClassShade, Refs: []appliance.Ref{r}})
 	}
 	return out
@@ -224,6 +224,15 @@ func (c *copper) frames(mark int) ([]frame, int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.log[mark:]), len(c.log)
+}
+
+func (c *copper) nodeOf(r appliance.Ref) appliance.ID {
+	for _, s := range c.cfg.Shades {
+		if s.ID == r.Shade {
+			return s.Node
+		}
+	}
+	return r.Node
 }
 
 // moving is what the motor of a shade really does.

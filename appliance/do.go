@@ -61,21 +61,14 @@ func (c *Controller) outlive(run *running, ceiling time.Time) {
 func (c *Controller) finish(run *running) Entry {
 	e := run.finish(time.Now(), c.nameOf)
 	c.state.publish()
-	c.record(e)
-	return e
-}
-
-func (c *Controller) record(e Entry) {
 	c.ledger.add(e)
-	if c.opts.Done != nil {
-		c.opts.Done(e)
-	}
+	return e
 }
 
 // refuse records a command that was not begun.
 func (c *Controller) refuse(cmd Command, now time.Time, err error) Entry {
 	e := Entry{ID: newEntryID(now), Command: cmd, AcceptedAt: now, DoneAt: now, Err: err.Error()}
-	c.record(e)
+	c.ledger.add(e)
 	return e
 }
 
@@ -93,8 +86,7 @@ func (c *Controller) dispatch(run *running, wants []Want, expiry, ceiling time.T
 	buses := *c.buses.Load()
 	jobs := make(map[*bus]*job, 1)
 	for i, w := range wants {
-		n := snap.Node(w.Node)
-		b := buses[n.Node.Bus]
+		b := buses[snap.busOf(w.Ref)]
 		if b == nil {
 			run.fail(i, fmt.Errorf("%w: its bus is not running", ErrBusDown))
 			continue

@@ -61,3 +61,18 @@ func (s *Snapshot) Cluster(id ID) *ClusterState {
 	}
 	return nil
 }
+
+// busOf returns the bus that a thing is on; zero if there is no such thing.
+func (s *Snapshot) busOf(r Ref) UUID {
+	if r.Shade != 0 {
+		sh := s.Shade(r.Shade)
+		if sh == nil {
+			return UUID{}
+		}
+		r.Node = sh.Shade.Node
+	}
+	if n := s.Node(r.Node); n != nil {
+		return n.Node.Bus
+	}
+	return UUID{}
+}

@@ -33,6 +33,8 @@ type mover struct {
 	restored    bool
 	at          time.Time // of the newest knowledge
 	motion      Motion    // as last seen or caused
+	ran         int       // direction the motor last ran
+	released    time.Time // when it was last told, or seen, to stand; zero: may be running
 
 	legs []leg
 }
@@ -142,32 +144,48 @@ func (m *mover) abandon() { m.legs = nil }
 // moment.
 func (m *mover) did(motion Motion, at time.Time) {
 	m.settle(at)
+	begins := m.begins(motion, at)
 	if len(m.legs) > 0 && m.legs[0].motion == motion && m.legs[0].started.IsZero() {
-		m.legs[0].started = at
-		if motion != Stop && m.dir != 0 && m.dir != direction(motion) {
-			m.legs[0].started = at.Add(m.channel.ReverseDelay)
-		}
+		m.legs[0].started = begins
 	}
 	if len(m.legs) == 1 && m.legs[0].motion == Stop {
 		m.legs = nil
 	}
-	dir := direction(motion)
+	m.at = at
 	if motion == MoveTo {
-		m.motion, m.at = Moving, at
+		m.motion = Moving
 		return
 	}
+	dir := direction(motion)
 	if dir == m.dir && dir != 0 {
 		return // goes on as it did
 	}
-	begins := at
-	if dir != 0 && m.dir != 0 {
-		begins = at.Add(m.channel.ReverseDelay)
-	}
 	m.turn(dir, begins)
-	m.at = at
 	if m.uncertainty < 100 {
 		m.uncertainty += driftPerMove
 	}
+}
+
+// begins tells when a motor told to do something at a moment begins to do it: a
+// device waits by itself before it runs the other way.
+func (m *mover) begins(motion Motion, at time.Time) time.Time {
+	dir := direction(motion)
+	if dir == 0 {
+		if motion == Stop && m.released.IsZero() {
+			m.released = at
+		}
+		return at
+	}
+	begins := at
+	if m.ran == -dir {
+		stood := m.released
+		if stood.IsZero() {
+			stood = at
+		}
+		begins = later(at, stood.Add(m.channel.ReverseDelay))
+	}
+	m.ran, m.released = dir, time.Time{}
+	return begins
 }
 
 // turn changes the direction from a moment on.
@@ -221,6 +239,12 @@ func (m *mover) observe(v Values, at time.Time) {
 	}
 	m.settle(at)
 	dir := seen(v.Motion)
+	switch {
+	case dir != 0:
+		m.ran, m.released = dir, time.Time{}
+	case m.released.IsZero():
+		m.released = at
+	}
 	atEnd := m.known && (dir > 0 && m.from >= 100 || dir < 0 && m.from <= 0)
 	switch {
 	case dir == m.dir || atEnd && m.dir == 0:

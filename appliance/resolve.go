@@ -57,7 +57,7 @@ func resolveShades(s *Snapshot, cmd Command) ([]Want, error) {
 			}
 			continue
 		}
-		wants = append(wants, Want{Ref{Node: sh.Shade.Node, Shade: sh.Shade.ID}, want})
+		wants = append(wants, Want{Ref{Shade: sh.Shade.ID}, want})
 	}
 	if len(wants) == 0 {
 		return nil, fmt.Errorf("%s has no shade that could move: %w", cmd.Target, ErrUnable)

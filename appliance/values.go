@@ -64,8 +64,8 @@ type Values struct {
 	Position Position
 }
 
-// Ref names one controllable thing: channel Channel (from 1) of node Node, or
-// shade Shade when that is not zero.
+// Ref names one controllable thing: channel Channel (from 1) of node Node, or else
+// shade Shade, with Node and Channel zero.
 type Ref struct {
 	Node    ID
 	Channel int

@@ -1,0 +1,254 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/sim"
+	"svc.internal/controller/sitefile"
+	"svc.internal/controller/store"
+)
+
+// house is the real daemon, database and all, on a simulated building.
+type house struct {
+	t        *testing.T
+	dataDir  string
+	site     appliance.Site
+	building *sim.Building
+	daemon   *daemon
+	url      string
+	client   *http.Client
+	tokens   map[string]string // by user name
+	stop     func()            // ends the daemon, not the building
+}
+
+const housePassword = "a password for tests"
+
+// houseUsers have the same name as their role.
+var houseUsers = []appliance.Role{appliance.RoleAdmin, appliance.RoleOperator, appliance.RoleAPIService, appliance.RoleViewer}
+
+// newHouse plays the site's buses and starts a daemon on them. Ports of the site
+// may be tcp://127.0.0.1:0 and @DIR@/name for a pseudo-terminal.
+func newHouse(t *testing.T, site string) *house {
+	t.Helper()
+	h := &house{t: t, dataDir: filepath.Join(t.TempDir(), "data"), tokens: map[string]string{}}
+	ptys := t.TempDir()
+	var err error
+	if h.site, err = sitefile.Parse("test site", []byte(strings.ReplaceAll(site, "@DIR@", ptys))); err != nil {
+		t.Fatal(err)
+	}
+	h.play()
+	h.fillStore()
+	h.serve()
+	h.awaitOnline()
+	return h
+}
+
+// play starts the simulated building and puts its ports into the site.
+func (h *house) play() {
+	h.t.Helper()
+	var err error
+	if h.building, err = sim.New(h.site, sim.Options{Seed: 1}); err != nil {
+		h.t.Fatal(err)
+	}
+	runFor(h.t, h.building.Run)
+	select {
+	case <-h.building.Ready():
+	case <-time.After(10 * time.Second):
+		h.t.Fatal("the simulated building is not ready after 10 s")
+	}
+	for i := range h.site.Buses {
+		b := &h.site.Buses[i]
+		if strings.HasSuffix(b.Port, ":0") {
+			scheme := b.Port[:strings.Index(b.Port, "://")]
+			real := h.building.Port(b.Name)
+			b.Port = scheme + real[strings.Index(real, "://"):]
+		}
+	}
+}
+
+// runFor starts something that ends with the test, and waits for its end.
+func runFor(t *testing.T, serve func(context.Context) error) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := serve(ctx); err != nil && ctx.Err() == nil {
+			t.Errorf("ended by itself: %v", err)
+		}
+	}()
+	stop = func() { cancel(); <-done }
+	t.Cleanup(stop)
+	return stop
+}
+
+func (h *house) fillStore() {
+	h.t.Helper()
+	ctx := h.t.Context()
+	db, err := store.Open(ctx, h.dataDir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Import(ctx, h.site, store.ImportOptions{}); err != nil {
+		h.t.Fatal(err)
+	}
+	for _, role := range houseUsers {
+		if _, err := db.AddUser(ctx, string(role), housePassword, role); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	if h.site, _, err = db.Site(ctx); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// serve starts the daemon.
+func (h *house) serve() {
+	h.t.Helper()
+	ctx := h.t.Context()
+	a := &app{dataDir: h.dataDir}
+	log := slog.New(slog.NewTextHandler(h.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	db, err := store.Open(ctx, h.dataDir, log)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.daemon, err = a.newDaemon(ctx, db, serveConfig{listen: "127.0.0.1:0", tokenLife: time.Hour}, log)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	stop := runFor(h.t, h.daemon.run)
+	h.stop = func() { stop(); db.Close() }
+	h.t.Cleanup(h.stop)
+	h.url = "https://" + h.daemon.https.Addr().String()
+	h.client = trusting(h.t, filepath.Join(h.dataDir, certificateFile))
+}
+
+// trusting is a client that believes the given certificate only.
+func trusting(t *testing.T, certificate string) *http.Client {
+	t.Helper()
+	pem, err := os.ReadFile(certificate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		t.Fatal("certificate.pem holds no certificate")
+	}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, MaxIdleConnsPerHost: 64}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport, Timeout: 30 * time.Second}
+}
+
+// awaitOnline waits until every node of the site has answered.
+func (h *house) awaitOnline() {
+	h.t.Helper()
+	deadline := time.After(60 * time.Second)
+	for {
+		s := h.daemon.core.Snapshot()
+		var missing []string
+		for _, n := range s.Nodes {
+			if !n.Online {
+				missing = append(missing, n.Node.Name+" "+n.Fault)
+			}
+		}
+		if len(missing) == 0 {
+			return
+		}
+		select {
+		case <-s.Superseded():
+		case <-deadline:
+			h.t.Fatalf("not online after a minute: %q; faults %+v", missing, s.Faults)
+		}
+	}
+}
+
+// login returns the access token of a user.
+func (h *house) login(user appliance.Role) string {
+	h.t.Helper()
+	if token := h.tokens[string(user)]; token != "" {
+		return token
+	}
+	var answer struct {
+		ResponseCode int    `json:"responseCode"`
+		Token        string `json:"auth_token"`
+	}
+	status, body, _ := h.send(http.MethodPost, "/svc/api/authenticate", "", `{"username":"`+string(user)+`","password":"`+housePassword+`"}`)
+	if err := json.Unmarshal(body, &answer); err != nil || status != http.StatusOK || answer.ResponseCode != 1 {
+		h.t.Fatalf("login of %s: %d %s", user, status, body)
+	}
+	h.tokens[string(user)] = answer.Token
+	return answer.Token
+}
+
+// send makes one request; a token may be empty.
+func (h *house) send(method, path, token, body string) (int, []byte, http.Header) {
+	h.t.Helper()
+	req, err := http.NewRequestWithContext(h.t.Context(), method, h.url+path, bytes.NewReader([]byte(body)))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	res, err := h.client.Do(req)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return res.StatusCode, data, res.Header
+}
+
+// get reads a resource into v.
+func (h *house) get(path string, v any) {
+	h.t.Helper()
+	status, body, _ := h.send(http.MethodGet, path, h.login(appliance.RoleAPIService), "")
+	if status != http.StatusOK {
+		h.t.Fatalf("GET %s: %d %s", path, status, body)
+	}
+	if err := json.Unmarshal(body, v); err != nil {
+		h.t.Fatalf("GET %s: %v in %s", path, err, body)
+	}
+}
+
+// control makes a control call and returns its status and message.
+func (h *house) control(path, body string) (status int, message string) {
+	h.t.Helper()
+	code, data, _ := h.send(http.MethodPost, "/svc/api/"+path, h.login(appliance.RoleAPIService), body)
+	var answer struct {
+		Status  *int   `json:"status"`
+		Message string `json:"message"`
+	}
+	if err := json.Unmarshal(data, &answer); err != nil || code != http.StatusOK || answer.Status == nil {
+		h.t.Fatalf("%s %s: %d %s", path, body, code, data)
+	}
+	return *answer.Status, answer.Message
+}
+
+// device is the true state of the simulated device behind a node.
+func (h *house) device(id appliance.ID) sim.Device {
+	h.t.Helper()
+	for _, d := range h.building.Devices() {
+		if d.NodeID == id {
+			return d
+		}
+	}
+	h.t.Fatalf("no simulated device behind node %d", id)
+	return sim.Device{}
+}
