@@ -247,7 +247,7 @@ func (o *opening) placeShade(shade appliance.Shade) error {
 	t := p.unit.add(appliance.Ref{Shade: shade.ID}, out, p.address)
 	t.inverted = shade.Inverted
 	o.driver.things[t.ref] = t
-	o.out.Shades[shade.ID] = appliance.Channel{Abilities: out.abilities(), Fade: out.spec.Fade}
+	o.out.Shades[shade.ID] = appliance.Channel{Abilities: out.abilities(), ReverseDelay: out.spec.ReverseDelay}
 	return nil
 }
 

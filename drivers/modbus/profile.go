@@ -95,7 +95,9 @@ type outputSpec struct {
 	KelvinMax int           `yaml:"kelvinMax"`
 	MinLevel  int           `yaml:"minLevel"`
 	Fade      time.Duration `yaml:"fade"`
-	Clips     bool          `yaml:"clips"`
+	// ReverseDelay of a shade's device, see [appliance.Channel.ReverseDelay].
+	ReverseDelay time.Duration `yaml:"reverseDelay"`
+	Clips        bool          `yaml:"clips"`
 }
 
 type colourSpec struct {
