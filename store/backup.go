@@ -27,8 +27,13 @@ func (s *Store) Backup(ctx context.Context, file string, opts BackupOptions) err
 }
 
 func (s *Store) backup(ctx context.Context, file string, opts BackupOptions) error {
-	if _, err := os.Lstat(file); err == nil && !opts.Overwrite {
-		return fs.ErrExist
+	if there, err := os.Stat(file); err == nil {
+		if !opts.Overwrite {
+			return fs.ErrExist
+		}
+		if own, err := os.Stat(s.path); err != nil || os.SameFile(there, own) {
+			return errors.Join(errors.New("that is the database itself"), err)
+		}
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*.part") // mode 0600
 	if err != nil {

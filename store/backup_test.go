@@ -35,6 +35,9 @@ func TestBackupAndRestoreOnBlankHardware(t *testing.T) {
 	if err := s.Backup(t.Context(), file, BackupOptions{Overwrite: true}); err != nil {
 		t.Errorf("overwriting backup: %v", err)
 	}
+	if err := s.Backup(t.Context(), s.path, BackupOptions{Overwrite: true}); err == nil {
+		t.Error("a backup replaced the database itself")
+	}
 	if left, err := os.ReadDir(filepath.Dir(file)); err != nil || len(left) != 1 {
 		t.Errorf("files beside the backup: %v (%v), want only it", left, err)
 	}

@@ -39,25 +39,27 @@ func crashChild(dir string) error {
 	}
 	fmt.Println("ready")
 	for n := 0; ; n++ {
+		var r Report
 		var err error
 		switch rand.IntN(8) {
 		case 0:
-			err = crashReplace(ctx, s)
+			r, err = retireSome(ctx, s)
 		case 1:
 			err = crashKey(ctx, s)
 		case 2, 3, 4:
 			err = crashBatch(ctx, s)
 		default:
-			err = crashAdd(ctx, s)
+			r, err = addSome(ctx, s)
 		}
 		if err != nil {
 			return err
 		}
+		crashReport(r)
 	}
 }
 
-// crashAdd imports new nodes, a shade and a cluster without IDs.
-func crashAdd(ctx context.Context, s *Store) error {
+// addSome imports new nodes, a shade and a cluster without IDs.
+func addSome(ctx context.Context, s *Store) (Report, error) {
 	tag := appliance.NewUUID().String()
 	bus := appliance.UUID{15: 1}
 	in := appliance.Site{Buses: []appliance.Bus{{UUID: bus, Name: "bus", Driver: "modbus"}}}
@@ -66,16 +68,14 @@ func crashAdd(ctx context.Context, s *Store) error {
 	}
 	in.Shades = []appliance.Shade{{ID: -1, Name: tag, Node: -1, Output: 1}}
 	in.Clusters = []appliance.Cluster{{Name: tag, Nodes: []appliance.ID{-1}, Shades: []appliance.ID{-1}}}
-	r, err := s.Import(ctx, in, ImportOptions{By: "campaign"})
-	crashReport(r)
-	return err
+	return s.Import(ctx, in, ImportOptions{By: "campaign"})
 }
 
-// crashReplace retires about a third of the site.
-func crashReplace(ctx context.Context, s *Store) error {
+// retireSome retires about a third of the site.
+func retireSome(ctx context.Context, s *Store) (Report, error) {
 	site, _, err := s.Site(ctx)
 	if err != nil {
-		return err
+		return Report{}, err
 	}
 	keep := map[appliance.ID]bool{}
 	in := site
@@ -91,9 +91,7 @@ func crashReplace(ctx context.Context, s *Store) error {
 			in.Shades = append(in.Shades, h)
 		}
 	}
-	r, err := s.Import(ctx, in, ImportOptions{Replace: true, By: "campaign"})
-	crashReport(r)
-	return err
+	return s.Import(ctx, in, ImportOptions{Replace: true, By: "campaign"})
 }
 
 func crashReport(r Report) {
@@ -135,6 +133,14 @@ type crashHistory struct {
 	entries int
 }
 
+func newHistory() *crashHistory {
+	h := &crashHistory{uuid: map[Family]map[appliance.ID]string{}, retired: map[Family]map[appliance.ID]bool{}}
+	for _, f := range families {
+		h.uuid[f], h.retired[f] = map[appliance.ID]string{}, map[appliance.ID]bool{}
+	}
+	return h
+}
+
 // TestKillAtAnyMoment kills a process that changes the database at random
 // moments. Whatever it reported must be there, under the ID it had; no ID may
 // ever name anything else. SOAK=1 kills 1,000 times.
@@ -144,10 +150,7 @@ func TestKillAtAnyMoment(t *testing.T) {
 		kills = 1000
 	}
 	dir := t.TempDir()
-	h := &crashHistory{uuid: map[Family]map[appliance.ID]string{}, retired: map[Family]map[appliance.ID]bool{}}
-	for _, f := range families {
-		h.uuid[f], h.retired[f] = map[appliance.ID]string{}, map[appliance.ID]bool{}
-	}
+	h := newHistory()
 	start := time.Now()
 	lines := 0
 	for n := range kills {

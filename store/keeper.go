@@ -79,9 +79,7 @@ func (k *keeper) run(ctx context.Context, s *Store) {
 		select {
 		case <-ctx.Done():
 			s.saveUsed(context.WithoutCancel(ctx))
-			if syncDue != nil {
-				s.syncLog()
-			}
+			s.syncLog()
 			return
 		case <-k.dirty:
 			if syncDue == nil {

@@ -82,10 +82,23 @@ func parsePHC(s string) (phc, error) {
 
 // hashPassword makes the stored form of a password.
 func hashPassword(password string) string {
-	h := phc{memory: argonMemory, time: argonTime, threads: argonThreads, salt: make([]byte, argonSalt)}
-	rand.Read(h.salt) // never fails, see crypto/rand
+	h := newPHC()
 	h.key = h.derive(password)
 	return h.String()
+}
+
+// decoyHash costs as much to check as a user's and matches no password.
+func decoyHash() string {
+	h := newPHC()
+	h.key = make([]byte, argonKey)
+	rand.Read(h.key)
+	return h.String()
+}
+
+func newPHC() phc {
+	h := phc{memory: argonMemory, time: argonTime, threads: argonThreads, salt: make([]byte, argonSalt)}
+	rand.Read(h.salt) // never fails, see crypto/rand
+	return h
 }
 
 // hash waits for one of the few places where passwords are hashed.

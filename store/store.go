@@ -98,7 +98,7 @@ func (s *Store) open(ctx context.Context, dataDir string) error {
 	if s.read, err = connect(s.path, reader(), 4); err != nil {
 		return err
 	}
-	s.decoy = hashPassword(randomText())
+	s.decoy = decoyHash()
 	return s.refresh(ctx)
 }
 
@@ -150,6 +150,7 @@ func writer(synchronous string) url.Values {
 	p.Set("_journal_mode", "WAL")
 	p.Set("_synchronous", synchronous)
 	p.Set("_txlock", "immediate")
+	p.Add("_pragma", "journal_size_limit(4194304)") // what one large import leaves is given back
 	return p
 }
 
