@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"strings"
 )
 
 // Lengths of a frame and of what is in it, in bytes.
@@ -32,7 +31,7 @@ var (
 func ParseAddress(text string) (Address, error) {
 	var a Address
 	if len(text) == 8 && text[2] == '.' && text[5] == '.' {
-		if _, err := hex.Decode(a[:], []byte(strings.ReplaceAll(text, ".", ""))); err == nil {
+		if _, err := hex.Decode(a[:], []byte(text[:2]+text[3:5]+text[6:])); err == nil {
 			return a, nil
 		}
 	}
