@@ -71,7 +71,7 @@ func (b *bus) devices(now time.Time) []Device {
 		if u == nil {
 			continue
 		}
-		online := b.up && !b.silenced(u.number)
+		online := b.up && b.pulled == 0 && !b.silenced(u.number)
 		for _, p := range u.nodes {
 			d := p.state(now, b)
 			d.Frames, d.Writes, d.Online = u.frames, u.writes, online
@@ -175,7 +175,7 @@ func (b *bus) state(now time.Time) BusState {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n := b.counts
-	s := BusState{Name: b.name, Kind: string(b.kind), Port: b.where, Up: b.up, Units: len(b.units),
+	s := BusState{Name: b.name, Kind: string(b.kind), Port: b.where, Up: b.up && b.pulled == 0, Units: len(b.units),
 		Frames: n.requests, Answers: n.answers, BytesReceived: n.bytesIn, BytesSent: n.bytesOut,
 		SilenceViolations: n.silenceViolations, Collisions: n.collisions, Garbled: n.garbled,
 		Connections: n.connections, Rejected: n.rejections, Faults: map[FaultKind]uint64{}}

@@ -97,13 +97,14 @@ func golden(t *testing.T, port string, u *unit) (*Building, net.Conn) {
 }
 
 func checkVectors(t *testing.T, port string, all []vector) {
+	m := newMemory(1)
 	for _, v := range all {
 		t.Run(v.Name, func(t *testing.T) {
 			number := v.Unit
 			if number == 0 {
 				number = 1
 			}
-			m := newMemory(number)
+			m.number = number
 			m.prepare(t, v)
 			bd, c := golden(t, port, &m.unit)
 			if v.Exception != 0 {
