@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -150,7 +151,7 @@ func wantLine(text string) func([]byte) (int, Verdict) {
 }
 
 func ask(text string) Request {
-	return Request{Frame: []byte(text + "\n"), Scan: wantLine(text), Timeout: 300 * time.Millisecond}
+	return Request{Frame: []byte(text + "\n"), Scan: wantLine(text), Timeout: 5 * time.Second}
 }
 
 func within(t testing.TB, d time.Duration) context.Context {
@@ -188,6 +189,13 @@ func (b *bench) discarded(text string) bool {
 		}
 	}
 	return bytes.Contains(all, []byte(text))
+}
+
+// sent tells whether the flight recorder holds this frame as sent.
+func (b *bench) sent(frame []byte) bool {
+	return slices.ContainsFunc(b.Recent(), func(f appliance.Frame) bool {
+		return f.Direction == appliance.FrameSent && bytes.Equal(f.Bytes, frame)
+	})
 }
 
 func noLeaks(t *testing.T) {
