@@ -76,3 +76,53 @@ func TestMbpollDimsAMainsDimmer(t *testing.T) {
 		})
 	}
 }
+
+// TestMbpollSpeaksToEveryFamily has an independent master read and write a point
+// of each family, over TCP and over a line.
+func TestMbpollSpeaksToEveryFamily(t *testing.T) {
+	points := []struct {
+		profile, address string
+		write, read      []string // nil write: read only
+		want             string
+	}{
+		{"waveshare-relay-8ch", "1", []string{"-t", "0", "-r", "3", "--", "1"}, []string{"-t", "0", "-r", "0", "-c", "8"}, "[0 0 0 1 0 0 0 0]"},
+		{"wirenboard-wb-mr6c", "2", []string{"-t", "4", "-r", "1281", "--", "1"}, []string{"-t", "4", "-r", "1280", "-c", "3"}, "[0 1 0]"},
+		{"wirenboard-wb-mdm3", "3", []string{"-t", "4", "-r", "5", "--", "44"}, []string{"-t", "4", "-r", "0", "-c", "3"}, "[0 44 0]"},
+		{"wirenboard-wb-mao4", "4", []string{"-t", "4", "-r", "20", "--", "50"}, []string{"-t", "4", "-r", "0", "-c", "2"}, "[5000 0]"},
+		{"wirenboard-wb-led-rgbw", "5", []string{"-t", "4", "-r", "2011", "--", "255", "128", "0"}, []string{"-t", "4", "-r", "2014", "-c", "3"}, "[30 100 100]"},
+		{"wirenboard-wb-led-cct", "6", []string{"-t", "4", "-r", "2007", "--", "50", "80"}, []string{"-t", "4", "-r", "2007", "-c", "2"}, "[50 80]"},
+		{"wirenboard-wb-led-white", "7", []string{"-t", "4", "-r", "2003", "--", "9"}, []string{"-t", "4", "-r", "4000"}, "[0]"},
+		{"wirenboard-wb-mrgbw-d-legacy", "8", []string{"-t", "4", "-r", "0", "--", "1", "2", "3", "4"}, []string{"-t", "4", "-r", "0", "-c", "4"}, "[1 2 3 4]"},
+		{"ecodim-dali-gw2", "9/12", []string{"-t", "4", "-r", "3060", "--", "254"}, []string{"-t", "4", "-r", "3062", "-c", "3"}, "[1 4 254]"},
+		{"arlight-dali-logic-lite", "10/12", []string{"-t", "4", "-r", "268", "--", "170"}, []string{"-t", "4", "-r", "2572"}, "[170]"},
+		{"dalion", "11/2.12", []string{"-t", "4", "-r", "208", "--", "255"}, []string{"-t", "4", "-r", "140"}, "[255]"},
+		{"intesis-ibmbsdal", "12/12", []string{"-t", "4", "-r", "1215", "--", "70"}, []string{"-t", "4", "-r", "1206"}, "[70]"},
+		{"eastron-sdm630", "13", nil, []string{"-t", "3:float", "-B", "-r", "74"}, "[0]"},
+		{"eastron-sdm120", "14", nil, []string{"-t", "3:float", "-B", "-r", "342"}, "[1234.5]"},
+	}
+	s := newSite(t).tcp("gateway")
+	for _, p := range points {
+		s.node(p.address, p.profile)
+	}
+	s.serial("line", 19200, "even")
+	for _, p := range points {
+		s.node(p.address, p.profile)
+	}
+	bd := s.run(Options{})
+	for _, bus := range []string{"gateway", "line"} {
+		for _, p := range points {
+			t.Run(bus+" "+p.profile, func(t *testing.T) {
+				unit, _, _ := strings.Cut(p.address, "/")
+				if p.write != nil {
+					if _, out, err := mbpoll(t, bd, bus, append([]string{"-a", unit}, p.write...)...); err != nil {
+						t.Fatalf("write: %v\n%s", err, out)
+					}
+				}
+				got, out, err := mbpoll(t, bd, bus, append([]string{"-a", unit}, p.read...)...)
+				if err != nil || fmt.Sprint(got) != p.want {
+					t.Errorf("read %v, want %s (%v)\n%s", got, p.want, err, out)
+				}
+			})
+		}
+	}
+}

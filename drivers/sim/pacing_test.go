@@ -133,6 +133,14 @@ func TestLineNoticesAClientThatBreaksTheSilence(t *testing.T) {
 	if n := bd.Buses()[0].SilenceViolations; n != 1 {
 		t.Errorf("%d silence violations, want 1", n)
 	}
+	until(time.Now().Add(20 * time.Millisecond))
+	unix.Write(fd, tenRegisters(1))
+	until(time.Now().Add(2 * time.Millisecond)) // the first is on the wire for 8 ms
+	unix.Write(fd, tenRegisters(1))
+	eventually(t, "two requests in one breath are garbled", func() bool {
+		st := bd.Buses()[0]
+		return st.SilenceViolations == 2 && st.Garbled == 1 && st.Frames == 2
+	})
 }
 
 func TestLineNoticesARequestWhileAnAnswerIsOnTheWire(t *testing.T) {

@@ -218,6 +218,8 @@ func (w *wire) hear(now time.Time) error {
 		if !w.last.IsZero() && now.Before(w.last.Add(b.line.silence)) {
 			b.counts.silenceViolations++
 		}
+	} else if _, _, err := parseRTU(w.heard); err == nil {
+		b.counts.silenceViolations++ // a whole request is still on the wire, and this is the next
 	}
 	if w.current != nil {
 		w.collide(now)

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// writeSite writes a site file with a TCP gateway, a serial server and a line.
+func writeSite(t *testing.T, dir string) string {
+	t.Helper()
+	path := filepath.Join(dir, "site.yaml")
+	text := fmt.Sprintf(`
+site: {name: Rehearsal}
+buses:
+  - {name: gateway, driver: modbus, port: "tcp://127.0.0.1:0"}
+  - {name: server, driver: modbus, port: "rtu+tcp://127.0.0.1:0"}
+  - {name: line, driver: modbus, port: %q, line: {baudRate: 9600, parity: none, dataBits: 8, stopBits: 2}}
+nodes:
+  - {id: 1, name: Lobby, bus: gateway, address: 5, profile: wirenboard-wb-mdm3}
+  - {id: 2, name: Desk, bus: server, address: "7/12", profile: ecodim-dali-gw2, groups: [3]}
+  - {id: 3, name: Window, bus: line, address: 6, profile: wirenboard-wb-mr6c}
+shades:
+  - {id: 5001, name: South, node: 3, output: 1, travelUp: 20s, travelDown: 18s}
+`, filepath.Join(dir, "line"))
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestPlaysASiteFileUntilInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	c := command()
+	out, in := io.Pipe()
+	c.SetOut(in)
+	c.SetArgs([]string{"--site", writeSite(t, dir), "--listen", "127.0.0.1:0"})
+	done := make(chan error, 1)
+	go func() {
+		done <- c.ExecuteContext(ctx)
+		in.Close()
+	}()
+	var url string
+	ready := 0
+	for lines := bufio.NewScanner(out); url == "" && lines.Scan(); {
+		if strings.HasPrefix(lines.Text(), "bus ") {
+			ready++
+		}
+		if _, after, ok := strings.Cut(lines.Text(), "control interface at "); ok {
+			url = after
+		}
+	}
+	if url == "" {
+		t.Fatalf("did not start: %v", <-done)
+	}
+	if ready != 3 {
+		t.Errorf("%d buses announced, want 3", ready)
+	}
+	resp, err := http.Get(url + "/devices")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var got struct {
+		Devices []struct {
+			NodeID int
+			Name   string
+			Online bool
+		}
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Devices) != 3 {
+		t.Errorf("devices: %+v", got)
+	}
+	for _, d := range got.Devices {
+		if !d.Online {
+			t.Errorf("%s is offline", d.Name)
+		}
+	}
+	cancel()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Errorf("ended with %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("still running 10 s after the interrupt")
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "line")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the line's link stayed: %v", err)
+	}
+}
+
+func TestRefusesWhatItMustNotDo(t *testing.T) {
+	site := writeSite(t, t.TempDir())
+	for name, args := range map[string][]string{
+		"no site":             {},
+		"missing file":        {"--site", filepath.Join(t.TempDir(), "none.yaml")},
+		"open to the network": {"--site", site, "--listen", "0.0.0.0:0"},
+		"unknown log level":   {"--site", site, "--log-level", "loud"},
+		"negative load":       {"--site", site, "--base-load", "-1"},
+		"stray argument":      {"--site", site, "more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+			defer cancel()
+			c := command()
+			c.SetOut(io.Discard)
+			c.SetErr(io.Discard)
+			c.SetArgs(args)
+			if err := c.ExecuteContext(ctx); err == nil {
+				t.Error("accepted")
+			} else {
+				t.Log(err)
+			}
+		})
+	}
+}
