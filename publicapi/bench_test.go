@@ -4,7 +4,6 @@ import (
 	"compress/gzip"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/pem"
 	"fmt"
 	"io"
 	"log/slog"
@@ -36,8 +35,9 @@ func bigSite(rows int) *appliance.Snapshot {
 	return b.snapshot()
 }
 
-// tlsServer serves h as the controller does and returns its base address.
-func tlsServer(tb testing.TB, h http.Handler) (base string, pool *x509.CertPool) {
+// tlsServer serves h as the controller does. It returns its base address and its
+// certificate.
+func tlsServer(tb testing.TB, h http.Handler) (base string, certPEM []byte) {
 	tb.Helper()
 	certPEM, keyPEM, err := web.SelfSigned([]string{"localhost"}, []net.IP{net.IPv4(127, 0, 0, 1)})
 	if err != nil {
@@ -58,18 +58,13 @@ func tlsServer(tb testing.TB, h http.Handler) (base string, pool *x509.CertPool)
 			tb.Error(err)
 		}
 	})
-	block, _ := pem.Decode(certPEM)
-	x, err := x509.ParseCertificate(block.Bytes)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	pool = x509.NewCertPool()
-	pool.AddCert(x)
-	return "https://" + ln.Addr().String(), pool
+	return "https://" + ln.Addr().String(), certPEM
 }
 
 // client with keep-alive connections, HTTP/1.1 as dashboards and scripts speak.
-func keepAlive(pool *x509.CertPool, connections int) *http.Client {
+func keepAlive(certPEM []byte, connections int) *http.Client {
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(certPEM)
 	return &http.Client{Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: pool}, MaxIdleConnsPerHost: connections, MaxConnsPerHost: connections,
 		DisableCompression: true, ForceAttemptHTTP2: false, ReadBufferSize: 32 << 10,
