@@ -83,7 +83,7 @@ func (b body) text(name string) (string, error) {
 		return "", bad(name, "missing; want a string")
 	}
 	var s string
-	if raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+	if json.Unmarshal(raw, &s) != nil {
 		return "", bad(name, "want a string")
 	}
 	return s, nil
@@ -133,7 +133,7 @@ func (b body) oneOf(name string, words ...string) (string, error) {
 		return "", bad(name, "missing; want one of "+strings.Join(words, ", "))
 	}
 	var s string
-	if raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+	if json.Unmarshal(raw, &s) != nil {
 		return "", bad(name, "want one of "+strings.Join(words, ", "))
 	}
 	for _, w := range words {

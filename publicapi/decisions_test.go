@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http/httptest"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -91,6 +94,65 @@ func TestDecisionTenFailuresInFiveMinutesAre429(t *testing.T) {
 	h.clock.advance(time.Second)
 	if got := h.send("POST", "/svc/api/authenticate", right); got.status != 200 || !strings.Contains(got.body, `"responseCode":1`) {
 		t.Errorf("after five minutes: got %d %s", got.status, got.body)
+	}
+}
+
+func TestDecisionSuccessfulLoginsAreNotBraked(t *testing.T) {
+	h := newHouse(t, lobby().snapshot())
+	for i := range 50 {
+		got := h.send("POST", "/svc/api/authenticate", `{"username":"admin","password":"correct horse admin"}`)
+		if got.status != 200 || !strings.Contains(got.body, `"responseCode":1`) {
+			t.Fatalf("login %d: got %d %s", i+1, got.status, got.body)
+		}
+	}
+}
+
+func TestDecisionLoginsWaitForEachOtherAndTooManyAre503(t *testing.T) {
+	h := newHouse(t, lobby().snapshot())
+	release := make(chan struct{})
+	var begun sync.WaitGroup
+	begun.Add(hashing)
+	var now, most, held atomic.Int64
+	h.accounts.slow = func() {
+		n := now.Add(1)
+		for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+		}
+		if held.Add(1) <= hashing {
+			begun.Done()
+		}
+		<-release
+		now.Add(-1)
+	}
+	// Each from its own address, as the brake would otherwise answer.
+	login := func(i int) answer {
+		r := httptest.NewRequest("POST", "/svc/api/authenticate", strings.NewReader(`{"username":"admin","password":"correct horse admin"}`))
+		r.RemoteAddr = fmt.Sprintf("10.0.%d.%d:1", i/250, i%250)
+		w := httptest.NewRecorder()
+		h.echo.ServeHTTP(w, r)
+		return answer{status: w.Code, header: w.Result().Header, body: strings.TrimSpace(w.Body.String())}
+	}
+	var calls sync.WaitGroup
+	for i := range hashing + loginsWaiting {
+		calls.Go(func() {
+			if got := login(i); got.status != 200 {
+				t.Errorf("a login that waited: got %d %s", got.status, got.body)
+			}
+		})
+	}
+	begun.Wait()
+	for deadline := time.Now().Add(5 * time.Second); len(h.api.logins.places) < hashing+loginsWaiting; {
+		if time.Now().After(deadline) {
+			t.Fatalf("only %d logins wait", len(h.api.logins.places))
+		}
+		runtime.Gosched()
+	}
+	if got := login(999); got.status != 503 || got.header.Get("Retry-After") == "" {
+		t.Errorf("one too many: got %d %s", got.status, got.body)
+	}
+	close(release)
+	calls.Wait()
+	if most.Load() > hashing {
+		t.Errorf("%d passwords were checked at once, want at most %d", most.Load(), hashing)
 	}
 }
 

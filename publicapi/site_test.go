@@ -123,6 +123,8 @@ func lobby() *siteBuilder {
 		cluster(2, "Only lights", []appliance.ID{1}, nil, func(c *appliance.ClusterState) { c.Level, c.Kelvin = 40, 3500 })
 }
 
+var _ Core = (*appliance.Controller)(nil)
+
 // core answers commands as a test wants and remembers them.
 type core struct {
 	snap atomic.Pointer[appliance.Snapshot]
@@ -172,7 +174,8 @@ type accounts struct {
 	passwords map[string]string
 	keys      map[[32]byte]appliance.Key
 	refresh   map[string]refreshed
-	checks    int // passwords looked at
+	checks    int    // passwords looked at
+	slow      func() // called while a password is looked at; may be nil
 	last      int
 }
 
@@ -240,6 +243,9 @@ func (a *accounts) KeyOf(secret string) (appliance.Key, bool) {
 }
 
 func (a *accounts) CheckPassword(_ context.Context, name, password string) (appliance.User, error) {
+	if a.slow != nil {
+		a.slow()
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.checks++
