@@ -30,7 +30,8 @@ type Accounts interface {
 	// CheckPassword takes the same time whether or not the user exists. It fails
 	// with appliance.ErrAuthFailed if the two do not belong together.
 	CheckPassword(ctx context.Context, name, password string) (appliance.User, error)
-	// NewRefreshToken makes a token that outlives restarts.
+	// NewRefreshToken makes a token that outlives restarts. It fails with
+	// appliance.ErrAuthFailed if the user was removed or changed meanwhile.
 	NewRefreshToken(ctx context.Context, user appliance.User) (string, error)
 	// UseRefreshToken tells whose token it is; the token stays good. It fails with
 	// appliance.ErrAuthFailed if it is nobody's (any more).

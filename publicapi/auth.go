@@ -24,7 +24,7 @@ const (
 
 // authFailed is the contract's answer to bad credentials. The status is 200: a 1.0
 // client reads the body.
-var authFailed = []byte(`{"responseCode":0,"errorCode":"AuthFailed"}` + "\n")
+var authFailed = []byte(`{"responseCode":0,"errorCode":"AuthFailed"}`)
 
 // authenticate answers name and password with tokens.
 func (a *API) authenticate(c echo.Context) error {
@@ -42,12 +42,16 @@ func (a *API) authenticate(c echo.Context) error {
 	}
 	user, err := a.login(c, name, password)
 	if errors.Is(err, appliance.ErrAuthFailed) {
+		a.logFailure(c, name)
 		return sendFresh(c, http.StatusOK, authFailed)
 	}
 	if err != nil {
 		return err
 	}
 	refresh, err := a.accounts.NewRefreshToken(c.Request().Context(), user)
+	if errors.Is(err, appliance.ErrAuthFailed) { // removed or changed since a moment ago
+		return sendFresh(c, http.StatusOK, authFailed)
+	}
 	if err != nil {
 		return err
 	}
@@ -61,7 +65,7 @@ func (a *API) authenticate(c echo.Context) error {
 	b = web.AppendJSONString(b, refresh)
 	b = append(b, `,"tokenExpiresOn":`...)
 	b = appendTime(b, expires)
-	b = append(b, '}', '\n')
+	b = append(b, '}')
 	return sendFresh(c, http.StatusOK, b)
 }
 
@@ -95,13 +99,22 @@ func (a *API) login(c echo.Context, name, password string) (appliance.User, erro
 	return user, err
 }
 
+// logFailure notes who could not log in, at most as often as the brake lets it
+// happen. A name that is no account's is not told: people type passwords there.
+func (a *API) logFailure(c echo.Context, name string) {
+	if _, ok := a.accounts.User(name); !ok {
+		name = "(unknown)"
+	}
+	a.log.Warn("login failed", "account", name, "peer", web.Peer(c.Request()).String())
+}
+
 func tooManyFailures(wait time.Duration) error {
 	return &web.Error{Status: http.StatusTooManyRequests, Message: "too many failed logins",
 		Body: authFailed, RetryAfter: wait}
 }
 
 var refreshFailed = &web.Error{Status: http.StatusUnauthorized, Message: "refresh token invalid",
-	Body: []byte(`{"status":false,"message":"Token invalid or expired"}` + "\n")}
+	Body: []byte(`{"status":false,"message":"Token invalid or expired"}`)}
 
 // refreshToken answers a refresh token with a new access token. The refresh
 // token is the credential: a bearer token beside it is not needed and may be
@@ -132,7 +145,7 @@ func (a *API) refreshToken(c echo.Context) error {
 	}
 	b := append([]byte(nil), `{"status":true,"message":"Token valid","auth_token":`...)
 	b = web.AppendJSONString(b, token)
-	b = append(b, '}', '\n')
+	b = append(b, '}')
 	return sendFresh(c, http.StatusOK, b)
 }
 

@@ -115,7 +115,7 @@ func BenchmarkLightLevels(b *testing.B) {
 	h := newHouse(b, bigSite(1000))
 	token := h.token(appliance.RoleViewer)
 	sample := h.send("GET", "/svc/api/getLightLevels", "", "Authorization: Bearer "+token)
-	body := []byte(sample.body + "\n")
+	body := []byte(sample.body)
 	bare := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for name, values := range sample.header {
 			w.Header()[name] = values

@@ -195,7 +195,7 @@ func (a *API) perform(c echo.Context, cmd appliance.Command) error {
 		b = append(b, shadeState(motionOf(a.core.Snapshot(), cmd.Target))...)
 		b = append(b, '"')
 	}
-	return sendFresh(c, http.StatusOK, append(b, '}', '\n'))
+	return sendFresh(c, http.StatusOK, append(b, '}'))
 }
 
 func overloaded(cause error) error {

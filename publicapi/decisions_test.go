@@ -97,6 +97,12 @@ func TestDecisionTenFailuresInFiveMinutesAre429(t *testing.T) {
 	}
 }
 
+func TestDecisionAUserRemovedDuringItsLoginIsAuthFailed(t *testing.T) {
+	h := newHouse(t, lobby().snapshot())
+	h.accounts.after = func() { delete(h.accounts.users, "admin") }
+	h.send("POST", "/svc/api/authenticate", `{"username":"admin","password":"correct horse admin"}`).want(t, 200, authFailure)
+}
+
 func TestDecisionSuccessfulLoginsAreNotBraked(t *testing.T) {
 	h := newHouse(t, lobby().snapshot())
 	for i := range 50 {
@@ -540,8 +546,12 @@ func TestDecisionSecretsAreNotLogged(t *testing.T) {
 	h.send("POST", "/svc/api/refreshToken", `{"refresh_token":"refresh-secret"}`)
 	h.send("GET", "/svc/api/getClusters?token=query-secret", "", "Authorization: Bearer header-secret")
 	h.post("/svc/api/channelControl", `{"targetType":1,"command":"ON","note":"body-secret"}`)
+	h.send("POST", "/svc/api/authenticate", `{"username":"a password typed as name","password":"x"}`)
 	log := h.log.String()
-	for _, secret := range []string{"hunter2", "refresh-secret", "query-secret", "header-secret", "body-secret", h.token(appliance.RoleAdmin)[:20]} {
+	if !strings.Contains(log, "login failed") || !strings.Contains(log, "account=admin") {
+		t.Errorf("the failed login is not in the log:\n%s", log)
+	}
+	for _, secret := range []string{"hunter2", "refresh-secret", "query-secret", "header-secret", "body-secret", "typed as name", h.token(appliance.RoleAdmin)[:20]} {
 		if strings.Contains(log, secret) {
 			t.Errorf("%q is in the log:\n%s", secret, log)
 		}

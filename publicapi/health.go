@@ -9,7 +9,7 @@ import (
 	"svc.internal/controller/web"
 )
 
-var wellBody = []byte(`{"status":1}` + "\n")
+var wellBody = []byte(`{"status":1}`)
 
 // healthz says that the process is alive and answers. It needs no token: a
 // watchdog has none.

@@ -54,7 +54,7 @@ func (r *renderer) list(v view) bool {
 	if n := len(r.b); n > 1 && r.b[n-1] == ',' {
 		r.b = r.b[:n-1]
 	}
-	r.b = append(r.b, ']', '\n')
+	r.b = append(r.b, ']')
 	return ok
 }
 

@@ -176,6 +176,7 @@ type accounts struct {
 	refresh   map[string]refreshed
 	checks    int    // passwords looked at
 	slow      func() // called while a password is looked at; may be nil
+	after     func() // called when it was found right; may be nil
 	last      int
 }
 
@@ -253,12 +254,18 @@ func (a *accounts) CheckPassword(_ context.Context, name, password string) (appl
 	if !ok || a.passwords[name] != password || u.Role == appliance.RoleNone {
 		return appliance.User{}, fmt.Errorf("log in: %w", appliance.ErrAuthFailed)
 	}
+	if a.after != nil {
+		a.after()
+	}
 	return u, nil
 }
 
 func (a *accounts) NewRefreshToken(_ context.Context, user appliance.User) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if u, ok := a.users[user.Name]; !ok || u.UUID != user.UUID || u.Revision != user.Revision {
+		return "", fmt.Errorf("make a refresh token: %w", appliance.ErrAuthFailed)
+	}
 	a.last++
 	token := fmt.Sprintf("refresh-%d", a.last)
 	a.refresh[token] = refreshed{user.UUID, user.Revision, user.Name}
@@ -385,7 +392,7 @@ func (h *house) sendWith(ctx context.Context, method, path, body string, headers
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return answer{res.StatusCode, res.Header, strings.TrimSuffix(string(data), "\n")}
+	return answer{res.StatusCode, res.Header, string(data)}
 }
 
 // get and post do it as the api_service user.

@@ -125,7 +125,7 @@ func (e *Error) answer(c echo.Context) error {
 	if body == nil {
 		body = append(body, `{"status":0,"message":`...)
 		body = AppendJSONString(body, e.Message)
-		body = append(body, '}', '\n')
+		body = append(body, '}')
 	}
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	if len(body) > 0 {
