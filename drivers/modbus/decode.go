@@ -50,8 +50,8 @@ type Reading struct {
 	Data         string   `json:"data,omitempty"`    // hexadecimal, where nothing more is known
 }
 
-// DecodeRTU explains one RTU frame, checksum included. A wrong checksum is told
-// in CRCOK and is no error; what cannot be a frame is.
+// DecodeRTU explains one RTU frame, checksum included. With a wrong checksum it is
+// explained all the same, with CRCOK false, and an error says so.
 func DecodeRTU(frame []byte) (Decoded, error) {
 	if len(frame) < 4 || len(frame) > 256 {
 		return Decoded{}, fmt.Errorf("an RTU frame has 4 to 256 bytes, not %d", len(frame))
@@ -59,6 +59,11 @@ func DecodeRTU(frame []byte) (Decoded, error) {
 	ok := crcOK(frame)
 	d, err := decodePDU(frame[0], frame[1:len(frame)-2])
 	d.CRCOK = &ok
+	if !ok {
+		n := len(frame) - 2
+		want := binary.LittleEndian.AppendUint16(nil, crc16(frame[:n]))
+		return d, fmt.Errorf("checksum % X is wrong, these bytes have % X", frame[n:], want)
+	}
 	return d, err
 }
 
