@@ -183,7 +183,7 @@ func (b *bus) checkLink(now time.Time) {
 	case why == nil && !b.up:
 		b.up, b.why = true, nil
 		for _, d := range b.devices {
-			d.fails, d.backoff, d.restUntil = 0, 0, time.Time{}
+			d.fails, d.backoff, d.restReads, d.restWrites = 0, 0, time.Time{}, time.Time{}
 		}
 		b.shown = time.Time{}
 		b.log.Info("bus is up")

@@ -36,7 +36,9 @@ type device struct {
 	firstFail time.Time
 	backoff   time.Duration
 	probeAt   time.Time // while fails > 0: not asked before
-	restUntil time.Time // a late answer could still come and be mistaken
+	// A late answer could still come until then, and be mistaken for that of another
+	// read, or of another write.
+	restReads, restWrites time.Time
 	stats     BusStats
 }
 
@@ -45,7 +47,6 @@ func (d *device) success(at time.Time) bool {
 	came := !d.online
 	d.online, d.answered, d.lastSeen = true, true, at
 	d.fails, d.backoff = 0, 0
-	d.restUntil = time.Time{}
 	return came
 }
 

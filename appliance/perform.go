@@ -11,6 +11,7 @@ import (
 // task is what the bus does next: an exchange and whom to tell.
 type task struct {
 	exchange *Exchange
+	write    bool
 	expiry   time.Time // zero: none
 	yields   bool      // gives way to anything more urgent until an answer begins
 	dead     bool      // spent on a device that does not answer
@@ -41,7 +42,7 @@ func (b *bus) next(now time.Time) (*task, time.Duration) {
 
 	p, at := b.schedule.pick(now, func(p *pollState) bool {
 		d := b.device(p.Device)
-		return !d.suspect() && !d.restUntil.After(now)
+		return !d.suspect() && !d.restReads.After(now)
 	})
 	if p != nil && fits(&p.Exchange) {
 		return b.pollTask(p, now), 0
@@ -93,14 +94,18 @@ func (b *bus) nextWork(now time.Time) (*work, time.Time) {
 	return best, soonest
 }
 
-// readyAt is when a work may go on. A stop does not wait for a late answer of its
-// device; it will be confirmed by reading instead.
+// readyAt is when a work may go on. A write that is repeated need not wait for a
+// late answer to itself: whichever answer comes, the device has obeyed. A stop waits
+// for nothing; it will be confirmed by reading.
 func (b *bus) readyAt(w *work) time.Time {
-	at := w.notBefore
-	if d := b.devices[w.exchange().Device]; d != nil && (!w.stop || w.verifying) {
-		at = later(at, d.restUntil)
+	d := b.devices[w.exchange().Device]
+	switch {
+	case d == nil, !w.verifying && (w.stop || w.tries > 0):
+		return w.notBefore
+	case w.verifying:
+		return later(w.notBefore, d.restReads)
 	}
-	return at
+	return later(w.notBefore, d.restWrites)
 }
 
 // nextProbe asks one device that does not answer, within the bus time allowed for
@@ -113,7 +118,7 @@ func (b *bus) nextProbe(now time.Time, fits func(*Exchange) bool) (*task, time.T
 		if !d.suspect() {
 			continue
 		}
-		at := later(d.probeAt, d.restUntil)
+		at := later(d.probeAt, d.restReads)
 		if at.After(now) {
 			if soonest.IsZero() || at.Before(soonest) {
 				soonest = at
@@ -166,7 +171,7 @@ func (b *bus) do(ctx context.Context, t *task) {
 	}
 	dead := t.dead && err != nil
 	b.use.add(end, end.Sub(start), dead || errors.Is(err, ErrSilent))
-	b.account(t.exchange, res, err, end)
+	b.account(t, res, err, end)
 	if errors.Is(err, ErrSilent) || dead {
 		b.probes.refill(end)
 		b.probes.spend(end.Sub(start))
@@ -175,7 +180,8 @@ func (b *bus) do(ctx context.Context, t *task) {
 }
 
 // account keeps the health of the device and the counters.
-func (b *bus) account(e *Exchange, res Result, err error, now time.Time) {
+func (b *bus) account(t *task, res Result, err error, now time.Time) {
+	e := t.exchange
 	var d *device
 	both := []*BusStats{&b.stats}
 	if e.Device != "" {
@@ -196,15 +202,24 @@ func (b *bus) account(e *Exchange, res Result, err error, now time.Time) {
 		}
 	case errors.Is(err, ErrSilent), errors.Is(err, ErrDamaged):
 		if errors.Is(err, ErrSilent) {
-			d.restUntil = now.Add(e.Late)
+			d.rest(t.write, now.Add(e.Late))
 		}
 		if d.failure(now) {
 			b.state.setOnline(d.nodes, false, time.Time{})
 			b.log.Warn("device is offline", "device", e.Device, "why", err)
 		}
 	case errors.Is(err, ErrPreempted) && !res.Sent.IsZero():
-		d.restUntil = now.Add(e.Late)
+		d.rest(t.write, now.Add(e.Late))
 	}
+}
+
+// rest leaves the device alone with questions of one kind.
+func (d *device) rest(write bool, until time.Time) {
+	if write {
+		d.restWrites = later(d.restWrites, until)
+		return
+	}
+	d.restReads = later(d.restReads, until)
 }
 
 func (s *BusStats) count(err error) {
@@ -244,13 +259,13 @@ func (b *bus) pollTask(p *pollState, now time.Time) *task {
 
 func (b *bus) workTask(w *work, now time.Time) *task {
 	e := w.exchange()
-	t := &task{exchange: e, expiry: w.expiry, settle: func(res Result, err error, now time.Time) {
+	t := &task{exchange: e, write: !w.verifying, expiry: w.expiry, settle: func(res Result, err error, now time.Time) {
 		b.settleWork(w, res, err, now)
 	}}
 	if w.lone {
 		t.yields, t.dead = true, true
 	}
-	if d := b.devices[e.Device]; d != nil && d.restUntil.After(now) {
+	if d := b.devices[e.Device]; d != nil && t.write && w.tries == 0 && d.restWrites.After(now) {
 		w.unsure = true
 	}
 	return t

@@ -13,6 +13,10 @@ func (b *bus) settleWork(w *work, res Result, err error, now time.Time) {
 	if err != nil && b.tryAgain(w, err, now) {
 		return
 	}
+	if d := b.devices[w.exchange().Device]; d != nil && w.tries > 0 {
+		// Answers to the earlier tries may still be on their way.
+		d.rest(!w.verifying, now.Add(w.exchange().Late))
+	}
 	switch {
 	case w.verifying:
 		b.settleVerify(w, res, err, now)
