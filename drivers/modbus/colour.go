@@ -10,10 +10,21 @@ import (
 // components of a colour in register order.
 func components(c appliance.RGBW) [4]uint8 { return [4]uint8{c.R, c.G, c.B, c.W} }
 
-// colourRaws are the registers' numbers for a colour at a level.
+// colourRaws are the registers' numbers for a colour at a level. A faint colour at
+// a low level would round to darkness: its strongest component stays at 1.
 func (t *thing) colourRaws(c appliance.RGBW, p appliance.Level) (raws [4]float64) {
-	for i, component := range components(c) {
-		raws[i] = t.out.colour[i].spec.componentRaw(component, p)
+	parts := components(c)
+	strongest, dark := 0, true
+	for i, component := range parts {
+		spec := t.out.colour[i].spec
+		raws[i] = spec.componentRaw(component, p)
+		dark = dark && raws[i] == spec.componentRaw(0, 0)
+		if component > parts[strongest] {
+			strongest = i
+		}
+	}
+	if spec := t.out.colour[strongest].spec; dark && p > 0 && parts[strongest] > 0 {
+		raws[strongest] = spec.turned(1)
 	}
 	return raws
 }

@@ -292,7 +292,7 @@ func (t *thing) colourOps(w wish) []op {
 		o := op{things: []*thing{t}, at: t.place(v.write), n: v.write.spec.words(), phase: phaseValue, done: remember}
 		raw := func() []uint16 {
 			colour, level := target()
-			return v.write.spec.pack(v.spec.componentRaw(components(colour)[i], level))
+			return v.write.spec.pack(t.colourRaws(colour, level)[i])
 		}
 		if w.scales() {
 			o.late = raw

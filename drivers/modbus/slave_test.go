@@ -67,16 +67,30 @@ func socketWire(t testing.TB, scheme string) *wire {
 func (w *wire) play(t testing.TB, tcp bool, respond func(request []byte) []piece) {
 	t.Helper()
 	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var now io.Closer // the connection being served
+	over := false
 	t.Cleanup(func() {
 		w.end.Close()
+		mu.Lock()
+		over = true
+		if now != nil {
+			now.Close()
+		}
+		mu.Unlock()
 		wg.Wait()
 	})
 	wg.Add(1)
 	go func() {
 		defer wg.Done()
 		for c := range w.conn {
+			mu.Lock()
+			if now = c; over {
+				c.Close()
+			}
+			mu.Unlock()
 			serve(c, tcp, respond)
-			if !tcp && !strings.Contains(w.port, "://") {
+			if !strings.Contains(w.port, "://") {
 				return
 			}
 		}
