@@ -3,6 +3,7 @@ package dmx
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"strconv"
 )
 
@@ -26,6 +27,8 @@ type Decoded struct {
 
 	Parameters *Widget `json:"parameters,omitempty"`
 	Serial     string  `json:"serial,omitempty"`
+
+	Next *Decoded `json:"next,omitempty"` // frame behind this one, in the same write
 }
 
 // DecodedRDM is an RDM packet, for people. UIDs, data and checksum in hexadecimal.
@@ -46,9 +49,28 @@ type DecodedRDM struct {
 	Checksum      string `json:"checksum"`
 }
 
-// Decode explains one widget frame, with the RDM packet inside if there is one. It
-// is total: any bytes give fields or an error that says what is wrong with them.
+// Decode explains a widget frame, with the RDM packet inside if there is one, or
+// the two that go out in one write. It is total: any bytes give fields or an error
+// that says what is wrong with them.
 func Decode(frame []byte) (any, error) {
+	first, second := frame, []byte(nil)
+	if _, n, ok := cut(frame); ok {
+		first, second = frame[:n], frame[n:]
+	}
+	d, err := decodeOne(first)
+	if err == nil && len(second) > 0 {
+		d.Next, err = decodeOne(second)
+		if err != nil {
+			err = fmt.Errorf("behind the first %d bytes: %w", len(first), err)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+func decodeOne(frame []byte) (*Decoded, error) {
 	f, err := parseFrame(frame)
 	if err != nil {
 		return nil, err

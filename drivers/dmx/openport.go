@@ -1,0 +1,350 @@
+package dmx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"go.bug.st/serial"
+	"golang.org/x/sys/unix"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line"
+)
+
+// openPort is an Enttec Open DMX USB or any RS-485 adapter: a line driver without
+// a processor. The universe is sent again and again by one goroutine of run, with
+// a break that the serial port makes. Nobody answers; all that is known is that
+// the port takes the bytes.
+type openPort struct {
+	where   string // "bus name (port)", for errors
+	path    string
+	log     *slog.Logger
+	options busOptions
+	present func() (slots []byte, active bool)
+	record  recorder
+	wake    chan struct{} // something is to be sent
+
+	mu     sync.Mutex
+	why    error     // why the port is not open; nil: it is
+	shown  []byte    // what was sent last and is repeated; nil: nothing yet
+	sentAt time.Time // when
+	want   *showing  // waits for the next packet
+}
+
+// showing is a change on its way into a packet.
+type showing struct {
+	slots []byte
+	done  chan struct{} // closed when it is over; then:
+	sent  time.Time
+	err   error
+}
+
+const (
+	reopenEvery = 500 * time.Millisecond
+	slotTime    = 44 * time.Microsecond // 11 bits at 250000 baud
+	// adapterLag is how much later than written the last slot leaves a USB adapter.
+	adapterLag  = 2 * time.Millisecond
+	takeLimit   = 500 * time.Millisecond // a port that takes no bytes this long is lost
+	repeatLimit = time.Second            // DMX: fixtures may drop out after this
+)
+
+func newOpenPort(d *Driver, bus appliance.Bus, log *slog.Logger) (*openPort, error) {
+	if !filepath.IsAbs(bus.Port) {
+		return nil, fmt.Errorf("port %q: want a device path from /", bus.Port)
+	}
+	return &openPort{
+		where: fmt.Sprintf("bus %s (%s)", bus.Name, bus.Port), path: bus.Port, options: d.options, present: d.present,
+		log: log.With("port", bus.Port), wake: make(chan struct{}, 1), why: errors.New("not opened yet"),
+	}, nil
+}
+
+func (p *openPort) recent() []appliance.Frame { return p.record.recent() }
+func (p *openPort) follow(ctx context.Context) <-chan appliance.Frame {
+	return p.record.follow(ctx)
+}
+
+func (p *openPort) link() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.why == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %s: %w", appliance.ErrBusDown, p.where, p.why)
+}
+
+func (p *openPort) run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		port, err := openSerial(p.path)
+		if err == nil {
+			p.opened(nil)
+			err = p.feed(ctx, port)
+			port.close()
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		p.opened(err)
+		timer := time.NewTimer(reopenEvery)
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+	p.opened(errors.New("the bus is not running"))
+	return nil
+}
+
+// opened notes that the port is open, or why it is not, and tells changes.
+func (p *openPort) opened(why error) {
+	p.mu.Lock()
+	old := p.why
+	p.why = why
+	lost := p.want
+	if why != nil {
+		p.want = nil
+	}
+	p.mu.Unlock()
+	switch {
+	case why == nil:
+		p.record.add(nil, "port found")
+		p.log.Info("port open")
+	case lost != nil:
+		lost.end(time.Time{}, p.link())
+		fallthrough
+	case old == nil || old.Error() != why.Error():
+		p.record.add(nil, "port lost")
+		p.log.Warn("port cannot be used", "reason", why)
+	}
+}
+
+func (s *showing) end(sent time.Time, err error) {
+	s.sent, s.err = sent, err
+	close(s.done)
+}
+
+// feed sends packets until ctx ends or the port is lost.
+func (p *openPort) feed(ctx context.Context, port *serialPort) error {
+	period := time.Second / time.Duration(p.options.rate)
+	for ctx.Err() == nil {
+		slots, change := p.next()
+		if slots == nil {
+			select {
+			case <-ctx.Done():
+			case <-p.wake:
+			}
+			continue
+		}
+		begun := time.Now()
+		sent, err := p.packet(ctx, port, slots)
+		p.over(slots, change, sent, err)
+		if err != nil {
+			return err
+		}
+		// A change does not wait for the period, only for the packet before it.
+		if until := time.Until(begun.Add(period)); until > 0 {
+			timer := time.NewTimer(until)
+			select {
+			case <-ctx.Done():
+			case <-p.wake:
+			case <-timer.C:
+			}
+			timer.Stop()
+		}
+	}
+	return nil
+}
+
+// next is what the next packet carries: a change, or what was shown before.
+func (p *openPort) next() ([]byte, *showing) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if change := p.want; change != nil {
+		p.want = nil
+		return change.slots, change
+	}
+	if p.shown == nil {
+		if slots, active := p.present(); active {
+			p.shown = slots
+		}
+	}
+	return p.shown, nil
+}
+
+// over keeps what was sent, and tells who waits for it.
+func (p *openPort) over(slots []byte, change *showing, sent time.Time, err error) {
+	p.mu.Lock()
+	if err == nil {
+		if !slices.Equal(p.shown, slots) || time.Since(p.sentAt) > repeatLimit || change != nil {
+			p.record.add(outputFrame(nil, slots), "")
+		}
+		p.shown, p.sentAt = slots, sent
+	}
+	p.mu.Unlock()
+	if change == nil {
+		return
+	}
+	if err != nil {
+		err = fmt.Errorf("%w: %s: %w", appliance.ErrBusDown, p.where, err)
+	}
+	change.end(sent, err)
+}
+
+// packet sends one packet and returns when its last slot is on the wire.
+func (p *openPort) packet(ctx context.Context, port *serialPort, slots []byte) (time.Time, error) {
+	if err := port.set.Break(p.options.breakTime); err != nil {
+		return time.Time{}, fmt.Errorf("the port cannot make a break: %w", err)
+	}
+	mark := time.Now().Add(p.options.markTime)
+	if err := line.SleepUntil(ctx, mark); err != nil {
+		return time.Time{}, err
+	}
+	begun := time.Now()
+	bytes := append([]byte{0}, slots...)
+	if err := port.file.SetWriteDeadline(begun.Add(takeLimit)); err != nil {
+		return time.Time{}, err
+	}
+	if _, err := port.file.Write(bytes); err != nil {
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			err = errors.New("the adapter takes no more bytes")
+		case errors.Is(err, unix.EIO):
+			err = errors.New("the adapter was unplugged")
+		}
+		return time.Time{}, err
+	}
+	sent := begun.Add(time.Duration(len(bytes)) * slotTime)
+	for port.unsent() > 0 {
+		if time.Since(begun) > takeLimit {
+			return time.Time{}, errors.New("the adapter sends no more bytes")
+		}
+		if err := line.SleepUntil(ctx, time.Now().Add(time.Millisecond)); err != nil {
+			return sent, nil // the end of the run; the packet is on its way
+		}
+	}
+	if err := line.SleepUntil(ctx, sent.Add(adapterLag)); err != nil {
+		return sent, nil
+	}
+	return sent, nil
+}
+
+// show hands a change to the next packet and waits until that is on the wire.
+func (p *openPort) show(ctx context.Context, preempt <-chan struct{}, slots []byte) (time.Time, error) {
+	change := &showing{slots: slots, done: make(chan struct{})}
+	p.mu.Lock()
+	up := p.why == nil
+	if up {
+		p.want = change
+	}
+	p.mu.Unlock()
+	if !up {
+		return time.Time{}, p.link()
+	}
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+	var why error
+	select {
+	case <-change.done:
+		return change.sent, change.err
+	case <-preempt:
+		why = appliance.ErrPreempted
+	case <-ctx.Done():
+		why = appliance.ErrExpired
+	}
+	p.mu.Lock()
+	withdrawn := p.want == change
+	if withdrawn {
+		p.want = nil
+	}
+	p.mu.Unlock()
+	if withdrawn {
+		return time.Time{}, fmt.Errorf("%s: %w before the packet began", p.where, why)
+	}
+	<-change.done // the packet is being sent; takeLimit bounds that
+	return change.sent, change.err
+}
+
+// check tells whether packets go out.
+func (p *openPort) check(context.Context, <-chan struct{}) (time.Time, error) {
+	if err := p.link(); err != nil {
+		return time.Time{}, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shown != nil && !p.sentAt.IsZero() && time.Since(p.sentAt) > repeatLimit {
+		return p.sentAt, fmt.Errorf("%w: %s: no packet went out for %v", appliance.ErrSilent, p.where, time.Since(p.sentAt).Round(time.Millisecond))
+	}
+	return p.sentAt, nil
+}
+
+func (p *openPort) busy(slots int) (typical, worst time.Duration) {
+	packet := p.options.breakTime + p.options.markTime + time.Duration(slots+1)*slotTime + adapterLag
+	return packet, packet + takeLimit
+}
+
+// serialPort is an open port. go.bug.st/serial sets it up and makes breaks; bytes
+// pass through a descriptor of our own, which has deadlines and a lock that keeps
+// a second program out even if root runs it.
+type serialPort struct {
+	file *os.File
+	raw  syscall.RawConn
+	set  serial.Port
+}
+
+func openSerial(path string) (*serialPort, error) {
+	fd, err := unix.Open(path, unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ENXIO), errors.Is(err, unix.ENODEV), errors.Is(err, unix.EIO):
+		return nil, fmt.Errorf("%s is not there: is the adapter plugged in?", path)
+	case errors.Is(err, fs.ErrPermission):
+		return nil, fmt.Errorf("no permission to open %s: the user needs to be in the group that owns it (dialout)", path)
+	case err != nil:
+		return nil, fmt.Errorf("open %s: %w; another program may use it", path, err)
+	}
+	file := os.NewFile(uintptr(fd), path)
+	if err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		file.Close()
+		return nil, fmt.Errorf("lock %s: %w: another program uses it, stop that first", path, err)
+	}
+	set, err := serial.Open(path, &serial.Mode{BaudRate: dmxLine.BaudRate, DataBits: 8, Parity: serial.NoParity, StopBits: serial.TwoStopBits})
+	if err != nil {
+		file.Close()
+		return nil, fmt.Errorf("set up %s: %w", path, err)
+	}
+	raw, err := file.SyscallConn()
+	if err != nil {
+		set.Close()
+		file.Close()
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	return &serialPort{file: file, raw: raw, set: set}, nil
+}
+
+// unsent counts the bytes that have not left the machine; a driver that cannot
+// tell counts as empty.
+func (s *serialPort) unsent() (n int) {
+	s.raw.Control(func(fd uintptr) {
+		var err error
+		if n, err = unix.IoctlGetInt(int(fd), unix.TIOCOUTQ); err != nil {
+			n = 0
+		}
+	})
+	return n
+}
+
+func (s *serialPort) close() {
+	s.raw.Control(func(fd uintptr) { unix.IoctlSetInt(int(fd), unix.TCFLSH, unix.TCOFLUSH) })
+	s.file.Close()
+	s.set.Close()
+}
