@@ -1,0 +1,110 @@
+package dmxsim
+
+import (
+	"slices"
+	"time"
+)
+
+// Faults of a widget and its line. The zero value is health.
+type Faults struct {
+	// DeafUntil: until then nothing is heard or answered.
+	DeafUntil time.Time
+	// NoParameters: label 3 is not answered.
+	NoParameters bool
+	// Late delays every answer.
+	Late time.Duration
+	// Damage is the part of answers, 0 to 1, in which one byte is changed.
+	Damage float64
+	// Noise bytes come before every answer.
+	Noise int
+}
+
+func (f Faults) deaf(now time.Time) bool { return now.Before(f.DeafUntil) }
+
+// SetFaults replaces the faults.
+func (w *Widget) SetFaults(f Faults) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.faults = f
+}
+
+// Slot returns what is on the wire in a slot, 1 to 512, and since when.
+func (w *Widget) Slot(n int) (value byte, since time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.settle(time.Now())
+	return w.universe[n-1], w.changed[n-1]
+}
+
+// Universe returns all 512 slots as they are on the wire.
+func (w *Widget) Universe() [512]byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.settle(time.Now())
+	return w.universe
+}
+
+// Used is how many slots the last universe had.
+func (w *Widget) Used() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.used
+}
+
+// Outputting reports whether packets are on the wire, and since when not.
+func (w *Widget) Outputting() (bool, time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.everSent && w.stoppedAt.IsZero(), w.stoppedAt
+}
+
+// Counters returns the counts of frames.
+func (w *Widget) Counters() Counters {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := w.counters
+	c.ByLabel = make(map[int]int)
+	for l, n := range w.counters.ByLabel {
+		c.ByLabel[l] = n
+	}
+	return c
+}
+
+// Events returns the last frames from the host, oldest first, 4096 at most.
+func (w *Widget) Events() []Event {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.log)
+}
+
+// Light is what a lamp really emits.
+type Light struct {
+	Level     int     // percent, of the whole lamp
+	Kelvin    int     // 0: not a tunable white, or dark
+	RGBW      [4]byte // raw share of each colour at full level; zero without colours
+	ChangedAt time.Time
+}
+
+// Device is one fixture and what its lamps emit.
+type Device struct {
+	Name, Address, Profile string
+	Channels               []Light
+}
+
+// Devices returns the true light of every fixture. Without a signal for
+// [Config.HoldFor] all are dark.
+func (w *Widget) Devices() []Device {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := time.Now()
+	w.settle(now)
+	universe := w.universe
+	if !w.stoppedAt.IsZero() && now.Sub(w.stoppedAt) > w.config.HoldFor || !w.everSent {
+		universe = [512]byte{}
+	}
+	var list []Device
+	for _, f := range w.fixtures {
+		list = append(list, f.emits(&universe, &w.changed))
+	}
+	return list
+}
