@@ -108,6 +108,10 @@ func (d *Driver) explain(r request, l *listener, err error) error {
 	return fmt.Errorf("%s: %w: %s", what, err, l.passed)
 }
 
+// lateLeast is the least time after a time-out in which an answer may still come, unless settings say
+// otherwise.
+const lateLeast = 400 * time.Millisecond
+
 // late is how long after a time-out a unit's answer may still come and be taken
 // for the next one. Transaction numbers make that impossible on Modbus TCP.
 func (d *Driver) late(u *unit) time.Duration {
@@ -119,7 +123,7 @@ func (d *Driver) late(u *unit) time.Duration {
 	case u.profile.Timing.LateAnswer > 0:
 		return u.profile.Timing.LateAnswer
 	}
-	return max(time.Second, 2*u.timeout)
+	return max(lateLeast, 2*u.timeout)
 }
 
 // tcpAirtime stands for one exchange on a socket, whose real time is that of the
