@@ -107,7 +107,13 @@ func (s *Store) hash(ctx context.Context, fn func()) error {
 		s.waiting.Add(-1)
 		return fmt.Errorf("check a password: %w", appliance.ErrOverloaded)
 	}
-	defer s.waiting.Add(-1)
+	defer func() {
+		if s.waiting.Add(-1) == 0 {
+			// The hash's memory is most of what this process ever uses; waiting for the
+			// collector would hold it for minutes on a board with little.
+			debug.FreeOSMemory()
+		}
+	}()
 	select {
 	case s.hashing <- struct{}{}:
 	case <-ctx.Done():
