@@ -44,8 +44,9 @@ type Exchange struct {
 	Airtime, Worst time.Duration
 	// Late is how long after a time-out an answer may still come that could be
 	// mistaken for the answer to the device's next read, if this is a read, or write,
-	// if it is a write. The device is not asked another one that long. Zero where
-	// answers carry a transaction number.
+	// if it is a write. That long the device is not asked for another read, and the
+	// acknowledgement of another write is believed only when a read confirms it.
+	// Zero where answers carry a transaction number.
 	Late time.Duration
 	// Do performs the exchange. It does not begin a frame that cannot be out
 	// before the deadline of ctx (ErrExpired). Its error wraps one of ErrSilent,

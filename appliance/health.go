@@ -39,7 +39,7 @@ type device struct {
 	// A late answer could still come until then, and be mistaken for that of another
 	// read, or of another write.
 	restReads, restWrites time.Time
-	stats     BusStats
+	stats                 BusStats
 }
 
 // success returns true when the device has just come online.

@@ -94,18 +94,14 @@ func (b *bus) nextWork(now time.Time) (*work, time.Time) {
 	return best, soonest
 }
 
-// readyAt is when a work may go on. A write that is repeated need not wait for a
-// late answer to itself: whichever answer comes, the device has obeyed. A stop waits
-// for nothing; it will be confirmed by reading.
+// readyAt is when a work may go on. A write never waits for a late answer to an
+// earlier one; while one could come, an acknowledgement is not believed before it
+// was confirmed by reading. A read waits, since nothing else would confirm it.
 func (b *bus) readyAt(w *work) time.Time {
-	d := b.devices[w.exchange().Device]
-	switch {
-	case d == nil, !w.verifying && (w.stop || w.tries > 0):
-		return w.notBefore
-	case w.verifying:
+	if d := b.devices[w.exchange().Device]; d != nil && w.verifying {
 		return later(w.notBefore, d.restReads)
 	}
-	return later(w.notBefore, d.restWrites)
+	return w.notBefore
 }
 
 // nextProbe asks one device that does not answer, within the bus time allowed for
