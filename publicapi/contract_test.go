@@ -126,9 +126,9 @@ const (
 	nodeRecord1  = `{"id":1,"name":"Downlights","clusterId":1,"clusterName":"Lobby","tagType":"NODE","channelCount":1,"status":"ONLINE","dimLevel":40,"colorLevel":3500,"rgbw":"0:0:0:0","power":12.3,"lastSeen":"2026-03-04T05:06:07Z"}`
 	nodeRecord2  = `{"id":2,"name":"Cove \"blue\" \\ ü","clusterId":1,"clusterName":"Lobby","tagType":"NODE","channelCount":1,"status":"ONLINE","dimLevel":80,"colorLevel":0,"rgbw":"1:20:255:0","power":0,"lastSeen":"2026-03-04T05:06:07Z"}`
 	nodeRecord3  = `{"id":3,"name":"Meter","clusterId":1,"clusterName":"Lobby","tagType":"PERIPHERAL","channelCount":1,"status":"ONLINE","dimLevel":0,"colorLevel":0,"rgbw":"0:0:0:0","power":-250,"lastSeen":"2026-03-04T05:06:07Z"}`
-	nodeRecord4  = `{"id":4,"name":"Dead","clusterId":1,"clusterName":"Lobby","tagType":"NODE","channelCount":1,"status":"OFFLINE","dimLevel":null,"colorLevel":0,"rgbw":"0:0:0:0","power":0,"lastSeen":null}`
+	nodeRecord4  = `{"id":4,"name":"Dead","clusterId":1,"clusterName":"Lobby","tagType":"NODE","channelCount":1,"status":"OFFLINE","dimLevel":0,"colorLevel":0,"rgbw":"0:0:0:0","power":0,"lastSeen":null}`
 	shadeRecord1 = `{"id":5001,"name":"South","nodeId":3,"clusterId":1,"clusterName":"Lobby","shadeLevel":30,"shadeState":"STOPPED","status":"ONLINE","lastSeen":"2026-03-04T05:06:08Z"}`
-	shadeRecord2 = `{"id":5002,"name":"West","nodeId":3,"clusterId":1,"clusterName":"Lobby","shadeLevel":null,"shadeState":"UNKNOWN","status":"OFFLINE","lastSeen":"2026-03-04T05:06:08Z"}`
+	shadeRecord2 = `{"id":5002,"name":"West","nodeId":3,"clusterId":1,"clusterName":"Lobby","shadeLevel":0,"shadeState":"UNKNOWN","status":"OFFLINE","lastSeen":"2026-03-04T05:06:08Z"}`
 )
 
 func TestContractDiscoveryEndpoints(t *testing.T) {

@@ -302,7 +302,7 @@ func TestDecisionShadeDirectionInvertedTurnsNumbersOnly(t *testing.T) {
 	b := lobby()
 	b.s.Site.Settings.InvertShades = true
 	h := newHouse(t, b.snapshot())
-	if got := h.get("/svc/api/getShades").body; !strings.Contains(got, `"shadeLevel":70`) || !strings.Contains(got, `"shadeLevel":null`) {
+	if got := h.get("/svc/api/getShades").body; !strings.Contains(got, `"shadeLevel":70`) || !strings.Contains(got, `"shadeLevel":0,"shadeState":"UNKNOWN"`) {
 		t.Errorf("getShades: got %s", got)
 	}
 	h.get("/svc/api/getLightLevels?targetType=3&targetId=5001").

@@ -144,24 +144,12 @@ func (r *renderer) node(n *appliance.NodeState, cluster appliance.ID) {
 	r.b = append(r.b, n.Tag...)
 	r.integer(`","channelCount":`, len(n.Channels))
 	r.status(n.Online)
-	r.b = append(r.b, `,"dimLevel":`...)
-	r.numberOr(n.Level.OK(), n.Abilities&(appliance.CanDim|appliance.CanSwitch) != 0, int(n.Level.Value))
-	r.b = append(r.b, `,"colorLevel":`...)
-	r.numberOr(n.Kelvin.OK(), n.Abilities.Has(appliance.CanTune), int(n.Kelvin.Value))
-	r.b = append(r.b, `,"rgbw":`...)
-	if n.RGBW.OK() || !n.Abilities.Has(appliance.CanColour) {
-		r.b = append(r.b, '"')
-		r.b = appendRGBW(r.b, n.RGBW.Value)
-		r.b = append(r.b, '"')
-	} else {
-		r.b = append(r.b, "null"...)
-	}
-	r.b = append(r.b, `,"power":`...)
-	if n.Power.OK() || !n.Abilities.Has(appliance.CanMeasure) {
-		r.b = appendPower(r.b, n.Power.Value)
-	} else {
-		r.b = append(r.b, "null"...)
-	}
+	r.integer(`,"dimLevel":`, int(n.Level.Value))
+	r.integer(`,"colorLevel":`, int(n.Kelvin.Value))
+	r.b = append(r.b, `,"rgbw":"`...)
+	r.b = appendRGBW(r.b, n.RGBW.Value)
+	r.b = append(r.b, `","power":`...)
+	r.b = appendPower(r.b, n.Power.Value)
 	r.lastSeen(n.LastSeen)
 }
 
@@ -175,10 +163,13 @@ func (r *renderer) shade(sh *appliance.ShadeState, cluster appliance.ID) {
 	r.text(`,"name":`, sh.Shade.Name)
 	r.integer(`,"nodeId":`, int(sh.Shade.Node))
 	r.membership(cluster)
-	r.b = append(r.b, `,"shadeLevel":`...)
-	r.numberOr(sh.Position.OK(), true, int(turned(sh.Position.Value, r.invert)))
+	level := appliance.Position(0)
+	if sh.Position.OK() {
+		level = turned(sh.Position.Value, r.invert)
+	}
+	r.integer(`,"shadeLevel":`, int(level))
 	r.b = append(r.b, `,"shadeState":"`...)
-	r.b = append(r.b, shadeState(sh.Motion)...)
+	r.b = append(r.b, shadeStateOf(sh)...)
 	r.b = append(r.b, '"')
 	r.status(sh.Online)
 	r.lastSeen(sh.LastSeen)
@@ -213,20 +204,6 @@ func (r *renderer) lastSeen(at time.Time) {
 		r.times = append(r.times, part{from, len(r.b)})
 	}
 	r.b = append(r.b, '}', ',')
-}
-
-// numberOr writes a value that is known, 0 for one that the device does not have
-// (as the aggregates of clusters do), and null for one that it has and that is
-// not known: an error never becomes a number.
-func (r *renderer) numberOr(known, has bool, v int) {
-	if !known && has {
-		r.b = append(r.b, "null"...)
-		return
-	}
-	if !known {
-		v = 0
-	}
-	r.b = strconv.AppendInt(r.b, int64(v), 10)
 }
 
 func (r *renderer) integer(key string, v int) {

@@ -26,6 +26,15 @@ func shadeState(m appliance.Motion) string {
 	return "UNKNOWN"
 }
 
+// shadeStateOf is the state in a shade's record. A shade that stands at a position
+// nobody knows is UNKNOWN, since its shadeLevel says nothing.
+func shadeStateOf(sh *appliance.ShadeState) string {
+	if sh.Motion == appliance.Stopped && !sh.Position.OK() {
+		return shadeState(appliance.MotionUnknown)
+	}
+	return shadeState(sh.Motion)
+}
+
 // motionOf is what the shades of a target are doing: the common motion, Moving
 // if they differ. Shades that are offline do not count; without any other the
 // motion is unknown.
