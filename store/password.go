@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"fmt"
+	"runtime/debug"
 	"unicode/utf8"
 
 	"golang.org/x/crypto/argon2"
