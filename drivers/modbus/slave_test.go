@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line"
 	"svc.internal/controller/drivers/line/pty"
 )
 
@@ -202,15 +203,6 @@ func (b *bank) written() []string {
 	}
 	b.frames = nil
 	return list
-}
-
-// count of frames received since the last call.
-func (b *bank) count() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	n := len(b.frames)
-	b.frames = nil
-	return n
 }
 
 // answer is the PDU that answers one, or nil.
@@ -424,4 +416,20 @@ func channel(n appliance.ID, c int) appliance.Ref { return appliance.Ref{Node: n
 
 func level(ref appliance.Ref, p appliance.Level) appliance.Want {
 	return appliance.Want{Ref: ref, Values: appliance.Values{Has: appliance.CanDim, Level: p}}
+}
+
+// lineRequest is a request without the driver around it.
+func lineRequest(frame []byte, scan func([]byte) (int, line.Verdict)) line.Request {
+	return line.Request{Frame: frame, Scan: scan, Timeout: 2 * time.Second}
+}
+
+// until waits for a condition.
+func until(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(4 * deadline); !ok(); {
+		if time.Now().After(end) {
+			t.Fatalf("waited %v in vain: %s", 4*deadline, what)
+		}
+		<-time.After(5 * time.Millisecond)
+	}
 }
