@@ -272,7 +272,7 @@ func (w *Widget) other(label byte, data []byte) [][]byte {
 		return [][]byte{wrap(10, byte(s), byte(s>>8), byte(s>>16), byte(s>>24))}
 	case 7, 11:
 		if w.config.FirmwareHigh == 2 {
-			return w.rdm(label, data)
+			return w.rdm(data)
 		}
 	}
 	return nil
