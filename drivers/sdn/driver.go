@@ -1,0 +1,66 @@
+package sdn
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line"
+)
+
+var (
+	_ appliance.OpenFunc = Open
+	_ appliance.Driver   = (*Driver)(nil)
+	_ appliance.Recorder = (*Driver)(nil)
+	_ appliance.Linker   = (*Driver)(nil)
+	_ appliance.Scanner  = (*Driver)(nil)
+)
+
+// Driver speaks SDN on one bus.
+type Driver struct {
+	name    string
+	options busOptions
+	log     *slog.Logger
+	report  func([]appliance.Reading)
+	line    *line.Line
+	char    time.Duration // one character on the copper
+	socket  bool          // the copper is behind a serial server
+
+	motors map[Address]*motor
+	all    []*motor // ascending node
+	shades map[appliance.ID]*motor
+	groups map[Address]*group
+	// incomplete: there are motors on the bus that "all" must not move.
+	incomplete bool
+
+	mu sync.Mutex // guards what the motors are known to do, and:
+	// found are the nodes that told their address lately, asked or not.
+	found   map[Address]*sighting
+	noise   int  // bytes that made no frame
+	intrude bool // another master with our address was seen, and told of
+}
+
+// group is a set of motors that one frame moves.
+type group struct {
+	address Address
+	members []*motor
+	// spoilt: a motor is in it that must not be moved along.
+	spoilt bool
+}
+
+// Run keeps the port open until ctx ends.
+func (d *Driver) Run(ctx context.Context) error { return d.line.Run(ctx) }
+
+// Link returns nil when the bus is usable, else why not.
+func (d *Driver) Link() error { return d.line.Link() }
+
+// Recent returns the last frames, oldest first.
+func (d *Driver) Recent() []appliance.Frame { return d.line.Recent() }
+
+// Follow sends every frame from now on until ctx ends.
+func (d *Driver) Follow(ctx context.Context) <-chan appliance.Frame { return d.line.Follow(ctx) }
+
+// airtime is how long n characters last on the copper.
+func (d *Driver) airtime(n int) time.Duration { return time.Duration(n) * d.char }

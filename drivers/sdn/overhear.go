@@ -1,0 +1,130 @@
+package sdn
+
+import (
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+// sighting is a node that told its address.
+type sighting struct {
+	kind  NodeType
+	times int // since the count was last reset
+	mixed bool
+}
+
+// overhear takes what came while nobody was asked, see [line.Config].
+func (d *Driver) overhear(b []byte) int {
+	f, n, ok := peel(b)
+	switch {
+	case ok:
+		d.hear(f)
+		return n
+	case n == 0:
+		if n = lookAhead(b, d.concernsUs); n == 0 {
+			return 0
+		}
+	}
+	d.mu.Lock()
+	d.noise += n
+	d.mu.Unlock()
+	return n
+}
+
+// concernsUs reports whether a frame comes from or goes to somebody we know.
+func (d *Driver) concernsUs(f Frame) bool {
+	return d.motors[f.Source] != nil || d.motors[f.Destination] != nil || f.Destination == d.options.host
+}
+
+// hear learns from frames that were not asked for: what motors tell other masters,
+// and what other masters tell motors. It may be called from any goroutine.
+func (d *Driver) hear(f Frame) {
+	now := time.Now()
+	m := d.motors[f.Source]
+	switch {
+	case f.ID == postNodeAddress:
+		d.sight(f)
+	case f.ID == postMotorPosition && m != nil:
+		if p, ok := readPosition(f.Data); ok {
+			d.tellCore(m.takePosition(p, now))
+		}
+	case f.ID == postMotorStatus && m != nil:
+		if s, ok := readStatus(f.Data); ok {
+			d.tellCore(m.takeStatus(s, now))
+		}
+	case f.Source == d.options.host:
+		d.noteIntruder(f)
+		d.follow(f, now)
+	case f.ID.moves():
+		d.follow(f, now)
+	}
+}
+
+func (d *Driver) tellCore(r []appliance.Reading) {
+	if len(r) > 0 {
+		d.report(r)
+	}
+}
+
+// sight remembers a node that told its address.
+func (d *Driver) sight(f Frame) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.found[f.Source]
+	if s == nil {
+		if len(d.found) >= maxFound {
+			return
+		}
+		s = &sighting{kind: f.From}
+		d.found[f.Source] = s
+	}
+	s.mixed = s.mixed || s.kind != f.From
+	s.times++
+}
+
+// maxFound bounds what a babbling bus can make us remember; a bus has 255 nodes at
+// most.
+const maxFound = 1024
+
+// noteIntruder tells once that somebody else uses our address.
+func (d *Driver) noteIntruder(f Frame) {
+	d.mu.Lock()
+	first := !d.intrude
+	d.intrude = true
+	d.mu.Unlock()
+	if first {
+		d.log.Warn("another master on the bus has the address of this controller, or the adapter echoes: change the bus option hostAddress, or set echo",
+			"address", f.Source, "message", f.ID)
+	}
+}
+
+// follow has the motors watched that somebody else sends on their way. Until they
+// are proven still they count as moving.
+func (d *Driver) follow(f Frame, now time.Time) {
+	if !f.ID.moves() || f.ID == ctrlStop {
+		return // who is not moving does not begin to at a stop; who is, is watched
+	}
+	var readings []appliance.Reading
+	d.mu.Lock()
+	for _, m := range d.addressed(f) {
+		m.sent(false, -1, now)
+		readings = append(readings, m.readings(appliance.Values{Has: appliance.CanMove, Motion: appliance.Moving}, now)...)
+	}
+	d.mu.Unlock()
+	d.tellCore(readings)
+}
+
+// addressed lists the motors of ours that a frame is for.
+func (d *Driver) addressed(f Frame) []*motor {
+	switch {
+	case f.Destination == Everybody:
+		return d.all
+	case f.Destination == Nobody && f.Source.IsGroup():
+		if g := d.groups[f.Source]; g != nil {
+			return g.members
+		}
+	case d.motors[f.Destination] != nil:
+		return []*motor{d.motors[f.Destination]}
+	}
+	return nil
+}

@@ -1,0 +1,238 @@
+package sdn
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+// order is what a motor is to do, in its own terms. Motors with the same order can
+// be given it by one frame.
+type order struct {
+	id      MessageID
+	fn      moveTo
+	percent byte // where fn is toPercent
+}
+
+func (o order) data() []byte {
+	switch {
+	case o.id == ctrlStop:
+		return []byte{0}
+	case o.fn == toPercent:
+		return moveToData(toPercent, uint16(o.percent))
+	}
+	return moveToData(o.fn, unused)
+}
+
+// goal is the percent at which the motor stops by itself; negative: none.
+func (o order) goal() int {
+	switch {
+	case o.id == ctrlStop:
+		return -1
+	case o.fn == toPercent:
+		return int(o.percent)
+	case o.fn == toDownLimit:
+		return 100
+	}
+	return 0
+}
+
+// String tells the order to people.
+func (o order) String() string {
+	switch {
+	case o.id == ctrlStop:
+		return "stop"
+	case o.fn == toPercent:
+		return fmt.Sprintf("go to %d %% closed", o.percent)
+	case o.fn == toDownLimit:
+		return "go down"
+	}
+	return "go up"
+}
+
+// wish is a want, its motor, and what that motor has to do for it.
+type wish struct {
+	appliance.Want
+	motor *motor
+	order order
+}
+
+func (m *motor) orderFor(w appliance.Want) (order, bool) {
+	up, down := toUpLimit, toDownLimit
+	if m.inverted {
+		up, down = down, up
+	}
+	switch w.Motion {
+	case appliance.Open:
+		return order{id: ctrlMoveTo, fn: up}, true
+	case appliance.Close:
+		return order{id: ctrlMoveTo, fn: down}, true
+	case appliance.Stop:
+		return order{id: ctrlStop}, true
+	case appliance.MoveTo:
+		return order{id: ctrlMoveTo, fn: toPercent, percent: m.percentOf(w.Position)}, true
+	}
+	return order{}, false
+}
+
+// Plan turns wants into chains: one frame to everybody if everything on the bus is
+// wanted alike, one frame for each group whose members are, else one frame for
+// each motor.
+func (d *Driver) Plan(want []appliance.Want) []appliance.Chain {
+	wishes, chains := d.wishes(want)
+	var orders []order // in the order of the wants
+	alike := make(map[order][]wish)
+	for _, w := range wishes {
+		if _, ok := alike[w.order]; !ok {
+			orders = append(orders, w.order)
+		}
+		alike[w.order] = append(alike[w.order], w)
+	}
+	for _, o := range orders {
+		chains = append(chains, d.planAlike(o, alike[o])...)
+	}
+	return chains
+}
+
+// Repair plans every want by itself.
+func (d *Driver) Repair(want []appliance.Want) []appliance.Chain {
+	wishes, chains := d.wishes(want)
+	for _, w := range wishes {
+		chains = append(chains, d.single(w))
+	}
+	return chains
+}
+
+// wishes finds the motors. Wants that no motor here can be told become chains that
+// fail, saying why.
+func (d *Driver) wishes(want []appliance.Want) (wishes []wish, failing []appliance.Chain) {
+	for _, w := range want {
+		m := d.shades[w.Shade]
+		if m == nil {
+			failing = append(failing, impossible(w, fmt.Errorf("bus %s: shade %d of node %d: %w on this bus", d.name, w.Shade, w.Node, appliance.ErrNotFound)))
+			continue
+		}
+		o, ok := m.orderFor(w)
+		if !ok {
+			failing = append(failing, impossible(w, fmt.Errorf("motor %v: a shade can open, close, stop and go to a position", m.address)))
+			continue
+		}
+		wishes = append(wishes, wish{w, m, o})
+	}
+	return wishes, failing
+}
+
+func impossible(w appliance.Want, why error) appliance.Chain {
+	return appliance.Chain{
+		Wants: []appliance.Want{w},
+		Steps: []appliance.Exchange{{Do: func(context.Context, <-chan struct{}) (appliance.Result, error) {
+			return appliance.Result{}, fmt.Errorf("%w: %w", appliance.ErrRefused, why)
+		}}},
+	}
+}
+
+// planAlike plans motors that are to do the same.
+func (d *Driver) planAlike(o order, wishes []wish) []appliance.Chain {
+	if len(wishes) > 1 && d.options.broadcast && !d.incomplete && len(wishes) == len(d.all) {
+		return d.together(o, wishes, Frame{ID: o.id, Source: d.options.host, Destination: Everybody, Data: o.data()})
+	}
+	var chains []appliance.Chain
+	left := make(map[*motor]wish, len(wishes))
+	for _, w := range wishes {
+		left[w.motor] = w
+	}
+	for g := d.largestGroup(left); g != nil; g = d.largestGroup(left) {
+		members := make([]wish, 0, len(g.members))
+		for _, m := range g.members {
+			members = append(members, left[m])
+			delete(left, m)
+		}
+		chains = append(chains, d.together(o, members, Frame{ID: o.id, Source: g.address, Destination: Nobody, Data: o.data()})...)
+	}
+	for _, w := range wishes {
+		if _, ok := left[w.motor]; ok {
+			chains = append(chains, d.single(w))
+		}
+	}
+	return chains
+}
+
+// largestGroup finds the group that moves the most of these motors and no other;
+// nil if a group is no gain.
+func (d *Driver) largestGroup(motors map[*motor]wish) *group {
+	var best *group
+	for _, g := range d.groups {
+		covered := !g.spoilt && !slices.ContainsFunc(g.members, func(m *motor) bool { _, ok := motors[m]; return !ok })
+		if !covered || len(g.members) < 2 {
+			continue
+		}
+		more := best == nil || len(g.members) > len(best.members)
+		same := !more && len(g.members) == len(best.members)
+		if more || same && g.address.String() < best.address.String() {
+			best = g
+		}
+	}
+	return best
+}
+
+// together plans one frame for several motors, and its proof motor by motor. Motors
+// that do not answer any more hear the frame too, but nobody waits for them with
+// the others: they have chains of their own.
+func (d *Driver) together(o order, wishes []wish, f Frame) []appliance.Chain {
+	var here []wish
+	var gone []appliance.Chain
+	for _, w := range wishes {
+		if w.motor.gone() {
+			gone = append(gone, d.single(w))
+		} else {
+			here = append(here, w)
+		}
+	}
+	if len(here) < 2 {
+		for _, w := range here {
+			gone = append(gone, d.single(w))
+		}
+		return gone
+	}
+	chain := appliance.Chain{Group: true}
+	proofs := make([]*proof, len(here))
+	for i, w := range here {
+		proofs[i] = &proof{driver: d, wish: w, group: true}
+		chain.Wants = append(chain.Wants, w.Want)
+		chain.Verify = append(chain.Verify, proofs[i].exchanges()...)
+	}
+	moved := func(sent time.Time) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		for i, w := range here {
+			proofs[i].wasMoving = w.motor.restless
+			w.motor.sent(o.id == ctrlStop, o.goal(), sent)
+		}
+	}
+	chain.Steps = []appliance.Exchange{d.shout(f, nil, moved)}
+	return append([]appliance.Chain{chain}, gone...)
+}
+
+// single plans a frame to one motor, which acknowledges it.
+func (d *Driver) single(w wish) appliance.Chain {
+	p := &proof{driver: d, wish: w}
+	return appliance.Chain{
+		Wants: []appliance.Want{w.Want}, Steps: []appliance.Exchange{d.exchange(d.tell(w.motor, w.order))}, Verify: p.exchanges(),
+	}
+}
+
+// tell is an order to one motor.
+func (d *Driver) tell(m *motor, o order) question {
+	return question{
+		motor: m, id: o.id, data: o.data(), want: ack, most: minFrame + 1, what: "telling it to " + o.String(),
+		// From the moment the frame may be out nobody may say that the motor stands.
+		before: func() {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			m.sent(o.id == ctrlStop, o.goal(), time.Now())
+		},
+	}
+}

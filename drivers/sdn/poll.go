@@ -1,0 +1,95 @@
+package sdn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+// Polls asks every motor for its position, often while it moves, and rarely for
+// its status. A motor that moves is asked for its status only when it seems to
+// have arrived: on a bus of a few frames a second every frame has to tell
+// something.
+func (d *Driver) Polls() []appliance.Poll {
+	var polls []appliance.Poll
+	for _, m := range d.all {
+		var refs []appliance.Ref
+		if m.shade != 0 {
+			refs = []appliance.Ref{m.ref()}
+		}
+		// The status first: a position tells where a motor stands only if it is known
+		// to stand.
+		polls = append(polls,
+			appliance.Poll{Class: appliance.ClassPower, Exchange: d.lookAfter(m)},
+			appliance.Poll{Class: appliance.ClassShade, Refs: refs, Exchange: d.watch(m)})
+	}
+	return polls
+}
+
+// watch follows where a motor is.
+func (d *Driver) watch(m *motor) appliance.Exchange {
+	e := d.exchange(d.positionOf(m))
+	e.Do = func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
+		if m.asksStatus() {
+			return d.ask(ctx, preempt, d.statusOf(m))
+		}
+		return d.ask(ctx, preempt, d.positionOf(m))
+	}
+	return e
+}
+
+// lookAfter asks for the status, and now and then looks after the group table.
+func (d *Driver) lookAfter(m *motor) appliance.Exchange {
+	e := d.exchange(d.statusOf(m))
+	turn := 0
+	e.Do = func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
+		turn++
+		q, ok := d.tidyGroups(m)
+		if !ok || turn%2 == 1 {
+			return d.ask(ctx, preempt, d.statusOf(m))
+		}
+		res, err := d.ask(ctx, preempt, q)
+		if errors.Is(err, appliance.ErrRefused) {
+			m.table.refused = true
+			d.log.Warn("shade motor keeps its group table to itself", "why", err)
+			return res, nil
+		}
+		return res, err
+	}
+	return e
+}
+
+// positionOf asks a motor where it is.
+func (d *Driver) positionOf(m *motor) question {
+	return question{
+		motor: m, id: getMotorPosition, want: postMotorPosition, most: minFrame + 5, what: "asking for its position",
+		then: func(f Frame, at time.Time) ([]appliance.Reading, error) {
+			p, ok := readPosition(f.Data)
+			if !ok {
+				return nil, tooShort(f)
+			}
+			return m.takePosition(p, at), nil
+		},
+	}
+}
+
+// statusOf asks a motor what it does.
+func (d *Driver) statusOf(m *motor) question {
+	return question{
+		motor: m, id: getMotorStatus, want: postMotorStatus, most: minFrame + 4, what: "asking for its status",
+		then: func(f Frame, at time.Time) ([]appliance.Reading, error) {
+			s, ok := readStatus(f.Data)
+			if !ok {
+				return nil, tooShort(f)
+			}
+			return m.takeStatus(s, at), nil
+		},
+	}
+}
+
+func tooShort(f Frame) error {
+	return fmt.Errorf("%w: %v with only %d bytes of data", appliance.ErrDamaged, f.ID, len(f.Data))
+}
