@@ -311,7 +311,7 @@ func (b *bus) dropExpired(now time.Time) {
 // expire drops a work that is too late: members that acknowledged keep that.
 func (b *bus) expire(w *work) {
 	w.each(func(want Want, m int) bool {
-		w.run.conclude(m, fmt.Errorf("%w: nothing was sent after the deadline", ErrExpired))
+		w.run.conclude(m, fmt.Errorf("%w: the deadline passed before the bus came to it", ErrExpired))
 		if !w.verifying {
 			b.abandon(w, want)
 		}
