@@ -20,8 +20,9 @@ const (
 	// commandsMost bounds the commands under way at once; stops have as many places
 	// again, so that they are never turned away by others.
 	commandsMost = 256
-	// journalEvery bounds how much history a power cut may cost.
-	journalEvery = 4 * time.Second
+	// journalEvery bounds how much history a power cut may cost: the journal itself
+	// may take 2 s more to reach the disk.
+	journalEvery = 3 * time.Second
 )
 
 // Options of a controller.
