@@ -89,7 +89,9 @@ func buildPeer(t testing.TB) string {
 
 // TestIndependentServers drives servers that other people wrote.
 func TestIndependentServers(t *testing.T) {
-	python := func(kind, where string) []string { return []string{"/usr/bin/python3", "testdata/peer.py", kind, where} }
+	python := func(kind, where string) []string {
+		return []string{"/usr/bin/python3", "testdata/peer.py", kind, where}
+	}
 	for _, tc := range []struct {
 		name string
 		rig  func(t *testing.T) (port string, command []string)
