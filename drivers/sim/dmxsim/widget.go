@@ -47,7 +47,8 @@ type Widget struct {
 	universe   [512]byte // on the wire
 	changed    [512]time.Time
 	used       int       // slots of the last label 6
-	next       *packet   // taken, not on the wire yet
+	taken      [512]byte // as the host said last
+	packets    []packet  // with something new, not on the wire yet; in order
 	phase      time.Time // beginning of some packet
 	stoppedAt  time.Time // when the output was stopped; zero: it runs
 	everSent   bool
@@ -148,7 +149,7 @@ func (w *Widget) power() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.settle(time.Now())
-	w.next = nil
+	w.packets = nil
 	w.stoppedAt = time.Now()
 }
 
@@ -304,14 +305,18 @@ func (w *Widget) output(now time.Time, data []byte) (changed int, onWire time.Ti
 	slots := data[1:]
 	first := -1
 	for i, v := range slots {
-		if w.universe[i] != v {
+		if w.taken[i] != v {
 			changed++
 			if first < 0 {
 				first = i
 			}
 		}
 	}
-	w.next = &packet{slots: slots, from: from}
+	copy(w.taken[:], slots)
+	if n := len(w.packets); n > 0 && w.packets[n-1].from.After(now) {
+		w.packets = w.packets[:n-1] // it has not begun: this one goes out in its place
+	}
+	w.packets = append(w.packets, packet{slots: slots, from: from})
 	w.phase, w.stoppedAt, w.everSent = from, time.Time{}, true
 	w.used = len(slots)
 	if first >= 0 {
@@ -328,21 +333,17 @@ func slotAt(from time.Time, slot int) time.Time {
 
 // settle puts on the wire what is due by now.
 func (w *Widget) settle(now time.Time) {
-	if w.next == nil {
-		return
-	}
-	left := false
-	for i, v := range w.next.slots {
-		at := slotAt(w.next.from, i)
-		if at.After(now) {
-			left = true
-			break
+	for len(w.packets) > 0 {
+		p := w.packets[0]
+		for i, v := range p.slots {
+			at := slotAt(p.from, i)
+			if at.After(now) {
+				return
+			}
+			if w.universe[i] != v {
+				w.universe[i], w.changed[i] = v, at
+			}
 		}
-		if w.universe[i] != v {
-			w.universe[i], w.changed[i] = v, at
-		}
-	}
-	if !left {
-		w.next = nil
+		w.packets = w.packets[1:]
 	}
 }
