@@ -106,26 +106,21 @@ func TestGoldenVectors(t *testing.T) {
 				w = func(t testing.TB) *wire { return socketWire(t, transport) }
 			}
 			end := w(t)
-			var want, got, response []byte
+			responses, requests := make(chan []byte, 1), make(chan []byte, 1)
 			end.play(t, transport == "tcp", func(q []byte) []piece {
-				got = q
-				if response == nil {
-					return nil
-				}
-				return []piece{{bytes: response}}
+				requests <- q
+				return []piece{{bytes: <-responses}}
 			})
 			d, _ := open(t, busOf(end, nil))
 			for _, v := range good {
 				if v.Transport != strings.TrimSuffix(transport, "+tcp") {
 					continue
 				}
-				want, response = unhex(t, v.Request), nil
-				if v.Response != "" {
-					response = unhex(t, v.Response)
-				}
+				want := unhex(t, v.Request)
+				responses <- unhex(t, v.Response) // empty: nobody answers
 				d.codec.transaction = v.Transaction - 1
 				checkGolden(t, d, v)
-				if !bytes.Equal(got, want) {
+				if got := <-requests; !bytes.Equal(got, want) {
 					t.Errorf("%s: sent %X, want %X", v.Name, got, want)
 				}
 			}
