@@ -25,6 +25,7 @@ type traits struct {
 	confirmsTwice bool // a frame that is sent twice is confirmed twice
 	explicit      bool // each confirmation tells the answer too, or that there is none
 	ordered       bool // an answer comes only after the confirmation
+	unchecked     bool // messages carry no checksum: a damaged answer can pass for another
 }
 
 // confirmations is how often a gateway reports that s was sent.

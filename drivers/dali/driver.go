@@ -1,0 +1,107 @@
+package dali
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line"
+)
+
+var (
+	_ appliance.OpenFunc = Open
+	_ appliance.Driver   = (*Driver)(nil)
+	_ appliance.Recorder = (*Driver)(nil)
+	_ appliance.Linker   = (*Driver)(nil)
+	_ appliance.Scanner  = (*Driver)(nil)
+	_ Transmitter        = (*Driver)(nil)
+)
+
+// Driver speaks DALI on one line.
+type Driver struct {
+	name    string
+	options busOptions
+	log     *slog.Logger
+	wire    *wire
+
+	gears []*gear // ascending short address
+	byRef map[appliance.Ref]*gear
+}
+
+// Run keeps the port open until ctx ends.
+func (d *Driver) Run(ctx context.Context) error {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		d.wire.revive(ctx)
+	}()
+	err := d.wire.line.Run(ctx)
+	<-ended
+	return err
+}
+
+// Link tells whether the port is there and the gateway behind it answers.
+func (d *Driver) Link() error { return d.wire.link() }
+
+// Recent returns the last messages to and from the gateway.
+func (d *Driver) Recent() []appliance.Frame {
+	frames := d.wire.line.Recent()
+	for i := range frames {
+		frames[i] = d.relabel(frames[i])
+	}
+	return frames
+}
+
+// Follow sends every message from now on.
+func (d *Driver) Follow(ctx context.Context) <-chan appliance.Frame {
+	in := d.wire.line.Follow(ctx)
+	out := make(chan appliance.Frame, cap(in))
+	go func() {
+		defer close(out)
+		for f := range in {
+			select {
+			case out <- d.relabel(f):
+			default: // a slow reader loses frames
+			}
+		}
+	}()
+	return out
+}
+
+// relabel tells a gateway's reports, which are taken off the line one by one, from
+// bytes that nobody understood.
+func (d *Driver) relabel(f appliance.Frame) appliance.Frame {
+	if f.Direction != appliance.FrameDiscarded {
+		return f
+	}
+	if m, n := d.wire.gw.parse(f.Bytes); n == len(f.Bytes) && n > 0 && m.said != saidJunk {
+		f.Direction, f.Note = appliance.FrameReceived, ""
+	}
+	return f
+}
+
+// Transmit sends a sequence of frames that nothing comes between, in turn with the
+// bus's own traffic. It makes a running bus usable for commissioning. Safe from
+// any goroutine.
+func (d *Driver) Transmit(ctx context.Context, seq ...Send) ([]Answer, error) {
+	answers, _, err := d.wire.transmit(ctx, nil, seq...)
+	return answers, err
+}
+
+// gearKey is the device key and the address of a gear.
+func gearKey(short int) string { return strconv.Itoa(short) }
+
+// overheard takes messages that nobody asked for off the line: reports of what
+// other masters do. They are kept in the recorder; polling finds what they changed.
+func overheard(gw gateway) func(b []byte) int {
+	return func(b []byte) int {
+		_, n := gw.parse(b)
+		return n
+	}
+}
+
+// newLine makes the serial line to a gateway.
+func newLine(cfg appliance.BusConfig, gw gateway, port string, settings appliance.LineSettings) (*line.Line, error) {
+	return line.New(line.Config{Name: cfg.Bus.Name, Port: port, Serial: settings, Overheard: overheard(gw), Log: cfg.Log})
+}

@@ -1,0 +1,184 @@
+package dali
+
+import (
+	"fmt"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+// gear is one control gear of the line and what is known of it. It belongs to the
+// bus's goroutine.
+type gear struct {
+	ref      appliance.Ref
+	title    string
+	short    int
+	key      string
+	groups   uint16 // as configured; bit n: group n
+	profile  profile
+	curve    *curve
+	fade     time.Duration
+	minLevel appliance.Level
+
+	asked memory
+	// settled: nothing that was sent since can still be fading.
+	settled bool
+	// silent counts queries without an answer since the last one.
+	silent int
+	// lampFailed: the last status told of a failed lamp.
+	lampFailed bool
+	// found is what the gear told about itself; limits and groups are not known
+	// before.
+	found facts
+
+	last   raw // what it answered last
+	turn   int // of the slow questions
+	colour [4]reading8
+}
+
+// memory is what was last asked of a gear, to tell apart what its answers alone do
+// not say.
+type memory struct {
+	level     appliance.Level
+	hasLevel  bool
+	arc       byte
+	at        time.Time // when the level was sent
+	fadeKnown bool      // the gear was at rest before, so a fade seen now is ours
+	kelvin    appliance.Kelvin
+	rgbw      appliance.RGBW
+	hasRGBW   bool
+	// colourKnown: the gear was at rest before the colour was sent.
+	colourKnown bool
+}
+
+// facts a gear told about itself; the flags say which are known.
+type facts struct {
+	min, max         byte
+	hasMin, hasMax   bool
+	low, high        byte // groups
+	hasLow, hasHigh  bool
+	coolest, warmest uint16 // mirek
+	hasCool, hasWarm bool
+}
+
+type raw struct {
+	level byte
+	known bool
+}
+
+// reading8 is a colour component as it was read.
+type reading8 struct {
+	value byte
+	at    time.Time
+}
+
+// longestFade is the longest fade that a gear takes by itself (fade time 15), with
+// a margin.
+const longestFade = 95 * time.Second
+
+// channel is what the core is told.
+func (g *gear) channel() appliance.Channel {
+	return appliance.Channel{
+		Abilities: g.profile.abilities, KelvinMin: g.profile.kelvinMin, KelvinMax: g.profile.kelvinMax,
+		MinLevel: g.minLevel, Fade: g.fade,
+	}
+}
+
+// light is the ability by which a level is told.
+func (g *gear) light() appliance.Ability {
+	return g.profile.abilities & (appliance.CanDim | appliance.CanSwitch)
+}
+
+// recall takes over what was known before a restart.
+func (g *gear) recall(last appliance.Values) {
+	if last.Has&(appliance.CanDim|appliance.CanSwitch) != 0 {
+		g.asked.level, g.asked.hasLevel, g.asked.arc = last.Level, true, g.arcOf(last.Level)
+	}
+	if last.Has.Has(appliance.CanTune) {
+		g.asked.kelvin = last.Kelvin
+	}
+	if last.Has.Has(appliance.CanColour) {
+		g.asked.rgbw, g.asked.hasRGBW = last.RGBW, true
+	}
+}
+
+// arcOf is the arc power level for a percentage. A gear that only switches knows
+// off and full.
+func (g *gear) arcOf(p appliance.Level) byte {
+	if !g.profile.abilities.Has(appliance.CanDim) {
+		if p > 0 {
+			return MaxArc
+		}
+		return 0
+	}
+	return g.curve.arcOf(p)
+}
+
+// levelOf prefers what was asked for, as long as it explains what the gear says.
+func (g *gear) levelOf(arc byte) appliance.Level {
+	switch {
+	case !g.profile.abilities.Has(appliance.CanDim):
+		if arc > 0 {
+			return 100
+		}
+		return 0
+	case arc == 0:
+		return 0
+	case g.asked.hasLevel && g.arcOf(g.asked.level) == arc:
+		return g.asked.level
+	}
+	return g.curve.levelOf(arc)
+}
+
+// held is a level as the gear holds it to its limits, as far as they are known.
+func (g *gear) held(arc byte) byte {
+	if arc == 0 {
+		return 0
+	}
+	if g.found.hasMin {
+		arc = max(arc, g.found.min)
+	}
+	if g.found.hasMax {
+		arc = min(arc, g.found.max)
+	}
+	return arc
+}
+
+// told notes that a level was sent.
+func (g *gear) told(p appliance.Level, at time.Time) {
+	g.asked.fadeKnown = g.settled || at.Sub(g.asked.at) > longestFade
+	g.asked.level, g.asked.hasLevel, g.asked.arc, g.asked.at = p, true, g.arcOf(p), at
+	g.settled = false
+}
+
+// toldColour notes that a colour was sent.
+func (g *gear) toldColour(w wish, at time.Time) {
+	if w.Has.Has(appliance.CanTune) {
+		g.asked.kelvin = w.kelvin()
+	}
+	if w.Has.Has(appliance.CanColour) {
+		g.asked.rgbw, g.asked.hasRGBW = w.RGBW, true
+	}
+	g.asked.colourKnown = g.settled || at.Sub(g.asked.at) > longestFade
+}
+
+// fading reports whether the gear may still be on its way to what was asked last.
+func (g *gear) fading(now time.Time) bool {
+	return !g.settled && now.Before(g.asked.at.Add(g.fade))
+}
+
+// String names the gear for errors.
+func (g *gear) String() string { return fmt.Sprintf("short address %d", g.short) }
+
+// inGroup reports whether the site says that the gear is in group n.
+func (g *gear) inGroup(n int) bool { return g.groups&(1<<n) != 0 }
+
+// strays reports whether the gear is known to hold group n otherwise than the site
+// says.
+func (g *gear) strays(n int) bool {
+	f := &g.found
+	if n < 8 {
+		return f.hasLow && f.low>>n&1 != byte(g.groups>>n&1)
+	}
+	return f.hasHigh && f.high>>(n-8)&1 != byte(g.groups>>n&1)
+}

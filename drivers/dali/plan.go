@@ -1,0 +1,273 @@
+package dali
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+// wish is a want with its gear.
+type wish struct {
+	appliance.Want
+	gear *gear
+}
+
+func (w wish) wantsLevel() bool { return w.Has&(appliance.CanDim|appliance.CanSwitch) != 0 }
+
+// kelvin held to what the fixture can do.
+func (w wish) kelvin() appliance.Kelvin {
+	return max(w.gear.profile.kelvinMin, min(w.gear.profile.kelvinMax, w.Kelvin))
+}
+
+// key tells wishes apart that need different frames.
+type key struct {
+	level, tune, colour bool
+	arc                 byte
+	switches            bool
+	mirek               uint16
+	rgbw                [4]byte
+}
+
+func (w wish) key() key {
+	k := key{level: w.wantsLevel(), tune: w.Has.Has(appliance.CanTune), colour: w.Has.Has(appliance.CanColour)}
+	if k.level {
+		k.arc = w.gear.arcOf(w.Level)
+		k.switches = !w.gear.profile.abilities.Has(appliance.CanDim)
+	}
+	if k.tune {
+		k.mirek = mirek(w.kelvin())
+	}
+	if k.colour {
+		k.rgbw = [4]byte{component(w.RGBW.R), component(w.RGBW.G), component(w.RGBW.B), component(w.RGBW.W)}
+	}
+	return k
+}
+
+// frames that carry out a key at an address, as sequences that must not be
+// interrupted: first the colour, so that lamps come on in the right one.
+func (k key) frames(to Address) (colour, level []Send) {
+	if k.tune {
+		colour = append(colour, ColourTemperature(to, k.mirek)...)
+	}
+	if k.colour {
+		colour = append(colour, ColourRGBW(to, k.rgbw)...)
+	}
+	switch {
+	case !k.level:
+	case k.switches && k.arc == 0:
+		level = []Send{Command(to, OpOff)}
+	case k.switches:
+		level = []Send{Command(to, OpRecallMax)}
+	default:
+		level = []Send{Arc(to, k.arc)}
+	}
+	return colour, level
+}
+
+// Plan makes the fewest frames: one to the whole line or to a group where they
+// cover exactly gear that wants the same, else one to each gear.
+func (d *Driver) Plan(want []appliance.Want) []appliance.Chain { return d.plan(want, true) }
+
+// Repair makes a frame for each gear.
+func (d *Driver) Repair(want []appliance.Want) []appliance.Chain { return d.plan(want, false) }
+
+func (d *Driver) plan(want []appliance.Want, together bool) []appliance.Chain {
+	crowds := make(map[key][]wish)
+	var order []key
+	for _, w := range want {
+		g := d.byRef[w.Ref]
+		if g == nil {
+			continue // the core never wants what Open did not offer
+		}
+		one := wish{w, g}
+		k := one.key()
+		if crowds[k] == nil {
+			order = append(order, k)
+		}
+		crowds[k] = append(crowds[k], one)
+	}
+	var chains []appliance.Chain
+	for _, k := range order {
+		rest := crowds[k]
+		if together {
+			var shared []appliance.Chain
+			shared, rest = d.shared(k, rest)
+			chains = append(chains, shared...)
+		}
+		for _, w := range rest {
+			chains = append(chains, d.single(k, w))
+		}
+	}
+	return chains
+}
+
+// shared takes the broadcast address if a crowd is all gear of the line, else the
+// largest groups that lie inside it. Members that did not answer when last asked
+// get the frame too, but nobody waits for them: they come back with the rest.
+func (d *Driver) shared(k key, crowd []wish) (chains []appliance.Chain, rest []wish) {
+	if len(crowd) < 2 {
+		return nil, crowd
+	}
+	rest = crowd
+	take := func(to Address, inside func(*gear) bool) {
+		var live, other []wish
+		for _, w := range rest {
+			if inside(w.gear) && w.gear.silent == 0 {
+				live = append(live, w)
+			} else {
+				other = append(other, w)
+			}
+		}
+		if len(live) < 2 {
+			return
+		}
+		rest = other
+		chains = append(chains, d.chain(k, to, live))
+	}
+	if d.options.broadcast && len(crowd) == d.concerned(k, func(*gear) bool { return true }) {
+		take(Broadcast, func(*gear) bool { return true })
+		return chains, rest
+	}
+	for _, n := range d.groupsInside(k, crowd) {
+		take(Group(n), func(g *gear) bool { return g.inGroup(n) })
+	}
+	return chains, rest
+}
+
+// concerned counts the gear that frames of k would change, among some.
+func (d *Driver) concerned(k key, among func(*gear) bool) int {
+	n := 0
+	for _, g := range d.gears {
+		if among(g) && k.concerns(g) {
+			n++
+		}
+	}
+	return n
+}
+
+// concerns reports whether frames of k change anything at g. Colour commands are
+// ignored by gear without that colour.
+func (k key) concerns(g *gear) bool {
+	return k.level || k.tune && g.profile.abilities.Has(appliance.CanTune) || k.colour && g.profile.abilities.Has(appliance.CanColour)
+}
+
+// groupsInside lists the groups all of whose gear is in the crowd, largest first.
+// A group that a gear is known to hold otherwise than the site says is left out:
+// somebody would be missed, or lit who should not be.
+func (d *Driver) groupsInside(k key, crowd []wish) []int {
+	var found []int
+	size := make(map[int]int)
+	for n := range Groups {
+		inside := 0
+		for _, w := range crowd {
+			if w.gear.inGroup(n) {
+				inside++
+			}
+		}
+		usable := inside >= 2 && inside == d.concerned(k, func(g *gear) bool { return g.inGroup(n) })
+		for _, g := range d.gears {
+			usable = usable && !g.strays(n)
+		}
+		if usable {
+			found, size[n] = append(found, n), inside
+		}
+	}
+	slices.SortStableFunc(found, func(a, b int) int { return size[b] - size[a] })
+	return found
+}
+
+// single is a chain for one gear. One that did not answer when last asked must
+// answer before anything else is made of it: its chain is one exchange, which the
+// core spares where the gear counts as offline.
+func (d *Driver) single(k key, w wish) appliance.Chain {
+	if w.gear.silent == 0 {
+		return d.chain(k, Short(w.gear.short), []wish{w})
+	}
+	colour, level := k.frames(Short(w.gear.short))
+	return appliance.Chain{
+		Wants: []appliance.Want{w.Want}, Steps: []appliance.Exchange{d.tellingAndAsking(append(colour, level...), w)}, Verify: d.verify(w),
+	}
+}
+
+// chain is what carries out k at an address. The gateway confirms that the frames
+// went out, nobody that they were obeyed: reading the members is what acknowledges
+// them, and each that was left behind is sent its own.
+func (d *Driver) chain(k key, to Address, wishes []wish) appliance.Chain {
+	c := appliance.Chain{Group: true}
+	for _, w := range wishes {
+		c.Wants = append(c.Wants, w.Want)
+		c.Verify = append(c.Verify, d.verify(w)...)
+	}
+	colour, level := k.frames(to)
+	if len(colour) > 0 {
+		c.Steps = append(c.Steps, d.telling(colour, func(at time.Time) {
+			for _, w := range wishes {
+				w.gear.toldColour(w, at)
+			}
+		}))
+	}
+	if len(level) > 0 {
+		c.Steps = append(c.Steps, d.telling(level, func(at time.Time) {
+			for _, w := range wishes {
+				w.gear.told(w.Level, at)
+			}
+		}))
+	}
+	return c
+}
+
+// telling is a sequence that nobody answers; told is called when any of it went
+// out.
+func (d *Driver) telling(seq []Send, told func(at time.Time)) appliance.Exchange {
+	return appliance.Exchange{
+		Airtime: d.wire.airtime(seq...), Worst: d.wire.worst(seq...),
+		Do: func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
+			_, sent, err := d.wire.transmit(ctx, preempt, seq...)
+			if !sent.IsZero() {
+				told(sent)
+			}
+			return appliance.Result{Sent: sent}, err
+		},
+	}
+}
+
+// tellingAndAsking sends a sequence to one gear and asks it at once what became of
+// it. Its answer acknowledges.
+func (d *Driver) tellingAndAsking(seq []Send, w wish) appliance.Exchange {
+	ask := Command(Short(w.gear.short), OpQueryActualLevel)
+	return appliance.Exchange{
+		Device: w.gear.key, Airtime: d.wire.airtime(append(slices.Clone(seq), ask)...), Worst: d.wire.worst(append(slices.Clone(seq), ask)...),
+		Do: func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
+			_, sent, err := d.wire.transmit(ctx, preempt, seq...)
+			if !sent.IsZero() {
+				if w.wantsLevel() {
+					w.gear.told(w.Level, sent)
+				}
+				if len(seq) > 1 {
+					w.gear.toldColour(w, sent)
+				}
+			}
+			if err != nil {
+				return appliance.Result{Sent: sent}, err
+			}
+			answers, at, err := d.ask(ctx, nil, w.gear, ask)
+			if err == nil && w.wantsLevel() {
+				var l appliance.Level
+				if l, err = d.verifiedLevel(ctx, w, answers[0].Value); err == nil && l != w.Level {
+					err = fmt.Errorf("%s: %w: it answers and is at %d %%", w.gear, appliance.ErrDamaged, l)
+				}
+			}
+			return appliance.Result{Sent: later(sent, at)}, err
+		},
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,365 @@
+package dali
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+// ask sends a sequence to one gear, whose first query it must answer. at is when
+// the last answer was complete.
+func (d *Driver) ask(ctx context.Context, preempt <-chan struct{}, g *gear, seq ...Send) (answers []Answer, at time.Time, err error) {
+	answers, sent, err := d.wire.transmit(ctx, preempt, seq...)
+	if err != nil {
+		return nil, sent, fmt.Errorf("%s: %w", g, err)
+	}
+	at = time.Now()
+	first := answers[slices.IndexFunc(seq, func(s Send) bool { return s.Asks })]
+	switch first.Kind {
+	case AnswerNone:
+		g.silent++
+		return nil, sent, fmt.Errorf("bus %s: %s: %w: check its supply, its DALI wires and its address", d.name, g, appliance.ErrSilent)
+	case AnswerGarbled:
+		g.silent = 0
+		return nil, sent, fmt.Errorf("bus %s: %s: %w: several gears answer at this address, or the line picks up noise; a scan tells", d.name, g, appliance.ErrDamaged)
+	}
+	g.silent = 0
+	return answers, at, nil
+}
+
+// askByte asks one gear one thing.
+func (d *Driver) askByte(ctx context.Context, preempt <-chan struct{}, g *gear, op byte) (byte, time.Time, error) {
+	answers, at, err := d.ask(ctx, preempt, g, Command(Short(g.short), op))
+	if err != nil {
+		return 0, at, err
+	}
+	return answers[0].Value, at, nil
+}
+
+// askLevel asks for the level. Where answers carry no checksum, one that differs
+// from the last must come twice.
+func (d *Driver) askLevel(ctx context.Context, preempt <-chan struct{}, g *gear) (byte, time.Time, error) {
+	v, at, err := d.askByte(ctx, preempt, g, OpQueryActualLevel)
+	if err != nil || !d.wire.gw.traits().unchecked || g.last.known && v == g.last.level {
+		g.remember(v, err)
+		return v, at, err
+	}
+	again, at, err := d.askByte(ctx, nil, g, OpQueryActualLevel)
+	if err == nil && again != v && !g.moving() {
+		g.last.known = false
+		return 0, at, fmt.Errorf("bus %s: %s: %w: it answers %d, then %d", d.name, g, appliance.ErrDamaged, v, again)
+	}
+	g.remember(again, err)
+	return again, at, err
+}
+
+func (g *gear) remember(v byte, err error) {
+	if err == nil {
+		g.last = raw{v, true}
+	}
+}
+
+// moving reports whether two levels read one after the other may differ.
+func (g *gear) moving() bool { return !g.settled && time.Since(g.asked.at) < longestFade }
+
+// status asks a gear how it is.
+func (d *Driver) status(ctx context.Context, g *gear) (byte, error) {
+	s, _, err := d.askByte(ctx, nil, g, OpQueryStatus)
+	if err == nil {
+		d.noteStatus(g, s)
+	}
+	return s, err
+}
+
+// noteStatus tells once that a lamp failed or works again.
+func (d *Driver) noteStatus(g *gear, status byte) {
+	failed := status&(StatusLampFailure|StatusGearFailure) != 0
+	if failed != g.lampFailed {
+		if g.lampFailed = failed; failed {
+			d.log.Warn("gear reports a failure", "node", g.ref.Node, "address", g.short, "what", statusFailure(status))
+		} else {
+			d.log.Info("gear reports no failure any more", "node", g.ref.Node, "address", g.short)
+		}
+	}
+}
+
+func statusFailure(status byte) string {
+	switch {
+	case status&StatusLampFailure != 0 && status&StatusGearFailure != 0:
+		return "lamp and gear failure"
+	case status&StatusGearFailure != 0:
+		return "gear failure"
+	}
+	return "lamp failure"
+}
+
+// verifiedLevel judges the level that a gear told after it was sent w, in percent:
+// that of w if the gear has it, as far as its own limits let it, or is on its way
+// there.
+//
+// ErrBusy: it fades and it cannot be told where to. ErrRefused: a lamp failed.
+func (d *Driver) verifiedLevel(ctx context.Context, w wish, raw byte) (appliance.Level, error) {
+	g := w.gear
+	target := g.arcOf(w.Level)
+	if raw == g.held(target) {
+		g.settled = true
+		return w.Level, nil
+	}
+	if raw != 0 && raw != Mask && target != 0 && !(g.found.hasMin && g.found.hasMax) {
+		if err := d.askLimits(ctx, g); err != nil {
+			return 0, err
+		}
+		if raw == g.held(target) {
+			g.settled = true
+			return w.Level, nil
+		}
+	}
+	status, err := d.status(ctx, g)
+	switch {
+	case err != nil:
+		return 0, err
+	case status&StatusFading != 0 && g.asked.fadeKnown && g.asked.arc == target:
+		return w.Level, nil
+	case status&StatusFading != 0:
+		return 0, fmt.Errorf("bus %s: %s: %w: it is fading", d.name, g, appliance.ErrBusy)
+	case status&(StatusLampFailure|StatusGearFailure) != 0:
+		return 0, fmt.Errorf("bus %s: %s: %w: it reports a %s", d.name, g, appliance.ErrRefused, statusFailure(status))
+	case raw == Mask:
+		return 0, fmt.Errorf("bus %s: %s: %w: its lamp is starting", d.name, g, appliance.ErrBusy)
+	}
+	g.settled = true
+	return g.levelOf(raw), nil
+}
+
+// askLimits reads between which levels the gear holds its light.
+func (d *Driver) askLimits(ctx context.Context, g *gear) error {
+	low, _, err := d.askByte(ctx, nil, g, OpQueryMin)
+	if err != nil {
+		return err
+	}
+	high, _, err := d.askByte(ctx, nil, g, OpQueryMax)
+	if err != nil {
+		return err
+	}
+	f := &g.found
+	f.min, f.max, f.hasMin, f.hasMax = low, high, true, true
+	return nil
+}
+
+// polledLevel judges a level that was read in passing. ok is false while nothing
+// can be said: the lamp failed or is starting, or the gear is fading.
+func (d *Driver) polledLevel(ctx context.Context, g *gear, raw byte, now time.Time) (l appliance.Level, ok bool, err error) {
+	switch {
+	case raw == Mask:
+		return 0, false, nil
+	case g.asked.hasLevel && raw == g.held(g.asked.arc):
+		g.settled = true
+	case g.fading(now):
+		return 0, false, nil
+	case g.moving():
+		status, err := d.status(ctx, g)
+		if err != nil {
+			return 0, false, err
+		}
+		if status&StatusFading != 0 {
+			return 0, false, nil
+		}
+		// What was read before the fade ended is not where it ended.
+		if raw, _, err = d.askLevel(ctx, nil, g); err != nil || raw == Mask {
+			return 0, false, err
+		}
+		g.settled = true
+	}
+	return g.levelOf(raw), true, nil
+}
+
+// verify reads back what a wish is about.
+func (d *Driver) verify(w wish) []appliance.Exchange {
+	g := w.gear
+	var list []appliance.Exchange
+	switch {
+	case w.Has.Has(appliance.CanTune):
+		list = append(list, d.reading(g, QueryColour16(g.short, selectTc), func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
+			return d.verifyTune(ctx, preempt, w, r)
+		}))
+	case w.Has.Has(appliance.CanColour):
+		for i := range g.colour {
+			list = append(list, d.reading(g, queryComponent(g.short, selectRed+byte(i)), func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
+				return d.verifyComponent(ctx, preempt, w, i, r)
+			}))
+		}
+	case w.wantsLevel():
+		list = append(list, d.reading(g, []Send{Command(Short(g.short), OpQueryActualLevel)}, func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
+			raw, at, err := d.askByte(ctx, preempt, g, OpQueryActualLevel)
+			r.At = at
+			if err == nil {
+				g.remember(raw, nil)
+				err = d.addVerified(ctx, w, raw, r)
+			}
+			return err
+		}))
+	}
+	return list
+}
+
+// reading is an exchange that ends in one reading of a gear. seq is what it
+// usually sends, for the books.
+func (d *Driver) reading(g *gear, seq []Send, do func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error) appliance.Exchange {
+	return appliance.Exchange{
+		Device: g.key, Airtime: d.wire.airtime(seq...), Worst: d.wire.worst(seq...),
+		Do: func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
+			r := appliance.Reading{Ref: g.ref}
+			err := do(ctx, preempt, &r)
+			res := appliance.Result{Sent: r.At}
+			if err == nil && r.Has != 0 {
+				res.Readings = []appliance.Reading{r}
+			}
+			return res, err
+		},
+	}
+}
+
+func (d *Driver) addVerified(ctx context.Context, w wish, raw byte, r *appliance.Reading) error {
+	l, err := d.verifiedLevel(ctx, w, raw)
+	if err == nil {
+		r.Has |= w.gear.light()
+		r.Level = l
+	}
+	return err
+}
+
+func (d *Driver) verifyTune(ctx context.Context, preempt <-chan struct{}, w wish, r *appliance.Reading) error {
+	g := w.gear
+	answers, at, err := d.ask(ctx, preempt, g, QueryColour16(g.short, selectTc)...)
+	r.At = at
+	if err != nil {
+		return err
+	}
+	if w.wantsLevel() {
+		if err := d.addVerified(ctx, w, answers[0].Value, r); err != nil {
+			return err
+		}
+	}
+	got, ok := value16(answers)
+	if !ok {
+		return d.noColour(g)
+	}
+	r.Kelvin, err = d.verifiedKelvin(ctx, w, got)
+	if err == nil {
+		r.Has |= appliance.CanTune
+	}
+	return err
+}
+
+// noColour explains a gear that answers, but not about its colour.
+func (d *Driver) noColour(g *gear) error {
+	return fmt.Errorf("bus %s: %s: %w to tell its colour: is it gear of device type 8 with this kind of colour?", d.name, g, appliance.ErrRefused)
+}
+
+// verifiedKelvin judges a colour temperature as verifiedLevel does a level.
+func (d *Driver) verifiedKelvin(ctx context.Context, w wish, got uint16) (appliance.Kelvin, error) {
+	g := w.gear
+	target := mirek(w.kelvin())
+	if got == target {
+		return w.Kelvin, nil
+	}
+	if err := d.askColourLimits(ctx, g); err != nil {
+		return 0, err
+	}
+	if g.found.hasCool && g.found.hasWarm && got == min(max(target, g.found.coolest), g.found.warmest) {
+		return w.Kelvin, nil
+	}
+	status, err := d.status(ctx, g)
+	switch {
+	case err != nil:
+		return 0, err
+	case status&StatusFading != 0 && g.asked.colourKnown:
+		return w.Kelvin, nil
+	case status&StatusFading != 0:
+		return 0, fmt.Errorf("bus %s: %s: %w: it is fading", d.name, g, appliance.ErrBusy)
+	}
+	if k := kelvin(got); k != 0 {
+		return k, nil
+	}
+	return 0, d.noColour(g)
+}
+
+// askColourLimits reads between which colour temperatures the gear can go, once.
+func (d *Driver) askColourLimits(ctx context.Context, g *gear) error {
+	f := &g.found
+	if f.hasCool && f.hasWarm {
+		return nil
+	}
+	for _, q := range []struct {
+		selector byte
+		value    *uint16
+		known    *bool
+	}{{selectCoolest, &f.coolest, &f.hasCool}, {selectWarmest, &f.warmest, &f.hasWarm}} {
+		answers, _, err := d.ask(ctx, nil, g, QueryColour16(g.short, q.selector)...)
+		if err != nil {
+			return err
+		}
+		if v, ok := value16(answers); ok && v != 0 && v != 0xFFFF {
+			*q.value, *q.known = v, true
+		}
+	}
+	return nil
+}
+
+// verifyComponent reads one colour component; with the last of them the colour is
+// known.
+func (d *Driver) verifyComponent(ctx context.Context, preempt <-chan struct{}, w wish, i int, r *appliance.Reading) error {
+	g := w.gear
+	level, err := d.askComponent(ctx, preempt, g, i, r)
+	if err != nil {
+		return err
+	}
+	if i == 0 && w.wantsLevel() {
+		if err := d.addVerified(ctx, w, level, r); err != nil {
+			return err
+		}
+	}
+	if i < len(g.colour)-1 {
+		return nil
+	}
+	if got, want := g.components(), w.key().rgbw; got == want {
+		r.RGBW = w.RGBW
+	} else {
+		r.RGBW = g.rgbw()
+	}
+	r.Has |= appliance.CanColour
+	return nil
+}
+
+func (d *Driver) askComponent(ctx context.Context, preempt <-chan struct{}, g *gear, i int, r *appliance.Reading) (level byte, err error) {
+	answers, at, err := d.ask(ctx, preempt, g, queryComponent(g.short, selectRed+byte(i))...)
+	r.At = at
+	if err != nil {
+		return 0, err
+	}
+	last := answers[len(answers)-1]
+	if last.Kind != AnswerValue {
+		return 0, d.noColour(g)
+	}
+	g.colour[i] = reading8{last.Value, at}
+	return answers[0].Value, nil
+}
+
+func (g *gear) components() (c [4]byte) {
+	for i := range c {
+		c[i] = g.colour[i].value
+	}
+	return c
+}
+
+// rgbw is the colour last read; what was asked for, as long as that explains it.
+func (g *gear) rgbw() appliance.RGBW {
+	c := g.components()
+	if a := g.asked; a.hasRGBW && c == [4]byte{component(a.rgbw.R), component(a.rgbw.G), component(a.rgbw.B), component(a.rgbw.W)} {
+		return a.rgbw
+	}
+	return appliance.RGBW{R: componentOf(c[0]), G: componentOf(c[1]), B: componentOf(c[2]), W: componentOf(c[3])}
+}

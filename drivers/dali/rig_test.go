@@ -1,0 +1,196 @@
+package dali
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line/pty"
+	"svc.internal/controller/drivers/sim/dalisim"
+)
+
+// rig is a driver on a simulated line: a real port (a pseudo-terminal) and the
+// real line engine between them.
+type rig struct {
+	t    testing.TB
+	sim  *dalisim.Line
+	pty  *pty.Pty
+	link string
+	stop func() // unplugs the gateway
+}
+
+func newRig(t testing.TB, cfg dalisim.Config) *rig {
+	t.Helper()
+	sim, err := dalisim.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{t: t, sim: sim, link: filepath.Join(t.TempDir(), "gateway")}
+	r.plug()
+	t.Cleanup(func() { r.stop() })
+	return r
+}
+
+// plug connects the gateway, under whatever name the kernel gives it.
+func (r *rig) plug() {
+	r.t.Helper()
+	p, err := pty.Open()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if err := p.Link(r.link); err != nil {
+		r.t.Fatal(err)
+	}
+	r.pty = p
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.sim.Serve(ctx, p.Master())
+	}()
+	r.stop = func() {
+		cancel()
+		p.Close()
+		<-done
+		r.stop = func() {}
+	}
+}
+
+func (r *rig) bus(gateway string, options map[string]string) appliance.Bus {
+	o := map[string]string{"gateway": gateway}
+	for k, v := range options {
+		o[k] = v
+	}
+	return appliance.Bus{UUID: appliance.UUID{1}, Name: "attic", Driver: "dali", Port: r.link, Options: o}
+}
+
+// driver runs a bare driver.
+func (r *rig) driver(gateway string, nodes ...appliance.Node) *Driver {
+	r.t.Helper()
+	o, err := Open(appliance.BusConfig{Bus: r.bus(gateway, nil), Nodes: nodes})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for id, err := range o.BrokenNodes {
+		r.t.Fatalf("node %d: %v", id, err)
+	}
+	d := o.Driver.(*Driver)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- d.Run(ctx) }()
+	r.t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			r.t.Errorf("Run: %v", err)
+		}
+	})
+	waitFor(r.t, "the port is open", func() bool { return d.Link() == nil })
+	return d
+}
+
+// core runs the real core with this driver and a site of one line. Node n is at
+// short address n-1; all are in cluster 1.
+func (r *rig) core(gateway string, options map[string]string, nodes []appliance.Node) *appliance.Controller {
+	r.t.Helper()
+	bus := r.bus(gateway, options)
+	site := appliance.Site{Buses: []appliance.Bus{bus}, Clusters: []appliance.Cluster{{ID: 1, Name: "all"}}}
+	for _, n := range nodes {
+		n.Bus = bus.UUID
+		site.Nodes = append(site.Nodes, n)
+		site.Clusters[0].Nodes = append(site.Clusters[0].Nodes, n.ID)
+	}
+	ctl := appliance.New(appliance.Options{Drivers: map[string]appliance.OpenFunc{"dali": Open}})
+	ctl.Apply(site, nil)
+	if f := ctl.Snapshot().Faults; len(f) > 0 {
+		r.t.Fatalf("quarantined: %+v", f)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- ctl.Run(ctx) }()
+	r.t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			r.t.Errorf("Run: %v", err)
+		}
+	})
+	return ctl
+}
+
+// nodesOf makes n nodes of a profile, at short addresses from 0.
+func nodesOf(n int, profile string, groups ...string) []appliance.Node {
+	var list []appliance.Node
+	for i := range n {
+		list = append(list, appliance.Node{
+			ID: appliance.ID(i + 1), UUID: appliance.UUID{2, byte(i)}, Name: fmt.Sprintf("lamp %d", i),
+			Address: fmt.Sprint(i), Profile: profile, Groups: groups,
+		})
+	}
+	return list
+}
+
+// gearsOf makes n LED gears at short addresses from 0.
+func gearsOf(n int, change func(i int, g *dalisim.GearConfig)) []dalisim.GearConfig {
+	list := make([]dalisim.GearConfig, n)
+	for i := range list {
+		list[i] = dalisim.GearConfig{Short: i}
+		if change != nil {
+			change(i, &list[i])
+		}
+	}
+	return list
+}
+
+func waitFor(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for !ok() {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain until %s", what)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// allOnline waits until every node answers and its level is known.
+func allOnline(t testing.TB, ctl *appliance.Controller) {
+	t.Helper()
+	waitFor(t, "every gear was read", func() bool {
+		for _, n := range ctl.Snapshot().Nodes {
+			if !n.Online || !n.Level.OK() {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func do(t testing.TB, ctl *appliance.Controller, cmd appliance.Command) appliance.Entry {
+	t.Helper()
+	e, err := ctl.Do(context.Background(), cmd)
+	if err != nil {
+		t.Fatalf("%+v: %v", cmd, err)
+	}
+	return e
+}
+
+func mustDo(t testing.TB, ctl *appliance.Controller, cmd appliance.Command) appliance.Entry {
+	t.Helper()
+	e := do(t, ctl, cmd)
+	if !e.OK() {
+		t.Fatalf("%+v: %s", cmd, e.Err)
+	}
+	return e
+}
+
+func one(id appliance.ID) appliance.Target {
+	return appliance.Target{Scope: appliance.One, ID: id}
+}
+
+var everything = appliance.Target{Scope: appliance.All}
+
+func levelTo(target appliance.Target, l appliance.Level) appliance.Command {
+	return appliance.Command{Kind: appliance.LightLevel, Target: target, Level: l}
+}

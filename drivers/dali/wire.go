@@ -1,0 +1,327 @@
+package dali
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line"
+)
+
+// Times on the DALI line (IEC 62386-101; the gaps are means of the permitted
+// ranges, as the gateway keeps them).
+const (
+	forwardTime  = 15830 * time.Microsecond
+	backwardTime = 9170 * time.Microsecond
+	answerGap    = 8 * time.Millisecond     // 5.5 to 10.5 ms
+	settleGap    = 16 * time.Millisecond    // 13.5 to 21.2 ms before a forward frame
+	twiceGap     = 14 * time.Millisecond    // 13.5 to 14.7 ms between the two
+	noAnswerTime = 19670 * time.Microsecond // after it nobody can be answering any more
+)
+
+const (
+	conflictTries = 5
+	conflictPause = 100 * time.Millisecond
+	// muteLimit is how often in a row the gateway may leave a frame unconfirmed
+	// before the bus counts as down.
+	muteLimit = 3
+	// strayGuard keeps the port silent after a gateway that did not answer, since
+	// its answer could still come and would be taken for the next.
+	strayGuard = 500 * time.Millisecond
+	reviveEach = time.Second
+)
+
+// wire carries sequences of frames over the line, one at a time.
+type wire struct {
+	name    string
+	line    *line.Line
+	gw      gateway
+	timeout time.Duration // for the gateway to confirm a frame
+	window  time.Duration // for an answer after the confirmation, if silence must be waited for
+
+	turn chan struct{} // held by the sequence under way; guards what follows
+	// ready: the gateway has its settings.
+	ready bool
+	mute  int
+	stray bool
+	// sick is why the gateway cannot be used; nil: it can.
+	sick atomic.Pointer[error]
+}
+
+// setter is a gateway that wants settings before it can be used.
+type setter interface {
+	setup() []byte
+	hello() []byte
+}
+
+// transmit sends a sequence that nothing else may come between, and returns the
+// answer to each frame. sent is when the last frame that went out was confirmed;
+// it is zero if none did. After a collision the whole sequence is sent again.
+func (w *wire) transmit(ctx context.Context, preempt <-chan struct{}, seq ...Send) (answers []Answer, sent time.Time, err error) {
+	select {
+	case w.turn <- struct{}{}:
+		defer func() { <-w.turn }()
+	case <-ctx.Done():
+		return nil, sent, fmt.Errorf("%w: bus %s was taken until the deadline", appliance.ErrExpired, w.name)
+	}
+	select {
+	case <-preempt:
+		return nil, sent, fmt.Errorf("%w on bus %s before anything was sent", appliance.ErrPreempted, w.name)
+	default:
+	}
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < w.shortest(seq) {
+		return nil, sent, fmt.Errorf("%w: %d frames cannot be out on bus %s before the deadline", appliance.ErrExpired, len(seq), w.name)
+	}
+	if err := w.prepare(ctx); err != nil {
+		return nil, sent, err
+	}
+	for try := 1; ; try++ {
+		answers, at, err := w.run(ctx, seq)
+		if !at.IsZero() {
+			sent = at
+		}
+		if !errors.Is(err, errConflict) {
+			return answers, sent, err
+		}
+		if try == conflictTries || !pause(ctx, conflictPause) {
+			return nil, sent, fmt.Errorf("%w on bus %s: %w, %d times in a row", appliance.ErrDamaged, w.name, err, try)
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (w *wire) run(ctx context.Context, seq []Send) (answers []Answer, sent time.Time, err error) {
+	for _, s := range seq {
+		a, at, err := w.one(ctx, s)
+		if !at.IsZero() {
+			sent = at
+		}
+		if err != nil {
+			return nil, sent, err
+		}
+		answers = append(answers, a)
+	}
+	return answers, sent, nil
+}
+
+// one sends a frame and waits for the gateway to say what became of it.
+func (w *wire) one(ctx context.Context, s Send) (Answer, time.Time, error) {
+	h := &listening{hearing: hearing{gw: w.gw, send: s}, window: w.window, closed: make(chan struct{})}
+	h.onSent = h.startWindow
+	defer h.stop()
+	reply, err := w.line.Exchange(ctx, line.Request{
+		Frame: w.gw.encode(s), Scan: h.scan, Timeout: w.timeout, Guard: w.guard(), Preempt: h.closed, Actuates: s.Level || s.Twice,
+	})
+	switch {
+	case err == nil && h.err == nil:
+		w.heard()
+		return h.answer, h.at, nil
+	case err == nil:
+		w.heard()
+		return Answer{}, h.at, w.trouble(h.err)
+	case h.out() && (errors.Is(err, appliance.ErrPreempted) || errors.Is(err, appliance.ErrSilent)):
+		w.heard()
+		return Answer{}, h.at, nil
+	case errors.Is(err, appliance.ErrSilent) && h.junk > 0:
+		w.stray = true
+		return Answer{}, reply.Sent, fmt.Errorf("%w on bus %s: the gateway sent %d bytes that are no message: check gateway type, baud rate and the serial cable", appliance.ErrDamaged, w.name, h.junk)
+	case errors.Is(err, appliance.ErrSilent):
+		return Answer{}, reply.Sent, w.muted(err)
+	case errors.Is(err, appliance.ErrBusDown):
+		w.ready = false
+	case !reply.Sent.IsZero():
+		w.stray = true
+	}
+	return Answer{}, reply.Sent, err
+}
+
+// listening is a hearing with a window for the answer.
+type listening struct {
+	hearing
+	window time.Duration
+	closed chan struct{} // when the window is over
+	timer  *time.Timer
+	at     time.Time // of the last confirmation
+	junk   int
+}
+
+func (l *listening) scan(b []byte) (int, line.Verdict) {
+	before := l.sent
+	n, v := l.hearing.scan(b)
+	if l.sent > before {
+		l.at = time.Now()
+	}
+	if v == line.Skip && n > 0 {
+		if m, _ := l.gw.parse(b); m.said == saidJunk {
+			l.junk += n
+		}
+	}
+	return n, v
+}
+
+func (l *listening) startWindow() {
+	if l.timer == nil {
+		l.timer = time.AfterFunc(l.window, func() { close(l.closed) })
+	}
+}
+
+func (l *listening) stop() {
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+}
+
+func (w *wire) guard() time.Duration {
+	if w.stray {
+		w.stray = false
+		return strayGuard
+	}
+	return 0
+}
+
+// heard notes that the gateway lives.
+func (w *wire) heard() {
+	w.mute = 0
+	w.sick.Store(nil)
+}
+
+// muted notes that the gateway said nothing.
+func (w *wire) muted(err error) error {
+	w.mute++
+	w.stray, w.ready = true, false
+	err = fmt.Errorf("%w: the gateway does not confirm frames: check its power, its type in the bus options, and the DALI supply", err)
+	if w.mute >= muteLimit {
+		w.sick.Store(&err)
+	}
+	return err
+}
+
+// trouble is the error for what a gateway complained of.
+func (w *wire) trouble(err error) error {
+	if errors.Is(err, errConflict) {
+		return err
+	}
+	return fmt.Errorf("%w on bus %s: %w", appliance.ErrDamaged, w.name, err)
+}
+
+// prepare gives the gateway its settings, once, and again after it was lost.
+func (w *wire) prepare(ctx context.Context) error {
+	s, ok := w.gw.(setter)
+	if !ok || w.ready {
+		return nil
+	}
+	if err := w.converse(ctx, s.setup(), saidSettings); err != nil {
+		return fmt.Errorf("set up the gateway: %w", err)
+	}
+	w.ready = true
+	return nil
+}
+
+// converse sends something that is for the gateway alone, and waits for a message
+// of the given kind.
+func (w *wire) converse(ctx context.Context, frame []byte, want said) error {
+	scan := func(b []byte) (int, line.Verdict) {
+		m, n := w.gw.parse(b)
+		switch {
+		case n == 0:
+			return 0, line.More
+		case m.said == want:
+			return n, line.Accept
+		}
+		return n, line.Skip
+	}
+	_, err := w.line.Exchange(ctx, line.Request{Frame: frame, Scan: scan, Timeout: w.timeout, Guard: w.guard()})
+	switch {
+	case err == nil:
+		w.heard()
+	case errors.Is(err, appliance.ErrSilent):
+		err = w.muted(err)
+	}
+	return err
+}
+
+// revive tries once a second whether a gateway that fell silent is back, until
+// ctx ends.
+func (w *wire) revive(ctx context.Context) {
+	for pause(ctx, reviveEach) {
+		if w.sick.Load() == nil || w.line.Link() != nil {
+			continue
+		}
+		select {
+		case w.turn <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		// Who still does not answer has said why; the bus shows it.
+		if s, ok := w.gw.(setter); ok {
+			_ = w.converse(ctx, s.hello(), saidInfo)
+		} else {
+			_, _, _ = w.one(ctx, Command(Broadcast, OpQueryPresent))
+		}
+		<-w.turn
+	}
+}
+
+// link is why the bus cannot be used, or nil.
+func (w *wire) link() error {
+	if err := w.line.Link(); err != nil {
+		return err
+	}
+	if err := w.sick.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// airtime is how long a sequence takes when the gear answers, with the serial port
+// on either side.
+func (w *wire) airtime(seq ...Send) time.Duration {
+	var t time.Duration
+	for _, s := range seq {
+		t += w.line.Airtime(len(w.gw.encode(s))) + settleGap + forwardTime
+		if s.Twice {
+			t += twiceGap + forwardTime
+		}
+		switch {
+		case s.Asks:
+			t += answerGap + backwardTime
+		case w.gw.traits().explicit:
+			t += noAnswerTime // the gateway says "nobody" only then
+		}
+		t += w.line.Airtime(10)
+	}
+	return t
+}
+
+// worst is the same when nobody answers.
+func (w *wire) worst(seq ...Send) time.Duration {
+	t := w.airtime(seq...)
+	for _, s := range seq {
+		if s.Asks {
+			t += max(w.window, noAnswerTime) - answerGap - backwardTime
+		}
+	}
+	return t
+}
+
+// shortest is the time without which the last frame of a sequence cannot be out.
+func (w *wire) shortest(seq []Send) time.Duration {
+	t := time.Duration(len(seq)) * forwardTime
+	if len(seq) > 1 {
+		t += time.Duration(len(seq)-1) * twiceGap
+	}
+	return t
+}
