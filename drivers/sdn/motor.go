@@ -39,7 +39,7 @@ type motor struct {
 }
 
 // ref is the shade that readings are about.
-func (m *motor) ref() appliance.Ref { return appliance.Ref{Node: m.node, Shade: m.shade} }
+func (m *motor) ref() appliance.Ref { return appliance.Ref{Shade: m.shade} }
 
 // percentOf converts a position, 100 = open, to the motor's percent.
 func (m *motor) percentOf(p appliance.Position) byte {
