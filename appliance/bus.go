@@ -45,6 +45,8 @@ type bus struct {
 	why      error // why it is not up
 	scan     *scanJob
 	scans    chan *scanJob
+	errand   *errand
+	errands  chan *errand
 	shown    time.Time
 }
 
@@ -56,7 +58,7 @@ func newBus(cfg BusConfig, o Opened, st *state) *bus {
 	b := &bus{
 		config: cfg, opened: o, driver: o.Driver, channels: o.Channels, shades: o.Shades, state: st, log: cfg.Log,
 		wake: make(chan struct{}, 1), newest: newest{}, devices: map[string]*device{}, deviceOf: map[ID]*device{},
-		movers: map[ID]*mover{}, scans: make(chan *scanJob), closed: make(chan struct{}), why: errors.New("not opened yet"),
+		movers: map[ID]*mover{}, scans: make(chan *scanJob), errands: make(chan *errand), closed: make(chan struct{}), why: errors.New("not opened yet"),
 	}
 	for _, n := range cfg.Nodes {
 		name, ok := o.Device[n.ID]
@@ -153,6 +155,7 @@ func (b *bus) run(ctx context.Context) {
 		case <-b.wake:
 		case s := <-b.scans:
 			b.startScan(s)
+		case b.errand = <-b.errands:
 		case <-timer.C:
 		}
 	}

@@ -176,6 +176,13 @@ type Scanner interface {
 	Scan(opts ScanOptions) iter.Seq[ScanStep]
 }
 
+// Identifier makes a device show itself: a lamp blinks, a motor winks.
+type Identifier interface {
+	// Identify gives the exchange that does it, for an address in the words of the
+	// driver, configured or not.
+	Identify(address string) (Exchange, error)
+}
+
 // ScanOptions narrow a scan; zero values mean all.
 type ScanOptions struct{ First, Last int }
 

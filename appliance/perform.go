@@ -22,7 +22,8 @@ type task struct {
 const idleMost = time.Second
 
 // next picks the most urgent exchange: STOP, then commands in their order, then
-// their verification, then polls, then probes of silent devices, then a scan.
+// their verification, then an errand, then polls, then probes of silent devices,
+// then a scan.
 // Without one it says how long to wait.
 func (b *bus) next(now time.Time) (*task, time.Duration) {
 	wake := now.Add(idleMost)
@@ -40,6 +41,9 @@ func (b *bus) next(now time.Time) (*task, time.Duration) {
 	}
 	fits := func(e *Exchange) bool { return leg.IsZero() || now.Add(e.Airtime).Before(leg) }
 
+	if t := b.nextErrand(fits); t != nil {
+		return t, 0
+	}
 	p, at := b.schedule.pick(now, func(p *pollState) bool {
 		d := b.device(p.Device)
 		return !d.suspect() && !d.restReads.After(now)

@@ -64,6 +64,16 @@ func (c *Client) Scan(ctx context.Context, bus string, opts appliance.ScanOption
 	return stream(ctx, c, http.MethodPost, "/buses/"+url.PathEscape(bus)+"/scan?"+q.Encode(), each)
 }
 
+// Identify makes one device of a bus show itself.
+func (c *Client) Identify(ctx context.Context, bus, address string) error {
+	q := url.Values{"address": {address}}
+	res, err := c.ask(ctx, http.MethodPost, "/buses/"+url.PathEscape(bus)+"/identify?"+q.Encode())
+	if err != nil {
+		return err
+	}
+	return res.Body.Close()
+}
+
 func stream[T any](ctx context.Context, c *Client, method, path string, each func(T) error) error {
 	res, err := c.ask(ctx, method, path)
 	if err != nil {
@@ -97,7 +107,7 @@ func (c *Client) ask(ctx context.Context, method, path string) (*http.Response, 
 		return nil, ErrNotRunning
 	case err != nil:
 		return nil, fmt.Errorf("ask the daemon: %w", err)
-	case res.StatusCode == http.StatusOK:
+	case res.StatusCode < 300:
 		return res, nil
 	}
 	defer res.Body.Close()

@@ -21,6 +21,7 @@ import (
 type Core interface {
 	Snapshot() *appliance.Snapshot
 	Recorder(bus string) (appliance.Recorder, error)
+	Identify(ctx context.Context, bus, address string) error
 	Scan(ctx context.Context, bus string, opts appliance.ScanOptions, step func(string), found func(appliance.Found)) error
 }
 
@@ -64,6 +65,7 @@ func Handler(core Core) http.Handler {
 	mux.HandleFunc("GET /buses", d.buses)
 	mux.HandleFunc("GET /buses/{name}/frames", d.frames)
 	mux.HandleFunc("POST /buses/{name}/scan", d.scan)
+	mux.HandleFunc("POST /buses/{name}/identify", d.identify)
 	return mux
 }
 
@@ -180,6 +182,20 @@ func (d door) scan(w http.ResponseWriter, r *http.Request) {
 			cancel()
 		}
 	}
+}
+
+// identifyTime is what a device gets to show itself.
+const identifyTime = 30 * time.Second
+
+// identify makes one device show itself.
+func (d door) identify(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), identifyTime)
+	defer cancel()
+	if err := d.core.Identify(ctx, r.PathValue("name"), r.URL.Query().Get("address")); err != nil {
+		fail(w, http.StatusConflict, err)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
 }
 
 func scanOptions(r *http.Request) (appliance.ScanOptions, error) {

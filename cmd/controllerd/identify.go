@@ -1,0 +1,27 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"svc.internal/controller/console"
+)
+
+func newBusIdentify(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "identify BUS ADDRESS",
+		Short: "Make one device show itself: a lamp blinks, a motor winks",
+		Long: `Make one device show itself, configured or not, so that somebody in the room sees which
+one it is. The daemon must be running; its bus goes on obeying commands meanwhile.`,
+		Example: "  controllerd bus identify shades-east 1A.2B.3C",
+		Args:    args(cobra.ExactArgs(2)),
+		RunE: func(c *cobra.Command, given []string) error {
+			if err := console.NewClient(a.dataDir).Identify(c.Context(), given[0], given[1]); err != nil {
+				return err
+			}
+			fmt.Fprintf(c.OutOrStdout(), "%s on %s was told to show itself\n", given[1], given[0])
+			return nil
+		},
+	}
+}
