@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/console"
@@ -17,8 +20,8 @@ import (
 )
 
 func newBus(a *app) *cobra.Command {
-	bus := &cobra.Command{Use: "bus", Short: "Look at buses and search them for devices"}
-	bus.AddCommand(newBusList(a), newBusScan(a), newBusMonitor(a), newBusDecode())
+	bus := group(&cobra.Command{Use: "bus", Short: "Look at buses and search them for devices"})
+	bus.AddCommand(newBusList(a), newBusScan(a), newBusMonitor(a), newBusIdentify(a), newBusDecode())
 	return bus
 }
 
@@ -121,7 +124,10 @@ in the site is given with --port.`,
 		if (len(names) == 0) == (f.port == "") {
 			return usageError{errors.New("name a bus of the site, or give a port with --port")}
 		}
-		show := &scanView{out: c.OutOrStdout(), progress: c.ErrOrStderr(), asJSON: *asJSON}
+		show := &scanView{out: c.OutOrStdout(), asJSON: *asJSON}
+		if f, ok := c.ErrOrStderr().(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+			show.progress = f
+		}
 		if err := a.scan(c.Context(), names, f, show.event); err != nil {
 			return err
 		}
@@ -221,12 +227,13 @@ func awaitUp(ctx context.Context, core *appliance.Controller) error {
 	}
 }
 
-// scanView shows a scan: progress for people on standard error, devices on
-// standard output.
+// scanView shows a scan: progress for people on a terminal, devices on standard
+// output.
 type scanView struct {
-	out, progress io.Writer
-	asJSON        bool
-	found         []console.Found
+	out      io.Writer
+	progress io.Writer // nil: nobody is watching
+	asJSON   bool
+	found    []console.Found
 }
 
 func (v *scanView) event(e console.ScanEvent) error {
@@ -234,15 +241,31 @@ func (v *scanView) event(e console.ScanEvent) error {
 	case e.Error != "":
 		return errors.New(e.Error)
 	case e.Found != nil:
-		v.found = append(v.found, *e.Found)
-	case e.Probing != "":
+		v.add(*e.Found)
+	case e.Probing != "" && v.progress != nil:
 		fmt.Fprintf(v.progress, "\rprobing %-12s %d found ", e.Probing, len(v.found))
 	}
 	return nil
 }
 
+// add keeps one row for each address: what is learned later about a device tells
+// more than what was known before.
+func (v *scanView) add(f console.Found) {
+	i := slices.IndexFunc(v.found, func(have console.Found) bool { return have.Address == f.Address })
+	if i < 0 {
+		v.found = append(v.found, f)
+		return
+	}
+	if f.Kind == "" {
+		f.Kind = v.found[i].Kind
+	}
+	v.found[i] = f
+}
+
 func (v *scanView) end() error {
-	fmt.Fprint(v.progress, "\r                                        \r")
+	if v.progress != nil {
+		fmt.Fprint(v.progress, "\r                                        \r")
+	}
 	if v.asJSON {
 		if v.found == nil {
 			v.found = []console.Found{}

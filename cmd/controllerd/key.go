@@ -9,7 +9,7 @@ import (
 )
 
 func newKey(a *app) *cobra.Command {
-	key := &cobra.Command{Use: "key", Short: "Manage API keys of programs"}
+	key := group(&cobra.Command{Use: "key", Short: "Manage API keys of programs"})
 	key.AddCommand(newKeyAdd(a), newKeyList(a), newKeyRemove(a))
 	return key
 }

@@ -65,8 +65,28 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w\nSee '%s --help'", err, c.CommandPath())}
 	})
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if err := c.ValidateRequiredFlags(); err != nil {
+			return usageError{fmt.Errorf("%w\nUsage: %s", err, c.UseLine())}
+		}
+		return nil
+	}
+	group(root)
 	root.AddCommand(newServe(a), newUser(a), newKey(a), newSite(a), newBus(a), newBackup(a), newRestore(a), newVersion())
 	return root
+}
+
+// group makes a command that only holds others: alone it shows its help, and what
+// it does not hold is a wrong call.
+func group(c *cobra.Command) *cobra.Command {
+	c.Args = func(c *cobra.Command, given []string) error {
+		if len(given) == 0 {
+			return nil
+		}
+		return usageError{fmt.Errorf("unknown command %q for %q\nSee '%s --help'", given[0], c.CommandPath(), c.CommandPath())}
+	}
+	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	return c
 }
 
 // args wraps a cobra check of arguments so that a wrong call exits with 2.

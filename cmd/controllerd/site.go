@@ -13,7 +13,7 @@ import (
 )
 
 func newSite(a *app) *cobra.Command {
-	site := &cobra.Command{Use: "site", Short: "Import, export and check the description of the building"}
+	site := group(&cobra.Command{Use: "site", Short: "Import, export and check the description of the building"})
 	site.AddCommand(newSiteImport(a), newSiteExport(a), newSiteCheck(a), newSiteSchema(), newProfiles())
 	return site
 }

@@ -17,7 +17,7 @@ import (
 )
 
 func newUser(a *app) *cobra.Command {
-	user := &cobra.Command{Use: "user", Short: "Manage who may log in"}
+	user := group(&cobra.Command{Use: "user", Short: "Manage who may log in"})
 	user.AddCommand(newUserAdd(a), newUserList(a), newUserPasswd(a), newUserRole(a), newUserRemove(a))
 	return user
 }
