@@ -102,7 +102,7 @@ func (h *house) fillStore() {
 		h.t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.Import(ctx, h.site, store.ImportOptions{}); err != nil {
+	if _, err := db.Import(ctx, h.site, store.ImportOptions{By: "tests"}); err != nil {
 		h.t.Fatal(err)
 	}
 	for _, role := range houseUsers {

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// programDir holds the program while the tests run.
+var programDir string
+
+// program is the path of the real binary, built once for all tests that need
+// processes of their own.
+var program = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "controllerd-test")
+	if err != nil {
+		return "", err
+	}
+	programDir = dir
+	path := filepath.Join(dir, "controllerd")
+	build := exec.Command("go", "build", "-o", path, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the program: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if programDir != "" {
+		os.RemoveAll(programDir)
+	}
+	os.Exit(code)
+}
+
+// desk is where a technician types commands for one data directory.
+type desk struct {
+	t       *testing.T
+	dataDir string
+}
+
+// said is what a command answered.
+type said struct {
+	out, err string
+	code     int
+}
+
+// command prepares a run of the program.
+func (d *desk) command(ctx context.Context, args ...string) *exec.Cmd {
+	d.t.Helper()
+	path, err := program()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return exec.CommandContext(ctx, path, append([]string{"--data-dir", d.dataDir}, args...)...)
+}
+
+// typed runs a command with something on its standard input.
+func (d *desk) typed(input string, args ...string) said {
+	d.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	c := d.command(ctx, args...)
+	var out, errs bytes.Buffer
+	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(input), &out, &errs
+	err := c.Run()
+	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
+		d.t.Fatalf("controllerd %s: %v", strings.Join(args, " "), err)
+	}
+	return said{out.String(), errs.String(), c.ProcessState.ExitCode()}
+}
+
+// run runs a command that may fail.
+func (d *desk) run(args ...string) said {
+	d.t.Helper()
+	return d.typed("", args...)
+}
+
+// must runs a command that has to succeed and returns what it printed.
+func (d *desk) must(args ...string) string {
+	d.t.Helper()
+	s := d.run(args...)
+	if s.code != 0 {
+		d.t.Fatalf("controllerd %s: exit code %d\n%s%s", strings.Join(args, " "), s.code, s.out, s.err)
+	}
+	return s.out
+}
+
+// write makes a file beside the data directory.
+func (d *desk) write(name, text string) string {
+	d.t.Helper()
+	path := filepath.Join(d.t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		d.t.Fatal(err)
+	}
+	return path
+}
+
+// served is a daemon in a process of its own.
+type served struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	url    string
+	client *http.Client
+	log    *heard
+	ended  chan struct{} // closed when the process is gone
+}
+
+// heard collects what a process says and tells when a pattern appears.
+type heard struct {
+	mu      sync.Mutex
+	text    []byte
+	pattern *regexp.Regexp
+	found   chan string // first submatch, once
+}
+
+func (h *heard) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.text = append(h.text, p...)
+	if m := h.pattern.FindSubmatch(h.text); m != nil && len(h.found) == 0 {
+		select {
+		case h.found <- string(m[1]):
+		default:
+		}
+	}
+	return len(p), nil
+}
+
+func (h *heard) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return string(h.text)
+}
+
+var servingLine = regexp.MustCompile(`msg=serving https=(\S+)`)
+
+// serve starts a daemon on any free port and waits until it serves.
+func (d *desk) serve(args ...string) *served {
+	d.t.Helper()
+	s := &served{t: d.t, ended: make(chan struct{}), log: &heard{pattern: servingLine, found: make(chan string, 1)}}
+	s.cmd = d.command(context.Background(), append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
+	s.cmd.Stderr = s.log
+	if err := s.cmd.Start(); err != nil {
+		d.t.Fatal(err)
+	}
+	go func() { defer close(s.ended); s.cmd.Wait() }()
+	d.t.Cleanup(s.kill)
+	select {
+	case addr := <-s.log.found:
+		s.url = "https://" + addr
+	case <-s.ended:
+		d.t.Fatalf("the daemon ended at once: %s", s.log)
+	case <-time.After(30 * time.Second):
+		d.t.Fatalf("the daemon does not serve after 30 s: %s", s.log)
+	}
+	s.client = trusting(d.t, filepath.Join(d.dataDir, certificateFile))
+	return s
+}
+
+// kill ends the process as a power cut would, and waits until it is gone.
+func (s *served) kill() {
+	s.cmd.Process.Kill()
+	<-s.ended
+}
+
+// stop ends it as systemd would.
+func (s *served) stop() {
+	s.t.Helper()
+	s.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-s.ended:
+	case <-time.After(20 * time.Second):
+		s.t.Fatalf("the daemon did not end within 20 s of SIGTERM: %s", s.log)
+	}
+	if code := s.cmd.ProcessState.ExitCode(); code != 0 {
+		s.t.Errorf("the daemon ended with exit code %d: %s", code, s.log)
+	}
+}
