@@ -57,6 +57,7 @@ func mixedNodes() []appliance.Node {
 }
 
 func TestAcknowledgedMeansTheWidgetHasIt(t *testing.T) {
+	t.Parallel()
 	b, p := start(t, dmxsim.Config{}, mixedNodes())
 	w := p.widget
 	steps := []struct {
@@ -157,6 +158,7 @@ func TestAllOffOn512ChannelsIsOneFrame(t *testing.T) {
 }
 
 func TestNothingIsSentBeforeAnythingIsKnown(t *testing.T) {
+	t.Parallel()
 	nodes := []appliance.Node{
 		{Address: "1", Profile: "dmx-dimmer"},
 		{Address: "2", Profile: "dmx-dimmer", Options: map[string]string{"startLevel": "60"}},
@@ -200,6 +202,7 @@ func (m *memory) LoadStates(context.Context) (list []appliance.Saved, _ error) {
 }
 
 func TestRestartChangesNothing(t *testing.T) {
+	t.Parallel()
 	nodes := mixedNodes()
 	journal := &memory{states: map[appliance.Ref]appliance.Saved{
 		{Node: 1, Channel: 1}: {Ref: appliance.Ref{Node: 1, Channel: 1}, Values: appliance.Values{Has: appliance.CanDim, Level: 40}, At: time.Now()},
@@ -229,6 +232,7 @@ func TestRestartChangesNothing(t *testing.T) {
 }
 
 func TestUniverseIsRepeatedAndNeverTooFast(t *testing.T) {
+	t.Parallel()
 	b, p := start(t, dmxsim.Config{}, mixedNodes())
 	const commands = 60
 	for i := range commands {

@@ -22,7 +22,8 @@ type pro struct {
 	wake    chan struct{} // the universe is to be sent again now
 
 	// Held with the driver's turn.
-	begun  time.Time // of the last universe
+	begun  time.Time     // of the last universe
+	guard  time.Duration // silence before whatever is sent next
 	number byte      // of the last RDM transaction
 	uid    UID       // ours; 0: not known yet
 
@@ -97,24 +98,34 @@ func (p *pro) refresh(ctx context.Context, now bool) bool {
 	if !now && time.Since(p.begun) < p.options.refresh-p.tick {
 		return true
 	}
-	return p.restore(ctx, 0) == nil
+	return p.restore(ctx) == nil
 }
 
 // restore sends the universe as it stands, if anything is known of it. Nobody
 // answers; a failure leaves it due.
-func (p *pro) restore(ctx context.Context, guard time.Duration) error {
+func (p *pro) restore(ctx context.Context) error {
 	slots, active := p.driver.present()
 	if !active {
 		return nil
 	}
 	err := p.pace(ctx)
 	if err == nil {
-		_, err = p.line.Exchange(ctx, line.Request{Frame: outputFrame(nil, slots), Guard: guard, Actuates: true})
+		_, err = p.exchange(ctx, line.Request{Frame: outputFrame(nil, slots), Actuates: true})
 	}
 	p.mu.Lock()
 	p.stale = err != nil
 	p.mu.Unlock()
 	return err
+}
+
+// exchange talks to the widget once it has had the silence it needs.
+func (p *pro) exchange(ctx context.Context, r line.Request) (line.Reply, error) {
+	r.Guard = p.guard
+	reply, err := p.line.Exchange(ctx, r)
+	if !reply.Sent.IsZero() {
+		p.guard = 0
+	}
+	return reply, err
 }
 
 // pace keeps to the packets a second.
@@ -163,7 +174,7 @@ func (p *pro) check(ctx context.Context, preempt <-chan struct{}) (time.Time, er
 
 // question sends a frame that ends with the question for the parameters.
 func (p *pro) question(ctx context.Context, preempt <-chan struct{}, frame []byte) (time.Time, error) {
-	reply, err := p.line.Exchange(ctx, line.Request{
+	reply, err := p.exchange(ctx, line.Request{
 		Frame: frame, Timeout: p.options.responseTimeout, Preempt: preempt, Actuates: true,
 		Scan: scanFor(func(f widgetFrame) bool { return f.label == labelParameters && len(f.data) >= 5 }),
 	})

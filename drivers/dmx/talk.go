@@ -213,17 +213,16 @@ func (d *Driver) transact(ctx context.Context, l label, q rdmPacket) (rdmAnswer,
 	}
 	p.number++
 	q.from, q.number, q.port = p.uid, p.number, 1
-	reply, err := p.line.Exchange(ctx, line.Request{
+	reply, err := p.exchange(ctx, line.Request{
 		Frame: widgetFrame{l, q.encode()}.encode(nil), Timeout: p.options.rdmTimeout,
 		Scan: scanFor(func(f widgetFrame) bool { return concerns(f, l, q) }),
 	})
 	answered := err == nil && label(reply.Frame[1]) == labelReceived
 	if !reply.Sent.IsZero() {
-		guard := time.Duration(0)
 		if l == labelDiscovery && answered {
-			guard = settled
+			p.guard = settled
 		}
-		if p.restore(ctx, guard) != nil {
+		if p.restore(ctx) != nil {
 			p.doubt()
 		}
 	}
@@ -287,7 +286,7 @@ func (p *pro) introduce(ctx context.Context) error {
 	if p.uid != 0 {
 		return nil
 	}
-	reply, err := p.line.Exchange(ctx, line.Request{
+	reply, err := p.exchange(ctx, line.Request{
 		Frame: widgetFrame{label: labelSerial}.encode(nil), Timeout: p.options.responseTimeout,
 		Scan: scanFor(func(f widgetFrame) bool { return f.label == labelSerial && len(f.data) == 4 }),
 	})
