@@ -67,6 +67,7 @@ func newBus(cfg BusConfig, o Opened, st *state) *bus {
 		}
 		d := b.device(name)
 		d.nodes = append(d.nodes, n.ID)
+		d.online = d.online || st.online(n.ID) // it was, before the bus was opened anew
 		b.deviceOf[n.ID] = d
 	}
 	for _, s := range cfg.Shades {
@@ -83,8 +84,12 @@ func newBus(cfg BusConfig, o Opened, st *state) *bus {
 	return b
 }
 
-// device returns the record of a device, made at its first mention.
+// device returns the record of a device, made at its first mention. What addresses
+// no device is not kept in the books.
 func (b *bus) device(name string) *device {
+	if name == "" {
+		return &device{}
+	}
 	d := b.devices[name]
 	if d == nil {
 		d = &device{name: name}

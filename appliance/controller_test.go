@@ -493,3 +493,43 @@ func TestSnapshotsAreSupersededAndNeverChange(t *testing.T) {
 		}
 	})
 }
+
+func TestGroupFrameDoesNotWaitForTheDead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		c.group = true
+		ctl, stop := run(t, c, siteOf(slices.Repeat([]string{"dimmer"}, 10)...), nil)
+		defer stop()
+		time.Sleep(2 * time.Second)
+		c.set(func() { c.silent[4] = true })
+		for ctl.Snapshot().Node(4).Online {
+			time.Sleep(time.Second)
+		}
+		asked := time.Now()
+		e := do(t, ctl, level(everything, 60))
+		if !e.OK() || !e.Members[3].Offline {
+			t.Errorf("got %q, member 4 %+v; want success with node 4 named offline", e.Err, e.Members[3])
+		}
+		if took := time.Since(asked); took > 11*c.airtime {
+			t.Errorf("took %v: somebody waited for the dead", took)
+		}
+	})
+}
+
+func TestDeviceThatDiesWhileItsBusIsOpenedAnewGoesOffline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("dimmer"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		c.set(func() { c.silent[1] = true })
+		ctl.Apply(siteOf("dimmer", "dimmer"), nil)
+		if !ctl.Snapshot().Buses[0].Up {
+			t.Error("the bus looks down although nothing happened to it")
+		}
+		time.Sleep(30 * time.Second)
+		if ctl.Snapshot().Node(1).Online {
+			t.Error("still online half a minute after it died")
+		}
+	})
+}

@@ -3,6 +3,7 @@ package appliance
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -71,6 +72,31 @@ func (b *bus) settleStep(w *work, res Result, now time.Time) {
 	default:
 		w.verifying, w.pos, w.notBefore = true, 0, time.Time{}
 		w.got = make(map[Ref]Reading)
+		b.skipOffline(w, now)
+	}
+}
+
+// skipOffline takes members that are known not to answer out of the verification
+// of a group frame: the frame reached them if anything did, and nobody waits.
+func (b *bus) skipOffline(w *work, now time.Time) {
+	if !w.chain.Group {
+		return
+	}
+	dead := func(d *device) bool { return d != nil && !d.online && d.suspect() }
+	w.each(func(want Want, m int) bool {
+		node := want.Node
+		if mv := b.movers[want.Shade]; mv != nil {
+			node = mv.shade.Node
+		}
+		if !dead(b.deviceOf[node]) {
+			return false
+		}
+		w.run.offline(m)
+		return true
+	})
+	w.chain.Verify = slices.DeleteFunc(slices.Clone(w.chain.Verify), func(e Exchange) bool { return dead(b.devices[e.Device]) })
+	if len(w.chain.Verify) == 0 {
+		b.judge(w, nil, now)
 	}
 }
 

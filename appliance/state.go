@@ -68,10 +68,7 @@ func (s *state) replace(site *Site, nodes []*NodeState, shades []*ShadeState, fa
 	}
 	s.site, s.index = site, newIndex(site)
 	s.nodes, s.shades, s.faults = nodes, shades, faults
-	s.buses = make([]*BusState, len(site.Buses))
-	for i := range site.Buses {
-		s.buses[i] = &BusState{Bus: &site.Buses[i]}
-	}
+	s.replaceBuses(site)
 	for _, n := range nodes {
 		n.Clusters = s.index.clustersOfNode[n.Node.ID]
 		summarise(n)
@@ -82,6 +79,30 @@ func (s *state) replace(site *Site, nodes []*NodeState, shades []*ShadeState, fa
 	clear(s.fresh)
 	s.values++
 	s.publishLocked()
+}
+
+// replaceBuses keeps the health of buses that go on.
+func (s *state) replaceBuses(site *Site) {
+	old := s.buses
+	s.buses = make([]*BusState, len(site.Buses))
+	for i := range site.Buses {
+		bus := BusState{}
+		for _, o := range old {
+			if o.Bus.UUID == site.Buses[i].UUID {
+				bus = *o
+			}
+		}
+		bus.Bus = &site.Buses[i]
+		s.buses[i] = &bus
+	}
+}
+
+// online reports whether a node was last seen answering.
+func (s *state) online(node ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, ok := s.index.node[node]
+	return ok && s.nodes[i].Online
 }
 
 // carryNode copies what was known of a node to its successor in a changed site.
