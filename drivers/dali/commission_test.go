@@ -1,0 +1,175 @@
+package dali
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/sim/dalisim"
+)
+
+// unique checks that all gear has a short address of its own.
+func unique(t *testing.T, sim *dalisim.Line, n int) {
+	t.Helper()
+	seen := map[int]int{}
+	for _, d := range sim.Devices() {
+		if d.Short < 0 {
+			t.Errorf("gear %d has no short address", d.Index)
+			continue
+		}
+		if other, ok := seen[d.Short]; ok {
+			t.Errorf("gears %d and %d share short address %d", other, d.Index, d.Short)
+		}
+		seen[d.Short] = d.Index
+	}
+	if len(seen) != n {
+		t.Errorf("%d short addresses for %d gears", len(seen), n)
+	}
+}
+
+func strangers(n int) []dalisim.GearConfig {
+	return gearsOf(n, func(_ int, g *dalisim.GearConfig) { g.Short = -1 })
+}
+
+func TestCommissioningGives64GearsAnAddressEach(t *testing.T) {
+	for _, gw := range gatewayKinds {
+		t.Run(gw, func(t *testing.T) {
+			n := 64
+			if gw != "atx" { // the others leave it to us to wait for silence, in real time
+				n = 3
+			}
+			r := newRig(t, dalisim.Config{Gateway: gw, Gears: strangers(n), Speed: 400, Seed: 7})
+			d := r.driver(gw)
+			var last Progress
+			before := 0.0
+			out, err := Commission(context.Background(), d, CommissionOptions{Progress: func(p Progress) {
+				if p.Stage == StageSearch && p.Share() < before && p.Found > 0 && last.Stage == StageSearch && p.Searched == 0 {
+					t.Errorf("progress fell from %v to %v", before, p.Share())
+				}
+				before, last = p.Share(), p
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			unique(t, r.sim, n)
+			if len(out.Assigned) != n || last.Stage != StageFinally || last.Found != n {
+				t.Errorf("outcome %+v, last progress %+v", out, last)
+			}
+		})
+	}
+}
+
+func TestCommissioningIsContinuedAfterAKill(t *testing.T) {
+	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: strangers(64), Speed: 400, Seed: 3})
+	d := r.driver("atx")
+	rng := rand.New(rand.NewPCG(5, 5))
+	killed := errors.New("killed")
+	for run := 0; run < 4; run++ {
+		// Like a process that dies: nothing is sent any more, no TERMINATE either.
+		dying := &mortal{Transmitter: d, left: 200 + rng.IntN(600), err: killed}
+		if _, err := Commission(context.Background(), dying, CommissionOptions{}); !errors.Is(err, killed) {
+			t.Fatalf("run %d: %v, want it to be killed", run, err)
+		}
+	}
+	if _, err := Commission(context.Background(), d, CommissionOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	unique(t, r.sim, 64)
+}
+
+// mortal stops working after some frames.
+type mortal struct {
+	Transmitter
+	left int
+	err  error
+}
+
+func (m *mortal) Transmit(ctx context.Context, seq ...Send) ([]Answer, error) {
+	if m.left--; m.left < 0 {
+		return nil, m.err
+	}
+	return m.Transmitter.Transmit(ctx, seq...)
+}
+
+func TestCommissioningTakesSharedAddressesApart(t *testing.T) {
+	gears := gearsOf(12, func(i int, g *dalisim.GearConfig) {
+		g.Short = i
+		switch {
+		case i >= 8:
+			g.Short = -1
+		case i >= 5:
+			g.Short = 3 // shared by 3, 5, 6 and 7
+		}
+	})
+	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: gears, Speed: 400, Seed: 11})
+	d := r.driver("atx")
+	out, err := Commission(context.Background(), d, CommissionOptions{Reserved: []int{5, 6}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	unique(t, r.sim, 12)
+	if !slices.Equal(out.Shared, []int{3}) || len(out.Assigned) != 7 {
+		t.Errorf("outcome %+v, want address 3 shared and 7 assigned", out)
+	}
+	for _, n := range out.Assigned {
+		if n == 5 || n == 6 {
+			t.Errorf("reserved address %d was given", n)
+		}
+	}
+	for i, dev := range r.sim.Devices() {
+		if i < 3 && dev.Short != i || i == 4 && dev.Short != 4 {
+			t.Errorf("gear %d lost its address: it has %d now", i, dev.Short)
+		}
+	}
+}
+
+func TestCommissioningSurvivesANoisyLine(t *testing.T) {
+	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: strangers(12), Speed: 400, Seed: 13})
+	for _, f := range []dalisim.Fault{
+		{Kind: dalisim.FaultSilent, Gear: -1, Rate: 0.02},
+		{Kind: dalisim.FaultConflict, Rate: 0.01},
+	} {
+		if err := r.sim.AddFault(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Commission(context.Background(), r.driver("atx"), CommissionOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	unique(t, r.sim, 12)
+}
+
+func TestCommissioningTellsWhenAddressesRunOut(t *testing.T) {
+	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: strangers(3), Speed: 400, Seed: 17})
+	var reserved []int
+	for n := 2; n < Shorts; n++ {
+		reserved = append(reserved, n)
+	}
+	out, err := Commission(context.Background(), r.driver("atx"), CommissionOptions{Reserved: reserved})
+	if err != nil || out.Unplaced != 1 || len(out.Assigned) != 2 {
+		t.Errorf("%+v, %v; want two assigned and one unplaced", out, err)
+	}
+}
+
+func TestGroupsAreWrittenAndReadBack(t *testing.T) {
+	gears := gearsOf(2, func(_ int, g *dalisim.GearConfig) { g.Groups = 0x8101 })
+	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: gears, Speed: 100, Seed: 1})
+	d := r.driver("atx")
+	ctx := context.Background()
+	if err := SetGroups(ctx, d, 1, 0x0106); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(r.sim.Devices()[1].Groups); got != "[1 2 8]" {
+		t.Errorf("gear 1 is in groups %s", got)
+	}
+	if got := fmt.Sprint(r.sim.Devices()[0].Groups); got != "[0 8 15]" {
+		t.Errorf("gear 0 is in groups %s, it was not asked", got)
+	}
+	if err := SetGroups(ctx, d, 40, 1); !errors.Is(err, appliance.ErrSilent) {
+		t.Errorf("nobody at address 40: %v, want ErrSilent", err)
+	}
+}
