@@ -24,8 +24,8 @@ type pro struct {
 	// Held with the driver's turn.
 	begun  time.Time     // of the last universe
 	guard  time.Duration // silence before whatever is sent next
-	number byte      // of the last RDM transaction
-	uid    UID       // ours; 0: not known yet
+	number byte          // of the last RDM transaction
+	uid    UID           // ours; 0: not known yet
 
 	mu     sync.Mutex
 	stale  bool // the widget may show something else than the universe

@@ -1,6 +1,7 @@
 package dmxsim
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -107,4 +108,20 @@ func (w *Widget) Devices() []Device {
 		list = append(list, f.emits(&universe, &w.changed))
 	}
 	return list
+}
+
+// Load puts a universe on the wire at once, as if it had been there for a while:
+// for looking at the light of fixtures without a host.
+func (w *Widget) Load(slots []byte) error {
+	if len(slots) > 512 {
+		return fmt.Errorf("%d slots, a universe has 512", len(slots))
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.packets = nil
+	w.everSent, w.stoppedAt = true, time.Time{}
+	w.used = len(slots)
+	copy(w.universe[:], slots)
+	copy(w.taken[:], slots)
+	return nil
 }
