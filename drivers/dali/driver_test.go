@@ -2,10 +2,13 @@ package dali
 
 import (
 	"testing"
+	"time"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/sim/dalisim"
 )
+
+var testTime = time.Now()
 
 var gatewayKinds = []string{"atx", "luba", "sci"}
 

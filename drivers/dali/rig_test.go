@@ -102,6 +102,12 @@ func (r *rig) core(gateway string, options map[string]string, nodes []appliance.
 		site.Nodes = append(site.Nodes, n)
 		site.Clusters[0].Nodes = append(site.Clusters[0].Nodes, n.ID)
 	}
+	return r.run(site)
+}
+
+// run runs the core with a site until the test ends.
+func (r *rig) run(site appliance.Site) *appliance.Controller {
+	r.t.Helper()
 	ctl := appliance.New(appliance.Options{Drivers: map[string]appliance.OpenFunc{"dali": Open}})
 	ctl.Apply(site, nil)
 	if f := ctl.Snapshot().Faults; len(f) > 0 {
