@@ -18,6 +18,7 @@ func fast(list []sdnsim.Motor) []sdnsim.Motor {
 }
 
 func TestShadeGoesWhereItIsSent(t *testing.T) {
+	t.Parallel()
 	h := build(t, plan{sim: quick(fast(motors(1)))})
 	h.awake()
 	if p := h.shade(0).Position; p.Value != 100 || p.Source != appliance.Measured {
@@ -59,6 +60,7 @@ func TestShadeGoesWhereItIsSent(t *testing.T) {
 }
 
 func TestInvertedShadeRunsTheOtherWay(t *testing.T) {
+	t.Parallel()
 	h := build(t, plan{sim: quick(fast(motors(1))), shades: func(s []appliance.Shade) { s[0].Inverted = true }})
 	h.awake()
 	if p := h.shade(0).Position.Value; p != 0 {
@@ -79,6 +81,7 @@ func TestInvertedShadeRunsTheOtherWay(t *testing.T) {
 }
 
 func TestRefusalsComeInWords(t *testing.T) {
+	t.Parallel()
 	list := fast(motors(2))
 	list[1].Limit = -1
 	h := build(t, plan{sim: quick(list)})
@@ -106,6 +109,7 @@ func TestRefusalsComeInWords(t *testing.T) {
 }
 
 func TestBlockedMotorIsNotReportedAsMoving(t *testing.T) {
+	t.Parallel()
 	h := build(t, plan{sim: quick(fast(motors(1)))})
 	h.awake()
 	if err := h.sim.SetTrouble(address(0), sdnsim.Trouble{Obstacle: 50}); err != nil {
@@ -118,6 +122,7 @@ func TestBlockedMotorIsNotReportedAsMoving(t *testing.T) {
 }
 
 func TestWallSwitchIsNoticed(t *testing.T) {
+	t.Parallel()
 	h := build(t, plan{sim: quick(fast(motors(1))), fresh: appliance.Freshness{IdleShade: 2 * time.Second}})
 	h.awake()
 	if err := h.sim.Press(address(0), "down"); err != nil {
@@ -129,6 +134,7 @@ func TestWallSwitchIsNoticed(t *testing.T) {
 }
 
 func TestOtherMastersAreOverheard(t *testing.T) {
+	t.Parallel()
 	list := fast(motors(2))
 	for i := range list {
 		list[i].Groups = []string{"01.01.09"}
@@ -151,6 +157,7 @@ func TestOtherMastersAreOverheard(t *testing.T) {
 }
 
 func TestGroupMovesByOneFrame(t *testing.T) {
+	t.Parallel()
 	list := fast(motors(6))
 	for i := range 4 {
 		list[i].Groups = []string{"01.01.05"}
@@ -197,6 +204,7 @@ func TestGroupMovesByOneFrame(t *testing.T) {
 }
 
 func TestGroupIsNotUsedWhenItMovesOthers(t *testing.T) {
+	t.Parallel()
 	list := fast(motors(5))
 	for i := range list {
 		list[i].Groups = []string{"01.01.05"}
@@ -214,6 +222,7 @@ func TestGroupIsNotUsedWhenItMovesOthers(t *testing.T) {
 }
 
 func TestMotorThatMovesAlreadyProvesNothingByMovingOn(t *testing.T) {
+	t.Parallel()
 	list := motors(4)
 	for i := range list {
 		list[i].Groups = []string{"01.01.05"}
@@ -236,6 +245,7 @@ func TestMotorThatMovesAlreadyProvesNothingByMovingOn(t *testing.T) {
 }
 
 func TestStopOvertakesQueuedMoves(t *testing.T) {
+	t.Parallel()
 	h := build(t, plan{sim: quick(motors(12)), options: map[string]string{"broadcast": "false"}})
 	h.awake()
 	moves := make(chan appliance.Entry, 12)

@@ -69,9 +69,6 @@ func (d *Driver) ask(ctx context.Context, preempt <-chan struct{}, q question) (
 		Frame: frame, Scan: ear.scan, Timeout: timeout, Preempt: preempt, Actuates: q.id.moves(),
 	})
 	result := appliance.Result{Sent: reply.Sent}
-	if err == nil || errors.Is(err, appliance.ErrSilent) || errors.Is(err, appliance.ErrDamaged) {
-		q.motor.note(err == nil, time.Now())
-	}
 	if errors.Is(err, appliance.ErrSilent) && ear.junk > 0 {
 		err = fmt.Errorf("%w on bus %s: %d bytes came that make no frame: noise, a collision, or two motors with one address", appliance.ErrDamaged, d.name, ear.junk)
 	}

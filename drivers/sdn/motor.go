@@ -32,9 +32,6 @@ type motor struct {
 	state    status    // as last read
 	hasState bool
 
-	fails     int // exchanges without an answer in a row
-	firstFail time.Time
-
 	table groupTable
 }
 
@@ -183,26 +180,4 @@ func (m *motor) asksStatus() bool {
 		return true
 	}
 	return int(m.at.Percent) == m.goal || m.at.Percent == 0 || m.at.Percent >= 100
-}
-
-// note counts failures the way the core does, to know who need not be waited for.
-func (m *motor) note(answered bool, now time.Time) {
-	m.driver.mu.Lock()
-	defer m.driver.mu.Unlock()
-	if answered {
-		m.fails = 0
-		return
-	}
-	if m.fails == 0 {
-		m.firstFail = now
-	}
-	m.fails++
-}
-
-// gone reports whether the motor has not answered for so long that it counts as
-// offline.
-func (m *motor) gone() bool {
-	m.driver.mu.Lock()
-	defer m.driver.mu.Unlock()
-	return m.fails >= 3 && time.Since(m.firstFail) >= 5*time.Second
 }

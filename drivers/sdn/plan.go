@@ -137,7 +137,7 @@ func impossible(w appliance.Want, why error) appliance.Chain {
 // planAlike plans motors that are to do the same.
 func (d *Driver) planAlike(o order, wishes []wish) []appliance.Chain {
 	if len(wishes) > 1 && d.options.broadcast && !d.incomplete && len(wishes) == len(d.all) {
-		return d.together(o, wishes, Frame{ID: o.id, Source: d.options.host, Destination: Everybody, Data: o.data()})
+		return []appliance.Chain{d.together(o, wishes, Frame{ID: o.id, Source: d.options.host, Destination: Everybody, Data: o.data()})}
 	}
 	var chains []appliance.Chain
 	left := make(map[*motor]wish, len(wishes))
@@ -150,7 +150,7 @@ func (d *Driver) planAlike(o order, wishes []wish) []appliance.Chain {
 			members = append(members, left[m])
 			delete(left, m)
 		}
-		chains = append(chains, d.together(o, members, Frame{ID: o.id, Source: g.address, Destination: Nobody, Data: o.data()})...)
+		chains = append(chains, d.together(o, members, Frame{ID: o.id, Source: g.address, Destination: Nobody, Data: o.data()}))
 	}
 	for _, w := range wishes {
 		if _, ok := left[w.motor]; ok {
@@ -178,28 +178,11 @@ func (d *Driver) largestGroup(motors map[*motor]wish) *group {
 	return best
 }
 
-// together plans one frame for several motors, and its proof motor by motor. Motors
-// that do not answer any more hear the frame too, but nobody waits for them with
-// the others: they have chains of their own.
-func (d *Driver) together(o order, wishes []wish, f Frame) []appliance.Chain {
-	var here []wish
-	var gone []appliance.Chain
-	for _, w := range wishes {
-		if w.motor.gone() {
-			gone = append(gone, d.single(w))
-		} else {
-			here = append(here, w)
-		}
-	}
-	if len(here) < 2 {
-		for _, w := range here {
-			gone = append(gone, d.single(w))
-		}
-		return gone
-	}
+// together plans one frame for several motors, and its proof motor by motor.
+func (d *Driver) together(o order, wishes []wish, f Frame) appliance.Chain {
 	chain := appliance.Chain{Group: true}
-	proofs := make([]*proof, len(here))
-	for i, w := range here {
+	proofs := make([]*proof, len(wishes))
+	for i, w := range wishes {
 		proofs[i] = &proof{driver: d, wish: w, group: true}
 		chain.Wants = append(chain.Wants, w.Want)
 		chain.Verify = append(chain.Verify, proofs[i].exchanges()...)
@@ -207,13 +190,13 @@ func (d *Driver) together(o order, wishes []wish, f Frame) []appliance.Chain {
 	moved := func(sent time.Time) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		for i, w := range here {
-			proofs[i].wasMoving = w.motor.restless
-			w.motor.sent(o.id == ctrlStop, o.goal(), sent)
+		for _, p := range proofs {
+			p.wasMoving = p.motor.restless
+			p.motor.sent(o.id == ctrlStop, o.goal(), sent)
 		}
 	}
 	chain.Steps = []appliance.Exchange{d.shout(f, nil, moved)}
-	return append([]appliance.Chain{chain}, gone...)
+	return chain
 }
 
 // single plans a frame to one motor, which acknowledges it.

@@ -1,0 +1,213 @@
+package sdn
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"svc.internal/controller/appliance"
+)
+
+func busConfig(options map[string]string, nodes []appliance.Node, shades []appliance.Shade) appliance.BusConfig {
+	return appliance.BusConfig{Bus: appliance.Bus{Name: "shades", Port: "/dev/ttyUSB0", Options: options}, Nodes: nodes, Shades: shades}
+}
+
+func TestWrongBusSettingsAreRefused(t *testing.T) {
+	for _, tc := range []struct{ key, value, words string }{
+		{"hostAdress", "FF.FF.00", "unknown"},
+		{"hostAddress", "FF.FF", "three bytes"},
+		{"hostAddress", "FF.FF.FF", "single host"},
+		{"hostAddress", "01.01.05", "single host"},
+		{"quiet", "5ms", "10ms"},
+		{"quiet", "200ms", "100ms"},
+		{"quiet", "25", "time with its unit"},
+		{"responseTimeout", "100ms", "255ms"},
+		{"echo", "yes", "true or false"},
+	} {
+		_, err := Open(busConfig(map[string]string{tc.key: tc.value}, nil, nil))
+		if err == nil || !strings.Contains(err.Error(), tc.words) || !strings.Contains(err.Error(), tc.key) {
+			t.Errorf("%s: %s: got %v, want %q in it", tc.key, tc.value, err, tc.words)
+		}
+	}
+	cfg := busConfig(nil, nil, nil)
+	cfg.Bus.Line.DataBits = 7
+	if _, err := Open(cfg); err == nil {
+		t.Error("7 data bits accepted")
+	}
+}
+
+func TestLineIs4800OddUnlessSaidOtherwise(t *testing.T) {
+	s, err := completeLine(appliance.LineSettings{})
+	if want := (appliance.LineSettings{BaudRate: 4800, Parity: "odd", DataBits: 8, StopBits: 1}); err != nil || s != want {
+		t.Errorf("got %+v, %v; want %+v", s, err, want)
+	}
+}
+
+func TestWrongEntriesAreQuarantinedAlone(t *testing.T) {
+	good := appliance.Node{ID: 1, Address: "06.1a.2b", Profile: "somfy-sdn", Groups: []string{"01.01.05"}}
+	for words, bad := range map[string]appliance.Node{
+		"three bytes":          {Address: "12345", Profile: "somfy-sdn"},
+		"not that of a single": {Address: "FF.FF.FF", Profile: "somfy-sdn"},
+		"of this controller":   {Address: "FF.FF.00", Profile: "somfy-sdn"},
+		"that of node 1":       {Address: "06.1A.2B", Profile: "somfy-sdn"},
+		"profile \"somfy\"":    {Address: "06.1A.2C", Profile: "somfy"},
+		"output 1 only":        {Address: "06.1A.2C", Profile: "somfy-sdn", Outputs: []int{2}},
+		"option \"x\" is unk":  {Address: "06.1A.2C", Profile: "somfy-sdn", Options: map[string]string{"x": "1"}},
+		"want 01.01.00":        {Address: "06.1A.2C", Profile: "somfy-sdn", Groups: []string{"01.02.00"}},
+		"group \"01.01.FF\"":   {Address: "06.1A.2C", Profile: "somfy-sdn", Groups: []string{"01.01.FF"}},
+		"named twice":          {Address: "06.1A.2C", Profile: "somfy-sdn", Groups: []string{"01.01.05", "01.01.05"}},
+		"17 groups":            {Address: "06.1A.2C", Profile: "somfy-sdn", Groups: strings.Split(strings.Repeat("01.01.05,", 16)+"01.01.05", ",")},
+	} {
+		bad.ID = 2
+		o, err := Open(busConfig(nil, []appliance.Node{good, bad}, []appliance.Shade{{ID: 5001, Node: 1, Output: 1}, {ID: 5002, Node: 2, Output: 1}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := o.BrokenNodes[2]; got == nil || !strings.Contains(got.Error(), words) {
+			t.Errorf("got %v, want %q in it", got, words)
+		}
+		if o.BrokenNodes[1] != nil || o.Device[1] != "06.1A.2B" || o.Shades[5001].Abilities != appliance.CanMove|appliance.CanPosition || !o.Shades[5001].PositionMeasured {
+			t.Errorf("%s: the good one suffers: %+v", words, o)
+		}
+		if o.BrokenShades[5002] == nil {
+			t.Errorf("%s: the shade of a broken node is not quarantined", words)
+		}
+	}
+	o, err := Open(busConfig(nil, []appliance.Node{good}, []appliance.Shade{{ID: 5001, Node: 1, Output: 2}, {ID: 5002, Node: 1, Output: 1}, {ID: 5003, Node: 1, Output: 1}}))
+	if err != nil || o.BrokenShades[5001] == nil || o.BrokenShades[5002] != nil || o.BrokenShades[5003] == nil {
+		t.Errorf("shades: %v, %v", o.BrokenShades, err)
+	}
+}
+
+func TestEveryMotorTypeHasItsProfile(t *testing.T) {
+	for name, kind := range profiles {
+		o, err := Open(busConfig(nil, []appliance.Node{{ID: 1, Address: "06.1A.2B", Profile: name}}, []appliance.Shade{{ID: 5001, Node: 1, Output: 1}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := o.Driver.(*Driver)
+		q := d.tell(d.all[0], order{id: ctrlStop})
+		if f := q.frame(); f.To != kind || !f.Ack {
+			t.Errorf("%s: %+v, want addressee type %d and an ACK asked for", name, f, kind)
+		}
+		if kind != 0 && kind.profile() != name {
+			t.Errorf("type %d: profile %q, want %q", kind, kind.profile(), name)
+		}
+	}
+}
+
+// fleet opens a bus with motors in groups, shade i on motor i.
+func fleet(t *testing.T, options map[string]string, groups ...string) *Driver {
+	t.Helper()
+	var nodes []appliance.Node
+	var shades []appliance.Shade
+	for i, g := range groups {
+		id := appliance.ID(i + 1)
+		n := appliance.Node{ID: id, Address: fmt.Sprintf("06.1A.%02X", i), Profile: "somfy-sdn"}
+		if g != "" {
+			n.Groups = strings.Split(g, " ")
+		}
+		nodes = append(nodes, n)
+		shades = append(shades, appliance.Shade{ID: 5000 + id, Node: id, Output: 1})
+	}
+	o, err := Open(busConfig(options, nodes, shades))
+	if err != nil || len(o.BrokenNodes)+len(o.BrokenShades) > 0 {
+		t.Fatal(err, o.BrokenNodes, o.BrokenShades)
+	}
+	return o.Driver.(*Driver)
+}
+
+func want(motion appliance.Motion, p appliance.Position, motors ...int) (list []appliance.Want) {
+	for _, i := range motors {
+		v := appliance.Values{Has: appliance.CanMove, Motion: motion}
+		if motion == appliance.MoveTo {
+			v.Has, v.Position = v.Has|appliance.CanPosition, p
+		}
+		list = append(list, appliance.Want{Ref: appliance.Ref{Shade: appliance.ID(5001 + i)}, Values: v})
+	}
+	return list
+}
+
+func TestFewestFramesThatMoveExactlyWhatIsWanted(t *testing.T) {
+	const a, b, c = "01.01.01", "01.01.02", "01.01.03"
+	off := map[string]string{"broadcast": "false"}
+	for _, tc := range []struct {
+		name    string
+		options map[string]string
+		groups  []string
+		want    []appliance.Want
+		chains  []int // wants of each; negative: moved by one frame
+	}{
+		{"a group", nil, []string{a, a, a, ""}, want(appliance.Open, 0, 0, 1, 2), []int{-3}},
+		{"a part of a group", nil, []string{a, a, a, ""}, want(appliance.Open, 0, 0, 1), []int{1, 1}},
+		{"a group and one more", off, []string{a, a, a, "", ""}, want(appliance.Close, 0, 0, 1, 2, 4), []int{-3, 1}},
+		{"two groups", off, []string{a, a, b, b}, want(appliance.MoveTo, 40, 0, 1, 2, 3), []int{-2, -2}},
+		{"the larger of overlapping groups", nil, []string{a, a + " " + b, b, b, ""}, want(appliance.Stop, 0, 0, 1, 2, 3), []int{-3, 1}},
+		{"everything", nil, []string{a, b, c, ""}, want(appliance.Open, 0, 0, 1, 2, 3), []int{-4}},
+		{"everything, without broadcast", off, []string{"", "", ""}, want(appliance.Open, 0, 0, 1, 2), []int{1, 1, 1}},
+		{"one motor that is everything", nil, []string{a}, want(appliance.Open, 0, 0), []int{1}},
+		{"one motor in a group of its own", nil, []string{a, b}, want(appliance.Open, 0, 0), []int{1}},
+		{"different targets", nil, []string{a, a}, append(want(appliance.MoveTo, 10, 0), want(appliance.MoveTo, 20, 1)...), []int{1, 1}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			d := fleet(t, tc.options, tc.groups...)
+			var got []int
+			covered := 0
+			for _, chain := range d.Plan(tc.want) {
+				n := len(chain.Wants)
+				covered += n
+				if chain.Group {
+					n = -n
+				}
+				got = append(got, n)
+				if len(chain.Steps) != 1 || len(chain.Verify) == 0 {
+					t.Errorf("%d steps, %d reads", len(chain.Steps), len(chain.Verify))
+				}
+				if chain.Group != (chain.Steps[0].Device == "") {
+					t.Errorf("group %v, device %q", chain.Group, chain.Steps[0].Device)
+				}
+			}
+			if fmt.Sprint(got) != fmt.Sprint(tc.chains) || covered != len(tc.want) {
+				t.Errorf("chains of %v wants, want %v", got, tc.chains)
+			}
+			for _, chain := range d.Repair(tc.want) {
+				if chain.Group || len(chain.Wants) != 1 {
+					t.Errorf("repaired by %d wants, group %v", len(chain.Wants), chain.Group)
+				}
+			}
+		})
+	}
+}
+
+func TestNothingMovesAlongUnasked(t *testing.T) {
+	// The third motor has no shade: a group or broadcast frame would move it.
+	nodes := []appliance.Node{}
+	for i := range 3 {
+		nodes = append(nodes, appliance.Node{ID: appliance.ID(i + 1), Address: fmt.Sprintf("06.1A.%02X", i), Profile: "somfy-sdn", Groups: []string{"01.01.05"}})
+	}
+	shades := []appliance.Shade{{ID: 5001, Node: 1, Output: 1}, {ID: 5002, Node: 2, Output: 1}}
+	check := func(what string) {
+		t.Helper()
+		o, err := Open(busConfig(nil, nodes, shades))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, chain := range o.Driver.Plan(want(appliance.Open, 0, 0, 1)) {
+			if chain.Group {
+				t.Errorf("%s: moved by a group frame", what)
+			}
+		}
+	}
+	check("a motor without a shade")
+	nodes[2].Profile = "unheard-of"
+	check("a quarantined motor")
+}
+
+func TestUnknownShadesAndMotionsAreRefused(t *testing.T) {
+	d := fleet(t, nil, "")
+	for _, chain := range append(d.Plan(want(appliance.Open, 0, 7)), d.Plan(want(appliance.Stopped, 0, 0))...) {
+		if _, err := chain.Steps[0].Do(t.Context(), nil); err == nil {
+			t.Errorf("%+v was sent", chain.Wants)
+		}
+	}
+}
