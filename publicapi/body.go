@@ -29,7 +29,9 @@ func readBody(c echo.Context) (body, error) {
 	if r.ContentLength > web.BodyLimit {
 		return nil, &http.MaxBytesError{Limit: web.BodyLimit}
 	}
-	data, err := io.ReadAll(http.MaxBytesReader(c.Response(), r.Body, web.BodyLimit))
+	// The server's own writer, not echo's wrapper: only that one tells the server to
+	// let the client read the refusal before the connection is closed under it.
+	data, err := io.ReadAll(http.MaxBytesReader(c.Response().Writer, r.Body, web.BodyLimit))
 	if err != nil {
 		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
 			return nil, err
