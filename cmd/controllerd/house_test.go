@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -32,6 +33,8 @@ type house struct {
 	client   *http.Client
 	tokens   map[string]string // by user name
 	stop     func()            // ends the daemon, not the building
+
+	tokenLife time.Duration // an hour if zero
 }
 
 const housePassword = "a password for tests"
@@ -54,6 +57,38 @@ func newHouse(t *testing.T, site string) *house {
 	h.serve()
 	h.awaitOnline()
 	return h
+}
+
+// restart ends the daemon and starts it again on the same data.
+func (h *house) restart() {
+	h.t.Helper()
+	h.stop()
+	h.serve()
+}
+
+// fault puts a fault in force; the function it returns ends it.
+func (h *house) fault(f sim.Fault) (end func()) {
+	h.t.Helper()
+	id, err := h.building.AddFault(f)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return func() { h.building.RemoveFault(id) }
+}
+
+// writes counts what devices carried out since the building was built.
+func (h *house) writes() (n uint64) {
+	h.t.Helper()
+	for _, b := range h.building.Buses() {
+		last, err := h.building.Writes(b.Name, 0, 1)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		for _, w := range last {
+			n += w.Seq
+		}
+	}
+	return n
 }
 
 // play starts the simulated building and puts its ports into the site.
@@ -125,7 +160,7 @@ func (h *house) serve() {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.daemon, err = a.newDaemon(ctx, db, serveConfig{listen: "127.0.0.1:0", tokenLife: time.Hour}, log)
+	h.daemon, err = a.newDaemon(ctx, db, serveConfig{listen: "127.0.0.1:0", tokenLife: cmp.Or(h.tokenLife, time.Hour)}, log)
 	if err != nil {
 		h.t.Fatal(err)
 	}
