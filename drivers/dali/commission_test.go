@@ -36,8 +36,10 @@ func strangers(n int) []dalisim.GearConfig {
 }
 
 func TestCommissioningGives64GearsAnAddressEach(t *testing.T) {
+	t.Parallel()
 	for _, gw := range gatewayKinds {
 		t.Run(gw, func(t *testing.T) {
+			t.Parallel()
 			n := 64
 			if gw != "atx" { // the others leave it to us to wait for silence, in real time
 				n = 3
@@ -64,6 +66,7 @@ func TestCommissioningGives64GearsAnAddressEach(t *testing.T) {
 }
 
 func TestCommissioningIsContinuedAfterAKill(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: strangers(64), Speed: 400, Seed: 3})
 	d := r.driver("atx")
 	rng := rand.New(rand.NewPCG(5, 5))
@@ -96,6 +99,7 @@ func (m *mortal) Transmit(ctx context.Context, seq ...Send) ([]Answer, error) {
 }
 
 func TestCommissioningTakesSharedAddressesApart(t *testing.T) {
+	t.Parallel()
 	gears := gearsOf(12, func(i int, g *dalisim.GearConfig) {
 		g.Short = i
 		switch {
@@ -128,6 +132,7 @@ func TestCommissioningTakesSharedAddressesApart(t *testing.T) {
 }
 
 func TestCommissioningSurvivesANoisyLine(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: strangers(12), Speed: 400, Seed: 13})
 	for _, f := range []dalisim.Fault{
 		{Kind: dalisim.FaultSilent, Gear: -1, Rate: 0.02},
@@ -144,6 +149,7 @@ func TestCommissioningSurvivesANoisyLine(t *testing.T) {
 }
 
 func TestCommissioningTellsWhenAddressesRunOut(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: strangers(3), Speed: 400, Seed: 17})
 	var reserved []int
 	for n := 2; n < Shorts; n++ {
@@ -156,6 +162,7 @@ func TestCommissioningTellsWhenAddressesRunOut(t *testing.T) {
 }
 
 func TestGroupsAreWrittenAndReadBack(t *testing.T) {
+	t.Parallel()
 	gears := gearsOf(2, func(_ int, g *dalisim.GearConfig) { g.Groups = 0x8101 })
 	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: gears, Speed: 100, Seed: 1})
 	d := r.driver("atx")

@@ -13,8 +13,10 @@ var testTime = time.Now()
 var gatewayKinds = []string{"atx", "luba", "sci"}
 
 func TestStatusOneMeansTheGearHasIt(t *testing.T) {
+	t.Parallel()
 	for _, gw := range gatewayKinds {
 		t.Run(gw, func(t *testing.T) {
+			t.Parallel()
 			gears := gearsOf(6, func(i int, g *dalisim.GearConfig) {
 				switch i {
 				case 3:

@@ -28,6 +28,7 @@ func (r *rig) writes(mark uint64) []string {
 func (r *rig) mark() uint64 { return r.sim.Counters().Forward }
 
 func TestAllOffIsOneFrame(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: gearsOf(40, func(_ int, g *dalisim.GearConfig) { g.Level = 200 }), Speed: 20, Seed: 1})
 	ctl := r.core("atx", nil, nodesOf(40, "dali-dt6"))
 	allOnline(t, ctl)
@@ -74,6 +75,7 @@ func sixGears(i int, g *dalisim.GearConfig) {
 }
 
 func TestClusterThatIsAGroupMovesAsOne(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: gearsOf(6, sixGears), Speed: 20, Seed: 1})
 	ctl := grouped(t, r, nil)
 	allOnline(t, ctl)
@@ -98,6 +100,7 @@ func TestClusterThatIsAGroupMovesAsOne(t *testing.T) {
 }
 
 func TestGearOutsideItsGroupIsRepaired(t *testing.T) {
+	t.Parallel()
 	gears := gearsOf(6, sixGears)
 	gears[2].Groups = 0 // whatever the site says
 	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: gears, Speed: 20, Seed: 1})
@@ -115,6 +118,7 @@ func TestGearOutsideItsGroupIsRepaired(t *testing.T) {
 }
 
 func TestGroupThatSomebodyElseIsInIsNotUsed(t *testing.T) {
+	t.Parallel()
 	g := []*gear{
 		{short: 0, groups: 1 << 5, profile: profiles["dali-dt6"], curve: curves["standard"], ref: appliance.Ref{Node: 1, Channel: 1}},
 		{short: 1, groups: 1 << 5, profile: profiles["dali-dt6"], curve: curves["standard"], ref: appliance.Ref{Node: 2, Channel: 1}},
@@ -150,6 +154,7 @@ func TestGroupThatSomebodyElseIsInIsNotUsed(t *testing.T) {
 }
 
 func TestColourOfAWholeLineIsOneSequence(t *testing.T) {
+	t.Parallel()
 	gears := gearsOf(5, func(i int, g *dalisim.GearConfig) {
 		if i < 4 {
 			g.Type, g.Colour = 8, "tc"
@@ -175,6 +180,7 @@ func TestColourOfAWholeLineIsOneSequence(t *testing.T) {
 // The sequence of frames of a colour is on the line without anything between,
 // while everything is being polled and commanded.
 func TestNothingComesBetweenTheFramesOfAColour(t *testing.T) {
+	t.Parallel()
 	gears := gearsOf(8, func(_ int, g *dalisim.GearConfig) { g.Type, g.Colour = 8, "tc" })
 	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: gears, Speed: 20, Seed: 1})
 	ctl := r.core("atx", nil, nodesOf(8, "dali-dt8-tc"))
@@ -212,6 +218,7 @@ func TestNothingComesBetweenTheFramesOfAColour(t *testing.T) {
 }
 
 func TestFadeIsWaitedForAndNotShownInBetween(t *testing.T) {
+	t.Parallel()
 	gears := gearsOf(1, func(_ int, g *dalisim.GearConfig) { g.FadeTime, g.Level = 4, 254 }) // 2 s
 	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: gears, Speed: 1, Seed: 1})
 	nodes := nodesOf(1, "dali-dt6")
@@ -239,6 +246,7 @@ func TestFadeIsWaitedForAndNotShownInBetween(t *testing.T) {
 }
 
 func TestGearThatHoldsLevelsToItsLimitsHasObeyed(t *testing.T) {
+	t.Parallel()
 	gears := gearsOf(1, func(_ int, g *dalisim.GearConfig) { g.Min, g.PhysicalMin, g.Max = 170, 170, 250 })
 	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: gears, Speed: 20, Seed: 1})
 	ctl := r.core("atx", nil, nodesOf(1, "dali-dt6"))

@@ -30,7 +30,7 @@ const (
 	muteLimit = 3
 	// strayGuard keeps the port silent after a gateway that did not answer, since
 	// its answer could still come and would be taken for the next.
-	strayGuard = 500 * time.Millisecond
+	strayGuard = 250 * time.Millisecond
 	reviveEach = time.Second
 )
 
