@@ -73,6 +73,22 @@ func TestWidgetThatDoesNotAnswerIsNotBelieved(t *testing.T) {
 	b.up()
 }
 
+func TestLateAnswerConfirmsNothingElse(t *testing.T) {
+	t.Parallel()
+	b, p := start(t, dmxsim.Config{}, mixedNodes())
+	p.widget.SetFaults(dmxsim.Faults{Late: 250 * time.Millisecond}) // the time-out is 200 ms
+	cmd := level(one(1), 70)
+	cmd.Expiry = time.Now().Add(400 * time.Millisecond)
+	if out := b.do(cmd); out.OK() {
+		t.Fatal("an answer after the time-out was taken for one")
+	}
+	p.widget.SetFaults(dmxsim.Faults{NoParameters: true})
+	cmd.Expiry = time.Now().Add(900 * time.Millisecond)
+	if out := b.do(cmd); out.OK() {
+		t.Fatal("the late answer to one command confirmed the next")
+	}
+}
+
 func TestNoiseAndDamageAroundAnswers(t *testing.T) {
 	t.Parallel()
 	b, p := start(t, dmxsim.Config{Seed: 3}, mixedNodes())

@@ -24,6 +24,9 @@ type pro struct {
 	// Held with the driver's turn.
 	begun  time.Time     // of the last universe
 	guard  time.Duration // silence before whatever is sent next
+	// Until then an answer to a parameter question, or the outcome of an RDM
+	// question, may come that was given up.
+	late, lateRDM time.Time
 	number byte          // of the last RDM transaction
 	uid    UID           // ours; 0: not known yet
 
@@ -146,6 +149,9 @@ func (p *pro) pace(ctx context.Context) error {
 // show sends a universe, and right behind it the one question that does not stop
 // the output: its answer says that the widget has taken both.
 func (p *pro) show(ctx context.Context, preempt <-chan struct{}, slots []byte) (time.Time, error) {
+	if err := p.outwait(ctx, preempt, p.late); err != nil {
+		return time.Time{}, err
+	}
 	if err := p.pace(ctx); err != nil {
 		return time.Time{}, err
 	}
@@ -172,12 +178,40 @@ func (p *pro) check(ctx context.Context, preempt <-chan struct{}) (time.Time, er
 	return p.question(ctx, preempt, parametersQuery)
 }
 
+// outwait waits until the answer to a question that was given up can come no more:
+// answers carry no number, and it would be taken for that to the next question.
+func (p *pro) outwait(ctx context.Context, preempt <-chan struct{}, late time.Time) error {
+	wait := time.Until(late)
+	if wait <= 0 {
+		return nil
+	}
+	if deadline, ok := ctx.Deadline(); ok && late.After(deadline) {
+		return fmt.Errorf("bus %s: %w: a late answer of the widget has to be waited for", p.driver.name, appliance.ErrExpired)
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-preempt:
+		return fmt.Errorf("bus %s: %w before anything was sent", p.driver.name, appliance.ErrPreempted)
+	case <-ctx.Done():
+		return fmt.Errorf("bus %s: %w: %w", p.driver.name, appliance.ErrExpired, ctx.Err())
+	}
+}
+
 // question sends a frame that ends with the question for the parameters.
 func (p *pro) question(ctx context.Context, preempt <-chan struct{}, frame []byte) (time.Time, error) {
+	if err := p.outwait(ctx, preempt, p.late); err != nil {
+		return time.Time{}, err
+	}
 	reply, err := p.exchange(ctx, line.Request{
 		Frame: frame, Timeout: p.options.responseTimeout, Preempt: preempt, Actuates: true,
 		Scan: scanFor(func(f widgetFrame) bool { return f.label == labelParameters && len(f.data) >= 5 }),
 	})
+	if err != nil && !reply.Sent.IsZero() {
+		p.late = reply.Sent.Add(2 * p.options.responseTimeout)
+	}
 	switch {
 	case err == nil:
 	case errors.Is(err, appliance.ErrSilent):

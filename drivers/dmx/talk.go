@@ -211,6 +211,9 @@ func (d *Driver) transact(ctx context.Context, l label, q rdmPacket) (rdmAnswer,
 	if err := p.introduce(ctx); err != nil {
 		return rdmAnswer{}, err
 	}
+	if err := p.outwait(ctx, nil, p.lateRDM); err != nil {
+		return rdmAnswer{}, err
+	}
 	p.number++
 	q.from, q.number, q.port = p.uid, p.number, 1
 	reply, err := p.exchange(ctx, line.Request{
@@ -219,6 +222,9 @@ func (d *Driver) transact(ctx context.Context, l label, q rdmPacket) (rdmAnswer,
 	})
 	answered := err == nil && label(reply.Frame[1]) == labelReceived
 	if !reply.Sent.IsZero() {
+		if err != nil {
+			p.lateRDM = reply.Sent.Add(2 * p.options.rdmTimeout)
+		}
 		if l == labelDiscovery && answered {
 			p.guard = settled
 		}

@@ -56,6 +56,7 @@ type Widget struct {
 	faults     Faults
 	counters   Counters
 	log        []Event
+	host       io.Writer // nil: not plugged in
 }
 
 // packet is a universe that waits for the widget's next packet.
@@ -122,7 +123,8 @@ func New(cfg Config) (*Widget, error) {
 func (w *Widget) Serve(ctx context.Context, rw io.ReadWriteCloser) error {
 	stop := context.AfterFunc(ctx, func() { rw.Close() })
 	defer stop()
-	w.power()
+	w.power(rw)
+	defer w.power(nil)
 	var pending []byte
 	buf := make([]byte, 4096)
 	for {
@@ -144,10 +146,24 @@ func (w *Widget) Serve(ctx context.Context, rw io.ReadWriteCloser) error {
 	}
 }
 
-// power is what happens when the adapter is plugged in.
-func (w *Widget) power() {
+// Say writes bytes to the host that it did not ask for: babble, half frames, or
+// what a widget reports of another sender on the line.
+func (w *Widget) Say(b []byte) error {
+	w.mu.Lock()
+	host := w.host
+	w.mu.Unlock()
+	if host == nil {
+		return errors.New("the simulated widget is not plugged in")
+	}
+	_, err := host.Write(b)
+	return err
+}
+
+// power is what happens when the adapter is plugged in or pulled.
+func (w *Widget) power(host io.Writer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.host = host
 	w.settle(time.Now())
 	w.packets = nil
 	w.stoppedAt = time.Now()
