@@ -16,8 +16,10 @@ help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 
 build: ## both programs, for this machine
-	mkdir -p bin
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/controllerd ./cmd/simbuilding
+	@command -v $(GO) >/dev/null || { echo "Go 1.26 or newer is needed: https://go.dev/doc/install"; exit 1; }
+	@mkdir -p bin
+	@echo "Building controllerd and simbuilding; the first time this takes a minute or two and names every package …"
+	@$(GO) build -v -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/controllerd ./cmd/simbuilding
 
 # make build  the two programs, into bin/
 # make lint   formatting, vet and staticcheck
@@ -26,7 +28,7 @@ build: ## both programs, for this machine
 # make cross  static binaries for linux/arm v7, arm64 and amd64, into bin/
 
 run: build
-	./demo/run.sh
+	@./demo/run.sh
 
 peers: ## what the tests talk to, from Debian
 	./scripts/install-peers.sh
