@@ -222,7 +222,7 @@ func awaitUp(ctx context.Context, core *appliance.Controller) error {
 		select {
 		case <-s.Superseded():
 		case <-ctx.Done():
-			return fmt.Errorf("bus %s: %w: %s", s.Buses[0].Bus.Name, appliance.ErrBusDown, s.Buses[0].Fault)
+			return errors.New(s.Buses[0].Fault) // names the bus, its port and the reason
 		}
 	}
 }

@@ -20,8 +20,8 @@ func newSiteCheck(a *app) *cobra.Command {
 		Use:   "check FILE…",
 		Short: "Check site files and device profiles; report file, line and key",
 		Long: `Check site files and device profiles without changing anything. A file whose top level
-has the key "outputs" or "shades" beside "title" is taken for a device profile, any
-other for a site. Everything wrong is reported as file:line:column: key: what to do.
+has the key "outputs" and no "buses" is taken for a device profile, any other for a
+site. Everything wrong is reported as file:line:column: key: what to do.
 Profiles that a site names are looked up among the built-in ones and in the folder
 profiles of the data directory.`,
 		Args: args(cobra.MinimumNArgs(1)),

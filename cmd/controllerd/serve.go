@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -149,7 +151,7 @@ func (d *daemon) newAPI(ctx context.Context, cfg serveConfig, registry *promethe
 // openDoors binds every address, so that a start that cannot serve fails here.
 func (a *app) openDoors(d *daemon, cfg serveConfig) (err error) {
 	if d.https, err = net.Listen("tcp", cfg.listen); err != nil {
-		return fmt.Errorf("serve HTTPS: %w", err)
+		return fmt.Errorf("serve HTTPS: %w%s", err, listenHint(err))
 	}
 	if cfg.insecureHTTP != "" {
 		if d.http, err = net.Listen("tcp", cfg.insecureHTTP); err != nil {
@@ -158,6 +160,17 @@ func (a *app) openDoors(d *daemon, cfg serveConfig) (err error) {
 	}
 	d.console, err = console.Listen(a.dataDir)
 	return err
+}
+
+// listenHint says what to do about an address that cannot be bound.
+func listenHint(err error) string {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return "; allow ports below 1024 with the capability CAP_NET_BIND_SERVICE, or choose another with --listen, such as --listen :8443"
+	case errors.Is(err, syscall.EADDRINUSE):
+		return "; another program has it: choose another with --listen"
+	}
+	return ""
 }
 
 // run serves until ctx ends.
