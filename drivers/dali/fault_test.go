@@ -106,6 +106,41 @@ func TestDamagedMessagesNeverBecomeWrongValues(t *testing.T) {
 	}
 }
 
+// A HAT does not say to which frame its answer belongs: one that comes after its
+// time must not become another gear's level.
+func TestLateAnswersAreNobodyElses(t *testing.T) {
+	t.Parallel()
+	for _, gw := range gatewayKinds {
+		t.Run(gw, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, dalisim.Config{Gateway: gw, Gears: gearsOf(5, func(i int, g *dalisim.GearConfig) { g.Level = byte(120 + 25*i) }), Speed: 20, Seed: 5})
+			ctl := r.core(gw, map[string]string{"gatewayTimeout": "60ms"}, nodesOf(5, "dali-dt6"))
+			allOnline(t, ctl)
+			want := map[appliance.ID]appliance.Level{}
+			for _, n := range ctl.Snapshot().Nodes {
+				want[n.Node.ID] = n.Level.Value
+			}
+			r.fault(dalisim.Fault{Kind: dalisim.FaultSlow, DelayMs: 20 * 100, Rate: 0.1}) // 100 ms in the world
+			deadline := time.Now().Add(2 * time.Second)
+			for time.Now().Before(deadline) {
+				s := ctl.Snapshot()
+				for _, n := range s.Nodes {
+					if n.Level.Value != want[n.Node.ID] {
+						t.Fatalf("node %d shows %d %%, the gear never left %d %%", n.Node.ID, n.Level.Value, want[n.Node.ID])
+					}
+				}
+				select {
+				case <-s.Superseded():
+				case <-time.After(100 * time.Millisecond):
+				}
+			}
+			if ctl.Snapshot().Buses[0].Stats.Silent+ctl.Snapshot().Buses[0].Stats.Damaged == 0 {
+				t.Error("no answer was late: the test shows nothing")
+			}
+		})
+	}
+}
+
 func TestLampFailureIsToldAndNoLevelIsMadeUp(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: gearsOf(2, func(_ int, g *dalisim.GearConfig) { g.Level = 254 }), Speed: 20, Seed: 1})

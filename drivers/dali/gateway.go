@@ -24,7 +24,7 @@ type gateway interface {
 type traits struct {
 	confirmsTwice bool // a frame that is sent twice is confirmed twice
 	explicit      bool // each confirmation tells the answer too, or that there is none
-	ordered       bool // an answer comes only after the confirmation
+	ordered       bool // a confirmation tells its frame, and an answer follows it
 	unchecked     bool // messages carry no checksum: a damaged answer can pass for another
 }
 
@@ -93,7 +93,9 @@ func (h *hearing) scan(b []byte) (int, line.Verdict) {
 func (h *hearing) take(m message) {
 	switch m.said {
 	case saidSent:
-		h.confirm(Answer{}, false)
+		if m.bits == 0 || m.frame == h.send.Frame { // else one that was given up before
+			h.confirm(Answer{}, false)
+		}
 	case saidNone:
 		h.confirm(Answer{}, true)
 	case saidAnswer:

@@ -32,7 +32,12 @@ func (d *Driver) Polls() []appliance.Poll {
 }
 
 func (d *Driver) levelPoll(g *gear) appliance.Exchange {
-	return d.reading(g, []Send{Command(Short(g.short), OpQueryActualLevel)}, func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
+	ask, how := Command(Short(g.short), OpQueryActualLevel), Command(Short(g.short), OpQueryStatus)
+	more := []Send{how, ask} // after a fade
+	if d.wire.gw.traits().unchecked {
+		more = append(more, ask)
+	}
+	return d.reading(g, []Send{ask}, more, func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
 		raw, at, err := d.askLevel(ctx, preempt, g)
 		r.At = at
 		if err != nil {
@@ -47,7 +52,7 @@ func (d *Driver) levelPoll(g *gear) appliance.Exchange {
 }
 
 func (d *Driver) tunePoll(g *gear) appliance.Exchange {
-	return d.reading(g, QueryColour16(g.short, selectTc), func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
+	return d.reading(g, QueryColour16(g.short, selectTc), nil, func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
 		answers, at, err := d.ask(ctx, preempt, g, QueryColour16(g.short, selectTc)...)
 		r.At = at
 		if err != nil {
@@ -75,7 +80,7 @@ func (d *Driver) tunePoll(g *gear) appliance.Exchange {
 const colourFresh = 2 * time.Minute
 
 func (d *Driver) colourPoll(g *gear, i int) appliance.Exchange {
-	return d.reading(g, queryComponent(g.short, selectRed+byte(i)), func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
+	return d.reading(g, queryComponent(g.short, selectRed+byte(i)), nil, func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
 		if _, err := d.askComponent(ctx, preempt, g, i, r); err != nil {
 			return err
 		}
@@ -96,7 +101,7 @@ var slowQuestions = []byte{
 }
 
 func (d *Driver) slowPoll(g *gear) appliance.Exchange {
-	return d.reading(g, []Send{Command(Short(g.short), OpQueryStatus)}, func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
+	return d.reading(g, []Send{Command(Short(g.short), OpQueryStatus)}, nil, func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
 		op := slowQuestions[g.turn%len(slowQuestions)]
 		v, at, err := d.askByte(ctx, preempt, g, op)
 		r.At = at

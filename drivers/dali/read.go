@@ -182,17 +182,17 @@ func (d *Driver) verify(w wish) []appliance.Exchange {
 	var list []appliance.Exchange
 	switch {
 	case w.Has.Has(appliance.CanTune):
-		list = append(list, d.reading(g, QueryColour16(g.short, selectTc), func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
+		list = append(list, d.reading(g, QueryColour16(g.short, selectTc), nil, func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
 			return d.verifyTune(ctx, preempt, w, r)
 		}))
 	case w.Has.Has(appliance.CanColour):
 		for i := range g.colour {
-			list = append(list, d.reading(g, queryComponent(g.short, selectRed+byte(i)), func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
+			list = append(list, d.reading(g, queryComponent(g.short, selectRed+byte(i)), nil, func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
 				return d.verifyComponent(ctx, preempt, w, i, r)
 			}))
 		}
 	case w.wantsLevel():
-		list = append(list, d.reading(g, []Send{Command(Short(g.short), OpQueryActualLevel)}, func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
+		list = append(list, d.reading(g, []Send{Command(Short(g.short), OpQueryActualLevel)}, nil, func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
 			raw, at, err := d.askByte(ctx, preempt, g, OpQueryActualLevel)
 			r.At = at
 			if err == nil {
@@ -206,10 +206,10 @@ func (d *Driver) verify(w wish) []appliance.Exchange {
 }
 
 // reading is an exchange that ends in one reading of a gear. seq is what it
-// usually sends, for the books.
-func (d *Driver) reading(g *gear, seq []Send, do func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error) appliance.Exchange {
+// usually sends, for the books; more what it may have to ask besides.
+func (d *Driver) reading(g *gear, seq, more []Send, do func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error) appliance.Exchange {
 	return appliance.Exchange{
-		Device: g.key, Airtime: d.wire.airtime(seq...), Worst: d.wire.worst(seq...),
+		Device: g.key, Airtime: d.wire.airtime(seq...), Worst: d.wire.worst(seq...) + d.wire.airtime(more...),
 		Do: func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
 			r := appliance.Reading{Ref: g.ref}
 			err := do(ctx, preempt, &r)

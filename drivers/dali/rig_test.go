@@ -96,7 +96,7 @@ func (r *rig) driver(gateway string, nodes ...appliance.Node) *Driver {
 func (r *rig) core(gateway string, options map[string]string, nodes []appliance.Node) *appliance.Controller {
 	r.t.Helper()
 	bus := r.bus(gateway, options)
-	site := appliance.Site{Buses: []appliance.Bus{bus}, Clusters: []appliance.Cluster{{ID: 1, Name: "all"}}}
+	site := appliance.Site{Buses: []appliance.Bus{bus}, Clusters: []appliance.Cluster{{ID: 1, Name: "all"}}, Settings: quick}
 	for _, n := range nodes {
 		n.Bus = bus.UUID
 		site.Nodes = append(site.Nodes, n)
@@ -124,6 +124,9 @@ func (r *rig) run(site appliance.Site) *appliance.Controller {
 	})
 	return ctl
 }
+
+// quick lets gear be read twice a second.
+var quick = appliance.Settings{Freshness: appliance.Freshness{Light: 500 * time.Millisecond, Power: time.Second}}
 
 // nodesOf makes n nodes of a profile, at short addresses from 0.
 func nodesOf(n int, profile string, groups ...string) []appliance.Node {

@@ -29,9 +29,11 @@ const (
 	// before the bus counts as down.
 	muteLimit = 3
 	// strayGuard keeps the port silent after a gateway that did not answer, since
-	// its answer could still come and would be taken for the next.
-	strayGuard = 250 * time.Millisecond
-	reviveEach = time.Second
+	// its answer could still come. Where an answer does not tell to which frame it
+	// belongs it would be taken for the next one's.
+	strayGuard     = time.Second
+	strayGuardTold = 50 * time.Millisecond
+	reviveEach     = time.Second
 )
 
 // wire carries sequences of frames over the line, one at a time.
@@ -187,6 +189,9 @@ func (l *listening) stop() {
 func (w *wire) guard() time.Duration {
 	if w.stray {
 		w.stray = false
+		if w.gw.traits().ordered {
+			return strayGuardTold
+		}
 		return strayGuard
 	}
 	return 0

@@ -50,8 +50,6 @@ type gear struct {
 	rgbwaf, temp   [6]byte
 	lampFailure    bool
 	deafUntil      moment
-	lastInit       bool
-	nextTypePlace  int
 	reset, powered bool
 }
 
