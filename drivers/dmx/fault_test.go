@@ -127,9 +127,7 @@ func TestCampaignPulledAndPutBack(t *testing.T) {
 	var slowest time.Duration
 	for i := range rounds {
 		keep := appliance.Level(1 + i%50)
-		if out := b.do(level(one(1), keep)); !out.OK() {
-			t.Fatalf("round %d: %s", i, out.Err)
-		}
+		eventually(t, "a command works before", func() bool { return b.do(level(one(1), keep)).OK() })
 		last = byte((int(keep)*255 + 50) / 100)
 		pulled := time.Now().Add(time.Duration(random.IntN(30)) * time.Millisecond)
 		late := make(chan appliance.Entry, 1)
@@ -157,10 +155,11 @@ func TestCampaignPulledAndPutBack(t *testing.T) {
 				t.Errorf("round %d: slot 2 became %d, %v after the command had expired", i, e.Data[2], e.At.Sub(out.Command.Expiry))
 			}
 		}
-		if out := b.do(level(one(2), 0)); !out.OK() {
-			t.Fatalf("round %d: %s", i, out.Err)
+		eventually(t, "a command works again", func() bool { return b.do(level(one(2), 0)).OK() })
+		took := time.Since(back)
+		if slowest = max(slowest, took); took > 5*time.Second {
+			t.Errorf("round %d: obeyed again after %v", i, took)
 		}
-		slowest = max(slowest, time.Since(back))
 	}
 	t.Logf("pulled and put back %d times, obeyed again within %v", rounds, slowest.Round(time.Millisecond))
 }

@@ -41,7 +41,7 @@ func readBusOptions(texts map[string]string) (busOptions, error) {
 		read["breakTime"] = span(&o.breakTime, 92*time.Microsecond, 10*time.Millisecond)
 		read["markTime"] = span(&o.markTime, 12*time.Microsecond, 10*time.Millisecond)
 	} else {
-		o.rate, o.refresh = 40, 800*time.Millisecond
+		o.rate, o.refresh = 40, 500*time.Millisecond
 		o.responseTimeout, o.rdmTimeout = 200*time.Millisecond, 250*time.Millisecond
 		read["rate"] = whole(&o.rate, 1, 40)
 		read["refresh"] = span(&o.refresh, 50*time.Millisecond, time.Second)

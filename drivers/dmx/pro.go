@@ -22,13 +22,13 @@ type pro struct {
 	wake    chan struct{} // the universe is to be sent again now
 
 	// Held with the driver's turn.
-	begun  time.Time     // of the last universe
-	guard  time.Duration // silence before whatever is sent next
+	begun time.Time     // of the last universe
+	guard time.Duration // silence before whatever is sent next
 	// Until then an answer to a parameter question, or the outcome of an RDM
 	// question, may come that was given up.
 	late, lateRDM time.Time
-	number byte          // of the last RDM transaction
-	uid    UID           // ours; 0: not known yet
+	number        byte // of the last RDM transaction
+	uid           UID  // ours; 0: not known yet
 
 	mu     sync.Mutex
 	stale  bool // the widget may show something else than the universe
