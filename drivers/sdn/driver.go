@@ -11,11 +11,12 @@ import (
 )
 
 var (
-	_ appliance.OpenFunc = Open
-	_ appliance.Driver   = (*Driver)(nil)
-	_ appliance.Recorder = (*Driver)(nil)
-	_ appliance.Linker   = (*Driver)(nil)
-	_ appliance.Scanner  = (*Driver)(nil)
+	_ appliance.OpenFunc   = Open
+	_ appliance.Driver     = (*Driver)(nil)
+	_ appliance.Recorder   = (*Driver)(nil)
+	_ appliance.Linker     = (*Driver)(nil)
+	_ appliance.Scanner    = (*Driver)(nil)
+	_ appliance.Identifier = (*Driver)(nil)
 )
 
 // Driver speaks SDN on one bus.
@@ -34,6 +35,9 @@ type Driver struct {
 	groups map[Address]*group
 	// incomplete: there are motors on the bus that "all" must not move.
 	incomplete bool
+
+	babble   error // the last time that the line never fell silent, and when
+	babbleAt time.Time
 
 	mu sync.Mutex // guards what the motors are known to do, and:
 	// found are the nodes that told their address lately, asked or not.

@@ -226,6 +226,7 @@ func TestMotorThatMovesAlreadyProvesNothingByMovingOn(t *testing.T) {
 	list := motors(4)
 	for i := range list {
 		list[i].Groups = []string{"01.01.05"}
+		list[i].Up, list[i].Down = 4*time.Second, 4*time.Second
 	}
 	h := build(t, plan{sim: quick(list), options: map[string]string{"broadcast": "false"}})
 	h.awake()

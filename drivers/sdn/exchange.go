@@ -15,7 +15,7 @@ const (
 	// between 5 and 255 ms.
 	usualAnswer = 130 * time.Millisecond
 	// lateAnswer is how long after its time-out an answer is still reckoned with.
-	lateAnswer = 200 * time.Millisecond
+	lateAnswer = 100 * time.Millisecond
 )
 
 // question is a frame to one motor and the answer it is due.
@@ -69,6 +69,7 @@ func (d *Driver) ask(ctx context.Context, preempt <-chan struct{}, q question) (
 		Frame: frame, Scan: ear.scan, Timeout: timeout, Preempt: preempt, Actuates: q.id.moves(),
 	})
 	result := appliance.Result{Sent: reply.Sent}
+	err = d.nameBabble(reply.Sent, err)
 	if errors.Is(err, appliance.ErrSilent) && ear.junk > 0 {
 		err = fmt.Errorf("%w on bus %s: %d bytes came that make no frame: noise, a collision, or two motors with one address", appliance.ErrDamaged, d.name, ear.junk)
 	}
@@ -80,6 +81,22 @@ func (d *Driver) ask(ctx context.Context, preempt <-chan struct{}, q question) (
 	}
 	return result, nil
 }
+
+// nameBabble remembers that somebody talked without pause, and says so when a
+// command expired because of it.
+func (d *Driver) nameBabble(sent time.Time, err error) error {
+	switch {
+	case errors.Is(err, appliance.ErrDamaged) && sent.IsZero():
+		d.babble, d.babbleAt = err, time.Now()
+	case errors.Is(err, appliance.ErrExpired) && d.babble != nil && time.Since(d.babbleAt) < babbleMemory:
+		return fmt.Errorf("%w, since nothing could be sent before: %v", err, d.babble)
+	}
+	return err
+}
+
+// babbleMemory is how long a line that never fell silent explains why a command
+// came too late.
+const babbleMemory = 3 * time.Second
 
 // take uses the answer.
 func (q question) take(f Frame, at time.Time) ([]appliance.Reading, error) {

@@ -2,8 +2,10 @@ package sdn_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -13,6 +15,15 @@ import (
 	"svc.internal/controller/drivers/sdn"
 	"svc.internal/controller/drivers/sim/sdnsim"
 )
+
+// TestMain lets many tests run at once: they wait for a line, not for a processor.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if p := flag.Lookup("test.parallel"); p.Value.String() == p.DefValue {
+		p.Value.Set("8")
+	}
+	os.Exit(m.Run())
+}
 
 // house is a bus of simulated motors on a pseudo-terminal, the driver on its other
 // end, and the real core above.

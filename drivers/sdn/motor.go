@@ -148,6 +148,18 @@ func (m *motor) rest() {
 	m.restless, m.running, m.standing, m.goal = false, false, false, -1
 }
 
+// standsAt reports whether the motor was proven to stand at goal.
+func (m *motor) standsAt(goal int) bool {
+	return !m.restless && m.hasAt && m.at.known() && int(m.at.Percent) == goal
+}
+
+// unsettled reports whether the motor may be moving.
+func (m *motor) unsettled() bool {
+	m.driver.mu.Lock()
+	defer m.driver.mu.Unlock()
+	return m.restless
+}
+
 // noteState tells people once when a motor has trouble, and when it is over.
 func (m *motor) noteState(s status) {
 	trouble := s.State == stateBlocked || s.State == stateLocked

@@ -178,12 +178,16 @@ func (d *Driver) largestGroup(motors map[*motor]wish) *group {
 	return best
 }
 
+// largeGroup is how many motors can be asked twice each until a command's deadline,
+// about ten seconds at five frames a second, with time to spare for repairs.
+const largeGroup = 12
+
 // together plans one frame for several motors, and its proof motor by motor.
 func (d *Driver) together(o order, wishes []wish, f Frame) appliance.Chain {
 	chain := appliance.Chain{Group: true}
 	proofs := make([]*proof, len(wishes))
 	for i, w := range wishes {
-		proofs[i] = &proof{driver: d, wish: w, group: true}
+		proofs[i] = &proof{driver: d, wish: w, group: true, large: len(wishes) > largeGroup}
 		chain.Wants = append(chain.Wants, w.Want)
 		chain.Verify = append(chain.Verify, proofs[i].exchanges()...)
 	}
@@ -191,7 +195,7 @@ func (d *Driver) together(o order, wishes []wish, f Frame) appliance.Chain {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		for _, p := range proofs {
-			p.wasMoving = p.motor.restless
+			p.wasMoving, p.wasThere = p.motor.restless, p.motor.standsAt(o.goal())
 			p.motor.sent(o.id == ctrlStop, o.goal(), sent)
 		}
 	}
@@ -202,9 +206,15 @@ func (d *Driver) together(o order, wishes []wish, f Frame) appliance.Chain {
 // single plans a frame to one motor, which acknowledges it.
 func (d *Driver) single(w wish) appliance.Chain {
 	p := &proof{driver: d, wish: w}
-	return appliance.Chain{
-		Wants: []appliance.Want{w.Want}, Steps: []appliance.Exchange{d.exchange(d.tell(w.motor, w.order))}, Verify: p.exchanges(),
+	q := d.tell(w.motor, w.order)
+	tell, told := q.before, false
+	q.before = func() {
+		if !told { // not when it is repeated: then it may move because it was told
+			p.wasMoving, told = w.motor.unsettled(), true
+		}
+		tell()
 	}
+	return appliance.Chain{Wants: []appliance.Want{w.Want}, Steps: []appliance.Exchange{d.exchange(q)}, Verify: p.exchanges()}
 }
 
 // tell is an order to one motor.

@@ -2,19 +2,22 @@ package sdn
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"svc.internal/controller/appliance"
 )
 
-// proof reads back whether one motor does what it was told. It has as many
-// exchanges as it may need; those that turn out not to be needed send nothing.
+// proof reads back whether one motor does what it was told, with as few frames as
+// possible: on a slow bus the proofs of a whole floor have to end before the
+// command's deadline.
 //
 //   - A movement is proven by a motor that runs in the direction of its goal, or
 //     stands at it.
 //   - A stop is proven by a motor that stands. It may take a moment to brake.
-//   - A motor that may have been moving already when a group frame went out proves
-//     nothing by moving on: it is told once more by itself, and its ACK counts.
+//   - A motor that may have been moving already when the frame went out proves
+//     nothing by moving on. After a group frame it is told once more by itself, and
+//     its ACK counts.
 //
 // Where the motor acknowledged the frame itself, a reading that proves nothing (it
 // has not started yet, or still brakes to turn round) leaves it at that.
@@ -22,51 +25,82 @@ type proof struct {
 	driver *Driver
 	wish
 	group     bool
+	large     bool // too many members for more than a frame each
 	wasMoving bool // when the frame went out
+	wasThere  bool // it stood at its goal already
 
+	done   bool
+	heard  int    // answers
+	asked  int    // statuses
 	stands bool   // status said so
 	said   status // the last status
-	done   bool
 }
 
+// proofSteps is how many questions one proof may need.
+const proofSteps = 3
+
+// exchanges are as many as the proof may need; those that turn out not to be needed
+// send nothing.
 func (p *proof) exchanges() []appliance.Exchange {
-	list := []appliance.Exchange{p.first()}
-	if p.order.id == ctrlStop {
-		list = append(list, p.unless(func() bool { return p.stands }, p.askStatus()))
-	}
-	return append(list, p.unless(func() bool { return p.done || !p.stands }, p.askPosition()))
-}
-
-// unless leaves an exchange out when it is not needed any more.
-func (p *proof) unless(needless func() bool, q question) appliance.Exchange {
-	e := p.driver.exchange(q)
-	ask := e.Do
-	e.Do = func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
-		if needless() {
-			return appliance.Result{}, nil
-		}
-		return ask(ctx, preempt)
-	}
-	return e
-}
-
-// first asks what the motor does, or tells it once more.
-func (p *proof) first() appliance.Exchange {
 	e := p.driver.exchange(p.askStatus())
-	ask := e.Do
-	again := p.driver.tell(p.motor, p.order)
-	again.then = func(_ Frame, at time.Time) ([]appliance.Reading, error) {
-		p.done = true
-		return []appliance.Reading{{Ref: p.Ref, At: at, Values: appliance.Values{Has: appliance.CanMove, Motion: appliance.Moving}}}, nil
-	}
-	e.Do = func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
-		p.stands, p.done = false, false
-		if p.group && p.wasMoving && p.order.id != ctrlStop {
-			return p.driver.ask(ctx, preempt, again)
+	list := make([]appliance.Exchange, proofSteps)
+	for i := range list {
+		list[i] = e
+		list[i].Do = func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
+			if i == 0 {
+				p.begin()
+			}
+			if p.heard == 0 && i > 0 {
+				return appliance.Result{}, fmt.Errorf("motor %v: %w: it did not answer before", p.motor.address, appliance.ErrExpired)
+			}
+			q, ok := p.next()
+			if !ok {
+				return appliance.Result{}, nil
+			}
+			res, err := p.driver.ask(ctx, preempt, q)
+			if err == nil {
+				p.heard++
+			}
+			return res, err
 		}
-		return ask(ctx, preempt)
 	}
-	return e
+	return list
+}
+
+// begin also begins again, when the first question was not answered.
+func (p *proof) begin() { p.done, p.heard, p.asked, p.stands = false, 0, 0, false }
+
+// next is the question that is still open.
+func (p *proof) next() (question, bool) {
+	stop := p.order.id == ctrlStop
+	switch {
+	case p.done:
+		return question{}, false
+	case p.group && p.wasMoving && !stop:
+		return p.tellAgain(), true
+	case p.stands:
+		return p.askPosition(), true
+	case p.asked == 0 && p.wasThere && !stop:
+		p.wasThere = false // one question, whatever it shows
+		return p.askIfThere(), true
+	case p.asked == 0 || stop && p.asked == 1:
+		return p.askStatus(), true
+	}
+	return question{}, false
+}
+
+// tellAgain gives the order to the motor alone, which acknowledges it.
+func (p *proof) tellAgain() question {
+	q := p.driver.tell(p.motor, p.order)
+	q.then = func(_ Frame, at time.Time) ([]appliance.Reading, error) {
+		p.done = true
+		return p.reading(appliance.Values{Has: appliance.CanMove, Motion: appliance.Moving}, at), nil
+	}
+	return q
+}
+
+func (p *proof) reading(v appliance.Values, at time.Time) []appliance.Reading {
+	return []appliance.Reading{{Ref: p.Ref, Values: v, At: at}}
 }
 
 func (p *proof) askStatus() question {
@@ -77,12 +111,24 @@ func (p *proof) askStatus() question {
 		if err != nil {
 			return nil, err
 		}
+		p.asked++
 		p.said, _ = readStatus(f.Data)
 		p.stands = p.said.State != stateRunning
-		if p.stands || p.proves(p.said) {
+		switch {
+		case p.stands && p.order.id == ctrlStop && p.large:
+			p.done = true
+			p.driver.mu.Lock()
+			p.motor.restless, p.motor.standing = false, true
+			p.driver.mu.Unlock()
+			return p.reading(appliance.Values{Has: appliance.CanMove, Motion: appliance.Stopped}, at), nil
+		case p.stands, p.order.id == ctrlStop:
+			return readings, nil
+		case p.proves(p.said) && !p.wasMoving:
+			p.done = true
 			return readings, nil
 		}
 		// True, and no verdict on this command.
+		p.done = true
 		p.driver.report(readings)
 		return nil, nil
 	}
@@ -91,12 +137,10 @@ func (p *proof) askStatus() question {
 
 // proves reports whether a running motor may be taken to carry out the order.
 func (p *proof) proves(s status) bool {
-	switch {
-	case p.order.id == ctrlStop:
-		return true // that it runs is a verdict, too
-	case p.order.fn == toUpLimit:
+	switch p.order.fn {
+	case toUpLimit:
 		return s.Direction == directionUp
-	case p.order.fn == toDownLimit:
+	case toDownLimit:
 		return s.Direction == directionDown
 	}
 	p.driver.mu.Lock()
@@ -108,8 +152,23 @@ func (p *proof) proves(s status) bool {
 	return (s.Direction == directionDown) == (m.at.Percent < p.order.percent)
 }
 
+// askIfThere asks a motor that stood at its goal before whether it still does.
+func (p *proof) askIfThere() question {
+	return p.where(func(at position, readings []appliance.Reading) []appliance.Reading {
+		p.done = at.known() && int(at.Percent) == p.order.goal()
+		return readings
+	})
+}
+
 // askPosition finds out where a standing motor stands.
 func (p *proof) askPosition() question {
+	return p.where(func(at position, readings []appliance.Reading) []appliance.Reading {
+		p.done = true
+		return p.judge(at, readings)
+	})
+}
+
+func (p *proof) where(then func(position, []appliance.Reading) []appliance.Reading) question {
 	q := p.driver.positionOf(p.motor)
 	take := q.then
 	q.then = func(f Frame, at time.Time) ([]appliance.Reading, error) {
@@ -117,38 +176,39 @@ func (p *proof) askPosition() question {
 		if err != nil {
 			return nil, err
 		}
+		if len(readings) == 0 {
+			readings = p.reading(appliance.Values{}, at)
+		}
 		where, _ := readPosition(f.Data)
-		return p.judge(where, readings, at), nil
+		return then(where, readings), nil
 	}
 	return q
 }
 
-// judge decides what the readings of a standing motor say about the order.
-func (p *proof) judge(where position, readings []appliance.Reading, at time.Time) []appliance.Reading {
+// judge decides what the position of a standing motor says about the order.
+func (p *proof) judge(where position, readings []appliance.Reading) []appliance.Reading {
 	if p.order.id == ctrlStop {
 		return readings
 	}
-	stands := appliance.Values{Has: appliance.CanMove, Motion: appliance.Stopped}
-	if where.known() {
-		stands.Has |= appliance.CanPosition
-		stands.Position = p.motor.positionOf(where.Percent)
-	}
 	goal := p.order.goal()
-	switch arrived := p.said.Cause == causeReached && near(int(where.Percent), goal); {
-	case where.known() && (arrived || int(where.Percent) == goal):
+	arrived := int(where.Percent) == goal || p.said.Cause == causeReached && near(int(where.Percent), goal)
+	v := &readings[0].Values
+	switch {
+	case where.known() && arrived:
 		// It stands where it should, as far as it can tell. The position is shown as it
 		// is; that it may be a percent off does not contradict the order.
-		stands.Has = appliance.CanPosition
+		v.Has, v.Motion = appliance.CanPosition, appliance.Stopped
 		p.driver.mu.Lock()
 		p.motor.rest()
 		p.driver.mu.Unlock()
-	case p.said.State == stateBlocked, p.said.State == stateLocked:
-	case p.group: // it did not hear the frame; one by itself is in order
-	default:
-		p.driver.report(readings)
-		return nil
+		return readings
+	case p.group, p.said.State == stateBlocked, p.said.State == stateLocked:
+		// It did not hear the frame, or cannot move: one by itself brings that out.
+		v.Has, v.Motion = v.Has|appliance.CanMove, appliance.Stopped
+		return readings
 	}
-	return []appliance.Reading{{Ref: p.Ref, Values: stands, At: at}}
+	p.driver.report(readings)
+	return nil
 }
 
 // near allows for the rounding of pulses to percent.

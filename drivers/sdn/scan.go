@@ -31,7 +31,7 @@ var searchTypes = []NodeType{0, 2, 6, 7, 8, 9}
 // label, limits, groups and position. Addresses are not numbers: opts are ignored.
 func (d *Driver) Scan(appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 	return func(yield func(appliance.ScanStep) bool) {
-		s := &search{driver: d, known: make(map[Address]*sighting)}
+		s := &search{driver: d, known: make(map[Address]*candidate)}
 		for barren := 0; s.round < mostRounds && barren < quietRounds; {
 			s.round++
 			before := len(s.known)
@@ -44,7 +44,13 @@ func (d *Driver) Scan(appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 				barren = 0
 			}
 		}
-		for _, a := range slices.SortedFunc(maps.Keys(s.known), func(a, b Address) int { return slices.Compare(a[:], b[:]) }) {
+		motors := slices.SortedFunc(maps.Keys(s.known), func(a, b Address) int { return slices.Compare(a[:], b[:]) })
+		for _, a := range motors {
+			if !yield(s.greet(a)) {
+				return
+			}
+		}
+		for _, a := range motors {
 			if !s.examine(a, yield) {
 				return
 			}
@@ -56,7 +62,7 @@ func (d *Driver) Scan(appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 type search struct {
 	driver *Driver
 	round  int
-	known  map[Address]*sighting
+	known  map[Address]*candidate
 	told   bool // that there is nothing but noise
 }
 
@@ -117,7 +123,7 @@ func (s *search) collect() (appliance.Found, bool) {
 	for a, seen := range d.found {
 		k := s.known[a]
 		if k == nil {
-			k = &sighting{}
+			k = &candidate{}
 			s.known[a] = k
 		}
 		k.kind, k.mixed = seen.kind, k.mixed || seen.mixed
@@ -130,43 +136,69 @@ func (s *search) collect() (appliance.Found, bool) {
 	return appliance.Found{Detail: "somebody talks, but no frame is whole: wrong baud rate or parity (SDN has 4800 8O1), swapped wires, noise, or too many answers at once"}, true
 }
 
-// about is what a motor told of itself.
-type about struct {
-	label, version string
-	limits         Limits
-	groups         []Address
-	at             position
-	damaged        int
-	answered       bool
+// candidate is a motor that a scan saw.
+type candidate struct {
+	sighting
+	about
 }
 
-// examine asks one motor for everything an installer wants to know. It is told of
-// after the last question.
+// about is what a motor told of itself.
+type about struct {
+	label, version   string
+	limits           Limits
+	hasLimits, hasAt bool
+	groups           []Address
+	at               position
+	damaged          int
+	answered         bool
+}
+
+// note counts whether a question was answered.
+func (it *about) note(err error) {
+	switch {
+	case err == nil, errors.Is(err, appliance.ErrRefused):
+		it.answered = true
+	case errors.Is(err, appliance.ErrDamaged):
+		it.damaged++
+	}
+}
+
+// greet asks a motor for its label, so that the installer has something to look at
+// soon.
+func (s *search) greet(a Address) appliance.ScanStep {
+	it := &s.known[a].about
+	return appliance.ScanStep{Exchange: s.driver.ReadLabel(a, &it.label), Address: a.String(), Judge: func(_ appliance.Result, err error) (appliance.Found, bool) {
+		it.note(err)
+		return s.found(a), true
+	}}
+}
+
+// emptyEntries in a row end the reading of a group table: tools fill it from the
+// beginning.
+const emptyEntries = 4
+
+// examine asks one motor for everything else an installer wants to know. It is told
+// of once more after the last question.
 func (s *search) examine(a Address, yield func(appliance.ScanStep) bool) bool {
-	d, seen := s.driver, s.known[a]
-	var it about
-	var group Address
+	d, it := s.driver, &s.known[a].about
 	ask := func(e appliance.Exchange, then func()) bool {
 		return yield(appliance.ScanStep{Exchange: e, Address: a.String(), Judge: func(_ appliance.Result, err error) (appliance.Found, bool) {
-			switch {
-			case err == nil:
-				it.answered = true
+			if it.note(err); err == nil {
 				then()
-			case errors.Is(err, appliance.ErrDamaged):
-				it.damaged++
 			}
 			return appliance.Found{}, false
 		}})
 	}
-	if !ask(d.ReadLabel(a, &it.label), func() {}) ||
-		!ask(d.ReadVersion(a, &it.version), func() {}) ||
-		!ask(d.ReadLimits(a, &it.limits), func() {}) {
+	if !ask(d.ReadVersion(a, &it.version), func() {}) || !ask(d.ReadLimits(a, &it.limits), func() { it.hasLimits = true }) {
 		return false
 	}
-	for i := range maxGroups {
+	var group Address
+	for i, empty := 0, 0; i < maxGroups && empty < emptyEntries; i++ {
+		empty++
 		if !ask(d.ReadGroup(a, i, &group), func() {
 			if group != Nobody {
 				it.groups = append(it.groups, group)
+				empty = 0
 			}
 		}) {
 			return false
@@ -175,50 +207,53 @@ func (s *search) examine(a Address, yield func(appliance.ScanStep) bool) bool {
 	position := d.positionOf(d.motorAt(a))
 	take := position.then
 	position.then = func(f Frame, at time.Time) ([]appliance.Reading, error) {
-		it.at, _ = readPosition(f.Data)
+		it.at, it.hasAt = readPosition(f.Data)
 		return take(f, at)
 	}
 	return yield(appliance.ScanStep{Exchange: d.exchange(position), Address: a.String(),
 		Judge: func(_ appliance.Result, err error) (appliance.Found, bool) {
-			it.answered = it.answered || err == nil
-			if errors.Is(err, appliance.ErrDamaged) {
-				it.damaged++
-			}
-			return appliance.Found{Address: a.String(), Kind: seen.kind.profile(), Detail: it.describe(seen, err == nil)}, true
+			it.note(err)
+			return s.found(a), true
 		}})
 }
 
+// found is what is known of a motor so far.
+func (s *search) found(a Address) appliance.Found {
+	k := s.known[a]
+	return appliance.Found{Address: a.String(), Kind: k.kind.profile(), Detail: k.describe()}
+}
+
 // describe tells people what a motor told.
-func (it about) describe(seen *sighting, hasPosition bool) string {
-	words := []string{seen.kind.String()}
-	if it.label != "" {
-		words = append(words, fmt.Sprintf("label %q", it.label))
+func (k *candidate) describe() string {
+	words := []string{k.kind.String()}
+	if k.label != "" {
+		words = append(words, fmt.Sprintf("label %q", k.label))
 	}
 	switch {
-	case it.limits.Set:
-		words = append(words, fmt.Sprintf("limits set (%d pulses)", it.limits.Down))
-	case it.answered:
+	case k.limits.Set:
+		words = append(words, fmt.Sprintf("limits set (%d pulses)", k.limits.Down))
+	case k.hasLimits:
 		words = append(words, "limits not set")
 	}
-	if hasPosition && it.at.known() {
-		words = append(words, fmt.Sprintf("%d %% closed", it.at.Percent))
+	if k.hasAt && k.at.known() {
+		words = append(words, fmt.Sprintf("%d %% closed", k.at.Percent))
 	}
-	for i, g := range it.groups {
+	for i, g := range k.groups {
 		if i == 0 {
 			words = append(words, "in groups "+g.String())
 			continue
 		}
 		words[len(words)-1] += " " + g.String()
 	}
-	if it.version != "" {
-		words = append(words, "version "+it.version)
+	if k.version != "" {
+		words = append(words, "version "+k.version)
 	}
 	switch {
-	case seen.times > 1 || seen.mixed:
+	case k.times > 1 || k.mixed:
 		words = append(words, "TWO MOTORS answer to this address: take one off the bus")
-	case it.damaged > 1:
+	case k.damaged > 1:
 		words = append(words, "its answers are garbled: two motors with this address, or a bad line")
-	case !it.answered:
+	case !k.answered:
 		words = append(words, "it told its address and then answered nothing")
 	}
 	return strings.Join(words, ", ")

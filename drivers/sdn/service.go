@@ -36,8 +36,12 @@ func (d *Driver) command(a Address, id MessageID, data []byte, what string) appl
 
 // Identify makes a motor wink: it jogs a little, so that somebody watching knows
 // which one it is. It ends where it was.
-func (d *Driver) Identify(a Address) appliance.Exchange {
-	return d.command(a, ctrlWink, nil, "telling it to wink")
+func (d *Driver) Identify(address string) (appliance.Exchange, error) {
+	a, err := ParseAddress(address)
+	if err != nil || a == Nobody || a == Everybody || a.IsGroup() {
+		return appliance.Exchange{}, fmt.Errorf("bus %s: address %q: want that of one motor as printed on its label, such as 06.1A.2B", d.name, address)
+	}
+	return d.command(a, ctrlWink, nil, "telling it to wink"), nil
 }
 
 // Jog moves a motor a little, or to its next intermediate position: value is in

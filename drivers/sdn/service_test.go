@@ -1,0 +1,228 @@
+package sdn_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line/pty"
+	"svc.internal/controller/drivers/sdn"
+	"svc.internal/controller/drivers/sim/sdnsim"
+)
+
+// bench is a driver on a simulated bus, without a core.
+type bench struct {
+	*sdn.Driver
+	sim  *sdnsim.Bus
+	port *pty.Pty
+	path string
+	news chan []appliance.Reading
+}
+
+func newBench(t *testing.T, sim sdnsim.Config, configured int) *bench {
+	t.Helper()
+	b := &bench{path: filepath.Join(t.TempDir(), "port"), news: make(chan []appliance.Reading, 256)}
+	var err error
+	if b.sim, err = sdnsim.New(sim); err != nil {
+		t.Fatal(err)
+	}
+	if b.port, err = pty.Open(); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.port.Link(b.path); err != nil {
+		t.Fatal(err)
+	}
+	cfg := appliance.BusConfig{
+		Bus: appliance.Bus{Name: "shades", Port: b.path, Line: appliance.LineSettings{BaudRate: sim.BaudRate}}, Log: slog.New(slog.DiscardHandler),
+		Report: func(r []appliance.Reading) {
+			select {
+			case b.news <- r:
+			default:
+			}
+		},
+	}
+	for i := range configured {
+		id := appliance.ID(i + 1)
+		cfg.Nodes = append(cfg.Nodes, appliance.Node{ID: id, Address: address(i), Profile: "somfy-sdn"})
+		cfg.Shades = append(cfg.Shades, appliance.Shade{ID: 5000 + id, Node: id, Output: 1})
+	}
+	o, err := sdn.Open(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Driver = o.Driver.(*sdn.Driver)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 2)
+	go func() { done <- b.sim.Serve(ctx, b.port.Master()) }()
+	go func() { done <- b.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		for range 2 {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+		b.port.Close()
+	})
+	return b
+}
+
+func (b *bench) do(t *testing.T, e appliance.Exchange) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	_, err := e.Do(ctx, nil)
+	return err
+}
+
+func TestCommissioningTools(t *testing.T) {
+	t.Parallel()
+	list := fast(motors(2))
+	list[1].Label, list[1].Groups, list[1].Open = "North", []string{"01.01.07"}, 50
+	b := newBench(t, quick(list), 1) // the second is a stranger
+	known, stranger := sdn.Address{0x06, 0x1A, 0x00}, sdn.Address{0x06, 0x1A, 0x01}
+	must := func(e appliance.Exchange, err error) {
+		t.Helper()
+		if err == nil {
+			err = b.do(t, e)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, a := range []sdn.Address{known, stranger} {
+		must(b.Identify(a.String()))
+	}
+	if d := b.sim.Devices(); d[0].Winks != 1 || d[1].Winks != 1 {
+		t.Errorf("winked %d and %d times", d[0].Winks, d[1].Winks)
+	}
+	var label, version string
+	var limits sdn.Limits
+	var group sdn.Address
+	must(b.ReadLabel(stranger, &label), nil)
+	must(b.ReadVersion(stranger, &version), nil)
+	must(b.ReadLimits(stranger, &limits), nil)
+	must(b.ReadGroup(stranger, 0, &group), nil)
+	if label != "North" || version != "506304410102" || limits != (sdn.Limits{Down: 10000, Set: true}) || group.String() != "01.01.07" {
+		t.Errorf("read %q, %q, %+v, %v", label, version, limits, group)
+	}
+	must(b.SetLabel(stranger, "North-east wing."))
+	must(b.SetGroup(stranger, 3, sdn.Address{1, 1, 9}))
+	must(b.SetGroup(stranger, 0, sdn.Nobody))
+	must(b.ReadGroup(stranger, 0, &group), nil)
+	if d := b.sim.Devices()[1]; d.Label != "North-east wing." || len(d.Groups) != 1 || d.Groups[0] != "01.01.09" || group != sdn.Nobody {
+		t.Errorf("written: %+v; entry 0 reads %v", d, group)
+	}
+	must(b.SetLock(stranger, sdn.LockHere, 0, 10), nil)
+	if !b.sim.Devices()[1].Locked {
+		t.Error("not locked")
+	}
+	if err := b.do(t, b.Jog(stranger, sdn.JogDownPulses, 100)); !errors.Is(err, appliance.ErrRefused) || !strings.Contains(err.Error(), "locked") {
+		t.Errorf("a locked motor jogs: %v", err)
+	}
+	must(b.SetLock(stranger, sdn.Unlock, 0, 10), nil)
+	must(b.Jog(stranger, sdn.JogDownPulses, 100), nil)
+	must(b.Hold(stranger, true, 500*time.Millisecond))
+	e, err := b.GoToIntermediate(stranger, 4)
+	if err == nil {
+		err = b.do(t, e)
+	}
+	if !errors.Is(err, appliance.ErrRefused) || !strings.Contains(err.Error(), "intermediate position is not set") {
+		t.Errorf("an intermediate position that is not set: %v", err)
+	}
+	for what, err := range map[string]error{
+		"no address":               second(b.Identify("5")),
+		"everybody":                second(b.Identify("FF.FF.FF")),
+		"position 17":              second(b.GoToIntermediate(known, 17)),
+		"3 s":                      second(b.Hold(known, true, 3*time.Second)),
+		"17 characters":            second(b.SetLabel(known, "12345678901234567")),
+		"no ASCII":                 second(b.SetLabel(known, "Süd")),
+		"entry 16":                 second(b.SetGroup(known, 16, sdn.Address{1, 1, 9})),
+		"a group that is no group": second(b.SetGroup(known, 1, sdn.Address{6, 1, 9})),
+	} {
+		if err == nil {
+			t.Errorf("%s accepted", what)
+		}
+	}
+}
+
+func second(_ appliance.Exchange, err error) error { return err }
+
+func TestPollingUsesWhatTheLineAllows(t *testing.T) {
+	t.Parallel()
+	const motorsThere, rounds = 4, 6
+	const answers = 5 * time.Millisecond
+	b := newBench(t, sdnsim.Config{Motors: motors(motorsThere), AnswerMin: answers, AnswerMax: answers, Quiet: 25 * time.Millisecond}, motorsThere)
+	polls := b.Polls()
+	run := func() {
+		for _, p := range polls {
+			if err := b.do(t, p.Exchange); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	run() // opens the port
+	before := b.sim.Counts()
+	began := time.Now()
+	for range rounds {
+		run()
+	}
+	took := time.Since(began)
+	after := b.sim.Counts()
+	frames := time.Duration(after.FramesIn - before.FramesIn)
+	least := after.Busy - before.Busy + frames*(25*time.Millisecond+answers)
+	share := float64(least) / float64(took)
+	t.Logf("4800 8O1, 25 ms quiet: %d exchanges in %v, the timing rules allow %v: %.1f %%", frames, took.Round(time.Millisecond), least.Round(time.Millisecond), 100*share)
+	if share < 0.90 || share > 1.001 {
+		t.Errorf("polling reaches %.1f %% of what the line allows, want at least 90 %%", 100*share)
+	}
+	if after.ShortQuiet != 0 || after.Collisions != 0 || after.Garbled != 0 {
+		t.Errorf("on the wire: %+v", after)
+	}
+}
+
+func TestPulledAdapterIsFoundAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, quick(motors(1)), 1)
+	poll := b.Polls()[1].Exchange
+	if err := b.do(t, poll); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		fresh, err := pty.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sim, err := sdnsim.New(quick(motors(1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.port.Close()
+		if err := b.do(t, poll); !errors.Is(err, appliance.ErrBusDown) && !errors.Is(err, appliance.ErrSilent) {
+			t.Errorf("pulled: %v", err)
+		}
+		if err := fresh.Link(b.path); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan error, 1)
+		go func() { done <- sim.Serve(ctx, fresh.Master()) }()
+		began := time.Now()
+		for b.do(t, poll) != nil {
+			if time.Since(began) > 5*time.Second {
+				t.Fatal("not found again within 5 s")
+			}
+			<-time.After(20 * time.Millisecond)
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		b.port = fresh
+	}
+}
