@@ -73,7 +73,11 @@ func (d *Driver) ask(ctx context.Context, preempt <-chan struct{}, q question) (
 	if errors.Is(err, appliance.ErrSilent) && ear.junk > 0 {
 		err = fmt.Errorf("%w on bus %s: %d bytes came that make no frame: noise, a collision, or two motors with one address", appliance.ErrDamaged, d.name, ear.junk)
 	}
-	if err == nil {
+	if err != nil {
+		d.mu.Lock()
+		q.motor.missed = time.Now()
+		d.mu.Unlock()
+	} else {
 		result.Readings, err = q.take(ear.answer, reply.Done)
 	}
 	if err != nil {

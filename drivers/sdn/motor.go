@@ -32,6 +32,9 @@ type motor struct {
 	state    status    // as last read
 	hasState bool
 
+	missed time.Time // when a question was last not answered as it should
+	twin   bool      // another motor with this address was heard, and told of
+
 	table groupTable
 }
 

@@ -44,6 +44,8 @@ func (d *Driver) hear(f Frame) {
 	switch {
 	case f.ID == postNodeAddress:
 		d.sight(f)
+	case f.Destination == d.options.host && m != nil:
+		d.noteTwin(m, now)
 	case f.ID == postMotorPosition && m != nil:
 		if p, ok := readPosition(f.Data); ok {
 			d.tellCore(m.takePosition(p, now))
@@ -97,6 +99,23 @@ func (d *Driver) noteIntruder(f Frame) {
 			"address", f.Source, "message", f.ID)
 	}
 }
+
+// noteTwin handles an answer to us that nothing is asked for any more. It is late,
+// which only happens after a failure, or comes from a second motor with the same
+// address. Neither is news of the motor.
+func (d *Driver) noteTwin(m *motor, now time.Time) {
+	d.mu.Lock()
+	suspect := !m.twin && now.Sub(m.missed) > answerMemory
+	m.twin = m.twin || suspect
+	d.mu.Unlock()
+	if suspect {
+		d.log.Warn("a question was answered twice: two motors have this address; scan the bus and take one off", "motor", m.key)
+	}
+}
+
+// answerMemory is how long after a question without answer a late one is reckoned
+// with.
+const answerMemory = 2 * time.Second
 
 // follow has the motors watched that somebody else sends on their way. Until they
 // are proven still they count as moving.

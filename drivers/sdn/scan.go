@@ -85,7 +85,7 @@ func (s *search) call(t NodeType) appliance.ScanStep {
 		if err != nil {
 			return res, err
 		}
-		return res, d.listen(ctx, res.Sent.Add(collectFor))
+		return res, d.listen(ctx, time.Now().Add(collectFor))
 	}
 	who := "everybody"
 	if t != 0 {

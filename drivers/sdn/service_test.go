@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,12 +23,30 @@ type bench struct {
 	sim  *sdnsim.Bus
 	port *pty.Pty
 	path string
-	news chan []appliance.Reading
+	log  *journal
+}
+
+// journal keeps what the driver logs.
+type journal struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (j *journal) Write(b []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(b)
+}
+
+func (j *journal) has(words string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return strings.Contains(j.text.String(), words)
 }
 
 func newBench(t *testing.T, sim sdnsim.Config, configured int) *bench {
 	t.Helper()
-	b := &bench{path: filepath.Join(t.TempDir(), "port"), news: make(chan []appliance.Reading, 256)}
+	b := &bench{path: filepath.Join(t.TempDir(), "port"), log: &journal{}}
 	var err error
 	if b.sim, err = sdnsim.New(sim); err != nil {
 		t.Fatal(err)
@@ -38,13 +58,7 @@ func newBench(t *testing.T, sim sdnsim.Config, configured int) *bench {
 		t.Fatal(err)
 	}
 	cfg := appliance.BusConfig{
-		Bus: appliance.Bus{Name: "shades", Port: b.path, Line: appliance.LineSettings{BaudRate: sim.BaudRate}}, Log: slog.New(slog.DiscardHandler),
-		Report: func(r []appliance.Reading) {
-			select {
-			case b.news <- r:
-			default:
-			}
-		},
+		Bus: appliance.Bus{Name: "shades", Port: b.path, Line: appliance.LineSettings{BaudRate: sim.BaudRate}}, Log: slog.New(slog.NewTextHandler(b.log, nil)),
 	}
 	for i := range configured {
 		id := appliance.ID(i + 1)
@@ -224,5 +238,102 @@ func TestPulledAdapterIsFoundAgain(t *testing.T) {
 			t.Error(err)
 		}
 		b.port = fresh
+	}
+}
+
+func TestTwinsAreNoticed(t *testing.T) {
+	t.Parallel()
+	list := motors(2)
+	list[1].Address, list[1].Open = list[0].Address, 20
+	b := newBench(t, sdnsim.Config{Motors: list, BaudRate: 19200, AnswerMin: 5 * time.Millisecond, AnswerMax: 100 * time.Millisecond, Seed: 5}, 1)
+	poll := b.Polls()[1].Exchange
+	for began := time.Now(); !b.log.has("two motors have this address"); {
+		if time.Since(began) > 20*time.Second {
+			t.Fatal("two motors answer to one address, and nobody says so")
+		}
+		b.do(t, poll)                        // fails now and then: they collide
+		<-time.After(150 * time.Millisecond) // the second answer comes while nobody asks
+	}
+}
+
+func TestMastersAddressTakenByAnotherIsNoticed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, quick(motors(1)), 1)
+	if err := b.do(t, b.Polls()[0].Exchange); err != nil {
+		t.Fatal(err)
+	}
+	b.sim.Say(sdnsim.Message{ID: 0x0E, Src: 0xFFFF00, Dst: 0x061A05})
+	for began := time.Now(); !b.log.has("another master"); <-time.After(5 * time.Millisecond) {
+		if time.Since(began) > 2*time.Second {
+			t.Fatal("another master with our address, and nobody says so")
+		}
+	}
+}
+
+func TestBusBehindASerialServer(t *testing.T) {
+	t.Parallel()
+	list := fast(motors(2))
+	sim, err := sdnsim.New(sdnsim.Config{Motors: list, AnswerMin: 5 * time.Millisecond, AnswerMax: 15 * time.Millisecond, Quiet: 24 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	cfg := appliance.BusConfig{Bus: appliance.Bus{Name: "shades", Port: "rtu+tcp://" + listener.Addr().String()}}
+	for i := range list {
+		id := appliance.ID(i + 1)
+		cfg.Nodes = append(cfg.Nodes, appliance.Node{ID: id, Address: address(i), Profile: "somfy-sdn"})
+		cfg.Shades = append(cfg.Shades, appliance.Shade{ID: 5000 + id, Node: id, Output: 1})
+	}
+	o, err := sdn.Open(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 2)
+	go func() { done <- o.Driver.Run(ctx) }()
+	conn, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { done <- sim.Serve(ctx, conn) }()
+	t.Cleanup(func() {
+		cancel()
+		for range list {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+		conn.Close()
+	})
+	b := &bench{Driver: o.Driver.(*sdn.Driver)}
+	for _, p := range o.Driver.Polls() {
+		if err := b.do(t, p.Exchange); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var want []appliance.Want
+	for _, s := range cfg.Shades {
+		want = append(want, appliance.Want{Ref: appliance.Ref{Shade: s.ID}, Values: appliance.Values{Has: appliance.CanMove, Motion: appliance.Close}})
+	}
+	chains := o.Driver.Plan(want)
+	if len(chains) != 1 || !chains[0].Group {
+		t.Fatalf("%d chains, want one frame to everybody", len(chains))
+	}
+	for _, e := range append(chains[0].Steps, chains[0].Verify...) {
+		if err := b.do(t, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, d := range sim.Devices() {
+		if !d.Moving || d.Opening {
+			t.Errorf("%+v, want it closing", d)
+		}
+	}
+	if c := sim.Counts(); c.ShortQuiet != 0 || c.Collisions != 0 {
+		t.Errorf("on the wire: %+v", c)
 	}
 }
