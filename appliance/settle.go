@@ -106,7 +106,7 @@ func (b *bus) believe(w *work, at time.Time) {
 	if w.chain.Unverifiable {
 		source = Sent
 	}
-	doubtful := w.chain.Group || w.unsure
+	doubtful := w.chain.Group || w.unsure && !w.chain.Unverifiable
 	var learned []Reading
 	w.each(func(want Want, m int) bool {
 		ch := b.channel(want.Ref)
