@@ -159,7 +159,7 @@ func (d *Driver) shout(f Frame, before func(), after func(sent time.Time)) appli
 	airtime := d.airtime(minFrame + len(f.Data))
 	turnaround := time.Duration(0)
 	if d.socket {
-		turnaround = airtime
+		turnaround = airtime + d.options.quiet // the serial server has yet to send it
 	}
 	return appliance.Exchange{
 		Airtime: d.options.quiet + airtime, Worst: d.options.quiet + airtime,
