@@ -27,7 +27,8 @@ type bus struct {
 	mu      sync.Mutex
 	jobs    []job
 	reports []Reading
-	preempt chan struct{} // open while something that gives way is under way
+	giveWay chan struct{} // open while something that gives way is under way
+	writing bool          // it is a command's write, which gives way to a STOP only
 	over    bool          // the goroutine takes no more jobs
 	wake    chan struct{}
 
@@ -109,8 +110,31 @@ func (b *bus) submit(j job) {
 		return
 	}
 	b.jobs = append(b.jobs, j)
-	b.interruptLocked()
+	if b.giveWay != nil && (!b.writing || j.stops()) {
+		close(b.giveWay)
+		b.giveWay = nil
+	}
 	b.poke()
+}
+
+// beginExchange returns a channel that is closed when a job comes in that goes
+// before what is about to be done; false if such a job is there already.
+func (b *bus) beginExchange(writing bool) (<-chan struct{}, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, j := range b.jobs {
+		if !writing || j.stops() {
+			return nil, false
+		}
+	}
+	b.giveWay, b.writing = make(chan struct{}), writing
+	return b.giveWay, true
+}
+
+func (b *bus) endExchange() {
+	b.mu.Lock()
+	b.giveWay = nil
+	b.mu.Unlock()
 }
 
 // report takes what devices said unasked; safe from any goroutine.
@@ -121,13 +145,6 @@ func (b *bus) report(r []Reading) {
 	}
 	b.mu.Unlock()
 	b.poke()
-}
-
-func (b *bus) interruptLocked() {
-	if b.preempt != nil {
-		close(b.preempt)
-		b.preempt = nil
-	}
 }
 
 func (b *bus) poke() {
@@ -190,6 +207,7 @@ func (b *bus) checkLink(now time.Time) {
 	switch {
 	case why == nil && !b.up:
 		b.up, b.why = true, nil
+		b.schedule.renew()
 		for _, d := range b.devices {
 			d.fails, d.backoff, d.restReads, d.restWrites = 0, 0, time.Time{}, time.Time{}
 		}

@@ -18,7 +18,8 @@ type copper struct {
 	airtime time.Duration
 	timeout time.Duration
 	late    time.Duration
-	group   bool // the devices obey a broadcast
+	silence time.Duration // before each frame, in which it may still give way
+	group   bool          // the devices obey a broadcast
 
 	mu     sync.Mutex
 	cfg    appliance.BusConfig
@@ -103,6 +104,11 @@ func (c *copper) exchange(node appliance.ID, write bool, what string, act func()
 		Do: func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
 			if d, ok := ctx.Deadline(); ok && time.Until(d) < c.airtime/2 {
 				return appliance.Result{}, appliance.ErrExpired
+			}
+			select {
+			case <-appliance.GiveWay(ctx):
+				return appliance.Result{}, appliance.ErrPreempted
+			case <-time.After(c.silence):
 			}
 			c.mu.Lock()
 			if c.busy {

@@ -14,6 +14,7 @@ type task struct {
 	write    bool
 	expiry   time.Time // zero: none
 	yields   bool      // gives way to anything more urgent until an answer begins
+	steady   bool      // does not give way even before it is begun
 	dead     bool      // spent on a device that does not answer
 	settle   func(res Result, err error, now time.Time)
 }
@@ -145,29 +146,23 @@ func (b *bus) nextProbe(now time.Time, fits func(*Exchange) bool) (*task, time.T
 
 // do performs a task.
 func (b *bus) do(ctx context.Context, t *task) {
-	var preempt chan struct{}
-	if t.yields {
-		preempt = make(chan struct{})
-		b.mu.Lock()
-		if len(b.jobs) > 0 {
-			b.mu.Unlock()
+	var giveWay, preempt <-chan struct{}
+	if !t.steady {
+		var ok bool
+		if giveWay, ok = b.beginExchange(t.write && !t.yields); !ok {
 			return // something came in meanwhile: look again
 		}
-		b.preempt = preempt
-		b.mu.Unlock()
 	}
-	if !t.expiry.IsZero() {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, t.expiry)
-		defer cancel()
+	if t.yields {
+		preempt = giveWay
 	}
 	start := time.Now()
-	res, err := t.exchange.Do(ctx, preempt)
+	res, err := t.exchange.Do(&exchangeContext{ctx, t.expiry, giveWay}, preempt)
 	end := time.Now()
-	if t.yields {
-		b.mu.Lock()
-		b.preempt = nil
-		b.mu.Unlock()
+	b.endExchange()
+	if errors.Is(err, ErrPreempted) && res.Sent.IsZero() {
+		t.settle(res, err, end) // nothing happened on the wire
+		return
 	}
 	dead := t.dead && err != nil
 	b.use.add(end, end.Sub(start), dead || errors.Is(err, ErrSilent))
@@ -244,9 +239,12 @@ func (s *BusStats) count(err error) {
 }
 
 func (b *bus) pollTask(p *pollState, now time.Time) *task {
+	before := p.last
 	p.last = now
 	return &task{exchange: &p.Exchange, settle: func(res Result, err error, now time.Time) {
 		switch {
+		case errors.Is(err, ErrPreempted) && res.Sent.IsZero():
+			p.last = before // it is as urgent as it was
 		case err == nil:
 			b.learn(res.Readings)
 		case errors.Is(err, ErrRefused):

@@ -51,7 +51,7 @@ func (b *bus) nextScan(fits func(*Exchange) bool) *task {
 	}
 	step.Exchange.Device = "" // strangers are not kept in the books
 	s.step(step.Address)
-	return &task{exchange: &step.Exchange, settle: func(res Result, err error, _ time.Time) {
+	return &task{exchange: &step.Exchange, steady: true, settle: func(res Result, err error, _ time.Time) {
 		if f, ok := step.Judge(res, err); ok {
 			s.found(f)
 		}

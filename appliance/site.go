@@ -52,7 +52,14 @@ func ParseUUID(s string) (UUID, error) {
 
 // String gives the canonical 36-character form.
 func (u UUID) String() string {
-	return fmt.Sprintf("%x-%x-%x-%x-%x", u[0:4], u[4:6], u[6:8], u[8:10], u[10:16])
+	var b [36]byte
+	hex.Encode(b[0:], u[0:4])
+	hex.Encode(b[9:], u[4:6])
+	hex.Encode(b[14:], u[6:8])
+	hex.Encode(b[19:], u[8:10])
+	hex.Encode(b[24:], u[10:16])
+	b[8], b[13], b[18], b[23] = '-', '-', '-', '-'
+	return string(b[:])
 }
 
 // IsZero reports whether u was never set.

@@ -16,6 +16,11 @@ type job struct {
 	alone   bool      // one specific target: tried even if it is offline
 }
 
+// stops reports whether the job stops shades.
+func (j job) stops() bool {
+	return len(j.wants) > 0 && j.wants[0].Shade != 0 && j.wants[0].Motion == Stop
+}
+
 // work is one chain of a command, waiting or between two exchanges.
 type work struct {
 	run     *running

@@ -162,6 +162,7 @@ func (l *Line) silence(ctx context.Context, p port, r Request, deadline time.Tim
 		gap += silenceMargin
 	}
 	airtime := l.Airtime(len(r.Frame))
+	giveWay := appliance.GiveWay(ctx)
 	if !l.dirty.IsZero() {
 		l.setDeaf(true)
 		defer l.setDeaf(false)
@@ -177,7 +178,7 @@ func (l *Line) silence(ctx context.Context, p port, r Request, deadline time.Tim
 		if latest(start, now).Add(airtime).After(deadline) {
 			return fmt.Errorf("%w: %d bytes cannot be out on %s before the deadline", appliance.ErrExpired, len(r.Frame), l.where)
 		}
-		if closed(r.Preempt) {
+		if closed(r.Preempt) || closed(giveWay) {
 			return fmt.Errorf("%w on %s before anything was sent", appliance.ErrPreempted, l.where)
 		}
 		if start.Sub(now) <= 0 {

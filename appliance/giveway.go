@@ -1,0 +1,60 @@
+package appliance
+
+import (
+	"context"
+	"time"
+)
+
+// exchangeContext is what an exchange runs in: the bus's own context, with the
+// deadline of its command, and word of what waits behind it. The deadline has no
+// timer: whoever waits on a line bounds the wait by it, and a timer for each
+// command would cost more time than it ever saves.
+type exchangeContext struct {
+	context.Context
+	expiry  time.Time // zero: none
+	giveWay <-chan struct{}
+}
+
+func (c *exchangeContext) Deadline() (time.Time, bool) {
+	if c.expiry.IsZero() {
+		return c.Context.Deadline()
+	}
+	return c.expiry, true
+}
+
+func (c *exchangeContext) Err() error {
+	if err := c.Context.Err(); err != nil {
+		return err
+	}
+	if !c.expiry.IsZero() && !time.Now().Before(c.expiry) {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+type giveWayKey struct{}
+
+func (c *exchangeContext) Value(key any) any {
+	if key == (giveWayKey{}) {
+		return c.giveWay
+	}
+	return c.Context.Value(key)
+}
+
+// WithGiveWay returns a context whose GiveWay is ch.
+func WithGiveWay(ctx context.Context, ch <-chan struct{}) context.Context {
+	return &exchangeContext{Context: ctx, giveWay: ch}
+}
+
+// GiveWay returns a channel that is closed when something more urgent waits than
+// the exchange that ctx was made for. Before the first byte of its frame is out,
+// the exchange then ends with ErrPreempted and is begun again later; afterwards it
+// is of no consequence. Nil, which is never closed, if ctx is of no exchange.
+//
+// That makes the silence before a frame worth nothing to a poll that a command
+// overtakes: without it a command that comes in that silence would wait for the
+// whole poll.
+func GiveWay(ctx context.Context) <-chan struct{} {
+	ch, _ := ctx.Value(giveWayKey{}).(<-chan struct{})
+	return ch
+}

@@ -1,0 +1,28 @@
+package line
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+func TestGivesWayInTheSilenceAndNotLater(t *testing.T) {
+	b := newBench(t, func(c *Config) { c.Silence = 50 * time.Millisecond })
+	urgent := make(chan struct{})
+	ctx := appliance.WithGiveWay(within(t, 10*time.Second), urgent)
+	b.device(func() {
+		b.read(6)
+		close(urgent) // too late: the frame is out
+		b.write("hello\n")
+	})
+	reply, err := b.Exchange(ctx, ask("hello"))
+	wantAnswer(t, reply, err, "hello")
+
+	// Now it is there before the silence after that answer is over.
+	reply, err = b.Exchange(ctx, ask("hello"))
+	if !errors.Is(err, appliance.ErrPreempted) || !reply.Sent.IsZero() {
+		t.Errorf("got sent %v, error %v; want nothing sent and ErrPreempted", reply.Sent, err)
+	}
+}
