@@ -55,27 +55,71 @@ func parseBody(data []byte) (body, error) {
 	case !json.Valid(data):
 		return nil, bad("body", "not valid JSON")
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+	data = skipSpace(data)
+	if data[0] != '{' {
 		return nil, bad("body", "want a JSON object")
 	}
-	members := make(body)
-	for dec.More() {
-		key, err := dec.Token()
+	return split(data)
+}
+
+// split cuts an object that is known to be valid into its members. It looks for
+// their ends only, which is a fraction of the work of decoding them.
+func split(data []byte) (body, error) {
+	members := make(body, 8)
+	for data = skipSpace(data[1:]); data[0] != '}'; {
+		n := valueLength(data)
+		name, err := unquote(data[:n])
 		if err != nil {
 			return nil, bad("body", "not valid JSON")
 		}
-		name, _ := key.(string)
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return nil, bad("body", "not valid JSON")
-		}
+		data = skipSpace(skipSpace(data[n:])[1:]) // the colon
+		n = valueLength(data)
 		if _, twice := members[name]; twice {
 			return nil, bad(clip(name), "given twice")
 		}
-		members[name] = value
+		members[name] = json.RawMessage(data[:n:n])
+		if data = skipSpace(data[n:]); data[0] == ',' {
+			data = skipSpace(data[1:])
+		}
 	}
 	return members, nil
+}
+
+func skipSpace(data []byte) []byte { return bytes.TrimLeft(data, " \t\r\n") }
+
+// unquote reads a JSON string.
+func unquote(quoted []byte) (s string, err error) {
+	if plain := quoted[1 : len(quoted)-1]; bytes.IndexByte(plain, '\\') < 0 {
+		return string(plain), nil
+	}
+	err = json.Unmarshal(quoted, &s)
+	return s, err
+}
+
+// valueLength is the length of the value that valid JSON begins with. Inside
+// objects and arrays only brackets and strings matter.
+func valueLength(data []byte) int {
+	depth, quoted := 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			if quoted = !quoted; !quoted && depth == 0 {
+				return i + 1
+			}
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case depth > 0 && (c == '}' || c == ']'):
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case depth == 0 && (c == ',' || c == ':' || c == '}' || c == ' ' || c == '\t' || c == '\r' || c == '\n'):
+			return i
+		}
+	}
+	return len(data)
 }
 
 // text returns a string member; it must be there.
@@ -134,8 +178,11 @@ func (b body) oneOf(name string, words ...string) (string, error) {
 	if !ok || string(raw) == "null" {
 		return "", bad(name, "missing; want one of "+strings.Join(words, ", "))
 	}
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
+	if raw[0] != '"' {
+		return "", bad(name, "want one of "+strings.Join(words, ", "))
+	}
+	s, err := unquote(raw)
+	if err != nil {
 		return "", bad(name, "want one of "+strings.Join(words, ", "))
 	}
 	for _, w := range words {
