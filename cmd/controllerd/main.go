@@ -14,12 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"svc.internal/controller/drivers/line"
 	"svc.internal/controller/store"
 )
 
 func main() {
-	line.SharpTimers() // before any other thread exists
 	os.Exit(run(os.Args[1:]))
 }
 

@@ -26,6 +26,11 @@ const (
 // the setting on to the threads it creates. Threads that exist already are asked
 // too, which the kernel allows to root only; their refusal is of no consequence
 // beyond those 50 µs.
+//
+// It is for programs that play devices. One that serves requests besides is
+// better off without: Go's own short sleeps then become so short that its threads
+// get in each other's way, and each request takes a tenth longer. [SleepUntil] is
+// sharp all the same.
 func SharpTimers() {
 	sharpenThread()
 	tasks, err := os.ReadDir("/proc/self/task")
