@@ -1,5 +1,7 @@
 package dali
 
+import "slices"
+
 // Selectors of QUERY COLOUR VALUE (IEC 62386-209).
 const (
 	selectTc      = 2
@@ -43,13 +45,35 @@ func QueryColour16(short int, selector byte) []Send {
 	}
 }
 
-// queryComponent asks for an 8-bit colour value, after QUERY ACTUAL LEVEL.
-func queryComponent(short int, selector byte) []Send {
-	to := Short(short)
-	return []Send{
-		Command(to, OpQueryActualLevel), Special(OpDTR0, selector),
-		enableColour, Command(to, OpColourValue),
+// selected puts the selector of a colour query to the test: the gear is asked what
+// its DTR0 holds before it is asked for the value. Gear that missed the selector
+// would answer with another value, and nothing would show it.
+func selected(seq []Send) []Send {
+	for i, s := range seq {
+		if s.Frame.AddressByte() == OpDTR0 {
+			check := Command(Short(int(seq[0].Frame.AddressByte()>>1)), OpQueryDTR0)
+			return slices.Insert(slices.Clone(seq), i+1, check)
+		}
 	}
+	return seq
+}
+
+// readColour16 is QueryColour16 with its selector checked.
+func readColour16(short int, selector byte) []Send { return selected(QueryColour16(short, selector)) }
+
+// readComponent asks for an 8-bit colour value, its selector checked.
+func readComponent(short int, selector byte) []Send {
+	return selected(QueryColour16(short, selector)[:4])
+}
+
+// tookSelector reports whether the gear had the selector of a checked sequence.
+func tookSelector(seq []Send, answers []Answer) bool {
+	for i, s := range seq {
+		if s.Frame.AddressByte() == OpDTR0 {
+			return i+1 < len(answers) && answers[i+1] == Answer{AnswerValue, s.Frame.Data()}
+		}
+	}
+	return true
 }
 
 // value16 joins the answers to QueryColour16; ok is false if one is missing.

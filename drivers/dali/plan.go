@@ -234,35 +234,53 @@ func (d *Driver) telling(seq []Send, told func(at time.Time)) appliance.Exchange
 	}
 }
 
-// tellingAndAsking sends a sequence to one gear and asks it at once what became of
-// it. Its answer acknowledges.
+// tellingAndAsking sends a sequence to one gear and reads at once what became of
+// it. What it reads acknowledges, nothing less: where the core finds a step
+// acknowledged, it believes it even if the verification fails afterwards.
 func (d *Driver) tellingAndAsking(seq []Send, w wish) appliance.Exchange {
-	ask := Command(Short(w.gear.short), OpQueryActualLevel)
-	return appliance.Exchange{
-		Device: w.gear.key, Airtime: d.wire.airtime(append(slices.Clone(seq), ask)...), Worst: d.wire.worst(append(slices.Clone(seq), ask)...),
-		Do: func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
-			_, sent, err := d.wire.transmit(ctx, preempt, seq...)
-			if !sent.IsZero() {
-				if w.wantsLevel() {
-					w.gear.told(w.Level, sent)
-				}
-				if len(seq) > 1 {
-					w.gear.toldColour(w, sent)
-				}
-			}
-			if err != nil {
-				return appliance.Result{Sent: sent}, err
-			}
-			answers, at, err := d.ask(ctx, nil, w.gear, ask)
-			if err == nil && w.wantsLevel() {
-				var l appliance.Level
-				if l, err = d.verifiedLevel(ctx, w, answers[0].Value); err == nil && l != w.Level {
-					err = fmt.Errorf("%s: %w: it answers and is at %d %%", w.gear, appliance.ErrDamaged, l)
-				}
-			}
-			return appliance.Result{Sent: later(sent, at)}, err
-		},
+	checks := d.verify(w)
+	e := d.telling(seq, func(at time.Time) { d.note(w, at) })
+	tell := e.Do
+	e.Device = w.gear.key
+	for _, c := range checks {
+		e.Airtime, e.Worst = e.Airtime+c.Airtime, e.Worst+c.Worst
 	}
+	e.Do = func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
+		res, err := tell(ctx, preempt)
+		for _, c := range checks {
+			if err != nil {
+				return res, err
+			}
+			var got appliance.Result
+			got, err = c.Do(ctx, nil)
+			res.Readings = append(res.Readings, got.Readings...)
+		}
+		for _, r := range res.Readings {
+			if err == nil && !w.isIn(r.Values) {
+				err = fmt.Errorf("%s: %w: it answers and has another value", w.gear, appliance.ErrDamaged)
+			}
+		}
+		return res, err
+	}
+	return e
+}
+
+// note remembers all that was sent for a wish.
+func (d *Driver) note(w wish, at time.Time) {
+	if w.Has&(appliance.CanTune|appliance.CanColour) != 0 {
+		w.gear.toldColour(w, at)
+	}
+	if w.wantsLevel() {
+		w.gear.told(w.Level, at)
+	}
+}
+
+// isIn reports whether what was read is what is wished, as far as both tell.
+func (w wish) isIn(v appliance.Values) bool {
+	both := w.Has & v.Has
+	return (both&(appliance.CanDim|appliance.CanSwitch) == 0 || v.Level == w.Level) &&
+		(!both.Has(appliance.CanTune) || v.Kelvin == w.Kelvin) &&
+		(!both.Has(appliance.CanColour) || v.RGBW == w.RGBW)
 }
 
 func later(a, b time.Time) time.Time {

@@ -52,8 +52,8 @@ func (d *Driver) levelPoll(g *gear) appliance.Exchange {
 }
 
 func (d *Driver) tunePoll(g *gear) appliance.Exchange {
-	return d.reading(g, QueryColour16(g.short, selectTc), nil, func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
-		answers, at, err := d.ask(ctx, preempt, g, QueryColour16(g.short, selectTc)...)
+	return d.reading(g, readColour16(g.short, selectTc), nil, func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
+		answers, at, err := d.ask(ctx, preempt, g, readColour16(g.short, selectTc)...)
 		r.At = at
 		if err != nil {
 			return err
@@ -80,7 +80,7 @@ func (d *Driver) tunePoll(g *gear) appliance.Exchange {
 const colourFresh = 2 * time.Minute
 
 func (d *Driver) colourPoll(g *gear, i int) appliance.Exchange {
-	return d.reading(g, queryComponent(g.short, selectRed+byte(i)), nil, func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
+	return d.reading(g, readComponent(g.short, selectRed+byte(i)), nil, func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
 		if _, err := d.askComponent(ctx, preempt, g, i, r); err != nil {
 			return err
 		}

@@ -27,6 +27,9 @@ func (d *Driver) ask(ctx context.Context, preempt <-chan struct{}, g *gear, seq 
 		return nil, sent, fmt.Errorf("bus %s: %s: %w: several gears answer at this address, or the line picks up noise; a scan tells", d.name, g, appliance.ErrDamaged)
 	}
 	g.silent = 0
+	if !tookSelector(seq, answers) {
+		return nil, at, fmt.Errorf("bus %s: %s: %w: it did not take the frame that selects a value", d.name, g, appliance.ErrDamaged)
+	}
 	return answers, at, nil
 }
 
@@ -182,12 +185,12 @@ func (d *Driver) verify(w wish) []appliance.Exchange {
 	var list []appliance.Exchange
 	switch {
 	case w.Has.Has(appliance.CanTune):
-		list = append(list, d.reading(g, QueryColour16(g.short, selectTc), nil, func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
+		list = append(list, d.reading(g, readColour16(g.short, selectTc), nil, func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
 			return d.verifyTune(ctx, preempt, w, r)
 		}))
 	case w.Has.Has(appliance.CanColour):
 		for i := range g.colour {
-			list = append(list, d.reading(g, queryComponent(g.short, selectRed+byte(i)), nil, func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
+			list = append(list, d.reading(g, readComponent(g.short, selectRed+byte(i)), nil, func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
 				return d.verifyComponent(ctx, preempt, w, i, r)
 			}))
 		}
@@ -233,7 +236,7 @@ func (d *Driver) addVerified(ctx context.Context, w wish, raw byte, r *appliance
 
 func (d *Driver) verifyTune(ctx context.Context, preempt <-chan struct{}, w wish, r *appliance.Reading) error {
 	g := w.gear
-	answers, at, err := d.ask(ctx, preempt, g, QueryColour16(g.short, selectTc)...)
+	answers, at, err := d.ask(ctx, preempt, g, readColour16(g.short, selectTc)...)
 	r.At = at
 	if err != nil {
 		return err
@@ -298,7 +301,7 @@ func (d *Driver) askColourLimits(ctx context.Context, g *gear) error {
 		value    *uint16
 		known    *bool
 	}{{selectCoolest, &f.coolest, &f.hasCool}, {selectWarmest, &f.warmest, &f.hasWarm}} {
-		answers, _, err := d.ask(ctx, nil, g, QueryColour16(g.short, q.selector)...)
+		answers, _, err := d.ask(ctx, nil, g, readColour16(g.short, q.selector)...)
 		if err != nil {
 			return err
 		}
@@ -335,7 +338,7 @@ func (d *Driver) verifyComponent(ctx context.Context, preempt <-chan struct{}, w
 }
 
 func (d *Driver) askComponent(ctx context.Context, preempt <-chan struct{}, g *gear, i int, r *appliance.Reading) (level byte, err error) {
-	answers, at, err := d.ask(ctx, preempt, g, queryComponent(g.short, selectRed+byte(i))...)
+	answers, at, err := d.ask(ctx, preempt, g, readComponent(g.short, selectRed+byte(i))...)
 	r.At = at
 	if err != nil {
 		return 0, err

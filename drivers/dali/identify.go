@@ -1,0 +1,78 @@
+package dali
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+var _ appliance.Identifier = (*Driver)(nil)
+
+const (
+	opQueryVersion = 0x97 // IEC 62386-102, QUERY VERSION NUMBER: edition·4 from the second on, 1 before
+	secondEdition  = 8
+
+	// Polling a gear ends its showing itself; so it is told again this often.
+	identifyEach  = 900 * time.Millisecond
+	identifyTimes = 10
+)
+
+// Identify makes a gear show itself for ten seconds (IDENTIFY DEVICE, IEC 62386-102
+// of 2014); its level is afterwards what it was. Gear of the first edition cannot do
+// that and is named. An address is a short address, "0" to "63". The exchange asks
+// the gear for its edition and tells it once; the rest follows between the bus's
+// other frames and ends by itself.
+func (d *Driver) Identify(address string) (appliance.Exchange, error) {
+	short, err := parseShort(address)
+	if err != nil {
+		return appliance.Exchange{}, fmt.Errorf("bus %s: %w", d.name, err)
+	}
+	edition, show := Command(Short(short), opQueryVersion), Command(Short(short), OpIdentify)
+	edition.Asks = true
+	show.Twice = true
+	return appliance.Exchange{
+		Device: gearKey(short), Airtime: d.wire.airtime(edition, show), Worst: d.wire.worst(edition, show),
+		Do: func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
+			answers, sent, err := d.wire.transmit(ctx, preempt, edition, show)
+			if err == nil {
+				err = canShow(answers[0])
+			}
+			if err != nil {
+				return appliance.Result{Sent: sent}, fmt.Errorf("gear %d: %w", short, err)
+			}
+			go d.keepShowing(context.WithoutCancel(ctx), show)
+			return appliance.Result{Sent: sent}, nil
+		},
+	}, nil
+}
+
+// canShow judges the answer to the question for the edition.
+func canShow(a Answer) error {
+	switch {
+	case a.Kind == AnswerGarbled:
+		return errors.New("several gears have this address and were told to show themselves")
+	case a.Kind != AnswerValue:
+		return fmt.Errorf("%w", appliance.ErrSilent)
+	case a.Value < secondEdition:
+		return fmt.Errorf("%w: it is of the first edition of the standard and cannot show itself; switch it instead", appliance.ErrUnable)
+	}
+	return nil
+}
+
+// keepShowing ends after identifyTimes, or when the line is lost.
+func (d *Driver) keepShowing(ctx context.Context, show Send) {
+	ctx, cancel := context.WithTimeout(ctx, (identifyTimes+1)*identifyEach)
+	defer cancel()
+	for range identifyTimes {
+		if !pause(ctx, identifyEach) {
+			return
+		}
+		if _, err := d.Transmit(ctx, show); err != nil {
+			d.log.Warn("identifying did not come to its end", "error", err)
+			return
+		}
+	}
+}
