@@ -59,6 +59,24 @@ func TestShadeGoesWhereItIsSent(t *testing.T) {
 	}
 }
 
+func TestPositionIsFollowedFromALimitOn(t *testing.T) {
+	t.Parallel()
+	list := motors(1)
+	list[0].Down = 8 * time.Second
+	h := build(t, plan{sim: quick(list)})
+	h.awake()
+	h.must(kind(appliance.ShadeClose, one(0)))
+	for _, p := range []appliance.Position{85, 60, 35} {
+		h.wait(4*time.Second, "followed on its way", func() bool {
+			sh := h.shade(0)
+			return sh.Motion == appliance.Closing && sh.Position.Value < p && sh.Position.Source == appliance.Measured
+		})
+		if d := h.sim.Devices()[0]; d.Position < 1 {
+			t.Fatalf("below %d only when it had arrived: %+v", p, d)
+		}
+	}
+}
+
 func TestInvertedShadeRunsTheOtherWay(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{sim: quick(fast(motors(1))), shades: func(s []appliance.Shade) { s[0].Inverted = true }})

@@ -31,6 +31,7 @@ type motor struct {
 	goal     int       // percent it was last sent to; <0: not known
 	state    status    // as last read
 	hasState bool
+	told     bool // the status was read after the position
 
 	missed time.Time // when a question was last not answered as it should
 	twin   bool      // another motor with this address was heard, and told of
@@ -93,7 +94,7 @@ func (m *motor) takePosition(p position, at time.Time) []appliance.Reading {
 	m.driver.mu.Lock()
 	defer m.driver.mu.Unlock()
 	old, had := m.at, m.hasAt
-	m.at, m.hasAt = p, true
+	m.at, m.hasAt, m.told = p, true, false
 	if m.since.IsZero() || !had || apart(old, p) {
 		m.since = at
 	}
@@ -131,6 +132,7 @@ func (m *motor) takeStatus(s status, at time.Time) []appliance.Reading {
 	m.driver.mu.Lock()
 	defer m.driver.mu.Unlock()
 	m.noteState(s)
+	m.told = true
 	if s.State == stateRunning {
 		m.restless, m.running, m.headed, m.standing = true, true, s.Direction, false
 		m.still, m.since = false, time.Time{}
@@ -189,7 +191,7 @@ func (m *motor) asksStatus() bool {
 	m.driver.mu.Lock()
 	defer m.driver.mu.Unlock()
 	switch {
-	case !m.restless || m.standing || !m.hasAt:
+	case !m.restless || m.standing || !m.hasAt || m.told:
 		return false
 	case !m.running || m.still:
 		return true
