@@ -84,7 +84,7 @@ func (d door) buses(w http.ResponseWriter, _ *http.Request) {
 func busOf(s *appliance.Snapshot, b *appliance.BusState) Bus {
 	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 	out := Bus{
-		Name: b.Bus.Name, Driver: b.Bus.Driver, Port: b.Bus.Port, Up: b.Up, Fault: b.Fault,
+		Name: b.Bus.Name, Driver: b.Bus.Driver, Port: b.Bus.Port, Options: b.Bus.Options, Up: b.Up, Fault: b.Fault,
 		BoundMs: ms(b.Bound), TypicalMs: ms(b.Typical), Use: b.Use, DeadUse: b.DeadUse,
 		Demand: b.Demand, Queue: b.Queue, Stats: Stats(b.Stats), Devices: []Device{},
 	}

@@ -12,8 +12,10 @@ type Bus struct {
 	Name   string `json:"name"`
 	Driver string `json:"driver"`
 	Port   string `json:"port"`
-	Up     bool   `json:"up"`
-	Fault  string `json:"fault,omitempty"`
+	// Options of the bus, as in the site.
+	Options map[string]string `json:"options,omitempty"`
+	Up      bool              `json:"up"`
+	Fault   string            `json:"fault,omitempty"`
 	// Milliseconds that a command may wait for a frame in flight: when its device
 	// does not answer, and when it does.
 	BoundMs   float64 `json:"bound_ms"`

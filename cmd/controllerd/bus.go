@@ -317,7 +317,7 @@ func decoderOfBus(ctx context.Context, client *console.Client, name string) (fun
 	}
 	for _, b := range buses {
 		if b.Name == name {
-			return drivers.Decoders[drivers.Protocol(b.Driver, b.Port)], nil
+			return drivers.Decoders[drivers.Protocol(b.Driver, b.Port, b.Options)], nil
 		}
 	}
 	return nil, fmt.Errorf("bus %q: %w; 'controllerd bus list' shows those there are", name, appliance.ErrNotFound)

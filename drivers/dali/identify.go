@@ -12,7 +12,7 @@ import (
 var _ appliance.Identifier = (*Driver)(nil)
 
 const (
-	opQueryVersion = 0x97 // IEC 62386-102, QUERY VERSION NUMBER: edition·4 from the second on, 1 before
+	opQueryVersion = 0x97 // IEC 62386-102, QUERY VERSION NUMBER: 8 for the second edition, 1 for the first
 	secondEdition  = 8
 
 	// Polling a gear ends its showing itself; so it is told again this often.
@@ -31,8 +31,6 @@ func (d *Driver) Identify(address string) (appliance.Exchange, error) {
 		return appliance.Exchange{}, fmt.Errorf("bus %s: %w", d.name, err)
 	}
 	edition, show := Command(Short(short), opQueryVersion), Command(Short(short), OpIdentify)
-	edition.Asks = true
-	show.Twice = true
 	return appliance.Exchange{
 		Device: gearKey(short), Airtime: d.wire.airtime(edition, show), Worst: d.wire.worst(edition, show),
 		Do: func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {

@@ -126,11 +126,11 @@ func TestDevicesAreAskedAndSet(t *testing.T) {
 		t.Errorf("label %q, %v", name, err)
 	}
 	for _, on := range []bool{true, false} {
-		if err := d.Identify(ctx, uid, on); err != nil || p.widget.Responders()[0].Identifying != on {
+		if err := d.ShowItself(ctx, uid, on); err != nil || p.widget.Responders()[0].Identifying != on {
 			t.Errorf("identify %v: %v", on, err)
 		}
 	}
-	if err := d.Identify(ctx, BroadcastUID, true); err != nil || !p.widget.Responders()[0].Identifying {
+	if err := d.ShowItself(ctx, BroadcastUID, true); err != nil || !p.widget.Responders()[0].Identifying {
 		t.Errorf("identify all: %v", err)
 	}
 	err = d.SetStartAddress(ctx, UID(responders[1].UID), 5)

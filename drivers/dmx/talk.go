@@ -97,9 +97,9 @@ func (d *Driver) SetStartAddress(ctx context.Context, uid UID, slot int) error {
 	return d.set(ctx, uid, pidStartAddress, []byte{byte(slot >> 8), byte(slot)})
 }
 
-// Identify makes an RDM device show itself, usually by blinking, or stop it. It
+// ShowItself makes an RDM device show itself, usually by blinking, or stop it. It
 // goes on until it is stopped. [BroadcastUID] means all, of whom nobody answers.
-func (d *Driver) Identify(ctx context.Context, uid UID, on bool) error {
+func (d *Driver) ShowItself(ctx context.Context, uid UID, on bool) error {
 	data := []byte{0}
 	if on {
 		data[0] = 1

@@ -1,0 +1,104 @@
+package dmx
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+var _ appliance.Identifier = (*Driver)(nil)
+
+const (
+	// identifyFor is how long an RDM device shows itself.
+	identifyFor = 10 * time.Second
+	// identifyBlinks is how often a fixture without RDM blinks.
+	identifyBlinks = 3
+	// identifyEnd bounds all of it, should the interface be slow.
+	identifyEnd = 20 * time.Second
+)
+
+// Identify makes a fixture show itself. An address is the UID of an RDM device, such
+// as 7a70:00012345, which then does for ten seconds what its maker thought of; or
+// the number of a slot, 1 to 512: the lamps of the node that has it blink. The
+// exchange is over once the first frame is out; the rest follows between the bus's
+// other frames and ends by itself.
+func (d *Driver) Identify(address string) (appliance.Exchange, error) {
+	airtime, worst := d.out.busy(max(d.length, d.options.slots))
+	e := appliance.Exchange{Device: d.device, Airtime: airtime, Worst: worst}
+	if strings.Contains(address, ":") {
+		uid, err := ParseUID(address)
+		if err != nil {
+			return e, fmt.Errorf("bus %s: %w", d.name, err)
+		}
+		e.Worst += d.options.rdmTimeout
+		e.Do = func(ctx context.Context, _ <-chan struct{}) (appliance.Result, error) {
+			return appliance.Result{}, d.identifyDevice(ctx, uid)
+		}
+		return e, nil
+	}
+	node, err := d.nodeAt(address)
+	if err != nil {
+		return e, fmt.Errorf("bus %s: %w", d.name, err)
+	}
+	e.Do = func(ctx context.Context, _ <-chan struct{}) (appliance.Result, error) {
+		return appliance.Result{}, d.identifyNode(ctx, node)
+	}
+	return e, nil
+}
+
+// nodeAt finds the node that has a slot.
+func (d *Driver) nodeAt(address string) (appliance.ID, error) {
+	slot, err := strconv.Atoi(address)
+	if err != nil || slot < 1 || slot > UniverseSlots {
+		return 0, fmt.Errorf(`address %q: want a slot, "1" to "512", or the UID of an RDM device, such as 7a70:00012345`, address)
+	}
+	for _, l := range d.order {
+		if slices.Contains(l.out.slots(), slot) {
+			return l.ref.Node, nil
+		}
+	}
+	return 0, fmt.Errorf("slot %d: %w: no lamp of this site uses it", slot, appliance.ErrNotFound)
+}
+
+func (d *Driver) identifyDevice(ctx context.Context, uid UID) error {
+	if err := d.ShowItself(ctx, uid, true); err != nil {
+		return err
+	}
+	d.behind(ctx, func(ctx context.Context) error {
+		timer := time.NewTimer(identifyFor)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		return d.ShowItself(last, uid, false)
+	})
+	return nil
+}
+
+func (d *Driver) identifyNode(ctx context.Context, node appliance.ID) error {
+	if err := d.Link(); err != nil {
+		return err
+	}
+	d.behind(ctx, func(ctx context.Context) error { return d.Blink(ctx, node, identifyBlinks) })
+	return nil
+}
+
+// behind does something that outlives the exchange it was begun in, and ends after
+// identifyEnd at the latest.
+func (d *Driver) behind(ctx context.Context, do func(context.Context) error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), identifyEnd)
+	go func() {
+		defer cancel()
+		if err := do(ctx); err != nil {
+			d.log.Warn("identifying did not come to its end", "error", err)
+		}
+	}()
+}
