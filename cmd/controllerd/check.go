@@ -77,7 +77,8 @@ func (a *app) checkedSite(path string) (appliance.Site, error) {
 		}
 	}
 	for i, sh := range s.Shades {
-		if sh.Fault != "" && !strings.HasPrefix(sh.Fault, "its bus") {
+		// What follows from a broken bus or node is told there.
+		if sh.Fault != "" && !strings.HasPrefix(sh.Fault, "its bus") && !strings.Contains(sh.Fault, " is set aside: ") {
 			problems = append(problems, doc.Problem(fmt.Sprintf("shades[%d]", i), "%s", sh.Fault))
 		}
 	}
