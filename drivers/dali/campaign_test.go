@@ -127,7 +127,7 @@ func TestBadGearDoesNotSlowGoodGear(t *testing.T) {
 			}
 			return true
 		})
-		list := latencies(t, ctl, long(80, 1000))
+		list := latencies(t, ctl, long(40, 1000))
 		if n := ctl.Snapshot().Node(19); bad && n.Level.OK() {
 			t.Errorf("two gears share address 18, and a level of %d %% is shown for it", n.Level.Value)
 		}

@@ -26,7 +26,7 @@ func TestPollingUsesTheLine(t *testing.T) {
 		ctl := r.run(site)
 		waitFor(t, "polling has begun", func() bool { return ctl.Snapshot().Nodes[3].Online })
 		mark, began := r.mark(), time.Now()
-		waitFor(t, "3 s have passed", func() bool { return time.Since(began) > 3*time.Second })
+		waitFor(t, "2 s have passed", func() bool { return time.Since(began) > 2*time.Second })
 		frames := r.sim.Frames(mark)
 		span := frames[len(frames)-1].At.Sub(frames[0].At)
 		rate := float64(len(frames)-1) / span.Seconds()
