@@ -202,8 +202,9 @@ func TestBabblingBusIsSaidToBabble(t *testing.T) {
 	if e.OK() || e.Err == "" {
 		t.Errorf("%+v", e)
 	}
-	if !strings.Contains(e.Err, "silent") {
-		t.Errorf("%q does not say that the line never falls silent", e.Err)
+	// Either it got no chance to speak, or it did and heard nonsense.
+	if !strings.Contains(e.Err, "silent") && !strings.Contains(e.Err, "damaged answer") {
+		t.Errorf("%q does not say what is wrong with the line", e.Err)
 	}
 	h.wait(20*time.Second, "usable again", func() bool { return h.do(moveTo(one(0), 50)).OK() })
 }
