@@ -23,9 +23,12 @@ type task struct {
 const idleMost = time.Second
 
 // next picks the most urgent exchange: STOP, then commands in their order, then
-// their verification, then an errand, then polls, then probes of silent devices,
-// then a scan.
-// Without one it says how long to wait.
+// their verification, then an errand, then probes of silent devices, then polls,
+// then a scan. Without one it says how long to wait.
+//
+// Probes go before polls, since they are few: a bus that cannot meet its freshness
+// targets always has a poll that is due, and would never find out who is gone and
+// who is back.
 func (b *bus) next(now time.Time) (*task, time.Duration) {
 	wake := now.Add(idleMost)
 	if !b.up {
@@ -45,19 +48,19 @@ func (b *bus) next(now time.Time) (*task, time.Duration) {
 	if t := b.nextErrand(fits); t != nil {
 		return t, 0
 	}
+	t, at := b.nextProbe(now, fits)
+	if t != nil {
+		return t, 0
+	}
+	if !at.IsZero() {
+		wake = earlier(wake, at)
+	}
 	p, at := b.schedule.pick(now, func(p *pollState) bool {
 		d := b.device(p.Device)
 		return !d.suspect() && !d.restReads.After(now)
 	})
 	if p != nil && fits(&p.Exchange) {
 		return b.pollTask(p, now), 0
-	}
-	if !at.IsZero() {
-		wake = earlier(wake, at)
-	}
-	t, at := b.nextProbe(now, fits)
-	if t != nil {
-		return t, 0
 	}
 	if !at.IsZero() {
 		wake = earlier(wake, at)

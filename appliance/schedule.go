@@ -45,6 +45,13 @@ func (f Freshness) orDefaults() Freshness {
 	return f
 }
 
+// renew makes everything due, after an outage.
+func (s *schedule) renew() {
+	for _, p := range s.polls {
+		p.last = time.Time{}
+	}
+}
+
 // period is the target age of what p reads, at this moment.
 func (s *schedule) period(p *pollState) time.Duration {
 	if p.refused {
