@@ -79,7 +79,7 @@ func (b *builder) busConfig(i int) (BusConfig, bool) {
 		b.breakBus(&b.site.Buses[i], fmt.Errorf("it is disabled in the site"))
 		return BusConfig{}, false
 	}
-	cfg := BusConfig{Bus: bus, Freshness: b.site.Settings.Freshness, Last: b.c.state.last, DataDir: b.c.opts.DataDir, Log: b.c.opts.Log.With("bus", bus.Name)}
+	cfg := BusConfig{Bus: bus, Freshness: b.site.Settings.Freshness, Last: b.c.state.last, DataDir: b.c.opts.DataDir, Log: b.c.opts.Log}
 	on := map[ID]bool{}
 	for _, n := range b.site.Nodes {
 		if n.Bus == bus.UUID && b.nodes[n.ID].Fault == "" {

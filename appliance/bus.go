@@ -57,7 +57,7 @@ const maxReports = 1024
 
 func newBus(cfg BusConfig, o Opened, st *state) *bus {
 	b := &bus{
-		config: cfg, opened: o, driver: o.Driver, channels: o.Channels, shades: o.Shades, state: st, log: cfg.Log,
+		config: cfg, opened: o, driver: o.Driver, channels: o.Channels, shades: o.Shades, state: st, log: cfg.Log.With("bus", cfg.Bus.Name),
 		wake: make(chan struct{}, 1), newest: newest{}, devices: map[string]*device{}, deviceOf: map[ID]*device{},
 		movers: map[ID]*mover{}, scans: make(chan *scanJob), errands: make(chan *errand), closed: make(chan struct{}), why: errors.New("not opened yet"),
 	}

@@ -76,7 +76,7 @@ func (c *Controller) Restore(ctx context.Context) error {
 	c.state.restore(saved)
 	for _, b := range *c.buses.Load() {
 		for id, m := range b.movers {
-			if v, ok := c.state.last(Ref{Shade: id}); ok {
+			if v, ok := c.state.last(Ref{Shade: id}); ok && v.Has.Has(CanPosition) {
 				m.restore(v.Position, c.lastAt(id))
 			}
 		}

@@ -29,7 +29,7 @@ var (
 	// ErrNotFound: no such cluster, node, shade or channel.
 	ErrNotFound = errors.New("not found")
 	// ErrUnable: none of the targets has the ability asked for.
-	ErrUnable = errors.New("not able to")
+	ErrUnable = errors.New("not possible")
 	// ErrOutOfRange: a value outside its documented bounds.
 	ErrOutOfRange = errors.New("out of range")
 	// ErrSuperseded: a newer command for the same thing took its place before it

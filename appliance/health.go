@@ -58,6 +58,9 @@ func (d *device) failure(at time.Time) bool {
 	d.fails++
 	d.backoff = min(max(2*d.backoff, probeFirst), probeMost)
 	d.probeAt = at.Add(d.backoff)
+	if whole := d.firstFail.Add(offlineSpan); d.online && at.Before(whole) && d.probeAt.After(whole) {
+		d.probeAt = whole // in time to tell that it is offline
+	}
 	if !d.online || d.fails < offlineAfter || at.Sub(d.firstFail) < offlineSpan {
 		return false
 	}

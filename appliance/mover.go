@@ -71,7 +71,7 @@ func (m *mover) travel(dir int) time.Duration {
 
 // position at a moment, 0 to 100.
 func (m *mover) position(now time.Time) float64 {
-	if m.dir == 0 || !m.calibrated() || !now.After(m.since) {
+	if m.dir == 0 || !m.modelled() || !m.calibrated() || !now.After(m.since) {
 		return m.from
 	}
 	moved := 100 * float64(now.Sub(m.since)) / float64(m.travel(m.dir))
@@ -91,7 +91,7 @@ func (m *mover) aim(w Values, now time.Time) (Motion, error) {
 	case w.Position <= 0:
 		return Close, nil
 	case !m.calibrated():
-		return 0, fmt.Errorf("%w go to %d %%: its travel times are not set; only 0 and 100 can be reached until it is calibrated", ErrUnable, w.Position)
+		return 0, fmt.Errorf("%w: go to %d %% without travel times; set them, until then only 0 and 100 can be reached", ErrUnable, w.Position)
 	}
 	m.settle(now)
 	if m.dir != 0 {

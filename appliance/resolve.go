@@ -53,14 +53,14 @@ func resolveShades(s *Snapshot, cmd Command) ([]Want, error) {
 	for _, sh := range shades {
 		if sh.Fault != "" {
 			if cmd.Target.Scope == One {
-				return nil, fmt.Errorf("shade %d is quarantined: %w: %s", sh.Shade.ID, ErrUnable, sh.Fault)
+				return nil, fmt.Errorf("%w: shade %d is quarantined: %s", ErrUnable, sh.Shade.ID, sh.Fault)
 			}
 			continue
 		}
 		wants = append(wants, Want{Ref{Shade: sh.Shade.ID}, want})
 	}
 	if len(wants) == 0 {
-		return nil, fmt.Errorf("%s has no shade that could move: %w", cmd.Target, ErrUnable)
+		return nil, fmt.Errorf("%w: %s has no shade", ErrUnable, cmd.Target)
 	}
 	return wants, nil
 }
@@ -98,7 +98,7 @@ func resolveLights(s *Snapshot, cmd Command) ([]Want, error) {
 	channelExists := false
 	for _, n := range nodes {
 		if n.Fault != "" && cmd.Target.Scope == One {
-			return nil, fmt.Errorf("node %d is quarantined: %w: %s", n.Node.ID, ErrUnable, n.Fault)
+			return nil, fmt.Errorf("%w: node %d is quarantined: %s", ErrUnable, n.Node.ID, n.Fault)
 		}
 		for i := range n.Channels {
 			if cmd.Channel != 0 && cmd.Channel != i+1 {
@@ -116,13 +116,13 @@ func resolveLights(s *Snapshot, cmd Command) ([]Want, error) {
 	case cmd.Channel != 0 && !channelExists:
 		return nil, fmt.Errorf("%s has no channel %d: %w", cmd.Target, cmd.Channel, ErrNotFound)
 	}
-	return nil, fmt.Errorf("%s has no light %w %s", cmd.Target, ErrUnable, cmd.Kind.verb())
+	return nil, fmt.Errorf("%w: %s has no light that can %s", ErrUnable, cmd.Target, cmd.Kind.verb())
 }
 
 func targetNodes(s *Snapshot, t Target) ([]*NodeState, error) {
 	switch t.Scope {
 	case All:
-		return s.Nodes, nil
+		return lights(s.Nodes), nil
 	case One:
 		n := s.Node(t.ID)
 		if n == nil {
@@ -140,7 +140,19 @@ func targetNodes(s *Snapshot, t Target) ([]*NodeState, error) {
 			out = append(out, n)
 		}
 	}
-	return out, nil
+	return lights(out), nil
+}
+
+// lights leaves out what is no light: a relay tagged as a peripheral is switched
+// when it is meant, not by "all lights".
+func lights(nodes []*NodeState) []*NodeState {
+	var out []*NodeState
+	for _, n := range nodes {
+		if n.Tag == TagNode {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // wanted is what a command wants of one channel; ok is false if it cannot do it.
@@ -216,5 +228,5 @@ func (k Kind) verb() string {
 	case LightRGBW:
 		return "show colours"
 	}
-	return "dim or switch"
+	return "be dimmed or switched"
 }

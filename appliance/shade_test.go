@@ -225,3 +225,48 @@ func TestStateSurvivesARestartMarkedStale(t *testing.T) {
 		}
 	})
 }
+
+func TestPowerCutOnTheWayLeavesThePositionUnknown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		journal := &memory{}
+		ctl, stop := run(t, newCopper(), siteOf("shade"), journal)
+		time.Sleep(time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+		time.Sleep(40 * time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeOpen, Target: everything})
+		time.Sleep(8 * time.Second) // long enough for the journal, not for the shade
+		before, _ := journal.count()
+		stop()
+		journal.mu.Lock()
+		last := journal.saved[len(journal.saved)-1]
+		journal.mu.Unlock()
+		if before == 0 || last.Shade != 5001 || last.Has.Has(appliance.CanPosition) {
+			t.Fatalf("last saved %+v, want shade 5001 without a position", last)
+		}
+		journal.saved = []appliance.Saved{last}
+		ctl, stop = run(t, newCopper(), siteOf("shade"), journal)
+		defer stop()
+		if p := ctl.Snapshot().Shade(5001).Position; p.OK() {
+			t.Errorf("position %+v after the cut, want unknown: the next way begins at an end stop", p)
+		}
+	})
+}
+
+func TestAllLightsLeavesPeripheralsAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		site := siteOf("dimmer", "relay")
+		site.Nodes[1].Tag = appliance.TagPeripheral
+		ctl, stop := run(t, c, site, nil)
+		defer stop()
+		time.Sleep(time.Second)
+		for _, target := range []appliance.Target{everything, {Scope: appliance.InCluster, ID: 1}} {
+			if e := do(t, ctl, level(target, 80)); !e.OK() || len(e.Members) != 1 {
+				t.Errorf("%v: %+v, want the light only", target, e.Members)
+			}
+		}
+		if e := do(t, ctl, level(one(2), 100)); !e.OK() {
+			t.Errorf("the peripheral itself was meant: %s", e.Err)
+		}
+	})
+}

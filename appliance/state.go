@@ -277,7 +277,7 @@ func (s *state) learnShade(id ID, update func(*ShadeState)) {
 	update(sh)
 	if before.Position.Value != sh.Position.Value || before.Position.OK() != sh.Position.OK() || before.Motion != sh.Motion {
 		s.values++
-		if sh.Motion == Stopped || sh.Motion == MotionUnknown {
+		if before.Motion != sh.Motion || !moves(sh) {
 			s.unsaved[Ref{Shade: id}] = true
 		}
 	}
@@ -406,7 +406,15 @@ func (s *state) saved(ref Ref) (Saved, bool) {
 	v := Saved{Ref: ref}
 	if ref.Shade != 0 {
 		i, ok := s.index.shade[ref.Shade]
-		if !ok || !s.shades[i].Position.OK() {
+		if !ok {
+			return v, false
+		}
+		if sh := s.shades[i]; moves(sh) {
+			// Where it stops is not known should the power fail now.
+			v.Has, v.Motion, v.At = CanMove, sh.Motion, time.Now()
+			return v, true
+		}
+		if !s.shades[i].Position.OK() {
 			return v, false
 		}
 		v.Has, v.Position, v.At = CanPosition, s.shades[i].Position.Value, s.shades[i].Position.At
@@ -428,6 +436,11 @@ func (s *state) saved(ref Ref) (Saved, bool) {
 		v.Has, v.RGBW, v.At = v.Has|CanColour, c.RGBW.Value, later(v.At, c.RGBW.At)
 	}
 	return v, v.Has != 0
+}
+
+// moves reports whether a shade is, as far as is known, on its way.
+func moves(sh *ShadeState) bool {
+	return sh.Motion == Opening || sh.Motion == Closing || sh.Motion == Moving
 }
 
 func later(a, b time.Time) time.Time {
