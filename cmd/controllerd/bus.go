@@ -149,7 +149,12 @@ func (a *app) scan(ctx context.Context, names []string, f scanFlags, each func(c
 		Line: appliance.LineSettings{BaudRate: f.baud, Parity: f.parity, StopBits: f.stopBits},
 	}
 	if len(names) == 1 {
-		var err error
+		// As the daemon of these buses would: two on one line disturb each other.
+		guard, err := store.Lock(a.dataDir)
+		if err != nil {
+			return err
+		}
+		defer guard.Release()
 		if bus, err = a.findBus(ctx, names[0]); err != nil {
 			return err
 		}
