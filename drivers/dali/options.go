@@ -20,7 +20,7 @@ type busOptions struct {
 }
 
 func readBusOptions(texts map[string]string) (busOptions, error) {
-	o := busOptions{answerWait: 30 * time.Millisecond, broadcast: true}
+	o := busOptions{answerWait: 45 * time.Millisecond, broadcast: true}
 	err := readOptions(texts, map[string]func(string) error{
 		"gateway":        choice(&o.gateway, "atx", "luba", "sci"),
 		"gatewayTimeout": span(&o.gatewayTimeout, 50*time.Millisecond, 5*time.Second),

