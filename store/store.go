@@ -55,8 +55,11 @@ func Open(ctx context.Context, dataDir string, log *slog.Logger) (*Store, error)
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	use, err := await(ctx, dataDir, byteUse, unix.F_RDLCK)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrLocked):
 		return nil, fmt.Errorf("open store in %s (a restore may be running): %w", dataDir, err)
+	case err != nil:
+		return nil, fmt.Errorf("open store in %s: %w", dataDir, err)
 	}
 	s := &Store{
 		path:    filepath.Join(dataDir, databaseFile),
