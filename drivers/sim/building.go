@@ -74,7 +74,7 @@ func New(site appliance.Site, opts Options) (*Building, error) {
 				nodes = append(nodes, n)
 			}
 		}
-		if s.Line == (appliance.LineSettings{}) {
+		if s.Driver == "modbus" && s.Line == (appliance.LineSettings{}) {
 			s.Line = factoryLine(nodes)
 		}
 		b, err := newBus(s, opts, opts.Log)
@@ -82,7 +82,12 @@ func New(site appliance.Site, opts Options) (*Building, error) {
 			errs = append(errs, err)
 			continue
 		}
-		if err := b.assemble(nodes, site.Shades, opts); err != nil {
+		if play := players[s.Driver]; play != nil {
+			b.player, err = play(s, nodes, site.Shades, opts)
+		} else {
+			err = b.assemble(nodes, site.Shades, opts)
+		}
+		if err != nil {
 			errs = append(errs, fmt.Errorf("bus %s: %w", s.Name, err))
 			continue
 		}
@@ -103,9 +108,12 @@ func (bd *Building) Run(ctx context.Context) error {
 		var once sync.Once
 		ready := func() {
 			once.Do(func() {
-				bd.log.Info("bus ready", "bus", b.name, "port", bd.Port(b.name), "units", len(b.units))
+				bd.log.Info("bus ready", "bus", b.name, "port", bd.Port(b.name))
 				waiting <- struct{}{}
 			})
+		}
+		if b.player != nil {
+			g.Go(func() error { b.collecting(ctx); return nil })
 		}
 		g.Go(func() error {
 			if b.kind == kindSerial {
@@ -170,13 +178,9 @@ func (bd *Building) AddFault(f Fault) (int, error) {
 	if err := f.check(); err != nil {
 		return 0, err
 	}
-	buses := bd.buses
-	if f.Bus != "" {
-		b, err := bd.bus(f.Bus)
-		if err != nil {
-			return 0, err
-		}
-		buses = []*bus{b}
+	buses, unit, err := bd.concerned(f)
+	if err != nil {
+		return 0, err
 	}
 	bd.mu.Lock()
 	defer bd.mu.Unlock()
@@ -185,14 +189,7 @@ func (bd *Building) AddFault(f Fault) (int, error) {
 	}
 	bd.nextID++
 	f.ID = bd.nextID
-	r := &running{Fault: f}
-	if f.Address != "" {
-		a, err := parseAddress(f.Address)
-		if err != nil {
-			return 0, err
-		}
-		r.unit = int(a.unit)
-	}
+	r := &running{Fault: f, unit: unit}
 	for _, b := range buses {
 		b.impose(r)
 	}
@@ -261,6 +258,7 @@ func (b *bus) impose(r *running) {
 		r.hits.Add(1)
 		b.faultHits[r.Kind]++
 	}
+	b.afflict()
 	b.mu.Unlock()
 	b.nudge()
 }
@@ -277,6 +275,7 @@ func (b *bus) lift(r *running) {
 		case FaultStuck:
 			b.freeze(r.unit)
 		}
+		b.afflict()
 	}
 	b.mu.Unlock()
 	b.nudge()

@@ -32,6 +32,7 @@ type bus struct {
 	slog    *slog.Logger
 	missing bool // a gateway answers for units that do not exist
 	base    float64
+	player  player // not nil: the devices are not Modbus units, but played by this
 
 	// turn is held by whoever talks to the devices: one request at a time.
 	turn chan struct{}
@@ -51,6 +52,8 @@ type bus struct {
 	counts    counters
 	frameLog  ring[frameEntry]
 	writeLog  ring[writeEntry]
+	// groupFrames that addressed several devices, of a Modbus line broadcasts.
+	groupFrames uint64
 
 	energy   float64 // kWh since began
 	energyAt time.Time
@@ -68,8 +71,8 @@ type counters struct {
 }
 
 func newBus(site appliance.Bus, opts Options, log *slog.Logger) (*bus, error) {
-	if site.Driver != "modbus" {
-		return nil, fmt.Errorf("bus %s: driver %q: only modbus can be simulated", site.Name, site.Driver)
+	if site.Driver != "modbus" && players[site.Driver] == nil {
+		return nil, fmt.Errorf("bus %s: driver %q cannot be simulated; modbus, sdn, dali and dmx can", site.Name, site.Driver)
 	}
 	h := fnv.New64a()
 	h.Write([]byte(site.Name))
@@ -129,6 +132,7 @@ func (b *bus) handle(at time.Time, raw []byte, number byte, pdu []byte, pack fun
 		return b.echoOnly(t, raw)
 	}
 	if number == 0 {
+		b.groupFrames++
 		b.log(at, Request, raw, joinNotes("broadcast", t.note()), b.broadcast(at, pdu))
 		return b.echoOnly(t, raw)
 	}

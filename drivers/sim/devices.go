@@ -41,6 +41,9 @@ type DeviceChannel struct {
 	ColorTemp   int     `json:"colorTemp,omitempty"` // K; absent if it has one white only
 	RGBW        string  `json:"rgbw,omitempty"`      // what the outputs R:G:B:W are set to, 0 while off
 	Power       float64 `json:"power"`               // W
+	// ChangedAt is when the light reached, or will reach, what it aims at now; zero:
+	// it did not change yet.
+	ChangedAt time.Time `json:"changedAt,omitzero"`
 }
 
 // DeviceShade is one shade.
@@ -65,6 +68,9 @@ func (bd *Building) Devices() []Device {
 func (b *bus) devices(now time.Time) []Device {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.player != nil {
+		return b.playedDevices()
+	}
 	var out []Device
 	for n := range 256 {
 		u := b.units[byte(n)]
@@ -132,6 +138,9 @@ func (l *lamp) state(now time.Time) DeviceChannel {
 	if l.colour != nil {
 		c.RGBW = rgbwText(*l.colour)
 	}
+	if !l.light.start.IsZero() {
+		c.ChangedAt = l.light.start.Add(time.Duration(math.Abs(l.light.to-l.light.from) * float64(l.light.pace)))
+	}
 	return c
 }
 
@@ -146,6 +155,8 @@ type BusState struct {
 	Units   int    `json:"units"`
 	Frames  uint64 `json:"frames"`  // requests received
 	Answers uint64 `json:"answers"` // sent
+	// GroupFrames are requests to several devices at once; of DMX every universe.
+	GroupFrames uint64 `json:"groupFrames"`
 	// Bytes as clients sent and got them.
 	BytesReceived uint64 `json:"bytesReceived"`
 	BytesSent     uint64 `json:"bytesSent"`
@@ -178,7 +189,11 @@ func (b *bus) state(now time.Time) BusState {
 	s := BusState{Name: b.name, Kind: string(b.kind), Port: b.where, Up: b.up && b.pulled == 0, Units: len(b.units),
 		Frames: n.requests, Answers: n.answers, BytesReceived: n.bytesIn, BytesSent: n.bytesOut,
 		SilenceViolations: n.silenceViolations, Collisions: n.collisions, Garbled: n.garbled,
-		Connections: n.connections, Rejected: n.rejections, Faults: map[FaultKind]uint64{}}
+		Connections: n.connections, Rejected: n.rejections, GroupFrames: b.groupFrames, Faults: map[FaultKind]uint64{}}
+	if b.player != nil {
+		b.collect()
+		b.player.count(&s)
+	}
 	for k, v := range b.faultHits {
 		s.Faults[k] = v
 	}
@@ -191,6 +206,9 @@ func (b *bus) state(now time.Time) BusState {
 // PressChannel does what a wall switch at the device does to a channel of the
 // node at an address. The device's registers change with it.
 func (bd *Building) PressChannel(busName, nodeAddress string, channel int, press Press) error {
+	if done, err := bd.pressPlayed(busName, nodeAddress, func(p player) (bool, error) { return p.pressChannel(nodeAddress, channel, press) }); done {
+		return err
+	}
 	return bd.locally(busName, nodeAddress, func(now time.Time, p *place) (bool, error) {
 		if channel < 1 || channel > len(p.lamps) {
 			return false, nil
@@ -216,6 +234,9 @@ func (bd *Building) PressShade(busName, nodeAddress string, output int, action s
 	dir, ok := dirs[action]
 	if !ok {
 		return fmt.Errorf("action %q: want open, close or stop", action)
+	}
+	if done, err := bd.pressPlayed(busName, nodeAddress, func(p player) (bool, error) { return p.pressShade(nodeAddress, output, dir) }); done {
+		return err
 	}
 	return bd.locally(busName, nodeAddress, func(now time.Time, p *place) (bool, error) {
 		for _, s := range p.shades {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -26,26 +27,28 @@ const (
 	FaultEcho        FaultKind = "echo"        // the adapter echoes what it sends
 	FaultForeign     FaultKind = "foreign"     // another unit's frame comes before the answer
 	FaultStuck       FaultKind = "stuck"       // acknowledges and does not move or change
+	FaultLamp        FaultKind = "lampFailure" // the lamp of DALI gear is broken
 	FaultUnplug      FaultKind = "unplug"      // the adapter is pulled, the gateway switched off, until the fault ends
 	FaultClose       FaultKind = "close"       // connections are cut once, or the adapter comes back at once
 )
 
 var faultKinds = []FaultKind{FaultDrop, FaultDropRequest, FaultDropAnswer, FaultDelay, FaultCorrupt, FaultRefuse,
-	FaultBusy, FaultSilent, FaultNoise, FaultEcho, FaultForeign, FaultStuck, FaultUnplug, FaultClose}
+	FaultBusy, FaultSilent, FaultNoise, FaultEcho, FaultForeign, FaultStuck, FaultLamp, FaultUnplug, FaultClose}
 
 // Fault is something that goes wrong on demand. Faults of different kinds are
 // drawn one by one for every exchange.
 type Fault struct {
 	ID      int    `json:"id"`
 	Bus     string `json:"bus,omitempty"`     // empty: every bus
-	Address string `json:"address,omitempty"` // unit, as "5", or a node's address, of which the unit counts; empty: every unit
+	Address string `json:"address,omitempty"` // unit, as "5", or a node's address, of which the unit counts; empty: all
 	// Kind is required.
 	Kind FaultKind `json:"kind"`
 	// Rate is how often, 0 to 1; 0 means always.
 	Rate float64 `json:"rate,omitempty"`
 	// DelayMs is for delay: 1 to 60000 ms.
 	DelayMs int `json:"delayMs,omitempty"`
-	// Exception is for refuse: a code from 1 to 11; 0 means 4, device failure.
+	// Exception is for refuse: a code from 1 to 11, 0 means 4, device failure; for a
+	// shade motor its reason from 1 to 255, 0 means 39, that it protects itself.
 	Exception int `json:"exception,omitempty"`
 	// DurationMs ends the fault by itself; 0 means it stays until deleted.
 	DurationMs int `json:"durationMs,omitempty"`
@@ -60,6 +63,7 @@ const (
 	maxFaultDelay    = 60_000
 	maxFaultDuration = 24 * 3600 * 1000
 	maxFaults        = 1000
+	maxException     = 11 // of Modbus
 )
 
 // check validates f and completes it.
@@ -73,8 +77,8 @@ func (f *Fault) check() error {
 		return fmt.Errorf("delayMs %d: want 1 to %d", f.DelayMs, maxFaultDelay)
 	case f.Kind != FaultDelay && f.DelayMs != 0:
 		return fmt.Errorf("delayMs: only for kind delay")
-	case f.Exception < 0 || f.Exception > 11:
-		return fmt.Errorf("exception %d: want 1 to 11", f.Exception)
+	case f.Exception < 0 || f.Exception > 255:
+		return fmt.Errorf("exception %d: want 1 to %d, of a shade motor 1 to 255", f.Exception, maxException)
 	case f.Exception != 0 && f.Kind != FaultRefuse:
 		return fmt.Errorf("exception: only for kind refuse")
 	case f.DurationMs < 0 || f.DurationMs > maxFaultDuration:
@@ -82,19 +86,11 @@ func (f *Fault) check() error {
 	case f.Count < 0:
 		return fmt.Errorf("count %d: want 0 or more", f.Count)
 	}
-	if f.Address != "" {
-		if _, err := parseAddress(f.Address); err != nil {
-			return err
-		}
-		if f.Kind == FaultUnplug || f.Kind == FaultClose {
-			return fmt.Errorf("address: %s strikes a whole bus", f.Kind)
-		}
+	if f.Address != "" && (f.Kind == FaultUnplug || f.Kind == FaultClose) {
+		return fmt.Errorf("address: %s strikes a whole bus", f.Kind)
 	}
 	if f.Rate == 0 {
 		f.Rate = 1
-	}
-	if f.Kind == FaultRefuse && f.Exception == 0 {
-		f.Exception = int(deviceFailure)
 	}
 	f.ID, f.Hits = 0, 0
 	return nil
@@ -176,7 +172,7 @@ func (b *bus) draw(unit byte) trouble {
 				t.corruptAnswer = true
 			}
 		case FaultRefuse:
-			t.exception = exception(r.Exception)
+			t.exception = exception(cmp.Or(r.Exception, int(deviceFailure)))
 		case FaultBusy:
 			t.exception = deviceBusy
 		case FaultNoise:

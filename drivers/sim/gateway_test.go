@@ -178,7 +178,7 @@ func TestBrokenSitesAreRefusedByName(t *testing.T) {
 		"unit 0":                newSite(t).tcp("b").node("0", "wirenboard-wb-mdm3"),
 		"below dev":             newSite(t).bus("b", "/dev/ttyUSB0", appliance.LineSettings{}),
 		"not loopback":          newSite(t).bus("b", "tcp://192.168.1.5:502", appliance.LineSettings{}),
-		"other driver":          func() *site { s := newSite(t).tcp("b"); s.Buses[0].Driver = "sdn"; return s }(),
+		"other driver":          func() *site { s := newSite(t).tcp("b"); s.Buses[0].Driver = "knx"; return s }(),
 		"parity":                newSite(t).serial("b", 9600, "mark"),
 	} {
 		t.Run(name, func(t *testing.T) {

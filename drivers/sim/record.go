@@ -42,10 +42,10 @@ type Write struct {
 	At        time.Time `json:"at"` // when it took effect
 	Monotonic int64     `json:"monotonicNs"`
 	Bus       string    `json:"bus"`
-	Unit      int       `json:"unit"`
+	Unit      int       `json:"unit"` // Modbus only, else 0
 	// Source is "wire", "broadcast" or "wall".
 	Source  string   `json:"source"`
-	PDU     string   `json:"pdu,omitempty"` // hex; empty for wall switches
+	PDU     string   `json:"pdu,omitempty"` // hex, of other buses than Modbus the frame; empty for wall switches
 	Changes []Change `json:"changes"`       // empty if everything was so already
 }
 
@@ -152,6 +152,7 @@ func (bd *Building) Log(busName string, since uint64, limit int) ([]Frame, error
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.collect()
 	out := []Frame{}
 	b.frameLog.after(since, limit, func(seq uint64, e frameEntry) {
 		out = append(out, Frame{Seq: seq, At: e.at.Round(0), Monotonic: bd.monotonic(e.at), Bus: b.name,
@@ -169,6 +170,7 @@ func (bd *Building) Writes(busName string, since uint64, limit int) ([]Write, er
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.collect()
 	out := []Write{}
 	b.writeLog.after(since, limit, func(seq uint64, e writeEntry) {
 		w := Write{Seq: seq, At: e.at.Round(0), Monotonic: bd.monotonic(e.at), Bus: b.name, Unit: int(e.unit),

@@ -32,7 +32,11 @@ func (b *bus) runSerial(ctx context.Context, ready func()) error {
 		}
 		b.setUp(b.port)
 		ready()
-		err := b.play(ctx, port)
+		if b.player != nil {
+			err = b.playThrough(ctx, port)
+		} else {
+			err = b.play(ctx, port)
+		}
 		os.Remove(b.port)
 		// The next pair is made before this one goes, so that it has another name,
 		// as a re-plugged adapter may have.

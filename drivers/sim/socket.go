@@ -115,6 +115,15 @@ func (s *connSet) closeAll() {
 
 // converse serves one connection.
 func (b *bus) converse(ctx context.Context, c net.Conn) {
+	if b.player != nil {
+		if b.take(ctx) == nil { // a serial server has one line
+			defer b.giveBack()
+			if err := b.player.serve(ctx, c); err != nil && ctx.Err() == nil {
+				b.slog.Debug("connection ended", "error", err)
+			}
+		}
+		return
+	}
 	r := bufio.NewReaderSize(c, maxRTUFrame)
 	for ctx.Err() == nil {
 		var err error

@@ -1,0 +1,195 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/sim/dmxsim"
+)
+
+// dmxBus is a universe behind its interface.
+type dmxBus struct {
+	widget *dmxsim.Widget
+	open   bool // Open DMX: no widget, only the line
+	nodes  []appliance.Node
+	starts []int
+
+	last     time.Time // of the frames told of
+	universe []byte    // of the last of these
+}
+
+func newDMX(site appliance.Bus, nodes []appliance.Node, shades []appliance.Shade, opts Options) (player, error) {
+	p := &dmxBus{nodes: nodes, open: site.Options["interface"] == "open-dmx"}
+	cfg := dmxsim.Config{Seed: uint64(opts.Seed)}
+	for _, n := range nodes {
+		start, err := number(n.Address, 1, 512)
+		if err != nil {
+			return nil, nodeError(n, fmt.Errorf("start slot: %w", err))
+		}
+		p.starts = append(p.starts, start)
+		cfg.Nodes = append(cfg.Nodes, dmxsim.Node{Name: n.Name, Address: n.Address, Profile: n.Profile, Options: n.Options})
+		for _, s := range shades {
+			if s.Node == n.ID {
+				return nil, nodeError(n, fmt.Errorf("a DMX fixture moves no shades"))
+			}
+		}
+	}
+	var err error
+	p.widget, err = dmxsim.New(cfg)
+	return p, err
+}
+
+func (p *dmxBus) serve(ctx context.Context, port io.ReadWriteCloser) error {
+	if !p.open {
+		return p.widget.Serve(ctx, port)
+	}
+	line, ok := port.(interface {
+		io.ReadWriteCloser
+		SetReadDeadline(time.Time) error
+	})
+	if !ok {
+		return fmt.Errorf("an Open DMX interface is a serial port")
+	}
+	return p.widget.ServeOpen(ctx, line)
+}
+
+// fixtureWatts is what a lamp of a fixture draws at full light.
+const fixtureWatts = 50
+
+func (p *dmxBus) devices() []Device {
+	out := make([]Device, len(p.nodes))
+	frames := uint64(p.widget.Counters().Received)
+	for i, f := range p.widget.Devices() {
+		n := p.nodes[i]
+		d := deviceOf(n)
+		d.Frames = frames
+		for k, l := range f.Channels {
+			at := k + 1 // of the node
+			if len(n.Outputs) > 0 {
+				at = indexOf(n.Outputs, k+1) + 1
+			}
+			if at == 0 {
+				continue // of another node of this fixture
+			}
+			c := DeviceChannel{Channel: at, On: l.Level > 0, Level: l.Level, ExactLevel: float64(l.Level), TargetLevel: l.Level,
+				Raw: round(float64(l.Level) * 2.55), ColorTemp: l.Kelvin, Power: fixtureWatts * float64(l.Level) / 100, ChangedAt: l.ChangedAt}
+			if coloured(n.Profile) {
+				c.RGBW = rgbwText(l.RGBW)
+			}
+			d.Channels = append(d.Channels, c)
+			d.Power += c.Power
+		}
+		out[i] = d
+	}
+	return out
+}
+
+func indexOf(list []int, n int) int {
+	for i, v := range list {
+		if v == n {
+			return i
+		}
+	}
+	return -1
+}
+
+// coloured reports whether a profile has colours, as its name says.
+func coloured(profile string) bool { return len(profile) >= 7 && profile[:7] == "dmx-rgb" }
+
+func (p *dmxBus) count(s *BusState) {
+	c := p.widget.Counters()
+	s.Units = len(p.nodes)
+	s.Frames, s.Answers, s.Garbled = uint64(c.Received), uint64(c.Answered), uint64(c.Noise)
+	s.GroupFrames = uint64(c.ByLabel[6])
+}
+
+// heard tells of the frames since the last one that was told of.
+func (p *dmxBus) heard() (out []heard) {
+	for _, e := range p.widget.Events() {
+		if !e.At.After(p.last) {
+			continue
+		}
+		p.last = e.At
+		h := heard{at: e.At, bytes: append([]byte{0x7E, e.Label, byte(len(e.Data)), byte(len(e.Data) >> 8)}, append(e.Data, 0xE7)...)}
+		if e.Label == 6 && len(e.Data) > 0 {
+			h.changes = p.changed(e.Data[1:])
+			h.write = len(h.changes) > 0
+			p.universe = e.Data[1:]
+		}
+		if h.write {
+			h.at = e.OnWire
+			h.note = fmt.Sprintf("%d slots changed", e.Changed)
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// changed are the nodes whose slots differ from before: a slot belongs to the
+// fixture that begins last in front of it.
+func (p *dmxBus) changed(slots []byte) (out []Change) {
+	differs := make(map[int]bool)
+	for i, v := range slots {
+		if i < len(p.universe) && v == p.universe[i] || i >= len(p.universe) && v == 0 {
+			continue
+		}
+		start := 0
+		for _, s := range p.starts {
+			if s <= i+1 {
+				start = max(start, s)
+			}
+		}
+		differs[start] = true
+	}
+	for i, n := range p.nodes {
+		if differs[p.starts[i]] {
+			out = append(out, Change{NodeID: n.ID})
+		}
+	}
+	return out
+}
+
+func (p *dmxBus) can(f Fault) error {
+	switch {
+	case f.Address != "":
+		return fmt.Errorf("address: DMX fixtures hear and say nothing of their own; faults strike the interface")
+	case f.Rate < 1 && f.Kind != FaultCorrupt:
+		return fmt.Errorf("rate: kind %s is always or never here", f.Kind)
+	}
+	return only(f, p.nodes, FaultSilent, FaultDropAnswer, FaultDelay, FaultCorrupt, FaultNoise)
+}
+
+// noiseBytes come before each answer.
+const noiseBytes = 3
+
+func (p *dmxBus) afflict(faults []Fault) {
+	var all dmxsim.Faults
+	for _, f := range faults {
+		switch f.Kind {
+		case FaultSilent:
+			all.DeafUntil = time.Now().Add(forEver)
+		case FaultDropAnswer:
+			all.NoParameters = true
+		case FaultDelay:
+			all.Late += time.Duration(f.DelayMs) * time.Millisecond
+		case FaultCorrupt:
+			all.Damage = max(all.Damage, f.Rate)
+		case FaultNoise:
+			all.Noise = noiseBytes
+		}
+	}
+	p.widget.SetFaults(all)
+}
+
+func (p *dmxBus) pressChannel(address string, _ int, _ Press) (bool, error) {
+	if _, err := strconv.Atoi(address); err != nil {
+		return false, err
+	}
+	return true, fmt.Errorf("a DMX fixture has no wall switch")
+}
+
+func (p *dmxBus) pressShade(string, int, direction) (bool, error) { return false, nil }
