@@ -15,8 +15,8 @@ import (
 const (
 	starts      = 15
 	startBound  = 200 * time.Millisecond
-	memoryBound = 30 << 10 // KiB
-	dayBound    = 10 << 20 // bytes
+	memoryBound = 30_000_000 // bytes
+	dayBound    = 10_000_000 // bytes
 )
 
 // measureDemo runs the site of make run: how soon the first answer comes, what the
@@ -154,10 +154,10 @@ func (r *run) idleHours(ctx context.Context, dataDir string) error {
 	}
 	watched := time.Since(begun)
 	day := float64(after-written) * float64(24*time.Hour) / float64(watched)
-	r.table.atMost(fmt.Sprintf("idle memory, most seen in %v (VmRSS)", r.idle), mib(most<<10), mib(memoryBound<<10),
-		fmt.Sprintf("%.2f", float64(most)/memoryBound), float64(most), memoryBound, "30 MB")
-	r.table.note("  at the end; of that heap and stacks, program text and data", mib(rss<<10)+"; "+mib(anon<<10)+", "+mib(file<<10), "", "")
-	r.table.atMost("written to disk by an idle day, scaled", mib(int64(day)), mib(dayBound), fmt.Sprintf("%.3f", day/dayBound), day, dayBound, "10 MB")
+	r.table.atMost(fmt.Sprintf("idle memory, most seen in %v (VmRSS)", r.idle), megabytes(most<<10), megabytes(memoryBound),
+		fmt.Sprintf("%.2f", float64(most<<10)/memoryBound), float64(most<<10), memoryBound, "30 MB")
+	r.table.note("  at the end; of that heap and stacks, program text and data", megabytes(rss<<10)+"; "+megabytes(anon<<10)+", "+megabytes(file<<10), "", "")
+	r.table.atMost("written to disk by an idle day, scaled", megabytes(int64(day)), megabytes(dayBound), fmt.Sprintf("%.3f", day/dayBound), day, dayBound, "10 MB")
 	r.table.note(fmt.Sprintf("  bytes seen in %v by the kernel's counter", watched.Round(time.Second)), fmt.Sprint(after-written), "", "")
 	r.table.note("  processor, of one core", fmt.Sprintf("%.1f %%", 100*float64(used-cpu)/float64(watched)), "", "")
 	return nil
@@ -198,4 +198,4 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func mib(n int64) string { return fmt.Sprintf("%.2f MiB", float64(n)/(1<<20)) }
+func megabytes(n int64) string { return fmt.Sprintf("%.2f MB", float64(n)/1e6) }
