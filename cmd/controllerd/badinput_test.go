@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -285,8 +286,8 @@ func (h *house) refusedStream(path, token string, size, told int64, want string)
 	if err != nil || res.StatusCode != http.StatusRequestEntityTooLarge || strings.TrimSpace(string(got)) != want {
 		h.t.Errorf("POST %s of %d bytes: %d %s %v, want 413 %s", path, size, res.StatusCode, got, err, want)
 	}
-	if body.n > size/2 {
-		h.t.Errorf("POST %s: %d bytes were taken before it was refused", path, body.n)
+	if n := body.n.Load(); n > size/2 {
+		h.t.Errorf("POST %s: %d bytes were taken before it was refused", path, n)
 	}
 }
 
@@ -301,11 +302,11 @@ func (endless) Read(p []byte) (int, error) {
 
 type counted struct {
 	r io.Reader
-	n int64
+	n atomic.Int64 // the client may still be sending when it has its answer
 }
 
 func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
-	c.n += int64(n)
+	c.n.Add(int64(n))
 	return n, err
 }
