@@ -121,8 +121,7 @@ func (p *dmxBus) heard() (out []heard) {
 			p.universe = e.Data[1:]
 		}
 		if h.write {
-			h.at = e.OnWire
-			h.note = fmt.Sprintf("%d slots changed", e.Changed)
+			h.note = fmt.Sprintf("%d slots changed, on the line %v later", e.Changed, e.OnWire.Sub(e.At).Round(10*time.Microsecond))
 		}
 		out = append(out, h)
 	}
