@@ -68,10 +68,14 @@ func (l *tail) more() (requests []sim.Frame) {
 	return requests
 }
 
-// isWrite tells by the function code.
-func isWrite(f sim.Frame) bool {
+// ofCommand tells frames of commands from polls: writes, and the question for the
+// mode of a pair of relays (holding 1280 to 1282) that precedes the move of a shade.
+func ofCommand(f sim.Frame) bool {
 	raw, err := hex.DecodeString(f.Hex)
-	return err == nil && len(raw) > 1 && slices.Contains([]byte{0x05, 0x06, 0x0f, 0x10}, raw[1])
+	if err != nil || len(raw) < 4 {
+		return false
+	}
+	return slices.Contains([]byte{0x05, 0x06, 0x0f, 0x10}, raw[1]) || raw[1] == 0x03 && raw[2] == 0x05
 }
 
 // order sends a command and returns its ledger entry.
@@ -135,7 +139,7 @@ func TestCampaignWaitBound(t *testing.T) {
 					continue
 				}
 				requests := log.more()
-				at := slices.IndexFunc(requests, isWrite)
+				at := slices.IndexFunc(requests, ofCommand)
 				if at < 0 {
 					t.Errorf("bus %s: %s was confirmed and nothing was written", bus, body)
 					continue
