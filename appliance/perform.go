@@ -198,6 +198,9 @@ func (b *bus) account(t *task, res Result, err error, now time.Time) {
 			b.state.setOnline(d.nodes, true, now)
 			b.log.Info("device answers", "device", e.Device)
 		}
+	case errors.Is(err, ErrSilent) && errors.Is(err, context.DeadlineExceeded):
+		// The command's time was over, not the device's.
+		d.rest(t.write, now.Add(e.Worst+e.Late))
 	case errors.Is(err, ErrSilent), errors.Is(err, ErrDamaged):
 		if errors.Is(err, ErrSilent) {
 			d.rest(t.write, now.Add(e.Late))
