@@ -253,7 +253,7 @@ nodes:
 				switch status, message := h.control("shadeControl", fmt.Sprintf(`{"targetType":3,"targetId":%d,"command":%q}`, 5002+s, way)); {
 				case status == 1:
 					obeyed.Add(1)
-				case strings.Contains(message, appliance.ErrExpired.Error()):
+				case strings.Contains(message, appliance.ErrExpired.Error()), strings.Contains(message, "before the deadline"):
 					late.Add(1)
 				default:
 					t.Errorf("shade %d: %s", 5002+s, message)
