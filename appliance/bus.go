@@ -45,6 +45,7 @@ type bus struct {
 	up       bool
 	why      error // why it is not up
 	scan     *scanJob
+	scanTurn bool // a poll was the last to go, so the scan may
 	scans    chan *scanJob
 	errand   *errand
 	errands  chan *errand

@@ -19,7 +19,7 @@ const (
 	// deadShare is the part of bus time that all devices which do not answer may
 	// cost together; deadBurst what they may spend at once before they have to
 	// wait for it.
-	deadShare = 0.04
+	deadShare = 0.035
 	deadBurst = 300 * time.Millisecond
 )
 

@@ -23,12 +23,12 @@ type task struct {
 const idleMost = time.Second
 
 // next picks the most urgent exchange: STOP, then commands in their order, then
-// their verification, then an errand, then probes of silent devices, then polls,
-// then a scan. Without one it says how long to wait.
+// their verification, then an errand, then probes of silent devices, then polls
+// and a scan in turn. Without one it says how long to wait.
 //
 // Probes go before polls, since they are few: a bus that cannot meet its freshness
 // targets always has a poll that is due, and would never find out who is gone and
-// who is back.
+// who is back. A scan takes turns with polls for the same reason.
 func (b *bus) next(now time.Time) (*task, time.Duration) {
 	wake := now.Add(idleMost)
 	if !b.up {
@@ -55,18 +55,28 @@ func (b *bus) next(now time.Time) (*task, time.Duration) {
 	if !at.IsZero() {
 		wake = earlier(wake, at)
 	}
+	mayScan := leg.IsZero() || leg.Sub(now) > time.Second // longer than any probe of a scan
+	if b.scanTurn && mayScan {
+		if t := b.nextScan(); t != nil {
+			b.scanTurn = false
+			return t, 0
+		}
+	}
 	p, at := b.schedule.pick(now, func(p *pollState) bool {
 		d := b.device(p.Device)
 		return !d.suspect() && !d.restReads.After(now)
 	})
 	if p != nil && fits(&p.Exchange) {
+		b.scanTurn = true
 		return b.pollTask(p, now), 0
 	}
 	if !at.IsZero() {
 		wake = earlier(wake, at)
 	}
-	if t := b.nextScan(fits); t != nil {
-		return t, 0
+	if mayScan {
+		if t := b.nextScan(); t != nil {
+			return t, 0
+		}
 	}
 	return nil, max(0, wake.Sub(now))
 }

@@ -31,7 +31,7 @@ func (b *bus) startScan(s *scanJob) {
 }
 
 // nextScan probes the next address.
-func (b *bus) nextScan(fits func(*Exchange) bool) *task {
+func (b *bus) nextScan() *task {
 	if b.scan == nil {
 		select {
 		case b.scan = <-b.scans:
@@ -67,7 +67,8 @@ func (b *bus) endScan(err error) {
 	b.scan = nil
 }
 
-// Scan searches a bus for devices, configured or not, behind all other traffic. It
+// Scan searches a bus for devices, configured or not, behind commands and in turn
+// with polling. It
 // calls step before each address is probed and found for each device that is
 // there, both on the bus's goroutine, and returns when it is through or ctx ends.
 func (c *Controller) Scan(ctx context.Context, busName string, opts ScanOptions, step func(address string), found func(Found)) error {
