@@ -1,5 +1,5 @@
 // Command simbuilding plays the building that a site file describes: a believable
-// Modbus device behind every node, on loopback ports and pseudo-terminals.
+// device behind every node, on loopback ports and pseudo-terminals.
 package main
 
 import (
@@ -45,8 +45,8 @@ func command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "simbuilding --site FILE",
 		Short: "Play the building that a site file describes",
-		Long: `Play the building that a site file describes: a believable Modbus device behind
-every node. Buses at tcp:// and rtu+tcp:// listen on their loopback port, serial
+		Long: `Play the building that a site file describes: a believable device behind every
+node. Buses at tcp:// and rtu+tcp:// listen on their loopback port, serial
 buses become pseudo-terminals linked at their path. Prints one line per bus when
 it is ready; Ctrl-C ends everything. The control interface is described in
 docs/simbuilding.md.`,

@@ -3,7 +3,8 @@
 // It takes the same [appliance.Site] as the controller and puts a believable
 // device behind every node of it: Modbus TCP gateways and RTU-over-TCP serial
 // servers on loopback ports, RTU lines on pseudo-terminals whose bytes take as
-// long as the line speed says. Lamps fade, shades take their time to travel,
+// long as the line speed says; and, by way of the simulators below this folder,
+// buses of SDN motors, DALI lines behind their gateways and DMX universes. Lamps fade, shades take their time to travel,
 // meters add up what the lamps of their bus draw, and faults happen on demand.
 //
 // # One exchange on a paced line
