@@ -77,6 +77,23 @@ func TestDMXUniverse(t *testing.T) {
 	})
 }
 
+// TestDMXScanFindsFixtures looks for RDM devices while a command is given.
+func TestDMXScanFindsFixtures(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, fieldSite)
+	d := h.desk()
+	h.allTo(t, "stage", 40)
+	found := d.must("bus", "scan", "stage")
+	for _, want := range []string{"7ff0:00000015", "7ff0:00000016", "7ff0:00000017"} {
+		if !strings.Contains(found, want) {
+			t.Errorf("%s is missing in\n%s", want, found)
+		}
+	}
+	if s := d.run("bus", "identify", "stage", "7ff0:00000016"); s.code != 0 {
+		t.Errorf("bus identify: %d %s%s", s.code, s.out, s.err)
+	}
+}
+
 // settleDMX waits for the end of a packet: a universe that the widget has taken is
 // on the line within 25 ms, and lasts 23 ms.
 func (h *house) settleDMX(t *testing.T) {

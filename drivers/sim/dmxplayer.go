@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"time"
 
@@ -22,6 +23,18 @@ type dmxBus struct {
 	universe []byte    // of the last of these
 }
 
+// rdmMaker is the maker in the UIDs of simulated fixtures; E1.20 keeps it for
+// prototypes.
+const rdmMaker = 0x7FF0
+
+// footprints are how many slots the fixtures have that are simulated.
+var footprints = map[string]int{
+	"dmx-dimmer": 1, "dmx-dimmer-16bit": 2, "dmx-dimmer-pack-4": 4, "dmx-dimmer-pack-6": 6, "dmx-dimmer-pack-12": 12,
+	"dmx-dimmer-pack-24": 24, "dmx-switch": 1, "dmx-switch-pack-4": 4, "dmx-switch-pack-8": 8, "dmx-rgb": 3, "dmx-rgb-16bit": 6,
+	"dmx-rgb-master": 4, "dmx-rgbw": 4, "dmx-rgbw-16bit": 8, "dmx-rgbw-master": 5, "dmx-tunable": 2, "dmx-tunable-16bit": 4,
+	"dmx-tunable-master": 3, "dmx-tunable-temperature": 2, "dmx-tunable-temperature-16bit": 3,
+}
+
 func newDMX(site appliance.Bus, nodes []appliance.Node, shades []appliance.Shade, opts Options) (player, error) {
 	p := &dmxBus{nodes: nodes, open: site.Options["interface"] == "open-dmx"}
 	cfg := dmxsim.Config{Seed: uint64(opts.Seed)}
@@ -31,6 +44,10 @@ func newDMX(site appliance.Bus, nodes []appliance.Node, shades []appliance.Shade
 			return nil, nodeError(n, fmt.Errorf("start slot: %w", err))
 		}
 		p.starts = append(p.starts, start)
+		if !slices.ContainsFunc(cfg.Responders, func(r dmxsim.Responder) bool { return r.Start == start }) { // nodes may share a fixture
+			cfg.Responders = append(cfg.Responders, dmxsim.Responder{UID: rdmMaker<<32 | uint64(n.ID), Start: start,
+				Footprint: footprints[n.Profile], Model: 1, Label: n.Name[:min(len(n.Name), 32)]})
+		}
 		cfg.Nodes = append(cfg.Nodes, dmxsim.Node{Name: n.Name, Address: n.Address, Profile: n.Profile, Options: n.Options})
 		for _, s := range shades {
 			if s.Node == n.ID {
