@@ -133,6 +133,10 @@ func (r *run) idleHours(ctx context.Context, dataDir string) error {
 	if err != nil {
 		return err
 	}
+	logged, err := r.logSize("controllerd")
+	if err != nil {
+		return err
+	}
 	begun, most := time.Now(), int64(0)
 	for time.Since(begun) < r.idle {
 		if err := wait(ctx, time.Second); err != nil {
@@ -149,7 +153,8 @@ func (r *run) idleHours(ctx context.Context, dataDir string) error {
 	file, err3 := d.field("status", "RssFile")
 	after, err4 := d.field("io", "write_bytes")
 	used, err5 := d.cpu()
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+	log, err6 := r.logSize("controllerd")
+	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
 		return err
 	}
 	watched := time.Since(begun)
@@ -158,7 +163,7 @@ func (r *run) idleHours(ctx context.Context, dataDir string) error {
 		fmt.Sprintf("%.2f", float64(most<<10)/memoryBound), float64(most<<10), memoryBound, "30 MB")
 	r.table.note("  at the end; of that heap and stacks, program text and data", megabytes(rss<<10)+"; "+megabytes(anon<<10)+", "+megabytes(file<<10), "", "")
 	r.table.atMost("written to disk by an idle day, scaled", megabytes(int64(day)), megabytes(dayBound), fmt.Sprintf("%.3f", day/dayBound), day, dayBound, "10 MB")
-	r.table.note(fmt.Sprintf("  bytes seen in %v by the kernel's counter", watched.Round(time.Second)), fmt.Sprint(after-written), "", "")
+	r.table.note(fmt.Sprintf("  bytes seen in %v by the kernel's counter; length of the log lines among them", watched.Round(time.Second)), fmt.Sprintf("%d; %d", after-written, log-logged), "", "")
 	r.table.note("  processor, of one core", fmt.Sprintf("%.1f %%", 100*float64(used-cpu)/float64(watched)), "", "")
 	return nil
 }

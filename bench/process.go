@@ -49,6 +49,15 @@ func (r *run) start(ctx context.Context, pipe bool, program string, args ...stri
 	return p, nil
 }
 
+// logSize is the length of the log of a program.
+func (r *run) logSize(program string) (int64, error) {
+	info, err := os.Stat(filepath.Join(r.dir, program+".log"))
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
 // stop ends the program in an orderly way, or after 15 s in the other one.
 func (p *process) stop() {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
