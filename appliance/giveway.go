@@ -6,9 +6,9 @@ import (
 )
 
 // exchangeContext is what an exchange runs in: the bus's own context, with the
-// deadline of its command, and word of what waits behind it. The deadline has no
-// timer: whoever waits on a line bounds the wait by it, and a timer for each
-// command would cost more time than it ever saves.
+// deadline of its command, and word of what waits behind it. The deadline is for
+// the frame to be out, so it ends nothing by itself: the answer to a frame that was
+// out in time is awaited, whatever the hour, since only it tells what happened.
 type exchangeContext struct {
 	context.Context
 	expiry  time.Time // zero: none
@@ -20,16 +20,6 @@ func (c *exchangeContext) Deadline() (time.Time, bool) {
 		return c.Context.Deadline()
 	}
 	return c.expiry, true
-}
-
-func (c *exchangeContext) Err() error {
-	if err := c.Context.Err(); err != nil {
-		return err
-	}
-	if !c.expiry.IsZero() && !time.Now().Before(c.expiry) {
-		return context.DeadlineExceeded
-	}
-	return nil
 }
 
 type giveWayKey struct{}

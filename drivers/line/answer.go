@@ -21,8 +21,8 @@ type failure struct {
 func (f failure) Unwrap() error { return f.error }
 
 // answer listens until Scan accepts.
-func (l *Line) answer(ctx context.Context, p port, r Request, reply Reply, deadline time.Time) (Reply, error) {
-	until := earliest(reply.Sent.Add(r.Timeout), deadline)
+func (l *Line) answer(ctx context.Context, p port, r Request, reply Reply) (Reply, error) {
+	until := reply.Sent.Add(r.Timeout)
 	for {
 		frame, at, err := l.judge(r)
 		if err != nil {
@@ -45,7 +45,7 @@ func (l *Line) answer(ctx context.Context, p port, r Request, reply Reply, deadl
 		case !errors.Is(err, errTimeUp):
 			return reply, err
 		case !time.Now().Before(until):
-			return reply, l.timeUp(ctx, r, until)
+			return reply, l.timeUp(r)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func (in *input) waiting() int {
 }
 
 // timeUp explains an answer that is missing or incomplete.
-func (l *Line) timeUp(ctx context.Context, r Request, until time.Time) error {
+func (l *Line) timeUp(r Request) error {
 	in := &l.in
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -113,12 +113,6 @@ func (l *Line) timeUp(ctx context.Context, r Request, until time.Time) error {
 		err := fmt.Errorf("%w on %s: incomplete after %d bytes: % X", appliance.ErrDamaged, l.where, n, clip(in.buf))
 		l.discard(noteIncomplete)
 		return failure{error: err, resync: true, drop: true}
-	}
-	if deadline, ok := ctx.Deadline(); ok && until.Equal(deadline) {
-		return failure{
-			error:  fmt.Errorf("%w on %s before the deadline: %w", appliance.ErrSilent, l.where, context.DeadlineExceeded),
-			resync: true,
-		}
 	}
 	return fmt.Errorf("%w within %v on %s", appliance.ErrSilent, r.Timeout, l.where)
 }

@@ -63,7 +63,7 @@ func (l *Line) Exchange(ctx context.Context, r Request) (Reply, error) {
 	if r.Scan == nil {
 		return reply, l.turnaround(ctx, p, r, reply)
 	}
-	reply, err = l.answer(ctx, p, r, reply, deadline)
+	reply, err = l.answer(ctx, p, r, reply)
 	if err != nil {
 		return reply, l.settle(p, r, err)
 	}
