@@ -2,13 +2,12 @@ package dmx
 
 import (
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/option"
 )
 
 // The interfaces, as the bus option of that name calls them.
@@ -31,24 +30,24 @@ type busOptions struct {
 
 func readBusOptions(texts map[string]string) (busOptions, error) {
 	o := busOptions{kind: interfacePro, slots: minSlots}
-	read := map[string]func(string) error{
-		"interface": choice(&o.kind, interfacePro, interfaceOpen),
-		"slots":     whole(&o.slots, minSlots, UniverseSlots),
+	read := map[string]option.Setter{
+		"interface": option.Choice(&o.kind, interfacePro, interfaceOpen),
+		"slots":     option.Whole(&o.slots, minSlots, UniverseSlots),
 	}
 	if texts["interface"] == interfaceOpen {
 		o.rate, o.breakTime, o.markTime = 30, 200*time.Microsecond, 100*time.Microsecond
-		read["rate"] = whole(&o.rate, 25, 44)
-		read["breakTime"] = span(&o.breakTime, 92*time.Microsecond, 10*time.Millisecond)
-		read["markTime"] = span(&o.markTime, 12*time.Microsecond, 10*time.Millisecond)
+		read["rate"] = option.Whole(&o.rate, 25, 44)
+		read["breakTime"] = option.Span(&o.breakTime, 92*time.Microsecond, 10*time.Millisecond)
+		read["markTime"] = option.Span(&o.markTime, 12*time.Microsecond, 10*time.Millisecond)
 	} else {
 		o.rate, o.refresh = 40, 500*time.Millisecond
 		o.responseTimeout, o.rdmTimeout = 200*time.Millisecond, 250*time.Millisecond
-		read["rate"] = whole(&o.rate, 1, 40)
-		read["refresh"] = span(&o.refresh, 50*time.Millisecond, time.Second)
-		read["responseTimeout"] = span(&o.responseTimeout, 10*time.Millisecond, 5*time.Second)
-		read["rdmTimeout"] = span(&o.rdmTimeout, 20*time.Millisecond, 2*time.Second)
+		read["rate"] = option.Whole(&o.rate, 1, 40)
+		read["refresh"] = option.Span(&o.refresh, 50*time.Millisecond, time.Second)
+		read["responseTimeout"] = option.Span(&o.responseTimeout, 10*time.Millisecond, 5*time.Second)
+		read["rdmTimeout"] = option.Span(&o.rdmTimeout, 20*time.Millisecond, 2*time.Second)
 	}
-	if err := readOptions(texts, read); err != nil {
+	if err := option.Read(texts, read); err != nil {
 		return o, err
 	}
 	return o, nil
@@ -63,11 +62,11 @@ type nodeOptions struct {
 
 func readNodeOptions(texts map[string]string) (nodeOptions, error) {
 	var o nodeOptions
-	err := readOptions(texts, map[string]func(string) error{
-		"kelvinMin":  whole(&o.kelvinMin, 1000, 20000),
-		"kelvinMax":  whole(&o.kelvinMax, 1000, 20000),
-		"minLevel":   whole(&o.minLevel, 0, 100),
-		"startLevel": whole(&o.startLevel, 0, 100),
+	err := option.Read(texts, map[string]option.Setter{
+		"kelvinMin":  option.Whole(&o.kelvinMin, 1000, 20000),
+		"kelvinMax":  option.Whole(&o.kelvinMax, 1000, 20000),
+		"minLevel":   option.Whole(&o.minLevel, 0, 100),
+		"startLevel": option.Whole(&o.startLevel, 0, 100),
 		"order":      func(text string) error { o.order = text; return nil }, // judged with the profile
 	})
 	return o, err
@@ -120,52 +119,6 @@ func (o nodeOptions) adapt(out outputSpec, p *Profile) (outputSpec, error) {
 		*parts[letter] = places[i]
 	}
 	return out, nil
-}
-
-// readOptions refuses keys that nobody reads.
-func readOptions(texts map[string]string, read map[string]func(string) error) error {
-	for _, key := range slices.Sorted(maps.Keys(texts)) {
-		set := read[key]
-		if set == nil {
-			return fmt.Errorf("option %q is unknown, allowed: %s", key, strings.Join(slices.Sorted(maps.Keys(read)), ", "))
-		}
-		if err := set(texts[key]); err != nil {
-			return fmt.Errorf("option %s: %w", key, err)
-		}
-	}
-	return nil
-}
-
-func span(to *time.Duration, low, high time.Duration) func(string) error {
-	return func(text string) error {
-		d, err := time.ParseDuration(text)
-		if err != nil || d < low || d > high {
-			return fmt.Errorf("is %q, want a time with its unit from %v to %v", text, low, high)
-		}
-		*to = d
-		return nil
-	}
-}
-
-func whole(to *int, low, high int) func(string) error {
-	return func(text string) error {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < low || n > high {
-			return fmt.Errorf("is %q, want a whole number from %d to %d", text, low, high)
-		}
-		*to = n
-		return nil
-	}
-}
-
-func choice(to *string, allowed ...string) func(string) error {
-	return func(text string) error {
-		if !slices.Contains(allowed, text) {
-			return fmt.Errorf("is %q, allowed: %s", text, strings.Join(allowed, ", "))
-		}
-		*to = text
-		return nil
-	}
 }
 
 // dmxLine is how DMX itself is transmitted, which is also what a widget's virtual

@@ -2,13 +2,11 @@ package modbus
 
 import (
 	"fmt"
-	"maps"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/option"
 )
 
 // busOptions are the driver's settings of a bus. See docs/modbus.md.
@@ -31,18 +29,18 @@ func readBusOptions(texts map[string]string) (busOptions, error) {
 		turnaround: 100 * time.Millisecond, lateAnswer: -1, broadcast: true,
 		maxReadRegisters: maxReadRegisters, maxReadBits: maxReadBits, maxExchange: 60 * time.Millisecond,
 	}
-	err := readOptions(texts, map[string]func(string) error{
-		"responseTimeout":  span(&o.responseTimeout, time.Millisecond, 10*time.Second),
-		"guard":            span(&o.guard, 0, time.Second),
-		"turnaround":       span(&o.turnaround, 0, 2*time.Second),
-		"lateAnswer":       span(&o.lateAnswer, 0, 30*time.Second),
-		"echo":             flag(&o.echo),
-		"tolerateUnitZero": flag(&o.tolerateUnitZero),
-		"broadcast":        flag(&o.broadcast),
-		"maxReadRegisters": whole(&o.maxReadRegisters, 1, maxReadRegisters),
-		"maxReadBits":      whole(&o.maxReadBits, 1, maxReadBits),
-		"serverBaudRate":   whole(&o.serverBaudRate, 1200, 1000000),
-		"maxExchange":      span(&o.maxExchange, 10*time.Millisecond, time.Second),
+	err := option.Read(texts, map[string]option.Setter{
+		"responseTimeout":  option.Span(&o.responseTimeout, time.Millisecond, 10*time.Second),
+		"guard":            option.Span(&o.guard, 0, time.Second),
+		"turnaround":       option.Span(&o.turnaround, 0, 2*time.Second),
+		"lateAnswer":       option.Span(&o.lateAnswer, 0, 30*time.Second),
+		"echo":             option.Flag(&o.echo),
+		"tolerateUnitZero": option.Flag(&o.tolerateUnitZero),
+		"broadcast":        option.Flag(&o.broadcast),
+		"maxReadRegisters": option.Whole(&o.maxReadRegisters, 1, maxReadRegisters),
+		"maxReadBits":      option.Whole(&o.maxReadBits, 1, maxReadBits),
+		"serverBaudRate":   option.Whole(&o.serverBaudRate, 1200, 1000000),
+		"maxExchange":      option.Span(&o.maxExchange, 10*time.Millisecond, time.Second),
 	})
 	return o, err
 }
@@ -62,79 +60,19 @@ type nodeOptions struct {
 
 func readNodeOptions(texts map[string]string) (nodeOptions, error) {
 	o := nodeOptions{tunable: true, minLevel: -1, fade: -1}
-	err := readOptions(texts, map[string]func(string) error{
-		"responseTimeout": span(&o.responseTimeout, time.Millisecond, 10*time.Second),
-		"guard":           span(&o.guard, 0, time.Second),
-		"kelvinMin":       whole(&o.kelvinMin, 1000, 20000),
-		"kelvinMax":       whole(&o.kelvinMax, 1000, 20000),
-		"invertLevel":     flag(&o.invertLevel),
-		"invertKelvin":    flag(&o.invertKelvin),
-		"curve":           choice(&o.curve, "standard", "linear"),
-		"tunable":         flag(&o.tunable),
-		"minLevel":        whole(&o.minLevel, 0, 100),
-		"fade":            span(&o.fade, 0, time.Minute),
+	err := option.Read(texts, map[string]option.Setter{
+		"responseTimeout": option.Span(&o.responseTimeout, time.Millisecond, 10*time.Second),
+		"guard":           option.Span(&o.guard, 0, time.Second),
+		"kelvinMin":       option.Whole(&o.kelvinMin, 1000, 20000),
+		"kelvinMax":       option.Whole(&o.kelvinMax, 1000, 20000),
+		"invertLevel":     option.Flag(&o.invertLevel),
+		"invertKelvin":    option.Flag(&o.invertKelvin),
+		"curve":           option.Choice(&o.curve, "standard", "linear"),
+		"tunable":         option.Flag(&o.tunable),
+		"minLevel":        option.Whole(&o.minLevel, 0, 100),
+		"fade":            option.Span(&o.fade, 0, time.Minute),
 	})
 	return o, err
-}
-
-// readOptions refuses keys that nobody reads.
-func readOptions(texts map[string]string, read map[string]func(string) error) error {
-	for _, key := range slices.Sorted(maps.Keys(texts)) {
-		set := read[key]
-		if set == nil {
-			return fmt.Errorf("option %q is unknown, allowed: %s", key, strings.Join(slices.Sorted(maps.Keys(read)), ", "))
-		}
-		if err := set(texts[key]); err != nil {
-			return fmt.Errorf("option %s: %w", key, err)
-		}
-	}
-	return nil
-}
-
-func span(to *time.Duration, low, high time.Duration) func(string) error {
-	return func(text string) error {
-		d, err := time.ParseDuration(text)
-		if err != nil || d < low || d > high {
-			return fmt.Errorf("is %q, want a time with its unit from %v to %v", text, low, high)
-		}
-		*to = d
-		return nil
-	}
-}
-
-func whole(to *int, low, high int) func(string) error {
-	return func(text string) error {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < low || n > high {
-			return fmt.Errorf("is %q, want a whole number from %d to %d", text, low, high)
-		}
-		*to = n
-		return nil
-	}
-}
-
-func flag(to *bool) func(string) error {
-	return func(text string) error {
-		switch text {
-		case "true":
-			*to = true
-		case "false":
-			*to = false
-		default:
-			return fmt.Errorf("is %q, want true or false", text)
-		}
-		return nil
-	}
-}
-
-func choice(to *string, allowed ...string) func(string) error {
-	return func(text string) error {
-		if !slices.Contains(allowed, text) {
-			return fmt.Errorf("is %q, allowed: %s", text, strings.Join(allowed, ", "))
-		}
-		*to = text
-		return nil
-	}
 }
 
 // completeLine fills in line settings: the installer's, else those that all

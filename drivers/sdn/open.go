@@ -9,6 +9,7 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/line"
+	"svc.internal/controller/drivers/option"
 )
 
 // maxGroups is how many groups a motor can be in.
@@ -89,7 +90,7 @@ func (d *Driver) newMotor(n appliance.Node) (*motor, error) {
 	case len(n.Outputs) > 1 || len(n.Outputs) == 1 && n.Outputs[0] != 1:
 		return nil, fmt.Errorf("outputs %v: a motor has output 1 only", n.Outputs)
 	}
-	if err := readOptions(n.Options, nil); err != nil {
+	if err := option.Read(n.Options, nil); err != nil {
 		return nil, err
 	}
 	groups, err := parseGroups(n.Groups)

@@ -2,12 +2,10 @@ package sdn
 
 import (
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/option"
 )
 
 // busOptions are the driver's settings of a bus.
@@ -25,33 +23,15 @@ func readBusOptions(texts map[string]string) (busOptions, error) {
 		host: Address{0xFF, 0xFF, 0x00}, quiet: 25 * time.Millisecond,
 		responseTimeout: 300 * time.Millisecond, broadcast: true,
 	}
-	err := readOptions(texts, map[string]func(string) error{
+	err := option.Read(texts, map[string]option.Setter{
 		"hostAddress":     hostAddress(&o.host),
-		"quiet":           span(&o.quiet, 10*time.Millisecond, 100*time.Millisecond),
-		"responseTimeout": span(&o.responseTimeout, 255*time.Millisecond, 2*time.Second),
-		"echo":            flag(&o.echo),
-		"broadcast":       flag(&o.broadcast),
-		"writeGroups":     flag(&o.writeGroups),
+		"quiet":           option.Span(&o.quiet, 10*time.Millisecond, 100*time.Millisecond),
+		"responseTimeout": option.Span(&o.responseTimeout, 255*time.Millisecond, 2*time.Second),
+		"echo":            option.Flag(&o.echo),
+		"broadcast":       option.Flag(&o.broadcast),
+		"writeGroups":     option.Flag(&o.writeGroups),
 	})
 	return o, err
-}
-
-// readOptions refuses keys that nobody reads.
-func readOptions(texts map[string]string, read map[string]func(string) error) error {
-	for _, key := range slices.Sorted(maps.Keys(texts)) {
-		set := read[key]
-		if set == nil {
-			allowed := strings.Join(slices.Sorted(maps.Keys(read)), ", ")
-			if allowed == "" {
-				allowed = "none"
-			}
-			return fmt.Errorf("option %q is unknown, allowed: %s", key, allowed)
-		}
-		if err := set(texts[key]); err != nil {
-			return fmt.Errorf("option %s: %w", key, err)
-		}
-	}
-	return nil
 }
 
 func hostAddress(to *Address) func(string) error {
@@ -62,31 +42,6 @@ func hostAddress(to *Address) func(string) error {
 		}
 		*to = a
 		return err
-	}
-}
-
-func span(to *time.Duration, low, high time.Duration) func(string) error {
-	return func(text string) error {
-		d, err := time.ParseDuration(text)
-		if err != nil || d < low || d > high {
-			return fmt.Errorf("is %q, want a time with its unit from %v to %v", text, low, high)
-		}
-		*to = d
-		return nil
-	}
-}
-
-func flag(to *bool) func(string) error {
-	return func(text string) error {
-		switch text {
-		case "true":
-			*to = true
-		case "false":
-			*to = false
-		default:
-			return fmt.Errorf("is %q, want true or false", text)
-		}
-		return nil
 	}
 }
 
