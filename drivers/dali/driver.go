@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"strconv"
+	"sync"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/line"
@@ -24,6 +25,7 @@ type Driver struct {
 	options busOptions
 	log     *slog.Logger
 	wire    *wire
+	shows   chan Send // what Run repeats to gear that shows itself
 
 	gears []*gear // ascending short address
 	byRef map[appliance.Ref]*gear
@@ -31,13 +33,11 @@ type Driver struct {
 
 // Run keeps the port open until ctx ends.
 func (d *Driver) Run(ctx context.Context) error {
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		d.wire.revive(ctx)
-	}()
+	var own sync.WaitGroup
+	own.Go(func() { d.wire.revive(ctx) })
+	own.Go(func() { d.showLoop(ctx) })
 	err := d.wire.line.Run(ctx)
-	<-ended
+	own.Wait()
 	return err
 }
 

@@ -41,8 +41,12 @@ func (d *Driver) Identify(address string) (appliance.Exchange, error) {
 			if err != nil {
 				return appliance.Result{Sent: sent}, fmt.Errorf("gear %d: %w", short, err)
 			}
-			go d.keepShowing(context.WithoutCancel(ctx), show)
-			return appliance.Result{Sent: sent}, nil
+			select {
+			case d.shows <- show:
+				return appliance.Result{Sent: sent}, nil
+			default:
+				return appliance.Result{Sent: sent}, fmt.Errorf("gear %d: %w: others are still showing themselves", short, appliance.ErrBusy)
+			}
 		},
 	}, nil
 }
@@ -60,6 +64,19 @@ func canShow(a Answer) error {
 	return nil
 }
 
+// showLoop lets gear that was told to show itself go on doing so, one after the
+// other, until ctx ends.
+func (d *Driver) showLoop(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case show := <-d.shows:
+			d.keepShowing(ctx, show)
+		}
+	}
+}
+
 // keepShowing ends after identifyTimes, or when the line is lost.
 func (d *Driver) keepShowing(ctx context.Context, show Send) {
 	ctx, cancel := context.WithTimeout(ctx, (identifyTimes+1)*identifyEach)
@@ -68,7 +85,7 @@ func (d *Driver) keepShowing(ctx context.Context, show Send) {
 		if !pause(ctx, identifyEach) {
 			return
 		}
-		if _, err := d.Transmit(ctx, show); err != nil {
+		if _, err := d.Transmit(ctx, show); err != nil && ctx.Err() == nil {
 			d.log.Warn("identifying did not come to its end", "error", err)
 			return
 		}

@@ -30,7 +30,7 @@ func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
 		return appliance.Opened{}, err
 	}
 	d := &Driver{
-		name: cfg.Bus.Name, options: options, log: cfg.Log, byRef: make(map[appliance.Ref]*gear),
+		name: cfg.Bus.Name, options: options, log: cfg.Log, byRef: make(map[appliance.Ref]*gear), shows: make(chan Send, 4),
 		wire: &wire{name: cfg.Bus.Name, line: l, gw: gw, timeout: options.timeout(), window: options.answerWait, turn: make(chan struct{}, 1)},
 	}
 	out := appliance.Opened{

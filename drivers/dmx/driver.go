@@ -43,6 +43,8 @@ type Driver struct {
 	// order in which the universe changed.
 	turn chan struct{}
 
+	later chan func(context.Context) error // what Run does behind everything else
+
 	mu     sync.Mutex // the lamps' states, and:
 	active bool       // something is known; before, nothing is sent
 }
@@ -68,6 +70,7 @@ func newDriver(cfg appliance.BusConfig, options busOptions, log *slog.Logger) *D
 	d := &Driver{
 		name: cfg.Bus.Name, log: log, options: options, device: "widget",
 		lamps: make(map[appliance.Ref]*lamp), last: cfg.Last, turn: make(chan struct{}, 1),
+		later: make(chan func(context.Context) error, 4),
 	}
 	if options.kind == interfaceOpen {
 		d.device = "port"
@@ -78,7 +81,11 @@ func newDriver(cfg appliance.BusConfig, options busOptions, log *slog.Logger) *D
 // Run keeps the universe on the wire until ctx ends.
 func (d *Driver) Run(ctx context.Context) error {
 	d.remember()
-	return d.out.run(ctx)
+	var own sync.WaitGroup
+	own.Go(func() { d.doLater(ctx) })
+	err := d.out.run(ctx)
+	own.Wait()
+	return err
 }
 
 // Link tells whether the interface is there.

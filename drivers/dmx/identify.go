@@ -45,8 +45,8 @@ func (d *Driver) Identify(address string) (appliance.Exchange, error) {
 	if err != nil {
 		return e, fmt.Errorf("bus %s: %w", d.name, err)
 	}
-	e.Do = func(ctx context.Context, _ <-chan struct{}) (appliance.Result, error) {
-		return appliance.Result{}, d.identifyNode(ctx, node)
+	e.Do = func(context.Context, <-chan struct{}) (appliance.Result, error) {
+		return appliance.Result{}, d.identifyNode(node)
 	}
 	return e, nil
 }
@@ -69,7 +69,7 @@ func (d *Driver) identifyDevice(ctx context.Context, uid UID) error {
 	if err := d.ShowItself(ctx, uid, true); err != nil {
 		return err
 	}
-	d.behind(ctx, func(ctx context.Context) error {
+	return d.behind(func(ctx context.Context) error {
 		timer := time.NewTimer(identifyFor)
 		defer timer.Stop()
 		select {
@@ -80,25 +80,37 @@ func (d *Driver) identifyDevice(ctx context.Context, uid UID) error {
 		defer cancel()
 		return d.ShowItself(last, uid, false)
 	})
-	return nil
 }
 
-func (d *Driver) identifyNode(ctx context.Context, node appliance.ID) error {
+func (d *Driver) identifyNode(node appliance.ID) error {
 	if err := d.Link(); err != nil {
 		return err
 	}
-	d.behind(ctx, func(ctx context.Context) error { return d.Blink(ctx, node, identifyBlinks) })
-	return nil
+	return d.behind(func(ctx context.Context) error { return d.Blink(ctx, node, identifyBlinks) })
 }
 
-// behind does something that outlives the exchange it was begun in, and ends after
-// identifyEnd at the latest.
-func (d *Driver) behind(ctx context.Context, do func(context.Context) error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), identifyEnd)
-	go func() {
-		defer cancel()
-		if err := do(ctx); err != nil {
-			d.log.Warn("identifying did not come to its end", "error", err)
+// behind lets Run do something that outlives the exchange it was begun in.
+func (d *Driver) behind(do func(context.Context) error) error {
+	select {
+	case d.later <- do:
+		return nil
+	default:
+		return fmt.Errorf("bus %s: %w: others are still showing themselves", d.name, appliance.ErrBusy)
+	}
+}
+
+// doLater does what was left to it, one after the other, until ctx ends.
+func (d *Driver) doLater(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case do := <-d.later:
+			bounded, cancel := context.WithTimeout(ctx, identifyEnd)
+			if err := do(bounded); err != nil && ctx.Err() == nil {
+				d.log.Warn("identifying did not come to its end", "error", err)
+			}
+			cancel()
 		}
-	}()
+	}
 }
