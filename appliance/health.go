@@ -12,9 +12,12 @@ const (
 	// … that span at least this long.
 	offlineSpan = 5 * time.Second
 
-	// Probes of a device that does not answer start at this distance and double.
-	probeFirst = 1 * time.Second
-	probeMost  = 60 * time.Second
+	// Probes of a device that does not answer start at this distance and double. One
+	// that never answered is probably not there, and nobody waits to hear that it is
+	// gone.
+	probeFirst    = 1 * time.Second
+	probeStranger = 5 * time.Second
+	probeMost     = 60 * time.Second
 
 	// deadShare is the part of bus time that all devices which do not answer may
 	// cost together; deadBurst what they may spend at once before they have to
@@ -56,7 +59,11 @@ func (d *device) failure(at time.Time) bool {
 		d.firstFail = at
 	}
 	d.fails++
-	d.backoff = min(max(2*d.backoff, probeFirst), probeMost)
+	first := probeFirst
+	if !d.answered {
+		first = probeStranger
+	}
+	d.backoff = min(max(2*d.backoff, first), probeMost)
 	d.probeAt = at.Add(d.backoff)
 	if whole := d.firstFail.Add(offlineSpan); d.online && at.Before(whole) && d.probeAt.After(whole) {
 		d.probeAt = whole // in time to tell that it is offline
