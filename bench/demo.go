@@ -13,6 +13,9 @@ import (
 )
 
 const (
+	// settleTime is until the slowest line of the demo site, that of the DALI gear,
+	// has been read for the first time and what it told is on the disk: some 50 s.
+	settleTime  = 90 * time.Second
 	starts      = 15
 	startBound  = 200 * time.Millisecond
 	memoryBound = 30_000_000 // bytes
@@ -122,7 +125,7 @@ func (r *run) idleHours(ctx context.Context, dataDir string) error {
 		return err
 	}
 	// What start and login wrote is not part of an idle day.
-	if err := wait(ctx, min(r.idle/3, 30*time.Second)); err != nil {
+	if err := wait(ctx, settleTime); err != nil {
 		return err
 	}
 	written, err := d.field("io", "write_bytes")

@@ -147,8 +147,9 @@ func (r *run) commandsWhilePolling(ctx context.Context, g *rig) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		// Anything but in step with the polls.
-		sleepUntil(now().add(60*time.Millisecond + time.Duration(rand.Int64N(int64(60*time.Millisecond)))))
+		// The last command left the polls in step with us: only a pause spread
+		// evenly over whole exchanges finds every moment of one equally often.
+		sleepUntil(now().add(60*time.Millisecond + time.Duration(rand.Int64N(3*int64(g.exchangeTime())))))
 		level := 1 + i%100
 		from := g.count()
 		req := dim(g.token, 1+rand.IntN(pollUnits), 1+rand.IntN(10), level)
