@@ -101,12 +101,12 @@ func (c *copper) Link() error {
 func (c *copper) exchange(node appliance.ID, write bool, what string, act func() []appliance.Reading) appliance.Exchange {
 	return appliance.Exchange{
 		Device: fmt.Sprint(node), Airtime: c.airtime, Worst: c.airtime + c.timeout, Late: c.late,
-		Do: func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
+		Do: func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
 			if d, ok := ctx.Deadline(); ok && time.Until(d) < c.airtime/2 {
 				return appliance.Result{}, appliance.ErrExpired
 			}
 			select {
-			case <-appliance.GiveWay(ctx):
+			case <-y.Begin:
 				return appliance.Result{}, appliance.ErrPreempted
 			case <-time.After(c.silence):
 			}
@@ -127,7 +127,7 @@ func (c *copper) exchange(node appliance.ID, write bool, what string, act func()
 			if silent {
 				select {
 				case <-time.After(c.timeout):
-				case <-preempt:
+				case <-y.Answer:
 					return appliance.Result{Sent: sent}, appliance.ErrPreempted
 				}
 				return appliance.Result{Sent: sent}, fmt.Errorf("node %d: %w", node, appliance.ErrSilent)

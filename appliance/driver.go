@@ -52,9 +52,8 @@ type Exchange struct {
 	// before the deadline of ctx (ErrExpired). Its error wraps one of ErrSilent,
 	// ErrDamaged, ErrRefused, ErrBusy, ErrBusDown, ErrExpired, ErrPreempted.
 	//
-	// preempt, if not nil, is closed when something more urgent waits: the
-	// exchange may then be given up as long as no byte of an answer has come.
-	Do func(ctx context.Context, preempt <-chan struct{}) (Result, error)
+	// y says when to make room for something more urgent.
+	Do func(ctx context.Context, y Yield) (Result, error)
 }
 
 // Result of an exchange.

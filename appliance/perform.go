@@ -159,18 +159,18 @@ func (b *bus) nextProbe(now time.Time, fits func(*Exchange) bool) (*task, time.T
 
 // do performs a task.
 func (b *bus) do(ctx context.Context, t *task) {
-	var giveWay, preempt <-chan struct{}
+	var y Yield
 	if !t.steady {
 		var ok bool
-		if giveWay, ok = b.beginExchange(t.write && !t.yields); !ok {
+		if y.Begin, ok = b.beginExchange(t.write && !t.yields); !ok {
 			return // something came in meanwhile: look again
 		}
 	}
 	if t.yields {
-		preempt = giveWay
+		y.Answer = y.Begin
 	}
 	start := time.Now()
-	res, err := t.exchange.Do(&exchangeContext{ctx, t.expiry, giveWay}, preempt)
+	res, err := t.exchange.Do(&sendBy{ctx, t.expiry}, y)
 	end := time.Now()
 	b.endExchange()
 	if errors.Is(err, ErrPreempted) && res.Sent.IsZero() {
@@ -185,6 +185,22 @@ func (b *bus) do(ctx context.Context, t *task) {
 		b.probes.spend(end.Sub(start))
 	}
 	t.settle(res, err, end)
+}
+
+// sendBy is the context of an exchange: the bus's own, with the deadline of its
+// command. The deadline is for the frame to be out, so it ends nothing by itself:
+// the answer to a frame that was out in time is awaited, whatever the hour, since
+// only it tells what happened.
+type sendBy struct {
+	context.Context
+	expiry time.Time // zero: none
+}
+
+func (c *sendBy) Deadline() (time.Time, bool) {
+	if c.expiry.IsZero() {
+		return c.Context.Deadline()
+	}
+	return c.expiry, true
 }
 
 // account keeps the health of the device and the counters.

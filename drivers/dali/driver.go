@@ -85,7 +85,7 @@ func (d *Driver) relabel(f appliance.Frame) appliance.Frame {
 // bus's own traffic. It makes a running bus usable for commissioning. Safe from
 // any goroutine.
 func (d *Driver) Transmit(ctx context.Context, seq ...Send) ([]Answer, error) {
-	answers, _, err := d.wire.transmit(ctx, nil, seq...)
+	answers, _, err := d.wire.transmit(ctx, appliance.Yield{}, seq...)
 	return answers, err
 }
 

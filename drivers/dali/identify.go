@@ -33,8 +33,8 @@ func (d *Driver) Identify(address string) (appliance.Exchange, error) {
 	edition, show := Command(Short(short), opQueryVersion), Command(Short(short), OpIdentify)
 	return appliance.Exchange{
 		Device: gearKey(short), Airtime: d.wire.airtime(edition, show), Worst: d.wire.worst(edition, show),
-		Do: func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
-			answers, sent, err := d.wire.transmit(ctx, preempt, edition, show)
+		Do: func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
+			answers, sent, err := d.wire.transmit(ctx, y, edition, show)
 			if err == nil {
 				err = canShow(answers[0])
 			}

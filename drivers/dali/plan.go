@@ -224,8 +224,8 @@ func (d *Driver) chain(k key, to Address, wishes []wish) appliance.Chain {
 func (d *Driver) telling(seq []Send, told func(at time.Time)) appliance.Exchange {
 	return appliance.Exchange{
 		Airtime: d.wire.airtime(seq...), Worst: d.wire.worst(seq...),
-		Do: func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
-			_, sent, err := d.wire.transmit(ctx, preempt, seq...)
+		Do: func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
+			_, sent, err := d.wire.transmit(ctx, y, seq...)
 			if !sent.IsZero() {
 				told(sent)
 			}
@@ -245,14 +245,14 @@ func (d *Driver) tellingAndAsking(seq []Send, w wish) appliance.Exchange {
 	for _, c := range checks {
 		e.Airtime, e.Worst = e.Airtime+c.Airtime, e.Worst+c.Worst
 	}
-	e.Do = func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
-		res, err := tell(ctx, preempt)
+	e.Do = func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
+		res, err := tell(ctx, y)
 		for _, c := range checks {
 			if err != nil {
 				return res, err
 			}
 			var got appliance.Result
-			got, err = c.Do(ctx, nil)
+			got, err = c.Do(ctx, appliance.Yield{})
 			res.Readings = append(res.Readings, got.Readings...)
 		}
 		for _, r := range res.Readings {

@@ -37,8 +37,8 @@ func (d *Driver) levelPoll(g *gear) appliance.Exchange {
 	if d.wire.gw.traits().unchecked {
 		more = append(more, ask)
 	}
-	return d.reading(g, []Send{ask}, more, func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
-		raw, at, err := d.askLevel(ctx, preempt, g)
+	return d.reading(g, []Send{ask}, more, func(ctx context.Context, y appliance.Yield, r *appliance.Reading) error {
+		raw, at, err := d.askLevel(ctx, y, g)
 		r.At = at
 		if err != nil {
 			return err
@@ -52,8 +52,8 @@ func (d *Driver) levelPoll(g *gear) appliance.Exchange {
 }
 
 func (d *Driver) tunePoll(g *gear) appliance.Exchange {
-	return d.reading(g, readColour16(g.short, selectTc), nil, func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
-		answers, at, err := d.ask(ctx, preempt, g, readColour16(g.short, selectTc)...)
+	return d.reading(g, readColour16(g.short, selectTc), nil, func(ctx context.Context, y appliance.Yield, r *appliance.Reading) error {
+		answers, at, err := d.ask(ctx, y, g, readColour16(g.short, selectTc)...)
 		r.At = at
 		if err != nil {
 			return err
@@ -80,8 +80,8 @@ func (d *Driver) tunePoll(g *gear) appliance.Exchange {
 const colourFresh = 2 * time.Minute
 
 func (d *Driver) colourPoll(g *gear, i int) appliance.Exchange {
-	return d.reading(g, readComponent(g.short, selectRed+byte(i)), nil, func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
-		if _, err := d.askComponent(ctx, preempt, g, i, r); err != nil {
+	return d.reading(g, readComponent(g.short, selectRed+byte(i)), nil, func(ctx context.Context, y appliance.Yield, r *appliance.Reading) error {
+		if _, err := d.askComponent(ctx, y, g, i, r); err != nil {
 			return err
 		}
 		for _, c := range g.colour {
@@ -101,9 +101,9 @@ var slowQuestions = []byte{
 }
 
 func (d *Driver) slowPoll(g *gear) appliance.Exchange {
-	return d.reading(g, []Send{Command(Short(g.short), OpQueryStatus)}, nil, func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
+	return d.reading(g, []Send{Command(Short(g.short), OpQueryStatus)}, nil, func(ctx context.Context, y appliance.Yield, r *appliance.Reading) error {
 		op := slowQuestions[g.turn%len(slowQuestions)]
-		v, at, err := d.askByte(ctx, preempt, g, op)
+		v, at, err := d.askByte(ctx, y, g, op)
 		r.At = at
 		if err != nil {
 			return err

@@ -11,8 +11,8 @@ import (
 
 // ask sends a sequence to one gear, whose first query it must answer. at is when
 // the last answer was complete.
-func (d *Driver) ask(ctx context.Context, preempt <-chan struct{}, g *gear, seq ...Send) (answers []Answer, at time.Time, err error) {
-	answers, sent, err := d.wire.transmit(ctx, preempt, seq...)
+func (d *Driver) ask(ctx context.Context, y appliance.Yield, g *gear, seq ...Send) (answers []Answer, at time.Time, err error) {
+	answers, sent, err := d.wire.transmit(ctx, y, seq...)
 	if err != nil {
 		return nil, sent, fmt.Errorf("%s: %w", g, err)
 	}
@@ -34,8 +34,8 @@ func (d *Driver) ask(ctx context.Context, preempt <-chan struct{}, g *gear, seq 
 }
 
 // askByte asks one gear one thing.
-func (d *Driver) askByte(ctx context.Context, preempt <-chan struct{}, g *gear, op byte) (byte, time.Time, error) {
-	answers, at, err := d.ask(ctx, preempt, g, Command(Short(g.short), op))
+func (d *Driver) askByte(ctx context.Context, y appliance.Yield, g *gear, op byte) (byte, time.Time, error) {
+	answers, at, err := d.ask(ctx, y, g, Command(Short(g.short), op))
 	if err != nil {
 		return 0, at, err
 	}
@@ -44,13 +44,13 @@ func (d *Driver) askByte(ctx context.Context, preempt <-chan struct{}, g *gear, 
 
 // askLevel asks for the level. Where answers carry no checksum, one that differs
 // from the last must come twice.
-func (d *Driver) askLevel(ctx context.Context, preempt <-chan struct{}, g *gear) (byte, time.Time, error) {
-	v, at, err := d.askByte(ctx, preempt, g, OpQueryActualLevel)
+func (d *Driver) askLevel(ctx context.Context, y appliance.Yield, g *gear) (byte, time.Time, error) {
+	v, at, err := d.askByte(ctx, y, g, OpQueryActualLevel)
 	if err != nil || !d.wire.gw.traits().unchecked || g.last.known && v == g.last.level {
 		g.remember(v, err)
 		return v, at, err
 	}
-	again, at, err := d.askByte(ctx, nil, g, OpQueryActualLevel)
+	again, at, err := d.askByte(ctx, appliance.Yield{}, g, OpQueryActualLevel)
 	if err == nil && again != v && !g.moving() {
 		g.last.known = false
 		return 0, at, fmt.Errorf("bus %s: %s: %w: it answers %d, then %d", d.name, g, appliance.ErrDamaged, v, again)
@@ -70,7 +70,7 @@ func (g *gear) moving() bool { return !g.settled && time.Since(g.asked.at) < lon
 
 // status asks a gear how it is.
 func (d *Driver) status(ctx context.Context, g *gear) (byte, error) {
-	s, _, err := d.askByte(ctx, nil, g, OpQueryStatus)
+	s, _, err := d.askByte(ctx, appliance.Yield{}, g, OpQueryStatus)
 	if err == nil {
 		d.noteStatus(g, s)
 	}
@@ -139,11 +139,11 @@ func (d *Driver) verifiedLevel(ctx context.Context, w wish, raw byte) (appliance
 
 // askLimits reads between which levels the gear holds its light.
 func (d *Driver) askLimits(ctx context.Context, g *gear) error {
-	low, _, err := d.askByte(ctx, nil, g, OpQueryMin)
+	low, _, err := d.askByte(ctx, appliance.Yield{}, g, OpQueryMin)
 	if err != nil {
 		return err
 	}
-	high, _, err := d.askByte(ctx, nil, g, OpQueryMax)
+	high, _, err := d.askByte(ctx, appliance.Yield{}, g, OpQueryMax)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (d *Driver) polledLevel(ctx context.Context, g *gear, raw byte, now time.Ti
 			return 0, false, nil
 		}
 		// What was read before the fade ended is not where it ended.
-		if raw, _, err = d.askLevel(ctx, nil, g); err != nil || raw == Mask {
+		if raw, _, err = d.askLevel(ctx, appliance.Yield{}, g); err != nil || raw == Mask {
 			return 0, false, err
 		}
 		g.settled = true
@@ -185,18 +185,18 @@ func (d *Driver) verify(w wish) []appliance.Exchange {
 	var list []appliance.Exchange
 	switch {
 	case w.Has.Has(appliance.CanTune):
-		list = append(list, d.reading(g, readColour16(g.short, selectTc), nil, func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
-			return d.verifyTune(ctx, preempt, w, r)
+		list = append(list, d.reading(g, readColour16(g.short, selectTc), nil, func(ctx context.Context, y appliance.Yield, r *appliance.Reading) error {
+			return d.verifyTune(ctx, y, w, r)
 		}))
 	case w.Has.Has(appliance.CanColour):
 		for i := range g.colour {
-			list = append(list, d.reading(g, readComponent(g.short, selectRed+byte(i)), nil, func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
-				return d.verifyComponent(ctx, preempt, w, i, r)
+			list = append(list, d.reading(g, readComponent(g.short, selectRed+byte(i)), nil, func(ctx context.Context, y appliance.Yield, r *appliance.Reading) error {
+				return d.verifyComponent(ctx, y, w, i, r)
 			}))
 		}
 	case w.wantsLevel():
-		list = append(list, d.reading(g, []Send{Command(Short(g.short), OpQueryActualLevel)}, nil, func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error {
-			raw, at, err := d.askByte(ctx, preempt, g, OpQueryActualLevel)
+		list = append(list, d.reading(g, []Send{Command(Short(g.short), OpQueryActualLevel)}, nil, func(ctx context.Context, y appliance.Yield, r *appliance.Reading) error {
+			raw, at, err := d.askByte(ctx, y, g, OpQueryActualLevel)
 			r.At = at
 			if err == nil {
 				g.remember(raw, nil)
@@ -210,12 +210,12 @@ func (d *Driver) verify(w wish) []appliance.Exchange {
 
 // reading is an exchange that ends in one reading of a gear. seq is what it
 // usually sends, for the books; more what it may have to ask besides.
-func (d *Driver) reading(g *gear, seq, more []Send, do func(ctx context.Context, preempt <-chan struct{}, r *appliance.Reading) error) appliance.Exchange {
+func (d *Driver) reading(g *gear, seq, more []Send, do func(ctx context.Context, y appliance.Yield, r *appliance.Reading) error) appliance.Exchange {
 	return appliance.Exchange{
 		Device: g.key, Airtime: d.wire.airtime(seq...), Worst: d.wire.worst(seq...) + d.wire.airtime(more...),
-		Do: func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
+		Do: func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
 			r := appliance.Reading{Ref: g.ref}
-			err := do(ctx, preempt, &r)
+			err := do(ctx, y, &r)
 			res := appliance.Result{Sent: r.At}
 			if err == nil && r.Has != 0 {
 				res.Readings = []appliance.Reading{r}
@@ -234,9 +234,9 @@ func (d *Driver) addVerified(ctx context.Context, w wish, raw byte, r *appliance
 	return err
 }
 
-func (d *Driver) verifyTune(ctx context.Context, preempt <-chan struct{}, w wish, r *appliance.Reading) error {
+func (d *Driver) verifyTune(ctx context.Context, y appliance.Yield, w wish, r *appliance.Reading) error {
 	g := w.gear
-	answers, at, err := d.ask(ctx, preempt, g, readColour16(g.short, selectTc)...)
+	answers, at, err := d.ask(ctx, y, g, readColour16(g.short, selectTc)...)
 	r.At = at
 	if err != nil {
 		return err
@@ -301,7 +301,7 @@ func (d *Driver) askColourLimits(ctx context.Context, g *gear) error {
 		value    *uint16
 		known    *bool
 	}{{selectCoolest, &f.coolest, &f.hasCool}, {selectWarmest, &f.warmest, &f.hasWarm}} {
-		answers, _, err := d.ask(ctx, nil, g, readColour16(g.short, q.selector)...)
+		answers, _, err := d.ask(ctx, appliance.Yield{}, g, readColour16(g.short, q.selector)...)
 		if err != nil {
 			return err
 		}
@@ -314,9 +314,9 @@ func (d *Driver) askColourLimits(ctx context.Context, g *gear) error {
 
 // verifyComponent reads one colour component; with the last of them the colour is
 // known.
-func (d *Driver) verifyComponent(ctx context.Context, preempt <-chan struct{}, w wish, i int, r *appliance.Reading) error {
+func (d *Driver) verifyComponent(ctx context.Context, y appliance.Yield, w wish, i int, r *appliance.Reading) error {
 	g := w.gear
-	level, err := d.askComponent(ctx, preempt, g, i, r)
+	level, err := d.askComponent(ctx, y, g, i, r)
 	if err != nil {
 		return err
 	}
@@ -337,8 +337,8 @@ func (d *Driver) verifyComponent(ctx context.Context, preempt <-chan struct{}, w
 	return nil
 }
 
-func (d *Driver) askComponent(ctx context.Context, preempt <-chan struct{}, g *gear, i int, r *appliance.Reading) (level byte, err error) {
-	answers, at, err := d.ask(ctx, preempt, g, readComponent(g.short, selectRed+byte(i))...)
+func (d *Driver) askComponent(ctx context.Context, y appliance.Yield, g *gear, i int, r *appliance.Reading) (level byte, err error) {
+	answers, at, err := d.ask(ctx, y, g, readComponent(g.short, selectRed+byte(i))...)
 	r.At = at
 	if err != nil {
 		return 0, err

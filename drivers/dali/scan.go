@@ -38,8 +38,8 @@ type identity struct{ there bool }
 func (d *Driver) probe(seq []Send, got *[]Answer) appliance.Exchange {
 	return appliance.Exchange{
 		Airtime: d.wire.airtime(seq...), Worst: d.wire.worst(seq...),
-		Do: func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
-			answers, sent, err := d.wire.transmit(ctx, preempt, seq...)
+		Do: func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
+			answers, sent, err := d.wire.transmit(ctx, y, seq...)
 			*got = answers
 			return appliance.Result{Sent: sent}, err
 		},

@@ -62,7 +62,7 @@ type setter interface {
 // transmit sends a sequence that nothing else may come between, and returns the
 // answer to each frame. sent is when the last frame that went out was confirmed;
 // it is zero if none did. After a collision the whole sequence is sent again.
-func (w *wire) transmit(ctx context.Context, preempt <-chan struct{}, seq ...Send) (answers []Answer, sent time.Time, err error) {
+func (w *wire) transmit(ctx context.Context, y appliance.Yield, seq ...Send) (answers []Answer, sent time.Time, err error) {
 	select {
 	case w.turn <- struct{}{}:
 		defer func() { <-w.turn }()
@@ -70,7 +70,7 @@ func (w *wire) transmit(ctx context.Context, preempt <-chan struct{}, seq ...Sen
 		return nil, sent, fmt.Errorf("%w: bus %s was taken until the deadline", appliance.ErrExpired, w.name)
 	}
 	select {
-	case <-preempt:
+	case <-y.Begin:
 		return nil, sent, fmt.Errorf("%w on bus %s before anything was sent", appliance.ErrPreempted, w.name)
 	default:
 	}
@@ -81,7 +81,7 @@ func (w *wire) transmit(ctx context.Context, preempt <-chan struct{}, seq ...Sen
 		return nil, sent, err
 	}
 	for try := 1; ; try++ {
-		answers, at, err := w.run(ctx, seq)
+		answers, at, err := w.run(ctx, y.Begin, seq)
 		if !at.IsZero() {
 			sent = at
 		}
@@ -105,9 +105,11 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func (w *wire) run(ctx context.Context, seq []Send) (answers []Answer, sent time.Time, err error) {
+// run sends the frames of a sequence. Only the first may give way.
+func (w *wire) run(ctx context.Context, begin <-chan struct{}, seq []Send) (answers []Answer, sent time.Time, err error) {
 	for _, s := range seq {
-		a, at, err := w.one(ctx, s)
+		a, at, err := w.one(ctx, begin, s)
+		begin = nil // what was begun is finished
 		if !at.IsZero() {
 			sent = at
 		}
@@ -120,12 +122,12 @@ func (w *wire) run(ctx context.Context, seq []Send) (answers []Answer, sent time
 }
 
 // one sends a frame and waits for the gateway to say what became of it.
-func (w *wire) one(ctx context.Context, s Send) (Answer, time.Time, error) {
+func (w *wire) one(ctx context.Context, begin <-chan struct{}, s Send) (Answer, time.Time, error) {
 	h := &listening{hearing: hearing{gw: w.gw, send: s}, window: w.window, closed: make(chan struct{})}
 	h.onSent = h.startWindow
 	defer h.stop()
 	reply, err := w.line.Exchange(ctx, line.Request{
-		Frame: w.gw.encode(s), Scan: h.scan, Timeout: w.timeout, Guard: w.guard(), Preempt: h.closed, Actuates: s.Level || s.Twice,
+		Frame: w.gw.encode(s), Scan: h.scan, Timeout: w.timeout, Guard: w.guard(), Yield: appliance.Yield{Begin: begin, Answer: h.closed}, Actuates: s.Level || s.Twice,
 	})
 	switch {
 	case err == nil && h.err == nil:
@@ -274,7 +276,7 @@ func (w *wire) revive(ctx context.Context) {
 		if s, ok := w.gw.(setter); ok {
 			_ = w.converse(ctx, s.hello(), saidInfo)
 		} else {
-			_, _, _ = w.one(ctx, Command(Broadcast, OpQueryPresent))
+			_, _, _ = w.one(ctx, nil, Command(Broadcast, OpQueryPresent))
 		}
 		<-w.turn
 	}

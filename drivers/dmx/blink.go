@@ -68,7 +68,7 @@ func (d *Driver) flash(ctx context.Context, lamps []*lamp, over bool) error {
 		d.mu.Unlock()
 	}
 	slots, _ := d.universe(changed)
-	if _, err := d.out.show(ctx, nil, slots); err != nil {
+	if _, err := d.out.show(ctx, appliance.Yield{}, slots); err != nil {
 		return fmt.Errorf("blink: %w", err)
 	}
 	return nil

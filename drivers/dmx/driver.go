@@ -57,9 +57,9 @@ type output interface {
 	// is certain that it is on its way: the moment at which its last slot is on the
 	// wire. After an error the interface goes back to the universe before, as soon
 	// as it can. It is called with the driver's turn.
-	show(ctx context.Context, preempt <-chan struct{}, slots []byte) (time.Time, error)
+	show(ctx context.Context, y appliance.Yield, slots []byte) (time.Time, error)
 	// check asks the interface whether it is well. Called with the driver's turn.
-	check(ctx context.Context, preempt <-chan struct{}) (time.Time, error)
+	check(ctx context.Context, y appliance.Yield) (time.Time, error)
 	// busy is how long a change takes when all is well, and when nobody answers.
 	busy(slots int) (typical, worst time.Duration)
 	recent() []appliance.Frame
@@ -152,7 +152,7 @@ func (d *Driver) take(ctx context.Context) error {
 func (d *Driver) give() { <-d.turn }
 
 // apply sends the universe with what is wanted, and keeps it if that succeeded.
-func (d *Driver) apply(ctx context.Context, preempt <-chan struct{}, wants []appliance.Want) (appliance.Result, error) {
+func (d *Driver) apply(ctx context.Context, y appliance.Yield, wants []appliance.Want) (appliance.Result, error) {
 	d.remember()
 	if err := d.take(ctx); err != nil {
 		return appliance.Result{}, err
@@ -173,7 +173,7 @@ func (d *Driver) apply(ctx context.Context, preempt <-chan struct{}, wants []app
 	}
 	d.mu.Unlock()
 	slots, _ := d.universe(changed)
-	sent, err := d.out.show(ctx, preempt, slots)
+	sent, err := d.out.show(ctx, y, slots)
 	if err != nil {
 		return appliance.Result{Sent: sent}, err
 	}
@@ -197,8 +197,8 @@ func (d *Driver) Plan(wants []appliance.Want) []appliance.Chain {
 		Wants: wants,
 		Steps: []appliance.Exchange{{
 			Device: d.device, Airtime: airtime, Worst: worst,
-			Do: func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
-				return d.apply(ctx, preempt, wants)
+			Do: func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
+				return d.apply(ctx, y, wants)
 			},
 		}},
 		Unverifiable: true,
@@ -215,12 +215,12 @@ func (d *Driver) Polls() []appliance.Poll {
 	return []appliance.Poll{{
 		Exchange: appliance.Exchange{
 			Device: d.device, Airtime: airtime, Worst: worst,
-			Do: func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
+			Do: func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
 				if err := d.take(ctx); err != nil {
 					return appliance.Result{}, err
 				}
 				defer d.give()
-				sent, err := d.out.check(ctx, preempt)
+				sent, err := d.out.check(ctx, y)
 				return appliance.Result{Sent: sent}, err
 			},
 		},

@@ -36,7 +36,7 @@ func (d *Driver) Identify(address string) (appliance.Exchange, error) {
 			return e, fmt.Errorf("bus %s: %w", d.name, err)
 		}
 		e.Worst += d.options.rdmTimeout
-		e.Do = func(ctx context.Context, _ <-chan struct{}) (appliance.Result, error) {
+		e.Do = func(ctx context.Context, _ appliance.Yield) (appliance.Result, error) {
 			return appliance.Result{}, d.identifyDevice(ctx, uid)
 		}
 		return e, nil
@@ -45,7 +45,7 @@ func (d *Driver) Identify(address string) (appliance.Exchange, error) {
 	if err != nil {
 		return e, fmt.Errorf("bus %s: %w", d.name, err)
 	}
-	e.Do = func(context.Context, <-chan struct{}) (appliance.Result, error) {
+	e.Do = func(context.Context, appliance.Yield) (appliance.Result, error) {
 		return appliance.Result{}, d.identifyNode(node)
 	}
 	return e, nil

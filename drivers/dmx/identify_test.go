@@ -21,7 +21,7 @@ func TestFixturesShowThemselvesByUIDOrSlot(t *testing.T) {
 		if e.Airtime <= 0 || e.Worst < e.Airtime {
 			t.Errorf("%s: airtime %v, worst %v", address, e.Airtime, e.Worst)
 		}
-		if _, err := e.Do(t.Context(), nil); err != nil {
+		if _, err := e.Do(t.Context(), appliance.Yield{}); err != nil {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
@@ -40,7 +40,7 @@ func TestFixturesShowThemselvesByUIDOrSlot(t *testing.T) {
 	if err := func() error {
 		e, err := d.Identify("7a70:00099999")
 		if err == nil {
-			_, err = e.Do(t.Context(), nil)
+			_, err = e.Do(t.Context(), appliance.Yield{})
 		}
 		return err
 	}(); err == nil {

@@ -238,7 +238,7 @@ func (p *openPort) packet(ctx context.Context, port *serialPort, slots []byte) (
 }
 
 // show hands a change to the next packet and waits until that is on the wire.
-func (p *openPort) show(ctx context.Context, preempt <-chan struct{}, slots []byte) (time.Time, error) {
+func (p *openPort) show(ctx context.Context, y appliance.Yield, slots []byte) (time.Time, error) {
 	change := &showing{slots: slots, done: make(chan struct{})}
 	p.mu.Lock()
 	up := p.why == nil
@@ -257,7 +257,7 @@ func (p *openPort) show(ctx context.Context, preempt <-chan struct{}, slots []by
 	select {
 	case <-change.done:
 		return change.sent, change.err
-	case <-preempt:
+	case <-y.Begin:
 		why = appliance.ErrPreempted
 	case <-ctx.Done():
 		why = appliance.ErrExpired
@@ -276,7 +276,7 @@ func (p *openPort) show(ctx context.Context, preempt <-chan struct{}, slots []by
 }
 
 // check tells whether packets go out.
-func (p *openPort) check(context.Context, <-chan struct{}) (time.Time, error) {
+func (p *openPort) check(context.Context, appliance.Yield) (time.Time, error) {
 	if err := p.link(); err != nil {
 		return time.Time{}, err
 	}

@@ -148,15 +148,15 @@ func (p *pro) pace(ctx context.Context) error {
 
 // show sends a universe, and right behind it the one question that does not stop
 // the output: its answer says that the widget has taken both.
-func (p *pro) show(ctx context.Context, preempt <-chan struct{}, slots []byte) (time.Time, error) {
-	if err := p.outwait(ctx, preempt, p.late); err != nil {
+func (p *pro) show(ctx context.Context, y appliance.Yield, slots []byte) (time.Time, error) {
+	if err := p.outwait(ctx, y, p.late); err != nil {
 		return time.Time{}, err
 	}
 	if err := p.pace(ctx); err != nil {
 		return time.Time{}, err
 	}
 	frame := append(outputFrame(nil, slots), parametersQuery...)
-	sent, err := p.question(ctx, preempt, frame)
+	sent, err := p.question(ctx, y, frame)
 	if err != nil && !sent.IsZero() {
 		p.doubt()
 	}
@@ -174,13 +174,13 @@ func (p *pro) doubt() {
 	}
 }
 
-func (p *pro) check(ctx context.Context, preempt <-chan struct{}) (time.Time, error) {
-	return p.question(ctx, preempt, parametersQuery)
+func (p *pro) check(ctx context.Context, y appliance.Yield) (time.Time, error) {
+	return p.question(ctx, y, parametersQuery)
 }
 
 // outwait waits until the answer to a question that was given up can come no more:
 // answers carry no number, and it would be taken for that to the next question.
-func (p *pro) outwait(ctx context.Context, preempt <-chan struct{}, late time.Time) error {
+func (p *pro) outwait(ctx context.Context, y appliance.Yield, late time.Time) error {
 	wait := time.Until(late)
 	if wait <= 0 {
 		return nil
@@ -193,7 +193,7 @@ func (p *pro) outwait(ctx context.Context, preempt <-chan struct{}, late time.Ti
 	select {
 	case <-timer.C:
 		return nil
-	case <-preempt:
+	case <-y.Begin:
 		return fmt.Errorf("bus %s: %w before anything was sent", p.driver.name, appliance.ErrPreempted)
 	case <-ctx.Done():
 		return fmt.Errorf("bus %s: %w: %w", p.driver.name, appliance.ErrExpired, ctx.Err())
@@ -201,12 +201,12 @@ func (p *pro) outwait(ctx context.Context, preempt <-chan struct{}, late time.Ti
 }
 
 // question sends a frame that ends with the question for the parameters.
-func (p *pro) question(ctx context.Context, preempt <-chan struct{}, frame []byte) (time.Time, error) {
-	if err := p.outwait(ctx, preempt, p.late); err != nil {
+func (p *pro) question(ctx context.Context, y appliance.Yield, frame []byte) (time.Time, error) {
+	if err := p.outwait(ctx, y, p.late); err != nil {
 		return time.Time{}, err
 	}
 	reply, err := p.exchange(ctx, line.Request{
-		Frame: frame, Timeout: p.options.responseTimeout, Preempt: preempt, Actuates: true,
+		Frame: frame, Timeout: p.options.responseTimeout, Yield: y, Actuates: true,
 		Scan: scanFor(func(f widgetFrame) bool { return f.label == labelParameters && len(f.data) >= 5 }),
 	})
 	if err != nil && !reply.Sent.IsZero() {

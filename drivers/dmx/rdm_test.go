@@ -228,7 +228,7 @@ func TestScanNamesOverlappingDevices(t *testing.T) {
 	d := openDriver(t, p, nil)
 	var details []string
 	for step := range d.Scan(appliance.ScanOptions{}) {
-		res, err := step.Do(t.Context(), nil)
+		res, err := step.Do(t.Context(), appliance.Yield{})
 		if f, ok := step.Judge(res, err); ok {
 			details = append(details, f.Detail)
 		}

@@ -65,7 +65,7 @@ func (d *Driver) scanStep(address string, do func(context.Context) error, judge 
 		Address: address,
 		Exchange: appliance.Exchange{
 			Device: d.device, Airtime: airtime, Worst: worst + d.options.rdmTimeout,
-			Do: func(ctx context.Context, _ <-chan struct{}) (appliance.Result, error) {
+			Do: func(ctx context.Context, _ appliance.Yield) (appliance.Result, error) {
 				return appliance.Result{}, do(ctx)
 			},
 		},

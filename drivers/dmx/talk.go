@@ -211,7 +211,7 @@ func (d *Driver) transact(ctx context.Context, l label, q rdmPacket) (rdmAnswer,
 	if err := p.introduce(ctx); err != nil {
 		return rdmAnswer{}, err
 	}
-	if err := p.outwait(ctx, nil, p.lateRDM); err != nil {
+	if err := p.outwait(ctx, appliance.Yield{}, p.lateRDM); err != nil {
 		return rdmAnswer{}, err
 	}
 	p.number++
@@ -282,7 +282,7 @@ const makerEnttec = 0x454E
 // introduce learns once who the widget is. Called with the driver's turn.
 func (p *pro) introduce(ctx context.Context) error {
 	if p.known() == nil {
-		if _, err := p.check(ctx, nil); err != nil {
+		if _, err := p.check(ctx, appliance.Yield{}); err != nil {
 			return err
 		}
 	}

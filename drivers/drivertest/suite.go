@@ -143,7 +143,7 @@ func (s Suite) start(t *testing.T) (appliance.Driver, *far) {
 func (s Suite) do(e appliance.Exchange, limit time.Duration) (appliance.Result, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	return e.Do(ctx, nil)
+	return e.Do(ctx, appliance.Yield{})
 }
 
 func (f *far) play(act func([]byte) []part) { f.act.Store(&act) }

@@ -33,7 +33,7 @@ func (l *Line) answer(ctx context.Context, p port, r Request, reply Reply) (Repl
 			l.transmissionOver(&reply, at)
 			return reply, nil
 		}
-		stop, preempt := until, r.Preempt
+		stop, preempt := until, r.Yield.Answer
 		if l.in.waiting() > 0 {
 			preempt = nil
 		} else if preempt != nil && time.Now().Before(reply.Sent) {

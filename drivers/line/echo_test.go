@@ -83,7 +83,7 @@ func TestPreempt(t *testing.T) {
 		r := ask("one")
 		now := make(chan struct{})
 		close(now)
-		r.Preempt = now
+		r.Yield = appliance.Yield{Begin: now, Answer: now}
 		reply, err := b.Exchange(within(t, 10*time.Second), r)
 		wantErr(t, err, appliance.ErrPreempted)
 		if !reply.Sent.IsZero() {
@@ -95,7 +95,7 @@ func TestPreempt(t *testing.T) {
 		r := ask("one")
 		r.Timeout = 5 * time.Second
 		now := make(chan struct{})
-		r.Preempt = now
+		r.Yield = appliance.Yield{Begin: now, Answer: now}
 		time.AfterFunc(30*time.Millisecond, func() { close(now) })
 		begun := time.Now()
 		reply, err := b.Exchange(within(t, 10*time.Second), r)
@@ -111,7 +111,7 @@ func TestPreempt(t *testing.T) {
 		b := newBench(t, func(c *Config) { c.Serial.BaudRate = 1200 })
 		r := ask(strings.Repeat("x", 20)) // 21 characters: 192 ms
 		now := make(chan struct{})
-		r.Preempt = now
+		r.Yield = appliance.Yield{Begin: now, Answer: now}
 		time.AfterFunc(20*time.Millisecond, func() { close(now) })
 		begun := time.Now()
 		_, err := b.Exchange(within(t, 10*time.Second), r)
@@ -124,7 +124,7 @@ func TestPreempt(t *testing.T) {
 		b := newBench(t, nil)
 		r := ask("one")
 		now := make(chan struct{})
-		r.Preempt = now
+		r.Yield = appliance.Yield{Begin: now, Answer: now}
 		b.device(func() {
 			b.read(4)
 			b.write("on")

@@ -23,7 +23,7 @@ import (
 //     serial adapter was pulled after the frame went out.
 //   - [appliance.ErrExpired]: the frame could not be out before ctx's deadline and
 //     was not begun.
-//   - [appliance.ErrPreempted]: given up for the sake of Request.Preempt.
+//   - [appliance.ErrPreempted]: given up for the sake of Request.Yield.
 //   - context.Canceled, when ctx was cancelled.
 //
 // Reply.Sent is zero if and only if nothing was written. It is set with an error
@@ -162,7 +162,6 @@ func (l *Line) silence(ctx context.Context, p port, r Request, deadline time.Tim
 		gap += silenceMargin
 	}
 	airtime := l.Airtime(len(r.Frame))
-	giveWay := appliance.GiveWay(ctx)
 	if !l.dirty.IsZero() {
 		l.setDeaf(true)
 		defer l.setDeaf(false)
@@ -178,7 +177,7 @@ func (l *Line) silence(ctx context.Context, p port, r Request, deadline time.Tim
 		if latest(start, now).Add(airtime).After(deadline) {
 			return fmt.Errorf("%w: %d bytes cannot be out on %s before the deadline", appliance.ErrExpired, len(r.Frame), l.where)
 		}
-		if closed(r.Preempt) || closed(giveWay) {
+		if closed(r.Yield.Begin) {
 			return fmt.Errorf("%w on %s before anything was sent", appliance.ErrPreempted, l.where)
 		}
 		if start.Sub(now) <= 0 {

@@ -1,6 +1,10 @@
 package line
 
-import "time"
+import (
+	"time"
+
+	"svc.internal/controller/appliance"
+)
 
 // Verdict is what a protocol thinks of the bytes received so far.
 type Verdict uint8
@@ -40,10 +44,8 @@ type Request struct {
 	// Turnaround after a frame that nobody answers. The exchange lasts until its
 	// end, unless ctx ends before; then the next request waits for the rest.
 	Turnaround time.Duration
-	// Preempt, when closed, gives the exchange up with ErrPreempted: before the
-	// frame is begun, or once it is out and as long as no byte of an answer has
-	// arrived. Nil: never.
-	Preempt <-chan struct{}
+	// Yield says when to give the exchange up with ErrPreempted.
+	Yield appliance.Yield
 	// Actuates marks a frame that moves something. If it cannot be proven to have
 	// left this machine in time (bytes stuck in a socket), the connection is
 	// aborted so that it is never delivered late.

@@ -356,11 +356,11 @@ func TestSocketPreemptAndCancel(t *testing.T) {
 	r.Timeout = 10 * time.Second
 	for range 20 {
 		now := make(chan struct{})
-		r.Preempt = now
+		r.Yield = appliance.Yield{Begin: now, Answer: now}
 		time.AfterFunc(5*time.Millisecond, func() { close(now) })
 		_, err := l.Exchange(within(t, 20*time.Second), r)
 		wantErr(t, err, appliance.ErrPreempted)
-		r.Preempt = nil
+		r.Yield = appliance.Yield{}
 		ctx, cancel := context.WithCancel(context.Background())
 		time.AfterFunc(5*time.Millisecond, cancel)
 		_, err = l.Exchange(ctx, r)

@@ -22,7 +22,7 @@ func askFor(t testing.TB, d *Driver, addr, n uint16, timeout time.Duration) ([]u
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	defer cancel()
-	a, _, err := d.ask(ctx, nil, request{unit: 5, fn: readHolding, addr: addr, qty: n}, timing{timeout: timeout})
+	a, _, err := d.ask(ctx, appliance.Yield{}, request{unit: 5, fn: readHolding, addr: addr, qty: n}, timing{timeout: timeout})
 	return a.words, err
 }
 
@@ -223,7 +223,7 @@ func TestDefect08BroadcastWaitsForAnAnswer(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	defer cancel()
 	start := time.Now()
-	_, reply, err := d.ask(ctx, nil, request{unit: 0, fn: writeCoil, bits: []bool{true}}, timing{timeout: 3 * time.Second})
+	_, reply, err := d.ask(ctx, appliance.Yield{}, request{unit: 0, fn: writeCoil, bits: []bool{true}}, timing{timeout: 3 * time.Second})
 	if err != nil || reply.Sent.IsZero() {
 		t.Fatalf("got %+v, %v", reply, err)
 	}
@@ -306,7 +306,7 @@ func TestDefect12UnitIsAFieldOfTheHandler(t *testing.T) {
 	defer cancel()
 	for round := range 3 {
 		for u := byte(1); u <= 20; u++ {
-			a, _, err := d.ask(ctx, nil, request{unit: u, fn: readHolding, qty: 1}, timing{timeout: time.Second})
+			a, _, err := d.ask(ctx, appliance.Yield{}, request{unit: u, fn: readHolding, qty: 1}, timing{timeout: time.Second})
 			if err != nil || a.words[0] != uint16(u) {
 				t.Fatalf("round %d unit %d: got %v, %v", round, u, a.words, err)
 			}
@@ -328,16 +328,16 @@ func TestDefect13NoContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() { <-asked; cancel() }()
 	start := time.Now()
-	_, _, err := d.ask(ctx, nil, request{unit: 5, fn: readHolding, addr: 10, qty: 1}, timing{timeout: 4 * time.Second})
+	_, _, err := d.ask(ctx, appliance.Yield{}, request{unit: 5, fn: readHolding, addr: 10, qty: 1}, timing{timeout: 4 * time.Second})
 	if !errors.Is(err, context.Canceled) || time.Since(start) > 2*time.Second {
 		t.Errorf("cancelled: got %v after %v", err, time.Since(start))
 	}
-	preempt := make(chan struct{})
-	go func() { <-asked; close(preempt) }()
+	urgent := make(chan struct{})
+	go func() { <-asked; close(urgent) }()
 	bounded, stop := context.WithTimeout(context.Background(), deadline)
 	defer stop()
 	start = time.Now()
-	_, _, err = d.ask(bounded, preempt, request{unit: 5, fn: readHolding, addr: 10, qty: 1}, timing{timeout: 4 * time.Second})
+	_, _, err = d.ask(bounded, appliance.Yield{Begin: urgent, Answer: urgent}, request{unit: 5, fn: readHolding, addr: 10, qty: 1}, timing{timeout: 4 * time.Second})
 	if !errors.Is(err, appliance.ErrPreempted) || time.Since(start) > 2*time.Second {
 		t.Errorf("preempted: got %v after %v", err, time.Since(start))
 	}
@@ -357,7 +357,7 @@ func TestDefect14ShortWritesAndEAGAIN(t *testing.T) {
 	d, _ := open(t, busOf(end, nil))
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	defer cancel()
-	_, _, err := d.ask(ctx, nil, request{unit: 5, fn: writeRegisters, values: make([]uint16, 123)}, timing{timeout: 2 * time.Second})
+	_, _, err := d.ask(ctx, appliance.Yield{}, request{unit: 5, fn: writeRegisters, values: make([]uint16, 123)}, timing{timeout: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

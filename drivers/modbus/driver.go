@@ -68,7 +68,7 @@ type timing struct {
 }
 
 // ask sends a request and takes its answer apart.
-func (d *Driver) ask(ctx context.Context, preempt <-chan struct{}, r request, t timing) (answer, line.Reply, error) {
+func (d *Driver) ask(ctx context.Context, y appliance.Yield, r request, t timing) (answer, line.Reply, error) {
 	frame, err := d.codec.encode(r)
 	if err != nil {
 		return answer{}, line.Reply{}, fmt.Errorf("bus %s: %w: %w", d.name, appliance.ErrRefused, err)
@@ -76,7 +76,7 @@ func (d *Driver) ask(ctx context.Context, preempt <-chan struct{}, r request, t 
 	listener := listener{codec: d.codec, request: r, frame: frame}
 	q := line.Request{
 		Frame: frame, Scan: listener.scan, Timeout: t.timeout, Guard: t.guard,
-		Preempt: preempt, Actuates: t.actuates,
+		Yield: y, Actuates: t.actuates,
 	}
 	if r.unit == 0 {
 		q.Scan, q.Timeout, q.Turnaround = nil, 0, d.options.turnaround
@@ -161,7 +161,7 @@ func (d *Driver) worst(r request, u *unit) time.Duration {
 }
 
 // exchange makes an exchange of a request with a unit.
-func (d *Driver) exchange(u *unit, r request, do func(context.Context, <-chan struct{}) (appliance.Result, error)) appliance.Exchange {
+func (d *Driver) exchange(u *unit, r request, do func(context.Context, appliance.Yield) (appliance.Result, error)) appliance.Exchange {
 	e := appliance.Exchange{Airtime: d.airtime(r, u.guard), Worst: d.worst(r, u), Do: do}
 	if r.unit != 0 {
 		e.Device, e.Late = u.key, d.late(u)

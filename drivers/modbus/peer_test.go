@@ -130,7 +130,7 @@ func TestIndependentServers(t *testing.T) {
 			until(t, "the server answers", func() bool {
 				ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 				defer cancel()
-				_, _, err := d.ask(ctx, nil, request{unit: 1, fn: readHolding, qty: 1}, timing{timeout: 500 * time.Millisecond})
+				_, _, err := d.ask(ctx, appliance.Yield{}, request{unit: 1, fn: readHolding, qty: 1}, timing{timeout: 500 * time.Millisecond})
 				return err == nil
 			})
 			converse(t, d)
@@ -144,7 +144,7 @@ func converse(t *testing.T, d *Driver) {
 	ask := func(r request) answer {
 		t.Helper()
 		r.unit = 1
-		a, _, err := d.ask(ctx, nil, r, timing{timeout: 2 * time.Second})
+		a, _, err := d.ask(ctx, appliance.Yield{}, r, timing{timeout: 2 * time.Second})
 		if err != nil {
 			t.Fatalf("%v: %v", r, err)
 		}
@@ -165,7 +165,7 @@ func converse(t *testing.T, d *Driver) {
 	}
 	ask(request{fn: readInput, addr: 0, qty: 125})
 	ask(request{fn: readDiscretes, addr: 0, qty: 300})
-	_, _, err := d.ask(ctx, nil, request{unit: 1, fn: readHolding, addr: 5000, qty: 1}, timing{timeout: 2 * time.Second})
+	_, _, err := d.ask(ctx, appliance.Yield{}, request{unit: 1, fn: readHolding, addr: 5000, qty: 1}, timing{timeout: 2 * time.Second})
 	if !errors.Is(err, appliance.ErrRefused) || !strings.Contains(err.Error(), "illegal data address") {
 		t.Errorf("beyond the end: got %v", err)
 	}

@@ -85,7 +85,7 @@ func (d *Driver) lost(want []appliance.Want) []appliance.Chain {
 		err := fmt.Errorf("bus %s: node %d channel %d, shade %d: %w on this bus", d.name, w.Node, w.Channel, w.Shade, appliance.ErrNotFound)
 		chains = append(chains, appliance.Chain{
 			Wants: []appliance.Want{w},
-			Steps: []appliance.Exchange{{Do: func(context.Context, <-chan struct{}) (appliance.Result, error) {
+			Steps: []appliance.Exchange{{Do: func(context.Context, appliance.Yield) (appliance.Result, error) {
 				return appliance.Result{}, fmt.Errorf("%w: %w", appliance.ErrRefused, err)
 			}}},
 		})

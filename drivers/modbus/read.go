@@ -148,8 +148,8 @@ func (u *unit) proven(from point, n int) bool {
 // readExchange reads and tells what was learned.
 func (d *Driver) readExchange(r read) appliance.Exchange {
 	q := r.request()
-	return d.exchange(r.unit, q, func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
-		a, reply, err := d.ask(ctx, preempt, q, timing{timeout: r.unit.timeout, guard: r.unit.guard})
+	return d.exchange(r.unit, q, func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
+		a, reply, err := d.ask(ctx, y, q, timing{timeout: r.unit.timeout, guard: r.unit.guard})
 		if err != nil {
 			return appliance.Result{Sent: reply.Sent}, err
 		}

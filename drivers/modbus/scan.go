@@ -45,8 +45,8 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 // probe reads something with the time-outs of a scan.
 func (d *Driver) probe(r request, got *answer) appliance.Exchange {
 	u := &unit{number: r.unit, key: unitKey(r.unit), profile: &Profile{}, timeout: d.probeTimeout(), guard: d.options.guard}
-	return d.exchange(u, r, func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
-		a, reply, err := d.ask(ctx, preempt, r, timing{timeout: u.timeout, guard: u.guard})
+	return d.exchange(u, r, func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
+		a, reply, err := d.ask(ctx, y, r, timing{timeout: u.timeout, guard: u.guard})
 		*got = a
 		return appliance.Result{Sent: reply.Sent}, err
 	})

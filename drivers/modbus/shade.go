@@ -20,7 +20,7 @@ func (d *Driver) shadeSteps(u *unit, wishes []wish) []appliance.Exchange {
 		ops = append(ops, w.thing.motionOps(w.Motion, len(wishes) > 1)...)
 	}
 	if len(ops) == 0 {
-		return []appliance.Exchange{{Device: u.key, Do: func(context.Context, <-chan struct{}) (appliance.Result, error) {
+		return []appliance.Exchange{{Device: u.key, Do: func(context.Context, appliance.Yield) (appliance.Result, error) {
 			return appliance.Result{}, fmt.Errorf("bus %s: unit %d: %w: a shade of this device can open, close and stop", d.name, u.number, appliance.ErrRefused)
 		}}}
 	}
@@ -66,14 +66,14 @@ func (d *Driver) prepare(t *thing) appliance.Exchange {
 	want := uint16(spec.Value)
 	q := request{unit: t.unit.number, fn: at.table.reads(), addr: at.addr, qty: 1}
 	settled := timing{timeout: t.unit.timeout, guard: t.unit.guard}
-	return d.exchange(t.unit, q, func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
-		a, reply, err := d.ask(ctx, preempt, q, settled)
+	return d.exchange(t.unit, q, func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
+		a, reply, err := d.ask(ctx, y, q, settled)
 		if err == nil && a.word() != want {
 			d.log.Info("setting a device up for its shades", "bus", d.name, "unit", t.unit.number, "register", at.addr, "was", a.word(), "now", want)
 			f := frame{unit: t.unit, ops: []op{{at: at, n: 1, words: []uint16{want}}}}
 			write := settled
 			write.actuates = true
-			_, reply, err = d.ask(ctx, nil, f.request(t.unit.number, []uint16{want}), write)
+			_, reply, err = d.ask(ctx, appliance.Yield{}, f.request(t.unit.number, []uint16{want}), write)
 		}
 		if err != nil {
 			err = fmt.Errorf("%s (unit %d, %s %d): %w", spec.What, t.unit.number, at.table, at.addr, err)

@@ -349,7 +349,7 @@ func do(t testing.TB, e appliance.Exchange) (appliance.Result, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	defer cancel()
-	return e.Do(ctx, nil)
+	return e.Do(ctx, appliance.Yield{})
 }
 
 // perform runs a chain and returns what verification read.

@@ -132,7 +132,7 @@ func checkGolden(t *testing.T, d *Driver, v vector) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	defer cancel()
-	a, _, err := d.ask(ctx, nil, v.request(t), timing{timeout: 2 * time.Second})
+	a, _, err := d.ask(ctx, appliance.Yield{}, v.request(t), timing{timeout: 2 * time.Second})
 	var expect struct {
 		OK     bool
 		Values []uint16
@@ -194,11 +194,11 @@ func TestDamagedVectors(t *testing.T) {
 				r := v.request(t)
 				ctx, cancel := context.WithTimeout(context.Background(), deadline)
 				defer cancel()
-				a, _, err := d.ask(ctx, nil, r, timing{timeout: 150 * time.Millisecond})
+				a, _, err := d.ask(ctx, appliance.Yield{}, r, timing{timeout: 150 * time.Millisecond})
 				if !errors.Is(err, appliance.ErrDamaged) && !errors.Is(err, appliance.ErrSilent) && !errors.Is(err, appliance.ErrBusDown) {
 					t.Fatalf("got %v, %v; want ErrDamaged or ErrSilent", a, err)
 				}
-				a, _, err = d.ask(ctx, nil, r, timing{timeout: 2 * time.Second})
+				a, _, err = d.ask(ctx, appliance.Yield{}, r, timing{timeout: 2 * time.Second})
 				if err != nil {
 					t.Fatalf("the next transaction: %v", err)
 				}

@@ -104,9 +104,9 @@ func (d *Driver) frames(u *unit, ops []op) []frame {
 // it goes out until it is read again.
 func (d *Driver) writeExchange(f frame) appliance.Exchange {
 	sized := f.request(f.unit.number, make([]uint16, f.len()))
-	return d.exchange(f.unit, sized, func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
+	return d.exchange(f.unit, sized, func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
 		q := f.request(f.unit.number, f.values())
-		_, reply, err := d.ask(ctx, preempt, q, timing{timeout: f.unit.timeout, guard: f.unit.guard, actuates: true})
+		_, reply, err := d.ask(ctx, y, q, timing{timeout: f.unit.timeout, guard: f.unit.guard, actuates: true})
 		if !reply.Sent.IsZero() {
 			f.sent()
 		}
@@ -129,8 +129,8 @@ func (f frame) sent() {
 func (d *Driver) broadcastExchange(same []frame) appliance.Exchange {
 	first := same[0]
 	q := first.request(0, first.values())
-	return d.exchange(first.unit, q, func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
-		_, reply, err := d.ask(ctx, preempt, q, timing{actuates: true})
+	return d.exchange(first.unit, q, func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
+		_, reply, err := d.ask(ctx, y, q, timing{actuates: true})
 		if !reply.Sent.IsZero() {
 			for _, f := range same {
 				f.sent()

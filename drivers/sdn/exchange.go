@@ -45,14 +45,14 @@ func (d *Driver) exchange(q question) appliance.Exchange {
 		Airtime: out + usualAnswer + back,
 		Worst:   out + d.options.responseTimeout + back,
 		Late:    lateAnswer,
-		Do: func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
-			return d.ask(ctx, preempt, q)
+		Do: func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
+			return d.ask(ctx, y, q)
 		},
 	}
 }
 
 // ask performs a question.
-func (d *Driver) ask(ctx context.Context, preempt <-chan struct{}, q question) (appliance.Result, error) {
+func (d *Driver) ask(ctx context.Context, y appliance.Yield, q question) (appliance.Result, error) {
 	frame, err := q.frame().Bytes()
 	if err != nil {
 		return appliance.Result{}, fmt.Errorf("bus %s: motor %v: %w: %w", d.name, q.motor.address, appliance.ErrRefused, err)
@@ -66,7 +66,7 @@ func (d *Driver) ask(ctx context.Context, preempt <-chan struct{}, q question) (
 		timeout += d.airtime(len(frame)) // the serial server has yet to send it
 	}
 	reply, err := d.line.Exchange(ctx, line.Request{
-		Frame: frame, Scan: ear.scan, Timeout: timeout, Preempt: preempt, Actuates: q.id.moves(),
+		Frame: frame, Scan: ear.scan, Timeout: timeout, Yield: y, Actuates: q.id.moves(),
 	})
 	result := appliance.Result{Sent: reply.Sent}
 	err = d.nameBabble(reply.Sent, err)
@@ -163,7 +163,7 @@ func (d *Driver) shout(f Frame, before func(), after func(sent time.Time)) appli
 	}
 	return appliance.Exchange{
 		Airtime: d.options.quiet + airtime, Worst: d.options.quiet + airtime,
-		Do: func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
+		Do: func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
 			raw, err := f.Bytes()
 			if err != nil {
 				return appliance.Result{}, fmt.Errorf("bus %s: %w: %w", d.name, appliance.ErrRefused, err)
@@ -171,7 +171,7 @@ func (d *Driver) shout(f Frame, before func(), after func(sent time.Time)) appli
 			if before != nil {
 				before()
 			}
-			reply, err := d.line.Exchange(ctx, line.Request{Frame: raw, Turnaround: turnaround, Preempt: preempt, Actuates: f.ID.moves()})
+			reply, err := d.line.Exchange(ctx, line.Request{Frame: raw, Turnaround: turnaround, Yield: y, Actuates: f.ID.moves()})
 			if !reply.Sent.IsZero() && after != nil {
 				after(reply.Sent)
 			}

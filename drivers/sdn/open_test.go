@@ -206,7 +206,7 @@ func TestNothingMovesAlongUnasked(t *testing.T) {
 func TestUnknownShadesAndMotionsAreRefused(t *testing.T) {
 	d := fleet(t, nil, "")
 	for _, chain := range append(d.Plan(want(appliance.Open, 0, 7)), d.Plan(want(appliance.Stopped, 0, 0))...) {
-		if _, err := chain.Steps[0].Do(t.Context(), nil); err == nil {
+		if _, err := chain.Steps[0].Do(t.Context(), appliance.Yield{}); err == nil {
 			t.Errorf("%+v was sent", chain.Wants)
 		}
 	}

@@ -128,7 +128,7 @@ func (d *Driver) wishes(want []appliance.Want) (wishes []wish, failing []applian
 func impossible(w appliance.Want, why error) appliance.Chain {
 	return appliance.Chain{
 		Wants: []appliance.Want{w},
-		Steps: []appliance.Exchange{{Do: func(context.Context, <-chan struct{}) (appliance.Result, error) {
+		Steps: []appliance.Exchange{{Do: func(context.Context, appliance.Yield) (appliance.Result, error) {
 			return appliance.Result{}, fmt.Errorf("%w: %w", appliance.ErrRefused, why)
 		}}},
 	}

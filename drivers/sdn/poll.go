@@ -32,11 +32,11 @@ func (d *Driver) Polls() []appliance.Poll {
 // watch follows where a motor is.
 func (d *Driver) watch(m *motor) appliance.Exchange {
 	e := d.exchange(d.positionOf(m))
-	e.Do = func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
+	e.Do = func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
 		if m.asksStatus() {
-			return d.ask(ctx, preempt, d.statusOf(m))
+			return d.ask(ctx, y, d.statusOf(m))
 		}
-		return d.ask(ctx, preempt, d.positionOf(m))
+		return d.ask(ctx, y, d.positionOf(m))
 	}
 	return e
 }
@@ -45,13 +45,13 @@ func (d *Driver) watch(m *motor) appliance.Exchange {
 func (d *Driver) lookAfter(m *motor) appliance.Exchange {
 	e := d.exchange(d.statusOf(m))
 	turn := 0
-	e.Do = func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
+	e.Do = func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
 		turn++
 		q, ok := d.tidyGroups(m)
 		if !ok || turn%2 == 1 {
-			return d.ask(ctx, preempt, d.statusOf(m))
+			return d.ask(ctx, y, d.statusOf(m))
 		}
-		res, err := d.ask(ctx, preempt, q)
+		res, err := d.ask(ctx, y, q)
 		if errors.Is(err, appliance.ErrRefused) {
 			m.table.refused = true
 			d.log.Warn("shade motor keeps its group table to itself", "why", err)

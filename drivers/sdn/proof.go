@@ -46,7 +46,7 @@ func (p *proof) exchanges() []appliance.Exchange {
 	list := make([]appliance.Exchange, proofSteps)
 	for i := range list {
 		list[i] = e
-		list[i].Do = func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
+		list[i].Do = func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
 			if i == 0 {
 				p.begin()
 			}
@@ -57,7 +57,7 @@ func (p *proof) exchanges() []appliance.Exchange {
 			if !ok {
 				return appliance.Result{}, nil
 			}
-			res, err := p.driver.ask(ctx, preempt, q)
+			res, err := p.driver.ask(ctx, y, q)
 			if err == nil {
 				p.heard++
 			}

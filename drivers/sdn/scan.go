@@ -80,8 +80,8 @@ func (s *search) call(t NodeType) appliance.ScanStep {
 	}, nil)
 	e.Airtime, e.Worst = e.Airtime+collectFor, e.Worst+collectFor
 	send := e.Do
-	e.Do = func(ctx context.Context, preempt <-chan struct{}) (appliance.Result, error) {
-		res, err := send(ctx, preempt)
+	e.Do = func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
+		res, err := send(ctx, y)
 		if err != nil {
 			return res, err
 		}

@@ -90,7 +90,7 @@ func (b *bench) do(t *testing.T, e appliance.Exchange) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	_, err := e.Do(ctx, nil)
+	_, err := e.Do(ctx, appliance.Yield{})
 	return err
 }
 
