@@ -52,6 +52,9 @@ type Exchange struct {
 	// before the deadline of ctx (ErrExpired). Its error wraps one of ErrSilent,
 	// ErrDamaged, ErrRefused, ErrBusy, ErrBusDown, ErrExpired, ErrPreempted.
 	//
+	// One that finds, when its turn comes, that there is nothing to do sends nothing
+	// and returns the zero Result; the last of a chain's Steps always sends.
+	//
 	// y says when to make room for something more urgent.
 	Do func(ctx context.Context, y Yield) (Result, error)
 }

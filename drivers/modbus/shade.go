@@ -15,7 +15,7 @@ func (d *Driver) shadeSteps(u *unit, wishes []wish) []appliance.Exchange {
 	var ops []op
 	for _, w := range wishes {
 		if w.Motion != appliance.Stop && w.thing.out.prepare != nil {
-			steps = append(steps, d.prepare(w.thing))
+			steps = append(steps, d.prepare(w.thing)...)
 		}
 		ops = append(ops, w.thing.motionOps(w.Motion, len(wishes) > 1)...)
 	}
@@ -58,28 +58,41 @@ func (t *thing) motionOps(m appliance.Motion, several bool) []op {
 	return ops
 }
 
-// prepare makes sure of a setting before a shade is moved: it is read, and only
-// if it is another one, which happens once in a device's life, written in the
-// same exchange.
-func (d *Driver) prepare(t *thing) appliance.Exchange {
+// prepare makes sure of a setting before a shade is moved: one exchange reads it,
+// the next writes it, but only if it is another one, which happens once in a
+// device's life; else that sends nothing. They are two, since one exchange is one
+// frame: whoever waits for the frame in flight waits for no more than that.
+func (d *Driver) prepare(t *thing) []appliance.Exchange {
 	spec, at := t.out.spec.Prepare, t.place(t.out.prepare)
 	want := uint16(spec.Value)
+	failed := func(err error) error {
+		return fmt.Errorf("%s (unit %d, %s %d): %w", spec.What, t.unit.number, at.table, at.addr, err)
+	}
+	right := false
 	q := request{unit: t.unit.number, fn: at.table.reads(), addr: at.addr, qty: 1}
-	settled := timing{timeout: t.unit.timeout, guard: t.unit.guard}
-	return d.exchange(t.unit, q, func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
-		a, reply, err := d.ask(ctx, y, q, settled)
-		if err == nil && a.word() != want {
-			d.log.Info("setting a device up for its shades", "bus", d.name, "unit", t.unit.number, "register", at.addr, "was", a.word(), "now", want)
-			f := frame{unit: t.unit, ops: []op{{at: at, n: 1, words: []uint16{want}}}}
-			write := settled
-			write.actuates = true
-			_, reply, err = d.ask(ctx, appliance.Yield{}, f.request(t.unit.number, []uint16{want}), write)
-		}
+	look := d.exchange(t.unit, q, func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
+		a, reply, err := d.ask(ctx, y, q, timing{timeout: t.unit.timeout, guard: t.unit.guard})
 		if err != nil {
-			err = fmt.Errorf("%s (unit %d, %s %d): %w", spec.What, t.unit.number, at.table, at.addr, err)
+			return appliance.Result{Sent: reply.Sent}, failed(err)
 		}
-		return appliance.Result{Sent: reply.Sent}, err
+		if right = a.word() == want; !right {
+			d.log.Info("setting a device up for its shades", "bus", d.name, "unit", t.unit.number, "register", at.addr, "was", a.word(), "now", want)
+		}
+		return appliance.Result{Sent: reply.Sent}, nil
 	})
+	set := d.writeExchange(frame{unit: t.unit, ops: []op{{at: at, n: 1, words: []uint16{want}}}})
+	write := set.Do
+	set.Do = func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
+		if right {
+			return appliance.Result{}, nil
+		}
+		res, err := write(ctx, y)
+		if err != nil {
+			err = failed(err)
+		}
+		return res, err
+	}
+	return []appliance.Exchange{look, set}
 }
 
 // word is the first thing a unit said, as a number.

@@ -360,8 +360,8 @@ func perform(t testing.TB, c appliance.Chain) map[appliance.Ref]appliance.Values
 		if err != nil {
 			t.Fatalf("step %d: %v", i, err)
 		}
-		if res.Sent.IsZero() {
-			t.Fatalf("step %d sent nothing", i)
+		if last := i == len(c.Steps)-1; last && res.Sent.IsZero() {
+			t.Fatalf("the last step, %d, sent nothing", i)
 		}
 	}
 	return observe(t, c.Verify)
