@@ -32,6 +32,9 @@ type copper struct {
 	down   error
 	log    []frame
 	busy   bool
+	motors map[appliance.ID]*motor // what the shades really do
+	// The shades tell where they are, rounded to percent.
+	measured bool
 }
 
 type frame struct {
@@ -46,6 +49,7 @@ func newCopper() *copper {
 		airtime: 20 * time.Millisecond, timeout: 200 * time.Millisecond,
 		level: map[appliance.Ref]appliance.Level{}, kelvin: map[appliance.ID]appliance.Kelvin{},
 		motion: map[appliance.ID]appliance.Motion{}, silent: map[appliance.ID]bool{}, deaf: map[appliance.ID]int{},
+		motors: map[appliance.ID]*motor{},
 	}
 }
 
@@ -84,7 +88,13 @@ func (c *copper) open(cfg appliance.BusConfig) (appliance.Opened, error) {
 	}
 	for _, s := range cfg.Shades {
 		o.Shades[s.ID] = appliance.Channel{Abilities: appliance.CanMove, ReverseDelay: 500 * time.Millisecond}
+		if c.measured {
+			o.Shades[s.ID] = appliance.Channel{Abilities: appliance.CanMove | appliance.CanPosition, PositionMeasured: true}
+		}
 		c.motion[s.ID] = appliance.Stopped
+		if c.motors[s.ID] == nil {
+			c.motors[s.ID] = &motor{up: 20 * time.Second, down: 20 * time.Second, at: 50, top: 100}
+		}
 	}
 	return o, nil
 }
@@ -179,6 +189,7 @@ func (c *copper) Repair(wants []appliance.Want) []appliance.Chain {
 			switch {
 			case w.Shade != 0:
 				c.motion[w.Shade] = map[appliance.Motion]appliance.Motion{appliance.Open: appliance.Opening, appliance.Close: appliance.Closing, appliance.Stop: appliance.Stopped}[w.Motion]
+				c.motors[w.Shade].turn(w.Values)
 			case w.Has.Has(appliance.CanTune):
 				c.kelvin[w.Node] = w.Kelvin
 			case c.deaf[w.Node] == 0:
@@ -193,6 +204,9 @@ func (c *copper) Repair(wants []appliance.Want) []appliance.Chain {
 
 func (c *copper) read(r appliance.Ref) appliance.Exchange {
 	return c.exchange(c.nodeOf(r), false, "read", func() []appliance.Reading {
+		if r.Shade != 0 && c.measured {
+			return []appliance.Reading{c.motors[r.Shade].tell(r)}
+		}
 		if r.Shade != 0 {
 			return []appliance.Reading{{Ref: r, Values: appliance.Values{Has: appliance.CanMove, Motion: c.motion[r.Shade]}, At: time.Now()}}
 		}

@@ -37,6 +37,7 @@ type mover struct {
 	released    time.Time // when it was last told, or seen, to stand; zero: may be running
 
 	legs []leg
+	went bool // it was moving when its polls were last looked at
 }
 
 // leg is one part of a way to a position.

@@ -1,6 +1,9 @@
 package appliance
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // refresh is the part of its period after which a value is read again, so that it
 // is renewed before it gets older than its target.
@@ -71,9 +74,31 @@ func (s *schedule) period(p *pollState) time.Duration {
 	return s.fresh.Light
 }
 
+// rested makes the reads of shades due that came to rest, or are believed to have,
+// since it was last called: where they stand is shown at once and not when their
+// turn comes.
+func (s *schedule) rested() {
+	for id, m := range s.movers {
+		switch {
+		case m.moving():
+			m.went = true
+			continue
+		case !m.went:
+			continue
+		}
+		m.went = false
+		for _, p := range s.polls {
+			if p.Class == ClassShade && slices.Contains(p.Refs, Ref{Shade: id}) {
+				p.last = time.Time{}
+			}
+		}
+	}
+}
+
 // pick returns the poll that is the most overdue for its target among those that
 // may is true for, and otherwise when the next one is due.
 func (s *schedule) pick(now time.Time, may func(*pollState) bool) (*pollState, time.Time) {
+	s.rested()
 	var best *pollState
 	var bestAge float64
 	var next time.Time

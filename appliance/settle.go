@@ -125,7 +125,7 @@ func (b *bus) believe(w *work, at time.Time) {
 		}
 		w.run.acknowledged(m, time.Now())
 		if want.Shade == 0 {
-			learned = append(learned, Reading{want.Ref, want.Values, at})
+			learned = append(learned, Reading{Ref: want.Ref, Values: want.Values, At: at})
 		}
 		return false
 	})
@@ -173,7 +173,7 @@ func merge(a, r Reading) Reading {
 		v.Position = r.Position
 	}
 	v.Has |= r.Has
-	return Reading{r.Ref, v, r.At}
+	return Reading{Ref: r.Ref, Values: v, At: r.At, Reached: r.Reached, Why: r.Why}
 }
 
 // judge compares what was wanted with what was read back.
@@ -187,7 +187,7 @@ func (b *bus) judge(w *work, readErr error, now time.Time) {
 		switch {
 		case b.newest.overtaken(want.Ref, aspectsOf(want.Has), w.run.seq):
 			w.run.conclude(m, ErrSuperseded)
-		case ok && agrees(want.Values, got.Values, b.channel(want.Ref)):
+		case ok && agrees(want.Values, got, b.channel(want.Ref)):
 			w.run.observed(m, got.At)
 		case ok && now.Before(w.fadeEnd):
 			fading = true
@@ -195,7 +195,7 @@ func (b *bus) judge(w *work, readErr error, now time.Time) {
 		case b.repairable(w, want, ok):
 			wants, members = append(wants, want), append(members, m)
 		case ok:
-			w.run.fail(m, fmt.Errorf("%w: %s instead of %s", ErrMismatch, describe(got.Values), describe(want.Values)))
+			w.run.fail(m, mismatch(want.Values, got))
 			b.abandon(w, want)
 		default:
 			if readErr == nil {
@@ -229,10 +229,25 @@ func (b *bus) repairable(w *work, want Want, wasRead bool) bool {
 // fadeLook is how often a fading channel is looked at while a command waits for it.
 const fadeLook = 200 * time.Millisecond
 
+// mismatch tells that a device reports something else than was wanted, and why if
+// it says so.
+func mismatch(want Values, got Reading) error {
+	if got.Why != "" {
+		return fmt.Errorf("%w: %s instead of %s: %s", ErrMismatch, describe(got.Values), describe(want), got.Why)
+	}
+	return fmt.Errorf("%w: %s instead of %s", ErrMismatch, describe(got.Values), describe(want))
+}
+
 // describe tells values to people.
 func describe(v Values) string {
 	switch {
-	case v.Has&(CanMove|CanPosition) != 0:
+	case v.Has.Has(CanPosition) && v.Motion == MoveTo:
+		return fmt.Sprintf("go to %d %%", v.Position)
+	case v.Has.Has(CanPosition) && v.Has.Has(CanMove):
+		return fmt.Sprintf("%v at %d %%", v.Motion, v.Position)
+	case v.Has.Has(CanPosition):
+		return fmt.Sprintf("at %d %%", v.Position)
+	case v.Has.Has(CanMove):
 		return v.Motion.String()
 	case v.Has.Has(CanColour):
 		return fmt.Sprintf("%d:%d:%d:%d", v.RGBW.R, v.RGBW.G, v.RGBW.B, v.RGBW.W)

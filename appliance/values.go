@@ -83,4 +83,11 @@ type Reading struct {
 	Ref
 	Values
 	At time.Time
+	// Reached says of a shade that stands: its device takes its last order for carried
+	// out, as far as limits of its own allow. That counts as what was wanted, wherever
+	// it stands; the position shown is the one read.
+	Reached bool
+	// Why tells people what keeps a device from doing what it was told ("locked, last
+	// down, by the network"); empty if nothing is known to.
+	Why string
 }

@@ -143,7 +143,7 @@ func (n newest) overtaken(ref Ref, a aspect, seq uint64) bool {
 
 // agrees reports whether what was read is what was wanted, as far as both speak of
 // the same.
-func agrees(want, got Values, ch Channel) bool {
+func agrees(want Values, got Reading, ch Channel) bool {
 	both := want.Has & got.Has
 	if want.Has&(CanDim|CanSwitch) != 0 && got.Has&(CanDim|CanSwitch) != 0 && want.Level != got.Level {
 		if !ch.Clips || want.Level == 0 || got.Level == 0 {
@@ -162,8 +162,13 @@ func agrees(want, got Values, ch Channel) bool {
 	return true
 }
 
-func motionAgrees(want, got Values) bool {
+// motionAgrees judges a shade. A device that stands, and takes its order for carried
+// out as far as limits of its own allow, has done what it could.
+func motionAgrees(want Values, got Reading) bool {
 	still := got.Motion == Stopped
+	if still && got.Reached && want.Motion != Stop {
+		return true
+	}
 	switch want.Motion {
 	case Open:
 		return got.Motion == Opening || got.Motion == Moving || still && got.Has.Has(CanPosition) && got.Position == 100

@@ -205,10 +205,31 @@ func (p *proof) judge(where position, readings []appliance.Reading) []appliance.
 	case p.group, p.said.State == stateBlocked, p.said.State == stateLocked:
 		// It did not hear the frame, or cannot move: one by itself brings that out.
 		v.Has, v.Motion = v.Has|appliance.CanMove, appliance.Stopped
+		if p.said.State != stateStopped {
+			readings[0].Why = p.said.String()
+		}
+		return readings
+	case where.known() && p.said.Cause == causeReached && p.outwaited(readings[0].At):
+		// It acknowledged, had the time to start, and says that it has arrived: its limits
+		// are closer together than the percent it tells. After a group frame, which it may
+		// have missed, the same says nothing.
+		v.Has, v.Motion = appliance.CanMove|appliance.CanPosition, appliance.Stopped
+		readings[0].Reached = true
+		p.driver.mu.Lock()
+		p.motor.rest()
+		p.driver.mu.Unlock()
 		return readings
 	}
 	p.driver.report(readings)
 	return nil
+}
+
+// outwaited reports whether a motor that stands at a moment has had the time to
+// start since it was told to.
+func (p *proof) outwaited(at time.Time) bool {
+	p.driver.mu.Lock()
+	defer p.driver.mu.Unlock()
+	return !p.motor.sentAt.IsZero() && at.Sub(p.motor.sentAt) > startLimit
 }
 
 // near allows for the rounding of pulses to percent.

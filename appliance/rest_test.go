@@ -1,0 +1,66 @@
+package appliance_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+// Where a shade stands is read when it comes to rest, not when its turn comes.
+func TestShadeIsReadWhenItComesToRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("shade"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+		time.Sleep(5 * time.Second)
+		_, mark := c.frames(0)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeStop, Target: everything})
+		time.Sleep(200 * time.Millisecond)
+		frames, _ := c.frames(mark)
+		if len(frames) != 3 || !frames[0].write || frames[1].write || frames[2].write {
+			t.Errorf("STOP and the 200 ms after it: %v, want the stop, its reading back, and the shade read once more at rest", frames)
+		}
+		_, mark = c.frames(0)
+		time.Sleep(10 * time.Second)
+		if frames, _ := c.frames(mark); len(frames) > 1 {
+			t.Errorf("at rest it was read %d times in 10 s, want once in 12 s", len(frames))
+		}
+	})
+}
+
+// A device that stands within limits of its own, and says that it has arrived, did
+// what was wanted; one that is kept from it is named with the reason.
+func TestShadeThatStopsShortTellsTheTruth(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		reached bool
+		why     string
+		want    string
+	}{
+		{"reached within its limits", true, "", ""},
+		{"locked", false, "it is locked", "shade 5001 (): device reports another value: stopped at 97 % instead of open: it is locked"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCopper()
+				c.measured = true
+				c.motors[5001] = &motor{up: 20 * time.Second, down: 20 * time.Second, at: 97, top: 97, reached: tc.reached, why: tc.why}
+				ctl, stop := run(t, c, siteOf("shade"), nil)
+				defer stop()
+				time.Sleep(time.Second)
+				e := do(t, ctl, appliance.Command{Kind: appliance.ShadeOpen, Target: one(5001)})
+				if e.Err != tc.want {
+					t.Errorf("got %q, want %q", e.Err, tc.want)
+				}
+				sh := ctl.Snapshot().Shade(5001)
+				if sh.Position.Value != 97 || sh.Position.Source != appliance.Measured || sh.Motion != appliance.Stopped {
+					t.Errorf("shown as %+v, want stopped at 97, measured", sh)
+				}
+			})
+		})
+	}
+}
