@@ -2,7 +2,6 @@ package appliance
 
 import (
 	"context"
-	"iter"
 	"log/slog"
 	"time"
 )
@@ -171,37 +170,11 @@ type Linker interface {
 	Link() error
 }
 
-// Scanner finds devices that are on the bus, configured or not.
-type Scanner interface {
-	// Scan yields exchanges, one at a time; after each was done found is told what
-	// it showed. The bus runs them behind everything else.
-	Scan(opts ScanOptions) iter.Seq[ScanStep]
-}
-
 // Identifier makes a device show itself: a lamp blinks, a motor winks.
 type Identifier interface {
 	// Identify gives the exchange that does it, for an address in the words of the
 	// driver, configured or not.
 	Identify(address string) (Exchange, error)
-}
-
-// ScanOptions narrow a scan; zero values mean all.
-type ScanOptions struct{ First, Last int }
-
-// ScanStep is one probe of a scan.
-type ScanStep struct {
-	Exchange
-	Address string
-	// Judge turns the outcome into what an installer reads; ok false means nobody
-	// is there.
-	Judge func(Result, error) (found Found, ok bool)
-}
-
-// Found is a device that a scan saw.
-type Found struct {
-	Address string
-	Kind    string // best guess of a profile name, or empty
-	Detail  string // for people
 }
 
 // Direction of a frame as seen from the controller.

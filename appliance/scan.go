@@ -52,9 +52,15 @@ func (b *bus) nextScan() *task {
 	step.Exchange.Device = "" // strangers are not kept in the books
 	s.step(step.Address)
 	return &task{exchange: &step.Exchange, steady: true, settle: func(res Result, err error, _ time.Time) {
-		if f, ok := step.Judge(res, err); ok {
-			s.found(f)
+		f, ok := step.Judge(res, err)
+		if !ok {
+			return
 		}
+		if f.Finding == "" {
+			f.Finding = FoundDevice
+		}
+		f.Nodes = b.nodesAt(f.Address)
+		s.found(f)
 	}}
 }
 
@@ -68,9 +74,9 @@ func (b *bus) endScan(err error) {
 }
 
 // Scan searches a bus for devices, configured or not, behind commands and in turn
-// with polling. It
-// calls step before each address is probed and found for each device that is
-// there, both on the bus's goroutine, and returns when it is through or ctx ends.
+// with polling. It calls step before each address is probed and found for whatever
+// there is to tell, both on the bus's goroutine, and returns when it is through or
+// ctx ends.
 func (c *Controller) Scan(ctx context.Context, busName string, opts ScanOptions, step func(address string), found func(Found)) error {
 	b, err := c.bus(busName)
 	if err != nil {

@@ -11,10 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
-	"strconv"
 	"syscall"
-
-	"svc.internal/controller/appliance"
 )
 
 // ErrNotRunning: no daemon serves this data directory.
@@ -56,12 +53,6 @@ func (c *Client) Frames(ctx context.Context, bus string, follow bool, each func(
 		path += "?follow=1"
 	}
 	return stream(ctx, c, http.MethodGet, path, each)
-}
-
-// Scan searches a bus and calls each as it goes.
-func (c *Client) Scan(ctx context.Context, bus string, opts appliance.ScanOptions, each func(ScanEvent) error) error {
-	q := url.Values{"first": {strconv.Itoa(opts.First)}, "last": {strconv.Itoa(opts.Last)}}
-	return stream(ctx, c, http.MethodPost, "/buses/"+url.PathEscape(bus)+"/scan?"+q.Encode(), each)
 }
 
 // Identify makes one device of a bus show itself.

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"svc.internal/controller/appliance"
@@ -138,52 +137,6 @@ func (d door) frames(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// scanBacklog is how many events of a scan may wait for a slow reader; probes
-// beyond it are not shown, found devices wait.
-const scanBacklog = 256
-
-// scan searches a bus and tells what it sees as it goes. It ends when the caller
-// leaves.
-func (d door) scan(w http.ResponseWriter, r *http.Request) {
-	opts, err := scanOptions(r)
-	if err != nil {
-		fail(w, http.StatusBadRequest, err)
-		return
-	}
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	events := make(chan ScanEvent, scanBacklog)
-	go func() {
-		defer close(events)
-		err := d.core.Scan(ctx, r.PathValue("name"), opts, func(address string) {
-			select {
-			case events <- ScanEvent{Probing: address}:
-			default:
-			}
-		}, func(f appliance.Found) {
-			found := Found(f)
-			select {
-			case events <- ScanEvent{Found: &found}:
-			case <-ctx.Done():
-			}
-		})
-		last := ScanEvent{Done: true}
-		if err != nil {
-			last.Error = err.Error()
-		}
-		select {
-		case events <- last:
-		case <-ctx.Done():
-		}
-	}()
-	send := lines(w)
-	for e := range events {
-		if send(e) != nil {
-			cancel()
-		}
-	}
-}
-
 // identifyTime is what a device gets to show itself.
 const identifyTime = 30 * time.Second
 
@@ -196,22 +149,6 @@ func (d door) identify(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
-}
-
-func scanOptions(r *http.Request) (appliance.ScanOptions, error) {
-	var o appliance.ScanOptions
-	for key, to := range map[string]*int{"first": &o.First, "last": &o.Last} {
-		text := r.URL.Query().Get(key)
-		if text == "" {
-			continue
-		}
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 0 {
-			return o, fmt.Errorf("%s=%q: want a number from 0", key, text)
-		}
-		*to = n
-	}
-	return o, nil
 }
 
 // lines returns a function that sends one JSON object a line, at once.

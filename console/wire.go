@@ -52,13 +52,6 @@ type Stats struct {
 	Preempted uint64 `json:"preempted"`
 }
 
-// Found is a device that a scan saw.
-type Found struct {
-	Address string `json:"address"`
-	Kind    string `json:"kind,omitempty"` // best guess of a profile
-	Detail  string `json:"detail,omitempty"`
-}
-
 // Frame is one piece of traffic.
 type Frame struct {
 	At        time.Time `json:"at"`
@@ -75,14 +68,6 @@ func frameOf(f appliance.Frame) Frame {
 		appliance.FrameSent: "sent", appliance.FrameReceived: "received", appliance.FrameDiscarded: "discarded",
 	}
 	return Frame{At: f.At, Direction: names[f.Direction], Hex: hex.EncodeToString(f.Bytes), Note: f.Note}
-}
-
-// ScanEvent is one line of a scan's answer: a probe, a device, or the end.
-type ScanEvent struct {
-	Probing string `json:"probing,omitempty"`
-	Found   *Found `json:"found,omitempty"`
-	Done    bool   `json:"done,omitempty"`
-	Error   string `json:"error,omitempty"`
 }
 
 // problem is the body of an error.

@@ -250,8 +250,8 @@ func TestBusCommandsWithAndWithoutDaemon(t *testing.T) {
 		}
 	}
 	scan()
-	if out := d.must("bus", "scan", "rtu", "--first", "3", "--last", "3"); strings.Count(out, "\n") != 2 {
-		t.Errorf("scan as a table: want a heading and one row:\n%s", out)
+	if out := d.must("bus", "scan", "rtu", "--first", "3", "--last", "3"); strings.Count(out, "\n") != 4 || !strings.Contains(out, "1 address answered, 0 of the site silent, 0 not in the site") {
+		t.Errorf("scan as a table: want a heading, one row and a summary:\n%s", out)
 	}
 
 	out := d.must("bus", "monitor", "rtu", "--recent", "--json")

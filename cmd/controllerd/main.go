@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -21,7 +22,8 @@ func main() {
 	os.Exit(run(os.Args[1:]))
 }
 
-// run is main with an exit code: 0 done, 1 failed, 2 called wrongly.
+// run is main with an exit code: 0 done, 1 failed, 2 called wrongly, others as the
+// command says.
 func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -30,8 +32,12 @@ func run(args []string) int {
 	root.SetArgs(args)
 	if err := root.ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "controllerd: "+err.Error())
-		if isUsage(err) {
+		var own interface{ ExitCode() int }
+		switch {
+		case isUsage(err):
 			return 2
+		case errors.As(err, &own):
+			return own.ExitCode()
 		}
 		return 1
 	}

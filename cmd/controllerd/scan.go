@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,96 +17,171 @@ import (
 	"svc.internal/controller/store"
 )
 
-// scanFlags are the settings of a port that no site knows yet.
+// scanFlags are the settings of a scan, those of a port that no site knows yet
+// among them.
 type scanFlags struct {
 	port, driver, parity string
 	baud, stopBits       int
+	options              map[string]string
 	first, last          int
+	allSettings          bool
+	draft                string
 }
 
 func newBusScan(a *app) *cobra.Command {
 	var f scanFlags
 	c := &cobra.Command{
 		Use:   "scan [BUS]",
-		Short: "Search a bus for devices, configured or not",
-		Long: `Search a bus for devices. A running daemon does it behind all other traffic, and
-lights go on obeying; without one the port is opened for the scan. A port that is not
-in the site is given with --port.`,
-		Example: "  controllerd bus scan ground-floor --last 32\n  controllerd bus scan --port /dev/ttyUSB0 --baud 9600 --parity none",
-		Args:    args(cobra.MaximumNArgs(1)),
+		Short: "Search a bus for devices and for what is wrong with it",
+		Long: `Search a bus for devices, configured or not, and for what is wrong with it: devices that
+share an address, talk without being asked, run at other settings, are silent although
+the site has them, or are not what the site says. A running daemon does it behind all
+other traffic, and lights go on obeying; without one the port is opened for the scan. A
+port that is not in the site is given with --port.
+
+--all-settings tries the other usual bit rates and parities of a Modbus line as well.
+Devices hear frames then that are none to them. It takes long: narrow it with --first and
+--last.
+
+--site writes what was found and is not in the site yet as a site file; look through it,
+then import it. It never writes over a file.
+
+Exit code: 0 nothing wrong, 3 something is, 1 the scan could not be done or was stopped,
+2 called wrongly.`,
+		Example: `  controllerd bus scan ground-floor --last 32
+  controllerd bus scan ground-floor --site found.yaml
+  controllerd bus scan --port /dev/ttyUSB0 --baud 9600 --parity none
+  controllerd bus scan --port /dev/ttyUSB0 --driver dali --option gateway=atx`,
+		Args: args(cobra.MaximumNArgs(1)),
 	}
 	asJSON := jsonFlag(c)
 	c.Flags().StringVar(&f.port, "port", "", "`port` to open: /dev/…, tcp://host:port or rtu+tcp://host:port")
 	c.Flags().StringVar(&f.driver, "driver", "modbus", "`driver` for --port")
+	c.Flags().StringToStringVar(&f.options, "option", nil, "`key=value` that the driver needs for --port; may be repeated")
 	c.Flags().IntVar(&f.baud, "baud", 0, "bit rate for --port")
 	c.Flags().StringVar(&f.parity, "parity", "", "parity for --port: none, even or odd")
 	c.Flags().IntVar(&f.stopBits, "stop-bits", 0, "stop bits for --port: 1 or 2")
 	c.Flags().IntVar(&f.first, "first", 0, "first address to try")
 	c.Flags().IntVar(&f.last, "last", 0, "last address to try")
+	c.Flags().BoolVar(&f.allSettings, "all-settings", false, "try other bit rates and parities too")
+	c.Flags().StringVar(&f.draft, "site", "", "write what is new to this site `file`; - for standard output")
 	c.RunE = func(c *cobra.Command, names []string) error {
 		if (len(names) == 0) == (f.port == "") {
 			return usageError{errors.New("name a bus of the site, or give a port with --port")}
 		}
-		show := &scanView{out: c.OutOrStdout(), asJSON: *asJSON}
-		if f, ok := c.ErrOrStderr().(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-			show.progress = f
+		if f.draft == "-" && *asJSON {
+			return usageError{errors.New("--json and --site - would both write to standard output")}
 		}
-		if err := a.scan(c.Context(), names, f, show.event); err != nil {
-			return err
-		}
-		return show.end()
+		return a.runScan(c, names, f, *asJSON)
 	}
 	return c
 }
 
-func (a *app) scan(ctx context.Context, names []string, f scanFlags, each func(console.ScanEvent) error) error {
-	opts := appliance.ScanOptions{First: f.first, Last: f.last}
-	if len(names) == 1 {
-		err := console.NewClient(a.dataDir).Scan(ctx, names[0], opts, each)
-		if !errors.Is(err, console.ErrNotRunning) {
+// runScan does a scan and shows it.
+func (a *app) runScan(c *cobra.Command, names []string, f scanFlags, asJSON bool) error {
+	ctx := c.Context()
+	bus, site, err := a.scanned(ctx, names, f)
+	if err != nil {
+		return err
+	}
+	show := &scanView{out: c.OutOrStdout(), asJSON: asJSON, bus: bus, site: site, known: len(names) == 1}
+	if f, ok := c.ErrOrStderr().(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		show.progress = f
+	}
+	if f.allSettings {
+		fmt.Fprintf(c.ErrOrStderr(), "bus %s: frames go out at other bit rates and parities too; its devices hear them as noise, and go on obeying in between\n", bus.Name)
+	}
+	scanErr := a.scan(ctx, bus, site, f, show.event)
+	if err := ctx.Err(); err != nil {
+		scanErr = errors.New("stopped before the end; what is not listed was not looked for")
+	}
+	if scanErr != nil && len(show.found) == 0 {
+		show.endProgress()
+		return scanErr
+	}
+	if f.draft == "-" {
+		show.out = c.ErrOrStderr()
+	}
+	if err := show.end(); err != nil {
+		return err
+	}
+	if f.draft != "" {
+		if err := show.writeDraft(c.OutOrStdout(), f.draft); err != nil {
 			return err
 		}
 	}
-	bus := appliance.Bus{
-		UUID: appliance.NewUUID(), Name: f.port, Driver: f.driver, Port: f.port,
-		Line: appliance.LineSettings{BaudRate: f.baud, Parity: f.parity, StopBits: f.stopBits},
+	if scanErr != nil {
+		return scanErr
 	}
-	if len(names) == 1 {
+	return show.verdict()
+}
+
+// scanned is the bus to scan, with the site it belongs to; for --port a bus that no
+// site has.
+func (a *app) scanned(ctx context.Context, names []string, f scanFlags) (appliance.Bus, appliance.Site, error) {
+	if len(names) == 0 {
+		name := f.port[strings.LastIndexByte(f.port, '/')+1:]
+		return appliance.Bus{
+			UUID: appliance.NewUUID(), Name: name, Driver: f.driver, Port: f.port, Options: f.options,
+			Line: appliance.LineSettings{BaudRate: f.baud, Parity: f.parity, StopBits: f.stopBits},
+		}, appliance.Site{}, nil
+	}
+	site, err := a.site(ctx)
+	if err != nil {
+		return appliance.Bus{}, site, err
+	}
+	for _, b := range site.Buses {
+		if b.Name == names[0] {
+			return b, site, nil
+		}
+	}
+	return appliance.Bus{}, site, fmt.Errorf("bus %q: %w; 'controllerd bus list' shows those there are", names[0], appliance.ErrNotFound)
+}
+
+// scan has the daemon do it or, if none runs or the bus is not its own, does it
+// here.
+func (a *app) scan(ctx context.Context, bus appliance.Bus, site appliance.Site, f scanFlags, each func(console.ScanEvent) error) error {
+	opts := appliance.ScanOptions{First: f.first, Last: f.last, AllSettings: f.allSettings}
+	if f.port == "" {
+		err := console.NewClient(a.dataDir).Scan(ctx, bus.Name, opts, each)
+		if !errors.Is(err, console.ErrNotRunning) {
+			return err
+		}
 		// As the daemon of these buses would: two on one line disturb each other.
 		guard, err := store.Lock(a.dataDir)
 		if err != nil {
 			return err
 		}
 		defer guard.Release()
-		if bus, err = a.findBus(ctx, names[0]); err != nil {
-			return err
-		}
 	}
-	return scanAlone(ctx, bus, opts, each)
-}
-
-func (a *app) findBus(ctx context.Context, name string) (appliance.Bus, error) {
-	site, err := a.site(ctx)
-	if err != nil {
-		return appliance.Bus{}, err
-	}
-	for _, b := range site.Buses {
-		if b.Name == name {
-			return b, nil
-		}
-	}
-	return appliance.Bus{}, fmt.Errorf("bus %q: %w; 'controllerd bus list' shows those there are", name, appliance.ErrNotFound)
+	return a.scanAlone(ctx, bus, site, opts, each)
 }
 
 // portWait is how long a scan without a daemon waits for its port to open.
 const portWait = 5 * time.Second
 
-// scanAlone opens a bus without nodes, so that nothing but the scan is sent.
-func scanAlone(ctx context.Context, bus appliance.Bus, opts appliance.ScanOptions, each func(console.ScanEvent) error) error {
-	core := appliance.New(appliance.Options{Drivers: drivers.All})
-	core.Apply(appliance.Site{Buses: []appliance.Bus{bus}}, nil)
-	if faults := core.Snapshot().Faults; len(faults) > 0 {
-		return fmt.Errorf("%s: %s", faults[0].Where, faults[0].What)
+// scanAlone opens a bus for a scan and nothing else.
+func (a *app) scanAlone(ctx context.Context, bus appliance.Bus, site appliance.Site, opts appliance.ScanOptions, each func(console.ScanEvent) error) error {
+	mine := appliance.Site{Buses: []appliance.Bus{bus}}
+	mine.Buses[0].Disabled = false
+	for _, n := range site.Nodes {
+		if n.Bus == bus.UUID {
+			mine.Nodes = append(mine.Nodes, n)
+		}
+	}
+	for _, s := range site.Shades {
+		for _, n := range mine.Nodes {
+			if s.Node == n.ID {
+				mine.Shades = append(mine.Shades, s)
+			}
+		}
+	}
+	core := appliance.New(appliance.Options{Drivers: withoutPolls(drivers.All), DataDir: a.dataDir})
+	core.Apply(mine, nil)
+	for _, fault := range core.Snapshot().Faults {
+		if fault.Where == "bus "+bus.Name {
+			return fmt.Errorf("%s: %s", fault.Where, fault.What)
+		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
@@ -121,7 +195,7 @@ func scanAlone(ctx context.Context, bus appliance.Bus, opts appliance.ScanOption
 		defer close(events)
 		err := core.Scan(ctx, bus.Name, opts,
 			func(address string) { events <- console.ScanEvent{Probing: address} },
-			func(f appliance.Found) { found := console.Found(f); events <- console.ScanEvent{Found: &found} })
+			func(f appliance.Found) { found := console.FoundOf(f); events <- console.ScanEvent{Found: &found} })
 		last := console.ScanEvent{Done: true}
 		if err != nil {
 			last.Error = err.Error()
@@ -139,6 +213,38 @@ func scanAlone(ctx context.Context, bus appliance.Bus, opts appliance.ScanOption
 	return err
 }
 
+// withoutPolls makes drivers that know their nodes and poll none of them, so that
+// nothing but the scan is sent.
+func withoutPolls(all map[string]appliance.OpenFunc) map[string]appliance.OpenFunc {
+	quiet := make(map[string]appliance.OpenFunc, len(all))
+	for name, open := range all {
+		quiet[name] = func(cfg appliance.BusConfig) (appliance.Opened, error) {
+			opened, err := open(cfg)
+			if err != nil {
+				return opened, err
+			}
+			scanner, scans := opened.Driver.(appliance.Scanner)
+			linker, links := opened.Driver.(appliance.Linker)
+			if !scans || !links {
+				return opened, fmt.Errorf("driver %q cannot scan", cfg.Bus.Driver)
+			}
+			opened.Driver = unpolled{opened.Driver, scanner, linker}
+			return opened, nil
+		}
+	}
+	return quiet
+}
+
+// unpolled is a driver whose nodes are not polled.
+type unpolled struct {
+	appliance.Driver
+	appliance.Scanner
+	appliance.Linker
+}
+
+// Polls is nothing.
+func (unpolled) Polls() []appliance.Poll { return nil }
+
 // awaitUp waits until the only bus is up.
 func awaitUp(ctx context.Context, core *appliance.Controller) error {
 	ctx, cancel := context.WithTimeout(ctx, portWait)
@@ -154,64 +260,4 @@ func awaitUp(ctx context.Context, core *appliance.Controller) error {
 			return errors.New(s.Buses[0].Fault) // names the bus, its port and the reason
 		}
 	}
-}
-
-// scanView shows a scan: progress for people on a terminal, devices on standard
-// output.
-type scanView struct {
-	out      io.Writer
-	progress io.Writer // nil: nobody is watching
-	asJSON   bool
-	found    []console.Found
-}
-
-func (v *scanView) event(e console.ScanEvent) error {
-	switch {
-	case e.Error != "":
-		return errors.New(e.Error)
-	case e.Found != nil:
-		v.add(*e.Found)
-	case e.Probing != "" && v.progress != nil:
-		fmt.Fprintf(v.progress, "\rprobing %-12s %d found ", e.Probing, len(v.found))
-	}
-	return nil
-}
-
-// add keeps one row for each address: what is learned later about a device tells
-// more than what was known before.
-func (v *scanView) add(f console.Found) {
-	i := slices.IndexFunc(v.found, func(have console.Found) bool { return have.Address == f.Address })
-	if i < 0 {
-		v.found = append(v.found, f)
-		return
-	}
-	if f.Kind == "" {
-		f.Kind = v.found[i].Kind
-	}
-	v.found[i] = f
-}
-
-func (v *scanView) end() error {
-	if v.progress != nil {
-		fmt.Fprint(v.progress, "\r                                        \r")
-	}
-	if v.asJSON {
-		if v.found == nil {
-			v.found = []console.Found{}
-		}
-		return printJSON(v.out, v.found)
-	}
-	if len(v.found) == 0 {
-		fmt.Fprintln(v.out, "nobody answered; check wiring, bit rate and parity")
-		return nil
-	}
-	var rows [][]string
-	for _, f := range v.found {
-		kind := f.Kind
-		if kind == "" {
-			kind = "-"
-		}
-		rows = append(rows, []string{f.Address, kind, f.Detail})
-	}
-	return table(v.out, []string{"ADDRESS", "LOOKS LIKE", "DETAIL"}, rows)
 }

@@ -1,0 +1,96 @@
+package appliance
+
+import (
+	"iter"
+	"slices"
+	"strings"
+)
+
+// Scanner finds devices that are on the bus, configured or not. It is an ability
+// that a driver may have besides.
+type Scanner interface {
+	// Scan yields exchanges, one at a time; after each was done its Judge is told what
+	// it showed. The bus runs them behind everything else.
+	Scan(opts ScanOptions) iter.Seq[ScanStep]
+}
+
+// ScanOptions narrow or widen a scan; zero values search all addresses at the
+// settings of the bus.
+type ScanOptions struct {
+	First, Last int
+	// AllSettings tries other usual bit rates and parities as well. Devices hear
+	// frames meanwhile that are none to them.
+	AllSettings bool
+}
+
+// ScanStep is one probe of a scan.
+type ScanStep struct {
+	Exchange
+	Address string // or what else is looked at, for people who watch
+	// Judge turns the outcome into what an installer reads; ok false means that there
+	// is nothing to tell. What it tells later of the same address and finding stands
+	// in place of what it told before.
+	Judge func(Result, error) (found Found, ok bool)
+}
+
+// Finding is what a scan makes of an address, in the words that scripts know.
+type Finding string
+
+// The findings. Trouble is what [Finding.Trouble] says of them.
+const (
+	FoundDevice    Finding = "device"    // somebody answers, as it should
+	FoundNoAddress Finding = "noAddress" // devices that have no address yet
+	FoundNote      Finding = "note"      // not of a device: what the scan could not find out, and why
+
+	FoundCollision Finding = "collision" // trouble: several devices answer to one address
+	FoundDamaged   Finding = "damaged"   // trouble: answers come that cannot be read
+	FoundSettings  Finding = "settings"  // trouble: a device answers at other line settings than the bus has
+	FoundBabble    Finding = "babble"    // trouble: somebody talks without being asked
+	FoundSilent    Finding = "silent"    // trouble: the site has a device here, and nobody answers
+	FoundProfile   Finding = "profile"   // trouble: the site has another device here than answers
+	FoundLate      Finding = "late"      // trouble: a device answers after its time is over
+	FoundHindered  Finding = "hindered"  // trouble: the scan could not be done
+)
+
+// Trouble reports whether something has to be put right.
+func (f Finding) Trouble() bool {
+	return f != "" && f != FoundDevice && f != FoundNoAddress && f != FoundNote
+}
+
+// Found is what a scan has to tell of one address.
+type Found struct {
+	Address string
+	Finding Finding // empty means device
+	// Kind is the profile that fits best, empty if none does. Others fit as well as
+	// far as can be read: then nobody but the type plate decides.
+	Kind   string
+	Others []string
+	// What the device told of itself; empty if it does not.
+	Label, Serial, Version string
+	Detail                 string       // the evidence, for people
+	Advice                 string       // what to do about it; empty: nothing
+	Line                   LineSettings // where a device answers, if not at the settings of the bus
+	// Gateway: what is behind it are nodes, the address itself is none.
+	Gateway bool
+	// Nodes of the site that are at this address. The core fills them in.
+	Nodes []ID
+	// Options and Groups that a node here should have, in the words of a site file.
+	Options map[string]string
+	Groups  []string
+}
+
+// nodesAt lists the nodes of the site that are at an address: those with this
+// address, and those that live in the device with this key.
+func (b *bus) nodesAt(address string) []ID {
+	var ids []ID
+	if address == "" {
+		return nil
+	}
+	for _, n := range b.config.Nodes {
+		if strings.EqualFold(n.Address, address) || b.opened.Device[n.ID] == address {
+			ids = append(ids, n.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}

@@ -1,0 +1,307 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/console"
+	"svc.internal/controller/sitefile"
+)
+
+// scanView shows a scan: progress for people on a terminal, what was found on
+// standard output.
+type scanView struct {
+	out      io.Writer
+	progress io.Writer // nil: nobody is watching
+	asJSON   bool
+	bus      appliance.Bus
+	site     appliance.Site
+	known    bool // the bus is in the site, so that found and configured can be compared
+	found    []console.Found
+}
+
+func (v *scanView) event(e console.ScanEvent) error {
+	switch {
+	case e.Error != "":
+		return errors.New(e.Error)
+	case e.Found != nil:
+		v.add(*e.Found)
+	case e.Probing != "" && v.progress != nil:
+		fmt.Fprintf(v.progress, "\rprobing %-28.28s %d found ", e.Probing, len(v.found))
+	}
+	return nil
+}
+
+// add keeps one row for each address, and a further one for what is true beside
+// that: a device at other settings, somebody who babbles, a note.
+func (v *scanView) add(f console.Found) {
+	i := slices.IndexFunc(v.found, func(have console.Found) bool {
+		return have.Address == f.Address && beside(have) == beside(f)
+	})
+	if i < 0 {
+		v.found = append(v.found, f)
+		return
+	}
+	have := v.found[i]
+	if f.Kind == "" {
+		f.Kind, f.Others = have.Kind, have.Others
+	}
+	v.found[i] = f
+}
+
+// beside is what a row tells that does not concern who has the address.
+func beside(f console.Found) string {
+	switch appliance.Finding(f.Finding) {
+	case appliance.FoundSettings, appliance.FoundBabble, appliance.FoundNote, appliance.FoundHindered:
+		return fmt.Sprint(f.Finding, f.Line)
+	}
+	return ""
+}
+
+func (v *scanView) endProgress() {
+	if v.progress != nil {
+		fmt.Fprintf(v.progress, "\r%60s\r", "")
+	}
+}
+
+// end prints the result.
+func (v *scanView) end() error {
+	v.endProgress()
+	slices.SortStableFunc(v.found, func(a, b console.Found) int {
+		return cmp.Or(compareAddresses(a.Address, b.Address), cmp.Compare(a.Finding, b.Finding))
+	})
+	if v.asJSON {
+		if v.found == nil {
+			v.found = []console.Found{}
+		}
+		return printJSON(v.out, v.found)
+	}
+	var rows [][]string
+	for _, f := range v.found {
+		if f.Finding != string(appliance.FoundNote) {
+			rows = append(rows, v.row(f))
+		}
+	}
+	if len(rows) > 0 {
+		if err := table(v.out, []string{"ADDRESS", "LOOKS LIKE", "IN THE SITE", "DETAIL"}, rows); err != nil {
+			return err
+		}
+		fmt.Fprintln(v.out)
+	}
+	v.summary()
+	return nil
+}
+
+// compareAddresses puts numbers in their order, and in front of names.
+func compareAddresses(a, b string) int {
+	n, errA := strconv.Atoi(a)
+	m, errB := strconv.Atoi(b)
+	switch {
+	case errA == nil && errB == nil:
+		return cmp.Compare(n, m)
+	case errA == nil:
+		return -1
+	case errB == nil:
+		return 1
+	}
+	return cmp.Compare(a, b)
+}
+
+func (v *scanView) row(f console.Found) []string {
+	kind := strings.Join(append([]string{f.Kind}, f.Others...), " or ")
+	var told []string
+	if f.Label != "" {
+		told = append(told, strconv.Quote(f.Label))
+	}
+	if f.Serial != "" {
+		told = append(told, "serial "+f.Serial)
+	}
+	if f.Version != "" {
+		told = append(told, "version "+f.Version)
+	}
+	detail := strings.Join(append(told, f.Detail), ", ")
+	if f.Trouble {
+		detail = "! " + detail
+	}
+	return []string{cmp.Or(f.Address, "-"), cmp.Or(kind, "-"), cmp.Or(v.names(f), "-"), strings.TrimSuffix(detail, ", ")}
+}
+
+// names of the nodes at an address, as people know them.
+func (v *scanView) names(f console.Found) string {
+	var names []string
+	for _, n := range v.site.Nodes {
+		if slices.Contains(f.Nodes, n.ID) {
+			names = append(names, fmt.Sprintf("%d %s", n.ID, n.Name))
+		}
+	}
+	if len(names) > 2 {
+		names = append(names[:2], fmt.Sprintf("and %d more", len(names)-2))
+	}
+	return strings.Join(names, ", ")
+}
+
+// with are those of some findings.
+func (v *scanView) with(keep func(console.Found) bool) (out []console.Found) {
+	for _, f := range v.found {
+		if keep(f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func (v *scanView) troubles() []console.Found {
+	return v.with(func(f console.Found) bool { return f.Trouble })
+}
+
+// present are the devices that answered in whatever way.
+func (v *scanView) present() []console.Found {
+	return v.with(func(f console.Found) bool {
+		switch appliance.Finding(f.Finding) {
+		case appliance.FoundDevice, appliance.FoundProfile, appliance.FoundCollision, appliance.FoundLate:
+			return true
+		}
+		return false
+	})
+}
+
+// strangers are those of them that the site does not know.
+func (v *scanView) strangers() []console.Found {
+	return slices.DeleteFunc(v.present(), func(f console.Found) bool { return len(f.Nodes) > 0 })
+}
+
+// summary tells people what to make of the rows.
+func (v *scanView) summary() {
+	is := func(what appliance.Finding) func(console.Found) bool {
+		return func(f console.Found) bool { return f.Finding == string(what) }
+	}
+	present, troubles := v.present(), v.troubles()
+	line := fmt.Sprintf("%s answered", count(len(present), "address", "addresses"))
+	if silent := v.with(is(appliance.FoundSilent)); v.known {
+		line += fmt.Sprintf(", %d of the site silent, %d not in the site", len(silent), len(v.strangers()))
+	}
+	if len(troubles) > 0 {
+		line += ", " + count(len(troubles), "trouble", "troubles")
+	}
+	fmt.Fprintln(v.out, line)
+	for _, f := range slices.Concat(troubles, v.with(is(appliance.FoundNoAddress)), v.with(is(appliance.FoundNote))) {
+		where := ""
+		if f.Address != "" {
+			where = f.Address + ": "
+		}
+		if names := v.names(f); names != "" {
+			where = fmt.Sprintf("%s (%s): ", f.Address, names)
+		}
+		fmt.Fprintf(v.out, "  %s%s\n", where, f.Detail)
+		if f.Advice != "" {
+			fmt.Fprintf(v.out, "    → %s\n", f.Advice)
+		}
+	}
+	if strangers := v.strangers(); v.known && len(strangers) > 0 {
+		var list []string
+		for _, f := range strangers {
+			list = append(list, f.Address)
+		}
+		fmt.Fprintf(v.out, "not in the site: %s (--site FILE writes them down)\n", strings.Join(list, ", "))
+	}
+}
+
+func count(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
+}
+
+// troubleError ends a scan that found something wrong.
+type troubleError struct{ text string }
+
+func (e troubleError) Error() string { return e.text }
+
+// ExitCode of the process.
+func (troubleError) ExitCode() int { return 3 }
+
+// verdict is an error if something has to be put right.
+func (v *scanView) verdict() error {
+	troubles := v.troubles()
+	if len(troubles) == 0 {
+		return nil
+	}
+	var list []string
+	for _, f := range troubles {
+		list = append(list, strings.TrimSpace(f.Address+" "+f.Finding))
+	}
+	return troubleError{fmt.Sprintf("bus %s needs attention: %s", v.bus.Name, strings.Join(list, ", "))}
+}
+
+// writeDraft writes what is not in the site as a site file.
+func (v *scanView) writeDraft(out io.Writer, path string) error {
+	d := sitefile.Draft{Bus: v.bus, NewBus: !v.known}
+	taken := make(map[string]bool)
+	for _, n := range v.site.Nodes {
+		taken[n.Name] = true
+	}
+	for _, s := range v.site.Shades {
+		taken[s.Name] = true
+	}
+	for _, f := range v.strangers() {
+		d.Add(draftEntry(v.bus, f, taken))
+	}
+	if path == "-" {
+		return d.Write(out)
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return fmt.Errorf("write what was found: %w", err)
+	}
+	err = d.Write(file)
+	if cerr := file.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		fmt.Fprintf(v.out, "%s written to %s; look through it, then: controllerd site import %s\n", count(d.Len(), "node", "nodes"), path, path)
+	}
+	return err
+}
+
+// draftEntry is one device as an entry of a site file.
+func draftEntry(bus appliance.Bus, f console.Found, taken map[string]bool) sitefile.DraftNode {
+	name := cmp.Or(printable(f.Label), bus.Name+" "+f.Address)
+	if taken[name] {
+		name += " " + f.Address
+	}
+	for base, i := name, 2; taken[name]; i++ {
+		name = fmt.Sprintf("%s (%d)", base, i)
+	}
+	taken[name] = true
+	said := f.Detail
+	if len(f.Others) > 0 {
+		said += "; or " + strings.Join(f.Others, ", ") + ": look at the type plate"
+	}
+	if f.Trouble {
+		said += "; put right first: " + f.Advice
+	}
+	return sitefile.DraftNode{
+		Node: appliance.Node{Name: name, Address: f.Address, Profile: f.Kind, Options: f.Options, Groups: f.Groups},
+		Said: said, Shade: bus.Driver == "sdn", Usable: f.Kind != "" && !f.Gateway && appliance.Finding(f.Finding) == appliance.FoundDevice,
+	}
+}
+
+// printable is what of a device's label a name may hold.
+func printable(label string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) || r == utf8.RuneError {
+			return -1
+		}
+		return r
+	}, label))
+}
