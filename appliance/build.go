@@ -79,7 +79,7 @@ func (b *builder) busConfig(i int) (BusConfig, bool) {
 		b.breakBus(&b.site.Buses[i], fmt.Errorf("it is disabled in the site"))
 		return BusConfig{}, false
 	}
-	cfg := BusConfig{Bus: bus, Freshness: b.site.Settings.Freshness, Last: b.c.state.last, DataDir: b.c.opts.DataDir, Log: b.c.opts.Log}
+	cfg := BusConfig{Bus: bus, Freshness: b.site.Settings.Freshness, Last: b.last, DataDir: b.c.opts.DataDir, Log: b.c.opts.Log}
 	on := map[ID]bool{}
 	for _, n := range b.site.Nodes {
 		if n.Bus == bus.UUID && b.nodes[n.ID].Fault == "" {
@@ -116,8 +116,21 @@ func (b *builder) open(cfg BusConfig) *bus {
 	}
 	target = newBus(cfg, opened, b.c.state)
 	target.begin = b.c.beginInternal
+	target.trials = &b.c.trials
 	b.adopt(target)
 	return target
+}
+
+// last is what was last known of a thing, in the words of the site to come: the
+// position of a shade that was turned round counts from the other end.
+func (b *builder) last(r Ref) (Values, bool) {
+	v, ok := b.c.state.last(r)
+	if now := b.shades[r.Shade]; ok && now != nil && v.Has.Has(CanPosition) {
+		if old := b.c.Snapshot().Shade(r.Shade); old != nil && old.Shade.Inverted != now.Shade.Inverted {
+			v.Position = 100 - v.Position
+		}
+	}
+	return v, ok
 }
 
 func (b *builder) busOf(cfg BusConfig) *Bus {

@@ -20,6 +20,7 @@ type bus struct {
 	state    *state
 	log      *slog.Logger
 	begin    func(Command, Ref) *running // a ledger entry for what the bus decides itself
+	trials   *trials
 	stopRun  context.CancelFunc
 	closed   chan struct{} // when the goroutine has ended
 
@@ -27,6 +28,7 @@ type bus struct {
 	mu      sync.Mutex
 	jobs    []job
 	reports []Reading
+	tunes   map[ID]tune
 	giveWay chan struct{} // open while something that gives way is under way
 	writing bool          // it is a command's write, which gives way to a STOP only
 	over    bool          // the goroutine takes no more jobs
@@ -158,6 +160,7 @@ func (b *bus) poke() {
 // run serves the bus until ctx ends.
 func (b *bus) run(ctx context.Context) {
 	b.schedule = newSchedule(b.config.Freshness, b.driver.Polls(), b.movers)
+	b.schedule.trials = b.trials
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	defer b.shutdown()
@@ -243,9 +246,10 @@ func (b *bus) failAll(err error) {
 // takeInbox plans new jobs and takes reports.
 func (b *bus) takeInbox(now time.Time) {
 	b.mu.Lock()
-	jobs, reports := b.jobs, b.reports
-	b.jobs, b.reports = nil, nil
+	jobs, reports, tunes := b.jobs, b.reports, b.tunes
+	b.jobs, b.reports, b.tunes = nil, nil, nil
 	b.mu.Unlock()
+	b.tune(tunes, now)
 	for _, j := range jobs {
 		b.plan(j, now)
 	}

@@ -52,6 +52,8 @@ type Command struct {
 	// Expiry is when the command is worth nothing any more; zero lets the core
 	// choose: 2 s plus the bus time of its fan-out, at most 10 s.
 	Expiry time.Time
+
+	trial *Trial // that it belongs to; nil: none
 }
 
 // Origin says who caused a command, through which door, and why.

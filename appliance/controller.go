@@ -43,6 +43,7 @@ type Controller struct {
 	ledger ledger
 	seq    atomic.Uint64
 	active atomic.Int32 // commands under way
+	trials trials
 
 	mu    sync.Mutex // of Apply and Run, never of a reader or a command
 	buses atomic.Pointer[map[UUID]*bus]
@@ -108,6 +109,7 @@ func (c *Controller) Apply(site Site, faults []Fault) {
 		}
 		if b := old[cfg.Bus.UUID]; b != nil && sameBus(b.config, cfg) {
 			build.adopt(b)
+			b.retune(cfg.Shades)
 			next[cfg.Bus.UUID] = b
 			continue
 		}
@@ -133,7 +135,8 @@ func (c *Controller) Apply(site Site, faults []Fault) {
 	}
 }
 
-// sameBus reports whether a bus may go on as it is. Names do not matter to it.
+// sameBus reports whether a bus may go on as it is. Names do not matter to it, and
+// travel times it takes over while it runs.
 func sameBus(a, b BusConfig) bool {
 	return reflect.DeepEqual(nameless(a), nameless(b))
 }
@@ -144,7 +147,7 @@ func nameless(c BusConfig) any {
 		nodes[i].Name = ""
 	}
 	for i := range shades {
-		shades[i].Name = ""
+		shades[i].Name, shades[i].TravelUp, shades[i].TravelDown = "", 0, 0
 	}
 	return []any{c.Bus, c.Freshness, nodes, shades}
 }

@@ -32,7 +32,12 @@ func (c *Controller) Do(ctx context.Context, cmd Command) (Entry, error) {
 	if !cmd.Expiry.IsZero() {
 		ceiling = earlier(ceiling, cmd.Expiry)
 	}
+	release, err := c.admit(&cmd, wants)
+	if err != nil {
+		return c.refuse(cmd, now, err), err
+	}
 	c.dispatch(run, wants, earlier(now.Add(commandTime), ceiling), ceiling)
+	release()
 
 	deadline := time.NewTimer(time.Until(ceiling))
 	defer deadline.Stop()

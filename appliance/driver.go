@@ -132,9 +132,11 @@ type Opened struct {
 
 // BusConfig is what a driver opens a bus with.
 type BusConfig struct {
-	Bus    Bus
-	Nodes  []Node  // those of this bus, ascending ID
-	Shades []Shade // those of these nodes, ascending ID
+	Bus   Bus
+	Nodes []Node // those of this bus, ascending ID
+	// Shades of these nodes, ascending ID. Their travel times are the core's business:
+	// it takes over new ones without opening the bus anew.
+	Shades []Shade
 	// Freshness targets of the site; what a driver reads together may depend on it.
 	Freshness Freshness
 	// Last gives the last value known of a thing from before a restart, for a

@@ -279,6 +279,7 @@ func (b *bus) pollTask(p *pollState, now time.Time) *task {
 			p.last = before // it is as urgent as it was
 		case err == nil:
 			b.learn(res.Readings)
+			b.trials.saw(res)
 		case errors.Is(err, ErrRefused):
 			if b.schedule.refuse(p) {
 				b.log.Warn("device refuses to tell a value; check its profile", "device", p.Device, "why", err)

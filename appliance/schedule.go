@@ -24,6 +24,7 @@ type schedule struct {
 	fresh  Freshness
 	polls  []*pollState
 	movers map[ID]*mover
+	trials *trials
 }
 
 func newSchedule(fresh Freshness, polls []Poll, movers map[ID]*mover) *schedule {
@@ -65,6 +66,9 @@ func (s *schedule) period(p *pollState) time.Duration {
 		return s.fresh.Power
 	case ClassShade:
 		for _, r := range p.Refs {
+			if s.trials != nil && s.trials.find(r.Shade) != nil {
+				return trialWatch
+			}
 			if m := s.movers[r.Shade]; m != nil && m.moving() {
 				return s.fresh.MovingShade
 			}

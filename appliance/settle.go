@@ -143,6 +143,7 @@ func (b *bus) believe(w *work, at time.Time) {
 func (b *bus) settleVerify(w *work, res Result, err error, now time.Time) {
 	if err == nil {
 		b.learn(res.Readings)
+		b.trials.saw(res)
 		for _, r := range res.Readings {
 			w.got[r.Ref] = merge(w.got[r.Ref], r)
 		}

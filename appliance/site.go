@@ -157,6 +157,17 @@ type Shade struct {
 	Inverted bool
 }
 
+// ShadeSettings are what commissioning finds out about a shade by moving it.
+type ShadeSettings struct {
+	TravelUp, TravelDown time.Duration // from end to end; zero: not known
+	Inverted             bool
+}
+
+// Settings of the shade that commissioning finds out.
+func (s Shade) Settings() ShadeSettings {
+	return ShadeSettings{s.TravelUp, s.TravelDown, s.Inverted}
+}
+
 // Cluster is our named set of nodes and shades, commanded as one.
 type Cluster struct {
 	UUID      UUID

@@ -64,6 +64,10 @@ func (s *state) replace(site *Site, nodes []*NodeState, shades []*ShadeState, fa
 		}
 		if i, ok := old.shade[sh.Shade.ID]; ok {
 			carryShade(sh, s.shades[i])
+			if sh.Shade.Inverted != s.shades[i].Shade.Inverted {
+				sh.Position.Value = 100 - sh.Position.Value // the same place, if it is known at all
+				s.unsaved[Ref{Shade: sh.Shade.ID}] = true
+			}
 		}
 	}
 	s.site, s.index = site, newIndex(site)

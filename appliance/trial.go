@@ -1,0 +1,255 @@
+package appliance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// ErrOnTrial: somebody is calibrating this shade already.
+var ErrOnTrial = errors.New("being tried by somebody else already")
+
+// ErrInterrupted: a trial ended because somebody else commanded the shade.
+var ErrInterrupted = errors.New("interrupted")
+
+// trialWatch is how often a shade on trial is read, as far as its bus has the time.
+const trialWatch = 150 * time.Millisecond
+
+// Trial is a shade at an installer's disposal: it moves as the trial says until
+// somebody else commands it. The person in the room wins: any command for the shade
+// through any door ends the trial, and so does a movement that the trial did not
+// ask for. A trial that ends while its shade moves stops it, unless it is
+// another's command that moves it now.
+type Trial struct {
+	c     *Controller
+	shade ID
+	by    Origin
+
+	people sync.WaitGroup // questions put to somebody
+
+	mu      sync.Mutex    // orders our commands and those of others
+	taken   error         // who took the shade over; nil: it is ours
+	over    chan struct{} // closed with taken
+	moving  bool          // by our command
+	samples []sample
+	fresh   chan struct{} // there is a sample that was not looked at
+}
+
+// sample is what one read told of a shade.
+type sample struct {
+	asked, told time.Time // the question was out, the answer complete
+	Values
+}
+
+// samplesMost bounds what is kept of one leg: more than any travel takes.
+const samplesMost = 4096
+
+// trials are the shades on trial.
+type trials struct {
+	count atomic.Int32 // so that without any nobody waits for the lock
+	mu    sync.Mutex
+	of    map[ID]*Trial
+}
+
+func (t *trials) find(shade ID) *Trial {
+	if t.count.Load() == 0 {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.of[shade]
+}
+
+// Try puts a shade on trial. It fails with ErrNotFound, ErrUnable (quarantined, or
+// its bus does not run) or ErrOnTrial. The caller ends it with [Trial.End].
+func (c *Controller) Try(shade ID, by Origin) (*Trial, error) {
+	sh := c.Snapshot().Shade(shade)
+	switch {
+	case sh == nil:
+		return nil, fmt.Errorf("shade %d: %w", shade, ErrNotFound)
+	case sh.Fault != "":
+		return nil, fmt.Errorf("%w: shade %d is quarantined: %s", ErrUnable, shade, sh.Fault)
+	}
+	t := &Trial{c: c, shade: shade, by: by, over: make(chan struct{}), fresh: make(chan struct{}, 1)}
+	c.trials.mu.Lock()
+	defer c.trials.mu.Unlock()
+	if c.trials.of[shade] != nil {
+		return nil, fmt.Errorf("shade %d: %w", shade, ErrOnTrial)
+	}
+	if c.trials.of == nil {
+		c.trials.of = map[ID]*Trial{}
+	}
+	c.trials.of[shade] = t
+	c.trials.count.Add(1)
+	return t, nil
+}
+
+// endWait is how long the end of a trial waits for its stop to be confirmed.
+const endWait = 3 * time.Second
+
+// End ends the trial. If the shade moves by its command, it is stopped: the stop is
+// on its way when End begins, and End waits until it is confirmed, 3 s at most. The
+// error says that it could not be. End also waits for questions that were given up.
+func (t *Trial) End() error {
+	defer t.people.Wait()
+	t.mu.Lock()
+	var run *running
+	if t.moving && t.taken == nil {
+		run = t.sendStop()
+	}
+	t.mu.Unlock()
+	t.c.trials.mu.Lock()
+	delete(t.c.trials.of, t.shade)
+	t.c.trials.count.Add(-1)
+	t.c.trials.mu.Unlock()
+	if run == nil {
+		return nil
+	}
+	late := time.NewTimer(endWait)
+	defer late.Stop()
+	select {
+	case <-run.done:
+	case <-late.C:
+	}
+	if m := run.view().Members[0]; m.Stage < StageAcknowledged || m.Err != "" {
+		return fmt.Errorf("shade %d may still move: its stop was not confirmed (%s); stop it at the wall", t.shade, m.Err)
+	}
+	return nil
+}
+
+// sendStop stops the shade without waiting; t.mu is held.
+func (t *Trial) sendStop() *running {
+	t.moving = false
+	ref, now := Ref{Shade: t.shade}, time.Now()
+	cmd := Command{Kind: ShadeStop, Target: Target{One, t.shade}, Origin: t.by}
+	run := t.c.beginInternal(cmd, ref)
+	by := legExpiry(Stop, now)
+	t.c.dispatch(run, []Want{{ref, Values{Has: CanMove, Motion: Stop}}}, by, by)
+	return run
+}
+
+// admit lets a command pass. One of a trial waits for nobody and is refused once
+// the shade was taken over; any other takes over the shades that it addresses. The
+// caller hands the command to its buses before it calls release.
+func (c *Controller) admit(cmd *Command, wants []Want) (release func(), err error) {
+	if t := cmd.trial; t != nil {
+		t.mu.Lock()
+		if t.taken != nil {
+			t.mu.Unlock()
+			return nil, t.taken
+		}
+		t.moving = cmd.Kind != ShadeStop
+		return t.mu.Unlock, nil
+	}
+	if cmd.Kind.IsShade() && c.trials.count.Load() > 0 {
+		for _, w := range wants {
+			if t := c.trials.find(w.Shade); t != nil {
+				t.yield(*cmd)
+			}
+		}
+	}
+	return func() {}, nil
+}
+
+// yield gives the shade to somebody else's command. It is stopped first: what comes
+// may fail, and nobody would be left to stop it.
+func (t *Trial) yield(cmd Command) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.taken != nil {
+		return
+	}
+	if t.moving && cmd.Kind != ShadeStop {
+		t.sendStop()
+	}
+	who := cmd.Origin.Via
+	if cmd.Origin.Who != "" {
+		who += " (" + cmd.Origin.Who + ")"
+	}
+	t.lose(fmt.Errorf("%w: shade %d was commanded by %s; the person in the room wins", ErrInterrupted, t.shade, who))
+}
+
+// lose notes why the shade is not ours any more; t.mu is held.
+func (t *Trial) lose(why error) {
+	t.moving, t.taken = false, why
+	close(t.over)
+}
+
+// moved ends the trial of a shade that somebody moves at the wall.
+func (t *Trial) moved(what Motion) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.taken == nil {
+		t.lose(fmt.Errorf("%w: shade %d is %v, which was not asked for: somebody moves it at the wall", ErrInterrupted, t.shade, what))
+	}
+	return t.taken
+}
+
+// saw takes what a read told of shades on trial.
+func (t *trials) saw(res Result) {
+	if t.count.Load() == 0 {
+		return
+	}
+	for _, r := range res.Readings {
+		if r.Shade == 0 {
+			continue
+		}
+		if on := t.find(r.Shade); on != nil {
+			on.add(sample{res.Sent, r.At, r.Values})
+		}
+	}
+}
+
+func (t *Trial) add(s sample) {
+	t.mu.Lock()
+	if len(t.samples) < samplesMost {
+		t.samples = append(t.samples, s)
+	}
+	t.mu.Unlock()
+	select {
+	case t.fresh <- struct{}{}:
+	default:
+	}
+}
+
+// seen returns the samples since the last command.
+func (t *Trial) seen() []sample {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.samples[:len(t.samples):len(t.samples)]
+}
+
+// command moves or stops the shade through the ordinary command path, and returns
+// when the last byte of the order was on the wire.
+func (t *Trial) command(ctx context.Context, kind Kind, to Position) (time.Time, error) {
+	t.mu.Lock()
+	t.samples = nil
+	t.mu.Unlock()
+	cmd := Command{Kind: kind, Target: Target{One, t.shade}, Position: to, Origin: t.by, trial: t}
+	e, err := t.c.Do(ctx, cmd)
+	if kind == ShadeStop && (err != nil || !e.OK()) {
+		t.mu.Lock()
+		t.moving = t.taken == nil // as far as anybody knows; its end tries again
+		t.mu.Unlock()
+	}
+	switch {
+	case err != nil:
+		return time.Time{}, err
+	case !e.OK():
+		if why := t.lost(); why != nil {
+			return time.Time{}, why // overtaken
+		}
+		return time.Time{}, errors.New(e.Err)
+	}
+	return e.Members[0].SentAt, nil
+}
+
+// lost tells who took the shade over; nil: nobody.
+func (t *Trial) lost() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.taken
+}
