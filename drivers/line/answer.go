@@ -76,7 +76,7 @@ func (l *Line) judge(r Request) (frame []byte, at time.Time, err error) {
 			return frame, in.at, nil
 		case Skip:
 			n = max(1, n) // a Skip of nothing would never end
-			l.rec.add(in.at, appliance.FrameDiscarded, in.buf[:n], noteNotForUs)
+			l.rec.add(in.at, appliance.FrameDiscarded, in.buf[:n], NoteNotForUs)
 			in.drop(n)
 		default:
 			if n == 0 || l.charBits > 0 {

@@ -35,6 +35,9 @@ func (l *Line) Exchange(ctx context.Context, r Request) (Reply, error) {
 	if r.Scan != nil && r.Timeout <= 0 {
 		return Reply{}, fmt.Errorf("%s: request without a time-out", l.where)
 	}
+	if err := l.checkSettings(r); err != nil {
+		return Reply{}, err
+	}
 	if err := l.takeTurn(ctx); err != nil {
 		return Reply{}, err
 	}
@@ -48,6 +51,11 @@ func (l *Line) Exchange(ctx context.Context, r Request) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
+	back, err := l.retune(p, r)
+	if err != nil {
+		return Reply{}, err
+	}
+	defer back()
 	l.begin()
 	defer l.end()
 	p, sent, err := l.send(ctx, p, r, deadline)
@@ -69,6 +77,9 @@ func (l *Line) Exchange(ctx context.Context, r Request) (Reply, error) {
 	}
 	return reply, nil
 }
+
+// ErrBabble: the line never falls silent, so that nothing can be sent.
+var ErrBabble = errors.New("a device talks without being asked, or the wires are picking up noise")
 
 // takeTurn waits for the exchange under way to end.
 func (l *Line) takeTurn(ctx context.Context) error {
@@ -161,7 +172,7 @@ func (l *Line) silence(ctx context.Context, p port, r Request, deadline time.Tim
 	if gap > 0 {
 		gap += silenceMargin
 	}
-	airtime := l.Airtime(len(r.Frame))
+	airtime := l.airtimeAt(r.At, len(r.Frame))
 	if !l.dirty.IsZero() {
 		l.setDeaf(true)
 		defer l.setDeaf(false)
@@ -185,7 +196,7 @@ func (l *Line) silence(ctx context.Context, p port, r Request, deadline time.Tim
 			return nil
 		}
 		if heard.After(begun) && now.Sub(begun) > BabbleLimit {
-			return fmt.Errorf("%w: %s has not been silent for %v: a device talks without being asked, or the wires are picking up noise", appliance.ErrDamaged, l.where, now.Sub(begun).Round(time.Millisecond))
+			return fmt.Errorf("%w: %s has not been silent for %v: %w", appliance.ErrDamaged, l.where, now.Sub(begun).Round(time.Millisecond), ErrBabble)
 		}
 		if err := SleepUntil(ctx, start); err != nil {
 			return l.unbegun(err)
@@ -228,10 +239,10 @@ func closed(ch <-chan struct{}) bool {
 // single byte is made again once.
 func (l *Line) send(ctx context.Context, p port, r Request, deadline time.Time) (port, time.Time, error) {
 	for again := l.address != ""; ; again = false {
-		n, err := p.write(r.Frame, earliest(deadline, time.Now().Add(l.Airtime(len(r.Frame))+writeLimit)))
+		n, err := p.write(r.Frame, earliest(deadline, time.Now().Add(l.airtimeAt(r.At, len(r.Frame))+writeLimit)))
 		now := time.Now()
 		if err == nil {
-			sent := now.Add(l.Airtime(n))
+			sent := now.Add(l.airtimeAt(r.At, n))
 			l.ownEnd = sent
 			l.rec.add(now, appliance.FrameSent, r.Frame, "")
 			return p, sent, nil

@@ -50,7 +50,7 @@ func (l *Line) received(b []byte, at time.Time) {
 	case l.framed:
 		in.buf = append(in.buf, b...)
 	default:
-		l.rec.add(at, appliance.FrameDiscarded, b, noteUnasked)
+		l.rec.add(at, appliance.FrameDiscarded, b, NoteUnasked)
 	}
 	if len(in.buf) > inputLimit {
 		l.discard(noteOverflow)
@@ -96,7 +96,7 @@ func (l *Line) begin() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if !l.framed {
-		l.discard(noteUnasked)
+		l.discard(NoteUnasked)
 	}
 	in.asked = true
 	select {
@@ -118,6 +118,6 @@ func (l *Line) end() {
 	case l.cfg.Overheard != nil:
 		l.overhear(in.at)
 	case !l.framed:
-		l.discard(noteUnasked)
+		l.discard(NoteUnasked)
 	}
 }

@@ -298,10 +298,14 @@ func (l *Line) detach(p port, why error) bool {
 const (
 	notePortFound  = "port found"
 	notePortLost   = "port lost"
-	noteUnasked    = "came unasked"
-	noteNotForUs   = "not the answer"
 	noteIncomplete = "incomplete"
 	noteDamaged    = "damaged"
 	noteCollision  = "not what was sent: collision"
 	noteOverflow   = "too many bytes without a frame"
+)
+
+// Notes that tell a protocol who talks.
+const (
+	NoteUnasked  = "came unasked"   // while nobody was asked
+	NoteNotForUs = "not the answer" // while an answer was waited for
 )

@@ -46,6 +46,10 @@ type Request struct {
 	Turnaround time.Duration
 	// Yield says when to give the exchange up with ErrPreempted.
 	Yield appliance.Yield
+	// At, if not nil, are other settings of a serial port for this exchange alone,
+	// complete; afterwards the port has its own again. Whoever speaks at the line's
+	// own settings hears noise meanwhile. Refused on sockets.
+	At *appliance.LineSettings
 	// Actuates marks a frame that moves something. If it cannot be proven to have
 	// left this machine in time (bytes stuck in a socket), the connection is
 	// aborted so that it is never delivered late.

@@ -71,14 +71,7 @@ func (l *Line) openDevice(path string) (*serialPort, error) {
 		}
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
-	stop := serial.OneStopBit
-	if l.cfg.Serial.StopBits == 2 {
-		stop = serial.TwoStopBits
-	}
-	set, err := serial.Open(path, &serial.Mode{
-		BaudRate: l.cfg.Serial.BaudRate, DataBits: l.cfg.Serial.DataBits,
-		Parity: parities[l.cfg.Serial.Parity], StopBits: stop,
-	})
+	set, err := serial.Open(path, modeOf(l.cfg.Serial))
 	if err != nil {
 		file.Close()
 		return nil, fmt.Errorf("set up %s: %w", path, err)

@@ -29,6 +29,9 @@ type Driver struct {
 	line    *line.Line
 	codec   *codec
 	silence time.Duration // t3.5; 0 on Modbus TCP
+	// settings of a serial port, complete; zero on sockets.
+	settings appliance.LineSettings
+	library  *library
 
 	units  map[byte]*unit
 	order  []*unit // ascending number
@@ -65,6 +68,8 @@ func (d *Driver) Follow(ctx context.Context) <-chan appliance.Frame { return d.l
 type timing struct {
 	timeout, guard time.Duration
 	actuates       bool
+	at             *appliance.LineSettings // nil: the line's own
+	listen         *rollCall               // not nil: hears everybody, and nothing is an answer
 }
 
 // ask sends a request and takes its answer apart.
@@ -76,7 +81,10 @@ func (d *Driver) ask(ctx context.Context, y appliance.Yield, r request, t timing
 	listener := listener{codec: d.codec, request: r, frame: frame}
 	q := line.Request{
 		Frame: frame, Scan: listener.scan, Timeout: t.timeout, Guard: t.guard,
-		Yield: y, Actuates: t.actuates,
+		Yield: y, Actuates: t.actuates, At: t.at,
+	}
+	if t.listen != nil {
+		q.Scan = t.listen.scan
 	}
 	if r.unit == 0 {
 		q.Scan, q.Timeout, q.Turnaround = nil, 0, d.options.turnaround

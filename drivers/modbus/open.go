@@ -46,6 +46,7 @@ func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
 	if err := o.line(); err != nil {
 		return appliance.Opened{}, fmt.Errorf("bus %s: %w", cfg.Bus.Name, err)
 	}
+	o.driver.library = o.library
 	o.driver.settle()
 	o.out.Driver = o.driver
 	return o.out, nil
@@ -127,7 +128,7 @@ func (o *opening) line() error {
 	if err != nil {
 		return err
 	}
-	o.driver.line, o.driver.silence = l, silence
+	o.driver.line, o.driver.silence, o.driver.settings = l, silence, settings
 	return nil
 }
 

@@ -42,6 +42,7 @@ type Profile struct {
 	Broadcast  bool          `yaml:"broadcast"`
 	Watchdog   time.Duration `yaml:"watchdog"`
 	Outputs    []outputSpec  `yaml:"outputs"`
+	Nameplate  nameplateSpec `yaml:"nameplate"`
 	Identify   []checkSpec   `yaml:"identify"`
 
 	lights []*output
@@ -149,6 +150,21 @@ type checkSpec struct {
 	At  cellSpec `yaml:"at"`
 	Min float64  `yaml:"min"`
 	Max float64  `yaml:"max"`
+}
+
+// nameplateSpec is what a device tells of itself. It is of this profile if its model
+// is, or begins with, one of Is.
+type nameplateSpec struct {
+	Model   *readSpec `yaml:"model"`
+	Is      []string  `yaml:"is"`
+	Serial  *readSpec `yaml:"serial"`
+	Version *readSpec `yaml:"version"`
+}
+
+// readSpec is a number, or with a length a text of one character per register.
+type readSpec struct {
+	At     cellSpec `yaml:"at"`
+	Length int      `yaml:"length"`
 }
 
 // table is one of the four address spaces of a Modbus device.

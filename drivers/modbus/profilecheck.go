@@ -36,11 +36,31 @@ func (c *profileCheck) check() {
 			c.add(fmt.Sprintf("limits.forbidden[%d]", i), "from %d lies behind to %d", f.From, f.To)
 		}
 	}
+	c.nameplate(&p.Nameplate)
 	for i := range p.Identify {
 		key := fmt.Sprintf("identify[%d]", i)
 		c.cell(key+".at", &p.Identify[i].At, 1, false)
 		if p.Identify[i].Min > p.Identify[i].Max {
 			c.add(key, "min %v is above max %v", p.Identify[i].Min, p.Identify[i].Max)
+		}
+	}
+}
+
+func (c *profileCheck) nameplate(n *nameplateSpec) {
+	if (n.Model == nil) != (len(n.Is) == 0) {
+		c.add("nameplate", "model and is belong together: where the model is read, and which ones are of this profile")
+	}
+	for name, r := range map[string]*readSpec{"model": n.Model, "serial": n.Serial, "version": n.Version} {
+		if r == nil {
+			continue
+		}
+		key := "nameplate." + name
+		c.cell(key+".at", &r.At, 1, false)
+		if r.Length > 0 && r.At.Table.bits() {
+			c.add(key+".length", "coils and discrete inputs hold no text")
+		}
+		if r.At.Address+r.Length > 65536 {
+			c.add(key+".length", "reaches beyond register 65535")
 		}
 	}
 }

@@ -5,134 +5,284 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line"
 )
 
-// Time-outs of the probes of a scan. They are short, as most addresses are empty;
-// a gateway needs longer than the serial line behind it.
+// Time-outs of the probes of a scan, besides the time the answer takes on the wire.
+// They are short, as most addresses are empty; a gateway needs longer than the serial
+// line behind it.
 const (
 	probeTimeout    = 100 * time.Millisecond
 	probeTCPTimeout = time.Second
+	lateTimeout     = 1500 * time.Millisecond // for who was heard answering too late
 )
 
-// Scan asks every unit for holding register 0: any answer, an exception too,
-// means that somebody is there. Who answers is then asked for the numbers by
-// which profiles recognise their devices; a hit is yielded as a second Found for
-// the same address, with Kind set.
+// Scan asks every unit for holding register 0: any answer, an exception too, means
+// that somebody is there. On a serial line whoever answers is then listened to for
+// the whole time-out, so that a second device with the same address is heard too.
+// Single devices are asked for their nameplate and for the numbers by which profiles
+// recognise them.
+//
+// Before and after, the line is left alone for a while, to hear who talks without
+// being asked.
 func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 	first, last := max(opts.First, 1), opts.Last
 	if last == 0 || last > 247 {
 		last = 247
 	}
 	return func(yield func(appliance.ScanStep) bool) {
-		for n := first; n <= last; n++ {
-			there := false
-			if !yield(d.presence(byte(n), &there)) {
-				return
-			}
-			if there && !d.identify(byte(n), yield) {
-				return
-			}
+		s := &search{driver: d, yield: yield, heard: newEavesdropper(), crowd: make(map[byte]appliance.Found)}
+		s.listen()
+		for n := first; n <= last && !s.over(); n++ {
+			s.unit(byte(n))
+		}
+		s.late(first, last)
+		s.listen()
+		s.judgeLine()
+		if opts.AllSettings {
+			s.allSettings(first, last)
 		}
 	}
 }
 
-// probe reads something with the time-outs of a scan.
-func (d *Driver) probe(r request, got *answer) appliance.Exchange {
-	u := &unit{number: r.unit, key: unitKey(r.unit), profile: &Profile{}, timeout: d.probeTimeout(), guard: d.options.guard}
-	return d.exchange(u, r, func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
-		a, reply, err := d.ask(ctx, y, r, timing{timeout: u.timeout, guard: u.guard})
-		*got = a
-		return appliance.Result{Sent: reply.Sent}, err
+// search is a scan under way. Its methods do nothing once it is over.
+type search struct {
+	driver *Driver
+	yield  func(appliance.ScanStep) bool
+	heard  *eavesdropper
+	ended  bool // nobody wants to know any more
+	drowns int  // probes in a row that could not be sent, since the line is never silent
+	clean  int  // units that answered as they should
+	crowd  map[byte]appliance.Found
+	there  [256]bool
+}
+
+// hopeless is how many probes in a row a line that is never silent gets.
+const hopeless = 3
+
+func (s *search) over() bool { return s.ended || s.drowns >= hopeless }
+
+var errOver = errors.New("the scan is over")
+
+// probe is one question of a scan.
+type probe struct {
+	request
+	at      *appliance.LineSettings // nil: those of the bus
+	timeout time.Duration
+	listen  *rollCall // not nil: hear everybody until the time-out
+}
+
+// ask has one question asked, and asked again when the port was lost meanwhile.
+func (s *search) ask(p probe) (answer, time.Duration, error) {
+	for range 3 {
+		a, took, err := s.askOnce(p)
+		if !errors.Is(err, appliance.ErrBusDown) {
+			return a, took, err
+		}
+	}
+	return answer{}, 0, errOver
+}
+
+func (s *search) askOnce(p probe) (answer, time.Duration, error) {
+	if s.over() {
+		return answer{}, 0, errOver
+	}
+	d := s.driver
+	u := &unit{number: p.unit, key: unitKey(p.unit), profile: &Profile{}, timeout: p.timeout, guard: d.guardOf(p.unit)}
+	var got answer
+	var took time.Duration
+	var failed error
+	address := unitKey(p.unit)
+	if p.at != nil {
+		address += " at " + settingsName(*p.at)
+	}
+	step := appliance.ScanStep{
+		Address: address,
+		Exchange: d.exchange(u, p.request, func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
+			a, reply, err := d.ask(ctx, y, p.request, timing{timeout: p.timeout, guard: u.guard, at: p.at, listen: p.listen})
+			got, took = a, reply.Done.Sub(reply.Sent)
+			return appliance.Result{Sent: reply.Sent}, err
+		}),
+		Judge: func(_ appliance.Result, err error) (appliance.Found, bool) {
+			failed = err
+			return appliance.Found{}, false
+		},
+	}
+	if !s.yield(step) {
+		s.ended = true
+		return answer{}, 0, errOver
+	}
+	if errors.Is(failed, line.ErrBabble) {
+		s.drowns++
+	} else {
+		s.drowns = 0
+	}
+	return got, took, failed
+}
+
+// tell shows the installer something, without a frame.
+func (s *search) tell(f appliance.Found) {
+	if s.ended {
+		return
+	}
+	s.ended = !s.yield(appliance.ScanStep{
+		Address: f.Address,
+		Exchange: appliance.Exchange{Do: func(context.Context, appliance.Yield) (appliance.Result, error) {
+			return appliance.Result{}, nil
+		}},
+		Judge: func(appliance.Result, error) (appliance.Found, bool) { return f, true },
 	})
 }
 
-func (d *Driver) probeTimeout() time.Duration {
+// guardOf is the silence that a unit needs before a request.
+func (d *Driver) guardOf(unit byte) time.Duration {
+	if u := d.units[unit]; u != nil {
+		return u.guard
+	}
+	return d.options.guard
+}
+
+// patience is how long a scan waits for an answer of n bytes: short for strangers, as
+// long as ever for who is in the site.
+func (d *Driver) patience(unit byte, n int) time.Duration {
+	if u := d.units[unit]; u != nil {
+		return u.timeout
+	}
 	switch {
 	case d.options.responseTimeout > 0:
 		return d.options.responseTimeout
 	case d.codec.tcp:
 		return probeTCPTimeout
 	}
-	return probeTimeout
+	return probeTimeout + d.characters(n)
 }
 
-func (d *Driver) presence(unit byte, there *bool) appliance.ScanStep {
-	found := appliance.Found{Address: unitKey(unit)}
-	return appliance.ScanStep{
-		Exchange: d.probe(request{unit: unit, fn: readHolding, qty: 1}, new(answer)),
-		Address:  found.Address,
-		Judge: func(_ appliance.Result, err error) (appliance.Found, bool) {
-			var exception *Exception
-			switch {
-			case err == nil:
-				found.Detail = "answers"
-			case errors.Is(err, appliance.ErrDamaged):
-				found.Detail = "garbled answer: several devices at this address, or another baud rate or parity"
-				return found, true
-			case errors.As(err, &exception) && !errors.Is(err, appliance.ErrSilent):
-				found.Detail = "answers with an exception: " + exceptionName(exception.Code)
-			default:
-				return appliance.Found{}, false
-			}
-			*there = true
-			return found, true
-		},
-	}
-}
+// question is what everybody is asked; nobody needs to have the register.
+func question(unit byte) request { return request{unit: unit, fn: readHolding, qty: 1} }
 
-// identify asks a unit for its identification, and then tries the profiles.
-func (d *Driver) identify(unit byte, yield func(appliance.ScanStep) bool) bool {
-	var said answer
-	known := false
-	q := request{unit: unit, fn: readDeviceID}
-	if !yield(appliance.ScanStep{Exchange: d.probe(q, &said), Address: unitKey(unit),
-		Judge: func(_ appliance.Result, err error) (appliance.Found, bool) {
-			if err != nil || len(said.id) == 0 {
-				return appliance.Found{}, false
-			}
-			return appliance.Found{Address: unitKey(unit), Detail: "calls itself " + strings.Join(said.id, ", ")}, true
-		}}) {
-		return false
+// Times that somebody who is in the site is asked before he counts as silent.
+const knownTries = 3
+
+// unit looks who is at one address.
+func (s *search) unit(n byte) {
+	d := s.driver
+	known := d.units[n]
+	tries := 1
+	if known != nil {
+		tries = knownTries
 	}
-	profiles := builtin()
-	for _, name := range slices.Sorted(maps.Keys(profiles)) {
-		p := profiles[name]
-		fits := len(p.Identify) > 0 && !known
-		for i := 0; fits && i < len(p.Identify); i++ {
-			if !yield(d.fingerprint(unit, p, i, &fits)) {
-				return false
-			}
+	q := probe{request: question(n), timeout: d.patience(n, 7)}
+	var err error
+	for range tries {
+		if _, _, err = s.ask(q); !errors.Is(err, appliance.ErrSilent) {
+			break
 		}
-		known = known || fits
 	}
-	return true
+	s.heard.take(d.line.Recent())
+	var exception *Exception
+	switch {
+	case errors.Is(err, errOver), errors.Is(err, line.ErrBabble):
+		return
+	case errors.Is(err, appliance.ErrSilent):
+		if known != nil {
+			s.tell(appliance.Found{
+				Address: unitKey(n), Finding: appliance.FoundSilent, Detail: whySilent(err),
+				Advice: "check its power, its connector, its address and its bit rate and parity (--all-settings tries others)",
+			})
+		}
+		return
+	case err == nil, errors.As(err, &exception), errors.Is(err, appliance.ErrDamaged):
+	default:
+		return
+	}
+	s.whoIs(n, err)
 }
 
-// fingerprint is one check of a profile. The last one that fits names it.
-func (d *Driver) fingerprint(unit byte, p *Profile, i int, fits *bool) appliance.ScanStep {
-	check := p.Identify[i]
-	var got answer
-	q := request{unit: unit, fn: check.At.Table.reads(), addr: uint16(check.At.Address), qty: uint16(check.At.words())}
-	return appliance.ScanStep{Exchange: d.probe(q, &got), Address: unitKey(unit),
-		Judge: func(_ appliance.Result, err error) (appliance.Found, bool) {
-			*fits = false
-			if err != nil {
-				return appliance.Found{}, false
-			}
-			x := float64(got.word())
-			if !check.At.Table.bits() {
-				x = check.At.number(got.words)
-			}
-			*fits = x >= check.Min && x <= check.Max
-			if !*fits || i < len(p.Identify)-1 {
-				return appliance.Found{}, false
-			}
-			return appliance.Found{Address: unitKey(unit), Kind: p.Name, Detail: fmt.Sprintf("looks like a %s", p.Title)}, true
-		}}
+// whySilent says why nobody was heard.
+func whySilent(err error) string {
+	var exception *Exception
+	if errors.As(err, &exception) {
+		return "the gateway says: " + exceptionName(exception.Code)
+	}
+	return "does not answer"
+}
+
+// whoIs finds out who answered; err is how the first answer was.
+func (s *search) whoIs(n byte, err error) {
+	quality := ""
+	if !s.driver.codec.tcp {
+		r := s.callRoll(n, errors.Is(err, appliance.ErrDamaged))
+		if s.over() || r.nobody() {
+			return
+		}
+		if f, shared := r.shared(n); shared {
+			s.there[n] = true
+			s.crowd[n] = f
+			s.tell(f)
+			return
+		}
+		quality = r.quality()
+	} else if errors.Is(err, appliance.ErrDamaged) {
+		s.tell(appliance.Found{Address: unitKey(n), Finding: appliance.FoundDamaged, Detail: err.Error(),
+			Advice: "check what the gateway does with this unit"})
+		return
+	}
+	s.there[n] = true
+	s.clean++
+	f := s.guess(n, nil)
+	f.Detail += quality
+	s.tell(f)
+}
+
+// late asks those again who were heard answering when their time was over.
+func (s *search) late(first, last int) {
+	for n := first; n <= last && !s.over(); n++ {
+		if !s.heard.late[byte(n)] || s.there[n] {
+			continue
+		}
+		_, took, err := s.ask(probe{request: question(byte(n)), timeout: lateTimeout})
+		var exception *Exception
+		if err != nil && !errors.As(err, &exception) {
+			continue
+		}
+		s.there[n] = true
+		s.tell(appliance.Found{
+			Address: unitKey(byte(n)), Finding: appliance.FoundLate,
+			Detail: fmt.Sprintf("answers after %v, when nobody waits for it any more", took.Round(time.Millisecond)),
+			Advice: fmt.Sprintf("give its node the option responseTimeout: %v", (2 * took).Round(100*time.Millisecond)),
+		})
+	}
+}
+
+// judgeLine tells what is wrong with the line as a whole.
+func (s *search) judgeLine() {
+	if s.ended {
+		return
+	}
+	s.heard.take(s.driver.line.Recent())
+	for _, f := range s.heard.found() {
+		s.tell(f)
+	}
+	if s.drowns >= hopeless {
+		s.drowns = 0 // there is something to tell
+		s.tell(appliance.Found{
+			Finding: appliance.FoundHindered, Detail: "the line is never silent, so that nobody could be asked",
+			Advice: "disconnect devices one by one until 'bus monitor' is quiet; the last one was it. If it never is: check bias and termination",
+		})
+		s.ended = true
+		return
+	}
+	if len(s.crowd) < 2 || len(s.crowd) <= s.clean {
+		return
+	}
+	// So many shared addresses there are not: it is the line.
+	for n, f := range s.crowd {
+		s.tell(appliance.Found{
+			Address: unitKey(n), Finding: appliance.FoundDamaged, Detail: f.Detail,
+			Advice: "most answers on this line are damaged: check termination, bias, the other wire pair's polarity and the stop bits before anything else",
+		})
+	}
 }

@@ -32,7 +32,7 @@ const firstKWh = 1234.5
 // Shares of the load on the three phases.
 var phaseShare = [3]float64{0.5, 0.3, 0.2}
 
-// eastron is an Eastron SDM meter: function 04 only, IEEE 754 float32 in two
+// eastron is an Eastron SDM meter: values by function 04, IEEE 754 float32 in two
 // registers, high word first, at most 60 registers in one request, whole values
 // only.
 //
@@ -45,11 +45,20 @@ var phaseShare = [3]float64{0.5, 0.3, 0.2}
 //	0x0048     import kWh, 0x004A export kWh
 //	0x0156     total kWh
 //
-// Source: volkszaehler/mbmd, SDM72D-M manual. Choices of this model: everything
+// Holding FC00 is the serial number (32 bits), FC02 the product code, FC03 the
+// firmware; a code of 0 is a meter that has none of these.
+//
+// Source: volkszaehler/mbmd, SDM72D-M manual; for the holding registers the
+// open-source dbus-modbus-client of Victron Energy. Choices of this model: everything
 // else answers exception 02; mains of 230 V and 50 Hz that breathe a little;
 // power factor 0.95.
-func eastron(wire phases) func(*unit, *fitting) error {
+func eastron(wire phases, code uint16) func(*unit, *fitting) error {
 	return func(u *unit, f *fitting) error {
+		if code != 0 {
+			u.number32(0xFC00, eastronFirstSerial)
+			u.at(holding, 0xFC02, fixed(code))
+			u.at(holding, 0xFC03, fixed(0x0105))
+		}
 		m := &meter{load: f.load, wire: wire}
 		u.meter = m
 		u.limit, u.wholePair = 60, true

@@ -45,11 +45,11 @@ var families = map[string]family{
 	"arlight-dali-logic-lite":      {lights: 1, gateway: true, lines: 1, latency: 3 * time.Millisecond, build: buildArlight},
 	"dalion":                       {lights: 1, gateway: true, lines: 4, latency: 3 * time.Millisecond, build: buildDALION},
 	"intesis-ibmbsdal":             {lights: 1, gateway: true, lines: 1, latency: 3 * time.Millisecond, build: buildIntesis},
-	"eastron-sdm120":               {meter: true, build: eastron(singlePhase)},
-	"eastron-sdm220":               {meter: true, build: eastron(singlePhase)},
-	"eastron-sdm230":               {meter: true, build: eastron(singlePhase)},
-	"eastron-sdm630":               {meter: true, build: eastron(threePhase)},
-	"eastron-sdm72":                {meter: true, build: eastron(threePhaseNoVolts)},
+	"eastron-sdm120":               {meter: true, build: eastron(singlePhase, 32)},
+	"eastron-sdm220":               {meter: true, build: eastron(singlePhase, 0)},
+	"eastron-sdm230":               {meter: true, build: eastron(singlePhase, 43)},
+	"eastron-sdm630":               {meter: true, build: eastron(threePhase, 112)},
+	"eastron-sdm72":                {meter: true, build: eastron(threePhaseNoVolts, 132)},
 }
 
 // wirenBoardLine is how Wiren Board modules leave the factory: 9600 8N2.

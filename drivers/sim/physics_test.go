@@ -224,7 +224,7 @@ func TestMeterReadsWhatItsBusDraws(t *testing.T) {
 		{"62 registers at once", []byte{fnReadInput, 0, 0, 0, 62}, illegalValue},
 		{"half a float", []byte{fnReadInput, 0, 1, 0, 2}, illegalAddress},
 		{"phase voltage of the first SDM72", []byte{fnReadInput, 0, 0, 0, 2}, illegalAddress},
-		{"holding registers", []byte{fnReadHolding, 0, 0, 0, 1}, illegalFunction},
+		{"a holding register that it has not", []byte{fnReadHolding, 0, 0, 0, 1}, illegalAddress},
 	} {
 		if exc := r.refused(hour, 12, c.pdu...); exc != c.want {
 			t.Errorf("%s: exception %d, want %d", c.what, exc, c.want)

@@ -32,7 +32,7 @@ type space struct {
 	toggles   bool // a single coil write may carry 5500
 	combined  bool // serves mask write and read/write (functions 16 and 17)
 	limit     int  // registers per read; 0 means 125
-	wholePair bool // registers come as 32-bit values: only whole ones are read
+	wholePair bool // input registers are 32-bit values: only whole ones are read
 }
 
 // at puts a cell at an address.
@@ -69,7 +69,7 @@ func (sp *space) serves(fn byte) bool {
 
 // check reports whether count cells from addr can all be read.
 func (sp *space) check(_ time.Time, tab table, addr, count int) exception {
-	if sp.wholePair && (addr%2 != 0 || count%2 != 0) {
+	if sp.wholePair && tab == input && (addr%2 != 0 || count%2 != 0) {
 		return illegalAddress
 	}
 	for i := range count {

@@ -29,6 +29,7 @@ func (u *unit) watched() {
 // to 5 ms per percent, half a second from end to end.
 func buildMDM3(u *unit, _ *fitting) error {
 	u.watched()
+	u.wirenBoard("WBMD3")
 	for n := range 3 {
 		up, down := uint16(5), uint16(5)
 		l := &lamp{nominal: 75, standby: 0.5, rampUp: &up, rampDown: &down}
@@ -55,6 +56,7 @@ func buildMDM3(u *unit, _ *fitting) error {
 // Source: wirenboard/wb-mqtt-serial 2.260.3. Choice of this model: the outputs in
 // mV are read only.
 func buildMAO4(u *unit, _ *fitting) error {
+	u.wirenBoard("WBMAO4")
 	kind := uint16(1)
 	u.at(holding, 10, stored(&kind, upTo(1)))
 	for n := range 4 {

@@ -35,6 +35,7 @@ func ledStrip(mode uint16) func(*unit, *fitting) error {
 	return func(u *unit, f *fitting) error {
 		s := &strip{unit: u, mode: mode, pace: 5}
 		u.watched()
+		u.wirenBoard("")
 		u.at(holding, 4000, stored(&s.mode, within(mode, mode)))
 		u.at(input, 400, fixed(35))
 		u.at(input, 402, fixed(0))

@@ -20,6 +20,7 @@ import (
 // travel; relay coils of such a pair refuse writes with exception 03; writing 0 to
 // the coil of the direction that runs stops the motor.
 func buildMR6C(u *unit, f *fitting) error {
+	u.wirenBoard("WBMR6C")
 	pairs := make([]*pair, 3)
 	for p := range pairs {
 		pairs[p] = newPair(u, f, p)
