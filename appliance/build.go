@@ -116,6 +116,7 @@ func (b *builder) open(cfg BusConfig) *bus {
 	}
 	target = newBus(cfg, opened, b.c.state)
 	target.begin = b.c.beginInternal
+	target.groups = newGrouping(target, b.c.book)
 	target.trials = &b.c.trials
 	b.adopt(target)
 	return target
@@ -144,6 +145,7 @@ func (b *builder) busOf(cfg BusConfig) *Bus {
 
 // adopt takes what a bus's driver made of the entries.
 func (b *builder) adopt(bus *bus) {
+	bus.groups.heed(b.site.Clusters)
 	for id, err := range bus.opened.BrokenNodes {
 		b.breakNode(id, err)
 	}

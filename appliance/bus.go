@@ -51,6 +51,7 @@ type bus struct {
 	scans    chan *scanJob
 	errand   *errand
 	errands  chan *errand
+	groups   *grouping // nil: the driver knows no groups
 	shown    time.Time
 }
 
@@ -164,6 +165,7 @@ func (b *bus) run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	defer b.shutdown()
+	b.groups.recall()
 	for ctx.Err() == nil {
 		now := time.Now()
 		b.checkLink(now)
@@ -200,6 +202,7 @@ func (b *bus) shutdown() {
 	}
 	b.works = nil
 	b.endScan(context.Canceled)
+	b.groups.busDown(errors.New("the bus was closed"))
 }
 
 // checkLink notices that the port went or came.
@@ -220,6 +223,7 @@ func (b *bus) checkLink(now time.Time) {
 	case why != nil && (b.up || b.why == nil || b.why.Error() != why.Error()):
 		b.up, b.why = false, why
 		b.failAll(fmt.Errorf("%w: %v", ErrBusDown, why))
+		b.groups.busDown(why)
 		for _, d := range b.devices {
 			d.online = false
 			b.state.setOnline(d.nodes, false, time.Time{})

@@ -31,6 +31,9 @@ type Options struct {
 	Drivers map[string]OpenFunc
 	// Journal keeps last state and ledger; nil: they end with the process.
 	Journal Journal
+	// GroupBook keeps which group belongs to which cluster; nil: it ends with the
+	// process.
+	GroupBook GroupBook
 	// DataDir is handed to drivers for installers' own files.
 	DataDir string
 	Log     *slog.Logger
@@ -41,6 +44,7 @@ type Controller struct {
 	opts   Options
 	state  *state
 	ledger ledger
+	book   *groupBook
 	seq    atomic.Uint64
 	active atomic.Int32 // commands under way
 	trials trials
@@ -56,7 +60,7 @@ func New(opts Options) *Controller {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	c := &Controller{opts: opts, state: newState()}
+	c := &Controller{opts: opts, state: newState(), book: newGroupBook(opts.GroupBook, opts.Log)}
 	c.buses.Store(&map[UUID]*bus{})
 	return c
 }
@@ -67,6 +71,9 @@ func (c *Controller) Snapshot() *Snapshot { return c.state.current.Load() }
 // Restore fills in what the journal knows from before the restart, marked as such.
 // Call it after the first Apply and before Run. Nothing moves by itself.
 func (c *Controller) Restore(ctx context.Context) error {
+	if err := c.book.load(ctx); err != nil {
+		return fmt.Errorf("load groups: %w", err)
+	}
 	if c.opts.Journal == nil {
 		return nil
 	}
@@ -166,6 +173,7 @@ func (c *Controller) Run(ctx context.Context) error {
 	c.mu.Unlock()
 
 	c.wg.Go(func() { c.publishLoop(ctx) })
+	c.wg.Go(func() { c.book.run(ctx) })
 	c.keepJournal(ctx)
 	c.wg.Wait()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), journalEvery)

@@ -61,6 +61,10 @@ func (b *bus) next(now time.Time) (*task, time.Duration) {
 			b.scanTurn = false
 			return t, 0
 		}
+		if t := b.groups.next(now, false); t != nil {
+			b.scanTurn = false
+			return t, 0
+		}
 	}
 	p, at := b.schedule.pick(now, func(p *pollState) bool {
 		d := b.device(p.Device)
@@ -75,6 +79,9 @@ func (b *bus) next(now time.Time) (*task, time.Duration) {
 	}
 	if mayScan {
 		if t := b.nextScan(); t != nil {
+			return t, 0
+		}
+		if t := b.groups.next(now, true); t != nil {
 			return t, 0
 		}
 	}
@@ -221,6 +228,7 @@ func (b *bus) account(t *task, res Result, err error, now time.Time) {
 	switch {
 	case err == nil, errors.Is(err, ErrRefused), errors.Is(err, ErrBusy):
 		if d.success(now) {
+			b.groups.cameBack(e.Device)
 			b.state.setOnline(d.nodes, true, now)
 			b.log.Info("device answers", "device", e.Device)
 		}
@@ -232,6 +240,7 @@ func (b *bus) account(t *task, res Result, err error, now time.Time) {
 			d.rest(t.write, now.Add(e.Late))
 		}
 		if d.failure(now) {
+			b.groups.lostDevice(e.Device)
 			b.state.setOnline(d.nodes, false, time.Time{})
 			b.log.Warn("device is offline", "device", e.Device, "why", err)
 		}

@@ -194,6 +194,7 @@ func (b *bus) judge(w *work, readErr error, now time.Time) {
 			fading = true
 			return false
 		case b.repairable(w, want, ok):
+			b.groups.doubt(w, want.Ref)
 			wants, members = append(wants, want), append(members, m)
 		case ok:
 			w.run.fail(m, mismatch(want.Values, got))

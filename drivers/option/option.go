@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"svc.internal/controller/appliance"
 )
 
 // Setter takes one option's text or says what is wrong with it and what is allowed.
@@ -78,6 +80,18 @@ func Choice(to *string, allowed ...string) Setter {
 			return fmt.Errorf("is %q, allowed: %s", text, strings.Join(allowed, ", "))
 		}
 		*to = text
+		return nil
+	}
+}
+
+// Groups reads what the site allows with the group tables of a bus.
+func Groups(to *appliance.GroupMode) Setter {
+	return func(text string) error {
+		var word string
+		if err := Choice(&word, "use", "keep", "off")(text); err != nil {
+			return err
+		}
+		*to = map[string]appliance.GroupMode{"use": appliance.GroupsUsed, "keep": appliance.GroupsKept, "off": appliance.GroupsOff}[word]
 		return nil
 	}
 }

@@ -17,6 +17,7 @@ var (
 	_ appliance.Linker     = (*Driver)(nil)
 	_ appliance.Scanner    = (*Driver)(nil)
 	_ appliance.Identifier = (*Driver)(nil)
+	_ appliance.Grouper    = (*Driver)(nil)
 )
 
 // Driver speaks SDN on one bus.
@@ -32,9 +33,13 @@ type Driver struct {
 	motors map[Address]*motor
 	all    []*motor // ascending node
 	shades map[appliance.ID]*motor
-	groups map[Address]*group
-	// incomplete: there are motors on the bus that "all" must not move.
-	incomplete bool
+	// incomplete: there are motors on the bus that "all" must not move; broken: among
+	// them some that were set aside.
+	incomplete, broken bool
+	spoilt             map[Address]bool // groups that motors set aside are in
+
+	groups []group  // that commands may use
+	unsure []*motor // may be in any group
 
 	babble   error // the last time that the line never fell silent, and when
 	babbleAt time.Time
@@ -44,14 +49,13 @@ type Driver struct {
 	found   map[Address]*sighting
 	noise   int  // bytes that made no frame
 	intrude bool // another master with our address was seen, and told of
+	strange map[Address]strangeGroup
 }
 
-// group is a set of motors that one frame moves.
+// group is a set of motors that one frame moves: those that were read to hold it.
 type group struct {
 	address Address
 	members []*motor
-	// spoilt: a motor is in it that must not be moved along.
-	spoilt bool
 }
 
 // Run keeps the port open until ctx ends.

@@ -3,7 +3,6 @@ package sdn_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -227,25 +226,6 @@ func TestHostAddressIsAnOption(t *testing.T) {
 			t.Fatalf("sent from %06X", m.Message.Src)
 		}
 	}
-}
-
-func TestGroupTablesAreBroughtInStep(t *testing.T) {
-	t.Parallel()
-	list := fast(motors(2))
-	list[0].Groups = []string{"01.01.77", "01.01.05"} // one is a keypad's
-	h := build(t, plan{
-		sim: quick(list), options: map[string]string{"writeGroups": "true"}, fresh: appliance.Freshness{Power: 40 * time.Millisecond},
-		nodes: func(n []appliance.Node) {
-			n[0].Groups = []string{"01.01.05", "01.01.06"}
-			n[1].Groups = []string{"01.01.06"}
-		},
-	})
-	h.wait(20*time.Second, "the groups are there", func() bool {
-		d := h.sim.Devices()
-		return slices.Equal(d[0].Groups, []string{"01.01.77", "01.01.05", "01.01.06"}) && slices.Equal(d[1].Groups, []string{"01.01.06"})
-	})
-	h.awake()
-	h.must(kind(appliance.ShadeClose, everything))
 }
 
 func TestOneDeadMotorCostsTheOthersLittle(t *testing.T) {

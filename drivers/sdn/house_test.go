@@ -31,6 +31,7 @@ type house struct {
 	t   *testing.T
 	sim *sdnsim.Bus
 	ctl *appliance.Controller
+	of  appliance.Site
 }
 
 type plan struct {
@@ -40,6 +41,9 @@ type plan struct {
 	shades  func([]appliance.Shade) // changes before the start
 	strange int                     // the last motors are not in the site
 	fresh   appliance.Freshness
+	// unread: no table is known from before, as at the very first start.
+	unread bool
+	site   func(*appliance.Site) // changes before the start
 }
 
 // motors makes n motors with addresses 06.1A.00 and on.
@@ -74,11 +78,15 @@ func build(t *testing.T, p plan) *house {
 	if err := port.Link(path); err != nil {
 		t.Fatal(err)
 	}
-	h := &house{t: t, sim: sim, ctl: appliance.New(appliance.Options{
-		Drivers: map[string]appliance.OpenFunc{"sdn": sdn.Open}, Log: slog.New(slog.DiscardHandler),
-	})}
 	bus := appliance.Bus{UUID: appliance.NewUUID(), Name: "shades", Driver: "sdn", Port: path, Options: p.options}
 	bus.Line.BaudRate = p.sim.BaudRate
+	book := memory{bus.UUID: {}}
+	if !p.unread {
+		book[bus.UUID] = asHeld(sim)
+	}
+	h := &house{t: t, sim: sim, ctl: appliance.New(appliance.Options{
+		Drivers: map[string]appliance.OpenFunc{"sdn": sdn.Open}, GroupBook: book, Log: slog.New(slog.DiscardHandler),
+	})}
 	site := appliance.Site{Name: "house", Buses: []appliance.Bus{bus}}
 	site.Settings.Freshness = p.fresh
 	for i, m := range p.sim.Motors[:len(p.sim.Motors)-p.strange] {
@@ -97,7 +105,14 @@ func build(t *testing.T, p plan) *house {
 	if p.shades != nil {
 		p.shades(site.Shades)
 	}
+	if p.site != nil {
+		p.site(&site)
+	}
+	h.of = site
 	h.ctl.Apply(site, nil)
+	if err := h.ctl.Restore(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 2)
@@ -113,6 +128,24 @@ func build(t *testing.T, p plan) *house {
 		port.Close()
 	})
 	return h
+}
+
+// memory is what was known of groups before a restart.
+type memory map[appliance.UUID]appliance.BusGroups
+
+func (m memory) LoadGroups(context.Context) (map[appliance.UUID]appliance.BusGroups, error) {
+	return m, nil
+}
+
+// SaveGroups keeps nothing: these houses start once.
+func (memory) SaveGroups(context.Context, appliance.UUID, appliance.BusGroups) error { return nil }
+
+// asHeld are the tables as the motors have them.
+func asHeld(sim *sdnsim.Bus) (groups appliance.BusGroups) {
+	for _, d := range sim.Devices() {
+		groups.Tables = append(groups.Tables, appliance.GroupTable{Device: d.Address, Held: d.Groups, Known: true})
+	}
+	return groups
 }
 
 // wait fails the test if a condition does not come true in time.

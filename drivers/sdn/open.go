@@ -29,8 +29,8 @@ func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
 	}
 	d := &Driver{
 		name: cfg.Bus.Name, options: options, log: cfg.Log, report: cfg.Report,
-		motors: make(map[Address]*motor), shades: make(map[appliance.ID]*motor), groups: make(map[Address]*group),
-		found: make(map[Address]*sighting),
+		motors: make(map[Address]*motor), shades: make(map[appliance.ID]*motor), spoilt: make(map[Address]bool),
+		found: make(map[Address]*sighting), strange: make(map[Address]strangeGroup),
 	}
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)
@@ -54,7 +54,9 @@ func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
 	}
 	d.placeNodes(cfg.Nodes, &o)
 	d.placeShades(cfg.Shades, &o)
-	d.settle()
+	for _, m := range d.all {
+		d.incomplete = d.incomplete || m.shade == 0
+	}
 	return o, nil
 }
 
@@ -121,10 +123,10 @@ func parseGroups(texts []string) ([]Address, error) {
 // spoilGroups keeps groups from being used that a motor is in which cannot be
 // commanded: it would move along unasked.
 func (d *Driver) spoilGroups(n appliance.Node) {
-	d.incomplete = true
+	d.incomplete, d.broken = true, true
 	for _, text := range n.Groups {
 		if g, err := ParseAddress(text); err == nil {
-			d.group(g).spoilt = true
+			d.spoilt[g] = true
 		}
 	}
 }
@@ -151,23 +153,4 @@ func (d *Driver) placeShades(shades []appliance.Shade, o *appliance.Opened) {
 		d.shades[s.ID] = m
 		o.Shades[s.ID] = appliance.Channel{Abilities: appliance.CanMove | appliance.CanPosition, PositionMeasured: true}
 	}
-}
-
-// settle finds out which motors each group moves.
-func (d *Driver) settle() {
-	for _, m := range d.all {
-		d.incomplete = d.incomplete || m.shade == 0
-		for _, g := range m.groups {
-			in := d.group(g)
-			in.members = append(in.members, m)
-			in.spoilt = in.spoilt || m.shade == 0
-		}
-	}
-}
-
-func (d *Driver) group(a Address) *group {
-	if d.groups[a] == nil {
-		d.groups[a] = &group{address: a}
-	}
-	return d.groups[a]
 }

@@ -2,6 +2,8 @@ package sdn
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -114,7 +116,23 @@ func fleet(t *testing.T, options map[string]string, groups ...string) *Driver {
 	if err != nil || len(o.BrokenNodes)+len(o.BrokenShades) > 0 {
 		t.Fatal(err, o.BrokenNodes, o.BrokenShades)
 	}
-	return o.Driver.(*Driver)
+	d := o.Driver.(*Driver)
+	d.UseGroups(asDeclared(d))
+	return d
+}
+
+// asDeclared is what may be used when all tables are as the site says.
+func asDeclared(d *Driver) (use appliance.GroupUse) {
+	members := make(map[string][]string)
+	for _, m := range d.all {
+		for _, g := range m.groups {
+			members[g.String()] = append(members[g.String()], m.key)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		use.Groups = append(use.Groups, appliance.Group{Name: name, Members: members[name]})
+	}
+	return use
 }
 
 func want(motion appliance.Motion, p appliance.Position, motors ...int) (list []appliance.Want) {
@@ -192,7 +210,9 @@ func TestNothingMovesAlongUnasked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, chain := range o.Driver.Plan(want(appliance.Open, 0, 0, 1)) {
+		d := o.Driver.(*Driver)
+		d.UseGroups(asDeclared(d))
+		for _, chain := range d.Plan(want(appliance.Open, 0, 0, 1)) {
 			if chain.Group {
 				t.Errorf("%s: moved by a group frame", what)
 			}
@@ -201,6 +221,48 @@ func TestNothingMovesAlongUnasked(t *testing.T) {
 	check("a motor without a shade")
 	nodes[2].Profile = "unheard-of"
 	check("a quarantined motor")
+}
+
+// A motor whose table is not known may be in any group.
+func TestUnknownTableKeepsGroupsFromBeingUsed(t *testing.T) {
+	const a = "01.01.01"
+	d := fleet(t, map[string]string{"broadcast": "false"}, a, a, a, "")
+	use := asDeclared(d)
+	use.Groups[0].Members = use.Groups[0].Members[:2]
+	use.Unsure = []string{"06.1A.02"}
+	d.UseGroups(use)
+	if chains := d.Plan(want(appliance.Open, 0, 0, 1)); len(chains) != 2 {
+		t.Errorf("%d chains for two of the group, want one each: the third may hold it", len(chains))
+	}
+	if chains := d.Plan(want(appliance.Open, 0, 0, 1, 2)); len(chains) != 2 || !chains[0].Group || len(chains[0].Wants) != 2 {
+		t.Errorf("%d chains, want the group for those that are known to hold it, and one frame", len(chains))
+	}
+	d.UseGroups(appliance.GroupUse{})
+	if chains := d.Plan(want(appliance.Open, 0, 0, 1, 2)); len(chains) != 3 {
+		t.Errorf("%d chains although no table is known", len(chains))
+	}
+}
+
+func TestGroupTableIsChangedByTheFewestWrites(t *testing.T) {
+	one, two, three, keypad := Address{1, 1, 1}, Address{1, 1, 2}, Address{1, 1, 3}, Address{1, 1, 0x77}
+	table := groupTable{entries: [maxGroups]Address{keypad, one, Nobody, one}, size: 5}
+	for _, tc := range []struct {
+		name        string
+		join, leave []string
+		want        []groupChange
+	}{
+		{"nothing", nil, nil, nil},
+		{"one more takes the first free entry", []string{two.String()}, nil, []groupChange{{2, two}}},
+		{"one that takes another's place", []string{two.String()}, []string{one.String()}, []groupChange{{1, two}, {3, Nobody}}},
+		{"one that was there twice", nil, []string{one.String()}, []groupChange{{1, Nobody}, {3, Nobody}}},
+		{"two into two", []string{two.String(), three.String()}, []string{one.String()}, []groupChange{{1, two}, {3, three}}},
+		{"more than there is room for", []string{"01.01.10", "01.01.11", "01.01.12"}, nil,
+			[]groupChange{{2, Address{1, 1, 0x10}}, {4, Address{1, 1, 0x11}}}},
+	} {
+		if got := table.changes(tc.join, tc.leave); !slices.Equal(got, tc.want) {
+			t.Errorf("%s: %v, want %v", tc.name, got, tc.want)
+		}
+	}
 }
 
 func TestUnknownShadesAndMotionsAreRefused(t *testing.T) {

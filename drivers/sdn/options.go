@@ -15,7 +15,7 @@ type busOptions struct {
 	responseTimeout time.Duration // from the end of a request to the beginning of the answer
 	echo            bool          // the adapter returns what is sent
 	broadcast       bool          // "all" may be sent to everybody
-	writeGroups     bool          // the motors' group tables are brought in step with the site
+	groups          appliance.GroupMode
 }
 
 func readBusOptions(texts map[string]string) (busOptions, error) {
@@ -29,7 +29,7 @@ func readBusOptions(texts map[string]string) (busOptions, error) {
 		"responseTimeout": option.Span(&o.responseTimeout, 255*time.Millisecond, 2*time.Second),
 		"echo":            option.Flag(&o.echo),
 		"broadcast":       option.Flag(&o.broadcast),
-		"writeGroups":     option.Flag(&o.writeGroups),
+		"groups":          option.Groups(&o.groups),
 	})
 	return o, err
 }

@@ -125,6 +125,9 @@ func (d *Driver) follow(f Frame, now time.Time) {
 	}
 	var readings []appliance.Reading
 	d.mu.Lock()
+	if f.Destination == Nobody {
+		d.noteGroup(f.Source, false, true)
+	}
 	for _, m := range d.addressed(f) {
 		m.sent(false, -1, now)
 		readings = append(readings, m.readings(appliance.Values{Has: appliance.CanMove, Motion: appliance.Moving}, now)...)
@@ -133,15 +136,20 @@ func (d *Driver) follow(f Frame, now time.Time) {
 	d.tellCore(readings)
 }
 
-// addressed lists the motors of ours that a frame is for.
+// addressed lists the motors of ours that a frame is for. Called with the driver's
+// lock held.
 func (d *Driver) addressed(f Frame) []*motor {
 	switch {
 	case f.Destination == Everybody:
 		return d.all
 	case f.Destination == Nobody && f.Source.IsGroup():
-		if g := d.groups[f.Source]; g != nil {
-			return g.members
+		var members []*motor
+		for _, m := range d.all {
+			if m.holds(f.Source) {
+				members = append(members, m)
+			}
 		}
+		return members
 	case d.motors[f.Destination] != nil:
 		return []*motor{d.motors[f.Destination]}
 	}

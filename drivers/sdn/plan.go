@@ -144,7 +144,11 @@ func (d *Driver) planAlike(o order, wishes []wish) []appliance.Chain {
 	for _, w := range wishes {
 		left[w.motor] = w
 	}
-	for g := d.largestGroup(left); g != nil; g = d.largestGroup(left) {
+	groups := d.groups
+	if slices.ContainsFunc(d.unsure, func(m *motor) bool { _, ok := left[m]; return !ok }) {
+		groups = nil // a motor that must not move may be in any of them
+	}
+	for g := largestGroup(groups, left); g != nil; g = largestGroup(groups, left) {
 		members := make([]wish, 0, len(g.members))
 		for _, m := range g.members {
 			members = append(members, left[m])
@@ -161,18 +165,13 @@ func (d *Driver) planAlike(o order, wishes []wish) []appliance.Chain {
 }
 
 // largestGroup finds the group that moves the most of these motors and no other;
-// nil if a group is no gain.
-func (d *Driver) largestGroup(motors map[*motor]wish) *group {
+// nil if a group is no gain. Groups come in the order of their names.
+func largestGroup(groups []group, motors map[*motor]wish) *group {
 	var best *group
-	for _, g := range d.groups {
-		covered := !g.spoilt && !slices.ContainsFunc(g.members, func(m *motor) bool { _, ok := motors[m]; return !ok })
-		if !covered || len(g.members) < 2 {
-			continue
-		}
-		more := best == nil || len(g.members) > len(best.members)
-		same := !more && len(g.members) == len(best.members)
-		if more || same && g.address.String() < best.address.String() {
-			best = g
+	for i, g := range groups {
+		covered := !slices.ContainsFunc(g.members, func(m *motor) bool { _, ok := motors[m]; return !ok })
+		if covered && len(g.members) > 1 && (best == nil || len(g.members) > len(best.members)) {
+			best = &groups[i]
 		}
 	}
 	return best

@@ -2,7 +2,6 @@ package sdn
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -23,7 +22,7 @@ func (d *Driver) Polls() []appliance.Poll {
 		// The status first: a position tells where a motor stands only if it is known
 		// to stand.
 		polls = append(polls,
-			appliance.Poll{Class: appliance.ClassPower, Exchange: d.lookAfter(m)},
+			appliance.Poll{Class: appliance.ClassPower, Exchange: d.exchange(d.statusOf(m))},
 			appliance.Poll{Class: appliance.ClassShade, Refs: refs, Exchange: d.watch(m)})
 	}
 	return polls
@@ -37,27 +36,6 @@ func (d *Driver) watch(m *motor) appliance.Exchange {
 			return d.ask(ctx, y, d.statusOf(m))
 		}
 		return d.ask(ctx, y, d.positionOf(m))
-	}
-	return e
-}
-
-// lookAfter asks for the status, and now and then looks after the group table.
-func (d *Driver) lookAfter(m *motor) appliance.Exchange {
-	e := d.exchange(d.statusOf(m))
-	turn := 0
-	e.Do = func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
-		turn++
-		q, ok := d.tidyGroups(m)
-		if !ok || turn%2 == 1 {
-			return d.ask(ctx, y, d.statusOf(m))
-		}
-		res, err := d.ask(ctx, y, q)
-		if errors.Is(err, appliance.ErrRefused) {
-			m.table.refused = true
-			d.log.Warn("shade motor keeps its group table to itself", "why", err)
-			return res, nil
-		}
-		return res, err
 	}
 	return e
 }

@@ -105,13 +105,18 @@ func (d *Driver) SetGroup(a Address, index int, g Address) (appliance.Exchange, 
 // are [Nobody].
 func (d *Driver) ReadGroup(a Address, index int, to *Address) appliance.Exchange {
 	m := d.motorAt(a)
-	q := d.readGroup(m, index)
+	var entry Address
+	q := d.readGroup(m, index, &entry)
 	take := q.then
 	q.then = func(f Frame, at time.Time) ([]appliance.Reading, error) {
 		readings, err := take(f, at)
 		if err == nil {
-			if *to = m.table.entries[index]; unusedEntry(*to) {
+			if *to = entry; unusedEntry(entry) {
 				*to = Nobody
+			} else if d.motors[a] == nil {
+				d.mu.Lock()
+				d.noteGroup(entry, true, false)
+				d.mu.Unlock()
 			}
 		}
 		return readings, err

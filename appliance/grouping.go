@@ -1,0 +1,364 @@
+package appliance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// groupTurn is how often an exchange about groups may go before a poll that is
+	// due. Otherwise they take the time that nobody wants, so that a start makes no
+	// storm.
+	groupTurn = time.Second
+	// Tables are read again after groupAge, but so rarely that it costs no more than
+	// one part in groupShare of the bus.
+	groupAge   = 5 * time.Minute
+	groupShare = 100
+	// groupDoubt is how old a table must be to be read again because a device missed
+	// a group frame. It doubles each time that nothing was wrong with the table, to
+	// groupPauseMost: on a bad line frames are missed often.
+	groupDoubt = 5 * time.Second
+	// groupTries of one exchange before the device is left alone for a while, from
+	// groupPause, doubling, to groupPauseMost.
+	groupTries     = 3
+	groupPause     = time.Minute
+	groupPauseMost = time.Hour
+	groupBusyPause = 500 * time.Millisecond
+	// Tables are kept in memory that wears out. Without an installer's order a
+	// device gets no more than groupWrites entries written in groupDay, and after
+	// groupFailures writes that it did not keep it is left alone for as long.
+	groupWrites   = 32
+	groupFailures = 3
+	groupDay      = 24 * time.Hour
+	// groupSaveEvery bounds how often tables that were only read are written down.
+	groupSaveEvery = 10 * time.Second
+)
+
+// grouping keeps the group tables of one bus. A nil *grouping does nothing: its
+// driver knows no groups.
+type grouping struct {
+	bus    *bus
+	driver Grouper
+	space  GroupSpace
+	book   *groupBook
+
+	mu       sync.Mutex
+	clusters []Cluster // of the site in force
+	news     bool      // clusters are newer than parties
+	incoming *groupOrder
+	view     Grouping
+
+	// What follows belongs to the bus's goroutine.
+	devices  []*groupDevice // in the order of their nodes
+	byName   map[string]*groupDevice
+	parties  []party
+	claims   []GroupClaim
+	leaving  []string
+	unsaved  bool // claims or tables are newer than the book
+	savedAt  time.Time
+	saving   *groupSave
+	allotted bool // claims are in step with parties and what is known
+	surveyed bool
+	surveyAt time.Time // not before
+	job      *groupJob
+	order    *groupOrder
+	turnAt   time.Time // of the last exchange
+	use      GroupUse
+	shownAt  time.Time
+	dirty    bool // use and view are out of date
+}
+
+// groupDevice is one device and what is known of its table.
+type groupDevice struct {
+	name   string
+	held   []string
+	known  bool
+	fresh  bool // read since the bus was opened, or since it came back
+	lost   bool // it went offline: another one may come back in its place
+	readAt time.Time
+	cost   time.Duration // bus time that reading took
+	due    time.Time     // not asked before
+	fails  int           // in a row, of reading
+	missed int           // writes in a row that it did not keep
+	doubts int           // how often it was read again in vain after a frame that it missed
+	armed  bool          // the book says that its table is not known
+	// refuses: it keeps its table to itself; the declaration is all there is.
+	refuses bool
+	writes  int // without an order, since
+	since   time.Time
+	trouble string
+}
+
+// groupSave is a write of the book under way. The book's goroutine closes it.
+type groupSave struct {
+	done   atomic.Bool
+	failed atomic.Bool
+}
+
+// groupOrder is an installer's order to bring the tables in step now.
+type groupOrder struct {
+	ctx   context.Context
+	step  func(GroupProgress)
+	done  chan error // holds one
+	since time.Time
+	tried map[string]bool // devices that were written, or could not be read
+}
+
+func newGrouping(b *bus, book *groupBook) *grouping {
+	driver, ok := b.driver.(Grouper)
+	if !ok {
+		return nil
+	}
+	g := &grouping{bus: b, driver: driver, space: driver.GroupSpace(), book: book, byName: map[string]*groupDevice{}, dirty: true}
+	for _, n := range b.config.Nodes {
+		name, ok := b.opened.Device[n.ID]
+		if !ok || g.byName[name] != nil {
+			continue
+		}
+		d := &groupDevice{name: name}
+		g.devices = append(g.devices, d)
+		g.byName[name] = d
+	}
+	return g
+}
+
+// heed takes the clusters of a site that is put in force. Safe from any goroutine.
+func (g *grouping) heed(clusters []Cluster) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.clusters, g.news = clusters, true
+}
+
+// submit hands over an installer's order, one at a time.
+func (g *grouping) submit(o *groupOrder) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.incoming != nil && g.incoming.ctx.Err() == nil {
+		return fmt.Errorf("%w: its groups are being written already", ErrBusy)
+	}
+	g.incoming = o
+	return nil
+}
+
+// shown is how things stood when they were last looked at.
+func (g *grouping) shown() Grouping {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	v := g.view
+	v.Clusters, v.Devices = slices.Clone(v.Clusters), slices.Clone(v.Devices)
+	return v
+}
+
+// recall takes over what was known before the restart.
+func (g *grouping) recall() {
+	if g == nil || g.space.Mode == GroupsOff {
+		return
+	}
+	memory := g.book.of(g.bus.config.Bus.UUID)
+	g.claims, g.leaving = slices.Clone(memory.Claims), slices.Clone(memory.Leaving)
+	for _, t := range memory.Tables {
+		if d := g.byName[t.Device]; d != nil {
+			d.held, d.known, d.writes, d.since = t.Held, t.Known, t.Writes, t.Since
+		}
+	}
+	g.show(time.Now())
+}
+
+// cameBack is told that a device answers which was not online.
+func (g *grouping) cameBack(device string) {
+	if g == nil {
+		return
+	}
+	if d := g.byName[device]; d != nil {
+		if d.lost {
+			d.known, d.refuses = false, false // it may be another one
+		}
+		d.fresh, d.lost, d.fails, d.due = false, false, 0, time.Time{}
+		g.allotted, g.dirty = false, true
+		g.show(time.Now())
+	}
+}
+
+// lostDevice is told that a device went offline.
+func (g *grouping) lostDevice(device string) {
+	if g == nil {
+		return
+	}
+	if d := g.byName[device]; d != nil {
+		d.lost, g.dirty = true, true
+	}
+}
+
+// doubt is told that a member did not do what a group frame said.
+func (g *grouping) doubt(w *work, ref Ref) {
+	if g == nil || !w.chain.Group || w.repairs > 0 || len(w.chain.Wants) < 2 {
+		return
+	}
+	if m := g.bus.movers[ref.Shade]; m != nil {
+		ref.Node = m.shade.Node
+	}
+	on := g.bus.deviceOf[ref.Node]
+	if on == nil {
+		return
+	}
+	d := g.byName[on.name]
+	if d == nil || d.refuses || time.Since(d.readAt) < min(groupDoubt<<min(d.doubts, 12), groupPauseMost) {
+		return
+	}
+	d.doubts++
+	d.fresh, d.known, g.dirty = false, false, true
+	g.show(time.Now())
+}
+
+// busDown ends what cannot go on.
+func (g *grouping) busDown(why error) {
+	if g == nil {
+		return
+	}
+	g.drop()
+	g.takeNews(time.Now())
+	g.endOrder(fmt.Errorf("%w: %v", ErrBusDown, why))
+	g.dirty = true
+}
+
+// answers reports whether a device is there; judged, whether that is known.
+func (g *grouping) answers(d *groupDevice) (answers, judged bool) {
+	on := g.bus.device(d.name)
+	return on.online && !on.suspect(), on.online || on.suspect()
+}
+
+// may reports whether tables may be written at all.
+func (g *grouping) may() bool { return g.space.Mode == GroupsKept || g.order != nil }
+
+// takeNews takes what other goroutines handed over.
+func (g *grouping) takeNews(now time.Time) {
+	g.mu.Lock()
+	clusters, news, order := g.clusters, g.news, g.incoming
+	g.news = false
+	g.mu.Unlock()
+	if news {
+		g.parties = g.partiesOf(clusters)
+		g.allotted, g.dirty = false, true
+	}
+	if order != nil && g.order == nil {
+		order.since, order.tried = now, map[string]bool{}
+		g.order, g.surveyed, g.surveyAt, g.allotted = order, false, time.Time{}, false
+	}
+	if g.order != nil && g.order.ctx.Err() != nil {
+		g.endOrder(g.order.ctx.Err())
+	}
+	if s := g.saving; s != nil && s.done.Load() {
+		if g.saving = nil; s.failed.Load() {
+			g.unsaved = true
+		}
+	}
+}
+
+// endOrder tells whoever waits.
+func (g *grouping) endOrder(err error) {
+	if g.order == nil {
+		return
+	}
+	g.order.done <- err
+	g.mu.Lock()
+	if g.incoming == g.order {
+		g.incoming = nil
+	}
+	g.mu.Unlock()
+	g.order = nil
+}
+
+func (g *grouping) tell(device, what string) {
+	if g.order != nil {
+		g.order.step(GroupProgress{device, what})
+	}
+}
+
+// next is what groups need next, if anything. idle says that nothing else is due.
+func (g *grouping) next(now time.Time, idle bool) *task {
+	if g == nil || g.space.Mode == GroupsOff {
+		return nil
+	}
+	g.takeNews(now)
+	defer g.show(now)
+	if !idle && now.Sub(g.turnAt) < groupTurn {
+		return nil
+	}
+	for {
+		if g.job == nil {
+			if g.job = g.choose(now); g.job == nil {
+				return nil
+			}
+		}
+		j := g.job
+		if j.step == nil {
+			step, ok := j.next()
+			if !ok {
+				g.finish(j, now)
+				continue
+			}
+			j.step, j.tries = &step, 0
+		}
+		if later(j.notBefore, g.bus.device(j.step.Device).restReads).After(now) {
+			return nil
+		}
+		g.turnAt = now
+		return &task{exchange: j.step, settle: func(res Result, err error, now time.Time) { g.settle(j, res, err, now) }}
+	}
+}
+
+// save writes down what must outlive a restart, if nothing is being written.
+func (g *grouping) save(now time.Time) {
+	if g.saving != nil {
+		return
+	}
+	memory := BusGroups{Claims: slices.Clone(g.claims), Leaving: slices.Clone(g.leaving)}
+	for _, d := range g.devices {
+		known := d.known && !d.armed
+		if known || d.writes > 0 {
+			memory.Tables = append(memory.Tables, GroupTable{Device: d.name, Held: d.held, Known: known, Writes: d.writes, Since: d.since})
+		}
+	}
+	s := &groupSave{}
+	g.saving, g.unsaved, g.savedAt = s, false, now
+	g.book.put(g.bus.config.Bus.UUID, memory, func(err error) {
+		s.failed.Store(err != nil)
+		s.done.Store(true)
+		g.bus.poke()
+	})
+}
+
+// settle judges an exchange.
+func (g *grouping) settle(j *groupJob, res Result, err error, now time.Time) {
+	switch {
+	case g.job != j:
+		return // ended meanwhile
+	case errors.Is(err, ErrPreempted) && res.Sent.IsZero():
+		return // again later
+	case err == nil:
+		j.cost += j.step.Airtime
+		j.step = nil
+		return
+	case j.kind == surveying && !errors.Is(err, ErrBusDown):
+		j.step = nil // who does not tell is not asked again
+		return
+	case errors.Is(err, ErrBusy) && j.tries < 2*groupTries:
+		j.tries++
+		j.notBefore = now.Add(groupBusyPause)
+		return
+	case errors.Is(err, ErrSilent) || errors.Is(err, ErrDamaged) || errors.Is(err, ErrPreempted):
+		if j.tries++; j.tries < groupTries {
+			return
+		}
+	}
+	g.drop()
+	g.failed(j, err, now)
+}
