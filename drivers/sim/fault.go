@@ -27,13 +27,15 @@ const (
 	FaultEcho        FaultKind = "echo"        // the adapter echoes what it sends
 	FaultForeign     FaultKind = "foreign"     // another unit's frame comes before the answer
 	FaultStuck       FaultKind = "stuck"       // acknowledges and does not move or change
-	FaultLamp        FaultKind = "lampFailure" // the lamp of DALI gear is broken
+	FaultLamp        FaultKind = "lampFailure" // the lamp is broken; not on Modbus
+	FaultDuplicate   FaultKind = "duplicate"   // a second device has the same address; not on Modbus
+	FaultBabble      FaultKind = "babble"      // a device talks without being asked and listens to nobody; not on Modbus
 	FaultUnplug      FaultKind = "unplug"      // the adapter is pulled, the gateway switched off, until the fault ends
 	FaultClose       FaultKind = "close"       // connections are cut once, or the adapter comes back at once
 )
 
 var faultKinds = []FaultKind{FaultDrop, FaultDropRequest, FaultDropAnswer, FaultDelay, FaultCorrupt, FaultRefuse,
-	FaultBusy, FaultSilent, FaultNoise, FaultEcho, FaultForeign, FaultStuck, FaultLamp, FaultUnplug, FaultClose}
+	FaultBusy, FaultSilent, FaultNoise, FaultEcho, FaultForeign, FaultStuck, FaultLamp, FaultDuplicate, FaultBabble, FaultUnplug, FaultClose}
 
 // Fault is something that goes wrong on demand. Faults of different kinds are
 // drawn one by one for every exchange.

@@ -42,6 +42,7 @@ type heard struct {
 	note  string
 	group bool // it addressed several devices
 	write bool // it was to change something
+	event bool // no frame of a master: a babbling device
 	// changes it was to make, whether or not a deaf device missed it.
 	changes []Change
 }
@@ -86,7 +87,11 @@ func (b *bus) collect() {
 			source = "broadcast"
 			note = joinNotes("to several", note)
 		}
-		b.log(h.at, Request, h.bytes, note, h.changes)
+		direction := Request
+		if h.event {
+			direction = Event
+		}
+		b.log(h.at, direction, h.bytes, note, h.changes)
 		if h.write {
 			b.writeLog.add(writeEntry{h.at, 0, source, h.bytes, h.changes})
 		}
@@ -165,8 +170,8 @@ func (b *bus) can(f Fault) (unit int, err error) {
 			return 0, fmt.Errorf("bus %s: %w", b.name, err)
 		}
 		return 0, nil
-	case f.Kind == FaultLamp:
-		return 0, fmt.Errorf("bus %s: kind %s is for DALI lines", b.name, f.Kind)
+	case f.Kind == FaultLamp || f.Kind == FaultDuplicate || f.Kind == FaultBabble:
+		return 0, fmt.Errorf("bus %s: kind %s is not for Modbus", b.name, f.Kind)
 	case f.Exception > maxException:
 		return 0, fmt.Errorf("exception %d: want 1 to %d", f.Exception, maxException)
 	case f.Address == "":

@@ -27,6 +27,8 @@ type sdnBus struct {
 	// What is in force; an unchanged motor is left alone, since a motor that is given
 	// other troubles forgets its lock.
 	troubles []sdnsim.Trouble
+	twins    []bool        // which motors have a second one at their address
+	babble   Fault         // the babbling in force; without kind: none
 	taken    int           // messages told of so far
 	ends     chan struct{} // ends the second master; nil: there is none
 }
@@ -53,7 +55,7 @@ func newSDN(site appliance.Bus, nodes []appliance.Node, shades []appliance.Shade
 		cfg.Motors = append(cfg.Motors, m)
 		p.shades, p.types = append(p.shades, shade), append(p.types, kind)
 	}
-	p.troubles = make([]sdnsim.Trouble, len(nodes))
+	p.troubles, p.twins = make([]sdnsim.Trouble, len(nodes)), make([]bool, len(nodes))
 	var err error
 	p.bus, err = sdnsim.New(cfg)
 	return p, err
@@ -102,10 +104,14 @@ func (p *sdnBus) heard() []heard {
 	if len(list) == 0 {
 		return nil
 	}
-	p.taken += len(list)
+	p.taken = list[len(list)-1].N + 1
 	held := p.bus.Devices()
 	out := make([]heard, len(list))
 	for i, h := range list {
+		if h.Babble != nil {
+			out[i] = heard{at: h.At, bytes: h.Babble, note: babbled, event: true}
+			continue
+		}
 		m := h.Message
 		out[i] = heard{at: h.At, bytes: m.Pack(), group: m.Dst == sdnAll || m.Dst == 0,
 			write: m.ID >= 0x01 && m.ID <= 0x04 || m.ID == 0x06 || m.ID&0xF0 == 0x50}
@@ -120,6 +126,9 @@ func (p *sdnBus) heard() []heard {
 }
 
 const sdnAll = 0xFFFFFF
+
+// babbled is the note of an event that is the talk of a babbling device.
+const babbled = "babble"
 
 // moved are the shades that a message sends somewhere.
 func (p *sdnBus) moved(m sdnsim.Message, held []sdnsim.Device) (out []Change) {
@@ -161,43 +170,63 @@ func sdnName(n uint32) string {
 }
 
 func (p *sdnBus) can(f Fault) error {
-	if f.Rate < 1 && f.Kind != FaultDropAnswer && f.Kind != FaultCorrupt && f.Kind != FaultForeign {
+	switch {
+	case f.Rate < 1 && !slices.Contains([]FaultKind{FaultDropRequest, FaultDropAnswer, FaultCorrupt, FaultForeign, FaultNoise, FaultBabble}, f.Kind):
 		return fmt.Errorf("rate: kind %s is always or never here", f.Kind)
-	}
-	if f.Address != "" && (f.Kind == FaultNoise || f.Kind == FaultEcho) {
+	case f.Rate == 1 && f.Kind == FaultBabble:
+		return fmt.Errorf("rate: a motor babbles for a part of the time, below 1; for a line that is never free take kind %s", FaultNoise)
+	case f.Address != "" && (f.Kind == FaultNoise || f.Kind == FaultEcho):
 		return fmt.Errorf("address: kind %s strikes a whole bus", f.Kind)
+	case f.Address == "" && (f.Kind == FaultBabble || f.Kind == FaultDuplicate):
+		return fmt.Errorf("address: kind %s strikes one motor", f.Kind)
 	}
-	return only(f, p.nodes, FaultSilent, FaultDropAnswer, FaultDelay, FaultCorrupt, FaultRefuse, FaultBusy, FaultStuck, FaultNoise, FaultEcho, FaultForeign)
+	return only(f, p.nodes, FaultSilent, FaultDropRequest, FaultDropAnswer, FaultDelay, FaultCorrupt, FaultRefuse, FaultBusy, FaultStuck,
+		FaultDuplicate, FaultBabble, FaultNoise, FaultEcho, FaultForeign)
 }
 
 // forEver is longer than any test.
 const forEver = 1000 * time.Hour
 
 func (p *sdnBus) afflict(faults []Fault) {
-	troubles := make([]sdnsim.Trouble, len(p.nodes))
+	troubles, twins := make([]sdnsim.Trouble, len(p.nodes)), make([]bool, len(p.nodes))
 	var echo bool
-	var babble time.Duration
+	var noise time.Duration
+	var babble Fault
 	var foreign []Fault
 	for _, f := range faults {
-		switch f.Kind {
-		case FaultEcho:
+		switch {
+		case f.Kind == FaultEcho:
 			echo = true
-		case FaultNoise:
-			babble = forEver
-		case FaultForeign:
+		case f.Kind == FaultNoise && f.Rate == 1:
+			noise = forEver
+		case f.Kind == FaultNoise || f.Kind == FaultBabble:
+			babble = f
+		case f.Kind == FaultForeign:
 			foreign = append(foreign, f)
 		}
 		for i, n := range p.nodes {
 			if f.Address == "" || f.Address == n.Address {
 				impair(&troubles[i], f)
+				twins[i] = twins[i] || f.Kind == FaultDuplicate
 			}
 		}
 	}
 	p.bus.Echo(echo)
-	p.bus.Babble(babble)
+	p.bus.Babble(noise)
+	// What follows fails for a motor that is not there only.
+	if babble.ID != p.babble.ID {
+		_ = p.bus.Chatter(babble.Address, babble.Rate)
+		p.babble = babble
+	}
+	for i, n := range p.nodes {
+		if twins[i] != p.twins[i] {
+			_ = p.bus.Duplicate(n.Address, twins[i])
+		}
+	}
+	p.twins = twins
 	for i, t := range troubles {
 		if t != p.troubles[i] {
-			_ = p.bus.SetTrouble(p.nodes[i].Address, t) // fails for a motor that is not there only
+			_ = p.bus.SetTrouble(p.nodes[i].Address, t)
 		}
 	}
 	p.troubles = troubles
@@ -216,6 +245,8 @@ func impair(t *sdnsim.Trouble, f Fault) {
 	switch f.Kind {
 	case FaultSilent:
 		t.Deaf = forEver
+	case FaultDropRequest:
+		t.Miss = math.Max(t.Miss, f.Rate)
 	case FaultDropAnswer:
 		t.Dumb = math.Max(t.Dumb, f.Rate)
 	case FaultCorrupt:
@@ -240,7 +271,7 @@ func impair(t *sdnsim.Trouble, f Fault) {
 // foreignEach is the pause between two questions of the second master at rate 1.
 const foreignEach = 250 * time.Millisecond
 
-// secondMaster asks motors where they are, without a look at who is talking.
+// secondMaster asks motors where they are, whenever the line is silent.
 func (p *sdnBus) secondMaster(f Fault, ends <-chan struct{}) {
 	tick := time.NewTicker(time.Duration(float64(foreignEach) / f.Rate))
 	defer tick.Stop()

@@ -3,6 +3,7 @@ package sdnsim
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 )
@@ -30,10 +31,13 @@ type Bus struct {
 	mu                sync.Mutex
 	rng               *rand.Rand
 	motors            []*motor
+	twins             []*motor // with the address of one of them, see Duplicate
 	counts            Counts
-	log               []Heard
+	log               []Heard // the last of them
+	heard             int     // messages so far
 	echo              bool
 	babbleUntil       time.Time
+	babbler           *babbler // nil: nobody babbles now and then
 	wire              line
 }
 
@@ -49,15 +53,29 @@ type Counts struct {
 	AckAskedOfMany      uint64 // a mistake of a master
 }
 
-// Heard is a message that a master sent.
+// Heard is a message that a master sent, or what a babbling device did.
 type Heard struct {
+	N       int       // messages before it
 	At      time.Time // when its last character was over
 	Message Message
 	Foreign bool // by the second master
+	// Babble is what came from a babbling device; Message is zero then. It took a
+	// character's time a byte until At.
+	Babble []byte
 }
 
-// heardMost bounds the record.
-const heardMost = 1 << 16
+// heardMost bounds the record: of more messages only the last are kept.
+const heardMost = 1 << 14
+
+// note adds to the record.
+func (b *Bus) note(h Heard) {
+	if len(b.log) == heardMost {
+		b.log = b.log[:copy(b.log, b.log[heardMost/4:])]
+	}
+	h.N = b.heard
+	b.heard++
+	b.log = append(b.log, h)
+}
 
 // New makes a bus at rest.
 func New(cfg Config) (*Bus, error) {
@@ -136,11 +154,9 @@ func (b *Bus) receive(at time.Time, f Message, foreign bool) {
 			b.counts.AckAskedOfMany++
 		}
 	}
-	if len(b.log) < heardMost {
-		b.log = append(b.log, Heard{At: at, Message: f, Foreign: foreign})
-	}
-	for _, m := range b.motors {
-		if !m.isFor(f) || m.deafUntil.After(at) {
+	b.note(Heard{At: at, Message: f, Foreign: foreign})
+	for _, m := range slices.Concat(b.motors, b.twins) {
+		if !m.isFor(f) || m.deafUntil.After(at) || m.miss > 0 && b.rng.Float64() < m.miss {
 			continue
 		}
 		m.frames++

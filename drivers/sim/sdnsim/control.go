@@ -58,11 +58,13 @@ func (b *Bus) Counts() Counts {
 	return b.counts
 }
 
-// Heard returns the messages of masters from the nth on.
+// Heard returns the messages of masters from the nth on, as far as they are kept:
+// the last few thousand are.
 func (b *Bus) Heard(n int) []Heard {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return slices.Clone(b.log[min(n, len(b.log)):])
+	forgotten := b.heard - len(b.log)
+	return slices.Clone(b.log[min(max(0, n-forgotten), len(b.log)):])
 }
 
 // each calls f for the motors with an address.
@@ -91,6 +93,7 @@ func (b *Bus) each(address string, f func(*motor, time.Time)) error {
 // Trouble is a fault of a motor. Zero values are none.
 type Trouble struct {
 	Deaf     time.Duration // hears nothing for so long
+	Miss     float64       // part of the frames that it does not hear
 	Dumb     float64       // part of its answers that are not given
 	Garble   float64       // part of its answers that are damaged
 	Late     time.Duration // answers so much later than it should
@@ -106,7 +109,7 @@ type Trouble struct {
 func (b *Bus) SetTrouble(address string, t Trouble) error {
 	return b.each(address, func(m *motor, now time.Time) {
 		m.deafUntil = now.Add(t.Deaf)
-		m.dumb, m.garble, m.slow = t.Dumb, t.Garble, t.Late
+		m.miss, m.dumb, m.garble, m.slow = t.Miss, t.Dumb, t.Garble, t.Late
 		m.refuse, m.busyFor, m.stuck = t.Refuse, t.Busy, t.Stuck
 		m.obstacleAt = t.Obstacle
 		if t.Obstacle <= 0 {
@@ -149,14 +152,17 @@ func (b *Bus) Press(address, button string) error {
 	return bad
 }
 
-// Say lets a second master send a message now. It does not look whether the line
-// is free.
+// Say lets a second master send a message as soon as the line is silent and no answer
+// is due, and again if it collided all the same.
 func (b *Bus) Say(m Message) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.wire.enqueue(&sending{bytes: m.Pack(), begin: time.Now(), foreign: true})
+	b.wire.enqueue(&sending{bytes: m.Pack(), begin: time.Now(), foreign: true, again: repeats, message: m})
 	b.poking()
 }
+
+// repeats of a frame that collides, by a second master.
+const repeats = 3
 
 // Noise puts bytes on the line that nobody meant.
 func (b *Bus) Noise(bytes []byte) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -23,9 +24,17 @@ type line struct {
 type sending struct {
 	bytes   []byte
 	begin   time.Time
-	done    int  // characters delivered
-	foreign bool // by a master: the motors hear it, too
+	done    int     // characters delivered
+	foreign bool    // by a master: the motors hear it, too
+	again   int     // by a master: how often it may say it again if it collides
+	own     bool    // the adapter's echo of what the client sends
+	message Message // of a master
+	babble  bool    // by a device that does not listen
 }
+
+// masterWaits is the silence that a second master waits for (integration guide 2019:
+// at least 10 ms before a request).
+const masterWaits = 10 * time.Millisecond
 
 // burst is how many characters an adapter hands over at once; the first comes
 // alone.
@@ -34,7 +43,22 @@ const burst = 8
 // partialGap is the silence after which half a frame is forgotten.
 const partialGap = 20 * time.Millisecond
 
+// clearWire forgets what was on the wire, and what was to be by now.
+func (b *Bus) clearWire() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	passed := time.Now().Add(-partialGap)
+	b.wire = line{queue: slices.DeleteFunc(b.wire.queue, func(s *sending) bool { return s.begin.Before(passed) })}
+}
+
+// queueMost bounds what waits to be said, as by a second master while nobody serves
+// the bus.
+const queueMost = 64
+
 func (l *line) enqueue(s *sending) {
+	if len(l.queue) == queueMost {
+		return
+	}
 	i := len(l.queue)
 	for i > 0 && l.queue[i-1].begin.After(s.begin) {
 		i--
@@ -50,7 +74,11 @@ type chunk struct {
 // Serve plays the bus on a port until ctx ends or the port is closed. What is read
 // from rw is what the client sends. rw should have SetReadDeadline, so that ctx can
 // end a read.
+//
+// It begins with an empty wire: what was under way when an adapter was pulled is
+// over when it is back.
 func (b *Bus) Serve(ctx context.Context, rw io.ReadWriter) error {
+	b.clearWire()
 	chunks := make(chan chunk, 64)
 	failed := make(chan error, 1)
 	ended := make(chan struct{})
@@ -167,6 +195,9 @@ func (b *Bus) next() time.Time {
 	if b.babbleUntil.After(now) && l.current == nil && len(l.queue) == 0 {
 		sooner(now)
 	}
+	if b.babbler != nil {
+		sooner(b.babbler.next)
+	}
 	return t
 }
 
@@ -196,7 +227,7 @@ func (b *Bus) hear(c chunk) {
 	l.last = latest(l.last, l.heardBy)
 	bytes := c.bytes
 	if b.echo {
-		l.enqueue(&sending{bytes: append([]byte(nil), bytes...), begin: c.at})
+		l.enqueue(&sending{bytes: append([]byte(nil), bytes...), begin: c.at, own: true})
 		b.poking()
 	} else if l.current != nil || b.babbleUntil.After(c.at) {
 		bytes = append([]byte(nil), bytes...)
@@ -242,7 +273,11 @@ func (b *Bus) turn(now time.Time, w io.Writer) error {
 		b.spoil(noise)
 		l.enqueue(&sending{bytes: noise, begin: now})
 	}
+	b.babbleOn(now)
 	for len(l.queue) > 0 && !now.Before(l.queue[0].begin) {
+		if b.defers() {
+			continue
+		}
 		b.begin()
 	}
 	for l.current != nil {
@@ -256,6 +291,30 @@ func (b *Bus) turn(now time.Time, w io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// defers puts off the first of the queue if it is a second master's and the line is
+// taken: by somebody who talks, by an answer that is due, or since its silence has not
+// been long enough.
+func (b *Bus) defers() bool {
+	l := &b.wire
+	s := l.queue[0]
+	if !s.foreign {
+		return false
+	}
+	free := l.last
+	for _, other := range l.queue[1:] {
+		if !other.foreign && !other.babble {
+			free = latest(free, other.begin.Add(time.Duration(len(other.bytes))*b.char))
+		}
+	}
+	if free = free.Add(masterWaits); !s.begin.Before(free) {
+		return false
+	}
+	l.queue = l.queue[1:]
+	s.begin = free
+	l.enqueue(s)
+	return true
 }
 
 // takeApart finds the frames in what the client sent.
@@ -282,6 +341,15 @@ func (b *Bus) begin() {
 	l := &b.wire
 	s := l.queue[0]
 	l.queue = l.queue[1:]
+	if s.babble {
+		b.note(Heard{At: s.begin.Add(time.Duration(len(s.bytes)) * b.char), Babble: slices.Clone(s.bytes)})
+	}
+	if left := l.heardBy.Sub(s.begin); left > 0 && !s.own { // into what the client is sending
+		b.counts.Collisions++
+		b.spoil(l.heard[max(0, len(l.heard)-1-int(left/b.char)):])
+		b.sayAgain(s)
+		b.spoil(s.bytes)
+	}
 	b.counts.Busy += time.Duration(len(s.bytes)) * b.char
 	l.last = latest(l.last, s.begin.Add(time.Duration(len(s.bytes))*b.char))
 	if l.current == nil {
@@ -290,12 +358,22 @@ func (b *Bus) begin() {
 	}
 	b.counts.Collisions++
 	c := l.current
-	c.foreign = false
+	b.sayAgain(c)
+	b.sayAgain(s)
 	b.spoil(c.bytes[c.done:])
 	ends := int(s.begin.Sub(c.begin)/b.char) + len(s.bytes)
 	for len(c.bytes) < ends {
 		c.bytes = append(c.bytes, byte(b.rng.Uint32()))
 	}
+}
+
+// sayAgain lets a master that hears its frame collide repeat it a little later.
+func (b *Bus) sayAgain(s *sending) {
+	if s.foreign && s.again > 0 {
+		pause := masterWaits + time.Duration(b.rng.Int64N(int64(5*masterWaits)))
+		b.wire.enqueue(&sending{bytes: s.message.Pack(), begin: time.Now().Add(pause), foreign: true, again: s.again - 1, message: s.message})
+	}
+	s.foreign = false
 }
 
 // deliver hands over the characters up to n.

@@ -72,6 +72,7 @@ type motor struct {
 	refuse     byte // reason of every refusal; 0: none
 	busyFor    int  // that many commands are answered with busy
 	deafUntil  time.Time
+	miss       float64 // part of the frames that it does not hear
 	dumb       float64 // part of its answers that are not given
 	garble     float64 // part of its answers that are damaged
 	slow       time.Duration
