@@ -62,9 +62,9 @@ const (
 	startsWithin = time.Second
 	// endWithin is how far from 0 or 100 a motor may stand, in percent points, whose
 	// end limits are closer together than its percent.
-	endWithin Position = 3
-	runsMore           = 2
-	runsMost           = 10
+	endWithin = 3
+	// runsMost may be asked for; runsMore are made if they disagree.
+	runsMost, runsMore = 10, 2
 )
 
 // Calibrate measures a shade's travel times. The shade goes up to its end, and then
@@ -122,8 +122,7 @@ type calibrating struct {
 	*Trial
 	watcher  Watcher
 	measured bool
-	stopped  time.Time // when it was last told to stop; zero: it stopped by itself
-	at       Position  // where it stands, if it tells
+	at       Position // where it stands, if it tells
 }
 
 // leg sends the shade to one end and times it.
@@ -166,7 +165,7 @@ func (k *calibrating) arrive(ctx context.Context, leg Leg, sent time.Time, from 
 		if s.Motion != Stopped || !known {
 			return false, nil
 		}
-		if away(where, goal) <= float64(endWithin) {
+		if away(where, goal) <= endWithin {
 			return true, nil
 		}
 		if s.asked.Sub(sent) < 2*startsWithin {
@@ -194,10 +193,8 @@ func (k *calibrating) arrive(ctx context.Context, leg Leg, sent time.Time, from 
 
 // watchTo moves a shade that tells nothing until the person says that it stands.
 func (k *calibrating) watchTo(ctx context.Context, leg Leg, sent time.Time) (timing, error) {
-	begins := sent
-	if !k.stopped.IsZero() { // the legs go up and down in turn
-		begins = later(sent, k.stopped.Add(k.c.Snapshot().Shade(k.shade).Channel.ReverseDelay))
-	}
+	// The legs go up and down in turn, so that it starts later.
+	begins := later(sent, k.stopped.Add(k.c.Snapshot().Shade(k.shade).Channel.ReverseDelay))
 	var stood time.Time
 	err := k.follow(ctx, leg, begins, func(ctx context.Context) error {
 		err := k.watcher.Stands(ctx, leg)

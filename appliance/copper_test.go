@@ -95,6 +95,9 @@ func (c *copper) open(cfg appliance.BusConfig) (appliance.Opened, error) {
 		if c.motors[s.ID] == nil {
 			c.motors[s.ID] = &motor{up: 20 * time.Second, down: 20 * time.Second, at: 50, top: 100}
 		}
+		if !c.measured {
+			c.motors[s.ID].rest = o.Shades[s.ID].ReverseDelay
+		}
 	}
 	return o, nil
 }

@@ -74,7 +74,9 @@ func (t *Trial) nudge(ctx context.Context, up bool, lasts time.Duration) error {
 	if err != nil {
 		return err
 	}
-	end := time.NewTimer(time.Until(sent.Add(lasts)))
+	// Having run the other way, it starts later.
+	begins := later(sent, t.stopped.Add(t.c.Snapshot().Shade(t.shade).Channel.ReverseDelay))
+	end := time.NewTimer(time.Until(begins.Add(lasts)))
 	defer end.Stop()
 	select {
 	case <-ctx.Done():
@@ -83,7 +85,7 @@ func (t *Trial) nudge(ctx context.Context, up bool, lasts time.Duration) error {
 		return t.lost()
 	case <-end.C:
 	}
-	_, err = t.command(ctx, ShadeStop, 0)
+	t.stopped, err = t.command(ctx, ShadeStop, 0)
 	return err
 }
 

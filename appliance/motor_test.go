@@ -10,6 +10,7 @@ import (
 // motor is what really happens behind a shade of the copper.
 type motor struct {
 	up, down time.Duration // from end to end
+	rest     time.Duration // it waits before it runs the other way
 	inverted bool          // wired the other way round
 	stuck    bool
 	top      float64 // its upper limit, in percent
@@ -20,11 +21,18 @@ type motor struct {
 	dir   int     // +1 up, -1 down
 	goal  float64
 	since time.Time
+
+	on    int       // the direction it is powered in, moving or not
+	ran   int       // the one it was powered in before
+	stood time.Time // when it was last told to stop or turn
 }
 
 // turn makes it do what it is told.
 func (m *motor) turn(v appliance.Values) {
 	m.advance()
+	if m.on != 0 {
+		m.ran, m.stood = m.on, time.Now()
+	}
 	m.dir, m.goal = 0, 0
 	switch {
 	case v.Motion == appliance.Open, v.Motion == appliance.MoveTo && float64(v.Position) > m.at:
@@ -38,17 +46,22 @@ func (m *motor) turn(v appliance.Values) {
 	if m.inverted {
 		m.dir, m.goal = -m.dir, 100-m.goal
 	}
-	m.goal = math.Min(m.goal, m.top)
+	m.goal, m.on = math.Min(m.goal, m.top), m.dir
 	if m.stuck || m.at == m.goal {
 		m.dir = 0
+	}
+	if ready := m.stood.Add(m.rest); m.dir == -m.ran && ready.After(m.since) {
+		m.since = ready
 	}
 }
 
 // advance brings it to now.
 func (m *motor) advance() {
 	now := time.Now()
-	gone := now.Sub(m.since).Seconds()
-	m.since = now
+	gone := max(0, now.Sub(m.since).Seconds())
+	if now.After(m.since) {
+		m.since = now
+	}
 	switch {
 	case m.dir > 0:
 		m.at = math.Min(m.goal, m.at+100*gone/m.up.Seconds())

@@ -28,7 +28,8 @@ type Trial struct {
 	shade ID
 	by    Origin
 
-	people sync.WaitGroup // questions put to somebody
+	people  sync.WaitGroup // questions put to somebody
+	stopped time.Time      // when it was last told to stop; zero: not by this trial
 
 	mu      sync.Mutex    // orders our commands and those of others
 	taken   error         // who took the shade over; nil: it is ours
@@ -115,6 +116,7 @@ func (t *Trial) End() error {
 	case <-late.C:
 	}
 	if m := run.view().Members[0]; m.Stage < StageAcknowledged || m.Err != "" {
+		t.c.opts.Log.Warn("a shade that was being tried may still move: its stop was not confirmed", "shade", t.shade, "why", m.Err)
 		return fmt.Errorf("shade %d may still move: its stop was not confirmed (%s); stop it at the wall", t.shade, m.Err)
 	}
 	return nil
