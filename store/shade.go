@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 
 	"svc.internal/controller/appliance"
@@ -29,5 +30,36 @@ func saveShade(ctx context.Context, tx *sql.Tx, h appliance.Shade) error {
 	if err != nil {
 		return fmt.Errorf("save shade %d (%s): %w", h.ID, h.Name, err)
 	}
+	return nil
+}
+
+// SetShade saves what commissioning found out about a shade, durably, and tells
+// those who watch. Its last position is forgotten when the shade is turned round:
+// it counts from the other end. It fails with ErrNotFound.
+func (s *Store) SetShade(ctx context.Context, id appliance.ID, to appliance.ShadeSettings) error {
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		var inverted bool
+		err := tx.QueryRowContext(ctx, "SELECT inverted FROM shade WHERE id = ?", id).Scan(&inverted)
+		if errors.Is(err, sql.ErrNoRows) {
+			return appliance.ErrNotFound
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "UPDATE shade SET travel_up = ?, travel_down = ?, inverted = ? WHERE id = ?",
+			int64(to.TravelUp), int64(to.TravelDown), to.Inverted, id); err != nil {
+			return err
+		}
+		if inverted != to.Inverted {
+			if err := forgetState(ctx, tx, Shades, id); err != nil {
+				return err
+			}
+		}
+		return bump(ctx, tx, subjectSite)
+	})
+	if err != nil {
+		return fmt.Errorf("save settings of shade %d: %w", id, err)
+	}
+	s.committed(ctx)
 	return nil
 }

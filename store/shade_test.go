@@ -1,0 +1,63 @@
+package store
+
+import (
+	"testing"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+func TestShadeSettingsAreSavedAndTold(t *testing.T) {
+	s := open(t, t.TempDir())
+	in := appliance.Site{
+		Name:   "Test",
+		Buses:  []appliance.Bus{{UUID: appliance.NewUUID(), Name: "a", Driver: "modbus", Port: "tcp://127.0.0.1:502"}},
+		Nodes:  []appliance.Node{{ID: 1, Name: "relays", Address: "1", Profile: "wirenboard-wb-mr6c"}},
+		Shades: []appliance.Shade{{ID: 5001, Name: "south", Node: 1, Output: 1}, {ID: 5002, Name: "west", Node: 1, Output: 2}},
+	}
+	in.Nodes[0].Bus = in.Buses[0].UUID
+	if _, err := s.Import(t.Context(), in, ImportOptions{By: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	at := []appliance.Saved{
+		{Ref: appliance.Ref{Shade: 5001}, Values: appliance.Values{Has: appliance.CanPosition, Position: 70}, At: time.Now()},
+		{Ref: appliance.Ref{Shade: 5002}, Values: appliance.Values{Has: appliance.CanPosition, Position: 30}, At: time.Now()},
+	}
+	if err := s.SaveBatch(t.Context(), appliance.Batch{States: at}); err != nil {
+		t.Fatal(err)
+	}
+	before, _, err := s.Site(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	positions := func() int {
+		states, err := s.LoadStates(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(states)
+	}
+	for _, to := range []appliance.ShadeSettings{
+		{TravelUp: 12340 * time.Millisecond, TravelDown: 11 * time.Second},
+		{TravelUp: 11 * time.Second, TravelDown: 12340 * time.Millisecond, Inverted: true},
+	} {
+		if err := s.SetShade(t.Context(), 5001, to); err != nil {
+			t.Fatal(err)
+		}
+		s = reopen(t, s)
+		after, faults, err := s.Site(t.Context())
+		if err != nil || len(faults) > 0 {
+			t.Fatal(err, faults)
+		}
+		want := before.Shades[0]
+		want.TravelUp, want.TravelDown, want.Inverted = to.TravelUp, to.TravelDown, to.Inverted
+		if after.Shades[0] != want || after.Shades[1] != before.Shades[1] {
+			t.Errorf("got %+v, want %+v", after.Shades, want)
+		}
+		// Turned round, its last position would count from the wrong end.
+		if got, want := positions(), map[bool]int{false: 2, true: 1}[to.Inverted]; got != want {
+			t.Errorf("inverted %v: %d positions are kept, want %d", to.Inverted, got, want)
+		}
+	}
+	wantErr(t, "no such shade", s.SetShade(t.Context(), 7, appliance.ShadeSettings{}), appliance.ErrNotFound)
+}
