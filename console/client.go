@@ -33,8 +33,11 @@ func NewClient(dataDir string) *Client {
 
 // Buses tells the state of every bus.
 func (c *Client) Buses(ctx context.Context) ([]Bus, error) {
-	var out []Bus
-	res, err := c.ask(ctx, http.MethodGet, "/buses")
+	return list[Bus](ctx, c, "/buses")
+}
+
+func list[T any](ctx context.Context, c *Client, path string) (out []T, err error) {
+	res, err := c.ask(ctx, http.MethodGet, path)
 	if err != nil {
 		return nil, err
 	}

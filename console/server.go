@@ -22,6 +22,8 @@ type Core interface {
 	Recorder(bus string) (appliance.Recorder, error)
 	Identify(ctx context.Context, bus, address string) error
 	Scan(ctx context.Context, bus string, opts appliance.ScanOptions, step func(string), found func(appliance.Found)) error
+	Calibrate(ctx context.Context, plan appliance.Calibration, w appliance.Watcher) (appliance.Calibrated, error)
+	FindDirection(ctx context.Context, plan appliance.Nudge, saw func(ctx context.Context, toldUp bool) (appliance.Went, error)) (inverted bool, err error)
 }
 
 // Listen makes the socket in the data directory, in place of one that a killed
@@ -42,10 +44,13 @@ func Listen(dataDir string) (net.Listener, error) {
 	return ln, nil
 }
 
-// Serve answers on ln until ctx ends. It owns ln.
-func Serve(ctx context.Context, ln net.Listener, core Core, log *slog.Logger) error {
+// Serve answers on ln until ctx ends. It owns ln. It returns when the shades that are
+// moved through this door have been stopped, so the core has to outlast it.
+func Serve(ctx context.Context, ln net.Listener, core Core, save SaveShade, log *slog.Logger) error {
+	d := newDoor(core, save)
+	defer d.sessions.wait()
 	srv := &http.Server{
-		Handler: Handler(core), ReadHeaderTimeout: 5 * time.Second,
+		Handler: d.handler(), ReadHeaderTimeout: 5 * time.Second,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
@@ -57,18 +62,28 @@ func Serve(ctx context.Context, ln net.Listener, core Core, log *slog.Logger) er
 	return nil
 }
 
-// Handler is the door itself.
-func Handler(core Core) http.Handler {
-	d := door{core}
+func (d door) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /buses", d.buses)
 	mux.HandleFunc("GET /buses/{name}/frames", d.frames)
 	mux.HandleFunc("POST /buses/{name}/scan", d.scan)
 	mux.HandleFunc("POST /buses/{name}/identify", d.identify)
+	mux.HandleFunc("GET /shades", d.shades)
+	mux.HandleFunc("POST /shades/{id}/calibrate", d.calibrate)
+	mux.HandleFunc("POST /shades/{id}/direction", d.direction)
+	mux.HandleFunc("POST /shades/{id}/answer", d.reply)
 	return mux
 }
 
-type door struct{ core Core }
+// door is what stands behind the socket.
+type door struct {
+	core     Core
+	sessions *sessions
+}
+
+func newDoor(core Core, save SaveShade) door {
+	return door{core, &sessions{save: save, of: map[appliance.ID]*session{}}}
+}
 
 func (d door) buses(w http.ResponseWriter, _ *http.Request) {
 	s := d.core.Snapshot()
@@ -76,8 +91,12 @@ func (d door) buses(w http.ResponseWriter, _ *http.Request) {
 	for _, b := range s.Buses {
 		out = append(out, busOf(s, b))
 	}
+	answer(w, out)
+}
+
+func answer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	json.NewEncoder(w).Encode(out)
+	json.NewEncoder(w).Encode(v)
 }
 
 func busOf(s *appliance.Snapshot, b *appliance.BusState) Bus {

@@ -117,7 +117,7 @@ func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, l
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	d.core = appliance.New(appliance.Options{
-		Drivers: drivers.All, Journal: db, DataDir: a.dataDir, Log: log,
+		Drivers: drivers.All, Journal: db, GroupBook: db, DataDir: a.dataDir, Log: log,
 	})
 	if err := d.loadSite(ctx); err != nil {
 		return nil, err
@@ -188,8 +188,13 @@ func (d *daemon) run(ctx context.Context) error {
 	if d.http != nil {
 		g.Go(func() error { return web.Serve(ctx, d.http, e, nil, d.log) })
 	}
-	g.Go(func() error { return console.Serve(ctx, d.console, d.core, d.log) })
-	g.Go(func() error { return d.core.Run(ctx) })
+	// The core outlasts the console, which stops the shades that it moves.
+	coreCtx, endCore := context.WithCancel(context.WithoutCancel(ctx))
+	g.Go(func() error {
+		defer endCore()
+		return console.Serve(ctx, d.console, d.core, d.db.SetShade, d.log)
+	})
+	g.Go(func() error { return d.core.Run(coreCtx) })
 	g.Go(func() error { d.db.Watch(ctx, d.changed(ctx)); return nil })
 	d.log.Info("serving", "https", d.https.Addr().String(), "fingerprint", d.cert.Fingerprint(), "version", version)
 	if len(d.db.Users()) == 0 {

@@ -1,0 +1,478 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/console"
+	"svc.internal/controller/drivers/sim"
+	"svc.internal/controller/sitefile"
+)
+
+// True travel times of calibrationSite, which the controller does not know.
+const (
+	motorUp, motorDown   = 5 * time.Second, 4 * time.Second
+	relayUp, relayDown   = 2600 * time.Millisecond, 2100 * time.Millisecond
+	motorShade           = 5001
+	relayShade, swapped  = 5002, 5003
+	calibrationSlowBuses = `
+site: {name: Calibration}
+buses:
+  - {name: motors, driver: sdn, port: "@DIR@/motors"}
+  - {name: relays, driver: modbus, port: "@DIR@/relays", line: {baudRate: 9600, parity: none, stopBits: 2}}
+nodes:
+  - {id: 1, name: Motor, bus: motors, address: 06.00.01, profile: somfy-sdn-30dc}
+  - {id: 2, name: Relays, bus: relays, address: 2, profile: wirenboard-wb-mr6c}
+shades:
+  - {id: 5001, name: Measured, node: 1, output: 1, travelUp: 5s, travelDown: 4s}
+  - {id: 5002, name: Watched, node: 2, output: 1, travelUp: 2600ms, travelDown: 2100ms}
+  - {id: 5003, name: Swapped, node: 2, output: 2, travelUp: 4s, travelDown: 4s, inverted: true}
+`
+)
+
+// calibrationHouse is built as the site says; the controller is told nothing of
+// travel times and wiring.
+func calibrationHouse(t *testing.T) *house {
+	t.Helper()
+	h := &house{t: t, dataDir: filepath.Join(t.TempDir(), "data"), tokens: map[string]string{}}
+	var err error
+	if h.site, err = sitefile.Parse("test site", []byte(strings.ReplaceAll(calibrationSlowBuses, "@DIR@", t.TempDir()))); err != nil {
+		t.Fatal(err)
+	}
+	h.play()
+	for i := range h.site.Shades {
+		s := &h.site.Shades[i]
+		s.TravelUp, s.TravelDown, s.Inverted = 30*time.Second, 0, false
+	}
+	h.fillStore()
+	return h
+}
+
+// truth is where a shade really is.
+func (h *house) truth(id appliance.ID) sim.DeviceShade {
+	h.t.Helper()
+	for _, d := range h.building.Devices() {
+		for _, s := range d.Shades {
+			if s.ShadeID == id {
+				return s
+			}
+		}
+	}
+	h.t.Fatalf("no simulated shade %d", id)
+	return sim.DeviceShade{}
+}
+
+// exchangesOf counts those of every bus since it was opened.
+func (h *house) exchangesOf() map[string]uint64 {
+	out := map[string]uint64{}
+	for _, b := range h.daemon.core.Snapshot().Buses {
+		out[b.Bus.Name] = b.Stats.Exchanges
+	}
+	return out
+}
+
+// client is a command in a process of its own, whose questions a test answers.
+type client struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	out   strings.Builder
+	ended chan struct{}
+
+	mu   sync.Mutex
+	said strings.Builder
+	read int // of said, by expect
+}
+
+func (c *client) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.said.Write(p)
+}
+
+// talkTo starts a command.
+func (d *desk) talkTo(args ...string) *client {
+	d.t.Helper()
+	c := &client{t: d.t, cmd: d.command(context.Background(), args...), ended: make(chan struct{})}
+	var err error
+	if c.in, err = c.cmd.StdinPipe(); err != nil {
+		d.t.Fatal(err)
+	}
+	c.cmd.Stdout, c.cmd.Stderr = &c.out, c
+	if err := c.cmd.Start(); err != nil {
+		d.t.Fatal(err)
+	}
+	go func() { defer close(c.ended); c.cmd.Wait() }()
+	d.t.Cleanup(func() { c.cmd.Process.Kill(); <-c.ended })
+	return c
+}
+
+// expect waits until the command says something that it has not said before, and
+// returns the submatch; empty if the command ended.
+func (c *client) expect(pattern *regexp.Regexp) string {
+	c.t.Helper()
+	for deadline := time.After(30 * time.Second); ; {
+		c.mu.Lock()
+		text := c.said.String()[c.read:]
+		if m := pattern.FindStringSubmatchIndex(text); m != nil {
+			c.read += m[1]
+			c.mu.Unlock()
+			return text[m[2]:m[3]]
+		}
+		c.mu.Unlock()
+		select {
+		case <-c.ended:
+			return ""
+		case <-deadline:
+			c.t.Fatalf("waited for %v; it said %q", pattern, text)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+func (c *client) answer(line string) { io.WriteString(c.in, line+"\n") }
+
+// code waits for the end.
+func (c *client) code() int {
+	c.t.Helper()
+	select {
+	case <-c.ended:
+	case <-time.After(time.Minute):
+		c.t.Fatalf("not ended after a minute; it said %q", c.said.String())
+	}
+	return c.cmd.ProcessState.ExitCode()
+}
+
+func (c *client) result() (r console.ShadeResult) {
+	c.t.Helper()
+	if code := c.code(); code != 0 {
+		c.t.Fatalf("exit code %d: %s", code, c.said.String())
+	}
+	if err := json.Unmarshal([]byte(c.out.String()), &r); err != nil {
+		c.t.Fatalf("%v in %s", err, c.out.String())
+	}
+	return r
+}
+
+var stands = regexp.MustCompile(`It goes (up|down)\. Press Enter when it stands`)
+
+// watch plays the person before a shade: they look at what is really there.
+func (h *house) watch(c *client, shade appliance.ID) {
+	h.t.Helper()
+	for {
+		way := c.expect(stands)
+		if way == "" {
+			return
+		}
+		end := map[string]float64{"up": 100, "down": 0}[way]
+		waitFor(h.t, 20*time.Second, "the shade at its end", func() bool { return h.truth(shade).ExactPosition == end })
+		c.answer("")
+	}
+}
+
+func measuredWithin(t *testing.T, what string, got *console.Travel, truth time.Duration) {
+	t.Helper()
+	off := math.Abs(got.Seconds - truth.Seconds())
+	t.Logf("%s: %.2f s ± %.2f s, truly %v", what, got.Seconds, got.Uncertainty, truth)
+	if off > got.Uncertainty || got.Uncertainty > truth.Seconds()/4 {
+		t.Errorf("%s: %.2f s ± %.2f s, and it is %v", what, got.Seconds, got.Uncertainty, truth)
+	}
+}
+
+// TestShadesAreCalibrated shares one house for the parts that do not end it.
+func TestShadesAreCalibrated(t *testing.T) {
+	t.Parallel() // with the other slow buses
+	h := calibrationHouse(t)
+	h.serve()
+	h.awaitOnline()
+	for _, part := range []struct {
+		name string
+		test func(*testing.T, *house)
+	}{
+		{"and listed", shadesAreListed},
+		{"by their own position", motorIsMeasured},
+		{"by a person", relaysAreWatched},
+		{"in their direction", directionIsFound},
+		{"until their client dies", deadClientStopsTheShade},
+		{"until somebody else commands them", theRoomWins},
+	} {
+		t.Run(part.name, func(t *testing.T) {
+			h.t = t
+			part.test(t, h)
+		})
+	}
+}
+
+func shadesAreListed(t *testing.T, h *house) {
+	var list []console.Shade
+	if err := json.Unmarshal([]byte(h.desk().must("shade", "list", "--json")), &list); err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != 3 || list[0].ID != motorShade || !list[0].Measured || list[1].Measured || list[1].TravelUp != "30s" || list[1].TravelDown != "" || !list[1].Online {
+		t.Errorf("got %+v", list)
+	}
+	if out := h.desk().must("shade", "list"); !strings.Contains(out, "Watched") || !strings.Contains(out, "relays") {
+		t.Errorf("got %s", out)
+	}
+	for _, wrong := range [][]string{{"calibrate", "Nobody", "--yes"}, {"calibrate", "5001", "--runs", "99", "--yes"}, {"calibrate", "5001"}} {
+		if s := h.desk().run(append([]string{"shade"}, wrong...)...); s.code != 1 || !strings.Contains(s.err, "controllerd: ") {
+			t.Errorf("%v: exit code %d, %s", wrong, s.code, s.err)
+		}
+	}
+	if s := h.desk().run("shade", "direction", "5001", "--answer", "left"); s.code != 2 {
+		t.Errorf("--answer left: exit code %d, want 2", s.code)
+	}
+}
+
+func motorIsMeasured(t *testing.T, h *house) {
+	d := h.desk()
+	before := h.exchangesOf()
+	c := d.talkTo("shade", "calibrate", "Measured", "--yes", "--json")
+	r := c.result()
+	measuredWithin(t, "up", r.Up, motorUp)
+	measuredWithin(t, "down", r.Down, motorDown)
+	if r.Watched || !r.Saved || r.Old.TravelUp != "30s" {
+		t.Errorf("got %+v", r)
+	}
+	if export := d.must("site", "export"); !strings.Contains(export, "travelUp: "+r.New.TravelUp) || !strings.Contains(export, "id: 5001") {
+		t.Errorf("the export does not have the new time %s:\n%s", r.New.TravelUp, export)
+	}
+	for bus, n := range h.exchangesOf() {
+		if n < before[bus] {
+			t.Errorf("bus %s was opened anew: it counts %d exchanges and had %d", bus, n, before[bus])
+		}
+	}
+	e := h.lastEntries("console")
+	if len(e) == 0 || !strings.Contains(e[0].Command.Origin.Who, "calibrate") {
+		t.Errorf("the ledger has %+v of the run", e)
+	}
+}
+
+func relaysAreWatched(t *testing.T, h *house) {
+	d := h.desk()
+	if status, message := h.control("shadeControl", `{"targetType":3,"targetId":5002,"command":"POS","posValue":50}`); status != 0 {
+		t.Fatalf("POS 50 without travel times: %s", message)
+	}
+	c := d.talkTo("shade", "calibrate", "5002", "--yes", "--json", "--runs", "1")
+	h.watch(c, relayShade)
+	r := c.result()
+	measuredWithin(t, "up", r.Up, relayUp)
+	measuredWithin(t, "down", r.Down, relayDown)
+	if status, message := h.control("shadeControl", `{"targetType":3,"targetId":5002,"command":"POS","posValue":40}`); status != 1 {
+		t.Fatalf("POS 40 right after the calibration: %s", message)
+	}
+	waitFor(t, 10*time.Second, "the shade on its way", func() bool { return h.truth(relayShade).Moving })
+	waitFor(t, 20*time.Second, "the shade at rest", func() bool { return !h.truth(relayShade).Moving })
+	at := h.truth(relayShade).ExactPosition
+	t.Logf("sent to 40 %% with the new times it stands at %.1f %%", at)
+	if at < 34 || at > 46 {
+		t.Errorf("sent to 40 %% it stands at %.1f %%", at)
+	}
+}
+
+var whichWay = regexp.MustCompile(`(Which way) did it go\?`)
+
+func directionIsFound(t *testing.T, h *house) {
+	d := h.desk()
+	before := h.truth(swapped).ExactPosition
+	c := d.talkTo("shade", "direction", "Swapped", "--json")
+	c.answer("y")
+	if c.expect(whichWay) == "" {
+		t.Fatalf("it ended: %s", c.said.String())
+	}
+	went := h.truth(swapped).ExactPosition - before
+	c.answer("what?")
+	c.expect(regexp.MustCompile(`(Please answer)`))
+	c.answer(map[bool]string{true: "u", false: "d"}[went > 0])
+	r := c.result()
+	if r.Old.Inverted || !r.New.Inverted || !r.Saved {
+		t.Errorf("told to go up it went %+.1f points: %+v", went, r)
+	}
+	t.Logf("told to go up it went %+.1f points", went)
+	if at := h.truth(swapped); math.Abs(at.ExactPosition-before) > 5 || at.Moving {
+		t.Errorf("it was at %.1f %% and is at %+v", before, at)
+	}
+	h.awaitOnline()
+	if status, message := h.control("shadeControl", `{"targetType":3,"targetId":5003,"command":"UP"}`); status != 1 {
+		t.Fatal(message)
+	}
+	waitFor(t, 10*time.Second, "the shade really open", func() bool { return h.truth(swapped).ExactPosition == 100 })
+	site := d.must("site", "export")
+	if !strings.Contains(site, "inverted: true") {
+		t.Errorf("the export does not say that it is inverted:\n%s", site)
+	}
+	if out := d.must("shade", "direction", "5003", "--answer", "down", "--dry-run"); !strings.Contains(out, "inverted: yes → no") || !strings.Contains(out, "nothing was saved") {
+		t.Errorf("dry run: %s", out)
+	}
+	if now := d.must("site", "export"); now != site {
+		t.Errorf("a dry run saved something:\n%s", now)
+	}
+}
+
+// deadClientStopsTheShade kills the command with no chance to say goodbye.
+func deadClientStopsTheShade(t *testing.T, h *house) {
+	for bus, shade := range map[string]appliance.ID{"motors": motorShade, "relays": relayShade} {
+		c := h.desk().talkTo("shade", "calibrate", fmt.Sprint(shade), "--yes")
+		waitFor(t, 20*time.Second, "the shade on its way down", func() bool {
+			s := h.truth(shade)
+			return s.Moving && s.ExactPosition < 80 && s.ExactPosition > 20 && s.Motion == "closing" || h.press(c, shade)
+		})
+		var bound time.Duration
+		for _, b := range h.daemon.core.Snapshot().Buses {
+			if b.Bus.Name == bus {
+				bound = b.Bound
+			}
+		}
+		before := h.lastOrder(bus)
+		killed := time.Now()
+		c.cmd.Process.Signal(syscall.SIGKILL)
+		<-c.ended
+		waitFor(t, 5*time.Second, "a frame that stops the shade", func() bool { return h.lastOrder(bus) > before })
+		stop := h.orders(bus, before)[0]
+		if len(stop.Changes) != 1 || stop.Changes[0].Motion != "stopped" {
+			t.Errorf("%s: the first order after the client died is %+v, want a stop", bus, stop)
+		}
+		t.Logf("%s: stopped %v after the client was killed (bound %v)", bus, ms(stop.At.Sub(killed)), ms(bound))
+		if took := stop.At.Sub(killed); took > bound+500*time.Millisecond {
+			t.Errorf("%s: stopped %v after the client was killed, bound %v", bus, took, bound)
+		}
+		waitFor(t, 5*time.Second, "the shade at rest", func() bool { return !h.truth(shade).Moving })
+		if at := h.truth(shade).ExactPosition; at < 1 || at > 99 {
+			t.Errorf("%s: it ran on to %.0f %%", bus, at)
+		}
+		waitFor(t, 10*time.Second, "the shade free again", func() bool {
+			on, err := h.daemon.core.Try(shade, appliance.Origin{Via: "test"})
+			if err == nil {
+				err = on.End()
+			}
+			return err == nil
+		})
+	}
+}
+
+// press plays a person who is there for the first leg only.
+func (h *house) press(c *client, shade appliance.ID) bool {
+	if h.truth(shade).ExactPosition == 100 {
+		c.mu.Lock()
+		asked := strings.Contains(c.said.String()[c.read:], "It goes up. Press Enter")
+		if asked {
+			c.read = c.said.Len()
+		}
+		c.mu.Unlock()
+		if asked {
+			c.answer("")
+		}
+	}
+	return false
+}
+
+// theRoomWins commands the shade through the API while it is calibrated.
+func theRoomWins(t *testing.T, h *house) {
+	c := h.desk().talkTo("shade", "calibrate", "5001", "--yes")
+	waitFor(t, 30*time.Second, "the shade on its way down", func() bool { s := h.truth(motorShade); return s.Motion == "closing" && s.ExactPosition < 90 })
+	if status, message := h.control("shadeControl", `{"targetType":3,"targetId":5001,"command":"STOP"}`); status != 1 {
+		t.Error(message)
+	}
+	if code := c.code(); code != 1 || !strings.Contains(c.said.String(), "the person in the room wins") {
+		t.Errorf("exit code %d: %s", code, c.said.String())
+	}
+	before := h.lastOrder("motors")
+	if s := h.truth(motorShade); s.Moving {
+		t.Errorf("after STOP: %+v", s)
+	}
+	if s := h.desk().run("shade", "list"); s.code != 0 || h.lastOrder("motors") != before {
+		t.Errorf("something was sent after STOP")
+	}
+}
+
+// lastEntries are the newest commands that came through a door, newest first.
+func (h *house) lastEntries(via string) (out []appliance.Entry) {
+	h.t.Helper()
+	var all []appliance.Entry
+	waitFor(h.t, 10*time.Second, "the ledger to be written", func() bool {
+		var err error
+		all, err = h.daemon.db.Entries(h.t.Context(), 50, "")
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		out = nil
+		for _, e := range all {
+			if e.Command.Origin.Via == via {
+				out = append(out, e)
+			}
+		}
+		return len(out) > 0
+	})
+	return out
+}
+
+// After a power cut in the middle of a run nothing moves by itself, and the old
+// times stand.
+func TestPowerCutDuringACalibration(t *testing.T) {
+	t.Parallel()
+	h := calibrationHouse(t)
+	d := h.desk()
+	before := d.must("site", "export")
+	daemon := d.serve()
+	online := func() bool {
+		var list []console.Shade
+		s := d.run("shade", "list", "--json")
+		return s.code == 0 && json.Unmarshal([]byte(s.out), &list) == nil && len(list) == 3 && list[0].Online && list[1].Online
+	}
+	waitFor(t, 60*time.Second, "the shades online", online)
+	c := d.talkTo("shade", "calibrate", "5002", "--yes")
+	waitFor(t, 20*time.Second, "the shade on its way", func() bool { return h.truth(relayShade).Moving })
+	daemon.kill()
+	if code := c.code(); code != 1 || !strings.Contains(c.said.String(), "hung up") {
+		t.Errorf("the client ended with %d: %s", code, c.said.String())
+	}
+	writes := h.writes()
+	daemon = d.serve()
+	waitFor(t, 60*time.Second, "the shades online again", online)
+	waitFor(t, 20*time.Second, "the actuator to end the movement by itself", func() bool { return !h.truth(relayShade).Moving })
+	if now := h.writes(); now != writes {
+		t.Errorf("%d orders after the power came back, want none", now-writes)
+	}
+	if after := d.must("site", "export"); after != before {
+		t.Errorf("the site changed:\n%s\nwas\n%s", after, before)
+	}
+	daemon.stop()
+}
+
+// A daemon that is told to end stops the shade first.
+func TestEndOfTheDaemonStopsTheShade(t *testing.T) {
+	t.Parallel()
+	h := calibrationHouse(t)
+	h.serve()
+	h.awaitOnline()
+	if h.truth(motorShade).ExactPosition != 50 {
+		t.Fatalf("at %v at first", h.truth(motorShade))
+	}
+	events := make(chan error, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		events <- console.NewClient(h.dataDir).Calibrate(ctx, motorShade, console.CalibrateOptions{}, func(console.ShadeEvent) error { return nil })
+	}()
+	waitFor(t, 20*time.Second, "the shade on its way", func() bool { return h.truth(motorShade).Moving })
+	h.stop()
+	if s := h.truth(motorShade); s.Moving || s.ExactPosition > 99 {
+		t.Errorf("the daemon ended and left %+v", s)
+	}
+	if err := <-events; errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
