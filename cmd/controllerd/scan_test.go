@@ -1,12 +1,14 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/console"
 	"svc.internal/controller/drivers/sim"
 	"svc.internal/controller/sitefile"
 )
@@ -93,5 +95,87 @@ nodes:
 				t.Errorf("nameplate of the WB-MAO4: %+v", f)
 			}
 		}
+	}
+}
+
+// scanResult runs a scan by hand and returns what it says as JSON.
+func (d *desk) scanResult(wantCode int, args ...string) map[string]console.Found {
+	d.t.Helper()
+	s := d.run(append([]string{"bus", "scan", "--json"}, args...)...)
+	var list []console.Found
+	if err := json.Unmarshal([]byte(s.out), &list); err != nil || s.code != wantCode {
+		d.t.Fatalf("bus scan %v: exit code %d, want %d; %v\n%s%s", args, s.code, wantCode, err, s.out, s.err)
+	}
+	found := map[string]console.Found{}
+	for _, f := range list {
+		found[f.Address+" "+f.Finding] = f
+	}
+	return found
+}
+
+const troubledSite = `buses:
+  - {name: line, driver: modbus, port: "@DIR@/line", line: {baudRate: 19200, parity: even, stopBits: 1}}
+nodes:
+  - {name: Lobby, bus: line, address: 1, profile: wirenboard-wb-mao4}
+  - {name: Hall, bus: line, address: 2, profile: wirenboard-wb-mdm3}
+  - {name: Office, bus: line, address: 3, profile: wirenboard-wb-mdm3}
+  - {name: Store, bus: line, address: 4, profile: waveshare-relay-8ch}
+  - {name: Stairs, bus: line, address: 5, profile: wirenboard-wb-led-rgbw}
+  - {name: Cellar, bus: line, address: 6, profile: wirenboard-wb-led-white}
+`
+
+// TestScanNamesTheCulprit gives a Modbus line every fault at once, while a daemon
+// works on it, and expects each to be told apart and named.
+func TestScanNamesTheCulprit(t *testing.T) {
+	t.Parallel()
+	h := bare(t, troubledSite)
+	// The installer took one device for another, and forgot one.
+	h.site.Nodes[3].Profile = "wirenboard-wb-mr6c"
+	h.site.Nodes = h.site.Nodes[:5]
+	h.fillStore()
+	h.serve()
+	d := h.desk()
+	for _, f := range []sim.Fault{
+		{Kind: sim.FaultDuplicate, Address: "2"},
+		{Kind: sim.FaultSilent, Address: "3"},
+		{Kind: sim.FaultSettings, Address: "5", BaudRate: 9600, Parity: "none"},
+		{Kind: sim.FaultBabble, Address: "17"},
+	} {
+		f.Bus = "line"
+		h.fault(f)
+	}
+	found := d.scanResult(3, "line", "--last", "8")
+	for key, want := range map[string]struct{ kind, detail string }{
+		"1 device":    {"wirenboard-wb-mao4", "that the site says"},
+		"2 collision": {"", "DEVICES"},
+		"3 silent":    {"", "does not answer"},
+		"4 profile":   {"waveshare-relay-8ch", "is not the wirenboard-wb-mr6c that the site says"},
+		"5 silent":    {"", "does not answer"},
+		"6 device":    {"wirenboard-wb-led-white", "looks like"},
+		"17 babble":   {"", "UNIT 17 TALKS WITHOUT BEING ASKED"},
+	} {
+		f, ok := found[key]
+		if !ok || f.Kind != want.kind || !strings.Contains(f.Detail, want.detail) {
+			t.Errorf("%s: %+v, want kind %q and a detail with %q", key, f, want.kind, want.detail)
+		}
+		if f.Trouble && f.Advice == "" {
+			t.Errorf("%s: nothing is said of what to do", key)
+		}
+	}
+	if len(found) != 7 {
+		t.Errorf("%d rows, want 7: %+v", len(found), found)
+	}
+	if len(found["6 device"].Nodes) != 0 || !slices.Equal(found["1 device"].Nodes, []appliance.ID{h.site.Nodes[0].ID}) {
+		t.Errorf("nodes at 6 and 1: %v, %v", found["6 device"].Nodes, found["1 device"].Nodes)
+	}
+
+	found = d.scanResult(3, "line", "--first", "5", "--last", "5", "--all-settings")
+	f := found["5 settings"]
+	if f.Line == nil || f.Line.BaudRate != 9600 || f.Line.Parity != "none" || f.Kind != "wirenboard-wb-led-rgbw" || !strings.Contains(f.Advice, "19200 8E") {
+		t.Errorf("at other settings: %+v in %+v", f, found)
+	}
+	if s := d.run("bus", "scan", "line", "--last", "6"); s.code != 3 || !strings.Contains(s.out, "2 of the site silent, 1 not in the site") ||
+		!strings.Contains(s.err, "2 collision") || !strings.Contains(s.out, "→ disconnect") {
+		t.Errorf("for people: %d\n%s%s", s.code, s.out, s.err)
 	}
 }

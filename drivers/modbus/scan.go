@@ -187,18 +187,24 @@ func (s *search) unit(n byte) {
 	case errors.Is(err, errOver), errors.Is(err, line.ErrBabble):
 		return
 	case errors.Is(err, appliance.ErrSilent):
-		if known != nil {
-			s.tell(appliance.Found{
-				Address: unitKey(n), Finding: appliance.FoundSilent, Detail: whySilent(err),
-				Advice: "check its power, its connector, its address and its bit rate and parity (--all-settings tries others)",
-			})
-		}
+		s.missed(n, err)
 		return
 	case err == nil, errors.As(err, &exception), errors.Is(err, appliance.ErrDamaged):
 	default:
 		return
 	}
 	s.whoIs(n, err)
+}
+
+// missed tells of somebody who is in the site and was not heard.
+func (s *search) missed(n byte, err error) {
+	if s.driver.units[n] == nil {
+		return
+	}
+	s.tell(appliance.Found{
+		Address: unitKey(n), Finding: appliance.FoundSilent, Detail: whySilent(err),
+		Advice: "check its power, its connector, its address and its bit rate and parity (--all-settings tries others)",
+	})
 }
 
 // whySilent says why nobody was heard.
@@ -215,7 +221,11 @@ func (s *search) whoIs(n byte, err error) {
 	quality := ""
 	if !s.driver.codec.tcp {
 		r := s.callRoll(n, errors.Is(err, appliance.ErrDamaged))
-		if s.over() || r.nobody() {
+		if s.over() {
+			return
+		}
+		if r.nobody() {
+			s.missed(n, nil)
 			return
 		}
 		if f, shared := r.shared(n); shared {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"svc.internal/controller/appliance"
@@ -17,6 +18,7 @@ type guesser struct {
 	unit   byte
 	at     *appliance.LineSettings
 	seen   map[reading][]uint16
+	lost   int // readings whose answers were damaged every time
 }
 
 // reading names a reading.
@@ -57,6 +59,9 @@ func (s *search) guess(n byte, at *appliance.LineSettings) appliance.Found {
 		if f.Gateway {
 			words = append(words, fmt.Sprintf("the gear behind it are the nodes, such as %d/0", n))
 		}
+	}
+	if g.lost > 0 && len(fits) == 0 {
+		words = []string{"answers, but so many of its answers are damaged that it cannot be told what it is"}
 	}
 	if name := g.identification(); name != "" {
 		words = append(words, "calls itself "+name)
@@ -168,7 +173,7 @@ func (g *guesser) text(r *readSpec) string {
 		return ""
 	}
 	if r.Length == 0 {
-		return fmt.Sprint(r.At.number(words))
+		return strconv.FormatFloat(r.At.number(words), 'f', -1, 64)
 	}
 	var b []byte
 	for _, w := range words {
@@ -183,7 +188,10 @@ func (g *guesser) text(r *readSpec) string {
 	return strings.TrimSpace(string(b))
 }
 
-// read asks the unit once, and once more if the answer was damaged; nil: it refused.
+// readTries of an answer that comes damaged.
+const readTries = 4
+
+// read asks the unit, and again if the answer was damaged; nil: it refused.
 func (g *guesser) read(t table, addr, qty int) []uint16 {
 	key := reading{t, addr, qty}
 	words, known := g.seen[key]
@@ -191,7 +199,7 @@ func (g *guesser) read(t table, addr, qty int) []uint16 {
 		return words
 	}
 	r := request{unit: g.unit, fn: t.reads(), addr: uint16(addr), qty: uint16(qty)}
-	for range 2 {
+	for i := range readTries {
 		a, _, err := g.search.ask(probe{request: r, at: g.at, timeout: g.search.driver.patience(g.unit, 5+2*qty) + extraAt(g.at, 13+2*qty)})
 		if err == nil {
 			words = a.words
@@ -201,6 +209,9 @@ func (g *guesser) read(t table, addr, qty int) []uint16 {
 		}
 		if !errors.Is(err, appliance.ErrDamaged) {
 			break
+		}
+		if i == readTries-1 {
+			g.lost++
 		}
 	}
 	g.seen[key] = words

@@ -16,14 +16,17 @@ type rollCall struct {
 	rest   []byte // what may become one
 }
 
-// scan is a [line.Request.Scan] that never accepts.
+// scan is a [line.Request.Scan] that never accepts. Whole frames of other units are
+// told of elsewhere.
 func (r *rollCall) scan(b []byte) (int, line.Verdict) {
 	for i := range b {
-		n := rtuAnswerLen(b[i:])
-		if b[i] != r.unit || n == 0 || n > len(b)-i || !crcOK(b[i:i+n]) {
+		n, _ := frameLen(b[i:])
+		if n == 0 {
 			continue
 		}
-		r.frames++
+		if b[i] == r.unit {
+			r.frames++
+		}
 		r.junk = append(r.junk, b[:i]...)
 		r.rest = nil
 		return i + n, line.Skip
@@ -100,7 +103,7 @@ func (r *roll) shared(n byte) (appliance.Found, bool) {
 	case 2*(r.garbled+r.twice) >= r.calls:
 		f.Detail = fmt.Sprintf("SEVERAL DEVICES answer to this address at once: %d of %d answers cannot be read, such as % X", r.garbled, r.calls, clipBytes(r.sample))
 		if r.twice > 0 {
-			f.Detail += fmt.Sprintf("; %d times there were %d answers", r.twice, r.most)
+			f.Detail += fmt.Sprintf("; and there were %d answers to one question", r.most)
 		}
 	default:
 		return appliance.Found{}, false

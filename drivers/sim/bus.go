@@ -232,6 +232,9 @@ func (b *bus) decorate(t trouble, raw, frame []byte, pack func(byte, []byte) []b
 	if t.foreign {
 		out = append(out, pack(byte(1+b.rng.IntN(247)), []byte{fnReadHolding, 2, 0x12, 0x34})...)
 	}
+	if t.duplicate {
+		frame = b.twinAnswer(frame)
+	}
 	return append(out, frame...)
 }
 

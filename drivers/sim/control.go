@@ -128,6 +128,8 @@ type faultBody struct {
 	Rate       *float64  `json:"rate"`
 	DelayMs    int       `json:"delayMs"`
 	Exception  int       `json:"exception"`
+	BaudRate   int       `json:"baudRate"`
+	Parity     string    `json:"parity"`
 	DurationMs int       `json:"durationMs"`
 	Count      int       `json:"count"`
 }
@@ -137,7 +139,7 @@ func (bd *Building) postFault(r *http.Request) (any, error) {
 	if err := decode(r, &b); err != nil {
 		return nil, err
 	}
-	f := Fault{Bus: b.Bus, Address: b.Address, Kind: b.Kind, DelayMs: b.DelayMs,
+	f := Fault{Bus: b.Bus, Address: b.Address, Kind: b.Kind, DelayMs: b.DelayMs, BaudRate: b.BaudRate, Parity: b.Parity,
 		Exception: b.Exception, DurationMs: b.DurationMs, Count: b.Count}
 	if b.Rate != nil {
 		if *b.Rate <= 0 {

@@ -28,14 +28,15 @@ const (
 	FaultForeign     FaultKind = "foreign"     // another unit's frame comes before the answer
 	FaultStuck       FaultKind = "stuck"       // acknowledges and does not move or change
 	FaultLamp        FaultKind = "lampFailure" // the lamp is broken; not on Modbus
-	FaultDuplicate   FaultKind = "duplicate"   // a second device has the same address; not on Modbus
-	FaultBabble      FaultKind = "babble"      // a device talks without being asked and listens to nobody; not on Modbus
+	FaultDuplicate   FaultKind = "duplicate"   // a second device has the same address
+	FaultBabble      FaultKind = "babble"      // a device talks without being asked and listens to nobody
+	FaultSettings    FaultKind = "settings"    // the device has another bit rate or parity than its Modbus line
 	FaultUnplug      FaultKind = "unplug"      // the adapter is pulled, the gateway switched off, until the fault ends
 	FaultClose       FaultKind = "close"       // connections are cut once, or the adapter comes back at once
 )
 
 var faultKinds = []FaultKind{FaultDrop, FaultDropRequest, FaultDropAnswer, FaultDelay, FaultCorrupt, FaultRefuse,
-	FaultBusy, FaultSilent, FaultNoise, FaultEcho, FaultForeign, FaultStuck, FaultLamp, FaultDuplicate, FaultBabble, FaultUnplug, FaultClose}
+	FaultBusy, FaultSilent, FaultNoise, FaultEcho, FaultForeign, FaultStuck, FaultLamp, FaultDuplicate, FaultBabble, FaultSettings, FaultUnplug, FaultClose}
 
 // Fault is something that goes wrong on demand. Faults of different kinds are
 // drawn one by one for every exchange.
@@ -52,6 +53,10 @@ type Fault struct {
 	// Exception is for refuse: a code from 1 to 11, 0 means 4, device failure; for a
 	// shade motor its reason from 1 to 255, 0 means 39, that it protects itself.
 	Exception int `json:"exception,omitempty"`
+	// BaudRate and Parity (none, even, odd) are for settings: what the device has
+	// instead; zero and empty: as the line.
+	BaudRate int    `json:"baudRate,omitempty"`
+	Parity   string `json:"parity,omitempty"`
 	// DurationMs ends the fault by itself; 0 means it stays until deleted.
 	DurationMs int `json:"durationMs,omitempty"`
 	// Count ends the fault after so many hits; 0 means no limit.
@@ -66,6 +71,7 @@ const (
 	maxFaultDuration = 24 * 3600 * 1000
 	maxFaults        = 1000
 	maxException     = 11 // of Modbus
+	maxBaud          = 4_000_000
 )
 
 // check validates f and completes it.
@@ -79,6 +85,14 @@ func (f *Fault) check() error {
 		return fmt.Errorf("delayMs %d: want 1 to %d", f.DelayMs, maxFaultDelay)
 	case f.Kind != FaultDelay && f.DelayMs != 0:
 		return fmt.Errorf("delayMs: only for kind delay")
+	case f.Kind != FaultSettings && (f.BaudRate != 0 || f.Parity != ""):
+		return fmt.Errorf("baudRate and parity: only for kind settings")
+	case f.Kind == FaultSettings && f.BaudRate == 0 && f.Parity == "":
+		return fmt.Errorf("kind settings: want baudRate, parity or both")
+	case f.BaudRate < 0 || f.BaudRate > maxBaud:
+		return fmt.Errorf("baudRate %d: want 1 to %d", f.BaudRate, maxBaud)
+	case f.Parity != "" && !slices.Contains([]string{"none", "even", "odd"}, f.Parity):
+		return fmt.Errorf("parity %q: want none, even or odd", f.Parity)
 	case f.Exception < 0 || f.Exception > 255:
 		return fmt.Errorf("exception %d: want 1 to %d, of a shade motor 1 to 255", f.Exception, maxException)
 	case f.Exception != 0 && f.Kind != FaultRefuse:
@@ -143,13 +157,14 @@ type trouble struct {
 	echo           bool
 	foreign        bool
 	stuck          bool
+	duplicate      bool
 }
 
 // draw lets every fault of the bus have its try at an exchange with unit.
 func (b *bus) draw(unit byte) trouble {
 	var t trouble
 	for _, r := range b.faults {
-		if r.Kind == FaultUnplug || r.Kind == FaultClose || !r.strikes(b.rng, unit) {
+		if r.Kind == FaultUnplug || r.Kind == FaultClose || r.Kind == FaultSettings || r.Kind == FaultBabble || !r.strikes(b.rng, unit) {
 			continue
 		}
 		t.kinds = append(t.kinds, r.Kind)
@@ -185,6 +200,8 @@ func (b *bus) draw(unit byte) trouble {
 			t.foreign = true
 		case FaultStuck:
 			t.stuck = true
+		case FaultDuplicate:
+			t.duplicate = true
 		}
 	}
 	return t

@@ -170,8 +170,12 @@ func (b *bus) can(f Fault) (unit int, err error) {
 			return 0, fmt.Errorf("bus %s: %w", b.name, err)
 		}
 		return 0, nil
-	case f.Kind == FaultLamp || f.Kind == FaultDuplicate || f.Kind == FaultBabble:
+	case f.Kind == FaultLamp:
 		return 0, fmt.Errorf("bus %s: kind %s is not for Modbus", b.name, f.Kind)
+	case f.Kind == FaultDuplicate && b.kind == kindTCP:
+		return 0, fmt.Errorf("bus %s: kind %s: on Modbus TCP a gateway answers, and only once", b.name, f.Kind)
+	case (f.Kind == FaultBabble || f.Kind == FaultSettings) && b.kind != kindSerial:
+		return 0, fmt.Errorf("bus %s: kind %s is for pseudo-terminals", b.name, f.Kind)
 	case f.Exception > maxException:
 		return 0, fmt.Errorf("exception %d: want 1 to %d", f.Exception, maxException)
 	case f.Address == "":

@@ -68,21 +68,19 @@ func (b *bus) play(ctx context.Context, port *pty.Pty) error {
 	}
 	ended := make(chan struct{})
 	watched := make(chan struct{})
+	cuts := b.cutCount()
+	over := func() bool { return ctx.Err() != nil || b.isPulled() || b.cutCount() != cuts }
 	go func() { // turns a nudge into an event the line's thread can wait for
 		defer close(watched)
-		cuts := b.cutCount()
-		for {
+		for done := ctx.Done(); ; {
 			select {
-			case <-ctx.Done():
+			case <-done:
+				done = nil
 			case <-ended:
 				return
 			case <-b.wake:
-				if !b.isPulled() && b.cutCount() == cuts {
-					continue
-				}
 			}
 			unix.Write(waker, []byte{1, 0, 0, 0, 0, 0, 0, 0})
-			return
 		}
 	}()
 	result := make(chan error, 1)
@@ -92,7 +90,7 @@ func (b *bus) play(ctx context.Context, port *pty.Pty) error {
 		unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 		var perr error
 		err := raw.Control(func(fd uintptr) {
-			w := &wire{bus: b, fd: int(fd), waker: waker}
+			w := &wire{bus: b, fd: int(fd), waker: waker, over: over}
 			perr = w.run()
 		})
 		if err == nil {
@@ -111,6 +109,8 @@ func (b *bus) play(ctx context.Context, port *pty.Pty) error {
 type wire struct {
 	bus       *bus
 	fd, waker int
+	over      func() bool // ends the line, after a nudge
+	babbleAt  time.Time   // when somebody talks without being asked; zero: nobody does
 
 	heard   []byte    // request so far
 	heardBy time.Time // when its last character is over
@@ -130,9 +130,17 @@ type sending struct {
 
 func (w *wire) run() error {
 	for {
+		w.plansBabble(time.Now())
 		readable, woken, err := w.wait(w.next())
-		if err != nil || woken {
+		if err != nil {
 			return err
+		}
+		if woken {
+			var count [8]byte
+			unix.Read(w.waker, count[:])
+			if w.over() {
+				return nil
+			}
 		}
 		if readable {
 			if err := w.hear(time.Now()); err != nil {
@@ -142,6 +150,9 @@ func (w *wire) run() error {
 		now := time.Now()
 		if len(w.heard) > 0 && !now.Before(w.heardBy.Add(w.bus.line.silence)) {
 			w.request()
+		}
+		if !w.babbleAt.IsZero() && !now.Before(w.babbleAt) {
+			w.babble(now)
 		}
 		if w.current == nil && len(w.queue) > 0 && !now.Before(w.queue[0].begin) {
 			w.begin()
@@ -164,6 +175,9 @@ func (w *wire) next() time.Time {
 	}
 	if len(w.heard) > 0 {
 		sooner(w.heardBy.Add(w.bus.line.silence))
+	}
+	if !w.babbleAt.IsZero() {
+		sooner(w.babbleAt)
 	}
 	if w.current != nil {
 		sooner(w.current.begin.Add(w.bus.line.airtime(w.current.upTo())))
@@ -266,6 +280,9 @@ func (w *wire) request() {
 	unit, pdu, err := parseRTU(raw)
 	if err == nil && w.spoilt {
 		err = fmt.Errorf("collided with an answer")
+	}
+	if err == nil && !w.understands(unit) {
+		err = fmt.Errorf("sent at other line settings than unit %d has", unit)
 	}
 	if err != nil {
 		b.mu.Lock()

@@ -14,6 +14,7 @@ import (
 type lineSpeed struct {
 	char    time.Duration // one character
 	silence time.Duration // t3.5
+	setup   lineSetup
 }
 
 // Market habit where neither the site nor the devices' makers say otherwise.
@@ -73,7 +74,7 @@ func speedOf(s appliance.LineSettings) (lineSpeed, error) {
 	case stop < 1 || stop > 2:
 		return lineSpeed{}, fmt.Errorf("%d stop bits: want 1 or 2", stop)
 	}
-	l := lineSpeed{char: time.Duration(bits) * time.Second / time.Duration(baud), silence: fixedSilence}
+	l := lineSpeed{char: time.Duration(bits) * time.Second / time.Duration(baud), silence: fixedSilence, setup: lineSetup{baud, parity}}
 	if baud <= fixedSilenceAbove {
 		l.silence = time.Duration(silenceBits * float64(time.Second) / float64(baud))
 	}
