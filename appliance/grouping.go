@@ -63,7 +63,8 @@ type grouping struct {
 	savedAt  time.Time
 	saving   *groupSave
 	allotted bool // claims are in step with parties and what is known
-	surveyed bool
+	surveyed bool // since the bus was opened, or the last order
+	looked   bool // ever since the bus was opened
 	surveyAt time.Time // not before
 	job      *groupJob
 	order    *groupOrder

@@ -142,7 +142,7 @@ func (g *grouping) finish(j *groupJob, now time.Time) {
 	d := j.device
 	switch {
 	case j.kind == surveying:
-		g.surveyed = true
+		g.surveyed, g.looked = true, true
 		return
 	case !j.told:
 		g.failed(j, fmt.Errorf("%w: its table is not whole", ErrDamaged), now)

@@ -196,7 +196,7 @@ func (g *grouping) usable() GroupUse {
 	}
 	strangers, _ := g.driver.StrangeGroups()
 	for group, in := range members {
-		trusted := g.space.Closed || g.ours(group) || g.declared(group)
+		trusted := g.ours(group) || g.declared(group) || g.space.Closed && g.looked
 		if len(in) > 1 && trusted && !slices.Contains(strangers, group) {
 			slices.Sort(in)
 			use.Groups = append(use.Groups, Group{group, in})

@@ -3,12 +3,10 @@ package dali
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
-	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/sim/dalisim"
 )
 
@@ -158,25 +156,5 @@ func TestCommissioningTellsWhenAddressesRunOut(t *testing.T) {
 	out, err := Commission(context.Background(), r.driver("atx"), CommissionOptions{Reserved: reserved})
 	if err != nil || out.Unplaced != 1 || len(out.Assigned) != 2 {
 		t.Errorf("%+v, %v; want two assigned and one unplaced", out, err)
-	}
-}
-
-func TestGroupsAreWrittenAndReadBack(t *testing.T) {
-	t.Parallel()
-	gears := gearsOf(2, func(_ int, g *dalisim.GearConfig) { g.Groups = 0x8101 })
-	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: gears, Speed: 100, Seed: 1})
-	d := r.driver("atx")
-	ctx := context.Background()
-	if err := SetGroups(ctx, d, 1, 0x0106); err != nil {
-		t.Fatal(err)
-	}
-	if got := fmt.Sprint(r.sim.Devices()[1].Groups); got != "[1 2 8]" {
-		t.Errorf("gear 1 is in groups %s", got)
-	}
-	if got := fmt.Sprint(r.sim.Devices()[0].Groups); got != "[0 8 15]" {
-		t.Errorf("gear 0 is in groups %s, it was not asked", got)
-	}
-	if err := SetGroups(ctx, d, 40, 1); !errors.Is(err, appliance.ErrSilent) {
-		t.Errorf("nobody at address 40: %v, want ErrSilent", err)
 	}
 }

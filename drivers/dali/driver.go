@@ -16,6 +16,7 @@ var (
 	_ appliance.Recorder = (*Driver)(nil)
 	_ appliance.Linker   = (*Driver)(nil)
 	_ appliance.Scanner  = (*Driver)(nil)
+	_ appliance.Grouper  = (*Driver)(nil)
 	_ Transmitter        = (*Driver)(nil)
 )
 
@@ -29,6 +30,10 @@ type Driver struct {
 
 	gears []*gear // ascending short address
 	byRef map[appliance.Ref]*gear
+
+	groups  []group // that commands may use
+	unsure  []*gear // may be in any group
+	strange uint16  // groups of gear outside the site, as last surveyed
 }
 
 // Run keeps the port open until ctx ends.
@@ -94,14 +99,17 @@ func gearKey(short int) string { return strconv.Itoa(short) }
 
 // overheard takes messages that nobody asked for off the line: reports of what
 // other masters do. They are kept in the recorder; polling finds what they changed.
-func overheard(gw gateway) func(b []byte) int {
+func overheard(gw gateway, groups *groupSet) func(b []byte) int {
 	return func(b []byte) int {
-		_, n := gw.parse(b)
+		m, n := gw.parse(b)
+		if n > 0 {
+			groups.note(m)
+		}
 		return n
 	}
 }
 
 // newLine makes the serial line to a gateway.
-func newLine(cfg appliance.BusConfig, gw gateway, port string, settings appliance.LineSettings) (*line.Line, error) {
-	return line.New(line.Config{Name: cfg.Bus.Name, Port: port, Serial: settings, Overheard: overheard(gw), Log: cfg.Log})
+func newLine(cfg appliance.BusConfig, gw gateway, groups *groupSet, port string, settings appliance.LineSettings) (*line.Line, error) {
+	return line.New(line.Config{Name: cfg.Bus.Name, Port: port, Serial: settings, Overheard: overheard(gw, groups), Log: cfg.Log})
 }

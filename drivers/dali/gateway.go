@@ -74,6 +74,7 @@ type hearing struct {
 	err    error
 	// onSent is called when the last confirmation came and an answer may follow.
 	onSent func()
+	groups *groupSet // of other masters; may be nil
 }
 
 // scan is the Scan of a line request. Every message is taken off as it comes, so
@@ -111,6 +112,10 @@ func (h *hearing) take(m message) {
 			h.confirm(Answer{Kind: AnswerGarbled}, true)
 		case h.traits().explicit:
 			h.end(errConflict)
+		}
+	case saidHeard:
+		if h.groups != nil {
+			h.groups.note(m)
 		}
 	case saidConflict:
 		h.end(errConflict)

@@ -15,6 +15,7 @@ type gear struct {
 	short    int
 	key      string
 	groups   uint16 // as configured; bit n: group n
+	inGroups uint16 // as last read
 	profile  profile
 	curve    *curve
 	fade     time.Duration
@@ -27,8 +28,7 @@ type gear struct {
 	silent int
 	// lampFailed: the last status told of a failed lamp.
 	lampFailed bool
-	// found is what the gear told about itself; limits and groups are not known
-	// before.
+	// found is what the gear told about itself; limits are not known before.
 	found facts
 
 	last   raw // what it answered last
@@ -55,8 +55,6 @@ type memory struct {
 type facts struct {
 	min, max         byte
 	hasMin, hasMax   bool
-	low, high        byte // groups
-	hasLow, hasHigh  bool
 	coolest, warmest uint16 // mirek
 	hasCool, hasWarm bool
 }
@@ -169,16 +167,3 @@ func (g *gear) fading(now time.Time) bool {
 
 // String names the gear for errors.
 func (g *gear) String() string { return fmt.Sprintf("short address %d", g.short) }
-
-// inGroup reports whether the site says that the gear is in group n.
-func (g *gear) inGroup(n int) bool { return g.groups&(1<<n) != 0 }
-
-// strays reports whether the gear is known to hold group n otherwise than the site
-// says.
-func (g *gear) strays(n int) bool {
-	f := &g.found
-	if n < 8 {
-		return f.hasLow && f.low>>n&1 != byte(g.groups>>n&1)
-	}
-	return f.hasHigh && f.high>>(n-8)&1 != byte(g.groups>>n&1)
-}

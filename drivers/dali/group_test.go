@@ -79,6 +79,7 @@ func TestClusterThatIsAGroupMovesAsOne(t *testing.T) {
 	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: gearsOf(6, sixGears), Speed: 20, Seed: 1})
 	ctl := grouped(t, r, nil)
 	allOnline(t, ctl)
+	ready(t, ctl, 2)
 	mark := r.mark()
 	mustDo(t, ctl, levelTo(cluster(2), 50))
 	if got := r.writes(mark); len(got) != 1 || got[0] != "8AE5" {
@@ -120,9 +121,9 @@ func TestGearOutsideItsGroupIsRepaired(t *testing.T) {
 func TestGroupThatSomebodyElseIsInIsNotUsed(t *testing.T) {
 	t.Parallel()
 	g := []*gear{
-		{short: 0, groups: 1 << 5, profile: profiles["dali-dt6"], curve: curves["standard"], ref: appliance.Ref{Node: 1, Channel: 1}},
-		{short: 1, groups: 1 << 5, profile: profiles["dali-dt6"], curve: curves["standard"], ref: appliance.Ref{Node: 2, Channel: 1}},
-		{short: 2, profile: profiles["dali-dt6"], curve: curves["standard"], ref: appliance.Ref{Node: 3, Channel: 1}},
+		{short: 0, key: "0", profile: profiles["dali-dt6"], curve: curves["standard"], ref: appliance.Ref{Node: 1, Channel: 1}},
+		{short: 1, key: "1", profile: profiles["dali-dt6"], curve: curves["standard"], ref: appliance.Ref{Node: 2, Channel: 1}},
+		{short: 2, key: "2", profile: profiles["dali-dt6"], curve: curves["standard"], ref: appliance.Ref{Node: 3, Channel: 1}},
 	}
 	o, err := Open(appliance.BusConfig{Bus: appliance.Bus{Name: "x", Port: "/dev/null", Options: map[string]string{"gateway": "atx"}}})
 	if err != nil {
@@ -137,16 +138,25 @@ func TestGroupThatSomebodyElseIsInIsNotUsed(t *testing.T) {
 			wants = append(wants, appliance.Want{Ref: one.ref, Values: appliance.Values{Has: appliance.CanDim, Level: 30}})
 		}
 	}
-	if n := len(d.Plan(wants)); n != 1 {
-		t.Errorf("%d chains, want one for the group", n)
-	}
-	d.learn(g[2], OpQueryGroupsLow, 1<<5)
-	if n := len(d.Plan(wants)); n != 2 {
-		t.Errorf("%d chains, want one each: gear 2 would be lit with the group", n)
-	}
-	d.learn(g[2], OpQueryGroupsLow, 0)
-	if n := len(d.Plan(wants)); n != 1 {
-		t.Errorf("%d chains, want one for the group again", n)
+	use := appliance.GroupUse{Groups: []appliance.Group{{Name: "5", Members: []string{"0", "1"}}}}
+	for _, c := range []struct {
+		what   string
+		change func()
+		chains int
+	}{
+		{"nothing is known", func() {}, 2},
+		{"exactly these hold it", func() { d.UseGroups(use) }, 1},
+		{"gear 2 may hold it", func() { use.Unsure = []string{"2"}; d.UseGroups(use) }, 2},
+		{"one of these may hold more", func() { use.Unsure = []string{"1"}; d.UseGroups(use) }, 1},
+		{"gear 2 holds it", func() {
+			d.UseGroups(appliance.GroupUse{Groups: []appliance.Group{{Name: "5", Members: []string{"0", "1", "2"}}}})
+		}, 2},
+		{"it does not any more", func() { use.Unsure = nil; d.UseGroups(use) }, 1},
+	} {
+		c.change()
+		if n := len(d.Plan(wants)); n != c.chains {
+			t.Errorf("%s: %d chains, want %d", c.what, n, c.chains)
+		}
 	}
 	if n := len(d.Repair(wants)); n != 2 {
 		t.Errorf("Repair gives %d chains, want one each", n)

@@ -25,13 +25,14 @@ func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
 	if err != nil {
 		return appliance.Opened{}, fmt.Errorf("bus %s: %w", cfg.Bus.Name, err)
 	}
-	l, err := newLine(cfg, gw, port, settings)
+	heard := &groupSet{}
+	l, err := newLine(cfg, gw, heard, port, settings)
 	if err != nil {
 		return appliance.Opened{}, err
 	}
 	d := &Driver{
 		name: cfg.Bus.Name, options: options, log: cfg.Log, byRef: make(map[appliance.Ref]*gear), shows: make(chan Send, 4),
-		wire: &wire{name: cfg.Bus.Name, line: l, gw: gw, timeout: options.timeout(), window: options.answerWait, turn: make(chan struct{}, 1)},
+		wire: &wire{name: cfg.Bus.Name, line: l, gw: gw, timeout: options.timeout(), window: options.answerWait, heardGroups: heard, turn: make(chan struct{}, 1)},
 	}
 	out := appliance.Opened{
 		Driver: d, Device: make(map[appliance.ID]string), Channels: make(map[appliance.ID][]appliance.Channel),

@@ -18,6 +18,7 @@ type busOptions struct {
 	gatewayTimeout time.Duration // 0: the gateway's own
 	answerWait     time.Duration
 	broadcast      bool
+	groups         appliance.GroupMode
 }
 
 func readBusOptions(texts map[string]string) (busOptions, error) {
@@ -27,6 +28,7 @@ func readBusOptions(texts map[string]string) (busOptions, error) {
 		"gatewayTimeout": option.Span(&o.gatewayTimeout, 50*time.Millisecond, 5*time.Second),
 		"answerWait":     option.Span(&o.answerWait, 22*time.Millisecond, 500*time.Millisecond),
 		"broadcast":      option.Flag(&o.broadcast),
+		"groups":         option.Groups(&o.groups),
 	})
 	if err == nil && o.gateway == "" {
 		err = fmt.Errorf("option gateway is missing: which device is between this port and the DALI line: %s", gatewayNames)

@@ -127,21 +127,21 @@ func (d *Driver) shared(k key, crowd []wish) (chains []appliance.Chain, rest []w
 		rest = other
 		chains = append(chains, d.chain(k, to, live))
 	}
-	if d.options.broadcast && len(crowd) == d.concerned(k, func(*gear) bool { return true }) {
+	if d.options.broadcast && len(crowd) == d.concerned(k) {
 		take(Broadcast, func(*gear) bool { return true })
 		return chains, rest
 	}
-	for _, n := range d.groupsInside(k, crowd) {
-		take(Group(n), func(g *gear) bool { return g.inGroup(n) })
+	for _, in := range d.groupsInside(k, crowd) {
+		take(Group(in.n), func(g *gear) bool { return slices.Contains(in.members, g) })
 	}
 	return chains, rest
 }
 
-// concerned counts the gear that frames of k would change, among some.
-func (d *Driver) concerned(k key, among func(*gear) bool) int {
+// concerned counts the gear that frames of k would change.
+func (d *Driver) concerned(k key) int {
 	n := 0
 	for _, g := range d.gears {
-		if among(g) && k.concerns(g) {
+		if k.concerns(g) {
 			n++
 		}
 	}
@@ -154,28 +154,23 @@ func (k key) concerns(g *gear) bool {
 	return k.level || k.tune && g.profile.abilities.Has(appliance.CanTune) || k.colour && g.profile.abilities.Has(appliance.CanColour)
 }
 
-// groupsInside lists the groups all of whose gear is in the crowd, largest first.
-// A group that a gear is known to hold otherwise than the site says is left out:
-// somebody would be missed, or lit who should not be.
-func (d *Driver) groupsInside(k key, crowd []wish) []int {
-	var found []int
-	size := make(map[int]int)
-	for n := range Groups {
-		inside := 0
-		for _, w := range crowd {
-			if w.gear.inGroup(n) {
-				inside++
-			}
-		}
-		usable := inside >= 2 && inside == d.concerned(k, func(g *gear) bool { return g.inGroup(n) })
-		for _, g := range d.gears {
-			usable = usable && !g.strays(n)
-		}
-		if usable {
-			found, size[n] = append(found, n), inside
+// groupsInside lists the groups all of whose gear that k concerns is in the crowd,
+// largest first. Where gear whose groups are not known is not, there are none: it
+// might be lit along.
+func (d *Driver) groupsInside(k key, crowd []wish) []group {
+	outside := func(g *gear) bool {
+		return k.concerns(g) && !slices.ContainsFunc(crowd, func(w wish) bool { return w.gear == g })
+	}
+	if slices.ContainsFunc(d.unsure, outside) {
+		return nil
+	}
+	var found []group
+	for _, in := range d.groups {
+		if !slices.ContainsFunc(in.members, outside) {
+			found = append(found, in)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b int) int { return size[b] - size[a] })
+	slices.SortStableFunc(found, func(a, b group) int { return len(b.members) - len(a.members) })
 	return found
 }
 

@@ -97,7 +97,7 @@ func (d *Driver) colourPoll(g *gear, i int) appliance.Exchange {
 // slowQuestions are asked in turn, one at a time: failures every other time, what
 // hardly ever changes in between.
 var slowQuestions = []byte{
-	OpQueryStatus, OpQueryMin, OpQueryStatus, OpQueryMax, OpQueryStatus, OpQueryGroupsLow, OpQueryStatus, OpQueryGroupsHigh,
+	OpQueryStatus, OpQueryMin, OpQueryStatus, OpQueryMax,
 }
 
 func (d *Driver) slowPoll(g *gear) appliance.Exchange {
@@ -124,22 +124,5 @@ func (d *Driver) learn(g *gear, op, v byte) {
 		f.min, f.hasMin = v, true
 	case OpQueryMax:
 		f.max, f.hasMax = v, true
-	case OpQueryGroupsLow:
-		news := !f.hasLow || f.low != v
-		f.low, f.hasLow = v, true
-		d.compareGroups(g, news, byte(g.groups), v)
-	case OpQueryGroupsHigh:
-		news := !f.hasHigh || f.high != v
-		f.high, f.hasHigh = v, true
-		d.compareGroups(g, news, byte(g.groups>>8), v)
-	}
-}
-
-// compareGroups tells once that a gear holds other groups than the site says. They
-// are not used for commands until they agree.
-func (d *Driver) compareGroups(g *gear, news bool, want, got byte) {
-	if news && want != got {
-		d.log.Warn("gear holds other groups than the site says; they are not used for commands until they agree",
-			"node", g.ref.Node, "address", g.short)
 	}
 }

@@ -43,6 +43,8 @@ type wire struct {
 	gw      gateway
 	timeout time.Duration // for the gateway to confirm a frame
 	window  time.Duration // for an answer after the confirmation, if silence must be waited for
+	// heardGroups are those that other masters use.
+	heardGroups *groupSet
 
 	turn chan struct{} // held by the sequence under way; guards what follows
 	// ready: the gateway has its settings.
@@ -123,7 +125,7 @@ func (w *wire) run(ctx context.Context, begin <-chan struct{}, seq []Send) (answ
 
 // one sends a frame and waits for the gateway to say what became of it.
 func (w *wire) one(ctx context.Context, begin <-chan struct{}, s Send) (Answer, time.Time, error) {
-	h := &listening{hearing: hearing{gw: w.gw, send: s}, window: w.window, closed: make(chan struct{})}
+	h := &listening{hearing: hearing{gw: w.gw, send: s, groups: w.heardGroups}, window: w.window, closed: make(chan struct{})}
 	h.onSent = h.startWindow
 	defer h.stop()
 	reply, err := w.line.Exchange(ctx, line.Request{
