@@ -21,6 +21,8 @@ type Core interface {
 	Snapshot() *appliance.Snapshot
 	Recorder(bus string) (appliance.Recorder, error)
 	Identify(ctx context.Context, bus, address string) error
+	Groups(bus string) (appliance.Grouping, error)
+	WriteGroups(ctx context.Context, bus string, step func(appliance.GroupProgress)) error
 	Scan(ctx context.Context, bus string, opts appliance.ScanOptions, step func(string), found func(appliance.Found)) error
 	Calibrate(ctx context.Context, plan appliance.Calibration, w appliance.Watcher) (appliance.Calibrated, error)
 	FindDirection(ctx context.Context, plan appliance.Nudge, saw func(ctx context.Context, toldUp bool) (appliance.Went, error)) (inverted bool, err error)
@@ -68,6 +70,8 @@ func (d door) handler() http.Handler {
 	mux.HandleFunc("GET /buses/{name}/frames", d.frames)
 	mux.HandleFunc("POST /buses/{name}/scan", d.scan)
 	mux.HandleFunc("POST /buses/{name}/identify", d.identify)
+	mux.HandleFunc("GET /buses/{name}/groups", d.groups)
+	mux.HandleFunc("POST /buses/{name}/groups", d.writeGroups)
 	mux.HandleFunc("GET /shades", d.shades)
 	mux.HandleFunc("POST /shades/{id}/calibrate", d.calibrate)
 	mux.HandleFunc("POST /shades/{id}/direction", d.direction)
