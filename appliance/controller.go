@@ -60,7 +60,7 @@ func New(opts Options) *Controller {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	c := &Controller{opts: opts, state: newState(), book: newGroupBook(opts.GroupBook, opts.Log)}
+	c := &Controller{opts: opts, state: newState(), ledger: ledger{many: make(chan struct{}, 1)}, book: newGroupBook(opts.GroupBook, opts.Log)}
 	c.buses.Store(&map[UUID]*bus{})
 	return c
 }
@@ -224,30 +224,37 @@ func (c *Controller) publishLoop(ctx context.Context) {
 func (c *Controller) keepJournal(ctx context.Context) {
 	t := time.NewTicker(journalEvery)
 	defer t.Stop()
-	for {
+	for many := c.ledger.many; ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-t.C:
-			c.saveJournal(ctx)
+		case <-many:
+		}
+		many = nil // a journal that fails is tried again at its usual time
+		if c.saveJournal(ctx) {
+			many = c.ledger.many
 		}
 	}
 }
 
-// saveJournal writes what changed; nothing is written when nothing did.
-func (c *Controller) saveJournal(ctx context.Context) {
+// saveJournal writes what changed; nothing is written when nothing did. It reports
+// whether nothing is left to write.
+func (c *Controller) saveJournal(ctx context.Context) bool {
 	if c.opts.Journal == nil {
-		return
+		return true
 	}
 	batch := Batch{States: c.state.takeUnsaved(), Entries: c.ledger.takeUnsaved()}
 	if len(batch.States) == 0 && len(batch.Entries) == 0 {
-		return
+		return true
 	}
-	if err := c.opts.Journal.SaveBatch(ctx, batch); err != nil {
+	err := c.opts.Journal.SaveBatch(ctx, batch)
+	if err != nil {
 		c.state.putUnsaved(batch.States)
 		c.ledger.putUnsaved(batch.Entries)
 		c.opts.Log.Error("last state and ledger could not be written; trying again", "why", err)
 	}
+	return err == nil
 }
 
 // Ready returns nil when every bus that is not quarantined has been started.

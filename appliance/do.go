@@ -3,6 +3,7 @@ package appliance
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -89,23 +90,27 @@ func (c *Controller) beginInternal(cmd Command, ref Ref) *running {
 func (c *Controller) dispatch(run *running, wants []Want, expiry, ceiling time.Time) {
 	snap := c.Snapshot()
 	buses := *c.buses.Load()
-	jobs := make(map[*bus]*job, 1)
+	type part struct {
+		bus *bus
+		job job
+	}
+	parts := make([]part, 0, 1) // few: they are found by looking at each
 	for i, w := range wants {
 		b := buses[snap.busOf(w.Ref)]
 		if b == nil {
 			run.fail(i, fmt.Errorf("%w: its bus is not running", ErrBusDown))
 			continue
 		}
-		j := jobs[b]
-		if j == nil {
-			j = &job{run: run, expiry: expiry, ceiling: ceiling, alone: run.entry.Command.Target.Scope == One}
-			jobs[b] = j
+		k := slices.IndexFunc(parts, func(p part) bool { return p.bus == b })
+		if k < 0 {
+			k = len(parts)
+			parts = append(parts, part{b, job{run: run, expiry: expiry, ceiling: ceiling, alone: run.entry.Command.Target.Scope == One}})
 		}
-		j.wants = append(j.wants, w)
-		j.members = append(j.members, i)
+		j := &parts[k].job
+		j.wants, j.members = append(j.wants, w), append(j.members, i)
 	}
-	for b, j := range jobs {
-		b.submit(*j)
+	for _, p := range parts {
+		p.bus.submit(p.job)
 	}
 }
 

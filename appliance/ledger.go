@@ -179,6 +179,7 @@ type ledger struct {
 	kept    []Entry // ring, newest at next-1
 	next    int
 	unsaved []Entry
+	many    chan struct{} // see unsavedMany
 }
 
 func (l *ledger) add(e Entry) {
@@ -191,15 +192,26 @@ func (l *ledger) add(e Entry) {
 	}
 	l.next = (l.next + 1) % ledgerKept
 	l.putLocked(e)
+	if len(l.unsaved) >= unsavedMany {
+		select {
+		case l.many <- struct{}{}:
+		default:
+		}
+	}
 }
 
-// putLocked queues entries for the journal; when that cannot keep up, the oldest
-// unsaved are lost, never the daemon's memory.
+// unsavedMost entries wait for the journal. When that cannot keep up, the oldest
+// are lost, never the daemon's memory; a quarter at a time, since moving the others
+// up costs more than anything else that a command does.
+const unsavedMost = 4096
+
+// unsavedMany is when the journal is asked not to wait for its usual time.
+const unsavedMany = 256
+
 func (l *ledger) putLocked(entries ...Entry) {
-	const most = 4096
 	l.unsaved = append(l.unsaved, entries...)
-	if over := len(l.unsaved) - most; over > 0 {
-		l.unsaved = slices.Delete(l.unsaved, 0, over)
+	if over := len(l.unsaved) - unsavedMost; over > 0 {
+		l.unsaved = slices.Delete(l.unsaved, 0, over+unsavedMost/4)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 // plan takes a new job: it overtakes older commands for the same things, and
 // becomes works.
 func (b *bus) plan(j job, now time.Time) {
-	wants, members := j.wants[:0:0], j.members[:0:0]
+	wants, members := j.wants[:0], j.members[:0]
 	for i, w := range j.wants {
 		if b.channel(w.Ref).Abilities == 0 {
 			j.run.fail(j.members[i], fmt.Errorf("%w on its bus any more: the site was changed", ErrNotFound))
@@ -43,13 +43,12 @@ func (b *bus) enqueue(j job, now time.Time) {
 	if len(j.wants) == 0 {
 		return
 	}
-	memberOf := make(map[Ref]int, len(j.wants))
-	for i, w := range j.wants {
-		memberOf[w.Ref] = j.members[i]
+	members := memberOf(j.wants, j.members)
+	for _, w := range j.wants {
 		b.overtake(w, now)
 		b.newest.note(w.Ref, aspectsOf(w.Has), j.run.seq)
 	}
-	works := b.worksOf(b.driver.Plan(j.wants), memberOf, j)
+	works := b.worksOf(b.driver.Plan(j.wants), members, j)
 	var airtime time.Duration
 	for _, w := range works {
 		airtime += w.airtime()
@@ -64,15 +63,28 @@ func (b *bus) enqueue(j job, now time.Time) {
 	}
 }
 
-// worksOf wraps chains; members are found by reference, so that the driver may
-// order wants as it likes.
-func (b *bus) worksOf(chains []Chain, memberOf map[Ref]int, j job) []*work {
+// memberOf finds members by reference, so that the driver may order wants as it
+// likes. One want, which most commands have, is found without a table.
+func memberOf(wants []Want, members []int) func(Ref) int {
+	if len(wants) == 1 {
+		only := members[0]
+		return func(Ref) int { return only }
+	}
+	table := make(map[Ref]int, len(wants))
+	for i, w := range wants {
+		table[w.Ref] = members[i]
+	}
+	return func(r Ref) int { return table[r] }
+}
+
+// worksOf wraps chains.
+func (b *bus) worksOf(chains []Chain, memberOf func(Ref) int, j job) []*work {
 	works := make([]*work, 0, len(chains))
 	for _, c := range chains {
 		w := &work{run: j.run, chain: c, expiry: j.expiry, members: make([]int, len(c.Wants))}
 		w.stop = len(c.Wants) > 0
 		for i, want := range c.Wants {
-			w.members[i] = memberOf[want.Ref]
+			w.members[i] = memberOf(want.Ref)
 			if want.Shade == 0 || want.Motion != Stop {
 				w.stop = false
 			}
@@ -164,11 +176,8 @@ func (b *bus) overtake(want Want, now time.Time) {
 func (b *bus) replan(i int, now time.Time) int {
 	w := b.works[i]
 	wants, members := w.remaining()
-	memberOf := make(map[Ref]int, len(wants))
-	for k, want := range wants {
-		memberOf[want.Ref] = members[k]
-	}
-	parts := b.worksOf(b.driver.Plan(wants), memberOf, job{run: w.run, expiry: w.expiry})
+	find := memberOf(wants, members)
+	parts := b.worksOf(b.driver.Plan(wants), find, job{run: w.run, expiry: w.expiry})
 	for _, p := range parts {
 		p.repairs = w.repairs
 		p.notBefore = w.notBefore
@@ -180,11 +189,8 @@ func (b *bus) replan(i int, now time.Time) int {
 
 // repair queues wants again, device by device.
 func (b *bus) repair(w *work, wants []Want, members []int) {
-	memberOf := make(map[Ref]int, len(wants))
-	for k, want := range wants {
-		memberOf[want.Ref] = members[k]
-	}
-	for _, p := range b.worksOf(b.driver.Repair(wants), memberOf, job{run: w.run, expiry: w.expiry}) {
+	find := memberOf(wants, members)
+	for _, p := range b.worksOf(b.driver.Repair(wants), find, job{run: w.run, expiry: w.expiry}) {
 		p.repairs = w.repairs + 1
 		b.works = append(b.works, p)
 	}

@@ -71,7 +71,7 @@ func (b *bus) settleStep(w *work, res Result, now time.Time) {
 		})
 	default:
 		w.verifying, w.pos, w.notBefore = true, 0, time.Time{}
-		w.got = make(map[Ref]Reading)
+		w.got = make([]Reading, len(w.chain.Wants))
 		b.skipOffline(w, now)
 	}
 }
@@ -145,7 +145,9 @@ func (b *bus) settleVerify(w *work, res Result, err error, now time.Time) {
 		b.learn(res.Readings)
 		b.trials.saw(res)
 		for _, r := range res.Readings {
-			w.got[r.Ref] = merge(w.got[r.Ref], r)
+			if i := w.place(r.Ref); i >= 0 {
+				w.got[i] = merge(w.got[i], r)
+			}
 		}
 	}
 	w.pos, w.tries = w.pos+1, 0
@@ -184,7 +186,7 @@ func (b *bus) judge(w *work, readErr error, now time.Time) {
 	var members []int
 	fading := false
 	w.each(func(want Want, m int) bool {
-		got, ok := w.got[want.Ref]
+		got, ok := w.read(want.Ref)
 		switch {
 		case b.newest.overtaken(want.Ref, aspectsOf(want.Has), w.run.seq):
 			w.run.conclude(m, ErrSuperseded)

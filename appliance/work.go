@@ -38,7 +38,7 @@ type work struct {
 	attempted bool      // something was sent, so the device may have obeyed
 	fadeEnd   time.Time // until then another level may be one on the way
 	repairs   int
-	got       map[Ref]Reading
+	got       []Reading // parallel to chain.Wants while verifying; zero: not read
 }
 
 // maxTries of one exchange of a command, by what went wrong.
@@ -71,6 +71,19 @@ func (w *work) each(f func(want Want, member int) (closed bool)) {
 			w.members[i] = -1
 		}
 	}
+}
+
+// place of a thing among the wants; -1 if it is not wanted.
+func (w *work) place(ref Ref) int {
+	return slices.IndexFunc(w.chain.Wants, func(want Want) bool { return want.Ref == ref })
+}
+
+// read returns what verification told of a thing; ok is false if it told nothing.
+func (w *work) read(ref Ref) (got Reading, ok bool) {
+	if i := w.place(ref); i >= 0 {
+		got = w.got[i]
+	}
+	return got, got.Ref == ref
 }
 
 // remaining returns the wants that are still ours, with their members.

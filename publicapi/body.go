@@ -18,8 +18,26 @@ import (
 )
 
 // body is the JSON object of a request, its members not looked into yet.
-// Members that nobody asks for are ignored: old clients send such.
-type body map[string]json.RawMessage
+// Members that nobody asks for are ignored: old clients send such. There are few,
+// so they are found by looking at each.
+type body []member
+
+type member struct {
+	name  string
+	value []byte // valid JSON without space around it
+}
+
+// membersMost bounds the search for members given twice.
+const membersMost = 256
+
+func (b body) find(name string) (value []byte, ok bool) {
+	for i := range b {
+		if b[i].name == name {
+			return b[i].value, true
+		}
+	}
+	return nil, false
+}
 
 // readBody reads and splits the body. Its Content-Type is not looked at: old
 // clients send none, text/plain or what curl -d sends, and only the bytes decide
@@ -29,9 +47,7 @@ func readBody(c echo.Context) (body, error) {
 	if r.ContentLength > web.BodyLimit {
 		return nil, &http.MaxBytesError{Limit: web.BodyLimit}
 	}
-	// The server's own writer, not echo's wrapper: only that one tells the server to
-	// let the client read the refusal before the connection is closed under it.
-	data, err := io.ReadAll(http.MaxBytesReader(c.Response().Writer, r.Body, web.BodyLimit))
+	data, err := readAll(c, r)
 	if err != nil {
 		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
 			return nil, err
@@ -39,6 +55,21 @@ func readBody(c echo.Context) (body, error) {
 		return nil, &web.Error{Status: http.StatusBadRequest, Message: "body: could not be read", Cause: err}
 	}
 	return parseBody(data)
+}
+
+// shortBody is what control calls stay below: as much is set aside before it has
+// arrived.
+const shortBody = 1 << 10
+
+func readAll(c echo.Context, r *http.Request) ([]byte, error) {
+	if n := r.ContentLength; n >= 0 && n <= shortBody {
+		data := make([]byte, n)
+		_, err := io.ReadFull(r.Body, data)
+		return data, err
+	}
+	// The server's own writer, not echo's wrapper: only that one tells the server to
+	// let the client read the refusal before the connection is closed under it.
+	return io.ReadAll(http.MaxBytesReader(c.Response().Writer, r.Body, web.BodyLimit))
 }
 
 var utf8BOM = []byte("\xef\xbb\xbf")
@@ -65,7 +96,7 @@ func parseBody(data []byte) (body, error) {
 // split cuts an object that is known to be valid into its members. It looks for
 // their ends only, which is a fraction of the work of decoding them.
 func split(data []byte) (body, error) {
-	members := make(body, 8)
+	members := make(body, 0, 8)
 	for data = skipSpace(data[1:]); data[0] != '}'; {
 		n := valueLength(data)
 		name, err := unquote(data[:n])
@@ -74,10 +105,13 @@ func split(data []byte) (body, error) {
 		}
 		data = skipSpace(skipSpace(data[n:])[1:]) // the colon
 		n = valueLength(data)
-		if _, twice := members[name]; twice {
+		if _, twice := members.find(name); twice {
 			return nil, bad(clip(name), "given twice")
 		}
-		members[name] = json.RawMessage(data[:n:n])
+		if len(members) == membersMost {
+			return nil, bad("body", "more than "+strconv.Itoa(membersMost)+" members")
+		}
+		members = append(members, member{name, data[:n:n]})
 		if data = skipSpace(data[n:]); data[0] == ',' {
 			data = skipSpace(data[1:])
 		}
@@ -124,7 +158,7 @@ func valueLength(data []byte) int {
 
 // text returns a string member; it must be there.
 func (b body) text(name string) (string, error) {
-	raw, ok := b[name]
+	raw, ok := b.find(name)
 	if !ok || string(raw) == "null" {
 		return "", bad(name, "missing; want a string")
 	}
@@ -137,7 +171,7 @@ func (b body) text(name string) (string, error) {
 
 // integer returns an integer member. null and "" count as absent.
 func (b body) integer(name string) (v int64, present bool, err error) {
-	raw, ok := b[name]
+	raw, ok := b.find(name)
 	if !ok || string(raw) == "null" {
 		return 0, false, nil
 	}
@@ -174,7 +208,7 @@ func (b body) within(name string, lo, hi int64) (int64, error) {
 
 // oneOf returns a string member that must be one of words.
 func (b body) oneOf(name string, words ...string) (string, error) {
-	raw, ok := b[name]
+	raw, ok := b.find(name)
 	if !ok || string(raw) == "null" {
 		return "", bad(name, "missing; want one of "+strings.Join(words, ", "))
 	}

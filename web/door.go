@@ -52,19 +52,26 @@ var (
 func (d *door) pass(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		start := time.Now()
-		r, h := c.Request(), c.Response().Header()
-		id := requestID(r)
-		h["X-Request-Id"] = []string{id}
-		h["X-Content-Type-Options"] = nosniff
-		h["X-Frame-Options"] = denyFrame
-		h["Referrer-Policy"] = noReferrer
-		h["Content-Security-Policy"] = nothingLoaded
+		id := requestID(c.Request())
+		// Not before the answer begins: a command need not wait for it.
+		c.Response().Before(func() { mark(c.Response().Header(), id) })
 		err := d.guarded(c, next)
 		if err != nil {
 			c.Error(err)
 		}
 		d.record(c, id, start, err)
 		return nil
+	}
+}
+
+// mark sets what every answer carries, unless its handler wants something else.
+func mark(h http.Header, id string) {
+	h["X-Request-Id"] = []string{id}
+	h["X-Content-Type-Options"] = nosniff
+	h["X-Frame-Options"] = denyFrame
+	h["Referrer-Policy"] = noReferrer
+	if h["Content-Security-Policy"] == nil {
+		h["Content-Security-Policy"] = nothingLoaded
 	}
 }
 
