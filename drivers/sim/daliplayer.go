@@ -18,9 +18,12 @@ type daliBus struct {
 	line  *dalisim.Line
 	nodes []appliance.Node
 	// broken is which lamps faults have broken; taken how many frames were told of.
-	broken []bool
-	taken  uint64
-	groups uint64 // frames to several
+	broken  []bool
+	twins   []bool // which gear has a second one at its address
+	babble  int    // ID of the babbling in force; 0: none
+	gateway string
+	taken   uint64
+	groups  uint64 // frames to several
 }
 
 // Power of gear, as behind the Modbus gateways.
@@ -30,7 +33,7 @@ const (
 )
 
 func newDALI(site appliance.Bus, nodes []appliance.Node, shades []appliance.Shade, opts Options) (player, error) {
-	p := &daliBus{nodes: nodes, broken: make([]bool, len(nodes))}
+	p := &daliBus{nodes: nodes, broken: make([]bool, len(nodes)), twins: make([]bool, len(nodes)), gateway: site.Options["gateway"]}
 	cfg := dalisim.Config{Gateway: site.Options["gateway"], BaudRate: site.Line.BaudRate, Seed: uint64(opts.Seed)}
 	for _, n := range nodes {
 		g, err := gearConfig(n, opts.DALIFade)
@@ -168,7 +171,11 @@ func (p *daliBus) heard() []heard {
 	for i, f := range list {
 		address, data := byte(f.Frame>>8), byte(f.Frame)
 		h := heard{at: f.At, bytes: []byte{address, data}}
-		if f.Foreign {
+		switch {
+		case f.Lost:
+			out[i] = heard{at: f.At, bytes: h.bytes, note: babbled, event: true}
+			continue
+		case f.Foreign:
 			h.note = "another master"
 		}
 		special := address >= 0xA0 && address < 0xFC && address&1 != 0
@@ -212,10 +219,22 @@ func (p *daliBus) changed(address, data byte, gears []dalisim.Device) (out []Cha
 }
 
 func (p *daliBus) can(f Fault) error {
-	if f.Address != "" && (f.Kind == FaultNoise || f.Kind == FaultForeign) {
+	switch {
+	case f.Address != "" && slices.Contains([]FaultKind{FaultNoise, FaultForeign, FaultBabble, FaultRefuse}, f.Kind):
 		return fmt.Errorf("address: kind %s strikes a whole line", f.Kind)
+	case f.Address == "" && f.Kind == FaultDuplicate:
+		return fmt.Errorf("address: kind %s strikes one gear", f.Kind)
+	case f.Rate == 1 && f.Kind == FaultBabble:
+		return fmt.Errorf("rate: a device babbles for a part of the time, below 1; for a line that is never free take kind %s", FaultForeign)
+	case f.Rate < 1 && f.Kind == FaultDuplicate:
+		return fmt.Errorf("rate: kind %s is always or never", f.Kind)
+	case f.Kind == FaultRefuse && p.gateway == "atx":
+		return fmt.Errorf("kind %s: this gateway takes every frame", f.Kind)
+	case f.Exception != 0:
+		return fmt.Errorf("exception: the codes of DALI gateways are not known")
 	}
-	return only(f, p.nodes, FaultSilent, FaultDropRequest, FaultDropAnswer, FaultDelay, FaultCorrupt, FaultNoise, FaultForeign, FaultLamp)
+	return only(f, p.nodes, FaultSilent, FaultDropRequest, FaultDropAnswer, FaultDelay, FaultCorrupt, FaultRefuse, FaultStuck, FaultNoise, FaultForeign,
+		FaultBabble, FaultDuplicate, FaultLamp)
 }
 
 // daliKinds says what a fault of one gear, and one of the whole line, is called by
@@ -228,11 +247,14 @@ var daliKinds = map[FaultKind][2]dalisim.FaultKind{
 	FaultCorrupt:     {dalisim.FaultGarble, dalisim.FaultDamage},
 	FaultNoise:       {dalisim.FaultNoise, dalisim.FaultNoise},
 	FaultForeign:     {dalisim.FaultConflict, dalisim.FaultConflict},
+	FaultRefuse:      {dalisim.FaultRefuse, dalisim.FaultRefuse},
+	FaultStuck:       {dalisim.FaultStuck, dalisim.FaultStuck},
 }
 
 func (p *daliBus) afflict(faults []Fault) {
 	p.line.ClearFaults()
-	broken := make([]bool, len(p.nodes))
+	broken, twins := make([]bool, len(p.nodes)), make([]bool, len(p.nodes))
+	babble, rate := 0, 0.0
 	for _, f := range faults {
 		gear := -1
 		if f.Address != "" {
@@ -242,6 +264,12 @@ func (p *daliBus) afflict(faults []Fault) {
 			for i := range broken {
 				broken[i] = broken[i] || gear < 0 || gear == i
 			}
+		}
+		switch f.Kind {
+		case FaultDuplicate:
+			twins[gear] = true
+		case FaultBabble:
+			babble, rate = f.ID, f.Rate
 		}
 		kinds, ok := daliKinds[f.Kind]
 		if !ok {
@@ -258,8 +286,14 @@ func (p *daliBus) afflict(faults []Fault) {
 		if b != p.broken[i] {
 			p.line.SetLampFailure(i, b)
 		}
+		if twins[i] != p.twins[i] {
+			_ = p.line.Duplicate(i, twins[i])
+		}
 	}
-	p.broken = broken
+	if babble != p.babble {
+		_ = p.line.Chatter(rate)
+	}
+	p.broken, p.twins, p.babble = broken, twins, babble
 }
 
 // pressChannel lets a push-button coupler on the line send what it sends.

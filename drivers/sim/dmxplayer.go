@@ -19,8 +19,10 @@ type dmxBus struct {
 	nodes  []appliance.Node
 	starts []int
 
-	last     time.Time // of the frames told of
-	universe []byte    // of the last of these
+	last     time.Time     // of the frames told of
+	universe []byte        // of the last of these
+	babble   Fault         // the babbling in force; without kind: none
+	ends     chan struct{} // ends it
 }
 
 // rdmMaker is the maker in the UIDs of simulated fixtures; E1.20 keeps it for
@@ -170,22 +172,42 @@ func (p *dmxBus) changed(slots []byte) (out []Change) {
 }
 
 func (p *dmxBus) can(f Fault) error {
+	ofFixtures := slices.Contains([]FaultKind{FaultStuck, FaultLamp, FaultDuplicate, FaultRefuse}, f.Kind)
 	switch {
-	case f.Address != "":
-		return fmt.Errorf("address: DMX fixtures hear and say nothing of their own; faults strike the interface")
-	case f.Rate < 1 && f.Kind != FaultCorrupt:
+	case f.Rate < 1 && f.Kind != FaultCorrupt && f.Kind != FaultBabble:
 		return fmt.Errorf("rate: kind %s is always or never here", f.Kind)
+	case f.Address != "" && !ofFixtures && f.Kind != FaultSilent:
+		return fmt.Errorf("address: kind %s strikes the interface", f.Kind)
+	case f.Address == "" && ofFixtures:
+		return fmt.Errorf("address: kind %s strikes one fixture", f.Kind)
+	case f.Exception != 0:
+		return fmt.Errorf("exception: a DMX fixture refuses what is written to it over RDM, as write protected")
+	case p.open && (f.Kind == FaultBabble || f.Kind == FaultNoise || f.Kind == FaultDropAnswer || f.Kind == FaultCorrupt || f.Kind == FaultDelay):
+		return fmt.Errorf("kind %s: an Open DMX interface says nothing", f.Kind)
 	}
-	return only(f, p.nodes, FaultSilent, FaultDropAnswer, FaultDelay, FaultCorrupt, FaultNoise)
+	return only(f, p.nodes, FaultSilent, FaultDropAnswer, FaultDelay, FaultCorrupt, FaultRefuse, FaultStuck, FaultLamp, FaultDuplicate, FaultNoise, FaultBabble)
 }
 
 // noiseBytes come before each answer.
 const noiseBytes = 3
 
 func (p *dmxBus) afflict(faults []Fault) {
-	var all dmxsim.Faults
+	all := dmxsim.Faults{Fixtures: map[int]dmxsim.FixtureFault{}}
+	var babble Fault
 	for _, f := range faults {
+		if i := slices.IndexFunc(p.nodes, func(n appliance.Node) bool { return n.Address == f.Address }); i >= 0 {
+			fixture := all.Fixtures[p.starts[i]]
+			fixture.Deaf = fixture.Deaf || f.Kind == FaultSilent
+			fixture.Stuck = fixture.Stuck || f.Kind == FaultStuck
+			fixture.Broken = fixture.Broken || f.Kind == FaultLamp
+			fixture.ReadOnly = fixture.ReadOnly || f.Kind == FaultRefuse
+			fixture.Duplicate = fixture.Duplicate || f.Kind == FaultDuplicate
+			all.Fixtures[p.starts[i]] = fixture
+			continue
+		}
 		switch f.Kind {
+		case FaultBabble:
+			babble = f
 		case FaultSilent:
 			all.DeafUntil = time.Now().Add(forEver)
 		case FaultDropAnswer:
@@ -199,6 +221,39 @@ func (p *dmxBus) afflict(faults []Fault) {
 		}
 	}
 	p.widget.SetFaults(all)
+	if babble.ID == p.babble.ID {
+		return
+	}
+	if p.ends != nil {
+		close(p.ends)
+		p.ends = nil
+	}
+	if p.babble = babble; babble.ID != 0 {
+		p.ends = make(chan struct{})
+		go p.babbles(babble.Rate, p.ends)
+	}
+}
+
+// packetTime is how long a universe takes on the line: 250 kbit/s, 11 bits a slot.
+const packetTime = 23 * time.Millisecond
+
+// babbles has the widget tell the host, for a part of the time, of universes that
+// another sender is said to put on the line, until ends is closed.
+func (p *dmxBus) babbles(rate float64, ends <-chan struct{}) {
+	tick := time.NewTicker(time.Duration(float64(packetTime) / rate))
+	defer tick.Stop()
+	packet := append([]byte{0x7E, 5, 0x02, 0x02, 0, 0}, append(make([]byte, 512), 0xE7)...)
+	for n := byte(0); ; n++ {
+		select {
+		case <-ends:
+			return
+		case <-tick.C:
+		}
+		for i := range 512 {
+			packet[6+i] = n // a level that nobody asked for
+		}
+		_ = p.widget.Say(packet) // fails while nobody is plugged in
+	}
 }
 
 func (p *dmxBus) pressChannel(address string, _ int, _ Press) (bool, error) {

@@ -33,9 +33,8 @@ func fieldSite(dir string) appliance.Site {
 	}
 }
 
-// say opens the port of a bus and writes a frame that was recorded from another
-// implementation.
-func say(t *testing.T, bd *Building, bus, frame string) {
+// plugIn opens the port of a bus.
+func plugIn(t *testing.T, bd *Building, bus string) *os.File {
 	t.Helper()
 	fd, err := unix.Open(bd.Port(bus), unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -43,6 +42,14 @@ func say(t *testing.T, bd *Building, bus, frame string) {
 	}
 	port := os.NewFile(uintptr(fd), bus)
 	t.Cleanup(func() { port.Close() })
+	return port
+}
+
+// say opens the port of a bus and writes a frame that was recorded from another
+// implementation.
+func say(t *testing.T, bd *Building, bus, frame string) {
+	t.Helper()
+	port := plugIn(t, bd, bus)
 	raw, err := hex.DecodeString(frame)
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +105,9 @@ func TestFaultsOfOtherBuses(t *testing.T) {
 	s := &site{t: t, Site: fieldSite(t.TempDir())}
 	bd := s.run(Options{Seed: 1})
 	for _, bad := range []Fault{
-		{Kind: FaultStuck, Bus: "line"}, {Kind: FaultLamp, Bus: "shades"}, {Kind: FaultSilent, Bus: "stage", Address: "10"},
+		{Kind: FaultStuck, Bus: "stage"}, {Kind: FaultLamp, Bus: "shades"}, {Kind: FaultSilent, Bus: "stage", Address: "11"},
+		{Kind: FaultBabble, Bus: "shades", Address: "06.1A.2B"}, {Kind: FaultBabble, Bus: "line", Address: "5", Rate: 0.2}, {Kind: FaultDuplicate, Bus: "line"},
+		{Kind: FaultRefuse, Bus: "line"}, {Kind: FaultEcho, Bus: "line"}, {Kind: FaultRefuse, Bus: "stage"},
 		{Kind: FaultSilent, Bus: "shades", Address: "06.1A.2C"}, {Kind: FaultSilent, Bus: "shades", Rate: 0.5}, {Kind: FaultBusy, Bus: "stage"},
 	} {
 		if _, err := bd.AddFault(bad); err == nil {

@@ -5,13 +5,15 @@ import "fmt"
 // FaultKind is what goes wrong.
 type FaultKind string
 
-// The kinds of faults. The first four strike gear, the others the gateway.
+// The kinds of faults. The first five strike gear, the others the gateway.
 const (
 	FaultDeaf      FaultKind = "deaf"      // gear does not hear a forward frame
 	FaultSilent    FaultKind = "silent"    // gear obeys, and its answer is lost
 	FaultLate      FaultKind = "late"      // the answer comes after the window
 	FaultGarble    FaultKind = "garble"    // the answer is damaged on the line
+	FaultStuck     FaultKind = "stuck"     // gear answers, and its light stays as it is
 	FaultConflict  FaultKind = "conflict"  // another sender is in the way of a frame
+	FaultRefuse    FaultKind = "refuse"    // the gateway takes no frame; not the HAT, which cannot say so
 	FaultMute      FaultKind = "mute"      // the gateway does not react
 	FaultSlow      FaultKind = "slow"      // the gateway takes DelayMs longer to confirm
 	FaultDamage    FaultKind = "damage"    // a bit of what the gateway says is flipped
@@ -38,11 +40,11 @@ type Fault struct {
 // AddFault puts a fault in force.
 func (l *Line) AddFault(f Fault) error {
 	switch f.Kind {
-	case FaultDeaf, FaultSilent, FaultLate, FaultGarble:
+	case FaultDeaf, FaultSilent, FaultLate, FaultGarble, FaultStuck:
 		if f.Gear < -1 || f.Gear >= len(l.gears) {
 			return fmt.Errorf("gear %d: want -1 to %d", f.Gear, len(l.gears)-1)
 		}
-	case FaultConflict, FaultMute, FaultSlow, FaultDamage, FaultNoise, FaultDuplicate:
+	case FaultConflict, FaultRefuse, FaultMute, FaultSlow, FaultDamage, FaultNoise, FaultDuplicate:
 		f.Gear = -1
 	default:
 		return fmt.Errorf("fault %q is unknown", f.Kind)

@@ -43,6 +43,8 @@ type gatewayModel interface {
 	take(b []byte) (o order, n int, ok bool)
 	// accepted is said when a frame was queued; nil: nothing.
 	accepted(id byte) []byte
+	// refused is said when a frame is not taken; nil: it cannot say that.
+	refused() []byte
 	// sent is said when a forward frame is over; nil: nothing.
 	sent(id byte, frame uint16, at moment) []byte
 	// outcome is said when the time for an answer is over; nil: nothing.
@@ -82,6 +84,7 @@ func (hat) take(b []byte) (order, int, bool) {
 }
 
 func (hat) accepted(byte) []byte             { return nil }
+func (hat) refused() []byte                  { return nil }
 func (hat) sent(byte, uint16, moment) []byte { return nil }
 func (hat) heard(uint16, moment) []byte      { return nil }
 
@@ -154,6 +157,9 @@ func tick(at moment) (high, low byte) {
 
 func (lunatone) accepted(id byte) []byte { return checked(0x33, id, 0) }
 
+// refused: one byte, an error code; which codes there are is not known.
+func (lunatone) refused() []byte { return checked(0x33, 1) }
+
 func (lunatone) sent(id byte, frame uint16, at moment) []byte {
 	h, l := tick(at)
 	return checked(0x31, h, l, 0, 0, id, byte(frame>>8), byte(frame))
@@ -205,6 +211,8 @@ func fives(code, high, mid, low byte) []byte {
 }
 
 func (box) accepted(byte) []byte { return nil }
+
+func (box) refused() []byte { return fives(7, 0, 0, 4) }
 
 func (box) sent(byte, uint16, moment) []byte { return fives(0, 0, 0, 0) }
 

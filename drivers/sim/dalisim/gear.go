@@ -19,6 +19,7 @@ const initialiseFor = 15 * time.Minute
 // gear is one control gear.
 type gear struct {
 	cfg    GearConfig
+	like   *gear // the one whose address it shares; nil: none
 	rng    *rand.Rand
 	short  byte // mask: none
 	groups uint16

@@ -62,6 +62,8 @@ type Sent struct {
 	At      time.Time // when it was over
 	Frame   uint16
 	Foreign bool // another master's
+	// Lost: it was a babbling device's, and collided with another frame.
+	Lost bool
 }
 
 // Counters of a line since it was made.
@@ -78,6 +80,8 @@ type Line struct {
 	mu       sync.Mutex
 	rng      *rand.Rand
 	gears    []*gear
+	twins    []*gear // with the short address of one of them, see Duplicate
+	babbler  *babbler
 	busyTill moment
 	faults   []*Fault
 	log      []Sent // the last of them
@@ -233,19 +237,48 @@ const (
 	answerWindow = answerLast + backward
 )
 
+// note keeps a frame; called with mu held.
+func (l *Line) note(s Sent) {
+	l.counts.Forward++
+	if len(l.log) == logged {
+		l.log = l.log[:copy(l.log, l.log[logged/2:])]
+	}
+	l.log = append(l.log, s)
+}
+
+// twin stands for the index of gear that Duplicate put there: only faults of all gear
+// strike it.
+const twin = -2
+
+// apart draws when a second gear answers, and tells whether that is too far from the
+// first, which was through after so long, for two equal answers to be taken for one:
+// a quarter of a bit. Where all gear may answer, the model is kind and lets equal
+// answers fit.
+func (l *Line) apart(through time.Duration) bool {
+	off := through - backward - l.between(answerFirst, answerLast)
+	return off < -quarterBit || off > quarterBit
+}
+
+const quarterBit = 208 * time.Microsecond
+
+// lights reports whether a frame is to change light or colour.
+func lights(frame uint16) bool {
+	address, data := byte(frame>>8), byte(frame)
+	return !isSpecial(address) && (address&1 == 0 || data < 0x20 || data == 0xE2)
+}
+
 // hear lets all gear take a frame that was over at t, and adds up their answers.
 // late is set when an answer comes after the window.
 func (l *Line) hear(frame uint16, t moment, foreign bool) (r result, value byte, at moment, late bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.counts.Forward++
-	if len(l.log) == logged {
-		l.log = l.log[:copy(l.log, l.log[logged/2:])]
-	}
-	l.log = append(l.log, Sent{l.clock.world(t), frame, foreign})
+	l.note(Sent{At: l.clock.world(t), Frame: frame, Foreign: foreign})
 	at = t + answerWindow
-	for i, g := range l.gears {
-		if l.strikes(FaultDeaf, i) || t < g.deafUntil {
+	for i, g := range slices.Concat(l.gears, l.twins) {
+		if i >= len(l.gears) {
+			i = twin
+		}
+		if l.strikes(FaultDeaf, i) || t < g.deafUntil || lights(frame) && l.strikes(FaultStuck, i) {
 			continue
 		}
 		v, ok := g.hear(frame, t)
@@ -259,7 +292,7 @@ func (l *Line) hear(frame uint16, t moment, foreign bool) (r result, value byte,
 		case r == resultNone:
 			r, value = resultValue, v
 			at = t + l.between(answerFirst, answerLast) + backward
-		case r == resultValue && v != value:
+		case r == resultValue && (v != value || frame>>8 < 0x80 && l.apart(at-t)):
 			r = resultGarbled
 		}
 	}

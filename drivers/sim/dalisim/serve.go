@@ -101,9 +101,17 @@ func (s *session) work(ctx context.Context) {
 			s.transmit(ctx, o)
 			continue
 		}
+		if s.babbled(ctx) {
+			continue
+		}
+		var burst <-chan time.Time
+		if d, ok := s.line.untilBurst(); ok {
+			burst = time.After(d)
+		}
 		select {
 		case <-ctx.Done():
 			return
+		case <-burst:
 		case <-s.line.poke:
 		case o := <-s.orders:
 			s.transmit(ctx, o)
@@ -126,18 +134,21 @@ func (s *session) transmit(ctx context.Context, o order) {
 	begin := max(l.clock.now(), l.busyTill+l.between(low, high))
 	l.mu.Unlock()
 	if o.kind != orderForeign {
+		if no := l.model.refused(); no != nil && l.gatewayFault(FaultRefuse) != nil {
+			s.say(no)
+			return
+		}
 		s.say(l.model.accepted(id))
 	}
 	if f := l.gatewayFault(FaultSlow); f != nil {
 		begin = max(begin, l.clock.now()+moment(f.DelayMs)*moment(time.Millisecond))
 	}
+	begin, collided := s.findGap(ctx, o, begin)
+	if collided {
+		return
+	}
 	if o.kind != orderForeign && l.gatewayFault(FaultConflict) != nil {
-		l.mu.Lock()
-		l.counts.Conflicts++
-		l.busyTill = begin + forward
-		l.mu.Unlock()
-		l.clock.sleep(ctx, begin+forward)
-		s.say(l.model.outcome(resultConflict, 0, begin+forward))
+		s.conflict(ctx, begin+forward)
 		return
 	}
 	over := s.once(ctx, o, id, begin)
@@ -147,6 +158,17 @@ func (s *session) transmit(ctx context.Context, o order) {
 		l.mu.Unlock()
 		s.once(ctx, o, id, begin)
 	}
+}
+
+// conflict tells of a frame that was in another one's way until a moment.
+func (s *session) conflict(ctx context.Context, until moment) {
+	l := s.line
+	l.mu.Lock()
+	l.counts.Conflicts++
+	l.busyTill = until
+	l.mu.Unlock()
+	l.clock.sleep(ctx, until)
+	s.say(l.model.outcome(resultConflict, 0, until))
 }
 
 // once puts one forward frame on the line at begin, and tells what came of it. It
@@ -160,11 +182,22 @@ func (s *session) once(ctx context.Context, o order, id byte, begin moment) mome
 	if r != resultNone {
 		free = at
 	}
+	if o.kind != orderForeign {
+		if over, hit := l.burstIn(end, at); hit {
+			r, at, free = resultGarbled, max(at, over), max(free, over)
+		}
+	}
 	l.mu.Lock()
 	l.busyTill = free
 	l.mu.Unlock()
 	if o.kind == orderForeign {
-		s.say(l.model.heard(o.frame, end))
+		if told := l.model.heard(o.frame, end); told != nil {
+			s.say(told)
+			if r != resultNone { // the gateway tells of all it hears
+				l.clock.sleep(ctx, at)
+				s.say(l.model.outcome(r, value, at))
+			}
+		}
 		return free
 	}
 	s.say(l.model.sent(id, o.frame, end))

@@ -44,6 +44,9 @@ type fixture struct {
 	start     int
 	lamps     []map[byte]int // slot (from 0 in the universe) by letter
 	low, high float64        // kelvin
+
+	held   *[512]byte // what it goes by while it does not listen; nil: the wire
+	broken bool
 }
 
 func newFixture(n Node) (*fixture, error) {

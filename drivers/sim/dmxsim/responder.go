@@ -21,9 +21,11 @@ type responder struct {
 	Responder
 	muted    bool
 	identify bool
+	place    int  // its start slot at the beginning
+	second   bool // the second fixture there
 }
 
-func newResponder(r Responder) *responder { return &responder{Responder: r} }
+func newResponder(r Responder) *responder { return &responder{Responder: r, place: r.Start} }
 
 // ResponderState is what an RDM device is like now.
 type ResponderState struct {

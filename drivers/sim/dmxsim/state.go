@@ -18,6 +18,18 @@ type Faults struct {
 	Damage float64
 	// Noise bytes come before every answer.
 	Noise int
+	// Fixtures in trouble, by start slot.
+	Fixtures map[int]FixtureFault
+}
+
+// FixtureFault is what is wrong with one fixture. It does not reach the host, which
+// hears nothing of fixtures, except over RDM.
+type FixtureFault struct {
+	Deaf      bool // it hears neither DMX nor RDM, and goes on as it was
+	Stuck     bool // it answers RDM, and goes on as it was
+	Broken    bool // its lamps are dark
+	ReadOnly  bool // it refuses every RDM SET: write protected
+	Duplicate bool // a second one has its start slot
 }
 
 func (f Faults) deaf(now time.Time) bool { return now.Before(f.DeafUntil) }
@@ -26,8 +38,39 @@ func (f Faults) deaf(now time.Time) bool { return now.Before(f.DeafUntil) }
 func (w *Widget) SetFaults(f Faults) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.settle(time.Now())
+	for _, x := range w.fixtures {
+		now := f.Fixtures[x.start]
+		switch still := now.Deaf || now.Stuck; {
+		case still && x.held == nil:
+			held := w.universe
+			x.held = &held
+		case !still:
+			x.held = nil
+		}
+		x.broken = now.Broken
+	}
 	w.faults = f
+	w.responders = slices.DeleteFunc(w.responders, func(r *responder) bool { return r.second && !f.Fixtures[r.place].Duplicate })
+	for _, r := range slices.Clone(w.responders) {
+		now, before := f.Fixtures[r.place], w.faulty[r.place]
+		if now.Deaf != before.Deaf {
+			r.Silent = now.Deaf
+		}
+		if now.ReadOnly != before.ReadOnly {
+			r.ReadOnly = now.ReadOnly
+		}
+		if now.Duplicate && !before.Duplicate && !r.second {
+			like := newResponder(r.Responder)
+			like.UID, like.second, like.place = r.UID+secondUID, true, r.place
+			w.responders = append(w.responders, like)
+		}
+	}
+	w.faulty = f.Fixtures
 }
+
+// secondUID is added to the UID of a fixture for the second one at its start slot.
+const secondUID = 1 << 24
 
 // Slot returns what is on the wire in a slot, 1 to 512, and since when.
 func (w *Widget) Slot(n int) (value byte, since time.Time) {
@@ -105,7 +148,15 @@ func (w *Widget) Devices() []Device {
 	}
 	var list []Device
 	for _, f := range w.fixtures {
-		list = append(list, f.emits(&universe, &w.changed))
+		u := &universe
+		if f.held != nil {
+			u = f.held
+		}
+		d := f.emits(u, &w.changed)
+		if f.broken {
+			clear(d.Channels)
+		}
+		list = append(list, d)
 	}
 	return list
 }

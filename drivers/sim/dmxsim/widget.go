@@ -54,6 +54,7 @@ type Widget struct {
 	everSent   bool
 	responders []*responder
 	faults     Faults
+	faulty     map[int]FixtureFault // as the responders have it
 	counters   Counters
 	log        []Event
 	host       io.Writer // nil: not plugged in
