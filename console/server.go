@@ -21,6 +21,8 @@ type Core interface {
 	Snapshot() *appliance.Snapshot
 	Recorder(bus string) (appliance.Recorder, error)
 	Identify(ctx context.Context, bus, address string) error
+	Services(bus string) ([]appliance.Service, error)
+	Serve(ctx context.Context, bus, name string, inputs map[string]string, tell func(appliance.Told)) error
 	Groups(bus string) (appliance.Grouping, error)
 	WriteGroups(ctx context.Context, bus string, step func(appliance.GroupProgress)) error
 	Scan(ctx context.Context, bus string, opts appliance.ScanOptions, step func(string), found func(appliance.Found)) error
@@ -72,6 +74,8 @@ func (d door) handler() http.Handler {
 	mux.HandleFunc("POST /buses/{name}/identify", d.identify)
 	mux.HandleFunc("GET /buses/{name}/groups", d.groups)
 	mux.HandleFunc("POST /buses/{name}/groups", d.writeGroups)
+	mux.HandleFunc("GET /buses/{name}/services", d.services)
+	mux.HandleFunc("POST /buses/{name}/services/{service}", d.service)
 	mux.HandleFunc("GET /shades", d.shades)
 	mux.HandleFunc("POST /shades/{id}/calibrate", d.calibrate)
 	mux.HandleFunc("POST /shades/{id}/direction", d.direction)

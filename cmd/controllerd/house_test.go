@@ -35,6 +35,7 @@ type house struct {
 	stop     func()            // ends the daemon, not the building
 
 	tokenLife time.Duration // an hour if zero
+	options   sim.Options   // of the building, but for the seed
 }
 
 const housePassword = "a password for tests"
@@ -94,8 +95,9 @@ func (h *house) writes() (n uint64) {
 // play starts the simulated building and puts its ports into the site.
 func (h *house) play() {
 	h.t.Helper()
+	h.options.Seed = 1
 	var err error
-	if h.building, err = sim.New(h.site, sim.Options{Seed: 1}); err != nil {
+	if h.building, err = sim.New(h.site, h.options); err != nil {
 		h.t.Fatal(err)
 	}
 	runFor(h.t, h.building.Run)

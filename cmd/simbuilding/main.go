@@ -63,6 +63,8 @@ docs/simbuilding.md.`,
 	f.Int64Var(&s.options.Seed, "seed", 1, "seed of everything random: which exchanges faults strike, and how")
 	f.Float64Var(&s.options.BaseLoad, "base-load", 25, "W that every meter sees besides the outputs of its bus")
 	f.DurationVar(&s.options.DALIFade, "dali-fade", 0, "time DALI gear takes from 0 to 100 %")
+	f.StringSliceVar(&s.options.NewGear, "new-gear", nil, "DALI `buses` whose gear comes from its box, without addresses, to be commissioned")
+	f.Float64Var(&s.options.DALISpeed, "dali-speed", 1, "how many times faster than real DALI lines are")
 	f.BoolVar(&s.options.SilentGateways, "silent-gateways", false, "Modbus TCP gateways stay silent for units that do not exist, instead of exception 0B")
 	f.StringVar(&s.logLevel, "log-level", "warn", "debug, info, warn or error; the log goes to standard error")
 	if err := c.MarkFlagRequired("site"); err != nil {
@@ -84,8 +86,8 @@ func run(ctx context.Context, out, logTo io.Writer, s settings) error {
 		return fmt.Errorf("--log-level %q: want debug, info, warn or error", s.logLevel)
 	}
 	s.options.Log = slog.New(slog.NewTextHandler(logTo, &slog.HandlerOptions{Level: level}))
-	if s.options.BaseLoad < 0 || s.options.DALIFade < 0 {
-		return errors.New("--base-load and --dali-fade must not be negative")
+	if s.options.BaseLoad < 0 || s.options.DALIFade < 0 || s.options.DALISpeed < 0 {
+		return errors.New("--base-load, --dali-fade and --dali-speed must not be negative")
 	}
 	site, err := sitefile.Read(s.site)
 	if err != nil {

@@ -15,6 +15,14 @@ import (
 type CommissionOptions struct {
 	// Reserved addresses are not given to anybody.
 	Reserved []int
+	// Only these addresses are given, if any are named.
+	Only []int
+	// All takes every gear's address away first. A run that was killed is continued
+	// without it.
+	All bool
+	// DryRun changes no address: what would be given is in the outcome. Which gear
+	// would get which is not known before, since gear draws anew in every run.
+	DryRun bool
 	// Progress, if not nil, is told what happens, from the goroutine that calls
 	// Commission.
 	Progress func(Progress)
@@ -25,15 +33,16 @@ type Stage string
 
 // The stages, in the order they are reached; searching and assigning alternate.
 const (
-	StageOpen    Stage = "open"     // gear draws random addresses
-	StageSurvey  Stage = "survey"   // which addresses are taken, and by several gears
-	StageSearch  Stage = "search"   // for the next random address
-	StageAssign  Stage = "assign"   // a short address was given
-	StageKeep    Stage = "keep"     // a gear keeps its short address
-	StageCheck   Stage = "check"    // whether each address given has one owner
-	StageAgain   Stage = "again"    // an address has several owners: once more
-	StageFull    Stage = "full"     // no address is left for a gear
-	StageFinally Stage = "finished" //
+	StageForget  Stage = "forget" // all gear is told to forget its short address
+	StageOpen    Stage = "open"   // gear draws random addresses
+	StageSurvey  Stage = "survey" // which addresses are taken, and by several gears
+	StageSearch  Stage = "search" // for the next random address
+	StageAssign  Stage = "assign" // a short address was given
+	StageKeep    Stage = "keep"   // a gear keeps its short address
+	StageCheck   Stage = "check"  // whether each address given has one owner
+	StageAgain   Stage = "again"  // an address has several owners: once more
+	StageFull    Stage = "full"   // no address is left for a gear
+	StageFinally Stage = "finished"
 )
 
 // Progress of commissioning.
@@ -86,10 +95,20 @@ func Commission(ctx context.Context, tx Transmitter, opts CommissionOptions) (ou
 			err = fmt.Errorf("close the gear for addressing: %w", terr)
 		}
 	}()
+	c.reserve()
+	if opts.All && !opts.DryRun {
+		if err := c.forget(); err != nil {
+			return c.result(), fmt.Errorf("take the short addresses away: %w", err)
+		}
+	}
 	if err := c.survey(); err != nil {
 		return c.result(), fmt.Errorf("ask which short addresses are taken: %w", err)
 	}
 	shared := c.out.Shared
+	if opts.All && opts.DryRun {
+		shared = c.out.Taken // these gears, too, would be given new ones
+		c.reserve()
+	}
 	for round := 1; ; round++ {
 		if err := c.round(shared); err != nil {
 			return c.result(), err
@@ -207,13 +226,28 @@ func (c *commissioning) draw() error {
 // randomTime is what gear may take to draw a random address.
 const randomTime = 100 * time.Millisecond
 
-// survey finds the addresses that are taken, and those that several gears share.
-func (c *commissioning) survey() error {
-	for _, n := range c.opts.Reserved {
-		if n >= 0 && n < Shorts {
-			c.taken[n] = true
+// reserve marks the addresses that nobody may be given, and no others.
+func (c *commissioning) reserve() {
+	for n := range c.taken {
+		c.taken[n] = slices.Contains(c.opts.Reserved, n) || len(c.opts.Only) > 0 && !slices.Contains(c.opts.Only, n)
+	}
+}
+
+// forget takes the short address of all gear away. Gear that does not hear it keeps
+// its own; the survey finds it.
+func (c *commissioning) forget() error {
+	c.tell(Progress{Stage: StageForget})
+	for range 2 {
+		// One sequence: another's DTR0 in between would give everybody one address.
+		if _, err := c.send(Special(OpDTR0, Mask), Command(Broadcast, OpSetShort)); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// survey finds the addresses that are taken, and those that several gears share.
+func (c *commissioning) survey() error {
 	if err := c.open(0); err != nil {
 		return err
 	}
@@ -293,7 +327,7 @@ func (c *commissioning) round(shared []int) error {
 // check finds addresses of this round that several gears hold: they drew the same
 // random address, were taken for one, and draw differently now.
 func (c *commissioning) check() (shared []int, err error) {
-	if len(c.owner) == 0 {
+	if len(c.owner) == 0 || c.opts.DryRun {
 		return nil, nil
 	}
 	if err := c.draw(); err != nil {
@@ -384,8 +418,13 @@ func (c *commissioning) point(to uint32) error {
 // settle gives the gear at a random address, which the search address points at,
 // a short address unless it has one to itself.
 func (c *commissioning) settle(random uint32, has Answer) error {
+	for _, planned := range c.owner {
+		if c.opts.DryRun && planned == random {
+			return nil // it missed the WITHDRAW, and nothing was written to tell it by
+		}
+	}
 	n := int(has.Value >> 1)
-	if has.Kind != AnswerValue || has.Value&0x81 != 1 {
+	if has.Kind != AnswerValue || has.Value&0x81 != 1 || c.opts.All && c.opts.DryRun {
 		// No address; or a garbled answer of several, who get the same one and are
 		// told apart by the check.
 		return c.assign(random)
@@ -413,7 +452,7 @@ func (c *commissioning) assign(random uint32) error {
 		c.tell(Progress{Stage: StageFull, Searched: random, Random: random})
 		return nil
 	}
-	for try := 1; ; try++ {
+	for try := 1; !c.opts.DryRun; try++ {
 		if _, err := c.send(Special(OpProgramShort, byte(n<<1|1))); err != nil {
 			return err
 		}

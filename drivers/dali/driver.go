@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/line"
@@ -27,6 +28,8 @@ type Driver struct {
 	log     *slog.Logger
 	wire    *wire
 	shows   chan Send // what Run repeats to gear that shows itself
+
+	commissioning atomic.Bool // somebody gives addresses
 
 	gears []*gear // ascending short address
 	byRef map[appliance.Ref]*gear

@@ -31,6 +31,12 @@ type Options struct {
 	// fade does not say. Zero jumps, which is
 	// fade time 0, the reset value of DALI gear.
 	DALIFade time.Duration
+	// NewGear names DALI buses whose gear comes from its box: it has no short address
+	// and is in no group. Nodes are told apart by what the site says all the same.
+	NewGear []string
+	// DALISpeed is how many times faster than real DALI lines and the serial ports of
+	// their gateways are; zero means 1.
+	DALISpeed float64
 	// Log may be nil.
 	Log *slog.Logger
 }
@@ -64,6 +70,11 @@ func New(site appliance.Site, opts Options) (*Building, error) {
 	}
 	bd.zeroNs = ts.Nano()
 	var errs []error
+	for _, name := range opts.NewGear {
+		if !slices.ContainsFunc(site.Buses, func(b appliance.Bus) bool { return b.Name == name && b.Driver == "dali" }) {
+			errs = append(errs, fmt.Errorf("new gear on bus %q: the site has no DALI line of that name", name))
+		}
+	}
 	for _, s := range site.Buses {
 		if s.Disabled {
 			continue

@@ -34,11 +34,15 @@ const (
 
 func newDALI(site appliance.Bus, nodes []appliance.Node, shades []appliance.Shade, opts Options) (player, error) {
 	p := &daliBus{nodes: nodes, broken: make([]bool, len(nodes)), twins: make([]bool, len(nodes)), gateway: site.Options["gateway"]}
-	cfg := dalisim.Config{Gateway: site.Options["gateway"], BaudRate: site.Line.BaudRate, Seed: uint64(opts.Seed)}
+	cfg := dalisim.Config{Gateway: site.Options["gateway"], BaudRate: site.Line.BaudRate, Seed: uint64(opts.Seed), Speed: opts.DALISpeed}
+	unboxed := slices.Contains(opts.NewGear, site.Name)
 	for _, n := range nodes {
 		g, err := gearConfig(n, opts.DALIFade)
 		if err != nil {
 			return nil, nodeError(n, err)
+		}
+		if unboxed {
+			g.Short, g.Groups = -1, 0
 		}
 		cfg.Gears = append(cfg.Gears, g)
 		if slices.ContainsFunc(shades, func(s appliance.Shade) bool { return s.Node == n.ID }) {
@@ -147,6 +151,7 @@ func (p *daliBus) devices() []Device {
 			c.RGBW = rgbwText(colour)
 		}
 		d := deviceOf(n)
+		d.ShortAddress = &g.Short
 		d.Channels, d.Power = append(d.Channels, c), c.Power
 		out[i] = d
 	}

@@ -25,6 +25,9 @@ type Device struct {
 	Online bool     `json:"online"`           // the bus is there and no fault silences the unit
 	Safe   bool     `json:"safeState"`        // its watchdog ran out
 	Safes  uint64   `json:"safeStates"`       // times its watchdog ran out before
+	// ShortAddress of DALI gear behind a serial gateway, as it is now; -1: none.
+	// Address is what the site says.
+	ShortAddress *int `json:"shortAddress,omitempty"`
 }
 
 // DeviceChannel is one output. A meter has one that only measures.

@@ -1,0 +1,267 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"svc.internal/controller/console"
+	"svc.internal/controller/drivers/sim"
+	"svc.internal/controller/sitefile"
+)
+
+// newGear is a house with a line of gear fresh from its box, of which the site knows
+// nothing but the port.
+func newGear(t *testing.T, n int) *house {
+	t.Helper()
+	var nodes strings.Builder
+	for i := range n {
+		profile := []string{"dali-dt6", "dali-dt8-tc"}[i%2]
+		fmt.Fprintf(&nodes, "  - {name: Box %d, bus: line, address: %d, profile: %s}\n", i, i, profile)
+	}
+	text := fmt.Sprintf(`
+site: {name: New}
+buses:
+  - {name: line, driver: dali, port: "%s/line", options: {gateway: atx}}
+nodes:
+%s`, t.TempDir(), nodes.String())
+	h := &house{t: t, dataDir: filepath.Join(t.TempDir(), "data"), tokens: map[string]string{}, options: sim.Options{NewGear: []string{"line"}, DALISpeed: 40}}
+	var err error
+	if h.site, err = sitefile.Parse("new gear", []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	h.play()
+	h.site.Nodes = nil
+	h.fillStore()
+	return h
+}
+
+// oneNode is a site file with the line and one node on it.
+func (h *house) oneNode(id, address int) string {
+	return fmt.Sprintf(`
+buses: [{name: line, driver: dali, port: %q, options: {gateway: atx}}]
+nodes: [{id: %d, name: Known, bus: line, address: %d, profile: dali-dt6}]
+`, h.site.Buses[0].Port, id, address)
+}
+
+// shorts are the short addresses that the gear of a house has, ascending.
+func (h *house) shorts() (list []int) {
+	h.t.Helper()
+	for _, d := range h.building.Devices() {
+		if *d.ShortAddress >= 0 {
+			list = append(list, *d.ShortAddress)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// uniqueShorts checks that each of n gears has an address of its own.
+func (h *house) uniqueShorts(n int) {
+	h.t.Helper()
+	list := h.shorts()
+	if len(list) != n || len(slices.Compact(list)) != n {
+		h.t.Fatalf("short addresses %v, want %d different ones", h.shorts(), n)
+	}
+}
+
+// TestCommissioningIsContinuedAfterADaemonWasKilled gives addresses to 64 gears by
+// the command line. The daemon is killed in the middle; afterwards some of the gear
+// is in the site and obeys while the rest is given addresses.
+func TestCommissioningIsContinuedAfterADaemonWasKilled(t *testing.T) {
+	t.Parallel()
+	const all = 64
+	h := newGear(t, all)
+	d := h.desk()
+	daemon := d.serve()
+	d.awaitBusUp("line")
+
+	first := make(chan said)
+	go func() { first <- d.run("bus", "commission", "line", "--yes", "--json") }()
+	waitFor(t, time.Minute, "a third of the gear addressed", func() bool { return len(h.shorts()) > all/3 })
+	daemon.kill()
+	cut := <-first
+	if cut.code != 1 || !strings.Contains(cut.err, "Go on with: controllerd bus commission line") {
+		t.Errorf("cut off: exit code %d, %q", cut.code, cut.err)
+	}
+	before := h.shorts()
+	t.Logf("killed when %d of %d gears had an address", len(before), all)
+
+	daemon = d.serve()
+	d.awaitBusUp("line")
+	d.must("site", "import", d.write("known.yaml", h.oneNode(1, before[0])))
+	h.url, h.client = daemon.url, daemon.client
+	waitFor(t, 30*time.Second, "the first lamp online", func() bool {
+		var nodes []struct{ ID int }
+		h.get("/svc/api/getActiveNodes", &nodes)
+		return len(nodes) == 1
+	})
+
+	draft := filepath.Join(t.TempDir(), "new.yaml")
+	second := make(chan said)
+	go func() { second <- d.run("bus", "commission", "line", "--yes", "--json", "--site", draft) }()
+	var slowest time.Duration
+	commands := 0
+	var done said
+	for running := true; running; {
+		select {
+		case done = <-second:
+			running = false
+		case <-time.After(20 * time.Millisecond): // as fast as a slider is dragged
+			began := time.Now()
+			status, message := h.control("channelControl", fmt.Sprintf(`{"targetType":3,"targetId":1,"command":"DIM","dimLevel":%d}`, 20+commands%60))
+			if slowest = max(slowest, time.Since(began)); status != 1 {
+				t.Fatalf("command %d during commissioning: %s", commands, message)
+			}
+			commands++
+		}
+	}
+	if done.code != 0 {
+		t.Fatalf("exit code %d: %s", done.code, done.err)
+	}
+	h.uniqueShorts(all)
+	var rows []struct{ Address, Outcome, Profile string }
+	if err := json.Unmarshal([]byte(strings.SplitN(done.out, "\n]", 2)[0]+"\n]"), &rows); err != nil {
+		t.Fatalf("%v in %s", err, done.out)
+	}
+	kept, assigned := 0, 0
+	for _, r := range rows {
+		switch r.Outcome {
+		case "kept", "shared, now of one gear":
+			kept++
+		case "assigned":
+			assigned++
+		}
+		if !strings.HasPrefix(r.Profile, "dali-dt") {
+			t.Errorf("address %s: profile %q", r.Address, r.Profile)
+		}
+	}
+	t.Logf("second run: %d kept, %d assigned; %d commands meanwhile, the slowest answered after %v", kept, assigned, commands, ms(slowest))
+	if kept+assigned != all || commands < 10 {
+		t.Errorf("%d kept and %d assigned of %d, %d commands", kept, assigned, all, commands)
+	}
+
+	// What it wrote makes the rest of the site.
+	d.must("site", "import", draft)
+	waitFor(t, time.Minute, "all gear online", func() bool {
+		buses := d.buses()
+		return len(buses) == 1 && buses[0].Online == all && buses[0].Nodes == all
+	})
+}
+
+// buses asks the daemon how its buses are.
+func (d *desk) buses() (list []console.Bus) {
+	d.t.Helper()
+	if err := json.Unmarshal([]byte(d.must("bus", "list", "--json")), &list); err != nil {
+		d.t.Fatal(err)
+	}
+	return list
+}
+
+func (d *desk) awaitBusUp(name string) {
+	d.t.Helper()
+	waitFor(d.t, 30*time.Second, "bus "+name+" up", func() bool {
+		return slices.ContainsFunc(d.buses(), func(b console.Bus) bool { return b.Name == name && b.Up })
+	})
+}
+
+func TestCommissionByTheCommandLine(t *testing.T) {
+	t.Parallel()
+	h := newGear(t, 6)
+	h.serve()
+	d := h.desk()
+	d.awaitBusUp("line")
+	table := func(args ...string) (rows []struct{ Address, Outcome string }) {
+		t.Helper()
+		if err := json.Unmarshal([]byte(d.must(append([]string{"bus", "commission", "line", "--json"}, args...)...)), &rows); err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	}
+	t.Run("refuses to change anything unasked", func(t *testing.T) {
+		if s := d.run("bus", "commission", "line"); s.code != 2 || !strings.Contains(s.err, "--yes") {
+			t.Errorf("exit code %d: %s", s.code, s.err)
+		}
+	})
+	t.Run("tells beforehand what it would do", func(t *testing.T) {
+		h.t = t
+		if rows := table("--dry-run"); len(rows) != 6 || rows[0].Outcome != "would be assigned" || len(h.shorts()) != 0 {
+			t.Errorf("%+v, addresses %v", rows, h.shorts())
+		}
+	})
+	t.Run("gives only the addresses named", func(t *testing.T) {
+		h.t = t
+		s := d.run("bus", "commission", "line", "--yes", "--addresses", "7,20-22")
+		if s.code != 1 || !strings.Contains(s.err, "no address was left for 2 gears") || !slices.Equal(h.shorts(), []int{7, 20, 21, 22}) {
+			t.Errorf("exit code %d: %s, addresses %v", s.code, s.err, h.shorts())
+		}
+	})
+	t.Run("leaves addresses of the site to their lamps", func(t *testing.T) {
+		h.t = t
+		d.must("site", "import", d.write("known.yaml", h.oneNode(1, 0)))
+		waitFor(t, 10*time.Second, "the new site", func() bool { return len(h.daemon.core.Snapshot().Nodes) == 1 })
+		d.awaitBusUp("line")
+		table("--yes")
+		if got := h.shorts(); !slices.Equal(got, []int{1, 2, 7, 20, 21, 22}) {
+			t.Errorf("addresses %v", got)
+		}
+	})
+	t.Run("begins anew", func(t *testing.T) {
+		h.t = t
+		if rows := table("--all", "--dry-run"); len(rows) != 10 {
+			t.Errorf("%d rows %+v, want six that are there and the four new addresses", len(rows), rows)
+		}
+		table("--all", "--yes")
+		if got := h.shorts(); !slices.Equal(got, []int{0, 1, 2, 3, 4, 5}) {
+			t.Errorf("addresses %v", got)
+		}
+	})
+	t.Run("goes on where somebody pressed Ctrl-C", func(t *testing.T) {
+		h.t = t
+		ctx := t.Context()
+		client := console.NewClient(h.dataDir)
+		err := client.Service(ctx, "line", "commission", map[string]string{"all": "yes"}, func(e console.ServiceEvent) error {
+			if len(h.shorts()) == 2 {
+				return io.EOF // whoever watches leaves
+			}
+			return nil
+		})
+		if err != io.EOF {
+			t.Fatal(err)
+		}
+		waitFor(t, 20*time.Second, "the line free for another run", func() bool {
+			return d.run("bus", "commission", "line", "--yes", "--addresses", "0-5").code == 0
+		})
+		h.uniqueShorts(6)
+	})
+	t.Run("tells what is wrong", func(t *testing.T) {
+		for _, c := range []struct {
+			args []string
+			want string
+		}{
+			{[]string{"bus", "commission", "nowhere", "--yes"}, "bus list"},
+			{[]string{"bus", "commission", "line", "--yes", "--addresses", "64"}, "addresses"},
+			{[]string{"bus", "commission", "line", "--yes", "--addresses", "9-4"}, "9-4"},
+			{[]string{"bus", "service", "line", "polish"}, "it has commission, scenes"},
+			{[]string{"bus", "service", "line", "scenes", "adress=4"}, `input "adress" is unknown; it takes address`},
+			{[]string{"bus", "service", "line", "scenes", "address=40"}, "bus scan"},
+		} {
+			if s := d.run(c.args...); s.code == 0 || !strings.Contains(s.err, c.want) {
+				t.Errorf("%q: exit code %d, %q, want %q", c.args, s.code, s.err, c.want)
+			}
+		}
+	})
+	t.Run("writes no site file over another", func(t *testing.T) {
+		path := d.write("there.yaml", "mine")
+		s := d.run("bus", "commission", "line", "--yes", "--site", path)
+		if text, _ := os.ReadFile(path); s.code != 2 || string(text) != "mine" {
+			t.Errorf("exit code %d, file %q", s.code, text)
+		}
+	})
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"svc.internal/controller/console"
+)
+
+func newBusService(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "service BUS [JOB [NAME=VALUE …]]",
+		Short: "Do a job of a bus's own kind: labels and locks of motors, scenes of gear",
+		Long: `Do a job that devices of one kind know and others do not: read and write a motor's
+label, lock it, read the scenes of DALI gear. With a bus alone the jobs of its driver
+are listed, with what each has to be told. The daemon must be running; the bus goes on
+obeying commands between the frames of a job.`,
+		Example: `  controllerd bus service shades-east
+  controllerd bus service shades-east motor address=06.1A.2B
+  controllerd bus service shades-east label address=06.1A.2B text="Board room 1"
+  controllerd bus service second-floor scenes address=5`,
+		Args: args(cobra.MinimumNArgs(1)),
+	}
+	asJSON := jsonFlag(c)
+	c.RunE = func(c *cobra.Command, given []string) error {
+		client := console.NewClient(a.dataDir)
+		if len(given) == 1 {
+			return listServices(c, client, given[0], *asJSON)
+		}
+		inputs := make(map[string]string)
+		for _, text := range given[2:] {
+			key, value, ok := strings.Cut(text, "=")
+			if _, twice := inputs[key]; !ok || twice {
+				return usageError{fmt.Errorf("%q: want each input once, as NAME=VALUE", text)}
+			}
+			inputs[key] = value
+		}
+		view := newServiceView(c)
+		if err := view.run(c.Context(), client, given[0], given[1], inputs); err != nil {
+			return err
+		}
+		return view.show(*asJSON)
+	}
+	return c
+}
+
+// listServices shows which jobs a bus has.
+func listServices(c *cobra.Command, client *console.Client, bus string, asJSON bool) error {
+	list, err := client.Services(c.Context(), bus)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(c.OutOrStdout(), list)
+	}
+	if len(list) == 0 {
+		fmt.Fprintf(c.OutOrStdout(), "the driver of %s has no jobs of its own\n", bus)
+		return nil
+	}
+	for _, s := range list {
+		fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", s.Name, s.About)
+		for _, in := range s.Inputs {
+			need := ""
+			if in.Required {
+				need = " (required)"
+			}
+			fmt.Fprintf(c.OutOrStdout(), "    %s=…  %s%s\n", in.Name, in.About, need)
+		}
+	}
+	return nil
+}
+
+// serviceView follows a job: steps for people on a terminal, what was learned for
+// the end.
+type serviceView struct {
+	out      io.Writer
+	progress io.Writer // nil: nobody is watching
+	told     []console.ServiceEvent
+}
+
+func newServiceView(c *cobra.Command) *serviceView {
+	v := &serviceView{out: c.OutOrStdout()}
+	if f, ok := c.ErrOrStderr().(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		v.progress = f
+	}
+	return v
+}
+
+// errCutOff: the daemon went away before a job was done.
+var errCutOff = errors.New("the daemon ended before the job was done")
+
+// run does a job. What was learned before an error is kept.
+func (v *serviceView) run(ctx context.Context, client *console.Client, bus, job string, inputs map[string]string) error {
+	done := false
+	err := client.Service(ctx, bus, job, inputs, func(e console.ServiceEvent) error {
+		switch {
+		case e.Error != "":
+			done = true
+			return errors.New(e.Error)
+		case e.Done:
+			done = true
+		case e.Step == "":
+			v.told = append(v.told, e)
+		case v.progress != nil && e.Share > 0:
+			fmt.Fprintf(v.progress, "\r%3.0f %% %-60.60s", 100*e.Share, e.Step)
+		case v.progress != nil:
+			fmt.Fprintf(v.progress, "\r      %-60.60s", e.Step)
+		}
+		return nil
+	})
+	if v.progress != nil {
+		fmt.Fprintf(v.progress, "\r%66s\r", "")
+	}
+	switch {
+	case ctx.Err() != nil:
+		return errors.New("stopped before the job was done")
+	case !done && (err == nil || !errors.Is(err, console.ErrNotRunning)):
+		return errors.Join(errCutOff, err)
+	}
+	return err
+}
+
+// show prints what was learned: a table of devices, or a list about one.
+func (v *serviceView) show(asJSON bool) error {
+	if asJSON {
+		out := []map[string]any{}
+		for _, e := range v.told {
+			row := map[string]any{"address": e.Address}
+			for _, f := range e.Facts {
+				row[f.Name] = f.Value
+			}
+			out = append(out, row)
+		}
+		return printJSON(v.out, out)
+	}
+	switch len(v.told) {
+	case 0:
+		fmt.Fprintln(v.out, "done")
+		return nil
+	case 1:
+		rows := [][]string{}
+		for _, f := range v.told[0].Facts {
+			rows = append(rows, []string{f.Name, fmt.Sprint(f.Value)})
+		}
+		return table(v.out, []string{"ADDRESS", v.told[0].Address}, rows)
+	}
+	var names []string
+	for _, e := range v.told {
+		for _, f := range e.Facts {
+			if !slices.Contains(names, f.Name) {
+				names = append(names, f.Name)
+			}
+		}
+	}
+	var rows [][]string
+	for _, e := range v.told {
+		row := append([]string{e.Address}, slices.Repeat([]string{"-"}, len(names))...)
+		for _, f := range e.Facts {
+			row[1+slices.Index(names, f.Name)] = fmt.Sprint(f.Value)
+		}
+		rows = append(rows, row)
+	}
+	return table(v.out, append([]string{"ADDRESS"}, upper(names)...), rows)
+}
+
+func upper(words []string) []string {
+	var out []string
+	for _, w := range words {
+		out = append(out, strings.ToUpper(w))
+	}
+	return out
+}
