@@ -28,6 +28,11 @@ type socket struct {
 	look    func(fd uintptr) // made once: a read that does not wait
 	looked  int
 	lookErr error
+
+	offer    func(fd uintptr) (done bool) // made once: a write that does not wait
+	out      []byte
+	taken    int
+	offerErr error
 }
 
 // unackedLimit is how long the kernel keeps sending what a peer does not
@@ -69,6 +74,14 @@ func (l *Line) connect(ctx context.Context, limit time.Duration) (port, error) {
 			}
 		}
 	}
+	s.offer = func(fd uintptr) bool {
+		for {
+			s.taken, s.offerErr = unix.Write(int(fd), s.out)
+			if s.offerErr != unix.EINTR {
+				return true
+			}
+		}
+	}
 	return s, nil
 }
 
@@ -95,11 +108,29 @@ func (s *socket) fresh() error {
 	}
 }
 
+// write hands a frame to the kernel, which nearly always takes it at once: only
+// when it does not is there anything to wait for, and a deadline to be set.
 func (s *socket) write(frame []byte, deadline time.Time) (int, error) {
-	if err := s.conn.SetWriteDeadline(deadline); err != nil {
+	s.out, s.taken = frame, 0
+	err := s.raw.Write(s.offer)
+	n := s.taken
+	s.out = nil
+	switch {
+	case err != nil:
 		return 0, err
+	case s.offerErr == unix.EAGAIN:
+		n = 0
+	case s.offerErr != nil:
+		return 0, os.NewSyscallError("write", s.offerErr)
+	case n == len(frame):
+		return n, nil
 	}
-	return s.conn.Write(frame)
+	if err := s.conn.SetWriteDeadline(deadline); err != nil {
+		return n, err
+	}
+	m, err := s.conn.Write(frame[n:])
+	// Or the next frame would not even be offered.
+	return n + m, errors.Join(err, s.conn.SetWriteDeadline(time.Time{}))
 }
 
 func (s *socket) await(ctx context.Context, until time.Time, preempt <-chan struct{}) error {

@@ -405,6 +405,7 @@ func clogged(t *testing.T) (*Line, *net.TCPConn, *socket) {
 			}
 		}
 	}
+	s.conn.SetWriteDeadline(time.Time{})
 	// Make room for a command in our own send buffer, none at the peer's.
 	s.raw.Control(func(fd uintptr) { unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF, 8<<20) })
 	return l, peer, s
