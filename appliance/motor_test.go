@@ -13,6 +13,7 @@ type motor struct {
 	rest     time.Duration // it waits before it runs the other way
 	inverted bool          // wired the other way round
 	stuck    bool
+	deaf     bool    // to orders
 	top      float64 // its upper limit, in percent
 	reached  bool    // it says that it has arrived wherever it stands
 	why      string  // what it says keeps it
@@ -30,6 +31,9 @@ type motor struct {
 // turn makes it do what it is told.
 func (m *motor) turn(v appliance.Values) {
 	m.advance()
+	if m.deaf {
+		return
+	}
 	if m.on != 0 {
 		m.ran, m.stood = m.on, time.Now()
 	}

@@ -157,6 +157,9 @@ func (m *mover) did(motion Motion, at time.Time) {
 		m.motion = Moving
 		return
 	}
+	if motion == Stop && !m.modelled() {
+		return // it says itself when it stands; until then it counts as moving
+	}
 	dir := direction(motion)
 	if dir == m.dir && dir != 0 {
 		return // goes on as it did

@@ -64,3 +64,40 @@ func TestShadeThatStopsShortTellsTheTruth(t *testing.T) {
 		})
 	}
 }
+
+// A motor that tells what it does is shown as moving until it says that it stands,
+// whatever it was told.
+func TestMotorIsMovingUntilItSaysThatItStands(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		c.measured = true
+		ctl, stop := run(t, c, siteOf("shade"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeOpen, Target: one(5001)})
+		time.Sleep(2 * time.Second)
+		c.set(func() { c.motors[5001].deaf = true })
+		done := make(chan appliance.Entry, 1)
+		go func() { done <- do(t, ctl, appliance.Command{Kind: appliance.ShadeStop, Target: one(5001)}) }()
+		for over := false; !over; {
+			select {
+			case e := <-done:
+				over = true
+				if e.OK() {
+					t.Error("STOP was confirmed, and the motor runs")
+				}
+			case <-time.After(5 * time.Millisecond):
+			}
+			if m := ctl.Snapshot().Shade(5001).Motion; m != appliance.Opening {
+				t.Fatalf("shown as %v, and it is opening", m)
+			}
+		}
+		c.set(func() { c.motors[5001].deaf = false })
+		if e := do(t, ctl, appliance.Command{Kind: appliance.ShadeStop, Target: one(5001)}); !e.OK() {
+			t.Error(e.Err)
+		}
+		if m := ctl.Snapshot().Shade(5001).Motion; m != appliance.Stopped {
+			t.Errorf("shown as %v, and it said that it stands", m)
+		}
+	})
+}
