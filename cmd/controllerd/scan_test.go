@@ -179,3 +179,43 @@ func TestScanNamesTheCulprit(t *testing.T) {
 		t.Errorf("for people: %d\n%s%s", s.code, s.out, s.err)
 	}
 }
+
+// TestScanNamesTheCulpritAmongMotors does the same with shade motors.
+func TestScanNamesTheCulpritAmongMotors(t *testing.T) {
+	t.Parallel()
+	var nodes, shades strings.Builder
+	for i := range 6 {
+		fmt.Fprintf(&nodes, "  - {name: Motor %d, bus: shades, address: %q, profile: somfy-sdn-30dc}\n", i+1, motorAddress(i))
+		fmt.Fprintf(&shades, "  - {name: Shade %d, node: Motor %d, output: 1, travelUp: 12s, travelDown: 12s}\n", i+1, i+1)
+	}
+	h := bare(t, "buses:\n  - {name: shades, driver: sdn, port: \"@DIR@/shades\"}\nnodes:\n"+nodes.String()+"shades:\n"+shades.String())
+	h.site.Nodes[3].Profile = "somfy-sdn-40ac"
+	h.site.Nodes, h.site.Shades = h.site.Nodes[:5], h.site.Shades[:5]
+	h.fillStore()
+	h.serve()
+	for _, f := range []sim.Fault{
+		{Kind: sim.FaultDuplicate, Address: motorAddress(1)},
+		{Kind: sim.FaultSilent, Address: motorAddress(2)},
+		{Kind: sim.FaultBabble, Address: motorAddress(0), Rate: 0.1},
+	} {
+		f.Bus = "shades"
+		h.fault(f)
+	}
+	d := h.desk()
+	found := d.scanResult(3, "shades")
+	for key, want := range map[string]string{
+		motorAddress(0) + " babble":    "TALKS WITHOUT BEING ASKED",
+		motorAddress(1) + " collision": "TWO MOTORS",
+		motorAddress(2) + " silent":    "does not answer",
+		motorAddress(3) + " profile":   "not the somfy-sdn-40ac that the site says",
+		motorAddress(4) + " device":    "Sonesse 30 DC",
+		motorAddress(5) + " device":    "Sonesse 30 DC",
+	} {
+		if f, ok := found[key]; !ok || !strings.Contains(f.Detail, want) {
+			t.Errorf("%s: %+v, want %q", key, f, want)
+		}
+	}
+	if t.Failed() {
+		t.Logf("found %+v", found)
+	}
+}

@@ -3,6 +3,7 @@ package sdn_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -293,7 +294,7 @@ func TestScanFindsEveryMotorAndWhatIsWrong(t *testing.T) {
 		t.Errorf("found %v", found)
 	}
 	for i, words := range map[int][]string{
-		0: {"Sonesse 30 DC", "Lobby south", "01.01.05 01.01.06", "limits set (10000 pulses)", "0 % closed"},
+		0: {"Sonesse 30 DC", "01.01.05 01.01.06", "limits set (10000 pulses)", "0 % closed"},
 		1: {"40 mm AC"}, 2: {"limits not set"}, 7: {"TWO MOTORS"},
 	} {
 		for _, w := range words {
@@ -301,6 +302,12 @@ func TestScanFindsEveryMotorAndWhatIsWrong(t *testing.T) {
 				t.Errorf("%s: %q, want %q in it", address(i), found[address(i)].Detail, w)
 			}
 		}
+	}
+	if f := found[address(0)]; f.Label != "Lobby south" || !slices.Equal(f.Groups, []string{"01.01.05", "01.01.06"}) || f.Finding.Trouble() {
+		t.Errorf("%+v, want its label and its groups, and no trouble", f)
+	}
+	if f := found[address(7)]; f.Finding != appliance.FoundCollision || f.Advice == "" {
+		t.Errorf("twins: %+v", f)
 	}
 	if strings.Contains(found[address(5)].Detail, "TWO") {
 		t.Errorf("%+v is one motor", found[address(5)])

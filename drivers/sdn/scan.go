@@ -7,10 +7,10 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line"
 )
 
 const (
@@ -27,11 +27,22 @@ const (
 var searchTypes = []NodeType{0, 2, 6, 7, 8, 9}
 
 // Scan finds motors, configured or not: rounds of "who is there" to everybody and to
-// one type after the other, until nothing new appears; then each is asked for its
-// label, limits, groups and position. Addresses are not numbers: opts are ignored.
-func (d *Driver) Scan(appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
+// one type after the other, until nothing new appears; motors of the site that were
+// not heard are asked by themselves. Then each is asked for its label, limits, groups
+// and position. Addresses are not numbers: first and last are ignored.
+//
+// Before and after, the line is left alone for a while, to hear who talks without
+// being asked.
+func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 	return func(yield func(appliance.ScanStep) bool) {
-		s := &search{driver: d, known: make(map[Address]*candidate)}
+		s := &search{driver: d, known: make(map[Address]*candidate), heard: newEavesdropper(d)}
+		if opts.AllSettings && !yield(s.tell(appliance.Found{Finding: appliance.FoundNote,
+			Detail: "all SDN motors speak at 4800 8O1: there are no other settings to try"})) {
+			return
+		}
+		if !s.listen(yield) {
+			return
+		}
 		for barren := 0; s.round < mostRounds && barren < quietRounds; {
 			s.round++
 			before := len(s.known)
@@ -42,6 +53,11 @@ func (d *Driver) Scan(appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 			}
 			if barren++; len(s.known) > before {
 				barren = 0
+			}
+		}
+		for _, m := range d.all {
+			if s.known[m.address] == nil && !s.seek(m, yield) {
+				return
 			}
 		}
 		motors := slices.SortedFunc(maps.Keys(s.known), func(a, b Address) int { return slices.Compare(a[:], b[:]) })
@@ -55,6 +71,14 @@ func (d *Driver) Scan(appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 				return
 			}
 		}
+		if !s.listen(yield) {
+			return
+		}
+		for _, f := range s.line() {
+			if !yield(s.tell(f)) {
+				return
+			}
+		}
 	}
 }
 
@@ -63,7 +87,44 @@ type search struct {
 	driver *Driver
 	round  int
 	known  map[Address]*candidate
-	told   bool // that there is nothing but noise
+	heard  *eavesdropper
+}
+
+// tell shows the installer something, without a frame.
+func (s *search) tell(f appliance.Found) appliance.ScanStep {
+	return appliance.ScanStep{
+		Address: f.Address,
+		Exchange: appliance.Exchange{Do: func(context.Context, appliance.Yield) (appliance.Result, error) {
+			return appliance.Result{}, nil
+		}},
+		Judge: func(appliance.Result, error) (appliance.Found, bool) { return f, true },
+	}
+}
+
+// seekTries of a motor of the site that did not answer the search; more if something
+// came that could not be read, since that may be somebody else's noise.
+const seekTries, seekDoubts = 3, 6
+
+// seek asks a motor of the site by itself.
+func (s *search) seek(m *motor, yield func(appliance.ScanStep) bool) bool {
+	it := &candidate{sighting: sighting{kind: m.kind}}
+	for i := 0; !it.answered && (i < seekTries || it.damaged > 0 && i < seekDoubts); i++ {
+		if !yield(appliance.ScanStep{Exchange: s.driver.ReadLabel(m.address, &it.label), Address: m.key, Judge: func(_ appliance.Result, err error) (appliance.Found, bool) {
+			it.note(err)
+			s.heard.take()
+			return appliance.Found{}, false
+		}}) {
+			return false
+		}
+	}
+	if it.answered || 2*it.damaged >= it.asked {
+		s.known[m.address] = it
+		return true
+	}
+	return yield(s.tell(appliance.Found{
+		Address: m.key, Finding: appliance.FoundSilent, Detail: "does not answer",
+		Advice: "check its mains and bus plugs, the address on its label, and the two bus wires for polarity",
+	}))
 }
 
 // call asks who is there.
@@ -94,10 +155,14 @@ func (s *search) call(t NodeType) appliance.ScanStep {
 	return appliance.ScanStep{
 		Exchange: e, Address: fmt.Sprintf("%s, round %d", who, s.round),
 		Judge: func(_ appliance.Result, err error) (appliance.Found, bool) {
-			if err != nil {
-				return appliance.Found{}, false
+			s.heard.take()
+			if errors.Is(err, line.ErrBabble) {
+				s.heard.drowned = true
 			}
-			return s.collect()
+			if err == nil {
+				s.collect()
+			}
+			return appliance.Found{}, false
 		},
 	}
 }
@@ -114,9 +179,8 @@ func (d *Driver) listen(ctx context.Context, t time.Time) error {
 	}
 }
 
-// collect takes over who answered. After a whole round it tells of noise, if that
-// is all there was.
-func (s *search) collect() (appliance.Found, bool) {
+// collect takes over who answered.
+func (s *search) collect() {
 	d := s.driver
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -129,11 +193,7 @@ func (s *search) collect() (appliance.Found, bool) {
 		k.kind, k.mixed = seen.kind, k.mixed || seen.mixed
 		k.times = max(k.times, seen.times)
 	}
-	if s.told || len(s.known) > 0 || d.noise == 0 || s.round < quietRounds {
-		return appliance.Found{}, false
-	}
-	s.told = true
-	return appliance.Found{Detail: "somebody talks, but no frame is whole: wrong baud rate or parity (SDN has 4800 8O1), swapped wires, noise, or too many answers at once"}, true
+	s.heard.noise += d.noise
 }
 
 // candidate is a motor that a scan saw.
@@ -149,12 +209,13 @@ type about struct {
 	hasLimits, hasAt bool
 	groups           []Address
 	at               position
-	damaged          int
+	asked, damaged   int
 	answered         bool
 }
 
 // note counts whether a question was answered.
 func (it *about) note(err error) {
+	it.asked++
 	switch {
 	case err == nil, errors.Is(err, appliance.ErrRefused):
 		it.answered = true
@@ -168,10 +229,15 @@ func (it *about) note(err error) {
 func (s *search) greet(a Address) appliance.ScanStep {
 	it := &s.known[a].about
 	return appliance.ScanStep{Exchange: s.driver.ReadLabel(a, &it.label), Address: a.String(), Judge: func(_ appliance.Result, err error) (appliance.Found, bool) {
+		s.heard.take()
 		it.note(err)
 		return s.found(a), true
 	}}
 }
+
+// doubtTries is how often a motor is asked again whose answers were damaged, to tell
+// chance from a second motor.
+const doubtTries = 5
 
 // emptyEntries in a row end the reading of a group table: tools fill it from the
 // beginning.
@@ -181,8 +247,12 @@ const emptyEntries = 4
 // of once more after the last question.
 func (s *search) examine(a Address, yield func(appliance.ScanStep) bool) bool {
 	d, it := s.driver, &s.known[a].about
+	if s.otherType(a) {
+		return true // it ignores what is addressed to the type that the site says
+	}
 	ask := func(e appliance.Exchange, then func()) bool {
 		return yield(appliance.ScanStep{Exchange: e, Address: a.String(), Judge: func(_ appliance.Result, err error) (appliance.Found, bool) {
+			s.heard.take()
 			if it.note(err); err == nil {
 				then()
 			}
@@ -210,51 +280,14 @@ func (s *search) examine(a Address, yield func(appliance.ScanStep) bool) bool {
 		it.at, it.hasAt = readPosition(f.Data)
 		return take(f, at)
 	}
+	for i := 0; it.damaged > 0 && i < doubtTries; i++ {
+		if !ask(d.ReadLabel(a, &it.label), func() {}) {
+			return false
+		}
+	}
 	return yield(appliance.ScanStep{Exchange: d.exchange(position), Address: a.String(),
 		Judge: func(_ appliance.Result, err error) (appliance.Found, bool) {
 			it.note(err)
 			return s.found(a), true
 		}})
-}
-
-// found is what is known of a motor so far.
-func (s *search) found(a Address) appliance.Found {
-	k := s.known[a]
-	return appliance.Found{Address: a.String(), Kind: k.kind.profile(), Detail: k.describe()}
-}
-
-// describe tells people what a motor told.
-func (k *candidate) describe() string {
-	words := []string{k.kind.String()}
-	if k.label != "" {
-		words = append(words, fmt.Sprintf("label %q", k.label))
-	}
-	switch {
-	case k.limits.Set:
-		words = append(words, fmt.Sprintf("limits set (%d pulses)", k.limits.Down))
-	case k.hasLimits:
-		words = append(words, "limits not set")
-	}
-	if k.hasAt && k.at.known() {
-		words = append(words, fmt.Sprintf("%d %% closed", k.at.Percent))
-	}
-	for i, g := range k.groups {
-		if i == 0 {
-			words = append(words, "in groups "+g.String())
-			continue
-		}
-		words[len(words)-1] += " " + g.String()
-	}
-	if k.version != "" {
-		words = append(words, "version "+k.version)
-	}
-	switch {
-	case k.times > 1 || k.mixed:
-		words = append(words, "TWO MOTORS answer to this address: take one off the bus")
-	case k.damaged > 1:
-		words = append(words, "its answers are garbled: two motors with this address, or a bad line")
-	case !k.answered:
-		words = append(words, "it told its address and then answered nothing")
-	}
-	return strings.Join(words, ", ")
 }

@@ -1,0 +1,152 @@
+package sdn
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+// Listening is cut into slices, since commands wait for the end of one.
+const (
+	listenSlice  = 50 * time.Millisecond
+	listenSlices = 16
+)
+
+// listen leaves the line alone for a while, to hear who talks without being asked;
+// false: the scan was ended.
+func (s *search) listen(yield func(appliance.ScanStep) bool) bool {
+	for range listenSlices {
+		e := appliance.Exchange{Airtime: listenSlice, Worst: listenSlice, Do: func(ctx context.Context, _ appliance.Yield) (appliance.Result, error) {
+			s.heard.unasked(true)
+			defer s.heard.unasked(false)
+			return appliance.Result{}, s.driver.listen(ctx, time.Now().Add(listenSlice))
+		}}
+		if !yield(appliance.ScanStep{Exchange: e, Address: "listening", Judge: func(appliance.Result, error) (appliance.Found, bool) {
+			s.heard.take()
+			return appliance.Found{}, false
+		}}) {
+			return false
+		}
+	}
+	return true
+}
+
+// eavesdropper sorts what others say on the line.
+type eavesdropper struct {
+	driver  *Driver
+	upTo    time.Time
+	asked   map[[2]Address]int // questions of other masters: who asked whom
+	told    map[[2]Address]int // what motors told other masters: who told whom
+	sample  map[Address]Frame
+	noise   int  // bytes that made no frame, after a call
+	alone   int  // bytes that made no frame, while nobody was asked
+	drowned bool // a call could not be sent, since the line is never silent
+}
+
+func newEavesdropper(d *Driver) *eavesdropper {
+	return &eavesdropper{driver: d, upTo: time.Now(), asked: map[[2]Address]int{}, told: map[[2]Address]int{}, sample: map[Address]Frame{}}
+}
+
+// unasked marks the beginning and the end of a slice of listening.
+func (e *eavesdropper) unasked(begins bool) {
+	d := e.driver
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !begins {
+		e.alone += d.noise
+	}
+	d.noise = 0
+}
+
+// take sorts the frames of the flight recorder that it has not seen yet.
+func (e *eavesdropper) take() {
+	for _, f := range e.driver.line.Recent() {
+		if !f.At.After(e.upTo) || f.Direction == appliance.FrameSent {
+			continue
+		}
+		e.upTo = f.At
+		for b := f.Bytes; len(b) >= minFrame; {
+			frame, n, ok := peel(b)
+			if n == 0 {
+				break
+			}
+			if b = b[n:]; ok {
+				e.sort(frame)
+			}
+		}
+	}
+}
+
+func (e *eavesdropper) sort(f Frame) {
+	host := e.driver.options.host
+	switch {
+	case f.Source == host, f.Destination == host:
+	case f.From != 0: // a node speaks
+		e.told[[2]Address{f.Source, f.Destination}]++
+		e.sample[f.Source] = f
+	default:
+		e.asked[[2]Address{f.Source, f.Destination}]++
+	}
+}
+
+// chance is how many frames of a motor to another master may have been asked for
+// without our hearing the question.
+const chance = 2
+
+// line tells what is wrong with the line as a whole, and who shares it.
+func (s *search) line() []appliance.Found {
+	e := s.heard
+	e.take()
+	var list []appliance.Found
+	for _, pair := range slices.SortedFunc(maps.Keys(e.told), func(a, b [2]Address) int { return slices.Compare(a[0][:], b[0][:]) }) {
+		motor, master := pair[0], pair[1]
+		told, asked := e.told[pair], e.asked[[2]Address{master, motor}]+e.asked[[2]Address{master, Everybody}]
+		if told <= asked+chance {
+			continue
+		}
+		list = append(list, appliance.Found{
+			Address: motor.String(), Finding: appliance.FoundBabble,
+			Detail: fmt.Sprintf("THIS MOTOR TALKS WITHOUT BEING ASKED: %d times while the scan ran (%v), asked %d times", told, e.sample[motor].ID, asked),
+			Advice: "unplug it from the bus and scan again; have it replaced",
+		})
+	}
+	masters := map[Address]int{}
+	for pair, n := range e.asked {
+		masters[pair[0]] += n
+	}
+	for _, m := range slices.SortedFunc(maps.Keys(masters), func(a, b Address) int { return slices.Compare(a[:], b[:]) }) {
+		if m != Nobody && !m.IsGroup() {
+			list = append(list, appliance.Found{Address: m.String(), Finding: appliance.FoundNote,
+				Detail: fmt.Sprintf("another master asked %d questions or gave orders while the scan ran: a keypad, an interface or another controller", masters[m])})
+		}
+	}
+	return append(list, s.noise(len(list) > 0)...)
+}
+
+// noise tells of bytes that make no frame.
+func (s *search) noise(named bool) []appliance.Found {
+	e := s.heard
+	const why = "wrong bit rate or parity (SDN has 4800 8O1), swapped wires, noise"
+	switch {
+	case e.drowned && !named:
+		return []appliance.Found{{Finding: appliance.FoundBabble, Detail: "SOMEBODY TALKS WITHOUT A PAUSE, so that nobody could be asked",
+			Advice: "unplug motors one by one until 'bus monitor' is quiet; the last one was it"}}
+	case e.alone > noiseLeast && !named:
+		return []appliance.Found{{Finding: appliance.FoundBabble,
+			Detail: fmt.Sprintf("SOMEBODY TALKS WITHOUT BEING ASKED, and no frame is whole: %d bytes while nobody was asked: %s", e.alone, why),
+			Advice: "unplug devices one by one until 'bus monitor' is quiet; check the two bus wires for polarity"}}
+	case e.noise > 0 && len(s.known) == 0:
+		return []appliance.Found{{Finding: appliance.FoundDamaged,
+			Detail: "somebody answers, but no frame is whole: " + why + ", or too many answers at once",
+			Advice: "check the bus wires and what the adapter is set to; then scan with half of the motors unplugged"}}
+	}
+	return nil
+}
+
+// noiseLeast is how many stray bytes may be chance: an adapter plugged in, a motor
+// that starts.
+const noiseLeast = 3
