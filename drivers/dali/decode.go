@@ -21,10 +21,10 @@ type Decoded struct {
 	Command       string `json:"command,omitempty"`
 	Bits          int    `json:"bits,omitempty"`
 	Frame         string `json:"frame,omitempty"` // hexadecimal
-	SendTwice     bool   `json:"sendTwice"`
-	ExpectsAnswer bool   `json:"expectsAnswer"`
+	SendTwice     bool   `json:"send_twice"`
+	ExpectsAnswer bool   `json:"expects_answer"`
 	// DeviceType that must have been enabled by the frame before; 0: none.
-	DeviceType int    `json:"deviceType"`
+	DeviceType int    `json:"device_type"`
 	Address    string `json:"address,omitempty"`
 	// Arg is a level, a scene, a group, or the data of a special command.
 	Arg *int `json:"arg,omitempty"`

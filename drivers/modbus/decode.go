@@ -15,23 +15,32 @@ const (
 	KindAmbiguous = "ambiguous"
 )
 
+// ops are the functions in one word.
+var ops = map[function]string{
+	1: "read_coils", 2: "read_discrete", 3: "read_holding", 4: "read_input", 5: "write_coil", 6: "write_register",
+	15: "write_coils", 16: "write_registers", 22: "mask_write", 23: "read_write",
+}
+
 // Decoded is a frame in words.
 type Decoded struct {
-	Unit         int    `json:"unit"`
-	Function     int    `json:"function"` // without the exception bit
-	FunctionName string `json:"functionName"`
+	Unit     int `json:"unit"`
+	Function int `json:"function"` // without the exception bit
+	// Op is the function in one word for scripts, such as read_holding; empty for
+	// functions that no driver here uses.
+	Op           string `json:"op,omitempty"`
+	FunctionName string `json:"function_name"`
 	Kind         string `json:"kind"`
 	Broadcast    bool   `json:"broadcast,omitempty"`
 
 	// Of RTU: whether the checksum fits.
-	CRCOK *bool `json:"crcOk,omitempty"`
+	CRCOK *bool `json:"crc_ok,omitempty"`
 	// Of TCP.
-	Transaction *int `json:"transaction,omitempty"`
+	Transaction *int `json:"transaction_id,omitempty"`
 
 	*Reading // nil of an exception and of an ambiguous frame
 
 	Exception     *int   `json:"exception,omitempty"`
-	ExceptionName string `json:"exceptionName,omitempty"`
+	ExceptionName string `json:"exception_name,omitempty"`
 
 	Request  *Reading `json:"request,omitempty"`
 	Response *Reading `json:"response,omitempty"`
@@ -39,13 +48,13 @@ type Decoded struct {
 
 // Reading is the contents of a request or of a response.
 type Reading struct {
-	Address  *int  `json:"address,omitempty"`
-	Quantity *int  `json:"quantity,omitempty"`
+	Address  *int  `json:"addr,omitempty"`
+	Quantity *int  `json:"count,omitempty"`
 	Values   []int `json:"values,omitempty"` // registers, or bits as 0 and 1
-	AndMask  *int  `json:"andMask,omitempty"`
-	OrMask   *int  `json:"orMask,omitempty"`
+	AndMask  *int  `json:"and,omitempty"`
+	OrMask   *int  `json:"or,omitempty"`
 	// The written part of a read-and-write request.
-	WriteAddress *int     `json:"writeAddress,omitempty"`
+	WriteAddress *int     `json:"waddr,omitempty"`
 	Objects      []string `json:"objects,omitempty"` // of a device identification
 	Data         string   `json:"data,omitempty"`    // hexadecimal, where nothing more is known
 }
@@ -86,7 +95,7 @@ func DecodeTCP(frame []byte) (Decoded, error) {
 
 func decodePDU(unit byte, pdu []byte) (Decoded, error) {
 	fn := function(pdu[0])
-	d := Decoded{Unit: int(unit), Function: int(fn &^ exceptionBit), FunctionName: (fn &^ exceptionBit).String(), Broadcast: unit == 0}
+	d := Decoded{Unit: int(unit), Function: int(fn &^ exceptionBit), Op: ops[fn&^exceptionBit], FunctionName: (fn &^ exceptionBit).String(), Broadcast: unit == 0}
 	data := pdu[1:]
 	if fn&exceptionBit != 0 {
 		if len(data) != 1 {

@@ -192,12 +192,12 @@ func TestDecodeExplainsFrames(t *testing.T) {
 		name, frame, want string
 		tcp, bad          bool
 	}{
-		{"request", "110300000002c69b", `{"unit":17,"function":3,"functionName":"read holding registers","kind":"request","crcOk":true,"address":0,"quantity":2}`, false, false},
-		{"response", "010404449a5000f35b", `{"unit":1,"function":4,"functionName":"read input registers","kind":"response","crcOk":true,"values":[17562,20480]}`, false, false},
-		{"exception", "118102c054", `{"unit":17,"function":1,"functionName":"read coils","kind":"exception","crcOk":true,"exception":2,"exceptionName":"illegal data address"}`, false, false},
-		{"write and its answer", "050600000032099b", `{"unit":5,"function":6,"functionName":"write register","kind":"ambiguous","crcOk":true,"request":{"address":0,"values":[50]},"response":{"address":0,"values":[50]}}`, false, false},
-		{"broadcast", "0005000200006ddb", `{"unit":0,"function":5,"functionName":"write coil","kind":"request","broadcast":true,"crcOk":true,"address":2,"values":[0]}`, false, false},
-		{"tcp", "000700000006010300000001", `{"unit":1,"function":3,"functionName":"read holding registers","kind":"request","transaction":7,"address":0,"quantity":1}`, true, false},
+		{"request", "110300000002c69b", `{"unit":17,"function":3,"op":"read_holding","function_name":"read holding registers","kind":"request","crc_ok":true,"addr":0,"count":2}`, false, false},
+		{"response", "010404449a5000f35b", `{"unit":1,"function":4,"op":"read_input","function_name":"read input registers","kind":"response","crc_ok":true,"values":[17562,20480]}`, false, false},
+		{"exception", "118102c054", `{"unit":17,"function":1,"op":"read_coils","function_name":"read coils","kind":"exception","crc_ok":true,"exception":2,"exception_name":"illegal data address"}`, false, false},
+		{"write and its answer", "050600000032099b", `{"unit":5,"function":6,"op":"write_register","function_name":"write register","kind":"ambiguous","crc_ok":true,"request":{"addr":0,"values":[50]},"response":{"addr":0,"values":[50]}}`, false, false},
+		{"broadcast", "0005000200006ddb", `{"unit":0,"function":5,"op":"write_coil","function_name":"write coil","kind":"request","broadcast":true,"crc_ok":true,"addr":2,"values":[0]}`, false, false},
+		{"tcp", "000700000006010300000001", `{"unit":1,"function":3,"op":"read_holding","function_name":"read holding registers","kind":"request","transaction_id":7,"addr":0,"count":1}`, true, false},
 		{"bad checksum", "110300000002c69c", "", false, true},
 		{"short", "1103", "", false, true},
 		{"length of tcp", "000700000007010300000001", "", true, true},
