@@ -34,7 +34,12 @@ type bus struct {
 	over    bool          // the goroutine takes no more jobs
 	wake    chan struct{}
 
-	// What follows belongs to the goroutine.
+	// lead is held by whoever looks at what follows and sends: the bus's goroutine,
+	// or a caller of drive; before the goroutine runs and afterwards it is taken.
+	lead chan struct{}
+	ctx  context.Context // ends with the bus
+
+	// What follows belongs to the leader.
 	works    []*work
 	newest   newest
 	devices  map[string]*device
@@ -62,9 +67,10 @@ const maxReports = 1024
 func newBus(cfg BusConfig, o Opened, st *state) *bus {
 	b := &bus{
 		config: cfg, opened: o, driver: o.Driver, channels: o.Channels, shades: o.Shades, state: st, log: cfg.Log.With("bus", cfg.Bus.Name),
-		wake: make(chan struct{}, 1), newest: newest{}, devices: map[string]*device{}, deviceOf: map[ID]*device{},
+		wake: make(chan struct{}, 1), lead: make(chan struct{}, 1), newest: newest{}, devices: map[string]*device{}, deviceOf: map[ID]*device{},
 		movers: map[ID]*mover{}, scans: make(chan *scanJob), errands: make(chan *errand), closed: make(chan struct{}), why: errors.New("not opened yet"),
 	}
+	b.lead <- struct{}{}
 	for _, n := range cfg.Nodes {
 		name, ok := o.Device[n.ID]
 		if !ok {
@@ -103,7 +109,8 @@ func (b *bus) device(name string) *device {
 	return d
 }
 
-// submit hands a job to the bus. It never waits.
+// submit hands a job to the bus. It never waits. Somebody must poke or drive the
+// bus then.
 func (b *bus) submit(j job) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -118,7 +125,6 @@ func (b *bus) submit(j job) {
 		close(b.giveWay)
 		b.giveWay = nil
 	}
-	b.poke()
 }
 
 // beginExchange returns a channel that is closed when a job comes in that goes
@@ -162,19 +168,22 @@ func (b *bus) poke() {
 func (b *bus) run(ctx context.Context) {
 	b.schedule = newSchedule(b.config.Freshness, b.driver.Polls(), b.movers)
 	b.schedule.trials = b.trials
+	b.ctx = ctx
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	defer b.shutdown()
 	b.groups.recall()
+	<-b.lead
 	for ctx.Err() == nil {
+		b.lead <- struct{}{}
 		now := time.Now()
-		b.checkLink(now)
-		b.takeInbox(now)
-		b.dropExpired(now)
-		b.showHealth(now)
+		b.look(now)
 		task, wait := b.next(now)
 		if task != nil {
 			b.do(ctx, task)
+		}
+		<-b.lead
+		if task != nil {
 			continue
 		}
 		timer.Reset(wait)
@@ -182,15 +191,54 @@ func (b *bus) run(ctx context.Context) {
 		case <-ctx.Done():
 		case <-b.wake:
 		case s := <-b.scans:
+			b.lead <- struct{}{}
 			b.startScan(s)
-		case b.errand = <-b.errands:
+			<-b.lead
+		case e := <-b.errands:
+			b.lead <- struct{}{}
+			b.errand = e
+			<-b.lead
 		case <-timer.C:
+		}
+	}
+}
+
+// look takes note of what has happened meanwhile.
+func (b *bus) look(now time.Time) {
+	b.checkLink(now)
+	b.takeInbox(now)
+	b.dropExpired(now)
+	b.showHealth(now)
+}
+
+// drive has whoever waits for run do what the bus has to do for commands, as long
+// as nobody else leads it: an idle bus has a command on the wire without another
+// goroutine to be woken for it, which takes longer than all the rest.
+func (b *bus) drive(ctx context.Context, run *running) {
+	defer b.poke() // its own goroutine has slept through it
+	for {
+		select {
+		case b.lead <- struct{}{}:
+		default:
+			return
+		}
+		now := time.Now()
+		b.look(now)
+		w, _ := b.nextWork(now)
+		ready := w != nil && b.up && b.ctx.Err() == nil
+		if ready {
+			b.do(b.ctx, b.workTask(w, now))
+		}
+		<-b.lead
+		if !ready || run.over() || ctx.Err() != nil {
+			return
 		}
 	}
 }
 
 // shutdown fails what is still waiting.
 func (b *bus) shutdown() {
+	b.lead <- struct{}{} // for good
 	defer close(b.closed)
 	b.mu.Lock()
 	b.over = true

@@ -37,8 +37,11 @@ func (c *Controller) Do(ctx context.Context, cmd Command) (Entry, error) {
 	if err != nil {
 		return c.refuse(cmd, now, err), err
 	}
-	c.dispatch(run, wants, earlier(now.Add(commandTime), ceiling), ceiling)
+	only := c.dispatch(run, wants, earlier(now.Add(commandTime), ceiling), ceiling)
 	release()
+	if only != nil {
+		only.drive(ctx, run)
+	}
 
 	deadline := time.NewTimer(time.Until(ceiling))
 	defer deadline.Stop()
@@ -86,8 +89,9 @@ func (c *Controller) beginInternal(cmd Command, ref Ref) *running {
 	return run
 }
 
-// dispatch hands each bus its part. Members whose bus is not running have failed.
-func (c *Controller) dispatch(run *running, wants []Want, expiry, ceiling time.Time) {
+// dispatch hands each bus its part. Members whose bus is not running have failed. If
+// all is the business of one bus, that is returned, for the caller to drive.
+func (c *Controller) dispatch(run *running, wants []Want, expiry, ceiling time.Time) *bus {
 	snap := c.Snapshot()
 	buses := *c.buses.Load()
 	type part struct {
@@ -112,6 +116,13 @@ func (c *Controller) dispatch(run *running, wants []Want, expiry, ceiling time.T
 	for _, p := range parts {
 		p.bus.submit(p.job)
 	}
+	if len(parts) == 1 {
+		return parts[0].bus
+	}
+	for _, p := range parts {
+		p.bus.poke()
+	}
+	return nil
 }
 
 // nameOf names a thing for people.

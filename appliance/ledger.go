@@ -48,6 +48,16 @@ func newEntryID(now time.Time) string {
 	return u.String()
 }
 
+// over reports whether every member's outcome is known.
+func (r *running) over() bool {
+	select {
+	case <-r.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // update changes one member unless its outcome is known already.
 func (r *running) update(i int, change func(*Member) (final bool)) {
 	r.mu.Lock()

@@ -129,7 +129,9 @@ func (t *Trial) sendStop() *running {
 	cmd := Command{Kind: ShadeStop, Target: Target{One, t.shade}, Origin: t.by}
 	run := t.c.beginInternal(cmd, ref)
 	by := legExpiry(Stop, now)
-	t.c.dispatch(run, []Want{{ref, Values{Has: CanMove, Motion: Stop}}}, by, by)
+	if bus := t.c.dispatch(run, []Want{{ref, Values{Has: CanMove, Motion: Stop}}}, by, by); bus != nil {
+		bus.poke()
+	}
 	return run
 }
 
