@@ -32,6 +32,7 @@ type mover struct {
 	uncertainty float64
 	restored    bool
 	at          time.Time // of the newest knowledge
+	measured    time.Time // when the motor last told its position
 	motion      Motion    // as last seen or caused
 	ran         int       // direction the motor last ran
 	released    time.Time // when it was last told, or seen, to stand; zero: may be running
@@ -53,7 +54,7 @@ func newMover(s Shade, c Channel) *mover {
 
 // restore takes the position known before a restart. Nobody watched since.
 func (m *mover) restore(p Position, at time.Time) {
-	m.from, m.known, m.restored, m.at = float64(p), true, true, at
+	m.from, m.known, m.restored, m.at, m.measured = float64(p), true, true, at, at
 	m.uncertainty = wallSwitchDrift
 }
 
@@ -230,7 +231,7 @@ func (m *mover) observe(v Values, at time.Time) {
 	if m.channel.PositionMeasured {
 		if v.Has.Has(CanPosition) {
 			m.from, m.known, m.uncertainty, m.restored = float64(v.Position), true, 0, false
-			m.at = at
+			m.at, m.measured = at, at
 		}
 		if v.Motion != MotionUnknown {
 			m.motion, m.at = v.Motion, at
@@ -281,9 +282,14 @@ func (m *mover) show(sh *ShadeState, now time.Time) {
 	}
 	source, at := Measured, m.at
 	switch {
+	case !m.modelled():
+		at = m.measured // that it moves says nothing of where it is
+		if m.restored {
+			source = Restored
+		}
 	case m.restored && m.dir == 0:
 		source = Restored
-	case m.modelled():
+	default:
 		source = Estimated
 		if m.dir != 0 {
 			at = now

@@ -1,0 +1,29 @@
+package appliance
+
+import (
+	"testing"
+	"time"
+)
+
+// A motor that tells what it does, and not where it is, makes its position no fresher:
+// it was shown as read just now while the shade had moved on for seconds.
+func TestMotionMakesNoPositionFresher(t *testing.T) {
+	read := time.Unix(1000, 0)
+	m := newMover(Shade{ID: 1}, Channel{Abilities: CanMove | CanPosition, PositionMeasured: true})
+	m.observe(Values{Has: CanPosition, Position: 50}, read)
+	m.observe(Values{Has: CanMove, Motion: Opening}, read.Add(3*time.Second))
+	var sh ShadeState
+	m.show(&sh, read.Add(4*time.Second))
+	want := Known[Position]{Value: 50, At: read, Source: Measured}
+	if sh.Position != want || sh.Motion != Opening || !sh.LastSeen.Equal(read.Add(3*time.Second)) {
+		t.Errorf("shown %+v, want the position as it was read at %v", sh, read)
+	}
+	// Nor does it make one a measured one that was kept over a restart.
+	m = newMover(Shade{ID: 1}, Channel{Abilities: CanMove | CanPosition, PositionMeasured: true})
+	m.restore(70, read)
+	m.observe(Values{Has: CanMove, Motion: Closing}, read.Add(3*time.Second))
+	m.show(&sh, read.Add(4*time.Second))
+	if want = (Known[Position]{Value: 70, At: read, Source: Restored}); sh.Position != want {
+		t.Errorf("shown %+v, want %+v", sh.Position, want)
+	}
+}
