@@ -305,6 +305,36 @@ func TestCollisionsAreSentAgain(t *testing.T) {
 	}
 }
 
+// A question that collided does not keep the line for its pause when something more
+// urgent is due.
+func TestCollidedQuestionGivesWay(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: gearsOf(2, nil), Seed: 1})
+	d := r.driver("atx")
+	r.fault(dalisim.Fault{Kind: dalisim.FaultConflict, Count: 1})
+	urgent := make(chan struct{})
+	go func() {
+		for r.sim.Counters().Conflicts == 0 {
+			<-time.After(time.Millisecond)
+		}
+		close(urgent)
+	}()
+	_, sent, err := d.wire.transmit(t.Context(), appliance.Yield{Begin: urgent}, Command(Short(0), OpQueryActualLevel))
+	if !errors.Is(err, appliance.ErrPreempted) || !sent.IsZero() {
+		t.Fatalf("sent %v, %v; want it to give way", sent, err)
+	}
+	began := time.Now()
+	if _, err := d.Transmit(t.Context(), Arc(Short(1), 200)); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took > conflictPause {
+		t.Errorf("what was urgent took %v", took)
+	}
+	if got := r.sim.Devices()[1].Level; got != 200 {
+		t.Errorf("gear is at %d, want 200", got)
+	}
+}
+
 func TestAnotherMasterIsHeardAndBelievedOnlyByReading(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, dalisim.Config{Gateway: "luba", Gears: gearsOf(1, nil), Speed: 20, Seed: 1})

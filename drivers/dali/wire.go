@@ -25,6 +25,10 @@ const (
 const (
 	conflictTries = 5
 	conflictPause = 100 * time.Millisecond
+	// conflictGuard is the silence of the gateway after a collision before something
+	// else is sent: the other sender's frame and the gateway's word of it, should it have
+	// one. An inference; the public driver for the HAT waits for the whole pause.
+	conflictGuard = forwardTime + 2*time.Millisecond
 	// muteLimit is how often in a row the gateway may leave a frame unconfirmed
 	// before the bus counts as down.
 	muteLimit = 3
@@ -51,6 +55,8 @@ type wire struct {
 	ready bool
 	mute  int
 	stray bool
+	// collided: the last frame did, and nobody waited after it.
+	collided bool
 	// sick is why the gateway cannot be used; nil: it can.
 	sick atomic.Pointer[error]
 }
@@ -90,9 +96,29 @@ func (w *wire) transmit(ctx context.Context, y appliance.Yield, seq ...Send) (an
 		if !errors.Is(err, errConflict) {
 			return answers, sent, err
 		}
-		if try == conflictTries || !pause(ctx, conflictPause) {
+		if try == conflictTries {
 			return nil, sent, fmt.Errorf("%w on bus %s: %w, %d times in a row", appliance.ErrDamaged, w.name, err, try)
 		}
+		if err := w.afterConflict(ctx, y); err != nil {
+			return nil, sent, err
+		}
+	}
+}
+
+// afterConflict waits before a sequence that collided is sent again. Whoever is more
+// urgent goes first, as soon as the gateway can have nothing more to say of the frame
+// that collided.
+func (w *wire) afterConflict(ctx context.Context, y appliance.Yield) error {
+	t := time.NewTimer(conflictPause)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-y.Begin:
+		w.collided = true
+		return fmt.Errorf("%w on bus %s after a collision", appliance.ErrPreempted, w.name)
+	case <-ctx.Done():
+		return fmt.Errorf("%w on bus %s: %w, and the bus is ended", appliance.ErrDamaged, w.name, errConflict)
 	}
 }
 
@@ -191,12 +217,15 @@ func (l *listening) stop() {
 }
 
 func (w *wire) guard() time.Duration {
-	if w.stray {
-		w.stray = false
-		if w.gw.traits().ordered {
-			return strayGuardTold
-		}
+	stray, collided := w.stray, w.collided
+	w.stray, w.collided = false, false
+	switch {
+	case stray && w.gw.traits().ordered:
+		return strayGuardTold
+	case stray:
 		return strayGuard
+	case collided:
+		return conflictGuard
 	}
 	return 0
 }
