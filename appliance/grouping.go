@@ -15,6 +15,10 @@ const (
 	// due. Otherwise they take the time that nobody wants, so that a start makes no
 	// storm.
 	groupTurn = time.Second
+	// groupHurry is one part of the bus time that reading may take from polls while
+	// tables are not known at all: on a bus that is never idle commands would go to
+	// every device by itself for minutes.
+	groupHurry = 5
 	// Tables are read again after groupAge, but so rarely that it costs no more than
 	// one part in groupShare of the bus.
 	groupAge   = 5 * time.Minute
@@ -62,13 +66,14 @@ type grouping struct {
 	unsaved  bool // claims or tables are newer than the book
 	savedAt  time.Time
 	saving   *groupSave
-	allotted bool // claims are in step with parties and what is known
-	surveyed bool // since the bus was opened, or the last order
-	looked   bool // ever since the bus was opened
+	allotted bool      // claims are in step with parties and what is known
+	surveyed bool      // since the bus was opened, or the last order
+	looked   bool      // ever since the bus was opened
 	surveyAt time.Time // not before
 	job      *groupJob
 	order    *groupOrder
-	turnAt   time.Time // of the last exchange
+	turnAt   time.Time     // of the last exchange
+	took     time.Duration // it took so long, by its driver's account
 	use      GroupUse
 	shownAt  time.Time
 	dirty    bool // use and view are out of date
@@ -290,7 +295,7 @@ func (g *grouping) next(now time.Time, idle bool) *task {
 	}
 	g.takeNews(now)
 	defer g.show(now)
-	if !idle && now.Sub(g.turnAt) < groupTurn {
+	if !idle && now.Sub(g.turnAt) < g.turn() {
 		return nil
 	}
 	for {
@@ -311,9 +316,19 @@ func (g *grouping) next(now time.Time, idle bool) *task {
 		if later(j.notBefore, g.bus.device(j.step.Device).restReads).After(now) {
 			return nil
 		}
-		g.turnAt = now
+		g.turnAt, g.took = now, j.step.Airtime
 		return &task{exchange: j.step, settle: func(res Result, err error, now time.Time) { g.settle(j, res, err, now) }}
 	}
+}
+
+// turn is how long after the last exchange the next may go before polls.
+func (g *grouping) turn() time.Duration {
+	for _, d := range g.devices {
+		if there, _ := g.answers(d); there && !d.known && !d.refuses {
+			return min(groupTurn, groupHurry*g.took)
+		}
+	}
+	return groupTurn
 }
 
 // save writes down what must outlive a restart, if nothing is being written.

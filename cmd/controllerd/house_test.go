@@ -47,6 +47,15 @@ var houseUsers = []appliance.Role{appliance.RoleAdmin, appliance.RoleOperator, a
 // may be tcp://127.0.0.1:0 and @DIR@/name for a pseudo-terminal.
 func newHouse(t *testing.T, site string) *house {
 	t.Helper()
+	h := newBuilding(t, site)
+	h.serve()
+	h.awaitOnline()
+	return h
+}
+
+// newBuilding is a house whose daemon has not been started yet.
+func newBuilding(t *testing.T, site string) *house {
+	t.Helper()
 	h := &house{t: t, dataDir: filepath.Join(t.TempDir(), "data"), tokens: map[string]string{}}
 	ptys := t.TempDir()
 	var err error
@@ -55,8 +64,6 @@ func newHouse(t *testing.T, site string) *house {
 	}
 	h.play()
 	h.fillStore()
-	h.serve()
-	h.awaitOnline()
 	return h
 }
 

@@ -121,7 +121,10 @@ func groupsAndSingles(list []sim.Write) (groups, singles int) {
 // asked for the first time.
 func TestShades(t *testing.T) {
 	t.Parallel() // with the other slow buses, behind all tests that measure the machine
-	h := newHouse(t, shadeSite())
+	h := newBuilding(t, shadeSite())
+	h.rememberGroups("shades") // 25 tables take minutes to read
+	h.serve()
+	h.awaitOnline()
 	for _, part := range []struct {
 		name string
 		test func(*testing.T, *house)
