@@ -149,7 +149,9 @@ func (d door) frames(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Get("follow") == "1" {
 		live = rec.Follow(r.Context())
 	}
+	var last time.Time
 	for _, f := range rec.Recent() {
+		last = f.At
 		if send(frameOf(f)) != nil {
 			return
 		}
@@ -158,6 +160,9 @@ func (d door) frames(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for f := range live {
+		if !f.At.After(last) {
+			continue // it came in between, and was sent already
+		}
 		if send(frameOf(f)) != nil {
 			return
 		}

@@ -2,23 +2,20 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/console"
-	"svc.internal/controller/drivers"
 	"svc.internal/controller/store"
 )
 
 func newBus(a *app) *cobra.Command {
 	bus := group(&cobra.Command{Use: "bus", Short: "Look at buses and search them for devices"})
 	bus.AddCommand(newBusList(a), newBusScan(a), newBusMonitor(a), newBusIdentify(a), newBusGroups(a), newBusDecode())
-	bus.AddCommand(newBusCommission(a), newBusService(a))
+	bus.AddCommand(newBusReplay(a), newBusCommission(a), newBusService(a))
 	return bus
 }
 
@@ -89,78 +86,4 @@ func (a *app) site(ctx context.Context) (site appliance.Site, err error) {
 		return err
 	})
 	return site, err
-}
-
-func newBusMonitor(a *app) *cobra.Command {
-	var recent bool
-	c := &cobra.Command{
-		Use:   "monitor BUS",
-		Short: "Show the frames that pass on a bus, decoded, until Ctrl-C",
-		Args:  args(cobra.ExactArgs(1)),
-	}
-	asJSON := jsonFlag(c)
-	c.Flags().BoolVar(&recent, "recent", false, "show the last frames from the flight recorder and end")
-	c.RunE = func(c *cobra.Command, names []string) error {
-		client := console.NewClient(a.dataDir)
-		decode, err := decoderOfBus(c.Context(), client, names[0])
-		if err != nil {
-			return err
-		}
-		return client.Frames(c.Context(), names[0], !recent, func(f console.Frame) error {
-			return showFrame(c.OutOrStdout(), f, decode, *asJSON)
-		})
-	}
-	return c
-}
-
-// decoderOfBus picks the decoder for what a bus speaks.
-func decoderOfBus(ctx context.Context, client *console.Client, name string) (func([]byte) (any, error), error) {
-	buses, err := client.Buses(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, b := range buses {
-		if b.Name == name {
-			return drivers.Decoders[drivers.Protocol(b.Driver, b.Port, b.Options)], nil
-		}
-	}
-	return nil, fmt.Errorf("bus %q: %w; 'controllerd bus list' shows those there are", name, appliance.ErrNotFound)
-}
-
-// showFrame prints one frame: when, which way, the bytes, what they mean.
-func showFrame(w io.Writer, f console.Frame, decode func([]byte) (any, error), asJSON bool) error {
-	var fields any
-	var bad error
-	if raw, err := f.Bytes(); err == nil && len(raw) > 0 && decode != nil {
-		fields, bad = decode(raw)
-	}
-	if asJSON {
-		line := struct {
-			console.Frame
-			OK     bool   `json:"ok"`
-			Error  string `json:"error,omitempty"`
-			Fields any    `json:"fields,omitempty"`
-		}{f, bad == nil, message(bad), fields}
-		return json.NewEncoder(w).Encode(line)
-	}
-	arrow := map[string]string{"sent": "→", "received": "←", "discarded": "✗"}[f.Direction]
-	text := f.Note
-	if fields != nil && bad == nil {
-		b, err := json.Marshal(fields)
-		if err != nil {
-			return err
-		}
-		text = string(b) + " " + f.Note
-	} else if bad != nil {
-		text = bad.Error() + " " + f.Note
-	}
-	_, err := fmt.Fprintf(w, "%s %s %s  %s\n", f.At.Local().Format("15:04:05.000"), arrow, f.Hex, text)
-	return err
-}
-
-func message(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -21,27 +22,58 @@ import (
 const decodeLine = 64 * 1024
 
 func newBusDecode() *cobra.Command {
-	var protocol string
+	var protocol, file string
 	names := strings.Join(slices.Sorted(maps.Keys(drivers.Decoders)), ", ")
 	c := &cobra.Command{
-		Use:   "decode --protocol NAME",
+		Use:   "decode {--protocol NAME [HEX…] | --file RECORDING}",
 		Short: "Explain frames: hexadecimal lines in, one JSON object a line out",
-		Long: `Read one frame a line from standard input, as hexadecimal digits with or without
-spaces, and print one JSON object a line: {"ok":true,…fields} or {"ok":false,"error":…}.
+		Long: `Explain frames, given as hexadecimal digits with or without spaces: one an argument, or
+one a line from standard input. Prints one JSON object a line: {"ok":true,…fields} or
+{"ok":false,"error":…}. --file explains those of a recording made with 'bus monitor
+--export' anew, each with its time, bus and direction; - reads it from standard input.
 Protocols: ` + names + `.`,
-		Example: "  echo 01 03 00 00 00 02 c4 0b | controllerd bus decode --protocol modbus-rtu",
-		Args:    args(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error {
-			decode := drivers.Decoders[protocol]
-			if decode == nil {
+		Example: `  controllerd bus decode --protocol modbus-rtu "01 03 00 00 00 02 c4 0b"
+  echo 01 03 00 00 00 02 c4 0b | controllerd bus decode --protocol modbus-rtu
+  controllerd bus decode --file night.jsonl`,
+		Args: args(cobra.ArbitraryArgs),
+		RunE: func(c *cobra.Command, frames []string) error {
+			in := c.InOrStdin()
+			switch decode := drivers.Decoders[protocol]; {
+			case (protocol == "") == (file == ""), file != "" && len(frames) > 0:
+				return usageError{fmt.Errorf("want --protocol with frames, or --file alone\nUsage: %s", c.UseLine())}
+			case file == "-":
+				return decodeRecording(file, in, c.OutOrStdout())
+			case file != "":
+				f, err := os.Open(file)
+				if err != nil {
+					return fmt.Errorf("read a recording: %w", err)
+				}
+				defer f.Close()
+				return decodeRecording(file, f, c.OutOrStdout())
+			case decode == nil:
 				return usageError{fmt.Errorf("protocol %q: want one of %s", protocol, names)}
+			default:
+				if len(frames) > 0 {
+					in = strings.NewReader(strings.Join(frames, "\n"))
+				}
+				return decodeLines(in, c.OutOrStdout(), decode)
 			}
-			return decodeLines(c.InOrStdin(), c.OutOrStdout(), decode)
 		},
 	}
 	c.Flags().StringVar(&protocol, "protocol", "", "`name` of the protocol: "+names)
-	c.MarkFlagRequired("protocol")
+	c.Flags().StringVar(&file, "file", "", "a `recording`")
 	return c
+}
+
+// decodeRecording explains the frames of a recording with the decoders of this
+// program, whatever the one that wrote it said.
+func decodeRecording(name string, in io.Reader, out io.Writer) error {
+	enc := json.NewEncoder(out)
+	return readRecording(name, in, func(r recorded) error {
+		r.OK, r.Error, r.Fields = true, "", nil
+		r.decode()
+		return enc.Encode(r)
+	})
 }
 
 func decodeLines(in io.Reader, out io.Writer, decode func([]byte) (any, error)) error {

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"svc.internal/controller/drivers/sim"
+)
+
+const recordedSite = `
+site: {name: Recorded}
+buses:
+  - {name: tcp, driver: modbus, port: "tcp://127.0.0.1:0"}
+  - {name: rtu, driver: modbus, port: "@DIR@/rtu"}
+  - {name: shades, driver: sdn, port: "@DIR@/sdn"}
+  - {name: line, driver: dali, port: "@DIR@/dali", options: {gateway: atx}}
+nodes:
+  - {id: 1, name: Lamps, bus: tcp, address: 1, profile: wirenboard-wb-mdm3}
+  - {id: 2, name: More lamps, bus: rtu, address: 7, profile: wirenboard-wb-mdm3}
+  - {id: 3, name: Motor, bus: shades, address: 06.1A.2B, profile: somfy-sdn-30dc}
+  - {id: 4, name: Gear, bus: line, address: 5, profile: dali-dt6}
+shades:
+  - {id: 5001, name: Shade, node: 3, output: 1}
+`
+
+// begunMonitor is a monitor that runs until it is told to end.
+type begunMonitor struct {
+	cmd       *exec.Cmd
+	out, errs bytes.Buffer
+}
+
+// monitor starts 'bus monitor' in a process of its own.
+func (d *desk) monitor(args ...string) *begunMonitor {
+	d.t.Helper()
+	m := &begunMonitor{cmd: d.command(context.Background(), append([]string{"bus", "monitor"}, args...)...)}
+	m.cmd.Stdout, m.cmd.Stderr = &m.out, &m.errs
+	if err := m.cmd.Start(); err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() { m.cmd.Process.Kill() })
+	return m
+}
+
+// interrupt presses Ctrl-C and returns the exit code.
+func (m *begunMonitor) interrupt(t *testing.T) int {
+	t.Helper()
+	m.cmd.Process.Signal(syscall.SIGINT)
+	done := make(chan struct{})
+	go func() { defer close(done); m.cmd.Wait() }()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the monitor does not end 10 s after Ctrl-C")
+	}
+	return m.cmd.ProcessState.ExitCode()
+}
+
+// frames reads a recording.
+func frames(t *testing.T, path string) (list []recorded) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := readRecording(path, f, func(r recorded) error { list = append(list, r); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func TestARecordingIsReplayedIntoASimulatedCopy(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, recordedSite)
+	d := h.desk()
+	path := filepath.Join(t.TempDir(), "recording.jsonl")
+	m := d.monitor("--all", "--export", path)
+	for _, level := range []int{40, 70, 0} {
+		for id := range 4 {
+			if id+1 == 3 {
+				continue // a motor
+			}
+			if status, message := h.control("channelControl", fmt.Sprintf(`{"targetType":3,"targetId":%d,"command":"DIM","dimLevel":%d}`, id+1, level)); status != 1 {
+				t.Fatalf("node %d to %d: %s", id+1, level, message)
+			}
+		}
+	}
+	if code := m.interrupt(t); code != 0 || !strings.Contains(m.errs.String(), "of 4 buses written to") {
+		t.Errorf("exit code %d after Ctrl-C, %q", code, m.errs.String())
+	}
+	all := frames(t, path)
+	for _, bus := range []string{"tcp", "rtu", "shades", "line"} {
+		sent := slices.ContainsFunc(all, func(r recorded) bool { return r.Bus == bus && r.Direction == "sent" && r.OK && r.Fields != nil })
+		received := slices.ContainsFunc(all, func(r recorded) bool { return r.Bus == bus && r.Direction == "received" && r.OK && r.Fields != nil })
+		if !sent || !received {
+			t.Errorf("bus %s: sent recorded %v, received recorded %v", bus, sent, received)
+		}
+	}
+	if lines := strings.Count(m.out.String(), "\n"); lines != len(all) {
+		t.Errorf("%d lines shown, %d frames recorded", lines, len(all))
+	}
+
+	t.Run("alike, at any speed", func(t *testing.T) {
+		for _, speed := range []string{"max", "1"} {
+			if s := d.run("bus", "replay", path, "--speed", speed); s.code != 0 {
+				t.Errorf("--speed %s: exit code %d: %s%s", speed, s.code, s.out, s.err)
+			} else {
+				t.Logf("--speed %s:\n%s", speed, s.out)
+			}
+		}
+	})
+	t.Run("never where the site says", func(t *testing.T) {
+		before := h.writes()
+		d.must("bus", "replay", path)
+		if now := h.writes(); now != before {
+			t.Errorf("%d writes reached the buses of the daemon", now-before)
+		}
+	})
+	t.Run("tells what differs", func(t *testing.T) {
+		other := d.write("other.yaml", strings.NewReplacer("@DIR@", t.TempDir(), "address: 7", "address: 8").Replace(recordedSite))
+		s := d.run("bus", "replay", path, "--site", other, "--bus", "rtu,tcp", "--json")
+		var reports []replayReport
+		if err := json.Unmarshal([]byte(s.out), &reports); err != nil {
+			t.Fatal(err, s)
+		}
+		if s.code != 3 || len(reports) != 2 || reports[0].Bus != "rtu" || reports[0].Verdicts[verdictMissing] != reports[0].Sent || len(reports[1].Diffs) != 0 {
+			t.Errorf("exit code %d: %+v", s.code, reports)
+		}
+	})
+	t.Run("tells values from answers", func(t *testing.T) {
+		// The level that was read last is another in this recording, with its checksum.
+		lines := strings.SplitAfter(readText(path), "\n")
+		changed := 0
+		for i, line := range lines {
+			var r recorded
+			if json.Unmarshal([]byte(line), &r) != nil || r.Bus != "tcp" || r.Direction != "received" || !strings.Contains(line, "read_holding") {
+				continue
+			}
+			r.Hex = r.Hex[:len(r.Hex)-1] + string("0123456789abcdef"[(strings.IndexByte("0123456789abcdef", r.Hex[len(r.Hex)-1])+1)%16])
+			b, err := json.Marshal(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines[i] = string(b) + "\n"
+			changed++
+		}
+		tampered := d.write("tampered.jsonl", strings.Join(lines, ""))
+		s := d.run("bus", "replay", tampered, "--bus", "tcp")
+		if changed == 0 || s.code != 3 || !strings.Contains(s.out, fmt.Sprintf("%d other value", changed)) {
+			t.Errorf("%d changed; exit code %d: %s%s", changed, s.code, s.out, s.err)
+		}
+		if s := d.run("bus", "replay", tampered, "--bus", "tcp", "--ignore-values"); s.code != 0 {
+			t.Errorf("values ignored: exit code %d: %s%s", s.code, s.out, s.err)
+		}
+	})
+	t.Run("is decoded anew", func(t *testing.T) {
+		out := d.must("bus", "decode", "--file", path)
+		if got := strings.Count(out, "\n"); got != len(all) {
+			t.Errorf("%d lines of %d frames", got, len(all))
+		}
+		for i, line := range slices.Collect(strings.Lines(out)) {
+			var r recorded
+			if err := json.Unmarshal([]byte(line), &r); err != nil || !reflect.DeepEqual(r, all[i]) {
+				t.Fatalf("%v: %+v, want %+v", err, r, all[i])
+			}
+		}
+	})
+	t.Run("is refused if it is none", func(t *testing.T) {
+		for _, c := range []struct{ text, want string }{
+			{"{}\n", "this is no recording"},
+			{`{"recording":9,"by":"tomorrow"}` + "\n", "version 9, written by tomorrow"},
+			{`{"recording":1}` + "\nfoo\n", ":2: no frame"},
+			{`{"recording":1}` + "\n", "no frames that were sent"},
+		} {
+			if s := d.run("bus", "replay", d.write("bad.jsonl", c.text)); s.code != 1 || !strings.Contains(s.err, c.want) {
+				t.Errorf("%q: exit code %d, %q, want %q", c.text, s.code, s.err, c.want)
+			}
+		}
+		if s := d.run("bus", "monitor", "--all", "--last", "1", "--export", path); s.code != 1 || frames(t, path)[0].Hex != all[0].Hex {
+			t.Errorf("a recording was written over: exit code %d %s", s.code, s.err)
+		}
+	})
+	t.Run("ends at its largest size", func(t *testing.T) {
+		r, err := newRecording(filepath.Join(t.TempDir(), "small"), 500)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for ; err == nil; n++ {
+			err = r.write(all[0])
+		}
+		if cerr := r.close(); err != errFull || cerr != nil || n > 5 {
+			t.Errorf("%v after %d frames, close %v", err, n, cerr)
+		}
+	})
+}
+
+// readText is what is in a file; nothing if there is none.
+func readText(path string) string {
+	b, _ := os.ReadFile(path)
+	return string(b)
+}
+
+func TestMonitorShowsOnlyWhatIsAskedFor(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, recordedSite)
+	d := h.desk()
+	last := func(args ...string) (list []recorded) {
+		t.Helper()
+		for line := range strings.Lines(d.must(append([]string{"bus", "monitor", "--json"}, args...)...)) {
+			var r recorded
+			if err := json.Unmarshal([]byte(line), &r); err != nil {
+				t.Fatalf("%v in %q", err, line)
+			}
+			list = append(list, r)
+		}
+		return list
+	}
+	every := func(list []recorded, is func(recorded) bool) {
+		t.Helper()
+		if len(list) == 0 {
+			t.Error("nothing is shown")
+		}
+		for _, r := range list {
+			if !is(r) {
+				t.Errorf("%+v is shown", r)
+			}
+		}
+	}
+	if list := last("tcp", "rtu", "--last", "3"); len(list) != 6 {
+		t.Errorf("%d frames, want three of each bus", len(list))
+	}
+	every(last("tcp", "--recent", "--direction", "received"), func(r recorded) bool { return r.Direction == "received" })
+	every(last("tcp", "--recent", "--text", "Read Holding"), func(r recorded) bool { return strings.Contains(r.words(), "read holding") })
+	every(last("rtu", "--recent", "--address", "7"), func(r recorded) bool { return r.Bus == "rtu" })
+	every(last("shades", "--recent", "--address", "06.1a.2b"), func(r recorded) bool { return r.Bus == "shades" })
+	// An answer on a DALI line carries no address: it is that of the gear asked.
+	every(last("line", "--recent", "--address", "5", "--direction", "received"), func(r recorded) bool { return r.Direction == "received" })
+	if list := last("rtu", "--recent", "--address", "8"); len(list) != 0 {
+		t.Errorf("%d frames of a device that is not there", len(list))
+	}
+	if list := last("line", "--count", "4"); len(list) != 4 {
+		t.Errorf("%d frames, want it to end after 4", len(list))
+	}
+
+	end := h.fault(sim.Fault{Kind: sim.FaultCorrupt, Bus: "rtu"})
+	waitFor(t, 20*time.Second, "damaged frames in the flight recorder", func() bool {
+		return len(last("rtu", "--recent", "--errors", "--direction", "discarded")) > 0
+	})
+	end()
+	for _, c := range [][]string{{"bus", "monitor"}, {"bus", "monitor", "tcp", "--all"}, {"bus", "monitor", "tcp", "--direction", "up"}} {
+		if s := d.run(c...); s.code != 2 {
+			t.Errorf("%q: exit code %d, want 2", c, s.code)
+		}
+	}
+	if s := d.run("bus", "monitor", "cellar"); s.code != 1 || !strings.Contains(s.err, "bus list") {
+		t.Errorf("exit code %d: %s", s.code, s.err)
+	}
+}
