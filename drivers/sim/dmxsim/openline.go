@@ -31,8 +31,8 @@ func (w *Widget) ServeOpen(ctx context.Context, rw interface {
 		if len(packet) > 0 {
 			until = time.Now().Add(OpenGap)
 		}
-		if err := rw.SetReadDeadline(until); err != nil {
-			return ended(ctx, err)
+		if err := rw.SetReadDeadline(until); err != nil || ctx.Err() != nil {
+			return ended(ctx, err) // Close may be a deadline, which this one has replaced
 		}
 		n, err := rw.Read(buf)
 		if n > 0 && len(packet) == 0 {
@@ -40,7 +40,7 @@ func (w *Widget) ServeOpen(ctx context.Context, rw interface {
 		}
 		packet = append(packet, buf[:n]...)
 		switch {
-		case errors.Is(err, os.ErrDeadlineExceeded):
+		case errors.Is(err, os.ErrDeadlineExceeded) && len(packet) > 0:
 			w.hear(begun, packet)
 			packet = nil
 		case err != nil:
