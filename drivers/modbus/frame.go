@@ -147,7 +147,21 @@ func (r request) pdu() *goburrow.ProtocolDataUnit {
 
 // requestLen and answerLen count the bytes of the PDUs; answerLen is 0 where only
 // the answer itself can tell.
-func (r request) requestLen() int { return 1 + len(r.pdu().Data) }
+func (r request) requestLen() int {
+	switch r.fn {
+	case writeCoils:
+		return 6 + (len(r.bits)+7)/8
+	case writeRegisters:
+		return 6 + 2*len(r.values)
+	case maskWrite:
+		return 7
+	case readWrite:
+		return 10 + 2*len(r.values)
+	case readDeviceID:
+		return 4
+	}
+	return 5
+}
 
 func (r request) answerLen() int {
 	switch r.fn {

@@ -1,6 +1,7 @@
 package modbus
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -26,20 +27,20 @@ type wish struct {
 // Plan turns wants into chains: one broadcast if it covers the whole bus, group
 // registers where a gateway has them, else one chain per device.
 func (d *Driver) Plan(want []appliance.Want) []appliance.Chain {
-	lights, shades, lost := d.sort(want)
+	sorted, lost := d.sort(want)
 	chains := d.lost(lost)
-	if chain, ok := d.broadcast(lights); ok {
+	if chain, ok := d.broadcast(sorted); ok {
 		chains = append(chains, chain)
 	} else {
-		for _, u := range d.order {
-			if wishes := lights[u]; len(wishes) > 0 {
-				chains = append(chains, d.lights(u, wishes)...)
+		for _, s := range sorted {
+			if len(s.lights) > 0 {
+				chains = append(chains, d.lights(s.unit, s.lights)...)
 			}
 		}
 	}
-	for _, u := range d.order {
-		if wishes := shades[u]; len(wishes) > 0 {
-			chains = append(chains, d.chain(u, wishes, d.shadeSteps(u, wishes)))
+	for _, s := range sorted {
+		if len(s.shades) > 0 {
+			chains = append(chains, d.chain(s.unit, s.shades, d.shadeSteps(s.unit, s.shades)))
 		}
 	}
 	return chains
@@ -49,33 +50,47 @@ func (d *Driver) Plan(want []appliance.Want) []appliance.Chain {
 func (d *Driver) Repair(want []appliance.Want) []appliance.Chain {
 	var chains []appliance.Chain
 	for i := range want {
-		lights, shades, lost := d.sort(want[i : i+1])
+		sorted, lost := d.sort(want[i : i+1])
 		chains = append(chains, d.lost(lost)...)
-		for u, wishes := range lights {
-			chains = append(chains, d.chain(u, wishes, d.steps(d.frames(u, d.lightOps(wishes[0])), d.prerequisites(u, wishes))))
-		}
-		for u, wishes := range shades {
-			chains = append(chains, d.chain(u, wishes, d.shadeSteps(u, wishes)))
+		for _, s := range sorted {
+			u := s.unit
+			if wishes := s.lights; len(wishes) > 0 {
+				chains = append(chains, d.chain(u, wishes, d.steps(d.frames(u, d.lightOps(wishes[0])), d.prerequisites(u, wishes))))
+			} else {
+				chains = append(chains, d.chain(u, s.shades, d.shadeSteps(u, s.shades)))
+			}
 		}
 	}
 	return chains
 }
 
-// sort puts wants to their units; lost are those of things that are not here.
-func (d *Driver) sort(want []appliance.Want) (lights, shades map[*unit][]wish, lost []appliance.Want) {
-	lights, shades = make(map[*unit][]wish), make(map[*unit][]wish)
+// unitWishes are what is wanted of one unit.
+type unitWishes struct {
+	unit           *unit
+	lights, shades []wish
+}
+
+// sort puts wants to their units, ascending; lost are those of things that are not
+// here.
+func (d *Driver) sort(want []appliance.Want) (sorted []unitWishes, lost []appliance.Want) {
+	sorted = make([]unitWishes, 0, min(len(want), len(d.order)))
 	for _, w := range want {
 		t := d.things[w.Ref]
-		switch {
-		case t == nil:
+		if t == nil {
 			lost = append(lost, w)
-		case w.Shade != 0:
-			shades[t.unit] = append(shades[t.unit], wish{w, t})
-		default:
-			lights[t.unit] = append(lights[t.unit], wish{w, t})
+			continue
+		}
+		i, found := slices.BinarySearchFunc(sorted, t.unit, func(s unitWishes, u *unit) int { return cmp.Compare(s.unit.number, u.number) })
+		if !found {
+			sorted = slices.Insert(sorted, i, unitWishes{unit: t.unit})
+		}
+		if s := &sorted[i]; w.Shade != 0 {
+			s.shades = append(s.shades, wish{w, t})
+		} else {
+			s.lights = append(s.lights, wish{w, t})
 		}
 	}
-	return lights, shades, lost
+	return sorted, lost
 }
 
 // lost makes chains that fail, saying why.
@@ -130,6 +145,28 @@ func (d *Driver) steps(frames []frame, before []appliance.Exchange) []appliance.
 // Holes are bridged only where that has worked before: a verification cannot be
 // split.
 func (d *Driver) verify(u *unit, wishes []wish) []appliance.Exchange {
+	if len(wishes) == 1 {
+		return d.proof(wishes[0])
+	}
+	return d.verification(u, wishes)
+}
+
+// proof is the verification of a single wish. It is the same every time until more
+// addresses are known to be readable, so it is kept: a command waits for its plan.
+func (d *Driver) proof(w wish) []appliance.Exchange {
+	t := w.thing
+	if t.proven != len(t.unit.cache) || t.proofs == nil {
+		t.proven, t.proofs = len(t.unit.cache), make(map[appliance.Ability][]appliance.Exchange)
+	}
+	list, ok := t.proofs[w.Has]
+	if !ok {
+		list = d.verification(t.unit, []wish{w})
+		t.proofs[w.Has] = list
+	}
+	return list
+}
+
+func (d *Driver) verification(u *unit, wishes []wish) []appliance.Exchange {
 	var needs []need
 	for _, w := range wishes {
 		for _, a := range w.thing.aspects() {
@@ -138,11 +175,7 @@ func (d *Driver) verify(u *unit, wishes []wish) []appliance.Exchange {
 			}
 		}
 	}
-	var list []appliance.Exchange
-	for _, r := range d.coalesce(u, needs, u.proven) {
-		list = append(list, d.readExchange(r))
-	}
-	return list
+	return d.readExchanges(u, needs)
 }
 
 // prerequisites are reads of what a step needs to know and nobody has read yet:
@@ -159,6 +192,13 @@ func (d *Driver) prerequisites(u *unit, wishes []wish) []appliance.Exchange {
 		for _, v := range w.thing.out.colour {
 			needs = append(needs, need{at: w.thing.place(v.read), n: v.read.spec.words(), thing: w.thing})
 		}
+	}
+	return d.readExchanges(u, needs)
+}
+
+func (d *Driver) readExchanges(u *unit, needs []need) []appliance.Exchange {
+	if len(needs) == 0 {
+		return nil
 	}
 	var list []appliance.Exchange
 	for _, r := range d.coalesce(u, needs, u.proven) {
@@ -309,27 +349,28 @@ func (t *thing) colourOps(w wish) []op {
 
 // broadcast plans one frame for the whole bus, if every unit on it is to get the
 // very same frames and its devices carry out broadcasts.
-func (d *Driver) broadcast(lights map[*unit][]wish) (appliance.Chain, bool) {
-	if d.codec.tcp || !d.options.broadcast || len(d.order) < 2 || len(lights) != len(d.order) {
+func (d *Driver) broadcast(sorted []unitWishes) (appliance.Chain, bool) {
+	if d.codec.tcp || !d.options.broadcast || len(d.order) < 2 || len(sorted) != len(d.order) {
 		return appliance.Chain{}, false
 	}
 	var all [][]frame
 	var wishes []wish
 	var verify []appliance.Exchange
-	for _, u := range d.order {
-		if !u.profile.Broadcast || u.profile != d.order[0].profile || u.profile.gateway() {
+	for _, s := range sorted {
+		u, lights := s.unit, s.lights
+		if len(lights) == 0 || !u.profile.Broadcast || u.profile != d.order[0].profile || u.profile.gateway() {
 			return appliance.Chain{}, false
 		}
 		var ops []op
-		for _, w := range lights[u] {
+		for _, w := range lights {
 			ops = append(ops, d.lightOps(w)...)
 		}
 		all = append(all, d.frames(u, ops))
-		wishes = append(wishes, lights[u]...)
+		wishes = append(wishes, lights...)
 		if !sameFrames(all[0], all[len(all)-1]) {
 			return appliance.Chain{}, false
 		}
-		verify = append(verify, d.verify(u, lights[u])...)
+		verify = append(verify, d.verify(u, lights)...)
 	}
 	chain := appliance.Chain{Wants: wants(wishes), Verify: verify, Group: true}
 	for i := range all[0] {

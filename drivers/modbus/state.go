@@ -60,6 +60,8 @@ type thing struct {
 	fade                 time.Duration
 
 	memory memory
+	proofs map[appliance.Ability][]appliance.Exchange // see Driver.proof
+	proven int                                        // len(unit.cache) they were made for
 }
 
 // memory is what was last asked of a thing, to tell apart what registers alone
