@@ -131,6 +131,42 @@ func TestShadeOnRelaysIsTimedByAPerson(t *testing.T) {
 	})
 }
 
+// Without travel times the place where somebody saw it stand is known until it
+// moves.
+func TestUncalibratedShadeForgetsItsPlaceWhenItMoves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		site := siteOf("shade")
+		site.Shades[0].TravelUp = 0
+		ctl, stop := run(t, c, site, nil)
+		defer stop()
+		time.Sleep(time.Second)
+		if _, err := calibrate(ctl, &person{c: c}, 1); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+		if p := ctl.Snapshot().Shade(5001).Position; p.Value != 100 {
+			t.Errorf("seen at its upper end, and shown as %+v", p)
+		}
+		site = siteOf("shade")
+		ctl.Apply(site, nil)
+		for range 5 {
+			time.Sleep(30 * time.Millisecond)
+			if p := ctl.Snapshot().Shade(5001).Position; p.Value != 100 {
+				t.Errorf("with its travel times set, shown as %+v", p)
+			}
+		}
+		site = siteOf("shade")
+		site.Shades[0].TravelUp = 0
+		ctl.Apply(site, nil)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: one(5001)})
+		time.Sleep(5 * time.Second)
+		if p := ctl.Snapshot().Shade(5001).Position; p.OK() {
+			t.Errorf("on its way for 5 s, and shown as %+v", p)
+		}
+	})
+}
+
 func TestRunsThatDisagreeAreRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCopper()

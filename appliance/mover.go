@@ -196,6 +196,9 @@ func (m *mover) begins(motion Motion, at time.Time) time.Time {
 // turn changes the direction from a moment on.
 func (m *mover) turn(dir int, at time.Time) {
 	m.from = m.position(at)
+	if dir != 0 && m.modelled() && !m.calibrated() {
+		m.known, m.uncertainty = false, 100 // it leaves a place for nobody knows where
+	}
 	m.dir, m.since = dir, at
 	m.motion = motionOf(dir)
 }
@@ -278,6 +281,7 @@ func (m *mover) show(sh *ShadeState, now time.Time) {
 	sh.Motion = m.motion
 	sh.LastSeen = later(sh.LastSeen, m.at)
 	if !m.known {
+		sh.Position, sh.Uncertainty = Known[Position]{}, 0
 		return
 	}
 	source, at := Measured, m.at
