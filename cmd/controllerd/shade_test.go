@@ -271,6 +271,9 @@ func relaysAreWatched(t *testing.T, h *house) {
 	r := c.result()
 	measuredWithin(t, "up", r.Up, relayUp)
 	measuredWithin(t, "down", r.Down, relayDown)
+	if sh := h.daemon.core.Snapshot().Shade(relayShade); sh.Position.Value != 100 || sh.Uncertainty != 0 {
+		t.Errorf("somebody saw it stand open, and it is shown at %+v ± %d", sh.Position, sh.Uncertainty)
+	}
 	if status, message := h.control("shadeControl", `{"targetType":3,"targetId":5002,"command":"POS","posValue":40}`); status != 1 {
 		t.Fatalf("POS 40 right after the calibration: %s", message)
 	}

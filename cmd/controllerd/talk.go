@@ -25,6 +25,7 @@ type talk struct {
 	typed  bool        // so is the input: what is typed before a question does not answer it
 	lines  chan string // of the input, closed at its end; nil before it is read
 	in     io.Reader
+	ended  bool   // nothing is typed any more
 	known  string // --answer; empty: ask
 	asked  *console.Question
 }
@@ -101,6 +102,10 @@ func (t *talk) run(ctx context.Context, begin func(context.Context, func(console
 				return nil, err
 			}
 		case line, ok := <-t.waiting():
+			if !ok && t.asked == nil {
+				t.ended = true
+				continue // nobody is needed yet, perhaps nobody will be
+			}
 			if !ok {
 				return nil, errors.New("standard input ended before the run; the shade was stopped, and nothing is saved")
 			}
@@ -119,7 +124,7 @@ func (t *talk) run(ctx context.Context, begin func(context.Context, func(console
 // waiting is the input while it is wanted: a script's lines stay for the questions
 // to come, what somebody types before a question is dropped.
 func (t *talk) waiting() <-chan string {
-	if t.asked == nil && !t.typed {
+	if t.asked == nil && (!t.typed || t.ended) {
 		return nil
 	}
 	return t.input()
