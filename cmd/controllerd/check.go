@@ -101,19 +101,3 @@ func newSiteSchema() *cobra.Command {
 		},
 	}
 }
-
-func newProfiles() *cobra.Command {
-	c := &cobra.Command{Use: "profiles", Short: "List the built-in device profiles and their sources", Args: args(cobra.NoArgs)}
-	asJSON := jsonFlag(c)
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		if *asJSON {
-			return printJSON(c.OutOrStdout(), modbus.Profiles())
-		}
-		var rows [][]string
-		for _, p := range modbus.Profiles() {
-			rows = append(rows, []string{p.Name, p.Title, p.Source})
-		}
-		return table(c.OutOrStdout(), []string{"PROFILE", "DEVICE", "SOURCE"}, rows)
-	}
-	return c
-}
