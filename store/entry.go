@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"svc.internal/controller/appliance"
@@ -17,16 +18,25 @@ import (
 // maxHistory entries of the ledger are kept.
 const maxHistory = 10_000
 
+// entriesAtOnce are inserted by one statement: most of the time that one entry
+// takes by itself is the statement's.
+const entriesAtOnce = 64
+
 // saveEntries stores entries under their IDs; one that is there is replaced.
 // What falls out of the history is dropped by number, without a search.
 func saveEntries(ctx context.Context, tx *sql.Tx, entries []appliance.Entry) error {
-	for _, e := range entries {
-		body, err := packEntry(e)
-		if err != nil {
-			return err
+	for some := range slices.Chunk(entries, entriesAtOnce) {
+		args := make([]any, 0, 2*len(some))
+		for _, e := range some {
+			body, err := packEntry(e)
+			if err != nil {
+				return err
+			}
+			args = append(args, e.ID, body)
 		}
-		if _, err := tx.ExecContext(ctx, `INSERT INTO entry (id, body) VALUES (?, ?)
-			ON CONFLICT (id) DO UPDATE SET body = excluded.body`, e.ID, body); err != nil {
+		rows := strings.TrimSuffix(strings.Repeat("(?, ?), ", len(some)), ", ")
+		if _, err := tx.ExecContext(ctx, "INSERT INTO entry (id, body) VALUES "+rows+
+			" ON CONFLICT (id) DO UPDATE SET body = excluded.body", args...); err != nil {
 			return err
 		}
 	}
