@@ -23,8 +23,10 @@ const (
 )
 
 const (
-	conflictTries = 5
-	conflictPause = 100 * time.Millisecond
+	// conflictMemory is how long a collision explains why a command came too late.
+	conflictMemory = 3 * time.Second
+	conflictTries  = 5
+	conflictPause  = 100 * time.Millisecond
 	// conflictGuard is the silence of the gateway after a collision before something
 	// else is sent: the other sender's frame and the gateway's word of it, should it have
 	// one. An inference; the public driver for the HAT waits for the whole pause.
@@ -56,7 +58,8 @@ type wire struct {
 	mute  int
 	stray bool
 	// collided: the last frame did, and nobody waited after it.
-	collided bool
+	collided   bool
+	conflictAt time.Time // of the last one
 	// sick is why the gateway cannot be used; nil: it can.
 	sick atomic.Pointer[error]
 }
@@ -83,7 +86,7 @@ func (w *wire) transmit(ctx context.Context, y appliance.Yield, seq ...Send) (an
 	default:
 	}
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < w.shortest(seq) {
-		return nil, sent, fmt.Errorf("%w: %d frames cannot be out on bus %s before the deadline", appliance.ErrExpired, len(seq), w.name)
+		return nil, sent, w.why(fmt.Errorf("%w: %d frames cannot be out on bus %s before the deadline", appliance.ErrExpired, len(seq), w.name))
 	}
 	if err := w.prepare(ctx); err != nil {
 		return nil, sent, err
@@ -94,8 +97,9 @@ func (w *wire) transmit(ctx context.Context, y appliance.Yield, seq ...Send) (an
 			sent = at
 		}
 		if !errors.Is(err, errConflict) {
-			return answers, sent, err
+			return answers, sent, w.why(err)
 		}
+		w.conflictAt = time.Now()
 		if try == conflictTries {
 			return nil, sent, fmt.Errorf("%w on bus %s: %w, %d times in a row", appliance.ErrDamaged, w.name, err, try)
 		}
@@ -103,6 +107,14 @@ func (w *wire) transmit(ctx context.Context, y appliance.Yield, seq ...Send) (an
 			return nil, sent, err
 		}
 	}
+}
+
+// why adds to the error of a sequence that came too late what kept it.
+func (w *wire) why(err error) error {
+	if errors.Is(err, appliance.ErrExpired) && time.Since(w.conflictAt) < conflictMemory {
+		return fmt.Errorf("%w, since what was sent before collided: %v", err, errConflict)
+	}
+	return err
 }
 
 // afterConflict waits before a sequence that collided is sent again. Whoever is more
