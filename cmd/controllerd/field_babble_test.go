@@ -31,7 +31,7 @@ func TestCampaignBadFieldDevices(t *testing.T) {
 	t.Parallel()
 	length := 25 * time.Second
 	if soak() {
-		length = 15 * time.Minute
+		length = 12 * time.Minute
 	}
 	for _, f := range badFamilies {
 		t.Run(f.name, func(t *testing.T) {
