@@ -217,7 +217,7 @@ func (k *calibrating) watchTo(ctx context.Context, leg Leg, sent time.Time) (tim
 	if leg.Up {
 		end = 100
 	}
-	k.c.stood(k.shade, end)
+	k.c.stood(ctx, k.shade, end)
 	return timing{stood.Sub(begins), glance}, nil
 }
 

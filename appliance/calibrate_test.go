@@ -144,7 +144,6 @@ func TestUncalibratedShadeForgetsItsPlaceWhenItMoves(t *testing.T) {
 		if _, err := calibrate(ctl, &person{c: c}, 1); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(100 * time.Millisecond)
 		if p := ctl.Snapshot().Shade(5001).Position; p.Value != 100 {
 			t.Errorf("seen at its upper end, and shown as %+v", p)
 		}

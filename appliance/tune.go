@@ -1,6 +1,7 @@
 package appliance
 
 import (
+	"context"
 	"math"
 	"time"
 )
@@ -9,6 +10,7 @@ import (
 type tune struct {
 	shade *Shade   // as the site has it now; nil: as before
 	stood *float64 // where somebody saw it stand, in percent; nil: nobody did
+	taken chan struct{}
 }
 
 // retune hands a bus the travel times of its shades. It goes on undisturbed.
@@ -21,13 +23,15 @@ func (b *bus) retune(shades []Shade) {
 	b.poke()
 }
 
-// reference tells a bus where somebody saw a shade stand: at one of its ends.
-func (b *bus) reference(shade ID, at Position) {
+// reference tells a bus where somebody saw a shade stand: at one of its ends. The
+// channel is closed when that is known.
+func (b *bus) reference(shade ID, at Position) <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	place := float64(at)
-	b.noteTune(shade, func(t *tune) { t.stood = &place })
+	place, taken := float64(at), make(chan struct{})
+	b.noteTune(shade, func(t *tune) { t.stood, t.taken = &place, taken })
 	b.poke()
+	return taken
 }
 
 // noteTune keeps one tune a shade, so that they cannot pile up; b.mu is held.
@@ -43,17 +47,18 @@ func (b *bus) noteTune(id ID, change func(*tune)) {
 // tune takes over what was handed in.
 func (b *bus) tune(tunes map[ID]tune, now time.Time) {
 	for id, t := range tunes {
-		m := b.movers[id]
-		if m == nil {
-			continue
+		if m := b.movers[id]; m != nil {
+			if t.stood != nil {
+				m.reference(*t.stood, now)
+			}
+			if t.shade != nil {
+				m.retune(*t.shade, now)
+			}
+			b.showShade(id, m)
 		}
-		if t.stood != nil {
-			m.reference(*t.stood, now)
+		if t.taken != nil {
+			close(t.taken)
 		}
-		if t.shade != nil {
-			m.retune(*t.shade, now)
-		}
-		b.showShade(id, m)
 	}
 }
 
@@ -77,9 +82,17 @@ func (m *mover) reference(at float64, now time.Time) {
 	m.since, m.uncertainty = now, 0
 }
 
-// stood notes where somebody saw a shade of the site stand.
-func (c *Controller) stood(shade ID, at Position) {
-	if b := (*c.buses.Load())[c.Snapshot().busOf(Ref{Shade: shade})]; b != nil {
-		b.reference(shade, at)
+// stood notes where somebody saw a shade of the site stand, and returns when readers
+// see it so; its bus takes it after the frame in flight.
+func (c *Controller) stood(ctx context.Context, shade ID, at Position) {
+	b := (*c.buses.Load())[c.Snapshot().busOf(Ref{Shade: shade})]
+	if b == nil {
+		return
+	}
+	select {
+	case <-b.reference(shade, at):
+		c.state.publish()
+	case <-b.closed:
+	case <-ctx.Done():
 	}
 }
