@@ -3,6 +3,9 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -178,6 +181,7 @@ func TestScanNamesTheCulprit(t *testing.T) {
 		!strings.Contains(s.err, "2 collision") || !strings.Contains(s.out, "→ disconnect") {
 		t.Errorf("for people: %d\n%s%s", s.code, s.out, s.err)
 	}
+	d.importDraft("line", []string{"--first", "6", "--last", "6"}, map[string]string{"6": "wirenboard-wb-led-white"})
 }
 
 // TestScanNamesTheCulpritAmongMotors does the same with shade motors.
@@ -196,7 +200,6 @@ func TestScanNamesTheCulpritAmongMotors(t *testing.T) {
 	for _, f := range []sim.Fault{
 		{Kind: sim.FaultDuplicate, Address: motorAddress(1)},
 		{Kind: sim.FaultSilent, Address: motorAddress(2)},
-		{Kind: sim.FaultBabble, Address: motorAddress(0), Rate: 0.1},
 	} {
 		f.Bus = "shades"
 		h.fault(f)
@@ -204,7 +207,7 @@ func TestScanNamesTheCulpritAmongMotors(t *testing.T) {
 	d := h.desk()
 	found := d.scanResult(3, "shades")
 	for key, want := range map[string]string{
-		motorAddress(0) + " babble":    "TALKS WITHOUT BEING ASKED",
+		motorAddress(0) + " device":    "Sonesse 30 DC",
 		motorAddress(1) + " collision": "TWO MOTORS",
 		motorAddress(2) + " silent":    "does not answer",
 		motorAddress(3) + " profile":   "not the somfy-sdn-40ac that the site says",
@@ -215,7 +218,111 @@ func TestScanNamesTheCulpritAmongMotors(t *testing.T) {
 			t.Errorf("%s: %+v, want %q", key, f, want)
 		}
 	}
-	if t.Failed() {
-		t.Logf("found %+v", found)
+	for _, f := range h.building.Faults() {
+		h.building.RemoveFault(f.ID)
 	}
+	h.fault(sim.Fault{Bus: "shades", Kind: sim.FaultBabble, Address: motorAddress(0), Rate: 0.05})
+	found = d.scanResult(3, "shades")
+	if f, ok := found[motorAddress(0)+" babble"]; !ok || !strings.Contains(f.Detail, "TALKS WITHOUT BEING ASKED") {
+		t.Errorf("a babbling motor: %+v", found)
+	}
+}
+
+// TestScanNamesTheCulpritAmongGear does the same on a DALI line.
+func TestScanNamesTheCulpritAmongGear(t *testing.T) {
+	t.Parallel()
+	h := bare(t, `buses:
+  - {name: attic, driver: dali, port: "@DIR@/attic", options: {gateway: luba}}
+nodes:
+  - {name: Desk, bus: attic, address: 0, profile: dali-dt6, groups: [3, 12], options: {fade: 700ms}}
+  - {name: Door, bus: attic, address: 1, profile: dali-dt6}
+  - {name: Wall, bus: attic, address: 2, profile: dali-dt6}
+  - {name: Niche, bus: attic, address: 3, profile: dali-dt6}
+  - {name: Sofa, bus: attic, address: 4, profile: dali-dt8-tc, groups: [3], options: {fade: 700ms}}
+`)
+	h.site.Nodes[3].Profile = "dali-dt8-rgbw"
+	h.site.Nodes = h.site.Nodes[:4]
+	h.fillStore()
+	h.serve()
+	for _, f := range []sim.Fault{{Kind: sim.FaultDuplicate, Address: "1"}, {Kind: sim.FaultSilent, Address: "2"}} {
+		f.Bus = "attic"
+		h.fault(f)
+	}
+	d := h.desk()
+	found := d.scanResult(3, "attic", "--last", "7")
+	for key, want := range map[string]string{
+		"0 device": "device type 6", "1 collision": "SEVERAL GEARS", "2 silent": "does not answer",
+		"3 profile": "is not the dali-dt8-rgbw that the site says", "4 device": "colour temperature",
+	} {
+		if f, ok := found[key]; !ok || !strings.Contains(f.Detail, want) {
+			t.Errorf("%s: %+v, want %q", key, f, want)
+		}
+	}
+	if f := found["0 device"]; !slices.Equal(f.Groups, []string{"3", "12"}) || f.Options["fade"] != "700ms" {
+		t.Errorf("groups and options of gear 0: %+v", f)
+	}
+	if len(found) != 5 {
+		t.Errorf("found %+v", found)
+	}
+	d.importDraft("attic", []string{"--last", "7"}, map[string]string{"4": "dali-dt8-tc"})
+}
+
+// importDraft writes what a scan found to a file, imports that, and expects nodes with
+// these profiles to have come into the site by it.
+func (d *desk) importDraft(bus string, args []string, want map[string]string) {
+	d.t.Helper()
+	draft := filepath.Join(d.t.TempDir(), "found.yaml")
+	s := d.run(append([]string{"bus", "scan", bus, "--site", draft}, args...)...)
+	if !strings.Contains(s.out, "written to "+draft) {
+		d.t.Fatalf("bus scan --site: %d\n%s%s", s.code, s.out, s.err)
+	}
+	if again := d.run(append([]string{"bus", "scan", bus, "--site", draft}, args...)...); again.code != 1 || !strings.Contains(again.err, "exists") {
+		d.t.Errorf("a second --site wrote over a file: %d %s", again.code, again.err)
+	}
+	text, err := os.ReadFile(draft)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.must("site", "check", draft)
+	if out := d.must("site", "import", draft); !strings.Contains(out, fmt.Sprintf("%d created", len(want))) || strings.Contains(out, "changed  ") {
+		d.t.Errorf("import of\n%s\nsaid\n%s", text, out)
+	}
+	site, err := sitefile.Parse("export", []byte(d.must("site", "export")))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, n := range site.Nodes {
+		if want[n.Address] != "" {
+			got[n.Address] = n.Profile
+		}
+	}
+	if !maps.Equal(got, want) {
+		d.t.Errorf("imported %v, want %v, from\n%s", got, want, text)
+	}
+}
+
+// TestScanComparesFixturesWithTheSite scans fixtures that have RDM, one of which is
+// not what the site says, and one not in the site.
+func TestScanComparesFixturesWithTheSite(t *testing.T) {
+	t.Parallel()
+	h := bare(t, `buses:
+  - {name: stage, driver: dmx, port: "@DIR@/stage"}
+nodes:
+  - {id: 21, name: Spot, bus: stage, address: 1, profile: dmx-dimmer}
+  - {id: 22, name: Wash, bus: stage, address: 11, profile: dmx-rgbw}
+  - {id: 23, name: Strip, bus: stage, address: 21, profile: dmx-rgb}
+`)
+	h.site.Nodes[1].Profile = "dmx-rgb"
+	h.site.Nodes = slices.Delete(h.site.Nodes, 2, 3)
+	h.fillStore()
+	h.serve()
+	d := h.desk()
+	found := d.scanResult(3, "stage")
+	for key, kind := range map[string]string{"1 device": "dmx-dimmer", "11 profile": "dmx-rgbw", "21 device": "dmx-rgb"} {
+		if f, ok := found[key]; !ok || f.Kind != kind || f.Serial == "" {
+			t.Errorf("%s: %+v, want %s", key, f, kind)
+		}
+	}
+	d.importDraft("stage", nil, map[string]string{"21": "dmx-rgb"})
 }

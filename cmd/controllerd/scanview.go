@@ -45,7 +45,7 @@ func (v *scanView) event(e console.ScanEvent) error {
 // that: a device at other settings, somebody who babbles, a note.
 func (v *scanView) add(f console.Found) {
 	i := slices.IndexFunc(v.found, func(have console.Found) bool {
-		return have.Address == f.Address && beside(have) == beside(f)
+		return have.Address == f.Address && beside(have) == beside(f) && (have.Serial == f.Serial || have.Serial == "" || f.Serial == "")
 	})
 	if i < 0 {
 		v.found = append(v.found, f)

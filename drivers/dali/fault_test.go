@@ -174,17 +174,26 @@ func TestTwoGearsAtOneAddressAreNamedByAScan(t *testing.T) {
 	ctl := r.core("luba", nil, nodesOf(1, "dali-dt6"))
 	allOnline(t, ctl)
 	var mu sync.Mutex
-	found := map[string]string{}
+	found := map[string]appliance.Found{}
 	err := ctl.Scan(context.Background(), "attic", appliance.ScanOptions{Last: 5}, func(string) {}, func(f appliance.Found) {
 		mu.Lock()
 		defer mu.Unlock()
-		found[f.Address] += f.Kind + ": " + f.Detail + "\n"
+		found[f.Address] = f
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(found["0"], "dali-dt6: device type 6") || !strings.Contains(found["1"], "share this address") || !strings.Contains(found["none"], "without a short address") || len(found) != 3 {
-		t.Errorf("found %q", found)
+	for address, want := range map[string]appliance.Found{
+		"0":    {Finding: appliance.FoundDevice, Kind: "dali-dt6", Detail: "device type 6"},
+		"1":    {Finding: appliance.FoundCollision, Detail: "share this address"},
+		"none": {Finding: appliance.FoundNoAddress, Detail: "without a short address"},
+	} {
+		if f := found[address]; f.Finding != want.Finding || f.Kind != want.Kind || !strings.Contains(f.Detail, want.Detail) {
+			t.Errorf("address %s: %+v, want %+v", address, f, want)
+		}
+	}
+	if len(found) != 3 {
+		t.Errorf("found %+v", found)
 	}
 }
 

@@ -17,6 +17,7 @@ type gear struct {
 	groups   uint16 // as configured; bit n: group n
 	inGroups uint16 // as last read
 	profile  profile
+	kind     string // name of the profile
 	curve    *curve
 	fade     time.Duration
 	minLevel appliance.Level

@@ -129,7 +129,7 @@ func (d *Driver) place(node appliance.Node) (*gear, error) {
 	}
 	g := &gear{
 		ref: appliance.Ref{Node: node.ID, Channel: 1}, title: node.Name, short: short, key: gearKey(short), groups: groups,
-		profile: p, curve: curves[options.curve], fade: options.fade, minLevel: appliance.Level(options.minLevel), settled: true,
+		profile: p, kind: node.Profile, curve: curves[options.curve], fade: options.fade, minLevel: appliance.Level(options.minLevel), settled: true,
 	}
 	if err := g.tune(options); err != nil {
 		return nil, err

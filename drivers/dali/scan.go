@@ -5,36 +5,68 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
+	"strconv"
 	"strings"
+	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line"
 )
 
 // Scan asks every short address whether somebody is there, then what it is, and at
-// last whether there is gear without an address. An answer that is garbled means
-// that several gears share an address.
+// last whether there is gear without an address. An answer that is garbled again and
+// again means that several gears share an address: each is asked for what two gears
+// hardly have in common, their random address among it.
 func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 	first, last := max(opts.First, 0), opts.Last
 	if last <= 0 || last >= Shorts {
 		last = Shorts - 1
 	}
 	return func(yield func(appliance.ScanStep) bool) {
-		for n := first; n <= last; n++ {
-			var found identity
-			if !yield(d.presence(n, &found)) {
-				return
-			}
-			if found.there && !yield(d.identify(n)) {
-				return
-			}
+		s := &search{driver: d, yield: yield}
+		if opts.AllSettings {
+			s.tell(appliance.Found{Finding: appliance.FoundNote,
+				Detail: "DALI has one bit rate; the settings of the port are those of its gateway"})
 		}
-		yield(d.strangers())
+		for n := first; n <= last && !s.over; n++ {
+			s.gear(n)
+		}
+		s.strangers()
 	}
 }
 
-// identity is what a scan learned of an address.
-type identity struct{ there bool }
+// search is a scan under way.
+type search struct {
+	driver *Driver
+	yield  func(appliance.ScanStep) bool
+	over   bool
+	lost   int // questions in a row that could not be asked
+}
 
+// hopeless is how many questions in a row may fail before a scan is given up.
+const hopeless = 4
+
+// send has frames sent that belong together, and returns what was answered.
+func (s *search) send(address string, seq ...Send) (answers []Answer, err error) {
+	if s.over {
+		return nil, errOver
+	}
+	d := s.driver
+	err = errOver
+	s.over = !s.yield(appliance.ScanStep{
+		Address:  address,
+		Exchange: d.probe(seq, &answers),
+		Judge: func(_ appliance.Result, e error) (appliance.Found, bool) {
+			err = e
+			return appliance.Found{}, false
+		},
+	})
+	s.despair(err)
+	return answers, err
+}
+
+// probe is an exchange of frames that belong together.
 func (d *Driver) probe(seq []Send, got *[]Answer) appliance.Exchange {
 	return appliance.Exchange{
 		Airtime: d.wire.airtime(seq...), Worst: d.wire.worst(seq...),
@@ -46,27 +78,203 @@ func (d *Driver) probe(seq []Send, got *[]Answer) appliance.Exchange {
 	}
 }
 
-func (d *Driver) presence(n int, found *identity) appliance.ScanStep {
-	var got []Answer
-	return appliance.ScanStep{
-		Exchange: d.probe([]Send{Command(Short(n), OpQueryStatus)}, &got), Address: gearKey(n),
-		Judge: func(_ appliance.Result, err error) (appliance.Found, bool) {
-			f := appliance.Found{Address: gearKey(n)}
-			switch {
-			case errors.Is(err, appliance.ErrDamaged):
-				f.Detail = err.Error()
-				return f, true
-			case err != nil || !got[0].Yes():
-				return appliance.Found{}, false
-			case got[0].Kind == AnswerGarbled:
-				f.Detail = "garbled answer: several gears share this address; commissioning gives them addresses of their own"
-				return f, true
-			}
-			found.there = true
-			f.Detail = describeStatus(got[0].Value)
-			return f, true
-		},
+var errOver = errors.New("the scan is over")
+
+// despair gives a scan up whose questions do not get through.
+func (s *search) despair(err error) {
+	if err == nil {
+		s.lost = 0
+		return
 	}
+	if s.lost++; s.lost < hopeless || s.over {
+		return
+	}
+	f := appliance.Found{Finding: appliance.FoundHindered, Detail: err.Error(), Advice: "check the gateway: its power, its type in the site file, the serial cable"}
+	if errors.Is(err, errConflict) || errors.Is(err, line.ErrBabble) {
+		f.Finding = appliance.FoundBabble
+		f.Detail = "SOMEBODY TALKS WITHOUT A PAUSE, so that nobody could be asked: " + err.Error()
+		f.Advice = "disconnect gear and other controllers of this line one by one until 'bus monitor' is quiet; the last one was it"
+	}
+	s.tell(f)
+	s.over = true
+}
+
+// tell shows the installer something, without a frame.
+func (s *search) tell(f appliance.Found) {
+	if s.over {
+		return
+	}
+	s.over = !s.yield(appliance.ScanStep{
+		Address: f.Address,
+		Exchange: appliance.Exchange{Do: func(context.Context, appliance.Yield) (appliance.Result, error) {
+			return appliance.Result{}, nil
+		}},
+		Judge: func(appliance.Result, error) (appliance.Found, bool) { return f, true },
+	})
+}
+
+// resident is what a scan learned of an address.
+type resident struct {
+	short   int
+	send    func(seq ...Send) ([]Answer, error)
+	asked   int
+	garbled int
+	failed  error // the last question that did not get through
+}
+
+// Tries of a question: of one that got no answer, although the site has gear there,
+// and of one whose answer was garbled, to tell chance from several gears.
+const (
+	knownTries   = 3
+	garbledTries = 4
+)
+
+// ask asks one gear; ok is false if it gave no value.
+func (r *resident) ask(op byte, before ...Send) (value byte, ok bool) {
+	seq := append(before, Command(Short(r.short), op))
+	for range garbledTries {
+		got, err := r.send(seq...)
+		if err != nil {
+			if r.failed = err; errors.Is(err, errOver) || errors.Is(err, context.Canceled) {
+				return 0, false
+			}
+			continue
+		}
+		r.asked++
+		switch a := got[len(got)-1]; a.Kind {
+		case AnswerValue:
+			return a.Value, true
+		case AnswerGarbled:
+			r.garbled++
+		default:
+			return 0, false
+		}
+	}
+	return 0, false
+}
+
+// shared reports whether several gears answer: they do so with garbled answers more
+// often than noise would.
+func (r *resident) shared() bool { return r.garbled >= garbledTries }
+
+// gear looks who is at one address.
+func (s *search) gear(n int) {
+	known := s.driver.gearAt(n)
+	r := &resident{short: n, send: func(seq ...Send) ([]Answer, error) { return s.send(gearKey(n), seq...) }}
+	status, there := r.ask(OpQueryStatus)
+	for i := 1; !there && known != nil && r.garbled == 0 && i < knownTries; i++ {
+		status, there = r.ask(OpQueryStatus)
+	}
+	f := appliance.Found{Address: gearKey(n)}
+	switch {
+	case s.over:
+		return
+	case r.shared():
+	case !there && r.failed != nil && r.asked == 0:
+		f.Finding, f.Detail = appliance.FoundDamaged, r.failed.Error()
+		f.Advice = "check the DALI line for short circuits and other controllers"
+		s.tell(f)
+		return
+	case !there && known != nil:
+		f.Finding, f.Detail = appliance.FoundSilent, "does not answer"
+		f.Advice = "check its mains and its two DALI wires; if it was replaced, commission the new one"
+		s.tell(f)
+		return
+	case !there:
+		return
+	}
+	var words []string
+	if there {
+		words = append(words, describeStatus(status))
+	}
+	words = append(words, r.describe(&f)...)
+	f.Detail = strings.Join(words, "; ")
+	switch {
+	case s.over:
+		return
+	case r.shared():
+		f.Kind, f.Options, f.Groups = "", nil, nil
+		f.Finding = appliance.FoundCollision
+		f.Detail = fmt.Sprintf("SEVERAL GEARS share this address: %d answers were garbled, since they answer at once", r.garbled)
+		f.Advice = "commissioning gives them addresses of their own"
+	case known != nil && !fits(known.kind, f.Kind):
+		f.Finding = appliance.FoundProfile
+		f.Detail = fmt.Sprintf("is not the %s that the site says: %s", known.kind, f.Detail)
+		f.Advice = "change the profile in the site file, or look whether the right gear has this address"
+	case r.garbled > 0:
+		f.Detail += fmt.Sprintf("; %d of %d answers were garbled: check the line", r.garbled, r.asked)
+	}
+	s.tell(f)
+}
+
+// fits reports whether gear of one kind can be driven as another: dimmable gear of any
+// kind has a level.
+func fits(site, gear string) bool {
+	return site == gear || site == "dali-dt6" && gear != "dali-switch"
+}
+
+// describe asks a gear what it is, and what a site file should say of it.
+func (r *resident) describe(f *appliance.Found) []string {
+	deviceType, told := r.ask(OpQueryDeviceType)
+	colour, coloured := r.ask(OpColourTypes, enableColour)
+	kind, what := kindOf(answerOf(deviceType, told), answerOf(colour, coloured))
+	f.Kind = kind
+	words := []string{what}
+	low, hasLow := r.ask(OpQueryMin)
+	high, hasHigh := r.ask(OpQueryMax)
+	c := curves["standard"]
+	options := map[string]string{}
+	if hasLow && hasHigh {
+		words = append(words, fmt.Sprintf("levels %d to %d (%d to %d %%)", low, high, c.levelOf(low), c.levelOf(high)))
+		if level := c.levelOf(low); level > 1 && kind != "dali-switch" {
+			options["minLevel"] = strconv.Itoa(int(level))
+		}
+	}
+	if code, ok := r.ask(OpQueryFade); ok && code>>4 > 0 && kind != "dali-switch" {
+		fade := fadeTime(code >> 4)
+		options["fade"] = fade.String()
+		words = append(words, "fades for "+fade.String())
+	}
+	if len(options) > 0 {
+		f.Options = options
+	}
+	for i, op := range []byte{OpQueryGroupsLow, OpQueryGroupsHigh} {
+		bits, _ := r.ask(op)
+		for bit := range 8 {
+			if bits&(1<<bit) != 0 {
+				f.Groups = append(f.Groups, strconv.Itoa(8*i+bit))
+			}
+		}
+	}
+	if len(f.Groups) > 0 {
+		words = append(words, "in groups "+strings.Join(f.Groups, " "))
+	}
+	for _, op := range []byte{OpQueryRandomHigh, OpQueryRandomMid, OpQueryRandomLow} {
+		r.ask(op) // two gears answer differently
+	}
+	return words
+}
+
+func answerOf(v byte, ok bool) Answer {
+	if !ok {
+		return Answer{}
+	}
+	return Answer{Kind: AnswerValue, Value: v}
+}
+
+// fadeTime of a code from 1 to 15: 0.5·√(2^code) s (IEC 62386-102, 9.5).
+func fadeTime(code byte) time.Duration {
+	return time.Duration(math.Round(5*math.Sqrt(math.Pow(2, float64(code))))) * 100 * time.Millisecond
+}
+
+// gearAt is the gear that the site has at a short address; nil: none.
+func (d *Driver) gearAt(short int) *gear {
+	for _, g := range d.gears {
+		if g.short == short {
+			return g
+		}
+	}
+	return nil
 }
 
 func describeStatus(s byte) string {
@@ -80,33 +288,6 @@ func describeStatus(s byte) string {
 		}
 	}
 	return strings.Join(words, ", ")
-}
-
-// identify asks one gear for its device type, limits and colour types.
-func (d *Driver) identify(n int) appliance.ScanStep {
-	var got []Answer
-	to := Short(n)
-	seq := []Send{Command(to, OpQueryDeviceType), Command(to, OpQueryMin), Command(to, OpQueryMax), enableColour, Command(to, OpColourTypes)}
-	return appliance.ScanStep{
-		Exchange: d.probe(seq, &got), Address: gearKey(n),
-		Judge: func(_ appliance.Result, err error) (appliance.Found, bool) {
-			if err != nil {
-				return appliance.Found{}, false
-			}
-			for _, a := range got {
-				if a.Kind == AnswerGarbled {
-					return appliance.Found{Address: gearKey(n), Detail: "garbled answers: several gears share this address; commissioning gives them addresses of their own"}, true
-				}
-			}
-			kind, what := kindOf(got[0], got[4])
-			f := appliance.Found{Address: gearKey(n), Kind: kind, Detail: what}
-			if got[1].Kind == AnswerValue && got[2].Kind == AnswerValue {
-				c := curves["standard"]
-				f.Detail += fmt.Sprintf("; levels %d to %d (%d to %d %%)", got[1].Value, got[2].Value, c.levelOf(got[1].Value), c.levelOf(got[2].Value))
-			}
-			return f, true
-		},
-	}
 }
 
 // kindOf guesses the profile from the device type and the colour types.
@@ -134,15 +315,11 @@ func kindOf(deviceType, colour Answer) (kind, detail string) {
 }
 
 // strangers asks whether there is gear without a short address.
-func (d *Driver) strangers() appliance.ScanStep {
-	var got []Answer
-	return appliance.ScanStep{
-		Exchange: d.probe([]Send{Command(Unaddressed, OpQueryPresent)}, &got), Address: "none",
-		Judge: func(_ appliance.Result, err error) (appliance.Found, bool) {
-			if err != nil || !got[0].Yes() {
-				return appliance.Found{}, false
-			}
-			return appliance.Found{Address: "none", Detail: "there is gear without a short address; commissioning gives it one"}, true
-		},
+func (s *search) strangers() {
+	got, err := s.send("none", Command(Unaddressed, OpQueryPresent))
+	if err != nil || !got[0].Yes() {
+		return
 	}
+	s.tell(appliance.Found{Address: "none", Finding: appliance.FoundNoAddress,
+		Detail: "there is gear without a short address", Advice: "commissioning gives it one"})
 }

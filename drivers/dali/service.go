@@ -179,10 +179,13 @@ func (d *Driver) tellCommissioned(ctx context.Context, s appliance.Session, opts
 		facts := []appliance.Fact{{Name: "outcome", Value: what[n]}}
 		if there := !opts.DryRun || slices.Contains(out.Taken, n); there && ctx.Err() == nil {
 			s.Tell(appliance.Told{Step: fmt.Sprintf("asking address %d what it is", n), Share: 1})
-			step := d.identify(n)
-			res, err := s.Perform(ctx, step.Exchange)
-			if f, ok := step.Judge(res, err); ok {
-				facts = append(facts, appliance.Fact{Name: "profile", Value: f.Kind}, appliance.Fact{Name: "detail", Value: f.Detail})
+			var f appliance.Found
+			gear := &resident{short: n, send: func(seq ...Send) (got []Answer, err error) {
+				_, err = s.Perform(ctx, d.probe(seq, &got))
+				return got, err
+			}}
+			if words := gear.describe(&f); gear.asked > 0 {
+				facts = append(facts, appliance.Fact{Name: "profile", Value: f.Kind}, appliance.Fact{Name: "detail", Value: strings.Join(words, "; ")})
 			}
 		}
 		s.Tell(appliance.Told{Address: gearKey(n), Facts: facts})

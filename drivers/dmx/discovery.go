@@ -22,7 +22,14 @@ type discovery struct {
 	again   bool // the present round found somebody
 	rounds  int
 	steps   int
-	odd     []string // what went wrong, for people
+	odd     []oddity // what went wrong
+}
+
+// oddity is something that a search met and did not expect.
+type oddity struct {
+	finding appliance.Finding
+	uid     UID
+	text    string // for people
 }
 
 type branch struct{ low, high UID }
@@ -107,7 +114,7 @@ func (s *discovery) branch(b branch, h heard) {
 	case h.collision || h.uid < b.low || h.uid > b.high:
 		s.halve(b)
 	case slices.Contains(s.found, h.uid):
-		s.note("%v answers although it was muted: another device may have the same UID", h.uid)
+		s.note(oddity{appliance.FoundCollision, h.uid, fmt.Sprintf("%v answers although it was muted: ANOTHER DEVICE has the same UID", h.uid)})
 		s.halve(b)
 	default:
 		s.muting, s.tries = h.uid, 0
@@ -135,7 +142,7 @@ func (s *discovery) halve(b branch) {
 	s.ranges = s.ranges[:len(s.ranges)-1]
 	if b.low == b.high {
 		if !slices.Contains(s.found, b.low) {
-			s.note("answers for UID %v are garbled", b.low)
+			s.note(oddity{appliance.FoundDamaged, b.low, fmt.Sprintf("answers for UID %v are garbled", b.low)})
 		}
 		return
 	}
@@ -144,10 +151,9 @@ func (s *discovery) halve(b branch) {
 }
 
 // note keeps what went wrong, once and bounded.
-func (s *discovery) note(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	if len(s.odd) < 16 && !slices.Contains(s.odd, text) {
-		s.odd = append(s.odd, text)
+func (s *discovery) note(o oddity) {
+	if len(s.odd) < 16 && !slices.Contains(s.odd, o) {
+		s.odd = append(s.odd, o)
 	}
 }
 
@@ -157,8 +163,8 @@ func (s *discovery) err() error {
 	if s.steps > searchSteps {
 		errs = append(errs, fmt.Errorf("RDM discovery given up after %d questions: the answers make no sense; check termination and wiring", searchSteps))
 	}
-	for _, text := range s.odd {
-		errs = append(errs, errors.New("RDM discovery: "+text))
+	for _, o := range s.odd {
+		errs = append(errs, errors.New("RDM discovery: "+o.text))
 	}
 	return errors.Join(errs...)
 }

@@ -32,9 +32,10 @@ type Driver struct {
 	device  string // key of the interface, which is the only device there is
 
 	lamps  map[appliance.Ref]*lamp
-	order  []*lamp  // as in the site
-	fixed  universe // slots that never change
-	length int      // highest slot of a fixture
+	starts map[int]*Profile // of the fixtures of the site, by start slot
+	order  []*lamp          // as in the site
+	fixed  universe         // slots that never change
+	length int              // highest slot of a fixture
 
 	last   func(appliance.Ref) (appliance.Values, bool)
 	recall sync.Once
@@ -69,7 +70,7 @@ type output interface {
 func newDriver(cfg appliance.BusConfig, options busOptions, log *slog.Logger) *Driver {
 	d := &Driver{
 		name: cfg.Bus.Name, log: log, options: options, device: "widget",
-		lamps: make(map[appliance.Ref]*lamp), last: cfg.Last, turn: make(chan struct{}, 1),
+		lamps: make(map[appliance.Ref]*lamp), starts: make(map[int]*Profile), last: cfg.Last, turn: make(chan struct{}, 1),
 		later: make(chan func(context.Context) error, 4),
 	}
 	if options.kind == interfaceOpen {

@@ -121,6 +121,7 @@ func (o *opening) place(node appliance.Node) error {
 		o.driver.fixed[start+f.Slot-2] = byte(f.Value)
 	}
 	o.driver.length = max(o.driver.length, start+p.Slots-1)
+	o.driver.starts[start] = p
 	o.out.Device[node.ID] = o.driver.device
 	return nil
 }

@@ -188,10 +188,10 @@ func TestRDMLeavesTheUniverseOnTheWire(t *testing.T) {
 		}
 		break
 	}
-	if len(found) != 5 {
-		t.Errorf("found %+v, want 5 devices", found)
+	if len(found) != 6 || found[5].Finding != appliance.FoundNote || found[0].Finding != appliance.FoundProfile {
+		t.Fatalf("found %+v, want 5 devices, the first not as the site says, and a note of fixtures without RDM", found)
 	}
-	for i, f := range found {
+	for i, f := range found[:5] {
 		if f.Kind != "dmx-rgbw" || !strings.Contains(f.Detail, "RDM device 454e:") {
 			t.Errorf("device %d: %+v", i, f)
 		}
@@ -233,7 +233,7 @@ func TestScanNamesOverlappingDevices(t *testing.T) {
 			details = append(details, f.Detail)
 		}
 	}
-	if len(details) != 2 || !strings.Contains(details[1], "overlaps with") {
+	if len(details) != 2 || !strings.Contains(details[1], "OVERLAPS with") {
 		t.Errorf("%q", details)
 	}
 }
@@ -248,5 +248,33 @@ func TestUIDsAreWrittenAndRead(t *testing.T) {
 		if got, err := ParseUID(bad); err == nil {
 			t.Errorf("%q was read as %v", bad, got)
 		}
+	}
+}
+
+// Nobody found is no fault of the wiring, and an interface without RDM none of the
+// fixtures'.
+func TestScanSaysWhatItCannotFind(t *testing.T) {
+	for name, c := range map[string]struct {
+		widget dmxsim.Config
+		want   string
+	}{
+		"interface without RDM": {dmxsim.Config{FirmwareHigh: 1}, "says nothing about them or the wiring"},
+		"fixtures without RDM":  {dmxsim.Config{}, "says nothing about the wiring"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlug(t, mustWidget(t, c.widget))
+			p.put()
+			d := openDriver(t, p, nil)
+			var found []appliance.Found
+			for step := range d.Scan(appliance.ScanOptions{}) {
+				res, err := step.Do(t.Context(), appliance.Yield{})
+				if f, ok := step.Judge(res, err); ok {
+					found = append(found, f)
+				}
+			}
+			if len(found) != 1 || found[0].Finding != appliance.FoundNote || !strings.Contains(found[0].Detail, c.want) {
+				t.Errorf("found %+v, want a note that %s", found, c.want)
+			}
+		})
 	}
 }

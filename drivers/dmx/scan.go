@@ -11,51 +11,103 @@ import (
 )
 
 // Scan finds RDM devices (through a USB Pro) and asks each what it is. Found are
-// their start slots, with the UID in the detail; First and Last narrow the start
-// slots shown. Fixtures without RDM cannot be found by anybody.
+// their start slots, with the UID as serial number; First and Last narrow the start
+// slots shown. Fixtures without RDM cannot be found by anybody, so that nobody who is
+// missing is called silent.
 func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 	first, last := opts.First, opts.Last
 	if last == 0 {
 		last = UniverseSlots
 	}
 	return func(yield func(appliance.ScanStep) bool) {
-		var search discovery
-		over := false
-		for !over {
-			step, ok := search.next()
-			if !ok {
-				break
-			}
-			var h heard
-			if !yield(d.scanStep(step.String(), func(ctx context.Context) (err error) {
-				h, err = d.perform(ctx, step)
-				return err
-			}, func(err error) (appliance.Found, bool) {
-				if err != nil {
-					over = true
-					return failed(err)
-				}
-				search.heard(step, h)
-				return appliance.Found{}, false
-			})) {
-				return
-			}
+		s := &scan{driver: d, first: first, last: last, yield: yield, owner: make(map[int]fixture), seen: make(map[int]bool)}
+		if opts.AllSettings {
+			s.tell(appliance.Found{Finding: appliance.FoundNote, Detail: "DMX has one bit rate: there are no other settings to try"})
 		}
-		if !over {
-			d.describe(search.found, first, last, yield)
+		if !s.discover() {
+			return
 		}
-		if err := search.err(); err != nil && !over {
-			yield(d.scanStep("result", func(context.Context) error { return nil }, func(error) (appliance.Found, bool) {
-				return appliance.Found{Address: "RDM", Detail: err.Error()}, true
-			}))
+		for _, uid := range s.search.found {
+			s.describe(uid)
 		}
+		s.conclude()
 	}
 }
 
-// failed ends a scan. What a technician can change is shown like a device.
-func failed(err error) (appliance.Found, bool) {
-	told := errors.Is(err, appliance.ErrRefused) || errors.Is(err, appliance.ErrUnable) || errors.Is(err, appliance.ErrSilent)
-	return appliance.Found{Address: "widget", Detail: err.Error()}, told
+// scan is a scan under way.
+type scan struct {
+	driver      *Driver
+	first, last int // start slots
+	yield       func(appliance.ScanStep) bool
+	over        bool
+	search      discovery
+	owner       map[int]fixture // of each slot
+	seen        map[int]bool    // start slots of devices
+}
+
+// fixture is an RDM device and its slots.
+type fixture struct {
+	uid         UID
+	start, size int
+}
+
+// ask does one transaction; its error says how it ended.
+func (s *scan) ask(address string, do func(context.Context) error) (failed error) {
+	if s.over {
+		return errOver
+	}
+	s.over = !s.yield(s.driver.scanStep(address, do, func(err error) (appliance.Found, bool) {
+		failed = err
+		return appliance.Found{}, false
+	}))
+	return failed
+}
+
+var errOver = errors.New("the scan is over")
+
+// tell shows the installer something, without a packet.
+func (s *scan) tell(f appliance.Found) {
+	if s.over {
+		return
+	}
+	s.over = !s.yield(appliance.ScanStep{
+		Address: f.Address,
+		Exchange: appliance.Exchange{Do: func(context.Context, appliance.Yield) (appliance.Result, error) {
+			return appliance.Result{}, nil
+		}},
+		Judge: func(appliance.Result, error) (appliance.Found, bool) { return f, true },
+	})
+}
+
+// discover searches for UIDs; false: there is no use in going on.
+func (s *scan) discover() bool {
+	for {
+		step, ok := s.search.next()
+		if !ok {
+			return !s.over
+		}
+		var h heard
+		err := s.ask(step.String(), func(ctx context.Context) (err error) {
+			h, err = s.driver.perform(ctx, step)
+			return err
+		})
+		switch {
+		case s.over:
+			return false
+		case err != nil:
+			s.tell(failed(err))
+			return false
+		}
+		s.search.heard(step, h)
+	}
+}
+
+// failed ends a scan. An interface that has no RDM is no trouble of the bus.
+func failed(err error) appliance.Found {
+	if errors.Is(err, appliance.ErrRefused) || errors.Is(err, appliance.ErrUnable) {
+		return appliance.Found{Finding: appliance.FoundNote, Detail: err.Error() + "; fixtures cannot be found through it, and that says nothing about them or the wiring"}
+	}
+	return appliance.Found{Finding: appliance.FoundHindered, Detail: err.Error(), Advice: "check the interface and its USB cable; 'bus list' tells how it is doing"}
 }
 
 // scanStep wraps one transaction.
@@ -73,30 +125,99 @@ func (d *Driver) scanStep(address string, do func(context.Context) error, judge 
 	}
 }
 
-// describe asks the devices that were found what they are.
-func (d *Driver) describe(found []UID, first, last int, yield func(appliance.ScanStep) bool) {
-	owner := make(map[int]UID)
-	for _, uid := range found {
-		var info DeviceInfo
-		if !yield(d.scanStep(uid.String(), func(ctx context.Context) (err error) {
-			info, err = d.DeviceInfo(ctx, uid)
-			return err
-		}, func(err error) (appliance.Found, bool) {
-			if err != nil {
-				return appliance.Found{Address: uid.String(), Detail: "is there, but does not say what it is: " + err.Error()}, true
-			}
-			f := appliance.Found{Address: strconv.Itoa(info.StartAddress), Kind: guess(info), Detail: explain(uid, info)}
-			for slot := info.StartAddress; slot < info.StartAddress+info.Footprint; slot++ {
-				if other, taken := owner[slot]; taken && other != uid {
-					f.Detail += fmt.Sprintf("; overlaps with %v at slot %d", other, slot)
-					break
-				}
-				owner[slot] = uid
-			}
-			return f, info.StartAddress == 0 || info.StartAddress >= first && info.StartAddress <= last
-		})) {
+// describe asks a device what it is.
+func (s *scan) describe(uid UID) {
+	var info DeviceInfo
+	if err := s.ask(uid.String(), func(ctx context.Context) (err error) {
+		info, err = s.driver.DeviceInfo(ctx, uid)
+		return err
+	}); err != nil {
+		s.tell(appliance.Found{Address: uid.String(), Finding: appliance.FoundDamaged, Serial: uid.String(),
+			Detail: "is there, but does not say what it is: " + err.Error(), Advice: "scan again; if it stays so, check termination at the end of the line"})
+		return
+	}
+	var label string
+	_ = s.ask(uid.String(), func(ctx context.Context) (err error) { // not every device has one
+		label, err = s.driver.Label(ctx, uid)
+		return err
+	})
+	f := appliance.Found{Address: strconv.Itoa(info.StartAddress), Kind: guess(info), Label: label, Serial: uid.String(), Detail: explain(uid, info)}
+	if info.Software != 0 {
+		f.Version = fmt.Sprintf("%08X", info.Software)
+	}
+	if info.Footprint == 0 {
+		f.Address, f.Kind = uid.String(), ""
+	}
+	s.seen[info.StartAddress] = true
+	s.overlap(&f, fixture{uid, info.StartAddress, info.Footprint})
+	s.compare(&f, info)
+	if info.StartAddress == 0 || info.StartAddress >= s.first && info.StartAddress <= s.last {
+		s.tell(f)
+	}
+}
+
+// overlap says with whom a fixture shares slots. Fixtures of one size at one start
+// slot are meant to do the same; all others disturb each other.
+func (s *scan) overlap(f *appliance.Found, me fixture) {
+	for slot := me.start; slot < me.start+me.size; slot++ {
+		other, taken := s.owner[slot]
+		s.owner[slot] = me
+		if !taken || other.uid == me.uid || f.Finding != "" {
+			continue
+		}
+		if other.start == me.start && other.size == me.size {
+			f.Detail += fmt.Sprintf("; has the slots of %v and does the same", other.uid)
 			return
 		}
+		f.Finding = appliance.FoundCollision
+		f.Detail += fmt.Sprintf("; OVERLAPS with %v at slot %d", other.uid, slot)
+		f.Advice = "give one of them another start slot"
+	}
+}
+
+// compare says so if the site has a fixture of another size at this start slot.
+func (s *scan) compare(f *appliance.Found, info DeviceInfo) {
+	p := s.driver.starts[info.StartAddress]
+	switch {
+	case p == nil || info.Footprint == 0 || f.Finding != "":
+	case p.Slots == info.Footprint:
+		f.Kind = p.Name // the number of slots is all that a guess goes by
+	default:
+		f.Finding = appliance.FoundProfile
+		f.Detail += fmt.Sprintf(", and the site says %s, which takes %d", p.Name, p.Slots)
+		f.Advice = "change the profile in the site file, or the fixture's personality"
+	}
+}
+
+// conclude tells what the search as a whole showed.
+func (s *scan) conclude() {
+	for _, o := range s.search.odd {
+		f := appliance.Found{Finding: o.finding, Detail: "RDM discovery: " + o.text, Advice: "scan again; if it stays so, check termination at the end of the line"}
+		if o.finding == appliance.FoundCollision {
+			f.Advice = "unplug one of the devices with this UID; its maker gave it out twice"
+		}
+		if o.uid != 0 {
+			f.Address = o.uid.String()
+		}
+		s.tell(f)
+	}
+	if s.search.steps > searchSteps {
+		s.tell(appliance.Found{Finding: appliance.FoundHindered, Detail: s.search.err().Error(), Advice: "check termination and wiring; unplug half of the fixtures and scan again"})
+		return
+	}
+	missing := 0
+	for start := range s.driver.starts {
+		if !s.seen[start] && start >= s.first && start <= s.last {
+			missing++
+		}
+	}
+	switch {
+	case len(s.search.found) == 0:
+		s.tell(appliance.Found{Finding: appliance.FoundNote,
+			Detail: "no RDM device answered. Dimmers and fixtures without RDM, or with RDM switched off, cannot be found by a scan; that nobody answers says nothing about the wiring"})
+	case missing > 0:
+		s.tell(appliance.Found{Finding: appliance.FoundNote,
+			Detail: fmt.Sprintf("%d start slots of the site have no RDM device: their fixtures have no RDM, or another start slot. 'bus identify' shows who listens to a slot", missing)})
 	}
 }
 

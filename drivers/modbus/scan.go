@@ -228,7 +228,7 @@ func (s *search) whoIs(n byte, err error) {
 			s.missed(n, nil)
 			return
 		}
-		if f, shared := r.shared(n); shared {
+		if f, shared := r.shared(n, len(s.heard.found()) > 0); shared {
 			s.there[n] = true
 			s.crowd[n] = f
 			s.tell(f)

@@ -91,8 +91,9 @@ func (r *roll) add(c *rollCall) {
 // nobody: there was a disturbance, and nobody behind it.
 func (r *roll) nobody() bool { return r.clean == 0 && r.twice == 0 && 2*r.garbled < r.calls }
 
-// shared reports whether several devices have the address.
-func (r *roll) shared(n byte) (appliance.Found, bool) {
+// shared reports whether several devices have the address. While somebody babbles,
+// it takes more damaged answers to say so.
+func (r *roll) shared(n byte, babble bool) (appliance.Found, bool) {
 	f := appliance.Found{
 		Address: unitKey(n), Finding: appliance.FoundCollision,
 		Advice: "disconnect one of the devices with this address, give the other its own, and scan again",
@@ -100,7 +101,7 @@ func (r *roll) shared(n byte) (appliance.Found, bool) {
 	switch {
 	case 2*r.twice >= r.calls:
 		f.Detail = fmt.Sprintf("%d DEVICES have this address: one question got %d answers, one after the other (%d of %d times)", r.most, r.most, r.twice, r.calls)
-	case 2*(r.garbled+r.twice) >= r.calls:
+	case 3*(r.garbled+r.twice) >= 2*r.calls, !babble && 2*(r.garbled+r.twice) >= r.calls:
 		f.Detail = fmt.Sprintf("SEVERAL DEVICES answer to this address at once: %d of %d answers cannot be read, such as % X", r.garbled, r.calls, clipBytes(r.sample))
 		if r.twice > 0 {
 			f.Detail += fmt.Sprintf("; and there were %d answers to one question", r.most)

@@ -105,11 +105,19 @@ func (s *search) tell(f appliance.Found) appliance.ScanStep {
 // came that could not be read, since that may be somebody else's noise.
 const seekTries, seekDoubts = 3, 6
 
-// seek asks a motor of the site by itself.
+// seek asks a motor of the site by itself, whatever its type is.
 func (s *search) seek(m *motor, yield func(appliance.ScanStep) bool) bool {
-	it := &candidate{sighting: sighting{kind: m.kind}}
+	it := &candidate{}
+	who := question{
+		motor: &motor{driver: s.driver, address: m.address, key: m.key, goal: -1},
+		id:    getNodeAddress, want: postNodeAddress, most: minFrame, what: "asking who it is",
+		then: func(f Frame, _ time.Time) ([]appliance.Reading, error) {
+			it.kind = f.From
+			return nil, nil
+		},
+	}
 	for i := 0; !it.answered && (i < seekTries || it.damaged > 0 && i < seekDoubts); i++ {
-		if !yield(appliance.ScanStep{Exchange: s.driver.ReadLabel(m.address, &it.label), Address: m.key, Judge: func(_ appliance.Result, err error) (appliance.Found, bool) {
+		if !yield(appliance.ScanStep{Exchange: s.driver.exchange(who), Address: m.key, Judge: func(_ appliance.Result, err error) (appliance.Found, bool) {
 			it.note(err)
 			s.heard.take()
 			return appliance.Found{}, false

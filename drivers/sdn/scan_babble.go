@@ -97,14 +97,31 @@ func (e *eavesdropper) sort(f Frame) {
 // without our hearing the question.
 const chance = 2
 
+// questions counts those that a motor may have answered to a master.
+func (e *eavesdropper) questions(pair [2]Address) int {
+	motor, master := pair[0], pair[1]
+	return e.asked[[2]Address{master, motor}] + e.asked[[2]Address{master, Everybody}]
+}
+
+// babbles reports whether a motor talks without being asked, so that damaged answers
+// of others say nothing about these.
+func (e *eavesdropper) babbles() bool {
+	for pair, told := range e.told {
+		if told > e.questions(pair)+chance {
+			return true
+		}
+	}
+	return false
+}
+
 // line tells what is wrong with the line as a whole, and who shares it.
 func (s *search) line() []appliance.Found {
 	e := s.heard
 	e.take()
 	var list []appliance.Found
 	for _, pair := range slices.SortedFunc(maps.Keys(e.told), func(a, b [2]Address) int { return slices.Compare(a[0][:], b[0][:]) }) {
-		motor, master := pair[0], pair[1]
-		told, asked := e.told[pair], e.asked[[2]Address{master, motor}]+e.asked[[2]Address{master, Everybody}]
+		motor := pair[0]
+		told, asked := e.told[pair], e.questions(pair)
 		if told <= asked+chance {
 			continue
 		}

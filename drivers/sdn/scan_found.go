@@ -38,7 +38,7 @@ func (s *search) found(a Address) appliance.Found {
 		f.Finding = appliance.FoundProfile
 		f.Detail += fmt.Sprintf(", and not the %s that the site says: it ignores what is addressed to that type", d.motors[a].kind.profile())
 		f.Advice = "change the profile in the site file"
-	case k.damaged > 1 && 2*k.damaged >= k.asked:
+	case k.damaged > 1 && 2*k.damaged >= k.asked && !s.heard.babbles():
 		f.Finding = appliance.FoundDamaged
 		if s.others(a) {
 			f.Finding = appliance.FoundCollision
@@ -51,6 +51,9 @@ func (s *search) found(a Address) appliance.Found {
 		f.Advice = "scan again; if it stays so, check its bus plug"
 	case k.damaged > 0:
 		f.Detail += fmt.Sprintf("; %d of %d answers were damaged: check its bus plug", k.damaged, k.asked)
+		if s.heard.babbles() {
+			f.Detail = strings.TrimSuffix(f.Detail, "check its bus plug") + "somebody talks without being asked"
+		}
 	}
 	return f
 }
