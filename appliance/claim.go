@@ -35,6 +35,7 @@ func allot(old []GroupClaim, parties []party, free []string, served func(party) 
 			left = append(left, c.Group)
 		}
 	}
+	free = append(slices.Clone(free), left...) // what others give up is as good
 	for _, p := range bySize {
 		twin := slices.ContainsFunc(bySize, func(q party) bool {
 			return q.cluster != p.cluster && owner[q.cluster] != "" && slices.Equal(q.members, p.members)
@@ -58,6 +59,7 @@ func allot(old []GroupClaim, parties []party, free []string, served func(party) 
 			delete(owner, loser)
 		}
 	}
+	left = slices.DeleteFunc(left, func(group string) bool { return !slices.Contains(free, group) })
 	for id, group := range owner {
 		claims = append(claims, GroupClaim{id, group})
 	}

@@ -39,7 +39,8 @@ const (
 	groupWrites   = 32
 	groupFailures = 3
 	groupDay      = 24 * time.Hour
-	// groupSaveEvery bounds how often tables that were only read are written down.
+	// groupSaveEvery bounds how often tables that were only read are written down,
+	// and how soon what could not be written is tried again.
 	groupSaveEvery = 10 * time.Second
 )
 
@@ -65,6 +66,7 @@ type grouping struct {
 	leaving  []string
 	unsaved  bool // claims or tables are newer than the book
 	savedAt  time.Time
+	saveAt   time.Time // not before, since the disk failed
 	saving   *groupSave
 	allotted bool      // claims are in step with parties and what is known
 	surveyed bool      // since the bus was opened, or the last order
@@ -263,7 +265,7 @@ func (g *grouping) takeNews(now time.Time) {
 	}
 	if s := g.saving; s != nil && s.done.Load() {
 		if g.saving = nil; s.failed.Load() {
-			g.unsaved = true
+			g.unsaved, g.saveAt = true, now.Add(groupSaveEvery)
 		}
 	}
 }

@@ -71,7 +71,7 @@ func (g *grouping) choose(now time.Time) *groupJob {
 	if !g.allotted && g.surveyed && g.settled() {
 		g.allot()
 	}
-	if g.unsaved && g.saving == nil && (g.may() || now.Sub(g.savedAt) > groupSaveEvery) {
+	if g.unsaved && g.saving == nil && !g.saveAt.After(now) && (g.may() || now.Sub(g.savedAt) > groupSaveEvery) {
 		g.save(now)
 	}
 	if g.saving != nil || g.unsaved {

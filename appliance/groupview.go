@@ -114,11 +114,12 @@ func (g *grouping) allot() {
 	before, leavingBefore := slices.Clone(g.claims), slices.Clone(g.leaving)
 	if g.may() {
 		var left []string
-		g.claims, left = allot(g.claims, g.parties, g.free(), func(p party) bool { return g.served(p) != "" || g.everything(p) })
+		g.claims, left = allot(g.claims, g.parties, append(g.free(), g.leaving...), func(p party) bool { return g.served(p) != "" || g.everything(p) })
 		g.leaving = append(g.leaving, left...)
 	}
 	g.leaving = slices.DeleteFunc(g.leaving, func(group string) bool {
-		return !slices.ContainsFunc(g.devices, func(d *groupDevice) bool { return !d.known || slices.Contains(d.held, group) })
+		owned := slices.ContainsFunc(g.claims, func(c GroupClaim) bool { return c.Group == group })
+		return owned || !slices.ContainsFunc(g.devices, func(d *groupDevice) bool { return !d.known || slices.Contains(d.held, group) })
 	})
 	if !slices.Equal(before, g.claims) || !slices.Equal(leavingBefore, g.leaving) {
 		g.unsaved, g.dirty = true, true

@@ -1,0 +1,48 @@
+package appliance
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+func TestWhoGetsAGroup(t *testing.T) {
+	clusters := func(sizes ...int) (list []party) {
+		for i, n := range sizes {
+			p := party{cluster: ID(i + 1)}
+			for k := range n {
+				p.members = append(p.members, fmt.Sprintf("%d-%d", i+1, k))
+			}
+			list = append(list, p)
+		}
+		return list
+	}
+	twins := clusters(3, 3)
+	twins[1].members = twins[0].members
+	nobody := func(party) bool { return false }
+	for _, c := range []struct {
+		name    string
+		old     []GroupClaim
+		parties []party
+		free    []string
+		served  func(party) bool
+		want    []GroupClaim
+		left    []string
+	}{
+		{"the largest first", nil, clusters(2, 5, 3), []string{"a", "b"}, nobody, []GroupClaim{{2, "a"}, {3, "b"}}, nil},
+		{"of equals the lowest number", nil, clusters(2, 2, 2), []string{"a"}, nobody, []GroupClaim{{1, "a"}}, nil},
+		{"one device needs none", nil, clusters(1), []string{"a"}, nobody, nil, nil},
+		{"who has one keeps it", []GroupClaim{{1, "x"}}, clusters(2, 3), []string{"a"}, nobody, []GroupClaim{{1, "x"}, {2, "a"}}, nil},
+		{"even from one that is larger, but not twice", []GroupClaim{{1, "x"}}, clusters(2, 3), nil, nobody, []GroupClaim{{1, "x"}}, nil},
+		{"not from one that is twice as large", []GroupClaim{{1, "x"}}, clusters(2, 4), nil, nobody, []GroupClaim{{2, "x"}}, nil},
+		{"a cluster that is gone gives it back", []GroupClaim{{7, "x"}}, clusters(1), nil, nobody, nil, []string{"x"}},
+		{"and another takes it, if nothing is free", []GroupClaim{{7, "x"}, {8, "y"}}, clusters(2), nil, nobody, []GroupClaim{{1, "x"}}, []string{"y"}},
+		{"twins share", nil, twins, []string{"a", "b"}, nobody, []GroupClaim{{1, "a"}}, nil},
+		{"who is served needs none", nil, clusters(4, 3), []string{"a"}, func(p party) bool { return p.cluster == 1 }, []GroupClaim{{2, "a"}}, nil},
+	} {
+		got, left := allot(c.old, c.parties, c.free, c.served)
+		if !slices.Equal(got, c.want) || !slices.Equal(left, c.left) {
+			t.Errorf("%s: %v, left %v; want %v, left %v", c.name, got, left, c.want, c.left)
+		}
+	}
+}
