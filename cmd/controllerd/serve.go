@@ -10,7 +10,6 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -78,11 +77,7 @@ func (a *app) serve(ctx context.Context, cfg serveConfig) error {
 	if err := cfg.check(); err != nil {
 		return err
 	}
-	if os.Getenv("GOGC") == "" {
-		// The board has 512 MB and the heap a few: memory is dearer than the little
-		// time that collecting it twice as often takes.
-		debug.SetGCPercent(50)
-	}
+	go keepMemory(ctx)
 	log := a.log()
 	guard, err := store.Lock(a.dataDir)
 	if err != nil {
