@@ -94,6 +94,9 @@ func (c *Controller) Serve(ctx context.Context, busName, name string, inputs map
 	if err := list[i].check(inputs); err != nil {
 		return fmt.Errorf("bus %s: service %s: %w", busName, name, err)
 	}
+	if err := c.upNow(busName); err != nil {
+		return err
+	}
 	err = list[i].Run(ctx, Session{Inputs: inputs, Tell: tell, Perform: func(ctx context.Context, e Exchange) (Result, error) {
 		return c.performSoon(ctx, busName, e)
 	}})
@@ -139,10 +142,18 @@ func (c *Controller) performSoon(ctx context.Context, busName string, e Exchange
 	if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
 		return res, err
 	}
-	for _, b := range c.Snapshot().Buses {
-		if b.Bus.Name == busName && !b.Up {
-			return res, fmt.Errorf("%w for %v: %s", ErrBusDown, ServiceWait, b.Fault)
-		}
+	if down := c.upNow(busName); down != nil {
+		return res, down
 	}
 	return res, fmt.Errorf("%w: the bus did not come to it within %v", ErrExpired, ServiceWait)
+}
+
+// upNow tells why a bus cannot be used, if so.
+func (c *Controller) upNow(busName string) error {
+	for _, b := range c.Snapshot().Buses {
+		if b.Bus.Name == busName && !b.Up {
+			return fmt.Errorf("bus %s: %w: %s", busName, ErrBusDown, b.Fault)
+		}
+	}
+	return nil
 }

@@ -106,10 +106,10 @@ func (a *app) monitor(c *cobra.Command, names []string, f monitorFlags) (err err
 	for _, b := range buses {
 		g.Go(func() error { return m.watch(ctx, client, b, f) })
 	}
-	if err := g.Wait(); !errors.Is(err, errEnough) {
+	if err := g.Wait(); c.Context().Err() == nil && !errors.Is(err, errEnough) {
 		return err
 	}
-	return nil
+	return nil // whoever watches has seen enough
 }
 
 // watched are the buses of these names, or all.
@@ -148,23 +148,20 @@ var errEnough = errors.New("enough was seen")
 func (m *monitor) watch(ctx context.Context, client *console.Client, b console.Bus, f monitorFlags) error {
 	protocol := drivers.Protocol(b.Driver, b.Port, b.Options)
 	filter := f.filter
-	take := func(frame console.Frame) error {
+	var recent []recorded
+	err := client.Frames(ctx, b.Name, !f.recent && f.last == 0, func(frame console.Frame) error {
 		r := explain(b.Name, protocol, frame)
-		if !filter.passes(r) {
+		switch {
+		case !filter.passes(r):
+			return nil
+		case f.last > 0:
+			recent = append(recent, r)
 			return nil
 		}
 		return m.show(r)
-	}
-	if f.last == 0 {
-		return client.Frames(ctx, b.Name, !f.recent, take)
-	}
-	var recent []console.Frame
-	err := client.Frames(ctx, b.Name, false, func(frame console.Frame) error {
-		recent = append(recent, frame)
-		return nil
 	})
 	for i := max(0, len(recent)-f.last); i < len(recent) && err == nil; i++ {
-		err = take(recent[i])
+		err = m.show(recent[i])
 	}
 	return err
 }
