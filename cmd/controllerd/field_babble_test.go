@@ -291,14 +291,17 @@ func (b *badTwins) look(s *appliance.Snapshot) {
 			truth[d.NodeID] = d.Shades[0].ExactPosition
 		}
 		for _, sh := range s.Shades {
-			if !sh.Position.OK() || time.Since(sh.Position.At) > 300*time.Millisecond {
+			age := time.Since(sh.Position.At)
+			if !sh.Position.OK() || age > 2*time.Second {
 				continue
 			}
 			b.checked++
-			// A motor travels 5 % a second.
+			// A motor travels 5 % a second, answers 0.3 s after it looked where it is, and
+			// tells whole percents.
+			most := 1 + 5*(age.Seconds()+0.3)
 			off := float64(sh.Position.Value) - truth[sh.Shade.Node]
 			double := sh.Shade.Node == appliance.ID(101+b.double) && int(sh.Position.Value) == b.doubleValue
-			if (off < -3 || off > 3) && !double {
+			if (off < -most || off > most) && !double {
 				b.t.Errorf("%s is shown at %d (%d, %v), read %v ago, and is at %.1f", sh.Shade.Name, sh.Position.Value, sh.Position.Source, sh.Motion, ms(time.Since(sh.Position.At)), truth[sh.Shade.Node])
 			}
 		}
