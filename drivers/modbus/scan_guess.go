@@ -45,7 +45,7 @@ func (s *search) guess(n byte, at *appliance.LineSettings) appliance.Found {
 	if len(fits) > 0 {
 		best := fits[0].profile
 		f.Kind, f.Gateway = best.Name, best.gateway()
-		words = []string{"looks like a " + best.Title}
+		words = []string{"looks like: " + best.Title}
 		if fits[0].model != "" {
 			words = []string{fmt.Sprintf("says it is %s: %s", fits[0].model, best.Title)}
 		}
