@@ -127,6 +127,12 @@ func turnsOf(path string, only []string) (map[string][]turn, error) {
 		}
 		return nil
 	})
+	for name, list := range turns {
+		// The end of a recording may have cut off the answer to its last question.
+		if last := len(list) - 1; last > 0 && len(list[last].answers) == 0 {
+			turns[name] = list[:last]
+		}
+	}
 	if err == nil && len(turns) == 0 {
 		err = fmt.Errorf("%s: no frames that were sent", path)
 	}
