@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -51,6 +52,7 @@ var (
 
 func (d *door) pass(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
+		readAhead(c.Request())
 		start := time.Now()
 		id := requestID(c.Request())
 		// Not before the answer begins: a command need not wait for it.
@@ -62,6 +64,42 @@ func (d *door) pass(next echo.HandlerFunc) echo.HandlerFunc {
 		d.record(c, id, start, err)
 		return nil
 	}
+}
+
+// shortBody is what commands stay below.
+const shortBody = 1 << 10
+
+// readAhead takes in a short body before anything else is done. When a body has
+// been read, net/http sets a goroutine to watch for the client to hang up; right
+// after the request came the thread for it is still awake, a few microseconds
+// later a command would have to wait until it has been woken.
+func readAhead(r *http.Request) {
+	if r.ContentLength <= 0 || r.ContentLength > shortBody {
+		return
+	}
+	b := &body{ReadCloser: r.Body, data: make([]byte, r.ContentLength)}
+	n, err := io.ReadFull(r.Body, b.data)
+	b.data, b.end = b.data[:n], io.EOF
+	if err != nil {
+		b.end = err
+	}
+	r.Body = b
+}
+
+// body that was read ahead, and how it ended.
+type body struct {
+	io.ReadCloser
+	data []byte
+	end  error
+}
+
+func (b *body) Read(p []byte) (n int, err error) {
+	n = copy(p, b.data)
+	b.data = b.data[n:]
+	if len(b.data) == 0 {
+		err = b.end
+	}
+	return n, err
 }
 
 // mark sets what every answer carries, unless its handler wants something else.
