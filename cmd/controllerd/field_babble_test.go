@@ -43,7 +43,7 @@ func TestCampaignBadFieldDevices(t *testing.T) {
 
 // badFamily is one kind of bus.
 type badFamily struct {
-	name, driver, port, options string
+	name, driver, options string
 	profile                     string
 	address                     func(i int) string
 	faults                      []sim.Fault // bus and length are filled in
