@@ -44,9 +44,9 @@ func TestCampaignBadFieldDevices(t *testing.T) {
 // badFamily is one kind of bus.
 type badFamily struct {
 	name, driver, options string
-	profile                     string
-	address                     func(i int) string
-	faults                      []sim.Fault // bus and length are filled in
+	profile               string
+	address               func(i int) string
+	faults                []sim.Fault // bus and length are filled in
 	// deaf and double are which devices are so, from 0; the healthy ones are in front.
 	deaf, double, healthy int
 	doubleValue           int // what the second device of the address has
