@@ -23,6 +23,7 @@ type bus struct {
 	trials   *trials
 	stopRun  context.CancelFunc
 	closed   chan struct{} // when the goroutine has ended
+	released chan struct{} // when the driver has let go of the port
 
 	// The inbox.
 	mu      sync.Mutex
@@ -68,7 +69,7 @@ func newBus(cfg BusConfig, o Opened, st *state) *bus {
 	b := &bus{
 		config: cfg, opened: o, driver: o.Driver, channels: o.Channels, shades: o.Shades, state: st, log: cfg.Log.With("bus", cfg.Bus.Name),
 		wake: make(chan struct{}, 1), lead: make(chan struct{}, 1), newest: newest{}, devices: map[string]*device{}, deviceOf: map[ID]*device{},
-		movers: map[ID]*mover{}, scans: make(chan *scanJob), errands: make(chan *errand), closed: make(chan struct{}), why: errors.New("not opened yet"),
+		movers: map[ID]*mover{}, scans: make(chan *scanJob), errands: make(chan *errand), closed: make(chan struct{}), released: make(chan struct{}), why: ErrOpening,
 	}
 	b.lead <- struct{}{}
 	for _, n := range cfg.Nodes {
@@ -116,7 +117,7 @@ func (b *bus) submit(j job) {
 	defer b.mu.Unlock()
 	if b.over {
 		for _, m := range j.members {
-			j.run.fail(m, fmt.Errorf("%w: the bus was closed", ErrBusDown))
+			j.run.fail(m, errClosed)
 		}
 		return
 	}
@@ -243,14 +244,31 @@ func (b *bus) shutdown() {
 	b.mu.Lock()
 	b.over = true
 	b.mu.Unlock()
-	b.up, b.why = false, errors.New("the bus was closed")
+	b.up, b.why = false, errClosed
 	b.takeInbox(time.Now())
 	for _, w := range b.works {
-		b.fail(w, fmt.Errorf("%w: the bus was closed", ErrBusDown))
+		b.fail(w, errClosed)
 	}
 	b.works = nil
 	b.endScan(context.Canceled)
-	b.groups.busDown(errors.New("the bus was closed"))
+	b.groups.busDown(errClosed)
+}
+
+// errClosed: the site changed, or the program ends.
+var errClosed = fmt.Errorf("%w: the bus was closed", ErrBusDown)
+
+// opening: it is not known yet whether the bus will be there.
+func (b *bus) opening() bool { return !b.up && b.why == ErrOpening }
+
+// linkDown tells why the port cannot be used, if so; one that is still being opened
+// can be waited for. Safe from any goroutine.
+func (b *bus) linkDown() error {
+	if l, ok := b.driver.(Linker); ok {
+		if err := l.Link(); !errors.Is(err, ErrOpening) {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkLink notices that the port went or came.
@@ -260,6 +278,7 @@ func (b *bus) checkLink(now time.Time) {
 		why = l.Link()
 	}
 	switch {
+	case errors.Is(why, ErrOpening): // nothing to tell before the first attempt has ended
 	case why == nil && !b.up:
 		b.up, b.why = true, nil
 		b.schedule.renew()
@@ -270,7 +289,7 @@ func (b *bus) checkLink(now time.Time) {
 		b.log.Info("bus is up")
 	case why != nil && (b.up || b.why == nil || b.why.Error() != why.Error()):
 		b.up, b.why = false, why
-		b.failAll(fmt.Errorf("%w: %v", ErrBusDown, why))
+		b.failAll(why)
 		b.groups.busDown(why)
 		for _, d := range b.devices {
 			d.online = false
@@ -357,9 +376,10 @@ func (b *bus) nextLeg() time.Time {
 	return next
 }
 
-// showHealth updates what readers see of the bus, once a second.
+// showHealth updates what readers see of the bus, once a second. A bus that is opened
+// anew looks as it did before until it is known how that ends.
 func (b *bus) showHealth(now time.Time) {
-	if now.Sub(b.shown) < time.Second {
+	if now.Sub(b.shown) < time.Second || b.opening() {
 		return
 	}
 	b.shown = now

@@ -187,6 +187,7 @@ func (c *Controller) start(b *bus) {
 	ctx, cancel := context.WithCancel(c.ctx)
 	b.stopRun = cancel
 	c.wg.Go(func() {
+		defer close(b.released)
 		if err := b.driver.Run(ctx); err != nil && ctx.Err() == nil {
 			b.log.Error("bus cannot work", "why", err)
 		}
@@ -194,13 +195,14 @@ func (c *Controller) start(b *bus) {
 	c.wg.Go(func() { b.run(ctx) })
 }
 
-// close ends a bus and waits for its goroutine.
+// close ends a bus and waits until its port is free for another.
 func (c *Controller) close(b *bus) {
 	if b.stopRun == nil {
 		return
 	}
 	b.stopRun()
 	<-b.closed
+	<-b.released
 }
 
 // publishLoop makes what polling learned visible, in bunches.

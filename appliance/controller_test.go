@@ -413,7 +413,7 @@ func TestBusDownFailsAtOnceAndNothingFiresLater(t *testing.T) {
 		ctl, stop := run(t, c, siteOf("dimmer"), nil)
 		defer stop()
 		time.Sleep(time.Second)
-		c.set(func() { c.down = errors.New("adapter pulled") })
+		c.set(func() { c.down = fmt.Errorf("%w: adapter pulled", appliance.ErrBusDown) })
 		time.Sleep(time.Second)
 		asked := time.Now()
 		e := do(t, ctl, level(one(1), 50))
@@ -512,6 +512,44 @@ func TestGroupFrameDoesNotWaitForTheDead(t *testing.T) {
 		}
 		if took := time.Since(asked); took > 11*c.airtime {
 			t.Errorf("took %v: somebody waited for the dead", took)
+		}
+	})
+}
+
+func TestPortIsLetGoBeforeItIsOpenedAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		c.slow = 50 * time.Millisecond
+		ctl, stop := run(t, c, siteOf("dimmer"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		ctl.Apply(siteOf("dimmer", "dimmer"), nil)
+		time.Sleep(time.Second)
+		c.set(func() {
+			if c.crowd != 1 {
+				t.Errorf("%d had the port open at once", c.crowd)
+			}
+		})
+	})
+}
+
+func TestCommandWaitsForABusThatIsBeingOpened(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		c.down = fmt.Errorf("%w: %w", appliance.ErrBusDown, appliance.ErrOpening)
+		ctl, stop := run(t, c, siteOf("dimmer"), nil)
+		defer stop()
+		time.AfterFunc(30*time.Millisecond, func() { c.set(func() { c.down = nil }) })
+		if e := do(t, ctl, level(everything, 60)); !e.OK() || c.level[appliance.Ref{Node: 1, Channel: 1}] != 60 {
+			t.Errorf("got %q, the device has %v", e.Err, c.level)
+		}
+
+		c.set(func() { c.down = fmt.Errorf("%w: %w", appliance.ErrBusDown, appliance.ErrOpening) })
+		ctl.Apply(siteOf("dimmer", "dimmer"), nil)
+		time.AfterFunc(30*time.Millisecond, func() { c.set(func() { c.down = fmt.Errorf("%w: no adapter", appliance.ErrBusDown) }) })
+		began := time.Now()
+		if e := do(t, ctl, level(everything, 70)); e.OK() || !strings.Contains(e.Err, "no adapter") || time.Since(began) > time.Second {
+			t.Errorf("got %q after %v, want what is wrong with the bus", e.Err, time.Since(began))
 		}
 	})
 }

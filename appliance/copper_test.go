@@ -30,9 +30,12 @@ type copper struct {
 	deaf   map[appliance.ID]int // how many frames it still misses
 	fail   func(node appliance.ID, write bool) error
 	down   error
-	log    []frame
-	busy   bool
-	motors map[appliance.ID]*motor // what the shades really do
+	slow   time.Duration // how long closing the port takes
+	// Who has the port open, and how many had at most.
+	holders, crowd int
+	log            []frame
+	busy           bool
+	motors         map[appliance.ID]*motor // what the shades really do
 	// The shades tell where they are, rounded to percent.
 	measured bool
 }
@@ -102,7 +105,14 @@ func (c *copper) open(cfg appliance.BusConfig) (appliance.Opened, error) {
 	return o, nil
 }
 
-func (c *copper) Run(ctx context.Context) error { <-ctx.Done(); return nil }
+// Run holds the port, and takes a moment to let go of it.
+func (c *copper) Run(ctx context.Context) error {
+	c.set(func() { c.holders++; c.crowd = max(c.crowd, c.holders) })
+	<-ctx.Done()
+	time.Sleep(c.slow)
+	c.set(func() { c.holders-- })
+	return nil
+}
 
 func (c *copper) Link() error {
 	c.mu.Lock()

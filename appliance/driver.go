@@ -167,8 +167,9 @@ type Recorder interface {
 
 // Linker tells whether the port or connection is there.
 type Linker interface {
-	// Link returns nil when the bus is usable, else why not. Safe from any
-	// goroutine.
+	// Link returns nil when the bus is usable, else why not: an error that wraps
+	// ErrBusDown, and ErrOpening as well until the first attempt to open has ended.
+	// Safe from any goroutine.
 	Link() error
 }
 

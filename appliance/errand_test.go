@@ -3,6 +3,7 @@ package appliance_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -56,7 +57,7 @@ func TestErrandEndsWithItsContext(t *testing.T) {
 		ctl, stop := run(t, c, siteOf("dimmer"), nil)
 		defer stop()
 		time.Sleep(time.Second)
-		c.set(func() { c.down = errors.New("pulled") })
+		c.set(func() { c.down = fmt.Errorf("%w: pulled", appliance.ErrBusDown) })
 		time.Sleep(time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()

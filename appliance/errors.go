@@ -17,6 +17,9 @@ var (
 	ErrBusy = errors.New("device busy")
 	// ErrBusDown: the port or connection is not there; nothing was sent.
 	ErrBusDown = errors.New("bus down")
+	// ErrOpening: the first attempt to open the port or connection has not ended yet.
+	// What waits for the bus waits on, until its own expiry.
+	ErrOpening = errors.New("not opened yet")
 	// ErrExpired: the deadline would have passed before the frame was out; nothing
 	// was sent.
 	ErrExpired = errors.New("expired")

@@ -233,7 +233,7 @@ func (g *grouping) busDown(why error) {
 	}
 	g.drop()
 	g.takeNews(time.Now())
-	g.endOrder(fmt.Errorf("%w: %v", ErrBusDown, why))
+	g.endOrder(why)
 	g.dirty = true
 }
 

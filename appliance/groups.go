@@ -184,8 +184,8 @@ func (c *Controller) WriteGroups(ctx context.Context, busName string, step func(
 	if b.groups.space.Mode == GroupsOff {
 		return fmt.Errorf("bus %s: its option groups is off: groups are neither read nor written", busName)
 	}
-	if l, ok := b.driver.(Linker); ok && l.Link() != nil {
-		return fmt.Errorf("bus %s: %w: %w", busName, ErrBusDown, l.Link())
+	if err := b.linkDown(); err != nil {
+		return err
 	}
 	order := &groupOrder{ctx: ctx, step: step, done: make(chan error, 1)}
 	if err := b.groups.submit(order); err != nil {

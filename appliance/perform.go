@@ -22,6 +22,13 @@ type task struct {
 // idleMost is how long the bus sleeps at most, to keep its health current.
 const idleMost = time.Second
 
+// How long until it looks again whether the port is there: before the first attempt to
+// open it has ended, which takes milliseconds, and afterwards.
+const (
+	lookOpening = 5 * time.Millisecond
+	lookDown    = 100 * time.Millisecond
+)
+
 // next picks the most urgent exchange: STOP, then commands in their order, then
 // their verification, then an errand, then probes of silent devices, then polls
 // and a scan in turn. Without one it says how long to wait.
@@ -31,8 +38,11 @@ const idleMost = time.Second
 // who is back. A scan takes turns with polls for the same reason.
 func (b *bus) next(now time.Time) (*task, time.Duration) {
 	wake := now.Add(idleMost)
+	if b.opening() {
+		return nil, lookOpening
+	}
 	if !b.up {
-		return nil, 100 * time.Millisecond
+		return nil, lookDown
 	}
 	if w, at := b.nextWork(now); w != nil {
 		return b.workTask(w, now), 0

@@ -28,9 +28,9 @@ func (b *bus) plan(j job, now time.Time) {
 		}
 		wants, members = append(wants, w), append(members, j.members[i])
 	}
-	if !b.up {
+	if !b.up && !b.opening() {
 		for _, m := range members {
-			j.run.fail(m, fmt.Errorf("%w: %v", ErrBusDown, b.why))
+			j.run.fail(m, b.why)
 		}
 		return
 	}

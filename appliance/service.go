@@ -150,10 +150,9 @@ func (c *Controller) performSoon(ctx context.Context, busName string, e Exchange
 
 // upNow tells why a bus cannot be used, if so.
 func (c *Controller) upNow(busName string) error {
-	for _, b := range c.Snapshot().Buses {
-		if b.Bus.Name == busName && !b.Up {
-			return fmt.Errorf("bus %s: %w: %s", busName, ErrBusDown, b.Fault)
-		}
+	b, err := c.bus(busName)
+	if err != nil {
+		return err
 	}
-	return nil
+	return b.linkDown()
 }

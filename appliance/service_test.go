@@ -3,6 +3,7 @@ package appliance_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -81,7 +82,7 @@ func TestServiceEndsWhenItsBusIsGone(t *testing.T) {
 		ctl, stop := run(t, c, siteOf("dimmer"), nil)
 		defer stop()
 		time.Sleep(time.Second)
-		pull := func(appliance.Told) { c.set(func() { c.down = errors.New("pulled") }) }
+		pull := func(appliance.Told) { c.set(func() { c.down = fmt.Errorf("%w: pulled", appliance.ErrBusDown) }) }
 		for _, most := range []time.Duration{appliance.ServiceWait + time.Second, time.Second} { // in the middle, then before it
 			began := time.Now()
 			err := ctl.Serve(t.Context(), "test", "ask", map[string]string{"address": "1"}, pull)

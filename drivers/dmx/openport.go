@@ -63,7 +63,7 @@ func newOpenPort(d *Driver, bus appliance.Bus, log *slog.Logger) (*openPort, err
 	}
 	return &openPort{
 		where: fmt.Sprintf("bus %s (%s)", bus.Name, bus.Port), path: bus.Port, options: d.options, present: d.present,
-		log: log.With("port", bus.Port), wake: make(chan struct{}, 1), why: errors.New("not opened yet"),
+		log: log.With("port", bus.Port), wake: make(chan struct{}, 1), why: appliance.ErrOpening,
 	}, nil
 }
 
