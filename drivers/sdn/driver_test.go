@@ -160,18 +160,32 @@ func TestOtherMastersAreOverheard(t *testing.T) {
 	h := build(t, plan{sim: quick(list)})
 	h.awake()
 	// One motor by its address, polled rarely while it rests: the frame tells.
-	h.sim.Say(sdnsim.Message{ID: 3, Ack: true, Src: 0x7F7F7F, Dst: 0x061A00, Data: []byte{4, 40, 0, 0}})
-	h.wait(2*time.Second, "seen moving", func() bool { return h.shade(0).Motion == appliance.Closing || h.shade(0).Motion == appliance.Moving })
+	say(h, sdnsim.Message{ID: 3, Ack: true, Src: 0x7F7F7F, Dst: 0x061A00, Data: []byte{4, 40, 0, 0}}, "seen moving", func() bool { return h.shade(0).Motion == appliance.Closing || h.shade(0).Motion == appliance.Moving })
 	h.wait(8*time.Second, "at 60", func() bool { return h.shade(0).Motion == appliance.Stopped && h.shade(0).Position.Value == 60 })
 	// Both by their group.
-	h.sim.Say(sdnsim.Message{ID: 3, Src: 0x010109, Dst: 0, Data: []byte{0, 0xFF, 0xFF, 0}})
+	say(h, sdnsim.Message{ID: 3, Src: 0x010109, Dst: 0, Data: []byte{0, 0xFF, 0xFF, 0}}, "both on their way", func() bool {
+		return h.shade(0).Motion != appliance.Stopped && h.shade(1).Motion != appliance.Stopped
+	})
 	for i := range 2 {
 		h.wait(10*time.Second, "closed", func() bool { return h.shade(i).Motion == appliance.Stopped && h.shade(i).Position.Value == 0 })
 	}
 	// What a motor tells another master is news for us.
 	before := h.shade(1).Position.At
-	h.sim.Say(sdnsim.Message{ID: 0x0C, Src: 0x7F7F7F, Dst: 0x061A01})
-	h.wait(2*time.Second, "a fresher position", func() bool { return h.shade(1).Position.At.After(before) })
+	say(h, sdnsim.Message{ID: 0x0C, Src: 0x7F7F7F, Dst: 0x061A01}, "a fresher position", func() bool { return h.shade(1).Position.At.After(before) })
+}
+
+// say has another master say m until it shows: a frame or its answer that collides
+// with one of ours is lost, and a master that wants something asks again.
+func say(h *house, m sdnsim.Message, what string, shows func() bool) {
+	h.t.Helper()
+	var last time.Time
+	h.wait(8*time.Second, what, func() bool {
+		if time.Since(last) > time.Second {
+			h.sim.Say(m)
+			last = time.Now()
+		}
+		return shows()
+	})
 }
 
 func TestGroupMovesByOneFrame(t *testing.T) {

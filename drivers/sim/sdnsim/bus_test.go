@@ -2,6 +2,7 @@ package sdnsim
 
 import (
 	"context"
+	"io"
 	"testing"
 	"time"
 
@@ -20,7 +21,7 @@ func (p *pipe) Read(b []byte) (int, error) {
 	if len(p.rest) == 0 {
 		p.rest = <-p.toBus
 		if p.rest == nil {
-			return 0, context.Canceled
+			return 0, io.EOF
 		}
 	}
 	n := copy(b, p.rest)
