@@ -275,12 +275,12 @@ func (g *grouping) endOrder(err error) {
 	if g.order == nil {
 		return
 	}
-	g.order.done <- err
 	g.mu.Lock()
 	if g.incoming == g.order {
 		g.incoming = nil
 	}
 	g.mu.Unlock()
+	g.order.done <- err // who waits may order anew at once
 	g.order = nil
 }
 
