@@ -96,6 +96,22 @@ func (d *Document) syntaxProblem(text string) Problem {
 	return p
 }
 
+var tabIndent = regexp.MustCompile(`(?m)^ *\t`)
+
+// tabProblem says so if a line near a syntax problem begins with a tab: the YAML
+// library tells of a wrong character at best, not what to do.
+func tabProblem(data []byte, p Problem) Problem {
+	for _, at := range tabIndent.FindAllIndex(data, -1) {
+		line := 1 + bytes.Count(data[:at[0]], []byte("\n"))
+		if p.Line-1 <= line && line <= p.Line+1 {
+			p.Line, p.Column = line, at[1]-at[0]
+			p.Message = "the line begins with a tab; YAML is indented with spaces only"
+			return p
+		}
+	}
+	return p
+}
+
 // parse reads one YAML document and turns it into the values that a JSON Schema
 // speaks of: map[string]any, []any, string, int64, uint64, float64, bool, nil.
 func parse(file string, data []byte) (*Document, any, error) {
@@ -108,7 +124,7 @@ func parse(file string, data []byte) (*Document, any, error) {
 	if err := decoder.Decode(&root); errors.Is(err, io.EOF) {
 		return nil, nil, Problems{{File: file, Message: "is empty"}}
 	} else if err != nil {
-		return nil, nil, Problems{doc.syntaxProblem(err.Error())}
+		return nil, nil, Problems{tabProblem(data, doc.syntaxProblem(err.Error()))}
 	}
 	var second yaml.Node
 	if err := decoder.Decode(&second); err == nil {

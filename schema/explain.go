@@ -222,6 +222,9 @@ func wantedType(sub *jsonschema.Schema, want []string) string {
 	if sub != nil && sub.Title != "" {
 		return sub.Title
 	}
+	if sub != nil && sub.Format != nil && sub.Format.Name == timespan {
+		return wantTimespan
+	}
 	names := make([]string, len(want))
 	for i, w := range want {
 		names[i] = typeNames[w]

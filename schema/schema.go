@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -26,7 +27,7 @@ func Compile(name string, schemaJSON []byte) (*Schema, error) {
 	}
 	c := jsonschema.NewCompiler()
 	c.UseLoader(jsonschema.SchemeURLLoader{}) // nothing is loaded from disk or network
-	c.RegisterFormat(&jsonschema.Format{Name: "timespan", Validate: checkTimespan})
+	c.RegisterFormat(&jsonschema.Format{Name: timespan, Validate: checkTimespan})
 	c.AssertFormat()
 	location := "mem:///" + name
 	if err := c.AddResource(location, doc); err != nil {
@@ -59,6 +60,12 @@ func (s *Schema) at(location string) *jsonschema.Schema {
 	return sub
 }
 
+// timespan is the format of times; wantTimespan tells what it looks like.
+const (
+	timespan     = "timespan"
+	wantTimespan = "a time with its unit, such as 200ms, 25s or 1m30s"
+)
+
 // checkTimespan accepts text like 200ms, 25s, 1m30s; never negative.
 func checkTimespan(v any) error {
 	text, ok := v.(string)
@@ -67,7 +74,7 @@ func checkTimespan(v any) error {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 {
-		return fmt.Errorf("want a time with its unit, such as 200ms, 25s or 1m30s")
+		return errors.New("want " + wantTimespan)
 	}
 	return nil
 }
