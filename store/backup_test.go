@@ -144,7 +144,7 @@ func TestRestoreRefuses(t *testing.T) {
 	for file, want := range map[string]string{
 		filepath.Join(dir, "missing"):      "no such file",
 		write("empty", nil):                "not a backup",
-		write("text", []byte("buses: []")): "not a database",
+		write("text", []byte("buses: []")): "not a backup of a controller",
 		write("torn", torn):                "",
 		write("cut", data[:len(data)/2]):   "",
 		write("newer", newer):              "version 99",

@@ -128,10 +128,10 @@ func (s *Store) hash(ctx context.Context, fn func()) error {
 // checkNewPassword says why a password cannot be used.
 func checkNewPassword(password string) error {
 	if n := utf8.RuneCountInString(password); n < minPassword {
-		return fmt.Errorf("password has %d characters, want at least %d: %w", n, minPassword, appliance.ErrOutOfRange)
+		return unusable(fmt.Sprintf("password has %d characters, want at least %d", n, minPassword))
 	}
 	if len(password) > maxPassword {
-		return fmt.Errorf("password has %d bytes, at most %d are possible: %w", len(password), maxPassword, appliance.ErrOutOfRange)
+		return unusable(fmt.Sprintf("password has %d bytes, at most %d are possible", len(password), maxPassword))
 	}
 	return nil
 }

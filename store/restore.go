@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"svc.internal/controller/appliance"
 )
@@ -100,8 +102,17 @@ func openCopy(ctx context.Context, path string) (*sql.DB, error) {
 	return db, nil
 }
 
+// isNoDatabase reports whether SQLite could make nothing of a file.
+func isNoDatabase(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code() == sqlite3.SQLITE_NOTADB
+}
+
 func bringUp(ctx context.Context, db *sql.DB, path string) error {
 	version, err := versionOf(ctx, db)
+	if isNoDatabase(err) {
+		return errors.New("the file is not a backup of a controller")
+	}
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"svc.internal/controller/appliance"
@@ -188,17 +189,30 @@ func oneRow(res sql.Result, err, none error) error {
 
 func checkAccountName(name string) error {
 	if bad := badName(name); bad != "" {
-		return fmt.Errorf("name %s: %w", bad, appliance.ErrOutOfRange)
+		return unusable("name " + bad)
 	}
 	if n := utf8.RuneCountInString(name); n > maxUserName {
-		return fmt.Errorf("name has %d characters, at most %d are possible: %w", n, maxUserName, appliance.ErrOutOfRange)
+		return unusable(fmt.Sprintf("name has %d characters, at most %d are possible", n, maxUserName))
 	}
 	return nil
 }
 
 func checkRole(role appliance.Role) error {
 	if !slices.Contains(appliance.Roles(), role) {
-		return fmt.Errorf("role %q is unknown, want one of %v: %w", role, appliance.Roles(), appliance.ErrOutOfRange)
+		var known []string
+		for _, r := range appliance.Roles() {
+			known = append(known, string(r))
+		}
+		return unusable(fmt.Sprintf("there is no role %q; want one of %s", role, strings.Join(known, ", ")))
 	}
 	return nil
 }
+
+// unusable says why a name, a password or a role cannot be taken. It is
+// [appliance.ErrOutOfRange], whose text would add nothing.
+type unusable string
+
+func (u unusable) Error() string { return string(u) }
+
+// Is reports whether target is what callers branch on.
+func (u unusable) Is(target error) bool { return target == appliance.ErrOutOfRange }
