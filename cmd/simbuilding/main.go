@@ -30,8 +30,19 @@ func main() {
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	if err := command().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "simbuilding:", err)
-		os.Exit(1)
+		os.Exit(exitCode(err))
 	}
+}
+
+// usageError is a call that cannot be understood.
+type usageError struct{ error }
+
+// exitCode: 1 failed, 2 called wrongly.
+func exitCode(err error) int {
+	if errors.As(err, new(usageError)) {
+		return 2
+	}
+	return 1
 }
 
 // settings are the flags.
@@ -50,10 +61,18 @@ node. Buses at tcp:// and rtu+tcp:// listen on their loopback port, serial
 buses become pseudo-terminals linked at their path. Prints one line per bus when
 it is ready; Ctrl-C ends everything. The control interface is described in
 docs/simbuilding.md.`,
-		Args:          cobra.NoArgs,
+		Args: func(c *cobra.Command, given []string) error {
+			if len(given) == 0 {
+				return nil
+			}
+			return wrongCall(c, fmt.Errorf("%q is not understood", given[0]))
+		},
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if s.site == "" {
+				return wrongCall(c, errors.New("--site is missing"))
+			}
 			return run(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), s)
 		},
 	}
@@ -67,10 +86,12 @@ docs/simbuilding.md.`,
 	f.Float64Var(&s.options.DALISpeed, "dali-speed", 1, "how many times faster than real DALI lines are")
 	f.BoolVar(&s.options.SilentGateways, "silent-gateways", false, "Modbus TCP gateways stay silent for units that do not exist, instead of exception 0B")
 	f.StringVar(&s.logLevel, "log-level", "warn", "debug, info, warn or error; the log goes to standard error")
-	if err := c.MarkFlagRequired("site"); err != nil {
-		panic(err) // the flag is defined above
-	}
+	c.SetFlagErrorFunc(wrongCall)
 	return c
+}
+
+func wrongCall(c *cobra.Command, err error) error {
+	return usageError{fmt.Errorf("%w\nUsage: %s; see also --help", err, c.UseLine())}
 }
 
 // How long requests of the control interface may take.
@@ -83,11 +104,11 @@ const (
 func run(ctx context.Context, out, logTo io.Writer, s settings) error {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(s.logLevel)); err != nil {
-		return fmt.Errorf("--log-level %q: want debug, info, warn or error", s.logLevel)
+		return usageError{fmt.Errorf("--log-level %q: want debug, info, warn or error", s.logLevel)}
 	}
 	s.options.Log = slog.New(slog.NewTextHandler(logTo, &slog.HandlerOptions{Level: level}))
 	if s.options.BaseLoad < 0 || s.options.DALIFade < 0 || s.options.DALISpeed < 0 {
-		return errors.New("--base-load, --dali-fade and --dali-speed must not be negative")
+		return usageError{errors.New("--base-load, --dali-fade and --dali-speed must not be negative")}
 	}
 	site, err := sitefile.Read(s.site)
 	if err != nil {
@@ -137,12 +158,15 @@ func run(ctx context.Context, out, logTo io.Writer, s settings) error {
 func listen(ctx context.Context, address string) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, fmt.Errorf("--listen %s: want 127.0.0.1:port: %w", address, err)
+		return nil, usageError{fmt.Errorf("--listen %s: want 127.0.0.1:port: %w", address, err)}
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, fmt.Errorf("--listen %s: the control interface has no authentication and is served on loopback only, such as 127.0.0.1:8090", address)
+		return nil, usageError{fmt.Errorf("--listen %s: the control interface has no authentication and is served on loopback only, such as 127.0.0.1:8090", address)}
 	}
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("control interface: %w; another program has it: choose another with --listen", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("control interface: %w", err)
 	}

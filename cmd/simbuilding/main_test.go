@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -106,13 +107,24 @@ func TestPlaysASiteFileUntilInterrupted(t *testing.T) {
 
 func TestRefusesWhatItMustNotDo(t *testing.T) {
 	site := writeSite(t, t.TempDir())
-	for name, args := range map[string][]string{
-		"no site":             {},
-		"missing file":        {"--site", filepath.Join(t.TempDir(), "none.yaml")},
-		"open to the network": {"--site", site, "--listen", "0.0.0.0:0"},
-		"unknown log level":   {"--site", site, "--log-level", "loud"},
-		"negative load":       {"--site", site, "--base-load", "-1"},
-		"stray argument":      {"--site", site, "more"},
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for name, call := range map[string]struct {
+		code int
+		says string
+		args []string
+	}{
+		"no site":             {2, "--site is missing", nil},
+		"missing file":        {1, "none.yaml", []string{"--site", filepath.Join(t.TempDir(), "none.yaml")}},
+		"open to the network": {2, "loopback only", []string{"--site", site, "--listen", "0.0.0.0:0"}},
+		"unknown log level":   {2, "want debug, info, warn or error", []string{"--site", site, "--log-level", "loud"}},
+		"negative load":       {2, "must not be negative", []string{"--site", site, "--base-load", "-1"}},
+		"stray argument":      {2, `"more" is not understood`, []string{"--site", site, "more"}},
+		"unknown flag":        {2, "--lisen", []string{"--site", site, "--lisen", "127.0.0.1:0"}},
+		"port in use":         {1, "choose another with --listen", []string{"--site", site, "--listen", taken.Addr().String()}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -120,11 +132,13 @@ func TestRefusesWhatItMustNotDo(t *testing.T) {
 			c := command()
 			c.SetOut(io.Discard)
 			c.SetErr(io.Discard)
-			c.SetArgs(args)
-			if err := c.ExecuteContext(ctx); err == nil {
-				t.Error("accepted")
-			} else {
-				t.Log(err)
+			c.SetArgs(call.args)
+			err := c.ExecuteContext(ctx)
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			if got := exitCode(err); got != call.code || !strings.Contains(err.Error(), call.says) {
+				t.Errorf("exit code %d and %q, want %d and a text with %q", got, err, call.code, call.says)
 			}
 		})
 	}
