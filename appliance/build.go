@@ -2,6 +2,9 @@ package appliance
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 )
 
 // builder turns a site into buses and the first state of everything, setting aside
@@ -100,7 +103,7 @@ func (b *builder) open(cfg BusConfig) *bus {
 	open := b.c.opts.Drivers[cfg.Bus.Driver]
 	site := b.busOf(cfg)
 	if open == nil {
-		b.breakBus(site, fmt.Errorf("there is no driver %q", cfg.Bus.Driver))
+		b.breakBus(site, fmt.Errorf("there is no driver %q, want one of %s", cfg.Bus.Driver, strings.Join(slices.Sorted(maps.Keys(b.c.opts.Drivers)), ", ")))
 		return nil
 	}
 	var target *bus
