@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -63,26 +64,70 @@ func (a *app) checkedSite(path string) (appliance.Site, error) {
 	core := appliance.New(appliance.Options{Drivers: drivers.All, DataDir: a.dataDir})
 	core.Apply(site, nil)
 	s := core.Snapshot()
+	say := inWordsOf(site)
 	var problems schema.Problems
 	for i, b := range site.Buses {
 		for _, fault := range s.Faults {
 			if fault.Where == "bus "+b.Name && !b.Disabled {
-				problems = append(problems, doc.Problem(fmt.Sprintf("buses[%d]", i), "%s", fault.What))
+				problems = append(problems, doc.Problem(fmt.Sprintf("buses[%d]", i), "%s", withoutBus(say(fault.What), b)))
 			}
 		}
 	}
 	for i, n := range s.Nodes {
 		if n.Fault != "" && !strings.HasPrefix(n.Fault, "its bus") {
-			problems = append(problems, doc.Problem(fmt.Sprintf("nodes[%d]", i), "%s", n.Fault))
+			problems = append(problems, doc.Problem(fmt.Sprintf("nodes[%d]", i), "%s", say(n.Fault)))
 		}
 	}
 	for i, sh := range s.Shades {
 		// What follows from a broken bus or node is told there.
 		if sh.Fault != "" && !strings.HasPrefix(sh.Fault, "its bus") && !strings.Contains(sh.Fault, " is set aside: ") {
-			problems = append(problems, doc.Problem(fmt.Sprintf("shades[%d]", i), "%s", sh.Fault))
+			problems = append(problems, doc.Problem(fmt.Sprintf("shades[%d]", i), "%s", say(sh.Fault)))
 		}
 	}
 	return site, problems.Err()
+}
+
+// placeholder is how a message names an entry that has no ID yet: by a number below 0.
+var placeholder = regexp.MustCompile(`\b(node|shade) (-[0-9]+)`)
+
+// inWordsOf turns what a driver says of entries without an ID into places of the
+// file: "node -1" becomes "nodes[0] (Lobby)".
+func inWordsOf(site appliance.Site) func(string) string {
+	type entry struct{ place, name string }
+	entries := map[string]entry{}
+	for i, n := range site.Nodes {
+		entries[fmt.Sprintf("node %d", n.ID)] = entry{fmt.Sprintf("nodes[%d]", i), " (" + n.Name + ")"}
+	}
+	for i, sh := range site.Shades {
+		entries[fmt.Sprintf("shade %d", sh.ID)] = entry{fmt.Sprintf("shades[%d]", i), " (" + sh.Name + ")"}
+	}
+	return func(text string) string {
+		var out strings.Builder
+		for {
+			at := placeholder.FindStringIndex(text)
+			if at == nil {
+				out.WriteString(text)
+				return out.String()
+			}
+			e, ok := entries[text[at[0]:at[1]]]
+			out.WriteString(text[:at[0]])
+			switch rest := text[at[1]:]; {
+			case !ok:
+				out.WriteString(text[at[0]:at[1]])
+			case strings.HasPrefix(rest, e.name):
+				out.WriteString(e.place) // the name follows
+			default:
+				out.WriteString(e.place + e.name)
+			}
+			text = text[at[1]:]
+		}
+	}
+}
+
+// withoutBus leaves out what the place in the file tells already.
+func withoutBus(text string, b appliance.Bus) string {
+	text = strings.TrimPrefix(text, "bus "+b.Name+": ")
+	return strings.TrimPrefix(text, "bus "+b.Name+" ("+b.Port+"): ")
 }
 
 func newSiteSchema() *cobra.Command {

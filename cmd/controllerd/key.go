@@ -41,11 +41,11 @@ func newKeyList(a *app) *cobra.Command {
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return a.withStore(c.Context(), func(s *store.Store) error {
 			type row struct {
-				Name      string `json:"name"`
-				Prefix    string `json:"prefix"`
-				Write     bool   `json:"write"`
-				CreatedAt string `json:"createdAt"`
-				LastUsed  string `json:"lastUsed"`
+				Name      string  `json:"name"`
+				Prefix    string  `json:"prefix"`
+				Write     bool    `json:"write"`
+				CreatedAt *string `json:"createdAt"`
+				LastUsed  *string `json:"lastUsed"` // null: never
 			}
 			out, rows := []row{}, [][]string{}
 			for _, k := range s.Keys() {
@@ -53,7 +53,7 @@ func newKeyList(a *app) *cobra.Command {
 				if k.Write {
 					scope = "read+write"
 				}
-				out = append(out, row{k.Name, k.Prefix, k.Write, when(k.CreatedAt), when(k.LastUsed)})
+				out = append(out, row{k.Name, k.Prefix, k.Write, stamp(k.CreatedAt), stamp(k.LastUsed)})
 				rows = append(rows, []string{k.Name, "ctl_" + k.Prefix + "…", scope, when(k.CreatedAt), when(k.LastUsed)})
 			}
 			if *asJSON {
@@ -73,7 +73,7 @@ func newKeyRemove(a *app) *cobra.Command {
 		RunE: func(c *cobra.Command, names []string) error {
 			return a.withStore(c.Context(), func(s *store.Store) error {
 				if err := s.RemoveKey(c.Context(), names[0]); err != nil {
-					return err
+					return listAdvice(err, "controllerd key list")
 				}
 				fmt.Fprintln(c.OutOrStdout(), "removed")
 				return nil

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -65,7 +66,9 @@ func newRoot() *cobra.Command {
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentFlags().StringVar(&a.dataDir, "data-dir", "/var/lib/controllerd", "`directory` that holds everything this controller knows")
-	root.PersistentFlags().TextVar(&a.logLevel, "log-level", &a.logLevel, "lowest `level` logged: DEBUG, INFO, WARN or ERROR")
+	root.PersistentFlags().Var(levelFlag{&a.logLevel}, "log-level", "lowest `level` logged: DEBUG, INFO, WARN or ERROR")
+	// A command that only holds others is not called alone.
+	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}", 1))
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w\nSee '%s --help'", err, c.CommandPath())}
 	})
@@ -112,7 +115,7 @@ func (a *app) log() *slog.Logger {
 func (a *app) withStore(ctx context.Context, do func(*store.Store) error) error {
 	s, err := store.Open(ctx, a.dataDir, a.log())
 	if err != nil {
-		return err
+		return accessAdvice(err)
 	}
 	err = do(s)
 	if cerr := s.Close(); err == nil {

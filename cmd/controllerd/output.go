@@ -33,10 +33,19 @@ func table(w io.Writer, heading []string, rows [][]string) error {
 	return t.Flush()
 }
 
-// when prints a time, or a dash for never.
+// when prints a time of the board's own time zone, or a dash for never.
 func when(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
 	return t.Local().Format("2006-01-02 15:04:05")
+}
+
+// stamp is a time for scripts: RFC 3339 in UTC, null for never.
+func stamp(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	text := t.UTC().Format(time.RFC3339)
+	return &text
 }

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -44,7 +46,7 @@ takes the change over within a second; buses that did not change go on undisturb
 				return err
 			}
 			if *asJSON {
-				return printJSON(c.OutOrStdout(), report)
+				return printJSON(c.OutOrStdout(), reportJSON(report))
 			}
 			return showReport(c.OutOrStdout(), report)
 		})
@@ -82,6 +84,36 @@ func showReport(w io.Writer, r store.Report) error {
 	return err
 }
 
+// importJSON is what an import did, for scripts. Lists are never null.
+type importJSON struct {
+	Preview   bool       `json:"preview"`
+	Settings  bool       `json:"settings"` // the site's name, its settings or the order of its buses changed
+	Created   []itemJSON `json:"created"`
+	Returned  []itemJSON `json:"returned"`
+	Changed   []itemJSON `json:"changed"`
+	Unchanged []itemJSON `json:"unchanged"`
+	Retired   []itemJSON `json:"retired"`
+}
+
+type itemJSON struct {
+	Family string   `json:"family"`       // bus, node, shade, cluster
+	ID     int64    `json:"id,omitempty"` // buses have none
+	UUID   string   `json:"uuid"`
+	Name   string   `json:"name"`
+	Keys   []string `json:"keys,omitempty"` // what changed, in the words of a site file
+}
+
+func reportJSON(r store.Report) importJSON {
+	items := func(of []store.Item) []itemJSON {
+		out := make([]itemJSON, 0, len(of))
+		for _, it := range of {
+			out = append(out, itemJSON{string(it.Family), int64(it.ID), it.UUID.String(), it.Name, it.Keys})
+		}
+		return out
+	}
+	return importJSON{r.Preview, r.Settings, items(r.Created), items(r.Returned), items(r.Changed), items(r.Unchanged), items(r.Retired)}
+}
+
 func newSiteExport(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "export [FILE]",
@@ -102,6 +134,9 @@ func (a *app) export(ctx context.Context, out io.Writer, files []string) error {
 		return sitefile.Write(out, site)
 	}
 	f, err := os.OpenFile(files[0], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("export site: %w; choose another name, a file that is there is never replaced", err)
+	}
 	if err != nil {
 		return fmt.Errorf("export site: %w", err)
 	}

@@ -67,13 +67,13 @@ func newUserList(a *app) *cobra.Command {
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return a.withStore(c.Context(), func(s *store.Store) error {
 			type row struct {
-				Name      string `json:"name"`
-				Role      string `json:"role"`
-				CreatedAt string `json:"createdAt"`
+				Name      string  `json:"name"`
+				Role      string  `json:"role"`
+				CreatedAt *string `json:"createdAt"`
 			}
 			out, rows := []row{}, [][]string{}
 			for _, u := range s.Users() {
-				out = append(out, row{u.Name, string(u.Role), u.CreatedAt.UTC().Format("2006-01-02T15:04:05Z")})
+				out = append(out, row{u.Name, string(u.Role), stamp(u.CreatedAt)})
 				rows = append(rows, []string{u.Name, string(u.Role), when(u.CreatedAt)})
 			}
 			if *asJSON {
@@ -134,7 +134,7 @@ func newUserRemove(a *app) *cobra.Command {
 func (a *app) changeUser(c *cobra.Command, done string, change func(context.Context, *store.Store) error) error {
 	return a.withStore(c.Context(), func(s *store.Store) error {
 		if err := change(c.Context(), s); err != nil {
-			return err
+			return listAdvice(err, "controllerd user list")
 		}
 		fmt.Fprintln(c.OutOrStdout(), done)
 		return nil

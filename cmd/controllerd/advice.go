@@ -1,0 +1,59 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/store"
+)
+
+// accessAdvice adds to an error of opening the data directory what to do about it.
+func accessAdvice(err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%w; use the account that the daemon runs as: sudo -u controllerd controllerd …, or another directory with --data-dir", err)
+	}
+	return err
+}
+
+// lockAdvice does the same where the data directory has to be free; busy is what to
+// do if it is not.
+func lockAdvice(err error, busy string) error {
+	if errors.Is(err, store.ErrLocked) {
+		return fmt.Errorf("%w; %s", err, busy)
+	}
+	return accessAdvice(err)
+}
+
+// listAdvice adds to an error about a name that is not there which command lists
+// those that are.
+func listAdvice(err error, command string) error {
+	if errors.Is(err, appliance.ErrNotFound) {
+		return fmt.Errorf("%w; '%s' shows those there are", err, command)
+	}
+	return err
+}
+
+// levelFlag is the flag --log-level.
+type levelFlag struct{ *slog.LevelVar }
+
+// Set takes the name of a level.
+func (f levelFlag) Set(text string) error {
+	if err := f.UnmarshalText([]byte(text)); err != nil {
+		return errors.New("want DEBUG, INFO, WARN or ERROR")
+	}
+	return nil
+}
+
+// String is the name of the level in force; help shows the one at the start.
+func (f levelFlag) String() string {
+	if f.LevelVar == nil {
+		return ""
+	}
+	return f.Level().String()
+}
+
+// Type is what help calls the value.
+func (levelFlag) Type() string { return "level" }

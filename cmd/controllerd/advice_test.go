@@ -1,0 +1,117 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"svc.internal/controller/store"
+)
+
+// TestRefusalsSayWhatToDo makes the mistakes of somebody who installs.
+func TestRefusalsSayWhatToDo(t *testing.T) {
+	h := newHouse(t, smallSite)
+	d := h.desk()
+	running, err := store.Lock(h.dataDir) // what 'serve' holds besides
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer running.Release()
+	d.must("site", "export", filepath.Join(h.dataDir, "there.yaml"))
+	backup := filepath.Join(t.TempDir(), "site.db")
+	d.must("backup", backup)
+	stopped := &desk{t, filepath.Join(t.TempDir(), "data")}
+	for _, tc := range []struct {
+		name  string
+		desk  *desk
+		input string
+		args  []string
+		code  int
+		says  string // how the message ends
+	}{
+		{"second daemon", d, "", []string{"serve", "--listen", "127.0.0.1:0"}, 1, "in use by another process; it serves already: systemctl status controllerd tells more"},
+		{"restore while the daemon runs", d, "", []string{"restore", backup}, 1, "in use by another process; stop it first: systemctl stop controllerd"},
+		{"restore of another file", stopped, "", []string{"restore", d.write("site.yaml", smallSite)}, 1, "the file is not a backup of a controller"},
+		{"export over a file", d, "", []string{"site", "export", filepath.Join(h.dataDir, "there.yaml")}, 1, "file exists; choose another name, a file that is there is never replaced"},
+		{"short password", d, "short\n", []string{"user", "add", "mira", "--role", "operator", "--password-stdin"}, 1, "password has 5 characters, want at least 10"},
+		{"unknown role", d, "long enough\n", []string{"user", "add", "mira", "--role", "king", "--password-stdin"}, 1, `there is no role "king"; want one of admin, operator, api_service, viewer, none`},
+		{"unknown user", d, "", []string{"user", "remove", "mira"}, 1, "not found; 'controllerd user list' shows those there are"},
+		{"unknown key", d, "", []string{"key", "remove", "mira"}, 1, "not found; 'controllerd key list' shows those there are"},
+		{"unknown level", d, "", []string{"--log-level", "loud", "user", "list"}, 2, "want DEBUG, INFO, WARN or ERROR\nSee 'controllerd user list --help'"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := tc.desk.typed(tc.input, tc.args...)
+			if s.code != tc.code || !strings.HasSuffix(strings.TrimSpace(s.err), tc.says) {
+				t.Errorf("exit code %d and %q\nwant %d and an end of %q", s.code, s.err, tc.code, tc.says)
+			}
+		})
+	}
+}
+
+// A directory that cannot be entered cannot be had in a test that runs as root, so
+// this one begins with the error of the operating system.
+func TestForeignDataDirectoryIsExplained(t *testing.T) {
+	err := accessAdvice(fmt.Errorf("open lock file: %w", &os.PathError{Op: "open", Path: "/var/lib/controllerd/controller.lock", Err: os.ErrPermission}))
+	const want = "open lock file: open /var/lib/controllerd/controller.lock: permission denied; use the account that the daemon runs as: " +
+		"sudo -u controllerd controllerd …, or another directory with --data-dir"
+	if err.Error() != want {
+		t.Errorf("got  %q\nwant %q", err, want)
+	}
+}
+
+func TestSiteCheckNamesEntriesAsTheFileDoes(t *testing.T) {
+	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	s := d.run("site", "check", d.write("site.yaml", `
+buses:
+  - {name: a, driver: modbus, port: ttyUSB0}
+  - {name: b, driver: modbas, port: /dev/ttyUSB1}
+  - {name: c, driver: modbus, port: /dev/ttyUSB2}
+nodes:
+  - {name: Lobby, bus: c, address: 5, profile: wirenboard-wb-mdm3, outputs: [1]}
+  - {name: Hall, bus: c, address: 5, profile: wirenboard-wb-mr6c, outputs: [3]}
+shades:
+  - {name: South, node: Lobby, output: 1}
+`))
+	for _, want := range []string{
+		`buses[0]: port "ttyUSB0": want a device path`,
+		`buses[1]: there is no driver "modbas", want one of dali, dmx, modbus, sdn`,
+		`nodes[1]: address "5": unit 5 is a wirenboard-wb-mdm3 already (nodes[0] (Lobby)); one unit has one profile`,
+		`shades[0]: nodes[0] (Lobby): a Wiren Board WB-MDM3`,
+	} {
+		if !strings.Contains(s.err, want) {
+			t.Errorf("missing: %s", want)
+		}
+	}
+	if t.Failed() {
+		t.Log(s.err)
+	}
+}
+
+func TestListsForScriptsKeepOneForm(t *testing.T) {
+	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	d.must("key", "add", "grafana")
+	var keys []struct {
+		Name      string
+		CreatedAt time.Time
+		LastUsed  *time.Time
+	}
+	if err := json.Unmarshal([]byte(d.must("key", "list", "--json")), &keys); err != nil {
+		t.Fatal(err)
+	}
+	if len(keys) != 1 || time.Since(keys[0].CreatedAt).Abs() > time.Minute || keys[0].LastUsed != nil {
+		t.Errorf("key list: %+v", keys)
+	}
+	out := d.must("site", "import", "--preview", "--json", d.write("site.yaml", `
+buses: [{name: a, driver: modbus, port: "tcp://127.0.0.1:502"}]
+nodes: [{name: Dimmer, bus: a, address: 1, profile: wirenboard-wb-mdm3}]
+`))
+	for _, want := range []string{`"preview": true`, `"retired": []`, `"family": "bus"`, `"name": "Dimmer"`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("import report lacks %s:\n%s", want, out)
+		}
+	}
+}
