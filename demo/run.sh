@@ -59,17 +59,23 @@ add operator operator
 add building_os api_service
 add viewer viewer
 
-start "$run/simbuilding.log" bin/simbuilding --site "$run/site.yaml" --listen "127.0.0.1:$((base + 1))"
-start "$run/controllerd.log" bin/controllerd --data-dir .run/data serve --listen "127.0.0.1:$base"
-
-logs() { tail -n 5 "$run/simbuilding.log" "$run/controllerd.log"; }
+logs() { tail -n 5 "$run"/simbuilding.log "$run"/controllerd.log 2>/dev/null; }
 running() { for p in "${pids[@]}"; do kill -0 "$p" 2>/dev/null || return 1; done; }
-ready() { curl -fsS --cacert "$run/data/certificate.pem" "https://127.0.0.1:$base/readyz" >/dev/null 2>&1 && curl -fsS "http://127.0.0.1:$((base + 1))/devices" >/dev/null 2>&1; }
-until ready; do
-  running || { logs; give_up "one of the two programs did not start; above are the ends of their logs"; }
-  ((SECONDS < 30)) || { logs; give_up "not ready after 30 s; above are the ends of the logs"; }
-  sleep 0.1
-done
+await() { # PROGRAM COMMAND…: until the command succeeds
+  local program=$1
+  shift
+  until "$@" >/dev/null 2>&1; do
+    running || { logs; give_up "$program did not start; above are the ends of the logs"; }
+    ((SECONDS < 30)) || { logs; give_up "$program is not ready after 30 s; above are the ends of the logs"; }
+    sleep 0.1
+  done
+}
+
+# The building first: a controller that finds no adapter warns of it.
+start "$run/simbuilding.log" bin/simbuilding --site "$run/site.yaml" --listen "127.0.0.1:$((base + 1))"
+await simbuilding grep -q '^control interface at ' "$run/simbuilding.log"
+start "$run/controllerd.log" bin/controllerd --data-dir .run/data serve --listen "127.0.0.1:$base"
+await controllerd curl -fsS --cacert "$run/data/certificate.pem" "https://127.0.0.1:$base/readyz"
 
 login() { printf '{"username":"%s","password":"%s"}' "$1" "$2"; }
 cat >"$run/demo.json.part" <<JSON
