@@ -25,6 +25,7 @@ type traits struct {
 	confirmsTwice bool // a frame that is sent twice is confirmed twice
 	explicit      bool // each confirmation tells the answer too, or that there is none
 	ordered       bool // a confirmation tells its frame, and an answer follows it
+	reports       bool // tells of the frames of others
 	unchecked     bool // messages carry no checksum: a damaged answer can pass for another
 }
 

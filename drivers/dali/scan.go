@@ -11,28 +11,34 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/line"
 )
 
-// Scan asks every short address whether somebody is there, then what it is, and at
-// last whether there is gear without an address. An answer that is garbled again and
-// again means that several gears share an address: each is asked for what two gears
-// hardly have in common, their random address among it.
+// Scan listens whether somebody talks without being asked, then asks every short
+// address whether somebody is there and what it is, and at last whether there is gear
+// without an address. An answer that is garbled again and again means that several
+// gears share an address: each is asked for what two gears hardly have in common,
+// their random address among it. While somebody else talks, garbled answers say so
+// only where other gears' come through.
 func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 	first, last := max(opts.First, 0), opts.Last
 	if last <= 0 || last >= Shorts {
 		last = Shorts - 1
 	}
 	return func(yield func(appliance.ScanStep) bool) {
-		s := &search{driver: d, yield: yield}
+		s := &search{driver: d, yield: yield, heard: newEavesdropper(d)}
 		if opts.AllSettings {
 			s.tell(appliance.Found{Finding: appliance.FoundNote,
 				Detail: "DALI has one bit rate; the settings of the port are those of its gateway"})
 		}
-		for n := first; n <= last && !s.over; n++ {
+		s.listen()
+		for n := first; n <= last && !s.over && !s.blind(); n++ {
 			s.gear(n)
 		}
+		if s.over || s.blind() {
+			return
+		}
 		s.strangers()
+		s.judge()
 	}
 }
 
@@ -42,10 +48,13 @@ type search struct {
 	yield  func(appliance.ScanStep) bool
 	over   bool
 	lost   int // questions in a row that could not be asked
+	heard  *eavesdropper
+	noisy  bool // somebody talks all the time
+	// clean is how many gears told what two hardly have in common; suspects have
+	// answers that were garbled every time, while somebody talked.
+	clean    int
+	suspects []appliance.Found
 }
-
-// hopeless is how many questions in a row may fail before a scan is given up.
-const hopeless = 4
 
 // send has frames sent that belong together, and returns what was answered.
 func (s *search) send(address string, seq ...Send) (answers []Answer, err error) {
@@ -62,6 +71,9 @@ func (s *search) send(address string, seq ...Send) (answers []Answer, err error)
 			return appliance.Found{}, false
 		},
 	})
+	s.heard.sent += len(seq)
+	s.heard.take()
+	s.noisy = s.noisy || s.heard.constant()
 	s.despair(err)
 	return answers, err
 }
@@ -79,25 +91,6 @@ func (d *Driver) probe(seq []Send, got *[]Answer) appliance.Exchange {
 }
 
 var errOver = errors.New("the scan is over")
-
-// despair gives a scan up whose questions do not get through.
-func (s *search) despair(err error) {
-	if err == nil {
-		s.lost = 0
-		return
-	}
-	if s.lost++; s.lost < hopeless || s.over {
-		return
-	}
-	f := appliance.Found{Finding: appliance.FoundHindered, Detail: err.Error(), Advice: "check the gateway: its power, its type in the site file, the serial cable"}
-	if errors.Is(err, errConflict) || errors.Is(err, line.ErrBabble) {
-		f.Finding = appliance.FoundBabble
-		f.Detail = "SOMEBODY TALKS WITHOUT A PAUSE, so that nobody could be asked: " + err.Error()
-		f.Advice = "disconnect gear and other controllers of this line one by one until 'bus monitor' is quiet; the last one was it"
-	}
-	s.tell(f)
-	s.over = true
-}
 
 // tell shows the installer something, without a frame.
 func (s *search) tell(f appliance.Found) {
@@ -119,19 +112,26 @@ type resident struct {
 	send    func(seq ...Send) ([]Answer, error)
 	asked   int
 	garbled int
-	failed  error // the last question that did not get through
+	// stubborn questions had a garbled answer every time.
+	stubborn int
+	failed   error // the last question that did not get through
 }
 
 // Tries of a question: of one that got no answer, although the site has gear there,
-// and of one whose answer was garbled, to tell chance from several gears.
+// of one whose answer was garbled, to tell chance from several gears, and, while
+// somebody talks, of the one whether somebody is there: so many of presenceAsks have
+// to be answered with a yes, which is what other questions hardly get.
 const (
-	knownTries   = 3
-	garbledTries = 4
+	knownTries    = 3
+	garbledTries  = 8
+	presenceAsks  = 6
+	presenceLeast = 2
 )
 
 // ask asks one gear; ok is false if it gave no value.
 func (r *resident) ask(op byte, before ...Send) (value byte, ok bool) {
 	seq := append(before, Command(Short(r.short), op))
+	garbled := 0
 	for range garbledTries {
 		got, err := r.send(seq...)
 		if err != nil {
@@ -146,16 +146,28 @@ func (r *resident) ask(op byte, before ...Send) (value byte, ok bool) {
 			return a.Value, true
 		case AnswerGarbled:
 			r.garbled++
+			garbled++
 		default:
 			return 0, false
 		}
 	}
+	if garbled > garbledTries/2 {
+		r.stubborn++ // none got through
+	}
 	return 0, false
 }
 
-// shared reports whether several gears answer: they do so with garbled answers more
-// often than noise would.
-func (r *resident) shared() bool { return r.garbled >= garbledTries }
+// present asks again whether somebody is there: while others talk, what came may have
+// been meant for them.
+func (r *resident) present() bool {
+	yes := 0
+	for range presenceAsks {
+		if v, ok := r.ask(OpQueryPresent); ok && v == Mask {
+			yes++
+		}
+	}
+	return yes >= presenceLeast
+}
 
 // gear looks who is at one address.
 func (s *search) gear(n int) {
@@ -165,11 +177,12 @@ func (s *search) gear(n int) {
 	for i := 1; !there && known != nil && r.garbled == 0 && i < knownTries; i++ {
 		status, there = r.ask(OpQueryStatus)
 	}
+	there = there && (!s.noisy || r.present())
 	f := appliance.Found{Address: gearKey(n)}
 	switch {
 	case s.over:
 		return
-	case r.shared():
+	case r.stubborn > 0:
 	case !there && r.failed != nil && r.asked == 0:
 		f.Finding, f.Detail = appliance.FoundDamaged, r.failed.Error()
 		f.Advice = "check the DALI line for short circuits and other controllers"
@@ -178,6 +191,10 @@ func (s *search) gear(n int) {
 	case !there && known != nil:
 		f.Finding, f.Detail = appliance.FoundSilent, "does not answer"
 		f.Advice = "check its mains and its two DALI wires; if it was replaced, commission the new one"
+		if s.noisy {
+			f.Detail += ", or somebody else's frames were in the way of its answers each time"
+			f.Advice = "find out who talks on this line, and scan again"
+		}
 		s.tell(f)
 		return
 	case !there:
@@ -187,22 +204,36 @@ func (s *search) gear(n int) {
 	if there {
 		words = append(words, describeStatus(status))
 	}
-	words = append(words, r.describe(&f)...)
+	if s.noisy {
+		words = append(words, "what it is, and whether it is alone, cannot be told while somebody talks on this line")
+		r.askRandom()
+	} else {
+		words = append(words, r.describe(&f)...)
+	}
 	f.Detail = strings.Join(words, "; ")
 	switch {
 	case s.over:
 		return
-	case r.shared():
+	case s.noisy && r.stubborn > 0:
+		f.Kind, f.Options, f.Groups = "", nil, nil
+		f.Finding = appliance.FoundDamaged
+		f.Detail = fmt.Sprintf("%d of %d answers were garbled: somebody talks on this line, and it cannot be told whether several gears share this address", r.garbled, r.asked)
+		f.Advice = "find out who talks on this line, and scan again"
+		s.suspects = append(s.suspects, f)
+	case r.stubborn > 0:
 		f.Kind, f.Options, f.Groups = "", nil, nil
 		f.Finding = appliance.FoundCollision
 		f.Detail = fmt.Sprintf("SEVERAL GEARS share this address: %d answers were garbled, since they answer at once", r.garbled)
 		f.Advice = "commissioning gives them addresses of their own"
-	case known != nil && !fits(known.kind, f.Kind):
+	case known != nil && !s.noisy && !fits(known.kind, f.Kind):
 		f.Finding = appliance.FoundProfile
 		f.Detail = fmt.Sprintf("is not the %s that the site says: %s", known.kind, f.Detail)
 		f.Advice = "change the profile in the site file, or look whether the right gear has this address"
 	case r.garbled > 0:
 		f.Detail += fmt.Sprintf("; %d of %d answers were garbled: check the line", r.garbled, r.asked)
+	}
+	if there && r.stubborn == 0 {
+		s.clean++
 	}
 	s.tell(f)
 }
@@ -249,10 +280,15 @@ func (r *resident) describe(f *appliance.Found) []string {
 	if len(f.Groups) > 0 {
 		words = append(words, "in groups "+strings.Join(f.Groups, " "))
 	}
-	for _, op := range []byte{OpQueryRandomHigh, OpQueryRandomMid, OpQueryRandomLow} {
-		r.ask(op) // two gears answer differently
-	}
+	r.askRandom()
 	return words
+}
+
+// askRandom asks for the random address, to which two gears answer differently.
+func (r *resident) askRandom() {
+	for _, op := range []byte{OpQueryRandomHigh, OpQueryRandomMid, OpQueryRandomLow} {
+		r.ask(op)
+	}
 }
 
 func answerOf(v byte, ok bool) Answer {
@@ -316,9 +352,15 @@ func kindOf(deviceType, colour Answer) (kind, detail string) {
 
 // strangers asks whether there is gear without a short address.
 func (s *search) strangers() {
-	got, err := s.send("none", Command(Unaddressed, OpQueryPresent))
-	if err != nil || !got[0].Yes() {
-		return
+	asks := 1
+	if s.noisy {
+		asks = presenceAsks
+	}
+	for range asks {
+		got, err := s.send("none", Command(Unaddressed, OpQueryPresent))
+		if err != nil || !got[0].Yes() || s.noisy && got[0].Kind == AnswerValue && got[0].Value != Mask {
+			return
+		}
 	}
 	s.tell(appliance.Found{Address: "none", Finding: appliance.FoundNoAddress,
 		Detail: "there is gear without a short address", Advice: "commissioning gives it one"})

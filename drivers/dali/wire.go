@@ -60,6 +60,8 @@ type wire struct {
 	// collided: the last frame did, and nobody waited after it.
 	collided   bool
 	conflictAt time.Time // of the last one
+	// collisions of all frames so far.
+	collisions atomic.Uint64
 	// sick is why the gateway cannot be used; nil: it can.
 	sick atomic.Pointer[error]
 }
@@ -100,6 +102,7 @@ func (w *wire) transmit(ctx context.Context, y appliance.Yield, seq ...Send) (an
 			return answers, sent, w.why(err)
 		}
 		w.conflictAt = time.Now()
+		w.collisions.Add(1)
 		if try == conflictTries {
 			return nil, sent, fmt.Errorf("%w on bus %s: %w, %d times in a row", appliance.ErrDamaged, w.name, err, try)
 		}
@@ -252,7 +255,7 @@ func (w *wire) heard() {
 func (w *wire) muted(err error) error {
 	w.mute++
 	w.stray, w.ready = true, false
-	err = fmt.Errorf("%w: the gateway does not confirm frames: check its power, its type in the bus options, and the DALI supply", err)
+	err = fmt.Errorf("%w: the gateway does not confirm frames: check its power, its type in the bus options, the DALI supply, and that nobody on the line talks without a pause", err)
 	if w.mute >= muteLimit {
 		w.sick.Store(&err)
 	}
