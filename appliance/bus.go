@@ -207,6 +207,7 @@ func (b *bus) run(ctx context.Context) {
 // look takes note of what has happened meanwhile.
 func (b *bus) look(now time.Time) {
 	b.checkLink(now)
+	b.checkScan(now)
 	b.takeInbox(now)
 	b.dropExpired(now)
 	b.showHealth(now)

@@ -19,7 +19,12 @@ type scanJob struct {
 	found func(Found)
 	step  func(address string)
 	done  chan error
+	down  time.Time // since when its bus has been down; zero: it is up
 }
+
+// scanPatience is how long a scan waits for a bus that goes down in its middle: an
+// adapter that is put back is there again after some seconds.
+const scanPatience = 10 * time.Second
 
 // startScan takes a scan, one at a time.
 func (b *bus) startScan(s *scanJob) {
@@ -39,9 +44,9 @@ func (b *bus) nextScan() *task {
 			return nil
 		}
 	}
+	b.checkScan(time.Now())
 	s := b.scan
-	if s.ctx.Err() != nil {
-		b.endScan(s.ctx.Err())
+	if s == nil {
 		return nil
 	}
 	step, ok := s.next()
@@ -62,6 +67,23 @@ func (b *bus) nextScan() *task {
 		f.Nodes = b.nodesAt(f.Address)
 		s.found(f)
 	}}
+}
+
+// checkScan ends a scan that nobody waits for any more, and one whose bus is down and
+// stays so.
+func (b *bus) checkScan(now time.Time) {
+	s := b.scan
+	switch {
+	case s == nil:
+	case s.ctx.Err() != nil:
+		b.endScan(s.ctx.Err())
+	case b.up || b.opening():
+		s.down = time.Time{}
+	case s.down.IsZero():
+		s.down = now
+	case now.Sub(s.down) > scanPatience:
+		b.endScan(fmt.Errorf("bus %s: the scan was given up, since the bus has been down for %v: %w", b.config.Bus.Name, scanPatience, b.why))
+	}
 }
 
 func (b *bus) endScan(err error) {
