@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"regexp"
+	"strings"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/store"
@@ -57,3 +59,15 @@ func (f levelFlag) String() string {
 
 // Type is what help calls the value.
 func (levelFlag) Type() string { return "level" }
+
+// exclusive is what cobra says of flags that cannot be given together.
+var exclusive = regexp.MustCompile(`; \[([^\]]+)\] were all set$`)
+
+// flagGroups words what cobra says of flags that do not go together.
+func flagGroups(err error) string {
+	together := exclusive.FindStringSubmatch(err.Error())
+	if together == nil {
+		return err.Error()
+	}
+	return "--" + strings.Join(strings.Fields(together[1]), " and --") + " exclude each other"
+}

@@ -41,6 +41,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		{"unknown role", d, "long enough\n", []string{"user", "add", "mira", "--role", "king", "--password-stdin"}, 1, `there is no role "king"; want one of admin, operator, api_service, viewer, none`},
 		{"unknown user", d, "", []string{"user", "remove", "mira"}, 1, "not found; 'controllerd user list' shows those there are"},
 		{"unknown key", d, "", []string{"key", "remove", "mira"}, 1, "not found; 'controllerd key list' shows those there are"},
+		{"flags that exclude each other", d, "", []string{"bus", "monitor", "--all", "--recent", "--last", "3"}, 2, "--last and --recent exclude each other\nSee 'controllerd bus monitor --help'"},
 		{"unknown level", d, "", []string{"--log-level", "loud", "user", "list"}, 2, "want DEBUG, INFO, WARN or ERROR\nSee 'controllerd user list --help'"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -88,6 +89,30 @@ shades:
 	}
 	if t.Failed() {
 		t.Log(s.err)
+	}
+}
+
+func TestSiteCheckKnowsProfilesOfFixtures(t *testing.T) {
+	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	const fixture = `
+name: acme-wash
+title: Acme Wash
+source: Acme manual, page 12
+slots: 5
+outputs:
+  - {level: {slot: 1}, red: {slot: 2}, green: {slot: 3}, blue: {slot: 4}}
+fixed:
+  - {slot: 5, value: 0, what: strobe off}
+`
+	if out := d.must("site", "check", d.write("acme-wash.yaml", fixture)); !strings.Contains(out, "profile is good") {
+		t.Error(out)
+	}
+	s := d.run("site", "check", d.write("acme-wash.yaml", strings.Replace(fixture, "slot: 5, value", "slot: 6, value", 1)))
+	if s.code != 1 || !strings.Contains(s.err, "acme-wash.yaml:9:") || !strings.Contains(s.err, "slot") {
+		t.Errorf("a slot beyond the fixture: %+v", s)
+	}
+	if out := d.must("site", "schema", "dmx-profile"); !strings.Contains(out, `"slots"`) {
+		t.Error("site schema dmx-profile tells nothing of slots")
 	}
 }
 

@@ -8,9 +8,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers"
+	"svc.internal/controller/drivers/dmx"
 	"svc.internal/controller/drivers/modbus"
 	"svc.internal/controller/schema"
 	"svc.internal/controller/sitefile"
@@ -21,8 +23,8 @@ func newSiteCheck(a *app) *cobra.Command {
 		Use:   "check FILE…",
 		Short: "Check site files and device profiles; report file, line and key",
 		Long: `Check site files and device profiles without changing anything. A file whose top level
-has the key "outputs" and no "buses" is taken for a device profile, any other for a
-site. Everything wrong is reported as file:line:column: key: what to do.
+has the key "outputs" and no "buses" is taken for a device profile (of a DMX fixture if
+it has "slots", else of a Modbus device), any other for a site. Everything wrong is reported as file:line:column: key: what to do.
 Profiles that a site names are looked up among the built-in ones and in the folder
 profiles of the data directory.`,
 		Args: args(cobra.MinimumNArgs(1)),
@@ -48,11 +50,21 @@ func (a *app) check(path string) (string, error) {
 		return "", err
 	}
 	if modbus.IsProfile(data) {
-		return "profile is good", modbus.CheckProfile(path, data)
+		checkProfile := modbus.CheckProfile
+		if countsSlots(data) {
+			checkProfile = dmx.CheckProfile
+		}
+		return "profile is good", checkProfile(path, data)
 	}
 	site, err := a.checkedSite(path)
 	return fmt.Sprintf("site is good: %d buses, %d nodes, %d shades, %d clusters",
 		len(site.Buses), len(site.Nodes), len(site.Shades), len(site.Clusters)), err
+}
+
+// countsSlots tells a profile of a DMX fixture from one of a Modbus device.
+func countsSlots(profile []byte) bool {
+	var keys struct{ Slots any }
+	return yaml.Unmarshal(profile, &keys) == nil && keys.Slots != nil
 }
 
 // checkedSite reads a site file and asks every driver what it thinks of its part.
@@ -132,16 +144,13 @@ func withoutBus(text string, b appliance.Bus) string {
 
 func newSiteSchema() *cobra.Command {
 	return &cobra.Command{
-		Use:       "schema site|profile",
+		Use:       "schema site|profile|dmx-profile",
 		Short:     "Print the JSON Schema of site files or device profiles, for editors",
-		ValidArgs: []string{"site", "profile"},
+		ValidArgs: []string{"site", "profile", "dmx-profile"},
 		Args:      args(cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs)),
 		RunE: func(c *cobra.Command, which []string) error {
-			text := sitefile.Schema()
-			if which[0] == "profile" {
-				text = modbus.ProfileSchema()
-			}
-			_, err := c.OutOrStdout().Write(text)
+			schemas := map[string]func() []byte{"site": sitefile.Schema, "profile": modbus.ProfileSchema, "dmx-profile": dmx.ProfileSchema}
+			_, err := c.OutOrStdout().Write(schemas[which[0]]())
 			return err
 		},
 	}

@@ -76,6 +76,9 @@ func newRoot() *cobra.Command {
 		if err := c.ValidateRequiredFlags(); err != nil {
 			return usageError{fmt.Errorf("%w\nUsage: %s", err, c.UseLine())}
 		}
+		if err := c.ValidateFlagGroups(); err != nil {
+			return usageError{fmt.Errorf("%s\nSee '%s --help'", flagGroups(err), c.CommandPath())}
+		}
 		return nil
 	}
 	group(root)
