@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"os"
 	"regexp"
 	"strings"
 
@@ -13,20 +14,24 @@ import (
 )
 
 // accessAdvice adds to an error of opening the data directory what to do about it.
-func accessAdvice(err error) error {
-	if errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("%w; use the account that the daemon runs as: sudo -u controllerd controllerd …, or another directory with --data-dir", err)
+func (a *app) accessAdvice(err error) error {
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
 	}
-	return err
+	if _, missing := os.Lstat(a.dataDir); errors.Is(missing, fs.ErrNotExist) {
+		return fmt.Errorf("%w; make it as root: install -d -o controllerd -g controllerd -m 0700 %s, or choose another with --data-dir", err, a.dataDir)
+	}
+	return fmt.Errorf("%w; use the account that the daemon runs as: sudo -u controllerd controllerd …; if that is this one, "+
+		"files belong to somebody else: sudo chown -R controllerd: %s", err, a.dataDir)
 }
 
 // lockAdvice does the same where the data directory has to be free; busy is what to
 // do if it is not.
-func lockAdvice(err error, busy string) error {
+func (a *app) lockAdvice(err error, busy string) error {
 	if errors.Is(err, store.ErrLocked) {
 		return fmt.Errorf("%w; %s", err, busy)
 	}
-	return accessAdvice(err)
+	return a.accessAdvice(err)
 }
 
 // listAdvice adds to an error about a name that is not there which command lists

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -56,11 +55,16 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 // A directory that cannot be entered cannot be had in a test that runs as root, so
 // this one begins with the error of the operating system.
 func TestForeignDataDirectoryIsExplained(t *testing.T) {
-	err := accessAdvice(fmt.Errorf("open lock file: %w", &os.PathError{Op: "open", Path: "/var/lib/controllerd/controller.lock", Err: os.ErrPermission}))
-	const want = "open lock file: open /var/lib/controllerd/controller.lock: permission denied; use the account that the daemon runs as: " +
-		"sudo -u controllerd controllerd …, or another directory with --data-dir"
-	if err.Error() != want {
-		t.Errorf("got  %q\nwant %q", err, want)
+	there := t.TempDir()
+	for dir, want := range map[string]string{
+		there: "permission denied; use the account that the daemon runs as: sudo -u controllerd controllerd …; if that is this one, " +
+			"files belong to somebody else: sudo chown -R controllerd: " + there,
+		there + "/none": "permission denied; make it as root: install -d -o controllerd -g controllerd -m 0700 " + there + "/none, or choose another with --data-dir",
+	} {
+		err := (&app{dataDir: dir}).accessAdvice(&os.PathError{Op: "open", Path: dir, Err: os.ErrPermission})
+		if got := strings.TrimPrefix(err.Error(), "open "+dir+": "); got != want {
+			t.Errorf("got  %q\nwant %q", got, want)
+		}
 	}
 }
 

@@ -46,7 +46,7 @@ one. IDs that were handed out after the backup was made are not handed out again
 		RunE: func(c *cobra.Command, files []string) error {
 			done, err := store.Restore(c.Context(), files[0], a.dataDir)
 			if err != nil {
-				return lockAdvice(err, "stop it first: systemctl stop controllerd")
+				return a.lockAdvice(err, "stop it first: systemctl stop controllerd")
 			}
 			fmt.Fprintf(c.OutOrStdout(), "restored %s\n", files[0])
 			if done.Replaced != "" {

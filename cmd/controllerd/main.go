@@ -118,7 +118,7 @@ func (a *app) log() *slog.Logger {
 func (a *app) withStore(ctx context.Context, do func(*store.Store) error) error {
 	s, err := store.Open(ctx, a.dataDir, a.log())
 	if err != nil {
-		return accessAdvice(err)
+		return a.accessAdvice(err)
 	}
 	err = do(s)
 	if cerr := s.Close(); err == nil {

@@ -81,7 +81,7 @@ func (a *app) serve(ctx context.Context, cfg serveConfig) error {
 	log := a.log()
 	guard, err := store.Lock(a.dataDir)
 	if err != nil {
-		return lockAdvice(err, "it serves already: systemctl status controllerd tells more")
+		return a.lockAdvice(err, "it serves already: systemctl status controllerd tells more")
 	}
 	defer guard.Release()
 	db, err := store.Open(ctx, a.dataDir, log)
