@@ -187,7 +187,7 @@ func TestBadInputIsRefusedExactlyAndMovesNothing(t *testing.T) {
 		for _, c := range []struct {
 			method, path string
 			status       int
-		}{{"GET", control, 405}, {"DELETE", "/svc/api/getClusters", 405}, {"GET", "/svc/api/getclusters", 404}, {"GET", "/svc/api/../../etc/passwd", 404}, {"GET", "/", 404}} {
+		}{{"GET", control, 405}, {"DELETE", "/svc/api/getClusters", 405}, {"GET", "/svc/api/getclusters", 404}, {"GET", "/svc/api/../../etc/passwd", 404}, {"GET", "/nothing", 404}} {
 			if status, body, _ := h.send(c.method, c.path, token, ""); status != c.status {
 				t.Errorf("%s %s: %d %s, want %d", c.method, c.path, status, body, c.status)
 			}
