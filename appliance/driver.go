@@ -161,7 +161,7 @@ type Recorder interface {
 	Recent() []Frame
 	// Follow sends every frame from now on until ctx ends, then closes the
 	// channel. A reader too slow for its bounded buffer loses frames, never the
-	// bus time.
+	// bus time; the next one that it gets tells how many.
 	Follow(ctx context.Context) <-chan Frame
 }
 
@@ -196,4 +196,7 @@ type Frame struct {
 	Direction Direction
 	Bytes     []byte
 	Note      string // why discarded, port lost, port found; empty for ordinary frames
+	// Lost frames passed between the one before and this one, and are missing: whoever
+	// follows was too slow.
+	Lost int
 }

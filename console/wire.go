@@ -58,6 +58,7 @@ type Frame struct {
 	Direction string    `json:"direction"` // "sent", "received", "discarded"
 	Hex       string    `json:"hex,omitempty"`
 	Note      string    `json:"note,omitempty"`
+	Lost      int       `json:"lost,omitempty"` // frames that passed before this one and are missing
 }
 
 // Bytes decodes the hexadecimal digits.
@@ -67,7 +68,7 @@ func frameOf(f appliance.Frame) Frame {
 	names := map[appliance.Direction]string{
 		appliance.FrameSent: "sent", appliance.FrameReceived: "received", appliance.FrameDiscarded: "discarded",
 	}
-	return Frame{At: f.At, Direction: names[f.Direction], Hex: hex.EncodeToString(f.Bytes), Note: f.Note}
+	return Frame{At: f.At, Direction: names[f.Direction], Hex: hex.EncodeToString(f.Bytes), Note: f.Note, Lost: f.Lost}
 }
 
 // problem is the body of an error.

@@ -34,7 +34,8 @@ func newBusMonitor(a *app) *cobra.Command {
 		Short: "Show the frames that pass on buses, decoded, until Ctrl-C",
 		Long: `Show the frames that pass on one or several buses, decoded, until Ctrl-C: first those of
 the flight recorder, then what passes from now on. → was sent, ← was received, ✗ was
-received and could not be used.
+received and could not be used, … that frames are missing, since more passed than could
+be shown.
 
 --address, --direction, --text and --errors leave out everything else. An answer that
 carries no address counts to the device that was asked. --export writes the frames that
@@ -100,6 +101,9 @@ func (a *app) monitor(c *cobra.Command, names []string, f monitorFlags) (err err
 				err = cerr
 			}
 			fmt.Fprintf(c.ErrOrStderr(), "%s of %s written to %s\n", count(m.shown, "frame", "frames"), count(len(buses), "bus", "buses"), f.export)
+			if m.lost > 0 {
+				fmt.Fprintf(c.ErrOrStderr(), "%s missing in it; \"lost\" says where\n", count(m.lost, "frame is", "frames are"))
+			}
 		}()
 	}
 	g, ctx := errgroup.WithContext(c.Context())
@@ -139,6 +143,7 @@ type monitor struct {
 	mu    sync.Mutex
 	file  *recording // nil: none
 	shown int
+	lost  int // frames that are missing in what was shown
 }
 
 // errEnough ends watching.
@@ -148,9 +153,13 @@ var errEnough = errors.New("enough was seen")
 func (m *monitor) watch(ctx context.Context, client *console.Client, b console.Bus, f monitorFlags) error {
 	protocol := drivers.Protocol(b.Driver, b.Port, b.Options)
 	filter := f.filter
+	lost := 0 // before the next frame that is shown
 	var recent []recorded
 	err := client.Frames(ctx, b.Name, !f.recent && f.last == 0, func(frame console.Frame) error {
 		r := explain(b.Name, protocol, frame)
+		if lost += r.Lost; r.Lost > 0 {
+			filter.asked = nil // who was asked last is not known
+		}
 		switch {
 		case !filter.passes(r):
 			return nil
@@ -158,6 +167,7 @@ func (m *monitor) watch(ctx context.Context, client *console.Client, b console.B
 			recent = append(recent, r)
 			return nil
 		}
+		r.Lost, lost = lost, 0
 		return m.show(r)
 	})
 	for i := max(0, len(recent)-f.last); i < len(recent) && err == nil; i++ {
@@ -183,8 +193,13 @@ func (m *monitor) show(r recorded) error {
 		if m.several {
 			bus = r.Bus + " "
 		}
-		_, err = fmt.Fprintf(m.out, "%s %s%s %s  %s\n", r.At.Local().Format("15:04:05.000"), bus, arrows[r.Direction], r.Hex, r.words())
+		gap := ""
+		if r.Lost > 0 {
+			gap = fmt.Sprintf("… %s%s missing here: more passed than could be shown\n", bus, count(r.Lost, "frame is", "frames are"))
+		}
+		_, err = fmt.Fprintf(m.out, "%s%s %s%s %s  %s\n", gap, r.At.Local().Format("15:04:05.000"), bus, arrows[r.Direction], r.Hex, r.words())
 	}
+	m.lost += r.Lost
 	if m.shown++; err == nil && m.shown == m.count {
 		err = errEnough
 	}

@@ -35,6 +35,9 @@ type recorded struct {
 	Direction string    `json:"direction"` // "sent", "received", "discarded"
 	Hex       string    `json:"hex,omitempty"`
 	Note      string    `json:"note,omitempty"`
+	// Lost frames of this bus passed between the one before and this one, and nobody
+	// knows what they were: whoever recorded was too slow.
+	Lost int `json:"lost,omitempty"`
 	// What the bytes mean: made when it was recorded, and not looked at by whoever
 	// reads it.
 	OK     bool   `json:"ok"`
@@ -44,7 +47,7 @@ type recorded struct {
 
 // explain decodes a frame of a bus.
 func explain(bus, protocol string, f console.Frame) recorded {
-	r := recorded{At: f.At, Bus: bus, Protocol: protocol, Direction: f.Direction, Hex: f.Hex, Note: f.Note, OK: true}
+	r := recorded{At: f.At, Bus: bus, Protocol: protocol, Direction: f.Direction, Hex: f.Hex, Note: f.Note, Lost: f.Lost, OK: true}
 	r.decode()
 	return r
 }

@@ -34,16 +34,22 @@ shades:
   - {id: 5001, name: Shade, node: 3, output: 1}
 `
 
-// begunMonitor is a monitor that runs until it is told to end.
-type begunMonitor struct {
+// begunCommand is a command that runs until it is told to end.
+type begunCommand struct {
 	cmd       *exec.Cmd
 	out, errs bytes.Buffer
 }
 
 // monitor starts 'bus monitor' in a process of its own.
-func (d *desk) monitor(args ...string) *begunMonitor {
+func (d *desk) monitor(args ...string) *begunCommand {
 	d.t.Helper()
-	m := &begunMonitor{cmd: d.command(context.Background(), append([]string{"bus", "monitor"}, args...)...)}
+	return d.begin(append([]string{"bus", "monitor"}, args...)...)
+}
+
+// begin starts a command in a process of its own.
+func (d *desk) begin(args ...string) *begunCommand {
+	d.t.Helper()
+	m := &begunCommand{cmd: d.command(context.Background(), args...)}
 	m.cmd.Stdout, m.cmd.Stderr = &m.out, &m.errs
 	if err := m.cmd.Start(); err != nil {
 		d.t.Fatal(err)
@@ -53,7 +59,7 @@ func (d *desk) monitor(args ...string) *begunMonitor {
 }
 
 // interrupt presses Ctrl-C and returns the exit code.
-func (m *begunMonitor) interrupt(t *testing.T) int {
+func (m *begunCommand) interrupt(t *testing.T) int {
 	t.Helper()
 	m.cmd.Process.Signal(syscall.SIGINT)
 	done := make(chan struct{})
@@ -61,7 +67,7 @@ func (m *begunMonitor) interrupt(t *testing.T) int {
 	select {
 	case <-done:
 	case <-time.After(10 * time.Second):
-		t.Fatal("the monitor does not end 10 s after Ctrl-C")
+		t.Fatal("the command does not end 10 s after Ctrl-C")
 	}
 	return m.cmd.ProcessState.ExitCode()
 }

@@ -98,6 +98,7 @@ type turn struct {
 	sent    recorded
 	answers []recorded
 	until   time.Time // the next frame was sent; zero: there is none
+	gap     bool      // frames are missing after it
 }
 
 // turnsOf reads the conversations of a recording, by bus.
@@ -114,6 +115,9 @@ func turnsOf(path string, only []string) (map[string][]turn, error) {
 	turns := make(map[string][]turn)
 	err := readRecording(path, in, func(r recorded) error {
 		list := turns[r.Bus]
+		if r.Lost > 0 && len(list) > 0 && (len(only) == 0 || slices.Contains(only, r.Bus)) {
+			list[len(list)-1].gap = true
+		}
 		switch {
 		case len(only) > 0 && !slices.Contains(only, r.Bus), r.Hex == "", r.Direction == "sent" && r.Note != "":
 			return nil // not wanted, a lost port, or a frame that did not get out whole
@@ -122,7 +126,7 @@ func turnsOf(path string, only []string) (map[string][]turn, error) {
 				list[n-1].until = r.At
 			}
 			turns[r.Bus] = append(list, turn{sent: r})
-		case r.Direction == "received" && len(list) > 0:
+		case r.Direction == "received" && len(list) > 0 && !list[len(list)-1].gap:
 			list[len(list)-1].answers = append(list[len(list)-1].answers, r)
 		}
 		return nil
@@ -157,6 +161,7 @@ const (
 type replayReport struct {
 	Bus      string         `json:"bus"`
 	Sent     int            `json:"sent"`
+	Gaps     int            `json:"gaps"` // frames that were sent and whose answers were not judged
 	Verdicts map[string]int `json:"verdicts"`
 	Diffs    []replayDiff   `json:"differences"`
 }
@@ -206,6 +211,9 @@ func reportTables(out io.Writer, reports []replayReport) error {
 			if n := r.Verdicts[verdict]; n > 0 {
 				line += fmt.Sprintf(", %d %s", n, verdict)
 			}
+		}
+		if r.Gaps > 0 {
+			line += fmt.Sprintf(", %d not judged, since frames are missing after them in the recording", r.Gaps)
 		}
 		fmt.Fprintln(out, line)
 		var rows [][]string

@@ -40,6 +40,10 @@ func replayBus(ctx context.Context, site appliance.Site, name string, turns []tu
 			return report, err
 		}
 		report.Sent++
+		if t.gap {
+			report.Gaps++
+			continue
+		}
 		verdict := judgeAnswer(t, got)
 		report.Verdicts[verdict]++
 		if verdict != verdictAlike && len(report.Diffs) < replayDiffs {

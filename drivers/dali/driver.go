@@ -64,13 +64,14 @@ func (d *Driver) Recent() []appliance.Frame {
 // Follow sends every message from now on.
 func (d *Driver) Follow(ctx context.Context) <-chan appliance.Frame {
 	in := d.wire.line.Follow(ctx)
-	out := make(chan appliance.Frame, cap(in))
+	out := make(chan appliance.Frame)
 	go func() {
 		defer close(out)
-		for f := range in {
+		for f := range in { // a slow reader loses frames there, which are counted
 			select {
 			case out <- d.relabel(f):
-			default: // a slow reader loses frames
+			case <-ctx.Done():
+				return
 			}
 		}
 	}()

@@ -19,9 +19,10 @@ const (
 // recorder keeps what an Open DMX port sent: every change, and one packet a second
 // of those between. A packet is kept as the widget frame that carries the same.
 type recorder struct {
-	mu        sync.Mutex
-	frames    []appliance.Frame // oldest first
-	followers map[chan appliance.Frame]struct{}
+	mu     sync.Mutex
+	frames []appliance.Frame // oldest first
+	// followers, with how many frames each has lost since the last one it got.
+	followers map[chan appliance.Frame]int
 }
 
 func (r *recorder) add(b []byte, note string) {
@@ -32,10 +33,13 @@ func (r *recorder) add(b []byte, note string) {
 		r.frames = slices.Delete(r.frames, 0, recordedFrames/4)
 	}
 	r.frames = append(r.frames, f)
-	for ch := range r.followers {
+	for ch, lost := range r.followers {
+		f.Lost = lost
 		select {
 		case ch <- f:
-		default: // too slow: it loses this one
+			r.followers[ch] = 0
+		default: // too slow: it loses this one, and is told with the next
+			r.followers[ch]++
 		}
 	}
 }
@@ -54,9 +58,9 @@ func (r *recorder) follow(ctx context.Context) <-chan appliance.Frame {
 	ch := make(chan appliance.Frame, followBuffer)
 	r.mu.Lock()
 	if r.followers == nil {
-		r.followers = make(map[chan appliance.Frame]struct{})
+		r.followers = make(map[chan appliance.Frame]int)
 	}
-	r.followers[ch] = struct{}{}
+	r.followers[ch] = 0
 	r.mu.Unlock()
 	context.AfterFunc(ctx, func() {
 		r.mu.Lock()

@@ -19,11 +19,12 @@ const (
 // recorder keeps the last frames. Its slots are used again and again: recording
 // allocates only while they grow, or while somebody follows.
 type recorder struct {
-	mu        sync.Mutex
-	ring      [recordedFrames]appliance.Frame
-	next      int // slot of the next frame
-	count     int // used slots
-	followers map[chan appliance.Frame]struct{}
+	mu    sync.Mutex
+	ring  [recordedFrames]appliance.Frame
+	next  int // slot of the next frame
+	count int // used slots
+	// followers, with how many frames each has lost since the last one it got.
+	followers map[chan appliance.Frame]int
 }
 
 // add records a frame. A note must be a constant: notes are kept as they are.
@@ -42,10 +43,13 @@ func (r *recorder) add(at time.Time, dir appliance.Direction, b []byte, note str
 		return
 	}
 	frame := copyFrame(slot)
-	for ch := range r.followers {
+	for ch, lost := range r.followers {
+		frame.Lost = lost
 		select {
 		case ch <- frame:
-		default: // too slow: it loses this one
+			r.followers[ch] = 0
+		default: // too slow: it loses this one, and is told with the next
+			r.followers[ch]++
 		}
 	}
 }
@@ -70,16 +74,16 @@ func (l *Line) Recent() []appliance.Frame {
 }
 
 // Follow sends every frame from now on until ctx ends, then closes the channel.
-// A reader that is more than 256 frames behind loses frames. Followers share the
-// bytes of a frame: nobody may change them.
+// A reader that is more than 256 frames behind loses frames; the next one it gets
+// tells how many. Followers share the bytes of a frame: nobody may change them.
 func (l *Line) Follow(ctx context.Context) <-chan appliance.Frame {
 	r := &l.rec
 	ch := make(chan appliance.Frame, followBuffer)
 	r.mu.Lock()
 	if r.followers == nil {
-		r.followers = make(map[chan appliance.Frame]struct{})
+		r.followers = make(map[chan appliance.Frame]int)
 	}
-	r.followers[ch] = struct{}{}
+	r.followers[ch] = 0
 	r.mu.Unlock()
 	context.AfterFunc(ctx, func() {
 		r.mu.Lock()

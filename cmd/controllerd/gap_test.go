@@ -1,0 +1,94 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const busySite = `
+site: {name: Busy, freshness: {light: 100ms}}
+buses:
+  - {name: tcp, driver: modbus, port: "tcp://127.0.0.1:0"}
+nodes:
+  - {id: 1, name: Lamps, bus: tcp, address: 1, profile: wirenboard-wb-mdm3}
+  - {id: 2, name: More lamps, bus: tcp, address: 2, profile: wirenboard-wb-mdm3}
+  - {id: 3, name: And more, bus: tcp, address: 3, profile: wirenboard-wb-mao4}
+`
+
+// TestARecordingTellsWhereFramesAreMissing stops the process that records until more
+// has passed than anybody keeps for it. What it writes then has to name the gap, and
+// whoever reads it must not take the gap for silence.
+func TestARecordingTellsWhereFramesAreMissing(t *testing.T) {
+	t.Parallel()
+	h := newBuilding(t, busySite)
+	d := h.desk()
+	d.serve()
+	exchanges := func() uint64 { return d.buses()[0].Stats.Exchanges }
+	waitFor(t, 30*time.Second, "the bus is polled", func() bool { return exchanges() > 10 })
+
+	path := filepath.Join(t.TempDir(), "night.jsonl")
+	m := d.monitor("tcp", "--export", path)
+	waitFor(t, 10*time.Second, "the recording has begun", func() bool { return len(readText(path)) > 1000 })
+	m.cmd.Process.Signal(syscall.SIGSTOP)
+	before := exchanges()
+	waitFor(t, time.Minute, "more to have passed than anybody keeps", func() bool { return exchanges() > before+800 })
+	m.cmd.Process.Signal(syscall.SIGCONT)
+	before = exchanges()
+	waitFor(t, 30*time.Second, "some more to have passed", func() bool { return exchanges() > before+50 })
+	if code := m.interrupt(t); code != 0 {
+		t.Errorf("exit code %d: %s", code, m.errs.String())
+	}
+
+	lost, gaps := 0, 0
+	for _, f := range frames(t, path) {
+		if lost += f.Lost; f.Lost > 0 {
+			gaps++
+		}
+	}
+	t.Logf("%d frames missing in %d gaps", lost, gaps)
+	if gaps == 0 || lost < 100 { // 1600 frames passed at least
+		t.Fatalf("%d frames missing in %d gaps", lost, gaps)
+	}
+	if !strings.Contains(m.errs.String(), "frames are missing in it") || !strings.Contains(m.out.String(), "missing here: more passed than could be shown") {
+		t.Errorf("the installer reads %q, and no gap in\n%.2000s", m.errs.String(), m.out.String())
+	}
+	decoded := 0
+	for _, line := range strings.Split(strings.TrimSpace(d.must("bus", "decode", "--file", path)), "\n") {
+		var r recorded
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatalf("%v in %s", err, line)
+		}
+		decoded += r.Lost
+	}
+	if decoded != lost {
+		t.Errorf("decode tells of %d missing frames, want %d", decoded, lost)
+	}
+	reports := replayReports(t, d.run("bus", "replay", aroundGap(t, path), "--json", "--ignore-values"))
+	if len(reports) != 1 || reports[0].Gaps != 1 || reports[0].Verdicts[verdictMissing]+reports[0].Verdicts[verdictExtra]+reports[0].Verdicts[verdictOther] > 0 {
+		t.Errorf("replay over gaps: %+v, want one frame not judged", reports)
+	}
+}
+
+// aroundGap writes a part of a recording with its first gap in the middle, since a
+// replay takes its time for every frame.
+func aroundGap(t *testing.T, path string) string {
+	t.Helper()
+	lines := strings.SplitAfter(readText(path), "\n")
+	for i, line := range lines {
+		if strings.Contains(line, `"lost":`) {
+			part := lines[0] + strings.Join(lines[max(1, i-40):min(len(lines), i+40)], "")
+			out := filepath.Join(t.TempDir(), "part.jsonl")
+			if err := os.WriteFile(out, []byte(part), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return out
+		}
+	}
+	t.Fatal("no gap")
+	return ""
+}
