@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/console"
@@ -325,4 +326,40 @@ nodes:
 		}
 	}
 	d.importDraft("stage", nil, map[string]string{"21": "dmx-rgb"})
+}
+
+// TestDraftOfMotorsMakesASite scans a bus of which no site knows, imports what the scan
+// wrote into a controller fresh from its box, and expects the motors online and their
+// shades to tell where they stand.
+func TestDraftOfMotorsMakesASite(t *testing.T) {
+	t.Parallel()
+	h := bare(t, `buses:
+  - {name: shades, driver: sdn, port: "@DIR@/shades"}
+nodes:
+  - {name: East, bus: shades, address: 06.00.01, profile: somfy-sdn-30dc}
+  - {name: West, bus: shades, address: 06.00.02, profile: somfy-sdn-30dc}
+shades:
+  - {name: East shade, node: East, output: 1}
+  - {name: West shade, node: West, output: 1}
+`)
+	d := &desk{t, filepath.Join(t.TempDir(), "fresh")}
+	draft := filepath.Join(t.TempDir(), "found.yaml")
+	s := d.run("bus", "scan", "--port", h.site.Buses[0].Port, "--driver", "sdn", "--site", draft)
+	if s.code != 0 || !strings.Contains(s.out, "2 nodes written to "+draft) {
+		t.Fatalf("scan: exit code %d\n%s%s", s.code, s.out, s.err)
+	}
+	d.must("site", "check", draft)
+	d.must("site", "import", draft)
+	d.serve()
+	waitFor(t, 60*time.Second, "the motors online", func() bool {
+		buses := d.buses()
+		return len(buses) == 1 && buses[0].Nodes == 2 && buses[0].Online == 2
+	})
+	var shades []console.Shade
+	if err := json.Unmarshal([]byte(d.must("shade", "list", "--json")), &shades); err != nil {
+		t.Fatal(err)
+	}
+	if len(shades) != 2 || !shades[0].Online || !shades[0].Measured {
+		t.Errorf("shades %+v, made of\n%s", shades, readText(draft))
+	}
 }
