@@ -52,7 +52,8 @@ nodes:
 		return err
 	}
 	defer daemon.close()
-	floor, err := commander(f.address, f.pem, "", theirs)
+	// Both get the same bytes, so that what a token costs on its way is in both.
+	floor, err := commander(f.address, f.pem, d.token, theirs)
 	if err != nil {
 		return err
 	}
