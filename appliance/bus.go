@@ -217,11 +217,11 @@ func (b *bus) look(now time.Time) {
 // as nobody else leads it: an idle bus has a command on the wire without another
 // goroutine to be woken for it, which takes longer than all the rest.
 func (b *bus) drive(ctx context.Context, run *running) {
-	defer b.poke() // its own goroutine has slept through it
 	for {
 		select {
 		case b.lead <- struct{}{}:
 		default:
+			b.poke()
 			return
 		}
 		now := time.Now()
@@ -231,11 +231,25 @@ func (b *bus) drive(ctx context.Context, run *running) {
 		if ready {
 			b.do(b.ctx, b.workTask(w, now))
 		}
+		idle := len(b.works) == 0 && len(b.movers) == 0
 		<-b.lead
 		if !ready || run.over() || ctx.Err() != nil {
+			// Its own goroutine has slept through it, and may go on sleeping if nothing
+			// has become due earlier: waking a thread for nothing costs the next
+			// command as much as its way to the wire.
+			if !idle || b.asked() {
+				b.poke()
+			}
 			return
 		}
 	}
+}
+
+// asked reports whether something waits in the inbox.
+func (b *bus) asked() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.jobs) > 0 || len(b.reports) > 0 || len(b.tunes) > 0
 }
 
 // shutdown fails what is still waiting.
