@@ -390,7 +390,7 @@ func (b *begun) wait() {
 }
 
 // report is what it told before it ended, if it told all of it.
-func (b *begun) report() (r store.Report, complete bool) {
+func (b *begun) report() (r importJSON, complete bool) {
 	return r, json.Unmarshal(b.out.Bytes(), &r) == nil
 }
 
@@ -459,30 +459,39 @@ func (b *books) look(site appliance.Site) {
 }
 
 // promise enters what an import reported.
-func (b *books) promise(r store.Report) {
+func (b *books) promise(r importJSON) {
 	b.t.Helper()
 	for _, it := range r.Created {
-		n := noun{it.Family, it.ID}
-		if it.Family == store.Buses {
+		if it.Family == string(store.Buses) {
 			continue
 		}
-		if it.ID <= b.highest[it.Family] {
-			b.t.Errorf("%s %d (%s) is new, though %d was given before", it.Family, it.ID, it.Name, b.highest[it.Family])
+		n, id := b.noun(it)
+		if n.id <= b.highest[n.family] {
+			b.t.Errorf("%s %d (%s) is new, though %d was given before", n.family, n.id, it.Name, b.highest[n.family])
 		}
-		b.see(n, it.UUID, it.Name)
+		b.see(n, id, it.Name)
 		b.promised[n] = true
 	}
 	for _, it := range r.Retired {
-		if it.Family == store.Buses {
+		if it.Family == string(store.Buses) {
 			continue
 		}
-		n := noun{it.Family, it.ID}
-		if b.ids[n] != it.UUID {
-			b.t.Errorf("%s %d (%s) is reported as retired, it was known as %s", it.Family, it.ID, it.UUID, b.ids[n])
+		n, id := b.noun(it)
+		if b.ids[n] != id {
+			b.t.Errorf("%s %d (%s) is reported as retired, it was known as %s", n.family, n.id, id, b.ids[n])
 		}
 		delete(b.promised, n)
 		b.gone[n] = true
 	}
+}
+
+func (b *books) noun(it itemJSON) (noun, appliance.UUID) {
+	b.t.Helper()
+	id, err := appliance.ParseUUID(it.UUID)
+	if err != nil {
+		b.t.Errorf("%+v: %v", it, err)
+	}
+	return noun{store.Family(it.Family), appliance.ID(it.ID)}, id
 }
 
 // retire enters that a --replace took away what it did not mention.
