@@ -50,7 +50,8 @@ factor.`,
 				fmt.Sprintf("%.0f ms", b.TypicalMs), fmt.Sprintf("%.0f ms", b.BoundMs), state,
 			})
 		}
-		return table(c.OutOrStdout(), []string{"BUS", "DRIVER", "PORT", "ONLINE", "USE", "DEAD", "DEMAND", "TYPICAL", "BOUND", "STATE"}, rows)
+		return listing(c, []string{"BUS", "DRIVER", "PORT", "ONLINE", "USE", "DEAD", "DEMAND", "TYPICAL", "BOUND", "STATE"}, rows,
+			"the site has no buses; write one in a site file and import it: controllerd site import FILE")
 	}
 	return c
 }

@@ -64,11 +64,22 @@ fits; find out with 'bus identify' which lamp is which, change the names, import
 	return c
 }
 
+// addressedBy says how devices get their addresses where that is not done from here,
+// by driver.
+var addressedBy = map[string]string{
+	"dmx":    "start addresses are set at the fixture; 'controllerd bus scan' shows those that answer RDM",
+	"modbus": "unit IDs are set at the device, with its switches or its maker's program; 'controllerd bus scan' shows who answers at which",
+	"sdn":    "every motor has the address that is printed on it; 'controllerd bus scan' finds them and writes a site file with --site",
+}
+
 // commission gives addresses and shows who has which.
 func (a *app) commission(c *cobra.Command, name string, f commissionFlags, asJSON bool) error {
 	bus, site, err := a.scanned(c.Context(), []string{name}, scanFlags{})
 	if err != nil {
 		return err
+	}
+	if instead := addressedBy[bus.Driver]; instead != "" {
+		return fmt.Errorf("bus %s: only the gear of DALI lines (driver dali) is given addresses from here; on a bus of driver %s %s", bus.Name, bus.Driver, instead)
 	}
 	if err := f.confirm(c, bus, site); err != nil {
 		return err

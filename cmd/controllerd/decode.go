@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -29,9 +30,11 @@ func newBusDecode() *cobra.Command {
 		Short: "Explain frames: hexadecimal lines in, one JSON object a line out",
 		Long: `Explain frames, given as hexadecimal digits with or without spaces: one an argument, or
 one a line from standard input. Prints one JSON object a line: {"ok":true,…fields} or
-{"ok":false,"error":…}. --file explains those of a recording made with 'bus monitor
+{"ok":false,"error":…}; a frame that is damaged is explained as such. --file explains those of a recording made with 'bus monitor
 --export' anew, each with its time, bus and direction; - reads it from standard input.
-Protocols: ` + names + `.`,
+
+Exit code: 0 every frame was looked at, damaged or not; 1 some input was no frame at all, that
+is not hexadecimal digits in pairs; 2 called wrongly. Protocols: ` + names + `.`,
 		Example: `  controllerd bus decode --protocol modbus-rtu "01 03 00 00 00 02 c4 0b"
   echo 01 03 00 00 00 02 c4 0b | controllerd bus decode --protocol modbus-rtu
   controllerd bus decode --file night.jsonl`,
@@ -76,7 +79,10 @@ func decodeRecording(name string, in io.Reader, out io.Writer) error {
 	})
 }
 
+// decodeLines explains one frame a line. It goes on after a line that is no frame,
+// and fails at the end.
 func decodeLines(in io.Reader, out io.Writer, decode func([]byte) (any, error)) error {
+	unread, total := 0, 0
 	w := bufio.NewWriter(out)
 	defer w.Flush()
 	lines := bufio.NewScanner(in)
@@ -87,9 +93,12 @@ func decodeLines(in io.Reader, out io.Writer, decode func([]byte) (any, error)) 
 			continue
 		}
 		var fields any
-		frame, err := hex.DecodeString(text)
+		total++
+		frame, err := hexBytes(text)
 		if err == nil {
 			fields, err = decode(frame)
+		} else {
+			unread++
 		}
 		line, jerr := decoded(fields, err)
 		if jerr != nil {
@@ -100,7 +109,29 @@ func decodeLines(in io.Reader, out io.Writer, decode func([]byte) (any, error)) 
 			return err
 		}
 	}
-	return lines.Err()
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return fmt.Errorf("line %d has more than %d characters: no protocol has frames as long as that", total+1, decodeLine)
+	case err != nil:
+		return fmt.Errorf("read frames: %w", err)
+	case unread > 0:
+		return fmt.Errorf("%d of %d inputs are not frames in hexadecimal digits", unread, total)
+	}
+	return nil
+}
+
+// hexBytes reads hexadecimal digits, two a byte.
+func hexBytes(text string) ([]byte, error) {
+	frame, err := hex.DecodeString(text)
+	if err == nil {
+		return frame, nil
+	}
+	for i, r := range text {
+		if !strings.ContainsRune("0123456789abcdefABCDEF", r) {
+			return nil, fmt.Errorf("character %d is %q: want hexadecimal digits 0-9 and a-f, two a byte", i+1, r)
+		}
+	}
+	return nil, fmt.Errorf("%d hexadecimal digits: want two a byte", len(text))
 }
 
 // decoded joins the verdict and the fields into one object.

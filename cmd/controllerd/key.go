@@ -59,7 +59,7 @@ func newKeyList(a *app) *cobra.Command {
 			if *asJSON {
 				return printJSON(c.OutOrStdout(), out)
 			}
-			return table(c.OutOrStdout(), []string{"NAME", "KEY", "SCOPE", "CREATED", "LAST USED"}, rows)
+			return listing(c, []string{"NAME", "KEY", "SCOPE", "CREATED", "LAST USED"}, rows, "there are no API keys yet; make one: controllerd key add NAME")
 		})
 	}
 	return c

@@ -33,6 +33,15 @@ func table(w io.Writer, heading []string, rows [][]string) error {
 	return t.Flush()
 }
 
+// listing prints rows as a table, or the line none if there is nothing to list.
+func listing(c *cobra.Command, heading []string, rows [][]string, none string) error {
+	if len(rows) == 0 {
+		_, err := fmt.Fprintln(c.OutOrStdout(), none)
+		return err
+	}
+	return table(c.OutOrStdout(), heading, rows)
+}
+
 // when prints a time of the board's own time zone, or a dash for never.
 func when(t time.Time) string {
 	if t.IsZero() {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -56,7 +55,7 @@ func explain(bus, protocol string, f console.Frame) recorded {
 // there is nothing to tell.
 func (r *recorded) decode() {
 	decode := drivers.Decoders[r.Protocol]
-	raw, err := hex.DecodeString(r.Hex)
+	raw, err := hexBytes(r.Hex)
 	if err == nil && (len(raw) == 0 || decode == nil) {
 		return
 	}

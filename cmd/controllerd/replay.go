@@ -34,7 +34,7 @@ and show which answers differ from the recorded ones. The copy is made for it fr
 site of the data directory, or from --site, and lives in this program: no port is opened
 and no daemon is asked, so that nothing real is ever sent a frame.
 
-The copy begins dark, with shades open: a value that was read before anything wrote it
+The copy begins dark, with shades half open: a value that was read before anything wrote it
 may differ. --ignore-values counts an answer of the same kind with another value as alike.
 Positions of moving shades come out right at --speed 1 only.
 

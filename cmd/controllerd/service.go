@@ -147,6 +147,9 @@ func (v *serviceView) show(asJSON bool) error {
 		return nil
 	case 1:
 		rows := [][]string{}
+		if len(v.told[0].Facts) == 0 {
+			rows = append(rows, []string{"nothing is set", ""})
+		}
 		for _, f := range v.told[0].Facts {
 			rows = append(rows, []string{f.Name, fmt.Sprint(f.Value)})
 		}
@@ -165,6 +168,9 @@ func (v *serviceView) show(asJSON bool) error {
 		row := append([]string{e.Address}, slices.Repeat([]string{"-"}, len(names))...)
 		for _, f := range e.Facts {
 			row[1+slices.Index(names, f.Name)] = fmt.Sprint(f.Value)
+		}
+		if len(e.Facts) == 0 {
+			row = []string{e.Address, "nothing is set"}
 		}
 		rows = append(rows, row)
 	}

@@ -45,7 +45,8 @@ computed from travel times, or it cannot be told because these are not set.`,
 				orDash(s.TravelUp), orDash(s.TravelDown), yesNo(s.Inverted), shadeState(s),
 			})
 		}
-		return table(c.OutOrStdout(), []string{"ID", "NAME", "BUS", "POSITION", "MOTION", "POSITION BY", "TRAVEL UP", "TRAVEL DOWN", "INVERTED", "STATE"}, rows)
+		return listing(c, []string{"ID", "NAME", "BUS", "POSITION", "MOTION", "POSITION BY", "TRAVEL UP", "TRAVEL DOWN", "INVERTED", "STATE"}, rows,
+			"the site has no shades; write them in a site file and import it: controllerd site import FILE")
 	}
 	return c
 }

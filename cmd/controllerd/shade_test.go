@@ -208,6 +208,7 @@ func TestShadesAreCalibrated(t *testing.T) {
 		{"in their direction", directionIsFound},
 		{"until their client dies", deadClientStopsTheShade},
 		{"until somebody else commands them", theRoomWins},
+		{"until nobody can answer any more", endedInput},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			h.t = t

@@ -8,10 +8,12 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"svc.internal/controller/appliance"
 	"svc.internal/controller/console"
 )
 
@@ -65,7 +67,10 @@ func (t *talk) agree(yes bool) error {
 	}
 	t.say("Begin? [y/N] ")
 	line, ok := <-t.input()
-	if answer := strings.ToLower(line); !ok || answer != "y" && answer != "yes" {
+	if !ok {
+		return errors.New("standard input ended before the answer; nothing was moved: give --yes where nobody can answer")
+	}
+	if answer := strings.ToLower(line); answer != "y" && answer != "yes" {
 		return errors.New("nothing was moved; answer y to begin, or give --yes")
 	}
 	return nil
@@ -107,16 +112,47 @@ func (t *talk) run(ctx context.Context, begin func(context.Context, func(console
 				continue // nobody is needed yet, perhaps nobody will be
 			}
 			if !ok {
-				return nil, errors.New("standard input ended before the run; the shade was stopped, and nothing is saved")
+				cancel()
+				return nil, t.givenUp(ctx, "standard input ended before the run was over")
 			}
 			if err := t.answer(ctx, line); err != nil {
 				return nil, err
 			}
 		case err := <-over:
 			if ctx.Err() != nil {
-				return nil, errors.New("given up; the shade was told to stop, and nothing is saved")
+				return nil, t.givenUp(ctx, "given up")
 			}
 			return nil, errors.Join(errors.New("the daemon ended or hung up before the run was over; nothing is saved"), err)
+		}
+	}
+}
+
+// standsWithin is how long the end of a run that was given up waits to see the shade
+// stand: longer than the daemon waits for its stop to be confirmed.
+const standsWithin = 4 * time.Second
+
+// givenUp waits until the shade stands, which the daemon stops as soon as it notices
+// that nobody listens any more, and words why the run is over.
+func (t *talk) givenUp(ctx context.Context, why string) error {
+	t.clear()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), standsWithin)
+	defer cancel()
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	for {
+		shades, err := t.client.Shades(ctx)
+		for _, s := range shades {
+			if s.ID == t.shade.ID && s.Motion == appliance.Stopped.String() {
+				return fmt.Errorf("%s; the shade was stopped, and nothing is saved", why)
+			}
+		}
+		if err != nil && ctx.Err() == nil {
+			return fmt.Errorf("%s; nothing is saved, and whether the shade stands is not known: %w", why, err)
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return fmt.Errorf("%s; the shade was told to stop, but is not known to stand after %v: look at it; nothing is saved", why, standsWithin)
 		}
 	}
 }

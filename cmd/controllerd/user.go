@@ -79,7 +79,7 @@ func newUserList(a *app) *cobra.Command {
 			if *asJSON {
 				return printJSON(c.OutOrStdout(), out)
 			}
-			return table(c.OutOrStdout(), []string{"NAME", "ROLE", "CREATED"}, rows)
+			return listing(c, []string{"NAME", "ROLE", "CREATED"}, rows, "there are no users yet; add one: controllerd user add NAME --role ROLE")
 		})
 	}
 	return c

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"svc.internal/controller/console"
+	"svc.internal/controller/drivers"
+)
+
+// TestEmptyListsSayHowToFillThem lists what a fresh data directory does not have.
+func TestEmptyListsSayHowToFillThem(t *testing.T) {
+	h := newHouse(t, "site: {name: Empty}\nbuses: []\nnodes: []\n")
+	fresh := &desk{t, filepath.Join(t.TempDir(), "data")}
+	for _, c := range []struct {
+		desk *desk
+		args []string
+		want string
+	}{
+		{fresh, []string{"user", "list"}, "controllerd user add NAME --role ROLE"},
+		{fresh, []string{"key", "list"}, "controllerd key add NAME"},
+		{fresh, []string{"bus", "list"}, "controllerd site import FILE"},
+		{h.desk(), []string{"shade", "list"}, "controllerd site import FILE"},
+	} {
+		out := c.desk.must(c.args...)
+		if strings.Count(out, "\n") != 1 || !strings.HasSuffix(out, c.want+"\n") {
+			t.Errorf("%v: %q, want one line that ends with %q", c.args, out, c.want)
+		}
+		if got := c.desk.must(append(c.args, "--json")...); strings.TrimSpace(got) != "[]" {
+			t.Errorf("%v --json: %q, want []", c.args, got)
+		}
+	}
+}
+
+func TestCommissioningSaysWhereElseAddressesComeFrom(t *testing.T) {
+	if len(addressedBy) != len(drivers.All)-1 {
+		t.Errorf("%d of %d drivers are told not to give addresses, want all but dali", len(addressedBy), len(drivers.All))
+	}
+	h := newHouse(t, smallSite)
+	for _, args := range [][]string{{"--yes"}, {"--dry-run", "--json"}, nil} {
+		s := h.desk().run(append([]string{"bus", "commission", "tcp"}, args...)...)
+		if s.code != 1 || s.out != "" || !strings.Contains(s.err, "driver dali") || !strings.Contains(s.err, addressedBy["modbus"]) {
+			t.Errorf("%v: exit code %d, %q %q", args, s.code, s.out, s.err)
+		}
+	}
+}
+
+func TestInputThatIsNoFrameFails(t *testing.T) {
+	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	const good, damaged = "01 03 00 00 00 02 c4 0b", "01 03 00 00 00 02 c4 0c"
+	if s := d.run("bus", "decode", "--protocol", "modbus-rtu", good, damaged); s.code != 0 || strings.Count(s.out, "\n") != 2 {
+		t.Errorf("a damaged frame is explained: exit code %d, %q %q", s.code, s.out, s.err)
+	}
+	s := d.run("bus", "decode", "--protocol", "modbus-rtu", "01 0z", good, "012", "µ")
+	lines := strings.Split(strings.TrimSpace(s.out), "\n")
+	if s.code != 1 || len(lines) != 4 || !strings.Contains(s.err, "3 of 4 inputs are not frames") || strings.Contains(s.out, "encoding/hex") {
+		t.Fatalf("exit code %d, %q %q", s.code, s.out, s.err)
+	}
+	for i, want := range []string{`{"ok":false,"error":"character 4 is 'z': `, `{"ok":true,`, `{"ok":false,"error":"3 hexadecimal digits: `, `{"ok":false,"error":"character 1 is 'µ': `} {
+		if !strings.HasPrefix(lines[i], want) {
+			t.Errorf("line %d: %s, want %s…", i+1, lines[i], want)
+		}
+	}
+	s = d.typed(good+"\n"+strings.Repeat("00", decodeLine)+"\n", "bus", "decode", "--protocol", "modbus-rtu")
+	if s.code != 1 || !strings.Contains(s.err, "line 2 has more than") {
+		t.Errorf("an endless line: exit code %d, %q", s.code, s.err)
+	}
+}
+
+func FuzzHexBytes(f *testing.F) {
+	for _, text := range []string{"", "0", "00", "fF0a", "0z", "é1"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := hexBytes(text)
+		if want, werr := hex.DecodeString(text); (err == nil) != (werr == nil) || err == nil && !bytes.Equal(got, want) {
+			t.Errorf("%q: % x, %v, want % x, %v", text, got, err, want, werr)
+		}
+	})
+}
+
+func TestJobsThatFindNothingSaySo(t *testing.T) {
+	bare := []console.ServiceEvent{{Address: "5"}}
+	some := append(bare, console.ServiceEvent{Address: "6", Facts: []console.Fact{{Name: "scene0", Value: "254 (100 %)"}, {Name: "scene1", Value: "0 (0 %)"}}})
+	for want, told := range map[string][]console.ServiceEvent{
+		"ADDRESS         5\nnothing is set":                     bare,
+		"ADDRESS  SCENE0  SCENE1\n5        nothing is set\n6  ": some,
+	} {
+		var out bytes.Buffer
+		if err := (&serviceView{out: &out, told: told}).show(false); err != nil || !strings.HasPrefix(out.String(), want) {
+			t.Errorf("got %q, %v\nwant %q", out.String(), err, want)
+		}
+	}
+	var out bytes.Buffer
+	var rows []map[string]any
+	if err := (&serviceView{out: &out, told: bare}).show(true); err != nil || json.Unmarshal(out.Bytes(), &rows) != nil || len(rows) != 1 || len(rows[0]) != 1 {
+		t.Errorf("JSON %s, %v: want the address alone", out.String(), err)
+	}
+}
+
+// endedInput calibrates for somebody whose terminal goes away.
+func endedInput(t *testing.T, h *house) {
+	d := h.desk()
+	if s := d.run("shade", "calibrate", "5002"); s.code != 1 || !strings.Contains(s.err, "input ended before the answer; nothing was moved") {
+		t.Errorf("no input: exit code %d, %q", s.code, s.err)
+	}
+	s := d.typed("y\n", "shade", "calibrate", "5002")
+	if s.code != 1 || !strings.Contains(s.err, "standard input ended before the run was over; the shade was stopped") {
+		t.Errorf("input that ends: exit code %d, %q", s.code, s.err)
+	}
+	// It is not only said: who looks now sees it stand, really and in the list.
+	if h.truth(relayShade).Moving {
+		t.Error("the shade moves")
+	}
+	var list []console.Shade
+	if err := json.Unmarshal([]byte(d.must("shade", "list", "--json")), &list); err != nil {
+		t.Fatal(err)
+	}
+	for _, sh := range list {
+		if sh.ID == relayShade && sh.Motion != "stopped" {
+			t.Errorf("right after it the shade is %s", sh.Motion)
+		}
+	}
+}
