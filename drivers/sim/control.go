@@ -42,8 +42,35 @@ func (bd *Building) Handler() http.Handler {
 	do("DELETE /faults/{id}", bd.deleteFault)
 	do("POST /devices/{bus}/{address}/channels/{channel}", bd.postChannel)
 	do("POST /devices/{bus}/{address}/shades/{output}", bd.postShade)
-	return mux
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, pattern := mux.Handler(r); pattern != "" {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		refuse(w, r, mux)
+	})
 }
+
+// refuse answers what no handler is for, with the status that mux has for it.
+func refuse(w http.ResponseWriter, r *http.Request, mux *http.ServeMux) {
+	told := &verdict{ResponseWriter: w}
+	mux.ServeHTTP(told, r)
+	why := "there is nothing at " + r.URL.Path + "; docs/simbuilding.md lists what there is"
+	if allowed := w.Header().Get("Allow"); allowed != "" {
+		why = r.Method + " " + r.URL.Path + ": want " + allowed
+	}
+	answer(w, told.status, map[string]string{"error": why})
+}
+
+// verdict keeps the status and headers of an answer, and drops its text.
+type verdict struct {
+	http.ResponseWriter
+	status int
+}
+
+func (v *verdict) WriteHeader(status int) { v.status = status }
+
+func (v *verdict) Write(text []byte) (int, error) { return len(text), nil }
 
 // respond writes a result as JSON, or an error as {"error": …}: 404 for what is
 // not there, 413 for too large a body, else 400.
@@ -61,6 +88,10 @@ func respond(w http.ResponseWriter, f func(*http.Request) (any, error), r *http.
 		}
 		result = map[string]string{"error": err.Error()}
 	}
+	answer(w, status, result)
+}
+
+func answer(w http.ResponseWriter, status int, result any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	json.NewEncoder(w).Encode(result)

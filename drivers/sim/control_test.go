@@ -160,3 +160,24 @@ func TestLogIsBoundedAndContinues(t *testing.T) {
 		t.Errorf("%d frames from the future", len(none))
 	}
 }
+
+func TestUnknownRequestsAreRefusedInJSON(t *testing.T) {
+	srv := control(t, newSite(t).tcp("ground floor").node("6", "wirenboard-wb-mr6c").run(Options{}))
+	for _, c := range []struct {
+		method, path string
+		status       int
+		says         string
+	}{
+		{"GET", "/nope", 404, "nothing at /nope"},
+		{"GET", "/", 404, "docs/simbuilding.md"},
+		{"POST", "/devices/a/b/c", 404, "nothing at"},
+		{"PUT", "/buses", 405, "want GET, HEAD"},
+		{"GET", "/buses", 200, ""},
+	} {
+		code, out := call(t, srv, c.method, c.path, "")
+		said, _ := out["error"].(string)
+		if code != c.status || !strings.Contains(said, c.says) || (said == "") != (c.says == "") {
+			t.Errorf("%s %s: %d %v, want %d and %q", c.method, c.path, code, out, c.status, c.says)
+		}
+	}
+}
