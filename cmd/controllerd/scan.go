@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,9 +73,31 @@ Exit code: 0 nothing wrong, 3 something is, 1 the scan could not be done or was 
 		if f.draft == "-" && *asJSON {
 			return usageError{errors.New("--json and --site - would both write to standard output")}
 		}
+		if err := f.check(); err != nil {
+			return usageError{err}
+		}
 		return a.runScan(c, names, f, *asJSON)
 	}
 	return c
+}
+
+// check refuses what no bus can have, before its port is opened.
+func (f scanFlags) check() error {
+	switch {
+	case f.first < 0:
+		return fmt.Errorf("--first %d: want 0 or more", f.first)
+	case f.last < 0:
+		return fmt.Errorf("--last %d: want 0 or more", f.last)
+	case f.last > 0 && f.first > f.last:
+		return fmt.Errorf("--first %d --last %d: the first address comes after the last", f.first, f.last)
+	case !slices.Contains([]string{"", "none", "even", "odd"}, f.parity):
+		return fmt.Errorf("--parity %q: want none, even or odd", f.parity)
+	case f.baud < 0:
+		return fmt.Errorf("--baud %d: want a bit rate, such as 9600", f.baud)
+	case f.stopBits < 0 || f.stopBits > 2:
+		return fmt.Errorf("--stop-bits %d: want 1 or 2", f.stopBits)
+	}
+	return nil
 }
 
 // runScan does a scan and shows it.
@@ -104,6 +127,9 @@ func (a *app) runScan(c *cobra.Command, names []string, f scanFlags, asJSON bool
 	}
 	if err := show.end(); err != nil {
 		return err
+	}
+	if asJSON {
+		show.out = c.ErrOrStderr() // standard output is JSON, and nothing else
 	}
 	if f.draft != "" {
 		if err := show.writeDraft(c.OutOrStdout(), f.draft); err != nil {
@@ -180,6 +206,9 @@ func (a *app) scanAlone(ctx context.Context, bus appliance.Bus, site appliance.S
 	core.Apply(mine, nil)
 	for _, fault := range core.Snapshot().Faults {
 		if fault.Where == "bus "+bus.Name {
+			if strings.HasPrefix(fault.What, fault.Where) {
+				return errors.New(fault.What)
+			}
 			return fmt.Errorf("%s: %s", fault.Where, fault.What)
 		}
 	}

@@ -243,8 +243,14 @@ func (v *scanView) verdict() error {
 	return troubleError{fmt.Sprintf("bus %s needs attention: %s", v.bus.Name, strings.Join(list, ", "))}
 }
 
-// writeDraft writes what is not in the site as a site file.
+// writeDraft writes what is not in the site as a site file. If there is nothing new,
+// nothing is written.
 func (v *scanView) writeDraft(out io.Writer, path string) error {
+	strangers := v.strangers()
+	if len(strangers) == 0 {
+		fmt.Fprintln(v.out, "nothing new was found, so that no site file was written")
+		return nil
+	}
 	d := sitefile.Draft{Bus: v.bus, NewBus: !v.known}
 	taken := make(map[string]bool)
 	for _, n := range v.site.Nodes {
@@ -253,7 +259,7 @@ func (v *scanView) writeDraft(out io.Writer, path string) error {
 	for _, s := range v.site.Shades {
 		taken[s.Name] = true
 	}
-	for _, f := range v.strangers() {
+	for _, f := range strangers {
 		d.Add(draftEntry(v.bus, f, taken))
 	}
 	if path == "-" {
@@ -267,7 +273,11 @@ func (v *scanView) writeDraft(out io.Writer, path string) error {
 	if cerr := file.Close(); err == nil {
 		err = cerr
 	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case d.Len() == 0:
+		fmt.Fprintf(v.out, "%s written to %s as comments, since no profile is certain: complete them there\n", count(len(strangers), "address", "addresses"), path)
+	default:
 		fmt.Fprintf(v.out, "%s written to %s; look through it, then: controllerd site import %s\n", count(d.Len(), "node", "nodes"), path, path)
 	}
 	return err

@@ -44,7 +44,7 @@ func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
 	}
 	o.place()
 	if err := o.line(); err != nil {
-		return appliance.Opened{}, fmt.Errorf("bus %s: %w", cfg.Bus.Name, err)
+		return appliance.Opened{}, err
 	}
 	o.driver.library = o.library
 	o.driver.settle()
@@ -102,7 +102,8 @@ func (o *opening) port() error {
 	return nil
 }
 
-// line makes the line, once it is known which devices are on it.
+// line makes the line, once it is known which devices are on it. Its errors name the
+// bus.
 func (o *opening) line() error {
 	var settings appliance.LineSettings
 	silence := time.Duration(0)
@@ -113,7 +114,7 @@ func (o *opening) line() error {
 		}
 		var err error
 		if settings, err = completeLine(o.cfg.Bus.Line, profiles); err != nil {
-			return err
+			return fmt.Errorf("bus %s: %w", o.cfg.Bus.Name, err)
 		}
 		silence = rtuSilence(settings.BaudRate)
 	} else if !o.driver.codec.tcp {
