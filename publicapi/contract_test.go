@@ -205,11 +205,11 @@ func TestContractControlOperationFailsIsStatus0(t *testing.T) {
 	h := newHouse(t, lobby().snapshot())
 	h.core.answer(func(_ context.Context, cmd appliance.Command) (appliance.Entry, error) {
 		e := succeeded(cmd)
-		e.Err = "1 of 2 did not acknowledge: node 4: no answer"
+		e.Err = "1 of 2 did not confirm: node 4: no answer"
 		return e, nil
 	})
 	for path, body := range controls {
-		want := `{"status":0,"message":"1 of 2 did not acknowledge: node 4: no answer"`
+		want := `{"status":0,"message":"1 of 2 did not confirm: node 4: no answer"`
 		if path == "/svc/api/shadeControl" {
 			want += `,"shadeState":"STOPPED"`
 		}

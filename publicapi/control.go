@@ -3,9 +3,7 @@ package publicapi
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -199,48 +197,14 @@ func overloaded(cause error) error {
 		Message: "too many control calls are waiting; nothing was done", RetryAfter: time.Second}
 }
 
-// namedMost members are named in a failure.
-const namedMost = 3
-
-// failure words why a command is not a success: how many members did not
-// acknowledge, and the first of them.
+// failure words why a command is not a success; the core tells how many members
+// failed it, and the first of them.
 func failure(entry appliance.Entry, err error) string {
-	if err != nil {
+	switch {
+	case err != nil:
 		return err.Error()
-	}
-	if entry.Err != "" {
+	case entry.Err != "":
 		return entry.Err
 	}
-	var names []string
-	failed, asked := 0, 0
-	for _, m := range entry.Members {
-		if m.Offline {
-			continue
-		}
-		asked++
-		if m.Stage != appliance.StageFailed {
-			continue
-		}
-		if failed++; failed <= namedMost {
-			names = append(names, nameOf(m.Ref)+": "+m.Err)
-		}
-	}
-	if failed == 0 {
-		return "the outcome is not known"
-	}
-	text := fmt.Sprintf("%d of %d did not acknowledge: %s", failed, asked, strings.Join(names, "; "))
-	if failed > namedMost {
-		text += "; …"
-	}
-	return text
-}
-
-func nameOf(r appliance.Ref) string {
-	switch {
-	case r.Shade != 0:
-		return fmt.Sprintf("shade %d", r.Shade)
-	case r.Channel > 0:
-		return fmt.Sprintf("node %d channel %d", r.Node, r.Channel)
-	}
-	return fmt.Sprintf("node %d", r.Node)
+	return "the outcome is not known"
 }

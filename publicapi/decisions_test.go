@@ -277,22 +277,16 @@ func TestDecisionAFaultOfOursIs500AndTellsNothing(t *testing.T) {
 	}
 }
 
-func TestDecisionFailureNamesHowManyAndTheFirst(t *testing.T) {
-	members := func(failed ...appliance.Ref) (m []appliance.Member) {
-		m = append(m, appliance.Member{Ref: appliance.Ref{Node: 90, Channel: 1}, Stage: appliance.StageObserved},
-			appliance.Member{Ref: appliance.Ref{Node: 91, Channel: 1}, Offline: true})
-		for _, r := range failed {
-			m = append(m, appliance.Member{Ref: r, Stage: appliance.StageFailed, Err: "no answer"})
-		}
-		return m
-	}
-	for want, failed := range map[string][]appliance.Ref{
-		"1 of 2 did not acknowledge: node 1 channel 2: no answer":                                {{Node: 1, Channel: 2}},
-		"2 of 3 did not acknowledge: shade 5001: no answer; node 2: no answer":                   {{Node: 1, Shade: 5001}, {Node: 2}},
-		"4 of 5 did not acknowledge: node 1: no answer; node 2: no answer; node 3: no answer; …": {{Node: 1}, {Node: 2}, {Node: 3}, {Node: 4}},
-		"the outcome is not known": nil,
+func TestDecisionFailureIsWordedByTheCore(t *testing.T) {
+	for want, c := range map[string]struct {
+		entry appliance.Entry
+		err   error
+	}{
+		"1 of 2 did not confirm: node 4: no answer": {entry: appliance.Entry{Err: "1 of 2 did not confirm: node 4: no answer"}},
+		"cluster 9: not found":                      {entry: appliance.Entry{Err: "refused"}, err: fmt.Errorf("cluster 9: %w", appliance.ErrNotFound)},
+		"the outcome is not known":                  {},
 	} {
-		if got := failure(appliance.Entry{Members: members(failed...)}, nil); got != want {
+		if got := failure(c.entry, c.err); got != want {
 			t.Errorf("got  %q\nwant %q", got, want)
 		}
 	}
