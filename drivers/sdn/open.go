@@ -16,8 +16,9 @@ import (
 const maxGroups = 16
 
 // Open makes a driver for one bus. The port is a serial device, or the socket of a
-// transparent serial server (rtu+tcp://host:port). An error is one of the bus's own
-// settings; wrong nodes and shades are listed as broken.
+// transparent serial server (tcp://host:port or rtu+tcp://host:port, which are the
+// same here). An error is one of the bus's own settings; wrong nodes and shades are
+// listed as broken.
 func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
 	options, err := readBusOptions(cfg.Bus.Options)
 	if err != nil {
