@@ -180,6 +180,13 @@ type Identifier interface {
 	Identify(address string) (Exchange, error)
 }
 
+// Troubled knows what devices say is wrong with them.
+type Troubled interface {
+	// Troubles gives what devices last said is wrong with them, in a few words of the
+	// driver, by device (see [Exchange.Device]); those that are well are left out.
+	Troubles() map[string]string
+}
+
 // Direction of a frame as seen from the controller.
 type Direction uint8
 

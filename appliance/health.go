@@ -153,12 +153,23 @@ func (u *use) shares(now time.Time) (busy, dead float64) {
 	return min(1, float64(b)/float64(window)), min(1, float64(d)/float64(window))
 }
 
+// troubleMost is how many characters are kept of what a device says is wrong.
+const troubleMost = 120
+
 // deviceStates lists the devices of a bus by name.
 func (b *bus) deviceStates() []DeviceState {
+	var troubles map[string]string
+	if d, ok := b.driver.(Troubled); ok {
+		troubles = d.Troubles()
+	}
 	out := make([]DeviceState, 0, len(b.devices))
 	for _, name := range slices.Sorted(maps.Keys(b.devices)) {
 		d := b.devices[name]
-		out = append(out, DeviceState{Device: name, Online: d.online, LastSeen: d.lastSeen, Stats: d.stats})
+		trouble := troubles[name]
+		if r := []rune(trouble); len(r) > troubleMost {
+			trouble = string(r[:troubleMost-1]) + "…"
+		}
+		out = append(out, DeviceState{Device: name, Online: d.online, LastSeen: d.lastSeen, Nodes: d.nodes, Trouble: trouble, Stats: d.stats})
 	}
 	return out
 }

@@ -126,7 +126,11 @@ type DeviceState struct {
 	Device   string // in the driver's words, such as a unit ID
 	Online   bool
 	LastSeen time.Time // zero: never
-	Stats    BusStats
+	Nodes    []ID      // those of the site that it carries
+	// Trouble is what it last said is wrong with it, such as "lamp failure", at most
+	// 120 characters; empty if nothing is.
+	Trouble string
+	Stats   BusStats
 }
 
 // BusStats count exchanges and their outcomes since the bus was opened.

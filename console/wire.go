@@ -37,7 +37,17 @@ type Device struct {
 	Device   string     `json:"device"`
 	Online   bool       `json:"online"`
 	LastSeen *time.Time `json:"lastSeen,omitempty"`
-	Stats    Stats      `json:"stats"`
+	// Nodes of the site that it carries.
+	Nodes []DeviceNode `json:"nodes"`
+	// Trouble is what it last said is wrong with it; empty: nothing.
+	Trouble string `json:"trouble,omitempty"`
+	Stats   Stats  `json:"stats"`
+}
+
+// DeviceNode is a node by number and name.
+type DeviceNode struct {
+	ID   appliance.ID `json:"id"`
+	Name string       `json:"name"`
 }
 
 // Stats count exchanges and their outcomes since the bus was opened.

@@ -64,6 +64,7 @@ var (
 	busTotal   = describe("bus_exchanges_total", "Exchanges begun since the bus was opened.", "bus")
 	busErrors  = describe("bus_errors_total", "Exchanges that failed, by class.", "bus", "class")
 	devOnline  = describe("device_online", "Whether the device answers (1) or not (0).", "bus", "device")
+	devTrouble = describe("device_trouble", "Whether the device says that something is wrong with it (1) or not (0); 'controllerd bus list --devices' tells what.", "bus", "device")
 	devTotal   = describe("device_exchanges_total", "Exchanges with the device since the bus was opened.", "bus", "device")
 	devErrors  = describe("device_errors_total", "Exchanges with the device that failed, by class.", "bus", "device", "class")
 	things     = describe("things", "Configured nodes and shades by family and whether they are online.", "family", "status")
@@ -74,7 +75,7 @@ var (
 // Describe implements prometheus.Collector.
 func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{busUp, busUse, busDead, busDemand, busQueue, busBound, busTypical,
-		busTotal, busErrors, devOnline, devTotal, devErrors, things, faults, oldest} {
+		busTotal, busErrors, devOnline, devTrouble, devTotal, devErrors, things, faults, oldest} {
 		ch <- d
 	}
 	m.commands.Describe(ch)
@@ -123,6 +124,7 @@ func collectBus(ch chan<- prometheus.Metric, b *appliance.BusState) {
 	for i := range b.Devices {
 		d := &b.Devices[i]
 		gauge(ch, devOnline, flag(d.Online), name, d.Device)
+		gauge(ch, devTrouble, flag(d.Trouble != ""), name, d.Device)
 		counter(ch, devTotal, d.Stats.Exchanges, name, d.Device)
 		for _, c := range classes(d.Stats) {
 			if c.n > 0 { // thousands of zeros would drown the rest

@@ -19,7 +19,7 @@ func TestMetricsShowEveryBusAndDevice(t *testing.T) {
 		Stats: appliance.BusStats{Exchanges: 100, Silent: 7, Damaged: 1},
 		Devices: []appliance.DeviceState{
 			{Device: "5", Online: true, Stats: appliance.BusStats{Exchanges: 93}},
-			{Device: "6", Stats: appliance.BusStats{Exchanges: 7, Silent: 7}},
+			{Device: "6", Trouble: "lamp failure", Stats: appliance.BusStats{Exchanges: 7, Silent: 7}},
 		},
 	}}
 	b.s.Faults = []appliance.Fault{{Where: "node 9", What: "unknown profile"}}
@@ -40,6 +40,8 @@ func TestMetricsShowEveryBusAndDevice(t *testing.T) {
 		`controller_bus_errors_total{bus="ground-floor",class="refused"} 0`,
 		`controller_device_online{bus="ground-floor",device="5"} 1`,
 		`controller_device_online{bus="ground-floor",device="6"} 0`,
+		`controller_device_trouble{bus="ground-floor",device="5"} 0`,
+		`controller_device_trouble{bus="ground-floor",device="6"} 1`,
 		`controller_device_errors_total{bus="ground-floor",class="silent",device="6"} 7`,
 		`controller_things{family="node",status="online"} 2`,
 		`controller_things{family="node",status="offline"} 1`,

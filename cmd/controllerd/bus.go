@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -27,9 +29,13 @@ func newBusList(a *app) *cobra.Command {
 flight when its device does not answer (TYPICAL: when it does); USE is the busy part
 of the last minute, DEAD what of it went to devices that do not answer; DEMAND above
 100 % means that the freshness targets cannot be met and values are older by that
-factor.`,
+factor.
+
+--devices lists the devices of each bus instead, and what they say is wrong with them:
+a lamp that failed, a motor that is blocked or locked.`,
 		Args: args(cobra.NoArgs),
 	}
+	devices := c.Flags().Bool("devices", false, "list the devices of each bus (the JSON has them always)")
 	asJSON := jsonFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		buses, err := a.buses(c.Context())
@@ -38,6 +44,9 @@ factor.`,
 		}
 		if *asJSON {
 			return printJSON(c.OutOrStdout(), buses)
+		}
+		if *devices {
+			return listDevices(c, buses)
 		}
 		var rows [][]string
 		for _, b := range buses {
@@ -54,6 +63,28 @@ factor.`,
 			"the site has no buses; write one in a site file and import it: controllerd site import FILE")
 	}
 	return c
+}
+
+// listDevices shows how each device is.
+func listDevices(c *cobra.Command, buses []console.Bus) error {
+	var rows [][]string
+	for _, b := range buses {
+		for _, d := range b.Devices {
+			state, seen, nodes := "offline", time.Time{}, []string{}
+			if d.Online {
+				state = "online"
+			}
+			if d.LastSeen != nil {
+				seen = *d.LastSeen
+			}
+			for _, n := range d.Nodes {
+				nodes = append(nodes, fmt.Sprintf("%d %s", n.ID, n.Name))
+			}
+			rows = append(rows, []string{b.Name, d.Device, orDash(strings.Join(nodes, ", ")), state, when(seen), orDash(d.Trouble)})
+		}
+	}
+	return listing(c, []string{"BUS", "DEVICE", "NODES", "STATE", "LAST SEEN", "TROUBLE"}, rows,
+		"no devices to show: they are those of the site, as a running daemon (controllerd serve) sees them")
 }
 
 func percent(part float64) string { return fmt.Sprintf("%.0f %%", 100*part) }

@@ -27,8 +27,8 @@ type gear struct {
 	settled bool
 	// silent counts queries without an answer since the last one.
 	silent int
-	// lampFailed: the last status told of a failed lamp.
-	lampFailed bool
+	// failure that the last status told of; empty: none.
+	failure string
 	// found is what the gear told about itself; limits are not known before.
 	found facts
 

@@ -79,14 +79,30 @@ func (d *Driver) status(ctx context.Context, g *gear) (byte, error) {
 
 // noteStatus tells once that a lamp failed or works again.
 func (d *Driver) noteStatus(g *gear, status byte) {
-	failed := status&(StatusLampFailure|StatusGearFailure) != 0
-	if failed != g.lampFailed {
-		if g.lampFailed = failed; failed {
-			d.log.Warn("gear reports a failure", "node", g.ref.Node, "address", g.short, "what", statusFailure(status))
-		} else {
-			d.log.Info("gear reports no failure any more", "node", g.ref.Node, "address", g.short)
+	failure := ""
+	if status&(StatusLampFailure|StatusGearFailure) != 0 {
+		failure = statusFailure(status)
+	}
+	switch had := g.failure; {
+	case had == failure:
+		return
+	case failure != "":
+		d.log.Warn("gear reports a failure", "node", g.ref.Node, "address", g.short, "what", failure)
+	default:
+		d.log.Info("gear reports no failure any more", "node", g.ref.Node, "address", g.short)
+	}
+	g.failure = failure
+}
+
+// Troubles gives the gear that reports a failure of its lamp or its own.
+func (d *Driver) Troubles() map[string]string {
+	out := make(map[string]string)
+	for _, g := range d.gears {
+		if g.failure != "" {
+			out[gearKey(g.short)] = g.failure
 		}
 	}
+	return out
 }
 
 func statusFailure(status byte) string {

@@ -11,7 +11,10 @@ import (
 	"svc.internal/controller/appliance"
 )
 
-var _ appliance.Servicer = (*Driver)(nil)
+var (
+	_ appliance.Servicer = (*Driver)(nil)
+	_ appliance.Troubled = (*Driver)(nil)
+)
 
 // Services are commissioning, and reading the scenes.
 func (d *Driver) Services() []appliance.Service {

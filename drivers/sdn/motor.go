@@ -167,8 +167,7 @@ func (m *motor) unsettled() bool {
 
 // noteState tells people once when a motor has trouble, and when it is over.
 func (m *motor) noteState(s status) {
-	trouble := s.State == stateBlocked || s.State == stateLocked
-	had := m.hasState && (m.state.State == stateBlocked || m.state.State == stateLocked)
+	trouble, had := s.trouble(), m.hasState && m.state.trouble()
 	if trouble && (!had || m.state.Cause != s.Cause || m.state.State != s.State) {
 		m.driver.log.Warn("shade motor has trouble", "motor", m.key, "status", s)
 	}
@@ -176,6 +175,22 @@ func (m *motor) noteState(s status) {
 		m.driver.log.Info("shade motor is well again", "motor", m.key, "status", s)
 	}
 	m.state, m.hasState = s, true
+}
+
+// trouble reports whether a motor cannot move until somebody sees to it.
+func (s status) trouble() bool { return s.State == stateBlocked || s.State == stateLocked }
+
+// Troubles gives the motors that are blocked or locked, and what they say of it.
+func (d *Driver) Troubles() map[string]string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := make(map[string]string)
+	for _, m := range d.all {
+		if m.hasState && m.state.trouble() {
+			out[m.key] = m.state.String()
+		}
+	}
+	return out
 }
 
 func (m *motor) readings(v appliance.Values, at time.Time) []appliance.Reading {

@@ -10,7 +10,10 @@ import (
 	"svc.internal/controller/appliance"
 )
 
-var _ appliance.Servicer = (*Driver)(nil)
+var (
+	_ appliance.Servicer = (*Driver)(nil)
+	_ appliance.Troubled = (*Driver)(nil)
+)
 
 // Services are what an installer does with one motor at a time.
 func (d *Driver) Services() []appliance.Service {
