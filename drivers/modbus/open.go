@@ -21,8 +21,7 @@ func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
 		return appliance.Opened{}, fmt.Errorf("bus %s: %w", cfg.Bus.Name, err)
 	}
 	o := &opening{
-		cfg:     cfg,
-		library: openLibrary(cfg.DataDir),
+		cfg: cfg,
 		driver: &Driver{
 			name: cfg.Bus.Name, options: options, log: cfg.Log,
 			units: make(map[byte]*unit), things: make(map[appliance.Ref]*thing),
@@ -36,9 +35,7 @@ func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
 	if o.driver.log == nil {
 		o.driver.log = slog.New(slog.DiscardHandler)
 	}
-	for _, err := range o.library.files {
-		o.driver.log.Warn("a profile cannot be used", "error", err)
-	}
+	o.library = openLibrary(cfg.DataDir, func(err error) { o.driver.log.Warn("a profile cannot be used", "error", err) })
 	if err := o.port(); err != nil {
 		return appliance.Opened{}, fmt.Errorf("bus %s: %w", cfg.Bus.Name, err)
 	}

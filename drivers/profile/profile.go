@@ -1,0 +1,162 @@
+// Package profile finds device profiles: files that say what one kind of device
+// understands. Some are part of the program, others are installers' own.
+package profile
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"svc.internal/controller/schema"
+)
+
+// Info says what a profile is and where its facts come from.
+type Info struct {
+	Name    string   `json:"name"`
+	Title   string   `json:"title"`
+	Source  string   `json:"source"`
+	Caveats []string `json:"caveats,omitempty"`
+}
+
+// Profile is what a driver makes of a profile file.
+type Profile interface{ Info() Info }
+
+// Set is the profiles of one driver.
+type Set[P Profile] struct {
+	// Builtin profiles by name; not to be changed.
+	Builtin map[string]P
+	// Folder of installers' own, below the data directory.
+	Folder string
+	// Read makes a profile of a file. What is wrong with it is told as
+	// [schema.Problems].
+	Read func(file string, data []byte) (P, error)
+}
+
+// Bounds of installers' own profiles.
+const (
+	maxOwn  = 200
+	maxSize = 256 << 10 // bytes
+)
+
+// ReadBuiltin fills in Builtin from the files profiles/*.yaml. They are part of the
+// program: a broken one is a programmer's mistake and panics, in any test.
+func (s Set[P]) ReadBuiltin(files fs.FS) Set[P] {
+	s.Builtin = make(map[string]P)
+	paths, err := fs.Glob(files, "profiles/*.yaml")
+	if err != nil {
+		panic(err)
+	}
+	for _, path := range paths {
+		data, err := fs.ReadFile(files, path)
+		if err != nil {
+			panic(err)
+		}
+		p, err := s.Read(path, data)
+		if err != nil {
+			panic(err)
+		}
+		name := p.Info().Name
+		if path != "profiles/"+name+".yaml" {
+			panic(fmt.Sprintf("%s holds profile %s", path, name))
+		}
+		s.Builtin[name] = p
+	}
+	return s
+}
+
+// List tells of the built-in profiles, by name.
+func (s Set[P]) List() []Info {
+	list := make([]Info, 0, len(s.Builtin))
+	for _, p := range s.Builtin {
+		list = append(list, p.Info())
+	}
+	slices.SortFunc(list, func(a, b Info) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}
+
+// ReadOwn reads the installer's own profiles, *.yaml in the set's folder below
+// dataDir, which may be empty: none. A broken file spoils the nodes that name its
+// profile, nothing else; warn takes what is wrong with the files. Both results are
+// by name.
+func (s Set[P]) ReadOwn(dataDir string, warn func(error)) (own map[string]P, broken map[string]error) {
+	own, broken = make(map[string]P), make(map[string]error)
+	if dataDir == "" {
+		return own, broken
+	}
+	dir := filepath.Join(dataDir, s.Folder)
+	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
+	if err != nil {
+		warn(fmt.Errorf("look for profiles in %s: %w", dir, err))
+	}
+	if len(files) > maxOwn {
+		warn(fmt.Errorf("%d profiles in %s, only the first %d are read", len(files), dir, maxOwn))
+		files = files[:maxOwn]
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		p, err := s.readFile(file, name)
+		_, taken := s.Builtin[name]
+		switch {
+		case err != nil:
+			broken[name] = err
+			warn(err)
+		case taken:
+			warn(fmt.Errorf("%s: a profile named %s is built in and stays in use: give your own another name", file, name))
+		default:
+			own[name] = p
+		}
+	}
+	return own, broken
+}
+
+func (s Set[P]) readFile(file, name string) (none P, err error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return none, err
+	}
+	if info.Size() > maxSize {
+		return none, fmt.Errorf("%s: has %d bytes, at most %d are allowed", file, info.Size(), maxSize)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return none, err
+	}
+	p, err := s.Read(file, data)
+	if err != nil {
+		return none, err
+	}
+	if is := p.Info().Name; is != name {
+		return none, fmt.Errorf("%s: name: is %q, must be the file's name %q", file, is, name)
+	}
+	return p, nil
+}
+
+// Find looks a profile up among the built-in ones and what [Set.ReadOwn] gave.
+func (s Set[P]) Find(name string, own map[string]P, broken map[string]error) (none P, err error) {
+	if p, ok := s.Builtin[name]; ok {
+		return p, nil
+	}
+	if p, ok := own[name]; ok {
+		return p, nil
+	}
+	if err := broken[name]; err != nil {
+		var problems schema.Problems
+		switch {
+		case errors.As(err, &problems):
+			return none, fmt.Errorf("profile %s is broken: %s", name, problems[0])
+		case errors.Is(err, fs.ErrPermission):
+			return none, fmt.Errorf("profile %s cannot be read: %w", name, err)
+		}
+		return none, fmt.Errorf("profile %s is broken: %w", name, err)
+	}
+	var names []string
+	for _, p := range s.List() {
+		names = append(names, p.Name)
+	}
+	return none, fmt.Errorf("there is no profile %q; built in are %s; your own belong into the folder %s of the data directory", name, strings.Join(names, ", "), s.Folder)
+}
