@@ -49,7 +49,8 @@ const (
 	FoundSilent    Finding = "silent"    // trouble: the site has a device here, and nobody answers
 	FoundProfile   Finding = "profile"   // trouble: the site has another device here than answers
 	FoundLate      Finding = "late"      // trouble: a device answers after its time is over
-	FoundHindered  Finding = "hindered"  // trouble: the scan could not be done
+	FoundEcho      Finding = "echo"      // trouble: the adapter returns what is sent, and the bus says otherwise
+	FoundHindered  Finding = "hindered"  // trouble: the scan, or a part of it, could not be done
 )
 
 // Trouble reports whether something has to be put right.

@@ -14,7 +14,7 @@ import (
 type Found struct {
 	Address string `json:"address"`
 	// Finding is one of device, noAddress, note, collision, damaged, settings, babble,
-	// silent, profile, late, hindered; Trouble says that something has to be put right.
+	// silent, profile, late, echo, hindered; Trouble says that something has to be put right.
 	Finding string   `json:"finding"`
 	Trouble bool     `json:"trouble"`
 	Kind    string   `json:"kind,omitempty"`   // the profile that fits best

@@ -61,7 +61,7 @@ func (v *scanView) add(f console.Found) {
 // beside is what a row tells that does not concern who has the address.
 func beside(f console.Found) string {
 	switch appliance.Finding(f.Finding) {
-	case appliance.FoundSettings, appliance.FoundBabble, appliance.FoundNote, appliance.FoundHindered:
+	case appliance.FoundSettings, appliance.FoundBabble, appliance.FoundNote, appliance.FoundEcho, appliance.FoundHindered:
 		return fmt.Sprint(f.Finding, f.Line)
 	}
 	return ""
@@ -169,6 +169,8 @@ func (v *scanView) present() []console.Found {
 		switch appliance.Finding(f.Finding) {
 		case appliance.FoundDevice, appliance.FoundProfile, appliance.FoundCollision, appliance.FoundLate:
 			return true
+		case appliance.FoundDamaged:
+			return f.Address != ""
 		}
 		return false
 	})

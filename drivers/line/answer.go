@@ -176,6 +176,9 @@ func (l *Line) abortUnsent(p port, r Request) {
 	}
 }
 
+// ErrEcho: with [Config.Echo], what was sent did not come back.
+var ErrEcho = errors.New("echo missing or wrong")
+
 // readEcho reads back what was sent and compares it.
 func (l *Line) readEcho(ctx context.Context, p port, r Request, reply Reply) (Reply, error) {
 	until := reply.Sent.Add(echoLimit)
@@ -188,7 +191,7 @@ func (l *Line) readEcho(ctx context.Context, p port, r Request, reply Reply) (Re
 		case err == nil:
 		case errors.Is(err, errTimeUp):
 			return reply, failure{
-				error:  fmt.Errorf("%w on %s: the adapter did not echo the request within %v; is it one that echoes?", appliance.ErrDamaged, l.where, echoLimit),
+				error:  fmt.Errorf("%w on %s: %w: the adapter did not echo the request within %v; is it one that echoes?", appliance.ErrDamaged, l.where, ErrEcho, echoLimit),
 				resync: true,
 			}
 		default:
@@ -207,7 +210,7 @@ func (l *Line) compareEcho(frame []byte, reply *Reply) (done bool, err error) {
 	defer in.mu.Unlock()
 	n := min(len(frame), len(in.buf))
 	if !bytes.Equal(in.buf[:n], frame[:n]) {
-		err := fmt.Errorf("%w on %s: the echo % X differs from the request: two senders at once, or no echo at all", appliance.ErrDamaged, l.where, clip(in.buf))
+		err := fmt.Errorf("%w on %s: %w: the echo % X differs from the request: two senders at once, or no echo at all", appliance.ErrDamaged, l.where, ErrEcho, clip(in.buf))
 		l.discard(noteCollision)
 		return false, failure{error: err, resync: true, drop: true}
 	}

@@ -70,6 +70,7 @@ type timing struct {
 	actuates       bool
 	at             *appliance.LineSettings // nil: the line's own
 	listen         *rollCall               // not nil: hears everybody, and nothing is an answer
+	echoed         *bool                   // not nil, in a scan of reads: an echo is put aside, and told here
 }
 
 // ask sends a request and takes its answer apart.
@@ -78,12 +79,13 @@ func (d *Driver) ask(ctx context.Context, y appliance.Yield, r request, t timing
 	if err != nil {
 		return answer{}, line.Reply{}, fmt.Errorf("bus %s: %w: %w", d.name, appliance.ErrRefused, err)
 	}
-	listener := listener{codec: d.codec, request: r, frame: frame}
+	listener := listener{codec: d.codec, request: r, frame: frame, echoed: t.echoed}
 	q := line.Request{
 		Frame: frame, Scan: listener.scan, Timeout: t.timeout, Guard: t.guard,
 		Yield: y, Actuates: t.actuates, At: t.at,
 	}
 	if t.listen != nil {
+		t.listen.sent, t.listen.echoed = frame, t.echoed
 		q.Scan = t.listen.scan
 	}
 	if r.unit == 0 {

@@ -3,7 +3,6 @@ package modbus
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 const (
 	probeTimeout    = 100 * time.Millisecond
 	probeTCPTimeout = time.Second
-	lateTimeout     = 1500 * time.Millisecond // for who was heard answering too late
 )
 
 // Scan asks every unit for holding register 0: any answer, an exception too, means
@@ -27,20 +25,25 @@ const (
 // recognise them.
 //
 // Before and after, the line is left alone for a while, to hear who talks without
-// being asked.
+// being asked, and who answers when nobody waits for it any more.
 func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 	first, last := max(opts.First, 1), opts.Last
 	if last == 0 || last > 247 {
 		last = 247
 	}
 	return func(yield func(appliance.ScanStep) bool) {
-		s := &search{driver: d, yield: yield, heard: newEavesdropper(), crowd: make(map[byte]appliance.Found)}
-		s.listen()
+		s := &search{driver: d, yield: yield, heard: newEavesdropper(d), bad: make(map[byte]badUnit)}
+		s.listen(listenSlices)
+		if s.heard.anything() {
+			s.listen(suspectsSlices)
+		}
+		s.tellTalkers(false)
 		for n := first; n <= last && !s.over(); n++ {
 			s.unit(byte(n))
 		}
+		s.listen(lastSlices)
+		s.again(first, last)
 		s.late(first, last)
-		s.listen()
 		s.judgeLine()
 		if opts.AllSettings {
 			s.allSettings(first, last)
@@ -53,11 +56,20 @@ type search struct {
 	driver *Driver
 	yield  func(appliance.ScanStep) bool
 	heard  *eavesdropper
-	ended  bool // nobody wants to know any more
-	drowns int  // probes in a row that could not be sent, since the line is never silent
-	clean  int  // units that answered as they should
-	crowd  map[byte]appliance.Found
+	ended  bool             // nobody wants to know any more
+	drowns int              // probes in a row that could not be sent, since the line is never silent
+	clean  int              // units that answered as they should
+	bad    map[byte]badUnit // units whose answers were damaged or several
+	unsure []byte           // addresses at which noise and answers cannot be told apart
 	there  [256]bool
+	echoed bool // the adapter returns what is sent
+	mute   int  // questions that it did not return, though the bus says that it does
+}
+
+// badUnit is a unit whose answers were damaged or several.
+type badUnit struct {
+	found  appliance.Found
+	proven bool // several whole answers to one question came more than once
 }
 
 // hopeless is how many probes in a row a line that is never silent gets.
@@ -75,7 +87,8 @@ type probe struct {
 	listen  *rollCall // not nil: hear everybody until the time-out
 }
 
-// ask has one question asked, and asked again when the port was lost meanwhile.
+// ask has one question asked, and asked again when the port was lost meanwhile. The
+// time is that from the end of the question to the beginning of its answer.
 func (s *search) ask(p probe) (answer, time.Duration, error) {
 	for range 3 {
 		a, took, err := s.askOnce(p)
@@ -91,6 +104,7 @@ func (s *search) askOnce(p probe) (answer, time.Duration, error) {
 		return answer{}, 0, errOver
 	}
 	d := s.driver
+	echoed := false
 	u := &unit{number: p.unit, key: unitKey(p.unit), profile: &Profile{}, timeout: p.timeout, guard: d.guardOf(p.unit)}
 	var got answer
 	var took time.Duration
@@ -102,8 +116,8 @@ func (s *search) askOnce(p probe) (answer, time.Duration, error) {
 	step := appliance.ScanStep{
 		Address: address,
 		Exchange: d.exchange(u, p.request, func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
-			a, reply, err := d.ask(ctx, y, p.request, timing{timeout: p.timeout, guard: u.guard, at: p.at, listen: p.listen})
-			got, took = a, reply.Done.Sub(reply.Sent)
+			a, reply, err := d.ask(ctx, y, p.request, timing{timeout: p.timeout, guard: u.guard, at: p.at, listen: p.listen, echoed: &echoed})
+			got, took = a, max(0, reply.Done.Sub(reply.Sent)-d.characters(len(reply.Frame)))
 			return appliance.Result{Sent: reply.Sent}, err
 		}),
 		Judge: func(_ appliance.Result, err error) (appliance.Found, bool) {
@@ -119,6 +133,12 @@ func (s *search) askOnce(p probe) (answer, time.Duration, error) {
 		s.drowns++
 	} else {
 		s.drowns = 0
+	}
+	switch {
+	case errors.Is(failed, line.ErrEcho):
+		s.mute++
+	case echoed && !s.echoed:
+		s.tellEcho(p.request)
 	}
 	return got, took, failed
 }
@@ -170,7 +190,7 @@ const knownTries = 3
 func (s *search) unit(n byte) {
 	d := s.driver
 	known := d.units[n]
-	tries := 1
+	tries, missed := 1, 0
 	if known != nil {
 		tries = knownTries
 	}
@@ -180,20 +200,44 @@ func (s *search) unit(n byte) {
 		if _, _, err = s.ask(q); !errors.Is(err, appliance.ErrSilent) {
 			break
 		}
+		missed++
 	}
 	s.heard.take(d.line.Recent())
-	var exception *Exception
 	switch {
-	case errors.Is(err, errOver), errors.Is(err, line.ErrBabble):
-		return
+	case errors.Is(err, errOver), errors.Is(err, line.ErrBabble), errors.Is(err, line.ErrEcho):
 	case errors.Is(err, appliance.ErrSilent):
 		s.missed(n, err)
-		return
-	case err == nil, errors.As(err, &exception), errors.Is(err, appliance.ErrDamaged):
-	default:
+	case missed > 0 && !s.driver.codec.tcp:
+		s.heard.late[n] = true // it may have answered an earlier question
+	case answered(err), errors.Is(err, appliance.ErrDamaged):
+		s.whoIs(n, err)
+	}
+}
+
+// answered reports whether somebody answered as it should, be it by refusing.
+func answered(err error) bool {
+	var exception *Exception
+	return err == nil || errors.As(err, &exception)
+}
+
+// Questions at addresses that were silent, if nobody answered as it should.
+const moreTries = 3
+
+// again asks those that did not answer once more, if the line seems sick: nobody
+// answered, or not fewer answered badly than well.
+func (s *search) again(first, last int) {
+	if s.driver.codec.tcp || s.heard.noisy() || s.mute > 0 || s.clean > len(s.bad) {
 		return
 	}
-	s.whoIs(n, err)
+	for n := first; n <= last && !s.over(); n++ {
+		for i := 0; i < moreTries && !s.heard.late[byte(n)] && !s.there[n] && s.driver.units[byte(n)] == nil; i++ {
+			_, _, err := s.ask(probe{request: question(byte(n)), timeout: s.driver.patience(byte(n), 7)})
+			if s.heard.take(s.driver.line.Recent()); answered(err) || errors.Is(err, appliance.ErrDamaged) {
+				s.whoIs(byte(n), err)
+				break
+			}
+		}
+	}
 }
 
 // missed tells of somebody who is in the site and was not heard.
@@ -224,17 +268,22 @@ func (s *search) whoIs(n byte, err error) {
 		if s.over() {
 			return
 		}
-		if r.nobody() {
+		s.heard.take(s.driver.line.Recent())
+		noisy := s.heard.noisy()
+		switch f, wrong := r.trouble(n, s.heard.babbles(), noisy); {
+		case r.unsure(noisy):
+			s.unsure = append(s.unsure, n)
+			return
+		case r.nobody(noisy):
 			s.missed(n, nil)
 			return
-		}
-		if f, shared := r.shared(n, len(s.heard.found()) > 0); shared {
+		case wrong:
 			s.there[n] = true
-			s.crowd[n] = f
+			s.bad[n] = badUnit{found: f, proven: r.twice > 1}
 			s.tell(f)
 			return
 		}
-		quality = r.quality()
+		quality = r.quality(noisy)
 	} else if errors.Is(err, appliance.ErrDamaged) {
 		s.tell(appliance.Found{Address: unitKey(n), Finding: appliance.FoundDamaged, Detail: err.Error(),
 			Advice: "check what the gateway does with this unit"})
@@ -245,54 +294,4 @@ func (s *search) whoIs(n byte, err error) {
 	f := s.guess(n, nil)
 	f.Detail += quality
 	s.tell(f)
-}
-
-// late asks those again who were heard answering when their time was over.
-func (s *search) late(first, last int) {
-	for n := first; n <= last && !s.over(); n++ {
-		if !s.heard.late[byte(n)] || s.there[n] {
-			continue
-		}
-		_, took, err := s.ask(probe{request: question(byte(n)), timeout: lateTimeout})
-		var exception *Exception
-		if err != nil && !errors.As(err, &exception) {
-			continue
-		}
-		s.there[n] = true
-		s.tell(appliance.Found{
-			Address: unitKey(byte(n)), Finding: appliance.FoundLate,
-			Detail: fmt.Sprintf("answers after %v, when nobody waits for it any more", took.Round(time.Millisecond)),
-			Advice: fmt.Sprintf("give its node the option responseTimeout: %v", (2 * took).Round(100*time.Millisecond)),
-		})
-	}
-}
-
-// judgeLine tells what is wrong with the line as a whole.
-func (s *search) judgeLine() {
-	if s.ended {
-		return
-	}
-	s.heard.take(s.driver.line.Recent())
-	for _, f := range s.heard.found() {
-		s.tell(f)
-	}
-	if s.drowns >= hopeless {
-		s.drowns = 0 // there is something to tell
-		s.tell(appliance.Found{
-			Finding: appliance.FoundHindered, Detail: "the line is never silent, so that nobody could be asked",
-			Advice: "disconnect devices one by one until 'bus monitor' is quiet; the last one was it. If it never is: check bias and termination",
-		})
-		s.ended = true
-		return
-	}
-	if len(s.crowd) < 2 || len(s.crowd) <= s.clean {
-		return
-	}
-	// So many shared addresses there are not: it is the line.
-	for n, f := range s.crowd {
-		s.tell(appliance.Found{
-			Address: unitKey(n), Finding: appliance.FoundDamaged, Detail: f.Detail,
-			Advice: "most answers on this line are damaged: check termination, bias, the other wire pair's polarity and the stop bits before anything else",
-		})
-	}
 }

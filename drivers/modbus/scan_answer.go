@@ -17,6 +17,7 @@ type listener struct {
 	frame   []byte // as sent
 	passed  string // why something was passed over; empty if nothing was
 	garbled bool   // what was passed over was no late answer of somebody else
+	echoed  *bool  // not nil, in a scan: an adapter's echo is put aside, and told here
 }
 
 // scan is a [line.Request.Scan].
@@ -36,6 +37,10 @@ func (l *listener) scan(b []byte) (int, line.Verdict) {
 // damage.
 func (l *listener) scanRTU(b []byte) (int, line.Verdict) {
 	r := l.request
+	if n := echoOf(l.frame, b); n > 0 && l.echoed != nil {
+		*l.echoed = true
+		return n, line.Skip
+	}
 	for i := range b {
 		if b[i] != r.unit {
 			continue
@@ -50,10 +55,10 @@ func (l *listener) scanRTU(b []byte) (int, line.Verdict) {
 		}
 		return n, line.Accept
 	}
-	if len(b) < 2 {
-		return 0, line.More
+	if len(b) < 2 || !r.writes() && len(b) < len(l.frame) && bytes.HasPrefix(l.frame, b) {
+		return 0, line.More // the second may become an echo
 	}
-	if bytes.HasPrefix(b, l.frame) && !r.writes() {
+	if echoOf(l.frame, b) > 0 && !r.writes() {
 		l.pass(true, "the adapter returns what is sent: set the bus option echo to true")
 		return len(b), line.Reject
 	}
@@ -75,6 +80,15 @@ func (l *listener) scanRTU(b []byte) (int, line.Verdict) {
 	}
 	l.pass(true, "% X is no Modbus frame", clipBytes(b))
 	return 1, line.Skip
+}
+
+// echoOf is how many bytes of b are what was sent, returned by the adapter; 0 if they
+// are not, or not all there yet.
+func echoOf(sent, b []byte) int {
+	if len(sent) == 0 || !bytes.HasPrefix(b, sent) {
+		return 0
+	}
+	return len(sent)
 }
 
 // answerAt returns the length of a complete, valid answer at the start of b, or

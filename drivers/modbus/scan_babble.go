@@ -12,43 +12,61 @@ import (
 	"svc.internal/controller/drivers/line"
 )
 
-// Listening is cut into slices, since commands wait for the end of one.
+// Listening is cut into slices, since commands wait for the end of one. What is heard
+// before the scan is listened to for longer, to know who it is; after it, answers may
+// still be under way.
 const (
-	listenSlice  = 50 * time.Millisecond
-	listenSlices = 12
+	listenSlice    = 50 * time.Millisecond
+	listenSlices   = 12
+	suspectsSlices = 36
+	lastSlices     = 30
 )
 
-// listen leaves the line alone for a while, to hear who talks without being asked.
-func (s *search) listen() {
+// listen leaves the line alone, to hear who talks without being asked, and who answers
+// too late.
+func (s *search) listen(slices int) {
 	if s.driver.codec.tcp {
 		return // a gateway that talks unasked does not
 	}
-	for i := 0; i < listenSlices && !s.over(); i++ {
-		s.ended = !s.yield(appliance.ScanStep{
-			Address: "listening",
-			Exchange: appliance.Exchange{Airtime: listenSlice, Worst: listenSlice, Do: func(ctx context.Context, _ appliance.Yield) (appliance.Result, error) {
-				timer := time.NewTimer(listenSlice)
-				defer timer.Stop()
-				select {
-				case <-timer.C:
-					return appliance.Result{}, nil
-				case <-ctx.Done():
-					return appliance.Result{}, ctx.Err()
-				}
-			}},
-			Judge: func(appliance.Result, error) (appliance.Found, bool) { return appliance.Found{}, false },
-		})
-		s.heard.take(s.driver.line.Recent())
+	for i := 0; i < slices && !s.over(); i++ {
+		s.pause()
 	}
+}
+
+// pause leaves the line alone for one slice.
+func (s *search) pause() {
+	s.ended = !s.yield(appliance.ScanStep{
+		Address: "listening",
+		Exchange: appliance.Exchange{Airtime: listenSlice, Worst: listenSlice, Do: func(ctx context.Context, _ appliance.Yield) (appliance.Result, error) {
+			timer := time.NewTimer(listenSlice)
+			defer timer.Stop()
+			select {
+			case <-timer.C:
+				return appliance.Result{}, nil
+			case <-ctx.Done():
+				return appliance.Result{}, ctx.Err()
+			}
+		}},
+		Judge: func(appliance.Result, error) (appliance.Found, bool) { return appliance.Found{}, false },
+	})
+	s.heard.take(s.driver.line.Recent())
 }
 
 // eavesdropper sorts what came unasked.
 type eavesdropper struct {
-	upTo  time.Time // taken over so far
-	asked []appliance.Frame
-	late  map[byte]bool // units whose answers came when their time was over
-	units map[byte]*talker
-	junk  talker // nobody can be named
+	gap     time.Duration // silence after which a burst is over
+	upTo    time.Time     // taken over so far
+	asked   []appliance.Frame
+	askedAt map[byte]time.Time // when each unit was asked last, by whomever of ours
+	late    map[byte]bool      // units whose answers came when their time was over
+	units   map[byte]*talker
+	junk    talker // nobody can be named
+	named   bool   // that somebody makes noise was told
+
+	piece []byte // what came unasked, while more of it may follow
+	at    time.Time
+	rest  bool      // it came on the heels of an answer, and may be the rest of it
+	spoke time.Time // when an answer came last
 }
 
 // talker is who talks without being asked.
@@ -58,13 +76,26 @@ type talker struct {
 	sample   []byte
 }
 
-func newEavesdropper() *eavesdropper {
-	return &eavesdropper{upTo: time.Now(), late: make(map[byte]bool), units: make(map[byte]*talker)}
+// Adapters hand over what they receive in pieces: what follows within a USB latency or
+// so many characters belongs together.
+const (
+	leastGap      = 20 * time.Millisecond
+	gapCharacters = 20
+)
+
+func newEavesdropper(d *Driver) *eavesdropper {
+	return &eavesdropper{
+		gap: max(leastGap, d.characters(gapCharacters)), upTo: time.Now(),
+		askedAt: make(map[byte]time.Time), late: make(map[byte]bool), units: make(map[byte]*talker),
+	}
 }
 
 // keptQuestions is how many of our own questions are remembered, to know a late
-// answer when it comes.
-const keptQuestions = 32
+// answer when it comes; mostPiece how long a burst may be.
+const (
+	keptQuestions = 32
+	mostPiece     = 256
+)
 
 // take sorts the frames of the flight recorder that it has not seen yet.
 func (e *eavesdropper) take(frames []appliance.Frame) {
@@ -72,11 +103,20 @@ func (e *eavesdropper) take(frames []appliance.Frame) {
 		if !f.At.After(e.upTo) {
 			continue
 		}
+		if f.Direction == appliance.FrameDiscarded && f.Note == line.NoteUnasked {
+			e.collect(f)
+			continue
+		}
+		e.flush()
 		switch {
-		case f.Direction == appliance.FrameSent:
+		case f.Direction == appliance.FrameSent && len(f.Bytes) > 0:
 			e.asked = append(e.asked[max(0, len(e.asked)-keptQuestions+1):], f)
-		case f.Direction == appliance.FrameDiscarded && (f.Note == line.NoteUnasked || f.Note == line.NoteNotForUs):
-			e.sort(f)
+			e.askedAt[f.Bytes[0]] = f.At
+		case f.Direction == appliance.FrameDiscarded && f.Note == line.NoteNotForUs:
+			e.sort(f.Bytes, f.At)
+			e.spoke = f.At
+		case len(f.Bytes) > 0:
+			e.spoke = f.At
 		}
 	}
 	if len(frames) > 0 {
@@ -84,19 +124,50 @@ func (e *eavesdropper) take(frames []appliance.Frame) {
 			e.upTo = last
 		}
 	}
+	if time.Since(e.at) > e.gap {
+		e.flush()
+	}
 }
 
-// sort finds out who said what came unasked.
-func (e *eavesdropper) sort(f appliance.Frame) {
-	b := f.Bytes
-	n, question := frameLen(b)
-	if n == 0 {
-		if f.Note == line.NoteUnasked { // beside an answer it may be the answer's damage
-			e.junk.add(b, false)
-		}
-		return
+// collect puts the pieces of a burst together.
+func (e *eavesdropper) collect(f appliance.Frame) {
+	if f.At.Sub(e.at) > e.gap || len(e.piece)+len(f.Bytes) > mostPiece {
+		e.flush()
 	}
-	if !question && e.answersUs(b[:n], f.At) {
+	if len(e.piece) == 0 {
+		e.rest = f.At.Sub(e.spoke) < e.gap
+	}
+	e.piece, e.at = append(e.piece, f.Bytes...), f.At
+}
+
+// flush sorts a burst that is over.
+func (e *eavesdropper) flush() {
+	if len(e.piece) > 0 && !e.sort(e.piece, e.at) && !e.rest {
+		e.junk.add(e.piece, false)
+	}
+	e.piece = e.piece[:0]
+}
+
+// sort finds out who said what came unasked; false: it is no frame.
+func (e *eavesdropper) sort(b []byte, at time.Time) (known bool) {
+	for len(b) > 0 {
+		n, question := frameLen(b)
+		if n == 0 {
+			b = b[1:]
+			continue
+		}
+		e.frame(b[:n], question, at)
+		known, b = true, b[n:]
+	}
+	return known
+}
+
+// frame notes a whole frame that was no answer to the question before it.
+func (e *eavesdropper) frame(b []byte, question bool, at time.Time) {
+	switch {
+	case question && len(e.asked) > 0 && bytes.Equal(e.asked[len(e.asked)-1].Bytes, b):
+		return // the adapter's echo
+	case !question && e.answersUs(b, at):
 		e.late[b[0]] = true
 		return
 	}
@@ -128,9 +199,6 @@ func frameLen(b []byte) (n int, question bool) {
 	return 0, false
 }
 
-// lateLongest is how long after a question its answer is still known as such.
-const lateLongest = 3 * time.Second
-
 // answersUs reports whether a frame fits a question of ours that was asked lately.
 func (e *eavesdropper) answersUs(b []byte, at time.Time) bool {
 	return slices.ContainsFunc(e.asked, func(q appliance.Frame) bool {
@@ -141,8 +209,25 @@ func (e *eavesdropper) answersUs(b []byte, at time.Time) bool {
 // chance is how many unasked bursts may be chance: an adapter plugged in, a lift.
 const chance = 2
 
-// found tells who talks without being asked.
-func (e *eavesdropper) found() []appliance.Found {
+// noisy reports whether somebody makes noise that cannot be told from damaged answers.
+func (e *eavesdropper) noisy() bool { return e.junk.times >= chance }
+
+// babbles reports whether anything came unasked that may be more than chance.
+func (e *eavesdropper) babbles() bool {
+	for _, t := range e.units {
+		if t.times > chance {
+			return true
+		}
+	}
+	return e.noisy()
+}
+
+// anything reports whether anything at all came unasked.
+func (e *eavesdropper) anything() bool { return len(e.units) > 0 || e.junk.times > 0 }
+
+// found tells who talks without being asked. Sure: noise was in the way, so that it is
+// told even if it may have been chance.
+func (e *eavesdropper) found(sure bool) []appliance.Found {
 	var list []appliance.Found
 	named := 0
 	for _, n := range slices.Sorted(maps.Keys(e.units)) {
@@ -162,10 +247,11 @@ func (e *eavesdropper) found() []appliance.Found {
 		}
 		list = append(list, f)
 	}
-	if e.junk.times > chance && named == 0 {
+	if e.junk.times > 0 && (sure || e.junk.times > chance) && (named == 0 || e.named) {
+		e.named = true
 		list = append(list, appliance.Found{
 			Finding: appliance.FoundBabble,
-			Detail:  fmt.Sprintf("SOMEBODY TALKS WITHOUT BEING ASKED, and it is no Modbus frame: %d times, such as % X", e.junk.times, e.junk.sample),
+			Detail:  fmt.Sprintf("SOMEBODY TALKS WITHOUT BEING ASKED, and it is no Modbus frame: %d times while nobody was asked, such as % X", e.junk.times, e.junk.sample),
 			Advice:  "a device at another bit rate, another protocol on the line, or noise: disconnect devices one by one until 'bus monitor' is quiet; check bias and termination",
 		})
 	}
