@@ -14,10 +14,13 @@ import (
 const (
 	gcPercentAtRest = 50
 	gcPercentBusy   = 200
-	// busyRate of allocation, bytes a second, is that of some twenty commands or
-	// reads; polling alone makes less.
-	busyRate = 512 << 10
-	// quietTime without it is rest.
+	// busyBurst of allocation in a second is that of a hundred commands or reads;
+	// polling alone makes less, even of a large building, and so does starting up
+	// after its first moments.
+	busyBurst = 2 << 20
+	startTime = 5 * time.Second
+	// restRate is what a second may make on average over quietTime for it to be rest.
+	restRate  = 512 << 10
 	quietTime = 30 * time.Second
 )
 
@@ -28,31 +31,40 @@ func keepMemory(ctx context.Context) {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
-	debug.SetGCPercent(gcPercentBusy) // starting up is busy
-	busy, since := true, time.Now()
+	debug.SetGCPercent(gcPercentAtRest)
+	select {
+	case <-ctx.Done():
+		return
+	case <-time.After(startTime):
+	}
+	debug.FreeOSMemory()
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-	metrics.Read(sample)
-	last := sample[0].Value.Uint64()
+	made := func() uint64 {
+		metrics.Read(sample)
+		return sample[0].Value.Uint64()
+	}
+	busy, last := false, made()
+	since, then := time.Now(), last // what is averaged
 	for tick := time.NewTicker(time.Second); ; {
 		select {
 		case <-ctx.Done():
 			tick.Stop()
 			return
 		case now := <-tick.C:
-			metrics.Read(sample)
-			made := sample[0].Value.Uint64() - last
-			last += made
+			all := made()
+			burst := all - last
+			last = all
 			switch {
-			case made >= busyRate:
-				since = now
-				if !busy {
-					busy = true
-					debug.SetGCPercent(gcPercentBusy)
-				}
+			case !busy && burst >= busyBurst:
+				busy, since, then = true, now, all
+				debug.SetGCPercent(gcPercentBusy)
 			case busy && now.Sub(since) >= quietTime:
-				busy = false
-				debug.SetGCPercent(gcPercentAtRest)
-				debug.FreeOSMemory()
+				if all-then < restRate*uint64(quietTime/time.Second) {
+					busy = false
+					debug.SetGCPercent(gcPercentAtRest)
+					debug.FreeOSMemory()
+				}
+				since, then = now, all
 			}
 		}
 	}
