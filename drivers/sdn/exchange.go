@@ -26,6 +26,8 @@ type question struct {
 	want  MessageID // the answer; ack for a CTRL or SET
 	most  int       // length of the longest answer
 	what  string    // for people, "asking for its position"
+	// patience to the beginning of the answer, if longer than the option responseTimeout.
+	patience time.Duration
 	// before is called right before the frame goes out; it may be nil.
 	before func()
 	// then takes the answer; it may be nil.
@@ -43,7 +45,7 @@ func (d *Driver) exchange(q question) appliance.Exchange {
 	return appliance.Exchange{
 		Device:  q.motor.key,
 		Airtime: out + usualAnswer + back,
-		Worst:   out + d.options.responseTimeout + back,
+		Worst:   out + max(d.options.responseTimeout, q.patience) + back,
 		Late:    lateAnswer,
 		Do: func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
 			return d.ask(ctx, y, q)
@@ -61,7 +63,7 @@ func (d *Driver) ask(ctx context.Context, y appliance.Yield, q question) (applia
 		q.before()
 	}
 	ear := &ear{driver: d, question: q}
-	timeout := d.options.responseTimeout + d.airtime(q.most)
+	timeout := max(d.options.responseTimeout, q.patience) + d.airtime(q.most)
 	if d.socket {
 		timeout += d.airtime(len(frame)) // the serial server has yet to send it
 	}

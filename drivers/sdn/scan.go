@@ -20,6 +20,7 @@ const (
 	// Answers to a broadcast collide, and each motor chooses another moment in the
 	// next round.
 	quietRounds = 2 // rounds without anything new that end a search
+	busyRounds  = 5 // the same, while others talk: they collide with answers too
 	mostRounds  = 12
 )
 
@@ -43,7 +44,7 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 		if !s.listen(yield) {
 			return
 		}
-		for barren := 0; s.round < mostRounds && barren < quietRounds; {
+		for barren := 0; s.round < mostRounds && barren < s.enough(); {
 			s.round++
 			before := len(s.known)
 			for _, t := range searchTypes {
@@ -61,6 +62,12 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 			}
 		}
 		motors := slices.SortedFunc(maps.Keys(s.known), func(a, b Address) int { return slices.Compare(a[:], b[:]) })
+		for _, a := range motors {
+			if !s.measure(a, yield) {
+				return
+			}
+		}
+		motors = slices.DeleteFunc(motors, func(a Address) bool { return s.known[a].delay > 0 })
 		for _, a := range motors {
 			if !yield(s.greet(a)) {
 				return
@@ -80,6 +87,14 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 			}
 		}
 	}
+}
+
+// enough is how many rounds without anything new end the search.
+func (s *search) enough() int {
+	if s.heard.disturbed() {
+		return busyRounds
+	}
+	return quietRounds
 }
 
 // search is a scan under way.
@@ -168,7 +183,7 @@ func (s *search) call(t NodeType) appliance.ScanStep {
 				s.heard.drowned = true
 			}
 			if err == nil {
-				s.collect()
+				s.collect(t)
 			}
 			return appliance.Found{}, false
 		},
@@ -187,8 +202,8 @@ func (d *Driver) listen(ctx context.Context, t time.Time) error {
 	}
 }
 
-// collect takes over who answered.
-func (s *search) collect() {
+// collect takes over who answered the call of a type.
+func (s *search) collect(t NodeType) {
 	d := s.driver
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -200,6 +215,12 @@ func (s *search) collect() {
 		}
 		k.kind, k.mixed = seen.kind, k.mixed || seen.mixed
 		k.times = max(k.times, seen.times)
+		if seen.times > 0 {
+			k.seen++
+		}
+		if seen.times > 0 && t != 0 && t != seen.kind {
+			k.astray++
+		}
 	}
 	s.heard.noise += d.noise
 }
@@ -208,6 +229,9 @@ func (s *search) collect() {
 type candidate struct {
 	sighting
 	about
+	seen   int           // calls that it seemed to answer
+	astray int           // of them calls of another type that it seemed to answer: it was called before
+	delay  time.Duration // of its answers, if nobody waits that long
 }
 
 // about is what a motor told of itself.

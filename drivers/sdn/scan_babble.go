@@ -20,19 +20,24 @@ const (
 // false: the scan was ended.
 func (s *search) listen(yield func(appliance.ScanStep) bool) bool {
 	for range listenSlices {
-		e := appliance.Exchange{Airtime: listenSlice, Worst: listenSlice, Do: func(ctx context.Context, _ appliance.Yield) (appliance.Result, error) {
-			s.heard.unasked(true)
-			defer s.heard.unasked(false)
-			return appliance.Result{}, s.driver.listen(ctx, time.Now().Add(listenSlice))
-		}}
-		if !yield(appliance.ScanStep{Exchange: e, Address: "listening", Judge: func(appliance.Result, error) (appliance.Found, bool) {
-			s.heard.take()
-			return appliance.Found{}, false
-		}}) {
+		if !s.pause(yield) {
 			return false
 		}
 	}
 	return true
+}
+
+// pause leaves the line alone for one slice.
+func (s *search) pause(yield func(appliance.ScanStep) bool) bool {
+	e := appliance.Exchange{Airtime: listenSlice, Worst: listenSlice, Do: func(ctx context.Context, _ appliance.Yield) (appliance.Result, error) {
+		s.heard.unasked(true)
+		defer s.heard.unasked(false)
+		return appliance.Result{}, s.driver.listen(ctx, time.Now().Add(listenSlice))
+	}}
+	return yield(appliance.ScanStep{Exchange: e, Address: "listening", Judge: func(appliance.Result, error) (appliance.Found, bool) {
+		s.heard.take()
+		return appliance.Found{}, false
+	}})
 }
 
 // eavesdropper sorts what others say on the line.
@@ -112,6 +117,15 @@ func (e *eavesdropper) babbles() bool {
 		}
 	}
 	return false
+}
+
+// disturbed reports whether others talk so much that their frames collide with answers.
+func (e *eavesdropper) disturbed() bool {
+	n := 0
+	for _, asked := range e.asked {
+		n += asked
+	}
+	return n > chance || e.babbles()
 }
 
 // line tells what is wrong with the line as a whole, and who shares it.

@@ -27,7 +27,9 @@ func (s *search) found(a Address) appliance.Found {
 	twin := d.motors[a] != nil && d.motors[a].twin
 	d.mu.Unlock()
 	switch {
-	case k.times > 1 || k.mixed || twin:
+	case k.delay > 0:
+		k.lateness(&f)
+	case k.times > 1 && !k.late() || k.mixed || twin:
 		f.Finding = appliance.FoundCollision
 		f.Detail += ", and TWO MOTORS answer to this address"
 		if k.mixed {
@@ -38,7 +40,7 @@ func (s *search) found(a Address) appliance.Found {
 		f.Finding = appliance.FoundProfile
 		f.Detail += fmt.Sprintf(", and not the %s that the site says: it ignores what is addressed to that type", d.motors[a].kind.profile())
 		f.Advice = "change the profile in the site file"
-	case k.damaged > 1 && 2*k.damaged >= k.asked && !s.heard.babbles():
+	case k.damaged > 1 && 2*k.damaged >= k.asked && !s.heard.disturbed():
 		f.Finding = appliance.FoundDamaged
 		if s.others(a) {
 			f.Finding = appliance.FoundCollision
@@ -51,8 +53,11 @@ func (s *search) found(a Address) appliance.Found {
 		f.Advice = "scan again; if it stays so, check its bus plug"
 	case k.damaged > 0:
 		f.Detail += fmt.Sprintf("; %d of %d answers were damaged: check its bus plug", k.damaged, k.asked)
-		if s.heard.babbles() {
+		switch {
+		case s.heard.babbles():
 			f.Detail = strings.TrimSuffix(f.Detail, "check its bus plug") + "somebody talks without being asked"
+		case s.heard.disturbed():
+			f.Detail = strings.TrimSuffix(f.Detail, "check its bus plug") + "another master talks as well"
 		}
 	}
 	return f
