@@ -74,7 +74,8 @@ type Commissioned struct {
 }
 
 // commissionRounds bounds how often addresses that several gears hold are taken
-// apart; two among 64 draw the same random address once in some 8,000 runs.
+// apart, and gear that was not met is looked for again; two among 64 draw the same
+// random address once in some 8,000 runs.
 const commissionRounds = 5
 
 // Commission gives short addresses to gear that has none, and new ones to gear that
@@ -116,10 +117,18 @@ func Commission(ctx context.Context, tx Transmitter, opts CommissionOptions) (ou
 		if shared, err = c.check(); err != nil {
 			return c.result(), fmt.Errorf("check the addresses that were given: %w", err)
 		}
+		left := false
+		if len(shared) == 0 {
+			if left, err = c.left(); err != nil {
+				return c.result(), fmt.Errorf("ask whether gear without an address is left: %w", err)
+			}
+		}
 		switch {
-		case len(shared) == 0:
+		case len(shared) == 0 && !left:
 			c.tell(Progress{Stage: StageFinally, Searched: lastRandom})
 			return c.result(), nil
+		case round == commissionRounds && left:
+			return c.result(), fmt.Errorf("%w: gear without an address is still there", appliance.ErrDamaged)
 		case round == commissionRounds:
 			return c.result(), fmt.Errorf("%w: several gears still answer at addresses %v", appliance.ErrDamaged, shared)
 		}
@@ -199,6 +208,7 @@ func (c *commissioning) insist(s Send) (a Answer, err error) {
 
 // open lets gear draw random addresses.
 func (c *commissioning) open(who ...byte) error {
+	c.search = [3]int{-1, -1, -1} // gear that was not open has not followed it
 	seq := []Send{Special(OpTerminate, 0)}
 	for _, w := range who {
 		seq = append(seq, Special(OpInitialise, w))
@@ -347,6 +357,19 @@ func (c *commissioning) check() (shared []int, err error) {
 		c.tell(Progress{Stage: StageCheck, Short: n, Searched: lastRandom})
 	}
 	return shared, nil
+}
+
+// left reports whether gear is there that has no address and could be given one. Gear
+// stays open for addressing for 15 minutes: on a busy line some may not have had its
+// turn by then, and has fallen silent.
+func (c *commissioning) left() (bool, error) {
+	if c.opts.DryRun || c.out.Unplaced > 0 {
+		return false, nil
+	}
+	if err := c.open(Mask); err != nil {
+		return false, err
+	}
+	return c.compare(lastRandom, true)
 }
 
 // next finds the lowest random address that has not been withdrawn, from low on if

@@ -63,6 +63,42 @@ func TestCommissioningGives64GearsAnAddressEach(t *testing.T) {
 	}
 }
 
+// late ends the time that gear stays open for addressing, once, in the middle.
+type late struct {
+	Transmitter
+	left int
+}
+
+func (l *late) Transmit(ctx context.Context, seq ...Send) ([]Answer, error) {
+	if l.left--; l.left == 0 {
+		if _, err := l.Transmitter.Transmit(ctx, Special(OpTerminate, 0)); err != nil {
+			return nil, err
+		}
+	}
+	return l.Transmitter.Transmit(ctx, seq...)
+}
+
+// TestCommissioningMeetsGearThatClosed: gear that had to wait for its turn longer than
+// it stays open for addressing is met all the same.
+func TestCommissioningMeetsGearThatClosed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: strangers(12), Speed: 100, Seed: 5})
+	tx := &late{Transmitter: r.driver("atx"), left: 64*2 + 200} // the survey is over, some are found
+	again := 0
+	out, err := Commission(context.Background(), tx, CommissionOptions{Progress: func(p Progress) {
+		if p.Stage == StageAgain {
+			again++
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	unique(t, r.sim, 12)
+	if len(out.Assigned) != 12 || tx.left > 0 || again == 0 {
+		t.Errorf("outcome %+v after %d rounds more", out, again)
+	}
+}
+
 func TestCommissioningIsContinuedAfterAKill(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: strangers(64), Speed: 400, Seed: 3})
