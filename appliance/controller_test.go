@@ -554,6 +554,33 @@ func TestCommandWaitsForABusThatIsBeingOpened(t *testing.T) {
 	})
 }
 
+func TestDeadDeviceOnABusyLineGoesOffline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("dimmer", "dimmer"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		c.set(func() { c.silent[1] = true })
+		died := time.Now()
+		var slowest time.Duration
+		for n := 0; ctl.Snapshot().Node(1).Online; n++ {
+			if time.Since(died) > 2*time.Minute {
+				t.Fatal("still online two minutes after it died")
+			}
+			asked := time.Now()
+			if e := do(t, ctl, level(one(2), appliance.Level(1+n%100))); !e.OK() {
+				t.Fatal(e.Err)
+			}
+			slowest = max(slowest, time.Since(asked))
+			time.Sleep(10 * time.Millisecond)
+		}
+		if slowest > c.timeout+10*c.airtime {
+			t.Errorf("a command took %v", slowest)
+		}
+		t.Logf("offline after %v; slowest command %v", time.Since(died), slowest)
+	})
+}
+
 func TestDeviceThatDiesWhileItsBusIsOpenedAnewGoesOffline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCopper()

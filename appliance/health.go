@@ -19,6 +19,11 @@ const (
 	probeStranger = 5 * time.Second
 	probeMost     = 60 * time.Second
 
+	// A probe gives way to commands; on a busy line each of them may be cut short so.
+	// After as many of a device that still counts as online, one is seen through, like
+	// any poll, so that it is known to be gone before long.
+	cutMost = 3
+
 	// deadShare is the part of bus time that all devices which do not answer may
 	// cost together; deadBurst what they may spend at once before they have to
 	// wait for it.
@@ -39,6 +44,7 @@ type device struct {
 	firstFail time.Time
 	backoff   time.Duration
 	probeAt   time.Time // while fails > 0: not asked before
+	cut       int       // probes that gave way since the last one that was seen through
 	// A late answer could still come until then, and be mistaken for that of another
 	// read, or of another write.
 	restReads, restWrites time.Time
@@ -49,7 +55,7 @@ type device struct {
 func (d *device) success(at time.Time) bool {
 	came := !d.online
 	d.online, d.answered, d.lastSeen = true, true, at
-	d.fails, d.backoff = 0, 0
+	d.fails, d.backoff, d.cut = 0, 0, 0
 	return came
 }
 
@@ -59,6 +65,7 @@ func (d *device) failure(at time.Time) bool {
 		d.firstFail = at
 	}
 	d.fails++
+	d.cut = 0
 	first := probeFirst
 	if !d.answered {
 		first = probeStranger

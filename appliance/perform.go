@@ -170,7 +170,8 @@ func (b *bus) nextProbe(now time.Time, fits func(*Exchange) bool) (*task, time.T
 		return nil, time.Time{}
 	}
 	t := b.pollTask(best, now)
-	t.yields, t.dead = true, true
+	d := b.device(best.Device)
+	t.yields, t.dead = !d.online || d.cut < cutMost, true
 	return t, time.Time{}
 }
 
@@ -255,6 +256,7 @@ func (b *bus) account(t *task, res Result, err error, now time.Time) {
 			b.log.Warn("device is offline", "device", e.Device, "why", err)
 		}
 	case errors.Is(err, ErrPreempted) && !res.Sent.IsZero():
+		d.cut++
 		d.rest(t.write, now.Add(e.Late))
 	}
 }
