@@ -207,7 +207,7 @@ func (s *search) unit(n byte) {
 	case errors.Is(err, errOver), errors.Is(err, line.ErrBabble), errors.Is(err, line.ErrEcho):
 	case errors.Is(err, appliance.ErrSilent):
 		s.missed(n, err)
-	case missed > 0 && !s.driver.codec.tcp:
+	case missed > 0 && !s.driver.codec.tcp && (answered(err) || s.heard.late[n]):
 		s.heard.late[n] = true // it may have answered an earlier question
 	case answered(err), errors.Is(err, appliance.ErrDamaged):
 		s.whoIs(n, err)
@@ -269,12 +269,12 @@ func (s *search) whoIs(n byte, err error) {
 			return
 		}
 		s.heard.take(s.driver.line.Recent())
-		noisy := s.heard.noisy()
-		switch f, wrong := r.trouble(n, s.heard.babbles(), noisy); {
+		noisy, babble := s.heard.noisy(), s.heard.babbles()
+		switch f, wrong := r.trouble(n, babble, noisy); {
 		case r.unsure(noisy):
 			s.unsure = append(s.unsure, n)
 			return
-		case r.nobody(noisy):
+		case r.nobody(babble):
 			s.missed(n, nil)
 			return
 		case wrong:

@@ -130,9 +130,10 @@ func (r *roll) bad() int { return r.garbled + r.twice }
 // somebody: there was an answer.
 func (r *roll) somebody() bool { return r.clean+r.twice > 0 }
 
-// nobody: there was a disturbance, and nobody behind it.
-func (r *roll) nobody(noisy bool) bool {
-	if noisy {
+// nobody: there was a disturbance, and nobody behind it. While somebody babbles, some
+// of what came is his.
+func (r *roll) nobody(babble bool) bool {
+	if babble {
 		return !r.somebody() && r.silent >= surelyNobody
 	}
 	return !r.somebody() && r.garbled < 2
