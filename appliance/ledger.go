@@ -1,8 +1,9 @@
 package appliance
 
 import (
-	"crypto/rand"
+	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -35,10 +36,11 @@ func newRunning(seq uint64, cmd Command, members []Member, now time.Time) *runni
 	return r
 }
 
-// newEntryID is a version 7 UUID: sortable by time.
+// newEntryID is a version 7 UUID: sortable by time. It is no secret.
 func newEntryID(now time.Time) string {
 	var u UUID
-	rand.Read(u[6:])
+	binary.BigEndian.PutUint64(u[8:], rand.Uint64())
+	binary.BigEndian.PutUint16(u[6:], uint16(rand.Uint32()))
 	ms := uint64(now.UnixMilli())
 	for i := range 6 {
 		u[i] = byte(ms >> (40 - 8*i))

@@ -23,7 +23,7 @@ import (
 type body []member
 
 type member struct {
-	name  string
+	name  []byte // without quotes and escapes
 	value []byte // valid JSON without space around it
 }
 
@@ -32,7 +32,7 @@ const membersMost = 256
 
 func (b body) find(name string) (value []byte, ok bool) {
 	for i := range b {
-		if b[i].name == name {
+		if string(b[i].name) == name {
 			return b[i].value, true
 		}
 	}
@@ -105,8 +105,8 @@ func split(data []byte) (body, error) {
 		}
 		data = skipSpace(skipSpace(data[n:])[1:]) // the colon
 		n = valueLength(data)
-		if _, twice := members.find(name); twice {
-			return nil, bad(clip(name), "given twice")
+		if _, twice := members.find(string(name)); twice {
+			return nil, bad(clip(string(name)), "given twice")
 		}
 		if len(members) == membersMost {
 			return nil, bad("body", "more than "+strconv.Itoa(membersMost)+" members")
@@ -121,13 +121,14 @@ func split(data []byte) (body, error) {
 
 func skipSpace(data []byte) []byte { return bytes.TrimLeft(data, " \t\r\n") }
 
-// unquote reads a JSON string.
-func unquote(quoted []byte) (s string, err error) {
+// unquote reads a JSON string. One without escapes is not copied.
+func unquote(quoted []byte) ([]byte, error) {
 	if plain := quoted[1 : len(quoted)-1]; bytes.IndexByte(plain, '\\') < 0 {
-		return string(plain), nil
+		return plain, nil
 	}
-	err = json.Unmarshal(quoted, &s)
-	return s, err
+	var s string
+	err := json.Unmarshal(quoted, &s)
+	return []byte(s), err
 }
 
 // valueLength is the length of the value that valid JSON begins with. Inside
@@ -175,16 +176,15 @@ func (b body) integer(name string) (v int64, present bool, err error) {
 	if !ok || string(raw) == "null" {
 		return 0, false, nil
 	}
-	text := string(raw)
 	if raw[0] == '"' {
-		if json.Unmarshal(raw, &text) != nil {
+		if raw, err = unquote(raw); err != nil {
 			return 0, false, bad(name, "want an integer")
 		}
-		if text = strings.TrimSpace(text); text == "" {
+		if raw = bytes.TrimSpace(raw); len(raw) == 0 {
 			return 0, false, nil
 		}
 	}
-	v, problem := parseInteger(text)
+	v, problem := parseInteger(string(raw))
 	if problem != "" {
 		return 0, false, bad(name, problem)
 	}
@@ -220,11 +220,11 @@ func (b body) oneOf(name string, words ...string) (string, error) {
 		return "", bad(name, "want one of "+strings.Join(words, ", "))
 	}
 	for _, w := range words {
-		if s == w {
+		if string(s) == w {
 			return w, nil
 		}
 	}
-	return "", bad(name, "want one of "+strings.Join(words, ", ")+", got "+strconv.Quote(clip(s)))
+	return "", bad(name, "want one of "+strings.Join(words, ", ")+", got "+strconv.Quote(clip(string(s))))
 }
 
 // exact is the largest integer that JSON numbers carry exactly everywhere.

@@ -25,14 +25,14 @@ func FuzzSplit(f *testing.F) {
 			t.Fatalf("got %s, want %s (%v)", got, want, wantErr)
 		}
 		for _, m := range got {
-			if value, ok := want[m.name]; !ok || !bytes.Equal(m.value, value) {
+			if value, ok := want[string(m.name)]; !ok || !bytes.Equal(m.value, value) {
 				t.Fatalf("%q: got %s, want %s", m.name, m.value, value)
 			}
 			if m.value[0] != '"' {
 				continue
 			}
 			var text string
-			if s, err := unquote(m.value); json.Unmarshal(m.value, &text) != nil || err != nil || s != text {
+			if s, err := unquote(m.value); json.Unmarshal(m.value, &text) != nil || err != nil || string(s) != text {
 				t.Fatalf("%q: got %q, want %q (%v)", m.name, s, text, err)
 			}
 		}

@@ -68,7 +68,7 @@ func (l *Line) connect(ctx context.Context, limit time.Duration) (port, error) {
 	s := &socket{line: l, conn: conn, raw: raw, lost: make(chan struct{})}
 	s.look = func(fd uintptr) {
 		for {
-			s.looked, _, s.lookErr = unix.Recvfrom(int(fd), s.buf[:], unix.MSG_DONTWAIT)
+			s.looked, s.lookErr = unix.Read(int(fd), s.buf[:]) // sockets of package net never block
 			if s.lookErr != unix.EINTR {
 				return
 			}

@@ -113,34 +113,34 @@ func (r request) writes() bool {
 
 // pdu packs function and data.
 func (r request) pdu() *goburrow.ProtocolDataUnit {
-	var data []byte
+	data := make([]byte, 0, r.requestLen())
 	be := binary.BigEndian
 	switch r.fn {
 	case readCoils, readDiscretes, readHolding, readInput:
-		data = be.AppendUint16(be.AppendUint16(nil, r.addr), r.qty)
+		data = be.AppendUint16(be.AppendUint16(data, r.addr), r.qty)
 	case writeCoil:
 		value := uint16(0)
 		if r.bits[0] {
 			value = 0xFF00
 		}
-		data = be.AppendUint16(be.AppendUint16(nil, r.addr), value)
+		data = be.AppendUint16(be.AppendUint16(data, r.addr), value)
 	case writeRegister:
-		data = be.AppendUint16(be.AppendUint16(nil, r.addr), r.values[0])
+		data = be.AppendUint16(be.AppendUint16(data, r.addr), r.values[0])
 	case writeCoils:
-		data = be.AppendUint16(be.AppendUint16(nil, r.addr), uint16(len(r.bits)))
+		data = be.AppendUint16(be.AppendUint16(data, r.addr), uint16(len(r.bits)))
 		packed := packBits(r.bits)
 		data = append(append(data, byte(len(packed))), packed...)
 	case writeRegisters:
-		data = be.AppendUint16(be.AppendUint16(nil, r.addr), uint16(len(r.values)))
+		data = be.AppendUint16(be.AppendUint16(data, r.addr), uint16(len(r.values)))
 		data = appendWords(append(data, byte(2*len(r.values))), r.values)
 	case maskWrite:
-		data = appendWords(be.AppendUint16(nil, r.addr), r.values)
+		data = appendWords(be.AppendUint16(data, r.addr), r.values)
 	case readWrite:
-		data = be.AppendUint16(be.AppendUint16(nil, r.addr), r.qty)
+		data = be.AppendUint16(be.AppendUint16(data, r.addr), r.qty)
 		data = be.AppendUint16(be.AppendUint16(data, r.waddr), uint16(len(r.values)))
 		data = appendWords(append(data, byte(2*len(r.values))), r.values)
 	case readDeviceID:
-		data = []byte{meiDeviceID, 0x01, 0x00} // basic identification, from object 0
+		data = append(data, meiDeviceID, 0x01, 0x00) // basic identification, from object 0
 	}
 	return &goburrow.ProtocolDataUnit{FunctionCode: byte(r.fn), Data: data}
 }

@@ -27,6 +27,11 @@ type wish struct {
 // Plan turns wants into chains: one broadcast if it covers the whole bus, group
 // registers where a gateway has them, else one chain per device.
 func (d *Driver) Plan(want []appliance.Want) []appliance.Chain {
+	if len(want) == 1 { // most commands: there is nothing to be joined
+		if t := d.things[want[0].Ref]; t != nil && !t.unit.profile.gateway() {
+			return d.single(want[0])
+		}
+	}
 	sorted, lost := d.sort(want)
 	chains := d.lost(lost)
 	if chain, ok := d.broadcast(sorted); ok {
@@ -49,19 +54,23 @@ func (d *Driver) Plan(want []appliance.Want) []appliance.Chain {
 // Repair plans every want by itself, without groups and broadcasts.
 func (d *Driver) Repair(want []appliance.Want) []appliance.Chain {
 	var chains []appliance.Chain
-	for i := range want {
-		sorted, lost := d.sort(want[i : i+1])
-		chains = append(chains, d.lost(lost)...)
-		for _, s := range sorted {
-			u := s.unit
-			if wishes := s.lights; len(wishes) > 0 {
-				chains = append(chains, d.chain(u, wishes, d.steps(d.frames(u, d.lightOps(wishes[0])), d.prerequisites(u, wishes))))
-			} else {
-				chains = append(chains, d.chain(u, s.shades, d.shadeSteps(u, s.shades)))
-			}
-		}
+	for _, w := range want {
+		chains = append(chains, d.single(w)...)
 	}
 	return chains
+}
+
+// single plans one want by itself.
+func (d *Driver) single(want appliance.Want) []appliance.Chain {
+	t := d.things[want.Ref]
+	if t == nil {
+		return d.lost([]appliance.Want{want})
+	}
+	u, wishes := t.unit, []wish{{want, t}}
+	if want.Shade != 0 {
+		return []appliance.Chain{d.chain(u, wishes, d.shadeSteps(u, wishes))}
+	}
+	return []appliance.Chain{d.chain(u, wishes, d.lightSteps(u, wishes))}
 }
 
 // unitWishes are what is wanted of one unit.
@@ -113,11 +122,16 @@ func (d *Driver) lights(u *unit, wishes []wish) []appliance.Chain {
 	if u.profile.gateway() {
 		return d.gateway(u, wishes)
 	}
+	return []appliance.Chain{d.chain(u, wishes, d.lightSteps(u, wishes))}
+}
+
+// lightSteps write to lights of one unit.
+func (d *Driver) lightSteps(u *unit, wishes []wish) []appliance.Exchange {
 	var ops []op
 	for _, w := range wishes {
 		ops = append(ops, d.lightOps(w)...)
 	}
-	return []appliance.Chain{d.chain(u, wishes, d.steps(d.frames(u, ops), d.prerequisites(u, wishes)))}
+	return d.steps(d.frames(u, ops), d.prerequisites(u, wishes))
 }
 
 // chain completes steps with the reads that prove them.
