@@ -49,8 +49,9 @@ var sections = []section{
 // run is one call of this program.
 type run struct {
 	settings
-	dir   string // temporary, on a real disk
-	table table
+	dir        string // temporary, on a real disk
+	table      table
+	processors processors
 }
 
 func main() {

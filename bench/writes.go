@@ -9,9 +9,25 @@ import (
 )
 
 // measureWrites times the way from an HTTP request to the write that an
-// independent Modbus TCP server sees, as clients do it: one after the other, and
-// with pauses in which everything goes to sleep.
+// independent Modbus TCP server sees: with a processor for whatever is measured, and
+// with everything wherever the scheduler puts it.
 func measureWrites(ctx context.Context, r *run) error {
+	end, err := r.processors.keepApart()
+	if err != nil && err != errOneProcessor {
+		return err
+	}
+	if err == nil {
+		err = r.writes(ctx, "writes-apart", ", a processor each")
+		if end(); err != nil {
+			return err
+		}
+	}
+	return r.writes(ctx, "writes", ", on any processor")
+}
+
+// writes measures that as clients do it: one after the other, and with pauses in
+// which everything goes to sleep.
+func (r *run) writes(ctx context.Context, name, where string) error {
 	ours, err := r.peer(ctx, 0)
 	if err != nil {
 		return err
@@ -22,7 +38,7 @@ func measureWrites(ctx context.Context, r *run) error {
 		return err
 	}
 	defer theirs.stop()
-	dataDir, err := r.prepare(ctx, "writes", fmt.Sprintf(`site: {name: Writes}
+	dataDir, err := r.prepare(ctx, name, fmt.Sprintf(`site: {name: Writes}
 buses:
   - {name: bench, driver: modbus, port: "tcp://%s"}
 nodes:
@@ -63,8 +79,8 @@ nodes:
 		pause time.Duration
 		count int
 	}{
-		{"HTTP command → Modbus TCP write, back to back", 0, r.commands * 2},
-		{"the same with a pause of 5 ms before each", 5 * time.Millisecond, r.commands},
+		{"HTTP command → Modbus TCP write, back to back" + where, 0, r.commands * 2},
+		{"the same with a pause of 5 ms before each" + where, 5 * time.Millisecond, r.commands},
 	} {
 		if err := r.compareWrites(ctx, c.what, daemon, floor, c.pause, c.count); err != nil {
 			return err
