@@ -74,6 +74,9 @@ nodes:
 		return err
 	}
 	defer floor.close()
+	if err := warmUp(ctx, daemon, floor); err != nil {
+		return err
+	}
 	for _, c := range []struct {
 		what  string
 		pause time.Duration
@@ -89,25 +92,39 @@ nodes:
 	return nil
 }
 
+// warmTime is how long commands are sent before any counts: a controller runs for
+// years, not for the seconds in which it still clears up after starting.
+const warmTime = 8 * time.Second
+
+func warmUp(ctx context.Context, sides ...*control) error {
+	for until := time.Now().Add(warmTime); time.Now().Before(until); {
+		for _, side := range sides {
+			if _, _, err := side.round(ctx, 0); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // writeRound commands are sent to one side before it is the other's turn.
 const writeRound = 50
 
 func (r *run) compareWrites(ctx context.Context, what string, ours, floor *control, pause time.Duration, count int) error {
 	var mine, least, mineAll, leastAll sample
-	for i := range 1 + (count+writeRound-1)/writeRound {
+	for i := range (count + writeRound - 1) / writeRound {
 		for turn := range 2 {
 			side := floor
 			if turn == i%2 {
 				side = ours
 			}
 			writes, answers, err := side.round(ctx, pause)
-			switch {
-			case err != nil:
+			if err != nil {
 				return err
-			case i == 0: // warm
-			case side == ours:
+			}
+			if side == ours {
 				mine, mineAll = append(mine, writes...), append(mineAll, answers...)
-			default:
+			} else {
 				least, leastAll = append(least, writes...), append(leastAll, answers...)
 			}
 		}
