@@ -15,7 +15,7 @@ import (
 // that sleeps on the processor of its client is woken at once, another one only when
 // its own processor has been.
 type processors struct {
-	apart               bool
+	apart                bool
 	all, world, measured unix.CPUSet
 }
 
