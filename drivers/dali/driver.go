@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/line"
@@ -113,7 +114,17 @@ func overheard(gw gateway, groups *groupSet) func(b []byte) int {
 	}
 }
 
+// openSilence: somebody who had the port before may have sent a frame, of which the
+// gateway has yet to tell what became. Sent twice, with the gaps and the time for an
+// answer, it takes a tenth of a second. A gateway that tells to which frame an answer
+// belongs needs none.
+const openSilence = 200 * time.Millisecond
+
 // newLine makes the serial line to a gateway.
 func newLine(cfg appliance.BusConfig, gw gateway, groups *groupSet, port string, settings appliance.LineSettings) (*line.Line, error) {
-	return line.New(line.Config{Name: cfg.Bus.Name, Port: port, Serial: settings, Overheard: overheard(gw, groups), Log: cfg.Log})
+	calm := openSilence
+	if gw.traits().ordered {
+		calm = 0
+	}
+	return line.New(line.Config{Name: cfg.Bus.Name, Port: port, Serial: settings, OpenSilence: calm, Overheard: overheard(gw, groups), Log: cfg.Log})
 }

@@ -28,6 +28,11 @@ type Config struct {
 	// Silence before and after a frame, such as the 3.5 characters of Modbus RTU;
 	// zero on sockets that frame by themselves.
 	Silence time.Duration
+	// OpenSilence is kept after the port was opened: whoever had it before, such as this
+	// program before it was started anew, may have asked something, and where answers do
+	// not tell to what, that to an old question would be taken for that to the first of
+	// ours. 0: none.
+	OpenSilence time.Duration
 	// Echo: the adapter returns what is sent; it is read back and compared.
 	Echo bool
 	// Overheard, if not nil, is shown the bytes that came while no exchange was
@@ -81,8 +86,8 @@ func New(cfg Config) (*Line, error) {
 	if l.cfg.DevRoot == "" {
 		l.cfg.DevRoot = "/dev"
 	}
-	if cfg.Silence < 0 {
-		return nil, fmt.Errorf("%s: silence %v: want 0 or more", l.where, cfg.Silence)
+	if cfg.Silence < 0 || cfg.OpenSilence < 0 {
+		return nil, fmt.Errorf("%s: silence %v, after opening %v: want 0 or more", l.where, cfg.Silence, cfg.OpenSilence)
 	}
 	scheme, addr, isSocket := strings.Cut(cfg.Port, "://")
 	if isSocket {

@@ -178,9 +178,12 @@ func (l *Line) silence(ctx context.Context, p port, r Request, deadline time.Tim
 		defer l.setDeaf(false)
 	}
 	begun := time.Now()
+	l.mu.Lock()
+	calm := l.opened.Add(l.cfg.OpenSilence)
+	l.mu.Unlock()
 	for {
 		heard := l.in.lastByte()
-		start := latest(heard.Add(gap), l.ownEnd.Add(gap), l.notBefore)
+		start := latest(heard.Add(gap), l.ownEnd.Add(gap), l.notBefore, calm)
 		if !l.dirty.IsZero() {
 			start = latest(start, l.dirty.Add(gap))
 		}

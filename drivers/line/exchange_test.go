@@ -105,6 +105,23 @@ func TestAnswerThatCameBetweenRequestsIsDiscarded(t *testing.T) {
 	wantErr(t, err, appliance.ErrSilent)
 }
 
+// TestAnswerToWhoHadThePortBefore: a program that is started anew must not take the
+// answer to its predecessor's question for that to its own first one.
+func TestAnswerToWhoHadThePortBefore(t *testing.T) {
+	b := newBench(t, func(cfg *Config) { cfg.OpenSilence = 500 * time.Millisecond })
+	b.device(func() {
+		b.write("two\n")
+		b.until("it was discarded", func() bool { return b.discarded("two\n") })
+		b.read(4)
+		b.write("two\n")
+	})
+	reply, err := b.Exchange(within(t, 10*time.Second), ask("two"))
+	wantAnswer(t, reply, err, "two")
+	if !b.discarded("two\n") {
+		t.Error("the old answer was taken for the new one")
+	}
+}
+
 func TestPartialAnswerThenResynchronised(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.Silence = 100 * time.Millisecond })
 	b.device(func() {
