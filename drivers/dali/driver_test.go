@@ -1,6 +1,7 @@
 package dali
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -64,6 +65,42 @@ func TestStatusOneMeansTheGearHasIt(t *testing.T) {
 				if d.Level != 0 {
 					t.Errorf("all off: gear %d is at %d", d.Index, d.Level)
 				}
+			}
+		})
+	}
+}
+
+// TestAnswerToWhoHadThePortBefore: answers of a gateway without sequence do not tell to
+// which frame. One to a frame of a program before this, such as this daemon a moment
+// ago, must not be taken for that to our first, or every one after it is shifted.
+func TestAnswerToWhoHadThePortBefore(t *testing.T) {
+	t.Parallel()
+	for _, gw := range gatewayKinds {
+		t.Run(gw, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, dalisim.Config{Gateway: gw, Gears: gearsOf(2, func(i int, g *dalisim.GearConfig) {
+				g.Level = byte(100 + i)
+			}), Seed: 1})
+			// The simulated HAT takes one line after the other, as the real one.
+			left := gateways[gw].encode(Command(Short(0), OpQueryActualLevel))
+			if err := os.WriteFile(r.link, left, 0); err != nil {
+				t.Fatal(err)
+			}
+			d := r.driver(gw)
+			for i := range 2 {
+				answers, err := d.Transmit(t.Context(), Command(Short(1-i), OpQueryActualLevel))
+				if err != nil || int(answers[0].Value) != 101-i {
+					t.Errorf("gear %d answers %v, %v, want %d", 1-i, answers, err, 101-i)
+				}
+			}
+			asked := 0
+			for _, f := range r.sim.Frames(0) {
+				if f.Frame == uint16(Command(Short(0), OpQueryActualLevel).Frame) {
+					asked++
+				}
+			}
+			if asked != 2 {
+				t.Errorf("gear 0 was asked %d times: nothing was left behind", asked)
 			}
 		})
 	}

@@ -103,7 +103,10 @@ func (o *opening) port() error {
 // bus.
 func (o *opening) line() error {
 	var settings appliance.LineSettings
-	silence := time.Duration(0)
+	var silence, calm time.Duration
+	if !o.driver.codec.tcp {
+		calm = o.patience()
+	}
 	if o.serial {
 		var profiles []*Profile
 		for _, p := range o.placed {
@@ -121,13 +124,23 @@ func (o *opening) line() error {
 	}
 	l, err := line.New(line.Config{
 		Name: o.cfg.Bus.Name, Port: o.address, Serial: settings, Silence: silence,
-		Echo: o.driver.options.echo, Log: o.driver.log,
+		OpenSilence: calm, Echo: o.driver.options.echo, Log: o.driver.log,
 	})
 	if err != nil {
 		return err
 	}
 	o.driver.line, o.driver.silence, o.driver.settings = l, silence, settings
 	return nil
+}
+
+// patience is how long an answer may be under way that somebody asked for who had the
+// port before. An RTU answer tells its unit, function and length, not its registers.
+func (o *opening) patience() time.Duration {
+	longest := defaultTimeout
+	for _, u := range o.driver.units {
+		longest = max(longest, u.timeout)
+	}
+	return min(longest, time.Second)
 }
 
 // place puts every node and shade at its unit. What cannot be placed is set

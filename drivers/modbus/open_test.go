@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/line"
@@ -290,4 +291,27 @@ func FuzzProfile(f *testing.F) {
 			out.abilities()
 		}
 	})
+}
+
+// TestAnswerToWhoHadThePortBefore: an RTU answer does not tell of which registers it is,
+// and one to a question of a program before this must not be taken for that to ours.
+func TestAnswerToWhoHadThePortBefore(t *testing.T) {
+	end := serialWire(t)
+	left := rtuFrame(5, []byte{3, 0, 10, 0, 1})
+	if err := os.WriteFile(end.port, left, 0); err != nil {
+		t.Fatal(err)
+	}
+	asked := make(chan []byte, 8)
+	end.play(t, false, func(q []byte) []piece {
+		asked <- q
+		return []piece{{after: 100 * time.Millisecond, bytes: echoAddress(q)}}
+	})
+	d, _ := open(t, busOf(end, nil))
+	words, err := askFor(t, d, 20, 1, 2*time.Second)
+	if err != nil || words[0] != 20 {
+		t.Errorf("register 20 reads %v, %v", words, err)
+	}
+	if q := <-asked; !bytes.Equal(q, left) {
+		t.Errorf("the first question was % X, not the one left behind", q)
+	}
 }

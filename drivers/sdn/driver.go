@@ -59,7 +59,14 @@ type group struct {
 }
 
 // Run keeps the port open until ctx ends.
-func (d *Driver) Run(ctx context.Context) error { return d.line.Run(ctx) }
+func (d *Driver) Run(ctx context.Context) error {
+	d.mu.Lock()
+	for _, m := range d.all {
+		m.missed = time.Now() // whoever had the port before may have left with a question open
+	}
+	d.mu.Unlock()
+	return d.line.Run(ctx)
+}
 
 // Link returns nil when the bus is usable, else why not.
 func (d *Driver) Link() error { return d.line.Link() }

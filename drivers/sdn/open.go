@@ -40,7 +40,10 @@ func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
 		d.report = func([]appliance.Reading) {}
 	}
 	d.line, err = line.New(line.Config{
-		Name: cfg.Bus.Name, Port: cfg.Bus.Port, Serial: settings, Silence: options.quiet, Echo: options.echo,
+		Name: cfg.Bus.Name, Port: cfg.Bus.Port, Serial: settings, Silence: options.quiet,
+		// A motor's answer does not tell to which question: one to this program before
+		// it was started anew would be taken for a second motor's with the same address.
+		OpenSilence: options.responseTimeout, Echo: options.echo,
 		Overheard: d.overhear, Log: d.log,
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -44,7 +45,8 @@ func (j *journal) has(words string) bool {
 	return strings.Contains(j.text.String(), words)
 }
 
-func newBench(t *testing.T, sim sdnsim.Config, configured int) *bench {
+// newBench runs a driver. What left behind sent before it came is on the bus at the start.
+func newBench(t *testing.T, sim sdnsim.Config, configured int, left ...sdn.Frame) *bench {
 	t.Helper()
 	b := &bench{path: filepath.Join(t.TempDir(), "port"), log: &journal{}}
 	var err error
@@ -56,6 +58,15 @@ func newBench(t *testing.T, sim sdnsim.Config, configured int) *bench {
 	}
 	if err := b.port.Link(b.path); err != nil {
 		t.Fatal(err)
+	}
+	for _, f := range left {
+		frame, err := f.Bytes()
+		if err == nil {
+			err = os.WriteFile(b.path, frame, 0)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	cfg := appliance.BusConfig{
 		Bus: appliance.Bus{Name: "shades", Port: b.path, Line: appliance.LineSettings{BaudRate: sim.BaudRate}}, Log: slog.New(slog.NewTextHandler(b.log, nil)),
@@ -238,6 +249,34 @@ func TestPulledAdapterIsFoundAgain(t *testing.T) {
 			t.Error(err)
 		}
 		b.port = fresh
+	}
+}
+
+// TestAnswerToWhoHadThePortBefore: an acknowledgement does not tell of what, and one
+// that a program before this had asked for must neither confirm a command of ours nor
+// look like that of a second motor.
+func TestAnswerToWhoHadThePortBefore(t *testing.T) {
+	t.Parallel()
+	const answers = 150 * time.Millisecond
+	sim := quick(motors(1))
+	sim.AnswerMin, sim.AnswerMax = answers, answers
+	to := sdn.Address{0x06, 0x1A, 0x00}
+	b := newBench(t, sim, 1, sdn.Frame{ID: 0x05, Ack: true, Source: sdn.Address{0xFF, 0xFF, 0x00}, Destination: to})
+	e, err := b.GoToIntermediate(to, 4)
+	if err == nil {
+		err = b.do(t, e)
+	}
+	if !errors.Is(err, appliance.ErrRefused) {
+		t.Errorf("an intermediate position that is not set, after a wink of somebody else: %v", err)
+	}
+	if err := b.do(t, b.Polls()[1].Exchange); err != nil {
+		t.Error(err)
+	}
+	if d := b.sim.Devices()[0]; d.Winks != 1 {
+		t.Errorf("winked %d times: nothing was left behind", d.Winks)
+	}
+	if b.log.has("two motors") {
+		t.Error("the answer to who had the port before was taken for that of a second motor")
 	}
 }
 
