@@ -104,12 +104,12 @@ func (h *hearing) take(m message) {
 		switch {
 		case h.traits().explicit && !h.send.Asks && h.send.Frame.searches():
 			h.end(errConflict) // not ours: nobody answers a search address
-		case h.traits().explicit || h.send.Asks && (h.out() || !h.traits().ordered):
+		case h.traits().explicit || h.mine():
 			h.confirm(Answer{AnswerValue, m.value}, true)
 		}
 	case saidGarbled:
 		switch {
-		case h.send.Asks:
+		case h.mine():
 			h.confirm(Answer{Kind: AnswerGarbled}, true)
 		case h.traits().explicit:
 			h.end(errConflict)
@@ -118,6 +118,9 @@ func (h *hearing) take(m message) {
 		if h.groups != nil {
 			h.groups.note(m)
 		}
+		// An answer begins long before somebody else's frame is over: what comes now
+		// is to that.
+		h.over = h.send.Asks && h.out()
 	case saidConflict:
 		h.end(errConflict)
 	case saidRefused, saidFault:
@@ -142,6 +145,9 @@ func (h *hearing) confirm(a Answer, final bool) {
 		h.onSent()
 	}
 }
+
+// mine reports whether an answer is to this frame, as far as the gateway lets one know.
+func (h *hearing) mine() bool { return h.send.Asks && (h.out() || !h.traits().ordered) }
 
 func (h *hearing) traits() traits { return h.gw.traits() }
 
