@@ -64,12 +64,21 @@ func (r *run) prepare(ctx context.Context, name, site string) (dataDir string, e
 
 // controllerd runs one of its commands.
 func (r *run) controllerd(ctx context.Context, dataDir, stdin string, args ...string) error {
+	_, err := r.ask(ctx, dataDir, stdin, args...)
+	return err
+}
+
+// ask runs one of its commands and returns what that prints.
+func (r *run) ask(ctx context.Context, dataDir, stdin string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(r.bin, "controllerd"), append([]string{"--data-dir", dataDir}, args...)...)
 	cmd.Stdin = strings.NewReader(stdin)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("controllerd %s: %w\n%s", strings.Join(args, " "), err, out)
+	var complaint strings.Builder
+	cmd.Stderr = &complaint
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("controllerd %s: %w\n%s%s", strings.Join(args, " "), err, out, complaint.String())
 	}
-	return nil
+	return out, nil
 }
 
 // serve starts the daemon on a prepared data directory.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -13,14 +14,19 @@ import (
 )
 
 const (
-	// settleTime is until the slowest line of the demo site, that of the DALI gear,
-	// has been read for the first time and what it told is on the disk: some 50 s.
-	settleTime  = 90 * time.Second
+	// The tables of groups are read once after the start, beside the polls: on the
+	// slowest line, that of the motors, for three minutes and a half. What they
+	// hold is on the disk soon after.
+	groupsTime  = 10 * time.Minute
+	settleTime  = 10 * time.Second
 	starts      = 15
 	startBound  = 200 * time.Millisecond
 	memoryBound = 30_000_000 // bytes
 	dayBound    = 10_000_000 // bytes
 )
+
+// grouped are the buses of the demo site whose devices hold tables of groups.
+var grouped = []string{"tower", "shades-tower"}
 
 // measureDemo runs the site of make run: how soon the first answer comes, what the
 // daemon takes when nobody wants anything, and how much it writes.
@@ -125,6 +131,9 @@ func (r *run) idleHours(ctx context.Context, dataDir string) error {
 		return err
 	}
 	// What start and login wrote is not part of an idle day.
+	if err := r.awaitGroups(ctx, dataDir); err != nil {
+		return err
+	}
 	if err := wait(ctx, settleTime); err != nil {
 		return err
 	}
@@ -168,6 +177,41 @@ func (r *run) idleHours(ctx context.Context, dataDir string) error {
 	r.table.atMost("written to disk by an idle day, scaled", megabytes(int64(day)), megabytes(dayBound), fmt.Sprintf("%.3f", day/dayBound), day, dayBound, "10 MB")
 	r.table.note(fmt.Sprintf("  bytes seen in %v by the kernel's counter; length of the log lines among them", watched.Round(time.Second)), fmt.Sprintf("%d; %d", after-written, log-logged), "", "")
 	r.table.note("  processor, of one core", fmt.Sprintf("%.1f %%", 100*float64(used-cpu)/float64(watched)), "", "")
+	return nil
+}
+
+// awaitGroups waits until the tables of all devices that have one were read.
+func (r *run) awaitGroups(ctx context.Context, dataDir string) error {
+	deadline := time.Now().Add(groupsTime)
+	for _, bus := range grouped {
+		for {
+			var groups struct {
+				Devices []struct{ ReadAt *time.Time }
+			}
+			out, err := r.ask(ctx, dataDir, "", "bus", "groups", bus, "--json")
+			if err == nil {
+				err = json.Unmarshal(out, &groups)
+			}
+			if err != nil {
+				return err
+			}
+			unread := 0
+			for _, d := range groups.Devices {
+				if d.ReadAt == nil {
+					unread++
+				}
+			}
+			if len(groups.Devices) > 0 && unread == 0 {
+				break
+			}
+			if time.Now().After(deadline) {
+				return fmt.Errorf("bus %s: the tables of %d of %d devices were not read in %v", bus, unread, len(groups.Devices), groupsTime)
+			}
+			if err := wait(ctx, 2*time.Second); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 

@@ -119,8 +119,8 @@ func (h *hearing) take(m message) {
 			h.groups.note(m)
 		}
 		// An answer begins long before somebody else's frame is over: what comes now
-		// is to that.
-		h.over = h.send.Asks && h.out()
+		// is to that. Others may report our own frame so.
+		h.over = h.traits().ordered && h.send.Asks && h.out()
 	case saidConflict:
 		h.end(errConflict)
 	case saidRefused, saidFault:

@@ -46,3 +46,21 @@ func TestAnswersToOthersAreNotTaken(t *testing.T) {
 		}
 	}
 }
+
+// TestEchoOfOurFrameIsNoOtherMaster: an SCI that echoes may report the frame that it was
+// told to send as one that it heard.
+func TestEchoOfOurFrameIsNoOtherMaster(t *testing.T) {
+	question := Command(Short(2), OpQueryActualLevel)
+	five := func(b ...byte) []byte { return append(b, xor(b)) }
+	h := hearing{gw: sci{}, send: question}
+	for _, b := range [][]byte{
+		five(0x10, 0, 0, 0),
+		five(0x13, 0, question.Frame.AddressByte(), question.Frame.Data()),
+		five(0x12, 0, 0, 77),
+	} {
+		h.scan(b)
+	}
+	if want := (Answer{AnswerValue, 77}); h.answer != want || !h.over {
+		t.Errorf("%+v, over %v, want %+v", h.answer, h.over, want)
+	}
+}
