@@ -29,7 +29,9 @@ type sessions struct {
 // session is a run and the person who watches it.
 type session struct {
 	events chan ShadeEvent
-	ask    bool // before every leg
+	ask    bool            // before every leg
+	left   <-chan struct{} // closed when the client has left
+	over   chan struct{}   // closed when the shade is free again
 
 	mu      sync.Mutex
 	step    int
@@ -93,7 +95,7 @@ func (d door) run(w http.ResponseWriter, r *http.Request, do func(context.Contex
 		fail(w, http.StatusNotFound, fmt.Errorf("shade %d: %w", id, appliance.ErrNotFound))
 		return
 	}
-	s, err := d.sessions.open(id, r.URL.Query().Get("ask") == "1")
+	s, err := d.sessions.open(r.Context(), id, r.URL.Query().Get("ask") == "1")
 	if err != nil {
 		fail(w, http.StatusConflict, err)
 		return
@@ -175,20 +177,42 @@ func shadeID(r *http.Request) (appliance.ID, error) {
 	return appliance.ID(n), nil
 }
 
-func (l *sessions) open(id appliance.ID, ask bool) (*session, error) {
+// open begins a run. One whose client has left is waited for: it only has its stop to
+// be confirmed.
+func (l *sessions) open(ctx context.Context, id appliance.ID, ask bool) (*session, error) {
+	s := &session{events: make(chan ShadeEvent, eventBacklog), ask: ask, left: ctx.Done(), over: make(chan struct{})}
+	for {
+		before := l.claim(id, s)
+		if before == nil {
+			return s, nil
+		}
+		select {
+		case <-before.left:
+		default:
+			return nil, fmt.Errorf("shade %d: %w", id, appliance.ErrOnTrial)
+		}
+		select {
+		case <-before.over:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// claim makes s the run of a shade unless there is one, which it returns.
+func (l *sessions) claim(id appliance.ID, s *session) (before *session) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.of[id] != nil {
-		return nil, fmt.Errorf("shade %d: %w", id, appliance.ErrOnTrial)
+	if before = l.of[id]; before == nil {
+		l.of[id] = s
+		l.busy.Add(1)
 	}
-	s := &session{events: make(chan ShadeEvent, eventBacklog), ask: ask}
-	l.of[id] = s
-	l.busy.Add(1)
-	return s, nil
+	return before
 }
 
 func (l *sessions) close(id appliance.ID) {
 	l.mu.Lock()
+	close(l.of[id].over)
 	delete(l.of, id)
 	l.mu.Unlock()
 	l.busy.Done()

@@ -82,6 +82,7 @@ func (t *talk) run(ctx context.Context, begin func(context.Context, func(console
 	defer cancel()
 	events := make(chan console.ShadeEvent)
 	over := make(chan error, 1)
+	begun := false
 	go func() {
 		over <- begin(ctx, func(e console.ShadeEvent) error {
 			select {
@@ -95,6 +96,7 @@ func (t *talk) run(ctx context.Context, begin func(context.Context, func(console
 	for {
 		select {
 		case e := <-events:
+			begun = true
 			if e.Error != "" {
 				t.clear()
 				return nil, errors.New(e.Error)
@@ -121,6 +123,9 @@ func (t *talk) run(ctx context.Context, begin func(context.Context, func(console
 		case err := <-over:
 			if ctx.Err() != nil {
 				return nil, t.givenUp(ctx, "given up")
+			}
+			if err != nil && !begun {
+				return nil, err // refused
 			}
 			return nil, errors.Join(errors.New("the daemon ended or hung up before the run was over; nothing is saved"), err)
 		}
