@@ -109,5 +109,10 @@ func (c *Client) ask(ctx context.Context, method, path string) (*http.Response, 
 	if err := json.NewDecoder(res.Body).Decode(&p); err != nil || p.Message == "" {
 		return nil, fmt.Errorf("ask the daemon: %s", res.Status)
 	}
-	return nil, errors.New(p.Message)
+	return nil, Refusal(p.Message)
 }
+
+// Refusal is why the daemon does not do what it was asked for, in its own words.
+type Refusal string
+
+func (r Refusal) Error() string { return string(r) }

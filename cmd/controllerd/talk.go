@@ -82,7 +82,6 @@ func (t *talk) run(ctx context.Context, begin func(context.Context, func(console
 	defer cancel()
 	events := make(chan console.ShadeEvent)
 	over := make(chan error, 1)
-	begun := false
 	go func() {
 		over <- begin(ctx, func(e console.ShadeEvent) error {
 			select {
@@ -96,7 +95,6 @@ func (t *talk) run(ctx context.Context, begin func(context.Context, func(console
 	for {
 		select {
 		case e := <-events:
-			begun = true
 			if e.Error != "" {
 				t.clear()
 				return nil, errors.New(e.Error)
@@ -124,8 +122,8 @@ func (t *talk) run(ctx context.Context, begin func(context.Context, func(console
 			if ctx.Err() != nil {
 				return nil, t.givenUp(ctx, "given up")
 			}
-			if err != nil && !begun {
-				return nil, err // refused
+			if no := console.Refusal(""); errors.As(err, &no) || errors.Is(err, console.ErrNotRunning) {
+				return nil, err
 			}
 			return nil, errors.Join(errors.New("the daemon ended or hung up before the run was over; nothing is saved"), err)
 		}

@@ -1,0 +1,181 @@
+package appliance_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+func TestDeadDevicesCostLittleAndSlowNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		worst := func(dead int) (slowest time.Duration, share float64) {
+			c := newCopper()
+			ctl, stop := run(t, c, siteOf(slices.Repeat([]string{"dimmer"}, 40)...), nil)
+			defer stop()
+			for id := 40 - dead + 1; id <= 40; id++ {
+				c.set(func() { c.silent[appliance.ID(id)] = true })
+			}
+			time.Sleep(4 * time.Minute)
+			for i := range 400 {
+				asked := time.Now()
+				e := do(t, ctl, level(one(appliance.ID(i%20+1)), appliance.Level(i%100)))
+				if !e.OK() {
+					t.Fatalf("healthy node failed: %s", e.Err)
+				}
+				slowest = max(slowest, e.Members[0].SentAt.Sub(asked))
+				time.Sleep(137 * time.Millisecond)
+			}
+			time.Sleep(2 * time.Second)
+			return slowest, ctl.Snapshot().Buses[0].DeadUse
+		}
+		before, _ := worst(0)
+		after, share := worst(12)
+		t.Logf("slowest healthy command: %v with all alive, %v with 12 of 40 dead; dead devices cost %.1f %% of bus time", before, after, 100*share)
+		// Whoever is dead, a command waits for one healthy frame in flight and for its
+		// own way out, never for a time-out.
+		if most := 30 * time.Millisecond; after > most {
+			t.Errorf("slowest command %v, want at most %v", after, most)
+		}
+		if share > 0.05 {
+			t.Errorf("dead devices cost %.1f %% of bus time, want at most 5 %%", 100*share)
+		}
+	})
+}
+
+func TestOfflineAfterThreeFailuresOverFiveSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("dimmer", "dimmer"), nil)
+		defer stop()
+		time.Sleep(6 * time.Second)
+		if !ctl.Snapshot().Node(1).Online {
+			t.Fatal("not online after being polled")
+		}
+		c.set(func() { c.silent[1] = true })
+		went := time.Now()
+		for ctl.Snapshot().Node(1).Online {
+			time.Sleep(100 * time.Millisecond)
+			if time.Since(went) > time.Minute {
+				t.Fatal("still online a minute after it fell silent")
+			}
+		}
+		if d := time.Since(went); d < 5*time.Second {
+			t.Errorf("offline after %v, want at least 5 s", d)
+		}
+		e := do(t, ctl, level(everything, 30))
+		if !e.OK() || !e.Members[0].Offline {
+			t.Errorf("all-command with one member offline: %+v; want OK and the member named", e)
+		}
+		c.set(func() { c.silent[1] = false })
+		time.Sleep(61 * time.Second)
+		if !ctl.Snapshot().Node(1).Online {
+			t.Error("not back online a minute after it answers again")
+		}
+		if got := c.level[appliance.Ref{Node: 1, Channel: 1}]; got != 0 {
+			t.Errorf("a command from its outage reached it: level %d", got)
+		}
+	})
+}
+
+func TestBusDownFailsAtOnceAndNothingFiresLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("dimmer"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		c.set(func() { c.down = fmt.Errorf("%w: adapter pulled", appliance.ErrBusDown) })
+		time.Sleep(time.Second)
+		asked := time.Now()
+		e := do(t, ctl, level(one(1), 50))
+		if e.OK() || time.Since(asked) > 200*time.Millisecond || !strings.Contains(e.Err, "adapter pulled") {
+			t.Errorf("after %v: %q; want an immediate failure that says why", time.Since(asked), e.Err)
+		}
+		if n := ctl.Snapshot().Node(1); n.Online {
+			t.Error("node online on a bus that is down")
+		}
+		_, mark := c.frames(0)
+		c.set(func() { c.down = nil })
+		time.Sleep(10 * time.Second)
+		frames, _ := c.frames(mark)
+		for _, f := range frames {
+			if f.write {
+				t.Errorf("write %q after the outage", f.what)
+			}
+		}
+		if !ctl.Snapshot().Node(1).Online {
+			t.Error("node not back online with its bus")
+		}
+	})
+}
+
+func TestGroupFrameDoesNotWaitForTheDead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		c.group = true
+		ctl, stop := run(t, c, siteOf(slices.Repeat([]string{"dimmer"}, 10)...), nil)
+		defer stop()
+		time.Sleep(2 * time.Second)
+		c.set(func() { c.silent[4] = true })
+		for ctl.Snapshot().Node(4).Online {
+			time.Sleep(time.Second)
+		}
+		asked := time.Now()
+		e := do(t, ctl, level(everything, 60))
+		if !e.OK() || !e.Members[3].Offline {
+			t.Errorf("got %q, member 4 %+v; want success with node 4 named offline", e.Err, e.Members[3])
+		}
+		if took := time.Since(asked); took > 11*c.airtime {
+			t.Errorf("took %v: somebody waited for the dead", took)
+		}
+	})
+}
+
+func TestDeadDeviceOnABusyLineGoesOffline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("dimmer", "dimmer"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		c.set(func() { c.silent[1] = true })
+		died := time.Now()
+		var slowest time.Duration
+		for n := 0; ctl.Snapshot().Node(1).Online; n++ {
+			if time.Since(died) > 2*time.Minute {
+				t.Fatal("still online two minutes after it died")
+			}
+			asked := time.Now()
+			if e := do(t, ctl, level(one(2), appliance.Level(1+n%100))); !e.OK() {
+				t.Fatal(e.Err)
+			}
+			slowest = max(slowest, time.Since(asked))
+			time.Sleep(10 * time.Millisecond)
+		}
+		if slowest > c.timeout+10*c.airtime {
+			t.Errorf("a command took %v", slowest)
+		}
+		t.Logf("offline after %v; slowest command %v", time.Since(died), slowest)
+	})
+}
+
+func TestDeviceThatDiesWhileItsBusIsOpenedAnewGoesOffline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("dimmer"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		c.set(func() { c.silent[1] = true })
+		ctl.Apply(siteOf("dimmer", "dimmer"), nil)
+		if !ctl.Snapshot().Buses[0].Up {
+			t.Error("the bus looks down although nothing happened to it")
+		}
+		time.Sleep(30 * time.Second)
+		if ctl.Snapshot().Node(1).Online {
+			t.Error("still online half a minute after it died")
+		}
+	})
+}
