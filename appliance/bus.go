@@ -356,6 +356,7 @@ func (b *bus) legsDue(now time.Time) {
 		if late := now.Sub(at); motion != Stop && late > time.Second {
 			// Nothing starts to move late; it may only stop late.
 			m.abandon()
+			b.showShade(id, m)
 			b.log.Warn("shade left where it is: the bus could not send it on in time", "shade", id, "late", late)
 			continue
 		}

@@ -275,10 +275,18 @@ func (m *mover) moving() bool {
 	return m.dir != 0 || len(m.legs) > 0 || m.motion == Moving || m.motion == Opening || m.motion == Closing
 }
 
+// pauses reports whether the shade stands on its way, to run the other way next. A
+// client that waits until it has arrived must not take it for standing.
+func (m *mover) pauses() bool {
+	return len(m.legs) > 1 && m.legs[0].motion == Stop && !m.legs[0].started.IsZero()
+}
+
 // show fills in what readers see.
 func (m *mover) show(sh *ShadeState, now time.Time) {
 	m.settle(now)
-	sh.Motion = m.motion
+	if sh.Motion = m.motion; sh.Motion == Stopped && m.pauses() {
+		sh.Motion = Moving
+	}
 	sh.LastSeen = later(sh.LastSeen, m.at)
 	if !m.known {
 		sh.Position, sh.Uncertainty = Known[Position]{}, 0

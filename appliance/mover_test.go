@@ -1,6 +1,7 @@
 package appliance
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -25,5 +26,35 @@ func TestMotionMakesNoPositionFresher(t *testing.T) {
 	m.show(&sh, read.Add(4*time.Second))
 	if want = (Known[Position]{Value: 70, At: read, Source: Restored}); sh.Position != want {
 		t.Errorf("shown %+v, want %+v", sh.Position, want)
+	}
+}
+
+// A shade that turns round on its way to a position stands for a moment. It was shown as
+// stopped then, and a client that waited for its arrival went on too early.
+func TestShadeThatPausesOnItsWayIsMoving(t *testing.T) {
+	const pause = 500 * time.Millisecond
+	now := time.Unix(1000, 0)
+	m := newMover(Shade{ID: 1, TravelUp: 10 * time.Second, TravelDown: 10 * time.Second}, Channel{Abilities: CanMove, ReverseDelay: pause})
+	shown := func() Motion {
+		var sh ShadeState
+		m.show(&sh, now)
+		return sh.Motion
+	}
+	m.did(Close, now)
+	now = now.Add(time.Second)
+	motion, err := m.aim(Values{Has: CanMove, Motion: MoveTo, Position: 60}, now)
+	var went []Motion
+	for err == nil {
+		m.did(motion, now)
+		went = append(went, shown())
+		next, at, ok := m.due()
+		if !ok {
+			break
+		}
+		motion, now = next, at
+		m.next()
+	}
+	if want := []Motion{Moving, Opening, Moving, Closing, Stopped}; err != nil || !slices.Equal(went, want) {
+		t.Errorf("shown %v, %v; want %v", went, err, want)
 	}
 }

@@ -348,6 +348,7 @@ func (b *bus) abandon(w *work, want Want) {
 	}
 	onTheWay := len(m.legs) > 0
 	m.abandon()
+	b.showShade(want.Shade, m)
 	if onTheWay && w.attempted && b.up {
 		b.sendLeg(want.Shade, Stop, time.Now())
 	}
