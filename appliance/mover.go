@@ -278,13 +278,14 @@ func (m *mover) moving() bool {
 // pauses reports whether the shade stands on its way, to run the other way next. A
 // client that waits until it has arrived must not take it for standing.
 func (m *mover) pauses() bool {
-	return len(m.legs) > 1 && m.legs[0].motion == Stop && !m.legs[0].started.IsZero()
+	return m.motion == Stopped && len(m.legs) > 1 && m.legs[0].motion == Stop && !m.legs[0].started.IsZero()
 }
 
 // show fills in what readers see.
 func (m *mover) show(sh *ShadeState, now time.Time) {
 	m.settle(now)
-	if sh.Motion = m.motion; sh.Motion == Stopped && m.pauses() {
+	sh.Motion = m.motion
+	if m.pauses() {
 		sh.Motion = Moving
 	}
 	sh.LastSeen = later(sh.LastSeen, m.at)

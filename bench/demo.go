@@ -185,27 +185,15 @@ func (r *run) awaitGroups(ctx context.Context, dataDir string) error {
 	deadline := time.Now().Add(groupsTime)
 	for _, bus := range grouped {
 		for {
-			var groups struct {
-				Devices []struct{ ReadAt *time.Time }
-			}
-			out, err := r.ask(ctx, dataDir, "", "bus", "groups", bus, "--json")
-			if err == nil {
-				err = json.Unmarshal(out, &groups)
-			}
+			unread, err := r.unreadGroups(ctx, dataDir, bus)
 			if err != nil {
 				return err
 			}
-			unread := 0
-			for _, d := range groups.Devices {
-				if d.ReadAt == nil {
-					unread++
-				}
-			}
-			if len(groups.Devices) > 0 && unread == 0 {
+			if unread == 0 {
 				break
 			}
 			if time.Now().After(deadline) {
-				return fmt.Errorf("bus %s: the tables of %d of %d devices were not read in %v", bus, unread, len(groups.Devices), groupsTime)
+				return fmt.Errorf("bus %s: the tables of %d devices were not read in %v", bus, unread, groupsTime)
 			}
 			if err := wait(ctx, 2*time.Second); err != nil {
 				return err
@@ -213,6 +201,29 @@ func (r *run) awaitGroups(ctx context.Context, dataDir string) error {
 		}
 	}
 	return nil
+}
+
+// unreadGroups counts the devices of a bus whose table was not read since the start.
+func (r *run) unreadGroups(ctx context.Context, dataDir, bus string) (n int, err error) {
+	var groups struct {
+		Devices []struct{ ReadAt *time.Time }
+	}
+	out, err := r.ask(ctx, dataDir, "", "bus", "groups", bus, "--json")
+	if err == nil {
+		err = json.Unmarshal(out, &groups)
+	}
+	switch {
+	case err != nil:
+		return 0, err
+	case len(groups.Devices) == 0:
+		return 0, fmt.Errorf("bus %s: no device with a table of groups", bus)
+	}
+	for _, d := range groups.Devices {
+		if d.ReadAt == nil {
+			n++
+		}
+	}
+	return n, nil
 }
 
 // counts makes sure that the kernel counts what this daemon writes: on a disk in

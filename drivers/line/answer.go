@@ -114,7 +114,7 @@ func (l *Line) timeUp(r Request) error {
 		l.discard(noteIncomplete)
 		return failure{error: err, resync: true, drop: true}
 	}
-	return fmt.Errorf("%w within %v on %s", appliance.ErrSilent, r.Timeout, l.where)
+	return fmt.Errorf("%w within %v on %s", appliance.ErrSilent, r.Timeout.Round(time.Millisecond), l.where)
 }
 
 // settle leaves the line fit for the next exchange after one that failed with err
