@@ -21,9 +21,10 @@ var mayImport = map[string][]string{
 	"appliance": nil,
 
 	// shared shelves
-	"web":              nil,
+	"tcp":              nil,
+	"web":              {"tcp"},
 	"schema":           nil,
-	"drivers/line":     nil,
+	"drivers/line":     {"tcp"},
 	"drivers/line/pty": nil,
 	"drivers/option":   nil,
 	"drivers/profile":  {"schema"},

@@ -14,25 +14,17 @@ import (
 	"golang.org/x/sys/unix"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/tcp"
 )
 
 // socket is a connection. Whoever holds the turn reads and writes it.
 type socket struct {
 	line *Line
-	conn *net.TCPConn
+	conn *tcp.Conn
 	raw  syscall.RawConn
 	once sync.Once
 	lost chan struct{}
 	buf  [1024]byte
-
-	look    func(fd uintptr) // made once: a read that does not wait
-	looked  int
-	lookErr error
-
-	offer    func(fd uintptr) (done bool) // made once: a write that does not wait
-	out      []byte
-	taken    int
-	offerErr error
 }
 
 // unackedLimit is how long the kernel keeps sending what a peer does not
@@ -50,7 +42,11 @@ func (l *Line) connect(ctx context.Context, limit time.Duration) (port, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
-	conn := c.(*net.TCPConn)
+	conn, err := tcp.New(c.(*net.TCPConn))
+	if err != nil {
+		c.Close()
+		return nil, fmt.Errorf("connect: %w", err)
+	}
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		conn.Close()
@@ -65,24 +61,7 @@ func (l *Line) connect(ctx context.Context, limit time.Duration) (port, error) {
 		conn.Close()
 		return nil, fmt.Errorf("socket options: %w", err)
 	}
-	s := &socket{line: l, conn: conn, raw: raw, lost: make(chan struct{})}
-	s.look = func(fd uintptr) {
-		for {
-			s.looked, s.lookErr = unix.Read(int(fd), s.buf[:]) // sockets of package net never block
-			if s.lookErr != unix.EINTR {
-				return
-			}
-		}
-	}
-	s.offer = func(fd uintptr) bool {
-		for {
-			s.taken, s.offerErr = unix.Write(int(fd), s.out)
-			if s.offerErr != unix.EINTR {
-				return true
-			}
-		}
-	}
-	return s, nil
+	return &socket{line: l, conn: conn, raw: raw, lost: make(chan struct{})}, nil
 }
 
 // start does nothing: whoever holds the turn reads.
@@ -90,47 +69,29 @@ func (s *socket) start() {}
 
 func (s *socket) fresh() error {
 	for {
-		if err := s.raw.Control(s.look); err != nil {
+		n, err := s.conn.TryRead(s.buf[:])
+		switch {
+		case err == tcp.ErrNothing:
+			return nil
+		case err == io.EOF:
+			return errPeerClosed
+		case err != nil:
 			return err
 		}
-		switch {
-		case s.lookErr == unix.EAGAIN:
-			return nil
-		case s.lookErr != nil:
-			return s.lookErr
-		case s.looked == 0:
-			return errPeerClosed
-		}
-		s.line.received(s.buf[:s.looked], time.Now())
-		if s.looked < len(s.buf) {
+		s.line.received(s.buf[:n], time.Now())
+		if n < len(s.buf) {
 			return nil
 		}
 	}
 }
 
 // write hands a frame to the kernel, which nearly always takes it at once: only
-// when it does not is there anything to wait for, and a deadline to be set.
+// when it does not is there anything to wait for.
 func (s *socket) write(frame []byte, deadline time.Time) (int, error) {
-	s.out, s.taken = frame, 0
-	err := s.raw.Write(s.offer)
-	n := s.taken
-	s.out = nil
-	switch {
-	case err != nil:
-		return 0, err
-	case s.offerErr == unix.EAGAIN:
-		n = 0
-	case s.offerErr != nil:
-		return 0, os.NewSyscallError("write", s.offerErr)
-	case n == len(frame):
-		return n, nil
-	}
 	if err := s.conn.SetWriteDeadline(deadline); err != nil {
-		return n, err
+		return 0, err
 	}
-	m, err := s.conn.Write(frame[n:])
-	// Or the next frame would not even be offered.
-	return n + m, errors.Join(err, s.conn.SetWriteDeadline(time.Time{}))
+	return s.conn.Write(frame)
 }
 
 func (s *socket) await(ctx context.Context, until time.Time, preempt <-chan struct{}) error {
