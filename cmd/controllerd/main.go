@@ -117,11 +117,6 @@ func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// log writes to standard error, where systemd and people look.
-func (a *app) log() *slog.Logger {
-	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: &a.logLevel}))
-}
-
 // withStore opens the database for one command.
 func (a *app) withStore(ctx context.Context, do func(*store.Store) error) error {
 	s, err := store.Open(ctx, a.dataDir, a.log())

@@ -78,7 +78,8 @@ func (a *app) serve(ctx context.Context, cfg serveConfig) error {
 		return err
 	}
 	go keepMemory(ctx)
-	log := a.log()
+	log, flush := a.gatheredLog()
+	defer flush()
 	guard, err := store.Lock(a.dataDir)
 	if err != nil {
 		return a.lockAdvice(err, "it serves already: systemctl status controllerd tells more")
