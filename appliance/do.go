@@ -42,7 +42,9 @@ func (c *Controller) Do(ctx context.Context, cmd Command) (Entry, error) {
 	if only != nil {
 		only.drive(ctx, run)
 	}
-
+	if run.over() {
+		return c.finish(run), nil
+	}
 	deadline := time.NewTimer(time.Until(ceiling))
 	defer deadline.Stop()
 	select {

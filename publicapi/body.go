@@ -119,7 +119,12 @@ func split(data []byte) (body, error) {
 	return members, nil
 }
 
-func skipSpace(data []byte) []byte { return bytes.TrimLeft(data, " \t\r\n") }
+func skipSpace(data []byte) []byte {
+	for len(data) > 0 && (data[0] == ' ' || data[0] == '\t' || data[0] == '\r' || data[0] == '\n') {
+		data = data[1:]
+	}
+	return data
+}
 
 // unquote reads a JSON string. One without escapes is not copied.
 func unquote(quoted []byte) ([]byte, error) {

@@ -181,13 +181,12 @@ func (l *Line) silence(ctx context.Context, p port, r Request, deadline time.Tim
 	l.mu.Lock()
 	calm := l.opened.Add(l.cfg.OpenSilence)
 	l.mu.Unlock()
-	for {
+	for now := begun; ; now = time.Now() {
 		heard := l.in.lastByte()
 		start := latest(heard.Add(gap), l.ownEnd.Add(gap), l.notBefore, calm)
 		if !l.dirty.IsZero() {
 			start = latest(start, l.dirty.Add(gap))
 		}
-		now := time.Now()
 		if latest(start, now).Add(airtime).After(deadline) {
 			return fmt.Errorf("%w: %d bytes cannot be out on %s before the deadline", appliance.ErrExpired, len(r.Frame), l.where)
 		}

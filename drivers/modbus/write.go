@@ -103,9 +103,17 @@ func (d *Driver) frames(u *unit, ops []op) []frame {
 // writeExchange sends a frame. What the registers held is unknown from the moment
 // it goes out until it is read again.
 func (d *Driver) writeExchange(f frame) appliance.Exchange {
-	sized := f.request(f.unit.number, make([]uint16, f.len()))
-	return d.exchange(f.unit, sized, func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
-		q := f.request(f.unit.number, f.values())
+	known := f.fixed()
+	values := make([]uint16, f.len())
+	if known {
+		values = f.values()
+	}
+	q := f.request(f.unit.number, values)
+	return d.exchange(f.unit, q, func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
+		q := q
+		if !known {
+			q = f.request(f.unit.number, f.values())
+		}
 		_, reply, err := d.ask(ctx, y, q, timing{timeout: f.unit.timeout, guard: f.unit.guard, actuates: true})
 		if !reply.Sent.IsZero() {
 			f.sent()
