@@ -121,7 +121,7 @@ func (s *Store) hash(ctx context.Context, fn func()) error {
 		return ctx.Err()
 	}
 	defer func() { <-s.hashing }()
-	fn()
+	runAside(fn)
 	return nil
 }
 
