@@ -13,7 +13,7 @@ import (
 // round, since each collection slows down those beside it.
 const (
 	gcPercentAtRest = 50
-	gcPercentBusy   = 200
+	gcPercentBusy   = 400
 	// busyBurst of allocation in a second is that of a hundred commands or reads;
 	// polling alone makes less, even of a large building, and so does starting up
 	// after its first moments.
