@@ -12,7 +12,7 @@ import (
 // time that collecting it early takes. While commands come in it is the other way
 // round, since each collection slows down those beside it.
 const (
-	gcPercentAtRest = 50
+	gcPercentAtRest = 40
 	gcPercentBusy   = 400
 	// busyBurst of allocation in a second is that of a hundred commands or reads;
 	// polling alone makes less, even of a large building, and so does starting up
