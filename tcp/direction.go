@@ -147,5 +147,6 @@ func (d *direction) endWait(err error) {
 	}
 }
 
-// passed is a deadline that has.
-var passed = time.Unix(1, 0)
+// passed is a deadline that has, by any clock: that of a board without a battery begins
+// in 1970.
+var passed = time.Time{}.Add(1)

@@ -110,7 +110,7 @@ func (d *Driver) writeExchange(f frame) appliance.Exchange {
 	}
 	q := f.request(f.unit.number, values)
 	return d.exchange(f.unit, q, func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
-		q := q
+		q := q // the exchange may be repeated, with other values
 		if !known {
 			q = f.request(f.unit.number, f.values())
 		}
