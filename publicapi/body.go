@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"math"
 	"net/http"
 	"strconv"
@@ -47,7 +46,9 @@ func readBody(c echo.Context) (body, error) {
 	if r.ContentLength > web.BodyLimit {
 		return nil, &http.MaxBytesError{Limit: web.BodyLimit}
 	}
-	data, err := readAll(c, r)
+	// The server's own writer, not echo's wrapper: only that one tells the server to
+	// let the client read the refusal before the connection is closed under it.
+	data, err := web.ReadBody(c.Response().Writer, r)
 	if err != nil {
 		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
 			return nil, err
@@ -55,21 +56,6 @@ func readBody(c echo.Context) (body, error) {
 		return nil, &web.Error{Status: http.StatusBadRequest, Message: "body: could not be read", Cause: err}
 	}
 	return parseBody(data)
-}
-
-// shortBody is what control calls stay below: as much is set aside before it has
-// arrived.
-const shortBody = 1 << 10
-
-func readAll(c echo.Context, r *http.Request) ([]byte, error) {
-	if n := r.ContentLength; n >= 0 && n <= shortBody {
-		data := make([]byte, n)
-		_, err := io.ReadFull(r.Body, data)
-		return data, err
-	}
-	// The server's own writer, not echo's wrapper: only that one tells the server to
-	// let the client read the refusal before the connection is closed under it.
-	return io.ReadAll(http.MaxBytesReader(c.Response().Writer, r.Body, web.BodyLimit))
 }
 
 var utf8BOM = []byte("\xef\xbb\xbf")

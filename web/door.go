@@ -86,6 +86,20 @@ func readAhead(r *http.Request) {
 	r.Body = b
 }
 
+// ReadBody takes what is left of a request's body, up to [BodyLimit].
+func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	ahead, ok := r.Body.(*body)
+	if !ok {
+		return io.ReadAll(http.MaxBytesReader(w, r.Body, BodyLimit))
+	}
+	data := ahead.data
+	ahead.data = nil
+	if ahead.end != io.EOF {
+		return data, ahead.end
+	}
+	return data, nil
+}
+
 // body that was read ahead, and how it ended.
 type body struct {
 	io.ReadCloser
@@ -168,7 +182,10 @@ func (d *door) record(c echo.Context, id string, start time.Time, err error) {
 	if cause := privateCause(err); cause != nil {
 		attrs = append(attrs, slog.String("cause", cause.Error()))
 	}
-	d.log.LogAttrs(r.Context(), level, "request", attrs...)
+	// Without the place in the source, which the logger would look up.
+	line := slog.NewRecord(time.Now(), level, "request", 0)
+	line.AddAttrs(attrs...)
+	_ = d.log.Handler().Handle(r.Context(), line) // the log has nobody to complain to
 }
 
 // privateCause is what the answer did not tell.

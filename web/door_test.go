@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -121,6 +122,48 @@ func TestAccessLogLevels(t *testing.T) {
 	e.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/change?secret=1", nil))
 	if got := buf.String(); !strings.Contains(got, "level=INFO") || !strings.Contains(got, "path=/change ") || strings.Contains(got, "secret") {
 		t.Errorf("got %s", got)
+	}
+}
+
+func TestReadBody(t *testing.T) {
+	short, long := strings.Repeat("a", shortBody), strings.Repeat("b", shortBody+1)
+	for _, c := range []struct {
+		name  string
+		body  io.Reader
+		told  int64 // -1: in chunks
+		first int   // bytes that are read before
+		want  string
+		fails error
+	}{
+		{"short", strings.NewReader(short), shortBody, 0, short, nil},
+		{"short, begun", strings.NewReader(short), shortBody, 10, short[10:], nil},
+		{"short, in chunks", strings.NewReader(short), -1, 0, short, nil},
+		{"long", strings.NewReader(long), shortBody + 1, 0, long, nil},
+		{"long, begun", strings.NewReader(long), shortBody + 1, 10, long[10:], nil},
+		{"empty", http.NoBody, 0, 0, "", nil},
+		{"cut off", strings.NewReader("abc"), 10, 0, "abc", io.ErrUnexpectedEOF},
+		{"too long", strings.NewReader(strings.Repeat("c", BodyLimit+1)), -1, 0, "", new(http.MaxBytesError)},
+	} {
+		r := httptest.NewRequest("POST", "/", c.body)
+		r.ContentLength = c.told
+		var got []byte
+		var err error
+		e := New(slog.New(slog.DiscardHandler))
+		e.POST("/", func(ctx echo.Context) error {
+			if _, err := io.ReadFull(ctx.Request().Body, make([]byte, c.first)); err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			got, err = ReadBody(ctx.Response().Writer, ctx.Request())
+			return nil
+		})
+		e.ServeHTTP(httptest.NewRecorder(), r)
+		tooLong := new(http.MaxBytesError)
+		switch {
+		case c.fails == nil && (err != nil || string(got) != c.want):
+			t.Errorf("%s: %d bytes, %v; want %d", c.name, len(got), err, len(c.want))
+		case c.fails != nil && !errors.Is(err, c.fails) && !(errors.As(c.fails, &tooLong) && errors.As(err, &tooLong)):
+			t.Errorf("%s: %v, want %v", c.name, err, c.fails)
+		}
 	}
 }
 
