@@ -31,6 +31,7 @@ type bus struct {
 	reports []Reading
 	tunes   map[ID]tune
 	giveWay chan struct{} // open while something that gives way is under way
+	unused  chan struct{} // an open one that nobody waits for any more; nil: none
 	writing bool          // it is a command's write, which gives way to a STOP only
 	over    bool          // the goroutine takes no more jobs
 	wake    chan struct{}
@@ -138,14 +139,19 @@ func (b *bus) beginExchange(writing bool) (<-chan struct{}, bool) {
 			return nil, false
 		}
 	}
-	b.giveWay, b.writing = make(chan struct{}), writing
+	if b.unused == nil {
+		b.unused = make(chan struct{})
+	}
+	b.giveWay, b.unused, b.writing = b.unused, nil, writing
 	return b.giveWay, true
 }
 
 func (b *bus) endExchange() {
 	b.mu.Lock()
-	b.giveWay = nil
-	b.mu.Unlock()
+	defer b.mu.Unlock()
+	if b.giveWay != nil {
+		b.giveWay, b.unused = nil, b.giveWay
+	}
 }
 
 // report takes what devices said unasked; safe from any goroutine.

@@ -133,7 +133,10 @@ func (b *bus) nextWork(now time.Time) (*work, time.Time) {
 // earlier one; while one could come, an acknowledgement is not believed before it
 // was confirmed by reading. A read waits, since nothing else would confirm it.
 func (b *bus) readyAt(w *work) time.Time {
-	if d := b.devices[w.exchange().Device]; d != nil && w.verifying {
+	if !w.verifying {
+		return w.notBefore
+	}
+	if d := b.devices[w.exchange().Device]; d != nil {
 		return later(w.notBefore, d.restReads)
 	}
 	return w.notBefore

@@ -70,11 +70,11 @@ func targetShades(s *Snapshot, t Target) ([]*ShadeState, error) {
 	case All:
 		return s.Shades, nil
 	case One:
-		sh := s.Shade(t.ID)
-		if sh == nil {
+		i, ok := s.index.shade[t.ID]
+		if !ok {
 			return nil, fmt.Errorf("shade %d: %w", t.ID, ErrNotFound)
 		}
-		return []*ShadeState{sh}, nil
+		return s.Shades[i : i+1 : i+1], nil
 	}
 	c := s.Cluster(t.ID)
 	if c == nil {
@@ -124,11 +124,11 @@ func targetNodes(s *Snapshot, t Target) ([]*NodeState, error) {
 	case All:
 		return lights(s.Nodes), nil
 	case One:
-		n := s.Node(t.ID)
-		if n == nil {
+		i, ok := s.index.node[t.ID]
+		if !ok {
 			return nil, fmt.Errorf("node %d: %w", t.ID, ErrNotFound)
 		}
-		return []*NodeState{n}, nil
+		return s.Nodes[i : i+1 : i+1], nil
 	}
 	c := s.Cluster(t.ID)
 	if c == nil {

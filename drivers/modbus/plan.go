@@ -127,8 +127,8 @@ func (d *Driver) lights(u *unit, wishes []wish) []appliance.Chain {
 
 // lightSteps write to lights of one unit.
 func (d *Driver) lightSteps(u *unit, wishes []wish) []appliance.Exchange {
-	var ops []op
-	for _, w := range wishes {
+	ops := d.lightOps(wishes[0])
+	for _, w := range wishes[1:] {
 		ops = append(ops, d.lightOps(w)...)
 	}
 	return d.steps(d.frames(u, ops), d.prerequisites(u, wishes))
@@ -254,10 +254,10 @@ func (d *Driver) lightOps(w wish) []op {
 	t := w.thing
 	if t.out.hasColour() {
 		if w.wantsLevel() || w.Has.Has(appliance.CanColour) {
-			ops = append(ops, t.colourOps(w)...)
+			ops = t.colourOps(w)
 		}
 	} else if w.wantsLevel() && (t.level != nil || len(t.out.switches) > 0) {
-		ops = append(ops, t.levelOps(w.level())...)
+		ops = t.levelOps(w.level())
 	}
 	if w.Has.Has(appliance.CanTune) && t.kelvin != nil {
 		ops = append(ops, t.kelvinOp(w.Kelvin))
@@ -290,13 +290,13 @@ func (t *thing) switchOps(on bool, done func()) []op {
 		if on {
 			word = 1
 		}
-		ops = append(ops, op{things: []*thing{t}, at: t.place(c), n: 1, phase: phaseSwitch, words: []uint16{word}, done: done})
+		ops = append(ops, op{things: t.alone, at: t.place(c), n: 1, phase: phaseSwitch, words: []uint16{word}, done: done})
 	}
 	return ops
 }
 
 func (t *thing) numberOp(at point, spec *cellSpec, raw float64, done func()) op {
-	return op{things: []*thing{t}, at: at, n: spec.words(), phase: phaseValue, words: spec.pack(raw), done: done}
+	return op{things: t.alone, at: at, n: spec.words(), phase: phaseValue, words: spec.pack(raw), done: done}
 }
 
 func (t *thing) kelvinOp(k appliance.Kelvin) op {
@@ -343,7 +343,7 @@ func (t *thing) colourOps(w wish) []op {
 	}
 	var ops []op
 	for i, v := range t.out.colour {
-		o := op{things: []*thing{t}, at: t.place(v.write), n: v.write.spec.words(), phase: phaseValue, done: remember}
+		o := op{things: t.alone, at: t.place(v.write), n: v.write.spec.words(), phase: phaseValue, done: remember}
 		raw := func() []uint16 {
 			colour, level := target()
 			return v.write.spec.pack(t.colourRaws(colour, level)[i])

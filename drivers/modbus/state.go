@@ -41,6 +41,7 @@ func (u *unit) tune(o nodeOptions) {
 
 func (u *unit) add(ref appliance.Ref, out *output, a address) *thing {
 	t := &thing{ref: ref, unit: u, out: out, address: a}
+	t.alone = []*thing{t}
 	u.things = append(u.things, t)
 	return t
 }
@@ -51,7 +52,8 @@ type thing struct {
 	unit     *unit
 	out      *output
 	address  address
-	inverted bool // shades: the motor runs the other way
+	alone    []*thing // only this one
+	inverted bool     // shades: the motor runs the other way
 
 	curve                string
 	level, kelvin        *value // the output's, changed by the node's options

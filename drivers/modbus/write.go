@@ -69,6 +69,9 @@ func (f frame) request(unit byte, values []uint16) request {
 }
 
 func (f frame) values() []uint16 {
+	if len(f.ops) == 1 {
+		return f.ops[0].value()
+	}
 	var values []uint16
 	for _, o := range f.ops {
 		values = append(values, o.value()...)
@@ -78,6 +81,9 @@ func (f frame) values() []uint16 {
 
 // frames joins ops at neighbouring addresses, phase by phase.
 func (d *Driver) frames(u *unit, ops []op) []frame {
+	if len(ops) == 1 {
+		return []frame{{unit: u, ops: ops}}
+	}
 	slices.SortStableFunc(ops, func(a, b op) int {
 		return cmp.Or(cmp.Compare(a.phase, b.phase), cmp.Compare(b.at.table, a.at.table), cmp.Compare(a.at.addr, b.at.addr))
 	})
@@ -103,10 +109,12 @@ func (d *Driver) frames(u *unit, ops []op) []frame {
 // writeExchange sends a frame. What the registers held is unknown from the moment
 // it goes out until it is read again.
 func (d *Driver) writeExchange(f frame) appliance.Exchange {
+	var values []uint16
 	known := f.fixed()
-	values := make([]uint16, f.len())
 	if known {
 		values = f.values()
+	} else {
+		values = make([]uint16, f.len())
 	}
 	q := f.request(f.unit.number, values)
 	return d.exchange(f.unit, q, func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
