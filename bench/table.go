@@ -44,7 +44,11 @@ func (t *table) note(what, figure, floor, ratio string) {
 // add shows a row as soon as it is known; the whole table comes at the end.
 func (t *table) add(r row) {
 	t.rows = append(t.rows, r)
-	fmt.Fprintf(os.Stderr, "  %s: %s (floor %s, ratio %s, required %s) %s\n", r.what, r.figure, r.floor, r.ratio, r.want, r.mark())
+	required := ""
+	if r.judged {
+		required = ", required " + r.want
+	}
+	fmt.Fprintf(os.Stderr, "  %s: %s (floor %s, ratio %s%s) %s\n", r.what, r.figure, r.floor, r.ratio, required, r.mark())
 }
 
 func (r row) mark() string {
