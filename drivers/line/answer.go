@@ -120,6 +120,7 @@ func (l *Line) timeUp(r Request) error {
 // settle leaves the line fit for the next exchange after one that failed with err
 // once its frame was sent, and returns the error for the caller.
 func (l *Line) settle(p port, r Request, err error) error {
+	l.abortUnsent(p, r) // before anything closes the port, which would deliver it
 	var f failure
 	switch {
 	case errors.As(err, &f):
@@ -136,7 +137,6 @@ func (l *Line) settle(p port, r Request, err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		err = l.abandon(p, err)
 	default:
-		l.abortUnsent(p, r)
 		l.lose(p, err)
 		if l.address == "" {
 			return l.down(fmt.Errorf("lost while waiting for an answer: %w", err))
@@ -145,7 +145,6 @@ func (l *Line) settle(p port, r Request, err error) error {
 		// next attempt has a new one.
 		return fmt.Errorf("%w on %s: %w", appliance.ErrSilent, l.where, err)
 	}
-	l.abortUnsent(p, r)
 	return err
 }
 

@@ -135,7 +135,7 @@ func (l *Line) usable(ctx context.Context) (port, error) {
 	if failed {
 		return nil, l.down(why)
 	}
-	wait, cancel := context.WithTimeout(ctx, redialLimit)
+	wait, cancel := context.WithTimeout(noDeadline{ctx}, redialLimit)
 	defer cancel()
 	select {
 	case <-l.tried:
@@ -159,6 +159,13 @@ func (l *Line) usable(ctx context.Context) (port, error) {
 	}
 	return p, nil
 }
+
+// noDeadline is a context without its deadline, which need not end it: derived from
+// one that is due sooner, a time-out would be none.
+type noDeadline struct{ context.Context }
+
+// Deadline tells of none.
+func (noDeadline) Deadline() (time.Time, bool) { return time.Time{}, false }
 
 func (l *Line) state() (p port, why error, failed bool) {
 	l.mu.Lock()

@@ -122,13 +122,17 @@ func (l *Line) Run(ctx context.Context) error {
 	return nil
 }
 
-// shut closes the port for good.
+// shut closes the port for good. What is stuck in it moves nothing afterwards.
 func (l *Line) shut() {
 	l.mu.Lock()
 	p := l.port
 	l.port, l.why, l.failed, l.over = nil, errNotRun, true, true
 	l.mu.Unlock()
-	if p != nil {
+	switch {
+	case p == nil:
+	case p.unsent() > 0:
+		p.abort()
+	default:
 		p.close()
 	}
 	l.in.pumps.Wait()

@@ -394,6 +394,11 @@ func clogged(t *testing.T) (*Line, *net.TCPConn, *socket) {
 	g := newGateway(t, "127.0.0.1:0")
 	l := g.line(nil)
 	peer := g.accept()
+	return l, peer, clog(t, l)
+}
+
+func clog(t *testing.T, l *Line) *socket {
+	t.Helper()
 	waitFor(t, "the connection is open", func() bool { return l.Link() == nil })
 	s := l.current().(*socket)
 	junk := make([]byte, 64<<10)
@@ -408,22 +413,43 @@ func clogged(t *testing.T) (*Line, *net.TCPConn, *socket) {
 	s.conn.SetWriteDeadline(time.Time{})
 	// Make room for a command in our own send buffer, none at the peer's.
 	s.raw.Control(func(fd uintptr) { unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF, 8<<20) })
-	return l, peer, s
+	return s
 }
 
 func TestStuckCommandIsNeverDelivered(t *testing.T) {
-	for _, kind := range []string{"time-out", "cancelled", "nobody answers"} {
-		t.Run(kind, func(t *testing.T) {
-			l, peer, _ := clogged(t)
-			r := Request{Frame: []byte("MOVE THE SHADE"), Actuates: true, Turnaround: 20 * time.Millisecond}
-			if kind != "nobody answers" {
-				r.Scan, r.Timeout = wantLine("x"), 50*time.Millisecond
-			}
+	tests := []struct {
+		name    string
+		heard   string // comes from the peer meanwhile
+		scan    func([]byte) (int, Verdict)
+		timeout time.Duration
+		cancel  bool // the caller gives up
+		close   bool // the bus is closed
+	}{
+		{name: "time-out", scan: wantLine("x"), timeout: 50 * time.Millisecond},
+		{name: "cancelled", scan: wantLine("x"), timeout: 5 * time.Second, cancel: true},
+		{name: "nobody answers"},
+		{name: "half an answer", scan: wantLine("x"), timeout: 50 * time.Millisecond, heard: "half an ans"},
+		{name: "nonsense", timeout: 5 * time.Second, heard: "nonsense", scan: func([]byte) (int, Verdict) { return 0, Broken }},
+		{name: "cancelled in an answer", scan: wantLine("x"), timeout: 5 * time.Second, heard: "half an ans", cancel: true},
+		{name: "bus closed", scan: wantLine("x"), timeout: 5 * time.Second, close: true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			g := newGateway(t, "127.0.0.1:0")
+			l, end := runUntil(t, Config{Name: "test", Port: "tcp://" + g.l.Addr().String()})
+			peer := g.accept()
+			clog(t, l)
+			r := Request{Frame: []byte("MOVE THE SHADE"), Actuates: true, Turnaround: 20 * time.Millisecond, Scan: test.scan, Timeout: test.timeout}
 			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 			defer cancel()
-			if kind == "cancelled" {
-				r.Timeout = 5 * time.Second
+			if test.heard != "" {
+				time.AfterFunc(20*time.Millisecond, func() { _, _ = io.WriteString(peer, test.heard) })
+			}
+			if test.cancel {
 				time.AfterFunc(50*time.Millisecond, cancel)
+			}
+			if test.close {
+				time.AfterFunc(50*time.Millisecond, end)
 			}
 			if _, err := l.Exchange(ctx, r); err == nil {
 				t.Fatal("a command that got stuck was reported as done")
@@ -471,4 +497,55 @@ func TestSocketOptions(t *testing.T) {
 			}
 		}
 	})
+}
+
+// core is the context of a command: its deadline is for the frame to be out, and ends
+// nothing by itself.
+type core struct {
+	context.Context
+	at time.Time
+}
+
+func (c core) Deadline() (time.Time, bool) { return c.at, true }
+
+// A gateway that has lost its power does not refuse a connection, it says nothing.
+func TestRedialIsBoundedWhateverTimeIsLeft(t *testing.T) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	if err := errors.Join(unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}), unix.Listen(fd, 0)); err != nil {
+		t.Fatal(err)
+	}
+	name, err := unix.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(name.(*unix.SockaddrInet4).Port))
+	l := run(t, Config{Name: "test", Port: "tcp://" + addr})
+	peer, _, err := unix.Accept4(fd, unix.SOCK_CLOEXEC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "the connection is open", func() bool { return l.Link() == nil })
+	opened := time.Now()
+	waitFor(t, "it has lived long enough to be made again at once", func() bool { return time.Since(opened) > shortLife })
+	for { // nobody accepts, until nobody is let into the queue either
+		c, err := net.DialTimeout("tcp", addr, 100*time.Millisecond)
+		if err != nil {
+			break
+		}
+		defer c.Close()
+	}
+	unix.Close(peer)
+	waitFor(t, "the connection is lost", func() bool { return l.current() == nil })
+	begun := time.Now()
+	_, err = l.Exchange(core{context.Background(), begun.Add(500 * time.Millisecond)}, ask("one"))
+	if err == nil {
+		t.Fatal("answered by nobody")
+	}
+	if took := time.Since(begun); took > redialLimit+time.Second {
+		t.Errorf("given up after %v, want %v at most: %v", took, redialLimit, err)
+	}
 }

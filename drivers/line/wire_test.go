@@ -44,6 +44,13 @@ func newBench(t testing.TB, change func(*Config)) *bench {
 // run runs a line until the test ends, and checks that nothing of it stays.
 func run(t testing.TB, cfg Config) *Line {
 	t.Helper()
+	l, _ := runUntil(t, cfg)
+	return l
+}
+
+// runUntil runs a line until the function it returns is called, or the test is over.
+func runUntil(t testing.TB, cfg Config) (*Line, context.CancelFunc) {
+	t.Helper()
 	l, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +69,7 @@ func run(t testing.TB, cfg Config) *Line {
 			t.Error("Run has not ended 5 s after its context")
 		}
 	})
-	return l
+	return l, cancel
 }
 
 func (b *bench) plug() {
