@@ -36,7 +36,7 @@ type User struct {
 	Name      string // unique, case-sensitive
 	Role      Role
 	CreatedAt time.Time
-	// Revision changes with the password and the role: tokens issued for an older
+	// Revision changes with the password and the role: access tokens issued for an older
 	// one are void.
 	Revision int64
 }

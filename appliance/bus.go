@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// bus runs one driver. Its goroutine is the only one that plans, sends and judges;
-// others hand it jobs and read snapshots.
+// bus runs one driver. Whoever has its lead plans, sends and judges: its goroutine, or
+// one that waits for a command. Others hand it jobs and read snapshots.
 type bus struct {
 	config   BusConfig
 	opened   Opened
@@ -44,6 +44,7 @@ type bus struct {
 	// What follows belongs to the leader.
 	works    []*work
 	newest   newest
+	clips    clips
 	devices  map[string]*device
 	deviceOf map[ID]*device
 	schedule *schedule
@@ -70,7 +71,7 @@ func newBus(cfg BusConfig, o Opened, st *state) *bus {
 	b := &bus{
 		config: cfg, opened: o, driver: o.Driver, channels: o.Channels, shades: o.Shades, state: st, log: cfg.Log.With("bus", cfg.Bus.Name),
 		wake: make(chan struct{}, 1), lead: make(chan struct{}, 1), newest: newest{}, devices: map[string]*device{}, deviceOf: map[ID]*device{},
-		movers: map[ID]*mover{}, scans: make(chan *scanJob), errands: make(chan *errand), closed: make(chan struct{}), released: make(chan struct{}), why: ErrOpening,
+		clips: clips{}, movers: map[ID]*mover{}, scans: make(chan *scanJob), errands: make(chan *errand), closed: make(chan struct{}), released: make(chan struct{}), why: ErrOpening,
 	}
 	b.lead <- struct{}{}
 	for _, n := range cfg.Nodes {
@@ -82,6 +83,13 @@ func newBus(cfg BusConfig, o Opened, st *state) *bus {
 		d.nodes = append(d.nodes, n.ID)
 		d.online = d.online || st.online(n.ID) // it was, before the bus was opened anew
 		b.deviceOf[n.ID] = d
+	}
+	for id, channels := range o.Channels {
+		for i, ch := range channels {
+			if ch.Clips {
+				b.clips[Ref{Node: id, Channel: i + 1}] = &clip{}
+			}
+		}
 	}
 	for _, s := range cfg.Shades {
 		ch, ok := o.Shades[s.ID]
@@ -95,6 +103,27 @@ func newBus(cfg BusConfig, o Opened, st *state) *bus {
 		b.movers[s.ID] = m
 	}
 	return b
+}
+
+// goOn takes over shades that are on their way from the bus that had them before:
+// nobody else would stop them at their goals.
+func (b *bus) goOn(before *bus) {
+	now := time.Now()
+	for id, was := range before.movers {
+		m := b.movers[id]
+		if m == nil || m.channel != was.channel || m.shade.Node != was.shade.Node ||
+			m.shade.Output != was.shade.Output || m.shade.Inverted != was.shade.Inverted {
+			continue
+		}
+		if _, _, onTheWay := was.due(); !onTheWay && !was.owed {
+			continue
+		}
+		was.retune(m.shade, now)
+		b.movers[id] = was
+		if was.owed {
+			b.sendLeg(id, Stop, now)
+		}
+	}
 }
 
 // device returns the record of a device, made at its first mention. What addresses
@@ -194,6 +223,10 @@ func (b *bus) run(ctx context.Context) {
 			continue
 		}
 		timer.Reset(wait)
+		errands := b.errands
+		if b.errand != nil {
+			errands = nil // one at a time
+		}
 		select {
 		case <-ctx.Done():
 		case <-b.wake:
@@ -201,7 +234,7 @@ func (b *bus) run(ctx context.Context) {
 			b.lead <- struct{}{}
 			b.startScan(s)
 			<-b.lead
-		case e := <-b.errands:
+		case e := <-errands:
 			b.lead <- struct{}{}
 			b.errand = e
 			<-b.lead
@@ -230,15 +263,7 @@ func (b *bus) drive(ctx context.Context, run *running) {
 			b.poke()
 			return
 		}
-		now := time.Now()
-		b.look(now)
-		w, _ := b.nextWork(now)
-		ready := w != nil && b.up && b.ctx.Err() == nil
-		if ready {
-			b.do(b.ctx, b.workTask(w, now))
-		}
-		idle := len(b.works) == 0 && len(b.movers) == 0
-		<-b.lead
+		ready, idle := b.step(time.Now())
 		if !ready || run.over() || ctx.Err() != nil {
 			// Its own goroutine has slept through it, and may go on sleeping if nothing
 			// has become due earlier: waking a thread for nothing costs the next
@@ -249,6 +274,18 @@ func (b *bus) drive(ctx context.Context, run *running) {
 			return
 		}
 	}
+}
+
+// step does the next exchange for commands, if it is time. It lets go of the lead
+// whatever happens: whoever serves requests survives a panic, and the bus must too.
+func (b *bus) step(now time.Time) (ready, idle bool) {
+	defer func() { <-b.lead }()
+	b.look(now)
+	w, _ := b.nextWork(now)
+	if ready = w != nil && b.up && b.ctx.Err() == nil; ready {
+		b.do(b.ctx, b.workTask(w, now))
+	}
+	return ready, len(b.works) == 0 && len(b.movers) == 0
 }
 
 // asked reports whether something waits in the inbox.
@@ -372,11 +409,14 @@ func (b *bus) legsDue(now time.Time) {
 
 // sendLeg commands one motion of a shade's way, or its end.
 func (b *bus) sendLeg(id ID, motion Motion, now time.Time) {
+	if motion == Stop {
+		b.movers[id].owed = true
+	}
 	kind := map[Motion]Kind{Open: ShadeOpen, Close: ShadeClose, Stop: ShadeStop}[motion]
 	ref := Ref{Shade: id}
 	run := b.begin(Command{Kind: kind, Target: Target{One, id}, Origin: Origin{Via: "shade engine", Why: "way to a position"}}, ref)
 	want := Want{ref, Values{Has: CanMove, Motion: motion}}
-	b.enqueue(job{run: run, wants: []Want{want}, members: []int{0}, expiry: legExpiry(motion, now), alone: true}, now)
+	b.enqueue(job{run: run, wants: []Want{want}, members: []int{0}, expiry: legExpiry(motion, now), alone: true, last: motion == Stop}, now)
 }
 
 // legExpiry is when a leg is worth nothing any more. A stop never is.
@@ -419,6 +459,7 @@ func (b *bus) showHealth(now time.Time) {
 }
 
 func (b *bus) learn(readings []Reading) {
+	b.clips.saw(readings)
 	b.state.learn(readings, Measured)
 	for _, r := range readings {
 		if m := b.movers[r.Shade]; r.Shade != 0 && m != nil {

@@ -247,6 +247,41 @@ func TestAnotherCommandEndsTheRun(t *testing.T) {
 	}
 }
 
+func TestShadeOnTrialIsStoppedWhenTheOtherCommandFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("shade"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		done := make(chan error, 1)
+		go func() {
+			_, err := calibrate(ctl, &person{c: c}, 1)
+			done <- err
+		}()
+		for c.moving(5001) != appliance.Closing {
+			time.Sleep(100 * time.Millisecond)
+		}
+		refused := false
+		c.set(func() {
+			c.fail = func(_ appliance.ID, write bool) error {
+				if write && !refused {
+					refused = true
+					return appliance.ErrRefused
+				}
+				return nil
+			}
+		})
+		fails(t, ctl, appliance.Command{Kind: appliance.ShadeOpen, Target: everything})
+		if err := <-done; !errors.Is(err, appliance.ErrInterrupted) {
+			t.Errorf("the run ended with %v", err)
+		}
+		time.Sleep(time.Second)
+		if m := c.moving(5001); m != appliance.Stopped {
+			t.Errorf("the motor is %v, and nobody is left to stop it", m)
+		}
+	})
+}
+
 func TestAbandonedRunStopsTheShadeWithinAFrame(t *testing.T) {
 	for _, measured := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -430,6 +465,7 @@ func TestInvertedShadeKeepsItsPlace(t *testing.T) {
 		time.Sleep(time.Second)
 		do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
 		time.Sleep(30 * time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeStop, Target: everything})
 		site := siteOf("shade")
 		site.Shades[0].Inverted = true
 		ctl.Apply(site, nil)

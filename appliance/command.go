@@ -22,7 +22,7 @@ type Target struct {
 // Kind of a command.
 type Kind uint8
 
-// The kinds. The first four address lights, the others shades.
+// The kinds. The first five address lights, the others shades.
 const (
 	LightOn     Kind = iota + 1 // last non-zero level, 100 if none is known
 	LightOff                    //

@@ -51,7 +51,7 @@ type Controller struct {
 
 	mu    sync.Mutex // of Apply and Run, never of a reader or a command
 	buses atomic.Pointer[map[UUID]*bus]
-	ctx   context.Context // of Run; nil before
+	ctx   atomic.Pointer[context.Context] // of Run; nil before
 	wg    sync.WaitGroup
 }
 
@@ -124,6 +124,9 @@ func (c *Controller) Apply(site Site, faults []Fault) {
 			c.close(b)
 		}
 		if b := build.open(cfg); b != nil {
+			if before := old[cfg.Bus.UUID]; before != nil {
+				b.goOn(before)
+			}
 			next[cfg.Bus.UUID] = b
 			opened = append(opened, b)
 		}
@@ -135,7 +138,7 @@ func (c *Controller) Apply(site Site, faults []Fault) {
 	}
 	build.finish()
 	c.buses.Store(&next)
-	if c.ctx != nil {
+	if c.ctx.Load() != nil {
 		for _, b := range opened {
 			c.start(b)
 		}
@@ -162,11 +165,11 @@ func nameless(c BusConfig) any {
 // Run serves all buses until ctx ends, then writes the journal a last time.
 func (c *Controller) Run(ctx context.Context) error {
 	c.mu.Lock()
-	if c.ctx != nil {
+	if c.ctx.Load() != nil {
 		c.mu.Unlock()
 		return errors.New("controller: Run was called twice")
 	}
-	c.ctx = ctx
+	c.ctx.Store(&ctx)
 	for _, b := range *c.buses.Load() {
 		c.start(b)
 	}
@@ -184,7 +187,7 @@ func (c *Controller) Run(ctx context.Context) error {
 
 // start runs a bus: its line and its goroutine.
 func (c *Controller) start(b *bus) {
-	ctx, cancel := context.WithCancel(c.ctx)
+	ctx, cancel := context.WithCancel(*c.ctx.Load())
 	b.stopRun = cancel
 	c.wg.Go(func() {
 		defer close(b.released)
@@ -259,14 +262,14 @@ func (c *Controller) saveJournal(ctx context.Context) bool {
 	return err == nil
 }
 
-// Ready returns nil when every bus that is not quarantined has been started.
+// Ready returns nil when every bus that is not quarantined has been started. It takes
+// no lock: a site that is being put in force closes buses, which takes its time.
 func (c *Controller) Ready() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.ctx == nil {
+	ctx := c.ctx.Load()
+	if ctx == nil {
 		return errors.New("buses are not started yet")
 	}
-	return c.ctx.Err()
+	return (*ctx).Err()
 }
 
 // bus finds a running bus by name.

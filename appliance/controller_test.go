@@ -42,6 +42,76 @@ func TestStatusOneMeansTheDeviceHasIt(t *testing.T) {
 	})
 }
 
+// What was acknowledged and then read otherwise is only believed when it is read as
+// wanted: the deadline is no confirmation.
+func TestDisprovedAcknowledgementIsNoSuccess(t *testing.T) {
+	for _, repair := range []error{nil, appliance.ErrBusy, appliance.ErrSilent} {
+		t.Run(fmt.Sprint(repair), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCopper()
+				ctl, stop := run(t, c, siteOf("dimmer"), nil)
+				defer stop()
+				time.Sleep(time.Second)
+				writes := 0
+				c.set(func() {
+					c.deaf[1] = 1000 // acknowledges, and does not do it
+					c.fail = func(_ appliance.ID, write bool) error {
+						if write {
+							writes++
+						}
+						if write && writes > 1 {
+							return repair
+						}
+						return nil
+					}
+				})
+				e := do(t, ctl, level(one(1), 77))
+				if e.OK() || e.Members[0].Stage != appliance.StageFailed {
+					t.Errorf("reported as done: %+v", e.Members[0])
+				}
+				if repair != appliance.ErrSilent && !strings.Contains(e.Err, "0 % instead of 77 %") {
+					t.Errorf("failed with %q, want what was read", e.Err)
+				}
+			})
+		})
+	}
+}
+
+// Gear with limits of its own moves to them. Where it stood before it proves nothing,
+// unless it has been seen going there.
+func TestGearMayStopAtItsLimitsAndNowhereElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		c.lowest, c.highest = 10, 85
+		ctl, stop := run(t, c, siteOf("gear"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		for _, step := range []struct {
+			want  appliance.Level
+			stuck bool
+			ok    bool
+		}{
+			{40, false, true}, {90, true, false}, {20, true, false}, {0, true, false},
+			{100, false, true}, {95, false, true}, // at 85, which it was seen going to
+			{60, true, false},
+			{50, false, true}, {3, false, true}, {1, false, true}, // at 10
+			{100, true, false}, {0, false, true}, {5, false, true},
+			{30, false, true}, {2, true, false}, // its limit is 10, not 30
+		} {
+			c.set(func() {
+				c.deaf[1] = 0
+				if step.stuck {
+					c.deaf[1] = 1000
+				}
+			})
+			e := do(t, ctl, level(one(1), step.want))
+			if e.OK() != step.ok {
+				t.Errorf("to %d, stuck %v: %q, the device has %d", step.want, step.stuck, e.Err, c.level[appliance.Ref{Node: 1, Channel: 1}])
+			}
+		}
+	})
+}
+
 func TestOnIsTheLastLevelAboveZero(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCopper()
@@ -426,6 +496,34 @@ func TestCommandWaitsForABusThatIsBeingOpened(t *testing.T) {
 		began := time.Now()
 		if e := do(t, ctl, level(everything, 70)); e.OK() || !strings.Contains(e.Err, "no adapter") || time.Since(began) > time.Second {
 			t.Errorf("got %q after %v, want what is wrong with the bus", e.Err, time.Since(began))
+		}
+	})
+}
+
+// Whoever serves requests survives a panic. The bus must not wait for him for ever.
+func TestPanicOfADriverDoesNotStopItsBus(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("dimmer"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		defect := true
+		c.set(func() {
+			c.fail = func(_ appliance.ID, write bool) error {
+				if write && defect {
+					defect = false
+					panic("a defect")
+				}
+				return nil
+			}
+		})
+		func() {
+			defer func() { _ = recover() }()
+			_, _ = ctl.Do(t.Context(), level(one(1), 10))
+			t.Error("nobody panicked in whoever gave the command; this test shows nothing")
+		}()
+		if e := do(t, ctl, level(one(1), 20)); !e.OK() {
+			t.Errorf("the next command: %s", e.Err)
 		}
 	})
 }

@@ -28,9 +28,11 @@ type copper struct {
 	motion map[appliance.ID]appliance.Motion
 	silent map[appliance.ID]bool
 	deaf   map[appliance.ID]int // how many frames it still misses
-	fail   func(node appliance.ID, write bool) error
-	down   error
-	slow   time.Duration // how long closing the port takes
+	// Levels above off are moved into these limits, if there are any.
+	lowest, highest appliance.Level
+	fail            func(node appliance.ID, write bool) error
+	down            error
+	slow            time.Duration // how long closing the port takes
 	// Who has the port open, and how many had at most.
 	holders, crowd int
 	log            []frame
@@ -57,7 +59,8 @@ func newCopper() *copper {
 }
 
 // open is the OpenFunc. A node's profile says what its channels can do: "dimmer",
-// "relay", "tunable", "triple", "shade", "broken".
+// "relay", "tunable", "triple", "fading", "gear" (has limits of its own), "shade",
+// "broken".
 func (c *copper) open(cfg appliance.BusConfig) (appliance.Opened, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,6 +82,8 @@ func (c *copper) open(cfg appliance.BusConfig) (appliance.Opened, error) {
 			dim.KelvinMin, dim.KelvinMax = 2700, 4000
 		case "fading":
 			dim.Fade = 2 * time.Second
+		case "gear":
+			dim.Clips = true
 		}
 		o.Device[n.ID] = fmt.Sprint(n.ID)
 		o.Channels[n.ID] = []appliance.Channel{dim}
@@ -94,8 +99,8 @@ func (c *copper) open(cfg appliance.BusConfig) (appliance.Opened, error) {
 		if c.measured {
 			o.Shades[s.ID] = appliance.Channel{Abilities: appliance.CanMove | appliance.CanPosition, PositionMeasured: true}
 		}
-		c.motion[s.ID] = appliance.Stopped
 		if c.motors[s.ID] == nil {
+			c.motion[s.ID] = appliance.Stopped
 			c.motors[s.ID] = &motor{up: 20 * time.Second, down: 20 * time.Second, at: 50, top: 100}
 		}
 		if !c.measured {
@@ -207,6 +212,9 @@ func (c *copper) Repair(wants []appliance.Want) []appliance.Chain {
 				c.kelvin[w.Node] = w.Kelvin
 			case c.deaf[w.Node] == 0:
 				c.level[w.Ref] = w.Level
+				if w.Level > 0 && c.highest > 0 {
+					c.level[w.Ref] = min(max(w.Level, c.lowest), c.highest)
+				}
 			}
 			return nil
 		})

@@ -110,7 +110,7 @@ func (c *Controller) dispatch(run *running, wants []Want, expiry, ceiling time.T
 		k := slices.IndexFunc(parts, func(p part) bool { return p.bus == b })
 		if k < 0 {
 			k = len(parts)
-			parts = append(parts, part{b, job{run: run, expiry: expiry, ceiling: ceiling, alone: run.entry.Command.Target.Scope == One}})
+			parts = append(parts, part{b, job{run: run, expiry: expiry, ceiling: ceiling, alone: run.entry.Command.Target.Scope == One, last: run.entry.Command.endsTrial()}})
 		}
 		j := &parts[k].job
 		j.wants, j.members = append(j.wants, w), append(j.members, i)

@@ -9,8 +9,8 @@ import (
 // Driver speaks one protocol on one bus. It decides about bytes; when something
 // is sent, in which order and how often it is retried is decided by the core.
 //
-// All methods but Run are called from one goroutine, which also calls the Do of
-// every [Exchange]: a driver needs no locks for its own state.
+// All methods but Run are called by one goroutine at a time, as is the Do of every
+// [Exchange]: a driver needs no locks for its own state.
 type Driver interface {
 	// Run keeps the port or connection open until ctx ends, re-opening it when it
 	// is lost. It returns nil when ctx ended and an error only when the bus can

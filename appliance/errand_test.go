@@ -51,6 +51,33 @@ func TestErrandsTakeTurnsWithPollingAndGiveWayToCommands(t *testing.T) {
 	})
 }
 
+func TestErrandsWaitForTheirBusOneAfterTheOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("dimmer"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		c.set(func() { c.down = fmt.Errorf("%w: pulled", appliance.ErrBusDown) })
+		time.Sleep(time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		done := make(chan error)
+		for range 3 {
+			go func() {
+				_, err := ctl.Perform(ctx, "test", c.exchange(99, false, "errand", func() []appliance.Reading { return nil }))
+				done <- err
+			}()
+			time.Sleep(300 * time.Millisecond)
+		}
+		c.set(func() { c.down = nil })
+		for range 3 {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
 func TestErrandEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCopper()

@@ -15,7 +15,8 @@ var (
 	ErrRefused = errors.New("refused by the device")
 	// ErrBusy: the device asked to be tried again later.
 	ErrBusy = errors.New("device busy")
-	// ErrBusDown: the port or connection is not there; nothing was sent.
+	// ErrBusDown: the port or connection is not there. Nothing was sent, unless a
+	// serial adapter was pulled just after the frame went out.
 	ErrBusDown = errors.New("bus down")
 	// ErrOpening: the first attempt to open the port or connection has not ended yet.
 	// What waits for the bus waits on, until its own expiry.
@@ -23,8 +24,8 @@ var (
 	// ErrExpired: the deadline would have passed before the frame was out; nothing
 	// was sent.
 	ErrExpired = errors.New("expired")
-	// ErrPreempted: a command came while a device that is presumed dead was being
-	// probed; the probe was given up before any answer began.
+	// ErrPreempted: given up for something more urgent, before a byte of the frame was
+	// out or, with a device that is presumed dead, before any answer began.
 	ErrPreempted = errors.New("preempted")
 
 	// Outcomes of a command.

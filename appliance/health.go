@@ -29,6 +29,10 @@ const (
 	// wait for it.
 	deadShare = 0.035
 	deadBurst = 300 * time.Millisecond
+	// deadDebt is the most that is made up for: commands to devices that do not
+	// answer cost what they cost, and must not keep everybody else from being asked
+	// for long.
+	deadDebt = 300 * time.Millisecond
 )
 
 // device is one addressed device of a bus: whether it answers, and when to ask
@@ -102,7 +106,7 @@ func (b *budget) refill(now time.Time) {
 	b.at = now
 }
 
-func (b *budget) spend(d time.Duration) { b.left -= d }
+func (b *budget) spend(d time.Duration) { b.left = max(b.left-d, -deadDebt) }
 
 // allowed returns zero when a probe may be made now, else when.
 func (b *budget) allowed(now time.Time) time.Time {
@@ -130,15 +134,19 @@ func (u *use) add(end time.Time, busy time.Duration, dead bool) {
 	if u.start.IsZero() {
 		u.start = end.Add(-busy)
 	}
-	slot := &u.slots[end.Unix()%useSeconds]
-	if slot.second != end.Unix() {
-		slot.second, slot.busy, slot.dead = end.Unix(), 0, 0
+	second := u.second(end)
+	slot := &u.slots[second%useSeconds]
+	if slot.second != second {
+		slot.second, slot.busy, slot.dead = second, 0, 0
 	}
 	slot.busy += busy
 	if dead {
 		slot.dead += busy
 	}
 }
+
+// second counts from 1; setting the clock changes nothing.
+func (u *use) second(at time.Time) int64 { return 1 + int64(max(0, at.Sub(u.start))/time.Second) }
 
 // shares returns busy and dead time as parts of the last minute, or of the time
 // since the first exchange if that is shorter.
@@ -148,7 +156,7 @@ func (u *use) shares(now time.Time) (busy, dead float64) {
 	}
 	var b, d time.Duration
 	for i := range u.slots {
-		if now.Unix()-u.slots[i].second < useSeconds {
+		if u.second(now)-u.slots[i].second < useSeconds {
 			b += u.slots[i].busy
 			d += u.slots[i].dead
 		}

@@ -2,6 +2,7 @@ package appliance
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -23,6 +24,9 @@ type running struct {
 	entry  Entry
 	closed []bool // members whose outcome is known
 	left   int    // the others
+	// disproofs are what was read of members instead of what was wanted. From then on
+	// such a member is only believed when it is read as wanted.
+	disproofs map[int]error
 }
 
 func newRunning(seq uint64, cmd Command, members []Member, now time.Time) *running {
@@ -86,7 +90,22 @@ func (r *running) sent(i int, at time.Time) {
 
 func (r *running) acknowledged(i int, at time.Time) {
 	r.update(i, func(m *Member) bool {
-		m.Stage, m.AcknowledgedAt = StageAcknowledged, at
+		if r.disproofs[i] == nil {
+			m.Stage, m.AcknowledgedAt = StageAcknowledged, at
+		}
+		return false
+	})
+}
+
+// disproved takes an acknowledgement back: the member was read, and why says what it
+// has instead.
+func (r *running) disproved(i int, why error) {
+	r.update(i, func(m *Member) bool {
+		if r.disproofs == nil {
+			r.disproofs = map[int]error{}
+		}
+		r.disproofs[i] = why
+		m.Stage, m.AcknowledgedAt = min(m.Stage, StageSent), time.Time{}
 		return false
 	})
 }
@@ -106,7 +125,7 @@ func (r *running) unverifiable(i int) {
 }
 
 func (r *running) fail(i int, err error) {
-	r.update(i, func(m *Member) bool { m.Stage, m.Err = StageFailed, err.Error(); return true })
+	r.update(i, func(m *Member) bool { m.Stage, m.Err = StageFailed, r.reason(i, err).Error(); return true })
 }
 
 func (r *running) offline(i int) {
@@ -118,10 +137,19 @@ func (r *running) offline(i int) {
 func (r *running) conclude(i int, err error) {
 	r.update(i, func(m *Member) bool {
 		if m.Stage != StageAcknowledged {
-			m.Stage, m.Err = StageFailed, err.Error()
+			m.Stage, m.Err = StageFailed, r.reason(i, err).Error()
 		}
 		return true
 	})
+}
+
+// reason is why a member failed with err. That its time ran out is none if the device
+// was read and has another value.
+func (r *running) reason(i int, err error) error {
+	if why := r.disproofs[i]; why != nil && errors.Is(err, ErrExpired) {
+		return why
+	}
+	return err
 }
 
 // finish closes the books: what is still open has failed, and the whole command is
@@ -145,6 +173,9 @@ func (r *running) finish(now time.Time, name func(Ref) string) Entry {
 		addressed++
 		if m.Err == "" && m.Stage < StageAcknowledged {
 			m.Stage, m.Err = StageFailed, "no confirmation before the deadline"
+			if why := r.disproofs[i]; why != nil {
+				m.Err = why.Error()
+			}
 		}
 		if m.Err != "" {
 			failed = append(failed, name(m.Ref)+": "+m.Err)

@@ -38,6 +38,9 @@ type mover struct {
 	released    time.Time // when it was last told, or seen, to stand; zero: may be running
 
 	legs []leg
+	// owed is a stop that was planned or sent, and not acknowledged: whatever takes its
+	// place may fail.
+	owed bool
 	went bool // it was moving when its polls were last looked at
 }
 
@@ -81,19 +84,23 @@ func (m *mover) position(now time.Time) float64 {
 }
 
 // aim turns a wanted motion into the first one to send, and remembers the rest. It
-// forgets whatever was planned before.
+// forgets whatever was planned before, unless it fails.
 func (m *mover) aim(w Values, now time.Time) (Motion, error) {
-	m.legs = nil
-	if w.Motion != MoveTo || !m.modelled() {
-		return w.Motion, nil
+	motion := w.Motion
+	if motion == MoveTo && m.modelled() {
+		switch {
+		case w.Position >= 100:
+			motion = Open
+		case w.Position <= 0:
+			motion = Close
+		case !m.calibrated():
+			return 0, fmt.Errorf("%w: go to %d %% without travel times; set them, until then only 0 and 100 can be reached", ErrUnable, w.Position)
+		}
 	}
-	switch {
-	case w.Position >= 100:
-		return Open, nil
-	case w.Position <= 0:
-		return Close, nil
-	case !m.calibrated():
-		return 0, fmt.Errorf("%w: go to %d %% without travel times; set them, until then only 0 and 100 can be reached", ErrUnable, w.Position)
+	m.owed = m.owed || m.dir != 0 && len(m.legs) > 0
+	m.legs = nil
+	if motion != MoveTo || !m.modelled() {
+		return motion, nil
 	}
 	m.settle(now)
 	if m.dir != 0 {
@@ -140,11 +147,12 @@ func (m *mover) next() {
 }
 
 // abandon forgets the way: the shade stays where it is going.
-func (m *mover) abandon() { m.legs = nil }
+func (m *mover) abandon() { m.legs, m.owed = nil, false }
 
 // did records that the motor acknowledged a motion that was on the wire at a
 // moment.
 func (m *mover) did(motion Motion, at time.Time) {
+	m.owed = false
 	m.settle(at)
 	begins := m.begins(motion, at)
 	if len(m.legs) > 0 && m.legs[0].motion == motion && m.legs[0].started.IsZero() {
@@ -261,7 +269,7 @@ func (m *mover) observe(v Values, at time.Time) {
 		// Somebody pressed the wall switch, or the device stopped by itself, at some
 		// moment since the last look.
 		m.turn(dir, at)
-		m.legs = nil
+		m.abandon()
 		m.uncertainty = math.Min(100, m.uncertainty+wallSwitchDrift)
 	}
 	if m.motion == MotionUnknown {

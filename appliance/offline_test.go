@@ -179,3 +179,80 @@ func TestDeviceThatDiesWhileItsBusIsOpenedAnewGoesOffline(t *testing.T) {
 		}
 	})
 }
+
+// Commands to devices that do not answer cost what they cost. They were made up for by
+// not asking anybody for minutes, and who was back, or had missed one read only, was
+// not noticed.
+func TestDevicesComeBackSoonAfterCommandsThatNobodyHeard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		site := siteOf(slices.Repeat([]string{"dimmer"}, 12)...)
+		ctl, stop := run(t, c, site, nil)
+		defer stop()
+		time.Sleep(5 * time.Second)
+		c.set(func() {
+			for i := range 12 {
+				c.silent[appliance.ID(i+1)] = true
+			}
+		})
+		for range 40 {
+			do(t, ctl, level(everything, 30))
+			time.Sleep(time.Second)
+		}
+		c.set(func() { clear(c.silent) })
+		_, mark := c.frames(0)
+		time.Sleep(90 * time.Second) // devices are asked once a minute at least
+		heard := map[appliance.ID]bool{}
+		frames, _ := c.frames(mark)
+		for _, f := range frames {
+			heard[f.node] = true
+		}
+		for _, n := range ctl.Snapshot().Nodes {
+			if !n.Online || !heard[n.Node.ID] {
+				t.Errorf("node %d: online %v, asked %v", n.Node.ID, n.Online, heard[n.Node.ID])
+			}
+		}
+	})
+}
+
+// A device that refuses for a while what it has told before is read again soon after;
+// what a device never tells is asked rarely.
+func TestRefusedReadsAreAskedMoreRarely(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("dimmer", "dimmer"), nil)
+		defer stop()
+		never := func(id appliance.ID, _ bool) error {
+			if id == 2 {
+				return appliance.ErrRefused
+			}
+			return nil
+		}
+		c.set(func() { c.fail = never })
+		time.Sleep(20 * time.Second)
+		c.set(func() { c.fail = func(appliance.ID, bool) error { return appliance.ErrRefused } })
+		time.Sleep(8 * time.Second)
+		c.set(func() {
+			c.fail = never
+			c.level[appliance.Ref{Node: 1, Channel: 1}] = 33 // at the wall
+		})
+		time.Sleep(20 * time.Second)
+		if l := ctl.Snapshot().Node(1).Level; l.Value != 33 {
+			t.Errorf("20 s after it was ailing it shows %+v, want 33", l)
+		}
+		time.Sleep(time.Hour)
+		_, mark := c.frames(0)
+		time.Sleep(time.Hour)
+		frames, _ := c.frames(mark)
+		asked := map[appliance.ID]int{}
+		for _, f := range frames {
+			asked[f.node]++
+		}
+		if asked[2] < 5 || asked[2] > 10 {
+			t.Errorf("what is never told was asked %d times in an hour, want about 6", asked[2])
+		}
+		if asked[1] < 700 {
+			t.Errorf("what is told was asked %d times in an hour", asked[1])
+		}
+	})
+}

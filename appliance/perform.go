@@ -159,7 +159,7 @@ func (b *bus) nextProbe(now time.Time, fits func(*Exchange) bool) (*task, time.T
 			}
 			continue
 		}
-		if best == nil || d.probeAt.Before(b.device(best.Device).probeAt) {
+		if best == nil || sooner(d, b.device(best.Device)) {
 			best = p
 		}
 	}
@@ -178,13 +178,23 @@ func (b *bus) nextProbe(now time.Time, fits func(*Exchange) bool) (*task, time.T
 	return t, time.Time{}
 }
 
+// sooner reports whether a is asked before b: one that counts as online is not known
+// to be gone, and is not read meanwhile.
+func sooner(a, b *device) bool {
+	if a.online != b.online {
+		return a.online
+	}
+	return a.probeAt.Before(b.probeAt)
+}
+
 // do performs a task.
 func (b *bus) do(ctx context.Context, t *task) {
 	var y Yield
 	if !t.steady {
 		var ok bool
 		if y.Begin, ok = b.beginExchange(t.write && !t.yields); !ok {
-			return // something came in meanwhile: look again
+			t.settle(Result{}, ErrPreempted, time.Now()) // something came in meanwhile: look again
+			return
 		}
 	}
 	if t.yields {
@@ -302,6 +312,7 @@ func (b *bus) pollTask(p *pollState, now time.Time) *task {
 		case errors.Is(err, ErrPreempted) && res.Sent.IsZero():
 			p.last = before // it is as urgent as it was
 		case err == nil:
+			p.answered, p.refusals = true, 0
 			b.learn(res.Readings)
 			b.trials.saw(res)
 		case errors.Is(err, ErrRefused):
@@ -342,17 +353,26 @@ func (b *bus) fail(w *work, err error) {
 	})
 }
 
-// abandon gives up the way of a shade that could not be sent on it. One that may
-// have started all the same is stopped, since nobody would stop it at its goal.
+// abandon gives up the way of a shade that could not be sent on it. One that may move
+// all the same, on this way or on the one before, is stopped: nobody would stop it at
+// its goal.
 func (b *bus) abandon(w *work, want Want) {
 	m := b.movers[want.Shade]
-	if want.Shade == 0 || m == nil || want.Motion == Stop {
+	if want.Shade == 0 || m == nil {
 		return
 	}
-	onTheWay := len(m.legs) > 0
+	planned := len(m.legs) > 0
+	if want.Motion == Stop && planned && !m.legs[0].started.IsZero() {
+		return // it acknowledged that it stands, and goes on from there
+	}
+	moves := m.owed || planned && (w.attempted || want.Motion == Stop)
 	m.abandon()
 	b.showShade(want.Shade, m)
-	if onTheWay && w.attempted && b.up {
+	switch {
+	case !moves:
+	case b.why == errClosed:
+		m.owed = true // for the bus that takes its place
+	case !w.last:
 		b.sendLeg(want.Shade, Stop, time.Now())
 	}
 }

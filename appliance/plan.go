@@ -8,6 +8,12 @@ import (
 // plan takes a new job: it overtakes older commands for the same things, and
 // becomes works.
 func (b *bus) plan(j job, now time.Time) {
+	if !b.up && !b.opening() {
+		for _, m := range j.members { // shades go on as they were told before
+			j.run.fail(m, b.why)
+		}
+		return
+	}
 	wants, members := j.wants[:0], j.members[:0]
 	for i, w := range j.wants {
 		if b.channel(w.Ref).Abilities == 0 {
@@ -22,17 +28,12 @@ func (b *bus) plan(j job, now time.Time) {
 				continue
 			}
 			w.Motion = motion
+			m.owed = m.owed || j.last
 			if motion != MoveTo {
 				w.Has &^= CanPosition
 			}
 		}
 		wants, members = append(wants, w), append(members, j.members[i])
-	}
-	if !b.up && !b.opening() {
-		for _, m := range members {
-			j.run.fail(m, b.why)
-		}
-		return
 	}
 	j.wants, j.members = wants, members
 	b.enqueue(j, now)
@@ -81,7 +82,7 @@ func memberOf(wants []Want, members []int) func(Ref) int {
 func (b *bus) worksOf(chains []Chain, memberOf func(Ref) int, j job) []*work {
 	works := make([]*work, 0, len(chains))
 	for _, c := range chains {
-		w := &work{run: j.run, chain: c, expiry: j.expiry, members: make([]int, len(c.Wants))}
+		w := &work{run: j.run, chain: c, expiry: j.expiry, last: j.last, members: make([]int, len(c.Wants)), before: b.clips.before(c.Wants)}
 		w.stop = len(c.Wants) > 0
 		for i, want := range c.Wants {
 			w.members[i] = memberOf(want.Ref)
@@ -114,11 +115,15 @@ func (b *bus) setAsideOffline(w *work, alone bool, now time.Time) bool {
 	}
 	name := w.chain.Steps[0].Device
 	d := b.devices[name]
-	if d == nil || d.online || !d.suspect() {
+	if d == nil || d.online || !d.suspect() || w.last {
 		return false
 	}
 	if !alone {
-		w.each(func(_ Want, m int) bool { w.run.offline(m); return true })
+		w.each(func(want Want, m int) bool {
+			w.run.offline(m)
+			b.abandon(w, want)
+			return true
+		})
 		return true
 	}
 	if !b.probes.allowed(now).IsZero() {
@@ -176,10 +181,8 @@ func (b *bus) overtake(want Want, now time.Time) {
 func (b *bus) replan(i int, now time.Time) int {
 	w := b.works[i]
 	wants, members := w.remaining()
-	find := memberOf(wants, members)
-	parts := b.worksOf(b.driver.Plan(wants), find, job{run: w.run, expiry: w.expiry})
+	parts := b.heirs(w, b.driver.Plan(wants), wants, members)
 	for _, p := range parts {
-		p.repairs = w.repairs
 		p.notBefore = w.notBefore
 	}
 	tail := append(parts, b.works[i+1:]...)
@@ -189,11 +192,19 @@ func (b *bus) replan(i int, now time.Time) int {
 
 // repair queues wants again, device by device.
 func (b *bus) repair(w *work, wants []Want, members []int) {
-	find := memberOf(wants, members)
-	for _, p := range b.worksOf(b.driver.Repair(wants), find, job{run: w.run, expiry: w.expiry}) {
-		p.repairs = w.repairs + 1
+	for _, p := range b.heirs(w, b.driver.Repair(wants), wants, members) {
+		p.repairs++
 		b.works = append(b.works, p)
 	}
+}
+
+// heirs wraps chains that go on with what remains of w.
+func (b *bus) heirs(w *work, chains []Chain, wants []Want, members []int) []*work {
+	works := b.worksOf(chains, memberOf(wants, members), job{run: w.run, expiry: w.expiry, last: w.last})
+	for _, p := range works {
+		p.repairs, p.attempted = w.repairs, w.attempted
+	}
+	return works
 }
 
 func earlier(a, b time.Time) time.Time {

@@ -9,14 +9,20 @@ import (
 // is renewed before it gets older than its target.
 const refresh = 0.8
 
-// refusedPeriod is how often something is asked that the device refused to tell.
-const refusedPeriod = 10 * time.Minute
+// What a device refuses to tell is asked half as often with every refusal, down to
+// once in refusedMost, or in ailingMost if it has told it before: something ails it.
+const (
+	refusedMost = 10 * time.Minute
+	ailingMost  = time.Minute
+)
 
 // pollState is a poll and when it was last begun.
 type pollState struct {
 	Poll
-	last    time.Time
-	refused bool
+	last     time.Time
+	answered bool // ever
+	refusals int  // in a row
+	warned   bool // of a refusal
 }
 
 // schedule decides which poll is the most urgent.
@@ -56,11 +62,18 @@ func (s *schedule) renew() {
 	}
 }
 
-// period is the target age of what p reads, at this moment.
+// period is how often p is asked at this moment.
 func (s *schedule) period(p *pollState) time.Duration {
-	if p.refused {
-		return refusedPeriod
+	period, most := s.target(p), refusedMost
+	if p.answered {
+		most = ailingMost
 	}
+	return max(period, min(period<<min(p.refusals, 16), most))
+}
+
+// target is the age at which what p reads is old, if the device tells it.
+
+func (s *schedule) target(p *pollState) time.Duration {
 	switch p.Class {
 	case ClassPower:
 		return s.fresh.Power
@@ -132,10 +145,11 @@ func (s *schedule) pick(now time.Time, may func(*pollState) bool) (*pollState, t
 	return best, next
 }
 
-// refused handles a device's refusal: smaller reads if there are any, else the
-// question is put rarely. It reports whether the refusal is final.
-func (s *schedule) refuse(p *pollState) (final bool) {
-	if p.Split != nil {
+// refuse handles a device's refusal: smaller reads if there are any, else the question
+// is put more rarely. What the device has told before is not too large for it. It
+// reports whether somebody should know.
+func (s *schedule) refuse(p *pollState) (news bool) {
+	if p.Split != nil && !p.answered {
 		if parts := p.Split(); len(parts) > 0 {
 			for i, q := range s.polls {
 				if q == p {
@@ -149,9 +163,10 @@ func (s *schedule) refuse(p *pollState) (final bool) {
 			return false
 		}
 	}
-	first := !p.refused
-	p.refused = true
-	return first
+	p.refusals++
+	news = !p.warned
+	p.warned = true
+	return news
 }
 
 // demand is the part of the bus's time that the targets ask for.

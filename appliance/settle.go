@@ -44,6 +44,8 @@ func (b *bus) tryAgain(w *work, err error, now time.Time) bool {
 		w.notBefore = now.Add(pause)
 	case errors.Is(err, ErrDamaged) && w.tries+1 < maxTriesDamaged:
 	case errors.Is(err, ErrSilent) && w.tries+1 < maxTriesSilent && !w.lone:
+	case w.last && !w.verifying:
+		w.notBefore = now.Add(lastPause)
 	default:
 		return false
 	}
@@ -133,7 +135,7 @@ func (b *bus) believe(w *work, at time.Time) {
 		b.state.learn(learned, source)
 	}
 	for _, r := range learned {
-		if r.Has&(CanDim|CanSwitch) != 0 {
+		if speaksOfLevel(r.Values) {
 			b.state.holdLevel(r.Ref, r.Level, b.channel(r.Ref).Fade)
 		}
 	}
@@ -160,7 +162,7 @@ func (b *bus) settleVerify(w *work, res Result, err error, now time.Time) {
 // merge adds what a second read told of the same thing.
 func merge(a, r Reading) Reading {
 	v := a.Values
-	if r.Has&(CanDim|CanSwitch) != 0 {
+	if speaksOfLevel(r.Values) {
 		v.Level = r.Level
 	}
 	if r.Has.Has(CanTune) {
@@ -190,12 +192,17 @@ func (b *bus) judge(w *work, readErr error, now time.Time) {
 		switch {
 		case b.newest.overtaken(want.Ref, aspectsOf(want.Has), w.run.seq):
 			w.run.conclude(m, ErrSuperseded)
-		case ok && agrees(want.Values, got, b.channel(want.Ref)):
+		case ok && agrees(want.Values, got):
 			w.run.observed(m, got.At)
 		case ok && now.Before(w.fadeEnd):
 			fading = true
 			return false
+		case ok && b.clips.explain(want, w.stood(want.Ref), got):
+			w.run.observed(m, got.At)
 		case b.repairable(w, want, ok):
+			if ok {
+				w.run.disproved(m, mismatch(want.Values, got))
+			}
 			b.groups.doubt(w, want.Ref)
 			wants, members = append(wants, want), append(members, m)
 		case ok:

@@ -3,6 +3,8 @@ package appliance_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -130,6 +132,132 @@ func TestMoveThatMayHaveStartedIsStoppedWhenNobodyConfirms(t *testing.T) {
 			t.Errorf("the shade runs on (%v) although nobody will stop it at 50 %%", m)
 		}
 	})
+}
+
+// A shade on relays that was sent to a place is stopped there, or where it is when
+// something else was wanted and failed: nobody else would, and it would run to its end.
+func TestShadeOnItsWayIsStoppedWhateverHappens(t *testing.T) {
+	pulled := fmt.Errorf("%w: pulled", appliance.ErrBusDown)
+	stopAll := appliance.Command{Kind: appliance.ShadeStop, Target: everything}
+	closeAll := appliance.Command{Kind: appliance.ShadeClose, Target: everything}
+	tests := []struct {
+		name string
+		// Two seconds after it was sent from 0 to 50 %, which takes 10 s.
+		then func(t *testing.T, c *copper, ctl *appliance.Controller)
+		at   float64 // where it stands in the end, within 5 points; negative: anywhere
+	}{
+		{"bus down for a while", func(_ *testing.T, c *copper, _ *appliance.Controller) {
+			c.set(func() { c.down = pulled })
+			time.Sleep(time.Second)
+			c.set(func() { c.down = nil })
+		}, 50},
+		{"told to stop while the bus is down", func(t *testing.T, c *copper, ctl *appliance.Controller) {
+			c.set(func() { c.down = pulled })
+			time.Sleep(500 * time.Millisecond)
+			fails(t, ctl, stopAll)
+			c.set(func() { c.down = nil })
+		}, 50},
+		{"sent elsewhere while the bus is down", func(t *testing.T, c *copper, ctl *appliance.Controller) {
+			c.set(func() { c.down = pulled })
+			time.Sleep(500 * time.Millisecond)
+			fails(t, ctl, position(5001, 10))
+			c.set(func() { c.down = nil })
+		}, 50},
+		{"told to close, which the device refuses", func(t *testing.T, c *copper, ctl *appliance.Controller) {
+			c.set(func() { c.fail = onWrite(appliance.ErrRefused) })
+			time.AfterFunc(time.Second, func() { c.set(func() { c.fail = nil }) })
+			fails(t, ctl, closeAll)
+		}, -1},
+		{"told to close, for which the device has no time", func(t *testing.T, c *copper, ctl *appliance.Controller) {
+			c.set(func() { c.fail = onWrite(appliance.ErrBusy) })
+			fails(t, ctl, closeAll)
+			c.set(func() { c.fail = nil })
+		}, -1},
+		{"told to stop, which does not arrive", func(t *testing.T, c *copper, ctl *appliance.Controller) {
+			c.set(func() { c.silent[1] = true })
+			fails(t, ctl, stopAll)
+			c.set(func() { c.silent[1] = false })
+		}, -1},
+		{"sent elsewhere, which does not arrive", func(t *testing.T, c *copper, ctl *appliance.Controller) {
+			c.set(func() { c.silent[1] = true })
+			fails(t, ctl, position(5001, 30))
+			c.set(func() { c.silent[1] = false })
+		}, -1},
+		{"told to stop and then to close, and neither arrives", func(t *testing.T, c *copper, ctl *appliance.Controller) {
+			c.set(func() { c.silent[1] = true })
+			fails(t, ctl, stopAll)
+			fails(t, ctl, closeAll)
+			c.set(func() { c.silent[1] = false })
+		}, -1},
+		{"its device does not hear at its goal", func(_ *testing.T, c *copper, _ *appliance.Controller) {
+			time.Sleep(7500 * time.Millisecond)
+			c.set(func() { c.silent[1] = true })
+			time.Sleep(1500 * time.Millisecond)
+			c.set(func() { c.silent[1] = false })
+		}, 54},
+		{"the adapter is pulled at its goal", func(_ *testing.T, c *copper, _ *appliance.Controller) {
+			time.Sleep(7500 * time.Millisecond)
+			c.set(func() { c.down = pulled })
+			time.Sleep(1500 * time.Millisecond)
+			c.set(func() { c.down = nil })
+		}, 54},
+		{"the site gets another lamp", func(_ *testing.T, _ *copper, ctl *appliance.Controller) {
+			ctl.Apply(siteOf("shade", "dimmer"), nil)
+		}, 50},
+		{"the site gets another lamp at its goal, when its device does not hear", func(_ *testing.T, c *copper, ctl *appliance.Controller) {
+			time.Sleep(7500 * time.Millisecond)
+			c.set(func() { c.silent[1] = true })
+			time.Sleep(time.Second)
+			ctl.Apply(siteOf("shade", "dimmer"), nil)
+			time.Sleep(500 * time.Millisecond)
+			c.set(func() { c.silent[1] = false })
+		}, 54},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCopper()
+				ctl, stop := run(t, c, siteOf("shade"), nil)
+				defer stop()
+				time.Sleep(time.Second)
+				do(t, ctl, closeAll)
+				time.Sleep(30 * time.Second)
+				if e := do(t, ctl, position(5001, 50)); !e.OK() {
+					t.Fatal(e.Err)
+				}
+				time.Sleep(2 * time.Second)
+				test.then(t, c, ctl)
+				time.Sleep(time.Minute)
+				if m := c.moving(5001); m != appliance.Stopped {
+					t.Errorf("the relay is still %v a minute later", m)
+				}
+				shown := ctl.Snapshot().Shade(5001)
+				if test.at >= 0 && math.Abs(c.place(5001)-test.at) > 5 {
+					t.Errorf("it stands at %.0f %%, want %.0f", c.place(5001), test.at)
+				}
+				if math.Abs(c.place(5001)-float64(shown.Position.Value)) > 5 || shown.Motion != appliance.Stopped {
+					t.Errorf("shown %+v, it stands at %.0f %%", shown, c.place(5001))
+				}
+			})
+		})
+	}
+}
+
+// fails carries out a command that must not succeed.
+func fails(t *testing.T, ctl *appliance.Controller, cmd appliance.Command) {
+	t.Helper()
+	if e := do(t, ctl, cmd); e.OK() {
+		t.Errorf("%+v was reported as done", cmd)
+	}
+}
+
+func onWrite(err error) func(appliance.ID, bool) error {
+	return func(_ appliance.ID, write bool) error {
+		if write {
+			return err
+		}
+		return nil
+	}
 }
 
 func TestUncalibratedShadeGoesToItsEndsOnly(t *testing.T) {

@@ -208,7 +208,7 @@ func (s *state) learnChannel(i int, r Reading, source Source) {
 	n := s.edit(i)
 	c := &n.Channels[r.Channel-1]
 	changed := false
-	if r.Has&(CanDim|CanSwitch) != 0 && !s.held(r.Ref, r.Level, source) {
+	if speaksOfLevel(r.Values) && !s.held(r.Ref, r.Level, source) {
 		changed = set(&c.Level, r.Level, r.At, source) || changed
 		if r.Level > 0 && c.LastLevel != r.Level {
 			c.LastLevel = r.Level

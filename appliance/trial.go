@@ -126,7 +126,7 @@ func (t *Trial) End() error {
 func (t *Trial) sendStop() *running {
 	t.moving = false
 	ref, now := Ref{Shade: t.shade}, time.Now()
-	cmd := Command{Kind: ShadeStop, Target: Target{One, t.shade}, Origin: t.by}
+	cmd := Command{Kind: ShadeStop, Target: Target{One, t.shade}, Origin: t.by, trial: t}
 	run := t.c.beginInternal(cmd, ref)
 	by := legExpiry(Stop, now)
 	if bus := t.c.dispatch(run, []Want{{ref, Values{Has: CanMove, Motion: Stop}}}, by, by); bus != nil {
@@ -134,6 +134,9 @@ func (t *Trial) sendStop() *running {
 	}
 	return run
 }
+
+// endsTrial: nobody but the trial stops its shade.
+func (cmd Command) endsTrial() bool { return cmd.trial != nil && cmd.Kind == ShadeStop }
 
 // admit lets a command pass. One of a trial waits for nobody and is refused once
 // the shade was taken over; any other takes over the shades that it addresses. The

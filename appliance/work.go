@@ -14,6 +14,7 @@ type job struct {
 	expiry  time.Time
 	ceiling time.Time // expiry is extended by the bus time of the fan-out up to this
 	alone   bool      // one specific target: tried even if it is offline
+	last    bool      // stops a shade that nobody else would stop
 }
 
 // stops reports whether the job stops shades.
@@ -29,6 +30,7 @@ type work struct {
 	expiry  time.Time
 	stop    bool // stops a shade: goes before everything
 	lone    bool // to a device that is offline: one try, gives way to others
+	last    bool // stops a shade that nobody else would stop: tried until it expires
 
 	verifying bool
 	pos       int // next of chain.Steps or chain.Verify
@@ -39,6 +41,7 @@ type work struct {
 	fadeEnd   time.Time // until then another level may be one on the way
 	repairs   int
 	got       []Reading // parallel to chain.Wants while verifying; zero: not read
+	before    []Values  // parallel to chain.Wants: what was last read; nil: nothing of use
 }
 
 // maxTries of one exchange of a command, by what went wrong.
@@ -48,6 +51,7 @@ const (
 	maxRepairs      = 2
 	busyPause       = 50 * time.Millisecond
 	busyPauseMost   = 800 * time.Millisecond
+	lastPause       = 500 * time.Millisecond // between tries to stop what nobody else would
 )
 
 // exchange returns what the work needs done next.
@@ -84,6 +88,14 @@ func (w *work) read(ref Ref) (got Reading, ok bool) {
 		got = w.got[i]
 	}
 	return got, got.Ref == ref
+}
+
+// stood is what a thing had before, as far as that is of use.
+func (w *work) stood(ref Ref) (v Values) {
+	if i := w.place(ref); i >= 0 && w.before != nil {
+		v = w.before[i]
+	}
+	return v
 }
 
 // remaining returns the wants that are still ours, with their members.
@@ -156,14 +168,12 @@ func (n newest) overtaken(ref Ref, a aspect, seq uint64) bool {
 
 // agrees reports whether what was read is what was wanted, as far as both speak of
 // the same.
-func agrees(want Values, got Reading, ch Channel) bool {
+func agrees(want Values, got Reading) bool {
 	both := want.Has & got.Has
-	if want.Has&(CanDim|CanSwitch) != 0 && got.Has&(CanDim|CanSwitch) != 0 && want.Level != got.Level {
-		if !ch.Clips || want.Level == 0 || got.Level == 0 {
-			return false
-		}
+	if speaksOfLevel(want) && speaksOfLevel(got.Values) && want.Level != got.Level {
+		return false
 	}
-	if both.Has(CanTune) && want.Kelvin != got.Kelvin && !ch.Clips {
+	if both.Has(CanTune) && want.Kelvin != got.Kelvin {
 		return false
 	}
 	if both.Has(CanColour) && want.RGBW != got.RGBW {
