@@ -23,7 +23,7 @@ build: ## both programs, for this machine
 
 # make build  the two programs, into bin/
 # make lint   formatting, vet and staticcheck
-# make bench  every figure of docs/performance.md, as ratios in one run
+# make bench  every figure of the first table of docs/performance.md, as ratios in one run
 # make soak   the long form of every campaign: hours of faults in an hour
 # make cross  static binaries for linux/arm v7, arm64 and amd64, into bin/
 

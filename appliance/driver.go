@@ -109,7 +109,7 @@ type Channel struct {
 	KelvinMax        Kelvin
 	MinLevel         Level         // lowest level above off; wants are raised to it
 	Fade             time.Duration // longest time from one level to another that the device takes by itself
-	Clips            bool          // the device may raise or lower a level to limits of its own
+	Clips            bool          // the device may move a value to limits of its own; believed once it was seen going there
 	Unverifiable     bool
 	PositionMeasured bool // shades: the device reports its position itself
 	// ReverseDelay is how long a shade's device waits by itself before it runs the
@@ -176,7 +176,7 @@ type Linker interface {
 // Identifier makes a device show itself: a lamp blinks, a motor winks.
 type Identifier interface {
 	// Identify gives the exchange that does it, for an address in the words of the
-	// driver, configured or not.
+	// driver, configured or not. Called from any goroutine.
 	Identify(address string) (Exchange, error)
 }
 

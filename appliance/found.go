@@ -10,7 +10,7 @@ import (
 // that a driver may have besides.
 type Scanner interface {
 	// Scan yields exchanges, one at a time; after each was done its Judge is told what
-	// it showed. The bus runs them behind everything else.
+	// it showed. The bus runs them behind everything else, in turn with polls.
 	Scan(opts ScanOptions) iter.Seq[ScanStep]
 }
 

@@ -204,27 +204,3 @@ func (s *groupSet) note(m message) {
 		s.Or(1 << a.n)
 	}
 }
-
-// QueryScenes reads the level that a gear keeps for each scene; [Mask]: none.
-func QueryScenes(ctx context.Context, tx Transmitter, short int) (levels [Scenes]byte, err error) {
-	for n := range levels {
-		answers, err := tx.Transmit(ctx, Command(Short(short), byte(OpQueryScene+n)))
-		if err == nil && answers[0].Kind != AnswerValue {
-			err = fmt.Errorf("%w: %v", appliance.ErrSilent, answers[0])
-		}
-		if err != nil {
-			return levels, fmt.Errorf("read scene %d of short address %d: %w", n, short, err)
-		}
-		levels[n] = answers[0].Value
-	}
-	return levels, nil
-}
-
-// Identify lets gear show itself, by IDENTIFY DEVICE (2014 edition and later: some
-// 10 s). Older gear ignores it; there, RECALL MAX and MIN in turn do the same.
-func Identify(ctx context.Context, tx Transmitter, to Address) error {
-	if _, err := tx.Transmit(ctx, Command(to, OpIdentify)); err != nil {
-		return fmt.Errorf("identify %v: %w", to, err)
-	}
-	return nil
-}

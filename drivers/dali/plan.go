@@ -277,10 +277,3 @@ func (w wish) isIn(v appliance.Values) bool {
 		(!both.Has(appliance.CanTune) || v.Kelvin == w.Kelvin) &&
 		(!both.Has(appliance.CanColour) || v.RGBW == w.RGBW)
 }
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}

@@ -74,3 +74,10 @@ func TestWholeLineGoesDarkAtOnce(t *testing.T) {
 		}
 	}
 }
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

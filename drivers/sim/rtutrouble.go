@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"fmt"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -13,8 +12,6 @@ type lineSetup struct {
 	baud   int
 	parity string
 }
-
-func (s lineSetup) String() string { return fmt.Sprintf("%d baud, parity %s", s.baud, s.parity) }
 
 // untouchedBaud is what a pseudo-terminal has until somebody sets it, with one stop
 // bit and no parity.

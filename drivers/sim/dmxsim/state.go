@@ -88,13 +88,6 @@ func (w *Widget) Universe() [512]byte {
 	return w.universe
 }
 
-// Used is how many slots the last universe had.
-func (w *Widget) Used() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.used
-}
-
 // Outputting reports whether packets are on the wire, and since when not.
 func (w *Widget) Outputting() (bool, time.Time) {
 	w.mu.Lock()
