@@ -77,6 +77,24 @@ func TestDisprovedAcknowledgementIsNoSuccess(t *testing.T) {
 	}
 }
 
+func TestDisprovedLevelIsNotShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("fading"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		do(t, ctl, level(one(1), 20))
+		time.Sleep(5 * time.Second)
+		c.set(func() { c.deaf[1] = 1000 })
+		if e := do(t, ctl, level(one(1), 90)); e.OK() {
+			t.Error("reported as done")
+		}
+		if l := ctl.Snapshot().Node(1).Level; l.Value != 20 || l.Source != appliance.Measured {
+			t.Errorf("shown %+v, want 20 as it was read", l)
+		}
+	})
+}
+
 // Gear with limits of its own moves to them. Where it stood before it proves nothing,
 // unless it has been seen going there.
 func TestGearMayStopAtItsLimitsAndNowhereElse(t *testing.T) {

@@ -88,13 +88,16 @@ func (r *running) sent(i int, at time.Time) {
 	})
 }
 
-func (r *running) acknowledged(i int, at time.Time) {
+// acknowledged reports whether that is to be believed.
+func (r *running) acknowledged(i int, at time.Time) (believed bool) {
+	believed = true
 	r.update(i, func(m *Member) bool {
-		if r.disproofs[i] == nil {
+		if believed = r.disproofs[i] == nil; believed {
 			m.Stage, m.AcknowledgedAt = StageAcknowledged, at
 		}
 		return false
 	})
+	return believed
 }
 
 // disproved takes an acknowledgement back: the member was read, and why says what it

@@ -125,8 +125,7 @@ func (b *bus) believe(w *work, at time.Time) {
 		if doubtful {
 			return false
 		}
-		w.run.acknowledged(m, time.Now())
-		if want.Shade == 0 {
+		if believed := w.run.acknowledged(m, time.Now()); believed && want.Shade == 0 {
 			learned = append(learned, Reading{Ref: want.Ref, Values: want.Values, At: at})
 		}
 		return false
@@ -202,11 +201,13 @@ func (b *bus) judge(w *work, readErr error, now time.Time) {
 		case b.repairable(w, want, ok):
 			if ok {
 				w.run.disproved(m, mismatch(want.Values, got))
+				b.state.disproved(got)
 			}
 			b.groups.doubt(w, want.Ref)
 			wants, members = append(wants, want), append(members, m)
 		case ok:
 			w.run.fail(m, mismatch(want.Values, got))
+			b.state.disproved(got)
 			b.abandon(w, want)
 		default:
 			if readErr == nil {

@@ -260,6 +260,14 @@ func (s *state) holdLevel(ref Ref, target Level, fade time.Duration) {
 	s.mu.Unlock()
 }
 
+// disproved shows what the device reports, whatever level was held.
+func (s *state) disproved(got Reading) {
+	s.mu.Lock()
+	delete(s.hold, got.Ref)
+	s.mu.Unlock()
+	s.learn([]Reading{got}, Measured)
+}
+
 // set stores a value with its age and reports whether a reader could see the
 // difference.
 func set[T comparable](k *Known[T], v T, at time.Time, source Source) bool {
