@@ -79,6 +79,8 @@ func TestAccountsRefuse(t *testing.T) {
 	wantErr(t, "short password", add("ben", "ninechars", appliance.RoleViewer), appliance.ErrOutOfRange)
 	wantErr(t, "short password in many bytes", add("ben", "äöüäöüäöü", appliance.RoleViewer), appliance.ErrOutOfRange)
 	wantErr(t, "long password", add("ben", strings.Repeat("x", 1025), appliance.RoleViewer), appliance.ErrOutOfRange)
+	wantErr(t, "password in Latin-1", add("ben", "Schl\xfcsselbund", appliance.RoleViewer), appliance.ErrOutOfRange)
+	wantErr(t, "changed to a password in Latin-1", s.SetPassword(t.Context(), "anna", "Schl\xfcsselbund"), appliance.ErrOutOfRange)
 	wantErr(t, "unknown role", add("ben", goodPassword, "root"), appliance.ErrOutOfRange)
 	wantErr(t, "no name", add("", goodPassword, appliance.RoleViewer), appliance.ErrOutOfRange)
 	wantErr(t, "name with a line break", add("a\nb", goodPassword, appliance.RoleViewer), appliance.ErrOutOfRange)
@@ -168,6 +170,69 @@ func TestRoleChangeVoidsAccessTokensOnly(t *testing.T) {
 	}
 	_, err = s.UseRefreshToken(t.Context(), token)
 	wantErr(t, "token of a user without a role", err, appliance.ErrAuthFailed)
+}
+
+// A commit may come after the token was looked up and before its user is.
+func TestRefreshTokenOfAUserWhoChangesMeanwhile(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		change func(ctx context.Context, s *Store) error
+		want   error
+	}{
+		{"password", func(ctx context.Context, s *Store) error { return s.SetPassword(ctx, "anna", "another password") }, appliance.ErrAuthFailed},
+		{"another user of the name", func(ctx context.Context, s *Store) error {
+			if err := s.RemoveUser(ctx, "anna"); err != nil {
+				return err
+			}
+			_, err := s.AddUser(ctx, "anna", goodPassword, appliance.RoleAdmin)
+			return err
+		}, appliance.ErrAuthFailed},
+		{"removed", func(ctx context.Context, s *Store) error { return s.RemoveUser(ctx, "anna") }, appliance.ErrAuthFailed},
+		{"locked out", func(ctx context.Context, s *Store) error { return s.SetRole(ctx, "anna", appliance.RoleNone) }, appliance.ErrAuthFailed},
+		{"role", func(ctx context.Context, s *Store) error { return s.SetRole(ctx, "anna", appliance.RoleViewer) }, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := open(t, t.TempDir())
+			token, err := s.NewRefreshToken(t.Context(), addUser(t, s, "anna", appliance.RoleAdmin))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.now = func() time.Time { // asked for between the two
+				s.now = time.Now
+				if err := tc.change(t.Context(), s); err != nil {
+					t.Error(err)
+				}
+				return time.Now()
+			}
+			u, err := s.UseRefreshToken(t.Context(), token)
+			if now, _ := s.User("anna"); !errors.Is(err, tc.want) || err == nil && u != now {
+				t.Errorf("got %+v (%v), want %v and never more than %+v", u, err, tc.want, now)
+			}
+		})
+	}
+}
+
+// An access token is judged by the directory. One that was made for a user whom the
+// directory does not know yet would be refused until it does.
+func TestRefreshTokenOfAUserChangedByAnotherProcess(t *testing.T) {
+	dir := t.TempDir()
+	daemon, command := open(t, dir), open(t, dir)
+	token, err := daemon.NewRefreshToken(t.Context(), addUser(t, daemon, "anna", appliance.RoleAdmin))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.SetRole(t.Context(), "anna", appliance.RoleViewer); err != nil {
+		t.Fatal(err)
+	}
+	u, err := daemon.UseRefreshToken(t.Context(), token)
+	if known, _ := daemon.User("anna"); err != nil || u.Role != appliance.RoleViewer || u != known {
+		t.Errorf("got %+v (%v), want a viewer; the directory has %+v", u, err, known)
+	}
+	if err := command.RemoveUser(t.Context(), "anna"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = daemon.UseRefreshToken(t.Context(), token)
+	wantErr(t, "token of a user removed by another process", err, appliance.ErrAuthFailed)
 }
 
 func countTokens(t *testing.T, s *Store) (n int) {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -35,28 +36,65 @@ func (s *Store) backup(ctx context.Context, file string, opts BackupOptions) err
 			return errors.Join(errors.New("that is the database itself"), err)
 		}
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*.part") // mode 0600
+	part, err := s.copyBeside(ctx, file)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name()) // gone after the rename
-	if err := tmp.Close(); err != nil {
+	if err := os.Rename(part, file); err != nil {
+		os.Remove(part)
 		return err
+	}
+	return syncDir(filepath.Dir(file))
+}
+
+// BackupTo writes what [Store.Backup] does to a stream. Nothing is written before
+// the copy is complete; until it is, it lies in the data directory, whose other
+// files hold the same secrets.
+func (s *Store) BackupTo(ctx context.Context, w io.Writer) error {
+	if err := s.backupTo(ctx, w); err != nil {
+		return fmt.Errorf("back up to a stream: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) backupTo(ctx context.Context, w io.Writer) error {
+	part, err := s.copyBeside(ctx, filepath.Join(filepath.Dir(s.path), "backup"))
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(part)
+	// However slow the reader is and however this ends, no file is left.
+	if err := errors.Join(err, os.Remove(part)); err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(w, f)
+	return err
+}
+
+// copyBeside makes a synced copy of the database in the directory of file, with
+// mode 0600 and a name of its own.
+func (s *Store) copyBeside(ctx context.Context, file string) (part string, err error) {
+	tmp, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*.part") // mode 0600
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(tmp.Name())
+		}
+	}()
+	if err := tmp.Close(); err != nil {
+		return "", err
 	}
 	// A connection of its own: a query-only one may not VACUUM INTO, and a
 	// writer's would keep writers waiting.
 	db, err := connect(s.path, pragmas(), 1)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer db.Close()
-	if err := vacuumInto(ctx, db, tmp.Name()); err != nil {
-		return err
-	}
-	if err := os.Rename(tmp.Name(), file); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(file))
+	return tmp.Name(), vacuumInto(ctx, db, tmp.Name())
 }
 
 // vacuumInto copies the database to file, which is made with mode 0600 and must

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -11,6 +12,49 @@ import (
 
 	"svc.internal/controller/appliance"
 )
+
+func TestBackupToAStreamCanBeRestored(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	imports(t, s, demo(), ImportOptions{})
+	before, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := s.BackupTo(t.Context(), &out); err != nil {
+		t.Fatal(err)
+	}
+	full := errors.New("no room")
+	if err := s.BackupTo(t.Context(), writeTo(func([]byte) (int, error) { return 0, full })); !errors.Is(err, full) {
+		t.Errorf("a stream that takes nothing: %v, want %v", err, full)
+	}
+	if after, err := os.ReadDir(dir); err != nil || len(after) != len(before) {
+		t.Errorf("files in the data directory: %v (%v), want no more than %v", after, err, before)
+	}
+	file := filepath.Join(t.TempDir(), "received")
+	if err := os.WriteFile(file, out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	blank := t.TempDir()
+	if _, err := Restore(t.Context(), file, blank); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := load(t, open(t, blank)), load(t, s); !reflect.DeepEqual(got, want) {
+		t.Errorf("restored site %+v, want %+v", got, want)
+	}
+	if err := os.WriteFile(file, out.Bytes()[:out.Len()/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Restore(t.Context(), file, t.TempDir()); err == nil {
+		t.Error("a backup that was cut off is restored")
+	}
+}
+
+// writeTo is a writer made of a function.
+type writeTo func([]byte) (int, error)
+
+func (w writeTo) Write(b []byte) (int, error) { return w(b) }
 
 func TestBackupAndRestoreOnBlankHardware(t *testing.T) {
 	s := open(t, t.TempDir())

@@ -68,6 +68,55 @@ func TestStateAndLedgerSurviveARestart(t *testing.T) {
 	}
 }
 
+// What is turned round or corrected has the time of its last reading still.
+func TestChangedStateOfTheSameTimeIsSaved(t *testing.T) {
+	s := open(t, t.TempDir())
+	v := appliance.Saved{Ref: appliance.Ref{Shade: 5001}, At: morning}
+	for name, change := range map[string]func(){
+		"has":        func() { v.Has = appliance.CanMove | appliance.CanPosition },
+		"position":   func() { v.Position = 70 },
+		"motion":     func() { v.Motion = appliance.Closing },
+		"level":      func() { v.Level = 12 },
+		"kelvin":     func() { v.Kelvin = 3500 },
+		"colour":     func() { v.RGBW = appliance.RGBW{B: 7} },
+		"power":      func() { v.Power = 0.5 },
+		"last level": func() { v.LastLevel = 99 },
+	} {
+		change()
+		for range 2 {
+			if err := s.SaveBatch(t.Context(), appliance.Batch{States: []appliance.Saved{v}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if states, err := s.LoadStates(t.Context()); err != nil || !reflect.DeepEqual(states, []appliance.Saved{v}) {
+			t.Errorf("%s: states %+v (%v)\nwant %+v", name, states, err, v)
+		}
+	}
+}
+
+func TestUnchangedStateCostsNoWrite(t *testing.T) {
+	s := open(t, t.TempDir())
+	changes := func() (n int) {
+		if err := s.behind.QueryRow("SELECT total_changes()").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	batch := appliance.Batch{States: someBatch(1).States}
+	for i, want := range []int{len(batch.States), 0, 1} {
+		if i == 2 {
+			batch.States[1].Position++
+		}
+		before := changes()
+		if err := s.SaveBatch(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+		if got := changes() - before; got != want {
+			t.Errorf("batch %d writes %d rows, want %d", i+1, got, want)
+		}
+	}
+}
+
 func TestEveryKindAndStageIsKept(t *testing.T) {
 	s := open(t, t.TempDir())
 	var want []appliance.Entry

@@ -185,16 +185,13 @@ func (k *keeper) tell(c Change) {
 // Watch calls fn after every commit that changed the site or the accounts, by
 // this process or another one (within about a second), until ctx ends. Changes
 // that come while fn runs are told together. The directory behind [Store.User]
-// and [Store.KeyOf] is already new when fn is called.
+// and [Store.KeyOf] is already new when fn is called. A change of the site since
+// the last call of [Store.Site] is told at once: whoever loads first and watches
+// then misses nothing.
 func (s *Store) Watch(ctx context.Context, fn func(Change)) {
 	k := &s.keeper
 	w := &watcher{wake: make(chan struct{}, 1)}
-	k.mu.Lock()
-	if k.watchers == nil {
-		k.watchers = map[*watcher]struct{}{}
-	}
-	k.watchers[w] = struct{}{}
-	k.mu.Unlock()
+	s.register(w)
 	defer func() {
 		k.mu.Lock()
 		delete(k.watchers, w)
@@ -212,4 +209,22 @@ func (s *Store) Watch(ctx context.Context, fn func(Change)) {
 		k.mu.Unlock()
 		fn(c)
 	}
+}
+
+// register makes w hear of every commit that refresh has not seen yet, and of one
+// that it saw after the site was loaded, when nobody was watching.
+func (s *Store) register(w *watcher) {
+	s.refreshMu.Lock() // nothing is seen meanwhile
+	defer s.refreshMu.Unlock()
+	k := &s.keeper
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if loaded := s.loaded.Load(); loaded != nil && loaded.site < s.seen.site {
+		w.pending.Site = true
+		poke(w.wake)
+	}
+	if k.watchers == nil {
+		k.watchers = map[*watcher]struct{}{}
+	}
+	k.watchers[w] = struct{}{}
 }

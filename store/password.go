@@ -127,6 +127,9 @@ func (s *Store) hash(ctx context.Context, fn func()) error {
 
 // checkNewPassword says why a password cannot be used.
 func checkNewPassword(password string) error {
+	if !utf8.ValidString(password) {
+		return unusable("password is not UTF-8, the only encoding that a log-in can carry; give it in UTF-8 or in plain ASCII characters")
+	}
 	if n := utf8.RuneCountInString(password); n < minPassword {
 		return unusable(fmt.Sprintf("password has %d characters, want at least %d", n, minPassword))
 	}

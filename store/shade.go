@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 
 	"svc.internal/controller/appliance"
@@ -19,8 +18,13 @@ func scanShade(row scanner) (appliance.Shade, error) {
 	return h, err
 }
 
+// saveShade writes a shade. Its last position is forgotten if that turns it round.
 func saveShade(ctx context.Context, tx *sql.Tx, h appliance.Shade) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO shade
+	err := forgetTurned(ctx, tx, h.ID, h.Inverted)
+	if err != nil {
+		return fmt.Errorf("save shade %d (%s): %w", h.ID, h.Name, err)
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO shade
 		(id, uuid, name, node, output, travel_up, travel_down, inverted)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET name = excluded.name, node = excluded.node,
@@ -38,22 +42,13 @@ func saveShade(ctx context.Context, tx *sql.Tx, h appliance.Shade) error {
 // it counts from the other end. It fails with ErrNotFound.
 func (s *Store) SetShade(ctx context.Context, id appliance.ID, to appliance.ShadeSettings) error {
 	err := s.write(ctx, func(tx *sql.Tx) error {
-		var inverted bool
-		err := tx.QueryRowContext(ctx, "SELECT inverted FROM shade WHERE id = ?", id).Scan(&inverted)
-		if errors.Is(err, sql.ErrNoRows) {
-			return appliance.ErrNotFound
-		}
-		if err != nil {
+		if err := forgetTurned(ctx, tx, id, to.Inverted); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "UPDATE shade SET travel_up = ?, travel_down = ?, inverted = ? WHERE id = ?",
-			int64(to.TravelUp), int64(to.TravelDown), to.Inverted, id); err != nil {
+		res, err := tx.ExecContext(ctx, "UPDATE shade SET travel_up = ?, travel_down = ?, inverted = ? WHERE id = ?",
+			int64(to.TravelUp), int64(to.TravelDown), to.Inverted, id)
+		if err := oneRow(res, err, appliance.ErrNotFound); err != nil {
 			return err
-		}
-		if inverted != to.Inverted {
-			if err := forgetState(ctx, tx, Shades, id); err != nil {
-				return err
-			}
 		}
 		return bump(ctx, tx, subjectSite)
 	})
@@ -62,4 +57,12 @@ func (s *Store) SetShade(ctx context.Context, id appliance.ID, to appliance.Shad
 	}
 	s.committed(ctx)
 	return nil
+}
+
+// forgetTurned drops the last position of a shade that is about to be turned
+// round: it was counted from the other end.
+func forgetTurned(ctx context.Context, tx *sql.Tx, id appliance.ID, inverted bool) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM state WHERE shade = ?1
+		AND EXISTS (SELECT 1 FROM shade WHERE id = ?1 AND inverted <> ?2)`, id, inverted)
+	return err
 }

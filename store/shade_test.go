@@ -1,14 +1,16 @@
 package store
 
 import (
+	"maps"
 	"testing"
 	"time"
 
 	"svc.internal/controller/appliance"
 )
 
-func TestShadeSettingsAreSavedAndTold(t *testing.T) {
-	s := open(t, t.TempDir())
+// standingShades gives s two shades, 5001 and 5002, that stand at known positions.
+func standingShades(t *testing.T, s *Store) appliance.Site {
+	t.Helper()
 	in := appliance.Site{
 		Name:   "Test",
 		Buses:  []appliance.Bus{{UUID: appliance.NewUUID(), Name: "a", Driver: "modbus", Port: "tcp://127.0.0.1:502"}},
@@ -16,9 +18,7 @@ func TestShadeSettingsAreSavedAndTold(t *testing.T) {
 		Shades: []appliance.Shade{{ID: 5001, Name: "south", Node: 1, Output: 1}, {ID: 5002, Name: "west", Node: 1, Output: 2}},
 	}
 	in.Nodes[0].Bus = in.Buses[0].UUID
-	if _, err := s.Import(t.Context(), in, ImportOptions{By: "test"}); err != nil {
-		t.Fatal(err)
-	}
+	imports(t, s, in, ImportOptions{By: "test"})
 	at := []appliance.Saved{
 		{Ref: appliance.Ref{Shade: 5001}, Values: appliance.Values{Has: appliance.CanPosition, Position: 70}, At: time.Now()},
 		{Ref: appliance.Ref{Shade: 5002}, Values: appliance.Values{Has: appliance.CanPosition, Position: 30}, At: time.Now()},
@@ -26,16 +26,50 @@ func TestShadeSettingsAreSavedAndTold(t *testing.T) {
 	if err := s.SaveBatch(t.Context(), appliance.Batch{States: at}); err != nil {
 		t.Fatal(err)
 	}
-	before, _, err := s.Site(t.Context())
+	return in
+}
+
+// positions are the last ones saved, by shade.
+func positions(t *testing.T, s *Store) map[appliance.ID]appliance.Position {
+	t.Helper()
+	states, err := s.LoadStates(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	positions := func() int {
-		states, err := s.LoadStates(t.Context())
-		if err != nil {
-			t.Fatal(err)
+	at := map[appliance.ID]appliance.Position{}
+	for _, v := range states {
+		at[v.Shade] = v.Position
+	}
+	return at
+}
+
+func TestImportThatTurnsAShadeForgetsItsPosition(t *testing.T) {
+	s := open(t, t.TempDir())
+	in := standingShades(t, s)
+	both, other := map[appliance.ID]appliance.Position{5001: 70, 5002: 30}, map[appliance.ID]appliance.Position{5002: 30}
+	for _, step := range []struct {
+		name   string
+		change func(*appliance.Shade)
+		want   map[appliance.ID]appliance.Position
+	}{
+		{"another name and travel time", func(h *appliance.Shade) { h.Name, h.TravelUp = "south-east", time.Minute }, both},
+		{"turned round", func(h *appliance.Shade) { h.Inverted = true }, other},
+		{"imported again", func(*appliance.Shade) {}, other},
+	} {
+		step.change(&in.Shades[0])
+		imports(t, s, in, ImportOptions{By: "test"})
+		if got := positions(t, s); !maps.Equal(got, step.want) {
+			t.Errorf("%s: positions %v, want %v", step.name, got, step.want)
 		}
-		return len(states)
+	}
+}
+
+func TestShadeSettingsAreSavedAndTold(t *testing.T) {
+	s := open(t, t.TempDir())
+	standingShades(t, s)
+	before, _, err := s.Site(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, to := range []appliance.ShadeSettings{
 		{TravelUp: 12340 * time.Millisecond, TravelDown: 11 * time.Second},
@@ -55,7 +89,7 @@ func TestShadeSettingsAreSavedAndTold(t *testing.T) {
 			t.Errorf("got %+v, want %+v", after.Shades, want)
 		}
 		// Turned round, its last position would count from the wrong end.
-		if got, want := positions(), map[bool]int{false: 2, true: 1}[to.Inverted]; got != want {
+		if got, want := len(positions(t, s)), map[bool]int{false: 2, true: 1}[to.Inverted]; got != want {
 			t.Errorf("inverted %v: %d positions are kept, want %d", to.Inverted, got, want)
 		}
 	}

@@ -12,16 +12,23 @@ import (
 // Site loads what was configured. Whatever cannot be read is left out, with all
 // that hangs on it, and named in the faults; the rest is complete in itself:
 // every bus, node and shade that an entry refers to is there. An error means
-// that nothing could be read at all.
+// that nothing could be read at all. A [Store.Watch] that begins later tells of
+// what is committed from here on.
 func (s *Store) Site(ctx context.Context) (appliance.Site, []appliance.Fault, error) {
 	var site appliance.Site
 	var faults []appliance.Fault
+	var at revisions
+	var atErr error
 	err := s.view(ctx, func(tx *sql.Tx) (err error) {
+		at, atErr = loadRevisions(ctx, tx)
 		site, faults, err = loadSite(ctx, tx)
 		return err
 	})
 	if err != nil {
 		return appliance.Site{}, nil, fmt.Errorf("load the site: %w", err)
+	}
+	if atErr == nil { // else the site is of use all the same, and nobody hears of changes
+		s.loaded.Store(&at)
 	}
 	return site, faults, nil
 }

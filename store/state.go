@@ -30,7 +30,8 @@ func (s *Store) SaveBatch(ctx context.Context, b appliance.Batch) error {
 }
 
 // saveStates writes each row only if it differs, so that an unchanged one costs
-// nothing.
+// nothing. The time alone does not tell: a shade that is turned round keeps that of
+// its last reading.
 func saveStates(ctx context.Context, tx *sql.Tx, states []appliance.Saved) error {
 	if len(states) == 0 {
 		return nil
@@ -42,7 +43,8 @@ func saveStates(ctx context.Context, tx *sql.Tx, states []appliance.Saved) error
 		kelvin = excluded.kelvin, rgbw = excluded.rgbw, power = excluded.power,
 		motion = excluded.motion, position = excluded.position,
 		last_level = excluded.last_level, at = excluded.at
-		WHERE at <> excluded.at`)
+		WHERE (has, level, kelvin, rgbw, power, motion, position, last_level, at) <> (excluded.has, excluded.level,
+		excluded.kelvin, excluded.rgbw, excluded.power, excluded.motion, excluded.position, excluded.last_level, excluded.at)`)
 	if err != nil {
 		return err
 	}

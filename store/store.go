@@ -25,6 +25,9 @@ const databaseFile = "controller.db"
 // large site holds the write lock for well under a second.
 const busyTimeout = 10 * time.Second
 
+// ErrNoDatabase: the data directory holds none.
+var ErrNoDatabase = errors.New("there is no controller's database in it")
+
 // Store is an open database. Its methods may be called from any goroutine.
 type Store struct {
 	path string
@@ -37,8 +40,9 @@ type Store struct {
 	read   *sql.DB // query only
 
 	accounts  atomic.Pointer[directory]
-	refreshMu sync.Mutex // one refresh of accounts and revisions at a time
-	seen      revisions  // guarded by refreshMu
+	refreshMu sync.Mutex                // one refresh of accounts and revisions at a time
+	seen      revisions                 // guarded by refreshMu
+	loaded    atomic.Pointer[revisions] // as of the last Site; nil before the first
 	hashing   chan struct{}
 	waiting   atomic.Int32 // callers that want to hash a password
 	decoy     string       // password hash of nobody
@@ -50,6 +54,9 @@ type Store struct {
 // it when done. Any number of processes may have it open; one that must be alone
 // takes [Lock] besides.
 func Open(ctx context.Context, dataDir string, log *slog.Logger) (*Store, error) {
+	if dataDir == "" { // which would mean the current directory
+		return nil, errors.New("open store: no data directory is named")
+	}
 	dataDir, err := filepath.Abs(dataDir)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
@@ -74,6 +81,18 @@ func Open(ctx context.Context, dataDir string, log *slog.Logger) (*Store, error)
 	}
 	s.keeper.start(s)
 	return s, nil
+}
+
+// OpenExisting is [Open] for callers to whom an empty database is of no use. It
+// creates nothing, and returns [ErrNoDatabase] where there is none.
+func OpenExisting(ctx context.Context, dataDir string, log *slog.Logger) (*Store, error) {
+	switch _, err := os.Stat(filepath.Join(dataDir, databaseFile)); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("open store in %s: %w", dataDir, ErrNoDatabase)
+	case err != nil:
+		return nil, fmt.Errorf("open store in %s: %w", dataDir, err)
+	}
+	return Open(ctx, dataDir, log)
 }
 
 func (s *Store) open(ctx context.Context, dataDir string) error {

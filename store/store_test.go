@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -74,6 +75,31 @@ func TestOpenMakesPrivateFiles(t *testing.T) {
 		if got := info.Mode().Perm(); got != 0o600 {
 			t.Errorf("%s has mode %v, want 0600", f.Name(), got)
 		}
+	}
+}
+
+func TestOpenExistingMakesNothing(t *testing.T) {
+	there, dir := t.TempDir(), filepath.Join(t.TempDir(), "typo")
+	for _, path := range []string{dir, there} {
+		if _, err := OpenExisting(t.Context(), path, quiet()); !errors.Is(err, ErrNoDatabase) {
+			t.Errorf("%s: %v, want ErrNoDatabase", path, err)
+		}
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s was made (%v)", dir, err)
+	}
+	if left, err := os.ReadDir(there); err != nil || len(left) != 0 {
+		t.Errorf("%v were made in an empty directory (%v)", left, err)
+	}
+	open(t, there).Close()
+	s, err := OpenExisting(t.Context(), there, quiet())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	t.Chdir(t.TempDir())
+	if _, err := Open(t.Context(), "", quiet()); err == nil {
+		t.Error("no name stands for the current directory")
 	}
 }
 

@@ -74,33 +74,62 @@ func pruneTokens(ctx context.Context, tx *sql.Tx, user appliance.UUID, now time.
 // or [appliance.ErrAuthFailed]. It does not end the token.
 func (s *Store) UseRefreshToken(ctx context.Context, token string) (appliance.User, error) {
 	hash := sha256.Sum256([]byte(token))
-	var name string
-	var created int64
-	err := s.view(ctx, func(tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, `SELECT user.name, refresh_token.created_at FROM refresh_token
-			JOIN user ON user.uuid = refresh_token.user WHERE hash = ?`, hash[:]).Scan(&name, &created)
-	})
-	if errors.Is(err, sql.ErrNoRows) {
+	user, err := s.userOfToken(ctx, hash)
+	if err == nil && !s.knows(user) {
+		// Somebody changed the user, or gave the name to another one: a moment ago, so
+		// that the token is to be judged anew, or in another process, so that the
+		// directory would refuse what is made for the user as he is now.
+		if err = s.refresh(ctx); err == nil {
+			user, err = s.userOfToken(ctx, hash)
+		}
+	}
+	if errors.Is(err, appliance.ErrAuthFailed) {
 		return appliance.User{}, appliance.ErrAuthFailed
 	}
 	if err != nil {
 		return appliance.User{}, fmt.Errorf("use a refresh token: %w", err)
 	}
+	return user, nil
+}
+
+// userOfToken tells whose token it is. The user comes from the same state of the
+// database as the token: an access token for that revision is void as soon as a
+// later commit ends this one.
+func (s *Store) userOfToken(ctx context.Context, hash [sha256.Size]byte) (appliance.User, error) {
+	var user appliance.User
+	var made, since int64
+	err := s.view(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `SELECT user.uuid, user.name, user.role, user.created_at, user.revision, refresh_token.created_at
+			FROM refresh_token JOIN user ON user.uuid = refresh_token.user WHERE hash = ?`, hash[:]).
+			Scan(uuidColumn{&user.UUID}, &user.Name, &user.Role, &since, &user.Revision, &made)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return appliance.User{}, appliance.ErrAuthFailed
+	}
+	if err != nil {
+		return appliance.User{}, err
+	}
+	user.CreatedAt = moment(since)
 	now := s.now()
-	switch made := moment(created); {
+	switch made := moment(made); {
 	case made.Before(clockSet) && now.After(clockSet):
 		// Made before the clock was set: its 30 days begin now.
 		if err := s.dateToken(ctx, hash, now); err != nil {
-			return appliance.User{}, fmt.Errorf("use a refresh token: %w", err)
+			return appliance.User{}, err
 		}
 	case made.After(clockSet) && now.Sub(made) > refreshLife:
 		return appliance.User{}, appliance.ErrAuthFailed
 	}
-	user, ok := s.User(name)
-	if !ok || !user.Role.CanRead() {
+	if !user.Role.CanRead() {
 		return appliance.User{}, appliance.ErrAuthFailed
 	}
 	return user, nil
+}
+
+// knows reports whether the directory has this user as he is here.
+func (s *Store) knows(user appliance.User) bool {
+	have, ok := s.User(user.Name)
+	return ok && have.UUID == user.UUID && have.Revision == user.Revision
 }
 
 func (s *Store) dateToken(ctx context.Context, hash [sha256.Size]byte, now time.Time) error {

@@ -47,7 +47,7 @@ func (s *Store) Users() []appliance.User {
 
 // AddUser adds somebody. It returns [appliance.ErrExists] if the name is taken
 // and [appliance.ErrOutOfRange] for an unknown role, an unusable name or a
-// password of less than 10 characters. The name of a removed user may be used
+// password that is not UTF-8 or has less than 10 characters. The name of a removed user may be used
 // again: it is another user then, for whom no old token is good.
 func (s *Store) AddUser(ctx context.Context, name, password string, role appliance.Role) (appliance.User, error) {
 	user := appliance.User{UUID: appliance.NewUUID(), Name: name, Role: role, CreatedAt: moment(s.now().UnixNano())}

@@ -74,6 +74,38 @@ func TestWatchSeesOtherProcesses(t *testing.T) {
 	})
 }
 
+// A daemon loads the site, makes a certificate, opens its doors, and watches then.
+func TestWatchTellsWhatWasCommittedSinceTheSiteWasLoaded(t *testing.T) {
+	dir := t.TempDir()
+	daemon, command := open(t, dir), open(t, dir)
+	load(t, daemon)
+	imports(t, command, demo(), ImportOptions{})
+	eventually(t, "the keeper has seen the import", func() bool {
+		daemon.refreshMu.Lock()
+		defer daemon.refreshMu.Unlock()
+		return daemon.seen.site > 0
+	})
+	w := watch(t, daemon)
+	eventually(t, "the watcher is told of the site", func() bool { return w.take() == Change{Site: true} })
+}
+
+func TestWatchTellsNothingThatIsLoadedAlready(t *testing.T) {
+	s := open(t, t.TempDir())
+	imports(t, s, demo(), ImportOptions{})
+	load(t, s)
+	w := watch(t, s)
+	addUser(t, s, "anna", appliance.RoleViewer)
+	var told Change
+	eventually(t, "the watcher is told of accounts", func() bool {
+		c := w.take()
+		told = Change{Site: told.Site || c.Site, Accounts: c.Accounts}
+		return told.Accounts
+	})
+	if told.Site {
+		t.Error("the watcher is told of a site that was loaded before it began")
+	}
+}
+
 func TestWatchSeesOwnCommits(t *testing.T) {
 	s := open(t, t.TempDir())
 	w := watch(t, s)
