@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -224,20 +223,72 @@ const exact = 1 << 53
 // parseInteger reads a JSON number, or one sent as a string. Numbers with a
 // fraction of zero (50.0, 5e1) are integers too; some languages write them so.
 func parseInteger(text string) (v int64, problem string) {
+	if len(text) > numberMost {
+		return 0, "want an integer, got " + strconv.Quote(clip(text))
+	}
 	if v, err := strconv.ParseInt(text, 10, 64); err == nil && v >= -exact && v <= exact {
 		return v, ""
 	}
-	if len(text) > 64 || text == "" || strings.Trim(text, "0123456789+-.eE") != "" {
-		return 0, "want an integer, got " + strconv.Quote(clip(text))
-	}
-	f, err := strconv.ParseFloat(text, 64)
+	negative, digits, power, ok := decimal(text)
 	switch {
-	case errors.Is(err, strconv.ErrRange), err == nil && math.Abs(f) > exact:
-		return 0, "the number is too large"
-	case err != nil, f != math.Trunc(f):
+	case !ok, power < 0:
 		return 0, "want an integer, got " + strconv.Quote(clip(text))
+	case digits == "":
+		return 0, ""
+	case len(digits)+power > exactDigits:
+		return 0, "the number is too large"
 	}
-	return int64(f), ""
+	// At most exactDigits digits, so that this fits.
+	v, _ = strconv.ParseInt(digits+strings.Repeat("0", power), 10, 64)
+	if v > exact {
+		return 0, "the number is too large"
+	}
+	if negative {
+		v = -v
+	}
+	return v, ""
+}
+
+const (
+	// exactDigits is how many digits exact has.
+	exactDigits = 16
+	// numberMost characters are a number; no client needs more to write one.
+	numberMost = 64
+)
+
+// powerMost stands for every exponent beyond it: far above what the digits of a
+// number can make up for.
+const powerMost = 1 << 20
+
+// decimal takes a number apart: digits times ten to the power. The digits neither
+// begin nor end with 0, so that the number is an integer if the power is not below
+// 0. Zero has no digits. Nothing is rounded: 40.00000000000000000001 is no integer.
+func decimal(text string) (negative bool, digits string, power int, ok bool) {
+	const figures = "0123456789"
+	if at := strings.IndexAny(text, "eE"); at >= 0 {
+		exponent := text[at+1:]
+		// One out of range comes back as the largest there is, unread to its end.
+		n, err := strconv.Atoi(exponent)
+		if err != nil && !errors.Is(err, strconv.ErrRange) || strings.Trim(exponent[1:], figures) != "" {
+			return false, "", 0, false
+		}
+		power = min(max(n, -powerMost), powerMost)
+		text = text[:at]
+	}
+	if text != "" && (text[0] == '-' || text[0] == '+') {
+		negative, text = text[0] == '-', text[1:]
+	}
+	whole, fraction, _ := strings.Cut(text, ".")
+	digits = whole + fraction
+	if digits == "" || strings.Trim(digits, figures) != "" {
+		return false, "", 0, false
+	}
+	power -= len(fraction)
+	if digits = strings.TrimLeft(digits, "0"); digits == "" {
+		return negative, "", 0, true
+	}
+	short := strings.TrimRight(digits, "0")
+	return negative, short, power + len(digits) - len(short), true
 }
 
 // span words the bounds of an integer.

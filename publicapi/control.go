@@ -70,9 +70,12 @@ func (a *API) setColorTemp(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	kelvin, err := in.within("colorTemp", -exact, exact)
+	kelvin, present, err := in.integer("colorTemp")
 	if err != nil {
 		return err
+	}
+	if !present {
+		return bad("colorTemp", "missing; want "+span(kelvinMin, kelvinMax)+", in kelvin")
 	}
 	cmd.Kind, cmd.Kelvin = appliance.LightKelvin, appliance.Kelvin(min(max(kelvin, kelvinMin), kelvinMax))
 	return a.perform(c, cmd)

@@ -36,6 +36,40 @@ func TestDecisionIntegersSentAsStringsAreAccepted(t *testing.T) {
 	h.post("/svc/api/setColorTemp", `{"targetType":"2","targetId":"1","colorTemp":"4000"}`).want(t, 200, `{"status":1}`)
 }
 
+func TestDecisionColorTempIsClampedAndWordedInKelvin(t *testing.T) {
+	h := newHouse(t, lobby().snapshot())
+	for sent, want := range map[string]appliance.Kelvin{"3000": 3000, "5000": 5000, "2999": 3000, "5001": 5000, "-9007199254740992": 3000, "9007199254740992": 5000, "0": 3000} {
+		h.post("/svc/api/setColorTemp", `{"targetType":1,"colorTemp":`+sent+`}`).want(t, 200, `{"status":1}`)
+		if got := h.core.commands(); len(got) != 1 || got[0].Kelvin != want {
+			t.Errorf("%s: got %+v, want %d K", sent, got, want)
+		}
+	}
+	for _, absent := range []string{``, `,"colorTemp":null`, `,"colorTemp":""`} {
+		h.post("/svc/api/setColorTemp", `{"targetType":1`+absent+`}`).
+			want(t, 400, `{"status":0,"message":"colorTemp: missing; want an integer 3000 to 5000, in kelvin"}`)
+	}
+}
+
+func TestDecisionPathsWithNeedlessEscapesAreTheSame(t *testing.T) {
+	h := newHouse(t, lobby().snapshot())
+	want := h.get("/svc/api/getClusters").body
+	for path, status := range map[string]int{
+		"/svc/api/get%43lusters":              200,
+		"/%73vc/%61pi/getCluster%73":          200,
+		"/svc/api/get%2543lusters":            404, // an escaped escape is none
+		"/svc%2fapi/getClusters":              404,
+		"/svc/api%2FgetClusters":              404,
+		"/svc/api/x/%2e%2e/getClusters":       404,
+		"/svc/api/x%2F%2E%2E%2Fget%43lusters": 404,
+		"/docs/%2e%2e/svc/api/getClusters":    404,
+	} {
+		got := h.get(path)
+		if got.status != status || status == 200 && got.body != want {
+			t.Errorf("%s: got %d %s, want %d", path, got.status, got.body, status)
+		}
+	}
+}
+
 func TestDecisionOldClientsContentTypesAndExtraFieldsAreAccepted(t *testing.T) {
 	h := newHouse(t, lobby().snapshot())
 	for _, contentType := range []string{"", "text/plain", "application/json; charset=utf-8", "application/x-www-form-urlencoded"} {

@@ -8,7 +8,8 @@
 // A poll touches no bus, no database and no lock that a writer holds. The core
 // publishes immutable snapshots; a [page] is one answer's body, rendered at most
 // once per change of any value and shared by everybody who asks for the same
-// view.
+// view. One with lastSeen in it is rendered anew for each snapshot, and beyond the
+// bounds of what is kept each answer for itself.
 //
 // # Commanding
 //

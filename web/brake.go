@@ -24,8 +24,8 @@ const (
 // Memory and work per attempt are constant. The table is a cache of sets: an
 // entry belongs to one set by a hash that an outsider cannot foresee, and a new
 // entry pushes out the one of its set with the fewest recent failures. Whoever
-// floods it with names makes it forget other flooders first; nobody is ever
-// refused for someone else's failures.
+// floods it with names makes it forget other flooders first; no account or address
+// is refused for the failures of another account or address.
 type Brake struct {
 	clock Clock
 	seed  maphash.Seed

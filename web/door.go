@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"runtime/debug"
 	"strconv"
 	"sync/atomic"
@@ -52,6 +53,7 @@ var (
 
 func (d *door) pass(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
+		plainPath(c.Request().URL)
 		readAhead(c.Request())
 		start := time.Now()
 		id := requestID(c.Request())
@@ -64,6 +66,36 @@ func (d *door) pass(next echo.HandlerFunc) echo.HandlerFunc {
 		d.record(c, id, start, err)
 		return nil
 	}
+}
+
+// plainPath spells out what a path has as %XX without need. Letters, digits and
+// -._~ are the same either way (RFC 3986, 6.2.2.2), but the router compares what was
+// sent. All else stays as it is: %2F is no slash. Dots lead nowhere, as nothing here
+// takes .. for the folder above.
+func plainPath(u *url.URL) {
+	raw := u.RawPath // empty if the path has nothing of the kind
+	if raw == "" {
+		return
+	}
+	plain := make([]byte, 0, len(raw))
+	for i := 0; i < len(raw); i++ {
+		c := raw[i]
+		if c == '%' && i+2 < len(raw) {
+			if v, err := strconv.ParseUint(raw[i+1:i+3], 16, 8); err == nil && unreserved(byte(v)) {
+				c, i = byte(v), i+2
+			}
+		}
+		plain = append(plain, c)
+	}
+	u.RawPath = string(plain)
+}
+
+func unreserved(c byte) bool {
+	switch {
+	case c >= '0' && c <= '9', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
+		return true
+	}
+	return c == '-' || c == '.' || c == '_' || c == '~'
 }
 
 // shortBody is what commands stay below.

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -57,6 +58,34 @@ func TestErrorsBecomeStatuses(t *testing.T) {
 		}
 		if strings.Contains(w.Body.String(), "hidden") || strings.Contains(w.Body.String(), "secret") {
 			t.Errorf("%v: the cause is shown", c.err)
+		}
+	}
+}
+
+func TestNeedlessEscapesOfAPathAreSpeltOut(t *testing.T) {
+	for sent, want := range map[string]string{
+		"/x":                              "",
+		"/a%20b":                          "", // as Go would write it
+		"/%78":                            "/x",
+		"/%41%5a%61%7A%30%39%2d%2E%5F%7e": "/AZaz09-._~",
+		"/%2Fx%2f":                        "/%2Fx%2f",
+		"/%5Cx%78%3a":                     "/%5Cxx%3a",
+		"/%2578":                          "", // %25 is a percent sign, and 78 what follows it
+		"/%2578%78":                       "/%2578x",
+		"/%C3%A9%78":                      "/%C3%A9x",
+		"/%2e%2e%2Fx":                     "/..%2Fx",
+	} {
+		u, err := url.ParseRequestURI(sent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := u.Path
+		plainPath(u)
+		if u.RawPath != want || u.Path != path {
+			t.Errorf("%s: got %q, want %q; the path itself %q was %q", sent, u.RawPath, want, u.Path, path)
+		}
+		if read, err := url.PathUnescape(u.EscapedPath()); err != nil || read != path {
+			t.Errorf("%s: %q reads %q, want %q", sent, u.EscapedPath(), read, path)
 		}
 	}
 }

@@ -26,7 +26,7 @@ const (
 	connections        = 512
 	connectionsPerHost = 128
 
-	// BodyLimit is the largest request body, unless a route says otherwise.
+	// BodyLimit is the largest request body.
 	BodyLimit = 64 << 10
 	// stopTimeout is how long answers under way may take when the daemon ends.
 	stopTimeout = 12 * time.Second
