@@ -15,6 +15,9 @@ import (
 
 // accessAdvice adds to an error of opening the data directory what to do about it.
 func (a *app) accessAdvice(err error) error {
+	if errors.Is(err, store.ErrNoDatabase) {
+		return fmt.Errorf("%w; is --data-dir right? A new controller begins with 'controllerd serve', 'site import', 'user add', 'key add' or 'restore'", err)
+	}
 	if !errors.Is(err, fs.ErrPermission) {
 		return err
 	}

@@ -37,6 +37,8 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		{"restore of another file", stopped, "", []string{"restore", d.write("site.yaml", smallSite)}, 1, "the file is not a backup of a controller"},
 		{"export over a file", d, "", []string{"site", "export", filepath.Join(h.dataDir, "there.yaml")}, 1, "file exists; choose another name, a file that is there is never replaced"},
 		{"short password", d, "short\n", []string{"user", "add", "mira", "--role", "operator", "--password-stdin"}, 1, "password has 5 characters, want at least 10"},
+		{"password in Latin-1", d, "Schl\xfcsselbund\n", []string{"user", "add", "mira", "--role", "operator", "--password-stdin"}, 1, "password is not UTF-8, the only encoding that a log-in can carry; give it in UTF-8 or in plain ASCII characters"},
+		{"changed to one in Latin-1", d, "Schl\xfcsselbund\n", []string{"user", "passwd", "viewer", "--password-stdin"}, 1, "give it in UTF-8 or in plain ASCII characters"},
 		{"unknown role", d, "long enough\n", []string{"user", "add", "mira", "--role", "king", "--password-stdin"}, 1, `there is no role "king"; want one of admin, operator, api_service, viewer, none`},
 		{"unknown user", d, "", []string{"user", "remove", "mira"}, 1, "not found; 'controllerd user list' shows those there are"},
 		{"unknown key", d, "", []string{"key", "remove", "mira"}, 1, "not found; 'controllerd key list' shows those there are"},

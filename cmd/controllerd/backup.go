@@ -16,9 +16,13 @@ func newBackup(a *app) *cobra.Command {
 		Use:   "backup FILE",
 		Short: "Write everything to one file, while the daemon runs or not",
 		Long: `Write site, IDs, users, keys, secrets, last state and ledger to one consistent
-file that can be restored on blank hardware. The file holds secrets: keep it safe.`,
+file that can be restored on blank hardware. The file holds secrets: keep it safe.
+With - for FILE it goes to standard output, to be sent elsewhere by a pipe.`,
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, files []string) error {
+			if files[0] == "-" {
+				return a.backupOut(c)
+			}
 			return a.withStore(c.Context(), func(s *store.Store) error {
 				err := s.Backup(c.Context(), files[0], store.BackupOptions{Overwrite: overwrite})
 				if errors.Is(err, fs.ErrExist) {
@@ -34,6 +38,14 @@ file that can be restored on blank hardware. The file holds secrets: keep it saf
 	}
 	c.Flags().BoolVar(&overwrite, "overwrite", false, "replace a file that is there")
 	return c
+}
+
+// backupOut writes a backup to standard output, and nothing else.
+func (a *app) backupOut(c *cobra.Command) error {
+	if isTerminal(c.OutOrStdout()) {
+		return usageError{errors.New("backup -: standard output is a terminal, and a backup is no text; send it to a file or another program")}
+	}
+	return a.withStore(c.Context(), func(s *store.Store) error { return s.BackupTo(c.Context(), c.OutOrStdout()) })
 }
 
 func newRestore(a *app) *cobra.Command {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"regexp"
 	"strings"
@@ -26,17 +28,17 @@ func newSiteCheck(a *app) *cobra.Command {
 has the key "outputs" and no "buses" is taken for a device profile (of a DMX fixture if
 it has "slots", else of a Modbus device), any other for a site. Everything wrong is reported as file:line:column: key: what to do.
 Profiles that a site names are looked up among the built-in ones and in the folder
-profiles of the data directory.`,
+profiles of the data directory. With - for a file standard input is read.`,
 		Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, files []string) error {
 			var bad []error
 			for _, f := range files {
-				said, err := a.check(f)
+				said, err := a.check(f, c.InOrStdin())
 				if err != nil {
 					bad = append(bad, err)
 					continue
 				}
-				fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", f, said)
+				fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", shownPath(f), said)
 			}
 			return errors.Join(bad...)
 		},
@@ -44,8 +46,8 @@ profiles of the data directory.`,
 }
 
 // check tells what a good file holds.
-func (a *app) check(path string) (string, error) {
-	data, err := os.ReadFile(path)
+func (a *app) check(path string, in io.Reader) (string, error) {
+	data, err := contents(path, in)
 	if err != nil {
 		return "", err
 	}
@@ -54,9 +56,9 @@ func (a *app) check(path string) (string, error) {
 		if countsSlots(data) {
 			checkProfile = dmx.CheckProfile
 		}
-		return "profile is good", checkProfile(path, data)
+		return "profile is good", checkProfile(shownPath(path), data)
 	}
-	site, err := a.checkedSite(path)
+	site, err := a.checkedSite(path, bytes.NewReader(data))
 	return fmt.Sprintf("site is good: %d buses, %d nodes, %d shades, %d clusters",
 		len(site.Buses), len(site.Nodes), len(site.Shades), len(site.Clusters)), err
 }
@@ -67,9 +69,49 @@ func countsSlots(profile []byte) bool {
 	return yaml.Unmarshal(profile, &keys) == nil && keys.Slots != nil
 }
 
-// checkedSite reads a site file and asks every driver what it thinks of its part.
-func (a *app) checkedSite(path string) (appliance.Site, error) {
-	site, doc, err := sitefile.Open(path)
+// contents reads a file, or for - what comes in. A byte more than any may have is
+// enough to see that it has too many.
+func contents(path string, in io.Reader) ([]byte, error) {
+	if path != "-" {
+		return os.ReadFile(path)
+	}
+	data, err := io.ReadAll(io.LimitReader(in, schema.MaxSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("read standard input: %w", err)
+	}
+	return data, nil
+}
+
+// shownPath is how a file is called in what is said about it.
+func shownPath(path string) string {
+	if path == "-" {
+		return "standard input"
+	}
+	return path
+}
+
+// openSite reads a site file, or for - what comes in, and keeps the document for
+// problems found later.
+func openSite(path string, in io.Reader) (appliance.Site, *schema.Document, error) {
+	if path != "-" {
+		return sitefile.Open(path)
+	}
+	data, err := contents(path, in)
+	if err != nil {
+		return appliance.Site{}, nil, err
+	}
+	site, err := sitefile.Parse(shownPath(path), data)
+	if err != nil {
+		return appliance.Site{}, nil, err
+	}
+	doc, err := schema.Read(shownPath(path), data, schema.MustCompile("site.schema.json", sitefile.Schema()))
+	return site, doc, err
+}
+
+// checkedSite reads a site file, or for - what comes in, and asks every driver what
+// it thinks of its part.
+func (a *app) checkedSite(path string, in io.Reader) (appliance.Site, error) {
+	site, doc, err := openSite(path, in)
 	if err != nil {
 		return appliance.Site{}, err
 	}

@@ -176,6 +176,31 @@ func TestSiteExportImportsIdenticallyElsewhere(t *testing.T) {
 	}
 }
 
+func TestSiteFilesComeFromStandardInputToo(t *testing.T) {
+	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	const good = "buses:\n  - {name: a, driver: modbus, port: \"tcp://127.0.0.1:502\"}\n"
+	for name, tc := range map[string]struct {
+		text, says string
+		code       int
+	}{
+		"good":               {good, "standard input: site is good: 1 buses", 0},
+		"unknown key":        {good + "node: []\n", "standard input:3:1: node: ", 1},
+		"what a driver says": {strings.Replace(good, "modbus", "modbas", 1), "standard input:2:5: buses[0]: ", 1},
+		"profile":            {"name: ab\ntitle: T\nsource: S\ncolour: 1\noutputs: [{kind: meter}]\n", "standard input:4:1: colour: ", 1},
+		"nothing":            {"", "standard input: is empty", 1},
+	} {
+		if s := d.typed(tc.text, "site", "check", "-"); s.code != tc.code || !strings.Contains(s.out+s.err, tc.says) {
+			t.Errorf("%s: exit code %d, %q %q; want %d and %q", name, s.code, s.out, s.err, tc.code, tc.says)
+		}
+	}
+	if s := d.typed(good, "site", "import", "-"); s.code != 0 || !strings.Contains(s.out, "imported: 1 created") {
+		t.Errorf("import: %+v", s)
+	}
+	if s := d.typed(d.must("site", "export", "-"), "site", "check", "-"); s.code != 0 {
+		t.Errorf("check of an export: %+v", s)
+	}
+}
+
 func TestSiteCheckNamesFileLineAndKey(t *testing.T) {
 	d := &desk{t, filepath.Join(t.TempDir(), "data")}
 	const head = "buses:\n  - {name: a, driver: modbus, port: \"tcp://127.0.0.1:502\"}\n"
@@ -207,8 +232,8 @@ func TestSiteCheckNamesFileLineAndKey(t *testing.T) {
 			}
 		})
 	}
-	if out := d.must("site", "export"); strings.Contains(out, "nodes:") {
-		t.Errorf("a refused import left something: %s", out)
+	if _, err := os.Stat(d.dataDir); !os.IsNotExist(err) {
+		t.Errorf("a refused import left a data directory (%v)", err)
 	}
 }
 
@@ -434,8 +459,92 @@ func TestEveryCommandHasHelp(t *testing.T) {
 	}
 }
 
+// TestMistypedDataDirectories: what would tell of nothing refuses, and nothing is made.
+func TestMistypedDataDirectories(t *testing.T) {
+	typo := &desk{t, filepath.Join(t.TempDir(), "typo")}
+	empty := &desk{t, t.TempDir()}
+	elsewhere := t.TempDir()
+	recording := typo.write("night.jsonl", `{"recording":1,"by":"test","at":"2026-03-01T06:00:00Z"}
+{"at":"2026-03-01T06:00:00Z","bus":"line","protocol":"modbus-rtu","direction":"sent","hex":"010300000002c40b","ok":true}
+`)
+	for _, args := range [][]string{
+		{"backup", filepath.Join(elsewhere, "b.db")}, {"backup", "-"}, {"user", "list"}, {"user", "list", "--json"}, {"user", "role", "mira", "viewer"},
+		{"user", "remove", "mira"}, {"user", "passwd", "mira", "--password-stdin"}, {"key", "list"}, {"key", "remove", "any"}, {"site", "export"},
+		{"site", "export", filepath.Join(elsewhere, "s.yaml")}, {"bus", "list"}, {"bus", "scan", "line"}, {"bus", "replay", recording},
+	} {
+		for _, d := range []*desk{typo, empty} {
+			s := d.typed("long enough\n", args...)
+			if s.code != 1 || s.out != "" || !strings.Contains(s.err, d.dataDir+": there is no controller's database in it; is --data-dir right?") {
+				t.Errorf("%v: exit code %d, %q %q", args, s.code, s.out, s.err)
+			}
+		}
+	}
+	file := typo.write("site.yaml", "site: {name: S}\nbuses: [{name: a, driver: modbus, port: \"tcp://127.0.0.1:502\"}]\n")
+	if s := typo.run("site", "import", "--preview", file); s.code != 0 || !strings.Contains(s.out, "preview, nothing was changed: 1 created") || !strings.Contains(s.err, "no controller's database in "+typo.dataDir+" yet") {
+		t.Errorf("preview for a new controller: %+v", s)
+	}
+	if _, err := os.Stat(typo.dataDir); !os.IsNotExist(err) {
+		t.Errorf("%s was made (%v)", typo.dataDir, err)
+	}
+	for _, dir := range []string{empty.dataDir, elsewhere} {
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("%v were made in %s (%v)", left, dir, err)
+		}
+	}
+}
+
+func TestNewControllersBeginWith(t *testing.T) {
+	first := &desk{t, filepath.Join(t.TempDir(), "first")}
+	first.must("site", "import", first.write("site.yaml", "site: {name: S}\nbuses: []\n"))
+	backup := filepath.Join(t.TempDir(), "b.db")
+	first.must("backup", backup)
+	for name, args := range map[string][]string{
+		"user": {"user", "add", "mira", "--role", "viewer", "--password-stdin"}, "key": {"key", "add", "any"}, "restore": {"restore", backup},
+	} {
+		d := &desk{t, filepath.Join(t.TempDir(), name)}
+		if s := d.typed("long enough\n", args...); s.code != 0 {
+			t.Errorf("%v: exit code %d, %s", args, s.code, s.err)
+		}
+		d.must("user", "list")
+	}
+}
+
+func TestEmptyDataDirIsRefused(t *testing.T) {
+	here := t.TempDir()
+	file := (&desk{t, here}).write("site.yaml", "site: {name: S}\nbuses: []\n")
+	for _, args := range [][]string{
+		{"serve"}, {"user", "list"}, {"user", "add", "mira", "--role", "viewer", "--password-stdin"}, {"backup", "b.db"}, {"restore", "b.db"},
+		{"site", "import", file}, {"site", "export"}, {"site", "check", file}, {"bus", "list"}, {"bus", "monitor"}, {"shade", "list"},
+	} {
+		c := (&desk{t, ""}).command(t.Context(), args...)
+		c.Dir, c.Stdin = here, strings.NewReader("long enough\n")
+		out, err := c.CombinedOutput()
+		if err == nil || c.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "--data-dir is empty; name a directory, or leave it out for /var/lib/controllerd") {
+			t.Errorf("%v: %v, %s", args, err, out)
+		}
+	}
+	if left, err := os.ReadDir(here); err != nil || len(left) > 0 {
+		t.Errorf("%v were made in the current directory (%v)", left, err)
+	}
+}
+
+func TestBackupToStandardOutputIsTheBackupAlone(t *testing.T) {
+	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	d.must("key", "add", "any")
+	s := d.run("backup", "-")
+	if s.code != 0 || s.err != "" || !strings.HasPrefix(s.out, "SQLite format 3\x00") {
+		t.Fatalf("exit code %d, %.40q, %q", s.code, s.out, s.err)
+	}
+	other := &desk{t, filepath.Join(t.TempDir(), "other")}
+	other.must("restore", d.write("received.db", s.out))
+	if got, want := other.must("key", "list", "--json"), d.must("key", "list", "--json"); got != want {
+		t.Errorf("restored keys\n%s\nwant\n%s", got, want)
+	}
+}
+
 func TestExitCodes(t *testing.T) {
 	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	d.must("key", "add", "any") // makes the database
 	for _, tc := range []struct {
 		args string
 		code int

@@ -21,7 +21,7 @@ func newKeyAdd(a *app) *cobra.Command {
 		Short: "Make an API key; it is printed once and cannot be shown again",
 		Args:  args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, names []string) error {
-			return a.withStore(c.Context(), func(s *store.Store) error {
+			return a.withNewStore(c.Context(), func(s *store.Store) error {
 				secret, _, err := s.AddKey(c.Context(), names[0], write)
 				if err != nil {
 					return err

@@ -81,6 +81,9 @@ func newRoot() *cobra.Command {
 		return usageError{fmt.Errorf("%w\nSee '%s --help'", err, c.CommandPath())}
 	})
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if a.dataDir == "" { // else it would be whichever directory the shell is in
+			return usageError{errors.New("--data-dir is empty; name a directory, or leave it out for " + root.PersistentFlags().Lookup("data-dir").DefValue)}
+		}
 		if err := c.ValidateRequiredFlags(); err != nil {
 			return usageError{fmt.Errorf("%w\nUsage: %s", err, c.UseLine())}
 		}
@@ -117,9 +120,20 @@ func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// withStore opens the database for one command.
+// withNewStore opens the database for one command, or makes it: for the commands
+// with which a new controller may begin.
+func (a *app) withNewStore(ctx context.Context, do func(*store.Store) error) error {
+	return a.with(ctx, store.Open, do)
+}
+
+// withStore opens the database for one command. One that reads makes none: what it
+// would tell of a mistyped directory is nothing that anybody wants to know.
 func (a *app) withStore(ctx context.Context, do func(*store.Store) error) error {
-	s, err := store.Open(ctx, a.dataDir, a.log())
+	return a.with(ctx, store.OpenExisting, do)
+}
+
+func (a *app) with(ctx context.Context, open func(context.Context, string, *slog.Logger) (*store.Store, error), do func(*store.Store) error) error {
+	s, err := open(ctx, a.dataDir, a.log())
 	if err != nil {
 		return a.accessAdvice(err)
 	}

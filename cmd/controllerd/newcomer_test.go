@@ -12,10 +12,11 @@ import (
 	"svc.internal/controller/drivers"
 )
 
-// TestEmptyListsSayHowToFillThem lists what a fresh data directory does not have.
+// TestEmptyListsSayHowToFillThem lists what a new controller does not have.
 func TestEmptyListsSayHowToFillThem(t *testing.T) {
 	h := newHouse(t, "site: {name: Empty}\nbuses: []\nnodes: []\n")
 	fresh := &desk{t, filepath.Join(t.TempDir(), "data")}
+	fresh.must("site", "import", fresh.write("site.yaml", "site: {name: Empty}\nbuses: []\n"))
 	for _, c := range []struct {
 		desk *desk
 		args []string

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"log/slog"
 	"net/http"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/sim"
 	"svc.internal/controller/sitefile"
+	"svc.internal/controller/store"
 )
 
 // dims are the DIM_LEVEL values by node, with the age the answer claims.
@@ -234,4 +237,24 @@ func (h *house) exchanges(bus string) uint64 {
 	}
 	h.t.Fatalf("no bus %s", bus)
 	return 0
+}
+
+// TestImportDuringTheStartIsTakenOver: between loading the site and watching for
+// changes the daemon makes a certificate and opens its doors.
+func TestImportDuringTheStartIsTakenOver(t *testing.T) {
+	h := &house{t: t, dataDir: filepath.Join(t.TempDir(), "data"), tokens: map[string]string{}}
+	db, err := store.Open(t.Context(), h.dataDir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	daemon, err := (&app{dataDir: h.dataDir}).newDaemon(t.Context(), db, serveConfig{listen: "127.0.0.1:0", tokenLife: time.Hour}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.site = appliance.Site{Name: "New", Buses: []appliance.Bus{{UUID: appliance.NewUUID(), Name: "a", Driver: "modbus", Port: "tcp://127.0.0.1:1"}}}
+	h.fillStore() // as another process would, users last
+	waitFor(t, 10*time.Second, "the store has seen it", func() bool { return len(db.Users()) == len(houseUsers) })
+	runFor(t, daemon.run)
+	waitFor(t, 10*time.Second, "the site in force", func() bool { return len(daemon.core.Snapshot().Site.Buses) == 1 })
 }

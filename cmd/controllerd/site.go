@@ -28,19 +28,24 @@ func newSiteImport(a *app) *cobra.Command {
 		Long: `Take over a site file, all of it or nothing. Entries are recognised by uuid, else by id,
 else by name; what is recognised keeps its ID, what is new gets one that was never used.
 Entries that the file does not mention stay, unless --replace is given. A running daemon
-takes the change over within a second; buses that did not change go on undisturbed.`,
+takes the change over within a second; buses that did not change go on undisturbed.
+With - for FILE standard input is read.`,
 		Args: args(cobra.ExactArgs(1)),
 	}
 	asJSON := jsonFlag(c)
 	c.Flags().BoolVar(&opts.Replace, "replace", false, "retire entries that the file does not mention; their IDs are never used again")
 	c.Flags().BoolVar(&opts.Preview, "preview", false, "tell what would be done, and do nothing")
 	c.RunE = func(c *cobra.Command, files []string) error {
-		site, err := a.checkedSite(files[0])
+		site, err := a.checkedSite(files[0], c.InOrStdin())
 		if err != nil {
 			return err
 		}
 		opts.By = "controllerd site import"
-		return a.withStore(c.Context(), func(s *store.Store) error {
+		open := a.withNewStore
+		if opts.Preview {
+			open = a.withStoreOrEmpty
+		}
+		return open(c.Context(), func(s *store.Store) error {
 			report, err := s.Import(c.Context(), site, opts)
 			if err != nil {
 				return err
@@ -52,6 +57,24 @@ takes the change over within a second; buses that did not change go on undisturb
 		})
 	}
 	return c
+}
+
+// withStoreOrEmpty opens the database for a command that changes nothing, or where
+// there is none yet an empty one that goes away again.
+func (a *app) withStoreOrEmpty(ctx context.Context, do func(*store.Store) error) error {
+	err := a.withStore(ctx, do)
+	if !errors.Is(err, store.ErrNoDatabase) {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "controllerd-preview-")
+	if err != nil {
+		return fmt.Errorf("preview for a new controller: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	fmt.Fprintf(os.Stderr, "there is no controller's database in %s yet; this is what a new one would take over\n", a.dataDir)
+	empty := app{dataDir: dir}
+	empty.logLevel.Set(a.logLevel.Level())
+	return empty.withNewStore(ctx, do)
 }
 
 // showReport tells an installer what an import did.

@@ -45,7 +45,7 @@ input with --password-stdin. A running daemon takes the user over within a secon
 			if err != nil {
 				return err
 			}
-			return a.withStore(c.Context(), func(s *store.Store) error {
+			return a.withNewStore(c.Context(), func(s *store.Store) error {
 				u, err := s.AddUser(c.Context(), names[0], password, appliance.Role(role))
 				if err != nil {
 					return err
