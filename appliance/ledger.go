@@ -24,8 +24,8 @@ type running struct {
 	entry  Entry
 	closed []bool // members whose outcome is known
 	left   int    // the others
-	// disproofs are what was read of members instead of what was wanted. From then on
-	// such a member is only believed when it is read as wanted.
+	// disproofs are what was read of members that had acknowledged something else. From
+	// then on such a member is only believed when it is read as wanted.
 	disproofs map[int]error
 }
 
@@ -101,14 +101,17 @@ func (r *running) acknowledged(i int, at time.Time) (believed bool) {
 }
 
 // disproved takes an acknowledgement back: the member was read, and why says what it
-// has instead.
+// has instead. One that acknowledged nothing may only have missed a group frame.
 func (r *running) disproved(i int, why error) {
 	r.update(i, func(m *Member) bool {
+		if m.Stage != StageAcknowledged {
+			return false
+		}
 		if r.disproofs == nil {
 			r.disproofs = map[int]error{}
 		}
 		r.disproofs[i] = why
-		m.Stage, m.AcknowledgedAt = min(m.Stage, StageSent), time.Time{}
+		m.Stage, m.AcknowledgedAt = StageSent, time.Time{}
 		return false
 	})
 }
