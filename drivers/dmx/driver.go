@@ -135,19 +135,30 @@ func (d *Driver) universe(changed map[*lamp]lampState) (slots []byte, active boo
 // present is the universe as it stands.
 func (d *Driver) present() (slots []byte, active bool) { return d.universe(nil) }
 
-// take waits for the turn; give ends it.
+// take waits for the turn; give ends it. The deadline of ctx is watched apart from
+// its end, which need not come with it.
 func (d *Driver) take(ctx context.Context) error {
 	select {
 	case d.turn <- struct{}{}:
 		return nil
 	default:
 	}
+	var tooLate <-chan time.Time // never, without a deadline
+	if deadline, ok := ctx.Deadline(); ok {
+		timer := time.NewTimer(time.Until(deadline))
+		defer timer.Stop()
+		tooLate = timer.C
+	}
+	var why error
 	select {
 	case d.turn <- struct{}{}:
 		return nil
+	case <-tooLate:
+		why = context.DeadlineExceeded
 	case <-ctx.Done():
-		return fmt.Errorf("bus %s: %w: the frame could not go out before the deadline: %w", d.name, appliance.ErrExpired, ctx.Err())
+		why = ctx.Err()
 	}
+	return fmt.Errorf("bus %s: %w: the frame could not go out before the deadline: %w", d.name, appliance.ErrExpired, why)
 }
 
 func (d *Driver) give() { <-d.turn }

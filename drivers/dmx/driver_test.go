@@ -1,6 +1,7 @@
 package dmx
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"sync"
@@ -110,6 +111,73 @@ func TestAcknowledgedMeansTheWidgetHasIt(t *testing.T) {
 	for _, n := range b.core.Snapshot().Nodes {
 		if len(n.Channels) == 0 || n.Channels[0].Level.Source != appliance.Sent {
 			t.Errorf("node %d: level %+v, want one that was sent", n.Node.ID, n.Channels)
+		}
+	}
+}
+
+// A colour at a low level is as dim as possible, and not off.
+func TestFaintColourIsNotOff(t *testing.T) {
+	t.Parallel()
+	b, p := start(t, dmxsim.Config{}, []appliance.Node{
+		{Address: "1", Profile: "dmx-rgbw"},
+		{Address: "11", Profile: "dmx-rgbw-16bit"},
+		{Address: "21", Profile: "dmx-rgb"},
+	})
+	faint := appliance.RGBW{R: 10}
+	colour := func(id appliance.ID, c appliance.RGBW, l appliance.Level) appliance.Command {
+		return appliance.Command{Kind: appliance.LightRGBW, Target: one(id), RGBW: c, Level: l}
+	}
+	for _, s := range []struct {
+		name string
+		cmd  appliance.Command
+		from int // slot
+		want []byte
+	}{
+		{"colour with a low level", colour(1, faint, 4), 1, []byte{1, 0, 0, 0}},
+		{"off", level(one(1), 0), 1, []byte{0, 0, 0, 0}},
+		{"on again", level(one(1), 50), 1, []byte{5, 0, 0, 0}},
+		{"dimmed to 4 %", level(one(1), 4), 1, []byte{1, 0, 0, 0}},
+		{"dimmed to 1 %", level(one(1), 1), 1, []byte{1, 0, 0, 0}},
+		{"brighter: the colour was kept", level(one(1), 100), 1, []byte{10, 0, 0, 0}},
+		{"the strongest component stays", colour(1, appliance.RGBW{R: 3, G: 10, B: 9, W: 2}, 1), 1, []byte{0, 1, 0, 0}},
+		{"no colour at all is dark", colour(1, appliance.RGBW{}, 1), 1, []byte{0, 0, 0, 0}},
+		{"16 bits have room for it", colour(2, faint, 4), 11, []byte{0, 103, 0, 0, 0, 0, 0, 0}},
+		{"16 bits at the faintest", colour(2, appliance.RGBW{W: 1}, 1), 11, []byte{0, 0, 0, 0, 0, 0, 0, 3}},
+		{"16 bits off", level(one(2), 0), 11, make([]byte, 8)},
+		{"without a white", colour(3, appliance.RGBW{B: 1, W: 255}, 1), 21, []byte{0, 0, 1}},
+	} {
+		if out := b.do(s.cmd); !out.OK() {
+			t.Fatalf("%s: %s", s.name, out.Err)
+		}
+		sent := outputs(p.widget)
+		if got := sent[len(sent)-1].Data[s.from:][:len(s.want)]; !bytes.Equal(got, s.want) {
+			t.Errorf("%s: slots %v, want %v", s.name, got, s.want)
+		}
+	}
+}
+
+// Whatever is lit stays lit at every level, in slots of 8 bits and of 16.
+func TestNoLevelAboveZeroIsDark(t *testing.T) {
+	white, red := slotSpec{Slot: 4}, slotSpec{Slot: 1}
+	for name, out := range map[string]outputSpec{
+		"8 bit":      {Red: red, Green: slotSpec{Slot: 2}, Blue: slotSpec{Slot: 3}, White: white},
+		"16 bit":     {Red: slotSpec{1, 5}, Green: slotSpec{2, 6}, Blue: slotSpec{3, 7}, White: slotSpec{4, 8}},
+		"mixed":      {Red: red, Green: slotSpec{2, 6}, Blue: slotSpec{3, 7}, White: white},
+		"two whites": {Warm: red, Cool: white, KelvinMin: 2700, KelvinMax: 6500},
+	} {
+		l := lamp{out: out}
+		for component := 1; component < 256; component++ {
+			for p := appliance.Level(1); p <= 100; p++ {
+				s := lampState{level: p, colour: appliance.RGBW{W: uint8(component)}, kelvin: appliance.Kelvin(2700 + 15*component)}
+				var u universe
+				if l.render(s, &u); u == (universe{}) {
+					t.Fatalf("%s: %+v is dark", name, s)
+				}
+				s.level = 0
+				if l.render(s, &u); u != (universe{}) {
+					t.Fatalf("%s: %+v is lit", name, s)
+				}
+			}
 		}
 	}
 }

@@ -1,9 +1,11 @@
 package dmx
 
 import (
+	"errors"
 	"math/rand/v2"
 	"os"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"svc.internal/controller/appliance"
@@ -46,6 +48,22 @@ func TestExpiredCommandIsNeverSentLater(t *testing.T) {
 	if v, _ := p.widget.Slot(1); v != 77 {
 		eventually(t, "slot 1 is 77", func() bool { v, _ := p.widget.Slot(1); return v == 77 })
 	}
+}
+
+// The core's context of a command has a deadline that does not end it.
+func TestCommandWaitsForItsTurnNoLongerThanItsExpiry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &Driver{name: "stage", turn: make(chan struct{}, 1)}
+		d.turn <- struct{}{} // held by somebody
+		begun := time.Now()
+		const left = 50 * time.Millisecond
+		if err := d.take(due{t.Context(), begun.Add(left)}); !errors.Is(err, appliance.ErrExpired) {
+			t.Errorf("got %v", err)
+		}
+		if took := time.Since(begun); took != left {
+			t.Errorf("waited for %v, want %v", took, left)
+		}
+	})
 }
 
 func TestWidgetThatDoesNotAnswerIsNotBelieved(t *testing.T) {

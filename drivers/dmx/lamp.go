@@ -82,19 +82,35 @@ func (l *lamp) render(s lampState, u *universe) {
 		share = 1
 	}
 	if l.out.coloured() {
-		u.put(l.out.Red, share*float64(s.colour.R)/255)
-		u.put(l.out.Green, share*float64(s.colour.G)/255)
-		u.put(l.out.Blue, share*float64(s.colour.B)/255)
-		u.put(l.out.White, share*float64(s.colour.W)/255)
+		l.renderColour(s.colour, share, u)
 	}
 	switch {
 	case l.out.Temperature.used():
 		span := float64(l.out.KelvinMax - l.out.KelvinMin)
 		u.put(l.out.Temperature, (float64(s.kelvin)-float64(l.out.KelvinMin))/span)
 	case l.out.Warm.used():
+		// They add up to the level: the stronger one is above 0 even at 1 %.
 		cool := coolShare(float64(s.kelvin), float64(l.out.KelvinMin), float64(l.out.KelvinMax))
 		u.put(l.out.Warm, share*(1-cool))
 		u.put(l.out.Cool, share*cool)
+	}
+}
+
+// renderColour writes the colour slots at a share of their full light. A faint
+// colour at a low level would round to darkness: its strongest component stays at 1.
+// Two whites add up to the level, so that one of them never rounds to 0.
+func (l *lamp) renderColour(c appliance.RGBW, share float64, u *universe) {
+	parts := [4]uint8{c.R, c.G, c.B, c.W}
+	strongest, dark := 0, true
+	for i, at := range l.out.colours() {
+		u.put(at, share*float64(parts[i])/255)
+		dark = dark && u.dark(at)
+		if at.used() && parts[i] > parts[strongest] {
+			strongest = i
+		}
+	}
+	if dark && share > 0 && parts[strongest] > 0 {
+		u.faintest(l.out.colours()[strongest])
 	}
 }
 
@@ -120,4 +136,18 @@ func (u *universe) put(at slotSpec, part float64) {
 		n := uint16(math.Round(part * 65535))
 		u[at.Slot-1], u[at.Fine-1] = byte(n>>8), byte(n)
 	}
+}
+
+// dark reports whether a slot or its pair is 0, or not there.
+func (u *universe) dark(at slotSpec) bool {
+	return !at.used() || u[at.Slot-1] == 0 && (at.Fine == 0 || u[at.Fine-1] == 0)
+}
+
+// faintest writes 1, the lowest number above 0, into a slot or its pair.
+func (u *universe) faintest(at slotSpec) {
+	if at.Fine == 0 {
+		u[at.Slot-1] = 1
+		return
+	}
+	u[at.Slot-1], u[at.Fine-1] = 0, 1
 }

@@ -43,6 +43,7 @@ type openPort struct {
 // showing is a change on its way into a packet.
 type showing struct {
 	slots []byte
+	until time.Time     // the packet that carries it has to begin by then; zero: no matter when
 	done  chan struct{} // closed when it is over; then:
 	sent  time.Time
 	err   error
@@ -127,6 +128,9 @@ func (p *openPort) opened(why error) {
 	}
 }
 
+// late reports whether a packet that begins now would be out after the deadline.
+func (s *showing) late() bool { return !s.until.IsZero() && time.Now().After(s.until) }
+
 func (s *showing) end(sent time.Time, err error) {
 	s.sent, s.err = sent, err
 	close(s.done)
@@ -145,9 +149,12 @@ func (p *openPort) feed(ctx context.Context, port *serialPort) error {
 			continue
 		}
 		begun := time.Now()
-		sent, err := p.packet(ctx, port, slots)
+		sent, err := p.packet(ctx, port, slots, change)
 		p.over(slots, change, sent, err)
-		if err != nil {
+		switch {
+		case errors.Is(err, appliance.ErrExpired):
+			continue // nothing but a break went out: what was shown follows at once
+		case err != nil:
 			return err
 		}
 		// A change does not wait for the period, only for the packet before it.
@@ -164,13 +171,17 @@ func (p *openPort) feed(ctx context.Context, port *serialPort) error {
 	return nil
 }
 
-// next is what the next packet carries: a change, or what was shown before.
+// next is what the next packet carries: a change that is not too late, or what was
+// shown before.
 func (p *openPort) next() ([]byte, *showing) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if change := p.want; change != nil {
 		p.want = nil
-		return change.slots, change
+		if !change.late() {
+			return change.slots, change
+		}
+		change.end(time.Time{}, p.expired())
 	}
 	if p.shown == nil {
 		if slots, active := p.present(); active {
@@ -193,20 +204,29 @@ func (p *openPort) over(slots []byte, change *showing, sent time.Time, err error
 	if change == nil {
 		return
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, appliance.ErrExpired) {
 		err = fmt.Errorf("%w: %s: %w", appliance.ErrBusDown, p.where, err)
 	}
 	change.end(sent, err)
 }
 
-// packet sends one packet and returns when its last slot is on the wire.
-func (p *openPort) packet(ctx context.Context, port *serialPort, slots []byte) (time.Time, error) {
+// expired says that a command was not sent, being too late.
+func (p *openPort) expired() error {
+	return fmt.Errorf("%s: %w: the packet could not be out before the deadline", p.where, appliance.ErrExpired)
+}
+
+// packet sends one packet and returns when its last slot is on the wire. change is
+// what the slots are sent for; nil: they were shown before.
+func (p *openPort) packet(ctx context.Context, port *serialPort, slots []byte, change *showing) (time.Time, error) {
 	if err := port.set.Break(p.options.breakTime); err != nil {
 		return time.Time{}, fmt.Errorf("the port cannot make a break: %w", err)
 	}
 	mark := time.Now().Add(p.options.markTime)
 	if err := line.SleepUntil(ctx, mark); err != nil {
 		return time.Time{}, err
+	}
+	if change != nil && change.late() { // the adapter was slow with the break
+		return time.Time{}, p.expired()
 	}
 	begun := time.Now()
 	bytes := append([]byte{0}, slots...)
@@ -237,9 +257,21 @@ func (p *openPort) packet(ctx context.Context, port *serialPort, slots []byte) (
 	return sent, nil
 }
 
-// show hands a change to the next packet and waits until that is on the wire.
+// show hands a change to the next packet and waits until that is on the wire. The
+// deadline of ctx is watched apart from its end, which need not come with it.
 func (p *openPort) show(ctx context.Context, y appliance.Yield, slots []byte) (time.Time, error) {
 	change := &showing{slots: slots, done: make(chan struct{})}
+	var tooLate <-chan time.Time // never, without a deadline
+	if deadline, ok := ctx.Deadline(); ok {
+		packet, _ := p.busy(len(slots))
+		change.until = deadline.Add(-packet)
+		if change.late() {
+			return time.Time{}, p.expired()
+		}
+		timer := time.NewTimer(time.Until(change.until))
+		defer timer.Stop()
+		tooLate = timer.C
+	}
 	p.mu.Lock()
 	up := p.why == nil
 	if up {
@@ -253,14 +285,14 @@ func (p *openPort) show(ctx context.Context, y appliance.Yield, slots []byte) (t
 	case p.wake <- struct{}{}:
 	default:
 	}
-	var why error
+	why := p.expired()
 	select {
 	case <-change.done:
 		return change.sent, change.err
 	case <-y.Begin:
-		why = appliance.ErrPreempted
+		why = fmt.Errorf("%s: %w before the packet began", p.where, appliance.ErrPreempted)
+	case <-tooLate:
 	case <-ctx.Done():
-		why = appliance.ErrExpired
 	}
 	p.mu.Lock()
 	withdrawn := p.want == change
@@ -269,7 +301,7 @@ func (p *openPort) show(ctx context.Context, y appliance.Yield, slots []byte) (t
 	}
 	p.mu.Unlock()
 	if withdrawn {
-		return time.Time{}, fmt.Errorf("%s: %w before the packet began", p.where, why)
+		return time.Time{}, why
 	}
 	<-change.done // the packet is being sent; takeLimit bounds that
 	return change.sent, change.err

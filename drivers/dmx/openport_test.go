@@ -2,9 +2,14 @@ package dmx
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"os"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"go.bug.st/serial"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/sim/dmxsim"
@@ -126,4 +131,135 @@ func (b *building) recent() []appliance.Frame {
 		b.t.Fatal(err)
 	}
 	return r.Recent()
+}
+
+// due is a context as the core makes it for a command: its deadline is when the
+// frame has to be out, and ends nothing by itself.
+type due struct {
+	context.Context
+	at time.Time
+}
+
+func (d due) Deadline() (time.Time, bool) { return d.at, true }
+
+// idlePort is an Open DMX port that is open and sends nothing by itself; it shows
+// one slot at 7 already.
+func idlePort() *openPort {
+	return &openPort{
+		where: "test", wake: make(chan struct{}, 1), shown: []byte{7},
+		options: busOptions{rate: 30, breakTime: 200 * time.Microsecond, markTime: 100 * time.Microsecond},
+	}
+}
+
+// A frame has to be out by the expiry of its command, although the context that
+// tells it never ends.
+func TestOpenDMXCommandIsNotSentAfterItsExpiry(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		expiry time.Duration // from when the command comes
+		next   time.Duration // until the next packet begins; less than 0: never
+		sent   bool
+		answer time.Duration // when show has to return
+	}{
+		{name: "had expired before", expiry: -time.Second, next: 50 * time.Millisecond},
+		{name: "could not be out in time", expiry: 2 * time.Millisecond, next: -1},
+		{name: "expires before the next packet", expiry: 52 * time.Millisecond, next: 300 * time.Millisecond, answer: 52 * time.Millisecond},
+		{name: "expires while the next packet would be sent", expiry: 52 * time.Millisecond, next: 51 * time.Millisecond, answer: 51 * time.Millisecond},
+		{name: "expires and no packet follows", expiry: 50 * time.Millisecond, next: -1, answer: 50 * time.Millisecond},
+		{name: "in time", expiry: 50 * time.Millisecond, next: 40 * time.Millisecond, sent: true, answer: 40 * time.Millisecond},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := idlePort()
+				begun := time.Now()
+				answered := make(chan error, 1)
+				go func() {
+					_, err := p.show(due{t.Context(), begun.Add(tc.expiry)}, appliance.Yield{}, []byte{255})
+					if took := time.Since(begun); took > tc.answer {
+						t.Errorf("answered after %v, want %v", took, tc.answer)
+					}
+					answered <- err
+				}()
+				if tc.next >= 0 {
+					time.Sleep(tc.next)
+					synctest.Wait()
+					slots, change := p.next()
+					if got := slots[0] == 255; got != tc.sent {
+						t.Errorf("the packet carries %v", slots)
+					}
+					if change != nil {
+						p.over(slots, change, time.Now(), nil)
+					}
+				}
+				err := <-answered
+				if tc.sent != (err == nil) || err != nil && !errors.Is(err, appliance.ErrExpired) {
+					t.Errorf("the command ended with %v", err)
+				}
+				if p.want != nil {
+					t.Error("the command still waits for a packet")
+				}
+			})
+		})
+	}
+}
+
+// slowBreak is a port whose first break lasts until it is told to end.
+type slowBreak struct {
+	serial.Port
+	begun, end chan struct{}
+}
+
+func (s slowBreak) Break(time.Duration) error {
+	select {
+	case s.begun <- struct{}{}:
+		<-s.end
+	case <-s.end:
+	}
+	return nil
+}
+
+// A slow adapter can use up the time that was left when the packet began.
+func TestOpenDMXCommandThatExpiresDuringTheBreakIsNotSent(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	raw, err := w.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow := slowBreak{begun: make(chan struct{}), end: make(chan struct{})}
+	p := idlePort()
+	p.shown = nil
+	p.present = func() ([]byte, bool) { return nil, false }
+	ctx, cancel := context.WithCancel(t.Context())
+	fed := make(chan error, 1)
+	go func() { fed <- p.feed(ctx, &serialPort{file: w, raw: raw, set: slow}) }()
+
+	expiry := time.Now().Add(300 * time.Millisecond)
+	answered := make(chan error, 1)
+	go func() {
+		_, err := p.show(due{t.Context(), expiry}, appliance.Yield{}, []byte{255})
+		answered <- err
+	}()
+	select {
+	case <-slow.begun:
+	case err := <-answered:
+		t.Fatalf("no packet began: %v", err)
+	}
+	eventually(t, "the command has expired", func() bool { return time.Now().After(expiry) })
+	close(slow.end)
+	if err := <-answered; !errors.Is(err, appliance.ErrExpired) {
+		t.Errorf("the command ended with %v", err)
+	}
+	cancel()
+	if err := <-fed; err != nil {
+		t.Errorf("the port was given up: %v", err)
+	}
+	w.Close()
+	if sent, err := r.Read(make([]byte, 8)); sent > 0 {
+		t.Errorf("%d bytes were sent, %v", sent, err)
+	}
 }

@@ -70,6 +70,9 @@ func (s slotSpec) used() bool { return s.Slot != 0 }
 
 func (o *outputSpec) coloured() bool { return o.Red.used() }
 
+// colours are the slots of a colour's components; one without a white has none for it.
+func (o *outputSpec) colours() [4]slotSpec { return [4]slotSpec{o.Red, o.Green, o.Blue, o.White} }
+
 func (o *outputSpec) tunable() bool { return o.Warm.used() || o.Temperature.used() }
 
 // parts lists the slots of an output with their keys in a profile file.
