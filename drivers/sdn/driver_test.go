@@ -77,6 +77,49 @@ func TestPositionIsFollowedFromALimitOn(t *testing.T) {
 	}
 }
 
+// A shade that is told to turn round is never shown as going on. The order comes
+// just before the next read is due, so that the motor is still beyond where it was
+// read last.
+func TestShadeThatTurnsRoundIsNotShownAsGoingOn(t *testing.T) {
+	t.Parallel()
+	list := motors(1)
+	list[0].Up, list[0].Down = 20*time.Second, 20*time.Second
+	list[0].Open = 50
+	h := build(t, plan{sim: quick(list)})
+	h.awake()
+	h.must(kind(appliance.ShadeClose, one(0)))
+	for _, turn := range []struct {
+		order         appliance.Kind
+		before, after appliance.Motion
+	}{
+		{appliance.ShadeOpen, appliance.Closing, appliance.Opening},
+		{appliance.ShadeClose, appliance.Opening, appliance.Closing},
+		{appliance.ShadeOpen, appliance.Closing, appliance.Opening},
+	} {
+		reads := 0
+		var last time.Time
+		h.wait(8*time.Second, "the read before is a while ago", func() bool {
+			p := h.shade(0).Position
+			if !p.At.Equal(last) {
+				reads, last = reads+1, p.At
+			}
+			return reads > 2 && h.shade(0).Motion == turn.before && time.Since(last) > 700*time.Millisecond
+		})
+		h.must(kind(turn.order, one(0)))
+		reads, last = 0, h.shade(0).Position.At
+		h.wait(8*time.Second, "three reads later", func() bool {
+			sh := h.shade(0)
+			if sh.Motion != turn.after {
+				t.Fatalf("shown as %v after %d reads, want %v%s", sh.Motion, reads, turn.after, h)
+			}
+			if !sh.Position.At.Equal(last) {
+				reads, last = reads+1, sh.Position.At
+			}
+			return reads == 3
+		})
+	}
+}
+
 func TestInvertedShadeRunsTheOtherWay(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{sim: quick(fast(motors(1))), shades: func(s []appliance.Shade) { s[0].Inverted = true }})

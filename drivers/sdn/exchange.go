@@ -71,6 +71,9 @@ func (d *Driver) ask(ctx context.Context, y appliance.Yield, q question) (applia
 		Frame: frame, Scan: ear.scan, Timeout: timeout, Yield: y, Actuates: q.id.moves(),
 	})
 	result := appliance.Result{Sent: reply.Sent}
+	if q.id.moves() && !reply.Sent.IsZero() {
+		q.motor.wasOut(reply.Sent)
+	}
 	err = d.nameBabble(reply.Sent, err)
 	if errors.Is(err, appliance.ErrSilent) && ear.junk > 0 {
 		err = fmt.Errorf("%w on bus %s: %d bytes came that make no frame: noise, a collision, or two motors with one address", appliance.ErrDamaged, d.name, ear.junk)

@@ -21,9 +21,11 @@ type motor struct {
 
 	at       position // as last read
 	hasAt    bool
+	readAt   time.Time // when
 	since    time.Time // when the position was first read as it is, after the last frame that may move it
 	still    bool      // it was read again later and was the same
 	sentAt   time.Time // when it was last sent somewhere
+	orderAt  time.Time // when it was last sent somewhere or stopped, by whomever
 	restless bool      // may be moving: not proven still
 	running  bool      // was last seen running
 	headed   byte      // in this direction
@@ -75,7 +77,8 @@ const (
 	// as standing: the slowest ones make several pulses in that time.
 	stillAfter = 500 * time.Millisecond
 	// startLimit is how long after an accepted command a motor may still say that it
-	// stands. An inference: no document tells how soon a motor starts.
+	// stands, or go on as before. An inference: no document tells how soon a motor
+	// starts, or turns round.
 	startLimit = time.Second
 )
 
@@ -83,18 +86,26 @@ const (
 // percent it was sent to, or less than 0. Called with the driver's lock held.
 func (m *motor) sent(stop bool, goal int, at time.Time) {
 	m.restless, m.running, m.still, m.standing = true, false, false, false
-	m.goal, m.since, m.sentAt = goal, time.Time{}, at
+	m.goal, m.since, m.sentAt, m.orderAt = goal, time.Time{}, at, at
 	if stop {
 		m.sentAt = time.Time{}
 	}
+}
+
+// wasOut notes when a frame that was announced to sent really was out. What was
+// overheard while it waited for the line is older than the order.
+func (m *motor) wasOut(at time.Time) {
+	m.driver.mu.Lock()
+	defer m.driver.mu.Unlock()
+	m.orderAt = at
 }
 
 // takePosition learns a position that was read, and returns what it shows.
 func (m *motor) takePosition(p position, at time.Time) []appliance.Reading {
 	m.driver.mu.Lock()
 	defer m.driver.mu.Unlock()
-	old, had := m.at, m.hasAt
-	m.at, m.hasAt, m.told = p, true, false
+	old, had, oldAt := m.at, m.hasAt, m.readAt
+	m.at, m.hasAt, m.readAt, m.told = p, true, at, false
 	if m.since.IsZero() || !had || apart(old, p) {
 		m.since = at
 	}
@@ -109,13 +120,37 @@ func (m *motor) takePosition(p position, at time.Time) []appliance.Reading {
 		v.Has, v.Motion = v.Has|appliance.CanMove, appliance.Stopped
 		m.rest()
 	case had && p.known() && old.known() && apart(old, p):
-		m.restless, m.running, m.headed = true, true, directionDown
-		if p.Pulses < old.Pulses {
-			m.headed = directionUp
+		direction, sure := m.way(old, p, oldAt)
+		switch {
+		case sure:
+			m.running, m.headed = true, direction
+			v.Has, v.Motion = v.Has|appliance.CanMove, m.motionOf(direction)
+		case !m.restless:
+			v.Has, v.Motion = v.Has|appliance.CanMove, appliance.Moving
 		}
-		v.Has, v.Motion = v.Has|appliance.CanMove, m.motionOf(m.headed)
+		m.restless = true
 	}
 	return m.readings(v, at)
+}
+
+// way is the direction in which a motor went between two positions; sure means that
+// it goes there still, as far as they can tell. One from before the last order says
+// nothing of what came after it. Soon after the order only the way to its goal does:
+// any other may be the rest of what the motor did before, until it has braked.
+func (m *motor) way(old, p position, oldAt time.Time) (direction byte, sure bool) {
+	direction = directionDown
+	if p.Pulses < old.Pulses {
+		direction = directionUp
+	}
+	switch since := oldAt.Sub(m.orderAt); {
+	case since <= 0:
+		return direction, false
+	case since > startLimit:
+		return direction, true
+	case direction == directionDown:
+		return direction, m.goal >= int(p.Percent)
+	}
+	return direction, m.goal >= 0 && m.goal <= int(p.Percent)
 }
 
 // apart reports whether a motor moved between two reads; a pulse or two is the

@@ -120,15 +120,24 @@ const answerMemory = 2 * time.Second
 // follow has the motors watched that somebody else sends on their way. Until they
 // are proven still they count as moving.
 func (d *Driver) follow(f Frame, now time.Time) {
-	if !f.ID.moves() || f.ID == ctrlStop {
-		return // who is not moving does not begin to at a stop; who is, is watched
+	if !f.ID.moves() {
+		return
 	}
+	stop := f.ID == ctrlStop
 	var readings []appliance.Reading
 	d.mu.Lock()
-	if f.Destination == Nobody {
+	if f.Destination == Nobody && !stop {
 		d.noteGroup(f.Source, false, true)
 	}
 	for _, m := range d.addressed(f) {
+		if stop {
+			// Who is not moving does not begin to; who is, is watched already, and says
+			// itself when it stands.
+			if m.restless {
+				m.sent(true, -1, now)
+			}
+			continue
+		}
 		m.sent(false, -1, now)
 		readings = append(readings, m.readings(appliance.Values{Has: appliance.CanMove, Motion: appliance.Moving}, now)...)
 	}
