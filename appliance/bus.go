@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 )
@@ -115,7 +116,7 @@ func (b *bus) goOn(before *bus) {
 			m.shade.Output != was.shade.Output || m.shade.Inverted != was.shade.Inverted {
 			continue
 		}
-		if _, _, onTheWay := was.due(); !onTheWay && !was.owed {
+		if !was.onTheWay() {
 			continue
 		}
 		was.retune(m.shade, now)
@@ -124,6 +125,16 @@ func (b *bus) goOn(before *bus) {
 			b.sendLeg(id, Stop, now)
 		}
 	}
+}
+
+// onTheWay reports whether a shade is to be stopped some time.
+func (b *bus) onTheWay() bool {
+	for _, m := range b.movers {
+		if m.onTheWay() {
+			return true
+		}
+	}
+	return false
 }
 
 // device returns the record of a device, made at its first mention. What addresses
@@ -396,35 +407,37 @@ func (b *bus) legsDue(now time.Time) {
 			continue
 		}
 		m.next()
-		if late := now.Sub(at); motion != Stop && late > time.Second {
+		if late := now.Sub(at); motion != Stop && late > legLate {
 			// Nothing starts to move late; it may only stop late.
 			m.abandon()
 			b.showShade(id, m)
 			b.log.Warn("shade left where it is: the bus could not send it on in time", "shade", id, "late", late)
 			continue
 		}
-		b.sendLeg(id, motion, now)
+		b.sendLeg(id, motion, at)
 	}
 }
 
-// sendLeg commands one motion of a shade's way, or its end.
-func (b *bus) sendLeg(id ID, motion Motion, now time.Time) {
+// sendLeg commands one motion of a shade's way, or its end, that was due at a moment.
+func (b *bus) sendLeg(id ID, motion Motion, due time.Time) {
+	now := time.Now()
 	if motion == Stop {
 		b.movers[id].owed = true
+		due = now
 	}
 	kind := map[Motion]Kind{Open: ShadeOpen, Close: ShadeClose, Stop: ShadeStop}[motion]
 	ref := Ref{Shade: id}
 	run := b.begin(Command{Kind: kind, Target: Target{One, id}, Origin: Origin{Via: "shade engine", Why: "way to a position"}}, ref)
 	want := Want{ref, Values{Has: CanMove, Motion: motion}}
-	b.enqueue(job{run: run, wants: []Want{want}, members: []int{0}, expiry: legExpiry(motion, now), alone: true, last: motion == Stop}, now)
+	b.enqueue(job{run: run, wants: []Want{want}, members: []int{0}, expiry: legExpiry(motion, due), alone: true, last: motion == Stop}, now)
 }
 
 // legExpiry is when a leg is worth nothing any more. A stop never is.
-func legExpiry(m Motion, now time.Time) time.Time {
+func legExpiry(m Motion, due time.Time) time.Time {
 	if m == Stop {
-		return now.Add(time.Minute)
+		return due.Add(time.Minute)
 	}
-	return now.Add(time.Second)
+	return due.Add(legLate)
 }
 
 // nextLeg is when the next timed motion is due; zero if there is none.
@@ -463,10 +476,31 @@ func (b *bus) learn(readings []Reading) {
 	b.state.learn(readings, Measured)
 	for _, r := range readings {
 		if m := b.movers[r.Shade]; r.Shade != 0 && m != nil {
+			owed := m.owed
 			m.observe(r.Values, r.At)
+			if owed && !m.owed {
+				b.forgive(r.Shade)
+			}
 			b.showShade(r.Shade, m)
 		}
 	}
+}
+
+// forgive drops the stop of a shade that somebody has taken over at the wall.
+func (b *bus) forgive(id ID) {
+	b.works = slices.DeleteFunc(b.works, func(w *work) bool {
+		if !w.last || w.verifying {
+			return false
+		}
+		w.each(func(want Want, m int) bool {
+			if want.Shade != id {
+				return false
+			}
+			w.run.fail(m, ErrSuperseded)
+			return true
+		})
+		return !w.open()
+	})
 }
 
 func (b *bus) showShade(id ID, m *mover) {

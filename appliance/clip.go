@@ -3,7 +3,8 @@ package appliance
 // clips know the limits of their own to which devices move what they are told
 // ([Channel.Clips]), as far as they have shown them. A device that stands where it
 // stood although something else was wanted is at its limit, or does not obey: only
-// one that has been seen moving there tells which.
+// one that has been seen moving there tells which. Before anything was read it is not
+// believed.
 type clips map[Ref]*clip
 
 // clip is what has been read of one channel.
@@ -85,7 +86,7 @@ func (l *limits) explain(stood, want, got int) bool {
 	if stood >= 0 && stood != got {
 		*limit = got
 	}
-	return stood < 0 || *limit == got
+	return stood >= 0 && *limit == got
 }
 
 // exceeded forgets a limit that the device has passed.

@@ -49,7 +49,8 @@ type Controller struct {
 	active atomic.Int32 // commands under way
 	trials trials
 
-	mu    sync.Mutex // of Apply and Run, never of a reader or a command
+	mu    sync.Mutex    // of Apply and Run, never of a reader or a command
+	left  map[UUID]*bus // closed while shades were on their way
 	buses atomic.Pointer[map[UUID]*bus]
 	ctx   atomic.Pointer[context.Context] // of Run; nil before
 	wg    sync.WaitGroup
@@ -60,7 +61,7 @@ func New(opts Options) *Controller {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	c := &Controller{opts: opts, state: newState(), ledger: ledger{many: make(chan struct{}, 1)}, book: newGroupBook(opts.GroupBook, opts.Log)}
+	c := &Controller{opts: opts, left: map[UUID]*bus{}, state: newState(), ledger: ledger{many: make(chan struct{}, 1)}, book: newGroupBook(opts.GroupBook, opts.Log)}
 	c.buses.Store(&map[UUID]*bus{})
 	return c
 }
@@ -124,9 +125,14 @@ func (c *Controller) Apply(site Site, faults []Fault) {
 			c.close(b)
 		}
 		if b := build.open(cfg); b != nil {
-			if before := old[cfg.Bus.UUID]; before != nil {
+			before := old[cfg.Bus.UUID]
+			if before == nil {
+				before = c.left[cfg.Bus.UUID]
+			}
+			if before != nil {
 				b.goOn(before)
 			}
+			delete(c.left, cfg.Bus.UUID)
 			next[cfg.Bus.UUID] = b
 			opened = append(opened, b)
 		}
@@ -134,6 +140,9 @@ func (c *Controller) Apply(site Site, faults []Fault) {
 	for id, b := range old {
 		if next[id] != b {
 			c.close(b)
+		}
+		if next[id] == nil && b.onTheWay() {
+			c.left[id] = b // it may only be disabled, or quarantined for a slip
 		}
 	}
 	build.finish()

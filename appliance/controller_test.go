@@ -95,6 +95,78 @@ func TestDisprovedLevelIsNotShown(t *testing.T) {
 	})
 }
 
+// What was acknowledged stays so when nobody can read it back any more.
+func TestAcknowledgedIsEnoughIfTheBusGoesBeforeTheReadBack(t *testing.T) {
+	for name, happens := range map[string]func(*copper, *appliance.Controller){
+		"pulled": func(c *copper, _ *appliance.Controller) {
+			c.set(func() { c.down = fmt.Errorf("%w: pulled", appliance.ErrBusDown) })
+		},
+		"site changed": func(_ *copper, ctl *appliance.Controller) {
+			go ctl.Apply(siteOf("dimmer", "dimmer"), nil)
+			time.Sleep(time.Millisecond)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCopper()
+				ctl, stop := run(t, c, siteOf("dimmer"), nil)
+				defer stop()
+				time.Sleep(time.Second)
+				c.set(func() {
+					c.fail = func(_ appliance.ID, write bool) error {
+						if write {
+							happens(c, ctl)
+						}
+						return nil
+					}
+				})
+				if e := do(t, ctl, level(one(1), 40)); !e.OK() || e.Members[0].Stage != appliance.StageAcknowledged {
+					t.Errorf("%+v", e.Members[0])
+				}
+			})
+		})
+	}
+}
+
+// A member that missed a group frame has acknowledged nothing. What it acknowledges
+// when it is told alone counts.
+func TestStragglerThatAcknowledgesIsBelieved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		c.group = true
+		c.deaf[2] = 1
+		ctl, stop := run(t, c, siteOf("dimmer", "dimmer"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		told := false
+		c.set(func() {
+			c.fail = func(node appliance.ID, write bool) error {
+				told = told || node == 2 && write
+				if node == 2 && !write && told {
+					return appliance.ErrDamaged
+				}
+				return nil
+			}
+		})
+		if e := do(t, ctl, level(everything, 40)); !e.OK() {
+			t.Error(e.Err)
+		}
+	})
+}
+
+func TestGearIsNotBelievedBeforeAnythingWasRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		c.deaf[1] = 1000
+		c.level[appliance.Ref{Node: 1, Channel: 1}] = 30
+		ctl, stop := run(t, c, siteOf("gear"), nil)
+		defer stop()
+		if e := do(t, ctl, level(one(1), 80)); e.OK() {
+			t.Error("told 80, it stands at 30, and was reported as done")
+		}
+	})
+}
+
 // Gear with limits of its own moves to them. Where it stood before it proves nothing,
 // unless it has been seen going there.
 func TestGearMayStopAtItsLimitsAndNowhereElse(t *testing.T) {

@@ -28,6 +28,8 @@ type copper struct {
 	motion map[appliance.ID]appliance.Motion
 	silent map[appliance.ID]bool
 	deaf   map[appliance.ID]int // how many frames it still misses
+	// The shades acknowledge what they are told, and go on as they did.
+	disobeys bool
 	// Levels above off are moved into these limits, if there are any.
 	lowest, highest appliance.Level
 	fail            func(node appliance.ID, write bool) error
@@ -205,6 +207,7 @@ func (c *copper) Repair(wants []appliance.Want) []appliance.Chain {
 		}
 		step := c.exchange(c.nodeOf(w.Ref), true, what, func() []appliance.Reading {
 			switch {
+			case w.Shade != 0 && c.disobeys && w.Motion != appliance.Stop:
 			case w.Shade != 0:
 				c.motion[w.Shade] = map[appliance.Motion]appliance.Motion{appliance.Open: appliance.Opening, appliance.Close: appliance.Closing, appliance.Stop: appliance.Stopped}[w.Motion]
 				c.motors[w.Shade].turn(w.Values)

@@ -29,9 +29,8 @@ const (
 	// wait for it.
 	deadShare = 0.035
 	deadBurst = 300 * time.Millisecond
-	// deadDebt is the most that is made up for: commands to devices that do not
-	// answer cost what they cost, and must not keep everybody else from being asked
-	// for long.
+	// deadDebt is the most that is made up for of what commands to such devices cost:
+	// nobody else must wait long to be asked for that.
 	deadDebt = 300 * time.Millisecond
 )
 
@@ -106,7 +105,14 @@ func (b *budget) refill(now time.Time) {
 	b.at = now
 }
 
-func (b *budget) spend(d time.Duration) { b.left = max(b.left-d, -deadDebt) }
+// spend books d: what was allowed before in full.
+func (b *budget) spend(d time.Duration, allowed bool) {
+	left := b.left - d
+	if !allowed {
+		left = max(left, min(b.left, -deadDebt))
+	}
+	b.left = left
+}
 
 // allowed returns zero when a probe may be made now, else when.
 func (b *budget) allowed(now time.Time) time.Time {

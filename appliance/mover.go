@@ -41,15 +41,23 @@ type mover struct {
 	// owed is a stop that was planned or sent, and not acknowledged: whatever takes its
 	// place may fail.
 	owed bool
-	went bool // it was moving when its polls were last looked at
+	// unproven: it was on such a way when it acknowledged something else, and has not
+	// been seen doing that.
+	unproven bool
+	went     bool // it was moving when its polls were last looked at
 }
 
 // leg is one part of a way to a position.
 type leg struct {
 	motion  Motion        // Open, Close or Stop
 	lasts   time.Duration // until the next leg; 0: the last one
+	due     time.Time     // when it was to start; zero: at once
 	started time.Time     // zero: not yet
 }
+
+// legLate is how much later than it was due a leg may begin. Then the shade is left
+// where it is: nothing starts to move late.
+const legLate = time.Second
 
 func newMover(s Shade, c Channel) *mover {
 	return &mover{shade: s, channel: c, uncertainty: 100}
@@ -97,8 +105,8 @@ func (m *mover) aim(w Values, now time.Time) (Motion, error) {
 			return 0, fmt.Errorf("%w: go to %d %% without travel times; set them, until then only 0 and 100 can be reached", ErrUnable, w.Position)
 		}
 	}
-	m.owed = m.owed || m.dir != 0 && len(m.legs) > 0
-	m.legs = nil
+	m.owed = m.owed || m.unproven || m.dir != 0 && len(m.legs) > 0
+	m.legs, m.unproven = nil, false
 	if motion != MoveTo || !m.modelled() {
 		return motion, nil
 	}
@@ -139,8 +147,17 @@ func (m *mover) due() (Motion, time.Time, bool) {
 	return m.legs[1].motion, m.legs[0].started.Add(m.legs[0].lasts), true
 }
 
+// onTheWay reports whether the shade is to be stopped some time.
+func (m *mover) onTheWay() bool {
+	_, _, under := m.due()
+	return under || m.owed
+}
+
 // next goes on to the following leg, whose motion is being sent.
 func (m *mover) next() {
+	if len(m.legs) > 1 {
+		m.legs[1].due = m.legs[0].started.Add(m.legs[0].lasts)
+	}
 	if len(m.legs) > 0 {
 		m.legs = m.legs[1:]
 	}
@@ -152,14 +169,17 @@ func (m *mover) abandon() { m.legs, m.owed = nil, false }
 // did records that the motor acknowledged a motion that was on the wire at a
 // moment.
 func (m *mover) did(motion Motion, at time.Time) {
-	m.owed = false
+	m.owed, m.unproven = false, m.owed && motion != Stop
 	m.settle(at)
 	begins := m.begins(motion, at)
 	if len(m.legs) > 0 && m.legs[0].motion == motion && m.legs[0].started.IsZero() {
 		m.legs[0].started = begins
 	}
-	if len(m.legs) == 1 && m.legs[0].motion == Stop {
-		m.legs = nil
+	if len(m.legs) > 0 && m.legs[0].motion == Stop {
+		late := !m.legs[0].due.IsZero() && at.Sub(m.legs[0].due) > legLate
+		if len(m.legs) == 1 || late {
+			m.legs = nil
+		}
 	}
 	m.at = at
 	if motion == MoveTo {
@@ -255,6 +275,9 @@ func (m *mover) observe(v Values, at time.Time) {
 	}
 	m.settle(at)
 	dir := seen(v.Motion)
+	if dir == 0 || dir == m.dir {
+		m.unproven = false
+	}
 	switch {
 	case dir != 0:
 		m.ran, m.released = dir, time.Time{}
@@ -268,8 +291,10 @@ func (m *mover) observe(v Values, at time.Time) {
 	default:
 		// Somebody pressed the wall switch, or the device stopped by itself, at some
 		// moment since the last look.
+		start := m.owed && m.dir == 0 // of ours, which nobody confirmed
 		m.turn(dir, at)
 		m.abandon()
+		m.owed = start
 		m.uncertainty = math.Min(100, m.uncertainty+wallSwitchDrift)
 	}
 	if m.motion == MotionUnknown {

@@ -256,3 +256,35 @@ func TestRefusedReadsAreAskedMoreRarely(t *testing.T) {
 		}
 	})
 }
+
+func TestDevicesThatDoNotAnswerCostLittleWhateverTheirTimeOut(t *testing.T) {
+	for _, timeout := range []time.Duration{200 * time.Millisecond, 500 * time.Millisecond, time.Second} {
+		t.Run(timeout.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCopper()
+				c.timeout = timeout
+				_, stop := run(t, c, siteOf(slices.Repeat([]string{"dimmer"}, 30)...), nil)
+				defer stop()
+				time.Sleep(10 * time.Second)
+				c.set(func() {
+					for id := range appliance.ID(29) {
+						c.silent[id+2] = true
+					}
+				})
+				time.Sleep(20 * time.Minute)
+				_, mark := c.frames(0)
+				time.Sleep(10 * time.Minute)
+				frames, _ := c.frames(mark)
+				var dead time.Duration
+				for _, f := range frames {
+					if f.node != 1 {
+						dead += c.airtime/2 + timeout
+					}
+				}
+				if share := dead.Minutes() / 10; share > 0.04 {
+					t.Errorf("%.1f %% of the bus's time, want 4 %% at most", 100*share)
+				}
+			})
+		})
+	}
+}

@@ -98,17 +98,20 @@ func (b *bus) next(now time.Time) (*task, time.Duration) {
 	return nil, max(0, wake.Sub(now))
 }
 
-// nextWork picks the first ready work of the highest rank; without one it says when
+// nextWork picks the first ready work of the highest rank (STOP, commands, their
+// verification, stops that were not heard); without one it says when
 // the first becomes ready or expires.
 func (b *bus) nextWork(now time.Time) (*work, time.Time) {
 	var best *work
-	bestRank := 3
+	bestRank := 4
 	var soonest time.Time
 	for _, w := range b.works {
 		rank := 1
 		switch {
 		case w.verifying:
 			rank = 2
+		case w.unheard():
+			rank = 3
 		case w.stop:
 			rank = 0
 		}
@@ -133,11 +136,13 @@ func (b *bus) nextWork(now time.Time) (*work, time.Time) {
 // earlier one; while one could come, an acknowledgement is not believed before it
 // was confirmed by reading. A read waits, since nothing else would confirm it.
 func (b *bus) readyAt(w *work) time.Time {
-	if !w.verifying {
-		return w.notBefore
-	}
-	if d := b.devices[w.exchange().Device]; d != nil {
+	d := b.devices[w.exchange().Device]
+	switch {
+	case d == nil:
+	case w.verifying:
 		return later(w.notBefore, d.restReads)
+	case w.unheard() && d.suspect() && !d.online:
+		return later(w.notBefore, b.probes.allowed(time.Now())) // it costs what a probe costs
 	}
 	return w.notBefore
 }
@@ -213,7 +218,7 @@ func (b *bus) do(ctx context.Context, t *task) {
 	b.account(t, res, err, end)
 	if errors.Is(err, ErrSilent) || dead {
 		b.probes.refill(end)
-		b.probes.spend(end.Sub(start))
+		b.probes.spend(end.Sub(start), dead)
 	}
 	t.settle(res, err, end)
 }
@@ -315,6 +320,9 @@ func (b *bus) pollTask(p *pollState, now time.Time) *task {
 			p.answered, p.refusals = true, 0
 			b.learn(res.Readings)
 			b.trials.saw(res)
+		case errors.Is(err, ErrDamaged):
+			// What came need not have been the answer: that may still be under way.
+			b.device(p.Device).rest(false, now.Add(p.Late))
 		case errors.Is(err, ErrRefused):
 			if b.schedule.refuse(p) {
 				b.log.Warn("device refuses to tell a value; check its profile", "device", p.Device, "why", err)
@@ -347,6 +355,10 @@ func (b *bus) remove(w *work) {
 // fail ends a work for all its members.
 func (b *bus) fail(w *work, err error) {
 	w.each(func(want Want, m int) bool {
+		if w.verifying {
+			w.run.conclude(m, err) // what was acknowledged goes on
+			return true
+		}
 		w.run.fail(m, err)
 		b.abandon(w, want)
 		return true

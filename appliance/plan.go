@@ -8,7 +8,7 @@ import (
 // plan takes a new job: it overtakes older commands for the same things, and
 // becomes works.
 func (b *bus) plan(j job, now time.Time) {
-	if !b.up && !b.opening() {
+	if !b.up && !b.opening() && !j.last {
 		for _, m := range j.members { // shades go on as they were told before
 			j.run.fail(m, b.why)
 		}
@@ -202,7 +202,7 @@ func (b *bus) repair(w *work, wants []Want, members []int) {
 func (b *bus) heirs(w *work, chains []Chain, wants []Want, members []int) []*work {
 	works := b.worksOf(chains, memberOf(wants, members), job{run: w.run, expiry: w.expiry, last: w.last})
 	for _, p := range works {
-		p.repairs, p.attempted = w.repairs, w.attempted
+		p.repairs, p.attempted, p.lone = w.repairs, w.attempted, w.lone
 	}
 	return works
 }

@@ -208,6 +208,9 @@ func (b *bus) judge(w *work, readErr error, now time.Time) {
 		case ok:
 			w.run.fail(m, mismatch(want.Values, got))
 			b.state.disproved(got)
+			if mv := b.movers[want.Shade]; mv != nil && mv.unproven && seen(got.Motion) != 0 {
+				mv.owed, mv.unproven = true, false
+			}
 			b.abandon(w, want)
 		default:
 			if readErr == nil {

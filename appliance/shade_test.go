@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -201,6 +202,18 @@ func TestShadeOnItsWayIsStoppedWhateverHappens(t *testing.T) {
 			time.Sleep(1500 * time.Millisecond)
 			c.set(func() { c.down = nil })
 		}, 54},
+		{"told to close, which is acknowledged and not obeyed", func(t *testing.T, c *copper, ctl *appliance.Controller) {
+			c.set(func() { c.disobeys = true })
+			fails(t, ctl, closeAll)
+			c.set(func() { c.disobeys = false })
+		}, -1},
+		{"the bus is disabled for a second", func(_ *testing.T, _ *copper, ctl *appliance.Controller) {
+			without := siteOf("shade")
+			without.Buses[0].Disabled = true
+			ctl.Apply(without, nil)
+			time.Sleep(time.Second)
+			ctl.Apply(siteOf("shade"), nil)
+		}, 50},
 		{"the site gets another lamp", func(_ *testing.T, _ *copper, ctl *appliance.Controller) {
 			ctl.Apply(siteOf("shade", "dimmer"), nil)
 		}, 50},
@@ -241,6 +254,194 @@ func TestShadeOnItsWayIsStoppedWhateverHappens(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A shade whose position is not known closes for 22 s, stands for half a second, and
+// opens. Nothing starts to move late: it is stopped, and left where it is.
+func TestNothingStartsToMoveAfterAnOutage(t *testing.T) {
+	for _, how := range []string{"bus down", "device silent"} {
+		t.Run(how, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCopper()
+				ctl, stop := run(t, c, siteOf("shade"), nil)
+				defer stop()
+				time.Sleep(time.Second)
+				if e := do(t, ctl, position(5001, 40)); !e.OK() {
+					t.Fatal(e.Err)
+				}
+				time.Sleep(21 * time.Second)
+				c.set(func() {
+					if c.silent[1] = how == "device silent"; !c.silent[1] {
+						c.down = fmt.Errorf("%w: pulled", appliance.ErrBusDown)
+					}
+				})
+				time.Sleep(40 * time.Second)
+				_, mark := c.frames(0)
+				c.set(func() { c.down, c.silent[1] = nil, false })
+				time.Sleep(time.Minute)
+				if told := writes(c, mark); !slices.Equal(told, []string{"stop"}) {
+					t.Errorf("after 40 s it was told %q, want one stop", told)
+				}
+			})
+		})
+	}
+}
+
+func TestLegThatIsLateIsNotBegun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		c.timeout = 950 * time.Millisecond
+		ctl, stop := run(t, c, siteOf("shade", "dimmer"), nil)
+		defer stop()
+		time.Sleep(10 * time.Second)
+		_, mark := c.frames(0)
+		if e := do(t, ctl, position(5001, 40)); !e.OK() {
+			t.Fatal(e.Err)
+		}
+		for len(writes(c, mark)) < 2 { // closing, and stopped to turn round
+			time.Sleep(time.Millisecond)
+		}
+		stopped := time.Now()
+		c.set(func() { c.silent[2] = true })
+		time.Sleep(490 * time.Millisecond) // it opens at 510 ms; the bus waits for the lamp then
+		go ctl.Do(context.Background(), level(one(2), 10))
+		time.AfterFunc(time.Second, func() { c.set(func() { c.silent[2] = false }) })
+		time.Sleep(20 * time.Second)
+		frames, _ := c.frames(mark)
+		for _, f := range frames {
+			if late := f.at.Sub(stopped) - 510*time.Millisecond; f.what == "open" && late > time.Second {
+				t.Errorf("it opens %v late", late)
+			}
+		}
+	})
+}
+
+// Whoever moves a shade at the wall meant it: a stop that was not heard before is
+// nobody's wish any more.
+func TestWallSwitchTakesOverAShadeThatWasToBeStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("shade"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+		time.Sleep(30 * time.Second)
+		do(t, ctl, position(5001, 50))
+		time.Sleep(9 * time.Second)
+		c.set(func() { c.fail = onWrite(appliance.ErrRefused) }) // it only listens to the wall
+		time.Sleep(3 * time.Second)
+		c.set(func() { c.motion[5001] = appliance.Closing })
+		time.Sleep(3 * time.Second)
+		if m := ctl.Snapshot().Shade(5001).Motion; m != appliance.Closing {
+			t.Fatalf("shown %v", m)
+		}
+		_, mark := c.frames(0)
+		c.set(func() { c.fail = nil })
+		time.Sleep(time.Minute)
+		if told := writes(c, mark); len(told) > 0 {
+			t.Errorf("told %q although somebody moved it at the wall", told)
+		}
+	})
+}
+
+// The start of a way that nobody confirmed is no hand at the wall.
+func TestPollDoesNotForgetAStopThatIsOwed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("shade"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+		time.Sleep(30 * time.Second)
+		lost := true
+		c.set(func() {
+			c.fail = func(_ appliance.ID, write bool) error {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				if write && lost {
+					c.motion[5001] = appliance.Opening // it obeys, and says that it does not
+					return appliance.ErrRefused
+				}
+				return nil
+			}
+		})
+		fails(t, ctl, position(5001, 50))
+		for range 300 {
+			if ctl.Snapshot().Shade(5001).Motion == appliance.Opening {
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		fails(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+		c.set(func() { lost = false })
+		time.Sleep(time.Minute)
+		if m := c.moving(5001); m != appliance.Stopped {
+			t.Errorf("the relay is still %v", m)
+		}
+	})
+}
+
+// Stops that are not heard are tried for a minute, and keep nobody waiting.
+func TestUnheardStopsKeepNobodyWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("dimmer", "shade", "shade", "shade", "shade"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+		time.Sleep(30 * time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeMoveTo, Target: everything, Position: 50})
+		time.Sleep(9 * time.Second)
+		c.set(func() {
+			for id := range appliance.ID(4) {
+				c.silent[id+2] = true
+			}
+		})
+		time.Sleep(3 * time.Second)
+		for i := range 10 {
+			if e := do(t, ctl, level(one(1), appliance.Level(10+i))); !e.OK() {
+				t.Error(e.Err)
+			}
+			time.Sleep(time.Second)
+		}
+	})
+}
+
+func TestStopsForAnOfflineShadeCostWhatProbesCost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("dimmer", "shade"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+		time.Sleep(30 * time.Second)
+		c.set(func() { c.silent[2] = true })
+		time.Sleep(5 * time.Minute)
+		_, mark := c.frames(0)
+		fails(t, ctl, position(5002, 50))
+		time.Sleep(time.Minute)
+		frames, _ := c.frames(mark)
+		var dead time.Duration
+		for _, f := range frames {
+			if f.node == 2 {
+				dead += c.airtime/2 + c.timeout
+			}
+		}
+		if share := dead.Seconds() / 60; share > 0.05 {
+			t.Errorf("%.0f %% of the bus's time were spent on it", 100*share)
+		}
+	})
+}
+
+// writes lists what was sent since the mark to change something.
+func writes(c *copper, mark int) (what []string) {
+	frames, _ := c.frames(mark)
+	for _, f := range frames {
+		if f.write {
+			what = append(what, f.what)
+		}
+	}
+	return what
 }
 
 // fails carries out a command that must not succeed.

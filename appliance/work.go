@@ -62,6 +62,10 @@ func (w *work) exchange() *Exchange {
 	return &w.chain.Steps[w.pos]
 }
 
+// unheard: a stop that nobody else would send, to a device that has not heard it. It
+// must not keep others waiting.
+func (w *work) unheard() bool { return w.last && !w.verifying && w.tries >= maxTriesSilent }
+
 // open reports whether any member still waits for this work.
 func (w *work) open() bool {
 	return slices.ContainsFunc(w.members, func(m int) bool { return m >= 0 })
