@@ -261,17 +261,9 @@ func TestShadeOnTrialIsStoppedWhenTheOtherCommandFails(t *testing.T) {
 		for c.moving(5001) != appliance.Closing {
 			time.Sleep(100 * time.Millisecond)
 		}
-		refused := false
-		c.set(func() {
-			c.fail = func(_ appliance.ID, write bool) error {
-				if write && !refused {
-					refused = true
-					return appliance.ErrRefused
-				}
-				return nil
-			}
-		})
+		c.set(func() { c.fail = onWrite(appliance.ErrRefused) })
 		fails(t, ctl, appliance.Command{Kind: appliance.ShadeOpen, Target: everything})
+		c.set(func() { c.fail = nil })
 		if err := <-done; !errors.Is(err, appliance.ErrInterrupted) {
 			t.Errorf("the run ended with %v", err)
 		}

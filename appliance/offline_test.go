@@ -288,3 +288,40 @@ func TestDevicesThatDoNotAnswerCostLittleWhateverTheirTimeOut(t *testing.T) {
 		})
 	}
 }
+
+// What came damaged need not have been the answer: that may still be under way, and
+// would be taken for the next one.
+func TestDeviceRestsAfterADamagedAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		c.late = 3 * time.Second
+		_, stop := run(t, c, siteOf("triple"), nil)
+		defer stop()
+		time.Sleep(10 * time.Second)
+		damaged := time.Time{}
+		c.set(func() {
+			c.fail = func(appliance.ID, bool) error {
+				if damaged.IsZero() {
+					damaged = time.Now()
+					return appliance.ErrDamaged
+				}
+				return nil
+			}
+		})
+		_, mark := c.frames(0)
+		time.Sleep(20 * time.Second)
+		frames, _ := c.frames(mark)
+		asked := 0
+		for _, f := range frames {
+			if f.at.After(damaged) {
+				asked++
+				if wait := f.at.Sub(damaged); wait < c.late {
+					t.Errorf("asked again after %v", wait)
+				}
+			}
+		}
+		if damaged.IsZero() || asked == 0 {
+			t.Error("nothing was asked; this test shows nothing")
+		}
+	})
+}

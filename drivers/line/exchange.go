@@ -220,7 +220,7 @@ func (l *Line) silence(ctx context.Context, p port, r Request, deadline time.Tim
 func (l *Line) setDeaf(deaf bool) {
 	l.in.mu.Lock()
 	defer l.in.mu.Unlock()
-	l.in.deaf = deaf
+	l.in.deaf = deaf && !l.framed // a stream that frames itself must not be cut in two
 	if deaf && !l.framed {
 		l.discard(noteDamaged)
 	}

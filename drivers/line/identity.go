@@ -56,6 +56,16 @@ func aliasOf(dir, device string) string {
 	return ""
 }
 
+// target is where a link leads; empty: nowhere, or there is none. (EvalSymlinks takes ""
+// for the current directory.)
+func target(link string) string {
+	if link == "" {
+		return ""
+	}
+	device, _ := filepath.EvalSymlinks(link)
+	return device
+}
+
 // find returns the path to open now.
 func (i *identity) find(configured, devRoot string, now time.Time) (string, error) {
 	if i.byID == "" && i.byPath == "" {
@@ -65,8 +75,7 @@ func (i *identity) find(configured, devRoot string, now time.Time) (string, erro
 		i.since = now
 	}
 	waited := now.Sub(i.since)
-	mine, _ := filepath.EvalSymlinks(i.byID)   // empty: not there
-	here, _ := filepath.EvalSymlinks(i.byPath) // likewise
+	mine, here := target(i.byID), target(i.byPath) // empty: not there
 	stranger := here != "" && i.byID != "" && here != mine && aliasOf(filepath.Join(devRoot, "serial/by-id"), here) != ""
 	switch {
 	case mine != "" && (mine == here || i.byPath == "" || stranger):

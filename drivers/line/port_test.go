@@ -2,6 +2,7 @@ package line
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -418,5 +419,28 @@ func TestAdapterThatTakesNoMoreBytes(t *testing.T) {
 	}
 	if strings.Contains(string(got), "SHADE") {
 		t.Error("the command was delivered late")
+	}
+}
+
+// An adapter that has one of the two names only, and is pulled.
+func TestAdapterWithOneNameIsMissedWhenPulled(t *testing.T) {
+	for _, dir := range []string{"by-id", "by-path"} {
+		root := t.TempDir()
+		device := filepath.Join(root, "ttyUSB0")
+		link := filepath.Join(root, "serial", dir, "usb-adapter")
+		if err := errors.Join(os.WriteFile(device, nil, 0o600), os.MkdirAll(filepath.Dir(link), 0o755), os.Symlink(device, link)); err != nil {
+			t.Fatal(err)
+		}
+		var i identity
+		i.remember(device, device, root)
+		if err := errors.Join(os.Remove(link), os.Remove(device)); err != nil {
+			t.Fatal(err)
+		}
+		now := time.Now()
+		for _, after := range []time.Duration{0, 2 * time.Second} {
+			if path, err := i.find(device, root, now.Add(after)); err == nil {
+				t.Errorf("%s, %v after it was pulled: the path to open is %q; want an error that says it is not there", dir, after, path)
+			}
+		}
 	}
 }

@@ -24,7 +24,7 @@ func (t *thing) colourRaws(c appliance.RGBW, p appliance.Level) (raws [4]float64
 		}
 	}
 	if spec := t.out.colour[strongest].spec; dark && p > 0 && parts[strongest] > 0 {
-		raws[strongest] = spec.turned(1)
+		raws[strongest] = spec.turned(spec.bottom() + 1)
 	}
 	return raws
 }

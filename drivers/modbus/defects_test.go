@@ -409,3 +409,42 @@ func TestDefect16FunctionWithExceptionBit(t *testing.T) {
 		t.Errorf("the error reads %q", text)
 	}
 }
+
+// On Modbus TCP a late answer comes in two segments, the first while a request waits for
+// its guard after an exchange that failed: the stream must not be cut in two.
+func TestStreamIsNotCutInTwo(t *testing.T) {
+	end := socketWire(t, "tcp")
+	n := 0
+	var late []byte
+	end.play(t, true, func(q []byte) []piece {
+		n++
+		full := append(append(append([]byte{}, q[:4]...), 0, 5, q[6], 3, 2), q[8], q[9])
+		switch n {
+		case 1:
+			late = full
+			return nil // times out
+		case 2: // a wrong unit, then the late answer: half now, half later
+			bad := append([]byte{}, full...)
+			bad[6]++
+			return []piece{{bytes: bad}, {after: 30 * time.Millisecond, bytes: late[:7]}, {after: 200 * time.Millisecond, bytes: late[7:]}}
+		}
+		return []piece{{bytes: full}}
+	})
+	d, _ := open(t, busOf(end, nil))
+	guarded := func(addr uint16, timeout time.Duration) ([]uint16, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), deadline)
+		defer cancel()
+		a, _, err := d.ask(ctx, appliance.Yield{}, request{unit: 5, fn: readHolding, addr: addr, qty: 1}, timing{timeout: timeout, guard: 100 * time.Millisecond})
+		return a.words, err
+	}
+	if _, err := guarded(10, 50*time.Millisecond); !errors.Is(err, appliance.ErrSilent) {
+		t.Fatal(err)
+	}
+	if _, err := guarded(11, time.Second); err == nil {
+		t.Fatal("the answer of another unit was taken")
+	}
+	got, err := guarded(12, time.Second)
+	if err != nil || got[0] != 12 {
+		t.Errorf("register 12: %v, %v", got, err)
+	}
+}

@@ -149,14 +149,22 @@ func (v *valueSpec) top() float64 {
 	return v.Max
 }
 
+// bottom of a colour component's register.
+func (v *valueSpec) bottom() float64 {
+	if v.Map == "percent" {
+		return 0
+	}
+	return v.Min
+}
+
 // componentRaw is the number for a colour component (0–255) at a level.
 func (v *valueSpec) componentRaw(c uint8, p appliance.Level) float64 {
-	return v.turned(math.Round(float64(c) * float64(p) / 100 * v.top() / 255))
+	return v.turned(linearRaw(float64(c)*float64(p)/100/255, v.bottom(), v.top()))
 }
 
 // componentOf is the component, level included, 0 to 255, unrounded.
 func (v *valueSpec) componentOf(raw float64) float64 {
-	return min(max(v.turned(raw)*255/v.top(), 0), 255)
+	return min(max((v.turned(raw)-v.bottom())*255/(v.top()-v.bottom()), 0), 255)
 }
 
 // plainOf scales a measured number.

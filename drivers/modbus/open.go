@@ -152,6 +152,7 @@ func (o *opening) place() {
 		}
 	}
 	o.singleGroups()
+	o.setAside()
 	o.shades()
 	for i := range o.placed {
 		if err := o.channels(&o.placed[i]); err != nil {
@@ -160,6 +161,7 @@ func (o *opening) place() {
 		}
 	}
 	for id := range o.out.BrokenNodes {
+		o.driver.options.broadcast = false // it would reach this one, too
 		o.forget(id)
 	}
 }
@@ -226,6 +228,22 @@ func (o *opening) singleGroups() {
 	}
 }
 
+// setAside gives up groups that hold gear whose entries are broken: it would move, too.
+func (o *opening) setAside() {
+	for _, node := range o.cfg.Nodes {
+		if o.out.BrokenNodes[node.ID] == nil {
+			continue
+		}
+		for _, u := range o.driver.units {
+			for key := range u.groups {
+				if slices.Contains(node.Groups, fmt.Sprint(key.group)) {
+					delete(u.groups, key)
+				}
+			}
+		}
+	}
+}
+
 // shades places the shades; their outputs are taken from the lights.
 func (o *opening) shades() {
 	for _, shade := range o.cfg.Shades {
@@ -277,6 +295,7 @@ func (o *opening) channels(p *placedNode) error {
 			}
 		}
 		t := &thing{ref: appliance.Ref{Node: p.node.ID, Channel: i + 1}, unit: p.unit, out: out, address: p.address}
+		t.alone = []*thing{t}
 		if err := t.configure(p); err != nil {
 			return err
 		}

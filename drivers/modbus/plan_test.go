@@ -330,3 +330,120 @@ func TestScanFindsAndRecognises(t *testing.T) {
 		t.Errorf("found %+v", found)
 	}
 }
+
+// A colour was written and acknowledged, and is not read back yet: commands go first.
+// What the registers held before says nothing any more.
+func TestLevelAfterAColourThatIsNotReadBackYet(t *testing.T) {
+	end, b := serialWire(t), newBank()
+	cfg := busOf(end, nil)
+	cfg.Nodes = []appliance.Node{node(1, "5", "wirenboard-wb-led-rgbw")}
+	d, _ := open(t, cfg)
+	mirror(b, d)
+	b.serve(t, end)
+	ref := channel(1, 1)
+	blue, red := appliance.RGBW{B: 255}, appliance.RGBW{R: 255}
+	perform(t, d.Plan([]appliance.Want{{Ref: ref, Values: appliance.Values{Has: appliance.CanColour | appliance.CanDim, RGBW: blue, Level: 100}}})[0])
+	for _, s := range d.Plan([]appliance.Want{{Ref: ref, Values: appliance.Values{Has: appliance.CanColour | appliance.CanDim, RGBW: red, Level: 100}}})[0].Steps {
+		if _, err := do(t, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	perform(t, d.Plan([]appliance.Want{level(ref, 50)})[0])
+	r, bl := b.get(5, point{holdings, 2011}), b.get(5, point{holdings, 2013})
+	if r != 128 || bl != 0 {
+		t.Errorf("the lamp was red, dimmed to 50 %% it has R %d B %d; want 128, 0", r, bl)
+	}
+}
+
+// The first of two reads of a verification must not tell what was read before the
+// write.
+func TestVerificationTellsNothingFromBeforeTheWrite(t *testing.T) {
+	for _, profile := range []string{"wirenboard-wb-mdm3", "wirenboard-wb-led-cct"} {
+		end, b := serialWire(t), newBank()
+		cfg := busOf(end, nil)
+		cfg.Nodes = []appliance.Node{node(1, "5", profile)}
+		d, _ := open(t, cfg)
+		mirror(b, d)
+		b.serve(t, end)
+		ref := channel(1, 1)
+		perform(t, d.Plan([]appliance.Want{level(ref, 30)})[0])
+		chain := d.Plan([]appliance.Want{level(ref, 80)})[0]
+		var sent appliance.Result
+		for _, s := range chain.Steps {
+			sent, _ = do(t, s)
+		}
+		for i, v := range chain.Verify {
+			res, err := do(t, v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range res.Readings {
+				if r.Level != 80 || r.At.Before(sent.Sent) {
+					t.Errorf("%s: read %d of the verification tells level %d of %v before the write", profile, i, r.Level, sent.Sent.Sub(r.At))
+				}
+			}
+		}
+	}
+}
+
+// A node that is set aside is a device all the same: a broadcast must not move it.
+func TestNoBroadcastReachesWhatIsSetAside(t *testing.T) {
+	end, b := serialWire(t), newBank()
+	cfg := busOf(end, nil)
+	bad := node(3, "7", "wirenboard-wb-mdm3")
+	bad.Options = map[string]string{"fade": "never"}
+	cfg.Nodes = []appliance.Node{node(1, "5", "wirenboard-wb-mdm3"), node(2, "6", "wirenboard-wb-mdm3"), bad}
+	d, o := open(t, cfg)
+	if len(o.BrokenNodes) != 1 {
+		t.Fatal(o.BrokenNodes)
+	}
+	for u := byte(5); u < 8; u++ {
+		b.set(u, point{holdings, 0}, 0)
+	}
+	b.serve(t, end)
+	var want []appliance.Want
+	for n := appliance.ID(1); n < 3; n++ {
+		want = append(want, level(channel(n, 1), 60))
+	}
+	for _, c := range d.Plan(want) {
+		for _, s := range c.Steps {
+			if _, err := do(t, s); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if w := b.get(7, point{holdings, 4}); w != 0 {
+		t.Errorf("unit 7, which nobody meant, was set to %d %%: %v", w, b.written())
+	}
+}
+
+// Nor must a group frame.
+func TestNoGroupFrameReachesWhatIsSetAside(t *testing.T) {
+	end, b := serialWire(t), newBank()
+	cfg := busOf(end, nil)
+	var nodes []appliance.Node
+	for i := range 4 {
+		n := node(appliance.ID(i+1), fmt.Sprintf("5/%d", i), "ecodim-dali-gw2")
+		n.Groups = []string{"3"}
+		nodes = append(nodes, n)
+	}
+	nodes[2].Options = map[string]string{"fade": "never"}
+	nodes[3].Groups = nil
+	cfg.Nodes = nodes
+	d, o := open(t, cfg)
+	if len(o.BrokenNodes) != 1 {
+		t.Fatal(o.BrokenNodes)
+	}
+	b.set(5, point{holdings, 0}, 0)
+	b.serve(t, end)
+	for _, c := range d.Plan([]appliance.Want{level(channel(1, 1), 60), level(channel(2, 1), 60)}) {
+		for _, s := range c.Steps {
+			if _, err := do(t, s); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if w := b.get(5, point{holdings, 2015}); w != 0 {
+		t.Errorf("group 3 was written %d though it holds node 3, which nobody meant: %v", w, b.written())
+	}
+}

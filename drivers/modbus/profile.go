@@ -277,6 +277,7 @@ func (p *Profile) gateway() bool { return p.Addressing == "gear" || p.Addressing
 
 // resolve expands counted outputs.
 func (p *Profile) resolve() {
+	occupied := 0
 	for i := range p.Outputs {
 		spec := &p.Outputs[i]
 		for n := range max(spec.Count, 1) {
@@ -284,8 +285,9 @@ func (p *Profile) resolve() {
 			if spec.Kind == "shade" {
 				p.shades = append(p.shades, o)
 				o.number = len(p.shades)
-				for k := range spec.Occupies {
-					o.occupies = append(o.occupies, n*spec.Occupies+k+1)
+				for range spec.Occupies {
+					occupied++
+					o.occupies = append(o.occupies, occupied)
 				}
 				continue
 			}

@@ -95,6 +95,8 @@ func (c *profileCheck) output(key string, o *outputSpec, lights int) {
 	c.value(key+".level", o.Level, count, levelMaps)
 	c.value(key+".kelvin", o.Kelvin, count, kelvinMaps)
 	c.value(key+".power", o.Power, count, plainMaps)
+	c.written(key+".level", o.Level, false)
+	c.written(key+".kelvin", o.Kelvin, c.profile.gateway())
 	if o.Level != nil && o.Level.SwitchesOn && len(o.Switches) == 0 {
 		c.add(key+".level.switchesOn", "there is nothing to switch on: switches is missing")
 	}
@@ -105,10 +107,23 @@ func (c *profileCheck) output(key string, o *outputSpec, lights int) {
 		for name, v := range map[string]*valueSpec{"red": colour.Red, "green": colour.Green, "blue": colour.Blue, "white": colour.White} {
 			at := key + ".colour." + name
 			c.value(at, v, count, colourMaps)
+			c.written(at, v, false)
 			if v != nil && v.At == nil && (v.Read == nil || v.Write == nil) {
 				c.add(at, "colours must be written and read: they hold the level too")
 			}
 		}
+	}
+}
+
+// written checks that a value can be commanded: by a cell of its own or, where that is
+// enough, by that of a group.
+func (c *profileCheck) written(key string, v *valueSpec, group bool) {
+	switch {
+	case v == nil, v.Write != nil, group && v.Group != nil:
+	case v.At == nil:
+		c.add(key, "needs a cell that is written: at or write")
+	case !v.At.Table.writable():
+		c.add(key+".at.table", "is %q, which cannot be written: want coil or holding", v.At.Table)
 	}
 }
 
@@ -150,8 +165,8 @@ func (c *profileCheck) value(key string, v *valueSpec, count int, maps []string)
 	if (v.Map == "linear" || v.Map == "range" || v.Map == "mirek-range") && v.Max == 0 {
 		c.add(key+".max", "is missing: the number in the register that means the upper end")
 	}
-	if v.Min > v.Max && v.Max != 0 {
-		c.add(key+".min", "%v is above max %v", v.Min, v.Max)
+	if v.Min >= v.Max && v.Max != 0 {
+		c.add(key+".min", "%v is not below max %v", v.Min, v.Max)
 	}
 	if v.At != nil && (v.Write != nil || v.Read != nil) {
 		c.add(key+".at", "not together with read or write")
