@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 )
@@ -104,37 +103,6 @@ func newBus(cfg BusConfig, o Opened, st *state) *bus {
 		b.movers[s.ID] = m
 	}
 	return b
-}
-
-// goOn takes over shades that are on their way from the bus that had them before:
-// nobody else would stop them at their goals.
-func (b *bus) goOn(before *bus) {
-	now := time.Now()
-	for id, was := range before.movers {
-		m := b.movers[id]
-		if m == nil || m.channel != was.channel || m.shade.Node != was.shade.Node ||
-			m.shade.Output != was.shade.Output || m.shade.Inverted != was.shade.Inverted {
-			continue
-		}
-		if !was.onTheWay() {
-			continue
-		}
-		was.retune(m.shade, now)
-		b.movers[id] = was
-		if was.owed {
-			b.sendLeg(id, Stop, now)
-		}
-	}
-}
-
-// onTheWay reports whether a shade is to be stopped some time.
-func (b *bus) onTheWay() bool {
-	for _, m := range b.movers {
-		if m.onTheWay() {
-			return true
-		}
-	}
-	return false
 }
 
 // device returns the record of a device, made at its first mention. What addresses
@@ -399,58 +367,6 @@ func (b *bus) takeInbox(now time.Time) {
 	b.legsDue(now)
 }
 
-// legsDue sends shades on the next part of their way when it is time.
-func (b *bus) legsDue(now time.Time) {
-	for id, m := range b.movers {
-		motion, at, ok := m.due()
-		if !ok || at.After(now) {
-			continue
-		}
-		m.next()
-		if late := now.Sub(at); motion != Stop && late > legLate {
-			// Nothing starts to move late; it may only stop late.
-			m.abandon()
-			b.showShade(id, m)
-			b.log.Warn("shade left where it is: the bus could not send it on in time", "shade", id, "late", late)
-			continue
-		}
-		b.sendLeg(id, motion, at)
-	}
-}
-
-// sendLeg commands one motion of a shade's way, or its end, that was due at a moment.
-func (b *bus) sendLeg(id ID, motion Motion, due time.Time) {
-	now := time.Now()
-	if motion == Stop {
-		b.movers[id].owed = true
-		due = now
-	}
-	kind := map[Motion]Kind{Open: ShadeOpen, Close: ShadeClose, Stop: ShadeStop}[motion]
-	ref := Ref{Shade: id}
-	run := b.begin(Command{Kind: kind, Target: Target{One, id}, Origin: Origin{Via: "shade engine", Why: "way to a position"}}, ref)
-	want := Want{ref, Values{Has: CanMove, Motion: motion}}
-	b.enqueue(job{run: run, wants: []Want{want}, members: []int{0}, expiry: legExpiry(motion, due), alone: true, last: motion == Stop}, now)
-}
-
-// legExpiry is when a leg is worth nothing any more. A stop never is.
-func legExpiry(m Motion, due time.Time) time.Time {
-	if m == Stop {
-		return due.Add(time.Minute)
-	}
-	return due.Add(legLate)
-}
-
-// nextLeg is when the next timed motion is due; zero if there is none.
-func (b *bus) nextLeg() time.Time {
-	var next time.Time
-	for _, m := range b.movers {
-		if _, at, ok := m.due(); ok && (next.IsZero() || at.Before(next)) {
-			next = at
-		}
-	}
-	return next
-}
-
 // showHealth updates what readers see of the bus, once a second. A bus that is opened
 // anew looks as it did before until it is known how that ends.
 func (b *bus) showHealth(now time.Time) {
@@ -484,23 +400,6 @@ func (b *bus) learn(readings []Reading) {
 			b.showShade(r.Shade, m)
 		}
 	}
-}
-
-// forgive drops the stop of a shade that somebody has taken over at the wall.
-func (b *bus) forgive(id ID) {
-	b.works = slices.DeleteFunc(b.works, func(w *work) bool {
-		if !w.last || w.verifying {
-			return false
-		}
-		w.each(func(want Want, m int) bool {
-			if want.Shade != id {
-				return false
-			}
-			w.run.fail(m, ErrSuperseded)
-			return true
-		})
-		return !w.open()
-	})
 }
 
 func (b *bus) showShade(id ID, m *mover) {

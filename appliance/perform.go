@@ -365,30 +365,6 @@ func (b *bus) fail(w *work, err error) {
 	})
 }
 
-// abandon gives up the way of a shade that could not be sent on it. One that may move
-// all the same, on this way or on the one before, is stopped: nobody would stop it at
-// its goal.
-func (b *bus) abandon(w *work, want Want) {
-	m := b.movers[want.Shade]
-	if want.Shade == 0 || m == nil {
-		return
-	}
-	planned := len(m.legs) > 0
-	if want.Motion == Stop && planned && !m.legs[0].started.IsZero() {
-		return // it acknowledged that it stands, and goes on from there
-	}
-	moves := m.owed || planned && (w.attempted || want.Motion == Stop)
-	m.abandon()
-	b.showShade(want.Shade, m)
-	switch {
-	case !moves:
-	case b.why == errClosed:
-		m.owed = true // for the bus that takes its place
-	case !w.last:
-		b.sendLeg(want.Shade, Stop, time.Now())
-	}
-}
-
 // dropExpired ends the works whose time is over.
 func (b *bus) dropExpired(now time.Time) {
 	for i := 0; i < len(b.works); i++ {
