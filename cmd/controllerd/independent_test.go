@@ -266,7 +266,7 @@ func startPeer(t *testing.T, name string, args ...string) {
 	log := &heard{pattern: regexp.MustCompile(`(never)said`), found: make(chan string, 1)}
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
-		t.Fatalf("%s: %v; install it: apt-get install python3-pymodbus libmodbus-dev gcc pkg-config mbpoll", name, err)
+		t.Fatalf("%s: %v; install it: apt-get install python3-pymodbus python3-serial-asyncio libmodbus-dev gcc pkg-config mbpoll", name, err)
 	}
 	t.Cleanup(func() {
 		cmd.Process.Kill()

@@ -25,7 +25,7 @@ func start(t testing.TB, name string, args ...string) {
 	var said strings.Builder
 	cmd.Stderr = &said
 	if err := cmd.Start(); err != nil {
-		t.Fatalf("%s: %v; install it: apt-get install python3-pymodbus libmodbus-dev gcc pkg-config", name, err)
+		t.Fatalf("%s: %v; install it: apt-get install python3-pymodbus python3-serial-asyncio libmodbus-dev gcc pkg-config", name, err)
 	}
 	t.Cleanup(func() {
 		cmd.Process.Kill()
