@@ -317,10 +317,22 @@ func (o *opening) channels(p *placedNode) error {
 }
 
 // chosen are the outputs of the profile that are the node's channels: those the
-// installer picked, else all that no shade is made of.
+// installer picked, else all that no shade is made of. Nobody knows which outputs a
+// shade is made of whose entry is broken: then none is a light by default that a shade
+// could be made of, or "all lights on" would drive a blind.
 func (o *opening) chosen(p *placedNode) ([]*output, error) {
 	lights := p.profile.lights
 	taken := make(map[int]appliance.ID)
+	for _, shade := range o.cfg.Shades {
+		if len(p.node.Outputs) > 0 || shade.Node != p.node.ID || o.out.BrokenShades[shade.ID] == nil {
+			continue
+		}
+		for _, out := range p.profile.shades {
+			for _, n := range out.occupies {
+				taken[n] = shade.ID
+			}
+		}
+	}
 	for _, t := range p.unit.things {
 		for _, n := range t.out.occupies {
 			taken[n] = t.ref.Shade

@@ -91,8 +91,8 @@ func TestShadesTakeTheirRelays(t *testing.T) {
 	if err := opened.BrokenNodes[1]; err == nil || !strings.Contains(err.Error(), "belongs to shade 5001") {
 		t.Errorf("a relay of a shade is a light: %v", err)
 	}
-	if n := len(opened.Channels[2]); n != 4 {
-		t.Errorf("%d relays are left as lights, want 4", n)
+	if n := len(opened.Channels[2]); n != 0 {
+		t.Errorf("%d relays are lights, though nobody knows which of them drive shades 5002 and 5003", n)
 	}
 	for id, want := range map[appliance.ID]string{5002: "taken by shade 5001", 5003: "outputs 1 to 3", 5004: "not on this bus"} {
 		if err := opened.BrokenShades[id]; err == nil || !strings.Contains(err.Error(), want) {
@@ -101,6 +101,22 @@ func TestShadesTakeTheirRelays(t *testing.T) {
 	}
 	if ch := opened.Shades[5001]; ch.Abilities != appliance.CanMove || ch.PositionMeasured {
 		t.Errorf("shade is %+v", ch)
+	}
+
+	cfg.Shades = cfg.Shades[:1]
+	if opened, err = Open(cfg); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(opened.Channels[2]); n != 4 {
+		t.Errorf("%d relays are left as lights, want 4", n)
+	}
+	// Outputs that the installer names are lights whatever becomes of a shade.
+	cfg.Nodes[1].Outputs, cfg.Shades = []int{5, 6}, []appliance.Shade{{ID: 5003, Node: 2, Output: 4}}
+	if opened, err = Open(cfg); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(opened.Channels[2]); n != 2 {
+		t.Errorf("%d relays are lights, want the 2 that are named", n)
 	}
 }
 
