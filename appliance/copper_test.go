@@ -20,6 +20,9 @@ type copper struct {
 	late    time.Duration
 	silence time.Duration // before each frame, in which it may still give way
 	group   bool          // the devices obey a broadcast
+	// What is wanted of several channels is read back by one frame, which the
+	// devices refuse.
+	combined bool
 
 	mu     sync.Mutex
 	cfg    appliance.BusConfig
@@ -195,7 +198,35 @@ func (c *copper) Plan(wants []appliance.Want) []appliance.Chain {
 		}
 		return []appliance.Chain{chain}
 	}
+	if c.combined && len(wants) > 1 {
+		chain := appliance.Chain{Wants: wants, Verify: []appliance.Exchange{c.refused(wants)}}
+		for _, single := range c.Repair(wants) {
+			chain.Steps = append(chain.Steps, single.Steps...)
+		}
+		return []appliance.Chain{chain}
+	}
 	return c.Repair(wants)
+}
+
+// refused is a read of several channels that can be had in two halves only.
+func (c *copper) refused(wants []appliance.Want) appliance.Exchange {
+	if len(wants) == 1 {
+		return c.read(wants[0].Ref)
+	}
+	e := c.exchange(wants[0].Node, false, "combined read", func() []appliance.Reading { return nil })
+	answered := e.Do
+	e.Do = func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
+		res, err := answered(ctx, y)
+		if err == nil {
+			err = appliance.ErrRefused
+		}
+		return res, err
+	}
+	e.Split = func() []appliance.Exchange {
+		half := len(wants) / 2
+		return []appliance.Exchange{c.refused(wants[:half]), c.refused(wants[half:])}
+	}
+	return e
 }
 
 func (c *copper) Repair(wants []appliance.Want) []appliance.Chain {
@@ -227,7 +258,7 @@ func (c *copper) Repair(wants []appliance.Want) []appliance.Chain {
 }
 
 func (c *copper) read(r appliance.Ref) appliance.Exchange {
-	return c.exchange(c.nodeOf(r), false, "read", func() []appliance.Reading {
+	e := c.exchange(c.nodeOf(r), false, "read", func() []appliance.Reading {
 		if r.Shade != 0 && c.measured {
 			return []appliance.Reading{c.motors[r.Shade].tell(r)}
 		}
@@ -241,6 +272,8 @@ func (c *copper) read(r appliance.Ref) appliance.Exchange {
 		}
 		return []appliance.Reading{{Ref: r, Values: v, At: time.Now()}}
 	})
+	e.Refs = []appliance.Ref{r}
+	return e
 }
 
 func (c *copper) Polls() []appliance.Poll {
@@ -253,12 +286,12 @@ func (c *copper) Polls() []appliance.Poll {
 		}
 		for ch := 1; ch <= count; ch++ {
 			r := appliance.Ref{Node: n.ID, Channel: ch}
-			out = append(out, appliance.Poll{Exchange: c.read(r), Class: appliance.ClassLight, Refs: []appliance.Ref{r}})
+			out = append(out, appliance.Poll{Exchange: c.read(r), Class: appliance.ClassLight})
 		}
 	}
 	for _, s := range c.cfg.Shades {
 		r := appliance.Ref{Shade: s.ID}
-		out = append(out, appliance.Poll{Exchange: c.read(r), Class: appliance.ClassShade, Refs: []appliance.Ref{r}})
+		out = append(out, appliance.Poll{Exchange: c.read(r), Class: appliance.ClassShade})
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package appliance
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 )
@@ -56,6 +57,11 @@ type Exchange struct {
 	//
 	// y says when to make room for something more urgent.
 	Do func(ctx context.Context, y Yield) (Result, error)
+	// Refs are the things that a read tells about.
+	Refs []Ref
+	// Split, if not nil, gives smaller reads that together read the same, for a
+	// device that refused this one; none if it cannot be cut.
+	Split func() []Exchange
 }
 
 // Result of an exchange.
@@ -95,10 +101,14 @@ const (
 type Poll struct {
 	Exchange
 	Class Class
-	Refs  []Ref // what it refreshes
-	// Split, if not nil, gives smaller polls that together read the same, for a
-	// device that refused the combined one.
-	Split func() []Poll
+}
+
+// smaller reads instead of this one, if a device refused it; none if it cannot be cut.
+func (e Exchange) smaller(err error) []Exchange {
+	if e.Split == nil || !errors.Is(err, ErrRefused) {
+		return nil
+	}
+	return e.Split()
 }
 
 // Channel is what a driver learned from the profile about one channel of a node

@@ -19,7 +19,7 @@ func (a asker) Polls() []Poll                 { return a.polls }
 func TestPollThatGaveWayIsNotTakenForDone(t *testing.T) {
 	asked := 0
 	ref := Ref{Node: 1, Channel: 1}
-	d := asker{[]Poll{{Class: ClassPower, Refs: []Ref{ref}, Exchange: Exchange{Device: "1", Do: func(context.Context, Yield) (Result, error) {
+	d := asker{[]Poll{{Class: ClassPower, Exchange: Exchange{Device: "1", Refs: []Ref{ref}, Do: func(context.Context, Yield) (Result, error) {
 		asked++
 		return Result{Sent: time.Now()}, nil
 	}}}}}

@@ -149,8 +149,8 @@ func (s *schedule) pick(now time.Time, may func(*pollState) bool) (*pollState, t
 // is put more rarely. What the device has told before is not too large for it. It
 // reports whether somebody should know.
 func (s *schedule) refuse(p *pollState) (news bool) {
-	if p.Split != nil && !p.answered {
-		if parts := p.Split(); len(parts) > 0 {
+	if !p.answered {
+		if parts := p.smaller(ErrRefused); len(parts) > 0 {
 			for i, q := range s.polls {
 				if q == p {
 					s.polls = append(s.polls[:i], s.polls[i+1:]...)
@@ -158,7 +158,7 @@ func (s *schedule) refuse(p *pollState) (news bool) {
 				}
 			}
 			for _, part := range parts {
-				s.polls = append(s.polls, &pollState{Poll: part})
+				s.polls = append(s.polls, &pollState{Poll: Poll{part, p.Class}})
 			}
 			return false
 		}

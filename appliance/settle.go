@@ -140,8 +140,13 @@ func (b *bus) believe(w *work, at time.Time) {
 	}
 }
 
-// settleVerify collects what was read back and, after the last read, judges it.
+// settleVerify collects what was read back and, after the last read, judges it. A read
+// that is too large for the device is taken apart.
 func (b *bus) settleVerify(w *work, res Result, err error, now time.Time) {
+	if parts := w.exchange().smaller(err); len(parts) > 0 {
+		w.chain.Verify, w.tries = slices.Replace(slices.Clone(w.chain.Verify), w.pos, w.pos+1, parts...), 0
+		return
+	}
 	if err == nil {
 		b.learn(res.Readings)
 		b.trials.saw(res)

@@ -12,7 +12,8 @@ import (
 func (d *Driver) Polls() []appliance.Poll {
 	var list []appliance.Poll
 	add := func(class appliance.Class, g *gear, e appliance.Exchange) {
-		list = append(list, appliance.Poll{Exchange: e, Class: class, Refs: []appliance.Ref{g.ref}})
+		e.Refs = []appliance.Ref{g.ref}
+		list = append(list, appliance.Poll{Exchange: e, Class: class})
 	}
 	for _, g := range d.gears {
 		add(appliance.ClassLight, g, d.levelPoll(g))

@@ -148,7 +148,7 @@ func (u *unit) proven(from point, n int) bool {
 // readExchange reads and tells what was learned.
 func (d *Driver) readExchange(r read) appliance.Exchange {
 	q := r.request()
-	return d.exchange(r.unit, q, func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
+	e := d.exchange(r.unit, q, func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
 		a, reply, err := d.ask(ctx, y, q, timing{timeout: r.unit.timeout, guard: r.unit.guard})
 		if err != nil {
 			return appliance.Result{Sent: reply.Sent}, err
@@ -160,6 +160,15 @@ func (d *Driver) readExchange(r read) appliance.Exchange {
 		}
 		return appliance.Result{Sent: reply.Sent, Readings: readings}, nil
 	})
+	e.Refs = r.refs()
+	e.Split = func() []appliance.Exchange {
+		var parts []appliance.Exchange
+		for _, part := range d.halves(r) {
+			parts = append(parts, d.readExchange(part))
+		}
+		return parts
+	}
+	return e
 }
 
 // store keeps what was read.
@@ -231,7 +240,7 @@ func (d *Driver) Polls() []appliance.Poll {
 				}
 			}
 			for _, r := range d.coalesce(u, needs, always) {
-				polls = append(polls, d.poll(r, u.pace(class)))
+				polls = append(polls, appliance.Poll{Exchange: d.readExchange(r), Class: u.pace(class)})
 			}
 		}
 	}
@@ -247,22 +256,8 @@ func (u *unit) pace(class appliance.Class) appliance.Class {
 	return appliance.ClassLight
 }
 
-func (d *Driver) poll(r read, class appliance.Class) appliance.Poll {
-	p := appliance.Poll{Exchange: d.readExchange(r), Class: class, Refs: r.refs()}
-	if parts := d.halves(r); len(parts) > 1 {
-		p.Split = func() []appliance.Poll {
-			var polls []appliance.Poll
-			for _, part := range parts {
-				polls = append(polls, d.poll(part, class))
-			}
-			return polls
-		}
-	}
-	return p
-}
-
-// halves cuts a refused read at its widest hole, else in the middle. A read that
-// cannot be cut gives itself.
+// halves cuts a refused read at its widest hole, else in the middle; none if it cannot
+// be cut.
 func (d *Driver) halves(r read) []read {
 	cut, widest := 0, -1
 	end := int(r.at.addr)
@@ -273,7 +268,7 @@ func (d *Driver) halves(r read) []read {
 		end = max(end, int(n.at.addr)+n.n)
 	}
 	if cut == 0 {
-		return []read{r}
+		return nil
 	}
 	none := func(point, int) bool { return false }
 	var parts []read

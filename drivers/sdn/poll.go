@@ -15,15 +15,11 @@ import (
 func (d *Driver) Polls() []appliance.Poll {
 	var polls []appliance.Poll
 	for _, m := range d.all {
-		var refs []appliance.Ref
-		if m.shade != 0 {
-			refs = []appliance.Ref{m.ref()}
-		}
 		// The status first: a position tells where a motor stands only if it is known
 		// to stand.
 		polls = append(polls,
 			appliance.Poll{Class: appliance.ClassPower, Exchange: d.exchange(d.statusOf(m))},
-			appliance.Poll{Class: appliance.ClassShade, Refs: refs, Exchange: d.watch(m)})
+			appliance.Poll{Class: appliance.ClassShade, Exchange: d.watch(m)})
 	}
 	return polls
 }
@@ -31,6 +27,9 @@ func (d *Driver) Polls() []appliance.Poll {
 // watch follows where a motor is.
 func (d *Driver) watch(m *motor) appliance.Exchange {
 	e := d.exchange(d.positionOf(m))
+	if m.shade != 0 {
+		e.Refs = []appliance.Ref{m.ref()}
+	}
 	e.Do = func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
 		if m.asksStatus() {
 			return d.ask(ctx, y, d.statusOf(m))
