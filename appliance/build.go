@@ -126,11 +126,16 @@ func (b *builder) open(cfg BusConfig) *bus {
 }
 
 // last is what was last known of a thing, in the words of the site to come: the
-// position of a shade that was turned round counts from the other end.
+// position of a shade that was turned round counts from the other end, and that of one
+// that hangs off another output is not known.
 func (b *builder) last(r Ref) (Values, bool) {
 	v, ok := b.c.state.last(r)
 	if now := b.shades[r.Shade]; ok && now != nil && v.Has.Has(CanPosition) {
-		if old := b.c.Snapshot().Shade(r.Shade); old != nil && old.Shade.Inverted != now.Shade.Inverted {
+		switch old := b.c.Snapshot().Shade(r.Shade); {
+		case old == nil:
+		case !sameMotor(old.Shade, now.Shade):
+			return Values{}, false
+		case old.Shade.Inverted != now.Shade.Inverted:
 			v.Position = 100 - v.Position
 		}
 	}

@@ -467,3 +467,22 @@ func TestInvertedShadeKeepsItsPlace(t *testing.T) {
 		}
 	})
 }
+
+// What was known of a shade that now hangs off another output is that of another motor.
+func TestShadeOnAnotherOutputIsSomewhereElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("shade"), &memory{})
+		defer stop()
+		time.Sleep(time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+		time.Sleep(30 * time.Second)
+		site := siteOf("shade")
+		site.Shades[0].Output = 2
+		ctl.Apply(site, nil)
+		time.Sleep(2 * time.Second)
+		if p := ctl.Snapshot().Shade(5001).Position; p.OK() {
+			t.Errorf("it is said to be at %+v", p)
+		}
+	})
+}

@@ -62,7 +62,7 @@ func (s *state) replace(site *Site, nodes []*NodeState, shades []*ShadeState, fa
 		if old == nil {
 			break
 		}
-		if i, ok := old.shade[sh.Shade.ID]; ok {
+		if i, ok := old.shade[sh.Shade.ID]; ok && sameMotor(sh.Shade, s.shades[i].Shade) {
 			carryShade(sh, s.shades[i])
 			if sh.Shade.Inverted != s.shades[i].Shade.Inverted {
 				sh.Position.Value = 100 - sh.Position.Value // the same place, if it is known at all
@@ -122,6 +122,10 @@ func carryNode(n, old *NodeState) {
 		n.Channels[i].Channel = profile
 	}
 }
+
+// sameMotor reports whether two entries of a shade speak of one motor. Of another,
+// nothing is known.
+func sameMotor(a, b *Shade) bool { return a.Node == b.Node && a.Output == b.Output }
 
 func carryShade(sh, old *ShadeState) {
 	sh.LastSeen, sh.Position, sh.Uncertainty = old.LastSeen, old.Position, old.Uncertainty

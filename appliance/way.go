@@ -118,8 +118,7 @@ func (b *bus) goOn(before *bus) {
 	now := time.Now()
 	for id, was := range before.movers {
 		m := b.movers[id]
-		if m == nil || m.channel != was.channel || m.shade.Node != was.shade.Node ||
-			m.shade.Output != was.shade.Output || m.shade.Inverted != was.shade.Inverted {
+		if m == nil || m.channel != was.channel || !sameMotor(&m.shade, &was.shade) || m.shade.Inverted != was.shade.Inverted {
 			continue
 		}
 		if !was.onTheWay() {

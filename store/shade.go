@@ -18,9 +18,14 @@ func scanShade(row scanner) (appliance.Shade, error) {
 	return h, err
 }
 
-// saveShade writes a shade. Its last position is forgotten if that turns it round.
+// saveShade writes a shade. Its last position is forgotten if that turns it round or
+// hangs it off another output.
 func saveShade(ctx context.Context, tx *sql.Tx, h appliance.Shade) error {
-	err := forgetTurned(ctx, tx, h.ID, h.Inverted)
+	_, err := tx.ExecContext(ctx, `DELETE FROM state WHERE shade = ?1
+		AND EXISTS (SELECT 1 FROM shade WHERE id = ?1 AND (node, output) <> (?2, ?3))`, h.ID, h.Node, h.Output)
+	if err == nil {
+		err = forgetTurned(ctx, tx, h.ID, h.Inverted)
+	}
 	if err != nil {
 		return fmt.Errorf("save shade %d (%s): %w", h.ID, h.Name, err)
 	}

@@ -64,6 +64,17 @@ func TestImportThatTurnsAShadeForgetsItsPosition(t *testing.T) {
 	}
 }
 
+// What was known is that of another motor.
+func TestImportThatHangsAShadeOffAnotherOutputForgetsItsPosition(t *testing.T) {
+	s := open(t, t.TempDir())
+	in := standingShades(t, s)
+	in.Shades[0].Output = 3
+	imports(t, s, in, ImportOptions{By: "test"})
+	if got := positions(t, s); !maps.Equal(got, map[appliance.ID]appliance.Position{5002: 30}) {
+		t.Errorf("positions %v, want that of 5002 only", got)
+	}
+}
+
 func TestShadeSettingsAreSavedAndTold(t *testing.T) {
 	s := open(t, t.TempDir())
 	standingShades(t, s)
