@@ -229,15 +229,15 @@ func (l *Line) turnaround(ctx context.Context, p port, r Request, reply Reply) e
 	if SleepUntil(ctx, l.notBefore) != nil {
 		sharpUntil(earliest(reply.Sent, time.Now().Add(sharpStretch)))
 	}
-	if !r.Actuates || l.address == "" {
+	if !r.Actuates {
 		return nil
 	}
-	// A peer may take its time to acknowledge; one that never does must not get
-	// the frame when it is back.
+	// A peer may take its time to acknowledge, an adapter to empty its buffer; one that
+	// never does must not deliver the frame when it is back.
 	for until := latest(l.notBefore, reply.Sent.Add(ackLimit)); p.unsent() > 0; {
 		if !time.Now().Before(until) || !pause(ctx, ackLook) {
 			l.abortUnsent(p, r)
-			return fmt.Errorf("%w on %s: the connection did not take the frame", appliance.ErrSilent, l.where)
+			return fmt.Errorf("%w on %s: the frame got stuck and has been withdrawn", appliance.ErrSilent, l.where)
 		}
 	}
 	return nil

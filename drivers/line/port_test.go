@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -420,6 +421,31 @@ func TestAdapterThatTakesNoMoreBytes(t *testing.T) {
 	if strings.Contains(string(got), "SHADE") {
 		t.Error("the command was delivered late")
 	}
+}
+
+// stuck is an adapter that keeps what it was given: a pseudo-terminal cannot.
+type stuck struct {
+	port
+	aborted atomic.Bool
+}
+
+func (s *stuck) unsent() int { return 14 }
+
+func (s *stuck) abort() { s.aborted.Store(true); s.port.abort() }
+
+// Nobody answers a broadcast: it was taken for sent when its adapter still had it.
+func TestBroadcastStuckInTheAdapterIsWithdrawn(t *testing.T) {
+	b := newBench(t, nil)
+	b.mu.Lock()
+	s := &stuck{port: b.port}
+	b.port = s
+	b.mu.Unlock()
+	_, err := b.Exchange(within(t, 5*time.Second), Request{Frame: []byte("MOVE THE SHADE"), Actuates: true, Turnaround: 20 * time.Millisecond})
+	wantErr(t, err, appliance.ErrSilent)
+	if !s.aborted.Load() {
+		t.Error("it may still be delivered")
+	}
+	b.until("the port is open again", func() bool { return b.Link() == nil && b.current() != port(s) })
 }
 
 // An adapter that has one of the two names only, and is pulled.
