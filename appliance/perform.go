@@ -99,19 +99,21 @@ func (b *bus) next(now time.Time) (*task, time.Duration) {
 }
 
 // nextWork picks the first ready work of the highest rank (STOP, commands, their
-// verification, stops that were not heard); without one it says when
-// the first becomes ready or expires.
+// verification, verification that was not answered before, stops that were not heard);
+// without one it says when the first becomes ready or expires.
 func (b *bus) nextWork(now time.Time) (*work, time.Time) {
 	var best *work
-	bestRank := 4
+	bestRank := 5
 	var soonest time.Time
 	for _, w := range b.works {
 		rank := 1
 		switch {
-		case w.verifying:
+		case w.verifying && w.tries == 0:
 			rank = 2
-		case w.unheard():
+		case w.verifying:
 			rank = 3
+		case w.unheard():
+			rank = 4
 		case w.stop:
 			rank = 0
 		}

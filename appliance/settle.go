@@ -11,6 +11,9 @@ import (
 // place where a retry is decided.
 func (b *bus) settleWork(w *work, res Result, err error, now time.Time) {
 	w.attempted = w.attempted || !res.Sent.IsZero()
+	if w.verifying && (errors.Is(err, ErrSilent) || errors.Is(err, ErrDamaged) || errors.Is(err, ErrBusy)) {
+		w = b.part(w, now)
+	}
 	if err != nil && b.tryAgain(w, err, now) {
 		return
 	}
@@ -86,11 +89,7 @@ func (b *bus) skipOffline(w *work, now time.Time) {
 	}
 	dead := func(d *device) bool { return d != nil && !d.online && d.suspect() }
 	w.each(func(want Want, m int) bool {
-		node := want.Node
-		if mv := b.movers[want.Shade]; mv != nil {
-			node = mv.shade.Node
-		}
-		if !dead(b.deviceOf[node]) {
+		if !dead(b.deviceFor(want.Ref)) {
 			return false
 		}
 		w.run.offline(m)
@@ -100,6 +99,53 @@ func (b *bus) skipOffline(w *work, now time.Time) {
 	if len(w.chain.Verify) == 0 {
 		b.judge(w, nil, now)
 	}
+}
+
+// part takes the member of a group that did not answer out of the group's verification,
+// into a work of its own behind the others: they are judged, and repaired, without
+// waiting for its tries. It returns the work that the exchange belongs to now.
+func (b *bus) part(w *work, now time.Time) *work {
+	silent := w.exchange().Device
+	d := b.devices[silent]
+	var theirs, ours bool
+	w.each(func(want Want, _ int) bool {
+		if b.deviceFor(want.Ref) == d {
+			theirs = true
+		} else {
+			ours = true
+		}
+		return false
+	})
+	if !w.chain.Group || d == nil || !theirs || !ours {
+		return w
+	}
+	own := *w
+	own.members, own.got, own.pos = slices.Clone(w.members), slices.Clone(w.got), 0
+	of := func(e Exchange) bool { return e.Device == silent }
+	own.chain.Verify = slices.DeleteFunc(slices.Clone(w.chain.Verify[w.pos:]), func(e Exchange) bool { return !of(e) })
+	left := slices.DeleteFunc(slices.Clone(w.chain.Verify[w.pos:]), of)
+	w.chain.Verify = append(slices.Clone(w.chain.Verify[:w.pos]), left...)
+	w.tries = 0
+	for i, want := range w.chain.Wants {
+		if b.deviceFor(want.Ref) == d {
+			w.members[i] = -1
+		} else {
+			own.members[i] = -1
+		}
+	}
+	b.works = append(b.works, &own)
+	if len(left) == 0 {
+		b.judge(w, nil, now)
+	}
+	return &own
+}
+
+// deviceFor is the device that a thing hangs off.
+func (b *bus) deviceFor(ref Ref) *device {
+	if m := b.movers[ref.Shade]; m != nil {
+		return b.deviceOf[m.shade.Node]
+	}
+	return b.deviceOf[ref.Node]
 }
 
 // believe notes what acknowledged (or unverifiable) members were told.
@@ -156,7 +202,11 @@ func (b *bus) settleVerify(w *work, res Result, err error, now time.Time) {
 			}
 		}
 	}
+	asked := w.exchange().Device
 	w.pos, w.tries = w.pos+1, 0
+	for errors.Is(err, ErrSilent) && w.pos < len(w.chain.Verify) && w.exchange().Device == asked {
+		w.pos++ // it would not answer that either
+	}
 	if w.pos < len(w.chain.Verify) && w.open() {
 		return
 	}

@@ -1,6 +1,7 @@
 package appliance_test
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,4 +29,34 @@ func TestRefusedVerificationIsSplit(t *testing.T) {
 			t.Errorf("reported as done: %+v", e.Members)
 		}
 	})
+}
+
+// Who does not answer keeps nobody else's proof waiting, and no repair.
+func TestSilentMemberOfAGroupIsTheOnlyOneThatFails(t *testing.T) {
+	for _, silent := range []appliance.ID{1, 2, 3} {
+		t.Run(fmt.Sprint(silent), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCopper()
+				c.group, c.timeout = true, 600*time.Millisecond
+				ctl, stop := run(t, c, siteOf("dimmer", "dimmer", "dimmer"), nil)
+				defer stop()
+				time.Sleep(time.Second)
+				missed := silent%3 + 1
+				c.set(func() { c.silent[silent], c.deaf[missed] = true, 1 })
+				begun := time.Now()
+				e := do(t, ctl, level(everything, 40))
+				for _, m := range e.Members {
+					if dead := m.Ref.Node == silent; dead != (m.Stage == appliance.StageFailed) || !dead && m.Stage != appliance.StageObserved {
+						t.Errorf("node %d: stage %v: %s", m.Ref.Node, m.Stage, m.Err)
+					}
+					if m.Ref.Node != silent && m.ObservedAt.Sub(begun) > time.Second {
+						t.Errorf("node %d was read back only after %v", m.Ref.Node, m.ObservedAt.Sub(begun))
+					}
+				}
+				if e.OK() {
+					t.Error("reported as done")
+				}
+			})
+		})
+	}
 }
