@@ -38,6 +38,7 @@ type Driver struct {
 	groups  []group // that commands may use
 	unsure  []*gear // may be in any group
 	strange uint16  // groups of gear outside the site, as last surveyed
+	spoilt  uint16  // groups that gear set aside is in
 }
 
 // Run keeps the port open until ctx ends.

@@ -48,8 +48,8 @@ func (d *Driver) UseGroups(use appliance.GroupUse) {
 	d.groups, d.unsure = nil, nil
 	for _, u := range use.Groups {
 		n, err := strconv.Atoi(u.Name)
-		if err != nil {
-			continue // no name of ours
+		if err != nil || n < 0 || n >= Groups || d.spoilt>>n&1 != 0 {
+			continue // no name of ours, or it lights gear that was set aside
 		}
 		one := group{n: n}
 		for _, key := range u.Members {

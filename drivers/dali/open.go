@@ -43,6 +43,7 @@ func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
 		g, err := d.place(node)
 		if err != nil {
 			out.BrokenNodes[node.ID] = err
+			d.setAside(node)
 			continue
 		}
 		if cfg.Last != nil {
@@ -58,6 +59,17 @@ func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
 	}
 	slices.SortFunc(d.gears, func(a, b *gear) int { return a.short - b.short })
 	return out, nil
+}
+
+// setAside keeps frames to all, and to the groups that the site says it is in, from
+// being used where a gear cannot be commanded: it would be lit along unasked.
+func (d *Driver) setAside(node appliance.Node) {
+	d.options.broadcast = false
+	for _, text := range node.Groups {
+		if set, err := parseGroups([]string{text}); err == nil {
+			d.spoilt |= set
+		}
+	}
 }
 
 // timeout for the gateway to confirm a frame: the HAT answers each frame at once,
