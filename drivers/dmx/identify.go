@@ -2,6 +2,7 @@ package dmx
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -69,7 +70,7 @@ func (d *Driver) identifyDevice(ctx context.Context, uid UID) error {
 	if err := d.ShowItself(ctx, uid, true); err != nil {
 		return err
 	}
-	return d.behind(func(ctx context.Context) error {
+	err := d.behind(func(ctx context.Context) error {
 		timer := time.NewTimer(identifyFor)
 		defer timer.Stop()
 		select {
@@ -80,6 +81,10 @@ func (d *Driver) identifyDevice(ctx context.Context, uid UID) error {
 		defer cancel()
 		return d.ShowItself(last, uid, false)
 	})
+	if err != nil { // nobody would stop it
+		err = errors.Join(err, d.ShowItself(ctx, uid, false))
+	}
+	return err
 }
 
 func (d *Driver) identifyNode(node appliance.ID) error {

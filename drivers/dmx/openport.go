@@ -112,7 +112,9 @@ func (p *openPort) opened(why error) {
 	p.why = why
 	lost := p.want
 	if why != nil {
-		p.want = nil
+		// Whatever comes next begins with what is known to be wanted: what was shown
+		// last may have been a lamp showing itself.
+		p.want, p.shown = nil, nil
 	}
 	p.mu.Unlock()
 	switch {
