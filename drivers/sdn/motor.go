@@ -93,11 +93,12 @@ func (m *motor) sent(stop bool, goal int, at time.Time) {
 }
 
 // wasOut notes when a frame that was announced to sent really was out. What was
-// overheard while it waited for the line is older than the order.
+// overheard while it waited for the line is older than the order, and proves nothing
+// of what comes after it.
 func (m *motor) wasOut(at time.Time) {
 	m.driver.mu.Lock()
 	defer m.driver.mu.Unlock()
-	m.orderAt = at
+	m.sent(m.sentAt.IsZero(), m.goal, at)
 }
 
 // takePosition learns a position that was read, and returns what it shows.

@@ -114,7 +114,7 @@ func (b *bench) motor() error {
 		}},
 		{"position", d.readOf(a, getMotorPosition, postMotorPosition, 5, "asking for its position", func(data []byte) { at, _ = readPosition(data) }), func() {
 			if at.known() {
-				add("position_percent_open", 100-int(at.Percent))
+				add("position_percent_open", int(d.motorAt(a).positionOf(at.Percent)))
 				add("position_pulses", int(at.Pulses))
 			}
 		}},
