@@ -133,7 +133,7 @@ func (b *bus) handle(at time.Time, raw []byte, number byte, pdu []byte, pack fun
 	}
 	if number == 0 {
 		b.groupFrames++
-		b.log(at, Request, raw, joinNotes("broadcast", t.note()), b.broadcast(at, pdu))
+		b.log(at, Request, raw, joinNotes("broadcast", t.note()), b.broadcast(at, pdu, t))
 		return b.echoOnly(t, raw)
 	}
 	var answer []byte
@@ -170,7 +170,7 @@ func (b *bus) obey(at time.Time, u *unit, pdu []byte, t trouble) ([]byte, []Chan
 	if !isWrite(pdu[0]) {
 		return u.execute(at, pdu), nil
 	}
-	if t.stuck && len(u.motors) == 0 && len(pdu) >= 5 && pdu[0] != fnReadWrite {
+	if t.stuck && !u.hasShades() && len(pdu) >= 5 && pdu[0] != fnReadWrite {
 		if pdu[0] == fnWriteCoils || pdu[0] == fnWriteRegisters {
 			return pdu[:5], nil
 		}
@@ -194,18 +194,28 @@ func (b *bus) write(at time.Time, u *unit, pdu []byte, source string) ([]byte, [
 	return answer, changes
 }
 
-// broadcast has every unit execute a writing request; nobody answers.
-func (b *bus) broadcast(at time.Time, pdu []byte) []Change {
+// broadcast has every unit execute a writing request that hears it and is not stuck;
+// nobody answers. t is what faults of all units do to it.
+func (b *bus) broadcast(at time.Time, pdu []byte, t trouble) []Change {
 	if len(pdu) == 0 || !isWrite(pdu[0]) {
 		return nil
 	}
 	var all []Change
 	for n := range 256 {
-		if u := b.units[byte(n)]; u != nil {
-			u.seen(at)
-			_, changes := b.write(at, u, pdu, "broadcast")
-			all = append(all, changes...)
+		u := b.units[byte(n)]
+		if u == nil {
+			continue
 		}
+		own := b.drawOwn(byte(n))
+		if own.loseRequest || own.corruptRequest {
+			continue
+		}
+		u.seen(at)
+		if t.exception != noException || own.exception != noException || (t.stuck || own.stuck) && !u.hasShades() {
+			continue
+		}
+		_, changes := b.write(at, u, pdu, "broadcast")
+		all = append(all, changes...)
 	}
 	return all
 }

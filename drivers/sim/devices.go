@@ -209,6 +209,9 @@ func (b *bus) state(now time.Time) BusState {
 // PressChannel does what a wall switch at the device does to a channel of the
 // node at an address. The device's registers change with it.
 func (bd *Building) PressChannel(busName, nodeAddress string, channel int, press Press) error {
+	if press.Level != nil && (*press.Level < 0 || *press.Level > 100) {
+		return fmt.Errorf("level %d: want 0 to 100", *press.Level)
+	}
 	if done, err := bd.pressPlayed(busName, nodeAddress, func(p player) (bool, error) { return p.pressChannel(nodeAddress, channel, press) }); done {
 		return err
 	}
@@ -218,8 +221,6 @@ func (bd *Building) PressChannel(busName, nodeAddress string, channel int, press
 		}
 		l := p.lamps[channel-1]
 		switch {
-		case press.Level != nil && (*press.Level < 0 || *press.Level > 100):
-			return true, fmt.Errorf("level %d: want 0 to 100", *press.Level)
 		case press.ColorTemp != nil && l.kelvin == 0:
 			return true, fmt.Errorf("channel %d has no colour temperature", channel)
 		case press.RGBW != nil && l.colour == nil:

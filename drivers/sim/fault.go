@@ -72,6 +72,8 @@ const (
 	maxFaults        = 1000
 	maxException     = 11 // of Modbus
 	maxBaud          = 4_000_000
+	// leastRate keeps the pauses that are reckoned from it within what a duration holds.
+	leastRate = 1e-6
 )
 
 // check validates f and completes it.
@@ -79,8 +81,8 @@ func (f *Fault) check() error {
 	switch {
 	case !slices.Contains(faultKinds, f.Kind):
 		return fmt.Errorf("kind %q: want one of %s", f.Kind, joinKinds())
-	case f.Rate < 0 || f.Rate > 1:
-		return fmt.Errorf("rate %v: want 0 to 1", f.Rate)
+	case f.Rate != 0 && !(f.Rate >= leastRate && f.Rate <= 1): // NaN, too
+		return fmt.Errorf("rate %v: want %v to 1", f.Rate, leastRate)
 	case f.Kind == FaultDelay && (f.DelayMs < 1 || f.DelayMs > maxFaultDelay):
 		return fmt.Errorf("delayMs %d: want 1 to %d", f.DelayMs, maxFaultDelay)
 	case f.Kind != FaultDelay && f.DelayMs != 0:
@@ -162,9 +164,19 @@ type trouble struct {
 
 // draw lets every fault of the bus have its try at an exchange with unit.
 func (b *bus) draw(unit byte) trouble {
+	return b.drawOf(unit, func(*running) bool { return true })
+}
+
+// drawOwn does so with the faults of that unit alone: those of all units have had
+// their try at the broadcast that it hears.
+func (b *bus) drawOwn(unit byte) trouble {
+	return b.drawOf(unit, func(r *running) bool { return r.unit != 0 })
+}
+
+func (b *bus) drawOf(unit byte, of func(*running) bool) trouble {
 	var t trouble
 	for _, r := range b.faults {
-		if r.Kind == FaultUnplug || r.Kind == FaultClose || r.Kind == FaultSettings || r.Kind == FaultBabble || !r.strikes(b.rng, unit) {
+		if !of(r) || r.Kind == FaultUnplug || r.Kind == FaultClose || r.Kind == FaultSettings || r.Kind == FaultBabble || !r.strikes(b.rng, unit) {
 			continue
 		}
 		t.kinds = append(t.kinds, r.Kind)

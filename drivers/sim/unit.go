@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"time"
 
 	"svc.internal/controller/appliance"
@@ -38,6 +39,12 @@ type place struct {
 type placedShade struct {
 	shade appliance.Shade
 	motor *motor
+}
+
+// hasShades reports whether something hangs on its motors: they are stuck by themselves,
+// not by writes that change nothing.
+func (u *unit) hasShades() bool {
+	return slices.ContainsFunc(u.nodes, func(p *place) bool { return len(p.shades) > 0 })
 }
 
 // power is what the unit's outputs draw together, in W. A meter draws nothing.
