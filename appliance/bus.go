@@ -97,8 +97,9 @@ func newBus(cfg BusConfig, o Opened, st *state) *bus {
 			continue
 		}
 		m := newMover(s, ch)
+		m.unread = max(m.unread, 3*cfg.Freshness.MovingShade)
 		if v, ok := cfg.Last(Ref{Shade: s.ID}); ok && v.Has.Has(CanPosition) {
-			m.restore(v.Position, time.Now())
+			m.restore(v.Position, st.positionAt(s.ID))
 		}
 		b.movers[s.ID] = m
 	}
@@ -384,6 +385,11 @@ func (b *bus) showHealth(now time.Time) {
 		st.Fault = b.why.Error()
 	}
 	st.Devices = b.deviceStates()
+	for id, m := range b.movers {
+		if m.dir != 0 && m.modelled() {
+			b.showShade(id, m) // nobody else does while it cannot be read
+		}
+	}
 	b.state.setBus(st)
 }
 

@@ -48,11 +48,13 @@ type Controller struct {
 	seq    atomic.Uint64
 	active atomic.Int32 // commands under way
 	trials trials
+	order  sync.Mutex // of commands that several buses get
 
 	mu    sync.Mutex    // of Apply and Run, never of a reader or a command
 	left  map[UUID]*bus // closed while shades were on their way
 	buses atomic.Pointer[map[UUID]*bus]
 	ctx   atomic.Pointer[context.Context] // of Run; nil before
+	over  bool                            // Run is about to return: no bus starts any more
 	wg    sync.WaitGroup
 }
 
@@ -122,7 +124,7 @@ func (c *Controller) Apply(site Site, faults []Fault) {
 			continue
 		}
 		if b := old[cfg.Bus.UUID]; b != nil {
-			c.close(b)
+			c.close(b, &site)
 		}
 		if b := build.open(cfg); b != nil {
 			before := old[cfg.Bus.UUID]
@@ -139,7 +141,7 @@ func (c *Controller) Apply(site Site, faults []Fault) {
 	}
 	for id, b := range old {
 		if next[id] != b {
-			c.close(b)
+			c.close(b, &site)
 		}
 		if next[id] == nil && b.onTheWay() {
 			c.left[id] = b // it may only be disabled, or quarantined for a slip
@@ -147,7 +149,7 @@ func (c *Controller) Apply(site Site, faults []Fault) {
 	}
 	build.finish()
 	c.buses.Store(&next)
-	if c.ctx.Load() != nil {
+	if c.ctx.Load() != nil && !c.over {
 		for _, b := range opened {
 			c.start(b)
 		}
@@ -187,6 +189,9 @@ func (c *Controller) Run(ctx context.Context) error {
 	c.wg.Go(func() { c.publishLoop(ctx) })
 	c.wg.Go(func() { c.book.run(ctx) })
 	c.keepJournal(ctx)
+	c.mu.Lock()
+	c.over = true
+	c.mu.Unlock()
 	c.wg.Wait()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), journalEvery)
 	defer cancel()
@@ -207,14 +212,55 @@ func (c *Controller) start(b *bus) {
 	c.wg.Go(func() { b.run(ctx) })
 }
 
-// close ends a bus and waits until its port is free for another.
-func (c *Controller) close(b *bus) {
+// close ends a bus, for a site to come, and waits until its port is free for another.
+func (c *Controller) close(b *bus, site *Site) {
+	select {
+	case <-b.closed:
+		return
+	default:
+	}
 	if b.stopRun == nil {
 		return
 	}
+	c.halt(b, site)
 	b.stopRun()
 	<-b.closed
 	<-b.released
+}
+
+// haltMost is how long a site that is being put in force waits for shades to stop.
+const haltMost = time.Second
+
+// halt stops shades that move on a bus about to be closed, and that the site to come
+// does not have, or has elsewhere: nobody would stop them at their goals.
+func (c *Controller) halt(b *bus, site *Site) {
+	by := time.Now().Add(haltMost)
+	var runs []*running
+	for _, s := range b.config.Shades {
+		if sh := c.Snapshot().Shade(s.ID); sh == nil || !moves(sh) || stays(s, b.config.Bus.UUID, site) {
+			continue
+		}
+		ref := Ref{Shade: s.ID}
+		run := c.beginInternal(Command{Kind: ShadeStop, Target: Target{One, s.ID}, Origin: Origin{Via: "shade engine", Why: "taken out of the site"}}, ref)
+		b.submit(job{run: run, wants: []Want{{ref, Values{Has: CanMove, Motion: Stop}}}, members: []int{0}, expiry: by, ceiling: by, alone: true})
+		runs = append(runs, run)
+	}
+	b.poke()
+	late := time.NewTimer(haltMost)
+	defer late.Stop()
+	for _, run := range runs {
+		select {
+		case <-run.done:
+		case <-late.C:
+			return
+		}
+	}
+}
+
+// stays reports whether a site has a shade of a bus where it was.
+func stays(s Shade, bus UUID, site *Site) bool {
+	return slices.ContainsFunc(site.Shades, func(n Shade) bool { return n.ID == s.ID && sameMotor(&n, &s) }) &&
+		slices.ContainsFunc(site.Nodes, func(n Node) bool { return n.ID == s.Node && n.Bus == bus })
 }
 
 // publishLoop makes what polling learned visible, in bunches.

@@ -30,7 +30,8 @@ type copper struct {
 	kelvin map[appliance.ID]appliance.Kelvin
 	motion map[appliance.ID]appliance.Motion
 	silent map[appliance.ID]bool
-	deaf   map[appliance.ID]int // how many frames it still misses
+	mute   map[appliance.ID]bool // they hear, and are not heard
+	deaf   map[appliance.ID]int  // how many frames it still misses
 	// The shades acknowledge what they are told, and go on as they did.
 	disobeys bool
 	// Levels above off are moved into these limits, if there are any.
@@ -58,13 +59,13 @@ func newCopper() *copper {
 	return &copper{
 		airtime: 20 * time.Millisecond, timeout: 200 * time.Millisecond,
 		level: map[appliance.Ref]appliance.Level{}, kelvin: map[appliance.ID]appliance.Kelvin{},
-		motion: map[appliance.ID]appliance.Motion{}, silent: map[appliance.ID]bool{}, deaf: map[appliance.ID]int{},
+		motion: map[appliance.ID]appliance.Motion{}, silent: map[appliance.ID]bool{}, mute: map[appliance.ID]bool{}, deaf: map[appliance.ID]int{},
 		motors: map[appliance.ID]*motor{},
 	}
 }
 
 // open is the OpenFunc. A node's profile says what its channels can do: "dimmer",
-// "relay", "tunable", "triple", "fading", "gear" (has limits of its own), "shade",
+// "relay", "tunable", "triple", "fading", "brief" (fades for a second), "gear" (has limits of its own), "shade",
 // "broken".
 func (c *copper) open(cfg appliance.BusConfig) (appliance.Opened, error) {
 	c.mu.Lock()
@@ -87,6 +88,8 @@ func (c *copper) open(cfg appliance.BusConfig) (appliance.Opened, error) {
 			dim.KelvinMin, dim.KelvinMax = 2700, 4000
 		case "fading":
 			dim.Fade = 2 * time.Second
+		case "brief":
+			dim.Fade = time.Second
 		case "gear":
 			dim.Clips = true
 		}
@@ -148,7 +151,7 @@ func (c *copper) exchange(node appliance.ID, write bool, what string, act func()
 				panic("two exchanges at once on one bus")
 			}
 			c.busy = true
-			silent, fail, down := c.silent[node], c.fail, c.down
+			silent, mute, fail, down := c.silent[node], c.mute[node], c.fail, c.down
 			c.log = append(c.log, frame{time.Now(), what, node, write})
 			c.mu.Unlock()
 			defer func() { c.mu.Lock(); c.busy = false; c.mu.Unlock() }()
@@ -157,7 +160,10 @@ func (c *copper) exchange(node appliance.ID, write bool, what string, act func()
 			}
 			time.Sleep(c.airtime / 2)
 			sent := time.Now()
-			if silent {
+			if mute {
+				c.set(func() { act() })
+			}
+			if silent || mute {
 				select {
 				case <-time.After(c.timeout):
 				case <-y.Answer:

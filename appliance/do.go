@@ -115,8 +115,14 @@ func (c *Controller) dispatch(run *running, wants []Want, expiry, ceiling time.T
 		j := &parts[k].job
 		j.wants, j.members = append(j.wants, w), append(j.members, i)
 	}
+	if len(parts) > 1 {
+		c.order.Lock() // the newest of two commands at once is the same on every bus
+	}
 	for _, p := range parts {
 		p.bus.submit(p.job)
+	}
+	if len(parts) > 1 {
+		c.order.Unlock()
 	}
 	if len(parts) == 1 {
 		return parts[0].bus

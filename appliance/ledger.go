@@ -54,6 +54,15 @@ func newEntryID(now time.Time) string {
 	return u.String()
 }
 
+// ceiling is when whoever asked does not wait any longer.
+func (r *running) ceiling() time.Time {
+	at := r.entry.AcceptedAt.Add(commandMost)
+	if x := r.entry.Command.Expiry; !x.IsZero() {
+		at = earlier(at, x)
+	}
+	return at
+}
+
 // over reports whether every member's outcome is known.
 func (r *running) over() bool {
 	select {

@@ -7,6 +7,9 @@ import (
 )
 
 const (
+	// unwatchedMost is how long a shade may run without being read and still be taken to
+	// have arrived; longer where shades that move are read more rarely than that.
+	unwatchedMost = 10 * time.Second
 	// travelMargin is how much longer than its travel time a shade is taken to run
 	// before it is certainly at an end.
 	travelMargin = 0.10
@@ -44,7 +47,8 @@ type mover struct {
 	// unproven: it was on such a way when it acknowledged something else, and has not
 	// been seen doing that.
 	unproven bool
-	went     bool // it was moving when its polls were last looked at
+	went     bool          // it was moving when its polls were last looked at
+	unread   time.Duration // how long it may run without being read, see unwatchedMost
 }
 
 // leg is one part of a way to a position.
@@ -60,7 +64,7 @@ type leg struct {
 const legLate = time.Second
 
 func newMover(s Shade, c Channel) *mover {
-	return &mover{shade: s, channel: c, uncertainty: 100}
+	return &mover{shade: s, channel: c, uncertainty: 100, unread: unwatchedMost}
 }
 
 // restore takes the position known before a restart. Nobody watched since.
@@ -248,6 +252,11 @@ func (m *mover) settle(now time.Time) {
 	if now.Sub(m.since) < time.Duration(needs) {
 		return
 	}
+	if now.Sub(m.at) > m.unread {
+		// Nobody saw it arrive; somebody may have stopped it on the way.
+		m.dir, m.known, m.uncertainty, m.motion = 0, false, 100, MotionUnknown
+		return
+	}
 	m.from = 0
 	if m.dir > 0 {
 		m.from = 100
@@ -321,7 +330,7 @@ func (m *mover) show(sh *ShadeState, now time.Time) {
 	if m.pauses() {
 		sh.Motion = Moving
 	}
-	sh.LastSeen = later(sh.LastSeen, m.at)
+	sh.LastSeen = newer(sh.LastSeen, m.at)
 	if !m.known {
 		sh.Position, sh.Uncertainty = Known[Position]{}, 0
 		return

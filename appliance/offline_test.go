@@ -1,6 +1,7 @@
 package appliance_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -324,4 +325,34 @@ func TestDeviceRestsAfterADamagedAnswer(t *testing.T) {
 			t.Error("nothing was asked; this test shows nothing")
 		}
 	})
+}
+
+// A device that counts as offline may hear all the same, and somebody is in the way.
+func TestStopIsSentToAShadeThatMovesUnheard(t *testing.T) {
+	for name, target := range map[string]appliance.Target{"one": one(5001), "all": everything} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCopper()
+				site := siteOf("shade", "shade")
+				site.Shades[0].TravelUp = time.Minute
+				ctl, stop := run(t, c, site, nil)
+				defer stop()
+				time.Sleep(time.Second)
+				do(t, ctl, appliance.Command{Kind: appliance.ShadeOpen, Target: one(5001)})
+				c.set(func() { c.mute[1] = true })
+				for end := time.Now().Add(20 * time.Second); ctl.Snapshot().Node(1).Online; time.Sleep(100 * time.Millisecond) {
+					if time.Now().After(end) {
+						t.Fatal("it does not count as offline")
+					}
+				}
+				e, err := ctl.Do(context.Background(), appliance.Command{Kind: appliance.ShadeStop, Target: target})
+				if err != nil || e.OK() != (target == everything) {
+					t.Errorf("%v, ok %v: %s", err, e.OK(), e.Err)
+				}
+				if c.moving(5001) != appliance.Stopped {
+					t.Errorf("it is %v", c.moving(5001))
+				}
+			})
+		})
+	}
 }

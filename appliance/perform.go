@@ -114,7 +114,7 @@ func (b *bus) nextWork(now time.Time) (*work, time.Time) {
 			rank = 3
 		case w.unheard():
 			rank = 4
-		case w.stop:
+		case w.stop && !w.lone:
 			rank = 0
 		}
 		if rank >= bestRank {
@@ -211,6 +211,9 @@ func (b *bus) do(ctx context.Context, t *task) {
 	res, err := t.exchange.Do(&sendBy{ctx, t.expiry}, y)
 	end := time.Now()
 	b.endExchange()
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		err = errClosed
+	}
 	if errors.Is(err, ErrPreempted) && res.Sent.IsZero() {
 		t.settle(res, err, end) // nothing happened on the wire
 		return
@@ -321,6 +324,7 @@ func (b *bus) pollTask(p *pollState, now time.Time) *task {
 		case err == nil:
 			p.answered, p.refusals = true, 0
 			b.learn(res.Readings)
+			b.disobeyed(res.Readings)
 			b.trials.saw(res)
 		case errors.Is(err, ErrDamaged):
 			// What came need not have been the answer: that may still be under way.
@@ -361,11 +365,17 @@ func (b *bus) fail(w *work, err error) {
 			w.run.conclude(m, err) // what was acknowledged goes on
 			return true
 		}
-		w.run.fail(m, err)
+		if w.aside {
+			w.run.offline(m)
+		} else {
+			w.run.fail(m, err)
+		}
 		b.abandon(w, want)
 		return true
 	})
 }
+
+var errTooLate = fmt.Errorf("%w: the deadline passed before the bus came to it", ErrExpired)
 
 // dropExpired ends the works whose time is over.
 func (b *bus) dropExpired(now time.Time) {
@@ -381,7 +391,11 @@ func (b *bus) dropExpired(now time.Time) {
 // expire drops a work that is too late: members that acknowledged keep that.
 func (b *bus) expire(w *work) {
 	w.each(func(want Want, m int) bool {
-		w.run.conclude(m, fmt.Errorf("%w: the deadline passed before the bus came to it", ErrExpired))
+		if w.aside && !w.verifying {
+			w.run.offline(m)
+		} else {
+			w.run.conclude(m, errTooLate)
+		}
 		if !w.verifying {
 			b.abandon(w, want)
 		}

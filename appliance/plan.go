@@ -2,6 +2,7 @@ package appliance
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -11,6 +12,12 @@ func (b *bus) plan(j job, now time.Time) {
 	if !b.up && !b.opening() && !j.last {
 		for _, m := range j.members { // shades go on as they were told before
 			j.run.fail(m, b.why)
+		}
+		return
+	}
+	if !j.ceiling.IsZero() && !j.ceiling.After(now) {
+		for _, m := range j.members { // nothing older gives way to what is not done any more
+			j.run.fail(m, errTooLate)
 		}
 		return
 	}
@@ -29,6 +36,7 @@ func (b *bus) plan(j job, now time.Time) {
 			}
 			w.Motion = motion
 			m.owed = m.owed || j.last
+			j.way = j.way || len(m.legs) > 0
 			if motion != MoveTo {
 				w.Has &^= CanPosition
 			}
@@ -82,7 +90,7 @@ func memberOf(wants []Want, members []int) func(Ref) int {
 func (b *bus) worksOf(chains []Chain, memberOf func(Ref) int, j job) []*work {
 	works := make([]*work, 0, len(chains))
 	for _, c := range chains {
-		w := &work{run: j.run, chain: c, expiry: j.expiry, last: j.last, members: make([]int, len(c.Wants)), before: b.clips.before(c.Wants)}
+		w := &work{run: j.run, chain: c, expiry: j.expiry, last: j.last, way: j.way, members: make([]int, len(c.Wants)), before: b.clips.before(c.Wants)}
 		w.stop = len(c.Wants) > 0
 		for i, want := range c.Wants {
 			w.members[i] = memberOf(want.Ref)
@@ -108,7 +116,8 @@ func (w *work) airtime() time.Duration {
 
 // setAsideOffline handles works whose device is known not to answer: members of a
 // set are named and not waited for; a single target is tried once, if the time
-// spent on such devices allows.
+// spent on such devices allows. A stop is always tried once where something may be
+// moving: it may hear, though it is not heard, and somebody is in the way.
 func (b *bus) setAsideOffline(w *work, alone bool, now time.Time) bool {
 	if w.chain.Group || len(w.chain.Steps) == 0 {
 		return false
@@ -116,6 +125,10 @@ func (b *bus) setAsideOffline(w *work, alone bool, now time.Time) bool {
 	name := w.chain.Steps[0].Device
 	d := b.devices[name]
 	if d == nil || d.online || !d.suspect() || w.last {
+		return false
+	}
+	if w.stop && b.mayMove(w) {
+		w.lone, w.aside = true, !alone
 		return false
 	}
 	if !alone {
@@ -132,6 +145,14 @@ func (b *bus) setAsideOffline(w *work, alone bool, now time.Time) bool {
 	}
 	w.lone = true
 	return false
+}
+
+// mayMove reports whether a shade of a work moves as far as is known.
+func (b *bus) mayMove(w *work) bool {
+	return slices.ContainsFunc(w.chain.Wants, func(want Want) bool {
+		m := b.movers[want.Shade]
+		return m != nil && m.moving()
+	})
 }
 
 func lastSeen(d *device, now time.Time) string {
@@ -157,12 +178,18 @@ func (b *bus) overtake(want Want, now time.Time) {
 				w.run.conclude(m, ErrSuperseded)
 			case !w.verifying && a&older == older:
 				w.run.fail(m, ErrSuperseded)
+				if mv := b.movers[old.Shade]; mv != nil && w.way && w.attempted && direction(old.Motion) != 0 {
+					mv.owed = true // it may have begun, and what takes its place may fail
+				}
 			default:
 				return false
 			}
 			touched = true
 			return true
 		})
+		if !w.verifying && w.trim(want.Ref, a) {
+			touched = true
+		}
 		if !touched {
 			continue
 		}
@@ -174,6 +201,24 @@ func (b *bus) overtake(want Want, now time.Time) {
 			i += b.replan(i, now)
 		}
 	}
+}
+
+// trim takes out of what w wants of a thing the aspects that a newer command replaces:
+// it may be sent after that one, if its device asks for time. It reports whether there
+// were any.
+func (w *work) trim(ref Ref, a aspect) bool {
+	i := w.place(ref)
+	if i < 0 || w.members[i] < 0 || a&aspectsOf(w.chain.Wants[i].Has) == 0 {
+		return false
+	}
+	w.chain.Wants = slices.Clone(w.chain.Wants)
+	has := &w.chain.Wants[i].Has
+	for _, part := range []Ability{CanSwitch | CanDim, CanTune, CanColour} {
+		if a&aspectsOf(part) != 0 {
+			*has &^= part
+		}
+	}
+	return true
 }
 
 // replan makes new works of what remains of the one at index i, and returns how
@@ -200,9 +245,9 @@ func (b *bus) repair(w *work, wants []Want, members []int) {
 
 // heirs wraps chains that go on with what remains of w.
 func (b *bus) heirs(w *work, chains []Chain, wants []Want, members []int) []*work {
-	works := b.worksOf(chains, memberOf(wants, members), job{run: w.run, expiry: w.expiry, last: w.last})
+	works := b.worksOf(chains, memberOf(wants, members), job{run: w.run, expiry: w.expiry, last: w.last, way: w.way})
 	for _, p := range works {
-		p.repairs, p.attempted, p.lone = w.repairs, w.attempted, w.lone
+		p.repairs, p.attempted, p.lone, p.aside = w.repairs, w.attempted, w.lone, w.aside
 	}
 	return works
 }

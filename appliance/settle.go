@@ -77,6 +77,9 @@ func (b *bus) settleStep(w *work, res Result, now time.Time) {
 	default:
 		w.verifying, w.pos, w.notBefore = true, 0, time.Time{}
 		w.got = make([]Reading, len(w.chain.Wants))
+		if w.chain.Group && !w.fadeEnd.IsZero() { // it is confirmed at the end of the fade only
+			w.expiry = later(w.expiry, earlier(w.fadeEnd.Add(w.airtime()), w.run.ceiling()))
+		}
 		b.skipOffline(w, now)
 	}
 }
@@ -169,6 +172,9 @@ func (b *bus) believe(w *work, at time.Time) {
 			b.showShade(want.Shade, mv)
 		}
 		if doubtful {
+			if speaksOfLevel(want.Values) {
+				b.state.holdLevel(want.Ref, want.Level, ch.Fade)
+			}
 			return false
 		}
 		if believed := w.run.acknowledged(m, time.Now()); believed && want.Shade == 0 {
@@ -243,12 +249,16 @@ func (b *bus) judge(w *work, readErr error, now time.Time) {
 	fading := false
 	w.each(func(want Want, m int) bool {
 		got, ok := w.read(want.Ref)
+		ok = ok && aspectsOf(want.Has)&aspectsOf(got.Has) != 0 // else it says nothing of what was wanted
 		switch {
 		case b.newest.overtaken(want.Ref, aspectsOf(want.Has), w.run.seq):
 			w.run.conclude(m, ErrSuperseded)
 		case ok && agrees(want.Values, got):
 			w.run.observed(m, got.At)
 		case ok && now.Before(w.fadeEnd):
+			if w.repairs > 0 { // it did not have it at the end of the fade before, either
+				w.run.disproved(m, mismatch(want.Values, got))
+			}
 			fading = true
 			return false
 		case ok && b.clips.explain(want, w.stood(want.Ref), got):
@@ -263,8 +273,8 @@ func (b *bus) judge(w *work, readErr error, now time.Time) {
 		case ok:
 			w.run.fail(m, mismatch(want.Values, got))
 			b.state.disproved(got)
-			if mv := b.movers[want.Shade]; mv != nil && mv.unproven && seen(got.Motion) != 0 {
-				mv.owed, mv.unproven = true, false
+			if mv := b.movers[want.Shade]; mv != nil && (mv.unproven && seen(got.Motion) != 0 || w.way && got.Motion == Stopped) {
+				mv.owed, mv.unproven = true, false // it may only begin later
 			}
 			b.abandon(w, want)
 		default:

@@ -109,6 +109,16 @@ func (s *state) online(node ID) bool {
 	return ok && s.nodes[i].Online
 }
 
+// positionAt is of when the position of a shade is that is shown.
+func (s *state) positionAt(shade ID) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i, ok := s.index.shade[shade]; ok {
+		return s.shades[i].Position.At
+	}
+	return time.Time{}
+}
+
 // carryNode copies what was known of a node to its successor in a changed site.
 func carryNode(n, old *NodeState) {
 	n.LastSeen = old.LastSeen
@@ -232,7 +242,7 @@ func (s *state) learnChannel(i int, r Reading, source Source) {
 		changed = set(&c.Power, r.Power, r.At, source) || changed
 	}
 	if source == Measured {
-		n.LastSeen = later(n.LastSeen, r.At)
+		n.LastSeen = newer(n.LastSeen, r.At)
 	}
 	summarise(n)
 	if changed {
@@ -316,7 +326,7 @@ func (s *state) setOnline(nodes []ID, online bool, seen time.Time) {
 			n.Online = online
 			s.values++
 		}
-		n.LastSeen = later(n.LastSeen, seen)
+		n.LastSeen = newer(n.LastSeen, seen)
 	}
 	for i, sh := range s.shades {
 		if !on[sh.Shade.Node] || sh.Fault != "" {
@@ -327,7 +337,7 @@ func (s *state) setOnline(nodes []ID, online bool, seen time.Time) {
 			e.Online = online
 			s.values++
 		}
-		e.LastSeen = later(e.LastSeen, seen)
+		e.LastSeen = newer(e.LastSeen, seen)
 	}
 	s.markLocked()
 }
@@ -457,6 +467,15 @@ func (s *state) saved(ref Ref) (Saved, bool) {
 // moves reports whether a shade is, as far as is known, on its way.
 func moves(sh *ShadeState) bool {
 	return sh.Motion == Opening || sh.Motion == Closing || sh.Motion == Moving
+}
+
+// newer is when something was last seen: before a restart, by a clock that may have been
+// ahead of the present one, or since.
+func newer(before, since time.Time) time.Time {
+	if !since.IsZero() && before.After(time.Now()) {
+		return since
+	}
+	return later(before, since)
 }
 
 func later(a, b time.Time) time.Time {

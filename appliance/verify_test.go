@@ -31,6 +31,28 @@ func TestRefusedVerificationIsSplit(t *testing.T) {
 	})
 }
 
+// Repaired lamp by lamp, they acknowledge, and a new fade would last past the deadline.
+func TestGroupThatDisobeysAndFadesIsNoSuccess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		c.group = true
+		ctl, stop := run(t, c, siteOf("brief", "brief", "brief"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		if e := do(t, ctl, level(everything, 20)); !e.OK() {
+			t.Fatal(e.Err)
+		}
+		c.set(func() {
+			for id := range appliance.ID(3) {
+				c.deaf[id+1] = 1000
+			}
+		})
+		if e := do(t, ctl, level(everything, 70)); e.OK() {
+			t.Errorf("reported as done: %+v", e.Members)
+		}
+	})
+}
+
 // Who does not answer keeps nobody else's proof waiting, and no repair.
 func TestSilentMemberOfAGroupIsTheOnlyOneThatFails(t *testing.T) {
 	for _, silent := range []appliance.ID{1, 2, 3} {

@@ -39,7 +39,7 @@ func (b *bus) sendLeg(id ID, motion Motion, due time.Time) {
 	ref := Ref{Shade: id}
 	run := b.begin(Command{Kind: kind, Target: Target{One, id}, Origin: Origin{Via: "shade engine", Why: "way to a position"}}, ref)
 	want := Want{ref, Values{Has: CanMove, Motion: motion}}
-	b.enqueue(job{run: run, wants: []Want{want}, members: []int{0}, expiry: legExpiry(motion, due), alone: true, last: motion == Stop}, now)
+	b.enqueue(job{run: run, wants: []Want{want}, members: []int{0}, expiry: legExpiry(motion, due), alone: true, last: motion == Stop, way: true}, now)
 }
 
 // legExpiry is when a leg is worth nothing any more. A stop never is.
@@ -85,6 +85,17 @@ func (b *bus) abandon(w *work, want Want) {
 	}
 }
 
+// disobeyed stops shades that go on as they were sent before, although they have
+// acknowledged something else: nobody would stop them at their goals.
+func (b *bus) disobeyed(readings []Reading) {
+	for _, r := range readings {
+		if m := b.movers[r.Shade]; m != nil && m.unproven && seen(r.Motion) != 0 {
+			m.owed, m.unproven = true, false
+			b.sendLeg(r.Shade, Stop, time.Now())
+		}
+	}
+}
+
 // forgive drops the stop of a shade that somebody has taken over at the wall.
 func (b *bus) forgive(id ID) {
 	b.works = slices.DeleteFunc(b.works, func(w *work) bool {
@@ -118,15 +129,18 @@ func (b *bus) goOn(before *bus) {
 	now := time.Now()
 	for id, was := range before.movers {
 		m := b.movers[id]
-		if m == nil || m.channel != was.channel || !sameMotor(&m.shade, &was.shade) || m.shade.Inverted != was.shade.Inverted {
+		if m == nil || !sameMotor(&m.shade, &was.shade) {
 			continue
 		}
-		if !was.onTheWay() {
-			continue
+		same := m.channel == was.channel && m.shade.Inverted == was.shade.Inverted
+		switch {
+		case same && (was.onTheWay() || was.dir != 0):
+			was.retune(m.shade, now)
+			b.movers[id] = was
+		case was.onTheWay():
+			m.owed = true // what is left of its way means something else now
 		}
-		was.retune(m.shade, now)
-		b.movers[id] = was
-		if was.owed {
+		if b.movers[id].owed {
 			b.sendLeg(id, Stop, now)
 		}
 	}

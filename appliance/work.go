@@ -15,6 +15,7 @@ type job struct {
 	ceiling time.Time // expiry is extended by the bus time of the fan-out up to this
 	alone   bool      // one specific target: tried even if it is offline
 	last    bool      // stops a shade that nobody else would stop
+	way     bool      // sends shades on ways that the bus has to end
 }
 
 // stops reports whether the job stops shades.
@@ -30,7 +31,9 @@ type work struct {
 	expiry  time.Time
 	stop    bool // stops a shade: goes before everything
 	lone    bool // to a device that is offline: one try, gives way to others
+	aside   bool // one of a set, to a device that is offline: nobody counts on it
 	last    bool // stops a shade that nobody else would stop: tried until it expires
+	way     bool // sends shades on ways that the bus has to end
 
 	verifying bool
 	pos       int // next of chain.Steps or chain.Verify

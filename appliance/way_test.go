@@ -1,0 +1,220 @@
+package appliance_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+// A way whose start was sent and not confirmed is superseded by an order that does not arrive.
+func TestUnconfirmedStartSupersededByWhatFails(t *testing.T) {
+	for _, next := range []appliance.Kind{appliance.ShadeClose, appliance.ShadeStop} {
+		t.Run(map[appliance.Kind]string{appliance.ShadeClose: "close", appliance.ShadeStop: "stop"}[next], func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCopper()
+				ctl, stop := run(t, c, siteOf("shade"), nil)
+				defer stop()
+				time.Sleep(time.Second)
+				do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+				time.Sleep(30 * time.Second)
+				first, deaf := true, true
+				c.set(func() {
+					c.fail = func(_ appliance.ID, write bool) error {
+						c.mu.Lock()
+						was, lost := first, deaf
+						if write && was {
+							first = false
+							c.motion[5001] = appliance.Opening // it obeys; its answer is lost
+							c.motors[5001].turn(appliance.Values{Has: appliance.CanMove, Motion: appliance.Open})
+						}
+						c.mu.Unlock()
+						if lost {
+							time.Sleep(c.timeout)
+							return appliance.ErrSilent
+						}
+						return nil
+					}
+				})
+				var wg sync.WaitGroup
+				wg.Go(func() { ctl.Do(context.Background(), position(5001, 50)) })
+				time.Sleep(50 * time.Millisecond)
+				fails(t, ctl, appliance.Command{Kind: next, Target: one(5001)})
+				wg.Wait()
+				f, _ := c.frames(0)
+				t.Log(f[len(f)-6:])
+				c.set(func() { deaf = false })
+				_, mark := c.frames(0)
+				time.Sleep(time.Minute)
+				if m := c.moving(5001); m != appliance.Stopped {
+					t.Errorf("%v: the relay is still %v a minute later, place %.0f, told %q", next, m, c.place(5001), writes(c, mark))
+				}
+			})
+		})
+	}
+}
+
+// The device begins a moment after its acknowledgement; the read-back in between says that it stands.
+func TestShadeThatBeginsAfterItsReadBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("shade"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+		time.Sleep(30 * time.Second)
+		first := true
+		c.set(func() {
+			c.fail = func(_ appliance.ID, write bool) error {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				if !write && first && c.motion[5001] == appliance.Opening {
+					first = false
+					c.motion[5001] = appliance.Stopped // in its dead time
+					time.AfterFunc(300*time.Millisecond, func() {
+						c.set(func() {
+							if c.motors[5001].on != 0 { // not told otherwise
+								c.motion[5001] = appliance.Opening
+							}
+						})
+					})
+				}
+				return nil
+			}
+		})
+		e := do(t, ctl, position(5001, 50))
+		t.Logf("%q", e.Err)
+		_, mark := c.frames(0)
+		time.Sleep(time.Minute)
+		if m := c.moving(5001); m != appliance.Stopped {
+			t.Errorf("the relay is still %v a minute later, place %.0f, told %q", m, c.place(5001), writes(c, mark))
+		}
+	})
+}
+
+// An import that changes how the shade is driven while it is on its way.
+func TestImportTurnsAShadeRoundOnItsWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("shade"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+		time.Sleep(30 * time.Second)
+		do(t, ctl, position(5001, 50))
+		time.Sleep(2 * time.Second)
+		site := siteOf("shade")
+		site.Shades[0].Inverted = true
+		_, mark := c.frames(0)
+		ctl.Apply(site, nil)
+		time.Sleep(time.Minute)
+		if m := c.moving(5001); m != appliance.Stopped {
+			t.Errorf("the relay is still %v a minute later, place %.0f, told %q", m, c.place(5001), writes(c, mark))
+		}
+	})
+}
+
+// What is said of a shade that does not answer, after imports.
+func TestImportMakesNothingFresh(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("shade"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+		time.Sleep(30 * time.Second)
+		c.set(func() { c.silent[1] = true })
+		time.Sleep(time.Hour)
+		before := *ctl.Snapshot().Shade(5001)
+		ctl.Apply(siteOf("shade", "dimmer"), nil)
+		time.Sleep(time.Hour)
+		ctl.Apply(siteOf("shade", "dimmer"), nil) // nothing is changed
+		time.Sleep(time.Second)
+		after := *ctl.Snapshot().Shade(5001)
+		if !after.LastSeen.Equal(before.LastSeen) || !after.Position.At.Equal(before.Position.At) {
+			t.Errorf("last seen %v, position of %v; want %v and %v", after.LastSeen, after.Position, before.LastSeen, before.Position)
+		}
+	})
+}
+
+// A shade that goes silent on its way is shown moving for ever.
+func TestSilentShadeIsNotShownMovingForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("shade"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+		time.Sleep(30 * time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeOpen, Target: everything})
+		time.Sleep(3 * time.Second)
+		c.set(func() { c.silent[1] = true })
+		time.Sleep(time.Hour)
+		if sh := ctl.Snapshot().Shade(5001); sh.Motion == appliance.Opening {
+			t.Errorf("an hour later: %v at %+v, online %v", sh.Motion, sh.Position, sh.Online)
+		}
+	})
+}
+
+// An import takes a shade away, or gives it another relay, while it is on its way.
+func TestImportTakesAwayAShadeOnItsWay(t *testing.T) {
+	for name, change := range map[string]func(*appliance.Site){
+		"removed":     func(s *appliance.Site) { s.Shades, s.Clusters[0].Shades = nil, nil },
+		"bus removed": func(s *appliance.Site) { *s = appliance.Site{} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCopper()
+				ctl, stop := run(t, c, siteOf("shade"), nil)
+				defer stop()
+				time.Sleep(time.Second)
+				do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+				time.Sleep(30 * time.Second)
+				do(t, ctl, position(5001, 50))
+				time.Sleep(2 * time.Second)
+				site := siteOf("shade")
+				change(&site)
+				_, mark := c.frames(0)
+				ctl.Apply(site, nil)
+				time.Sleep(time.Minute)
+				if m := c.moving(5001); m != appliance.Stopped {
+					t.Errorf("the relay is still %v a minute later, place %.0f, told %q", m, c.place(5001), writes(c, mark))
+				}
+			})
+		})
+	}
+}
+
+// The way is taken over by somebody else's order that is acknowledged, not obeyed, and cannot be read back.
+func TestOrderAcknowledgedNotObeyedNotRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("shade"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+		time.Sleep(30 * time.Second)
+		do(t, ctl, position(5001, 50))
+		time.Sleep(2 * time.Second)
+		blind := true
+		c.set(func() {
+			c.disobeys = true
+			c.fail = func(_ appliance.ID, write bool) error {
+				if !write && blind {
+					return appliance.ErrDamaged
+				}
+				return nil
+			}
+		})
+		e := do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+		t.Logf("%v %q", e.OK(), e.Err)
+		c.set(func() { blind, c.disobeys = false, false })
+		time.Sleep(time.Minute)
+		if m := c.moving(5001); m != appliance.Stopped {
+			t.Errorf("the relay is still %v a minute later, place %.0f", m, c.place(5001))
+		}
+	})
+}
