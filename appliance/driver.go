@@ -101,6 +101,9 @@ const (
 type Poll struct {
 	Exchange
 	Class Class
+	// Within: it is put so often at least, whatever the freshness targets are, for a device
+	// that must be asked lest it goes to its safe state. 0: it need not.
+	Within time.Duration
 }
 
 // smaller reads instead of this one, if a device refused it; none if it cannot be cut.

@@ -19,6 +19,7 @@ type scanJob struct {
 	found func(Found)
 	step  func(address string)
 	done  chan error
+	late  *ScanStep // one that had to wait
 	down  time.Time // since when its bus has been down; zero: it is up
 }
 
@@ -35,6 +36,18 @@ func (b *bus) startScan(s *scanJob) {
 	b.scan = s
 }
 
+// scanMost is how long a step of a scan may keep a command waiting.
+const scanMost = time.Second
+
+// take gives the step that had to wait, or the next one.
+func (s *scanJob) take() (ScanStep, bool) {
+	if step := s.late; step != nil {
+		s.late = nil
+		return *step, true
+	}
+	return s.next()
+}
+
 // nextScan probes the next address.
 func (b *bus) nextScan() *task {
 	if b.scan == nil {
@@ -49,14 +62,33 @@ func (b *bus) nextScan() *task {
 	if s == nil {
 		return nil
 	}
-	step, ok := s.next()
+	step, ok := s.take()
 	if !ok {
 		b.endScan(nil)
 		return nil
 	}
+	// What takes long gives way to a command even while it waits for its answer, and
+	// is not begun when a shade would have to be stopped meanwhile.
+	long := step.Exchange.Worst > scanMost
+	if leg := b.nextLeg(); long && !leg.IsZero() && !time.Now().Add(step.Exchange.Worst).Before(leg) {
+		s.late = &step
+		return nil
+	}
+	again, device := step, b.devices[step.Exchange.Device]
 	step.Exchange.Device = "" // strangers are not kept in the books
 	s.step(step.Address)
-	return &task{exchange: &step.Exchange, steady: true, settle: func(res Result, err error, _ time.Time) {
+	return &task{exchange: &step.Exchange, steady: !long, yields: long, settle: func(res Result, err error, now time.Time) {
+		if errors.Is(err, ErrPreempted) && res.Sent.IsZero() {
+			s.late = &again
+			return
+		}
+		switch { // the answer may still come
+		case device == nil:
+		case errors.Is(err, ErrPreempted):
+			device.rest(false, now.Add(step.Exchange.Worst+step.Exchange.Late))
+		case errors.Is(err, ErrSilent), errors.Is(err, ErrDamaged):
+			device.rest(false, now.Add(step.Exchange.Late))
+		}
 		f, ok := step.Judge(res, err)
 		if !ok {
 			return

@@ -65,7 +65,10 @@ func (s *schedule) renew() {
 // period is how often p is asked at this moment.
 func (s *schedule) period(p *pollState) time.Duration {
 	period, most := s.target(p), refusedMost
-	if p.answered {
+	if p.Within > 0 {
+		period, most = min(period, p.Within), min(most, p.Within)
+	}
+	if p.answered && p.Within == 0 {
 		most = ailingMost
 	}
 	return max(period, min(period<<min(p.refusals, 16), most))
@@ -158,7 +161,7 @@ func (s *schedule) refuse(p *pollState) (news bool) {
 				}
 			}
 			for _, part := range parts {
-				s.polls = append(s.polls, &pollState{Poll: Poll{part, p.Class}})
+				s.polls = append(s.polls, &pollState{Poll: Poll{part, p.Class, p.Within}})
 			}
 			return false
 		}

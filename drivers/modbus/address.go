@@ -73,3 +73,9 @@ func parseGroups(texts []string, p *Profile) ([]int, error) {
 	}
 	return groups, nil
 }
+
+// isGroup reports whether an entry means the group, however it writes the number.
+func isGroup(text string, group int) bool {
+	g, err := strconv.Atoi(text)
+	return err == nil && g == group
+}

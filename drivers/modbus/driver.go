@@ -91,8 +91,15 @@ func (d *Driver) ask(ctx context.Context, y appliance.Yield, r request, t timing
 	if r.unit == 0 {
 		q.Scan, q.Timeout, q.Turnaround = nil, 0, d.options.turnaround
 	}
+	if d.line.Airtime(1) == 0 { // the line cannot know when a serial server has sent it
+		behind := d.characters(len(frame))
+		q.Timeout, q.Turnaround = q.Timeout+behind, q.Turnaround+behind
+	}
 	reply, err := d.line.Exchange(ctx, q)
 	if err != nil {
+		if u := d.units[r.unit]; u != nil && !r.writes() && !reply.Sent.IsZero() {
+			u.doubtful = time.Now().Add(d.late(u)) // the answer may still come
+		}
 		return answer{}, reply, d.explain(r, &listener, err)
 	}
 	if r.unit == 0 {

@@ -236,7 +236,7 @@ func (o *opening) setAside() {
 		}
 		for _, u := range o.driver.units {
 			for key := range u.groups {
-				if slices.Contains(node.Groups, fmt.Sprint(key.group)) {
+				if slices.ContainsFunc(node.Groups, func(text string) bool { return isGroup(text, key.group) }) {
 					delete(u.groups, key)
 				}
 			}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -40,6 +39,11 @@ func (r read) refs() []appliance.Ref {
 		}
 	}
 	return refs
+}
+
+// covers reports whether the read is of this place.
+func (r read) covers(p point) bool {
+	return p.table == r.at.table && p.addr >= r.at.addr && int(p.addr) < int(r.at.addr)+r.n
 }
 
 // needs of one aspect of a thing.
@@ -211,9 +215,13 @@ func (r read) readings() ([]appliance.Reading, error) {
 				t, of = n.thing, of|n.has
 			}
 		}
-		if power := t.out.power; of&appliance.CanMeasure != 0 && power != nil {
-			if x, _, ok := t.number(power.read); ok && (math.IsNaN(x) || math.IsInf(x, 0)) {
-				return nil, fmt.Errorf("%w: unit %d: %v: power is no number", appliance.ErrDamaged, r.unit.number, r.request())
+		for _, c := range t.readCells(of) {
+			if x, _, ok := t.anyNumber(c); ok && !finite(x) && r.covers(t.place(c)) {
+				what := "a value"
+				if power := t.out.power; power != nil && c == power.read {
+					what = "power"
+				}
+				return nil, fmt.Errorf("%w: unit %d: %v: %s is no number", appliance.ErrDamaged, r.unit.number, r.request(), what)
 			}
 		}
 		if reading, ok := t.reading(of); ok {
@@ -230,6 +238,7 @@ func (r read) readings() ([]appliance.Reading, error) {
 func (d *Driver) Polls() []appliance.Poll {
 	var polls []appliance.Poll
 	for _, u := range d.order {
+		within := u.profile.Watchdog / 2 // one poll of a device is enough
 		for _, class := range []appliance.Class{appliance.ClassLight, appliance.ClassShade, appliance.ClassPower} {
 			var needs []need
 			for _, t := range u.things {
@@ -240,20 +249,12 @@ func (d *Driver) Polls() []appliance.Poll {
 				}
 			}
 			for _, r := range d.coalesce(u, needs, always) {
-				polls = append(polls, appliance.Poll{Exchange: d.readExchange(r), Class: u.pace(class)})
+				polls = append(polls, appliance.Poll{Exchange: d.readExchange(r), Class: class, Within: within})
+				within = 0
 			}
 		}
 	}
 	return polls
-}
-
-// pace makes the polls of a device that has nothing but slow ones fast enough
-// for its watchdog.
-func (u *unit) pace(class appliance.Class) appliance.Class {
-	if w := u.profile.Watchdog; w == 0 || w > 30*time.Second {
-		return class
-	}
-	return appliance.ClassLight
 }
 
 // halves cuts a refused read at its widest hole, else in the middle; none if it cannot

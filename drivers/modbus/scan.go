@@ -90,8 +90,18 @@ type probe struct {
 // ask has one question asked, and asked again when the port was lost meanwhile. The
 // time is that from the end of the question to the beginning of its answer.
 func (s *search) ask(p probe) (answer, time.Duration, error) {
-	for range 3 {
+	for i := 0; i < 3; i++ {
 		a, took, err := s.askOnce(p)
+		if errors.Is(err, appliance.ErrPreempted) { // by a command: once the answer cannot come any more
+			i--
+			if !s.driver.codec.tcp {
+				s.awaitQuiet(p.unit)
+			}
+			if p.listen != nil {
+				*p.listen = rollCall{unit: p.listen.unit}
+			}
+			continue
+		}
 		if !errors.Is(err, appliance.ErrBusDown) {
 			return a, took, err
 		}

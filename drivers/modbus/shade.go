@@ -3,6 +3,7 @@ package modbus
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"svc.internal/controller/appliance"
 )
@@ -71,11 +72,12 @@ func (d *Driver) prepare(t *thing) []appliance.Exchange {
 	right := false
 	q := request{unit: t.unit.number, fn: at.table.reads(), addr: at.addr, qty: 1}
 	look := d.exchange(t.unit, q, func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
+		sure := !time.Now().Before(t.unit.doubtful)
 		a, reply, err := d.ask(ctx, y, q, timing{timeout: t.unit.timeout, guard: t.unit.guard})
 		if err != nil {
 			return appliance.Result{Sent: reply.Sent}, failed(err)
 		}
-		if right = a.word() == want; !right {
+		if right = sure && a.word() == want; !right {
 			d.log.Info("setting a device up for its shades", "bus", d.name, "unit", t.unit.number, "register", at.addr, "was", a.word(), "now", want)
 		}
 		return appliance.Result{Sent: reply.Sent}, nil

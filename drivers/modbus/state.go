@@ -15,11 +15,15 @@ type unit struct {
 	profile   *Profile
 	firstNode appliance.ID
 	timeout   time.Duration
+	asked     time.Duration // the longest time-out that a node asks for; 0: none does
 	guard     time.Duration
 	things    []*thing
 	groups    map[groupKey][]address // configured gear in each DALI group
 
 	cache map[point]cached // what was read last
+	// doubtful until then: an answer to an earlier question, which was not there in
+	// time, may be taken for one to the next.
+	doubtful time.Time
 }
 
 type groupKey struct{ line, group int }
@@ -34,7 +38,8 @@ type cached struct {
 // tune takes over what a node of the unit asks for: the slowest counts.
 func (u *unit) tune(o nodeOptions) {
 	if o.responseTimeout > 0 {
-		u.timeout = o.responseTimeout
+		u.asked = max(u.asked, o.responseTimeout)
+		u.timeout = u.asked
 	}
 	u.guard = max(u.guard, o.guard)
 }
@@ -183,8 +188,15 @@ func (u *unit) word(p point) (w uint16, at time.Time, ok bool) {
 	return c.word, c.at, c.valid
 }
 
-// number of a cell, and when it was read.
+// number of a cell, and when it was read; one that is not finite is none.
 func (t *thing) number(c *cell) (x float64, at time.Time, ok bool) {
+	x, at, ok = t.anyNumber(c)
+	return x, at, ok && finite(x)
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+func (t *thing) anyNumber(c *cell) (x float64, at time.Time, ok bool) {
 	if c == nil {
 		return 0, time.Time{}, false
 	}
@@ -367,7 +379,7 @@ func (t *thing) readKelvin(r *appliance.Reading, seen func(time.Time)) {
 
 func (t *thing) readPower(r *appliance.Reading, seen func(time.Time)) {
 	raw, at, ok := t.number(t.out.power.read)
-	if !ok || math.IsNaN(raw) || math.IsInf(raw, 0) {
+	if !ok {
 		return
 	}
 	r.Has |= appliance.CanMeasure

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"svc.internal/controller/appliance"
 )
@@ -144,9 +145,13 @@ func (f frame) sent() {
 // broadcastExchange sends the same frame of several units once, to everybody.
 func (d *Driver) broadcastExchange(same []frame) appliance.Exchange {
 	first := same[0]
+	var guard time.Duration // what all need that are to hear it
+	for _, f := range same {
+		guard = max(guard, f.unit.guard)
+	}
 	q := first.request(0, first.values())
 	return d.exchange(first.unit, q, func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
-		_, reply, err := d.ask(ctx, y, q, timing{actuates: true})
+		_, reply, err := d.ask(ctx, y, q, timing{guard: guard, actuates: true})
 		if !reply.Sent.IsZero() {
 			for _, f := range same {
 				f.sent()
