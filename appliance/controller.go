@@ -71,7 +71,8 @@ func New(opts Options) *Controller {
 // Snapshot returns the present state. It takes no lock.
 func (c *Controller) Snapshot() *Snapshot { return c.state.current.Load() }
 
-// Restore fills in what the journal knows from before the restart, marked as such.
+// Restore fills in what the journal knows from before the restart, marked as such. It
+// fails if it is not known which group belongs to which cluster.
 // Call it after the first Apply and before Run. Nothing moves by itself.
 func (c *Controller) Restore(ctx context.Context) error {
 	if err := c.book.load(ctx); err != nil {
@@ -81,8 +82,9 @@ func (c *Controller) Restore(ctx context.Context) error {
 		return nil
 	}
 	saved, err := c.opts.Journal.LoadStates(ctx)
-	if err != nil {
-		return fmt.Errorf("load last state: %w", err)
+	if err != nil { // a nicety: it is read from the devices again
+		c.opts.Log.Error("last state could not be loaded", "why", err)
+		return nil
 	}
 	c.state.restore(saved)
 	for _, b := range *c.buses.Load() {

@@ -53,7 +53,10 @@ func (a *API) authenticate(c echo.Context) error {
 		return sendFresh(c, http.StatusOK, authFailed)
 	}
 	if err != nil {
-		return err
+		// A disk that is full or worn out must not keep people from the lights. There is
+		// no refresh token then: an empty one is refused, and its owner logs in again.
+		a.log.Error("log-in without a refresh token, since none could be written", "account", user.Name, "why", err)
+		refresh = ""
 	}
 	token, expires, err := a.tokens.Issue(user)
 	if err != nil {

@@ -236,7 +236,14 @@ func (w *walker) mapping(n *yaml.Node, key string, depth int) any {
 	return object
 }
 
+// leadingZero is a number that YAML reads to base eight, and people to base ten.
+var leadingZero = regexp.MustCompile(`^[-+]?0[0-9_]`)
+
 func (w *walker) scalar(n *yaml.Node, key string) any {
+	if tag := n.ShortTag(); (tag == "!!int" || tag == "!!float") && leadingZero.MatchString(n.Value) {
+		w.problem(n, key, "write %s without zeros before it, or in quotes where text is wanted", n.Value)
+		return nil
+	}
 	switch tag := n.ShortTag(); tag {
 	case "!!null":
 		return nil

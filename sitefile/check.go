@@ -92,6 +92,7 @@ func (r *reader) outputs(key string, i int) {
 				where = key + ".address"
 			}
 			r.problem(where, "nodes[%d] (%s) drives the same outputs at this address", j, o.Name)
+			break // a file with one address throughout has as many pairs as it has nodes squared
 		}
 	}
 	r.at[at] = append(r.at[at], i)

@@ -36,6 +36,9 @@ func (p *plan) checkText() {
 		if bad := badName(c.Name); bad != "" {
 			p.byFamily[Clusters].complain(i, "name", "%s", bad)
 		}
+		if !moment(nanos(c.CreatedOn)).Equal(c.CreatedOn) {
+			p.byFamily[Clusters].complain(i, "createdOn", "%v cannot be stored, want a time from 1970 to 2262", c.CreatedOn)
+		}
 	}
 	if p.in.Name != "" && badName(p.in.Name) != "" {
 		p.problem("site", "name", "%s", badName(p.in.Name))

@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"database/sql"
 	"encoding/hex"
+	"log/slog"
 	"strings"
 	"sync/atomic"
 
@@ -33,16 +34,21 @@ type keyEntry struct {
 // lastUse of a key, in Unix seconds.
 type lastUse struct{ now, saved atomic.Int64 }
 
-func loadDirectory(ctx context.Context, tx *sql.Tx, old *directory) (*directory, error) {
+// loadDirectory reads all accounts. One that cannot be read is logged and left out:
+// it keeps nobody else from getting in.
+func loadDirectory(ctx context.Context, tx *sql.Tx, old *directory, log *slog.Logger) (*directory, error) {
+	broken := func(key any, err error) {
+		log.Error("a user or key cannot be read and is refused; remove it and make it anew", "name", key, "why", err)
+	}
 	d := &directory{users: map[string]account{}, keys: map[[sha256.Size]byte]keyEntry{}}
-	users, err := loadUsers(ctx, tx)
+	users, err := loadUsers(ctx, tx, broken)
 	if err != nil {
 		return nil, err
 	}
 	for _, a := range users {
 		d.users[a.Name] = a
 	}
-	keys, err := loadKeys(ctx, tx)
+	keys, err := loadKeys(ctx, tx, broken)
 	if err != nil {
 		return nil, err
 	}

@@ -66,6 +66,10 @@ func (p *plan) save(ctx context.Context, tx *sql.Tx) error {
 		if err := unbury(ctx, tx, item.Family, item.ID); err != nil {
 			return err
 		}
+		// A daemon may have written it down once more before it heard of the removal.
+		if err := forgetState(ctx, tx, item.Family, item.ID); err != nil {
+			return err
+		}
 	}
 	if err := p.saveRows(ctx, tx); err != nil {
 		return err

@@ -23,25 +23,22 @@ const (
 
 var errTooManyKeys = errors.New("too many keys; remove one that is no longer used")
 
-func loadKeys(ctx context.Context, tx *sql.Tx) ([]keyEntry, error) {
-	rows, err := tx.QueryContext(ctx, "SELECT uuid, name, prefix, hash, may_write, created_at, last_used FROM api_key")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var keys []keyEntry
-	for rows.Next() {
+func loadKeys(ctx context.Context, tx *sql.Tx, broken func(key any, err error)) (keys []keyEntry, err error) {
+	err = each(ctx, tx, broken, func(row scanner) error {
 		var k keyEntry
 		var hash []byte
 		var created, used int64
-		if err := rows.Scan(uuidColumn{&k.UUID}, &k.Name, &k.Prefix, &hash, &k.Write, &created, &used); err != nil {
-			return nil, err
+		if err := row.Scan(&k.Name, uuidColumn{&k.UUID}, &k.Prefix, &hash, &k.Write, &created, &used); err != nil {
+			return err
 		}
-		copy(k.hash[:], hash)
+		if copy(k.hash[:], hash) != len(k.hash) {
+			return fmt.Errorf("its hash has %d bytes", len(hash))
+		}
 		k.CreatedAt, k.LastUsed = moment(created), moment(used)
 		keys = append(keys, k)
-	}
-	return keys, rows.Err()
+		return nil
+	}, "SELECT name, uuid, prefix, hash, may_write, created_at, last_used FROM api_key")
+	return keys, err
 }
 
 // AddKey makes a key; write lets it command, otherwise it only reads. The secret

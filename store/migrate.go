@@ -54,7 +54,7 @@ func migrate(ctx context.Context, db *sql.DB, path string, steps []string) error
 		return nil
 	}
 	if version > 0 {
-		if err := keepCopy(ctx, db, fmt.Sprintf("%s.v%d", path, version)); err != nil {
+		if err := keepCopy(ctx, db, copyBefore(path, version)); err != nil {
 			return fmt.Errorf("keep a copy of %s before migrating it: %w", path, err)
 		}
 	}
@@ -75,6 +75,9 @@ func migrate(ctx context.Context, db *sql.DB, path string, steps []string) error
 	}
 	return tx.Commit()
 }
+
+// copyBefore is where the database at path is kept as it was in a version.
+func copyBefore(path string, version int) string { return fmt.Sprintf("%s.v%d", path, version) }
 
 // versionOf reads user_version and refuses files that are not a controller's.
 func versionOf(ctx context.Context, db *sql.DB) (int, error) {

@@ -156,11 +156,11 @@ func (p *plan) number() (err error) {
 	return err
 }
 
-// settings are taken from an import that names the site or replaces it; a file
-// of a few nodes says nothing about them.
+// settings are taken from an import that names the site; another says nothing about
+// them, even if it replaces all entries.
 func (p *plan) settings() {
 	p.final.Name, p.final.Settings = p.have.Name, p.have.Settings
-	if p.in.Name != "" || p.opts.Replace {
+	if p.in.Name != "" {
 		p.final.Name, p.final.Settings = p.in.Name, p.in.Settings
 	}
 	p.report.Settings = p.final.Name != p.have.Name || p.final.Settings != p.have.Settings

@@ -62,15 +62,18 @@ func restore(ctx context.Context, file, dataDir string) (Restored, error) {
 
 	path := filepath.Join(dataDir, databaseFile)
 	fresh := path + ".restoring"
+	defer removeDatabase(fresh) // gone after the rename
 	if err := errors.Join(removeDatabase(fresh), copyFile(file, fresh)); err != nil {
 		return Restored{}, err
 	}
-	defer removeDatabase(fresh) // gone after the rename
 	db, err := openCopy(ctx, fresh)
 	if err != nil {
 		return Restored{}, err
 	}
 	defer db.Close()
+	if err := transact(ctx, db, func(tx *sql.Tx) error { return forgetDevices(ctx, tx) }); err != nil {
+		return Restored{}, err
+	}
 	var r Restored
 	if _, err := os.Stat(path); err == nil {
 		if err := carryIDs(ctx, path, db); err != nil {
@@ -127,7 +130,39 @@ func bringUp(ctx context.Context, db *sql.DB, path string) error {
 	if err != nil {
 		return err
 	}
+	// The copy that migrate keeps is that of a file that is there anyway.
+	defer os.Remove(copyBefore(path, version))
 	return migrate(ctx, db, path, steps)
+}
+
+// forgetDevices drops what a backup says of devices and may have changed since:
+// where shades stood, which is counted on from, and which groups devices hold. Which
+// group belongs to which cluster stays; the tables are read again before they are
+// relied on.
+func forgetDevices(ctx context.Context, tx *sql.Tx) error {
+	if _, err := tx.ExecContext(ctx, "DELETE FROM state WHERE shade <> 0"); err != nil {
+		return err
+	}
+	memories := map[appliance.UUID]appliance.BusGroups{}
+	unreadable := func(any, error) {} // left out when it is loaded, too
+	err := each(ctx, tx, unreadable, func(row scanner) error {
+		var bus appliance.UUID
+		var groups appliance.BusGroups
+		if err := row.Scan(uuidColumn{&bus}, jsonColumn[appliance.BusGroups]{&groups}); err != nil {
+			return err
+		}
+		for i := range groups.Tables {
+			groups.Tables[i].Known = false
+		}
+		memories[bus] = groups
+		return nil
+	}, "SELECT bus, memory FROM bus_groups")
+	for bus, groups := range memories {
+		if err == nil {
+			_, err = tx.ExecContext(ctx, "UPDATE bus_groups SET memory = ? WHERE bus = ?", jsonText(groups), bus[:])
+		}
+	}
+	return err
 }
 
 // carryIDs takes over from the database at path every ID that the one in into
@@ -225,7 +260,8 @@ func removeDatabase(path string) error {
 	return nil
 }
 
-// copyFile copies to a new file of mode 0600 and syncs it.
+// copyFile copies to a new file of mode 0600 and syncs it. What cannot be completed
+// is removed: it would only fill the disk.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -237,5 +273,8 @@ func copyFile(from, to string) error {
 		return err
 	}
 	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Sync(), out.Close())
+	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
+		os.Remove(to)
+	}
+	return err
 }

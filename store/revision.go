@@ -40,7 +40,7 @@ func (s *Store) refresh(ctx context.Context) error {
 		}
 		old := s.accounts.Load()
 		if old == nil || now.accounts != s.seen.accounts {
-			dir, err = loadDirectory(ctx, tx, old)
+			dir, err = loadDirectory(ctx, tx, old, s.log)
 		}
 		return err
 	})

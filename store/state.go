@@ -58,28 +58,27 @@ func saveStates(ctx context.Context, tx *sql.Tx, states []appliance.Saved) error
 	return nil
 }
 
-// LoadStates returns the last state saved of every thing.
+// LoadStates returns the last state saved of every thing. What cannot be read is
+// logged and left out: it is read from its device again.
 func (s *Store) LoadStates(ctx context.Context) ([]appliance.Saved, error) {
 	var states []appliance.Saved
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT node, channel, shade, has, level, kelvin, rgbw, power,
-			motion, position, last_level, at FROM state ORDER BY shade, node, channel`)
-		if err != nil {
-			return err
+		broken := func(key any, err error) {
+			s.log.Error("a last known state cannot be read and is forgotten", "node", key, "why", err)
 		}
-		defer rows.Close()
-		for rows.Next() {
+		return each(ctx, tx, broken, func(row scanner) error {
 			var v appliance.Saved
 			var rgbw uint32
 			var at int64
-			if err := rows.Scan(&v.Node, &v.Channel, &v.Shade, &v.Has, &v.Level, &v.Kelvin, &rgbw,
+			if err := row.Scan(&v.Node, &v.Channel, &v.Shade, &v.Has, &v.Level, &v.Kelvin, &rgbw,
 				&v.Power, &v.Motion, &v.Position, &v.LastLevel, &at); err != nil {
 				return err
 			}
 			v.RGBW, v.At = unpackRGBW(rgbw), moment(at)
 			states = append(states, v)
-		}
-		return rows.Err()
+			return nil
+		}, `SELECT node, channel, shade, has, level, kelvin, rgbw, power,
+			motion, position, last_level, at FROM state ORDER BY shade, node, channel`)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("load last known state: %w", err)

@@ -112,8 +112,8 @@ func (s *Store) userOfToken(ctx context.Context, hash [sha256.Size]byte) (applia
 	user.CreatedAt = moment(since)
 	now := s.now()
 	switch made := moment(made); {
-	case made.Before(clockSet) && now.After(clockSet):
-		// Made before the clock was set: its 30 days begin now.
+	case now.After(clockSet) && (made.Before(clockSet) || made.After(now.Add(time.Hour))):
+		// Made before the clock was set, or while it ran ahead: its 30 days begin now.
 		if err := s.dateToken(ctx, hash, now); err != nil {
 			return appliance.User{}, err
 		}

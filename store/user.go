@@ -16,23 +16,18 @@ import (
 // maxUserName bounds the names of users and keys, in characters.
 const maxUserName = 64
 
-func loadUsers(ctx context.Context, tx *sql.Tx) ([]account, error) {
-	rows, err := tx.QueryContext(ctx, "SELECT uuid, name, role, password, created_at, revision FROM user")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var users []account
-	for rows.Next() {
+func loadUsers(ctx context.Context, tx *sql.Tx, broken func(key any, err error)) (users []account, err error) {
+	err = each(ctx, tx, broken, func(row scanner) error {
 		var a account
 		var at int64
-		if err := rows.Scan(uuidColumn{&a.UUID}, &a.Name, &a.Role, &a.password, &at, &a.Revision); err != nil {
-			return nil, err
+		if err := row.Scan(&a.Name, uuidColumn{&a.UUID}, &a.Role, &a.password, &at, &a.Revision); err != nil {
+			return err
 		}
 		a.CreatedAt = moment(at)
 		users = append(users, a)
-	}
-	return users, rows.Err()
+		return nil
+	}, "SELECT name, uuid, role, password, created_at, revision FROM user")
+	return users, err
 }
 
 // Users lists all users by name.

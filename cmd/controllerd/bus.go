@@ -112,10 +112,16 @@ func (a *app) buses(ctx context.Context) ([]console.Bus, error) {
 	return out, nil
 }
 
-func (a *app) site(ctx context.Context) (site appliance.Site, err error) {
+func (a *app) site(ctx context.Context) (appliance.Site, error) {
+	site, _, err := a.siteAndFaults(ctx)
+	return site, err
+}
+
+// siteAndFaults tells as well what of the site cannot be read.
+func (a *app) siteAndFaults(ctx context.Context) (site appliance.Site, faults []appliance.Fault, err error) {
 	err = a.withStore(ctx, func(s *store.Store) error {
-		site, _, err = s.Site(ctx)
+		site, faults, err = s.Site(ctx)
 		return err
 	})
-	return site, err
+	return site, faults, err
 }

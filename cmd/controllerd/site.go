@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"svc.internal/controller/appliance"
 	"svc.internal/controller/sitefile"
 	"svc.internal/controller/store"
 )
@@ -98,6 +99,9 @@ func showReport(w io.Writer, r store.Report) error {
 			return err
 		}
 	}
+	if r.Settings {
+		fmt.Fprintln(w, "name or settings of the site, or the order of its buses: changed")
+	}
 	verb := "imported"
 	if r.Preview {
 		verb = "preview, nothing was changed"
@@ -149,12 +153,12 @@ func newSiteExport(a *app) *cobra.Command {
 }
 
 func (a *app) export(ctx context.Context, out io.Writer, files []string) error {
-	site, err := a.site(ctx)
+	site, faults, err := a.siteAndFaults(ctx)
 	if err != nil {
 		return err
 	}
 	if len(files) == 0 || files[0] == "-" {
-		return sitefile.Write(out, site)
+		return errors.Join(sitefile.Write(out, site), incomplete(faults))
 	}
 	f, err := os.OpenFile(files[0], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
@@ -164,8 +168,21 @@ func (a *app) export(ctx context.Context, out io.Writer, files []string) error {
 		return fmt.Errorf("export site: %w", err)
 	}
 	err = sitefile.Write(f, site)
-	if cerr := f.Close(); err == nil {
-		err = cerr
+	if err = errors.Join(err, f.Close()); err != nil {
+		os.Remove(files[0]) // half a site, which --replace would take for a whole one
+		return err
 	}
-	return err
+	return incomplete(faults)
+}
+
+// incomplete names what an export had to leave out; nil if it is whole.
+func incomplete(faults []appliance.Fault) error {
+	if len(faults) == 0 {
+		return nil
+	}
+	text := "the export is incomplete, do not import it with --replace; restore a backup, or import again what is missing"
+	for _, f := range faults {
+		text += "\n" + f.Where + ": " + f.What
+	}
+	return errors.New(text)
 }
