@@ -56,11 +56,8 @@ const (
 	// BabbleLimit is how long a request waits for a line that never falls silent.
 	BabbleLimit = time.Second
 
-	lookEvery   = 500 * time.Millisecond // for a serial port that is gone
-	dialTimeout = 3 * time.Second        // for a connection made in the background
-	redialLimit = time.Second            // for a connection that a request waits for
-	firstDelay  = 500 * time.Millisecond // between attempts to connect, doubling
-	lastDelay   = 5 * time.Second
+	lookEvery = 500 * time.Millisecond // for a port that is gone
+	dialLimit = time.Second            // for a connection: a shade may have to be stopped behind it
 )
 
 // New makes a line. It checks cfg and opens nothing; [Line.Run] does.

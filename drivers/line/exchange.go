@@ -135,7 +135,7 @@ func (l *Line) usable(ctx context.Context) (port, error) {
 	if failed {
 		return nil, l.down(why)
 	}
-	wait, cancel := context.WithTimeout(noDeadline{ctx}, redialLimit)
+	wait, cancel := context.WithTimeout(noDeadline{ctx}, dialLimit)
 	defer cancel()
 	select {
 	case <-l.tried:
@@ -153,7 +153,7 @@ func (l *Line) usable(ctx context.Context) (port, error) {
 	if l.address == "" || failed || wait.Err() != nil {
 		return nil, l.down(why)
 	}
-	p, err := l.open(wait, redialLimit)
+	p, err := l.open(wait, dialLimit)
 	if err != nil {
 		return nil, l.down(err)
 	}

@@ -79,7 +79,7 @@ var (
 func (l *Line) Link() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	renewing := l.address != "" && !l.failed && !l.lost.IsZero() && time.Since(l.lost) < redialLimit
+	renewing := l.address != "" && !l.failed && !l.lost.IsZero() && time.Since(l.lost) < dialLimit
 	if l.port != nil || renewing {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (l *Line) down(why error) error {
 
 // Run keeps the port open until ctx ends. A serial port that is gone is looked
 // for every 500 ms, also under another name if it has one below
-// /dev/serial; a connection is made again with pauses of 0.5 s doubling to 5 s.
+// /dev/serial; a connection is tried again as often, and given 1 s.
 // It returns nil when ctx ended, and an error only if the line runs already.
 func (l *Line) Run(ctx context.Context) error {
 	l.mu.Lock()
@@ -104,20 +104,17 @@ func (l *Line) Run(ctx context.Context) error {
 	l.mu.Unlock()
 	defer l.shut()
 
-	delay := firstDelay
 	for first := true; ctx.Err() == nil; first = false {
-		p, err := l.open(ctx, dialTimeout)
+		p, err := l.open(ctx, dialLimit)
 		if first {
 			close(l.tried)
 		}
 		if err == nil && l.watch(ctx, p) {
-			delay = firstDelay
 			continue
 		}
-		if !pause(ctx, delay) {
+		if !pause(ctx, lookEvery) {
 			return nil
 		}
-		delay = l.nextDelay(delay)
 	}
 	return nil
 }
@@ -137,13 +134,6 @@ func (l *Line) shut() {
 	}
 	l.in.pumps.Wait()
 	close(l.ended)
-}
-
-func (l *Line) nextDelay(d time.Duration) time.Duration {
-	if l.address == "" {
-		return lookEvery
-	}
-	return min(2*d, lastDelay)
 }
 
 // pause waits for d, or returns false when ctx ends before.
