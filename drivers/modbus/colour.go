@@ -56,6 +56,13 @@ func (t *thing) readColour(r *appliance.Reading, seen func(time.Time)) {
 	if !ok {
 		return
 	}
+	if known && on && t.darken(&raws) && raws == t.colourRaws(appliance.RGBW{}, 0) {
+		r.Has |= appliance.CanDim // what is switched on is dark; the rest keeps its colour
+		r.Level = 0
+		seen(at)
+		seen(onAt)
+		return
+	}
 	colour, level, hasColour := t.split(raws)
 	if hasColour {
 		r.Has |= appliance.CanColour
@@ -70,6 +77,21 @@ func (t *thing) readColour(r *appliance.Reading, seen func(time.Time)) {
 			seen(onAt)
 		}
 	}
+}
+
+// darken takes out the components whose own switch is off, and reports whether there
+// are any.
+func (t *thing) darken(raws *[4]float64) (some bool) {
+	for i, v := range t.out.colour {
+		n := v.spec.Switch
+		if n == 0 {
+			continue
+		}
+		if x, _, ok := t.number(t.out.switches[n-1]); ok && x == 0 {
+			raws[i], some = v.spec.componentRaw(0, 0), true
+		}
+	}
+	return some
 }
 
 // split finds colour and level that explain the registers: what was asked last,

@@ -124,6 +124,7 @@ type valueSpec struct {
 	Invert     bool      `yaml:"invert"`
 	Unknown    *int      `yaml:"unknown"` // raw number that means "not known"
 	SwitchesOn bool      `yaml:"switchesOn"`
+	Switch     int       `yaml:"switch"` // of a component: the one of the switches that darkens it; 0: all together
 }
 
 // cellSpec is a place in a device's tables. The strides are added per output of

@@ -100,6 +100,11 @@ func (c *profileCheck) output(key string, o *outputSpec, lights int) {
 	if o.Level != nil && o.Level.SwitchesOn && len(o.Switches) == 0 {
 		c.add(key+".level.switchesOn", "there is nothing to switch on: switches is missing")
 	}
+	for name, v := range map[string]*valueSpec{"level": o.Level, "kelvin": o.Kelvin, "power": o.Power} {
+		if v != nil && v.Switch != 0 {
+			c.add(key+"."+name+".switch", "belongs to the components of a colour")
+		}
+	}
 	if k := o.Kelvin; k != nil && o.KelvinMin >= o.KelvinMax {
 		c.add(key+".kelvinMin", "must be below kelvinMax; both are needed with kelvin")
 	}
@@ -108,6 +113,9 @@ func (c *profileCheck) output(key string, o *outputSpec, lights int) {
 			at := key + ".colour." + name
 			c.value(at, v, count, colourMaps)
 			c.written(at, v, false)
+			if v != nil && v.Switch > len(o.Switches) {
+				c.add(at+".switch", "is %d, there are %d switches", v.Switch, len(o.Switches))
+			}
 			if v != nil && v.At == nil && (v.Read == nil || v.Write == nil) {
 				c.add(at, "colours must be written and read: they hold the level too")
 			}
