@@ -176,6 +176,9 @@ func (b *bus) overtake(want Want, now time.Time) {
 			switch {
 			case w.verifying && a&older != 0:
 				w.run.conclude(m, ErrSuperseded)
+				if d := b.devices[w.exchange().Device]; d != nil && w.tries > 0 {
+					d.rest(false, now.Add(w.exchange().Late)) // as if it had come to its end
+				}
 			case !w.verifying && a&older == older:
 				w.run.fail(m, ErrSuperseded)
 				if mv := b.movers[old.Shade]; mv != nil && w.way && w.attempted && direction(old.Motion) != 0 {

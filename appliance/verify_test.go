@@ -1,6 +1,7 @@
 package appliance_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -81,4 +82,50 @@ func TestSilentMemberOfAGroupIsTheOnlyOneThatFails(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The answer to a question that was damaged may still be under way when a newer order is
+// read back: it is not taken for that one's.
+func TestDamagedReadBackRestsForTheNextOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		c.late = 300 * time.Millisecond
+		ctl, stop := run(t, c, siteOf("dimmer"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		var damaged time.Time
+		reads := 0
+		c.set(func() {
+			c.fail = func(_ appliance.ID, write bool) error {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				if !write {
+					reads++
+				}
+				if write || reads > 2 {
+					return nil
+				}
+				damaged = time.Now()
+				return appliance.ErrDamaged
+			}
+		})
+		_, mark := c.frames(0)
+		go ctl.Do(context.Background(), level(one(1), 40))
+		for seen := false; !seen; time.Sleep(time.Millisecond) {
+			c.set(func() { seen = !damaged.IsZero() })
+		}
+		do(t, ctl, level(one(1), 70))
+		frames, _ := c.frames(mark)
+		wrote := 0
+		for _, f := range frames {
+			if f.write {
+				wrote++
+			} else if wrote == 2 && f.at.Sub(damaged) < c.late {
+				t.Errorf("read back %v after a damaged answer, whose rest may come for %v", f.at.Sub(damaged), c.late)
+			}
+		}
+		if wrote != 2 {
+			t.Fatalf("%d writes, want 2: %v", wrote, frames)
+		}
+	})
 }
