@@ -18,6 +18,7 @@ type copper struct {
 	airtime time.Duration
 	timeout time.Duration
 	late    time.Duration
+	long    time.Duration // how much longer writes are than reads
 	silence time.Duration // before each frame, in which it may still give way
 	group   bool          // the devices obey a broadcast
 	// What is wanted of several channels is read back by one frame, which the
@@ -135,8 +136,9 @@ func (c *copper) Link() error {
 
 // exchange with one device. act runs under the lock when the device hears it.
 func (c *copper) exchange(node appliance.ID, write bool, what string, act func() []appliance.Reading) appliance.Exchange {
+	more := map[bool]time.Duration{true: c.long}[write]
 	return appliance.Exchange{
-		Device: fmt.Sprint(node), Airtime: c.airtime, Worst: c.airtime + c.timeout, Late: c.late,
+		Device: fmt.Sprint(node), Airtime: c.airtime + more, Worst: c.airtime + more + c.timeout, Late: c.late,
 		Do: func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
 			if d, ok := ctx.Deadline(); ok && time.Until(d) < c.airtime/2 {
 				return appliance.Result{}, appliance.ErrExpired

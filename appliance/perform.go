@@ -339,6 +339,7 @@ func (b *bus) pollTask(p *pollState, now time.Time) *task {
 
 func (b *bus) workTask(w *work, now time.Time) *task {
 	e := w.exchange()
+	b.schedule.note(e)
 	t := &task{exchange: e, write: !w.verifying, expiry: w.expiry, settle: func(res Result, err error, now time.Time) {
 		b.settleWork(w, res, err, now)
 	}}

@@ -31,6 +31,9 @@ type schedule struct {
 	polls  []*pollState
 	movers map[ID]*mover
 	trials *trials
+
+	// The longest exchanges that commands had, see bounds.
+	typical, worst time.Duration
 }
 
 func newSchedule(fresh Freshness, polls []Poll, movers map[ID]*mover) *schedule {
@@ -181,9 +184,16 @@ func (s *schedule) demand() float64 {
 	return d
 }
 
+// note counts an exchange of a command for the bounds: a write may be longer than
+// every read.
+func (s *schedule) note(e *Exchange) {
+	s.typical, s.worst = max(s.typical, e.Airtime), max(s.worst, e.Worst)
+}
+
 // bounds returns the longest exchange when the device answers and when it does
 // not.
 func (s *schedule) bounds() (typical, worst time.Duration) {
+	typical, worst = s.typical, s.worst
 	for _, p := range s.polls {
 		typical = max(typical, p.Airtime)
 		worst = max(worst, p.Worst)

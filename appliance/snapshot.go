@@ -106,8 +106,8 @@ type BusState struct {
 	Up    bool
 	Fault string // why it is down or quarantined
 	// Bound is the longest a command can wait for a frame in flight: the longest
-	// exchange of this bus when its device does not answer. Typical is the same
-	// when it does.
+	// exchange that this bus had or may have when its device does not answer. Typical
+	// is the same when it does.
 	Bound, Typical time.Duration
 	// Use of the bus over the last minute, 0 to 1, and the part of it spent on
 	// devices that do not answer.

@@ -77,3 +77,20 @@ func TestStopGoesBeforeACommandThatHasNotBegun(t *testing.T) {
 		}
 	})
 }
+
+// A command may have to wait for one that writes more than any read asks for.
+func TestBoundCountsLongWrites(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		c.long = 15 * time.Millisecond
+		ctl, stop := run(t, c, siteOf("dimmer"), nil)
+		defer stop()
+		time.Sleep(2 * time.Second)
+		do(t, ctl, level(one(1), 40))
+		time.Sleep(2 * time.Second)
+		want := c.airtime + c.long
+		if b := ctl.Snapshot().Buses[0]; b.Typical < want || b.Bound < want+c.timeout {
+			t.Errorf("published %v and %v, a write takes %v and %v", b.Typical, b.Bound, want, want+c.timeout)
+		}
+	})
+}
