@@ -2,6 +2,7 @@ package appliance
 
 import (
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -123,6 +124,23 @@ func (b *builder) open(cfg BusConfig) *bus {
 	target.trials = &b.c.trials
 	b.adopt(target)
 	return target
+}
+
+// drives lists the shades that a bus would drive if it were opened. That opens no port.
+func (b *builder) drives(cfg BusConfig) []Shade {
+	open := b.c.opts.Drivers[cfg.Bus.Driver]
+	if open == nil {
+		return nil
+	}
+	cfg.Report, cfg.Log = func([]Reading) {}, slog.New(slog.DiscardHandler)
+	opened, err := open(cfg)
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(cfg.Shades), func(s Shade) bool {
+		_, ok := opened.Shades[s.ID]
+		return !ok || opened.BrokenShades[s.ID] != nil
+	})
 }
 
 // last is what was last known of a thing, in the words of the site to come: the

@@ -386,7 +386,8 @@ func (b *bus) showHealth(now time.Time) {
 	}
 	st.Devices = b.deviceStates()
 	for id, m := range b.movers {
-		if m.dir != 0 && m.modelled() {
+		if d := b.deviceOf[m.shade.Node]; m.moving() && (!b.up || d != nil && !d.online) {
+			m.lost(now)
 			b.showShade(id, m) // nobody else does while it cannot be read
 		}
 	}

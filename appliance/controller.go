@@ -126,7 +126,7 @@ func (c *Controller) Apply(site Site, faults []Fault) {
 			continue
 		}
 		if b := old[cfg.Bus.UUID]; b != nil {
-			c.close(b, &site)
+			c.close(b, build.drives(cfg))
 		}
 		if b := build.open(cfg); b != nil {
 			before := old[cfg.Bus.UUID]
@@ -143,10 +143,10 @@ func (c *Controller) Apply(site Site, faults []Fault) {
 	}
 	for id, b := range old {
 		if next[id] != b {
-			c.close(b, &site)
+			c.close(b, nil)
 		}
 		if next[id] == nil && b.onTheWay() {
-			c.left[id] = b // it may only be disabled, or quarantined for a slip
+			c.left[id] = b // they were not heard to stop; the bus may come back
 		}
 	}
 	build.finish()
@@ -214,8 +214,9 @@ func (c *Controller) start(b *bus) {
 	c.wg.Go(func() { b.run(ctx) })
 }
 
-// close ends a bus, for a site to come, and waits until its port is free for another.
-func (c *Controller) close(b *bus, site *Site) {
+// close ends a bus and waits until its port is free for another, which will drive the
+// shades that stay.
+func (c *Controller) close(b *bus, stay []Shade) {
 	select {
 	case <-b.closed:
 		return
@@ -224,26 +225,27 @@ func (c *Controller) close(b *bus, site *Site) {
 	if b.stopRun == nil {
 		return
 	}
-	c.halt(b, site)
+	c.halt(b, stay)
 	b.stopRun()
 	<-b.closed
 	<-b.released
 }
 
 // haltMost is how long a site that is being put in force waits for shades to stop.
-const haltMost = time.Second
+const haltMost = 5 * time.Second
 
-// halt stops shades that move on a bus about to be closed, and that the site to come
-// does not have, or has elsewhere: nobody would stop them at their goals.
-func (c *Controller) halt(b *bus, site *Site) {
+// halt stops shades that move on a bus about to be closed, all but those that stay as
+// they are: nobody would stop them at their goals.
+func (c *Controller) halt(b *bus, stay []Shade) {
 	by := time.Now().Add(haltMost)
 	var runs []*running
 	for _, s := range b.config.Shades {
-		if sh := c.Snapshot().Shade(s.ID); sh == nil || !moves(sh) || stays(s, b.config.Bus.UUID, site) {
+		if sh := c.Snapshot().Shade(s.ID); sh == nil || !moves(sh) ||
+			slices.ContainsFunc(stay, func(n Shade) bool { return n.ID == s.ID && sameMotor(&n, &s) }) {
 			continue
 		}
 		ref := Ref{Shade: s.ID}
-		run := c.beginInternal(Command{Kind: ShadeStop, Target: Target{One, s.ID}, Origin: Origin{Via: "shade engine", Why: "taken out of the site"}}, ref)
+		run := c.beginInternal(Command{Kind: ShadeStop, Target: Target{One, s.ID}, Origin: Origin{Via: "shade engine", Why: "its bus is closed"}}, ref)
 		b.submit(job{run: run, wants: []Want{{ref, Values{Has: CanMove, Motion: Stop}}}, members: []int{0}, expiry: by, ceiling: by, alone: true})
 		runs = append(runs, run)
 	}
@@ -257,12 +259,6 @@ func (c *Controller) halt(b *bus, site *Site) {
 			return
 		}
 	}
-}
-
-// stays reports whether a site has a shade of a bus where it was.
-func stays(s Shade, bus UUID, site *Site) bool {
-	return slices.ContainsFunc(site.Shades, func(n Shade) bool { return n.ID == s.ID && sameMotor(&n, &s) }) &&
-		slices.ContainsFunc(site.Nodes, func(n Node) bool { return n.ID == s.Node && n.Bus == bus })
 }
 
 // publishLoop makes what polling learned visible, in bunches.

@@ -3,6 +3,7 @@ package appliance
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -10,6 +11,9 @@ const (
 	// unwatchedMost is how long a shade may run without being read and still be taken to
 	// have arrived; longer where shades that move are read more rarely than that.
 	unwatchedMost = 10 * time.Second
+	// lostAfter is when a shade whose device has not answered since is no longer shown
+	// as moving: the slowest have arrived.
+	lostAfter = 3 * time.Minute
 	// travelMargin is how much longer than its travel time a shade is taken to run
 	// before it is certainly at an end.
 	travelMargin = 0.10
@@ -169,6 +173,24 @@ func (m *mover) next() {
 
 // abandon forgets the way: the shade stays where it is going.
 func (m *mover) abandon() { m.legs, m.owed = nil, false }
+
+// lost: nobody could ask for so long that what it was last seen doing tells nothing.
+func (m *mover) lost(now time.Time) {
+	if !m.moving() || now.Sub(m.at) < lostAfter {
+		return
+	}
+	m.dir, m.motion, m.legs = 0, MotionUnknown, nil
+	if m.modelled() {
+		m.known, m.uncertainty = false, 100
+	}
+}
+
+// endAtNextStop leaves the shade where it stops next on its way.
+func (m *mover) endAtNextStop() {
+	if i := slices.IndexFunc(m.legs, func(l leg) bool { return l.motion == Stop }); i >= 0 {
+		m.legs = m.legs[:i+1]
+	}
+}
 
 // did records that the motor acknowledged a motion that was on the wire at a
 // moment.

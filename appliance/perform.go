@@ -110,11 +110,11 @@ func (b *bus) nextWork(now time.Time) (*work, time.Time) {
 		switch {
 		case w.verifying && w.tries == 0:
 			rank = 2
-		case w.verifying:
+		case w.verifying, w.lone:
 			rank = 3
 		case w.unheard():
 			rank = 4
-		case w.stop && !w.lone:
+		case w.stop:
 			rank = 0
 		}
 		if rank >= bestRank {

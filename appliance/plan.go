@@ -10,8 +10,11 @@ import (
 // becomes works.
 func (b *bus) plan(j job, now time.Time) {
 	if !b.up && !b.opening() && !j.last {
-		for _, m := range j.members { // shades go on as they were told before
+		for i, m := range j.members { // shades end what they were told before, and begin nothing
 			j.run.fail(m, b.why)
+			if mv := b.movers[j.wants[i].Shade]; mv != nil && j.wants[i].Motion == Stop {
+				mv.endAtNextStop()
+			}
 		}
 		return
 	}

@@ -77,8 +77,8 @@ func (b *bus) settleStep(w *work, res Result, now time.Time) {
 	default:
 		w.verifying, w.pos, w.notBefore = true, 0, time.Time{}
 		w.got = make([]Reading, len(w.chain.Wants))
-		if w.chain.Group && !w.fadeEnd.IsZero() { // it is confirmed at the end of the fade only
-			w.expiry = later(w.expiry, earlier(w.fadeEnd.Add(w.airtime()), w.run.ceiling()))
+		if (w.chain.Group || w.repairs > 0) && !w.fadeEnd.IsZero() { // it is confirmed at the end of the fade only, and may have to be repaired
+			w.expiry = later(w.expiry, earlier(w.fadeEnd.Add(3*w.airtime()), w.run.ceiling()))
 		}
 		b.skipOffline(w, now)
 	}
@@ -123,9 +123,12 @@ func (b *bus) part(w *work, now time.Time) *work {
 		return w
 	}
 	own := *w
-	own.members, own.got, own.pos = slices.Clone(w.members), slices.Clone(w.got), 0
+	own.members, own.got = slices.Clone(w.members), slices.Clone(w.got)
 	of := func(e Exchange) bool { return e.Device == silent }
-	own.chain.Verify = slices.DeleteFunc(slices.Clone(w.chain.Verify[w.pos:]), func(e Exchange) bool { return !of(e) })
+	theirReads := func(list []Exchange) []Exchange {
+		return slices.DeleteFunc(slices.Clone(list), func(e Exchange) bool { return !of(e) })
+	}
+	own.chain.Verify, own.pos = theirReads(w.chain.Verify), len(theirReads(w.chain.Verify[:w.pos])) // all: a fade is read again
 	left := slices.DeleteFunc(slices.Clone(w.chain.Verify[w.pos:]), of)
 	w.chain.Verify = append(slices.Clone(w.chain.Verify[:w.pos]), left...)
 	w.tries = 0
@@ -250,12 +253,15 @@ func (b *bus) judge(w *work, readErr error, now time.Time) {
 	w.each(func(want Want, m int) bool {
 		got, ok := w.read(want.Ref)
 		ok = ok && aspectsOf(want.Has)&aspectsOf(got.Has) != 0 // else it says nothing of what was wanted
+		if ok && (w.chain.Group || w.unsure) && aspectsOf(want.Has)&^aspectsOf(got.Has) != 0 {
+			ok = !agrees(want.Values, got) // it says nothing of a part, which nobody else acknowledged
+		}
 		switch {
 		case b.newest.overtaken(want.Ref, aspectsOf(want.Has), w.run.seq):
 			w.run.conclude(m, ErrSuperseded)
 		case ok && agrees(want.Values, got):
 			w.run.observed(m, got.At)
-		case ok && now.Before(w.fadeEnd):
+		case ok && got.At.Before(w.fadeEnd):
 			if w.repairs > 0 { // it did not have it at the end of the fade before, either
 				w.run.disproved(m, mismatch(want.Values, got))
 			}
@@ -273,7 +279,7 @@ func (b *bus) judge(w *work, readErr error, now time.Time) {
 		case ok:
 			w.run.fail(m, mismatch(want.Values, got))
 			b.state.disproved(got)
-			if mv := b.movers[want.Shade]; mv != nil && (mv.unproven && seen(got.Motion) != 0 || w.way && got.Motion == Stopped) {
+			if mv := b.movers[want.Shade]; mv != nil && (mv.unproven && seen(got.Motion) != 0 || w.way && mv.modelled() && got.Motion == Stopped) {
 				mv.owed, mv.unproven = true, false // it may only begin later
 			}
 			b.abandon(w, want)

@@ -213,7 +213,7 @@ func TestShadeOnItsWayIsStoppedWhateverHappens(t *testing.T) {
 			ctl.Apply(without, nil)
 			time.Sleep(time.Second)
 			ctl.Apply(siteOf("shade"), nil)
-		}, 50},
+		}, 10}, // it may stay disabled: stopped there and then
 		{"the site gets another lamp", func(_ *testing.T, _ *copper, ctl *appliance.Controller) {
 			ctl.Apply(siteOf("shade", "dimmer"), nil)
 		}, 50},

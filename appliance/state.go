@@ -64,6 +64,9 @@ func (s *state) replace(site *Site, nodes []*NodeState, shades []*ShadeState, fa
 		}
 		if i, ok := old.shade[sh.Shade.ID]; ok && sameMotor(sh.Shade, s.shades[i].Shade) {
 			carryShade(sh, s.shades[i])
+			if sh.Fault != "" && moves(sh) { // nobody watches it any more
+				sh.Motion, sh.Position, sh.Uncertainty = MotionUnknown, Known[Position]{}, 0
+			}
 			if sh.Shade.Inverted != s.shades[i].Shade.Inverted {
 				sh.Position.Value = 100 - sh.Position.Value // the same place, if it is known at all
 				s.unsaved[Ref{Shade: sh.Shade.ID}] = true

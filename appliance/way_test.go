@@ -2,6 +2,7 @@ package appliance_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -215,6 +216,29 @@ func TestOrderAcknowledgedNotObeyedNotRead(t *testing.T) {
 		time.Sleep(time.Minute)
 		if m := c.moving(5001); m != appliance.Stopped {
 			t.Errorf("the relay is still %v a minute later, place %.0f", m, c.place(5001))
+		}
+	})
+}
+
+// A shade is on a way of several legs when its bus goes down; STOP fails; the bus comes back.
+func TestWayGoesOnAfterStopOnABusThatIsDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("shade"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		do(t, ctl, position(5001, 40))
+		time.Sleep(5 * time.Second)
+		c.set(func() { c.down = errors.New("pulled") })
+		time.Sleep(2 * time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeStop, Target: everything})
+		time.Sleep(time.Second)
+		c.set(func() { c.down = nil })
+		for range 8 {
+			time.Sleep(5 * time.Second)
+			if c.moving(5001) == appliance.Opening {
+				t.Errorf("it starts to open after STOP of everything")
+			}
 		}
 	})
 }

@@ -99,6 +99,7 @@ func TestReplaceWithoutSiteKeepsSettings(t *testing.T) {
 // A clock that ran ahead when a token was made must not make it live for years.
 func TestRefreshTokenFromTheFuture(t *testing.T) {
 	s := open(t, t.TempDir())
+	s.synced = func() bool { return true } // when it is asked
 	user := addUser(t, s, "anna", appliance.RoleAdmin)
 	right := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
 	s.now = func() time.Time { return right.AddDate(10, 0, 0) } // before NTP had its say
@@ -200,5 +201,61 @@ func TestReturnedShadeHasNoOldPosition(t *testing.T) {
 	}
 	for _, v := range states {
 		t.Errorf("state of before its removal: %+v", v)
+	}
+}
+
+// A board without RTC boots with the date of its image, a client refreshes, NTP sets the clock.
+func TestTokenUsedBeforeTheClockWasSet(t *testing.T) {
+	s := open(t, t.TempDir())
+	s.synced = func() bool { return s.now().After(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)) }
+	user := addUser(t, s, "anna", appliance.RoleAdmin)
+	right := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+	s.now = func() time.Time { return right }
+	token, err := s.NewRefreshToken(t.Context(), user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.now = func() time.Time { return time.Date(2026, 5, 1, 0, 0, 10, 0, time.UTC) } // date of the image
+	if _, err := s.UseRefreshToken(t.Context(), token); err != nil {
+		t.Fatal(err)
+	}
+	s.now = func() time.Time { return right.Add(5 * time.Minute) } // NTP
+	if _, err := s.UseRefreshToken(t.Context(), token); err != nil {
+		t.Errorf("a refresh token of 5 minutes is refused: %v", err)
+	}
+}
+
+// A DMX fixture is sent what the last state says, and shown as such, with no device to read it from.
+func TestRestoreGivesDMXTheLightOfTheDayOfTheBackup(t *testing.T) {
+	s := open(t, t.TempDir())
+	bus := appliance.Bus{UUID: appliance.NewUUID(), Name: "stage", Driver: "dmx", Port: "/dev/ttyUSB0"}
+	imports(t, s, appliance.Site{Name: "House", Buses: []appliance.Bus{bus},
+		Nodes: []appliance.Node{{ID: 1, Name: "m", Bus: bus.UUID, Address: "1"}}}, ImportOptions{})
+	save := func(l appliance.Level, at time.Time) {
+		t.Helper()
+		if err := s.SaveBatch(t.Context(), appliance.Batch{States: []appliance.Saved{{
+			Ref: appliance.Ref{Node: 1, Channel: 1}, Values: appliance.Values{Has: appliance.CanSwitch | appliance.CanDim, Level: l}, At: at}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save(100, morning)
+	file := filepath.Join(t.TempDir(), "backup")
+	if err := s.Backup(t.Context(), file, BackupOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	save(0, morning.AddDate(0, 1, 0)) // a month later it is off
+	s.Close()
+	if _, err := Restore(t.Context(), file, filepath.Dir(s.path)); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, filepath.Dir(s.path))
+	states, err := s.LoadStates(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range states {
+		if v.Node == 1 && v.Has != 0 && v.Level == 100 {
+			t.Errorf("the fixture is believed at %d as on the day of the backup, and is sent that when the daemon starts", v.Level)
+		}
 	}
 }

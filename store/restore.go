@@ -136,11 +136,12 @@ func bringUp(ctx context.Context, db *sql.DB, path string) error {
 }
 
 // forgetDevices drops what a backup says of devices and may have changed since:
-// where shades stood, which is counted on from, and which groups devices hold. Which
+// where shades stood, which is counted on from, what lamps showed, which those are sent
+// that cannot be read (the level that ON means stays), and which groups devices hold. Which
 // group belongs to which cluster stays; the tables are read again before they are
 // relied on.
 func forgetDevices(ctx context.Context, tx *sql.Tx) error {
-	if _, err := tx.ExecContext(ctx, "DELETE FROM state WHERE shade <> 0"); err != nil {
+	if _, err := tx.ExecContext(ctx, "DELETE FROM state WHERE shade <> 0; UPDATE state SET has = 0"); err != nil {
 		return err
 	}
 	memories := map[appliance.UUID]appliance.BusGroups{}

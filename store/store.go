@@ -33,7 +33,9 @@ type Store struct {
 	path string
 	log  *slog.Logger
 	now  func() time.Time
-	use  *Guard
+	// synced reports whether the clock is known to be right.
+	synced func() bool
+	use    *Guard
 
 	conf   *sql.DB // one connection, synchronous=FULL
 	behind *sql.DB // one connection, synchronous=NORMAL
@@ -69,9 +71,9 @@ func Open(ctx context.Context, dataDir string, log *slog.Logger) (*Store, error)
 		return nil, fmt.Errorf("open store in %s: %w", dataDir, err)
 	}
 	s := &Store{
-		path:    filepath.Join(dataDir, databaseFile),
-		log:     log,
-		now:     time.Now,
+		path: filepath.Join(dataDir, databaseFile),
+		log:  log,
+		now:  time.Now, synced: clockSynced,
 		use:     use,
 		hashing: make(chan struct{}, maxHashings),
 	}

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"svc.internal/controller/appliance"
 )
 
@@ -112,8 +114,9 @@ func (s *Store) userOfToken(ctx context.Context, hash [sha256.Size]byte) (applia
 	user.CreatedAt = moment(since)
 	now := s.now()
 	switch made := moment(made); {
-	case now.After(clockSet) && (made.Before(clockSet) || made.After(now.Add(time.Hour))):
-		// Made before the clock was set, or while it ran ahead: its 30 days begin now.
+	case now.After(clockSet) && (made.Before(clockSet) || made.After(now.Add(time.Hour)) && s.synced()):
+		// Made before the clock was set, or while it ran ahead, by
+		// one that is right now: its 30 days begin now.
 		if err := s.dateToken(ctx, hash, now); err != nil {
 			return appliance.User{}, err
 		}
@@ -164,4 +167,11 @@ func (s *Store) RevokeRefreshTokens(ctx context.Context, name string) error {
 func dropTokens(ctx context.Context, tx *sql.Tx, name string) error {
 	_, err := tx.ExecContext(ctx, "DELETE FROM refresh_token WHERE user = (SELECT uuid FROM user WHERE name = ?)", name)
 	return err
+}
+
+// clockSynced reports whether something, such as NTP, keeps the clock right.
+func clockSynced() bool {
+	const timeError = 5 // TIME_ERROR of adjtimex(2): not synchronised
+	state, err := unix.Adjtimex(&unix.Timex{})
+	return err == nil && state != timeError
 }

@@ -169,9 +169,13 @@ func (w *wire) one(ctx context.Context, begin <-chan struct{}, s Send) (Answer, 
 	h := &listening{hearing: hearing{gw: w.gw, send: s, groups: w.heardGroups}, window: w.window, closed: make(chan struct{})}
 	h.onSent = h.startWindow
 	defer h.stop()
+	stray, collided := w.stray, w.collided
 	reply, err := w.line.Exchange(ctx, line.Request{
 		Frame: w.gw.encode(s), Scan: h.scan, Timeout: w.timeout, Guard: w.guard(), Yield: appliance.Yield{Begin: begin, Answer: h.closed}, Actuates: s.Level || s.Twice,
 	})
+	if err != nil && reply.Sent.IsZero() {
+		w.stray, w.collided = stray, collided // the silence that was due has not been kept
+	}
 	switch {
 	case err == nil && h.err == nil:
 		w.heard()
@@ -296,7 +300,11 @@ func (w *wire) converse(ctx context.Context, frame []byte, want said) error {
 		}
 		return n, line.Skip
 	}
-	_, err := w.line.Exchange(ctx, line.Request{Frame: frame, Scan: scan, Timeout: w.timeout, Guard: w.guard()})
+	stray, collided := w.stray, w.collided
+	reply, err := w.line.Exchange(ctx, line.Request{Frame: frame, Scan: scan, Timeout: w.timeout, Guard: w.guard()})
+	if err != nil && reply.Sent.IsZero() {
+		w.stray, w.collided = stray, collided // the silence that was due has not been kept
+	}
 	switch {
 	case err == nil:
 		w.heard()

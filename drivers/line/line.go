@@ -38,9 +38,10 @@ type Line struct {
 	dirty     time.Time // when the line was left in the middle of something
 
 	mu      sync.Mutex
-	port    port  // nil: down
-	why     error // why it is down
-	failed  bool  // do not try again before Run does
+	port    port            // nil: down
+	why     error           // why it is down
+	told    map[string]bool // reasons that were logged since it was open last
+	failed  bool            // do not try again before Run does
 	running bool
 	over    bool      // Run has ended
 	opened  time.Time // when the port was opened last
@@ -92,7 +93,8 @@ func (l *Line) down(why error) error {
 
 // Run keeps the port open until ctx ends. A serial port that is gone is looked
 // for every 500 ms, also under another name if it has one below
-// /dev/serial; a connection is tried again as often, and given 1 s.
+// /dev/serial; a connection is tried again as often, and given 1 s. One that
+// hangs up at once is tried more rarely, down to every 5 s.
 // It returns nil when ctx ended, and an error only if the line runs already.
 func (l *Line) Run(ctx context.Context) error {
 	l.mu.Lock()
@@ -104,19 +106,33 @@ func (l *Line) Run(ctx context.Context) error {
 	l.mu.Unlock()
 	defer l.shut()
 
+	refused := 0
 	for first := true; ctx.Err() == nil; first = false {
 		p, err := l.open(ctx, dialLimit)
 		if first {
 			close(l.tried)
 		}
 		if err == nil && l.watch(ctx, p) {
+			refused = 0
 			continue
 		}
-		if !pause(ctx, lookEvery) {
+		if refused++; err != nil {
+			refused = 0
+		}
+		if !pause(ctx, pauseAfter(refused)) {
 			return nil
 		}
 	}
 	return nil
+}
+
+// pauseAfter is how long nobody tries again after a port that was gone, or one that was
+// there and hung up at once, so often in a row: its place is somebody else's.
+func pauseAfter(refused int) time.Duration {
+	if refused <= refusedFew {
+		return lookEvery
+	}
+	return min(lookEvery<<min(refused-refusedFew, 8), lastDelay)
 }
 
 // shut closes the port for good. What is stuck in it moves nothing afterwards.
@@ -236,7 +252,7 @@ func (l *Line) install(p port) error {
 		p.close()
 		return errNotRun
 	}
-	l.port, l.failed, l.why, l.opened = p, false, nil, time.Now()
+	l.port, l.failed, l.why, l.told, l.opened = p, false, nil, nil, time.Now()
 	l.in.mu.Lock()
 	defer l.in.mu.Unlock()
 	l.discard(noteIncomplete) // what the last port left
@@ -246,7 +262,13 @@ func (l *Line) install(p port) error {
 // noteDown keeps why the port could not be opened, and tells it once.
 func (l *Line) noteDown(ctx context.Context, err error) {
 	l.mu.Lock()
-	news := !l.over && (l.why == nil || l.why.Error() != err.Error())
+	news := !l.over && !l.told[err.Error()] // they may alternate: no answer, no route
+	if news && l.told == nil {
+		l.told = make(map[string]bool)
+	}
+	if news {
+		l.told[err.Error()] = true
+	}
 	if !l.over && l.port == nil {
 		l.failed, l.why = true, err
 	}

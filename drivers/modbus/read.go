@@ -207,6 +207,7 @@ func (t *thing) forget() {
 // readings of all things that the read says something about.
 func (r read) readings() ([]appliance.Reading, error) {
 	var list []appliance.Reading
+	var bad error
 	for i, ref := range r.refs() {
 		var of appliance.Ability
 		var t *thing
@@ -215,14 +216,12 @@ func (r read) readings() ([]appliance.Reading, error) {
 				t, of = n.thing, of|n.has
 			}
 		}
-		for _, c := range t.readCells(of) {
-			if x, _, ok := t.anyNumber(c); ok && !finite(x) && r.covers(t.place(c)) {
-				what := "a value"
-				if power := t.out.power; power != nil && c == power.read {
-					what = "power"
-				}
-				return nil, fmt.Errorf("%w: unit %d: %v: %s is no number", appliance.ErrDamaged, r.unit.number, r.request(), what)
+		if c := t.noNumber(of, r); c != nil {
+			what := "a value"
+			if power := t.out.power; power != nil && c == power.read {
+				what = "power"
 			}
+			bad = cmp.Or(bad, fmt.Errorf("%w: unit %d: %v: %s is no number", appliance.ErrDamaged, r.unit.number, r.request(), what))
 		}
 		if reading, ok := t.reading(of); ok {
 			if list == nil {
@@ -231,7 +230,20 @@ func (r read) readings() ([]appliance.Reading, error) {
 			list = append(list, reading)
 		}
 	}
-	return list, nil
+	if len(list) > 0 {
+		return list, nil // one that has no number does not make the others worth nothing
+	}
+	return nil, bad
+}
+
+// noNumber gives what was read and is no number; nil if all are.
+func (t *thing) noNumber(of appliance.Ability, r read) *cell {
+	for _, c := range t.readCells(of) {
+		if x, _, ok := t.anyNumber(c); ok && !finite(x) && r.covers(t.place(c)) {
+			return c
+		}
+	}
+	return nil
 }
 
 // Polls lists the reads that keep everything fresh.

@@ -31,6 +31,8 @@ type motor struct {
 	headed   byte      // in this direction
 	standing bool      // status says it stands; where, has not been read since
 	goal     int       // percent it was last sent to; <0: not known
+	stopping bool      // our own last order was to stop
+	aim      int       // else where that sent it, as goal
 	state    status    // as last read
 	hasState bool
 	told     bool // the status was read after the position
@@ -85,6 +87,12 @@ const (
 // sent notes that a frame which moves or stops the motor went out; goal is the
 // percent it was sent to, or less than 0. Called with the driver's lock held.
 func (m *motor) sent(stop bool, goal int, at time.Time) {
+	m.stopping, m.aim = stop, goal
+	m.ordered(stop, goal, at)
+}
+
+// ordered does so for an order by whomever. Called with the driver's lock held.
+func (m *motor) ordered(stop bool, goal int, at time.Time) {
 	m.restless, m.running, m.still, m.standing = true, false, false, false
 	m.goal, m.since, m.sentAt, m.orderAt = goal, time.Time{}, at, at
 	if stop {
@@ -98,7 +106,7 @@ func (m *motor) sent(stop bool, goal int, at time.Time) {
 func (m *motor) wasOut(at time.Time) {
 	m.driver.mu.Lock()
 	defer m.driver.mu.Unlock()
-	m.sent(m.sentAt.IsZero(), m.goal, at)
+	m.ordered(m.stopping, m.aim, at)
 }
 
 // takePosition learns a position that was read, and returns what it shows.

@@ -134,11 +134,11 @@ func (d *Driver) follow(f Frame, now time.Time) {
 			// Who is not moving does not begin to; who is, is watched already, and says
 			// itself when it stands.
 			if m.restless {
-				m.sent(true, -1, now)
+				m.ordered(true, -1, now)
 			}
 			continue
 		}
-		m.sent(false, -1, now)
+		m.ordered(false, -1, now)
 		readings = append(readings, m.readings(appliance.Values{Has: appliance.CanMove, Motion: appliance.Moving}, now)...)
 	}
 	d.mu.Unlock()

@@ -57,3 +57,32 @@ func TestOverheardWhileWaiting(t *testing.T) {
 		t.Error("the order is out, and the motor is not watched as one that moves")
 	}
 }
+
+// Somebody presses STOP at a wall station while our order waits for the line (it waits because of that frame).
+func TestStopOverheardWhileAMoveWaits(t *testing.T) {
+	d := &Driver{report: func([]appliance.Reading) {}, log: slog.New(slog.DiscardHandler)}
+	a, _ := ParseAddress("06.1A.2B")
+	m := &motor{driver: d, shade: 5001, address: a, restless: true, goal: -1}
+	d.all, d.motors = []*motor{m}, map[Address]*motor{a: m}
+	t0 := time.Now().Add(-time.Minute)
+	m.takePosition(position{Percent: 0}, t0)
+	d.mu.Lock()
+	m.sent(false, 100, t0.Add(time.Second)) // announced: close
+	d.mu.Unlock()
+	station, _ := ParseAddress("7F.00.01")
+	d.follow(Frame{ID: ctrlStop, Source: station, Destination: a}, t0.Add(1500*time.Millisecond))
+	out := t0.Add(1900 * time.Millisecond)
+	m.wasOut(out) // our "close" is out: the motor starts now
+	m.takeStatus(status{}, out.Add(100*time.Millisecond))
+	for _, r := range m.takePosition(position{Percent: 0}, out.Add(150*time.Millisecond)) {
+		if r.Has.Has(appliance.CanMove) && r.Motion == appliance.Stopped {
+			t.Errorf("150 ms after 'close' was out the shade is shown as %v (restless=%v goal=%d sentAt=%v)", r.Motion, m.restless, m.goal, m.sentAt)
+		}
+	}
+	if m.goal != 100 {
+		t.Errorf("goal is %d, want 100", m.goal)
+	}
+	if !(&proof{driver: d, wish: wish{motor: m}}).outwaited(out.Add(2 * time.Second)) {
+		t.Error("2 s after 'close' was out it still counts as one that was never sent anywhere")
+	}
+}
