@@ -368,8 +368,8 @@ func (m *mover) show(sh *ShadeState, now time.Time) {
 		source = Restored
 	default:
 		source = Estimated
-		if m.dir != 0 {
-			at = now
+		if m.dir != 0 && now.Sub(m.at) <= m.unread {
+			at = now // else nobody has seen for long that it goes on
 		}
 	}
 	sh.Position = Known[Position]{Position(math.Floor(m.position(now) + 0.5)), at, source}

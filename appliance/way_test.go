@@ -153,6 +153,11 @@ func TestSilentShadeIsNotShownMovingForEver(t *testing.T) {
 		do(t, ctl, appliance.Command{Kind: appliance.ShadeOpen, Target: everything})
 		time.Sleep(3 * time.Second)
 		c.set(func() { c.silent[1] = true })
+		heard := time.Now()
+		time.Sleep(15 * time.Second)
+		if p := ctl.Snapshot().Shade(5001).Position; p.At.After(heard.Add(10 * time.Second)) {
+			t.Errorf("nothing was heard of it for 15 s, and its place is said to be of %v ago", time.Since(p.At))
+		}
 		time.Sleep(time.Hour)
 		if sh := ctl.Snapshot().Shade(5001); sh.Motion == appliance.Opening {
 			t.Errorf("an hour later: %v at %+v, online %v", sh.Motion, sh.Position, sh.Online)

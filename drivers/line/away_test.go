@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -36,5 +37,11 @@ func TestReasonsThatAlternateAreToldOnce(t *testing.T) {
 	}
 	if n := strings.Count(log.String(), "\n"); n != 2 {
 		t.Errorf("%d lines, want 2:\n%s", n, log.String())
+	}
+	for i := range 1000 { // an outage of years, with words of its own for each attempt
+		l.noteDown(context.Background(), fmt.Errorf("attempt %d", i))
+	}
+	if n := strings.Count(log.String(), "\n"); n != reasonsMost || len(l.told) != reasonsMost {
+		t.Errorf("%d lines and %d reasons kept, want %d", n, len(l.told), reasonsMost)
 	}
 }

@@ -56,10 +56,11 @@ const (
 	// BabbleLimit is how long a request waits for a line that never falls silent.
 	BabbleLimit = time.Second
 
-	lookEvery  = 500 * time.Millisecond // for a port that is gone
-	lastDelay  = 5 * time.Second        // for one that hangs up at once, doubling after refusedFew
-	refusedFew = 2
-	dialLimit  = time.Second // for a connection: a shade may have to be stopped behind it
+	lookEvery   = 500 * time.Millisecond // for a port that is gone
+	lastDelay   = 5 * time.Second        // for one that hangs up at once, doubling after refusedFew
+	reasonsMost = 16                     // reasons for a port that is gone are logged until it is back
+	refusedFew  = 2
+	dialLimit   = time.Second // for a connection: a shade may have to be stopped behind it
 )
 
 // New makes a line. It checks cfg and opens nothing; [Line.Run] does.

@@ -262,7 +262,8 @@ func (l *Line) install(p port) error {
 // noteDown keeps why the port could not be opened, and tells it once.
 func (l *Line) noteDown(ctx context.Context, err error) {
 	l.mu.Lock()
-	news := !l.over && !l.told[err.Error()] // they may alternate: no answer, no route
+	// They may alternate: no answer, no route. Many are always the same in other words.
+	news := !l.over && !l.told[err.Error()] && len(l.told) < reasonsMost
 	if news && l.told == nil {
 		l.told = make(map[string]bool)
 	}
