@@ -22,7 +22,7 @@ build: ## both programs, for this machine
 	@$(GO) build -v -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/controllerd ./cmd/simbuilding
 
 # make build  the two programs, into bin/
-# make lint   formatting, vet and staticcheck
+# make lint   formatting, go.mod, vet and staticcheck
 # make bench  every figure of the first table of docs/performance.md, as ratios in one run
 # make soak   the long form of every campaign: hours of faults in an hour
 # make cross  static binaries for linux/arm v7, arm64 and amd64, into bin/
@@ -38,6 +38,7 @@ test: peers
 
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt-ed: $$unformatted"; exit 1; fi
+	$(GO) mod tidy -diff
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 
