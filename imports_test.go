@@ -34,18 +34,18 @@ var mayImport = map[string][]string{
 	"console":   nil,
 
 	// ground floor: copper and disk; neighbours never import each other
-	"drivers":             {"drivers/dali", "drivers/dmx", "drivers/modbus", "drivers/sdn"},
-	"drivers/dali":        {"drivers/line", "drivers/option"},
-	"drivers/dmx":         {"drivers/line", "drivers/option", "drivers/profile", "schema"},
-	"drivers/modbus":      {"drivers/line", "drivers/option", "drivers/profile", "schema"},
-	"drivers/sdn":         {"drivers/line", "drivers/option"},
-	"drivers/drivertest":  {"drivers/line", "drivers/line/pty"},
-	"drivers/sim":         {"drivers/line/pty", "drivers/sim/dalisim", "drivers/sim/dmxsim", "drivers/sim/sdnsim"},
-	"drivers/sim/dalisim": {"drivers/line/pty"},
-	"drivers/sim/dmxsim":  {"drivers/line/pty"},
-	"drivers/sim/sdnsim":  {"drivers/line/pty"},
-	"store":               nil,
-	"sitefile":            {"schema"},
+	"drivers":            {"drivers/dali", "drivers/dmx", "drivers/modbus", "drivers/sdn"},
+	"drivers/dali":       {"drivers/line", "drivers/option"},
+	"drivers/dmx":        {"drivers/line", "drivers/option", "drivers/profile", "schema"},
+	"drivers/modbus":     {"drivers/line", "drivers/option", "drivers/profile", "schema"},
+	"drivers/sdn":        {"drivers/line", "drivers/option"},
+	"drivers/drivertest": {"drivers/line", "drivers/line/pty"},
+	"sim":                {"drivers/line/pty", "sim/dalisim", "sim/dmxsim", "sim/sdnsim"},
+	"sim/dalisim":        {"drivers/line/pty"},
+	"sim/dmxsim":         {"drivers/line/pty"},
+	"sim/sdnsim":         {"drivers/line/pty"},
+	"store":              nil,
+	"sitefile":           {"schema"},
 }
 
 func TestImportsKeepTheFloorPlan(t *testing.T) {

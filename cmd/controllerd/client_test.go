@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/sim"
+	"svc.internal/controller/sim"
 )
 
 // TestOneZeroClientScript runs the client of the documentation as it stands, with

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"svc.internal/controller/console"
-	"svc.internal/controller/drivers/sim"
+	"svc.internal/controller/sim"
 	"svc.internal/controller/sitefile"
 )
 

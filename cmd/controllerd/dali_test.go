@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/drivers/sim"
+	"svc.internal/controller/sim"
 )
 
 const gears = 40

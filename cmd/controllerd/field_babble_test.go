@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/sim"
+	"svc.internal/controller/sim"
 )
 
 // TestCampaignBadFieldDevices commands two buses each of SDN, DALI and DMX with the

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/sim"
+	"svc.internal/controller/sim"
 )
 
 // TestCampaignStopBehindMoves queues a move for each of 24 SDN motors, all asked for

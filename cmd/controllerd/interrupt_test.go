@@ -10,7 +10,7 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/console"
-	"svc.internal/controller/drivers/sim"
+	"svc.internal/controller/sim"
 )
 
 // sentTo counts the frames of the log of a simulated bus that keep finds, from a

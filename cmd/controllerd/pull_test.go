@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/sim"
+	"svc.internal/controller/sim"
 )
 
 // TestCampaignFieldAdaptersPulled pulls the adapters of an SDN, a DALI and a DMX bus,

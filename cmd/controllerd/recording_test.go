@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/drivers/sim"
+	"svc.internal/controller/sim"
 )
 
 const recordedSite = `

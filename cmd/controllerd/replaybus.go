@@ -15,7 +15,7 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers"
-	"svc.internal/controller/drivers/sim"
+	"svc.internal/controller/sim"
 )
 
 // replayBus plays one bus of a recording into a copy of it; asItWas keeps the pauses

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/sim"
+	"svc.internal/controller/sim"
 	"svc.internal/controller/sitefile"
 	"svc.internal/controller/store"
 )

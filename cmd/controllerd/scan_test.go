@@ -13,7 +13,7 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/console"
-	"svc.internal/controller/drivers/sim"
+	"svc.internal/controller/sim"
 	"svc.internal/controller/sitefile"
 )
 

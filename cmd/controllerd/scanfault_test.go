@@ -8,7 +8,7 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/console"
-	"svc.internal/controller/drivers/sim"
+	"svc.internal/controller/sim"
 )
 
 // pairSite has two devices that a scan recognises.

@@ -9,7 +9,7 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/console"
-	"svc.internal/controller/drivers/sim"
+	"svc.internal/controller/sim"
 )
 
 // TestScanTellsFaultsOfMotorsApart lays faults upon each other on lines of shade motors

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/sim"
+	"svc.internal/controller/sim"
 )
 
 // TestSilentDevicesCampaign commands two lines with the same 20 devices each, of

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/sim"
+	"svc.internal/controller/sim"
 )
 
 // TestCampaignAdapterPulled pulls the serial adapter, or cuts it for a moment, while

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/sim"
+	"svc.internal/controller/sim"
 )
 
 // paced is how long things take on a simulated line, from its settings alone.

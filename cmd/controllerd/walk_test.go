@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/sim"
+	"svc.internal/controller/sim"
 )
 
 // mixedSite has one of nearly everything, on all four kinds of port.

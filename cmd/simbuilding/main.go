@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"svc.internal/controller/drivers/line"
-	"svc.internal/controller/drivers/sim"
+	"svc.internal/controller/sim"
 	"svc.internal/controller/sitefile"
 )
 

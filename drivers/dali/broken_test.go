@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/sim/dalisim"
+	"svc.internal/controller/sim/dalisim"
 )
 
 // A lamp whose site entry is broken is on the line all the same: a command to the

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"svc.internal/controller/drivers/sim/dalisim"
+	"svc.internal/controller/sim/dalisim"
 )
 
 // unique checks that all gear has a short address of its own.

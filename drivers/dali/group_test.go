@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/sim/dalisim"
+	"svc.internal/controller/sim/dalisim"
 )
 
 // writes returns the frames since a mark that change light: not queries, DTRs and

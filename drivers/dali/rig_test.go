@@ -9,7 +9,7 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/line/pty"
-	"svc.internal/controller/drivers/sim/dalisim"
+	"svc.internal/controller/sim/dalisim"
 )
 
 // rig is a driver on a simulated line: a real port (a pseudo-terminal) and the

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/sim/dalisim"
+	"svc.internal/controller/sim/dalisim"
 )
 
 // scan searches the addresses 0 to 5 with the real core, and returns what was told in

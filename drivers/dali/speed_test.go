@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/sim/dalisim"
+	"svc.internal/controller/sim/dalisim"
 )
 
 // These tests run at the speed of a real line, one after the other.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/sim/dmxsim"
+	"svc.internal/controller/sim/dmxsim"
 )
 
 func TestBabblingWidgetIsStillObeyedAndUnderstood(t *testing.T) {

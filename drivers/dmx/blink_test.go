@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/sim/dmxsim"
+	"svc.internal/controller/sim/dmxsim"
 )
 
 // A fixture that was showing itself when the adapter was pulled comes back as it was.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/sim/dmxsim"
+	"svc.internal/controller/sim/dmxsim"
 )
 
 // never checks that no universe from the host ever carried a value in a slot.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/sim/dmxsim"
+	"svc.internal/controller/sim/dmxsim"
 )
 
 func TestFixturesShowThemselvesByUIDOrSlot(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"go.bug.st/serial"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/sim/dmxsim"
+	"svc.internal/controller/sim/dmxsim"
 )
 
 // startOpen puts an Open DMX line behind a building.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/sim/dmxsim"
+	"svc.internal/controller/sim/dmxsim"
 )
 
 // openDriver makes a driver without a core, running on a widget.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/sim/sdnsim"
+	"svc.internal/controller/sim/sdnsim"
 )
 
 // fast motors cross the window in two seconds.

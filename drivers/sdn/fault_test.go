@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/sim/sdnsim"
+	"svc.internal/controller/sim/sdnsim"
 )
 
 // floor is 24 motors in four groups of six, and one group of all, on a real line:

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/sim/sdnsim"
+	"svc.internal/controller/sim/sdnsim"
 )
 
 // grouping is how the groups of the bus stand.

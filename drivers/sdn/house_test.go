@@ -13,7 +13,7 @@ import (
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/line/pty"
 	"svc.internal/controller/drivers/sdn"
-	"svc.internal/controller/drivers/sim/sdnsim"
+	"svc.internal/controller/sim/sdnsim"
 )
 
 // TestMain lets many tests run at once: they wait for a line, not for a processor.

@@ -9,7 +9,7 @@ import (
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/line/pty"
 	"svc.internal/controller/drivers/sdn"
-	"svc.internal/controller/drivers/sim/sdnsim"
+	"svc.internal/controller/sim/sdnsim"
 )
 
 // Open is open, whoever tells it: the service 'motor' and the state of the shade.

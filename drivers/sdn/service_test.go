@@ -15,7 +15,7 @@ import (
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/line/pty"
 	"svc.internal/controller/drivers/sdn"
-	"svc.internal/controller/drivers/sim/sdnsim"
+	"svc.internal/controller/sim/sdnsim"
 )
 
 // bench is a driver on a simulated bus, without a core.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/sim/dalisim"
+	"svc.internal/controller/sim/dalisim"
 )
 
 // daliBus is a DALI line behind a serial gateway.

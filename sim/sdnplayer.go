@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/sim/sdnsim"
+	"svc.internal/controller/sim/sdnsim"
 )
 
 // sdnTypes are the node types of Somfy's motors, by profile (SDN Integration Guide).
