@@ -1,0 +1,133 @@
+package wire
+
+import "time"
+
+// ControlsPanel is the ID of the panel that the platform deploys on room devices.
+const ControlsPanel = "platformControls"
+
+// The widgets of [ControlsPanel].
+const (
+	LightPower      = "light_power"      // toggle: changed, "on" or "off"
+	LightBrightness = "light_brightness" // slider: changed, released, "0" to "255"
+	ShadePosition   = "shade_position"   // slider: changed, released, "0" to "255", 255 = fully open
+	ShadePreset     = "shade_preset"     // group: released, [PresetOneThird] or [PresetTwoThirds]
+	ShadeStop       = "shade_stop"       // button: clicked
+)
+
+// The buttons of [ShadePreset]: parts of the opening.
+const (
+	PresetOneThird  = "one_third"
+	PresetTwoThirds = "two_thirds"
+)
+
+// Gesture is the device's own word for what happened to a widget.
+type Gesture string
+
+// The gestures.
+const (
+	Pressed  Gesture = "pressed"
+	Changed  Gesture = "changed"
+	Released Gesture = "released"
+	Clicked  Gesture = "clicked"
+)
+
+// Where a widget action came from.
+const (
+	OriginPanel = "panel"
+	OriginVoice = "voice"
+	OriginAPI   = "api"
+)
+
+// WidgetAction is a tap on a panel, or a spoken command in the same form.
+type WidgetAction struct {
+	DeviceID      string  `json:"deviceId"`
+	WorkspaceName string  `json:"workspaceName"`
+	PanelID       string  `json:"panelId"`
+	WidgetID      string  `json:"widgetId"`
+	Action        Gesture `json:"action"`
+	// Value is the device's string, untouched; where Percent says something else, Value wins.
+	Value string `json:"value"`
+	// Percent of a slider's value, 0 to 100; nil for other widgets.
+	Percent *int   `json:"percent,omitempty"`
+	Origin  string `json:"origin"`
+	// Utterance is what was said, only where the site allows it to be kept: it is personal data.
+	Utterance string `json:"utterance,omitempty"`
+}
+
+// PercentOf turns a slider's value, 0 to 255, into percent, and SliderOf percent into a slider's value. Every percent
+// comes back unchanged.
+func PercentOf(slider int) int { return (slider*100 + 127) / 255 }
+
+// SliderOf is the inverse of [PercentOf].
+func SliderOf(percent int) int { return (percent*255 + 50) / 100 }
+
+// AckStatus is what became of a message.
+type AckStatus string
+
+// What may become of a message.
+const (
+	Applied   AckStatus = "applied"   // done, the hardware has it
+	Duplicate AckStatus = "duplicate" // this ID was here before
+	Expired   AckStatus = "expired"   // too late, nothing was done
+	Stale     AckStatus = "stale"     // something newer was applied; Detail "superseded" if it came while this one waited
+	Rejected  AckStatus = "rejected"  // cannot be understood or is not for here
+	Failed    AckStatus = "failed"    // tried, and not done or not by all
+)
+
+// Ack answers a message; the envelope's corr names it.
+type Ack struct {
+	Status AckStatus `json:"status"`
+	// Detail is for people: why, or who did not obey.
+	Detail string `json:"detail,omitempty"`
+	// Command is the entry of the controller's ledger, if there is one.
+	Command string `json:"command,omitempty"`
+	// Offline is how many members of the addressed clusters are offline; they do not make the command fail.
+	Offline int `json:"offline,omitempty"`
+	// Widgets is what the panel should show now, widget ID to value in the panel's words.
+	Widgets map[string]string `json:"widgets,omitempty"`
+}
+
+// Order asks a controller to do something about the link itself.
+type Order struct {
+	Do string `json:"do"` // [Rebirth] or [Resync]
+}
+
+// The orders.
+const (
+	Rebirth = "rebirth" // announce yourself and send your whole state
+	Resync  = "resync"  // send your whole state
+)
+
+// Config is the retained map of panels and rooms of one controller. It replaces the one before, whole.
+type Config struct {
+	Rev    int64   `json:"rev"` // counts up; an older one is ignored
+	Panels []Panel `json:"panels"`
+}
+
+// Panel is a control panel deployed on one device.
+type Panel struct {
+	DeviceID      string  `json:"deviceId"`
+	WorkspaceName string  `json:"workspaceName"`
+	PanelID       string  `json:"panelId"`
+	Clusters      []int64 `json:"clusters"` // what it acts on
+}
+
+// Question is put to the assistant by way of the controller, for instance from its own web UI.
+type Question struct {
+	Query     string `json:"query"`
+	SessionID string `json:"sessionId,omitempty"`
+}
+
+// Part of the answer to a [Question].
+type Part struct {
+	Part  int    `json:"part"` // from 1
+	Final bool   `json:"final"`
+	Agent string `json:"agent,omitempty"`
+	Text  string `json:"text"`
+}
+
+// Lifetime is how long a command of a panel or a voice is worth doing, and the longest that one may claim is MaxLifetime.
+const (
+	Lifetime    = 10 * time.Second
+	MaxLifetime = 60 * time.Second
+)
