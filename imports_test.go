@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -24,6 +25,7 @@ var mayImport = map[string][]string{
 	"tcp":              nil,
 	"web":              {"tcp"},
 	"schema":           nil,
+	"recording":        {"drivers"},
 	"drivers/line":     {"tcp"},
 	"drivers/line/pty": nil,
 	"drivers/option":   nil,
@@ -122,4 +124,19 @@ func contains(list []string, s string) bool {
 		}
 	}
 	return false
+}
+
+// A daemon that could play devices could also mistake them for real ones, and carries
+// on a small board what it never needs.
+func TestNoDaemonHasTheSimulatorInIt(t *testing.T) {
+	for program, want := range map[string]bool{"./cmd/controllerd": false, "./cmd/simbuilding": true} {
+		out, err := exec.Command("go", "list", "-deps", program).CombinedOutput()
+		if err != nil {
+			t.Fatalf("go list -deps %s: %v\n%s", program, err, out)
+		}
+		has := strings.Contains(string(out), module+"sim")
+		if has != want {
+			t.Errorf("%s: simulator linked: %v, want %v", program, has, want)
+		}
+	}
 }

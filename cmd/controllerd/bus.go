@@ -17,7 +17,7 @@ import (
 func newBus(a *app) *cobra.Command {
 	bus := group(&cobra.Command{Use: "bus", Short: "Look at buses and search them for devices"})
 	bus.AddCommand(newBusList(a), newBusScan(a), newBusMonitor(a), newBusIdentify(a), newBusGroups(a), newBusDecode())
-	bus.AddCommand(newBusReplay(a), newBusCommission(a), newBusService(a))
+	bus.AddCommand(newBusCommission(a), newBusService(a))
 	return bus
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,11 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"svc.internal/controller/drivers"
+	"svc.internal/controller/recording"
 )
-
-// decodeLine bounds one line of input; the longest frame of any protocol is far
-// shorter.
-const decodeLine = 64 * 1024
 
 func newBusDecode() *cobra.Command {
 	var protocol, file string
@@ -72,10 +68,9 @@ is not hexadecimal digits in pairs; 2 called wrongly. Protocols: ` + names + `.`
 // program, whatever the one that wrote it said.
 func decodeRecording(name string, in io.Reader, out io.Writer) error {
 	enc := json.NewEncoder(out)
-	return readRecording(name, in, func(r recorded) error {
-		r.OK, r.Error, r.Fields = true, "", nil
-		r.decode()
-		return enc.Encode(r)
+	return recording.Read(name, in, func(f recording.Frame) error {
+		f.Decode()
+		return enc.Encode(f)
 	})
 }
 
@@ -86,7 +81,7 @@ func decodeLines(in io.Reader, out io.Writer, decode func([]byte) (any, error)) 
 	w := bufio.NewWriter(out)
 	defer w.Flush()
 	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, decodeLine)
+	lines.Buffer(nil, recording.LongestLine)
 	for lines.Scan() {
 		text := strings.Join(strings.Fields(lines.Text()), "")
 		if text == "" {
@@ -94,7 +89,7 @@ func decodeLines(in io.Reader, out io.Writer, decode func([]byte) (any, error)) 
 		}
 		var fields any
 		total++
-		frame, err := hexBytes(text)
+		frame, err := recording.HexBytes(text)
 		if err == nil {
 			fields, err = decode(frame)
 		} else {
@@ -111,27 +106,13 @@ func decodeLines(in io.Reader, out io.Writer, decode func([]byte) (any, error)) 
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return fmt.Errorf("line %d has more than %d characters: no protocol has frames as long as that", total+1, decodeLine)
+		return fmt.Errorf("line %d has more than %d characters: no protocol has frames as long as that", total+1, recording.LongestLine)
 	case err != nil:
 		return fmt.Errorf("read frames: %w", err)
 	case unread > 0:
 		return fmt.Errorf("%d of %d inputs are not frames in hexadecimal digits", unread, total)
 	}
 	return nil
-}
-
-// hexBytes reads hexadecimal digits, two a byte.
-func hexBytes(text string) ([]byte, error) {
-	frame, err := hex.DecodeString(text)
-	if err == nil {
-		return frame, nil
-	}
-	for i, r := range text {
-		if !strings.ContainsRune("0123456789abcdefABCDEF", r) {
-			return nil, fmt.Errorf("character %d is %q: want hexadecimal digits 0-9 and a-f, two a byte", i+1, r)
-		}
-	}
-	return nil, fmt.Errorf("%d hexadecimal digits: want two a byte", len(text))
 }
 
 // decoded joins the verdict and the fields into one object.

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"svc.internal/controller/recording"
 )
 
 const busySite = `
@@ -59,7 +61,7 @@ func TestARecordingTellsWhereFramesAreMissing(t *testing.T) {
 	}
 	decoded := 0
 	for _, line := range strings.Split(strings.TrimSpace(d.must("bus", "decode", "--file", path)), "\n") {
-		var r recorded
+		var r recording.Frame
 		if err := json.Unmarshal([]byte(line), &r); err != nil {
 			t.Fatalf("%v in %s", err, line)
 		}
@@ -68,7 +70,7 @@ func TestARecordingTellsWhereFramesAreMissing(t *testing.T) {
 	if decoded != lost {
 		t.Errorf("decode tells of %d missing frames, want %d", decoded, lost)
 	}
-	reports := replayReports(t, d.run("bus", "replay", aroundGap(t, path), "--json", "--ignore-values"))
+	reports := replayReports(t, d.replay(aroundGap(t, path), d.write("busy.yaml", busySite), "--json", "--ignore-values"))
 	if len(reports) != 1 || reports[0].Gaps != 1 || reports[0].Verdicts[verdictMissing]+reports[0].Verdicts[verdictExtra]+reports[0].Verdicts[verdictOther] > 0 {
 		t.Errorf("replay over gaps: %+v, want one frame not judged", reports)
 	}

@@ -16,6 +16,7 @@ import (
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/console"
 	"svc.internal/controller/drivers"
+	"svc.internal/controller/recording"
 )
 
 // monitorFlags say which frames are shown and where they go.
@@ -40,7 +41,7 @@ be shown.
 --address, --direction, --text and --errors leave out everything else. An answer that
 carries no address counts to the device that was asked. --export writes the frames that
 are shown to a recording as well: one JSON object a line, see docs/operating.md. It is
-for 'bus decode --file' and 'bus replay', and to be sent to whoever looks for a fault; it
+for 'bus decode --file' and 'simbuilding replay', and to be sent to whoever looks for a fault; it
 holds addresses and labels of devices, and no secrets.`,
 		Example: `  controllerd bus monitor ground-floor --address 5
   controllerd bus monitor ground-floor --errors
@@ -93,11 +94,11 @@ func (a *app) monitor(c *cobra.Command, names []string, f monitorFlags) (err err
 	}
 	m := &monitor{out: c.OutOrStdout(), asJSON: f.asJSON, several: len(buses) > 1, count: f.count}
 	if f.export != "" {
-		if m.file, err = newRecording(f.export, f.maxSize*1e6); err != nil {
+		if m.file, err = recording.Create(f.export, "controllerd "+version, f.maxSize*1e6); err != nil {
 			return err
 		}
 		defer func() {
-			if cerr := m.file.close(); err == nil {
+			if cerr := m.file.Close(); err == nil {
 				err = cerr
 			}
 			fmt.Fprintf(c.ErrOrStderr(), "%s of %s written to %s\n", count(m.shown, "frame", "frames"), count(len(buses), "bus", "buses"), f.export)
@@ -141,7 +142,7 @@ type monitor struct {
 	count   int  // end after so many; 0: do not
 
 	mu    sync.Mutex
-	file  *recording // nil: none
+	file  *recording.Writer // nil: none
 	shown int
 	lost  int // frames that are missing in what was shown
 }
@@ -154,9 +155,11 @@ func (m *monitor) watch(ctx context.Context, client *console.Client, b console.B
 	protocol := drivers.Protocol(b.Driver, b.Port, b.Options)
 	filter := f.filter
 	lost := 0 // before the next frame that is shown
-	var recent []recorded
+	var recent []recording.Frame
 	err := client.Frames(ctx, b.Name, !f.recent && f.last == 0, func(frame console.Frame) error {
-		r := explain(b.Name, protocol, frame)
+		r := recording.Frame{At: frame.At, Bus: b.Name, Protocol: protocol, Direction: frame.Direction,
+			Hex: frame.Hex, Note: frame.Note, Lost: frame.Lost}
+		r.Decode()
 		if lost += r.Lost; r.Lost > 0 {
 			filter.asked = nil // who was asked last is not known
 		}
@@ -177,11 +180,11 @@ func (m *monitor) watch(ctx context.Context, client *console.Client, b console.B
 }
 
 // show prints one frame: when, which way, the bytes, what they mean.
-func (m *monitor) show(r recorded) error {
+func (m *monitor) show(r recording.Frame) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.file != nil {
-		if err := m.file.write(r); err != nil {
+		if err := m.file.Write(r); err != nil {
 			return err
 		}
 	}
@@ -197,7 +200,7 @@ func (m *monitor) show(r recorded) error {
 		if r.Lost > 0 {
 			gap = fmt.Sprintf("… %s%s missing here: more passed than could be shown\n", bus, count(r.Lost, "frame is", "frames are"))
 		}
-		_, err = fmt.Fprintf(m.out, "%s%s %s%s %s  %s\n", gap, r.At.Local().Format("15:04:05.000"), bus, arrows[r.Direction], r.Hex, r.words())
+		_, err = fmt.Fprintf(m.out, "%s%s %s%s %s  %s\n", gap, r.At.Local().Format("15:04:05.000"), bus, arrows[r.Direction], r.Hex, r.Words())
 	}
 	m.lost += r.Lost
 	if m.shown++; err == nil && m.shown == m.count {
@@ -208,17 +211,6 @@ func (m *monitor) show(r recorded) error {
 
 var arrows = map[string]string{"sent": "→", "received": "←", "discarded": "✗"}
 
-// words tell people what a frame means.
-func (r recorded) words() string {
-	text := r.Error
-	if r.Fields != nil {
-		if b, err := json.Marshal(r.Fields); err == nil {
-			text = string(b)
-		}
-	}
-	return strings.TrimSpace(text + " " + r.Note)
-}
-
 // frameFilter says which frames of a bus are of interest. It remembers who was asked
 // last, so each bus needs its own.
 type frameFilter struct {
@@ -228,8 +220,8 @@ type frameFilter struct {
 	asked []string // addresses of the last frame that was sent
 }
 
-func (f *frameFilter) passes(r recorded) bool {
-	fields := fieldsOf(r)
+func (f *frameFilter) passes(r recording.Frame) bool {
+	fields := r.Named()
 	about := addressesOf(fields)
 	switch {
 	case r.Direction == "sent":
@@ -241,20 +233,11 @@ func (f *frameFilter) passes(r recorded) bool {
 	case f.direction != "" && r.Direction != f.direction:
 	case f.errors && !wrong(r, fields):
 	case f.address != "" && !slices.ContainsFunc(about, func(a string) bool { return strings.EqualFold(a, f.address) }):
-	case !strings.Contains(strings.ToLower(r.words()), strings.ToLower(f.text)):
+	case !strings.Contains(strings.ToLower(r.Words()), strings.ToLower(f.text)):
 	default:
 		return true
 	}
 	return false
-}
-
-// fieldsOf are the fields by the names that scripts know.
-func fieldsOf(r recorded) map[string]any {
-	var fields map[string]any
-	if b, err := json.Marshal(r.Fields); err == nil {
-		_ = json.Unmarshal(b, &fields) // nil fields stay nil
-	}
-	return fields
 }
 
 // addressesOf are the devices that a frame is from or for, as the site writes them.
@@ -274,7 +257,7 @@ func addressesOf(fields map[string]any) (list []string) {
 }
 
 // wrong reports whether a frame tells of trouble.
-func wrong(r recorded, fields map[string]any) bool {
+func wrong(r recording.Frame, fields map[string]any) bool {
 	if !r.OK || r.Direction == "discarded" || r.Note != "" {
 		return true
 	}

@@ -10,6 +10,7 @@ import (
 
 	"svc.internal/controller/console"
 	"svc.internal/controller/drivers"
+	"svc.internal/controller/recording"
 )
 
 // TestEmptyListsSayHowToFillThem lists what a new controller does not have.
@@ -66,7 +67,7 @@ func TestInputThatIsNoFrameFails(t *testing.T) {
 			t.Errorf("line %d: %s, want %s…", i+1, lines[i], want)
 		}
 	}
-	s = d.typed(good+"\n"+strings.Repeat("00", decodeLine)+"\n", "bus", "decode", "--protocol", "modbus-rtu")
+	s = d.typed(good+"\n"+strings.Repeat("00", recording.LongestLine)+"\n", "bus", "decode", "--protocol", "modbus-rtu")
 	if s.code != 1 || !strings.Contains(s.err, "line 2 has more than") {
 		t.Errorf("an endless line: exit code %d, %q", s.code, s.err)
 	}
@@ -77,7 +78,7 @@ func FuzzHexBytes(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		got, err := hexBytes(text)
+		got, err := recording.HexBytes(text)
 		if want, werr := hex.DecodeString(text); (err == nil) != (werr == nil) || err == nil && !bytes.Equal(got, want) {
 			t.Errorf("%q: % x, %v, want % x, %v", text, got, err, want, werr)
 		}

@@ -17,31 +17,35 @@ import (
 	"time"
 )
 
-// programDir holds the program while the tests run.
+// programDir holds the programs while the tests run.
 var programDir string
 
-// program is the path of the real binary, built once for all tests that need
-// processes of their own.
-var program = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "controllerd-test")
-	if err != nil {
-		return "", err
-	}
-	programDir = dir
-	path := filepath.Join(dir, "controllerd")
-	build := exec.Command("go", "build", "-o", path, ".")
+// program and simulator are the paths of the real binaries, built once for all tests
+// that need processes of their own.
+var (
+	program   = sync.OnceValues(func() (string, error) { return built(".") })
+	simulator = sync.OnceValues(func() (string, error) { return built("../simbuilding") })
+)
+
+func built(folder string) (string, error) {
+	build := exec.Command("go", "build", "-o", programDir+"/", folder)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the program: %w\n%s", err, out)
 	}
-	return path, nil
-})
+	abs, err := filepath.Abs(folder)
+	return filepath.Join(programDir, filepath.Base(abs)), err
+}
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if programDir != "" {
-		os.RemoveAll(programDir)
+	dir, err := os.MkdirTemp("", "controllerd-test")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
+	programDir = dir
+	code := m.Run()
+	os.RemoveAll(dir)
 	os.Exit(code)
 }
 
@@ -72,12 +76,17 @@ func (d *desk) typed(input string, args ...string) said {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	c := d.command(ctx, args...)
+	return d.answerOf(d.command(ctx, args...), input)
+}
+
+// answerOf runs a program to its end.
+func (d *desk) answerOf(c *exec.Cmd, input string) said {
+	d.t.Helper()
 	var out, errs bytes.Buffer
 	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(input), &out, &errs
 	err := c.Run()
 	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
-		d.t.Fatalf("controllerd %s: %v", strings.Join(args, " "), err)
+		d.t.Fatalf("%s: %v", strings.Join(c.Args, " "), err)
 	}
 	return said{out.String(), errs.String(), c.ProcessState.ExitCode()}
 }

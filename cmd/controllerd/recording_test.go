@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/recording"
 	"svc.internal/controller/sim"
 )
 
@@ -73,14 +74,14 @@ func (m *begunCommand) interrupt(t *testing.T) int {
 }
 
 // frames reads a recording.
-func frames(t *testing.T, path string) (list []recorded) {
+func frames(t *testing.T, path string) (list []recording.Frame) {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := readRecording(path, f, func(r recorded) error { list = append(list, r); return nil }); err != nil {
+	if err := recording.Read(path, f, func(r recording.Frame) error { list = append(list, r); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return list
@@ -106,9 +107,13 @@ func TestARecordingIsReplayedIntoASimulatedCopy(t *testing.T) {
 		t.Errorf("exit code %d after Ctrl-C, %q", code, m.errs.String())
 	}
 	all := frames(t, path)
+	site := filepath.Join(t.TempDir(), "exported.yaml")
+	d.must("site", "export", site)
 	for _, bus := range []string{"tcp", "rtu", "shades", "line"} {
-		sent := slices.ContainsFunc(all, func(r recorded) bool { return r.Bus == bus && r.Direction == "sent" && r.OK && r.Fields != nil })
-		received := slices.ContainsFunc(all, func(r recorded) bool { return r.Bus == bus && r.Direction == "received" && r.OK && r.Fields != nil })
+		sent := slices.ContainsFunc(all, func(r recording.Frame) bool { return r.Bus == bus && r.Direction == "sent" && r.OK && r.Fields != nil })
+		received := slices.ContainsFunc(all, func(r recording.Frame) bool {
+			return r.Bus == bus && r.Direction == "received" && r.OK && r.Fields != nil
+		})
 		if !sent || !received {
 			t.Errorf("bus %s: sent recorded %v, received recorded %v", bus, sent, received)
 		}
@@ -119,7 +124,7 @@ func TestARecordingIsReplayedIntoASimulatedCopy(t *testing.T) {
 
 	t.Run("alike, at any speed", func(t *testing.T) {
 		for _, speed := range []string{"max", "1"} {
-			s := d.run("bus", "replay", path, "--speed", speed, "--json")
+			s := d.replay(path, site, "--speed", speed, "--json")
 			reports := replayReports(t, s)
 			differ := 0
 			for _, r := range reports {
@@ -138,14 +143,14 @@ func TestARecordingIsReplayedIntoASimulatedCopy(t *testing.T) {
 	})
 	t.Run("never where the site says", func(t *testing.T) {
 		before := h.writes()
-		replayReports(t, d.run("bus", "replay", path, "--json"))
+		replayReports(t, d.replay(path, site, "--json"))
 		if now := h.writes(); now != before {
 			t.Errorf("%d writes reached the buses of the daemon", now-before)
 		}
 	})
 	t.Run("tells what differs", func(t *testing.T) {
 		other := d.write("other.yaml", strings.NewReplacer("@DIR@", t.TempDir(), "address: 7", "address: 8").Replace(recordedSite))
-		s := d.run("bus", "replay", path, "--site", other, "--bus", "rtu,tcp", "--json")
+		s := d.replay(path, other, "--bus", "rtu,tcp", "--json")
 		reports := replayReports(t, s)
 		if s.code != 3 || len(reports) != 2 || reports[0].Bus != "rtu" || reports[0].Verdicts[verdictMissing] < reports[0].Sent-3 || len(reports[1].Diffs) != 0 {
 			t.Errorf("exit code %d: %+v", s.code, reports)
@@ -156,7 +161,7 @@ func TestARecordingIsReplayedIntoASimulatedCopy(t *testing.T) {
 		lines := strings.SplitAfter(readText(path), "\n")
 		changed := 0
 		for i, line := range lines {
-			var r recorded
+			var r recording.Frame
 			if json.Unmarshal([]byte(line), &r) != nil || r.Bus != "tcp" || r.Direction != "received" || !strings.Contains(line, "read_holding") {
 				continue
 			}
@@ -169,11 +174,11 @@ func TestARecordingIsReplayedIntoASimulatedCopy(t *testing.T) {
 			changed++
 		}
 		tampered := d.write("tampered.jsonl", strings.Join(lines, ""))
-		s := d.run("bus", "replay", tampered, "--bus", "tcp")
+		s := d.replay(tampered, site, "--bus", "tcp")
 		if changed == 0 || s.code != 3 || !strings.Contains(s.out, fmt.Sprintf("%d other value", changed)) {
 			t.Errorf("%d changed; exit code %d: %s%s", changed, s.code, s.out, s.err)
 		}
-		if s := d.run("bus", "replay", tampered, "--bus", "tcp", "--ignore-values"); s.code != 0 {
+		if s := d.replay(tampered, site, "--bus", "tcp", "--ignore-values"); s.code != 0 {
 			t.Errorf("values ignored: exit code %d: %s%s", s.code, s.out, s.err)
 		}
 	})
@@ -183,7 +188,7 @@ func TestARecordingIsReplayedIntoASimulatedCopy(t *testing.T) {
 			t.Errorf("%d lines of %d frames", got, len(all))
 		}
 		for i, line := range slices.Collect(strings.Lines(out)) {
-			var r recorded
+			var r recording.Frame
 			if err := json.Unmarshal([]byte(line), &r); err != nil || !reflect.DeepEqual(r, all[i]) {
 				t.Fatalf("%v: %+v, want %+v", err, r, all[i])
 			}
@@ -196,7 +201,7 @@ func TestARecordingIsReplayedIntoASimulatedCopy(t *testing.T) {
 			{`{"recording":1}` + "\nfoo\n", ":2: no frame"},
 			{`{"recording":1}` + "\n", "no frames that were sent"},
 		} {
-			if s := d.run("bus", "replay", d.write("bad.jsonl", c.text)); s.code != 1 || !strings.Contains(s.err, c.want) {
+			if s := d.replay(d.write("bad.jsonl", c.text), site); s.code != 1 || !strings.Contains(s.err, c.want) {
 				t.Errorf("%q: exit code %d, %q, want %q", c.text, s.code, s.err, c.want)
 			}
 		}
@@ -205,18 +210,47 @@ func TestARecordingIsReplayedIntoASimulatedCopy(t *testing.T) {
 		}
 	})
 	t.Run("ends at its largest size", func(t *testing.T) {
-		r, err := newRecording(filepath.Join(t.TempDir(), "small"), 500)
+		r, err := recording.Create(filepath.Join(t.TempDir(), "small"), "a test", 500)
 		if err != nil {
 			t.Fatal(err)
 		}
 		n := 0
 		for ; err == nil; n++ {
-			err = r.write(all[0])
+			err = r.Write(all[0])
 		}
-		if cerr := r.close(); err != errFull || cerr != nil || n > 5 {
+		if cerr := r.Close(); err != recording.ErrFull || cerr != nil || n > 5 {
 			t.Errorf("%v after %d frames, close %v", err, n, cerr)
 		}
 	})
+}
+
+// replay plays a recording into a simulated copy of a site.
+func (d *desk) replay(file, site string, args ...string) said {
+	d.t.Helper()
+	path, err := simulator()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	return d.answerOf(exec.CommandContext(ctx, path, append([]string{"replay", file, "--site", site}, args...)...), "")
+}
+
+// Verdicts of a replay.
+const (
+	verdictAlike   = "alike"
+	verdictValue   = "other value"
+	verdictOther   = "other answer"
+	verdictMissing = "no answer"
+	verdictExtra   = "answer where there was none"
+)
+
+// replayReport is what came of one bus.
+type replayReport struct {
+	Bus        string
+	Sent, Gaps int
+	Verdicts   map[string]int
+	Diffs      []struct{ Verdict, Sent, Recorded, Got string } `json:"differences"`
 }
 
 // replayReports is what a replay printed for scripts.
@@ -238,10 +272,10 @@ func TestMonitorShowsOnlyWhatIsAskedFor(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, recordedSite)
 	d := h.desk()
-	last := func(args ...string) (list []recorded) {
+	last := func(args ...string) (list []recording.Frame) {
 		t.Helper()
 		for line := range strings.Lines(d.must(append([]string{"bus", "monitor", "--json"}, args...)...)) {
-			var r recorded
+			var r recording.Frame
 			if err := json.Unmarshal([]byte(line), &r); err != nil {
 				t.Fatalf("%v in %q", err, line)
 			}
@@ -249,7 +283,7 @@ func TestMonitorShowsOnlyWhatIsAskedFor(t *testing.T) {
 		}
 		return list
 	}
-	every := func(list []recorded, is func(recorded) bool) {
+	every := func(list []recording.Frame, is func(recording.Frame) bool) {
 		t.Helper()
 		if len(list) == 0 {
 			t.Error("nothing is shown")
@@ -263,12 +297,12 @@ func TestMonitorShowsOnlyWhatIsAskedFor(t *testing.T) {
 	if list := last("tcp", "rtu", "--last", "3"); len(list) != 6 {
 		t.Errorf("%d frames, want three of each bus", len(list))
 	}
-	every(last("tcp", "--recent", "--direction", "received"), func(r recorded) bool { return r.Direction == "received" })
-	every(last("tcp", "--recent", "--text", "Read Holding"), func(r recorded) bool { return strings.Contains(r.words(), "read holding") })
-	every(last("rtu", "--recent", "--address", "7"), func(r recorded) bool { return r.Bus == "rtu" })
-	every(last("shades", "--recent", "--address", "06.1a.2b"), func(r recorded) bool { return r.Bus == "shades" })
+	every(last("tcp", "--recent", "--direction", "received"), func(r recording.Frame) bool { return r.Direction == "received" })
+	every(last("tcp", "--recent", "--text", "Read Holding"), func(r recording.Frame) bool { return strings.Contains(r.Words(), "read holding") })
+	every(last("rtu", "--recent", "--address", "7"), func(r recording.Frame) bool { return r.Bus == "rtu" })
+	every(last("shades", "--recent", "--address", "06.1a.2b"), func(r recording.Frame) bool { return r.Bus == "shades" })
 	// An answer on a DALI line carries no address: it is that of the gear asked.
-	every(last("line", "--recent", "--address", "5", "--direction", "received"), func(r recorded) bool { return r.Direction == "received" })
+	every(last("line", "--recent", "--address", "5", "--direction", "received"), func(r recording.Frame) bool { return r.Direction == "received" })
 	if list := last("rtu", "--recent", "--address", "8"); len(list) != 0 {
 		t.Errorf("%d frames of a device that is not there", len(list))
 	}

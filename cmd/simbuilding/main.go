@@ -1,5 +1,6 @@
 // Command simbuilding plays the building that a site file describes: a believable
-// device behind every node, on loopback ports and pseudo-terminals.
+// device behind every node, on loopback ports and pseudo-terminals. It also plays
+// recordings into such a building.
 package main
 
 import (
@@ -37,10 +38,13 @@ func main() {
 // usageError is a call that cannot be understood.
 type usageError struct{ error }
 
-// exitCode: 1 failed, 2 called wrongly.
+// exitCode: 1 failed, 2 called wrongly, 3 a replay found differences.
 func exitCode(err error) int {
-	if errors.As(err, new(usageError)) {
+	switch {
+	case errors.As(err, new(usageError)):
 		return 2
+	case errors.As(err, new(differError)):
+		return 3
 	}
 	return 1
 }
@@ -87,6 +91,8 @@ docs/simbuilding.md.`,
 	f.BoolVar(&s.options.SilentGateways, "silent-gateways", false, "Modbus TCP gateways stay silent for units that do not exist, instead of exception 0B")
 	f.StringVar(&s.logLevel, "log-level", "warn", "debug, info, warn or error; the log goes to standard error")
 	c.SetFlagErrorFunc(wrongCall)
+	c.CompletionOptions.HiddenDefaultCmd = true
+	c.AddCommand(replayCommand())
 	return c
 }
 

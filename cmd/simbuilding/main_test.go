@@ -124,6 +124,10 @@ func TestRefusesWhatItMustNotDo(t *testing.T) {
 		"negative load":       {2, "must not be negative", []string{"--site", site, "--base-load", "-1"}},
 		"stray argument":      {2, `"more" is not understood`, []string{"--site", site, "more"}},
 		"unknown flag":        {2, "--lisen", []string{"--site", site, "--lisen", "127.0.0.1:0"}},
+		"replay of nothing":   {2, "accepts 1 arg", []string{"replay", "--site", site}},
+		"replay, no site":     {2, "--site is missing", []string{"replay", "night.jsonl"}},
+		"replay, odd speed":   {2, "want 1 or max", []string{"replay", "night.jsonl", "--site", site, "--speed", "2"}},
+		"replay, no file":     {1, "none.jsonl", []string{"replay", filepath.Join(t.TempDir(), "none.jsonl"), "--site", site}},
 		"port in use":         {1, "choose another with --listen", []string{"--site", site, "--listen", taken.Addr().String()}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers"
+	"svc.internal/controller/recording"
 	"svc.internal/controller/sim"
 )
 
@@ -233,5 +234,5 @@ func meaning(protocol string, b []byte) map[string]any {
 	if err != nil {
 		return nil
 	}
-	return fieldsOf(recorded{Fields: fields})
+	return recording.Named(fields)
 }
