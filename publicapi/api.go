@@ -10,6 +10,8 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"svc.internal/controller/account"
+	"svc.internal/controller/account/bearer"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/web"
 )
@@ -26,23 +28,23 @@ type Core interface {
 
 // Accounts is what this door needs of users and keys.
 type Accounts interface {
-	web.Accounts
+	bearer.Accounts
 	// CheckPassword takes the same time whether or not the user exists. It fails
-	// with appliance.ErrAuthFailed if the two do not belong together.
-	CheckPassword(ctx context.Context, name, password string) (appliance.User, error)
+	// with account.ErrAuthFailed if the two do not belong together.
+	CheckPassword(ctx context.Context, name, password string) (account.User, error)
 	// NewRefreshToken makes a token that outlives restarts. It fails with
-	// appliance.ErrAuthFailed if the user was removed or changed meanwhile.
-	NewRefreshToken(ctx context.Context, user appliance.User) (string, error)
+	// account.ErrAuthFailed if the user was removed or changed meanwhile.
+	NewRefreshToken(ctx context.Context, user account.User) (string, error)
 	// UseRefreshToken tells whose token it is; the token stays good. It fails with
-	// appliance.ErrAuthFailed if it is nobody's (any more).
-	UseRefreshToken(ctx context.Context, token string) (appliance.User, error)
+	// account.ErrAuthFailed if it is nobody's (any more).
+	UseRefreshToken(ctx context.Context, token string) (account.User, error)
 }
 
 // Config of the door. All fields are needed.
 type Config struct {
 	Core     Core
 	Accounts Accounts
-	Tokens   *web.Tokens
+	Tokens   *bearer.Tokens
 	Brake    *web.Brake
 	// Ready returns nil when the configuration is loaded and the buses are started,
 	// else why not, in words that anybody may read: /readyz shows them.
@@ -56,7 +58,7 @@ type Config struct {
 type API struct {
 	core     Core
 	accounts Accounts
-	tokens   *web.Tokens
+	tokens   *bearer.Tokens
 	brake    *web.Brake
 	ready    func() error
 	registry *prometheus.Registry
@@ -107,7 +109,7 @@ func (a *API) Register(e *echo.Echo) {
 
 // get registers a read that needs a token. HEAD is the same without the body.
 func (a *API) get(e *echo.Echo, path string, h echo.HandlerFunc) {
-	a.openGet(e, path, a.tokens.Require(web.Read, h))
+	a.openGet(e, path, web.Require(a.tokens, web.Read, h))
 }
 
 func (a *API) openGet(e *echo.Echo, path string, h echo.HandlerFunc) {
@@ -117,7 +119,7 @@ func (a *API) openGet(e *echo.Echo, path string, h echo.HandlerFunc) {
 
 // post registers a control call.
 func (a *API) post(e *echo.Echo, path string, h echo.HandlerFunc) {
-	a.open(e, http.MethodPost, path, a.tokens.Require(web.Write, h))
+	a.open(e, http.MethodPost, path, web.Require(a.tokens, web.Write, h))
 }
 
 // open registers a route that needs no token, and the answer to OPTIONS. There

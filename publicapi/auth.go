@@ -8,7 +8,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"svc.internal/controller/appliance"
+	"svc.internal/controller/account"
 	"svc.internal/controller/web"
 )
 
@@ -41,7 +41,7 @@ func (a *API) authenticate(c echo.Context) error {
 		return err
 	}
 	user, err := a.login(c, name, password)
-	if errors.Is(err, appliance.ErrAuthFailed) {
+	if errors.Is(err, account.ErrAuthFailed) {
 		a.logFailure(c, name)
 		return sendFresh(c, http.StatusOK, authFailed)
 	}
@@ -49,7 +49,7 @@ func (a *API) authenticate(c echo.Context) error {
 		return err
 	}
 	refresh, err := a.accounts.NewRefreshToken(c.Request().Context(), user)
-	if errors.Is(err, appliance.ErrAuthFailed) { // removed or changed since a moment ago
+	if errors.Is(err, account.ErrAuthFailed) { // removed or changed since a moment ago
 		return sendFresh(c, http.StatusOK, authFailed)
 	}
 	if err != nil {
@@ -73,30 +73,30 @@ func (a *API) authenticate(c echo.Context) error {
 }
 
 // login checks a password, a few at a time and braked.
-func (a *API) login(c echo.Context, name, password string) (appliance.User, error) {
+func (a *API) login(c echo.Context, name, password string) (account.User, error) {
 	peer := web.Peer(c.Request())
 	// Before the queue, so that whoever is refused anyway takes no place in it.
 	if wait := a.brake.Wait(name, peer); wait > 0 {
-		return appliance.User{}, tooManyFailures(wait)
+		return account.User{}, tooManyFailures(wait)
 	}
 	leave, err := a.logins.enter(c.Request().Context())
 	if err != nil {
-		return appliance.User{}, err
+		return account.User{}, err
 	}
 	defer leave()
 	attempt, wait := a.brake.Begin(name, peer)
 	if wait > 0 {
-		return appliance.User{}, tooManyFailures(wait)
+		return account.User{}, tooManyFailures(wait)
 	}
 	if len(name) > longestName || len(password) > longestPassword {
-		return appliance.User{}, appliance.ErrAuthFailed
+		return account.User{}, account.ErrAuthFailed
 	}
 	user, err := a.accounts.CheckPassword(c.Request().Context(), name, password)
 	if err == nil && !user.Role.CanRead() {
-		err = appliance.ErrAuthFailed
+		err = account.ErrAuthFailed
 	}
-	if errors.Is(err, appliance.ErrAuthFailed) {
-		return appliance.User{}, err
+	if errors.Is(err, account.ErrAuthFailed) {
+		return account.User{}, err
 	}
 	attempt.Succeeded() // a fault of ours is no failure of his
 	return user, err
@@ -130,13 +130,13 @@ func (a *API) refreshToken(c echo.Context) error {
 		refresh, err = in.text("refresh_token")
 	}
 	if err != nil {
-		if _, ok := a.tokens.Bearer(c); !ok {
+		if _, ok := web.Bearer(a.tokens, c); !ok {
 			return web.ErrUnauthorized
 		}
 		return err
 	}
 	user, err := a.accounts.UseRefreshToken(c.Request().Context(), refresh)
-	if errors.Is(err, appliance.ErrAuthFailed) || err == nil && !user.Role.CanRead() {
+	if errors.Is(err, account.ErrAuthFailed) || err == nil && !user.Role.CanRead() {
 		return refreshFailed
 	}
 	if err != nil {

@@ -208,7 +208,7 @@ func FuzzBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		b, err := parseBody(data)
 		if err != nil {
-			if e := web.StatusOf(err); e.Status != 400 || !utf8.ValidString(e.Message) {
+			if e := Errors.Of(err); e.Status != 400 || !utf8.ValidString(e.Message) {
 				t.Fatalf("refused with %+v", e)
 			}
 			return

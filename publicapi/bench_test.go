@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/web"
 )
@@ -113,7 +114,7 @@ func requestsPerSecond(tb testing.TB, client *http.Client, url, token string, co
 func BenchmarkLightLevels(b *testing.B) {
 	const connections = 32
 	h := newHouse(b, bigSite(1000))
-	token := h.token(appliance.RoleViewer)
+	token := h.token(account.RoleViewer)
 	sample := h.send("GET", "/svc/api/getLightLevels", "", "Authorization: Bearer "+token)
 	body := []byte(sample.body)
 	bare := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -171,7 +172,7 @@ func BenchmarkPoll(b *testing.B) {
 		b.Fatal(err)
 	}
 	r.RemoteAddr = "192.0.2.7:1234"
-	r.Header.Set("Authorization", "Bearer "+h.token(appliance.RoleViewer))
+	r.Header.Set("Authorization", "Bearer "+h.token(account.RoleViewer))
 	w := &nowhere{header: http.Header{}}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
 )
 
@@ -16,7 +17,7 @@ func TestClientOf10Walks(t *testing.T) {
 		t.Fatal("curl is needed: apt-get install curl")
 	}
 	h := newHouse(t, lobby().snapshot())
-	h.accounts.add("bms", `quote " and \ back`, appliance.RoleAPIService)
+	h.accounts.add("bms", `quote " and \ back`, account.RoleAPIService)
 	base, certPEM := tlsServer(t, h.echo)
 	ca := filepath.Join(t.TempDir(), "ca.pem")
 	if err := os.WriteFile(ca, certPEM, 0o600); err != nil {

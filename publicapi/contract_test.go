@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
 )
 
@@ -267,7 +268,7 @@ func TestContractCommands(t *testing.T) {
 
 func TestContractErrorMissingOrInvalidBearerTokenIs401(t *testing.T) {
 	h := newHouse(t, lobby().snapshot())
-	good := h.token(appliance.RoleAdmin)
+	good := h.token(account.RoleAdmin)
 	parts := strings.Split(good, ".")
 	bad := map[string][]string{
 		"missing":                   nil,
@@ -305,7 +306,7 @@ func TestContractErrorMissingOrInvalidBearerTokenIs401(t *testing.T) {
 
 func TestContractErrorPermissionInsufficientIs403WithAnEmptyBody(t *testing.T) {
 	h := newHouse(t, lobby().snapshot())
-	for _, who := range []string{h.token(appliance.RoleViewer), h.accounts.key("reader", false)} {
+	for _, who := range []string{h.token(account.RoleViewer), h.accounts.key("reader", false)} {
 		for path, body := range controls {
 			got := h.send("POST", path, body, "Authorization: Bearer "+who)
 			got.want(t, 403, "")
@@ -315,10 +316,10 @@ func TestContractErrorPermissionInsufficientIs403WithAnEmptyBody(t *testing.T) {
 		}
 	}
 	// A role that lost its rights while a token was out.
-	token := h.token(appliance.RoleOperator)
+	token := h.token(account.RoleOperator)
 	h.accounts.mu.Lock()
 	u := h.accounts.users["operator"]
-	u.Role = appliance.RoleNone // without a new revision: the role of the moment counts
+	u.Role = account.RoleNone // without a new revision: the role of the moment counts
 	h.accounts.users["operator"] = u
 	h.accounts.mu.Unlock()
 	h.send("GET", "/svc/api/getClusters", "", "Authorization: Bearer "+token).want(t, 403, "")
@@ -346,7 +347,7 @@ func TestContractMethods(t *testing.T) {
 		if allow := got.header.Get("Allow"); !strings.Contains(allow, "GET") || strings.Contains(allow, "POST") {
 			t.Errorf("%s: Allow is %q", path, allow)
 		}
-		full, head := h.get(path), h.send("HEAD", path, "", "Authorization: Bearer "+h.token(appliance.RoleViewer))
+		full, head := h.get(path), h.send("HEAD", path, "", "Authorization: Bearer "+h.token(account.RoleViewer))
 		if head.status != 200 || head.body != "" || head.header.Get("Content-Length") != full.header.Get("Content-Length") {
 			t.Errorf("HEAD %s: got %d %q, Content-Length %s, want %s", path, head.status, head.body,
 				head.header.Get("Content-Length"), full.header.Get("Content-Length"))

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
 )
 
@@ -264,7 +265,7 @@ func TestDecisionAClientThatHangsUpDoesNotUndoItsCommand(t *testing.T) {
 		during = inner.Err()
 		return succeeded(cmd), nil
 	})
-	h.sendWith(ctx, "POST", "/svc/api/channelControl", `{"targetType":1,"command":"ON"}`, "Authorization: Bearer "+h.token(appliance.RoleAdmin))
+	h.sendWith(ctx, "POST", "/svc/api/channelControl", `{"targetType":1,"command":"ON"}`, "Authorization: Bearer "+h.token(account.RoleAdmin))
 	if during != nil {
 		t.Errorf("the command was told: %v", during)
 	}

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"svc.internal/controller/appliance"
+	"svc.internal/controller/account"
 )
 
 // fullDisk is accounts on a disk that takes nothing any more.
 type fullDisk struct{ *accounts }
 
-func (fullDisk) NewRefreshToken(context.Context, appliance.User) (string, error) {
+func (fullDisk) NewRefreshToken(context.Context, account.User) (string, error) {
 	return "", errors.New("database or disk is full (13)")
 }
 

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/appliance"
-	"svc.internal/controller/web"
+	"svc.internal/controller/account"
+	"svc.internal/controller/account/bearer"
 )
 
 // The tests of this file are named after the decisions about logins, tokens and roles;
@@ -35,7 +35,7 @@ func TestDecisionRefreshTokenFailure(t *testing.T) {
 	h.send("POST", "/svc/api/refreshToken", `{"refresh_token":"never"}`).want(t, 401, failure)
 	h.send("POST", "/svc/api/refreshToken", `{"refresh_token":""}`).want(t, 401, failure)
 	h.post("/svc/api/refreshToken", `{}`).want(t, 400, `{"status":0,"message":"refresh_token: missing; want a string"}`)
-	h.accounts.edit("operator", func(*appliance.User) {}) // password change
+	h.accounts.edit("operator", func(*account.User) {}) // password change
 	h.send("POST", "/svc/api/refreshToken", body).want(t, 401, failure)
 	v, _ := h.accounts.User("viewer")
 	refresh, _ = h.accounts.NewRefreshToken(t.Context(), v)
@@ -139,11 +139,11 @@ func TestDecisionRoles(t *testing.T) {
 		token       string
 		read, write int
 	}{
-		{"admin", h.token(appliance.RoleAdmin), 200, 200},
-		{"operator", h.token(appliance.RoleOperator), 200, 200},
-		{"api_service", h.token(appliance.RoleAPIService), 200, 200},
-		{"viewer", h.token(appliance.RoleViewer), 200, 403},
-		{"no role", h.token(appliance.RoleNone), 403, 403},
+		{"admin", h.token(account.RoleAdmin), 200, 200},
+		{"operator", h.token(account.RoleOperator), 200, 200},
+		{"api_service", h.token(account.RoleAPIService), 200, 200},
+		{"viewer", h.token(account.RoleViewer), 200, 403},
+		{"no role", h.token(account.RoleNone), 403, 403},
 		{"key read", h.accounts.key("r", false), 200, 403},
 		{"key read+write", h.accounts.key("w", true), 200, 200},
 	} {
@@ -169,25 +169,25 @@ func TestDecisionRoles(t *testing.T) {
 
 func TestDecisionRevocationIsImmediate(t *testing.T) {
 	h := newHouse(t, lobby().snapshot())
-	token := h.token(appliance.RoleAdmin)
+	token := h.token(account.RoleAdmin)
 	poll := func() int {
 		return h.send("GET", "/svc/api/getClusters", "", "Authorization: Bearer "+token).status
 	}
 	if got := poll(); got != 200 {
 		t.Fatalf("got %d", got)
 	}
-	h.accounts.edit("admin", func(*appliance.User) {})
+	h.accounts.edit("admin", func(*account.User) {})
 	if got := poll(); got != 401 {
 		t.Errorf("after a password change: got %d, want 401", got)
 	}
-	token = h.token(appliance.RoleAdmin)
+	token = h.token(account.RoleAdmin)
 	poll()
 	h.accounts.remove("admin")
 	if got := poll(); got != 401 {
 		t.Errorf("after removal: got %d, want 401", got)
 	}
-	h.accounts.add("admin", "another password", appliance.RoleAdmin)
-	h.accounts.edit("admin", func(u *appliance.User) { u.Revision = 1 }) // the revision the token knows
+	h.accounts.add("admin", "another password", account.RoleAdmin)
+	h.accounts.edit("admin", func(u *account.User) { u.Revision = 1 }) // the revision the token knows
 	if got := poll(); got != 401 {
 		t.Errorf("with a new user of the old name: got %d, want 401", got)
 	}
@@ -195,7 +195,7 @@ func TestDecisionRevocationIsImmediate(t *testing.T) {
 
 func TestDecisionTokensAreBoundedByTheMonotonicClock(t *testing.T) {
 	h := newHouse(t, lobby().snapshot())
-	token := h.token(appliance.RoleViewer)
+	token := h.token(account.RoleViewer)
 	poll := func() int {
 		return h.send("GET", "/svc/api/getClusters", "", "Authorization: Bearer "+token).status
 	}
@@ -225,7 +225,7 @@ func TestDecisionSecretsAreNotLogged(t *testing.T) {
 	if !strings.Contains(log, "login failed") || !strings.Contains(log, "account=admin") {
 		t.Errorf("the failed login is not in the log:\n%s", log)
 	}
-	for _, secret := range []string{"hunter2", "refresh-secret", "query-secret", "header-secret", "body-secret", "typed as name", h.token(appliance.RoleAdmin)[:20]} {
+	for _, secret := range []string{"hunter2", "refresh-secret", "query-secret", "header-secret", "body-secret", "typed as name", h.token(account.RoleAdmin)[:20]} {
 		if strings.Contains(log, secret) {
 			t.Errorf("%q is in the log:\n%s", secret, log)
 		}
@@ -233,7 +233,7 @@ func TestDecisionSecretsAreNotLogged(t *testing.T) {
 	if !strings.Contains(log, "/svc/api/channelControl") || !strings.Contains(log, "user=api_service") {
 		t.Errorf("the access log lacks the change or who made it:\n%s", log)
 	}
-	if strings.Contains(log, web.KeyPrefix) {
+	if strings.Contains(log, bearer.KeyPrefix) {
 		t.Error("a key is in the log")
 	}
 }

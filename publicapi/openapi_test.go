@@ -16,6 +16,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/legacy"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
 )
 
@@ -85,7 +86,7 @@ func TestOpenAPIKnowsEveryRoute(t *testing.T) {
 func TestAnswersAreAsOpenAPISays(t *testing.T) {
 	_, router := loadOpenAPI(t)
 	h := newHouse(t, lobby().snapshot())
-	admin, viewer := h.token(appliance.RoleAdmin), h.token(appliance.RoleViewer)
+	admin, viewer := h.token(account.RoleAdmin), h.token(account.RoleViewer)
 	login := `{"username":"admin","password":"correct horse admin"}`
 	u, _ := h.accounts.User("admin")
 	refresh, _ := h.accounts.NewRefreshToken(t.Context(), u)
@@ -97,7 +98,7 @@ func TestAnswersAreAsOpenAPISays(t *testing.T) {
 	var exchanges []exchange
 	for _, path := range strings.Fields(readPaths) {
 		exchanges = append(exchanges, exchange{"GET", path, "", viewer, 200, ""}, exchange{"GET", path, "", "", 401, ""},
-			exchange{"GET", path, "", h.token(appliance.RoleNone), 403, ""}, exchange{"GET", path, "", viewer, 304, "If-None-Match: *"})
+			exchange{"GET", path, "", h.token(account.RoleNone), 403, ""}, exchange{"GET", path, "", viewer, 304, "If-None-Match: *"})
 	}
 	for path, body := range controls {
 		exchanges = append(exchanges, exchange{"POST", path, body, admin, 200, ""}, exchange{"POST", path, body, "", 401, ""},

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
 )
 
@@ -70,7 +71,7 @@ func TestPagesKeptAreBounded(t *testing.T) {
 // that nobody sees a body that mixes two states.
 func TestPagesUnderConcurrentReadersAndWriters(t *testing.T) {
 	h := newHouse(t, consistent(0))
-	token := h.token(appliance.RoleViewer)
+	token := h.token(account.RoleViewer)
 	stop := make(chan struct{})
 	var readers sync.WaitGroup
 	for range 4 {

@@ -18,6 +18,8 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"svc.internal/controller/account"
+	"svc.internal/controller/account/bearer"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/web"
 )
@@ -170,9 +172,9 @@ func succeeded(cmd appliance.Command) appliance.Entry {
 // real ones.
 type accounts struct {
 	mu        sync.Mutex
-	users     map[string]appliance.User
+	users     map[string]account.User
 	passwords map[string]string
-	keys      map[[32]byte]appliance.Key
+	keys      map[[32]byte]account.Key
 	refresh   map[string]refreshed
 	checks    int    // passwords looked at
 	slow      func() // called while a password is looked at; may be nil
@@ -188,19 +190,19 @@ type refreshed struct {
 
 func newAccounts() *accounts {
 	a := &accounts{
-		users: map[string]appliance.User{}, passwords: map[string]string{},
-		keys: map[[32]byte]appliance.Key{}, refresh: map[string]refreshed{},
+		users: map[string]account.User{}, passwords: map[string]string{},
+		keys: map[[32]byte]account.Key{}, refresh: map[string]refreshed{},
 	}
-	for _, role := range appliance.Roles() {
+	for _, role := range account.Roles() {
 		a.add(string(role), "correct horse "+string(role), role)
 	}
 	return a
 }
 
-func (a *accounts) add(name, password string, role appliance.Role) {
+func (a *accounts) add(name, password string, role account.Role) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.users[name] = appliance.User{UUID: appliance.NewUUID(), Name: name, Role: role, Revision: 1}
+	a.users[name] = account.User{UUID: appliance.NewUUID(), Name: name, Role: role, Revision: 1}
 	a.passwords[name] = password
 }
 
@@ -211,7 +213,7 @@ func (a *accounts) remove(name string) {
 	delete(a.passwords, name)
 }
 
-func (a *accounts) edit(name string, edit func(*appliance.User)) {
+func (a *accounts) edit(name string, edit func(*account.User)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	u := a.users[name]
@@ -224,26 +226,26 @@ func (a *accounts) key(name string, write bool) (secret string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	sum := sha256.Sum256([]byte(name))
-	secret = web.KeyPrefix + hex.EncodeToString(sum[:])
-	a.keys[sha256.Sum256([]byte(secret))] = appliance.Key{Name: name, Write: write}
+	secret = bearer.KeyPrefix + hex.EncodeToString(sum[:])
+	a.keys[sha256.Sum256([]byte(secret))] = account.Key{Name: name, Write: write}
 	return secret
 }
 
-func (a *accounts) User(name string) (appliance.User, bool) {
+func (a *accounts) User(name string) (account.User, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	u, ok := a.users[name]
 	return u, ok
 }
 
-func (a *accounts) KeyOf(secret string) (appliance.Key, bool) {
+func (a *accounts) KeyOf(secret string) (account.Key, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	k, ok := a.keys[sha256.Sum256([]byte(secret))]
 	return k, ok
 }
 
-func (a *accounts) CheckPassword(_ context.Context, name, password string) (appliance.User, error) {
+func (a *accounts) CheckPassword(_ context.Context, name, password string) (account.User, error) {
 	if a.slow != nil {
 		a.slow()
 	}
@@ -251,8 +253,8 @@ func (a *accounts) CheckPassword(_ context.Context, name, password string) (appl
 	defer a.mu.Unlock()
 	a.checks++
 	u, ok := a.users[name]
-	if !ok || a.passwords[name] != password || u.Role == appliance.RoleNone {
-		return appliance.User{}, fmt.Errorf("log in: %w", appliance.ErrAuthFailed)
+	if !ok || a.passwords[name] != password || u.Role == account.RoleNone {
+		return account.User{}, fmt.Errorf("log in: %w", account.ErrAuthFailed)
 	}
 	if a.after != nil {
 		a.after()
@@ -260,11 +262,11 @@ func (a *accounts) CheckPassword(_ context.Context, name, password string) (appl
 	return u, nil
 }
 
-func (a *accounts) NewRefreshToken(_ context.Context, user appliance.User) (string, error) {
+func (a *accounts) NewRefreshToken(_ context.Context, user account.User) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if u, ok := a.users[user.Name]; !ok || u.UUID != user.UUID || u.Revision != user.Revision {
-		return "", fmt.Errorf("make a refresh token: %w", appliance.ErrAuthFailed)
+		return "", fmt.Errorf("make a refresh token: %w", account.ErrAuthFailed)
 	}
 	a.last++
 	token := fmt.Sprintf("refresh-%d", a.last)
@@ -272,13 +274,13 @@ func (a *accounts) NewRefreshToken(_ context.Context, user appliance.User) (stri
 	return token, nil
 }
 
-func (a *accounts) UseRefreshToken(_ context.Context, token string) (appliance.User, error) {
+func (a *accounts) UseRefreshToken(_ context.Context, token string) (account.User, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	t, ok := a.refresh[token]
 	u := a.users[t.name]
 	if !ok || u.UUID != t.uuid || u.Revision != t.revision {
-		return appliance.User{}, appliance.ErrAuthFailed
+		return account.User{}, account.ErrAuthFailed
 	}
 	return u, nil
 }
@@ -288,7 +290,7 @@ type house struct {
 	t        testing.TB
 	core     *core
 	accounts *accounts
-	tokens   *web.Tokens
+	tokens   *bearer.Tokens
 	echo     *echo.Echo
 	api      *API
 	log      *lockedBuffer
@@ -334,7 +336,7 @@ func newHouse(t testing.TB, s *appliance.Snapshot) *house {
 	h.core.snap.Store(s)
 	var err error
 	secret := []byte(strings.Repeat("k", 32))
-	h.tokens, err = web.NewTokens(secret, time.Hour, h.accounts, h.clock.clock())
+	h.tokens, err = bearer.New(secret, "", time.Hour, h.accounts, h.clock.clock())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,13 +348,13 @@ func newHouse(t testing.TB, s *appliance.Snapshot) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.echo = web.New(log)
+	h.echo = web.New(web.Config{Log: log, Errors: Errors})
 	h.api.Register(h.echo)
 	return h
 }
 
 // token of a user of that role.
-func (h *house) token(role appliance.Role) string {
+func (h *house) token(role account.Role) string {
 	h.t.Helper()
 	u, _ := h.accounts.User(string(role))
 	token, _, err := h.tokens.Issue(u)
@@ -398,12 +400,12 @@ func (h *house) sendWith(ctx context.Context, method, path, body string, headers
 // get and post do it as the api_service user.
 func (h *house) get(path string, headers ...string) answer {
 	h.t.Helper()
-	return h.send("GET", path, "", append(headers, "Authorization: Bearer "+h.token(appliance.RoleAPIService))...)
+	return h.send("GET", path, "", append(headers, "Authorization: Bearer "+h.token(account.RoleAPIService))...)
 }
 
 func (h *house) post(path, body string, headers ...string) answer {
 	h.t.Helper()
-	return h.send("POST", path, body, append(headers, "Authorization: Bearer "+h.token(appliance.RoleAPIService))...)
+	return h.send("POST", path, body, append(headers, "Authorization: Bearer "+h.token(account.RoleAPIService))...)
 }
 
 func (a answer) want(t testing.TB, status int, body string) {

@@ -11,12 +11,13 @@ import (
 
 	"golang.org/x/crypto/argon2"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
 )
 
 const goodPassword = "correct horse"
 
-func addUser(t testing.TB, s *Store, name string, role appliance.Role) appliance.User {
+func addUser(t testing.TB, s *Store, name string, role account.Role) account.User {
 	t.Helper()
 	u, err := s.AddUser(context.Background(), name, goodPassword, role)
 	if err != nil {
@@ -34,7 +35,7 @@ func wantErr(t *testing.T, what string, err, want error) {
 
 func TestUsersSurviveARestart(t *testing.T) {
 	s := open(t, t.TempDir())
-	want := addUser(t, s, "anna", appliance.RoleOperator)
+	want := addUser(t, s, "anna", account.RoleOperator)
 	s = reopen(t, s)
 	got, ok := s.User("anna")
 	if !ok || got != want {
@@ -56,37 +57,37 @@ func TestThereIsNoDefaultUser(t *testing.T) {
 
 func TestLoginFailsAlike(t *testing.T) {
 	s := open(t, t.TempDir())
-	addUser(t, s, "anna", appliance.RoleViewer)
-	addUser(t, s, "former", appliance.RoleNone)
+	addUser(t, s, "anna", account.RoleViewer)
+	addUser(t, s, "former", account.RoleNone)
 	for name, password := range map[string]string{"anna": "correct hors", "nobody": goodPassword, "former": goodPassword, "": "", "Anna": goodPassword} {
 		_, err := s.CheckPassword(t.Context(), name, password)
-		if err != appliance.ErrAuthFailed {
+		if err != account.ErrAuthFailed {
 			t.Errorf("login as %q: %v, want exactly ErrAuthFailed", name, err)
 		}
 	}
 	_, err := s.CheckPassword(t.Context(), "anna", goodPassword+strings.Repeat("x", 1<<20))
-	wantErr(t, "login with a huge password", err, appliance.ErrAuthFailed)
+	wantErr(t, "login with a huge password", err, account.ErrAuthFailed)
 }
 
 func TestAccountsRefuse(t *testing.T) {
 	s := open(t, t.TempDir())
-	addUser(t, s, "anna", appliance.RoleAdmin)
-	add := func(name, password string, role appliance.Role) error {
+	addUser(t, s, "anna", account.RoleAdmin)
+	add := func(name, password string, role account.Role) error {
 		_, err := s.AddUser(t.Context(), name, password, role)
 		return err
 	}
-	wantErr(t, "taken name", add("anna", goodPassword, appliance.RoleViewer), appliance.ErrExists)
-	wantErr(t, "short password", add("ben", "ninechars", appliance.RoleViewer), appliance.ErrOutOfRange)
-	wantErr(t, "short password in many bytes", add("ben", "äöüäöüäöü", appliance.RoleViewer), appliance.ErrOutOfRange)
-	wantErr(t, "long password", add("ben", strings.Repeat("x", 1025), appliance.RoleViewer), appliance.ErrOutOfRange)
-	wantErr(t, "password in Latin-1", add("ben", "Schl\xfcsselbund", appliance.RoleViewer), appliance.ErrOutOfRange)
+	wantErr(t, "taken name", add("anna", goodPassword, account.RoleViewer), account.ErrExists)
+	wantErr(t, "short password", add("ben", "ninechars", account.RoleViewer), appliance.ErrOutOfRange)
+	wantErr(t, "short password in many bytes", add("ben", "äöüäöüäöü", account.RoleViewer), appliance.ErrOutOfRange)
+	wantErr(t, "long password", add("ben", strings.Repeat("x", 1025), account.RoleViewer), appliance.ErrOutOfRange)
+	wantErr(t, "password in Latin-1", add("ben", "Schl\xfcsselbund", account.RoleViewer), appliance.ErrOutOfRange)
 	wantErr(t, "changed to a password in Latin-1", s.SetPassword(t.Context(), "anna", "Schl\xfcsselbund"), appliance.ErrOutOfRange)
 	wantErr(t, "unknown role", add("ben", goodPassword, "root"), appliance.ErrOutOfRange)
-	wantErr(t, "no name", add("", goodPassword, appliance.RoleViewer), appliance.ErrOutOfRange)
-	wantErr(t, "name with a line break", add("a\nb", goodPassword, appliance.RoleViewer), appliance.ErrOutOfRange)
-	wantErr(t, "long name", add(strings.Repeat("n", 65), goodPassword, appliance.RoleViewer), appliance.ErrOutOfRange)
+	wantErr(t, "no name", add("", goodPassword, account.RoleViewer), appliance.ErrOutOfRange)
+	wantErr(t, "name with a line break", add("a\nb", goodPassword, account.RoleViewer), appliance.ErrOutOfRange)
+	wantErr(t, "long name", add(strings.Repeat("n", 65), goodPassword, account.RoleViewer), appliance.ErrOutOfRange)
 	wantErr(t, "password of nobody", s.SetPassword(t.Context(), "ben", goodPassword), appliance.ErrNotFound)
-	wantErr(t, "role of nobody", s.SetRole(t.Context(), "ben", appliance.RoleAdmin), appliance.ErrNotFound)
+	wantErr(t, "role of nobody", s.SetRole(t.Context(), "ben", account.RoleAdmin), appliance.ErrNotFound)
 	wantErr(t, "removing nobody", s.RemoveUser(t.Context(), "ben"), appliance.ErrNotFound)
 	wantErr(t, "removing no key", s.RemoveKey(t.Context(), "none"), appliance.ErrNotFound)
 	if n := len(s.Users()); n != 1 {
@@ -96,7 +97,7 @@ func TestAccountsRefuse(t *testing.T) {
 
 func TestPasswordChangeEndsAllTokens(t *testing.T) {
 	s := open(t, t.TempDir())
-	anna, ben := addUser(t, s, "anna", appliance.RoleAdmin), addUser(t, s, "ben", appliance.RoleAdmin)
+	anna, ben := addUser(t, s, "anna", account.RoleAdmin), addUser(t, s, "ben", account.RoleAdmin)
 	token, err := s.NewRefreshToken(t.Context(), anna)
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +119,7 @@ func TestPasswordChangeEndsAllTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = s.UseRefreshToken(t.Context(), token)
-	wantErr(t, "token after a password change", err, appliance.ErrAuthFailed)
+	wantErr(t, "token after a password change", err, account.ErrAuthFailed)
 	if u, _ := s.User("anna"); u.Revision <= anna.Revision {
 		t.Errorf("revision %d after a password change, want more than %d", u.Revision, anna.Revision)
 	}
@@ -126,14 +127,14 @@ func TestPasswordChangeEndsAllTokens(t *testing.T) {
 		t.Errorf("another user's token: %v", err)
 	}
 	_, err = s.NewRefreshToken(t.Context(), anna)
-	wantErr(t, "token for a user as he was before", err, appliance.ErrAuthFailed)
+	wantErr(t, "token for a user as he was before", err, account.ErrAuthFailed)
 	_, err = s.CheckPassword(t.Context(), "anna", goodPassword)
-	wantErr(t, "old password", err, appliance.ErrAuthFailed)
+	wantErr(t, "old password", err, account.ErrAuthFailed)
 }
 
 func TestRemovedUsersNameMayBeUsedAgain(t *testing.T) {
 	s := open(t, t.TempDir())
-	old := addUser(t, s, "anna", appliance.RoleAdmin)
+	old := addUser(t, s, "anna", account.RoleAdmin)
 	token, err := s.NewRefreshToken(t.Context(), old)
 	if err != nil {
 		t.Fatal(err)
@@ -144,32 +145,32 @@ func TestRemovedUsersNameMayBeUsedAgain(t *testing.T) {
 	if _, ok := s.User("anna"); ok {
 		t.Error("a removed user is still there")
 	}
-	other := addUser(t, s, "anna", appliance.RoleViewer)
+	other := addUser(t, s, "anna", account.RoleViewer)
 	if other.UUID == old.UUID || other.Revision <= old.Revision {
 		t.Errorf("new user %+v looks like the old one %+v", other, old)
 	}
 	_, err = s.UseRefreshToken(t.Context(), token)
-	wantErr(t, "token of the removed user", err, appliance.ErrAuthFailed)
+	wantErr(t, "token of the removed user", err, account.ErrAuthFailed)
 }
 
 func TestRoleChangeVoidsAccessTokensOnly(t *testing.T) {
 	s := open(t, t.TempDir())
-	anna := addUser(t, s, "anna", appliance.RoleAdmin)
+	anna := addUser(t, s, "anna", account.RoleAdmin)
 	token, err := s.NewRefreshToken(t.Context(), anna)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SetRole(t.Context(), "anna", appliance.RoleViewer); err != nil {
+	if err := s.SetRole(t.Context(), "anna", account.RoleViewer); err != nil {
 		t.Fatal(err)
 	}
-	if u, err := s.UseRefreshToken(t.Context(), token); err != nil || u.Role != appliance.RoleViewer || u.Revision <= anna.Revision {
+	if u, err := s.UseRefreshToken(t.Context(), token); err != nil || u.Role != account.RoleViewer || u.Revision <= anna.Revision {
 		t.Errorf("refreshed user %+v (%v), want a viewer of a later revision", u, err)
 	}
-	if err := s.SetRole(t.Context(), "anna", appliance.RoleNone); err != nil {
+	if err := s.SetRole(t.Context(), "anna", account.RoleNone); err != nil {
 		t.Fatal(err)
 	}
 	_, err = s.UseRefreshToken(t.Context(), token)
-	wantErr(t, "token of a user without a role", err, appliance.ErrAuthFailed)
+	wantErr(t, "token of a user without a role", err, account.ErrAuthFailed)
 }
 
 // A commit may come after the token was looked up and before its user is.
@@ -179,21 +180,21 @@ func TestRefreshTokenOfAUserWhoChangesMeanwhile(t *testing.T) {
 		change func(ctx context.Context, s *Store) error
 		want   error
 	}{
-		{"password", func(ctx context.Context, s *Store) error { return s.SetPassword(ctx, "anna", "another password") }, appliance.ErrAuthFailed},
+		{"password", func(ctx context.Context, s *Store) error { return s.SetPassword(ctx, "anna", "another password") }, account.ErrAuthFailed},
 		{"another user of the name", func(ctx context.Context, s *Store) error {
 			if err := s.RemoveUser(ctx, "anna"); err != nil {
 				return err
 			}
-			_, err := s.AddUser(ctx, "anna", goodPassword, appliance.RoleAdmin)
+			_, err := s.AddUser(ctx, "anna", goodPassword, account.RoleAdmin)
 			return err
-		}, appliance.ErrAuthFailed},
-		{"removed", func(ctx context.Context, s *Store) error { return s.RemoveUser(ctx, "anna") }, appliance.ErrAuthFailed},
-		{"locked out", func(ctx context.Context, s *Store) error { return s.SetRole(ctx, "anna", appliance.RoleNone) }, appliance.ErrAuthFailed},
-		{"role", func(ctx context.Context, s *Store) error { return s.SetRole(ctx, "anna", appliance.RoleViewer) }, nil},
+		}, account.ErrAuthFailed},
+		{"removed", func(ctx context.Context, s *Store) error { return s.RemoveUser(ctx, "anna") }, account.ErrAuthFailed},
+		{"locked out", func(ctx context.Context, s *Store) error { return s.SetRole(ctx, "anna", account.RoleNone) }, account.ErrAuthFailed},
+		{"role", func(ctx context.Context, s *Store) error { return s.SetRole(ctx, "anna", account.RoleViewer) }, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := open(t, t.TempDir())
-			token, err := s.NewRefreshToken(t.Context(), addUser(t, s, "anna", appliance.RoleAdmin))
+			token, err := s.NewRefreshToken(t.Context(), addUser(t, s, "anna", account.RoleAdmin))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -217,22 +218,22 @@ func TestRefreshTokenOfAUserWhoChangesMeanwhile(t *testing.T) {
 func TestRefreshTokenOfAUserChangedByAnotherProcess(t *testing.T) {
 	dir := t.TempDir()
 	daemon, command := open(t, dir), open(t, dir)
-	token, err := daemon.NewRefreshToken(t.Context(), addUser(t, daemon, "anna", appliance.RoleAdmin))
+	token, err := daemon.NewRefreshToken(t.Context(), addUser(t, daemon, "anna", account.RoleAdmin))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := command.SetRole(t.Context(), "anna", appliance.RoleViewer); err != nil {
+	if err := command.SetRole(t.Context(), "anna", account.RoleViewer); err != nil {
 		t.Fatal(err)
 	}
 	u, err := daemon.UseRefreshToken(t.Context(), token)
-	if known, _ := daemon.User("anna"); err != nil || u.Role != appliance.RoleViewer || u != known {
+	if known, _ := daemon.User("anna"); err != nil || u.Role != account.RoleViewer || u != known {
 		t.Errorf("got %+v (%v), want a viewer; the directory has %+v", u, err, known)
 	}
 	if err := command.RemoveUser(t.Context(), "anna"); err != nil {
 		t.Fatal(err)
 	}
 	_, err = daemon.UseRefreshToken(t.Context(), token)
-	wantErr(t, "token of a user removed by another process", err, appliance.ErrAuthFailed)
+	wantErr(t, "token of a user removed by another process", err, account.ErrAuthFailed)
 }
 
 func countTokens(t *testing.T, s *Store) (n int) {
@@ -245,7 +246,7 @@ func countTokens(t *testing.T, s *Store) (n int) {
 
 func TestRefreshTokensAreBounded(t *testing.T) {
 	s := open(t, t.TempDir())
-	anna := addUser(t, s, "anna", appliance.RoleAPIService)
+	anna := addUser(t, s, "anna", account.RoleAPIService)
 	var tokens []string
 	for range maxRefresh + 10 {
 		token, err := s.NewRefreshToken(t.Context(), anna)
@@ -258,7 +259,7 @@ func TestRefreshTokensAreBounded(t *testing.T) {
 		t.Errorf("%d tokens are kept, want %d", n, maxRefresh)
 	}
 	_, err := s.UseRefreshToken(t.Context(), tokens[9])
-	wantErr(t, "a token older than the newest 64", err, appliance.ErrAuthFailed)
+	wantErr(t, "a token older than the newest 64", err, account.ErrAuthFailed)
 	if _, err := s.UseRefreshToken(t.Context(), tokens[10]); err != nil {
 		t.Errorf("the oldest of the newest 64: %v", err)
 	}
@@ -266,7 +267,7 @@ func TestRefreshTokensAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = s.UseRefreshToken(t.Context(), tokens[20])
-	wantErr(t, "a revoked token", err, appliance.ErrAuthFailed)
+	wantErr(t, "a revoked token", err, account.ErrAuthFailed)
 	if err := s.RevokeRefreshTokens(t.Context(), "anna"); err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +278,7 @@ func TestRefreshTokensAreBounded(t *testing.T) {
 
 func TestRefreshTokensLiveThirtyDays(t *testing.T) {
 	s := open(t, t.TempDir())
-	anna := addUser(t, s, "anna", appliance.RoleAPIService)
+	anna := addUser(t, s, "anna", account.RoleAPIService)
 	made := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	at := func(clock time.Time) { s.now = func() time.Time { return clock } }
 	at(made)
@@ -291,7 +292,7 @@ func TestRefreshTokensLiveThirtyDays(t *testing.T) {
 	}
 	at(made.Add(refreshLife + time.Second))
 	_, err = s.UseRefreshToken(t.Context(), token)
-	wantErr(t, "after 30 days", err, appliance.ErrAuthFailed)
+	wantErr(t, "after 30 days", err, account.ErrAuthFailed)
 	if _, err := s.NewRefreshToken(t.Context(), anna); err != nil {
 		t.Fatal(err)
 	}
@@ -309,12 +310,12 @@ func TestRefreshTokensLiveThirtyDays(t *testing.T) {
 	}
 	at(made.Add(refreshLife + time.Second))
 	_, err = s.UseRefreshToken(t.Context(), token)
-	wantErr(t, "30 days after the clock was set", err, appliance.ErrAuthFailed)
+	wantErr(t, "30 days after the clock was set", err, account.ErrAuthFailed)
 }
 
 func TestStoredTokensAndKeysAreHashes(t *testing.T) {
 	s := open(t, t.TempDir())
-	token, err := s.NewRefreshToken(t.Context(), addUser(t, s, "anna", appliance.RoleAdmin))
+	token, err := s.NewRefreshToken(t.Context(), addUser(t, s, "anna", account.RoleAdmin))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -344,7 +345,7 @@ func TestKeys(t *testing.T) {
 		t.Errorf("secret of %d characters, key %+v", len(secret), key)
 	}
 	_, _, err = s.AddKey(t.Context(), "dashboard", true)
-	wantErr(t, "a second key of the name", err, appliance.ErrExists)
+	wantErr(t, "a second key of the name", err, account.ErrExists)
 	if got := s.Keys()[0]; !got.LastUsed.IsZero() {
 		t.Errorf("a new key was last used %v", got.LastUsed)
 	}
@@ -374,7 +375,7 @@ func TestKeys(t *testing.T) {
 
 func TestStrongerHashAtLogin(t *testing.T) {
 	s := open(t, t.TempDir())
-	anna := addUser(t, s, "anna", appliance.RoleAdmin)
+	anna := addUser(t, s, "anna", account.RoleAdmin)
 	weak := phc{memory: 8, time: 1, threads: 1, salt: []byte("0123456789abcdef")}
 	weak.key = argon2.IDKey([]byte(goodPassword), weak.salt, weak.time, weak.memory, weak.threads, argonKey)
 	if err := s.replaceHash(t.Context(), s.accounts.Load().users["anna"], weak.String()); err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
 )
 
@@ -59,7 +60,7 @@ func (w writeTo) Write(b []byte) (int, error) { return w(b) }
 func TestBackupAndRestoreOnBlankHardware(t *testing.T) {
 	s := open(t, t.TempDir())
 	imports(t, s, demo(), ImportOptions{})
-	if _, err := s.AddUser(t.Context(), "anna", "long enough", appliance.RoleAdmin); err != nil {
+	if _, err := s.AddUser(t.Context(), "anna", "long enough", account.RoleAdmin); err != nil {
 		t.Fatal(err)
 	}
 	secret, _, err := s.AddKey(t.Context(), "dashboard", false)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
 )
 
@@ -76,11 +77,11 @@ func BenchmarkKeyOf(b *testing.B) {
 
 func BenchmarkCheckPassword(b *testing.B) {
 	s := open(b, b.TempDir())
-	addUser(b, s, "anna", appliance.RoleAdmin)
+	addUser(b, s, "anna", account.RoleAdmin)
 	for name, user := range map[string]string{"known": "anna", "unknown": "nobody"} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := s.CheckPassword(context.Background(), user, "a wrong password"); err != appliance.ErrAuthFailed {
+				if _, err := s.CheckPassword(context.Background(), user, "a wrong password"); err != account.ErrAuthFailed {
 					b.Fatal(err)
 				}
 			}

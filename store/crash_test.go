@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
 )
 
@@ -342,13 +343,13 @@ func idsOf(t *testing.T, s *Store, f Family) *ids {
 	return x
 }
 
-func findKey(s *Store, uuid string) (appliance.Key, bool) {
+func findKey(s *Store, uuid string) (account.Key, bool) {
 	for _, k := range s.Keys() {
 		if k.UUID.String() == uuid {
 			return k, true
 		}
 	}
-	return appliance.Key{}, false
+	return account.Key{}, false
 }
 
 func has(t *testing.T, s *Store, query string, args ...any) bool {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
 )
 
@@ -30,7 +31,7 @@ func TestOneBadStateRowKeepsTheOthers(t *testing.T) {
 func TestOneBadKeyOrUserDoesNotStopTheDaemon(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
-	addUser(t, s, "anna", appliance.RoleAdmin)
+	addUser(t, s, "anna", account.RoleAdmin)
 	if _, _, err := s.AddKey(t.Context(), "dashboard", false); err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +101,7 @@ func TestReplaceWithoutSiteKeepsSettings(t *testing.T) {
 func TestRefreshTokenFromTheFuture(t *testing.T) {
 	s := open(t, t.TempDir())
 	s.synced = func() bool { return true } // when it is asked
-	user := addUser(t, s, "anna", appliance.RoleAdmin)
+	user := addUser(t, s, "anna", account.RoleAdmin)
 	right := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
 	s.now = func() time.Time { return right.AddDate(10, 0, 0) } // before NTP had its say
 	token, err := s.NewRefreshToken(t.Context(), user)
@@ -208,7 +209,7 @@ func TestReturnedShadeHasNoOldPosition(t *testing.T) {
 func TestTokenUsedBeforeTheClockWasSet(t *testing.T) {
 	s := open(t, t.TempDir())
 	s.synced = func() bool { return s.now().After(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)) }
-	user := addUser(t, s, "anna", appliance.RoleAdmin)
+	user := addUser(t, s, "anna", account.RoleAdmin)
 	right := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
 	s.now = func() time.Time { return right }
 	token, err := s.NewRefreshToken(t.Context(), user)

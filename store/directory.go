@@ -10,23 +10,23 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"svc.internal/controller/appliance"
+	"svc.internal/controller/account"
 )
 
 // directory is all users and keys at one moment. It never changes; a commit to
 // the accounts replaces it. Readers share it without locks.
 type directory struct {
-	users map[string]account
+	users map[string]userEntry
 	keys  map[[sha256.Size]byte]keyEntry
 }
 
-type account struct {
-	appliance.User
+type userEntry struct {
+	account.User
 	password string // PHC string
 }
 
 type keyEntry struct {
-	appliance.Key
+	account.Key
 	hash [sha256.Size]byte
 	used *lastUse // shared by successive directories
 }
@@ -40,7 +40,7 @@ func loadDirectory(ctx context.Context, tx *sql.Tx, old *directory, log *slog.Lo
 	broken := func(key any, err error) {
 		log.Error("a user or key cannot be read and is refused; remove it and make it anew", "name", key, "why", err)
 	}
-	d := &directory{users: map[string]account{}, keys: map[[sha256.Size]byte]keyEntry{}}
+	d := &directory{users: map[string]userEntry{}, keys: map[[sha256.Size]byte]keyEntry{}}
 	users, err := loadUsers(ctx, tx, broken)
 	if err != nil {
 		return nil, err
@@ -63,23 +63,23 @@ func loadDirectory(ctx context.Context, tx *sql.Tx, old *directory, log *slog.Lo
 }
 
 // User returns the user of this name. It touches no disk.
-func (s *Store) User(name string) (appliance.User, bool) {
+func (s *Store) User(name string) (account.User, bool) {
 	a, ok := s.accounts.Load().users[name]
 	return a.User, ok
 }
 
 // KeyOf returns the key that secret is, and notes its use. It touches no disk.
-func (s *Store) KeyOf(secret string) (appliance.Key, bool) {
+func (s *Store) KeyOf(secret string) (account.Key, bool) {
 	digits, ok := strings.CutPrefix(secret, keyPrefix)
 	if !ok || len(digits) != hex.EncodedLen(keyBytes) {
-		return appliance.Key{}, false
+		return account.Key{}, false
 	}
 	hash := sha256.Sum256([]byte(secret))
 	k, ok := s.accounts.Load().keys[hash]
 	// The map has compared hashes already; comparing again in constant time costs
 	// nothing and holds whatever a map does.
 	if !ok || subtle.ConstantTimeCompare(hash[:], k.hash[:]) != 1 {
-		return appliance.Key{}, false
+		return account.Key{}, false
 	}
 	// Once a second is enough, and keeps callers off each other's cache line.
 	if now := s.now().Unix(); k.used.now.Load() != now {
@@ -89,7 +89,7 @@ func (s *Store) KeyOf(secret string) (appliance.Key, bool) {
 }
 
 // current is the key with its newest last use.
-func (k keyEntry) current() appliance.Key {
+func (k keyEntry) current() account.Key {
 	key := k.Key
 	if used := k.used.now.Load(); used*1e9 > nanos(key.LastUsed) {
 		key.LastUsed = moment(used * 1e9)

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"slices"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
 )
 
@@ -42,15 +43,15 @@ func loadKeys(ctx context.Context, tx *sql.Tx, broken func(key any, err error)) 
 }
 
 // AddKey makes a key; write lets it command, otherwise it only reads. The secret
-// is returned this once and not stored. It returns [appliance.ErrExists] if the
+// is returned this once and not stored. It returns [account.ErrExists] if the
 // name is taken.
-func (s *Store) AddKey(ctx context.Context, name string, write bool) (string, appliance.Key, error) {
+func (s *Store) AddKey(ctx context.Context, name string, write bool) (string, account.Key, error) {
 	random := make([]byte, keyBytes)
 	rand.Read(random) // never fails, see crypto/rand
 	digits := hex.EncodeToString(random)
 	secret := keyPrefix + digits
 	hash := sha256.Sum256([]byte(secret))
-	key := appliance.Key{UUID: appliance.NewUUID(), Name: name, Prefix: digits[:8], Write: write, CreatedAt: moment(s.now().UnixNano())}
+	key := account.Key{UUID: appliance.NewUUID(), Name: name, Prefix: digits[:8], Write: write, CreatedAt: moment(s.now().UnixNano())}
 	err := checkAccountName(name)
 	if err == nil {
 		err = s.changeAccounts(ctx, func(tx *sql.Tx) error {
@@ -64,22 +65,22 @@ func (s *Store) AddKey(ctx context.Context, name string, write bool) (string, ap
 			res, err := tx.ExecContext(ctx, `INSERT INTO api_key (uuid, name, prefix, hash, may_write, created_at, last_used)
 				VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT (name) DO NOTHING`,
 				key.UUID[:], name, key.Prefix, hash[:], write, nanos(key.CreatedAt))
-			return oneRow(res, err, appliance.ErrExists)
+			return oneRow(res, err, account.ErrExists)
 		})
 	}
 	if err != nil {
-		return "", appliance.Key{}, fmt.Errorf("add key %q: %w", name, err)
+		return "", account.Key{}, fmt.Errorf("add key %q: %w", name, err)
 	}
 	return secret, key, nil
 }
 
 // Keys lists all keys by name.
-func (s *Store) Keys() []appliance.Key {
-	var keys []appliance.Key
+func (s *Store) Keys() []account.Key {
+	var keys []account.Key
 	for k := range maps.Values(s.accounts.Load().keys) {
 		keys = append(keys, k.current())
 	}
-	slices.SortFunc(keys, func(a, b appliance.Key) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(keys, func(a, b account.Key) int { return cmp.Compare(a.Name, b.Name) })
 	return keys
 }
 

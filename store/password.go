@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/crypto/argon2"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
 )
 
@@ -140,10 +141,10 @@ func checkNewPassword(password string) error {
 }
 
 // CheckPassword returns the user who has this name and password, or
-// [appliance.ErrAuthFailed]: no such user, a wrong password or a user without a
+// [account.ErrAuthFailed]: no such user, a wrong password or a user without a
 // role, after the same work in each case. [appliance.ErrOverloaded] means that
 // too many others are being checked.
-func (s *Store) CheckPassword(ctx context.Context, name, password string) (appliance.User, error) {
+func (s *Store) CheckPassword(ctx context.Context, name, password string) (account.User, error) {
 	a, exists := s.accounts.Load().users[name]
 	stored := a.password
 	if !exists {
@@ -151,17 +152,17 @@ func (s *Store) CheckPassword(ctx context.Context, name, password string) (appli
 	}
 	h, err := parsePHC(stored)
 	if err != nil {
-		return appliance.User{}, fmt.Errorf("check the password of user %s: %w", name, err)
+		return account.User{}, fmt.Errorf("check the password of user %s: %w", name, err)
 	}
 	// What is longer than any password costs no more than the longest one.
 	tooLong := len(password) > maxPassword
 	var key []byte
 	if err := s.hash(ctx, func() { key = h.derive(password[:min(len(password), maxPassword)]) }); err != nil {
-		return appliance.User{}, err
+		return account.User{}, err
 	}
 	same := subtle.ConstantTimeCompare(key, h.key) == 1
 	if !same || !exists || tooLong || !a.Role.CanRead() {
-		return appliance.User{}, appliance.ErrAuthFailed
+		return account.User{}, account.ErrAuthFailed
 	}
 	if h.weaker() {
 		s.rehash(ctx, a, password)
@@ -171,7 +172,7 @@ func (s *Store) CheckPassword(ctx context.Context, name, password string) (appli
 
 // rehash stores a stronger hash of the same password. It is no change of the
 // password: tokens live on.
-func (s *Store) rehash(ctx context.Context, a account, password string) {
+func (s *Store) rehash(ctx context.Context, a userEntry, password string) {
 	var stored string
 	if err := s.hash(ctx, func() { stored = hashPassword(password) }); err != nil {
 		return // at the next login then

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
 )
 
@@ -36,9 +37,9 @@ func randomText() string {
 }
 
 // NewRefreshToken makes a token that lives 30 days. It returns
-// [appliance.ErrAuthFailed] if the user was removed or the password or role
+// [account.ErrAuthFailed] if the user was removed or the password or role
 // changed since user was looked up.
-func (s *Store) NewRefreshToken(ctx context.Context, user appliance.User) (string, error) {
+func (s *Store) NewRefreshToken(ctx context.Context, user account.User) (string, error) {
 	token := randomText()
 	hash := sha256.Sum256([]byte(token))
 	now := s.now()
@@ -46,7 +47,7 @@ func (s *Store) NewRefreshToken(ctx context.Context, user appliance.User) (strin
 		res, err := tx.ExecContext(ctx, `INSERT INTO refresh_token (hash, user, created_at)
 			SELECT ?, uuid, ? FROM user WHERE uuid = ? AND revision = ?`,
 			hash[:], nanos(now), user.UUID[:], user.Revision)
-		if err := oneRow(res, err, appliance.ErrAuthFailed); err != nil {
+		if err := oneRow(res, err, account.ErrAuthFailed); err != nil {
 			return err
 		}
 		return pruneTokens(ctx, tx, user.UUID, now)
@@ -73,8 +74,8 @@ func pruneTokens(ctx context.Context, tx *sql.Tx, user appliance.UUID, now time.
 }
 
 // UseRefreshToken returns the user a token was made for, with the role of now,
-// or [appliance.ErrAuthFailed]. It does not end the token.
-func (s *Store) UseRefreshToken(ctx context.Context, token string) (appliance.User, error) {
+// or [account.ErrAuthFailed]. It does not end the token.
+func (s *Store) UseRefreshToken(ctx context.Context, token string) (account.User, error) {
 	hash := sha256.Sum256([]byte(token))
 	user, err := s.userOfToken(ctx, hash)
 	if err == nil && !s.knows(user) {
@@ -85,11 +86,11 @@ func (s *Store) UseRefreshToken(ctx context.Context, token string) (appliance.Us
 			user, err = s.userOfToken(ctx, hash)
 		}
 	}
-	if errors.Is(err, appliance.ErrAuthFailed) {
-		return appliance.User{}, appliance.ErrAuthFailed
+	if errors.Is(err, account.ErrAuthFailed) {
+		return account.User{}, account.ErrAuthFailed
 	}
 	if err != nil {
-		return appliance.User{}, fmt.Errorf("use a refresh token: %w", err)
+		return account.User{}, fmt.Errorf("use a refresh token: %w", err)
 	}
 	return user, nil
 }
@@ -97,8 +98,8 @@ func (s *Store) UseRefreshToken(ctx context.Context, token string) (appliance.Us
 // userOfToken tells whose token it is. The user comes from the same state of the
 // database as the token: an access token for that revision is void as soon as a
 // later commit ends this one.
-func (s *Store) userOfToken(ctx context.Context, hash [sha256.Size]byte) (appliance.User, error) {
-	var user appliance.User
+func (s *Store) userOfToken(ctx context.Context, hash [sha256.Size]byte) (account.User, error) {
+	var user account.User
 	var made, since int64
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, `SELECT user.uuid, user.name, user.role, user.created_at, user.revision, refresh_token.created_at
@@ -106,10 +107,10 @@ func (s *Store) userOfToken(ctx context.Context, hash [sha256.Size]byte) (applia
 			Scan(uuidColumn{&user.UUID}, &user.Name, &user.Role, &since, &user.Revision, &made)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
-		return appliance.User{}, appliance.ErrAuthFailed
+		return account.User{}, account.ErrAuthFailed
 	}
 	if err != nil {
-		return appliance.User{}, err
+		return account.User{}, err
 	}
 	user.CreatedAt = moment(since)
 	now := s.now()
@@ -118,19 +119,19 @@ func (s *Store) userOfToken(ctx context.Context, hash [sha256.Size]byte) (applia
 		// Made before the clock was set, or while it ran ahead, by
 		// one that is right now: its 30 days begin now.
 		if err := s.dateToken(ctx, hash, now); err != nil {
-			return appliance.User{}, err
+			return account.User{}, err
 		}
 	case made.After(clockSet) && now.Sub(made) > refreshLife:
-		return appliance.User{}, appliance.ErrAuthFailed
+		return account.User{}, account.ErrAuthFailed
 	}
 	if !user.Role.CanRead() {
-		return appliance.User{}, appliance.ErrAuthFailed
+		return account.User{}, account.ErrAuthFailed
 	}
 	return user, nil
 }
 
 // knows reports whether the directory has this user as he is here.
-func (s *Store) knows(user appliance.User) bool {
+func (s *Store) knows(user account.User) bool {
 	have, ok := s.User(user.Name)
 	return ok && have.UUID == user.UUID && have.Revision == user.Revision
 }

@@ -10,15 +10,16 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
 )
 
 // maxUserName bounds the names of users and keys, in characters.
 const maxUserName = 64
 
-func loadUsers(ctx context.Context, tx *sql.Tx, broken func(key any, err error)) (users []account, err error) {
+func loadUsers(ctx context.Context, tx *sql.Tx, broken func(key any, err error)) (users []userEntry, err error) {
 	err = each(ctx, tx, broken, func(row scanner) error {
-		var a account
+		var a userEntry
 		var at int64
 		if err := row.Scan(&a.Name, uuidColumn{&a.UUID}, &a.Role, &a.password, &at, &a.Revision); err != nil {
 			return err
@@ -31,23 +32,23 @@ func loadUsers(ctx context.Context, tx *sql.Tx, broken func(key any, err error))
 }
 
 // Users lists all users by name.
-func (s *Store) Users() []appliance.User {
-	var users []appliance.User
+func (s *Store) Users() []account.User {
+	var users []account.User
 	for a := range maps.Values(s.accounts.Load().users) {
 		users = append(users, a.User)
 	}
-	slices.SortFunc(users, func(a, b appliance.User) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(users, func(a, b account.User) int { return cmp.Compare(a.Name, b.Name) })
 	return users
 }
 
-// AddUser adds somebody. It returns [appliance.ErrExists] if the name is taken
+// AddUser adds somebody. It returns [account.ErrExists] if the name is taken
 // and [appliance.ErrOutOfRange] for an unknown role, an unusable name or a
 // password that is not UTF-8 or has less than 10 characters. The name of a removed user may be used
 // again: it is another user then, for whom no old token is good.
-func (s *Store) AddUser(ctx context.Context, name, password string, role appliance.Role) (appliance.User, error) {
-	user := appliance.User{UUID: appliance.NewUUID(), Name: name, Role: role, CreatedAt: moment(s.now().UnixNano())}
-	fail := func(err error) (appliance.User, error) {
-		return appliance.User{}, fmt.Errorf("add user %q: %w", name, err)
+func (s *Store) AddUser(ctx context.Context, name, password string, role account.Role) (account.User, error) {
+	user := account.User{UUID: appliance.NewUUID(), Name: name, Role: role, CreatedAt: moment(s.now().UnixNano())}
+	fail := func(err error) (account.User, error) {
+		return account.User{}, fmt.Errorf("add user %q: %w", name, err)
 	}
 	if err := checkAccountName(name); err != nil {
 		return fail(err)
@@ -66,7 +67,7 @@ func (s *Store) AddUser(ctx context.Context, name, password string, role applian
 		res, err := tx.ExecContext(ctx, `INSERT INTO user (uuid, name, role, password, created_at, revision)
 			VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING`,
 			user.UUID[:], name, role, stored, nanos(user.CreatedAt), user.Revision)
-		return oneRow(res, err, appliance.ErrExists)
+		return oneRow(res, err, account.ErrExists)
 	})
 	if err != nil {
 		return fail(err)
@@ -99,7 +100,7 @@ func (s *Store) SetPassword(ctx context.Context, name, password string) error {
 
 // SetRole changes what a user may do. Access tokens end, so that none carries
 // the old role; refresh tokens live on and give tokens of the new one.
-func (s *Store) SetRole(ctx context.Context, name string, role appliance.Role) error {
+func (s *Store) SetRole(ctx context.Context, name string, role account.Role) error {
 	err := checkRole(role)
 	if err == nil {
 		err = s.changeAccounts(ctx, func(tx *sql.Tx) error {
@@ -155,7 +156,7 @@ func (s *Store) newPassword(ctx context.Context, password string) (string, error
 
 // replaceHash stores another hash of the same password, unless the password was
 // changed meanwhile.
-func (s *Store) replaceHash(ctx context.Context, a account, stored string) error {
+func (s *Store) replaceHash(ctx context.Context, a userEntry, stored string) error {
 	return s.changeAccounts(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "UPDATE user SET password = ? WHERE uuid = ? AND password = ?", stored, a.UUID[:], a.password)
 		return err
@@ -192,10 +193,10 @@ func checkAccountName(name string) error {
 	return nil
 }
 
-func checkRole(role appliance.Role) error {
-	if !slices.Contains(appliance.Roles(), role) {
+func checkRole(role account.Role) error {
+	if !slices.Contains(account.Roles(), role) {
 		var known []string
-		for _, r := range appliance.Roles() {
+		for _, r := range account.Roles() {
 			known = append(known, string(r))
 		}
 		return unusable(fmt.Sprintf("there is no role %q; want one of %s", role, strings.Join(known, ", ")))

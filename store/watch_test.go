@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"svc.internal/controller/appliance"
+	"svc.internal/controller/account"
 )
 
 func readFile(t testing.TB, file string) string {
@@ -58,7 +58,7 @@ func TestWatchSeesOtherProcesses(t *testing.T) {
 	daemon, command := open(t, dir), open(t, dir)
 	w := watch(t, daemon)
 
-	addUser(t, command, "anna", appliance.RoleViewer)
+	addUser(t, command, "anna", account.RoleViewer)
 	eventually(t, "the daemon knows anna", func() bool { _, ok := daemon.User("anna"); return ok })
 	eventually(t, "the watcher is told of accounts", func() bool { return w.take() == Change{Accounts: true} })
 
@@ -94,7 +94,7 @@ func TestWatchTellsNothingThatIsLoadedAlready(t *testing.T) {
 	imports(t, s, demo(), ImportOptions{})
 	load(t, s)
 	w := watch(t, s)
-	addUser(t, s, "anna", appliance.RoleViewer)
+	addUser(t, s, "anna", account.RoleViewer)
 	var told Change
 	eventually(t, "the watcher is told of accounts", func() bool {
 		c := w.take()

@@ -4,10 +4,20 @@ import (
 	"fmt"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unsafe"
 )
+
+// hands is a clock that a test moves.
+type hands struct{ mono atomic.Int64 }
+
+func newHands() *hands { return &hands{} }
+
+func (h *hands) clock() Clock {
+	return Clock{Wall: time.Now, Mono: func() time.Duration { return time.Duration(h.mono.Load()) }}
+}
 
 func addr(s string) netip.Addr { return netip.MustParseAddr(s) }
 

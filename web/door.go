@@ -18,17 +18,34 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
+// Config of what all doors of a program share. Log is needed.
+type Config struct {
+	Log *slog.Logger
+	// Errors of the program that are no fault of its own.
+	Errors Table
+	// Refusal words the answers that are none; nil makes {"status":0,"message":…}.
+	Refusal Refusal
+	// SecretQuery are the parameters whose values the access log must not show. Nil
+	// shows nothing of the query.
+	SecretQuery []string
+	// Proxies are whom X-Forwarded-For is believed from: nobody, if empty.
+	Proxies []netip.Prefix
+}
+
 // New returns the echo instance that the doors register their routes on. Every
 // answer carries X-Request-Id and the security headers; every error goes
-// through [StatusOf]; a panic costs one answer, not the daemon.
-func New(log *slog.Logger) *echo.Echo {
+// through [Config.Errors]; a panic costs one answer, not the program.
+func New(cfg Config) *echo.Echo {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	// Echo writes its own messages with another logger; it has none to write, as
 	// serving is done by Serve.
 	e.Logger.SetOutput(discard{})
 	e.IPExtractor = func(r *http.Request) string { return Peer(r).String() }
-	d := &door{log: log}
+	if cfg.Refusal == nil {
+		cfg.Refusal = plainRefusal
+	}
+	d := &door{Config: cfg, log: cfg.Log}
 	e.HTTPErrorHandler = d.refuse
 	e.Pre(d.pass)
 	return e
@@ -40,6 +57,7 @@ func (discard) Write(b []byte) (int, error) { return len(b), nil }
 
 // door is what every request passes on its way in and out.
 type door struct {
+	Config
 	log *slog.Logger
 }
 
@@ -54,6 +72,7 @@ var (
 func (d *door) pass(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		plainPath(c.Request().URL)
+		d.seeThrough(c.Request())
 		readAhead(c.Request())
 		start := time.Now()
 		id := requestID(c.Request())
@@ -181,12 +200,13 @@ func (d *door) refuse(err error, c echo.Context) {
 		return
 	}
 	// Whoever asked may be gone; then there is nobody to tell, and record has it.
-	_ = StatusOf(err).answer(c)
+	_ = d.Errors.Of(err).answer(c, d.Refusal)
 }
 
 // record writes the access log. Reads that went well are Debug, so that
 // dashboards polling all day do not wear the flash; changes and refusals are
-// Info, our own faults Error. Neither query, headers nor bodies are logged.
+// Info, our own faults Error. Neither headers nor bodies are logged, nor queries
+// unless the program says what is secret in them.
 func (d *door) record(c echo.Context, id string, start time.Time, err error) {
 	r, status := c.Request(), c.Response().Status
 	level := slog.LevelInfo
@@ -208,10 +228,13 @@ func (d *door) record(c echo.Context, id string, start time.Time, err error) {
 		slog.Duration("took", time.Since(start)),
 		slog.String("peer", Peer(r).String()),
 	}
+	if d.SecretQuery != nil && r.URL.RawQuery != "" {
+		attrs = append(attrs, slog.String("query", clip(redacted(r.URL.RawQuery, d.SecretQuery), 200)))
+	}
 	if who, ok := CallerOf(c); ok {
 		attrs = append(attrs, slog.String("user", who.Name))
 	}
-	if cause := privateCause(err); cause != nil {
+	if cause := d.privateCause(err); cause != nil {
 		attrs = append(attrs, slog.String("cause", cause.Error()))
 	}
 	// Without the place in the source, which the logger would look up.
@@ -221,7 +244,7 @@ func (d *door) record(c echo.Context, id string, start time.Time, err error) {
 }
 
 // privateCause is what the answer did not tell.
-func privateCause(err error) error {
+func (d *door) privateCause(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -229,7 +252,7 @@ func privateCause(err error) error {
 	if errors.As(err, &he) {
 		return nil
 	}
-	return StatusOf(err).Cause
+	return d.Errors.Of(err).Cause
 }
 
 func clip(s string, n int) string {
@@ -272,15 +295,4 @@ func harmless(s string) bool {
 		}
 	}
 	return true
-}
-
-// Peer is the address of whoever opened the connection. Headers that claim
-// another one are not believed: anybody can write them. The zero Addr means
-// that it is not known.
-func Peer(r *http.Request) netip.Addr {
-	ap, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return netip.Addr{}
-	}
-	return ap.Addr().Unmap()
 }

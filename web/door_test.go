@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"strings"
@@ -17,8 +19,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
-
-	"svc.internal/controller/appliance"
 )
 
 func ask(e *echo.Echo, path string, headers ...string) *httptest.ResponseRecorder {
@@ -32,6 +32,8 @@ func ask(e *echo.Echo, path string, headers ...string) *httptest.ResponseRecorde
 	return w
 }
 
+var errLost = errors.New("not found")
+
 func TestErrorsBecomeStatuses(t *testing.T) {
 	for _, c := range []struct {
 		err    error
@@ -42,15 +44,12 @@ func TestErrorsBecomeStatuses(t *testing.T) {
 		{ErrForbidden, 403, ``},
 		{fmt.Errorf("outer: %w", Refuse(418, "short")), 418, `{"status":0,"message":"short"}`},
 		{&Error{Status: 500, Message: "told", Cause: errors.New("hidden")}, 500, `{"status":0,"message":"told"}`},
-		{fmt.Errorf("node 7: %w", appliance.ErrNotFound), 404, `{"status":0,"message":"node 7: not found"}`},
-		{fmt.Errorf("level: %w", appliance.ErrOutOfRange), 400, `{"status":0,"message":"level: out of range"}`},
-		{fmt.Errorf("name: %w", appliance.ErrExists), 409, `{"status":0,"message":"name: exists already"}`},
-		{fmt.Errorf("node 7: %w", appliance.ErrUnreachable), 502, `{"status":0,"message":"node 7: offline"}`},
-		{fmt.Errorf("64: %w", appliance.ErrOverloaded), 503, `{"status":0,"message":"64: too many commands waiting"}`},
+		{fmt.Errorf("node 7: %w", errLost), 404, `{"status":0,"message":"node 7: not found"}`},
+		{fmt.Errorf("call: %w", context.DeadlineExceeded), 504, `{"status":0,"message":"call: context deadline exceeded"}`},
 		{&http.MaxBytesError{Limit: 5}, 413, `{"status":0,"message":"body larger than 5 bytes"}`},
 		{errors.New("secret"), 500, `{"status":0,"message":"internal error"}`},
 	} {
-		e := New(slog.New(slog.DiscardHandler))
+		e := New(Config{Log: slog.New(slog.DiscardHandler), Errors: Table{{errLost, 404}}})
 		e.GET("/x", func(echo.Context) error { return c.err })
 		w := ask(e, "/x")
 		if w.Code != c.status || strings.TrimSpace(w.Body.String()) != c.body {
@@ -91,7 +90,7 @@ func TestNeedlessEscapesOfAPathAreSpeltOut(t *testing.T) {
 }
 
 func TestRetryAfterIsRoundedUp(t *testing.T) {
-	e := New(slog.New(slog.DiscardHandler))
+	e := New(Config{Log: slog.New(slog.DiscardHandler)})
 	e.GET("/x", func(echo.Context) error { return &Error{Status: 503, RetryAfter: 1100 * time.Millisecond} })
 	if got := ask(e, "/x").Header().Get("Retry-After"); got != "2" {
 		t.Errorf("got %q, want 2", got)
@@ -99,7 +98,7 @@ func TestRetryAfterIsRoundedUp(t *testing.T) {
 }
 
 func TestEveryAnswerHasIDAndSecurityHeaders(t *testing.T) {
-	e := New(slog.New(slog.DiscardHandler))
+	e := New(Config{Log: slog.New(slog.DiscardHandler)})
 	e.GET("/ok", func(c echo.Context) error { return c.String(200, "ok") })
 	e.GET("/panic", func(echo.Context) error { panic("x") })
 	ids := map[string]bool{}
@@ -125,7 +124,7 @@ func TestEveryAnswerHasIDAndSecurityHeaders(t *testing.T) {
 
 func TestHeadersThatClaimAnotherAddressAreNotBelieved(t *testing.T) {
 	var buf bytes.Buffer
-	e := New(slog.New(slog.NewTextHandler(&buf, nil)))
+	e := New(Config{Log: slog.New(slog.NewTextHandler(&buf, nil))})
 	w := ask(e, "/nowhere", "X-Forwarded-For: 203.0.113.66", "X-Real-Ip: 203.0.113.66", "Forwarded: for=203.0.113.66")
 	if w.Code != 404 || strings.Contains(buf.String(), "203.0.113.66") || !strings.Contains(buf.String(), "peer=192.0.2.1") {
 		t.Errorf("log is %s", &buf)
@@ -139,9 +138,55 @@ func TestHeadersThatClaimAnotherAddressAreNotBelieved(t *testing.T) {
 	}
 }
 
+func TestRefusalsAreWordedAsTheProgramWants(t *testing.T) {
+	e := New(Config{Log: slog.New(slog.DiscardHandler), Refusal: func(path string, status int, message string) (string, []byte) {
+		return "application/problem+json", fmt.Appendf(nil, "%s %d %s", path, status, message)
+	}})
+	w := ask(e, "/nowhere")
+	if got := w.Header().Get("Content-Type"); got != "application/problem+json" || w.Body.String() != "/nowhere 404 no such endpoint" {
+		t.Errorf("got %s %q", got, w.Body)
+	}
+}
+
+func TestOnlyProxiesOfOursSpeakForOthers(t *testing.T) {
+	e := New(Config{Log: slog.New(slog.DiscardHandler), Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}})
+	var got netip.Addr
+	e.GET("/", func(c echo.Context) error { got = Peer(c.Request()); return nil })
+	for _, c := range []struct{ remote, claims, want string }{
+		{"192.0.2.1:80", "203.0.113.66", "192.0.2.1"},
+		{"10.0.0.1:80", "", "10.0.0.1"},
+		{"10.0.0.1:80", "203.0.113.66", "203.0.113.66"},
+		{"10.0.0.1:80", "198.51.100.1, 203.0.113.66, 10.0.0.2", "203.0.113.66"},
+		{"10.0.0.1:80", "nonsense", "10.0.0.1"},
+		{"10.0.0.1:80", "203.0.113.66, nonsense", "10.0.0.1"},
+	} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.RemoteAddr = c.remote
+		if c.claims != "" {
+			r.Header.Set("X-Forwarded-For", c.claims)
+		}
+		e.ServeHTTP(httptest.NewRecorder(), r)
+		if got.String() != c.want {
+			t.Errorf("%s, which speaks for %q, is taken for %s, want %s", c.remote, c.claims, got, c.want)
+		}
+	}
+}
+
+func TestAccessLogShowsQueriesWithoutSecrets(t *testing.T) {
+	var buf bytes.Buffer
+	e := New(Config{Log: slog.New(slog.NewTextHandler(&buf, nil)), SecretQuery: []string{"apiKey"}})
+	for _, query := range []string{"apiKey=s3cret&a=b", "api%4Bey=s3cret&a=b", "a=b&APIKEY=s3cret", "a=b&%zz=s3cret", "a=b&apiKey=x&apiKey=s3cret"} {
+		buf.Reset()
+		ask(e, "/nowhere?"+query)
+		if got := buf.String(); strings.Contains(got, "s3cret") || !strings.Contains(got, "a=b") {
+			t.Errorf("%s: %s", query, got)
+		}
+	}
+}
+
 func TestAccessLogLevels(t *testing.T) {
 	var buf bytes.Buffer
-	e := New(slog.New(slog.NewTextHandler(&buf, nil)))
+	e := New(Config{Log: slog.New(slog.NewTextHandler(&buf, nil))})
 	e.GET("/poll", func(c echo.Context) error { return c.NoContent(200) })
 	e.POST("/change", func(c echo.Context) error { return c.NoContent(200) })
 	ask(e, "/poll?secret=1")
@@ -177,7 +222,7 @@ func TestReadBody(t *testing.T) {
 		r.ContentLength = c.told
 		var got []byte
 		var err error
-		e := New(slog.New(slog.DiscardHandler))
+		e := New(Config{Log: slog.New(slog.DiscardHandler)})
 		e.POST("/", func(ctx echo.Context) error {
 			if _, err := io.ReadFull(ctx.Request().Body, make([]byte, c.first)); err != nil {
 				t.Errorf("%s: %v", c.name, err)

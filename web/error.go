@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
-
-	"svc.internal/controller/appliance"
 )
 
 // Error is an answer that is not a success. Message is for whoever asked, Cause
@@ -19,8 +17,8 @@ type Error struct {
 	Status  int
 	Message string
 	Cause   error // may be nil
-	// Body replaces the usual {"status":0,"message":…}. Empty but not nil sends no
-	// body at all.
+	// Body replaces what [Config.Refusal] makes of Status and Message. Empty but not nil
+	// sends no body at all.
 	Body []byte
 	// RetryAfter, if above zero, becomes the header of that name, in whole seconds
 	// rounded up.
@@ -44,7 +42,7 @@ func (e *Error) Error() string {
 // Unwrap gives the private cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// The two answers that the public contract fixes to the letter.
+// What [Require] refuses with.
 var (
 	// ErrUnauthorized: missing or invalid bearer token.
 	ErrUnauthorized = Refuse(http.StatusUnauthorized, "Authentication required")
@@ -52,32 +50,18 @@ var (
 	ErrForbidden = &Error{Status: http.StatusForbidden, Message: "permission insufficient", Body: []byte{}}
 )
 
-// statuses is the one table from errors to HTTP. Only these errors may show
-// their text outside; all others are "internal error".
-var statuses = []struct {
-	err    error
-	status int
-}{
-	{appliance.ErrNotFound, http.StatusNotFound},
-	{appliance.ErrOutOfRange, http.StatusBadRequest},
-	{appliance.ErrExists, http.StatusConflict},
-	{appliance.ErrUnable, http.StatusConflict},
-	{appliance.ErrSuperseded, http.StatusConflict},
-	{appliance.ErrAuthFailed, http.StatusUnauthorized},
-	{appliance.ErrOverloaded, http.StatusServiceUnavailable},
-	{appliance.ErrBusDown, http.StatusServiceUnavailable},
-	{appliance.ErrUnreachable, http.StatusBadGateway},
-	{appliance.ErrSilent, http.StatusBadGateway},
-	{appliance.ErrDamaged, http.StatusBadGateway},
-	{appliance.ErrRefused, http.StatusBadGateway},
-	{appliance.ErrBusy, http.StatusBadGateway},
-	{appliance.ErrMismatch, http.StatusBadGateway},
-	{appliance.ErrExpired, http.StatusGatewayTimeout},
-	{context.DeadlineExceeded, http.StatusGatewayTimeout},
+// Table says what a program's own errors mean to whoever asked. Only errors in it
+// show their text outside; all others are "internal error".
+type Table []Row
+
+// Row of a [Table]: what wraps Err is answered with Status.
+type Row struct {
+	Err    error
+	Status int
 }
 
-// StatusOf translates err into an answer. It never returns nil.
-func StatusOf(err error) *Error {
+// Of translates err into an answer. It never returns nil.
+func (t Table) Of(err error) *Error {
 	var own *Error
 	if errors.As(err, &own) {
 		return own
@@ -91,10 +75,13 @@ func StatusOf(err error) *Error {
 	if errors.As(err, &he) {
 		return fromEcho(he)
 	}
-	for _, row := range statuses {
-		if errors.Is(err, row.err) {
-			return &Error{Status: row.status, Message: err.Error(), Cause: err}
+	for _, row := range t {
+		if errors.Is(err, row.Err) {
+			return &Error{Status: row.Status, Message: err.Error(), Cause: err}
 		}
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return &Error{Status: http.StatusGatewayTimeout, Message: err.Error(), Cause: err}
 	}
 	return &Error{Status: http.StatusInternalServerError, Message: "internal error", Cause: err}
 }
@@ -111,8 +98,17 @@ func fromEcho(he *echo.HTTPError) *Error {
 	return &Error{Status: he.Code, Message: message, Cause: he.Internal}
 }
 
-// answer writes e in the shape all errors have.
-func (e *Error) answer(c echo.Context) error {
+// Refusal words an answer that is not a success, for a request to this path.
+type Refusal func(path string, status int, message string) (contentType string, body []byte)
+
+// plainRefusal is {"status":0,"message":…}, whatever was asked.
+func plainRefusal(_ string, _ int, message string) (string, []byte) {
+	body := append([]byte(nil), `{"status":0,"message":`...)
+	return JSONType[0], append(AppendJSONString(body, message), '}')
+}
+
+// answer writes e in the shape that all errors have.
+func (e *Error) answer(c echo.Context, word Refusal) error {
 	h := c.Response().Header()
 	if e.RetryAfter > 0 {
 		h["Retry-After"] = []string{strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds())))}
@@ -121,15 +117,13 @@ func (e *Error) answer(c echo.Context) error {
 		h["Www-Authenticate"] = wwwAuthenticate
 	}
 	h["Cache-Control"] = noStore
-	body := e.Body
+	body, contentType := e.Body, JSONType[0]
 	if body == nil {
-		body = append(body, `{"status":0,"message":`...)
-		body = AppendJSONString(body, e.Message)
-		body = append(body, '}')
+		contentType, body = word(c.Request().URL.Path, e.Status, e.Message)
 	}
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	if len(body) > 0 {
-		h["Content-Type"] = JSONType
+		h["Content-Type"] = []string{contentType}
 	}
 	c.Response().WriteHeader(e.Status)
 	_, err := c.Response().Write(body)

@@ -11,7 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/appliance"
+	"svc.internal/controller/account"
+	"svc.internal/controller/account/bearer"
 	"svc.internal/controller/web"
 )
 
@@ -34,8 +35,8 @@ func (h *house) refused(method, path, token, body string, wantStatus int, wantBo
 // tokens and a real building behind it.
 func TestBadInputIsRefusedExactlyAndMovesNothing(t *testing.T) {
 	h := newHouse(t, mixedSite)
-	token := h.login(appliance.RoleAPIService)
-	h.login(appliance.RoleViewer)
+	token := h.login(account.RoleAPIService)
+	h.login(account.RoleViewer)
 	before, devices := h.writes(), h.aims()
 	sent := time.Now()
 
@@ -118,13 +119,13 @@ func TestBadInputIsRefusedExactlyAndMovesNothing(t *testing.T) {
 
 	t.Run("tokens", func(t *testing.T) {
 		off := `{"targetType":1,"command":"OFF"}`
-		admin := appliance.User{Name: "admin"}
+		admin := account.User{Name: "admin"}
 		for _, u := range h.daemon.db.Users() {
 			if u.Name == "admin" {
 				admin = u
 			}
 		}
-		foreign, err := web.NewTokens([]byte(strings.Repeat("another secret, ", 2)), time.Hour, h.daemon.db, web.SystemClock())
+		foreign, err := bearer.New([]byte(strings.Repeat("another secret, ", 2)), "", time.Hour, h.daemon.db, web.SystemClock())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,9 +155,9 @@ func TestBadInputIsRefusedExactlyAndMovesNothing(t *testing.T) {
 		for _, header := range []string{"Basic YTpi", "Bearer", "Bearer ", "bearer", token, "Token " + token} {
 			h.refusedHeader(header, off)
 		}
-		h.refused(http.MethodPost, control, h.login(appliance.RoleViewer), off, 403, "")
-		h.refused(http.MethodPost, "/svc/api/shadeControl", h.login(appliance.RoleViewer), `{"targetType":1,"command":"UP"}`, 403, "")
-		h.refused(http.MethodPost, control, h.login(appliance.RoleViewer), `{`, 403, "")
+		h.refused(http.MethodPost, control, h.login(account.RoleViewer), off, 403, "")
+		h.refused(http.MethodPost, "/svc/api/shadeControl", h.login(account.RoleViewer), `{"targetType":1,"command":"UP"}`, 403, "")
+		h.refused(http.MethodPost, control, h.login(account.RoleViewer), `{`, 403, "")
 
 		if s := h.desk().typed("some password\n", "user", "add", "leaver", "--role", "operator", "--password-stdin"); s.code != 0 {
 			t.Fatal(s)
@@ -212,7 +213,7 @@ func TestExpiredTokenIsRefused(t *testing.T) {
 	h := newHouse(t, smallSite)
 	h.tokenLife = time.Second
 	h.restart()
-	token := h.login(appliance.RoleAPIService)
+	token := h.login(account.RoleAPIService)
 	if got := h.read(token); got != 200 {
 		t.Fatalf("fresh token: %d", got)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"svc.internal/controller/appliance"
+	"svc.internal/controller/account"
 	"svc.internal/controller/console"
 )
 
@@ -65,7 +65,7 @@ func (h *house) write(token string) int {
 // knows reports whether the daemon has taken a user over. Trying to log in would
 // soon be stopped by the brake.
 func (h *house) knows(user string) bool {
-	return slices.ContainsFunc(h.daemon.db.Users(), func(u appliance.User) bool { return u.Name == user })
+	return slices.ContainsFunc(h.daemon.db.Users(), func(u account.User) bool { return u.Name == user })
 }
 
 func (h *house) desk() *desk { return &desk{h.t, h.dataDir} }
@@ -407,7 +407,7 @@ func TestBackupRestoresOnBlankHardware(t *testing.T) {
 	if s := d.run("restore", file); s.code != 1 {
 		t.Errorf("restore under a running daemon: exit code %d, want 1: %s%s", s.code, s.out, s.err)
 	}
-	if got := h.read(h.login(appliance.RoleAPIService)); got != 200 {
+	if got := h.read(h.login(account.RoleAPIService)); got != 200 {
 		t.Errorf("after a refused restore the daemon answers %d", got)
 	}
 	h.stop()

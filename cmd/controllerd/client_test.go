@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/sim"
 )
@@ -56,7 +57,7 @@ func TestOneZeroClientScript(t *testing.T) {
 	defer cancel()
 	client := exec.CommandContext(ctx, "sh", "../../docs/client-1.0.sh")
 	client.Env = append(os.Environ(), "CONTROLLER_URL="+h.url, "CONTROLLER_CA="+filepath.Join(h.dataDir, certificateFile),
-		"CONTROLLER_USER="+string(appliance.RoleAPIService), "CONTROLLER_PASSWORD="+housePassword, "CHECK="+check)
+		"CONTROLLER_USER="+string(account.RoleAPIService), "CONTROLLER_PASSWORD="+housePassword, "CHECK="+check)
 	out, err := client.CombinedOutput()
 	if err != nil {
 		t.Fatalf("docs/client-1.0.sh: %v\n%s", err, out)

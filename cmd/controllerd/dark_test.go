@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/appliance"
+	"svc.internal/controller/account"
 )
 
 // TestModbusGoesDark measures on Modbus what the tests of DALI and DMX measure there:
@@ -13,7 +13,7 @@ func TestModbusGoesDark(t *testing.T) {
 	t.Parallel()
 	site, lights := campaignSite()
 	h := newHouse(t, site)
-	h.login(appliance.RoleAPIService)
+	h.login(account.RoleAPIService)
 	for _, command := range []string{`"DIM","dimLevel":60`, `"OFF"`} {
 		from := time.Now()
 		status, message := h.control("channelControl", `{"targetType":1,"command":`+command+`}`)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/sim"
 )
@@ -140,7 +141,7 @@ func (b *badTwins) silences() uint64 {
 }
 
 func (b *badTwins) run(length time.Duration) {
-	b.login(appliance.RoleAPIService)
+	b.login(account.RoleAPIService)
 	for _, f := range b.faults {
 		f.Bus = badBus
 		b.fault(f)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/sim"
 )
@@ -24,7 +25,7 @@ func TestCampaignStopBehindMoves(t *testing.T) {
 		rounds = 100
 	}
 	h := newHouse(t, apartSite())
-	h.login(appliance.RoleAPIService)
+	h.login(account.RoleAPIService)
 	dice := rand.New(rand.NewPCG(24, 2))
 	var worst, sum time.Duration
 	least := motors
@@ -55,7 +56,7 @@ const sdnStop = "fd"
 func (h *house) stopBehindMoves(t *testing.T, victim, position int) (wait time.Duration, queued int) {
 	t.Helper()
 	before := h.lastOrder("shades")
-	token := h.login(appliance.RoleAPIService)
+	token := h.login(account.RoleAPIService)
 	var wg sync.WaitGroup
 	move := func(i int) {
 		wg.Go(func() {

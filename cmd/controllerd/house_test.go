@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/sim"
 	"svc.internal/controller/sitefile"
@@ -41,7 +42,7 @@ type house struct {
 const housePassword = "a password for tests"
 
 // houseUsers have the same name as their role.
-var houseUsers = []appliance.Role{appliance.RoleAdmin, appliance.RoleOperator, appliance.RoleAPIService, appliance.RoleViewer}
+var houseUsers = []account.Role{account.RoleAdmin, account.RoleOperator, account.RoleAPIService, account.RoleViewer}
 
 // newHouse plays the site's buses and starts a daemon on them. Ports of the site
 // may be tcp://127.0.0.1:0 and @DIR@/name for a pseudo-terminal.
@@ -220,7 +221,7 @@ func (h *house) awaitOnline() {
 }
 
 // login returns the access token of a user.
-func (h *house) login(user appliance.Role) string {
+func (h *house) login(user account.Role) string {
 	h.t.Helper()
 	if token := h.tokens[string(user)]; token != "" {
 		return token
@@ -262,7 +263,7 @@ func (h *house) send(method, path, token, body string) (int, []byte, http.Header
 // get reads a resource into v.
 func (h *house) get(path string, v any) {
 	h.t.Helper()
-	status, body, _ := h.send(http.MethodGet, path, h.login(appliance.RoleAPIService), "")
+	status, body, _ := h.send(http.MethodGet, path, h.login(account.RoleAPIService), "")
 	if status != http.StatusOK {
 		h.t.Fatalf("GET %s: %d %s", path, status, body)
 	}
@@ -274,7 +275,7 @@ func (h *house) get(path string, v any) {
 // control makes a control call and returns its status and message.
 func (h *house) control(path, body string) (status int, message string) {
 	h.t.Helper()
-	code, data, _ := h.send(http.MethodPost, "/svc/api/"+path, h.login(appliance.RoleAPIService), body)
+	code, data, _ := h.send(http.MethodPost, "/svc/api/"+path, h.login(account.RoleAPIService), body)
 	var answer struct {
 		Status  *int   `json:"status"`
 		Message string `json:"message"`

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/sim"
 )
@@ -22,7 +23,7 @@ func TestCampaignFieldAdaptersPulled(t *testing.T) {
 		rounds = 100
 	}
 	h := newHouse(t, fieldSite)
-	h.login(appliance.RoleAPIService)
+	h.login(account.RoleAPIService)
 	collected := h.collectWrites()
 	stop := make(chan struct{})
 	var lastPull atomic.Int64 // ns

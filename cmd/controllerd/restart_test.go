@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/sim"
 	"svc.internal/controller/sitefile"
@@ -18,7 +19,7 @@ import (
 // dims are the DIM_LEVEL values by node, with the age the answer claims.
 func (h *house) dims() (levels map[int]string, age int) {
 	h.t.Helper()
-	status, body, header := h.send(http.MethodGet, "/svc/api/getLightLevels?targetType=1", h.login(appliance.RoleViewer), "")
+	status, body, header := h.send(http.MethodGet, "/svc/api/getLightLevels?targetType=1", h.login(account.RoleViewer), "")
 	age, err := strconv.Atoi(header.Get("X-State-Age"))
 	if status != http.StatusOK || err != nil {
 		h.t.Fatalf("getLightLevels: %d, X-State-Age %q, %s", status, header.Get("X-State-Age"), body)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/sim"
 )
@@ -220,7 +221,7 @@ func stopOvertakesShades(t *testing.T, h *house) {
 }
 
 func stopOvertakes(t *testing.T, h *house, position int) (wait time.Duration) {
-	token := h.login(appliance.RoleAPIService)
+	token := h.login(account.RoleAPIService)
 	var bound, typical time.Duration
 	for _, b := range h.daemon.core.Snapshot().Buses {
 		bound, typical = b.Bound, b.Typical

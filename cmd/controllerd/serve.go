@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"svc.internal/controller/account/bearer"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/console"
 	"svc.internal/controller/drivers"
@@ -140,7 +141,7 @@ func (d *daemon) newAPI(ctx context.Context, cfg serveConfig, registry *promethe
 		return nil, err
 	}
 	clock := web.SystemClock()
-	tokens, err := web.NewTokens(secret, cfg.tokenLife, d.db, clock)
+	tokens, err := bearer.New(secret, "", cfg.tokenLife, d.db, clock)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +178,7 @@ func listenHint(err error) string {
 
 // run serves until ctx ends.
 func (d *daemon) run(ctx context.Context) error {
-	e := web.New(d.log)
+	e := web.New(web.Config{Log: d.log, Errors: publicapi.Errors})
 	d.api.Register(e)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return web.Serve(ctx, d.https, e, d.cert.TLS(), d.log) })

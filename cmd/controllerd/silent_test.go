@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/appliance"
+	"svc.internal/controller/account"
 	"svc.internal/controller/sim"
 )
 
@@ -31,7 +31,7 @@ func TestSilentDevicesCampaign(t *testing.T) {
 		length = 10 * time.Minute
 	}
 	h := newHouse(t, silentSite)
-	h.login(appliance.RoleAPIService)
+	h.login(account.RoleAPIService)
 	for unit := healthy + 1; unit <= 20; unit++ {
 		h.fault(sim.Fault{Kind: sim.FaultSilent, Bus: "partly", Address: fmt.Sprint(unit)})
 	}

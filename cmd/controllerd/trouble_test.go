@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/appliance"
+	"svc.internal/controller/account"
 	"svc.internal/controller/sim"
 )
 
@@ -34,7 +34,7 @@ func TestFailedLampIsShown(t *testing.T) {
 		return found
 	}
 	metric := func() string {
-		_, body, _ := h.send(http.MethodGet, "/metrics", h.login(appliance.RoleViewer), "")
+		_, body, _ := h.send(http.MethodGet, "/metrics", h.login(account.RoleViewer), "")
 		return strings.Join(regexp.MustCompile(`(?m)^controller_device_trouble.*$`).FindAllString(string(body), -1), "\n")
 	}
 	const well = `controller_device_trouble{bus="line",device="4"} 0` + "\n" + `controller_device_trouble{bus="line",device="5"} `

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/sim"
 )
@@ -31,7 +32,7 @@ func TestCampaignStatusOneIsNeverALie(t *testing.T) {
 	}
 	site, lights := campaignSite()
 	h := newHouse(t, site)
-	h.login(appliance.RoleAPIService)
+	h.login(account.RoleAPIService)
 	for _, f := range []sim.Fault{
 		{Kind: sim.FaultDrop, Rate: 0.05},
 		{Kind: sim.FaultDelay, Rate: 0.05, DelayMs: 350},

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/sim"
 )
@@ -21,7 +22,7 @@ func TestCampaignAdapterPulled(t *testing.T) {
 		rounds = 100
 	}
 	h := newHouse(t, pulledSite)
-	h.login(appliance.RoleAPIService)
+	h.login(account.RoleAPIService)
 	collected := h.collectWrites()
 	stop := make(chan struct{})
 	commands := h.hammer(stop, 1, 2, 3, 4)

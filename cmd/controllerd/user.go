@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"svc.internal/controller/appliance"
+	"svc.internal/controller/account"
 	"svc.internal/controller/store"
 )
 
@@ -24,7 +24,7 @@ func newUser(a *app) *cobra.Command {
 
 func roleNames() string {
 	var names []string
-	for _, r := range appliance.Roles() {
+	for _, r := range account.Roles() {
 		names = append(names, string(r))
 	}
 	return strings.Join(names, ", ")
@@ -46,7 +46,7 @@ input with --password-stdin. A running daemon takes the user over within a secon
 				return err
 			}
 			return a.withNewStore(c.Context(), func(s *store.Store) error {
-				u, err := s.AddUser(c.Context(), names[0], password, appliance.Role(role))
+				u, err := s.AddUser(c.Context(), names[0], password, account.Role(role))
 				if err != nil {
 					return err
 				}
@@ -112,7 +112,7 @@ func newUserRole(a *app) *cobra.Command {
 		Args:  args(cobra.ExactArgs(2)),
 		RunE: func(c *cobra.Command, given []string) error {
 			return a.changeUser(c, "role set", func(ctx context.Context, s *store.Store) error {
-				return s.SetRole(ctx, given[0], appliance.Role(given[1]))
+				return s.SetRole(ctx, given[0], account.Role(given[1]))
 			})
 		},
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/sim"
 )
@@ -81,7 +82,7 @@ func ofCommand(f sim.Frame) bool {
 // order sends a command and returns its ledger entry.
 func (h *house) order(path, body string) (entry appliance.Entry, status int, message string) {
 	h.t.Helper()
-	code, data, header := h.send(http.MethodPost, "/svc/api/"+path, h.login(appliance.RoleAPIService), body)
+	code, data, header := h.send(http.MethodPost, "/svc/api/"+path, h.login(account.RoleAPIService), body)
 	var answer struct {
 		Status  int
 		Message string
@@ -120,7 +121,7 @@ func TestCampaignWaitBound(t *testing.T) {
 		commands = 4000
 	}
 	h := newHouse(t, waitSite)
-	h.login(appliance.RoleAPIService)
+	h.login(account.RoleAPIService)
 	pace := paceOf(9600, 2)
 	waits := map[string][]time.Duration{}
 	var mu sync.Mutex
@@ -237,7 +238,7 @@ nodes:
 		site += fmt.Sprintf("  - {id: %d, name: Shade %d, node: %d, output: %d, travelUp: 60s, travelDown: 60s}\n", 5001+s, s, s/3+1, s%3+1)
 	}
 	h := newHouse(t, site)
-	h.login(appliance.RoleAPIService)
+	h.login(account.RoleAPIService)
 	pace := paceOf(9600, 2)
 	for round := range rounds {
 		way := []string{"UP", "DOWN"}[round%2]

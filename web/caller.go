@@ -4,15 +4,14 @@ import (
 	"strings"
 
 	"github.com/labstack/echo/v4"
-
-	"svc.internal/controller/appliance"
 )
 
 // Caller is who sent a request.
 type Caller struct {
 	Name string // user or key name, for the ledger and the log
-	Role appliance.Role
-	// Key is true when an API key was sent; Role is empty then.
+	Role string
+	// Key is true when an API key was sent; Role is empty then. What roles there are is
+	// the program's own business.
 	Key         bool
 	Read, Write bool // what the caller may do
 }
@@ -29,7 +28,7 @@ const (
 // callerKey is where the caller of a request is kept in its context.
 const callerKey = "web.caller"
 
-// CallerOf tells who was let in by [Tokens.Require]; false if nobody asked.
+// CallerOf tells who was let in by [Require]; false if nobody asked.
 func CallerOf(c echo.Context) (Caller, bool) {
 	who, ok := c.Get(callerKey).(*Caller)
 	if !ok {
@@ -38,11 +37,19 @@ func CallerOf(c echo.Context) (Caller, bool) {
 	return *who, true
 }
 
+// Authenticator knows who holds a bearer token. It is asked on every request and must
+// answer from memory.
+type Authenticator interface {
+	// Caller tells who holds token, false if nobody does (any more). What it returns is
+	// shared and must not be changed.
+	Caller(token string) (*Caller, bool)
+}
+
 // Require lets a request pass only with a bearer token that has permission p:
 // ErrUnauthorized without a valid token, ErrForbidden with one that is too weak.
-func (t *Tokens) Require(p Permission, next echo.HandlerFunc) echo.HandlerFunc {
+func Require(a Authenticator, p Permission, next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		who, ok := t.Bearer(c)
+		who, ok := Bearer(a, c)
 		if !ok {
 			return ErrUnauthorized
 		}
@@ -56,7 +63,7 @@ func (t *Tokens) Require(p Permission, next echo.HandlerFunc) echo.HandlerFunc {
 
 // Bearer tells who sent a request; false without a valid bearer token. Two
 // Authorization headers are none: nobody could say which one was meant.
-func (t *Tokens) Bearer(c echo.Context) (*Caller, bool) {
+func Bearer(a Authenticator, c echo.Context) (*Caller, bool) {
 	v := c.Request().Header["Authorization"]
 	if len(v) != 1 {
 		return nil, false
@@ -65,5 +72,5 @@ func (t *Tokens) Bearer(c echo.Context) (*Caller, bool) {
 	if !ok || !strings.EqualFold(scheme, "Bearer") {
 		return nil, false
 	}
-	return t.Caller(strings.TrimSpace(token))
+	return a.Caller(strings.TrimSpace(token))
 }

@@ -1,4 +1,6 @@
-package web
+// Package bearer issues and judges the access tokens of a controller, and knows API keys
+// when it sees one.
+package bearer
 
 import (
 	"crypto/rand"
@@ -14,16 +16,18 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/web"
 )
 
 // Accounts is what tokens need to know of users and keys. Both methods are
 // asked on every request and must answer from memory.
 type Accounts interface {
 	// User finds a user by name.
-	User(name string) (appliance.User, bool)
+	User(name string) (account.User, bool)
 	// KeyOf finds the API key whose secret this is.
-	KeyOf(secret string) (appliance.Key, bool)
+	KeyOf(secret string) (account.Key, bool)
 }
 
 const (
@@ -40,7 +44,7 @@ const (
 	clockSlack = time.Minute
 )
 
-// Tokens issues and judges access tokens: JSON Web Tokens (RFC 7519) signed
+// Tokens is a [web.Authenticator]. It issues and judges access tokens: JSON Web Tokens (RFC 7519) signed
 // with HS256, and API keys.
 //
 // While the process that issued a token runs, the token's expiry is judged by
@@ -50,9 +54,10 @@ const (
 // request looks the user up, and a token of another revision is void.
 type Tokens struct {
 	secret   []byte
+	audience string
 	lifetime time.Duration
 	accounts Accounts
-	clock    Clock
+	clock    web.Clock
 	boot     string // of this process
 	parser   *jwt.Parser
 
@@ -70,21 +75,23 @@ type verified struct {
 	expires  time.Duration // monotonic
 
 	// caller is made for one state of the account and replaced with it.
-	caller atomic.Pointer[Caller]
+	caller atomic.Pointer[web.Caller]
 }
 
 // claims of an access token.
 type claims struct {
 	jwt.RegisteredClaims
-	Role     appliance.Role `json:"role"`
-	UUID     string         `json:"uid"`
-	Revision int64          `json:"rev"`
-	Boot     string         `json:"bid"`  // process that issued it
-	Mono     int64          `json:"mono"` // expiry on its monotonic clock, ns
+	Role     account.Role `json:"role"`
+	UUID     string       `json:"uid"`
+	Revision int64        `json:"rev"`
+	Boot     string       `json:"bid"`  // process that issued it
+	Mono     int64        `json:"mono"` // expiry on its monotonic clock, ns
 }
 
-// NewTokens needs a secret of at least 32 bytes that survives restarts.
-func NewTokens(secret []byte, lifetime time.Duration, accounts Accounts, clock Clock) (*Tokens, error) {
+// New makes the tokens of one door. It needs a secret of at least 32 bytes that
+// survives restarts. A token is good at doors of the same audience alone; that of the
+// public API is empty.
+func New(secret []byte, audience string, lifetime time.Duration, accounts Accounts, clock web.Clock) (*Tokens, error) {
 	if len(secret) < 32 {
 		return nil, fmt.Errorf("token secret of %d bytes: want at least 32", len(secret))
 	}
@@ -94,7 +101,7 @@ func NewTokens(secret []byte, lifetime time.Duration, accounts Accounts, clock C
 	var boot [16]byte
 	rand.Read(boot[:])
 	t := &Tokens{
-		secret: secret, lifetime: lifetime, accounts: accounts, clock: clock,
+		secret: secret, audience: audience, lifetime: lifetime, accounts: accounts, clock: clock,
 		boot: hex.EncodeToString(boot[:]), seed: maphash.MakeSeed(),
 		// Times are judged by us, see Tokens.
 		parser: jwt.NewParser(jwt.WithValidMethods([]string{"HS256"}), jwt.WithoutClaimsValidation(),
@@ -105,16 +112,20 @@ func NewTokens(secret []byte, lifetime time.Duration, accounts Accounts, clock C
 }
 
 // Issue makes an access token for user and tells when it ends.
-func (t *Tokens) Issue(user appliance.User) (token string, expires time.Time, err error) {
+func (t *Tokens) Issue(user account.User) (token string, expires time.Time, err error) {
 	now := t.clock.Wall()
 	expires = now.Add(t.lifetime)
+	registered := jwt.RegisteredClaims{
+		Subject:   user.Name,
+		IssuedAt:  jwt.NewNumericDate(now),
+		ExpiresAt: jwt.NewNumericDate(expires),
+	}
+	if t.audience != "" {
+		registered.Audience = jwt.ClaimStrings{t.audience}
+	}
 	token, err = jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
-		RegisteredClaims: jwt.RegisteredClaims{
-			Subject:   user.Name,
-			IssuedAt:  jwt.NewNumericDate(now),
-			ExpiresAt: jwt.NewNumericDate(expires),
-		},
-		Role: user.Role, UUID: user.UUID.String(), Revision: user.Revision,
+		RegisteredClaims: registered,
+		Role:             user.Role, UUID: user.UUID.String(), Revision: user.Revision,
 		Boot: t.boot, Mono: int64(t.clock.Mono() + t.lifetime),
 	}).SignedString(t.secret)
 	if err != nil {
@@ -125,7 +136,7 @@ func (t *Tokens) Issue(user appliance.User) (token string, expires time.Time, er
 
 // Caller tells who holds token, false if nobody does (any more). What it returns
 // is shared and must not be changed.
-func (t *Tokens) Caller(token string) (*Caller, bool) {
+func (t *Tokens) Caller(token string) (*web.Caller, bool) {
 	if token == "" || len(token) > longestToken {
 		return nil, false
 	}
@@ -154,19 +165,19 @@ func (t *Tokens) Caller(token string) (*Caller, bool) {
 		t.keep(hash, v)
 	}
 	who := v.caller.Load()
-	if who == nil || who.Role != user.Role {
-		who = &Caller{Name: user.Name, Role: user.Role, Read: user.Role.CanRead(), Write: user.Role.CanWrite()}
+	if who == nil || who.Role != string(user.Role) {
+		who = &web.Caller{Name: user.Name, Role: string(user.Role), Read: user.Role.CanRead(), Write: user.Role.CanWrite()}
 		v.caller.Store(who)
 	}
 	return who, true
 }
 
-func (t *Tokens) keyCaller(secret string) (*Caller, bool) {
+func (t *Tokens) keyCaller(secret string) (*web.Caller, bool) {
 	key, ok := t.accounts.KeyOf(secret)
 	if !ok {
 		return nil, false
 	}
-	return &Caller{Name: "key " + key.Name, Key: true, Read: true, Write: key.Write}, true
+	return &web.Caller{Name: "key " + key.Name, Key: true, Read: true, Write: key.Write}, true
 }
 
 var errToken = errors.New("token not valid")
@@ -181,7 +192,7 @@ func (t *Tokens) verify(token string) (*verified, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cl.Subject == "" || cl.ExpiresAt == nil || cl.IssuedAt == nil {
+	if cl.Subject == "" || cl.ExpiresAt == nil || cl.IssuedAt == nil || !t.meant(cl.Audience) {
 		return nil, errToken
 	}
 	uuid, err := appliance.ParseUUID(cl.UUID)
@@ -197,6 +208,14 @@ func (t *Tokens) verify(token string) (*verified, error) {
 		v.expires = t.clock.Mono() + cl.ExpiresAt.Time.Sub(now)
 	}
 	return v, nil
+}
+
+// meant reports whether a token of this audience is for this door.
+func (t *Tokens) meant(audience jwt.ClaimStrings) bool {
+	if t.audience == "" {
+		return len(audience) == 0
+	}
+	return len(audience) == 1 && audience[0] == t.audience
 }
 
 // keep remembers a verified token. The map is copied, so readers need no lock;

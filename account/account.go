@@ -1,8 +1,11 @@
-package appliance
+// Package account says who may use a controller: users with their roles, and API keys.
+package account
 
 import (
 	"errors"
 	"time"
+
+	"svc.internal/controller/appliance"
 )
 
 // Role of a user.
@@ -32,7 +35,7 @@ func (r Role) CanWrite() bool {
 
 // User is somebody who may log in.
 type User struct {
-	UUID      UUID
+	UUID      appliance.UUID
 	Name      string // unique, case-sensitive
 	Role      Role
 	CreatedAt time.Time
@@ -44,7 +47,7 @@ type User struct {
 // Key is a controller API key: "ctl_" and 64 hexadecimal digits, known in full
 // only to whom it was given.
 type Key struct {
-	UUID      UUID
+	UUID      appliance.UUID
 	Name      string
 	Prefix    string // first 8 digits, to recognise it by
 	Write     bool   // may command; otherwise read only

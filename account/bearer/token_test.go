@@ -1,4 +1,4 @@
-package web
+package bearer
 
 import (
 	"crypto/hmac"
@@ -13,32 +13,34 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/web"
 )
 
 // people are accounts in memory.
 type people struct {
 	mu    sync.Mutex
-	users map[string]appliance.User
-	keys  map[string]appliance.Key
+	users map[string]account.User
+	keys  map[string]account.Key
 }
 
 func newPeople(names ...string) *people {
-	p := &people{users: map[string]appliance.User{}, keys: map[string]appliance.Key{}}
+	p := &people{users: map[string]account.User{}, keys: map[string]account.Key{}}
 	for _, n := range names {
-		p.users[n] = appliance.User{Name: n, UUID: appliance.NewUUID(), Role: appliance.RoleOperator, Revision: 3}
+		p.users[n] = account.User{Name: n, UUID: appliance.NewUUID(), Role: account.RoleOperator, Revision: 3}
 	}
 	return p
 }
 
-func (p *people) User(name string) (appliance.User, bool) {
+func (p *people) User(name string) (account.User, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	u, ok := p.users[name]
 	return u, ok
 }
 
-func (p *people) KeyOf(secret string) (appliance.Key, bool) {
+func (p *people) KeyOf(secret string) (account.Key, bool) {
 	k, ok := p.keys[secret]
 	return k, ok
 }
@@ -52,8 +54,8 @@ func newHands() *hands {
 	return h
 }
 
-func (h *hands) clock() Clock {
-	return Clock{
+func (h *hands) clock() web.Clock {
+	return web.Clock{
 		Wall: func() time.Time { return time.Unix(0, h.wall.Load()) },
 		Mono: func() time.Duration { return time.Duration(h.mono.Load()) },
 	}
@@ -63,7 +65,7 @@ var testSecret = []byte("0123456789abcdef0123456789abcdef")
 
 func newTokens(t testing.TB, p *people, h *hands) *Tokens {
 	t.Helper()
-	tokens, err := NewTokens(testSecret, time.Hour, p, h.clock())
+	tokens, err := New(testSecret, "", time.Hour, p, h.clock())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,10 +230,10 @@ func TestTokenWithTheHashOfAnotherIsItsOwn(t *testing.T) {
 }
 
 func TestTokenSecretsAndLifetimesThatAreTooSmallAreRefused(t *testing.T) {
-	if _, err := NewTokens([]byte("short"), time.Hour, newPeople(), SystemClock()); err == nil {
+	if _, err := New([]byte("short"), "", time.Hour, newPeople(), web.SystemClock()); err == nil {
 		t.Error("a short secret was accepted")
 	}
-	if _, err := NewTokens(testSecret, 0, newPeople(), SystemClock()); err == nil {
+	if _, err := New(testSecret, "", 0, newPeople(), web.SystemClock()); err == nil {
 		t.Error("no lifetime was accepted")
 	}
 }
@@ -259,6 +261,27 @@ func BenchmarkKnownToken(b *testing.B) {
 	for b.Loop() {
 		if _, ok := tokens.Caller(token); !ok {
 			b.Fatal("refused")
+		}
+	}
+}
+
+func TestTokenOfOneDoorIsNoGoodAtAnother(t *testing.T) {
+	p, h := newPeople("anna"), newHands()
+	public := newTokens(t, p, h)
+	admin, err := New(testSecret, "admin", time.Hour, p, h.clock())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name          string
+		issued, shown *Tokens
+		ok            bool
+	}{
+		{"public at public", public, public, true}, {"admin at admin", admin, admin, true},
+		{"public at admin", public, admin, false}, {"admin at public", admin, public, false},
+	} {
+		if _, ok := c.shown.Caller(issue(t, c.issued, p, "anna")); ok != c.ok {
+			t.Errorf("%s: let in: %v, want %v", c.name, ok, c.ok)
 		}
 	}
 }
