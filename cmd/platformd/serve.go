@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"svc.internal/controller/platform/store"
+	"svc.internal/controller/web"
+)
+
+// serveConfig is what one instance needs to boot. What all instances share comes from
+// the environment.
+type serveConfig struct {
+	listen       string
+	insecureHTTP string
+	hosts        []string
+	certFile     string
+	keyFile      string
+}
+
+func newServe(a *app) *cobra.Command {
+	var cfg serveConfig
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the daemon",
+		Long: `Run the daemon. A certificate is made at the first start and kept; its public part
+is written to certificate.pem in the data directory for clients to trust.
+
+DATABASE_URL (postgres://…) names a PostgreSQL database to use instead of the
+SQLite file in the data directory.`,
+		Args: args(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), cfg) },
+	}
+	f := c.Flags()
+	f.StringVar(&cfg.listen, "listen", ":443", "`address` to serve HTTPS on; empty: none")
+	f.StringVar(&cfg.insecureHTTP, "insecure-http", "", "loopback `address` to serve plain HTTP on besides, for a reverse proxy; none by default")
+	f.StringSliceVar(&cfg.hosts, "host", nil, "further host `name` or address for the certificate made at the first start")
+	f.StringVar(&cfg.certFile, "tls-cert", "", "own certificate chain, PEM `file`; read again when it changes")
+	f.StringVar(&cfg.keyFile, "tls-key", "", "key of the own certificate, PEM `file`")
+	return c
+}
+
+// check finds wrong settings before anything is opened.
+func (cfg serveConfig) check() error {
+	if (cfg.certFile == "") != (cfg.keyFile == "") {
+		return usageError{errors.New("--tls-cert and --tls-key go together")}
+	}
+	if cfg.insecureHTTP == "" {
+		if cfg.listen == "" {
+			return usageError{errors.New("--listen is empty and there is no --insecure-http: nothing to serve on")}
+		}
+		return nil
+	}
+	addr, err := netip.ParseAddrPort(cfg.insecureHTTP)
+	if err != nil || !addr.Addr().IsLoopback() {
+		return usageError{fmt.Errorf("--insecure-http %s: plain HTTP is served on loopback only, such as 127.0.0.1:8080", cfg.insecureHTTP)}
+	}
+	return nil
+}
+
+func (a *app) serve(ctx context.Context, cfg serveConfig) error {
+	if err := cfg.check(); err != nil {
+		return err
+	}
+	log := a.log()
+	db, err := store.Open(ctx, a.dataDir, os.Getenv("DATABASE_URL"), log)
+	if err != nil {
+		return a.accessAdvice(err)
+	}
+	d := &daemon{log: log, db: db}
+	err = a.open(ctx, d, cfg)
+	if err == nil {
+		err = d.run(ctx)
+	}
+	return errors.Join(err, db.Close())
+}
+
+// daemon is the running program.
+type daemon struct {
+	log  *slog.Logger
+	db   *store.Store
+	cert *web.Certificate
+
+	https, http net.Listener // one of them may be nil
+}
+
+// open binds every address, so that a start that cannot serve fails here.
+func (a *app) open(ctx context.Context, d *daemon, cfg serveConfig) (err error) {
+	if cfg.listen != "" {
+		if d.cert, err = certificate(ctx, d.db, cfg, d.log); err != nil {
+			return err
+		}
+		if err := a.publishCertificate(d.cert); err != nil {
+			return err
+		}
+		if d.https, err = net.Listen("tcp", cfg.listen); err != nil {
+			return fmt.Errorf("serve HTTPS: %w%s", err, listenHint(err))
+		}
+	}
+	if cfg.insecureHTTP != "" {
+		if d.http, err = net.Listen("tcp", cfg.insecureHTTP); err != nil {
+			return fmt.Errorf("serve plain HTTP: %w%s", err, listenHint(err))
+		}
+	}
+	return nil
+}
+
+// run serves until ctx ends, then lets requests under way finish.
+func (d *daemon) run(ctx context.Context) error {
+	e := d.routes()
+	g, ctx := errgroup.WithContext(ctx)
+	if d.https != nil {
+		g.Go(func() error { return web.Serve(ctx, d.https, e, d.cert.TLS(), d.log) })
+		d.log.Info("serving", "https", d.https.Addr().String(), "fingerprint", d.cert.Fingerprint(), "version", version)
+	}
+	if d.http != nil {
+		g.Go(func() error { return web.Serve(ctx, d.http, e, nil, d.log) })
+		d.log.Info("serving", "http", d.http.Addr().String(), "version", version)
+	}
+	return g.Wait()
+}
+
+// routes registers every room.
+func (d *daemon) routes() *echo.Echo {
+	e := web.New(d.log)
+	e.GET("/healthz", func(c echo.Context) error { return c.JSON(http.StatusOK, map[string]string{"status": "ok"}) })
+	e.GET("/readyz", d.readyz)
+	return e
+}
+
+// readyWithin bounds how long a balancer waits to hear about the database.
+const readyWithin = 2 * time.Second
+
+// readyz says whether this instance can answer requests.
+func (d *daemon) readyz(c echo.Context) error {
+	ctx, cancel := context.WithTimeout(c.Request().Context(), readyWithin)
+	defer cancel()
+	if err := d.db.Ping(ctx); err != nil {
+		d.log.Warn("not ready: the database does not answer", "error", err)
+		return c.JSON(http.StatusServiceUnavailable, map[string]string{"status": "the database does not answer"})
+	}
+	return c.JSON(http.StatusOK, map[string]string{"status": "ok"})
+}
+
+// certificateFile shows clients whom to trust.
+const certificateFile = "certificate.pem"
+
+func (a *app) publishCertificate(c *web.Certificate) error {
+	if err := os.MkdirAll(a.dataDir, 0o700); err != nil {
+		return a.accessAdvice(fmt.Errorf("write certificate for clients: %w", err))
+	}
+	path := filepath.Join(a.dataDir, certificateFile)
+	if old, err := os.ReadFile(path); err == nil && string(old) == string(c.PEM()) {
+		return nil
+	}
+	if err := os.WriteFile(path, c.PEM(), 0o644); err != nil {
+		return a.accessAdvice(fmt.Errorf("write certificate for clients: %w", err))
+	}
+	return nil
+}

@@ -1,0 +1,34 @@
+package platform
+
+import "context"
+
+// Identity is who sent a request. The zero value is nobody.
+type Identity struct {
+	// User who logged in, or whose key was sent; the ID is empty for nobody.
+	User User
+	// KeyID is the ID of the key that was sent; empty for a user who logged in.
+	KeyID string
+	// Permissions are those of the key. A user who logged in has none: actuation is
+	// a matter of keys.
+	Permissions Permissions
+}
+
+// Known reports whether somebody was recognised at all.
+func (i Identity) Known() bool { return i.User.ID != "" }
+
+// Admin reports whether a person logged in who looks after all others. Keys never
+// are: they are for reading and controlling sites.
+func (i Identity) Admin() bool { return i.Known() && i.KeyID == "" && i.User.Role == RoleAdmin }
+
+type identityKey struct{}
+
+// WithIdentity returns a context that knows who asks.
+func WithIdentity(ctx context.Context, i Identity) context.Context {
+	return context.WithValue(ctx, identityKey{}, i)
+}
+
+// IdentityOf tells who asks; nobody if that was not found out.
+func IdentityOf(ctx context.Context) Identity {
+	i, _ := ctx.Value(identityKey{}).(Identity)
+	return i
+}
