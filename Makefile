@@ -15,13 +15,13 @@ export CGO_ENABLED ?= 0
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 
-build: ## both programs, for this machine
+build: ## the programs, for this machine
 	@command -v $(GO) >/dev/null || { echo "Go 1.26 or newer is needed: https://go.dev/doc/install"; exit 1; }
 	@mkdir -p bin
-	@echo "Building controllerd and simbuilding; the first time this takes a minute or two and names every package …"
-	@$(GO) build -v -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/controllerd ./cmd/simbuilding
+	@echo "Building controllerd, simbuilding and platformd; the first time this takes a minute or two and names every package …"
+	@$(GO) build -v -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
 
-# make build  the two programs, into bin/
+# make build  the programs, into bin/
 # make lint   formatting, go.mod, vet and staticcheck
 # make bench  every figure of the first table of docs/performance.md, as ratios in one run
 # make soak   the long form of every campaign: hours of faults in an hour
@@ -34,7 +34,7 @@ peers: ## what the tests talk to, from Debian
 	./scripts/install-peers.sh
 
 test: peers
-	CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 20m ./...
+	CGO_ENABLED=1 $(GO) test -tags peers -race -shuffle=on -timeout 20m ./...
 
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt-ed: $$unformatted"; exit 1; fi
@@ -51,6 +51,6 @@ soak: peers
 
 cross:
 	mkdir -p bin/linux-armv7 bin/linux-arm64 bin/linux-amd64
-	GOOS=linux GOARCH=arm GOARM=7 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/linux-armv7/ ./cmd/controllerd ./cmd/simbuilding
-	GOOS=linux GOARCH=arm64 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/linux-arm64/ ./cmd/controllerd ./cmd/simbuilding
-	GOOS=linux GOARCH=amd64 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/linux-amd64/ ./cmd/controllerd ./cmd/simbuilding
+	GOOS=linux GOARCH=arm GOARM=7 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/linux-armv7/ ./cmd/...
+	GOOS=linux GOARCH=arm64 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/linux-arm64/ ./cmd/...
+	GOOS=linux GOARCH=amd64 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/linux-amd64/ ./cmd/...

@@ -134,7 +134,7 @@ func (d *daemon) run(ctx context.Context) error {
 
 // routes registers every room.
 func (d *daemon) routes() *echo.Echo {
-	e := web.New(d.log)
+	e := web.New(web.Config{Log: d.log, Errors: statuses, Refusal: refusal, SecretQuery: []string{"apiKey"}})
 	e.GET("/healthz", func(c echo.Context) error { return c.JSON(http.StatusOK, map[string]string{"status": "ok"}) })
 	e.GET("/readyz", d.readyz)
 	return e

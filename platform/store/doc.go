@@ -11,8 +11,8 @@
 // # A noun of one's own
 //
 // Add a file migrations/NNNN_noun.sql with the next number, and noun.go with methods
-// of [Store] whose queries go through read, write and each. A migration that was
-// released is never changed.
+// of [Store]: what changes goes through write, what reads asks s.views, and each runs
+// over rows. A migration that was released is never changed.
 //
 // # Reading
 //

@@ -217,17 +217,6 @@ func (s *Store) writeAside(ctx context.Context, fn func(*sql.Tx) error) error {
 	return s.transact(ctx, s.aside, fn)
 }
 
-// read runs fn on one consistent state of the database. A single query needs none:
-// it is asked of s.views.
-func (s *Store) read(ctx context.Context, fn func(*sql.Tx) error) error {
-	tx, err := s.views.BeginTx(ctx, &sql.TxOptions{Isolation: s.isolation(sql.LevelRepeatableRead), ReadOnly: true})
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback() // nothing to keep
-	return fn(tx)
-}
-
 // isolation is what PostgreSQL is asked for; SQLite knows but one level.
 func (s *Store) isolation(level sql.IsolationLevel) sql.IsolationLevel {
 	if s.postgres {
