@@ -13,9 +13,11 @@
 //	bms/v1/ctl/<cid>/up/state/<kind>/<id> controller → platform  QoS 1, retained  State
 //	bms/v1/ctl/<cid>/up/tele              controller → platform  QoS 0            Telemetry
 //	bms/v1/ctl/<cid>/up/event             controller → platform  QoS 1            Event
+//	bms/v1/ctl/<cid>/up/panel             controller → platform  QoS 1            PanelValues
 //	bms/v1/ctl/<cid>/up/req               controller → platform  QoS 1            Question
 //	bms/v1/platform/status                platform               QoS 1, retained  Status
 //
-// A controller reads down/# and writes up/# of its own subtree and nothing else; its user name is its <cid> and its
-// MQTT client ID "ctl-<cid>". A change that old receivers cannot read takes a new root, bms/v2, served beside this one.
+// A controller reads down/# and writes up/# of its own subtree, reads bms/v1/platform/status, and nothing else; its user
+// name is its <cid> and its MQTT client ID "ctl-<cid>". A change that old receivers cannot read takes a new root,
+// bms/v2, served beside this one.
 package wire

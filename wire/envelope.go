@@ -26,6 +26,7 @@ const (
 	TypeState    Type = "state"
 	TypeTele     Type = "telemetry"
 	TypeEvent    Type = "event"
+	TypePanel    Type = "panel.values"
 	TypeQuestion Type = "question"
 	TypePart     Type = "answer.part"
 )

@@ -21,7 +21,7 @@ const (
 // Kind of a thing with a retained state.
 type Kind string
 
-// The kinds. The ID of a site is 0.
+// The kinds. The ID of a site is 0, that of a bus its place in the site, from 1.
 const (
 	KindSite    Kind = "site"
 	KindCluster Kind = "cluster"
@@ -113,7 +113,16 @@ type Meter struct {
 
 // Telemetry is a batch of samples that nobody has to wait for; what is lost is lost.
 type Telemetry struct {
-	Samples []Sample `json:"samples"`
+	Samples []Sample `json:"samples,omitempty"`
+	// Seen are things whose values were read again and found as last reported.
+	Seen []Seen `json:"seen,omitempty"`
+}
+
+// Seen says that all values of a thing, power apart, are not older than At.
+type Seen struct {
+	Kind Kind      `json:"kind"`
+	ID   int64     `json:"id"`
+	At   time.Time `json:"at"`
 }
 
 // Sample is one measured power.

@@ -25,6 +25,7 @@ const (
 	UpState    = "up/state"
 	UpTele     = "up/tele"
 	UpEvent    = "up/event"
+	UpPanel    = "up/panel"
 	UpQuestion = "up/req"
 )
 

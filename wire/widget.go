@@ -50,6 +50,9 @@ type WidgetAction struct {
 	// Percent of a slider's value, 0 to 100; nil for other widgets.
 	Percent *int   `json:"percent,omitempty"`
 	Origin  string `json:"origin"`
+	// Cluster is what an action of [OriginAPI] acts on, in place of a deployed panel's clusters. Of other origins it is
+	// not read.
+	Cluster int64 `json:"cluster,omitempty"`
 	// Utterance is what was said, only where the site allows it to be kept: it is personal data.
 	Utterance string `json:"utterance,omitempty"`
 }
@@ -77,9 +80,11 @@ const (
 // Ack answers a message; the envelope's corr names it.
 type Ack struct {
 	Status AckStatus `json:"status"`
+	// First is, of a [Duplicate], what became of the first; absent while that is under way, whose own answer follows.
+	First AckStatus `json:"first,omitempty"`
 	// Detail is for people: why, or who did not obey.
 	Detail string `json:"detail,omitempty"`
-	// Command is the entry of the controller's ledger, if there is one.
+	// Command is the entry of the controller's ledger, if there is one; of several clusters, all of them with ", " between.
 	Command string `json:"command,omitempty"`
 	// Offline is how many members of the addressed clusters are offline; they do not make the command fail.
 	Offline int `json:"offline,omitempty"`
@@ -110,6 +115,20 @@ type Panel struct {
 	WorkspaceName string  `json:"workspaceName"`
 	PanelID       string  `json:"panelId"`
 	Clusters      []int64 `json:"clusters"` // what it acts on
+}
+
+// PanelValues is what panels should show now: all of them after a birth, later those that changed.
+type PanelValues struct {
+	Panels []PanelValue `json:"panels"`
+}
+
+// PanelValue is what one panel should show.
+type PanelValue struct {
+	DeviceID string `json:"deviceId"`
+	PanelID  string `json:"panelId"`
+	// Widgets are values in the panel's words by widget ID. An empty value means that none of a group's buttons is
+	// right; a widget whose value is not known is absent.
+	Widgets map[string]string `json:"widgets"`
 }
 
 // Question is put to the assistant by way of the controller, for instance from its own web UI.

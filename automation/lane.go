@@ -1,0 +1,74 @@
+package automation
+
+import (
+	"slices"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+const (
+	// slideEvery bounds how often a moving slider acts.
+	slideEvery = 200 * time.Millisecond
+	// waitingMost bounds what one room's lights or shades may have waiting.
+	waitingMost = 32
+)
+
+// task is an event that passed the gate, with what it asks for and of whom.
+type task struct {
+	event
+	order
+	clusters []appliance.ID
+}
+
+// lane keeps what is asked of the lights, or of the shades, of one room in order: one thing is done at a time. It sees
+// no clock.
+type lane struct {
+	waiting []task
+	running *task
+	slid    map[string]time.Time // widget → when its slider last acted
+}
+
+// offer puts a task in line. It returns the tasks that it makes worthless, and whether the one that is being carried
+// out must not be waited for any longer.
+func (l *lane) offer(t task) (overtaken []task, interrupt bool) {
+	l.waiting = slices.DeleteFunc(l.waiting, func(old task) bool {
+		worthless := t.stops() || t.slide && old.slide && old.WidgetID == t.WidgetID
+		if worthless {
+			overtaken = append(overtaken, old)
+		}
+		return worthless
+	})
+	if len(l.waiting) >= waitingMost {
+		overtaken = append(overtaken, l.waiting[0])
+		l.waiting = slices.Delete(l.waiting, 0, 1)
+	}
+	l.waiting = append(l.waiting, t)
+	if r := l.running; r != nil {
+		interrupt = t.stops() || r.slide && t.slide && t.final && r.WidgetID == t.WidgetID
+	}
+	return overtaken, interrupt
+}
+
+// next takes the task that is to be carried out now. Without one, it says how long until there may be; wait is 0 if
+// nothing is in line.
+func (l *lane) next(now time.Time) (t task, wait time.Duration, ok bool) {
+	if len(l.waiting) == 0 {
+		return task{}, 0, false
+	}
+	t = l.waiting[0]
+	if t.slide {
+		if !t.final {
+			if left := l.slid[t.WidgetID].Add(slideEvery).Sub(now); left > 0 {
+				return task{}, left, false
+			}
+		}
+		if l.slid == nil {
+			l.slid = map[string]time.Time{}
+		}
+		l.slid[t.WidgetID] = now
+	}
+	l.waiting = slices.Delete(l.waiting, 0, 1)
+	l.running = &t
+	return t, 0, true
+}
