@@ -209,7 +209,9 @@ func TestTheEndOfASlideAndAStopWaitForNothing(t *testing.T) {
 			a.WidgetID, a.Action, a.Value = wire.ShadePosition, wire.Released, "100"
 		})
 		time.Sleep(100 * time.Millisecond)
-		r.send(1, func(_ *wire.Envelope, a *wire.WidgetAction) { a.WidgetID, a.Action, a.Value = wire.ShadeStop, wire.Clicked, "" })
+		r.send(1, func(_ *wire.Envelope, a *wire.WidgetAction) {
+			a.WidgetID, a.Action, a.Value = wire.ShadeStop, wire.Clicked, ""
+		})
 		time.Sleep(5 * time.Second)
 		if got := r.outcomes(first); !slices.Equal(got, []wire.AckStatus{wire.Stale}) {
 			t.Errorf("the slide that was under way: %v", got)
