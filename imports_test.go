@@ -60,6 +60,7 @@ var mayImport = map[string][]string{
 	"platform/login":    nil,
 	"platform/store":    nil,
 	"platform/peertest": {"platform/store"},
+	"platform/voice":    nil,
 }
 
 func TestImportsKeepTheFloorPlan(t *testing.T) {
