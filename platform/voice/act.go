@@ -115,7 +115,7 @@ func decide(s []token) (Heard, bool) {
 		case "?":
 			return Heard{}, false
 		case "num", "part", "third", "max", "min":
-			a = amount{class: t.class, n: t.n}
+			a = amount(t)
 			amounts++
 		}
 		b.WriteString(t.class)
