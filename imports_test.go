@@ -22,13 +22,12 @@ var mayImport = map[string][]string{
 	"appliance": nil,
 
 	// shared shelves
-	"tcp":              nil,
-	"web":              {"tcp"},
+	"web":              nil,
 	"account":          nil,
 	"account/bearer":   {"account", "web"},
 	"schema":           nil,
 	"recording":        {"drivers"},
-	"drivers/line":     {"tcp"},
+	"drivers/line":     nil,
 	"drivers/line/pty": nil,
 	"drivers/option":   nil,
 	"drivers/profile":  {"schema"},

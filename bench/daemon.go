@@ -89,9 +89,8 @@ func (r *run) serve(ctx context.Context, dataDir string) (*daemon, error) {
 		return nil, err
 	}
 	d.begun = time.Now()
-	end := r.processors.starting()
 	d.process, err = r.start(ctx, false, filepath.Join(r.bin, "controllerd"), "--data-dir", dataDir, "serve", "--listen", d.address)
-	if end(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if err := d.await(ctx); err != nil {

@@ -21,7 +21,7 @@ const (
 	settleTime  = 10 * time.Second
 	starts      = 15
 	startBound  = 200 * time.Millisecond
-	memoryBound = 30_000_000 // bytes
+	memoryBound = 32_000_000 // bytes
 	dayBound    = 10_000_000 // bytes
 )
 
@@ -172,7 +172,7 @@ func (r *run) idleHours(ctx context.Context, dataDir string) error {
 	watched := time.Since(begun)
 	day := float64(after-written) * float64(24*time.Hour) / float64(watched)
 	r.table.atMost(fmt.Sprintf("idle memory, most seen in %v (VmRSS)", r.idle), megabytes(most<<10), megabytes(memoryBound),
-		fmt.Sprintf("%.2f", float64(most<<10)/memoryBound), float64(most<<10), memoryBound, "30 MB")
+		fmt.Sprintf("%.2f", float64(most<<10)/memoryBound), float64(most<<10), memoryBound, "32 MB")
 	r.table.note("  at the end; of that heap and stacks, program text and data", megabytes(rss<<10)+"; "+megabytes(anon<<10)+", "+megabytes(file<<10), "", "")
 	r.table.atMost("written to disk by an idle day, scaled", megabytes(int64(day)), megabytes(dayBound), fmt.Sprintf("%.3f", day/dayBound), day, dayBound, "10 MB")
 	r.table.note(fmt.Sprintf("  bytes seen in %v by the kernel's counter; length of the log lines among them", watched.Round(time.Second)), fmt.Sprintf("%d; %d", after-written, log-logged), "", "")

@@ -49,9 +49,8 @@ func (r *run) floor(ctx context.Context, body []byte, peer string) (*floor, erro
 		return nil, err
 	}
 	f := &floor{}
-	end := r.processors.starting()
 	f.process, err = r.start(ctx, true, self, "floor", "-body", file, "-peer", peer)
-	if end(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	in := bufio.NewReader(f.out)

@@ -49,9 +49,8 @@ var sections = []section{
 // run is one call of this program.
 type run struct {
 	settings
-	dir        string // temporary, on a real disk
-	table      table
-	processors processors
+	dir   string // temporary, on a real disk
+	table table
 }
 
 func main() {

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/web"
 )
 
 // badBodies makes no sense on any endpoint.
@@ -174,7 +173,7 @@ func TestBadQueriesAre400NamingTheParameter(t *testing.T) {
 
 func TestBodiesOverTheLimitAre413(t *testing.T) {
 	h := newHouse(t, lobby().snapshot())
-	huge := `{"targetType":1,"command":"ON","x":"` + strings.Repeat("y", web.BodyLimit) + `"}`
+	huge := `{"targetType":1,"command":"ON","x":"` + strings.Repeat("y", bodyLimit) + `"}`
 	for _, path := range []string{"/svc/api/channelControl", "/svc/api/setColorTemp", "/svc/api/setRGBW", "/svc/api/shadeControl", "/svc/api/authenticate"} {
 		h.post(path, huge).want(t, http.StatusRequestEntityTooLarge, `{"status":0,"message":"body larger than 65536 bytes"}`)
 	}

@@ -25,6 +25,9 @@ type member struct {
 	value []byte // valid JSON without space around it
 }
 
+// bodyLimit is the largest body of a request.
+const bodyLimit = 64 << 10
+
 // membersMost bounds the search for members given twice.
 const membersMost = 256
 
@@ -41,13 +44,7 @@ func (b body) find(name string) (value []byte, ok bool) {
 // clients send none, text/plain or what curl -d sends, and only the bytes decide
 // whether it is JSON.
 func readBody(c echo.Context) (body, error) {
-	r := c.Request()
-	if r.ContentLength > web.BodyLimit {
-		return nil, &http.MaxBytesError{Limit: web.BodyLimit}
-	}
-	// The server's own writer, not echo's wrapper: only that one tells the server to
-	// let the client read the refusal before the connection is closed under it.
-	data, err := web.ReadBody(c.Response().Writer, r)
+	data, err := web.ReadBody(c, bodyLimit)
 	if err != nil {
 		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
 			return nil, err

@@ -73,7 +73,6 @@ func (d *door) pass(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		plainPath(c.Request().URL)
 		d.seeThrough(c.Request())
-		readAhead(c.Request())
 		start := time.Now()
 		id := requestID(c.Request())
 		// Not before the answer begins: a command need not wait for it.
@@ -117,54 +116,16 @@ func unreserved(c byte) bool {
 	return c == '-' || c == '.' || c == '_' || c == '~'
 }
 
-// shortBody is what commands stay below.
-const shortBody = 1 << 10
-
-// readAhead takes in a short body before anything else is done. When a body has
-// been read, net/http sets a goroutine to watch for the client to hang up; right
-// after the request came the thread for it is still awake, a few microseconds
-// later a command would have to wait until it has been woken.
-func readAhead(r *http.Request) {
-	if r.ContentLength <= 0 || r.ContentLength > shortBody {
-		return
+// ReadBody takes a request's body, up to limit bytes; beyond it fails with
+// [http.MaxBytesError].
+func ReadBody(c echo.Context, limit int64) ([]byte, error) {
+	r := c.Request()
+	if r.ContentLength > limit {
+		return nil, &http.MaxBytesError{Limit: limit}
 	}
-	b := &body{ReadCloser: r.Body, data: make([]byte, r.ContentLength)}
-	n, err := io.ReadFull(r.Body, b.data)
-	b.data, b.end = b.data[:n], io.EOF
-	if err != nil {
-		b.end = err
-	}
-	r.Body = b
-}
-
-// ReadBody takes what is left of a request's body, up to [BodyLimit].
-func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	ahead, ok := r.Body.(*body)
-	if !ok {
-		return io.ReadAll(http.MaxBytesReader(w, r.Body, BodyLimit))
-	}
-	data := ahead.data
-	ahead.data = nil
-	if ahead.end != io.EOF {
-		return data, ahead.end
-	}
-	return data, nil
-}
-
-// body that was read ahead, and how it ended.
-type body struct {
-	io.ReadCloser
-	data []byte
-	end  error
-}
-
-func (b *body) Read(p []byte) (n int, err error) {
-	n = copy(p, b.data)
-	b.data = b.data[n:]
-	if len(b.data) == 0 {
-		err = b.end
-	}
-	return n, err
+	// The server's own writer, not echo's wrapper: only that one tells the server to
+	// let the client read the refusal before the connection is closed under it.
+	return io.ReadAll(http.MaxBytesReader(c.Response().Writer, r.Body, limit))
 }
 
 // mark sets what every answer carries, unless its handler wants something else.

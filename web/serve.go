@@ -11,8 +11,6 @@ import (
 	"net/netip"
 	"sync"
 	"time"
-
-	"svc.internal/controller/tcp"
 )
 
 // Limits of a door. A control call may take 10 s, so writing has more.
@@ -26,8 +24,6 @@ const (
 	connections        = 512
 	connectionsPerHost = 128
 
-	// BodyLimit is the largest request body.
-	BodyLimit = 64 << 10
 	// stopTimeout is how long answers under way may take when the daemon ends.
 	stopTimeout = 12 * time.Second
 )
@@ -99,20 +95,10 @@ func (l *limited) Accept() (net.Conn, error) {
 		}
 		host := hostOf(c)
 		if l.take(host) {
-			return &counted{Conn: swift(c), give: sync.OnceFunc(func() { l.give(host) })}, nil
+			return &counted{Conn: c, give: sync.OnceFunc(func() { l.give(host) })}, nil
 		}
 		c.Close()
 	}
-}
-
-// swift is the same connection at less cost, if there is one.
-func swift(c net.Conn) net.Conn {
-	if t, ok := c.(*net.TCPConn); ok {
-		if s, err := tcp.New(t); err == nil {
-			return s
-		}
-	}
-	return c
 }
 
 func (l *limited) take(host netip.Addr) bool {

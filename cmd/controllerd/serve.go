@@ -79,8 +79,7 @@ func (a *app) serve(ctx context.Context, cfg serveConfig) error {
 		return err
 	}
 	go keepMemory(ctx)
-	log, flush := a.gatheredLog()
-	defer flush()
+	log := a.log()
 	guard, err := store.Lock(a.dataDir)
 	if err != nil {
 		return a.lockAdvice(err, "it serves already: systemctl status controllerd tells more")

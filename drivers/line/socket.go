@@ -14,13 +14,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/tcp"
 )
 
 // socket is a connection. Whoever holds the turn reads and writes it.
 type socket struct {
 	line *Line
-	conn *tcp.Conn
+	conn *net.TCPConn
 	raw  syscall.RawConn
 	once sync.Once
 	lost chan struct{}
@@ -42,11 +41,7 @@ func (l *Line) connect(ctx context.Context, limit time.Duration) (port, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
-	conn, err := tcp.New(c.(*net.TCPConn))
-	if err != nil {
-		c.Close()
-		return nil, fmt.Errorf("connect: %w", err)
-	}
+	conn := c.(*net.TCPConn)
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		conn.Close()
@@ -69,20 +64,40 @@ func (s *socket) start() {}
 
 func (s *socket) fresh() error {
 	for {
-		n, err := s.conn.TryRead(s.buf[:])
+		n, err := s.arrived()
 		switch {
-		case err == tcp.ErrNothing:
+		case errors.Is(err, unix.EAGAIN):
 			return nil
-		case err == io.EOF:
-			return errPeerClosed
 		case err != nil:
 			return err
+		case n == 0:
+			return errPeerClosed
 		}
 		s.line.received(s.buf[:n], time.Now())
 		if n < len(s.buf) {
 			return nil
 		}
 	}
+}
+
+// arrived reads what has come already, whatever the deadline: 0 at the end of the
+// stream, EAGAIN if nothing has come.
+func (s *socket) arrived() (n int, err error) {
+	closed := s.raw.Control(func(fd uintptr) {
+		for {
+			n, _, err = unix.Recvfrom(int(fd), s.buf[:], unix.MSG_DONTWAIT)
+			if !errors.Is(err, unix.EINTR) {
+				return
+			}
+		}
+	})
+	if closed != nil {
+		return 0, closed
+	}
+	if err != nil {
+		return 0, os.NewSyscallError("recvfrom", err)
+	}
+	return n, nil
 }
 
 // write hands a frame to the kernel, which nearly always takes it at once: only
