@@ -33,6 +33,7 @@ var mayImport = map[string][]string{
 	"drivers/profile":  {"schema"},
 
 	// living floor: doors; they never import each other
+	"adminapi":   {"account", "account/bearer", "web"},
 	"publicapi":  {"account", "account/bearer", "web"},
 	"console":    nil,
 	"automation": {"wire"},

@@ -63,7 +63,7 @@ func New(opts Options) *Controller {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	c := &Controller{opts: opts, left: map[UUID]*bus{}, state: newState(), ledger: ledger{many: make(chan struct{}, 1)}, book: newGroupBook(opts.GroupBook, opts.Log)}
+	c := &Controller{opts: opts, left: map[UUID]*bus{}, state: newState(), ledger: ledger{many: make(chan struct{}, 1), feed: NewFeed[Entry](entriesFollowed)}, book: newGroupBook(opts.GroupBook, opts.Log)}
 	c.buses.Store(&map[UUID]*bus{})
 	return c
 }
@@ -347,6 +347,12 @@ func (c *Controller) Recorder(busName string) (Recorder, error) {
 	}
 	return r, nil
 }
+
+// entriesFollowed finished commands wait for a slow follower of the ledger.
+const entriesFollowed = 128
+
+// Entries is where finished commands can be followed.
+func (c *Controller) Entries() *Feed[Entry] { return c.ledger.feed }
 
 // Entry returns a finished command from the ledger's memory.
 func (c *Controller) Entry(id string) (Entry, bool) { return c.ledger.find(id) }

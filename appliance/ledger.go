@@ -238,9 +238,11 @@ type ledger struct {
 	next    int
 	unsaved []Entry
 	many    chan struct{} // see unsavedMany
+	feed    *Feed[Entry]
 }
 
 func (l *ledger) add(e Entry) {
+	l.feed.Add(e)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.kept) < ledgerKept {

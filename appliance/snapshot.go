@@ -29,6 +29,8 @@ func (k Known[T]) OK() bool { return k.Source != Unknown }
 // readers share it without locks, and keep it as long as they like.
 type Snapshot struct {
 	At time.Time
+	// Number counts snapshots since the start of the process.
+	Number uint64
 	// Values counts changes of any value, name, online flag or membership that a
 	// reader could see; two snapshots with the same number differ in ages only.
 	Values   uint64

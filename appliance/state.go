@@ -387,6 +387,9 @@ func (s *state) publishLocked() {
 		Faults: s.faults, index: s.index, superseded: make(chan struct{}),
 	}
 	old := s.current.Load()
+	if old != nil {
+		next.Number = old.Number + 1
+	}
 	if old != nil && old.Values == next.Values {
 		next.Clusters = old.Clusters
 	} else {

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Starts the demo building and a controller for it, prints where they are and waits
-# for Ctrl-C, which stops both. PORT_BASE (18440) and the three ports above it are
+# for Ctrl-C, which stops both. With CLAIM=1 the controller has no users yet and waits
+# to be claimed. PORT_BASE (18440) and the three ports above it are
 # used, on loopback only.
 set -eu
 cd "$(dirname "$0")/.."
@@ -54,10 +55,13 @@ add() { # NAME ROLE: a user with a password of their own, told in variable pw_NA
 }
 echo "Starting the demo building …"
 bin/controllerd --data-dir .run/data --log-level WARN site import "$run/site.yaml" >"$run/import.log"
-add admin admin
-add operator operator
-add building_os api_service
-add viewer viewer
+claim=${CLAIM:-0}
+if [ "$claim" != 1 ]; then
+  add admin admin
+  add operator operator
+  add building_os api_service
+  add viewer viewer
+fi
 
 logs() { tail -n 5 "$run"/simbuilding.log "$run"/controllerd.log 2>/dev/null; }
 running() { for p in "${pids[@]}"; do kill -0 "$p" 2>/dev/null || return 1; done; }
@@ -78,12 +82,23 @@ start "$run/controllerd.log" bin/controllerd --data-dir .run/data serve --listen
 await controllerd curl -fsS --cacert "$run/data/certificate.pem" "https://127.0.0.1:$base/readyz"
 
 login() { printf '{"username":"%s","password":"%s"}' "$1" "$2"; }
+if [ "$claim" = 1 ]; then
+  logins="\"claimCodeFile\":\"$run/data/claim-code\""
+  table="  claim code     $(cat "$run/data/claim-code")   (it makes the first user)"
+else
+  logins="\"admin\":$(login admin "$pw_admin"),
+  \"operator\":$(login operator "$pw_operator"),
+  \"apiService\":$(login building_os "$pw_building_os"),
+  \"viewer\":$(login viewer "$pw_viewer")"
+  table="  login          password                   role
+  admin          $pw_admin   admin
+  operator       $pw_operator   operator
+  building_os    $pw_building_os   api_service
+  viewer         $pw_viewer   viewer"
+fi
 cat >"$run/demo.json.part" <<JSON
 {"controller":{"url":"https://127.0.0.1:$base","caFile":"$run/data/certificate.pem",
-  "admin":$(login admin "$pw_admin"),
-  "operator":$(login operator "$pw_operator"),
-  "apiService":$(login building_os "$pw_building_os"),
-  "viewer":$(login viewer "$pw_viewer")},
+  $logins},
  "simbuilding":{"url":"http://127.0.0.1:$((base + 1))"}}
 JSON
 mv "$run/demo.json.part" "$run/demo.json"
@@ -100,11 +115,7 @@ The demo building is running: 172 lights, 40 shades, 3 meters on 7 buses
   logs           $run/controllerd.log, $run/simbuilding.log
   all of this    $run/demo.json
 
-  login          password                   role
-  admin          $pw_admin   admin
-  operator       $pw_operator   operator
-  building_os    $pw_building_os   api_service
-  viewer         $pw_viewer   viewer
+$table
 
 Ctrl-C stops everything.
 TEXT

@@ -20,7 +20,7 @@ const (
 	refreshBytes = 32
 	// refreshLife is how long a refresh token lives.
 	refreshLife = 30 * 24 * time.Hour
-	// maxRefresh tokens of one user live at a time; the oldest give way. Clients
+	// maxRefresh tokens of one user live at a time at each door; the oldest give way. Clients
 	// that log in anew each time therefore cannot fill the flash.
 	maxRefresh = 64
 )
@@ -50,7 +50,7 @@ func (s *Store) NewRefreshToken(ctx context.Context, user account.User) (string,
 		if err := oneRow(res, err, account.ErrAuthFailed); err != nil {
 			return err
 		}
-		return pruneTokens(ctx, tx, user.UUID, now)
+		return pruneTokens(ctx, tx, user.UUID, doorPublic, now)
 	})
 	if err != nil {
 		return "", fmt.Errorf("make a refresh token for user %q: %w", user.Name, err)
@@ -58,8 +58,8 @@ func (s *Store) NewRefreshToken(ctx context.Context, user account.User) (string,
 	return token, nil
 }
 
-// pruneTokens removes what expired, and of one user all but the newest.
-func pruneTokens(ctx context.Context, tx *sql.Tx, user appliance.UUID, now time.Time) error {
+// pruneTokens removes what expired, and of one user at one door all but the newest.
+func pruneTokens(ctx context.Context, tx *sql.Tx, user appliance.UUID, door string, now time.Time) error {
 	if now.After(clockSet) {
 		_, err := tx.ExecContext(ctx, "DELETE FROM refresh_token WHERE created_at BETWEEN ? AND ?",
 			nanos(clockSet), nanos(now.Add(-refreshLife)))
@@ -67,23 +67,28 @@ func pruneTokens(ctx context.Context, tx *sql.Tx, user appliance.UUID, now time.
 			return err
 		}
 	}
-	_, err := tx.ExecContext(ctx, `DELETE FROM refresh_token WHERE user = ?1 AND seq <=
-		(SELECT seq FROM refresh_token WHERE user = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)`,
-		user[:], maxRefresh)
+	_, err := tx.ExecContext(ctx, `DELETE FROM refresh_token WHERE user = ?1 AND door = ?3 AND seq <=
+		(SELECT seq FROM refresh_token WHERE user = ?1 AND door = ?3 ORDER BY seq DESC LIMIT 1 OFFSET ?2)`,
+		user[:], maxRefresh, door)
 	return err
 }
 
 // UseRefreshToken returns the user a token was made for, with the role of now,
 // or [account.ErrAuthFailed]. It does not end the token.
 func (s *Store) UseRefreshToken(ctx context.Context, token string) (account.User, error) {
+	return s.useToken(ctx, token, doorPublic)
+}
+
+// useToken returns the user of a token that was made for that door.
+func (s *Store) useToken(ctx context.Context, token, door string) (account.User, error) {
 	hash := sha256.Sum256([]byte(token))
-	user, err := s.userOfToken(ctx, hash)
+	user, err := s.userOfToken(ctx, hash, door)
 	if err == nil && !s.knows(user) {
 		// Somebody changed the user, or gave the name to another one: a moment ago, so
 		// that the token is to be judged anew, or in another process, so that the
 		// directory would refuse what is made for the user as he is now.
 		if err = s.refresh(ctx); err == nil {
-			user, err = s.userOfToken(ctx, hash)
+			user, err = s.userOfToken(ctx, hash, door)
 		}
 	}
 	if errors.Is(err, account.ErrAuthFailed) {
@@ -98,12 +103,12 @@ func (s *Store) UseRefreshToken(ctx context.Context, token string) (account.User
 // userOfToken tells whose token it is. The user comes from the same state of the
 // database as the token: an access token for that revision is void as soon as a
 // later commit ends this one.
-func (s *Store) userOfToken(ctx context.Context, hash [sha256.Size]byte) (account.User, error) {
+func (s *Store) userOfToken(ctx context.Context, hash [sha256.Size]byte, door string) (account.User, error) {
 	var user account.User
 	var made, since int64
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, `SELECT user.uuid, user.name, user.role, user.created_at, user.revision, refresh_token.created_at
-			FROM refresh_token JOIN user ON user.uuid = refresh_token.user WHERE hash = ?`, hash[:]).
+			FROM refresh_token JOIN user ON user.uuid = refresh_token.user WHERE hash = ? AND door = ?`, hash[:], door).
 			Scan(uuidColumn{&user.UUID}, &user.Name, &user.Role, &since, &user.Revision, &made)
 	})
 	if errors.Is(err, sql.ErrNoRows) {

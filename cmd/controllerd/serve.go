@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"svc.internal/controller/account/bearer"
+	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/console"
 	"svc.internal/controller/drivers"
@@ -99,11 +100,12 @@ func (a *app) serve(ctx context.Context, cfg serveConfig) error {
 
 // daemon is the running program.
 type daemon struct {
-	log  *slog.Logger
-	db   *store.Store
-	core *appliance.Controller
-	api  *publicapi.API
-	cert *web.Certificate
+	log   *slog.Logger
+	db    *store.Store
+	core  *appliance.Controller
+	api   *publicapi.API
+	admin *adminapi.API
+	cert  *web.Certificate
 
 	https, http, console net.Listener // http may be nil
 }
@@ -128,24 +130,28 @@ func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, l
 	if err := a.publishCertificate(d.cert); err != nil {
 		return nil, err
 	}
-	if d.api, err = d.newAPI(ctx, cfg, registry); err != nil {
+	clock := web.SystemClock()
+	brake := web.NewBrake(clock) // of both doors: one password is not to be guessed at two
+	if d.api, err = d.newAPI(ctx, cfg, registry, brake, clock); err != nil {
+		return nil, err
+	}
+	if d.admin, err = d.newAdmin(ctx, a.dataDir, brake, clock); err != nil {
 		return nil, err
 	}
 	return d, a.openDoors(d, cfg)
 }
 
-func (d *daemon) newAPI(ctx context.Context, cfg serveConfig, registry *prometheus.Registry) (*publicapi.API, error) {
+func (d *daemon) newAPI(ctx context.Context, cfg serveConfig, registry *prometheus.Registry, brake *web.Brake, clock web.Clock) (*publicapi.API, error) {
 	secret, err := d.db.Secret(ctx, "token-secret", randomSecret)
 	if err != nil {
 		return nil, err
 	}
-	clock := web.SystemClock()
 	tokens, err := bearer.New(secret, "", cfg.tokenLife, d.db, clock)
 	if err != nil {
 		return nil, err
 	}
 	return publicapi.New(publicapi.Config{
-		Core: d.core, Accounts: d.db, Tokens: tokens, Brake: web.NewBrake(clock),
+		Core: d.core, Accounts: d.db, Tokens: tokens, Brake: brake,
 		Ready: d.core.Ready, Metrics: registry, Log: d.log,
 	})
 }
@@ -179,11 +185,13 @@ func listenHint(err error) string {
 func (d *daemon) run(ctx context.Context) error {
 	e := web.New(web.Config{Log: d.log, Errors: publicapi.Errors})
 	d.api.Register(e)
+	d.admin.Register(e)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return web.Serve(ctx, d.https, e, d.cert.TLS(), d.log) })
 	if d.http != nil {
 		g.Go(func() error { return web.Serve(ctx, d.http, e, nil, d.log) })
 	}
+	g.Go(func() error { return d.admin.Run(ctx) })
 	// The core outlasts the console, which stops the shades that it moves.
 	coreCtx, endCore := context.WithCancel(context.WithoutCancel(ctx))
 	g.Go(func() error {
@@ -193,9 +201,7 @@ func (d *daemon) run(ctx context.Context) error {
 	g.Go(func() error { return d.core.Run(coreCtx) })
 	g.Go(func() error { d.db.Watch(ctx, d.changed(ctx)); return nil })
 	d.log.Info("serving", "https", d.https.Addr().String(), "fingerprint", d.cert.Fingerprint(), "version", version)
-	if len(d.db.Users()) == 0 {
-		d.log.Warn("nobody can log in yet; make a user with: controllerd user add NAME --role api_service")
-	}
+	d.claimable()
 	return g.Wait()
 }
 
@@ -213,6 +219,9 @@ func (d *daemon) loadSite(ctx context.Context) error {
 // changed takes over what another process, or this one, stored.
 func (d *daemon) changed(ctx context.Context) func(store.Change) {
 	return func(c store.Change) {
+		if c.Accounts {
+			d.claimable()
+		}
 		if !c.Site {
 			return
 		}

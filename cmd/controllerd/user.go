@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"svc.internal/controller/account"
+	"svc.internal/controller/adminapi"
 	"svc.internal/controller/store"
 )
 
@@ -51,7 +52,7 @@ input with --password-stdin. A running daemon takes the user over within a secon
 					return err
 				}
 				fmt.Fprintf(c.OutOrStdout(), "added %s with role %s\n", u.Name, u.Role)
-				return nil
+				return adminapi.NewClaim(a.dataDir).Close()
 			})
 		},
 	}

@@ -1,0 +1,28 @@
+package adminapi
+
+import (
+	"net/http"
+
+	"svc.internal/controller/account"
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/web"
+)
+
+// Errors is what the core's and the store's errors mean to whoever asked.
+var Errors = web.Table{
+	{Err: appliance.ErrNotFound, Status: http.StatusNotFound},
+	{Err: appliance.ErrOutOfRange, Status: http.StatusUnprocessableEntity},
+	{Err: account.ErrExists, Status: http.StatusConflict},
+	{Err: appliance.ErrUnable, Status: http.StatusConflict},
+	{Err: appliance.ErrSuperseded, Status: http.StatusConflict},
+	{Err: account.ErrAuthFailed, Status: http.StatusUnauthorized},
+	{Err: appliance.ErrOverloaded, Status: http.StatusServiceUnavailable},
+	{Err: appliance.ErrBusDown, Status: http.StatusServiceUnavailable},
+	{Err: appliance.ErrUnreachable, Status: http.StatusBadGateway},
+	{Err: appliance.ErrSilent, Status: http.StatusBadGateway},
+	{Err: appliance.ErrDamaged, Status: http.StatusBadGateway},
+	{Err: appliance.ErrRefused, Status: http.StatusBadGateway},
+	{Err: appliance.ErrBusy, Status: http.StatusBadGateway},
+	{Err: appliance.ErrMismatch, Status: http.StatusBadGateway},
+	{Err: appliance.ErrExpired, Status: http.StatusGatewayTimeout},
+}

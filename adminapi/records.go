@@ -1,0 +1,262 @@
+package adminapi
+
+import (
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+// Value is something that was read, with its age and where it comes from.
+type Value[T any] struct {
+	Value  T         `json:"value"`
+	At     time.Time `json:"at" doc:"When it was read."`
+	Source string    `json:"source" enum:"restored,acknowledged,measured,estimated,sent" doc:"restored: known before the restart and not read since; acknowledged: asked for and acknowledged; measured: read from the device; estimated: modelled; sent: the hardware cannot confirm."`
+}
+
+var sourceWords = map[appliance.Source]string{
+	appliance.Restored: "restored", appliance.Acknowledged: "acknowledged", appliance.Measured: "measured",
+	appliance.Estimated: "estimated", appliance.Sent: "sent",
+}
+
+// valueOf gives nil where nothing is known: an error never becomes a number.
+func valueOf[T, U any](k appliance.Known[T], to func(T) U) *Value[U] {
+	if !k.OK() {
+		return nil
+	}
+	return &Value[U]{to(k.Value), stamp(k.At), sourceWords[k.Source]}
+}
+
+// stamp cuts a time to what is worth sending.
+func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
+
+func stampOf(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = stamp(t)
+	return &t
+}
+
+// Colour in four components, 0 to 255 each.
+type Colour struct {
+	R uint8 `json:"r"`
+	G uint8 `json:"g"`
+	B uint8 `json:"b"`
+	W uint8 `json:"w"`
+}
+
+func colourOf(c appliance.RGBW) Colour { return Colour(c) }
+
+func intOf[T ~int](v T) int { return int(v) }
+
+func sameOf[T any](v T) T { return v }
+
+// Abilities of a channel or shade.
+var abilityWords = []struct {
+	ability appliance.Ability
+	word    string
+}{
+	{appliance.CanSwitch, "switch"}, {appliance.CanDim, "dim"}, {appliance.CanTune, "tune"},
+	{appliance.CanColour, "colour"}, {appliance.CanMeasure, "measure"}, {appliance.CanMove, "move"},
+	{appliance.CanPosition, "position"},
+}
+
+func abilitiesOf(a appliance.Ability) []string {
+	out := []string{}
+	for _, row := range abilityWords {
+		if a.Has(row.ability) {
+			out = append(out, row.word)
+		}
+	}
+	return out
+}
+
+// Node is a light node or a peripheral, as configured and as it is now.
+type Node struct {
+	ID        appliance.ID   `json:"id"`
+	UUID      string         `json:"uuid"`
+	Name      string         `json:"name"`
+	Tag       string         `json:"tag" enum:"NODE,PERIPHERAL"`
+	Bus       string         `json:"bus" doc:"Name of its bus; empty while it waits for binding."`
+	Address   string         `json:"address" doc:"In the words of the bus's driver."`
+	Profile   string         `json:"profile"`
+	Outputs   []int          `json:"outputs,omitempty"`
+	Clusters  []appliance.ID `json:"clusters"`
+	Abilities []string       `json:"abilities"`
+	Online    bool           `json:"online"`
+	LastSeen  *time.Time     `json:"lastSeen" doc:"null: never."`
+	Fault     string         `json:"fault,omitempty" doc:"Why it is set aside."`
+
+	Level    *Value[int]     `json:"level" doc:"Percent; mean over its channels."`
+	Kelvin   *Value[int]     `json:"kelvin"`
+	RGBW     *Value[Colour]  `json:"rgbw"`
+	Power    *Value[float64] `json:"power" doc:"Watts; sum over its channels."`
+	Channels []Channel       `json:"channels"`
+}
+
+// Channel is one output of a node.
+type Channel struct {
+	Channel      int             `json:"channel" doc:"From 1."`
+	Abilities    []string        `json:"abilities"`
+	KelvinMin    int             `json:"kelvinMin,omitempty"`
+	KelvinMax    int             `json:"kelvinMax,omitempty"`
+	MinLevel     int             `json:"minLevel,omitempty" doc:"Lowest level above off."`
+	Unverifiable bool            `json:"unverifiable,omitempty" doc:"The hardware can neither acknowledge nor be read."`
+	Level        *Value[int]     `json:"level"`
+	Kelvin       *Value[int]     `json:"kelvin"`
+	RGBW         *Value[Colour]  `json:"rgbw"`
+	Power        *Value[float64] `json:"power"`
+}
+
+func nodeOf(s *appliance.Snapshot, n *appliance.NodeState) Node {
+	out := Node{
+		ID: n.Node.ID, UUID: n.Node.UUID.String(), Name: n.Node.Name, Tag: string(n.Tag),
+		Bus: busName(s, n.Node.Bus), Address: n.Node.Address, Profile: n.Node.Profile, Outputs: n.Node.Outputs,
+		Clusters: listOf(n.Clusters), Abilities: abilitiesOf(n.Abilities),
+		Online: n.Online, LastSeen: stampOf(n.LastSeen), Fault: n.Fault,
+		Level: valueOf(n.Level, intOf), Kelvin: valueOf(n.Kelvin, intOf),
+		RGBW: valueOf(n.RGBW, colourOf), Power: valueOf(n.Power, sameOf),
+		Channels: make([]Channel, len(n.Channels)),
+	}
+	for i, ch := range n.Channels {
+		out.Channels[i] = Channel{
+			Channel: i + 1, Abilities: abilitiesOf(ch.Abilities), KelvinMin: int(ch.KelvinMin), KelvinMax: int(ch.KelvinMax),
+			MinLevel: int(ch.MinLevel), Unverifiable: ch.Unverifiable,
+			Level: valueOf(ch.Level, intOf), Kelvin: valueOf(ch.Kelvin, intOf),
+			RGBW: valueOf(ch.RGBW, colourOf), Power: valueOf(ch.Power, sameOf),
+		}
+	}
+	return out
+}
+
+func busName(s *appliance.Snapshot, id appliance.UUID) string {
+	for _, b := range s.Buses {
+		if b.Bus.UUID == id {
+			return b.Bus.Name
+		}
+	}
+	return ""
+}
+
+// listOf is ids, or an empty list.
+func listOf(ids []appliance.ID) []appliance.ID {
+	if ids == nil {
+		return []appliance.ID{}
+	}
+	return ids
+}
+
+// Shade is a motorised covering, as configured and as it is now.
+type Shade struct {
+	ID          appliance.ID   `json:"id"`
+	UUID        string         `json:"uuid"`
+	Name        string         `json:"name"`
+	Node        appliance.ID   `json:"node" doc:"The node it hangs off; 0 while it waits for binding."`
+	Output      int            `json:"output"`
+	Clusters    []appliance.ID `json:"clusters"`
+	Online      bool           `json:"online"`
+	LastSeen    *time.Time     `json:"lastSeen"`
+	Fault       string         `json:"fault,omitempty"`
+	Position    *Value[int]    `json:"position" doc:"Percent open: 100 is up, 0 is down."`
+	Uncertainty int            `json:"uncertainty" doc:"Of an estimated position, in percent points."`
+	Motion      string         `json:"motion" enum:"unknown,stopped,opening,closing,moving"`
+	Measured    bool           `json:"measured" doc:"The motor tells its position itself."`
+	TravelUp    float64        `json:"travelUp" doc:"Seconds from end to end; 0: not known."`
+	TravelDown  float64        `json:"travelDown"`
+	Inverted    bool           `json:"inverted" doc:"The motor runs the other way than its profile says."`
+}
+
+var motionWords = map[appliance.Motion]string{
+	appliance.MotionUnknown: "unknown", appliance.Stopped: "stopped", appliance.Opening: "opening",
+	appliance.Closing: "closing", appliance.Moving: "moving",
+}
+
+func shadeOf(sh *appliance.ShadeState) Shade {
+	return Shade{
+		ID: sh.Shade.ID, UUID: sh.Shade.UUID.String(), Name: sh.Shade.Name, Node: sh.Shade.Node, Output: sh.Shade.Output,
+		Clusters: listOf(sh.Clusters), Online: sh.Online, LastSeen: stampOf(sh.LastSeen), Fault: sh.Fault,
+		Position: valueOf(sh.Position, intOf), Uncertainty: sh.Uncertainty, Motion: motionWords[sh.Motion],
+		Measured: sh.Channel.PositionMeasured,
+		TravelUp: sh.Shade.TravelUp.Seconds(), TravelDown: sh.Shade.TravelDown.Seconds(), Inverted: sh.Shade.Inverted,
+	}
+}
+
+// Cluster is a named set of nodes and shades, with the means over its members.
+type Cluster struct {
+	ID        appliance.ID   `json:"id"`
+	UUID      string         `json:"uuid"`
+	Name      string         `json:"name"`
+	CreatedBy string         `json:"createdBy"`
+	CreatedOn *time.Time     `json:"createdOn"`
+	Nodes     []appliance.ID `json:"nodes"`
+	Shades    []appliance.ID `json:"shades"`
+	Lights    int            `json:"lights" doc:"Light nodes among its members."`
+	Online    int            `json:"online" doc:"Members that answer."`
+	Level     *int           `json:"level" doc:"Mean over the members that answer and have a known one; null: there is none."`
+	LevelMin  *int           `json:"levelMin" doc:"The lowest of them."`
+	LevelMax  *int           `json:"levelMax" doc:"The highest of them."`
+	Kelvin    *int           `json:"kelvin"`
+	RGBW      *Colour        `json:"rgbw"`
+	Position  *int           `json:"position"`
+	PosMin    *int           `json:"positionMin"`
+	PosMax    *int           `json:"positionMax"`
+	Motion    string         `json:"motion" enum:"unknown,stopped,opening,closing,moving"`
+	At        *time.Time     `json:"at" doc:"When the oldest of these values was read."`
+}
+
+func clusterOf(s *appliance.Snapshot, c *appliance.ClusterState) Cluster {
+	out := Cluster{
+		ID: c.Cluster.ID, UUID: c.Cluster.UUID.String(), Name: c.Cluster.Name,
+		CreatedBy: c.Cluster.CreatedBy, CreatedOn: stampOf(c.Cluster.CreatedOn),
+		Nodes: listOf(c.Cluster.Nodes), Shades: listOf(c.Cluster.Shades), Lights: c.Lights, Motion: motionWords[c.Motion],
+	}
+	var oldest time.Time
+	saw := func(at time.Time) {
+		if oldest.IsZero() || at.Before(oldest) {
+			oldest = at
+		}
+	}
+	for _, id := range c.Cluster.Nodes {
+		n := s.Node(id)
+		if n == nil || !n.Online {
+			continue
+		}
+		out.Online++
+		if n.Level.OK() {
+			spread(&out.LevelMin, &out.LevelMax, int(n.Level.Value))
+			out.Level = new(int(c.Level))
+			saw(n.Level.At)
+		}
+		if n.Kelvin.OK() {
+			out.Kelvin = new(int(c.Kelvin))
+			saw(n.Kelvin.At)
+		}
+		if n.RGBW.OK() {
+			out.RGBW = new(colourOf(c.RGBW))
+			saw(n.RGBW.At)
+		}
+	}
+	for _, id := range c.Cluster.Shades {
+		sh := s.Shade(id)
+		if sh == nil || !sh.Online {
+			continue
+		}
+		out.Online++
+		if sh.Position.OK() {
+			spread(&out.PosMin, &out.PosMax, int(sh.Position.Value))
+			out.Position = new(int(c.Position))
+			saw(sh.Position.At)
+		}
+	}
+	out.At = stampOf(oldest)
+	return out
+}
+
+// spread widens a range to hold v.
+func spread(low, high **int, v int) {
+	if *low == nil {
+		*low, *high = new(v), new(v)
+		return
+	}
+	**low, **high = min(**low, v), max(**high, v)
+}

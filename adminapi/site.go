@@ -1,0 +1,192 @@
+package adminapi
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"svc.internal/controller/appliance"
+)
+
+// Site is the building's name and settings, and what is wrong with its configuration.
+type Site struct {
+	Name         string    `json:"name"`
+	InvertShades bool      `json:"invertShades" doc:"Turns the direction of shades on /svc/api, for houses whose Controller 1.0 meant 0 = open."`
+	Freshness    Freshness `json:"freshness"`
+	Faults       []Fault   `json:"faults" doc:"Entries that were set aside while the rest runs."`
+}
+
+// Freshness is the age in seconds that values may reach before they are read again;
+// 0 is the usual one.
+type Freshness struct {
+	Light       float64 `json:"light"`
+	MovingShade float64 `json:"movingShade"`
+	IdleShade   float64 `json:"idleShade"`
+	Power       float64 `json:"power"`
+}
+
+// Fault names an entry that was set aside.
+type Fault struct {
+	Where string `json:"where"`
+	What  string `json:"what"`
+}
+
+func siteOf(s *appliance.Snapshot) Site {
+	f := s.Site.Settings.Freshness
+	return Site{
+		Name: s.Site.Name, InvertShades: s.Site.Settings.InvertShades,
+		Freshness: Freshness{f.Light.Seconds(), f.MovingShade.Seconds(), f.IdleShade.Seconds(), f.Power.Seconds()},
+		Faults:    faultsOf(s),
+	}
+}
+
+func faultsOf(s *appliance.Snapshot) []Fault {
+	out := make([]Fault, len(s.Faults))
+	for i, f := range s.Faults {
+		out[i] = Fault(f)
+	}
+	return out
+}
+
+func nodesOf(s *appliance.Snapshot, states []*appliance.NodeState) []Node {
+	out := make([]Node, len(states))
+	for i, n := range states {
+		out[i] = nodeOf(s, n)
+	}
+	return out
+}
+
+func shadesOf(states []*appliance.ShadeState) []Shade {
+	out := make([]Shade, len(states))
+	for i, sh := range states {
+		out[i] = shadeOf(sh)
+	}
+	return out
+}
+
+func clustersOf(s *appliance.Snapshot, states []*appliance.ClusterState) []Cluster {
+	out := make([]Cluster, len(states))
+	for i, cl := range states {
+		out[i] = clusterOf(s, cl)
+	}
+	return out
+}
+
+func busesOf(s *appliance.Snapshot, states []*appliance.BusState) []Bus {
+	out := make([]Bus, len(states))
+	for i, b := range states {
+		out[i] = busOf(s, b)
+	}
+	return out
+}
+
+func (a *API) site(c echo.Context) error { return answer(c, http.StatusOK, siteOf(a.Core.Snapshot())) }
+
+func (a *API) nodes(c echo.Context) error {
+	s := a.Core.Snapshot()
+	return answer(c, http.StatusOK, nodesOf(s, s.Nodes))
+}
+
+func (a *API) shades(c echo.Context) error {
+	return answer(c, http.StatusOK, shadesOf(a.Core.Snapshot().Shades))
+}
+
+func (a *API) clusters(c echo.Context) error {
+	s := a.Core.Snapshot()
+	return answer(c, http.StatusOK, clustersOf(s, s.Clusters))
+}
+
+func (a *API) buses(c echo.Context) error {
+	s := a.Core.Snapshot()
+	return answer(c, http.StatusOK, busesOf(s, s.Buses))
+}
+
+func (a *API) node(c echo.Context) error {
+	s := a.Core.Snapshot()
+	id := pathID(c, func(u appliance.UUID) appliance.ID {
+		for _, n := range s.Nodes {
+			if n.Node.UUID == u {
+				return n.Node.ID
+			}
+		}
+		return 0
+	})
+	n := s.Node(id)
+	if n == nil {
+		return notThere("node", c.Param("id"))
+	}
+	return answer(c, http.StatusOK, nodeOf(s, n))
+}
+
+func (a *API) shade(c echo.Context) error {
+	s := a.Core.Snapshot()
+	id := pathID(c, func(u appliance.UUID) appliance.ID {
+		for _, sh := range s.Shades {
+			if sh.Shade.UUID == u {
+				return sh.Shade.ID
+			}
+		}
+		return 0
+	})
+	sh := s.Shade(id)
+	if sh == nil {
+		return notThere("shade", c.Param("id"))
+	}
+	return answer(c, http.StatusOK, shadeOf(sh))
+}
+
+func (a *API) cluster(c echo.Context) error {
+	s := a.Core.Snapshot()
+	id := pathID(c, func(u appliance.UUID) appliance.ID {
+		for _, cl := range s.Clusters {
+			if cl.Cluster.UUID == u {
+				return cl.Cluster.ID
+			}
+		}
+		return 0
+	})
+	cl := s.Cluster(id)
+	if cl == nil {
+		return notThere("cluster", c.Param("id"))
+	}
+	return answer(c, http.StatusOK, clusterOf(s, cl))
+}
+
+func (a *API) bus(c echo.Context) error {
+	s := a.Core.Snapshot()
+	b, err := findBus(s, c.Param("bus"))
+	if err != nil {
+		return err
+	}
+	return answer(c, http.StatusOK, busDetailOf(s, b))
+}
+
+// findBus finds a bus by name or UUID.
+func findBus(s *appliance.Snapshot, said string) (*appliance.BusState, error) {
+	uuid, _ := appliance.ParseUUID(said)
+	for _, b := range s.Buses {
+		if b.Bus.Name == said || !uuid.IsZero() && b.Bus.UUID == uuid {
+			return b, nil
+		}
+	}
+	return nil, notThere("bus", said)
+}
+
+// pathID is the ID in a path, which may be a UUID as well; 0 if it is neither.
+func pathID(c echo.Context, of func(appliance.UUID) appliance.ID) appliance.ID {
+	said := c.Param("id")
+	if u, err := appliance.ParseUUID(said); err == nil {
+		return of(u)
+	}
+	n, err := strconv.ParseInt(said, 10, 32)
+	if err != nil {
+		return 0
+	}
+	return appliance.ID(n)
+}
+
+func notThere(what, said string) error {
+	return refuse(http.StatusNotFound, fmt.Sprintf("there is no %s %q", what, said))
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"svc.internal/controller/account/bearer"
+	"svc.internal/controller/adminapi"
+	"svc.internal/controller/web"
+)
+
+// adminTokenLife is how long an access token of /api/v1 lasts; a program then uses
+// its refresh token.
+const adminTokenLife = time.Hour
+
+// newAdmin makes the door /api/v1. Its tokens have an audience of their own, so that
+// neither API takes the other's.
+func (d *daemon) newAdmin(ctx context.Context, dataDir string, brake *web.Brake, clock web.Clock) (*adminapi.API, error) {
+	secret, err := d.db.Secret(ctx, "token-secret", randomSecret)
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := bearer.New(secret, "internal", adminTokenLife, d.db, clock)
+	if err != nil {
+		return nil, err
+	}
+	return adminapi.New(adminapi.Config{
+		Core: d.core, Accounts: d.db, Tokens: tokens, Brake: brake,
+		Claim: adminapi.NewClaim(dataDir), Version: version, Fingerprint: d.cert.Fingerprint, Log: d.log,
+	}), nil
+}
+
+// claimable opens the claim while there is no user, and voids it when there is one.
+func (d *daemon) claimable() {
+	if len(d.db.Users()) > 0 {
+		if err := d.admin.Claim.Close(); err != nil {
+			d.log.Error("the claim code is void, but its file is still there", "why", err)
+		}
+		return
+	}
+	code, err := d.admin.Claim.Open()
+	if err != nil {
+		d.log.Error("nobody can log in yet, and no claim code can be made; make a user with: controllerd user add NAME --role admin", "why", err)
+		return
+	}
+	d.log.Warn("nobody can log in yet; open this controller's address in a browser and give the claim code, or make a user with: controllerd user add NAME --role admin",
+		"code", code, "fingerprint", d.cert.Fingerprint())
+}
