@@ -18,7 +18,7 @@ const (
 	streamsMost = 64
 	// picturesKept are the last snapshots that somebody was shown: who comes back soon
 	// after a cut is told the differences only.
-	picturesKept = 32
+	picturesKept = 64
 	// batchEvery gathers changes: a page has nothing of more.
 	batchEvery = 100 * time.Millisecond
 	// agesEvery gathers values that were read again and are the same.
@@ -61,10 +61,7 @@ func (s *streams) enter() bool {
 func (s *streams) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.open--; s.open == 0 {
-		clear(s.shown[1:]) // who comes back soon finds the newest
-		s.shown = s.shown[:min(len(s.shown), 1)]
-	}
+	s.open--
 }
 
 // remember keeps what somebody is shown.
@@ -160,11 +157,8 @@ func (f *follower) begin(last string) error {
 	})
 }
 
-// show notes that the reader has that snapshot.
-func (f *follower) show(s *appliance.Snapshot) {
-	f.seen, f.at.state = s, s.Number
-	f.api.streams.remember(s)
-}
+// show notes that the reader is told of everything up to that snapshot.
+func (f *follower) show(s *appliance.Snapshot) { f.seen, f.at.state = s, s.Number }
 
 // follow sends what happens until the reader leaves or is not let in any more.
 func (f *follower) follow() {
@@ -277,6 +271,7 @@ func (f *follower) send(event string, v any) error {
 	if err != nil {
 		return err
 	}
+	f.api.streams.remember(f.seen)
 	return f.write("event: " + event + "\nid: " + f.api.streams.id(f.at) + "\ndata: " + string(data) + "\n\n")
 }
 
