@@ -13,10 +13,13 @@ import (
 	"svc.internal/controller/web"
 )
 
+// bodyMost is the largest body but that of a whole site or file.
+const bodyMost = 64 << 10
+
 // read takes the body of a request as JSON. Members that are not known are refused:
 // a misspelt one would otherwise be lost without a word.
 func read(c echo.Context, to any) error {
-	data, err := web.ReadBody(c.Response(), c.Request())
+	data, err := web.ReadBody(c, bodyMost)
 	if err != nil {
 		return unread(err)
 	}
@@ -25,7 +28,7 @@ func read(c echo.Context, to any) error {
 
 // readLarge is read for what may be as large as a whole site.
 func readLarge(c echo.Context, to any, most int64) error {
-	data, err := io.ReadAll(http.MaxBytesReader(c.Response(), c.Request().Body, most))
+	data, err := web.ReadBody(c, most)
 	if err != nil {
 		return unread(err)
 	}
