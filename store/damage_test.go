@@ -63,13 +63,19 @@ func TestFailedRestoreLeavesNothing(t *testing.T) {
 }
 
 func TestRestoreOfAnOlderVersionLeavesNoCopy(t *testing.T) {
-	s := open(t, t.TempDir())
-	imports(t, s, demo(), ImportOptions{})
-	if _, err := s.conf.Exec("DROP TABLE bus_groups; PRAGMA user_version = 1"); err != nil {
+	steps, err := migrations()
+	if err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "old.db")
-	if err := s.Backup(t.Context(), file, BackupOptions{}); err != nil {
+	db, err := connect(file, writer("FULL"), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := migrate(t.Context(), db, file, steps[:1]); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
