@@ -26,15 +26,6 @@ func read(c echo.Context, to any) error {
 	return decode(data, to)
 }
 
-// readLarge is read for what may be as large as a whole site.
-func readLarge(c echo.Context, to any, most int64) error {
-	data, err := web.ReadBody(c, most)
-	if err != nil {
-		return unread(err)
-	}
-	return decode(data, to)
-}
-
 func unread(err error) error {
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {

@@ -224,12 +224,6 @@ func (l *lamps) open(cfg appliance.BusConfig) (appliance.Opened, error) {
 
 func (l *lamps) Run(ctx context.Context) error { <-ctx.Done(); return nil }
 
-func (l *lamps) set(id appliance.ID, silent bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.silent[id] = silent
-}
-
 func (l *lamps) Plan(wants []appliance.Want) (chains []appliance.Chain) {
 	for _, w := range wants {
 		chains = append(chains, appliance.Chain{Wants: []appliance.Want{w}, Steps: []appliance.Exchange{l.write(w)}, Verify: []appliance.Exchange{l.look(w.Ref)}})
