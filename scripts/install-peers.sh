@@ -1,14 +1,32 @@
 #!/bin/bash
-# Installs what the tests talk to (Debian packages), when it is not there yet.
+# Installs what the tests talk to (Debian packages, and axe-core from npm into
+# .peers), when it is not there yet.
 set -eu
-packages=(gcc libc6-dev socat mbpoll python3-pymodbus python3-serial-asyncio libmodbus-dev pkg-config curl jq chromium ola postgresql redis-server)
+cd "$(dirname "$0")/.."
+packages=(gcc libc6-dev socat mbpoll python3-pymodbus python3-serial-asyncio libmodbus-dev pkg-config curl jq chromium ola postgresql redis-server openssl)
+command -v npm >/dev/null || packages+=(npm)
 missing=()
 for p in "${packages[@]}"; do
   dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'install ok installed' || missing+=("$p")
 done
-[ ${#missing[@]} -eq 0 ] && exit 0
-echo "installing ${missing[*]}"
-sudo=""
-[ "$(id -u)" = 0 ] || sudo=sudo
-$sudo apt-get update -qq
-DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+if [ ${#missing[@]} -gt 0 ]; then
+  echo "installing ${missing[*]}"
+  sudo=""
+  [ "$(id -u)" = 0 ] || sudo=sudo
+  $sudo apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+fi
+
+# axe-core, with which browser tests look for what keeps people out.
+axe=axe-core@4.14.1
+integrity=sha512-FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==
+if [ "$(cat .peers/axe.version 2>/dev/null)" != "$axe" ]; then
+  echo "installing $axe"
+  mkdir -p .peers
+  archive=.peers/$(cd .peers && npm pack --silent "$axe")
+  [ "sha512-$(openssl dgst -sha512 -binary "$archive" | base64 -w0)" = "$integrity" ] ||
+    { rm -f "$archive"; echo "install-peers: $axe has not the integrity that is written here" >&2; exit 1; }
+  tar xzf "$archive" -C .peers --strip-components=1 package/axe.min.js
+  rm "$archive"
+  echo "$axe" >.peers/axe.version
+fi

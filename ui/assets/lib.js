@@ -1,0 +1,12 @@
+// What every component needs, from the libraries in vendor/.
+import { h, render, Fragment } from './vendor/preact.js';
+import htm from './vendor/htm.js';
+
+export { render, Fragment };
+export { useState, useEffect, useLayoutEffect, useRef, useMemo, useId } from './vendor/hooks.js';
+export { signal, computed, effect, batch, untracked, useSignal, useComputed, useSignalEffect } from './vendor/signals.js';
+
+export const html = htm.bind(h);
+
+// within keeps v within lo and hi.
+export const within = (v, lo, hi) => Math.min(hi, Math.max(lo, v));

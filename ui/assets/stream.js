@@ -1,0 +1,64 @@
+// The server's events. Browsers give up for good on some answers, say nothing of a line that died, and hide comments
+// from scripts; so the retry, and the watch over a tick that the server sends, are ours.
+import { signal } from './lib.js';
+import { serverTime } from './i18n.js';
+
+const silent = 35000; // a server ticks every 15 s
+const hiddenFor = 30000;
+
+// stream opens url while the page can be seen. handle maps event names to functions of their data; tick is ours.
+// ask() is called before each retry: it may say that nobody is logged in, by returning false, which ends the stream.
+// link tells {state: "opening" | "live" | "lost", since}: since is the server time of the last word from it.
+export function stream({ url, handle, ask }) {
+  const link = signal({ state: 'opening' });
+  let source, watch, retry, hide, tries = 0, heard = 0, ended = false;
+
+  const hear = () => {
+    heard = Date.now();
+    clearTimeout(watch);
+    watch = setTimeout(lose, silent);
+    if (link.value.state !== 'live') link.value = { state: 'live' };
+    tries = 0;
+  };
+  const shut = () => {
+    source?.close();
+    source = undefined;
+    clearTimeout(watch);
+    clearTimeout(retry);
+  };
+  const open = () => {
+    if (ended || source) return;
+    source = new EventSource(url);
+    source.onerror = () => { if (source) lose(); };
+    source.addEventListener('tick', (e) => { const at = JSON.parse(e.data).at; if (at) serverTime(Date.parse(at)); hear(); });
+    for (const [name, f] of Object.entries(handle)) source.addEventListener(name, (e) => { hear(); f(JSON.parse(e.data)); });
+  };
+  const lose = () => {
+    shut();
+    if (ended) return;
+    if (link.value.state !== 'lost') link.value = { state: 'lost', since: heard };
+    const wait = Math.min(8000, 500 * 2 ** tries++) * (0.75 + Math.random() / 2);
+    retry = setTimeout(async () => {
+      let may = true;
+      try { may = await ask(); } catch { lose(); return; }
+      if (may) open(); else end();
+    }, wait);
+  };
+  const seen = () => {
+    clearTimeout(hide);
+    if (document.hidden) hide = setTimeout(shut, hiddenFor);
+    else if (!source) open();
+  };
+  const end = () => {
+    ended = true;
+    shut();
+    removeEventListener('pagehide', shut);
+    removeEventListener('pageshow', seen);
+    document.removeEventListener('visibilitychange', seen);
+  };
+  addEventListener('pagehide', shut);
+  addEventListener('pageshow', seen);
+  document.addEventListener('visibilitychange', seen);
+  open();
+  return { link, end };
+}

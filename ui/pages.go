@@ -1,0 +1,253 @@
+package ui
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"html"
+	"io"
+	"io/fs"
+	"net/http"
+	"path"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+//go:embed assets
+var shared embed.FS
+
+// Policy is the Content-Security-Policy of every page: what the program itself
+// serves, and nothing else.
+const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'"
+
+// Options of a program's pages.
+type Options struct {
+	App   fs.FS  // its own files, app.js among them; nil: none
+	Title string // of the shell until the first page has its own
+	// Preload names modules of the first view, such as "app/home.js", so that the
+	// browser need not find them one after another.
+	Preload []string
+}
+
+// Pages serves a program's pages from memory. They never change while it runs.
+type Pages struct {
+	folder string // "/a/<hash>/"
+	files  map[string]*file
+	shell  *file
+}
+
+// file is one answer, ready to be sent.
+type file struct {
+	kind   string // Content-Type
+	plain  []byte
+	zipped []byte // nil: smaller as it is
+	tag    string
+}
+
+// New gathers and compresses the files of the shelf (as ui/…) and of the program
+// (as app/…).
+func New(o Options) (*Pages, error) {
+	p := &Pages{files: map[string]*file{}}
+	assets, err := fs.Sub(shared, "assets")
+	if err != nil {
+		return nil, fmt.Errorf("gather pages: %w", err)
+	}
+	if err := p.gather("ui", assets); err != nil {
+		return nil, err
+	}
+	if o.App != nil {
+		if err := p.gather("app", o.App); err != nil {
+			return nil, err
+		}
+	}
+	p.folder = "/a/" + p.hash() + "/"
+	if p.shell, err = p.makeShell(o); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *Pages) gather(under string, files fs.FS) error {
+	return fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return fmt.Errorf("gather pages: %w", err)
+		}
+		kind := kinds[path.Ext(name)]
+		if d.IsDir() || kind == "" {
+			return nil // licences and versions beside the libraries stay in the program
+		}
+		data, err := fs.ReadFile(files, name)
+		if err != nil {
+			return fmt.Errorf("gather pages: %w", err)
+		}
+		p.files[under+"/"+name], err = newFile(kind, data)
+		return err
+	})
+}
+
+// kinds of files that pages consist of.
+var kinds = map[string]string{
+	".js":  "text/javascript; charset=utf-8",
+	".css": "text/css; charset=utf-8",
+	".svg": "image/svg+xml",
+	".png": "image/png",
+}
+
+func newFile(kind string, data []byte) (*file, error) {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil, fmt.Errorf("compress pages: %w", err)
+	}
+	if _, err := z.Write(data); err != nil {
+		return nil, fmt.Errorf("compress pages: %w", err)
+	}
+	if err := z.Close(); err != nil {
+		return nil, fmt.Errorf("compress pages: %w", err)
+	}
+	sum := sha256.Sum256(data)
+	f := &file{kind: kind, plain: data, tag: `"` + hex.EncodeToString(sum[:8]) + `"`}
+	if b.Len() < len(data) {
+		f.zipped = b.Bytes()
+	}
+	return f, nil
+}
+
+// hash of all names and contents: another build, another folder.
+func (p *Pages) hash() string {
+	names := make([]string, 0, len(p.files))
+	for name := range p.files {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	h := sha256.New()
+	for _, name := range names {
+		fmt.Fprintf(h, "%s %d\n", name, len(p.files[name].plain))
+		h.Write(p.files[name].plain)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:6])
+}
+
+// Folder is where the modules of this build lie, such as "/a/0123456789ab/".
+func (p *Pages) Folder() string { return p.folder }
+
+// makeShell writes the page that every address of the program answers with.
+func (p *Pages) makeShell(o Options) (*file, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, `<!doctype html>
+<html lang="en" data-build="%s">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
+<meta name="color-scheme" content="light dark">
+<meta name="theme-color" content="#f6f5f2" media="(prefers-color-scheme: light)">
+<meta name="theme-color" content="#121316" media="(prefers-color-scheme: dark)">
+<title>%s</title>
+<link rel="icon" href="%sui/icon.svg">
+<link rel="stylesheet" href="%[3]sui/style.css">
+`, path.Base(p.folder), html.EscapeString(o.Title), p.folder)
+	for _, name := range append([]string{"ui/vendor/preact.js", "ui/vendor/hooks.js", "ui/vendor/htm.js", "ui/vendor/signals-core.js",
+		"ui/vendor/signals.js", "ui/lib.js"}, o.Preload...) {
+		if p.files[name] == nil {
+			return nil, fmt.Errorf("gather pages: %s is to be loaded first, but there is no such file", name)
+		}
+		fmt.Fprintf(&b, "<link rel=\"modulepreload\" href=\"%s%s\">\n", p.folder, name)
+	}
+	fmt.Fprintf(&b, `<script type="module" src="%sapp/app.js"></script>
+</head>
+<body>
+<div id="app"></div>
+<noscript><p class="notice">These pages need JavaScript, which this browser has switched off.</p></noscript>
+</body>
+</html>
+`, p.folder)
+	return newFile("text/html; charset=utf-8", []byte(b.String()))
+}
+
+// Shell serves the page itself, which the browser asks about each time.
+func (p *Pages) Shell() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", Policy)
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cache-Control", "no-cache")
+		p.shell.send(w, r)
+	})
+}
+
+// Assets serves what lies below /a/. A file of another build is not found, so that
+// nobody mixes two.
+func (p *Pages) Assets() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, ok := strings.CutPrefix(r.URL.Path, p.folder)
+		f := p.files[name]
+		if !ok || f == nil {
+			w.Header().Set("Cache-Control", "no-store")
+			http.Error(w, "no such file in this version of the pages", http.StatusNotFound)
+			return
+		}
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+		f.send(w, r)
+	})
+}
+
+func (f *file) send(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", f.kind)
+	h.Set("Vary", "Accept-Encoding")
+	h.Set("Etag", f.tag)
+	if r.Header.Get("If-None-Match") == f.tag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	body := f.plain
+	if f.zipped != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+		body = f.zipped
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	if r.Method == http.MethodHead {
+		return
+	}
+	_, _ = io.Copy(w, bytes.NewReader(body)) // whoever asked may be gone; then there is nobody to tell
+}
+
+// Weight is how many bytes a browser loads for a page whose modules are these and
+// all that they import, compressed, with shell and style sheet.
+func (p *Pages) Weight(modules ...string) (int, error) {
+	seen := map[string]bool{}
+	total := p.shell.size() + p.files["ui/style.css"].size()
+	for len(modules) > 0 {
+		name := modules[0]
+		modules = modules[1:]
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		f := p.files[name]
+		if f == nil {
+			return 0, fmt.Errorf("weigh pages: %s is imported, but there is no such file", name)
+		}
+		total += f.size()
+		for _, m := range imports.FindAllSubmatch(f.plain, -1) {
+			modules = append(modules, path.Join(path.Dir(name), string(m[1])))
+		}
+	}
+	return total, nil
+}
+
+// imports finds what a module always loads; import(…) is loaded when needed.
+var imports = regexp.MustCompile(`(?:from|import)\s*["'](\.{1,2}/[^"']+)["']`)
+
+func (f *file) size() int {
+	if f.zipped != nil {
+		return len(f.zipped)
+	}
+	return len(f.plain)
+}

@@ -1,0 +1,409 @@
+//go:build peers
+
+package uitest
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// Patience is how long anything may take before a test gives up. It is generous:
+// nothing is measured with it.
+const Patience = 60 * time.Second
+
+// Browser is one headless Chromium with a profile of its own.
+type Browser struct {
+	ctx context.Context
+}
+
+// Open starts Chromium. It trusts any certificate, as the controllers of tests make
+// their own.
+func Open(t testing.TB) *Browser {
+	t.Helper()
+	path := "/usr/bin/chromium"
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("Chromium is needed: run scripts/install-peers.sh (%v)", err)
+	}
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.IgnoreCertErrors,
+		chromedp.UserDataDir(t.TempDir()), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("lang", "en"), chromedp.WSURLReadTimeout(Patience))...)
+	ctx, shut := chromedp.NewContext(ctx)
+	t.Cleanup(func() {
+		if err := chromedp.Cancel(ctx); err != nil {
+			t.Logf("end Chromium: %v", err)
+		}
+		shut()
+		stop()
+	})
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
+		t.Fatalf("start Chromium: %v", err)
+	}
+	return &Browser{ctx}
+}
+
+// Look is what a page is looked at with.
+type Look struct {
+	Width, Height int
+	Scale         float64 // device pixels per pixel; 0: 1
+	Dark          bool
+	Language      string // "en" if empty
+	Touch         bool
+	Features      map[string]string // further media features, such as forced-colors: active
+}
+
+// Tab is a window in a browser, in which everything that goes wrong is noted.
+type Tab struct {
+	t   testing.TB
+	ctx context.Context
+
+	mu       sync.Mutex
+	console  []string
+	requests []string
+	bytes    float64
+}
+
+// Tab opens a window with cookies of its own. Whatever it says on the console fails
+// the test at its end, unless the test took it with Console.
+func (b *Browser) Tab(t testing.TB, look Look) *Tab {
+	t.Helper()
+	ctx, shut := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
+	tab := &Tab{t: t, ctx: ctx}
+	t.Cleanup(func() {
+		for _, line := range tab.Console() {
+			t.Errorf("on the console: %s", line)
+		}
+		shut()
+	})
+	if err := chromedp.Listen(ctx, tab.note); err != nil {
+		t.Fatalf("open a tab: %v", err)
+	}
+	go tab.listenToConsole(chromedp.Console(ctx))
+	tab.call(chromedp.Func(func(ctx context.Context, to *chromedp.Target) error {
+		_, err := cdp.Call(ctx, to, network.Enable, network.EnableParams{})
+		return err
+	}))
+	tab.Look(look)
+	return tab
+}
+
+func (tab *Tab) listenToConsole(messages func(func(chromedp.ConsoleMessage, error) bool)) {
+	for m, err := range messages {
+		if err != nil {
+			return
+		}
+		tab.mu.Lock()
+		tab.console = append(tab.console, m.String())
+		tab.mu.Unlock()
+	}
+}
+
+func (tab *Tab) note(ev any) {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	switch e := ev.(type) {
+	case *network.EventRequestWillBeSent:
+		tab.requests = append(tab.requests, e.Request.URL)
+	case *network.EventLoadingFinished:
+		tab.bytes += e.EncodedDataLength
+	}
+}
+
+// Console takes what the page has written to the console since it was last asked.
+func (tab *Tab) Console() []string {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	out := tab.console
+	tab.console = nil
+	return out
+}
+
+// Bytes takes how much has come over the network since it was last asked, with headers.
+func (tab *Tab) Bytes() int {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	out := tab.bytes
+	tab.bytes = 0
+	return int(out)
+}
+
+// Foreign lists requests to another origin than that of address.
+func (tab *Tab) Foreign(address string) []string {
+	own, err := url.Parse(address)
+	if err != nil {
+		tab.t.Fatal(err)
+	}
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	var out []string
+	for _, r := range tab.requests {
+		u, err := url.Parse(r)
+		if err != nil || u.Scheme != "data" && (u.Scheme != own.Scheme || u.Host != own.Host) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func (tab *Tab) call(steps ...chromedp.Action[chromedp.Void]) {
+	tab.t.Helper()
+	ctx, cancel := context.WithTimeout(tab.ctx, Patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		tab.t.Fatalf("%v; the page says: %.600s", err, tab.says())
+	}
+}
+
+// says is what one would read on the page, for messages of failed tests.
+func (tab *Tab) says() string {
+	ctx, cancel := context.WithTimeout(tab.ctx, Patience)
+	defer cancel()
+	s, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText`))
+	if err != nil {
+		return err.Error()
+	}
+	return s
+}
+
+// Look sets the window up.
+func (tab *Tab) Look(l Look) {
+	tab.t.Helper()
+	scheme := "light"
+	if l.Dark {
+		scheme = "dark"
+	}
+	features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}
+	for name, value := range l.Features {
+		features = append(features, &emulation.MediaFeature{Name: name, Value: value})
+	}
+	if l.Scale == 0 {
+		l.Scale = 1
+	}
+	if l.Language == "" {
+		l.Language = "en"
+	}
+	tab.call(chromedp.Func(func(ctx context.Context, to *chromedp.Target) error {
+		agent, err := chromedp.Run(ctx, chromedp.Evaluate[string]("navigator.userAgent"))
+		if err != nil {
+			return err
+		}
+		if _, err := cdp.Call(ctx, to, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+			Width: int64(l.Width), Height: int64(l.Height), DeviceScaleFactor: l.Scale, Mobile: l.Touch}); err != nil {
+			return err
+		}
+		if _, err := cdp.Call(ctx, to, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: l.Touch}); err != nil {
+			return err
+		}
+		if _, err := cdp.Call(ctx, to, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features}); err != nil {
+			return err
+		}
+		_, err = cdp.Call(ctx, to, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{
+			UserAgent: agent, AcceptLanguage: l.Language})
+		return err
+	}))
+}
+
+// Go loads an address and waits until a page with a heading is there.
+func (tab *Tab) Go(address string) {
+	tab.t.Helper()
+	tab.call(chromedp.Navigate(address))
+	tab.Wait(`document.querySelector("h1")`)
+}
+
+// Wait waits until a JavaScript expression is true.
+func (tab *Tab) Wait(expression string) {
+	tab.t.Helper()
+	deadline := time.Now().Add(Patience)
+	for {
+		if Eval[bool](tab, "!!("+expression+")") {
+			return
+		}
+		if time.Now().After(deadline) {
+			tab.t.Fatalf("waited in vain for %s; the page says: %.800s", expression, tab.says())
+		}
+		select {
+		case <-tab.ctx.Done():
+			tab.t.Fatal(tab.ctx.Err())
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// WaitText waits until a text can be read on the page.
+func (tab *Tab) WaitText(text string) {
+	tab.t.Helper()
+	tab.Wait(fmt.Sprintf("document.body.innerText.includes(%q)", text))
+}
+
+// Eval gives the value of a JavaScript expression; a promise is waited for.
+func Eval[T any](tab *Tab, expression string) T {
+	tab.t.Helper()
+	ctx, cancel := context.WithTimeout(tab.ctx, Patience)
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, func(p *runtime.EvaluateParams) { p.AwaitPromise = new(true) }))
+	if err != nil {
+		tab.t.Fatalf("evaluate %.120s: %v", expression, err)
+	}
+	return v
+}
+
+// Click clicks on the first element that a selector finds and that can be seen.
+func (tab *Tab) Click(selector string) {
+	tab.t.Helper()
+	tab.Wait(fmt.Sprintf("document.querySelector(%q)", selector))
+	tab.call(chromedp.Click(chromedp.CSS(selector)))
+}
+
+// Press clicks on the button or link with a text, exactly.
+func (tab *Tab) Press(text string) {
+	tab.t.Helper()
+	find := fmt.Sprintf(`[...document.querySelectorAll("a,button,summary,[role=switch]")].find(e => (e.getAttribute("aria-label") || e.innerText).trim() === %q && e.getClientRects().length)`, text)
+	tab.Wait(find)
+	Eval[bool](tab, "("+find+").click() || true")
+}
+
+// Type puts text into a field, in place of what is there.
+func (tab *Tab) Type(selector, text string) {
+	tab.t.Helper()
+	tab.Wait(fmt.Sprintf("document.querySelector(%q)", selector))
+	Eval[bool](tab, fmt.Sprintf("document.querySelector(%q).select() || true", selector))
+	tab.call(chromedp.Focus(chromedp.CSS(selector)), chromedp.KeyEvent(text))
+}
+
+// Keys presses keys, as a keyboard would.
+func (tab *Tab) Keys(keys string) {
+	tab.t.Helper()
+	tab.call(chromedp.KeyEvent(keys))
+}
+
+// Point is a place in the window.
+type Point struct{ X, Y float64 }
+
+// Touch puts a finger down and moves it through the points, the last of which lifts it.
+func (tab *Tab) Touch(points ...Point) {
+	tab.t.Helper()
+	send := func(kind input.DispatchTouchEventType, at []*input.TouchPoint) {
+		tab.call(chromedp.Func(func(ctx context.Context, to *chromedp.Target) error {
+			_, err := cdp.Call(ctx, to, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: at})
+			return err
+		}))
+	}
+	for i, p := range points {
+		kind := input.DispatchTouchEventTypeTouchMove
+		if i == 0 {
+			kind = input.DispatchTouchEventTypeTouchStart
+		}
+		send(kind, []*input.TouchPoint{{X: p.X, Y: p.Y}})
+	}
+	send(input.DispatchTouchEventTypeTouchEnd, []*input.TouchPoint{})
+}
+
+// Shot writes a picture of the window, or with whole of the whole page, to the folder
+// that SHOTS names; without it, none is made.
+func (tab *Tab) Shot(name string, whole bool) {
+	tab.t.Helper()
+	dir := os.Getenv("SHOTS")
+	if dir == "" {
+		return
+	}
+	tab.call(chromedp.Func(func(ctx context.Context, to *chromedp.Target) error {
+		shot, err := cdp.Call(ctx, to, page.CaptureScreenshot, page.CaptureScreenshotParams{CaptureBeyondViewport: &whole})
+		if err != nil {
+			return err
+		}
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(dir, name+".png"), shot.Data, 0o644)
+	}))
+}
+
+// Fits tells what is wider than the window, and which controls are smaller than a
+// fingertip.
+func (tab *Tab) Fits() []string {
+	tab.t.Helper()
+	return Eval[[]string](tab, `(() => {
+  const wrong = [];
+  const e = document.scrollingElement;
+  if (e.scrollWidth > innerWidth) {
+    wrong.push("the page is " + e.scrollWidth + " px wide, the window " + innerWidth);
+    for (const x of document.querySelectorAll("body *")) if (x.getBoundingClientRect().right > innerWidth + 1 && !x.closest(".table")) { wrong.push("too wide: " + x.outerHTML.slice(0, 120)); break; }
+  }
+  for (const x of document.querySelectorAll("button, a.button, a.chip, select, input:not([type=range]):not([type=file]), .tabs a, .head[href], .slider, summary")) {
+    const t = x.matches("input[type=checkbox]") ? x.closest("label") : x, r = t.getBoundingClientRect();
+    if (r.width && (r.height < 43.5 || r.width < 43.5)) wrong.push(Math.round(r.width) + "×" + Math.round(r.height) + " px: " + x.outerHTML.slice(0, 120));
+  }
+  return wrong;
+})()`)
+}
+
+// Axe runs axe-core and gives what it finds wrong.
+func (tab *Tab) Axe() []string {
+	tab.t.Helper()
+	script, err := os.ReadFile(filepath.Join(root(tab.t), ".peers", "axe.min.js"))
+	if err != nil {
+		tab.t.Fatalf("axe-core is needed: run scripts/install-peers.sh (%v)", err)
+	}
+	if !Eval[bool](tab, "!!window.axe") {
+		Eval[bool](tab, string(script)+"; true")
+	}
+	// Bars that stay in the window lie over what is scrolled under them; that is no
+	// smaller for it.
+	return Eval[[]string](tab, `(() => {
+  const bars = [...document.querySelectorAll(".topbar, .tabs, .jobs")];
+  for (const b of bars) b.style.position = "static";
+  return axe.run(document, {runOnly: ["wcag2a","wcag2aa","wcag21a","wcag21aa","wcag22aa","best-practice"]})
+  .then(r => r.violations.map(v => v.impact + " " + v.id + ": " + v.help + " " + v.nodes.slice(0, 3).map(n => n.html.slice(0, 160) + " " + (n.any[0]?.message || "")).join(" | ")))
+    .finally(() => { for (const b of bars) b.style.position = ""; });
+})()`)
+}
+
+// Stops presses Tab until it has been everywhere and gives what had the focus, in
+// order: the accessible names as far as they are written there.
+func (tab *Tab) Stops(most int) []string {
+	tab.t.Helper()
+	Eval[bool](tab, "(document.activeElement?.blur(), scrollTo(0, 0), true)")
+	var out []string
+	for range most {
+		tab.Keys("\t")
+		name := Eval[string](tab, `(() => { const e = document.activeElement; if (!e || e === document.body) return "";
+  return e.tagName.toLowerCase() + " " + (e.getAttribute("aria-label") || e.labels?.[0]?.innerText || e.innerText || e.name || "").trim().replace(/\s+/g, " "); })()`)
+		if name == "" {
+			break
+		}
+		out = append(out, name)
+	}
+	return out
+}
+
+// root is the folder of go.mod.
+func root(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for !strings.HasSuffix(dir, "/") {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
+	t.Fatal("no go.mod above this folder")
+	return ""
+}
