@@ -110,14 +110,15 @@ func TestServing(t *testing.T) {
 }
 
 func TestAnotherFileIsAnotherFolder(t *testing.T) {
-	folder := func(text string) string {
+	folderOf := func(text string) string {
 		p, err := ui.New(ui.Options{App: fstest.MapFS{"app.js": {Data: []byte(text)}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return p.Folder()
 	}
-	if folder("1") != folder("1") || folder("1") == folder("2") {
+	one, same, two := folderOf("1"), folderOf("1"), folderOf("2")
+	if one != same || one == two {
 		t.Error("the folder is not the hash of what is in it")
 	}
 }
