@@ -10,7 +10,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 export CGO_ENABLED ?= 0
 
-.PHONY: help run test build lint bench soak cross peers
+.PHONY: help run test build lint bench soak cross peers install deb
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -27,6 +27,8 @@ build: ## the programs, for this machine
 # make soak   the long form of every campaign: hours of faults in an hour
 # make cross  static binaries for linux/arm v7, arm64 and amd64, into bin/
 
+# make deb    Debian packages of both daemons for amd64, arm64 and armhf, into output/deb; make deb ARCH=arm64 for one
+# make install DESTDIR=…  both daemons with units, users, manual pages and completions
 run: build
 	@./demo/run.sh
 
@@ -54,3 +56,10 @@ cross:
 	GOOS=linux GOARCH=arm GOARM=7 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/linux-armv7/ ./cmd/...
 	GOOS=linux GOARCH=arm64 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/linux-arm64/ ./cmd/...
 	GOOS=linux GOARCH=amd64 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/linux-amd64/ ./cmd/...
+
+deb:
+	./scripts/deb.sh $(ARCH)
+
+install: build
+	./scripts/manuals.sh bin/manuals
+	./scripts/install.sh "$(DESTDIR)" bin bin/manuals

@@ -31,6 +31,7 @@ var mayImport = map[string][]string{
 	"recording":        {"drivers"},
 	"drivers/line":     nil,
 	"drivers/line/pty": nil,
+	"systemd":          nil,
 	"drivers/option":   nil,
 	"drivers/profile":  {"schema"},
 

@@ -94,6 +94,7 @@ func newRoot() *cobra.Command {
 	}
 	group(root)
 	root.AddCommand(newServe(a), newUser(a), newKey(a), newSite(a), newBus(a), newShade(a), newBackup(a), newRestore(a), newVersion())
+	manuals(root)
 	return root
 }
 

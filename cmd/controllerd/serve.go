@@ -25,6 +25,7 @@ import (
 	"svc.internal/controller/drivers"
 	"svc.internal/controller/publicapi"
 	"svc.internal/controller/store"
+	"svc.internal/controller/systemd"
 	"svc.internal/controller/web"
 )
 
@@ -51,7 +52,7 @@ part is written to certificate.pem in the data directory for clients to trust.`,
 		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), cfg) },
 	}
 	f := c.Flags()
-	f.StringVar(&cfg.listen, "listen", ":443", "`address` to serve HTTPS on")
+	f.StringVar(&cfg.listen, "listen", ":443", "`address` to serve HTTPS on, or \"systemd\" for the socket that systemd opened")
 	f.StringVar(&cfg.insecureHTTP, "insecure-http", "", "loopback `address` to serve plain HTTP on besides; none by default")
 	f.StringSliceVar(&cfg.hosts, "host", nil, "further host `name` or address for the certificate made at the first start")
 	f.StringVar(&cfg.certFile, "tls-cert", "", "own certificate chain, PEM `file`; read again when it changes")
@@ -158,7 +159,7 @@ func (d *daemon) newAPI(ctx context.Context, cfg serveConfig, registry *promethe
 
 // openDoors binds every address, so that a start that cannot serve fails here.
 func (a *app) openDoors(d *daemon, cfg serveConfig) (err error) {
-	if d.https, err = net.Listen("tcp", cfg.listen); err != nil {
+	if d.https, err = systemd.Listen(cfg.listen); err != nil {
 		return fmt.Errorf("serve HTTPS: %w%s", err, listenHint(err))
 	}
 	if cfg.insecureHTTP != "" {
@@ -199,10 +200,21 @@ func (d *daemon) run(ctx context.Context) error {
 		return console.Serve(ctx, d.console, d.core, d.db.SetShade, d.log)
 	})
 	g.Go(func() error { return d.core.Run(coreCtx) })
+	g.Go(func() error { return systemd.FeedWatchdog(ctx, d.alive, d.log) })
+	systemd.Ready(d.log)
+	context.AfterFunc(ctx, func() { systemd.Stopping(d.log) })
 	g.Go(func() error { d.db.Watch(ctx, d.changed(ctx)); return nil })
 	d.log.Info("serving", "https", d.https.Addr().String(), "fingerprint", d.cert.Fingerprint(), "version", version)
 	d.claimable()
 	return g.Wait()
+}
+
+// alive reports whether buses and store make progress.
+func (d *daemon) alive(ctx context.Context) error {
+	if err := d.core.Ready(); err != nil {
+		return err
+	}
+	return d.db.Alive(ctx)
 }
 
 // loadSite puts the stored site in force. What cannot be read of it is named and

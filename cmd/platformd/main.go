@@ -76,6 +76,7 @@ func newRoot() *cobra.Command {
 	}
 	group(root)
 	root.AddCommand(newServe(a), newUser(a), newVersion())
+	manuals(root)
 	return root
 }
 

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"svc.internal/controller/platform/store"
+	"svc.internal/controller/systemd"
 	"svc.internal/controller/web"
 )
 
@@ -44,7 +45,7 @@ SQLite file in the data directory.`,
 		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), cfg) },
 	}
 	f := c.Flags()
-	f.StringVar(&cfg.listen, "listen", ":443", "`address` to serve HTTPS on; empty: none")
+	f.StringVar(&cfg.listen, "listen", ":443", "`address` to serve HTTPS on, or \"systemd\" for the socket that systemd opened; empty: none")
 	f.StringVar(&cfg.insecureHTTP, "insecure-http", "", "loopback `address` to serve plain HTTP on besides, for a reverse proxy; none by default")
 	f.StringSliceVar(&cfg.hosts, "host", nil, "further host `name` or address for the certificate made at the first start")
 	f.StringVar(&cfg.certFile, "tls-cert", "", "own certificate chain, PEM `file`; read again when it changes")
@@ -105,7 +106,7 @@ func (a *app) open(ctx context.Context, d *daemon, cfg serveConfig) (err error) 
 		if err := a.publishCertificate(d.cert); err != nil {
 			return err
 		}
-		if d.https, err = net.Listen("tcp", cfg.listen); err != nil {
+		if d.https, err = systemd.Listen(cfg.listen); err != nil {
 			return fmt.Errorf("serve HTTPS: %w%s", err, listenHint(err))
 		}
 	}
@@ -129,6 +130,9 @@ func (d *daemon) run(ctx context.Context) error {
 		g.Go(func() error { return web.Serve(ctx, d.http, e, nil, d.log) })
 		d.log.Info("serving", "http", d.http.Addr().String(), "version", version)
 	}
+	g.Go(func() error { return systemd.FeedWatchdog(ctx, d.db.Ping, d.log) })
+	systemd.Ready(d.log)
+	context.AfterFunc(ctx, func() { systemd.Stopping(d.log) })
 	return g.Wait()
 }
 

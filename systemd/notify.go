@@ -1,0 +1,81 @@
+package systemd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/coreos/go-systemd/v22/activation"
+	"github.com/coreos/go-systemd/v22/daemon"
+)
+
+// ListenName is the address that means the socket that systemd opened.
+const ListenName = "systemd"
+
+// Listen binds address, or takes the socket that systemd opened if address is [ListenName].
+func Listen(address string) (net.Listener, error) {
+	if address != ListenName {
+		return net.Listen("tcp", address)
+	}
+	sockets, err := activation.Listeners()
+	if err != nil {
+		return nil, fmt.Errorf("take the socket of systemd: %w", err)
+	}
+	for _, l := range sockets {
+		if l != nil {
+			return l, nil
+		}
+	}
+	return nil, errors.New("take the socket of systemd: it opened none; start the daemon by its unit, with its .socket unit enabled, or choose an address")
+}
+
+// Ready tells systemd that the daemon serves. It does nothing where systemd does not ask.
+func Ready(log *slog.Logger) { tell(log, daemon.SdNotifyReady) }
+
+// Stopping tells systemd that an orderly end has begun.
+func Stopping(log *slog.Logger) { tell(log, daemon.SdNotifyStopping) }
+
+// FeedWatchdog tells systemd that the daemon is alive as long as alive returns nil, until ctx ends. Where it does not, the
+// reason is logged once and nothing is told, so that systemd starts the daemon anew when its time is up. It returns at once
+// where systemd does not ask.
+func FeedWatchdog(ctx context.Context, alive func(context.Context) error, log *slog.Logger) error {
+	patience, err := daemon.SdWatchdogEnabled(false)
+	if err != nil {
+		return fmt.Errorf("read the watchdog's time from WATCHDOG_USEC: %w", err)
+	}
+	if patience == 0 {
+		return nil
+	}
+	every := time.NewTicker(patience / 3)
+	defer every.Stop()
+	well := true
+	for {
+		check, done := context.WithTimeout(ctx, patience/3)
+		err := alive(check)
+		done()
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err == nil:
+			tell(log, daemon.SdNotifyWatchdog)
+			well = true
+		case well:
+			log.Error("the daemon makes no progress; the watchdog will start it anew", "why", err)
+			well = false
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-every.C:
+		}
+	}
+}
+
+func tell(log *slog.Logger, state string) {
+	if _, err := daemon.SdNotify(false, state); err != nil {
+		log.Warn("systemd could not be told", "state", state, "why", err)
+	}
+}
