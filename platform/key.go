@@ -1,8 +1,48 @@
 package platform
 
 import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
 	"time"
 )
+
+// KeyPrefix begins the value of every key of the platform.
+const KeyPrefix = "svc_"
+
+const (
+	keyBytes = 32
+	// shownOfKey is how many characters after the prefix a record shows.
+	shownOfKey = 8
+)
+
+// NewKeyValue makes what the holder of a key sends, and the part of it that its record
+// shows.
+func NewKeyValue() (value, prefix string) {
+	b := make([]byte, keyBytes)
+	rand.Read(b) // never fails, see crypto/rand
+	digits := hex.EncodeToString(b)
+	return KeyPrefix + digits, digits[:shownOfKey]
+}
+
+// IsKeyValue reports whether text has the form of a key's value.
+func IsKeyValue(text string) bool {
+	digits, ok := strings.CutPrefix(text, KeyPrefix)
+	if !ok || len(digits) != 2*keyBytes {
+		return false
+	}
+	for _, c := range []byte(digits) {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// HashKeyValue is what is kept of a value. With 256 random bits in it, nothing slower
+// than this would make it harder to guess.
+func HashKeyValue(value string) [32]byte { return sha256.Sum256([]byte(value)) }
 
 // Status of a key.
 type Status string

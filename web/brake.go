@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// brakeLimit failures of one account or address within brakeWindow are allowed.
-	brakeLimit  = 10
-	brakeWindow = 5 * time.Minute
+	// BrakeLimit failures of one account or address within BrakeWindow are allowed.
+	BrakeLimit  = 10
+	BrakeWindow = 5 * time.Minute
 
 	// The table: brakeSets × brakeWays entries of about 100 bytes, whoever attacks.
 	brakeSets = 256
@@ -37,7 +37,7 @@ type Brake struct {
 // braked are the last failures of one account or address.
 type braked struct {
 	key   uint64 // 0: free
-	times [brakeLimit]time.Duration
+	times [BrakeLimit]time.Duration
 	n     int // how many of times are set, oldest first
 }
 
@@ -64,8 +64,8 @@ func (b *Brake) Begin(account string, peer netip.Addr) (attempt Attempt, wait ti
 	for _, k := range keys {
 		if e := b.find(k); e != nil {
 			e.forget(now)
-			if e.n == brakeLimit {
-				wait = max(wait, e.times[0]+brakeWindow-now)
+			if e.n == BrakeLimit {
+				wait = max(wait, e.times[0]+BrakeWindow-now)
 			}
 		}
 	}
@@ -87,8 +87,8 @@ func (b *Brake) Wait(account string, peer netip.Addr) (wait time.Duration) {
 	for _, k := range [2]uint64{b.key('a', account), b.key('p', network(peer))} {
 		if e := b.find(k); e != nil {
 			e.forget(now)
-			if e.n == brakeLimit {
-				wait = max(wait, e.times[0]+brakeWindow-now)
+			if e.n == BrakeLimit {
+				wait = max(wait, e.times[0]+BrakeWindow-now)
 			}
 		}
 	}
@@ -163,7 +163,7 @@ func (b *Brake) entry(key uint64, now time.Duration) *braked {
 // forget drops failures that are too old to count.
 func (e *braked) forget(now time.Duration) {
 	old := 0
-	for old < e.n && e.times[old]+brakeWindow <= now {
+	for old < e.n && e.times[old]+BrakeWindow <= now {
 		old++
 	}
 	copy(e.times[:], e.times[old:e.n])
@@ -171,7 +171,7 @@ func (e *braked) forget(now time.Duration) {
 }
 
 func (e *braked) add(at time.Duration) {
-	if e.n == brakeLimit {
+	if e.n == BrakeLimit {
 		copy(e.times[:], e.times[1:])
 		e.n--
 	}

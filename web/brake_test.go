@@ -24,13 +24,13 @@ func addr(s string) netip.Addr { return netip.MustParseAddr(s) }
 func TestBrakeOfOneAccountFromManyAddresses(t *testing.T) {
 	h := newHands()
 	b := NewBrake(h.clock())
-	for i := range brakeLimit {
+	for i := range BrakeLimit {
 		if _, wait := b.Begin("admin", addr(fmt.Sprintf("192.0.2.%d", i))); wait != 0 {
 			t.Fatalf("attempt %d was refused", i+1)
 		}
 	}
-	if _, wait := b.Begin("admin", addr("198.51.100.1")); wait != brakeWindow {
-		t.Errorf("wait is %v, want %v", wait, brakeWindow)
+	if _, wait := b.Begin("admin", addr("198.51.100.1")); wait != BrakeWindow {
+		t.Errorf("wait is %v, want %v", wait, BrakeWindow)
 	}
 	if b.Wait("other", addr("198.51.100.1")) != 0 {
 		t.Error("another account is refused too")
@@ -41,7 +41,7 @@ func TestBrakeOfOneAddressWithManyAccounts(t *testing.T) {
 	for _, peers := range [][2]string{{"192.0.2.1", "192.0.2.2"}, {"2001:db8::1", "2001:db8:0:1::1"}} {
 		h := newHands()
 		b := NewBrake(h.clock())
-		for i := range brakeLimit {
+		for i := range BrakeLimit {
 			peer := addr(peers[0])
 			if peer.Is6() {
 				peer = addr(fmt.Sprintf("2001:db8::%x", i+1)) // one host, many addresses
@@ -61,11 +61,11 @@ func TestBrakeWindowSlides(t *testing.T) {
 	h := newHands()
 	b := NewBrake(h.clock())
 	peer := addr("192.0.2.1")
-	for range brakeLimit {
+	for range BrakeLimit {
 		b.Begin("a", peer)
 		h.mono.Add(int64(10 * time.Second))
 	}
-	if wait := b.Wait("a", peer); wait != brakeWindow-100*time.Second {
+	if wait := b.Wait("a", peer); wait != BrakeWindow-100*time.Second {
 		t.Errorf("wait is %v, want 200 s", wait)
 	}
 	h.mono.Add(int64(200 * time.Second)) // the first failure is forgotten, nine remain
@@ -89,7 +89,7 @@ func TestBrakeSuccessesDoNotCountAndDoNotForgive(t *testing.T) {
 		attempt.Succeeded()
 		h.mono.Add(1)
 	}
-	for range brakeLimit - 1 {
+	for range BrakeLimit - 1 {
 		b.Begin("victim", peer)
 		h.mono.Add(1)
 		attempt, _ := b.Begin("good", peer)
@@ -116,8 +116,8 @@ func TestBrakeAttemptsAtOnceCannotSlipThrough(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if through != brakeLimit {
-		t.Errorf("%d attempts got through at once, want %d", through, brakeLimit)
+	if through != BrakeLimit {
+		t.Errorf("%d attempts got through at once, want %d", through, BrakeLimit)
 	}
 }
 
@@ -125,7 +125,7 @@ func TestBrakeUnderAFloodNeitherGrowsNorRefusesOthersNorForgetsTheGuessed(t *tes
 	h := newHands()
 	b := NewBrake(h.clock())
 	guesser := addr("203.0.113.9")
-	for range brakeLimit {
+	for range BrakeLimit {
 		b.Begin("admin", guesser)
 	}
 	refused := 0

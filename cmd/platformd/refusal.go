@@ -19,27 +19,34 @@ var statuses = web.Table{
 	{Err: platform.ErrOffline, Status: http.StatusServiceUnavailable},
 }
 
-// mcpPath has error bodies of its own, as the contract says.
-const mcpPath = "/api/assistant/mcp"
+// details that MCP clients get with a refusal, whatever the reason was.
+var details = map[int]string{
+	http.StatusUnauthorized: "Send an active API key in the header X-API-Key",
+}
 
-// refusal words every answer that is not a success.
+// refusal words every answer that is not a success. MCP has a shape of its own.
 func refusal(path string, status int, message string) (contentType string, body []byte) {
-	var v any
 	if path == mcpPath {
-		v = struct {
+		more, ok := details[status]
+		if !ok {
+			more = http.StatusText(status)
+		}
+		return web.JSONType[0], encoded(struct {
 			Error   string `json:"error"`
 			Details string `json:"details"`
-		}{http.StatusText(status), message}
-	} else {
-		v = struct {
-			Success bool   `json:"success"`
-			Error   string `json:"error"`
-			Message string `json:"message"`
-		}{false, http.StatusText(status), message}
+		}{message, more})
 	}
+	return web.JSONType[0], encoded(struct {
+		Success bool   `json:"success"`
+		Error   string `json:"error"`
+		Message string `json:"message"`
+	}{false, http.StatusText(status), message})
+}
+
+func encoded(v any) []byte {
 	body, err := json.Marshal(v)
 	if err != nil { // strings alone always can be
 		panic(err)
 	}
-	return web.JSONType[0], body
+	return body
 }

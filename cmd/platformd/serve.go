@@ -6,16 +6,16 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
-	"time"
 
-	"github.com/labstack/echo/v4"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"svc.internal/controller/platform/gate"
+	"svc.internal/controller/platform/login"
+	"svc.internal/controller/platform/ratelimit"
 	"svc.internal/controller/platform/store"
 	"svc.internal/controller/systemd"
 	"svc.internal/controller/web"
@@ -29,6 +29,7 @@ type serveConfig struct {
 	hosts        []string
 	certFile     string
 	keyFile      string
+	proxies      []string
 }
 
 func newServe(a *app) *cobra.Command {
@@ -40,7 +41,9 @@ func newServe(a *app) *cobra.Command {
 is written to certificate.pem in the data directory for clients to trust.
 
 DATABASE_URL (postgres://…) names a PostgreSQL database to use instead of the
-SQLite file in the data directory.`,
+SQLite file in the data directory. REDIS_URL (redis://…) names a Redis where requests
+are counted for all instances together. OIDC_ISSUER and OIDC_AUDIENCE name an identity
+provider that is believed besides our own login; docs/platform.md tells the rest.`,
 		Args: args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), cfg) },
 	}
@@ -50,7 +53,25 @@ SQLite file in the data directory.`,
 	f.StringSliceVar(&cfg.hosts, "host", nil, "further host `name` or address for the certificate made at the first start")
 	f.StringVar(&cfg.certFile, "tls-cert", "", "own certificate chain, PEM `file`; read again when it changes")
 	f.StringVar(&cfg.keyFile, "tls-key", "", "key of the own certificate, PEM `file`")
+	f.StringSliceVar(&cfg.proxies, "trusted-proxy", nil, "`address` or network of a reverse proxy whose X-Forwarded-For is believed, such as 127.0.0.1 or 10.0.0.0/8")
 	return c
+}
+
+// prefixes reads addresses and networks.
+func prefixes(texts []string) ([]netip.Prefix, error) {
+	var nets []netip.Prefix
+	for _, text := range texts {
+		if addr, err := netip.ParseAddr(text); err == nil {
+			nets = append(nets, netip.PrefixFrom(addr, addr.BitLen()))
+			continue
+		}
+		net, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, usageError{fmt.Errorf("--trusted-proxy %s: want an address or a network, such as 127.0.0.1 or 10.0.0.0/8", text)}
+		}
+		nets = append(nets, net.Masked())
+	}
+	return nets, nil
 }
 
 // check finds wrong settings before anything is opened.
@@ -94,11 +115,32 @@ type daemon struct {
 	db   *store.Store
 	cert *web.Certificate
 
+	tokens  *login.Tokens
+	limit   gate.Limiter
+	redis   *ratelimit.Shared // nil: counting in this process
+	proxies []netip.Prefix
+
 	https, http net.Listener // one of them may be nil
 }
 
-// open binds every address, so that a start that cannot serve fails here.
+// open prepares everything and binds every address, so that a start that cannot serve
+// fails here.
 func (a *app) open(ctx context.Context, d *daemon, cfg serveConfig) (err error) {
+	if d.proxies, err = prefixes(cfg.proxies); err != nil {
+		return err
+	}
+	provider, err := identityProvider(d.db, d.log)
+	if err != nil {
+		return err
+	}
+	d.tokens = login.NewTokens(d.db, d.db, provider)
+	d.limit = ratelimit.NewLocal()
+	if url := os.Getenv("REDIS_URL"); url != "" {
+		if d.redis, err = ratelimit.NewShared(url, d.log); err != nil {
+			return err
+		}
+		d.limit = d.redis
+	}
 	if cfg.listen != "" {
 		if d.cert, err = certificate(ctx, d.db, cfg, d.log); err != nil {
 			return err
@@ -122,6 +164,9 @@ func (a *app) open(ctx context.Context, d *daemon, cfg serveConfig) (err error) 
 func (d *daemon) run(ctx context.Context) error {
 	e := d.routes()
 	g, ctx := errgroup.WithContext(ctx)
+	if d.redis != nil {
+		g.Go(func() error { return d.redis.Run(ctx) })
+	}
 	if d.https != nil {
 		g.Go(func() error { return web.Serve(ctx, d.https, e, d.cert.TLS(), d.log) })
 		d.log.Info("serving", "https", d.https.Addr().String(), "fingerprint", d.cert.Fingerprint(), "version", version)
@@ -134,28 +179,6 @@ func (d *daemon) run(ctx context.Context) error {
 	systemd.Ready(d.log)
 	context.AfterFunc(ctx, func() { systemd.Stopping(d.log) })
 	return g.Wait()
-}
-
-// routes registers every room.
-func (d *daemon) routes() *echo.Echo {
-	e := web.New(web.Config{Log: d.log, Errors: statuses, Refusal: refusal, SecretQuery: []string{"apiKey"}})
-	e.GET("/healthz", func(c echo.Context) error { return c.JSON(http.StatusOK, map[string]string{"status": "ok"}) })
-	e.GET("/readyz", d.readyz)
-	return e
-}
-
-// readyWithin bounds how long a balancer waits to hear about the database.
-const readyWithin = 2 * time.Second
-
-// readyz says whether this instance can answer requests.
-func (d *daemon) readyz(c echo.Context) error {
-	ctx, cancel := context.WithTimeout(c.Request().Context(), readyWithin)
-	defer cancel()
-	if err := d.db.Ping(ctx); err != nil {
-		d.log.Warn("not ready: the database does not answer", "error", err)
-		return c.JSON(http.StatusServiceUnavailable, map[string]string{"status": "the database does not answer"})
-	}
-	return c.JSON(http.StatusOK, map[string]string{"status": "ok"})
 }
 
 // certificateFile shows clients whom to trust.

@@ -14,7 +14,7 @@ type statements struct {
 
 func (h *statements) prepare(ctx context.Context, db *sql.DB) (err error) {
 	if h.key, err = db.PrepareContext(ctx, "SELECT "+keyColumns+", "+accountColumns+
-		" FROM api_key k JOIN account a ON a.id = k.account WHERE k.hash = $1"); err != nil {
+		", k.hash FROM api_key k JOIN account a ON a.id = k.account WHERE k.hash = $1"); err != nil {
 		return err
 	}
 	h.session, err = db.PrepareContext(ctx, "SELECT "+accountColumns+

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/subtle"
 	"database/sql"
 	"encoding/json"
 	"fmt"
@@ -148,8 +149,13 @@ func (s *Store) RemoveKey(ctx context.Context, owner, id string) error {
 func (s *Store) KeyByValue(ctx context.Context, value Hash) (platform.Key, platform.User, error) {
 	var k apiKey
 	var a account
+	var hash []byte
 	row := s.hot.key.QueryRowContext(ctx, value[:])
-	if err := found(row.Scan(append(k.columns(), a.columns()...)...)); err != nil {
+	err := found(row.Scan(append(append(k.columns(), a.columns()...), &hash)...))
+	if err == nil && subtle.ConstantTimeCompare(hash, value[:]) != 1 {
+		err = platform.ErrNotFound
+	}
+	if err != nil {
 		return platform.Key{}, platform.User{}, fmt.Errorf("key: %w", err)
 	}
 	key, err := k.key()

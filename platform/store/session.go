@@ -19,7 +19,7 @@ const (
 )
 
 // Hash is the SHA-256 of a secret. The secrets themselves are not kept.
-type Hash [32]byte
+type Hash = [32]byte
 
 // StartSession begins the session of a login, whose first refresh token has this
 // hash. It returns [platform.ErrUnauthorized] if the user was changed since user was
@@ -99,6 +99,21 @@ func (s *Store) Rotate(ctx context.Context, old, next Hash) (user platform.User,
 		return platform.User{}, "", fmt.Errorf("use a refresh token: %w", err)
 	}
 	return user, session, nil
+}
+
+// TokenUser returns whose session a refresh token belongs to, used or not, or
+// [platform.ErrUnauthorized].
+func (s *Store) TokenUser(ctx context.Context, token Hash) (platform.User, error) {
+	var a account
+	err := s.views.QueryRowContext(ctx, `SELECT `+accountColumns+` FROM refresh_token t
+		JOIN session s ON s.id = t.session JOIN account a ON a.id = s.account WHERE t.hash = $1`, token[:]).Scan(a.columns()...)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = platform.ErrUnauthorized
+	}
+	if err != nil {
+		return platform.User{}, fmt.Errorf("look up a refresh token: %w", err)
+	}
+	return a.user(), nil
 }
 
 // EndSession ends the session that a refresh token belongs to. An unknown one is no

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+)
+
+// metrics is what /metrics shows.
+type metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.HistogramVec
+}
+
+func newMetrics(d *daemon) *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "platform_request_seconds",
+			Help:    "Time of requests by route, method and status; streams count when they end.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}, []string{"route", "method", "status"}),
+	}
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), m.requests)
+	if d.redis != nil {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "platform_redis_up",
+			Help: "Whether requests are counted on all instances together (1), or by this one alone because Redis does not answer (0).",
+		}, func() float64 {
+			if d.redis.Up() {
+				return 1
+			}
+			return 0
+		}))
+	}
+	return m
+}
+
+// measure notes every request by its route: a path may be anything.
+func (m *metrics) measure(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		start := time.Now()
+		err := next(c)
+		if err != nil {
+			c.Error(err) // now, so that the status is known; it is not answered twice
+		}
+		m.requests.WithLabelValues(routeOf(c), methodOf(c), strconv.Itoa(c.Response().Status)).Observe(time.Since(start).Seconds())
+		return err
+	}
+}
+
+func routeOf(c echo.Context) string {
+	if route := c.Path(); route != "" {
+		return route
+	}
+	return "none"
+}
+
+// methodOf is one of those that there are routes for.
+func methodOf(c echo.Context) string {
+	switch m := c.Request().Method; m {
+	case "GET", "HEAD", "POST", "PUT", "DELETE":
+		return m
+	}
+	return "other"
+}

@@ -1,0 +1,39 @@
+package platform
+
+import "time"
+
+// Window is how long requests are counted together.
+const Window = 15 * time.Minute
+
+// Limits of whoever sends no key.
+const (
+	UserRateLimit    = 200
+	AddressRateLimit = 20
+)
+
+// Bucket is what requests are counted in.
+type Bucket struct {
+	ID     string // such as "key:" and the key's ID
+	Limit  int    // requests in a window
+	Window time.Duration
+	// Stranger buckets are made by anybody who asks, so there may be any number of
+	// them: they are forgotten first.
+	Stranger bool
+}
+
+// KeyBucket counts the requests of a key.
+func KeyBucket(k Key) Bucket { return Bucket{ID: "key:" + k.ID, Limit: k.RateLimit, Window: Window} }
+
+// UserBucket counts the requests of a user who logged in.
+func UserBucket(u User) Bucket {
+	return Bucket{ID: "user:" + u.ID, Limit: UserRateLimit, Window: Window}
+}
+
+// Allowance is what became of one request.
+type Allowance struct {
+	OK        bool
+	Limit     int
+	Remaining int       // in this window; 0 if none
+	Reset     time.Time // when the window ends
+	Window    time.Duration
+}
