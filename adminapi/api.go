@@ -45,6 +45,7 @@ type Accounts interface {
 // Config of the door. All fields are needed.
 type Config struct {
 	Core     Core
+	Jobs     Jobs
 	Accounts Accounts
 	Tokens   *bearer.Tokens // with a secret of their own: no other door's tokens are good here
 	Brake    *web.Brake

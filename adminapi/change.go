@@ -16,6 +16,7 @@ type Picture struct {
 	Nodes    []Node    `json:"nodes"`
 	Shades   []Shade   `json:"shades"`
 	Buses    []Bus     `json:"buses"`
+	Jobs     []Job     `json:"jobs"`
 }
 
 // Change is how the state differs from what a reader was shown before: whole records

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"log/slog"
 	"net/http"
 	"net/http/cookiejar"
@@ -46,7 +47,7 @@ func newHouse(t *testing.T) *house {
 	db, err := store.Open(ctx, dir, log)
 	must(t, err)
 	h := &house{t: t, dir: dir, db: db, lamps: newLamps(), claim: adminapi.NewClaim(dir)}
-	h.core = appliance.New(appliance.Options{Drivers: map[string]appliance.OpenFunc{"lamps": h.lamps.open}, Journal: db, GroupBook: db, Log: log})
+	h.core = appliance.New(appliance.Options{Drivers: map[string]appliance.OpenFunc{"lamps": h.lamps.open}, Journal: db, GroupBook: db, SaveShade: db.SetShade, Log: log})
 	_, err = db.Import(ctx, building(), store.ImportOptions{By: "test"})
 	must(t, err)
 	site, faults, err := db.Site(ctx)
@@ -60,7 +61,7 @@ func newHouse(t *testing.T) *house {
 	tokens, err := bearer.New(make([]byte, 32), "internal", time.Hour, db, clock)
 	must(t, err)
 	api := adminapi.New(adminapi.Config{
-		Core: h.core, Accounts: db, Tokens: tokens, Brake: web.NewBrake(clock), Claim: h.claim,
+		Core: h.core, Jobs: h.core, Accounts: db, Tokens: tokens, Brake: web.NewBrake(clock), Claim: h.claim,
 		Version: "test", Fingerprint: func() string { return "AB:CD" }, Log: log,
 	})
 	e := web.New(web.Config{Log: log, Errors: adminapi.Errors})
@@ -290,6 +291,32 @@ func (l *lamps) look(r appliance.Ref) appliance.Exchange {
 		}
 		return []appliance.Reading{{Ref: r, At: at, Values: appliance.Values{Has: appliance.CanDim | appliance.CanSwitch, Level: l.level[r.Node]}}}
 	})
+}
+
+// Scan asks addresses 1 to 9, or those asked for; three of them answer.
+func (l *lamps) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
+	first, last := max(opts.First, 1), opts.Last
+	if last == 0 {
+		last = 9
+	}
+	return func(yield func(appliance.ScanStep) bool) {
+		for id := first; id <= last; id++ {
+			address := fmt.Sprint(id)
+			e := appliance.Exchange{Airtime: time.Millisecond, Worst: 20 * time.Millisecond, Do: func(context.Context, appliance.Yield) (appliance.Result, error) {
+				time.Sleep(20 * time.Millisecond) // a time-out
+				if id > 3 {
+					return appliance.Result{Sent: time.Now()}, appliance.ErrSilent
+				}
+				return appliance.Result{Sent: time.Now()}, nil
+			}}
+			ok := yield(appliance.ScanStep{Exchange: e, Address: address, Judge: func(_ appliance.Result, err error) (appliance.Found, bool) {
+				return appliance.Found{Address: address, Kind: "dimmer"}, err == nil
+			}})
+			if !ok {
+				return
+			}
+		}
+	}
 }
 
 // until waits for a condition.

@@ -46,6 +46,12 @@ func (a *API) routes() []route {
 		{post, "/commands", operator, "Command lights or shades; answers when the outcome is known", Command{}, Entry{}, ok, a.do, nil},
 		{get, "/events", reader, "Everything that happens, as server-sent events: picture, then change, entry, job, lost, tick", nil, Picture{}, ok, a.events, nil},
 
+		{get, "/jobs", reader, "Long work under way, and the last 64 that ended", nil, []Job{}, ok, a.jobs, nil},
+		{post, "/jobs", operator, "Begin long work; 409 if its subject has some under way", JobRequest{}, Job{}, http.StatusAccepted, a.startJob, nil},
+		{get, "/jobs/:id", reader, "One job with all it found out", nil, Job{}, ok, a.job, nil},
+		{http.MethodDelete, "/jobs/:id", operator, "Cancel a job", nil, Job{}, http.StatusAccepted, a.cancelJob, nil},
+		{post, "/jobs/:id/answer", operator, "Answer the question of a job", JobAnswer{}, nil, none, a.answerJob, nil},
+
 		{get, "/openapi.json", anyone, "This description", nil, nil, ok, a.openAPI, nil},
 	}
 }

@@ -114,6 +114,8 @@ type follower struct {
 	seen *appliance.Snapshot // shown in full
 	aged *appliance.Snapshot // with its ages
 	agAt time.Time
+	// items of the jobs under way that the reader has
+	items map[string]mark
 }
 
 // events is the stream of everything that happens: the whole picture first, then
@@ -123,7 +125,7 @@ func (a *API) events(c echo.Context) error {
 		return &refusal{status: http.StatusServiceUnavailable, detail: "too many event streams are open", wait: 5 * time.Second}
 	}
 	defer a.streams.leave()
-	f := &follower{api: a, c: c, agAt: time.Now()}
+	f := &follower{api: a, c: c, agAt: time.Now(), items: map[string]mark{}}
 	h := c.Response().Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
@@ -148,12 +150,15 @@ func (f *follower) begin(last string) error {
 		}
 	}
 	f.at.entries = f.api.Core.Entries().End()
+	var jobs []appliance.Job
+	jobs, f.at.jobs = f.api.Jobs.Jobs().Since(0)
+	f.told(jobs)
 	s := f.api.Core.Snapshot()
 	f.show(s)
 	f.aged = s
 	return f.send("picture", Picture{
 		Time: stamp(time.Now()), Version: f.api.Version, Site: siteOf(s), Clusters: clustersOf(s, s.Clusters),
-		Nodes: nodesOf(s, s.Nodes), Shades: shadesOf(s.Shades), Buses: busesOf(s, s.Buses),
+		Nodes: nodesOf(s, s.Nodes), Shades: shadesOf(s.Shades), Buses: busesOf(s, s.Buses), Jobs: jobsOf(jobs),
 	})
 }
 
@@ -167,7 +172,7 @@ func (f *follower) follow() {
 	defer look.Stop()
 	ticked := time.Now()
 	for {
-		entries := f.api.Core.Entries().Fresh()
+		entries, jobs := f.api.Core.Entries().Fresh(), f.api.Jobs.Jobs().Fresh()
 		if f.catchUp() != nil {
 			return
 		}
@@ -189,6 +194,7 @@ func (f *follower) follow() {
 			continue
 		case <-f.seen.Superseded():
 		case <-entries:
+		case <-jobs:
 		}
 		pause := time.NewTimer(batchEvery)
 		select {
@@ -220,7 +226,49 @@ func (f *follower) catchUp() error {
 			return err
 		}
 	}
+	return f.jobs()
+}
+
+// jobs sends those that changed; their items only if those did.
+func (f *follower) jobs() error {
+	jobs, next := f.api.Jobs.Jobs().Since(f.at.jobs)
+	f.at.jobs = next
+	for _, j := range jobs {
+		record := jobOf(j)
+		if last, known := f.items[j.ID]; known && last == itemsMark(j) {
+			record.Items = nil
+		}
+		if err := f.send("job", record); err != nil {
+			return err
+		}
+	}
+	f.told(jobs)
 	return nil
+}
+
+// told notes which items the reader has.
+func (f *follower) told(jobs []appliance.Job) {
+	for _, j := range jobs {
+		if j.State.Over() {
+			delete(f.items, j.ID)
+			continue
+		}
+		f.items[j.ID] = itemsMark(j)
+	}
+}
+
+// itemsMark is another one when the items of a job have changed: the registry never
+// writes to a list that it has handed out.
+func itemsMark(j appliance.Job) mark {
+	if len(j.Items) == 0 {
+		return mark{}
+	}
+	return mark{&j.Items[0], len(j.Items)}
+}
+
+type mark struct {
+	first *any
+	n     int
 }
 
 // changes sends how the state differs from what the reader was shown.

@@ -34,6 +34,9 @@ type Options struct {
 	// GroupBook keeps which group belongs to which cluster; nil: it ends with the
 	// process.
 	GroupBook GroupBook
+	// SaveShade makes durable what was found out about a shade, and sees to it that it
+	// is put in force; nil: calibrations cannot be saved.
+	SaveShade func(ctx context.Context, id ID, to ShadeSettings) error
 	// DataDir is handed to drivers for installers' own files.
 	DataDir string
 	Log     *slog.Logger
@@ -48,6 +51,7 @@ type Controller struct {
 	seq    atomic.Uint64
 	active atomic.Int32 // commands under way
 	trials trials
+	jobs   *Jobs
 	order  sync.Mutex // of commands that several buses get
 
 	mu    sync.Mutex    // of Apply and Run, never of a reader or a command
@@ -63,7 +67,7 @@ func New(opts Options) *Controller {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	c := &Controller{opts: opts, left: map[UUID]*bus{}, state: newState(), ledger: ledger{many: make(chan struct{}, 1), feed: NewFeed[Entry](entriesFollowed)}, book: newGroupBook(opts.GroupBook, opts.Log)}
+	c := &Controller{opts: opts, jobs: newJobs(), left: map[UUID]*bus{}, state: newState(), ledger: ledger{many: make(chan struct{}, 1), feed: NewFeed[Entry](entriesFollowed)}, book: newGroupBook(opts.GroupBook, opts.Log)}
 	c.buses.Store(&map[UUID]*bus{})
 	return c
 }
@@ -175,8 +179,13 @@ func nameless(c BusConfig) any {
 	return []any{c.Bus, c.Freshness, nodes, shades}
 }
 
-// Run serves all buses until ctx ends, then writes the journal a last time.
+// Run serves all buses until ctx ends, then ends the jobs, which may have shades to
+// stop, then the buses, and writes the journal a last time.
 func (c *Controller) Run(ctx context.Context) error {
+	ended := ctx
+	ctx, end := context.WithCancel(context.WithoutCancel(ended))
+	defer end()
+	defer context.AfterFunc(ended, func() { c.jobs.end(); end() })()
 	c.mu.Lock()
 	if c.ctx.Load() != nil {
 		c.mu.Unlock()

@@ -87,23 +87,32 @@ func (c *Controller) Serve(ctx context.Context, busName, name string, inputs map
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(list, func(s Service) bool { return s.Name == name })
-	if i < 0 {
-		return fmt.Errorf("bus %s: service %q: %w; it has %s", busName, name, ErrNotFound, serviceNames(list))
-	}
-	if err := list[i].check(inputs); err != nil {
-		return fmt.Errorf("bus %s: service %s: %w", busName, name, err)
+	service, err := findService(busName, list, name, inputs)
+	if err != nil {
+		return err
 	}
 	if err := c.upNow(busName); err != nil {
 		return err
 	}
-	err = list[i].Run(ctx, Session{Inputs: inputs, Tell: tell, Perform: func(ctx context.Context, e Exchange) (Result, error) {
+	err = service.Run(ctx, Session{Inputs: inputs, Tell: tell, Perform: func(ctx context.Context, e Exchange) (Result, error) {
 		return c.performSoon(ctx, busName, e)
 	}})
 	if err != nil {
 		return fmt.Errorf("bus %s: %s: %w", busName, name, err)
 	}
 	return nil
+}
+
+// findService finds a service that is to be called with these inputs.
+func findService(busName string, list []Service, name string, inputs map[string]string) (Service, error) {
+	i := slices.IndexFunc(list, func(s Service) bool { return s.Name == name })
+	if i < 0 {
+		return Service{}, fmt.Errorf("bus %s: service %q: %w; it has %s", busName, name, ErrNotFound, serviceNames(list))
+	}
+	if err := list[i].check(inputs); err != nil {
+		return Service{}, fmt.Errorf("bus %s: service %s: %w", busName, name, err)
+	}
+	return list[i], nil
 }
 
 func serviceNames(list []Service) string {
@@ -123,16 +132,25 @@ func (s Service) check(inputs map[string]string) error {
 	for _, in := range s.Inputs {
 		known = append(known, in.Name)
 		if in.Required && inputs[in.Name] == "" {
-			return fmt.Errorf("input %s is missing: %s", in.Name, in.About)
+			return badInput(fmt.Sprintf("input %s is missing: %s", in.Name, in.About))
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(inputs)) {
 		if !slices.Contains(known, key) {
-			return fmt.Errorf("input %q is unknown; it takes %s", key, strings.Join(known, ", "))
+			return badInput(fmt.Sprintf("input %q is unknown; it takes %s", key, strings.Join(known, ", ")))
 		}
 	}
 	return nil
 }
+
+// badInput says what is wrong with an input. It is ErrOutOfRange, whose text would add
+// nothing.
+type badInput string
+
+func (b badInput) Error() string { return string(b) }
+
+// Is reports whether target is what callers branch on.
+func (b badInput) Is(target error) bool { return target == ErrOutOfRange }
 
 // performSoon performs an exchange, unless the bus does not come to it.
 func (c *Controller) performSoon(ctx context.Context, busName string, e Exchange) (Result, error) {

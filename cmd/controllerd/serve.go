@@ -116,7 +116,7 @@ func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, l
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	d.core = appliance.New(appliance.Options{
-		Drivers: drivers.All, Journal: db, GroupBook: db, DataDir: a.dataDir, Log: log,
+		Drivers: drivers.All, Journal: db, GroupBook: db, SaveShade: db.SetShade, DataDir: a.dataDir, Log: log,
 	})
 	if err := d.loadSite(ctx); err != nil {
 		return nil, err
