@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -43,45 +42,8 @@ func control(t *testing.T, bd *Building) *httptest.Server {
 	return srv
 }
 
-func TestWallSwitchesShowInRegistersAndInTheRecord(t *testing.T) {
-	s := newSite(t).tcp("ground floor").node("7/12", "ecodim-dali-gw2").node("6", "wirenboard-wb-mr6c").
-		shade(1, 2*time.Second, 2*time.Second).node("20", "wirenboard-wb-led-rgbw").node("5", "wirenboard-wb-mdm3")
-	bd := s.run(Options{})
-	srv := control(t, bd)
-	at := "/devices/" + url.PathEscape("ground floor") + "/"
-	for _, c := range []struct{ path, body string }{
-		{at + "7%2F12/channels/1", `{"level":50,"colorTemp":3000}`},
-		{at + "6/shades/1", `{"action":"open"}`},
-		{at + "20/channels/1", `{"rgbw":"10:20:30:255"}`},
-		{at + "5/channels/2", `{"on":true}`},
-	} {
-		if code, out := call(t, srv, "POST", c.path, c.body); code != 200 {
-			t.Errorf("%s: %d %v", c.path, code, out)
-		}
-	}
-	for _, c := range []struct {
-		unit, table, register, want string
-	}{
-		{"7", "4", "3064", "229"},
-		{"7", "4", "3384", "3000"},
-		{"6", "0", "16", "1"},
-		{"20", "4", "2012", "20"},
-		{"20", "4", "2003", "100"},
-		{"5", "0", "1", "1"},
-		{"5", "4", "1", "100"},
-	} {
-		got, out, err := mbpoll(t, bd, "ground floor", "-a", c.unit, "-t", c.table, "-r", c.register)
-		if err != nil || len(got) != 1 || got[0] != c.want {
-			t.Errorf("unit %s, table %s, %s: %v, want %s\n%s", c.unit, c.table, c.register, got, c.want, out)
-		}
-	}
-	w := logged(t, bd, "ground floor")
-	if len(w) != 4 || w[0].Source != "wall" || asJSON(t, w[1].Changes) != `[{"nodeId":2,"shadeId":5001,"motion":"opening"}]` {
-		t.Errorf("record: %s", asJSON(t, w))
-	}
-}
-
 func TestWrongRequestsAreRefusedWithAReason(t *testing.T) {
+	t.Parallel()
 	bd := newSite(t).tcp("gw").node("5", "wirenboard-wb-mdm3").run(Options{})
 	srv := control(t, bd)
 	for _, c := range []struct {
@@ -125,6 +87,7 @@ func TestWrongRequestsAreRefusedWithAReason(t *testing.T) {
 }
 
 func TestFaultsAreListedAndDeleted(t *testing.T) {
+	t.Parallel()
 	bd := newSite(t).tcp("gw").node("5", "wirenboard-wb-mdm3").run(Options{})
 	srv := control(t, bd)
 	_, first := call(t, srv, "POST", "/faults", `{"kind":"drop","rate":0.2,"bus":"gw"}`)
@@ -141,6 +104,7 @@ func TestFaultsAreListedAndDeleted(t *testing.T) {
 }
 
 func TestLogIsBoundedAndContinues(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, newSite(t).tcp("b").node("5", "wirenboard-wb-mdm3"), Options{})
 	bd := &Building{buses: []*bus{r.bus}}
 	for i := range frameRing + 100 {
@@ -162,6 +126,7 @@ func TestLogIsBoundedAndContinues(t *testing.T) {
 }
 
 func TestUnknownRequestsAreRefusedInJSON(t *testing.T) {
+	t.Parallel()
 	srv := control(t, newSite(t).tcp("ground floor").node("6", "wirenboard-wb-mr6c").run(Options{}))
 	for _, c := range []struct {
 		method, path string

@@ -14,6 +14,7 @@ import (
 // TestLineEnginePollsAPacedLine runs the real line engine against a simulated
 // line: it must come close to what the wire can carry without breaking t3.5 once.
 func TestLineEnginePollsAPacedLine(t *testing.T) {
+	t.Parallel()
 	polls := 100
 	if os.Getenv("SOAK") != "" {
 		polls = 5000

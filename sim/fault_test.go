@@ -23,6 +23,7 @@ func (r *rig) fault(f Fault) {
 }
 
 func TestTwentyPercentOfEverythingAtOnceIsRepeatable(t *testing.T) {
+	t.Parallel()
 	const n = 20000
 	campaign := func(seed int64) (map[FaultKind]uint64, string) {
 		r := newRig(t, newSite(t).rtuTCP("b").node("5", "wirenboard-wb-mdm3"), Options{Seed: seed})
@@ -70,6 +71,7 @@ func TestTwentyPercentOfEverythingAtOnceIsRepeatable(t *testing.T) {
 }
 
 func TestWhatFaultsLoseIsCarriedOutOrNotAsNamed(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		fault   Fault
 		done    bool // the lamp obeyed
@@ -105,6 +107,7 @@ func TestWhatFaultsLoseIsCarriedOutOrNotAsNamed(t *testing.T) {
 }
 
 func TestDamageOnTCPShowsInTheHeader(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, newSite(t).tcp("b").node("4", "wirenboard-wb-mao4"), Options{})
 	for range 1000 {
 		f := mbap{transaction: 1, unit: 4, pdu: []byte{fnReadHolding, 2, 0, 70}}.bytes()
@@ -116,6 +119,7 @@ func TestDamageOnTCPShowsInTheHeader(t *testing.T) {
 }
 
 func TestStuckMotorAcknowledgesAndStays(t *testing.T) {
+	t.Parallel()
 	bd := newSite(t).tcp("b").node("6", "wirenboard-wb-mr6c").shade(1, 2*time.Second, 2*time.Second).run(Options{})
 	id, err := bd.AddFault(Fault{Kind: FaultStuck, Bus: "b", Address: "6"})
 	if err != nil {
@@ -134,6 +138,7 @@ func TestStuckMotorAcknowledgesAndStays(t *testing.T) {
 }
 
 func TestFaultsEndByCountAndByTime(t *testing.T) {
+	t.Parallel()
 	bd := newSite(t).rtuTCP("b").node("4", "wirenboard-wb-mao4").run(Options{})
 	if _, err := bd.AddFault(Fault{Kind: FaultBusy, Count: 2}); err != nil {
 		t.Fatal(err)
@@ -159,6 +164,7 @@ func TestFaultsEndByCountAndByTime(t *testing.T) {
 }
 
 func TestUnpluggedAdapterComesBackUnderAnotherName(t *testing.T) {
+	t.Parallel()
 	bd := newSite(t).serial("line", 19200, "even").node("1", "wirenboard-wb-led-rgbw").run(Options{})
 	path := bd.Port("line")
 	for round := range 5 {
@@ -188,6 +194,7 @@ func TestUnpluggedAdapterComesBackUnderAnotherName(t *testing.T) {
 }
 
 func TestGatewaySwitchedOffComesBackOnItsPort(t *testing.T) {
+	t.Parallel()
 	bd := newSite(t).tcp("gw").node("5", "wirenboard-wb-mdm3").run(Options{})
 	where := bd.Port("gw")
 	hostport := strings.TrimPrefix(where, "tcp://")
@@ -239,6 +246,7 @@ func TestGatewaySwitchedOffComesBackOnItsPort(t *testing.T) {
 }
 
 func TestMissingUnits(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		silent bool
 		want   int
@@ -261,6 +269,7 @@ func TestMissingUnits(t *testing.T) {
 }
 
 func TestDelayedAnswerOnALineLetsOthersBeAsked(t *testing.T) {
+	t.Parallel()
 	bd := newSite(t).serial("line", 19200, "even").node("1", "wirenboard-wb-led-rgbw").node("2", "wirenboard-wb-led-rgbw").run(Options{})
 	if _, err := bd.AddFault(Fault{Kind: FaultDelay, Address: "1", DelayMs: 300}); err != nil {
 		t.Fatal(err)
@@ -281,6 +290,7 @@ func TestDelayedAnswerOnALineLetsOthersBeAsked(t *testing.T) {
 }
 
 func TestBuildingEndsWhileClientsAreConnected(t *testing.T) {
+	t.Parallel()
 	bd, err := New(newSite(t).tcp("gw").node("5", "wirenboard-wb-mdm3").serial("line", 9600, "none").node("1", "wirenboard-wb-mdm3").Site, Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -36,6 +36,7 @@ func (r *rig) kelvins(at time.Time) (out [4]int) {
 }
 
 func TestGatewaysReachGearGroupsAndAll(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		profile           string
 		short, group, all int    // registers of short 2, group 3, broadcast (0: none)
@@ -78,6 +79,7 @@ func TestGatewaysReachGearGroupsAndAll(t *testing.T) {
 }
 
 func TestGatewaysTuneGearWithinItsRange(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		profile           string
 		short, group, all int
@@ -113,6 +115,7 @@ func TestGatewaysTuneGearWithinItsRange(t *testing.T) {
 }
 
 func TestECOdimReportsGearAndTakesCommands(t *testing.T) {
+	t.Parallel()
 	s := gearSite(t, "ecodim-dali-gw2", func(n *appliance.Node) { n.Options = map[string]string{"fade": "1s"} })
 	r := newRig(t, s, Options{})
 	if n := r.get(noon, 7, fnReadHolding, 31); n != 4 {
@@ -140,6 +143,7 @@ func TestECOdimReportsGearAndTakesCommands(t *testing.T) {
 }
 
 func TestLinesOfAGatewayAreApart(t *testing.T) {
+	t.Parallel()
 	s := newSite(t).tcp("b").node("7/1.5", "dalion").node("7/2.5", "dalion").node("7/4.5", "dalion")
 	r := newRig(t, s, Options{})
 	r.set(noon, 7, 128+5, 255)
@@ -149,6 +153,7 @@ func TestLinesOfAGatewayAreApart(t *testing.T) {
 }
 
 func TestDALICurve(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		percent float64
 		arc     int
@@ -165,6 +170,7 @@ func TestDALICurve(t *testing.T) {
 }
 
 func TestBrokenSitesAreRefusedByName(t *testing.T) {
+	t.Parallel()
 	for name, s := range map[string]*site{
 		"unknown profile":       newSite(t).tcp("b").node("1", "nonsense"),
 		"gateway without short": newSite(t).tcp("b").node("1", "dalion"),

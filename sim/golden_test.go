@@ -158,14 +158,17 @@ func unhex(t *testing.T, s string) []byte {
 }
 
 func TestGoldenVectorsRTU(t *testing.T) {
+	t.Parallel()
 	checkVectors(t, "rtu+tcp://127.0.0.1:0", vectors(t).RTU)
 }
 
 func TestGoldenVectorsTCP(t *testing.T) {
+	t.Parallel()
 	checkVectors(t, "tcp://127.0.0.1:0", vectors(t).TCP)
 }
 
 func TestDamagedRTUFramesAreNotTaken(t *testing.T) {
+	t.Parallel()
 	n := 0
 	for _, v := range vectors(t).Damaged {
 		if v.Response == nil || !strings.HasPrefix(v.Why, "crc") && !strings.HasPrefix(v.Why, "truncated") || strings.HasPrefix(v.Name, "tcp") {
@@ -182,6 +185,7 @@ func TestDamagedRTUFramesAreNotTaken(t *testing.T) {
 }
 
 func TestBrokenTCPHeadersEndTheConnection(t *testing.T) {
+	t.Parallel()
 	for _, v := range vectors(t).Damaged {
 		if v.Name != "tcp: protocol id not zero" && v.Name != "tcp: length field zero" && v.Name != "tcp: length field 0xFFFF" {
 			continue
@@ -198,6 +202,7 @@ func TestBrokenTCPHeadersEndTheConnection(t *testing.T) {
 }
 
 func TestGarbledRequestsOnAStreamAreDroppedAndTheNextOneAnswered(t *testing.T) {
+	t.Parallel()
 	bd, c := golden(t, "rtu+tcp://127.0.0.1:0", &newMemory(5).unit)
 	good := rtuFrame(5, []byte{fnReadHolding, 0, 0, 0, 2})
 	bad := bytes.Clone(good)

@@ -8,6 +8,7 @@ import (
 )
 
 func TestGroupTablesAreShownAndRewritten(t *testing.T) {
+	t.Parallel()
 	site, err := sitefile.Parse("site", []byte(`
 site: {name: Groups}
 buses:

@@ -11,6 +11,7 @@ import (
 
 // A unit that is dead, or acknowledges and does not change, is so for broadcasts too.
 func TestDeadAndStuckUnitsIgnoreBroadcasts(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []FaultKind{FaultSilent, FaultDropRequest, FaultStuck} {
 		r := newRig(t, newSite(t).serial("b", 9600, "none").node("5", "wirenboard-wb-mdm3"), Options{})
 		r.impose(&running{Fault: Fault{Kind: kind, Address: "5", Rate: 1}, unit: 5})
@@ -23,6 +24,7 @@ func TestDeadAndStuckUnitsIgnoreBroadcasts(t *testing.T) {
 
 // A relay module whose outputs are lights sticks like any other device.
 func TestStuckRelayModule(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, newSite(t).serial("b", 9600, "none").node("6", "wirenboard-wb-mr6c"), Options{})
 	r.impose(&running{Fault: Fault{Kind: FaultStuck, Address: "6", Rate: 1}, unit: 6})
 	r.coil(noon, 6, 0, true)
@@ -33,6 +35,7 @@ func TestStuckRelayModule(t *testing.T) {
 
 // No request to the control interface may end the program.
 func TestRatesTooSmallToReckonWithAreRefused(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.Buses = append(s.Buses, appliance.Bus{UUID: appliance.UUID{9}, Name: "shades", Driver: "sdn", Port: "rtu+tcp://127.0.0.1:0"})
 	s.Nodes = append(s.Nodes, appliance.Node{ID: 1, Name: "m", Bus: appliance.UUID{9}, Address: "06.1A.00", Profile: "somfy-sdn"})
@@ -45,6 +48,7 @@ func TestRatesTooSmallToReckonWithAreRefused(t *testing.T) {
 
 // A wall button at one gear moves that gear only.
 func TestPressBeyondBoundsIsRefused(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.Buses = append(s.Buses, appliance.Bus{UUID: appliance.UUID{9}, Name: "attic", Driver: "dali", Port: "rtu+tcp://127.0.0.1:0", Options: map[string]string{"gateway": "luba"}})
 	for i := range 4 {

@@ -1,12 +1,16 @@
+//go:build peers
+
 package sim
 
 import (
 	"fmt"
 	"net"
+	"net/url"
 	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // mbpoll is an independent master (libmodbus). It returns the values read, and
@@ -48,6 +52,7 @@ func mbpoll(t *testing.T, bd *Building, bus string, args ...string) ([]string, s
 }
 
 func TestMbpollDimsAMainsDimmer(t *testing.T) {
+	t.Parallel()
 	s := newSite(t).tcp("gateway").node("5", "wirenboard-wb-mdm3").serial("line", 19200, "even").node("5", "wirenboard-wb-mdm3")
 	bd := s.run(Options{})
 	for i, bus := range []string{"gateway", "line"} {
@@ -80,6 +85,7 @@ func TestMbpollDimsAMainsDimmer(t *testing.T) {
 // TestMbpollSpeaksToEveryFamily has an independent master read and write a point
 // of each family, over TCP and over a line.
 func TestMbpollSpeaksToEveryFamily(t *testing.T) {
+	t.Parallel()
 	points := []struct {
 		profile, address string
 		write, read      []string // nil write: read only
@@ -124,5 +130,44 @@ func TestMbpollSpeaksToEveryFamily(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+func TestWallSwitchesShowInRegistersAndInTheRecord(t *testing.T) {
+	t.Parallel()
+	s := newSite(t).tcp("ground floor").node("7/12", "ecodim-dali-gw2").node("6", "wirenboard-wb-mr6c").
+		shade(1, 2*time.Second, 2*time.Second).node("20", "wirenboard-wb-led-rgbw").node("5", "wirenboard-wb-mdm3")
+	bd := s.run(Options{})
+	srv := control(t, bd)
+	at := "/devices/" + url.PathEscape("ground floor") + "/"
+	for _, c := range []struct{ path, body string }{
+		{at + "7%2F12/channels/1", `{"level":50,"colorTemp":3000}`},
+		{at + "6/shades/1", `{"action":"open"}`},
+		{at + "20/channels/1", `{"rgbw":"10:20:30:255"}`},
+		{at + "5/channels/2", `{"on":true}`},
+	} {
+		if code, out := call(t, srv, "POST", c.path, c.body); code != 200 {
+			t.Errorf("%s: %d %v", c.path, code, out)
+		}
+	}
+	for _, c := range []struct {
+		unit, table, register, want string
+	}{
+		{"7", "4", "3064", "229"},
+		{"7", "4", "3384", "3000"},
+		{"6", "0", "16", "1"},
+		{"20", "4", "2012", "20"},
+		{"20", "4", "2003", "100"},
+		{"5", "0", "1", "1"},
+		{"5", "4", "1", "100"},
+	} {
+		got, out, err := mbpoll(t, bd, "ground floor", "-a", c.unit, "-t", c.table, "-r", c.register)
+		if err != nil || len(got) != 1 || got[0] != c.want {
+			t.Errorf("unit %s, table %s, %s: %v, want %s\n%s", c.unit, c.table, c.register, got, c.want, out)
+		}
+	}
+	w := logged(t, bd, "ground floor")
+	if len(w) != 4 || w[0].Source != "wall" || asJSON(t, w[1].Changes) != `[{"nodeId":2,"shadeId":5001,"motion":"opening"}]` {
+		t.Errorf("record: %s", asJSON(t, w))
 	}
 }

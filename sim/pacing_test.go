@@ -66,6 +66,7 @@ func tenRegisters(unit byte) []byte {
 }
 
 func TestPacedLineTakesAsLongAsTheSpeedSays(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	polls := 100
 	if os.Getenv("SOAK") != "" {
@@ -129,6 +130,7 @@ func sharpen(t *testing.T) {
 // milliseconds, and try again if a busy machine made the client late.
 
 func TestLineNoticesAClientThatBreaksTheSilence(t *testing.T) {
+	t.Parallel()
 	bd := newSite(t).serial("line", 1200, "none").node("1", "wirenboard-wb-led-rgbw").run(Options{})
 	fd := client(t, bd, "line")
 	quiet := func() { until(time.Now().Add(2 * bd.buses[0].line.silence)) }
@@ -152,6 +154,7 @@ func TestLineNoticesAClientThatBreaksTheSilence(t *testing.T) {
 }
 
 func TestLineNoticesARequestWhileAnAnswerIsOnTheWire(t *testing.T) {
+	t.Parallel()
 	bd := newSite(t).serial("line", 1200, "none").node("1", "wirenboard-wb-led-rgbw").run(Options{})
 	fd := client(t, bd, "line")
 	got, _ := ask(t, fd, tenRegisters(1), 1)

@@ -87,6 +87,7 @@ func (r *rig) device(at time.Time, id appliance.ID) Device {
 }
 
 func TestDimmerRampsWhileItsRegisterHoldsTheTarget(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, newSite(t).tcp("b").node("5", "wirenboard-wb-mdm3"), Options{})
 	r.set(noon, 5, 140, 20) // 20 ms per percent up
 	r.set(noon, 5, 4, 80)
@@ -110,6 +111,7 @@ func TestDimmerRampsWhileItsRegisterHoldsTheTarget(t *testing.T) {
 }
 
 func TestShadeTravelsAtItsTrueTimes(t *testing.T) {
+	t.Parallel()
 	s := newSite(t).serial("b", 9600, "none").node("6", "wirenboard-wb-mr6c").shade(1, 20*time.Second, 10*time.Second)
 	r := newRig(t, s, Options{})
 	now := noon
@@ -154,6 +156,7 @@ func TestShadeTravelsAtItsTrueTimes(t *testing.T) {
 }
 
 func TestInvertedMotorRunsTheOtherWay(t *testing.T) {
+	t.Parallel()
 	s := newSite(t).tcp("b").node("6", "wirenboard-wb-mr6c").shade(2, 10*time.Second, 10*time.Second)
 	s.Shades[0].Inverted = true
 	r := newRig(t, s, Options{})
@@ -164,6 +167,7 @@ func TestInvertedMotorRunsTheOtherWay(t *testing.T) {
 }
 
 func TestMotorNeverHasBothDirectionsOnWhateverIsWritten(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	m := &motor{up: 20 * time.Second, down: 15 * time.Second, openTime: 22, closeTime: 17, deadTime: 500, position: 50}
 	now := noon
@@ -193,6 +197,7 @@ func TestMotorNeverHasBothDirectionsOnWhateverIsWritten(t *testing.T) {
 }
 
 func TestMeterReadsWhatItsBusDraws(t *testing.T) {
+	t.Parallel()
 	s := newSite(t).tcp("b").node("9", "eastron-sdm630").node("10", "waveshare-relay-8ch").node("11", "eastron-sdm120").node("12", "eastron-sdm72")
 	r := newRig(t, s, Options{BaseLoad: 40})
 	r.account(noon)
@@ -233,6 +238,7 @@ func TestMeterReadsWhatItsBusDraws(t *testing.T) {
 }
 
 func TestColourStripAnswersInRGBAndHSV(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, newSite(t).tcp("b").node("20", "wirenboard-wb-led-rgbw"), Options{})
 	r.send(noon, 20, fnWriteRegisters, 2011>>8, 2011&0xFF, 0, 3, 6, 0, 255, 0, 128, 0, 0)
 	r.coil(noon, 20, 9, true)
@@ -262,6 +268,7 @@ func TestColourStripAnswersInRGBAndHSV(t *testing.T) {
 }
 
 func TestHSVOfEveryColourLeadsBackToIt(t *testing.T) {
+	t.Parallel()
 	near := func(a, b uint8) bool { return math.Abs(float64(a)-float64(b)) <= 4 }
 	for r := 0; r < 256; r += 15 {
 		for g := 0; g < 256; g += 15 {
@@ -276,6 +283,7 @@ func TestHSVOfEveryColourLeadsBackToIt(t *testing.T) {
 }
 
 func TestTunableStripTakesPercentOfItsRange(t *testing.T) {
+	t.Parallel()
 	s := newSite(t).tcp("b").node("20", "wirenboard-wb-led-cct", outputs(1)).node("20", "wirenboard-wb-led-cct", outputs(2), func(n *appliance.Node) {
 		n.Options = map[string]string{"kelvinMin": "3000", "kelvinMax": "5000"}
 	})
@@ -291,6 +299,7 @@ func TestTunableStripTakesPercentOfItsRange(t *testing.T) {
 }
 
 func TestLegacyStripHasGreenFirst(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, newSite(t).tcp("b").node("3", "wirenboard-wb-mrgbw-d-legacy"), Options{})
 	r.send(noon, 3, fnWriteRegisters, 0, 0, 0, 4, 8, 0, 10, 0, 20, 0, 30, 0, 40)
 	if c := r.device(noon, 1).Channels[0]; c.RGBW != "20:10:30:40" {
@@ -299,6 +308,7 @@ func TestLegacyStripHasGreenFirst(t *testing.T) {
 }
 
 func TestAnalogueOutputFollowsLevel(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, newSite(t).tcp("b").node("4", "wirenboard-wb-mao4"), Options{})
 	r.set(noon, 4, 17, 35)
 	if mv := r.get(noon, 4, fnReadHolding, 1); mv != 0 {
@@ -311,6 +321,7 @@ func TestAnalogueOutputFollowsLevel(t *testing.T) {
 }
 
 func TestRelayBoardTogglesAndMoves(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, newSite(t).tcp("b").node("1", "waveshare-relay-8ch"), Options{})
 	r.send(noon, 1, fnWriteCoil, 0, 2, 0x55, 0)
 	if !r.device(noon, 1).Channels[2].On {
@@ -326,6 +337,7 @@ func TestRelayBoardTogglesAndMoves(t *testing.T) {
 }
 
 func TestWatchdogCountsWhenNobodyPolls(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, newSite(t).tcp("b").node("5", "wirenboard-wb-mdm3"), Options{})
 	r.get(noon, 5, fnReadHolding, 8)
 	if r.device(noon.Add(9*time.Second), 1).Safe || !r.device(noon.Add(11*time.Second), 1).Safe {
@@ -338,6 +350,7 @@ func TestWatchdogCountsWhenNobodyPolls(t *testing.T) {
 }
 
 func TestBroadcastReachesEveryDeviceThatHasTheAddress(t *testing.T) {
+	t.Parallel()
 	s := newSite(t).rtuTCP("b").node("1", "wirenboard-wb-mdm3").node("2", "wirenboard-wb-mdm3").node("3", "eastron-sdm120")
 	r := newRig(t, s, Options{})
 	if out := r.send(noon, 0, fnWriteRegister, 0, 4, 0, 50); out != nil {

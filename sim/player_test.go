@@ -60,6 +60,7 @@ func say(t *testing.T, bd *Building, bus, frame string) {
 }
 
 func TestOtherBusesArePlayedFromTheSite(t *testing.T) {
+	t.Parallel()
 	s := &site{t: t, Site: fieldSite(t.TempDir())}
 	bd := s.run(Options{Seed: 1})
 	// CTRL_MOVETO, up limit, from FF.FF.00 to group 01.01.05: source is the group.
@@ -102,6 +103,7 @@ var sdnGroupUp = func() string {
 }()
 
 func TestFaultsOfOtherBuses(t *testing.T) {
+	t.Parallel()
 	s := &site{t: t, Site: fieldSite(t.TempDir())}
 	bd := s.run(Options{Seed: 1})
 	for _, bad := range []Fault{
@@ -175,6 +177,7 @@ func TestFaultsOfOtherBuses(t *testing.T) {
 }
 
 func TestWallSwitchesOfOtherBuses(t *testing.T) {
+	t.Parallel()
 	s := &site{t: t, Site: fieldSite(t.TempDir())}
 	bd := s.run(Options{Seed: 1})
 	post := func(path, body string) int {

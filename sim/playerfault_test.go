@@ -33,6 +33,7 @@ func babble(t *testing.T, bd *Building, bus string) (n int) {
 }
 
 func TestBabblingStuckAndDoubleDevices(t *testing.T) {
+	t.Parallel()
 	s := &site{t: t, Site: fieldSite(t.TempDir())}
 	bd := s.run(Options{Seed: 1})
 	hat := func(line string) { say(t, bd, "line", hex.EncodeToString([]byte(line+"\n"))) }
@@ -114,6 +115,7 @@ func writes(t *testing.T, bd *Building, bus string) []Write {
 
 // A widget that babbles says label 5 to whoever is plugged in.
 func TestBabblingWidget(t *testing.T) {
+	t.Parallel()
 	s := &site{t: t, Site: fieldSite(t.TempDir())}
 	bd := s.run(Options{Seed: 1})
 	client := plugIn(t, bd, "stage")

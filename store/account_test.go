@@ -34,6 +34,7 @@ func wantErr(t *testing.T, what string, err, want error) {
 }
 
 func TestUsersSurviveARestart(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	want := addUser(t, s, "anna", account.RoleOperator)
 	s = reopen(t, s)
@@ -50,12 +51,14 @@ func TestUsersSurviveARestart(t *testing.T) {
 }
 
 func TestThereIsNoDefaultUser(t *testing.T) {
+	t.Parallel()
 	if users := open(t, t.TempDir()).Users(); len(users) != 0 {
 		t.Errorf("a new database has users %+v", users)
 	}
 }
 
 func TestLoginFailsAlike(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	addUser(t, s, "anna", account.RoleViewer)
 	addUser(t, s, "former", account.RoleNone)
@@ -70,6 +73,7 @@ func TestLoginFailsAlike(t *testing.T) {
 }
 
 func TestAccountsRefuse(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	addUser(t, s, "anna", account.RoleAdmin)
 	add := func(name, password string, role account.Role) error {
@@ -96,6 +100,7 @@ func TestAccountsRefuse(t *testing.T) {
 }
 
 func TestPasswordChangeEndsAllTokens(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	anna, ben := addUser(t, s, "anna", account.RoleAdmin), addUser(t, s, "ben", account.RoleAdmin)
 	token, err := s.NewRefreshToken(t.Context(), anna)
@@ -133,6 +138,7 @@ func TestPasswordChangeEndsAllTokens(t *testing.T) {
 }
 
 func TestRemovedUsersNameMayBeUsedAgain(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	old := addUser(t, s, "anna", account.RoleAdmin)
 	token, err := s.NewRefreshToken(t.Context(), old)
@@ -154,6 +160,7 @@ func TestRemovedUsersNameMayBeUsedAgain(t *testing.T) {
 }
 
 func TestRoleChangeVoidsAccessTokensOnly(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	anna := addUser(t, s, "anna", account.RoleAdmin)
 	token, err := s.NewRefreshToken(t.Context(), anna)
@@ -175,6 +182,7 @@ func TestRoleChangeVoidsAccessTokensOnly(t *testing.T) {
 
 // A commit may come after the token was looked up and before its user is.
 func TestRefreshTokenOfAUserWhoChangesMeanwhile(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		name   string
 		change func(ctx context.Context, s *Store) error
@@ -216,6 +224,7 @@ func TestRefreshTokenOfAUserWhoChangesMeanwhile(t *testing.T) {
 // An access token is judged by the directory. One that was made for a user whom the
 // directory does not know yet would be refused until it does.
 func TestRefreshTokenOfAUserChangedByAnotherProcess(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	daemon, command := open(t, dir), open(t, dir)
 	token, err := daemon.NewRefreshToken(t.Context(), addUser(t, daemon, "anna", account.RoleAdmin))
@@ -245,6 +254,7 @@ func countTokens(t *testing.T, s *Store) (n int) {
 }
 
 func TestRefreshTokensAreBounded(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	anna := addUser(t, s, "anna", account.RoleAPIService)
 	var tokens []string
@@ -277,6 +287,7 @@ func TestRefreshTokensAreBounded(t *testing.T) {
 }
 
 func TestRefreshTokensLiveThirtyDays(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	anna := addUser(t, s, "anna", account.RoleAPIService)
 	made := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -314,6 +325,7 @@ func TestRefreshTokensLiveThirtyDays(t *testing.T) {
 }
 
 func TestStoredTokensAndKeysAreHashes(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	token, err := s.NewRefreshToken(t.Context(), addUser(t, s, "anna", account.RoleAdmin))
 	if err != nil {
@@ -336,6 +348,7 @@ func TestStoredTokensAndKeysAreHashes(t *testing.T) {
 }
 
 func TestKeys(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	secret, key, err := s.AddKey(t.Context(), "dashboard", false)
 	if err != nil {
@@ -374,6 +387,7 @@ func TestKeys(t *testing.T) {
 }
 
 func TestStrongerHashAtLogin(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	anna := addUser(t, s, "anna", account.RoleAdmin)
 	weak := phc{memory: 8, time: 1, threads: 1, salt: []byte("0123456789abcdef")}
@@ -392,6 +406,7 @@ func TestStrongerHashAtLogin(t *testing.T) {
 }
 
 func TestAtMostTwoHashingsAtATime(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	running, release := make(chan struct{}, maxWaiting), make(chan struct{})
 	var done sync.WaitGroup
@@ -411,6 +426,7 @@ func TestAtMostTwoHashingsAtATime(t *testing.T) {
 }
 
 func TestSecretsAreMadeOnce(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	a, b := open(t, dir), open(t, dir)
 	var mu sync.Mutex

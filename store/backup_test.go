@@ -15,6 +15,7 @@ import (
 )
 
 func TestBackupToAStreamCanBeRestored(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := open(t, dir)
 	imports(t, s, demo(), ImportOptions{})
@@ -58,6 +59,7 @@ type writeTo func([]byte) (int, error)
 func (w writeTo) Write(b []byte) (int, error) { return w(b) }
 
 func TestBackupAndRestoreOnBlankHardware(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	imports(t, s, demo(), ImportOptions{})
 	if _, err := s.AddUser(t.Context(), "anna", "long enough", account.RoleAdmin); err != nil {
@@ -105,6 +107,7 @@ func TestBackupAndRestoreOnBlankHardware(t *testing.T) {
 }
 
 func TestRestoreNeverHandsOutAnIDAgain(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	imports(t, s, demo(), ImportOptions{})
 	file := filepath.Join(t.TempDir(), "backup")
@@ -150,6 +153,7 @@ func TestRestoreNeverHandsOutAnIDAgain(t *testing.T) {
 }
 
 func TestRestoreRefuses(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	imports(t, s, demo(), ImportOptions{})
 	dir := t.TempDir()
@@ -205,6 +209,7 @@ func TestRestoreRefuses(t *testing.T) {
 }
 
 func TestRestoreOverADamagedDatabase(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	imports(t, s, demo(), ImportOptions{})
 	file := filepath.Join(t.TempDir(), "backup")

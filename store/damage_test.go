@@ -13,6 +13,7 @@ import (
 
 // A bit of a row of the last state flips: nothing but that row may be lost.
 func TestOneBadStateRowKeepsTheOthers(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	b := someBatch(4)
 	if err := s.SaveBatch(t.Context(), b); err != nil {
@@ -29,6 +30,7 @@ func TestOneBadStateRowKeepsTheOthers(t *testing.T) {
 
 // The same for a key: others must still get in, and above all the daemon must start.
 func TestOneBadKeyOrUserDoesNotStopTheDaemon(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := open(t, dir)
 	addUser(t, s, "anna", account.RoleAdmin)
@@ -48,6 +50,7 @@ func TestOneBadKeyOrUserDoesNotStopTheDaemon(t *testing.T) {
 
 // A restore that fails leaves nothing behind, least of all on a full disk.
 func TestFailedRestoreLeavesNothing(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := open(t, dir)
 	s.Close()
@@ -63,6 +66,7 @@ func TestFailedRestoreLeavesNothing(t *testing.T) {
 }
 
 func TestRestoreOfAnOlderVersionLeavesNoCopy(t *testing.T) {
+	t.Parallel()
 	steps, err := migrations()
 	if err != nil {
 		t.Fatal(err)
@@ -92,6 +96,7 @@ func TestRestoreOfAnOlderVersionLeavesNoCopy(t *testing.T) {
 
 // docs/site-file.md: "site: May be left out; then name and settings stay as they are."
 func TestReplaceWithoutSiteKeepsSettings(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	imports(t, s, demo(), ImportOptions{})
 	before := load(t, s)
@@ -105,6 +110,7 @@ func TestReplaceWithoutSiteKeepsSettings(t *testing.T) {
 
 // A clock that ran ahead when a token was made must not make it live for years.
 func TestRefreshTokenFromTheFuture(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	s.synced = func() bool { return true } // when it is asked
 	user := addUser(t, s, "anna", account.RoleAdmin)
@@ -125,6 +131,7 @@ func TestRefreshTokenFromTheFuture(t *testing.T) {
 }
 
 func TestCreatedOnOutOfRange(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	for i, on := range []string{"9999-12-31T00:00:00Z", "1600-01-01T00:00:00Z", "1970-01-01T00:00:00Z"} {
 		want, _ := time.Parse(time.RFC3339, on)
@@ -143,6 +150,7 @@ func TestCreatedOnOutOfRange(t *testing.T) {
 // After a restore the tables of devices and the positions of shades are those of
 // the day of the backup; nobody may take them for those of today.
 func TestRestoreDoesNotBelieveWhatTheBackupSaysOfDevices(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	bus := appliance.Bus{UUID: appliance.NewUUID(), Name: "facade", Driver: "sdn", Port: "/dev/ttyUSB0"}
 	imports(t, s, appliance.Site{Name: "House", Buses: []appliance.Bus{bus},
@@ -192,6 +200,7 @@ func TestRestoreDoesNotBelieveWhatTheBackupSaysOfDevices(t *testing.T) {
 
 // The daemon writes behind; its last batch may come after an import retired the shade.
 func TestReturnedShadeHasNoOldPosition(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	imports(t, s, demo(), ImportOptions{})
 	site := load(t, s)
@@ -213,6 +222,7 @@ func TestReturnedShadeHasNoOldPosition(t *testing.T) {
 
 // A board without RTC boots with the date of its image, a client refreshes, NTP sets the clock.
 func TestTokenUsedBeforeTheClockWasSet(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	s.synced = func() bool { return s.now().After(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)) }
 	user := addUser(t, s, "anna", account.RoleAdmin)
@@ -234,6 +244,7 @@ func TestTokenUsedBeforeTheClockWasSet(t *testing.T) {
 
 // A DMX fixture is sent what the last state says, and shown as such, with no device to read it from.
 func TestRestoreGivesDMXTheLightOfTheDayOfTheBackup(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	bus := appliance.Bus{UUID: appliance.NewUUID(), Name: "stage", Driver: "dmx", Port: "/dev/ttyUSB0"}
 	imports(t, s, appliance.Site{Name: "House", Buses: []appliance.Bus{bus},

@@ -8,6 +8,7 @@ import (
 )
 
 func TestGroupsSurviveARestart(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	bus := appliance.Bus{UUID: appliance.NewUUID(), Name: "facade", Driver: "sdn", Port: "/dev/ttyUSB0"}
 	site := appliance.Site{Name: "House", Buses: []appliance.Bus{bus}}

@@ -13,6 +13,7 @@ import (
 // backs up and restores in random order. After each step every ID ever used
 // must still name what it named first, living or retired.
 func TestIDsNeverChangeWhateverHappens(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 2))

@@ -17,6 +17,7 @@ func nodeIDs(s appliance.Site) (ids []appliance.ID) {
 }
 
 func TestImportGivesDefaultRanges(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	before := time.Now()
 	r := imports(t, s, demo(), ImportOptions{By: "anna"})
@@ -45,6 +46,7 @@ func TestImportGivesDefaultRanges(t *testing.T) {
 }
 
 func TestImportAgainChangesNothing(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	imports(t, s, demo(), ImportOptions{})
 	before := load(t, s)
@@ -62,6 +64,7 @@ func TestImportAgainChangesNothing(t *testing.T) {
 }
 
 func TestSiteSurvivesRestart(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	imports(t, s, demo(), ImportOptions{})
 	before := load(t, s)
@@ -71,6 +74,7 @@ func TestSiteSurvivesRestart(t *testing.T) {
 }
 
 func TestRetiredIDsAreNeverReused(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	imports(t, s, demo(), ImportOptions{})
 	old := load(t, s)
@@ -99,6 +103,7 @@ func TestRetiredIDsAreNeverReused(t *testing.T) {
 }
 
 func TestRetiredNounComesBackWithItsUUID(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	imports(t, s, demo(), ImportOptions{})
 	old := load(t, s)
@@ -116,6 +121,7 @@ func TestRetiredNounComesBackWithItsUUID(t *testing.T) {
 }
 
 func TestPartialImportLeavesTheRest(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	imports(t, s, demo(), ImportOptions{})
 	before := load(t, s)
@@ -131,6 +137,7 @@ func TestPartialImportLeavesTheRest(t *testing.T) {
 }
 
 func TestPreviewChangesNothing(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	r := imports(t, s, demo(), ImportOptions{Preview: true})
 	if len(r.Created) != 8 || !r.Preview || r.Created[1].ID != 1 {
@@ -142,6 +149,7 @@ func TestPreviewChangesNothing(t *testing.T) {
 }
 
 func TestExplicitIDsAreKept(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	in := demo()
 	in.Nodes[0].ID, in.Clusters[0].Nodes = 5001, []appliance.ID{5001, -2}
@@ -158,6 +166,7 @@ func TestExplicitIDsAreKept(t *testing.T) {
 }
 
 func TestAutomaticNodeIDsStepOverTheShades(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	if _, err := s.conf.Exec("UPDATE mark SET high = 4999 WHERE family = 'node'"); err != nil {
 		t.Fatal(err)
@@ -172,6 +181,7 @@ func TestAutomaticNodeIDsStepOverTheShades(t *testing.T) {
 }
 
 func TestImportRefuses(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	imports(t, s, demo(), ImportOptions{})
 	have := load(t, s)
@@ -214,6 +224,7 @@ func TestImportRefuses(t *testing.T) {
 }
 
 func TestAllProblemsAreToldAtOnce(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	in := demo()
 	in.Nodes[0].Bus = appliance.NewUUID()
@@ -224,6 +235,7 @@ func TestAllProblemsAreToldAtOnce(t *testing.T) {
 }
 
 func TestAmbiguousNameIsRefused(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	in := demo()
 	in.Nodes[0].ID, in.Nodes[1].ID, in.Nodes[1].Name = 1, 2, "Lobby"
@@ -234,6 +246,7 @@ func TestAmbiguousNameIsRefused(t *testing.T) {
 }
 
 func TestNamesMaySwap(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	in := demo()
 	in.Buses = append(in.Buses, appliance.Bus{UUID: appliance.UUID{15: 2}, Name: "upper", Driver: "modbus"})
@@ -248,6 +261,7 @@ func TestNamesMaySwap(t *testing.T) {
 }
 
 func TestReplacedBusOrderIsKept(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	in := demo()
 	in.Buses = append(in.Buses, appliance.Bus{UUID: appliance.UUID{15: 2}, Name: "a", Driver: "modbus"})
@@ -260,6 +274,7 @@ func TestReplacedBusOrderIsKept(t *testing.T) {
 }
 
 func TestBrokenRowsAreFaultsAndTheRestLoads(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	imports(t, s, demo(), ImportOptions{})
 	before := load(t, s)

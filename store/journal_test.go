@@ -50,6 +50,7 @@ func someEntry(n, members int) appliance.Entry {
 }
 
 func TestStateAndLedgerSurviveARestart(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	want := someBatch(1)
 	for _, b := range []appliance.Batch{someBatch(0), {}, want} {
@@ -70,6 +71,7 @@ func TestStateAndLedgerSurviveARestart(t *testing.T) {
 
 // What is turned round or corrected has the time of its last reading still.
 func TestChangedStateOfTheSameTimeIsSaved(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	v := appliance.Saved{Ref: appliance.Ref{Shade: 5001}, At: morning}
 	for name, change := range map[string]func(){
@@ -95,6 +97,7 @@ func TestChangedStateOfTheSameTimeIsSaved(t *testing.T) {
 }
 
 func TestUnchangedStateCostsNoWrite(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	changes := func() (n int) {
 		if err := s.behind.QueryRow("SELECT total_changes()").Scan(&n); err != nil {
@@ -118,6 +121,7 @@ func TestUnchangedStateCostsNoWrite(t *testing.T) {
 }
 
 func TestEveryKindAndStageIsKept(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	var want []appliance.Entry
 	for kind := appliance.LightOn; kind <= appliance.ShadeMoveTo; kind++ {
@@ -147,6 +151,7 @@ func TestEveryKindAndStageIsKept(t *testing.T) {
 }
 
 func TestEntryIsReplacedByItsOutcome(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	e := someEntry(1, 2)
 	running := e
@@ -162,6 +167,7 @@ func TestEntryIsReplacedByItsOutcome(t *testing.T) {
 }
 
 func TestLedgerKeepsTheNewest(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	var b appliance.Batch
 	for n := range maxHistory + 25 {
@@ -187,6 +193,7 @@ func TestLedgerKeepsTheNewest(t *testing.T) {
 }
 
 func TestRetiredThingsLeaveNoState(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	imports(t, s, demo(), ImportOptions{})
 	if err := s.SaveBatch(t.Context(), someBatch(1)); err != nil {
@@ -199,6 +206,7 @@ func TestRetiredThingsLeaveNoState(t *testing.T) {
 }
 
 func TestWrittenBehindIsSyncedSoon(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	if err := s.SaveBatch(t.Context(), someBatch(1)); err != nil {
 		t.Fatal(err)

@@ -44,6 +44,7 @@ func positions(t *testing.T, s *Store) map[appliance.ID]appliance.Position {
 }
 
 func TestImportThatTurnsAShadeForgetsItsPosition(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	in := standingShades(t, s)
 	both, other := map[appliance.ID]appliance.Position{5001: 70, 5002: 30}, map[appliance.ID]appliance.Position{5002: 30}
@@ -66,6 +67,7 @@ func TestImportThatTurnsAShadeForgetsItsPosition(t *testing.T) {
 
 // What was known is that of another motor.
 func TestImportThatHangsAShadeOffAnotherOutputForgetsItsPosition(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	in := standingShades(t, s)
 	in.Shades[0].Output = 3
@@ -76,6 +78,7 @@ func TestImportThatHangsAShadeOffAnotherOutputForgetsItsPosition(t *testing.T) {
 }
 
 func TestShadeSettingsAreSavedAndTold(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	standingShades(t, s)
 	before, _, err := s.Site(t.Context())

@@ -51,6 +51,7 @@ func eventually(t testing.TB, what string, ok func() bool) {
 }
 
 func TestOpenMakesPrivateFiles(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	s := open(t, dir)
 	if err := s.SaveBatch(t.Context(), appliance.Batch{States: []appliance.Saved{{Ref: appliance.Ref{Node: 1, Channel: 1}}}}); err != nil {
@@ -104,6 +105,7 @@ func TestOpenExistingMakesNothing(t *testing.T) {
 }
 
 func TestConnectionsKeepTheirPromises(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	ask := func(q interface {
 		QueryRowContext(context.Context, string, ...any) *sql.Row
@@ -130,6 +132,7 @@ func TestConnectionsKeepTheirPromises(t *testing.T) {
 }
 
 func TestNewerDatabaseIsRefused(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := open(t, dir)
 	if _, err := s.conf.Exec("PRAGMA user_version = 99"); err != nil {
@@ -143,6 +146,7 @@ func TestNewerDatabaseIsRefused(t *testing.T) {
 }
 
 func TestForeignDatabaseIsRefused(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	db, err := connect(filepath.Join(dir, databaseFile), writer("FULL"), 1)
 	if err != nil {
@@ -158,6 +162,7 @@ func TestForeignDatabaseIsRefused(t *testing.T) {
 }
 
 func TestMigrationKeepsACopy(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.db")
 	db, err := connect(path, writer("FULL"), 1)
 	if err != nil {
@@ -195,6 +200,7 @@ func TestMigrationKeepsACopy(t *testing.T) {
 }
 
 func TestLockKeepsASecondDaemonOut(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	first, err := Lock(dir)
 	if err != nil {

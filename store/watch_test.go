@@ -54,6 +54,7 @@ func (w *watched) take() Change {
 }
 
 func TestWatchSeesOtherProcesses(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	daemon, command := open(t, dir), open(t, dir)
 	w := watch(t, daemon)
@@ -76,6 +77,7 @@ func TestWatchSeesOtherProcesses(t *testing.T) {
 
 // A daemon loads the site, makes a certificate, opens its doors, and watches then.
 func TestWatchTellsWhatWasCommittedSinceTheSiteWasLoaded(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	daemon, command := open(t, dir), open(t, dir)
 	load(t, daemon)
@@ -90,6 +92,7 @@ func TestWatchTellsWhatWasCommittedSinceTheSiteWasLoaded(t *testing.T) {
 }
 
 func TestWatchTellsNothingThatIsLoadedAlready(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	imports(t, s, demo(), ImportOptions{})
 	load(t, s)
@@ -107,6 +110,7 @@ func TestWatchTellsNothingThatIsLoadedAlready(t *testing.T) {
 }
 
 func TestWatchSeesOwnCommits(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	w := watch(t, s)
 	imports(t, s, demo(), ImportOptions{})
@@ -122,6 +126,7 @@ func TestWatchSeesOwnCommits(t *testing.T) {
 }
 
 func TestReadersAndBatchesDoNotWaitForAnImport(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	imports(t, s, demo(), ImportOptions{})
 	tx, err := s.conf.BeginTx(t.Context(), nil) // an import in progress

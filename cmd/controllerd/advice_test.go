@@ -13,6 +13,7 @@ import (
 
 // TestRefusalsSayWhatToDo makes the mistakes of somebody who installs.
 func TestRefusalsSayWhatToDo(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, smallSite)
 	d := h.desk()
 	running, err := store.Lock(h.dataDir) // what 'serve' holds besides
@@ -57,6 +58,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 // A directory that cannot be entered cannot be had in a test that runs as root, so
 // this one begins with the error of the operating system.
 func TestForeignDataDirectoryIsExplained(t *testing.T) {
+	t.Parallel()
 	there := t.TempDir()
 	for dir, want := range map[string]string{
 		there: "permission denied; use the account that the daemon runs as: sudo -u controllerd controllerd …; if that is this one, " +
@@ -71,6 +73,7 @@ func TestForeignDataDirectoryIsExplained(t *testing.T) {
 }
 
 func TestSiteCheckNamesEntriesAsTheFileDoes(t *testing.T) {
+	t.Parallel()
 	d := &desk{t, filepath.Join(t.TempDir(), "data")}
 	s := d.run("site", "check", d.write("site.yaml", `
 buses:
@@ -99,6 +102,7 @@ shades:
 }
 
 func TestSiteCheckKnowsProfilesOfFixtures(t *testing.T) {
+	t.Parallel()
 	d := &desk{t, filepath.Join(t.TempDir(), "data")}
 	const fixture = `
 name: acme-wash
@@ -123,6 +127,7 @@ fixed:
 }
 
 func TestListsForScriptsKeepOneForm(t *testing.T) {
+	t.Parallel()
 	d := &desk{t, filepath.Join(t.TempDir(), "data")}
 	d.must("key", "add", "grafana")
 	var keys []struct {

@@ -34,6 +34,7 @@ func (h *house) refused(method, path, token, body string, wantStatus int, wantBo
 // TestBadInputIsRefusedExactlyAndMovesNothing goes through the real door: TLS, real
 // tokens and a real building behind it.
 func TestBadInputIsRefusedExactlyAndMovesNothing(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, mixedSite)
 	token := h.login(account.RoleAPIService)
 	h.login(account.RoleViewer)
@@ -210,6 +211,7 @@ func TestBadInputIsRefusedExactlyAndMovesNothing(t *testing.T) {
 }
 
 func TestExpiredTokenIsRefused(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, smallSite)
 	h.tokenLife = time.Second
 	h.restart()

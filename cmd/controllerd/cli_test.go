@@ -71,6 +71,7 @@ func (h *house) knows(user string) bool {
 func (h *house) desk() *desk { return &desk{h.t, h.dataDir} }
 
 func TestUserCommandsReachTheRunningDaemon(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, smallSite)
 	d := h.desk()
 	if s := d.typed("first password\n", "user", "add", "building", "--role", "api_service", "--password-stdin"); s.code != 0 {
@@ -124,6 +125,7 @@ func TestUserCommandsReachTheRunningDaemon(t *testing.T) {
 }
 
 func TestKeyCommandsReachTheRunningDaemon(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, smallSite)
 	d := h.desk()
 	reader := strings.TrimSpace(d.must("key", "add", "dashboard"))
@@ -152,6 +154,7 @@ func TestKeyCommandsReachTheRunningDaemon(t *testing.T) {
 }
 
 func TestSiteExportImportsIdenticallyElsewhere(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, mixedSite)
 	first := h.desk().must("site", "export")
 	file := h.desk().write("site.yaml", first)
@@ -177,6 +180,7 @@ func TestSiteExportImportsIdenticallyElsewhere(t *testing.T) {
 }
 
 func TestSiteFilesComeFromStandardInputToo(t *testing.T) {
+	t.Parallel()
 	d := &desk{t, filepath.Join(t.TempDir(), "data")}
 	const good = "buses:\n  - {name: a, driver: modbus, port: \"tcp://127.0.0.1:502\"}\n"
 	for name, tc := range map[string]struct {
@@ -202,6 +206,7 @@ func TestSiteFilesComeFromStandardInputToo(t *testing.T) {
 }
 
 func TestSiteCheckNamesFileLineAndKey(t *testing.T) {
+	t.Parallel()
 	d := &desk{t, filepath.Join(t.TempDir(), "data")}
 	const head = "buses:\n  - {name: a, driver: modbus, port: \"tcp://127.0.0.1:502\"}\n"
 	node := func(rest string) string { return head + "nodes:\n  - name: One\n    bus: a\n" + rest }
@@ -238,6 +243,7 @@ func TestSiteCheckNamesFileLineAndKey(t *testing.T) {
 }
 
 func TestBusCommandsWithAndWithoutDaemon(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, smallSite)
 	d := h.desk()
 	h.control("channelControl", `{"targetType":3,"targetId":2,"command":"ON"}`)
@@ -324,6 +330,7 @@ func TestBusCommandsWithAndWithoutDaemon(t *testing.T) {
 }
 
 func TestBusDecodeExplainsEveryVector(t *testing.T) {
+	t.Parallel()
 	data, err := os.ReadFile("../../drivers/modbus/testdata/vectors.json")
 	if err != nil {
 		t.Fatal(err)
@@ -393,6 +400,7 @@ func TestBusDecodeExplainsEveryVector(t *testing.T) {
 }
 
 func TestBackupRestoresOnBlankHardware(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, smallSite)
 	d := h.desk()
 	key := strings.TrimSpace(d.must("key", "add", "dashboard"))
@@ -438,6 +446,7 @@ func TestBackupRestoresOnBlankHardware(t *testing.T) {
 }
 
 func TestEveryCommandHasHelp(t *testing.T) {
+	t.Parallel()
 	d := &desk{t, filepath.Join(t.TempDir(), "data")}
 	count := 0
 	var walk func(c *cobra.Command, path []string)
@@ -461,6 +470,7 @@ func TestEveryCommandHasHelp(t *testing.T) {
 
 // TestMistypedDataDirectories: what would tell of nothing refuses, and nothing is made.
 func TestMistypedDataDirectories(t *testing.T) {
+	t.Parallel()
 	typo := &desk{t, filepath.Join(t.TempDir(), "typo")}
 	empty := &desk{t, t.TempDir()}
 	elsewhere := t.TempDir()
@@ -491,6 +501,7 @@ func TestMistypedDataDirectories(t *testing.T) {
 }
 
 func TestNewControllersBeginWith(t *testing.T) {
+	t.Parallel()
 	first := &desk{t, filepath.Join(t.TempDir(), "first")}
 	first.must("site", "import", first.write("site.yaml", "site: {name: S}\nbuses: []\n"))
 	backup := filepath.Join(t.TempDir(), "b.db")
@@ -507,6 +518,7 @@ func TestNewControllersBeginWith(t *testing.T) {
 }
 
 func TestEmptyDataDirIsRefused(t *testing.T) {
+	t.Parallel()
 	here := t.TempDir()
 	file := (&desk{t, here}).write("site.yaml", "site: {name: S}\nbuses: []\n")
 	for _, args := range [][]string{
@@ -526,6 +538,7 @@ func TestEmptyDataDirIsRefused(t *testing.T) {
 }
 
 func TestBackupToStandardOutputIsTheBackupAlone(t *testing.T) {
+	t.Parallel()
 	d := &desk{t, filepath.Join(t.TempDir(), "data")}
 	d.must("key", "add", "any")
 	s := d.run("backup", "-")
@@ -540,6 +553,7 @@ func TestBackupToStandardOutputIsTheBackupAlone(t *testing.T) {
 }
 
 func TestExitCodes(t *testing.T) {
+	t.Parallel()
 	d := &desk{t, filepath.Join(t.TempDir(), "data")}
 	d.must("key", "add", "any") // makes the database
 	for _, tc := range []struct {

@@ -1,3 +1,5 @@
+//go:build peers
+
 package main
 
 import (
@@ -25,6 +27,7 @@ import (
 // curl, and after each command that was answered with status 1 looks at the
 // devices.
 func TestOneZeroClientScript(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, mixedSite)
 	// The client finds coloured lights by their COLOR rows, and a strip that was never
 	// on has no colour yet.

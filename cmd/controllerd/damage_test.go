@@ -9,6 +9,7 @@ import (
 
 // An export that leaves something out must say so.
 func TestExportTellsWhatItLeavesOut(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, smallSite)
 	d := h.desk()
 	h.stop()
@@ -20,6 +21,7 @@ func TestExportTellsWhatItLeavesOut(t *testing.T) {
 
 // One damaged row of the last state must not keep a building dark.
 func TestDaemonStartsWithABadStateRow(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, smallSite)
 	d := h.desk()
 	h.stop()
@@ -29,6 +31,7 @@ func TestDaemonStartsWithABadStateRow(t *testing.T) {
 
 // 012 is twelve to whoever writes it.
 func TestLeadingZerosAreRefused(t *testing.T) {
+	t.Parallel()
 	h := newBuilding(t, smallSite)
 	d := h.desk()
 	site := `

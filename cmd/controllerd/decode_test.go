@@ -63,6 +63,7 @@ func wantFields(t *testing.T, what string, got, want map[string]any) {
 }
 
 func TestDecodePrintsTheFieldsOfEverySDNVector(t *testing.T) {
+	t.Parallel()
 	var v struct {
 		Frames, Invalid, Captured, Streams []map[string]any
 	}
@@ -110,6 +111,7 @@ func TestDecodePrintsTheFieldsOfEverySDNVector(t *testing.T) {
 }
 
 func TestDecodePrintsTheFieldsOfEveryDALIVector(t *testing.T) {
+	t.Parallel()
 	var v struct {
 		Frames, Decode []map[string]any
 		Sequences      []struct {
@@ -179,6 +181,7 @@ func TestDecodePrintsTheFieldsOfEveryDALIVector(t *testing.T) {
 }
 
 func TestDecodePrintsTheFieldsOfEveryEnttecVector(t *testing.T) {
+	t.Parallel()
 	var v struct{ Frames, Replies []map[string]any }
 	vectors(t, "dmx", "enttec.json", &v)
 	explained := 0
@@ -207,6 +210,7 @@ func TestDecodePrintsTheFieldsOfEveryEnttecVector(t *testing.T) {
 }
 
 func TestDecodePrintsTheFieldsOfEveryModbusVector(t *testing.T) {
+	t.Parallel()
 	type vector struct {
 		Name          string
 		Unit          float64

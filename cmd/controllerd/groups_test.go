@@ -322,6 +322,7 @@ func (g *groupHouse) repairWiped(want map[string]string) {
 }
 
 func TestGroupsOfABusThatHasNone(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, smallSite)
 	for what, c := range map[string]struct {
 		args []string

@@ -1,3 +1,5 @@
+//go:build peers
+
 package main
 
 import (
@@ -23,6 +25,7 @@ import (
 // Modbus servers that other people wrote in place of the simulated building. After
 // each status 1 mbpoll, again somebody else's, reads what the server holds.
 func TestIndependentServersObeyTheOneZeroClient(t *testing.T) {
+	t.Parallel()
 	python := func(t *testing.T, kind, where, window string) {
 		startPeer(t, "/usr/bin/python3", "testdata/server.py", kind, where, window)
 	}

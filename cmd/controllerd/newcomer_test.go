@@ -15,6 +15,7 @@ import (
 
 // TestEmptyListsSayHowToFillThem lists what a new controller does not have.
 func TestEmptyListsSayHowToFillThem(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, "site: {name: Empty}\nbuses: []\nnodes: []\n")
 	fresh := &desk{t, filepath.Join(t.TempDir(), "data")}
 	fresh.must("site", "import", fresh.write("site.yaml", "site: {name: Empty}\nbuses: []\n"))
@@ -39,6 +40,7 @@ func TestEmptyListsSayHowToFillThem(t *testing.T) {
 }
 
 func TestCommissioningSaysWhereElseAddressesComeFrom(t *testing.T) {
+	t.Parallel()
 	if len(addressedBy) != len(drivers.All)-1 {
 		t.Errorf("%d of %d drivers are told not to give addresses, want all but dali", len(addressedBy), len(drivers.All))
 	}
@@ -52,6 +54,7 @@ func TestCommissioningSaysWhereElseAddressesComeFrom(t *testing.T) {
 }
 
 func TestInputThatIsNoFrameFails(t *testing.T) {
+	t.Parallel()
 	d := &desk{t, filepath.Join(t.TempDir(), "data")}
 	const good, damaged = "01 03 00 00 00 02 c4 0b", "01 03 00 00 00 02 c4 0c"
 	if s := d.run("bus", "decode", "--protocol", "modbus-rtu", good, damaged); s.code != 0 || strings.Count(s.out, "\n") != 2 {
@@ -86,6 +89,7 @@ func FuzzHexBytes(f *testing.F) {
 }
 
 func TestJobsThatFindNothingSaySo(t *testing.T) {
+	t.Parallel()
 	bare := []console.ServiceEvent{{Address: "5"}}
 	some := append(bare, console.ServiceEvent{Address: "6", Facts: []console.Fact{{Name: "scene0", Value: "254 (100 %)"}, {Name: "scene1", Value: "0 (0 %)"}}})
 	for want, told := range map[string][]console.ServiceEvent{

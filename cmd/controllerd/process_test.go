@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // programDir holds the programs while the tests run.
@@ -44,7 +46,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	programDir = dir
-	code := m.Run()
+	code := drivertest.SideBySide(m, 12)
 	os.RemoveAll(dir)
 	os.Exit(code)
 }

@@ -39,6 +39,7 @@ func (h *house) dims() (levels map[int]string, age int) {
 }
 
 func TestRestartMovesNothing(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, mixedSite)
 	for _, c := range [][2]string{
 		{"channelControl", `{"targetType":1,"command":"DIM","dimLevel":37}`},
@@ -76,6 +77,7 @@ func TestRestartMovesNothing(t *testing.T) {
 }
 
 func TestRestartRestoresLastStateMarkedStale(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, smallSite)
 	if status, message := h.control("channelControl", `{"targetType":1,"command":"DIM","dimLevel":37}`); status != 1 {
 		t.Fatal(message)
@@ -112,6 +114,7 @@ func TestRestartRestoresLastStateMarkedStale(t *testing.T) {
 }
 
 func TestKillLosesAtMostFiveSecondsOfState(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, smallSite)
 	h.stop()
 	d := h.desk()
@@ -158,6 +161,7 @@ func (h *house) awaitActive(nodes int) {
 }
 
 func TestSiteChangesWhileTheDaemonRuns(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, smallSite)
 	const text = `
 buses: [{name: annex, driver: modbus, port: "tcp://127.0.0.1:0"}]
@@ -243,6 +247,7 @@ func (h *house) exchanges(bus string) uint64 {
 // TestImportDuringTheStartIsTakenOver: between loading the site and watching for
 // changes the daemon makes a certificate and opens its doors.
 func TestImportDuringTheStartIsTakenOver(t *testing.T) {
+	t.Parallel()
 	h := &house{t: t, dataDir: filepath.Join(t.TempDir(), "data"), tokens: map[string]string{}}
 	db, err := store.Open(t.Context(), h.dataDir, slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 )
 
@@ -116,10 +117,12 @@ func (h *house) bus(name string) appliance.BusState {
 // the daemon publishes for the bus. The next command of a line comes when the one
 // before is done, after a random pause, so that nothing but polls is in the way.
 func TestCampaignWaitBound(t *testing.T) {
+	t.Parallel()
 	commands := 120
 	if soak() {
 		commands = 4000
 	}
+	late := drivertest.Watch(t)
 	h := newHouse(t, waitSite)
 	h.login(account.RoleAPIService)
 	pace := paceOf(9600, 2)
@@ -159,8 +162,8 @@ func TestCampaignWaitBound(t *testing.T) {
 		t.Logf("bus %s: %d commands, polled at %.0f %% use and %.1f times the demand it can meet: wait until the first bit p50 %v, p99 %v, worst %v; published bound %v (ratio %.2f), typical %v (ratio %.2f)",
 			bus, len(w), 100*b.Use, b.Demand, quantile(w, 0.5), quantile(w, 0.99), worst.Round(10*time.Microsecond),
 			b.Bound, float64(worst)/float64(b.Bound), b.Typical, float64(worst)/float64(b.Typical))
-		if worst > b.Bound {
-			t.Errorf("bus %s: a command waited %v, the published bound is %v", bus, worst, b.Bound)
+		if worst > b.Bound+late.Steps(2) {
+			t.Errorf("bus %s: a command waited %v, the published bound is %v, this machine late by %v", bus, worst, b.Bound, late.Steps(1))
 		}
 		if b.Demand < 1 || b.Use < 0.8 {
 			t.Errorf("bus %s: use %.2f, demand %.2f: it was not polled at full rate", bus, b.Use, b.Demand)
@@ -221,6 +224,7 @@ func quantile(sorted []time.Duration, q float64) time.Duration {
 // line and then stops one that runs: at most the one frame in flight may come
 // before the stop.
 func TestStopOvertakesQueuedMoves(t *testing.T) {
+	t.Parallel()
 	rounds := 2
 	if soak() {
 		rounds = 20
@@ -237,6 +241,7 @@ nodes:
 	for s := range 51 {
 		site += fmt.Sprintf("  - {id: %d, name: Shade %d, node: %d, output: %d, travelUp: 60s, travelDown: 60s}\n", 5001+s, s, s/3+1, s%3+1)
 	}
+	late := drivertest.Watch(t)
 	h := newHouse(t, site)
 	h.login(account.RoleAPIService)
 	pace := paceOf(9600, 2)
@@ -248,14 +253,14 @@ nodes:
 		log := h.tail("slow")
 		moves, since := h.writes(), time.Now()
 		var wg sync.WaitGroup
-		var late, obeyed atomic.Int64
+		var expired, obeyed atomic.Int64
 		for s := range 50 {
 			wg.Go(func() {
 				switch status, message := h.control("shadeControl", fmt.Sprintf(`{"targetType":3,"targetId":%d,"command":%q}`, 5002+s, way)); {
 				case status == 1:
 					obeyed.Add(1)
-				case strings.Contains(message, appliance.ErrExpired.Error()), strings.Contains(message, "before the deadline"):
-					late.Add(1)
+				case strings.Contains(message, "expired"), strings.Contains(message, "before the deadline"):
+					expired.Add(1)
 				default:
 					t.Errorf("shade %d: %s", 5002+s, message)
 				}
@@ -287,16 +292,16 @@ nodes:
 		if queued < 30 {
 			t.Errorf("only %d moves were queued", queued)
 		}
-		if wait > most || between > 1 {
+		if wait > most+late.Steps(2) || between > 1 {
 			t.Errorf("STOP was on the wire after %v and %d other frames, want at most %v and 1", wait, between, most)
 		}
 		if s := h.shade(5001); s.Moving {
 			t.Errorf("shade after STOP: %+v", s)
 		}
 		wg.Wait()
-		t.Logf("of the 50 moves %d were carried out, %d were too late and dropped", obeyed.Load(), late.Load())
-		if obeyed.Load()+late.Load() != 50 || obeyed.Load() == 0 {
-			t.Errorf("%d obeyed and %d too late, want 50 together", obeyed.Load(), late.Load())
+		t.Logf("of the 50 moves %d were carried out, %d were too late and dropped", obeyed.Load(), expired.Load())
+		if obeyed.Load()+expired.Load() != 50 || obeyed.Load() == 0 {
+			t.Errorf("%d obeyed and %d too late, want 50 together", obeyed.Load(), expired.Load())
 		}
 	}
 }

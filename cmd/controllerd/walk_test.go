@@ -47,6 +47,7 @@ func targets(d sim.Device) []int {
 }
 
 func TestOneZeroClientReachesTheDevices(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, mixedSite)
 	all, clusterOne, one := `"targetType":1`, `"targetType":2,"targetId":1`, `"targetType":3,"targetId":1`
 

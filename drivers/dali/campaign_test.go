@@ -98,6 +98,7 @@ func latencies(t *testing.T, ctl *appliance.Controller, n int) []time.Duration {
 }
 
 func TestBadGearDoesNotSlowGoodGear(t *testing.T) {
+	t.Parallel()
 	const speed = 4
 	measure := func(bad bool) []time.Duration {
 		gears := gearsOf(20, func(i int, g *dalisim.GearConfig) {

@@ -8,6 +8,7 @@ import (
 )
 
 func TestStandardCurveMeetsThePublishedPoints(t *testing.T) {
+	t.Parallel()
 	for p, want := range map[appliance.Level]byte{0: 0, 1: 85, 3: 126, 5: 144, 10: 170, 25: 203, 50: 229, 75: 243, 100: 254} {
 		if got := curves["standard"].arcOf(p); got != want {
 			t.Errorf("%d %%: level %d, want %d", p, got, want)
@@ -16,6 +17,7 @@ func TestStandardCurveMeetsThePublishedPoints(t *testing.T) {
 }
 
 func TestPercentComesBackAsItWasWritten(t *testing.T) {
+	t.Parallel()
 	for name, c := range curves {
 		before := byte(0)
 		for p := appliance.Level(0); p <= 100; p++ {
@@ -46,6 +48,7 @@ func TestPercentComesBackAsItWasWritten(t *testing.T) {
 }
 
 func TestColourComesBackAsItWasWritten(t *testing.T) {
+	t.Parallel()
 	for _, v := range load(t).Sequences {
 		if v.Kelvin != 0 && int(mirek(appliance.Kelvin(v.Kelvin))) != v.Mirek {
 			t.Errorf("%d K is %d mirek, want %d", v.Kelvin, mirek(appliance.Kelvin(v.Kelvin)), v.Mirek)
@@ -69,6 +72,7 @@ func TestColourComesBackAsItWasWritten(t *testing.T) {
 }
 
 func TestColourSequencesGoOutByteExact(t *testing.T) {
+	t.Parallel()
 	for _, v := range load(t).Sequences {
 		to := parseTarget(t, v.Address)
 		var got []Send
@@ -110,6 +114,7 @@ func TestColourSequencesGoOutByteExact(t *testing.T) {
 }
 
 func TestAnswersMeanWhatTheVectorsSay(t *testing.T) {
+	t.Parallel()
 	bits := map[string]byte{"lamp failure": StatusLampFailure, "arc power on": StatusLampOn, "missing short address": StatusNoShort}
 	for _, v := range load(t).Answers {
 		a := Answer{}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim/dalisim"
 )
 
@@ -321,6 +322,7 @@ func TestCollidedQuestionGivesWay(t *testing.T) {
 	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: gearsOf(2, nil), Seed: 1})
 	d := r.driver("atx")
 	r.fault(dalisim.Fault{Kind: dalisim.FaultConflict, Count: 1})
+	late := drivertest.Watch(t)
 	urgent := make(chan struct{})
 	go func() {
 		for r.sim.Counters().Conflicts == 0 {
@@ -336,7 +338,7 @@ func TestCollidedQuestionGivesWay(t *testing.T) {
 	if _, err := d.Transmit(t.Context(), Arc(Short(1), 200)); err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(began); took > conflictPause {
+	if took := time.Since(began); took > conflictPause+late.Steps(3) {
 		t.Errorf("what was urgent took %v", took)
 	}
 	if got := r.sim.Devices()[1].Level; got != 200 {

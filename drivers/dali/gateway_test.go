@@ -9,6 +9,7 @@ import (
 // TestAnswersToOthersAreNotTaken: gear answers whoever asks, and a gateway that reports
 // what others say reports those answers as well.
 func TestAnswersToOthersAreNotTaken(t *testing.T) {
+	t.Parallel()
 	question := Command(Short(2), OpQueryActualLevel)
 	var (
 		theirs  = lubaMessage(lubaEvent, 0, 1, 0, 0x80|16, 0x03, OpQueryActualLevel)
@@ -50,6 +51,7 @@ func TestAnswersToOthersAreNotTaken(t *testing.T) {
 // TestEchoOfOurFrameIsNoOtherMaster: an SCI that echoes may report the frame that it was
 // told to send as one that it heard.
 func TestEchoOfOurFrameIsNoOtherMaster(t *testing.T) {
+	t.Parallel()
 	question := Command(Short(2), OpQueryActualLevel)
 	five := func(b ...byte) []byte { return append(b, xor(b)) }
 	h := hearing{gw: sci{}, send: question}

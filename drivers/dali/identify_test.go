@@ -8,6 +8,7 @@ import (
 )
 
 func TestOnlyGearThatCanIsToldToShowItself(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		answer Answer
 		want   error

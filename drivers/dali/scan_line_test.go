@@ -52,6 +52,7 @@ var aboutGear = []appliance.Finding{appliance.FoundDevice, appliance.FoundCollis
 // of the time. It has to be told first, gear must be told where there is some, and
 // two gears at one address must be told from one whose answers are disturbed.
 func TestScanTellsWhoTalksBeforeItTellsOfGear(t *testing.T) {
+	t.Parallel()
 	for _, gateway := range []string{"atx", "luba"} {
 		for _, twin := range []bool{false, true} {
 			name := gateway
@@ -124,6 +125,7 @@ func TestScanSaysWhatItCannotTell(t *testing.T) {
 
 // TestScanOfALineThatIsNeverFree must name that, and not call gear silent.
 func TestScanOfALineThatIsNeverFree(t *testing.T) {
+	t.Parallel()
 	for _, gateway := range []string{"atx", "sci"} {
 		t.Run(gateway, func(t *testing.T) {
 			t.Parallel()
@@ -148,6 +150,7 @@ func TestScanOfALineThatIsNeverFree(t *testing.T) {
 
 // TestScanBehindAGatewayThatRefuses is hindered, and says by what.
 func TestScanBehindAGatewayThatRefuses(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, dalisim.Config{Gateway: "luba", Gears: gearsOf(2, nil)})
 	r.fault(dalisim.Fault{Kind: dalisim.FaultRefuse})
 	list, err := r.scan("luba", nodesOf(2, "dali-dt6")...)

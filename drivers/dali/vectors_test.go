@@ -128,6 +128,7 @@ func specialOf(t *testing.T, name string, arg *int) Send {
 }
 
 func TestFramesGoOutByteExact(t *testing.T) {
+	t.Parallel()
 	for _, v := range load(t).Frames {
 		var s Send
 		switch {
@@ -150,6 +151,7 @@ func TestFramesGoOutByteExact(t *testing.T) {
 }
 
 func TestFramesAreExplained(t *testing.T) {
+	t.Parallel()
 	for _, v := range load(t).Frames {
 		inputs := map[string][]byte{"": unhex(t, v.Frame), "atx": []byte(v.AtxHatLine), "luba": unhex(t, v.Luba), "sci": unhex(t, v.Sci)}
 		for name, raw := range inputs {
@@ -172,6 +174,7 @@ func TestFramesAreExplained(t *testing.T) {
 }
 
 func TestDeviceTypeDecidesWhatExtendedCommandsMean(t *testing.T) {
+	t.Parallel()
 	for _, v := range load(t).Decode {
 		raw := unhex(t, v.Frame)
 		d := DecodeForward(NewFrame(raw[0], raw[1]), v.DeviceType)
@@ -192,6 +195,7 @@ func TestDeviceTypeDecidesWhatExtendedCommandsMean(t *testing.T) {
 // What gateways say, put together by hand from the layouts in atx.go, luba.go and
 // sci.go.
 func TestGatewayMessagesAreTakenApart(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		gateway, raw string
 		want         message
@@ -227,6 +231,7 @@ func TestGatewayMessagesAreTakenApart(t *testing.T) {
 }
 
 func TestDamagedMessagesAreRejected(t *testing.T) {
+	t.Parallel()
 	for _, v := range load(t).Frames {
 		for name, raw := range map[string][]byte{"luba": unhex(t, v.Luba), "sci": unhex(t, v.Sci)} {
 			for i := range raw {
@@ -266,6 +271,7 @@ func messagesIn(gw gateway, b []byte) (out []message) {
 }
 
 func TestStreamsAreResynchronised(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ noise, message string }{
 		"atx":  {"\xff\x00h..\n", "J80\n"},
 		"luba": {"\x00\x59\x31\x02\xff\x59", "\x59\x31\x05\x12\x34\x00\x88\xfe\x64"},

@@ -158,6 +158,7 @@ func TestFaintColourIsNotOff(t *testing.T) {
 
 // Whatever is lit stays lit at every level, in slots of 8 bits and of 16.
 func TestNoLevelAboveZeroIsDark(t *testing.T) {
+	t.Parallel()
 	white, red := slotSpec{Slot: 4}, slotSpec{Slot: 1}
 	for name, out := range map[string]outputSpec{
 		"8 bit":      {Red: red, Green: slotSpec{Slot: 2}, Blue: slotSpec{Slot: 3}, White: white},
@@ -183,6 +184,7 @@ func TestNoLevelAboveZeroIsDark(t *testing.T) {
 }
 
 func TestAllOffOn512ChannelsIsOneFrame(t *testing.T) {
+	t.Parallel()
 	var nodes []appliance.Node
 	for i := range 512 {
 		nodes = append(nodes, appliance.Node{Address: fmt.Sprint(i + 1), Profile: "dmx-dimmer"})

@@ -52,6 +52,7 @@ func TestExpiredCommandIsNeverSentLater(t *testing.T) {
 
 // The core's context of a command has a deadline that does not end it.
 func TestCommandWaitsForItsTurnNoLongerThanItsExpiry(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := &Driver{name: "stage", turn: make(chan struct{}, 1)}
 		d.turn <- struct{}{} // held by somebody

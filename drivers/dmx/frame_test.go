@@ -60,6 +60,7 @@ func unhex(t testing.TB, s string) []byte {
 }
 
 func TestEveryVectorIsDecodedToItsFields(t *testing.T) {
+	t.Parallel()
 	for _, v := range readGolden(t).Frames {
 		t.Run(v.Name, func(t *testing.T) {
 			got, err := Decode(unhex(t, v.Frame))
@@ -110,6 +111,7 @@ func compareRDM(t *testing.T, got *DecodedRDM, want json.RawMessage) {
 }
 
 func TestEveryVectorIsEncodedByteExact(t *testing.T) {
+	t.Parallel()
 	rdm := 0
 	for _, v := range readGolden(t).Frames {
 		want := unhex(t, v.Frame)
@@ -174,6 +176,7 @@ func parameterNamed(t *testing.T, name string) parameter {
 }
 
 func TestRepliesAreUnderstood(t *testing.T) {
+	t.Parallel()
 	seen := map[label]bool{}
 	for _, r := range readGolden(t).Replies {
 		got, err := Decode(unhex(t, r.Frame))
@@ -206,6 +209,7 @@ func TestRepliesAreUnderstood(t *testing.T) {
 }
 
 func TestDamagedFramesAreRejected(t *testing.T) {
+	t.Parallel()
 	for _, v := range readGolden(t).Frames {
 		good := unhex(t, v.Frame)
 		f, _ := parseFrame(good)
@@ -240,6 +244,7 @@ func TestDamagedFramesAreRejected(t *testing.T) {
 }
 
 func TestBranchAnswerWithAnyByteChangedIsACollision(t *testing.T) {
+	t.Parallel()
 	good := unhex(t, "fefefefefefefeaafa7ffa75aa55ab55ab77ef55af57ef5d")
 	uid, err := parseBranch(good)
 	if err != nil || uid != 0x7a7000012345 {
@@ -262,6 +267,7 @@ func TestBranchAnswerWithAnyByteChangedIsACollision(t *testing.T) {
 }
 
 func TestStreamIsResynchronisedByteByByte(t *testing.T) {
+	t.Parallel()
 	var want [][]byte
 	var stream []byte
 	noise := [][]byte{{}, {0xE7}, {0x7E}, {0x7E, 0x06, 0xFF, 0xFF}, {0x00, 0x7E, 0x7E}, {1, 2, 3}, {0x7E, 0x05, 0x01, 0x00, 0x33}}

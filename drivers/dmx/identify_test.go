@@ -8,6 +8,7 @@ import (
 )
 
 func TestFixturesShowThemselvesByUIDOrSlot(t *testing.T) {
+	t.Parallel()
 	responders := crowd(1, 3)
 	p := newPlug(t, mustWidget(t, dmxsim.Config{Responders: responders, Nodes: []dmxsim.Node{{Address: "5", Profile: "dmx-rgbw"}}}))
 	p.put()

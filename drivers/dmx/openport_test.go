@@ -103,6 +103,7 @@ func TestOpenDMXPulledAndPutBack(t *testing.T) {
 }
 
 func TestOpenDMXHasNoRDM(t *testing.T) {
+	t.Parallel()
 	p := newPlug(t, mustWidget(t, dmxsim.Config{}))
 	p.open = true
 	p.put()
@@ -115,6 +116,7 @@ func TestOpenDMXHasNoRDM(t *testing.T) {
 }
 
 func TestOpenDMXPortIsNotShared(t *testing.T) {
+	t.Parallel()
 	p := newPlug(t, mustWidget(t, dmxsim.Config{}))
 	p.open = true
 	p.put()
@@ -154,6 +156,7 @@ func idlePort() *openPort {
 // A frame has to be out by the expiry of its command, although the context that
 // tells it never ends.
 func TestOpenDMXCommandIsNotSentAfterItsExpiry(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		name   string
 		expiry time.Duration // from when the command comes
@@ -220,6 +223,7 @@ func (s slowBreak) Break(time.Duration) error {
 
 // A slow adapter can use up the time that was left when the packet began.
 func TestOpenDMXCommandThatExpiresDuringTheBreakIsNotSent(t *testing.T) {
+	t.Parallel()
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -36,6 +36,7 @@ func light(t testing.TB, w *dmxsim.Widget, slots []byte) []dmxsim.Light {
 }
 
 func TestEveryProfileEmitsWhatWasWanted(t *testing.T) {
+	t.Parallel()
 	profiles := Profiles()
 	if len(profiles) < 20 {
 		t.Fatalf("only %d profiles", len(profiles))
@@ -110,6 +111,7 @@ func checkLamp(t *testing.T, d *Driver, w *dmxsim.Widget, l *lamp) {
 }
 
 func TestEntriesThatCannotWorkAreSetAside(t *testing.T) {
+	t.Parallel()
 	node := func(address, profile string, options ...string) appliance.Node {
 		n := appliance.Node{Address: address, Profile: profile, Options: map[string]string{}}
 		for i := 0; i < len(options); i += 2 {
@@ -164,6 +166,7 @@ func TestEntriesThatCannotWorkAreSetAside(t *testing.T) {
 }
 
 func TestBusesThatCannotWorkAreRefused(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		port    string
 		line    appliance.LineSettings
@@ -188,6 +191,7 @@ func TestBusesThatCannotWorkAreRefused(t *testing.T) {
 }
 
 func TestNodesShareAFixtureByOutputs(t *testing.T) {
+	t.Parallel()
 	own := t.TempDir()
 	writeProfile(t, own, "pack", `
 name: pack
@@ -230,6 +234,7 @@ func writeProfile(t *testing.T, dir, name, text string) {
 }
 
 func TestOwnProfiles(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	writeProfile(t, dir, "wash", "name: wash\ntitle: Wash\nsource: its manual\nslots: 3\noutputs: [{level: {slot: 3, fine: 1}}]\n")
 	writeProfile(t, dir, "broken", "name: broken\ntitle: Broken\nslots: 3\noutputs: []\n")
@@ -254,6 +259,7 @@ func TestOwnProfiles(t *testing.T) {
 }
 
 func TestProfileMistakesAreAllNamed(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, outputs, want string }{
 		{"half of a colour", "[{red: {slot: 1}}]", "only together"},
 		{"white alone", "[{white: {slot: 1}}]", "single white is a level"},

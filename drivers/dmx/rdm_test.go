@@ -62,6 +62,7 @@ func uidsOf(list []dmxsim.Responder) (uids []UID) {
 }
 
 func TestDiscoveryFindsEveryDevice(t *testing.T) {
+	t.Parallel()
 	for _, quiet := range []bool{false, true} {
 		for _, n := range []int{0, 1, 2, 40} {
 			t.Run(fmt.Sprintf("%d devices, no time-out after answers %v", n, quiet), func(t *testing.T) {
@@ -85,6 +86,7 @@ func TestDiscoveryFindsEveryDevice(t *testing.T) {
 }
 
 func TestDiscoveryNamesTheOddOnes(t *testing.T) {
+	t.Parallel()
 	responders := crowd(6, 9)
 	responders[1].NeverMutes = true
 	responders[2].Silent = true
@@ -102,6 +104,7 @@ func TestDiscoveryNamesTheOddOnes(t *testing.T) {
 }
 
 func TestDevicesAreAskedAndSet(t *testing.T) {
+	t.Parallel()
 	responders := crowd(2, 5)
 	responders[1].ReadOnly = true
 	p := newPlug(t, mustWidget(t, dmxsim.Config{Responders: responders}))
@@ -210,6 +213,7 @@ func TestRDMLeavesTheUniverseOnTheWire(t *testing.T) {
 }
 
 func TestWidgetWithoutRDMSaysSo(t *testing.T) {
+	t.Parallel()
 	p := newPlug(t, mustWidget(t, dmxsim.Config{FirmwareHigh: 1}))
 	p.put()
 	d := openDriver(t, p, nil)
@@ -221,6 +225,7 @@ func TestWidgetWithoutRDMSaysSo(t *testing.T) {
 }
 
 func TestScanNamesOverlappingDevices(t *testing.T) {
+	t.Parallel()
 	responders := crowd(2, 8)
 	responders[1].Start = responders[0].Start + 2
 	p := newPlug(t, mustWidget(t, dmxsim.Config{Responders: responders}))
@@ -239,6 +244,7 @@ func TestScanNamesOverlappingDevices(t *testing.T) {
 }
 
 func TestUIDsAreWrittenAndRead(t *testing.T) {
+	t.Parallel()
 	for _, u := range []UID{0, 1, 0x7a7000012345, maxUID} {
 		if got, err := ParseUID(u.String()); got != u || err != nil {
 			t.Errorf("%v: %v, %v", u, got, err)
@@ -254,6 +260,7 @@ func TestUIDsAreWrittenAndRead(t *testing.T) {
 // Nobody found is no fault of the wiring, and an interface without RDM none of the
 // fixtures'.
 func TestScanSaysWhatItCannotFind(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		widget dmxsim.Config
 		want   string

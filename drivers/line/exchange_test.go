@@ -252,6 +252,7 @@ func TestDeadlineCutsTheWaitShort(t *testing.T) {
 }
 
 func TestBabblingLineIsNamed(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, func(c *Config) { c.Silence = 200 * time.Millisecond })
 	stop := make(chan struct{})
 	b.device(func() {

@@ -89,6 +89,7 @@ func echoDevice(p *pty.Pty) {
 }
 
 func TestUnpluggedAndBackUnderAnotherName(t *testing.T) {
+	t.Parallel()
 	noLeaks(t)
 	b := newBench(t, nil)
 	log := b.Follow(within(t, time.Minute))
@@ -204,6 +205,7 @@ func (u usb) unplug(p *pty.Pty, id, socket string) {
 }
 
 func TestAdapterIsFoundAgainByItsOwnName(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ name, id, socket, idThen, socketThen string }{
 		{"same socket", "adapter-1", "socket-1", "adapter-1", "socket-1"},
 		{"other socket", "adapter-1", "socket-1", "adapter-1", "socket-2"},

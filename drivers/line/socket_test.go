@@ -83,6 +83,7 @@ func TestSocketExchange(t *testing.T) {
 }
 
 func TestFirstCommandAfterAnIdleCloseIsNotLost(t *testing.T) {
+	t.Parallel()
 	for _, reset := range []bool{false, true} {
 		g := newGateway(t, "127.0.0.1:0")
 		l := g.line(nil)
@@ -143,6 +144,7 @@ func TestIdleCloseIsNoticed(t *testing.T) {
 }
 
 func TestGatewayIsBackAfterAWhile(t *testing.T) {
+	t.Parallel()
 	g := newGateway(t, "127.0.0.1:0")
 	addr := g.l.Addr().String()
 	l := g.line(nil)
@@ -158,6 +160,7 @@ func TestGatewayIsBackAfterAWhile(t *testing.T) {
 }
 
 func TestGatewayThatHangsUpAtOnceIsNotHammered(t *testing.T) {
+	t.Parallel()
 	g := newGateway(t, "127.0.0.1:0")
 	l := g.line(nil)
 	count := 0
@@ -309,6 +312,7 @@ func TestLinkStaysUpWhileAConnectionIsRenewed(t *testing.T) {
 }
 
 func TestGatewayThatDoesNotEvenRefuse(t *testing.T) {
+	t.Parallel()
 	// A listener whose queue is full: the kernel leaves attempts to connect
 	// unanswered, as a gateway without power would.
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
@@ -510,6 +514,7 @@ func (c core) Deadline() (time.Time, bool) { return c.at, true }
 
 // A gateway that has lost its power does not refuse a connection, it says nothing.
 func TestRedialIsBoundedWhateverTimeIsLeft(t *testing.T) {
+	t.Parallel()
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)

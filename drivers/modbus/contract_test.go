@@ -9,6 +9,7 @@ import (
 )
 
 func TestDriverContract(t *testing.T) {
+	t.Parallel()
 	answer := func(q []byte) []byte { return rtuFrame(q[0], []byte{3, 2, 0, 50}) }
 	drivertest.Suite{
 		Open: func(t *testing.T, port string) appliance.Driver {

@@ -30,6 +30,7 @@ func askFor(t testing.TB, d *Driver, addr, n uint16, timeout time.Duration) ([]u
 func echoAddress(q []byte) []byte { return rtuFrame(q[0], []byte{3, 2, q[2], q[3]}) }
 
 func TestDefect01NoLocking(t *testing.T) {
+	t.Parallel()
 	end := serialWire(t)
 	end.play(t, false, func(q []byte) []piece { return []piece{{bytes: echoAddress(q)}} })
 	d, _ := open(t, busOf(end, nil))
@@ -67,6 +68,7 @@ func TestDefect01NoLocking(t *testing.T) {
 }
 
 func TestDefect02LateAnswerTakenForTheNext(t *testing.T) {
+	t.Parallel()
 	end := serialWire(t)
 	end.play(t, false, func(q []byte) []piece {
 		if q[3] == 10 {
@@ -96,6 +98,7 @@ func TestDefect02LateAnswerTakenForTheNext(t *testing.T) {
 }
 
 func TestDefect03SlowExceptionMisread(t *testing.T) {
+	t.Parallel()
 	end := serialWire(t)
 	end.play(t, false, func(q []byte) []piece {
 		if q[3] == 1 {
@@ -116,6 +119,7 @@ func TestDefect03SlowExceptionMisread(t *testing.T) {
 }
 
 func TestDefect04TCPTimeoutPoisonsTheConnection(t *testing.T) {
+	t.Parallel()
 	end := socketWire(t, "tcp")
 	end.play(t, true, func(q []byte) []piece {
 		pause := time.Duration(0)
@@ -136,6 +140,7 @@ func TestDefect04TCPTimeoutPoisonsTheConnection(t *testing.T) {
 }
 
 func TestDefect05SleepsBeforeReading(t *testing.T) {
+	t.Parallel()
 	end := serialWire(t)
 	end.play(t, false, func(q []byte) []piece {
 		return []piece{{bytes: rtuFrame(q[0], append([]byte{3, 250}, make([]byte, 250)...))}}
@@ -156,6 +161,7 @@ func TestDefect05SleepsBeforeReading(t *testing.T) {
 }
 
 func TestDefect06TimeoutPerReadInsteadOfPerAnswer(t *testing.T) {
+	t.Parallel()
 	end := serialWire(t)
 	end.play(t, false, func(q []byte) []piece {
 		var drip []piece
@@ -176,6 +182,7 @@ func TestDefect06TimeoutPerReadInsteadOfPerAnswer(t *testing.T) {
 }
 
 func TestDefect07UnpluggedAdapterSpins(t *testing.T) {
+	t.Parallel()
 	end := serialWire(t)
 	end.play(t, false, func(q []byte) []piece {
 		if q[3] == 10 {
@@ -217,6 +224,7 @@ func processorTime(t testing.TB) time.Duration {
 }
 
 func TestDefect08BroadcastWaitsForAnAnswer(t *testing.T) {
+	t.Parallel()
 	end := serialWire(t)
 	end.play(t, false, func([]byte) []piece { return nil })
 	d, _ := open(t, busOf(end, nil))
@@ -233,6 +241,7 @@ func TestDefect08BroadcastWaitsForAnAnswer(t *testing.T) {
 }
 
 func TestDefect09WrongFunctionTakenForAnException(t *testing.T) {
+	t.Parallel()
 	end := serialWire(t)
 	end.play(t, false, func(q []byte) []piece {
 		if q[3] == 10 {
@@ -255,6 +264,7 @@ func TestDefect09WrongFunctionTakenForAnException(t *testing.T) {
 }
 
 func TestDefect10QuantityNotComparedWithValues(t *testing.T) {
+	t.Parallel()
 	c := newCodec(false, false)
 	for _, r := range []request{
 		{unit: 1, fn: writeRegisters},
@@ -279,6 +289,7 @@ func TestDefect10QuantityNotComparedWithValues(t *testing.T) {
 }
 
 func TestDefect11FIFORejectsValidAnswers(t *testing.T) {
+	t.Parallel()
 	// The same off-by-one cannot happen where lengths come from one place: all
 	// answers of every length a read can have are accepted.
 	c := newCodec(false, false)
@@ -296,6 +307,7 @@ func TestDefect11FIFORejectsValidAnswers(t *testing.T) {
 }
 
 func TestDefect12UnitIsAFieldOfTheHandler(t *testing.T) {
+	t.Parallel()
 	end, b := serialWire(t), newBank()
 	for u := byte(1); u <= 20; u++ {
 		b.set(u, point{holdings, 0}, uint16(u))
@@ -315,6 +327,7 @@ func TestDefect12UnitIsAFieldOfTheHandler(t *testing.T) {
 }
 
 func TestDefect13NoContext(t *testing.T) {
+	t.Parallel()
 	end := serialWire(t)
 	asked := make(chan struct{}, 4)
 	end.play(t, false, func(q []byte) []piece {
@@ -347,6 +360,7 @@ func TestDefect13NoContext(t *testing.T) {
 }
 
 func TestDefect14ShortWritesAndEAGAIN(t *testing.T) {
+	t.Parallel()
 	// A full frame of 255 bytes arrives whole although the far end reads slowly.
 	end := serialWire(t)
 	sizes := make(chan int, 1)
@@ -367,6 +381,7 @@ func TestDefect14ShortWritesAndEAGAIN(t *testing.T) {
 }
 
 func TestDefect15DescriptorsFrom1024(t *testing.T) {
+	t.Parallel()
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		t.Fatal(err)
@@ -399,6 +414,7 @@ func TestDefect15DescriptorsFrom1024(t *testing.T) {
 }
 
 func TestDefect16FunctionWithExceptionBit(t *testing.T) {
+	t.Parallel()
 	c := newCodec(false, false)
 	_, err := c.decode(request{unit: 5, fn: writeRegister, addr: 7, values: []uint16{1}}, rtuFrame(5, []byte{0x86, 3}))
 	var e *Exception
@@ -413,6 +429,7 @@ func TestDefect16FunctionWithExceptionBit(t *testing.T) {
 // On Modbus TCP a late answer comes in two segments, the first while a request waits for
 // its guard after an exchange that failed: the stream must not be cut in two.
 func TestStreamIsNotCutInTwo(t *testing.T) {
+	t.Parallel()
 	end := socketWire(t, "tcp")
 	n := 0
 	var late []byte

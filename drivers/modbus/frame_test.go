@@ -4,6 +4,7 @@ import "testing"
 
 // Airtime is reckoned from lengths, without packing a frame for it.
 func TestRequestLenIsThatOfThePackedRequest(t *testing.T) {
+	t.Parallel()
 	for _, r := range []request{
 		{fn: readCoils, qty: 9}, {fn: readDiscretes, qty: 1}, {fn: readHolding, qty: 3}, {fn: readInput, qty: 125},
 		{fn: writeCoil, bits: []bool{true}}, {fn: writeRegister, values: []uint16{7}},

@@ -16,6 +16,7 @@ var yamlBlock = regexp.MustCompile("(?s)\n```yaml\n(.*?)\n```\n")
 // TestProfilesOfTheManual puts the examples of the documents into a data
 // directory, as an installer would, and opens a bus with a device of each.
 func TestProfilesOfTheManual(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "profiles"), 0o700); err != nil {
 		t.Fatal(err)

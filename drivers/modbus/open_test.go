@@ -21,6 +21,7 @@ func serialBus(nodes ...appliance.Node) appliance.BusConfig {
 }
 
 func TestBrokenEntriesAreSetAside(t *testing.T) {
+	t.Parallel()
 	with := func(n appliance.Node, change func(*appliance.Node)) appliance.Node {
 		change(&n)
 		return n
@@ -79,6 +80,7 @@ func TestBrokenEntriesAreSetAside(t *testing.T) {
 }
 
 func TestShadesTakeTheirRelays(t *testing.T) {
+	t.Parallel()
 	lights := node(1, "5", "wirenboard-wb-mr6c")
 	lights.Outputs = []int{1, 3}
 	motors := node(2, "5", "wirenboard-wb-mr6c")
@@ -121,6 +123,7 @@ func TestShadesTakeTheirRelays(t *testing.T) {
 }
 
 func TestBrokenBuses(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		name   string
 		change func(*appliance.Bus)
@@ -151,6 +154,7 @@ func TestBrokenBuses(t *testing.T) {
 }
 
 func TestOwnProfiles(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "profiles"), 0o700); err != nil {
 		t.Fatal(err)
@@ -181,6 +185,7 @@ func TestOwnProfiles(t *testing.T) {
 }
 
 func TestCheckProfileTellsWhere(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct{ name, text, want string }{
 		{"not YAML", "{", "p.yaml"},
 		{"unknown key", "name: ab\ntitle: T\nsource: S\ncolour: 1\noutputs: [{kind: meter}]\n", "p.yaml:4:1: colour: unknown key"},
@@ -205,6 +210,7 @@ func TestCheckProfileTellsWhere(t *testing.T) {
 }
 
 func TestDecodeExplainsFrames(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		name, frame, want string
 		tcp, bad          bool
@@ -312,6 +318,7 @@ func FuzzProfile(f *testing.F) {
 // TestAnswerToWhoHadThePortBefore: an RTU answer does not tell of which registers it is,
 // and one to a question of a program before this must not be taken for that to ours.
 func TestAnswerToWhoHadThePortBefore(t *testing.T) {
+	t.Parallel()
 	end := serialWire(t)
 	left := rtuFrame(5, []byte{3, 0, 10, 0, 1})
 	if err := os.WriteFile(end.port, left, 0); err != nil {

@@ -1,3 +1,5 @@
+//go:build peers
+
 package modbus
 
 import (
@@ -89,6 +91,7 @@ func buildPeer(t testing.TB) string {
 
 // TestIndependentServers drives servers that other people wrote.
 func TestIndependentServers(t *testing.T) {
+	t.Parallel()
 	python := func(kind, where string) []string {
 		return []string{"/usr/bin/python3", "testdata/peer.py", kind, where}
 	}

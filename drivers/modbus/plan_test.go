@@ -52,6 +52,7 @@ func run(t testing.TB, chains []appliance.Chain) {
 }
 
 func TestNeighbouringOutputsShareAFrame(t *testing.T) {
+	t.Parallel()
 	d, b := bench(t, serialWire(t), []appliance.Node{node(1, "5", "wirenboard-wb-mdm3"), node(2, "6", "waveshare-relay-8ch")}, nil, nil)
 	chains := d.Plan([]appliance.Want{
 		level(channel(1, 1), 10), level(channel(1, 2), 20), level(channel(1, 3), 30),
@@ -71,12 +72,14 @@ func TestNeighbouringOutputsShareAFrame(t *testing.T) {
 }
 
 func TestLevelComesBeforeOn(t *testing.T) {
+	t.Parallel()
 	d, b := bench(t, serialWire(t), []appliance.Node{node(1, "5", "wirenboard-wb-led-cct")}, nil, nil)
 	run(t, d.Plan([]appliance.Want{{Ref: channel(1, 1), Values: appliance.Values{Has: appliance.CanDim | appliance.CanTune, Level: 40, Kelvin: 4600}}}))
 	sent(t, b, "0510"+"07d7"+"0002"+"04"+"00320028", "0505"+"0007"+"ff00")
 }
 
 func TestWholeBusIsOneBroadcast(t *testing.T) {
+	t.Parallel()
 	var nodes []appliance.Node
 	var want []appliance.Want
 	for u := 1; u <= 4; u++ {
@@ -144,6 +147,7 @@ func gears(profile string, n int, groups map[int][]string) []appliance.Node {
 }
 
 func TestGatewayUsesGroupsAndBroadcast(t *testing.T) {
+	t.Parallel()
 	groups := map[int][]string{0: {"4"}, 1: {"4"}, 2: {"4"}, 3: {"7"}, 4: {"7"}}
 	d, b := bench(t, serialWire(t), gears("ecodim-dali-gw2", 6, groups), nil, nil)
 	wantOf := func(p appliance.Level, ids ...int) (list []appliance.Want) {
@@ -178,6 +182,7 @@ func TestGatewayUsesGroupsAndBroadcast(t *testing.T) {
 }
 
 func TestGroupsThatCannotBeReadBackAreNotUsed(t *testing.T) {
+	t.Parallel()
 	groups := map[int][]string{0: {"4"}, 1: {"4"}}
 	d, b := bench(t, socketWire(t, "tcp"), gears("arlight-dali-logic-lite", 2, groups), nil, nil)
 	tune := appliance.Values{Has: appliance.CanTune, Kelvin: 4000}
@@ -190,6 +195,7 @@ func TestGroupsThatCannotBeReadBackAreNotUsed(t *testing.T) {
 }
 
 func TestShadesNeverBothDirections(t *testing.T) {
+	t.Parallel()
 	nodes := []appliance.Node{node(1, "5", "wirenboard-wb-mr6c")}
 	shades := []appliance.Shade{{ID: 5001, Node: 1, Output: 1}, {ID: 5002, Node: 1, Output: 2, Inverted: true}}
 	d, b := bench(t, serialWire(t), nodes, shades, nil)
@@ -246,6 +252,7 @@ func TestShadesNeverBothDirections(t *testing.T) {
 }
 
 func TestPollsShareFrames(t *testing.T) {
+	t.Parallel()
 	nodes := gears("ecodim-dali-gw2", 12, nil)
 	count := func(d *Driver) (n int, longest time.Duration) {
 		for _, p := range d.Polls() {
@@ -270,6 +277,7 @@ func TestPollsShareFrames(t *testing.T) {
 }
 
 func TestRefusedPollsAreSplit(t *testing.T) {
+	t.Parallel()
 	d, b := bench(t, serialWire(t), gears("ecodim-dali-gw2", 4, nil), nil, nil)
 	b.deny = func(unit, fn byte, p point, n int) byte {
 		if fn == 3 && n > 1 {
@@ -311,6 +319,7 @@ func TestRefusedPollsAreSplit(t *testing.T) {
 }
 
 func TestScanFindsAndRecognises(t *testing.T) {
+	t.Parallel()
 	end, b := serialWire(t), newBank()
 	b.set(3, point{holdings, 4000}, 256)
 	b.set(7, point{holdings, 0}, 1)
@@ -337,6 +346,7 @@ func TestScanFindsAndRecognises(t *testing.T) {
 // A colour was written and acknowledged, and is not read back yet: commands go first.
 // What the registers held before says nothing any more.
 func TestLevelAfterAColourThatIsNotReadBackYet(t *testing.T) {
+	t.Parallel()
 	end, b := serialWire(t), newBank()
 	cfg := busOf(end, nil)
 	cfg.Nodes = []appliance.Node{node(1, "5", "wirenboard-wb-led-rgbw")}
@@ -361,6 +371,7 @@ func TestLevelAfterAColourThatIsNotReadBackYet(t *testing.T) {
 // The first of two reads of a verification must not tell what was read before the
 // write.
 func TestVerificationTellsNothingFromBeforeTheWrite(t *testing.T) {
+	t.Parallel()
 	for _, profile := range []string{"wirenboard-wb-mdm3", "wirenboard-wb-led-cct"} {
 		end, b := serialWire(t), newBank()
 		cfg := busOf(end, nil)
@@ -391,6 +402,7 @@ func TestVerificationTellsNothingFromBeforeTheWrite(t *testing.T) {
 
 // A node that is set aside is a device all the same: a broadcast must not move it.
 func TestNoBroadcastReachesWhatIsSetAside(t *testing.T) {
+	t.Parallel()
 	end, b := serialWire(t), newBank()
 	cfg := busOf(end, nil)
 	bad := node(3, "7", "wirenboard-wb-mdm3")
@@ -422,6 +434,7 @@ func TestNoBroadcastReachesWhatIsSetAside(t *testing.T) {
 
 // Nor must a group frame.
 func TestNoGroupFrameReachesWhatIsSetAside(t *testing.T) {
+	t.Parallel()
 	end, b := serialWire(t), newBank()
 	cfg := busOf(end, nil)
 	var nodes []appliance.Node

@@ -10,6 +10,7 @@ import (
 )
 
 func TestBuiltinProfilesCanBeUsed(t *testing.T) {
+	t.Parallel()
 	names := []string{
 		"arlight-dali-logic-lite", "dalion", "eastron-sdm120", "eastron-sdm220", "eastron-sdm230", "eastron-sdm630",
 		"eastron-sdm72", "ecodim-dali-gw2", "intesis-ibmbsdal", "waveshare-relay-8ch", "wirenboard-wb-led-cct",
@@ -45,6 +46,7 @@ func ownProfile(t *testing.T, name, body string) (dataDir string, err error) {
 // What a profile cannot write would have to be written all the same: the planner
 // crashed.
 func TestProfilesThatCannotWriteAreRefused(t *testing.T) {
+	t.Parallel()
 	for name, body := range map[string]string{
 		"level only read":           "outputs:\n  - kind: light\n    switches: [{table: coil, address: 0}]\n    level: {read: {table: holding, address: 0}, map: percent}\n",
 		"level in an input":         "outputs:\n  - kind: light\n    level: {at: {table: input, address: 0}, map: percent}\n",
@@ -63,6 +65,7 @@ func TestProfilesThatCannotWriteAreRefused(t *testing.T) {
 
 // Two entries of shades, each made of two relays.
 func TestEveryEntryOfShadesTakesItsOwnRelays(t *testing.T) {
+	t.Parallel()
 	dir, err := ownProfile(t, "two-kinds", `outputs:
   - {kind: light, count: 4, switches: [{table: coil, address: 0, stride: 1}]}
   - {kind: shade, occupies: 2, open: {table: coil, address: 16}, close: {table: coil, address: 17}}
@@ -84,6 +87,7 @@ func TestEveryEntryOfShadesTakesItsOwnRelays(t *testing.T) {
 }
 
 func TestColourBetweenMinAndMax(t *testing.T) {
+	t.Parallel()
 	v := &valueSpec{Map: "linear", Min: 100, Max: 1100}
 	if got := v.componentRaw(0, 100); got != 100 {
 		t.Errorf("component 0 is %v, want 100", got)

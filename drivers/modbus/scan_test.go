@@ -9,6 +9,7 @@ import (
 // TestScanDoesNotCallTheSilentLate: while somebody else talks, pieces of what he says
 // come at the end of the wait for one who is dead. They make him neither late nor two.
 func TestScanDoesNotCallTheSilentLate(t *testing.T) {
+	t.Parallel()
 	babble := rtuFrame(17, []byte{3, 2, 0xB6, 0x2A})
 	for _, tc := range []struct {
 		name  string

@@ -9,6 +9,7 @@ import (
 // Whoever waits for the frame in flight waits for one frame, also when the device
 // has to be set up for its shade first; and once it is, nothing is written again.
 func TestSettingUpAShadeTakesOneFrameAnExchange(t *testing.T) {
+	t.Parallel()
 	nodes := []appliance.Node{node(1, "5", "wirenboard-wb-mr6c")}
 	d, _ := bench(t, serialWire(t), nodes, []appliance.Shade{{ID: 5001, Node: 1, Output: 1}}, nil)
 	requests := func() (n int) {

@@ -19,6 +19,7 @@ func gear(id appliance.ID, address string, options map[string]string, groups ...
 
 // A node whose entry is broken is in group "05", as Atoi reads it elsewhere: the group must not be used.
 func TestGroupOfABrokenNodeIsGivenUp(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{"5", "05", "+5"} {
 		end := serialWire(t)
 		cfg := busOf(end, nil)
@@ -45,6 +46,7 @@ func TestGroupOfABrokenNodeIsGivenUp(t *testing.T) {
 
 // The slowest of the nodes of one unit counts, in whatever order they are.
 func TestTheSlowestNodeCounts(t *testing.T) {
+	t.Parallel()
 	slow, fast := map[string]string{"responseTimeout": "2s"}, map[string]string{"responseTimeout": "300ms"}
 	for i, o := range [][2]map[string]string{{fast, slow}, {slow, fast}} {
 		cfg := busOf(serialWire(t), nil)
@@ -61,6 +63,7 @@ func TestTheSlowestNodeCounts(t *testing.T) {
 
 // A broadcast keeps the silence that its devices need.
 func TestBroadcastKeepsTheGuard(t *testing.T) {
+	t.Parallel()
 	const guard = 60 * time.Millisecond
 	end := serialWire(t)
 	var nodes []appliance.Node
@@ -108,6 +111,7 @@ outputs:
 
 // A number that is none never becomes a level.
 func TestNoNumberIsNoLevel(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "profiles"), 0o755); err != nil {
 		t.Fatal(err)

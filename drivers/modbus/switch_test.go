@@ -8,6 +8,7 @@ import (
 
 // Red, green and blue are switched off at the wall, white is on at 0: the strip is dark.
 func TestOneOfTwoSwitchesOff(t *testing.T) {
+	t.Parallel()
 	d, b := bench(t, serialWire(t), []appliance.Node{node(1, "5", "wirenboard-wb-led-rgbw")}, nil, nil)
 	run(t, d.Plan([]appliance.Want{{Ref: channel(1, 1), Values: appliance.Values{Has: appliance.CanDim | appliance.CanColour, Level: 100, RGBW: appliance.RGBW{R: 255}}}}))
 	b.set(5, point{coils, 9}, 0)

@@ -69,6 +69,7 @@ func siteOf(p *Profile, cfg appliance.BusConfig) appliance.BusConfig {
 // TestLevelsRoundTrip writes every level to every output of every profile and
 // reads it back; then looks at it with a driver that remembers nothing.
 func TestLevelsRoundTrip(t *testing.T) {
+	t.Parallel()
 	for name, p := range builtin() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -105,6 +106,7 @@ func TestLevelsRoundTrip(t *testing.T) {
 
 // TestKelvinRoundTrips the same for colour temperatures.
 func TestKelvinRoundTrips(t *testing.T) {
+	t.Parallel()
 	for name, p := range builtin() {
 		if p.lights == nil || p.lights[0].kelvin == nil {
 			continue
@@ -142,6 +144,7 @@ func colourWant(ref appliance.Ref, c appliance.RGBW) appliance.Want {
 }
 
 func TestColourAndLevelAreKeptApart(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"wirenboard-wb-led-rgbw", "wirenboard-wb-mrgbw-d-legacy"} {
 		t.Run(name, func(t *testing.T) {
 			end, b := socketWire(t, "tcp"), newBank()
@@ -194,6 +197,7 @@ func TestColourAndLevelAreKeptApart(t *testing.T) {
 }
 
 func TestOffKeepsTheLevelRegister(t *testing.T) {
+	t.Parallel()
 	end, b := serialWire(t), newBank()
 	cfg := busOf(end, nil)
 	cfg.Nodes = []appliance.Node{node(1, "5", "wirenboard-wb-mdm3")}
@@ -214,6 +218,7 @@ func TestOffKeepsTheLevelRegister(t *testing.T) {
 }
 
 func TestMeterNumbers(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		high, low uint16
 		want      float64

@@ -98,6 +98,7 @@ func unhex(t *testing.T, s string) []byte {
 // TestGoldenVectors sends every request through the real line and plays the
 // recorded answer.
 func TestGoldenVectors(t *testing.T) {
+	t.Parallel()
 	good, _ := readVectors(t)
 	for _, transport := range []string{"rtu", "tcp", "rtu+tcp"} {
 		t.Run(transport, func(t *testing.T) {
@@ -169,6 +170,7 @@ func checkGolden(t *testing.T, d *Driver, v vector) {
 // TestDamagedVectors plays each damaged answer, and then asks again: the next
 // transaction must come out right.
 func TestDamagedVectors(t *testing.T) {
+	t.Parallel()
 	_, damaged := readVectors(t)
 	for _, transport := range []string{"rtu", "tcp", "rtu+tcp"} {
 		for _, v := range damaged {
@@ -223,6 +225,7 @@ func goodAnswer(q []byte, tcp bool) []byte {
 }
 
 func TestChecksumOfTheStandard(t *testing.T) {
+	t.Parallel()
 	// MODBUS over Serial Line V1.02, appendix B: 02 07 has the checksum 12 41.
 	if got := crc16([]byte{0x02, 0x07}); got != 0x1241 {
 		t.Errorf("got %04X, want 1241", got)

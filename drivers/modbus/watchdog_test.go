@@ -13,6 +13,7 @@ import (
 
 // A device with a watchdog is asked before it runs out, whatever freshness the site asks for.
 func TestWatchdogIsFed(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		name  string
 		fresh appliance.Freshness

@@ -2,7 +2,6 @@ package sdn_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -11,19 +10,13 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/drivers/line/pty"
 	"svc.internal/controller/drivers/sdn"
 	"svc.internal/controller/sim/sdnsim"
 )
 
-// TestMain lets many tests run at once: they wait for a line, not for a processor.
-func TestMain(m *testing.M) {
-	flag.Parse()
-	if p := flag.Lookup("test.parallel"); p.Value.String() == p.DefValue {
-		p.Value.Set("8")
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { os.Exit(drivertest.SideBySide(m, 8)) }
 
 // house is a bus of simulated motors on a pseudo-terminal, the driver on its other
 // end, and the real core above.
