@@ -1,0 +1,322 @@
+package shade
+
+import (
+	"math"
+	"time"
+)
+
+const (
+	// usualPatience is how long a shade may run unread and still be taken to have arrived.
+	usualPatience = 10 * time.Second
+	// lostAfter is when a shade of which nothing was heard since is no longer taken to be
+	// moving: the slowest have arrived.
+	lostAfter = 3 * time.Minute
+	// perMove is what the estimate loses with every start and stop, in percent points:
+	// relays, brakes and slack of the fabric.
+	perMove = 1
+	// perSurprise is lost at least when the shade is read doing something else.
+	perSurprise = 5
+	// knownMost is how uncertain a position may be before it counts as unknown.
+	knownMost = 50
+)
+
+// Motion is what a motor is read doing.
+type Motion uint8
+
+// The motions. Moving: towards a position, direction not known.
+const (
+	MotionUnknown Motion = iota
+	Standing
+	Opening
+	Closing
+	Moving
+)
+
+func (m Motion) running() bool { return m >= Opening }
+
+// dirs are the directions in which the motor may be running.
+func (m Motion) dirs() Dirs {
+	switch m {
+	case Opening:
+		return Up
+	case Closing:
+		return Down
+	case Moving:
+		return Up | Down
+	}
+	return 0
+}
+
+func (m Motion) dir() int {
+	switch m {
+	case Opening:
+		return +1
+	case Closing:
+		return -1
+	}
+	return 0
+}
+
+func motionOf(dir int) Motion {
+	switch {
+	case dir > 0:
+		return Opening
+	case dir < 0:
+		return Closing
+	}
+	return Standing
+}
+
+func (k Kind) dir() int {
+	switch k {
+	case Open:
+		return +1
+	case Close:
+		return -1
+	}
+	return 0
+}
+
+// Pose is where the shade is and what it does, as far as is known.
+type Pose struct {
+	From        float64   // position at Since, 0 closed to 100 open
+	Since       time.Time // when Dir began to change the position
+	Dir         int       // +1 opening, -1 closing, 0 still
+	Known       bool      // From means something
+	Uncertainty float64   // in percent points
+	Restored    bool      // From is of before a restart
+	Motion      Motion
+
+	HeardAt    time.Time // when it last acknowledged or told something
+	SeenAt     time.Time // when it was last asked for a reading that told of then
+	MeasuredAt time.Time // when the motor last told its position
+	Seen       bool      // it was read running so
+	Proven     bool      // it was read standing, and nothing was sent since that moves it
+	// Doubt is when the first frame was sent that may have changed Dir and was not
+	// acknowledged; zero: there is none.
+	Doubt time.Time
+
+	Ran      int       // direction in which the motor last ran
+	Released time.Time // when it was last told, or seen, to stand; zero: it may be running
+}
+
+// moving reports whether the shade moves as far as is known.
+func (p *Pose) moving() bool { return p.Dir != 0 || p.Motion.running() }
+
+// atEnd reports whether the shade stands at an end for certain.
+func (p *Pose) atEnd() bool {
+	return p.Dir == 0 && p.Known && p.Uncertainty == 0 && (p.From <= 0 || p.From >= 100) && p.Doubt.IsZero()
+}
+
+// position at a moment, 0 to 100.
+func (p *Pose) position(s *Settings, now time.Time) float64 {
+	if p.Dir == 0 || s.Measures || !s.timed() || !now.After(p.Since) {
+		return p.From
+	}
+	return math.Max(0, math.Min(100, p.From+float64(p.Dir)*s.way(now.Sub(p.Since), p.Dir)))
+}
+
+// way in percent points that a shade makes in a time.
+func (s *Settings) way(t time.Duration, dir int) float64 {
+	travel := s.TravelDown
+	if dir > 0 {
+		travel = s.TravelUp
+	}
+	return 100 * float64(t) / float64(travel)
+}
+
+// wayMost is how far a shade may get in a time.
+func (s *Settings) wayMost(t time.Duration) float64 {
+	return math.Max(s.way(t, +1), s.way(t, -1))
+}
+
+// costs makes the estimate less certain.
+func (p *Pose) costs(points float64) {
+	p.Uncertainty += points
+	if p.Uncertainty >= knownMost || math.IsNaN(p.Uncertainty) {
+		p.forget()
+	}
+}
+
+func (p *Pose) forget() { p.Known, p.Uncertainty = false, 100 }
+
+// advance ends a movement that has reached the end of the travel, which makes the
+// position certain again, or that nobody has heard of for too long.
+func (p *Pose) advance(s *Settings, now time.Time) {
+	if p.Dir != 0 && !s.Measures && s.timed() {
+		p.arrive(s, now)
+	}
+	if p.moving() && !now.Before(p.HeardAt.Add(lostAfter)) {
+		p.Dir, p.Motion = 0, MotionUnknown
+		if !s.Measures {
+			p.forget()
+		}
+	}
+}
+
+func (p *Pose) arrive(s *Settings, now time.Time) {
+	end, way := 0.0, 100.0
+	if p.Dir > 0 {
+		end = 100
+	}
+	if p.Known {
+		way = math.Min(100, math.Abs(end-p.From)+p.Uncertainty)
+	}
+	arrives := p.Since.Add(s.takes(way+runMargin, motionOf(p.Dir).dirs()))
+	if now.Before(arrives) {
+		return
+	}
+	p.Dir = 0
+	if !p.Seen || !p.Doubt.IsZero() || arrives.Sub(p.SeenAt) > s.patience() {
+		p.forget() // nobody saw it arrive; somebody may have stopped it on the way
+		p.Motion = MotionUnknown
+		return
+	}
+	p.From, p.Known, p.Uncertainty, p.Restored, p.Motion = end, true, 0, false, Standing
+}
+
+// turn changes the direction from a moment on.
+func (p *Pose) turn(s *Settings, dir int, at time.Time) {
+	p.From = p.position(s, at)
+	if dir != 0 && !s.Measures && !s.timed() {
+		p.forget() // it leaves a place for nobody knows where
+	}
+	p.Dir, p.Since, p.Motion, p.Seen = dir, at, motionOf(dir), false
+}
+
+// frame takes note that a frame is on the wire.
+func (p *Pose) frame(k Kind, at time.Time) {
+	if k != Stop {
+		p.Proven = false
+	}
+	if p.Doubt.IsZero() && (k.dir() != p.Dir || k == MoveTo) {
+		p.Doubt = at
+	}
+}
+
+// told takes note that the last frame, sent at a moment, was acknowledged.
+func (p *Pose) told(s *Settings, k Kind, at time.Time) {
+	if p.Doubt.Before(at) && !p.Doubt.IsZero() && !s.Measures {
+		p.costs(s.wayMost(at.Sub(p.Doubt)))
+	}
+	p.Doubt, p.HeardAt = time.Time{}, at
+	switch {
+	case k == MoveTo:
+		p.Motion = Moving
+		return
+	case k == Stop && s.Measures: // it says itself when it stands; until then it is moving
+		return
+	}
+	begins := p.begins(s, k.dir(), at)
+	if k.dir() == p.Dir {
+		return
+	}
+	p.turn(s, k.dir(), begins)
+	if p.Known {
+		p.costs(perMove)
+	}
+}
+
+// begins tells when a motor that was told something at a moment begins to do it.
+func (p *Pose) begins(s *Settings, dir int, at time.Time) time.Time {
+	if dir == 0 {
+		if p.Released.IsZero() {
+			p.Released = at
+		}
+		return at
+	}
+	begins := at
+	if p.Ran == -dir {
+		stood := p.Released
+		if stood.IsZero() {
+			stood = at
+		}
+		if stands := stood.Add(s.ReverseDelay); stands.After(at) {
+			begins = stands
+		}
+	}
+	p.Ran, p.Released = dir, time.Time{}
+	return begins
+}
+
+// look takes what was read into the pose.
+func (m *machine) look(r Read) {
+	p := &m.Pose
+	if m.Settings.Measures {
+		if r.Place {
+			p.From, p.Known, p.Uncertainty, p.Restored = r.Position, true, 0, false
+			p.HeardAt, p.MeasuredAt = m.now, m.now
+		}
+		if r.Motion != MotionUnknown {
+			p.Motion, p.Dir, p.HeardAt, p.SeenAt = r.Motion, r.Motion.dir(), m.now, r.Asked
+			p.Proven = r.Motion == Standing && (p.Proven || m.settled(r))
+		}
+		return
+	}
+	if r.Motion == MotionUnknown {
+		return
+	}
+	dir := r.Motion.dir()
+	// At an end stop the relay stays on while the motor stands.
+	held := p.Dir == 0 && p.Known && (dir > 0 && p.From >= 100 || dir < 0 && p.From <= 0)
+	switch {
+	case dir == p.Dir || held:
+		if !p.Doubt.IsZero() && m.settled(r) {
+			if !m.Last.Changed.Before(p.Doubt) {
+				p.costs(m.Settings.wayMost(r.Asked.Sub(p.Doubt)))
+			}
+			p.Doubt = time.Time{}
+		}
+	case m.ofBefore(r):
+		return
+	default:
+		m.surprise(dir, r)
+	}
+	if p.Motion == MotionUnknown {
+		p.Motion = motionOf(p.Dir)
+	}
+	p.HeardAt, p.SeenAt = m.now, r.Asked
+	p.Proven = dir == 0 && (p.Proven || m.settled(r))
+	p.Seen = p.Seen || dir != 0 && m.proves(r.Asked)
+	switch {
+	case dir != 0:
+		p.Ran, p.Released = dir, time.Time{}
+	case p.Released.IsZero():
+		p.Released = r.Asked
+	}
+}
+
+// surprise: somebody pressed the wall switch, or the device stopped by itself, or did not
+// obey, at some moment since the last look.
+func (m *machine) surprise(dir int, r Read) {
+	p := &m.Pose
+	cost := 100.0
+	if !p.SeenAt.IsZero() && m.Settings.timed() {
+		cost = math.Max(perSurprise, m.Settings.wayMost(r.Asked.Sub(p.SeenAt)))
+	}
+	known := p.Known
+	p.turn(&m.Settings, dir, r.Asked)
+	p.Doubt = time.Time{}
+	if known && p.Known && (m.Settings.timed() || dir != 0) {
+		p.costs(cost)
+	}
+}
+
+// ofBefore reports whether a surprising reading may tell of the time before a frame.
+func (m *machine) ofBefore(r Read) bool {
+	unread := m.Order.run() && m.Order.Stage >= StageSent && m.Order.Stage != StageRead && m.Phase != Idle
+	return asked(r, m.Last.FrameAt) < m.Settings.lag() || unread && m.early(r.Asked)
+}
+
+// settled reports whether a reading was asked for so late after the last frame that what
+// it tells is what comes of it.
+func (m *machine) settled(r Read) bool {
+	wait := m.Settings.lag() + m.Settings.ReverseDelay
+	if m.Last.Frame != Stop {
+		wait = beginsWithin + m.Settings.ReverseDelay
+	}
+	if m.Last.Frame == Stop && r.Motion == Standing {
+		return m.Last.Changed.IsZero() || asked(r, m.Last.Changed) >= wait
+	}
+	return m.Last.FrameAt.IsZero() || asked(r, m.Last.FrameAt) >= wait
+}

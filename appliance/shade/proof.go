@@ -1,0 +1,83 @@
+package shade
+
+import "time"
+
+const (
+	// usualLag is how long after a frame a reading may tell of before. A guess: relays
+	// whose register lags 150 ms were met.
+	usualLag = 250 * time.Millisecond
+	// beginsWithin is how long after its frame a motor may not have begun to move.
+	beginsWithin = time.Second
+)
+
+func (s *Settings) lag() time.Duration {
+	if s.Lag > 0 {
+		return s.Lag
+	}
+	return usualLag
+}
+
+// proves reports whether a reading as wanted was asked for late enough: what the frame
+// before wanted has been visible by then, if it was obeyed.
+func (m *machine) proves(asked time.Time) bool {
+	if asked.Before(m.Order.SentAt) {
+		return false
+	}
+	return m.Last.Changed.IsZero() || !asked.Before(m.Last.Changed.Add(m.Settings.lag()+m.Settings.ReverseDelay))
+}
+
+// early reports whether a reading other than wanted says nothing yet.
+func (m *machine) early(asked time.Time) bool {
+	begins := m.Order.SentAt
+	if m.Pose.Since.After(begins) {
+		begins = m.Pose.Since // the actuator waits before it turns round
+	}
+	return asked.Before(begins.Add(beginsWithin)) || asked.Before(m.Last.FrameAt.Add(m.Settings.lag()))
+}
+
+// ours reports whether a motor that is read running may do so on a frame of ours.
+func (m *machine) ours(r Read) bool {
+	if r.Motion.dirs()&m.MustStop != 0 {
+		return true
+	}
+	return m.Order.out() && asked(r, m.Last.FrameAt) < beginsWithin
+}
+
+// asked is how long after a moment a reading was asked for; ages if there was none.
+func asked(r Read, after time.Time) time.Duration { return r.Asked.Sub(after) }
+
+// wanted reports whether a reading is what the order wants.
+func (m *machine) wanted(r Read) bool {
+	o := m.Order
+	if o.Kind == Stop {
+		return r.Motion == Standing
+	}
+	if r.Motion == Standing && r.Reached && o.Frame == Unicast && asked(r, o.SentAt) >= beginsWithin {
+		return true
+	}
+	running := r.Motion.running() && o.Frame != GroupUnproven
+	place, known := m.place(r)
+	switch o.Kind {
+	case Open:
+		return running && r.Motion.dirs()&Up != 0 || r.Motion == Standing && known && place >= 100
+	case Close:
+		return running && r.Motion.dirs()&Down != 0 || r.Motion == Standing && known && place <= 0
+	}
+	if known && place == o.Position {
+		return true
+	}
+	towards := Up
+	if known && place > o.Position {
+		towards = Down
+	}
+	return running && (!known || r.Motion.dirs()&towards != 0)
+}
+
+// place is where a motor that measures it was read to be since the last frame of the
+// order, with this reading or before.
+func (m *machine) place(r Read) (place float64, known bool) {
+	if r.Place {
+		return r.Position, true
+	}
+	return m.Pose.From, m.Settings.Measures && m.Pose.Known && !m.Pose.MeasuredAt.Before(m.Order.SentAt)
+}

@@ -1,0 +1,68 @@
+package shade
+
+func (r Read) step(m *machine) {
+	wanted, early := m.wanted(r), m.early(r.Asked)
+	m.look(r)
+	if r.Motion == MotionUnknown && !wanted {
+		return
+	}
+	proven := wanted && m.proves(r.Asked)
+	switch m.Phase {
+	case Asked:
+		m.readAsked(r, proven)
+	case OnRoute:
+		m.readOnRoute(r, wanted || early, proven)
+	case Stopping:
+		switch {
+		case proven && !m.Order.AckAt.IsZero():
+			m.obeyed()
+			m.rest(nil)
+		case r.Motion.running() && !m.ours(r):
+			m.free(ErrWall)
+		}
+	}
+}
+
+// readAsked takes a reading while an order is with the engine.
+func (m *machine) readAsked(r Read, proven bool) {
+	o := m.Order
+	switch {
+	case proven && o.Stage == StageAcknowledged:
+		m.obeyed()
+		m.arrived(r)
+	case !r.Motion.running() || m.ours(r):
+	case o.Kind == Stop && o.Command == 0:
+		m.free(ErrWall)
+	case o.Kind == Stop || o.Stage == StageWaiting:
+		m.MustStop = 0
+	}
+}
+
+// arrived: a run of a calibration that was read as wanted, and stands, is over.
+func (m *machine) arrived(r Read) {
+	if r.Motion == Standing && m.Phase == OnRoute && m.Order.run() {
+		m.MustStop, m.Phase = 0, Idle // the calibration still has it
+	}
+}
+
+// readOnRoute takes a reading on the way to a position, or of a run of a calibration.
+func (m *machine) readOnRoute(r Read, asItMay, proven bool) {
+	switch {
+	case !m.Order.run(): // it pauses
+		if r.Motion.running() {
+			m.free(ErrWall)
+		}
+	case proven:
+		if m.Order.Stage != StageRead {
+			m.obeyed()
+		}
+		m.arrived(r)
+	case asItMay:
+	case m.Order.Stage == StageRead:
+		m.free(ErrWall) // or it has arrived
+	case r.Motion == Standing || m.ours(r):
+		m.wrong() // it may only begin later
+	default:
+		m.free(ErrWall)
+	}
+}

@@ -1,0 +1,146 @@
+package shade
+
+import "time"
+
+func (e Sent) step(m *machine) {
+	o := e.Order
+	if m.Order.out() && m.Order.ID == o.ID {
+		m.Order.Stage, m.Order.SentAt = max(m.Order.Stage, StageSent), m.now
+		switch {
+		case !e.Group:
+			m.Order.Frame = Unicast
+		case m.Pose.Proven:
+			m.Order.Frame = GroupFromRest
+		default:
+			m.Order.Frame = GroupUnproven
+		}
+	}
+	if m.Last.Frame != o.Kind || m.Last.Position != o.Position {
+		m.Last.Changed = m.Last.FrameAt
+	}
+	m.Last.Frame, m.Last.Position, m.Last.FrameAt = o.Kind, o.Position, m.now
+	m.Pose.frame(o.Kind, m.now)
+	if !o.run() || o.Ends == ByItself && m.MustStop == 0 {
+		return
+	}
+	m.MustStop |= o.dirs()
+	if m.Phase == Idle {
+		m.wrong() // it was cancelled while its frame was under way
+	}
+}
+
+func (e Ack) step(m *machine) {
+	o := &m.Order
+	if o.ID != e.Order || o.Stage < StageSent || o.Stage == StageEnded {
+		return
+	}
+	o.Stage, o.AckAt = max(o.Stage, StageAcknowledged), m.now
+	m.Pose.told(&m.Settings, o.Kind, o.SentAt)
+	switch {
+	case o.Kind == Stop:
+		m.Due = m.now.Add(m.Settings.ReverseDelay)
+	case o.Ends == ByRoute:
+		m.Phase, m.Due = OnRoute, m.Pose.Since.Add(o.Lasts)
+	}
+	if m.Settings.Unreadable && o.out() {
+		m.Pose.Seen, m.Pose.SeenAt = true, m.now
+		m.obeyed()
+	}
+}
+
+// obeyed goes on after an order that was proven to be carried out.
+func (m *machine) obeyed() {
+	o := m.Order
+	m.confirm()
+	switch {
+	case o.Kind == Stop && m.Route.Ahead && m.Phase == Asked:
+		m.MustStop, m.Phase = 0, OnRoute
+	case o.Kind == Stop, o.Ends == ByItself:
+		m.MustStop, m.Phase, m.Due = 0, Idle, time.Time{}
+	case o.Ends == ByHolder:
+		m.MustStop, m.Phase = o.dirs(), OnRoute
+	default:
+		m.MustStop = o.dirs()
+	}
+}
+
+// stopAgain is between two tries to stop a shade that nobody else would stop.
+const stopAgain = 500 * time.Millisecond
+
+func (e Failed) step(m *machine) {
+	if !m.Order.out() || m.Order.ID != e.Order {
+		return
+	}
+	m.Order.Stage = StageEnded
+	switch {
+	case m.Phase == Stopping:
+		m.Tries++
+		m.Due = m.now.Add(stopAgain)
+	case m.Phase == OnRoute && e.Unread: // it is stopped at its goal
+	default:
+		m.wrong()
+	}
+}
+
+func (Tick) step(m *machine) {
+	over := !m.Due.IsZero() && !m.now.Before(m.Due)
+	late := m.now.Sub(m.Due)
+	switch m.Phase {
+	case Asked:
+		if m.Route.Ahead && m.Order.Kind == Stop && over && late >= lateMost {
+			m.Route = Route{}
+		}
+	case OnRoute:
+		switch {
+		case !over:
+		case m.Order.run():
+			m.endRun()
+		case late > lateMost:
+			m.do(Log{"left where it is: the bus could not send it on in time"})
+			m.free(ErrExpired)
+		default:
+			m.goOn()
+		}
+	case Stopping:
+		switch {
+		case m.now.Sub(m.Stopping) >= stopFor:
+			m.do(GiveUp{})
+			m.free(ErrExpired)
+		case over && !m.Order.out():
+			m.sendStop(m.Tries > 0)
+		}
+	}
+}
+
+// endRun stops a run that is due. Of one that was never read, the command goes over to
+// its stop: it was shorter than its reading.
+func (m *machine) endRun() {
+	stop := Order{Kind: Stop, Expires: m.now.Add(stopFor)}
+	if m.Order.out() {
+		stop.Confirms = m.Order.ID
+	}
+	m.Phase, m.Due = Asked, time.Time{}
+	m.send(stop, false)
+}
+
+// goOn begins the next run after a pause.
+func (m *machine) goOn() {
+	due := m.Due
+	run, ok := m.nextRun()
+	if !ok {
+		m.free(nil)
+		return
+	}
+	run.Expires = due.Add(lateMost)
+	m.Phase, m.Due = Asked, time.Time{}
+	m.send(run, false)
+}
+
+func (Lost) step(m *machine) { m.Down = true }
+
+func (Back) step(m *machine) {
+	m.Down = false
+	if m.Phase == Stopping && !m.Order.out() {
+		m.sendStop(false)
+	}
+}
