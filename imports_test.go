@@ -19,7 +19,8 @@ const module = "svc.internal/controller/"
 // the house yet.
 var mayImport = map[string][]string{
 	// core: the standard library only
-	"appliance": nil,
+	"appliance":       {"appliance/shade"},
+	"appliance/shade": nil,
 
 	// shared shelves
 	"web":              nil,
