@@ -23,7 +23,6 @@ type happening struct {
 }
 
 type teller struct {
-	now    time.Time
 	state  State
 	orders map[uint64]Order
 }
