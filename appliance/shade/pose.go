@@ -177,7 +177,11 @@ func (p *Pose) arrive(s *Settings, now time.Time) {
 
 // turn changes the direction from a moment on.
 func (p *Pose) turn(s *Settings, dir int, at time.Time) {
+	was := p.From
 	p.From = p.position(s, at)
+	if p.Dir != 0 && !p.Seen && p.Known {
+		p.costs(math.Abs(p.From - was)) // nobody has seen that it moved at all
+	}
 	if dir != 0 && !s.Measures && !s.timed() {
 		p.forget() // it leaves a place for nobody knows where
 	}
@@ -207,8 +211,13 @@ func (p *Pose) told(s *Settings, k Kind, at time.Time) {
 	case k == Stop && s.Measures: // it says itself when it stands; until then it is moving
 		return
 	}
+	again := !p.Released.IsZero()
 	begins := p.begins(s, k.dir(), at)
 	if k.dir() == p.Dir {
+		if k == Stop && again && p.Ran != 0 && !p.Proven { // it need not have obeyed the one before
+			p.costs(s.wayMost(at.Sub(p.Since)))
+			p.Since = at
+		}
 		return
 	}
 	p.turn(s, k.dir(), begins)
@@ -268,6 +277,9 @@ func (m *machine) look(r Read) {
 			p.Doubt = time.Time{}
 		}
 	case m.ofBefore(r):
+		if p.Dir == 0 && dir != 0 && dir != p.Ran {
+			p.costs(m.unseen(r)) // before, it did not stand
+		}
 		return
 	default:
 		m.surprise(dir, r)
@@ -290,16 +302,19 @@ func (m *machine) look(r Read) {
 // obey, at some moment since the last look.
 func (m *machine) surprise(dir int, r Read) {
 	p := &m.Pose
-	cost := 100.0
-	if !p.SeenAt.IsZero() && m.Settings.timed() {
-		cost = math.Max(perSurprise, m.Settings.wayMost(r.Asked.Sub(p.SeenAt)))
-	}
-	known := p.Known
 	p.turn(&m.Settings, dir, r.Asked)
 	p.Doubt = time.Time{}
-	if known && p.Known && (m.Settings.timed() || dir != 0) {
-		p.costs(cost)
+	if p.Known {
+		p.costs(m.unseen(r))
 	}
+}
+
+// unseen is how far the shade may have got since it was last read, in percent points.
+func (m *machine) unseen(r Read) float64 {
+	if m.Pose.SeenAt.IsZero() || !m.Settings.timed() {
+		return 100
+	}
+	return math.Max(perSurprise, m.Settings.wayMost(r.Asked.Sub(m.Pose.SeenAt)))
 }
 
 // ofBefore reports whether a surprising reading may tell of the time before a frame.

@@ -35,6 +35,13 @@ func (m *machine) early(asked time.Time) bool {
 	return asked.Before(begins.Add(beginsWithin)) || asked.Before(m.Last.FrameAt.Add(m.Settings.lag()))
 }
 
+// Undecided reports whether a reading that does not confirm the order that is out may be
+// followed by one that does, without another frame.
+func (s State) Undecided(r Read) bool {
+	m := machine{State: s}
+	return m.Order.out() && (m.wanted(r) || m.Order.run() && m.early(r.Asked))
+}
+
 // ours reports whether a motor that is read running may do so on a frame of ours.
 func (m *machine) ours(r Read) bool {
 	if r.Motion.dirs()&m.MustStop != 0 {

@@ -1,0 +1,185 @@
+package shade
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// oracle knows what is true, and judges every step.
+type oracle struct {
+	w         *world
+	wrong     string
+	excused   bool      // what runs was given up, or began before a crash
+	stopped   bool      // a stop, or a change of direction, forbids runs of our own until a command comes
+	wallAt    time.Time // when somebody last pressed the switch
+	wallSeen  bool      // it was read, beyond doubt, that somebody else moves the shade
+	confirmed map[uint64]bool
+	refused   map[uint64]bool
+	hidden    bool // a hand at the wall moved the shade, and no reading fell into that time
+}
+
+func (o *oracle) fail(format string, args ...any) {
+	if o.wrong == "" {
+		o.wrong = fmt.Sprintf(format, args...)
+	}
+}
+
+// frame judges what is about to be on the wire.
+func (o *oracle) frame(f Order) {
+	if !f.Expires.IsZero() && o.w.now.After(f.Expires.Add(40*time.Millisecond)) {
+		o.fail("order %d is on the wire after its expiry", f.ID)
+	}
+}
+
+// stepped judges what a step did.
+func (o *oracle) stepped(before State, e Event, actions []Action) {
+	w, d := o.w, &o.w.device
+	if err := w.state.Check(); err != nil {
+		o.fail("invariant: %v", err)
+	}
+	switch e := e.(type) {
+	case Sent:
+		d.ordered[e.Order.Kind.dir()+1] = w.now
+	case Command:
+		o.wallSeen = false
+		if !refusedIn(actions) {
+			o.stopped = e.Kind == Stop
+		} else if e.Kind == Stop && w.state.Last.Seq == e.Seq && before.Phase != OnRoute && before.Phase != Asked {
+			o.stopped = true
+		}
+		o.refused[e.Seq] = refusedIn(actions)
+	case Configure:
+		o.stopped = o.stopped || e.Settings.Inverted != before.Settings.Inverted
+		o.wallSeen = false
+	case Halt, Quit, Release:
+		o.wallSeen = false
+	case Read:
+		o.sawWall(before, e)
+		if d.wall && e.Motion == motionOf(d.on) && d.on != 0 {
+			d.seen = true
+		}
+		d.move(w.now)
+		if v := w.state.View(w.now); o.hidden && (v.Source == 0 || math.Abs(v.Position-d.place) <= v.Uncertainty+slack) {
+			o.hidden = false
+		}
+	}
+	for _, a := range actions {
+		switch a := a.(type) {
+		case Send:
+			o.sends(before, a.Order)
+		case Confirm:
+			o.confirmed[a.Order], o.confirmed[a.Also] = true, true
+			o.confirms(before, a, e)
+		case GiveUp:
+			o.excused = true
+		}
+	}
+	if (d.on != 0 || d.pending != 0) && d.must && !d.wall && w.state.Phase == Idle && !o.excused {
+		o.fail("the motor runs, and nobody will stop it")
+	}
+	if d.on == 0 && d.pending == 0 {
+		o.excused = false
+	}
+}
+
+// sends judges an order.
+func (o *oracle) sends(before State, f Order) {
+	w, d := o.w, &o.w.device
+	own := f.Command == 0
+	switch {
+	case own && f.run() && o.stopped:
+		o.fail("run %d begins after a stop or a turn", f.ID)
+	case own && f.run() && w.now.Sub(before.Order.AckAt) > before.Settings.ReverseDelay+lateMost+50*time.Millisecond:
+		o.fail("run %d begins more than a second late", f.ID)
+	case own && f.run() && d.on != 0 && !d.wall:
+		o.fail("run %d begins while a relay is on", f.ID)
+	case own && f.Kind == Stop && o.wallSeen:
+		o.fail("stop %d fights the wall", f.ID)
+	}
+}
+
+// confirms judges a confirmation: what was wanted was so at some moment since the reading
+// that proves it could have been true.
+func (o *oracle) confirms(before State, c Confirm, e Event) {
+	r, ok := e.(Read)
+	if !ok {
+		o.fail("order %d is confirmed by %T", c.Order, e)
+		return
+	}
+	d := &o.w.device
+	want := before.Order.Kind.dir()
+	was := func(on int) bool {
+		if told := r.Asked.Add(-o.w.line.lag); d.shownAt(told) == on || d.shownAt(told.Add(-1)) == on {
+			return true
+		}
+		for _, h := range d.history {
+			if h.on == on && h.at.After(r.Asked.Add(-o.w.line.lag)) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case d.measures && before.Order.Kind != Stop:
+		d.must = d.must && before.Order.Ends != ByItself
+		goal := map[Kind]float64{Open: 100, Close: 0, MoveTo: before.Order.Position}[before.Order.Kind]
+		if d.on == 0 && math.Abs(goal-d.place) > 1 && o.wallAt.Before(before.Order.SentAt.Add(-usualLag)) {
+			o.fail("order %d is confirmed, and the motor stands at %.0f instead of %.0f", c.Order, d.place, goal)
+		}
+	case !was(want):
+		o.fail("order %d is confirmed, and the relay is %+d", c.Order, d.on)
+	case want != 0 && before.Order.Ends == ByItself:
+		d.must = false // whichever frame it runs on, it is to run to its end
+	case want == 0 && d.on != 0 && d.must && !d.wall && !o.w.wallSince(before.Order.SentAt):
+		o.fail("stop %d is confirmed, and the motor runs", c.Order)
+	}
+}
+
+func (w *world) wallSince(at time.Time) bool { return !w.oracle.wallAt.Before(at) }
+
+// sawWall notes that a reading can only mean that somebody presses the switch.
+func (o *oracle) sawWall(before State, r Read) {
+	d := &o.w.device
+	if r.Motion == Standing && d.on == 0 && before.Phase == Idle {
+		o.wallSeen = false
+		return
+	}
+	if !d.wall || d.on == 0 || r.Motion.dir() != d.on || !r.Asked.After(o.wallAt.Add(o.w.line.lag)) {
+		return
+	}
+	if before.MustStop == Up|Down || d.ordered[d.on+1].After(dawn) || r.Asked.Sub(before.Last.FrameAt) < 1500*time.Millisecond || before.Order.out() {
+		return
+	}
+	o.wallSeen = true
+}
+
+func refusedIn(actions []Action) bool {
+	for _, a := range actions {
+		if _, ok := a.(Refuse); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// atPeace judges the world after two calm minutes.
+func (o *oracle) atPeace() {
+	w, d := o.w, &o.w.device
+	d.move(w.now)
+	v := w.state.View(w.now)
+	switch {
+	case w.state.Phase != Idle:
+		o.fail("not idle after two calm minutes: %s", describe(w.state, nil))
+	case d.on != 0 && d.must && !o.excused:
+		o.fail("the motor runs after two calm minutes")
+	case v.Source != 0 && !o.hidden && math.Abs(v.Position-d.place) > v.Uncertainty+slack:
+		o.fail("shown at %.1f, give or take %.0f; it is at %.1f", v.Position, v.Uncertainty, d.place)
+	case v.Motion.running() && d.on == 0:
+		o.fail("shown %v, and it stands", v.Motion)
+	}
+}
+
+// slack is how far off the estimate may be by what it does not know of: dead times, and
+// frames that take their time, in percent points.
+const slack = 4
