@@ -10,7 +10,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 export CGO_ENABLED ?= 0
 
-.PHONY: help run test build lint bench soak cross peers install deb
+.PHONY: help run test build lint bench soak mutants cross peers install deb
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -25,6 +25,7 @@ build: ## the programs, for this machine
 # make lint   formatting, go.mod, vet and staticcheck
 # make bench  every figure of the first table of docs/performance.md, as ratios in one run
 # make soak   the long form of every campaign: hours of faults in an hour
+# make mutants  every mechanism of the core switched off, one by one: a unit test must notice
 # make cross  static binaries for linux/arm v7, arm64 and amd64, into bin/
 
 # make deb    Debian packages of both daemons for amd64, arm64 and armhf, into output/deb; make deb ARCH=arm64 for one
@@ -50,6 +51,9 @@ bench: build peers
 soak: peers
 	SOAK=1 CGO_ENABLED=1 $(GO) test -tags peers -count=1 -timeout 6h -v -run 'Campaign|Soak' ./...
 	./scripts/fuzz.sh 60s
+
+mutants:
+	./scripts/mutants.sh
 
 cross:
 	mkdir -p bin/linux-armv7 bin/linux-arm64 bin/linux-amd64

@@ -73,8 +73,8 @@ type Stood struct{ Position float64 }
 
 // Restored tells where the shade stood when the program ended.
 type Restored struct {
-	Position float64
-	At       time.Time
+	Position, Uncertainty float64
+	At                    time.Time
 }
 
 // Action is something that the engine has to do for a shade: one of the types below.

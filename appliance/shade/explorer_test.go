@@ -243,11 +243,11 @@ func (w *world) restart(orderly bool) {
 	w.engine.order = Order{}
 	w.oracle.excused, w.oracle.stopped, w.oracle.wallSeen = true, true, false
 	before := w.state
-	w.state = New(set)
+	w.state = New(set, w.now)
 	w.state.Down = w.line.down
 	w.seq += 10
 	if v.Source != 0 && !v.Motion.running() && before.Phase == Idle && v.Motion == Standing {
-		w.step(Restored{Position: v.Position, At: v.At})
+		w.step(Restored{Position: v.Position, Uncertainty: v.Uncertainty, At: v.At})
 	}
 }
 

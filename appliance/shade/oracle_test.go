@@ -16,6 +16,7 @@ type oracle struct {
 	wallSeen  bool      // it was read, beyond doubt, that somebody else moves the shade
 	confirmed map[uint64]bool
 	refused   map[uint64]bool
+	stoppedBy bool // a hand at the wall stopped the shade, which nobody has read yet
 	hidden    bool // a hand at the wall moved the shade, and no reading fell into that time
 }
 
@@ -27,6 +28,7 @@ func (o *oracle) fail(format string, args ...any) {
 
 // frame judges what is about to be on the wire.
 func (o *oracle) frame(f Order) {
+	o.hidden, o.stoppedBy = o.hidden || o.stoppedBy, false
 	if !f.Expires.IsZero() && o.w.now.After(f.Expires.Add(40*time.Millisecond)) {
 		o.fail("order %d is on the wire after its expiry", f.ID)
 	}
@@ -58,6 +60,9 @@ func (o *oracle) stepped(before State, e Event, actions []Action) {
 		o.sawWall(before, e)
 		if d.wall && e.Motion == motionOf(d.on) && d.on != 0 {
 			d.seen = true
+		}
+		if e.Motion == Standing && e.Asked.After(o.wallAt.Add(o.w.line.lag)) {
+			o.stoppedBy = false
 		}
 		d.move(w.now)
 		if v := w.state.View(w.now); o.hidden && (v.Source == 0 || math.Abs(v.Position-d.place) <= v.Uncertainty+slack) {

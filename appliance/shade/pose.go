@@ -220,7 +220,8 @@ func (p *Pose) told(s *Settings, k Kind, at time.Time) {
 		}
 		return
 	}
-	p.turn(s, k.dir(), begins)
+	p.turn(s, k.dir(), at)
+	p.Since = begins
 	if p.Known {
 		p.costs(perMove)
 	}
@@ -271,7 +272,7 @@ func (m *machine) look(r Read) {
 	switch {
 	case dir == p.Dir || held:
 		if !p.Doubt.IsZero() && m.settled(r) {
-			if !m.Last.Changed.Before(p.Doubt) {
+			if dir == 0 || !m.Last.Changed.Before(p.Doubt) { // it may have run meanwhile, or stood
 				p.costs(m.Settings.wayMost(r.Asked.Sub(p.Doubt)))
 			}
 			p.Doubt = time.Time{}

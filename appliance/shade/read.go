@@ -40,7 +40,7 @@ func (m *machine) readAsked(r Read, proven bool) {
 
 // arrived: a run of a calibration that was read as wanted, and stands, is over.
 func (m *machine) arrived(r Read) {
-	if r.Motion == Standing && m.Phase == OnRoute && m.Order.run() {
+	if r.Motion == Standing && m.Phase == OnRoute && m.Order.run() && m.settled(r) {
 		m.MustStop, m.Phase = 0, Idle // the calibration still has it
 	}
 }

@@ -81,8 +81,8 @@ func TestCommands(t *testing.T) {
 }
 
 func TestRoutes(t *testing.T) {
-	unknown := New(relays)
-	unproven, _ := Step(New(relays), moment(-10_000), Stood{30})
+	unknown := New(relays, moment(-10_000))
+	unproven, _ := Step(New(relays, moment(-10_000)), moment(-10_000), Stood{30})
 	runStories(t, []story{
 		{"a shade that was read standing goes at once", resting(0),
 			then(command(0, 1, MoveTo, 50)),
@@ -386,7 +386,7 @@ func TestOutage(t *testing.T) {
 		{"a shade that pauses and is heard of too late stays", resting(0),
 			then(pausing(), at(8200, Lost{}), at(12_000, Back{}), tick(12_000)),
 			"log; idle"},
-		{"after a restart nothing moves", New(relays),
+		{"after a restart nothing moves", New(relays, moment(-10_000)),
 			then(at(0, Restored{Position: 40, At: moment(-60_000)}), tick(1000)),
 			"idle"},
 	})

@@ -71,6 +71,7 @@ func (e Stood) step(m *machine) {
 
 func (e Restored) step(m *machine) {
 	p := &m.Pose
-	p.From, p.Known, p.Uncertainty, p.Restored = e.Position, true, perSurprise, true
+	p.From, p.Known, p.Uncertainty, p.Restored = e.Position, true, e.Uncertainty, true
 	p.HeardAt, p.MeasuredAt = e.At, e.At
+	p.costs(perSurprise) // nobody watched since
 }

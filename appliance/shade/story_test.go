@@ -173,7 +173,7 @@ func resting(p float64) State { return prepared(relays, p) }
 func measured(p float64) State { return prepared(motor, p) }
 
 func prepared(set Settings, p float64) State {
-	s, _ := Step(New(set), moment(-10_000), Stood{p})
+	s, _ := Step(New(set, moment(-10_000)), moment(-10_000), Stood{p})
 	s, _ = Step(s, moment(-10_000), Read{Asked: moment(-10_000), Motion: Standing, Position: p, Place: set.Measures})
 	return s
 }

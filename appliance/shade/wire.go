@@ -15,7 +15,7 @@ func (e Sent) step(m *machine) {
 			m.Order.Frame = GroupUnproven
 		}
 	}
-	if m.Last.Frame != o.Kind || m.Last.Position != o.Position {
+	if m.Last.Frame != 0 && (m.Last.Frame != o.Kind || m.Last.Position != o.Position) {
 		m.Last.Changed = m.Last.FrameAt
 	}
 	m.Last.Frame, m.Last.Position, m.Last.FrameAt = o.Kind, o.Position, m.now

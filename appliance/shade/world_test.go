@@ -17,7 +17,6 @@ type world struct {
 	order  int
 
 	state  State
-	saved  Restored // what a restart would find; zero: nothing
 	engine carrier
 	line   conditions
 	device actuator
@@ -131,7 +130,7 @@ func newWorld(seed uint64) *world {
 	if !w.device.measures && w.rnd.IntN(12) == 0 {
 		set.TravelUp, set.TravelDown = 0, 0
 	}
-	w.state = New(set)
+	w.state = New(set, w.now)
 	w.oracle.w = w
 	w.poll()
 	return w
@@ -156,9 +155,6 @@ func (d *actuator) move(now time.Time) {
 	d.place += float64(d.on) * 100 * float64(now.Sub(from)) / float64(travel)
 	d.place = math.Max(0, math.Min(100, d.place))
 }
-
-// running is what the motor does, as a register that does not lag shows it.
-func (d *actuator) running() int { return d.on }
 
 // relay switches; 0 is off.
 func (w *world) relay(on int) {
@@ -266,6 +262,7 @@ func (w *world) wall(dir int) {
 	if dir == 0 && d.must {
 		d.wall, d.seen = true, true
 	}
+	w.oracle.stoppedBy = w.oracle.stoppedBy || d.on != 0 && d.on != dir
 	w.obey(dir, goal)
 	d.must, d.wall, d.seen = false, d.on != 0 || d.pending != 0, false
 	w.oracle.wallAt = w.now
