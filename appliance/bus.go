@@ -19,7 +19,7 @@ type bus struct {
 	shades   map[ID]Channel
 	state    *state
 	log      *slog.Logger
-	begin    func(Command, Ref) *running // a ledger entry for what the bus decides itself
+	begin    func(Command, Want) *record // a ledger entry for what the bus decides itself
 	trials   *trials
 	stopRun  context.CancelFunc
 	closed   chan struct{} // when the goroutine has ended
@@ -42,20 +42,21 @@ type bus struct {
 	ctx  context.Context // ends with the bus
 
 	// What follows belongs to the leader.
-	works    []*work
-	newest   newest
-	clips    clips
+	pieces   []*piece
+	beliefs  beliefs
 	devices  map[string]*device
 	deviceOf map[ID]*device
 	schedule *schedule
 	movers   map[ID]*mover
-	probes   budget
+	probes   budget // bus time for probes
+	attempts budget // and for commands to devices that are offline
 	use      use
 	stats    BusStats
 	up       bool
 	why      error // why it is not up
 	scan     *scanJob
 	scanTurn bool // a poll was the last to go, so the scan may
+	found    bool // the last exchange was to find out who is gone
 	scans    chan *scanJob
 	errand   *errand
 	errands  chan *errand
@@ -70,8 +71,9 @@ const maxReports = 1024
 func newBus(cfg BusConfig, o Opened, st *state) *bus {
 	b := &bus{
 		config: cfg, opened: o, driver: o.Driver, channels: o.Channels, shades: o.Shades, state: st, log: cfg.Log.With("bus", cfg.Bus.Name),
-		wake: make(chan struct{}, 1), lead: make(chan struct{}, 1), newest: newest{}, devices: map[string]*device{}, deviceOf: map[ID]*device{},
-		clips: clips{}, movers: map[ID]*mover{}, scans: make(chan *scanJob), errands: make(chan *errand), closed: make(chan struct{}), released: make(chan struct{}), why: ErrOpening,
+		wake: make(chan struct{}, 1), lead: make(chan struct{}, 1), beliefs: beliefs{}, devices: map[string]*device{}, deviceOf: map[ID]*device{},
+		movers: map[ID]*mover{}, scans: make(chan *scanJob), errands: make(chan *errand), closed: make(chan struct{}), released: make(chan struct{}), why: ErrOpening,
+		probes: budget{share: probeShare}, attempts: budget{share: attemptShare},
 	}
 	b.lead <- struct{}{}
 	for _, n := range cfg.Nodes {
@@ -86,9 +88,7 @@ func newBus(cfg BusConfig, o Opened, st *state) *bus {
 	}
 	for id, channels := range o.Channels {
 		for i, ch := range channels {
-			if ch.Clips {
-				b.clips[Ref{Node: id, Channel: i + 1}] = &clip{}
-			}
+			b.beliefs[Ref{Node: id, Channel: i + 1}] = &belief{clips: ch.Clips}
 		}
 	}
 	for _, s := range cfg.Shades {
@@ -101,7 +101,7 @@ func newBus(cfg BusConfig, o Opened, st *state) *bus {
 		if v, ok := cfg.Last(Ref{Shade: s.ID}); ok && v.Has.Has(CanPosition) {
 			m.restore(v.Position, st.positionAt(s.ID))
 		}
-		b.movers[s.ID] = m
+		b.movers[s.ID], b.beliefs[Ref{Shade: s.ID}] = m, &belief{}
 	}
 	return b
 }
@@ -127,7 +127,7 @@ func (b *bus) submit(j job) {
 	defer b.mu.Unlock()
 	if b.over {
 		for _, m := range j.members {
-			j.run.fail(m, errClosed)
+			m.fail(errClosed)
 		}
 		return
 	}
@@ -184,6 +184,9 @@ func (b *bus) poke() {
 func (b *bus) run(ctx context.Context) {
 	b.schedule = newSchedule(b.config.Freshness, b.driver.Polls(), b.movers)
 	b.schedule.trials = b.trials
+	for _, p := range b.schedule.polls {
+		b.device(p.Device).polled = true
+	}
 	b.ctx = ctx
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -235,7 +238,7 @@ func (b *bus) look(now time.Time) {
 // drive has whoever waits for run do what the bus has to do for commands, as long
 // as nobody else leads it: an idle bus has a command on the wire without another
 // goroutine to be woken for it, which takes longer than all the rest.
-func (b *bus) drive(ctx context.Context, run *running) {
+func (b *bus) drive(ctx context.Context, run *record) {
 	for {
 		select {
 		case b.lead <- struct{}{}:
@@ -261,11 +264,11 @@ func (b *bus) drive(ctx context.Context, run *running) {
 func (b *bus) step(now time.Time) (ready, idle bool) {
 	defer func() { <-b.lead }()
 	b.look(now)
-	w, _ := b.nextWork(now)
-	if ready = w != nil && b.up && b.ctx.Err() == nil; ready {
-		b.do(b.ctx, b.workTask(w, now))
+	p, _ := b.nextPiece(now)
+	if ready = p != nil && b.up && b.ctx.Err() == nil; ready {
+		b.do(b.ctx, b.pieceTask(p, now))
 	}
-	return ready, len(b.works) == 0 && len(b.movers) == 0
+	return ready, len(b.pieces) == 0 && len(b.movers) == 0
 }
 
 // asked reports whether something waits in the inbox.
@@ -284,10 +287,7 @@ func (b *bus) shutdown() {
 	b.mu.Unlock()
 	b.up, b.why = false, errClosed
 	b.takeInbox(time.Now())
-	for _, w := range b.works {
-		b.fail(w, errClosed)
-	}
-	b.works = nil
+	b.failAll(errClosed, func(*piece) bool { return false })
 	b.endScan(context.Canceled)
 	b.groups.busDown(errClosed)
 }
@@ -327,7 +327,8 @@ func (b *bus) checkLink(now time.Time) {
 		b.log.Info("bus is up")
 	case why != nil && (b.up || b.why == nil || b.why.Error() != why.Error()):
 		b.up, b.why = false, why
-		b.failAll(why)
+		// Whatever moves must be stopped as soon as the bus is back.
+		b.failAll(why, func(p *piece) bool { return p.stops() })
 		b.groups.busDown(why)
 		for _, d := range b.devices {
 			d.online = false
@@ -338,17 +339,16 @@ func (b *bus) checkLink(now time.Time) {
 	}
 }
 
-// failAll ends everything that waits but stops: whatever moves must be stopped as
-// soon as the bus is back.
-func (b *bus) failAll(err error) {
-	works := b.works
-	b.works = nil
-	for _, w := range works {
-		if w.stop {
-			b.works = append(b.works, w)
+// failAll ends everything that waits but what is kept.
+func (b *bus) failAll(err error, keep func(*piece) bool) {
+	pieces := b.pieces
+	b.pieces = nil
+	for _, p := range pieces {
+		if keep(p) {
+			b.pieces = append(b.pieces, p)
 			continue
 		}
-		b.fail(w, err)
+		b.fail(p, err)
 	}
 }
 
@@ -379,7 +379,7 @@ func (b *bus) showHealth(now time.Time) {
 	busy, dead := b.use.shares(now)
 	st := &BusState{
 		Bus: &b.config.Bus, Up: b.up, Bound: worst, Typical: typical, Use: busy, DeadUse: dead,
-		Demand: b.schedule.demand(), Queue: len(b.works), Stats: b.stats,
+		Demand: b.schedule.demand(), Queue: len(b.pieces), Stats: b.stats,
 	}
 	if b.why != nil {
 		st.Fault = b.why.Error()
@@ -395,7 +395,7 @@ func (b *bus) showHealth(now time.Time) {
 }
 
 func (b *bus) learn(readings []Reading) {
-	b.clips.saw(readings)
+	b.beliefs.saw(readings)
 	b.state.learn(readings, Measured)
 	for _, r := range readings {
 		if m := b.movers[r.Shade]; r.Shade != 0 && m != nil {

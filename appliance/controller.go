@@ -247,15 +247,15 @@ const haltMost = 5 * time.Second
 // they are: nobody would stop them at their goals.
 func (c *Controller) halt(b *bus, stay []Shade) {
 	by := time.Now().Add(haltMost)
-	var runs []*running
+	var runs []*record
 	for _, s := range b.config.Shades {
 		if sh := c.Snapshot().Shade(s.ID); sh == nil || !moves(sh) ||
 			slices.ContainsFunc(stay, func(n Shade) bool { return n.ID == s.ID && sameMotor(&n, &s) }) {
 			continue
 		}
-		ref := Ref{Shade: s.ID}
-		run := c.beginInternal(Command{Kind: ShadeStop, Target: Target{One, s.ID}, Origin: Origin{Via: "shade engine", Why: "its bus is closed"}}, ref)
-		b.submit(job{run: run, wants: []Want{{ref, Values{Has: CanMove, Motion: Stop}}}, members: []int{0}, expiry: by, ceiling: by, alone: true})
+		cmd := Command{Kind: ShadeStop, Target: Target{One, s.ID}, Origin: Origin{Via: "shade engine", Why: "its bus is closed"}}
+		run := c.beginInternal(cmd, Want{Ref{Shade: s.ID}, Values{Has: CanMove, Motion: Stop}})
+		b.submit(job{members: run.members, expiry: by, ceiling: by})
 		runs = append(runs, run)
 	}
 	b.poke()

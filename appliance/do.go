@@ -1,6 +1,7 @@
 package appliance
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -24,20 +25,15 @@ func (c *Controller) Do(ctx context.Context, cmd Command) (Entry, error) {
 	if err != nil {
 		return c.refuse(cmd, now, err), err
 	}
-	members := make([]Member, len(wants))
-	for i, w := range wants {
-		members[i].Ref = w.Ref
-	}
-	run := newRunning(c.seq.Add(1), cmd, members, now)
-	ceiling := now.Add(commandMost)
-	if !cmd.Expiry.IsZero() {
-		ceiling = earlier(ceiling, cmd.Expiry)
-	}
 	release, err := c.admit(&cmd, wants)
 	if err != nil {
 		return c.refuse(cmd, now, err), err
 	}
-	only := c.dispatch(run, wants, earlier(now.Add(commandTime), ceiling), ceiling)
+	c.order.Lock() // the newest of two commands at once is the same on every bus
+	run := newRecord(c.seq.Add(1), cmd, wants, now)
+	ceiling := run.ceiling()
+	only := c.dispatch(run, time.Time{})
+	c.order.Unlock()
 	release()
 	if only != nil {
 		only.drive(ctx, run)
@@ -58,7 +54,7 @@ func (c *Controller) Do(ctx context.Context, cmd Command) (Entry, error) {
 }
 
 // outlive keeps the books of a command whose caller has left.
-func (c *Controller) outlive(run *running, ceiling time.Time) {
+func (c *Controller) outlive(run *record, ceiling time.Time) {
 	deadline := time.NewTimer(time.Until(ceiling))
 	defer deadline.Stop()
 	select {
@@ -69,7 +65,7 @@ func (c *Controller) outlive(run *running, ceiling time.Time) {
 }
 
 // finish closes a command's entry and makes what it changed visible.
-func (c *Controller) finish(run *running) Entry {
+func (c *Controller) finish(run *record) Entry {
 	e := run.finish(time.Now(), c.nameOf)
 	c.state.publish()
 	c.ledger.add(e)
@@ -84,45 +80,44 @@ func (c *Controller) refuse(cmd Command, now time.Time, err error) Entry {
 }
 
 // beginInternal opens an entry for a command that a bus gives itself.
-func (c *Controller) beginInternal(cmd Command, ref Ref) *running {
+func (c *Controller) beginInternal(cmd Command, target Want) *record {
 	now := time.Now()
-	run := newRunning(c.seq.Add(1), cmd, []Member{{Ref: ref}}, now)
+	run := newRecord(c.seq.Add(1), cmd, []Want{target}, now)
 	go c.outlive(run, now.Add(time.Minute))
 	return run
 }
 
 // dispatch hands each bus its part. Members whose bus is not running have failed. If
-// all is the business of one bus, that is returned, for the caller to drive.
-func (c *Controller) dispatch(run *running, wants []Want, expiry, ceiling time.Time) *bus {
+// all is the business of one bus, that is returned, for the caller to drive. expiry is
+// when it is worth nothing any more; zero: the bus chooses.
+func (c *Controller) dispatch(run *record, expiry time.Time) *bus {
 	snap := c.Snapshot()
 	buses := *c.buses.Load()
 	type part struct {
-		bus *bus
-		job job
+		bus     *bus
+		members []*member
 	}
 	parts := make([]part, 0, 1) // few: they are found by looking at each
-	for i, w := range wants {
-		b := buses[snap.busOf(w.Ref)]
+	for _, m := range run.members {
+		b := buses[snap.busOf(m.target.Ref)]
 		if b == nil {
-			run.fail(i, fmt.Errorf("%w: its bus is not running", ErrBusDown))
+			m.fail(fmt.Errorf("%w: its bus is not running", ErrBusDown))
 			continue
 		}
 		k := slices.IndexFunc(parts, func(p part) bool { return p.bus == b })
 		if k < 0 {
 			k = len(parts)
-			parts = append(parts, part{b, job{run: run, expiry: expiry, ceiling: ceiling, alone: run.entry.Command.Target.Scope == One, last: run.entry.Command.endsTrial()}})
+			parts = append(parts, part{bus: b})
 		}
-		j := &parts[k].job
-		j.wants, j.members = append(j.wants, w), append(j.members, i)
+		parts[k].members = append(parts[k].members, m)
 	}
-	if len(parts) > 1 {
-		c.order.Lock() // the newest of two commands at once is the same on every bus
+	j := job{expiry: expiry, ceiling: cmp.Or(expiry, run.ceiling())}
+	if run.entry.Command.endsTrial() {
+		j.duty = mustStop
 	}
 	for _, p := range parts {
-		p.bus.submit(p.job)
-	}
-	if len(parts) > 1 {
-		c.order.Unlock()
+		j.members = p.members
+		p.bus.submit(j)
 	}
 	if len(parts) == 1 {
 		return parts[0].bus

@@ -117,13 +117,16 @@ func (e Exchange) smaller(err error) []Exchange {
 // Channel is what a driver learned from the profile about one channel of a node
 // or one shade.
 type Channel struct {
-	Abilities        Ability
-	KelvinMin        Kelvin
-	KelvinMax        Kelvin
-	MinLevel         Level         // lowest level above off; wants are raised to it
-	Fade             time.Duration // longest time from one level to another that the device takes by itself
-	Clips            bool          // the device may move a value to limits of its own; believed once it was seen going there
-	Unverifiable     bool
+	Abilities    Ability
+	KelvinMin    Kelvin
+	KelvinMax    Kelvin
+	MinLevel     Level         // lowest level above off; wants are raised to it
+	Fade         time.Duration // longest time from one level to another that the device takes by itself
+	Clips        bool          // the device may move a value to limits of its own; believed once it was seen going there
+	Unverifiable bool
+	// Lag is how long after it was told the device may still show what it had before;
+	// 0: up to three quarters of a second, as most.
+	Lag              time.Duration
 	PositionMeasured bool // shades: the device reports its position itself
 	// ReverseDelay is how long a shade's device waits by itself before it runs the
 	// other way.

@@ -39,7 +39,7 @@ func (b *bus) nextErrand(fits func(*Exchange) bool) *task {
 	}
 	e.exchange.Device = "" // its outcome says nothing about what is polled there
 	expiry, _ := e.ctx.Deadline()
-	return &task{exchange: &e.exchange, write: true, steady: true, expiry: expiry, settle: func(res Result, err error, _ time.Time) {
+	return &task{exchange: &e.exchange, kind: taskJob, expiry: expiry, settle: func(res Result, err error, _ time.Time) {
 		e.done <- errandDone{res, err}
 	}}
 }

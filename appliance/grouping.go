@@ -206,14 +206,11 @@ func (g *grouping) lostDevice(device string) {
 }
 
 // doubt is told that a member did not do what a group frame said.
-func (g *grouping) doubt(w *work, ref Ref) {
-	if g == nil || !w.chain.Group || w.repairs > 0 || len(w.chain.Wants) < 2 {
+func (g *grouping) doubt(p *piece, m *member) {
+	if g == nil || !p.chain.Group || m.writes > 1 || len(m.record.members) < 2 {
 		return
 	}
-	if m := g.bus.movers[ref.Shade]; m != nil {
-		ref.Node = m.shade.Node
-	}
-	on := g.bus.deviceOf[ref.Node]
+	on := g.bus.deviceFor(m.target.Ref)
 	if on == nil {
 		return
 	}

@@ -12,26 +12,18 @@ const (
 	// … that span at least this long.
 	offlineSpan = 5 * time.Second
 
-	// Probes of a device that does not answer start at this distance and double. One
-	// that never answered is probably not there, and nobody waits to hear that it is
-	// gone.
-	probeFirst    = 1 * time.Second
-	probeStranger = 5 * time.Second
-	probeMost     = 60 * time.Second
+	// Until it is known whether a device is gone, it is asked this often.
+	findingPause = 1500 * time.Millisecond
 
-	// A probe gives way to commands; on a busy line each of them may be cut short so.
-	// After as many of a device that still counts as online, one is seen through, like
-	// any poll, so that it is known to be gone before long.
-	cutMost = 3
+	// Probes of a device that is offline start at this distance and double.
+	probeFirst = 1 * time.Second
+	probeMost  = 12 * time.Second
 
-	// deadShare is the part of bus time that all devices which do not answer may
-	// cost together; deadBurst what they may spend at once before they have to
-	// wait for it.
-	deadShare = 0.035
-	deadBurst = 300 * time.Millisecond
-	// deadDebt is the most that is made up for of what commands to such devices cost:
-	// nobody else must wait long to be asked for that.
-	deadDebt = 300 * time.Millisecond
+	// What all devices that are offline may cost together: probes, and the one try of
+	// commands to them. budgetBurst may be spent at once before it has to be waited for.
+	probeShare   = 0.035
+	attemptShare = 0.01
+	budgetBurst  = 300 * time.Millisecond
 )
 
 // device is one addressed device of a bus: whether it answers, and when to ask
@@ -41,13 +33,12 @@ type device struct {
 	nodes []ID
 
 	online    bool
-	answered  bool // ever since the bus was opened
+	polled    bool // it can be read
 	lastSeen  time.Time
 	fails     int
 	firstFail time.Time
 	backoff   time.Duration
 	probeAt   time.Time // while fails > 0: not asked before
-	cut       int       // probes that gave way since the last one that was seen through
 	// A late answer could still come until then, and be mistaken for that of another
 	// read, or of another write.
 	restReads, restWrites time.Time
@@ -57,70 +48,64 @@ type device struct {
 // success returns true when the device has just come online.
 func (d *device) success(at time.Time) bool {
 	came := !d.online
-	d.online, d.answered, d.lastSeen = true, true, at
-	d.fails, d.backoff, d.cut = 0, 0, 0
+	d.online, d.lastSeen = true, at
+	d.fails, d.backoff = 0, 0
 	return came
 }
 
-// failure returns true when the device has just gone offline.
-func (d *device) failure(at time.Time) bool {
+// failure returns true when the device has just gone offline. One that is offline is
+// asked more rarely when a probe was in vain; commands that were change nothing.
+func (d *device) failure(probe bool, at time.Time) bool {
 	if d.fails == 0 {
 		d.firstFail = at
 	}
 	d.fails++
-	d.cut = 0
-	first := probeFirst
-	if !d.answered {
-		first = probeStranger
+	switch {
+	case d.online && d.fails >= offlineAfter && at.Sub(d.firstFail) >= offlineSpan:
+		d.online, d.backoff, d.probeAt = false, probeFirst, at.Add(probeFirst)
+		return true
+	case d.online:
+		d.probeAt = at.Add(findingPause)
+	case probe:
+		d.backoff = min(max(2*d.backoff, probeFirst), probeMost)
+		d.probeAt = at.Add(d.backoff)
 	}
-	d.backoff = min(max(2*d.backoff, first), probeMost)
-	d.probeAt = at.Add(d.backoff)
-	if whole := d.firstFail.Add(offlineSpan); d.online && at.Before(whole) && d.probeAt.After(whole) {
-		d.probeAt = whole // in time to tell that it is offline
-	}
-	if !d.online || d.fails < offlineAfter || at.Sub(d.firstFail) < offlineSpan {
-		return false
-	}
-	d.online = false
-	return true
+	return false
 }
 
 // suspect reports whether the device did not answer when it was last asked, or is
 // not known to exist.
 func (d *device) suspect() bool { return d.fails > 0 }
 
-// budget is the bus time that devices which do not answer may still cost.
+// budget is bus time that devices which do not answer may still cost.
 type budget struct {
-	left time.Duration
-	at   time.Time
+	share float64
+	left  time.Duration
+	at    time.Time
 }
 
 func (b *budget) refill(now time.Time) {
 	if !b.at.IsZero() {
-		b.left += time.Duration(deadShare * float64(now.Sub(b.at)))
+		b.left += time.Duration(b.share * float64(now.Sub(b.at)))
 	} else {
-		b.left = deadBurst
+		b.left = budgetBurst
 	}
-	b.left = min(b.left, deadBurst)
+	b.left = min(b.left, budgetBurst)
 	b.at = now
 }
 
-// spend books d: what was allowed before in full.
-func (b *budget) spend(d time.Duration, allowed bool) {
-	left := b.left - d
-	if !allowed {
-		left = max(left, min(b.left, -deadDebt))
-	}
-	b.left = left
+func (b *budget) spend(now time.Time, d time.Duration) {
+	b.refill(now)
+	b.left -= d
 }
 
-// allowed returns zero when a probe may be made now, else when.
+// allowed returns zero when some may be spent now, else when.
 func (b *budget) allowed(now time.Time) time.Time {
 	b.refill(now)
 	if b.left > 0 {
 		return time.Time{}
 	}
-	return now.Add(time.Duration(float64(-b.left)/deadShare) + time.Millisecond)
+	return now.Add(time.Duration(float64(-b.left)/b.share) + time.Millisecond)
 }
 
 // useSeconds is the window over which bus use is reported.

@@ -19,22 +19,22 @@ func TestFailedEntryNamesHowManyAndTheFirst(t *testing.T) {
 		"node 1 is offline":         {offline: 1},
 		"all 4 members are offline": {offline: 4},
 	} {
-		members := make([]Member, c.failed+c.late+c.well+c.offline)
-		for i := range members {
-			members[i].Ref = Ref{Node: ID(i + 1), Channel: 1}
+		targets := make([]Want, c.failed+c.late+c.well+c.offline)
+		for i := range targets {
+			targets[i].Ref = Ref{Node: ID(i + 1), Channel: 1}
 		}
 		now := time.Now()
-		run := newRunning(1, Command{}, members, now)
-		for i := range members {
+		run := newRecord(1, Command{}, targets, now)
+		for i, m := range run.members {
 			switch {
 			case i < c.failed:
-				run.fail(i, errors.New("no answer"))
+				m.fail(errors.New("no answer"))
 			case i < c.failed+c.late:
-				run.sent(i, now)
+				m.sent(now)
 			case i < c.failed+c.late+c.well:
-				run.observed(i, now)
+				m.read(now)
 			default:
-				run.offline(i)
+				m.leaveOut()
 			}
 		}
 		if e := run.finish(now, name); e.Err != want || e.OK() != (want == "") {

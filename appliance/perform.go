@@ -3,21 +3,29 @@ package appliance
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"time"
 )
 
 // task is what the bus does next: an exchange and whom to tell.
 type task struct {
 	exchange *Exchange
-	write    bool
+	kind     taskKind
 	expiry   time.Time // zero: none
-	yields   bool      // gives way to anything more urgent until an answer begins
-	steady   bool      // does not give way even before it is begun
-	dead     bool      // spent on a device that does not answer
 	settle   func(res Result, err error, now time.Time)
 }
+
+// taskKind says what a task gives way to, and what its outcome tells.
+type taskKind uint8
+
+const (
+	taskRead    taskKind = iota // gives way until it is begun
+	taskWrite                   // the same, to a STOP only
+	taskJob                     // does not give way
+	taskFinding                 // the same: whether a device that counts as online is gone
+	taskLong                    // a job's exchange that lasts: gives way until an answer begins
+	taskProbe                   // of a device that is offline: the same
+	taskAttempt                 // a command to one: the same
+)
 
 // idleMost is how long the bus sleeps at most, to keep its health current.
 const idleMost = time.Second
@@ -29,42 +37,52 @@ const (
 	lookDown    = 100 * time.Millisecond
 )
 
-// next picks the most urgent exchange: STOP, then commands in their order, then
-// their verification, then an errand, then probes of silent devices, then polls
-// and a scan in turn. Without one it says how long to wait.
+// next picks the most urgent exchange: of commands by rank, then of jobs, then whether
+// somebody who fell silent is gone, then whether somebody is back, then polls, a scan and
+// group tables in turn. Without one it says how long to wait.
 //
 // Probes go before polls, since they are few: a bus that cannot meet its freshness
 // targets always has a poll that is due, and would never find out who is gone and
 // who is back. A scan takes turns with polls for the same reason.
 func (b *bus) next(now time.Time) (*task, time.Duration) {
-	wake := now.Add(idleMost)
 	if b.opening() {
 		return nil, lookOpening
 	}
 	if !b.up {
 		return nil, lookDown
 	}
-	if w, at := b.nextWork(now); w != nil {
-		return b.workTask(w, now), 0
-	} else if !at.IsZero() {
-		wake = earlier(wake, at)
+	wake := now.Add(idleMost)
+	sooner := func(at time.Time) {
+		if !at.IsZero() {
+			wake = earlier(wake, at)
+		}
 	}
+	p, at := b.nextPiece(now)
+	if p != nil {
+		return b.pieceTask(p, now), 0
+	}
+	sooner(at)
 	leg := b.nextLeg()
-	if !leg.IsZero() {
-		wake = earlier(wake, leg)
-	}
+	sooner(leg)
 	fits := func(e *Exchange) bool { return leg.IsZero() || now.Add(e.Airtime).Before(leg) }
 
 	if t := b.nextErrand(fits); t != nil {
 		return t, 0
 	}
+	finding, at := b.nextFinding(now, fits)
+	if finding != nil && !b.found {
+		b.found = true // at most every other exchange
+		return finding, 0
+	}
+	b.found = false
+	if finding == nil {
+		sooner(at)
+	}
 	t, at := b.nextProbe(now, fits)
 	if t != nil {
 		return t, 0
 	}
-	if !at.IsZero() {
-		wake = earlier(wake, at)
-	}
+	sooner(at)
 	mayScan := leg.IsZero() || leg.Sub(now) > time.Second // longer than any probe of a scan
 	if b.scanTurn && mayScan {
 		if t := b.nextScan(); t != nil {
@@ -76,17 +94,15 @@ func (b *bus) next(now time.Time) (*task, time.Duration) {
 			return t, 0
 		}
 	}
-	p, at := b.schedule.pick(now, func(p *pollState) bool {
+	poll, at := b.schedule.pick(now, func(p *pollState) bool {
 		d := b.device(p.Device)
 		return !d.suspect() && !d.restReads.After(now)
 	})
-	if p != nil && fits(&p.Exchange) {
+	if poll != nil && fits(&poll.Exchange) {
 		b.scanTurn = true
-		return b.pollTask(p, now), 0
+		return b.pollTask(poll, taskRead, now), 0
 	}
-	if !at.IsZero() {
-		wake = earlier(wake, at)
-	}
+	sooner(at)
 	if mayScan {
 		if t := b.nextScan(); t != nil {
 			return t, 0
@@ -95,68 +111,86 @@ func (b *bus) next(now time.Time) (*task, time.Duration) {
 			return t, 0
 		}
 	}
+	if finding != nil {
+		return finding, 0
+	}
 	return nil, max(0, wake.Sub(now))
 }
 
-// nextWork picks the first ready work of the highest rank (STOP, commands, their
-// verification, verification that was not answered before, stops that were not heard);
-// without one it says when the first becomes ready or expires.
-func (b *bus) nextWork(now time.Time) (*work, time.Time) {
-	var best *work
-	bestRank := 5
+// nextPiece picks the first ready piece of the lowest rank; without one it says when the
+// first becomes ready or expires.
+func (b *bus) nextPiece(now time.Time) (*piece, time.Time) {
+	var best *piece
+	bestRank := ranks
 	var soonest time.Time
-	for _, w := range b.works {
-		rank := 1
-		switch {
-		case w.verifying && w.tries == 0:
-			rank = 2
-		case w.verifying, w.lone:
-			rank = 3
-		case w.unheard():
-			rank = 4
-		case w.stop:
-			rank = 0
-		}
-		if rank >= bestRank {
+	for _, p := range b.pieces {
+		d := b.devices[p.exchange().Device]
+		r := p.rankOf(d != nil && d.suspect())
+		if r >= bestRank {
 			continue
 		}
-		if at := b.readyAt(w); at.After(now) {
+		if at := b.readyAt(p, r, d); at.After(now) {
+			at = earlier(at, p.expires)
 			if soonest.IsZero() || at.Before(soonest) {
 				soonest = at
 			}
-			if w.expiry.Before(soonest) {
-				soonest = w.expiry
-			}
 			continue
 		}
-		best, bestRank = w, rank
+		best, bestRank = p, r
 	}
 	return best, soonest
 }
 
-// readyAt is when a work may go on. A write never waits for a late answer to an
-// earlier one; while one could come, an acknowledgement is not believed before it
-// was confirmed by reading. A read waits, since nothing else would confirm it.
-func (b *bus) readyAt(w *work) time.Time {
-	d := b.devices[w.exchange().Device]
+// readyAt is when a piece may go on. A write does not wait for a late answer to an
+// earlier one: while one could come, its acknowledgement is not believed before it was
+// confirmed by reading. A read waits, since nothing else would confirm it, and so does a
+// write that nothing confirms but its acknowledgement.
+func (b *bus) readyAt(p *piece, r rank, d *device) time.Time {
 	switch {
 	case d == nil:
-	case w.verifying:
-		return later(w.notBefore, d.restReads)
-	case w.unheard() && d.suspect() && !d.online:
-		return later(w.notBefore, b.probes.allowed(time.Now())) // it costs what a probe costs
+	case p.verifying():
+		return later(p.notBefore, d.restReads)
+	case r == rankStopBehind && d.suspect() && !d.online:
+		return later(p.notBefore, b.probes.allowed(time.Now())) // it costs what a probe costs
+	case len(p.chain.Verify) == 0 && !p.chain.Unverifiable && !p.stops():
+		return later(p.notBefore, d.restWrites)
 	}
-	return w.notBefore
+	return p.notBefore
 }
 
-// nextProbe asks one device that does not answer, within the bus time allowed for
-// that.
+// nextFinding asks a device that counts as online and did not answer when it was last
+// asked, until it is known whether it is gone. That is not throttled.
+func (b *bus) nextFinding(now time.Time, fits func(*Exchange) bool) (*task, time.Time) {
+	p, at := b.dueProbe(now, func(d *device) bool { return d.suspect() && d.online })
+	if p == nil || !fits(&p.Exchange) {
+		return nil, at
+	}
+	return b.pollTask(p, taskFinding, now), time.Time{}
+}
+
+// nextProbe asks one device that is offline, within the bus time allowed for that.
 func (b *bus) nextProbe(now time.Time, fits func(*Exchange) bool) (*task, time.Time) {
+	p, at := b.dueProbe(now, func(d *device) bool { return d.suspect() && !d.online })
+	if p == nil {
+		return nil, at
+	}
+	if at := b.probes.allowed(now); !at.IsZero() {
+		return nil, at
+	}
+	if !fits(&p.Exchange) {
+		return nil, time.Time{}
+	}
+	return b.pollTask(p, taskProbe, now), time.Time{}
+}
+
+// dueProbe returns a read of the device that has waited longest to be asked whether it
+// answers; without one, when the first is due.
+func (b *bus) dueProbe(now time.Time, of func(*device) bool) (*pollState, time.Time) {
 	var best *pollState
-	var soonest time.Time
+	var due, soonest time.Time
 	for _, p := range b.schedule.polls {
 		d := b.device(p.Device)
-		if !d.suspect() {
+		if !of(d) {
 			continue
 		}
 		at := later(d.probeAt, d.restReads)
@@ -166,45 +200,24 @@ func (b *bus) nextProbe(now time.Time, fits func(*Exchange) bool) (*task, time.T
 			}
 			continue
 		}
-		if best == nil || sooner(d, b.device(best.Device)) {
-			best = p
+		if best == nil || at.Before(due) {
+			best, due = p, at
 		}
 	}
-	if best == nil {
-		return nil, soonest
-	}
-	if at := b.probes.allowed(now); !at.IsZero() {
-		return nil, at
-	}
-	if !fits(&best.Exchange) {
-		return nil, time.Time{}
-	}
-	t := b.pollTask(best, now)
-	d := b.device(best.Device)
-	t.yields, t.dead = !d.online || d.cut < cutMost, true
-	return t, time.Time{}
-}
-
-// sooner reports whether a is asked before b: one that counts as online is not known
-// to be gone, and is not read meanwhile.
-func sooner(a, b *device) bool {
-	if a.online != b.online {
-		return a.online
-	}
-	return a.probeAt.Before(b.probeAt)
+	return best, soonest
 }
 
 // do performs a task.
 func (b *bus) do(ctx context.Context, t *task) {
 	var y Yield
-	if !t.steady {
+	if t.kind != taskJob && t.kind != taskFinding {
 		var ok bool
-		if y.Begin, ok = b.beginExchange(t.write && !t.yields); !ok {
+		if y.Begin, ok = b.beginExchange(t.kind == taskWrite); !ok {
 			t.settle(Result{}, ErrPreempted, time.Now()) // something came in meanwhile: look again
 			return
 		}
 	}
-	if t.yields {
+	if t.kind >= taskLong {
 		y.Answer = y.Begin
 	}
 	start := time.Now()
@@ -218,14 +231,30 @@ func (b *bus) do(ctx context.Context, t *task) {
 		t.settle(res, err, end) // nothing happened on the wire
 		return
 	}
-	dead := t.dead && err != nil
-	b.use.add(end, end.Sub(start), dead || errors.Is(err, ErrSilent))
-	b.account(t, res, err, end)
-	if errors.Is(err, ErrSilent) || dead {
-		b.probes.refill(end)
-		b.probes.spend(end.Sub(start), dead)
+	took := end.Sub(start)
+	gone := b.devices[t.exchange.Device]
+	wasted := err != nil && gone != nil && !gone.online
+	b.use.add(end, took, wasted || errors.Is(err, ErrSilent))
+	switch {
+	case wasted && t.kind == taskAttempt:
+		b.attempts.spend(end, took)
+	case wasted && (t.kind == taskProbe || t.kind == taskWrite):
+		b.probes.spend(end, took)
 	}
+	if errors.Is(err, ErrSilent) {
+		b.makeUpFor(t.exchange.Device, took)
+	}
+	b.account(t, res, err, end)
 	t.settle(res, err, end)
+}
+
+// makeUpFor gives the commands to other devices the time that one took by its silence.
+func (b *bus) makeUpFor(silent string, took time.Duration) {
+	for _, p := range b.pieces {
+		if p.exchange().Device != silent && p.duty == noDuty {
+			b.prolong(p, p.expires.Add(took))
+		}
+	}
 }
 
 // sendBy is the context of an exchange: the bus's own, with the deadline of its
@@ -260,6 +289,8 @@ func (b *bus) account(t *task, res Result, err error, now time.Time) {
 		return
 	}
 	switch {
+	case err == nil && t.writes() && !d.online && d.polled:
+		// An adapter that echoes acknowledges most writes: only a read tells.
 	case err == nil, errors.Is(err, ErrRefused), errors.Is(err, ErrBusy):
 		if d.success(now) {
 			b.groups.cameBack(e.Device)
@@ -268,21 +299,23 @@ func (b *bus) account(t *task, res Result, err error, now time.Time) {
 		}
 	case errors.Is(err, ErrSilent) && errors.Is(err, context.DeadlineExceeded):
 		// The command's time was over, not the device's.
-		d.rest(t.write, now.Add(e.Worst+e.Late))
+		d.rest(t.writes(), now.Add(e.Worst+e.Late))
 	case errors.Is(err, ErrSilent), errors.Is(err, ErrDamaged):
 		if errors.Is(err, ErrSilent) {
-			d.rest(t.write, now.Add(e.Late))
+			d.rest(t.writes(), now.Add(e.Late))
 		}
-		if d.failure(now) {
+		if d.failure(t.kind != taskAttempt, now) {
 			b.groups.lostDevice(e.Device)
 			b.state.setOnline(d.nodes, false, time.Time{})
 			b.log.Warn("device is offline", "device", e.Device, "why", err)
 		}
 	case errors.Is(err, ErrPreempted) && !res.Sent.IsZero():
-		d.cut++
-		d.rest(t.write, now.Add(e.Late))
+		d.rest(t.writes(), now.Add(e.Late))
 	}
 }
+
+// writes reports whether the task's exchange is a write.
+func (t *task) writes() bool { return t.kind == taskWrite || t.kind == taskAttempt || t.kind == taskJob }
 
 // rest leaves the device alone with questions of one kind.
 func (d *device) rest(write bool, until time.Time) {
@@ -314,10 +347,10 @@ func (s *BusStats) count(err error) {
 	}
 }
 
-func (b *bus) pollTask(p *pollState, now time.Time) *task {
+func (b *bus) pollTask(p *pollState, kind taskKind, now time.Time) *task {
 	before := p.last
 	p.last = now
-	return &task{exchange: &p.Exchange, settle: func(res Result, err error, now time.Time) {
+	return &task{exchange: &p.Exchange, kind: kind, settle: func(res Result, err error, now time.Time) {
 		switch {
 		case errors.Is(err, ErrPreempted) && res.Sent.IsZero():
 			p.last = before // it is as urgent as it was
@@ -337,69 +370,20 @@ func (b *bus) pollTask(p *pollState, now time.Time) *task {
 	}}
 }
 
-func (b *bus) workTask(w *work, now time.Time) *task {
-	e := w.exchange()
+func (b *bus) pieceTask(p *piece, now time.Time) *task {
+	e := p.exchange()
 	b.schedule.note(e)
-	t := &task{exchange: e, write: !w.verifying, expiry: w.expiry, settle: func(res Result, err error, now time.Time) {
-		b.settleWork(w, res, err, now)
+	t := &task{exchange: e, kind: taskRead, expiry: p.expires, settle: func(res Result, err error, now time.Time) {
+		b.settle(p, res, err, now)
 	}}
-	if w.lone {
-		t.yields, t.dead = true, true
+	switch {
+	case p.offline && !p.verifying():
+		t.kind = taskAttempt
+	case !p.verifying():
+		t.kind = taskWrite
 	}
-	if d := b.devices[e.Device]; d != nil && t.write && w.tries == 0 && d.restWrites.After(now) {
-		w.unsure = true
+	if d := b.devices[e.Device]; d != nil && t.writes() && p.tries == 0 && d.restWrites.After(now) {
+		p.chain.Group = true // it need not be this one that is acknowledged: only reading confirms it
 	}
 	return t
-}
-
-// remove takes a work out of the queue.
-func (b *bus) remove(w *work) {
-	if i := slices.Index(b.works, w); i >= 0 {
-		b.works = slices.Delete(b.works, i, i+1)
-	}
-}
-
-// fail ends a work for all its members.
-func (b *bus) fail(w *work, err error) {
-	w.each(func(want Want, m int) bool {
-		if w.verifying {
-			w.run.conclude(m, err) // what was acknowledged goes on
-			return true
-		}
-		if w.aside {
-			w.run.offline(m)
-		} else {
-			w.run.fail(m, err)
-		}
-		b.abandon(w, want)
-		return true
-	})
-}
-
-var errTooLate = fmt.Errorf("%w: the deadline passed before the bus came to it", ErrExpired)
-
-// dropExpired ends the works whose time is over.
-func (b *bus) dropExpired(now time.Time) {
-	for i := 0; i < len(b.works); i++ {
-		if w := b.works[i]; !w.expiry.After(now) {
-			b.works = slices.Delete(b.works, i, i+1)
-			i--
-			b.expire(w)
-		}
-	}
-}
-
-// expire drops a work that is too late: members that acknowledged keep that.
-func (b *bus) expire(w *work) {
-	w.each(func(want Want, m int) bool {
-		if w.aside && !w.verifying {
-			w.run.offline(m)
-		} else {
-			w.run.conclude(m, errTooLate)
-		}
-		if !w.verifying {
-			b.abandon(w, want)
-		}
-		return true
-	})
 }

@@ -32,8 +32,8 @@ func TestPollThatGaveWayIsNotTakenForDone(t *testing.T) {
 	if task == nil {
 		t.Fatal("nothing to do")
 	}
-	run := newRunning(1, Command{}, []Member{{Ref: ref}}, now)
-	b.submit(job{run: run, wants: []Want{{Ref: ref}}, members: []int{0}, expiry: now.Add(time.Second)})
+	run := newRecord(1, Command{}, []Want{{Ref: ref}}, now)
+	b.submit(job{members: run.members, expiry: now.Add(time.Second)})
 	if b.do(t.Context(), task); asked != 0 {
 		t.Fatal("it did not give way")
 	}

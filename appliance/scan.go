@@ -74,10 +74,14 @@ func (b *bus) nextScan() *task {
 		s.late = &step
 		return nil
 	}
+	kind := taskJob
+	if long {
+		kind = taskLong
+	}
 	again, device := step, b.devices[step.Exchange.Device]
 	step.Exchange.Device = "" // strangers are not kept in the books
 	s.step(step.Address)
-	return &task{exchange: &step.Exchange, steady: !long, yields: long, settle: func(res Result, err error, now time.Time) {
+	return &task{exchange: &step.Exchange, kind: kind, settle: func(res Result, err error, now time.Time) {
 		if errors.Is(err, ErrPreempted) && res.Sent.IsZero() {
 			s.late = &again
 			return

@@ -1,149 +1,179 @@
 package appliance
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 )
 
-// settleWork judges the outcome of one exchange of a command. This is the one
-// place where a retry is decided.
-func (b *bus) settleWork(w *work, res Result, err error, now time.Time) {
-	w.attempted = w.attempted || !res.Sent.IsZero()
-	if w.verifying && (errors.Is(err, ErrSilent) || errors.Is(err, ErrDamaged) || errors.Is(err, ErrBusy)) {
-		w = b.part(w, now)
+// settle judges the outcome of one exchange of a command. This is the one place where a
+// retry is decided.
+func (b *bus) settle(p *piece, res Result, err error, now time.Time) {
+	writing := !p.verifying()
+	if writing && !res.Sent.IsZero() {
+		for _, m := range p.open() {
+			m.sent(res.Sent)
+			b.beliefs.asked(m.target)
+		}
 	}
-	if err != nil && b.tryAgain(w, err, now) {
+	if err != nil && b.tryAgain(p, err, now) {
 		return
 	}
-	if d := b.devices[w.exchange().Device]; d != nil && w.tries > 0 {
+	if d := b.devices[p.exchange().Device]; d != nil && p.tries > 0 {
 		// Answers to the earlier tries may still be on their way.
-		d.rest(!w.verifying, now.Add(w.exchange().Late))
+		d.rest(writing, now.Add(p.exchange().Late))
 	}
 	switch {
-	case w.verifying:
-		b.settleVerify(w, res, err, now)
+	case !writing:
+		b.settleRead(p, res, err, now)
 	case err == nil:
-		b.settleStep(w, res, now)
-	case errors.Is(err, ErrRefused) && len(w.chain.Wants) > 1 && w.repairs < maxRepairs:
+		b.settleStep(p, res, now)
+	case errors.Is(err, ErrRefused) && len(p.chain.Wants) > 1 && p.members[0].writes+1 < maxWrites:
 		// A combined frame was refused: the device may do it one by one.
-		b.remove(w)
-		wants, members := w.remaining()
-		b.repair(w, wants, members)
+		left := p.open()
+		for _, m := range left {
+			m.writes++
+		}
+		b.replace(p, b.again(p, left, b.driver.Repair))
 	default:
-		b.remove(w)
-		b.fail(w, err)
+		b.replace(p, nil)
+		b.fail(p, err)
 	}
 }
 
 // tryAgain decides about a repetition and when.
-func (b *bus) tryAgain(w *work, err error, now time.Time) bool {
+func (b *bus) tryAgain(p *piece, err error, now time.Time) bool {
 	switch {
 	case errors.Is(err, ErrPreempted):
 		return true
 	case errors.Is(err, ErrBusy):
-		pause := min(busyPause<<min(w.tries, 8), busyPauseMost)
-		w.notBefore = now.Add(pause)
-	case errors.Is(err, ErrDamaged) && w.tries+1 < maxTriesDamaged:
-	case errors.Is(err, ErrSilent) && w.tries+1 < maxTriesSilent && !w.lone:
-	case w.last && !w.verifying:
-		w.notBefore = now.Add(lastPause)
+		p.notBefore = now.Add(min(busyPause<<min(p.tries, 8), busyPauseMost))
+	case errors.Is(err, ErrDamaged) && p.tries+1 < maxTriesDamaged:
+	case errors.Is(err, ErrSilent) && p.tries+1 < maxTriesSilent && !p.offline:
+	case p.duty == mustStop && !p.verifying():
+		p.notBefore = now.Add(stopPause)
 	default:
 		return false
 	}
-	w.tries++
-	return now.Before(w.expiry)
+	p.tries++
+	return now.Before(p.expires)
 }
 
 // settleStep goes on after a frame that was written as it should.
-func (b *bus) settleStep(w *work, res Result, now time.Time) {
-	w.pos, w.tries = w.pos+1, 0
-	w.each(func(_ Want, m int) bool { w.run.sent(m, res.Sent); return false })
-	if w.pos < len(w.chain.Steps) {
+func (b *bus) settleStep(p *piece, res Result, now time.Time) {
+	p.pos, p.tries = p.pos+1, 0
+	if !p.verifying() {
 		return
 	}
-	b.believe(w, res.Sent)
+	p.sentAt, p.looks, p.notBefore = res.Sent, 0, time.Time{}
+	b.told(p, now)
 	switch {
-	case w.chain.Unverifiable:
-		b.remove(w)
-		w.each(func(_ Want, m int) bool { w.run.unverifiable(m); return true })
-	case len(w.chain.Verify) == 0:
-		b.remove(w)
-		w.each(func(_ Want, m int) bool {
-			w.run.conclude(m, fmt.Errorf("%w: nothing confirms it", ErrSilent))
-			return true
-		})
+	case p.chain.Unverifiable:
+		b.replace(p, nil)
+		for _, m := range p.open() {
+			m.unverifiable()
+		}
+	case len(p.chain.Verify) == 0:
+		b.replace(p, nil)
+		for _, m := range p.open() {
+			if p.chain.Group {
+				m.fail(fmt.Errorf("%w: nothing confirms it", ErrSilent))
+				continue
+			}
+			m.accept()
+		}
 	default:
-		w.verifying, w.pos, w.notBefore = true, 0, time.Time{}
-		w.got = make([]Reading, len(w.chain.Wants))
-		if (w.chain.Group || w.repairs > 0) && !w.fadeEnd.IsZero() { // it is confirmed at the end of the fade only, and may have to be repaired
-			w.expiry = later(w.expiry, earlier(w.fadeEnd.Add(3*w.airtime()), w.run.ceiling()))
+		if !p.fadeEnd.IsZero() { // it is confirmed at the end of the fade only, and may have to be repaired
+			b.prolong(p, p.fadeEnd.Add(3*p.airtime()))
 		}
-		b.skipOffline(w, now)
+		b.replace(p, b.byDevice(p))
 	}
 }
 
-// skipOffline takes members that are known not to answer out of the verification
-// of a group frame: the frame reached them if anything did, and nobody waits.
-func (b *bus) skipOffline(w *work, now time.Time) {
-	if !w.chain.Group {
-		return
-	}
-	dead := func(d *device) bool { return d != nil && !d.online && d.suspect() }
-	w.each(func(want Want, m int) bool {
-		if !dead(b.deviceFor(want.Ref)) {
-			return false
+// prolong lets a piece live until a moment, if whoever asked waits so long.
+func (b *bus) prolong(p *piece, until time.Time) {
+	p.expires = later(p.expires, earlier(until, p.members[0].record.ceiling()))
+}
+
+// told notes what members were told.
+func (b *bus) told(p *piece, now time.Time) {
+	for _, m := range p.open() {
+		m.writes++
+		ch := b.channel(m.target.Ref)
+		if ch.Fade > 0 {
+			p.fadeEnd = later(p.fadeEnd, p.sentAt.Add(ch.Fade))
 		}
-		w.run.offline(m)
-		return true
-	})
-	w.chain.Verify = slices.DeleteFunc(slices.Clone(w.chain.Verify), func(e Exchange) bool { return dead(b.devices[e.Device]) })
-	if len(w.chain.Verify) == 0 {
-		b.judge(w, nil, now)
+		if mv := b.movers[m.target.Shade]; mv != nil {
+			// A shade that may be moving is watched from the moment of the frame,
+			// whoever confirms it.
+			mv.did(m.target.Motion, p.sentAt)
+			b.showShade(m.target.Shade, mv)
+		}
+		if !p.chain.Group {
+			m.acknowledged(now)
+		}
+		switch {
+		case m.target.Shade != 0:
+		case p.chain.Unverifiable:
+			b.state.learn([]Reading{{Ref: m.target.Ref, Values: m.target.Values, At: p.sentAt}}, Sent)
+		case len(p.chain.Verify) == 0 && !p.chain.Group:
+			b.state.learn([]Reading{{Ref: m.target.Ref, Values: m.target.Values, At: p.sentAt}}, Acknowledged)
+		case speaksOfLevel(m.target.Values):
+			b.state.expect(m.target.Ref, m.target.Level, ch.Fade)
+		}
 	}
 }
 
-// part takes the member of a group that did not answer out of the group's verification,
-// into a work of its own behind the others: they are judged, and repaired, without
-// waiting for its tries. It returns the work that the exchange belongs to now.
-func (b *bus) part(w *work, now time.Time) *work {
-	silent := w.exchange().Device
-	d := b.devices[silent]
-	var theirs, ours bool
-	w.each(func(want Want, _ int) bool {
-		if b.deviceFor(want.Ref) == d {
-			theirs = true
-		} else {
-			ours = true
+// byDevice divides a piece whose members were told by the devices that they hang off.
+// Each is read back and repaired by itself, whatever becomes of the others. Nobody waits
+// for a device that is known not to answer: the frame reached it if anything did.
+func (b *bus) byDevice(p *piece) []*piece {
+	var order []*device
+	parts := map[*device]*piece{}
+	for i, m := range p.members {
+		d := b.deviceFor(m.target.Ref)
+		if parts[d] == nil {
+			n := *p
+			n.chain.Wants, n.members, n.chain.Verify = nil, nil, nil
+			parts[d], order = &n, append(order, d)
 		}
-		return false
+		n := parts[d]
+		n.chain.Wants, n.members = append(n.chain.Wants, p.chain.Wants[i]), append(n.members, m)
+	}
+	for _, e := range p.chain.Verify {
+		n := parts[b.devices[e.Device]]
+		if n == nil {
+			return []*piece{p} // it reads what is not theirs: only the driver knows how
+		}
+		n.chain.Verify = append(n.chain.Verify, e)
+	}
+	var out []*piece
+	for _, d := range order {
+		n := parts[d]
+		switch {
+		case p.chain.Group && d != nil && !d.online && d.suspect():
+			for _, m := range n.open() {
+				m.leaveOut()
+			}
+		case p.chain.Group && n.goesOn():
+			out = append(out, b.again(n, n.open(), b.driver.Repair)...)
+		case len(n.chain.Verify) == 0:
+			out = append(out, b.judged(n)...)
+		default:
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// goesOn reports whether shades that may have been moving were told to move by a frame that
+// nobody acknowledged: that they move proves nothing, so each is told alone.
+func (p *piece) goesOn() bool {
+	return slices.ContainsFunc(p.open(), func(m *member) bool {
+		return m.target.Shade != 0 && m.target.Motion != Stop && m.before.Motion != Stopped && m.writes < maxWrites
 	})
-	if !w.chain.Group || d == nil || !theirs || !ours {
-		return w
-	}
-	own := *w
-	own.members, own.got = slices.Clone(w.members), slices.Clone(w.got)
-	of := func(e Exchange) bool { return e.Device == silent }
-	theirReads := func(list []Exchange) []Exchange {
-		return slices.DeleteFunc(slices.Clone(list), func(e Exchange) bool { return !of(e) })
-	}
-	own.chain.Verify, own.pos = theirReads(w.chain.Verify), len(theirReads(w.chain.Verify[:w.pos])) // all: a fade is read again
-	left := slices.DeleteFunc(slices.Clone(w.chain.Verify[w.pos:]), of)
-	w.chain.Verify = append(slices.Clone(w.chain.Verify[:w.pos]), left...)
-	w.tries = 0
-	for i, want := range w.chain.Wants {
-		if b.deviceFor(want.Ref) == d {
-			w.members[i] = -1
-		} else {
-			own.members[i] = -1
-		}
-	}
-	b.works = append(b.works, &own)
-	if len(left) == 0 {
-		b.judge(w, nil, now)
-	}
-	return &own
 }
 
 // deviceFor is the device that a thing hangs off.
@@ -154,72 +184,34 @@ func (b *bus) deviceFor(ref Ref) *device {
 	return b.deviceOf[ref.Node]
 }
 
-// believe notes what acknowledged (or unverifiable) members were told.
-func (b *bus) believe(w *work, at time.Time) {
-	source := Acknowledged
-	if w.chain.Unverifiable {
-		source = Sent
-	}
-	doubtful := w.chain.Group || w.unsure && !w.chain.Unverifiable
-	var learned []Reading
-	w.each(func(want Want, m int) bool {
-		ch := b.channel(want.Ref)
-		if ch.Fade > 0 {
-			w.fadeEnd = later(w.fadeEnd, at.Add(ch.Fade))
-		}
-		if want.Shade != 0 {
-			// A shade that may be moving is watched from the moment of the frame,
-			// whoever confirms it.
-			mv := b.movers[want.Shade]
-			mv.did(want.Motion, at)
-			b.showShade(want.Shade, mv)
-		}
-		if doubtful {
-			if speaksOfLevel(want.Values) {
-				b.state.holdLevel(want.Ref, want.Level, ch.Fade)
-			}
-			return false
-		}
-		if believed := w.run.acknowledged(m, time.Now()); believed && want.Shade == 0 {
-			learned = append(learned, Reading{Ref: want.Ref, Values: want.Values, At: at})
-		}
-		return false
-	})
-	if len(learned) > 0 {
-		b.state.learn(learned, source)
-	}
-	for _, r := range learned {
-		if speaksOfLevel(r.Values) {
-			b.state.holdLevel(r.Ref, r.Level, b.channel(r.Ref).Fade)
-		}
-	}
-}
-
-// settleVerify collects what was read back and, after the last read, judges it. A read
+// settleRead collects what was read back and, after the last read, judges it. A read
 // that is too large for the device is taken apart.
-func (b *bus) settleVerify(w *work, res Result, err error, now time.Time) {
-	if parts := w.exchange().smaller(err); len(parts) > 0 {
-		w.chain.Verify, w.tries = slices.Replace(slices.Clone(w.chain.Verify), w.pos, w.pos+1, parts...), 0
+func (b *bus) settleRead(p *piece, res Result, err error, now time.Time) {
+	at := p.pos - len(p.chain.Steps)
+	if parts := p.exchange().smaller(err); len(parts) > 0 {
+		p.chain.Verify, p.tries = slices.Replace(slices.Clone(p.chain.Verify), at, at+1, parts...), 0
 		return
 	}
 	if err == nil {
 		b.learn(res.Readings)
 		b.trials.saw(res)
 		for _, r := range res.Readings {
-			if i := w.place(r.Ref); i >= 0 {
-				w.got[i] = merge(w.got[i], r)
+			if m := p.of(r.Ref); m != nil {
+				m.got = merge(m.got, r)
 			}
 		}
+	} else {
+		p.readErr = err
 	}
-	asked := w.exchange().Device
-	w.pos, w.tries = w.pos+1, 0
-	for errors.Is(err, ErrSilent) && w.pos < len(w.chain.Verify) && w.exchange().Device == asked {
-		w.pos++ // it would not answer that either
+	asked := p.exchange().Device
+	p.pos, p.tries = p.pos+1, 0
+	for errors.Is(err, ErrSilent) && !p.over() && p.exchange().Device == asked {
+		p.pos++ // it would not answer that either
 	}
-	if w.pos < len(w.chain.Verify) && w.open() {
+	if !p.over() && len(p.open()) > 0 {
 		return
 	}
-	b.judge(w, err, now)
+	b.replace(p, b.judged(p))
 }
 
 // merge adds what a second read told of the same thing.
@@ -244,76 +236,169 @@ func merge(a, r Reading) Reading {
 	return Reading{Ref: r.Ref, Values: v, At: r.At, Reached: r.Reached, Why: r.Why}
 }
 
-// judge compares what was wanted with what was read back.
-func (b *bus) judge(w *work, readErr error, now time.Time) {
-	b.remove(w)
-	var wants []Want // to be sent again, each device by itself
-	var members []int
-	fading := false
-	w.each(func(want Want, m int) bool {
-		got, ok := w.read(want.Ref)
-		ok = ok && aspectsOf(want.Has)&aspectsOf(got.Has) != 0 // else it says nothing of what was wanted
-		if ok && (w.chain.Group || w.unsure) && aspectsOf(want.Has)&^aspectsOf(got.Has) != 0 {
-			ok = !agrees(want.Values, got) // it says nothing of a part, which nobody else acknowledged
+// lookPauses are between two read-backs of a device that has something else than it was
+// told: some show late what they do. fadeLook is the same while it fades.
+var lookPauses = [...]time.Duration{50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 400 * time.Millisecond}
+
+const (
+	fadeLook = 200 * time.Millisecond
+	// lagUsual is how long after a write a device may still show what was before, unless
+	// its profile says otherwise: the sum of the pauses.
+	lagUsual = 750 * time.Millisecond
+	// lagGroup is how long that is waited for after a frame that nobody acknowledged.
+	lagGroup = 200 * time.Millisecond
+)
+
+// judged compares what the members were told with what was read back. It returns what
+// has to be done for those that do not have it: nothing, reading again later, or telling
+// each again.
+func (b *bus) judged(p *piece) []*piece {
+	now := time.Now()
+	var lookAt time.Time
+	for _, m := range p.open() {
+		switch at, confirmed := b.verdict(p, m, now); {
+		case confirmed:
+			m.read(m.got.At)
+			b.state.settled(m.target.Ref)
+		default:
+			lookAt = later(lookAt, at)
+		}
+	}
+	left := p.open()
+	if !lookAt.IsZero() {
+		p.pos, p.looks, p.notBefore, p.readErr = len(p.chain.Steps), p.looks+1, lookAt, nil
+		b.prolong(p, lookAt.Add(commandTime))
+		for _, m := range left {
+			m.got = Reading{}
+		}
+		return []*piece{p}
+	}
+	var again []*member
+	for _, m := range left {
+		was := b.differs(m)
+		if was {
+			b.state.settled(m.target.Ref)
 		}
 		switch {
-		case b.newest.overtaken(want.Ref, aspectsOf(want.Has), w.run.seq):
-			w.run.conclude(m, ErrSuperseded)
-		case ok && agrees(want.Values, got):
-			w.run.observed(m, got.At)
-		case ok && got.At.Before(w.fadeEnd):
-			if w.repairs > 0 { // it did not have it at the end of the fade before, either
-				w.run.disproved(m, mismatch(want.Values, got))
-			}
-			fading = true
-			return false
-		case ok && b.clips.explain(want, w.stood(want.Ref), got):
-			w.run.observed(m, got.At)
-		case b.repairable(w, want, ok):
-			if ok {
-				w.run.disproved(m, mismatch(want.Values, got))
-				b.state.disproved(got)
-			}
-			b.groups.doubt(w, want.Ref)
-			wants, members = append(wants, want), append(members, m)
-		case ok:
-			w.run.fail(m, mismatch(want.Values, got))
-			b.state.disproved(got)
-			if mv := b.movers[want.Shade]; mv != nil && (mv.unproven && seen(got.Motion) != 0 || w.way && mv.modelled() && got.Motion == Stopped) {
+		case b.repairable(m, was):
+			b.groups.doubt(p, m)
+			again = append(again, m)
+		case was:
+			m.fail(mismatch(m.target.Values, m.got))
+			if mv := b.movers[m.target.Shade]; mv != nil && (mv.unproven && seen(m.got.Motion) != 0 || p.duty != noDuty && mv.modelled() && m.got.Motion == Stopped) {
 				mv.owed, mv.unproven = true, false // it may only begin later
 			}
-			b.abandon(w, want)
+			b.abandon(p, m)
 		default:
-			if readErr == nil {
-				readErr = ErrSilent
-			}
-			w.run.conclude(m, readErr)
+			b.failMember(m, cmp.Or(p.readErr, ErrSilent))
 		}
-		return true
-	})
-	if len(wants) > 0 {
-		b.repair(w, wants, members)
 	}
-	if fading {
-		w.pos, w.notBefore = 0, earlier(w.fadeEnd, now.Add(fadeLook))
-		clear(w.got)
-		b.works = append(b.works, w)
+	if len(again) == 0 {
+		return nil
 	}
+	return b.again(p, again, b.driver.Repair)
 }
 
-// repairable reports whether a want that is not confirmed may be sent again. The
-// movement of a shade whose way is timed may not: whoever stopped it meanwhile
-// meant it.
-func (b *bus) repairable(w *work, want Want, wasRead bool) bool {
-	if w.repairs >= maxRepairs || !wasRead && !w.chain.Group && !w.unsure {
+// differs reports whether the member was read since it was told, and has something else
+// than it should.
+func (b *bus) differs(m *member) bool {
+	return m.got.Ref == m.target.Ref && aspectsOf(m.target.Has)&aspectsOf(m.got.Has) != 0 &&
+		(!agrees(m.target.Values, m.got) || b.wrongWay(m))
+}
+
+// wrongWay reports whether a shade that was told to go to a position was read going away
+// from it, as far as is known where it is.
+func (b *bus) wrongWay(m *member) bool {
+	at := b.beliefs.of(m.target.Ref).read
+	if m.target.Motion != MoveTo || !at.Has.Has(CanPosition) {
 		return false
 	}
-	m := b.movers[want.Shade]
-	return want.Shade == 0 || want.Motion == Stop || !m.modelled()
+	way := int(m.target.Position - at.Position)
+	return m.got.Motion == Opening && way < -1 || m.got.Motion == Closing && way > 1
 }
 
-// fadeLook is how often a fading channel is looked at while a command waits for it.
-const fadeLook = 200 * time.Millisecond
+// verdict on a member that was read back: it has what it should, or it is to be read
+// again at a moment, or, with neither, it has not.
+func (b *bus) verdict(p *piece, m *member, now time.Time) (lookAt time.Time, confirmed bool) {
+	ch := b.channel(m.target.Ref)
+	lag := cmp.Or(ch.Lag, lagUsual)
+	switch mv := b.movers[m.target.Shade]; {
+	case mv.timed(m.target.Motion):
+		lag = 0
+	case p.chain.Group: // it may as well have missed the frame
+		lag = min(lag, lagGroup)
+	}
+	settledAt := p.sentAt.Add(lag)
+	fading := m.got.At.Before(p.fadeEnd)
+	if !b.differs(m) {
+		read := aspectsOf(m.target.Has) & aspectsOf(m.got.Has)
+		// What it does not tell of counts by its own acknowledgement.
+		whole := read == aspectsOf(m.target.Has) || p.readErr == nil && m.stage() == StageAcknowledged
+		return time.Time{}, read != 0 && whole
+	}
+	if !fading || m.writes > 1 {
+		m.disproved(mismatch(m.target.Values, m.got))
+	}
+	switch {
+	case fading:
+		return earlier(p.fadeEnd, now.Add(fadeLook)), false
+	case b.beliefs.explain(m):
+		return time.Time{}, true
+	case m.got.At.Before(settledAt):
+		at := now.Add(max(lookPauses[min(p.looks, len(lookPauses)-1)], p.chain.Verify[0].Airtime))
+		return later(at, earlier(settledAt, now.Add(lookPauses[len(lookPauses)-1]))), false
+	}
+	return time.Time{}, false
+}
+
+// repairable reports whether a member that is not confirmed may be told again. The
+// movement of a shade whose way is timed may not: whoever stopped it meanwhile meant it.
+func (b *bus) repairable(m *member, wasRead bool) bool {
+	if m.writes >= maxWrites || !wasRead && m.stage() == StageAcknowledged {
+		return false
+	}
+	return !b.movers[m.target.Shade].timed(m.target.Motion)
+}
+
+// timed reports whether a motion is one of a shade whose way is timed.
+func (m *mover) timed(motion Motion) bool { return m != nil && motion != Stop && m.modelled() }
+
+// fail ends a piece for all its members.
+func (b *bus) fail(p *piece, err error) {
+	for _, m := range p.open() {
+		if p.offline && !m.record.single() && !p.verifying() {
+			m.leaveOut()
+		} else {
+			b.failMember(m, err)
+		}
+		if !p.verifying() {
+			b.abandon(p, m)
+		}
+	}
+}
+
+// failMember ends a member; what it was told is not shown any more.
+func (b *bus) failMember(m *member, err error) {
+	m.fail(err)
+	b.state.settled(m.target.Ref)
+}
+
+var errTooLate = fmt.Errorf("%w: the deadline passed before the bus came to it", ErrExpired)
+
+// dropExpired ends the pieces whose time is over.
+func (b *bus) dropExpired(now time.Time) {
+	var over []*piece
+	b.pieces = slices.DeleteFunc(b.pieces, func(p *piece) bool {
+		late := !p.expires.After(now)
+		if late {
+			over = append(over, p)
+		}
+		return late
+	})
+	for _, p := range over {
+		b.fail(p, errTooLate)
+	}
+}
 
 // mismatch tells that a device reports something else than was wanted, and why if
 // it says so.

@@ -32,10 +32,11 @@ type state struct {
 	unsaved map[Ref]bool // things to write behind
 }
 
-// hold keeps the public level of a channel at its target while the device fades.
+// hold shows the level that a channel was told while its device fades.
 type hold struct {
 	until time.Time
 	level Level
+	read  Known[Level] // what it was really read to have
 }
 
 func newState() *state {
@@ -225,7 +226,7 @@ func (s *state) learnChannel(i int, r Reading, source Source) {
 	n := s.edit(i)
 	c := &n.Channels[r.Channel-1]
 	changed := false
-	if speaksOfLevel(r.Values) && !s.held(r.Ref, r.Level, source) {
+	if speaksOfLevel(r.Values) && !s.held(r.Ref, r.Level, r.At, source) {
 		changed = set(&c.Level, r.Level, r.At, source) || changed
 		if r.Level > 0 && c.LastLevel != r.Level {
 			c.LastLevel = r.Level
@@ -254,35 +255,64 @@ func (s *state) learnChannel(i int, r Reading, source Source) {
 }
 
 // held reports whether a fade towards another level hides this measured one.
-func (s *state) held(ref Ref, l Level, source Source) bool {
+func (s *state) held(ref Ref, l Level, at time.Time, source Source) bool {
 	h, ok := s.hold[ref]
 	if !ok {
 		return false
 	}
 	if source == Measured && l != h.level && time.Now().Before(h.until) {
+		h.read = Known[Level]{l, at, source}
+		s.hold[ref] = h
 		return true
 	}
 	delete(s.hold, ref)
 	return false
 }
 
-// holdLevel shows target instead of what the device reports until it has had the
-// time to fade there.
-func (s *state) holdLevel(ref Ref, target Level, fade time.Duration) {
+// expect shows the level that a channel was told instead of what its device reports,
+// until it has had the time to fade there or its command is settled.
+func (s *state) expect(ref Ref, target Level, fade time.Duration) {
 	if fade <= 0 {
 		return
 	}
 	s.mu.Lock()
-	s.hold[ref] = hold{until: time.Now().Add(fade), level: target}
-	s.mu.Unlock()
+	defer s.mu.Unlock()
+	i, ok := s.index.node[ref.Node]
+	if !ok || ref.Channel < 1 || ref.Channel > len(s.nodes[i].Channels) {
+		return
+	}
+	n := s.edit(i)
+	c := &n.Channels[ref.Channel-1]
+	h, fading := s.hold[ref]
+	if !fading {
+		h.read = c.Level
+	}
+	h.until, h.level = time.Now().Add(fade), target
+	s.hold[ref] = h
+	s.showLevel(n, c, Known[Level]{target, time.Now(), Acknowledged})
 }
 
-// disproved shows what the device reports, whatever level was held.
-func (s *state) disproved(got Reading) {
+// settled ends what expect began: what was read is shown, and nothing else.
+func (s *state) settled(ref Ref) {
 	s.mu.Lock()
-	delete(s.hold, got.Ref)
-	s.mu.Unlock()
-	s.learn([]Reading{got}, Measured)
+	defer s.mu.Unlock()
+	h, ok := s.hold[ref]
+	delete(s.hold, ref)
+	i, known := s.index.node[ref.Node]
+	if !ok || !known || ref.Channel < 1 || ref.Channel > len(s.nodes[i].Channels) {
+		return
+	}
+	n := s.edit(i)
+	s.showLevel(n, &n.Channels[ref.Channel-1], h.read)
+}
+
+func (s *state) showLevel(n *NodeState, c *ChannelState, l Known[Level]) {
+	if c.Level.OK() != l.OK() || c.Level.Value != l.Value {
+		s.values++
+	}
+	c.Level = l
+	summarise(n)
+	s.markLocked()
 }
 
 // set stores a value with its age and reports whether a reader could see the
@@ -458,8 +488,12 @@ func (s *state) saved(ref Ref) (Saved, bool) {
 	}
 	c := s.nodes[i].Channels[ref.Channel-1]
 	v.LastLevel = c.LastLevel
-	if c.Level.OK() {
-		v.Has, v.Level, v.At = v.Has|CanDim, c.Level.Value, later(v.At, c.Level.At)
+	level := c.Level
+	if h, fading := s.hold[ref]; fading {
+		level = h.read
+	}
+	if level.OK() {
+		v.Has, v.Level, v.At = v.Has|CanDim, level.Value, later(v.At, level.At)
 	}
 	if c.Kelvin.OK() {
 		v.Has, v.Kelvin, v.At = v.Has|CanTune, c.Kelvin.Value, later(v.At, c.Kelvin.At)

@@ -97,7 +97,7 @@ const endWait = 3 * time.Second
 func (t *Trial) End() error {
 	defer t.people.Wait()
 	t.mu.Lock()
-	var run *running
+	var run *record
 	if t.moving && t.taken == nil {
 		run = t.sendStop()
 	}
@@ -123,13 +123,12 @@ func (t *Trial) End() error {
 }
 
 // sendStop stops the shade without waiting; t.mu is held.
-func (t *Trial) sendStop() *running {
+func (t *Trial) sendStop() *record {
 	t.moving = false
-	ref, now := Ref{Shade: t.shade}, time.Now()
+	now := time.Now()
 	cmd := Command{Kind: ShadeStop, Target: Target{One, t.shade}, Origin: t.by, trial: t}
-	run := t.c.beginInternal(cmd, ref)
-	by := legExpiry(Stop, now)
-	if bus := t.c.dispatch(run, []Want{{ref, Values{Has: CanMove, Motion: Stop}}}, by, by); bus != nil {
+	run := t.c.beginInternal(cmd, Want{Ref{Shade: t.shade}, Values{Has: CanMove, Motion: Stop}})
+	if bus := t.c.dispatch(run, legExpiry(Stop, now)); bus != nil {
 		bus.poke()
 	}
 	return run

@@ -36,10 +36,13 @@ func (b *bus) sendLeg(id ID, motion Motion, due time.Time) {
 		due = now
 	}
 	kind := map[Motion]Kind{Open: ShadeOpen, Close: ShadeClose, Stop: ShadeStop}[motion]
-	ref := Ref{Shade: id}
-	run := b.begin(Command{Kind: kind, Target: Target{One, id}, Origin: Origin{Via: "shade engine", Why: "way to a position"}}, ref)
-	want := Want{ref, Values{Has: CanMove, Motion: motion}}
-	b.enqueue(job{run: run, wants: []Want{want}, members: []int{0}, expiry: legExpiry(motion, due), alone: true, last: motion == Stop, way: true}, now)
+	target := Want{Ref{Shade: id}, Values{Has: CanMove, Motion: motion}}
+	r := b.begin(Command{Kind: kind, Target: Target{One, id}, Origin: Origin{Via: "shade engine", Why: "way to a position"}}, target)
+	owes := begins
+	if motion == Stop {
+		owes = mustStop
+	}
+	b.enqueue(job{members: r.members, expiry: legExpiry(motion, due), duty: owes}, now)
 }
 
 // legExpiry is when a leg is worth nothing any more. A stop never is.
@@ -64,7 +67,8 @@ func (b *bus) nextLeg() time.Time {
 // abandon gives up the way of a shade that could not be sent on it. One that may move
 // all the same, on this way or on the one before, is stopped: nobody would stop it at
 // its goal.
-func (b *bus) abandon(w *work, want Want) {
+func (b *bus) abandon(p *piece, of *member) {
+	want := of.target
 	m := b.movers[want.Shade]
 	if want.Shade == 0 || m == nil {
 		return
@@ -73,14 +77,14 @@ func (b *bus) abandon(w *work, want Want) {
 	if want.Motion == Stop && planned && !m.legs[0].started.IsZero() {
 		return // it acknowledged that it stands, and goes on from there
 	}
-	moves := m.owed || planned && (w.attempted || want.Motion == Stop)
+	moves := m.owed || planned && (of.told() || want.Motion == Stop)
 	m.abandon()
 	b.showShade(want.Shade, m)
 	switch {
 	case !moves:
 	case b.why == errClosed:
 		m.owed = true // for the bus that takes its place
-	case !w.last:
+	case p.duty != mustStop:
 		b.sendLeg(want.Shade, Stop, time.Now())
 	}
 }
@@ -98,18 +102,16 @@ func (b *bus) disobeyed(readings []Reading) {
 
 // forgive drops the stop of a shade that somebody has taken over at the wall.
 func (b *bus) forgive(id ID) {
-	b.works = slices.DeleteFunc(b.works, func(w *work) bool {
-		if !w.last || w.verifying {
+	b.pieces = slices.DeleteFunc(b.pieces, func(p *piece) bool {
+		if p.duty != mustStop || p.verifying() {
 			return false
 		}
-		w.each(func(want Want, m int) bool {
-			if want.Shade != id {
-				return false
+		for _, m := range p.open() {
+			if m.target.Shade == id {
+				m.fail(ErrSuperseded)
 			}
-			w.run.fail(m, ErrSuperseded)
-			return true
-		})
-		return !w.open()
+		}
+		return len(p.open()) == 0
 	})
 }
 

@@ -202,13 +202,6 @@ func (m *motor) standsAt(goal int) bool {
 	return !m.restless && m.hasAt && m.at.known() && int(m.at.Percent) == goal
 }
 
-// unsettled reports whether the motor may be moving.
-func (m *motor) unsettled() bool {
-	m.driver.mu.Lock()
-	defer m.driver.mu.Unlock()
-	return m.restless
-}
-
 // noteState tells people once when a motor has trouble, and when it is over.
 func (m *motor) noteState(s status) {
 	trouble, had := s.trouble(), m.hasState && m.state.trouble()

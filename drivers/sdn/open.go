@@ -155,6 +155,6 @@ func (d *Driver) placeShades(shades []appliance.Shade, o *appliance.Opened) {
 		}
 		m.shade, m.inverted = s.ID, s.Inverted
 		d.shades[s.ID] = m
-		o.Shades[s.ID] = appliance.Channel{Abilities: appliance.CanMove | appliance.CanPosition, PositionMeasured: true}
+		o.Shades[s.ID] = appliance.Channel{Abilities: appliance.CanMove | appliance.CanPosition, PositionMeasured: true, Lag: startLimit}
 	}
 }

@@ -194,7 +194,7 @@ func (d *Driver) together(o order, wishes []wish, f Frame) appliance.Chain {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		for _, p := range proofs {
-			p.wasMoving, p.wasThere = p.motor.restless, p.motor.standsAt(o.goal())
+			p.wasThere = p.motor.standsAt(o.goal())
 			p.motor.sent(o.id == ctrlStop, o.goal(), sent)
 		}
 	}
@@ -205,15 +205,7 @@ func (d *Driver) together(o order, wishes []wish, f Frame) appliance.Chain {
 // single plans a frame to one motor, which acknowledges it.
 func (d *Driver) single(w wish) appliance.Chain {
 	p := &proof{driver: d, wish: w}
-	q := d.tell(w.motor, w.order)
-	tell, told := q.before, false
-	q.before = func() {
-		if !told { // not when it is repeated: then it may move because it was told
-			p.wasMoving, told = w.motor.unsettled(), true
-		}
-		tell()
-	}
-	return appliance.Chain{Wants: []appliance.Want{w.Want}, Steps: []appliance.Exchange{d.exchange(q)}, Verify: p.exchanges()}
+	return appliance.Chain{Wants: []appliance.Want{w.Want}, Steps: []appliance.Exchange{d.exchange(d.tell(w.motor, w.order))}, Verify: p.exchanges()}
 }
 
 // tell is an order to one motor.

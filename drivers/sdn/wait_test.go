@@ -53,7 +53,7 @@ func TestOverheardWhileWaiting(t *testing.T) {
 	m.takePosition(position{Percent: 0}, t0.Add(700*time.Millisecond))
 	m.takeStatus(status{}, t0.Add(800*time.Millisecond))
 	m.wasOut(t0.Add(900 * time.Millisecond))
-	if !m.unsettled() {
+	if !m.restless {
 		t.Error("the order is out, and the motor is not watched as one that moves")
 	}
 }

@@ -1,0 +1,109 @@
+package appliance
+
+// belief is what a bus knows of one thing: what it was read to have, and was last told.
+// Drivers keep no such memory; those that need one to tell apart what registers alone do
+// not say ask for it ([BusConfig.Asked]).
+type belief struct {
+	read  Values // parts that were read
+	told  Values // parts that were told
+	level limits // of what the device takes, as far as it has shown them
+	tune  limits
+	clips bool // it has such limits, see [Channel.Clips]
+}
+
+// limits of a value; 0: not shown yet.
+type limits struct{ low, high int }
+
+type beliefs map[Ref]*belief
+
+// of a thing; of one that is not on the bus, nothing is known.
+func (b beliefs) of(ref Ref) *belief {
+	if known := b[ref]; known != nil {
+		return known
+	}
+	return &belief{}
+}
+
+// saw takes what was read.
+func (b beliefs) saw(readings []Reading) {
+	for _, r := range readings {
+		known := b[r.Ref]
+		if known == nil {
+			continue
+		}
+		known.read = merge(Reading{Values: known.read}, r).Values
+		if speaksOfLevel(r.Values) {
+			known.level.exceeded(int(r.Level))
+		}
+		if r.Has.Has(CanTune) {
+			known.tune.exceeded(int(r.Kelvin))
+		}
+	}
+}
+
+// asked notes what a thing was told.
+func (b beliefs) asked(target Want) {
+	if known := b[target.Ref]; known != nil {
+		known.read.Has &^= target.Has & CanMove // it need not stand any more
+		known.read.Motion = MotionUnknown
+		known.told = merge(Reading{Values: known.told}, Reading{Values: target.Values}).Values
+	}
+}
+
+// explain reports whether what was read of a member, and is not what was wanted, is as
+// near as its device goes. One that stands where it stood although something else was
+// wanted is at its limit, or does not obey: only one that has been seen moving there
+// tells which. Before anything was read it is not believed.
+func (b beliefs) explain(m *member) bool {
+	known, want, got := b[m.target.Ref], m.target.Values, m.got
+	if known == nil || !known.clips {
+		return false
+	}
+	if speaksOfLevel(want) && speaksOfLevel(got.Values) && want.Level != got.Level {
+		stood := -1
+		if speaksOfLevel(m.before) {
+			stood = int(m.before.Level)
+		}
+		if want.Level == 0 || got.Level == 0 || !known.level.explain(stood, int(want.Level), int(got.Level)) {
+			return false
+		}
+	}
+	if want.Has.Has(CanTune) && got.Has.Has(CanTune) && want.Kelvin != got.Kelvin {
+		stood := -1
+		if m.before.Has.Has(CanTune) {
+			stood = int(m.before.Kelvin)
+		}
+		if !known.tune.explain(stood, int(want.Kelvin), int(got.Kelvin)) {
+			return false
+		}
+	}
+	// What is left must agree.
+	want.Level, want.Kelvin = got.Level, got.Kelvin
+	return agrees(want, got)
+}
+
+// explain reports whether a device that was told want and has got went to its limit.
+// stood is what it had before; negative: nobody knows.
+func (l *limits) explain(stood, want, got int) bool {
+	limit := &l.high
+	if want < got {
+		limit = &l.low
+	}
+	if stood >= 0 && stood != got {
+		*limit = got
+	}
+	return stood >= 0 && *limit == got
+}
+
+// exceeded forgets a limit that the device has passed.
+func (l *limits) exceeded(value int) {
+	if value > l.high {
+		l.high = 0
+	}
+	if value > 0 && value < l.low {
+		l.low = 0
+	}
+}
+
+// speaksOfLevel reports whether v tells a level.
+func speaksOfLevel(v Values) bool { return v.Has&(CanDim|CanSwitch) != 0 }
