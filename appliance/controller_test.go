@@ -95,8 +95,9 @@ func TestDisprovedLevelIsNotShown(t *testing.T) {
 	})
 }
 
-// What was acknowledged stays so when nobody can read it back any more.
-func TestAcknowledgedIsEnoughIfTheBusGoesBeforeTheReadBack(t *testing.T) {
+// What hardware can tell counts only when it was read as wanted: an acknowledgement that
+// nobody could read back is none.
+func TestAcknowledgedIsNotEnoughIfTheBusGoesBeforeTheReadBack(t *testing.T) {
 	for name, happens := range map[string]func(*copper, *appliance.Controller){
 		"pulled": func(c *copper, _ *appliance.Controller) {
 			c.set(func() { c.down = fmt.Errorf("%w: pulled", appliance.ErrBusDown) })
@@ -104,6 +105,11 @@ func TestAcknowledgedIsEnoughIfTheBusGoesBeforeTheReadBack(t *testing.T) {
 		"site changed": func(_ *copper, ctl *appliance.Controller) {
 			go ctl.Apply(siteOf("dimmer", "dimmer"), nil)
 			time.Sleep(time.Millisecond)
+		},
+		"no answer": func(c *copper, _ *appliance.Controller) {
+			c.set(func() {
+				c.fail = func(appliance.ID, bool) error { return appliance.ErrDamaged }
+			})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -120,38 +126,46 @@ func TestAcknowledgedIsEnoughIfTheBusGoesBeforeTheReadBack(t *testing.T) {
 						return nil
 					}
 				})
-				if e := do(t, ctl, level(one(1), 40)); !e.OK() || e.Members[0].Stage != appliance.StageAcknowledged {
+				e := do(t, ctl, level(one(1), 40))
+				if e.OK() || !strings.Contains(e.Err, "acknowledged, but could not be read back") {
 					t.Errorf("%+v", e.Members[0])
+				}
+				if l := ctl.Snapshot().Node(1).Level; l.Value == 40 {
+					t.Errorf("shown %+v, which nobody read", l)
 				}
 			})
 		})
 	}
 }
 
-// A member that missed a group frame has acknowledged nothing. What it acknowledges
-// when it is told alone counts.
-func TestStragglerThatAcknowledgesIsBelieved(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newCopper()
-		c.group = true
-		c.deaf[2] = 1
-		ctl, stop := run(t, c, siteOf("dimmer", "dimmer"), nil)
-		defer stop()
-		time.Sleep(time.Second)
-		told := false
-		c.set(func() {
-			c.fail = func(node appliance.ID, write bool) error {
-				told = told || node == 2 && write
-				if node == 2 && !write && told {
-					return appliance.ErrDamaged
+// A member that missed a group frame is told alone. Its acknowledgement counts no more
+// than that of any other.
+func TestStragglerThatAcknowledgesIsReadBack(t *testing.T) {
+	for _, answers := range []bool{true, false} {
+		t.Run(fmt.Sprint("answers ", answers), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCopper()
+				c.group = true
+				c.deaf[2] = 1
+				ctl, stop := run(t, c, siteOf("dimmer", "dimmer"), nil)
+				defer stop()
+				time.Sleep(time.Second)
+				told := false
+				c.set(func() {
+					c.fail = func(node appliance.ID, write bool) error {
+						told = told || node == 2 && write
+						if node == 2 && !write && told && !answers {
+							return appliance.ErrDamaged
+						}
+						return nil
+					}
+				})
+				if e := do(t, ctl, level(everything, 40)); e.OK() != answers {
+					t.Errorf("ok %v: %q", e.OK(), e.Err)
 				}
-				return nil
-			}
+			})
 		})
-		if e := do(t, ctl, level(everything, 40)); !e.OK() {
-			t.Error(e.Err)
-		}
-	})
+	}
 }
 
 func TestGearIsNotBelievedBeforeAnythingWasRead(t *testing.T) {
@@ -344,25 +358,27 @@ func TestNewestLevelWins(t *testing.T) {
 	})
 }
 
+// A command that a newer one overtakes before it was read as wanted has failed, although
+// it was acknowledged: the device has something else by now.
 func TestOlderCommandNeverUndoesANewerOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCopper()
 		ctl, stop := run(t, c, siteOf("dimmer"), nil)
 		defer stop()
 		time.Sleep(time.Second)
-		// The second arrives while the first is between its write and its read-back.
+		// The second arrives while the first is being written.
 		var wg sync.WaitGroup
 		var first appliance.Entry
 		wg.Go(func() { first = do(t, ctl, level(one(1), 10)) })
-		time.Sleep(c.airtime + c.airtime/4)
+		time.Sleep(c.airtime - c.airtime/4)
 		second := do(t, ctl, level(one(1), 90))
 		wg.Wait()
 		time.Sleep(3 * time.Second)
 		if got := c.level[appliance.Ref{Node: 1, Channel: 1}]; got != 90 || !second.OK() {
 			t.Errorf("device at %d (second: %q), want 90", got, second.Err)
 		}
-		if !first.OK() {
-			t.Errorf("the first was acknowledged before the second was sent, yet failed: %s", first.Err)
+		if m := first.Members[0]; first.OK() || m.AcknowledgedAt.IsZero() || first.Err != "node 1 (dimmer): superseded by a newer command" {
+			t.Errorf("the first was acknowledged, and overtaken before it was read: %q, %+v", first.Err, m)
 		}
 	})
 }
