@@ -12,8 +12,8 @@ const (
 	// … that span at least this long.
 	offlineSpan = 5 * time.Second
 
-	// Until it is known whether a device is gone, it is asked this often.
-	findingPause = 1500 * time.Millisecond
+	// Until it is known whether a device is gone, it is asked this often: thrice in all.
+	findingPause = 2500 * time.Millisecond
 
 	// Probes of a device that is offline start at this distance and double.
 	probeFirst = 1 * time.Second

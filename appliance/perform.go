@@ -130,7 +130,7 @@ func (b *bus) nextPiece(now time.Time) (*piece, time.Time) {
 			continue
 		}
 		if at := b.readyAt(p, r, d); at.After(now) {
-			at = earlier(at, p.expires)
+			at = earlier(at, p.deadline())
 			if soonest.IsZero() || at.Before(soonest) {
 				soonest = at
 			}
@@ -373,7 +373,7 @@ func (b *bus) pollTask(p *pollState, kind taskKind, now time.Time) *task {
 func (b *bus) pieceTask(p *piece, now time.Time) *task {
 	e := p.exchange()
 	b.schedule.note(e)
-	t := &task{exchange: e, kind: taskRead, expiry: p.expires, settle: func(res Result, err error, now time.Time) {
+	t := &task{exchange: e, kind: taskRead, expiry: p.deadline(), settle: func(res Result, err error, now time.Time) {
 		b.settle(p, res, err, now)
 	}}
 	switch {

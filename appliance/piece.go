@@ -36,7 +36,7 @@ func stops(w Want) bool { return w.Shade != 0 && w.Motion == Stop }
 type piece struct {
 	chain   Chain
 	members []*member // parallel to chain.Wants
-	expires time.Time
+	expires time.Time // no frame of it that writes goes out later, see deadline
 	duty    duty
 	// offline: its device was known not to answer. One try, which gives way to others.
 	offline bool
@@ -67,7 +67,8 @@ type rank uint8
 const (
 	rankStop       rank = iota // first try of a STOP
 	rankWrite                  // first writes, as they came
-	rankRead                   // their reading back
+	rankStopRead               // whether a STOP was obeyed
+	rankRead                   // reading back of others
 	rankRepair                 // what has to be told or read again, since it was not as wanted
 	rankStopRetry              // a STOP that was not heard
 	rankRetry                  // others that were not, or whose device did not answer lately
@@ -93,6 +94,8 @@ func (p *piece) rankOf(suspect bool) rank {
 		return rankRetry
 	case p.looks > 0, p.repairs():
 		return rankRepair
+	case p.verifying() && p.stops():
+		return rankStopRead
 	case p.verifying():
 		return rankRead
 	}
@@ -115,6 +118,16 @@ func (p *piece) exchange() *Exchange {
 		return &p.chain.Verify[p.pos-len(p.chain.Steps)]
 	}
 	return &p.chain.Steps[p.pos]
+}
+
+// deadline is when its time is over. What was told in time may be read back for as long
+// as whoever asked waits: else many commands at once, which are all told before the first
+// is read back, could not be confirmed on a slow bus.
+func (p *piece) deadline() time.Time {
+	if p.verifying() {
+		return later(p.expires, p.members[0].record.ceiling())
+	}
+	return p.expires
 }
 
 // over reports whether there is nothing left to do.

@@ -58,7 +58,7 @@ func (b *bus) tryAgain(p *piece, err error, now time.Time) bool {
 		return false
 	}
 	p.tries++
-	return now.Before(p.expires)
+	return now.Before(p.deadline())
 }
 
 // settleStep goes on after a frame that was written as it should.
@@ -389,7 +389,7 @@ var errTooLate = fmt.Errorf("%w: the deadline passed before the bus came to it",
 func (b *bus) dropExpired(now time.Time) {
 	var over []*piece
 	b.pieces = slices.DeleteFunc(b.pieces, func(p *piece) bool {
-		late := !p.expires.After(now)
+		late := !p.deadline().After(now)
 		if late {
 			over = append(over, p)
 		}
