@@ -315,7 +315,9 @@ func (b *bus) account(t *task, res Result, err error, now time.Time) {
 }
 
 // writes reports whether the task's exchange is a write.
-func (t *task) writes() bool { return t.kind == taskWrite || t.kind == taskAttempt || t.kind == taskJob }
+func (t *task) writes() bool {
+	return t.kind == taskWrite || t.kind == taskAttempt || t.kind == taskJob
+}
 
 // rest leaves the device alone with questions of one kind.
 func (d *device) rest(write bool, until time.Time) {
