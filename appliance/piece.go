@@ -25,8 +25,6 @@ const (
 	mustStop      // nobody else would stop the shade: it is tried until it expires
 )
 
-func (j job) record() *record { return j.members[0].record }
-
 // stops reports whether the job stops shades.
 func (j job) stops() bool { return stops(j.members[0].target) }
 
