@@ -1,0 +1,93 @@
+package question
+
+// After reads q as said after before: what q leaves out is taken from before where the sentence leans on it.
+func (q Question) After(before Question) Question {
+	if before.Topic == Nothing || before.Topic == Order || q.Topic == Order || q.Topic == Confirm || q.Topic == Decline {
+		if q.Topic == Order && q.Follows && len(q.Places) == 0 {
+			q.Places = before.Places
+		}
+		return q
+	}
+	if len(q.Unknown) > 0 && len(q.Places) == 0 && q.Topic == Nothing {
+		q.Topic = before.Topic // "and the sauna?"
+		return q
+	}
+	if q.Topic == Nothing || q.Topic == Report && q.bare() && q.Follows || q.leansOn(before) {
+		return q.over(before)
+	}
+	if !q.Follows {
+		return q
+	}
+	if len(q.Places) == 0 && !q.Whole {
+		q.Places = before.Places
+	}
+	if q.When == nil && !q.Topic.Instant() {
+		q.When, q.Against = before.When, before.Against
+	}
+	return q
+}
+
+// bare reports whether nothing but names and times was said.
+func (q Question) bare() bool { return q.Op == Tell && q.State == "" && q.Bound == nil }
+
+// leansOn: "which of them are offline?", "only the shades", "and how many are off?".
+func (q Question) leansOn(before Question) bool {
+	return q.Follows && q.Topic == before.Topic
+}
+
+// over lays the parts of q over those of before.
+func (q Question) over(before Question) Question {
+	m := before
+	m.Unknown, m.Follows, m.Sure = q.Unknown, true, q.Sure
+	if len(q.Places) > 0 {
+		m.Places, m.Whole = q.Places, false
+		if m.By == string(q.Places[0].Kind) {
+			m.By, m.Op, m.Top = "", Tell, 0
+		}
+	}
+	if q.Whole {
+		m.Places, m.Whole = nil, true
+	}
+	switch {
+	case q.Op == Compare && q.When != nil && q.Against == nil:
+		m.Op, m.Against = Compare, q.When
+	case q.Against != nil:
+		m.Op, m.When, m.Against = Compare, q.When, q.Against
+		if before.When != nil && q.Op == Compare && q.When != nil && sameKindLabel(q.When.Label) {
+			m.When = before.When // "compared with last week?"
+		}
+	case q.When != nil:
+		m.When = q.When
+		if m.Op == Compare {
+			m.Against, m.Op = nil, Tell
+		}
+	}
+	if q.Op != Tell && q.Op != Compare {
+		m.Op = q.Op
+	}
+	if q.State != "" {
+		m.State, m.Bound = q.State, nil
+	}
+	if q.Bound != nil {
+		m.Bound = q.Bound
+	}
+	if q.By != "" {
+		m.By = q.By
+	}
+	if q.Top > 0 {
+		m.Top = q.Top
+	}
+	if q.Object != "" {
+		m.Object = q.Object
+	}
+	if q.Watts > 0 || q.Estimate {
+		m.Watts, m.Estimate = q.Watts, true
+	}
+	m.Future = q.Future
+	return m
+}
+
+// sameKindLabel tells the spans that [sameKindNow] made up.
+func sameKindLabel(label string) bool {
+	return label == "today" || label == "this week" || label == "this month" || label == "this year"
+}

@@ -1,0 +1,354 @@
+package question
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// sentence is one question while it is being read.
+type sentence struct {
+	t    []token
+	tags []tagged
+	when []part
+	q    Question
+}
+
+// tagged is a tag and the words that gave it.
+type tagged struct {
+	tag   tag
+	at, n int
+}
+
+// Parse reads text at a moment; now is in the building's time zone.
+func Parse(text string, names Names, now time.Time) Question {
+	s := &sentence{t: cut(text)}
+	if answer := reaction(s.t); answer != Nothing {
+		return Question{Topic: answer, Sure: 1}
+	}
+	s.forgive(names)
+	s.q.Places = append(names.byNumber(s.t), names.find(s.t)...)
+	numbered := s.unknownNumbers()
+	s.when = whens(s.t, now)
+	order := s.order()
+	s.bound()
+	s.top()
+	s.watts()
+	s.tag()
+	s.q.Unknown = append(numbered, s.unknown()...)
+	if order != nil {
+		s.finishOrder(order)
+	} else {
+		s.decide(now)
+	}
+	s.q.Sure = s.sure()
+	return s.q
+}
+
+// reaction recognises a bare yes or no.
+func reaction(t []token) Topic {
+	var words []string
+	for _, w := range t {
+		if w.stem != "please" && w.stem != "thank" && w.stem != "you" {
+			words = append(words, w.stem)
+		}
+	}
+	switch strings.Join(words, " ") {
+	case "yes", "y", "yep", "yeah", "confirm", "confirmed", "i confirm", "go ahead", "do it", "ok", "okay", "sure", "yes do it",
+		"yes go ahead", "proceed", "ok do it", "do that", "yes i confirm", "go", "yes confirm", "confirm it", "please do", "sure do it", "correct":
+		return Confirm
+	case "no", "n", "nope", "cancel", "stop that", "do not", "never mind", "nevermind", "no do not", "abort", "forget it", "cancel that", "cancel it", "no cancel", "better not":
+		return Decline
+	}
+	return Nothing
+}
+
+// timeWords are known to the reader of times only.
+var timeWords = wordSet("yesterday today tomorrow tonight overnight currently since between until till ago fortnight midday nighttime " +
+	"monday tuesday wednesday thursday friday saturday sunday january february march april june july august september october " +
+	"november december minute hour day week month quarter year weekend night morning afternoon evening noon midnight previous")
+
+// notSlips are things of buildings that a word of the lexicon must not be read into.
+var notSlips = wordSet("tower garage kitchen basement roof cellar sauna garden bathroom toilet restroom lab office hall store shop " +
+	"shower washer dishwasher server bedroom foyer reception stairs stair staircase gym pool library attic balcony terrace fridge freezer oven")
+
+// forgive replaces words that nobody knows by the only one they can be a slip for.
+func (s *sentence) forgive(names Names) {
+	for i := range s.t {
+		w := s.t[i].stem
+		if len(w) < 5 || names.known[w] || lexiconWords[w] || filler[w] || timeWords[w] || notSlips[w] || phraseWords[w] || isDigits(w) {
+			continue
+		}
+		meant := ""
+		for _, set := range []map[string]bool{names.known, timeWords, lexiconWords} {
+			for known := range set {
+				if near(w, known) && (meant == "" || known < meant) {
+					meant = known
+				}
+			}
+			if meant != "" {
+				s.t[i].stem = meant
+				break
+			}
+		}
+	}
+}
+
+// phraseWords are the words of longer phrases, which are no slips.
+var phraseWords = wordsOfPhrases()
+
+func wordsOfPhrases() map[string]bool {
+	m := map[string]bool{}
+	for _, line := range lexicon {
+		for _, w := range stems(line.phrases) {
+			m[w] = true
+		}
+	}
+	return m
+}
+
+// unknownNumbers finds "floor 7", "room 12", "the third floor" that no name matched.
+func (s *sentence) unknownNumbers() []string {
+	var unknown []string
+	kinds := wordSet("room floor zone area meter light lamp luminaire device node shade blind controller building cluster")
+	for i := 0; i+1 < len(s.t); i++ {
+		a, b := s.t[i], s.t[i+1]
+		if a.used || b.used {
+			continue
+		}
+		numberFollows := kinds[a.stem] && isDigits(b.stem) && (i+2 >= len(s.t) || !percentWord(s.t[i+2].stem) && s.t[i+2].stem != "minute")
+		ordinal := slices.Index(ordinals, a.stem) > 0 && (b.stem == "floor" || b.stem == "level" || b.stem == "room" || b.stem == "zone")
+		if numberFollows || ordinal {
+			unknown = append(unknown, a.text+" "+b.text)
+			s.t[i].used, s.t[i+1].used = true, true
+		}
+	}
+	return unknown
+}
+
+// bound reads "above 50 %", "at least 80 percent", "at 100 %", "below 1 kW".
+func (s *sentence) bound() {
+	forms := []struct {
+		words string
+		bound Bound
+	}{
+		{"at least", Bound{Above: true, Equal: true}}, {"not less than", Bound{Above: true, Equal: true}}, {"or more", Bound{Above: true, Equal: true}},
+		{"at most", Bound{Equal: true}}, {"not more than", Bound{Equal: true}}, {"up to", Bound{Equal: true}},
+		{"more than", Bound{Above: true}}, {"greater than", Bound{Above: true}}, {"brighter than", Bound{Above: true}},
+		{"higher than", Bound{Above: true}}, {"above", Bound{Above: true}}, {"over", Bound{Above: true}}, {"exceed", Bound{Above: true}},
+		{"exceeding", Bound{Above: true}}, {"beyond", Bound{Above: true}}, {"wider than", Bound{Above: true}}, {"further than", Bound{Above: true}},
+		{"less than", Bound{}}, {"lower than", Bound{}}, {"dimmer than", Bound{}}, {"darker than", Bound{}}, {"fewer than", Bound{}},
+		{"below", Bound{}}, {"under", Bound{}}, {"exactly", Bound{Only: true}}, {"dimmed to", Bound{Only: true}}, {"set to", Bound{Only: true}},
+		{"open to", Bound{Only: true}}, {"at", Bound{Only: true}}, {"to", Bound{Only: true}},
+	}
+	for i := range s.t {
+		for _, f := range forms {
+			words := stems(f.words)
+			n := phraseAt(s.t, i, words)
+			if n == 0 || i+n >= len(s.t) || s.t[i+n].used {
+				continue
+			}
+			value, err := strconv.ParseFloat(s.t[i+n].stem, 64)
+			if err != nil {
+				if f.bound.Only || s.t[i+n].stem != "half" {
+					continue
+				}
+				value = 50
+			}
+			unit := ""
+			if i+n+1 < len(s.t) {
+				unit = s.t[i+n+1].stem
+			}
+			switch unit {
+			case "percent", "w", "watt", "kw", "kwh", "wh", "k", "kelvin":
+				n++
+			default:
+				unit = ""
+				if len(words) == 1 && f.bound.Only {
+					continue // "at 5", "to 3" are too many things
+				}
+			}
+			if unit == "kw" {
+				value *= 1000
+			}
+			b := f.bound
+			b.Value = value
+			s.q.Bound = &b
+			s.mark(i, n+1)
+			return
+		}
+	}
+}
+
+// top reads "top 3", "3 highest", "5 biggest consumers".
+func (s *sentence) top() {
+	for i := 0; i+1 < len(s.t); i++ {
+		number, err := strconv.Atoi(s.t[i+1].stem)
+		if s.t[i].stem == "top" && err == nil && number > 0 && number <= 100 {
+			s.q.Top, s.q.Op = number, Most
+			s.mark(i, 2)
+			return
+		}
+		number, err = strconv.Atoi(s.t[i].stem)
+		if err != nil || number <= 0 || number > 100 || s.t[i].used {
+			continue
+		}
+		switch s.t[i+1].stem {
+		case "highest", "biggest", "largest", "most", "top", "brightest", "heaviest", "worst", "greatest":
+			s.q.Top, s.q.Op = number, Most
+			s.t[i].used = true
+			return
+		case "lowest", "smallest", "least", "dimmest", "darkest", "best":
+			s.q.Top, s.q.Op = number, Least
+			s.t[i].used = true
+			return
+		}
+	}
+}
+
+// watts reads what the asker assumes for each light: "assuming 20 W per lamp".
+func (s *sentence) watts() {
+	for i := 0; i+1 < len(s.t); i++ {
+		v, err := strconv.ParseFloat(s.t[i].stem, 64)
+		if unit := s.t[i+1].stem; err == nil && !s.t[i].used && v > 0 && v <= 5000 && (unit == "w" || unit == "watt") {
+			s.q.Watts, s.q.Estimate = v, true
+			s.mark(i, 2)
+			return
+		}
+	}
+}
+
+// tag explains the words that are left by the lexicon, longest phrase first.
+func (s *sentence) tag() {
+	for i := 0; i < len(s.t); {
+		if s.t[i].used {
+			i++
+			continue
+		}
+		n := 0
+		for _, e := range lexical.byFirst[s.t[i].stem] {
+			if n = phraseAt(s.t, i, e.words); n > 0 {
+				for _, tg := range e.tags {
+					if s.meant(tg, i, n) {
+						s.tags = append(s.tags, tagged{tg, i, n})
+					}
+				}
+				break
+			}
+		}
+		if n == 0 {
+			n = 1
+		} else {
+			s.mark(i, n)
+		}
+		i += n
+	}
+}
+
+// meant sorts out words that are prepositions as often as states.
+func (s *sentence) meant(tg tag, i, n int) bool {
+	if n != 1 {
+		return true
+	}
+	next := token{}
+	if i+1 < len(s.t) {
+		next = s.t[i+1]
+	}
+	switch s.t[i].stem {
+	case "on":
+		if next.used { // a name or a date follows, or "now"
+			return s.isNow(i + 1)
+		}
+		return !slices.Contains([]string{"the", "a", "this", "that", "which", "what", "our", "my", "each", "every", "all", "average", "floor", "any"}, next.stem)
+	case "up", "down":
+		return next.stem != "to"
+	case "level":
+		return i == 0 || slices.Index(ordinals, s.t[i-1].stem) < 0
+	}
+	return true
+}
+
+func (s *sentence) isNow(i int) bool {
+	for _, p := range s.when {
+		if i >= p.at && i < p.at+p.n {
+			return p.span.Now
+		}
+	}
+	return false
+}
+
+// unknown collects words that stand where a name would: after "the", "in the", "of", or ahead of "lights".
+func (s *sentence) unknown() []string {
+	var found []string
+	things := wordSet("light lamp shade blind room floor zone area meter lighting energy consumption power controller sensor luminaire device building wing")
+	before := wordSet("in at of for the our my by near from inside a an to on does did is are was")
+	for i := 0; i < len(s.t); i++ {
+		if !s.leftover(i) {
+			continue
+		}
+		k := i
+		text := ""
+		for ; k < len(s.t) && s.leftover(k); k++ {
+			text = strings.TrimSpace(text + " " + s.t[k].text)
+		}
+		lead := ""
+		if i > 0 {
+			lead = s.t[i-1].stem
+		}
+		ahead := k < len(s.t) && things[s.t[k].stem]
+		if ahead && (s.t[k].stem == "room" || s.t[k].stem == "floor" || s.t[k].stem == "wing" || s.t[k].stem == "building") {
+			text += " " + s.t[k].text
+		}
+		if before[lead] || ahead || slices.Contains([]string{"zone", "room", "area", "floor", "meter", "controller"}, lead) {
+			found = append(found, text)
+		}
+		i = k
+	}
+	return found
+}
+
+func (s *sentence) leftover(i int) bool {
+	w := s.t[i]
+	return !w.used && !filler[w.stem] && !isDigits(w.stem) && !timeWords[w.stem] && len(w.stem) > 1
+}
+
+func (s *sentence) mark(i, n int) {
+	for k := i; k < i+n && k < len(s.t); k++ {
+		s.t[k].used = true
+	}
+}
+
+// has reports whether any of the tags was given.
+func (s *sentence) has(tags ...tag) bool { return s.first(tags...) >= 0 }
+
+// first is the position of the first of the tags, -1 without one.
+func (s *sentence) first(tags ...tag) int {
+	for _, t := range s.tags {
+		if slices.Contains(tags, t.tag) {
+			return t.at
+		}
+	}
+	return -1
+}
+
+func (s *sentence) drop(tg tag) {
+	s.tags = slices.DeleteFunc(s.tags, func(t tagged) bool { return t.tag == tg })
+}
+
+// sure is the part of the meaningful words that was explained.
+func (s *sentence) sure() float64 {
+	known, all := 0, 0
+	for i := range s.t {
+		if s.leftover(i) {
+			all++
+		} else if s.t[i].used {
+			known++
+			all++
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return float64(known) / float64(all)
+}

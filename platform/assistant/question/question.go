@@ -1,0 +1,157 @@
+package question
+
+import "time"
+
+// Topic is what a question is about.
+type Topic string
+
+// The topics.
+const (
+	Nothing     Topic = ""
+	Energy      Topic = "energy"
+	Power       Topic = "power"
+	Cost        Topic = "cost"
+	Carbon      Topic = "carbon"
+	Lights      Topic = "lights"
+	Colour      Topic = "colour" // of light: kelvin
+	Shades      Topic = "shades"
+	Faults      Topic = "faults"
+	Offline     Topic = "offline" // what is or was out of reach, and what is not
+	Inventory   Topic = "inventory"
+	Controllers Topic = "controllers"
+	Comfort     Topic = "comfort"
+	Occupancy   Topic = "occupancy"
+	Automation  Topic = "automation"
+	Outside     Topic = "outside" // weather and whatever else is not of the building
+	Report      Topic = "report"  // a bit of everything
+	Sources     Topic = "sources" // where answers come from, and how old they are
+	Saving      Topic = "saving"  // proposals
+	Help        Topic = "help"
+	Greeting    Topic = "greeting"
+	Order       Topic = "order"   // do something
+	Confirm     Topic = "confirm" // yes, to what was previewed
+	Decline     Topic = "decline" // no, to what was previewed
+)
+
+// Op is what is asked of the topic.
+type Op string
+
+// The operations.
+const (
+	Tell    Op = ""        // the natural answer of the topic
+	Count   Op = "count"   // how many
+	List    Op = "list"    // which
+	Check   Op = "check"   // is it, are there
+	Average Op = "average" // mean over things or time
+	Most    Op = "most"    // the highest, top n
+	Least   Op = "least"   // the lowest
+	Compare Op = "compare" // two periods or two places
+	Split   Op = "split"   // by zone, floor, meter, hour, day
+	Since   Op = "since"   // since when, how long
+)
+
+// PlaceKind says what a name stands for.
+type PlaceKind string
+
+// The kinds of places.
+const (
+	Zone   PlaceKind = "zone"
+	Floor  PlaceKind = "floor"
+	Device PlaceKind = "device"
+	Meter  PlaceKind = "meter"
+	Bus    PlaceKind = "bus"
+)
+
+// Place is something of the building that a question names.
+type Place struct {
+	Kind PlaceKind `json:"kind"`
+	ID   int64     `json:"id,omitempty"` // of zones, devices and meters
+	Name string    `json:"name"`
+	// Partly tells that only a part of the name was said, so that other places may have been meant as well.
+	Partly bool `json:"partly,omitempty"`
+}
+
+// Name is a word or words that stand for a place.
+type Name struct {
+	Place Place
+	Text  string // what people may call it; a place may have several
+}
+
+// Span is a part of time, [From, To).
+type Span struct {
+	From  time.Time `json:"from"`
+	To    time.Time `json:"to"`
+	Label string    `json:"label"` // as it was said: "yesterday"
+	// Now is a question about this moment; From and To are then zero.
+	Now bool `json:"now,omitempty"`
+}
+
+// Bound is a comparison of a value with a number.
+type Bound struct {
+	Above bool    `json:"above,omitempty"` // else below
+	Equal bool    `json:"equal,omitempty"` // the number itself belongs to it
+	Value float64 `json:"value"`
+	Only  bool    `json:"only,omitempty"` // exactly the number
+}
+
+// Holds reports whether v is within the bound.
+func (b Bound) Holds(v float64) bool {
+	switch {
+	case b.Only:
+		return v > b.Value-0.5 && v < b.Value+0.5
+	case v == b.Value:
+		return b.Equal
+	}
+	return v > b.Value == b.Above
+}
+
+// State is a filter on what a thing does at the moment.
+type State string
+
+// The states.
+const (
+	On     State = "on"
+	Off    State = "off"
+	Open   State = "open"
+	Closed State = "closed"
+	Moving State = "moving"
+	Online State = "online"
+	Away   State = "offline"
+)
+
+// Do is what an order wants done.
+type Do struct {
+	Level    *int `json:"level,omitempty"`
+	Position *int `json:"position,omitempty"`
+	Stop     bool `json:"stop,omitempty"`
+	// Unclear is why the order cannot be carried out as it was said.
+	Unclear string `json:"unclear,omitempty"`
+}
+
+// Question is what was understood.
+type Question struct {
+	Topic  Topic   `json:"topic"`
+	Op     Op      `json:"op,omitempty"`
+	Object string  `json:"object,omitempty"` // what is counted or listed: "light", "zone", "floor", "meter", …
+	State  State   `json:"state,omitempty"`
+	Bound  *Bound  `json:"bound,omitempty"`
+	By     string  `json:"by,omitempty"` // "zone", "floor", "meter", "device", "hour", "day"
+	Top    int     `json:"top,omitempty"`
+	Places []Place `json:"places,omitempty"`
+	Whole  bool    `json:"whole,omitempty"`  // the whole building was named
+	Aspect string  `json:"aspect,omitempty"` // of comfort: "temperature"; of others: the word that told
+	When   *Span   `json:"when,omitempty"`
+	// Against is what When is compared with.
+	Against *Span `json:"against,omitempty"`
+	Future  bool  `json:"future,omitempty"` // asks for what has not happened yet
+	// Estimate is set when the asker accepts a calculated figure; Watts is what they assume for each light, 0 if nothing.
+	Estimate bool    `json:"estimate,omitempty"`
+	Watts    float64 `json:"watts,omitempty"`
+	Do       *Do     `json:"do,omitempty"`
+	// Unknown are words that seem to name something that this building does not have.
+	Unknown []string `json:"unknown,omitempty"`
+	// Follows tells that the sentence leans on the one before: "and yesterday?".
+	Follows bool `json:"follows,omitempty"`
+	// Sure is how much of the sentence was understood, 0 to 1.
+	Sure float64 `json:"sure"`
+}

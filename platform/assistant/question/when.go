@@ -1,0 +1,675 @@
+package question
+
+import (
+	"slices"
+	"strconv"
+	"time"
+)
+
+// reader of times; everything is meant in the building's time zone, the location of now.
+type clock struct {
+	now time.Time
+	t   []token
+}
+
+// part is a piece of time found in the sentence.
+type part struct {
+	span  Span
+	at, n int // tokens
+	// ofDay is a time of day that still needs a date: "morning", "between 8 and 12".
+	ofDay bool
+	// fromMin and toMin of such a time, in minutes since midnight; toMin over 1440 reaches into the next day.
+	fromMin, toMin int
+	future         bool
+	open           bool   // "since …": up to now
+	before         string // "the week before": a unit ahead of the time before it
+}
+
+var weekdays = map[string]time.Weekday{"monday": 1, "tuesday": 2, "wednesday": 3, "thursday": 4, "friday": 5, "saturday": 6,
+	"sunday": 0, "mon": 1, "tue": 2, "wed": 3, "thu": 4, "fri": 5}
+
+var months = map[string]time.Month{"january": 1, "february": 2, "march": 3, "april": 4, "june": 6, "july": 7, "august": 8,
+	"september": 9, "october": 10, "november": 11, "december": 12, "jan": 1, "feb": 2, "apr": 4, "jun": 6, "jul": 7, "aug": 8,
+	"sep": 9, "sept": 9, "oct": 10, "nov": 11, "dec": 12, "may": 5}
+
+// dayParts in minutes since midnight.
+var dayParts = map[string][2]int{"morning": {6 * 60, 12 * 60}, "afternoon": {12 * 60, 18 * 60}, "evening": {18 * 60, 22 * 60},
+	"night": {22 * 60, 30 * 60}, "overnight": {22 * 60, 30 * 60}, "nighttime": {22 * 60, 30 * 60}, "lunchtime": {12 * 60, 13 * 60}}
+
+var units = []string{"minute", "hour", "day", "week", "month", "quarter", "year", "weekend", "night", "fortnight"}
+
+// whens finds all times of the sentence and marks their words as used.
+func whens(t []token, now time.Time) []part {
+	c := clock{now, t}
+	var found []part
+	for i := 0; i < len(t); {
+		if t[i].used {
+			i++
+			continue
+		}
+		p, ok := c.composite(i)
+		if !ok {
+			p, ok = c.single(i)
+		}
+		if !ok {
+			i++
+			continue
+		}
+		for k := p.at; k < p.at+p.n; k++ {
+			t[k].used = true
+		}
+		found = append(found, p)
+		i = p.at + p.n
+	}
+	return c.join(found)
+}
+
+// composite reads "between A and B", "from A to B", "since A", "until A".
+func (c *clock) composite(i int) (part, bool) {
+	switch c.word(i) {
+	case "between", "from":
+		return c.fromTo(i, 1)
+	case "since":
+		a, ok := c.edge(i + 1)
+		if !ok {
+			return part{}, false
+		}
+		if a.ofDay {
+			a = c.onDay(a, c.midnight(0))
+		}
+		return part{at: i, n: 1 + a.n, open: true, span: Span{From: a.span.From, To: c.now, Label: c.said(i, 1+a.n)}}, true
+	}
+	return c.fromTo(i, 0)
+}
+
+// fromTo reads "A and B", "A to B"; lead is the number of words before A. Without "between" or "from" only "to", "until"
+// and "till" join.
+func (c *clock) fromTo(i, lead int) (part, bool) {
+	a, ok := c.edge(i + lead)
+	if !ok {
+		return part{}, false
+	}
+	k := i + lead + a.n
+	joint := c.word(k)
+	switch joint {
+	case "to", "until", "till", "through", "and", "untill":
+	default:
+		return part{}, false
+	}
+	if joint == "and" && (lead == 0 || c.word(i) == "from") {
+		return part{}, false
+	}
+	b, ok := c.edge(k + 1)
+	if !ok {
+		return part{}, false
+	}
+	n := k + 1 + b.n - i
+	switch {
+	case a.ofDay && b.ofDay:
+		from, to := a.fromMin, b.fromMin
+		if to <= from { // "between 8 and 5", "from 22 to 6"
+			if from < 12*60 && to+12*60 > from {
+				to += 12 * 60
+			} else {
+				to += 24 * 60
+			}
+		}
+		return part{at: i, n: n, ofDay: true, fromMin: from, toMin: to, span: Span{Label: c.said(i, n)}}, true
+	case a.ofDay:
+		a = c.onDay(a, c.midnight(0))
+	case b.ofDay: // "from yesterday until 8 am"
+		b = c.onDay(b, c.midnight(0))
+		b.span.To = b.span.From
+	}
+	p := part{at: i, n: n, span: Span{From: a.span.From, To: b.span.To, Label: c.said(i, n)}}
+	if b.span.Now {
+		p.span.To = c.now
+	}
+	return p, p.span.From.Before(p.span.To) || !a.span.Now
+}
+
+// edge reads one end of a range, with or without "the", "last", where bare numbers are times of day. A day may carry a
+// time: "monday 8 am", "yesterday at 10:00".
+func (c *clock) edge(i int) (part, bool) {
+	skip := 0
+	for c.word(i+skip) == "the" || c.word(i+skip) == "on" || c.word(i+skip) == "at" {
+		skip++
+	}
+	i += skip
+	if p, ok := c.timeOfDay(i, true); ok && !c.isMonth(i+p.n) {
+		p.n += skip
+		return p, true
+	}
+	p, ok := c.single(i)
+	if !ok || p.future {
+		return part{}, false
+	}
+	if !p.ofDay && !p.span.Now {
+		k := i + p.n
+		if c.word(k) == "at" {
+			k++
+		}
+		if tod, ok := c.timeOfDay(k, false); ok {
+			on := c.onDay(tod, p.span.From)
+			p.span.From, p.span.To = on.span.From, on.span.From
+			p.n = k + tod.n - i
+		}
+	}
+	p.n += skip
+	return p, true
+}
+
+// single reads one time expression.
+func (c *clock) single(i int) (part, bool) {
+	readers := []func(int) (part, bool){c.instant, c.future, c.relative, c.named, c.date, c.weekday, c.month, c.partOfDay, c.at}
+	for _, read := range readers {
+		if p, ok := read(i); ok {
+			if p.span.Label == "" {
+				p.span.Label = c.said(i, p.n)
+			}
+			return p, true
+		}
+	}
+	return part{}, false
+}
+
+func (c *clock) instant(i int) (part, bool) {
+	for _, phrase := range []string{"right now", "at the moment", "at this moment", "at present", "as of now", "just now",
+		"at this time", "so far", "now", "currently", "presently", "live", "still"} {
+		if n := c.phrase(i, phrase); n > 0 {
+			if phrase == "so far" || phrase == "still" {
+				return part{}, false
+			}
+			return part{at: i, n: n, span: Span{Now: true}}, true
+		}
+	}
+	return part{}, false
+}
+
+func (c *clock) future(i int) (part, bool) {
+	n := 0
+	switch w := c.word(i); {
+	case w == "tomorrow":
+		n = 1
+	case w == "next" && slices.Contains(units, c.word(i+1)), w == "next" && c.isWeekday(i+1):
+		n = 2
+	case w == "next" && c.isNumber(i+1) && slices.Contains(units, c.word(i+2)):
+		n = 3
+	case w == "coming" && slices.Contains(units, c.word(i+1)):
+		n = 2
+	default:
+		return part{}, false
+	}
+	return part{at: i, n: n, future: true}, true
+}
+
+// relative reads "last 24 hours", "past week", "last week", "this month", "3 days ago", "previous day".
+func (c *clock) relative(i int) (part, bool) {
+	start := i
+	if c.word(i) == "the" || c.word(i) == "in" || c.word(i) == "over" || c.word(i) == "during" || c.word(i) == "within" {
+		if c.word(i+1) == "the" {
+			i++
+		}
+		i++
+	}
+	w := c.word(i)
+	number, isNumber := c.number(i)
+	switch {
+	case isNumber && c.isUnit(i+1) && c.word(i+2) == "ago":
+		from := c.back(c.word(i+1), number)
+		to := from
+		if u := c.word(i + 1); u == "minute" || u == "hour" {
+			return part{at: start, n: i + 3 - start, span: Span{From: from, To: from.Add(time.Minute)}}, true
+		}
+		from, to = c.period(c.word(i+1), -int(number))
+		return part{at: start, n: i + 3 - start, span: Span{From: from, To: to}}, true
+	case (w == "last" || w == "past" || w == "previous" || w == "recent") && c.isNumber(i+1) && c.isUnit(i+2):
+		n, _ := c.number(i + 1)
+		return part{at: start, n: i + 3 - start, span: Span{From: c.back(c.word(i+2), n), To: c.now}}, true
+	case isNumber && c.isUnit(i+1) && start < i && c.word(start) != "the": // "in 24 hours", "over 3 days"
+		if c.word(start) == "in" && c.word(i-1) != "the" {
+			return part{}, false
+		}
+		return part{at: start, n: i + 2 - start, span: Span{From: c.back(c.word(i+1), number), To: c.now}}, true
+	case w == "past" && c.isUnit(i+1), w == "last" && (c.word(i+1) == "hour" || c.word(i+1) == "minute"):
+		return part{at: start, n: i + 2 - start, span: Span{From: c.back(c.word(i+1), 1), To: c.now}}, true
+	case (w == "last" || w == "previous") && c.isUnit(i+1):
+		from, to := c.period(c.word(i+1), -1)
+		return part{at: start, n: i + 2 - start, span: Span{From: from, To: to}}, true
+	case (w == "last" || w == "past" || w == "previous") && c.word(i+1) == "few" && c.isUnit(i+2):
+		return part{at: start, n: i + 3 - start, span: Span{From: c.back(c.word(i+2), 3), To: c.now}}, true
+	case (w == "this" || w == "current") && c.isUnit(i+1):
+		from, to := c.period(c.word(i+1), 0)
+		return part{at: start, n: i + 2 - start, span: Span{From: from, To: to}}, true
+	case w == "week" && c.word(i+1) == "before" && c.word(i+2) == "last":
+		from, to := c.period("week", -2)
+		return part{at: start, n: i + 3 - start, span: Span{From: from, To: to}}, true
+	}
+	return part{}, false
+}
+
+// named reads today, yesterday, the day before yesterday, tonight, and years.
+func (c *clock) named(i int) (part, bool) {
+	start := i
+	if c.word(i) == "the" {
+		i++
+	}
+	day := func(n, offset int) (part, bool) {
+		return part{at: start, n: i + n - start, span: Span{From: c.midnight(offset), To: c.midnight(offset + 1)}}, true
+	}
+	switch {
+	case c.phrase(i, "day before yesterday") > 0:
+		return day(3, -2)
+	case c.word(i) == "yesterday":
+		return day(1, -1)
+	case c.word(i) == "today":
+		return day(1, 0)
+	case c.word(i) == "tonight":
+		return part{at: start, n: i + 1 - start, span: Span{From: c.midnight(0).Add(18 * time.Hour), To: c.midnight(1)}}, true
+	}
+	if unit := c.word(i); c.isUnit(i) && c.word(i+1) == "before" {
+		return part{at: start, n: i + 2 - start, before: unit}, true
+	}
+	if year, ok := c.year(i); ok && c.word(i-1) == "in" {
+		return part{at: i, n: 1, span: Span{From: c.day(year, 1, 1), To: c.day(year+1, 1, 1)}}, true
+	}
+	return part{}, false
+}
+
+// date reads 2026-11-20, 20.11.2026, 20 November, November 20, the 20th.
+func (c *clock) date(i int) (part, bool) {
+	w := c.raw(i)
+	if len(w) >= 16 && w[4] == '-' {
+		for _, form := range []string{"2006-01-02t15:04:05.999z07:00", "2006-01-02t15:04z07:00", "2006-01-02t15:04:05", "2006-01-02t15:04"} {
+			if at, err := time.ParseInLocation(form, w, c.now.Location()); err == nil {
+				return part{at: i, n: 1, span: Span{From: at, To: at}}, true
+			}
+		}
+	}
+	for _, form := range []string{"2006-01-02", "2.1.2006", "2/1/2006", "2.1.06", "2/1/06"} {
+		if at, err := time.ParseInLocation(form, w, c.now.Location()); err == nil {
+			return c.whole(i, 1, at)
+		}
+	}
+	if day, ok := c.dayNumber(i); ok {
+		k := i + 1
+		if c.word(k) == "of" {
+			k++
+		}
+		if m, ok := months[c.word(k)]; ok {
+			return c.dayOf(i, k+1, m, day)
+		}
+		if c.word(i-1) == "the" && c.isOrdinal(i) && !slices.Contains([]string{"floor", "level"}, c.word(i+1)) && day > 10 {
+			at := c.day(c.now.Year(), c.now.Month(), day)
+			if at.After(c.now) {
+				at = c.day(c.now.Year(), c.now.Month()-1, day)
+			}
+			return c.whole(i, 1, at)
+		}
+	}
+	if m, ok := months[c.word(i)]; ok {
+		k := i + 1
+		if c.word(k) == "the" {
+			k++
+		}
+		if day, ok := c.dayNumber(k); ok {
+			return c.dayOf(i, k+1, m, day)
+		}
+	}
+	return part{}, false
+}
+
+// dayOf makes a part of a day of a month, in the year that follows at token k or in the most recent one.
+func (c *clock) dayOf(i, k int, m time.Month, day int) (part, bool) {
+	if year, ok := c.year(k); ok {
+		return c.whole(i, k+1-i, c.day(year, m, day))
+	}
+	at := c.day(c.now.Year(), m, day)
+	if at.After(c.now) {
+		at = c.day(c.now.Year()-1, m, day)
+	}
+	return c.whole(i, k-i, at)
+}
+
+func (c *clock) weekday(i int) (part, bool) {
+	start, last := i, false
+	switch c.word(i) {
+	case "last", "previous", "past":
+		i, last = i+1, true
+	case "this", "on":
+		i++
+	}
+	day, ok := weekdays[c.word(i)]
+	if !ok {
+		return part{}, false
+	}
+	back := (int(c.now.Weekday()) - int(day) + 7) % 7
+	if back == 0 && last {
+		back = 7
+	}
+	return part{at: start, n: i + 1 - start, span: Span{From: c.midnight(-back), To: c.midnight(-back + 1)}}, true
+}
+
+func (c *clock) month(i int) (part, bool) {
+	m, ok := months[c.word(i)]
+	if !ok || c.word(i) == "may" && c.word(i-1) != "in" && c.word(i-1) != "last" && c.word(i-1) != "of" && c.word(i-1) != "since" {
+		return part{}, false
+	}
+	if year, ok := c.year(i + 1); ok {
+		return part{at: i, n: 2, span: Span{From: c.day(year, m, 1), To: c.day(year, m+1, 1)}}, true
+	}
+	year := c.now.Year()
+	if m > c.now.Month() {
+		year--
+	}
+	return part{at: i, n: 1, span: Span{From: c.day(year, m, 1), To: c.day(year, m+1, 1)}}, true
+}
+
+// partOfDay reads "this morning", "in the evening", "last night", "overnight".
+func (c *clock) partOfDay(i int) (part, bool) {
+	start := i
+	lead := c.word(i)
+	if lead == "this" || lead == "last" || lead == "in" || lead == "during" || lead == "at" {
+		i++
+		if c.word(i) == "the" {
+			i++
+		}
+	}
+	minutes, ok := dayParts[c.word(i)]
+	if !ok {
+		return part{}, false
+	}
+	p := part{at: start, n: i + 1 - start, ofDay: true, fromMin: minutes[0], toMin: minutes[1]}
+	if lead == "last" || c.word(i) == "overnight" {
+		p = c.onDay(p, c.midnight(-1))
+		p.at, p.n, p.ofDay = start, i+1-start, false
+	}
+	return p, true
+}
+
+// at reads "at 14:00", "at 3 pm": the quarter of an hour from then on.
+func (c *clock) at(i int) (part, bool) {
+	start := i
+	loose := false
+	if c.word(i) == "at" || c.word(i) == "around" || c.word(i) == "after" || c.word(i) == "before" {
+		i, loose = i+1, true
+	}
+	p, ok := c.timeOfDay(i, false)
+	if !ok || !loose && !p.ofDay {
+		return part{}, false
+	}
+	p.at, p.n = start, i+p.n-start
+	switch c.word(start) {
+	case "after":
+		p.toMin = 24 * 60
+	case "before":
+		p.fromMin, p.toMin = 0, p.fromMin
+	}
+	return p, true
+}
+
+// timeOfDay reads 8:30, 8 am, noon; a bare hour only where one is expected.
+func (c *clock) timeOfDay(i int, bare bool) (part, bool) {
+	w := c.word(i)
+	made := func(n, minute int) (part, bool) {
+		return part{at: i, n: n, ofDay: true, fromMin: minute, toMin: minute + 15}, true
+	}
+	switch w {
+	case "noon", "midday":
+		return made(1, 12*60)
+	case "midnight":
+		return made(1, 0)
+	}
+	hour, minute, clear := -1, 0, false
+	if at, err := time.Parse("15:04", w); err == nil {
+		hour, minute, clear = at.Hour(), at.Minute(), true
+	} else if w == "24:00" {
+		return made(1, 24*60)
+	} else if n, err := strconv.Atoi(w); err == nil && n >= 0 && n <= 24 {
+		hour = n
+	} else {
+		return part{}, false
+	}
+	switch next := c.word(i + 1); {
+	case (next == "am" || next == "pm") && hour <= 12:
+		hour %= 12
+		if next == "pm" {
+			hour += 12
+		}
+		return made(2, hour*60+minute)
+	case next == "oclock":
+		return made(2, hour*60+minute)
+	case c.isUnit(i + 1), next == "percent", next == "watt", next == "kwh":
+		return part{}, false
+	case clear || bare:
+		return made(1, hour*60+minute)
+	}
+	return part{}, false
+}
+
+// join lays times of day on their days: "yesterday morning", "between 8 and 12 on Monday".
+func (c *clock) join(found []part) []part {
+	var out []part
+	for i := 0; i < len(found); i++ {
+		p := found[i]
+		if p.before != "" {
+			from := Span{From: c.midnight(0), To: c.midnight(1)}
+			if len(out) > 0 {
+				from = out[len(out)-1].span
+			}
+			label := p.span.Label
+			p.span = earlier(from)
+			p.span.Label = label
+			out = append(out, p)
+			continue
+		}
+		if i+1 < len(found) {
+			next := found[i+1]
+			switch {
+			case p.ofDay && !next.ofDay && isDay(next.span):
+				merged := c.onDay(p, next.span.From)
+				merged.span.Label = p.span.Label + " " + next.span.Label
+				out = append(out, merged)
+				i++
+				continue
+			case !p.ofDay && next.ofDay && isDay(p.span):
+				merged := c.onDay(next, p.span.From)
+				merged.span.Label = p.span.Label + " " + next.span.Label
+				out = append(out, merged)
+				i++
+				continue
+			}
+		}
+		if p.ofDay {
+			label := p.span.Label
+			day := c.midnight(0)
+			if !day.Add(time.Duration(p.fromMin) * time.Minute).Before(c.now) {
+				day = c.midnight(-1) // the latest one that has begun
+			}
+			p = c.onDay(p, day)
+			p.span.Label = label
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// earlier is the period of the same kind just ahead of s.
+func earlier(s Span) Span {
+	y, m, d := s.From.Date()
+	loc := s.From.Location()
+	switch {
+	case d == 1 && s.From.AddDate(1, 0, 0).Equal(s.To):
+		return Span{From: s.From.AddDate(-1, 0, 0), To: s.From, Label: "the year before"}
+	case d == 1 && s.From.AddDate(0, 1, 0).Equal(s.To):
+		return Span{From: time.Date(y, m-1, 1, 0, 0, 0, 0, loc), To: s.From, Label: "the month before"}
+	case s.From.AddDate(0, 0, 7).Equal(s.To):
+		return Span{From: s.From.AddDate(0, 0, -7), To: s.From, Label: "the week before"}
+	case isDay(s):
+		return Span{From: s.From.AddDate(0, 0, -1), To: s.From, Label: "the day before"}
+	case s.To.Sub(s.From) < 24*time.Hour: // the same hours of the day before
+		return Span{From: s.From.AddDate(0, 0, -1), To: s.To.AddDate(0, 0, -1), Label: "the same time of the day before"}
+	}
+	return Span{From: s.From.Add(-s.To.Sub(s.From)), To: s.From, Label: "the same length of time before"}
+}
+
+// isDay reports whether a span is one whole day; days have 23 to 25 hours.
+func isDay(s Span) bool {
+	d := s.To.Sub(s.From)
+	return !s.Now && d >= 23*time.Hour && d <= 25*time.Hour
+}
+
+func (c *clock) onDay(p part, day time.Time) part {
+	y, m, d := day.Date()
+	p.span.From = time.Date(y, m, d, 0, p.fromMin, 0, 0, c.now.Location())
+	p.span.To = time.Date(y, m, d, 0, p.toMin, 0, 0, c.now.Location())
+	p.ofDay = false
+	return p
+}
+
+// back is n units before now.
+func (c *clock) back(unit string, n float64) time.Time {
+	whole := int(n)
+	switch unit {
+	case "minute":
+		return c.now.Add(-time.Duration(n * float64(time.Minute)))
+	case "hour":
+		return c.now.Add(-time.Duration(n * float64(time.Hour)))
+	case "week":
+		return c.now.AddDate(0, 0, -7*whole)
+	case "fortnight":
+		return c.now.AddDate(0, 0, -14*whole)
+	case "month":
+		return c.now.AddDate(0, -whole, 0)
+	case "quarter":
+		return c.now.AddDate(0, -3*whole, 0)
+	case "year":
+		return c.now.AddDate(-whole, 0, 0)
+	case "night", "weekend":
+		from, _ := c.period(unit, -whole)
+		return from
+	}
+	return c.now.AddDate(0, 0, -whole)
+}
+
+// period is the calendar's unit that is offset away from the current one.
+func (c *clock) period(unit string, offset int) (from, to time.Time) {
+	y, m, _ := c.now.Date()
+	monday := c.midnight(-(int(c.now.Weekday()) + 6) % 7)
+	switch unit {
+	case "minute":
+		from = c.now.Truncate(time.Minute).Add(time.Duration(offset) * time.Minute)
+		return from, from.Add(time.Minute)
+	case "hour":
+		from = c.now.Truncate(time.Hour).Add(time.Duration(offset) * time.Hour)
+		return from, from.Add(time.Hour)
+	case "week":
+		return monday.AddDate(0, 0, 7*offset), monday.AddDate(0, 0, 7*offset+7)
+	case "fortnight":
+		return monday.AddDate(0, 0, 14*offset), monday.AddDate(0, 0, 14*offset+14)
+	case "weekend":
+		if offset < 0 && c.now.Weekday() == time.Sunday || offset < 0 && c.now.Weekday() == time.Saturday {
+			return monday.AddDate(0, 0, 7*offset+5), monday.AddDate(0, 0, 7*offset+7)
+		}
+		if offset < 0 {
+			return monday.AddDate(0, 0, 7*offset+5), monday.AddDate(0, 0, 7*offset+7)
+		}
+		return monday.AddDate(0, 0, 5), monday.AddDate(0, 0, 7)
+	case "month":
+		return c.day(y, m+time.Month(offset), 1), c.day(y, m+time.Month(offset)+1, 1)
+	case "quarter":
+		first := m - (m-1)%3 + time.Month(3*offset)
+		return c.day(y, first, 1), c.day(y, first+3, 1)
+	case "year":
+		return c.day(y+offset, 1, 1), c.day(y+offset+1, 1, 1)
+	case "night":
+		return c.midnight(offset).Add(22 * time.Hour), c.midnight(offset + 1).Add(6 * time.Hour)
+	}
+	return c.midnight(offset), c.midnight(offset + 1)
+}
+
+func (c *clock) whole(i, n int, at time.Time) (part, bool) {
+	return part{at: i, n: n, span: Span{From: at, To: at.AddDate(0, 0, 1)}}, true
+}
+
+func (c *clock) day(y int, m time.Month, d int) time.Time {
+	return time.Date(y, m, d, 0, 0, 0, 0, c.now.Location())
+}
+
+func (c *clock) midnight(offset int) time.Time {
+	y, m, d := c.now.Date()
+	return c.day(y, m, d+offset)
+}
+
+func (c *clock) word(i int) string {
+	if i < 0 || i >= len(c.t) {
+		return ""
+	}
+	return c.t[i].stem
+}
+
+func (c *clock) raw(i int) string {
+	if i < 0 || i >= len(c.t) {
+		return ""
+	}
+	return c.t[i].text
+}
+
+func (c *clock) said(i, n int) string { return said(c.t, i, n) }
+
+func said(t []token, i, n int) string {
+	text := ""
+	for _, w := range t[i:min(i+n, len(t))] {
+		if text != "" {
+			text += " "
+		}
+		text += w.text
+	}
+	return text
+}
+
+// phrase is the number of words of p if it stands at i, else 0.
+func (c *clock) phrase(i int, p string) int { return phraseAt(c.t, i, stems(p)) }
+
+func phraseAt(t []token, i int, words []string) int {
+	for k, w := range words {
+		if i+k >= len(t) || t[i+k].used || t[i+k].stem != w {
+			return 0
+		}
+	}
+	return len(words)
+}
+
+func (c *clock) isUnit(i int) bool    { return slices.Contains(units, c.word(i)) }
+func (c *clock) isWeekday(i int) bool { _, ok := weekdays[c.word(i)]; return ok }
+func (c *clock) isMonth(i int) bool   { _, ok := months[c.word(i)]; return ok }
+func (c *clock) isNumber(i int) bool  { _, ok := c.number(i); return ok }
+
+func (c *clock) number(i int) (float64, bool) {
+	n, err := strconv.ParseFloat(c.word(i), 64)
+	return n, err == nil && n >= 0 && n <= 10_000
+}
+
+var ordinals = []string{"", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"}
+
+func (c *clock) isOrdinal(i int) bool {
+	w := c.raw(i)
+	return len(w) > 2 && w[0] >= '0' && w[0] <= '9' && w[len(w)-1] >= 'd'
+}
+
+func (c *clock) dayNumber(i int) (int, bool) {
+	w := c.raw(i)
+	if c.isOrdinal(i) {
+		w = w[:len(w)-2]
+	}
+	if k := slices.Index(ordinals, w); k > 0 {
+		return k, true
+	}
+	n, err := strconv.Atoi(w)
+	return n, err == nil && n >= 1 && n <= 31
+}
+
+func (c *clock) year(i int) (int, bool) {
+	n, err := strconv.Atoi(c.word(i))
+	return n, err == nil && n >= 2000 && n <= 2100
+}
