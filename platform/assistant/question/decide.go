@@ -13,7 +13,11 @@ func (s *sentence) decide(now time.Time) {
 	s.times(now)
 	s.q.Follows = s.follows()
 	s.q.State = s.state()
+	s.q.All = s.has("all", "whole")
 	s.objects()
+	if s.q.Estimate && s.q.By != "hour" && s.q.By != "day" {
+		s.q.By = "" // "20 W per light"
+	}
 	s.q.Topic = s.topic()
 	s.q.Op = s.op()
 	if s.has("outside") && s.q.Topic != Outside {
@@ -177,6 +181,9 @@ func (s *sentence) objectAt() int { return s.first(tag(s.q.Object)) }
 
 // settleRank finds what "which zone uses the most" ranks.
 func (s *sentence) settleRank() {
+	if s.q.Topic == Lights && s.q.By == "" && (s.q.Op == List || s.q.Op == Count || s.q.Op == Tell) && (s.q.Object == "zone" || s.q.Object == "floor") {
+		s.q.By = s.q.Object // "which rooms have lights on"
+	}
 	if s.q.Op != Most && s.q.Op != Least && s.q.Op != Split || s.q.By != "" {
 		return
 	}
@@ -230,18 +237,18 @@ func (s *sentence) op() Op {
 	if len(s.t) > 0 {
 		question = s.t[0].stem
 	}
-	two := s.q.Against != nil || len(s.q.Places) >= 2
+	two := s.q.Against != nil || len(s.q.Mentioned()) >= 2
 	switch {
 	case s.q.Op != Tell: // "top 3" was read already
 		return s.q.Op
 	case s.has("count"):
 		return Count
-	case s.has("since"):
-		return Since
 	case s.has("most", "peak", "brightest") && !(two && s.has("compare") && s.q.Against != nil):
 		return Most
 	case s.has("least", "dimmest"):
 		return Least
+	case s.has("since"):
+		return Since
 	case s.q.Against != nil, s.has("compare") && (two || s.q.When != nil || s.q.Topic == Energy || s.q.Topic == Power || s.q.Topic == Cost):
 		return Compare
 	case s.has("average"):

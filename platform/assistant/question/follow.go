@@ -37,6 +37,12 @@ func (q Question) leansOn(before Question) bool {
 
 // over lays the parts of q over those of before.
 func (q Question) over(before Question) Question {
+	if q.When != nil && q.When.Ahead && before.When != nil && !before.When.Now {
+		label := q.When.Label
+		ahead := Before(*before.When)
+		ahead.Label = label
+		q.When = &ahead
+	}
 	m := before
 	m.Unknown, m.Follows, m.Sure = q.Unknown, true, q.Sure
 	if len(q.Places) > 0 {
@@ -53,7 +59,7 @@ func (q Question) over(before Question) Question {
 		m.Op, m.Against = Compare, q.When
 	case q.Against != nil:
 		m.Op, m.When, m.Against = Compare, q.When, q.Against
-		if before.When != nil && q.Op == Compare && q.When != nil && sameKindLabel(q.When.Label) {
+		if before.When != nil && q.Op == Compare && q.When != nil && sameKindLabel(q.When.Label) && alike(*before.When, *q.Against) {
 			m.When = before.When // "compared with last week?"
 		}
 	case q.When != nil:
@@ -85,6 +91,12 @@ func (q Question) over(before Question) Question {
 	}
 	m.Future = q.Future
 	return m
+}
+
+// alike reports whether two spans are of about the same length.
+func alike(a, b Span) bool {
+	x, y := a.To.Sub(a.From), b.To.Sub(b.From)
+	return x < 2*y && y < 2*x
 }
 
 // sameKindLabel tells the spans that [sameKindNow] made up.

@@ -14,7 +14,7 @@ var lexicon = []struct {
 	tag     tag
 	phrases string // separated by commas
 }{
-	{"energy", "how many kwh, how much kwh, how many wh, energy, consumption, consume, consumed, consuming, kwh, electricity, electric energy, energy use, energy usage, power consumption, power usage, usage, wh, mwh, electrical"},
+	{"energy", "biggest consumer, main consumer, largest consumer, top consumer, who is using, who use, where does the energy go, where is the energy going, how many kwh, how much kwh, how many wh, energy, consumption, consume, consumed, consuming, kwh, electricity, electric energy, energy use, energy usage, power consumption, power usage, usage, wh, mwh, electrical"},
 	{"use", "use, used, using, burn, burned, burnt, eat, go through, went through, draw down, need, needed, meter reading"},
 	{"power", "how many watt, how many kw, power, watt, kw, w, load, demand, draw, drawing, drawn, wattage, pull, pulling, power draw, power demand"},
 	{"peak", "peak, peak load, peak demand, peak power, maximum power, highest load, highest power, maximum demand, maximum load, spike"},
@@ -40,7 +40,7 @@ var lexicon = []struct {
 	{"fault", "fault, faulty, error, problem, issue, trouble, alarm, alert, warning, broken, defective, defect, failure, failed, failing, malfunction, malfunctioning, wrong, not working, out of order, attention, maintenance, repair, repaired, fix, fixed, incident, not work, does not work, stopped working, ticket, complaint, event, service, servicing, urgent, bust, misbehaving, burnt out, dead lamp, stuck, jammed"},
 	{"health", "health, healthy, fine, alright, all right, in order, ok, okay, well, condition, state of health, working, work properly, work correctly"},
 	{"status", "status, state, condition, look like"},
-	{"offline", "offline, unreachable, not responding, not answering, silent, dead, disconnected, unavailable, lost, not reachable, not online, no contact, no answer, no response, not reply, not replying, not answer, not respond, missing, not available, out of reach, unresponsive, not connected, dropped out, gone, cannot be reached, not be reached, lost contact, lost connection, drop off, dropped off, went down, gone down, not communicating, not heard from, mia"},
+	{"offline", "offline, unreachable, not responding, not answering, silent, dead, disconnected, unavailable, lost, not reachable, not online, no contact, no answer, no response, not reply, not replying, not answer, not respond, missing, not available, out of reach, unresponsive, not connected, dropped out, gone, cannot be reached, not be reached, lost contact, lost connection, drop off, dropped off, went down, gone down, drop out, fell out, went offline, go offline, fall out, not communicating, not heard from, mia"},
 	{"online", "online, reachable, available, connected, responding, alive, answering, communicating, up and running, in contact"},
 	{"availability", "availability, uptime, downtime, outage, reliability, reliable, interruption"},
 
@@ -69,7 +69,7 @@ var lexicon = []struct {
 	{"someone", "anybody, anyone, someone, somebody, nobody, person, people"},
 	{"occupancy", "occupancy, occupied, occupant, people, presence, empty, headcount, anybody in, anyone in, somebody in, someone in, people in, anyone there, anybody there, people present, in use, vacant, visitor, busy, attendance, employee, staff, crowded, footfall, unoccupied, who is in"},
 	{"automation", "automation, automated, automatic, automatically, rule, scene, schedule, scheduled, timer, programme, timetable, routine, macro, calendar"},
-	{"outside", "weather, rain, sunny, wind, outside temperature, outdoor, forecast, sunrise, sunset, news, stock, football, joke, president, capital, recipe, poem, song, parking, elevator, lift, water, gas, solar, pv, photovoltaic, battery, ev, charger, fire alarm, smoke, burglar, intruder, camera, door, window, wifi, internet, printer, coffee, lunch, menu"},
+	{"outside", "weather, rain, sunny, wind, outside temperature, outdoor, sunrise, sunset, news, stock, football, joke, president, capital, recipe, poem, song, parking, elevator, lift, water, gas, solar, pv, photovoltaic, battery, ev, charger, fire alarm, smoke, burglar, intruder, camera, door, window, wifi, internet, printer, coffee, lunch, menu"},
 	{"report", "report, summary, summarise, summarize, overview, digest, briefing, status report, dashboard, what is happening, what happened, what is going on, situation, how is the building, how are things, update, catch me up, state of the building, rundown"},
 	{"source", "where does, source, how do you know, how fresh, how old, how recent, how current, how up to date, up to date, how accurate, trust, data age, age, how reliable is, provenance, freshness, how old is"},
 	{"help", "help, what can you do, what can i ask, who are you, what are you, what do you know, what can you tell, how do you work, capabilities, examples, what questions, can you do for me, able to do"},
@@ -81,9 +81,9 @@ var lexicon = []struct {
 	{"check", "is, are, was, were, do, does, did, is there, are there, any, has, have, can"},
 	{"howmuch", "how much, how high, how large, how many kwh, what is, what was, total, sum, value, figure, reading, amount"},
 	{"average", "average, mean, avg, typical, typically, usually, on average, normally, usual"},
-	{"most", "most, highest, biggest, largest, top, maximum, max, greatest, heaviest, strongest, worst, hungriest, hungry, number one, main consumer, more than any"},
+	{"most", "most, highest, biggest, largest, top, maximum, max, greatest, heaviest, strongest, worst, hungriest, hungry, number one, who is using, who use, who is consuming, who consume, where does the energy go, where is the energy going, where does the power go, biggest consumer, largest consumer, top consumer, rank, ranking, ranked, sort, sorted, main consumer, more than any"},
 	{"least", "least, lowest, smallest, minimum, min, fewest, best, weakest, lightest, bottom, most efficient, most economical"},
-	{"compare", "compare, compared, comparing, versus, vs, against, than, difference, differ, relative to, comparison, as opposed to, or, change, changed, trend, increase, increased, decrease, decreased, rise, risen, rose, fall, fallen, fell, more or less, grown, dropped, gone up, development"},
+	{"compare", "compare, compared, comparing, versus, vs, against, than, difference, differ, relative to, comparison, as opposed to, or, change, changed, trend, increase, increased, decrease, decreased, more than, less than, higher than, lower than, more, rise, risen, rose, fall, fallen, fell, more or less, grown, dropped, gone up, development"},
 	{"each", "each, every, per, by, break down, breakdown, broken down, split, respectively, individual, individually, distribution, distributed, itemise, separately"},
 	{"hourly", "hourly, per hour, by hour, each hour, hour by hour, every hour, by the hour"},
 	{"daily", "daily, per day, by day, each day, day by day, every day"},
@@ -104,7 +104,7 @@ var lexicon = []struct {
 	{"only", "only, just, merely"},
 	{"about", "what about, how about, and, also, as well, now what about, then, instead"},
 	{"current", "currently, at the moment, latest, last known, most recent, newest, present"},
-	{"when", "when"},
+	{"when", "when, when was, when were, when did, when is"},
 }
 
 // entry is one phrase with all its tags.

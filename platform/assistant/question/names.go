@@ -43,7 +43,7 @@ var generic = wordSet("light lamp luminaire shade blind meter room floor zone ar
 	"power energy lighting space cluster group fixture number main")
 
 // rank of kinds where the same words fit several: people speak of places before they speak of things.
-var rank = map[PlaceKind]int{Zone: 5, Floor: 6, Meter: 3, Device: 2, Bus: 1}
+var rank = map[PlaceKind]int{Zone: 5, Floor: 6, Meter: 3, Device: 2, Shade: 2, Bus: 1}
 
 // match is a name found at tokens [at, at+n).
 type match struct {
@@ -57,7 +57,7 @@ type match struct {
 // find looks for names and marks their words as used. Several places come back for words that fit several.
 func (n Names) find(t []token) []Place {
 	var places []Place
-	for range 8 { // a question names few places
+	for mention := range 8 { // a question names few places
 		best := n.best(t)
 		if len(best) == 0 {
 			break
@@ -67,7 +67,10 @@ func (n Names) find(t []token) []Place {
 		}
 		for _, m := range best {
 			p := m.name.place
-			p.Partly = !m.full
+			if p.Kind == "" { // the site itself: the question is about it anyway
+				continue
+			}
+			p.Partly, p.Mention = !m.full, mention
 			if !slices.ContainsFunc(places, func(o Place) bool { return o.Kind == p.Kind && o.ID == p.ID && o.Name == p.Name }) {
 				places = append(places, p)
 			}
@@ -207,7 +210,9 @@ func (n Names) byNumber(t []token) []Place {
 		}
 		for _, one := range n.all {
 			if one.place.ID == id && slices.Contains(kinds, one.place.Kind) {
-				places = append(places, one.place)
+				p := one.place
+				p.Mention = 100 + i
+				places = append(places, p)
 				t[i].used, t[k].used = true, true
 				break
 			}
@@ -217,7 +222,7 @@ func (n Names) byNumber(t []token) []Place {
 }
 
 var numbered = map[string][]PlaceKind{"light": {Device}, "lamp": {Device}, "luminaire": {Device}, "node": {Device, Meter}, "device": {Device, Meter},
-	"shade": {Device}, "blind": {Device}, "zone": {Zone}, "cluster": {Zone}, "meter": {Meter}, "area": {Zone}}
+	"shade": {Shade}, "blind": {Shade}, "zone": {Zone}, "cluster": {Zone}, "meter": {Meter}, "area": {Zone}}
 
 func percentWord(w string) bool {
 	return w == "percent" || w == "watt" || w == "kwh" || w == "day" || w == "hour"

@@ -8,6 +8,10 @@ import (
 // Leading words that do not change what is wanted.
 var politeness = wordSet("please can could would will you kindly i want need would like hey hi hello ok okay now to just let us assistant the then and so go ahead also")
 
+// orderVerbs begin an order; they are no slips for the states that they resemble.
+var orderVerbs = wordSet("turn switch power put shut kill leave set adjust change dim brighten make bring move drive run open close raise lower lift " +
+	"stop halt restart reboot reset update upgrade install delete remove add create rename enable disable schedule lock unlock start program assign toggle flash blink")
+
 // order recognises that something is to be done; nil for a question. It looks at the first word that is not politeness.
 func (s *sentence) order() *Do {
 	i := 0
@@ -51,7 +55,7 @@ func (s *sentence) order() *Do {
 		switch {
 		case hasNumber && shades:
 			return &Do{Position: set(number)}
-		case hasNumber && (lights || len(s.q.Places) > 0):
+		case hasNumber && (lights || verb == "set" || verb == "dim" || len(s.q.Places) > 0):
 			return &Do{Level: set(number)}
 		case verb == "set" || verb == "dim" || verb == "brighten" || verb == "adjust" || verb == "move":
 			if says("full", "maximum") && !shades {

@@ -1,6 +1,7 @@
 package question
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,7 +29,7 @@ func Parse(text string, names Names, now time.Time) Question {
 		return Question{Topic: answer, Sure: 1}
 	}
 	s.forgive(names)
-	s.q.Places = append(names.byNumber(s.t), names.find(s.t)...)
+	s.q.Places = append(names.find(s.t), names.byNumber(s.t)...)
 	numbered := s.unknownNumbers()
 	s.when = whens(s.t, now)
 	order := s.order()
@@ -58,7 +59,7 @@ func reaction(t []token) Topic {
 	case "yes", "y", "yep", "yeah", "confirm", "confirmed", "i confirm", "go ahead", "do it", "ok", "okay", "sure", "yes do it",
 		"yes go ahead", "proceed", "ok do it", "do that", "yes i confirm", "go", "yes confirm", "confirm it", "please do", "sure do it", "correct":
 		return Confirm
-	case "no", "n", "nope", "cancel", "stop that", "do not", "never mind", "nevermind", "no do not", "abort", "forget it", "cancel that", "cancel it", "no cancel", "better not":
+	case "no", "n", "nope", "cancel", "stop that", "do not", "never mind", "nevermind", "no do not", "abort", "forget it", "no never mind", "cancel that", "cancel it", "no cancel", "better not":
 		return Decline
 	}
 	return Nothing
@@ -77,13 +78,17 @@ var notSlips = wordSet("tower garage kitchen basement roof cellar sauna garden b
 func (s *sentence) forgive(names Names) {
 	for i := range s.t {
 		w := s.t[i].stem
-		if len(w) < 5 || names.known[w] || lexiconWords[w] || filler[w] || timeWords[w] || notSlips[w] || phraseWords[w] || isDigits(w) {
+		if len(w) < 4 || names.known[w] || lexiconWords[w] || filler[w] || timeWords[w] || notSlips[w] || orderVerbs[w] || phraseWords[w] || isDigits(w) {
 			continue
 		}
 		meant := ""
-		for _, set := range []map[string]bool{names.known, timeWords, lexiconWords} {
+		for k, set := range []map[string]bool{names.known, timeWords, lexiconWords} {
+			least := 5
+			if k == 0 {
+				least = 4 // names are few, and those of the building are meant
+			}
 			for known := range set {
-				if near(w, known) && (meant == "" || known < meant) {
+				if len(known) >= 5 && near(w, known, least) && (meant == "" || known < meant) {
 					meant = known
 				}
 			}
@@ -257,8 +262,16 @@ func (s *sentence) meant(tg tag, i, n int) bool {
 	}
 	switch s.t[i].stem {
 	case "on":
-		if next.used { // a name or a date follows, or "now"
-			return s.isNow(i + 1)
+		if s.asksWhereOn(i) {
+			return false
+		}
+		if next.used && s.isTime(i+1) { // "on Monday" against "on yesterday", "on now"
+			_, weekday := weekdays[next.stem]
+			_, month := months[next.stem]
+			return !weekday && !month && (next.text == "" || next.text[0] > '9')
+		}
+		if next.used { // a name
+			return false
 		}
 		return !slices.Contains([]string{"the", "a", "this", "that", "which", "what", "our", "my", "each", "every", "all", "average", "floor", "any"}, next.stem)
 	case "up", "down":
@@ -269,13 +282,14 @@ func (s *sentence) meant(tg tag, i, n int) bool {
 	return true
 }
 
-func (s *sentence) isNow(i int) bool {
-	for _, p := range s.when {
-		if i >= p.at && i < p.at+p.n {
-			return p.span.Now
-		}
-	}
-	return false
+// asksWhereOn recognises "which floor is the canteen on".
+func (s *sentence) asksWhereOn(i int) bool {
+	first, second := s.wordAt(0), s.wordAt(1)
+	return i == len(s.t)-1 && (first == "which" || first == "what") && (second == "floor" || second == "bus" || second == "line" || second == "level")
+}
+
+func (s *sentence) isTime(i int) bool {
+	return slices.ContainsFunc(s.when, func(p part) bool { return i >= p.at && i < p.at+p.n })
 }
 
 // unknown collects words that stand where a name would: after "the", "in the", "of", or ahead of "lights".
@@ -351,4 +365,43 @@ func (s *sentence) sure() float64 {
 		return 0
 	}
 	return float64(known) / float64(all)
+}
+
+// maxParts bounds how many questions one message may have.
+const maxParts = 3
+
+var (
+	sentenceEnd = regexp.MustCompile(`[?;!]+\s+|\.\s+|\n+`)
+	further     = regexp.MustCompile(`(?i),?\s+and\s+(also\s+)?(how|which|what|when|where|who|is|are|was|were|did|does|do|show|list|tell|give)\b`)
+)
+
+// Separate cuts a message into its questions where each of them stands on its own: "Which lights are on, and how much power
+// does the building draw?". Otherwise the message comes back whole.
+func Separate(message string) []string {
+	var parts []string
+	for _, sentence := range sentenceEnd.Split(message, -1) {
+		rest := sentence
+		for {
+			at := further.FindStringSubmatchIndex(rest)
+			if at == nil || at[0] == 0 {
+				break
+			}
+			parts = append(parts, rest[:at[0]])
+			rest = rest[at[4]:]
+		}
+		parts = append(parts, rest)
+	}
+	parts = slices.DeleteFunc(parts, func(p string) bool { return strings.TrimSpace(p) == "" })
+	if len(parts) < 2 || len(parts) > maxParts {
+		return []string{message}
+	}
+	topics := map[Topic]bool{}
+	for _, p := range parts {
+		q := Parse(p, Names{}, time.Now())
+		if q.Topic == Nothing || q.Topic == Order || q.Topic == Greeting || topics[q.Topic] {
+			return []string{message}
+		}
+		topics[q.Topic] = true
+	}
+	return parts
 }

@@ -2,6 +2,7 @@ package question
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 )
@@ -38,48 +39,103 @@ func demoNames() Names {
 	return NewNames(n)
 }
 
-func TestDump(t *testing.T) {
-	for _, text := range []string{
-		"How much energy did the lobby use yesterday?", "which lights are on", "Which lights are on on the ground floor?",
-		"what's the energy consumption of the canteen this week compared to last week", "how many lights are on in the lobby?",
-		"are any blinds open in the lobby", "list all faults", "is anything offline?", "what is the power draw right now",
-		"top 3 zones by energy last month", "which zone used the most electricity between 8 and 12 yesterday",
-		"energy since monday 8 am", "How warm is it in the lobby?", "is anybody in the canteen", "turn off the lobby lights",
-		"please dim the canteen to 40%", "open the lobby shades halfway", "lights above 50 percent in open office north",
-		"how many shades are there on the ground floor", "how much power is the sauna using", "what is the brightness of lobby 3",
-		"when was lobby 3 last seen", "how long has lobby shade 2 been offline", "what was the peak load yesterday",
-		"and yesterday?", "what about the canteen", "which controllers are online", "what firmware runs on the gateway",
-		"How much will we use tomorrow?", "energy on 17 November between 08:00 and 12:00", "energy from 2026-11-10 to 2026-11-12",
-		"did we use more energy today than yesterday", "what did the building consume in october", "how many kWh last 24 hours", "enrgy yeterday lobby",
-		"Is the light on in the lobby?", "any problems?", "is everything ok", "give me an overview of the building", "what happened last night",
-		"break down energy by floor for this month", "hourly consumption yesterday", "are all lights off in the corridors?", "meeting rooms lights",
-		"how bright is it in the atrium", "how old are these readings", "colour temperature of meeting room alps", "what does the dishwasher cost us",
-		"which lights did someone leave on", "how many rooms are there", "what zones are on the upper floor", "lobby", "stop the shades",
-		"how can we save energy", "average power today", "how much does electricity cost this month", "what is the weather", "who won the world cup",
-		"which hour had the highest consumption yesterday", "how many devices are not responding", "which meters do we have", "third floor lights on?",
-	} {
-		q := Parse(text, demoNames(), now)
-		when := ""
-		if q.When != nil {
-			when = q.When.Label + " " + q.When.From.Format("0102T1504") + "-" + q.When.To.Format("0102T1504")
-		}
-		if q.Against != nil {
-			when += " VS " + q.Against.Label + " " + q.Against.From.Format("0102T1504") + "-" + q.Against.To.Format("0102T1504")
-		}
-		var pl []string
-		for _, p := range q.Places {
-			pl = append(pl, string(p.Kind)+":"+p.Name)
-		}
-		do := ""
-		if q.Do != nil {
-			do = fmt.Sprintf("%+v", *q.Do)
-			if q.Do.Level != nil {
-				do += fmt.Sprint(" L", *q.Do.Level)
-			}
-			if q.Do.Position != nil {
-				do += fmt.Sprint(" P", *q.Do.Position)
-			}
-		}
-		fmt.Printf("%-60s %s/%s obj=%s st=%s by=%s top=%d b=%v %v [%s] unk=%q asp=%s fut=%v fol=%v %s sure=%.1f\n", text, q.Topic, q.Op, q.Object, q.State, q.By, q.Top, q.Bound, pl, when, q.Unknown, q.Aspect, q.Future, q.Follows, do, q.Sure)
+// told sums a question up in one line.
+func told(q Question) string {
+	var parts []string
+	for _, p := range q.Places {
+		parts = append(parts, string(p.Kind)+":"+p.Name)
 	}
+	for k, s := range []*Span{q.When, q.Against} {
+		switch {
+		case s == nil:
+		case s.Now:
+			parts = append(parts, "now")
+		default:
+			parts = append(parts, []string{"", "vs "}[k]+s.From.Format("0102T1504")+"-"+s.To.Format("0102T1504"))
+		}
+	}
+	for _, extra := range []string{string(q.State), q.By} {
+		if extra != "" {
+			parts = append(parts, extra)
+		}
+	}
+	if len(q.Unknown) > 0 {
+		parts = append(parts, fmt.Sprintf("unknown %q", q.Unknown))
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s/%s %s", q.Topic, q.Op, strings.Join(parts, " ")))
+}
+
+func TestPartsOfASentence(t *testing.T) {
+	names := demoNames()
+	for text, want := range map[string]string{
+		"How much energy did the lobby use yesterday?":                 "energy/ zone:Lobby 1117T0000-1118T0000",
+		"enrgy yeterday lobby":                                         "energy/ zone:Lobby 1117T0000-1118T0000",
+		"which lights are on":                                          "lights/list on",
+		"Which lights are on on the ground floor?":                     "lights/list floor:Ground floor on",
+		"how many lights are on the ground floor":                      "inventory/count floor:Ground floor",
+		"what is on in the corridor on the ground floor":               "lights/ zone:Corridor ground floor on",
+		"energy since monday 8 am":                                     "energy/ 1116T0800-1118T1432",
+		"energy on 17 November between 08:00 and 12:00":                "energy/ 1117T0800-1117T1200",
+		"energy from 2026-11-10 to 2026-11-12":                         "energy/ 1110T0000-1113T0000",
+		"energy between 22 and 6":                                      "energy/ 1117T2200-1118T0600",
+		"energy between 2026-11-10T08:00:00Z and 2026-11-10T10:00:00Z": "energy/ 1110T0900-1110T1100",
+		"consumption last quarter":                                     "energy/ 0701T0000-1001T0000",
+		"consumption in 2025":                                          "energy/ 0101T0000-0101T0000",
+		"energy over the past three days":                              "energy/ 1115T1432-1118T1432",
+		"energy use yesterday evening":                                 "energy/ 1117T1800-1117T2200",
+		"did we use more energy today than yesterday":                  "energy/compare 1118T0000-1119T0000 vs 1117T0000-1118T0000",
+		"is consumption higher than last week?":                        "energy/compare 1116T0000-1123T0000 vs 1109T0000-1116T0000",
+		"top 3 zones by energy last month":                             "energy/most 1001T0000-1101T0000 zone",
+		"hourly consumption yesterday":                                 "energy/split 1117T0000-1118T0000 hour",
+		"what is the power draw right now":                             "power/ now",
+		"how much power is the sauna using":                            "power/ unknown [\"sauna\"]",
+		"open the lobby shades halfway":                                "order/ zone:Lobby",
+		"are any blinds open in the lobby":                             "shades/check zone:Lobby open",
+		"meeting rooms lights":                                         "lights/ zone:Meeting room Alps zone:Meeting room Lakes",
+		"third floor lights on?":                                       "lights/ on unknown [\"third floor\"]",
+		"is light 35 on":                                               "lights/check device:Lobby 3 on",
+		"which lights are not on in the lobby":                         "lights/list zone:Lobby off",
+		"and yesterday?":                                               "/ 1117T0000-1118T0000",
+		"yes, go ahead":                                                "confirm/",
+		"no, never mind":                                               "decline/",
+		"How warm is it in the lobby?":                                 "comfort/ zone:Lobby",
+		"which devices are not responding":                             "offline/list offline",
+		"is anything broken upstairs or downstairs?":                   "faults/check",
+		"what is the brightness of lobby 3":                            "lights/ device:Lobby 3",
+		"who won the world cup":                                        "/ unknown [\"world cup\"]",
+	} {
+		if got := told(Parse(text, names, now)); got != want {
+			t.Errorf("%q:\n got %s\nwant %s", text, got, want)
+		}
+	}
+}
+
+// In spring a day of Berlin has 23 hours, in autumn 25; a day stays a day.
+func TestDaysOfSummerTime(t *testing.T) {
+	monday := time.Date(2026, 10, 26, 12, 0, 0, 0, berlin)
+	q := Parse("energy yesterday", Names{}, monday)
+	if got := q.When.To.Sub(q.When.From); got != 25*time.Hour {
+		t.Errorf("the last Sunday of October has %v, want 25h", got)
+	}
+	if got := Before(*q.When); got.To.Sub(got.From) != 24*time.Hour {
+		t.Errorf("the day before it has %v, want 24h", got.To.Sub(got.From))
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"energy between 8 and 12 yesterday", "turn off the lobby", "lights above 50 % in \u202e lobby 3", "since", "between and", "to 5 pm from", "last 0 days", "9999 days ago"} {
+		f.Add(s)
+	}
+	names := demoNames()
+	f.Fuzz(func(t *testing.T, text string) {
+		q := Parse(text, names, now)
+		if q.Sure < 0 || q.Sure > 1 {
+			t.Errorf("sure is %v", q.Sure)
+		}
+		if q.When != nil && !q.When.Now && q.When.To.Before(q.When.From) {
+			t.Errorf("%q: a span ends before it starts: %v", text, q.When)
+		}
+		q.After(q)
+		Separate(text)
+	})
 }

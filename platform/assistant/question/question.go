@@ -57,7 +57,8 @@ type PlaceKind string
 const (
 	Zone   PlaceKind = "zone"
 	Floor  PlaceKind = "floor"
-	Device PlaceKind = "device"
+	Device PlaceKind = "device" // a light or a peripheral
+	Shade  PlaceKind = "shade"
 	Meter  PlaceKind = "meter"
 	Bus    PlaceKind = "bus"
 )
@@ -69,9 +70,24 @@ type Place struct {
 	Name string    `json:"name"`
 	// Partly tells that only a part of the name was said, so that other places may have been meant as well.
 	Partly bool `json:"partly,omitempty"`
+	// Mention counts the names of a sentence: places of the same mention were said by the same words.
+	Mention int `json:"mention,omitempty"`
 }
 
-// Name is a word or words that stand for a place.
+// Mentioned groups places by the words that named them.
+func (q Question) Mentioned() [][]Place {
+	var groups [][]Place
+	for i, p := range q.Places {
+		if i > 0 && p.Mention == q.Places[i-1].Mention {
+			groups[len(groups)-1] = append(groups[len(groups)-1], p)
+		} else {
+			groups = append(groups, []Place{p})
+		}
+	}
+	return groups
+}
+
+// Name is a word or words that stand for a place, or, with a place of no kind, for the site as a whole.
 type Name struct {
 	Place Place
 	Text  string // what people may call it; a place may have several
@@ -82,6 +98,8 @@ type Span struct {
 	From  time.Time `json:"from"`
 	To    time.Time `json:"to"`
 	Label string    `json:"label"` // as it was said: "yesterday"
+	// Ahead tells that the span was said relative to another one that this sentence does not have: "the day before".
+	Ahead bool `json:"ahead,omitempty"`
 	// Now is a question about this moment; From and To are then zero.
 	Now bool `json:"now,omitempty"`
 }
@@ -134,6 +152,7 @@ type Question struct {
 	Op     Op      `json:"op,omitempty"`
 	Object string  `json:"object,omitempty"` // what is counted or listed: "light", "zone", "floor", "meter", …
 	State  State   `json:"state,omitempty"`
+	All    bool    `json:"all,omitempty"` // "are all of them …"
 	Bound  *Bound  `json:"bound,omitempty"`
 	By     string  `json:"by,omitempty"` // "zone", "floor", "meter", "device", "hour", "day"
 	Top    int     `json:"top,omitempty"`

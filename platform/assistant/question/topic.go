@@ -40,12 +40,18 @@ func (s *sentence) topic() Topic {
 		return Power
 	case light && !s.has("shade"):
 		return s.orInventory(Lights)
-	case s.has("shade", "open", "closed") && !s.has("controller", "bus"):
+	case s.has("shade", "open", "closed") && !s.has("controller", "bus", "device", "meter", "peripheral"):
 		return s.orInventory(Shades)
 	case s.has("firmware"):
 		s.aspect("firmware")
 		return Controllers
-	case s.has("online", "open", "closed"): // "is the controller up"
+	case s.has("online", "open", "closed"): // "which devices are down"
+		switch s.q.State {
+		case Closed:
+			s.q.State = Away
+		case Open:
+			s.q.State = Online
+		}
 		return Offline
 	case s.has("controller"):
 		return Controllers
@@ -165,4 +171,9 @@ func (s *sentence) firstOr(tg tag, without int) int {
 // Instant reports whether a topic is about the present state, of which no history is kept.
 func (t Topic) Instant() bool {
 	return slices.Contains([]Topic{Lights, Colour, Shades, Inventory, Comfort, Occupancy, Automation}, t)
+}
+
+// General reports whether a topic is not about one site.
+func (t Topic) General() bool {
+	return slices.Contains([]Topic{Help, Greeting, Controllers, Outside, Nothing, Confirm, Decline}, t)
 }

@@ -3,6 +3,7 @@ package question
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -280,8 +281,9 @@ func (c *clock) named(i int) (part, bool) {
 func (c *clock) date(i int) (part, bool) {
 	w := c.raw(i)
 	if len(w) >= 16 && w[4] == '-' {
-		for _, form := range []string{"2006-01-02t15:04:05.999z07:00", "2006-01-02t15:04z07:00", "2006-01-02t15:04:05", "2006-01-02t15:04"} {
-			if at, err := time.ParseInLocation(form, w, c.now.Location()); err == nil {
+		for _, form := range []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04"} {
+			if at, err := time.ParseInLocation(form, strings.ToUpper(w), c.now.Location()); err == nil {
+				at = at.In(c.now.Location())
 				return part{at: i, n: 1, span: Span{From: at, To: at}}, true
 			}
 		}
@@ -356,13 +358,13 @@ func (c *clock) month(i int) (part, bool) {
 		return part{}, false
 	}
 	if year, ok := c.year(i + 1); ok {
-		return part{at: i, n: 2, span: Span{From: c.day(year, m, 1), To: c.day(year, m+1, 1)}}, true
+		return part{at: i, n: 2, span: Span{From: c.day(year, m, 1), To: c.day(year, m+1, 1), Label: "in " + c.said(i, 2)}}, true
 	}
 	year := c.now.Year()
 	if m > c.now.Month() {
 		year--
 	}
-	return part{at: i, n: 1, span: Span{From: c.day(year, m, 1), To: c.day(year, m+1, 1)}}, true
+	return part{at: i, n: 1, span: Span{From: c.day(year, m, 1), To: c.day(year, m+1, 1), Label: "in " + m.String()}}, true
 }
 
 // partOfDay reads "this morning", "in the evening", "last night", "overnight".
@@ -458,8 +460,8 @@ func (c *clock) join(found []part) []part {
 				from = out[len(out)-1].span
 			}
 			label := p.span.Label
-			p.span = earlier(from)
-			p.span.Label = label
+			p.span = Before(from)
+			p.span.Label, p.span.Ahead = label, len(out) == 0
 			out = append(out, p)
 			continue
 		}
@@ -469,12 +471,14 @@ func (c *clock) join(found []part) []part {
 			case p.ofDay && !next.ofDay && isDay(next.span):
 				merged := c.onDay(p, next.span.From)
 				merged.span.Label = p.span.Label + " " + next.span.Label
+				merged.at, merged.n = p.at, next.at+next.n-p.at
 				out = append(out, merged)
 				i++
 				continue
 			case !p.ofDay && next.ofDay && isDay(p.span):
 				merged := c.onDay(next, p.span.From)
 				merged.span.Label = p.span.Label + " " + next.span.Label
+				merged.at, merged.n = p.at, next.at+next.n-p.at
 				out = append(out, merged)
 				i++
 				continue
@@ -494,8 +498,8 @@ func (c *clock) join(found []part) []part {
 	return out
 }
 
-// earlier is the period of the same kind just ahead of s.
-func earlier(s Span) Span {
+// Before is the period of the same kind just ahead of s.
+func Before(s Span) Span {
 	y, m, d := s.From.Date()
 	loc := s.From.Location()
 	switch {

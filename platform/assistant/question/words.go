@@ -82,14 +82,16 @@ func stems(text string) []string {
 }
 
 // near reports whether b can be a misspelt a: one slip in five letters or more, two in nine or more, never in the first.
-func near(a, b string) bool {
+//
+// least is the number of letters from which one slip is forgiven.
+func near(a, b string, least int) bool {
 	la, lb := utf8.RuneCountInString(a), utf8.RuneCountInString(b)
 	short := min(la, lb)
 	slips := 0
 	switch {
 	case short >= 9:
 		slips = 2
-	case short >= 5:
+	case short >= least:
 		slips = 1
 	}
 	if slips == 0 || max(la, lb)-short > slips || a[0] != b[0] {

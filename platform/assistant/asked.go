@@ -1,0 +1,233 @@
+package assistant
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/assistant/facts"
+	"svc.internal/controller/platform/assistant/question"
+)
+
+// asked is one question to one site while it is answered.
+type asked struct {
+	ctx   context.Context
+	site  *facts.Site
+	q     question.Question
+	scope facts.Scope
+	price Price
+}
+
+// answer is text with the facts behind it.
+type answer struct {
+	text string
+	data any
+}
+
+// names of a site, for the reader of questions.
+func names(s *facts.Site) question.Names {
+	var n []question.Name
+	add := func(kind question.PlaceKind, id int64, name string, also ...string) {
+		p := question.Place{Kind: kind, ID: id, Name: name}
+		for _, text := range append([]string{name}, also...) {
+			n = append(n, question.Name{Place: p, Text: text})
+		}
+	}
+	n = append(n, question.Name{Text: s.Name()}, question.Name{Text: s.Controller.Name}, question.Name{Text: s.Controller.ID})
+	for _, z := range s.Zones {
+		add(question.Zone, z.ID, z.Name)
+	}
+	for _, f := range s.Building.Floors {
+		add(question.Floor, 0, f.Name, floorAliases(f.Name)...)
+	}
+	meters := map[int64]bool{}
+	for _, m := range s.Meters() {
+		meters[m.Node] = true
+		if m.Covers == "" || len(m.Covers) > 60 {
+			add(question.Meter, m.Node, m.Name)
+		} else {
+			add(question.Meter, m.Node, m.Name, m.Covers+" meter")
+		}
+	}
+	buses := map[string]bool{}
+	for _, d := range s.Devices {
+		switch {
+		case d.Kind == platform.KindShade:
+			add(question.Shade, d.ID, d.Name)
+		case !meters[d.ID]:
+			add(question.Device, d.ID, d.Name)
+		}
+		if d.Bus != "" && !buses[d.Bus] {
+			buses[d.Bus] = true
+			n = append(n, question.Name{Place: question.Place{Kind: question.Bus, Name: d.Bus}, Text: "bus " + d.Bus})
+		}
+	}
+	return question.NewNames(n)
+}
+
+// floorAliases are other ways to say a floor: "1st floor" for "Floor 1" and the like.
+func floorAliases(name string) []string {
+	low := strings.ToLower(name)
+	ordinals := []string{"zeroth", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"}
+	for i, o := range ordinals {
+		n := fmt.Sprint(i)
+		for _, form := range []string{"floor " + n, "level " + n, o + " floor", o + " level", n + ". floor", "storey " + n, n + " floor"} {
+			if low == form || low == strings.Replace(form, o, ordinalDigits(i), 1) {
+				return []string{"floor " + n, "level " + n, o + " floor", o + " level", o + " storey"}
+			}
+		}
+	}
+	switch low {
+	case "ground floor":
+		return []string{"ground level", "downstairs"}
+	case "upper floor":
+		return []string{"upstairs", "top floor"}
+	case "basement", "cellar":
+		return []string{"basement", "cellar"}
+	}
+	return nil
+}
+
+func ordinalDigits(i int) string {
+	switch i {
+	case 1:
+		return "1st"
+	case 2:
+		return "2nd"
+	case 3:
+		return "3rd"
+	}
+	return fmt.Sprintf("%dth", i)
+}
+
+// scopeOf turns places into a scope.
+func scopeOf(s *facts.Site, places []question.Place) facts.Scope {
+	var c facts.Scope
+	var labels []string
+	for _, p := range places {
+		labels = append(labels, label(p.Name))
+		switch p.Kind {
+		case question.Zone:
+			c.Zones = append(c.Zones, p.ID)
+		case question.Floor:
+			f := s.FloorScope(p.Name)
+			c.Zones = append(c.Zones, f.Zones...)
+			if len(places) == 1 {
+				c.Floor = p.Name
+			} else if len(f.Zones) == 0 {
+				c.Floor = p.Name
+			}
+		case question.Device, question.Meter:
+			c.Devices = append(c.Devices, p.ID)
+		case question.Shade:
+			c.Shades = append(c.Shades, p.ID)
+		case question.Bus:
+			c.Bus = p.Name
+		}
+	}
+	c.Label = some(labels, 6)
+	return c
+}
+
+// where names the scope inside a sentence.
+func (a *asked) where() string {
+	if a.scope.Whole() {
+		return "the building"
+	}
+	return a.scope.Label
+}
+
+// in is the scope after "on" or "in"; empty for the whole building.
+func (a *asked) in() string {
+	if a.scope.Whole() {
+		return ""
+	}
+	if a.scope.Floor != "" {
+		return " on " + a.scope.Label
+	}
+	if len(a.scope.Devices)+len(a.scope.Shades) > 0 && len(a.scope.Zones) == 0 {
+		return " among " + a.scope.Label
+	}
+	return " in " + a.scope.Label
+}
+
+// partly tells which names were meant where only a part of them was said.
+func (a *asked) partly() string {
+	var names []string
+	for _, p := range a.q.Places {
+		if p.Partly {
+			names = append(names, label(p.Name))
+		}
+	}
+	if len(names) < 2 {
+		return ""
+	}
+	return "I took that as " + some(names, 6) + "."
+}
+
+// strange words name nothing here; the answer says so and what there is instead.
+func (a *asked) strange() string {
+	if len(a.q.Unknown) == 0 {
+		return ""
+	}
+	var words []string
+	for _, w := range a.q.Unknown {
+		if w == "except …" {
+			return "I cannot leave something out of a question; name what you mean instead."
+		}
+		words = append(words, quoted(w))
+	}
+	return fmt.Sprintf("I know nothing called %s in %s.", list(words), quoted(a.site.Name()))
+}
+
+// around lists what there is, for somebody who named something that is not there.
+func (a *asked) around() string {
+	var zones, floors []string
+	for _, z := range a.site.Zones {
+		zones = append(zones, label(z.Name))
+	}
+	for _, f := range a.site.Building.Floors {
+		floors = append(floors, label(f.Name))
+	}
+	text := ""
+	if len(zones) > 0 {
+		text = "The zones are " + some(zones, 25) + "."
+	}
+	if len(floors) > 0 {
+		text += " The floors are " + some(floors, 15) + "."
+	}
+	return strings.TrimSpace(text)
+}
+
+// span is the period of the question, or today.
+func (a *asked) span() question.Span {
+	if a.q.When != nil && !a.q.When.Now {
+		return *a.q.When
+	}
+	return day(a.site.Now, 0, "today")
+}
+
+// day is a calendar day in the building's time zone.
+func day(now time.Time, offset int, label string) question.Span {
+	y, m, d := now.Date()
+	from := time.Date(y, m, d+offset, 0, 0, 0, 0, now.Location())
+	return question.Span{From: from, To: from.AddDate(0, 0, 1), Label: label}
+}
+
+// past reports whether the question is about a time for which only measured energy and events are kept.
+func (a *asked) past() bool {
+	return a.q.When != nil && !a.q.When.Now && a.site.Now.Sub(a.q.When.To) > 0
+}
+
+// zonesIn are the zones of the scope.
+func (a *asked) zonesIn() []platform.Zone {
+	if a.scope.Whole() {
+		return a.site.Zones
+	}
+	return slices.DeleteFunc(slices.Clone(a.site.Zones), func(z platform.Zone) bool {
+		return !slices.Contains(a.scope.Zones, z.ID) && (a.scope.Floor == "" || z.Floor != a.scope.Floor)
+	})
+}

@@ -1,0 +1,496 @@
+package assistant
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/assistant/facts"
+	"svc.internal/controller/platform/assistant/model"
+	"svc.internal/controller/platform/assistant/question"
+)
+
+// Bounds of an inquiry, in characters, and of the work on it.
+const (
+	MaxMessage = 4000
+	MaxSession = 128
+
+	askTimeout = 90 * time.Second // with a model; without one it takes milliseconds
+	// manySites is how many sites one answer goes through; of more, the asker has to name one.
+	manySites = 5
+)
+
+// Price of energy; zero: nobody entered one.
+type Price struct {
+	PerKWh   float64
+	Currency string
+}
+
+// Config is what an assistant is made of.
+type Config struct {
+	Sites   platform.SiteReader
+	Act     platform.Actuator // nil: nothing can be controlled
+	History History
+	Model   model.Model // nil: answers by rules and templates
+	Price   Price
+	Now     func() time.Time
+	Log     *slog.Logger
+}
+
+// Assistant answers questions; it implements [platform.Asker].
+type Assistant struct {
+	Config
+}
+
+var _ platform.Asker = (*Assistant)(nil)
+
+// New makes an assistant.
+func New(c Config) *Assistant { return &Assistant{c} }
+
+// work is one inquiry while it is answered.
+type work struct {
+	in      platform.Inquiry
+	tell    func(platform.Progress)
+	now     time.Time
+	clock   func() time.Time
+	updates []platform.StatusUpdate
+	told    bool // text went out as deltas
+	conv    Conversation
+}
+
+// status tells a stage of the work.
+func (w *work) status(stage, agent, message string) {
+	u := platform.StatusUpdate{Stage: stage, Message: message, Timestamp: w.clock().UTC()}
+	if agent != "" {
+		u.Agent = &agent
+	}
+	w.updates = append(w.updates, u)
+	if w.tell != nil {
+		w.tell(platform.Progress{Status: &u})
+	}
+}
+
+// delta passes a piece of text on.
+func (w *work) delta(text string) {
+	w.told = true
+	if w.tell != nil && text != "" {
+		w.tell(platform.Progress{Delta: text})
+	}
+}
+
+// Ask implements [platform.Asker].
+func (e *Assistant) Ask(ctx context.Context, in platform.Inquiry, tell func(platform.Progress)) (platform.Reply, error) {
+	if err := check(&in); err != nil {
+		return platform.Reply{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	w := &work{in: in, tell: tell, now: e.Now(), clock: e.Now}
+	var err error
+	if w.conv, err = e.History.Conversation(ctx, in.Owner, in.Session); err != nil {
+		return platform.Reply{}, fmt.Errorf("read conversation: %w", err)
+	}
+	w.status("thinking", "", "Reading the question")
+	agent, said, err := e.answer(ctx, w)
+	if err != nil {
+		return platform.Reply{}, err
+	}
+	if !w.told {
+		w.delta(said.text)
+	}
+	w.status("done", agent.Name, "The answer is complete")
+	w.conv.remember(Turn{At: w.now, Message: in.Message, Reply: said.text, Agent: agent.Name})
+	if err := e.History.Keep(ctx, in.Owner, in.Session, w.conv, w.now); err != nil {
+		return platform.Reply{}, fmt.Errorf("keep conversation: %w", err)
+	}
+	return w.reply(agent.Name, said)
+}
+
+// reply packs an answer.
+func (w *work) reply(agent string, said answer) (platform.Reply, error) {
+	r := platform.Reply{Text: said.text, Agent: agent, Updates: w.updates, Session: w.in.Session}
+	if said.data != nil {
+		raw, err := json.Marshal(said.data)
+		if err != nil {
+			return r, fmt.Errorf("pack facts: %w", err)
+		}
+		r.Data = raw
+	}
+	return r, nil
+}
+
+// check refuses what cannot be answered, and gives a new conversation an ID.
+func check(in *platform.Inquiry) error {
+	switch {
+	case strings.TrimSpace(in.Message) == "":
+		return platform.Invalid("message is empty; want 1 to %d characters", MaxMessage)
+	case utf8.RuneCountInString(in.Message) > MaxMessage:
+		return platform.Invalid("message has %d characters, at most %d are possible", utf8.RuneCountInString(in.Message), MaxMessage)
+	}
+	if in.Period != nil && !in.Period.Start.Before(in.Period.End) {
+		return platform.Invalid("timeRange ends before it starts")
+	}
+	return checkSession(&in.Session)
+}
+
+func checkSession(session *string) error {
+	if n := utf8.RuneCountInString(*session); n > MaxSession {
+		return platform.Invalid("sessionId has %d characters, at most %d are possible", n, MaxSession)
+	}
+	if *session == "" {
+		*session = uuid.NewString()
+	}
+	return nil
+}
+
+// controllerState is a controller in an answer.
+type controllerState struct {
+	platform.Controller
+	Title string `json:"title"`
+}
+
+// answer finds the sites, understands the message and lets the right agent answer.
+func (e *Assistant) answer(ctx context.Context, w *work) (Agent, answer, error) {
+	all, err := e.Sites.Controllers(ctx)
+	if err != nil {
+		return Agent{}, answer{}, fmt.Errorf("list controllers: %w", err)
+	}
+	if agent, said, ok, err := e.settle(ctx, w); ok || err != nil {
+		return agent, said, err
+	}
+	chosen, err := choose(all, w)
+	if err != nil {
+		return Agent{}, answer{}, err
+	}
+	if len(chosen) > manySites {
+		return e.overAll(w, all)
+	}
+	var asks []*asked
+	for _, c := range chosen {
+		site, err := facts.Look(ctx, e.Sites, c, w.now)
+		if err != nil {
+			if errors.Is(err, platform.ErrNotFound) { // it was removed meanwhile
+				continue
+			}
+			return Agent{}, answer{}, err
+		}
+		for _, message := range question.Separate(w.in.Message) {
+			asks = append(asks, e.understand(ctx, w, site, message))
+		}
+	}
+	if len(asks) == 0 {
+		return e.overAll(w, all)
+	}
+	asks = whereNamed(asks)
+	return e.byAgent(ctx, w, asks, all)
+}
+
+// settle answers a yes or no to what was previewed. Any other message drops it.
+func (e *Assistant) settle(ctx context.Context, w *work) (Agent, answer, bool, error) {
+	pending := w.conv.Order
+	w.conv.Order = nil
+	topic := question.Parse(w.in.Message, question.Names{}, w.now).Topic
+	if topic != question.Confirm && topic != question.Decline {
+		return Agent{}, answer{}, false, nil
+	}
+	agent := Agents[0]
+	w.status("routing", agent.Name, "Routed to "+agent.Name)
+	switch {
+	case pending == nil:
+		return agent, answer{text: "There is nothing waiting for a yes or no. Ask me something, or tell me what to set."}, true, nil
+	case topic == question.Decline:
+		return agent, answer{text: "Dropped: nothing was done."}, true, nil
+	}
+	said, err := e.carryOut(ctx, w, *pending)
+	return agent, said, true, err
+}
+
+// choose finds the sites that a message is about.
+func choose(all []platform.Controller, w *work) ([]platform.Controller, error) {
+	same := func(c platform.Controller, name string) bool { return c.ID == name || strings.EqualFold(c.Name, name) }
+	if w.in.Site != "" {
+		found := slices.DeleteFunc(slices.Clone(all), func(c platform.Controller) bool { return !same(c, w.in.Site) })
+		if len(found) == 0 {
+			return nil, platform.Invalid("there is no site %q", clip(w.in.Site, 100))
+		}
+		return found, nil
+	}
+	if len(all) < 2 {
+		return all, nil
+	}
+	low := strings.ToLower(w.in.Message)
+	named := slices.DeleteFunc(slices.Clone(all), func(c platform.Controller) bool {
+		return !(len(c.Name) >= 3 && strings.Contains(low, strings.ToLower(c.Name))) && !(len(c.ID) >= 3 && strings.Contains(low, c.ID))
+	})
+	if len(named) > 0 {
+		return named, nil
+	}
+	if w.conv.Site != "" {
+		if i := slices.IndexFunc(all, func(c platform.Controller) bool { return c.ID == w.conv.Site }); i >= 0 {
+			return all[i : i+1], nil
+		}
+	}
+	return all, nil
+}
+
+// understand reads the message with the names of a site and what was said before.
+func (e *Assistant) understand(ctx context.Context, w *work, site *facts.Site, message string) *asked {
+	q := question.Parse(message, names(site), site.Now)
+	if w.conv.Last != nil {
+		q = q.After(*w.conv.Last)
+	}
+	q = narrow(q, w.in.About)
+	if p := w.in.Period; p != nil {
+		q.When = &question.Span{From: p.Start.In(site.Now.Location()), To: p.End.In(site.Now.Location())}
+		q.Against, q.Future = nil, p.Start.After(site.Now)
+		if q.Op == question.Compare && len(q.Mentioned()) < 2 {
+			q.Op = question.Tell
+		}
+	}
+	if q.Topic == question.Nothing && q.Op == question.Compare {
+		q.Topic = question.Energy // "compare this week with last week"
+	}
+	if q.Topic == question.Nothing && len(q.Places) == 1 && q.Places[0].Kind == question.Meter && q.When != nil && !q.When.Now {
+		q.Topic = question.Energy // "what did the ground floor meter measure yesterday"
+	}
+	if q.Topic == question.Nothing && (len(q.Places) > 0 || q.When != nil) && len(q.Unknown) == 0 {
+		q.Topic = question.Report
+	}
+	return &asked{ctx: ctx, site: site, q: q, scope: scopeOf(site, q.Places), price: e.Price}
+}
+
+// whereNamed keeps the sites that have what was named, if any has.
+func whereNamed(asks []*asked) []*asked {
+	named := map[*facts.Site]bool{}
+	for _, a := range asks {
+		if len(a.q.Places) > 0 {
+			named[a.site] = true
+		}
+	}
+	if len(named) == 0 {
+		return asks
+	}
+	return slices.DeleteFunc(slices.Clone(asks), func(a *asked) bool { return !named[a.site] })
+}
+
+// overAll answers where there are none or too many sites to go through.
+func (e *Assistant) overAll(w *work, all []platform.Controller) (Agent, answer, error) {
+	q := question.Parse(w.in.Message, question.Names{}, w.now)
+	agent := route(q.Topic)
+	w.status("routing", agent.Name, "Routed to "+agent.Name)
+	switch {
+	case q.Topic == question.Help || q.Topic == question.Greeting:
+		return agent, help(), nil
+	case q.Topic == question.Controllers || len(all) == 0:
+		return agent, e.controllers(q, w.now, titled(all)), nil
+	}
+	var names []string
+	for _, c := range all {
+		names = append(names, label(c.Name))
+	}
+	return agent, answer{text: fmt.Sprintf("%d sites report to this platform; which one do you mean? For example %s.", len(all), some(names, 10))}, nil
+}
+
+func titled(all []platform.Controller) []controllerState {
+	var out []controllerState
+	for _, c := range all {
+		title := c.Name
+		if title == "" {
+			title = c.ID
+		}
+		out = append(out, controllerState{c, title})
+	}
+	return out
+}
+
+// byAgent routes the question and words the answer, by a model if there is one.
+func (e *Assistant) byAgent(ctx context.Context, w *work, asks []*asked, all []platform.Controller) (Agent, answer, error) {
+	first := asks[0]
+	if e.Model != nil && first.q.Topic != question.Order {
+		agent, said, err := e.talk(ctx, w, asks, all)
+		if err == nil {
+			e.lean(w, asks)
+			return agent, said, nil
+		}
+		if ctx.Err() != nil {
+			return Agent{}, answer{}, ctx.Err()
+		}
+		e.Log.Warn("language model failed, answering by rules", "error", err)
+		w.status("fallback", "", "The language model did not answer ("+model.Reason(err)+"); answering by rules")
+		if w.told {
+			w.delta("\n\n")
+		}
+	}
+	agent := route(first.q.Topic)
+	w.status("routing", agent.Name, "Routed to "+agent.Name)
+	var texts []string
+	var data []any
+	for _, a := range asks {
+		agent := route(a.q.Topic)
+		w.status("reading", agent.Name, "Reading what "+label(a.site.Name())+" reported")
+		said, err := e.say(w, a, all)
+		if err != nil {
+			return agent, answer{}, err
+		}
+		if asks[0].site != asks[len(asks)-1].site && !a.q.Topic.General() {
+			said.text = quoted(a.site.Name()) + ": " + said.text
+		}
+		texts = append(texts, said.text)
+		data = append(data, said.data)
+		if a.q.Topic.General() {
+			break
+		}
+	}
+	e.lean(w, asks)
+	said := answer{text: strings.Join(texts, "\n\n")}
+	if len(data) == 1 {
+		said.data = data[0]
+	} else {
+		said.data = data
+	}
+	if w.told {
+		w.delta(said.text)
+	}
+	return agent, said, nil
+}
+
+// lean keeps what the next sentence may lean on.
+func (e *Assistant) lean(w *work, asks []*asked) {
+	a := asks[len(asks)-1]
+	if a.q.Topic != question.Nothing && a.q.Topic != question.Greeting && a.q.Topic != question.Help && len(a.q.Unknown) == 0 {
+		q := a.q
+		w.conv.Last = &q
+	}
+	if asks[0].site == asks[len(asks)-1].site {
+		w.conv.Site = a.site.Controller.ID
+	}
+}
+
+// say words the answer of one site by rules.
+func (e *Assistant) say(w *work, a *asked, all []platform.Controller) (answer, error) {
+	if a.q.Topic == question.Order {
+		return e.preview(w, a)
+	}
+	if len(a.q.Unknown) > 0 && len(a.q.Places) == 0 && !a.q.Topic.General() {
+		return answer{text: sentences(a.strange(), a.around())}, nil
+	}
+	said, err := e.sayTopic(w, a, all)
+	if err == nil && len(a.q.Unknown) > 0 && !a.q.Topic.General() {
+		said.text = sentences(a.strange(), said.text)
+	}
+	return said, err
+}
+
+func (e *Assistant) sayTopic(w *work, a *asked, all []platform.Controller) (answer, error) {
+	if a.q.Future && !a.q.Topic.General() {
+		return answer{text: "I do not know: that has not happened yet, and I make no forecasts. I can tell what was measured up to now."}, nil
+	}
+	switch a.q.Topic {
+	case question.Energy:
+		return a.energy()
+	case question.Power:
+		return a.power()
+	case question.Cost:
+		return a.cost()
+	case question.Carbon:
+		return a.carbon()
+	case question.Lights:
+		return a.lights()
+	case question.Colour:
+		return a.colour()
+	case question.Shades:
+		return a.shades()
+	case question.Faults:
+		return a.faults()
+	case question.Offline:
+		return a.offline()
+	case question.Inventory:
+		return a.inventory()
+	case question.Controllers:
+		return e.controllers(a.q, a.site.Now, titled(all)), nil
+	case question.Comfort:
+		return a.comfort()
+	case question.Occupancy:
+		return a.occupancy()
+	case question.Automation:
+		return a.automation()
+	case question.Outside:
+		return a.outside()
+	case question.Report:
+		return a.report()
+	case question.Sources:
+		return a.sources()
+	case question.Saving:
+		p, err := a.proposals(platform.Wish{Target: platform.TargetEnergy})
+		return answer{p.text(a.site), p}, err
+	case question.Help:
+		return help(), nil
+	case question.Greeting:
+		return answer{text: sentences("Hello.", help().text)}, nil
+	}
+	return answer{text: "I did not understand that, so I will not guess. " + help().text}, nil
+}
+
+// Propose implements [platform.Asker].
+func (e *Assistant) Propose(ctx context.Context, wish platform.Wish, tell func(platform.Progress)) (platform.Reply, error) {
+	if wish.Period != nil && !wish.Period.Start.Before(wish.Period.End) {
+		return platform.Reply{}, platform.Invalid("timeRange ends before it starts")
+	}
+	if err := checkSession(&wish.Session); err != nil {
+		return platform.Reply{}, err
+	}
+	w := &work{in: platform.Inquiry{Owner: wish.Owner, Session: wish.Session, Site: wish.Site}, tell: tell, now: e.Now(), clock: e.Now}
+	w.status("thinking", "", "Reading the target")
+	agent := route(question.Saving)
+	if wish.Target == platform.TargetComfort {
+		agent = route(question.Comfort)
+	}
+	w.status("routing", agent.Name, "Routed to "+agent.Name)
+	all, err := e.Sites.Controllers(ctx)
+	if err != nil {
+		return platform.Reply{}, fmt.Errorf("list controllers: %w", err)
+	}
+	chosen, err := choose(all, w)
+	if err != nil {
+		return platform.Reply{}, err
+	}
+	if len(chosen) == 0 || len(chosen) > manySites {
+		_, said, err := e.overAll(w, all)
+		if err != nil {
+			return platform.Reply{}, err
+		}
+		return w.reply(agent.Name, said)
+	}
+	var texts []string
+	var data []any
+	for _, c := range chosen {
+		site, err := facts.Look(ctx, e.Sites, c, w.now)
+		if err != nil {
+			return platform.Reply{}, err
+		}
+		w.status("reading", agent.Name, "Reading what "+label(site.Name())+" reported")
+		a := &asked{ctx: ctx, site: site, price: e.Price}
+		p, err := a.proposals(wish)
+		if err != nil {
+			return platform.Reply{}, err
+		}
+		texts = append(texts, p.text(site))
+		data = append(data, p)
+	}
+	said := answer{text: strings.Join(texts, "\n\n"), data: data[0]}
+	if len(data) > 1 {
+		said.data = data
+	}
+	w.delta(said.text)
+	w.status("done", agent.Name, "The answer is complete")
+	return w.reply(agent.Name, said)
+}

@@ -1,0 +1,473 @@
+package assistant
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"svc.internal/controller/platform/assistant/facts"
+	"svc.internal/controller/platform/assistant/question"
+)
+
+// energy answers what was used.
+func (a *asked) energy() (answer, error) {
+	switch {
+	case a.q.Future:
+		return answer{text: "I do not know: that has not happened yet, and I make no forecasts. I can tell what was measured up to now."}, nil
+	case a.q.Op == question.Compare && a.q.Against == nil && len(a.q.Mentioned()) < 2:
+		earlier := question.Before(a.span())
+		a.q.Against = &earlier
+		return a.comparePeriods()
+	case a.q.Op == question.Compare && a.q.Against == nil:
+		return a.comparePlaces()
+	case a.q.Against != nil:
+		return a.comparePeriods()
+	case a.q.By == "hour" || a.q.By == "day":
+		return a.energySlots()
+	case a.q.By != "" || a.q.Op == question.Most || a.q.Op == question.Least || a.q.Op == question.Split:
+		return a.rankEnergy()
+	}
+	span := a.span()
+	e, err := a.site.EnergyOf(a.ctx, a.scope, span.From, span.To)
+	if err != nil {
+		return answer{}, err
+	}
+	if !e.Known() {
+		return answer{a.noEnergy(e, span), e}, nil
+	}
+	text := fmt.Sprintf("%s used %s %s.", upper(a.where()), wattHours(e.WattHours), period(span, a.site.Now))
+	if len(e.Missing) > 0 {
+		text = fmt.Sprintf("What is measured of %s used %s %s.", a.where(), wattHours(e.WattHours), period(span, a.site.Now))
+	}
+	if a.q.Op == question.Average {
+		text = a.averageEnergy(e, span) + " " + text
+	}
+	return answer{sentences(text, parts(e), a.gaps(e, span), a.uncovered(e), a.basis(e.Basis)), e}, nil
+}
+
+// averageEnergy words the mean power, and the mean of a day where the period has several.
+func (a *asked) averageEnergy(e facts.Energy, span question.Span) string {
+	mean, _ := e.Mean()
+	text := fmt.Sprintf("On average %s %s %s", a.where(), "drew", watts(mean))
+	if e.To.Sub(e.From) >= 48*time.Hour {
+		text += fmt.Sprintf(", which is %s in 24 hours", wattHours(mean*24))
+	}
+	return text + "."
+}
+
+// parts lists the meters where there are several, or tells the only one.
+func parts(e facts.Energy) string {
+	if len(e.Parts) == 1 {
+		m := e.Parts[0].Meter
+		return "Meter: " + quoted(m.Name) + covers(m) + "."
+	}
+	var list []string
+	for _, p := range e.Parts {
+		figure := wattHours(p.WattHours)
+		if p.Measured == 0 {
+			figure = "not measured"
+		}
+		list = append(list, label(p.Meter.Name)+" "+figure)
+	}
+	text := "By meter: " + strings.Join(list, ", ") + "."
+	if e.Unassigned {
+		text += " Nobody entered what these meters cover, so their sum may count something twice or leave something out."
+	}
+	return text
+}
+
+func covers(m facts.Meter) string {
+	if m.Covers == "" {
+		return ""
+	}
+	return " (" + label(m.Covers) + ")"
+}
+
+// gaps tells which part of the period was not measured.
+func (a *asked) gaps(e facts.Energy, span question.Span) string {
+	whole := e.To.Sub(e.From)
+	if partOf(e) == "" {
+		return ""
+	}
+	text := fmt.Sprintf("It was measured for %s of %s; the other %s are not measured and not in this figure", length(e.Measured), length(whole), length(e.Gap))
+	if first := since(e); first.After(e.From) {
+		text += fmt.Sprintf(" (the first sample came at %s)", moment(first, a.site.Now))
+	}
+	return text + "."
+}
+
+// since is when the last of the meters began.
+func since(e facts.Energy) time.Time {
+	var latest time.Time
+	for _, p := range e.Parts {
+		if p.Since.After(latest) {
+			latest = p.Since
+		}
+	}
+	return latest
+}
+
+// uncovered tells what no meter of its own measures.
+func (a *asked) uncovered(e facts.Energy) string {
+	if len(e.Missing) == 0 {
+		return ""
+	}
+	var names []string
+	for _, z := range e.Missing {
+		names = append(names, label(a.site.ZoneName(z)))
+	}
+	return fmt.Sprintf("Not measured and not in it: %s.", some(names, 8))
+}
+
+// noEnergy says why there is no figure.
+func (a *asked) noEnergy(e facts.Energy, span question.Span) string {
+	if len(e.Meters) > 0 {
+		text := fmt.Sprintf("I do not know: nothing was measured for %s %s.", a.where(), period(span, a.site.Now))
+		switch first := since(e); {
+		case first.IsZero():
+			text += " No sample of " + meterNames(e.Meters) + " has arrived yet."
+		case first.After(e.From):
+			text += fmt.Sprintf(" The first sample of %s came at %s.", meterNames(e.Meters), moment(first, a.site.Now))
+		default:
+			text += " No samples of " + meterNames(e.Meters) + " arrived in that time."
+		}
+		return sentences(text, a.uncovered(e), strings.TrimSpace(away(e.Basis, a.site.Now)))
+	}
+	text := fmt.Sprintf("That is not measured: no meter measures %s on its own.", a.where())
+	if a.scope.Whole() {
+		text = "That is not measured: no meter is known in " + quoted(a.site.Name()) + "."
+	}
+	for _, m := range e.Shared {
+		zones := "the whole building"
+		if !m.Whole {
+			zones = a.zoneNames(m.Zones)
+		}
+		text += fmt.Sprintf(" Meter %s measures it together with others: %s; ask for that meter to get its figure.", quoted(m.Name), zones)
+	}
+	return sentences(text, a.offerEstimate())
+}
+
+func (a *asked) zoneNames(ids []int64) string {
+	var names []string
+	for _, id := range ids {
+		names = append(names, label(a.site.ZoneName(id)))
+	}
+	return some(names, 8)
+}
+
+func meterNames(meters []facts.Meter) string {
+	var names []string
+	for _, m := range meters {
+		names = append(names, quoted(m.Name))
+	}
+	return "meter " + some(names, 4)
+}
+
+// comparePeriods sets two periods against each other, like with like where one is not over.
+func (a *asked) comparePeriods() (answer, error) {
+	when, against := a.span(), *a.q.Against
+	first, err := a.site.EnergyOf(a.ctx, a.scope, when.From, when.To)
+	if err != nil {
+		return answer{}, err
+	}
+	second, err := a.site.EnergyOf(a.ctx, a.scope, against.From, against.To)
+	if err != nil {
+		return answer{}, err
+	}
+	data := map[string]any{"first": first, "second": second}
+	if !first.Known() {
+		return answer{a.noEnergy(first, when), data}, nil
+	}
+	if !second.Known() {
+		return answer{sentences(fmt.Sprintf("%s used %s %s, but I cannot compare it.", upper(a.where()), wattHours(first.WattHours), period(when, a.site.Now)),
+			a.noEnergy(second, against), a.basis(first.Basis)), data}, nil
+	}
+	text := fmt.Sprintf("%s used %s %s and %s %s:", upper(a.where()), wattHours(first.WattHours), period(when, a.site.Now), wattHours(second.WattHours), period(against, a.site.Now))
+	// Older figures are kept by the quarter of an hour, so the point up to which both are compared is a whole one.
+	if elapsed := a.site.Now.Truncate(15 * time.Minute).Sub(when.From); when.To.After(a.site.Now) && elapsed > 0 && against.From.Add(elapsed).Before(against.To) {
+		until, err := a.site.EnergyOf(a.ctx, a.scope, when.From, when.From.Add(elapsed))
+		if err != nil {
+			return answer{}, err
+		}
+		alike, err := a.site.EnergyOf(a.ctx, a.scope, against.From, against.From.Add(elapsed))
+		if err != nil {
+			return answer{}, err
+		}
+		data["firstAlike"], data["secondAlike"] = until, alike
+		text += fmt.Sprintf(" in the first %s of each it was %s against %s, so it is %s.", length(elapsed), wattHours(until.WattHours), wattHours(alike.WattHours), difference(until.WattHours, alike.WattHours))
+		return answer{sentences(text, a.unlike(until, alike), a.uncovered(first), a.basis(first.Basis)), data}, nil
+	}
+	text += " " + difference(first.WattHours, second.WattHours) + "."
+	return answer{sentences(text, a.unlike(first, second), a.uncovered(first), a.basis(first.Basis)), data}, nil
+}
+
+// difference words how much more or less first is than second.
+func difference(first, second float64) string {
+	d := first - second
+	share := ""
+	if second > 0 {
+		share = fmt.Sprintf(" (%.0f %%)", math.Abs(d)/second*100)
+	}
+	switch {
+	case math.Abs(d) < 0.5:
+		return "the same"
+	case d > 0:
+		return wattHours(d) + " more" + share
+	}
+	return wattHours(-d) + " less" + share
+}
+
+// unlike warns where the periods were not measured to the same extent.
+func (a *asked) unlike(first, second facts.Energy) string {
+	part := func(e facts.Energy) float64 {
+		whole := e.To.Sub(e.From)
+		if whole <= 0 {
+			return 1
+		}
+		return min(1, float64(e.Measured)/float64(whole))
+	}
+	one, two := part(first), part(second)
+	if one > 0.98 && two > 0.98 {
+		return ""
+	}
+	return fmt.Sprintf("Careful: the first was measured for %.0f %% of its time, the second for %.0f %%; what was not measured is in neither.", one*100, two*100)
+}
+
+// partOf words how much of the period was measured; empty if all of it was.
+func partOf(e facts.Energy) string {
+	whole := e.To.Sub(e.From)
+	if e.Gap < 2*time.Minute || e.Gap < whole/100 {
+		return ""
+	}
+	return length(e.Measured) + " of " + length(whole)
+}
+
+// comparePlaces sets places against each other.
+func (a *asked) comparePlaces() (answer, error) {
+	span := a.span()
+	var all []facts.Energy
+	var lines, unknown []string
+	for _, places := range a.q.Mentioned() {
+		scope := scopeOf(a.site, places)
+		e, err := a.site.EnergyOf(a.ctx, scope, span.From, span.To)
+		if err != nil {
+			return answer{}, err
+		}
+		if !e.Known() || len(e.Missing) > 0 {
+			unknown = append(unknown, scope.Label)
+			continue
+		}
+		all = append(all, e)
+	}
+	slices.SortStableFunc(all, func(x, y facts.Energy) int { return cmp.Compare(y.WattHours, x.WattHours) })
+	for _, e := range all {
+		line := e.Scope.Label + " " + wattHours(e.WattHours)
+		if part := partOf(e); part != "" {
+			line += " (measured for " + part + " only)"
+		}
+		lines = append(lines, line)
+	}
+	text := ""
+	if len(all) > 0 {
+		text = upper(period(span, a.site.Now)) + ": " + list(lines) + "."
+	}
+	if len(all) == 2 {
+		text += fmt.Sprintf(" %s used %s than %s.", all[0].Scope.Label, difference(all[0].WattHours, all[1].WattHours), all[1].Scope.Label)
+	}
+	if len(unknown) > 0 {
+		text = sentences(text, fmt.Sprintf("Not measured on its own: %s.", list(unknown)))
+	}
+	if len(all) == 0 {
+		return answer{text, nil}, nil
+	}
+	return answer{sentences(text, a.basis(all[0].Basis)), all}, nil
+}
+
+// energySlots answers by hour or by day.
+func (a *asked) energySlots() (answer, error) {
+	span := a.span()
+	e, err := a.site.EnergyOf(a.ctx, a.scope, span.From, span.To)
+	if err != nil {
+		return answer{}, err
+	}
+	if !e.Known() {
+		return answer{a.noEnergy(e, span), e}, nil
+	}
+	slots := e.By(a.q.By, a.site.Now.Location())
+	word := func(s facts.Slot) string {
+		at := s.Start.Format("Mon 2 Jan")
+		if a.q.By == "hour" {
+			at = s.Start.Format("Mon 15:04")
+		}
+		text := at + " " + wattHours(s.WattHours)
+		if s.Measured < s.Length*98/100 && s.Start.Add(s.Length).Before(a.site.Now) {
+			text += " (measured for " + length(s.Measured) + ")"
+		}
+		return text
+	}
+	var lines []string
+	switch a.q.Op {
+	case question.Most, question.Least:
+		slices.SortStableFunc(slots, func(x, y facts.Slot) int { return cmp.Compare(y.WattHours, x.WattHours) })
+		if a.q.Op == question.Least {
+			slices.Reverse(slots)
+		}
+		for _, s := range slots[:min(len(slots), max(1, a.q.Top))] {
+			lines = append(lines, word(s))
+		}
+		text := fmt.Sprintf("The %s with the %s use of %s %s: %s.", a.q.By, map[question.Op]string{question.Most: "highest", question.Least: "lowest"}[a.q.Op],
+			a.where(), period(span, a.site.Now), list(lines))
+		return answer{sentences(text, a.gaps(e, span), a.uncovered(e), a.basis(e.Basis)), slots}, nil
+	}
+	for _, s := range slots {
+		lines = append(lines, word(s))
+	}
+	if len(lines) > 62 {
+		lines = lines[len(lines)-62:]
+	}
+	text := fmt.Sprintf("%s by %s, %s: %s. Together %s.", upper(a.where()), a.q.By, period(span, a.site.Now), strings.Join(lines, ", "), wattHours(e.WattHours))
+	return answer{sentences(text, a.gaps(e, span), a.uncovered(e), a.basis(e.Basis)), slots}, nil
+}
+
+// ranked is one line of a ranking.
+type ranked struct {
+	Label     string  `json:"label"`
+	WattHours float64 `json:"wattHours"`
+	Partly    bool    `json:"partly,omitempty"` // not all of it is measured
+	Gap       string  `json:"gap,omitempty"`    // for how long of the period it was measured, if not all
+}
+
+// rankEnergy orders zones, floors or meters by what they used.
+func (a *asked) rankEnergy() (answer, error) {
+	span := a.span()
+	var rows []ranked
+	var unmeasured []string
+	var b facts.Basis
+	read := func(c facts.Scope, name string, whole bool) error {
+		e, err := a.site.EnergyOf(a.ctx, c, span.From, span.To)
+		if err != nil {
+			return err
+		}
+		if !e.Known() || whole && len(e.Missing) > 0 {
+			unmeasured = append(unmeasured, label(name))
+			return nil
+		}
+		b = e.Basis
+		rows = append(rows, ranked{label(name), e.WattHours, len(e.Missing) > 0, partOf(e)})
+		return nil
+	}
+	by, err := a.readRanked(read)
+	if err != nil {
+		return answer{}, err
+	}
+	preface := ""
+	if len(rows) == 0 && by == "zone" && len(a.site.Meters()) > 0 {
+		preface = "No zone" + a.in() + " has a meter of its own, so I can only rank the meters."
+		unmeasured = nil
+		if err := a.readMeters(read); err != nil {
+			return answer{}, err
+		}
+	}
+	if len(rows) == 0 {
+		return answer{text: fmt.Sprintf("I do not know: nothing of %s was measured %s.", a.where(), period(span, a.site.Now))}, nil
+	}
+	slices.SortStableFunc(rows, func(x, y ranked) int { return cmp.Compare(y.WattHours, x.WattHours) })
+	if a.q.Op == question.Least {
+		slices.Reverse(rows)
+	}
+	shown := rows
+	if a.q.Top > 0 {
+		shown = rows[:min(len(rows), a.q.Top)]
+	}
+	var lines []string
+	for _, r := range shown {
+		line := r.Label + " " + wattHours(r.WattHours)
+		if r.Partly {
+			line += " (not all of it is measured)"
+		}
+		if r.Gap != "" {
+			line += " (measured for " + r.Gap + ")"
+		}
+		lines = append(lines, line)
+	}
+	text := upper(period(span, a.site.Now)) + ": " + list(lines) + "."
+	switch a.q.Op {
+	case question.Most:
+		text = rows[0].Label + " used the most of what is measured on its own. " + text
+	case question.Least:
+		text = rows[0].Label + " used the least of what is measured on its own. " + text
+	}
+	if by == "zone" && preface == "" {
+		shared, err := a.sharedMeters(span)
+		if err != nil {
+			return answer{}, err
+		}
+		text = sentences(text, shared)
+	}
+	if len(unmeasured) > 0 && by != "meter" {
+		text += fmt.Sprintf(" Not measured on their own: %s.", some(unmeasured, 8))
+	} else if len(unmeasured) > 0 {
+		text += fmt.Sprintf(" No samples of %s.", some(unmeasured, 8))
+	}
+	return answer{sentences(preface, text, a.basis(b)), rows}, nil
+}
+
+// sharedMeters tells what meters over several zones measured: one of those zones may have used more than those in the
+// ranking.
+func (a *asked) sharedMeters(span question.Span) (string, error) {
+	var lines []string
+	for _, m := range a.site.Meters() {
+		if len(m.Zones) < 2 || !a.scope.Whole() && !slices.ContainsFunc(m.Zones, func(z int64) bool { return slices.Contains(a.scope.Zones, z) }) {
+			continue
+		}
+		e, err := a.site.EnergyOf(a.ctx, facts.Scope{Devices: []int64{m.Node}}, span.From, span.To)
+		if err != nil {
+			return "", err
+		}
+		if e.Known() {
+			lines = append(lines, fmt.Sprintf("%s %s (%s)", label(m.Name), wattHours(e.WattHours), a.zoneNames(m.Zones)))
+		}
+	}
+	if len(lines) == 0 {
+		return "", nil
+	}
+	return "Meters over several zones: " + list(lines) + ".", nil
+}
+
+// readRanked reads every zone, floor or meter of the scope and tells which it was.
+func (a *asked) readRanked(read func(facts.Scope, string, bool) error) (string, error) {
+	switch a.q.By {
+	case "floor":
+		for _, f := range a.site.Building.Floors {
+			if err := read(a.site.FloorScope(f.Name), f.Name, false); err != nil {
+				return "", err
+			}
+		}
+		return "floor", nil
+	case "meter", "device", "bus":
+		return "meter", a.readMeters(read)
+	}
+	for _, z := range a.zonesIn() {
+		if err := read(a.site.ZoneScope(z.ID), z.Name, true); err != nil {
+			return "", err
+		}
+	}
+	return "zone", nil
+}
+
+func (a *asked) readMeters(read func(facts.Scope, string, bool) error) error {
+	for _, m := range a.site.Meters() {
+		if !a.scope.Whole() && !slices.ContainsFunc(m.Zones, func(z int64) bool { return slices.Contains(a.scope.Zones, z) }) {
+			continue
+		}
+		if err := read(facts.Scope{Label: m.Name, Devices: []int64{m.Node}}, m.Name, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *asked) basis(b facts.Basis) string { return basis(b, a.site.Now) }

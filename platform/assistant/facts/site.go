@@ -1,0 +1,205 @@
+package facts
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"svc.internal/controller/platform"
+)
+
+// StaleAfter is how old a reading may be before it is no longer taken for the present.
+const StaleAfter = 15 * time.Minute
+
+// Site is one building as it was last reported, at one moment.
+type Site struct {
+	Controller platform.Controller
+	Building   platform.Building
+	Zones      []platform.Zone
+	Devices    []platform.Device
+	Now        time.Time // in the building's time zone
+
+	reader platform.SiteReader
+}
+
+// Look reads what is known of a controller's building.
+func Look(ctx context.Context, reader platform.SiteReader, controller platform.Controller, now time.Time) (*Site, error) {
+	s := &Site{Controller: controller, reader: reader}
+	var err error
+	if s.Building, err = reader.Building(ctx, controller.ID); err != nil {
+		return nil, fmt.Errorf("read building of controller %s: %w", controller.ID, err)
+	}
+	if s.Zones, err = reader.Zones(ctx, controller.ID); err != nil {
+		return nil, fmt.Errorf("read zones of controller %s: %w", controller.ID, err)
+	}
+	if s.Devices, err = reader.Devices(ctx, controller.ID); err != nil {
+		return nil, fmt.Errorf("read devices of controller %s: %w", controller.ID, err)
+	}
+	location, err := time.LoadLocation(s.Building.TimeZone)
+	if err != nil { // a name that this machine does not know; the answer names UTC
+		location = time.UTC
+	}
+	s.Now = now.In(location)
+	for i := range s.Devices {
+		if s.Devices[i].Floor == "" {
+			s.Devices[i].Floor = s.floorOf(s.Devices[i].Zones)
+		}
+	}
+	for i := range s.Zones {
+		if s.Zones[i].Floor == "" {
+			s.Zones[i].Floor = s.floorOf([]int64{s.Zones[i].ID})
+		}
+	}
+	slices.SortFunc(s.Devices, func(a, b platform.Device) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(s.Zones, func(a, b platform.Zone) int { return cmp.Compare(a.ID, b.ID) })
+	return s, nil
+}
+
+func (s *Site) floorOf(zones []int64) string {
+	for _, f := range s.Building.Floors {
+		for _, z := range zones {
+			if slices.Contains(f.Zones, z) {
+				return f.Name
+			}
+		}
+	}
+	return ""
+}
+
+// Name of the site for people.
+func (s *Site) Name() string {
+	return cmp.Or(s.Building.Name, s.Controller.Name, s.Controller.ID)
+}
+
+// ZoneName is the name of a zone.
+func (s *Site) ZoneName(id int64) string {
+	for _, z := range s.Zones {
+		if z.ID == id {
+			return z.Name
+		}
+	}
+	return fmt.Sprintf("zone %d", id)
+}
+
+// Scope is the part of the building that a question is about. The zero value is the whole building.
+type Scope struct {
+	Label   string  `json:"label,omitempty"` // for people; empty: the whole building
+	Zones   []int64 `json:"zones,omitempty"`
+	Floor   string  `json:"floor,omitempty"`
+	Devices []int64 `json:"devices,omitempty"` // single lights, peripherals and meters
+	Shades  []int64 `json:"shades,omitempty"`  // single shades
+	Bus     string  `json:"bus,omitempty"`
+}
+
+// Whole reports whether the scope is the whole building.
+func (c Scope) Whole() bool {
+	return len(c.Zones) == 0 && len(c.Devices) == 0 && len(c.Shades) == 0 && c.Floor == "" && c.Bus == ""
+}
+
+// FloorScope is the scope of a floor.
+func (s *Site) FloorScope(name string) Scope {
+	c := Scope{Label: name, Floor: name}
+	for _, z := range s.Zones {
+		if z.Floor == name {
+			c.Zones = append(c.Zones, z.ID)
+		}
+	}
+	return c
+}
+
+// ZoneScope is the scope of a zone.
+func (s *Site) ZoneScope(id int64) Scope { return Scope{Label: s.ZoneName(id), Zones: []int64{id}} }
+
+// Holds reports whether a device is within the scope.
+func (c Scope) Holds(d platform.Device) bool {
+	switch {
+	case c.Whole():
+		return true
+	case d.Kind == platform.KindShade && slices.Contains(c.Shades, d.ID), d.Kind != platform.KindShade && slices.Contains(c.Devices, d.ID), c.Bus != "" && d.Bus == c.Bus, c.Floor != "" && d.Floor == c.Floor:
+		return true
+	}
+	return slices.ContainsFunc(d.Zones, func(z int64) bool { return slices.Contains(c.Zones, z) })
+}
+
+// In returns the devices of a kind within a scope.
+func (s *Site) In(c Scope, kind string) []platform.Device {
+	var found []platform.Device
+	for _, d := range s.Devices {
+		if Kind(d) == kind && c.Holds(d) {
+			found = append(found, d)
+		}
+	}
+	return found
+}
+
+// KindMeter is a device that measures and does nothing else.
+const KindMeter = "meter"
+
+// Kind of a device as people see it: what only measures is a meter, whatever it was entered as.
+func Kind(d platform.Device) string {
+	acts := slices.ContainsFunc(d.Abilities, func(a string) bool { return a != "measure" })
+	if d.Kind != platform.KindShade && slices.Contains(d.Abilities, "measure") && !acts {
+		return KindMeter
+	}
+	return d.Kind
+}
+
+// Condition tells how far a reading can be taken for the present.
+type Condition string
+
+// The conditions.
+const (
+	Current Condition = "current"
+	Stale   Condition = "stale"   // too old, or from before a restart
+	Away    Condition = "offline" // the device, or its controller, does not answer
+	Unknown Condition = "unknown" // never read
+)
+
+// Judge tells the condition of a reading of a device.
+func (s *Site) Judge(d platform.Device, r *platform.Reading) Condition {
+	switch {
+	case r == nil:
+		if !d.Online {
+			return Away
+		}
+		return Unknown
+	case !d.Online || !s.Controller.Online:
+		return Away
+	case r.Source == "restored" || s.Now.Sub(r.At) > StaleAfter:
+		return Stale
+	}
+	return Current
+}
+
+// Basis tells what an answer rests on.
+type Basis struct {
+	Readings int       `json:"readings"`          // used for the numbers
+	Sources  []string  `json:"sources,omitempty"` // how they came about
+	Oldest   time.Time `json:"oldest,omitzero"`
+	Newest   time.Time `json:"newest,omitzero"`
+	// The controller whose words these are.
+	Controller       string    `json:"controller"`
+	ControllerOnline bool      `json:"controllerOnline"`
+	ControllerSeen   time.Time `json:"controllerSeen,omitzero"`
+}
+
+// basis is an empty one of this site.
+func (s *Site) basis() Basis {
+	return Basis{Controller: s.Name(), ControllerOnline: s.Controller.Online, ControllerSeen: s.Controller.LastSeen}
+}
+
+// Add counts a reading in.
+func (b *Basis) Add(at time.Time, source string) {
+	b.Readings++
+	if source != "" && !slices.Contains(b.Sources, source) {
+		b.Sources = append(b.Sources, source)
+	}
+	if b.Oldest.IsZero() || at.Before(b.Oldest) {
+		b.Oldest = at
+	}
+	if at.After(b.Newest) {
+		b.Newest = at
+	}
+}

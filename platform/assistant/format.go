@@ -1,0 +1,209 @@
+package assistant
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"svc.internal/controller/platform/assistant/facts"
+	"svc.internal/controller/platform/assistant/question"
+)
+
+// maxLabel bounds what a name can take of an answer.
+const maxLabel = 80
+
+// label makes a name fit for an answer: one line, no control or direction characters, of bounded length.
+func label(name string) string {
+	clean := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar {
+			return -1
+		}
+		return r
+	}, name)
+	if runes := []rune(clean); len(runes) > maxLabel {
+		clean = string(runes[:maxLabel-1]) + "…"
+	}
+	return clean
+}
+
+// quoted is a name in an answer that could be read as something else.
+func quoted(name string) string { return "“" + label(name) + "”" }
+
+func wattHours(wh float64) string {
+	switch kwh := wh / 1000; {
+	case math.Abs(wh) < 1000:
+		return fmt.Sprintf("%.0f Wh", wh)
+	case math.Abs(kwh) < 100:
+		return fmt.Sprintf("%.2f kWh", kwh)
+	default:
+		return fmt.Sprintf("%.1f kWh", kwh)
+	}
+}
+
+func watts(w float64) string {
+	switch {
+	case math.Abs(w) < 10:
+		return fmt.Sprintf("%.1f W", w)
+	case math.Abs(w) < 1000:
+		return fmt.Sprintf("%.0f W", w)
+	default:
+		return fmt.Sprintf("%.2f kW", w/1000)
+	}
+}
+
+func percent(v float64) string { return fmt.Sprintf("%.0f %%", v) }
+
+// length of time for people, to two units.
+func length(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0 s"
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		h, m := int(d.Hours()), int(d.Minutes())%60
+		if m == 0 {
+			return fmt.Sprintf("%d h", h)
+		}
+		return fmt.Sprintf("%d h %d min", h, m)
+	}
+	days, h := int(d.Hours())/24, int(d.Hours())%24
+	if h == 0 || days > 6 {
+		return fmt.Sprintf("%d days", days)
+	}
+	return fmt.Sprintf("%d days %d h", days, h)
+}
+
+// moment for people, in the time zone of now.
+func moment(at, now time.Time) string {
+	at = at.In(now.Location())
+	switch y, m, d := at.Date(); {
+	case at.IsZero():
+		return "an unknown time"
+	case y == now.Year() && m == now.Month() && d == now.Day():
+		return at.Format("15:04")
+	case y == now.Year():
+		return at.Format("Mon 2 Jan 15:04")
+	}
+	return at.Format("2 Jan 2006 15:04")
+}
+
+// period words a span with its exact bounds.
+func period(span question.Span, now time.Time) string {
+	from, to := span.From.In(now.Location()), span.To.In(now.Location())
+	so := ""
+	if to.After(now) {
+		to, so = now, " so far"
+	}
+	exact := from.Format("Mon 2 Jan 15:04") + " to " + to.Format("Mon 2 Jan 15:04")
+	if from.Year() != now.Year() {
+		exact = from.Format("2 Jan 2006 15:04") + " to " + to.Format("2 Jan 2006 15:04")
+	}
+	if span.Label == "" {
+		return "from " + exact
+	}
+	return span.Label + so + " (" + exact + ")"
+}
+
+// list joins names: "a, b and c".
+func list(names []string) string {
+	switch n := len(names); n {
+	case 0:
+		return "none"
+	case 1:
+		return names[0]
+	default:
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+}
+
+// some lists at most n names and counts the others.
+func some(names []string, n int) string {
+	if len(names) <= n {
+		return list(names)
+	}
+	return strings.Join(names[:n], ", ") + fmt.Sprintf(" and %d more", len(names)-n)
+}
+
+// count words a number of things; many is made with "s" if it is empty.
+func count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	if strings.HasSuffix(one, "s") {
+		return fmt.Sprintf("%d %ses", n, one)
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}
+
+// are is the verb for n things.
+func are(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+// sourceWords explain how readings came about.
+var sourceWords = map[string]string{
+	"measured": "measured", "acknowledged": "acknowledged by the device", "estimated": "estimated from travel time",
+	"sent": "sent, the hardware cannot confirm it", "restored": "known from before a restart",
+}
+
+// basis tells source and age of what an answer rests on.
+func basis(b facts.Basis, now time.Time) string {
+	var text string
+	if b.Readings > 0 {
+		var sources []string
+		for _, s := range b.Sources {
+			if w := sourceWords[s]; w != "" {
+				s = w
+			}
+			sources = append(sources, s)
+		}
+		slices.Sort(sources)
+		text = fmt.Sprintf("Source: controller %s, %s; ", quoted(b.Controller), list(sources))
+		oldest, newest := now.Sub(b.Oldest), now.Sub(b.Newest)
+		if b.Readings == 1 || length(oldest) == length(newest) {
+			text += "the reading is " + length(newest) + " old."
+			if b.Readings > 1 {
+				text = strings.Replace(text, "the reading is", fmt.Sprintf("%d readings,", b.Readings), 1)
+			}
+		} else {
+			text += fmt.Sprintf("%d readings, %s to %s old.", b.Readings, length(newest), length(oldest))
+		}
+	} else {
+		text = "Source: controller " + quoted(b.Controller) + "; it gave no reading that I could use."
+	}
+	return text + away(b, now)
+}
+
+// away warns that the controller itself does not report.
+func away(b facts.Basis, now time.Time) string {
+	switch {
+	case b.ControllerOnline:
+		return ""
+	case b.ControllerSeen.IsZero():
+		return " The controller has never reported."
+	}
+	return fmt.Sprintf(" The controller is offline, last heard %s ago (%s): nothing newer is known.", length(now.Sub(b.ControllerSeen)), moment(b.ControllerSeen, now))
+}
+
+// sentences joins what is not empty.
+func sentences(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " ")
+}
+
+// upper makes the first letter large.
+func upper(s string) string {
+	r := []rune(s)
+	if len(r) > 0 {
+		r[0] = unicode.ToUpper(r[0])
+	}
+	return string(r)
+}

@@ -1,0 +1,101 @@
+package assistant
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/assistant/facts"
+)
+
+// state is what works now.
+type state struct {
+	Status       string          `json:"status"` // "ok", "degraded" (no controller is online), "empty" (none reports yet)
+	Agents       []agentState    `json:"agents"`
+	Model        modelState      `json:"languageModel"`
+	Controllers  controllerCount `json:"controllers"`
+	Sites        []siteState     `json:"sites,omitempty"` // at most manySites
+	Capabilities []string        `json:"capabilities"`
+	NotMeasured  []string        `json:"notMeasured"`
+	Control      controlState    `json:"control"`
+	Time         time.Time       `json:"time"`
+}
+
+type agentState struct {
+	Name    string `json:"name"`
+	Purpose string `json:"purpose"`
+	Status  string `json:"status"`
+}
+
+type modelState struct {
+	Configured bool   `json:"configured"`
+	Name       string `json:"name,omitempty"`
+	Without    string `json:"without"` // what happens without it
+}
+
+type controllerCount struct {
+	Total  int `json:"total"`
+	Online int `json:"online"`
+}
+
+type siteState struct {
+	ID       string        `json:"id"`
+	Name     string        `json:"name"`
+	Online   bool          `json:"online"`
+	LastSeen time.Time     `json:"lastSeen,omitzero"`
+	Zones    int           `json:"zones"`
+	Devices  int           `json:"devices"`
+	Meters   []facts.Meter `json:"meters"`
+}
+
+type controlState struct {
+	Possible  bool `json:"possible"`  // the platform can reach controllers
+	Permitted bool `json:"permitted"` // this asker may
+}
+
+// Health implements [platform.Asker].
+func (e *Assistant) Health(ctx context.Context, in platform.Inquiry) (platform.Reply, error) {
+	if err := checkSession(&in.Session); err != nil {
+		return platform.Reply{}, err
+	}
+	w := &work{in: in, now: e.Now(), clock: e.Now}
+	w.status("reading", User, "Looking at what works")
+	all, err := e.Sites.Controllers(ctx)
+	if err != nil {
+		return platform.Reply{}, fmt.Errorf("list controllers: %w", err)
+	}
+	s := state{Status: "ok", Time: w.now.UTC(), Control: controlState{e.Act != nil, in.Control},
+		Model:        modelState{Without: "agents answer by rules and templates"},
+		Capabilities: []string{"energy", "power", "lights", "shades", "faults", "offline devices", "inventory", "controllers", "reports", "proposals"},
+		NotMeasured:  []string{"occupancy", "temperature", "humidity", "air quality", "noise", "daylight", "automation"}}
+	if e.Model != nil {
+		s.Model.Configured, s.Model.Name = true, e.Model.Name()
+	}
+	for _, a := range Agents {
+		s.Agents = append(s.Agents, agentState{a.Name, a.Purpose, "ready"})
+	}
+	for _, c := range all {
+		s.Controllers.Total++
+		if c.Online {
+			s.Controllers.Online++
+		}
+		if len(s.Sites) < manySites {
+			site, err := facts.Look(ctx, e.Sites, c, w.now)
+			if err != nil {
+				return platform.Reply{}, err
+			}
+			s.Sites = append(s.Sites, siteState{c.ID, site.Name(), c.Online, c.LastSeen, len(site.Zones), len(site.Devices), site.Meters()})
+		}
+	}
+	switch {
+	case s.Controllers.Total == 0:
+		s.Status = "empty"
+	case s.Controllers.Online == 0:
+		s.Status = "degraded"
+	}
+	text := fmt.Sprintf("Status %s: %s ready; %d of %s online; language model %s. Not measured: %s.", s.Status, count(len(s.Agents), "agent"),
+		s.Controllers.Online, count(s.Controllers.Total, "controller"), map[bool]string{true: "configured (" + label(s.Model.Name) + ")", false: "not configured, answers are worded by rules"}[s.Model.Configured],
+		list(s.NotMeasured))
+	return w.reply(User, answer{text, s})
+}

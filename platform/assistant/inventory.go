@@ -1,0 +1,301 @@
+package assistant
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/assistant/facts"
+	"svc.internal/controller/platform/assistant/question"
+)
+
+// inventory answers what there is.
+func (a *asked) inventory() (answer, error) {
+	s := a.site
+	if len(s.Devices) == 0 && len(s.Zones) == 0 {
+		return answer{text: quoted(s.Name()) + " has not reported what it has yet." + away(facts.Basis{ControllerOnline: s.Controller.Online, ControllerSeen: s.Controller.LastSeen}, s.Now)}, nil
+	}
+	switch a.q.Aspect {
+	case "size":
+		return a.size()
+	case "timezone":
+		return answer{text: fmt.Sprintf("%s is in the time zone %s; there it is %s.", quoted(s.Name()), s.Now.Location(), s.Now.Format("15:04 on Mon 2 Jan 2006"))}, nil
+	}
+	switch a.q.Object {
+	case "zone":
+		return a.zones()
+	case "floor":
+		return a.floors()
+	case "meter":
+		return a.meters()
+	case "bus":
+		return a.buses()
+	case "light", "shade", "peripheral", "device":
+		return a.devices()
+	case "site":
+		return answer{text: fmt.Sprintf("This is %s.", quoted(s.Name())), data: s.Building}, nil
+	}
+	return a.everything()
+}
+
+// noHistory warns that an inventory is the present one.
+func (a *asked) noHistory() string {
+	if a.past() {
+		return "That is as of now; what was installed in the past is not kept."
+	}
+	return ""
+}
+
+func (a *asked) reported() string {
+	var b facts.Basis
+	b.Controller, b.ControllerOnline, b.ControllerSeen = a.site.Name(), a.site.Controller.Online, a.site.Controller.LastSeen
+	for _, d := range a.site.Devices {
+		if a.scope.Holds(d) {
+			b.Add(d.ReportedAt, "reported by the controller")
+		}
+	}
+	if b.Readings == 0 {
+		return "Source: controller " + quoted(b.Controller) + "." + away(b, a.site.Now)
+	}
+	return fmt.Sprintf("Source: controller %s, as reported %s ago.", quoted(b.Controller), length(a.site.Now.Sub(b.Newest))) + away(b, a.site.Now)
+}
+
+func (a *asked) zones() (answer, error) {
+	zones := a.zonesIn()
+	if a.q.By == "floor" {
+		var lines []string
+		for _, f := range a.site.Building.Floors {
+			n := 0
+			for _, z := range zones {
+				if z.Floor == f.Name {
+					n++
+				}
+			}
+			lines = append(lines, fmt.Sprintf("%s %d", label(f.Name), n))
+		}
+		return answer{sentences("Zones by floor: "+list(lines)+".", a.reported()), zones}, nil
+	}
+	var names []string
+	for _, z := range zones {
+		names = append(names, label(z.Name))
+	}
+	return answer{sentences(fmt.Sprintf("There %s %s%s: %s.", are(len(zones)), count(len(zones), "zone"), a.in(), some(names, 40)), a.noHistory(), a.reported()), zones}, nil
+}
+
+func (a *asked) floors() (answer, error) {
+	floors := a.site.Building.Floors
+	if len(floors) == 0 {
+		return answer{text: "I do not know: nobody entered the floors of " + quoted(a.site.Name()) + "."}, nil
+	}
+	if len(a.q.Places) > 0 && a.scope.Floor == "" { // "which floor is the lobby on"
+		var lines []string
+		for _, z := range a.zonesIn() {
+			if z.Floor == "" {
+				lines = append(lines, label(z.Name)+" is on no floor that was entered")
+			} else {
+				lines = append(lines, label(z.Name)+" is on "+label(z.Floor))
+			}
+		}
+		if len(lines) > 0 {
+			return answer{sentences(list(lines)+".", a.reported()), floors}, nil
+		}
+	}
+	var names []string
+	for _, f := range floors {
+		names = append(names, label(f.Name))
+	}
+	return answer{sentences(fmt.Sprintf("There %s %s: %s.", are(len(floors)), count(len(floors), "floor"), list(names)), a.reported()), floors}, nil
+}
+
+func (a *asked) meters() (answer, error) {
+	all := a.site.Meters()
+	if !a.scope.Whole() {
+		m := a.site.MeteringOf(a.scope)
+		all = append(m.Meters, m.Shared...)
+	}
+	if len(all) == 0 {
+		return answer{sentences(fmt.Sprintf("There is no meter%s.", a.in()), a.reported()), all}, nil
+	}
+	var lines []string
+	for _, m := range all {
+		line := label(m.Name)
+		switch {
+		case m.Whole && m.Assigned:
+			line += " (the whole building)"
+		case m.Assigned:
+			line += " (" + a.zoneNames(m.Zones) + ")"
+		default:
+			line += " (nobody entered what it covers)"
+		}
+		lines = append(lines, line)
+	}
+	return answer{sentences(fmt.Sprintf("There %s %s%s: %s.", are(len(all)), count(len(all), "meter"), a.in(), list(lines)), a.reported()), all}, nil
+}
+
+func (a *asked) buses() (answer, error) {
+	counts := map[string]int{}
+	for _, d := range a.site.Devices {
+		if d.Bus != "" && a.scope.Holds(d) {
+			counts[d.Bus]++
+		}
+	}
+	var lines []string
+	for name, n := range counts {
+		lines = append(lines, fmt.Sprintf("%s (%s)", label(name), count(n, "device")))
+	}
+	slices.Sort(lines)
+	if len(lines) == 0 {
+		return answer{text: "I do not know: the controller reports no buses."}, nil
+	}
+	return answer{sentences(fmt.Sprintf("There %s %d: %s.", are(len(lines)), len(lines), some(lines, 30)), a.reported()), counts}, nil
+}
+
+// devices counts or lists devices of the kind that was asked for.
+func (a *asked) devices() (answer, error) {
+	kind := deviceKind(a.q.Object)
+	var found []platform.Device
+	for _, d := range a.site.Devices {
+		if a.scope.Holds(d) && (kind == "" || facts.Kind(d) == kind) {
+			found = append(found, d)
+		}
+	}
+	if a.q.By == "zone" || a.q.By == "floor" {
+		return a.devicesBy(found)
+	}
+	noun := a.q.Object
+	if len(found) == 0 {
+		return answer{sentences(fmt.Sprintf("There is no %s%s.", noun, a.in()), a.reported()), found}, nil
+	}
+	text := fmt.Sprintf("There %s %s%s", are(len(found)), count(len(found), noun), a.in())
+	if kind == "" {
+		text += ": " + kinds(found)
+	}
+	text += "."
+	if a.q.Op != question.Count || len(found) <= 12 {
+		var names []string
+		for _, d := range found {
+			names = append(names, label(d.Name))
+		}
+		text += " " + upper(some(names, 40)) + "."
+	}
+	if kind == platform.KindLight {
+		t := a.site.Levels(a.scope)
+		on := len(t.Where(facts.Current, func(one facts.Thing) bool { return *one.Value > 0 }))
+		if t.Basis.Readings > 0 {
+			text += fmt.Sprintf(" %d of them %s on now.", on, are(on))
+		}
+	}
+	return answer{sentences(a.partly(), text, a.noHistory(), a.reported()), found}, nil
+}
+
+// kinds counts devices by kind.
+func kinds(devices []platform.Device) string {
+	counts := map[string]int{}
+	for _, d := range devices {
+		counts[facts.Kind(d)]++
+	}
+	var lines []string
+	for _, kind := range []struct{ kind, one string }{{platform.KindLight, "light"}, {platform.KindShade, "shade"}, {facts.KindMeter, "meter"}, {platform.KindPeripheral, "peripheral"}} {
+		if n := counts[kind.kind]; n > 0 {
+			lines = append(lines, count(n, kind.one))
+		}
+	}
+	return list(lines)
+}
+
+func (a *asked) devicesBy(found []platform.Device) (answer, error) {
+	var lines []string
+	if a.q.By == "floor" {
+		for _, f := range a.site.Building.Floors {
+			n := 0
+			for _, d := range found {
+				if d.Floor == f.Name {
+					n++
+				}
+			}
+			lines = append(lines, fmt.Sprintf("%s %d", label(f.Name), n))
+		}
+	} else {
+		for _, z := range a.zonesIn() {
+			n := 0
+			for _, d := range found {
+				if slices.Contains(d.Zones, z.ID) {
+					n++
+				}
+			}
+			lines = append(lines, fmt.Sprintf("%s %d", label(z.Name), n))
+		}
+	}
+	return answer{sentences(fmt.Sprintf("%s by %s: %s.", upper(count(len(found), a.q.Object)), a.q.By, list(lines)), a.reported()), lines}, nil
+}
+
+func (a *asked) size() (answer, error) {
+	var lines []string
+	for _, f := range a.site.Building.Floors {
+		if a.scope.Whole() || a.scope.Floor == f.Name {
+			if f.AreaM2 > 0 {
+				lines = append(lines, fmt.Sprintf("%s %.0f m²", label(f.Name), f.AreaM2))
+			} else {
+				lines = append(lines, label(f.Name)+" not entered")
+			}
+		}
+	}
+	if len(lines) == 0 {
+		return answer{text: fmt.Sprintf("I do not know: nobody entered the area of %s.", a.where())}, nil
+	}
+	return answer{sentences("Areas as entered: "+list(lines)+".", a.reported()), a.site.Building.Floors}, nil
+}
+
+// everything sums up what is installed in the scope.
+func (a *asked) everything() (answer, error) {
+	var found []platform.Device
+	profiles := map[string]int{}
+	for _, d := range a.site.Devices {
+		if a.scope.Holds(d) {
+			found = append(found, d)
+			if d.Profile != "" {
+				profiles[d.Profile]++
+			}
+		}
+	}
+	if len(a.q.Places) == 1 && len(found) == 1 {
+		return a.oneDevice(found[0])
+	}
+	text := fmt.Sprintf("%s has %s", upper(a.where()), kinds(found))
+	if a.scope.Whole() {
+		text += fmt.Sprintf(" in %s", count(len(a.site.Zones), "zone"))
+		if n := len(a.site.Building.Floors); n > 0 {
+			text += " on " + count(n, "floor")
+		}
+	}
+	var types []string
+	for p, n := range profiles {
+		types = append(types, fmt.Sprintf("%s (%d)", label(p), n))
+	}
+	slices.Sort(types)
+	if len(types) > 0 {
+		text += ". Device types: " + some(types, 15)
+	}
+	return answer{sentences(text+".", a.noHistory(), a.reported()), found}, nil
+}
+
+func (a *asked) oneDevice(d platform.Device) (answer, error) {
+	text := fmt.Sprintf("%s is a %s with ID %d", label(d.Name), facts.Kind(d), d.ID)
+	if len(d.Zones) > 0 {
+		text += " in " + a.zoneNames(d.Zones)
+	}
+	if d.Floor != "" {
+		text += " on " + label(d.Floor)
+	}
+	if d.Bus != "" {
+		text += ", on bus " + label(d.Bus)
+	}
+	if d.Profile != "" {
+		text += ", type " + label(d.Profile)
+	}
+	if len(d.Abilities) > 0 {
+		text += "; it can " + strings.Join(d.Abilities, ", ")
+	}
+	return answer{sentences(text+".", a.reported()), d}, nil
+}

@@ -1,0 +1,349 @@
+package assistant
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"svc.internal/controller/platform/assistant/facts"
+	"svc.internal/controller/platform/assistant/question"
+)
+
+// lights answers which lights are on, off, how bright.
+func (a *asked) lights() (answer, error) {
+	t := a.site.Levels(a.scope)
+	if text := a.noneOf(t, "light"); text != "" {
+		return answer{text, t}, nil
+	}
+	if a.past() || a.q.Op == question.Since {
+		return answer{text: sentences("I do not know: levels are reported as they are now, and their history is not kept.", "I can tell what is on now, and what was measured of energy.")}, nil
+	}
+	switch {
+	case a.q.By != "" && a.q.By != "device":
+		return a.lightsBy(t)
+	case a.q.Op == question.Most, a.q.Op == question.Least:
+		return a.brightest(t)
+	case len(t.All) == 1:
+		return a.oneLight(t)
+	case a.q.Op == question.Average:
+		mean, ok := t.Mean()
+		if !ok {
+			return answer{sentences("I do not know any of the levels"+a.in()+" now.", a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
+		}
+		return answer{sentences(fmt.Sprintf("The mean level of the %s%s is %s.", count(t.Basis.Readings, "light"), a.in(), percent(mean)), a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
+	case a.q.State == "" && a.q.Bound == nil:
+		return a.allLights(t)
+	}
+	return a.lightsThat(t)
+}
+
+// noneOf answers a scope without any device of a kind.
+func (a *asked) noneOf(t facts.Things, kind string) string {
+	switch {
+	case len(t.All) > 0:
+		return ""
+	case a.scope.Whole() && len(a.site.Devices) == 0:
+		return quoted(a.site.Name()) + " has not reported any devices yet." + away(t.Basis, a.site.Now)
+	}
+	return fmt.Sprintf("No %s is known%s.", kind, a.in())
+}
+
+// wanted is the filter of the question over levels, and its words.
+func (a *asked) wanted() (keep func(facts.Thing) bool, words string) {
+	switch {
+	case a.q.Bound != nil:
+		b := *a.q.Bound
+		side := "below"
+		switch {
+		case b.Only:
+			side = "at"
+		case b.Above && b.Equal:
+			side = "at or above"
+		case b.Above:
+			side = "above"
+		case b.Equal:
+			side = "at or below"
+		}
+		return func(t facts.Thing) bool {
+			return b.Holds(*t.Value) && (a.q.State != question.On || *t.Value > 0)
+		}, side + " " + percent(b.Value)
+	case a.q.State == question.Off:
+		return func(t facts.Thing) bool { return *t.Value == 0 }, "off"
+	}
+	return func(t facts.Thing) bool { return *t.Value > 0 }, "on"
+}
+
+// lightsThat answers how many and which lights are as the question says.
+func (a *asked) lightsThat(t facts.Things) (answer, error) {
+	keep, words := a.wanted()
+	found := t.Where(facts.Current, keep)
+	known := t.Basis.Readings
+	doubts := a.doubts(t, "light")
+	var head string
+	switch {
+	case known == 0:
+		head = "I do not know: of " + count(len(t.All), "light") + a.in() + " none has a current level."
+	case len(found) == 0 && doubts == "":
+		head = fmt.Sprintf("None of the %s%s is %s.", count(len(t.All), "light"), a.in(), words)
+	case len(found) == 0:
+		head = fmt.Sprintf("None that I know of: none of the %d with a current level%s is %s.", known, a.in(), words)
+	case len(found) == len(t.All):
+		head = fmt.Sprintf("All %s%s are %s.", count(len(found), "light"), a.in(), words)
+	default:
+		head = fmt.Sprintf("%d of %s%s %s %s.", len(found), count(len(t.All), "light"), a.in(), are(len(found)), words)
+	}
+	if a.q.Op == question.Check && known > 0 {
+		yes := len(found) > 0
+		if a.q.All {
+			yes = len(found) == len(t.All)
+		}
+		switch {
+		case a.q.All && !yes && len(found) == known:
+			head = "As far as I know: " + lower(head)
+		case yes:
+			head = "Yes: " + lower(head)
+		default:
+			head = "No: " + lower(head)
+		}
+	}
+	return answer{sentences(a.partly(), head, a.named(found), doubts, a.basis(t.Basis)), map[string]any{"matching": found, "all": t}}, nil
+}
+
+// named lists things with their values, by zone where there are many.
+func (a *asked) named(found []facts.Thing) string {
+	if len(found) == 0 {
+		return ""
+	}
+	var lines []string
+	if len(found) <= 20 {
+		for _, one := range found {
+			lines = append(lines, a.withValue(one))
+		}
+		return upper(list(lines)) + "."
+	}
+	for _, z := range a.site.Zones {
+		n, sum := 0, 0.0
+		for _, one := range found {
+			if slices.Contains(one.Zones, z.ID) {
+				n++
+				sum += *one.Value
+			}
+		}
+		if n > 0 {
+			lines = append(lines, fmt.Sprintf("%s %d (mean %s)", label(z.Name), n, percent(sum/float64(n))))
+		}
+	}
+	loose := 0
+	for _, one := range found {
+		if len(one.Zones) == 0 {
+			loose++
+		}
+	}
+	if loose > 0 {
+		lines = append(lines, fmt.Sprintf("%d in no zone", loose))
+	}
+	return "By zone: " + list(lines) + "."
+}
+
+func (a *asked) withValue(one facts.Thing) string {
+	if *one.Value == 0 {
+		return label(one.Name)
+	}
+	return fmt.Sprintf("%s (%s)", label(one.Name), percent(*one.Value))
+}
+
+// doubts tells which things have no current value, and why.
+func (a *asked) doubts(t facts.Things, kind string) string {
+	var parts []string
+	for _, condition := range []facts.Condition{facts.Away, facts.Stale, facts.Unknown} {
+		found := t.Where(condition, nil)
+		if len(found) == 0 {
+			continue
+		}
+		if condition == facts.Away && !a.site.Controller.Online {
+			return fmt.Sprintf("Of %s nothing current is known, because the controller does not report.", count(len(found), kind))
+		}
+		var names []string
+		for _, one := range found {
+			names = append(names, label(one.Name))
+		}
+		why := map[facts.Condition]string{facts.Away: "%s %s offline, so I do not know what it does: %s.", facts.Stale: "%s %s without a recent reading, so I do not know: %s.",
+			facts.Unknown: "%s %s never read, so I do not know: %s."}[condition]
+		parts = append(parts, fmt.Sprintf(why, count(len(found), kind), are(len(found)), some(names, 10)))
+	}
+	return sentences(parts...)
+}
+
+// oneLight answers about a single light.
+func (a *asked) oneLight(t facts.Things) (answer, error) {
+	one := t.All[0]
+	if one.Condition != facts.Current {
+		return answer{sentences(fmt.Sprintf("I do not know: %s is %s.", label(one.Name), a.condition(one)), a.basis(t.Basis)), t}, nil
+	}
+	state := "on at " + percent(*one.Value)
+	if *one.Value == 0 {
+		state = "off"
+	}
+	text := fmt.Sprintf("%s is %s.", label(one.Name), state)
+	if a.q.Op == question.Check && (a.q.State != "" || a.q.Bound != nil) {
+		if keep, _ := a.wanted(); keep(one) {
+			text = "Yes: " + text
+		} else {
+			text = "No: " + text
+		}
+	}
+	if one.Trouble != "" {
+		text += " It reports: " + quoted(one.Trouble) + "."
+	}
+	return answer{sentences(text, a.basis(t.Basis)), t}, nil
+}
+
+// allLights sums a scope up.
+func (a *asked) allLights(t facts.Things) (answer, error) {
+	on := t.Where(facts.Current, func(one facts.Thing) bool { return *one.Value > 0 })
+	head := fmt.Sprintf("%d of %s%s %s on.", len(on), count(len(t.All), "light"), a.in(), are(len(on)))
+	if t.Basis.Readings == 0 {
+		head = "I do not know: of " + count(len(t.All), "light") + a.in() + " none has a current level."
+	} else if mean, ok := t.Mean(); ok {
+		head += fmt.Sprintf(" The mean level of all with a current reading is %s.", percent(mean))
+	}
+	return answer{sentences(a.partly(), head, a.named(on), a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
+}
+
+// brightest ranks single lights by level.
+func (a *asked) brightest(t facts.Things) (answer, error) {
+	current := t.Where(facts.Current, nil)
+	if len(current) == 0 {
+		return answer{sentences("I do not know any level"+a.in()+" now.", a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
+	}
+	slices.SortStableFunc(current, func(x, y facts.Thing) int { return cmp.Compare(*y.Value, *x.Value) })
+	word := "brightest"
+	if a.q.Op == question.Least {
+		slices.Reverse(current)
+		word = "dimmest"
+	}
+	n := a.q.Top
+	if n == 0 { // all that share the first place
+		for n < len(current) && *current[n].Value == *current[0].Value {
+			n++
+		}
+	}
+	shown := current[:min(n, len(current))]
+	return answer{sentences(fmt.Sprintf("The %s%s: %s", word, a.in(), lower(a.named(shown))), a.doubts(t, "light"), a.basis(t.Basis)), shown}, nil
+}
+
+// lightsBy counts by zone or floor.
+func (a *asked) lightsBy(t facts.Things) (answer, error) {
+	keep, words := a.wanted()
+	type row struct {
+		Label string  `json:"label"`
+		Match int     `json:"matching"`
+		Known int     `json:"known"`
+		All   int     `json:"all"`
+		Mean  float64 `json:"mean"`
+	}
+	group := func(label string, in func(facts.Thing) bool) row {
+		r := row{Label: label}
+		sum := 0.0
+		for _, one := range t.All {
+			if !in(one) {
+				continue
+			}
+			r.All++
+			if one.Condition == facts.Current {
+				r.Known++
+				sum += *one.Value
+				if keep(one) {
+					r.Match++
+				}
+			}
+		}
+		if r.Known > 0 {
+			r.Mean = sum / float64(r.Known)
+		}
+		return r
+	}
+	var rows []row
+	if a.q.By == "floor" {
+		for _, f := range a.site.Building.Floors {
+			rows = append(rows, group(label(f.Name), func(one facts.Thing) bool { return one.Floor == f.Name }))
+		}
+	} else {
+		for _, z := range a.zonesIn() {
+			rows = append(rows, group(label(z.Name), func(one facts.Thing) bool { return slices.Contains(one.Zones, z.ID) }))
+		}
+	}
+	rows = slices.DeleteFunc(rows, func(r row) bool { return r.All == 0 })
+	byLevel := a.q.Aspect == "level" && a.q.State == ""
+	weigh := func(r row) float64 {
+		if byLevel {
+			return r.Mean
+		}
+		return float64(r.Match)
+	}
+	if a.q.Op == question.Most || a.q.Op == question.Least {
+		slices.SortStableFunc(rows, func(x, y row) int { return cmp.Compare(weigh(y), weigh(x)) })
+		if a.q.Op == question.Least {
+			slices.Reverse(rows)
+		}
+		rows = rows[:min(len(rows), max(a.q.Top, 3))]
+	}
+	var lines []string
+	for _, r := range rows {
+		line := fmt.Sprintf("%s %d of %d %s", r.Label, r.Match, r.All, words)
+		if byLevel {
+			line = fmt.Sprintf("%s mean %s", r.Label, percent(r.Mean))
+		}
+		if r.Known < r.All {
+			line += fmt.Sprintf(" (%d unknown)", r.All-r.Known)
+		}
+		if (a.q.Op == question.List || a.q.Op == question.Count) && a.q.Object == a.q.By && r.Match == 0 {
+			continue
+		}
+		lines = append(lines, line)
+	}
+	if a.q.Object == a.q.By && len(lines) > 0 && (a.q.Op == question.List || a.q.Op == question.Count) {
+		lines[0] = fmt.Sprintf("%d of %s with lights %s lights %s: %s", len(lines), count(len(rows), a.q.By), haveVerb(len(lines)), words, lines[0])
+	}
+	if len(lines) == 0 {
+		return answer{sentences(fmt.Sprintf("None that I know of: no zone has a light %s.", words), a.doubts(t, "light"), a.basis(t.Basis)), rows}, nil
+	}
+	return answer{sentences(upper(list(lines))+".", a.doubts(t, "light"), a.basis(t.Basis)), rows}, nil
+}
+
+func haveVerb(n int) string {
+	if n == 1 {
+		return "has"
+	}
+	return "have"
+}
+
+// colour answers the colour temperature of lights.
+func (a *asked) colour() (answer, error) {
+	t := a.site.Kelvins(a.scope)
+	if len(t.All) == 0 {
+		return answer{fmt.Sprintf("No light%s reports a colour temperature.", a.in()), t}, nil
+	}
+	current := t.Where(facts.Current, nil)
+	if len(current) == 0 {
+		return answer{sentences("I do not know: none of "+count(len(t.All), "light")+a.in()+" has a current colour temperature.", a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
+	}
+	mean, _ := t.Mean()
+	var lines []string
+	for _, one := range current {
+		lines = append(lines, fmt.Sprintf("%s %.0f K", label(one.Name), *one.Value))
+	}
+	text := fmt.Sprintf("%s%s: %s.", upper(count(len(current), "light")), a.in(), some(lines, 16))
+	if len(current) > 1 {
+		text += fmt.Sprintf(" The mean is %.0f K.", mean)
+	}
+	return answer{sentences(text, a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
+}
+
+func lower(s string) string {
+	r := []rune(s)
+	if len(r) > 1 && r[0] >= 'A' && r[0] <= 'Z' && r[1] >= 'a' && r[1] <= 'z' {
+		r[0] += 'a' - 'A'
+	}
+	return string(r)
+}

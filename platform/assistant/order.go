@@ -1,0 +1,176 @@
+package assistant
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/assistant/facts"
+)
+
+// Bounds of an order.
+const (
+	// PreviewLife is how long a preview waits for its yes.
+	PreviewLife   = 2 * time.Minute
+	maxOrderZones = 50
+	ordersAtOnce  = 4
+	orderTimeout  = 10 * time.Second
+)
+
+// Pending is an order that was previewed and waits for a yes.
+type Pending struct {
+	Controller string          `json:"controller"`
+	Zones      []platform.Zone `json:"zones"`
+	Action     platform.Action `json:"action"`
+	What       string          `json:"what"` // "set to 40 %"
+	At         time.Time       `json:"at"`
+}
+
+// noControl is the answer to who may not.
+const noControl = "I may not switch or move anything for you: your key or login only reads. A key with the permission to control is needed; it is given when the key is made."
+
+// preview shows what an order would do; nothing is sent before the same person says yes.
+func (e *Assistant) preview(w *work, a *asked) (answer, error) {
+	do := a.q.Do
+	switch {
+	case !w.in.Control:
+		return answer{text: noControl}, nil
+	case e.Act == nil:
+		return answer{text: "I cannot switch or move anything: this platform has no way to its controllers."}, nil
+	case do.Unclear != "":
+		return answer{text: "I did nothing: " + do.Unclear + "."}, nil
+	case len(a.q.Unknown) > 0:
+		return answer{text: sentences("I did nothing.", a.strange(), a.around())}, nil
+	case len(a.q.Places) == 0 && !a.q.Whole && !do.Stop:
+		return answer{text: sentences("I did nothing: which zone or floor do you mean, or all of them?", a.around())}, nil
+	case !a.site.Controller.Online:
+		return answer{text: fmt.Sprintf("I did nothing: the controller of %s is offline, so nothing would arrive in time.", quoted(a.site.Name()))}, nil
+	}
+	return e.previewZones(w, a, platform.Action{Level: do.Level, Position: do.Position, StopShade: do.Stop})
+}
+
+// previewZones prepares an order for the zones of the scope that have what it is about.
+func (e *Assistant) previewZones(w *work, a *asked, action platform.Action) (answer, error) {
+	kind := platform.KindShade
+	if action.Level != nil {
+		kind = platform.KindLight
+	}
+	p := &Pending{Controller: a.site.Controller.ID, Action: action, What: actionWords(action), At: w.now}
+	var lines []string
+	for _, z := range a.zonesIn() {
+		devices := a.site.In(a.site.ZoneScope(z.ID), kind)
+		if len(devices) == 0 {
+			continue
+		}
+		p.Zones = append(p.Zones, z)
+		lines = append(lines, fmt.Sprintf("%s (%s, %s)", label(z.Name), count(len(devices), kind), a.present(z, kind)))
+	}
+	switch {
+	case len(p.Zones) == 0:
+		return answer{text: fmt.Sprintf("I did nothing: no zone%s has a %s.", a.in(), kind)}, nil
+	case len(p.Zones) > maxOrderZones:
+		return answer{text: fmt.Sprintf("I did nothing: that would be %d zones, at most %d are possible at once.", len(p.Zones), maxOrderZones)}, nil
+	}
+	w.conv.Order = p
+	return answer{fmt.Sprintf("Not done yet. This would %s: %s. Answer “yes” within %s to do it; anything else drops it.", p.What, list(lines), length(PreviewLife)), p}, nil
+}
+
+// present words what a zone is like before an order.
+func (a *asked) present(z platform.Zone, kind string) string {
+	scope := a.site.ZoneScope(z.ID)
+	if kind == platform.KindLight {
+		t := a.site.Levels(scope)
+		if t.Basis.Readings == 0 {
+			return "present level unknown"
+		}
+		on := len(t.Where(facts.Current, func(one facts.Thing) bool { return *one.Value > 0 }))
+		return fmt.Sprintf("%d on now", on)
+	}
+	if mean, ok := a.site.Positions(scope).Mean(); ok {
+		return fmt.Sprintf("now %s open on average", percent(mean))
+	}
+	return "present position unknown"
+}
+
+func actionWords(a platform.Action) string {
+	switch {
+	case a.Level != nil && *a.Level == 0:
+		return "switch the lights off"
+	case a.Level != nil:
+		return fmt.Sprintf("set the lights to %d %%", *a.Level)
+	case a.Position != nil && *a.Position == 0:
+		return "close the shades"
+	case a.Position != nil:
+		return fmt.Sprintf("move the shades to %d %% open", *a.Position)
+	}
+	return "stop the shades"
+}
+
+// carryOut does what was previewed and reports what the controller said of every zone.
+func (e *Assistant) carryOut(ctx context.Context, w *work, p Pending) (answer, error) {
+	switch {
+	case !w.in.Control:
+		return answer{text: noControl}, nil
+	case e.Act == nil:
+		return answer{text: "I cannot switch or move anything: this platform has no way to its controllers."}, nil
+	case w.now.Sub(p.At) > PreviewLife:
+		return answer{text: fmt.Sprintf("Nothing was done: the preview is %s old. Say again what you want.", length(w.now.Sub(p.At)))}, nil
+	}
+	w.status("acting", User, "Sending to the controller")
+	results := make([]result, len(p.Zones))
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, ordersAtOnce)
+	for i, z := range p.Zones {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			ctx, cancel := context.WithTimeout(ctx, orderTimeout)
+			defer cancel()
+			out, err := e.Act.Act(ctx, p.Controller, z.ID, p.Action)
+			results[i] = result{Zone: z, Outcome: out}
+			if err != nil {
+				results[i].Error = err.Error()
+			}
+		})
+	}
+	wg.Wait()
+	return answer{outcomes(p, results), results}, nil
+}
+
+// result is what became of an order in one zone.
+type result struct {
+	Zone    platform.Zone    `json:"zone"`
+	Outcome platform.Outcome `json:"outcome"`
+	Error   string           `json:"error,omitempty"`
+}
+
+func outcomes(p Pending, results []result) string {
+	var done, not []string
+	for _, r := range results {
+		switch {
+		case r.Error != "":
+			not = append(not, label(r.Zone.Name)+": "+label(r.Error))
+		case !r.Outcome.Done:
+			not = append(not, label(r.Zone.Name)+": "+label(r.Outcome.Detail))
+		default:
+			line := label(r.Zone.Name)
+			if r.Outcome.Detail != "" {
+				line += " (" + label(r.Outcome.Detail) + ")"
+			}
+			done = append(done, line)
+		}
+	}
+	slices.Sort(not)
+	text := ""
+	if len(done) > 0 {
+		text = fmt.Sprintf("Done, the controller confirmed it: %s, %s.", p.What, list(done))
+	}
+	if len(not) > 0 {
+		text = sentences(text, "Not done: "+strings.Join(not, "; ")+".")
+	}
+	return text
+}

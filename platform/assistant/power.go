@@ -1,0 +1,255 @@
+package assistant
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"svc.internal/controller/platform/assistant/facts"
+	"svc.internal/controller/platform/assistant/question"
+)
+
+// power answers what is drawn, now or over a period.
+func (a *asked) power() (answer, error) {
+	switch {
+	case a.q.Future:
+		return answer{text: "I do not know: that has not happened yet, and I make no forecasts."}, nil
+	case a.q.When != nil && !a.q.When.Now, a.q.Aspect != "", a.q.By == "hour", a.q.By == "day":
+		return a.powerOver()
+	case a.q.By != "" || a.q.Op == question.Most || a.q.Op == question.Least || a.q.Op == question.Split:
+		return a.rankPower()
+	case a.q.Op == question.Compare && len(a.q.Mentioned()) >= 2:
+		return a.comparePower()
+	}
+	p := a.site.PowerOf(a.scope)
+	if len(p.Parts) == 0 {
+		return answer{a.noPower(p), p}, nil
+	}
+	var known, unknown []string
+	for _, one := range p.Parts {
+		if one.Condition == facts.Current {
+			known = append(known, fmt.Sprintf("%s %s", label(one.Name), watts(*one.Value)))
+		} else {
+			unknown = append(unknown, label(one.Name)+" ("+a.condition(one)+")")
+		}
+	}
+	switch {
+	case len(known) == 0:
+		return answer{sentences(fmt.Sprintf("I do not know what %s draws now: %s.", a.where(), strings.Join(unknown, "; ")), a.offerEstimate(), strings.TrimSpace(away(p.Basis, a.site.Now))), p}, nil
+	case len(unknown) > 0:
+		return answer{sentences(fmt.Sprintf("The sum for %s is not known now: %s. What reports: %s.", a.where(), strings.Join(unknown, "; "), some(known, 12)), a.basis(p.Basis)), p}, nil
+	}
+	subject := a.where() + " draws"
+	if len(p.Missing) > 0 {
+		subject = "what is measured of " + a.where() + " draws"
+	}
+	text := fmt.Sprintf("%s %s now.", upper(subject), watts(p.Watts))
+	switch {
+	case p.ByLight:
+		text += fmt.Sprintf(" That is the sum of %s that measure themselves.", count(len(p.Parts), "light"))
+	case len(known) > 1:
+		text += " By meter: " + strings.Join(known, ", ") + "."
+	default:
+		text += " Meter: " + quoted(p.Parts[0].Name) + "."
+	}
+	if p.Unassigned {
+		text += " Nobody entered what these meters cover, so their sum may count something twice or leave something out."
+	}
+	if len(p.Missing) > 0 {
+		text += " Not measured and not in it: " + a.zoneNames(p.Missing) + "."
+	}
+	return answer{sentences(text, a.basis(p.Basis)), p}, nil
+}
+
+// condition says why a reading is not taken for the present.
+func (a *asked) condition(one facts.Thing) string {
+	now := a.site.Now
+	switch {
+	case one.Condition == facts.Away && !a.site.Controller.Online:
+		return "the controller does not report"
+	case one.Condition == facts.Away && one.LastSeen.IsZero():
+		return "offline, never seen"
+	case one.Condition == facts.Away:
+		return "offline, last seen " + length(now.Sub(one.LastSeen)) + " ago"
+	case one.Condition == facts.Stale && one.Source == "restored":
+		return "not read since a restart"
+	case one.Condition == facts.Stale:
+		return "its last reading is " + length(now.Sub(one.At)) + " old"
+	case one.Condition == facts.Unknown:
+		return "never read"
+	}
+	return ""
+}
+
+// noPower says why there is no figure, and offers an estimate as such.
+func (a *asked) noPower(p facts.Power) string {
+	text := fmt.Sprintf("That is not measured: nothing measures the power of %s on its own.", a.where())
+	for _, m := range p.Shared {
+		text += fmt.Sprintf(" Meter %s measures it together with others.", quoted(m.Name))
+	}
+	return sentences(text, a.offerEstimate())
+}
+
+// offerEstimate calculates level × rated power if the asker said what a light is rated, or tells how to ask for that.
+func (a *asked) offerEstimate() string {
+	if a.past() || len(a.scope.Devices) > 0 && len(a.scope.Zones) == 0 {
+		return ""
+	}
+	levels := a.site.Levels(a.scope)
+	if len(levels.All) == 0 {
+		return ""
+	}
+	if a.q.Watts == 0 {
+		return "I can estimate what the lights draw now from their levels if you tell me what one is rated, for example “estimate it assuming 20 W per light”."
+	}
+	current := levels.Where(facts.Current, nil)
+	sum := 0.0
+	for _, one := range current {
+		sum += *one.Value / 100
+	}
+	text := fmt.Sprintf("An estimate, not a measurement: %s at %.2f times full brightness together × %s each, as you assume, make %s.",
+		count(len(current), "light"), sum, watts(a.q.Watts), watts(sum*a.q.Watts))
+	if left := len(levels.All) - len(current); left > 0 {
+		text += fmt.Sprintf(" %s without a current level %s left out.", count(left, "light"), are(left))
+	}
+	return text
+}
+
+// powerOver answers mean, peak and base of a period.
+func (a *asked) powerOver() (answer, error) {
+	span := a.span()
+	e, err := a.site.EnergyOf(a.ctx, a.scope, span.From, span.To)
+	if err != nil {
+		return answer{}, err
+	}
+	if !e.Known() {
+		return answer{a.noEnergy(e, span), e}, nil
+	}
+	here := a.site.Now.Location()
+	mean, _ := e.Mean()
+	peak, isPeak := e.Peak(here)
+	low, _ := e.Base(here)
+	data := map[string]any{"energy": e, "meanWatts": mean, "peak": peak, "base": low}
+	at := func(s facts.Slot) string {
+		return fmt.Sprintf("%s in the quarter of an hour from %s", watts(s.Watts()), s.Start.Format("Mon 2 Jan 15:04"))
+	}
+	meanText := fmt.Sprintf("the mean was %s", watts(mean))
+	var text string
+	switch {
+	case !isPeak:
+		text = fmt.Sprintf("%s: %s; there is not one whole quarter of an hour to tell a peak from.", upper(period(span, a.site.Now)), meanText)
+	case a.q.By == "hour" || a.q.By == "day":
+		var lines []string
+		for _, s := range e.By(a.q.By, here) {
+			lines = append(lines, s.Start.Format("Mon 15:04")+" "+watts(s.Watts()))
+		}
+		text = fmt.Sprintf("Mean power of %s by %s, %s: %s.", a.where(), a.q.By, period(span, a.site.Now), strings.Join(lines, ", "))
+	case a.q.Op == question.Average:
+		text = fmt.Sprintf("On average %s drew %s %s. The highest was %s.", a.where(), watts(mean), period(span, a.site.Now), at(peak))
+	case a.q.Op == question.Least || a.q.Aspect == "base":
+		text = fmt.Sprintf("The lowest power of %s %s was %s; %s.", a.where(), period(span, a.site.Now), at(low), meanText)
+	case a.q.Op == question.Most || a.q.Aspect == "peak":
+		text = fmt.Sprintf("The highest power of %s %s was %s; %s.", a.where(), period(span, a.site.Now), at(peak), meanText)
+	default:
+		text = fmt.Sprintf("%s drew %s on average %s, at most %s, at least %s.", upper(a.where()), watts(mean), period(span, a.site.Now), at(peak), at(low))
+	}
+	return answer{sentences(text, a.gaps(e, span), a.uncovered(e), a.basis(e.Basis)), data}, nil
+}
+
+// rankPower orders zones, floors or meters by what they draw now.
+func (a *asked) rankPower() (answer, error) {
+	type row struct {
+		Label string  `json:"label"`
+		Watts float64 `json:"watts"`
+	}
+	var rows []row
+	var unknown []string
+	total := a.site.PowerOf(facts.Scope{}).Basis
+	read := func(c facts.Scope, name string, whole bool) error {
+		p := a.site.PowerOf(c)
+		if !p.Known() || whole && len(p.Missing) > 0 {
+			unknown = append(unknown, label(name))
+			return nil
+		}
+		rows = append(rows, row{label(name), p.Watts})
+		return nil
+	}
+	by, err := a.readRanked(read)
+	if err != nil {
+		return answer{}, err
+	}
+	preface := ""
+	if len(rows) == 0 && by == "zone" {
+		preface = "No zone" + a.in() + " has a current reading of its own, so I rank the meters."
+		unknown = nil
+		if err := a.readMeters(read); err != nil {
+			return answer{}, err
+		}
+	}
+	if len(rows) == 0 {
+		return answer{text: "I do not know: nothing reports its power now."}, nil
+	}
+	slices.SortStableFunc(rows, func(x, y row) int { return cmp.Compare(y.Watts, x.Watts) })
+	if a.q.Op == question.Least {
+		slices.Reverse(rows)
+	}
+	if a.q.Top > 0 {
+		rows = rows[:min(len(rows), a.q.Top)]
+	}
+	var lines []string
+	for _, r := range rows {
+		lines = append(lines, r.Label+" "+watts(r.Watts))
+	}
+	text := "Power now: " + list(lines) + "."
+	if len(unknown) > 0 {
+		text += fmt.Sprintf(" Without a current figure of their own: %s.", some(unknown, 8))
+	}
+	return answer{sentences(preface, text, a.basis(total)), rows}, nil
+}
+
+func (a *asked) comparePower() (answer, error) {
+	var lines []string
+	var b facts.Basis
+	var data []facts.Power
+	for _, places := range a.q.Mentioned() {
+		scope := scopeOf(a.site, places)
+		power := a.site.PowerOf(scope)
+		if power.Known() && len(power.Missing) == 0 {
+			lines = append(lines, scope.Label+" draws "+watts(power.Watts))
+			b = power.Basis
+		} else {
+			lines = append(lines, scope.Label+" is not measured on its own, or not now")
+		}
+		data = append(data, power)
+	}
+	return answer{sentences(upper(list(lines))+".", a.basis(b)), data}, nil
+}
+
+// cost answers what energy cost, as far as somebody said what it costs.
+func (a *asked) cost() (answer, error) {
+	a.q.Topic = question.Energy
+	used, err := a.energy()
+	if err != nil {
+		return answer{}, err
+	}
+	e, isTotal := used.data.(facts.Energy)
+	switch {
+	case a.price.PerKWh <= 0:
+		return answer{sentences("What energy costs here is not known to me: nobody entered a tariff.", used.text), used.data}, nil
+	case !isTotal || !e.Known():
+		return used, nil
+	}
+	text := fmt.Sprintf("%s × %.4g %s per kWh, the tariff entered for this platform, make %.2f %s.", wattHours(e.WattHours), a.price.PerKWh, a.price.Currency,
+		e.WattHours/1000*a.price.PerKWh, a.price.Currency)
+	return answer{sentences(text, used.text), used.data}, nil
+}
+
+// carbon answers that emissions are not known, with the energy behind them.
+func (a *asked) carbon() (answer, error) {
+	used, err := a.energy()
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{sentences("Emissions are not measured, and I do not know how your electricity is made, so I give no figure for CO2. The energy behind it:", used.text), used.data}, nil
+}

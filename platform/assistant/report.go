@@ -1,0 +1,185 @@
+package assistant
+
+import (
+	"fmt"
+	"time"
+
+	"svc.internal/controller/platform/assistant/facts"
+	"svc.internal/controller/platform/assistant/question"
+)
+
+// report says a bit of everything, of now or of a period.
+func (a *asked) report() (answer, error) {
+	if len(a.site.Devices) == 0 {
+		return a.inventory()
+	}
+	if len(a.q.Places) == 1 && (a.q.Places[0].Kind == question.Device || a.q.Places[0].Kind == question.Shade || a.q.Places[0].Kind == question.Meter) {
+		return a.reportDevice()
+	}
+	if a.past() {
+		return a.reportPeriod()
+	}
+	data := map[string]any{}
+	var parts []string
+	add := func(key string, read func() (answer, error)) error {
+		one, err := read()
+		if err != nil {
+			return err
+		}
+		parts = append(parts, one.text)
+		data[key] = one.data
+		return nil
+	}
+	levels, positions := a.site.Levels(a.scope), a.site.Positions(a.scope)
+	data["lights"], data["shades"] = levels, positions
+	if len(levels.All) > 0 {
+		on := len(levels.Where(facts.Current, func(t facts.Thing) bool { return *t.Value > 0 }))
+		parts = append(parts, sentences(fmt.Sprintf("Lights: %d of %d on.", on, len(levels.All)), a.doubts(levels, "light"), a.basis(levels.Basis)))
+	}
+	if mean, ok := positions.Mean(); ok {
+		parts = append(parts, fmt.Sprintf("Shades: %s, on average %s open.", count(len(positions.All), "shade"), percent(mean)))
+	}
+	a.q.Op, a.q.By, a.q.Object = question.Tell, "", ""
+	for _, part := range []struct {
+		key  string
+		read func() (answer, error)
+	}{{"power", a.power}, {"energy", a.energy}, {"faults", a.faults}} {
+		if err := add(part.key, part.read); err != nil {
+			return answer{}, err
+		}
+	}
+	return answer{joinLines(parts), data}, nil
+}
+
+// reportPeriod says what is kept of a past period.
+func (a *asked) reportPeriod() (answer, error) {
+	a.q.Op, a.q.By, a.q.Object = question.Tell, "", ""
+	data := map[string]any{}
+	var texts []string
+	for _, part := range []struct {
+		key  string
+		read func() (answer, error)
+	}{{"energy", a.energy}, {"faults", a.faults}, {"outages", a.offline}} {
+		one, err := part.read()
+		if err != nil {
+			return answer{}, err
+		}
+		texts = append(texts, one.text)
+		data[part.key] = one.data
+	}
+	return answer{joinLines(texts), data}, nil
+}
+
+// reportDevice says everything about one device.
+func (a *asked) reportDevice() (answer, error) {
+	reads := []func() (answer, error){a.everything, a.oneReach}
+	switch {
+	case a.q.Places[0].Kind == question.Meter:
+		reads = append(reads, a.power, a.energy)
+	case len(a.site.Levels(a.scope).All) > 0:
+		reads = append(reads, a.lights)
+	case len(a.site.Positions(a.scope).All) > 0:
+		reads = append(reads, a.shades)
+	}
+	var texts []string
+	data := map[string]any{}
+	for i, read := range reads {
+		one, err := read()
+		if err != nil {
+			return answer{}, err
+		}
+		texts = append(texts, one.text)
+		data[fmt.Sprintf("part%d", i+1)] = one.data
+	}
+	return answer{joinLines(texts), data}, nil
+}
+
+func joinLines(parts []string) string {
+	text := ""
+	for _, p := range parts {
+		if text != "" {
+			text += "\n"
+		}
+		text += p
+	}
+	return text
+}
+
+// sources answers where answers come from and how old they are.
+func (a *asked) sources() (answer, error) {
+	now := a.site.Now
+	levels, positions, power := a.site.Levels(a.scope), a.site.Positions(a.scope), a.site.PowerOf(a.scope)
+	head := fmt.Sprintf("Everything I say about %s is what its controller reported over its link to the platform; I read nothing else.", quoted(a.site.Name()))
+	online := "It is online and was last heard " + length(now.Sub(a.site.Controller.LastSeen)) + " ago."
+	if !a.site.Controller.Online {
+		online = away(levels.Basis, now)
+	}
+	var parts []string
+	for _, one := range []struct {
+		what string
+		b    facts.Basis
+	}{{"Levels of lights", levels.Basis}, {"positions of shades", positions.Basis}, {"power", power.Basis}} {
+		if one.b.Readings > 0 {
+			parts = append(parts, fmt.Sprintf("%s: %d current, %s to %s old", one.what, one.b.Readings, length(now.Sub(one.b.Newest)), length(now.Sub(one.b.Oldest))))
+		}
+	}
+	if len(parts) == 0 {
+		parts = []string{"No reading is current"}
+	}
+	rest := fmt.Sprintf("A reading older than %s I do not take for the present. Energy is added up from power samples by the minute for 48 hours and by the quarter of an hour for two years.", length(facts.StaleAfter))
+	return answer{sentences(head, online, list(parts)+".", rest), map[string]any{"levels": levels.Basis, "positions": positions.Basis, "power": power.Basis}}, nil
+}
+
+// help tells what can be asked.
+func help() answer {
+	return answer{text: "I answer questions about the buildings that report to this platform, with the source and age of every reading: " +
+		"energy by period, zone, floor or meter (“How much energy did the lobby use yesterday?”, “Compare this week with last week”); power now and peaks; " +
+		"which lights are on and how bright; how far shades are open; faults and what is offline; what is installed; which controllers are connected; proposals to save energy. " +
+		"With a key that allows control I can also set lights and shades, after showing you what would happen. What is not measured I say so."}
+}
+
+// controllers answers about the appliances that report.
+func (e *Assistant) controllers(q question.Question, now time.Time, all []controllerState) answer {
+	if len(all) == 0 {
+		return answer{text: "No controller reports to this platform yet."}
+	}
+	var online, lines []string
+	count1 := 0
+	for _, c := range all {
+		state := "online"
+		if !c.Online {
+			state = "offline"
+		} else {
+			online = append(online, label(c.Title))
+			count1++
+		}
+		if q.Op != question.Check && q.State == question.Online && !c.Online || q.Op != question.Check && q.State == question.Away && c.Online {
+			continue
+		}
+		line := fmt.Sprintf("%s (%s): %s", label(c.Title), c.ID, state)
+		if c.LastSeen.IsZero() {
+			line += ", never heard"
+		} else {
+			line += fmt.Sprintf(", last heard %s ago", length(now.Sub(c.LastSeen)))
+		}
+		if c.Firmware != "" && (q.Aspect == "firmware" || len(all) <= 3) {
+			line += ", firmware " + label(c.Firmware)
+		} else if q.Aspect == "firmware" {
+			line += ", firmware not reported"
+		}
+		lines = append(lines, line)
+	}
+	head := fmt.Sprintf("%d of %s %s online.", count1, count(len(all), "controller"), are(len(all)))
+	if q.Op == question.Check {
+		switch q.State {
+		case question.Online:
+			head = yesNo(count1 == len(all) || !q.All && count1 > 0) + head
+		case question.Away:
+			head = yesNo(count1 < len(all)) + head
+		}
+	}
+	if len(lines) == 0 {
+		return answer{head, all}
+	}
+	return answer{head + " " + some(lines, 30) + ".", all}
+}

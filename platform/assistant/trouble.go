@@ -1,0 +1,253 @@
+package assistant
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/assistant/facts"
+	"svc.internal/controller/platform/assistant/question"
+)
+
+// faults answers what is wrong, or was in a period.
+func (a *asked) faults() (answer, error) {
+	var from, to time.Time
+	if a.past() || a.q.When != nil && !a.q.When.Now {
+		from, to = a.q.When.From, a.q.When.To
+	}
+	f, err := a.site.FaultsOf(a.ctx, a.scope, from, to)
+	if err != nil {
+		return answer{}, err
+	}
+	reach, err := a.site.ReachOf(a.ctx, a.scope, "", time.Time{}, time.Time{})
+	if err != nil {
+		return answer{}, err
+	}
+	if kind := deviceKind(a.q.Object); kind != "" {
+		f.Present = a.ofKind(f.Present, kind)
+		reach.Away = slices.DeleteFunc(reach.Away, func(t facts.Thing) bool { return !a.isKind(t.ID, kind) })
+	}
+	data := map[string]any{"faults": f, "offline": reach.Away}
+	if !to.IsZero() {
+		return answer{a.pastFaults(f), data}, nil
+	}
+	var lines []string
+	for _, one := range f.Present {
+		lines = append(lines, a.faultLine(one))
+	}
+	head := fmt.Sprintf("No fault is reported%s.", a.in())
+	if len(lines) > 0 {
+		head = fmt.Sprintf("%s %s reported%s: %s.", upper(count(len(lines), "fault")), are(len(lines)), a.in(), some(lines, 20))
+	}
+	if n := len(reach.Away); n > 0 {
+		head = sentences(head, fmt.Sprintf("Besides, %s %s not answering: %s.", count(n, "device"), are(n), some(thingNames(reach.Away), 10)))
+	}
+	if a.q.Op == question.Check && len(a.site.Devices) > 0 {
+		good := len(lines) == 0 && len(reach.Away) == 0
+		switch {
+		case good && a.site.Controller.Online:
+			head = "Nothing wrong is known. " + head
+		case !good:
+			head = "Not everything is in order. " + head
+		}
+	}
+	if len(a.site.Devices) == 0 {
+		head = quoted(a.site.Name()) + " has not reported any devices yet, so I know of no faults either."
+	}
+	return answer{sentences(head, a.basis(f.Basis)), data}, nil
+}
+
+// faultLine words one fault; the message is the controller's, quoted.
+func (a *asked) faultLine(f facts.Fault) string {
+	text := label(f.Name) + ": " + quoted(f.Message)
+	if !f.Since.IsZero() {
+		text += " since " + moment(f.Since, a.site.Now)
+	}
+	if !f.Until.IsZero() {
+		text += " until " + moment(f.Until, a.site.Now)
+	}
+	return text
+}
+
+func (a *asked) pastFaults(f facts.Faults) string {
+	span := period(*a.q.When, a.site.Now)
+	if len(f.Past) == 0 {
+		return sentences(fmt.Sprintf("No fault was reported%s %s.", a.in(), span), a.basis(f.Basis))
+	}
+	var lines []string
+	for _, one := range f.Past {
+		lines = append(lines, a.faultLine(one))
+	}
+	return sentences(fmt.Sprintf("%s reported%s %s: %s.", upper(count(len(f.Past), "fault")), a.in(), span, some(lines, 20)), a.basis(f.Basis))
+}
+
+// deviceKind is the kind of device that an object names; empty for any.
+func deviceKind(object string) string {
+	switch object {
+	case "light":
+		return platform.KindLight
+	case "shade":
+		return platform.KindShade
+	case "meter":
+		return facts.KindMeter
+	case "peripheral":
+		return platform.KindPeripheral
+	}
+	return ""
+}
+
+func (a *asked) isKind(id int64, kind string) bool {
+	return slices.ContainsFunc(a.site.Devices, func(d platform.Device) bool { return d.ID == id && facts.Kind(d) == kind })
+}
+
+func (a *asked) ofKind(list []facts.Fault, kind string) []facts.Fault {
+	return slices.DeleteFunc(list, func(f facts.Fault) bool { return f.Kind == "bus" || !a.isKind(f.ID, kind) })
+}
+
+func thingNames(things []facts.Thing) []string {
+	var names []string
+	for _, t := range things {
+		names = append(names, label(t.Name))
+	}
+	return names
+}
+
+// offline answers what is out of reach, what is not, and for how long.
+func (a *asked) offline() (answer, error) {
+	var from, to time.Time
+	if a.q.When != nil && !a.q.When.Now {
+		from, to = a.q.When.From, a.q.When.To
+	} else if a.q.Aspect == "availability" {
+		from, to = a.site.Now.AddDate(0, 0, -7), a.site.Now
+	}
+	kind := deviceKind(a.q.Object)
+	r, err := a.site.ReachOf(a.ctx, a.scope, kind, from, to)
+	if err != nil {
+		return answer{}, err
+	}
+	noun := "device"
+	if kind != "" {
+		noun = a.q.Object
+	}
+	switch {
+	case r.Total == 0 && len(a.site.Devices) == 0:
+		return answer{quoted(a.site.Name()) + " has not reported any devices yet." + away(r.Basis, a.site.Now), r}, nil
+	case r.Total == 0:
+		return answer{fmt.Sprintf("No %s is known%s.", noun, a.in()), r}, nil
+	case !a.site.Controller.Online && to.IsZero():
+		return answer{sentences(fmt.Sprintf("I do not know what answers now%s: the controller does not report.", a.in()),
+			fmt.Sprintf("When last heard, %d of %s did not answer.", len(r.Away), count(r.Total, noun)), a.basis(r.Basis)), r}, nil
+	case !to.IsZero():
+		return answer{a.outages(r, noun, from, to), r}, nil
+	case r.Total == 1:
+		return a.oneReach()
+	}
+	online := r.Total - len(r.Away)
+	if a.q.State == question.Online {
+		head := fmt.Sprintf("%d of %s%s %s online.", online, count(r.Total, noun), a.in(), are(online))
+		if a.q.Op == question.Check {
+			head = yesNo(len(r.Away) == 0 || !a.q.All && online > 0) + lower(head)
+		}
+		return answer{sentences(head, a.awayLine(r), a.basis(r.Basis)), r}, nil
+	}
+	head := fmt.Sprintf("All %s%s answer; none is offline.", count(r.Total, noun), a.in())
+	if len(r.Away) > 0 {
+		head = fmt.Sprintf("%d of %s%s %s offline.", len(r.Away), count(r.Total, noun), a.in(), are(len(r.Away)))
+	}
+	if a.q.Op == question.Check {
+		head = yesNo(len(r.Away) > 0) + lower(head)
+	}
+	return answer{sentences(head, a.awayLine(r), a.basis(r.Basis)), r}, nil
+}
+
+func yesNo(yes bool) string {
+	if yes {
+		return "Yes: "
+	}
+	return "No: "
+}
+
+func (a *asked) awayLine(r facts.Reach) string {
+	if len(r.Away) == 0 {
+		return ""
+	}
+	var lines []string
+	for _, one := range r.Away {
+		seen := "never seen"
+		if !one.LastSeen.IsZero() {
+			seen = fmt.Sprintf("last seen %s ago, %s", length(a.site.Now.Sub(one.LastSeen)), moment(one.LastSeen, a.site.Now))
+		}
+		lines = append(lines, label(one.Name)+" ("+seen+")")
+	}
+	return "Offline: " + some(lines, 20) + "."
+}
+
+// oneReach answers about a single device.
+func (a *asked) oneReach() (answer, error) {
+	var d platform.Device
+	for _, one := range a.site.Devices {
+		if a.scope.Holds(one) {
+			d = one
+		}
+	}
+	var b facts.Basis
+	r, err := a.site.ReachOf(a.ctx, a.scope, "", time.Time{}, time.Time{})
+	if err != nil {
+		return answer{}, err
+	}
+	b = r.Basis
+	seen := "It was never seen."
+	if !d.LastSeen.IsZero() {
+		seen = fmt.Sprintf("It was last seen %s ago, %s.", length(a.site.Now.Sub(d.LastSeen)), moment(d.LastSeen, a.site.Now))
+	}
+	state := "is online"
+	if !d.Online {
+		state = "is offline"
+	}
+	head := fmt.Sprintf("%s %s.", label(d.Name), state)
+	if a.q.Op == question.Check {
+		head = yesNo(d.Online == (a.q.State != question.Away)) + head
+	}
+	return answer{sentences(head, seen, a.basis(b)), r}, nil
+}
+
+// outages lists what was away in a period, with the time it took.
+func (a *asked) outages(r facts.Reach, noun string, from, to time.Time) string {
+	if to.After(a.site.Now) {
+		to = a.site.Now
+	}
+	span := question.Span{From: from, To: to}
+	if a.q.When != nil {
+		span.Label = a.q.When.Label
+	}
+	if len(r.Outages) == 0 {
+		text := fmt.Sprintf("No %s was reported as offline%s %s.", noun, a.in(), period(span, a.site.Now))
+		return sentences(text, a.awayLine(r), a.basis(r.Basis))
+	}
+	var lines []string
+	var total time.Duration
+	for _, o := range r.Outages {
+		start, end := o.Since, o.Until
+		if start.Before(from) {
+			start = from
+		}
+		still := ""
+		if end.IsZero() {
+			end, still = to, ", still"
+		}
+		if end.After(to) {
+			end = to
+		}
+		d := end.Sub(start)
+		total += d
+		lines = append(lines, fmt.Sprintf("%s from %s for %s%s", label(o.Name), moment(start, a.site.Now), length(d), still))
+	}
+	text := fmt.Sprintf("%s reported%s %s: %s.", upper(count(len(r.Outages), "outage")), a.in(), period(span, a.site.Now), some(lines, 20))
+	if whole := to.Sub(from); r.Total == 1 && whole > 0 {
+		text += fmt.Sprintf(" Away for %s of %s, so it answered %.1f %% of the time, as far as the controller reported.", length(total), length(whole), 100-float64(total)/float64(whole)*100)
+	} else {
+		text += fmt.Sprintf(" Together %s, as far as the controller reported.", length(total))
+	}
+	return sentences(text, a.basis(r.Basis))
+}
