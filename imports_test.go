@@ -68,6 +68,12 @@ var mayImport = map[string][]string{
 	"platform/store":     nil,
 	"platform/peertest":  {"platform/store"},
 	"platform/voice":     nil,
+	"platform/sitetest":  nil,
+	"platform/assistant": {"platform/assistant/facts", "platform/assistant/model", "platform/assistant/question"},
+
+	"platform/assistant/question": nil,
+	"platform/assistant/facts":    nil,
+	"platform/assistant/model":    nil,
 }
 
 func TestImportsKeepTheFloorPlan(t *testing.T) {
