@@ -148,7 +148,9 @@ type HTTPError struct {
 	Body   string
 }
 
-func (e *HTTPError) Error() string { return fmt.Sprintf("language model answered %d: %s", e.Status, e.Body) }
+func (e *HTTPError) Error() string {
+	return fmt.Sprintf("language model answered %d: %s", e.Status, e.Body)
+}
 
 // Is maps statuses to what callers tell apart.
 func (e *HTTPError) Is(target error) bool {
