@@ -14,7 +14,7 @@ import (
 
 // on is an assistant over the test building, at the building's present.
 func on(b *sitetest.Building) *Assistant {
-	return New(Config{Sites: b, Act: b, History: NewMemory(), Now: func() time.Time { return sitetest.Now }, Log: slog.New(slog.DiscardHandler)})
+	return New(Config{Sites: b, Act: b, History: sitetest.NewHistory(), Now: func() time.Time { return sitetest.Now }, Log: slog.New(slog.DiscardHandler)})
 }
 
 func ask(t *testing.T, e *Assistant, in platform.Inquiry) platform.Reply {

@@ -96,8 +96,8 @@ func (e *Assistant) Ask(ctx context.Context, in platform.Inquiry, tell func(plat
 	defer cancel()
 	w := &work{in: in, tell: tell, now: e.Now(), clock: e.Now}
 	var err error
-	if w.conv, err = e.History.Conversation(ctx, in.Owner, in.Session); err != nil {
-		return platform.Reply{}, fmt.Errorf("read conversation: %w", err)
+	if w.conv, err = e.recall(ctx, in.Owner, in.Session); err != nil {
+		return platform.Reply{}, err
 	}
 	w.status("thinking", "", "Reading the question")
 	agent, said, err := e.answer(ctx, w)
@@ -109,8 +109,8 @@ func (e *Assistant) Ask(ctx context.Context, in platform.Inquiry, tell func(plat
 	}
 	w.status("done", agent.Name, "The answer is complete")
 	w.conv.remember(Turn{At: w.now, Message: in.Message, Reply: said.text, Agent: agent.Name})
-	if err := e.History.Keep(ctx, in.Owner, in.Session, w.conv, w.now); err != nil {
-		return platform.Reply{}, fmt.Errorf("keep conversation: %w", err)
+	if err := e.keep(ctx, in.Owner, in.Session, w.conv); err != nil {
+		return platform.Reply{}, err
 	}
 	return w.reply(agent.Name, said)
 }

@@ -55,28 +55,18 @@ func TestASessionBelongsToItsOwner(t *testing.T) {
 	says(t, ask(t, e, platform.Inquiry{Owner: "bob", Session: "s", Message: "yes", Control: true}), "nothing waiting")
 }
 
-func TestConversationsAreBounded(t *testing.T) {
-	m := NewMemory()
-	e := New(Config{Sites: sitetest.New(), History: m, Now: func() time.Time { return sitetest.Now }})
+func TestAConversationIsBounded(t *testing.T) {
+	h := sitetest.NewHistory()
+	e := New(Config{Sites: sitetest.New(), History: h, Now: func() time.Time { return sitetest.Now }})
 	for range MaxTurns + 5 {
-		ask(t, e, platform.Inquiry{Owner: "ann", Session: "long", Message: "which lights are on?"})
+		ask(t, e, platform.Inquiry{Owner: "ann", Session: "long", Message: strings.Repeat("lights on in the lobby ", 170)})
 	}
-	if c, _ := m.Conversation(context.Background(), "ann", "long"); len(c.Turns) != MaxTurns {
-		t.Errorf("%d turns are kept, want %d", len(c.Turns), MaxTurns)
+	c, err := e.recall(context.Background(), "ann", "long")
+	if err != nil || len(c.Turns) != MaxTurns {
+		t.Errorf("%d turns are kept, want %d (%v)", len(c.Turns), MaxTurns, err)
 	}
-	for i := range MaxSessions + 10 {
-		if err := m.Keep(context.Background(), "bob", fmt.Sprint(i), Conversation{Site: "x"}, sitetest.Now.Add(time.Duration(i)*time.Second)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if c, _ := m.Conversation(context.Background(), "bob", "0"); c.Site != "" {
-		t.Error("the session idle longest was kept beyond the bound")
-	}
-	if c, _ := m.Conversation(context.Background(), "bob", fmt.Sprint(MaxSessions+9)); c.Site == "" {
-		t.Error("the newest session was lost")
-	}
-	if c, _ := m.Conversation(context.Background(), "ann", "long"); len(c.Turns) == 0 {
-		t.Error("another owner's sessions pushed this one out")
+	if body, _ := h.Conversation(context.Background(), "ann", "long"); len(body) > 128<<10 {
+		t.Errorf("a conversation takes %d bytes", len(body))
 	}
 }
 
@@ -133,7 +123,7 @@ func TestOrdersNeedPermissionPreviewAndYes(t *testing.T) {
 func TestAPreviewDoesNotWaitForEver(t *testing.T) {
 	b := sitetest.New()
 	now := sitetest.Now
-	e := New(Config{Sites: b, Act: b, History: NewMemory(), Now: func() time.Time { return now }})
+	e := New(Config{Sites: b, Act: b, History: sitetest.NewHistory(), Now: func() time.Time { return now }})
 	ask(t, e, platform.Inquiry{Session: "s", Message: "turn off the lobby lights", Control: true})
 	now = now.Add(PreviewLife + time.Second)
 	says(t, ask(t, e, platform.Inquiry{Session: "s", Message: "yes", Control: true}), "Nothing was done")

@@ -143,15 +143,14 @@ func (e *Assistant) controllers(q question.Question, now time.Time, all []contro
 	if len(all) == 0 {
 		return answer{text: "No controller reports to this platform yet."}
 	}
-	var online, lines []string
-	count1 := 0
+	var lines []string
+	online := 0
 	for _, c := range all {
 		state := "online"
 		if !c.Online {
 			state = "offline"
 		} else {
-			online = append(online, label(c.Title))
-			count1++
+			online++
 		}
 		if q.Op != question.Check && q.State == question.Online && !c.Online || q.Op != question.Check && q.State == question.Away && c.Online {
 			continue
@@ -169,13 +168,13 @@ func (e *Assistant) controllers(q question.Question, now time.Time, all []contro
 		}
 		lines = append(lines, line)
 	}
-	head := fmt.Sprintf("%d of %s %s online.", count1, count(len(all), "controller"), are(len(all)))
+	head := fmt.Sprintf("%d of %s %s online.", online, count(len(all), "controller"), are(len(all)))
 	if q.Op == question.Check {
 		switch q.State {
 		case question.Online:
-			head = yesNo(count1 == len(all) || !q.All && count1 > 0) + head
+			head = yesNo(online == len(all) || !q.All && online > 0) + head
 		case question.Away:
-			head = yesNo(count1 < len(all)) + head
+			head = yesNo(online < len(all)) + head
 		}
 	}
 	if len(lines) == 0 {

@@ -1,22 +1,19 @@
 package assistant
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"svc.internal/controller/platform/assistant/question"
 )
 
-// Bounds of what is remembered.
+// Bounds of what is remembered of one conversation.
 const (
-	MaxTurns    = 20  // of a conversation; older ones are forgotten
-	MaxSessions = 100 // of an owner; the one that was idle longest makes room
-	// SessionLife is how long an idle conversation is kept.
-	SessionLife = 30 * 24 * time.Hour
-	maxTurnText = 2000 // characters of a message or an answer that are remembered
+	MaxTurns    = 20   // older ones are forgotten
+	maxTurnText = 2000 // characters of a message or an answer
 )
 
 // Turn is one message and its answer.
@@ -51,59 +48,35 @@ func clip(s string, n int) string {
 	return s
 }
 
-// History keeps conversations. A session belongs to its owner: the same ID of another owner is another conversation.
+// History keeps conversations as JSON. A session belongs to its owner: the same ID of another owner is another
+// conversation.
 type History interface {
-	// Conversation returns what was kept, or an empty one.
-	Conversation(ctx context.Context, owner, session string) (Conversation, error)
-	// Keep stores a conversation, within [MaxSessions] of the owner and [SessionLife].
-	Keep(ctx context.Context, owner, session string, c Conversation, now time.Time) error
+	// Conversation returns what was kept, nil for a new session.
+	Conversation(ctx context.Context, owner, session string) ([]byte, error)
+	// KeepConversation stores it, within the bounds that the store puts on sessions.
+	KeepConversation(ctx context.Context, owner, session string, body []byte) error
 }
 
-// Memory is a [History] that ends with the process.
-type Memory struct {
-	mu       sync.Mutex
-	sessions map[sessionKey]kept
-}
-
-type sessionKey struct{ owner, session string }
-
-type kept struct {
-	conversation Conversation
-	at           time.Time
-}
-
-// NewMemory makes an empty history.
-func NewMemory() *Memory { return &Memory{sessions: map[sessionKey]kept{}} }
-
-// Conversation implements [History].
-func (m *Memory) Conversation(_ context.Context, owner, session string) (Conversation, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	c := m.sessions[sessionKey{owner, session}].conversation
-	c.Turns = slices.Clone(c.Turns)
+// recall reads a conversation. What cannot be read is begun anew: it is of another version, and nothing depends on it.
+func (e *Assistant) recall(ctx context.Context, owner, session string) (Conversation, error) {
+	var c Conversation
+	body, err := e.History.Conversation(ctx, owner, session)
+	if err != nil {
+		return c, fmt.Errorf("read conversation: %w", err)
+	}
+	if len(body) > 0 && json.Unmarshal(body, &c) != nil {
+		return Conversation{}, nil
+	}
 	return c, nil
 }
 
-// Keep implements [History].
-func (m *Memory) Keep(_ context.Context, owner, session string, c Conversation, now time.Time) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.sessions[sessionKey{owner, session}] = kept{c, now}
-	var own []sessionKey
-	for k, s := range m.sessions {
-		switch {
-		case now.Sub(s.at) > SessionLife:
-			delete(m.sessions, k)
-		case k.owner == owner:
-			own = append(own, k)
-		}
+func (e *Assistant) keep(ctx context.Context, owner, session string, c Conversation) error {
+	body, err := json.Marshal(c)
+	if err == nil {
+		err = e.History.KeepConversation(ctx, owner, session, body)
 	}
-	slices.SortFunc(own, func(a, b sessionKey) int {
-		return cmp.Or(m.sessions[a].at.Compare(m.sessions[b].at), cmp.Compare(a.session, b.session))
-	})
-	for len(own) > MaxSessions {
-		delete(m.sessions, own[0])
-		own = own[1:]
+	if err != nil {
+		return fmt.Errorf("keep conversation: %w", err)
 	}
 	return nil
 }

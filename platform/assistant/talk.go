@@ -37,7 +37,7 @@ func (e *Assistant) talk(ctx context.Context, w *work, asks []*asked, all []plat
 		return Agent{}, answer{}, fmt.Errorf("route: %w", err)
 	}
 	w.status("routing", agent.Name, "Routed to "+agent.Name+" by the language model")
-	r := model.Request{System: e.system(agent, w, asks, all), Messages: recall(w), Tools: offered(agent, w.in.Control), MaxTokens: answerTokens}
+	r := model.Request{System: e.system(agent, w, asks, all), Messages: w.said(), Tools: offered(agent, w.in.Control), MaxTokens: answerTokens}
 	var used []map[string]any
 	for range maxSteps {
 		got, err := model.Drain(e.Model.Stream(ctx, r), w.delta)
@@ -108,7 +108,7 @@ func (e *Assistant) chooseAgent(ctx context.Context, w *work) (Agent, error) {
 	schema := fmt.Sprintf(`{"type":"object","properties":{"agent":{"type":"string","enum":%s}},"required":["agent"]}`, enum)
 	got, err := model.Drain(e.Model.Stream(ctx, model.Request{
 		System:   "Choose the agent that answers the last message of the person.\n" + purposes.String(),
-		Messages: recall(w), Choose: "choose_agent", MaxTokens: 200,
+		Messages: w.said(), Choose: "choose_agent", MaxTokens: 200,
 		Tools: []model.Tool{{Name: "choose_agent", Description: "Routes the message.", Schema: json.RawMessage(schema)}},
 	}), nil)
 	if err != nil {
@@ -145,8 +145,8 @@ func (e *Assistant) system(agent Agent, w *work, asks []*asked, all []platform.C
 	return b.String()
 }
 
-// recall is what was said before and the message.
-func recall(w *work) []model.Message {
+// said is what was said before, and the message.
+func (w *work) said() []model.Message {
 	var out []model.Message
 	turns := w.conv.Turns
 	if n := len(turns) - recalled; n > 0 {

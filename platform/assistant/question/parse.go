@@ -346,10 +346,6 @@ func (s *sentence) first(tags ...tag) int {
 	return -1
 }
 
-func (s *sentence) drop(tg tag) {
-	s.tags = slices.DeleteFunc(s.tags, func(t tagged) bool { return t.tag == tg })
-}
-
 // sure is the part of the meaningful words that was explained.
 func (s *sentence) sure() float64 {
 	known, all := 0, 0
