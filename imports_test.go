@@ -39,6 +39,7 @@ var mayImport = map[string][]string{
 	// living floor: doors; they never import each other
 	"adminapi":   {"account", "account/bearer", "web"},
 	"publicapi":  {"account", "account/bearer", "web"},
+	"adminui":    {"ui"},
 	"console":    nil,
 	"automation": {"wire"},
 

@@ -107,10 +107,14 @@ type ClaimState struct {
 	Site        string `json:"site" doc:"Name of the site."`
 	Fingerprint string `json:"fingerprint" doc:"Of the certificate (SHA-256), to compare with the one in the log."`
 	Version     string `json:"version"`
+	LoggedIn    bool   `json:"loggedIn" doc:"Whether this request came from somebody who is logged in: a page need not try."`
 }
 
 func (a *API) claimState(c echo.Context) error {
-	return answer(c, http.StatusOK, ClaimState{Claimed: !a.Claim.open(), Site: a.Core.Snapshot().Site.Name, Fingerprint: a.Fingerprint(), Version: a.Version})
+	_, err := a.caller(c)
+	return answer(c, http.StatusOK, ClaimState{
+		Claimed: !a.Claim.open(), Site: a.Core.Snapshot().Site.Name, Fingerprint: a.Fingerprint(), Version: a.Version, LoggedIn: err == nil,
+	})
 }
 
 // ClaimRequest makes the first user, an admin.

@@ -108,8 +108,9 @@ cat <<TEXT
 The demo building is running: 172 lights, 40 shades, 3 meters on 7 buses
 (Modbus, Somfy SDN, DALI, DMX).
 
+  open this      https://127.0.0.1:$base            (the browser warns: the certificate is the controller's own)
   public API     https://127.0.0.1:$base/svc/api
-  documentation  https://127.0.0.1:$base/docs      (the browser warns: the certificate is the controller's own)
+  documentation  https://127.0.0.1:$base/docs
   true state     http://127.0.0.1:$((base + 1))/devices   (of the simulated devices)
   certificate    $run/data/certificate.pem
   logs           $run/controllerd.log, $run/simbuilding.log

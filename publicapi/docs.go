@@ -45,8 +45,6 @@ func (a *API) registerDocs(e *echo.Echo) {
 	a.openGet(e, "/docs/docs.css", file("text/css; charset=utf-8", docsStyle, false))
 	a.openGet(e, "/docs/swagger-ui-bundle.js", file("text/javascript; charset=utf-8", swaggerScript, true))
 	a.openGet(e, "/docs/swagger-ui.css", file("text/css; charset=utf-8", swaggerStyle, true))
-	// Whoever types the controller's address into a browser finds the description.
-	a.openGet(e, "/", func(c echo.Context) error { return c.Redirect(http.StatusFound, "docs") })
 	a.openGet(e, "/docs/", func(c echo.Context) error { return c.Redirect(http.StatusMovedPermanently, "../docs") })
 }
 

@@ -3,7 +3,7 @@
 //
 // There is no build step. A page is plain ES modules, written against preact, htm
 // and signals (assets/vendor, upstream's files, see vendor.sh), and what is edited
-// is what the browser runs. All modules of a program, these and its own, lie in one
+// is what the browser runs, less the lines that are comments. All modules of a program, these and its own, lie in one
 // folder /a/<hash>/ whose name is the hash of everything in it: ui/ holds what is
 // here, app/ what the program adds.
 //
@@ -44,7 +44,7 @@
 //
 // Content-Security-Policy is [Policy]; nothing is loaded from elsewhere; no style=
 // attribute (an object given to htm is fine). Catalogues of all languages have the same keys
-// ([CompareTexts]). Every control is 44 px or more. Budgets of bytes are asserted by whoever
+// (uitest.CheckTexts). Every control is 44 px or more. Budgets of bytes are asserted by whoever
 // serves pages, with [Pages.Weight]. The gallery in testdata shows all components in every state;
 // browser tests look at it with axe-core, in both colour schemes and both languages.
 package ui

@@ -86,10 +86,17 @@ func (p *Pages) gather(under string, files fs.FS) error {
 		if err != nil {
 			return fmt.Errorf("gather pages: %w", err)
 		}
+		if path.Ext(name) == ".js" {
+			data = comments.ReplaceAll(data, nil)
+		}
 		p.files[under+"/"+name], err = newFile(kind, data)
 		return err
 	})
 }
+
+// comments are lines with nothing else on them. They are for who reads the source,
+// and every phone in the cellar would load them.
+var comments = regexp.MustCompile(`(?m)^[ \t]*// .*\n`)
 
 // kinds of files that pages consist of.
 var kinds = map[string]string{

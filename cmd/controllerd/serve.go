@@ -20,12 +20,14 @@ import (
 
 	"svc.internal/controller/account/bearer"
 	"svc.internal/controller/adminapi"
+	"svc.internal/controller/adminui"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/console"
 	"svc.internal/controller/drivers"
 	"svc.internal/controller/publicapi"
 	"svc.internal/controller/store"
 	"svc.internal/controller/systemd"
+	"svc.internal/controller/ui"
 	"svc.internal/controller/web"
 )
 
@@ -106,6 +108,7 @@ type daemon struct {
 	core  *appliance.Controller
 	api   *publicapi.API
 	admin *adminapi.API
+	pages *ui.Pages
 	cert  *web.Certificate
 
 	https, http, console net.Listener // http may be nil
@@ -137,6 +140,9 @@ func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, l
 		return nil, err
 	}
 	if d.admin, err = d.newAdmin(ctx, a.dataDir, brake, clock); err != nil {
+		return nil, err
+	}
+	if d.pages, err = adminui.New(); err != nil {
 		return nil, err
 	}
 	return d, a.openDoors(d, cfg)
@@ -187,6 +193,7 @@ func (d *daemon) run(ctx context.Context) error {
 	e := web.New(web.Config{Log: d.log, Errors: publicapi.Errors})
 	d.api.Register(e)
 	d.admin.Register(e)
+	adminui.Register(e, d.pages)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return web.Serve(ctx, d.https, e, d.cert.TLS(), d.log) })
 	if d.http != nil {

@@ -10,6 +10,7 @@ const linger = 2500; // for the stream to tell what a command has done
 export function asking(send, confirmed) {
   const asked = signal(null);
   const failure = signal(null);
+  const busy = signal(false);
   let next, timer, sent = 0, count = 0;
 
   const flush = async () => {
@@ -31,13 +32,27 @@ export function asking(send, confirmed) {
   };
   const ask = (v, done = true) => {
     failure.value = null;
+    busy.value = false;
     if (asked.value === v && next === undefined && !done) return;
     if (done && asked.value === v && next === undefined && performance.now() - sent < every) return; // it is on its way
     asked.value = v;
     next = v;
     timer ??= setTimeout(flush, Math.max(0, sent + every - performance.now()));
   };
-  return { asked, failure, ask };
+  // run does something whose goal is no value, such as "on", which is the level it had last.
+  const run = async (act) => {
+    count++; // what was asked before is overtaken
+    next = undefined;
+    clearTimeout(timer);
+    timer = undefined;
+    asked.value = null;
+    failure.value = null;
+    const mine = count;
+    busy.value = true;
+    try { await act(); } catch (e) { if (mine === count) failure.value = e; }
+    if (mine === count) busy.value = false;
+  };
+  return { asked, failure, busy, ask, run };
 }
 
 const until = (met, longest) => new Promise((resolve) => {

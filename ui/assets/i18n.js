@@ -30,7 +30,7 @@ export function t(key, values = {}) {
 export const has = (key) => texts[key] !== undefined;
 
 const cached = (make) => { let f; return (v) => (f ||= make()).format(v); };
-export const number = cached(() => new Intl.NumberFormat(language, { maximumFractionDigits: 1 }));
+export const number = cached(() => new Intl.NumberFormat(language, { maximumFractionDigits: 1, useGrouping: 'min2' }));
 const share = cached(() => new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 }));
 export const percent = (v) => share(v / 100); // v from 0 to 100
 export const time = cached(() => new Intl.DateTimeFormat(language, { timeStyle: 'short' }));

@@ -18,23 +18,28 @@ export function ofRGBW({ r, g, b, w }) {
   return mixed.map((v) => Math.round((v * 255) / most)).join(' ');
 }
 
-// LightCard shows one light or several as one. item is {name, href, words, icon, level, low, high, colour, dims, off, stale, fault};
-// asking is that of asked.js for its level; onSwitch(on).
-export function LightCard({ item, asking, onSwitch }) {
-  const { name, level, off } = item;
+// levelWords says how bright something is.
+export const levelWords = (v) => (v == null ? '–' : v === 0 ? t('light.off') : percent(v));
+
+// LightCard shows one light or several as one. item is {name, href, words, icon, level, low, high, colour, dims, off, stale, fault,
+// plain: may only be looked at}; asking is that of asked.js for its level; onSwitch(on).
+export function LightCard({ item, asking, onSwitch, children }) {
+  const { name, level, off, plain } = item;
   const asked = asking.asked.value, wrong = asking.failure.value;
   const onWay = asked != null && asked !== level;
-  const value = level == null ? '–' : percent(level);
-  const text = off ? item.words : onWay ? t('light.onway', { now: value, goal: percent(asked) }) : value;
-  const kind = off ? 'offline' : onWay ? 'asked' : item.stale ? 'stale' : '';
+  const value = levelWords(level);
+  const text = off ? item.words : onWay ? t('light.onway', { now: value, goal: levelWords(asked) }) : value;
+  const kind = off ? 'offline' : onWay ? 'asked' : item.stale ? 'stale' : level > 0 ? '' : 'none';
+  const state = onWay ? t('light.way', { now: value }) : asking.busy.value ? t('light.sent') : item.words;
   return html`<article class=${'card' + (off ? '' : ' glow')} data-state=${item.fault || wrong ? 'fault' : undefined} style=${{ '--c': item.colour, '--m': off ? 0 : level || 0 }}>
-    <${Head} item=${item} kind=${kind} value=${onWay ? percent(asked) : value} state=${onWay ? t('light.way', { now: value }) : item.words} icon=${onWay ? 'arrow' : item.icon} />
+    <${Head} item=${item} kind=${kind} value=${onWay ? levelWords(asked) : value} state=${state} icon=${onWay || asking.busy.value ? 'arrow' : item.icon} />
     <div class="control">
       ${item.dims
-        ? html`<${Slider} label=${t('light.level', { name })} value=${level} asked=${onWay ? asked : null} low=${item.low} high=${item.high} text=${text} colour=${item.colour} off=${off} onAsk=${asking.ask} />`
+        ? html`<${Slider} label=${t('light.level', { name })} value=${level} asked=${onWay ? asked : null} low=${item.low} high=${item.high} text=${text} colour=${item.colour} off=${off} plain=${plain} onAsk=${asking.ask} />`
         : html`<span class="grow"></span>`}
-      <${Switch} label=${t('light.switch', { name })} on=${(level || 0) > 0} off=${off} onClick=${() => onSwitch(!(level > 0))} />
+      ${!plain && html`<${Switch} label=${t('light.switch', { name })} on=${(level || 0) > 0} off=${off} onClick=${() => onSwitch(!(level > 0))} />`}
     </div>
+    ${children}
     <${Reason} of=${wrong} />
   </article>`;
 }

@@ -30,7 +30,7 @@ export function stream({ url, handle, ask }) {
     if (ended || source) return;
     source = new EventSource(url);
     source.onerror = () => { if (source) lose(); };
-    source.addEventListener('tick', (e) => { const at = JSON.parse(e.data).at; if (at) serverTime(Date.parse(at)); hear(); });
+    source.addEventListener('tick', (e) => { serverTime(Date.parse(JSON.parse(e.data).time)); hear(); });
     for (const [name, f] of Object.entries(handle)) source.addEventListener(name, (e) => { hear(); f(JSON.parse(e.data)); });
   };
   const lose = () => {

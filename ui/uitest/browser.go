@@ -365,7 +365,7 @@ func (tab *Tab) Axe() []string {
 	// Bars that stay in the window lie over what is scrolled under them; that is no
 	// smaller for it.
 	return Eval[[]string](tab, `(() => {
-  const bars = [...document.querySelectorAll(".topbar, .tabs, .jobs")];
+  const bars = [...document.querySelectorAll(".topbar, .tabs, .below")];
   for (const b of bars) b.style.position = "static";
   return axe.run(document, {runOnly: ["wcag2a","wcag2aa","wcag21a","wcag21aa","wcag22aa","best-practice"]})
   .then(r => r.violations.map(v => v.impact + " " + v.id + ": " + v.help + " " + v.nodes.slice(0, 3).map(n => n.html.slice(0, 160) + " " + (n.any[0]?.message || "")).join(" | ")))

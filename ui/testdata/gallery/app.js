@@ -20,7 +20,7 @@ window.sent = []; // what would have gone to the server
 const level = signal(65);
 const real = asking(async (v) => { window.sent.push(v); await new Promise((r) => setTimeout(r, 150)); level.value = v; }, () => level.value);
 const refusing = asking(async () => { throw Object.assign(new Problem(502, { detail: 'Lobby 3 did not answer within 2 s' }), { href: '/why' }); }, () => 40);
-const still = (v = null) => ({ asked: signal(v), failure: signal(null), ask: () => {} });
+const still = (v = null) => ({ asked: signal(v), failure: signal(null), busy: signal(false), ask: () => {} });
 const position = signal(70);
 const shade = asking(async (v) => { window.sent.push(v); position.value = v; }, () => position.value);
 const link = signal({ state: 'live' });
@@ -43,6 +43,7 @@ const shades = [
   [{ name: 'Tower east', href: '/', words: '4 shades', position: 100, positions: true }, still(20)],
   [{ name: 'Tower west', href: '/', words: 'motor stopped before its goal', icon: 'triangle', fault: true, position: 35, positions: true }, still()],
   [{ name: 'Old roller', href: '/', words: '1 shade', position: null }, still()],
+  [{ name: 'Seen by a guest', href: '/', words: '2 shades', position: 40, positions: true, plain: true }, still()],
 ];
 
 function Gallery() {
@@ -67,7 +68,7 @@ function Gallery() {
     </section>
     <${Empty} icon="devices" text="No devices yet."><a class="button primary" href="/">Add devices</a><//>
     ${asking && html`<${Confirm} title="Remove Ana?" verb="Remove Ana" typed="Ana" onClose=${() => setAsking(false)} onDo=${async () => done('Ana was removed', async () => {})}><p>Ana can log in no longer. What she did stays in the log.</p><//>`}
-  <//><${JobBar} jobs=${[{ id: 1, title: 'Scan of ground-floor', words: '32 of 247 addresses, 5 found', done: 32, total: 247, canCancel: true, href: '/' }]} onCancel=${() => {}} />
+  <//><div class="below"><${JobBar} jobs=${[{ id: 1, title: 'Scan of ground-floor', words: '32 of 247 addresses, 5 found', done: 32, total: 247, canCancel: true, href: '/' }]} onCancel=${() => {}} /></div>
   <${Tabs} tabs=${[['/', 'home', 'Home'], ['/devices', 'devices', 'Devices'], ['/rules', 'rules', 'Rules'], ['/buses', 'buses', 'Buses'], ['/more', 'more', 'More']].map(([href, icon, text]) => ({ href, icon, text }))} /><${Announcements} />`;
 }
 startRouter((path) => path !== '/outside');

@@ -1,0 +1,204 @@
+// The building as the server's events tell it: a signal for each thing, so that a change draws only what shows it.
+import { signal, computed, batch } from '../ui/lib.js';
+import { api, Problem } from '../ui/api.js';
+import { stream } from '../ui/stream.js';
+import { serverTime, now, t } from '../ui/i18n.js';
+import { asking } from '../ui/asked.js';
+import { go, address } from '../ui/router.js';
+
+export const session = signal(undefined); // undefined: not asked yet; null: nobody is logged in
+export const may = (what) => !!session.value?.may.includes(what);
+export const server = api({
+  prefix: '/api/v1',
+  unauthorized: async () => { if (session.value) leave(); return false; },
+});
+
+function family() {
+  const of = new Map();
+  return {
+    ids: signal([]),
+    get(id) { if (!of.has(id)) of.set(id, signal(undefined)); return of.get(id); },
+    peek(id) { return of.get(id)?.peek(); },
+    all() { return this.ids.value.map((id) => of.get(id).value).filter(Boolean); },
+    fill(records, key) {
+      const there = new Set(records.map((r) => r[key]));
+      for (const [id, s] of of) if (!there.has(id)) s.value = undefined;
+      for (const r of records) this.get(r[key]).value = r;
+      this.ids.value = [...there];
+    },
+    merge(records, key) {
+      let more = false;
+      for (const r of records) { if (!this.peek(r[key])) more = true; this.get(r[key]).value = r; }
+      if (more) this.ids.value = [...of.keys()].filter((id) => of.get(id).peek() !== undefined).sort((a, b) => (a > b ? 1 : -1));
+    },
+    drop(ids) {
+      for (const id of ids) this.get(id).value = undefined;
+      this.ids.value = this.ids.peek().filter((id) => !ids.includes(id));
+    },
+  };
+}
+
+export const house = {
+  site: signal(null),
+  clusters: family(), nodes: family(), shades: family(), buses: family(),
+  jobs: signal([]),
+  entries: signal([]), // newest first, since this page is open
+  whole: signal(false), // the picture has come
+};
+
+// When values were read, apart from the values: they change every few seconds, and are told only where they are looked at.
+const ages = { nodes: new Map(), shades: new Map() };
+function ageSignal(kind, id) {
+  const of = ages[kind];
+  if (!of.has(id)) of.set(id, signal({}));
+  return of.get(id);
+}
+export const nodeAges = (id) => ageSignal('nodes', id).value;
+export const shadeAges = (id) => ageSignal('shades', id).value;
+const ms = (text) => (text ? Date.parse(text) : 0);
+function noteAges(kind, records) {
+  for (const r of records) {
+    const a = { lastSeen: ms(r.lastSeen) };
+    for (const k of ['level', 'kelvin', 'rgbw', 'power', 'position']) if (r[k]) a[k] = ms(r[k].at);
+    ageSignal(kind, r.id).value = a;
+  }
+}
+
+// What the level of a node was since this page is open, for its sparkline.
+const past = new Map();
+export const history = (id) => past.get(id) || [];
+function notePast(nodes) {
+  for (const n of nodes) {
+    const v = n.online && n.level ? n.level.value : null;
+    const line = past.get(n.id) || past.set(n.id, []).get(n.id);
+    if (!line.length || line[line.length - 1][1] !== v) line.push([now.peek(), v]);
+    if (line.length > 120) line.shift();
+  }
+}
+
+function picture(p) {
+  batch(() => {
+    serverTime(Date.parse(p.time));
+    reloadIfOther(p.version);
+    house.site.value = p.site;
+    house.clusters.fill(p.clusters, 'id');
+    house.nodes.fill(p.nodes, 'id');
+    house.shades.fill(p.shades, 'id');
+    house.buses.fill(p.buses, 'name');
+    house.jobs.value = p.jobs || [];
+    noteAges('nodes', p.nodes);
+    noteAges('shades', p.shades);
+    notePast(p.nodes);
+    house.whole.value = true;
+  });
+}
+
+function change(c) {
+  batch(() => {
+    if (c.site) house.site.value = c.site;
+    if (c.clusters) house.clusters.merge(c.clusters, 'id');
+    if (c.nodes) { house.nodes.merge(c.nodes, 'id'); noteAges('nodes', c.nodes); notePast(c.nodes); }
+    if (c.shades) { house.shades.merge(c.shades, 'id'); noteAges('shades', c.shades); }
+    if (c.buses) house.buses.merge(c.buses, 'name');
+    if (c.removed) {
+      for (const kind of ['clusters', 'nodes', 'shades']) if (c.removed[kind]) house[kind].drop(c.removed[kind]);
+      if (c.removed.buses) house.buses.drop(house.buses.all().filter((b) => c.removed.buses.includes(b.uuid)).map((b) => b.name));
+    }
+    for (const kind of ['nodes', 'shades']) for (const { id, ...a } of c.ages?.[kind] || []) ageSignal(kind, id).value = { ...ageSignal(kind, id).peek(), ...a };
+  });
+}
+
+// noteJob takes over a job. What it found is left out where it has not changed.
+export function noteJob(j) {
+  const old = house.jobs.peek().find((x) => x.id === j.id);
+  const whole = old && !j.items ? { ...j, items: old.items } : j;
+  house.jobs.value = old ? house.jobs.peek().map((x) => (x.id === j.id ? whole : x)) : [whole, ...house.jobs.peek()].slice(0, 64);
+}
+
+// A new version of the program has new pages: take them when nobody is in the middle of something.
+let version;
+function reloadIfOther(v) {
+  version ??= v;
+  if (v === version) return;
+  const idle = () => (document.querySelector('dialog[open]') || /^(INPUT|TEXTAREA)$/.test(document.activeElement?.tagName) ? setTimeout(idle, 2000) : location.reload());
+  idle();
+}
+
+let line;
+export const link = signal(signal({ state: 'opening' }));
+function listen() {
+  line?.end();
+  line = stream({
+    url: '/api/v1/events',
+    handle: {
+      picture, change,
+      entry: (e) => { house.entries.value = [e, ...house.entries.peek().filter((x) => x.id !== e.id)].slice(0, 200); },
+      job: noteJob,
+    },
+    ask: async () => { await askSession(); return !!session.peek(); },
+  });
+  link.value = line.link;
+}
+
+async function askSession() {
+  try {
+    session.value = await server.get('/session', { again: false });
+  } catch (p) {
+    if (p.status !== 401) throw p;
+    session.value = null;
+  }
+}
+
+// enter begins after a log-in, or with the session that a browser has still.
+export function enter(s) {
+  session.value = s;
+  reloadIfOther(s.version);
+  listen();
+}
+
+// leave shows the log-in, and comes back to where one was afterwards.
+export function leave() {
+  line?.end();
+  line = undefined;
+  session.value = null;
+  house.whole.value = false;
+  const { path, query } = address.peek();
+  if (path !== '/login') go('/login' + (path === '/' ? '' : '?to=' + encodeURIComponent(path + (query.size ? '?' + query : ''))), { replace: true });
+}
+
+// start finds out who is logged in, and whether the controller has been claimed at all.
+export async function start() {
+  const claim = await server.get('/claim');
+  house.claim = claim;
+  if (!claim.claimed) { session.value = null; if (address.peek().path !== '/claim') go('/claim', { replace: true }); return; }
+  if (address.peek().path === '/claim') go('/', { replace: true });
+  if (claim.loggedIn) await askSession();
+  if (session.peek()) enter(session.peek());
+  else leave();
+}
+
+// command does something, and fails with the reason, and a link to what happened, if not everybody who was meant did.
+export async function command(kind, target, values = {}) {
+  const e = await server.post('/commands', { kind, target, ...values });
+  if (!e.ok) throw Object.assign(new Problem(200, { detail: e.error || t('command.failed') }), { href: '/more/ledger/' + e.id, entry: e });
+  return e;
+}
+
+// asks keeps what is asked of each thing, so that it is the same on every page.
+const asks = new Map();
+export function ask(scope, id, what) {
+  const key = scope + id + what;
+  if (!asks.has(key)) {
+    const target = { scope, id };
+    const of = house[scope + 's'].get(id);
+    const value = () => { const v = of.peek()?.[what]; return v != null && typeof v === 'object' && 'value' in v ? v.value : v; };
+    const kinds = { level: 'light-level', kelvin: 'light-kelvin', position: 'shade-move-to', rgbw: 'light-rgbw' };
+    asks.set(key, asking((v) => command(kinds[what], target, { [what]: v }), value));
+  }
+  return asks.get(key);
+}
+
+// Is a value too old to be called present? Polling promises seconds; a minute has missed it by far.
+const old = 60000;
+const slow = computed(() => Math.floor(now.value / 10000) * 10000);
+export const isOld = (at) => !!at && slow.value - at > old;

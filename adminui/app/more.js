@@ -1,0 +1,29 @@
+// Everything else: who is logged in, the controller itself, and the pages that are not needed every day.
+import { html } from '../ui/lib.js';
+import { t } from '../ui/i18n.js';
+import { Page } from '../ui/router.js';
+import { Notice, keysOn, setKeys } from '../ui/shell.js';
+import { Icon } from '../ui/icons.js';
+import { house, server, session, leave } from './house.js';
+import { Fingerprint } from './login.js';
+import { Entries } from './entries.js';
+
+const Row = ({ href, icon, name, sub, out }) => html`<li><a href=${href} target=${out ? '_blank' : undefined}><${Icon} name=${icon} size=${24} /><span class="main"><span class="name">${name}</span><span class="sub">${sub}</span></span><${Icon} name="right" /></a></li>`;
+
+export default function More() {
+  const s = session.value, site = house.site.value;
+  const out = async () => { try { await server.post('/auth/logout'); } catch { /* then the session ends by itself */ } leave(); };
+  return html`<${Page} title=${t('more')}>
+    ${site?.faults.map((f) => html`<${Notice} kind="fault" key=${f.where}><b>${f.where}</b>: ${f.what}<//>`)}
+    <div class="columns">
+      <section class="panel"><div class="row"><span class="avatar"><${Icon} name="user" size=${24} /></span><div class="grow"><h2 class="plain"><bdi>${s.username}</bdi></h2><p class="sub">${t('role.' + s.role)}</p></div><button class="button" onClick=${out}><${Icon} name="out" />${t('logout')}</button></div>
+        <label class="check"><input type="checkbox" checked=${keysOn.value} onChange=${(e) => setKeys(e.target.checked)} /><span>${t('keys')}<br /><span class="sub"><a href="/more/help">${t('keys.which')}</a></span></span></label></section>
+      <section class="panel flush"><ul class="list">
+        <${Row} href="/more/report" icon="print" name=${t('report')} sub=${t('report.sub')} />
+        <${Row} href="/docs" out icon="book" name=${t('docs')} sub=${t('docs.sub')} />
+      </ul></section>
+      <section class="panel"><h2>${t('about')}</h2><dl class="facts"><dt>${t('site')}</dt><dd>${site?.name || '–'}</dd><dt>${t('version')}</dt><dd>${s.version}</dd></dl><${Fingerprint} text=${house.claim?.fingerprint} /></section>
+    </div>
+    <${Entries} of=${() => true} title=${t('entries.all')} />
+  <//>`;
+}

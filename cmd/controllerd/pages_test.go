@@ -1,0 +1,104 @@
+//go:build peers
+
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"svc.internal/controller/ui/uitest"
+)
+
+// demoHouse is the building of make run.
+func demoHouse(t *testing.T) *house {
+	t.Helper()
+	site, err := os.ReadFile("../../demo/site.yaml.in")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHouse(t, strings.NewReplacer("@RUN@", "@DIR@", "@PORT_OFFICES@", "0", "@PORT_ANNEX@", "0").Replace(string(site)))
+	for _, c := range []struct{ path, body string }{ // an evening in that building
+		{"channelControl", `{"targetType":2,"targetId":1,"command":"DIM","dimLevel":65}`},
+		{"channelControl", `{"targetType":2,"targetId":3,"command":"DIM","dimLevel":40}`},
+		{"channelControl", `{"targetType":2,"targetId":4,"command":"DIM","dimLevel":85}`},
+		{"channelControl", `{"targetType":2,"targetId":6,"command":"DIM","dimLevel":70}`},
+		{"channelControl", `{"targetType":2,"targetId":8,"command":"DIM","dimLevel":90}`},
+		{"channelControl", `{"targetType":2,"targetId":9,"command":"DIM","dimLevel":20}`},
+		{"channelControl", `{"targetType":2,"targetId":13,"command":"DIM","dimLevel":55}`},
+		{"channelControl", `{"targetType":3,"targetId":202,"command":"DIM","dimLevel":90}`},
+		{"shadeControl", `{"targetType":2,"targetId":19,"command":"POS","posValue":70}`},
+		{"shadeControl", `{"targetType":2,"targetId":21,"command":"DOWN"}`},
+	} {
+		if status, message := h.control(c.path, c.body); status != 1 {
+			t.Fatalf("%s: %s", c.body, message)
+		}
+	}
+	return h
+}
+
+// logIn goes through the log-in page.
+func logIn(h *house, tab *uitest.Tab, user string) {
+	h.t.Helper()
+	tab.Go(h.url + "/login")
+	tab.Type("input[name=username]", user)
+	tab.Type("input[name=password]", housePassword)
+	tab.Keys("\r")
+	tab.Wait(`document.querySelector(".card")`)
+}
+
+var pagePaths = map[string]string{
+	"home": "/", "cluster": "/clusters/3", "tunable": "/clusters/6", "devices": "/devices", "device": "/devices/59", "colour": "/devices/51", "shade": "/shades/5101",
+	"calibrate": "/commission/shade/5001", "buses": "/buses", "bus": "/buses/ground-floor", "more": "/more", "report": "/more/report", "help": "/more/help",
+	"nopage": "/clusters/999",
+}
+
+func TestPagesInEveryLook(t *testing.T) {
+	h := demoHouse(t)
+	browser := uitest.Open(t)
+	for _, look := range []uitest.Look{
+		{Width: 320, Height: 640, Language: "de", Touch: true},
+		{Width: 360, Height: 740, Scale: 2, Touch: true},
+		{Width: 360, Height: 740, Dark: true, Language: "de", Scale: 2, Touch: true},
+		{Width: 768, Height: 1024, Dark: true},
+		{Width: 1440, Height: 900, Language: "de"},
+		{Width: 1440, Height: 900, Dark: true},
+	} {
+		scheme := "light"
+		if look.Dark {
+			scheme = "dark"
+		}
+		name := fmt.Sprintf("%d-%s-%s", look.Width, scheme, cmp.Or(look.Language, "en"))
+		t.Run(name, func(t *testing.T) {
+			tab := browser.Tab(t, look)
+			tab.Go(h.url + "/")
+			tab.Wait(`document.querySelector("form")`)
+			inspect(t, tab, "login-"+name)
+			logIn(h, tab, "admin")
+			for page, path := range pagePaths {
+				tab.Go(h.url + path)
+				tab.Wait(`document.querySelector(".live") && !document.querySelector(".skeleton") && !document.querySelector("main[aria-busy]")`)
+				if page == "bus" {
+					tab.Wait(`document.querySelector("table tbody tr")`)
+				}
+				inspect(t, tab, page+"-"+name)
+			}
+			for _, r := range tab.Foreign(h.url) {
+				t.Errorf("request to another origin: %s", r)
+			}
+		})
+	}
+}
+
+func inspect(t *testing.T, tab *uitest.Tab, name string) {
+	t.Helper()
+	tab.Shot(name, false)
+	for _, wrong := range append(tab.Fits(), tab.Axe()...) {
+		t.Errorf("%s: %s", name, wrong)
+	}
+	for _, line := range tab.Console() {
+		t.Errorf("%s, on the console: %s", name, line)
+	}
+}
