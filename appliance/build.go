@@ -27,6 +27,13 @@ func newBuilder(c *Controller, site *Site, faults []Fault) *builder {
 	for i := range site.Nodes {
 		n := &site.Nodes[i]
 		b.nodes[n.ID] = &NodeState{Node: n, Tag: n.Tag}
+		if !n.Bound() {
+			b.nodes[n.ID].Waits = true
+			if n.Tag == "" {
+				b.nodes[n.ID].Tag = TagNode
+			}
+			continue
+		}
 		if !busKnown[n.Bus] {
 			b.breakNode(n.ID, fmt.Errorf("its bus does not exist; give it one"))
 		}
@@ -34,6 +41,10 @@ func newBuilder(c *Controller, site *Site, faults []Fault) *builder {
 	for i := range site.Shades {
 		s := &site.Shades[i]
 		b.shades[s.ID] = &ShadeState{Shade: s}
+		if n := b.nodes[s.Node]; s.Node == 0 || n != nil && n.Waits {
+			b.shades[s.ID].Waits = true
+			continue
+		}
 		if b.nodes[s.Node] == nil {
 			b.breakShade(s.ID, fmt.Errorf("its node %d does not exist; give it one", s.Node))
 		}
@@ -86,7 +97,7 @@ func (b *builder) busConfig(i int) (BusConfig, bool) {
 	cfg := BusConfig{Bus: bus, Freshness: b.site.Settings.Freshness, Last: b.last, DataDir: b.c.opts.DataDir, Log: b.c.opts.Log}
 	on := map[ID]bool{}
 	for _, n := range b.site.Nodes {
-		if n.Bus == bus.UUID && b.nodes[n.ID].Fault == "" {
+		if n.Bus == bus.UUID && b.nodes[n.ID].Fault == "" && n.Bound() {
 			cfg.Nodes = append(cfg.Nodes, n)
 			on[n.ID] = true
 		}

@@ -340,7 +340,7 @@ func siteOf(profiles ...string) appliance.Site {
 	s := appliance.Site{Buses: []appliance.Bus{bus}, Clusters: []appliance.Cluster{{ID: 1, Name: "all"}}}
 	for i, p := range profiles {
 		id := appliance.ID(i + 1)
-		s.Nodes = append(s.Nodes, appliance.Node{ID: id, UUID: appliance.UUID{2, byte(i)}, Name: p, Bus: bus.UUID, Profile: p})
+		s.Nodes = append(s.Nodes, appliance.Node{ID: id, UUID: appliance.UUID{2, byte(i)}, Name: p, Bus: bus.UUID, Address: fmt.Sprint(id), Profile: p})
 		s.Clusters[0].Nodes = append(s.Clusters[0].Nodes, id)
 		if p == "shade" {
 			s.Shades = append(s.Shades, appliance.Shade{ID: 5000 + id, Node: id, Output: 1, TravelUp: 20 * time.Second, TravelDown: 20 * time.Second})

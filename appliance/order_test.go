@@ -93,7 +93,7 @@ func TestCommandsAtOnceHaveOneOrder(t *testing.T) {
 		drivers[name] = c.open
 		bus := appliance.Bus{UUID: appliance.UUID{1, byte(i)}, Name: name, Driver: name}
 		site.Buses = append(site.Buses, bus)
-		site.Nodes = append(site.Nodes, appliance.Node{ID: appliance.ID(i + 1), UUID: appliance.UUID{2, byte(i)}, Bus: bus.UUID, Profile: "dimmer"})
+		site.Nodes = append(site.Nodes, appliance.Node{ID: appliance.ID(i + 1), UUID: appliance.UUID{2, byte(i)}, Bus: bus.UUID, Address: fmt.Sprint(i + 1), Profile: "dimmer"})
 	}
 	ctl := appliance.New(appliance.Options{Drivers: drivers})
 	ctl.Apply(site, nil)

@@ -50,7 +50,15 @@ func resolveShades(s *Snapshot, cmd Command) ([]Want, error) {
 		want.Has |= CanPosition
 	}
 	var wants []Want
+	waits := 0
 	for _, sh := range shades {
+		if sh.Waits {
+			if cmd.Target.Scope == One {
+				return nil, fmt.Errorf("%w: shade %d waits for binding", ErrUnable, sh.Shade.ID)
+			}
+			waits++
+			continue
+		}
 		if sh.Fault != "" {
 			if cmd.Target.Scope == One {
 				return nil, fmt.Errorf("%w: shade %d is quarantined: %s", ErrUnable, sh.Shade.ID, sh.Fault)
@@ -58,6 +66,9 @@ func resolveShades(s *Snapshot, cmd Command) ([]Want, error) {
 			continue
 		}
 		wants = append(wants, Want{Ref{Shade: sh.Shade.ID}, want})
+	}
+	if len(wants) == 0 && waits > 0 {
+		return nil, fmt.Errorf("%w: every shade of %s waits for binding", ErrUnable, cmd.Target)
 	}
 	if len(wants) == 0 {
 		return nil, fmt.Errorf("%w: %s has no shade", ErrUnable, cmd.Target)
@@ -95,8 +106,15 @@ func resolveLights(s *Snapshot, cmd Command) ([]Want, error) {
 		return nil, err
 	}
 	var wants []Want
-	channelExists := false
+	channelExists, waits := false, 0
 	for _, n := range nodes {
+		if n.Waits {
+			if cmd.Target.Scope == One {
+				return nil, fmt.Errorf("%w: node %d waits for binding", ErrUnable, n.Node.ID)
+			}
+			waits++
+			continue
+		}
 		if n.Fault != "" && cmd.Target.Scope == One {
 			return nil, fmt.Errorf("%w: node %d is quarantined: %s", ErrUnable, n.Node.ID, n.Fault)
 		}
@@ -115,6 +133,9 @@ func resolveLights(s *Snapshot, cmd Command) ([]Want, error) {
 		return wants, nil
 	case cmd.Channel != 0 && !channelExists:
 		return nil, fmt.Errorf("%s has no channel %d: %w", cmd.Target, cmd.Channel, ErrNotFound)
+	}
+	if waits > 0 && waits == len(nodes) {
+		return nil, fmt.Errorf("%w: every node of %s waits for binding", ErrUnable, cmd.Target)
 	}
 	return nil, fmt.Errorf("%w: %s has no light that can %s", ErrUnable, cmd.Target, cmd.Kind.verb())
 }

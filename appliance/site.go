@@ -74,7 +74,23 @@ type Site struct {
 	Nodes    []Node    // ascending ID
 	Shades   []Shade   // ascending ID
 	Clusters []Cluster // ascending ID
+	// Retired are IDs that are never used again, with the UUIDs that may come back
+	// under them; Highest the highest ID of each family that was ever handed out.
+	// Exports carry both, so that another controller does not use them anew.
+	Retired []Retired
+	Highest Highest
 }
+
+// Retired is what is left of something that was removed. Of Node, Shade and Cluster
+// the one is set that it was.
+type Retired struct {
+	UUID                 UUID
+	Node, Shade, Cluster ID
+	Name                 string
+}
+
+// Highest IDs handed out so far; 0: none.
+type Highest struct{ Node, Shade, Cluster ID }
 
 // Settings are choices of the whole site.
 type Settings struct {
@@ -96,6 +112,7 @@ type Freshness struct {
 // Bus is a port with one driver and its line settings.
 type Bus struct {
 	UUID   UUID
+	Number int    // never changed, never reused; 0 in an import
 	Name   string // unique in the site
 	Driver string // "modbus"
 	// Port is a device path (preferably below /dev/serial/by-id), or
@@ -130,7 +147,7 @@ type Node struct {
 	UUID    UUID
 	ID      ID
 	Name    string
-	Bus     UUID
+	Bus     UUID   // zero: it waits for binding, as do one without Address or Profile
 	Address string // in the words of the bus's driver: "5", "5/12", "1A.2B.3C"
 	Profile string // name of a device profile of the driver
 	Tag     Tag    // empty: NODE if it has a light channel, else PERIPHERAL
@@ -142,12 +159,16 @@ type Node struct {
 	Options map[string]string // driver settings; unknown keys are refused by the driver
 }
 
+// Bound reports whether n hangs off copper. One that does not is offline until an
+// installer binds it.
+func (n *Node) Bound() bool { return !n.Bus.IsZero() && n.Address != "" && n.Profile != "" }
+
 // Shade is a motorised covering that hangs off a node.
 type Shade struct {
 	UUID   UUID
 	ID     ID
 	Name   string
-	Node   ID
+	Node   ID  // 0: it waits for binding
 	Output int // shade output of the node's profile, from 1
 	// TravelUp and TravelDown are the times from end to end. Drivers whose motors
 	// report their own position need none.

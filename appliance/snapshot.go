@@ -64,6 +64,7 @@ type NodeState struct {
 	// Abilities of all its channels together.
 	Abilities Ability
 	Fault     string // why it is quarantined; empty if it is not
+	Waits     bool   // for binding: it has no place on a bus yet
 }
 
 // ChannelState is one channel now.
@@ -88,6 +89,7 @@ type ShadeState struct {
 	// Uncertainty of an estimated position, in percent points; 0 when measured.
 	Uncertainty int
 	Fault       string
+	Waits       bool // for binding
 }
 
 // ClusterState is one cluster now. Aggregates are means over its online members

@@ -18,6 +18,27 @@ type file struct {
 	Nodes    []fileNode    `yaml:"nodes,omitempty"`
 	Shades   []fileShade   `yaml:"shades,omitempty"`
 	Clusters []fileCluster `yaml:"clusters,omitempty"`
+	Retired  *fileRetired  `yaml:"retired,omitempty"`
+}
+
+// fileRetired are IDs that are never to be used again.
+type fileRetired struct {
+	Highest  fileHighest `yaml:"highest,omitempty"`
+	Nodes    []fileGrave `yaml:"nodes,omitempty"`
+	Shades   []fileGrave `yaml:"shades,omitempty"`
+	Clusters []fileGrave `yaml:"clusters,omitempty"`
+}
+
+type fileHighest struct {
+	Node    int32 `yaml:"node,omitempty"`
+	Shade   int32 `yaml:"shade,omitempty"`
+	Cluster int32 `yaml:"cluster,omitempty"`
+}
+
+type fileGrave struct {
+	ID   int32  `yaml:"id"`
+	UUID string `yaml:"uuid"`
+	Name string `yaml:"name,omitempty"`
 }
 
 type fileSite struct {
@@ -54,9 +75,9 @@ type fileNode struct {
 	ID      int32   `yaml:"id,omitempty"`
 	UUID    string  `yaml:"uuid,omitempty"`
 	Name    string  `yaml:"name"`
-	Bus     string  `yaml:"bus"`
-	Address word    `yaml:"address"`
-	Profile string  `yaml:"profile"`
+	Bus     string  `yaml:"bus,omitempty"`
+	Address word    `yaml:"address,omitempty"`
+	Profile string  `yaml:"profile,omitempty"`
 	Outputs []int   `yaml:"outputs,omitempty,flow"`
 	Groups  []word  `yaml:"groups,omitempty,flow"`
 	Tag     string  `yaml:"tag,omitempty"`
@@ -67,7 +88,7 @@ type fileShade struct {
 	ID         int32     `yaml:"id,omitempty"`
 	UUID       string    `yaml:"uuid,omitempty"`
 	Name       string    `yaml:"name"`
-	Node       reference `yaml:"node"`
+	Node       reference `yaml:"node,omitempty"`
 	Output     int       `yaml:"output"`
 	TravelUp   timespan  `yaml:"travelUp,omitempty"`
 	TravelDown timespan  `yaml:"travelDown,omitempty"`
@@ -140,6 +161,9 @@ func (r *reference) UnmarshalYAML(n *yaml.Node) error {
 	}
 	return n.Decode(&r.id)
 }
+
+// IsZero reports whether nothing is named.
+func (r reference) IsZero() bool { return r == reference{} }
 
 func (r reference) MarshalYAML() (any, error) {
 	if r.name != "" {

@@ -63,6 +63,7 @@ func parse(name string, data []byte) (appliance.Site, *schema.Document, error) {
 	r.nodes()
 	r.shades()
 	r.clusters()
+	r.retired()
 	if err := r.problems.Err(); err != nil {
 		return appliance.Site{}, nil, err
 	}
@@ -138,7 +139,7 @@ func (r *reader) nodes() {
 		key := fmt.Sprintf("nodes[%d]", i)
 		r.name(key+".name", n.Name)
 		bus, ok := r.busOf[n.Bus]
-		if !ok {
+		if !ok && n.Bus != "" {
 			r.problem(key+".bus", "there is no bus called %q in this file", n.Bus)
 		}
 		var groups []string
@@ -164,11 +165,17 @@ func (r *reader) shades() {
 	for i, h := range r.file.Shades {
 		key := fmt.Sprintf("shades[%d]", i)
 		r.name(key+".name", h.Name)
-		node, ok := r.refer(key+".node", r.nodesByName, h.Node)
+		var node appliance.ID
+		ok := false
+		if !h.Node.IsZero() {
+			node, ok = r.refer(key+".node", r.nodesByName, h.Node)
+		}
 		if first, twice := taken[outlet{node, h.Output}]; twice && ok {
 			r.problem(key+".output", "shades[%d] (%s) hangs off the same output of the same node", first, r.file.Shades[first].Name)
 		}
-		taken[outlet{node, h.Output}] = i
+		if ok {
+			taken[outlet{node, h.Output}] = i
+		}
 		r.out.Shades = append(r.out.Shades, appliance.Shade{
 			ID: r.id(&ids, key, i, h.ID, h.UUID, h.Name), UUID: r.uuid(key, h.UUID, seen, i), Name: h.Name, Node: node, Output: h.Output,
 			TravelUp: time.Duration(h.TravelUp), TravelDown: time.Duration(h.TravelDown), Inverted: h.Inverted,
@@ -196,6 +203,30 @@ func (r *reader) clusters() {
 			CreatedBy: c.CreatedBy, CreatedOn: on.UTC(),
 		})
 	}
+}
+
+// retired takes over the IDs that are never to be used again.
+func (r *reader) retired() {
+	f := r.file.Retired
+	if f == nil {
+		return
+	}
+	r.out.Highest = appliance.Highest{Node: appliance.ID(f.Highest.Node), Shade: appliance.ID(f.Highest.Shade), Cluster: appliance.ID(f.Highest.Cluster)}
+	take := func(key string, graves []fileGrave, set func(*appliance.Retired, appliance.ID)) {
+		for i, g := range graves {
+			u, err := appliance.ParseUUID(g.UUID)
+			if err != nil {
+				r.problem(fmt.Sprintf("retired.%s[%d].uuid", key, i), "%v", err)
+				continue
+			}
+			one := appliance.Retired{UUID: u, Name: g.Name}
+			set(&one, appliance.ID(g.ID))
+			r.out.Retired = append(r.out.Retired, one)
+		}
+	}
+	take("nodes", f.Nodes, func(one *appliance.Retired, id appliance.ID) { one.Node = id })
+	take("shades", f.Shades, func(one *appliance.Retired, id appliance.ID) { one.Shade = id })
+	take("clusters", f.Clusters, func(one *appliance.Retired, id appliance.ID) { one.Cluster = id })
 }
 
 func (r *reader) members(key string, among names, refs []reference) []appliance.ID {

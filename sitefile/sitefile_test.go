@@ -67,7 +67,7 @@ func TestProblemsNameLineAndKey(t *testing.T) {
 		"unknown shade":           {"shades: [South]", "shades: [5001]", "clusters[0].shades[0]: there is no shade with the ID 5001"},
 		"ID out of range":         {"id: 7", "id: 200000001", "small.yaml:5:10: nodes[0].id"},
 		"ID 0":                    {"id: 7", "id: 0", "small.yaml:5:10: nodes[0].id"},
-		"missing key":             {", address: 5", "", "nodes[0]"},
+		"missing key":             {"name: Lobby, ", "", "nodes[0]"},
 		"same name without IDs":   {"name: Relays", "name: Lobby", "nodes are called"},
 		"odd number":              {"address: 5", "address: 0x5", "write 0x5 in quotes"},
 		"placeholder UUID":        {"id: 7", "uuid: 00000000-0000-0000-0000-000000000001", "small.yaml:5:12: nodes[0].uuid"},

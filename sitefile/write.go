@@ -59,7 +59,7 @@ func export(site appliance.Site) (file, error) {
 	}
 	for _, n := range site.Nodes {
 		bus, ok := busName[n.Bus]
-		if !ok {
+		if !ok && !n.Bus.IsZero() {
 			return file{}, fmt.Errorf("node %d (%s): there is no bus %s", n.ID, n.Name, n.Bus)
 		}
 		var groups []word
@@ -84,7 +84,32 @@ func export(site appliance.Site) (file, error) {
 			CreatedBy: c.CreatedBy, CreatedOn: timestamp(c.CreatedOn),
 		})
 	}
+	f.Retired = exportRetired(site)
 	return f, nil
+}
+
+// exportRetired is nil if nothing was ever numbered.
+func exportRetired(site appliance.Site) *fileRetired {
+	h := site.Highest
+	out := fileRetired{Highest: fileHighest{int32(h.Node), int32(h.Shade), int32(h.Cluster)}}
+	for _, r := range site.Retired {
+		g := fileGrave{UUID: r.UUID.String(), Name: r.Name}
+		switch {
+		case r.Node != 0:
+			g.ID = int32(r.Node)
+			out.Nodes = append(out.Nodes, g)
+		case r.Shade != 0:
+			g.ID = int32(r.Shade)
+			out.Shades = append(out.Shades, g)
+		default:
+			g.ID = int32(r.Cluster)
+			out.Clusters = append(out.Clusters, g)
+		}
+	}
+	if len(site.Retired) == 0 && h == (appliance.Highest{}) {
+		return nil
+	}
+	return &out
 }
 
 func references(ids []appliance.ID) []reference {

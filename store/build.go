@@ -24,7 +24,7 @@ func (p *plan) buildNodes() {
 		if bus, ok := p.busOf[n.Bus]; ok {
 			n.Bus = bus
 		}
-		if !have[n.Bus] {
+		if !n.Bus.IsZero() && !have[n.Bus] {
 			r.complain(i, "bus", "there is no bus with UUID %s", n.Bus)
 		}
 		n.Outputs, n.Groups, n.Options = nilIfEmpty(n.Outputs), nilIfEmpty(n.Groups), emptyAsNil(n.Options)
@@ -32,7 +32,7 @@ func (p *plan) buildNodes() {
 		p.note(Nodes, r.found[i], n.Name, nodeKeys(before[n.ID], n))
 	}
 	for _, n := range p.have.Nodes {
-		if !p.opts.Replace && !p.touched[Nodes][n.ID] {
+		if !p.opts.Replace && !p.touched[Nodes][n.ID] && !p.removes(Nodes, n.ID) {
 			p.final.Nodes = append(p.final.Nodes, n)
 		}
 	}
@@ -48,7 +48,7 @@ func (p *plan) buildShades() {
 	for i, h := range p.in.Shades {
 		h.ID, h.UUID = r.found[i].ID, r.found[i].UUID
 		node, ok := p.refer(Nodes, h.Node)
-		if !ok {
+		if !ok && h.Node != 0 {
 			r.complain(i, "node", "there is no node %d", h.Node)
 		}
 		h.Node = node
@@ -56,7 +56,7 @@ func (p *plan) buildShades() {
 		p.note(Shades, r.found[i], h.Name, shadeKeys(before[h.ID], h))
 	}
 	for _, h := range p.have.Shades {
-		if !p.opts.Replace && !p.touched[Shades][h.ID] {
+		if !p.opts.Replace && !p.touched[Shades][h.ID] && !p.removes(Shades, h.ID) {
 			p.final.Shades = append(p.final.Shades, h)
 		}
 	}
@@ -86,7 +86,7 @@ func (p *plan) buildClusters() {
 		p.note(Clusters, r.found[i], c.Name, clusterKeys(was, c))
 	}
 	for _, c := range p.have.Clusters {
-		if !p.opts.Replace && !p.touched[Clusters][c.ID] {
+		if !p.opts.Replace && !p.touched[Clusters][c.ID] && !p.removes(Clusters, c.ID) {
 			p.final.Clusters = append(p.final.Clusters, c)
 		}
 	}
@@ -107,7 +107,7 @@ func (p *plan) refer(f Family, ref appliance.ID) (appliance.ID, bool) {
 		return ref, true
 	}
 	_, lives := r.ids.live[ref]
-	return ref, lives && !p.opts.Replace
+	return ref, lives && !p.opts.Replace && !p.removes(f, ref)
 }
 
 func (p *plan) members(r *resolver, i int, key string, f Family, refs []appliance.ID) []appliance.ID {
@@ -133,6 +133,9 @@ func (p *plan) checkOverlaps() {
 	}
 	at := map[place][]appliance.Node{}
 	for _, n := range p.final.Nodes {
+		if !n.Bound() {
+			continue
+		}
 		k := place{n.Bus, n.Address, n.Profile}
 		at[k] = append(at[k], n)
 	}
@@ -161,6 +164,9 @@ func (p *plan) checkShadeOutputs() {
 	}
 	at := map[place][]appliance.Shade{}
 	for _, h := range p.final.Shades {
+		if h.Node == 0 {
+			continue
+		}
 		at[place{h.Node, h.Output}] = append(at[place{h.Node, h.Output}], h)
 	}
 	r := p.byFamily[Shades]

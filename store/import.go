@@ -71,6 +71,11 @@ func (p *plan) save(ctx context.Context, tx *sql.Tx) error {
 			return err
 		}
 	}
+	for _, g := range p.buried {
+		if err := bury(ctx, tx, g.family, g.noun, at, p.opts.By); err != nil {
+			return err
+		}
+	}
 	if err := p.saveRows(ctx, tx); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ const selectNodes = `SELECT id, uuid, name, bus, address, profile, tag, outputs,
 
 func scanNode(row scanner) (appliance.Node, error) {
 	var n appliance.Node
-	err := row.Scan(&n.ID, uuidColumn{&n.UUID}, &n.Name, uuidColumn{&n.Bus}, &n.Address,
+	err := row.Scan(&n.ID, uuidColumn{&n.UUID}, &n.Name, uuidOrNull{&n.Bus}, &n.Address,
 		&n.Profile, &n.Tag, jsonColumn[[]int]{&n.Outputs}, jsonColumn[[]string]{&n.Groups},
 		jsonColumn[map[string]string]{&n.Options})
 	return n, err
@@ -26,7 +26,7 @@ func saveNode(ctx context.Context, tx *sql.Tx, n appliance.Node) error {
 		ON CONFLICT (id) DO UPDATE SET name = excluded.name, bus = excluded.bus,
 		address = excluded.address, profile = excluded.profile, tag = excluded.tag,
 		outputs = excluded.outputs, device_groups = excluded.device_groups, options = excluded.options`,
-		n.ID, n.UUID[:], n.Name, n.Bus[:], n.Address, n.Profile, n.Tag,
+		n.ID, n.UUID[:], n.Name, orNull(n.Bus), n.Address, n.Profile, n.Tag,
 		jsonText(n.Outputs), jsonText(n.Groups), jsonText(n.Options))
 	if err != nil {
 		return fmt.Errorf("save node %d (%s): %w", n.ID, n.Name, err)

@@ -36,7 +36,10 @@ type plan struct {
 	byFamily map[Family]*resolver
 	marks    map[Family]appliance.ID
 
-	final    appliance.Site // the site afterwards
+	remove   map[Family]map[appliance.ID]bool // retired by name, whatever the rest does
+	scrap    map[appliance.UUID]bool          // buses that are removed by name
+	buried   []grave                          // IDs retired elsewhere, taken over
+	final    appliance.Site                   // the site afterwards
 	touched  map[Family]map[appliance.ID]bool
 	report   Report
 	problems []Problem
@@ -127,6 +130,8 @@ func (p *plan) work() error {
 	if err := p.number(); err != nil {
 		return err
 	}
+	p.checkFamilies()
+	p.takeRetired()
 	p.settings()
 	p.buildBuses()
 	p.buildNodes()
@@ -229,7 +234,7 @@ func (p *plan) buildBuses() {
 	before := map[appliance.UUID]appliance.Bus{}
 	for _, b := range p.have.Buses {
 		before[b.UUID] = b
-		if p.opts.Replace {
+		if p.opts.Replace || p.scrap[b.UUID] {
 			continue
 		}
 		if now, ok := mentioned[b.UUID]; ok {
@@ -282,6 +287,7 @@ func (p *plan) note(f Family, id identity, name string, keys []string) {
 // reportRetired names what Replace removes.
 func (p *plan) reportRetired() {
 	if !p.opts.Replace {
+		p.reportRemoved()
 		return
 	}
 	kept := map[appliance.UUID]bool{}

@@ -24,6 +24,25 @@ func (c uuidColumn) Scan(v any) error {
 	return nil
 }
 
+// uuidOrNull is the same where there may be none.
+type uuidOrNull struct{ to *appliance.UUID }
+
+func (c uuidOrNull) Scan(v any) error {
+	if v == nil {
+		*c.to = appliance.UUID{}
+		return nil
+	}
+	return uuidColumn(c).Scan(v)
+}
+
+// orNull is the stored form of a UUID that may be missing.
+func orNull(u appliance.UUID) any {
+	if u.IsZero() {
+		return nil
+	}
+	return u[:]
+}
+
 // jsonColumn scans JSON text; null and empty lists and maps become nil.
 type jsonColumn[T any] struct{ to *T }
 

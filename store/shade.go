@@ -8,7 +8,7 @@ import (
 	"svc.internal/controller/appliance"
 )
 
-const selectShades = `SELECT id, uuid, name, node, output, travel_up, travel_down, inverted
+const selectShades = `SELECT id, uuid, name, ifnull(node, 0), output, travel_up, travel_down, inverted
 	FROM shade ORDER BY id`
 
 func scanShade(row scanner) (appliance.Shade, error) {
@@ -22,7 +22,7 @@ func scanShade(row scanner) (appliance.Shade, error) {
 // hangs it off another output.
 func saveShade(ctx context.Context, tx *sql.Tx, h appliance.Shade) error {
 	_, err := tx.ExecContext(ctx, `DELETE FROM state WHERE shade = ?1
-		AND EXISTS (SELECT 1 FROM shade WHERE id = ?1 AND (node, output) <> (?2, ?3))`, h.ID, h.Node, h.Output)
+		AND EXISTS (SELECT 1 FROM shade WHERE id = ?1 AND (ifnull(node, 0), output) <> (?2, ?3))`, h.ID, h.Node, h.Output)
 	if err == nil {
 		err = forgetTurned(ctx, tx, h.ID, h.Inverted)
 	}
@@ -31,7 +31,7 @@ func saveShade(ctx context.Context, tx *sql.Tx, h appliance.Shade) error {
 	}
 	_, err = tx.ExecContext(ctx, `INSERT INTO shade
 		(id, uuid, name, node, output, travel_up, travel_down, inverted)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+		VALUES (?, ?, ?, nullif(?, 0), ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET name = excluded.name, node = excluded.node,
 		output = excluded.output, travel_up = excluded.travel_up,
 		travel_down = excluded.travel_down, inverted = excluded.inverted`,

@@ -53,6 +53,7 @@ func loadSite(ctx context.Context, tx *sql.Tx) (appliance.Site, []appliance.Faul
 	l.nodes()
 	l.shades()
 	l.clusters()
+	l.retired()
 	return l.site, l.faults, ctx.Err()
 }
 
@@ -99,7 +100,7 @@ func (l *siteLoader) nodes() {
 		if err != nil {
 			return err
 		}
-		if !have[n.Bus] {
+		if !n.Bus.IsZero() && !have[n.Bus] {
 			l.fault(fmt.Sprintf("node %d (%s)", n.ID, n.Name), "its bus %s cannot be read; import that bus again", n.Bus)
 			return nil
 		}
@@ -118,7 +119,7 @@ func (l *siteLoader) shades() {
 		if err != nil {
 			return err
 		}
-		if !have[h.Node] {
+		if h.Node != 0 && !have[h.Node] {
 			l.fault(fmt.Sprintf("shade %d (%s)", h.ID, h.Name), "its node %d cannot be read; import that node again", h.Node)
 			return nil
 		}
@@ -145,6 +146,34 @@ func (l *siteLoader) clusters() {
 		c.Nodes = slices.DeleteFunc(nodes[c.ID], func(id appliance.ID) bool { return !haveNode[id] })
 		c.Shades = slices.DeleteFunc(shades[c.ID], func(id appliance.ID) bool { return !haveShade[id] })
 		l.site.Clusters = append(l.site.Clusters, c)
+		return nil
+	})
+}
+
+// retired are the IDs that are never used again.
+func (l *siteLoader) retired() {
+	h := &l.site.Highest
+	for family, to := range map[Family]*appliance.ID{Nodes: &h.Node, Shades: &h.Shade, Clusters: &h.Cluster} {
+		if err := l.tx.QueryRowContext(l.ctx, "SELECT high FROM mark WHERE family = ?", family).Scan(to); err != nil {
+			l.fault("retired IDs", "the highest ID of %ss cannot be read: %v; restore a backup", family, err)
+		}
+	}
+	l.rows("retired ID", "SELECT id, family, uuid, name FROM tombstone ORDER BY family, id", func(row scanner) error {
+		var id appliance.ID
+		var family Family
+		var r appliance.Retired
+		if err := row.Scan(&id, &family, uuidColumn{&r.UUID}, &r.Name); err != nil {
+			return err
+		}
+		switch family {
+		case Nodes:
+			r.Node = id
+		case Shades:
+			r.Shade = id
+		case Clusters:
+			r.Cluster = id
+		}
+		l.site.Retired = append(l.site.Retired, r)
 		return nil
 	})
 }

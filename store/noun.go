@@ -1,0 +1,275 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+
+	"svc.internal/controller/account"
+	"svc.internal/controller/appliance"
+)
+
+// siteChange is one change of the site: one noun made, changed or removed. It is worked out
+// as an import of that noun alone would be, so that the same rules hold for both.
+type siteChange struct {
+	in     appliance.Site
+	remove map[Family][]appliance.ID
+	scrap  []appliance.UUID
+}
+
+// ErrInUse: something else hangs off what was to be removed.
+var ErrInUse = errors.New("something hangs off it")
+
+// changeSite makes one change in one durable transaction. make sees the site as it is
+// in that transaction; its error ends it.
+func (s *Store) changeSite(ctx context.Context, by string, make func(appliance.Site) (siteChange, error)) (Report, error) {
+	var report Report
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		have, _, err := loadSite(ctx, tx)
+		if err != nil {
+			return err
+		}
+		c, err := make(have)
+		if err != nil {
+			return err
+		}
+		p, err := newPlan(ctx, tx, c.in, ImportOptions{By: by}, s.now())
+		if err != nil {
+			return err
+		}
+		p.removing(c)
+		if err := p.work(); err != nil {
+			return err
+		}
+		report = p.report
+		if !report.Writes() {
+			return nil
+		}
+		return p.save(ctx, tx)
+	})
+	if err == nil && report.Writes() {
+		s.committed(ctx)
+	}
+	return report, err
+}
+
+// removing notes what is retired by name.
+func (p *plan) removing(c siteChange) {
+	p.remove = map[Family]map[appliance.ID]bool{}
+	for f, list := range c.remove {
+		p.remove[f] = map[appliance.ID]bool{}
+		for _, id := range list {
+			p.remove[f][id] = true
+		}
+	}
+	p.scrap = map[appliance.UUID]bool{}
+	for _, u := range c.scrap {
+		p.scrap[u] = true
+	}
+}
+
+// made is the identity of the one noun that a change made.
+func made(r Report, err error) (appliance.ID, error) {
+	if err != nil {
+		return 0, err
+	}
+	if len(r.Created) != 1 {
+		return 0, fmt.Errorf("it is not new: %w", account.ErrExists)
+	}
+	return r.Created[0].ID, nil
+}
+
+// CreateNode adds a node; its ID is found if it is 0. It fails with a [*Refused] if
+// that cannot be.
+func (s *Store) CreateNode(ctx context.Context, n appliance.Node, by string) (appliance.ID, error) {
+	if n.UUID.IsZero() {
+		n.UUID = appliance.NewUUID() // so that no name decides what it is
+	}
+	return made(s.changeSite(ctx, by, func(appliance.Site) (siteChange, error) {
+		return siteChange{in: appliance.Site{Nodes: []appliance.Node{n}}}, nil
+	}))
+}
+
+// UpdateNode changes a node; its ID and UUID stay. change sees it as it is now, and its
+// error ends it all. It fails with [appliance.ErrNotFound] or a [*Refused].
+func (s *Store) UpdateNode(ctx context.Context, id appliance.ID, by string, change func(*appliance.Node) error) error {
+	_, err := s.changeSite(ctx, by, func(site appliance.Site) (siteChange, error) {
+		n, err := find(site.Nodes, id, "node", func(n appliance.Node) appliance.ID { return n.ID })
+		if err != nil {
+			return siteChange{}, err
+		}
+		uuid := n.UUID
+		if err := change(&n); err != nil {
+			return siteChange{}, err
+		}
+		n.ID, n.UUID = id, uuid
+		return siteChange{in: appliance.Site{Nodes: []appliance.Node{n}}}, nil
+	})
+	return err
+}
+
+// RemoveNode retires a node. It fails with [ErrInUse] while shades hang off it.
+func (s *Store) RemoveNode(ctx context.Context, id appliance.ID, by string, check func(appliance.Node) error) error {
+	_, err := s.changeSite(ctx, by, func(site appliance.Site) (siteChange, error) {
+		n, err := find(site.Nodes, id, "node", func(n appliance.Node) appliance.ID { return n.ID })
+		if err == nil {
+			err = check(n)
+		}
+		for _, h := range site.Shades {
+			if err == nil && h.Node == id {
+				err = fmt.Errorf("node %d: shade %d (%s): %w; remove or move it first", id, h.ID, h.Name, ErrInUse)
+			}
+		}
+		return siteChange{remove: map[Family][]appliance.ID{Nodes: {id}}}, err
+	})
+	return err
+}
+
+// CreateShade is [Store.CreateNode] for shades.
+func (s *Store) CreateShade(ctx context.Context, h appliance.Shade, by string) (appliance.ID, error) {
+	if h.UUID.IsZero() {
+		h.UUID = appliance.NewUUID()
+	}
+	return made(s.changeSite(ctx, by, func(appliance.Site) (siteChange, error) {
+		return siteChange{in: appliance.Site{Shades: []appliance.Shade{h}}}, nil
+	}))
+}
+
+// UpdateShade is [Store.UpdateNode] for shades.
+func (s *Store) UpdateShade(ctx context.Context, id appliance.ID, by string, change func(*appliance.Shade) error) error {
+	_, err := s.changeSite(ctx, by, func(site appliance.Site) (siteChange, error) {
+		h, err := find(site.Shades, id, "shade", func(h appliance.Shade) appliance.ID { return h.ID })
+		if err != nil {
+			return siteChange{}, err
+		}
+		uuid := h.UUID
+		if err := change(&h); err != nil {
+			return siteChange{}, err
+		}
+		h.ID, h.UUID = id, uuid
+		return siteChange{in: appliance.Site{Shades: []appliance.Shade{h}}}, nil
+	})
+	return err
+}
+
+// RemoveShade retires a shade.
+func (s *Store) RemoveShade(ctx context.Context, id appliance.ID, by string, check func(appliance.Shade) error) error {
+	_, err := s.changeSite(ctx, by, func(site appliance.Site) (siteChange, error) {
+		h, err := find(site.Shades, id, "shade", func(h appliance.Shade) appliance.ID { return h.ID })
+		if err == nil {
+			err = check(h)
+		}
+		return siteChange{remove: map[Family][]appliance.ID{Shades: {id}}}, err
+	})
+	return err
+}
+
+// CreateCluster is [Store.CreateNode] for clusters.
+func (s *Store) CreateCluster(ctx context.Context, c appliance.Cluster, by string) (appliance.ID, error) {
+	if c.UUID.IsZero() {
+		c.UUID = appliance.NewUUID()
+	}
+	return made(s.changeSite(ctx, by, func(appliance.Site) (siteChange, error) {
+		return siteChange{in: appliance.Site{Clusters: []appliance.Cluster{c}}}, nil
+	}))
+}
+
+// UpdateCluster is [Store.UpdateNode] for clusters: their name and their members.
+func (s *Store) UpdateCluster(ctx context.Context, id appliance.ID, by string, change func(*appliance.Cluster) error) error {
+	_, err := s.changeSite(ctx, by, func(site appliance.Site) (siteChange, error) {
+		c, err := find(site.Clusters, id, "cluster", func(c appliance.Cluster) appliance.ID { return c.ID })
+		if err != nil {
+			return siteChange{}, err
+		}
+		uuid := c.UUID
+		c.Nodes, c.Shades = slices.Clone(c.Nodes), slices.Clone(c.Shades)
+		if err := change(&c); err != nil {
+			return siteChange{}, err
+		}
+		c.ID, c.UUID = id, uuid
+		return siteChange{in: appliance.Site{Clusters: []appliance.Cluster{c}}}, nil
+	})
+	return err
+}
+
+// RemoveCluster retires a cluster; its members stay.
+func (s *Store) RemoveCluster(ctx context.Context, id appliance.ID, by string, check func(appliance.Cluster) error) error {
+	_, err := s.changeSite(ctx, by, func(site appliance.Site) (siteChange, error) {
+		c, err := find(site.Clusters, id, "cluster", func(c appliance.Cluster) appliance.ID { return c.ID })
+		if err == nil {
+			err = check(c)
+		}
+		return siteChange{remove: map[Family][]appliance.ID{Clusters: {id}}}, err
+	})
+	return err
+}
+
+// CreateBus adds a bus.
+func (s *Store) CreateBus(ctx context.Context, b appliance.Bus, by string) (appliance.UUID, error) {
+	b.UUID = appliance.NewUUID()
+	_, err := s.changeSite(ctx, by, func(site appliance.Site) (siteChange, error) {
+		if slices.ContainsFunc(site.Buses, func(o appliance.Bus) bool { return o.Name == b.Name }) {
+			return siteChange{}, fmt.Errorf("bus %q: %w", b.Name, account.ErrExists)
+		}
+		return siteChange{in: appliance.Site{Buses: []appliance.Bus{b}}}, nil
+	})
+	return b.UUID, err
+}
+
+// UpdateBus changes a bus; its UUID stays.
+func (s *Store) UpdateBus(ctx context.Context, id appliance.UUID, by string, change func(*appliance.Bus) error) error {
+	_, err := s.changeSite(ctx, by, func(site appliance.Site) (siteChange, error) {
+		b, err := find(site.Buses, id, "bus", func(b appliance.Bus) appliance.UUID { return b.UUID })
+		if err != nil {
+			return siteChange{}, err
+		}
+		number := b.Number
+		if err := change(&b); err != nil {
+			return siteChange{}, err
+		}
+		b.UUID, b.Number = id, number
+		return siteChange{in: appliance.Site{Buses: []appliance.Bus{b}}}, nil
+	})
+	return err
+}
+
+// RemoveBus removes a bus. It fails with [ErrInUse] while nodes are on it.
+func (s *Store) RemoveBus(ctx context.Context, id appliance.UUID, by string, check func(appliance.Bus) error) error {
+	_, err := s.changeSite(ctx, by, func(site appliance.Site) (siteChange, error) {
+		b, err := find(site.Buses, id, "bus", func(b appliance.Bus) appliance.UUID { return b.UUID })
+		if err == nil {
+			err = check(b)
+		}
+		for _, n := range site.Nodes {
+			if err == nil && n.Bus == id {
+				err = fmt.Errorf("bus %s: node %d (%s): %w; remove or move it first", b.Name, n.ID, n.Name, ErrInUse)
+			}
+		}
+		return siteChange{scrap: []appliance.UUID{id}}, err
+	})
+	return err
+}
+
+// UpdateSettings changes the name and the settings of the site.
+func (s *Store) UpdateSettings(ctx context.Context, by string, change func(name *string, set *appliance.Settings) error) error {
+	_, err := s.changeSite(ctx, by, func(site appliance.Site) (siteChange, error) {
+		name, set := site.Name, site.Settings
+		if err := change(&name, &set); err != nil {
+			return siteChange{}, err
+		}
+		return siteChange{in: appliance.Site{Name: name, Settings: set}}, nil
+	})
+	return err
+}
+
+func find[T any, K comparable](list []T, key K, word string, of func(T) K) (T, error) {
+	for _, v := range list {
+		if of(v) == key {
+			return v, nil
+		}
+	}
+	var none T
+	return none, fmt.Errorf("%s %v: %w", word, key, appliance.ErrNotFound)
+}
