@@ -123,7 +123,7 @@ func (a *app) withStore(ctx context.Context, do func(*store.Store) error) error 
 type openFunc func(ctx context.Context, dataDir, databaseURL string, log *slog.Logger) (*store.Store, error)
 
 func (a *app) with(ctx context.Context, open openFunc, do func(*store.Store) error) error {
-	s, err := open(ctx, a.dataDir, os.Getenv("DATABASE_URL"), a.log())
+	s, err := open(ctx, a.dataDir, os.Getenv(databaseURL), a.log())
 	if err != nil {
 		return a.accessAdvice(err)
 	}

@@ -20,8 +20,15 @@ const (
 	mcpPath  = "/api/assistant/mcp"
 )
 
-// routes puts the gate before all rooms and registers them.
+// routes puts the gate before all rooms.
 func (d *daemon) routes() *echo.Echo {
+	e, g := d.hall()
+	d.rooms(e, g)
+	return e
+}
+
+// hall is what every request passes, and what needs no room.
+func (d *daemon) hall() (*echo.Echo, *gate.Gate) {
 	e := web.New(web.Config{Log: d.log, Errors: statuses, Refusal: refusal, SecretQuery: []string{"apiKey"}, Proxies: d.proxies})
 	g := gate.New(gate.Config{
 		Keys: d.db, Tokens: d.tokens, Limit: d.limit,
@@ -33,11 +40,15 @@ func (d *daemon) routes() *echo.Echo {
 	e.GET("/healthz", func(c echo.Context) error { return c.JSON(http.StatusOK, status{"ok"}) })
 	e.GET("/readyz", d.readyz)
 	e.GET("/metrics", echo.WrapHandler(promhttp.HandlerFor(watch.registry, promhttp.HandlerOpts{})), g.Watcher)
+	return e, g
+}
+
+// rooms registers every room.
+func (d *daemon) rooms(e *echo.Echo, g *gate.Gate) {
 	apikey.New(d.db).Register(e, g.Person)
 	login.New(d.db, d.tokens, login.Hall{
 		Person: g.Person, Charge: g.Charge, AddressBucket: gate.AddressBucket, TooMany: gate.TooMany,
 	}).Register(e)
-	return e
 }
 
 // status is what health checks answer.

@@ -96,13 +96,19 @@ func (a *app) serve(ctx context.Context, cfg serveConfig) error {
 	if err := cfg.check(); err != nil {
 		return err
 	}
+	set, err := readSettings(os.Getenv)
+	if err != nil {
+		return err
+	}
 	log := a.log()
-	db, err := store.Open(ctx, a.dataDir, os.Getenv("DATABASE_URL"), log)
+	db, err := store.Open(ctx, a.dataDir, set.databaseURL, log)
 	if err != nil {
 		return a.accessAdvice(err)
 	}
 	d := &daemon{log: log, db: db}
-	err = a.open(ctx, d, cfg)
+	if err = d.share(set); err == nil {
+		err = a.open(ctx, d, cfg)
+	}
 	if err == nil {
 		err = d.run(ctx)
 	}
@@ -123,23 +129,29 @@ type daemon struct {
 	https, http net.Listener // one of them may be nil
 }
 
-// open prepares everything and binds every address, so that a start that cannot serve
-// fails here.
-func (a *app) open(ctx context.Context, d *daemon, cfg serveConfig) (err error) {
-	if d.proxies, err = prefixes(cfg.proxies); err != nil {
-		return err
-	}
-	provider, err := identityProvider(d.db, d.log)
-	if err != nil {
-		return err
+// share sets up what all instances have in common.
+func (d *daemon) share(set settings) (err error) {
+	var provider *login.Provider
+	if set.provider.Issuer != "" {
+		if provider, err = login.NewProvider(set.provider, d.db, d.log); err != nil {
+			return err
+		}
 	}
 	d.tokens = login.NewTokens(d.db, d.db, provider)
 	d.limit = ratelimit.NewLocal()
-	if url := os.Getenv("REDIS_URL"); url != "" {
-		if d.redis, err = ratelimit.NewShared(url, d.log); err != nil {
+	if set.redisURL != "" {
+		if d.redis, err = ratelimit.NewShared(set.redisURL, d.log); err != nil {
 			return err
 		}
 		d.limit = d.redis
+	}
+	return nil
+}
+
+// open binds every address, so that a start that cannot serve fails here.
+func (a *app) open(ctx context.Context, d *daemon, cfg serveConfig) (err error) {
+	if d.proxies, err = prefixes(cfg.proxies); err != nil {
+		return err
 	}
 	if cfg.listen != "" {
 		if d.cert, err = certificate(ctx, d.db, cfg, d.log); err != nil {

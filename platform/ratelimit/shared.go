@@ -51,7 +51,17 @@ func NewShared(url string, log *slog.Logger) (*Shared, error) {
 	opts.DialerRetries = 1            // else a refused connection costs 400 ms
 	opts.MaxRetries = -1
 	opts.DialTimeout = probeTime
+	redis.SetLogger(quiet{log})
 	return &Shared{own: NewLocal(), client: redis.NewClient(opts), breaker: breaker{log: log}}, nil
+}
+
+// quiet is the log of the client, which tells each failed attempt; the breaker tells
+// once.
+type quiet struct{ log *slog.Logger }
+
+// Printf takes a line of it.
+func (q quiet) Printf(ctx context.Context, format string, v ...any) {
+	q.log.DebugContext(ctx, fmt.Sprintf(format, v...))
 }
 
 // Take counts one request, unless the bucket is full.

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"fmt"
+
+	"svc.internal/controller/platform/login"
+)
+
+// databaseURL names the variable with the PostgreSQL database to use instead of SQLite.
+const databaseURL = "DATABASE_URL"
+
+// settings are the same for all instances, and may have passwords in them: they come
+// from the environment.
+type settings struct {
+	databaseURL string
+	redisURL    string
+	provider    login.ProviderConfig // without an issuer: none
+}
+
+func readSettings(getenv func(string) string) (settings, error) {
+	s := settings{
+		databaseURL: getenv(databaseURL),
+		redisURL:    getenv("REDIS_URL"),
+		provider: login.ProviderConfig{
+			Issuer: getenv("OIDC_ISSUER"), Audience: getenv("OIDC_AUDIENCE"), KeysURL: getenv("OIDC_JWKS_URL"),
+			NameClaim: getenv("OIDC_NAME_CLAIM"), RoleClaim: getenv("OIDC_ROLE_CLAIM"), AdminRole: getenv("OIDC_ADMIN_ROLE"),
+		},
+	}
+	switch create := getenv("OIDC_CREATE_USERS"); create {
+	case "", "false", "0":
+	case "true", "1":
+		s.provider.CreateUsers = true
+	default:
+		return settings{}, fmt.Errorf("OIDC_CREATE_USERS is %q; want true or false", create)
+	}
+	return s, nil
+}
