@@ -15,6 +15,7 @@ import (
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/login"
 	"svc.internal/controller/platform/peertest"
+	"svc.internal/controller/platform/ratelimit"
 	"svc.internal/controller/platform/store"
 )
 
@@ -22,10 +23,11 @@ const password = "correct horse"
 
 // house is one instance as a client sees it.
 type house struct {
-	t   *testing.T
-	url string
-	db  *store.Store
-	log *bytes.Buffer
+	t     *testing.T
+	url   string
+	db    *store.Store
+	log   *bytes.Buffer
+	redis *ratelimit.Shared
 }
 
 // newHouse serves the real program on a database, with another Redis URL or none.
@@ -40,7 +42,7 @@ func newHouse(t *testing.T, db peertest.Database, redisURL string) *house {
 	if err := d.share(set); err != nil {
 		t.Fatal(err)
 	}
-	if d.redis != nil {
+	if h.redis = d.redis; d.redis != nil {
 		done := make(chan error, 1)
 		go func() { done <- d.redis.Run(t.Context()) }()
 		t.Cleanup(func() { <-done })

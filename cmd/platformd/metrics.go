@@ -34,7 +34,10 @@ func newMetrics(d *daemon) *metrics {
 				return 1
 			}
 			return 0
-		}))
+		}), prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "platform_counted_alone_total",
+			Help: "Requests that this instance counted by itself because Redis did not answer in time.",
+		}, func() float64 { return float64(d.redis.Alone()) }))
 	}
 	return m
 }

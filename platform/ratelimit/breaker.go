@@ -7,8 +7,11 @@ import (
 	"sync/atomic"
 )
 
-// errAway: Redis is left alone at present.
-var errAway = errors.New("the counts of all instances are out of reach")
+// Why one request was not counted on all instances.
+var (
+	errAway = errors.New("nobody is asked at present")
+	errSlow = errors.New("no answer in time")
+)
 
 // breaker keeps requests from waiting for a Redis that does not answer. It is closed
 // while all is well.

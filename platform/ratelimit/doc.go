@@ -11,10 +11,10 @@
 // # Redis
 //
 // Each request runs one script there, which counts and sets the end of the count's
-// life in one step. Every instance counts besides what it let through itself, and lets
+// life in one step; what comes while others are under way goes together. Every instance counts besides what it let through itself, and lets
 // nobody have more than the limit of that. When Redis is away this is all that counts:
 // together, never more than limit × instances.
 //
-// A script has 80 ms. After three failures in a row nobody waits for Redis any more
+// A request waits 90 ms at most. After three failures in a row nobody waits for Redis any more
 // until it has answered a probe, twice a second, aside.
 package ratelimit

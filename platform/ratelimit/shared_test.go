@@ -3,6 +3,7 @@
 package ratelimit
 
 import (
+	"crypto/rand"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -38,9 +39,9 @@ func instance(t *testing.T, redis *peertest.RedisServer) *Shared {
 // fresh is a bucket whose window does not end during the test.
 func fresh(t *testing.T, limit int) platform.Bucket {
 	t.Helper()
-	for i := 'a'; ; i++ {
-		b := named("key:"+t.Name()+string(i), limit)
-		if windowOf(b, time.Now()).end.Sub(time.Now()) > 5*time.Minute {
+	for {
+		b := named("key:"+rand.Text(), limit)
+		if time.Until(windowOf(b, time.Now()).end) > 5*time.Minute {
 			return b
 		}
 	}
@@ -55,26 +56,38 @@ func until(t *testing.T, what string, is func() bool) {
 	}
 }
 
+// What Redis did not answer in time was counted alone, and is no measure: a machine that
+// is busy with other things may need several tries.
 func TestExactlyTheLimitPassesAThousandAtOnceOverTwoInstances(t *testing.T) {
 	redis := peertest.Redis(t)
 	one, two := instance(t, redis), instance(t, redis)
-	b := fresh(t, 100)
-	for _, s := range []*Shared{one, two} {
-		s.Show(t.Context(), b) // connects
+	for range 20 {
+		b := fresh(t, 100)
+		for _, s := range []*Shared{one, two} {
+			until(t, "Redis answers", s.Up)
+			s.Show(t.Context(), b) // connects
+		}
+		alone := one.Alone() + two.Alone()
+		got := takeAtOnce(1000, func(i int) platform.Allowance {
+			return []*Shared{one, two}[i%2].Take(t.Context(), b)
+		})
+		if one.Alone()+two.Alone() != alone {
+			t.Logf("Redis was too slow for some; %d passed", got)
+			continue
+		}
+		if got != 100 {
+			t.Errorf("%d passed, want 100", got)
+		}
+		if a := two.Show(t.Context(), b); a.Remaining != 0 {
+			t.Errorf("left: %+v", a)
+		}
+		b.Limit = 101
+		if a := one.Take(t.Context(), b); !a.OK {
+			t.Errorf("raised limit: %+v", a)
+		}
+		return
 	}
-	got := takeAtOnce(1000, func(i int) platform.Allowance {
-		return []*Shared{one, two}[i%2].Take(t.Context(), b)
-	})
-	if got != 100 {
-		t.Errorf("%d passed, want 100", got)
-	}
-	if a := two.Show(t.Context(), b); a.Remaining != 0 {
-		t.Errorf("left: %+v", a)
-	}
-	b.Limit = 101
-	if a := one.Take(t.Context(), b); !a.OK {
-		t.Errorf("raised limit: %+v", a)
-	}
+	t.Fatal("in none of 20 tries did Redis answer all in time")
 }
 
 func TestWhatOneInstanceTookTheOtherKnows(t *testing.T) {
