@@ -33,18 +33,22 @@ const keeper = `dir=$1; shift; "$@" & pid=$!; read -r _; kill -INT $pid; wait $p
 // server is the one PostgreSQL of this process.
 var server = sync.OnceValues(startPostgres)
 
-// lifeline is its keeper's standard input, which must not be collected as garbage.
-var lifeline io.Closer
+type postgres struct {
+	base string // its URL, with %s for the name of a database
+	// lifeline is its keeper's standard input, which must not be collected as garbage.
+	lifeline io.Closer
+}
 
 var databases atomic.Int32
 
 // Postgres makes an empty database in a server of this process and returns its URL.
 func Postgres(t testing.TB) string {
 	t.Helper()
-	base, err := server()
+	running, err := server()
 	if err != nil {
 		t.Fatalf("PostgreSQL from Debian is needed (scripts/install-peers.sh): %v", err)
 	}
+	base := running.base
 	db, err := sql.Open("pgx", fmt.Sprintf(base, "postgres"))
 	if err != nil {
 		t.Fatal(err)
@@ -57,42 +61,42 @@ func Postgres(t testing.TB) string {
 	return fmt.Sprintf(base, name)
 }
 
-// startPostgres returns the URL of a server, with %s for the name of a database.
-func startPostgres() (string, error) {
+func startPostgres() (*postgres, error) {
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if err != nil || len(found) == 0 {
-		return "", fmt.Errorf("no initdb below /usr/lib/postgresql")
+		return nil, fmt.Errorf("no initdb below /usr/lib/postgresql")
 	}
 	bin := filepath.Dir(found[len(found)-1])
 	dir, err := os.MkdirTemp("", "postgres")
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	as, err := unprivileged(dir)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	data := filepath.Join(dir, "data")
 	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C.UTF-8")
 	initdb.SysProcAttr, initdb.Dir = as, dir
 	if out, err := initdb.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("initdb: %w: %s", err, out)
+		return nil, fmt.Errorf("initdb: %w: %s", err, out)
 	}
 	port, err := freePort()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	run := exec.Command("sh", "-c", keeper, "sh", dir, filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(port),
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "fsync=off")
 	run.SysProcAttr, run.Dir = as, dir
-	if lifeline, err = run.StdinPipe(); err != nil {
-		return "", err
+	lifeline, err := run.StdinPipe()
+	if err != nil {
+		return nil, err
 	}
 	if err := run.Start(); err != nil {
-		return "", err
+		return nil, err
 	}
 	base := fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%%s?sslmode=disable", port)
-	return base, answers(base)
+	return &postgres{base, lifeline}, answers(base)
 }
 
 // unprivileged lets PostgreSQL, which refuses to be root, have dir.

@@ -15,6 +15,6 @@
 // nobody have more than the limit of that. When Redis is away this is all that counts:
 // together, never more than limit × instances.
 //
-// A request waits 90 ms at most. After three failures in a row nobody waits for Redis any more
+// A request waits 90 ms for a Redis that is silent. After three failures in a row nobody waits for Redis any more
 // until it has answered a probe, twice a second, aside.
 package ratelimit

@@ -15,11 +15,13 @@ import (
 )
 
 const (
-	// A request waits for Redis for waitSteps × waitStep. Steps are counted, not time: on
+	// A request waits for Redis for silentSteps × waitStep without a sign of life from it,
+	// and longest for waitSteps while it answers others. Steps are counted, not time: on
 	// a machine that is too busy they come late, and so would any answer, which is no
 	// fault of Redis.
-	waitStep  = 10 * time.Millisecond
-	waitSteps = 9
+	waitStep    = 10 * time.Millisecond
+	silentSteps = 9
+	waitSteps   = 50
 	// batchMost requests are sent together, and queueMost wait to be.
 	batchMost = 256
 	queueMost = 1024
@@ -48,6 +50,7 @@ type Shared struct {
 	client  *redis.Client
 	queue   chan *question
 	breaker breaker
+	alive   atomic.Uint64 // signs of life
 	alone   atomic.Uint64
 }
 
@@ -76,8 +79,13 @@ func NewShared(url string, log *slog.Logger) (*Shared, error) {
 	opts.MaxRetries = -1
 	opts.DialTimeout = probeTime
 	redis.SetLogger(quiet{log})
-	return &Shared{own: NewLocal(), client: redis.NewClient(opts),
-		queue: make(chan *question, queueMost), breaker: breaker{log: log}}, nil
+	s := &Shared{own: NewLocal(), queue: make(chan *question, queueMost), breaker: breaker{log: log}}
+	opts.OnConnect = func(context.Context, *redis.Conn) error {
+		s.alive.Add(1)
+		return nil
+	}
+	s.client = redis.NewClient(opts)
+	return s, nil
 }
 
 // quiet is the log of the client, which tells each failed attempt; the breaker tells
@@ -142,12 +150,17 @@ func (s *Shared) count(b platform.Bucket, w window, n int) (used int, err error)
 	}
 	step := time.NewTicker(waitStep)
 	defer step.Stop()
-	for range waitSteps {
+	alive, silent := s.alive.Load(), 0
+	for waited := 0; waited < waitSteps && silent < silentSteps; waited++ {
 		select {
 		case a := <-q.answer:
 			s.breaker.note(a.err)
 			return a.used, a.err
 		case <-step.C:
+		}
+		silent++
+		if now := s.alive.Load(); now != alive {
+			alive, silent = now, 0
 		}
 	}
 	s.breaker.note(errSlow)
@@ -208,9 +221,11 @@ func (s *Shared) send(ctx context.Context, batch []*question) {
 		until := q.window.end.Add(q.bucket.Window).UnixMilli()
 		said[i] = pipe.Eval(ctx, script, []string{key}, q.n, q.bucket.Limit, until)
 	}
-	_, _ = pipe.Exec(ctx) // each command has its error
+	if _, err := pipe.Exec(ctx); err == nil {
+		s.alive.Add(1)
+	}
 	for i, q := range batch {
-		used, err := said[i].Int()
+		used, err := said[i].Int() // each has its own error
 		q.answer <- answer{used, err}
 	}
 }
