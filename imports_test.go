@@ -24,6 +24,7 @@ var mayImport = map[string][]string{
 
 	// shared shelves
 	"web":              nil,
+	"memory":           nil,
 	"account":          nil,
 	"account/bearer":   {"account", "web"},
 	"ui":               nil,

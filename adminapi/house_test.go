@@ -61,7 +61,7 @@ func newHouse(t *testing.T) *house {
 	tokens, err := bearer.New(make([]byte, 32), "internal", time.Hour, db, clock)
 	must(t, err)
 	api := adminapi.New(adminapi.Config{
-		Core: h.core, Jobs: h.core, Accounts: db, Tokens: tokens, Brake: web.NewBrake(clock), Claim: h.claim,
+		Core: h.core, Jobs: h.core, Accounts: db, Tokens: tokens, Brake: web.NewBrake(clock, nil), Claim: h.claim,
 		Version: "test", Fingerprint: func() string { return "AB:CD" }, Log: log,
 	})
 	e := web.New(web.Config{Log: log, Errors: adminapi.Errors})

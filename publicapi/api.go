@@ -67,7 +67,9 @@ type API struct {
 	metrics *metrics
 	pages   pages
 	logins  queue
-	waiting atomic.Int64 // control calls under way
+	// failures bounds what is logged of logins that failed.
+	failures web.Sparse
+	waiting  atomic.Int64 // control calls under way
 }
 
 // New makes the door. It fails when a metric of that name is registered already.

@@ -28,7 +28,11 @@ var authFailed = []byte(`{"responseCode":0,"errorCode":"AuthFailed"}`)
 
 // authenticate answers name and password with tokens.
 func (a *API) authenticate(c echo.Context) error {
-	in, err := readBody(c)
+	// A page of somebody else could lock an account by failures in its visitors' names.
+	if web.CrossSite(c.Request()) {
+		return errCrossSite
+	}
+	in, err := readBody(c, strangerLimit)
 	if err != nil {
 		return err
 	}
@@ -72,8 +76,14 @@ func (a *API) authenticate(c echo.Context) error {
 	return sendFresh(c, http.StatusOK, b)
 }
 
+var errCrossSite = web.Refuse(http.StatusForbidden, "pages of other sites cannot log in here")
+
 // login checks a password, a few at a time and braked.
 func (a *API) login(c echo.Context, name, password string) (account.User, error) {
+	// Before the brake, whose table has no room for what cannot be right.
+	if len(name) > longestName || len(password) > longestPassword {
+		return account.User{}, account.ErrAuthFailed
+	}
 	peer := web.Peer(c.Request())
 	// Before the queue, so that whoever is refused anyway takes no place in it.
 	if wait := a.brake.Wait(name, peer); wait > 0 {
@@ -88,9 +98,6 @@ func (a *API) login(c echo.Context, name, password string) (account.User, error)
 	if wait > 0 {
 		return account.User{}, tooManyFailures(wait)
 	}
-	if len(name) > longestName || len(password) > longestPassword {
-		return account.User{}, account.ErrAuthFailed
-	}
 	user, err := a.accounts.CheckPassword(c.Request().Context(), name, password)
 	if err == nil && !user.Role.CanRead() {
 		err = account.ErrAuthFailed
@@ -102,13 +109,14 @@ func (a *API) login(c echo.Context, name, password string) (account.User, error)
 	return user, err
 }
 
-// logFailure notes who could not log in, at most as often as the brake lets it
-// happen. A name that is no account's is not told: people type passwords there.
+// logFailure notes who could not log in, a few times a minute at most. A name that is no account's is not told: people type passwords there.
 func (a *API) logFailure(c echo.Context, name string) {
 	if _, ok := a.accounts.User(name); !ok {
 		name = "(unknown)"
 	}
-	a.log.Warn("login failed", "account", name, "peer", web.Peer(c.Request()).String())
+	if ok, left := a.failures.Allow(); ok {
+		a.log.Warn("login failed", "account", name, "peer", web.Peer(c.Request()).String(), "not_logged", left)
+	}
 }
 
 func tooManyFailures(wait time.Duration) error {
@@ -125,7 +133,7 @@ var refreshFailed = &web.Error{Status: http.StatusUnauthorized, Message: "refres
 // is "Authentication required".
 func (a *API) refreshToken(c echo.Context) error {
 	var refresh string
-	in, err := readBody(c)
+	in, err := readBody(c, strangerLimit)
 	if err == nil {
 		refresh, err = in.text("refresh_token")
 	}

@@ -174,9 +174,10 @@ func TestBadQueriesAre400NamingTheParameter(t *testing.T) {
 func TestBodiesOverTheLimitAre413(t *testing.T) {
 	h := newHouse(t, lobby().snapshot())
 	huge := `{"targetType":1,"command":"ON","x":"` + strings.Repeat("y", bodyLimit) + `"}`
-	for _, path := range []string{"/svc/api/channelControl", "/svc/api/setColorTemp", "/svc/api/setRGBW", "/svc/api/shadeControl", "/svc/api/authenticate"} {
+	for _, path := range []string{"/svc/api/channelControl", "/svc/api/setColorTemp", "/svc/api/setRGBW", "/svc/api/shadeControl"} {
 		h.post(path, huge).want(t, http.StatusRequestEntityTooLarge, `{"status":0,"message":"body larger than 65536 bytes"}`)
 	}
+	h.post("/svc/api/authenticate", huge).want(t, http.StatusRequestEntityTooLarge, `{"status":0,"message":"body larger than 8192 bytes"}`)
 	if done := h.core.commands(); len(done) != 0 {
 		t.Errorf("commands were carried out: %+v", done)
 	}

@@ -25,8 +25,12 @@ type member struct {
 	value []byte // valid JSON without space around it
 }
 
-// bodyLimit is the largest body of a request.
-const bodyLimit = 64 << 10
+const (
+	// bodyLimit is the largest body of a request.
+	bodyLimit = 64 << 10
+	// strangerLimit is that of somebody who has not shown a token yet.
+	strangerLimit = 8 << 10
+)
 
 // membersMost bounds the search for members given twice.
 const membersMost = 256
@@ -43,8 +47,8 @@ func (b body) find(name string) (value []byte, ok bool) {
 // readBody reads and splits the body. Its Content-Type is not looked at: old
 // clients send none, text/plain or what curl -d sends, and only the bytes decide
 // whether it is JSON.
-func readBody(c echo.Context) (body, error) {
-	data, err := web.ReadBody(c, bodyLimit)
+func readBody(c echo.Context, limit int64) (body, error) {
+	data, err := web.ReadBody(c, limit)
 	if err != nil {
 		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
 			return nil, err

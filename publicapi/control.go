@@ -139,7 +139,7 @@ func (a *API) shadeControl(c echo.Context) error {
 
 // command begins a command with what all four have: body, target, origin.
 func command(c echo.Context) (body, appliance.Command, error) {
-	in, err := readBody(c)
+	in, err := readBody(c, bodyLimit)
 	if err != nil {
 		return nil, appliance.Command{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/labstack/echo/v4"
 )
@@ -50,9 +51,13 @@ func (a *API) registerDocs(e *echo.Echo) {
 
 // file serves one embedded file. The browser keeps it and asks whether it is
 // still the same.
+//
+// What is kept compressed is unpacked once, if anybody asks for it who cannot: all
+// answers share the bytes, so that those which nobody takes cost nothing.
 func file(contentType string, data []byte, zipped bool) echo.HandlerFunc {
 	r := renderer{b: data}
 	tag := r.etag(false)
+	plain := sync.OnceValues(func() ([]byte, error) { return unzip(data) })
 	return func(c echo.Context) error {
 		w, req := c.Response(), c.Request()
 		h := w.Header()
@@ -70,11 +75,10 @@ func file(contentType string, data []byte, zipped bool) echo.HandlerFunc {
 			if strings.Contains(req.Header.Get("Accept-Encoding"), "gzip") {
 				h.Set("Content-Encoding", "gzip")
 			} else {
-				plain, err := unzip(data)
-				if err != nil {
+				var err error
+				if body, err = plain(); err != nil {
 					return err
 				}
-				body = plain
 			}
 		}
 		h.Set("Content-Length", strconv.Itoa(len(body)))

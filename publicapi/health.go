@@ -1,6 +1,7 @@
 package publicapi
 
 import (
+	"bytes"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -24,14 +25,33 @@ func (a *API) readyz(c echo.Context) error {
 }
 
 // showMetrics serves the registry. It needs a token, since metrics name buses and
-// devices; an API key that may read is meant for that.
+// devices; an API key that may read is meant for that. What is shown is gathered, one
+// at a time, before any of it is sent: whoever does not take it holds up nobody else.
 func (a *API) showMetrics() echo.HandlerFunc {
-	h := promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{
-		ErrorLog:            metricsLog{a.log},
-		MaxRequestsInFlight: 4,
-	})
+	h := promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{ErrorLog: metricsLog{a.log}, DisableCompression: true})
+	gathering := newQueue(1, metricsWaiting)
 	return func(c echo.Context) error {
-		h.ServeHTTP(c.Response(), c.Request())
-		return nil
+		leave, err := gathering.enter(c.Request().Context())
+		if err != nil {
+			return err
+		}
+		page := &gathered{header: http.Header{}, status: http.StatusOK}
+		h.ServeHTTP(page, c.Request())
+		leave()
+		return c.Blob(page.status, page.header.Get("Content-Type"), page.body.Bytes())
 	}
 }
+
+// metricsWaiting may wait for the one who gathers.
+const metricsWaiting = 8
+
+// gathered is an answer in memory.
+type gathered struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (g *gathered) Header() http.Header         { return g.header }
+func (g *gathered) WriteHeader(status int)      { g.status = status }
+func (g *gathered) Write(b []byte) (int, error) { return g.body.Write(b) }

@@ -342,7 +342,7 @@ func newHouse(t testing.TB, s *appliance.Snapshot) *house {
 	}
 	log := slog.New(slog.NewTextHandler(h.log, nil))
 	h.api, err = New(Config{
-		Core: h.core, Accounts: h.accounts, Tokens: h.tokens, Brake: web.NewBrake(h.clock.clock()),
+		Core: h.core, Accounts: h.accounts, Tokens: h.tokens, Brake: web.NewBrake(h.clock.clock(), func(name string) bool { _, ok := h.accounts.User(name); return ok }),
 		Ready: func() error { return h.ready }, Metrics: prometheus.NewRegistry(), Log: log,
 	})
 	if err != nil {

@@ -146,7 +146,6 @@ func newHistory() *crashHistory {
 // moments. Whatever it reported must be there, under the ID it had; no ID may
 // ever name anything else. SOAK=1 kills 1,000 times.
 func TestKillAtAnyMoment(t *testing.T) {
-	t.Parallel()
 	kills := 25
 	if os.Getenv("SOAK") == "1" {
 		kills = 1000

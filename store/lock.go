@@ -45,6 +45,9 @@ func take(dataDir string, at int64, kind int16) (*Guard, error) {
 	if err := os.MkdirAll(dataDir, 0o700); err != nil {
 		return nil, fmt.Errorf("make data directory: %w", err)
 	}
+	if info, err := os.Stat(dataDir); err == nil && info.Mode().Perm()&0o002 != 0 {
+		return nil, fmt.Errorf("data directory %s: everybody on this machine may put files there (mode %o), and so become administrator of the building; take that away with: chmod o-w %s", dataDir, info.Mode().Perm(), dataDir)
+	}
 	f, err := os.OpenFile(filepath.Join(dataDir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open lock file: %w", err)

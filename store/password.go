@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"unicode/utf8"
 
@@ -30,8 +31,9 @@ const (
 	minPassword = 10   // characters
 	maxPassword = 1024 // bytes
 
-	// maxHashings at a time keep the memory for hashing at 38 MiB.
-	maxHashings = 2
+	// maxHashings at a time, each with 19 MiB that is given back before the next: a small
+	// board has no more, and another processor for whoever gives commands meanwhile.
+	maxHashings = 1
 	// maxWaiting callers may wait for them, at some 50 ms each.
 	maxWaiting = 64
 )
@@ -123,6 +125,8 @@ func (s *Store) hash(ctx context.Context, fn func()) error {
 	}
 	defer func() { <-s.hashing }()
 	runAside(fn)
+	// The collector would let the memory of several add up before it looked.
+	runtime.GC()
 	return nil
 }
 

@@ -71,7 +71,10 @@ func restore(ctx context.Context, file, dataDir string) (Restored, error) {
 		return Restored{}, err
 	}
 	defer db.Close()
-	if err := transact(ctx, db, func(tx *sql.Tx) error { return forgetDevices(ctx, tx) }); err != nil {
+	err = transact(ctx, db, func(tx *sql.Tx) error {
+		return errors.Join(forgetDevices(ctx, tx), forgetLogins(ctx, tx))
+	})
+	if err != nil {
 		return Restored{}, err
 	}
 	var r Restored
@@ -163,6 +166,13 @@ func forgetDevices(ctx context.Context, tx *sql.Tx) error {
 			_, err = tx.ExecContext(ctx, "UPDATE bus_groups SET memory = ? WHERE bus = ?", jsonText(groups), bus[:])
 		}
 	}
+	return err
+}
+
+// forgetLogins ends all logins of the backup: a change of a password, or the removal of
+// a user, may have ended them since. Access tokens are void by a new secret.
+func forgetLogins(ctx context.Context, tx *sql.Tx) error {
+	_, err := tx.ExecContext(ctx, "DELETE FROM refresh_token; DELETE FROM secret WHERE name LIKE '%token-secret'")
 	return err
 }
 

@@ -2,6 +2,7 @@ package web
 
 import (
 	"hash/maphash"
+	"maps"
 	"net/netip"
 	"sync"
 	"time"
@@ -26,13 +27,20 @@ const (
 // entry pushes out the one of its set with the fewest recent failures. Whoever
 // floods it with names makes it forget other flooders first; no account or address
 // is refused for the failures of another account or address.
+//
+// Accounts that exist are never forgotten: their failures have a place of their own.
 type Brake struct {
-	clock Clock
-	seed  maphash.Seed
+	clock  Clock
+	exists func(account string) bool
+	seed   maphash.Seed
 
 	mu   sync.Mutex
 	sets [brakeSets][brakeWays]braked
+	own  map[uint64]*braked // of accounts that exist
 }
+
+// ownSweep is how many accounts with failures there are before old ones are cleared.
+const ownSweep = 256
 
 // braked are the last failures of one account or address.
 type braked struct {
@@ -41,9 +49,10 @@ type braked struct {
 	n     int // how many of times are set, oldest first
 }
 
-// NewBrake returns a brake that has seen nothing.
-func NewBrake(clock Clock) *Brake {
-	return &Brake{clock: clock, seed: maphash.MakeSeed()}
+// NewBrake returns a brake that has seen nothing. exists tells whether there is an
+// account of that name, from memory; nil remembers all alike.
+func NewBrake(clock Clock, exists func(account string) bool) *Brake {
+	return &Brake{clock: clock, exists: exists, seed: maphash.MakeSeed(), own: map[uint64]*braked{}}
 }
 
 // Attempt is one try to log in that was let through.
@@ -58,7 +67,8 @@ type Attempt struct {
 // called, so that many attempts at once cannot slip through together.
 func (b *Brake) Begin(account string, peer netip.Addr) (attempt Attempt, wait time.Duration) {
 	now := b.clock.Mono()
-	keys := [2]uint64{b.key('a', account), b.key('p', network(peer))}
+	keys := [2]uint64{b.key('a', account), b.key('p', networkOf(peer).String())}
+	exists := b.exists != nil && b.exists(account)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, k := range keys {
@@ -72,6 +82,9 @@ func (b *Brake) Begin(account string, peer netip.Addr) (attempt Attempt, wait ti
 	if wait > 0 {
 		return Attempt{}, wait
 	}
+	if exists {
+		b.keep(keys[0], now)
+	}
 	for _, k := range keys {
 		b.entry(k, now).add(now)
 	}
@@ -84,7 +97,7 @@ func (b *Brake) Wait(account string, peer netip.Addr) (wait time.Duration) {
 	now := b.clock.Mono()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, k := range [2]uint64{b.key('a', account), b.key('p', network(peer))} {
+	for _, k := range [2]uint64{b.key('a', account), b.key('p', networkOf(peer).String())} {
 		if e := b.find(k); e != nil {
 			e.forget(now)
 			if e.n == BrakeLimit {
@@ -107,17 +120,6 @@ func (a Attempt) Succeeded() {
 	}
 }
 
-// network is what counts as one address: a whole /64 of IPv6, since one host
-// has as many addresses in it as it likes.
-func network(peer netip.Addr) string {
-	if peer.Is6() {
-		if p, err := peer.WithZone("").Prefix(64); err == nil {
-			return p.String()
-		}
-	}
-	return peer.String()
-}
-
 func (b *Brake) key(kind byte, s string) uint64 {
 	var h maphash.Hash
 	h.SetSeed(b.seed)
@@ -129,6 +131,9 @@ func (b *Brake) key(kind byte, s string) uint64 {
 func (b *Brake) set(key uint64) *[brakeWays]braked { return &b.sets[key>>1%brakeSets] }
 
 func (b *Brake) find(key uint64) *braked {
+	if e := b.own[key]; e != nil {
+		return e
+	}
 	set := b.set(key)
 	for i := range set {
 		if set[i].key == key {
@@ -136,6 +141,21 @@ func (b *Brake) find(key uint64) *braked {
 		}
 	}
 	return nil
+}
+
+// keep gives an account that exists its own place.
+func (b *Brake) keep(key uint64, now time.Duration) {
+	if b.own[key] != nil {
+		return
+	}
+	if len(b.own) >= ownSweep {
+		maps.DeleteFunc(b.own, func(_ uint64, e *braked) bool { e.forget(now); return e.n == 0 })
+	}
+	e := &braked{key: key}
+	if old := b.find(key); old != nil { // from before it existed
+		*e, *old = *old, braked{}
+	}
+	b.own[key] = e
 }
 
 // entry finds or makes the entry of key.

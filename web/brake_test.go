@@ -19,11 +19,13 @@ func (h *hands) clock() Clock {
 	return Clock{Wall: time.Now, Mono: func() time.Duration { return time.Duration(h.mono.Load()) }}
 }
 
+func nobody(string) bool { return false }
+
 func addr(s string) netip.Addr { return netip.MustParseAddr(s) }
 
 func TestBrakeOfOneAccountFromManyAddresses(t *testing.T) {
 	h := newHands()
-	b := NewBrake(h.clock())
+	b := NewBrake(h.clock(), nobody)
 	for i := range BrakeLimit {
 		if _, wait := b.Begin("admin", addr(fmt.Sprintf("192.0.2.%d", i))); wait != 0 {
 			t.Fatalf("attempt %d was refused", i+1)
@@ -40,7 +42,7 @@ func TestBrakeOfOneAccountFromManyAddresses(t *testing.T) {
 func TestBrakeOfOneAddressWithManyAccounts(t *testing.T) {
 	for _, peers := range [][2]string{{"192.0.2.1", "192.0.2.2"}, {"2001:db8::1", "2001:db8:0:1::1"}} {
 		h := newHands()
-		b := NewBrake(h.clock())
+		b := NewBrake(h.clock(), nobody)
 		for i := range BrakeLimit {
 			peer := addr(peers[0])
 			if peer.Is6() {
@@ -59,7 +61,7 @@ func TestBrakeOfOneAddressWithManyAccounts(t *testing.T) {
 
 func TestBrakeWindowSlides(t *testing.T) {
 	h := newHands()
-	b := NewBrake(h.clock())
+	b := NewBrake(h.clock(), nobody)
 	peer := addr("192.0.2.1")
 	for range BrakeLimit {
 		b.Begin("a", peer)
@@ -79,7 +81,7 @@ func TestBrakeWindowSlides(t *testing.T) {
 
 func TestBrakeSuccessesDoNotCountAndDoNotForgive(t *testing.T) {
 	h := newHands()
-	b := NewBrake(h.clock())
+	b := NewBrake(h.clock(), nobody)
 	peer := addr("192.0.2.1")
 	for range 100 {
 		attempt, wait := b.Begin("good", peer)
@@ -102,7 +104,7 @@ func TestBrakeSuccessesDoNotCountAndDoNotForgive(t *testing.T) {
 }
 
 func TestBrakeAttemptsAtOnceCannotSlipThrough(t *testing.T) {
-	b := NewBrake(newHands().clock())
+	b := NewBrake(newHands().clock(), nobody)
 	var mu sync.Mutex
 	through := 0
 	var wg sync.WaitGroup
@@ -123,7 +125,7 @@ func TestBrakeAttemptsAtOnceCannotSlipThrough(t *testing.T) {
 
 func TestBrakeUnderAFloodNeitherGrowsNorRefusesOthersNorForgetsTheGuessed(t *testing.T) {
 	h := newHands()
-	b := NewBrake(h.clock())
+	b := NewBrake(h.clock(), nobody)
 	guesser := addr("203.0.113.9")
 	for range BrakeLimit {
 		b.Begin("admin", guesser)
@@ -152,8 +154,38 @@ func TestBrakeUnderAFloodNeitherGrowsNorRefusesOthersNorForgetsTheGuessed(t *tes
 	}
 }
 
+// Ten failures of one account from each of many networks push the ten of another one out
+// of a table that is a cache, wherever its place is.
+func TestBrakeOfAnAccountThatExistsCannotBeMadeToForget(t *testing.T) {
+	h := newHands()
+	b := NewBrake(h.clock(), func(name string) bool { return name == "admin" })
+	for range BrakeLimit {
+		b.Begin("admin", addr("203.0.113.9"))
+	}
+	for i := range 3 * brakeSets * brakeWays * BrakeLimit {
+		h.mono.Add(int64(time.Microsecond))
+		n := i / BrakeLimit
+		b.Begin(fmt.Sprint("flood", n), netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)}))
+	}
+	if b.Wait("admin", addr("192.0.2.1")) == 0 {
+		t.Error("a flood made the brake forget ten failures of an account that exists")
+	}
+}
+
+func TestBrakeKeepsNoMoreOfAccountsThanThereAre(t *testing.T) {
+	h := newHands()
+	b := NewBrake(h.clock(), func(string) bool { return true })
+	for i := range 10 * ownSweep {
+		h.mono.Add(int64(BrakeWindow / ownSweep))
+		b.Begin(fmt.Sprint("user", i), netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}))
+	}
+	if n := len(b.own); n > 2*ownSweep {
+		t.Errorf("%d accounts are kept", n)
+	}
+}
+
 func BenchmarkBrakeUnderFlood(b *testing.B) {
-	br := NewBrake(SystemClock())
+	br := NewBrake(SystemClock(), nobody)
 	peer := addr("192.0.2.1")
 	i := 0
 	for b.Loop() {

@@ -25,8 +25,11 @@ const (
 	Write
 )
 
-// callerKey is where the caller of a request is kept in its context.
-const callerKey = "web.caller"
+// Where a request's context keeps its caller, and what it is while a stranger's.
+const (
+	callerKey  = "web.caller"
+	requestKey = "web.request"
+)
 
 // CallerOf tells who was let in by [Require]; false if nobody asked.
 func CallerOf(c echo.Context) (Caller, bool) {
@@ -45,8 +48,17 @@ type Authenticator interface {
 	Caller(token string) (*Caller, bool)
 }
 
-// SetCaller notes who was let in, for the access log.
-func SetCaller(c echo.Context, who *Caller) { c.Set(callerKey, who) }
+// SetCaller notes who was let in, for the access log and because whoever is known keeps
+// his connection. False: there are so many that he cannot; refuse him with [ErrCrowded].
+func SetCaller(c echo.Context, who *Caller) bool {
+	c.Set(callerKey, who)
+	q, ok := c.Get(requestKey).(*request)
+	if !ok {
+		return true
+	}
+	q.end()
+	return q.visitor.crowd.recognise(q.visitor)
+}
 
 // Require lets a request pass only with a bearer token that has permission p:
 // ErrUnauthorized without a valid token, ErrForbidden with one that is too weak.
@@ -56,7 +68,9 @@ func Require(a Authenticator, p Permission, next echo.HandlerFunc) echo.HandlerF
 		if !ok {
 			return ErrUnauthorized
 		}
-		c.Set(callerKey, who)
+		if !SetCaller(c, who) {
+			return ErrCrowded
+		}
 		if p == Write && !who.Write || p == Read && !who.Read {
 			return ErrForbidden
 		}

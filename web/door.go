@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"runtime/debug"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -58,7 +57,8 @@ func (discard) Write(b []byte) (int, error) { return len(b), nil }
 // door is what every request passes on its way in and out.
 type door struct {
 	Config
-	log *slog.Logger
+	log      *slog.Logger
+	refusals Sparse
 }
 
 // Shared header values, see JSONType.
@@ -75,6 +75,10 @@ func (d *door) pass(next echo.HandlerFunc) echo.HandlerFunc {
 		d.seeThrough(c.Request())
 		start := time.Now()
 		id := requestID(c.Request())
+		if q := begin(c); q != nil {
+			c.Set(requestKey, q)
+			defer q.end()
+		}
 		// Not before the answer begins: a command need not wait for it.
 		c.Response().Before(func() { mark(c.Response().Header(), id) })
 		err := d.guarded(c, next)
@@ -166,7 +170,7 @@ func (d *door) refuse(err error, c echo.Context) {
 
 // record writes the access log. Reads that went well are Debug, so that
 // dashboards polling all day do not wear the flash; changes and refusals are
-// Info, our own faults Error. Neither headers nor bodies are logged, nor queries
+// Info, our own faults Error. What strangers are refused is told a few times a minute. Neither headers nor bodies are logged, nor queries
 // unless the program says what is secret in them.
 func (d *door) record(c echo.Context, id string, start time.Time, err error) {
 	r, status := c.Request(), c.Response().Status
@@ -180,6 +184,14 @@ func (d *door) record(c echo.Context, id string, start time.Time, err error) {
 	if !d.log.Enabled(r.Context(), level) {
 		return
 	}
+	who, known := CallerOf(c)
+	left := 0
+	if status >= 400 && !known {
+		var ok bool
+		if ok, left = d.refusals.Allow(); !ok {
+			return
+		}
+	}
 	attrs := []slog.Attr{
 		slog.String("request", id),
 		slog.String("method", clip(r.Method, 16)),
@@ -192,8 +204,11 @@ func (d *door) record(c echo.Context, id string, start time.Time, err error) {
 	if d.SecretQuery != nil && r.URL.RawQuery != "" {
 		attrs = append(attrs, slog.String("query", clip(redacted(r.URL.RawQuery, d.SecretQuery), 200)))
 	}
-	if who, ok := CallerOf(c); ok {
+	if known {
 		attrs = append(attrs, slog.String("user", who.Name))
+	}
+	if left > 0 {
+		attrs = append(attrs, slog.Int("not_logged", left))
 	}
 	if cause := d.privateCause(err); cause != nil {
 		attrs = append(attrs, slog.String("cause", cause.Error()))
@@ -223,23 +238,15 @@ func clip(s string, n int) string {
 	return s
 }
 
-// Request IDs: taken over from the caller if harmless, else made of a part that
-// is random per process and a counter.
-var (
-	idPrefix = func() string {
-		var b [5]byte
-		rand.Read(b[:])
-		return hex.EncodeToString(b[:]) + "-"
-	}()
-	idCounter atomic.Uint64
-)
-
+// requestID is taken over from the caller if harmless, else random: a number that is
+// counted up would tell everybody how many others there are.
 func requestID(r *http.Request) string {
 	if v := r.Header["X-Request-Id"]; len(v) == 1 && harmless(v[0]) {
 		return v[0]
 	}
-	var b [32]byte
-	return string(strconv.AppendUint(append(b[:0], idPrefix...), idCounter.Add(1), 10))
+	var b [8]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
 }
 
 // harmless reports whether s can stand in a header and a log line.

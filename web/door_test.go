@@ -105,7 +105,7 @@ func TestEveryAnswerHasIDAndSecurityHeaders(t *testing.T) {
 	for _, path := range []string{"/ok", "/panic", "/nowhere", "/ok"} {
 		h := ask(e, path).Header()
 		id := h.Get("X-Request-Id")
-		if ids[id] || !regexp.MustCompile(`^[0-9a-f]{10}-\d+$`).MatchString(id) {
+		if ids[id] || !regexp.MustCompile(`^[0-9a-f]{16}$`).MatchString(id) {
 			t.Errorf("%s: request ID %q", path, id)
 		}
 		ids[id] = true

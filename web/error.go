@@ -48,6 +48,8 @@ var (
 	ErrUnauthorized = Refuse(http.StatusUnauthorized, "Authentication required")
 	// ErrForbidden: the permission does not suffice. Empty body.
 	ErrForbidden = &Error{Status: http.StatusForbidden, Message: "permission insufficient", Body: []byte{}}
+	// ErrCrowded: all places for connections of known ones are taken.
+	ErrCrowded = &Error{Status: http.StatusServiceUnavailable, Message: "too many connections; close some that are not used", RetryAfter: time.Second}
 )
 
 // Table says what a program's own errors mean to whoever asked. Only errors in it

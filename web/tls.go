@@ -139,6 +139,9 @@ const lookEvery = 10 * time.Second
 // renewal that cannot be used is logged and the old certificate stays.
 func CertificateFiles(certFile, keyFile string, log *slog.Logger) (*Certificate, error) {
 	c := &Certificate{certFile: certFile, keyFile: keyFile, log: log}
+	if info, err := os.Stat(keyFile); err == nil && info.Mode().Perm()&0o004 != 0 {
+		log.Warn("everybody on this machine can read the key of the certificate; take that away with: chmod o-r "+keyFile, "file", keyFile)
+	}
 	if _, err := c.read(); err != nil {
 		return nil, err
 	}
@@ -200,11 +203,16 @@ func (c *Certificate) PEM() []byte {
 	return out
 }
 
-// TLS is the configuration of a server with this certificate: TLS 1.2 at least,
-// HTTP/2 offered.
+// TLS is the configuration of a server with this certificate: TLS 1.2 at least, its
+// authenticated ciphers with forward secrecy alone, HTTP/2 offered.
 func (c *Certificate) TLS() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
+		CipherSuites: []uint16{ // of TLS 1.2; those of 1.3 are all good
+			tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
+			tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+			tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384, tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+		},
 		NextProtos: []string{"h2", "http/1.1"},
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 			c.look()

@@ -1,10 +1,12 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -116,7 +118,7 @@ func serving(t *testing.T, h http.Handler) (address string, pool *x509.CertPool,
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- Serve(ctx, ln, h, cert.TLS(), slog.New(slog.DiscardHandler)) }()
+	go func() { done <- Serve(ctx, ln, h, cert.TLS(), newCrowd()) }()
 	stop = func() error { cancel(); return <-done }
 	return ln.Addr().String(), pool, stop
 }
@@ -192,5 +194,54 @@ func TestServeLetsAnswersUnderWayFinish(t *testing.T) {
 	}
 	if err := <-stopped; err != nil {
 		t.Errorf("Serve returned %v", err)
+	}
+}
+
+func TestOldCiphersAreRefused(t *testing.T) {
+	certPEM, keyPEM, err := SelfSigned([]string{"x"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := FixedCertificate(certPEM, keyPEM)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for suite, want := range map[uint16]bool{
+		tls.TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA:    false,
+		tls.TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA:    false,
+		tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256: true,
+	} {
+		near, far := net.Pipe()
+		server := tls.Server(far, c.TLS())
+		go func() { server.Handshake(); far.Close() }()
+		client := tls.Client(near, &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{suite}})
+		if err := client.Handshake(); (err == nil) != want {
+			t.Errorf("%s: %v, want accepted: %v", tls.CipherSuiteName(suite), err, want)
+		}
+		near.Close()
+	}
+}
+
+func TestKeyThatEverybodyCanReadIsToldOf(t *testing.T) {
+	certPEM, keyPEM, err := SelfSigned([]string{"x"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	cert, key := filepath.Join(dir, "cert"), filepath.Join(dir, "key")
+	if err := errors.Join(os.WriteFile(cert, certPEM, 0o644), os.WriteFile(key, keyPEM, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for mode, want := range map[os.FileMode]bool{0o600: false, 0o640: false, 0o644: true} {
+		var buf bytes.Buffer
+		if err := os.Chmod(key, mode); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := CertificateFiles(cert, key, slog.New(slog.NewTextHandler(&buf, nil))); err != nil {
+			t.Fatal(err)
+		}
+		if told := strings.Contains(buf.String(), "chmod o-r"); told != want {
+			t.Errorf("mode %o: told: %v, want %v", mode, told, want)
+		}
 	}
 }

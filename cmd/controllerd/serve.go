@@ -24,6 +24,7 @@ import (
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/console"
 	"svc.internal/controller/drivers"
+	"svc.internal/controller/memory"
 	"svc.internal/controller/publicapi"
 	"svc.internal/controller/store"
 	"svc.internal/controller/systemd"
@@ -84,6 +85,8 @@ func (a *app) serve(ctx context.Context, cfg serveConfig) error {
 	}
 	go keepMemory(ctx)
 	log := a.log()
+	limit, from := memory.SetLimit()
+	log.Info("memory", "limit_mb", limit>>20, "from", from)
 	guard, err := store.Lock(a.dataDir)
 	if err != nil {
 		return a.lockAdvice(err, "it serves already: systemctl status controllerd tells more")
@@ -110,14 +113,16 @@ type daemon struct {
 	admin *adminapi.API
 	pages *ui.Pages
 	cert  *web.Certificate
+	crowd *web.Crowd
 
 	https, http, console net.Listener // http may be nil
 }
 
 func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, log *slog.Logger) (*daemon, error) {
-	d := &daemon{log: log, db: db}
+	d := &daemon{log: log, db: db, crowd: web.NewCrowd(log)}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(crowdMetrics(d.crowd)...)
 	d.core = appliance.New(appliance.Options{
 		Drivers: drivers.All, Journal: db, GroupBook: db, SaveShade: db.SetShade, DataDir: a.dataDir, Log: log,
 	})
@@ -135,7 +140,7 @@ func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, l
 		return nil, err
 	}
 	clock := web.SystemClock()
-	brake := web.NewBrake(clock) // of both doors: one password is not to be guessed at two
+	brake := web.NewBrake(clock, d.hasUser) // of both doors: one password is not to be guessed at two
 	if d.api, err = d.newAPI(ctx, cfg, registry, brake, clock); err != nil {
 		return nil, err
 	}
@@ -195,9 +200,9 @@ func (d *daemon) run(ctx context.Context) error {
 	d.admin.Register(e)
 	adminui.Register(e, d.pages)
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return web.Serve(ctx, d.https, e, d.cert.TLS(), d.log) })
+	g.Go(func() error { return web.Serve(ctx, d.https, e, d.cert.TLS(), d.crowd) })
 	if d.http != nil {
-		g.Go(func() error { return web.Serve(ctx, d.http, e, nil, d.log) })
+		g.Go(func() error { return web.Serve(ctx, d.http, web.OnLoopback(e), nil, d.crowd) })
 	}
 	g.Go(func() error { return d.admin.Run(ctx) })
 	// The core outlasts the console, which stops the shades that it moves.
@@ -214,6 +219,12 @@ func (d *daemon) run(ctx context.Context) error {
 	d.log.Info("serving", "https", d.https.Addr().String(), "fingerprint", d.cert.Fingerprint(), "version", version)
 	d.claimable()
 	return g.Wait()
+}
+
+// hasUser reports whether there is an account of this name.
+func (d *daemon) hasUser(name string) bool {
+	_, ok := d.db.User(name)
+	return ok
 }
 
 // alive reports whether buses and store make progress.

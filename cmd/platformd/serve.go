@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"svc.internal/controller/memory"
 	"svc.internal/controller/platform/gate"
 	"svc.internal/controller/platform/login"
 	"svc.internal/controller/platform/ratelimit"
@@ -101,11 +102,13 @@ func (a *app) serve(ctx context.Context, cfg serveConfig) error {
 		return err
 	}
 	log := a.log()
+	limit, from := memory.SetLimit()
+	log.Info("memory", "limit_mb", limit>>20, "from", from)
 	db, err := store.Open(ctx, a.dataDir, set.databaseURL, log)
 	if err != nil {
 		return a.accessAdvice(err)
 	}
-	d := &daemon{log: log, db: db}
+	d := &daemon{log: log, db: db, crowd: web.NewCrowd(log)}
 	if err = d.share(set); err == nil {
 		err = a.open(ctx, d, cfg)
 	}
@@ -117,9 +120,10 @@ func (a *app) serve(ctx context.Context, cfg serveConfig) error {
 
 // daemon is the running program.
 type daemon struct {
-	log  *slog.Logger
-	db   *store.Store
-	cert *web.Certificate
+	log   *slog.Logger
+	db    *store.Store
+	cert  *web.Certificate
+	crowd *web.Crowd
 
 	tokens  *login.Tokens
 	limit   gate.Limiter
@@ -180,11 +184,11 @@ func (d *daemon) run(ctx context.Context) error {
 		g.Go(func() error { return d.redis.Run(ctx) })
 	}
 	if d.https != nil {
-		g.Go(func() error { return web.Serve(ctx, d.https, e, d.cert.TLS(), d.log) })
+		g.Go(func() error { return web.Serve(ctx, d.https, e, d.cert.TLS(), d.crowd) })
 		d.log.Info("serving", "https", d.https.Addr().String(), "fingerprint", d.cert.Fingerprint(), "version", version)
 	}
 	if d.http != nil {
-		g.Go(func() error { return web.Serve(ctx, d.http, e, nil, d.log) })
+		g.Go(func() error { return web.Serve(ctx, d.http, e, nil, d.crowd) })
 		d.log.Info("serving", "http", d.http.Addr().String(), "version", version)
 	}
 	g.Go(func() error { return systemd.FeedWatchdog(ctx, d.db.Ping, d.log) })

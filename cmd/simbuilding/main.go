@@ -22,6 +22,7 @@ import (
 	"svc.internal/controller/drivers/line"
 	"svc.internal/controller/sim"
 	"svc.internal/controller/sitefile"
+	"svc.internal/controller/web"
 )
 
 func main() {
@@ -128,7 +129,7 @@ func run(ctx context.Context, out, logTo io.Writer, s settings) error {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: building.Handler(), ReadHeaderTimeout: headerTimeout,
+	server := &http.Server{Handler: web.OnLoopback(building.Handler()), ReadHeaderTimeout: headerTimeout,
 		ReadTimeout: requestTimeout, WriteTimeout: requestTimeout}
 
 	g, ctx := errgroup.WithContext(ctx)

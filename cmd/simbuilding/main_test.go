@@ -73,6 +73,14 @@ func TestPlaysASiteFileUntilInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
+	foreign, err := http.NewRequest("POST", url+"/faults", strings.NewReader(`{"kind":"drop"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign.Header.Set("Origin", "http://elsewhere.example")
+	if resp, err := http.DefaultClient.Do(foreign); err != nil || resp.StatusCode != http.StatusForbidden {
+		t.Errorf("a page of another origin: %v, %v", resp, err)
+	}
 	var got struct {
 		Devices []struct {
 			NodeID int

@@ -55,7 +55,7 @@ type Room struct {
 
 // New makes the room.
 func New(store Store, tokens *Tokens, hall Hall) *Room {
-	return &Room{store: store, tokens: tokens, hall: hall, brake: web.NewBrake(web.SystemClock()), hashing: newHashing(), decoy: decoy()}
+	return &Room{store: store, tokens: tokens, hall: hall, brake: web.NewBrake(web.SystemClock(), nil), hashing: newHashing(), decoy: decoy()}
 }
 
 // The paths whose requests count in another way than others.

@@ -1,0 +1,49 @@
+package memory
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestLimitIsPartOfWhatThereIs(t *testing.T) {
+	const board = "MemTotal:         507904 kB\nMemFree: 1 kB\n" // 496 MiB
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		want  int64
+	}{
+		{"a board without a limit", map[string]string{"proc/meminfo": board, "proc/self/cgroup": "0::/\n"}, 507904 << 10 / 4},
+		{"a unit's MemoryMax", map[string]string{"proc/meminfo": board, "proc/self/cgroup": "0::/system.slice/controllerd.service\n",
+			"sys/fs/cgroup/system.slice/controllerd.service/memory.max": "200000000\n"}, 160000000},
+		{"a unit without, in a slice with one", map[string]string{"proc/meminfo": board, "proc/self/cgroup": "0::/a/b\n",
+			"sys/fs/cgroup/a/b/memory.max": "max\n", "sys/fs/cgroup/a/memory.max": "300000000\n"}, 240000000},
+		{"the older hierarchy", map[string]string{"proc/meminfo": board, "proc/self/cgroup": "9:cpu:/x\n4:memory:/docker/1\n",
+			"sys/fs/cgroup/memory/docker/1/memory.limit_in_bytes": "250000000\n", "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"}, 200000000},
+		{"a limit that is too low to be kept", map[string]string{"proc/self/cgroup": "0::/x\n", "sys/fs/cgroup/x/memory.max": "20000000\n"}, least},
+		{"a machine that tells nothing", nil, math.MaxInt64},
+		{"nonsense", map[string]string{"proc/meminfo": "MemTotal: much\n", "proc/self/cgroup": "nonsense\n"}, math.MaxInt64},
+	} {
+		root := t.TempDir()
+		for name, text := range c.files {
+			path := filepath.Join(root, name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, from := choose(root); got != c.want {
+			t.Errorf("%s: %d (%s), want %d", c.name, got, from, c.want)
+		}
+	}
+}
+
+func TestEnvironmentOverrules(t *testing.T) {
+	t.Setenv("GOMEMLIMIT", "123MiB")
+	if _, from := SetLimit(); from != "GOMEMLIMIT" {
+		t.Errorf("the limit is from %s", from)
+	}
+}
