@@ -53,7 +53,9 @@ func tlsServer(tb testing.TB, h http.Handler) (base string, certPEM []byte) {
 		tb.Fatal(err)
 	}
 	done := make(chan error, 1)
-	go func() { done <- web.Serve(tb.Context(), ln, h, cert.TLS(), web.NewCrowd(slog.New(slog.DiscardHandler))) }()
+	go func() {
+		done <- web.Serve(tb.Context(), ln, h, cert.TLS(), web.NewCrowd(slog.New(slog.DiscardHandler)))
+	}()
 	tb.Cleanup(func() {
 		if err := <-done; err != nil {
 			tb.Error(err)
