@@ -10,7 +10,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 export CGO_ENABLED ?= 0
 
-.PHONY: help run test build lint bench soak mutants cross peers install deb
+.PHONY: help run test build lint bench soak mutants cross peers install deb image-test
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -29,6 +29,7 @@ build: ## the programs, for this machine
 # make cross  static binaries for linux/arm v7, arm64 and amd64, into bin/
 
 # make deb    Debian packages of both daemons for amd64, arm64 and armhf, into output/deb; make deb ARCH=arm64 for one
+# make image-test  an ARM system with the daemon in it, booted in QEMU and put to the test
 # make install DESTDIR=…  both daemons with units, users, manual pages and completions
 run: build
 	@./demo/run.sh
@@ -42,8 +43,8 @@ test: peers
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt-ed: $$unformatted"; exit 1; fi
 	$(GO) mod tidy -diff
-	$(GO) vet ./... && $(GO) vet -tags peers ./...
-	$(GO) run $(STATICCHECK) ./... && $(GO) run $(STATICCHECK) -tags peers ./...
+	$(GO) vet ./... && $(GO) vet -tags peers,image ./...
+	$(GO) run $(STATICCHECK) ./... && $(GO) run $(STATICCHECK) -tags peers,image ./...
 
 bench: build peers
 	./scripts/bench.sh
@@ -67,3 +68,7 @@ deb:
 install: build
 	./scripts/manuals.sh bin/manuals
 	./scripts/install.sh "$(DESTDIR)" bin bin/manuals
+
+image-test:
+	./scripts/install-peers.sh image
+	$(GO) test -count=1 -tags image -timeout 40m -v ./buildroot

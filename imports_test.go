@@ -34,6 +34,7 @@ var mayImport = map[string][]string{
 	"drivers/line":     nil,
 	"drivers/line/pty": nil,
 	"systemd":          nil,
+	"buildroot":        nil,
 	"drivers/option":   nil,
 	"drivers/profile":  {"schema"},
 

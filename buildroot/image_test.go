@@ -1,4 +1,4 @@
-//go:build peers
+//go:build image
 
 package buildroot
 

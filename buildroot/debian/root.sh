@@ -7,7 +7,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 out=$1 binary=$2 site=${3:-}
 cache=$PWD/.cache/arm64
-[ "$(id -u)" = 0 ] || exec fakeroot "$0" "$@"
+[ "$(id -u)" = 0 ] || exec sudo "$0" "$@"
 
 packages=(base-files base-passwd bash coreutils dash login mount util-linux systemd systemd-sysv udev dbus kmod libnss-systemd
   procps grep sed gawk linux-image-arm64 busybox-static)
