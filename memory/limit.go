@@ -25,12 +25,15 @@ const (
 
 // SetLimit sets the soft limit of the runtime: a part of what the control group (and so
 // systemd's MemoryMax) allows, else a share of the machine's memory. GOMEMLIMIT in the
-// environment overrules it. It returns the limit in bytes and where it comes from.
-func SetLimit() (limit int64, from string) {
+// environment overrules it. It never sets more than most bytes. It returns the limit and
+// where it comes from.
+func SetLimit(most int64) (limit int64, from string) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return debug.SetMemoryLimit(-1), "GOMEMLIMIT"
 	}
-	limit, from = choose("/")
+	if limit, from = choose("/"); limit > most {
+		limit, from = most, "what this program needs at most"
+	}
 	debug.SetMemoryLimit(limit)
 	return limit, from
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"testing"
 )
 
@@ -41,9 +42,16 @@ func TestLimitIsPartOfWhatThereIs(t *testing.T) {
 	}
 }
 
+func TestLimitIsNeverMoreThanNeeded(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	if limit, _ := SetLimit(1 << 20); limit != 1<<20 || debug.SetMemoryLimit(-1) != 1<<20 {
+		t.Errorf("the limit is %d", limit)
+	}
+}
+
 func TestEnvironmentOverrules(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "123MiB")
-	if _, from := SetLimit(); from != "GOMEMLIMIT" {
+	if _, from := SetLimit(1); from != "GOMEMLIMIT" {
 		t.Errorf("the limit is from %s", from)
 	}
 }

@@ -22,6 +22,9 @@ const (
 	// restRate is what a second may make on average over quietTime for it to be rest.
 	restRate  = 512 << 10
 	quietTime = 30 * time.Second
+	// memoryMost is what the runtime may grow to before it collects harder, however much
+	// there is: with what it does not count, such as SQLite's, some 100 MB of process.
+	memoryMost = 72 << 20
 )
 
 // keepMemory suits the garbage collector to what is going on until ctx ends, and

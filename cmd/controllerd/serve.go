@@ -85,7 +85,7 @@ func (a *app) serve(ctx context.Context, cfg serveConfig) error {
 	}
 	go keepMemory(ctx)
 	log := a.log()
-	limit, from := memory.SetLimit()
+	limit, from := memory.SetLimit(memoryMost)
 	log.Info("memory", "limit_mb", limit>>20, "from", from)
 	guard, err := store.Lock(a.dataDir)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/netip"
 	"os"
@@ -102,7 +103,7 @@ func (a *app) serve(ctx context.Context, cfg serveConfig) error {
 		return err
 	}
 	log := a.log()
-	limit, from := memory.SetLimit()
+	limit, from := memory.SetLimit(math.MaxInt64)
 	log.Info("memory", "limit_mb", limit>>20, "from", from)
 	db, err := store.Open(ctx, a.dataDir, set.databaseURL, log)
 	if err != nil {
