@@ -44,6 +44,7 @@ var mayImport = map[string][]string{
 	"adminui":    {"ui"},
 	"console":    nil,
 	"automation": {"wire"},
+	"cloudlink":  {"wire"},
 
 	// ground floor: copper and disk; neighbours never import each other
 	"drivers":            {"drivers/dali", "drivers/dmx", "drivers/modbus", "drivers/sdn"},
@@ -69,6 +70,9 @@ var mayImport = map[string][]string{
 	"platform/login":     {"web"},
 	"platform/ratelimit": nil,
 	"platform/store":     nil,
+	"platform/broker":    {"wire"},
+	"platform/link":      {"wire"},
+	"platform/site":      {"wire"},
 	"platform/peertest":  {"platform/store"},
 	"platform/voice":     nil,
 	"platform/sitetest":  nil,

@@ -70,6 +70,7 @@ func (u UUID) IsZero() bool { return u == UUID{} }
 type Site struct {
 	Name     string
 	Settings Settings
+	Division Division
 	Buses    []Bus
 	Nodes    []Node    // ascending ID
 	Shades   []Shade   // ascending ID
@@ -99,6 +100,29 @@ type Settings struct {
 	InvertShades bool
 	// Freshness overrides the target age per value class; zero keeps the default.
 	Freshness Freshness
+}
+
+// Division is how a building is divided and metered. The core does nothing with it;
+// whoever reports on the building does.
+type Division struct {
+	Building string  `json:"building,omitempty"` // empty: the site's name says it
+	TimeZone string  `json:"timeZone,omitempty"` // IANA name; empty: not known
+	Floors   []Floor `json:"floors,omitempty"`   // from the bottom up
+	Meters   []Meter `json:"meters,omitempty"`
+}
+
+// Floor is one floor and the clusters on it.
+type Floor struct {
+	Name     string  `json:"name"`
+	Clusters []ID    `json:"clusters,omitempty"` // ascending
+	AreaM2   float64 `json:"areaM2,omitempty"`   // 0: not known
+}
+
+// Meter says whose consumption a metering node measures.
+type Meter struct {
+	Node     ID     `json:"node"`
+	Covers   string `json:"covers"`             // for people
+	Clusters []ID   `json:"clusters,omitempty"` // ascending; empty: the whole building
 }
 
 // Freshness is the age a value of each class may reach before it is read again.

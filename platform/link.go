@@ -79,3 +79,13 @@ type (
 	// Retention says from when on what is kept.
 	Retention struct{ Minutes, Quarters, Events time.Time }
 )
+
+// quietMost is how long a controller that is there may say nothing: it tells every half minute that its values still
+// hold.
+const quietMost = 100 * time.Second
+
+// Reachable reports whether a controller is there as far as is known: it said so, nobody said otherwise, and it was heard
+// of lately.
+func Reachable(c Controller, now time.Time) bool {
+	return c.Online && now.Sub(c.LastSeen) < quietMost
+}

@@ -45,6 +45,22 @@ type fileSite struct {
 	Name         string        `yaml:"name"`
 	InvertShades bool          `yaml:"invertShades,omitempty"`
 	Freshness    fileFreshness `yaml:"freshness,omitempty"`
+	Building     string        `yaml:"building,omitempty"`
+	TimeZone     string        `yaml:"timeZone,omitempty"`
+	Floors       []fileFloor   `yaml:"floors,omitempty"`
+	Meters       []fileMeter   `yaml:"meters,omitempty"`
+}
+
+type fileFloor struct {
+	Name     string      `yaml:"name"`
+	AreaM2   float64     `yaml:"areaM2,omitempty"`
+	Clusters []reference `yaml:"clusters,omitempty,flow"`
+}
+
+type fileMeter struct {
+	Node     reference   `yaml:"node"`
+	Covers   string      `yaml:"covers"`
+	Clusters []reference `yaml:"clusters,omitempty,flow"`
 }
 
 type fileFreshness struct {

@@ -64,6 +64,7 @@ func parse(name string, data []byte) (appliance.Site, *schema.Document, error) {
 	r.shades()
 	r.clusters()
 	r.retired()
+	r.division()
 	if err := r.problems.Err(); err != nil {
 		return appliance.Site{}, nil, err
 	}
@@ -77,10 +78,11 @@ type reader struct {
 	out      appliance.Site
 	problems schema.Problems
 
-	busOf       map[string]appliance.UUID
-	nodesByName names
-	shadeByName names
-	at          map[place][]int // nodes by device
+	busOf         map[string]appliance.UUID
+	nodesByName   names
+	clusterByName names
+	shadeByName   names
+	at            map[place][]int // nodes by device
 }
 
 // names leads from names to IDs or placeholders.
@@ -203,6 +205,7 @@ func (r *reader) clusters() {
 			CreatedBy: c.CreatedBy, CreatedOn: on.UTC(),
 		})
 	}
+	r.clusterByName = ids.names
 }
 
 // retired takes over the IDs that are never to be used again.

@@ -47,6 +47,7 @@ func export(site appliance.Site) (file, error) {
 				IdleShade: timespan(fresh.IdleShade), Power: timespan(fresh.Power),
 			},
 		}
+		exportDivision(site.Division, f.Site)
 	}
 	busName := map[appliance.UUID]string{}
 	for _, b := range site.Buses {

@@ -55,7 +55,7 @@ func (s *Store) Import(ctx context.Context, in appliance.Site, opts ImportOption
 func (p *plan) save(ctx context.Context, tx *sql.Tx) error {
 	at := nanos(p.now)
 	if p.report.Settings {
-		if err := saveSettings(ctx, tx, p.final.Name, p.final.Settings); err != nil {
+		if err := saveSettings(ctx, tx, p.final); err != nil {
 			return err
 		}
 	}

@@ -24,9 +24,9 @@ const (
 )
 
 // Change says what a commit changed.
-type Change struct{ Site, Accounts bool }
+type Change struct{ Site, Accounts, Cloud bool }
 
-func (c Change) any() bool { return c.Site || c.Accounts }
+func (c Change) any() bool { return c.Site || c.Accounts || c.Cloud }
 
 // keeper does what must happen between calls: it looks for commits of other
 // processes, syncs the log behind written-behind commits and writes down when
@@ -178,6 +178,7 @@ func (k *keeper) tell(c Change) {
 	for w := range k.watchers {
 		w.pending.Site = w.pending.Site || c.Site
 		w.pending.Accounts = w.pending.Accounts || c.Accounts
+		w.pending.Cloud = w.pending.Cloud || c.Cloud
 		poke(w.wake)
 	}
 }

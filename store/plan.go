@@ -137,6 +137,7 @@ func (p *plan) work() error {
 	p.buildNodes()
 	p.buildShades()
 	p.buildClusters()
+	p.buildDivision()
 	if len(p.problems) == 0 {
 		p.checkOverlaps() // between entries whose identity is clear
 	}

@@ -9,10 +9,11 @@ import (
 const (
 	subjectSite     = "site"
 	subjectAccounts = "accounts"
+	subjectCloud    = "cloud"
 )
 
 // revisions count commits per subject, across all processes.
-type revisions struct{ site, accounts int64 }
+type revisions struct{ site, accounts, cloud int64 }
 
 // bump is called inside every transaction that changes the subject.
 func bump(ctx context.Context, tx *sql.Tx, subject string) error {
@@ -23,7 +24,8 @@ func bump(ctx context.Context, tx *sql.Tx, subject string) error {
 func loadRevisions(ctx context.Context, tx *sql.Tx) (revisions, error) {
 	var r revisions
 	err := tx.QueryRowContext(ctx, `SELECT (SELECT number FROM revision WHERE subject = 'site'),
-		(SELECT number FROM revision WHERE subject = 'accounts')`).Scan(&r.site, &r.accounts)
+		(SELECT number FROM revision WHERE subject = 'accounts'),
+		(SELECT number FROM revision WHERE subject = 'cloud')`).Scan(&r.site, &r.accounts, &r.cloud)
 	return r, err
 }
 
@@ -50,7 +52,7 @@ func (s *Store) refresh(ctx context.Context) error {
 	if dir != nil {
 		s.accounts.Store(dir)
 	}
-	change := Change{Site: now.site != s.seen.site, Accounts: now.accounts != s.seen.accounts}
+	change := Change{Site: now.site != s.seen.site, Accounts: now.accounts != s.seen.accounts, Cloud: now.cloud != s.seen.cloud}
 	s.seen = now
 	s.keeper.tell(change)
 	return nil

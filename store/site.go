@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -73,8 +74,12 @@ func (l *siteLoader) rows(word, query string, fn func(scanner) error) {
 
 func (l *siteLoader) settings() {
 	f := &l.site.Settings.Freshness
-	err := l.tx.QueryRowContext(l.ctx, "SELECT name, invert_shades, fresh_light, fresh_moving, fresh_idle, fresh_power FROM site").
-		Scan(&l.site.Name, &l.site.Settings.InvertShades, &f.Light, &f.MovingShade, &f.IdleShade, &f.Power)
+	var division []byte
+	err := l.tx.QueryRowContext(l.ctx, "SELECT name, invert_shades, fresh_light, fresh_moving, fresh_idle, fresh_power, division FROM site").
+		Scan(&l.site.Name, &l.site.Settings.InvertShades, &f.Light, &f.MovingShade, &f.IdleShade, &f.Power, &division)
+	if err == nil {
+		err = json.Unmarshal(division, &l.site.Division)
+	}
 	if err != nil {
 		l.fault("site", "its name and settings cannot be read: %v; import the site again", err)
 	}
@@ -186,11 +191,14 @@ func (l *siteLoader) members(query string) map[appliance.ID][]appliance.ID {
 	return m
 }
 
-func saveSettings(ctx context.Context, tx *sql.Tx, name string, set appliance.Settings) error {
-	f := set.Freshness
-	_, err := tx.ExecContext(ctx, `UPDATE site SET name = ?, invert_shades = ?, fresh_light = ?,
-		fresh_moving = ?, fresh_idle = ?, fresh_power = ?`,
-		name, set.InvertShades, int64(f.Light), int64(f.MovingShade), int64(f.IdleShade), int64(f.Power))
+func saveSettings(ctx context.Context, tx *sql.Tx, site appliance.Site) error {
+	f := site.Settings.Freshness
+	division, err := json.Marshal(site.Division)
+	if err == nil {
+		_, err = tx.ExecContext(ctx, `UPDATE site SET name = ?, invert_shades = ?, fresh_light = ?,
+			fresh_moving = ?, fresh_idle = ?, fresh_power = ?, division = ?`,
+			site.Name, site.Settings.InvertShades, int64(f.Light), int64(f.MovingShade), int64(f.IdleShade), int64(f.Power), string(division))
+	}
 	if err != nil {
 		return fmt.Errorf("save the site's settings: %w", err)
 	}

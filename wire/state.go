@@ -89,12 +89,16 @@ type State struct {
 	Site *Site `json:"site,omitempty"`
 }
 
-// Site is how a building is divided, as its installer entered it.
+// Site is what there is in a building and how it is divided, as its installer entered it.
 type Site struct {
 	Building string  `json:"building,omitempty"`
 	Floors   []Floor `json:"floors,omitempty"`
 	Meters   []Meter `json:"meters,omitempty"`
 	TimeZone string  `json:"timeZone,omitempty"` // IANA name
+	// What there is, by ID: a state of anything else is of something that is gone.
+	NodeIDs    []int64 `json:"nodeIds"`
+	ShadeIDs   []int64 `json:"shadeIds"`
+	ClusterIDs []int64 `json:"clusterIds"`
 }
 
 // Floor names the clusters on it.

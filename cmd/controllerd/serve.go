@@ -114,12 +114,14 @@ type daemon struct {
 	pages *ui.Pages
 	cert  *web.Certificate
 	crowd *web.Crowd
+	cloud *cloud
 
 	https, http, console net.Listener // http may be nil
 }
 
 func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, log *slog.Logger) (*daemon, error) {
 	d := &daemon{log: log, db: db, crowd: web.NewCrowd(log)}
+	d.cloud = newCloud(d)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registry.MustRegister(crowdMetrics(d.crowd)...)
@@ -205,6 +207,7 @@ func (d *daemon) run(ctx context.Context) error {
 		g.Go(func() error { return web.Serve(ctx, d.http, web.OnLoopback(e), nil, d.crowd) })
 	}
 	g.Go(func() error { return d.admin.Run(ctx) })
+	g.Go(func() error { return d.cloud.run(ctx) })
 	// The core outlasts the console, which stops the shades that it moves.
 	coreCtx, endCore := context.WithCancel(context.WithoutCancel(ctx))
 	g.Go(func() error {
@@ -251,6 +254,9 @@ func (d *daemon) changed(ctx context.Context) func(store.Change) {
 	return func(c store.Change) {
 		if c.Accounts {
 			d.claimable()
+		}
+		if c.Cloud {
+			d.cloud.again()
 		}
 		if !c.Site {
 			return

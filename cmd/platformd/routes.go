@@ -12,6 +12,7 @@ import (
 	"svc.internal/controller/platform/gate"
 	"svc.internal/controller/platform/login"
 	"svc.internal/controller/web"
+	"svc.internal/controller/wire"
 )
 
 // Paths that the contract fixes.
@@ -45,6 +46,7 @@ func (d *daemon) hall() (*echo.Echo, *gate.Gate) {
 
 // rooms registers every room.
 func (d *daemon) rooms(e *echo.Echo, g *gate.Gate) {
+	e.POST(wire.EnrolPath, d.enrol)
 	apikey.New(d.db).Register(e, g.Person)
 	login.New(d.db, d.tokens, login.Hall{
 		Person: g.Person, Charge: g.Charge, AddressBucket: gate.AddressBucket, TooMany: gate.TooMany,

@@ -32,6 +32,7 @@ type serveConfig struct {
 	certFile     string
 	keyFile      string
 	proxies      []string
+	mqttListen   string
 }
 
 func newServe(a *app) *cobra.Command {
@@ -44,7 +45,8 @@ is written to certificate.pem in the data directory for clients to trust.
 
 DATABASE_URL (postgres://…) names a PostgreSQL database to use instead of the
 SQLite file in the data directory. REDIS_URL (redis://…) names a Redis where requests
-are counted for all instances together. OIDC_ISSUER and OIDC_AUDIENCE name an identity
+are counted for all instances together. MQTT_URL (mqtts://…) names a broker to use
+instead of the one inside this program; docs/mqtt.md tells what it must be told. OIDC_ISSUER and OIDC_AUDIENCE name an identity
 provider that is believed besides our own login; docs/platform.md tells the rest.`,
 		Args: args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), cfg) },
@@ -55,6 +57,7 @@ provider that is believed besides our own login; docs/platform.md tells the rest
 	f.StringSliceVar(&cfg.hosts, "host", nil, "further host `name` or address for the certificate made at the first start")
 	f.StringVar(&cfg.certFile, "tls-cert", "", "own certificate chain, PEM `file`; read again when it changes")
 	f.StringVar(&cfg.keyFile, "tls-key", "", "key of the own certificate, PEM `file`")
+	f.StringVar(&cfg.mqttListen, "mqtt-listen", ":8883", "`address` where controllers connect by MQTT over TLS, unless MQTT_URL names a broker")
 	f.StringSliceVar(&cfg.proxies, "trusted-proxy", nil, "`address` or network of a reverse proxy whose X-Forwarded-For is believed, such as 127.0.0.1 or 10.0.0.0/8")
 	return c
 }
@@ -131,6 +134,8 @@ type daemon struct {
 	redis   *ratelimit.Shared // nil: counting in this process
 	proxies []netip.Prefix
 
+	cloud *cloud
+
 	https, http net.Listener // one of them may be nil
 }
 
@@ -158,13 +163,15 @@ func (a *app) open(ctx context.Context, d *daemon, cfg serveConfig) (err error) 
 	if d.proxies, err = prefixes(cfg.proxies); err != nil {
 		return err
 	}
-	if cfg.listen != "" {
+	if cfg.listen != "" || os.Getenv("MQTT_URL") == "" {
 		if d.cert, err = certificate(ctx, d.db, cfg, d.log); err != nil {
 			return err
 		}
 		if err := a.publishCertificate(d.cert); err != nil {
 			return err
 		}
+	}
+	if cfg.listen != "" {
 		if d.https, err = systemd.Listen(cfg.listen); err != nil {
 			return fmt.Errorf("serve HTTPS: %w%s", err, listenHint(err))
 		}
@@ -174,7 +181,8 @@ func (a *app) open(ctx context.Context, d *daemon, cfg serveConfig) (err error) 
 			return fmt.Errorf("serve plain HTTP: %w%s", err, listenHint(err))
 		}
 	}
-	return nil
+	d.cloud, err = a.openCloud(ctx, d, cfg)
+	return err
 }
 
 // run serves until ctx ends, then lets requests under way finish.
@@ -184,6 +192,7 @@ func (d *daemon) run(ctx context.Context) error {
 	if d.redis != nil {
 		g.Go(func() error { return d.redis.Run(ctx) })
 	}
+	g.Go(func() error { return d.cloud.run(ctx, d) })
 	if d.https != nil {
 		g.Go(func() error { return web.Serve(ctx, d.https, e, d.cert.TLS(), d.crowd) })
 		d.log.Info("serving", "https", d.https.Addr().String(), "fingerprint", d.cert.Fingerprint(), "version", version)

@@ -13,7 +13,7 @@ import (
 
 // AddController makes a controller that a one-time code admits until a time; code is the hash of that code. It returns
 // [platform.ErrExists] if the ID is taken.
-func (s *Store) AddController(ctx context.Context, id, label string, code Hash, until time.Time) error {
+func (s *Store) AddController(ctx context.Context, id, label string, code [32]byte, until time.Time) error {
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `INSERT INTO controller (id, label, code_hash, code_until, created_at, epoch)
 			VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (id) DO NOTHING`,
@@ -27,7 +27,7 @@ func (s *Store) AddController(ctx context.Context, id, label string, code Hash, 
 }
 
 // RenewCode gives a controller another one-time code, with which its appliance, or a new one in its place, enrols again.
-func (s *Store) RenewCode(ctx context.Context, id string, code Hash, until time.Time) error {
+func (s *Store) RenewCode(ctx context.Context, id string, code [32]byte, until time.Time) error {
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, "UPDATE controller SET code_hash = $2, code_until = $3 WHERE id = $1", id, code[:], Micros(until))
 		return oneRow(res, err, platform.ErrNotFound)
@@ -40,7 +40,7 @@ func (s *Store) RenewCode(ctx context.Context, id string, code Hash, until time.
 
 // Enrol uses up a one-time code: whoever sent it is the controller from now on, with the credential that issue makes for
 // it. An unknown, used or expired code is [platform.ErrNotFound].
-func (s *Store) Enrol(ctx context.Context, code Hash, issue func(id string) platform.Credential) (id string, err error) {
+func (s *Store) Enrol(ctx context.Context, code [32]byte, issue func(id string) platform.Credential) (id string, err error) {
 	err = s.write(ctx, func(tx *sql.Tx) error {
 		row := tx.QueryRowContext(ctx, `UPDATE controller SET code_hash = NULL, code_until = 0, enrolled_at = $2, revoked = FALSE
 			WHERE code_hash = $1 AND code_until > $2 RETURNING id`, code[:], Micros(s.now()))

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/automation"
+	"svc.internal/controller/cloudlink"
+	"svc.internal/controller/store"
+	"svc.internal/controller/wire"
+)
+
+// cloud holds the link to the platform that this controller is enrolled at, if any.
+type cloud struct {
+	daemon  *daemon
+	started time.Time
+	changed chan struct{} // the enrolment is another one
+}
+
+func newCloud(d *daemon) *cloud {
+	return &cloud{daemon: d, started: time.Now(), changed: make(chan struct{}, 1)}
+}
+
+// again looks at the enrolment anew.
+func (c *cloud) again() {
+	select {
+	case c.changed <- struct{}{}:
+	default:
+	}
+}
+
+// run holds the link until ctx ends. Trouble with the platform is never the daemon's.
+func (c *cloud) run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		linkCtx, end := context.WithCancel(ctx)
+		var wg sync.WaitGroup
+		switch enrolled, err := c.daemon.db.Cloud(ctx); {
+		case errors.Is(err, appliance.ErrNotFound):
+		case err != nil && ctx.Err() == nil:
+			c.daemon.log.Error("no link to the platform", "why", err)
+		case err == nil:
+			wg.Go(func() { c.hold(linkCtx, enrolled) })
+		}
+		select {
+		case <-c.changed:
+		case <-ctx.Done():
+		}
+		end()
+		wg.Wait()
+	}
+	return nil
+}
+
+// hold is the link of one enrolment. Widget events act by rules that see the core, and the link carries their outcome.
+func (c *cloud) hold(ctx context.Context, enrolled store.Cloud) {
+	d := c.daemon
+	log := d.log.With("controller", enrolled.Controller)
+	var link *cloudlink.Link
+	rules := automation.New(automation.Config{
+		Core: d.core, Start: c.started, Log: log,
+		Answer: func(corr string, ack wire.Ack) { link.Answer(corr, ack) },
+	})
+	link, err := cloudlink.New(cloudlink.Config{
+		Core: d.core, Firmware: version, Log: log,
+		Credentials: wire.Credentials{
+			Controller: enrolled.Controller, Broker: enrolled.Broker, Username: enrolled.Username, Password: enrolled.Password, CA: enrolled.CA,
+		},
+		Boot:   d.db.NextCloudSession,
+		Widget: func(m cloudlink.Message) { rules.Widget(automation.Message(m)) },
+		Panels: func(m cloudlink.Message) { rules.Panels(automation.Message(m)) },
+		Clock:  rules.Clock,
+		Values: rules.Values,
+	})
+	if err != nil {
+		log.Error("no link to the platform; enrol again", "why", err)
+		return
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = rules.Run(ctx) })
+	wg.Go(func() { rules.Watch(ctx, link.ShowPanels) })
+	wg.Go(func() { _ = link.Run(ctx) })
+	wg.Wait()
+}
+
+func newCloudCommand(a *app) *cobra.Command {
+	c := group(&cobra.Command{Use: "cloud", Short: "Link this controller to a platform"})
+	c.AddCommand(newCloudEnroll(a), newCloudStatus(a), newCloudLeave(a))
+	return c
+}
+
+func newCloudEnroll(a *app) *cobra.Command {
+	var platform, code, caFile, fingerprint string
+	c := &cobra.Command{
+		Use:   "enroll --platform URL --code CODE [--ca-file FILE | --fingerprint SHA256]",
+		Short: "Enrol this controller at a platform with a one-time code",
+		Long: `Enrol this controller at a platform with the one-time code that was made there
+('platformd controller add NAME'). The code is sent only to a platform whose certificate
+is trusted: by the system, by --ca-file, or by its fingerprint. A daemon that runs
+connects within seconds. The controller works on without the platform at any time.`,
+		Example: "  controllerd cloud enroll --platform https://platform.example --code ABCDE-FGHIJ-KLMNO-PQRST",
+		Args:    args(cobra.NoArgs),
+	}
+	f := c.Flags()
+	f.StringVar(&platform, "platform", "", "`address` of the platform, such as https://platform.example")
+	f.StringVar(&code, "code", "", "one-time `code`")
+	f.StringVar(&caFile, "ca-file", "", "PEM `file` with the certificate to trust the platform by")
+	f.StringVar(&fingerprint, "fingerprint", "", "`SHA256` fingerprint of the platform's certificate")
+	c.MarkFlagRequired("platform")
+	c.MarkFlagRequired("code")
+	c.MarkFlagsMutuallyExclusive("ca-file", "fingerprint")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		trust := cloudlink.Trust{Fingerprint: fingerprint}
+		if caFile != "" {
+			var err error
+			if trust.CA, err = os.ReadFile(caFile); err != nil {
+				return fmt.Errorf("read --ca-file: %w", err)
+			}
+		}
+		return a.withNewStore(c.Context(), func(s *store.Store) error {
+			got, err := cloudlink.Enrol(c.Context(), platform, code, trust)
+			if err != nil {
+				return err
+			}
+			err = s.SetCloud(c.Context(), store.Cloud{
+				Platform: platform, Controller: got.Controller, Broker: got.Broker, Username: got.Username, Password: got.Password, CA: got.CA,
+			})
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(c.OutOrStdout(), "enrolled at %s as %s\n", platform, got.Controller)
+			return err
+		})
+	}
+	return c
+}
+
+func newCloudStatus(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "status",
+		Short: "Tell where this controller is enrolled; the log of the daemon tells how the link is",
+		Args:  args(cobra.NoArgs),
+	}
+	asJSON := jsonFlag(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		return a.withStore(c.Context(), func(s *store.Store) error {
+			e, err := s.Cloud(c.Context())
+			if errors.Is(err, appliance.ErrNotFound) {
+				return errors.New("not enrolled at any platform; enrol with: controllerd cloud enroll")
+			}
+			if err != nil {
+				return err
+			}
+			if *asJSON {
+				return printJSON(c.OutOrStdout(), struct {
+					Platform   string  `json:"platform"`
+					Controller string  `json:"controllerId"`
+					Broker     string  `json:"broker"`
+					EnrolledAt *string `json:"enrolledAt"`
+				}{e.Platform, e.Controller, e.Broker, stamp(e.EnrolledAt)})
+			}
+			_, err = fmt.Fprintf(c.OutOrStdout(), "platform    %s\ncontroller  %s\nbroker      %s\nenrolled    %s\n",
+				e.Platform, e.Controller, e.Broker, when(e.EnrolledAt))
+			return err
+		})
+	}
+	return c
+}
+
+func newCloudLeave(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "leave",
+		Short: "End the enrolment and forget its credentials; revoke them on the platform, too",
+		Args:  args(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.withStore(c.Context(), func(s *store.Store) error {
+				if err := s.LeaveCloud(c.Context()); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintln(c.OutOrStdout(), "left; on the platform, end it with: platformd controller revoke ID")
+				return err
+			})
+		},
+	}
+}

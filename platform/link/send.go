@@ -1,0 +1,188 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"svc.internal/controller/platform"
+	"svc.internal/controller/wire"
+)
+
+// ErrUnanswered says that a command was sent and not answered yet; it may still be carried out, until it expires.
+var ErrUnanswered = errors.New("sent, and not answered yet")
+
+// pendingMost bounds the commands that wait for an answer.
+const pendingMost = 10000
+
+// resendAfter is when a command that nobody answered is sent again, with the same ID; at longer intervals it expires.
+var resendAfter = []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}
+
+// pending is a command that waits for its answer.
+type pending struct {
+	controller string
+	received   chan struct{} // closed when the controller is known to have it
+	done       chan struct{} // closed when ack is there
+	ack        wire.Ack
+}
+
+// Send sends a widget action to a controller and waits until ctx ends for what became of it. It fails with
+// [platform.ErrNotFound], [platform.ErrOffline], [platform.ErrOverloaded] if nothing was sent, and with [ErrUnanswered]
+// if ctx ended first.
+func (l *Link) Send(ctx context.Context, cid string, action wire.WidgetAction) (wire.Ack, error) {
+	fail := func(err error) (wire.Ack, error) {
+		return wire.Ack{}, fmt.Errorf("send %s to controller %q: %w", action.WidgetID, cid, err)
+	}
+	e, err := l.cfg.Store.Enrolment(ctx, cid)
+	if err != nil {
+		return fail(err)
+	}
+	if !platform.Reachable(e.Controller, time.Now()) {
+		return fail(platform.ErrOffline)
+	}
+	n, err := l.cfg.Store.NextNumber(ctx, cid)
+	if err != nil {
+		return fail(err)
+	}
+	now := time.Now()
+	exp := now.Add(wire.Lifetime).UTC()
+	env := wire.Envelope{ID: newID(), Type: wire.TypeWidget, TS: now, Seq: n.Seq, Epoch: n.Epoch, Exp: &exp}
+	b, err := env.Seal(action)
+	if err != nil {
+		return fail(err)
+	}
+	p := &pending{controller: cid, received: make(chan struct{}), done: make(chan struct{})}
+	l.mu.Lock()
+	if len(l.pending) >= pendingMost {
+		l.mu.Unlock()
+		return fail(platform.ErrOverloaded)
+	}
+	l.pending[env.ID] = p
+	l.mu.Unlock()
+	if err := l.publish(wire.Topic(cid, wire.DownWidget), b, false); errors.Is(err, errNoBroker) {
+		l.forget(env.ID)
+		return fail(errors.Join(platform.ErrOffline, err))
+	}
+	go l.resend(env, b, p)
+	select {
+	case <-p.done:
+		return p.ack, nil
+	case <-ctx.Done():
+		return fail(ErrUnanswered)
+	}
+}
+
+// resend repeats a command until it is answered or expires.
+func (l *Link) resend(env wire.Envelope, b []byte, p *pending) {
+	defer l.forget(env.ID)
+	received := p.received
+	expired := time.NewTimer(time.Until(*env.Exp))
+	defer expired.Stop()
+	for i := 0; ; i++ {
+		var again <-chan time.Time
+		if received != nil && i < len(resendAfter) {
+			again = time.After(resendAfter[i])
+		}
+		select {
+		case <-p.done:
+			return
+		case <-received:
+			received = nil // its answer follows
+		case <-expired.C:
+			l.cfg.Log.Warn("a command was not answered before it expired", "id", env.ID, "controller", p.controller)
+			return
+		case <-again:
+			if err := l.publish(wire.Topic(p.controller, wire.DownWidget), b, false); err != nil {
+				l.cfg.Log.Debug("a command could not be sent again", "id", env.ID, "why", err)
+			}
+		}
+	}
+}
+
+func (l *Link) forget(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.pending, id)
+}
+
+// acknowledged takes the answer of a controller to a command of ours, or of another instance.
+func (l *Link) acknowledged(cid string, payload []byte) {
+	env, err := wire.Open(payload)
+	var ack wire.Ack
+	if err == nil {
+		err = env.Read(&ack)
+	}
+	if err != nil {
+		l.cfg.Log.Warn("an acknowledgement cannot be read", "controller", cid, "why", err)
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.pending[env.Corr]
+	if p == nil || p.controller != cid {
+		return
+	}
+	if ack.Status == wire.Duplicate && ack.First == "" { // the first one is under way
+		select {
+		case <-p.received:
+		default:
+			close(p.received)
+		}
+		return
+	}
+	if ack.Status == wire.Duplicate { // the answer to the first one was lost
+		ack.Status = ack.First
+	}
+	delete(l.pending, env.Corr)
+	p.ack = ack
+	close(p.done)
+}
+
+// Act commands one cluster of a controller, by the same path as a panel's tap.
+func (l *Link) Act(ctx context.Context, controller string, cluster int64, do platform.Action) (platform.Outcome, error) {
+	action := wire.WidgetAction{PanelID: wire.ControlsPanel, Origin: wire.OriginAPI, Cluster: cluster}
+	slide := func(widget string, percent int) error {
+		if percent < 0 || percent > 100 {
+			return platform.Invalid("%d percent: want 0 to 100", percent)
+		}
+		action.WidgetID, action.Action, action.Value, action.Percent = widget, wire.Released, fmt.Sprint(wire.SliderOf(percent)), &percent
+		return nil
+	}
+	var err error
+	switch {
+	case do.Level != nil:
+		err = slide(wire.LightBrightness, *do.Level)
+	case do.Position != nil:
+		err = slide(wire.ShadePosition, *do.Position)
+	case do.StopShade:
+		action.WidgetID, action.Action = wire.ShadeStop, wire.Clicked
+	default:
+		err = platform.Invalid("nothing is asked for")
+	}
+	if err != nil {
+		return platform.Outcome{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, wire.Lifetime)
+	defer cancel()
+	ack, err := l.Send(ctx, controller, action)
+	if err != nil {
+		return platform.Outcome{}, err
+	}
+	out := platform.Outcome{Done: ack.Status == wire.Applied, Detail: ack.Detail, Command: ack.Command}
+	if out.Done && ack.Offline > 0 {
+		out.Detail = Offline(ack.Offline)
+	}
+	if !out.Done && out.Detail == "" {
+		out.Detail = string(ack.Status)
+	}
+	return out, nil
+}
+
+// Offline says in a sentence how many could not be reached.
+func Offline(n int) string {
+	if n == 1 {
+		return "1 device is offline"
+	}
+	return fmt.Sprintf("%d devices are offline", n)
+}

@@ -1,0 +1,62 @@
+package sitefile
+
+import (
+	"fmt"
+	"time"
+	_ "time/tzdata" // so that a small board knows the time zones, too
+
+	"svc.internal/controller/appliance"
+)
+
+// division reads how the building is divided and metered.
+func (r *reader) division() {
+	s := r.file.Site
+	if s == nil {
+		return
+	}
+	d := &r.out.Division
+	d.Building, d.TimeZone = s.Building, s.TimeZone
+	r.name("site.building", s.Building)
+	if _, err := time.LoadLocation(s.TimeZone); err != nil || s.TimeZone == "Local" {
+		r.problem("site.timeZone", "%q is not a time zone such as Europe/Zurich", s.TimeZone)
+	}
+	floors, on := map[string]int{}, map[appliance.ID]string{}
+	for i, f := range s.Floors {
+		key := fmt.Sprintf("site.floors[%d]", i)
+		r.name(key+".name", f.Name)
+		if first, ok := floors[f.Name]; ok {
+			r.problem(key+".name", "floors[%d] is called %q already", first, f.Name)
+		}
+		floors[f.Name] = i
+		clusters := r.members(key+".clusters", r.clusterByName, f.Clusters)
+		for _, id := range clusters {
+			if other, ok := on[id]; ok {
+				r.problem(key+".clusters", "a cluster is on one floor; cluster %d is on %q already", id, other)
+			}
+			on[id] = f.Name
+		}
+		d.Floors = append(d.Floors, appliance.Floor{Name: f.Name, AreaM2: f.AreaM2, Clusters: clusters})
+	}
+	metered := map[appliance.ID]int{}
+	for i, m := range s.Meters {
+		key := fmt.Sprintf("site.meters[%d]", i)
+		r.name(key+".covers", m.Covers)
+		node, ok := r.refer(key+".node", r.nodesByName, m.Node)
+		if first, twice := metered[node]; twice && ok {
+			r.problem(key+".node", "meters[%d] is of this node already", first)
+		}
+		metered[node] = i
+		d.Meters = append(d.Meters, appliance.Meter{Node: node, Covers: m.Covers, Clusters: r.members(key+".clusters", r.clusterByName, m.Clusters)})
+	}
+}
+
+// exportDivision writes it back.
+func exportDivision(d appliance.Division, f *fileSite) {
+	f.Building, f.TimeZone = d.Building, d.TimeZone
+	for _, v := range d.Floors {
+		f.Floors = append(f.Floors, fileFloor{Name: v.Name, AreaM2: v.AreaM2, Clusters: references(v.Clusters)})
+	}
+	for _, v := range d.Meters {
+		f.Meters = append(f.Meters, fileMeter{Node: reference{id: int32(v.Node)}, Covers: v.Covers, Clusters: references(v.Clusters)})
+	}
+}
