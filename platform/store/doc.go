@@ -17,6 +17,7 @@
 // # Reading
 //
 // With SQLite readers have connections of their own and never wait for a writer
-// (WAL). Nothing of accounts and keys is cached, so what one instance, or the command
-// line, has changed holds from the next request on all others.
+// (WAL). What one instance, or the command line, has changed holds from the next
+// request on all others: nothing of accounts is cached, and a key only until anything
+// at all is committed to the file (changes.go).
 package store

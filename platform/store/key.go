@@ -147,6 +147,21 @@ func (s *Store) RemoveKey(ctx context.Context, owner, id string) error {
 // KeyByValue finds the key whose value has this hash, and its owner, whatever state
 // either is in.
 func (s *Store) KeyByValue(ctx context.Context, value Hash) (platform.Key, platform.User, error) {
+	if s.changes == nil {
+		return s.readKey(ctx, value)
+	}
+	at, still := s.changes.now() // before it is read: what is committed meanwhile makes another version
+	if seen, ok := s.keys.find(value, at); ok && still {
+		return seen.key, seen.owner, nil
+	}
+	k, owner, err := s.readKey(ctx, value)
+	if err == nil && still {
+		s.keys.keep(value, seenKey{at, k, owner})
+	}
+	return k, owner, err
+}
+
+func (s *Store) readKey(ctx context.Context, value Hash) (platform.Key, platform.User, error) {
 	var k apiKey
 	var a account
 	var hash []byte

@@ -47,6 +47,9 @@ type Store struct {
 	views    *sql.DB // reads only
 	postgres bool
 
+	changes *changes // nil with PostgreSQL
+	keys    keyCache
+
 	hot  statements
 	used usage
 }
@@ -102,7 +105,7 @@ func (s *Store) closeAll() error {
 			closed[db] = true
 		}
 	}
-	return err
+	return errors.Join(err, s.changes.close())
 }
 
 // Ping reports whether the database answers.
@@ -131,6 +134,9 @@ func (s *Store) openSQLite(ctx context.Context, dataDir string) error {
 	}
 	if err == nil {
 		s.views, err = connect(path, reader(), readers)
+	}
+	if err == nil {
+		s.changes, err = watchChanges(path)
 	}
 	if err != nil {
 		return fmt.Errorf("open store in %s: %w", dataDir, err)
