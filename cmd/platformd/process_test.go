@@ -1,0 +1,222 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/peertest"
+)
+
+// TestMain lets the test binary be the program itself.
+func TestMain(m *testing.M) {
+	if os.Getenv("BE_PLATFORMD") != "" {
+		os.Exit(run(os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// command is the program with these arguments, on a data directory.
+func command(t *testing.T, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), os.Args[0], append([]string{"--data-dir", dir}, args...)...)
+	c.Env = append(os.Environ(), "BE_PLATFORMD=1")
+	return c
+}
+
+// platformd runs a command that ends by itself, and returns what it printed.
+func platformd(t *testing.T, dir, stdin string, args ...string) string {
+	t.Helper()
+	c := command(t, dir, args...)
+	c.Stdin = strings.NewReader(stdin)
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("platformd %s: %v: %s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// served is a running daemon.
+type served struct {
+	*house
+	run *exec.Cmd
+	mu  sync.Mutex
+	out bytes.Buffer
+}
+
+func (s *served) printed() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.out.String()
+}
+
+// serve starts the daemon with plain HTTP on a free port.
+func serve(t *testing.T, dir string, args ...string) *served {
+	t.Helper()
+	s := &served{run: command(t, dir, append([]string{"serve", "--listen", "", "--insecure-http", "127.0.0.1:0"}, args...)...)}
+	pipe, err := s.run.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	address := make(chan string, 1)
+	go func() {
+		for lines := bufio.NewScanner(pipe); lines.Scan(); {
+			s.mu.Lock()
+			s.out.WriteString(lines.Text() + "\n")
+			s.mu.Unlock()
+			if _, at, ok := strings.Cut(lines.Text(), "msg=serving http="); ok {
+				address <- strings.Fields(at)[0]
+			}
+		}
+	}()
+	select {
+	case at := <-address:
+		s.house = &house{t: t, url: "http://" + at}
+	case <-time.After(30 * time.Second):
+		t.Fatalf("it does not serve: %s", s.printed())
+	}
+	t.Cleanup(func() {
+		if s.run.ProcessState == nil {
+			s.run.Process.Kill()
+			s.run.Wait()
+		}
+	})
+	return s
+}
+
+func TestTheCommandLineWorksOnARunningDaemonFromTheNextRequest(t *testing.T) {
+	dir := t.TempDir()
+	platformd(t, dir, password+"\n", "user", "add", "ada", "--role", "admin", "--password-stdin")
+	s := serve(t, dir)
+	ada := s.login("ada")
+	_, key := ada.newKey(`{"name":"k"}`)
+	accepted := func() bool {
+		// Whatever the room makes of it: a key that is good counts by itself.
+		return s.ask("POST", chatPath+"?apiKey="+key, `{}`).Header.Get("X-RateLimit-Limit") == "100"
+	}
+	if !accepted() {
+		t.Fatal("the key does not work")
+	}
+	platformd(t, dir, "", "user", "disable", "ada")
+	if accepted() {
+		t.Error("a key of a user who was disabled by the command line works")
+	}
+	platformd(t, dir, "", "user", "enable", "ada")
+	if !accepted() {
+		t.Error("a key of a user who was enabled again does not work")
+	}
+	ada = s.login("ada")
+	platformd(t, dir, "another password\n", "user", "passwd", "ada", "--password-stdin")
+	ada.api("GET", "/api/api-keys", "").want(t, 401, "a session after the password was changed")
+	if list := platformd(t, dir, "", "user", "list"); !strings.Contains(list, "ada   admin  enabled") {
+		t.Errorf("list is\n%s", list)
+	}
+	platformd(t, dir, "", "user", "remove", "ada")
+	if accepted() {
+		t.Error("a key of a user who was removed works")
+	}
+	if strings.Contains(s.printed(), key) || !strings.Contains(s.printed(), "apiKey=…") {
+		t.Errorf("the log is\n%s", s.printed())
+	}
+}
+
+func TestAnOrderlyEndLetsRequestsUnderWayFinish(t *testing.T) {
+	dir := t.TempDir()
+	platformd(t, dir, password+"\n", "user", "add", "ada", "--password-stdin")
+	s := serve(t, dir)
+	// A login whose body is still coming when the end is asked for.
+	body, write := io.Pipe()
+	type outcome struct {
+		status int
+		err    error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		a, err := http.Post(s.url+"/api/auth/login", "application/json", body)
+		if err != nil {
+			done <- outcome{err: err}
+			return
+		}
+		a.Body.Close()
+		done <- outcome{status: a.StatusCode}
+	}()
+	if _, err := io.WriteString(write, `{"username":"ada",`); err != nil { // taken by the daemon
+		t.Fatal(err)
+	}
+	address := strings.TrimPrefix(s.url, "http://")
+	if err := s.run.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			break // it takes nobody new
+		}
+		c.Close()
+		if time.Now().After(deadline) {
+			t.Fatal("it goes on taking connections")
+		}
+	}
+	if _, err := io.WriteString(write, `"password":"`+password+`"}`); err != nil {
+		t.Fatal(err)
+	}
+	write.Close()
+	if got := <-done; got.err != nil || got.status != 200 {
+		t.Errorf("the request under way got %+v", got)
+	}
+	if err := s.run.Wait(); err != nil {
+		t.Errorf("the end: %v: %s", err, s.printed())
+	}
+}
+
+func TestWrongCallsExitWith2(t *testing.T) {
+	for _, args := range [][]string{
+		{"nonsense"}, {"serve", "--nonsense"}, {"user", "add"}, {"user", "add", "ada", "--role", "king", "--password-stdin"},
+		{"serve", "--listen", "", "--insecure-http", "0.0.0.0:8080"}, {"serve", "--listen", ""},
+		{"serve", "--tls-cert", "x"}, {"serve", "--listen", "127.0.0.1:0", "--trusted-proxy", "proxy"},
+	} {
+		out, err := command(t, t.TempDir(), args...).CombinedOutput()
+		if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 2 || !bytes.Contains(out, []byte("platformd: ")) {
+			t.Errorf("%q: %v: %s", args, err, out)
+		}
+	}
+}
+
+// The row "What counts": X-Forwarded-For only from a configured proxy.
+func TestATrustedProxySpeaksForOthersAndNobodyElseDoes(t *testing.T) {
+	dir := t.TempDir()
+	s := serve(t, dir, "--trusted-proxy", "127.0.0.1", "--trusted-proxy", "10.0.0.0/8")
+	left := func(forwarded string) string {
+		return s.ask("GET", "/api/nowhere", "", "X-Forwarded-For: "+forwarded).Header.Get("X-RateLimit-Remaining")
+	}
+	for _, c := range [][2]string{
+		{"203.0.113.1", "19"}, {"203.0.113.1", "18"}, {"203.0.113.2", "19"},
+		{"203.0.113.9, 203.0.113.1", "17"}, // what stands before him he may have written himself
+		{"203.0.113.1, 10.1.2.3", "16"},    // a chain of proxies of ours
+		{"2001:db8::1", "19"},              // one host has a whole /64
+		{"2001:db8::ffff:2", "18"},         //
+		{"2001:db8:0:1::1", "19"},          // another network
+	} {
+		if got := left(c[0]); got != c[1] {
+			t.Errorf("%s has %s left, want %s", c[0], got, c[1])
+		}
+	}
+	h := newHouse(t, peertest.Database{DataDir: t.TempDir()}, "")
+	h.newPerson("ada", platform.RoleUser) // one request from here
+	if got := h.ask("GET", "/api/nowhere", "", "X-Forwarded-For: 203.0.113.1").Header.Get("X-RateLimit-Remaining"); got != "18" {
+		t.Errorf("believed without being configured: %s left", got)
+	}
+}
