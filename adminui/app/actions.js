@@ -2,12 +2,13 @@
 import { html } from '../ui/lib.js';
 import { t } from '../ui/i18n.js';
 import { Icon } from '../ui/icons.js';
-import { may } from './house.js';
-import { identify } from './works.js';
+import { house, may } from './house.js';
+import { identify, shows } from './works.js';
 
 export function Actions({ node, shade }) {
   if (!may('operate')) return null;
   const bound = shade ? shade.node : node.bus;
-  return html`${bound && html`<button class="button" onClick=${() => identify(shade ? { shade: shade.id } : { node: node.id })}><${Icon} name="blink" />${t('identify')}</button>`}
+  const of = shade ? house.nodes.peek(shade.node) : node;
+  return html`${of?.bus && of.online && (shows(of.bus) || node?.level) && html`<button class="button" onClick=${() => identify(shade ? { shade: shade.id } : { node: node.id })}><${Icon} name="blink" />${t('identify')}</button>`}
     ${shade && bound > 0 && html`<a class="button" href=${'/commission/shade/' + shade.id}>${t('calibrate')}</a>`}`;
 }

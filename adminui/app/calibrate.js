@@ -5,7 +5,7 @@ import { Page } from '../ui/router.js';
 import { Empty, Notice } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
 import { Window, openness } from '../ui/shade.js';
-import { house, server } from './house.js';
+import { house, server, may, session } from './house.js';
 import { begin, cancel, jobOf, over } from './works.js';
 
 export default function Calibrate({ params }) {
@@ -21,7 +21,7 @@ export default function Calibrate({ params }) {
   const m = j?.progress.moving;
   return html`<${Page} title=${t('calibrate.of', { name: s.name })} back=${{ href: '/shades/' + id, text: s.name }}>
     <div class="columns"><section class="panel"><${Window} position=${s.position?.value} off onAsk=${() => {}} /><p class="centre"><b>${openness(s.position?.value)}</b></p></section>
-    <section class="panel">
+    ${!may('operate') ? html`<${Notice}>${t('role.' + session.value.role)}<//>` : html`<section class="panel">
       ${wrong && html`<${Notice} kind="fault">${wrong.message}<//>`}
       ${!live && html`<p>${t('calibrate.why')}</p><div class="stack tight">
         <button class="button primary big" disabled=${!s.online} onClick=${start('calibrate')}>${t('calibrate.times')}</button>
@@ -32,7 +32,7 @@ export default function Calibrate({ params }) {
         ${j.question && html`<p><b>${t('ask.' + j.question.ask)}</b></p><div class="stack tight">${j.question.choices.map((c) => html`<button key=${c} class="button primary big" onClick=${answer(c)}>${t('answer.' + c)}</button>`)}</div>`}
         <button class="button danger" onClick=${() => cancel(j)}>${t('calibrate.stop')}</button>`}
       ${j && over(j) && html`<${Outcome} job=${j} />`}
-    </section></div>
+    </section>`}</div>
   <//>`;
 }
 

@@ -4,7 +4,7 @@ import { t } from '../ui/i18n.js';
 import { Notice, Table } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
 import { house } from './house.js';
-import { begin, cancel, identify, jobOf, over } from './works.js';
+import { begin, cancel, identify, jobOf, over, shows } from './works.js';
 
 export function Scan({ bus }) {
   const [wrong, setWrong] = useState(null);
@@ -22,7 +22,7 @@ export function Scan({ bus }) {
       ${found.map((f) => html`<tr key=${f.address + f.finding}><td><code>${f.address || '–'}</code></td>
         <td>${f.trouble && html`<span class="badge warn"><${Icon} name="triangle" size=${16} />${t('scan.trouble')}</span> `}${f.kind || f.label || f.detail || f.finding}${f.detail && (f.kind || f.label) ? html`<br /><span class="sub">${f.detail}</span>` : ''}${f.advice ? html`<br /><span class="sub">${f.advice}</span>` : ''}</td>
         <td>${f.nodes?.length ? f.nodes.map((n, i) => html`${i ? ', ' : ''}<a href=${'/devices/' + n}>${house.nodes.get(n).value?.name || n}</a>`) : f.finding === 'device' && !f.gateway ? html`<span class="badge accent">${t('scan.new')}</span>` : ''}</td>
-        <td class="num">${f.finding === 'device' && !f.gateway && html`<button class="button quiet" onClick=${() => identify({ bus: bus.name, address: f.address })}><${Icon} name="blink" />${t('identify')}</button>`}</td></tr>`)}
+        <td class="num">${shows(bus.name) && f.finding === 'device' && !f.gateway && html`<button class="button quiet" onClick=${() => identify({ bus: bus.name, address: f.address })}><${Icon} name="blink" />${t('identify')}</button>`}</td></tr>`)}
     </tbody><//>`}
   </section>`;
 }

@@ -3,7 +3,7 @@ import { html, computed } from '../ui/lib.js';
 import { t, percent } from '../ui/i18n.js';
 import { JobBar } from '../ui/jobs.js';
 import { done } from '../ui/shell.js';
-import { house, server, may, noteJob } from './house.js';
+import { house, server, may, noteJob, command } from './house.js';
 
 export const over = (j) => ['done', 'failed', 'cancelled'].includes(j.state);
 export const running = computed(() => house.jobs.value.filter((j) => !over(j)));
@@ -41,7 +41,33 @@ function keep(j) {
 // jobOf is the newest of a kind on a subject.
 export const jobOf = (test) => house.jobs.value.find(test);
 
-// identify makes a light or a shade show itself.
+// shows reports whether devices of a bus can show themselves.
+export const shows = (bus) => ['dali', 'sdn', 'dmx'].includes(house.buses.peek(bus)?.driver);
+
+// identify makes a light or a shade show itself. Where devices cannot, the light is switched thrice and left as it was.
 export async function identify(request) {
-  try { await begin({ kind: 'identify', ...request }); done(t('identify.begun')); } catch (p) { done(p.message); }
+  try {
+    const n = house.nodes.peek(request.node);
+    if (n && !shows(n.bus)) { done(t('identify.begun')); await blink(n); return; }
+    await begin({ kind: 'identify', ...request });
+    done(t('identify.begun'));
+  } catch (p) {
+    done(p.message);
+  }
+}
+
+async function blink(n) {
+  const target = { scope: 'node', id: n.id }, was = n.level?.value || 0, why = { why: 'identify' };
+  const to = (v) => (v ? command('light-level', target, { level: v, ...why }) : command('light-off', target, why));
+  try {
+    for (let i = 0; i < 3; i++) {
+      await to(was ? 0 : 100);
+      await new Promise((r) => setTimeout(r, 600));
+      await to(was || 0);
+      if (i < 2) await new Promise((r) => setTimeout(r, 600));
+    }
+  } catch (p) {
+    await to(was).catch(() => {}); // the first failure is what is told
+    throw p;
+  }
 }

@@ -163,6 +163,12 @@ func (h *house) fillStore() {
 // serve starts the daemon.
 func (h *house) serve() {
 	h.t.Helper()
+	h.serveAt("127.0.0.1:0")
+}
+
+// serveAt starts the daemon at an address.
+func (h *house) serveAt(address string) {
+	h.t.Helper()
 	ctx := h.t.Context()
 	a := &app{dataDir: h.dataDir}
 	log := slog.New(slog.NewTextHandler(h.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
@@ -170,7 +176,7 @@ func (h *house) serve() {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.daemon, err = a.newDaemon(ctx, db, serveConfig{listen: "127.0.0.1:0", tokenLife: cmp.Or(h.tokenLife, time.Hour)}, log)
+	h.daemon, err = a.newDaemon(ctx, db, serveConfig{listen: address, tokenLife: cmp.Or(h.tokenLife, time.Hour)}, log)
 	if err != nil {
 		h.t.Fatal(err)
 	}

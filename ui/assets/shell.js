@@ -52,7 +52,7 @@ export function Announcements() {
   const shown = toast.value;
   const undo = async () => { toast.value = null; await shown.undo(); say(t('undone')); };
   return html`<div class="reader" role="status">${said}</div>
-    <div class="toast">${shown && html`<div><span>${shown.text}</span>${shown.undo && html`<button class="button" onClick=${undo}>${t('undo')}</button>`}</div>`}</div>`;
+    <aside class="toast" aria-label=${t('notice')}>${shown && html`<div><span>${shown.text}</span>${shown.undo && html`<button class="button" onClick=${undo}>${t('undo')}</button>`}</div>`}</aside>`;
 }
 
 // keysOn remembers whether single keys do something (WCAG 2.1.4).

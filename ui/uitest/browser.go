@@ -76,6 +76,7 @@ type Tab struct {
 	console  []string
 	requests []string
 	bytes    float64
+	ignored  string
 }
 
 // Tab opens a window with cookies of its own. Whatever it says on the console fails
@@ -108,7 +109,9 @@ func (tab *Tab) listenToConsole(messages func(func(chromedp.ConsoleMessage, erro
 			return
 		}
 		tab.mu.Lock()
-		tab.console = append(tab.console, m.String())
+		if tab.ignored == "" || !strings.Contains(m.String(), tab.ignored) {
+			tab.console = append(tab.console, m.String())
+		}
 		tab.mu.Unlock()
 	}
 }
@@ -131,6 +134,13 @@ func (tab *Tab) Console() []string {
 	out := tab.console
 	tab.console = nil
 	return out
+}
+
+// Ignore lets the console be for lines with that in them, which a test provokes.
+func (tab *Tab) Ignore(part string) {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	tab.ignored = part
 }
 
 // Bytes takes how much has come over the network since it was last asked, with headers.
@@ -333,6 +343,18 @@ func (tab *Tab) Shot(name string, whole bool) {
 	}))
 }
 
+// PDF is the page as it is printed.
+func (tab *Tab) PDF() []byte {
+	tab.t.Helper()
+	ctx, cancel := context.WithTimeout(tab.ctx, Patience)
+	defer cancel()
+	pdf, err := chromedp.Run(ctx, chromedp.PrintToPDF())
+	if err != nil {
+		tab.t.Fatalf("print: %v", err)
+	}
+	return pdf
+}
+
 // Fits tells what is wider than the window, and which controls are smaller than a
 // fingertip.
 func (tab *Tab) Fits() []string {
@@ -344,7 +366,7 @@ func (tab *Tab) Fits() []string {
     wrong.push("the page is " + e.scrollWidth + " px wide, the window " + innerWidth);
     for (const x of document.querySelectorAll("body *")) if (x.getBoundingClientRect().right > innerWidth + 1 && !x.closest(".table")) { wrong.push("too wide: " + x.outerHTML.slice(0, 120)); break; }
   }
-  for (const x of document.querySelectorAll("button, a.button, a.chip, select, input:not([type=range]):not([type=file]), .tabs a, .head[href], .slider, summary")) {
+  for (const x of document.querySelectorAll("button, a.button, a.chip, select, input:not([type=range]):not([type=file]), .tabs a, .head[href], .slider:not([data-plain]), summary")) {
     const t = x.matches("input[type=checkbox]") ? x.closest("label") : x, r = t.getBoundingClientRect();
     if (r.width && (r.height < 43.5 || r.width < 43.5)) wrong.push(Math.round(r.width) + "×" + Math.round(r.height) + " px: " + x.outerHTML.slice(0, 120));
   }

@@ -36,6 +36,7 @@ export default {
   "link.since": "Nicht erreichbar; Werte von {time}.",
   "link.never": "Nicht erreichbar.",
   "nav": "Seiten",
+  "notice": "Hinweis",
   "page.notloaded": "Diese Seite konnte nicht geladen werden.",
   "page.reload": "Neu laden",
   "shade.unknown": "unbekannt",

@@ -36,6 +36,7 @@ export default {
   "link.since": "Not reachable; values from {time}.",
   "link.never": "Not reachable.",
   "nav": "Pages",
+  "notice": "Notice",
   "page.notloaded": "This page could not be loaded.",
   "page.reload": "Load again",
   "shade.unknown": "unknown",

@@ -1,0 +1,245 @@
+//go:build peers
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"svc.internal/controller/adminapi"
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/store"
+	"svc.internal/controller/ui/uitest"
+)
+
+// walkSite has a bit of everything that the walk needs.
+const walkSite = `
+site: {name: House on the hill}
+buses:
+  - {name: tcp, driver: modbus, port: "tcp://127.0.0.1:0"}
+  - {name: motors, driver: sdn, port: "@DIR@/motors"}
+nodes:
+  - {id: 1, name: Dimmer 1, bus: tcp, address: 1, profile: wirenboard-wb-mdm3, outputs: [1]}
+  - {id: 2, name: Dimmer 2, bus: tcp, address: 1, profile: wirenboard-wb-mdm3, outputs: [2]}
+  - {id: 3, name: Relays, bus: tcp, address: 3, profile: waveshare-relay-8ch}
+  - {id: 4, name: Motor, bus: motors, address: 06.00.01, profile: somfy-sdn-30dc}
+shades:
+  - {id: 5001, name: Roller, node: 4, output: 1, travelUp: 3s, travelDown: 3s}
+clusters:
+  - {id: 1, name: Study, nodes: [1, 2], shades: [5001]}
+  - {id: 2, name: Cellar, nodes: [3]}
+`
+
+// unclaimed is a house that nobody has an account in.
+func unclaimed(t *testing.T) *house {
+	h := newBuilding(t, walkSite)
+	db, err := store.Open(t.Context(), h.dataDir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range db.Users() {
+		if err := db.RemoveUser(t.Context(), u.Name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h.serve()
+	h.awaitOnline()
+	return h
+}
+
+func TestWalkFromClaimToReport(t *testing.T) {
+	h := unclaimed(t)
+	browser := uitest.Open(t)
+	tab := browser.Tab(t, uitest.Look{Width: 360, Height: 740, Scale: 2, Touch: true})
+
+	// Claim: whatever address was opened; a wrong code is told at its field.
+	tab.Go(h.url + "/devices")
+	tab.WaitText("Claim this controller")
+	inspect(t, tab, "claim-360-light-en")
+	code, err := os.ReadFile(filepath.Join(h.dataDir, adminapi.ClaimFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab.Type("input[name=code]", "AAAA-BBBB-CCCC")
+	tab.Type("input[name=password]", housePassword)
+	tab.Keys("\r")
+	tab.WaitText("is not the claim code")
+	tab.Console() // the browser notes the refusal there, as it does with every 403
+	tab.Type("input[name=code]", strings.ToLower(strings.TrimSpace(string(code))))
+	tab.Keys("\r")
+	tab.WaitText("Study")
+	if _, err := os.Stat(filepath.Join(h.dataDir, adminapi.ClaimFile)); err == nil {
+		t.Error("the claim code is still there")
+	}
+
+	// Dim with a finger; the simulated lamps do it, and another browser sees it.
+	other := browser.Tab(t, uitest.Look{Width: 1440, Height: 900})
+	logIn(h, other, "admin")
+	tap(tab, `.card:has(a[href="/clusters/1"]) .slider`, .3)
+	h.awaitLevels(30, 1, 2)
+	for _, see := range []*uitest.Tab{tab, other} {
+		see.Wait(`document.querySelector('.card a[href="/clusters/1"] .value').innerText === "30%"`)
+	}
+	// With keys in the other browser.
+	uitest.Eval[bool](other, `document.querySelector('.card:has(a[href="/clusters/1"]) .slider input').focus() || true`)
+	other.Keys(kb.End)
+	h.awaitLevels(100, 1, 2)
+	tab.Wait(`document.querySelector('.card a[href="/clusters/1"] .value').innerText === "100%"`)
+	tab.Press("Study on")
+	h.awaitLevels(0, 1, 2)
+	tab.Wait(`document.querySelector('.card a[href="/clusters/1"] .value').innerText === "Off"`)
+
+	// The ledger tells who did it.
+	tab.Click(`nav a[href="/more"]`)
+	tab.WaitText("Study: off")
+	tab.Click(`a[href^="/more/ledger/"]`)
+	tab.WaitText("Everybody who was meant has it.")
+	tab.WaitText("admin · on these pages")
+	inspect(t, tab, "ledger-360-light-en")
+
+	// A scan tells at once what it finds, and a light can be made to show itself.
+	tab.Click(`nav a[href="/buses"]`)
+	tab.Click(`a[href="/buses/tcp"]`)
+	tab.Press("Scan this bus")
+	tab.WaitText("Scan again")
+	tab.Wait(`[...document.querySelectorAll("tbody tr")].some(r => r.innerText.includes("wirenboard-wb-mdm3") && r.innerText.includes("Dimmer 1"))`)
+	inspect(t, tab, "scan-360-light-en")
+	tab.Click(`tbody a[href="/devices/1"]`)
+	tab.WaitText("Identify")
+	before := h.writes()
+	tab.Press("Identify")
+	tab.WaitText("It shows itself now")
+	h.await(uitest.Patience, "a light that shows itself", func() bool { return h.writes() >= before+6 })
+	h.awaitLevels(0, 1)
+	inspect(t, tab, "identify-360-light-en")
+
+	// Shade: up by the button, then measured.
+	tab.Click(`nav a[href="/devices"]`)
+	tab.Click(`a[href="/shades/5001"]`)
+	tab.Press("Close Roller")
+	h.await(uitest.Patience, "the shade down", func() bool { s := h.truth(5001); return s.Position == 0 && !s.Moving })
+	tab.Wait(`document.querySelector(".title .sub").innerText.includes("closed")`)
+	tab.Press("Calibrate")
+	tab.Press("Measure the times")
+	tab.Wait(`document.querySelector("progress")`)
+	tab.Shot("calibrating-360-light-en", false)
+	tab.WaitText("Measured and saved")
+	inspect(t, tab, "calibrated-360-light-en")
+	if s := h.daemon.core.Snapshot().Shade(5001).Shade; s.TravelUp < 2*time.Second || s.TravelUp > 4*time.Second {
+		t.Errorf("measured %v up, the motor takes 3 s", s.TravelUp)
+	}
+
+	// The report has everything on paper.
+	tab.Click(`nav a[href="/more"]`)
+	tab.Click(`a[href="/more/report"]`)
+	tab.WaitText("Dimmer 2")
+	pdf := tab.PDF()
+	if pages := len(regexp.MustCompile(`/Type\s*/Page\b`).FindAll(pdf, -1)); !bytes.HasPrefix(pdf, []byte("%PDF")) || pages < 1 || pages > 3 {
+		t.Errorf("the report is %d bytes with %d pages", len(pdf), pages)
+	}
+
+	tab.Click(`nav a[href="/more"]`)
+	tab.Press("Log out")
+	tab.WaitText("Password")
+	tab.Go(h.url + "/buses")
+	tab.WaitText("Password")
+	for _, r := range append(tab.Foreign(h.url), other.Foreign(h.url)...) {
+		t.Errorf("request to another origin: %s", r)
+	}
+}
+
+// TestPagesWithoutTheController: what one sees when it is gone, and when it is back.
+func TestPagesWithoutTheController(t *testing.T) {
+	h := newHouse(t, walkSite)
+	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 360, Height: 740, Touch: true})
+	logIn(h, tab, "operator")
+	address := h.url
+	tab.Ignore("net::ERR_") // the browser notes each attempt to connect
+	h.stop()
+	tab.WaitText("Not reachable; values from")
+	tab.Shot("gone-360-light-en", false)
+	for _, wrong := range tab.Axe() {
+		t.Error(wrong)
+	}
+	tap(tab, `.card .slider`, .9)
+	tab.WaitText("The controller cannot be reached.")
+	h.serveAt(strings.TrimPrefix(address, "https://"))
+	h.awaitOnline()
+	tab.Wait(`document.querySelector(".live").innerText === "Live"`)
+	tab.Wait(`!document.querySelector(".banner")`)
+	if got := h.device(1).Channels[0].TargetLevel; got == 90 {
+		t.Error("what was asked while the controller was gone was done afterwards")
+	}
+	tap(tab, `.card:has(a[href="/clusters/1"]) .slider`, .5)
+	h.awaitLevels(50, 1, 2)
+}
+
+// TestViewerOnlyLooks: what the role forbids is not there.
+func TestViewerOnlyLooks(t *testing.T) {
+	h := newHouse(t, walkSite)
+	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 360, Height: 740})
+	logIn(h, tab, "viewer")
+	for _, path := range []string{"/", "/clusters/1", "/devices/1", "/shades/5001", "/buses/tcp", "/commission/shade/5001"} {
+		tab.Go(h.url + path)
+		tab.Wait(`document.querySelector(".live") && !document.querySelector(".skeleton")`)
+		if got := uitest.Eval[int](tab, `document.querySelectorAll("input[type=range], [role=switch], main button:not(.chip)").length`); got != 0 {
+			t.Errorf("%s: a viewer has %d controls", path, got)
+		}
+	}
+	tab.Go(h.url + "/")
+	tab.Wait(`document.querySelector(".card")`)
+	inspect(t, tab, "viewer-360-light-en")
+}
+
+// TestEverythingIsReachedWithKeys goes through the home page with the Tab key.
+func TestEverythingIsReachedWithKeys(t *testing.T) {
+	h := newHouse(t, walkSite)
+	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 1440, Height: 900})
+	logIn(h, tab, "operator")
+	all := strings.Join(tab.Stops(60), "\n")
+	for _, want := range []string{"a House on the hill", "button All lights off", "input Level of Study", "button Study on", "input Opening of Study",
+		"button Close Study", "button Stop Study", "button Open Study", "button Cellar on", "a Devices", "a Buses", "a More"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is not reached; reached are\n%s", want, all)
+		}
+	}
+	tab.Keys("g")
+	tab.Keys("b")
+	tab.WaitText("2 buses")
+	if focus := uitest.Eval[string](tab, "document.activeElement.tagName"); focus != "H1" {
+		t.Errorf("on a new page the focus is on %s", focus)
+	}
+}
+
+// tap puts a finger on a slider at a share of its width.
+func tap(tab *uitest.Tab, selector string, at float64) {
+	r := uitest.Eval[[]float64](tab, fmt.Sprintf(`(() => { const s = document.querySelector(%q); s.scrollIntoView({block: "center"}); const r = s.getBoundingClientRect(); return [r.left, r.top + r.height / 2, r.width]; })()`, selector))
+	tab.Touch(uitest.Point{X: r[0] + 5 + (r[2]-10)*at, Y: r[1]})
+}
+
+// awaitLevels waits until simulated lamps have a level.
+func (h *house) awaitLevels(level int, nodes ...appliance.ID) {
+	h.t.Helper()
+	h.await(uitest.Patience, fmt.Sprintf("level %d", level), func() bool {
+		for _, id := range nodes {
+			for _, c := range h.device(id).Channels {
+				if d := c.TargetLevel - level; d < -1 || d > 1 {
+					return false
+				}
+			}
+		}
+		return true
+	})
+}
