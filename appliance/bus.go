@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"svc.internal/controller/appliance/shade"
 )
 
 // bus runs one driver. Whoever has its lead plans, sends and judges: its goroutine, or
@@ -29,7 +31,7 @@ type bus struct {
 	mu      sync.Mutex
 	jobs    []job
 	reports []Reading
-	tunes   map[ID]tune
+	handed  []handed
 	giveWay chan struct{} // open while something that gives way is under way
 	unused  chan struct{} // an open one that nobody waits for any more; nil: none
 	writing bool          // it is a command's write, which gives way to a STOP only
@@ -47,7 +49,7 @@ type bus struct {
 	devices  map[string]*device
 	deviceOf map[ID]*device
 	schedule *schedule
-	movers   map[ID]*mover
+	motors   map[ID]*motor
 	probes   budget // bus time for probes
 	attempts budget // and for commands to devices that are offline
 	use      use
@@ -72,7 +74,7 @@ func newBus(cfg BusConfig, o Opened, st *state) *bus {
 	b := &bus{
 		config: cfg, opened: o, driver: o.Driver, channels: o.Channels, shades: o.Shades, state: st, log: cfg.Log.With("bus", cfg.Bus.Name),
 		wake: make(chan struct{}, 1), lead: make(chan struct{}, 1), beliefs: beliefs{}, devices: map[string]*device{}, deviceOf: map[ID]*device{},
-		movers: map[ID]*mover{}, scans: make(chan *scanJob), errands: make(chan *errand), closed: make(chan struct{}), released: make(chan struct{}), why: ErrOpening,
+		motors: map[ID]*motor{}, scans: make(chan *scanJob), errands: make(chan *errand), closed: make(chan struct{}), released: make(chan struct{}), why: ErrOpening,
 		probes: budget{share: probeShare}, attempts: budget{share: attemptShare},
 	}
 	b.lead <- struct{}{}
@@ -96,12 +98,11 @@ func newBus(cfg BusConfig, o Opened, st *state) *bus {
 		if !ok {
 			continue
 		}
-		m := newMover(s, ch)
-		m.unread = max(m.unread, 3*cfg.Freshness.MovingShade)
+		m := newMotor(s, ch, cfg.Freshness, time.Now())
 		if v, ok := cfg.Last(Ref{Shade: s.ID}); ok && v.Has.Has(CanPosition) {
-			m.restore(v.Position, st.positionAt(s.ID))
+			m.restore(v.Position, 0, st.positionAt(s.ID))
 		}
-		b.movers[s.ID], b.beliefs[Ref{Shade: s.ID}] = m, &belief{}
+		b.motors[s.ID], b.beliefs[Ref{Shade: s.ID}] = m, &belief{}
 	}
 	return b
 }
@@ -182,7 +183,7 @@ func (b *bus) poke() {
 
 // run serves the bus until ctx ends.
 func (b *bus) run(ctx context.Context) {
-	b.schedule = newSchedule(b.config.Freshness, b.driver.Polls(), b.movers)
+	b.schedule = newSchedule(b.config.Freshness, b.driver.Polls(), b.motors)
 	b.schedule.trials = b.trials
 	for _, p := range b.schedule.polls {
 		b.device(p.Device).polled = true
@@ -268,14 +269,14 @@ func (b *bus) step(now time.Time) (ready, idle bool) {
 	if ready = p != nil && b.up && b.ctx.Err() == nil; ready {
 		b.do(b.ctx, b.pieceTask(p, now))
 	}
-	return ready, len(b.pieces) == 0 && len(b.movers) == 0
+	return ready, len(b.pieces) == 0 && len(b.motors) == 0
 }
 
 // asked reports whether something waits in the inbox.
 func (b *bus) asked() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.jobs) > 0 || len(b.reports) > 0 || len(b.tunes) > 0
+	return len(b.jobs) > 0 || len(b.reports) > 0 || len(b.handed) > 0
 }
 
 // shutdown fails what is still waiting.
@@ -319,6 +320,7 @@ func (b *bus) checkLink(now time.Time) {
 	case errors.Is(why, ErrOpening): // nothing to tell before the first attempt has ended
 	case why == nil && !b.up:
 		b.up, b.why = true, nil
+		b.tellAll(now, shade.Back{})
 		b.schedule.renew()
 		for _, d := range b.devices {
 			d.fails, d.backoff, d.restReads, d.restWrites = 0, 0, time.Time{}, time.Time{}
@@ -327,6 +329,7 @@ func (b *bus) checkLink(now time.Time) {
 		b.log.Info("bus is up")
 	case why != nil && (b.up || b.why == nil || b.why.Error() != why.Error()):
 		b.up, b.why = false, why
+		b.tellAll(now, shade.Lost{})
 		// Whatever moves must be stopped as soon as the bus is back.
 		b.failAll(why, func(p *piece) bool { return p.stops() })
 		b.groups.busDown(why)
@@ -355,17 +358,17 @@ func (b *bus) failAll(err error, keep func(*piece) bool) {
 // takeInbox plans new jobs and takes reports.
 func (b *bus) takeInbox(now time.Time) {
 	b.mu.Lock()
-	jobs, reports, tunes := b.jobs, b.reports, b.tunes
-	b.jobs, b.reports, b.tunes = nil, nil, nil
+	jobs, reports, handed := b.jobs, b.reports, b.handed
+	b.jobs, b.reports, b.handed = nil, nil, nil
 	b.mu.Unlock()
-	b.tune(tunes, now)
+	b.take(handed, now)
 	for _, j := range jobs {
 		b.plan(j, now)
 	}
 	if len(reports) > 0 {
-		b.learn(reports)
+		b.learn(reports, time.Time{})
 	}
-	b.legsDue(now)
+	b.ticks(now)
 }
 
 // showHealth updates what readers see of the bus, once a second. A bus that is opened
@@ -385,33 +388,24 @@ func (b *bus) showHealth(now time.Time) {
 		st.Fault = b.why.Error()
 	}
 	st.Devices = b.deviceStates()
-	for id, m := range b.movers {
-		if d := b.deviceOf[m.shade.Node]; m.moving() && (!b.up || d != nil && !d.online) {
-			m.lost(now)
-			b.showShade(id, m) // nobody else does while it cannot be read
+	for _, m := range b.motors {
+		if d := b.deviceOf[m.shade.Node]; m.state.Watch() && (!b.up || d != nil && !d.online) {
+			b.show(m) // nobody else does while it cannot be read
 		}
 	}
 	b.state.setBus(st)
 }
 
-func (b *bus) learn(readings []Reading) {
+// learn takes what devices said; asked is when the question was on the wire, zero: they
+// said it unasked.
+func (b *bus) learn(readings []Reading, asked time.Time) {
 	b.beliefs.saw(readings)
 	b.state.learn(readings, Measured)
 	for _, r := range readings {
-		if m := b.movers[r.Shade]; r.Shade != 0 && m != nil {
-			owed := m.owed
-			m.observe(r.Values, r.At)
-			if owed && !m.owed {
-				b.forgive(r.Shade)
-			}
-			b.showShade(r.Shade, m)
+		if m := b.motors[r.Shade]; r.Shade != 0 && m != nil {
+			b.saw(m, r, asked)
 		}
 	}
-}
-
-func (b *bus) showShade(id ID, m *mover) {
-	now := time.Now()
-	b.state.learnShade(id, func(sh *ShadeState) { m.show(sh, now) })
 }
 
 // channel returns what is known of a thing's abilities.

@@ -176,9 +176,6 @@ func (k *calibrating) arrive(ctx context.Context, leg Leg, sent time.Time, from 
 	if err != nil {
 		return timing{}, err
 	}
-	k.mu.Lock()
-	k.moving = false
-	k.mu.Unlock()
 	k.at = where
 	if leg.Run == 0 {
 		return timing{}, nil
@@ -217,7 +214,7 @@ func (k *calibrating) watchTo(ctx context.Context, leg Leg, sent time.Time) (tim
 	if leg.Up {
 		end = 100
 	}
-	k.c.stood(ctx, k.shade, end)
+	k.stood(end)
 	return timing{stood.Sub(begins), glance}, nil
 }
 
@@ -284,7 +281,7 @@ func (k *calibrating) idle(ctx context.Context, leg Leg) error {
 		case <-k.fresh:
 		}
 		for _, s := range k.seen() {
-			if leg.Number > 1 && seen(s.Motion) != 0 && s.asked.Sub(since) > startsWithin {
+			if leg.Number > 1 && (s.Motion == Opening || s.Motion == Closing) && s.asked.Sub(since) > startsWithin {
 				return k.moved(s.Motion)
 			}
 		}

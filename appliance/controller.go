@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"svc.internal/controller/appliance/shade"
 )
 
 const (
@@ -92,9 +94,9 @@ func (c *Controller) Restore(ctx context.Context) error {
 	}
 	c.state.restore(saved)
 	for _, b := range *c.buses.Load() {
-		for id, m := range b.movers {
+		for id, m := range b.motors {
 			if v, ok := c.state.last(Ref{Shade: id}); ok && v.Has.Has(CanPosition) {
-				m.restore(v.Position, c.lastAt(id))
+				m.restore(v.Position, 0, c.lastAt(id))
 			}
 		}
 	}
@@ -149,7 +151,7 @@ func (c *Controller) Apply(site Site, faults []Fault) {
 		if next[id] != b {
 			c.close(b, nil)
 		}
-		if next[id] == nil && b.onTheWay() {
+		if next[id] == nil && b.underway() {
 			c.left[id] = b // they were not heard to stop; the bus may come back
 		}
 	}
@@ -246,28 +248,13 @@ const haltMost = 5 * time.Second
 // halt stops shades that move on a bus about to be closed, all but those that stay as
 // they are: nobody would stop them at their goals.
 func (c *Controller) halt(b *bus, stay []Shade) {
-	by := time.Now().Add(haltMost)
-	var runs []*record
+	var rest []<-chan struct{}
 	for _, s := range b.config.Shades {
-		if sh := c.Snapshot().Shade(s.ID); sh == nil || !moves(sh) ||
-			slices.ContainsFunc(stay, func(n Shade) bool { return n.ID == s.ID && sameMotor(&n, &s) }) {
-			continue
-		}
-		cmd := Command{Kind: ShadeStop, Target: Target{One, s.ID}, Origin: Origin{Via: "shade engine", Why: "its bus is closed"}}
-		run := c.beginInternal(cmd, Want{Ref{Shade: s.ID}, Values{Has: CanMove, Motion: Stop}})
-		b.submit(job{members: run.members, expiry: by, ceiling: by})
-		runs = append(runs, run)
-	}
-	b.poke()
-	late := time.NewTimer(haltMost)
-	defer late.Stop()
-	for _, run := range runs {
-		select {
-		case <-run.done:
-		case <-late.C:
-			return
+		if !slices.ContainsFunc(stay, func(n Shade) bool { return n.ID == s.ID && sameMotor(&n, &s) }) {
+			rest = append(rest, b.hand(s.ID, func(*motor) shade.Event { return shade.Halt{} }))
 		}
 	}
+	b.await(rest, haltMost)
 }
 
 // publishLoop makes what polling learned visible, in bunches.

@@ -112,9 +112,6 @@ func (c *Controller) dispatch(run *record, expiry time.Time) *bus {
 		parts[k].members = append(parts[k].members, m)
 	}
 	j := job{expiry: expiry, ceiling: cmp.Or(expiry, run.ceiling())}
-	if run.entry.Command.endsTrial() {
-		j.duty = mustStop
-	}
 	for _, p := range parts {
 		j.members = p.members
 		p.bus.submit(j)

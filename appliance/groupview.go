@@ -19,7 +19,7 @@ func (g *grouping) partiesOf(clusters []Cluster) []party {
 		}
 		if g.space.Shades {
 			for _, id := range c.Shades {
-				if m := g.bus.movers[id]; m != nil {
+				if m := g.bus.motors[id]; m != nil {
 					add(m.shade.Node)
 				}
 			}

@@ -62,9 +62,9 @@ func (b *bus) next(now time.Time) (*task, time.Duration) {
 		return b.pieceTask(p, now), 0
 	}
 	sooner(at)
-	leg := b.nextLeg()
-	sooner(leg)
-	fits := func(e *Exchange) bool { return leg.IsZero() || now.Add(e.Airtime).Before(leg) }
+	tick, stop := b.nextTick()
+	sooner(tick)
+	fits := func(e *Exchange) bool { return stop.IsZero() || now.Add(e.Airtime).Before(stop) }
 
 	if t := b.nextErrand(fits); t != nil {
 		return t, 0
@@ -83,7 +83,7 @@ func (b *bus) next(now time.Time) (*task, time.Duration) {
 		return t, 0
 	}
 	sooner(at)
-	mayScan := leg.IsZero() || leg.Sub(now) > time.Second // longer than any probe of a scan
+	mayScan := stop.IsZero() || stop.Sub(now) > time.Second // longer than any probe of a scan
 	if b.scanTurn && mayScan {
 		if t := b.nextScan(); t != nil {
 			b.scanTurn = false
@@ -358,8 +358,7 @@ func (b *bus) pollTask(p *pollState, kind taskKind, now time.Time) *task {
 			p.last = before // it is as urgent as it was
 		case err == nil:
 			p.answered, p.refusals = true, 0
-			b.learn(res.Readings)
-			b.disobeyed(res.Readings)
+			b.learn(res.Readings, res.Sent)
 			b.trials.saw(res)
 		case errors.Is(err, ErrDamaged):
 			// What came need not have been the answer: that may still be under way.

@@ -21,7 +21,6 @@ type duty uint8
 
 const (
 	noDuty   duty = iota
-	begins        // it sends a shade on a way that the bus has to end
 	mustStop      // nobody else would stop the shade: it is tried until it expires
 )
 

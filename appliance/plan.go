@@ -9,43 +9,25 @@ import (
 // plan takes a new job: it takes the place of older commands for the same things, and
 // becomes pieces.
 func (b *bus) plan(j job, now time.Time) {
-	if !b.up && !b.opening() && j.duty != mustStop {
-		for _, m := range j.members { // shades end what they were told before, and begin nothing
-			m.fail(b.why)
-			if mv := b.movers[m.target.Shade]; mv != nil && m.target.Motion == Stop {
-				mv.endAtNextStop()
-			}
-		}
-		return
-	}
-	if !j.ceiling.IsZero() && !j.ceiling.After(now) {
-		for _, m := range j.members { // nothing older gives way to what is not done any more
-			m.fail(errTooLate)
-		}
-		return
-	}
+	down := !b.up && !b.opening()
+	late := !j.ceiling.IsZero() && !j.ceiling.After(now)
 	members := j.members[:0]
 	for _, m := range j.members {
-		if b.channel(m.target.Ref).Abilities == 0 {
+		motor := b.motors[m.target.Shade]
+		switch {
+		case b.channel(m.target.Ref).Abilities == 0:
 			m.fail(fmt.Errorf("%w on its bus any more: the site was changed", ErrNotFound))
-			continue
+		case motor != nil:
+			if b.command(motor, m, j.ceiling, now) {
+				members = append(members, m)
+			}
+		case down:
+			m.fail(b.why)
+		case late:
+			m.fail(errTooLate) // nothing older gives way to what is not done any more
+		default:
+			members = append(members, m)
 		}
-		if mv := b.movers[m.target.Shade]; mv != nil {
-			motion, err := mv.aim(m.target.Values, now)
-			if err != nil {
-				m.fail(err)
-				continue
-			}
-			m.target.Motion = motion
-			mv.owed = mv.owed || j.duty == mustStop
-			if j.duty == noDuty && len(mv.legs) > 0 {
-				j.duty = begins
-			}
-			if motion != MoveTo {
-				m.target.Has &^= CanPosition
-			}
-		}
-		members = append(members, m)
 	}
 	j.members = members
 	b.enqueue(j, now)
@@ -128,7 +110,7 @@ func (b *bus) setAsideOffline(p *piece, now time.Time) bool {
 	case !p.members[0].record.single():
 		for _, m := range p.open() {
 			m.leaveOut()
-			b.abandon(p, m)
+			b.gaveUp(m, false)
 		}
 		return true
 	case !b.attempts.allowed(now).IsZero():
@@ -142,8 +124,8 @@ func (b *bus) setAsideOffline(p *piece, now time.Time) bool {
 // mayMove reports whether a shade of a piece moves as far as is known.
 func (b *bus) mayMove(p *piece) bool {
 	return slices.ContainsFunc(p.chain.Wants, func(want Want) bool {
-		m := b.movers[want.Shade]
-		return m != nil && m.moving()
+		m := b.motors[want.Shade]
+		return m != nil && m.state.Watch()
 	})
 }
 
@@ -163,13 +145,9 @@ func (b *bus) overtake(newer *member, now time.Time) {
 		if old == nil || !old.open() || parts&aspectsOf(old.target.Has) == 0 {
 			continue
 		}
-		motion := old.target.Motion
 		old.target.Has = without(old.target.Has, parts)
 		if aspectsOf(old.target.Has) == 0 {
 			old.fail(ErrSuperseded)
-			if mv := b.movers[old.target.Shade]; mv != nil && !p.verifying() && p.duty != noDuty && old.told() && direction(motion) != 0 {
-				mv.owed = true // it may have begun, and what takes its place may fail
-			}
 		}
 		left := p.open()
 		switch {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"svc.internal/controller/appliance/shade"
 )
 
 // record is one command under way: a member for each thing that it addresses. Buses
@@ -43,11 +45,12 @@ type member struct {
 	place   int // in the entry
 	outcome outcome
 
-	target Want    // Has: the parts that no newer command has taken over
-	before Values  // what was last read of it when the command was planned
-	writes int     // how often it was told and that was not confirmed
-	got    Reading // what was read since it was last told; zero: nothing
-	why    error   // what was last read instead of the target; nil: nothing else was
+	target Want        // Has: the parts that no newer command has taken over
+	before Values      // what was last read of it when the command was planned
+	writes int         // how often it was told and that was not confirmed
+	got    Reading     // what was read since it was last told; zero: nothing
+	order  shade.Order // of a shade's machine
+	why    error       // what was last read instead of the target; nil: nothing else was
 }
 
 func newRecord(seq uint64, cmd Command, targets []Want, now time.Time) *record {

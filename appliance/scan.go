@@ -70,7 +70,7 @@ func (b *bus) nextScan() *task {
 	// What takes long gives way to a command even while it waits for its answer, and
 	// is not begun when a shade would have to be stopped meanwhile.
 	long := step.Exchange.Worst > scanMost
-	if leg := b.nextLeg(); long && !leg.IsZero() && !time.Now().Add(step.Exchange.Worst).Before(leg) {
+	if _, stop := b.nextTick(); long && !stop.IsZero() && !time.Now().Add(step.Exchange.Worst).Before(stop) {
 		s.late = &step
 		return nil
 	}

@@ -29,15 +29,15 @@ type pollState struct {
 type schedule struct {
 	fresh  Freshness
 	polls  []*pollState
-	movers map[ID]*mover
+	motors map[ID]*motor
 	trials *trials
 
 	// The longest exchanges that commands had, see bounds.
 	typical, worst time.Duration
 }
 
-func newSchedule(fresh Freshness, polls []Poll, movers map[ID]*mover) *schedule {
-	s := &schedule{fresh: fresh.orDefaults(), movers: movers}
+func newSchedule(fresh Freshness, polls []Poll, motors map[ID]*motor) *schedule {
+	s := &schedule{fresh: fresh.orDefaults(), motors: motors}
 	for _, p := range polls {
 		s.polls = append(s.polls, &pollState{Poll: p})
 	}
@@ -88,7 +88,7 @@ func (s *schedule) target(p *pollState) time.Duration {
 			if s.trials != nil && s.trials.find(r.Shade) != nil {
 				return trialWatch
 			}
-			if m := s.movers[r.Shade]; m != nil && m.moving() {
+			if m := s.motors[r.Shade]; m != nil && m.state.Watch() {
 				return s.fresh.MovingShade
 			}
 		}
@@ -97,23 +97,12 @@ func (s *schedule) target(p *pollState) time.Duration {
 	return s.fresh.Light
 }
 
-// rested makes the reads of shades due that came to rest, or are believed to have,
-// since it was last called: where they stand is shown at once and not when their
-// turn comes.
-func (s *schedule) rested() {
-	for id, m := range s.movers {
-		switch {
-		case m.moving():
-			m.went = true
-			continue
-		case !m.went:
-			continue
-		}
-		m.went = false
-		for _, p := range s.polls {
-			if p.Class == ClassShade && slices.Contains(p.Refs, Ref{Shade: id}) {
-				p.last = time.Time{}
-			}
+// readNow makes the reads of a shade due: it came to rest, and where it stands is shown at
+// once and not when their turn comes.
+func (s *schedule) readNow(id ID) {
+	for _, p := range s.polls {
+		if p.Class == ClassShade && slices.Contains(p.Refs, Ref{Shade: id}) {
+			p.last = time.Time{}
 		}
 	}
 }
@@ -121,7 +110,6 @@ func (s *schedule) rested() {
 // pick returns the poll that is the most overdue for its target among those that
 // may is true for, and otherwise when the next one is due.
 func (s *schedule) pick(now time.Time, may func(*pollState) bool) (*pollState, time.Time) {
-	s.rested()
 	var best *pollState
 	var bestAge float64
 	var next time.Time

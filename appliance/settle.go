@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"svc.internal/controller/appliance/shade"
 )
 
 // settle judges the outcome of one exchange of a command. This is the one place where a
@@ -15,6 +17,9 @@ func (b *bus) settle(p *piece, res Result, err error, now time.Time) {
 	if writing && !res.Sent.IsZero() {
 		for _, m := range p.open() {
 			m.sent(res.Sent)
+			if motor := b.motors[m.target.Shade]; motor != nil {
+				b.tell(motor, res.Sent, shade.Sent{Order: m.order, Group: p.chain.Group && motor.channel.PositionMeasured})
+			}
 			b.beliefs.asked(m.target)
 		}
 	}
@@ -105,14 +110,11 @@ func (b *bus) told(p *piece, now time.Time) {
 		if ch.Fade > 0 {
 			p.fadeEnd = later(p.fadeEnd, p.sentAt.Add(ch.Fade))
 		}
-		if mv := b.movers[m.target.Shade]; mv != nil {
-			// A shade that may be moving is watched from the moment of the frame,
-			// whoever confirms it.
-			mv.did(m.target.Motion, p.sentAt)
-			b.showShade(m.target.Shade, mv)
-		}
 		if !p.chain.Group {
 			m.acknowledged(now)
+		}
+		if motor := b.motors[m.target.Shade]; motor != nil {
+			b.tell(motor, now, shade.Ack{Order: m.order.ID})
 		}
 		switch {
 		case m.target.Shade != 0:
@@ -178,7 +180,7 @@ func (p *piece) goesOn() bool {
 
 // deviceFor is the device that a thing hangs off.
 func (b *bus) deviceFor(ref Ref) *device {
-	if m := b.movers[ref.Shade]; m != nil {
+	if m := b.motors[ref.Shade]; m != nil {
 		return b.deviceOf[m.shade.Node]
 	}
 	return b.deviceOf[ref.Node]
@@ -193,7 +195,7 @@ func (b *bus) settleRead(p *piece, res Result, err error, now time.Time) {
 		return
 	}
 	if err == nil {
-		b.learn(res.Readings)
+		b.learn(res.Readings, res.Sent)
 		b.trials.saw(res)
 		for _, r := range res.Readings {
 			if m := p.of(r.Ref); m != nil {
@@ -285,12 +287,11 @@ func (b *bus) judged(p *piece) []*piece {
 			again = append(again, m)
 		case was:
 			m.fail(mismatch(m.target.Values, m.got))
-			if mv := b.movers[m.target.Shade]; mv != nil && (mv.unproven && seen(m.got.Motion) != 0 || p.duty != noDuty && mv.modelled() && m.got.Motion == Stopped) {
-				mv.owed, mv.unproven = true, false // it may only begin later
-			}
-			b.abandon(p, m)
+			b.gaveUp(m, false)
 		default:
+			unread := m.stage() == StageAcknowledged
 			b.failMember(m, cmp.Or(p.readErr, ErrSilent))
+			b.gaveUp(m, unread)
 		}
 	}
 	if len(again) == 0 {
@@ -303,18 +304,7 @@ func (b *bus) judged(p *piece) []*piece {
 // than it should.
 func (b *bus) differs(m *member) bool {
 	return m.got.Ref == m.target.Ref && aspectsOf(m.target.Has)&aspectsOf(m.got.Has) != 0 &&
-		(!agrees(m.target.Values, m.got) || b.wrongWay(m))
-}
-
-// wrongWay reports whether a shade that was told to go to a position was read going away
-// from it, as far as is known where it is.
-func (b *bus) wrongWay(m *member) bool {
-	at := b.beliefs.of(m.target.Ref).read
-	if m.target.Motion != MoveTo || !at.Has.Has(CanPosition) {
-		return false
-	}
-	way := int(m.target.Position - at.Position)
-	return m.got.Motion == Opening && way < -1 || m.got.Motion == Closing && way > 1
+		(m.target.Shade != 0 || !agrees(m.target.Values, m.got)) // a shade's machine has the say
 }
 
 // verdict on a member that was read back: it has what it should, or it is to be read
@@ -322,8 +312,9 @@ func (b *bus) wrongWay(m *member) bool {
 func (b *bus) verdict(p *piece, m *member, now time.Time) (lookAt time.Time, confirmed bool) {
 	ch := b.channel(m.target.Ref)
 	lag := cmp.Or(ch.Lag, lagUsual)
-	switch mv := b.movers[m.target.Shade]; {
-	case mv.timed(m.target.Motion):
+	motor := b.motors[m.target.Shade]
+	switch {
+	case motor.timed(m.target.Motion):
 		lag = 0
 	case p.chain.Group: // it may as well have missed the frame
 		lag = min(lag, lagGroup)
@@ -344,6 +335,8 @@ func (b *bus) verdict(p *piece, m *member, now time.Time) (lookAt time.Time, con
 		return earlier(p.fadeEnd, now.Add(fadeLook)), false
 	case b.beliefs.explain(m):
 		return time.Time{}, true
+	case motor != nil && motor.state.Undecided(readOf(m.got, m.got.At)):
+		return now.Add(lookPauses[min(p.looks, len(lookPauses)-1)]), false
 	case m.got.At.Before(settledAt):
 		at := now.Add(max(lookPauses[min(p.looks, len(lookPauses)-1)], p.chain.Verify[0].Airtime))
 		return later(at, earlier(settledAt, now.Add(lookPauses[len(lookPauses)-1]))), false
@@ -357,11 +350,8 @@ func (b *bus) repairable(m *member, wasRead bool) bool {
 	if m.writes >= maxWrites || !wasRead && m.stage() == StageAcknowledged {
 		return false
 	}
-	return !b.movers[m.target.Shade].timed(m.target.Motion)
+	return !b.motors[m.target.Shade].timed(m.target.Motion)
 }
-
-// timed reports whether a motion is one of a shade whose way is timed.
-func (m *mover) timed(motion Motion) bool { return m != nil && motion != Stop && m.modelled() }
 
 // fail ends a piece for all its members.
 func (b *bus) fail(p *piece, err error) {
@@ -371,9 +361,7 @@ func (b *bus) fail(p *piece, err error) {
 		} else {
 			b.failMember(m, err)
 		}
-		if !p.verifying() {
-			b.abandon(p, m)
-		}
+		b.gaveUp(m, p.verifying())
 	}
 }
 

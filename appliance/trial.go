@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"svc.internal/controller/appliance/shade"
 )
 
 // ErrOnTrial: somebody is calibrating this shade already.
@@ -24,9 +26,10 @@ const trialWatch = 150 * time.Millisecond
 // ask for. A trial that ends while its shade moves stops it, unless it is
 // another's command that moves it now.
 type Trial struct {
-	c     *Controller
-	shade ID
-	by    Origin
+	c      *Controller
+	shade  ID
+	by     Origin
+	number uint64 // of the trial
 
 	people  sync.WaitGroup // questions put to somebody
 	stopped time.Time      // when it was last told to stop; zero: not by this trial
@@ -34,7 +37,6 @@ type Trial struct {
 	mu      sync.Mutex    // orders our commands and those of others
 	taken   error         // who took the shade over; nil: it is ours
 	over    chan struct{} // closed with taken
-	moving  bool          // by our command
 	samples []sample
 	fresh   chan struct{} // there is a sample that was not looked at
 }
@@ -50,18 +52,19 @@ const samplesMost = 4096
 
 // trials are the shades on trial.
 type trials struct {
-	count atomic.Int32 // so that without any nobody waits for the lock
+	count atomic.Int32  // so that without any nobody waits for the lock
+	last  atomic.Uint64 // number that one was given
 	mu    sync.Mutex
 	of    map[ID]*Trial
 }
 
-func (t *trials) find(shade ID) *Trial {
+func (t *trials) find(id ID) *Trial {
 	if t.count.Load() == 0 {
 		return nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.of[shade]
+	return t.of[id]
 }
 
 // Try puts a shade on trial. It fails with ErrNotFound, ErrUnable (quarantined, or
@@ -74,7 +77,7 @@ func (c *Controller) Try(shade ID, by Origin) (*Trial, error) {
 	case sh.Fault != "":
 		return nil, fmt.Errorf("%w: shade %d is quarantined: %s", ErrUnable, shade, sh.Fault)
 	}
-	t := &Trial{c: c, shade: shade, by: by, over: make(chan struct{}), fresh: make(chan struct{}, 1)}
+	t := &Trial{c: c, shade: shade, by: by, number: c.trials.last.Add(1), over: make(chan struct{}), fresh: make(chan struct{}, 1)}
 	c.trials.mu.Lock()
 	defer c.trials.mu.Unlock()
 	if c.trials.of[shade] != nil {
@@ -96,46 +99,36 @@ const endWait = 3 * time.Second
 // error says that it could not be. End also waits for questions that were given up.
 func (t *Trial) End() error {
 	defer t.people.Wait()
-	t.mu.Lock()
-	var run *record
-	if t.moving && t.taken == nil {
-		run = t.sendStop()
-	}
-	t.mu.Unlock()
 	t.c.trials.mu.Lock()
 	delete(t.c.trials.of, t.shade)
 	t.c.trials.count.Add(-1)
 	t.c.trials.mu.Unlock()
-	if run == nil {
+	b := t.c.drivenBy(t.shade)
+	if b == nil {
 		return nil
 	}
-	late := time.NewTimer(endWait)
-	defer late.Stop()
-	select {
-	case <-run.done:
-	case <-late.C:
-	}
-	if m := run.view().Members[0]; m.Stage < StageAcknowledged || m.Err != "" {
-		t.c.opts.Log.Warn("a shade that was being tried may still move: its stop was not confirmed", "shade", t.shade, "why", m.Err)
-		return fmt.Errorf("shade %d may still move: its stop was not confirmed (%s); stop it at the wall", t.shade, m.Err)
+	stopped := b.hand(t.shade, func(*motor) shade.Event { return shade.Release{Holder: t.number} })
+	if t.lost() == nil && !b.await([]<-chan struct{}{stopped}, endWait) {
+		t.c.opts.Log.Warn("a shade that was being tried may still move: its stop was not confirmed", "shade", t.shade)
+		return fmt.Errorf("shade %d may still move: its stop was not confirmed; stop it at the wall", t.shade)
 	}
 	return nil
 }
 
-// sendStop stops the shade without waiting; t.mu is held.
-func (t *Trial) sendStop() *record {
-	t.moving = false
-	now := time.Now()
-	cmd := Command{Kind: ShadeStop, Target: Target{One, t.shade}, Origin: t.by, trial: t}
-	run := t.c.beginInternal(cmd, Want{Ref{Shade: t.shade}, Values{Has: CanMove, Motion: Stop}})
-	if bus := t.c.dispatch(run, legExpiry(Stop, now)); bus != nil {
-		bus.poke()
-	}
-	return run
+// drivenBy finds the bus of a shade; nil if it does not run.
+func (c *Controller) drivenBy(id ID) *bus {
+	return (*c.buses.Load())[c.Snapshot().busOf(Ref{Shade: id})]
 }
 
-// endsTrial: nobody but the trial stops its shade.
-func (cmd Command) endsTrial() bool { return cmd.trial != nil && cmd.Kind == ShadeStop }
+// stood notes where somebody saw the shade stand, and returns when readers see it so; its
+// bus takes it after the frame in flight.
+func (t *Trial) stood(at Position) {
+	if b := t.c.drivenBy(t.shade); b != nil {
+		taken := b.hand(t.shade, func(*motor) shade.Event { return shade.Stood{Position: float64(at)} })
+		b.await([]<-chan struct{}{taken}, endWait)
+		t.c.state.publish()
+	}
+}
 
 // admit lets a command pass. One of a trial waits for nobody and is refused once
 // the shade was taken over; any other takes over the shades that it addresses. The
@@ -147,7 +140,6 @@ func (c *Controller) admit(cmd *Command, wants []Want) (release func(), err erro
 			t.mu.Unlock()
 			return nil, t.taken
 		}
-		t.moving = cmd.Kind != ShadeStop
 		return t.mu.Unlock, nil
 	}
 	if cmd.Kind.IsShade() && c.trials.count.Load() > 0 {
@@ -160,16 +152,12 @@ func (c *Controller) admit(cmd *Command, wants []Want) (release func(), err erro
 	return func() {}, nil
 }
 
-// yield gives the shade to somebody else's command. It is stopped first: what comes
-// may fail, and nobody would be left to stop it.
+// yield gives the shade to somebody else's command. If that fails, its machine stops it.
 func (t *Trial) yield(cmd Command) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.taken != nil {
 		return
-	}
-	if t.moving && cmd.Kind != ShadeStop {
-		t.sendStop()
 	}
 	who := cmd.Origin.Via
 	if cmd.Origin.Who != "" {
@@ -180,7 +168,7 @@ func (t *Trial) yield(cmd Command) {
 
 // lose notes why the shade is not ours any more; t.mu is held.
 func (t *Trial) lose(why error) {
-	t.moving, t.taken = false, why
+	t.taken = why
 	close(t.over)
 }
 
@@ -236,11 +224,6 @@ func (t *Trial) command(ctx context.Context, kind Kind, to Position) (time.Time,
 	t.mu.Unlock()
 	cmd := Command{Kind: kind, Target: Target{One, t.shade}, Position: to, Origin: t.by, trial: t}
 	e, err := t.c.Do(ctx, cmd)
-	if kind == ShadeStop && (err != nil || !e.OK()) {
-		t.mu.Lock()
-		t.moving = t.taken == nil // as far as anybody knows; its end tries again
-		t.mu.Unlock()
-	}
 	switch {
 	case err != nil:
 		return time.Time{}, err

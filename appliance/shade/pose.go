@@ -17,7 +17,7 @@ const (
 	// perSurprise is lost at least when the shade is read doing something else.
 	perSurprise = 5
 	// knownMost is how uncertain a position may be before it counts as unknown.
-	knownMost = 50
+	knownMost = 100
 )
 
 // Motion is what a motor is read doing.
@@ -321,7 +321,7 @@ func (m *machine) unseen(r Read) float64 {
 // ofBefore reports whether a surprising reading may tell of the time before a frame.
 func (m *machine) ofBefore(r Read) bool {
 	unread := m.Order.run() && m.Order.Stage >= StageSent && m.Order.Stage != StageRead && m.Phase != Idle
-	return asked(r, m.Last.FrameAt) < m.Settings.lag() || unread && m.early(r.Asked)
+	return asked(r, m.Last.FrameAt) < m.Settings.lag() || unread && r.Motion == Standing && m.early(r.Asked)
 }
 
 // settled reports whether a reading was asked for so late after the last frame that what

@@ -47,7 +47,11 @@ func (m *machine) ours(r Read) bool {
 	if r.Motion.dirs()&m.MustStop != 0 {
 		return true
 	}
-	return m.Order.out() && asked(r, m.Last.FrameAt) < beginsWithin
+	told := m.Last.FrameAt
+	if m.Last.Frame == Stop {
+		told = m.Last.Changed // the order before: a stop moves nothing
+	}
+	return m.Order.out() && asked(r, told) < beginsWithin
 }
 
 // asked is how long after a moment a reading was asked for; ages if there was none.

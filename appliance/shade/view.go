@@ -83,3 +83,6 @@ func (s State) Wake() time.Time {
 	}
 	return wake
 }
+
+// Watch reports whether the shade is to be read often.
+func (s State) Watch() bool { return s.Pose.moving() || s.Phase != Idle }

@@ -119,7 +119,7 @@ func (m *machine) endRun() {
 	if m.Order.out() {
 		stop.Confirms = m.Order.ID
 	}
-	m.Phase, m.Due = Asked, time.Time{}
+	m.Phase = Asked // a route that is stopped late does not go on
 	m.send(stop, false)
 }
 
