@@ -182,12 +182,13 @@ func nameless(c BusConfig) any {
 }
 
 // Run serves all buses until ctx ends, then ends the jobs, which may have shades to
-// stop, then the buses, and writes the journal a last time.
+// stop, stops the shades that nobody else would stop, ends the buses, and writes the
+// journal a last time.
 func (c *Controller) Run(ctx context.Context) error {
 	ended := ctx
 	ctx, end := context.WithCancel(context.WithoutCancel(ended))
 	defer end()
-	defer context.AfterFunc(ended, func() { c.jobs.end(); end() })()
+	defer context.AfterFunc(ended, func() { c.jobs.end(); c.stopShades(); end() })()
 	c.mu.Lock()
 	if c.ctx.Load() != nil {
 		c.mu.Unlock()
@@ -255,6 +256,24 @@ func (c *Controller) halt(b *bus, stay []Shade) {
 		}
 	}
 	b.await(rest, haltMost)
+}
+
+// stopShades stops what only the program would stop, since it ends.
+func (c *Controller) stopShades() {
+	c.mu.Lock()
+	buses := *c.buses.Load()
+	c.mu.Unlock()
+	var all sync.WaitGroup
+	for _, b := range buses {
+		all.Go(func() {
+			var rest []<-chan struct{}
+			for _, s := range b.config.Shades {
+				rest = append(rest, b.hand(s.ID, func(*motor) shade.Event { return shade.Quit{} }))
+			}
+			b.await(rest, haltMost)
+		})
+	}
+	all.Wait()
 }
 
 // publishLoop makes what polling learned visible, in bunches.

@@ -33,6 +33,9 @@ type copper struct {
 	silent map[appliance.ID]bool
 	mute   map[appliance.ID]bool // they hear, and are not heard
 	deaf   map[appliance.ID]int  // how many frames it still misses
+	// The registers of shades show what their relays do so much later.
+	lag    time.Duration
+	lagged []relayTurn
 	// The shades acknowledge what they are told, and go on as they did.
 	disobeys bool
 	// Levels above off are moved into these limits, if there are any.
@@ -47,6 +50,26 @@ type copper struct {
 	motors         map[appliance.ID]*motor // what the shades really do
 	// The shades tell where they are, rounded to percent.
 	measured bool
+}
+
+// relayTurn is what a relay does from a moment on.
+type relayTurn struct {
+	at     time.Time
+	motion appliance.Motion
+}
+
+// shown is what the register of a shade's relay shows; c.mu is held.
+func (c *copper) shown(shade appliance.ID) appliance.Motion {
+	if c.lag == 0 {
+		return c.motion[shade]
+	}
+	was := appliance.Stopped
+	for _, turn := range c.lagged {
+		if time.Since(turn.at) >= c.lag {
+			was = turn.motion
+		}
+	}
+	return was
 }
 
 type frame struct {
@@ -250,6 +273,7 @@ func (c *copper) Repair(wants []appliance.Want) []appliance.Chain {
 			case w.Shade != 0:
 				c.motion[w.Shade] = map[appliance.Motion]appliance.Motion{appliance.Open: appliance.Opening, appliance.Close: appliance.Closing, appliance.Stop: appliance.Stopped}[w.Motion]
 				c.motors[w.Shade].turn(w.Values)
+				c.lagged = append(c.lagged, relayTurn{time.Now(), c.motion[w.Shade]})
 			case w.Has.Has(appliance.CanTune):
 				c.kelvin[w.Node] = w.Kelvin
 			case c.deaf[w.Node] == 0:
@@ -271,7 +295,7 @@ func (c *copper) read(r appliance.Ref) appliance.Exchange {
 			return []appliance.Reading{c.motors[r.Shade].tell(r)}
 		}
 		if r.Shade != 0 {
-			return []appliance.Reading{{Ref: r, Values: appliance.Values{Has: appliance.CanMove, Motion: c.motion[r.Shade]}, At: time.Now()}}
+			return []appliance.Reading{{Ref: r, Values: appliance.Values{Has: appliance.CanMove, Motion: c.shown(r.Shade)}, At: time.Now()}}
 		}
 		v := appliance.Values{Has: appliance.CanDim, Level: c.level[r]}
 		if k, ok := c.kelvin[r.Node]; ok {
