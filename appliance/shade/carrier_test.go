@@ -234,7 +234,7 @@ func (w *world) lookBack(turn int) {
 				}
 				return
 			}
-			if !ok {
+			if !ok || w.epoch != epoch {
 				if e.tries++; e.tries < 3 {
 					w.lookBack(turn)
 				} else {

@@ -62,6 +62,8 @@ func (o *oracle) stepped(before State, e Event, actions []Action) {
 			d.seen = true
 		}
 		if e.Motion == Standing && e.Asked.After(o.wallAt.Add(o.w.line.lag)) {
+			// One that is taken to have arrived, and stands, is no surprise.
+			o.hidden = o.hidden || o.stoppedBy && !before.View(w.now).Motion.running()
 			o.stoppedBy = false
 		}
 		d.move(w.now)
