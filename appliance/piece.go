@@ -212,8 +212,8 @@ func without(has Ability, a aspect) Ability {
 	return has
 }
 
-// agrees reports whether what was read is what was wanted, as far as both speak of
-// the same.
+// agrees reports whether what was read of a light is what was wanted, as far as both
+// speak of the same.
 func agrees(want Values, got Reading) bool {
 	both := want.Has & got.Has
 	if speaksOfLevel(want) && speaksOfLevel(got.Values) && want.Level != got.Level {
@@ -224,29 +224,6 @@ func agrees(want Values, got Reading) bool {
 	}
 	if both.Has(CanColour) && want.RGBW != got.RGBW {
 		return false
-	}
-	if both.Has(CanMove) {
-		return motionAgrees(want, got)
-	}
-	return true
-}
-
-// motionAgrees judges a shade. A device that stands, and takes its order for carried
-// out as far as limits of its own allow, has done what it could.
-func motionAgrees(want Values, got Reading) bool {
-	still := got.Motion == Stopped
-	if still && got.Reached && want.Motion != Stop {
-		return true
-	}
-	switch want.Motion {
-	case Open:
-		return got.Motion == Opening || got.Motion == Moving || still && got.Has.Has(CanPosition) && got.Position == 100
-	case Close:
-		return got.Motion == Closing || got.Motion == Moving || still && got.Has.Has(CanPosition) && got.Position == 0
-	case Stop:
-		return still
-	case MoveTo:
-		return !still && got.Motion != MotionUnknown || got.Has.Has(CanPosition) && got.Position == want.Position
 	}
 	return true
 }

@@ -141,9 +141,6 @@ func (m *member) sent(at time.Time) {
 	m.update(func(v *Member) { v.Stage, v.SentAt, v.AcknowledgedAt = StageSent, at, time.Time{} })
 }
 
-// told reports whether a frame for it has been on the wire.
-func (m *member) told() bool { return m.stage() >= StageSent }
-
 func (m *member) stage() Stage {
 	m.record.mu.Lock()
 	defer m.record.mu.Unlock()

@@ -63,7 +63,9 @@ func (o *oracle) stepped(before State, e Event, actions []Action) {
 		}
 		if e.Motion == Standing && e.Asked.After(o.wallAt.Add(o.w.line.lag)) {
 			// One that is taken to have arrived, and stands, is no surprise.
-			o.hidden = o.hidden || o.stoppedBy && !before.View(w.now).Motion.running()
+			was := before.Pose
+			was.advance(&before.Settings, w.now)
+			o.hidden = o.hidden || o.stoppedBy && was.Dir == 0
 			o.stoppedBy = false
 		}
 		d.move(w.now)
