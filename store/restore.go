@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -246,7 +247,25 @@ func keepReplaced(path string) (string, error) {
 	if err := copyFile(path+"-wal", kept+"-wal"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	return kept, nil
+	return kept, thinOut(path)
+}
+
+// replacedMost is how many replaced databases are kept.
+const replacedMost = 3
+
+// thinOut removes the oldest of the replaced databases beside path.
+func thinOut(path string) error {
+	kept, err := filepath.Glob(path + ".replaced-*Z") // those of their logs end in -wal
+	if err != nil {
+		return err
+	}
+	slices.Sort(kept) // by time
+	for _, old := range kept[:max(0, len(kept)-replacedMost)] {
+		if err := removeDatabase(old); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // moveInto puts the database fresh in the place of path.

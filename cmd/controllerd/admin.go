@@ -43,6 +43,10 @@ func (d *daemon) claimable() {
 		d.log.Error("nobody can log in yet, and no claim code can be made; make a user with: controllerd user add NAME --role admin", "why", err)
 		return
 	}
+	if len(d.db.Keys()) > 0 { // programs have the controller in use already
+		d.log.Info("there is no user yet, only API keys; the claim code makes one in a browser", "code", code, "fingerprint", d.cert.Fingerprint())
+		return
+	}
 	d.log.Warn("nobody can log in yet; open this controller's address in a browser and give the claim code, or make a user with: controllerd user add NAME --role admin",
 		"code", code, "fingerprint", d.cert.Fingerprint())
 }

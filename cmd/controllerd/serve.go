@@ -125,6 +125,7 @@ func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, l
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registry.MustRegister(crowdMetrics(d.crowd)...)
+	registry.MustRegister(buildInfo())
 	d.core = appliance.New(appliance.Options{
 		Drivers: drivers.All, Journal: db, GroupBook: db, SaveShade: db.SetShade, DataDir: a.dataDir, Log: log,
 	})
@@ -217,11 +218,18 @@ func (d *daemon) run(ctx context.Context) error {
 	g.Go(func() error { return d.core.Run(coreCtx) })
 	g.Go(func() error { return systemd.FeedWatchdog(ctx, d.alive, d.log) })
 	systemd.Ready(d.log)
-	context.AfterFunc(ctx, func() { systemd.Stopping(d.log) })
+	context.AfterFunc(ctx, func() {
+		d.log.Info("stopping: no more calls are taken, those under way may finish")
+		systemd.Stopping(d.log)
+	})
 	g.Go(func() error { d.db.Watch(ctx, d.changed(ctx)); return nil })
 	d.log.Info("serving", "https", d.https.Addr().String(), "fingerprint", d.cert.Fingerprint(), "version", version)
 	d.claimable()
-	return g.Wait()
+	err := g.Wait()
+	if err == nil {
+		d.log.Info("stopped")
+	}
+	return err
 }
 
 // hasUser reports whether there is an account of this name.

@@ -35,7 +35,10 @@ With - for FILE standard input is read.`,
 	}
 	asJSON := jsonFlag(c)
 	c.Flags().BoolVar(&opts.Replace, "replace", false, "retire entries that the file does not mention; their IDs are never used again")
+	quiet := c.Flags().Bool("quiet", false, "print nothing if all went well")
 	c.Flags().BoolVar(&opts.Preview, "preview", false, "tell what would be done, and do nothing")
+	c.MarkFlagsMutuallyExclusive("quiet", "json")
+	c.MarkFlagsMutuallyExclusive("quiet", "preview")
 	c.RunE = func(c *cobra.Command, files []string) error {
 		site, err := a.checkedSite(files[0], c.InOrStdin())
 		if err != nil {
@@ -51,7 +54,10 @@ With - for FILE standard input is read.`,
 			if err != nil {
 				return err
 			}
-			if *asJSON {
+			switch {
+			case *quiet:
+				return nil
+			case *asJSON:
 				return printJSON(c.OutOrStdout(), reportJSON(report))
 			}
 			return showReport(c.OutOrStdout(), report)

@@ -6,12 +6,14 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,6 +59,9 @@ func TestCampaignStrangers(t *testing.T) {
 	h := newBuilding(t, strangersSite)
 	d := h.desk()
 	s := d.serve()
+	if soak() {
+		confine(t, s.cmd.Process.Pid, 200_000_000)
+	}
 	honest := newHonest(t, s)
 	waitFor(t, 30*time.Second, "lamp and shade to be there", func() bool {
 		return honest.dim() && honest.call("shadeControl", `{"targetType":3,"targetId":5001,"command":"UP"}`)
@@ -199,6 +204,30 @@ func residentOf(t *testing.T, pid int) int64 {
 		}
 	}
 	return 0
+}
+
+// confine puts a process into a control group that has no more memory than this: the
+// kernel ends it if it takes more.
+func confine(t *testing.T, pid int, bytes int64) {
+	t.Helper()
+	var errs []error
+	for _, c := range []struct{ group, limit string }{
+		{"/sys/fs/cgroup/controllerd-test-", "memory.max"}, {"/sys/fs/cgroup/memory/controllerd-test-", "memory.limit_in_bytes"},
+	} {
+		group := c.group + strconv.Itoa(pid)
+		err := os.Mkdir(group, 0o700)
+		if err == nil {
+			t.Cleanup(func() { os.Remove(group) })
+			err = errors.Join(os.WriteFile(filepath.Join(group, c.limit), []byte(strconv.FormatInt(bytes, 10)), 0),
+				os.WriteFile(filepath.Join(group, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0))
+		}
+		if err == nil {
+			t.Logf("the daemon has a control group of %d MB", bytes/1e6)
+			return
+		}
+		errs = append(errs, err)
+	}
+	t.Fatalf("no control group for the daemon (root can make one): %v", errors.Join(errs...))
 }
 
 // attacks are what strangers do, each until the daemon ends it or a second is over.

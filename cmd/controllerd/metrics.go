@@ -1,6 +1,8 @@
 package main
 
 import (
+	"runtime"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"svc.internal/controller/web"
@@ -21,4 +23,12 @@ func crowdMetrics(crowd *web.Crowd) []prometheus.Collector {
 		counter("controller_requests_cut_total", "Requests of strangers that were given up to make room.", func(s web.CrowdState) uint64 { return s.Cut }),
 		counter("controller_connections_refused_total", "Requests with a good token that were refused since too many connections have one.", func(s web.CrowdState) uint64 { return s.Refused }),
 	}
+}
+
+// buildInfo tells by its labels which program this is.
+func buildInfo() prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "controller_build_info", Help: "Always 1; the labels tell which program this is.",
+		ConstLabels: prometheus.Labels{"version": version, "go": runtime.Version(), "arch": runtime.GOARCH},
+	}, func() float64 { return 1 })
 }
