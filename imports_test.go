@@ -76,6 +76,9 @@ var mayImport = map[string][]string{
 	"platform/peertest":  {"platform/store"},
 	"platform/voice":     nil,
 	"platform/sitetest":  nil,
+	"platform/sse":       nil,
+	"platform/chat":      {"platform/sse", "web"},
+	"platform/mcp":       {"platform/sse", "web"},
 	"platform/assistant": {"platform/assistant/facts", "platform/assistant/model", "platform/assistant/question"},
 
 	"platform/assistant/question": nil,

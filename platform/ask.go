@@ -68,6 +68,7 @@ type Wish struct {
 	Currency    string
 	Zones       []string // names of zones to leave alone
 	MinLevel    float64  // percent that no proposal may go below
+	Unknown     []string // names of constraints that were given and mean nothing here; the answer says so
 }
 
 // StatusUpdate tells a stage of the work on an answer.

@@ -31,7 +31,7 @@ type house struct {
 }
 
 // newHouse serves the real program on a database, with another Redis URL or none.
-func newHouse(t *testing.T, db peertest.Database, redisURL string) *house {
+func newHouse(t *testing.T, db peertest.Database, redisURL string, furnish ...func(*daemon)) *house {
 	t.Helper()
 	h := &house{t: t, db: db.Open(t), log: &bytes.Buffer{}}
 	d := &daemon{log: slog.New(slog.NewTextHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})), db: h.db}
@@ -41,6 +41,9 @@ func newHouse(t *testing.T, db peertest.Database, redisURL string) *house {
 	}
 	if err := d.share(set); err != nil {
 		t.Fatal(err)
+	}
+	for _, f := range furnish {
+		f(d)
 	}
 	if h.redis = d.redis; d.redis != nil {
 		done := make(chan error, 1)

@@ -47,6 +47,7 @@ func (d *daemon) hall() (*echo.Echo, *gate.Gate) {
 // rooms registers every room.
 func (d *daemon) rooms(e *echo.Echo, g *gate.Gate) {
 	e.POST(wire.EnrolPath, d.enrol)
+	d.assist(e, g)
 	apikey.New(d.db).Register(e, g.Person)
 	login.New(d.db, d.tokens, login.Hall{
 		Person: g.Person, Charge: g.Charge, AddressBucket: gate.AddressBucket, TooMany: gate.TooMany,

@@ -15,9 +15,13 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"svc.internal/controller/memory"
+	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/assistant"
+	"svc.internal/controller/platform/assistant/model"
 	"svc.internal/controller/platform/gate"
 	"svc.internal/controller/platform/login"
 	"svc.internal/controller/platform/ratelimit"
+	"svc.internal/controller/platform/site"
 	"svc.internal/controller/platform/store"
 	"svc.internal/controller/systemd"
 	"svc.internal/controller/web"
@@ -136,6 +140,11 @@ type daemon struct {
 
 	cloud *cloud
 
+	sites platform.SiteReader // nil: there is nothing to ask the assistant about
+	act   platform.Actuator   // nil: nothing can be controlled
+	model model.Model         // nil: the assistant answers by rules
+	price assistant.Price
+
 	https, http net.Listener // one of them may be nil
 }
 
@@ -181,6 +190,7 @@ func (a *app) open(ctx context.Context, d *daemon, cfg serveConfig) (err error) 
 			return fmt.Errorf("serve plain HTTP: %w%s", err, listenHint(err))
 		}
 	}
+	d.sites = site.NewReader(d.db)
 	d.cloud, err = a.openCloud(ctx, d, cfg)
 	return err
 }

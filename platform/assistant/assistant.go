@@ -123,6 +123,9 @@ func (w *work) reply(agent string, said answer) (platform.Reply, error) {
 		if err != nil {
 			return r, fmt.Errorf("pack facts: %w", err)
 		}
+		if raw[0] != '{' { // protocols want an object
+			raw = slices.Concat([]byte(`{"items":`), raw, []byte("}"))
+		}
 		r.Data = raw
 	}
 	return r, nil

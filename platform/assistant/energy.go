@@ -92,7 +92,7 @@ func (a *asked) gaps(e facts.Energy, span question.Span) string {
 	if partOf(e) == "" {
 		return ""
 	}
-	text := fmt.Sprintf("It was measured for %s of %s; the other %s are not measured and not in this figure", length(e.Measured), length(whole), length(e.Gap))
+	text := fmt.Sprintf("It was measured for %s of %s; the other %s are not measured and not in this figure", length(time.Duration(e.Measured)), length(whole), length(time.Duration(e.Gap)))
 	if first := since(e); first.After(e.From) {
 		text += fmt.Sprintf(" (the first sample came at %s)", moment(first, a.site.Now))
 	}
@@ -239,10 +239,10 @@ func (a *asked) unlike(first, second facts.Energy) string {
 // partOf words how much of the period was measured; empty if all of it was.
 func partOf(e facts.Energy) string {
 	whole := e.To.Sub(e.From)
-	if e.Gap < 2*time.Minute || e.Gap < whole/100 {
+	if gap := time.Duration(e.Gap); gap < 2*time.Minute || gap < whole/100 {
 		return ""
 	}
-	return length(e.Measured) + " of " + length(whole)
+	return length(time.Duration(e.Measured)) + " of " + length(whole)
 }
 
 // comparePlaces sets places against each other.
@@ -303,8 +303,8 @@ func (a *asked) energySlots() (answer, error) {
 			at = s.Start.Format("Mon 15:04")
 		}
 		text := at + " " + wattHours(s.WattHours)
-		if s.Measured < s.Length*98/100 && s.Start.Add(s.Length).Before(a.site.Now) {
-			text += " (measured for " + length(s.Measured) + ")"
+		if s.Measured < s.Length*98/100 && s.Start.Add(time.Duration(s.Length)).Before(a.site.Now) {
+			text += " (measured for " + length(time.Duration(s.Measured)) + ")"
 		}
 		return text
 	}

@@ -45,7 +45,7 @@ type Proposals struct {
 	Target   platform.Target `json:"target"`
 	From     time.Time       `json:"from"`
 	To       time.Time       `json:"to"`
-	Measured time.Duration   `json:"measured"` // of the period, by the meter that covers least
+	Measured facts.Duration  `json:"measuredSeconds"` // of the period, by the meter that covers least
 	Ranked   []Proposal      `json:"proposals"`
 	Notes    []string        `json:"notes,omitempty"` // what could not be looked at, and why
 }
@@ -89,6 +89,9 @@ func (a *asked) proposals(wish platform.Wish) (*Proposals, error) {
 	p.Ranked = append(p.Ranked, a.uneven(spare)...)
 	p.Ranked = append(p.Ranked, a.daylight(spare)...)
 	p.Ranked = append(p.Ranked, a.repairs()...)
+	for _, name := range wish.Unknown {
+		p.Notes = append(p.Notes, fmt.Sprintf("The constraint %s means nothing to me and was not considered.", quoted(name)))
+	}
 	for i := range p.Ranked {
 		if one := &p.Ranked[i]; one.KWh != nil {
 			c := *one.KWh * price
@@ -155,7 +158,7 @@ func (a *asked) idle(m facts.Meter, e facts.Energy) []Proposal {
 		hours float64 // of a week
 	}{{"at night (22:00 to 06:00)", night, 56}, {"on weekend days (06:00 to 22:00)", weekend, 32}} {
 		excess := one.slot.Watts() - low.Watts()
-		if one.slot.Measured < enoughNight || excess < 5 {
+		if time.Duration(one.slot.Measured) < enoughNight || excess < 5 {
 			continue
 		}
 		kwh := excess * one.hours / 1000
@@ -163,7 +166,7 @@ func (a *asked) idle(m facts.Meter, e facts.Energy) []Proposal {
 			Title: fmt.Sprintf("Switch off what runs %s behind meter %s", one.what, quoted(m.Name)), Zones: m.Zones, KWh: &kwh,
 			Comfort: "none while nobody is there; whoever comes switches on", comfort: 0,
 			Arithmetic: []string{
-				fmt.Sprintf("mean power %s: %s over %s measured", one.what, watts(one.slot.Watts()), length(one.slot.Measured)),
+				fmt.Sprintf("mean power %s: %s over %s measured", one.what, watts(one.slot.Watts()), length(time.Duration(one.slot.Measured))),
 				fmt.Sprintf("least power in the period: %s (quarter of an hour from %s)", watts(low.Watts()), low.Start.Format("Mon 2 Jan 15:04")),
 				fmt.Sprintf("(%.0f W − %.0f W) × %.0f h a week = %.2f kWh", one.slot.Watts(), low.Watts(), one.hours, kwh),
 			},
@@ -300,7 +303,7 @@ func (p *Proposals) rank() {
 // text words the proposals.
 func (p *Proposals) text(s *facts.Site) string {
 	head := fmt.Sprintf("%s for %s, target %s, from what was measured %s (%s of %s).", upper(count(len(p.Ranked), "proposal")), quoted(p.Site),
-		p.Target, period(question.Span{From: p.From, To: p.To}, s.Now), length(p.Measured), length(p.To.Sub(p.From)))
+		p.Target, period(question.Span{From: p.From, To: p.To}, s.Now), length(time.Duration(p.Measured)), length(p.To.Sub(p.From)))
 	if len(p.Ranked) == 0 {
 		head = fmt.Sprintf("I have no proposal for %s: what is measured and reported shows nothing to improve, or too little is measured.", quoted(p.Site))
 	}

@@ -5,10 +5,22 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"svc.internal/controller/platform"
 )
+
+// Duration is a length of time that is written in seconds.
+type Duration time.Duration
+
+// MarshalJSON writes seconds.
+func (d Duration) MarshalJSON() ([]byte, error) {
+	return strconv.AppendFloat(nil, time.Duration(d).Seconds(), 'f', -1, 64), nil
+}
+
+// Hours is d as hours.
+func (d Duration) Hours() float64 { return time.Duration(d).Hours() }
 
 // Energy is what was measured in a scope over a period.
 type Energy struct {
@@ -17,9 +29,9 @@ type Energy struct {
 	To        time.Time `json:"to"` // not after now
 	WattHours float64   `json:"wattHours"`
 	// Measured is the time that samples cover, of the meter that covers least; Gap tells what is missing of the period.
-	Measured time.Duration `json:"measured"`
-	Gap      time.Duration `json:"gap"`
-	Parts    []Part        `json:"parts"` // by meter
+	Measured Duration `json:"measuredSeconds"`
+	Gap      Duration `json:"gapSeconds"`
+	Parts    []Part   `json:"parts"` // by meter
 	Metering
 	Basis Basis `json:"basis"`
 
@@ -28,10 +40,10 @@ type Energy struct {
 
 // Part is what one meter measured.
 type Part struct {
-	Meter     Meter         `json:"meter"`
-	WattHours float64       `json:"wattHours"`
-	Measured  time.Duration `json:"measured"`
-	Since     time.Time     `json:"since,omitzero"` // first sample ever
+	Meter     Meter     `json:"meter"`
+	WattHours float64   `json:"wattHours"`
+	Measured  Duration  `json:"measuredSeconds"`
+	Since     time.Time `json:"since,omitzero"` // first sample ever
 }
 
 // Known reports whether there is a figure at all.
@@ -59,7 +71,7 @@ func (s *Site) EnergyOf(ctx context.Context, c Scope, from, to time.Time) (Energ
 		}
 		for _, row := range rows {
 			part.WattHours += row.WattHours
-			part.Measured += time.Duration(row.Covered * float64(row.Length))
+			part.Measured += Duration(row.Covered * float64(row.Length))
 			counts[row.Start]++
 			if sum := sums[row.Start]; sum != nil {
 				sum.WattHours += row.WattHours
@@ -83,7 +95,7 @@ func (s *Site) EnergyOf(ctx context.Context, c Scope, from, to time.Time) (Energ
 		}
 	}
 	slices.SortFunc(e.series, func(a, b platform.Energy) int { return a.Start.Compare(b.Start) })
-	e.Gap = max(0, to.Sub(from)-e.Measured).Truncate(time.Second)
+	e.Gap = Duration(max(0, to.Sub(from)-time.Duration(e.Measured)).Truncate(time.Second))
 	return e, nil
 }
 
@@ -110,10 +122,10 @@ func (e Energy) Mean() (float64, bool) {
 
 // Slot is a stretch of a series.
 type Slot struct {
-	Start     time.Time     `json:"start"`
-	Length    time.Duration `json:"length"`
-	WattHours float64       `json:"wattHours"`
-	Measured  time.Duration `json:"measured"`
+	Start     time.Time `json:"start"`
+	Length    Duration  `json:"lengthSeconds"`
+	WattHours float64   `json:"wattHours"`
+	Measured  Duration  `json:"measuredSeconds"`
 }
 
 // Watts is the mean power of a slot.
@@ -142,11 +154,11 @@ func (e Energy) By(unit string, location *time.Location) []Slot {
 		}
 		slot := slots[start]
 		if slot == nil {
-			slot = &Slot{Start: start, Length: end.Sub(start)}
+			slot = &Slot{Start: start, Length: Duration(end.Sub(start))}
 			slots[start] = slot
 		}
 		slot.WattHours += row.WattHours
-		slot.Measured += time.Duration(row.Covered * float64(row.Length))
+		slot.Measured += Duration(row.Covered * float64(row.Length))
 	}
 	var out []Slot
 	for _, slot := range slots {

@@ -1,0 +1,133 @@
+package mcp
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/sse"
+)
+
+// call is a request of the plain form.
+type call struct {
+	Method    string          `json:"method"`
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// result of a tool in the plain form.
+type result struct {
+	Content  []part   `json:"content"`
+	Metadata metadata `json:"metadata"`
+}
+
+// part is "text" for people, or "json" with JSON in its text.
+type part struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+type metadata struct {
+	Agent         string                  `json:"agent"`
+	StatusUpdates []platform.StatusUpdate `json:"statusUpdates"`
+	SessionID     string                  `json:"sessionId"`
+}
+
+// plain answers the form of the platform's own contract.
+func (r *Room) plain(c echo.Context, body []byte) error {
+	var in call
+	if err := json.Unmarshal(body, &in); err != nil {
+		return platform.Invalid("body is not a JSON object with method, tool and arguments of their types")
+	}
+	c.Response().Header()["Cache-Control"] = []string{"no-store"}
+	switch in.Method {
+	case "tools/list":
+		return c.JSON(http.StatusOK, struct {
+			Tools []tool `json:"tools"`
+		}{catalogue})
+	case "tools/call":
+		return r.call(c, in)
+	}
+	return platform.Invalid("Invalid method: want tools/list or tools/call")
+}
+
+func (r *Room) call(c echo.Context, in call) error {
+	t, ok := find(in.Tool)
+	if !ok {
+		return platform.Invalid("there is no tool of that name; tools/list shows those there are")
+	}
+	args, err := readArguments(in.Arguments)
+	if err != nil {
+		return err
+	}
+	if args.UseSSE && t.Name == "chat" {
+		return r.stream(c, t, args)
+	}
+	ctx := c.Request().Context()
+	got, err := t.run(ctx, r.asker, platform.IdentityOf(ctx), args, nil)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, pack(got))
+}
+
+func pack(got platform.Reply) result {
+	out := result{Content: []part{{"text", got.Text}}, Metadata: metadata{got.Agent, got.Updates, got.Session}}
+	if got.Data != nil {
+		out.Content = append(out.Content, part{"json", string(got.Data)})
+	}
+	return out
+}
+
+// stream answers with the events status, delta, and at last result or error.
+func (r *Room) stream(c echo.Context, t tool, args arguments) error {
+	var s *sse.Stream
+	defer func() {
+		if s != nil {
+			s.Close()
+		}
+	}()
+	open := func() *sse.Stream {
+		if s == nil {
+			s = sse.Open(c)
+		}
+		return s
+	}
+	ctx := c.Request().Context()
+	got, err := t.run(ctx, r.asker, platform.IdentityOf(ctx), args, func(p platform.Progress) {
+		// A reader that is gone is noticed by ctx.
+		if p.Status != nil {
+			_ = open().Send("status", p.Status)
+		} else {
+			_ = open().Send("delta", struct {
+				Text string `json:"text"`
+			}{p.Delta})
+		}
+	})
+	switch {
+	case err == nil:
+		_ = open().Send("result", pack(got))
+		return nil
+	case s == nil:
+		return err
+	}
+	_ = s.Send("error", r.failure(err))
+	return nil
+}
+
+// failure is the error body after the answer has begun.
+func (r *Room) failure(err error) any {
+	status, message := http.StatusInternalServerError, "internal error"
+	if errors.Is(err, platform.ErrInvalid) {
+		status, message = http.StatusBadRequest, err.Error()
+	} else {
+		r.log.Error("run a tool", "error", err)
+	}
+	return struct {
+		Error   string `json:"error"`
+		Details string `json:"details"`
+	}{message, http.StatusText(status)}
+}

@@ -1,0 +1,117 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"svc.internal/controller/platform"
+	"svc.internal/controller/web"
+)
+
+// Path of both forms.
+const Path = "/api/assistant/mcp"
+
+const (
+	// bodyLimit is the largest body.
+	bodyLimit = 1 << 20
+	// answerTimeout bounds a whole answer of the protocol's form, which the SDK writes.
+	answerTimeout = 2 * time.Minute
+)
+
+// Room answers at [Path].
+type Room struct {
+	asker    platform.Asker
+	log      *slog.Logger
+	protocol http.Handler
+}
+
+// New makes the room; version is the program's.
+func New(asker platform.Asker, version string, log *slog.Logger) *Room {
+	return &Room{asker, log, protocol(asker, version, log)}
+}
+
+// Register adds the routes; key lets only those pass who sent an API key.
+func (r *Room) Register(e *echo.Echo, key echo.MiddlewareFunc) {
+	e.POST(Path, r.post, key, ownOrigin)
+	e.GET(Path, r.standard, key, ownOrigin)
+	e.DELETE(Path, r.standard, key, ownOrigin)
+}
+
+// errForeign refuses pages of other sites: browsers send where a request comes from.
+var errForeign = web.Refuse(http.StatusForbidden, "Requests from pages of other sites are refused")
+
+// ownOrigin lets programs pass, which send no Origin, and pages of this host.
+func ownOrigin(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		for _, origin := range c.Request().Header.Values("Origin") {
+			u, err := url.Parse(origin)
+			if err != nil || u.Host == "" || u.Host != c.Request().Host {
+				return errForeign
+			}
+		}
+		return next(c)
+	}
+}
+
+// post looks which form a body has.
+func (r *Room) post(c echo.Context) error {
+	body, err := web.ReadBody(c, bodyLimit)
+	if err != nil {
+		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+			return err
+		}
+		return &web.Error{Status: http.StatusBadRequest, Message: "body could not be read", Cause: err}
+	}
+	if isProtocol(body) {
+		c.Request().Body = io.NopCloser(bytes.NewReader(body))
+		c.Request().ContentLength = int64(len(body))
+		return r.standard(c)
+	}
+	return r.plain(c, body)
+}
+
+// isProtocol reports whether a body is JSON-RPC: an object with that member, or an array with such an object.
+func isProtocol(body []byte) bool {
+	type message struct {
+		JSONRPC json.RawMessage `json:"jsonrpc"`
+	}
+	var one message
+	if json.Unmarshal(body, &one) == nil {
+		return one.JSONRPC != nil
+	}
+	var batch []message
+	if json.Unmarshal(body, &batch) != nil {
+		return false
+	}
+	for _, m := range batch {
+		if m.JSONRPC != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// standard hands a request to the SDK.
+func (r *Room) standard(c echo.Context) error {
+	req := c.Request()
+	// The SDK wants both forms listed; plain tools such as curl list none.
+	if accept := req.Header.Get("Accept"); accept == "" || accept == "*/*" {
+		req.Header.Set("Accept", "application/json, text/event-stream")
+	}
+	h := c.Response().Header()
+	h.Set("X-Accel-Buffering", "no")
+	h.Set("Cache-Control", "no-store")
+	if err := http.NewResponseController(c.Response()).SetWriteDeadline(time.Now().Add(answerTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	r.protocol.ServeHTTP(c.Response(), req)
+	return nil
+}
