@@ -36,6 +36,7 @@ func (r Role) CanWrite() bool {
 // User is somebody who may log in.
 type User struct {
 	UUID      appliance.UUID
+	ID        int64  // never changed, never reused
 	Name      string // unique, case-sensitive
 	Role      Role
 	CreatedAt time.Time
@@ -48,6 +49,7 @@ type User struct {
 // only to whom it was given.
 type Key struct {
 	UUID      appliance.UUID
+	ID        int64 // never changed, never reused
 	Name      string
 	Prefix    string // first 8 digits, to recognise it by
 	Write     bool   // may command; otherwise read only

@@ -23,6 +23,14 @@ type Core interface {
 	Do(ctx context.Context, cmd appliance.Command) (appliance.Entry, error)
 	// Entries is where finished commands can be followed.
 	Entries() *appliance.Feed[appliance.Entry]
+	// RecentEntries are those in memory; Entry finds one of them.
+	RecentEntries() []appliance.Entry
+	Entry(id string) (appliance.Entry, bool)
+	// Recorder is the flight recorder of a bus.
+	Recorder(bus string) (appliance.Recorder, error)
+	// Services are what the driver of a bus does for an installer.
+	Services(bus string) ([]appliance.Service, error)
+	Groups(bus string) (appliance.Grouping, error)
 }
 
 // Accounts is what this door needs of users and keys.
@@ -47,6 +55,10 @@ type Config struct {
 	Core     Core
 	Jobs     Jobs
 	Accounts Accounts
+	Keeper   Keeper
+	Editor   Editor
+	Auditor  Auditor
+	History  History
 	Tokens   *bearer.Tokens // with a secret of their own: no other door's tokens are good here
 	Brake    *web.Brake
 	Claim    *Claim
@@ -63,7 +75,8 @@ type API struct {
 	sessions sessions
 	logins   chan struct{} // passwords being hashed
 	streams  streams
-	claiming sync.Mutex
+	// accountsMu keeps two from making the first user, and the last admin from going.
+	accountsMu sync.Mutex
 }
 
 // New makes the door.

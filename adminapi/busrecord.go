@@ -8,8 +8,9 @@ import (
 
 // Bus is a port with one driver, and how it does.
 type Bus struct {
-	ID        int               `json:"id" doc:"Its place in the site, from 1."`
+	ID        int               `json:"id"`
 	UUID      string            `json:"uuid"`
+	ETag      string            `json:"etag"`
 	Name      string            `json:"name"`
 	Driver    string            `json:"driver"`
 	Port      string            `json:"port"`
@@ -68,18 +69,13 @@ type BusDetail struct {
 func busOf(s *appliance.Snapshot, b *appliance.BusState) Bus {
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 	out := Bus{
-		UUID: b.Bus.UUID.String(), Name: b.Bus.Name, Driver: b.Bus.Driver, Port: b.Bus.Port, Line: Line(b.Bus.Line),
+		ID: b.Bus.Number, UUID: b.Bus.UUID.String(), ETag: etagOf(b.Bus), Name: b.Bus.Name, Driver: b.Bus.Driver, Port: b.Bus.Port, Line: Line(b.Bus.Line),
 		Options: b.Bus.Options, Disabled: b.Bus.Disabled, Up: b.Up, Fault: b.Fault,
 		BoundMs: ms(b.Bound), TypicalMs: ms(b.Typical), Use: b.Use, DeadUse: b.DeadUse, Demand: b.Demand, Queue: b.Queue,
 		Stats: Stats(b.Stats),
 	}
 	if out.Options == nil {
 		out.Options = map[string]string{}
-	}
-	for i, other := range s.Buses {
-		if other.Bus.UUID == b.Bus.UUID {
-			out.ID = i + 1
-		}
 	}
 	for _, f := range s.Faults {
 		if f.Where == "bus "+b.Bus.Name {

@@ -134,8 +134,8 @@ func (a *API) claim(c echo.Context) error {
 	if err := sameOrigin(c.Request()); err != nil {
 		return err
 	}
-	a.claiming.Lock() // two who have the code make one user
-	defer a.claiming.Unlock()
+	a.accountsMu.Lock() // two who have the code make one user
+	defer a.accountsMu.Unlock()
 	if !a.Claim.open() {
 		return refuse(http.StatusConflict, "this controller has been claimed; log in")
 	}
@@ -158,6 +158,8 @@ func (a *API) claim(c echo.Context) error {
 	if err := a.Claim.Close(); err != nil {
 		a.Log.Error("the claim code is void, but its file is still there", "why", err)
 	}
+	c.Set(callerKey, caller{name: user.Name, role: user.Role, from: c.RealIP()})
+	a.auditAccount(c, "user.create", "user "+user.Name, map[string]string{"role": string(user.Role), "by": "claim code"})
 	a.Log.Info("claimed", "user", user.Name, "peer", web.Peer(c.Request()).String())
 	return a.begin(c, user, in.Browser)
 }

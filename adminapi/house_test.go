@@ -61,7 +61,7 @@ func newHouse(t *testing.T) *house {
 	tokens, err := bearer.New(make([]byte, 32), "internal", time.Hour, db, clock)
 	must(t, err)
 	api := adminapi.New(adminapi.Config{
-		Core: h.core, Jobs: h.core, Accounts: db, Tokens: tokens, Brake: web.NewBrake(clock, nil), Claim: h.claim,
+		Core: h.core, Jobs: h.core, Accounts: db, Keeper: db, Editor: db, Auditor: db, History: db, Tokens: tokens, Brake: web.NewBrake(clock, nil), Claim: h.claim,
 		Version: "test", Fingerprint: func() string { return "AB:CD" }, Log: log,
 	})
 	e := web.New(web.Config{Log: log, Errors: adminapi.Errors})
@@ -255,7 +255,12 @@ func (l *lamps) exchange(r appliance.Ref, do func(at time.Time) []appliance.Read
 			node = s.Node
 		}
 	}
-	device := fmt.Sprint(node)
+	var device string
+	for _, n := range l.cfg.Nodes {
+		if n.ID == node {
+			device = n.Address
+		}
+	}
 	return appliance.Exchange{Device: device, Airtime: time.Millisecond, Worst: 2 * time.Millisecond, Refs: []appliance.Ref{r},
 		Do: func(context.Context, appliance.Yield) (appliance.Result, error) {
 			time.Sleep(time.Millisecond) // what a frame takes

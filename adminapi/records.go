@@ -75,6 +75,7 @@ func abilitiesOf(a appliance.Ability) []string {
 type Node struct {
 	ID        appliance.ID   `json:"id"`
 	UUID      string         `json:"uuid"`
+	ETag      string         `json:"etag" doc:"For If-Match; changes with the configuration only."`
 	Name      string         `json:"name"`
 	Tag       string         `json:"tag" enum:"NODE,PERIPHERAL"`
 	Bus       string         `json:"bus" doc:"Name of its bus; empty while it waits for binding."`
@@ -86,6 +87,10 @@ type Node struct {
 	Online    bool           `json:"online"`
 	LastSeen  *time.Time     `json:"lastSeen" doc:"null: never."`
 	Fault     string         `json:"fault,omitempty" doc:"Why it is set aside."`
+	Waits     bool           `json:"waits,omitempty" doc:"It waits for binding to a device."`
+
+	Groups  []string          `json:"groups,omitempty"`
+	Options map[string]string `json:"options,omitempty"`
 
 	Level    *Value[int]     `json:"level" doc:"Percent; mean over its channels."`
 	Kelvin   *Value[int]     `json:"kelvin"`
@@ -110,7 +115,7 @@ type Channel struct {
 
 func nodeOf(s *appliance.Snapshot, n *appliance.NodeState) Node {
 	out := Node{
-		ID: n.Node.ID, UUID: n.Node.UUID.String(), Name: n.Node.Name, Tag: string(n.Tag),
+		ID: n.Node.ID, UUID: n.Node.UUID.String(), ETag: etagOf(n.Node), Waits: n.Waits, Groups: n.Node.Groups, Options: n.Node.Options, Name: n.Node.Name, Tag: string(n.Tag),
 		Bus: busName(s, n.Node.Bus), Address: n.Node.Address, Profile: n.Node.Profile, Outputs: n.Node.Outputs,
 		Clusters: listOf(n.Clusters), Abilities: abilitiesOf(n.Abilities),
 		Online: n.Online, LastSeen: stampOf(n.LastSeen), Fault: n.Fault,
@@ -150,6 +155,8 @@ func listOf(ids []appliance.ID) []appliance.ID {
 type Shade struct {
 	ID          appliance.ID   `json:"id"`
 	UUID        string         `json:"uuid"`
+	ETag        string         `json:"etag"`
+	Waits       bool           `json:"waits,omitempty" doc:"It waits for binding to a device."`
 	Name        string         `json:"name"`
 	Node        appliance.ID   `json:"node" doc:"The node it hangs off; 0 while it waits for binding."`
 	Output      int            `json:"output"`
@@ -173,7 +180,7 @@ var motionWords = map[appliance.Motion]string{
 
 func shadeOf(sh *appliance.ShadeState) Shade {
 	return Shade{
-		ID: sh.Shade.ID, UUID: sh.Shade.UUID.String(), Name: sh.Shade.Name, Node: sh.Shade.Node, Output: sh.Shade.Output,
+		ID: sh.Shade.ID, UUID: sh.Shade.UUID.String(), ETag: etagOf(sh.Shade), Waits: sh.Waits, Name: sh.Shade.Name, Node: sh.Shade.Node, Output: sh.Shade.Output,
 		Clusters: listOf(sh.Clusters), Online: sh.Online, LastSeen: stampOf(sh.LastSeen), Fault: sh.Fault,
 		Position: valueOf(sh.Position, intOf), Uncertainty: sh.Uncertainty, Motion: motionWords[sh.Motion],
 		Measured: sh.Channel.PositionMeasured,
@@ -185,6 +192,7 @@ func shadeOf(sh *appliance.ShadeState) Shade {
 type Cluster struct {
 	ID        appliance.ID   `json:"id"`
 	UUID      string         `json:"uuid"`
+	ETag      string         `json:"etag"`
 	Name      string         `json:"name"`
 	CreatedBy string         `json:"createdBy"`
 	CreatedOn *time.Time     `json:"createdOn"`
@@ -206,7 +214,7 @@ type Cluster struct {
 
 func clusterOf(s *appliance.Snapshot, c *appliance.ClusterState) Cluster {
 	out := Cluster{
-		ID: c.Cluster.ID, UUID: c.Cluster.UUID.String(), Name: c.Cluster.Name,
+		ID: c.Cluster.ID, UUID: c.Cluster.UUID.String(), ETag: etagOf(c.Cluster), Name: c.Cluster.Name,
 		CreatedBy: c.Cluster.CreatedBy, CreatedOn: stampOf(c.Cluster.CreatedOn),
 		Nodes: listOf(c.Cluster.Nodes), Shades: listOf(c.Cluster.Shades), Lights: c.Lights, Motion: motionWords[c.Motion],
 	}

@@ -24,7 +24,8 @@ type query struct{ name, about string }
 // routes lists all that this door does.
 func (a *API) routes() []route {
 	const get, post = http.MethodGet, http.MethodPost
-	ok, none := http.StatusOK, http.StatusNoContent
+	const patch, del = http.MethodPatch, http.MethodDelete
+	ok, made, none := http.StatusOK, http.StatusCreated, http.StatusNoContent
 	return []route{
 		{get, "/claim", anyone, "Whether the controller is still to be claimed", nil, ClaimState{}, ok, a.claimState, nil},
 		{post, "/claim", anyone, "Make the first user with the one-time claim code", ClaimRequest{}, Session{}, ok, a.claim, nil},
@@ -32,6 +33,16 @@ func (a *API) routes() []route {
 		{post, "/auth/refresh", anyone, "Replace the tokens of a program", Refresh{}, Session{}, ok, a.refresh, nil},
 		{post, "/auth/logout", anyone, "End a session", Logout{}, nil, none, a.logout, nil},
 		{get, "/session", reader, "Who is logged in", nil, Session{}, ok, a.session, nil},
+
+		{post, "/auth/password", reader, "Change one's own password", PasswordChange{}, nil, none, a.changePassword, nil},
+		{get, "/auth/users", admin, "All users", nil, []User{}, ok, a.users, nil},
+		{post, "/auth/users", admin, "Make a user, of /svc/api too", NewUser{}, User{}, made, a.createUser, nil},
+		{get, "/auth/users/:user", admin, "One user, by name, UUID or ID", nil, User{}, ok, a.showUser, nil},
+		{patch, "/auth/users/:user", admin, "Change password or role; the last admin stays one", UserEdit{}, User{}, ok, a.editUser, nil},
+		{del, "/auth/users/:user", admin, "Remove a user; the last admin stays", nil, nil, none, a.removeUser, nil},
+		{get, "/auth/keys", admin, "All API keys of /svc/api", nil, []Key{}, ok, a.keys, nil},
+		{post, "/auth/keys", admin, "Make an API key; it is told this once", NewKey{}, Key{}, made, a.createKey, nil},
+		{del, "/auth/keys/:key", admin, "Remove an API key", nil, nil, none, a.removeKey, nil},
 
 		{get, "/site", reader, "Name, settings and faults of the site", nil, Site{}, ok, a.site, nil},
 		{get, "/clusters", reader, "All clusters", nil, []Cluster{}, ok, a.clusters, nil},
@@ -43,13 +54,36 @@ func (a *API) routes() []route {
 		{get, "/buses", reader, "All buses", nil, []Bus{}, ok, a.buses, nil},
 		{get, "/buses/:bus", reader, "One bus with its devices, by name or UUID", nil, BusDetail{}, ok, a.bus, nil},
 
+		{patch, "/site", admin, "Change name and settings of the site; needs If-Match", SiteEdit{}, Site{}, ok, a.editSite, nil},
+		{post, "/clusters", operator, "Make a cluster", ClusterEdit{}, Cluster{}, made, a.createCluster, nil},
+		{patch, "/clusters/:id", operator, "Change a cluster; needs If-Match", ClusterEdit{}, Cluster{}, ok, a.editCluster, nil},
+		{del, "/clusters/:id", operator, "Remove a cluster; its members stay, its ID is never used again; needs If-Match", nil, nil, none, a.removeCluster, nil},
+		{post, "/nodes", operator, "Make a node", NodeEdit{}, Node{}, made, a.createNode, nil},
+		{patch, "/nodes/:id", operator, "Change a node; another address replaces its device; needs If-Match", NodeEdit{}, Node{}, ok, a.editNode, nil},
+		{del, "/nodes/:id", operator, "Remove a node; its ID is never used again; needs If-Match", nil, nil, none, a.removeNode, nil},
+		{post, "/shades", operator, "Make a shade", ShadeEdit{}, Shade{}, made, a.createShade, nil},
+		{patch, "/shades/:id", operator, "Change a shade; needs If-Match", ShadeEdit{}, Shade{}, ok, a.editShade, nil},
+		{del, "/shades/:id", operator, "Remove a shade; its ID is never used again; needs If-Match", nil, nil, none, a.removeShade, nil},
+		{post, "/buses", operator, "Make a bus", BusEdit{}, BusDetail{}, made, a.createBus, nil},
+		{patch, "/buses/:bus", operator, "Change a bus; needs If-Match", BusEdit{}, BusDetail{}, ok, a.editBus, nil},
+		{del, "/buses/:bus", operator, "Remove a bus without nodes; needs If-Match", nil, nil, none, a.removeBus, nil},
+
+		{get, "/ledger", reader, "Commands and what became of them, newest first", nil, []Entry{}, ok, a.ledger, []query{
+			{"node", "That addressed this node."}, {"shade", "That addressed this shade."}, {"cluster", "That addressed this cluster."},
+			{"who", "Of this user, key or rule."}, {"via", "Through this door, such as public-api."}, {"failed", "true: only those that failed."},
+			{"from", "Accepted at or after this time."}, {"to", "Accepted before this time."},
+			{"before", "Those before this entry, to page on."}, {"limit", "At most so many; 50 if left out, up to 1000."}}},
+		{get, "/ledger/:id", reader, "One command with the frames that passed meanwhile", nil, EntryDetail{}, ok, a.entry, nil},
+		{get, "/audit", reader, "Changes that people made, newest first; what is about users, keys and backups for admins only", nil, []Audit{}, ok, a.audits, []query{
+			{"before", "Those before this ID, to page on."}, {"limit", "At most so many; 100 if left out, up to 1000."}}},
+
 		{post, "/commands", operator, "Command lights or shades; answers when the outcome is known", Command{}, Entry{}, ok, a.do, nil},
 		{get, "/events", reader, "Everything that happens, as server-sent events: picture, then change, entry, job, lost, tick", nil, Picture{}, ok, a.events, nil},
 
 		{get, "/jobs", reader, "Long work under way, and the last 64 that ended", nil, []Job{}, ok, a.jobs, nil},
 		{post, "/jobs", operator, "Begin long work; 409 if its subject has some under way", JobRequest{}, Job{}, http.StatusAccepted, a.startJob, nil},
 		{get, "/jobs/:id", reader, "One job with all it found out", nil, Job{}, ok, a.job, nil},
-		{http.MethodDelete, "/jobs/:id", operator, "Cancel a job", nil, Job{}, http.StatusAccepted, a.cancelJob, nil},
+		{del, "/jobs/:id", operator, "Cancel a job", nil, Job{}, http.StatusAccepted, a.cancelJob, nil},
 		{post, "/jobs/:id/answer", operator, "Answer the question of a job", JobAnswer{}, nil, none, a.answerJob, nil},
 
 		{get, "/openapi.json", anyone, "This description", nil, nil, ok, a.openAPI, nil},

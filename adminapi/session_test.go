@@ -165,7 +165,7 @@ func TestDescriptionListsEveryRoute(t *testing.T) {
 			if method == "get" {
 				continue
 			}
-			concrete := strings.NewReplacer("{id}", "1", "{bus}", "ground").Replace(strings.TrimPrefix(path, "/api/v1"))
+			concrete := strings.NewReplacer("{id}", "1", "{bus}", "ground", "{user}", "viewer", "{key}", "none").Replace(strings.TrimPrefix(path, "/api/v1"))
 			if status, _, _ := h.client().do(strings.ToUpper(method), concrete, nil); status == http.StatusNotFound || status == http.StatusMethodNotAllowed {
 				t.Errorf("%s %s is described, but answers %d", method, path, status)
 			}

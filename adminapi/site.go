@@ -12,6 +12,7 @@ import (
 
 // Site is the building's name and settings, and what is wrong with its configuration.
 type Site struct {
+	ETag         string    `json:"etag"`
 	Name         string    `json:"name"`
 	InvertShades bool      `json:"invertShades" doc:"Turns the direction of shades on /svc/api, for houses whose Controller 1.0 meant 0 = open."`
 	Freshness    Freshness `json:"freshness"`
@@ -36,7 +37,7 @@ type Fault struct {
 func siteOf(s *appliance.Snapshot) Site {
 	f := s.Site.Settings.Freshness
 	return Site{
-		Name: s.Site.Name, InvertShades: s.Site.Settings.InvertShades,
+		ETag: etagOf(siteConfig{s.Site.Name, s.Site.Settings}), Name: s.Site.Name, InvertShades: s.Site.Settings.InvertShades,
 		Freshness: Freshness{f.Light.Seconds(), f.MovingShade.Seconds(), f.IdleShade.Seconds(), f.Power.Seconds()},
 		Faults:    faultsOf(s),
 	}
@@ -82,7 +83,16 @@ func busesOf(s *appliance.Snapshot, states []*appliance.BusState) []Bus {
 	return out
 }
 
-func (a *API) site(c echo.Context) error { return answer(c, http.StatusOK, siteOf(a.Core.Snapshot())) }
+// siteConfig is what the entity tag of the site is made from.
+type siteConfig struct {
+	Name     string
+	Settings appliance.Settings
+}
+
+func (a *API) site(c echo.Context) error {
+	s := siteOf(a.Core.Snapshot())
+	return tagged(c, http.StatusOK, s.ETag, s)
+}
 
 func (a *API) nodes(c echo.Context) error {
 	s := a.Core.Snapshot()
@@ -103,9 +113,9 @@ func (a *API) buses(c echo.Context) error {
 	return answer(c, http.StatusOK, busesOf(s, s.Buses))
 }
 
-func (a *API) node(c echo.Context) error {
+func (a *API) nodeID(c echo.Context) appliance.ID {
 	s := a.Core.Snapshot()
-	id := pathID(c, func(u appliance.UUID) appliance.ID {
+	return pathID(c, func(u appliance.UUID) appliance.ID {
 		for _, n := range s.Nodes {
 			if n.Node.UUID == u {
 				return n.Node.ID
@@ -113,16 +123,21 @@ func (a *API) node(c echo.Context) error {
 		}
 		return 0
 	})
+}
+
+func (a *API) node(c echo.Context) error {
+	s, id := a.Core.Snapshot(), a.nodeID(c)
 	n := s.Node(id)
 	if n == nil {
 		return notThere("node", c.Param("id"))
 	}
-	return answer(c, http.StatusOK, nodeOf(s, n))
+	r := nodeOf(s, n)
+	return tagged(c, http.StatusOK, r.ETag, r)
 }
 
-func (a *API) shade(c echo.Context) error {
+func (a *API) shadeID(c echo.Context) appliance.ID {
 	s := a.Core.Snapshot()
-	id := pathID(c, func(u appliance.UUID) appliance.ID {
+	return pathID(c, func(u appliance.UUID) appliance.ID {
 		for _, sh := range s.Shades {
 			if sh.Shade.UUID == u {
 				return sh.Shade.ID
@@ -130,16 +145,21 @@ func (a *API) shade(c echo.Context) error {
 		}
 		return 0
 	})
+}
+
+func (a *API) shade(c echo.Context) error {
+	s, id := a.Core.Snapshot(), a.shadeID(c)
 	sh := s.Shade(id)
 	if sh == nil {
 		return notThere("shade", c.Param("id"))
 	}
-	return answer(c, http.StatusOK, shadeOf(sh))
+	r := shadeOf(sh)
+	return tagged(c, http.StatusOK, r.ETag, r)
 }
 
-func (a *API) cluster(c echo.Context) error {
+func (a *API) clusterID(c echo.Context) appliance.ID {
 	s := a.Core.Snapshot()
-	id := pathID(c, func(u appliance.UUID) appliance.ID {
+	return pathID(c, func(u appliance.UUID) appliance.ID {
 		for _, cl := range s.Clusters {
 			if cl.Cluster.UUID == u {
 				return cl.Cluster.ID
@@ -147,11 +167,16 @@ func (a *API) cluster(c echo.Context) error {
 		}
 		return 0
 	})
+}
+
+func (a *API) cluster(c echo.Context) error {
+	s, id := a.Core.Snapshot(), a.clusterID(c)
 	cl := s.Cluster(id)
 	if cl == nil {
 		return notThere("cluster", c.Param("id"))
 	}
-	return answer(c, http.StatusOK, clusterOf(s, cl))
+	r := clusterOf(s, cl)
+	return tagged(c, http.StatusOK, r.ETag, r)
 }
 
 func (a *API) bus(c echo.Context) error {
@@ -160,14 +185,15 @@ func (a *API) bus(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, busDetailOf(s, b))
+	r := busDetailOf(s, b)
+	return tagged(c, http.StatusOK, r.ETag, r)
 }
 
-// findBus finds a bus by name or UUID.
+// findBus finds a bus by name, UUID or number.
 func findBus(s *appliance.Snapshot, said string) (*appliance.BusState, error) {
 	uuid, _ := appliance.ParseUUID(said)
 	for _, b := range s.Buses {
-		if b.Bus.Name == said || !uuid.IsZero() && b.Bus.UUID == uuid {
+		if b.Bus.Name == said || strconv.Itoa(b.Bus.Number) == said && b.Bus.Number > 0 || !uuid.IsZero() && b.Bus.UUID == uuid {
 			return b, nil
 		}
 	}

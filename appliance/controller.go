@@ -369,5 +369,8 @@ const entriesFollowed = 128
 // Entries is where finished commands can be followed.
 func (c *Controller) Entries() *Feed[Entry] { return c.ledger.feed }
 
+// RecentEntries are the finished commands in the ledger's memory, in no order.
+func (c *Controller) RecentEntries() []Entry { return c.ledger.recent() }
+
 // Entry returns a finished command from the ledger's memory.
 func (c *Controller) Entry(id string) (Entry, bool) { return c.ledger.find(id) }

@@ -41,6 +41,8 @@ var (
 	ErrSuperseded = errors.New("superseded by a newer command")
 	// ErrOverloaded: too many commands are waiting already.
 	ErrOverloaded = errors.New("too many commands waiting")
+	// ErrInUse: something else hangs off what was to be removed.
+	ErrInUse = errors.New("something hangs off it")
 	// ErrUnreachable: the device is offline.
 	ErrUnreachable = errors.New("offline")
 	// ErrMismatch: the device acknowledged, and then reported another value.

@@ -79,3 +79,10 @@ func (l *ledger) find(id string) (Entry, bool) {
 	}
 	return Entry{}, false
 }
+
+// recent returns what is in memory.
+func (l *ledger) recent() []Entry {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.kept)
+}

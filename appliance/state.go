@@ -124,7 +124,12 @@ func (s *state) positionAt(shade ID) time.Time {
 }
 
 // carryNode copies what was known of a node to its successor in a changed site.
+// carryNode takes over what is known of a node. Of one that is somewhere else now,
+// nothing is: its new device is asked first.
 func carryNode(n, old *NodeState) {
+	if !samePlace(n.Node, old.Node) {
+		return
+	}
 	n.LastSeen = old.LastSeen
 	n.Online = old.Online && n.Fault == ""
 	for i := range n.Channels {
@@ -135,6 +140,11 @@ func carryNode(n, old *NodeState) {
 		n.Channels[i] = old.Channels[i]
 		n.Channels[i].Channel = profile
 	}
+}
+
+// samePlace reports whether two entries of a node speak of the same device.
+func samePlace(a, b *Node) bool {
+	return a.Bus == b.Bus && a.Address == b.Address && a.Profile == b.Profile
 }
 
 // sameMotor reports whether two entries of a shade speak of one motor. Of another,

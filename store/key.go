@@ -29,7 +29,7 @@ func loadKeys(ctx context.Context, tx *sql.Tx, broken func(key any, err error)) 
 		var k keyEntry
 		var hash []byte
 		var created, used int64
-		if err := row.Scan(&k.Name, uuidColumn{&k.UUID}, &k.Prefix, &hash, &k.Write, &created, &used); err != nil {
+		if err := row.Scan(&k.Name, &k.ID, uuidColumn{&k.UUID}, &k.Prefix, &hash, &k.Write, &created, &used); err != nil {
 			return err
 		}
 		if copy(k.hash[:], hash) != len(k.hash) {
@@ -38,7 +38,7 @@ func loadKeys(ctx context.Context, tx *sql.Tx, broken func(key any, err error)) 
 		k.CreatedAt, k.LastUsed = moment(created), moment(used)
 		keys = append(keys, k)
 		return nil
-	}, "SELECT name, uuid, prefix, hash, may_write, created_at, last_used FROM api_key")
+	}, "SELECT name, number, uuid, prefix, hash, may_write, created_at, last_used FROM api_key")
 	return keys, err
 }
 
@@ -62,9 +62,14 @@ func (s *Store) AddKey(ctx context.Context, name string, write bool) (string, ac
 			if n >= maxKeys {
 				return errTooManyKeys
 			}
-			res, err := tx.ExecContext(ctx, `INSERT INTO api_key (uuid, name, prefix, hash, may_write, created_at, last_used)
-				VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT (name) DO NOTHING`,
-				key.UUID[:], name, key.Prefix, hash[:], write, nanos(key.CreatedAt))
+			number, err := nextNumber(ctx, tx, "api_key", "key", key.UUID)
+			if err != nil {
+				return err
+			}
+			key.ID = int64(number)
+			res, err := tx.ExecContext(ctx, `INSERT INTO api_key (uuid, number, name, prefix, hash, may_write, created_at, last_used)
+				VALUES (?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT (name) DO NOTHING`,
+				key.UUID[:], key.ID, name, key.Prefix, hash[:], write, nanos(key.CreatedAt))
 			return oneRow(res, err, account.ErrExists)
 		})
 	}

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -18,9 +17,6 @@ type siteChange struct {
 	remove map[Family][]appliance.ID
 	scrap  []appliance.UUID
 }
-
-// ErrInUse: something else hangs off what was to be removed.
-var ErrInUse = errors.New("something hangs off it")
 
 // changeSite makes one change in one durable transaction. make sees the site as it is
 // in that transaction; its error ends it.
@@ -110,7 +106,7 @@ func (s *Store) UpdateNode(ctx context.Context, id appliance.ID, by string, chan
 	return err
 }
 
-// RemoveNode retires a node. It fails with [ErrInUse] while shades hang off it.
+// RemoveNode retires a node. It fails with [appliance.ErrInUse] while shades hang off it.
 func (s *Store) RemoveNode(ctx context.Context, id appliance.ID, by string, check func(appliance.Node) error) error {
 	_, err := s.changeSite(ctx, by, func(site appliance.Site) (siteChange, error) {
 		n, err := find(site.Nodes, id, "node", func(n appliance.Node) appliance.ID { return n.ID })
@@ -119,7 +115,7 @@ func (s *Store) RemoveNode(ctx context.Context, id appliance.ID, by string, chec
 		}
 		for _, h := range site.Shades {
 			if err == nil && h.Node == id {
-				err = fmt.Errorf("node %d: shade %d (%s): %w; remove or move it first", id, h.ID, h.Name, ErrInUse)
+				err = fmt.Errorf("node %d: shade %d (%s): %w; remove or move it first", id, h.ID, h.Name, appliance.ErrInUse)
 			}
 		}
 		return siteChange{remove: map[Family][]appliance.ID{Nodes: {id}}}, err
@@ -235,7 +231,7 @@ func (s *Store) UpdateBus(ctx context.Context, id appliance.UUID, by string, cha
 	return err
 }
 
-// RemoveBus removes a bus. It fails with [ErrInUse] while nodes are on it.
+// RemoveBus removes a bus. It fails with [appliance.ErrInUse] while nodes are on it.
 func (s *Store) RemoveBus(ctx context.Context, id appliance.UUID, by string, check func(appliance.Bus) error) error {
 	_, err := s.changeSite(ctx, by, func(site appliance.Site) (siteChange, error) {
 		b, err := find(site.Buses, id, "bus", func(b appliance.Bus) appliance.UUID { return b.UUID })
@@ -244,7 +240,7 @@ func (s *Store) RemoveBus(ctx context.Context, id appliance.UUID, by string, che
 		}
 		for _, n := range site.Nodes {
 			if err == nil && n.Bus == id {
-				err = fmt.Errorf("bus %s: node %d (%s): %w; remove or move it first", b.Name, n.ID, n.Name, ErrInUse)
+				err = fmt.Errorf("bus %s: node %d (%s): %w; remove or move it first", b.Name, n.ID, n.Name, appliance.ErrInUse)
 			}
 		}
 		return siteChange{scrap: []appliance.UUID{id}}, err

@@ -34,7 +34,7 @@ func TestNounsOneByOne(t *testing.T) {
 		t.Errorf("got %+v, %+v", n, site.Clusters[0])
 	}
 	yes := func(appliance.Node) error { return nil }
-	if err := s.RemoveNode(ctx, 3, "ana", yes); !errors.Is(err, ErrInUse) {
+	if err := s.RemoveNode(ctx, 3, "ana", yes); !errors.Is(err, appliance.ErrInUse) {
 		t.Errorf("a node with shades: %v", err)
 	}
 	stale := errors.New("stale")
@@ -59,7 +59,7 @@ func TestNounsOneByOne(t *testing.T) {
 	bus, err := s.CreateBus(ctx, appliance.Bus{Name: "attic", Driver: "sdn", Port: "x"}, "ana")
 	ok(err)
 	ok(s.UpdateNode(ctx, id, "ana", func(n *appliance.Node) error { n.Bus, n.Address, n.Profile = bus, "1", "p"; return nil }))
-	if err := s.RemoveBus(ctx, bus, "ana", func(appliance.Bus) error { return nil }); !errors.Is(err, ErrInUse) {
+	if err := s.RemoveBus(ctx, bus, "ana", func(appliance.Bus) error { return nil }); !errors.Is(err, appliance.ErrInUse) {
 		t.Errorf("a bus with nodes: %v", err)
 	}
 	ok(s.UpdateNode(ctx, id, "ana", func(n *appliance.Node) error { n.Bus = appliance.UUID{}; return nil }))
@@ -148,7 +148,7 @@ func TestRandomChangesNeverReuseAnID(t *testing.T) {
 		case 3:
 			err = s.RemoveNode(t.Context(), pick, "", func(appliance.Node) error { return nil })
 		}
-		if err != nil && !errors.Is(err, ErrInUse) {
+		if err != nil && !errors.Is(err, appliance.ErrInUse) {
 			t.Fatal(err)
 		}
 	}

@@ -56,6 +56,14 @@ func (p Problem) String() string {
 // Refused is the error of an import that changed nothing.
 type Refused struct{ Problems []Problem }
 
+// Fields tells, for forms, which key of an entry is wrong and how.
+func (r *Refused) Fields() (keys, messages []string) {
+	for _, p := range r.Problems {
+		keys, messages = append(keys, p.Key), append(messages, p.Message)
+	}
+	return keys, messages
+}
+
 func (r *Refused) Error() string {
 	lines := make([]string, 0, len(r.Problems)+1)
 	lines = append(lines, fmt.Sprintf("import refused, nothing was changed (%d problems)", len(r.Problems)))

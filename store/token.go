@@ -107,9 +107,9 @@ func (s *Store) userOfToken(ctx context.Context, hash [sha256.Size]byte, door st
 	var user account.User
 	var made, since int64
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, `SELECT user.uuid, user.name, user.role, user.created_at, user.revision, refresh_token.created_at
+		return tx.QueryRowContext(ctx, `SELECT user.uuid, user.number, user.name, user.role, user.created_at, user.revision, refresh_token.created_at
 			FROM refresh_token JOIN user ON user.uuid = refresh_token.user WHERE hash = ? AND door = ?`, hash[:], door).
-			Scan(uuidColumn{&user.UUID}, &user.Name, &user.Role, &since, &user.Revision, &made)
+			Scan(uuidColumn{&user.UUID}, &user.ID, &user.Name, &user.Role, &since, &user.Revision, &made)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return account.User{}, account.ErrAuthFailed

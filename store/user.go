@@ -21,13 +21,13 @@ func loadUsers(ctx context.Context, tx *sql.Tx, broken func(key any, err error))
 	err = each(ctx, tx, broken, func(row scanner) error {
 		var a userEntry
 		var at int64
-		if err := row.Scan(&a.Name, uuidColumn{&a.UUID}, &a.Role, &a.password, &at, &a.Revision); err != nil {
+		if err := row.Scan(&a.Name, &a.ID, uuidColumn{&a.UUID}, &a.Role, &a.password, &at, &a.Revision); err != nil {
 			return err
 		}
 		a.CreatedAt = moment(at)
 		users = append(users, a)
 		return nil
-	}, "SELECT name, uuid, role, password, created_at, revision FROM user")
+	}, "SELECT name, number, uuid, role, password, created_at, revision FROM user")
 	return users, err
 }
 
@@ -64,9 +64,14 @@ func (s *Store) AddUser(ctx context.Context, name, password string, role account
 		if user.Revision, err = nextUserRevision(ctx, tx); err != nil {
 			return err
 		}
-		res, err := tx.ExecContext(ctx, `INSERT INTO user (uuid, name, role, password, created_at, revision)
-			VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING`,
-			user.UUID[:], name, role, stored, nanos(user.CreatedAt), user.Revision)
+		number, err := nextNumber(ctx, tx, "user", "user", user.UUID)
+		if err != nil {
+			return err
+		}
+		user.ID = int64(number)
+		res, err := tx.ExecContext(ctx, `INSERT INTO user (uuid, number, name, role, password, created_at, revision)
+			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING`,
+			user.UUID[:], user.ID, name, role, stored, nanos(user.CreatedAt), user.Revision)
 		return oneRow(res, err, account.ErrExists)
 	})
 	if err != nil {
