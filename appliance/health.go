@@ -33,7 +33,8 @@ type device struct {
 	nodes []ID
 
 	online    bool
-	polled    bool // it can be read
+	polled    bool          // it can be read
+	late      time.Duration // the longest that an answer to a read of it may be late
 	lastSeen  time.Time
 	fails     int
 	firstFail time.Time

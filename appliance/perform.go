@@ -3,6 +3,7 @@ package appliance
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -294,7 +295,7 @@ func (b *bus) account(t *task, res Result, err error, now time.Time) {
 	case err == nil, errors.Is(err, ErrRefused), errors.Is(err, ErrBusy):
 		if d.success(now) {
 			b.groups.cameBack(e.Device)
-			b.state.setOnline(d.nodes, true, now)
+			b.state.setOnline(slices.DeleteFunc(slices.Clone(d.nodes), func(id ID) bool { return b.absent[id] }), true, now)
 			b.log.Info("device answers", "device", e.Device)
 		}
 	case errors.Is(err, ErrSilent) && errors.Is(err, context.DeadlineExceeded):
@@ -308,6 +309,8 @@ func (b *bus) account(t *task, res Result, err error, now time.Time) {
 			b.groups.lostDevice(e.Device)
 			b.state.setOnline(d.nodes, false, time.Time{})
 			b.log.Warn("device is offline", "device", e.Device, "why", err)
+		} else if d.lastSeen.IsZero() && d.fails == offlineAfter {
+			b.log.Warn("device does not answer", "device", e.Device, "why", err)
 		}
 	case errors.Is(err, ErrPreempted) && !res.Sent.IsZero():
 		d.rest(t.writes(), now.Add(e.Late))
