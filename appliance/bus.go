@@ -165,6 +165,16 @@ func (b *bus) beginExchange(writing bool) (<-chan struct{}, bool) {
 	return b.giveWay, true
 }
 
+// interrupt has the exchange give way that was given that channel, if it still runs.
+func (b *bus) interrupt(way <-chan struct{}) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.giveWay != nil && b.giveWay == way {
+		close(b.giveWay)
+		b.giveWay = nil
+	}
+}
+
 func (b *bus) endExchange() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
