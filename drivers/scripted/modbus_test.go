@@ -36,7 +36,6 @@ type write struct {
 type units struct {
 	mu       sync.Mutex
 	of       map[byte]*unit
-	timeout  time.Duration // of a gateway that waits for a silent unit; 0: it says nothing
 	requests []request
 }
 
