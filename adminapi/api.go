@@ -2,6 +2,7 @@ package adminapi
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -30,7 +31,6 @@ type Core interface {
 	Recorder(bus string) (appliance.Recorder, error)
 	// Services are what the driver of a bus does for an installer.
 	Services(bus string) ([]appliance.Service, error)
-	Groups(bus string) (appliance.Grouping, error)
 }
 
 // Accounts is what this door needs of users and keys.
@@ -65,7 +65,9 @@ type Config struct {
 	// Version of the program, and the fingerprint of its certificate.
 	Version     string
 	Fingerprint func() string
-	Log         *slog.Logger
+	// Backup writes everything to one file.
+	Backup func(ctx context.Context, to io.Writer) error
+	Log    *slog.Logger
 }
 
 // API is the door.

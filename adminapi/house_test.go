@@ -62,7 +62,7 @@ func newHouse(t *testing.T) *house {
 	must(t, err)
 	api := adminapi.New(adminapi.Config{
 		Core: h.core, Jobs: h.core, Accounts: db, Keeper: db, Editor: db, Auditor: db, History: db, Tokens: tokens, Brake: web.NewBrake(clock, nil), Claim: h.claim,
-		Version: "test", Fingerprint: func() string { return "AB:CD" }, Log: log,
+		Version: "test", Fingerprint: func() string { return "AB:CD" }, Backup: db.BackupTo, Log: log,
 	})
 	e := web.New(web.Config{Log: log, Errors: adminapi.Errors})
 	api.Register(e)

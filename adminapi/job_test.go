@@ -134,3 +134,25 @@ func TestStreamTellsItemsOnlyWhenTheyChange(t *testing.T) {
 		t.Errorf("%d items, %d events without them", found, without)
 	}
 }
+
+func TestOperatingReads(t *testing.T) {
+	h := newHouse(t)
+	viewer, boss := h.as(account.RoleViewer), h.as(account.RoleAdmin)
+	var services []adminapi.Service
+	viewer.must(200, "GET", "/buses/ground/services", nil, &services)
+	if services == nil || len(services) != 0 {
+		t.Errorf("got %+v", services)
+	}
+	viewer.must(409, "GET", "/buses/ground/frames", nil, nil) // these devices record nothing
+	viewer.must(404, "GET", "/buses/attic/monitor", nil, nil)
+	var update adminapi.UpdateStatus
+	viewer.must(200, "GET", "/update", nil, &update)
+	if update.Status != "none installed" || update.Version != "test" {
+		t.Errorf("got %+v", update)
+	}
+	viewer.must(403, "GET", "/backup", nil, nil)
+	status, header, data := boss.do("GET", "/backup", nil)
+	if status != 200 || !strings.Contains(header.Get("Content-Disposition"), ".backup") || len(data) < 1000 {
+		t.Errorf("backup: %d, %d bytes", status, len(data))
+	}
+}

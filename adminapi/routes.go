@@ -68,6 +68,12 @@ func (a *API) routes() []route {
 		{patch, "/buses/:bus", operator, "Change a bus; needs If-Match", BusEdit{}, BusDetail{}, ok, a.editBus, nil},
 		{del, "/buses/:bus", operator, "Remove a bus without nodes; needs If-Match", nil, nil, none, a.removeBus, nil},
 
+		{get, "/buses/:bus/frames", reader, "The last frames of a bus, from its flight recorder", nil, []Frame{}, ok, a.frames, nil},
+		{get, "/buses/:bus/monitor", reader, "The frames that pass on a bus, as server-sent events of the kind frame", nil, Frame{}, ok, a.monitor, nil},
+		{get, "/buses/:bus/services", reader, "What the driver of a bus does for an installer", nil, []Service{}, ok, a.services, nil},
+		{get, "/backup", admin, "Everything as one file; it holds secrets", nil, nil, ok, a.backup, nil},
+		{get, "/update", reader, "Which update there is", nil, UpdateStatus{}, ok, a.update, nil},
+
 		{get, "/ledger", reader, "Commands and what became of them, newest first", nil, []Entry{}, ok, a.ledger, []query{
 			{"node", "That addressed this node."}, {"shade", "That addressed this shade."}, {"cluster", "That addressed this cluster."},
 			{"who", "Of this user, key or rule."}, {"via", "Through this door, such as public-api."}, {"failed", "true: only those that failed."},

@@ -323,8 +323,11 @@ func (f *follower) send(event string, v any) error {
 	return f.write("event: " + event + "\nid: " + f.api.streams.id(f.at) + "\ndata: " + string(data) + "\n\n")
 }
 
-func (f *follower) write(text string) error {
-	w := f.c.Response()
+func (f *follower) write(text string) error { return write(f.c, text) }
+
+// write sends a piece of a stream at once.
+func write(c echo.Context, text string) error {
+	w := c.Response()
 	control := http.NewResponseController(w.Writer)
 	_ = control.SetWriteDeadline(time.Now().Add(sendTime)) // where it cannot be set, the server's own holds
 	if _, err := w.Write([]byte(text)); err != nil {

@@ -1,0 +1,142 @@
+package adminapi
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"svc.internal/controller/appliance"
+)
+
+// recorder finds the flight recorder of the bus in a path.
+func (a *API) recorder(c echo.Context) (appliance.Recorder, error) {
+	b, err := findBus(a.Core.Snapshot(), c.Param("bus"))
+	if err != nil {
+		return nil, err
+	}
+	rec, err := a.Core.Recorder(b.Bus.Name)
+	if err != nil {
+		return nil, refuse(http.StatusConflict, err.Error())
+	}
+	return rec, nil
+}
+
+// frames lists the frames that the flight recorder of a bus has, oldest first.
+func (a *API) frames(c echo.Context) error {
+	rec, err := a.recorder(c)
+	if err != nil {
+		return err
+	}
+	out := []Frame{}
+	for _, f := range rec.Recent() {
+		out = append(out, frameOf(f))
+	}
+	return answer(c, http.StatusOK, out)
+}
+
+// monitor is the stream of the frames that pass on a bus from now on. A reader who is
+// too slow loses frames, never the bus time.
+func (a *API) monitor(c echo.Context) error {
+	rec, err := a.recorder(c)
+	if err != nil {
+		return err
+	}
+	if !a.streams.enter() {
+		return &refusal{status: http.StatusServiceUnavailable, detail: "too many event streams are open", wait: 5 * time.Second}
+	}
+	defer a.streams.leave()
+	ctx := c.Request().Context()
+	live := rec.Follow(ctx)
+	h := c.Response().Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	c.Response().WriteHeader(http.StatusOK)
+	if write(c, "retry: 1000\n\n") != nil {
+		return nil
+	}
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for {
+		select {
+		case <-a.streams.over:
+			return nil
+		case <-look.C:
+			if !a.still(ctx, c, reader) || write(c, ": alive\n") != nil {
+				return nil
+			}
+		case f, open := <-live:
+			if !open {
+				return nil
+			}
+			data, err := json.Marshal(frameOf(f))
+			if err != nil {
+				return err
+			}
+			if write(c, "event: frame\ndata: "+string(data)+"\n\n") != nil {
+				return nil
+			}
+		}
+	}
+}
+
+// Service is what the driver of a bus does for an installer; begin it as a job.
+type Service struct {
+	Name    string         `json:"name"`
+	About   string         `json:"about"`
+	Inputs  []ServiceInput `json:"inputs"`
+	Changes bool           `json:"changes" doc:"Devices keep something else afterwards."`
+}
+
+// ServiceInput is what a service has to be told.
+type ServiceInput struct {
+	Name     string `json:"name"`
+	About    string `json:"about"`
+	Required bool   `json:"required"`
+}
+
+func (a *API) services(c echo.Context) error {
+	b, err := findBus(a.Core.Snapshot(), c.Param("bus"))
+	if err != nil {
+		return err
+	}
+	list, err := a.Core.Services(b.Bus.Name)
+	if err != nil {
+		return err
+	}
+	out := []Service{}
+	for _, s := range list {
+		row := Service{Name: s.Name, About: s.About, Changes: s.Changes, Inputs: []ServiceInput{}}
+		for _, in := range s.Inputs {
+			row.Inputs = append(row.Inputs, ServiceInput(in))
+		}
+		out = append(out, row)
+	}
+	return answer(c, http.StatusOK, out)
+}
+
+// UpdateStatus tells which update there is. None can be installed by this program
+// itself.
+type UpdateStatus struct {
+	Version string `json:"version"`
+	Status  string `json:"status" enum:"none installed"`
+}
+
+func (a *API) update(c echo.Context) error {
+	return answer(c, http.StatusOK, UpdateStatus{a.Version, "none installed"})
+}
+
+// backupTime is how long a backup may take to be sent.
+const backupTime = 5 * time.Minute
+
+// backup sends everything as one file. It holds secrets: users, keys, certificates.
+func (a *API) backup(c echo.Context) error {
+	_ = http.NewResponseController(c.Response().Writer).SetWriteDeadline(time.Now().Add(backupTime))
+	h := c.Response().Header()
+	h.Set("Content-Type", "application/octet-stream")
+	h.Set("Content-Disposition", `attachment; filename="controller-`+time.Now().UTC().Format("20060102-150405")+`.backup"`)
+	h.Set("Cache-Control", "no-store")
+	a.auditAccount(c, "backup.download", "backup", nil)
+	return a.Backup(c.Request().Context(), c.Response())
+}
