@@ -64,6 +64,10 @@ func (r *reader) uuid(key, text string, seen map[appliance.UUID]int, i int) appl
 	return u
 }
 
+// overridesOrder reports whether r has what follows shown in another order than it is
+// written in (Unicode TR 9, 2.1 to 2.3).
+func overridesOrder(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 }
+
 // name refuses names that people cannot read or tell apart.
 func (r *reader) name(key, s string) {
 	switch {
@@ -71,6 +75,8 @@ func (r *reader) name(key, s string) {
 		r.problem(key, "is not valid UTF-8")
 	case strings.ContainsFunc(s, unicode.IsControl):
 		r.problem(key, "holds control characters")
+	case strings.ContainsFunc(s, overridesOrder):
+		r.problem(key, "holds characters that turn the order of others round")
 	case strings.TrimSpace(s) != s:
 		r.problem(key, "begins or ends with a space")
 	}

@@ -71,6 +71,7 @@ func TestProblemsNameLineAndKey(t *testing.T) {
 		"same name without IDs":   {"name: Relays", "name: Lobby", "nodes are called"},
 		"odd number":              {"address: 5", "address: 0x5", "write 0x5 in quotes"},
 		"placeholder UUID":        {"id: 7", "uuid: 00000000-0000-0000-0000-000000000001", "small.yaml:5:12: nodes[0].uuid"},
+		"name turned round":       {"name: South", "name: \"a\\u202Eb\"", "shades[0].name: holds characters that turn"},
 		"name with control":       {"name: South", `name: "a\tb"`, "shades[0].name: holds control characters"},
 		"an option that is a map": {"guard: 5ms", "guard: {a: b}", "buses[0].options.guard"},
 		"not YAML":                {"site: {", "site: {{", "small.yaml:"},

@@ -96,6 +96,10 @@ func (p *plan) checkShade(i int, h appliance.Shade) {
 	}
 }
 
+// overridesOrder reports whether r has what follows shown in another order than it is
+// written in (Unicode TR 9, 2.1 to 2.3): two names could look alike.
+func overridesOrder(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 }
+
 // badName says what is wrong with a name; empty if nothing is.
 func badName(s string) string {
 	switch {
@@ -107,6 +111,8 @@ func badName(s string) string {
 		return fmt.Sprintf("has %d characters, at most %d are possible", utf8.RuneCountInString(s), maxName)
 	case strings.ContainsFunc(s, unicode.IsControl):
 		return "holds control characters"
+	case strings.ContainsFunc(s, overridesOrder):
+		return "holds characters that turn the order of others round"
 	case strings.TrimSpace(s) != s:
 		return "begins or ends with a space"
 	}

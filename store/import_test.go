@@ -197,6 +197,7 @@ func TestImportRefuses(t *testing.T) {
 		"unknown bus":               {func(x *appliance.Site) { x.Nodes[1].Bus = appliance.NewUUID() }, "nodes[1] (Hall): bus: there is no bus"},
 		"unknown node of a shade":   {func(x *appliance.Site) { x.Shades[1].Node = 77 }, "shades[1] (North): node: there is no node 77"},
 		"unknown placeholder":       {func(x *appliance.Site) { x.Clusters[0].Shades = []appliance.ID{-9} }, "clusters[0] (Ground floor): shades: there is no shade -9"},
+		"a name turned round":       {func(x *appliance.Site) { x.Clusters[0].Name = "a\u202Eb" }, "turn the order of others round"},
 		"unknown member":            {func(x *appliance.Site) { x.Clusters[0].Nodes = []appliance.ID{5001} }, "there is no node 5001"},
 		"two of a name without IDs": {func(x *appliance.Site) { x.Nodes[1].Name = "Lobby" }, "has the same name and neither has an ID"},
 		"duplicate bus name": {func(x *appliance.Site) {
