@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"testing"
+	"time"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/broker"
+	"svc.internal/controller/platform/link"
+	"svc.internal/controller/platform/site"
+	platformstore "svc.internal/controller/platform/store"
+	"svc.internal/controller/sim"
+	"svc.internal/controller/store"
+	"svc.internal/controller/web"
+)
+
+// platformFor is a platform with its broker inside, at which a controller is enrolled.
+type platformFor struct {
+	link   *link.Link
+	reader *site.Reader
+}
+
+const houseID = "house"
+
+func (h *house) enrol() *platformFor {
+	h.t.Helper()
+	t, ctx := h.t, h.t.Context()
+	db, err := platformstore.Open(ctx, t.TempDir(), "", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	certPEM, keyPEM, err := web.SelfSigned([]string{"localhost"}, []net.IP{net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := web.FixedCertificate(certPEM, keyPEM)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	conf := cert.TLS()
+	conf.NextProtos = nil
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	b, err := broker.Start(broker.Config{Dir: t.TempDir(), Listener: listener, TLS: conf, Credentials: db, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	t.Cleanup(runFor(t, b.Run))
+	recorder := site.NewRecorder(db, log)
+	t.Cleanup(runFor(t, recorder.Run))
+	l := link.New(link.Config{
+		Broker: link.Broker{URL: "mqtt://inside", Dial: b.Dial, Login: b.Login}, Store: db, Log: log,
+		Take: func(m link.Message) { recorder.Take(ctx, site.Message(m)) },
+	})
+	t.Cleanup(runFor(t, l.Run))
+
+	code := link.NewCode()
+	if err := db.AddController(ctx, houseID, "House", link.HashCode(code), time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	c, err := link.Enrol(ctx, db, code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = h.daemon.db.SetCloud(ctx, store.Cloud{
+		Platform: "https://platform", Controller: c.Controller, Broker: "mqtts://" + listener.Addr().String(),
+		Username: c.Username, Password: c.Password, CA: string(certPEM),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &platformFor{l, site.NewReader(db)}
+	h.await(30*time.Second, "the controller to be online on the platform", func() bool {
+		all, err := p.reader.Controllers(ctx)
+		return err == nil && len(all) == 1 && all[0].Online
+	})
+	return p
+}
+
+// level is what the platform says of a light.
+func (p *platformFor) level(t *testing.T, node appliance.ID) *platform.Reading {
+	t.Helper()
+	devices, err := p.reader.Devices(t.Context(), houseID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range devices {
+		if d.Kind == platform.KindLight && d.ID == int64(node) {
+			return d.Level
+		}
+	}
+	return nil
+}
+
+func TestALightThatIsChangedShowsOnThePlatformWithin10s(t *testing.T) {
+	h := newHouse(t, mixedSite)
+	p := h.enrol()
+	for _, level := range []string{"35", "0"} {
+		before := time.Now()
+		if status, message := h.control("channelControl", `{"targetType":3,"targetId":1,"command":"DIM","dimLevel":`+level+`}`); status != 1 {
+			t.Fatalf("status %d: %s", status, message)
+		}
+		want := map[string]float64{"35": 35, "0": 0}[level]
+		h.await(10*time.Second, "the platform to know level "+level, func() bool {
+			r := p.level(t, 1)
+			return r != nil && r.Value == want && !r.At.Before(before.Truncate(time.Millisecond)) && r.Source == "measured"
+		})
+	}
+	// At the wall.
+	level := 12
+	if err := h.building.PressChannel("tcp", "1", 1, sim.Press{Level: &level}); err != nil {
+		t.Fatal(err)
+	}
+	h.await(10*time.Second, "the platform to know what was done at the wall", func() bool {
+		r := p.level(t, 1)
+		channels := len(h.daemon.core.Snapshot().Node(1).Channels)
+		return r != nil && r.Value == float64((level+channels/2)/channels) // the node's mean over its channels
+	})
+}
+
+func TestThePlatformCommandsACluster(t *testing.T) {
+	h := newHouse(t, mixedSite)
+	p := h.enrol()
+	level, position := 60, 100
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	out, err := p.link.Act(ctx, houseID, 1, platform.Action{Level: &level})
+	if err != nil || !out.Done {
+		t.Fatalf("lights: %+v %v", out, err)
+	}
+	for _, id := range []appliance.ID{1, 2, 5} {
+		for _, got := range targets(h.device(id)) {
+			if got < 59 || got > 61 {
+				t.Errorf("node %d is at %d", id, got)
+			}
+		}
+	}
+	if _, ok := h.daemon.core.Entry(out.Command); !ok {
+		t.Errorf("command %q is not in the ledger", out.Command)
+	}
+	if out, err := p.link.Act(ctx, houseID, 1, platform.Action{Position: &position}); err != nil || !out.Done {
+		t.Errorf("shades: %+v %v", out, err)
+	}
+	if out, err := p.link.Act(ctx, houseID, 1, platform.Action{StopShade: true}); err != nil || !out.Done {
+		t.Errorf("stop: %+v %v", out, err)
+	}
+	if out, err := p.link.Act(ctx, houseID, 77, platform.Action{Level: &level}); err != nil || out.Done || out.Detail == "" {
+		t.Errorf("a cluster that is none: %+v %v", out, err)
+	}
+}

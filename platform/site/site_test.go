@@ -1,0 +1,161 @@
+package site_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/site"
+	"svc.internal/controller/platform/store"
+	"svc.internal/controller/wire"
+)
+
+// house is a platform's site data of one controller.
+type house struct {
+	*site.Reader
+	t  *testing.T
+	in func(below string, typ wire.Type, retained bool, data any)
+}
+
+func open(t *testing.T) *house {
+	t.Helper()
+	db, err := store.Open(t.Context(), t.TempDir(), "", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.AddController(t.Context(), "house", "Main street 5", [32]byte{1}, time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Enrol(t.Context(), [32]byte{1}, func(id string) platform.Credential { return platform.Credential{Username: id, Controller: id} }); err != nil {
+		t.Fatal(err)
+	}
+	r := site.NewRecorder(db, slog.New(slog.DiscardHandler))
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = r.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-ended; db.Close() })
+	n := 0
+	return &house{site.NewReader(db), t, func(below string, typ wire.Type, retained bool, data any) {
+		t.Helper()
+		n++
+		b, err := wire.Envelope{ID: string(typ) + time.Now().String(), Type: typ, TS: time.Now()}.Seal(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Take(t.Context(), site.Message{Controller: "house", Below: below, Payload: b, Retained: retained, At: time.Now()})
+	}}
+}
+
+func (h *house) until(what string, ok func() bool) {
+	h.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			h.t.Fatalf("still not: %s", what)
+		}
+	}
+}
+
+func (h *house) devices() []platform.Device {
+	h.t.Helper()
+	d, err := h.Devices(h.t.Context(), "house")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return d
+}
+
+func TestWhatIsReportedIsReadWithItsAge(t *testing.T) {
+	h := open(t)
+	if d := h.devices(); d == nil || len(d) != 0 {
+		t.Errorf("before anything was reported: %#v", d)
+	}
+	if _, err := h.Devices(t.Context(), "nowhere"); !errors.Is(err, platform.ErrNotFound) {
+		t.Errorf("an unknown controller: %v", err)
+	}
+	read := time.Now().Add(-time.Hour).UTC().Truncate(time.Microsecond)
+	yes := true
+	h.in("up/state/node/7", wire.TypeState, true, wire.State{
+		Kind: wire.KindNode, ID: 7, Name: "Lobby", Tag: "NODE", Clusters: []int64{3}, Abilities: []string{"dim"}, Online: &yes,
+		Level: &wire.Value{Value: 40, At: read, Source: wire.Measured},
+	})
+	h.in("up/state/node/8", wire.TypeState, true, wire.State{Kind: wire.KindNode, ID: 8, Name: "Gone", Tag: "NODE", Online: &yes})
+	h.in("up/state/node/127", wire.TypeState, true, wire.State{Kind: wire.KindNode, ID: 127, Name: "Meter", Tag: "PERIPHERAL", Online: &yes})
+	h.in("up/state/cluster/3", wire.TypeState, true, wire.State{Kind: wire.KindCluster, ID: 3, Name: "Lobby"})
+	h.in("up/state/site/0", wire.TypeState, true, wire.State{Kind: wire.KindSite, Name: "House", Site: &wire.Site{
+		TimeZone: "Europe/Zurich", Floors: []wire.Floor{{Name: "Ground", Clusters: []int64{3}, AreaM2: 12}},
+		Meters: []wire.Meter{{Node: 127, Covers: "lobby", Clusters: []int64{3}}}, NodeIDs: []int64{7, 127}, ClusterIDs: []int64{3},
+	}})
+	h.in("up/state/node/9", wire.TypeState, true, wire.State{Kind: wire.KindNode, ID: 10, Name: "Impostor"}) // on another's topic
+	h.until("light and meter are known, and what is gone is not", func() bool { return len(h.devices()) == 2 })
+	d := h.devices()[0]
+	if d.ID != 7 || d.Kind != platform.KindLight || d.Floor != "Ground" || d.Level == nil || d.Level.Value != 40 || !d.Level.At.Equal(read) || d.Kelvin != nil {
+		t.Errorf("got %+v level %+v", d, d.Level)
+	}
+	if m := h.devices()[1]; m.Kind != platform.KindPeripheral || m.Power != nil {
+		t.Errorf("a meter that measured nothing yet: %+v", m)
+	}
+	// Read again, unchanged: only the age is another one.
+	again := time.Now().UTC().Truncate(time.Microsecond)
+	h.in("up/tele", wire.TypeTele, false, wire.Telemetry{
+		Seen:    []wire.Seen{{Kind: wire.KindNode, ID: 7, At: again}},
+		Samples: []wire.Sample{{Node: 127, Power: 412, At: again}, {Node: 127, Power: 9999, At: again.Add(24 * time.Hour)}},
+	})
+	h.until("the light's age is the new one", func() bool { return h.devices()[0].Level.At.Equal(again) })
+	if m := h.devices()[1]; m.Power == nil || m.Power.Value != 412 || !m.Power.At.Equal(again) {
+		t.Errorf("meter: %+v", m.Power)
+	}
+	if since, err := h.MeasuredSince(t.Context(), "house", 127); err != nil || !since.Equal(again) {
+		t.Errorf("measured since %v %v", since, err)
+	}
+	if since, err := h.MeasuredSince(t.Context(), "house", 7); err != nil || !since.IsZero() {
+		t.Errorf("the light measured since %v %v", since, err)
+	}
+	b, err := h.Building(t.Context(), "house")
+	if err != nil || b.TimeZone != "Europe/Zurich" || len(b.Floors) != 1 || len(b.Meters) != 1 || b.Meters[0].Zones[0] != 3 {
+		t.Errorf("building: %+v %v", b, err)
+	}
+	if z, err := h.Zones(t.Context(), "house"); err != nil || len(z) != 1 || z[0].Floor != "Ground" {
+		t.Errorf("zones: %+v %v", z, err)
+	}
+}
+
+func TestOnlyALiveBirthMakesAControllerOnline(t *testing.T) {
+	h := open(t)
+	online := func() bool {
+		all, err := h.Controllers(t.Context())
+		return err == nil && len(all) == 1 && all[0].Online
+	}
+	h.in("up/status", wire.TypeStatus, true, wire.Status{State: wire.Online, Boot: 1})
+	h.in("up/event", wire.TypeEvent, false, wire.Event{Code: "node.offline", Kind: wire.KindNode, Thing: 7, At: time.Now()})
+	events := func() []platform.Event {
+		e, err := h.Events(t.Context(), "house", time.Now().Add(-time.Hour), time.Now().Add(time.Hour), 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	h.until("the event is there", func() bool { return len(events()) == 1 })
+	if online() {
+		t.Error("online because of what the broker had kept")
+	}
+	h.in("up/status", wire.TypeStatus, false, wire.Status{State: wire.Online, Boot: 2, Name: "House"})
+	h.until("it is online", online)
+	h.in("up/status", wire.TypeStatus, false, wire.Status{State: wire.Offline, Boot: 1}) // a slow will
+	h.in("up/status", wire.TypeStatus, false, wire.Status{State: wire.Online, Boot: 3})
+	h.in("up/status", wire.TypeStatus, true, wire.Status{State: wire.Offline, Boot: 3})
+	h.until("it is offline", func() bool { return !online() })
+	var came, went int
+	for _, e := range events() {
+		if e.Code == "controller.offline" && e.Cleared {
+			came++
+		} else if e.Code == "controller.offline" {
+			went++
+		}
+	}
+	if came != 1 || went != 1 {
+		t.Errorf("it came %d times and went %d times", came, went)
+	}
+}
