@@ -52,12 +52,7 @@ func (b *bus) enqueue(j job, now time.Time) {
 		if p.expires.IsZero() {
 			p.expires = earlier(now.Add(commandTime+airtime), j.ceiling)
 		}
-		for _, m := range p.open() { // it gets the frame, but nobody waits for it
-			if b.absent[m.target.Node] && !m.record.single() {
-				m.leaveOut()
-			}
-		}
-		if len(p.open()) > 0 && !b.setAsideOffline(p, now) {
+		if !b.setAsideOffline(p, now) {
 			b.pieces = append(b.pieces, p)
 		}
 	}

@@ -4,11 +4,14 @@ import { t } from '../ui/i18n.js';
 import { Icon } from '../ui/icons.js';
 import { house, may } from './house.js';
 import { identify, shows } from './works.js';
+import { Rename, Remove } from './edit.js';
 
 export function Actions({ node, shade }) {
   if (!may('operate')) return null;
   const bound = shade ? shade.node : node.bus;
   const of = shade ? house.nodes.peek(shade.node) : node;
   return html`${of?.bus && of.online && (shows(of.bus) || node?.level) && html`<button class="button" onClick=${() => identify(shade ? { shade: shade.id } : { node: node.id })}><${Icon} name="blink" />${t('identify')}</button>`}
-    ${shade && bound > 0 && html`<a class="button" href=${'/commission/shade/' + shade.id}>${t('calibrate')}</a>`}`;
+    ${shade && bound > 0 && html`<a class="button" href=${'/commission/shade/' + shade.id}>${t('calibrate')}</a>`}
+    <${Rename} path=${shade ? '/shades/' + shade.id : '/nodes/' + node.id} record=${shade || node} />
+    <${Remove} path=${shade ? '/shades/' + shade.id : '/nodes/' + node.id} record=${shade || node} text=${t('remove.device')} then="/devices" />`;
 }

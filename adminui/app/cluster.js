@@ -6,6 +6,7 @@ import { Empty } from '../ui/shell.js';
 import { house } from './house.js';
 import { ClusterCard, NodeCard, ShadeOne } from './cards.js';
 import { Colour } from './colour.js';
+import { Members, Rename, Remove } from './edit.js';
 
 export default function ClusterPage({ params }) {
   const id = +params.id;
@@ -15,7 +16,8 @@ export default function ClusterPage({ params }) {
   const nodes = c.nodes.map((n) => house.nodes.get(n).value).filter(Boolean).sort(byName);
   const shades = c.shades.map((s) => house.shades.get(s).value).filter(Boolean).sort(byName);
   const differ = c.levelMin != null && c.levelMax - c.levelMin > 1;
-  return html`<${Page} title=${c.name} back=${{ href: '/', text: t('home') }} sub=${[c.lights && t('lights', { n: c.lights }), c.shades.length && t('shades', { n: c.shades.length })].filter(Boolean).join(' · ')}>
+  return html`<${Page} title=${c.name} back=${{ href: '/', text: t('home') }} sub=${[c.lights && t('lights', { n: c.lights }), c.shades.length && t('shades', { n: c.shades.length })].filter(Boolean).join(' · ')}
+      actions=${html`<${Members} cluster=${c} /><${Rename} path=${'/clusters/' + id} record=${c} /><${Remove} path=${'/clusters/' + id} record=${c} text=${t('remove.cluster')} then="/" />`}>
     <div class="columns"><${ClusterCard} id=${id} /><${Colour} scope="cluster" id=${id} record=${c} nodes=${nodes} /></div>
     ${nodes.length > 0 && html`<section class="stack floor"><h2>${differ ? t('cluster.lights.differ', { from: unit(c.levelMin, '%'), to: unit(c.levelMax, '%') }) : t('cluster.lights')}</h2><div class="cards">${nodes.map((n) => html`<${NodeCard} key=${n.id} id=${n.id} />`)}</div></section>`}
     ${shades.length > 0 && html`<section class="stack floor"><h2>${t('cluster.shades')}</h2><div class="cards shades">${shades.map((s) => html`<${ShadeOne} key=${s.id} id=${s.id} />`)}</div></section>`}

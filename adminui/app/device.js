@@ -49,6 +49,6 @@ export default function DevicePage({ params }) {
     </div>
     ${n.channels.length > 1 && html`<section class="panel"><h2>${t('channels')}</h2><${Table} label=${t('channels')}><thead><tr><th>${t('channel')}</th><th class="num">${t('level')}</th><th>${t('abilities')}</th></tr></thead>
       <tbody>${n.channels.map((c) => html`<tr><td>${number(c.channel)}</td><td class="num">${c.level ? percent(c.level.value) : '–'}</td><td>${c.abilities.map((x) => t('ability.' + x)).join(', ')}</td></tr>`)}</tbody><//></section>`}
-    <${Entries} of=${(e) => e.members.some((m) => m.node === id)} />
+    <${Entries} query=${'&node=' + id} of=${(e) => e.members.some((m) => m.node === id)} />
   <//>`;
 }

@@ -8,6 +8,7 @@ import { openness } from '../ui/shade.js';
 import { levelWords } from '../ui/light.js';
 import { house, nodeAges, shadeAges } from './house.js';
 import { sinceWhen } from './cards.js';
+import { NewCluster } from './edit.js';
 
 const filters = {
   all: () => true,
@@ -34,11 +35,11 @@ export default function Devices() {
   const text = (d) => [d.name, nodeOf(d)?.bus, nodeOf(d)?.address, d.profile, d.id, ...d.clusters.map((c) => house.clusters.peek(c)?.name)].join(' ').toLowerCase();
   const found = words.length ? all.filter((d) => words.every((w) => text(d).includes(w))) : all;
   const shown = found.filter(filters[state] || filters.all).sort(byName);
-  return html`<${Page} title=${t('devices')} sub=${t('devices.sub', { n: all.length, online: all.filter((d) => d.online).length })}>
+  return html`<${Page} title=${t('devices')} actions=${html`<${NewCluster} />`} sub=${t('devices.sub', { n: all.length, online: all.filter((d) => d.online).length })}>
     <div class="stack"><div class="search"><${Icon} name="search" /><input type="search" class="input" aria-label=${t('devices.search')} placeholder=${t('devices.search')} value=${typed} onInput=${(e) => { setTyped(e.target.value); set({ q: e.target.value }); }} /></div>
     <div class="chips">${Object.keys(filters).map((f) => { const n = found.filter(filters[f]).length; return (n > 0 || f === state || f === 'all') && html`<button type="button" class="chip" aria-pressed=${f === state ? 'true' : 'false'} onClick=${() => set({ state: f })}>${t('devices.' + f)} <span>${n}</span></button>`; })}</div></div>
     ${!house.whole.value ? html`<div class="skeleton"></div>` : shown.length ? html`<ul class="list panel flush">${shown.map((d) => html`<${Row} key=${hrefOf(d)} device=${d} node=${nodeOf(d)} />`)}</ul>`
-      : html`<${Empty} icon="devices" text=${all.length ? t('devices.none') : t('devices.empty')}>${all.length > 0 && html`<button class="button" onClick=${() => { setTyped(''); set({ q: '', state: '' }); }}>${t('devices.showall')}</button>`}<//>`}
+      : html`<${Empty} icon="devices" text=${all.length ? t('devices.none') : t('devices.empty')}>${all.length > 0 ? html`<button class="button" onClick=${() => { setTyped(''); set({ q: '', state: '' }); }}>${t('devices.showall')}</button>` : html`<a class="button primary" href="/buses">${t('home.tobuses')}</a>`}<//>`}
   <//>`;
 }
 

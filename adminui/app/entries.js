@@ -1,9 +1,10 @@
 // What was commanded: who, what, when, and what became of it.
 import { html } from '../ui/lib.js';
-import { t, percent, unit, timeExactly } from '../ui/i18n.js';
+import { t, percent, unit, timeExactly, moment, now } from '../ui/i18n.js';
 import { Icon } from '../ui/icons.js';
 import { openness } from '../ui/shade.js';
 import { house } from './house.js';
+import { useServer } from './useserver.js';
 
 // whatOf words a command.
 export function whatOf(e) {
@@ -23,11 +24,14 @@ export function whomOf(e) {
   return house[scope + 's'].peek(id)?.name || `${t('cmd.' + scope)} ${id}`;
 }
 
-export function Entries({ of, title = t('entries') }) {
-  const shown = house.entries.value.filter(of).slice(0, 20);
+// Entries are the last commands: those of the ledger that query asks for, and those that came since.
+export function Entries({ of, query = '', title = t('entries') }) {
+  const { data } = useServer('/ledger?limit=20' + query);
+  const live = house.entries.value.filter(of);
+  const shown = [...live, ...(data || []).filter((e) => !live.some((x) => x.id === e.id))].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, 20);
   return html`<section class="panel flush"><h2 class="padded">${title}</h2>
     ${shown.length ? html`<ul class="list">${shown.map((e) => html`<li key=${e.id}><a href=${'/more/ledger/' + e.id}>
       <span class=${e.ok ? 'ok' : 'fault'}><${Icon} name=${e.ok ? 'check' : 'triangle'} /></span>
       <span class="main"><span class="name">${whomOf(e)}: ${whatOf(e)}</span><span class="sub">${e.ok ? t('entries.by', { who: e.who, via: t('via.' + e.via) }) : e.error}</span></span>
-      <span class="end sub">${timeExactly(Date.parse(e.acceptedAt))}</span></a></li>`)}</ul>` : html`<p class="padded sub">${t('entries.none')}</p>`}</section>`;
+      <span class="end sub">${now.peek() - Date.parse(e.acceptedAt) < 12 * 3600e3 ? timeExactly(Date.parse(e.acceptedAt)) : moment(Date.parse(e.acceptedAt))}</span></a></li>`)}</ul>` : html`<p class="padded sub">${t('entries.none')}</p>`}</section>`;
 }

@@ -62,6 +62,6 @@ export default function Home() {
   return html`<${Page} title=${title} sub=${empty ? null : online === n ? t('home.all', { n }) : t('home.some', { n, online })}
     actions=${may('operate') && !empty && html`<button class="button" onClick=${off}>${t('home.alloff')}</button>`}>
     <${Attention} />
-    ${empty ? html`<${Empty} icon="home" text=${t('home.empty')}>${may('operate') && html`<a class="button primary" href="/devices">${t('home.todevices')}</a>`}<//>` : html`<${Cards} />`}
+    ${empty ? html`<${Empty} icon="home" text=${t('home.empty')}>${may('operate') && (house.nodes.ids.value.length ? html`<a class="button primary" href="/devices">${t('home.todevices')}</a>` : html`<a class="button primary" href="/buses">${t('home.tobuses')}</a>`)}<//>` : html`<${Cards} />`}
   <//>`;
 }

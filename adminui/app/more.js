@@ -4,7 +4,7 @@ import { t } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';
 import { Notice, keysOn, setKeys } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
-import { house, server, session, leave } from './house.js';
+import { house, server, session, leave, may } from './house.js';
 import { Fingerprint } from './login.js';
 import { Entries } from './entries.js';
 
@@ -20,6 +20,9 @@ export default function More() {
         <label class="check"><input type="checkbox" checked=${keysOn.value} onChange=${(e) => setKeys(e.target.checked)} /><span>${t('keys')}<br /><span class="sub"><a href="/more/help">${t('keys.which')}</a></span></span></label></section>
       <section class="panel flush"><ul class="list">
         <${Row} href="/more/report" icon="print" name=${t('report')} sub=${t('report.sub')} />
+        ${may('administer') && html`<${Row} href="/more/users" icon="user" name=${t('users')} sub=${t('users.sub')} /><${Row} href="/more/keys" icon="key" name=${t('apikeys')} sub=${t('apikeys.sub')} />`}
+        <${Row} href="/more/account" icon="shield" name=${t('account')} sub=${t('account.sub')} />
+        <${Row} href="/more/audit" icon="list" name=${t('audit')} sub=${t('audit.sub')} />
         <${Row} href="/docs" out icon="book" name=${t('docs')} sub=${t('docs.sub')} />
       </ul></section>
       <section class="panel"><h2>${t('about')}</h2><dl class="facts"><dt>${t('site')}</dt><dd>${site?.name || '–'}</dd><dt>${t('version')}</dt><dd>${s.version}</dd></dl><${Fingerprint} text=${house.claim?.fingerprint} /></section>

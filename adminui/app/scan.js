@@ -4,6 +4,7 @@ import { t } from '../ui/i18n.js';
 import { Notice, Table } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
 import { house } from './house.js';
+import { newOf } from './commission.js';
 import { begin, cancel, identify, jobOf, over, shows } from './works.js';
 
 export function Scan({ bus }) {
@@ -15,6 +16,7 @@ export function Scan({ bus }) {
   return html`<section class="panel"><div class="row"><div class="grow"><h2>${t('scan')}</h2><p class="sub">${t('scan.why')}</p></div>
       ${live ? html`<button class="button" onClick=${() => cancel(j)}>${t('cancel')}</button>` : html`<button class="button" onClick=${start} disabled=${!bus.up}>${j ? t('scan.again') : t('scan.start')}</button>`}</div>
     ${wrong && html`<${Notice} kind="fault">${wrong.message}<//>`}
+    ${j && over(j) && newOf(j).some((f) => !house.nodes.all().some((n) => n.bus === bus.name && n.address === f.address)) && html`<a class="button primary" href=${'/commission/' + encodeURIComponent(bus.name)}>${t('commission')}</a>`}
     ${live && html`<progress max="100" value=${(j.progress.share || 0) * 100} aria-label=${t('scan')}></progress><p class="sub">${j.progress.text}</p>`}
     ${j?.error && html`<${Notice} kind="fault">${j.error}<//>`}
     ${j && over(j) && !found.length && !j.error && html`<p>${t('scan.nothing')}</p>`}

@@ -41,6 +41,6 @@ export default function ShadePage({ params }) {
         <dt>${t('seen')}</dt><dd>${a.lastSeen ? moment(a.lastSeen) : t('never')}</dd>
       </dl></section>
     </div>
-    <${Entries} of=${(e) => e.members.some((m) => m.shade === id)} />
+    <${Entries} query=${'&shade=' + id} of=${(e) => e.members.some((m) => m.shade === id)} />
   <//>`;
 }

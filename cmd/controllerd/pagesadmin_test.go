@@ -1,0 +1,141 @@
+//go:build peers
+
+package main
+
+import (
+	"net/http"
+	"testing"
+
+	"svc.internal/controller/account"
+	"svc.internal/controller/ui/uitest"
+)
+
+// TestNewDevicesAreFoundNamedAndPutIntoRooms is the walk of an installer, on a phone.
+func TestNewDevicesAreFoundNamedAndPutIntoRooms(t *testing.T) {
+	h := bare(t, walkSite)
+	h.tokens = map[string]string{}
+	h.site.Nodes, h.site.Shades, h.site.Clusters = nil, nil, nil // the buses are known, the devices on them not
+	h.fillStore()
+	h.serve()
+	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 360, Height: 740, Scale: 2, Touch: true})
+	tab.Go(h.url + "/login")
+	tab.Type("input[name=username]", "operator")
+	tab.Type("input[name=password]", housePassword)
+	tab.Keys("\r")
+	tab.WaitText("There is no cluster yet.")
+	inspect(t, tab, "empty-360-light-en")
+	tab.Click(`nav a[href="/buses"]`)
+	tab.Click(`a[href="/buses/tcp"]`)
+	tab.Press("Scan this bus")
+	tab.Press("Name the new devices")
+	tab.WaitText("0 of 2 named")
+	inspect(t, tab, "commission-360-light-en")
+	tab.Press("Next")
+	tab.WaitText("this is needed")
+	tab.Type("input[name=name]", "Desk lamp")
+	uitest.Eval[bool](tab, `(() => { const s = document.querySelector("select"); s.value = "new"; return s.dispatchEvent(new Event("change", {bubbles: true})); })()`)
+	tab.Type("input[name=other]", "Study")
+	tab.Press("Next")
+	tab.WaitText("1 of 2 named")
+	tab.Type("input[name=name]", "Relays")
+	tab.Wait(`[...document.querySelectorAll("option")].some(o => o.text === "Study")`)
+	uitest.Eval[bool](tab, `(() => { const s = document.querySelector("select"); s.value = [...s.options].find(o => o.text === "Study").value; return s.dispatchEvent(new Event("change", {bubbles: true})); })()`)
+	tab.Press("Next")
+	tab.WaitText("2 devices were named.")
+
+	// The room can be switched at once, and renamed; the name can be taken back.
+	h.awaitOnline()
+	tab.Click(`nav a[href="/"]`)
+	tab.Press("Study on")
+	for _, n := range h.daemon.core.Snapshot().Nodes {
+		h.await(uitest.Patience, n.Node.Name+" on", func() bool {
+			for _, d := range h.building.Devices() {
+				if d.Address == n.Node.Address && d.Bus == "tcp" && d.Channels[0].On {
+					return true
+				}
+			}
+			return false
+		})
+	}
+	tab.Click(`.card a[href="/clusters/1"]`)
+	tab.Press("Rename")
+	tab.Type("dialog input[name=name]", "Library")
+	tab.Press("Save")
+	tab.Wait(`document.querySelector("h1").innerText === "Library"`)
+	tab.Press("Undo")
+	tab.Wait(`document.querySelector("h1").innerText === "Study"`)
+	inspect(t, tab, "commissioned-360-light-en")
+	tab.Press("Members")
+	tab.WaitText("Save 2 members")
+	tab.Shot("members-360-light-en", false)
+	tab.Click("dialog .picks .check:last-child")
+	tab.Press("Save 1 member")
+	tab.Wait(`document.querySelectorAll("main .card").length === 2`) // the cluster and its one light
+	tab.Press("Remove")
+	tab.Press("Remove Study")
+	tab.WaitText("There is no cluster yet.")
+}
+
+// TestUsersAndKeysAreMadeInTheBrowser makes what a program needs and uses it.
+func TestUsersAndKeysAreMadeInTheBrowser(t *testing.T) {
+	h := newHouse(t, walkSite)
+	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 1440, Height: 900})
+	logIn(h, tab, "admin")
+	tab.Click(`nav a[href="/more"]`)
+	tab.Click(`a[href="/more/users"]`)
+	tab.Press("Add user")
+	tab.Type("dialog input[name=username]", "building_os")
+	tab.Type("dialog input[name=password]", "short")
+	uitest.Eval[bool](tab, `(() => { const s = document.querySelector("dialog select"); s.value = "api_service"; return s.dispatchEvent(new Event("change", {bubbles: true})); })()`)
+	tab.Keys("\r")
+	tab.WaitText("10 characters are needed")
+	tab.Type("dialog input[name=password]", "a program's password")
+	uitest.Eval[bool](tab, `document.querySelector("dialog button[type=submit]").click() || true`)
+	tab.WaitText("building_os can log in now")
+	inspect(t, tab, "users-1440-light-en")
+	token, code := h.token("building_os", "a program's password")
+	if token == "" || h.read(token) != http.StatusOK {
+		t.Errorf("the user made in the browser cannot log in at /svc/api: %s", code)
+	}
+	tab.Press("Remove building_os")
+	tab.Press("Remove building_os")
+	uitest.Eval[bool](tab, `document.querySelector("dialog button[type=submit]")?.click() || true`)
+	tab.WaitText("building_os was removed")
+	if got := h.read(token); got != http.StatusUnauthorized {
+		t.Errorf("a removed user still reads: %d", got)
+	}
+
+	tab.Click(`nav a[href="/more"]`)
+	tab.Click(`a[href="/more/keys"]`)
+	tab.Type("input[name=name]", "Dashboard")
+	tab.Press("Create key")
+	tab.WaitText("This is the only time")
+	key := uitest.Eval[string](tab, `document.querySelector("#key").innerText`)
+	inspect(t, tab, "key-1440-light-en")
+	tab.Press("I have saved it")
+	tab.WaitText("never used")
+	if got := h.read(key); got != http.StatusOK {
+		t.Errorf("with the key made in the browser: %d", got)
+	}
+	if got := h.write(key); got != http.StatusForbidden {
+		t.Errorf("a key that only reads commands: %d", got)
+	}
+
+	tab.Click(`nav a[href="/more"]`)
+	tab.Click(`a[href="/more/audit"]`)
+	tab.WaitText("user.create")
+	tab.WaitText("key.create")
+	inspect(t, tab, "audit-1440-light-en")
+
+	// One's own password: the session ends, the new one is good.
+	tab.Click(`nav a[href="/more"]`)
+	tab.Click(`a[href="/more/account"]`)
+	tab.Type("input[name=old]", housePassword)
+	tab.Type("input[name=new]", "another password")
+	tab.Press("Change password")
+	tab.WaitText("User name")
+	delete(h.tokens, string(account.RoleAdmin))
+	if token, _ := h.token("admin", "another password"); token == "" {
+		t.Error("the new password is not good")
+	}
+}
