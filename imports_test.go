@@ -84,6 +84,9 @@ var mayImport = map[string][]string{
 	"platform/assistant/question": nil,
 	"platform/assistant/facts":    nil,
 	"platform/assistant/model":    nil,
+
+	"platform/assistant/model/anthropic": {"platform/assistant/model"},
+	"platform/assistant/model/openai":    {"platform/assistant/model"},
 }
 
 func TestImportsKeepTheFloorPlan(t *testing.T) {

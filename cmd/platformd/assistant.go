@@ -1,11 +1,17 @@
 package main
 
 import (
+	"fmt"
+	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"svc.internal/controller/platform/assistant"
+	"svc.internal/controller/platform/assistant/model"
+	"svc.internal/controller/platform/assistant/model/anthropic"
+	"svc.internal/controller/platform/assistant/model/openai"
 	"svc.internal/controller/platform/chat"
 	"svc.internal/controller/platform/gate"
 	"svc.internal/controller/platform/mcp"
@@ -21,4 +27,34 @@ func (d *daemon) assist(e *echo.Echo, g *gate.Gate) {
 	})
 	chat.New(asker, d.log).Register(e, g.Key, g.Person)
 	mcp.New(asker, version, d.log).Register(e, g.Key)
+}
+
+// readModel makes the language model that the environment names; nil for none.
+func readModel(getenv func(string) string) (model.Model, error) {
+	key, server, name := getenv("ANTHROPIC_API_KEY"), getenv("LLM_URL"), getenv("LLM_MODEL")
+	switch {
+	case key == "" && server == "":
+		return nil, nil
+	case name == "":
+		return nil, usageError{fmt.Errorf("LLM_MODEL is missing: name the model to use")}
+	case server == "":
+		return anthropic.New(key, name, "", model.Patience{}), nil
+	}
+	if u, err := url.Parse(server); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, usageError{fmt.Errorf("LLM_URL: want an address such as http://127.0.0.1:11434/v1")}
+	}
+	return &openai.Client{URL: server, Key: getenv("LLM_API_KEY"), Model: name}, nil
+}
+
+// readPrice reads the tariff; the zero price for none.
+func readPrice(getenv func(string) string) (assistant.Price, error) {
+	text, currency := getenv("ENERGY_PRICE"), getenv("ENERGY_CURRENCY")
+	if text == "" {
+		return assistant.Price{}, nil
+	}
+	p, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(p > 0 && p <= 1000) || currency == "" || len(currency) > 10 {
+		return assistant.Price{}, usageError{fmt.Errorf("ENERGY_PRICE is %q and ENERGY_CURRENCY %q; want a number above 0 and a currency, such as 0.31 and EUR", text, currency)}
+	}
+	return assistant.Price{PerKWh: p, Currency: currency}, nil
 }

@@ -156,6 +156,7 @@ func (d *daemon) share(set settings) (err error) {
 			return err
 		}
 	}
+	d.model, d.price = set.model, set.price
 	d.tokens = login.NewTokens(d.db, d.db, provider)
 	d.limit = ratelimit.NewLocal()
 	if set.redisURL != "" {

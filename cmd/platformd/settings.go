@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 
+	"svc.internal/controller/platform/assistant"
+	"svc.internal/controller/platform/assistant/model"
 	"svc.internal/controller/platform/login"
 )
 
@@ -15,6 +17,8 @@ type settings struct {
 	databaseURL string
 	redisURL    string
 	provider    login.ProviderConfig // without an issuer: none
+	model       model.Model          // nil: none
+	price       assistant.Price
 }
 
 func readSettings(getenv func(string) string) (settings, error) {
@@ -25,6 +29,13 @@ func readSettings(getenv func(string) string) (settings, error) {
 			Issuer: getenv("OIDC_ISSUER"), Audience: getenv("OIDC_AUDIENCE"), KeysURL: getenv("OIDC_JWKS_URL"),
 			NameClaim: getenv("OIDC_NAME_CLAIM"), RoleClaim: getenv("OIDC_ROLE_CLAIM"), AdminRole: getenv("OIDC_ADMIN_ROLE"),
 		},
+	}
+	var err error
+	if s.model, err = readModel(getenv); err != nil {
+		return settings{}, err
+	}
+	if s.price, err = readPrice(getenv); err != nil {
+		return settings{}, err
 	}
 	switch create := getenv("OIDC_CREATE_USERS"); create {
 	case "", "false", "0":

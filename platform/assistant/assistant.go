@@ -322,11 +322,16 @@ func (e *Assistant) byAgent(ctx context.Context, w *work, asks []*asked, all []p
 		agent, said, err := e.talk(ctx, w, asks, all)
 		if err == nil {
 			e.lean(w, asks)
+			if w.conv.Order != nil { // whoever says yes has to have read to what, whatever the model made of it
+				said.text += "\n\n" + w.conv.Order.Text
+				w.delta("\n\n" + w.conv.Order.Text)
+			}
 			return agent, said, nil
 		}
 		if ctx.Err() != nil {
 			return Agent{}, answer{}, ctx.Err()
 		}
+		w.conv.Order = nil // nobody was shown it
 		e.Log.Warn("language model failed, answering by rules", "error", err)
 		w.status("fallback", "", "The language model did not answer ("+model.Reason(err)+"); answering by rules")
 		if w.told {

@@ -28,6 +28,7 @@ type Pending struct {
 	Action     platform.Action `json:"action"`
 	What       string          `json:"what"` // "set to 40 %"
 	At         time.Time       `json:"at"`
+	Text       string          `json:"text"` // of the preview
 }
 
 // noControl is the answer to who may not.
@@ -76,7 +77,8 @@ func (e *Assistant) previewZones(w *work, a *asked, action platform.Action) (ans
 		return answer{text: fmt.Sprintf("I did nothing: that would be %d zones, at most %d are possible at once.", len(p.Zones), maxOrderZones)}, nil
 	}
 	w.conv.Order = p
-	return answer{fmt.Sprintf("Not done yet. This would %s: %s. Answer “yes” within %s to do it; anything else drops it.", p.What, list(lines), length(PreviewLife)), p}, nil
+	p.Text = fmt.Sprintf("Not done yet. This would %s: %s. Answer “yes” within %s to do it; anything else drops it.", p.What, list(lines), length(PreviewLife))
+	return answer{p.Text, p}, nil
 }
 
 // present words what a zone is like before an order.
