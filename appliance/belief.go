@@ -6,8 +6,10 @@ package appliance
 type belief struct {
 	read  Values // parts that were read
 	told  Values // parts that were told
+	stood Values // a shade: what was read before it was told so
 	level limits // of what the device takes, as far as it has shown them
 	tune  limits
+	place limits
 	clips bool // it has such limits, see [Channel.Clips]
 }
 
@@ -24,12 +26,15 @@ func (b beliefs) of(ref Ref) *belief {
 	return &belief{}
 }
 
-// saw takes what was read.
+// saw takes what was read. It strikes out that a shade reached its limit if it did not.
 func (b beliefs) saw(readings []Reading) {
-	for _, r := range readings {
+	for i, r := range readings {
 		known := b[r.Ref]
 		if known == nil {
 			continue
+		}
+		if r.Reached {
+			readings[i].Reached = known.arrived(r)
 		}
 		known.read = merge(Reading{Values: known.read}, r).Values
 		if speaksOfLevel(r.Values) {
@@ -44,6 +49,9 @@ func (b beliefs) saw(readings []Reading) {
 // asked notes what a thing was told.
 func (b beliefs) asked(target Want) {
 	if known := b[target.Ref]; known != nil {
+		if target.Shade != 0 && (target.Motion != known.told.Motion || target.Position != known.told.Position) {
+			known.stood = known.read
+		}
 		known.read.Has &^= target.Has & CanMove // it need not stand any more
 		known.read.Motion = MotionUnknown
 		known.told = merge(Reading{Values: known.told}, Reading{Values: target.Values}).Values
@@ -81,6 +89,31 @@ func (b beliefs) explain(m *member) bool {
 	want.Level, want.Kelvin = got.Level, got.Kelvin
 	return agrees(want, got)
 }
+
+// arrived reports whether a shade that stands, and says that it carried its order out as
+// far as limits of its own allow, went there. One that has not moved says the same of its
+// order before.
+func (b *belief) arrived(r Reading) bool {
+	if r.Motion != Stopped || !r.Has.Has(CanPosition) {
+		return false
+	}
+	goal, at, stood := int(b.told.Position), int(r.Position), -1
+	switch b.told.Motion {
+	case Open:
+		goal = 100
+	case Close:
+		goal = 0
+	}
+	if b.stood.Has.Has(CanPosition) {
+		stood = int(b.stood.Position)
+	}
+	nearEnd := goal == 100 && at >= 100-endSlack || goal == 0 && at <= endSlack
+	return b.place.explain(stood, goal, at) || nearEnd
+}
+
+// endSlack is how far from the end of its percent a motor may have its end limit, in
+// points: there it is believed although it was never seen going there. A guess.
+const endSlack = 5
 
 // explain reports whether a device that was told want and has got went to its limit.
 // stood is what it had before; negative: nobody knows.

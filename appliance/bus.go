@@ -48,6 +48,7 @@ type bus struct {
 	beliefs  beliefs
 	devices  map[string]*device
 	deviceOf map[ID]*device
+	absent   map[ID]bool // nodes that do not answer behind a gateway that does
 	schedule *schedule
 	motors   map[ID]*motor
 	probes   budget // bus time for probes
@@ -73,7 +74,7 @@ const maxReports = 1024
 func newBus(cfg BusConfig, o Opened, st *state) *bus {
 	b := &bus{
 		config: cfg, opened: o, driver: o.Driver, channels: o.Channels, shades: o.Shades, state: st, log: cfg.Log.With("bus", cfg.Bus.Name),
-		wake: make(chan struct{}, 1), lead: make(chan struct{}, 1), beliefs: beliefs{}, devices: map[string]*device{}, deviceOf: map[ID]*device{},
+		wake: make(chan struct{}, 1), lead: make(chan struct{}, 1), beliefs: beliefs{}, devices: map[string]*device{}, deviceOf: map[ID]*device{}, absent: map[ID]bool{},
 		motors: map[ID]*motor{}, scans: make(chan *scanJob), errands: make(chan *errand), closed: make(chan struct{}), released: make(chan struct{}), why: ErrOpening,
 		probes: budget{share: probeShare}, attempts: budget{share: attemptShare},
 	}
@@ -85,7 +86,7 @@ func newBus(cfg BusConfig, o Opened, st *state) *bus {
 		}
 		d := b.device(name)
 		d.nodes = append(d.nodes, n.ID)
-		d.online = d.online || st.online(n.ID) // it was, before the bus was opened anew
+		d.online = d.online || st.online(&n, &cfg.Bus) // it was, before the bus was opened anew
 		b.deviceOf[n.ID] = d
 	}
 	for id, channels := range o.Channels {
@@ -105,6 +106,14 @@ func newBus(cfg BusConfig, o Opened, st *state) *bus {
 		b.motors[s.ID], b.beliefs[Ref{Shade: s.ID}] = m, &belief{}
 	}
 	return b
+}
+
+// showOnline shows of all nodes of a bus that is opened anew what is known of their
+// devices: nodes may have been added to one that is well, or moved to one that is not.
+func (b *bus) showOnline() {
+	for _, d := range b.devices {
+		b.state.setOnline(d.nodes, d.online, time.Time{})
+	}
 }
 
 // device returns the record of a device, made at its first mention. What addresses
@@ -156,6 +165,16 @@ func (b *bus) beginExchange(writing bool) (<-chan struct{}, bool) {
 	return b.giveWay, true
 }
 
+// interrupt has the exchange give way that was given that channel, if it still runs.
+func (b *bus) interrupt(way <-chan struct{}) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.giveWay != nil && b.giveWay == way {
+		close(b.giveWay)
+		b.giveWay = nil
+	}
+}
+
 func (b *bus) endExchange() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -186,7 +205,8 @@ func (b *bus) run(ctx context.Context) {
 	b.schedule = newSchedule(b.config.Freshness, b.driver.Polls(), b.motors)
 	b.schedule.trials = b.trials
 	for _, p := range b.schedule.polls {
-		b.device(p.Device).polled = true
+		d := b.device(p.Device)
+		d.polled, d.late = true, max(d.late, p.Late)
 	}
 	b.ctx = ctx
 	timer := time.NewTimer(0)
@@ -323,7 +343,9 @@ func (b *bus) checkLink(now time.Time) {
 		b.tellAll(now, shade.Back{})
 		b.schedule.renew()
 		for _, d := range b.devices {
-			d.fails, d.backoff, d.restReads, d.restWrites = 0, 0, time.Time{}, time.Time{}
+			// Whoever had the port before, such as this program, may have asked something.
+			d.fails, d.backoff = 0, 0
+			d.restReads, d.restWrites = now.Add(d.late), now.Add(d.late)
 		}
 		b.shown = time.Time{}
 		b.log.Info("bus is up")
@@ -400,11 +422,30 @@ func (b *bus) showHealth(now time.Time) {
 // said it unasked.
 func (b *bus) learn(readings []Reading, asked time.Time) {
 	b.beliefs.saw(readings)
+	b.sawAbsent(readings)
 	b.state.learn(readings, Measured)
 	for _, r := range readings {
 		if m := b.motors[r.Shade]; r.Shade != 0 && m != nil {
 			b.saw(m, r, asked)
 		}
+	}
+}
+
+// sawAbsent takes what gateways say of who does not answer behind them, by node: all its
+// channels hang together.
+func (b *bus) sawAbsent(readings []Reading) {
+	for _, r := range readings {
+		if b.deviceOf[r.Node] == nil || r.Absent == b.absent[r.Node] || !r.Absent && !speaksOfLevel(r.Values) {
+			continue
+		}
+		if r.Absent {
+			b.absent[r.Node] = true
+			b.log.Warn("node does not answer behind its gateway", "node", r.Node)
+		} else {
+			delete(b.absent, r.Node)
+			b.log.Info("node answers behind its gateway", "node", r.Node)
+		}
+		b.state.setOnline([]ID{r.Node}, !r.Absent, time.Time{})
 	}
 }
 

@@ -156,6 +156,9 @@ func (c *Controller) Apply(site Site, faults []Fault) {
 		}
 	}
 	build.finish()
+	for _, b := range opened {
+		b.showOnline()
+	}
 	c.buses.Store(&next)
 	if c.ctx.Load() != nil && !c.over {
 		for _, b := range opened {

@@ -77,6 +77,7 @@ type frame struct {
 	what  string
 	node  appliance.ID
 	write bool
+	took  time.Duration
 }
 
 func newCopper() *copper {
@@ -177,9 +178,10 @@ func (c *copper) exchange(node appliance.ID, write bool, what string, act func()
 			}
 			c.busy = true
 			silent, mute, fail, down := c.silent[node], c.mute[node], c.fail, c.down
-			c.log = append(c.log, frame{time.Now(), what, node, write})
+			began, place := time.Now(), len(c.log)
+			c.log = append(c.log, frame{at: began, what: what, node: node, write: write})
 			c.mu.Unlock()
-			defer func() { c.mu.Lock(); c.busy = false; c.mu.Unlock() }()
+			defer c.set(func() { c.busy, c.log[place].took = false, time.Since(began) })
 			if down != nil {
 				return appliance.Result{}, fmt.Errorf("%w: %v", appliance.ErrBusDown, down)
 			}

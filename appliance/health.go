@@ -19,6 +19,12 @@ const (
 	probeFirst = 1 * time.Second
 	probeMost  = 12 * time.Second
 
+	// A probe waits so long for an answer at most, whatever the device's time-out: else one
+	// that may take a second could be asked twice a minute only. Every probeWhole-th waits
+	// to the end.
+	probeWait  = 400 * time.Millisecond
+	probeWhole = 4
+
 	// What all devices that are offline may cost together: probes, and the one try of
 	// commands to them. budgetBurst may be spent at once before it has to be waited for.
 	probeShare   = 0.035
@@ -33,7 +39,8 @@ type device struct {
 	nodes []ID
 
 	online    bool
-	polled    bool // it can be read
+	polled    bool          // it can be read
+	late      time.Duration // the longest that an answer to a read of it may be late
 	lastSeen  time.Time
 	fails     int
 	firstFail time.Time

@@ -279,7 +279,7 @@ func TestDevicesThatDoNotAnswerCostLittleWhateverTheirTimeOut(t *testing.T) {
 				var dead time.Duration
 				for _, f := range frames {
 					if f.node != 1 {
-						dead += c.airtime/2 + timeout
+						dead += f.took
 					}
 				}
 				if share := dead.Minutes() / 10; share > 0.04 {

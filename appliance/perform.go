@@ -3,6 +3,7 @@ package appliance
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -220,6 +221,10 @@ func (b *bus) do(ctx context.Context, t *task) {
 	if t.kind >= taskLong {
 		y.Answer = y.Begin
 	}
+	gone := b.devices[t.exchange.Device]
+	if t.kind == taskProbe && gone.fails%probeWhole != 0 {
+		defer time.AfterFunc(probeWait, func() { b.interrupt(y.Answer) }).Stop()
+	}
 	start := time.Now()
 	res, err := t.exchange.Do(&sendBy{ctx, t.expiry}, y)
 	end := time.Now()
@@ -232,7 +237,6 @@ func (b *bus) do(ctx context.Context, t *task) {
 		return
 	}
 	took := end.Sub(start)
-	gone := b.devices[t.exchange.Device]
 	wasted := err != nil && gone != nil && !gone.online
 	b.use.add(end, took, wasted || errors.Is(err, ErrSilent))
 	switch {
@@ -294,7 +298,7 @@ func (b *bus) account(t *task, res Result, err error, now time.Time) {
 	case err == nil, errors.Is(err, ErrRefused), errors.Is(err, ErrBusy):
 		if d.success(now) {
 			b.groups.cameBack(e.Device)
-			b.state.setOnline(d.nodes, true, now)
+			b.state.setOnline(slices.DeleteFunc(slices.Clone(d.nodes), func(id ID) bool { return b.absent[id] }), true, now)
 			b.log.Info("device answers", "device", e.Device)
 		}
 	case errors.Is(err, ErrSilent) && errors.Is(err, context.DeadlineExceeded):
@@ -304,13 +308,24 @@ func (b *bus) account(t *task, res Result, err error, now time.Time) {
 		if errors.Is(err, ErrSilent) {
 			d.rest(t.writes(), now.Add(e.Late))
 		}
-		if d.failure(t.kind != taskAttempt, now) {
-			b.groups.lostDevice(e.Device)
-			b.state.setOnline(d.nodes, false, time.Time{})
-			b.log.Warn("device is offline", "device", e.Device, "why", err)
-		}
+		b.failed(d, t, err, now)
 	case errors.Is(err, ErrPreempted) && !res.Sent.IsZero():
 		d.rest(t.writes(), now.Add(e.Late))
+		if t.kind == taskProbe && now.Sub(res.Sent) >= probeWait {
+			b.failed(d, t, ErrSilent, now)
+		}
+	}
+}
+
+// failed notes that a device did not answer, and tells once what follows from it.
+func (b *bus) failed(d *device, t *task, err error, now time.Time) {
+	switch gone := d.failure(t.kind != taskAttempt, now); {
+	case gone:
+		b.groups.lostDevice(d.name)
+		b.state.setOnline(d.nodes, false, time.Time{})
+		b.log.Warn("device is offline", "device", d.name, "why", err)
+	case d.lastSeen.IsZero() && d.fails == offlineAfter:
+		b.log.Warn("device does not answer", "device", d.name, "why", err)
 	}
 }
 

@@ -52,7 +52,12 @@ func (b *bus) enqueue(j job, now time.Time) {
 		if p.expires.IsZero() {
 			p.expires = earlier(now.Add(commandTime+airtime), j.ceiling)
 		}
-		if !b.setAsideOffline(p, now) {
+		for _, m := range p.open() { // it gets the frame, but nobody waits for it
+			if b.absent[m.target.Node] && !m.record.single() {
+				m.leaveOut()
+			}
+		}
+		if len(p.open()) > 0 && !b.setAsideOffline(p, now) {
 			b.pieces = append(b.pieces, p)
 		}
 	}

@@ -105,12 +105,24 @@ func (s *state) replaceBuses(site *Site) {
 	}
 }
 
-// online reports whether a node was last seen answering.
-func (s *state) online(node ID) bool {
+// online reports whether a node was last seen answering where it is now: at this address
+// of this bus. At another nobody has looked yet.
+func (s *state) online(now *Node, on *Bus) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i, ok := s.index.node[node]
-	return ok && s.nodes[i].Online
+	i, ok := s.index.node[now.ID]
+	if !ok || !s.nodes[i].Online {
+		return false
+	}
+	was := s.nodes[i].Node
+	k := slices.IndexFunc(s.site.Buses, func(b Bus) bool { return b.UUID == was.Bus })
+	return k >= 0 && was.Address == now.Address && sameWire(&s.site.Buses[k], on)
+}
+
+// sameWire reports whether two entries of a bus speak of the same devices, and in the same
+// way.
+func sameWire(a, b *Bus) bool {
+	return a.UUID == b.UUID && a.Driver == b.Driver && a.Port == b.Port && a.Line == b.Line && maps.Equal(a.Options, b.Options)
 }
 
 // positionAt is of when the position of a shade is that is shown.

@@ -87,6 +87,9 @@ type Reading struct {
 	// out, as far as limits of its own allow. That counts as what was wanted, wherever
 	// it stands; the position shown is the one read.
 	Reached bool
+	// Absent: the gateway says that this thing behind it does not answer. It counts as
+	// offline, although the gateway is not.
+	Absent bool
 	// Why tells people what keeps a device from doing what it was told ("locked, last
 	// down, by the network"); empty if nothing is known to.
 	Why string

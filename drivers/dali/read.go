@@ -123,6 +123,15 @@ func statusFailure(status byte) string {
 func (d *Driver) verifiedLevel(ctx context.Context, w wish, raw byte) (appliance.Level, error) {
 	g := w.gear
 	target := g.arcOf(w.Level)
+	if g.failure != "" && target != 0 { // its level says nothing of its light
+		status, err := d.status(ctx, g)
+		if err == nil && g.failure != "" {
+			err = fmt.Errorf("bus %s: %s: %w: it reports a %s", d.name, g, appliance.ErrRefused, statusFailure(status))
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
 	if raw == g.held(target) {
 		g.settled = true
 		return w.Level, nil

@@ -63,7 +63,7 @@ func (l *Line) Exchange(ctx context.Context, r Request) (Reply, error) {
 		return Reply{Sent: sent}, err
 	}
 	reply := Reply{Sent: sent, Done: sent}
-	if l.cfg.Echo {
+	if l.returns() {
 		if reply, err = l.readEcho(ctx, p, r, reply); err != nil {
 			return reply, l.settle(p, r, err)
 		}

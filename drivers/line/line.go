@@ -46,6 +46,7 @@ type Line struct {
 	over    bool      // Run has ended
 	opened  time.Time // when the port was opened last
 	lost    time.Time // when it was lost last; zero: never
+	echo    bool      // the adapter returns what is sent
 }
 
 // port is what serial ports and sockets have in common. Both hand what they
@@ -252,11 +253,31 @@ func (l *Line) install(p port) error {
 		p.close()
 		return errNotRun
 	}
-	l.port, l.failed, l.why, l.told, l.opened = p, false, nil, nil, time.Now()
+	l.port, l.failed, l.why, l.told, l.opened, l.echo = p, false, nil, nil, time.Now(), l.cfg.Echo
 	l.in.mu.Lock()
 	defer l.in.mu.Unlock()
 	l.discard(noteIncomplete) // what the last port left
 	return nil
+}
+
+// Echoes notes that the adapter returns what is sent, although [Config.Echo] does not say
+// so: an answer to a read was a copy of the question. It is told once, and coped with
+// until the port is opened anew.
+func (l *Line) Echoes() {
+	l.mu.Lock()
+	news := !l.echo
+	l.echo = true
+	l.mu.Unlock()
+	if news {
+		l.log.Warn("the adapter returns what is sent, which is taken out from now on; set the bus option echo to true")
+	}
+}
+
+// returns reports whether what is sent comes back.
+func (l *Line) returns() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.echo
 }
 
 // noteDown keeps why the port could not be opened, and tells it once.

@@ -96,6 +96,9 @@ func (d *Driver) ask(ctx context.Context, y appliance.Yield, r request, t timing
 		q.Timeout, q.Turnaround = q.Timeout+behind, q.Turnaround+behind
 	}
 	reply, err := d.line.Exchange(ctx, q)
+	if listener.returned {
+		d.line.Echoes()
+	}
 	if err != nil {
 		if u := d.units[r.unit]; u != nil && !r.writes() && !reply.Sent.IsZero() {
 			u.doubtful = time.Now().Add(d.late(u)) // the answer may still come

@@ -123,6 +123,7 @@ type valueSpec struct {
 	Offset     float64   `yaml:"offset"`
 	Invert     bool      `yaml:"invert"`
 	Unknown    *int      `yaml:"unknown"` // raw number that means "not known"
+	Absent     *int      `yaml:"absent"`  // raw number that means "this gear does not answer"
 	SwitchesOn bool      `yaml:"switchesOn"`
 	Switch     int       `yaml:"switch"` // of a component: the one of the switches that darkens it; 0: all together
 }

@@ -17,7 +17,9 @@ type listener struct {
 	frame   []byte // as sent
 	passed  string // why something was passed over; empty if nothing was
 	garbled bool   // what was passed over was no late answer of somebody else
-	echoed  *bool  // not nil, in a scan: an adapter's echo is put aside, and told here
+	// returned: a read came back as it was sent, which no device answers.
+	returned bool
+	echoed   *bool // not nil, in a scan: an adapter's echo is put aside, and told here
 }
 
 // scan is a [line.Request.Scan].
@@ -59,8 +61,9 @@ func (l *listener) scanRTU(b []byte) (int, line.Verdict) {
 		return 0, line.More // the second may become an echo
 	}
 	if echoOf(l.frame, b) > 0 && !r.writes() {
-		l.pass(true, "the adapter returns what is sent: set the bus option echo to true")
-		return len(b), line.Reject
+		l.pass(false, "the adapter returns what is sent: set the bus option echo to true")
+		l.returned = true
+		return len(l.frame), line.Skip // the answer may follow
 	}
 	n := rtuAnswerLen(b)
 	ours := b[0] == r.unit && (function(b[1]) == r.fn || function(b[1]) == r.fn|exceptionBit)

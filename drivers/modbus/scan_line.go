@@ -26,7 +26,7 @@ func (s *search) tellEcho(r request) {
 	}
 	s.tell(appliance.Found{
 		Finding: appliance.FoundEcho,
-		Detail:  fmt.Sprintf("THE ADAPTER RETURNS WHAT IT SENDS (echo): % X came back before any answer. This scan leaves it out of account, a daemon would not", frame),
+		Detail:  fmt.Sprintf("THE ADAPTER RETURNS WHAT IT SENDS (echo): % X came back before any answer. It is left out of account, here and by the daemon, which has to find it out first", frame),
 		Advice:  "set the bus option echo to true (beside --port: --option echo=true), or switch the adapter's echo off",
 	})
 }

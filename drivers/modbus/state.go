@@ -301,7 +301,7 @@ func (t *thing) reading(of appliance.Ability) (r appliance.Reading, ok bool) {
 		t.readMotion(&r, seen)
 	}
 	r.Has &= of
-	return r, r.Has != 0
+	return r, r.Has != 0 || r.Absent
 }
 
 // on tells whether any of the output's switches is on; known is false if one of
@@ -336,6 +336,9 @@ func (t *thing) readLevel(r *appliance.Reading, seen func(time.Time)) {
 		level = 100
 	default:
 		raw, when, ok := t.number(t.level.read)
+		if r.Absent = ok && t.level.spec.absent(raw); r.Absent {
+			seen(when)
+		}
 		if !ok || t.level.spec.unknown(raw) {
 			return
 		}
@@ -350,8 +353,11 @@ func (t *thing) readLevel(r *appliance.Reading, seen func(time.Time)) {
 }
 
 func (v *valueSpec) unknown(raw float64) bool {
-	return v.Unknown != nil && raw == float64(*v.Unknown)
+	return v.Unknown != nil && raw == float64(*v.Unknown) || v.absent(raw)
 }
+
+// absent reports whether a gateway tells that the gear does not answer.
+func (v *valueSpec) absent(raw float64) bool { return v.Absent != nil && raw == float64(*v.Absent) }
 
 // levelOf prefers the level that was asked for, as long as it explains raw.
 func (t *thing) levelOf(raw float64) appliance.Level {

@@ -1,0 +1,230 @@
+// Package scripted_test tries the whole core and its drivers on devices that were written
+// from the protocols' documents alone, a few lines each. They share nothing with the
+// drivers nor with the simulator, so that nothing can be wrong the same way in both.
+package scripted_test
+
+import (
+	"encoding/binary"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"svc.internal/controller/drivers/line/pty"
+)
+
+// unit is a Modbus server with one number in each register, and how it misbehaves.
+type unit struct {
+	registers map[uint16]uint16
+	silent    bool
+	deaf      bool          // acknowledges what is written, and does not take it
+	mute      bool          // does not answer what reads
+	lag       time.Duration // a register read shows so late what was written
+	pending   []write
+}
+
+type write struct {
+	at      time.Time
+	address uint16
+	value   uint16
+}
+
+// units are those on one bus.
+type units struct {
+	mu       sync.Mutex
+	of       map[byte]*unit
+	requests []request
+}
+
+type request struct {
+	at   time.Time
+	unit byte
+	fn   byte
+}
+
+func newUnits(n int) *units {
+	u := &units{of: map[byte]*unit{}}
+	for i := range n {
+		u.of[byte(i+1)] = &unit{registers: map[uint16]uint16{}}
+	}
+	return u
+}
+
+// set changes units under their lock.
+func (u *units) set(change func(of map[byte]*unit)) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	change(u.of)
+}
+
+// holds is what a register of a unit really has.
+func (u *units) holds(n byte, address uint16) uint16 {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	unit := u.of[n]
+	if i := len(unit.pending) - 1; i >= 0 {
+		return unit.pending[i].value
+	}
+	return unit.registers[address]
+}
+
+// answer is what a unit says to a PDU (MODBUS Application Protocol V1.1b3, §6); nil:
+// nothing.
+func (u *units) answer(n byte, pdu []byte) []byte {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.requests = append(u.requests, request{time.Now(), n, pdu[0]})
+	unit := u.of[n]
+	if unit == nil || unit.silent {
+		return nil
+	}
+	unit.pending = slices.DeleteFunc(unit.pending, func(w write) bool {
+		due := time.Since(w.at) >= unit.lag
+		if due {
+			unit.registers[w.address] = w.value
+		}
+		return due
+	})
+	address, count := binary.BigEndian.Uint16(pdu[1:]), binary.BigEndian.Uint16(pdu[3:])
+	switch pdu[0] {
+	case 3, 4:
+		if unit.mute {
+			return nil
+		}
+		out := []byte{pdu[0], byte(2 * count)}
+		for i := range count {
+			out = binary.BigEndian.AppendUint16(out, unit.registers[address+i])
+		}
+		return out
+	case 6:
+		unit.write(address, count)
+		return pdu
+	case 16:
+		for i := range count {
+			unit.write(address+i, binary.BigEndian.Uint16(pdu[6+2*i:]))
+		}
+		return pdu[:5]
+	}
+	return []byte{pdu[0] | 0x80, 1}
+}
+
+func (u *unit) write(address, value uint16) {
+	switch {
+	case u.deaf:
+	case u.lag > 0:
+		u.pending = append(u.pending, write{time.Now(), address, value})
+	default:
+		u.registers[address] = value
+	}
+}
+
+// listenTCP serves units on Modbus TCP, one request after the other, as a gateway does.
+func (u *units) listenTCP(t *testing.T) (port string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	var conns sync.Map
+	wg.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			conns.Store(c, true)
+			wg.Go(func() { u.serveTCP(c) })
+		}
+	})
+	t.Cleanup(func() {
+		l.Close()
+		conns.Range(func(c, _ any) bool { c.(net.Conn).Close(); return true })
+		wg.Wait()
+	})
+	return "tcp://" + l.Addr().String()
+}
+
+func (u *units) serveTCP(c net.Conn) {
+	defer c.Close()
+	head := make([]byte, 7) // transaction, protocol, length, unit
+	for {
+		if _, err := io.ReadFull(c, head); err != nil {
+			return
+		}
+		pdu := make([]byte, binary.BigEndian.Uint16(head[4:])-1)
+		if _, err := io.ReadFull(c, pdu); err != nil {
+			return
+		}
+		out := u.answer(head[6], pdu)
+		if out == nil {
+			continue
+		}
+		binary.BigEndian.PutUint16(head[4:], uint16(len(out)+1))
+		if _, err := c.Write(append(slices.Clone(head), out...)); err != nil {
+			return
+		}
+	}
+}
+
+// crc of an RTU frame (MODBUS over Serial Line V1.02, appendix B).
+func crc(b []byte) uint16 {
+	sum := uint16(0xFFFF)
+	for _, x := range b {
+		sum ^= uint16(x)
+		for range 8 {
+			odd := sum&1 != 0
+			if sum >>= 1; odd {
+				sum ^= 0xA001
+			}
+		}
+	}
+	return sum
+}
+
+// listenRTU serves units on a serial port; echo: the adapter returns what is sent.
+func (u *units) listenRTU(t *testing.T, echo bool) (port string) {
+	p, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { u.serveRTU(p.Master(), echo) })
+	t.Cleanup(func() { p.Close(); wg.Wait() })
+	return p.SlavePath()
+}
+
+func (u *units) serveRTU(port *os.File, echo bool) {
+	var buf []byte
+	chunk := make([]byte, 256)
+	for {
+		n, err := port.Read(chunk)
+		if err != nil {
+			return
+		}
+		if echo {
+			port.Write(chunk[:n])
+		}
+		for buf = append(buf, chunk[:n]...); len(buf) >= 8; {
+			size := 8
+			if buf[1] == 16 {
+				size = 9 + int(buf[6])
+			}
+			if len(buf) < size {
+				break
+			}
+			frame := buf[:size]
+			buf = buf[size:]
+			if crc(frame[:size-2]) != binary.LittleEndian.Uint16(frame[size-2:]) {
+				buf = nil
+				break
+			}
+			if out := u.answer(frame[0], frame[1:size-2]); out != nil {
+				out = append([]byte{frame[0]}, out...)
+				port.Write(binary.LittleEndian.AppendUint16(out, crc(out)))
+			}
+		}
+	}
+}
