@@ -20,8 +20,8 @@ const (
 	probeMost  = 12 * time.Second
 
 	// A probe waits so long for an answer at most, whatever the device's time-out: else one
-	// that may take a second could be asked twice a minute only. Every probeWhole-th waits
-	// to the end.
+	// that may take a second could be asked twice a minute only. Of one that is not known
+	// to be quick every probeWhole-th waits to the end.
 	probeWait  = 400 * time.Millisecond
 	probeWhole = 4
 
@@ -40,6 +40,7 @@ type device struct {
 
 	online    bool
 	polled    bool          // it can be read
+	slowest   time.Duration // exchange that it answered
 	late      time.Duration // the longest that an answer to a read of it may be late
 	lastSeen  time.Time
 	fails     int
@@ -79,6 +80,9 @@ func (d *device) failure(probe bool, at time.Time) bool {
 	}
 	return false
 }
+
+// quick reports whether the device has always answered long before a probe is given up.
+func (d *device) quick() bool { return d.slowest > 0 && 2*d.slowest < probeWait }
 
 // suspect reports whether the device did not answer when it was last asked, or is
 // not known to exist.

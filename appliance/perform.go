@@ -21,6 +21,7 @@ type taskKind uint8
 const (
 	taskRead    taskKind = iota // gives way until it is begun
 	taskWrite                   // the same, to a STOP only
+	taskStop                    // the same, of a shade that nobody else stops: it costs what a probe costs
 	taskJob                     // does not give way
 	taskFinding                 // the same: whether a device that counts as online is gone
 	taskLong                    // a job's exchange that lasts: gives way until an answer begins
@@ -213,7 +214,7 @@ func (b *bus) do(ctx context.Context, t *task) {
 	var y Yield
 	if t.kind != taskJob && t.kind != taskFinding {
 		var ok bool
-		if y.Begin, ok = b.beginExchange(t.kind == taskWrite); !ok {
+		if y.Begin, ok = b.beginExchange(t.kind == taskWrite || t.kind == taskStop); !ok {
 			t.settle(Result{}, ErrPreempted, time.Now()) // something came in meanwhile: look again
 			return
 		}
@@ -222,7 +223,7 @@ func (b *bus) do(ctx context.Context, t *task) {
 		y.Answer = y.Begin
 	}
 	gone := b.devices[t.exchange.Device]
-	if t.kind == taskProbe && gone.fails%probeWhole != 0 {
+	if t.kind == taskProbe && (gone.fails%probeWhole != 0 || gone.quick()) {
 		defer time.AfterFunc(probeWait, func() { b.interrupt(y.Answer) }).Stop()
 	}
 	start := time.Now()
@@ -237,12 +238,15 @@ func (b *bus) do(ctx context.Context, t *task) {
 		return
 	}
 	took := end.Sub(start)
+	if gone != nil && err == nil {
+		gone.slowest = max(gone.slowest, took)
+	}
 	wasted := err != nil && gone != nil && !gone.online
 	b.use.add(end, took, wasted || errors.Is(err, ErrSilent))
 	switch {
 	case wasted && t.kind == taskAttempt:
 		b.attempts.spend(end, took)
-	case wasted && (t.kind == taskProbe || t.kind == taskWrite):
+	case wasted && (t.kind == taskProbe || t.kind == taskStop):
 		b.probes.spend(end, took)
 	}
 	if errors.Is(err, ErrSilent) {
@@ -331,7 +335,7 @@ func (b *bus) failed(d *device, t *task, err error, now time.Time) {
 
 // writes reports whether the task's exchange is a write.
 func (t *task) writes() bool {
-	return t.kind == taskWrite || t.kind == taskAttempt || t.kind == taskJob
+	return t.kind == taskWrite || t.kind == taskStop || t.kind == taskAttempt || t.kind == taskJob
 }
 
 // rest leaves the device alone with questions of one kind.
@@ -395,6 +399,8 @@ func (b *bus) pieceTask(p *piece, now time.Time) *task {
 	switch {
 	case p.offline && !p.verifying():
 		t.kind = taskAttempt
+	case !p.verifying() && p.duty == mustStop:
+		t.kind = taskStop
 	case !p.verifying():
 		t.kind = taskWrite
 	}

@@ -56,7 +56,7 @@ func (b *bus) tryAgain(p *piece, err error, now time.Time) bool {
 	case errors.Is(err, ErrBusy):
 		p.notBefore = now.Add(min(busyPause<<min(p.tries, 8), busyPauseMost))
 	case errors.Is(err, ErrDamaged) && p.tries+1 < maxTriesDamaged:
-	case errors.Is(err, ErrSilent) && p.tries+1 < maxTriesSilent && !p.offline:
+	case errors.Is(err, ErrSilent) && p.tries+1 < maxTriesSilent && !p.offline && !b.isGone(p.exchange().Device):
 	case p.duty == mustStop && !p.verifying():
 		p.notBefore = now.Add(stopPause)
 	default:
@@ -64,6 +64,12 @@ func (b *bus) tryAgain(p *piece, err error, now time.Time) bool {
 	}
 	p.tries++
 	return now.Before(p.deadline())
+}
+
+// isGone reports whether a device is known to be offline.
+func (b *bus) isGone(name string) bool {
+	d := b.devices[name]
+	return d != nil && !d.online && d.suspect() && !d.lastSeen.IsZero()
 }
 
 // settleStep goes on after a frame that was written as it should.

@@ -68,6 +68,7 @@ type limitSpec struct {
 	ReadRegisters  int         `yaml:"readRegisters"`
 	ReadBits       int         `yaml:"readBits"`
 	WriteRegisters int         `yaml:"writeRegisters"`
+	WriteMultiple  bool        `yaml:"writeMultiple"` // it knows functions 0F and 10 only
 	WriteBits      int         `yaml:"writeBits"`
 	HoleRegisters  int         `yaml:"holeRegisters"`
 	HoleBits       int         `yaml:"holeBits"`

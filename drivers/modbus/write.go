@@ -57,13 +57,13 @@ func (f frame) request(unit byte, values []uint16) request {
 		for _, v := range values {
 			r.bits = append(r.bits, v != 0)
 		}
-		if r.fn = writeCoils; len(values) == 1 {
+		if r.fn = writeCoils; len(values) == 1 && !f.unit.profile.Limits.WriteMultiple {
 			r.fn = writeCoil
 		}
 		return r
 	}
 	r.values = values
-	if r.fn = writeRegisters; len(values) == 1 {
+	if r.fn = writeRegisters; len(values) == 1 && !f.unit.profile.Limits.WriteMultiple {
 		r.fn = writeRegister
 	}
 	return r
