@@ -15,6 +15,8 @@ var (
 	ErrConflict     = errors.New("not possible in this state")
 	ErrUnauthorized = errors.New("not logged in")
 	ErrOverloaded   = errors.New("too much to do")
+	// ErrUnanswered says that a command was sent and not answered yet; it may still be carried out, until it expires.
+	ErrUnanswered = errors.New("sent, and not answered yet")
 )
 
 // Invalid makes an error for a value that cannot be taken. It is [ErrInvalid],

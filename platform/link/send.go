@@ -10,9 +10,6 @@ import (
 	"svc.internal/controller/wire"
 )
 
-// ErrUnanswered says that a command was sent and not answered yet; it may still be carried out, until it expires.
-var ErrUnanswered = errors.New("sent, and not answered yet")
-
 // pendingMost bounds the commands that wait for an answer.
 const pendingMost = 10000
 
@@ -28,7 +25,7 @@ type pending struct {
 }
 
 // Send sends a widget action to a controller and waits until ctx ends for what became of it. It fails with
-// [platform.ErrNotFound], [platform.ErrOffline], [platform.ErrOverloaded] if nothing was sent, and with [ErrUnanswered]
+// [platform.ErrNotFound], [platform.ErrOffline], [platform.ErrOverloaded] if nothing was sent, and with [platform.ErrUnanswered]
 // if ctx ended first.
 func (l *Link) Send(ctx context.Context, cid string, action wire.WidgetAction) (wire.Ack, error) {
 	fail := func(err error) (wire.Ack, error) {
@@ -69,7 +66,7 @@ func (l *Link) Send(ctx context.Context, cid string, action wire.WidgetAction) (
 	case <-p.done:
 		return p.ack, nil
 	case <-ctx.Done():
-		return fail(ErrUnanswered)
+		return fail(platform.ErrUnanswered)
 	}
 }
 

@@ -1,0 +1,297 @@
+package voice
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/labstack/echo/v4"
+
+	"svc.internal/controller/platform"
+	"svc.internal/controller/web"
+	"svc.internal/controller/wire"
+)
+
+// Path of the endpoint.
+const Path = "/api/conferencing/voice/action"
+
+// Bounds of a request.
+const (
+	bodyLimit = 16 << 10
+	maxSource = 32
+	maxDevice = 256
+)
+
+// answerWithin is how long a person waits for what became of a command before "sent" is said.
+const answerWithin = 1500 * time.Millisecond
+
+// perDevice is how many sentences one device may send in a minute.
+const perDevice = 60
+
+// Config of the endpoint.
+type Config struct {
+	Token string // the shared secret; empty only in Dev
+	Dev   bool   // no secret is asked for; the caller sees to it that only loopback is served
+	// Assistant answers what is no command; nil: such sentences are refused.
+	Assistant platform.Asker
+	Devices   Devices
+	Send      Sender
+	Site      platform.SiteReader
+	// Charge counts a request in a bucket, or refuses it.
+	Charge func(echo.Context, platform.Bucket) error
+	// Stranger is the bucket of a request without the secret.
+	Stranger func(*http.Request) platform.Bucket
+	Log      *slog.Logger
+}
+
+// Devices finds conferencing devices.
+type Devices interface {
+	RoomDevice(ctx context.Context, id string) (platform.RoomDevice, error)
+}
+
+// Sender sends a widget action to a controller and waits for its acknowledgement until ctx ends
+// ([platform.ErrUnanswered]).
+type Sender interface {
+	Send(ctx context.Context, controller string, action wire.WidgetAction) (wire.Ack, error)
+}
+
+// Room answers at [Path].
+type Room struct{ cfg Config }
+
+// NewRoom makes the room.
+func NewRoom(cfg Config) *Room { return &Room{cfg} }
+
+// Register adds the route.
+func (r *Room) Register(e *echo.Echo) { e.POST(Path, r.act) }
+
+// request is what a device sends.
+type request struct {
+	DeviceID *string `json:"deviceId"`
+	Text     *string `json:"text"`
+	Source   *string `json:"source"`
+}
+
+// response is what a person hears and reads. Speak is what Message is; Reply may say more.
+type response struct {
+	Success       bool   `json:"success"`
+	Message       string `json:"message"`
+	DeviceID      string `json:"deviceId"`
+	WorkspaceName string `json:"workspaceName"`
+	Reply         string `json:"reply"`
+	Speak         string `json:"speak"`
+	// Panel is the ID of a panel that the device should open; absent otherwise.
+	Panel string `json:"panel,omitempty"`
+}
+
+var errToken = web.Refuse(http.StatusUnauthorized, "Send the voice action token as 'Authorization: Bearer …' or 'X-Voice-Action-Token: …'")
+
+func (r *Room) act(c echo.Context) error {
+	if !r.admits(c.Request()) {
+		if err := r.cfg.Charge(c, r.cfg.Stranger(c.Request())); err != nil {
+			return err
+		}
+		return errToken
+	}
+	in, err := read(c)
+	if err != nil {
+		return err
+	}
+	bucket := platform.Bucket{ID: "voice:" + *in.DeviceID, Limit: perDevice, Window: time.Minute, Stranger: true}
+	if err := r.cfg.Charge(c, bucket); err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	out := response{DeviceID: *in.DeviceID}
+	device, missing, err := r.room(ctx, *in.DeviceID)
+	if err != nil {
+		return err
+	}
+	out.WorkspaceName = device.Workspace
+	if missing != "" {
+		out.Message = missing
+	} else {
+		r.obey(ctx, device, *in.Text, &out)
+	}
+	out.Speak = out.Message
+	if out.Reply == "" {
+		out.Reply = out.Message
+	}
+	r.cfg.Log.Info("voice", "device", device.ID, "source", deref(in.Source), "success", out.Success, "message", out.Message)
+	return c.JSON(http.StatusOK, out)
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// admits reports whether a request carries the secret. Digests are compared, so that neither its length nor how much of it
+// is right can be timed.
+func (r *Room) admits(req *http.Request) bool {
+	if r.cfg.Dev {
+		return true
+	}
+	sent := req.Header.Get("X-Voice-Action-Token")
+	if scheme, token, ok := strings.Cut(req.Header.Get("Authorization"), " "); ok && sent == "" && strings.EqualFold(scheme, "Bearer") {
+		sent = strings.TrimSpace(token)
+	}
+	a, b := sha256.Sum256([]byte(sent)), sha256.Sum256([]byte(r.cfg.Token))
+	return subtle.ConstantTimeCompare(a[:], b[:]) == 1 && r.cfg.Token != ""
+}
+
+func read(c echo.Context) (in request, err error) {
+	data, err := web.ReadBody(c, bodyLimit)
+	if err != nil {
+		return in, err
+	}
+	switch {
+	case !utf8.Valid(data), json.Unmarshal(data, &in) != nil:
+		return in, platform.Invalid("want a JSON object with deviceId and text, both text")
+	case in.DeviceID == nil || *in.DeviceID == "" || len(*in.DeviceID) > maxDevice:
+		return in, platform.Invalid("deviceId: want 1 to %d characters", maxDevice)
+	case in.Text == nil || strings.TrimSpace(*in.Text) == "" || utf8.RuneCountInString(*in.Text) > MaxText:
+		return in, platform.Invalid("text: want 1 to %d characters", MaxText)
+	case in.Source != nil && utf8.RuneCountInString(*in.Source) > maxSource:
+		return in, platform.Invalid("source: want at most %d characters", maxSource)
+	}
+	return in, nil
+}
+
+// What a person hears when something is missing.
+const (
+	notDiscovered = "This room is not set up yet. Refresh devices and assign a controller."
+	notAssigned   = "Assign a controller to the device."
+	notDeployed   = "The control panel is not deployed in this room; deploy it."
+	notThere      = "The controller of this room is offline. Check its power and its network."
+)
+
+// room finds the room of a device, or what is missing before it can be controlled.
+func (r *Room) room(ctx context.Context, id string) (d platform.RoomDevice, missing string, err error) {
+	d, err = r.cfg.Devices.RoomDevice(ctx, id)
+	switch {
+	case errors.Is(err, platform.ErrNotFound):
+		return platform.RoomDevice{}, notDiscovered, nil
+	case err != nil:
+		return d, "", err
+	case d.Controller == "":
+		return d, notAssigned, nil
+	case !d.Deployed:
+		return d, notDeployed, nil
+	}
+	return d, "", nil
+}
+
+// cannot says what can be said.
+const cannot = `I can switch and dim the lights, and move the shades. Say for instance "lights to 50 percent" or "open the shades".`
+
+// obey does what a sentence says, or says why not.
+func (r *Room) obey(ctx context.Context, d platform.RoomDevice, text string, out *response) {
+	heard := Parse(text)
+	todo := []Heard{heard}
+	if heard.Intent == Compound && len(heard.Slots.Actions) > 0 {
+		todo = heard.Slots.Actions
+	} else if !heard.Acts() {
+		r.discuss(ctx, d, heard, text, out)
+		return
+	}
+	var steps []gesture
+	for _, h := range todo {
+		g, why := r.gesture(ctx, d, h)
+		if why != "" { // all or nothing
+			out.Message = why
+			return
+		}
+		steps = append(steps, g)
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	var said []string
+	for _, g := range steps {
+		if g.widget == "" {
+			out.Panel = wire.ControlsPanel
+			said = append(said, g.done)
+			continue
+		}
+		sentence, ok := r.send(ctx, d, g)
+		said = append(said, sentence)
+		if !ok {
+			out.Message = strings.Join(said, " ")
+			return
+		}
+	}
+	out.Success, out.Message = true, strings.Join(said, " ")
+}
+
+// send puts one gesture to the controller and says what became of it.
+func (r *Room) send(ctx context.Context, d platform.RoomDevice, g gesture) (sentence string, ok bool) {
+	ack, err := r.cfg.Send.Send(ctx, d.Controller, wire.WidgetAction{
+		DeviceID: d.ID, WorkspaceName: d.Workspace, PanelID: wire.ControlsPanel,
+		WidgetID: g.widget, Action: g.action, Value: g.value, Percent: g.percent, Origin: wire.OriginVoice,
+	})
+	switch {
+	case errors.Is(err, platform.ErrUnanswered):
+		return "Sent.", true
+	case errors.Is(err, platform.ErrOffline), errors.Is(err, platform.ErrNotFound):
+		return notThere, false
+	case err != nil:
+		r.cfg.Log.Warn("voice: not sent", "device", d.ID, "controller", d.Controller, "why", err)
+		return "That could not be sent; try again.", false
+	}
+	switch ack.Status {
+	case wire.Applied, wire.Duplicate:
+		return g.done + offline(ack.Offline), true
+	case wire.Expired, wire.Stale:
+		return "That came too late; nothing was done. Say it again.", false
+	}
+	if ack.Detail != "" {
+		return "Not done: " + strings.TrimSuffix(ack.Detail, ".") + ".", false
+	}
+	return "That was not done.", false
+}
+
+func offline(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return " 1 light or shade is offline."
+	}
+	return fmt.Sprintf(" %d lights or shades are offline.", n)
+}
+
+// discuss hands a sentence that does not act to the assistant, if there is one.
+func (r *Room) discuss(ctx context.Context, d platform.RoomDevice, h Heard, text string, out *response) {
+	if r.cfg.Assistant == nil || h.Intent == Unknown {
+		out.Message = cannot
+		return
+	}
+	reply, err := r.cfg.Assistant.Ask(ctx, platform.Inquiry{Owner: "voice:" + d.ID, Session: "voice", Message: text, Site: d.Controller}, nil)
+	if err != nil {
+		r.cfg.Log.Warn("voice: the assistant did not answer", "device", d.ID, "why", err)
+		out.Message = "I cannot answer that now; try again."
+		return
+	}
+	out.Success, out.Reply, out.Message = true, reply.Text, firstSentences(reply.Text)
+}
+
+// firstSentences is what is spoken of a long answer.
+func firstSentences(text string) string {
+	const spoken = 300
+	if len(text) <= spoken {
+		return text
+	}
+	if i := strings.LastIndex(text[:spoken], ". "); i > 0 {
+		return text[:i+1]
+	}
+	return strings.ToValidUTF8(text[:spoken], "") + "…"
+}
