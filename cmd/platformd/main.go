@@ -75,7 +75,7 @@ func newRoot() *cobra.Command {
 		return nil
 	}
 	group(root)
-	root.AddCommand(newServe(a), newUser(a), newController(a), newVersion())
+	root.AddCommand(newVoice(), newServe(a), newUser(a), newController(a), newVersion())
 	manuals(root)
 	return root
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/voice"
 	"svc.internal/controller/web"
 )
 
@@ -36,6 +37,12 @@ func refusal(path string, status int, message string) (contentType string, body 
 			Error   string `json:"error"`
 			Details string `json:"details"`
 		}{message, more})
+	}
+	if path == voice.Path && status != http.StatusTooManyRequests {
+		return web.JSONType[0], encoded(struct {
+			Success bool   `json:"success"`
+			Message string `json:"message"`
+		}{false, message})
 	}
 	return web.JSONType[0], encoded(struct {
 		Success bool   `json:"success"`

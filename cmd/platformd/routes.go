@@ -11,6 +11,7 @@ import (
 	"svc.internal/controller/platform/apikey"
 	"svc.internal/controller/platform/gate"
 	"svc.internal/controller/platform/login"
+	"svc.internal/controller/platform/voice"
 	"svc.internal/controller/web"
 	"svc.internal/controller/wire"
 )
@@ -34,7 +35,7 @@ func (d *daemon) hall() (*echo.Echo, *gate.Gate) {
 	g := gate.New(gate.Config{
 		Keys: d.db, Tokens: d.tokens, Limit: d.limit,
 		KeyPaths: []string{chatPath, mcpPath}, QueryPath: chatPath,
-		AddressPaths: []string{login.LoginPath}, RoomPaths: []string{login.RefreshPath},
+		AddressPaths: []string{login.LoginPath}, RoomPaths: []string{login.RefreshPath, voice.Path},
 	})
 	watch := newMetrics(d)
 	e.Use(watch.measure, g.Pass)

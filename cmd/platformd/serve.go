@@ -106,6 +106,9 @@ func (a *app) serve(ctx context.Context, cfg serveConfig) error {
 		return err
 	}
 	set, err := readSettings(os.Getenv)
+	if err == nil {
+		err = set.voice.check(cfg)
+	}
 	if err != nil {
 		return err
 	}
@@ -138,7 +141,8 @@ type daemon struct {
 	redis   *ratelimit.Shared // nil: counting in this process
 	proxies []netip.Prefix
 
-	cloud *cloud
+	cloud  *cloud
+	speech voiceSettings
 
 	sites platform.SiteReader // nil: there is nothing to ask the assistant about
 	act   platform.Actuator   // nil: nothing can be controlled
@@ -150,6 +154,7 @@ type daemon struct {
 
 // share sets up what all instances have in common.
 func (d *daemon) share(set settings) (err error) {
+	d.speech = set.voice
 	var provider *login.Provider
 	if set.provider.Issuer != "" {
 		if provider, err = login.NewProvider(set.provider, d.db, d.log); err != nil {
@@ -192,7 +197,9 @@ func (a *app) open(ctx context.Context, d *daemon, cfg serveConfig) (err error) 
 		}
 	}
 	d.sites = site.NewReader(d.db)
-	d.cloud, err = a.openCloud(ctx, d, cfg)
+	if d.cloud, err = a.openCloud(ctx, d, cfg); err == nil {
+		d.act = d.cloud.link
+	}
 	return err
 }
 

@@ -19,6 +19,7 @@ type settings struct {
 	provider    login.ProviderConfig // without an issuer: none
 	model       model.Model          // nil: none
 	price       assistant.Price
+	voice       voiceSettings
 }
 
 func readSettings(getenv func(string) string) (settings, error) {
@@ -35,6 +36,9 @@ func readSettings(getenv func(string) string) (settings, error) {
 		return settings{}, err
 	}
 	if s.price, err = readPrice(getenv); err != nil {
+		return settings{}, err
+	}
+	if s.voice, err = readVoiceSettings(getenv); err != nil {
 		return settings{}, err
 	}
 	switch create := getenv("OIDC_CREATE_USERS"); create {

@@ -1,0 +1,235 @@
+package voice
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/labstack/echo/v4"
+
+	"svc.internal/controller/platform"
+	"svc.internal/controller/web"
+	"svc.internal/controller/wire"
+)
+
+// building is a platform with one controller that answers as told.
+type building struct {
+	platform.SiteReader
+	lights []platform.Device
+	ack    wire.Ack
+	err    error
+	sent   []wire.WidgetAction
+	counts map[string]int
+}
+
+func (b *building) RoomDevice(_ context.Context, id string) (platform.RoomDevice, error) {
+	d := platform.RoomDevice{ID: id, Workspace: "Blue Room", Controller: "house", Clusters: []int64{1}, Deployed: true}
+	switch id {
+	case "room":
+		return d, nil
+	case "undeployed":
+		d.Deployed = false
+		return d, nil
+	case "unassigned":
+		return platform.RoomDevice{ID: id, Workspace: "New Room"}, nil
+	}
+	return platform.RoomDevice{}, platform.ErrNotFound
+}
+
+func (b *building) Devices(context.Context, string) ([]platform.Device, error) { return b.lights, nil }
+
+func (b *building) Send(_ context.Context, controller string, a wire.WidgetAction) (wire.Ack, error) {
+	if controller != "house" {
+		return wire.Ack{}, platform.ErrNotFound
+	}
+	b.sent = append(b.sent, a)
+	return b.ack, b.err
+}
+
+func light(level float64) platform.Device {
+	return platform.Device{Kind: platform.KindLight, Online: true, Zones: []int64{1}, Level: &platform.Reading{Value: level}}
+}
+
+const secret = "a shared secret"
+
+// open serves the endpoint of b.
+func (b *building) open(t *testing.T, dev bool) func(headers map[string]string, body string) (int, response) {
+	t.Helper()
+	b.counts = map[string]int{}
+	e := web.New(web.Config{Log: slog.New(slog.DiscardHandler), Errors: web.Table{{Err: platform.ErrInvalid, Status: http.StatusBadRequest}}})
+	NewRoom(Config{
+		Token: secret, Dev: dev, Devices: b, Send: b, Site: b, Log: slog.New(slog.DiscardHandler),
+		Charge:   func(_ echo.Context, k platform.Bucket) error { b.counts[k.ID]++; return nil },
+		Stranger: func(*http.Request) platform.Bucket { return platform.Bucket{ID: "stranger"} },
+	}).Register(e)
+	s := httptest.NewServer(e)
+	t.Cleanup(s.Close)
+	return func(headers map[string]string, body string) (int, response) {
+		t.Helper()
+		req, err := http.NewRequest(http.MethodPost, s.URL+Path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, v := range headers {
+			req.Header.Set(k, v)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out response
+		if err := json.Unmarshal(text, &out); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		return resp.StatusCode, out
+	}
+}
+
+var good = map[string]string{"X-Voice-Action-Token": secret}
+
+func TestSentencesBecomeGestures(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		lights     []platform.Device
+		want       string // widget action value, several apart by ", "
+		says       string
+	}{
+		{"on", "turn on the lights", nil, "light_power changed on", "Lights on."},
+		{"off", "lights off", nil, "light_power changed off", "Lights off."},
+		{"toggle of a dark room", "toggle the lights", []platform.Device{light(0)}, "light_power changed on", "Lights on."},
+		{"toggle of a mixed room", "toggle the lights", []platform.Device{light(0), light(30)}, "light_power changed off", "Lights off."},
+		{"toggle of a room that is not known", "toggle the lights", nil, "light_power changed on", "Lights on."},
+		{"a level", "set the lights to 50 percent", nil, "light_brightness released 128", "Lights at 50 percent."},
+		{"dimmer", "dim the lights", []platform.Device{light(50)}, "light_brightness released 77", "Lights at 30 percent."},
+		{"never dimmed to off", "dim the lights", []platform.Device{light(10)}, "light_brightness released 3", "Lights at 1 percent."},
+		{"dimmer, level not known", "dim the lights", nil, "", `I don't know how bright the lights are now. Say for instance "lights to 50 percent".`},
+		{"brighter by", "brighten the lights by 10 percent", []platform.Device{light(40), light(60)}, "light_brightness released 153", "Lights at 60 percent."},
+		{"shades open", "open the shades", nil, "shade_position released 255", "Shades opening."},
+		{"shades down", "close the blinds", nil, "shade_position released 0", "Shades closing."},
+		{"shades part", "shades to 40 percent", nil, "shade_position released 102", "Shades going to 40 percent open."},
+		{"a preset", "shades two thirds", nil, "shade_preset released two_thirds", "Shades going to two thirds."},
+		{"stop", "stop the shades", nil, "shade_stop clicked ", "Shades stopped."},
+		{"two things", "lights off and close the shades", nil, "light_power changed off, shade_position released 0", "Lights off. Shades closing."},
+		{"the panel", "show the controls", nil, "", "Here are the controls."},
+		{"another room", "turn on the kitchen lights", nil, "", cannot},
+		{"not a command", "play some music", nil, "", cannot},
+		{"one thing too much", "dim the lights and close the shades", nil, "", `I don't know how bright the lights are now. Say for instance "lights to 50 percent".`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := &building{lights: c.lights, ack: wire.Ack{Status: wire.Applied}}
+			status, out := b.open(t, false)(good, `{"deviceId":"room","text":`+quoted(c.text)+`}`)
+			var sent []string
+			for _, a := range b.sent {
+				if a.Origin != wire.OriginVoice || a.PanelID != wire.ControlsPanel || a.DeviceID != "room" || a.Utterance != "" {
+					t.Errorf("sent %+v", a)
+				}
+				sent = append(sent, a.WidgetID+" "+string(a.Action)+" "+a.Value)
+			}
+			if got := strings.Join(sent, ", "); got != c.want {
+				t.Errorf("sent %q, want %q", got, c.want)
+			}
+			if status != http.StatusOK || out.Message != c.says || out.Speak != c.says || out.Reply != c.says || out.WorkspaceName != "Blue Room" || out.DeviceID != "room" {
+				t.Errorf("%d %+v", status, out)
+			}
+			if wantOK := c.want != "" || c.name == "the panel"; out.Success != wantOK {
+				t.Errorf("success is %v", out.Success)
+			}
+			if (out.Panel != "") != (c.name == "the panel") {
+				t.Errorf("panel is %q", out.Panel)
+			}
+		})
+	}
+}
+
+func quoted(s string) string { b, _ := json.Marshal(s); return string(b) }
+
+func TestOutcomeIsTold(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		ack     wire.Ack
+		err     error
+		success bool
+		says    string
+	}{
+		{"done", wire.Ack{Status: wire.Applied}, nil, true, "Lights off."},
+		{"done, one offline", wire.Ack{Status: wire.Applied, Offline: 1}, nil, true, "Lights off. 1 light or shade is offline."},
+		{"not answered in time", wire.Ack{}, platform.ErrUnanswered, true, "Sent."},
+		{"partly failed", wire.Ack{Status: wire.Failed, Detail: "1 of 4 did not confirm: node 7 (Window)"}, nil, false, "Not done: 1 of 4 did not confirm: node 7 (Window)."},
+		{"too late", wire.Ack{Status: wire.Expired}, nil, false, "That came too late; nothing was done. Say it again."},
+		{"controller offline", wire.Ack{}, platform.ErrOffline, false, notThere},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := &building{ack: c.ack, err: c.err}
+			if _, out := b.open(t, false)(good, `{"deviceId":"room","text":"lights off"}`); out.Success != c.success || out.Message != c.says {
+				t.Errorf("got %+v, want %v %q", out, c.success, c.says)
+			}
+		})
+	}
+}
+
+func TestWhatIsMissingIsSaidAndNothingMoves(t *testing.T) {
+	for device, says := range map[string]string{"elsewhere": notDiscovered, "unassigned": notAssigned, "undeployed": notDeployed} {
+		b := &building{ack: wire.Ack{Status: wire.Applied}}
+		status, out := b.open(t, false)(good, `{"deviceId":"`+device+`","text":"lights off"}`)
+		if status != http.StatusOK || out.Success || out.Message != says || len(b.sent) != 0 || out.DeviceID != device {
+			t.Errorf("%s: %d %+v, sent %v", device, status, out, b.sent)
+		}
+		if device == "elsewhere" && out.WorkspaceName != "" {
+			t.Errorf("workspace %q of a device that nobody knows", out.WorkspaceName)
+		}
+	}
+}
+
+func TestRequestsAreChecked(t *testing.T) {
+	long := strings.Repeat("ä", MaxText+1)
+	for name, c := range map[string]struct {
+		headers map[string]string
+		body    string
+		want    int
+	}{
+		"no secret":                {nil, `{"deviceId":"room","text":"lights off"}`, 401},
+		"wrong secret":             {map[string]string{"X-Voice-Action-Token": secret + "x"}, `{"deviceId":"room","text":"lights off"}`, 401},
+		"secret as bearer":         {map[string]string{"Authorization": "Bearer " + secret}, `{"deviceId":"room","text":"lights off"}`, 200},
+		"empty bearer":             {map[string]string{"Authorization": "Bearer "}, `{"deviceId":"room","text":"lights off"}`, 401},
+		"no JSON":                  {good, `lights off`, 400},
+		"no device":                {good, `{"text":"lights off"}`, 400},
+		"no text":                  {good, `{"deviceId":"room"}`, 400},
+		"text is a number":         {good, `{"deviceId":"room","text":5}`, 400},
+		"text too long":            {good, `{"deviceId":"room","text":"` + long + `"}`, 400},
+		"text as long as it may":   {good, `{"deviceId":"room","text":"` + long[:2*MaxText] + `"}`, 200},
+		"source too long":          {good, `{"deviceId":"room","text":"x","source":"` + strings.Repeat("s", 33) + `"}`, 400},
+		"members that nobody asks": {good, `{"deviceId":"room","text":"lights off","more":true}`, 200},
+		"too large":                {good, `{"deviceId":"room","text":"` + strings.Repeat("x", bodyLimit) + `"}`, 413},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := &building{ack: wire.Ack{Status: wire.Applied}}
+			status, out := b.open(t, false)(c.headers, c.body)
+			if status != c.want {
+				t.Errorf("%d %+v, want %d", status, out, c.want)
+			}
+			if status != 200 && len(b.sent) > 0 {
+				t.Errorf("sent %v", b.sent)
+			}
+			if (b.counts["stranger"] == 1) != (c.want == 401) || (b.counts["voice:room"] == 1) != (c.want == 200) {
+				t.Errorf("counted %v", b.counts)
+			}
+		})
+	}
+}
+
+func TestDevModeAsksForNoSecret(t *testing.T) {
+	b := &building{ack: wire.Ack{Status: wire.Applied}}
+	if status, out := b.open(t, true)(nil, `{"deviceId":"room","text":"lights off"}`); status != 200 || !out.Success {
+		t.Errorf("%d %+v", status, out)
+	}
+}
