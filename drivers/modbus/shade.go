@@ -3,14 +3,15 @@ package modbus
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"svc.internal/controller/appliance"
 )
 
 // shadeSteps plans the shades of one unit. A direction is energised only after
-// the other was switched off by a write of its own; never both in one state of
-// the coils.
+// the other was switched off by a write of its own, and was read to be off: relays
+// stick. Never both in one state of the coils.
 func (d *Driver) shadeSteps(u *unit, wishes []wish) []appliance.Exchange {
 	var steps []appliance.Exchange
 	var ops []op
@@ -25,7 +26,66 @@ func (d *Driver) shadeSteps(u *unit, wishes []wish) []appliance.Exchange {
 			return appliance.Result{}, fmt.Errorf("bus %s: unit %d: %w: a shade of this device can open, close and stop", d.name, u.number, appliance.ErrRefused)
 		}}}
 	}
-	return d.steps(d.frames(u, ops), steps)
+	frames := d.frames(u, ops)
+	off := slices.IndexFunc(frames, func(f frame) bool { return f.ops[0].phase > phaseClear })
+	if off < 0 {
+		return d.steps(frames, steps) // they stop
+	}
+	steps = append(d.steps(frames[:off], steps), d.released(u, wishes)...)
+	return d.steps(frames[off:], steps)
+}
+
+// releaseMost is how long the relay of the other direction is waited for: its register
+// may show late that it has released.
+const releaseMost = time.Second
+
+// released reads that the relays of the other directions are off.
+func (d *Driver) released(u *unit, wishes []wish) []appliance.Exchange {
+	var needs []need
+	for _, w := range wishes {
+		if other := w.thing.opposite(w.Motion); other != nil {
+			needs = append(needs, need{at: w.thing.place(other), n: other.spec.words(), thing: w.thing})
+		}
+	}
+	looks := d.readExchanges(u, needs)
+	var since time.Time // when they were first read, and one was on
+	for i, look := range looks {
+		looks[i].Do = func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
+			sure := !time.Now().Before(u.doubtful)
+			res, err := look.Do(ctx, y)
+			if err != nil {
+				return res, err
+			}
+			res.Readings = nil // the core asks for them when everything is written
+			for _, w := range wishes {
+				x, _, known := w.thing.number(w.thing.opposite(w.Motion))
+				if sure && known && x == 0 || i < len(looks)-1 {
+					continue
+				}
+				if since.IsZero() {
+					since = time.Now()
+				}
+				if time.Since(since) < releaseMost {
+					return res, fmt.Errorf("unit %d: %w: the relay of the other direction is on still", u.number, appliance.ErrBusy)
+				}
+				return res, fmt.Errorf("unit %d: %w: the relay of the other direction does not release, so this one stays off", u.number, appliance.ErrRefused)
+			}
+			return res, nil
+		}
+	}
+	return looks
+}
+
+// opposite is the coil that must be off before a shade is sent somewhere; nil if it is
+// not sent anywhere.
+func (t *thing) opposite(m appliance.Motion) *cell {
+	switch {
+	case m == appliance.Open && !t.inverted, m == appliance.Close && t.inverted:
+		return t.out.close
+	case m == appliance.Close, m == appliance.Open:
+		return t.out.open
+	}
+	return nil
 }
 
 // motionOps are the coils to write. With several shades in a device the coils of

@@ -1,7 +1,9 @@
 package modbus
 
 import (
+	"errors"
 	"testing"
+	"time"
 
 	"svc.internal/controller/appliance"
 )
@@ -21,7 +23,7 @@ func TestSettingUpAShadeTakesOneFrameAnExchange(t *testing.T) {
 		return n
 	}
 	want := appliance.Want{Ref: appliance.Ref{Shade: 5001}, Values: appliance.Values{Has: appliance.CanMove, Motion: appliance.Open}}
-	for round, frames := range []int{4, 3} { // look, set up, other direction off, this one on
+	for round, frames := range []int{5, 4} { // look, set up, other direction off, read to be off, this one on
 		first := requests()
 		for i, step := range d.Plan([]appliance.Want{want})[0].Steps {
 			before := requests()
@@ -40,5 +42,54 @@ func TestSettingUpAShadeTakesOneFrameAnExchange(t *testing.T) {
 		if got := requests() - first; got != frames {
 			t.Errorf("round %d took %d frames, want %d", round, got, frames)
 		}
+	}
+}
+
+// A relay that sticks does not get its opposite switched on; one that only shows late that
+// it has released is waited for.
+func TestOppositeRelayIsReadToBeOff(t *testing.T) {
+	t.Parallel()
+	const opens, closes = 16, 17
+	for _, test := range []struct {
+		name     string
+		releases time.Duration // after which it does; negative: never
+		moves    bool
+	}{{"at once", 0, true}, {"150 ms later", 150 * time.Millisecond, true}, {"never", -1, false}} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			d, b := bench(t, serialWire(t), []appliance.Node{node(1, "5", "wirenboard-wb-mr6c")}, []appliance.Shade{{ID: 5001, Node: 1, Output: 1}}, nil)
+			coil := func(addr uint16) point { return point{coils, addr} }
+			b.set(5, coil(opens), 1)
+			var told time.Time
+			b.alias = func(unit byte, p point, w uint16) {
+				switch {
+				case p != coil(opens) || w != 0 || test.releases == 0:
+				case told.IsZero() || test.releases < 0:
+					told = time.Now()
+					b.put(unit, p, 1)
+					if test.releases > 0 {
+						time.AfterFunc(test.releases, func() { b.set(unit, p, 0) })
+					}
+				}
+			}
+			want := appliance.Want{Ref: appliance.Ref{Shade: 5001}, Values: appliance.Values{Has: appliance.CanMove, Motion: appliance.Close}}
+			var err error
+			for _, step := range d.Plan([]appliance.Want{want})[0].Steps {
+				for until := time.Now().Add(deadline); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+					if _, err = do(t, step); !errors.Is(err, appliance.ErrBusy) {
+						break
+					}
+				}
+				if err != nil {
+					break
+				}
+			}
+			if moves := b.get(5, coil(closes)) == 1; moves != test.moves || moves != (err == nil) {
+				t.Errorf("the other relay is on: %v, %v; want %v", moves, err, test.moves)
+			}
+			if !test.moves && !errors.Is(err, appliance.ErrRefused) {
+				t.Errorf("%v, want it refused", err)
+			}
+		})
 	}
 }
