@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -52,7 +53,7 @@ func openStore(t testing.TB) *store.Store {
 func embedded(t testing.TB, db *store.Store) place {
 	t.Helper()
 	dir, address := t.TempDir(), ""
-	var b *broker.Broker
+	var now atomic.Pointer[broker.Broker] // the link dials while it is away
 	var stop func()
 	start := func() {
 		listen := address
@@ -64,9 +65,11 @@ func embedded(t testing.TB, db *store.Store) place {
 			t.Fatal(err)
 		}
 		address = l.Addr().String()
-		if b, err = broker.Start(broker.Config{Dir: dir, Listener: l, Credentials: db, Log: testLog(t)}); err != nil {
+		b, err := broker.Start(broker.Config{Dir: dir, Listener: l, Credentials: db, Log: testLog(t)})
+		if err != nil {
 			t.Fatal(err)
 		}
+		now.Store(b)
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan struct{})
 		go func() { defer close(ended); _ = b.Run(ctx) }()
@@ -78,8 +81,8 @@ func embedded(t testing.TB, db *store.Store) place {
 		url: "tcp://" + address,
 		platform: link.Broker{
 			URL:   "tcp://inside",
-			Dial:  func() (net.Conn, error) { return b.Dial() },
-			Login: func() (string, string) { return b.Login() },
+			Dial:  func() (net.Conn, error) { return now.Load().Dial() },
+			Login: func() (string, string) { return now.Load().Login() },
 		},
 		changed: func() {}, away: func() { stop() }, back: start,
 	}
