@@ -361,10 +361,12 @@ func (tab *Tab) Fits() []string {
 	tab.t.Helper()
 	return Eval[[]string](tab, `(() => {
   const wrong = [];
-  const e = document.scrollingElement;
-  if (e.scrollWidth > innerWidth) {
-    wrong.push("the page is " + e.scrollWidth + " px wide, the window " + innerWidth);
-    for (const x of document.querySelectorAll("body *")) if (x.getBoundingClientRect().right > innerWidth + 1 && !x.closest(".table")) { wrong.push("too wide: " + x.outerHTML.slice(0, 120)); break; }
+  // On a phone the window grows to what is too wide, so it is the layout that counts.
+  const width = document.documentElement.clientWidth;
+  const wide = Math.max(document.scrollingElement.scrollWidth, innerWidth);
+  if (wide > width) {
+    wrong.push("the page is " + wide + " px wide, the window " + width);
+    for (const x of document.querySelectorAll("body *")) if (x.getBoundingClientRect().right > width + 1 && !x.closest(".table")) { wrong.push("too wide: " + x.outerHTML.slice(0, 120)); break; }
   }
   for (const x of document.querySelectorAll("button, a.button, a.chip, select, input:not([type=range]):not([type=file]), .tabs a, .head[href], .slider:not([data-plain]), summary")) {
     const t = x.matches("input[type=checkbox]") ? x.closest("label") : x, r = t.getBoundingClientRect();
