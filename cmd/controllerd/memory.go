@@ -23,8 +23,8 @@ const (
 	restRate  = 512 << 10
 	quietTime = 30 * time.Second
 	// memoryMost is what the runtime may grow to before it collects harder, however much
-	// there is: with what it does not count, such as SQLite's, some 100 MB of process.
-	memoryMost = 72 << 20
+	// there is: with what it does not count, such as SQLite's, some 90 MB of process.
+	memoryMost = 64 << 20
 )
 
 // keepMemory suits the garbage collector to what is going on until ctx ends, and
