@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -71,7 +72,7 @@ func (a *API) audits(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	before, err := number(c, "before", 0, 1<<62)
+	before, err := number(c, "before", 0, math.MaxInt)
 	if err != nil {
 		return err
 	}

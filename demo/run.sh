@@ -114,7 +114,8 @@ field() { sed -n "s/.*\"$1\": *\"\([^\"]*\)\".*/\1/p" | head -n 1; } # of JSON, 
 person admin admin
 person user user
 url=https://127.0.0.1:$((base + 4))
-start "$run/platformd.log" bin/platformd --data-dir .run/platform serve --listen "127.0.0.1:$((base + 4))" --mqtt-listen "127.0.0.1:$((base + 5))"
+voice=$(secret)
+VOICE_ACTION_ENABLED=true VOICE_ACTION_TOKEN=$voice start "$run/platformd.log" bin/platformd --data-dir .run/platform serve --listen "127.0.0.1:$((base + 4))" --mqtt-listen "127.0.0.1:$((base + 5))"
 cloud=$!
 ask() { curl -fsS --cacert "$run/platform/certificate.pem" -H 'Content-Type: application/json' "$@"; }
 await platformd ask "$url/readyz"
@@ -124,6 +125,18 @@ key=$(ask "$url/api/api-keys" -H "Authorization: Bearer $token" -d '{"name":"dem
 cid=demo-building
 code=$(bin/platformd --data-dir .run/platform controller add "Demo building" --id $cid --json | field code)
 bin/controllerd --data-dir .run/data cloud enroll --platform "$url" --code "$code" --ca-file "$run/platform/certificate.pem" >>"$run/import.log"
+# Rooms with a device each: the lobby's and the canteen's are ready, one has no panel yet, one no controller.
+token=$(ask "$url/api/auth/login" -d "{\"username\":\"admin\",\"password\":\"$platform_admin\"}" | field token)
+room() { # ID WORKSPACE [CLUSTERS [deploy]]
+  local binding=""
+  [ $# -lt 3 ] || binding=",\"controllerId\":\"$cid\",\"clusterIds\":$3"
+  ask "$url/api/conferencing/devices" -H "Authorization: Bearer $token" -d "{\"deviceId\":\"$1\",\"workspaceName\":\"$2\"$binding}" >/dev/null
+  [ $# -lt 4 ] || ask -X POST "$url/api/conferencing/devices/$1/deploy" -H "Authorization: Bearer $token" >/dev/null
+}
+room lobby-device Lobby "[3]" deploy
+room canteen-device Canteen "[4]" deploy
+room new-device "Meeting room Alps" "[5]"
+room unknown-room-device "New room"
 peer=$(bin/platformd --data-dir .run/platform controller peer $cid demo --json)
 
 login() { printf '{"username":"%s","password":"%s"}' "$1" "$2"; }
@@ -150,6 +163,8 @@ cat >"$run/demo.json.part" <<JSON
   "admin":$(login admin "$platform_admin"),
   "user":$(login user "$platform_user"),
   "apiKey":"$key"},
+ "voice":{"url":"$url/api/conferencing/voice/action","token":"$voice","deviceId":"lobby-device","clusterIds":[3],
+  "unassignedDeviceId":"unknown-room-device","undeployedDeviceId":"new-device","otherDeviceId":"canteen-device"},
  "mqtt":{"url":"mqtts://127.0.0.1:$((base + 5))","caFile":"$run/platform/certificate.pem","controllerId":"$cid",
   "username":"$(field username <<<"$peer")","password":"$(field password <<<"$peer")"}}
 JSON
@@ -176,6 +191,8 @@ $table
   admin          $platform_admin   admin
   user           $platform_user   user
   API key        $key
+  voice          VOICE_ACTION_TOKEN=$voice \\
+                   bin/platformd voice say --url $url --ca .run/platform/certificate.pem --device lobby-device "lights to 40 percent"
 
 Ctrl-C stops everything.
 TEXT

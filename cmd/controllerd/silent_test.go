@@ -26,7 +26,6 @@ import (
 // with replacement; the test fails if even the lower end of the 95 % interval of
 // the ratio is above 1.10, in the long form if the ratio itself is.
 func TestSilentDevicesCampaign(t *testing.T) {
-	t.Parallel()
 	length := 32 * time.Second
 	if soak() {
 		length = 10 * time.Minute

@@ -26,7 +26,6 @@ type span struct{ from, to time.Time }
 // told 1 must find the device so, and no device may be written to when no command
 // for it is under way: nothing fires late.
 func TestCampaignStatusOneIsNeverALie(t *testing.T) {
-	t.Parallel()
 	commands := 10
 	if soak() {
 		commands = 280

@@ -17,7 +17,6 @@ import (
 // name each time. The line must work again within 5 s of being back, in the same
 // process, and nothing that was asked during the outage may happen afterwards.
 func TestCampaignAdapterPulled(t *testing.T) {
-	t.Parallel()
 	rounds := 5
 	if soak() {
 		rounds = 100

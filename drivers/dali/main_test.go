@@ -7,4 +7,4 @@ import (
 	"svc.internal/controller/drivers/drivertest"
 )
 
-func TestMain(m *testing.M) { os.Exit(drivertest.SideBySide(m, 8)) }
+func TestMain(m *testing.M) { os.Exit(drivertest.SideBySide(m, 4)) }

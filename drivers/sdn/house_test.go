@@ -16,7 +16,7 @@ import (
 	"svc.internal/controller/sim/sdnsim"
 )
 
-func TestMain(m *testing.M) { os.Exit(drivertest.SideBySide(m, 8)) }
+func TestMain(m *testing.M) { os.Exit(drivertest.SideBySide(m, 4)) }
 
 // house is a bus of simulated motors on a pseudo-terminal, the driver on its other
 // end, and the real core above.
