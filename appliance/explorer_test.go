@@ -60,11 +60,12 @@ func explore(t *testing.T, seed uint64) {
 		case "deaf":
 			c.deaf[ill] = 1 << 30
 		case "lossy":
+			luck := rand.New(rand.NewPCG(seed, 81)) // of the bus's own goroutine
 			c.fail = func(node appliance.ID, _ bool) error {
-				if node != ill || dice.IntN(3) > 0 {
+				if node != ill || luck.IntN(3) > 0 {
 					return nil
 				}
-				return []error{appliance.ErrDamaged, appliance.ErrBusy, appliance.ErrSilent}[dice.IntN(3)]
+				return []error{appliance.ErrDamaged, appliance.ErrBusy, appliance.ErrSilent}[luck.IntN(3)]
 			}
 		}
 	})
