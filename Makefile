@@ -38,7 +38,7 @@ peers: ## what the tests talk to, from Debian
 	./scripts/install-peers.sh
 
 test: peers
-	CGO_ENABLED=1 $(GO) test -tags peers -race -shuffle=on -timeout 15m ./...
+	CGO_ENABLED=1 $(GO) test -tags peers -race -shuffle=on -timeout 30m ./...
 
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt-ed: $$unformatted"; exit 1; fi
