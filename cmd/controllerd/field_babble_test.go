@@ -131,14 +131,20 @@ func newBadTwins(t *testing.T, f badFamily) *badTwins {
 	return &badTwins{house: newHouse(t, site), badFamily: f, waits: map[string][]time.Duration{}, lost: map[string]int{}, may: map[appliance.ID][2]int{}}
 }
 
-// silences counts the questions to the deaf device that were not answered.
-func (b *badTwins) silences() uint64 {
+// deafOne is what is known of the deaf device.
+func (b *badTwins) deafOne() appliance.DeviceState {
 	for _, d := range b.bus(badBus).Devices {
 		if d.Device == b.address(b.deaf) || strings.HasSuffix(d.Device, " "+b.address(b.deaf)) {
-			return d.Stats.Silent + d.Stats.Damaged
+			return d
 		}
 	}
-	return 0
+	return appliance.DeviceState{}
+}
+
+// silences counts the questions to the deaf device that were not answered.
+func (b *badTwins) silences() uint64 {
+	d := b.deafOne()
+	return d.Stats.Silent + d.Stats.Damaged
 }
 
 func (b *badTwins) run(length time.Duration) {
@@ -148,7 +154,8 @@ func (b *badTwins) run(length time.Duration) {
 		b.fault(f)
 	}
 	if b.driver != "dmx" { // nobody can tell that a DMX fixture is deaf
-		b.await(30*time.Second, "the deaf device to be noticed", func() bool { return b.silences() > 0 })
+		// Finding out who is gone is not throttled, and takes what it takes.
+		b.await(30*time.Second, "the deaf device to be known", func() bool { return b.silences() > 0 && !b.deafOne().Online })
 	}
 	before := b.silences()
 	late := drivertest.Watch(b.t)

@@ -90,6 +90,7 @@ func TestUsersAndKeysAreMadeInTheBrowser(t *testing.T) {
 	tab.Keys("\r")
 	tab.WaitText("10 characters are needed")
 	tab.Type("dialog input[name=password]", "a program's password")
+	tab.Wait(`document.querySelector("dialog button[type=submit]").getAttribute("aria-disabled") !== "true"`)
 	uitest.Eval[bool](tab, `document.querySelector("dialog button[type=submit]").click() || true`)
 	tab.WaitText("building_os can log in now")
 	inspect(t, tab, "users-1440-light-en")

@@ -272,10 +272,12 @@ func Eval[T any](tab *Tab, expression string) T {
 	return v
 }
 
-// Click clicks on the first element that a selector finds and that can be seen.
+// Click clicks on the first element that a selector finds and that can be seen, away from the bars that lie over the ends
+// of a page.
 func (tab *Tab) Click(selector string) {
 	tab.t.Helper()
 	tab.Wait(fmt.Sprintf("document.querySelector(%q)", selector))
+	Eval[bool](tab, fmt.Sprintf(`document.querySelector(%q).scrollIntoView({block: "center"}) || true`, selector))
 	tab.call(chromedp.Click(chromedp.CSS(selector)))
 }
 
@@ -287,12 +289,20 @@ func (tab *Tab) Press(text string) {
 	Eval[bool](tab, "("+find+").click() || true")
 }
 
-// Type puts text into a field, in place of what is there.
+// Type puts text into a field, in place of what is there; again, if a page that just changed took the focus meanwhile.
 func (tab *Tab) Type(selector, text string) {
 	tab.t.Helper()
 	tab.Wait(fmt.Sprintf("document.querySelector(%q)", selector))
-	Eval[bool](tab, fmt.Sprintf("document.querySelector(%q).select() || true", selector))
-	tab.call(chromedp.Focus(chromedp.CSS(selector)), chromedp.KeyEvent(text))
+	for deadline := time.Now().Add(Patience); ; {
+		Eval[bool](tab, fmt.Sprintf("document.querySelector(%q).select() || true", selector))
+		tab.call(chromedp.Focus(chromedp.CSS(selector)), chromedp.KeyEvent(text))
+		if Eval[string](tab, fmt.Sprintf("document.querySelector(%q).value", selector)) == text {
+			return
+		}
+		if time.Now().After(deadline) {
+			tab.t.Fatalf("typed %q in vain into %s", text, selector)
+		}
+	}
 }
 
 // Keys presses keys, as a keyboard would.
