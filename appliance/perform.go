@@ -233,8 +233,12 @@ func (b *bus) do(ctx context.Context, t *task) {
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		err = errClosed
 	}
-	if errors.Is(err, ErrPreempted) && res.Sent.IsZero() {
-		t.settle(res, err, end) // nothing happened on the wire
+	if errors.Is(err, ErrPreempted) && res.Sent.IsZero() { // nothing happened on the wire
+		if t.kind == taskProbe && end.Sub(start) >= probeWait { // it was never free, and others have their turn too
+			b.probes.spend(end, end.Sub(start))
+			b.failed(gone, t, err, end)
+		}
+		t.settle(res, err, end)
 		return
 	}
 	took := end.Sub(start)

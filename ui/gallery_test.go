@@ -73,6 +73,8 @@ func TestScrollingThumbSwitchesNothing(t *testing.T) {
 		t.Errorf("a swipe over the slider sent %v", got)
 	}
 
+	uitest.Eval[bool](tab, `new Promise(done => { // the swipe goes on for a while
+		let last = -1; const look = () => { if (scrollY === last) return done(true); last = scrollY; setTimeout(look, 200); }; look(); })`)
 	p, width := slider(tab)
 	tab.Touch(uitest.Point{X: p.X - width/4, Y: p.Y}) // a tap
 	tab.Wait("window.sent.length === 1")
