@@ -233,6 +233,16 @@ func TestOneDeadMotorCostsTheOthersLittle(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{sim: quick(motors(6)), options: map[string]string{"broadcast": "false"}})
 	h.awake()
+	// A motor that has to turn round takes its time, whoever is dead.
+	slowest := func() (worst time.Duration) {
+		for n := range 20 {
+			began := time.Now()
+			h.must(moveTo(one(2+n%4), appliance.Position(95-5*n)))
+			worst = max(worst, time.Since(began))
+		}
+		return worst
+	}
+	whole := slowest()
 	for i := range 2 {
 		if err := h.sim.SetTrouble(address(i), sdnsim.Trouble{Deaf: time.Hour}); err != nil {
 			t.Fatal(err)
@@ -243,15 +253,10 @@ func TestOneDeadMotorCostsTheOthersLittle(t *testing.T) {
 		h.do(moveTo(one(1), 50))
 		return !h.shade(0).Online && !h.shade(1).Online
 	})
-	var worst time.Duration
-	for n := range 20 {
-		began := time.Now()
-		h.must(moveTo(one(2+n%4), appliance.Position(95-5*n))) // nobody has to turn round, which takes its time
-		worst = max(worst, time.Since(began))
-	}
-	t.Logf("two of six motors dead: a command to another took %v at most", worst.Round(time.Millisecond))
-	if worst > 800*time.Millisecond {
-		t.Errorf("took %v", worst)
+	worst := slowest()
+	t.Logf("two of six motors dead: a command to another took %v at most, %v with all of them well", worst.Round(time.Millisecond), whole.Round(time.Millisecond))
+	if worst > whole+400*time.Millisecond { // one question to a dead one may be under way
+		t.Errorf("took %v, %v with all motors well", worst, whole)
 	}
 	const span = 8 * time.Second
 	n := h.mark()
