@@ -289,14 +289,16 @@ func (tab *Tab) Press(text string) {
 	Eval[bool](tab, "("+find+").click() || true")
 }
 
-// Type puts text into a field, in place of what is there; again, if a page that just changed took the focus meanwhile.
+// Type puts text into a field, in place of what is there, once it can be seen and takes the focus: a dialog is in the page
+// before it opens. It types again if a page that just changed took the focus meanwhile.
 func (tab *Tab) Type(selector, text string) {
 	tab.t.Helper()
-	tab.Wait(fmt.Sprintf("document.querySelector(%q)", selector))
+	field := fmt.Sprintf("document.querySelector(%q)", selector)
 	for deadline := time.Now().Add(Patience); ; {
-		Eval[bool](tab, fmt.Sprintf("document.querySelector(%q).select() || true", selector))
-		tab.call(chromedp.Focus(chromedp.CSS(selector)), chromedp.KeyEvent(text))
-		if Eval[string](tab, fmt.Sprintf("document.querySelector(%q).value", selector)) == text {
+		tab.Wait(fmt.Sprintf(`(() => { const e = %s; if (!e || e.disabled || !e.getClientRects().length) return false;
+  e.focus(); e.select(); return document.activeElement === e; })()`, field))
+		tab.call(chromedp.KeyEvent(text))
+		if Eval[string](tab, field+"?.value ?? ''") == text {
 			return
 		}
 		if time.Now().After(deadline) {
