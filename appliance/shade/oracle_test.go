@@ -133,8 +133,9 @@ func (o *oracle) confirms(before State, c Confirm, e Event) {
 	case d.measures && before.Order.Kind != Stop:
 		d.must = d.must && before.Order.Ends != ByItself
 		goal := map[Kind]float64{Open: 100, Close: 0, MoveTo: before.Order.Position}[before.Order.Kind]
-		if d.on == 0 && math.Abs(goal-d.place) > 1 && o.wallAt.Before(before.Order.SentAt.Add(-usualLag)) {
-			o.fail("order %d is confirmed, and the motor stands at %.0f instead of %.0f", c.Order, d.place, goal)
+		ran := d.shownAt(r.Asked.Add(-o.w.line.lag)) != 0 && !r.Asked.Add(-o.w.line.lag).Before(before.Order.SentAt)
+		if !ran && math.Abs(goal-d.place) > 1 && o.wallAt.Before(before.Order.SentAt.Add(-usualLag)) {
+			o.fail("order %d is confirmed, and the motor, at %.0f instead of %.0f, was not read running since", c.Order, d.place, goal)
 		}
 	case !was(want):
 		o.fail("order %d is confirmed, and the relay is %+d", c.Order, d.on)

@@ -63,10 +63,10 @@ func (m *machine) wanted(r Read) bool {
 	if o.Kind == Stop {
 		return r.Motion == Standing
 	}
-	if r.Motion == Standing && r.Reached && o.Frame == Unicast && asked(r, o.SentAt) >= beginsWithin {
+	if r.Motion == Standing && r.Reached && o.Frame.alone() && asked(r, o.SentAt) >= beginsWithin {
 		return true
 	}
-	running := r.Motion.running() && o.Frame != GroupUnproven
+	running := r.Motion.running() && m.began(r)
 	place, known := m.place(r)
 	switch o.Kind {
 	case Open:
@@ -82,6 +82,27 @@ func (m *machine) wanted(r Read) bool {
 		towards = Down
 	}
 	return running && (!known || r.Motion.dirs()&towards != 0)
+}
+
+// began reports whether a motor that is read running may be taken to do so on its order.
+// One that may have been running before goes on as it did if it did not hear a group
+// frame; if it was told alone and tells its position, it has to be read running since.
+func (m *machine) began(r Read) bool {
+	switch m.Order.Frame {
+	case GroupUnproven:
+		return false
+	case UnicastUnproven:
+		return !m.Settings.Measures || asked(r, m.Order.SentAt) >= m.Settings.lag()
+	}
+	return true
+}
+
+// doubt takes note that a motor is read running elsewhere than it was last read to stand:
+// it need not have stood when its order came.
+func (m *machine) doubt(r Read) {
+	if m.Order.Frame == Unicast && r.Motion.running() && r.Place && r.Position != m.Pose.From {
+		m.Order.Frame = UnicastUnproven
+	}
 }
 
 // place is where a motor that measures it was read to be since the last frame of the

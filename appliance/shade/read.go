@@ -1,6 +1,7 @@
 package shade
 
 func (r Read) step(m *machine) {
+	m.doubt(r)
 	wanted, early := m.wanted(r), m.early(r.Asked)
 	m.look(r)
 	if r.Motion == MotionUnknown && !wanted {

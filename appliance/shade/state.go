@@ -87,13 +87,17 @@ const (
 // Frame says how an order went out.
 type Frame uint8
 
-// A group frame that reached a shade which was proven to stand may be believed when it is
+// A shade that was proven to stand when the frame reached it may be believed when it is
 // seen moving; else it may be moving for another reason.
 const (
 	Unicast Frame = iota
+	UnicastUnproven
 	GroupFromRest
 	GroupUnproven
 )
+
+// alone reports whether the shade was told by itself.
+func (f Frame) alone() bool { return f <= UnicastUnproven }
 
 // Order is one thing that the motor is told.
 type Order struct {

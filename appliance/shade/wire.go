@@ -7,12 +7,14 @@ func (e Sent) step(m *machine) {
 	if m.Order.out() && m.Order.ID == o.ID {
 		m.Order.Stage, m.Order.SentAt = max(m.Order.Stage, StageSent), m.now
 		switch {
-		case !e.Group:
-			m.Order.Frame = Unicast
-		case m.Pose.Proven:
+		case e.Group && m.Pose.Proven:
 			m.Order.Frame = GroupFromRest
-		default:
+		case e.Group:
 			m.Order.Frame = GroupUnproven
+		case m.Pose.Proven:
+			m.Order.Frame = Unicast
+		default:
+			m.Order.Frame = UnicastUnproven
 		}
 	}
 	if m.Last.Frame != 0 && (m.Last.Frame != o.Kind || m.Last.Position != o.Position) {
