@@ -235,7 +235,10 @@ func TestReadings(t *testing.T) {
 		{"a stop of ours is taken back when the shade is read going the other way", resting(0),
 			then(onRoute(Opening), tick(10_000), sent(10_000, 2), reads(11_500, Closing)),
 			"cancel 2; idle"},
-		{"soon after its frame that may be our own doing", resting(0),
+		{"soon after its frame, too: a stop moves nothing", resting(0),
+			then(onRoute(Opening), tick(10_000), sent(10_000, 2), reads(10_300, Closing)),
+			"cancel 2; idle"},
+		{"soon after a frame that moves it, that may be our own doing", resting(0),
 			then(onRoute(MotionUnknown), command(500, 2, Stop), sent(500, 2), reads(999, Closing)),
 			"asked, must stop up"},
 		{"a stop of a person goes on", resting(0),
@@ -274,7 +277,11 @@ func TestReadings(t *testing.T) {
 		{"one that was never read and goes the other way was moved at the wall", resting(0),
 			then(onRoute(MotionUnknown), reads(1100, Closing)),
 			"cancel 1; idle"},
-		{"but not if that may be an older order of ours", resting(50),
+		{"but not if that may be an older order of ours", resting(0),
+			then(held(0, 1, Open), told(0, 1, Opening), reads(20_000, Opening), command(25_000, 2, MoveTo, 50), sent(25_000, 2), acked(25_001, 2),
+				reads(26_600, Opening)),
+			"cancel 2; send 3 stop; stopping, must stop both"},
+		{"which was not proven to be stopped", resting(50),
 			then(command(0, 1, MoveTo, 20), sent(0, 1), command(100, 2, MoveTo, 80), sent(100, 2), acked(101, 2),
 				reads(900, Standing), tick(901), sent(901, 3), acked(902, 3), reads(2500, Closing)),
 			"cancel 3; idle"},
@@ -300,6 +307,10 @@ func TestReadings(t *testing.T) {
 }
 
 func TestTime(t *testing.T) {
+	s, actions, _ := story{shade: resting(0), happens: then(pausing(), tick(8700))}.tell(t)
+	if s.Order.Kind != Close || !s.Order.Expires.Equal(moment(9501)) {
+		t.Errorf("a run after a pause that was over at 8.501 s: %s, worth sending until %v; want a second", describe(s, actions), s.Order.Expires.Sub(dawn))
+	}
 	runStories(t, []story{
 		{"of a run that was never read the command goes over to its stop", resting(0),
 			then(command(0, 1, MoveTo, 2), told(0, 1, MotionUnknown), tick(400)),
