@@ -25,6 +25,7 @@ type Bus struct {
 	DeadUse   float64           `json:"deadUse" doc:"The part of it spent on devices that do not answer."`
 	Demand    float64           `json:"demand" doc:"Bus time that the freshness targets ask for; above 1 they cannot be met, and ages stretch by that factor."`
 	Queue     int               `json:"queue" doc:"Commands and frames that wait."`
+	LookedAt  *time.Time        `json:"lookedAt" doc:"When the program last looked after it: once a second at least while it makes progress."`
 	Nodes     int               `json:"nodes"`
 	Online    int               `json:"online"`
 	Stats     Stats             `json:"stats"`
@@ -72,7 +73,7 @@ func busOf(s *appliance.Snapshot, b *appliance.BusState) Bus {
 		ID: b.Bus.Number, UUID: b.Bus.UUID.String(), ETag: etagOf(b.Bus), Name: b.Bus.Name, Driver: b.Bus.Driver, Port: b.Bus.Port, Line: Line(b.Bus.Line),
 		Options: b.Bus.Options, Disabled: b.Bus.Disabled, Up: b.Up, Fault: b.Fault,
 		BoundMs: ms(b.Bound), TypicalMs: ms(b.Typical), Use: b.Use, DeadUse: b.DeadUse, Demand: b.Demand, Queue: b.Queue,
-		Stats: Stats(b.Stats),
+		LookedAt: stampOf(b.LookedAt), Stats: Stats(b.Stats),
 	}
 	if out.Options == nil {
 		out.Options = map[string]string{}

@@ -42,6 +42,7 @@ type bus struct {
 	// or a caller of drive; before the goroutine runs and afterwards it is taken.
 	lead chan struct{}
 	ctx  context.Context // ends with the bus
+	beat heartbeat
 
 	// What follows belongs to the leader.
 	pieces   []*piece
@@ -76,7 +77,7 @@ func newBus(cfg BusConfig, o Opened, st *state) *bus {
 		config: cfg, opened: o, driver: o.Driver, channels: o.Channels, shades: o.Shades, state: st, log: cfg.Log.With("bus", cfg.Bus.Name),
 		wake: make(chan struct{}, 1), lead: make(chan struct{}, 1), beliefs: beliefs{}, devices: map[string]*device{}, deviceOf: map[ID]*device{}, absent: map[ID]bool{},
 		motors: map[ID]*motor{}, scans: make(chan *scanJob), errands: make(chan *errand), closed: make(chan struct{}), released: make(chan struct{}), why: ErrOpening,
-		probes: budget{share: probeShare}, attempts: budget{share: attemptShare},
+		probes: budget{share: probeShare}, attempts: budget{share: attemptShare}, beat: heartbeat{born: time.Now()},
 	}
 	b.lead <- struct{}{}
 	for _, n := range cfg.Nodes {
@@ -209,6 +210,7 @@ func (b *bus) run(ctx context.Context) {
 		d.polled, d.late = true, max(d.late, p.Late)
 	}
 	b.ctx = ctx
+	b.beat.looked(time.Now())
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	defer b.shutdown()
@@ -249,6 +251,7 @@ func (b *bus) run(ctx context.Context) {
 
 // look takes note of what has happened meanwhile.
 func (b *bus) look(now time.Time) {
+	b.beat.looked(now)
 	b.checkLink(now)
 	b.checkScan(now)
 	b.takeInbox(now)
@@ -404,11 +407,12 @@ func (b *bus) showHealth(now time.Time) {
 	busy, dead := b.use.shares(now)
 	st := &BusState{
 		Bus: &b.config.Bus, Up: b.up, Bound: worst, Typical: typical, Use: busy, DeadUse: dead,
-		Demand: b.schedule.demand(), Queue: len(b.pieces), Stats: b.stats,
+		Demand: b.schedule.demand(), Queue: len(b.pieces), LookedAt: now, Stats: b.stats,
 	}
 	if b.why != nil {
 		st.Fault = b.why.Error()
 	}
+	b.beat.bound.Store(int64(worst))
 	st.Devices = b.deviceStates()
 	for _, m := range b.motors {
 		if d := b.deviceOf[m.shade.Node]; m.state.Watch() && (!b.up || d != nil && !d.online) {

@@ -204,6 +204,7 @@ func (c *Controller) Run(ctx context.Context) error {
 	c.mu.Unlock()
 
 	c.wg.Go(func() { c.publishLoop(ctx) })
+	c.wg.Go(func() { c.watchBeats(ctx) })
 	c.wg.Go(func() { c.book.run(ctx) })
 	c.keepJournal(ctx)
 	c.mu.Lock()
@@ -333,14 +334,24 @@ func (c *Controller) saveJournal(ctx context.Context) bool {
 	return err == nil
 }
 
-// Ready returns nil when every bus that is not quarantined has been started. It takes
-// no lock: a site that is being put in force closes buses, which takes its time.
+// Ready returns nil when every bus that is not quarantined has been started and makes
+// progress. It takes no lock: a site that is being put in force closes buses, which takes
+// its time, and a bus that is stuck may hold one.
 func (c *Controller) Ready() error {
 	ctx := c.ctx.Load()
 	if ctx == nil {
 		return errors.New("buses are not started yet")
 	}
-	return (*ctx).Err()
+	if err := (*ctx).Err(); err != nil {
+		return err
+	}
+	now := time.Now()
+	for _, b := range *c.buses.Load() {
+		if still := b.beat.missing(now); still > 0 {
+			return fmt.Errorf("bus %s makes no progress: nobody has looked after it for %v", b.config.Bus.Name, still.Round(time.Second))
+		}
+	}
+	return nil
 }
 
 // bus finds a running bus by name.

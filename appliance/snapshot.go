@@ -120,9 +120,12 @@ type BusState struct {
 	// Above 1 the targets cannot be met and ages stretch by that factor.
 	Demand float64
 	// Waiting commands and their frames.
-	Queue   int
-	Stats   BusStats
-	Devices []DeviceState // ascending name
+	Queue int
+	// LookedAt is when whoever leads the bus last looked after it: once a second at least,
+	// as long as the bus makes progress. Zero: not yet.
+	LookedAt time.Time
+	Stats    BusStats
+	Devices  []DeviceState // ascending name
 }
 
 // DeviceState is one addressed device of a bus now, which may carry several nodes.

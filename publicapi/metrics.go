@@ -60,6 +60,7 @@ var (
 	busDemand  = describe("bus_demand_ratio", "Bus time that the freshness targets ask for; above 1 ages stretch by that factor.", "bus")
 	busQueue   = describe("bus_queue", "Commands and their frames that wait for the bus.", "bus")
 	busBound   = describe("bus_wait_bound_seconds", "Longest time a command can wait for a frame in flight.", "bus")
+	busLooked  = describe("bus_looked_age_seconds", "Time since the program last looked after the bus; one that makes progress stays below a few seconds.", "bus")
 	busTypical = describe("bus_wait_typical_seconds", "The same when the device asked answers.", "bus")
 	busTotal   = describe("bus_exchanges_total", "Exchanges begun since the bus was opened.", "bus")
 	busErrors  = describe("bus_errors_total", "Exchanges that failed, by class.", "bus", "class")
@@ -74,7 +75,7 @@ var (
 
 // Describe implements prometheus.Collector.
 func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{busUp, busUse, busDead, busDemand, busQueue, busBound, busTypical,
+	for _, d := range []*prometheus.Desc{busUp, busUse, busDead, busDemand, busQueue, busBound, busTypical, busLooked,
 		busTotal, busErrors, devOnline, devTrouble, devTotal, devErrors, things, faults, oldest} {
 		ch <- d
 	}
@@ -117,6 +118,9 @@ func collectBus(ch chan<- prometheus.Metric, b *appliance.BusState) {
 	gauge(ch, busQueue, float64(b.Queue), name)
 	gauge(ch, busBound, b.Bound.Seconds(), name)
 	gauge(ch, busTypical, b.Typical.Seconds(), name)
+	if !b.LookedAt.IsZero() {
+		gauge(ch, busLooked, time.Since(b.LookedAt).Seconds(), name)
+	}
 	counter(ch, busTotal, b.Stats.Exchanges, name)
 	for _, c := range classes(b.Stats) {
 		counter(ch, busErrors, c.n, name, c.name)

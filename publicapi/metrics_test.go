@@ -15,7 +15,7 @@ func TestMetricsShowEveryBusAndDevice(t *testing.T) {
 	b := lobby()
 	b.s.Buses = []*appliance.BusState{{
 		Bus: &appliance.Bus{Name: "ground-floor"}, Up: true, Use: 0.25, DeadUse: 0.04, Demand: 1.5, Queue: 3,
-		Bound: 40 * time.Millisecond, Typical: 10 * time.Millisecond,
+		Bound: 40 * time.Millisecond, Typical: 10 * time.Millisecond, LookedAt: time.Now().Add(-time.Hour),
 		Stats: appliance.BusStats{Exchanges: 100, Silent: 7, Damaged: 1},
 		Devices: []appliance.DeviceState{
 			{Device: "5", Online: true, Stats: appliance.BusStats{Exchanges: 93}},
@@ -35,6 +35,7 @@ func TestMetricsShowEveryBusAndDevice(t *testing.T) {
 		`controller_bus_queue{bus="ground-floor"} 3`,
 		`controller_bus_wait_bound_seconds{bus="ground-floor"} 0.04`,
 		`controller_bus_wait_typical_seconds{bus="ground-floor"} 0.01`,
+		`controller_bus_looked_age_seconds{bus="ground-floor"} 3600`,
 		`controller_bus_exchanges_total{bus="ground-floor"} 100`,
 		`controller_bus_errors_total{bus="ground-floor",class="silent"} 7`,
 		`controller_bus_errors_total{bus="ground-floor",class="refused"} 0`,
