@@ -14,6 +14,7 @@ import (
 	"svc.internal/controller/automation"
 	"svc.internal/controller/cloudlink"
 	"svc.internal/controller/store"
+	"svc.internal/controller/trust"
 	"svc.internal/controller/wire"
 )
 
@@ -116,15 +117,15 @@ connects within seconds. The controller works on without the platform at any tim
 	c.MarkFlagRequired("code")
 	c.MarkFlagsMutuallyExclusive("ca-file", "fingerprint")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		trust := cloudlink.Trust{Fingerprint: fingerprint}
+		by := trust.Trust{Fingerprint: fingerprint}
 		if caFile != "" {
 			var err error
-			if trust.CA, err = os.ReadFile(caFile); err != nil {
+			if by.CA, err = os.ReadFile(caFile); err != nil {
 				return fmt.Errorf("read --ca-file: %w", err)
 			}
 		}
 		return a.withNewStore(c.Context(), func(s *store.Store) error {
-			got, err := cloudlink.Enrol(c.Context(), platform, code, trust)
+			got, err := cloudlink.Enrol(c.Context(), platform, code, by)
 			if err != nil {
 				return err
 			}
