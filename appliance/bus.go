@@ -102,7 +102,8 @@ func newBus(cfg BusConfig, o Opened, st *state) *bus {
 		}
 		m := newMotor(s, ch, cfg.Freshness, time.Now())
 		if v, ok := cfg.Last(Ref{Shade: s.ID}); ok && v.Has.Has(CanPosition) {
-			m.restore(v.Position, 0, st.positionAt(s.ID))
+			uncertainty, at := st.certainty(s.ID)
+			m.restore(v.Position, uncertainty, at)
 		}
 		b.motors[s.ID], b.beliefs[Ref{Shade: s.ID}] = m, &belief{}
 	}

@@ -95,19 +95,12 @@ func (c *Controller) Restore(ctx context.Context) error {
 	c.state.restore(saved)
 	for _, b := range *c.buses.Load() {
 		for id, m := range b.motors {
-			if v, ok := c.state.last(Ref{Shade: id}); ok && v.Has.Has(CanPosition) {
-				m.restore(v.Position, 0, c.lastAt(id))
+			if sh := c.Snapshot().Shade(id); sh != nil && sh.Position.OK() {
+				m.restore(sh.Position.Value, sh.Uncertainty, sh.Position.At)
 			}
 		}
 	}
 	return nil
-}
-
-func (c *Controller) lastAt(shade ID) time.Time {
-	if s := c.Snapshot().Shade(shade); s != nil {
-		return s.Position.At
-	}
-	return time.Time{}
 }
 
 // Apply puts a site in force. Buses that did not change go on undisturbed, the

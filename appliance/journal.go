@@ -9,8 +9,9 @@ import (
 type Saved struct {
 	Ref
 	Values
-	LastLevel Level     // see [ChannelState.LastLevel]
-	At        time.Time // of its newest value
+	LastLevel   Level     // see [ChannelState.LastLevel]
+	Uncertainty int       // see [ShadeState.Uncertainty]
+	At          time.Time // of its newest value
 }
 
 // Batch is what one write-behind stores together.

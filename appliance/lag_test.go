@@ -46,6 +46,48 @@ func TestWayOnARelayThatIsShownLate(t *testing.T) {
 	}
 }
 
+// A way that is over before its relay is shown to be on: it is confirmed by its end, unless
+// that comes to nothing, or somebody wants something else.
+func TestWayShorterThanItsReading(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		then func(c *copper, ctl *appliance.Controller)
+		want string
+		most time.Duration
+	}{
+		{"confirmed by its stop", func(*copper, *appliance.Controller) {}, "", time.Second},
+		{"whose stop is not heard", func(c *copper, _ *appliance.Controller) {
+			c.set(func() { c.silent[1] = true })
+		}, "shade 5001 (): device reports another value: stopped instead of open", 10 * time.Second},
+		{"that somebody ends while it is stopped", func(_ *copper, ctl *appliance.Controller) {
+			time.Sleep(130 * time.Millisecond)
+			ctl.Do(context.Background(), appliance.Command{Kind: appliance.ShadeClose, Target: one(5001)})
+		}, "shade 5001 (): superseded by a newer command", time.Second},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCopper()
+				c.lag = 240 * time.Millisecond
+				ctl, stop := run(t, c, siteOf("shade"), nil)
+				defer stop()
+				time.Sleep(time.Second)
+				do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+				time.Sleep(30 * time.Second)
+				do(t, ctl, position(5001, 50))
+				time.Sleep(30 * time.Second)
+				began := time.Now()
+				time.AfterFunc(100*time.Millisecond, func() { test.then(c, ctl) })
+				e := do(t, ctl, position(5001, 51))
+				if took := time.Since(began); e.Err != test.want || took > test.most {
+					t.Errorf("%q after %v, want %q", e.Err, took, test.want)
+				}
+				c.set(func() { clear(c.silent) })
+				time.Sleep(30 * time.Second)
+			})
+		})
+	}
+}
+
 // A stop that was obeyed and not heard: it was shown as stopped at the end of its travel,
 // certain to the percent, while it stood near the other one.
 func TestStopThatWasObeyedAndNotHeard(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"svc.internal/controller/appliance/shade"
@@ -108,6 +109,7 @@ func (b *bus) tell(m *motor, now time.Time, e shade.Event) {
 	for _, a := range actions {
 		b.act(m, now, a)
 	}
+	b.unconfirmed(m, errUnconfirmed)
 	b.show(m)
 	if m.state.Phase == shade.Idle {
 		for _, done := range m.waiting {
@@ -175,6 +177,7 @@ func (b *bus) command(m *motor, of *member, expires, now time.Time) bool {
 			b.act(m, now, a)
 		}
 	}
+	b.unconfirmed(m, ErrSuperseded)
 	b.show(m)
 	return sent
 }
@@ -202,7 +205,7 @@ func (b *bus) send(m *motor, o shade.Order, now time.Time) {
 	kind := map[shade.Kind]Kind{shade.Open: ShadeOpen, shade.Close: ShadeClose, shade.Stop: ShadeStop}[o.Kind]
 	if p, of := b.carries(m, o.Confirms); of != nil {
 		m.begun = of
-		b.drop(p, of)
+		b.lift(p, of)
 	}
 	r := b.begin(Command{Kind: kind, Target: Target{One, m.shade.ID}, Origin: Origin{Via: "shade engine", Why: "way to a position"}}, target)
 	r.members[0].order = o
@@ -224,6 +227,23 @@ func (b *bus) carries(m *motor, order uint64) (*piece, *member) {
 		}
 	}
 	return nil, nil
+}
+
+// lift takes a member out of its piece that is open still: its order was replaced by one
+// that confirms it, too.
+func (b *bus) lift(p *piece, of *member) {
+	p.members[slices.Index(p.members, of)] = &member{record: of.record, place: of.place, outcome: leftOut, target: of.target}
+	if len(p.open()) == 0 {
+		b.replace(p, nil)
+	}
+}
+
+// unconfirmed ends a member whose order was replaced by one that was to confirm it, and will not.
+func (b *bus) unconfirmed(m *motor, why error) {
+	if m.begun != nil && !m.state.Confirming(m.begun.order.ID) {
+		m.begun.fail(why)
+		m.begun = nil
+	}
 }
 
 // drop takes a member out of its piece.

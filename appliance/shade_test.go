@@ -555,6 +555,50 @@ func TestStateSurvivesARestartMarkedStale(t *testing.T) {
 	})
 }
 
+// What was not certain is not certain after a restart, and what had been forgotten does not
+// come back.
+func TestRestartMakesNoPositionMoreCertain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		journal := &lastStates{of: map[appliance.Ref]appliance.Saved{}}
+		restarted := func() *appliance.ShadeState {
+			dead := newCopper()
+			dead.silent[1] = true
+			ctl, stop := run(t, dead, siteOf("shade"), journal)
+			time.Sleep(time.Second)
+			stop()
+			return ctl.Snapshot().Shade(5001)
+		}
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("shade"), journal)
+		defer stop()
+		time.Sleep(time.Second)
+		do(t, ctl, position(5001, 40))
+		time.Sleep(40 * time.Second)
+		do(t, ctl, position(5001, 60))
+		time.Sleep(20 * time.Second)
+		unseen := func() { // somebody at the wall, whom nobody saw come
+			c.set(func() { c.motion[5001] = appliance.Opening })
+			for ctl.Snapshot().Shade(5001).Motion != appliance.Opening {
+				time.Sleep(100 * time.Millisecond)
+			}
+			c.set(func() { c.motion[5001] = appliance.Stopped })
+			time.Sleep(20 * time.Second)
+		}
+		unseen()
+		was := ctl.Snapshot().Shade(5001)
+		if now := restarted(); was.Uncertainty < 30 || now.Position.Value != was.Position.Value || now.Uncertainty < was.Uncertainty {
+			t.Errorf("%+v ± %d after a restart, want %+v ± %d at least", now.Position, now.Uncertainty, was.Position, was.Uncertainty)
+		}
+		unseen()
+		if p := ctl.Snapshot().Shade(5001).Position; p.OK() {
+			t.Errorf("known at %+v, though it may have gone from end to end unseen", p)
+		}
+		if p := restarted().Position; p.OK() {
+			t.Errorf("known at %+v after a restart, and nobody knew before", p)
+		}
+	})
+}
+
 func TestPowerCutOnTheWayLeavesThePositionUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		journal := &memory{}

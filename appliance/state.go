@@ -125,14 +125,14 @@ func sameWire(a, b *Bus) bool {
 	return a.UUID == b.UUID && a.Driver == b.Driver && a.Port == b.Port && a.Line == b.Line && maps.Equal(a.Options, b.Options)
 }
 
-// positionAt is of when the position of a shade is that is shown.
-func (s *state) positionAt(shade ID) time.Time {
+// certainty of the position of a shade that is shown, and of when that is.
+func (s *state) certainty(shade ID) (uncertainty int, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if i, ok := s.index.shade[shade]; ok {
-		return s.shades[i].Position.At
+		return s.shades[i].Uncertainty, s.shades[i].Position.At
 	}
-	return time.Time{}
+	return 0, time.Time{}
 }
 
 // carryNode copies what was known of a node to its successor in a changed site.
@@ -176,7 +176,7 @@ func (s *state) restore(saved []Saved) {
 	for _, v := range saved {
 		if v.Shade != 0 {
 			if i, ok := s.index.shade[v.Shade]; ok && v.Has.Has(CanPosition) {
-				s.shades[i].Position = Known[Position]{v.Position, v.At, Restored}
+				s.shades[i].Position, s.shades[i].Uncertainty = Known[Position]{v.Position, v.At, Restored}, v.Uncertainty
 				s.shades[i].LastSeen = v.At
 			}
 			continue
@@ -493,15 +493,13 @@ func (s *state) saved(ref Ref) (Saved, bool) {
 		if !ok {
 			return v, false
 		}
-		if sh := s.shades[i]; moves(sh) {
+		sh := s.shades[i]
+		if moves(sh) || !sh.Position.OK() {
 			// Where it stops is not known should the power fail now.
 			v.Has, v.Motion, v.At = CanMove, sh.Motion, time.Now()
 			return v, true
 		}
-		if !s.shades[i].Position.OK() {
-			return v, false
-		}
-		v.Has, v.Position, v.At = CanPosition, s.shades[i].Position.Value, s.shades[i].Position.At
+		v.Has, v.Position, v.Uncertainty, v.At = CanPosition, sh.Position.Value, sh.Uncertainty, sh.Position.At
 		return v, true
 	}
 	i, ok := s.index.node[ref.Node]

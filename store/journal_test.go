@@ -83,6 +83,7 @@ func TestChangedStateOfTheSameTimeIsSaved(t *testing.T) {
 		"colour":     func() { v.RGBW = appliance.RGBW{B: 7} },
 		"power":      func() { v.Power = 0.5 },
 		"last level": func() { v.LastLevel = 99 },
+		"certainty":  func() { v.Uncertainty = 17 },
 	} {
 		change()
 		for range 2 {

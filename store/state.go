@@ -37,21 +37,21 @@ func saveStates(ctx context.Context, tx *sql.Tx, states []appliance.Saved) error
 		return nil
 	}
 	insert, err := tx.PrepareContext(ctx, `INSERT INTO state
-		(node, channel, shade, has, level, kelvin, rgbw, power, motion, position, last_level, at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		(node, channel, shade, has, level, kelvin, rgbw, power, motion, position, uncertainty, last_level, at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (shade, node, channel) DO UPDATE SET has = excluded.has, level = excluded.level,
 		kelvin = excluded.kelvin, rgbw = excluded.rgbw, power = excluded.power,
-		motion = excluded.motion, position = excluded.position,
+		motion = excluded.motion, position = excluded.position, uncertainty = excluded.uncertainty,
 		last_level = excluded.last_level, at = excluded.at
-		WHERE (has, level, kelvin, rgbw, power, motion, position, last_level, at) <> (excluded.has, excluded.level,
-		excluded.kelvin, excluded.rgbw, excluded.power, excluded.motion, excluded.position, excluded.last_level, excluded.at)`)
+		WHERE (has, level, kelvin, rgbw, power, motion, position, uncertainty, last_level, at) <> (excluded.has, excluded.level,
+		excluded.kelvin, excluded.rgbw, excluded.power, excluded.motion, excluded.position, excluded.uncertainty, excluded.last_level, excluded.at)`)
 	if err != nil {
 		return err
 	}
 	defer insert.Close()
 	for _, v := range states {
 		if _, err := insert.ExecContext(ctx, v.Node, v.Channel, v.Shade, v.Has, v.Level, v.Kelvin,
-			packRGBW(v.RGBW), v.Power, v.Motion, v.Position, v.LastLevel, nanos(v.At)); err != nil {
+			packRGBW(v.RGBW), v.Power, v.Motion, v.Position, v.Uncertainty, v.LastLevel, nanos(v.At)); err != nil {
 			return err
 		}
 	}
@@ -71,14 +71,14 @@ func (s *Store) LoadStates(ctx context.Context) ([]appliance.Saved, error) {
 			var rgbw uint32
 			var at int64
 			if err := row.Scan(&v.Node, &v.Channel, &v.Shade, &v.Has, &v.Level, &v.Kelvin, &rgbw,
-				&v.Power, &v.Motion, &v.Position, &v.LastLevel, &at); err != nil {
+				&v.Power, &v.Motion, &v.Position, &v.Uncertainty, &v.LastLevel, &at); err != nil {
 				return err
 			}
 			v.RGBW, v.At = unpackRGBW(rgbw), moment(at)
 			states = append(states, v)
 			return nil
 		}, `SELECT node, channel, shade, has, level, kelvin, rgbw, power,
-			motion, position, last_level, at FROM state ORDER BY shade, node, channel`)
+			motion, position, uncertainty, last_level, at FROM state ORDER BY shade, node, channel`)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("load last known state: %w", err)

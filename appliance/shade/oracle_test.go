@@ -59,6 +59,7 @@ func (o *oracle) stepped(before State, e Event, actions []Action) {
 	case Read:
 		o.sawWall(before, e)
 		if d.wall && e.Motion == motionOf(d.on) && d.on != 0 {
+			o.hidden = o.hidden || !d.seen && before.Pose.Dir == d.on // it is taken to obey a frame
 			d.seen = true
 		}
 		if e.Motion == Standing && e.Asked.After(o.wallAt.Add(o.w.line.lag)) {
@@ -69,7 +70,7 @@ func (o *oracle) stepped(before State, e Event, actions []Action) {
 			o.stoppedBy = false
 		}
 		d.move(w.now)
-		if v := w.state.View(w.now); o.hidden && (v.Source == 0 || math.Abs(v.Position-d.place) <= v.Uncertainty+slack) {
+		if v := w.state.View(w.now); o.hidden && (v.Source == 0 || v.Uncertainty == 0 && math.Abs(v.Position-d.place) <= slack) {
 			o.hidden = false
 		}
 	}

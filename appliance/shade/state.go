@@ -120,6 +120,11 @@ type Order struct {
 // out reports whether the order is with the engine.
 func (o Order) out() bool { return o.Stage >= StageWaiting && o.Stage <= StageAcknowledged }
 
+// Confirming reports whether an order may still be confirmed.
+func (s State) Confirming(order uint64) bool {
+	return s.Order.out() && (s.Order.ID == order || s.Order.Confirms == order)
+}
+
 // run reports whether the order moves the shade.
 func (o Order) run() bool { return o.Kind != Stop && o.Kind != 0 }
 
