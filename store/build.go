@@ -77,6 +77,8 @@ func (p *plan) buildClusters() {
 		switch {
 		case lives: // who made it and when does not change
 			c.CreatedBy, c.CreatedOn = was.CreatedBy, was.CreatedOn
+		case p.opts.asItWas && !c.CreatedOn.IsZero():
+			c.CreatedOn = c.CreatedOn.UTC()
 		case c.CreatedOn.IsZero():
 			c.CreatedBy, c.CreatedOn = cmp.Or(c.CreatedBy, p.opts.By), p.now.UTC()
 		default:

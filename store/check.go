@@ -33,7 +33,7 @@ func (p *plan) checkText() {
 		p.checkShade(i, h)
 	}
 	for i, c := range p.in.Clusters {
-		if bad := badName(c.Name); bad != "" {
+		if bad := p.badName(c.Name); bad != "" {
 			p.byFamily[Clusters].complain(i, "name", "%s", bad)
 		}
 		if !moment(nanos(c.CreatedOn)).Equal(c.CreatedOn) {
@@ -53,7 +53,7 @@ func (p *plan) checkText() {
 }
 
 func (p *plan) checkBus(entry string, b appliance.Bus) {
-	if bad := badName(b.Name); bad != "" {
+	if bad := p.badName(b.Name); bad != "" {
 		p.problem(entry, "name", "%s", bad)
 	}
 	if b.Driver == "" {
@@ -66,7 +66,7 @@ func (p *plan) checkBus(entry string, b appliance.Bus) {
 
 func (p *plan) checkNode(i int, n appliance.Node) {
 	complain := p.byFamily[Nodes].complain
-	if bad := badName(n.Name); bad != "" {
+	if bad := p.badName(n.Name); bad != "" {
 		complain(i, "name", "%s", bad)
 	}
 	switch n.Tag {
@@ -85,7 +85,7 @@ func (p *plan) checkNode(i int, n appliance.Node) {
 
 func (p *plan) checkShade(i int, h appliance.Shade) {
 	complain := p.byFamily[Shades].complain
-	if bad := badName(h.Name); bad != "" {
+	if bad := p.badName(h.Name); bad != "" {
 		complain(i, "name", "%s", bad)
 	}
 	if h.Output < 1 {
@@ -99,6 +99,14 @@ func (p *plan) checkShade(i int, h appliance.Shade) {
 // overridesOrder reports whether r has what follows shown in another order than it is
 // written in (Unicode TR 9, 2.1 to 2.3): two names could look alike.
 func overridesOrder(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 }
+
+// badName is the rule for one name of this import.
+func (p *plan) badName(s string) string {
+	if p.opts.asItWas {
+		s = strings.TrimSpace(s)
+	}
+	return badName(s)
+}
 
 // badName says what is wrong with a name; empty if nothing is.
 func badName(s string) string {

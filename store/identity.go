@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 
@@ -175,7 +174,7 @@ func (r *resolver) byName() {
 // family whose IDs are stepped over too, nil if there is none. It returns the
 // new high-water mark.
 func (r *resolver) number(other *resolver) (appliance.ID, error) {
-	mark := cmp.Or(r.ids.mark, r.family.first()-1)
+	mark := max(r.ids.mark, r.family.first()-1)
 	for i := range r.found {
 		f := &r.found[i]
 		if f.origin != created {

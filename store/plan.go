@@ -21,6 +21,10 @@ type ImportOptions struct {
 	Preview bool
 	// By says who imports, for clusters and tombstones.
 	By string
+
+	// asItWas takes names with spaces at their ends and clusters that nobody made, and a
+	// node and a shade of one ID: another controller had them, and clients know them so.
+	asItWas bool
 }
 
 // plan is one import worked out against what the database holds, before

@@ -171,9 +171,10 @@ func forgetDevices(ctx context.Context, tx *sql.Tx) error {
 }
 
 // forgetLogins ends all logins of the backup: a change of a password, or the removal of
-// a user, may have ended them since. Access tokens are void by a new secret.
+// a user, may have ended them since. Access tokens are void by a new secret. A migration
+// is known to be of before.
 func forgetLogins(ctx context.Context, tx *sql.Tx) error {
-	_, err := tx.ExecContext(ctx, "DELETE FROM refresh_token; DELETE FROM secret WHERE name LIKE '%token-secret'")
+	_, err := tx.ExecContext(ctx, "DELETE FROM refresh_token; DELETE FROM secret WHERE name LIKE '%token-secret'; UPDATE migration SET restored = 1")
 	return err
 }
 

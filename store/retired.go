@@ -16,6 +16,9 @@ type grave struct {
 // and the other way round: a node's ID sent to shadeControl has to fail, not move a
 // shade.
 func (p *plan) checkFamilies() {
+	if p.opts.asItWas {
+		return // what the other controller itself shared is shared on; the rest was looked at before
+	}
 	for f, other := range map[Family]Family{Nodes: Shades, Shades: Nodes} {
 		r, o := p.byFamily[f], p.byFamily[other]
 		for i, found := range r.found {
