@@ -17,19 +17,24 @@ const (
 	// collectFor is how long answers to "who is there" are waited for after a
 	// broadcast: the longest answer time and a frame.
 	collectFor = 300 * time.Millisecond
-	// Answers to a broadcast collide, and each motor chooses another moment in the
-	// next round.
-	quietRounds = 2 // rounds without anything new that end a search
+	// Rounds call one type after the other; answers that come too late show then, as
+	// answers to another call.
+	quietRounds = 2 // rounds without anything new that end them
 	busyRounds  = 5 // the same, while others talk: they collide with answers too
-	mostRounds  = 12
+	mostRounds  = 5
 )
 
-// searchTypes are called one after another, so that fewer motors answer at once.
+// searchTypes of motors are called one after another, so that fewer answer at once;
+// 0 is everybody. All other types are called once, and again if anybody answers.
 var searchTypes = []NodeType{0, 2, 6, 7, 8, 9}
 
+// allTypes there can be.
+const allTypes = 16
+
 // Scan finds motors, configured or not: rounds of "who is there" to everybody and to
-// one type after the other, until nothing new appears; motors of the site that were
-// not heard are asked by themselves. Then each is asked for its label, limits, groups
+// one type after the other, then calls of each type that anybody was heard of until
+// the [census] is sure that nobody is missing; motors of the site that were not heard
+// are asked by themselves. Then each is asked for its label, limits, groups
 // and position. Addresses are not numbers: first and last are ignored.
 //
 // Before and after, the line is left alone for a while, to hear who talks without
@@ -44,17 +49,8 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 		if !s.listen(yield) {
 			return
 		}
-		for barren := 0; s.round < mostRounds && barren < s.enough(); {
-			s.round++
-			before := len(s.known)
-			for _, t := range searchTypes {
-				if !yield(s.call(t)) {
-					return
-				}
-			}
-			if barren++; len(s.known) > before {
-				barren = 0
-			}
+		if !s.rounds(yield) || !s.countAll(yield) {
+			return
 		}
 		for _, m := range d.all {
 			if s.known[m.address] == nil && !s.seek(m, yield) {
@@ -89,12 +85,70 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 	}
 }
 
-// enough is how many rounds without anything new end the search.
-func (s *search) enough() int {
-	if s.heard.disturbed() {
-		return busyRounds
+// rounds calls one type after the other, until two rounds bring nothing new; false: the
+// scan was ended.
+func (s *search) rounds(yield func(appliance.ScanStep) bool) bool {
+	enough := func() int {
+		if s.heard.disturbed() {
+			return busyRounds
+		}
+		return quietRounds
 	}
-	return quietRounds
+	for barren := 0; s.round < mostRounds && barren < enough(); {
+		s.round++
+		before := len(s.known)
+		for t := range NodeType(allTypes) {
+			if s.round > 1 && !s.sounded(t) && !slices.Contains(searchTypes, t) {
+				continue
+			}
+			if !yield(s.call(t)) {
+				return false
+			}
+		}
+		if barren++; len(s.known) > before {
+			barren = 0
+		}
+	}
+	return true
+}
+
+// countAll calls the types that anybody was heard of until nobody is missing, and says
+// so where that cannot be reached; false: the scan was ended.
+func (s *search) countAll(yield func(appliance.ScanStep) bool) bool {
+	s.counting = true
+	for more := true; more; {
+		more = false
+		s.round++
+		for t := NodeType(1); t < allTypes; t++ {
+			c := &s.census[t]
+			if !s.sounded(t) || c.complete(s.heard.noisy()) || c.exhausted() {
+				continue
+			}
+			if more = true; !yield(s.call(t)) {
+				return false
+			}
+		}
+	}
+	for t := NodeType(1); t < allTypes; t++ {
+		c := &s.census[t]
+		if !c.exhausted() || c.complete(s.heard.noisy()) || len(s.known) == 0 {
+			continue
+		}
+		if !yield(s.tell(appliance.Found{
+			Finding: appliance.FoundHindered,
+			Detail:  fmt.Sprintf("MORE MOTORS (%v) MAY BE THERE than the %d that were found: after %d calls their answers still collide", t, len(c.first), c.calls),
+			Advice:  "import those that were found, unplug half of them, and scan again",
+		})) {
+			return false
+		}
+	}
+	return true
+}
+
+// sounded reports whether anything was heard when a type was called.
+func (s *search) sounded(t NodeType) bool {
+	c := &s.census[t]
+	return len(c.first) > 0 || c.clean < c.calls
 }
 
 // search is a scan under way.
@@ -103,6 +157,9 @@ type search struct {
 	round  int
 	known  map[Address]*candidate
 	heard  *eavesdropper
+
+	census   [allTypes]census // of each type
+	counting bool             // one type may be called again and again: what comes late proves nothing
 }
 
 // tell shows the installer something, without a frame.
@@ -207,6 +264,7 @@ func (s *search) collect(t NodeType) {
 	d := s.driver
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	var answered []Address
 	for a, seen := range d.found {
 		k := s.known[a]
 		if k == nil {
@@ -215,13 +273,21 @@ func (s *search) collect(t NodeType) {
 		}
 		k.kind, k.mixed = seen.kind, k.mixed || seen.mixed
 		k.times = max(k.times, seen.times)
-		if seen.times > 0 {
-			k.seen++
+		if seen.times == 0 {
+			continue
 		}
-		if seen.times > 0 && t != 0 && t != seen.kind {
+		if t == 0 || t == seen.kind {
+			answered = append(answered, a)
+		}
+		if s.counting {
+			continue
+		}
+		k.seen++
+		if t != 0 && t != seen.kind {
 			k.astray++
 		}
 	}
+	s.census[t].take(answered, d.noise > 0)
 	s.heard.noise += d.noise
 }
 
@@ -243,6 +309,7 @@ type about struct {
 	at               position
 	asked, damaged   int
 	answered         bool
+	unread           bool // its group table could not be read to the end
 }
 
 // note counts whether a question was answered.
@@ -271,6 +338,10 @@ func (s *search) greet(a Address) appliance.ScanStep {
 // chance from a second motor.
 const doubtTries = 5
 
+// examineTries of a question whose answer was damaged or did not come; more while
+// others collide with answers.
+const examineTries, examineDoubts = 4, 16
+
 // emptyEntries in a row end the reading of a group table: tools fill it from the
 // beginning.
 const emptyEntries = 4
@@ -282,14 +353,27 @@ func (s *search) examine(a Address, yield func(appliance.ScanStep) bool) bool {
 	if s.otherType(a) {
 		return true // it ignores what is addressed to the type that the site says
 	}
-	ask := func(e appliance.Exchange, then func()) bool {
+	var failed error
+	askOnce := func(e appliance.Exchange, then func()) bool {
 		return yield(appliance.ScanStep{Exchange: e, Address: a.String(), Judge: func(_ appliance.Result, err error) (appliance.Found, bool) {
 			s.heard.take()
-			if it.note(err); err == nil {
+			if failed = err; err == nil {
 				then()
 			}
+			it.note(err)
 			return appliance.Found{}, false
 		}})
+	}
+	ask := func(e appliance.Exchange, then func()) bool {
+		again := func(i int) bool {
+			return (errors.Is(failed, appliance.ErrDamaged) || errors.Is(failed, appliance.ErrSilent)) && (i < examineTries || s.heard.noisy() && i < examineDoubts)
+		}
+		for i := 0; i == 0 || again(i); i++ {
+			if !askOnce(e, then) {
+				return false
+			}
+		}
+		return true
 	}
 	if !ask(d.ReadVersion(a, &it.version), func() {}) || !ask(d.ReadLimits(a, &it.limits), func() { it.hasLimits = true }) {
 		return false
@@ -305,6 +389,10 @@ func (s *search) examine(a Address, yield func(appliance.ScanStep) bool) bool {
 		}) {
 			return false
 		}
+		if failed != nil {
+			it.unread = true // what is not known is not empty
+			break
+		}
 	}
 	position := d.positionOf(d.motorAt(a))
 	take := position.then
@@ -313,7 +401,7 @@ func (s *search) examine(a Address, yield func(appliance.ScanStep) bool) bool {
 		return take(f, at)
 	}
 	for i := 0; it.damaged > 0 && i < doubtTries; i++ {
-		if !ask(d.ReadLabel(a, &it.label), func() {}) {
+		if !askOnce(d.ReadLabel(a, &it.label), func() {}) {
 			return false
 		}
 	}

@@ -128,6 +128,10 @@ func (e *eavesdropper) disturbed() bool {
 	return n > chance || e.babbles()
 }
 
+// noisy reports whether what is no frame may be anybody's, not only motors' answers that
+// collided.
+func (e *eavesdropper) noisy() bool { return e.disturbed() || e.drowned || e.alone > noiseLeast }
+
 // line tells what is wrong with the line as a whole, and who shares it.
 func (s *search) line() []appliance.Found {
 	e := s.heard

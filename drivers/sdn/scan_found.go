@@ -51,6 +51,10 @@ func (s *search) found(a Address) appliance.Found {
 		f.Finding = appliance.FoundSilent
 		f.Detail += ", told its address and then answered nothing"
 		f.Advice = "scan again; if it stays so, check its bus plug"
+	case k.unread:
+		f.Finding = appliance.FoundDamaged
+		f.Detail += ", and its table of groups could not be read to the end"
+		f.Advice = "check its bus plug, then scan again: which groups it is in is not known"
 	case k.damaged > 0:
 		f.Detail += fmt.Sprintf("; %d of %d answers were damaged: check its bus plug", k.damaged, k.asked)
 		switch {
