@@ -73,6 +73,9 @@ type Found struct {
 	Line                   LineSettings // where a device answers, if not at the settings of the bus
 	// Gateway: what is behind it are nodes, the address itself is none.
 	Gateway bool
+	// Lights and Shades are how many outputs of either kind the device has; an output
+	// of a shade is made of outputs that could be lights.
+	Lights, Shades int
 	// Nodes of the site that are at this address. The core fills them in.
 	Nodes []ID
 	// Options and Groups that a node here should have, in the words of a site file.

@@ -32,6 +32,10 @@ type Found struct {
 	Nodes   []appliance.ID    `json:"nodes,omitempty"`
 	Options map[string]string `json:"options,omitempty"`
 	Groups  []string          `json:"groups,omitempty"`
+	// Lights and Shades are how many outputs of either kind the device has; a shade
+	// takes outputs that could be lights.
+	Lights int `json:"lights,omitempty"`
+	Shades int `json:"shades,omitempty"`
 }
 
 // Line settings of a serial port.
@@ -47,6 +51,7 @@ func FoundOf(f appliance.Found) Found {
 		Address: f.Address, Finding: string(f.Finding), Trouble: f.Finding.Trouble(), Kind: f.Kind, Others: f.Others,
 		Label: f.Label, Serial: f.Serial, Version: f.Version, Detail: f.Detail, Advice: f.Advice, Gateway: f.Gateway,
 		Nodes: f.Nodes, Options: f.Options, Groups: f.Groups,
+		Lights: f.Lights, Shades: f.Shades,
 	}
 	if f.Line != (appliance.LineSettings{}) {
 		out.Line = &Line{BaudRate: f.Line.BaudRate, Parity: f.Line.Parity, StopBits: f.Line.StopBits}

@@ -1,6 +1,9 @@
 package sim
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // buildECOdim is the ECOdim DALI GW2, one DALI line, all holding registers.
 //
@@ -65,6 +68,7 @@ const (
 	queryStatus  = 0x90
 	queryPresent = 0x91
 	queryActual  = 0xA0
+	queryGroups  = 0xC0 // 0 to 7; the next one 8 to 15
 	daliYes      = 0xFF
 )
 
@@ -95,8 +99,20 @@ func (d *daliLine) forward(now time.Time, addr, data byte) (answer byte, ok bool
 		return daliYes, true
 	case data == queryActual:
 		return byte(d.actual(now, short)), true
+	case data&^1 == queryGroups:
+		return d.groupBits(gear[0], 8*int(data&1)), true
 	}
 	return 0, false
+}
+
+// groupBits tells in which of eight groups from the first gear is, one bit each.
+func (d *daliLine) groupBits(l *lamp, first int) (bits byte) {
+	for i := range 8 {
+		if slices.Contains(d.member[first+i], l) {
+			bits |= 1 << i
+		}
+	}
+	return bits
 }
 
 // action is a register whose writes do something and which reads back what was

@@ -17,20 +17,45 @@ type Draft struct {
 	Bus    appliance.Bus
 	NewBus bool // the site does not have the bus yet: it gets no UUID
 
-	nodes []DraftNode
+	nodes   []DraftNode
+	choices []choice
 }
 
-// DraftNode is one device that was found.
+// DraftNode is one device that was found, or one output of it.
 type DraftNode struct {
-	Node  appliance.Node // name, address, profile, groups and options count
-	Said  string         // what is known of it, as a comment
-	Shade bool           // a shade hangs off it
+	Node   appliance.Node // name, address, profile, outputs, groups, tag and options count
+	Said   string         // what is known of it, as a comment
+	Shades []DraftShade   // that hang off it
 	// Usable says that the entry is complete. Others are written as comments.
 	Usable bool
 }
 
+// DraftShade is a shade of a device.
+type DraftShade struct {
+	Name   string
+	Output int
+}
+
+// Variant is one of several things that a device may be.
+type Variant struct {
+	Title string // "six lights"
+	Nodes []DraftNode
+}
+
+// choice is a device of which only the installer knows what it is.
+type choice struct {
+	said     string
+	variants []Variant
+}
+
 // Add appends a device. Names must differ.
 func (d *Draft) Add(n DraftNode) { d.nodes = append(d.nodes, n) }
+
+// AddChoice appends a device that is entered as nothing, with everything that it may
+// be as comments.
+func (d *Draft) AddChoice(said string, variants ...Variant) {
+	d.choices = append(d.choices, choice{said, variants})
+}
 
 // Len counts the usable entries.
 func (d *Draft) Len() int {
@@ -67,16 +92,7 @@ func (d *Draft) Write(w io.Writer) error {
 			continue
 		}
 		said = append(said, text)
-		var groups []word
-		for _, g := range n.Node.Groups {
-			groups = append(groups, word(g))
-		}
-		f.Nodes = append(f.Nodes, fileNode{
-			Name: n.Node.Name, Bus: b.Name, Address: word(n.Node.Address), Profile: n.Node.Profile, Groups: groups, Options: n.Node.Options,
-		})
-		if n.Shade {
-			f.Shades = append(f.Shades, fileShade{Name: n.Node.Name, Node: reference{name: n.Node.Name}, Output: 1})
-		}
+		f.add(b.Name, n)
 	}
 	var doc yaml.Node
 	if err := doc.Encode(f); err != nil {
@@ -90,6 +106,11 @@ func (d *Draft) Write(w io.Writer) error {
 	for _, text := range left {
 		buf.WriteString("#\n" + comment("left out, write it yourself: "+text) + "\n")
 	}
+	for _, c := range d.choices {
+		if err := c.write(buf, b.Name); err != nil {
+			return fmt.Errorf("write the site file: %w", err)
+		}
+	}
 	buf.WriteString("\n")
 	enc := yaml.NewEncoder(buf)
 	enc.SetIndent(2)
@@ -101,6 +122,41 @@ func (d *Draft) Write(w io.Writer) error {
 	}
 	if err := buf.Flush(); err != nil {
 		return fmt.Errorf("write the site file: %w", err)
+	}
+	return nil
+}
+
+// add enters a device and its shades.
+func (f *file) add(bus string, n DraftNode) {
+	var groups []word
+	for _, g := range n.Node.Groups {
+		groups = append(groups, word(g))
+	}
+	f.Nodes = append(f.Nodes, fileNode{
+		Name: n.Node.Name, Bus: bus, Address: word(n.Node.Address), Profile: n.Node.Profile,
+		Outputs: n.Node.Outputs, Groups: groups, Tag: string(n.Node.Tag), Options: n.Node.Options,
+	})
+	for _, h := range n.Shades {
+		f.Shades = append(f.Shades, fileShade{Name: h.Name, Node: reference{name: n.Node.Name}, Output: h.Output})
+	}
+}
+
+// write writes everything that a device may be as comments.
+func (c choice) write(buf *bufio.Writer, bus string) error {
+	buf.WriteString("#\n" + comment("for you to decide: "+c.said) + "\n")
+	for _, v := range c.variants {
+		var f file
+		for _, n := range v.Nodes {
+			f.add(bus, n)
+		}
+		text, err := yaml.Marshal(f)
+		if err != nil {
+			return err
+		}
+		buf.WriteString(comment("as "+v.Title+":") + "\n")
+		for line := range strings.Lines(string(text)) {
+			buf.WriteString(comment("  "+strings.TrimSuffix(line, "\n")) + "\n")
+		}
 	}
 	return nil
 }

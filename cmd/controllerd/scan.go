@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,7 @@ type scanFlags struct {
 	first, last          int
 	allSettings          bool
 	draft                string
+	relays               string
 }
 
 func newBusScan(a *app) *cobra.Command {
@@ -66,6 +68,7 @@ Exit code: 0 nothing wrong, 3 something is, 1 the scan could not be done or was 
 	c.Flags().IntVar(&f.last, "last", 0, "last address to try")
 	c.Flags().BoolVar(&f.allSettings, "all-settings", false, "try other bit rates and parities too")
 	c.Flags().StringVar(&f.draft, "site", "", "write what is new to this site `file`; - for standard output")
+	c.Flags().StringVar(&f.relays, "relays", "", "`what` hangs off relays that may move shades, for --site: lights or shades; comments if not given")
 	c.RunE = func(c *cobra.Command, names []string) error {
 		if (len(names) == 0) == (f.port == "") {
 			return usageError{errors.New("name a bus of the site, or give a port with --port")}
@@ -92,6 +95,10 @@ func (f scanFlags) check() error {
 		return fmt.Errorf("--first %d --last %d: the first address comes after the last", f.first, f.last)
 	case !slices.Contains([]string{"", "none", "even", "odd"}, f.parity):
 		return fmt.Errorf("--parity %q: want none, even or odd", f.parity)
+	case !slices.Contains([]string{"", relaysLights, relaysShades}, f.relays):
+		return fmt.Errorf("--relays %q: want lights or shades", f.relays)
+	case f.relays != "" && f.draft == "":
+		return errors.New("--relays says what to draft: give --site FILE too")
 	case f.baud < 0:
 		return fmt.Errorf("--baud %d: want a bit rate, such as 9600", f.baud)
 	case f.stopBits < 0 || f.stopBits > 2:
@@ -107,7 +114,7 @@ func (a *app) runScan(c *cobra.Command, names []string, f scanFlags, asJSON bool
 	if err != nil {
 		return err
 	}
-	show := &scanView{out: c.OutOrStdout(), asJSON: asJSON, bus: bus, site: site, known: len(names) == 1}
+	show := &scanView{out: c.OutOrStdout(), asJSON: asJSON, bus: bus, site: site, known: len(names) == 1, relays: f.relays}
 	if f, ok := c.ErrOrStderr().(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		show.progress = f
 	}
@@ -148,8 +155,7 @@ func (a *app) scanned(ctx context.Context, names []string, f scanFlags) (applian
 	if len(names) == 0 {
 		name := f.port[strings.LastIndexByte(f.port, '/')+1:]
 		return appliance.Bus{
-			UUID: appliance.NewUUID(), Name: name, Driver: f.driver, Port: f.port, Options: f.options,
-			Line: appliance.LineSettings{BaudRate: f.baud, Parity: f.parity, StopBits: f.stopBits},
+			UUID: appliance.NewUUID(), Name: name, Driver: f.driver, Port: f.port, Options: f.options, Line: f.line(),
 		}, appliance.Site{}, nil
 	}
 	site, err := a.site(ctx)
@@ -162,6 +168,16 @@ func (a *app) scanned(ctx context.Context, names []string, f scanFlags) (applian
 		}
 	}
 	return appliance.Bus{}, site, fmt.Errorf("bus %q: %w; 'controllerd bus list' shows those there are", names[0], appliance.ErrNotFound)
+}
+
+// line settings of a port. For a Modbus line all are given, also what nobody said, so
+// that a draft of the bus says at which its devices answered.
+func (f scanFlags) line() appliance.LineSettings {
+	line := appliance.LineSettings{BaudRate: f.baud, Parity: f.parity, StopBits: f.stopBits}
+	if f.driver == "modbus" && !strings.Contains(f.port, "://") {
+		line.BaudRate, line.Parity, line.StopBits = cmp.Or(f.baud, 9600), cmp.Or(f.parity, "none"), cmp.Or(f.stopBits, 1)
+	}
+	return line
 }
 
 // scan has the daemon do it or, if none runs or the bus is not its own, does it

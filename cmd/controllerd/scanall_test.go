@@ -53,7 +53,9 @@ func (h *house) scanFindsAllMotors(sick string) {
 	heard := make(map[string]bool)
 	for _, f := range view.found {
 		heard[f.Address] = true
-		taken := draftEntry(view.bus, f, map[string]bool{}).Usable
+		d := drafter{bus: view.bus, taken: make(map[string]bool)}
+		d.enter(f)
+		taken := d.draft.Len() == 1
 		switch {
 		case taken && len(f.Groups) != 1:
 			h.t.Errorf("motor %s is drafted with groups %v, and has one: %s", f.Address, f.Groups, f.Detail)

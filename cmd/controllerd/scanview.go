@@ -5,16 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/console"
-	"svc.internal/controller/sitefile"
 )
 
 // scanView shows a scan: progress for people on a terminal, what was found on
@@ -25,7 +21,8 @@ type scanView struct {
 	asJSON   bool
 	bus      appliance.Bus
 	site     appliance.Site
-	known    bool // the bus is in the site, so that found and configured can be compared
+	known    bool   // the bus is in the site, so that found and configured can be compared
+	relays   string // what a draft makes of relays, see [drafter]
 	found    []console.Found
 }
 
@@ -76,6 +73,7 @@ func (v *scanView) endProgress() {
 // end prints the result.
 func (v *scanView) end() error {
 	v.endProgress()
+	v.adoptLine()
 	slices.SortStableFunc(v.found, func(a, b console.Found) int {
 		return cmp.Or(compareAddresses(a.Address, b.Address), cmp.Compare(a.Finding, b.Finding))
 	})
@@ -101,20 +99,69 @@ func (v *scanView) end() error {
 	return nil
 }
 
-// compareAddresses puts numbers in their order, and in front of names.
-func compareAddresses(a, b string) int {
-	n, errA := strconv.Atoi(a)
-	m, errB := strconv.Atoi(b)
-	switch {
-	case errA == nil && errB == nil:
-		return cmp.Compare(n, m)
-	case errA == nil:
-		return -1
-	case errB == nil:
-		return 1
+// adoptLine takes the line for what all its devices say it is: if nobody answered at
+// the settings that a port was scanned with, and all who answered at others answered at
+// the same, these are the line's and nothing has to be changed at the devices.
+func (v *scanView) adoptLine() {
+	var at *console.Line
+	for _, f := range v.found {
+		if f.Finding != string(appliance.FoundSettings) {
+			continue
+		}
+		if at != nil && *f.Line != *at {
+			return
+		}
+		at = f.Line
 	}
-	return cmp.Compare(a, b)
+	if at == nil || len(v.present()) > 0 || len(v.with(inSite)) > 0 {
+		return
+	}
+	advice := fmt.Sprintf("set the bus's line to baudRate: %d, parity: %s, stopBits: %d in the site file", at.BaudRate, at.Parity, at.StopBits)
+	if !v.known {
+		advice = fmt.Sprintf("scan again with --baud %d --parity %s --stop-bits %d, or go on with what --site writes", at.BaudRate, at.Parity, at.StopBits)
+		v.bus.Line = appliance.LineSettings{BaudRate: at.BaudRate, Parity: at.Parity, StopBits: at.StopBits, DataBits: 8}
+	}
+	devices := 0
+	for i := range v.found {
+		f := &v.found[i]
+		if f.Finding != string(appliance.FoundSettings) {
+			continue
+		}
+		devices++
+		f.Finding, f.Trouble, f.Advice = string(appliance.FoundDevice), false, ""
+	}
+	v.found = append(v.found, console.Found{
+		Finding: string(appliance.FoundNote), Advice: advice,
+		Detail: fmt.Sprintf("THE LINE HAS %d baud, parity %s: all %s answered so, and nobody at what was asked for", at.BaudRate, at.Parity, count(devices, "device", "devices")),
+	})
 }
+
+// inSite reports whether the site has something at an address.
+func inSite(f console.Found) bool { return len(f.Nodes) > 0 }
+
+// compareAddresses puts numbers, alone or within an address, in their order.
+func compareAddresses(a, b string) int {
+	for a != "" && b != "" {
+		n, m := digits(a), digits(b)
+		if n == 0 || m == 0 {
+			if a[0] != b[0] {
+				return cmp.Compare(a[0], b[0])
+			}
+			a, b = a[1:], b[1:]
+			continue
+		}
+		x, _ := strconv.Atoi(a[:n])
+		y, _ := strconv.Atoi(b[:m])
+		if x != y {
+			return cmp.Compare(x, y)
+		}
+		a, b = a[n:], b[m:]
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// digits is how many of them a text begins with.
+func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
 func (v *scanView) row(f console.Found) []string {
 	kind := strings.Join(append([]string{f.Kind}, f.Others...), " or ")
@@ -243,77 +290,4 @@ func (v *scanView) verdict() error {
 		list = append(list, strings.TrimSpace(f.Address+" "+f.Finding))
 	}
 	return troubleError{fmt.Sprintf("bus %s needs attention: %s", v.bus.Name, strings.Join(list, ", "))}
-}
-
-// writeDraft writes what is not in the site as a site file. If there is nothing new,
-// nothing is written.
-func (v *scanView) writeDraft(out io.Writer, path string) error {
-	strangers := v.strangers()
-	if len(strangers) == 0 {
-		fmt.Fprintln(v.out, "nothing new was found, so that no site file was written")
-		return nil
-	}
-	d := sitefile.Draft{Bus: v.bus, NewBus: !v.known}
-	taken := make(map[string]bool)
-	for _, n := range v.site.Nodes {
-		taken[n.Name] = true
-	}
-	for _, s := range v.site.Shades {
-		taken[s.Name] = true
-	}
-	for _, f := range strangers {
-		d.Add(draftEntry(v.bus, f, taken))
-	}
-	if path == "-" {
-		return d.Write(out)
-	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return fmt.Errorf("write what was found: %w", err)
-	}
-	err = d.Write(file)
-	if cerr := file.Close(); err == nil {
-		err = cerr
-	}
-	switch {
-	case err != nil:
-	case d.Len() == 0:
-		fmt.Fprintf(v.out, "%s written to %s as comments, since no profile is certain: complete them there\n", count(len(strangers), "address", "addresses"), path)
-	default:
-		fmt.Fprintf(v.out, "%s written to %s; look through it, then: controllerd site import %s\n", count(d.Len(), "node", "nodes"), path, path)
-	}
-	return err
-}
-
-// draftEntry is one device as an entry of a site file.
-func draftEntry(bus appliance.Bus, f console.Found, taken map[string]bool) sitefile.DraftNode {
-	name := cmp.Or(printable(f.Label), bus.Name+" "+f.Address)
-	if taken[name] {
-		name += " " + f.Address
-	}
-	for base, i := name, 2; taken[name]; i++ {
-		name = fmt.Sprintf("%s (%d)", base, i)
-	}
-	taken[name] = true
-	said := f.Detail
-	if len(f.Others) > 0 {
-		said += "; or " + strings.Join(f.Others, ", ") + ": look at the type plate"
-	}
-	if f.Trouble {
-		said += "; put right first: " + f.Advice
-	}
-	return sitefile.DraftNode{
-		Node: appliance.Node{Name: name, Address: f.Address, Profile: f.Kind, Options: f.Options, Groups: f.Groups},
-		Said: said, Shade: bus.Driver == "sdn", Usable: f.Kind != "" && !f.Gateway && appliance.Finding(f.Finding) == appliance.FoundDevice,
-	}
-}
-
-// printable is what of a device's label a name may hold.
-func printable(label string) string {
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) || r == utf8.RuneError {
-			return -1
-		}
-		return r
-	}, label))
 }

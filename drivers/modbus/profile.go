@@ -43,6 +43,7 @@ type Profile struct {
 	Watchdog   time.Duration `yaml:"watchdog"`
 	Outputs    []outputSpec  `yaml:"outputs"`
 	Nameplate  nameplateSpec `yaml:"nameplate"`
+	Gear       *gearSpec     `yaml:"gear"`
 	Identify   []checkSpec   `yaml:"identify"`
 
 	lights []*output

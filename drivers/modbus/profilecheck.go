@@ -37,12 +37,31 @@ func (c *profileCheck) check() {
 		}
 	}
 	c.nameplate(&p.Nameplate)
+	c.gear(p.Gear)
 	for i := range p.Identify {
 		key := fmt.Sprintf("identify[%d]", i)
 		c.cell(key+".at", &p.Identify[i].At, 1, false)
 		if p.Identify[i].Min > p.Identify[i].Max {
 			c.add(key, "min %v is above max %v", p.Identify[i].Min, p.Identify[i].Max)
 		}
+	}
+}
+
+func (c *profileCheck) gear(g *gearSpec) {
+	if g == nil {
+		return
+	}
+	if !c.profile.gateway() {
+		c.add("gear", "is for gateways: addressing is missing")
+	}
+	if p := g.Present; p != nil {
+		c.cell("gear.present.at", &p.At, 1, false)
+		if p.Min > p.Max {
+			c.add("gear.present", "min %v is above max %v", p.Min, p.Max)
+		}
+	}
+	if g.Status != nil {
+		c.cell("gear.status", g.Status, 1, false)
 	}
 }
 

@@ -48,6 +48,7 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 		if opts.AllSettings {
 			s.allSettings(first, last)
 		}
+		s.nobody(first, last, opts.AllSettings)
 	}
 }
 
@@ -63,6 +64,7 @@ type search struct {
 	unsure []byte           // addresses at which noise and answers cannot be told apart
 	there  [256]bool
 	echoed bool // the adapter returns what is sent
+	astray int  // units that answered at other settings
 	mute   int  // questions that it did not return, though the bus says that it does
 }
 
@@ -301,7 +303,11 @@ func (s *search) whoIs(n byte, err error) {
 	}
 	s.there[n] = true
 	s.clean++
-	f := s.guess(n, nil)
+	g := s.guesser(n, nil)
+	f := g.guess()
 	f.Detail += quality
 	s.tell(f)
+	if f.Gateway {
+		g.gear(f)
+	}
 }

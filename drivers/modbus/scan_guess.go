@@ -34,17 +34,24 @@ type candidate struct {
 	checks  int
 }
 
+func (s *search) guesser(n byte, at *appliance.LineSettings) *guesser {
+	return &guesser{search: s, unit: n, at: at, seen: make(map[reading][]uint16)}
+}
+
 // guess tells what is at an address. A device that says what it is, is believed; else
 // all profiles are named of which most numbers fit, since then reading cannot tell
 // them apart.
-func (s *search) guess(n byte, at *appliance.LineSettings) appliance.Found {
-	g := &guesser{search: s, unit: n, at: at, seen: make(map[reading][]uint16)}
+func (g *guesser) guess() appliance.Found {
+	s, n, at := g.search, g.unit, g.at
 	f := appliance.Found{Address: unitKey(n)}
 	fits := g.candidates()
 	words := []string{"answers, and is none of the devices there are profiles for"}
 	if len(fits) > 0 {
 		best := fits[0].profile
 		f.Kind, f.Gateway = best.Name, best.gateway()
+		if !f.Gateway {
+			f.Lights, f.Shades = len(best.lights), len(best.shades)
+		}
 		words = []string{"looks like: " + best.Title}
 		if fits[0].model != "" {
 			words = []string{fmt.Sprintf("says it is %s: %s", fits[0].model, best.Title)}
@@ -57,7 +64,7 @@ func (s *search) guess(n byte, at *appliance.LineSettings) appliance.Found {
 		}
 		f.Serial, f.Version = g.text(best.Nameplate.Serial), g.text(best.Nameplate.Version)
 		if f.Gateway {
-			words = append(words, fmt.Sprintf("the gear behind it are the nodes, such as %d/0", n))
+			words = append(words, "the gear behind it are the nodes, such as "+best.gearAddress(n, 1, 0))
 		}
 	}
 	if g.lost > 0 && len(fits) == 0 {
@@ -200,7 +207,7 @@ func (g *guesser) read(t table, addr, qty int) []uint16 {
 	}
 	r := request{unit: g.unit, fn: t.reads(), addr: uint16(addr), qty: uint16(qty)}
 	for i := range readTries {
-		a, _, err := g.search.ask(probe{request: r, at: g.at, timeout: g.search.driver.patience(g.unit, 5+2*qty) + extraAt(g.at, 13+2*qty)})
+		a, err := g.ask(r, 5+2*qty)
 		if err == nil {
 			words = a.words
 			if t.bits() {
@@ -218,10 +225,16 @@ func (g *guesser) read(t table, addr, qty int) []uint16 {
 	return words
 }
 
+// ask asks the unit something whose answer has so many characters.
+func (g *guesser) ask(r request, characters int) (answer, error) {
+	a, _, err := g.search.ask(probe{request: r, at: g.at, timeout: g.search.driver.patience(g.unit, characters) + extraAt(g.at, 8+characters)})
+	return a, err
+}
+
 // identification is what the device answers to function 2B, for people.
 func (g *guesser) identification() string {
 	r := request{unit: g.unit, fn: readDeviceID}
-	a, _, err := g.search.ask(probe{request: r, at: g.at, timeout: g.search.driver.patience(g.unit, 64) + extraAt(g.at, 64)})
+	a, err := g.ask(r, 64)
 	if err != nil {
 		return ""
 	}

@@ -83,13 +83,41 @@ func (s *search) unitAt(n byte, at appliance.LineSettings) {
 	if err != nil && !errors.As(err, &exception) {
 		return
 	}
-	f := s.guess(n, &at)
+	s.astray++
+	g := s.guesser(n, &at)
+	f := g.guess()
 	own := settingsName(s.driver.settings)
 	f.Finding, f.Line = appliance.FoundSettings, at
 	f.Detail = fmt.Sprintf("answers at %s, and the bus has %s; %s", settingsName(at), own, f.Detail)
 	f.Advice = fmt.Sprintf("set the device to %s with its maker's tool", own)
 	if s.there[n] {
 		f.Advice += ", and give it another address first: this one is taken"
+	}
+	s.tell(f)
+	if f.Gateway {
+		g.gear(f)
+	}
+}
+
+// nobody says what was asked if nobody answered, so that the installer knows what is
+// left to try.
+func (s *search) nobody(first, last int, all bool) {
+	if s.over() || s.clean+s.astray+len(s.bad)+len(s.unsure)+len(s.heard.late) > 0 {
+		return
+	}
+	d, asked := s.driver, fmt.Sprintf("NOBODY ANSWERED: addresses %d to %d of 247 were asked", first, last)
+	if first == last {
+		asked = fmt.Sprintf("NOBODY ANSWERED: address %d of 247 was asked", first)
+	}
+	f := appliance.Found{Finding: appliance.FoundNote, Detail: asked,
+		Advice: "check the address of the gateway or serial server, what its line is set to, and the power of the devices"}
+	if d.settings != (appliance.LineSettings{}) {
+		f.Detail += fmt.Sprintf(" at %s", describeLine(d.settings))
+		f.Advice = "check power and wiring (A and B may be swapped), and scan with --all-settings: it asks at other bit rates and parities"
+		if all {
+			f.Detail += fmt.Sprintf(", and at %d other settings", len(otherSettings(d.settings)))
+			f.Advice = "check power and wiring: A and B may be swapped"
+		}
 	}
 	s.tell(f)
 }
