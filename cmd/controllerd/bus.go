@@ -60,10 +60,13 @@ a lamp that failed, a motor that is blocked or locked.`,
 			})
 		}
 		return listing(c, []string{"BUS", "DRIVER", "PORT", "ONLINE", "USE", "DEAD", "DEMAND", "TYPICAL", "BOUND", "STATE"}, rows,
-			"the site has no buses; write one in a site file and import it: controllerd site import FILE")
+			"the site has no buses; find what is on a port with: "+howToBegin)
 	}
 	return c
 }
+
+// howToBegin is what whoever has nothing yet does first.
+const howToBegin = "controllerd bus scan --port /dev/… --site found.yaml (docs/installing.md, 4)"
 
 // listDevices shows how each device is.
 func listDevices(c *cobra.Command, buses []console.Bus) error {

@@ -66,7 +66,7 @@ nodes:
 	if err := json.Unmarshal([]byte(s.out), &list); err != nil || len(list) != 1 {
 		t.Errorf("standard output is %q, want one device as JSON (%v)", s.out, err)
 	}
-	if !strings.Contains(s.err, "1 node written to "+draft) {
+	if !strings.Contains(s.err, "8 nodes written to "+draft) {
 		t.Errorf("standard error says %q", s.err)
 	}
 }

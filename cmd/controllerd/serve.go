@@ -254,6 +254,9 @@ func (d *daemon) loadSite(ctx context.Context) error {
 		return fmt.Errorf("load site: %w", err)
 	}
 	d.core.Apply(site, faults)
+	if len(site.Buses) == 0 {
+		d.log.Warn("the site is empty; find what is on a port with: " + howToBegin)
+	}
 	return nil
 }
 

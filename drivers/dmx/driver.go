@@ -31,11 +31,12 @@ type Driver struct {
 	out     output
 	device  string // key of the interface, which is the only device there is
 
-	lamps  map[appliance.Ref]*lamp
-	starts map[int]*Profile // of the fixtures of the site, by start slot
-	order  []*lamp          // as in the site
-	fixed  universe         // slots that never change
-	length int              // highest slot of a fixture
+	lamps   map[appliance.Ref]*lamp
+	starts  map[int]*Profile // of the fixtures of the site, by start slot
+	library *library         // the profiles that it can use
+	order   []*lamp          // as in the site
+	fixed   universe         // slots that never change
+	length  int              // highest slot of a fixture
 
 	last   func(appliance.Ref) (appliance.Values, bool)
 	recall sync.Once

@@ -40,6 +40,7 @@ func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
 			BrokenNodes: make(map[appliance.ID]error), BrokenShades: make(map[appliance.ID]error),
 		},
 	}
+	d.library = o.library
 	for _, node := range cfg.Nodes {
 		if err := o.place(node); err != nil {
 			o.out.BrokenNodes[node.ID] = err

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
+	"slices"
 	"strconv"
 
 	"svc.internal/controller/appliance"
@@ -141,12 +143,13 @@ func (s *scan) describe(uid UID) {
 		label, err = s.driver.Label(ctx, uid)
 		return err
 	})
-	f := appliance.Found{Address: strconv.Itoa(info.StartAddress), Kind: guess(info), Label: label, Serial: uid.String(), Detail: explain(uid, info)}
+	f := appliance.Found{Address: strconv.Itoa(info.StartAddress), Label: label, Serial: uid.String(), Detail: explain(uid, info)}
+	f.Kind, f.Others, f.Lights = s.driver.candidates(info.Footprint)
 	if info.Software != 0 {
 		f.Version = fmt.Sprintf("%08X", info.Software)
 	}
 	if info.Footprint == 0 {
-		f.Address, f.Kind = uid.String(), ""
+		f.Address = uid.String()
 	}
 	s.seen[info.StartAddress] = true
 	s.overlap(&f, fixture{uid, info.StartAddress, info.Footprint})
@@ -181,7 +184,7 @@ func (s *scan) compare(f *appliance.Found, info DeviceInfo) {
 	switch {
 	case p == nil || info.Footprint == 0 || f.Finding != "":
 	case p.Slots == info.Footprint:
-		f.Kind = p.Name // the number of slots is all that a guess goes by
+		f.Kind, f.Others, f.Lights = p.Name, nil, len(p.lights) // the number of slots is all that a guess goes by
 	default:
 		f.Finding = appliance.FoundProfile
 		f.Detail += fmt.Sprintf(", and the site says %s, which takes %d", p.Name, p.Slots)
@@ -221,10 +224,32 @@ func (s *scan) conclude() {
 	}
 }
 
-// guess names a built-in profile by the number of slots. It is a guess: what the
-// slots mean only the fixture's manual says.
-func guess(info DeviceInfo) string {
-	return map[int]string{1: "dmx-dimmer", 3: "dmx-rgb", 4: "dmx-rgbw"}[info.Footprint]
+// usual are what fixtures with so many slots mostly are.
+var usual = map[int]string{1: "dmx-dimmer", 3: "dmx-rgb", 4: "dmx-rgbw"}
+
+// candidates are the profiles with so many slots, the most usual one first. It is a
+// guess: what the slots mean only the fixture's manual says. Lights are those of kind.
+func (d *Driver) candidates(slots int) (kind string, others []string, lights int) {
+	profiles := maps.Clone(d.library.own)
+	for _, info := range Profiles() {
+		if p, err := d.library.profile(info.Name); err == nil {
+			profiles[info.Name] = p
+		}
+	}
+	kind = usual[slots]
+	for _, name := range slices.Sorted(maps.Keys(profiles)) {
+		switch {
+		case profiles[name].Slots != slots || name == kind:
+		case kind == "":
+			kind = name
+		default:
+			others = append(others, name)
+		}
+	}
+	if p := profiles[kind]; p != nil {
+		lights = len(p.lights)
+	}
+	return kind, others, lights
 }
 
 func explain(uid UID, info DeviceInfo) string {

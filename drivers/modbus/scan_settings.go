@@ -102,7 +102,7 @@ func (s *search) unitAt(n byte, at appliance.LineSettings) {
 // nobody says what was asked if nobody answered, so that the installer knows what is
 // left to try.
 func (s *search) nobody(first, last int, all bool) {
-	if s.over() || s.clean+s.astray+len(s.bad)+len(s.unsure)+len(s.heard.late) > 0 {
+	if s.over() || s.mute+s.clean+s.astray+len(s.bad)+len(s.unsure)+len(s.heard.late) > 0 {
 		return
 	}
 	d, asked := s.driver, fmt.Sprintf("NOBODY ANSWERED: addresses %d to %d of 247 were asked", first, last)
