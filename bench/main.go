@@ -44,6 +44,7 @@ var sections = []section{
 	{"polling", measurePolling},
 	{"waits", measureWaits},
 	{"demo", measureDemo},
+	{"growth", measureGrowth},
 }
 
 // run is one call of this program.
@@ -65,7 +66,7 @@ func main() {
 	flag.DurationVar(&s.idle, "idle", 3*time.Minute, "how long the demo site is watched")
 	flag.IntVar(&s.rounds, "rounds", 15, "rounds of the figures that alternate with their floor")
 	flag.BoolVar(&s.verbose, "v", false, "show the log of the programs under test")
-	flag.StringVar(&only, "only", "", "sections to run, separated by commas; all by default: reads, writes, polling, waits, demo")
+	flag.StringVar(&only, "only", "", "sections to run, separated by commas; all by default: reads, writes, polling, waits, demo, growth")
 	flag.Parse()
 	exit(measure(s, only))
 }

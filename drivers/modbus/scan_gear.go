@@ -48,6 +48,7 @@ func (g *guesser) gear(gateway appliance.Found) {
 		})
 		return
 	}
+	g.known = p
 	for line := 1; line <= max(p.Lines, 1); line++ {
 		for short := 0; short < shortAddresses && !g.search.over(); short++ {
 			g.gearAt(p, line, short, gateway)
@@ -161,7 +162,8 @@ func (g *guesser) forward(f *forwardSpec, address, query byte) (answer uint16, o
 	send := request{unit: g.unit, fn: writeRegisters, addr: uint16(f.Send), values: []uint16{uint16(address)<<8 | uint16(query)}}
 	for range readTries {
 		if _, err := g.ask(send, 8); err != nil {
-			if !errors.Is(err, appliance.ErrDamaged) {
+			var refused *Exception
+			if errors.As(err, &refused) || errors.Is(err, errOver) {
 				return 0, false
 			}
 			continue // sent again, a query does no harm

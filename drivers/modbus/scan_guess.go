@@ -18,7 +18,8 @@ type guesser struct {
 	unit   byte
 	at     *appliance.LineSettings
 	seen   map[reading][]uint16
-	lost   int // readings whose answers were damaged every time
+	lost   int      // readings whose answers were damaged every time
+	known  *Profile // of a gateway that is asked for its gear
 }
 
 // reading names a reading.
@@ -214,7 +215,7 @@ func (g *guesser) read(t table, addr, qty int) []uint16 {
 				words = []uint16{a.word()}
 			}
 		}
-		if !errors.Is(err, appliance.ErrDamaged) {
+		if !errors.Is(err, appliance.ErrDamaged) && (g.known == nil || !errors.Is(err, appliance.ErrSilent)) {
 			break
 		}
 		if i == readTries-1 {
@@ -227,7 +228,11 @@ func (g *guesser) read(t table, addr, qty int) []uint16 {
 
 // ask asks the unit something whose answer has so many characters.
 func (g *guesser) ask(r request, characters int) (answer, error) {
-	a, _, err := g.search.ask(probe{request: r, at: g.at, timeout: g.search.driver.patience(g.unit, characters) + extraAt(g.at, 8+characters)})
+	timeout := g.search.driver.patience(g.unit, characters)
+	if g.known != nil {
+		timeout = max(timeout, g.known.Timing.ResponseTimeout)
+	}
+	a, _, err := g.search.ask(probe{request: r, at: g.at, timeout: timeout + extraAt(g.at, 8+characters)})
 	return a, err
 }
 
