@@ -29,7 +29,13 @@ type Editor interface {
 	CreateBus(ctx context.Context, b appliance.Bus, by string) (appliance.UUID, error)
 	UpdateBus(ctx context.Context, id appliance.UUID, by string, change func(*appliance.Bus) error) error
 	RemoveBus(ctx context.Context, id appliance.UUID, by string, check func(appliance.Bus) error) error
-	UpdateSettings(ctx context.Context, by string, change func(name *string, set *appliance.Settings) error) error
+	UpdateSettings(ctx context.Context, by string, change func(name *string, set *appliance.Settings, d *appliance.Division) error) error
+	CreateScene(ctx context.Context, sc appliance.Scene, by string) (appliance.ID, error)
+	UpdateScene(ctx context.Context, id appliance.ID, by string, change func(*appliance.Scene) error) error
+	RemoveScene(ctx context.Context, id appliance.ID, by string, check func(appliance.Scene) error) error
+	CreateRule(ctx context.Context, r appliance.Rule, by string) (appliance.ID, error)
+	UpdateRule(ctx context.Context, id appliance.ID, by string, change func(*appliance.Rule) error) error
+	RemoveRule(ctx context.Context, id appliance.ID, by string, check func(appliance.Rule) error) error
 }
 
 // refusedEntry is what the store says of an entry that cannot be.

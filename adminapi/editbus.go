@@ -119,6 +119,29 @@ type SiteEdit struct {
 	Name         *string    `json:"name,omitempty"`
 	InvertShades *bool      `json:"invertShades,omitempty"`
 	Freshness    *Freshness `json:"freshness,omitempty"`
+	TimeZone     *string    `json:"timeZone,omitempty" doc:"IANA name such as Europe/Zurich."`
+	Latitude     *float64   `json:"latitude,omitempty" doc:"Degrees, north positive; together with longitude."`
+	Longitude    *float64   `json:"longitude,omitempty" doc:"Degrees, east positive."`
+}
+
+// applyPlace takes over when and where the building is.
+func (in SiteEdit) applyPlace(d *appliance.Division) error {
+	if in.TimeZone != nil {
+		if _, err := time.LoadLocation(*in.TimeZone); err != nil || *in.TimeZone == "Local" {
+			return meaningless("/timeZone", "want a time zone such as Europe/Zurich")
+		}
+		d.TimeZone = *in.TimeZone
+	}
+	switch lat, long := in.Latitude, in.Longitude; {
+	case lat == nil && long == nil:
+		return nil
+	case lat == nil || *lat < -90 || *lat > 90:
+		return meaningless("/latitude", "want -90 to 90")
+	case long == nil || *long < -180 || *long > 180:
+		return meaningless("/longitude", "want -180 to 180")
+	}
+	d.Place = &appliance.Place{Latitude: *in.Latitude, Longitude: *in.Longitude}
+	return nil
 }
 
 func (a *API) editSite(c echo.Context) error {
@@ -131,8 +154,8 @@ func (a *API) editSite(c echo.Context) error {
 		return err
 	}
 	var now string
-	err = a.Editor.UpdateSettings(c.Request().Context(), callerOf(c).name, func(name *string, settings *appliance.Settings) error {
-		if err := match.holds(siteConfig{*name, *settings}); err != nil {
+	err = a.Editor.UpdateSettings(c.Request().Context(), callerOf(c).name, func(name *string, settings *appliance.Settings, d *appliance.Division) error {
+		if err := match.holds(siteConfig{*name, *settings, d.TimeZone, d.Place}); err != nil {
 			return err
 		}
 		set(name, in.Name)
@@ -141,7 +164,10 @@ func (a *API) editSite(c echo.Context) error {
 			s := func(v float64) time.Duration { return time.Duration(v * float64(time.Second)) }
 			settings.Freshness = appliance.Freshness{Light: s(f.Light), MovingShade: s(f.MovingShade), IdleShade: s(f.IdleShade), Power: s(f.Power)}
 		}
-		now = etagOf(siteConfig{*name, *settings})
+		if err := in.applyPlace(d); err != nil {
+			return err
+		}
+		now = etagOf(siteConfig{*name, *settings, d.TimeZone, d.Place})
 		return nil
 	})
 	if err != nil {

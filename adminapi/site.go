@@ -16,6 +16,9 @@ type Site struct {
 	Name         string    `json:"name"`
 	InvertShades bool      `json:"invertShades" doc:"Turns the direction of shades on /svc/api, for houses whose Controller 1.0 meant 0 = open."`
 	Freshness    Freshness `json:"freshness"`
+	TimeZone     string    `json:"timeZone" doc:"IANA name; empty: not known, and rules go by UTC."`
+	Latitude     *float64  `json:"latitude" doc:"Degrees, north positive; null: not known."`
+	Longitude    *float64  `json:"longitude"`
 	Faults       []Fault   `json:"faults" doc:"Entries that were set aside while the rest runs."`
 }
 
@@ -36,11 +39,17 @@ type Fault struct {
 
 func siteOf(s *appliance.Snapshot) Site {
 	f := s.Site.Settings.Freshness
-	return Site{
-		ETag: etagOf(siteConfig{s.Site.Name, s.Site.Settings}), Name: s.Site.Name, InvertShades: s.Site.Settings.InvertShades,
+	d := s.Site.Division
+	out := Site{
+		ETag: etagOf(siteConfig{s.Site.Name, s.Site.Settings, d.TimeZone, d.Place}), Name: s.Site.Name, InvertShades: s.Site.Settings.InvertShades,
 		Freshness: Freshness{f.Light.Seconds(), f.MovingShade.Seconds(), f.IdleShade.Seconds(), f.Power.Seconds()},
+		TimeZone:  d.TimeZone,
 		Faults:    faultsOf(s),
 	}
+	if d.Place != nil {
+		out.Latitude, out.Longitude = &d.Place.Latitude, &d.Place.Longitude
+	}
+	return out
 }
 
 func faultsOf(s *appliance.Snapshot) []Fault {
@@ -87,6 +96,8 @@ func busesOf(s *appliance.Snapshot, states []*appliance.BusState) []Bus {
 type siteConfig struct {
 	Name     string
 	Settings appliance.Settings
+	TimeZone string
+	Place    *appliance.Place
 }
 
 func (a *API) site(c echo.Context) error {

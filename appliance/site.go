@@ -75,6 +75,8 @@ type Site struct {
 	Nodes    []Node    // ascending ID
 	Shades   []Shade   // ascending ID
 	Clusters []Cluster // ascending ID
+	Scenes   []Scene   // ascending ID
+	Rules    []Rule    // ascending ID
 	// Retired are IDs that are never used again, with the UUIDs that may come back
 	// under them; Highest the highest ID of each family that was ever handed out.
 	// Exports carry both, so that another controller does not use them anew.
@@ -82,16 +84,16 @@ type Site struct {
 	Highest Highest
 }
 
-// Retired is what is left of something that was removed. Of Node, Shade and Cluster
-// the one is set that it was.
+// Retired is what is left of something that was removed. The one ID is set of what it
+// was.
 type Retired struct {
-	UUID                 UUID
-	Node, Shade, Cluster ID
-	Name                 string
+	UUID                              UUID
+	Node, Shade, Cluster, Scene, Rule ID
+	Name                              string
 }
 
 // Highest IDs handed out so far; 0: none.
-type Highest struct{ Node, Shade, Cluster ID }
+type Highest struct{ Node, Shade, Cluster, Scene, Rule ID }
 
 // Settings are choices of the whole site.
 type Settings struct {
@@ -107,6 +109,7 @@ type Settings struct {
 type Division struct {
 	Building string  `json:"building,omitempty"` // empty: the site's name says it
 	TimeZone string  `json:"timeZone,omitempty"` // IANA name; empty: not known
+	Place    *Place  `json:"place,omitempty"`    // nil: not known
 	Floors   []Floor `json:"floors,omitempty"`   // from the bottom up
 	Meters   []Meter `json:"meters,omitempty"`
 }

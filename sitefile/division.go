@@ -20,6 +20,12 @@ func (r *reader) division() {
 	if _, err := time.LoadLocation(s.TimeZone); err != nil || s.TimeZone == "Local" {
 		r.problem("site.timeZone", "%q is not a time zone such as Europe/Zurich", s.TimeZone)
 	}
+	switch {
+	case (s.Latitude == nil) != (s.Longitude == nil):
+		r.problem("site", "latitude and longitude go together")
+	case s.Latitude != nil:
+		d.Place = &appliance.Place{Latitude: *s.Latitude, Longitude: *s.Longitude}
+	}
 	floors, on := map[string]int{}, map[appliance.ID]string{}
 	for i, f := range s.Floors {
 		key := fmt.Sprintf("site.floors[%d]", i)
@@ -53,6 +59,9 @@ func (r *reader) division() {
 // exportDivision writes it back.
 func exportDivision(d appliance.Division, f *fileSite) {
 	f.Building, f.TimeZone = d.Building, d.TimeZone
+	if d.Place != nil {
+		f.Latitude, f.Longitude = &d.Place.Latitude, &d.Place.Longitude
+	}
 	for _, v := range d.Floors {
 		f.Floors = append(f.Floors, fileFloor{Name: v.Name, AreaM2: v.AreaM2, Clusters: references(v.Clusters)})
 	}

@@ -18,6 +18,8 @@ type file struct {
 	Nodes    []fileNode    `yaml:"nodes,omitempty"`
 	Shades   []fileShade   `yaml:"shades,omitempty"`
 	Clusters []fileCluster `yaml:"clusters,omitempty"`
+	Scenes   []fileScene   `yaml:"scenes,omitempty"`
+	Rules    []fileRule    `yaml:"rules,omitempty"`
 	Retired  *fileRetired  `yaml:"retired,omitempty"`
 }
 
@@ -27,12 +29,16 @@ type fileRetired struct {
 	Nodes    []fileGrave `yaml:"nodes,omitempty"`
 	Shades   []fileGrave `yaml:"shades,omitempty"`
 	Clusters []fileGrave `yaml:"clusters,omitempty"`
+	Scenes   []fileGrave `yaml:"scenes,omitempty"`
+	Rules    []fileGrave `yaml:"rules,omitempty"`
 }
 
 type fileHighest struct {
 	Node    int32 `yaml:"node,omitempty"`
 	Shade   int32 `yaml:"shade,omitempty"`
 	Cluster int32 `yaml:"cluster,omitempty"`
+	Scene   int32 `yaml:"scene,omitempty"`
+	Rule    int32 `yaml:"rule,omitempty"`
 }
 
 type fileGrave struct {
@@ -47,6 +53,8 @@ type fileSite struct {
 	Freshness    fileFreshness `yaml:"freshness,omitempty"`
 	Building     string        `yaml:"building,omitempty"`
 	TimeZone     string        `yaml:"timeZone,omitempty"`
+	Latitude     *float64      `yaml:"latitude,omitempty"`
+	Longitude    *float64      `yaml:"longitude,omitempty"`
 	Floors       []fileFloor   `yaml:"floors,omitempty"`
 	Meters       []fileMeter   `yaml:"meters,omitempty"`
 }

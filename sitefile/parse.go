@@ -63,6 +63,8 @@ func parse(name string, data []byte) (appliance.Site, *schema.Document, error) {
 	r.nodes()
 	r.shades()
 	r.clusters()
+	r.scenes()
+	r.rules()
 	r.retired()
 	r.division()
 	if err := r.problems.Err(); err != nil {
@@ -82,6 +84,7 @@ type reader struct {
 	nodesByName   names
 	clusterByName names
 	shadeByName   names
+	sceneByName   names
 	at            map[place][]int // nodes by device
 }
 
@@ -214,7 +217,8 @@ func (r *reader) retired() {
 	if f == nil {
 		return
 	}
-	r.out.Highest = appliance.Highest{Node: appliance.ID(f.Highest.Node), Shade: appliance.ID(f.Highest.Shade), Cluster: appliance.ID(f.Highest.Cluster)}
+	r.out.Highest = appliance.Highest{Node: appliance.ID(f.Highest.Node), Shade: appliance.ID(f.Highest.Shade), Cluster: appliance.ID(f.Highest.Cluster),
+		Scene: appliance.ID(f.Highest.Scene), Rule: appliance.ID(f.Highest.Rule)}
 	take := func(key string, graves []fileGrave, set func(*appliance.Retired, appliance.ID)) {
 		for i, g := range graves {
 			u, err := appliance.ParseUUID(g.UUID)
@@ -230,6 +234,8 @@ func (r *reader) retired() {
 	take("nodes", f.Nodes, func(one *appliance.Retired, id appliance.ID) { one.Node = id })
 	take("shades", f.Shades, func(one *appliance.Retired, id appliance.ID) { one.Shade = id })
 	take("clusters", f.Clusters, func(one *appliance.Retired, id appliance.ID) { one.Cluster = id })
+	take("scenes", f.Scenes, func(one *appliance.Retired, id appliance.ID) { one.Scene = id })
+	take("rules", f.Rules, func(one *appliance.Retired, id appliance.ID) { one.Rule = id })
 }
 
 func (r *reader) members(key string, among names, refs []reference) []appliance.ID {

@@ -85,6 +85,7 @@ func export(site appliance.Site) (file, error) {
 			CreatedBy: c.CreatedBy, CreatedOn: timestamp(c.CreatedOn),
 		})
 	}
+	exportRules(site, &f)
 	f.Retired = exportRetired(site)
 	return f, nil
 }
@@ -92,7 +93,7 @@ func export(site appliance.Site) (file, error) {
 // exportRetired is nil if nothing was ever numbered.
 func exportRetired(site appliance.Site) *fileRetired {
 	h := site.Highest
-	out := fileRetired{Highest: fileHighest{int32(h.Node), int32(h.Shade), int32(h.Cluster)}}
+	out := fileRetired{Highest: fileHighest{int32(h.Node), int32(h.Shade), int32(h.Cluster), int32(h.Scene), int32(h.Rule)}}
 	for _, r := range site.Retired {
 		g := fileGrave{UUID: r.UUID.String(), Name: r.Name}
 		switch {
@@ -102,6 +103,12 @@ func exportRetired(site appliance.Site) *fileRetired {
 		case r.Shade != 0:
 			g.ID = int32(r.Shade)
 			out.Shades = append(out.Shades, g)
+		case r.Scene != 0:
+			g.ID = int32(r.Scene)
+			out.Scenes = append(out.Scenes, g)
+		case r.Rule != 0:
+			g.ID = int32(r.Rule)
+			out.Rules = append(out.Rules, g)
 		default:
 			g.ID = int32(r.Cluster)
 			out.Clusters = append(out.Clusters, g)

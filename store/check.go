@@ -40,6 +40,7 @@ func (p *plan) checkText() {
 			p.byFamily[Clusters].complain(i, "createdOn", "%v cannot be stored, want a time from 1970 to 2262", c.CreatedOn)
 		}
 	}
+	p.checkRules()
 	if p.in.Name != "" && badName(p.in.Name) != "" {
 		p.problem("site", "name", "%s", badName(p.in.Name))
 	}

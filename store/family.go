@@ -17,9 +17,12 @@ const (
 	Nodes    Family = "node"
 	Shades   Family = "shade"
 	Clusters Family = "cluster"
+	Scenes   Family = "scene"
+	Rules    Family = "rule"
 )
 
-var families = []Family{Nodes, Shades, Clusters}
+// Each refers to those before it only.
+var families = []Family{Nodes, Shades, Clusters, Scenes, Rules}
 
 // first is where automatic IDs of f begin.
 func (f Family) first() appliance.ID {

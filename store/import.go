@@ -107,7 +107,7 @@ func (p *plan) retire(ctx context.Context, tx *sql.Tx, at int64) error {
 
 // saveRows writes every row that is new or changed.
 func (p *plan) saveRows(ctx context.Context, tx *sql.Tx) error {
-	write := map[Family]map[appliance.ID]bool{Nodes: {}, Shades: {}, Clusters: {}}
+	write := map[Family]map[appliance.ID]bool{Nodes: {}, Shades: {}, Clusters: {}, Scenes: {}, Rules: {}}
 	for _, items := range [][]Item{p.report.Created, p.report.Returned, p.report.Changed} {
 		for _, item := range items {
 			if item.Family != Buses {
@@ -137,6 +137,20 @@ func (p *plan) saveRows(ctx context.Context, tx *sql.Tx) error {
 	for _, c := range p.final.Clusters {
 		if write[Clusters][c.ID] {
 			if err := saveCluster(ctx, tx, c); err != nil {
+				return err
+			}
+		}
+	}
+	for _, sc := range p.final.Scenes {
+		if write[Scenes][sc.ID] {
+			if err := saveScene(ctx, tx, sc); err != nil {
+				return err
+			}
+		}
+	}
+	for _, r := range p.final.Rules {
+		if write[Rules][r.ID] {
+			if err := saveRule(ctx, tx, r); err != nil {
 				return err
 			}
 		}

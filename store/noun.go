@@ -248,14 +248,14 @@ func (s *Store) RemoveBus(ctx context.Context, id appliance.UUID, by string, che
 	return err
 }
 
-// UpdateSettings changes the name and the settings of the site.
-func (s *Store) UpdateSettings(ctx context.Context, by string, change func(name *string, set *appliance.Settings) error) error {
+// UpdateSettings changes the name and the settings of the site, and how it is divided.
+func (s *Store) UpdateSettings(ctx context.Context, by string, change func(name *string, set *appliance.Settings, d *appliance.Division) error) error {
 	_, err := s.changeSite(ctx, by, func(site appliance.Site) (siteChange, error) {
-		name, set := site.Name, site.Settings
-		if err := change(&name, &set); err != nil {
+		name, set, division := site.Name, site.Settings, site.Division
+		if err := change(&name, &set, &division); err != nil {
 			return siteChange{}, err
 		}
-		return siteChange{in: appliance.Site{Name: name, Settings: set}}, nil
+		return siteChange{in: appliance.Site{Name: name, Settings: set, Division: division}}, nil
 	})
 	return err
 }

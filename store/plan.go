@@ -59,7 +59,7 @@ func newPlan(ctx context.Context, tx *sql.Tx, in appliance.Site, opts ImportOpti
 		in: in, have: have, opts: opts, now: now,
 		byFamily: map[Family]*resolver{},
 		marks:    map[Family]appliance.ID{},
-		touched:  map[Family]map[appliance.ID]bool{Nodes: {}, Shades: {}, Clusters: {}},
+		touched:  map[Family]map[appliance.ID]bool{Nodes: {}, Shades: {}, Clusters: {}, Scenes: {}, Rules: {}},
 		report:   Report{Preview: opts.Preview},
 	}
 	if p.buses, err = loadBusNames(ctx, tx); err != nil {
@@ -108,6 +108,14 @@ func entriesOf(s appliance.Site, f Family) []noun {
 		for _, c := range s.Clusters {
 			out = append(out, noun{c.ID, c.UUID, c.Name})
 		}
+	case Scenes:
+		for _, sc := range s.Scenes {
+			out = append(out, noun{sc.ID, sc.UUID, sc.Name})
+		}
+	case Rules:
+		for _, r := range s.Rules {
+			out = append(out, noun{r.ID, r.UUID, r.Name})
+		}
 	}
 	return out
 }
@@ -141,6 +149,8 @@ func (p *plan) work() error {
 	p.buildNodes()
 	p.buildShades()
 	p.buildClusters()
+	p.buildScenes()
+	p.buildRules()
 	p.buildDivision()
 	if len(p.problems) == 0 {
 		p.checkOverlaps() // between entries whose identity is clear
@@ -155,15 +165,19 @@ func (p *plan) work() error {
 // number gives IDs to new entries: explicit ones are all claimed by now, so no
 // automatic one can take them.
 func (p *plan) number() (err error) {
-	nodes, shades, clusters := p.byFamily[Nodes], p.byFamily[Shades], p.byFamily[Clusters]
+	nodes, shades := p.byFamily[Nodes], p.byFamily[Shades]
 	if p.marks[Nodes], err = nodes.number(shades); err != nil {
 		return err
 	}
 	if p.marks[Shades], err = shades.number(nodes); err != nil {
 		return err
 	}
-	p.marks[Clusters], err = clusters.number(nil)
-	return err
+	for _, f := range []Family{Clusters, Scenes, Rules} {
+		if p.marks[f], err = p.byFamily[f].number(nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // settings are taken from an import that names the site; another says nothing about

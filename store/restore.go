@@ -190,6 +190,14 @@ func carryIDs(ctx context.Context, path string, into *sql.DB) error {
 	var userRevision int64
 	err = transact(ctx, old, func(tx *sql.Tx) error {
 		for _, f := range families {
+			known[f] = &ids{}
+			var knows bool // an older database may not have the family yet
+			if err = tx.QueryRowContext(ctx, "SELECT count(*) > 0 FROM mark WHERE family = ?", f).Scan(&knows); err != nil {
+				return err
+			}
+			if !knows {
+				continue
+			}
 			if known[f], err = loadIDs(ctx, tx, f); err != nil {
 				return err
 			}

@@ -39,7 +39,7 @@ func (p *plan) checkFamilies() {
 // used. What lives here under such an ID lives on.
 func (p *plan) takeRetired() {
 	h := p.in.Highest
-	for f, high := range map[Family]appliance.ID{Nodes: h.Node, Shades: h.Shade, Clusters: h.Cluster} {
+	for f, high := range map[Family]appliance.ID{Nodes: h.Node, Shades: h.Shade, Clusters: h.Cluster, Scenes: h.Scene, Rules: h.Rule} {
 		if high > p.marks[f] && high <= appliance.MaxID {
 			p.marks[f] = high
 		}
@@ -52,6 +52,10 @@ func (p *plan) takeRetired() {
 			f, id = Shades, r.Shade
 		case r.Cluster != 0:
 			f, id = Clusters, r.Cluster
+		case r.Scene != 0:
+			f, id = Scenes, r.Scene
+		case r.Rule != 0:
+			f, id = Rules, r.Rule
 		}
 		if id < 1 || id > appliance.MaxID || r.UUID.IsZero() || p.byFamily[f].has(id) || p.knows(f, r.UUID) {
 			continue

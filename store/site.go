@@ -54,6 +54,8 @@ func loadSite(ctx context.Context, tx *sql.Tx) (appliance.Site, []appliance.Faul
 	l.nodes()
 	l.shades()
 	l.clusters()
+	l.scenes()
+	l.rules()
 	l.retired()
 	return l.site, l.faults, ctx.Err()
 }
@@ -158,7 +160,7 @@ func (l *siteLoader) clusters() {
 // retired are the IDs that are never used again.
 func (l *siteLoader) retired() {
 	h := &l.site.Highest
-	for family, to := range map[Family]*appliance.ID{Nodes: &h.Node, Shades: &h.Shade, Clusters: &h.Cluster} {
+	for family, to := range map[Family]*appliance.ID{Nodes: &h.Node, Shades: &h.Shade, Clusters: &h.Cluster, Scenes: &h.Scene, Rules: &h.Rule} {
 		if err := l.tx.QueryRowContext(l.ctx, "SELECT high FROM mark WHERE family = ?", family).Scan(to); err != nil {
 			l.fault("retired IDs", "the highest ID of %ss cannot be read: %v; restore a backup", family, err)
 		}
@@ -177,6 +179,10 @@ func (l *siteLoader) retired() {
 			r.Shade = id
 		case Clusters:
 			r.Cluster = id
+		case Scenes:
+			r.Scene = id
+		case Rules:
+			r.Rule = id
 		}
 		l.site.Retired = append(l.site.Retired, r)
 		return nil
