@@ -59,6 +59,7 @@ type Config struct {
 	Editor   Editor
 	Auditor  Auditor
 	History  History
+	Rules    Rules
 	Tokens   *bearer.Tokens // with a secret of their own: no other door's tokens are good here
 	Brake    *web.Brake
 	Claim    *Claim

@@ -20,6 +20,7 @@ import (
 	"svc.internal/controller/account/bearer"
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/automation"
 	"svc.internal/controller/store"
 	"svc.internal/controller/web"
 )
@@ -60,8 +61,9 @@ func newHouse(t *testing.T) *house {
 	clock := web.SystemClock()
 	tokens, err := bearer.New(make([]byte, 32), "internal", time.Hour, db, clock)
 	must(t, err)
+	rules := automation.NewRules(h.core, time.Now(), log)
 	api := adminapi.New(adminapi.Config{
-		Core: h.core, Jobs: h.core, Accounts: db, Keeper: db, Editor: db, Auditor: db, History: db, Tokens: tokens, Brake: web.NewBrake(clock, nil), Claim: h.claim,
+		Core: h.core, Jobs: h.core, Accounts: db, Keeper: db, Editor: db, Auditor: db, History: db, Rules: rules, Tokens: tokens, Brake: web.NewBrake(clock, nil), Claim: h.claim,
 		Version: "test", Fingerprint: func() string { return "AB:CD" }, Backup: db.BackupTo, Log: log,
 	})
 	e := web.New(web.Config{Log: log, Errors: adminapi.Errors})
@@ -72,6 +74,7 @@ func newHouse(t *testing.T) *house {
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = h.core.Run(ctx) })
 	wg.Go(func() { _ = api.Run(ctx) })
+	wg.Go(func() { _ = rules.Run(ctx) })
 	wg.Go(func() {
 		db.Watch(ctx, func(c store.Change) {
 			if site, faults, err := db.Site(ctx); err == nil && c.Site {

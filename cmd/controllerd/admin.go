@@ -25,7 +25,7 @@ func (d *daemon) newAdmin(ctx context.Context, dataDir string, brake *web.Brake,
 		return nil, err
 	}
 	return adminapi.New(adminapi.Config{
-		Core: d.core, Jobs: d.core, Accounts: d.db, Keeper: d.db, Editor: d.db, Auditor: d.db, History: d.db, Tokens: tokens, Brake: brake,
+		Core: d.core, Jobs: d.core, Accounts: d.db, Keeper: d.db, Editor: d.db, Auditor: d.db, History: d.db, Rules: d.rules, Tokens: tokens, Brake: brake,
 		Claim: adminapi.NewClaim(dataDir), Version: version, Fingerprint: d.cert.Fingerprint, Backup: d.db.BackupTo, Log: d.log,
 	}), nil
 }

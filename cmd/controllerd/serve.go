@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/adminui"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/automation"
 	"svc.internal/controller/console"
 	"svc.internal/controller/drivers"
 	"svc.internal/controller/memory"
@@ -115,6 +117,7 @@ type daemon struct {
 	cert  *web.Certificate
 	crowd *web.Crowd
 	cloud *cloud
+	rules *automation.Rules
 
 	https, http, console net.Listener // http may be nil
 }
@@ -134,6 +137,11 @@ func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, l
 	}
 	if err := d.core.Restore(ctx); err != nil {
 		return nil, err
+	}
+	d.rules = automation.NewRules(d.core, time.Now(), log)
+	if past, err := db.Entries(ctx, pastEntries, ""); err == nil { // a nicety: else rules yield to nobody
+		slices.Reverse(past)
+		d.rules.Remember(past)
 	}
 	var err error
 	if d.cert, err = certificate(ctx, db, cfg, log); err != nil {
@@ -209,6 +217,7 @@ func (d *daemon) run(ctx context.Context) error {
 	}
 	g.Go(func() error { return d.admin.Run(ctx) })
 	g.Go(func() error { return d.cloud.run(ctx) })
+	g.Go(func() error { return d.rules.Run(ctx) })
 	// The core outlasts the console, which stops the shades that it moves.
 	coreCtx, endCore := context.WithCancel(context.WithoutCancel(ctx))
 	g.Go(func() error {
@@ -279,6 +288,9 @@ func (d *daemon) changed(ctx context.Context) func(store.Change) {
 		d.log.Info("changed site taken over")
 	}
 }
+
+// pastEntries of the ledger tell rules at the start what was set by hand.
+const pastEntries = 500
 
 // certificateFile shows clients whom to trust.
 const certificateFile = "certificate.pem"
