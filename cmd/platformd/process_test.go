@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"os"
 	"os/exec"
 	"strings"
@@ -137,15 +138,23 @@ func TestAnOrderlyEndLetsRequestsUnderWayFinish(t *testing.T) {
 	dir := t.TempDir()
 	platformd(t, dir, password+"\n", "user", "add", "ada", "--password-stdin")
 	s := serve(t, dir)
-	// A login whose body is still coming when the end is asked for.
+	// A login whose body is still coming when the end is asked for. The daemon says "100 Continue" when it reads the body:
+	// before that nobody knows whether it has taken the connection, and one that waits to be taken ends with the listener.
 	body, write := io.Pipe()
 	type outcome struct {
 		status int
 		err    error
 	}
-	done := make(chan outcome, 1)
+	begun, done := make(chan struct{}), make(chan outcome, 1)
+	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{Got100Continue: func() { close(begun) }})
+	req, err := http.NewRequestWithContext(ctx, "POST", s.url+"/api/auth/login", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Expect", "100-continue")
+	client := &http.Client{Transport: &http.Transport{ExpectContinueTimeout: time.Minute}}
 	go func() {
-		a, err := http.Post(s.url+"/api/auth/login", "application/json", body)
+		a, err := client.Do(req)
 		if err != nil {
 			done <- outcome{err: err}
 			return
@@ -153,7 +162,12 @@ func TestAnOrderlyEndLetsRequestsUnderWayFinish(t *testing.T) {
 		a.Body.Close()
 		done <- outcome{status: a.StatusCode}
 	}()
-	if _, err := io.WriteString(write, `{"username":"ada",`); err != nil { // taken by the daemon
+	select {
+	case <-begun:
+	case got := <-done:
+		t.Fatalf("the request ended before it had begun: %d %v", got.status, got.err)
+	}
+	if _, err := io.WriteString(write, `{"username":"ada",`); err != nil {
 		t.Fatal(err)
 	}
 	address := strings.TrimPrefix(s.url, "http://")
@@ -175,7 +189,7 @@ func TestAnOrderlyEndLetsRequestsUnderWayFinish(t *testing.T) {
 	}
 	write.Close()
 	if got := <-done; got.err != nil || got.status != 200 {
-		t.Errorf("the request under way got %+v", got)
+		t.Errorf("the request under way got %d %v", got.status, got.err)
 	}
 	if err := s.run.Wait(); err != nil {
 		t.Errorf("the end: %v: %s", err, s.printed())
