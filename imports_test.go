@@ -83,6 +83,7 @@ var mayImport = map[string][]string{
 	"platform/peertest":  {"platform/store"},
 	"platform/panel":     {"web", "wire"},
 	"platform/voice":     {"web", "wire"},
+	"platform/pages":     {"platform/sse", "ui", "web"},
 	"platform/sitetest":  nil,
 	"platform/sse":       nil,
 	"platform/chat":      {"platform/sse", "web"},

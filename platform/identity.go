@@ -32,3 +32,6 @@ func IdentityOf(ctx context.Context) Identity {
 	i, _ := ctx.Value(identityKey{}).(Identity)
 	return i
 }
+
+// SessionCookie is where a browser keeps its session: over TLS only, for this host only, and for no script to read.
+const SessionCookie = "__Host-plat"

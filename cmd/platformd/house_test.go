@@ -28,6 +28,8 @@ type house struct {
 	db    *store.Store
 	log   *bytes.Buffer
 	redis *ratelimit.Shared
+
+	client *http.Client // nil: that of everybody
 }
 
 // newHouse serves the real program on a database, with another Redis URL or none.
@@ -109,7 +111,11 @@ func (h *house) ask(method, path, body string, headers ...string) answer {
 		name, value, _ := strings.Cut(header, ": ")
 		r.Header.Add(name, value)
 	}
-	res, err := http.DefaultClient.Do(r)
+	client := h.client
+	if client == nil {
+		client = http.DefaultClient
+	}
+	res, err := client.Do(r)
 	if err != nil {
 		h.t.Fatal(err)
 	}

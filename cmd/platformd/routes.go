@@ -23,17 +23,17 @@ const (
 )
 
 // routes puts the gate before all rooms.
-func (d *daemon) routes() *echo.Echo {
+func (d *daemon) routes() (*echo.Echo, error) {
 	e, g := d.hall()
 	d.rooms(e, g)
-	return e
+	return e, d.pages(e, g)
 }
 
 // hall is what every request passes, and what needs no room.
 func (d *daemon) hall() (*echo.Echo, *gate.Gate) {
 	e := web.New(web.Config{Log: d.log, Errors: statuses, Refusal: refusal, SecretQuery: []string{"apiKey"}, Proxies: d.proxies})
 	g := gate.New(gate.Config{
-		Keys: d.db, Tokens: d.tokens, Limit: d.limit,
+		Keys: d.db, Tokens: d.tokens, Browsers: d.db, Limit: d.limit,
 		KeyPaths: []string{chatPath, mcpPath}, QueryPath: chatPath,
 		AddressPaths: []string{login.LoginPath}, RoomPaths: []string{login.RefreshPath, voice.Path},
 	})

@@ -150,6 +150,8 @@ type daemon struct {
 	price assistant.Price
 
 	https, http net.Listener // one of them may be nil
+
+	ending <-chan struct{} // closed when the program ends
 }
 
 // share sets up what all instances have in common.
@@ -205,8 +207,12 @@ func (a *app) open(ctx context.Context, d *daemon, cfg serveConfig) (err error) 
 
 // run serves until ctx ends, then lets requests under way finish.
 func (d *daemon) run(ctx context.Context) error {
-	e := d.routes()
 	g, ctx := errgroup.WithContext(ctx)
+	d.ending = ctx.Done()
+	e, err := d.routes()
+	if err != nil {
+		return err
+	}
 	if d.redis != nil {
 		g.Go(func() error { return d.redis.Run(ctx) })
 	}

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"net/http"
 	"slices"
@@ -30,6 +31,12 @@ type Tokens interface {
 	User(ctx context.Context, token string) (platform.User, error)
 }
 
+// Browsers knows the sessions of browsers.
+type Browsers interface {
+	// BrowserUser tells whose session this is, by the SHA-256 of the cookie; [platform.ErrUnauthorized] if nobody's.
+	BrowserUser(ctx context.Context, cookie [32]byte) (platform.User, error)
+}
+
 // Limiter counts.
 type Limiter interface {
 	// Take counts one request, unless the bucket is full.
@@ -43,6 +50,8 @@ type Config struct {
 	Keys   Keys
 	Tokens Tokens
 	Limit  Limiter
+	// Browsers know what browsers that logged in keep in [platform.SessionCookie].
+	Browsers Browsers
 
 	// KeyPaths are for keys: one that is sent counts there even if somebody sends a
 	// token besides, and elsewhere the token does.
@@ -160,8 +169,39 @@ func (g *Gate) look(r *http.Request) (*visit, platform.Bucket) {
 			}
 		}
 		v.trouble = err
+	default:
+		if user, ok := g.browser(r, v); ok && !slices.Contains(g.cfg.AddressPaths, r.URL.Path) {
+			return v, platform.UserBucket(user)
+		}
 	}
 	return v, AddressBucket(r)
+}
+
+// browser finds out whose browser sent r. A session counts like a token that was sent.
+func (g *Gate) browser(r *http.Request, v *visit) (platform.User, bool) {
+	cookie, err := r.Cookie(platform.SessionCookie)
+	if err != nil || cookie.Value == "" {
+		return platform.User{}, false
+	}
+	v.token = true
+	user, err := g.cfg.Browsers.BrowserUser(r.Context(), sha256.Sum256([]byte(cookie.Value)))
+	switch {
+	case err == nil && user.Disabled:
+		err = platform.ErrUnauthorized
+	case err == nil && !web.FromOwnPage(r):
+		err = web.ErrForeign
+	}
+	if v.trouble = err; err != nil {
+		return platform.User{}, false
+	}
+	v.who = platform.Identity{User: user}
+	return user, true
+}
+
+// Still reports whether whoever sent r a while ago would be let in now.
+func (g *Gate) Still(r *http.Request) bool {
+	v, _ := g.look(r)
+	return v.trouble == nil && v.who.Known()
 }
 
 // credentials returns the one key or token that counts.

@@ -91,8 +91,11 @@ func visitOf(c echo.Context) *visit {
 
 // refused tells a credential that is not good from one that could not be checked.
 func refused(trouble error, answer *web.Error) error {
-	if errors.Is(trouble, platform.ErrUnauthorized) {
+	switch {
+	case errors.Is(trouble, platform.ErrUnauthorized):
 		return answer
+	case errors.Is(trouble, web.ErrForeign):
+		return web.ErrForeign
 	}
 	return &web.Error{Status: http.StatusServiceUnavailable, Message: "Credentials cannot be checked at present; try again",
 		Cause: trouble, RetryAfter: 5 * time.Second}

@@ -90,9 +90,14 @@ func (r *Room) login(c echo.Context) error {
 	var in struct {
 		Username string `json:"username"`
 		Password string `json:"password"`
+		// Browser asks for a cookie that no script can read, in place of tokens.
+		Browser bool `json:"browser"`
 	}
 	if err := readBody(c, &in); err != nil {
 		return err
+	}
+	if in.Browser && !web.FromOwnPage(c.Request()) {
+		return web.ErrForeign
 	}
 	if in.Username == "" || in.Password == "" {
 		return platform.Invalid("username and password are needed")
@@ -119,7 +124,24 @@ func (r *Room) login(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if in.Browser {
+		setCookie(c, refresh)
+		return answerUser(c, user)
+	}
 	return r.answer(c, user, id, refresh)
+}
+
+// cookieLife is that of a session.
+const cookieLife = 30 * 24 * time.Hour
+
+// setCookie hands a session to a browser; an empty one takes it back.
+func setCookie(c echo.Context, token string) {
+	cookie := &http.Cookie{Name: platform.SessionCookie, Value: token, Path: "/", Secure: true, HttpOnly: true,
+		SameSite: http.SameSiteStrictMode, MaxAge: int(cookieLife / time.Second)}
+	if token == "" {
+		cookie.MaxAge = -1
+	}
+	c.SetCookie(cookie)
 }
 
 // check returns the user who has this name and password, or
@@ -185,6 +207,9 @@ func (r *Room) stranger(c echo.Context, reason error) error {
 }
 
 func (r *Room) logout(c echo.Context) error {
+	if cookie, err := c.Cookie(platform.SessionCookie); err == nil {
+		return r.leave(c, cookie.Value)
+	}
 	token, err := refreshToken(c)
 	if err != nil {
 		return err
@@ -195,9 +220,24 @@ func (r *Room) logout(c echo.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
+// leave ends the session of a browser.
+func (r *Room) leave(c echo.Context, cookie string) error {
+	if !web.FromOwnPage(c.Request()) {
+		return web.ErrForeign
+	}
+	if err := r.store.EndSession(c.Request().Context(), hash(cookie)); err != nil {
+		return err
+	}
+	setCookie(c, "")
+	return c.NoContent(http.StatusNoContent)
+}
+
 // me tells a page who is logged in.
 func (r *Room) me(c echo.Context) error {
-	u := platform.IdentityOf(c.Request().Context()).User
+	return answerUser(c, platform.IdentityOf(c.Request().Context()).User)
+}
+
+func answerUser(c echo.Context, u platform.User) error {
 	return send(c, map[string]any{"success": true, "data": map[string]any{"id": u.ID, "username": u.Name, "role": u.Role}})
 }
 

@@ -138,3 +138,17 @@ func (s *Store) SessionUser(ctx context.Context, session string) (platform.User,
 	}
 	return a.user(), nil
 }
+
+// BrowserUser returns who logged in with a browser that has this token, disabled or not, or [platform.ErrUnauthorized].
+func (s *Store) BrowserUser(ctx context.Context, token Hash) (platform.User, error) {
+	var a account
+	err := s.views.QueryRowContext(ctx, `SELECT `+accountColumns+` FROM refresh_token t JOIN session s ON s.id = t.session
+		JOIN account a ON a.id = s.account WHERE t.hash = $1 AND NOT t.used AND s.expires_at > $2`, token[:], Micros(s.now())).Scan(a.columns()...)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = platform.ErrUnauthorized
+	}
+	if err != nil {
+		return platform.User{}, fmt.Errorf("look up a browser's session: %w", err)
+	}
+	return a.user(), nil
+}

@@ -26,6 +26,7 @@ const shapes = {
   list: 'M8 6h12M8 12h12M8 18h12M4 6h.01M4 12h.01M4 18h.01',
   pulse: 'M3 12h4l3-7 4 14 3-7h4',
   building: 'M5 21V4h9v17M14 9h5v12M3 21h18M8.5 8h2M8.5 12h2M8.5 16h2',
+  chat: 'M5 5h14v11h-7l-4 4v-4H5zM8.5 9h7M8.5 12h4',
   out: 'M14 4h5v16h-5M10 8l-4 4 4 4M6 12h9',
   download: 'M12 4v11M7 11l5 5 5-5M5 20h14',
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',

@@ -17,7 +17,7 @@ export default {
   "form.title": "Fehler: {title}",
   "form.wait": {"one": "Noch einmal in {n} Sekunde", "other": "Noch einmal in {n} Sekunden"},
   "form.request": "Im Protokoll heißt diese Anfrage {id}.",
-  "http.0": "Der Controller ist nicht erreichbar. Prüfen Sie, ob dieses Gerät in seinem Netz ist, und versuchen Sie es noch einmal.",
+  "http.0": "Es kommt keine Antwort. Prüfen Sie, ob dieses Gerät mit dem Netz verbunden ist, und versuchen Sie es noch einmal.",
   "http.401": "Sie sind nicht mehr angemeldet.",
   "http.403": "Ihre Rolle erlaubt das nicht.",
   "http.404": "Das gibt es nicht, oder nicht mehr.",

@@ -17,7 +17,7 @@ export default {
   "form.title": "Error: {title}",
   "form.wait": {"one": "Try again in {n} second", "other": "Try again in {n} seconds"},
   "form.request": "The log knows this request as {id}.",
-  "http.0": "The controller cannot be reached. Check that this device is in its network, then try again.",
+  "http.0": "There is no answer. Check that this device is connected to the network, then try again.",
   "http.401": "You are not logged in any more.",
   "http.403": "Your role does not permit this.",
   "http.404": "This does not exist, or not any more.",

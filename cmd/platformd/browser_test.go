@@ -1,0 +1,99 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"svc.internal/controller/platform"
+)
+
+// logInByBrowser logs in as a page does and returns the cookie.
+func (h *house) logInByBrowser(name string) string {
+	h.t.Helper()
+	a := h.ask("POST", "/api/auth/login", `{"username":"`+name+`","password":"`+password+`","browser":true}`, "Sec-Fetch-Site: same-origin").want(h.t, 200, "log in by browser")
+	if a.member("token") != nil || a.member("refreshToken") != nil || a.str("data.username") != name {
+		h.t.Errorf("a browser got %s", a.text)
+	}
+	for _, c := range a.Cookies() {
+		if c.Name == platform.SessionCookie && c.Secure && c.HttpOnly && c.SameSite == http.SameSiteStrictMode && c.Path == "/" {
+			return "Cookie: " + c.Name + "=" + c.Value
+		}
+	}
+	h.t.Fatalf("there is no such cookie: %v", a.Cookies())
+	return ""
+}
+
+func TestABrowserLogsInWithACookieThatOnlyOurPagesCanUse(t *testing.T) {
+	t.Parallel()
+	e := newEstate(t, nil)
+	cookie := e.logInByBrowser("ada")
+	own, foreign := "Sec-Fetch-Site: same-origin", "Sec-Fetch-Site: same-site"
+	me := e.ask("GET", "/api/auth/me", "", cookie).want(t, 200, "who is logged in")
+	if me.str("data.role") != "admin" || me.Header.Get("X-RateLimit-Limit") != "200" {
+		t.Errorf("got %s, limit %s", me.text, me.Header.Get("X-RateLimit-Limit"))
+	}
+	e.ask("POST", "/api/api-keys", `{"name":"k"}`, cookie, own).want(t, 201, "a change by our own page")
+	e.ask("POST", "/api/api-keys", `{"name":"k"}`, cookie, foreign).want(t, 403, "a change by a page on another port")
+	e.ask("POST", "/api/api-keys", `{"name":"k"}`, cookie, "Origin: https://elsewhere.example").want(t, 403, "a change by a page of elsewhere")
+	e.ask("POST", "/api/auth/login", `{"username":"ada","password":"`+password+`","browser":true}`, foreign).want(t, 403, "a log-in by another page")
+	e.ask("GET", "/api/auth/me", "").want(t, 401, "without a cookie")
+	e.ask("GET", "/api/auth/me", "", "Cookie: "+platform.SessionCookie+"=made-up").want(t, 401, "a cookie that was made up")
+	e.ask("POST", "/api/auth/logout", "", cookie, foreign).want(t, 403, "a log-out by another page")
+	out := e.ask("POST", "/api/auth/logout", "", cookie, own).want(t, 204, "log out")
+	if c := out.Cookies(); len(c) != 1 || c[0].MaxAge >= 0 {
+		t.Errorf("logging out leaves the cookie: %v", c)
+	}
+	e.ask("GET", "/api/auth/me", "", cookie).want(t, 401, "after logging out")
+	// What ends people's sessions ends those of browsers.
+	cookie = e.logInByBrowser("ada")
+	if err := e.db.SetDisabled(t.Context(), "ada", true); err != nil {
+		t.Fatal(err)
+	}
+	e.ask("GET", "/api/auth/me", "", cookie).want(t, 401, "after the user was disabled")
+}
+
+func TestPagesAreToldHowSitesAre(t *testing.T) {
+	t.Parallel()
+	e := newEstate(t, nil)
+	e.newPerson("bob", platform.RoleUser)
+	bob := e.login("bob")
+	eventually(t, "the site has reported", func() bool {
+		a := bob.api("GET", "/api/sites/rooms", "")
+		n, _ := a.member("data.devices").(float64)
+		return n == 6
+	})
+	site := bob.api("GET", "/api/sites/rooms", "").want(t, 200, "one site")
+	if site.str("data.state") != "online" || !strings.Contains(site.text, `"name":"Lobby","floor":"Ground","lights":2,"litNow":0,"shades":1,"silent":0`) {
+		t.Errorf("the site is %s", site.text)
+	}
+	bob.api("GET", "/api/sites/nowhere", "").want(t, 404, "an unknown site")
+	bob.api("POST", "/api/controllers", `{"name":"Main street 5"}`).want(t, 403, "a user enrols")
+	made := e.admin.api("POST", "/api/controllers", `{"name":"Main street 5"}`).want(t, 201, "an administrator enrols")
+	id := made.str("data.controllerId")
+	if len(made.str("data.code")) != 23 || !strings.HasPrefix(id, "main-street-5-") {
+		t.Errorf("the invitation is %s", made.text)
+	}
+	e.admin.api("POST", "/api/controllers", `{"name":" "}`).want(t, 400, "without a name")
+	again := e.admin.api("POST", "/api/controllers/"+id+"/code", "").want(t, 201, "another code")
+	e.ask("POST", "/api/controllers/enrol", `{"code":"`+made.str("data.code")+`"}`).want(t, 401, "the first code")
+	e.ask("POST", "/api/controllers/enrol", `{"code":"`+again.str("data.code")+`"}`).want(t, 201, "the second code")
+	e.admin.api("DELETE", "/api/controllers/"+id, "").want(t, 204, "revoke")
+	eventually(t, "it is revoked", func() bool {
+		return strings.Contains(bob.api("GET", "/api/sites", "").text, `"id":"`+id+`","name":"Main street 5","state":"revoked"`)
+	})
+	e.admin.api("DELETE", "/api/controllers/nowhere", "").want(t, 404, "revoke an unknown one")
+}
+
+func TestPagesAreToldHowMuchOfALimitIsUsed(t *testing.T) {
+	t.Parallel()
+	e := newEstate(t, nil)
+	id, key := e.admin.newKey(`{"name":"k","rateLimit":7}`)
+	for range 3 {
+		e.ask("POST", mcpPath, `{"method":"tools/list"}`, "X-API-Key: "+key, "Content-Type: application/json").want(t, 200, "a call")
+	}
+	a := e.admin.api("GET", "/api/usage", "").want(t, 200, "usage")
+	if !strings.Contains(a.text, `"id":"`+id+`"`) || !strings.Contains(a.text, `"limit":7,"used":3`) || a.member("data.person.limit") != 200.0 {
+		t.Errorf("usage is %s", a.text)
+	}
+}

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/automation"
+	"svc.internal/controller/cloudlink"
+	"svc.internal/controller/drivers"
+	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/link"
+	"svc.internal/controller/platform/store"
+	"svc.internal/controller/sim"
+	"svc.internal/controller/sitefile"
+	"svc.internal/controller/web"
+	"svc.internal/controller/wire"
+)
+
+// patience is how long anything may take before a test gives up; nothing is measured with it.
+const patience = 60 * time.Second
+
+// roomsSite has two rooms on a TCP bus, each with lights and a shade.
+const roomsSite = `
+site:
+  name: Rooms
+  floors: [{name: Ground, clusters: [1, 2]}]
+buses:
+  - {name: tcp, driver: modbus, port: "tcp://127.0.0.1:0"}
+nodes:
+  - {id: 1, name: Lobby 1, bus: tcp, address: 1, profile: wirenboard-wb-mdm3, outputs: [1]}
+  - {id: 2, name: Lobby 2, bus: tcp, address: 1, profile: wirenboard-wb-mdm3, outputs: [2]}
+  - {id: 3, name: Canteen 1, bus: tcp, address: 2, profile: wirenboard-wb-mdm3, outputs: [1]}
+  - {id: 4, name: Lobby actuator, bus: tcp, address: 3, profile: wirenboard-wb-mr6c}
+shades:
+  - {id: 5001, name: Lobby south, node: 4, output: 1, travelUp: 3s, travelDown: 3s}
+  - {id: 5002, name: Canteen west, node: 4, output: 2, travelUp: 3s, travelDown: 3s}
+clusters:
+  - {id: 1, name: Lobby, nodes: [1, 2], shades: [5001]}
+  - {id: 2, name: Canteen, nodes: [3], shades: [5002]}
+`
+
+// estate is the whole platform as it runs, and a controller with a simulated building that reports to it.
+type estate struct {
+	*house
+	daemon   *daemon
+	building *sim.Building
+	core     *appliance.Controller
+	voice    string // the voice action token
+	admin    person
+}
+
+// newEstate starts both; settings are the environment of the platform.
+func newEstate(t *testing.T, settings map[string]string) *estate {
+	t.Helper()
+	ctx := t.Context()
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	a := &app{dataDir: t.TempDir()}
+	db, err := store.Open(ctx, a.dataDir, "", log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	e := &estate{voice: "a voice token of tests"}
+	set, err := readSettings(func(name string) string {
+		switch name {
+		case "VOICE_ACTION_ENABLED":
+			return "true"
+		case "VOICE_ACTION_TOKEN":
+			return e.voice
+		}
+		return settings[name]
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.daemon = &daemon{log: log, db: db, crowd: web.NewCrowd(log)}
+	if err := e.daemon.share(set); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.open(ctx, e.daemon, serveConfig{listen: "127.0.0.1:0", mqttListen: "127.0.0.1:0"}); err != nil {
+		t.Fatal(err)
+	}
+	runFor(t, e.daemon.run)
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(e.daemon.cert.PEM())
+	e.house = &house{t: t, url: "https://" + e.daemon.https.Addr().String(), db: db,
+		client: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, MaxIdleConnsPerHost: 64}}}
+	t.Cleanup(e.client.CloseIdleConnections)
+	e.admin = e.newPerson("ada", platform.RoleAdmin)
+	e.furnish()
+	return e
+}
+
+// runFor starts something that ends with the test, and waits for its end.
+func runFor(t *testing.T, serve func(context.Context) error) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := serve(ctx); err != nil && ctx.Err() == nil {
+			t.Errorf("ended by itself: %v", err)
+		}
+	}()
+	stop = sync.OnceFunc(func() { cancel(); <-done })
+	t.Cleanup(stop)
+	return stop
+}
+
+// furnish plays the building, and puts its controller on the link.
+func (e *estate) furnish() {
+	e.t.Helper()
+	site, err := sitefile.Parse("rooms", []byte(roomsSite))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	if e.building, err = sim.New(site, sim.Options{Seed: 1}); err != nil {
+		e.t.Fatal(err)
+	}
+	runFor(e.t, e.building.Run)
+	select {
+	case <-e.building.Ready():
+	case <-time.After(patience):
+		e.t.Fatal("the simulated building is not ready")
+	}
+	_, port, _ := strings.Cut(e.building.Port("tcp"), "://")
+	site.Buses[0].Port = "tcp://" + port
+	log := slog.New(slog.NewTextHandler(e.t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
+	e.core = appliance.New(appliance.Options{Drivers: drivers.All, DataDir: e.t.TempDir(), Log: log})
+	e.core.Apply(site, nil)
+	runFor(e.t, e.core.Run)
+	eventually(e.t, "all devices answer", func() bool {
+		s := e.core.Snapshot()
+		for _, id := range []appliance.ID{1, 2, 3, 4} {
+			if n := s.Node(id); n == nil || !n.Online {
+				return false
+			}
+		}
+		return true
+	})
+	e.enrol("rooms", e.core, time.Now())
+}
+
+// enrol puts a controller on the link; the function that it returns takes it off.
+func (e *estate) enrol(cid string, core *appliance.Controller, since time.Time) (leave func()) {
+	e.t.Helper()
+	ctx := e.t.Context()
+	code := link.NewCode()
+	var err error
+	if _, err = e.db.Enrolment(ctx, cid); err == nil {
+		err = e.db.RenewCode(ctx, cid, link.HashCode(code), time.Now().Add(time.Hour))
+	} else {
+		err = e.db.AddController(ctx, cid, cid, link.HashCode(code), time.Now().Add(time.Hour))
+	}
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return e.join(e.credentials(code), core, since)
+}
+
+// credentials of a controller, for its one-time code.
+func (e *estate) credentials(code string) wire.Credentials {
+	e.t.Helper()
+	got, err := cloudlink.Enrol(e.t.Context(), e.url, code, cloudlink.Trust{CA: e.daemon.cert.PEM()})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return got
+}
+
+// join holds the session of a controller that has its credentials.
+func (e *estate) join(got wire.Credentials, core *appliance.Controller, since time.Time) (leave func()) {
+	e.t.Helper()
+	log := slog.New(slog.NewTextHandler(e.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	var l *cloudlink.Link
+	rules := automation.New(automation.Config{Core: core, Start: since, Log: log, Answer: func(corr string, ack wire.Ack) { l.Answer(corr, ack) }})
+	l, err := cloudlink.New(cloudlink.Config{
+		Core: core, Credentials: got, Firmware: "test", Log: log,
+		Boot:   func(context.Context) (int64, error) { return boots.Add(1), nil },
+		Widget: func(m cloudlink.Message) { rules.Widget(automation.Message(m)) },
+		Panels: func(m cloudlink.Message) { rules.Panels(automation.Message(m)) },
+		Clock:  rules.Clock, Values: rules.Values,
+	})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	stopRules := runFor(e.t, rules.Run)
+	stopWatch := runFor(e.t, func(ctx context.Context) error { rules.Watch(ctx, l.ShowPanels); return nil })
+	stopLink := runFor(e.t, l.Run)
+	eventually(e.t, got.Controller+" is online", func() bool {
+		enrolled, err := e.db.Enrolment(e.t.Context(), got.Controller)
+		return err == nil && platform.Reachable(enrolled.Controller, time.Now()) && e.daemon.cloud.link.Connected()
+	})
+	return func() { stopLink(); stopWatch(); stopRules() }
+}
+
+// boots numbers sessions, across controllers of one process.
+var boots atomic.Int64
+
+// room enters a device for clusters of the controller, with its panel deployed.
+func (e *estate) room(id, workspace, clusters string) {
+	e.t.Helper()
+	e.admin.api("POST", "/api/conferencing/devices", `{"deviceId":"`+id+`","workspaceName":"`+workspace+`","controllerId":"rooms","clusterIds":`+clusters+`}`).want(e.t, 201, "enter a device")
+	e.admin.api("POST", "/api/conferencing/devices/"+id+"/deploy", "").want(e.t, 200, "deploy its panel")
+}
+
+// level of a simulated light, in truth.
+func (e *estate) level(node appliance.ID) int {
+	e.t.Helper()
+	for _, d := range e.building.Devices() {
+		if d.NodeID == node && len(d.Channels) > 0 {
+			return d.Channels[0].TargetLevel
+		}
+	}
+	e.t.Fatalf("there is no light %d", node)
+	return 0
+}
+
+func eventually(t testing.TB, what string, so func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !so(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}

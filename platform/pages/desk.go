@@ -1,0 +1,164 @@
+package pages
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"svc.internal/controller/platform"
+	"svc.internal/controller/web"
+)
+
+// bodyLimit is the largest body.
+const bodyLimit = 16 << 10
+
+// Store keeps controllers and keys.
+type Store interface {
+	Enrolments(ctx context.Context) ([]platform.Enrolment, error)
+	Enrolment(ctx context.Context, id string) (platform.Enrolment, error)
+	RevokeController(ctx context.Context, id string) error
+	Keys(ctx context.Context, owner string) ([]platform.Key, error)
+}
+
+// Invitation is a one-time code with which a controller enrols.
+type Invitation struct {
+	Controller string    `json:"controllerId"`
+	Code       string    `json:"code"`
+	ValidUntil time.Time `json:"validUntil"`
+}
+
+// Config of a desk.
+type Config struct {
+	Store Store
+	Sites platform.SiteReader
+	// Show tells how full a bucket is.
+	Show func(ctx context.Context, b platform.Bucket) platform.Allowance
+	// Invite makes a controller and its code, Renew another code for one that there is.
+	Invite func(ctx context.Context, name string) (Invitation, error)
+	Renew  func(ctx context.Context, id string) (Invitation, error)
+	// Still reports whether whoever sent a request would be let in now.
+	Still func(*http.Request) bool
+	// Ending is closed when the program ends: streams end with it.
+	Ending <-chan struct{}
+}
+
+// Desk answers what only pages ask.
+type Desk struct {
+	cfg  Config
+	news news
+}
+
+// NewDesk makes the desk.
+func NewDesk(cfg Config) *Desk {
+	d := &Desk{cfg: cfg}
+	d.news.load = d.sites
+	return d
+}
+
+// Register adds the routes: person lets those pass who logged in, admin only administrators.
+func (d *Desk) Register(e *echo.Echo, person, admin echo.MiddlewareFunc) {
+	e.GET("/api/sites", d.list, person)
+	e.GET("/api/sites/:id", d.read, person)
+	e.GET("/api/usage", d.usage, person)
+	e.GET("/api/events", d.events, person)
+	e.POST("/api/controllers", d.invite, admin)
+	e.POST("/api/controllers/:id/code", d.renew, admin)
+	e.DELETE("/api/controllers/:id", d.revoke, admin)
+}
+
+func (d *Desk) invite(c echo.Context) error {
+	data, err := web.ReadBody(c, bodyLimit)
+	if err != nil {
+		return err
+	}
+	var in struct {
+		Name string `json:"name"`
+	}
+	if json.Unmarshal(data, &in) != nil {
+		return platform.Invalid("body: want {\"name\":\"…\"}")
+	}
+	name := strings.TrimSpace(in.Name)
+	if name == "" || len(name) > 200 {
+		return platform.Invalid("name: want 1 to 200 characters")
+	}
+	made, err := d.cfg.Invite(c.Request().Context(), name)
+	if err != nil {
+		return err
+	}
+	return answer(c, http.StatusCreated, made)
+}
+
+func (d *Desk) renew(c echo.Context) error {
+	made, err := d.cfg.Renew(c.Request().Context(), c.Param("id"))
+	if err != nil {
+		return unnamed(err)
+	}
+	return answer(c, http.StatusCreated, made)
+}
+
+func (d *Desk) revoke(c echo.Context) error {
+	if err := d.cfg.Store.RevokeController(c.Request().Context(), c.Param("id")); err != nil {
+		return unnamed(err)
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+// unnamed says of what is not there no more than that.
+func unnamed(err error) error {
+	if errors.Is(err, platform.ErrNotFound) {
+		return web.Refuse(http.StatusNotFound, "There is no such controller")
+	}
+	return err
+}
+
+// limit is how much of what may be asked in a window was asked.
+type limit struct {
+	Limit    int       `json:"limit"`
+	Used     int       `json:"used"`
+	ResetsAt time.Time `json:"resetsAt"`
+}
+
+func (d *Desk) limitOf(ctx context.Context, b platform.Bucket) limit {
+	a := d.cfg.Show(ctx, b)
+	return limit{a.Limit, a.Limit - a.Remaining, a.Reset.UTC()}
+}
+
+// usage tells people how near to their limits they and their keys are.
+func (d *Desk) usage(c echo.Context) error {
+	ctx := c.Request().Context()
+	who := platform.IdentityOf(ctx).User
+	keys, err := d.cfg.Store.Keys(ctx, who.ID)
+	if err != nil {
+		return err
+	}
+	type keyLimit struct {
+		ID     string          `json:"id"`
+		Name   string          `json:"name"`
+		Prefix string          `json:"prefix"`
+		Status platform.Status `json:"status"`
+		limit
+	}
+	out := struct {
+		Person limit      `json:"person"`
+		Keys   []keyLimit `json:"keys"`
+	}{d.limitOf(ctx, platform.UserBucket(who)), []keyLimit{}}
+	for _, k := range keys {
+		out.Keys = append(out.Keys, keyLimit{k.ID, k.Name, k.Prefix, k.Status(time.Now()), d.limitOf(ctx, platform.KeyBucket(k))})
+	}
+	return answer(c, http.StatusOK, out)
+}
+
+// answer sends what no cache may keep.
+func answer(c echo.Context, status int, data any) error {
+	h := c.Response().Header()
+	h["Cache-Control"] = []string{"no-store"}
+	return c.JSON(status, struct {
+		Success bool `json:"success"`
+		Data    any  `json:"data"`
+	}{true, data})
+}
