@@ -21,6 +21,7 @@ import (
 	"svc.internal/controller/platform/store"
 	"svc.internal/controller/sim"
 	"svc.internal/controller/sitefile"
+	"svc.internal/controller/trust"
 	"svc.internal/controller/web"
 	"svc.internal/controller/wire"
 )
@@ -169,7 +170,7 @@ func (e *estate) enrol(cid string, core *appliance.Controller, since time.Time) 
 // credentials of a controller, for its one-time code.
 func (e *estate) credentials(code string) wire.Credentials {
 	e.t.Helper()
-	got, err := cloudlink.Enrol(e.t.Context(), e.url, code, cloudlink.Trust{CA: e.daemon.cert.PEM()})
+	got, err := cloudlink.Enrol(e.t.Context(), e.url, code, trust.Trust{CA: e.daemon.cert.PEM()})
 	if err != nil {
 		e.t.Fatal(err)
 	}
