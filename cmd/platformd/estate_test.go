@@ -213,18 +213,6 @@ func (e *estate) room(id, workspace, clusters string) {
 	e.admin.api("POST", "/api/conferencing/devices/"+id+"/deploy", "").want(e.t, 200, "deploy its panel")
 }
 
-// level of a simulated light, in truth.
-func (e *estate) level(node appliance.ID) int {
-	e.t.Helper()
-	for _, d := range e.building.Devices() {
-		if d.NodeID == node && len(d.Channels) > 0 {
-			return d.Channels[0].TargetLevel
-		}
-	}
-	e.t.Fatalf("there is no light %d", node)
-	return 0
-}
-
 func eventually(t testing.TB, what string, so func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !so(); time.Sleep(10 * time.Millisecond) {
