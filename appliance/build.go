@@ -110,35 +110,44 @@ func (b *builder) busConfig(i int) (BusConfig, bool) {
 	return cfg, true
 }
 
-// open opens a bus; nil if it had to be quarantined.
-func (b *builder) open(cfg BusConfig) *bus {
+// open makes the driver of a bus; false: the bus had to be quarantined.
+func (b *builder) open(cfg BusConfig) (*wiring, bool) {
 	open := b.c.opts.Drivers[cfg.Bus.Driver]
-	site := b.busOf(cfg)
 	if open == nil {
-		b.breakBus(site, fmt.Errorf("there is no driver %q, want one of %s", cfg.Bus.Driver, strings.Join(slices.Sorted(maps.Keys(b.c.opts.Drivers)), ", ")))
-		return nil
+		b.breakBus(b.busOf(cfg), fmt.Errorf("there is no driver %q, want one of %s", cfg.Bus.Driver, strings.Join(slices.Sorted(maps.Keys(b.c.opts.Drivers)), ", ")))
+		return nil, false
 	}
+	opened, err := open(cfg)
+	if err != nil {
+		b.breakBus(b.busOf(cfg), err)
+		return nil, false
+	}
+	return &wiring{cfg, opened}, true
+}
+
+// newBus makes a bus that was not there; nil if it had to be quarantined.
+func (b *builder) newBus(cfg BusConfig) *bus {
 	var target *bus
 	cfg.Report = func(r []Reading) {
 		if target != nil {
 			target.report(r)
 		}
 	}
-	opened, err := open(cfg)
-	if err != nil {
-		b.breakBus(site, err)
+	w, ok := b.open(cfg)
+	if !ok {
 		return nil
 	}
-	target = newBus(cfg, opened, b.c.state)
+	target = newBus(cfg, w.opened, b.c.state)
 	target.begin = b.c.beginInternal
 	target.groups = newGrouping(target, b.c.book)
 	target.trials = &b.c.trials
+	target.schedule.trials = target.trials
 	b.adopt(target)
 	return target
 }
 
-// drives lists the shades that a bus would drive if it were opened. That opens no port.
-func (b *builder) drives(cfg BusConfig) []Shade {
+// rehearse makes the driver of a bus to see what it would drive. That opens no port.
+func (b *builder) rehearse(cfg BusConfig) *wiring {
 	open := b.c.opts.Drivers[cfg.Bus.Driver]
 	if open == nil {
 		return nil
@@ -148,10 +157,10 @@ func (b *builder) drives(cfg BusConfig) []Shade {
 	if err != nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(cfg.Shades), func(s Shade) bool {
-		_, ok := opened.Shades[s.ID]
-		return !ok || opened.BrokenShades[s.ID] != nil
-	})
+	for id := range opened.BrokenShades {
+		delete(opened.Shades, id)
+	}
+	return &wiring{cfg, opened}
 }
 
 // last is what was last known of a thing, in the words of the site to come: the
@@ -162,7 +171,7 @@ func (b *builder) last(r Ref) (Values, bool) {
 	if now := b.shades[r.Shade]; ok && now != nil && v.Has.Has(CanPosition) {
 		switch old := b.c.Snapshot().Shade(r.Shade); {
 		case old == nil:
-		case !sameMotor(old.Shade, now.Shade):
+		case !sameMotor(old.Shade, now.Shade, b.c.Snapshot().Site.Nodes, b.site.Nodes):
 			return Values{}, false
 		case old.Shade.Inverted != now.Shade.Inverted:
 			v.Position = 100 - v.Position
@@ -183,13 +192,14 @@ func (b *builder) busOf(cfg BusConfig) *Bus {
 // adopt takes what a bus's driver made of the entries.
 func (b *builder) adopt(bus *bus) {
 	bus.groups.heed(b.site.Clusters)
-	for id, err := range bus.opened.BrokenNodes {
+	opened := &bus.present.Load().opened
+	for id, err := range opened.BrokenNodes {
 		b.breakNode(id, err)
 	}
-	for id, err := range bus.opened.BrokenShades {
+	for id, err := range opened.BrokenShades {
 		b.breakShade(id, err)
 	}
-	for id, chs := range bus.opened.Channels {
+	for id, chs := range opened.Channels {
 		n := b.nodes[id]
 		if n == nil || n.Fault != "" {
 			continue
@@ -199,7 +209,7 @@ func (b *builder) adopt(bus *bus) {
 			n.Channels[i].Channel = ch
 		}
 	}
-	for id, ch := range bus.opened.Shades {
+	for id, ch := range opened.Shades {
 		if s := b.shades[id]; s != nil && s.Fault == "" {
 			s.Channel = ch
 			if !ch.PositionMeasured && s.Shade.TravelUp > 0 && s.Shade.TravelDown > 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"svc.internal/controller/appliance/shade"
@@ -14,18 +15,14 @@ import (
 // bus runs one driver. Whoever has its lead plans, sends and judges: its goroutine, or
 // one that waits for a command. Others hand it jobs and read snapshots.
 type bus struct {
-	config   BusConfig
-	opened   Opened
-	driver   Driver
-	channels map[ID][]Channel
-	shades   map[ID]Channel
-	state    *state
-	log      *slog.Logger
-	begin    func(Command, Want) *record // a ledger entry for what the bus decides itself
-	trials   *trials
-	stopRun  context.CancelFunc
-	closed   chan struct{} // when the goroutine has ended
-	released chan struct{} // when the driver has let go of the port
+	present atomic.Pointer[wiring]
+	state   *state
+	log     *slog.Logger
+	begin   func(Command, Want) *record // a ledger entry for what the bus decides itself
+	trials  *trials
+	stopRun context.CancelFunc
+	unplug  func()        // ends the driver, and returns when it has let go of the port
+	closed  chan struct{} // when the goroutine has ended
 
 	// The inbox.
 	mu      sync.Mutex
@@ -56,6 +53,7 @@ type bus struct {
 	attempts budget // and for commands to devices that are offline
 	use      use
 	stats    BusStats
+	link     func() error // of the driver; nil: it is always there
 	up       bool
 	why      error // why it is not up
 	scan     *scanJob
@@ -74,48 +72,15 @@ const maxReports = 1024
 
 func newBus(cfg BusConfig, o Opened, st *state) *bus {
 	b := &bus{
-		config: cfg, opened: o, driver: o.Driver, channels: o.Channels, shades: o.Shades, state: st, log: cfg.Log.With("bus", cfg.Bus.Name),
-		wake: make(chan struct{}, 1), lead: make(chan struct{}, 1), beliefs: beliefs{}, devices: map[string]*device{}, deviceOf: map[ID]*device{}, absent: map[ID]bool{},
-		motors: map[ID]*motor{}, scans: make(chan *scanJob), errands: make(chan *errand), closed: make(chan struct{}), released: make(chan struct{}), why: ErrOpening,
+		state: st,
+		wake:  make(chan struct{}, 1), lead: make(chan struct{}, 1), beliefs: beliefs{}, devices: map[string]*device{}, deviceOf: map[ID]*device{}, absent: map[ID]bool{},
+		motors: map[ID]*motor{}, scans: make(chan *scanJob), errands: make(chan *errand), closed: make(chan struct{}), why: ErrOpening,
 		probes: budget{share: probeShare}, attempts: budget{share: attemptShare}, beat: heartbeat{born: time.Now()},
 	}
 	b.lead <- struct{}{}
-	for _, n := range cfg.Nodes {
-		name, ok := o.Device[n.ID]
-		if !ok {
-			continue
-		}
-		d := b.device(name)
-		d.nodes = append(d.nodes, n.ID)
-		d.online = d.online || st.online(&n, &cfg.Bus) // it was, before the bus was opened anew
-		b.deviceOf[n.ID] = d
-	}
-	for id, channels := range o.Channels {
-		for i, ch := range channels {
-			b.beliefs[Ref{Node: id, Channel: i + 1}] = &belief{clips: ch.Clips}
-		}
-	}
-	for _, s := range cfg.Shades {
-		ch, ok := o.Shades[s.ID]
-		if !ok {
-			continue
-		}
-		m := newMotor(s, ch, cfg.Freshness, time.Now())
-		if v, ok := cfg.Last(Ref{Shade: s.ID}); ok && v.Has.Has(CanPosition) {
-			uncertainty, at := st.certainty(s.ID)
-			m.restore(v.Position, uncertainty, at)
-		}
-		b.motors[s.ID], b.beliefs[Ref{Shade: s.ID}] = m, &belief{}
-	}
+	b.schedule = &schedule{motors: b.motors}
+	b.configure(&wiring{cfg, o}, nil, time.Now())
 	return b
-}
-
-// showOnline shows of all nodes of a bus that is opened anew what is known of their
-// devices: nodes may have been added to one that is well, or moved to one that is not.
-func (b *bus) showOnline() {
-	for _, d := range b.devices {
-		b.state.setOnline(d.nodes, d.online, time.Time{})
-	}
 }
 
 // device returns the record of a device, made at its first mention. What addresses
@@ -204,13 +169,6 @@ func (b *bus) poke() {
 
 // run serves the bus until ctx ends.
 func (b *bus) run(ctx context.Context) {
-	b.schedule = newSchedule(b.config.Freshness, b.driver.Polls(), b.motors)
-	b.schedule.trials = b.trials
-	for _, p := range b.schedule.polls {
-		d := b.device(p.Device)
-		d.polled, d.late = true, max(d.late, p.Late)
-	}
-	b.ctx = ctx
 	b.beat.looked(time.Now())
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -326,7 +284,7 @@ func (b *bus) opening() bool { return !b.up && b.why == ErrOpening }
 // linkDown tells why the port cannot be used, if so; one that is still being opened
 // can be waited for. Safe from any goroutine.
 func (b *bus) linkDown() error {
-	if l, ok := b.driver.(Linker); ok {
+	if l, ok := b.driver().(Linker); ok {
 		if err := l.Link(); !errors.Is(err, ErrOpening) {
 			return err
 		}
@@ -337,8 +295,8 @@ func (b *bus) linkDown() error {
 // checkLink notices that the port went or came.
 func (b *bus) checkLink(now time.Time) {
 	var why error
-	if l, ok := b.driver.(Linker); ok {
-		why = l.Link()
+	if b.link != nil {
+		why = b.link()
 	}
 	switch {
 	case errors.Is(why, ErrOpening): // nothing to tell before the first attempt has ended
@@ -407,7 +365,7 @@ func (b *bus) showHealth(now time.Time) {
 	typical, worst := b.schedule.bounds()
 	busy, dead := b.use.shares(now)
 	st := &BusState{
-		Bus: &b.config.Bus, Up: b.up, Bound: worst, Typical: typical, Use: busy, DeadUse: dead,
+		Bus: &b.config().Bus, Up: b.up, Bound: worst, Typical: typical, Use: busy, DeadUse: dead,
 		Demand: b.schedule.demand(), Queue: len(b.pieces), LookedAt: now, Stats: b.stats,
 	}
 	if b.why != nil {
@@ -456,10 +414,15 @@ func (b *bus) sawAbsent(readings []Reading) {
 
 // channel returns what is known of a thing's abilities.
 func (b *bus) channel(r Ref) Channel {
+	return b.present.Load().opened.channel(r)
+}
+
+// channel returns what a driver made of an entry; of none, nothing can be done with it.
+func (o *Opened) channel(r Ref) Channel {
 	if r.Shade != 0 {
-		return b.shades[r.Shade]
+		return o.Shades[r.Shade]
 	}
-	if chs := b.channels[r.Node]; r.Channel >= 1 && r.Channel <= len(chs) {
+	if chs := o.Channels[r.Node]; r.Channel >= 1 && r.Channel <= len(chs) {
 		return chs[r.Channel-1]
 	}
 	return Channel{}

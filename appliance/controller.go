@@ -103,9 +103,11 @@ func (c *Controller) Restore(ctx context.Context) error {
 	return nil
 }
 
-// Apply puts a site in force. Buses that did not change go on undisturbed, the
-// others are closed and opened anew. Entries that cannot work are quarantined and
-// listed in the snapshot's faults; faults found elsewhere are listed with them.
+// Apply puts a site in force. Buses that did not change go on undisturbed; others take
+// what changed between two frames, and are opened anew only if they are on another port
+// or speak otherwise on it, for which commands wait. Entries that cannot work are
+// quarantined and listed in the snapshot's faults; faults found elsewhere are listed with
+// them.
 func (c *Controller) Apply(site Site, faults []Fault) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,31 +115,41 @@ func (c *Controller) Apply(site Site, faults []Fault) {
 	build := newBuilder(c, &site, faults)
 	next := make(map[UUID]*bus, len(site.Buses))
 	var opened []*bus
+	var changed []func()
 	for i := range site.Buses {
 		cfg, ok := build.busConfig(i)
 		if !ok {
 			continue
 		}
-		if b := old[cfg.Bus.UUID]; b != nil && sameBus(b.config, cfg) {
+		id := cfg.Bus.UUID
+		b := old[id]
+		switch {
+		case b == nil:
+		case sameBus(*b.config(), cfg):
 			build.adopt(b)
 			b.retune(cfg.Shades)
-			next[cfg.Bus.UUID] = b
+			next[id] = b
 			continue
-		}
-		if b := old[cfg.Bus.UUID]; b != nil {
-			c.close(b, build.drives(cfg))
-		}
-		if b := build.open(cfg); b != nil {
-			before := old[cfg.Bus.UUID]
-			if before == nil {
-				before = c.left[cfg.Bus.UUID]
+		case b.stopRun != nil && !c.over && b.config().Bus.Driver == cfg.Bus.Driver:
+			if done, ok := c.change(b, cfg, build); ok {
+				build.adopt(b)
+				next[id], changed = b, append(changed, done)
+				continue
 			}
-			if before != nil {
-				b.goOn(before)
+		}
+		if b != nil {
+			c.close(b, build.rehearse(cfg))
+		}
+		if made := build.newBus(cfg); made != nil {
+			if b == nil {
+				b = c.left[id]
 			}
-			delete(c.left, cfg.Bus.UUID)
-			next[cfg.Bus.UUID] = b
-			opened = append(opened, b)
+			if b != nil {
+				made.goOn(b)
+			}
+			delete(c.left, id)
+			next[id] = made
+			opened = append(opened, made)
 		}
 	}
 	for id, b := range old {
@@ -149,8 +161,11 @@ func (c *Controller) Apply(site Site, faults []Fault) {
 		}
 	}
 	build.finish()
+	for _, done := range changed {
+		done()
+	}
 	for _, b := range opened {
-		b.showOnline()
+		b.looked(nil)
 	}
 	c.buses.Store(&next)
 	if c.ctx.Load() != nil && !c.over {
@@ -160,10 +175,54 @@ func (c *Controller) Apply(site Site, faults []Fault) {
 	}
 }
 
+// change puts another configuration of a bus in force while it runs. done is to be called
+// when the site is in force; false: the bus cannot be what it is to be.
+func (c *Controller) change(b *bus, cfg BusConfig, build *builder) (done func(), ok bool) {
+	before := b.present.Load()
+	cfg.Report = b.report
+	then := build.rehearse(cfg)
+	if then == nil {
+		return nil, false
+	}
+	c.halt(b, then)
+	keep := before
+	if !sameWire(before.config.Bus, cfg.Bus) {
+		keep = nil // others may be there, or hear nothing at that bit rate
+	}
+	if live, able := before.opened.Driver.(Configurer); able && before.config.Bus.Name == cfg.Bus.Name && keep != nil {
+		b.atBoundary(func() {
+			var opened Opened
+			if opened, ok = live.Configure(cfg); ok {
+				b.configure(&wiring{cfg, opened}, before, time.Now())
+			}
+		})
+		if ok {
+			return func() { b.atBoundary(func() { b.looked(b.present.Load().kept(before)) }) }, true
+		}
+		keep = nil // it takes other line settings
+	}
+	w, ok := build.open(cfg)
+	if !ok || !b.atBoundary(b.park) {
+		return nil, false
+	}
+	b.unplug()
+	b.atBoundary(func() {
+		b.configure(w, keep, time.Now())
+		c.plug(b)
+	})
+	return func() { b.atBoundary(func() { b.looked(w.kept(keep)) }) }, true
+}
+
 // sameBus reports whether a bus may go on as it is. Names do not matter to it, and
 // travel times it takes over while it runs.
 func sameBus(a, b BusConfig) bool {
 	return reflect.DeepEqual(nameless(a), nameless(b))
+}
+
+// sameWire reports whether two entries of a bus speak of the same devices, in the same way.
+func sameWire(a, b Bus) bool {
+	a.Name = b.Name
+	return reflect.DeepEqual(a, b)
 }
 
 func nameless(c BusConfig) any {
@@ -212,20 +271,27 @@ func (c *Controller) Run(ctx context.Context) error {
 
 // start runs a bus: its line and its goroutine.
 func (c *Controller) start(b *bus) {
-	ctx, cancel := context.WithCancel(*c.ctx.Load())
-	b.stopRun = cancel
-	c.wg.Go(func() {
-		defer close(b.released)
-		if err := b.driver.Run(ctx); err != nil && ctx.Err() == nil {
-			b.log.Error("bus cannot work", "why", err)
-		}
-	})
-	c.wg.Go(func() { b.run(ctx) })
+	b.ctx, b.stopRun = context.WithCancel(*c.ctx.Load())
+	c.plug(b)
+	c.wg.Go(func() { b.run(b.ctx) })
 }
 
-// close ends a bus and waits until its port is free for another, which will drive the
-// shades that stay.
-func (c *Controller) close(b *bus, stay []Shade) {
+// plug has the driver of a bus open its port.
+func (c *Controller) plug(b *bus) {
+	ctx, cancel := context.WithCancel(b.ctx)
+	driver, log, released := b.driver(), b.log, make(chan struct{})
+	b.unplug = func() { cancel(); <-released }
+	c.wg.Go(func() {
+		defer close(released)
+		if err := driver.Run(ctx); err != nil && ctx.Err() == nil {
+			log.Error("bus cannot work", "why", err)
+		}
+	})
+}
+
+// close ends a bus and waits until its port is free for another, which will drive what it
+// drove; nil: there is none.
+func (c *Controller) close(b *bus, then *wiring) {
 	select {
 	case <-b.closed:
 		return
@@ -234,21 +300,22 @@ func (c *Controller) close(b *bus, stay []Shade) {
 	if b.stopRun == nil {
 		return
 	}
-	c.halt(b, stay)
+	c.halt(b, then)
 	b.stopRun()
 	<-b.closed
-	<-b.released
+	b.unplug()
 }
 
 // haltMost is how long a site that is being put in force waits for shades to stop.
 const haltMost = 5 * time.Second
 
-// halt stops shades that move on a bus about to be closed, all but those that stay as
-// they are: nobody would stop them at their goals.
-func (c *Controller) halt(b *bus, stay []Shade) {
+// halt stops shades that move on a bus and are not the same ones in what comes then:
+// nobody would stop them at their goals.
+func (c *Controller) halt(b *bus, then *wiring) {
 	var rest []<-chan struct{}
-	for _, s := range b.config.Shades {
-		if !slices.ContainsFunc(stay, func(n Shade) bool { return n.ID == s.ID && sameMotor(&n, &s) }) {
+	now := b.present.Load()
+	for _, s := range now.config.Shades {
+		if then == nil || !then.drives(now, s) {
 			rest = append(rest, b.hand(s.ID, func(*motor) shade.Event { return shade.Halt{} }))
 		}
 	}
@@ -264,7 +331,7 @@ func (c *Controller) stopShades() {
 	for _, b := range buses {
 		all.Go(func() {
 			var rest []<-chan struct{}
-			for _, s := range b.config.Shades {
+			for _, s := range b.config().Shades {
 				rest = append(rest, b.hand(s.ID, func(*motor) shade.Event { return shade.Quit{} }))
 			}
 			b.await(rest, haltMost)
@@ -341,7 +408,7 @@ func (c *Controller) Ready() error {
 	now := time.Now()
 	for _, b := range *c.buses.Load() {
 		if still := b.beat.missing(now); still > 0 {
-			return fmt.Errorf("bus %s makes no progress: nobody has looked after it for %v", b.config.Bus.Name, still.Round(time.Second))
+			return fmt.Errorf("bus %s makes no progress: nobody has looked after it for %v", b.config().Bus.Name, still.Round(time.Second))
 		}
 	}
 	return nil
@@ -350,7 +417,7 @@ func (c *Controller) Ready() error {
 // bus finds a running bus by name.
 func (c *Controller) bus(name string) (*bus, error) {
 	for _, b := range *c.buses.Load() {
-		if b.config.Bus.Name == name {
+		if b.config().Bus.Name == name {
 			return b, nil
 		}
 	}
@@ -363,9 +430,9 @@ func (c *Controller) Recorder(busName string) (Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, ok := b.driver.(Recorder)
+	r, ok := b.driver().(Recorder)
 	if !ok {
-		return nil, fmt.Errorf("bus %s: its driver %q records nothing", busName, b.config.Bus.Driver)
+		return nil, fmt.Errorf("bus %s: its driver %q records nothing", busName, b.config().Bus.Driver)
 	}
 	return r, nil
 }

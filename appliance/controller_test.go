@@ -102,8 +102,10 @@ func TestAcknowledgedIsNotEnoughIfTheBusGoesBeforeTheReadBack(t *testing.T) {
 		"pulled": func(c *copper, _ *appliance.Controller) {
 			c.set(func() { c.down = fmt.Errorf("%w: pulled", appliance.ErrBusDown) })
 		},
-		"site changed": func(_ *copper, ctl *appliance.Controller) {
-			go ctl.Apply(siteOf("dimmer", "dimmer"), nil)
+		"bus disabled": func(_ *copper, ctl *appliance.Controller) {
+			site := siteOf("dimmer")
+			site.Buses[0].Disabled = true
+			go ctl.Apply(site, nil)
 			time.Sleep(time.Millisecond)
 		},
 		"no answer": func(c *copper, _ *appliance.Controller) {

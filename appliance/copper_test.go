@@ -93,9 +93,14 @@ func newCopper() *copper {
 // "relay", "tunable", "triple", "fading", "brief" (fades for a second), "gear" (has limits of its own), "shade",
 // "broken".
 func (c *copper) open(cfg appliance.BusConfig) (appliance.Opened, error) {
+	c.set(func() { c.cfg = cfg })
+	return c.describe(cfg), nil
+}
+
+// describe says what is made of a site.
+func (c *copper) describe(cfg appliance.BusConfig) appliance.Opened {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.cfg = cfg
 	o := appliance.Opened{
 		Driver: c, Device: map[appliance.ID]string{}, Channels: map[appliance.ID][]appliance.Channel{},
 		Shades: map[appliance.ID]appliance.Channel{}, BrokenNodes: map[appliance.ID]error{},
@@ -140,7 +145,7 @@ func (c *copper) open(cfg appliance.BusConfig) (appliance.Opened, error) {
 			c.motors[s.ID].rest = o.Shades[s.ID].ReverseDelay
 		}
 	}
-	return o, nil
+	return o
 }
 
 // Run holds the port, and takes a moment to let go of it.

@@ -28,7 +28,8 @@ type Driver interface {
 	// a chain left behind.
 	Repair(want []Want) []Chain
 
-	// Polls lists the reads that keep the bus's things fresh. Asked once.
+	// Polls lists the reads that keep the bus's things fresh. Asked once for every
+	// configuration.
 	Polls() []Poll
 }
 
@@ -150,8 +151,7 @@ type Opened struct {
 type BusConfig struct {
 	Bus   Bus
 	Nodes []Node // those of this bus, ascending ID
-	// Shades of these nodes, ascending ID. Their travel times are the core's business:
-	// it takes over new ones without opening the bus anew.
+	// Shades of these nodes, ascending ID. Their travel times are the core's business.
 	Shades []Shade
 	// Freshness targets of the site; what a driver reads together may depend on it.
 	Freshness Freshness
@@ -170,6 +170,16 @@ type BusConfig struct {
 type OpenFunc func(cfg BusConfig) (Opened, error)
 
 // Abilities that a driver may have besides.
+
+// Configurer takes other nodes, shades and targets while its port stays open. Without it a
+// bus is opened anew for them.
+type Configurer interface {
+	// Configure takes the place of Open, for a bus whose own entry is the same. What is
+	// known of devices that stay is kept. It is called between two exchanges; exchanges
+	// given out before may still be done, and belong to things that stay. False: it takes
+	// opening anew; then nothing has changed.
+	Configure(cfg BusConfig) (Opened, bool)
+}
 
 // Recorder shows the frames that pass on a bus.
 type Recorder interface {

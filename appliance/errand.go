@@ -76,9 +76,9 @@ func (c *Controller) Identify(ctx context.Context, busName, address string) erro
 	if err != nil {
 		return err
 	}
-	driver, ok := b.driver.(Identifier)
+	driver, ok := b.driver().(Identifier)
 	if !ok {
-		return fmt.Errorf("bus %s: its driver %q cannot make a device show itself; switch or move it instead", busName, b.config.Bus.Driver)
+		return fmt.Errorf("bus %s: its driver %q cannot make a device show itself; switch or move it instead", busName, b.config().Bus.Driver)
 	}
 	e, err := driver.Identify(address)
 	if err != nil {

@@ -90,8 +90,8 @@ func (b *bus) nodesAt(address string) []ID {
 	if address == "" {
 		return nil
 	}
-	for _, n := range b.config.Nodes {
-		if strings.EqualFold(n.Address, address) || b.opened.Device[n.ID] == address {
+	for _, n := range b.config().Nodes {
+		if strings.EqualFold(n.Address, address) || b.present.Load().opened.Device[n.ID] == address {
 			ids = append(ids, n.ID)
 		}
 	}

@@ -118,21 +118,53 @@ type groupOrder struct {
 }
 
 func newGrouping(b *bus, book *groupBook) *grouping {
-	driver, ok := b.driver.(Grouper)
+	driver, ok := b.driver().(Grouper)
 	if !ok {
 		return nil
 	}
-	g := &grouping{bus: b, driver: driver, space: driver.GroupSpace(), book: book, byName: map[string]*groupDevice{}, dirty: true}
-	for _, n := range b.config.Nodes {
-		name, ok := b.opened.Device[n.ID]
+	g := &grouping{bus: b, book: book}
+	g.place(driver, true)
+	g.view.Mode = g.space.Mode
+	return g
+}
+
+// place takes the devices of the bus; what is known of their tables holds on, unless they
+// may be others.
+func (g *grouping) place(driver Grouper, afresh bool) {
+	old := g.byName
+	g.driver, g.space, g.devices, g.byName, g.dirty = driver, driver.GroupSpace(), nil, map[string]*groupDevice{}, true
+	w := g.bus.present.Load()
+	for _, n := range w.config.Nodes {
+		name, ok := w.opened.Device[n.ID]
 		if !ok || g.byName[name] != nil {
 			continue
 		}
-		d := &groupDevice{name: name}
+		d := old[name]
+		if d == nil {
+			d = &groupDevice{name: name}
+			g.surveyed, g.allotted = false, false
+		}
+		if afresh {
+			d.fresh = false
+		}
 		g.devices = append(g.devices, d)
 		g.byName[name] = d
 	}
-	return g
+	if len(g.devices) < len(old) {
+		g.surveyed, g.allotted = false, false // strangers now
+	}
+}
+
+// configure takes the devices of another wiring of the bus.
+func (g *grouping) configure(same bool) {
+	if g == nil {
+		return
+	}
+	g.place(g.bus.driver().(Grouper), !same)
+	if g.job != nil && g.job.device != nil && g.byName[g.job.device.name] != g.job.device {
+		g.drop()
+	}
+	g.show(time.Now())
 }
 
 // heed takes the clusters of a site that is put in force. Safe from any goroutine.
@@ -170,7 +202,7 @@ func (g *grouping) recall() {
 	if g == nil || g.space.Mode == GroupsOff {
 		return
 	}
-	memory := g.book.of(g.bus.config.Bus.UUID)
+	memory := g.book.of(g.bus.config().Bus.UUID)
 	g.claims, g.leaving = slices.Clone(memory.Claims), slices.Clone(memory.Leaving)
 	for _, t := range memory.Tables {
 		if d := g.byName[t.Device]; d != nil {
@@ -344,7 +376,7 @@ func (g *grouping) save(now time.Time) {
 	}
 	s := &groupSave{}
 	g.saving, g.unsaved, g.savedAt = s, false, now
-	g.book.put(g.bus.config.Bus.UUID, memory, func(err error) {
+	g.book.put(g.bus.config().Bus.UUID, memory, func(err error) {
 		s.failed.Store(err != nil)
 		s.done.Store(true)
 		g.bus.poke()

@@ -44,7 +44,7 @@ func (g *grouping) begin(kind groupKind, d *groupDevice, steps func(told func([]
 
 // drop ends the job under way.
 func (g *grouping) drop() {
-	if g.job == nil {
+	if g == nil || g.job == nil {
 		return
 	}
 	g.job.stop()

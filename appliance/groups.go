@@ -181,7 +181,7 @@ func (c *Controller) WriteGroups(ctx context.Context, busName string, step func(
 	if err != nil {
 		return err
 	}
-	if b.groups.space.Mode == GroupsOff {
+	if b.groups.shown().Mode == GroupsOff {
 		return fmt.Errorf("bus %s: its option groups is off: groups are neither read nor written", busName)
 	}
 	if err := b.linkDown(); err != nil {
@@ -208,7 +208,7 @@ func (c *Controller) grouperBus(name string) (*bus, error) {
 		return nil, err
 	}
 	if b.groups == nil {
-		return nil, fmt.Errorf("bus %s: its driver %q knows no group tables", name, b.config.Bus.Driver)
+		return nil, fmt.Errorf("bus %s: its driver %q knows no group tables", name, b.config().Bus.Driver)
 	}
 	return b, nil
 }

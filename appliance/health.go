@@ -176,7 +176,7 @@ const troubleMost = 120
 // deviceStates lists the devices of a bus by name.
 func (b *bus) deviceStates() []DeviceState {
 	var troubles map[string]string
-	if d, ok := b.driver.(Troubled); ok {
+	if d, ok := b.driver().(Troubled); ok {
 		troubles = d.Troubles()
 	}
 	out := make([]DeviceState, 0, len(b.devices))

@@ -17,8 +17,8 @@ func (w wordy) Troubles() map[string]string { return w.says }
 func TestTroubleOfADeviceIsShownAndBounded(t *testing.T) {
 	b := &bus{
 		devices: map[string]*device{"1": {name: "1", nodes: []ID{7, 8}}, "2": {name: "2"}, "3": {name: "3"}},
-		driver:  wordy{says: map[string]string{"1": "lamp failure", "2": strings.Repeat("ü", troubleMost+1), "9": "not of this bus"}},
 	}
+	b.present.Store(&wiring{opened: Opened{Driver: wordy{says: map[string]string{"1": "lamp failure", "2": strings.Repeat("ü", troubleMost+1), "9": "not of this bus"}}}})
 	got := b.deviceStates()
 	if len(got) != 3 || got[0].Trouble != "lamp failure" || len(got[0].Nodes) != 2 || got[2].Trouble != "" {
 		t.Fatalf("%+v", got)
@@ -26,7 +26,7 @@ func TestTroubleOfADeviceIsShownAndBounded(t *testing.T) {
 	if n := utf8.RuneCountInString(got[1].Trouble); n != troubleMost || !strings.HasSuffix(got[1].Trouble, "ü…") {
 		t.Errorf("%d characters: %q", n, got[1].Trouble)
 	}
-	b.driver = nil
+	b.present.Store(&wiring{})
 	if got := b.deviceStates(); len(got) != 3 || got[0].Trouble != "" {
 		t.Errorf("a driver without the ability: %+v", got)
 	}

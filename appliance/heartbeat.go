@@ -51,9 +51,9 @@ func (c *Controller) watchBeats(ctx context.Context) {
 					continue
 				}
 				if stuck[b] = true; !told[b] {
-					c.opts.Log.Error("bus makes no progress", "bus", b.config.Bus.Name)
+					c.opts.Log.Error("bus makes no progress", "bus", b.config().Bus.Name)
 				}
-				c.state.stuck(b.config.Bus.UUID)
+				c.state.stuck(b.config().Bus.UUID)
 			}
 			told = stuck
 		}

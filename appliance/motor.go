@@ -97,7 +97,7 @@ func (b *bus) retune(shades []Shade) {
 	for _, s := range shades {
 		b.hand(s.ID, func(m *motor) shade.Event {
 			m.shade = s
-			return shade.Configure{Settings: m.settings(s, b.config.Freshness)}
+			return shade.Configure{Settings: m.settings(s, b.config().Freshness)}
 		})
 	}
 }
@@ -316,7 +316,7 @@ func (b *bus) goOn(before *bus) {
 	now := time.Now()
 	for id, was := range before.motors {
 		m := b.motors[id]
-		if m == nil || !sameMotor(&m.shade, &was.shade) {
+		if m == nil || !sameMotor(&was.shade, &m.shade, before.config().Nodes, b.config().Nodes) {
 			continue
 		}
 		settings := m.state.Settings

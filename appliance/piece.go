@@ -106,6 +106,9 @@ func (p *piece) repairs() bool {
 	return slices.ContainsFunc(p.members, func(m *member) bool { return m.writes > 1 || m.writes > 0 && !p.verifying() })
 }
 
+// begun reports whether anything of the piece went over the wire.
+func (p *piece) begun() bool { return p.pos > 0 || p.tries > 0 || p.looks > 0 }
+
 // verifying reports whether everything is written, and read back now.
 func (p *piece) verifying() bool { return p.pos >= len(p.chain.Steps) }
 

@@ -16,7 +16,7 @@ func (b *bus) plan(j job, now time.Time) {
 		motor := b.motors[m.target.Shade]
 		switch {
 		case b.channel(m.target.Ref).Abilities == 0:
-			m.fail(fmt.Errorf("%w on its bus any more: the site was changed", ErrNotFound))
+			m.fail(errGone)
 		case motor != nil:
 			if b.command(motor, m, j.ceiling, now) {
 				members = append(members, m)
@@ -42,14 +42,18 @@ func (b *bus) enqueue(j job, now time.Time) {
 		b.overtake(m, now)
 		m.before = b.beliefs.of(m.target.Ref).read
 	}
-	pieces := b.piecesOf(b.driver.Plan(targets(j.members)), j.members)
+	pieces := b.piecesOf(b.driver().Plan(targets(j.members)), j.members)
 	var airtime time.Duration
 	for _, p := range pieces {
 		airtime += p.airtime()
 	}
 	for _, p := range pieces {
 		p.duty, p.expires = j.duty, j.expiry
-		if p.expires.IsZero() {
+		switch {
+		case !p.expires.IsZero():
+		case b.opening():
+			p.expires = j.ceiling
+		default:
 			p.expires = earlier(now.Add(commandTime+airtime), j.ceiling)
 		}
 		for _, m := range p.open() { // it gets the frame, but nobody waits for it
@@ -84,7 +88,7 @@ func (b *bus) piecesOf(chains []Chain, members []*member) []*piece {
 func (b *bus) again(p *piece, members []*member, plan func([]Want) []Chain) []*piece {
 	pieces := b.piecesOf(plan(targets(members)), members)
 	for _, n := range pieces {
-		n.duty, n.expires, n.offline = p.duty, p.expires, p.offline
+		n.duty, n.expires, n.offline, n.notBefore = p.duty, p.expires, p.offline, p.notBefore
 	}
 	return pieces
 }
@@ -165,11 +169,7 @@ func (b *bus) overtake(newer *member, now time.Time) {
 		case len(left) == 0:
 			b.replace(p, nil)
 		default:
-			pieces := b.again(p, left, b.driver.Plan)
-			for _, n := range pieces {
-				n.notBefore = p.notBefore
-			}
-			b.replace(p, pieces)
+			b.replace(p, b.again(p, left, b.driver().Plan))
 		}
 	}
 }

@@ -25,7 +25,6 @@ func TestPollThatGaveWayIsNotTakenForDone(t *testing.T) {
 	}}}}}
 	b := newBus(BusConfig{Log: slog.New(slog.DiscardHandler)}, Opened{Driver: d}, newState())
 	b.trials = &trials{}
-	b.schedule = newSchedule(Freshness{}, d.polls, b.motors)
 	now := time.Now()
 	b.look(now)
 	task, _ := b.next(now)

@@ -118,7 +118,7 @@ func (b *bus) checkScan(now time.Time) {
 	case s.down.IsZero():
 		s.down = now
 	case now.Sub(s.down) > scanPatience:
-		b.endScan(fmt.Errorf("bus %s: the scan was given up, since the bus has been down for %v: %w", b.config.Bus.Name, scanPatience, b.why))
+		b.endScan(fmt.Errorf("bus %s: the scan was given up, since the bus has been down for %v: %w", b.config().Bus.Name, scanPatience, b.why))
 	}
 }
 
@@ -140,9 +140,9 @@ func (c *Controller) Scan(ctx context.Context, busName string, opts ScanOptions,
 	if err != nil {
 		return err
 	}
-	scanner, ok := b.driver.(Scanner)
+	scanner, ok := b.driver().(Scanner)
 	if !ok {
-		return fmt.Errorf("bus %s: its driver %q cannot scan", busName, b.config.Bus.Driver)
+		return fmt.Errorf("bus %s: its driver %q cannot scan", busName, b.config().Bus.Driver)
 	}
 	next, stop := iter.Pull(scanner.Scan(opts))
 	job := &scanJob{ctx: ctx, next: next, stop: stop, found: found, step: step, done: make(chan error, 1)}

@@ -36,12 +36,22 @@ type schedule struct {
 	typical, worst time.Duration
 }
 
-func newSchedule(fresh Freshness, polls []Poll, motors map[ID]*motor) *schedule {
-	s := &schedule{fresh: fresh.orDefaults(), motors: motors}
-	for _, p := range polls {
-		s.polls = append(s.polls, &pollState{Poll: p})
+// adopt takes other polls. One that asks the same as one before, about things that are as
+// they were, keeps its turn.
+func (s *schedule) adopt(fresh Freshness, polls []Poll, kept func([]Ref) bool) {
+	old := slices.Clone(s.polls)
+	s.fresh, s.polls = fresh.orDefaults(), make([]*pollState, len(polls))
+	for i, p := range polls {
+		s.polls[i] = &pollState{Poll: p}
+		k := slices.IndexFunc(old, func(o *pollState) bool {
+			return o.Device == p.Device && o.Class == p.Class && o.Within == p.Within && slices.Equal(o.Refs, p.Refs)
+		})
+		if k >= 0 && kept(p.Refs) {
+			*s.polls[i] = *old[k]
+			s.polls[i].Poll = p
+			old = slices.Delete(old, k, k+1)
+		}
 	}
-	return s
 }
 
 // orDefaults fills in the targets that are not set.

@@ -74,7 +74,7 @@ func (c *Controller) Services(busName string) ([]Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s, ok := b.driver.(Servicer); ok {
+	if s, ok := b.driver().(Servicer); ok {
 		return s.Services(), nil
 	}
 	return nil, nil

@@ -41,7 +41,7 @@ func (b *bus) settle(p *piece, res Result, err error, now time.Time) {
 		for _, m := range left {
 			m.writes++
 		}
-		b.replace(p, b.again(p, left, b.driver.Repair))
+		b.replace(p, b.again(p, left, b.driver().Repair))
 	default:
 		b.replace(p, nil)
 		b.fail(p, err)
@@ -166,7 +166,7 @@ func (b *bus) byDevice(p *piece) []*piece {
 				m.leaveOut()
 			}
 		case p.chain.Group && n.goesOn():
-			out = append(out, b.again(n, n.open(), b.driver.Repair)...)
+			out = append(out, b.again(n, n.open(), b.driver().Repair)...)
 		case len(n.chain.Verify) == 0:
 			out = append(out, b.judged(n)...)
 		default:
@@ -303,7 +303,7 @@ func (b *bus) judged(p *piece) []*piece {
 	if len(again) == 0 {
 		return nil
 	}
-	return b.again(p, again, b.driver.Repair)
+	return b.again(p, again, b.driver().Repair)
 }
 
 // differs reports whether the member was read since it was told, and has something else

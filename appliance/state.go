@@ -1,6 +1,7 @@
 package appliance
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sync"
@@ -63,7 +64,7 @@ func (s *state) replace(site *Site, nodes []*NodeState, shades []*ShadeState, fa
 		if old == nil {
 			break
 		}
-		if i, ok := old.shade[sh.Shade.ID]; ok && sameMotor(sh.Shade, s.shades[i].Shade) {
+		if i, ok := old.shade[sh.Shade.ID]; ok && sameMotor(s.shades[i].Shade, sh.Shade, s.site.Nodes, site.Nodes) {
 			carryShade(sh, s.shades[i])
 			if sh.Fault != "" && moves(sh) { // nobody watches it any more
 				sh.Motion, sh.Position, sh.Uncertainty = MotionUnknown, Known[Position]{}, 0
@@ -105,26 +106,6 @@ func (s *state) replaceBuses(site *Site) {
 	}
 }
 
-// online reports whether a node was last seen answering where it is now: at this address
-// of this bus. At another nobody has looked yet.
-func (s *state) online(now *Node, on *Bus) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	i, ok := s.index.node[now.ID]
-	if !ok || !s.nodes[i].Online {
-		return false
-	}
-	was := s.nodes[i].Node
-	k := slices.IndexFunc(s.site.Buses, func(b Bus) bool { return b.UUID == was.Bus })
-	return k >= 0 && was.Address == now.Address && sameWire(&s.site.Buses[k], on)
-}
-
-// sameWire reports whether two entries of a bus speak of the same devices, and in the same
-// way.
-func sameWire(a, b *Bus) bool {
-	return a.UUID == b.UUID && a.Driver == b.Driver && a.Port == b.Port && a.Line == b.Line && maps.Equal(a.Options, b.Options)
-}
-
 // certainty of the position of a shade that is shown, and of when that is.
 func (s *state) certainty(shade ID) (uncertainty int, at time.Time) {
 	s.mu.Lock()
@@ -135,7 +116,6 @@ func (s *state) certainty(shade ID) (uncertainty int, at time.Time) {
 	return 0, time.Time{}
 }
 
-// carryNode copies what was known of a node to its successor in a changed site.
 // carryNode takes over what is known of a node. Of one that is somewhere else now,
 // nothing is: its new device is asked first.
 func carryNode(n, old *NodeState) {
@@ -159,9 +139,21 @@ func samePlace(a, b *Node) bool {
 	return a.Bus == b.Bus && a.Address == b.Address && a.Profile == b.Profile
 }
 
-// sameMotor reports whether two entries of a shade speak of one motor. Of another,
-// nothing is known.
-func sameMotor(a, b *Shade) bool { return a.Node == b.Node && a.Output == b.Output }
+// sameMotor reports whether two entries of a shade speak of one motor, given the nodes of
+// either site. Of another, nothing is known.
+func sameMotor(a, b *Shade, was, is []Node) bool {
+	on, at := nodeOf(was, a.Node), nodeOf(is, b.Node)
+	return a.Node == b.Node && a.Output == b.Output && (on == at || on != nil && at != nil && samePlace(on, at))
+}
+
+// nodeOf finds a node in a list that ascends by ID; nil: it is not there.
+func nodeOf(nodes []Node, id ID) *Node {
+	i, ok := slices.BinarySearchFunc(nodes, id, func(n Node, id ID) int { return cmp.Compare(n.ID, id) })
+	if !ok {
+		return nil
+	}
+	return &nodes[i]
+}
 
 func carryShade(sh, old *ShadeState) {
 	sh.LastSeen, sh.Position, sh.Uncertainty = old.LastSeen, old.Position, old.Uncertainty

@@ -32,7 +32,8 @@ type Driver struct {
 
 	commissioning atomic.Bool // somebody gives addresses
 
-	gears []*gear // ascending short address
+	mu    sync.Mutex // guards gears, for whoever is not the bus's goroutine
+	gears []*gear    // ascending short address
 	byRef map[appliance.Ref]*gear
 
 	groups  []group // that commands may use

@@ -305,7 +305,7 @@ func fadeTime(code byte) time.Duration {
 
 // gearAt is the gear that the site has at a short address; nil: none.
 func (d *Driver) gearAt(short int) *gear {
-	for _, g := range d.gears {
+	for _, g := range d.known() {
 		if g.short == short {
 			return g
 		}

@@ -85,7 +85,7 @@ func (d *Driver) commissionOptions(s appliance.Session) (opts CommissionOptions,
 	}
 	if len(opts.Only) == 0 && !opts.All {
 		// A lamp that is dark or taken down for repair comes back to its own address.
-		for _, g := range d.gears {
+		for _, g := range d.known() {
 			opts.Reserved = append(opts.Reserved, g.short)
 		}
 	}
@@ -205,7 +205,7 @@ func (d *Driver) readScenes(ctx context.Context, s appliance.Session) error {
 		}
 		shorts = append(shorts, n)
 	} else {
-		for _, g := range d.gears {
+		for _, g := range d.known() {
 			shorts = append(shorts, g.short)
 		}
 	}
@@ -230,10 +230,8 @@ func (d *Driver) readScenes(ctx context.Context, s appliance.Session) error {
 // out.
 func (d *Driver) scenesOf(ctx context.Context, s appliance.Session, n int) ([]appliance.Fact, error) {
 	curve := curves["standard"]
-	for _, g := range d.gears {
-		if g.short == n {
-			curve = g.curve
-		}
+	if g := d.gearAt(n); g != nil {
+		curve = g.curve
 	}
 	tx, facts := performed{d, s}, []appliance.Fact{}
 	for scene := range Scenes {

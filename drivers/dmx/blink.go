@@ -16,11 +16,13 @@ const blinkTime = 400 * time.Millisecond
 // RDM. Safe to call from any goroutine while Run runs; commands pass meanwhile.
 func (d *Driver) Blink(ctx context.Context, node appliance.ID, times int) error {
 	var lamps []*lamp
+	d.mu.Lock()
 	for _, l := range d.order {
 		if l.ref.Node == node {
 			lamps = append(lamps, l)
 		}
 	}
+	d.mu.Unlock()
 	if len(lamps) == 0 {
 		return fmt.Errorf("node %d on bus %s: %w", node, d.name, appliance.ErrNotFound)
 	}

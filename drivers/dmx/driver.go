@@ -47,7 +47,7 @@ type Driver struct {
 
 	later chan func(context.Context) error // what Run does behind everything else
 
-	mu     sync.Mutex // the lamps' states, and:
+	mu     sync.Mutex // what the site says, the lamps' states, and:
 	active bool       // something is known; before, nothing is sent
 }
 
@@ -120,9 +120,9 @@ func (d *Driver) remember() {
 // universe is what is to be on the wire, with some lamps in other states than
 // theirs. active is false while nothing is known of any lamp and nothing changes.
 func (d *Driver) universe(changed map[*lamp]lampState) (slots []byte, active bool) {
-	u := d.fixed
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	u := d.fixed
 	for _, l := range d.order {
 		s, ok := changed[l]
 		if !ok {
@@ -131,6 +131,13 @@ func (d *Driver) universe(changed map[*lamp]lampState) (slots []byte, active boo
 		l.render(s, &u)
 	}
 	return u[:max(d.length, d.options.slots)], d.active || len(changed) > 0
+}
+
+// slots is how many the universe has.
+func (d *Driver) slots() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return max(d.length, d.options.slots)
 }
 
 // present is the universe as it stands.
@@ -205,7 +212,7 @@ func (d *Driver) Plan(wants []appliance.Want) []appliance.Chain {
 	if len(wants) == 0 {
 		return nil
 	}
-	airtime, worst := d.out.busy(max(d.length, d.options.slots))
+	airtime, worst := d.out.busy(d.slots())
 	return []appliance.Chain{{
 		Wants: wants,
 		Steps: []appliance.Exchange{{
@@ -224,7 +231,7 @@ func (d *Driver) Repair(wants []appliance.Want) []appliance.Chain { return d.Pla
 // Polls has one entry that reads nothing of the lamps: it asks the interface
 // whether it is well, which is all that can be known of a universe.
 func (d *Driver) Polls() []appliance.Poll {
-	airtime, worst := d.out.busy(max(d.length, d.options.slots))
+	airtime, worst := d.out.busy(d.slots())
 	return []appliance.Poll{{
 		Exchange: appliance.Exchange{
 			Device: d.device, Airtime: airtime, Worst: worst,

@@ -29,7 +29,7 @@ const (
 // exchange is over once the first frame is out; the rest follows between the bus's
 // other frames and ends by itself.
 func (d *Driver) Identify(address string) (appliance.Exchange, error) {
-	airtime, worst := d.out.busy(max(d.length, d.options.slots))
+	airtime, worst := d.out.busy(d.slots())
 	e := appliance.Exchange{Device: d.device, Airtime: airtime, Worst: worst}
 	if strings.Contains(address, ":") {
 		uid, err := ParseUID(address)
@@ -58,6 +58,8 @@ func (d *Driver) nodeAt(address string) (appliance.ID, error) {
 	if err != nil || slot < 1 || slot > UniverseSlots {
 		return 0, fmt.Errorf(`address %q: want a slot, "1" to "512", or the UID of an RDM device, such as 7a70:00012345`, address)
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	for _, l := range d.order {
 		if slices.Contains(l.out.slots(), slot) {
 			return l.ref.Node, nil

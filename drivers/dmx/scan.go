@@ -114,7 +114,7 @@ func failed(err error) appliance.Found {
 
 // scanStep wraps one transaction.
 func (d *Driver) scanStep(address string, do func(context.Context) error, judge func(error) (appliance.Found, bool)) appliance.ScanStep {
-	airtime, worst := d.out.busy(max(d.length, d.options.slots))
+	airtime, worst := d.out.busy(d.slots())
 	return appliance.ScanStep{
 		Address: address,
 		Exchange: appliance.Exchange{

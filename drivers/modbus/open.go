@@ -43,6 +43,7 @@ func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
 	if err := o.line(); err != nil {
 		return appliance.Opened{}, err
 	}
+	o.note()
 	o.driver.library = o.library
 	o.driver.settle()
 	o.out.Driver = o.driver

@@ -19,6 +19,7 @@ type unit struct {
 	guard     time.Duration
 	things    []*thing
 	groups    map[groupKey][]address // configured gear in each DALI group
+	entries   entries
 
 	cache map[point]cached // what was read last
 	// doubtful until then: an answer to an earlier question, which was not there in

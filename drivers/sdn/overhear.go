@@ -33,14 +33,14 @@ func (d *Driver) overhear(b []byte) int {
 
 // concernsUs reports whether a frame comes from or goes to somebody we know.
 func (d *Driver) concernsUs(f Frame) bool {
-	return d.motors[f.Source] != nil || d.motors[f.Destination] != nil || f.Destination == d.options.host
+	return d.motor(f.Source) != nil || d.motor(f.Destination) != nil || f.Destination == d.options.host
 }
 
 // hear learns from frames that were not asked for: what motors tell other masters,
 // and what other masters tell motors. It may be called from any goroutine.
 func (d *Driver) hear(f Frame) {
 	now := time.Now()
-	m := d.motors[f.Source]
+	m := d.motor(f.Source)
 	switch {
 	case f.ID == postNodeAddress:
 		d.sight(f)

@@ -15,7 +15,7 @@ import (
 
 // motorAt finds a motor, or makes one that nothing is kept of.
 func (d *Driver) motorAt(a Address) *motor {
-	if m := d.motors[a]; m != nil {
+	if m := d.motor(a); m != nil {
 		return m
 	}
 	return &motor{driver: d, address: a, key: a.String(), goal: -1}
@@ -113,7 +113,7 @@ func (d *Driver) ReadGroup(a Address, index int, to *Address) appliance.Exchange
 		if err == nil {
 			if *to = entry; unusedEntry(entry) {
 				*to = Nobody
-			} else if d.motors[a] == nil {
+			} else if d.motor(a) == nil {
 				d.mu.Lock()
 				d.noteGroup(entry, true, false)
 				d.mu.Unlock()
