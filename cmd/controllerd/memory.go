@@ -14,14 +14,15 @@ import (
 const (
 	gcPercentAtRest = 40
 	gcPercentBusy   = 400
-	// busyBurst of allocation in a second is that of a hundred commands or reads;
-	// polling alone makes less, even of a large building, and so does starting up
-	// after its first moments.
+	// busyBurst of allocation in a second is that of a hundred commands or reads. Polling
+	// alone makes less, but for that of very large buildings, see tempo.
 	busyBurst = 2 << 20
 	startTime = 5 * time.Second
-	// restRate is what a second may make on average over quietTime for it to be rest.
-	restRate  = 512 << 10
-	quietTime = 30 * time.Second
+	// restRate is what a second may make on average over quietSeconds for it to be rest.
+	restRate     = 512 << 10
+	quietSeconds = 6
+	// calmMost bounds what is taken for polling alone.
+	calmMost = 8 << 20
 	// memoryMost is what the runtime may grow to before it collects harder, however much
 	// there is: with what it does not count, such as SQLite's, some 90 MB of process.
 	memoryMost = 64 << 20
@@ -46,29 +47,54 @@ func keepMemory(ctx context.Context) {
 		metrics.Read(sample)
 		return sample[0].Value.Uint64()
 	}
-	busy, last := false, made()
-	since, then := time.Now(), last // what is averaged
+	last := made()
+	var pace tempo
 	for tick := time.NewTicker(time.Second); ; {
 		select {
 		case <-ctx.Done():
 			tick.Stop()
 			return
-		case now := <-tick.C:
+		case <-tick.C:
 			all := made()
-			burst := all - last
+			changed := pace.second(all - last)
 			last = all
 			switch {
-			case !busy && burst >= busyBurst:
-				busy, since, then = true, now, all
+			case changed && pace.busy:
 				debug.SetGCPercent(gcPercentBusy)
-			case busy && now.Sub(since) >= quietTime:
-				if all-then < restRate*uint64(quietTime/time.Second) {
-					busy = false
-					debug.SetGCPercent(gcPercentAtRest)
-					debug.FreeOSMemory()
-				}
-				since, then = now, all
+			case changed:
+				debug.SetGCPercent(gcPercentAtRest)
+				debug.FreeOSMemory()
 			}
 		}
 	}
+}
+
+// tempo tells busy times from rest by what is allocated each second.
+type tempo struct {
+	busy bool
+
+	seconds int                  // since the start
+	calm    uint64               // what a second makes that only polls
+	lately  [quietSeconds]uint64 // the last of them
+}
+
+// second takes what was allocated in one; changed: a busy time began or ended with it.
+func (t *tempo) second(made uint64) (changed bool) {
+	t.lately[t.seconds%quietSeconds] = made
+	if t.seconds++; t.seconds == 1 {
+		t.calm = min(made, calmMost)
+		return false
+	}
+	if !t.busy {
+		if t.busy = made >= busyBurst+2*t.calm; !t.busy {
+			t.calm = (7*t.calm + min(made, calmMost)) / 8
+		}
+		return t.busy
+	}
+	var all uint64
+	for _, m := range t.lately {
+		all += m
+	}
+	t.busy = all >= quietSeconds*(restRate+t.calm+t.calm/2)
+	return !t.busy
 }
