@@ -43,7 +43,9 @@ type Crowd struct {
 	asking    list.List // of *request by strangers, oldest first
 	networks  map[netip.Prefix]*network
 
-	evicted, cut, refused atomic.Uint64
+	shakes *handshakes
+
+	evicted, cut, refused, refusedHandshakes atomic.Uint64
 }
 
 // network is what one network holds.
@@ -51,7 +53,7 @@ type network struct{ known, strangers, asking int }
 
 // NewCrowd returns an empty one. log is told who had to go, a few times a minute.
 func NewCrowd(log *slog.Logger) *Crowd {
-	return &Crowd{log: log, networks: map[netip.Prefix]*network{}}
+	return &Crowd{log: log, networks: map[netip.Prefix]*network{}, shakes: newHandshakes()}
 }
 
 // CrowdState is a crowd at one moment, and what happened in it so far.
@@ -60,13 +62,14 @@ type CrowdState struct {
 	Evicted          uint64 // connections of strangers that made room
 	Cut              uint64 // requests of strangers that made room
 	Refused          uint64 // requests of known ones that had no place
+	Handshakes       uint64 // that were refused, since too many came at once
 }
 
 // State of the crowd now.
 func (c *Crowd) State() CrowdState {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return CrowdState{Known: c.known, Strangers: c.strangers.Len(), Evicted: c.evicted.Load(), Cut: c.cut.Load(), Refused: c.refused.Load()}
+	return CrowdState{Known: c.known, Strangers: c.strangers.Len(), Evicted: c.evicted.Load(), Cut: c.cut.Load(), Refused: c.refused.Load(), Handshakes: c.refusedHandshakes.Load()}
 }
 
 // visitor is a connection of the crowd.

@@ -36,6 +36,9 @@ const (
 // conf it speaks TLS, without it plain HTTP, which is for loopback only. All doors
 // of a program share one crowd. It returns nil after an orderly end and owns ln.
 func Serve(ctx context.Context, ln net.Listener, h http.Handler, conf *tls.Config, crowd *Crowd) error {
+	if conf != nil {
+		conf = crowd.paced(conf)
+	}
 	srv := &http.Server{
 		Handler:           h,
 		TLSConfig:         conf,

@@ -28,7 +28,7 @@ func TestCampaignFromCablesToNames(t *testing.T) {
 	d.serve()
 	began := time.Now()
 	typed := func(args ...string) said {
-		s := d.run(args...)
+		s := d.answerOf(d.command(t.Context(), args...), "") // a scan of motors takes two minutes
 		t.Logf("%3.0f s: controllerd %s: exit code %d", time.Since(began).Seconds(), strings.Join(args, " "), s.code)
 		return s
 	}
@@ -83,12 +83,19 @@ func (h *house) nameDraft(b appliance.Bus, draft string) {
 		h.t.Fatal(err)
 	}
 	renamed := []string{"name: " + found.Buses[0].Name + "\n", "name: " + b.Name + "\n", "bus: " + found.Buses[0].Name + "\n", "bus: " + b.Name + "\n"}
-	text := readText(draft)
+	text, taken := readText(draft), make(map[string]bool)
 	for _, n := range found.Nodes {
-		if real := h.nodeLike(b, n); real != nil {
-			for _, key := range []string{"name: ", "node: "} {
-				renamed = append(renamed, key+n.Name+"\n", key+real.Name+"\n")
-			}
+		real := h.nodeLike(b, n)
+		if real == nil {
+			continue
+		}
+		name := real.Name
+		if taken[name] { // one of several outputs, which the building has as one node
+			name = fmt.Sprintf("%s %d", name, n.Outputs[0])
+		}
+		taken[name] = true
+		for _, key := range []string{"name: ", "node: "} {
+			renamed = append(renamed, key+n.Name+"\n", key+name+"\n")
 		}
 	}
 	if err := os.WriteFile(draft, []byte(strings.NewReplacer(renamed...).Replace(text)), 0o600); err != nil {

@@ -22,6 +22,7 @@ func crowdMetrics(crowd *web.Crowd) []prometheus.Collector {
 		counter("controller_connections_evicted_total", "Connections of strangers that were closed to make room.", func(s web.CrowdState) uint64 { return s.Evicted }),
 		counter("controller_requests_cut_total", "Requests of strangers that were given up to make room.", func(s web.CrowdState) uint64 { return s.Cut }),
 		counter("controller_connections_refused_total", "Requests with a good token that were refused since too many connections have one.", func(s web.CrowdState) uint64 { return s.Refused }),
+		counter("controller_handshakes_refused_total", "TLS handshakes that were refused since too many came at once.", func(s web.CrowdState) uint64 { return s.Handshakes }),
 	}
 }
 
