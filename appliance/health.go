@@ -44,6 +44,7 @@ type device struct {
 	late      time.Duration // the longest that an answer to a read of it may be late
 	lastSeen  time.Time
 	fails     int
+	why       error // the last of them
 	firstFail time.Time
 	backoff   time.Duration
 	probeAt   time.Time // while fails > 0: not asked before
@@ -182,11 +183,18 @@ func (b *bus) deviceStates() []DeviceState {
 	out := make([]DeviceState, 0, len(b.devices))
 	for _, name := range slices.Sorted(maps.Keys(b.devices)) {
 		d := b.devices[name]
-		trouble := troubles[name]
-		if r := []rune(trouble); len(r) > troubleMost {
-			trouble = string(r[:troubleMost-1]) + "…"
+		s := DeviceState{Device: name, Online: d.online, LastSeen: d.lastSeen, Nodes: d.nodes, Trouble: brief(troubles[name]), Stats: d.stats}
+		if !d.online && d.why != nil {
+			s.Why = brief(d.why.Error())
 		}
-		out = append(out, DeviceState{Device: name, Online: d.online, LastSeen: d.lastSeen, Nodes: d.nodes, Trouble: trouble, Stats: d.stats})
+		out = append(out, s)
 	}
 	return out
+}
+
+func brief(text string) string {
+	if r := []rune(text); len(r) > troubleMost {
+		return string(r[:troubleMost-1]) + "…"
+	}
+	return text
 }

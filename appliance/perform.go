@@ -327,6 +327,7 @@ func (b *bus) account(t *task, res Result, err error, now time.Time) {
 
 // failed notes that a device did not answer, and tells once what follows from it.
 func (b *bus) failed(d *device, t *task, err error, now time.Time) {
+	d.why = err
 	switch gone := d.failure(t.kind != taskAttempt, now); {
 	case gone:
 		b.groups.lostDevice(d.name)

@@ -137,7 +137,10 @@ type DeviceState struct {
 	// Trouble is what it last said is wrong with it, such as "lamp failure", at most
 	// 120 characters; empty if nothing is.
 	Trouble string
-	Stats   BusStats
+	// Why it is offline: how it was last asked in vain, as long as Trouble. Empty if it
+	// is online or was not asked yet.
+	Why   string
+	Stats BusStats
 }
 
 // BusStats count exchanges and their outcomes since the bus was opened.

@@ -2,7 +2,9 @@ package console
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -136,5 +138,13 @@ func (c *Client) Scan(ctx context.Context, bus string, opts appliance.ScanOption
 	if opts.AllSettings {
 		q.Set("allSettings", "1")
 	}
-	return stream(ctx, c, http.MethodPost, "/buses/"+url.PathEscape(bus)+"/scan?"+q.Encode(), each)
+	done := false
+	err := stream(ctx, c, http.MethodPost, "/buses/"+url.PathEscape(bus)+"/scan?"+q.Encode(), func(e ScanEvent) error {
+		done = done || e.Done
+		return each(e)
+	})
+	if !done && ctx.Err() == nil && (err == nil || errors.Is(err, io.ErrUnexpectedEOF)) {
+		return errors.New("the daemon ended before the scan did; what is not listed was not looked for: scan again")
+	}
+	return err
 }

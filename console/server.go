@@ -128,7 +128,7 @@ func busOf(s *appliance.Snapshot, b *appliance.BusState) Bus {
 		}
 	}
 	for _, dev := range b.Devices {
-		d := Device{Device: dev.Device, Online: dev.Online, Nodes: []DeviceNode{}, Trouble: dev.Trouble, Stats: Stats(dev.Stats)}
+		d := Device{Device: dev.Device, Online: dev.Online, Nodes: []DeviceNode{}, Trouble: dev.Trouble, Why: dev.Why, Stats: Stats(dev.Stats)}
 		for _, id := range dev.Nodes {
 			if n := s.Node(id); n != nil {
 				d.Nodes = append(d.Nodes, DeviceNode{id, n.Node.Name})

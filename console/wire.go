@@ -41,7 +41,9 @@ type Device struct {
 	Nodes []DeviceNode `json:"nodes"`
 	// Trouble is what it last said is wrong with it; empty: nothing.
 	Trouble string `json:"trouble,omitempty"`
-	Stats   Stats  `json:"stats"`
+	// Why it is offline; empty if it is not.
+	Why   string `json:"why,omitempty"`
+	Stats Stats  `json:"stats"`
 }
 
 // DeviceNode is a node by number and name.

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,7 +34,8 @@ of the last minute, DEAD what of it went to devices that do not answer; DEMAND a
 factor.
 
 --devices lists the devices of each bus instead, and what they say is wrong with them:
-a lamp that failed, a motor that is blocked or locked.`,
+a lamp that failed, a motor that is blocked or locked; of those that are offline, how they
+were last asked in vain.`,
 		Args: args(cobra.NoArgs),
 	}
 	devices := c.Flags().Bool("devices", false, "list the devices of each bus (the JSON has them always)")
@@ -72,6 +75,7 @@ const howToBegin = "controllerd bus scan --port /dev/… --site found.yaml (docs
 func listDevices(c *cobra.Command, buses []console.Bus) error {
 	var rows [][]string
 	for _, b := range buses {
+		slices.SortStableFunc(b.Devices, func(x, y console.Device) int { return compareAddresses(x.Device, y.Device) })
 		for _, d := range b.Devices {
 			state, seen, nodes := "offline", time.Time{}, []string{}
 			if d.Online {
@@ -83,11 +87,19 @@ func listDevices(c *cobra.Command, buses []console.Bus) error {
 			for _, n := range d.Nodes {
 				nodes = append(nodes, fmt.Sprintf("%d %s", n.ID, n.Name))
 			}
-			rows = append(rows, []string{b.Name, d.Device, orDash(strings.Join(nodes, ", ")), state, when(seen), orDash(d.Trouble)})
+			rows = append(rows, []string{b.Name, d.Device, orDash(strings.Join(few(nodes), ", ")), state, when(seen), orDash(cmp.Or(d.Trouble, d.Why))})
 		}
 	}
 	return listing(c, []string{"BUS", "DEVICE", "NODES", "STATE", "LAST SEEN", "TROUBLE"}, rows,
 		"no devices to show: they are those of the site, as a running daemon (controllerd serve) sees them")
+}
+
+// few are the first of many names, and how many more there are.
+func few(names []string) []string {
+	if len(names) > 3 {
+		return append(names[:2:2], fmt.Sprintf("and %d more", len(names)-2))
+	}
+	return names
 }
 
 func percent(part float64) string { return fmt.Sprintf("%.0f %%", 100*part) }

@@ -45,8 +45,7 @@ func TestCampaignFromCablesToNames(t *testing.T) {
 			if s := typed(append(scan, "--last", "3")...); !strings.Contains(s.out, "--all-settings") {
 				t.Errorf("nobody answers, and the scan says\n%s", s.out)
 			}
-			s := typed(append(scan, "--last", "3", "--all-settings")...)
-			if !strings.Contains(s.out, "--baud 19200 --parity even --stop-bits 1") {
+			if s := typed(append(scan, "--last", "3", "--all-settings")...); !strings.Contains(s.out, "--baud 19200 --parity even --stop-bits 1") {
 				t.Errorf("all have other settings, and the scan says\n%s", s.out)
 			}
 			scan = append(scan, "--baud", "19200", "--parity", "even", "--stop-bits", "1")
@@ -54,7 +53,8 @@ func TestCampaignFromCablesToNames(t *testing.T) {
 			scan = append(scan, "--relays", "shades")
 		}
 		draft := filepath.Join(t.TempDir(), b.Name+".yaml")
-		if s := typed(append(scan, "--site", draft)...); s.code != 0 {
+		s := typed(append(scan, "--site", draft)...)
+		if _, err := os.Stat(draft); s.code != 0 || err != nil {
 			t.Errorf("%s\n%s", s.out, s.err)
 			continue
 		}

@@ -190,10 +190,7 @@ func (v *scanView) names(f console.Found) string {
 			names = append(names, fmt.Sprintf("%d %s", n.ID, n.Name))
 		}
 	}
-	if len(names) > 2 {
-		names = append(names[:2], fmt.Sprintf("and %d more", len(names)-2))
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(few(names), ", ")
 }
 
 // with are those of some findings.

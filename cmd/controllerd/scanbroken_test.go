@@ -1,0 +1,74 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/console"
+	"svc.internal/controller/sim"
+)
+
+const brokenOffSite = `buses:
+  - {name: line, driver: modbus, port: "@DIR@/line", line: {baudRate: 115200, parity: none, stopBits: 1}}
+nodes:
+  - {id: 1, name: Two, bus: line, address: 2, profile: wirenboard-wb-mdm3}
+  - {id: 2, name: Hundred, bus: line, address: 101, profile: wirenboard-wb-mdm3, outputs: [1]}
+  - {id: 3, name: Hundred b, bus: line, address: 101, profile: wirenboard-wb-mdm3, outputs: [2]}
+`
+
+// TestScanBrokenOffSaysSo changes the site, and ends the daemon, while a scan runs: it
+// does not look as if it had been through.
+func TestScanBrokenOffSaysSo(t *testing.T) {
+	t.Parallel()
+	for name, disturb := range map[string]func(*house){
+		"an import": func(h *house) {
+			site := h.site
+			site.Buses = slices.Clone(site.Buses)
+			site.Buses[0].Line.StopBits = 2
+			h.daemon.core.Apply(site, nil)
+		},
+		"the daemon ends": func(h *house) { h.stop() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, brokenOffSite)
+			probing, disturbed := 0, make(chan struct{})
+			err := console.NewClient(h.dataDir).Scan(t.Context(), "line", appliance.ScanOptions{}, func(e console.ScanEvent) error {
+				if probing++; probing == 20 {
+					go func() { defer close(disturbed); disturb(h) }()
+				}
+				if e.Error != "" {
+					return console.Refusal(e.Error)
+				}
+				return nil
+			})
+			<-disturbed
+			if err == nil || !strings.Contains(err.Error(), "was not looked for") {
+				t.Errorf("after %d events the scan ended with %v", probing, err)
+			}
+		})
+	}
+}
+
+// TestDevicesInOrder lists devices as people count, and says of one that is offline how
+// it was last asked in vain.
+func TestDevicesInOrder(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, brokenOffSite)
+	h.fault(sim.Fault{Bus: "line", Address: "101", Kind: sim.FaultSilent})
+	var out string
+	h.await(60*time.Second, "the silent device with its reason", func() bool {
+		out = h.desk().must("bus", "list", "--devices")
+		return strings.Contains(out, "offline")
+	})
+	two, hundred := strings.Index(out, "line  2 "), strings.Index(out, "line  101 ")
+	if two < 0 || hundred < two {
+		t.Errorf("2 does not stand before 101:\n%s", out)
+	}
+	if !strings.Contains(out[hundred:], "no answer within") {
+		t.Errorf("why 101 is offline is not told:\n%s", out)
+	}
+}
