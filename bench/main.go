@@ -45,6 +45,7 @@ var sections = []section{
 	{"waits", measureWaits},
 	{"demo", measureDemo},
 	{"growth", measureGrowth},
+	{"clients", measureClients},
 }
 
 // run is one call of this program.
@@ -66,7 +67,7 @@ func main() {
 	flag.DurationVar(&s.idle, "idle", 3*time.Minute, "how long the demo site is watched")
 	flag.IntVar(&s.rounds, "rounds", 15, "rounds of the figures that alternate with their floor")
 	flag.BoolVar(&s.verbose, "v", false, "show the log of the programs under test")
-	flag.StringVar(&only, "only", "", "sections to run, separated by commas; all by default: reads, writes, polling, waits, demo, growth")
+	flag.StringVar(&only, "only", "", "sections to run, separated by commas; all by default: reads, writes, polling, waits, demo, growth, clients")
 	flag.Parse()
 	exit(measure(s, only))
 }
