@@ -271,7 +271,7 @@ func (b *bus) shutdown() {
 	b.up, b.why = false, errClosed
 	b.takeInbox(time.Now())
 	b.failAll(errClosed, func(*piece) bool { return false })
-	b.endScan(fmt.Errorf("bus %s: the scan was broken off by an import or the daemon's end, so that what is not listed was not looked for; scan again: %w", b.config().Bus.Name, errClosed))
+	b.breakOffScan()
 	b.groups.busDown(errClosed)
 }
 

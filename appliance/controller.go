@@ -207,6 +207,7 @@ func (c *Controller) change(b *bus, cfg BusConfig, build *builder) (done func(),
 	}
 	b.unplug()
 	b.atBoundary(func() {
+		b.breakOffScan() // it speaks by way of the driver that goes
 		b.configure(w, keep, time.Now())
 		c.plug(b)
 	})

@@ -122,6 +122,11 @@ func (b *bus) checkScan(now time.Time) {
 	}
 }
 
+// breakOffScan ends a scan that cannot go on: the site changed, or the program ends.
+func (b *bus) breakOffScan() {
+	b.endScan(fmt.Errorf("bus %s: the scan was broken off by an import or the daemon's end, so that what is not listed was not looked for; scan again: %w", b.config().Bus.Name, errClosed))
+}
+
 func (b *bus) endScan(err error) {
 	if b.scan == nil {
 		return
