@@ -15,15 +15,16 @@ import (
 // blinds are the motors, the lamp and the line that the explorer of shades plays with, made
 // apart from copper. What really happens is known here, and judged as it happens.
 type blinds struct {
-	mu     sync.Mutex
-	dice   *rand.Rand // of the line
-	motors map[appliance.ID]*blind
-	level  appliance.Level
-	down   bool
-	calmAt time.Time // since when the line is up and nobody opened it anew
-	wrong  string
-	notes  []string
-	dawn   time.Time
+	mu       sync.Mutex
+	dice     *rand.Rand // of the line
+	motors   map[appliance.ID]*blind
+	level    appliance.Level
+	down     bool
+	calmAt   time.Time // since when the line is up and nobody opened it anew
+	wrong    string
+	lookedAt time.Time // when the oracle last looked who runs on
+	notes    []string
+	dawn     time.Time
 }
 
 // blind is a shade: a motor, its relays, and what befalls them.
@@ -45,11 +46,11 @@ type blind struct {
 	illness string // "", silent, mute, deaf, lossy
 	wellAt  time.Time
 	illFor  time.Duration // while this run lasts
-	fellIll time.Time
 
 	last    wish
-	must    bool // it runs on a frame that somebody has to end
-	pressed bool // somebody was at its wall switch, ever
+	must    bool      // it runs on a frame that somebody has to end
+	toldAt  time.Time // its last frame
+	pressed bool      // somebody was at its wall switch, ever, or nobody can know where it is
 	wallAt  time.Time
 	touched int // grows with everything but the line that changes what is wanted of it
 	forgot  bool

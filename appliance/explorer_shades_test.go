@@ -60,6 +60,7 @@ type history struct {
 	end   func()
 	saved *lastStates
 	walls bool
+	lit   int // how often the lamp was told something
 	asked sync.WaitGroup
 }
 
@@ -224,7 +225,6 @@ func (h *history) stimulus() {
 		h.with(func() {
 			m.heal()
 			m.illness = []string{"", "silent", "mute", "deaf", "lossy"}[h.dice.IntN(5)]
-			m.fellIll = time.Now()
 			h.note("shade %d: %s", id, m.illness)
 		})
 	case n < 89:
@@ -241,7 +241,6 @@ func (h *history) stimulus() {
 
 func (m *blind) heal() {
 	if m.illness != "" {
-		m.illFor += time.Since(m.fellIll)
 		m.illness, m.wellAt = "", time.Now()
 	}
 }
@@ -269,6 +268,7 @@ func (h *history) change() {
 	s := h.site.Shades[i]
 	m := h.motors[s.ID]
 	h.site.Shades = slices.Clone(h.site.Shades)
+	gone := false // what was wanted of it
 	switch h.dice.IntN(4) {
 	case 0:
 		s.Name += "+"
@@ -285,14 +285,16 @@ func (h *history) change() {
 			s.TravelUp, s.TravelDown = m.down, m.up
 		}
 		h.site.Shades[i] = s
+		gone = true
 		h.with(func() {
 			h.note("shade %d turned round", s.ID)
-			m.last, m.forgot, m.touched, m.turned = wish{}, true, m.touched+1, s.Inverted
+			m.forgot, m.turned = true, s.Inverted
 		})
 	default:
+		gone = true
 		h.with(func() {
 			h.note("shade %d taken out, and back", s.ID)
-			m.last, m.forgot, m.touched = wish{}, true, m.touched+1
+			m.forgot = true
 			m.must = m.must && m.well(h.dawn.Add(time.Since(h.dawn)-20*time.Second)) && !h.down // it is waited for, 5 s at most
 		})
 		less := h.site
@@ -307,6 +309,9 @@ func (h *history) change() {
 		}
 	})
 	h.ctl.Apply(h.site, nil)
+	if gone {
+		h.with(func() { m.last = wish{} })
+	}
 }
 
 // restart ends the program, or lets it crash, and begins it anew.
@@ -314,6 +319,7 @@ func (h *history) restart(orderly bool) {
 	h.with(func() {
 		h.note("restart, orderly %v", orderly)
 		*h.dead = !orderly
+		h.lit++
 		for _, m := range h.motors {
 			m.touched++
 		}
@@ -321,7 +327,8 @@ func (h *history) restart(orderly bool) {
 	h.end()
 	h.with(func() {
 		for _, m := range h.motors {
-			m.last, m.must = wish{}, false // the program did what it could, for 5 s
+			m.last, m.must = wish{}, false                                            // the program did what it could, for 5 s
+			m.pressed = m.pressed || !orderly && time.Since(m.toldAt) < 6*time.Second // which was not saved yet
 			m.touched++
 		}
 	})
@@ -379,11 +386,13 @@ func (m *blind) well(since time.Time) bool { return m.illness == "" && m.wellAt.
 func (h *history) light() {
 	want := appliance.Level(h.dice.IntN(101))
 	began, ctl := time.Now(), h.ctl
+	h.lit++
+	lit := h.lit
 	h.asked.Go(func() {
 		e, err := ctl.Do(context.Background(), level(one(1), want))
 		h.with(func() {
 			switch {
-			case h.ctl != ctl || h.down || !h.calmAt.Before(began.Add(-20*time.Second)):
+			case h.ctl != ctl || h.lit != lit || h.down || !h.calmAt.Before(began.Add(-20*time.Second)):
 			case err != nil || !e.OK():
 				h.fail("the lamp is well, and failed: %v %q", err, e.Err)
 			case e.Members[0].Stage != appliance.StageObserved:
@@ -429,6 +438,7 @@ func (b *blinds) isTrue(id appliance.ID, m *blind, w wish) {
 // told judges a frame that is about to be on the wire; b.mu is held.
 func (b *blindBus) told(w appliance.Want, m *blind) {
 	b.note("shade %d: told %v %d", w.Shade, w.Motion, w.Position)
+	m.toldAt = time.Now()
 	since := time.Since(m.last.at)
 	if w.Motion == appliance.Stop || m.forgot && m.last.kind != 0 {
 		return
@@ -453,10 +463,11 @@ func (b *blindBus) told(w appliance.Want, m *blind) {
 func (b *blinds) nobodyRunsOn() {
 	for id, m := range b.motors {
 		m.advance()
-		if m.on == 0 || !m.must || b.down {
+		if m.illness != "" || b.down {
+			m.illFor += time.Since(b.lookedAt)
+			m.must = m.must && m.illFor < 40*time.Second // it is tried for a minute
 			continue
-		}
-		if m.illness != "" || m.illFor > 40*time.Second {
+		} else if m.on == 0 || !m.must {
 			continue
 		}
 		since := m.onAt
@@ -473,6 +484,7 @@ func (b *blinds) nobodyRunsOn() {
 			b.fail("shade %d has been running for %v, and nobody stops it", id, time.Since(m.onAt))
 		}
 	}
+	b.lookedAt = time.Now()
 }
 
 // atPeace judges what is shown after a long calm.

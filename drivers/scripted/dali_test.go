@@ -16,8 +16,11 @@ import (
 // gear of a DALI line (IEC 62386-102) behind a serial HAT of ATX LED.
 type gear struct {
 	mu     sync.Mutex
-	level  [2]byte
-	failed [2]bool // the lamp of
+	level  [4]byte
+	failed [4]bool // the lamp of
+	silent [4]bool // it is not there
+	deaf   [4]bool // it does not take a level
+	wrote  time.Time
 }
 
 func (g *gear) listen(t *testing.T) (port string) {
@@ -63,8 +66,14 @@ func (g *gear) take(address, data byte) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for i := range g.level {
-		if address>>1 != byte(i) && address < 0xFE {
+		if g.silent[i] || address>>1 != byte(i) && address < 0xFE {
 			continue
+		}
+		if address&1 == 0 || data < 0x20 {
+			g.wrote = time.Now()
+			if g.deaf[i] {
+				continue
+			}
 		}
 		switch {
 		case address&1 == 0:

@@ -30,6 +30,15 @@ outputs:
     count: 2
     level: {read: {table: holding, address: 3, stride: 1}, write: {table: holding, address: 3, stride: 1}, map: percent}
 `,
+	"blind": `name: blind
+title: two relays that move a shade
+source: this test
+outputs:
+  - kind: shade
+    reverseDelay: 300ms
+    open: {table: coil, address: 0}
+    close: {table: coil, address: 1}
+`,
 }
 
 // house is a controller on scripted devices.

@@ -19,6 +19,9 @@ import (
 // unit is a Modbus server with one number in each register, and how it misbehaves.
 type unit struct {
 	registers map[uint16]uint16
+	coils     map[uint16]bool
+	sticks    bool // a coil that is on stays on
+	clash     bool // coils 0 and 1 were on at once, ever
 	silent    bool
 	deaf      bool          // acknowledges what is written, and does not take it
 	mute      bool          // does not answer what reads
@@ -37,6 +40,8 @@ type units struct {
 	mu       sync.Mutex
 	of       map[byte]*unit
 	requests []request
+	wrote    time.Time // when the last value came
+	hung     bool      // the gateway keeps what it is asked, and goes on with it later
 }
 
 type request struct {
@@ -48,7 +53,7 @@ type request struct {
 func newUnits(n int) *units {
 	u := &units{of: map[byte]*unit{}}
 	for i := range n {
-		u.of[byte(i+1)] = &unit{registers: map[uint16]uint16{}}
+		u.of[byte(i+1)] = &unit{registers: map[uint16]uint16{}, coils: map[uint16]bool{}}
 	}
 	return u
 }
@@ -74,41 +79,96 @@ func (u *units) holds(n byte, address uint16) uint16 {
 // answer is what a unit says to a PDU (MODBUS Application Protocol V1.1b3, §6); nil:
 // nothing.
 func (u *units) answer(n byte, pdu []byte) []byte {
+	for u.isHung() {
+		time.Sleep(time.Millisecond)
+	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.requests = append(u.requests, request{time.Now(), n, pdu[0]})
+	if n == 0 { // to all, and nobody answers
+		for _, unit := range u.of {
+			if !unit.silent {
+				unit.take(pdu)
+			}
+		}
+		return nil
+	}
 	unit := u.of[n]
 	if unit == nil || unit.silent {
 		return nil
 	}
-	unit.pending = slices.DeleteFunc(unit.pending, func(w write) bool {
-		due := time.Since(w.at) >= unit.lag
+	if pdu[0] >= 5 {
+		u.wrote = time.Now()
+	}
+	return unit.take(pdu)
+}
+
+// take carries a PDU out and gives the answer.
+func (u *unit) take(pdu []byte) []byte {
+	u.pending = slices.DeleteFunc(u.pending, func(w write) bool {
+		due := time.Since(w.at) >= u.lag
 		if due {
-			unit.registers[w.address] = w.value
+			u.registers[w.address] = w.value
 		}
 		return due
 	})
 	address, count := binary.BigEndian.Uint16(pdu[1:]), binary.BigEndian.Uint16(pdu[3:])
 	switch pdu[0] {
+	case 1:
+		out := []byte{1, byte((count + 7) / 8)}
+		out = append(out, make([]byte, out[1])...)
+		for i := range count {
+			if u.coils[address+i] {
+				out[2+i/8] |= 1 << (i % 8)
+			}
+		}
+		return out
+	case 5:
+		u.turn(address, count == 0xFF00)
+		return pdu
+	case 15:
+		for i := range count {
+			u.turn(address+i, pdu[6+i/8]>>(i%8)&1 == 1)
+		}
+		return pdu[:5]
 	case 3, 4:
-		if unit.mute {
+		if u.mute {
 			return nil
 		}
 		out := []byte{pdu[0], byte(2 * count)}
 		for i := range count {
-			out = binary.BigEndian.AppendUint16(out, unit.registers[address+i])
+			out = binary.BigEndian.AppendUint16(out, u.registers[address+i])
 		}
 		return out
 	case 6:
-		unit.write(address, count)
+		u.write(address, count)
 		return pdu
 	case 16:
 		for i := range count {
-			unit.write(address+i, binary.BigEndian.Uint16(pdu[6+2*i:]))
+			u.write(address+i, binary.BigEndian.Uint16(pdu[6+2*i:]))
 		}
 		return pdu[:5]
 	}
 	return []byte{pdu[0] | 0x80, 1}
+}
+
+func (u *units) isHung() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.hung
+}
+
+func (u *units) wroteAt() time.Time {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.wrote
+}
+
+func (u *unit) turn(coil uint16, on bool) {
+	if on || !u.sticks {
+		u.coils[coil] = on
+	}
+	u.clash = u.clash || u.coils[0] && u.coils[1]
 }
 
 func (u *unit) write(address, value uint16) {
@@ -209,7 +269,7 @@ func (u *units) serveRTU(port *os.File, echo bool) {
 		}
 		for buf = append(buf, chunk[:n]...); len(buf) >= 8; {
 			size := 8
-			if buf[1] == 16 {
+			if buf[1] == 15 || buf[1] == 16 {
 				size = 9 + int(buf[6])
 			}
 			if len(buf) < size {

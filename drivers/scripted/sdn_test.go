@@ -18,6 +18,8 @@ import (
 type motor struct {
 	address [3]byte // as printed
 	stuck   bool    // acknowledges, and does not move
+	silent  bool    // is not there
+	mute    bool    // hears, and is not heard
 	from    float64 // percent closed, when it began to go
 	goal    float64
 	since   time.Time
@@ -41,6 +43,7 @@ type motors struct {
 	mu     sync.Mutex
 	all    []*motor
 	orders []order // that came, oldest first
+	wrote  time.Time
 }
 
 type order struct {
@@ -106,15 +109,14 @@ func (ms *motors) take(f []byte) []byte {
 	host, to := [3]byte{f[5], f[4], f[3]}, [3]byte{f[8], f[7], f[6]}
 	everybody := to == [3]byte{0xFF, 0xFF, 0xFF}
 	if f[0] == 2 || f[0] == 3 {
-		ms.orders = append(ms.orders, order{f[0], !everybody})
+		ms.orders, ms.wrote = append(ms.orders, order{f[0], !everybody}), time.Now()
 	}
 	var answer []byte
 	for _, m := range ms.all {
-		if m.address != to && !everybody {
+		if m.silent || m.address != to && !everybody {
 			continue
 		}
-		a := m.take(f, host)
-		if !everybody {
+		if a := m.take(f, host); !everybody && !m.mute {
 			answer = a
 		}
 	}
