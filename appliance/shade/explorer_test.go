@@ -243,6 +243,7 @@ func (w *world) restart(orderly bool) {
 	w.engine.order = Order{}
 	w.oracle.excused, w.oracle.stopped, w.oracle.wallSeen = true, true, false
 	before := w.state
+	w.oracle.newest, w.oracle.stopAt = 0, time.Time{}
 	w.state = New(set, w.now)
 	w.state.Down = w.line.down
 	w.seq += 10

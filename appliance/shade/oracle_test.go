@@ -14,6 +14,8 @@ type oracle struct {
 	stopped   bool      // a stop, or a change of direction, forbids runs of our own until a command comes
 	wallAt    time.Time // when somebody last pressed the switch
 	wallSeen  bool      // it was read, beyond doubt, that somebody else moves the shade
+	newest    uint64    // command that was carried out, since the program began
+	stopAt    time.Time // when the last STOP of a person was carried out
 	confirmed map[uint64]bool
 	refused   map[uint64]bool
 	stoppedBy bool // a hand at the wall stopped the shade, which nobody has read yet
@@ -47,6 +49,7 @@ func (o *oracle) stepped(before State, e Event, actions []Action) {
 		o.wallSeen = false
 		if !refusedIn(actions) {
 			o.stopped = e.Kind == Stop
+			o.taken(e)
 		} else if e.Kind == Stop && w.state.Last.Seq == e.Seq && before.Phase != OnRoute && before.Phase != Asked {
 			o.stopped = true
 		}
@@ -90,6 +93,20 @@ func (o *oracle) stepped(before State, e Event, actions []Action) {
 	}
 	if d.on == 0 && d.pending == 0 {
 		o.excused = false
+	}
+}
+
+// taken judges a command that is carried out.
+func (o *oracle) taken(c Command) {
+	switch {
+	case c.Seq < o.newest:
+		o.fail("command %d is carried out after %d", c.Seq, o.newest)
+	case c.Kind != Stop && !o.stopAt.IsZero() && c.Accepted.Sub(o.stopAt) <= 20*time.Millisecond:
+		o.fail("command %d is carried out %v after STOP", c.Seq, c.Accepted.Sub(o.stopAt))
+	}
+	o.newest = c.Seq
+	if c.Kind == Stop && c.Holder == 0 {
+		o.stopAt = c.Accepted
 	}
 }
 
