@@ -58,7 +58,7 @@ func (b *bus) enqueue(j job, now time.Time) {
 		}
 		for _, m := range p.open() { // it gets the frame, but nobody waits for it
 			if b.absent[m.target.Node] && !m.record.single() {
-				m.leaveOut()
+				b.leaveOut(m)
 			}
 		}
 		if len(p.open()) > 0 && !b.setAsideOffline(p, now) {
@@ -118,8 +118,7 @@ func (b *bus) setAsideOffline(p *piece, now time.Time) bool {
 		return false
 	case !p.members[0].record.single():
 		for _, m := range p.open() {
-			m.leaveOut()
-			b.gaveUp(m, false)
+			b.leaveOut(m)
 		}
 		return true
 	case !b.attempts.allowed(now).IsZero():

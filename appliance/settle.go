@@ -163,7 +163,7 @@ func (b *bus) byDevice(p *piece) []*piece {
 		switch {
 		case p.chain.Group && d != nil && !d.online && d.suspect():
 			for _, m := range n.open() {
-				m.leaveOut()
+				b.leaveOut(m)
 			}
 		case p.chain.Group && n.goesOn():
 			out = append(out, b.again(n, n.open(), b.driver().Repair)...)
@@ -369,6 +369,12 @@ func (b *bus) fail(p *piece, err error) {
 		}
 		b.gaveUp(m, p.verifying())
 	}
+}
+
+// leaveOut ends a member that nobody waits for. What its shade was told may be obeyed.
+func (b *bus) leaveOut(m *member) {
+	m.leaveOut()
+	b.gaveUp(m, false)
 }
 
 // failMember ends a member; what it was told is not shown any more.

@@ -247,3 +247,110 @@ func TestWayGoesOnAfterStopOnABusThatIsDown(t *testing.T) {
 		}
 	})
 }
+
+// A bus that always has something to poll is kept free for the end of a way: the stop goes
+// when it is due, not a frame later.
+func TestBusIsKeptFreeForTheEndOfAWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		c.airtime = 600 * time.Millisecond
+		site := siteOf("shade", "dimmer", "dimmer", "dimmer", "dimmer", "dimmer", "dimmer", "dimmer", "dimmer")
+		ctl, stop := run(t, c, site, nil)
+		defer stop()
+		time.Sleep(10 * time.Second)
+		for _, goal := range []appliance.Position{30, 37, 41} {
+			do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+			time.Sleep(40 * time.Second)
+			_, mark := c.frames(0)
+			do(t, ctl, position(5001, goal))
+			time.Sleep(30 * time.Second)
+			frames, _ := c.frames(mark)
+			var opened, stopped time.Time
+			for _, f := range frames {
+				switch f.what {
+				case "open":
+					opened = f.at.Add(c.airtime / 2) // it is out
+				case "stop":
+					stopped = f.at
+				}
+			}
+			// It turns round first.
+			if late := stopped.Sub(opened.Add(500*time.Millisecond + time.Duration(goal)*200*time.Millisecond)); late.Abs() > 10*time.Millisecond {
+				t.Errorf("to %d: the stop began %v after it was due", goal, late)
+			}
+		}
+	})
+}
+
+// A way whose beginning was acknowledged and cannot be read has failed for whoever asked;
+// the shade goes to its goal, and is stopped there.
+func TestWayThatCannotBeReadEndsAtItsGoal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("shade"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+		time.Sleep(30 * time.Second)
+		c.set(func() {
+			c.fail = func(_ appliance.ID, write bool) error {
+				if write {
+					return nil
+				}
+				return appliance.ErrDamaged
+			}
+		})
+		fails(t, ctl, position(5001, 50))
+		time.Sleep(20 * time.Second)
+		if m, at := c.moving(5001), c.place(5001); m != appliance.Stopped || at < 48 || at > 53 {
+			t.Errorf("%v at %.0f, want it to stand at 50", m, at)
+		}
+	})
+}
+
+// A stop that may have been obeyed by nobody: its device was offline when it acknowledged,
+// at a moment when that might have been the answer to something older. It is sent again.
+func TestStopThatAnOfflineDeviceAcknowledgesIsSentAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		c.late = c.timeout
+		ctl, stop := run(t, c, siteOf("shade", "dimmer"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+		time.Sleep(30 * time.Second)
+		do(t, ctl, position(5001, 90))
+		time.Sleep(2 * time.Second)
+		c.set(func() { c.silent[1] = true })
+		for ctl.Snapshot().Node(1).Online {
+			time.Sleep(100 * time.Millisecond)
+		}
+		fails(t, ctl, appliance.Command{Kind: appliance.ShadeOpen, Target: one(5001)})
+		_, mark := c.frames(0)
+		heard := 0
+		c.set(func() {
+			clear(c.silent)
+			c.fail = func(node appliance.ID, write bool) error {
+				if node != 1 {
+					return nil
+				}
+				if heard++; write && heard == 1 {
+					return nil // and it does not obey
+				}
+				return appliance.ErrSilent
+			}
+			c.motors[5001].deaf = true
+		})
+		time.Sleep(25 * time.Second)
+		frames, _ := c.frames(mark)
+		stops := 0
+		for _, f := range frames {
+			if f.what == "stop" {
+				stops++
+			}
+		}
+		if stops < 4 {
+			t.Errorf("%d stops in 25 s, want one again and again", stops)
+		}
+	})
+}
