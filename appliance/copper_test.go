@@ -212,6 +212,9 @@ func (c *copper) exchange(node appliance.ID, write bool, what string, act func()
 			readings := act()
 			c.mu.Unlock()
 			time.Sleep(c.airtime / 2)
+			for i := range readings {
+				readings[i].At = time.Now() // when it is heard, as drivers do
+			}
 			return appliance.Result{Sent: sent, Readings: readings}, nil
 		},
 	}

@@ -354,3 +354,43 @@ func TestStopThatAnOfflineDeviceAcknowledgesIsSentAgain(t *testing.T) {
 		}
 	})
 }
+
+// On a slow line a reading is heard long after it was asked for: what it tells is of then.
+func TestReadingTellsOfWhenItWasAskedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		c.airtime = 360 * time.Millisecond
+		ctl, stop := run(t, c, siteOf("shade"), nil)
+		defer stop()
+		time.Sleep(30 * time.Second)
+		moved := make(chan appliance.Entry, 1)
+		go func() { moved <- do(t, ctl, appliance.Command{Kind: appliance.ShadeOpen, Target: everything}) }()
+		time.Sleep(100 * time.Millisecond)
+		e := do(t, ctl, appliance.Command{Kind: appliance.ShadeStop, Target: everything})
+		opened, asked := (<-moved).Members[0].SentAt, e.Members[0].ObservedAt.Add(-c.airtime/2)
+		if early := asked.Sub(opened); !e.OK() || early < 750*time.Millisecond { // lag and the pause before it turns round
+			t.Errorf("%q: STOP was confirmed by what was asked %v after the shade was sent up", e.Err, early)
+		}
+	})
+}
+
+// New travel times hold from the next way on, though the bus goes on as it is.
+func TestNewTravelTimesAreTakenOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		site := siteOf("shade")
+		ctl, stop := run(t, c, site, nil)
+		defer stop()
+		time.Sleep(time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+		time.Sleep(30 * time.Second)
+		c.set(func() { c.motors[5001].up = 40 * time.Second })
+		site.Shades[0].TravelUp = 40 * time.Second
+		ctl.Apply(site, nil)
+		do(t, ctl, position(5001, 50))
+		time.Sleep(30 * time.Second)
+		if at := c.place(5001); at < 48 || at > 52 {
+			t.Errorf("it went to %.0f, want 50: with the old times it goes to 25", at)
+		}
+	})
+}
