@@ -3,6 +3,7 @@ package appliance_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -186,5 +187,40 @@ func TestLampsThatFadeTogether(t *testing.T) {
 				t.Errorf("node %d: ON would give %d, want 80", i+1, l)
 			}
 		}
+	})
+}
+
+// A STOP that was not heard is repeated behind what others want. It does not expire because
+// of them.
+func TestStopThatIsRepeatedDoesNotExpireBehindMoves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		c.measured = true
+		c.airtime = 150 * time.Millisecond
+		site := siteOf(slices.Repeat([]string{"shade"}, 15)...)
+		ctl, stop := run(t, c, site, nil)
+		defer stop()
+		time.Sleep(20 * time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeOpen, Target: one(5001)})
+		time.Sleep(time.Second)
+		var moves sync.WaitGroup
+		for id := appliance.ID(5002); id <= 5015; id++ {
+			moves.Go(func() { do(t, ctl, appliance.Command{Kind: appliance.ShadeOpen, Target: one(id)}) })
+		}
+		time.Sleep(200 * time.Millisecond)
+		lost := false
+		c.set(func() {
+			c.fail = func(node appliance.ID, write bool) error {
+				if node == 1 && write && !lost {
+					lost = true
+					return appliance.ErrSilent
+				}
+				return nil
+			}
+		})
+		if e := do(t, ctl, appliance.Command{Kind: appliance.ShadeStop, Target: one(5001)}); !e.OK() || !lost {
+			t.Errorf("STOP behind 14 moves, its first frame lost: %q", e.Err)
+		}
+		moves.Wait()
 	})
 }

@@ -256,6 +256,7 @@ func (b *bus) do(ctx context.Context, t *task) {
 	if errors.Is(err, ErrSilent) {
 		b.makeUpFor(t.exchange.Device, took)
 	}
+	b.keepStops(t.exchange, took)
 	b.account(t, res, err, end)
 	t.settle(res, err, end)
 }
@@ -264,6 +265,15 @@ func (b *bus) do(ctx context.Context, t *task) {
 func (b *bus) makeUpFor(silent string, took time.Duration) {
 	for _, p := range b.pieces {
 		if p.exchange().Device != silent && p.duty == noDuty {
+			b.prolong(p, p.expires.Add(took))
+		}
+	}
+}
+
+// keepStops gives the STOPs that wait to be repeated behind others the time that those took.
+func (b *bus) keepStops(other *Exchange, took time.Duration) {
+	for _, p := range b.pieces {
+		if p.stops() && !p.verifying() && p.tries > 0 && p.exchange() != other && p.duty == noDuty {
 			b.prolong(p, p.expires.Add(took))
 		}
 	}
