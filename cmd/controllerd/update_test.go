@@ -1,0 +1,47 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"svc.internal/controller/sim"
+)
+
+// TestAnUpdateIsHealthyWhenWhoAnsweredAnswers goes through what the appliance asks before and after an update: the same
+// system started again is healthy, one that no longer reaches a device is not, and says which.
+func TestAnUpdateIsHealthyWhenWhoAnsweredAnswers(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, recordedSite)
+	d := h.desk()
+	before := filepath.Join(t.TempDir(), "answering.json")
+	d.must("update", "record", before)
+	if got := d.must("update", "record", "-"); strings.Count(got, `"device"`) != 4 {
+		t.Errorf("of 4 devices that answer are written down: %s", got)
+	}
+	check := func(within string) said { return d.run("update", "check", "--url", h.url, "--within", within, before) }
+
+	h.restart()
+	if s := check("60s"); s.code != 0 || !strings.Contains(s.out, "4 of 4") {
+		t.Errorf("the same system is not healthy: exit code %d: %s%s", s.code, s.out, s.err)
+	}
+
+	// Right after the start the device is still online by what was known before; that is no answer.
+	mend := h.fault(sim.Fault{Kind: sim.FaultSilent, Bus: "rtu", Address: "7"})
+	h.restart()
+	if s := check("3s"); s.code != 1 || !strings.Contains(s.err, "2 More lamps") {
+		t.Errorf("a device that went silent: exit code %d: %s%s", s.code, s.out, s.err)
+	}
+	mend()
+	if s := check("60s"); s.code != 0 {
+		t.Errorf("a device that came back in time: exit code %d: %s", s.code, s.err)
+	}
+
+	h.stop()
+	if s := check("1s"); s.code != 1 || !strings.Contains(s.err, "the API does not serve") {
+		t.Errorf("a daemon that is gone: exit code %d: %s", s.code, s.err)
+	}
+	if s := d.run("update", "record", "-"); s.code != 1 {
+		t.Errorf("nothing to record: exit code %d: %s", s.code, s.err)
+	}
+}
