@@ -10,7 +10,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 export CGO_ENABLED ?= 0
 
-.PHONY: help run test build lint bench soak mutants cross peers install deb image-test
+.PHONY: help run test build lint bench soak mutants cross peers install deb deb-test image-test
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -29,6 +29,7 @@ build: ## the programs, for this machine
 # make cross  static binaries for linux/arm v7, arm64 and amd64, into bin/
 
 # make deb    Debian packages of both daemons for amd64, arm64 and armhf, into output/deb; make deb ARCH=arm64 for one
+# make deb-test  the packages of this machine, installed, upgraded, removed and purged in a Debian system of their own
 # make image-test  an ARM system with the daemon in it, booted in QEMU and put to the test
 # make install DESTDIR=…  both daemons with units, users, manual pages and completions
 run: build
@@ -64,6 +65,11 @@ cross:
 
 deb:
 	./scripts/deb.sh $(ARCH)
+
+deb-test:
+	rm -f output/deb/*_$$(dpkg --print-architecture).deb
+	./scripts/deb.sh $$(dpkg --print-architecture)
+	for deb in output/deb/*_$$(dpkg --print-architecture).deb; do ./scripts/deb-test.sh "$$deb"; done
 
 install: build
 	./scripts/manuals.sh bin/manuals
