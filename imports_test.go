@@ -26,6 +26,7 @@ var mayImport = map[string][]string{
 	"web":              nil,
 	"memory":           nil,
 	"trust":            nil,
+	"backup":           nil,
 	"account":          nil,
 	"account/bearer":   {"account", "web"},
 	"ui":               nil,
@@ -64,7 +65,7 @@ var mayImport = map[string][]string{
 	"sim/dalisim":        {"drivers/line/pty"},
 	"sim/dmxsim":         {"drivers/line/pty"},
 	"sim/sdnsim":         {"drivers/line/pty"},
-	"store":              {"account", "migration"},
+	"store":              {"account", "backup", "migration"},
 	"sitefile":           {"schema"},
 
 	// what the controller and the platform say to each other

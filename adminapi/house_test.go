@@ -64,7 +64,7 @@ func newHouse(t *testing.T) *house {
 	rules := automation.NewRules(h.core, time.Now(), log)
 	api := adminapi.New(adminapi.Config{
 		Core: h.core, Jobs: h.core, Accounts: db, Keeper: db, Editor: db, Auditor: db, History: db, Rules: rules, Tokens: tokens, Brake: web.NewBrake(clock, nil), Claim: h.claim,
-		Version: "test", Fingerprint: func() string { return "AB:CD" }, Backup: db.BackupTo, Log: log,
+		Version: "test", Fingerprint: func() string { return "AB:CD" }, Backup: func(ctx context.Context, w io.Writer) error { return db.BackupTo(ctx, w, nil) }, Log: log,
 	})
 	e := web.New(web.Config{Log: log, Errors: adminapi.Errors})
 	api.Register(e)

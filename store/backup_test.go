@@ -12,6 +12,7 @@ import (
 
 	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/backup"
 )
 
 func TestBackupToAStreamCanBeRestored(t *testing.T) {
@@ -24,11 +25,11 @@ func TestBackupToAStreamCanBeRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := s.BackupTo(t.Context(), &out); err != nil {
+	if err := s.BackupTo(t.Context(), &out, nil); err != nil {
 		t.Fatal(err)
 	}
 	full := errors.New("no room")
-	if err := s.BackupTo(t.Context(), writeTo(func([]byte) (int, error) { return 0, full })); !errors.Is(err, full) {
+	if err := s.BackupTo(t.Context(), writeTo(func([]byte) (int, error) { return 0, full }), nil); !errors.Is(err, full) {
 		t.Errorf("a stream that takes nothing: %v, want %v", err, full)
 	}
 	if after, err := os.ReadDir(dir); err != nil || len(after) != len(before) {
@@ -39,7 +40,7 @@ func TestBackupToAStreamCanBeRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	blank := t.TempDir()
-	if _, err := Restore(t.Context(), file, blank); err != nil {
+	if _, err := Restore(t.Context(), file, blank, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := load(t, open(t, blank)), load(t, s); !reflect.DeepEqual(got, want) {
@@ -48,7 +49,7 @@ func TestBackupToAStreamCanBeRestored(t *testing.T) {
 	if err := os.WriteFile(file, out.Bytes()[:out.Len()/2], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Restore(t.Context(), file, t.TempDir()); err == nil {
+	if _, err := Restore(t.Context(), file, t.TempDir(), nil); err == nil {
 		t.Error("a backup that was cut off is restored")
 	}
 }
@@ -90,7 +91,7 @@ func TestBackupAndRestoreOnBlankHardware(t *testing.T) {
 	}
 
 	blank := t.TempDir()
-	r, err := Restore(t.Context(), file, blank)
+	r, err := Restore(t.Context(), file, blank, nil)
 	if err != nil || r != (Restored{}) {
 		t.Fatalf("restore on blank hardware: %+v, %v", r, err)
 	}
@@ -123,7 +124,7 @@ func TestRestoreNeverHandsOutAnIDAgain(t *testing.T) {
 	later := load(t, s)
 
 	s.Close()
-	r, err := Restore(t.Context(), file, filepath.Dir(s.path))
+	r, err := Restore(t.Context(), file, filepath.Dir(s.path), nil)
 	if err != nil || r.Warning != "" || r.Replaced == "" {
 		t.Fatalf("restore: %+v, %v", r, err)
 	}
@@ -174,11 +175,14 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 	torn := append([]byte(nil), data...)
 	clear(torn[4096*3 : 4096*6])
-	newer := append([]byte(nil), data...)
-	newer[63] = 99 // user_version, file format §1.3
+	archive, err := backup.Read(bytes.NewReader(data), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive.Database[63] = 99 // user_version, file format §1.3
 	before := load(t, s)
 
-	if _, err := Restore(t.Context(), good, filepath.Dir(s.path)); !errors.Is(err, ErrLocked) {
+	if _, err := Restore(t.Context(), good, filepath.Dir(s.path), nil); !errors.Is(err, ErrLocked) {
 		t.Errorf("restore while the store is open: %v, want ErrLocked", err)
 	}
 	s.Close()
@@ -186,19 +190,19 @@ func TestRestoreRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Restore(t.Context(), good, filepath.Dir(s.path)); !errors.Is(err, ErrLocked) {
+	if _, err := Restore(t.Context(), good, filepath.Dir(s.path), nil); !errors.Is(err, ErrLocked) {
 		t.Errorf("restore while a daemon runs: %v, want ErrLocked", err)
 	}
 	daemon.Release()
 	for file, want := range map[string]string{
-		filepath.Join(dir, "missing"):      "no such file",
-		write("empty", nil):                "not a backup",
-		write("text", []byte("buses: []")): "not a backup of a controller",
-		write("torn", torn):                "",
-		write("cut", data[:len(data)/2]):   "",
-		write("newer", newer):              "version 99",
+		filepath.Join(dir, "missing"):               "no such file",
+		write("empty", nil):                         "not a backup",
+		write("text", []byte("buses: []")):          "not a backup of a controller",
+		write("torn", torn):                         "",
+		write("cut", data[:len(data)/2]):            "",
+		packed(t, write("newer", archive.Database)): "version 99",
 	} {
-		if _, err := Restore(t.Context(), file, filepath.Dir(s.path)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Restore(t.Context(), file, filepath.Dir(s.path), nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("restore of %s: %v, want an error with %q", filepath.Base(file), err, want)
 		}
 	}
@@ -220,7 +224,7 @@ func TestRestoreOverADamagedDatabase(t *testing.T) {
 	if err := os.WriteFile(s.path, []byte(strings.Repeat("not a database ", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, err := Restore(t.Context(), file, filepath.Dir(s.path))
+	r, err := Restore(t.Context(), file, filepath.Dir(s.path), nil)
 	if err != nil || r.Warning == "" || r.Replaced == "" {
 		t.Fatalf("restore over a damaged database: %+v, %v; want a warning and the old file kept", r, err)
 	}

@@ -27,6 +27,12 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(1) // it works until it is killed
 	}
+	if os.Getenv(killedVerb) != "" {
+		if err := killedChild(); err != nil {
+			fmt.Println("error", err)
+		}
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
 }
 

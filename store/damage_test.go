@@ -54,7 +54,7 @@ func TestFailedRestoreLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
 	s.Close()
-	if _, err := Restore(t.Context(), t.TempDir(), dir); err == nil { // a folder is opened, and cannot be read
+	if _, err := Restore(t.Context(), t.TempDir(), dir, nil); err == nil { // a folder is opened, and cannot be read
 		t.Fatal("a folder was restored")
 	}
 	left, _ := filepath.Glob(filepath.Join(dir, "*"))
@@ -83,7 +83,7 @@ func TestRestoreOfAnOlderVersionLeavesNoCopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if _, err := Restore(t.Context(), file, dir); err != nil {
+	if _, err := Restore(t.Context(), packed(t, file), dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	left, _ := os.ReadDir(dir)
@@ -174,7 +174,7 @@ func TestRestoreDoesNotBelieveWhatTheBackupSaysOfDevices(t *testing.T) {
 	}
 	save("01.01.FD", 0, morning.AddDate(0, 1, 0)) // a month later, all is otherwise
 	s.Close()
-	if _, err := Restore(t.Context(), file, filepath.Dir(s.path)); err != nil {
+	if _, err := Restore(t.Context(), file, filepath.Dir(s.path), nil); err != nil {
 		t.Fatal(err)
 	}
 	s = open(t, filepath.Dir(s.path))
@@ -263,7 +263,7 @@ func TestRestoreGivesDMXTheLightOfTheDayOfTheBackup(t *testing.T) {
 	}
 	save(0, morning.AddDate(0, 1, 0)) // a month later it is off
 	s.Close()
-	if _, err := Restore(t.Context(), file, filepath.Dir(s.path)); err != nil {
+	if _, err := Restore(t.Context(), file, filepath.Dir(s.path), nil); err != nil {
 		t.Fatal(err)
 	}
 	s = open(t, filepath.Dir(s.path))

@@ -42,7 +42,7 @@ func TestIDsNeverChangeWhateverHappens(t *testing.T) {
 					}
 				case what == 9 && len(backups) > 0:
 					s.Close()
-					r, err := Restore(t.Context(), backups[random.IntN(len(backups))], filepath.Dir(s.path))
+					r, err := Restore(t.Context(), backups[random.IntN(len(backups))], filepath.Dir(s.path), nil)
 					if err != nil || r.Warning != "" {
 						t.Fatalf("restore: %+v, %v", r, err)
 					}

@@ -40,7 +40,7 @@ func migrations() ([]string, error) {
 
 // migrate brings the database at path to the version that steps lead to, in one
 // transaction. A database that holds something already is copied beside itself
-// first, to path.v<old version>.
+// first, to path.v<old version>; with no path there is no copy.
 func migrate(ctx context.Context, db *sql.DB, path string, steps []string) error {
 	version, err := versionOf(ctx, db)
 	if err != nil {
@@ -53,7 +53,7 @@ func migrate(ctx context.Context, db *sql.DB, path string, steps []string) error
 	if version == len(steps) {
 		return nil
 	}
-	if version > 0 {
+	if version > 0 && path != "" {
 		if err := keepCopy(ctx, db, copyBefore(path, version)); err != nil {
 			return fmt.Errorf("keep a copy of %s before migrating it: %w", path, err)
 		}

@@ -17,7 +17,7 @@ func TestReplacedDatabasesAreKeptThreeDeep(t *testing.T) {
 	dir := t.TempDir()
 	var replaced []string
 	for range 6 {
-		r, err := Restore(t.Context(), file, dir)
+		r, err := Restore(t.Context(), file, dir, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -17,6 +18,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/backup"
 )
 
 // Restored says what a restore did.
@@ -32,21 +34,26 @@ type Restored struct {
 // Restore replaces the database of a data directory by a backup. It returns
 // [ErrLocked] while a daemon or a command has the directory open, and refuses a
 // file that is damaged, not a controller's, or of a newer version. A power cut
-// on the way leaves either the old database or the new one.
+// on the way leaves either the old database or the new one, and nothing besides. A passphrase is for a backup
+// that is encrypted, nil for one that is not.
 //
 // IDs never go back: what the replaced database knows to be used and the backup
 // does not becomes a tombstone, and the higher high-water mark holds. On blank
 // hardware only the backup can know.
-func Restore(ctx context.Context, file, dataDir string) (Restored, error) {
-	r, err := restore(ctx, file, dataDir)
+func Restore(ctx context.Context, file, dataDir string, passphrase *string) (Restored, error) {
+	r, err := restore(ctx, file, dataDir, passphrase)
 	if err != nil {
 		return Restored{}, fmt.Errorf("restore %s to %s: %w", file, dataDir, err)
 	}
 	return r, nil
 }
 
-func restore(ctx context.Context, file, dataDir string) (Restored, error) {
+func restore(ctx context.Context, file, dataDir string, passphrase *string) (Restored, error) {
 	dataDir, err := filepath.Abs(dataDir)
+	if err != nil {
+		return Restored{}, err
+	}
+	archive, err := readBackup(file, passphrase)
 	if err != nil {
 		return Restored{}, err
 	}
@@ -62,51 +69,101 @@ func restore(ctx context.Context, file, dataDir string) (Restored, error) {
 	defer alone.Release()
 
 	path := filepath.Join(dataDir, databaseFile)
-	fresh := path + ".restoring"
-	defer removeDatabase(fresh) // gone after the rename
-	if err := errors.Join(removeDatabase(fresh), copyFile(file, fresh)); err != nil {
-		return Restored{}, err
-	}
-	db, err := openCopy(ctx, fresh)
+	db, err := openCopy(ctx, archive)
 	if err != nil {
 		return Restored{}, err
 	}
 	defer db.Close()
-	err = transact(ctx, db, func(tx *sql.Tx) error {
-		return errors.Join(forgetDevices(ctx, tx), forgetLogins(ctx, tx))
-	})
-	if err != nil {
-		return Restored{}, err
-	}
 	var r Restored
 	if _, err := os.Stat(path); err == nil {
 		if err := carryIDs(ctx, path, db); err != nil {
 			r.Warning = fmt.Sprintf("the replaced database cannot be read (%v): IDs handed out after the backup was made may be handed out again", err)
 		}
-		if r.Replaced, err = keepReplaced(path); err != nil {
-			return Restored{}, fmt.Errorf("keep the database that is there: %w", err)
-		}
 	}
-	if err := db.Close(); err != nil {
+	image, err := serialized(ctx, db)
+	if err != nil {
 		return Restored{}, err
 	}
-	return r, moveInto(fresh, path)
+	if err := putProfiles(dataDir, archive.Files); err != nil {
+		return Restored{}, err
+	}
+	r.Replaced, err = replaceDatabase(path, image)
+	return r, err
 }
 
-// openCopy opens the copy of a backup after making sure that it is whole, and
-// brings it to the version of this program.
-func openCopy(ctx context.Context, path string) (*sql.DB, error) {
-	p := writer("FULL")
-	p.Set("_journal_mode", "DELETE") // one file, nothing beside it
-	db, err := connect(path, p, 1)
+func readBackup(file string, passphrase *string) (backup.Archive, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return backup.Archive{}, err
+	}
+	defer f.Close()
+	return backup.Read(f, passphrase)
+}
+
+// openCopy opens the database of a backup in memory, where a process that is killed
+// leaves nothing of it, after making sure that it is whole; brings it to the version of
+// this program, and has it forget what may be otherwise by now.
+func openCopy(ctx context.Context, archive backup.Archive) (*sql.DB, error) {
+	p := pragmas()
+	p.Set("_txlock", "immediate")
+	db, err := connect(inMemory, p, 1)
 	if err != nil {
 		return nil, err
 	}
-	if err := bringUp(ctx, db, path); err != nil {
+	err = onConnection(ctx, db, func(c memoryDatabase) error { return c.Deserialize(archive.Database) })
+	if err == nil {
+		err = bringUp(ctx, db)
+	}
+	if err == nil {
+		err = transact(ctx, db, func(tx *sql.Tx) error {
+			return errors.Join(forgetDevices(ctx, tx), forgetLogins(ctx, tx), takeCertificate(ctx, tx, archive.Files))
+		})
+	}
+	if err != nil {
 		db.Close()
 		return nil, err
 	}
 	return db, nil
+}
+
+// memoryDatabase is what SQLite's driver can do with a database in memory.
+type memoryDatabase interface {
+	Serialize() ([]byte, error)
+	Deserialize([]byte) error
+}
+
+// onConnection calls f with the one connection of a database in memory.
+func onConnection(ctx context.Context, db *sql.DB, f func(memoryDatabase) error) error {
+	c, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return c.Raw(func(raw any) error { return f(raw.(memoryDatabase)) })
+}
+
+// serialized is a database in memory as the bytes of a file.
+func serialized(ctx context.Context, db *sql.DB) (image []byte, err error) {
+	err = onConnection(ctx, db, func(c memoryDatabase) error { image, err = c.Serialize(); return err })
+	return image, err
+}
+
+// putProfiles writes the installers' profiles of a backup. Others that are there stay.
+func putProfiles(dataDir string, files []backup.File) error {
+	for _, f := range files {
+		name, ok := strings.CutPrefix(f.Name, profileFolder+"/")
+		if !ok {
+			continue
+		}
+		folder := filepath.Join(dataDir, profileFolder)
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return err
+		}
+		if err := writeWhole(filepath.Join(folder, name), f.Data); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // isNoDatabase reports whether SQLite could make nothing of a file.
@@ -115,16 +172,16 @@ func isNoDatabase(err error) bool {
 	return errors.As(err, &e) && e.Code() == sqlite3.SQLITE_NOTADB
 }
 
-func bringUp(ctx context.Context, db *sql.DB, path string) error {
+func bringUp(ctx context.Context, db *sql.DB) error {
 	version, err := versionOf(ctx, db)
 	if isNoDatabase(err) {
-		return errors.New("the file is not a backup of a controller")
+		return errors.New("the backup holds no database")
 	}
 	if err != nil {
 		return err
 	}
 	if version == 0 {
-		return errors.New("the file is empty, not a backup")
+		return errors.New("the backup is empty")
 	}
 	var verdict string
 	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&verdict); err != nil || verdict != "ok" {
@@ -134,9 +191,7 @@ func bringUp(ctx context.Context, db *sql.DB, path string) error {
 	if err != nil {
 		return err
 	}
-	// The copy that migrate keeps is that of a file that is there anyway.
-	defer os.Remove(copyBefore(path, version))
-	return migrate(ctx, db, path, steps)
+	return migrate(ctx, db, "", steps)
 }
 
 // forgetDevices drops what a backup says of devices and may have changed since:
@@ -245,18 +300,50 @@ func carryFamily(ctx context.Context, tx *sql.Tx, f Family, old *ids) error {
 	return nil
 }
 
-// keepReplaced copies the database at path beside itself. A log that could not
-// be checkpointed is copied with it and removed: it must not meet another
-// database.
-func keepReplaced(path string) (string, error) {
-	kept := path + ".replaced-" + time.Now().UTC().Format("20060102T150405.000Z")
-	if err := copyFile(path, kept); err != nil {
+// replaceDatabase puts an image in the place of the database at path, and says where that is kept. Both are one
+// rename each, so that a power cut leaves the one or the other. A log that could not be
+// checkpointed is kept with its database: it must not meet another one.
+func replaceDatabase(path string, image []byte) (kept string, err error) {
+	fresh, err := newAnonymous(path)
+	if err != nil {
 		return "", err
 	}
-	if err := copyFile(path+"-wal", kept+"-wal"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	defer fresh.discard()
+	if _, err := fresh.Write(image); err != nil {
+		return "", err
+	}
+	if err := fresh.Sync(); err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(path); err == nil {
+		kept = path + ".replaced-" + time.Now().UTC().Format("20060102T150405.000Z")
+		if err := keep(path, kept); err != nil {
+			return "", fmt.Errorf("keep the database that is there: %w", err)
+		}
+	}
+	for _, left := range []string{path + "-wal", path + "-shm"} {
+		if err := os.Remove(left); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+	}
+	if err := fresh.become(path, true); err != nil {
 		return "", err
 	}
 	return kept, thinOut(path)
+}
+
+// keep gives the database at path a second name.
+func keep(path, kept string) error {
+	for _, suffix := range []string{"", "-wal"} {
+		err := os.Link(path+suffix, kept+suffix)
+		if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EOPNOTSUPP) { // a file system without links
+			err = copyFile(path+suffix, kept+suffix)
+		}
+		if err != nil && !(suffix != "" && errors.Is(err, fs.ErrNotExist)) {
+			return err
+		}
+	}
+	return nil
 }
 
 // replacedMost is how many replaced databases are kept.
@@ -275,19 +362,6 @@ func thinOut(path string) error {
 		}
 	}
 	return nil
-}
-
-// moveInto puts the database fresh in the place of path.
-func moveInto(fresh, path string) error {
-	for _, left := range []string{path + "-wal", path + "-shm"} {
-		if err := os.Remove(left); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	if err := os.Rename(fresh, path); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
 }
 
 func removeDatabase(path string) error {

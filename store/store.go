@@ -190,8 +190,14 @@ func reader() url.Values {
 	return p
 }
 
+// inMemory is the path of a database that is nowhere else.
+const inMemory = ":memory:"
+
 func connect(path string, p url.Values, conns int) (*sql.DB, error) {
 	dsn := url.URL{Scheme: "file", Path: path, RawQuery: p.Encode()}
+	if path == inMemory {
+		dsn.Path, dsn.Opaque = "", path
+	}
 	db, err := sql.Open("sqlite", dsn.String())
 	if err != nil {
 		return nil, err

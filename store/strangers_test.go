@@ -36,7 +36,7 @@ func TestRestoreRevivesNoLogin(t *testing.T) {
 		t.Fatal(err)
 	}
 	blank := t.TempDir()
-	if _, err := Restore(t.Context(), file, blank); err != nil {
+	if _, err := Restore(t.Context(), file, blank, nil); err != nil {
 		t.Fatal(err)
 	}
 	other := open(t, blank)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"svc.internal/controller/account/bearer"
@@ -26,9 +27,11 @@ func (d *daemon) newAdmin(ctx context.Context, dataDir string, brake *web.Brake,
 	}
 	return adminapi.New(adminapi.Config{
 		Core: d.core, Jobs: d.core, Accounts: d.db, Keeper: d.db, Editor: d.db, Auditor: d.db, History: d.db, Rules: d.rules, Tokens: tokens, Brake: brake,
-		Claim: adminapi.NewClaim(dataDir), Version: version, Fingerprint: d.cert.Fingerprint, Backup: d.db.BackupTo, Log: d.log,
+		Claim: adminapi.NewClaim(dataDir), Version: version, Fingerprint: d.cert.Fingerprint, Backup: d.backupTo, Log: d.log,
 	}), nil
 }
+
+func (d *daemon) backupTo(ctx context.Context, w io.Writer) error { return d.db.BackupTo(ctx, w, nil) }
 
 // claimable opens the claim while there is no user, and voids it when there is one.
 func (d *daemon) claimable() {

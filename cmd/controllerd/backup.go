@@ -1,9 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -11,20 +15,25 @@ import (
 )
 
 func newBackup(a *app) *cobra.Command {
-	var overwrite bool
+	var opts store.BackupOptions
+	var phrase string
 	c := &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Write everything to one file, while the daemon runs or not",
-		Long: `Write site, IDs, users, keys, secrets, last state and ledger to one consistent
-file that can be restored on blank hardware. The file holds secrets: keep it safe.
+		Long: `Write site, IDs, users, keys, secrets, last state, ledger, own profiles and an own certificate
+to one consistent file, with a checksum, that can be restored on blank hardware. The file holds secrets:
+keep it safe, or encrypt it with --passphrase-file (in the format of age: name it FILE.age).
 With - for FILE it goes to standard output, to be sent elsewhere by a pipe.`,
 		Args: args(cobra.ExactArgs(1)),
-		RunE: func(c *cobra.Command, files []string) error {
+		RunE: func(c *cobra.Command, files []string) (err error) {
+			if opts.Passphrase, err = passphraseFrom(c, phrase); err != nil {
+				return err
+			}
 			if files[0] == "-" {
-				return a.backupOut(c)
+				return a.backupOut(c, opts.Passphrase)
 			}
 			return a.withStore(c.Context(), func(s *store.Store) error {
-				err := s.Backup(c.Context(), files[0], store.BackupOptions{Overwrite: overwrite})
+				err := s.Backup(c.Context(), files[0], opts)
 				if errors.Is(err, fs.ErrExist) {
 					return fmt.Errorf("%w; --overwrite replaces it", err)
 				}
@@ -36,27 +45,61 @@ With - for FILE it goes to standard output, to be sent elsewhere by a pipe.`,
 			})
 		},
 	}
-	c.Flags().BoolVar(&overwrite, "overwrite", false, "replace a file that is there")
+	c.Flags().BoolVar(&opts.Overwrite, "overwrite", false, "replace a file that is there")
+	passphraseFlag(c, &phrase)
 	return c
 }
 
+func passphraseFlag(c *cobra.Command, phrase *string) {
+	c.Flags().StringVar(phrase, "passphrase-file", "", "`file` with the passphrase of an encrypted backup; - for standard input")
+}
+
+// passphraseFrom reads a passphrase; nil if no file is named.
+func passphraseFrom(c *cobra.Command, file string) (*string, error) {
+	if file == "" {
+		if c.Flags().Changed("passphrase-file") {
+			return nil, usageError{errors.New("--passphrase-file is empty")}
+		}
+		return nil, nil
+	}
+	phrase, err := passwordFrom(c, file)
+	return &phrase, err
+}
+
 // backupOut writes a backup to standard output, and nothing else.
-func (a *app) backupOut(c *cobra.Command) error {
+func (a *app) backupOut(c *cobra.Command, phrase *string) error {
 	if isTerminal(c.OutOrStdout()) {
 		return usageError{errors.New("backup -: standard output is a terminal, and a backup is no text; send it to a file or another program")}
 	}
-	return a.withStore(c.Context(), func(s *store.Store) error { return s.BackupTo(c.Context(), c.OutOrStdout()) })
+	return a.withStore(c.Context(), func(s *store.Store) error { return s.BackupTo(c.Context(), c.OutOrStdout(), phrase) })
 }
 
 func newRestore(a *app) *cobra.Command {
-	return &cobra.Command{
+	var phrase string
+	var drill bool
+	c := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Take everything from a backup; the daemon must be stopped",
 		Long: `Take everything from a backup. The database that was there is kept beside the new
-one. IDs that were handed out after the backup was made are not handed out again.`,
+one, the last three of them. IDs that were handed out after the backup was made are not handed out
+again. Everybody has to log in again. A damaged file is refused whole.
+
+With --drill the backup is restored in memory, looked at and forgotten: nothing is changed, and the
+daemon may run.`,
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, files []string) error {
-			done, err := store.Restore(c.Context(), files[0], a.dataDir)
+			passphrase, err := passphraseFrom(c, phrase)
+			if err != nil {
+				return err
+			}
+			if drill {
+				d, err := store.Drill(c.Context(), files[0], passphrase)
+				if err != nil {
+					return err
+				}
+				return showDrill(c.OutOrStdout(), d)
+			}
+			done, err := store.Restore(c.Context(), files[0], a.dataDir, passphrase)
 			if err != nil {
 				return a.lockAdvice(err, "stop it first: systemctl stop controllerd")
 			}
@@ -70,4 +113,53 @@ one. IDs that were handed out after the backup was made are not handed out again
 			return nil
 		},
 	}
+	passphraseFlag(c, &phrase)
+	c.Flags().BoolVar(&drill, "drill", false, "only try it, in memory")
+	return c
+}
+
+func showDrill(w io.Writer, d store.Drilled) error {
+	fmt.Fprintf(w, "made       %s\nbuses      %d\nnodes      %d\nshades     %d\nclusters   %d\nusers      %d\nAPI keys   %d\nprofiles   %d\nown certificate  %v\n",
+		when(d.Made), d.Buses, d.Nodes, d.Shades, d.Clusters, d.Users, d.Keys, d.Profiles, d.Certificate)
+	for _, u := range d.Unreadable {
+		fmt.Fprintln(w, "cannot be read: "+u)
+	}
+	if len(d.Unreadable) > 0 {
+		return found{errors.New("the backup can be restored, but not all of it can be read")}
+	}
+	_, err := fmt.Fprintln(w, "the backup is whole and can be restored")
+	return err
+}
+
+// nightlyEvery is how often the daemon looks whether a backup is due.
+const nightlyEvery = 10 * time.Minute
+
+// backupNightly makes backups until ctx ends. Its trouble is told once, until it is over.
+func (d *daemon) backupNightly(ctx context.Context, folder string) error {
+	trouble := false
+	for {
+		select { // not at once: there is enough to do at the start
+		case <-time.After(nightlyEvery):
+		case <-ctx.Done():
+			return nil
+		}
+		file, err := d.db.Nightly(ctx, folder)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil && !trouble:
+			d.log.Error("no nightly backup; lights and shades go on", "why", err)
+		case file != "":
+			d.log.Info("nightly backup", "file", file)
+		}
+		trouble = err != nil
+	}
+}
+
+// backups is the folder of backups that are made by themselves.
+func (cfg serveConfig) backups(dataDir string) string {
+	if cfg.backupDir != "" {
+		return cfg.backupDir
+	}
+	return filepath.Join(dataDir, backupFolder)
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 
 	"svc.internal/controller/store"
 	"svc.internal/controller/web"
@@ -38,6 +39,18 @@ func certificate(ctx context.Context, db *store.Store, cfg serveConfig, log *slo
 		return nil, err
 	}
 	return web.FixedCertificate(cert, key)
+}
+
+// absolute is a path that means the same in whichever directory; "" stays.
+func absolute(path string) string {
+	if path == "" {
+		return ""
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	return abs
 }
 
 // splitPEM parts a certificate and the key that follows it.

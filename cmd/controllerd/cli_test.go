@@ -542,7 +542,7 @@ func TestBackupToStandardOutputIsTheBackupAlone(t *testing.T) {
 	d := &desk{t, filepath.Join(t.TempDir(), "data")}
 	d.must("key", "add", "any")
 	s := d.run("backup", "-")
-	if s.code != 0 || s.err != "" || !strings.HasPrefix(s.out, "SQLite format 3\x00") {
+	if s.code != 0 || s.err != "" || !strings.HasPrefix(s.out, "controllerd backup 1\n") {
 		t.Fatalf("exit code %d, %.40q, %q", s.code, s.out, s.err)
 	}
 	other := &desk{t, filepath.Join(t.TempDir(), "other")}

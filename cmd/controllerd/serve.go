@@ -43,6 +43,7 @@ type serveConfig struct {
 	certFile     string
 	keyFile      string
 	tokenLife    time.Duration
+	backupDir    string
 }
 
 func newServe(a *app) *cobra.Command {
@@ -63,6 +64,7 @@ part is written to certificate.pem in the data directory for clients to trust.`,
 	f.StringVar(&cfg.certFile, "tls-cert", "", "own certificate chain, PEM `file`; read again when it changes")
 	f.StringVar(&cfg.keyFile, "tls-key", "", "key of the own certificate, PEM `file`")
 	f.DurationVar(&cfg.tokenLife, "token-lifetime", time.Hour, "how long an access token lasts")
+	f.StringVar(&cfg.backupDir, "backup-dir", "", "`directory` for the nightly backups, such as a mounted one; default backups in the data directory")
 	return c
 }
 
@@ -119,11 +121,13 @@ type daemon struct {
 	cloud *cloud
 	rules *automation.Rules
 
+	backups string // folder of nightly backups
+
 	https, http, console net.Listener // http may be nil
 }
 
 func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, log *slog.Logger) (*daemon, error) {
-	d := &daemon{log: log, db: db, crowd: web.NewCrowd(log)}
+	d := &daemon{log: log, db: db, crowd: web.NewCrowd(log), backups: cfg.backups(a.dataDir)}
 	d.cloud = newCloud(d)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -146,6 +150,9 @@ func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, l
 	var err error
 	if d.cert, err = certificate(ctx, db, cfg, log); err != nil {
 		return nil, err
+	}
+	if err := db.KeepCertificate(ctx, absolute(cfg.certFile), absolute(cfg.keyFile)); err != nil {
+		log.Warn("backups will not hold the own certificate", "why", err)
 	}
 	if err := a.publishCertificate(d.cert); err != nil {
 		return nil, err
@@ -218,6 +225,7 @@ func (d *daemon) run(ctx context.Context) error {
 	g.Go(func() error { return d.admin.Run(ctx) })
 	g.Go(func() error { return d.cloud.run(ctx) })
 	g.Go(func() error { return d.rules.Run(ctx) })
+	g.Go(func() error { return d.backupNightly(ctx, d.backups) })
 	// The core outlasts the console, which stops the shades that it moves.
 	coreCtx, endCore := context.WithCancel(context.WithoutCancel(ctx))
 	g.Go(func() error {

@@ -1,0 +1,87 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+const (
+	nightlyKept   = 7
+	nightlyPrefix = "nightly-"
+	nightlyAfter  = 23 * time.Hour // so that one a night is due at the same hour
+	nightlyHour   = 3              // of the board's own time zone
+	nightlyLate   = 48 * time.Hour // then any hour will do: the board was off at night
+)
+
+// Nightly makes a backup in a folder if the last there is of another night, and removes
+// all but the newest seven. It returns the new file, or "" if none was due.
+func (s *Store) Nightly(ctx context.Context, folder string) (string, error) {
+	now := s.now()
+	last, err := lastNightly(folder, now)
+	if err != nil {
+		return "", fmt.Errorf("nightly backup: %w", err)
+	}
+	night := now.Local().Hour() == nightlyHour
+	if age := now.Sub(last); age < nightlyAfter || !night && age < nightlyLate {
+		return "", nil
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return "", fmt.Errorf("nightly backup: %w", err)
+	}
+	name := nightlyPrefix + now.UTC().Format(nightlyLayout)
+	file := filepath.Join(folder, name)
+	if err := s.Backup(ctx, file, BackupOptions{}); err != nil {
+		return "", fmt.Errorf("nightly: %w", err)
+	}
+	return file, thinNightly(folder, name)
+}
+
+const nightlyLayout = "20060102T150405Z"
+
+func nightlies(folder string) ([]string, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var out []string
+	for _, e := range entries {
+		if _, err := time.Parse(nightlyPrefix+nightlyLayout, e.Name()); err == nil {
+			out = append(out, e.Name())
+		}
+	}
+	slices.Sort(out) // by time
+	return out, nil
+}
+
+// lastNightly is when the last nightly backup before now was made; zero: never. Those of a
+// clock that ran ahead do not count.
+func lastNightly(folder string, now time.Time) (last time.Time, err error) {
+	list, err := nightlies(folder)
+	for _, name := range list {
+		if at, err := time.Parse(nightlyPrefix+nightlyLayout, name); err == nil && !at.After(now) {
+			last = at
+		}
+	}
+	return last, err
+}
+
+// thinNightly removes the oldest but never the one just made, whatever its clock said.
+func thinNightly(folder, made string) error {
+	list, err := nightlies(folder)
+	if err != nil {
+		return err
+	}
+	list = slices.DeleteFunc(list, func(name string) bool { return name == made })
+	for _, old := range list[:max(0, len(list)-nightlyKept+1)] {
+		if err := os.Remove(filepath.Join(folder, old)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
