@@ -18,13 +18,13 @@ var app embed.FS
 var routes = []string{
 	"/", "/login", "/claim",
 	"/clusters/:id", "/devices", "/devices/:id", "/shades/:id",
-	"/buses", "/buses/:name", "/commission/shade/:id", "/more", "/more/report", "/more/help", "/more/ledger/:id",
+	"/rules", "/more/settings", "/buses", "/buses/:name", "/commission/shade/:id", "/more", "/more/report", "/more/help", "/more/ledger/:id",
 	"/commission/:bus", "/more/users", "/more/keys", "/more/account", "/more/audit",
 }
 
 // firstView is what the home page needs before anything can be seen.
 var firstView = []string{
-	"app/app.js", "app/house.js", "app/home.js", "app/cards.js", "app/works.js", "ui/jobs.js",
+	"app/app.js", "app/house.js", "app/home.js", "app/cards.js", "app/scenes.js", "app/works.js", "ui/jobs.js",
 	"ui/i18n.js", "ui/router.js", "ui/shell.js", "ui/icons.js", "ui/api.js", "ui/stream.js", "ui/asked.js", "ui/light.js", "ui/shade.js", "ui/slider.js",
 }
 

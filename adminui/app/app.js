@@ -17,6 +17,7 @@ const routes = [
   ['/devices', () => import('./devices.js')],
   ['/devices/:id', () => import('./device.js')],
   ['/shades/:id', () => import('./shadepage.js')],
+  ['/rules', () => import('./rules.js')],
   ['/buses', () => import('./buses.js')],
   ['/buses/:name', () => import('./bus.js')],
   ['/commission/shade/:id', () => import('./calibrate.js')],
@@ -24,6 +25,7 @@ const routes = [
   ['/commission/:bus', () => import('./commission.js')],
   ['/more/users', () => import('./users.js')],
   ['/more/keys', () => import('./keys.js')],
+  ['/more/settings', () => import('./settings.js')],
   ['/more/account', () => import('./account.js')],
   ['/more/audit', () => import('./audit.js')],
   ['/more/report', () => import('./report.js')],
@@ -34,6 +36,7 @@ const routes = [
 const tabs = () => [
   { href: '/', icon: 'home', text: t('home'), also: ['/clusters'] },
   { href: '/devices', icon: 'devices', text: t('devices'), also: ['/shades', '/commission'] },
+  { href: '/rules', icon: 'rules', text: t('rules') },
   { href: '/buses', icon: 'buses', text: t('buses') },
   { href: '/more', icon: 'more', text: t('more') },
 ];
@@ -41,7 +44,7 @@ const tabs = () => [
 function App() {
   const s = session.value;
   const found = match(routes, address.value.path);
-  useKeys({ h: '/', d: '/devices', b: '/buses', m: '/more' }, () => go('/more/help'));
+  useKeys({ h: '/', d: '/devices', r: '/rules', b: '/buses', m: '/more' }, () => go('/more/help'));
   if (s === undefined) return html`<main class="alone" aria-busy="true"><div class="skeleton"></div></main>`;
   if (!s) {
     const page = found?.route[0] === '/claim' ? found.route[1] : login;

@@ -7,6 +7,7 @@ import { Icon } from '../ui/icons.js';
 import { house, server, may } from './house.js';
 import { stateOf, freshnessOf, Meter } from './buses.js';
 import { Scan } from './scan.js';
+import { Monitor } from './busmonitor.js';
 
 export default function BusPage({ params }) {
   const b = house.buses.get(params.name).value;
@@ -45,6 +46,7 @@ export default function BusPage({ params }) {
       </dl></section>
     </div>
     ${may('operate') && !b.disabled && html`<${Scan} bus=${b} />`}
+    ${!b.disabled && html`<${Monitor} bus=${b.name} />`}
     <section class="panel"><h2>${t('bus.list', { n: devices?.length || 0 })}</h2>
       ${wrong && html`<${Notice} kind="fault">${wrong.message}<//>`}
       ${devices && (devices.length ? html`<${Table} label=${t('bus.list', { n: devices.length })}><thead><tr><th>${t('address')}</th><th>${t('carries')}</th><th>${t('state')}</th><th class="num">${t('bus.exchanges')}</th><th class="num">${t('stat.silent')}</th></tr></thead>

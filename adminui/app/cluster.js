@@ -3,9 +3,12 @@ import { html } from '../ui/lib.js';
 import { t, byName, unit } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';
 import { Empty } from '../ui/shell.js';
-import { house } from './house.js';
+import { house, may } from './house.js';
 import { ClusterCard, NodeCard, ShadeOne } from './cards.js';
 import { Colour } from './colour.js';
+import { Scenes } from './scenes.js';
+import { Capture } from './capture.js';
+import { SetByHand } from './setbyhand.js';
 import { Members, Rename, Remove } from './edit.js';
 
 export default function ClusterPage({ params }) {
@@ -18,6 +21,7 @@ export default function ClusterPage({ params }) {
   const differ = c.levelMin != null && c.levelMax - c.levelMin > 1;
   return html`<${Page} title=${c.name} back=${{ href: '/', text: t('home') }} sub=${[c.lights && t('lights', { n: c.lights }), c.shades.length && t('shades', { n: c.shades.length })].filter(Boolean).join(' · ')}
       actions=${html`<${Members} cluster=${c} /><${Rename} path=${'/clusters/' + id} record=${c} /><${Remove} path=${'/clusters/' + id} record=${c} text=${t('remove.cluster')} then="/" />`}>
+    <${SetByHand} cluster=${c} /><${Scenes} cluster=${id}>${nodes.length + shades.length > 0 && may('operate') && html`<${Capture} cluster=${c} />`}<//>
     <div class="columns"><${ClusterCard} id=${id} /><${Colour} scope="cluster" id=${id} record=${c} nodes=${nodes} /></div>
     ${nodes.length > 0 && html`<section class="stack floor"><h2>${differ ? t('cluster.lights.differ', { from: unit(c.levelMin, '%'), to: unit(c.levelMax, '%') }) : t('cluster.lights')}</h2><div class="cards">${nodes.map((n) => html`<${NodeCard} key=${n.id} id=${n.id} />`)}</div></section>`}
     ${shades.length > 0 && html`<section class="stack floor"><h2>${t('cluster.shades')}</h2><div class="cards shades">${shades.map((s) => html`<${ShadeOne} key=${s.id} id=${s.id} />`)}</div></section>`}

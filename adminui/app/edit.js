@@ -42,12 +42,12 @@ export function Rename({ path, record }) {
 }
 
 // Remove asks first; the ID of what was removed is never used again.
-export function Remove({ path, record, text, then }) {
+export function Remove({ path, record, text, then, onDone = () => then && go(then, { replace: true }) }) {
   const [open, setOpen] = useState(false);
   if (!may('operate')) return null;
   return html`<button class="button danger" onClick=${() => setOpen(true)}>${t('remove')}</button>
     ${open && html`<${Confirm} title=${t('remove.of', { name: record.name })} verb=${t('remove.verb', { name: record.name })} onClose=${() => setOpen(false)}
-      onDo=${async () => { await server.del(path, { etag: record.etag }); done(t('removed', { name: record.name })); go(then, { replace: true }); }}><p>${text}</p><//>`}`;
+      onDo=${async () => { await server.del(path, { etag: record.etag }); done(t('removed', { name: record.name })); onDone(); }}><p>${text}</p><//>`}`;
 }
 
 // Members chooses which lights and shades a cluster has.

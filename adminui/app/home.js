@@ -6,6 +6,7 @@ import { Empty, Notice, done } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
 import { house, may, command } from './house.js';
 import { ClusterLights, ClusterShades } from './cards.js';
+import { Scenes } from './scenes.js';
 
 // troubles counts what needs somebody: devices that are silent or at fault, buses that are down, entries set aside.
 export const troubles = computed(() => ({
@@ -61,7 +62,7 @@ export default function Home() {
   const title = empty ? house.site.value.name || t('home') : lit ? t('home.lit', { n: lit, of }) : t('home.dark');
   return html`<${Page} title=${title} sub=${empty ? null : online === n ? t('home.all', { n }) : t('home.some', { n, online })}
     actions=${may('operate') && !empty && html`<button class="button" onClick=${off}>${t('home.alloff')}</button>`}>
-    <${Attention} />
+    <${Attention} /><${Scenes} />
     ${empty ? html`<${Empty} icon="home" text=${t('home.empty')}>${may('operate') && (house.nodes.ids.value.length ? html`<a class="button primary" href="/devices">${t('home.todevices')}</a>` : html`<a class="button primary" href="/buses">${t('home.tobuses')}</a>`)}<//>` : html`<${Cards} />`}
   <//>`;
 }

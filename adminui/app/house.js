@@ -42,6 +42,7 @@ export const house = {
   site: signal(null),
   clusters: family(), nodes: family(), shades: family(), buses: family(),
   jobs: signal([]),
+  scenes: signal([]),
   entries: signal([]), // newest first, since this page is open
   whole: signal(false), // the picture has come
 };
@@ -76,7 +77,13 @@ function notePast(nodes) {
   }
 }
 
+// Scenes are not in the events: they change with the site, which is.
+async function fetchScenes() {
+  try { house.scenes.value = await server.get('/scenes'); } catch { /* the next picture asks again */ }
+}
+
 function picture(p) {
+  fetchScenes();
   batch(() => {
     serverTime(Date.parse(p.time));
     reloadIfOther(p.version);
@@ -94,6 +101,7 @@ function picture(p) {
 }
 
 function change(c) {
+  if (c.site) fetchScenes();
   batch(() => {
     if (c.site) house.site.value = c.site;
     if (c.clusters) house.clusters.merge(c.clusters, 'id');

@@ -1,0 +1,35 @@
+// The building itself: its name, the clock and the sun that rules go by, and how shades are told to others.
+import { html } from '../ui/lib.js';
+import { t } from '../ui/i18n.js';
+import { Page } from '../ui/router.js';
+import { Notice, done } from '../ui/shell.js';
+import { useForm, Summary, Field, Check, Submit } from '../ui/form.js';
+import { house, server, may, session } from './house.js';
+import { Fingerprint } from './login.js';
+import { useServer } from './useserver.js';
+
+const zones = () => [['', t('settings.zone.none')], ...Intl.supportedValuesOf('timeZone').map((z) => [z, z.replaceAll('_', ' ')])];
+
+function SiteForm({ site }) {
+  const form = useForm({ name: site.name, timeZone: site.timeZone, latitude: String(site.latitude ?? ''), longitude: String(site.longitude ?? ''), invertShades: site.invertShades }, async (v) => {
+    const place = v.latitude !== '' && { latitude: +v.latitude, longitude: +v.longitude };
+    await server.patch('/site', { name: v.name.trim(), invertShades: v.invertShades, timeZone: v.timeZone, ...place }, { etag: house.site.peek().etag });
+    done(t('saved', { name: v.name }));
+  }, (v) => ({ ...(!v.name.trim() && { name: t('needed') }), ...(v.latitude !== '' && v.longitude === '' && { longitude: t('needed') }), ...(v.longitude !== '' && v.latitude === '' && { latitude: t('needed') }) }));
+  return html`<form class="form" onSubmit=${form.submit} noValidate><${Summary} form=${form} labels=${{ name: t('name'), timeZone: t('settings.zone'), latitude: t('settings.latitude'), longitude: t('settings.longitude') }} />
+    <${Field} form=${form} name="name" label=${t('name')} autocomplete="off" />
+    <${Field} form=${form} name="timeZone" label=${t('settings.zone')} hint=${t('settings.zone.hint')} options=${zones()} />
+    <${Field} form=${form} name="latitude" type="number" step="any" label=${t('settings.latitude')} hint=${t('settings.place.hint')} /><${Field} form=${form} name="longitude" type="number" step="any" label=${t('settings.longitude')} />
+    <${Check} form=${form} name="invertShades" label=${t('settings.invert')} hint=${t('settings.invert.hint')} />
+    <div class="actions start"><${Submit} form=${form}>${t('save')}<//></div></form>`;
+}
+
+export default function Settings() {
+  const site = house.site.value, update = useServer('/update');
+  if (!house.whole.value) return html`<main aria-busy="true"><div class="skeleton"></div></main>`;
+  return html`<${Page} title=${t('settings')} back=${{ href: '/more', text: t('more') }}><div class="columns">
+    <section class="panel"><h2>${t('settings.building')}</h2>${may('administer') ? html`<${SiteForm} site=${site} />` : html`<dl class="facts"><dt>${t('name')}</dt><dd>${site.name}</dd><dt>${t('settings.zone')}</dt><dd>${site.timeZone || t('unknown')}</dd></dl>`}</section>
+    <section class="panel"><h2>${t('settings.certificate')}</h2><p>${t('settings.certificate.text')}</p><${Fingerprint} text=${house.claim?.fingerprint} /></section>
+    <section class="panel"><h2>${t('settings.update')}</h2>${update.wrong && html`<${Notice} kind="fault">${update.wrong.message}<//>`}<dl class="facts"><dt>${t('version')}</dt><dd>${session.value.version}</dd><dt>${t('settings.update')}</dt><dd>${update.data ? t('settings.update.none') : '–'}</dd></dl></section>
+  </div><//>`;
+}
