@@ -10,9 +10,9 @@ export function Sign() {
   return html`<svg class="sign" viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="currentColor" /><path d="M9 20.5a7.5 7.5 0 1 1 14 0" fill="none" stroke="#ffd696" stroke-width="3" stroke-linecap="round" /><path d="M10 26h12" stroke="#fff" stroke-width="3" stroke-linecap="round" /></svg>`;
 }
 
-export function Fingerprint({ text }) {
+export function Fingerprint({ text, open }) {
   const bytes = (text || '').split(':');
-  return html`<details><summary><${Icon} name="right" />${t('fingerprint')}</summary><p class="sub">${t('fingerprint.why')}</p>
+  return html`<details open=${open}><summary><${Icon} name="right" />${t('fingerprint')}</summary><p class="sub">${t('fingerprint.why')}</p>
     <p class="fingerprint">${bytes.map((b, i) => b + (i % 8 === 7 ? ' ' : ' '))}</p></details>`;
 }
 

@@ -5,6 +5,7 @@ import { done } from '../ui/shell.js';
 import { Dialog } from '../ui/dialog.js';
 import { useForm, Summary, Field, Check, Submit } from '../ui/form.js';
 import { house, server } from './house.js';
+import { Remove } from './edit.js';
 
 export const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 // dayName is a day of the week as the language has it; the first of June 2026 is a Monday.
@@ -72,5 +73,6 @@ export function RuleForm({ rule, onClose, onDone }) {
     ${kinds.includes(v.does) && html`<${Field} form=${form} name="target" label=${t('rule.target')} options=${[['0', t('scene.building')], ...rooms.map((c) => [String(c.id), c.name])]} />`}
     ${(v.does === 'light-level' || v.does === 'shade-move-to') && html`<${Field} form=${form} name="value" type="number" min="0" max="100" label=${t('rule.value')} />`}
     <${Field} form=${form} name="yields" label=${t('rule.yields')} hint=${t('rule.yields.hint')} options=${['0', '15', '30', '60', '120', '240', '480'].map((m) => [m, m === '0' ? t('rule.yields.never') : t('rule.yields.for', { n: +m })])} />
-    <div class="actions"><button type="button" class="button" onClick=${onClose}>${t('cancel')}</button><${Submit} form=${form}>${t('save')}<//></div></form><//>`;
+    <div class="actions"><button type="button" class="button" onClick=${onClose}>${t('cancel')}</button><${Submit} form=${form}>${t('save')}<//></div></form>
+    ${rule && html`<div class="actions start"><${Remove} path=${'/rules/' + rule.id} record=${rule} text=${t('rule.remove')} onDone=${onDone} /></div>`}<//>`;
 }

@@ -25,6 +25,9 @@ export function whenOf(w) {
 const doesOf = (actions) => actions.slice(0, 3).map((a) => (a.scene ? t('rule.scene', { name: house.scenes.value.find((s) => s.id === a.scene)?.name || a.scene }) : `${whomOf(a)}: ${whatOf(a)}`)).join(', ')
   + (actions.length > 3 ? ' ' + t('andmore', { n: actions.length - 3 }) : '');
 
+// inBuilding writes times as the clocks of the building show them.
+const inBuilding = (how) => new Intl.DateTimeFormat(language, { ...how, timeZone: house.site.value?.timeZone || 'UTC' });
+
 export default function Rules() {
   const { data, wrong, again } = useServer('/rules');
   const plan = useServer('/schedule'), runs = useServer('/runs');
@@ -54,10 +57,9 @@ function RuleRow({ rule: r, onChange, onDone }) {
   };
   return html`<li><div class="item wraps"><${Icon} name=${r.when.kind === 'time' ? 'clock' : r.when.kind === 'value' ? 'pulse' : 'sun'} size=${24} />
     <span class="main"><span class="name"><bdi>${r.name}</bdi></span><span class="sub">${whenOf(r.when)}<br />${doesOf(r.actions)}</span>
-      ${r.trouble ? html`<span class="badge warn"><${Icon} name="triangle" size=${16} />${r.trouble}</span>` : r.enabled && r.next && html`<span class="sub accent">${t('rule.next', { at: moment(Date.parse(r.next)) })}</span>`}</span>
+      ${r.trouble ? html`<span class="badge warn"><${Icon} name="triangle" size=${16} />${r.trouble}</span>` : r.enabled && r.next && html`<span class="sub accent">${t('rule.next', { at: inBuilding({ weekday: 'short', day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' }).format(Date.parse(r.next)) })}</span>`}</span>
     ${may('operate') ? html`<div class="actions"><button class="button" aria-label=${t('rule.try.of', { name: r.name })} onClick=${attempt}>${t('rule.try')}</button>
         <button class="button" aria-label=${t('users.change.of', { name: r.name })} onClick=${onChange}>${t('change')}</button>
-        <${Remove} path=${'/rules/' + r.id} record=${r} text=${t('rule.remove')} onDone=${onDone} />
         <button class="switch" role="switch" aria-checked=${r.enabled ? 'true' : 'false'} aria-label=${t('rule.on', { name: r.name })} onClick=${flip}><span></span></button></div>`
       : html`<span class="badge">${r.enabled ? t('rule.enabled') : t('rule.disabled')}</span>`}</div></li>`;
 }
@@ -66,8 +68,7 @@ function RuleRow({ rule: r, onChange, onDone }) {
 function Plan({ plan }) {
   const timeZone = plan.timeZone || 'UTC';
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const dayOf = new Intl.DateTimeFormat(language, { weekday: 'long', day: 'numeric', month: 'long', timeZone });
-  const timeOf = new Intl.DateTimeFormat(language, { timeStyle: 'short', timeZone });
+  const dayOf = inBuilding({ weekday: 'long', day: 'numeric', month: 'long' }), timeOf = inBuilding({ timeStyle: 'short' });
   const groups = new Map();
   for (const d of plan.due) { const k = dayOf.format(Date.parse(d.at)); groups.set(k, [...(groups.get(k) || []), d]); }
   return html`<section class="panel"><h2>${t('plan')}</h2>${own !== timeZone && html`<p class="sub">${plan.timeZone ? t('plan.zone', { zone: timeZone }) : t('plan.nozone')}</p>`}

@@ -29,7 +29,7 @@ export default function Settings() {
   if (!house.whole.value) return html`<main aria-busy="true"><div class="skeleton"></div></main>`;
   return html`<${Page} title=${t('settings')} back=${{ href: '/more', text: t('more') }}><div class="columns">
     <section class="panel"><h2>${t('settings.building')}</h2>${may('administer') ? html`<${SiteForm} site=${site} />` : html`<dl class="facts"><dt>${t('name')}</dt><dd>${site.name}</dd><dt>${t('settings.zone')}</dt><dd>${site.timeZone || t('unknown')}</dd></dl>`}</section>
-    <section class="panel"><h2>${t('settings.certificate')}</h2><p>${t('settings.certificate.text')}</p><${Fingerprint} text=${house.claim?.fingerprint} /></section>
+    <section class="panel"><h2>${t('settings.certificate')}</h2><p>${t('settings.certificate.text')}</p><${Fingerprint} text=${house.claim?.fingerprint} open /></section>
     <section class="panel"><h2>${t('settings.update')}</h2>${update.wrong && html`<${Notice} kind="fault">${update.wrong.message}<//>`}<dl class="facts"><dt>${t('version')}</dt><dd>${session.value.version}</dd><dt>${t('settings.update')}</dt><dd>${update.data ? t('settings.update.none') : '–'}</dd></dl></section>
   </div><//>`;
 }
