@@ -10,7 +10,7 @@ import { Password } from './login.js';
 export default function Account() {
   const form = useForm({ old: '', new: '' }, async (v) => { await server.post('/auth/password', v); done(t('account.done')); leave(); },
     (v) => ({ ...(!v.old && { old: t('needed') }), ...(v.new.length < 10 && { new: t('password.short') }) }));
-  return html`<${Page} title=${t('account')} back=${{ href: '/more', text: t('more') }}><section class="panel"><form class="form" onSubmit=${form.submit} noValidate>
+  return html`<${Page} title=${t('account')} back=${{ href: '/more', text: t('more') }}><section class="panel narrow"><form class="form" onSubmit=${form.submit} noValidate>
     <input type="text" name="username" autocomplete="username" value=${session.value.username} hidden readonly />
     <${Summary} form=${form} labels=${{ old: t('password.old'), new: t('password.new') }} />
     <${Password} form=${form} name="old" label=${t('password.old')} autocomplete="current-password" />

@@ -22,7 +22,7 @@ export default function Keys() {
       <${Field} form=${form} name="name" label=${t('name')} hint=${t('apikeys.name.hint')} autocomplete="off" />
       <${Check} form=${form} name="write" label=${t('apikeys.write')} hint=${t('apikeys.write.hint')} />
       <div class="actions start"><${Submit} form=${form}>${t('apikeys.make')}<//></div></form></section>
-    ${!data ? html`<div class="skeleton"></div>` : keys.length ? html`<ul class="list panel flush">${keys.map((k) => html`<li key=${k.uuid}><div class="item"><${Icon} name="key" size=${24} />
+    ${!data ? html`<div class="skeleton"></div>` : keys.length ? html`<ul class="list panel flush">${keys.map((k) => html`<li key=${k.uuid}><div class="item wraps"><${Icon} name="key" size=${24} />
       <span class="main"><span class="name"><bdi>${k.name}</bdi></span><span class="sub"><code>ctl_${k.prefix}…</code> · ${k.write ? t('apikeys.writes') : t('apikeys.reads')}<br />${t('since.day', { day: day(Date.parse(k.createdAt)) })} · ${k.lastUsed ? t('apikeys.used', { age: age(Date.parse(k.lastUsed), now.peek()) }) : t('apikeys.unused')}</span></span>
       <button class="button danger" aria-label=${t('remove.verb', { name: k.name })} onClick=${() => setRemoving(k)}>${t('remove')}</button></div></li>`)}</ul>` : html`<${Empty} icon="key" text=${t('apikeys.none')} />`}</div>
     ${removing && html`<${Confirm} title=${t('remove.of', { name: removing.name })} verb=${t('remove.verb', { name: removing.name })} onClose=${() => setRemoving(null)}

@@ -18,6 +18,6 @@ export function Scenes({ cluster = 0, children }) {
     } catch (p) { done(p.message); }
     setBusy(0);
   };
-  return html`<section class="stack tight"><h2>${t('scenes')}</h2><div class="chips">
+  return html`<section class="stack tight"><h2 class=${cluster ? undefined : 'reader'}>${t('scenes')}</h2><div class="chips">
     ${list.map((s) => html`<button type="button" class="chip" key=${s.id} disabled=${busy === s.id} onClick=${() => recall(s)}><${Icon} name="scene" size=${18} /><bdi>${s.name}</bdi></button>`)}${children}</div></section>`;
 }

@@ -20,7 +20,7 @@ export default function Users() {
   const users = (data || []).map((u) => ({ ...u, name: u.username })).sort(byName);
   return html`<${Page} title=${t('users')} back=${{ href: '/more', text: t('more') }} actions=${html`<button class="button primary" onClick=${() => setOpen({ add: true })}><${Icon} name="plus" />${t('users.add')}</button>`}>
     ${wrong && html`<${Notice} kind="fault">${wrong.message}<//>`}
-    ${!data ? html`<div class="skeleton"></div>` : html`<ul class="list panel flush">${users.map((u) => html`<li key=${u.uuid}><div class="item"><${Icon} name="user" size=${24} />
+    ${!data ? html`<div class="skeleton"></div>` : html`<ul class="list panel flush">${users.map((u) => html`<li key=${u.uuid}><div class="item wraps"><${Icon} name="user" size=${24} />
       <span class="main"><span class="name"><bdi>${u.username}</bdi></span><span class="sub">${t('role.' + u.role)} · ${t('since.day', { day: day(Date.parse(u.createdAt)) })}</span></span>
       <div class="actions"><button class="button" aria-label=${t('users.change.of', { name: u.username })} onClick=${() => setOpen({ change: u })}>${t('change')}</button>
         ${u.username !== session.value.username && html`<button class="button danger" aria-label=${t('remove.verb', { name: u.username })} onClick=${() => setOpen({ remove: u })}>${t('remove')}</button>`}</div></div></li>`)}</ul>`}

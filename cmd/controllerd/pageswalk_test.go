@@ -141,6 +141,42 @@ func TestWalkFromClaimToReport(t *testing.T) {
 		t.Errorf("measured %v up, the motor takes 3 s", s.TravelUp)
 	}
 
+	// A scene keeps how the room is; a rule does something by itself.
+	tab.Click(`nav a[href="/"]`)
+	tab.Click(`.card a[href="/clusters/1"]`)
+	tab.WaitText("Save as scene")
+	tap(tab, `.card .slider`, .6)
+	h.awaitLevels(60, 1, 2)
+	tab.Wait(`document.querySelector(".card .value").innerText !== "Off"`)
+	tab.Press("Save as scene")
+	tab.Type("dialog input[name=name]", "Reading")
+	tab.Press("Save")
+	tab.Wait(`[...document.querySelectorAll(".chip")].some(c => c.innerText.includes("Reading"))`)
+	inspect(t, tab, "scene-360-light-en")
+	tab.Press("Study on")
+	h.awaitLevels(0, 1, 2)
+	tab.Press("Reading")
+	h.awaitLevels(60, 1, 2)
+	tab.Click(`nav a[href="/rules"]`)
+	tab.WaitText("Nothing happens by itself yet.")
+	inspect(t, tab, "norules-360-light-en")
+	tab.Press("New rule")
+	tab.Type("dialog input[name=name]", "Night")
+	inspect(t, tab, "newrule-360-light-en")
+	tab.Press("Save")
+	tab.WaitText("The next 14 days")
+	inspect(t, tab, "rules-360-light-en")
+	tab.Press("Try Night")
+	h.awaitLevels(0, 1, 2)
+
+	// What passes on a bus can be watched.
+	tab.Click(`nav a[href="/buses"]`)
+	tab.Click(`a[href="/buses/tcp"]`)
+	tab.Press("Start monitor")
+	tab.Wait(`document.querySelector(".frames tbody tr")`)
+	inspect(t, tab, "monitor-360-light-en")
+	tab.Press("Stop monitor")
+
 	// The report has everything on paper.
 	tab.Click(`nav a[href="/more"]`)
 	tab.Click(`a[href="/more/report"]`)
