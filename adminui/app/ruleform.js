@@ -52,7 +52,7 @@ export function RuleForm({ rule, onClose, onDone }) {
   const form = useForm(startOf(rule), async (v) => {
     const body = bodyOf(v);
     const r = rule ? await server.patch('/rules/' + rule.id, body, { etag: rule.etag }) : await server.post('/rules', { ...body, enabled: true });
-    done(t('saved', { name: r.name }));
+    done(t('scene.saved', { name: r.name }));
     onDone();
   }, check);
   const v = form.values, sun = v.kind === 'sunrise' || v.kind === 'sunset';
