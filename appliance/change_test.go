@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,18 +15,13 @@ import (
 	"svc.internal/controller/appliance"
 )
 
-// liveCopper takes other nodes while it runs.
+// liveCopper opens buses that take other nodes while they run.
 type liveCopper struct {
 	*copper
-	opened int // how often the port was opened
+	opened int // how often the port was
 }
 
-func (l *liveCopper) Run(ctx context.Context) error {
-	l.set(func() { l.opened++ })
-	return l.copper.Run(ctx)
-}
-
-// open is called for rehearsals as well, which leave it as it is.
+// open is called for rehearsals as well, which leave everything as it is.
 func (l *liveCopper) open(cfg appliance.BusConfig) (appliance.Opened, error) {
 	l.set(func() {
 		if l.opened == 0 {
@@ -33,15 +29,44 @@ func (l *liveCopper) open(cfg appliance.BusConfig) (appliance.Opened, error) {
 		}
 	})
 	o := l.describe(cfg)
-	o.Driver = l
+	o.Driver = &liveBus{liveCopper: l}
 	return o, nil
 }
 
-func (l *liveCopper) Configure(cfg appliance.BusConfig) (appliance.Opened, bool) {
+// liveBus is one opening of the port.
+type liveBus struct {
+	*liveCopper
+	closed atomic.Bool
+}
+
+func (l *liveBus) Run(ctx context.Context) error {
+	defer l.closed.Store(true)
+	l.set(func() { l.opened++ })
+	return l.copper.Run(ctx)
+}
+
+func (l *liveBus) Configure(cfg appliance.BusConfig) (appliance.Opened, bool) {
 	l.set(func() { l.cfg = cfg })
 	o := l.describe(cfg)
 	o.Driver = l
 	return o, true
+}
+
+// Plan makes exchanges that end with the opening they were made for.
+func (l *liveBus) Plan(wants []appliance.Want) []appliance.Chain {
+	chains := l.copper.Plan(wants)
+	for i := range chains {
+		for k := range chains[i].Steps {
+			do := chains[i].Steps[k].Do
+			chains[i].Steps[k].Do = func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
+				if l.closed.Load() {
+					return appliance.Result{}, fmt.Errorf("%w: the port was closed", appliance.ErrBusDown)
+				}
+				return do(ctx, y)
+			}
+		}
+	}
+	return chains
 }
 
 // times that the port was opened.
@@ -82,6 +107,7 @@ func TestCommandWaitsThroughAChangeOfItsBus(t *testing.T) {
 		defer stop()
 		time.Sleep(time.Second)
 		c.set(func() { c.airtime = 500 * time.Millisecond })
+		_, mark := c.frames(0)
 		var all sync.WaitGroup
 		entries := make([]appliance.Entry, 3)
 		for i := range entries {
@@ -92,6 +118,16 @@ func TestCommandWaitsThroughAChangeOfItsBus(t *testing.T) {
 		all.Wait()
 		if !entries[0].OK() || !entries[1].OK() {
 			t.Errorf("neighbours of what was removed: %q, %q", entries[0].Err, entries[1].Err)
+		}
+		told := map[appliance.ID]int{}
+		frames, _ := c.frames(mark)
+		for _, f := range frames {
+			if f.write {
+				told[f.node]++
+			}
+		}
+		if told[1] != 1 || told[2] != 1 {
+			t.Errorf("they were told %v times", told)
 		}
 		if entries[2].OK() || !strings.Contains(entries[2].Err, "the site was changed") {
 			t.Errorf("what was removed: %q", entries[2].Err)
@@ -131,6 +167,35 @@ func TestCommandsWaitForABusThatIsOpenedAnew(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A shade runs by time when its bus is opened anew: it is not sent off once more, which
+// would take it past its goal.
+func TestRunByTimeIsNotBegunAgainByAnOpeningOfItsBus(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &liveCopper{copper: newCopper()}
+		ctl, stop := runWith(c.open, siteOf("shade"))
+		defer stop()
+		time.Sleep(time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+		time.Sleep(30 * time.Second)
+		c.set(func() { c.lag = 500 * time.Millisecond }) // it is read back for so long
+		_, mark := c.frames(0)
+		done := make(chan appliance.Entry)
+		go func() { done <- do(t, ctl, position(5001, 50)) }()
+		time.Sleep(200 * time.Millisecond)
+		faster := siteOf("shade")
+		faster.Buses[0].Line.BaudRate = 115200
+		ctl.Apply(faster, nil)
+		<-done
+		time.Sleep(30 * time.Second)
+		if told := writes(c.copper, mark); len(told) != 2 || c.moving(5001) != appliance.Stopped {
+			t.Errorf("told %q, and it is %v", told, c.moving(5001))
+		}
+		if at := c.place(5001); at < 45 || at > 55 {
+			t.Errorf("it stands at %.0f %%, want about 50", at)
+		}
+	})
 }
 
 // Nodes and shades come, go, and change their names and clusters at random, while 50

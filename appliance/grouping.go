@@ -83,23 +83,39 @@ type grouping struct {
 
 // groupDevice is one device and what is known of its table.
 type groupDevice struct {
-	name   string
-	held   []string
-	known  bool
-	fresh  bool // read since the bus was opened, or since it came back
-	lost   bool // it went offline: another one may come back in its place
-	readAt time.Time
-	cost   time.Duration // bus time that reading took
-	due    time.Time     // not asked before
-	fails  int           // in a row, of reading
-	missed int           // writes in a row that it did not keep
-	doubts int           // how often it was read again in vain after a frame that it missed
-	armed  bool          // the book says that its table is not known
-	// refuses: it keeps its table to itself; the declaration is all there is.
-	refuses bool
-	writes  int // without an order, since
+	name    string
+	held    []string
+	table   tableState
+	lost    bool // it went offline: another one may come back in its place
+	armed   bool // the book says that its table is not known
+	readAt  time.Time
+	cost    time.Duration // bus time that reading took
+	due     time.Time     // not asked before
+	fails   int           // in a row, of reading
+	missed  int           // writes in a row that it did not keep
+	doubts  int           // how often it was read again in vain after a frame that it missed
+	writes  int           // without an order, since
 	since   time.Time
 	trouble string
+}
+
+// tableState is what is known of a device's table.
+type tableState uint8
+
+const (
+	tableUnknown  tableState = iota
+	tableRecalled            // as it was before the bus was opened, or the device came back
+	tableRead                // as it was read since
+	tableRefused             // it keeps its table to itself; the declaration is all there is
+)
+
+func (d *groupDevice) known() bool { return d.table != tableUnknown }
+
+// doubted: another device may be there, or this one was written by somebody else.
+func (d *groupDevice) doubted() {
+	if d.table == tableRead {
+		d.table = tableRecalled
+	}
 }
 
 // groupSave is a write of the book under way. The book's goroutine closes it.
@@ -145,7 +161,7 @@ func (g *grouping) place(driver Grouper, afresh bool) {
 			g.surveyed, g.allotted = false, false
 		}
 		if afresh {
-			d.fresh = false
+			d.doubted()
 		}
 		g.devices = append(g.devices, d)
 		g.byName[name] = d
@@ -206,7 +222,10 @@ func (g *grouping) recall() {
 	g.claims, g.leaving = slices.Clone(memory.Claims), slices.Clone(memory.Leaving)
 	for _, t := range memory.Tables {
 		if d := g.byName[t.Device]; d != nil {
-			d.held, d.known, d.writes, d.since = t.Held, t.Known, t.Writes, t.Since
+			d.held, d.writes, d.since = t.Held, t.Writes, t.Since
+			if t.Known {
+				d.table = tableRecalled
+			}
 		}
 	}
 	g.show(time.Now())
@@ -218,10 +237,10 @@ func (g *grouping) cameBack(device string) {
 		return
 	}
 	if d := g.byName[device]; d != nil {
-		if d.lost {
-			d.known, d.refuses = false, false // it may be another one
+		if d.doubted(); d.lost {
+			d.table = tableUnknown
 		}
-		d.fresh, d.lost, d.fails, d.due = false, false, 0, time.Time{}
+		d.lost, d.fails, d.due = false, 0, time.Time{}
 		g.allotted, g.dirty = false, true
 		g.show(time.Now())
 	}
@@ -247,11 +266,11 @@ func (g *grouping) doubt(p *piece, m *member) {
 		return
 	}
 	d := g.byName[on.name]
-	if d == nil || d.refuses || time.Since(d.readAt) < min(groupDoubt<<min(d.doubts, 12), groupPauseMost) {
+	if d == nil || d.table == tableRefused || time.Since(d.readAt) < min(groupDoubt<<min(d.doubts, 12), groupPauseMost) {
 		return
 	}
 	d.doubts++
-	d.fresh, d.known, g.dirty = false, false, true
+	d.table, g.dirty = tableUnknown, true
 	g.show(time.Now())
 }
 
@@ -355,7 +374,7 @@ func (g *grouping) next(now time.Time, idle bool) *task {
 // turn is how long after the last exchange the next may go before polls.
 func (g *grouping) turn() time.Duration {
 	for _, d := range g.devices {
-		if there, _ := g.answers(d); there && !d.known && !d.refuses {
+		if there, _ := g.answers(d); there && !d.known() {
 			return min(groupTurn, groupHurry*g.took)
 		}
 	}
@@ -369,7 +388,7 @@ func (g *grouping) save(now time.Time) {
 	}
 	memory := BusGroups{Claims: slices.Clone(g.claims), Leaving: slices.Clone(g.leaving)}
 	for _, d := range g.devices {
-		known := d.known && !d.armed
+		known := d.known() && !d.armed
 		if known || d.writes > 0 {
 			memory.Tables = append(memory.Tables, GroupTable{Device: d.name, Held: d.held, Known: known, Writes: d.writes, Since: d.since})
 		}

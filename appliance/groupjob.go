@@ -49,7 +49,7 @@ func (g *grouping) drop() {
 	}
 	g.job.stop()
 	if d := g.job.device; d != nil && g.job.kind == changing {
-		d.armed, d.known, d.fresh = false, false, false // nobody knows how far it got
+		d.armed, d.table = false, tableUnknown // nobody knows how far it got
 		g.unsaved = true
 	}
 	g.job = nil
@@ -92,11 +92,11 @@ func (g *grouping) toRead(now time.Time) *groupDevice {
 	rank := func(d *groupDevice) int {
 		ordered := g.order != nil && !g.order.tried[d.name]
 		switch there, _ := g.answers(d); {
-		case !there || d.refuses || d.due.After(now) && !ordered:
+		case !there || d.table == tableRefused || d.due.After(now) && !ordered:
 			return 0
-		case !d.known:
+		case !d.known():
 			return 3
-		case !d.fresh:
+		case d.table == tableRecalled:
 			return 2
 		case now.Sub(d.readAt) > age, ordered && d.readAt.Before(g.order.since):
 			return 1
@@ -127,7 +127,7 @@ func (g *grouping) rereadAfter() time.Duration {
 func (g *grouping) settled() bool {
 	for _, d := range g.devices {
 		there, judged := g.answers(d)
-		if !judged || there && !d.known && d.fails < groupFailures && (g.order == nil || !g.order.tried[d.name]) {
+		if !judged || there && !d.known() && d.fails < groupFailures && (g.order == nil || !g.order.tried[d.name]) {
 			return false
 		}
 	}
@@ -151,15 +151,15 @@ func (g *grouping) finish(j *groupJob, now time.Time) {
 	if d.armed {
 		d.armed, g.unsaved = false, true
 	}
-	if !d.known || !slices.Equal(d.held, j.held) {
+	if !d.known() || !slices.Equal(d.held, j.held) {
 		g.unsaved, d.doubts = true, 0
 	}
 	// What a device holds may free a group or take one, but claims do not depend on
 	// that once they are made; new ones are looked for when something has changed.
-	if !d.known || !d.fresh || !slices.Equal(d.held, j.held) {
+	if d.table != tableRead || !slices.Equal(d.held, j.held) {
 		g.allotted = false
 	}
-	d.held, d.known, d.fresh, d.readAt, d.fails, d.trouble = j.held, true, true, now, 0, ""
+	d.held, d.table, d.readAt, d.fails, d.trouble = j.held, tableRead, now, 0, ""
 	if j.kind == reading {
 		d.cost = j.cost
 		return
@@ -203,7 +203,7 @@ func (g *grouping) failed(j *groupJob, err error, now time.Time) {
 	case errors.Is(err, ErrBusDown), errors.Is(err, ErrExpired):
 		return // not its fault
 	case errors.Is(err, ErrRefused) && j.kind == reading:
-		d.refuses, d.known, d.fresh, d.held = true, true, true, g.space.Declared[d.name]
+		d.table, d.held = tableRefused, g.space.Declared[d.name]
 		d.trouble = "keeps its group table to itself; what the site says of it is taken for true"
 		g.bus.log.Warn("device keeps its group table to itself; the groups that its node lists are taken for true", "device", d.name, "why", err)
 	default:
@@ -230,7 +230,7 @@ func (g *grouping) toWrite(now time.Time) *groupJob {
 		there, _ := g.answers(d)
 		join, leave := g.difference(d)
 		n := len(join) + len(leave)
-		if !there || !d.fresh || !d.known || d.refuses || n == 0 || !g.affordable(d, n, now) {
+		if !there || d.table != tableRead || n == 0 || !g.affordable(d, n, now) {
 			continue
 		}
 		if !d.armed {
@@ -238,7 +238,7 @@ func (g *grouping) toWrite(now time.Time) *groupJob {
 			g.save(now)
 			return nil
 		}
-		d.known, g.dirty = false, true // until it was read back
+		d.table, g.dirty = tableUnknown, true // until it was read back
 		if g.order != nil {
 			g.order.tried[d.name] = true
 		}
@@ -304,7 +304,7 @@ func (g *grouping) verdict() error {
 		switch {
 		case !there:
 			bad = append(bad, d.name+" is offline")
-		case !d.known:
+		case !d.known():
 			bad = append(bad, d.name+" did not tell its table: "+cmp.Or(d.trouble, "not read"))
 		case len(join)+len(leave) > 0:
 			bad = append(bad, d.name+" "+cmp.Or(d.trouble, "is not in step"))

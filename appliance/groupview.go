@@ -119,7 +119,7 @@ func (g *grouping) allot() {
 	}
 	g.leaving = slices.DeleteFunc(g.leaving, func(group string) bool {
 		owned := slices.ContainsFunc(g.claims, func(c GroupClaim) bool { return c.Group == group })
-		return owned || !slices.ContainsFunc(g.devices, func(d *groupDevice) bool { return !d.known || slices.Contains(d.held, group) })
+		return owned || !slices.ContainsFunc(g.devices, func(d *groupDevice) bool { return !d.known() || slices.Contains(d.held, group) })
 	})
 	if !slices.Equal(before, g.claims) || !slices.Equal(leavingBefore, g.leaving) {
 		g.unsaved, g.dirty = true, true
@@ -185,7 +185,7 @@ func (g *grouping) usable() GroupUse {
 	var use GroupUse
 	members := map[string][]string{}
 	for _, d := range g.devices {
-		if d.known {
+		if d.known() {
 			for _, group := range d.held {
 				members[group] = append(members[group], d.name)
 			}
@@ -269,13 +269,13 @@ func (g *grouping) deviceView(d *groupDevice) GroupedDevice {
 	there, _ := g.answers(d)
 	join, leave := g.difference(d)
 	v := GroupedDevice{
-		Device: d.name, Online: there, Known: d.known, Has: d.held, Should: g.should(d), Foreign: g.foreign(d),
-		InStep: d.known && len(join)+len(leave) == 0, Trouble: d.trouble,
+		Device: d.name, Online: there, Known: d.known(), Has: d.held, Should: g.should(d), Foreign: g.foreign(d),
+		InStep: d.known() && len(join)+len(leave) == 0, Trouble: d.trouble,
 	}
-	if d.fresh {
+	if d.table == tableRead {
 		v.ReadAt = d.readAt
 	}
-	if !d.known {
+	if !d.known() {
 		v.Has, v.Foreign = nil, nil
 	}
 	return v
