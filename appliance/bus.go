@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,16 +23,7 @@ type bus struct {
 	unplug  func()        // ends the driver, and returns when it has let go of the port
 	closed  chan struct{} // when the goroutine has ended
 
-	// The inbox.
-	mu      sync.Mutex
-	jobs    []job
-	reports []Reading
-	handed  []handed
-	giveWay chan struct{} // open while something that gives way is under way
-	unused  chan struct{} // an open one that nobody waits for any more; nil: none
-	writing bool          // it is a command's write, which gives way to a STOP only
-	over    bool          // the goroutine takes no more jobs
-	wake    chan struct{}
+	inbox
 
 	// lead is held by whoever looks at what follows and sends: the bus's goroutine,
 	// or a caller of drive; before the goroutine runs and afterwards it is taken.
@@ -42,40 +32,57 @@ type bus struct {
 	beat heartbeat
 
 	// What follows belongs to the leader.
+	known
+	port
+	accounts
+	behind
 	pieces   []*piece
+	schedule *schedule
+	groups   *grouping // nil: the driver knows no groups
+}
+
+// known is what a bus knows of what hangs off it.
+type known struct {
 	beliefs  beliefs
 	devices  map[string]*device
 	deviceOf map[ID]*device
 	absent   map[ID]bool // nodes that do not answer behind a gateway that does
-	schedule *schedule
 	motors   map[ID]*motor
+}
+
+// port is what a bus knows of its driver's.
+type port struct {
+	link func() error // nil: it is always there
+	up   bool
+	why  error // why it is not up
+}
+
+// accounts are what a bus spends its time on, and when that was last shown.
+type accounts struct {
 	probes   budget // bus time for probes
 	attempts budget // and for commands to devices that are offline
 	use      use
 	stats    BusStats
-	link     func() error // of the driver; nil: it is always there
-	up       bool
-	why      error // why it is not up
-	scan     *scanJob
-	scanTurn bool // a poll was the last to go, so the scan may
-	found    bool // the last exchange was to find out who is gone
-	scans    chan *scanJob
-	errand   *errand
-	errands  chan *errand
-	groups   *grouping // nil: the driver knows no groups
 	shown    time.Time
 }
 
-// maxReports bounds what devices say unasked and was not looked at yet; more is
-// dropped, polling will find it.
-const maxReports = 1024
+// behind is what a bus does behind commands, besides polls and groups.
+type behind struct {
+	scan     *scanJob
+	scans    chan *scanJob
+	scanTurn bool // a poll was the last to go, so the scan may
+	errand   *errand
+	errands  chan *errand
+	found    bool // the last exchange was to find out who is gone
+}
 
 func newBus(cfg BusConfig, o Opened, st *state) *bus {
 	b := &bus{
-		state: st,
-		wake:  make(chan struct{}, 1), lead: make(chan struct{}, 1), beliefs: beliefs{}, devices: map[string]*device{}, deviceOf: map[ID]*device{}, absent: map[ID]bool{},
-		motors: map[ID]*motor{}, scans: make(chan *scanJob), errands: make(chan *errand), closed: make(chan struct{}), why: ErrOpening,
-		probes: budget{share: probeShare}, attempts: budget{share: attemptShare}, beat: heartbeat{born: time.Now()},
+		state: st, inbox: inbox{wake: make(chan struct{}, 1)}, lead: make(chan struct{}, 1), closed: make(chan struct{}), beat: heartbeat{born: time.Now()},
+		known:    known{beliefs: beliefs{}, devices: map[string]*device{}, deviceOf: map[ID]*device{}, absent: map[ID]bool{}, motors: map[ID]*motor{}},
+		port:     port{why: ErrOpening},
+		accounts: accounts{probes: budget{share: probeShare}, attempts: budget{share: attemptShare}},
+		behind:   behind{scans: make(chan *scanJob), errands: make(chan *errand)},
 	}
 	b.lead <- struct{}{}
 	b.schedule = &schedule{motors: b.motors}
@@ -95,76 +102,6 @@ func (b *bus) device(name string) *device {
 		b.devices[name] = d
 	}
 	return d
-}
-
-// submit hands a job to the bus. It never waits. Somebody must poke or drive the
-// bus then.
-func (b *bus) submit(j job) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.over {
-		for _, m := range j.members {
-			m.fail(errClosed)
-		}
-		return
-	}
-	b.jobs = append(b.jobs, j)
-	if b.giveWay != nil && (!b.writing || j.stops()) {
-		close(b.giveWay)
-		b.giveWay = nil
-	}
-}
-
-// beginExchange returns a channel that is closed when a job comes in that goes
-// before what is about to be done; false if such a job is there already.
-func (b *bus) beginExchange(writing bool) (<-chan struct{}, bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, j := range b.jobs {
-		if !writing || j.stops() {
-			return nil, false
-		}
-	}
-	if b.unused == nil {
-		b.unused = make(chan struct{})
-	}
-	b.giveWay, b.unused, b.writing = b.unused, nil, writing
-	return b.giveWay, true
-}
-
-// interrupt has the exchange give way that was given that channel, if it still runs.
-func (b *bus) interrupt(way <-chan struct{}) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.giveWay != nil && b.giveWay == way {
-		close(b.giveWay)
-		b.giveWay = nil
-	}
-}
-
-func (b *bus) endExchange() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.giveWay != nil {
-		b.giveWay, b.unused = nil, b.giveWay
-	}
-}
-
-// report takes what devices said unasked; safe from any goroutine.
-func (b *bus) report(r []Reading) {
-	b.mu.Lock()
-	if len(b.reports)+len(r) <= maxReports {
-		b.reports = append(b.reports, r...)
-	}
-	b.mu.Unlock()
-	b.poke()
-}
-
-func (b *bus) poke() {
-	select {
-	case b.wake <- struct{}{}:
-	default:
-	}
 }
 
 // run serves the bus until ctx ends.
@@ -254,20 +191,11 @@ func (b *bus) step(now time.Time) (ready, idle bool) {
 	return ready, len(b.pieces) == 0 && len(b.motors) == 0
 }
 
-// asked reports whether something waits in the inbox.
-func (b *bus) asked() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.jobs) > 0 || len(b.reports) > 0 || len(b.handed) > 0
-}
-
 // shutdown fails what is still waiting.
 func (b *bus) shutdown() {
 	b.lead <- struct{}{} // for good
 	defer close(b.closed)
-	b.mu.Lock()
-	b.over = true
-	b.mu.Unlock()
+	b.close()
 	b.up, b.why = false, errClosed
 	b.takeInbox(time.Now())
 	b.failAll(errClosed, func(*piece) bool { return false })
@@ -341,10 +269,7 @@ func (b *bus) failAll(err error, keep func(*piece) bool) {
 
 // takeInbox plans new jobs and takes reports.
 func (b *bus) takeInbox(now time.Time) {
-	b.mu.Lock()
-	jobs, reports, handed := b.jobs, b.reports, b.handed
-	b.jobs, b.reports, b.handed = nil, nil, nil
-	b.mu.Unlock()
+	jobs, reports, handed := b.empty()
 	b.take(handed, now)
 	for _, j := range jobs {
 		b.plan(j, now)

@@ -52,33 +52,58 @@ type grouping struct {
 	space  GroupSpace
 	book   *groupBook
 
+	groupMail
+
+	// What follows belongs to the bus's goroutine.
+	groupTables
+	groupClaims
+	groupSurvey
+	groupWork
+	use     GroupUse
+	shownAt time.Time
+	dirty   bool // use and view are out of date
+}
+
+// groupMail is what other goroutines hand in and look at.
+type groupMail struct {
 	mu       sync.Mutex
 	clusters []Cluster // of the site in force
 	news     bool      // clusters are newer than parties
 	incoming *groupOrder
 	view     Grouping
+}
 
-	// What follows belongs to the bus's goroutine.
-	devices  []*groupDevice // in the order of their nodes
-	byName   map[string]*groupDevice
+// groupTables are the devices and their tables.
+type groupTables struct {
+	devices []*groupDevice // in the order of their nodes
+	byName  map[string]*groupDevice
+}
+
+// groupClaims say who has which group, and whether the book knows that.
+type groupClaims struct {
 	parties  []party
 	claims   []GroupClaim
 	leaving  []string
+	allotted bool // claims are in step with parties and what is known
 	unsaved  bool // claims or tables are newer than the book
 	savedAt  time.Time
 	saveAt   time.Time // not before, since the disk failed
 	saving   *groupSave
-	allotted bool      // claims are in step with parties and what is known
-	surveyed bool      // since the bus was opened, or the last order
+}
+
+// groupSurvey is the look for devices outside the site.
+type groupSurvey struct {
+	surveyed bool      // since the bus was opened, its devices changed, or the last order
 	looked   bool      // ever since the bus was opened
 	surveyAt time.Time // not before
-	job      *groupJob
-	order    *groupOrder
-	turnAt   time.Time     // of the last exchange
-	took     time.Duration // it took so long, by its driver's account
-	use      GroupUse
-	shownAt  time.Time
-	dirty    bool // use and view are out of date
+}
+
+// groupWork is what is being done.
+type groupWork struct {
+	job    *groupJob
+	order  *groupOrder
+	turnAt time.Time     // of the last exchange
+	took   time.Duration // it took so long, by its driver's account
 }
 
 // groupDevice is one device and what is known of its table.
