@@ -245,3 +245,38 @@ func TestChurnDisturbsNobody(t *testing.T) {
 		t.Logf("%d commands", n)
 	})
 }
+
+// A shade was not heard to stop before its bus was disabled. When that comes back it is
+// stopped, unless the entry is of another motor now.
+func TestShadeThatNobodyStoppedIsStoppedWhenItsBusComesBack(t *testing.T) {
+	for name, moved := range map[string]bool{"the same motor": false, "another motor": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := &liveCopper{copper: newCopper()}
+				site := func() appliance.Site { return siteOf("shade", "dimmer") }
+				ctl, stop := runWith(c.open, site())
+				defer stop()
+				time.Sleep(time.Second)
+				do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+				time.Sleep(30 * time.Second)
+				do(t, ctl, position(5001, 90))
+				time.Sleep(2 * time.Second)
+				c.set(func() { c.silent[1] = true })
+				off := site()
+				off.Buses[0].Disabled = true
+				ctl.Apply(off, nil)
+				c.set(func() { c.silent[1] = false })
+				back := site()
+				if moved {
+					back.Shades[0].Node = 2
+				}
+				_, mark := c.frames(0)
+				ctl.Apply(back, nil)
+				time.Sleep(3 * time.Second)
+				if told := writes(c.copper, mark); moved != (len(told) == 0) {
+					t.Errorf("told %q", told)
+				}
+			})
+		})
+	}
+}
