@@ -280,3 +280,35 @@ func TestShadeThatNobodyStoppedIsStoppedWhenItsBusComesBack(t *testing.T) {
 		})
 	}
 }
+
+// A bus gets another driver while a shade on it is being sent off: the order fails with
+// the bus, and whoever comes next stops what it may have begun.
+func TestShadeSentOffWhenItsBusGetsAnotherDriverIsStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &liveCopper{copper: newCopper()}
+		ctl := appliance.New(appliance.Options{Drivers: map[string]appliance.OpenFunc{"copper": c.open, "brass": c.open}})
+		ctl.Apply(siteOf("shade"), nil)
+		ctx, cancel := context.WithCancel(context.Background())
+		ended := make(chan error)
+		go func() { ended <- ctl.Run(ctx) }()
+		defer func() { cancel(); <-ended }()
+		time.Sleep(time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+		time.Sleep(30 * time.Second)
+		c.set(func() { c.mute[1] = true }) // it obeys, and is not heard
+		done := make(chan appliance.Entry)
+		go func() { done <- do(t, ctl, position(5001, 90)) }()
+		time.Sleep(250 * time.Millisecond)
+		c.set(func() { c.mute[1] = false })
+		other := siteOf("shade")
+		other.Buses[0].Driver = "brass"
+		ctl.Apply(other, nil)
+		if e := <-done; e.OK() {
+			t.Error("confirmed by nobody")
+		}
+		time.Sleep(5 * time.Second)
+		if m := c.moving(5001); m != appliance.Stopped {
+			t.Errorf("it is still %v", m)
+		}
+	})
+}
