@@ -44,7 +44,6 @@ var mayImport = map[string][]string{
 	"adminapi":   {"account", "account/bearer", "web"},
 	"publicapi":  {"account", "account/bearer", "web"},
 	"adminui":    {"ui"},
-	"console":    nil,
 	"automation": {"wire"},
 	"cloudlink":  {"trust", "wire"},
 

@@ -31,6 +31,8 @@ type Core interface {
 	Recorder(bus string) (appliance.Recorder, error)
 	// Services are what the driver of a bus does for an installer.
 	Services(bus string) ([]appliance.Service, error)
+	// Groups is how the group tables of a bus stand.
+	Groups(bus string) (appliance.Grouping, error)
 }
 
 // Accounts is what this door needs of users and keys.

@@ -58,6 +58,7 @@ type Device struct {
 	LastSeen *time.Time     `json:"lastSeen"`
 	Nodes    []appliance.ID `json:"nodes"`
 	Trouble  string         `json:"trouble,omitempty" doc:"What it last said is wrong with it."`
+	Why      string         `json:"why,omitempty" doc:"Why it is offline: how it was last asked in vain."`
 	Stats    Stats          `json:"stats"`
 }
 
@@ -97,7 +98,7 @@ func busOf(s *appliance.Snapshot, b *appliance.BusState) Bus {
 func busDetailOf(s *appliance.Snapshot, b *appliance.BusState) BusDetail {
 	out := BusDetail{busOf(s, b), make([]Device, len(b.Devices))}
 	for i, d := range b.Devices {
-		out.Devices[i] = Device{d.Device, d.Online, stampOf(d.LastSeen), listOf(d.Nodes), d.Trouble, Stats(d.Stats)}
+		out.Devices[i] = Device{d.Device, d.Online, stampOf(d.LastSeen), listOf(d.Nodes), d.Trouble, d.Why, Stats(d.Stats)}
 	}
 	return out
 }

@@ -109,9 +109,10 @@ func (a *API) caller(c echo.Context) (caller, error) {
 type localKey struct{}
 
 // Local marks ctx as that of a connection through the socket in the data directory,
-// which only those can open who may read the database as well.
-func Local(ctx context.Context) context.Context {
-	return context.WithValue(ctx, localKey{}, caller{name: "controllerd", role: account.RoleAdmin, from: "console", local: true})
+// which only those can open who may read the database as well. Who opened it is an
+// account of the operating system.
+func Local(ctx context.Context, who string) context.Context {
+	return context.WithValue(ctx, localKey{}, caller{name: who, role: account.RoleAdmin, from: "console", local: true})
 }
 
 // cookieName begins with __Host-: browsers take it over TLS only, for this host only.

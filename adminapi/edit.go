@@ -265,7 +265,7 @@ func (a *API) createShade(c echo.Context) error {
 	}
 	a.audit(c, "shade.create", subjectOf("shade", id, h.Name), in)
 	s := a.inForce(c.Request().Context(), func(s *appliance.Snapshot) bool { return s.Shade(id) != nil })
-	return a.created(c, "shades", id, s.Shade(id) != nil, func() (string, any) { r := shadeOf(s.Shade(id)); return r.ETag, r })
+	return a.created(c, "shades", id, s.Shade(id) != nil, func() (string, any) { r := shadeOf(s, s.Shade(id)); return r.ETag, r })
 }
 
 func (a *API) editShade(c echo.Context) error {
@@ -294,7 +294,7 @@ func (a *API) editShade(c echo.Context) error {
 	if s.Shade(id) == nil {
 		return notThere("shade", c.Param("id"))
 	}
-	r := shadeOf(s.Shade(id))
+	r := shadeOf(s, s.Shade(id))
 	return tagged(c, http.StatusOK, r.ETag, r)
 }
 

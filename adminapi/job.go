@@ -90,6 +90,8 @@ type Found struct {
 	Nodes   []appliance.ID    `json:"nodes,omitempty" doc:"Nodes of the site at this address."`
 	Options map[string]string `json:"options,omitempty"`
 	Groups  []string          `json:"groups,omitempty"`
+	Lights  int               `json:"lights,omitempty" doc:"Outputs that can be lights."`
+	Shades  int               `json:"shades,omitempty" doc:"Outputs that can be shades, which take outputs that could be lights."`
 }
 
 // FoundOf tells what a scan found in the words of this door.
@@ -97,7 +99,7 @@ func FoundOf(f appliance.Found) Found {
 	out := Found{
 		Address: f.Address, Finding: string(f.Finding), Trouble: f.Finding.Trouble(), Kind: f.Kind, Others: f.Others,
 		Label: f.Label, Serial: f.Serial, Version: f.Version, Detail: f.Detail, Advice: f.Advice, Gateway: f.Gateway,
-		Nodes: f.Nodes, Options: f.Options, Groups: f.Groups,
+		Nodes: f.Nodes, Options: f.Options, Groups: f.Groups, Lights: f.Lights, Shades: f.Shades,
 	}
 	if f.Line != (appliance.LineSettings{}) {
 		out.Line = new(Line(f.Line))

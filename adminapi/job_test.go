@@ -156,3 +156,30 @@ func TestOperatingReads(t *testing.T) {
 		t.Errorf("backup: %d, %d bytes", status, len(data))
 	}
 }
+
+// The stream of one job ends with it, and tells all that it found.
+func TestOneJobIsFollowedToItsEnd(t *testing.T) {
+	h := newHouse(t)
+	c := h.as(account.RoleOperator)
+	until(t, "the bus is up", func() bool { return h.core.Snapshot().Buses[0].Up })
+	j := c.start(adminapi.JobRequest{Kind: "scan", Bus: "ground"})
+	status, header, body := c.do("GET", "/jobs/"+j.ID+"/events", nil) // to its end
+	if status != 200 || header.Get("Content-Type") != "text/event-stream" {
+		t.Fatalf("%d %v", status, header)
+	}
+	var last adminapi.Job
+	items := 0
+	for line := range strings.Lines(string(body)) {
+		if data, ok := strings.CutPrefix(line, "data: "); ok {
+			last = adminapi.Job{}
+			must(t, json.Unmarshal([]byte(data), &last))
+			items = max(items, len(last.Items))
+		}
+	}
+	if last.ID != j.ID || last.State != "done" || items != 3 {
+		t.Errorf("it ended with %+v, and told %d items", last, items)
+	}
+	c.must(404, "GET", "/jobs/nothing/events", nil, nil)
+	c.must(409, "GET", "/buses/ground/groups", nil, nil) // its driver knows none
+	c.must(404, "GET", "/buses/attic/groups", nil, nil)
+}

@@ -43,16 +43,13 @@ func (a *API) monitor(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if !a.streams.enter() {
-		return &refusal{status: http.StatusServiceUnavailable, detail: "too many event streams are open", wait: 5 * time.Second}
-	}
-	defer a.streams.leave()
 	ctx := c.Request().Context()
 	live := rec.Follow(ctx)
-	h := c.Response().Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-store")
-	c.Response().WriteHeader(http.StatusOK)
+	leave, err := a.beginStream(c)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	if write(c, "retry: 1000\n\n") != nil {
 		return nil
 	}

@@ -97,7 +97,7 @@ func (d describer) operation(r route) object {
 	success := object{"description": http.StatusText(r.status)}
 	if r.out != nil {
 		kind := "application/json"
-		if r.path == "/events" || strings.HasSuffix(r.path, "/monitor") {
+		if strings.HasSuffix(r.path, "/events") || strings.HasSuffix(r.path, "/monitor") {
 			kind = "text/event-stream"
 		}
 		success["content"] = object{kind: object{"schema": d.of(reflect.TypeOf(r.out))}}

@@ -82,6 +82,9 @@ func answerProblem(c echo.Context, err error) {
 		return
 	}
 	p, wait := problemOf(err)
+	if p.Status == http.StatusInternalServerError && callerOf(c).local {
+		p.Detail = err.Error() // to those who may read the log
+	}
 	h := c.Response().Header()
 	if wait > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))

@@ -144,11 +144,12 @@ func busName(s *appliance.Snapshot, id appliance.UUID) string {
 }
 
 // listOf is ids, or an empty list.
-func listOf(ids []appliance.ID) []appliance.ID {
-	if ids == nil {
-		return []appliance.ID{}
+// listOf is a list that is [] in JSON when it is empty.
+func listOf[T any](list []T) []T {
+	if list == nil {
+		return []T{}
 	}
-	return ids
+	return list
 }
 
 // Shade is a motorised covering, as configured and as it is now.
@@ -159,6 +160,7 @@ type Shade struct {
 	Waits       bool           `json:"waits,omitempty" doc:"It waits for binding to a device."`
 	Name        string         `json:"name"`
 	Node        appliance.ID   `json:"node" doc:"The node it hangs off; 0 while it waits for binding."`
+	Bus         string         `json:"bus" doc:"Name of that node's bus."`
 	Output      int            `json:"output"`
 	Clusters    []appliance.ID `json:"clusters"`
 	Online      bool           `json:"online"`
@@ -178,9 +180,13 @@ var motionWords = map[appliance.Motion]string{
 	appliance.Closing: "closing", appliance.Moving: "moving",
 }
 
-func shadeOf(sh *appliance.ShadeState) Shade {
+func shadeOf(s *appliance.Snapshot, sh *appliance.ShadeState) Shade {
+	bus := ""
+	if n := s.Node(sh.Shade.Node); n != nil {
+		bus = busName(s, n.Node.Bus)
+	}
 	return Shade{
-		ID: sh.Shade.ID, UUID: sh.Shade.UUID.String(), ETag: etagOf(sh.Shade), Waits: sh.Waits, Name: sh.Shade.Name, Node: sh.Shade.Node, Output: sh.Shade.Output,
+		ID: sh.Shade.ID, UUID: sh.Shade.UUID.String(), ETag: etagOf(sh.Shade), Waits: sh.Waits, Name: sh.Shade.Name, Node: sh.Shade.Node, Bus: bus, Output: sh.Shade.Output,
 		Clusters: listOf(sh.Clusters), Online: sh.Online, LastSeen: stampOf(sh.LastSeen), Fault: sh.Fault,
 		Position: valueOf(sh.Position, intOf), Uncertainty: sh.Uncertainty, Motion: motionWords[sh.Motion],
 		Measured: sh.Channel.PositionMeasured,

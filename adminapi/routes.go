@@ -87,6 +87,7 @@ func (a *API) routes() []route {
 
 		{get, "/buses/:bus/frames", reader, "The last frames of a bus, from its flight recorder", nil, []Frame{}, ok, a.frames, nil},
 		{get, "/buses/:bus/monitor", reader, "The frames that pass on a bus, as server-sent events of the kind frame", nil, Frame{}, ok, a.monitor, nil},
+		{get, "/buses/:bus/groups", reader, "Which groups the devices of a bus hold and should hold", nil, Groups{}, ok, a.groups, nil},
 		{get, "/buses/:bus/services", reader, "What the driver of a bus does for an installer", nil, []Service{}, ok, a.services, nil},
 		{get, "/backup", admin, "Everything as one file; it holds secrets", nil, nil, ok, a.backup, nil},
 		{get, "/update", reader, "Which update there is", nil, UpdateStatus{}, ok, a.update, nil},
@@ -106,6 +107,7 @@ func (a *API) routes() []route {
 		{get, "/jobs", reader, "Long work under way, and the last 64 that ended", nil, []Job{}, ok, a.jobs, nil},
 		{post, "/jobs", operator, "Begin long work; 409 if its subject has some under way", JobRequest{}, Job{}, http.StatusAccepted, a.startJob, nil},
 		{get, "/jobs/:id", reader, "One job with all it found out", nil, Job{}, ok, a.job, nil},
+		{get, "/jobs/:id/events", reader, "A job as it goes on, as server-sent events of the kind job, until it is over", nil, Job{}, ok, a.jobEvents, nil},
 		{del, "/jobs/:id", operator, "Cancel a job", nil, Job{}, http.StatusAccepted, a.cancelJob, nil},
 		{post, "/jobs/:id/answer", operator, "Answer the question of a job", JobAnswer{}, nil, none, a.answerJob, nil},
 

@@ -68,10 +68,10 @@ func nodesOf(s *appliance.Snapshot, states []*appliance.NodeState) []Node {
 	return out
 }
 
-func shadesOf(states []*appliance.ShadeState) []Shade {
+func shadesOf(s *appliance.Snapshot, states []*appliance.ShadeState) []Shade {
 	out := make([]Shade, len(states))
 	for i, sh := range states {
-		out[i] = shadeOf(sh)
+		out[i] = shadeOf(s, sh)
 	}
 	return out
 }
@@ -111,7 +111,8 @@ func (a *API) nodes(c echo.Context) error {
 }
 
 func (a *API) shades(c echo.Context) error {
-	return answer(c, http.StatusOK, shadesOf(a.Core.Snapshot().Shades))
+	s := a.Core.Snapshot()
+	return answer(c, http.StatusOK, shadesOf(s, s.Shades))
 }
 
 func (a *API) clusters(c echo.Context) error {
@@ -164,7 +165,7 @@ func (a *API) shade(c echo.Context) error {
 	if sh == nil {
 		return notThere("shade", c.Param("id"))
 	}
-	r := shadeOf(sh)
+	r := shadeOf(s, sh)
 	return tagged(c, http.StatusOK, r.ETag, r)
 }
 

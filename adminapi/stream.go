@@ -121,16 +121,12 @@ type follower struct {
 // events is the stream of everything that happens: the whole picture first, then
 // differences.
 func (a *API) events(c echo.Context) error {
-	if !a.streams.enter() {
-		return &refusal{status: http.StatusServiceUnavailable, detail: "too many event streams are open", wait: 5 * time.Second}
+	leave, err := a.beginStream(c)
+	if err != nil {
+		return err
 	}
-	defer a.streams.leave()
+	defer leave()
 	f := &follower{api: a, c: c, agAt: time.Now(), items: map[string]mark{}}
-	h := c.Response().Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no")
-	c.Response().WriteHeader(http.StatusOK)
 	if err := f.begin(c.Request().Header.Get("Last-Event-ID")); err != nil {
 		return nil // the reader is gone
 	}
@@ -158,7 +154,7 @@ func (f *follower) begin(last string) error {
 	f.aged = s
 	return f.send("picture", Picture{
 		Time: stamp(time.Now()), Version: f.api.Version, Site: siteOf(s), Clusters: clustersOf(s, s.Clusters),
-		Nodes: nodesOf(s, s.Nodes), Shades: shadesOf(s.Shades), Buses: busesOf(s, s.Buses), Jobs: jobsOf(jobs),
+		Nodes: nodesOf(s, s.Nodes), Shades: shadesOf(s, s.Shades), Buses: busesOf(s, s.Buses), Jobs: jobsOf(jobs),
 	})
 }
 
@@ -289,7 +285,7 @@ func (f *follower) changes() error {
 	}
 	for _, sh := range d.Shades {
 		if old := f.seen.Shade(sh.Shade.ID); old == nil || !sameShade(old, sh) {
-			c.Shades = append(c.Shades, shadeOf(sh))
+			c.Shades = append(c.Shades, shadeOf(s, sh))
 		}
 	}
 	// Its members' ages are part of a cluster's record, and told by the members.

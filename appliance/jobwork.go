@@ -27,7 +27,7 @@ func (c *Controller) StartScan(bus string, opts ScanOptions, by Origin) (Job, er
 		}, func(f Found) {
 			on.Item(f, func(old any) bool {
 				was := old.(Found)
-				return was.Address == f.Address && was.Finding == f.Finding
+				return was.Address == f.Address && was.Finding == f.Finding && was.Line == f.Line && (was.Serial == f.Serial || was.Serial == "")
 			})
 		})
 	})

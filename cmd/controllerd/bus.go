@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/console"
 	"svc.internal/controller/store"
 )
 
@@ -49,7 +49,7 @@ were last asked in vain.`,
 			return printJSON(c.OutOrStdout(), buses)
 		}
 		if *devices {
-			return listDevices(c, buses)
+			return a.listDevices(c, buses)
 		}
 		var rows [][]string
 		for _, b := range buses {
@@ -72,10 +72,14 @@ were last asked in vain.`,
 const howToBegin = "controllerd bus scan --port /dev/… --site found.yaml (docs/installing.md, 4)"
 
 // listDevices shows how each device is.
-func listDevices(c *cobra.Command, buses []console.Bus) error {
+func (a *app) listDevices(c *cobra.Command, buses []adminapi.BusDetail) error {
+	names, err := a.nodeNames(c.Context())
+	if err != nil {
+		return err
+	}
 	var rows [][]string
 	for _, b := range buses {
-		slices.SortStableFunc(b.Devices, func(x, y console.Device) int { return compareAddresses(x.Device, y.Device) })
+		slices.SortStableFunc(b.Devices, func(x, y adminapi.Device) int { return compareAddresses(x.Device, y.Device) })
 		for _, d := range b.Devices {
 			state, seen, nodes := "offline", time.Time{}, []string{}
 			if d.Online {
@@ -84,8 +88,8 @@ func listDevices(c *cobra.Command, buses []console.Bus) error {
 			if d.LastSeen != nil {
 				seen = *d.LastSeen
 			}
-			for _, n := range d.Nodes {
-				nodes = append(nodes, fmt.Sprintf("%d %s", n.ID, n.Name))
+			for _, id := range d.Nodes {
+				nodes = append(nodes, fmt.Sprintf("%d %s", id, names[id]))
 			}
 			rows = append(rows, []string{b.Name, d.Device, orDash(strings.Join(few(nodes), ", ")), state, when(seen), orDash(cmp.Or(d.Trouble, d.Why))})
 		}
@@ -105,18 +109,21 @@ func few(names []string) []string {
 func percent(part float64) string { return fmt.Sprintf("%.0f %%", 100*part) }
 
 // buses asks the daemon, or lists what is configured if none runs.
-func (a *app) buses(ctx context.Context) ([]console.Bus, error) {
-	buses, err := console.NewClient(a.dataDir).Buses(ctx)
-	if !errors.Is(err, console.ErrNotRunning) {
+func (a *app) buses(ctx context.Context) ([]adminapi.BusDetail, error) {
+	buses, err := a.local().buses(ctx)
+	if !errors.Is(err, errNotRunning) {
 		return buses, err
 	}
 	site, err := a.site(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out := []console.Bus{}
+	out := []adminapi.BusDetail{}
 	for _, b := range site.Buses {
-		row := console.Bus{Name: b.Name, Driver: b.Driver, Port: b.Port, Fault: "no daemon is running", Devices: []console.Device{}}
+		row := adminapi.BusDetail{Bus: adminapi.Bus{
+			ID: b.Number, UUID: b.UUID.String(), Name: b.Name, Driver: b.Driver, Port: b.Port, Line: adminapi.Line(b.Line),
+			Options: b.Options, Disabled: b.Disabled, Fault: "no daemon is running",
+		}, Devices: []adminapi.Device{}}
 		for _, n := range site.Nodes {
 			if n.Bus == b.UUID {
 				row.Nodes++
@@ -125,6 +132,19 @@ func (a *app) buses(ctx context.Context) ([]console.Bus, error) {
 		out = append(out, row)
 	}
 	return out, nil
+}
+
+// nodeNames asks the store, which knows them whether or not a daemon runs.
+func (a *app) nodeNames(ctx context.Context) (map[appliance.ID]string, error) {
+	site, err := a.site(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names := make(map[appliance.ID]string, len(site.Nodes))
+	for _, n := range site.Nodes {
+		names[n.ID] = n.Name
+	}
+	return names, nil
 }
 
 func (a *app) site(ctx context.Context) (appliance.Site, error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"svc.internal/controller/account"
-	"svc.internal/controller/console"
+	"svc.internal/controller/adminapi"
 )
 
 // smallSite is quickly there.
@@ -248,7 +248,7 @@ func TestBusCommandsWithAndWithoutDaemon(t *testing.T) {
 	d := h.desk()
 	h.control("channelControl", `{"targetType":3,"targetId":2,"command":"ON"}`)
 
-	list := func() (buses []console.Bus) {
+	list := func() (buses []adminapi.BusDetail) {
 		if err := json.Unmarshal([]byte(d.must("bus", "list", "--json")), &buses); err != nil {
 			t.Fatal(err)
 		}
@@ -269,7 +269,7 @@ func TestBusCommandsWithAndWithoutDaemon(t *testing.T) {
 	scan := func() {
 		t.Helper()
 		s := d.run("bus", "scan", "rtu", "--last", "6", "--json")
-		var found []console.Found
+		var found []adminapi.Found
 		if err := json.Unmarshal([]byte(s.out), &found); err != nil || s.code != 0 {
 			t.Fatalf("bus scan: %d %v %s%s", s.code, err, s.out, s.err)
 		}
@@ -321,7 +321,7 @@ func TestBusCommandsWithAndWithoutDaemon(t *testing.T) {
 		}
 	}
 	scan()
-	if s := d.run("bus", "monitor", "rtu", "--recent"); s.code != 1 || !strings.Contains(s.err, console.ErrNotRunning.Error()) {
+	if s := d.run("bus", "monitor", "rtu", "--recent"); s.code != 1 || !strings.Contains(s.err, errNotRunning.Error()) {
 		t.Errorf("bus monitor without daemon: %d %q", s.code, s.err)
 	}
 	if s := d.run("bus", "scan", "--port", h.building.Port("rtu"), "--baud", "19200", "--parity", "even", "--stop-bits", "1", "--first", "5", "--last", "5"); s.code != 0 || !strings.Contains(s.out, "wirenboard-wb-mao4") {

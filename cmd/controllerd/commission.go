@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/console"
 )
 
 // commissionFlags say how gear is given addresses.
@@ -91,8 +91,8 @@ func (a *app) commission(c *cobra.Command, name string, f commissionFlags, asJSO
 		}
 	}
 	view := newServiceView(c)
-	runErr := view.run(c.Context(), console.NewClient(a.dataDir), name, "commission", inputs)
-	if runErr != nil && !f.dryRun && (c.Context().Err() != nil || errors.Is(runErr, errCutOff)) {
+	runErr := view.run(c.Context(), a.local(), name, "commission", inputs)
+	if runErr != nil && !f.dryRun && (c.Context().Err() != nil || errors.Is(runErr, errHungUp)) {
 		runErr = fmt.Errorf("%w; gear that got an address keeps it. Go on with: controllerd bus commission %s", runErr, name)
 	}
 	if runErr != nil && len(view.told) == 0 {
@@ -143,7 +143,7 @@ func (f commissionFlags) confirm(c *cobra.Command, bus appliance.Bus, site appli
 func (v *serviceView) draft(bus appliance.Bus, site appliance.Site) *scanView {
 	found := &scanView{out: v.out, bus: bus, site: site, known: true}
 	for _, e := range v.told {
-		f := console.Found{Address: e.Address, Finding: string(appliance.FoundDevice)}
+		f := adminapi.Found{Address: e.Address, Finding: string(appliance.FoundDevice)}
 		for _, fact := range e.Facts {
 			text, _ := fact.Value.(string)
 			switch fact.Name {

@@ -1,9 +1,10 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/console"
+	"svc.internal/controller/adminapi"
 	"svc.internal/controller/sim"
 	"svc.internal/controller/sitefile"
 )
@@ -156,7 +157,7 @@ func TestCommissioningIsContinuedAfterADaemonWasKilled(t *testing.T) {
 }
 
 // buses asks the daemon how its buses are.
-func (d *desk) buses() (list []console.Bus) {
+func (d *desk) buses() (list []adminapi.BusDetail) {
 	d.t.Helper()
 	if err := json.Unmarshal([]byte(d.must("bus", "list", "--json")), &list); err != nil {
 		d.t.Fatal(err)
@@ -167,7 +168,7 @@ func (d *desk) buses() (list []console.Bus) {
 func (d *desk) awaitBusUp(name string) {
 	d.t.Helper()
 	waitFor(d.t, 30*time.Second, "bus "+name+" up", func() bool {
-		return slices.ContainsFunc(d.buses(), func(b console.Bus) bool { return b.Name == name && b.Up })
+		return slices.ContainsFunc(d.buses(), func(b adminapi.BusDetail) bool { return b.Name == name && b.Up })
 	})
 }
 
@@ -224,15 +225,16 @@ func TestCommissionByTheCommandLine(t *testing.T) {
 	})
 	t.Run("goes on where somebody pressed Ctrl-C", func(t *testing.T) {
 		h.t = t
-		ctx := t.Context()
-		client := console.NewClient(h.dataDir)
-		err := client.Service(ctx, "line", "commission", map[string]string{"all": "yes"}, func(e console.ServiceEvent) error {
+		ctx, press := context.WithCancel(t.Context())
+		in := adminapi.JobRequest{Kind: "service", Bus: "line", Service: "commission", Inputs: map[string]string{"all": "yes"}}
+		_, err := doJob(ctx, (&app{dataDir: h.dataDir}).local(), in, func(job[adminapi.Told]) error {
 			if len(h.shorts()) == 2 {
-				return io.EOF // whoever watches leaves
+				press()
 			}
 			return nil
 		})
-		if err != io.EOF {
+		press()
+		if !errors.Is(err, errStopped) {
 			t.Fatal(err)
 		}
 		waitFor(t, 20*time.Second, "the line free for another run", func() bool {

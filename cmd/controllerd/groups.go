@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -11,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"svc.internal/controller/console"
+	"svc.internal/controller/adminapi"
 )
 
 func newBusGroups(a *app) *cobra.Command {
@@ -35,49 +34,51 @@ Exit code 1 if devices are not in step after --write.`,
 	asJSON := jsonFlag(c)
 	c.Flags().BoolVar(&write, "write", false, "bring the tables in step now")
 	c.RunE = func(c *cobra.Command, names []string) error {
-		client := console.NewClient(a.dataDir)
+		client := a.local()
 		var failed error
 		if write {
 			failed = writeGroups(c.Context(), client, names[0], c.ErrOrStderr())
 		}
-		groups, err := client.Groups(c.Context(), names[0])
-		if err != nil {
+		var groups adminapi.Groups
+		if err := client.get(c.Context(), pathOf("buses", names[0], "groups"), &groups); err != nil {
 			return cmp.Or(failed, err)
 		}
+		show := showGroups
 		if *asJSON {
-			err = printJSON(c.OutOrStdout(), groups)
-		} else {
-			err = showGroups(c.OutOrStdout(), groups)
+			show = func(w io.Writer, g adminapi.Groups) error { return printJSON(w, g) }
 		}
-		return cmp.Or(failed, err)
+		return cmp.Or(failed, show(c.OutOrStdout(), groups))
 	}
 	return c
 }
 
 // writeGroups brings the tables in step and tells people how it goes.
-func writeGroups(ctx context.Context, client *console.Client, bus string, progress io.Writer) error {
-	done := false
-	err := client.WriteGroups(ctx, bus, func(e console.GroupEvent) error {
-		switch {
-		case e.Error != "":
-			return errors.New(e.Error)
-		case e.Done:
-			done = true
-		case e.Device == "":
-			fmt.Fprintln(progress, e.What)
-		default:
-			fmt.Fprintf(progress, "%s: %s\n", e.Device, e.What)
-		}
-		return nil
-	})
-	if err == nil && !done {
-		err = errors.New("the daemon ended before the tables were in step")
-	}
+func writeGroups(ctx context.Context, client *local, bus string, progress io.Writer) error {
+	_, err := doJob(ctx, client, adminapi.JobRequest{Kind: "groups", Bus: bus}, stepTeller(progress))
 	return err
 }
 
+// stepTeller prints each step of a job that brings groups in step once.
+func stepTeller(progress io.Writer) func(job[adminapi.GroupStep]) error {
+	told := map[string]string{}
+	return func(j job[adminapi.GroupStep]) error {
+		for _, s := range j.Items {
+			if told[s.Device] == s.What {
+				continue
+			}
+			told[s.Device] = s.What
+			if s.Device == "" {
+				fmt.Fprintln(progress, s.What)
+			} else {
+				fmt.Fprintf(progress, "%s: %s\n", s.Device, s.What)
+			}
+		}
+		return nil
+	}
+}
+
 // showGroups prints the clusters with their groups, then the devices.
-func showGroups(w io.Writer, g console.Groups) error {
+func showGroups(w io.Writer, g adminapi.Groups) error {
 	var rows [][]string
 	inClusters := map[string][]string{}
 	for _, c := range g.Clusters {
@@ -122,7 +123,7 @@ func showGroups(w io.Writer, g console.Groups) error {
 	return table(w, []string{"DEVICE", "HAS", "SHOULD HAVE", "STATE", "CLUSTERS"}, rows)
 }
 
-func deviceState(d console.GroupDevice) string {
+func deviceState(d adminapi.GroupDevice) string {
 	switch {
 	case !d.Online:
 		return "offline"

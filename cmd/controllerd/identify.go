@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"svc.internal/controller/console"
+	"svc.internal/controller/adminapi"
 )
 
 func newBusIdentify(a *app) *cobra.Command {
@@ -17,7 +17,7 @@ one it is. The daemon must be running; its bus goes on obeying commands meanwhil
 		Example: "  controllerd bus identify shades-east 1A.2B.3C",
 		Args:    args(cobra.ExactArgs(2)),
 		RunE: func(c *cobra.Command, given []string) error {
-			if err := console.NewClient(a.dataDir).Identify(c.Context(), given[0], given[1]); err != nil {
+			if _, err := doJob[any](c.Context(), a.local(), adminapi.JobRequest{Kind: "identify", Bus: given[0], Address: given[1]}, nil); err != nil {
 				return err
 			}
 			fmt.Fprintf(c.OutOrStdout(), "%s on %s was told to show itself\n", given[1], given[0])

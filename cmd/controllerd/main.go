@@ -93,7 +93,7 @@ func newRoot() *cobra.Command {
 		return nil
 	}
 	group(root)
-	root.AddCommand(newServe(a), newUser(a), newKey(a), newSite(a), newBus(a), newShade(a), newBackup(a), newRestore(a), newCloudCommand(a), newMigrate(a), newConformance(), newUpdate(a), newVersion())
+	root.AddCommand(newServe(a), newUser(a), newKey(a), newSite(a), newBus(a), newShade(a), newJob(a), newBackup(a), newRestore(a), newCloudCommand(a), newMigrate(a), newConformance(), newUpdate(a), newVersion())
 	manuals(root)
 	return root
 }

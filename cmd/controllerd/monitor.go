@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/console"
 	"svc.internal/controller/drivers"
 	"svc.internal/controller/recording"
 )
@@ -87,7 +87,7 @@ func (f monitorFlags) check(names []string) error {
 
 // monitor watches buses until it is told to end, or there is nothing more to come.
 func (a *app) monitor(c *cobra.Command, names []string, f monitorFlags) (err error) {
-	client := console.NewClient(a.dataDir)
+	client := a.local()
 	buses, err := watched(c.Context(), client, names)
 	if err != nil {
 		return err
@@ -118,14 +118,14 @@ func (a *app) monitor(c *cobra.Command, names []string, f monitorFlags) (err err
 }
 
 // watched are the buses of these names, or all.
-func watched(ctx context.Context, client *console.Client, names []string) ([]console.Bus, error) {
-	all, err := client.Buses(ctx)
+func watched(ctx context.Context, client *local, names []string) ([]adminapi.BusDetail, error) {
+	all, err := client.buses(ctx)
 	if err != nil || len(names) == 0 {
 		return all, err
 	}
-	var out []console.Bus
+	var out []adminapi.BusDetail
 	for _, name := range names {
-		i := slices.IndexFunc(all, func(b console.Bus) bool { return b.Name == name })
+		i := slices.IndexFunc(all, func(b adminapi.BusDetail) bool { return b.Name == name })
 		if i < 0 {
 			return nil, fmt.Errorf("bus %q: %w; 'controllerd bus list' shows those there are", name, appliance.ErrNotFound)
 		}
@@ -151,12 +151,12 @@ type monitor struct {
 var errEnough = errors.New("enough was seen")
 
 // watch shows one bus until ctx ends.
-func (m *monitor) watch(ctx context.Context, client *console.Client, b console.Bus, f monitorFlags) error {
+func (m *monitor) watch(ctx context.Context, client *local, b adminapi.BusDetail, f monitorFlags) error {
 	protocol := drivers.Protocol(b.Driver, b.Port, b.Options)
 	filter := f.filter
 	lost := 0 // before the next frame that is shown
 	var recent []recording.Frame
-	err := client.Frames(ctx, b.Name, !f.recent && f.last == 0, func(frame console.Frame) error {
+	err := client.frames(ctx, b.Name, !f.recent && f.last == 0, func(frame adminapi.Frame) error {
 		r := recording.Frame{At: frame.At, Bus: b.Name, Protocol: protocol, Direction: frame.Direction,
 			Hex: frame.Hex, Note: frame.Note, Lost: frame.Lost}
 		r.Decode()

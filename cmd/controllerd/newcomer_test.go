@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"svc.internal/controller/console"
+	"svc.internal/controller/adminapi"
 	"svc.internal/controller/drivers"
 	"svc.internal/controller/recording"
 )
@@ -90,9 +90,9 @@ func FuzzHexBytes(f *testing.F) {
 
 func TestJobsThatFindNothingSaySo(t *testing.T) {
 	t.Parallel()
-	bare := []console.ServiceEvent{{Address: "5"}}
-	some := append(bare, console.ServiceEvent{Address: "6", Facts: []console.Fact{{Name: "scene0", Value: "254 (100 %)"}, {Name: "scene1", Value: "0 (0 %)"}}})
-	for want, told := range map[string][]console.ServiceEvent{
+	bare := []adminapi.Told{{Address: "5"}}
+	some := append(bare, adminapi.Told{Address: "6", Facts: []adminapi.Fact{{Name: "scene0", Value: "254 (100 %)"}, {Name: "scene1", Value: "0 (0 %)"}}})
+	for want, told := range map[string][]adminapi.Told{
 		"ADDRESS         5\nnothing is set":                     bare,
 		"ADDRESS  SCENE0  SCENE1\n5        nothing is set\n6  ": some,
 	} {
@@ -122,7 +122,7 @@ func endedInput(t *testing.T, h *house) {
 	if h.truth(relayShade).Moving {
 		t.Error("the shade moves")
 	}
-	var list []console.Shade
+	var list []adminapi.Shade
 	if err := json.Unmarshal([]byte(d.must("shade", "list", "--json")), &list); err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/console"
 	"svc.internal/controller/drivers"
 	"svc.internal/controller/store"
 )
@@ -121,7 +121,7 @@ func (a *app) runScan(c *cobra.Command, names []string, f scanFlags, asJSON bool
 	if f.allSettings {
 		fmt.Fprintf(c.ErrOrStderr(), "bus %s: frames go out at other bit rates and parities too; its devices hear them as noise, and go on obeying in between\n", bus.Name)
 	}
-	scanErr := a.scan(ctx, bus, site, f, show.event)
+	scanErr := a.scan(ctx, bus, site, f, show)
 	if err := ctx.Err(); err != nil {
 		scanErr = errors.New("stopped before the end; what is not listed was not looked for")
 	}
@@ -182,11 +182,15 @@ func (f scanFlags) line() appliance.LineSettings {
 
 // scan has the daemon do it or, if none runs or the bus is not its own, does it
 // here.
-func (a *app) scan(ctx context.Context, bus appliance.Bus, site appliance.Site, f scanFlags, each func(console.ScanEvent) error) error {
+func (a *app) scan(ctx context.Context, bus appliance.Bus, site appliance.Site, f scanFlags, show *scanView) error {
 	opts := appliance.ScanOptions{First: f.first, Last: f.last, AllSettings: f.allSettings}
 	if f.port == "" {
-		err := console.NewClient(a.dataDir).Scan(ctx, bus.Name, opts, each)
-		if !errors.Is(err, console.ErrNotRunning) {
+		in := adminapi.JobRequest{Kind: "scan", Bus: bus.Name, First: f.first, Last: f.last, AllSettings: f.allSettings}
+		if found, err := doJob(ctx, a.local(), in, show.follow); !errors.Is(err, errNotRunning) {
+			show.take(found)
+			if errors.Is(err, errHungUp) {
+				return errors.New("the daemon ended before the scan did; what is not listed was not looked for: scan again")
+			}
 			return err
 		}
 		// As the daemon of these buses would: two on one line disturb each other.
@@ -196,14 +200,14 @@ func (a *app) scan(ctx context.Context, bus appliance.Bus, site appliance.Site, 
 		}
 		defer guard.Release()
 	}
-	return a.scanAlone(ctx, bus, site, opts, each)
+	return a.scanAlone(ctx, bus, site, opts, show)
 }
 
 // portWait is how long a scan without a daemon waits for its port to open.
 const portWait = 5 * time.Second
 
 // scanAlone opens a bus for a scan and nothing else.
-func (a *app) scanAlone(ctx context.Context, bus appliance.Bus, site appliance.Site, opts appliance.ScanOptions, each func(console.ScanEvent) error) error {
+func (a *app) scanAlone(ctx context.Context, bus appliance.Bus, site appliance.Site, opts appliance.ScanOptions, show *scanView) error {
 	mine := appliance.Site{Buses: []appliance.Bus{bus}}
 	mine.Buses[0].Disabled = false
 	for _, n := range site.Nodes {
@@ -235,27 +239,7 @@ func (a *app) scanAlone(ctx context.Context, bus appliance.Bus, site appliance.S
 	if err := awaitUp(ctx, core); err != nil {
 		return err
 	}
-	events := make(chan console.ScanEvent, 1)
-	go func() {
-		defer close(events)
-		err := core.Scan(ctx, bus.Name, opts,
-			func(address string) { events <- console.ScanEvent{Probing: address} },
-			func(f appliance.Found) { found := console.FoundOf(f); events <- console.ScanEvent{Found: &found} })
-		last := console.ScanEvent{Done: true}
-		if err != nil {
-			last.Error = err.Error()
-		}
-		events <- last
-	}()
-	var err error
-	for e := range events {
-		if err == nil {
-			if err = each(e); err != nil {
-				cancel()
-			}
-		}
-	}
-	return err
+	return core.Scan(ctx, bus.Name, opts, show.probing, func(f appliance.Found) { show.add(adminapi.FoundOf(f)) })
 }
 
 // withoutPolls makes drivers that know their nodes and poll none of them, so that

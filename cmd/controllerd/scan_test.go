@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/console"
 	"svc.internal/controller/sim"
 	"svc.internal/controller/sitefile"
 )
@@ -37,7 +37,7 @@ func (h *house) strangers(bus string, opts appliance.ScanOptions) *scanView {
 			continue
 		}
 		view := &scanView{bus: b}
-		if err := (&app{dataDir: h.dataDir}).scanAlone(h.t.Context(), b, appliance.Site{}, opts, view.event); err != nil {
+		if err := (&app{dataDir: h.dataDir}).scanAlone(h.t.Context(), b, appliance.Site{}, opts, view); err != nil {
 			h.t.Fatalf("scan %s: %v", bus, err)
 		}
 		return view
@@ -106,14 +106,14 @@ nodes:
 }
 
 // scanResult runs a scan by hand and returns what it says as JSON.
-func (d *desk) scanResult(wantCode int, args ...string) map[string]console.Found {
+func (d *desk) scanResult(wantCode int, args ...string) map[string]adminapi.Found {
 	d.t.Helper()
 	s := d.run(append([]string{"bus", "scan", "--json"}, args...)...)
-	var list []console.Found
+	var list []adminapi.Found
 	if err := json.Unmarshal([]byte(s.out), &list); err != nil || s.code != wantCode {
 		d.t.Fatalf("bus scan %v: exit code %d, want %d; %v\n%s%s", args, s.code, wantCode, err, s.out, s.err)
 	}
-	found := map[string]console.Found{}
+	found := map[string]adminapi.Found{}
 	for _, f := range list {
 		found[f.Address+" "+f.Finding] = f
 	}
@@ -358,7 +358,7 @@ shades:
 		buses := d.buses()
 		return len(buses) == 1 && buses[0].Nodes == 2 && buses[0].Online == 2
 	})
-	var shades []console.Shade
+	var shades []adminapi.Shade
 	if err := json.Unmarshal([]byte(d.must("shade", "list", "--json")), &shades); err != nil {
 		t.Fatal(err)
 	}

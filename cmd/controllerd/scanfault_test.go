@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/console"
 	"svc.internal/controller/sim"
 )
 
@@ -20,8 +20,8 @@ nodes:
 `
 
 // rows are what a scan found, by address and finding.
-func rows(view *scanView) map[string]console.Found {
-	m := map[string]console.Found{}
+func rows(view *scanView) map[string]adminapi.Found {
+	m := map[string]adminapi.Found{}
 	for _, f := range view.found {
 		m[f.Address+" "+f.Finding] = f
 	}
@@ -29,7 +29,7 @@ func rows(view *scanView) map[string]console.Found {
 }
 
 // pairFound reports whether both devices, and nobody else, were found as they are.
-func pairFound(found map[string]console.Found) bool {
+func pairFound(found map[string]adminapi.Found) bool {
 	for key, f := range found {
 		if f.Finding == "device" && key != "1 device" && key != "2 device" {
 			return false
@@ -124,7 +124,7 @@ func TestScanMeasuresWhoIsLate(t *testing.T) {
 				site = h.site
 			}
 			view := &scanView{bus: h.site.Buses[0]}
-			if err := (&app{dataDir: h.dataDir}).scanAlone(t.Context(), view.bus, site, appliance.ScanOptions{Last: 2}, view.event); err != nil {
+			if err := (&app{dataDir: h.dataDir}).scanAlone(t.Context(), view.bus, site, appliance.ScanOptions{Last: 2}, view); err != nil {
 				t.Fatal(err)
 			}
 			found := rows(view)

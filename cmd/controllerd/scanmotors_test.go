@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/console"
 	"svc.internal/controller/sim"
 )
 
@@ -76,7 +76,7 @@ func TestScanTellsFaultsOfMotorsApart(t *testing.T) {
 }
 
 // about is what was found of an address.
-func about(found map[string]console.Found, address string) (list []string) {
+func about(found map[string]adminapi.Found, address string) (list []string) {
 	for _, f := range found {
 		if f.Address == address {
 			list = append(list, f.Finding+": "+f.Detail)

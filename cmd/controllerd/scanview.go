@@ -2,15 +2,14 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
 
+	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/console"
 )
 
 // scanView shows a scan: progress for people on a terminal, what was found on
@@ -23,25 +22,33 @@ type scanView struct {
 	site     appliance.Site
 	known    bool   // the bus is in the site, so that found and configured can be compared
 	relays   string // what a draft makes of relays, see [drafter]
-	found    []console.Found
+	found    []adminapi.Found
 }
 
-func (v *scanView) event(e console.ScanEvent) error {
-	switch {
-	case e.Error != "":
-		return errors.New(e.Error)
-	case e.Found != nil:
-		v.add(*e.Found)
-	case e.Probing != "" && v.progress != nil:
-		fmt.Fprintf(v.progress, "\rprobing %-28.28s %d found ", e.Probing, len(v.found))
-	}
+// follow shows how far a scan is, and takes what it found so far.
+func (v *scanView) follow(j job[adminapi.Found]) error {
+	v.take(j)
+	v.probing(j.Progress.Text)
 	return nil
+}
+
+func (v *scanView) take(j job[adminapi.Found]) {
+	v.found = nil
+	for _, f := range j.Items {
+		v.add(f)
+	}
+}
+
+func (v *scanView) probing(address string) {
+	if address != "" && v.progress != nil {
+		fmt.Fprintf(v.progress, "\rprobing %-28.28s %d found ", address, len(v.found))
+	}
 }
 
 // add keeps one row for each address, and a further one for what is true beside
 // that: a device at other settings, somebody who babbles, a note.
-func (v *scanView) add(f console.Found) {
-	i := slices.IndexFunc(v.found, func(have console.Found) bool {
+func (v *scanView) add(f adminapi.Found) {
+	i := slices.IndexFunc(v.found, func(have adminapi.Found) bool {
 		return have.Address == f.Address && beside(have) == beside(f) && (have.Serial == f.Serial || have.Serial == "" || f.Serial == "")
 	})
 	if i < 0 {
@@ -56,7 +63,7 @@ func (v *scanView) add(f console.Found) {
 }
 
 // beside is what a row tells that does not concern who has the address.
-func beside(f console.Found) string {
+func beside(f adminapi.Found) string {
 	switch appliance.Finding(f.Finding) {
 	case appliance.FoundSettings, appliance.FoundBabble, appliance.FoundNote, appliance.FoundEcho, appliance.FoundHindered:
 		return fmt.Sprint(f.Finding, f.Line)
@@ -74,12 +81,12 @@ func (v *scanView) endProgress() {
 func (v *scanView) end() error {
 	v.endProgress()
 	v.adoptLine()
-	slices.SortStableFunc(v.found, func(a, b console.Found) int {
+	slices.SortStableFunc(v.found, func(a, b adminapi.Found) int {
 		return cmp.Or(compareAddresses(a.Address, b.Address), cmp.Compare(a.Finding, b.Finding))
 	})
 	if v.asJSON {
 		if v.found == nil {
-			v.found = []console.Found{}
+			v.found = []adminapi.Found{}
 		}
 		return printJSON(v.out, v.found)
 	}
@@ -103,7 +110,7 @@ func (v *scanView) end() error {
 // the settings that a port was scanned with, and all who answered at others answered at
 // the same, these are the line's and nothing has to be changed at the devices.
 func (v *scanView) adoptLine() {
-	var at *console.Line
+	var at *adminapi.Line
 	for _, f := range v.found {
 		if f.Finding != string(appliance.FoundSettings) {
 			continue
@@ -130,14 +137,14 @@ func (v *scanView) adoptLine() {
 		devices++
 		f.Finding, f.Trouble, f.Advice = string(appliance.FoundDevice), false, ""
 	}
-	v.found = append(v.found, console.Found{
+	v.found = append(v.found, adminapi.Found{
 		Finding: string(appliance.FoundNote), Advice: advice,
 		Detail: fmt.Sprintf("THE LINE HAS %d baud, parity %s: all %s answered so, and nobody at what was asked for", at.BaudRate, at.Parity, count(devices, "device", "devices")),
 	})
 }
 
 // inSite reports whether the site has something at an address.
-func inSite(f console.Found) bool { return len(f.Nodes) > 0 }
+func inSite(f adminapi.Found) bool { return len(f.Nodes) > 0 }
 
 // compareAddresses puts numbers, alone or within an address, in their order.
 func compareAddresses(a, b string) int {
@@ -163,7 +170,7 @@ func compareAddresses(a, b string) int {
 // digits is how many of them a text begins with.
 func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
-func (v *scanView) row(f console.Found) []string {
+func (v *scanView) row(f adminapi.Found) []string {
 	kind := strings.Join(append([]string{f.Kind}, f.Others...), " or ")
 	var told []string
 	if f.Label != "" {
@@ -183,7 +190,7 @@ func (v *scanView) row(f console.Found) []string {
 }
 
 // names of the nodes at an address, as people know them.
-func (v *scanView) names(f console.Found) string {
+func (v *scanView) names(f adminapi.Found) string {
 	var names []string
 	for _, n := range v.site.Nodes {
 		if slices.Contains(f.Nodes, n.ID) {
@@ -194,7 +201,7 @@ func (v *scanView) names(f console.Found) string {
 }
 
 // with are those of some findings.
-func (v *scanView) with(keep func(console.Found) bool) (out []console.Found) {
+func (v *scanView) with(keep func(adminapi.Found) bool) (out []adminapi.Found) {
 	for _, f := range v.found {
 		if keep(f) {
 			out = append(out, f)
@@ -203,13 +210,13 @@ func (v *scanView) with(keep func(console.Found) bool) (out []console.Found) {
 	return out
 }
 
-func (v *scanView) troubles() []console.Found {
-	return v.with(func(f console.Found) bool { return f.Trouble })
+func (v *scanView) troubles() []adminapi.Found {
+	return v.with(func(f adminapi.Found) bool { return f.Trouble })
 }
 
 // present are the devices that answered in whatever way.
-func (v *scanView) present() []console.Found {
-	return v.with(func(f console.Found) bool {
+func (v *scanView) present() []adminapi.Found {
+	return v.with(func(f adminapi.Found) bool {
 		switch appliance.Finding(f.Finding) {
 		case appliance.FoundDevice, appliance.FoundProfile, appliance.FoundCollision, appliance.FoundLate:
 			return true
@@ -221,14 +228,14 @@ func (v *scanView) present() []console.Found {
 }
 
 // strangers are those of them that the site does not know.
-func (v *scanView) strangers() []console.Found {
-	return slices.DeleteFunc(v.present(), func(f console.Found) bool { return len(f.Nodes) > 0 })
+func (v *scanView) strangers() []adminapi.Found {
+	return slices.DeleteFunc(v.present(), func(f adminapi.Found) bool { return len(f.Nodes) > 0 })
 }
 
 // summary tells people what to make of the rows.
 func (v *scanView) summary() {
-	is := func(what appliance.Finding) func(console.Found) bool {
-		return func(f console.Found) bool { return f.Finding == string(what) }
+	is := func(what appliance.Finding) func(adminapi.Found) bool {
+		return func(f adminapi.Found) bool { return f.Finding == string(what) }
 	}
 	present, troubles := v.present(), v.troubles()
 	line := fmt.Sprintf("%s answered", count(len(present), "address", "addresses"))

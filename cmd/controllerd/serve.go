@@ -24,7 +24,6 @@ import (
 	"svc.internal/controller/adminui"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/automation"
-	"svc.internal/controller/console"
 	"svc.internal/controller/drivers"
 	"svc.internal/controller/memory"
 	"svc.internal/controller/publicapi"
@@ -123,7 +122,7 @@ type daemon struct {
 
 	backups string // folder of nightly backups
 
-	https, http, console net.Listener // http may be nil
+	https, http, local net.Listener // http may be nil
 }
 
 func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, log *slog.Logger) (*daemon, error) {
@@ -196,7 +195,7 @@ func (a *app) openDoors(d *daemon, cfg serveConfig) (err error) {
 			return fmt.Errorf("serve plain HTTP: %w", err)
 		}
 	}
-	d.console, err = console.Listen(a.dataDir)
+	d.local, err = listenLocal(a.dataDir)
 	return err
 }
 
@@ -226,13 +225,10 @@ func (d *daemon) run(ctx context.Context) error {
 	g.Go(func() error { return d.cloud.run(ctx) })
 	g.Go(func() error { return d.rules.Run(ctx) })
 	g.Go(func() error { return d.backupNightly(ctx, d.backups) })
-	// The core outlasts the console, which stops the shades that it moves.
-	coreCtx, endCore := context.WithCancel(context.WithoutCancel(ctx))
-	g.Go(func() error {
-		defer endCore()
-		return console.Serve(ctx, d.console, d.core, d.db.SetShade, d.log)
-	})
-	g.Go(func() error { return d.core.Run(coreCtx) })
+	here := web.New(web.Config{Log: d.log, Errors: adminapi.Errors})
+	d.admin.Register(here)
+	g.Go(func() error { return serveLocal(ctx, d.local, here, d.log) })
+	g.Go(func() error { return d.core.Run(ctx) })
 	g.Go(func() error { return systemd.FeedWatchdog(ctx, d.alive, d.log) })
 	systemd.Ready(d.log)
 	context.AfterFunc(ctx, func() {

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"svc.internal/controller/console"
+	"svc.internal/controller/adminapi"
 )
 
 func newBusService(a *app) *cobra.Command {
@@ -31,7 +31,7 @@ obeying commands between the frames of a job.`,
 	}
 	asJSON := jsonFlag(c)
 	c.RunE = func(c *cobra.Command, given []string) error {
-		client := console.NewClient(a.dataDir)
+		client := a.local()
 		if len(given) == 1 {
 			return listServices(c, client, given[0], *asJSON)
 		}
@@ -53,9 +53,9 @@ obeying commands between the frames of a job.`,
 }
 
 // listServices shows which jobs a bus has.
-func listServices(c *cobra.Command, client *console.Client, bus string, asJSON bool) error {
-	list, err := client.Services(c.Context(), bus)
-	if err != nil {
+func listServices(c *cobra.Command, client *local, bus string, asJSON bool) error {
+	var list []adminapi.Service
+	if err := client.get(c.Context(), pathOf("buses", bus, "services"), &list); err != nil {
 		return err
 	}
 	if asJSON {
@@ -83,7 +83,7 @@ func listServices(c *cobra.Command, client *console.Client, bus string, asJSON b
 type serviceView struct {
 	out      io.Writer
 	progress io.Writer // nil: nobody is watching
-	told     []console.ServiceEvent
+	told     []adminapi.Told
 }
 
 func newServiceView(c *cobra.Command) *serviceView {
@@ -94,38 +94,38 @@ func newServiceView(c *cobra.Command) *serviceView {
 	return v
 }
 
-// errCutOff: the daemon went away before a job was done.
-var errCutOff = errors.New("the daemon ended before the job was done")
-
 // run does a job. What was learned before an error is kept.
-func (v *serviceView) run(ctx context.Context, client *console.Client, bus, job string, inputs map[string]string) error {
-	done := false
-	err := client.Service(ctx, bus, job, inputs, func(e console.ServiceEvent) error {
-		switch {
-		case e.Error != "":
-			done = true
-			return errors.New(e.Error)
-		case e.Done:
-			done = true
-		case e.Step == "":
-			v.told = append(v.told, e)
-		case v.progress != nil && e.Share > 0:
-			fmt.Fprintf(v.progress, "\r%3.0f %% %-60.60s", 100*e.Share, e.Step)
-		case v.progress != nil:
-			fmt.Fprintf(v.progress, "\r      %-60.60s", e.Step)
-		}
-		return nil
-	})
+func (v *serviceView) run(ctx context.Context, client *local, bus, name string, inputs map[string]string) error {
+	done, err := doJob(ctx, client, adminapi.JobRequest{Kind: "service", Bus: bus, Service: name, Inputs: inputs}, v.follow)
+	return v.ended(done, err)
+}
+
+// follow shows how far a job is.
+func (v *serviceView) follow(j job[adminapi.Told]) error {
+	switch {
+	case v.progress == nil || j.Progress.Text == "":
+	case j.Progress.Share > 0:
+		fmt.Fprintf(v.progress, "\r%3.0f %% %-60.60s", 100*j.Progress.Share, j.Progress.Text)
+	default:
+		fmt.Fprintf(v.progress, "\r      %-60.60s", j.Progress.Text)
+	}
+	return nil
+}
+
+// ended takes what a job learned.
+func (v *serviceView) ended(j job[adminapi.Told], err error) error {
+	v.endProgress()
+	v.told = j.Items
+	if errors.Is(err, errStopped) {
+		return errors.New("stopped before the job was done")
+	}
+	return err
+}
+
+func (v *serviceView) endProgress() {
 	if v.progress != nil {
 		fmt.Fprintf(v.progress, "\r%66s\r", "")
 	}
-	switch {
-	case ctx.Err() != nil:
-		return errors.New("stopped before the job was done")
-	case !done && (err == nil || !errors.Is(err, console.ErrNotRunning)):
-		return errors.Join(errCutOff, err)
-	}
-	return err
 }
 
 // show prints what was learned: a table of devices, or a list about one.

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/console"
 )
 
 func newShade(a *app) *cobra.Command {
@@ -42,7 +42,7 @@ computed from travel times, or it cannot be told because these are not set.`,
 		for _, s := range shades {
 			rows = append(rows, []string{
 				fmt.Sprint(s.ID), s.Name, s.Bus, shownPosition(s), s.Motion, positionBy(s),
-				orDash(s.TravelUp), orDash(s.TravelDown), yesNo(s.Inverted), shadeState(s),
+				travelTime(s.TravelUp), travelTime(s.TravelDown), yesNo(s.Inverted), shadeState(s),
 			})
 		}
 		return listing(c, []string{"ID", "NAME", "BUS", "POSITION", "MOTION", "POSITION BY", "TRAVEL UP", "TRAVEL DOWN", "INVERTED", "STATE"}, rows,
@@ -52,59 +52,49 @@ computed from travel times, or it cannot be told because these are not set.`,
 }
 
 // shades asks the daemon; without one nothing is known of them but the site.
-func (a *app) shades(ctx context.Context) ([]console.Shade, error) {
-	shades, err := console.NewClient(a.dataDir).Shades(ctx)
-	if errors.Is(err, console.ErrNotRunning) {
-		return nil, fmt.Errorf("%w; start it first, or look at the site with 'controllerd site export'", err)
+func (a *app) shades(ctx context.Context) (list []adminapi.Shade, err error) {
+	err = a.local().get(ctx, "/shades", &list)
+	return list, needsDaemon(err)
+}
+
+// needsDaemon says what to do where none runs.
+func needsDaemon(err error) error {
+	if errors.Is(err, errNotRunning) {
+		return fmt.Errorf("%w; start it first, or look at the site with 'controllerd site export'", err)
 	}
-	return shades, err
+	return err
 }
 
 // findShade takes an ID, or a name that only one shade has.
-func (a *app) findShade(ctx context.Context, text string) (found console.Shade, err error) {
+func (a *app) findShade(ctx context.Context, said string) (found adminapi.Shade, err error) {
 	shades, err := a.shades(ctx)
 	if err != nil {
 		return found, err
 	}
-	matches := 0
-	for _, s := range shades {
-		if strconv.Itoa(int(s.ID)) == text {
-			return s, nil
-		}
-		if s.Name == text {
-			found, matches = s, matches+1
-		}
-	}
-	switch matches {
-	case 1:
-		return found, nil
-	case 0:
-		return found, fmt.Errorf("shade %q: %w; 'controllerd shade list' shows those there are", text, appliance.ErrNotFound)
-	}
-	return found, fmt.Errorf("shade %q: %d shades have this name; say which by its ID ('controllerd shade list')", text, matches)
+	return find(shades, said, "shade", "controllerd shade list", func(s *adminapi.Shade) (appliance.ID, string) { return s.ID, s.Name })
 }
 
-func shownPosition(s console.Shade) string {
+func shownPosition(s adminapi.Shade) string {
 	switch {
 	case s.Position == nil:
 		return "-"
 	case s.Uncertainty > 0:
-		return fmt.Sprintf("%d ± %d %%", *s.Position, s.Uncertainty)
+		return fmt.Sprintf("%d ± %d %%", s.Position.Value, s.Uncertainty)
 	}
-	return fmt.Sprintf("%d %%", *s.Position)
+	return fmt.Sprintf("%d %%", s.Position.Value)
 }
 
-func positionBy(s console.Shade) string {
+func positionBy(s adminapi.Shade) string {
 	switch {
 	case s.Measured:
 		return "motor"
-	case s.TravelUp != "" && s.TravelDown != "":
+	case s.TravelUp > 0 && s.TravelDown > 0:
 		return "travel time"
 	}
 	return "-"
 }
 
-func shadeState(s console.Shade) string {
+func shadeState(s adminapi.Shade) string {
 	switch {
 	case s.Fault != "":
 		return s.Fault
@@ -112,6 +102,14 @@ func shadeState(s console.Shade) string {
 		return "online"
 	}
 	return "offline"
+}
+
+// travelTime in the words of a site file.
+func travelTime(seconds float64) string {
+	if seconds == 0 {
+		return "-"
+	}
+	return time.Duration(seconds * float64(time.Second)).Round(time.Millisecond).String()
 }
 
 func orDash(text string) string {
@@ -129,7 +127,7 @@ func yesNo(yes bool) string {
 }
 
 func newShadeCalibrate(a *app) *cobra.Command {
-	var opts console.CalibrateOptions
+	opts := adminapi.JobRequest{Kind: "calibrate"}
 	var yes bool
 	c := &cobra.Command{
 		Use:   "calibrate SHADE",
@@ -139,10 +137,13 @@ whole way: once if its motor tells its position, which times it; twice if not, a
 press Enter when it stands. Runs that disagree are repeated. The daemon saves the times
 and uses them at once; nothing restarts.
 
-Nothing moves before you agree. The shade stops at once when you press Ctrl-C, when this
-command ends or loses its connection, and after five minutes without its end. Any other
-command for the shade (STOP always works) and a hand at the wall switch end the run too:
-the person in the room wins, and nothing is saved. Do 'shade direction' first.
+Nothing moves before you agree. The shade stops at once when you press Ctrl-C, and after
+five minutes without its end. Any other command for the shade (STOP always works) and a
+hand at the wall switch end the run too: the person in the room wins, and nothing is saved.
+Do 'shade direction' first.
+
+It is a job of the daemon: it goes on when this command is killed or its terminal is
+closed, and 'controllerd job' finds it, takes its questions and cancels it.
 
 SHADE is an ID or a name, see 'controllerd shade list'.`,
 		Example: "  controllerd shade calibrate 5001\n  controllerd shade calibrate \"Lobby south\" --runs 3 --dry-run\n  controllerd shade calibrate 501 --yes --json",
@@ -161,8 +162,8 @@ SHADE is an ID or a name, see 'controllerd shade list'.`,
 		if err != nil {
 			return err
 		}
-		t := newTalk(c, console.NewClient(a.dataDir), s)
-		t.say("%s goes up to its end, and from there the whole way down and up. Mind what is in its way.\n", t.name())
+		t := newTalk(c, a.local())
+		t.say("Shade %d (%s) goes up to its end, and from there the whole way down and up. Mind what is in its way.\n", s.ID, s.Name)
 		if !s.Measured {
 			t.say("Stand where you see it. When it stands at an end, press Enter at once.\n")
 		}
@@ -170,10 +171,8 @@ SHADE is an ID or a name, see 'controllerd shade list'.`,
 		if err := t.agree(yes); err != nil {
 			return err
 		}
-		opts.Ask = !s.Measured && !yes
-		res, err := t.run(c.Context(), func(ctx context.Context, each func(console.ShadeEvent) error) error {
-			return t.client.Calibrate(ctx, s.ID, opts, each)
-		})
+		opts.Shade, opts.Ask = s.ID, !s.Measured && !yes
+		res, err := t.run(c.Context(), opts)
 		if err != nil {
 			return err
 		}
@@ -185,19 +184,19 @@ SHADE is an ID or a name, see 'controllerd shade list'.`,
 	return c
 }
 
-func showTravel(w io.Writer, r *console.ShadeResult) error {
+func showTravel(w io.Writer, r *adminapi.ShadeResult) error {
 	var rows [][]string
 	for _, way := range []struct {
 		name     string
-		t        *console.Travel
-		old, now string
+		t        *adminapi.Travel
+		old, now float64
 	}{{"up", r.Up, r.Old.TravelUp, r.New.TravelUp}, {"down", r.Down, r.Old.TravelDown, r.New.TravelDown}} {
 		var runs []string
 		for _, s := range way.t.Runs {
 			runs = append(runs, fmt.Sprintf("%.2f", s))
 		}
 		rows = append(rows, []string{way.name, fmt.Sprintf("%.2f s ± %.2f s", way.t.Seconds, way.t.Uncertainty), fmt.Sprintf("%.2f s", way.t.Spread),
-			strings.Join(runs, ", "), orDash(way.old) + " → " + way.now})
+			strings.Join(runs, ", "), travelTime(way.old) + " → " + travelTime(way.now)})
 	}
 	if err := table(w, []string{"WAY", "MEASURED", "SPREAD", "RUNS", "OLD → NEW"}, rows); err != nil {
 		return err
@@ -205,13 +204,18 @@ func showTravel(w io.Writer, r *console.ShadeResult) error {
 	return showSaved(w, r)
 }
 
-func showSaved(w io.Writer, r *console.ShadeResult) error {
+func showSaved(w io.Writer, r *adminapi.ShadeResult) error {
 	text := "saved, and in force\n"
 	if !r.Saved {
 		text = "dry run: nothing was saved\n"
 	}
 	_, err := io.WriteString(w, text)
 	return err
+}
+
+func showDirection(w io.Writer, r *adminapi.ShadeResult) error {
+	fmt.Fprintf(w, "inverted: %s → %s\n", yesNo(r.Old.Inverted), yesNo(r.New.Inverted))
+	return showSaved(w, r)
 }
 
 func newShadeDirection(a *app) *cobra.Command {
@@ -225,8 +229,8 @@ went, and it moves back. If it went the wrong way it is inverted from then on; t
 stay as they are. With --answer nobody is asked: say which way the shade goes when it is
 told to go up.
 
-The shade stops at once when you press Ctrl-C, when this command ends or loses its
-connection; any other command for the shade ends it too, and nothing is saved.
+The shade stops at once when you press Ctrl-C; any other command for the shade ends it
+too, and nothing is saved. A job of the daemon, as 'shade calibrate' is.
 
 SHADE is an ID or a name, see 'controllerd shade list'.`,
 		Example: "  controllerd shade direction 5001\n  controllerd shade direction 5001 --answer down --json",
@@ -238,30 +242,27 @@ SHADE is an ID or a name, see 'controllerd shade list'.`,
 	f.BoolVar(&dryRun, "dry-run", false, "find out and save nothing")
 	f.BoolVar(&yes, "yes", false, "ask nothing before it moves")
 	c.RunE = func(c *cobra.Command, names []string) error {
-		if known != "" && known != console.WentUp && known != console.WentDown {
+		if known != "" && known != "up" && known != "down" {
 			return usageError{fmt.Errorf("--answer %s: want up or down", known)}
 		}
 		s, err := a.findShade(c.Context(), names[0])
 		if err != nil {
 			return err
 		}
-		t := newTalk(c, console.NewClient(a.dataDir), s)
+		t := newTalk(c, a.local())
 		t.known = known
-		t.say("%s moves for a second and a half, and back. Watch which way it goes first.\n", t.name())
+		t.say("Shade %d (%s) moves for a second and a half, and back. Watch which way it goes first.\n", s.ID, s.Name)
 		if err := t.agree(yes || known != ""); err != nil {
 			return err
 		}
-		res, err := t.run(c.Context(), func(ctx context.Context, each func(console.ShadeEvent) error) error {
-			return t.client.Direction(ctx, s.ID, dryRun, each)
-		})
+		res, err := t.run(c.Context(), adminapi.JobRequest{Kind: "direction", Shade: s.ID, DryRun: dryRun})
 		if err != nil {
 			return err
 		}
 		if *asJSON {
 			return printJSON(c.OutOrStdout(), res)
 		}
-		fmt.Fprintf(c.OutOrStdout(), "inverted: %s → %s\n", yesNo(res.Old.Inverted), yesNo(res.New.Inverted))
-		return showSaved(c.OutOrStdout(), res)
+		return showDirection(c.OutOrStdout(), res)
 	}
 	return c
 }

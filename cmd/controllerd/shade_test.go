@@ -7,17 +7,18 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
+	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/console"
 	"svc.internal/controller/sim"
 	"svc.internal/controller/sitefile"
 )
@@ -162,7 +163,7 @@ func (c *client) code() int {
 	return c.cmd.ProcessState.ExitCode()
 }
 
-func (c *client) result() (r console.ShadeResult) {
+func (c *client) result() (r adminapi.ShadeResult) {
 	c.t.Helper()
 	if code := c.code(); code != 0 {
 		c.t.Fatalf("exit code %d: %s", code, c.said.String())
@@ -189,7 +190,7 @@ func (h *house) watch(c *client, shade appliance.ID) {
 	}
 }
 
-func measuredWithin(t *testing.T, what string, got *console.Travel, truth time.Duration) {
+func measuredWithin(t *testing.T, what string, got *adminapi.Travel, truth time.Duration) {
 	t.Helper()
 	off := math.Abs(got.Seconds - truth.Seconds())
 	t.Logf("%s: %.2f s ± %.2f s, truly %v", what, got.Seconds, got.Uncertainty, truth)
@@ -212,7 +213,8 @@ func TestShadesAreCalibrated(t *testing.T) {
 		{"by their own position", motorIsMeasured},
 		{"by a person", relaysAreWatched},
 		{"in their direction", directionIsFound},
-		{"until their client dies", deadClientStopsTheShade},
+		{"although their console dies", killedConsole},
+		{"until Ctrl-C", ctrlCStopsTheShade},
 		{"until somebody else commands them", theRoomWins},
 		{"until nobody can answer any more", endedInput},
 	} {
@@ -224,11 +226,11 @@ func TestShadesAreCalibrated(t *testing.T) {
 }
 
 func shadesAreListed(t *testing.T, h *house) {
-	var list []console.Shade
+	var list []adminapi.Shade
 	if err := json.Unmarshal([]byte(h.desk().must("shade", "list", "--json")), &list); err != nil {
 		t.Fatal(err)
 	}
-	if len(list) != 3 || list[0].ID != motorShade || !list[0].Measured || list[1].Measured || list[1].TravelUp != "30s" || list[1].TravelDown != "" || !list[1].Online {
+	if len(list) != 3 || list[0].ID != motorShade || !list[0].Measured || list[1].Measured || list[1].TravelUp != 30 || list[1].TravelDown != 0 || !list[1].Online {
 		t.Errorf("got %+v", list)
 	}
 	if out := h.desk().must("shade", "list"); !strings.Contains(out, "Watched") || !strings.Contains(out, "relays") {
@@ -251,11 +253,11 @@ func motorIsMeasured(t *testing.T, h *house) {
 	r := c.result()
 	measuredWithin(t, "up", r.Up, motorUp)
 	measuredWithin(t, "down", r.Down, motorDown)
-	if r.Watched || !r.Saved || r.Old.TravelUp != "30s" {
+	if r.Watched || !r.Saved || r.Old.TravelUp != 30 {
 		t.Errorf("got %+v", r)
 	}
-	if export := d.must("site", "export"); !strings.Contains(export, "travelUp: "+r.New.TravelUp) || !strings.Contains(export, "id: 5001") {
-		t.Errorf("the export does not have the new time %s:\n%s", r.New.TravelUp, export)
+	if export := d.must("site", "export"); !strings.Contains(export, "travelUp: "+travelTime(r.New.TravelUp)) || !strings.Contains(export, "id: 5001") {
+		t.Errorf("the export does not have the new time %v:\n%s", r.New.TravelUp, export)
 	}
 	for bus, n := range h.exchangesOf() {
 		if n < before[bus] {
@@ -263,7 +265,7 @@ func motorIsMeasured(t *testing.T, h *house) {
 		}
 	}
 	e := h.lastEntries("console")
-	if len(e) == 0 || !strings.Contains(e[0].Command.Origin.Who, "calibrate") {
+	if len(e) == 0 || e[0].Command.Origin.Who != me(t) || e[0].Command.Origin.Why != "calibration" {
 		t.Errorf("the ledger has %+v of the run", e)
 	}
 }
@@ -332,41 +334,102 @@ func directionIsFound(t *testing.T, h *house) {
 	}
 }
 
-// deadClientStopsTheShade kills the command with no chance to say goodbye.
-func deadClientStopsTheShade(t *testing.T, h *house) {
+// me is the account of the system that these tests run as.
+func me(t *testing.T) string {
+	t.Helper()
+	u, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u.Username
+}
+
+// underWay are the jobs that another console sees.
+func (d *desk) underWay() (list []adminapi.Job) {
+	d.t.Helper()
+	var all []adminapi.Job
+	if err := json.Unmarshal([]byte(d.must("job", "list", "--json")), &all); err != nil {
+		d.t.Fatal(err)
+	}
+	for _, j := range all {
+		if !over(j) {
+			list = append(list, j)
+		}
+	}
+	return list
+}
+
+// killedConsole: a calibration that one console began goes on when that is killed with no
+// chance to say goodbye, and is seen and cancelled from another.
+func killedConsole(t *testing.T, h *house) {
+	d := h.desk()
 	for _, part := range []struct {
 		bus   string
 		shade appliance.ID
-	}{{"relays", relayShade}, {"motors", motorShade}} { // the motor last: theRoomWins begins at once
-		bus, shade := part.bus, part.shade
-		c := h.desk().talkTo("shade", "calibrate", fmt.Sprint(shade), "--yes")
-		waitFor(t, 20*time.Second, "the shade on its way down", func() bool {
-			s := h.truth(shade)
-			return s.Moving && s.ExactPosition < 80 && s.ExactPosition > 20 && s.Motion == "closing" || h.press(c, shade)
-		})
-		var bound time.Duration
-		for _, b := range h.daemon.core.Snapshot().Buses {
-			if b.Bus.Name == bus {
-				bound = b.Bound
-			}
-		}
-		before := h.lastOrder(bus)
-		killed := time.Now()
-		c.cmd.Process.Signal(syscall.SIGKILL)
+	}{{"relays", relayShade}, {"motors", motorShade}} {
+		c := d.talkTo("shade", "calibrate", fmt.Sprint(part.shade), "--yes")
+		waitFor(t, 20*time.Second, "the shade on its way", func() bool { return h.truth(part.shade).Moving })
+		c.cmd.Process.Kill()
 		<-c.ended
-		waitFor(t, 5*time.Second, "a frame that stops the shade", func() bool { return h.lastOrder(bus) > before })
-		stop := h.orders(bus, before)[0]
-		if len(stop.Changes) != 1 || stop.Changes[0].Motion != "stopped" {
-			t.Errorf("%s: the first order after the client died is %+v, want a stop", bus, stop)
+		killed := h.truth(part.shade)
+		var seen adminapi.Job
+		follower := d.talkTo("job", "follow", d.underWay()[0].ID)
+		waitFor(t, 30*time.Second, "the shade goes on, down in the end", func() bool {
+			s := h.truth(part.shade)
+			list := d.underWay()
+			if len(list) != 1 {
+				t.Fatalf("%s: another console sees %+v", part.bus, list)
+			}
+			seen = list[0]
+			return s.Motion == "closing" && s.ExactPosition < 90 && s.ExactPosition > 10 && math.Abs(s.ExactPosition-killed.ExactPosition) > 5 || h.press(follower, part.shade)
+		})
+		if seen.Kind != "calibrate" || seen.Shade != part.shade || seen.By != me(t) {
+			t.Errorf("%s: another console sees %+v", part.bus, seen)
 		}
-		t.Logf("%s: stopped %v after the client was killed (bound %v)", bus, ms(stop.At.Sub(killed)), ms(bound))
-		if took := stop.At.Sub(killed); took > bound+500*time.Millisecond {
-			t.Errorf("%s: stopped %v after the client was killed, bound %v", bus, took, bound)
+		if out := d.must("job", "show", seen.ID); !strings.Contains(out, "calibrate") || !strings.Contains(out, fmt.Sprint("shade ", part.shade)) {
+			t.Errorf("%s: shown as %s", part.bus, out)
 		}
-		waitFor(t, 5*time.Second, "the shade at rest", func() bool { return !h.truth(shade).Moving })
-		if at := h.truth(shade).ExactPosition; at < 1 || at > 99 {
-			t.Errorf("%s: it ran on to %.0f %%", bus, at)
+		if out := d.must("job", "cancel", seen.ID); !strings.Contains(out, "cancelled by "+me(t)) {
+			t.Errorf("%s: %s", part.bus, out)
 		}
+		if s := h.truth(part.shade); s.Moving || s.ExactPosition < 1 || s.ExactPosition > 99 {
+			t.Errorf("%s: cancelled, and the shade is %+v", part.bus, s)
+		}
+		if code := follower.code(); code != 1 || !strings.Contains(follower.said.String(), "cancelled by ") {
+			t.Errorf("%s: who followed it ended with %d: %s", part.bus, code, follower.said.String())
+		}
+		if list := d.underWay(); len(list) != 0 {
+			t.Errorf("%s: still under way: %+v", part.bus, list)
+		}
+		if s := d.run("job", "cancel", seen.ID); s.code != 1 || !strings.Contains(s.err, "cancelled") {
+			t.Errorf("%s: cancelled twice: exit code %d, %s", part.bus, s.code, s.err)
+		}
+	}
+	if s := d.run("job", "show", "nothing"); s.code != 1 || !strings.Contains(s.err, "no job") {
+		t.Errorf("a job that is not there: exit code %d, %s", s.code, s.err)
+	}
+}
+
+// Ctrl-C stops a shade at once.
+func ctrlCStopsTheShade(t *testing.T, h *house) {
+	c := h.desk().talkTo("shade", "calibrate", fmt.Sprint(motorShade), "--yes")
+	waitFor(t, 20*time.Second, "the shade on its way down", func() bool {
+		s := h.truth(motorShade)
+		return s.Motion == "closing" && s.ExactPosition < 80 && s.ExactPosition > 20
+	})
+	before := h.lastOrder("motors")
+	pressed := time.Now()
+	c.cmd.Process.Signal(os.Interrupt)
+	if code := c.code(); code != 1 || !strings.Contains(c.said.String(), "the shade was stopped, and nothing is saved") {
+		t.Errorf("exit code %d: %s", code, c.said.String())
+	}
+	stop := h.orders("motors", before)[0]
+	if len(stop.Changes) != 1 || stop.Changes[0].Motion != "stopped" {
+		t.Errorf("the first order after Ctrl-C is %+v, want a stop", stop)
+	}
+	t.Logf("stopped %v after Ctrl-C", ms(stop.At.Sub(pressed)))
+	if s := h.truth(motorShade); s.Moving || s.ExactPosition < 1 {
+		t.Errorf("it runs on: %+v", s)
 	}
 }
 
@@ -386,12 +449,11 @@ func (h *house) press(c *client, shade appliance.ID) bool {
 	return false
 }
 
-// theRoomWins commands the shade through the API while it is calibrated, which begins
-// while the stop of a client that died is still to be confirmed.
+// theRoomWins commands the shade through the API while it is calibrated.
 func theRoomWins(t *testing.T, h *house) {
 	c := h.desk().talkTo("shade", "calibrate", "5001", "--yes")
 	waitFor(t, 30*time.Second, "the shade on its way down", func() bool { s := h.truth(motorShade); return s.Motion == "closing" && s.ExactPosition < 90 })
-	if s := h.desk().run("shade", "calibrate", "5001", "--yes"); s.code != 1 || !strings.HasSuffix(s.err, "controllerd: shade 5001: being tried by somebody else already\n") {
+	if s := h.desk().run("shade", "calibrate", "5001", "--yes"); s.code != 1 || !strings.Contains(s.err, "shade 5001: a job is under way already (calibrate, begun by "+me(t)+")") || !strings.Contains(s.err, "job cancel") {
 		t.Errorf("a second one at the same time: exit code %d, %q", s.code, s.err)
 	}
 	if status, message := h.control("shadeControl", `{"targetType":3,"targetId":5001,"command":"STOP"}`); status != 1 {
@@ -439,7 +501,7 @@ func TestPowerCutDuringACalibration(t *testing.T) {
 	before := d.must("site", "export")
 	daemon := d.serve()
 	online := func() bool {
-		var list []console.Shade
+		var list []adminapi.Shade
 		s := d.run("shade", "list", "--json")
 		return s.code == 0 && json.Unmarshal([]byte(s.out), &list) == nil && len(list) == 3 && list[0].Online && list[1].Online
 	}
@@ -472,18 +534,22 @@ func TestEndOfTheDaemonStopsTheShade(t *testing.T) {
 	if h.truth(motorShade).ExactPosition != 50 {
 		t.Fatalf("at %v at first", h.truth(motorShade))
 	}
-	events := make(chan error, 1)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
+	l := (&app{dataDir: h.dataDir}).local()
+	j, err := l.start(t.Context(), adminapi.JobRequest{Kind: "calibrate", Shade: motorShade})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
 	go func() {
-		events <- console.NewClient(h.dataDir).Calibrate(ctx, motorShade, console.CalibrateOptions{}, func(console.ShadeEvent) error { return nil })
+		_, err := watchJob[any](t.Context(), l, j.ID, nil)
+		ended <- err
 	}()
 	waitFor(t, 20*time.Second, "the shade on its way", func() bool { return h.truth(motorShade).Moving })
 	h.stop()
 	if s := h.truth(motorShade); s.Moving || s.ExactPosition > 99 {
 		t.Errorf("the daemon ended and left %+v", s)
 	}
-	if err := <-events; errors.Is(err, context.Canceled) {
-		t.Error(err)
+	if err := <-ended; !errors.Is(err, errHungUp) {
+		t.Errorf("whoever followed it is told %v", err)
 	}
 }

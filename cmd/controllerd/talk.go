@@ -2,38 +2,44 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/console"
 )
 
 // talk is a conversation with whoever stands before a shade. Questions and progress
 // go to standard error, so that standard output is left to the outcome.
 type talk struct {
-	client *console.Client
-	shade  console.Shade
+	client *local
 	out    io.Writer
 	live   bool        // out is a terminal: progress is shown
 	typed  bool        // so is the input: what is typed before a question does not answer it
 	lines  chan string // of the input, closed at its end; nil before it is read
 	in     io.Reader
-	ended  bool   // nothing is typed any more
-	known  string // --answer; empty: ask
-	asked  *console.Question
+	ended  bool // nothing is typed any more
+	// Somebody else may answer: the run is not over when nothing is typed any more.
+	onlooker bool
+	known    string // --answer; empty: ask
+	asked    *adminapi.JobQuestion
+	number   int // of the last question that was put
+	told     int // measured legs
 }
 
-func newTalk(c *cobra.Command, client *console.Client, s console.Shade) *talk {
-	return &talk{client: client, shade: s, out: c.ErrOrStderr(), live: isTerminal(c.ErrOrStderr()), in: c.InOrStdin(), typed: isTerminal(c.InOrStdin())}
+func newTalk(c *cobra.Command, client *local) *talk {
+	return &talk{client: client, out: c.ErrOrStderr(), live: isTerminal(c.ErrOrStderr()), in: c.InOrStdin(), typed: isTerminal(c.InOrStdin())}
 }
 
 func isTerminal(v any) bool {
@@ -42,8 +48,6 @@ func isTerminal(v any) bool {
 }
 
 func (t *talk) say(format string, args ...any) { fmt.Fprintf(t.out, format, args...) }
-
-func (t *talk) name() string { return fmt.Sprintf("Shade %d (%s)", t.shade.ID, t.shade.Name) }
 
 // input begins to read what is typed. Reading cannot be ended; it ends with the
 // program.
@@ -76,56 +80,72 @@ func (t *talk) agree(yes bool) error {
 	return nil
 }
 
-// run follows a run to its end and answers its questions.
-func (t *talk) run(ctx context.Context, begin func(context.Context, func(console.ShadeEvent) error) error) (*console.ShadeResult, error) {
+// shadeJob is a run under way or over.
+type shadeJob = job[adminapi.MeasuredLeg]
+
+// run begins a job of a shade and sees it through. Who gives it up stops the shade.
+func (t *talk) run(ctx context.Context, in adminapi.JobRequest) (*adminapi.ShadeResult, error) {
+	begun, err := t.client.start(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	done, err := t.follow(ctx, begun.ID)
+	switch {
+	case ctx.Err() != nil:
+		return nil, t.giveUp(ctx, begun, "given up")
+	case errors.Is(err, errNobodyAnswers):
+		return nil, t.giveUp(ctx, begun, err.Error())
+	case errors.Is(err, errHungUp):
+		return nil, errors.Join(errors.New("the daemon ended or hung up before the run was over; nothing is saved"), err)
+	case err != nil:
+		return nil, err
+	}
+	return done.Result, nil
+}
+
+// errNobodyAnswers: a question is open, and nothing more is typed.
+var errNobodyAnswers = errors.New("standard input ended before the run was over")
+
+// follow shows a job of a shade and answers its questions, until it is over or ctx ends.
+func (t *talk) follow(ctx context.Context, id string) (shadeJob, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	events := make(chan console.ShadeEvent)
-	over := make(chan error, 1)
+	type end struct {
+		job shadeJob
+		err error
+	}
+	changes, over := make(chan shadeJob), make(chan end, 1)
 	go func() {
-		over <- begin(ctx, func(e console.ShadeEvent) error {
+		j, err := watchJob(ctx, t.client, id, func(j shadeJob) error {
 			select {
-			case events <- e:
+			case changes <- j:
 				return nil
 			case <-ctx.Done():
 				return ctx.Err()
 			}
 		})
+		over <- end{j, err}
 	}()
 	for {
 		select {
-		case e := <-events:
-			if e.Error != "" {
-				t.clear()
-				return nil, errors.New(e.Error)
-			}
-			if e.Result != nil {
-				t.clear()
-				return e.Result, nil
-			}
-			if err := t.show(ctx, e); err != nil {
-				return nil, err
+		case j := <-changes:
+			if err := t.show(ctx, j); err != nil {
+				return j, err
 			}
 		case line, ok := <-t.waiting():
-			if !ok && t.asked == nil {
+			if !ok && (t.asked == nil || t.onlooker) {
 				t.ended = true
 				continue // nobody is needed yet, perhaps nobody will be
 			}
 			if !ok {
-				cancel()
-				return nil, t.givenUp(ctx, "standard input ended before the run was over")
+				return shadeJob{}, errNobodyAnswers
 			}
-			if err := t.answer(ctx, line); err != nil {
-				return nil, err
+			if err := t.answer(ctx, id, line); err != nil {
+				return shadeJob{}, err
 			}
-		case err := <-over:
-			if ctx.Err() != nil {
-				return nil, t.givenUp(ctx, "given up")
-			}
-			if no := console.Refusal(""); errors.As(err, &no) || errors.Is(err, console.ErrNotRunning) {
-				return nil, err
-			}
-			return nil, errors.Join(errors.New("the daemon ended or hung up before the run was over; nothing is saved"), err)
+		case e := <-over:
+			t.clear()
+			return e.job, e.err
 		}
 	}
 }
@@ -134,23 +154,27 @@ func (t *talk) run(ctx context.Context, begin func(context.Context, func(console
 // stand: longer than the daemon waits for its stop to be confirmed.
 const standsWithin = 4 * time.Second
 
-// givenUp waits until the shade stands, which the daemon stops as soon as it notices
-// that nobody listens any more, and words why the run is over.
-func (t *talk) givenUp(ctx context.Context, why string) error {
+// giveUp cancels a job, waits until its shade stands and words why the run is over.
+func (t *talk) giveUp(ctx context.Context, begun adminapi.Job, why string) error {
 	t.clear()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), standsWithin)
 	defer cancel()
+	unknown := func(err error) error {
+		return fmt.Errorf("%s; nothing is saved, and whether the shade stands is not known: %w", why, err)
+	}
+	if _, err := t.client.cancel(ctx, begun.ID); err != nil && !errors.As(err, new(refused)) { // it may be over
+		return unknown(err)
+	}
 	look := time.NewTicker(50 * time.Millisecond)
 	defer look.Stop()
 	for {
-		shades, err := t.client.Shades(ctx)
-		for _, s := range shades {
-			if s.ID == t.shade.ID && s.Motion == appliance.Stopped.String() {
-				return fmt.Errorf("%s; the shade was stopped, and nothing is saved", why)
-			}
+		var s adminapi.Shade
+		err := t.client.get(ctx, pathOf("shades", fmt.Sprint(begun.Shade)), &s)
+		if err == nil && s.Motion == appliance.Stopped.String() {
+			return fmt.Errorf("%s; the shade was stopped, and nothing is saved", why)
 		}
 		if err != nil && ctx.Err() == nil {
-			return fmt.Errorf("%s; nothing is saved, and whether the shade stands is not known: %w", why, err)
+			return unknown(err)
 		}
 		select {
 		case <-look.C:
@@ -163,7 +187,7 @@ func (t *talk) givenUp(ctx context.Context, why string) error {
 // waiting is the input while it is wanted: a script's lines stay for the questions
 // to come, what somebody types before a question is dropped.
 func (t *talk) waiting() <-chan string {
-	if t.asked == nil && (!t.typed || t.ended) {
+	if t.asked == nil && (!t.typed || t.ended) || t.onlooker && t.ended {
 		return nil
 	}
 	return t.input()
@@ -171,43 +195,49 @@ func (t *talk) waiting() <-chan string {
 
 func upDown(up bool) string {
 	if up {
-		return console.WentUp
+		return "up"
 	}
-	return console.WentDown
+	return "down"
 }
 
-func (t *talk) show(ctx context.Context, e console.ShadeEvent) error {
-	switch {
-	case e.Moving != nil && t.live:
-		at := ""
-		if e.Moving.Position != nil {
-			at = fmt.Sprintf(", at %d %%", *e.Moving.Position)
-		}
-		t.say("\r  going %s, %5.1f s%s   ", upDown(e.Moving.Up), e.Moving.Seconds, at)
-	case e.Measured != nil:
+// show tells what is new about a job.
+func (t *talk) show(ctx context.Context, j shadeJob) error {
+	for _, leg := range j.Items[min(t.told, len(j.Items)):] {
 		t.clear()
-		t.say("  run %d, %s: %.2f s ± %.2f s\n", e.Measured.Run, upDown(e.Measured.Up), e.Measured.Seconds, e.Measured.Uncertainty)
-	case e.Ask != nil:
-		return t.ask(ctx, *e.Ask)
+		t.say("  run %d, %s: %.2f s ± %.2f s\n", leg.Run, upDown(leg.Up), leg.Seconds, leg.Uncertainty)
+	}
+	t.told = len(j.Items)
+	if m := j.Progress.Moving; m != nil && t.live {
+		at := ""
+		if m.Position != nil {
+			at = fmt.Sprintf(", at %d %%", *m.Position)
+		}
+		t.say("\r  going %s, %5.1f s%s   ", upDown(m.Up), m.Elapsed, at)
+	}
+	switch q := j.Question; {
+	case q == nil:
+		t.asked = nil // somebody else may have answered it
+	case q.Number != t.number:
+		return t.ask(ctx, j.ID, *q)
 	}
 	return nil
 }
 
 // ask puts a question, or answers it from what is known.
-func (t *talk) ask(ctx context.Context, q console.Question) error {
+func (t *talk) ask(ctx context.Context, id string, q adminapi.JobQuestion) error {
 	t.clear()
-	t.asked = &q
+	t.asked, t.number = &q, q.Number
 	switch q.Ask {
-	case console.AskBegin:
-		t.say("Next it goes %s. Press Enter to start it. ", upDown(q.Up))
-	case console.AskStands:
-		t.say("It goes %s. Press Enter when it stands. ", upDown(q.Up))
+	case appliance.AskBegin:
+		t.say("Next it goes %s. Press Enter to start it. ", upDown(q.Leg.Up))
+	case appliance.AskStands:
+		t.say("It goes %s. Press Enter when it stands. ", upDown(q.Leg.Up))
 		if t.live {
 			t.say("\n")
 		}
-	case console.AskWent:
+	case appliance.AskWent:
 		if t.known != "" {
-			return t.answer(ctx, upDown(q.Up == (t.known == console.WentUp)))
+			return t.answer(ctx, id, upDown(q.Leg.Up == (t.known == "up")))
 		}
 		t.say("Which way did it go? [u]p, [d]own, [n]ot at all: ")
 	default:
@@ -217,23 +247,23 @@ func (t *talk) ask(ctx context.Context, q console.Question) error {
 }
 
 // answer sends what was typed, if it answers the question that is open.
-func (t *talk) answer(ctx context.Context, line string) error {
+func (t *talk) answer(ctx context.Context, id, line string) error {
 	q := t.asked
 	if q == nil {
 		return nil
 	}
-	if q.Ask == console.AskWent {
-		words := map[string]string{"u": console.WentUp, "up": console.WentUp, "d": console.WentDown, "down": console.WentDown,
-			"n": console.WentNowhere, "none": console.WentNowhere, "not at all": console.WentNowhere}
-		word, ok := words[strings.ToLower(line)]
-		if !ok {
+	said := q.Choices[0]
+	if q.Ask == appliance.AskWent {
+		words := map[string]string{"u": "up", "d": "down", "n": "none", "not at all": "none"}
+		typed := strings.ToLower(line)
+		if said = cmp.Or(words[typed], typed); !slices.Contains(q.Choices, said) {
 			t.say("Please answer u, d or n: ")
 			return nil
 		}
-		line = word
 	}
 	t.asked = nil
-	if err := t.client.Answer(ctx, t.shade.ID, *q, line); err != nil && ctx.Err() == nil {
+	err := t.client.call(ctx, http.MethodPost, pathOf("jobs", id, "answer"), adminapi.JobAnswer{Number: q.Number, Answer: said}, nil)
+	if err != nil && ctx.Err() == nil {
 		t.say("%v\n", err) // why the run is over is on its way
 	}
 	return nil
