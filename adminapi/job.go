@@ -15,7 +15,7 @@ import (
 type Jobs interface {
 	Jobs() *appliance.Jobs
 	StartScan(bus string, opts appliance.ScanOptions, by appliance.Origin) (appliance.Job, error)
-	StartIdentify(bus, address string, by appliance.Origin) (appliance.Job, error)
+	StartIdentify(bus, address string, node appliance.ID, by appliance.Origin) (appliance.Job, error)
 	StartService(bus, name string, inputs map[string]string, by appliance.Origin) (appliance.Job, error)
 	StartGroups(bus string, by appliance.Origin) (appliance.Job, error)
 	StartCalibration(run appliance.ShadeRun, by appliance.Origin) (appliance.Job, error)
@@ -300,7 +300,7 @@ func (a *API) begun(in JobRequest, by appliance.Origin) (appliance.Job, error) {
 		}
 		return a.Jobs.StartScan(in.Bus, appliance.ScanOptions{First: in.First, Last: in.Last, AllSettings: in.AllSettings}, by)
 	case "identify":
-		return a.Jobs.StartIdentify(in.Bus, in.Address, by)
+		return a.Jobs.StartIdentify(in.Bus, in.Address, in.Node, by)
 	case "service":
 		return a.Jobs.StartService(in.Bus, in.Service, in.Inputs, by)
 	case "groups":

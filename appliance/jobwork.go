@@ -36,15 +36,21 @@ func (c *Controller) StartScan(bus string, opts ScanOptions, by Origin) (Job, er
 // identifyTime is what a device gets to show itself.
 const identifyTime = 30 * time.Second
 
-// StartIdentify makes a device show itself.
-func (c *Controller) StartIdentify(bus, address string, by Origin) (Job, error) {
-	if _, err := c.bus(bus); err != nil {
+// StartIdentify makes a device show itself: in its own way or, where its driver knows
+// none, by blinking the lights that it is, or only one of them (0: all).
+func (c *Controller) StartIdentify(bus, address string, node ID, by Origin) (Job, error) {
+	b, err := c.bus(bus)
+	if err != nil {
 		return Job{}, err
 	}
+	_, itself := b.driver.(Identifier)
 	about := Job{Kind: JobIdentify, Subject: fmt.Sprintf("device %s of bus %s", address, bus), Bus: bus, Address: address, By: by}
 	return c.jobs.Start(about, func(ctx context.Context, _ *JobHand) (any, error) {
 		ctx, cancel := context.WithTimeout(ctx, identifyTime)
 		defer cancel()
+		if !itself {
+			return nil, c.blink(ctx, bus, address, node, by)
+		}
 		return nil, c.Identify(ctx, bus, address)
 	})
 }

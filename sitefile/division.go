@@ -57,15 +57,19 @@ func (r *reader) division() {
 }
 
 // exportDivision writes it back.
-func exportDivision(d appliance.Division, f *fileSite) {
+func exportDivision(site appliance.Site, f *fileSite, nodes called) {
+	d, clusters := site.Division, called{}
+	for _, c := range site.Clusters {
+		clusters[c.ID] = c.Name
+	}
 	f.Building, f.TimeZone = d.Building, d.TimeZone
 	if d.Place != nil {
 		f.Latitude, f.Longitude = &d.Place.Latitude, &d.Place.Longitude
 	}
 	for _, v := range d.Floors {
-		f.Floors = append(f.Floors, fileFloor{Name: v.Name, AreaM2: v.AreaM2, Clusters: references(v.Clusters)})
+		f.Floors = append(f.Floors, fileFloor{Name: v.Name, AreaM2: v.AreaM2, Clusters: clusters.references(v.Clusters)})
 	}
 	for _, v := range d.Meters {
-		f.Meters = append(f.Meters, fileMeter{Node: reference{id: int32(v.Node)}, Covers: v.Covers, Clusters: references(v.Clusters)})
+		f.Meters = append(f.Meters, fileMeter{Node: nodes.reference(v.Node), Covers: v.Covers, Clusters: clusters.references(v.Clusters)})
 	}
 }

@@ -62,13 +62,13 @@ type fileSite struct {
 type fileFloor struct {
 	Name     string      `yaml:"name"`
 	AreaM2   float64     `yaml:"areaM2,omitempty"`
-	Clusters []reference `yaml:"clusters,omitempty,flow"`
+	Clusters []reference `yaml:"clusters,omitempty"`
 }
 
 type fileMeter struct {
 	Node     reference   `yaml:"node"`
 	Covers   string      `yaml:"covers"`
-	Clusters []reference `yaml:"clusters,omitempty,flow"`
+	Clusters []reference `yaml:"clusters,omitempty"`
 }
 
 type fileFreshness struct {
@@ -123,8 +123,8 @@ type fileCluster struct {
 	ID        int32       `yaml:"id,omitempty"`
 	UUID      string      `yaml:"uuid,omitempty"`
 	Name      string      `yaml:"name"`
-	Nodes     []reference `yaml:"nodes,omitempty,flow"`
-	Shades    []reference `yaml:"shades,omitempty,flow"`
+	Nodes     []reference `yaml:"nodes,omitempty"`
+	Shades    []reference `yaml:"shades,omitempty"`
 	CreatedBy string      `yaml:"createdBy,omitempty"`
 	CreatedOn string      `yaml:"createdOn,omitempty"`
 }
@@ -176,6 +176,8 @@ func (d timespan) MarshalYAML() (any, error) { return time.Duration(d).String(),
 type reference struct {
 	id   int32
 	name string // empty: by ID
+	// called is the name of what the ID means, for whoever reads an export.
+	called string
 }
 
 func (r *reference) UnmarshalYAML(n *yaml.Node) error {
@@ -187,13 +189,17 @@ func (r *reference) UnmarshalYAML(n *yaml.Node) error {
 }
 
 // IsZero reports whether nothing is named.
-func (r reference) IsZero() bool { return r == reference{} }
+func (r reference) IsZero() bool { return r.id == 0 && r.name == "" }
 
 func (r reference) MarshalYAML() (any, error) {
 	if r.name != "" {
 		return r.name, nil
 	}
-	return r.id, nil
+	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: strconv.Itoa(int(r.id))}
+	if r.called != "" {
+		n.LineComment = "# " + r.called
+	}
+	return n, nil
 }
 
 // scalarText is the text of a scalar. Numbers are taken in the one form that

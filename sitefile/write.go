@@ -38,6 +38,13 @@ func Write(w io.Writer, site appliance.Site) error {
 
 func export(site appliance.Site) (file, error) {
 	var f file
+	nodes, shades := called{}, called{}
+	for _, n := range site.Nodes {
+		nodes[n.ID] = n.Name
+	}
+	for _, h := range site.Shades {
+		shades[h.ID] = h.Name
+	}
 	if site.Name != "" {
 		fresh := site.Settings.Freshness
 		f.Site = &fileSite{
@@ -47,7 +54,7 @@ func export(site appliance.Site) (file, error) {
 				IdleShade: timespan(fresh.IdleShade), Power: timespan(fresh.Power),
 			},
 		}
-		exportDivision(site.Division, f.Site)
+		exportDivision(site, f.Site, nodes)
 	}
 	busName := map[appliance.UUID]string{}
 	for _, b := range site.Buses {
@@ -74,14 +81,14 @@ func export(site appliance.Site) (file, error) {
 	}
 	for _, h := range site.Shades {
 		f.Shades = append(f.Shades, fileShade{
-			ID: int32(h.ID), UUID: h.UUID.String(), Name: h.Name, Node: reference{id: int32(h.Node)}, Output: h.Output,
+			ID: int32(h.ID), UUID: h.UUID.String(), Name: h.Name, Node: nodes.reference(h.Node), Output: h.Output,
 			TravelUp: timespan(h.TravelUp), TravelDown: timespan(h.TravelDown), Inverted: h.Inverted,
 		})
 	}
 	for _, c := range site.Clusters {
 		f.Clusters = append(f.Clusters, fileCluster{
 			ID: int32(c.ID), UUID: c.UUID.String(), Name: c.Name,
-			Nodes: references(c.Nodes), Shades: references(c.Shades),
+			Nodes: nodes.references(c.Nodes), Shades: shades.references(c.Shades),
 			CreatedBy: c.CreatedBy, CreatedOn: timestamp(c.CreatedOn),
 		})
 	}
@@ -120,10 +127,15 @@ func exportRetired(site appliance.Site) *fileRetired {
 	return &out
 }
 
-func references(ids []appliance.ID) []reference {
+// called tells the names of one family.
+type called map[appliance.ID]string
+
+func (c called) reference(id appliance.ID) reference { return reference{id: int32(id), called: c[id]} }
+
+func (c called) references(ids []appliance.ID) []reference {
 	var refs []reference
 	for _, id := range ids {
-		refs = append(refs, reference{id: int32(id)})
+		refs = append(refs, c.reference(id))
 	}
 	return refs
 }

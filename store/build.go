@@ -2,7 +2,6 @@ package store
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"svc.internal/controller/appliance"
@@ -29,7 +28,7 @@ func (p *plan) buildNodes() {
 		}
 		n.Outputs, n.Groups, n.Options = nilIfEmpty(n.Outputs), nilIfEmpty(n.Groups), emptyAsNil(n.Options)
 		p.final.Nodes = append(p.final.Nodes, n)
-		p.note(Nodes, r.found[i], n.Name, nodeKeys(before[n.ID], n))
+		p.note(Nodes, r.found[i], n.Name, p.nodeChanges(before[n.ID], n))
 	}
 	for _, n := range p.have.Nodes {
 		if !p.opts.Replace && !p.touched[Nodes][n.ID] && !p.removes(Nodes, n.ID) {
@@ -53,7 +52,7 @@ func (p *plan) buildShades() {
 		}
 		h.Node = node
 		p.final.Shades = append(p.final.Shades, h)
-		p.note(Shades, r.found[i], h.Name, shadeKeys(before[h.ID], h))
+		p.note(Shades, r.found[i], h.Name, shadeChanges(before[h.ID], h))
 	}
 	for _, h := range p.have.Shades {
 		if !p.opts.Replace && !p.touched[Shades][h.ID] && !p.removes(Shades, h.ID) {
@@ -81,11 +80,11 @@ func (p *plan) buildClusters() {
 			c.CreatedOn = c.CreatedOn.UTC()
 		case c.CreatedOn.IsZero():
 			c.CreatedBy, c.CreatedOn = cmp.Or(c.CreatedBy, p.opts.By), p.now.UTC()
-		default:
-			c.CreatedBy, c.CreatedOn = cmp.Or(c.CreatedBy, p.opts.By), c.CreatedOn.UTC()
+		default: // it was made elsewhere, perhaps by nobody in particular
+			c.CreatedOn = c.CreatedOn.UTC()
 		}
 		p.final.Clusters = append(p.final.Clusters, c)
-		p.note(Clusters, r.found[i], c.Name, clusterKeys(was, c))
+		p.note(Clusters, r.found[i], c.Name, clusterChanges(was, c))
 	}
 	for _, c := range p.have.Clusters {
 		if !p.opts.Replace && !p.touched[Clusters][c.ID] && !p.removes(Clusters, c.ID) {
@@ -204,57 +203,4 @@ func emptyAsNil(m map[string]string) map[string]string {
 		return nil
 	}
 	return m
-}
-
-// What changed, in the words of a site file.
-
-type keys []string
-
-func (k *keys) add(name string, changed bool) {
-	if changed {
-		*k = append(*k, name)
-	}
-}
-
-func busKeys(a, b appliance.Bus) []string {
-	var k keys
-	k.add("name", a.Name != b.Name)
-	k.add("driver", a.Driver != b.Driver)
-	k.add("port", a.Port != b.Port)
-	k.add("line", a.Line != b.Line)
-	k.add("options", !maps.Equal(a.Options, b.Options))
-	k.add("disabled", a.Disabled != b.Disabled)
-	return k
-}
-
-func nodeKeys(a, b appliance.Node) []string {
-	var k keys
-	k.add("name", a.Name != b.Name)
-	k.add("bus", a.Bus != b.Bus)
-	k.add("address", a.Address != b.Address)
-	k.add("profile", a.Profile != b.Profile)
-	k.add("tag", a.Tag != b.Tag)
-	k.add("outputs", !slices.Equal(a.Outputs, b.Outputs))
-	k.add("groups", !slices.Equal(a.Groups, b.Groups))
-	k.add("options", !maps.Equal(a.Options, b.Options))
-	return k
-}
-
-func shadeKeys(a, b appliance.Shade) []string {
-	var k keys
-	k.add("name", a.Name != b.Name)
-	k.add("node", a.Node != b.Node)
-	k.add("output", a.Output != b.Output)
-	k.add("travelUp", a.TravelUp != b.TravelUp)
-	k.add("travelDown", a.TravelDown != b.TravelDown)
-	k.add("inverted", a.Inverted != b.Inverted)
-	return k
-}
-
-func clusterKeys(a, b appliance.Cluster) []string {
-	var k keys
-	k.add("name", a.Name != b.Name)
-	k.add("nodes", !slices.Equal(a.Nodes, b.Nodes))
-	k.add("shades", !slices.Equal(a.Shades, b.Shades))
-	return k
 }

@@ -302,3 +302,40 @@ func TestBrokenRowsAreFaultsAndTheRestLoads(t *testing.T) {
 		t.Errorf("not repaired\nbefore %+v\nafter  %+v", before, after)
 	}
 }
+
+// What an import changes is told with what it was, and who made a cluster elsewhere is
+// not made up: nobody in particular stays nobody.
+func TestImportTellsOldAndNew(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir())
+	in := demo()
+	in.Clusters[0].CreatedBy, in.Clusters[0].CreatedOn = "", time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
+	imports(t, s, in, ImportOptions{By: "anna"})
+	now := load(t, s)
+	if c := now.Clusters[0]; c.CreatedBy != "" || c.CreatedOn.Year() != 2024 {
+		t.Errorf("made by %q on %v", c.CreatedBy, c.CreatedOn)
+	}
+	now.Nodes[0].Name, now.Nodes[0].Address = "Foyer", "77"
+	now.Nodes[1].Options = map[string]string{"min": "20"}
+	now.Shades[0].TravelUp = 0
+	now.Clusters[0].Nodes = now.Clusters[0].Nodes[:1]
+	old := load(t, s)
+	r := imports(t, s, now, ImportOptions{Preview: true})
+	got := map[string][]KeyChange{}
+	for _, it := range r.Changed {
+		got[it.Name] = it.Changes
+	}
+	for name, want := range map[string][]KeyChange{
+		"Foyer":              {{"name", old.Nodes[0].Name, "Foyer"}, {"address", old.Nodes[0].Address, "77"}},
+		now.Nodes[1].Name:    {{"options", "min=10", "min=20"}},
+		now.Shades[0].Name:   {{"travelUp", old.Shades[0].TravelUp.String(), ""}},
+		now.Clusters[0].Name: {{"nodes", "1, 2", "1"}},
+	} {
+		if !slices.Equal(got[name], want) {
+			t.Errorf("%s: %v, want %v", name, got[name], want)
+		}
+	}
+	if !r.Preview || len(r.Changed) != 4 {
+		t.Errorf("report %+v", r)
+	}
+}

@@ -272,7 +272,7 @@ func (p *plan) buildBuses() {
 			p.report.Created = append(p.report.Created, item)
 			continue
 		}
-		p.same(item, busKeys(was, now))
+		p.same(item, busChanges(was, now))
 	}
 	if !slices.EqualFunc(p.have.Buses, p.final.Buses, func(a, b appliance.Bus) bool { return a.UUID == b.UUID }) {
 		p.report.Settings = true
@@ -280,9 +280,9 @@ func (p *plan) buildBuses() {
 }
 
 // same notes a mentioned thing as changed or unchanged.
-func (p *plan) same(item Item, keys []string) {
-	item.Keys = keys
-	if len(keys) > 0 {
+func (p *plan) same(item Item, changed []KeyChange) {
+	item.Changes = changed
+	if len(changed) > 0 {
 		p.report.Changed = append(p.report.Changed, item)
 	} else {
 		p.report.Unchanged = append(p.report.Unchanged, item)
@@ -290,7 +290,7 @@ func (p *plan) same(item Item, keys []string) {
 }
 
 // note notes an identified entry in the report.
-func (p *plan) note(f Family, id identity, name string, keys []string) {
+func (p *plan) note(f Family, id identity, name string, changed []KeyChange) {
 	p.touched[f][id.ID] = true
 	item := Item{Family: f, ID: id.ID, UUID: id.UUID, Name: name, Entry: id.entry}
 	switch id.origin {
@@ -299,7 +299,7 @@ func (p *plan) note(f Family, id identity, name string, keys []string) {
 	case returned:
 		p.report.Returned = append(p.report.Returned, item)
 	default:
-		p.same(item, keys)
+		p.same(item, changed)
 	}
 }
 

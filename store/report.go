@@ -26,9 +26,8 @@ type Item struct {
 	Name   string
 	// Entry is the ID that the entry carried: the same, a negative placeholder, 0
 	// if it had none or was not mentioned.
-	Entry appliance.ID
-	// Keys that changed, in the words of a site file.
-	Keys []string
+	Entry   appliance.ID
+	Changes []KeyChange
 }
 
 // Buses is the word for buses in reports.

@@ -13,7 +13,11 @@ func newBusIdentify(a *app) *cobra.Command {
 		Use:   "identify BUS ADDRESS",
 		Short: "Make one device show itself: a lamp blinks, a motor winks",
 		Long: `Make one device show itself, configured or not, so that somebody in the room sees which
-one it is. The daemon must be running; its bus goes on obeying commands meanwhile.`,
+one it is. The daemon must be running; its bus goes on obeying commands meanwhile.
+
+Modbus devices cannot show themselves: their lights blink three times by ordinary commands,
+those of the site only, and are left as they were. Of several nodes that share a device,
+'controllerd node identify' blinks one.`,
 		Example: "  controllerd bus identify shades-east 1A.2B.3C",
 		Args:    args(cobra.ExactArgs(2)),
 		RunE: func(c *cobra.Command, given []string) error {

@@ -93,7 +93,9 @@ func newRoot() *cobra.Command {
 		return nil
 	}
 	group(root)
-	root.AddCommand(newServe(a), newUser(a), newKey(a), newSite(a), newBus(a), newShade(a), newJob(a), newBackup(a), newRestore(a), newCloudCommand(a), newMigrate(a), newConformance(), newUpdate(a), newVersion())
+	root.AddCommand(newServe(a), newUser(a), newKey(a), newBackup(a), newRestore(a), newVersion())
+	root.AddCommand(newSite(a), newBus(a), newLight(a), newShade(a), newNode(a), newCluster(a), newJob(a))
+	root.AddCommand(newCloudCommand(a), newMigrate(a), newConformance(), newUpdate(a))
 	manuals(root)
 	return root
 }

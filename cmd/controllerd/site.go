@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -93,7 +94,7 @@ func showReport(w io.Writer, r store.Report) error {
 			if it.ID != 0 {
 				id = fmt.Sprint(it.ID)
 			}
-			rows = append(rows, []string{what, string(it.Family), id, it.Name})
+			rows = append(rows, []string{what, string(it.Family), id, it.Name, changesText(it.Changes)})
 		}
 	}
 	add("created", r.Created)
@@ -101,7 +102,7 @@ func showReport(w io.Writer, r store.Report) error {
 	add("changed", r.Changed)
 	add("retired", r.Retired)
 	if len(rows) > 0 {
-		if err := table(w, []string{"WHAT", "FAMILY", "ID", "NAME"}, rows); err != nil {
+		if err := table(w, []string{"WHAT", "FAMILY", "ID", "NAME", "OLD → NEW"}, rows); err != nil {
 			return err
 		}
 	}
@@ -117,6 +118,15 @@ func showReport(w io.Writer, r store.Report) error {
 	return err
 }
 
+// changesText is what an import changes of an entry: "address 5 → 6".
+func changesText(changes []store.KeyChange) string {
+	var parts []string
+	for _, c := range changes {
+		parts = append(parts, fmt.Sprintf("%s %s → %s", c.Key, orDash(c.Old), orDash(c.New)))
+	}
+	return orDash(strings.Join(parts, "; "))
+}
+
 // importJSON is what an import did, for scripts. Lists are never null.
 type importJSON struct {
 	Preview   bool       `json:"preview"`
@@ -129,18 +139,28 @@ type importJSON struct {
 }
 
 type itemJSON struct {
-	Family string   `json:"family"`       // bus, node, shade, cluster
-	ID     int64    `json:"id,omitempty"` // buses have none
-	UUID   string   `json:"uuid"`
-	Name   string   `json:"name"`
-	Keys   []string `json:"keys,omitempty"` // what changed, in the words of a site file
+	Family  string       `json:"family"`       // bus, node, shade, cluster
+	ID      int64        `json:"id,omitempty"` // buses have none
+	UUID    string       `json:"uuid"`
+	Name    string       `json:"name"`
+	Changes []changeJSON `json:"changes,omitempty"` // in the words of a site file
+}
+
+type changeJSON struct {
+	Key string `json:"key"`
+	Old string `json:"old"`
+	New string `json:"new"`
 }
 
 func reportJSON(r store.Report) importJSON {
 	items := func(of []store.Item) []itemJSON {
 		out := make([]itemJSON, 0, len(of))
 		for _, it := range of {
-			out = append(out, itemJSON{string(it.Family), int64(it.ID), it.UUID.String(), it.Name, it.Keys})
+			item := itemJSON{Family: string(it.Family), ID: int64(it.ID), UUID: it.UUID.String(), Name: it.Name}
+			for _, c := range it.Changes {
+				item.Changes = append(item.Changes, changeJSON(c))
+			}
+			out = append(out, item)
 		}
 		return out
 	}

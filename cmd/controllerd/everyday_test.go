@@ -1,0 +1,126 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"svc.internal/controller/adminapi"
+	"svc.internal/controller/appliance"
+)
+
+const everydaySite = `
+site: {name: Everyday}
+buses:
+  - {name: rtu, driver: modbus, port: "@DIR@/rtu", line: {baudRate: 19200, parity: even, stopBits: 1}}
+nodes:
+  - {id: 1, name: Lobby, bus: rtu, address: 1, profile: wirenboard-wb-mdm3, outputs: [1]}
+  - {id: 2, name: Stairs, bus: rtu, address: 1, profile: wirenboard-wb-mdm3, outputs: [2]}
+  - {id: 3, name: Meter, bus: rtu, address: 9, profile: eastron-sdm120}
+clusters:
+  - {id: 4, name: Ground floor, nodes: [1, 2]}
+`
+
+// TestTheEverydayFromTheCommandLine: looking, switching, renaming, replacing, finding.
+func TestTheEverydayFromTheCommandLine(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, everydaySite)
+	d := h.desk()
+	wants := func(t *testing.T, out string, words ...string) {
+		t.Helper()
+		for _, w := range words {
+			if !strings.Contains(out, w) {
+				t.Errorf("%q is not in\n%s", w, out)
+			}
+		}
+	}
+	fails := func(t *testing.T, code int, word string, args ...string) {
+		t.Helper()
+		if s := d.run(args...); s.code != code || !strings.Contains(s.err, word) {
+			t.Errorf("%v: exit code %d, %q; want %d and %q", args, s.code, s.err, code, word)
+		}
+	}
+	levels := func() (one, two int) {
+		var list []adminapi.Node
+		if err := json.Unmarshal([]byte(d.must("light", "list", "--json")), &list); err != nil || len(list) != 2 {
+			t.Fatalf("%v: %d lights", err, len(list))
+		}
+		return list[0].Level.Value, list[1].Level.Value
+	}
+	t.Run("lights", func(t *testing.T) {
+		d.must("light", "off", "--all")
+		wants(t, d.must("light", "dim", "40", "Lobby"), "Lobby", "done")
+		if one, two := levels(); one != 40 || two != 0 {
+			t.Errorf("levels %d and %d", one, two)
+		}
+		wants(t, d.must("light", "list"), "LEVEL", "40 %", "Stairs", "online")
+		d.must("light", "dim", "25%", "--cluster", "Ground floor")
+		if one, two := levels(); one != 25 || two != 25 {
+			t.Errorf("levels %d and %d", one, two)
+		}
+		d.must("light", "off", "1", "2")
+		var entries []adminapi.Entry
+		if err := json.Unmarshal([]byte(d.must("light", "on", "2", "--json")), &entries); err != nil || len(entries) != 1 || !entries[0].OK || entries[0].Who != me(t) || entries[0].Via != "console" {
+			t.Errorf("%v %+v", err, entries)
+		}
+		if one, two := levels(); one != 0 || two != 25 {
+			t.Errorf("levels %d and %d", one, two)
+		}
+		fails(t, 2, "want a level", "light", "dim", "140", "Lobby")
+		fails(t, 2, "name the lights", "light", "on")
+		fails(t, 2, "name the lights", "light", "on", "Lobby", "--all")
+		fails(t, 1, `light "Attic": not found; 'controllerd light list' shows`, "light", "on", "Attic")
+		fails(t, 1, `light "Meter"`, "light", "on", "Meter")
+	})
+	t.Run("clusters", func(t *testing.T) {
+		wants(t, d.must("cluster", "list"), "Ground floor", "2/2", "(0 to 25)")
+		fails(t, 1, "cluster list", "light", "off", "--cluster", "Attic")
+	})
+	t.Run("a device blinks and is as before", func(t *testing.T) {
+		before := h.writes()
+		wants(t, d.must("node", "identify", "Lobby"), "1 Lobby")
+		blinked := h.writes() - before
+		if one, two := levels(); blinked < 6 || one != 0 || two != 25 {
+			t.Errorf("after %d writes the levels are %d and %d", blinked, one, two)
+		}
+		wants(t, d.must("bus", "identify", "rtu", "1"), "1 on rtu")
+		if one, two := levels(); one != 0 || two != 25 {
+			t.Errorf("levels %d and %d", one, two)
+		}
+		fails(t, 1, "none there", "bus", "identify", "rtu", "9")
+	})
+	t.Run("nodes", func(t *testing.T) {
+		wants(t, d.must("node", "list"), "Meter", "eastron-sdm120", "1 [2]")
+		wants(t, d.must("node", "rename", "Lobby", "Entrance"), "name Lobby → Entrance")
+		wants(t, d.must("node", "replace", "Entrance", "--address", "7"), "1 Entrance: address 1 → 7")
+		n := h.daemon.core.Snapshot().Node(1).Node
+		if n.Name != "Entrance" || n.Address != "7" || n.ID != 1 {
+			t.Errorf("it is %+v", n)
+		}
+		if cl := h.daemon.core.Snapshot().Cluster(4).Cluster; len(cl.Nodes) != 2 || cl.Nodes[0] != appliance.ID(1) {
+			t.Errorf("its cluster is %+v", cl)
+		}
+		fails(t, 2, "address", "node", "replace", "Entrance")
+		fails(t, 1, "no such bus", "node", "replace", "Entrance", "--address", "7", "--bus", "attic")
+		d.must("node", "replace", "1", "--address", "1")
+	})
+	t.Run("the site as a file", func(t *testing.T) {
+		export := d.must("site", "export")
+		wants(t, export, "- 1 # Entrance", "- 2 # Stairs")
+		file := d.write("again.yaml", strings.ReplaceAll(export, "name: Stairs", "name: Staircase"))
+		wants(t, d.must("site", "import", file, "--preview"), "OLD → NEW", "name Stairs → Staircase", "nothing was changed")
+		wants(t, d.must("site", "import", file), "1 changed")
+		wants(t, d.must("site", "import", file), "0 changed")
+	})
+	t.Run("help and no daemon", func(t *testing.T) {
+		for _, what := range []string{"light", "node", "cluster", "job"} {
+			wants(t, d.must(what, "--help"), "Usage:", "list")
+		}
+		lonely := &desk{t, t.TempDir()}
+		for _, what := range []string{"light", "node", "cluster", "job"} {
+			if s := lonely.run(what, "list"); s.code != 1 || !strings.Contains(s.err, "no daemon is running") {
+				t.Errorf("%s list: exit code %d, %s", what, s.code, s.err)
+			}
+		}
+	})
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"svc.internal/controller/adminapi"
+	"svc.internal/controller/appliance"
+)
+
+func newLight(a *app) *cobra.Command {
+	light := group(&cobra.Command{Use: "light", Short: "List lights, switch and dim them"})
+	light.AddCommand(newLightList(a))
+	light.AddCommand(newLightCommand(a, &cobra.Command{
+		Use: "on [LIGHT…]", Short: "Switch lights on, at the level they had",
+		Example: "  controllerd light on 7 \"Lobby south\"\n  controllerd light on --cluster Lobby",
+	}, "light-on"))
+	light.AddCommand(newLightCommand(a, &cobra.Command{
+		Use: "off [LIGHT…]", Short: "Switch lights off",
+		Example: "  controllerd light off --all",
+	}, "light-off"))
+	light.AddCommand(newLightCommand(a, &cobra.Command{
+		Use: "dim PERCENT [LIGHT…]", Short: "Dim lights",
+		Example: "  controllerd light dim 40 7 8\n  controllerd light dim 25 --cluster 3",
+	}, "light-level"))
+	return light
+}
+
+func newLightList(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List lights, how bright they are and whether they answer",
+		Args:  args(cobra.NoArgs),
+	}
+	asJSON := jsonFlag(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		lights, err := a.lights(c)
+		if err != nil {
+			return err
+		}
+		if *asJSON {
+			return printJSON(c.OutOrStdout(), lights)
+		}
+		var rows [][]string
+		for _, n := range lights {
+			rows = append(rows, []string{fmt.Sprint(n.ID), n.Name, shownValue(n.Level, "%d %%"), shownValue(n.Kelvin, "%d K"), shownColour(n.RGBW),
+				shownValue(n.Power, "%.1f W"), orDash(n.Bus), nodeState(n)})
+		}
+		return listing(c, []string{"ID", "NAME", "LEVEL", "COLOUR TEMPERATURE", "COLOUR", "POWER", "BUS", "STATE"}, rows,
+			"the site has no lights; write them in a site file and import it: controllerd site import FILE")
+	}
+	return c
+}
+
+// lights are the nodes that can be switched or dimmed.
+func (a *app) lights(c *cobra.Command) ([]adminapi.Node, error) {
+	nodes, err := a.nodes(c.Context())
+	lights := []adminapi.Node{}
+	for _, n := range nodes {
+		lit := slices.ContainsFunc(n.Abilities, func(can string) bool { return slices.Contains([]string{"switch", "dim", "tune", "colour"}, can) })
+		if n.Tag == string(appliance.TagNode) && (lit || n.Waits || n.Fault != "") {
+			lights = append(lights, n)
+		}
+	}
+	return lights, err
+}
+
+// shownValue is a value, or a dash where nobody knows it.
+func shownValue[T any](v *adminapi.Value[T], format string) string {
+	if v == nil {
+		return "-"
+	}
+	return fmt.Sprintf(format, v.Value)
+}
+
+func shownColour(v *adminapi.Value[adminapi.Colour]) string {
+	if v == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%d %d %d %d", v.Value.R, v.Value.G, v.Value.B, v.Value.W)
+}
+
+// lightTargets says which lights are meant.
+type lightTargets struct {
+	cluster string
+	all     bool
+}
+
+// newLightCommand makes a command for lights, the level of one that dims in front of them.
+func newLightCommand(a *app, c *cobra.Command, kind string) *cobra.Command {
+	var to lightTargets
+	c.Long = c.Short + `. LIGHT is an ID or a name, see 'controllerd light list'; instead of lights --cluster
+names a cluster, --all means every light.
+
+Exit code: 0 every light that answers has it, 1 not.`
+	c.Flags().StringVar(&to.cluster, "cluster", "", "the members of this `cluster`, by ID or name")
+	c.Flags().BoolVar(&to.all, "all", false, "every light")
+	c.MarkFlagsMutuallyExclusive("cluster", "all")
+	asJSON := jsonFlag(c)
+	c.RunE = func(c *cobra.Command, given []string) error {
+		cmd := adminapi.Command{Kind: kind, Why: "controllerd light"}
+		if kind == "light-level" {
+			if len(given) == 0 {
+				return usageError{errors.New("say how bright, in percent: controllerd light dim 40 LIGHT…")}
+			}
+			level, err := strconv.Atoi(strings.TrimSuffix(given[0], "%"))
+			if err != nil || level < 0 || level > 100 {
+				return usageError{fmt.Errorf("%q: want a level of 0 to 100 percent in front of the lights", given[0])}
+			}
+			cmd.Level, given = &level, given[1:]
+		}
+		if (len(given) > 0) == (to.cluster != "" || to.all) {
+			return usageError{errors.New("name the lights, or give --cluster or --all")}
+		}
+		targets, err := a.lightTargets(c, to, given)
+		if err != nil {
+			return err
+		}
+		return a.command(c, cmd, targets, *asJSON)
+	}
+	return c
+}
+
+func (a *app) lightTargets(c *cobra.Command, to lightTargets, given []string) (targets []adminapi.Target, err error) {
+	switch {
+	case to.all:
+		return []adminapi.Target{{Scope: "all"}}, nil
+	case to.cluster != "":
+		found, err := a.findCluster(c.Context(), to.cluster)
+		return []adminapi.Target{{Scope: "cluster", ID: found.ID}}, err
+	}
+	lights, err := a.lights(c)
+	if err != nil {
+		return nil, err
+	}
+	for _, said := range given {
+		n, err := find(lights, said, "light", "controllerd light list", nodeName)
+		if err != nil {
+			return nil, err
+		}
+		targets = append(targets, adminapi.Target{Scope: "node", ID: n.ID})
+	}
+	return targets, nil
+}
+
+// command sends one command to each target and tells what became of it.
+func (a *app) command(c *cobra.Command, cmd adminapi.Command, targets []adminapi.Target, asJSON bool) error {
+	entries := []adminapi.Entry{}
+	failed := 0
+	for _, cmd.Target = range targets {
+		var e adminapi.Entry
+		if err := a.local().call(c.Context(), http.MethodPost, "/commands", cmd, &e); err != nil {
+			return needsDaemon(err)
+		}
+		if entries = append(entries, e); !e.OK {
+			failed++
+		}
+	}
+	if asJSON {
+		if err := printJSON(c.OutOrStdout(), entries); err != nil {
+			return err
+		}
+	} else if err := a.showEntries(c, entries); err != nil {
+		return err
+	}
+	if failed > 0 {
+		return errors.New("not every light has it")
+	}
+	return nil
+}
+
+// stageSaid is what became of a command at one light.
+var stageSaid = map[string]string{
+	"observed": "done", "acknowledged": "done", "unverifiable": "sent; it cannot be read back", "offline": "offline, left out",
+}
+
+func (a *app) showEntries(c *cobra.Command, entries []adminapi.Entry) error {
+	names, err := a.nodeNames(c.Context())
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	for _, e := range entries {
+		for _, m := range e.Members {
+			became := stageSaid[m.Stage]
+			if became == "" {
+				became = m.Error
+			}
+			rows = append(rows, []string{fmt.Sprint(m.Node), names[m.Node], became})
+		}
+	}
+	return listing(c, []string{"ID", "NAME", "BECAME"}, rows, "there was no light to command")
+}
