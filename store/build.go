@@ -28,7 +28,7 @@ func (p *plan) buildNodes() {
 		}
 		n.Outputs, n.Groups, n.Options = nilIfEmpty(n.Outputs), nilIfEmpty(n.Groups), emptyAsNil(n.Options)
 		p.final.Nodes = append(p.final.Nodes, n)
-		p.note(Nodes, r.found[i], n.Name, p.nodeChanges(before[n.ID], n))
+		p.note(Nodes, r.found[i], n.Name, nodeChanges(before[n.ID], n, slices.Concat(p.final.Buses, p.have.Buses)))
 	}
 	for _, n := range p.have.Nodes {
 		if !p.opts.Replace && !p.touched[Nodes][n.ID] && !p.removes(Nodes, n.ID) {

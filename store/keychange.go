@@ -24,6 +24,14 @@ func (c *changes) add(key string, changed bool, was, is string) {
 	}
 }
 
+func keysOf(changed []KeyChange) []string {
+	var keys []string
+	for _, c := range changed {
+		keys = append(keys, c.Key)
+	}
+	return keys
+}
+
 func busChanges(a, b appliance.Bus) []KeyChange {
 	var c changes
 	c.add("name", a.Name != b.Name, a.Name, b.Name)
@@ -35,10 +43,11 @@ func busChanges(a, b appliance.Bus) []KeyChange {
 	return c
 }
 
-func (p *plan) nodeChanges(a, b appliance.Node) []KeyChange {
+// nodeChanges words its buses by names that these have.
+func nodeChanges(a, b appliance.Node, buses []appliance.Bus) []KeyChange {
 	var c changes
 	c.add("name", a.Name != b.Name, a.Name, b.Name)
-	c.add("bus", a.Bus != b.Bus, busText(p.have.Buses, a.Bus), busText(p.final.Buses, b.Bus))
+	c.add("bus", a.Bus != b.Bus, busText(buses, a.Bus), busText(buses, b.Bus))
 	c.add("address", a.Address != b.Address, a.Address, b.Address)
 	c.add("profile", a.Profile != b.Profile, a.Profile, b.Profile)
 	c.add("tag", a.Tag != b.Tag, string(a.Tag), string(b.Tag))
@@ -67,7 +76,7 @@ func clusterChanges(a, b appliance.Cluster) []KeyChange {
 	return c
 }
 
-// busText is the name of a bus with its UUID, since two may have had the same name.
+// busText is the name of a bus.
 func busText(buses []appliance.Bus, uuid appliance.UUID) string {
 	i := slices.IndexFunc(buses, func(b appliance.Bus) bool { return b.UUID == uuid })
 	switch {

@@ -159,27 +159,27 @@ func lives(site appliance.Site, f Family, id appliance.ID) bool {
 func editsSince(body migrationBody, have appliance.Site) []string {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
-	tell := func(f Family, id appliance.ID, name string, lives bool, changed []string) {
+	tell := func(f Family, id appliance.ID, name string, lives bool, changed []KeyChange) {
 		switch {
 		case !lives:
 			say("%s %d (%s) was removed", f, id, name)
 		case len(changed) > 0:
-			say("%s %d (%s) was changed: %s", f, id, name, strings.Join(changed, ", "))
+			say("%s %d (%s) was changed: %s", f, id, name, strings.Join(keysOf(changed), ", "))
 		}
 	}
 	for _, n := range body.After.Nodes {
 		now, err := find(have.Nodes, n.ID, "node", func(n appliance.Node) appliance.ID { return n.ID })
-		tell(Nodes, n.ID, n.Name, err == nil, nodeKeys(n, now))
+		tell(Nodes, n.ID, n.Name, err == nil, nodeChanges(n, now, have.Buses))
 	}
 	for _, h := range body.After.Shades {
 		now, err := find(have.Shades, h.ID, "shade", func(h appliance.Shade) appliance.ID { return h.ID })
-		tell(Shades, h.ID, h.Name, err == nil, shadeKeys(h, now))
+		tell(Shades, h.ID, h.Name, err == nil, shadeChanges(h, now))
 	}
 	wrote := map[appliance.ID]bool{}
 	for _, c := range body.After.Clusters {
 		wrote[c.ID] = true
 		now, err := find(have.Clusters, c.ID, "cluster", func(c appliance.Cluster) appliance.ID { return c.ID })
-		tell(Clusters, c.ID, c.Name, err == nil, clusterKeys(c, now))
+		tell(Clusters, c.ID, c.Name, err == nil, clusterChanges(c, now))
 	}
 	made := madeBy(body)
 	for _, c := range have.Clusters {

@@ -372,17 +372,16 @@ func killedConsole(t *testing.T, h *house) {
 		c.cmd.Process.Kill()
 		<-c.ended
 		killed := h.truth(part.shade)
-		var seen adminapi.Job
 		follower := d.talkTo("job", "follow", d.underWay()[0].ID)
 		waitFor(t, 30*time.Second, "the shade goes on, down in the end", func() bool {
 			s := h.truth(part.shade)
-			list := d.underWay()
-			if len(list) != 1 {
-				t.Fatalf("%s: another console sees %+v", part.bus, list)
-			}
-			seen = list[0]
 			return s.Motion == "closing" && s.ExactPosition < 90 && s.ExactPosition > 10 && math.Abs(s.ExactPosition-killed.ExactPosition) > 5 || h.press(follower, part.shade)
 		})
+		list := d.underWay()
+		if len(list) != 1 {
+			t.Fatalf("%s: another console sees %+v", part.bus, list)
+		}
+		seen := list[0]
 		if seen.Kind != "calibrate" || seen.Shade != part.shade || seen.By != me(t) {
 			t.Errorf("%s: another console sees %+v", part.bus, seen)
 		}
