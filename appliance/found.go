@@ -98,3 +98,36 @@ func (b *bus) nodesAt(address string) []ID {
 	slices.Sort(ids)
 	return ids
 }
+
+// Findings are what a scan found so far: who has each address, and what is true beside
+// that, such as a device at other settings, somebody who babbles, a note.
+type Findings []Found
+
+// With adds what a scan tells, in the place of what it told of the same before, and
+// returns which one it is now.
+func (l Findings) With(f Found) (all Findings, i int) {
+	i = slices.IndexFunc(l, func(had Found) bool { return had.same(f) })
+	if i < 0 {
+		return append(l, f), len(l)
+	}
+	if f.Kind == "" {
+		f.Kind, f.Others = l[i].Kind, l[i].Others
+	}
+	l[i] = f
+	return l, i
+}
+
+// same reports whether both tell of the same.
+func (f Found) same(g Found) bool {
+	return f.Address == g.Address && f.beside() == g.beside() && (f.beside() == "" || f.Line == g.Line) &&
+		(f.Serial == g.Serial || f.Serial == "" || g.Serial == "")
+}
+
+// beside is what does not concern who has the address.
+func (f Found) beside() Finding {
+	switch f.Finding {
+	case FoundSettings, FoundBabble, FoundNote, FoundEcho, FoundHindered:
+		return f.Finding
+	}
+	return ""
+}

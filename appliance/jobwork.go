@@ -19,16 +19,16 @@ func (c *Controller) StartScan(bus string, opts ScanOptions, by Origin) (Job, er
 	return c.jobs.Start(about, func(ctx context.Context, on *JobHand) (any, error) {
 		var looked int
 		var last string
+		var all Findings
 		return nil, c.Scan(ctx, bus, opts, func(address string) {
 			if address != last {
 				looked, last = looked+1, address
 			}
 			on.Progress(JobProgress{Text: address, Done: looked})
 		}, func(f Found) {
-			on.Item(f, func(old any) bool {
-				was := old.(Found)
-				return was.Address == f.Address && was.Finding == f.Finding && was.Line == f.Line && (was.Serial == f.Serial || was.Serial == "")
-			})
+			var i int
+			all, i = all.With(f)
+			on.Item(all[i], func(old any) bool { return old.(Found).same(f) })
 		})
 	})
 }

@@ -61,8 +61,9 @@ func (l *local) frames(ctx context.Context, bus string, follow bool, each func(a
 			return err
 		}
 		for _, f := range list {
-			if last = f; each(f) != nil {
-				return each(f)
+			last = f
+			if err := each(f); err != nil {
+				return err
 			}
 		}
 		return nil

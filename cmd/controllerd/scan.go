@@ -239,7 +239,14 @@ func (a *app) scanAlone(ctx context.Context, bus appliance.Bus, site appliance.S
 	if err := awaitUp(ctx, core); err != nil {
 		return err
 	}
-	return core.Scan(ctx, bus.Name, opts, show.probing, func(f appliance.Found) { show.add(adminapi.FoundOf(f)) })
+	var all appliance.Findings
+	return core.Scan(ctx, bus.Name, opts, show.probing, func(f appliance.Found) {
+		all, _ = all.With(f)
+		show.found = show.found[:0]
+		for _, f := range all {
+			show.found = append(show.found, adminapi.FoundOf(f))
+		}
+	})
 }
 
 // withoutPolls makes drivers that know their nodes and poll none of them, so that

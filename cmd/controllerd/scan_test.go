@@ -84,7 +84,7 @@ nodes:
 	h := bare(t, site)
 	for bus, profiles := range on {
 		view := h.strangers(bus, appliance.ScanOptions{Last: len(profiles) + 1})
-		view.found = view.with(func(f console.Found) bool { // the gear behind gateways is looked for elsewhere
+		view.found = view.with(func(f adminapi.Found) bool { // the gear behind gateways is looked for elsewhere
 			return !strings.Contains(f.Address, "/") && f.Finding != string(appliance.FoundNote)
 		})
 		if len(view.found) != len(profiles) {

@@ -32,43 +32,12 @@ func (v *scanView) follow(j job[adminapi.Found]) error {
 	return nil
 }
 
-func (v *scanView) take(j job[adminapi.Found]) {
-	v.found = nil
-	for _, f := range j.Items {
-		v.add(f)
-	}
-}
+func (v *scanView) take(j job[adminapi.Found]) { v.found = slices.Clone(j.Items) }
 
 func (v *scanView) probing(address string) {
 	if address != "" && v.progress != nil {
 		fmt.Fprintf(v.progress, "\rprobing %-28.28s %d found ", address, len(v.found))
 	}
-}
-
-// add keeps one row for each address, and a further one for what is true beside
-// that: a device at other settings, somebody who babbles, a note.
-func (v *scanView) add(f adminapi.Found) {
-	i := slices.IndexFunc(v.found, func(have adminapi.Found) bool {
-		return have.Address == f.Address && beside(have) == beside(f) && (have.Serial == f.Serial || have.Serial == "" || f.Serial == "")
-	})
-	if i < 0 {
-		v.found = append(v.found, f)
-		return
-	}
-	have := v.found[i]
-	if f.Kind == "" {
-		f.Kind, f.Others = have.Kind, have.Others
-	}
-	v.found[i] = f
-}
-
-// beside is what a row tells that does not concern who has the address.
-func beside(f adminapi.Found) string {
-	switch appliance.Finding(f.Finding) {
-	case appliance.FoundSettings, appliance.FoundBabble, appliance.FoundNote, appliance.FoundEcho, appliance.FoundHindered:
-		return fmt.Sprint(f.Finding, f.Line)
-	}
-	return ""
 }
 
 func (v *scanView) endProgress() {

@@ -1,0 +1,25 @@
+package appliance
+
+import "testing"
+
+// Who has an address is one row, whatever a scan comes to think of it; what is true beside
+// that has its own.
+func TestFindingsKeepOneRowForWhoHasAnAddress(t *testing.T) {
+	var all Findings
+	line := LineSettings{BaudRate: 19200}
+	for _, f := range []Found{
+		{Address: "2", Finding: FoundDevice, Kind: "dimmer"},
+		{Address: "2", Finding: FoundCollision}, // the kind is known from before
+		{Address: "2", Finding: FoundDamaged, Detail: "at last"},
+		{Address: "2", Finding: FoundSettings, Line: line},
+		{Address: "2", Finding: FoundSettings, Line: LineSettings{BaudRate: 9600}},
+		{Address: "2", Finding: FoundSettings, Line: line, Detail: "again"},
+		{Address: "3", Finding: FoundDevice, Serial: "A"},
+		{Address: "3", Finding: FoundDevice, Serial: "B"},
+	} {
+		all, _ = all.With(f)
+	}
+	if len(all) != 5 || all[0].Finding != FoundDamaged || all[0].Kind != "dimmer" || all[0].Detail != "at last" || all[1].Detail != "again" || all[4].Serial != "B" {
+		t.Errorf("%d rows: %+v", len(all), all)
+	}
+}
