@@ -80,10 +80,10 @@ func (p *plan) buildScenes() {
 		}
 		sc.Actions = p.actions(r, i, sc.Actions)
 		was := before[sc.ID]
-		var k keys
-		k.add("name", was.Name != sc.Name)
-		k.add("cluster", was.Cluster != sc.Cluster)
-		k.add("actions", !reflect.DeepEqual(was.Actions, sc.Actions))
+		var k changes
+		k.add("name", was.Name != sc.Name, was.Name, sc.Name)
+		k.add("cluster", was.Cluster != sc.Cluster, number(was.Cluster), number(sc.Cluster))
+		k.add("actions", !reflect.DeepEqual(was.Actions, sc.Actions), jsonText(was.Actions), jsonText(sc.Actions))
 		p.final.Scenes = append(p.final.Scenes, sc)
 		p.note(Scenes, r.found[i], sc.Name, k)
 	}
@@ -108,12 +108,12 @@ func (p *plan) buildRules() {
 		}
 		rule.Actions = p.actions(r, i, rule.Actions)
 		was := before[rule.ID]
-		var k keys
-		k.add("name", was.Name != rule.Name)
-		k.add("disabled", was.Disabled != rule.Disabled)
-		k.add("when", was.When != rule.When)
-		k.add("actions", !reflect.DeepEqual(was.Actions, rule.Actions))
-		k.add("yields", was.Yields != rule.Yields)
+		var k changes
+		k.add("name", was.Name != rule.Name, was.Name, rule.Name)
+		k.add("disabled", was.Disabled != rule.Disabled, yes(was.Disabled), yes(rule.Disabled))
+		k.add("when", was.When != rule.When, jsonText(was.When), jsonText(rule.When))
+		k.add("actions", !reflect.DeepEqual(was.Actions, rule.Actions), jsonText(was.Actions), jsonText(rule.Actions))
+		k.add("yields", was.Yields != rule.Yields, span(was.Yields), span(rule.Yields))
 		p.final.Rules = append(p.final.Rules, rule)
 		p.note(Rules, r.found[i], rule.Name, k)
 	}
