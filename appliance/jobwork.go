@@ -43,7 +43,7 @@ func (c *Controller) StartIdentify(bus, address string, node ID, by Origin) (Job
 	if err != nil {
 		return Job{}, err
 	}
-	_, itself := b.driver.(Identifier)
+	_, itself := b.driver().(Identifier)
 	about := Job{Kind: JobIdentify, Subject: fmt.Sprintf("device %s of bus %s", address, bus), Bus: bus, Address: address, By: by}
 	return c.jobs.Start(about, func(ctx context.Context, _ *JobHand) (any, error) {
 		ctx, cancel := context.WithTimeout(ctx, identifyTime)

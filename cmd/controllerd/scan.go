@@ -188,8 +188,11 @@ func (a *app) scan(ctx context.Context, bus appliance.Bus, site appliance.Site, 
 		in := adminapi.JobRequest{Kind: "scan", Bus: bus.Name, First: f.first, Last: f.last, AllSettings: f.allSettings}
 		if found, err := doJob(ctx, a.local(), in, show.follow); !errors.Is(err, errNotRunning) {
 			show.take(found)
-			if errors.Is(err, errHungUp) {
+			switch {
+			case errors.Is(err, errHungUp):
 				return errors.New("the daemon ended before the scan did; what is not listed was not looked for: scan again")
+			case found.State == "cancelled" && ctx.Err() == nil:
+				return fmt.Errorf("%w; what is not listed was not looked for", err)
 			}
 			return err
 		}

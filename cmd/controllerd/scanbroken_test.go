@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/appliance"
-	"svc.internal/controller/console"
 	"svc.internal/controller/sim"
 )
 
@@ -35,19 +33,22 @@ func TestScanBrokenOffSaysSo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t, brokenOffSite)
-			probing, disturbed := 0, make(chan struct{})
-			err := console.NewClient(h.dataDir).Scan(t.Context(), "line", appliance.ScanOptions{}, func(e console.ScanEvent) error {
-				if probing++; probing == 20 {
-					go func() { defer close(disturbed); disturb(h) }()
+			looked := func() int {
+				for _, j := range h.daemon.core.Jobs().List() {
+					return j.Progress.Done
 				}
-				if e.Error != "" {
-					return console.Refusal(e.Error)
-				}
-				return nil
-			})
+				return 0
+			}
+			disturbed := make(chan struct{})
+			go func() {
+				defer close(disturbed)
+				waitFor(t, 60*time.Second, "the scan under way", func() bool { return looked() >= 20 })
+				disturb(h)
+			}()
+			err := (&app{dataDir: h.dataDir}).scan(t.Context(), h.site.Buses[0], h.site, scanFlags{}, &scanView{})
 			<-disturbed
 			if err == nil || !strings.Contains(err.Error(), "was not looked for") {
-				t.Errorf("after %d events the scan ended with %v", probing, err)
+				t.Errorf("after %d addresses the scan ended with %v", looked(), err)
 			}
 		})
 	}
