@@ -13,7 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"svc.internal/controller/console"
+	"svc.internal/controller/adminapi"
+	"svc.internal/controller/appliance"
 )
 
 func newUpdate(a *app) *cobra.Command {
@@ -47,7 +48,11 @@ func newUpdateRecord(a *app) *cobra.Command {
 		Short: "Write down which devices answer the running daemon now",
 		Args:  args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, files []string) error {
-			buses, err := console.NewClient(a.dataDir).Buses(c.Context())
+			buses, err := a.local().buses(c.Context())
+			if err != nil {
+				return err
+			}
+			names, err := a.nodeNames(c.Context())
 			if err != nil {
 				return err
 			}
@@ -55,7 +60,7 @@ func newUpdateRecord(a *app) *cobra.Command {
 			for _, b := range buses {
 				for _, d := range b.Devices {
 					if answers(d) {
-						now.Devices = append(now.Devices, deviceOf(b, d))
+						now.Devices = append(now.Devices, deviceOf(b, d, names))
 					}
 				}
 			}
@@ -71,17 +76,17 @@ func newUpdateRecord(a *app) *cobra.Command {
 	}
 }
 
-func deviceOf(b console.Bus, d console.Device) answeringDevice {
+func deviceOf(b adminapi.BusDetail, d adminapi.Device, names map[appliance.ID]string) answeringDevice {
 	out := answeringDevice{Bus: b.Name, Device: d.Device}
-	for _, n := range d.Nodes {
-		out.Nodes = append(out.Nodes, fmt.Sprintf("%d %s", n.ID, n.Name))
+	for _, id := range d.Nodes {
+		out.Nodes = append(out.Nodes, fmt.Sprintf("%d %s", id, names[id]))
 	}
 	return out
 }
 
 // answers reports whether a device is online and has answered this daemon at least once: after a start, "online" may still
 // be what was known before.
-func answers(d console.Device) bool {
+func answers(d adminapi.Device) bool {
 	s := d.Stats
 	return d.Online && s.Exchanges > s.Silent+s.Damaged+s.Busy+s.Down+s.Expired+s.Preempted
 }
@@ -151,7 +156,7 @@ func (a *app) health(ctx context.Context, url string, before answering) error {
 	if err := a.apiServes(ctx, url); err != nil {
 		return err
 	}
-	buses, err := console.NewClient(a.dataDir).Buses(ctx)
+	buses, err := a.local().buses(ctx)
 	if err != nil {
 		return err
 	}
