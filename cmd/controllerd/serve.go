@@ -90,21 +90,30 @@ func (a *app) serve(ctx context.Context, cfg serveConfig) error {
 	log := a.log()
 	limit, from := memory.SetLimit(memoryMost)
 	log.Info("memory", "limit_mb", limit>>20, "from", from)
-	guard, err := store.Lock(a.dataDir)
-	if err != nil {
-		return a.lockAdvice(err, "it serves already: systemctl status controllerd tells more")
+	d, end, err := a.prepare(ctx, cfg, log)
+	defer end()
+	if rescuable(err) && ctx.Err() == nil {
+		return a.rescue(ctx, cfg, err, log)
 	}
-	defer guard.Release()
-	db, err := store.Open(ctx, a.dataDir, log)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	d, err := a.newDaemon(ctx, db, cfg, log)
 	if err != nil {
 		return err
 	}
 	return d.run(ctx)
+}
+
+// prepare takes the data directory and makes the daemon of its site; end gives back what it
+// took, whether that went well or not.
+func (a *app) prepare(ctx context.Context, cfg serveConfig, log *slog.Logger) (d *daemon, end func(), err error) {
+	guard, err := store.Lock(a.dataDir)
+	if err != nil {
+		return nil, func() {}, a.lockAdvice(err, "it serves already: systemctl status controllerd tells more")
+	}
+	db, err := store.Open(ctx, a.dataDir, log)
+	if err != nil {
+		return nil, func() { guard.Release() }, err
+	}
+	d, err = a.newDaemon(ctx, db, cfg, log)
+	return d, func() { db.Close(); guard.Release() }, err
 }
 
 // daemon is the running program.
