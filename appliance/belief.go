@@ -115,14 +115,14 @@ func (b *belief) arrived(r Reading) bool {
 // points: there it is believed although it was never seen going there. A guess.
 const endSlack = 5
 
-// explain reports whether a device that was told want and has got went to its limit.
-// stood is what it had before; negative: nobody knows.
+// explain reports whether a device that was told want and has got went to its limit: one
+// that went the other way was on its way to somewhere else. stood is what it had before; negative: nobody knows.
 func (l *limits) explain(stood, want, got int) bool {
 	limit := &l.high
 	if want < got {
 		limit = &l.low
 	}
-	if stood >= 0 && stood != got {
+	if stood >= 0 && (want-stood)*(got-stood) > 0 {
 		*limit = got
 	}
 	return stood >= 0 && *limit == got

@@ -101,3 +101,24 @@ func TestMotorIsMovingUntilItSaysThatItStands(t *testing.T) {
 		}
 	})
 }
+
+// A motor that was on its way to somewhere else acknowledges an order, does not obey, and
+// says that it has arrived, where it was sent before: the other way.
+func TestMotorThatWentTheOtherWayHasNotArrived(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		c.measured = true
+		c.airtime = 1200 * time.Millisecond // so that nothing is read within the second that it has to begin
+		c.motors[5001] = &motor{up: 20 * time.Second, down: 20 * time.Second, at: 60, top: 100, reached: true}
+		ctl, stop := run(t, c, siteOf("shade"), nil)
+		defer stop()
+		time.Sleep(20 * time.Second)
+		if e := do(t, ctl, position(5001, 40)); !e.OK() {
+			t.Fatal(e.Err)
+		}
+		c.set(func() { c.motors[5001].deaf = true })
+		if e := do(t, ctl, appliance.Command{Kind: appliance.ShadeOpen, Target: one(5001)}); e.OK() {
+			t.Errorf("sent up, it succeeded, and stands at %.0f", c.place(5001))
+		}
+	})
+}
