@@ -1,26 +1,46 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"testing"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/migration"
 )
 
-// TestIDsNeverChangeWhateverHappens imports, retires, brings back, restarts,
-// backs up and restores in random order. After each step every ID ever used
+// otherHouse is another controller that is taken over now and then, and grows.
+type otherHouse struct{ migration.House }
+
+// grow adds a few things, some under IDs that may be taken here, and renames one.
+func (o *otherHouse) grow(random *rand.Rand) {
+	id := int64(1 + len(o.Nodes)*3 + random.IntN(3))
+	o.Nodes = append(o.Nodes, migration.Node{ID: id, Name: fmt.Sprint("old node ", id)})
+	o.Shades = append(o.Shades, migration.Shade{ID: 5000 + id, Name: fmt.Sprint("old shade ", id)})
+	o.Clusters = append(o.Clusters, migration.Cluster{ID: id, Name: fmt.Sprint("old cluster ", id), Nodes: []int64{id}, Shades: []int64{5000 + id}})
+	o.Nodes[random.IntN(len(o.Nodes))].Name = fmt.Sprint("renamed ", random.IntN(1000))
+}
+
+// TestIDsNeverChangeWhateverHappens imports, retires, brings back, restarts, takes another
+// house over, undoes that, backs up and restores in random order; with SOAK a thousand times. After each step every ID ever used
 // must still name what it named first, living or retired.
 func TestIDsNeverChangeWhateverHappens(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(6) {
+	seeds := uint64(6)
+	if os.Getenv("SOAK") != "" {
+		seeds = 1000
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 2))
 			s, h, backups := open(t, t.TempDir()), newHistory(), []string(nil)
 			var past []appliance.Site
+			house := &otherHouse{migration.House{Source: "old.example:443"}}
 			for step := range 60 {
-				what := random.IntN(10)
+				what := random.IntN(13)
 				switch {
 				case what < 4:
 					if _, err := addSome(t.Context(), s); err != nil {
@@ -47,6 +67,15 @@ func TestIDsNeverChangeWhateverHappens(t *testing.T) {
 						t.Fatalf("restore: %+v, %v", r, err)
 					}
 					s = open(t, filepath.Dir(s.path))
+				case what == 10 || what == 11:
+					house.grow(random)
+					if _, _, err := s.Migrate(t.Context(), Takeover{House: house.House, Skip: true, By: "campaign"}); err != nil {
+						t.Fatal(err)
+					}
+				case what == 12:
+					if _, err := s.UndoMigration(t.Context(), 0, true, "campaign"); err != nil && !errors.Is(err, appliance.ErrNotFound) && !errors.Is(err, appliance.ErrInUse) {
+						t.Fatal(err)
+					}
 				}
 				h.compare(t, s)
 				if t.Failed() {
