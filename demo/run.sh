@@ -131,10 +131,11 @@ room() { # ID WORKSPACE [CLUSTERS [deploy]]
   local binding=""
   [ $# -lt 3 ] || binding=",\"controllerId\":\"$cid\",\"clusterIds\":$3"
   ask "$url/api/conferencing/devices" -H "Authorization: Bearer $token" -d "{\"deviceId\":\"$1\",\"workspaceName\":\"$2\"$binding}" >/dev/null
-  [ $# -lt 4 ] || ask -X POST "$url/api/conferencing/devices/$1/deploy" -H "Authorization: Bearer $token" >/dev/null
+  [ $# -lt 4 ] || code=$(ask -X POST "$url/api/conferencing/devices/$1/deploy" -H "Authorization: Bearer $token" | field panelCode)
 }
-room lobby-device Lobby "[3]" deploy
 room canteen-device Canteen "[4]" deploy
+room lobby-device Lobby "[3]" deploy
+panel="panel/lobby-device?code=$code"
 room new-device "Meeting room Alps" "[5]"
 room unknown-room-device "New room"
 peer=$(bin/platformd --data-dir .run/platform controller peer $cid demo --json)
@@ -165,6 +166,7 @@ cat >"$run/demo.json.part" <<JSON
   "apiKey":"$key"},
  "voice":{"url":"$url/api/conferencing/voice/action","token":"$voice","deviceId":"lobby-device","clusterIds":[3],
   "unassignedDeviceId":"unknown-room-device","undeployedDeviceId":"new-device","otherDeviceId":"canteen-device"},
+ "panel":{"url":"$url/$panel","valuesUrl":"$url/api/conferencing/${panel/panel/panels}"},
  "mqtt":{"url":"mqtts://127.0.0.1:$((base + 5))","caFile":"$run/platform/certificate.pem","controllerId":"$cid",
   "username":"$(field username <<<"$peer")","password":"$(field password <<<"$peer")"}}
 JSON
@@ -181,6 +183,7 @@ The demo building is running: 172 lights, 40 shades, 3 meters on 7 buses
   true state     http://127.0.0.1:$((base + 1))/devices   (of the simulated devices)
   certificate    $run/data/certificate.pem
   platform       $url      (its certificate: $run/platform/certificate.pem)
+  its panel      $url/$panel   (of the lobby)
   MQTT           mqtts://127.0.0.1:$((base + 5))      (docs/mqtt.md)
   logs           $run/controllerd.log, $run/simbuilding.log, $run/platformd.log
   all of this    $run/demo.json

@@ -1,5 +1,7 @@
 package platform
 
+import "crypto/rand"
+
 // RoomDevice is a conferencing device, which stands for the room that it is in.
 type RoomDevice struct {
 	ID         string  `json:"deviceId"` // as its maker's integration lists it
@@ -7,6 +9,38 @@ type RoomDevice struct {
 	Controller string  `json:"controllerId"` // that looks after the room; empty: none is assigned
 	Clusters   []int64 `json:"clusterIds"`   // what a tap or a sentence acts on
 	Deployed   bool    `json:"deployed"`     // the panel is on the device
+	// Code is the secret that a deployed panel shows; empty while it is not deployed.
+	Code string `json:"panelCode,omitempty"`
+}
+
+// What a person hears when something is missing before a room can be controlled.
+const (
+	DeviceUnknown     = "This room is not set up yet. Refresh devices and assign a controller."
+	DeviceUnassigned  = "Assign a controller to the device."
+	DeviceUndeployed  = "The control panel is not deployed in this room; deploy it."
+	ControllerOffline = "The controller of this room is offline. Check its power and its network."
+)
+
+// Missing says what has to be done before the device acts; empty: nothing.
+func (d RoomDevice) Missing() string {
+	switch {
+	case d.Controller == "":
+		return DeviceUnassigned
+	case !d.Deployed:
+		return DeviceUndeployed
+	}
+	return ""
+}
+
+// Deploy puts the panel on the device or takes it off. Each time it is put there it has another code.
+func (d *RoomDevice) Deploy(on bool) {
+	if on == d.Deployed && on == (d.Code != "") {
+		return
+	}
+	d.Deployed, d.Code = on, ""
+	if on {
+		d.Code = rand.Text()
+	}
 }
 
 // Bounds of a room device.

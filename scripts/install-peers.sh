@@ -3,7 +3,7 @@
 # .peers), when it is not there yet.
 set -eu
 cd "$(dirname "$0")/.."
-packages=(systemd gcc libc6-dev socat mbpoll python3-pymodbus python3-serial-asyncio libmodbus-dev pkg-config curl jq chromium ola postgresql redis-server mosquitto openssl)
+packages=(systemd gcc libc6-dev socat mbpoll python3-pymodbus python3-serial-asyncio libmodbus-dev pkg-config nodejs curl jq chromium ola postgresql redis-server mosquitto openssl)
 [ "${1:-}" != image ] || packages=(qemu-system-arm ipxe-qemu kmod cpio e2fsprogs)
 command -v npm >/dev/null || packages+=(npm)
 missing=()

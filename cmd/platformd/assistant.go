@@ -15,7 +15,6 @@ import (
 	"svc.internal/controller/platform/chat"
 	"svc.internal/controller/platform/gate"
 	"svc.internal/controller/platform/mcp"
-	"svc.internal/controller/platform/panel"
 )
 
 // assist registers the doors of the assistant and of those who speak to rooms, once there are sites to ask about.
@@ -29,8 +28,7 @@ func (d *daemon) assist(e *echo.Echo, g *gate.Gate) {
 	chat.New(asker, d.log).Register(e, g.Key, g.Person)
 	mcp.New(asker, version, d.log).Register(e, g.Key)
 	if d.cloud != nil {
-		panel.New(d.db, d.cloud.link).Register(e, g.Admin)
-		d.voice(e, g, asker)
+		d.conferencing(e, g, asker)
 	}
 }
 

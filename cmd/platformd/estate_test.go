@@ -206,11 +206,28 @@ func (e *estate) join(got wire.Credentials, core *appliance.Controller, since ti
 // boots numbers sessions, across controllers of one process.
 var boots atomic.Int64
 
-// room enters a device for clusters of the controller, with its panel deployed.
-func (e *estate) room(id, workspace, clusters string) {
+// room enters a device for clusters of the controller, with its panel deployed, and returns the panel's code.
+func (e *estate) room(id, workspace, clusters string) (code string) {
 	e.t.Helper()
 	e.admin.api("POST", "/api/conferencing/devices", `{"deviceId":"`+id+`","workspaceName":"`+workspace+`","controllerId":"rooms","clusterIds":`+clusters+`}`).want(e.t, 201, "enter a device")
-	e.admin.api("POST", "/api/conferencing/devices/"+id+"/deploy", "").want(e.t, 200, "deploy its panel")
+	code = e.admin.api("POST", "/api/conferencing/devices/"+id+"/deploy", "").want(e.t, 200, "deploy its panel").str("data.panelCode")
+	eventually(e.t, "the controller told what "+id+" shows", func() bool {
+		widgets, ok := e.panel(id, code).member("widgets").(map[string]any)
+		return ok && widgets["light_brightness"] != nil
+	})
+	return code
+}
+
+// panel is what the panel of a device should show.
+func (e *estate) panel(id, code string) answer {
+	e.t.Helper()
+	return e.ask("GET", "/api/conferencing/panels/"+id+"?code="+code, "")
+}
+
+// tap does something to a widget of a panel.
+func (e *estate) tap(id, code, body string) answer {
+	e.t.Helper()
+	return e.ask("POST", "/api/conferencing/panels/"+id+"/widget", body, "Authorization: Bearer "+code)
 }
 
 func eventually(t testing.TB, what string, so func() bool) {
@@ -220,4 +237,16 @@ func eventually(t testing.TB, what string, so func() bool) {
 			t.Fatalf("waited in vain: %s", what)
 		}
 	}
+}
+
+// level of a simulated light, in truth.
+func (e *estate) level(node appliance.ID) int {
+	e.t.Helper()
+	for _, d := range e.building.Devices() {
+		if d.NodeID == node && len(d.Channels) > 0 {
+			return d.Channels[0].TargetLevel
+		}
+	}
+	e.t.Fatalf("there is no light %d", node)
+	return 0
 }

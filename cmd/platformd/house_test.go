@@ -53,7 +53,7 @@ func newHouse(t *testing.T, db peertest.Database, redisURL string, furnish ...fu
 		t.Cleanup(func() { <-done })
 	}
 	e, g := d.hall()
-	d.rooms(e, g)
+	d.furnish(e, g)
 	for _, path := range []string{chatPath, mcpPath} {
 		if !has(e, http.MethodPost, path) {
 			e.POST(path, func(c echo.Context) error {

@@ -21,6 +21,7 @@ import (
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/broker"
 	"svc.internal/controller/platform/link"
+	"svc.internal/controller/platform/panel"
 	"svc.internal/controller/platform/site"
 	"svc.internal/controller/web"
 	"svc.internal/controller/wire"
@@ -60,6 +61,7 @@ type cloud struct {
 	broker   *broker.Broker // nil: it is outside
 	link     *link.Link
 	recorder *site.Recorder
+	board    *panel.Board
 	ca       []byte // for controllers to trust the broker by; nil: what their system trusts
 	self     platform.Credential
 }
@@ -70,7 +72,7 @@ func (a *app) openCloud(ctx context.Context, d *daemon, cfg serveConfig) (*cloud
 	if err != nil {
 		return nil, err
 	}
-	c := &cloud{env: env, recorder: site.NewRecorder(d.db, d.log)}
+	c := &cloud{env: env, recorder: site.NewRecorder(d.db, d.log), board: panel.NewBoard()}
 	at := link.Broker{URL: env.url}
 	if env.ca != "" {
 		if c.ca, err = os.ReadFile(env.ca); err != nil {
@@ -94,7 +96,14 @@ func (a *app) openCloud(ctx context.Context, d *daemon, cfg serveConfig) (*cloud
 	}
 	c.link = link.New(link.Config{
 		Broker: at, Store: d.db, Log: d.log,
-		Take: func(m link.Message) { c.recorder.Take(ctx, site.Message(m)) },
+		Take: func(m link.Message) {
+			if m.Below == wire.UpPanel {
+				if err := c.board.Take(m.Controller, m.Payload); err != nil {
+					d.log.Warn("a message of a controller cannot be read", "controller", m.Controller, "topic", m.Below, "why", err)
+				}
+			}
+			c.recorder.Take(ctx, site.Message(m))
+		},
 	})
 	return c, nil
 }

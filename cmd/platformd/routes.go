@@ -11,6 +11,7 @@ import (
 	"svc.internal/controller/platform/apikey"
 	"svc.internal/controller/platform/gate"
 	"svc.internal/controller/platform/login"
+	"svc.internal/controller/platform/panel"
 	"svc.internal/controller/platform/voice"
 	"svc.internal/controller/web"
 	"svc.internal/controller/wire"
@@ -25,17 +26,17 @@ const (
 // routes puts the gate before all rooms.
 func (d *daemon) routes() (*echo.Echo, error) {
 	e, g := d.hall()
-	d.rooms(e, g)
+	d.furnish(e, g)
 	return e, d.pages(e, g)
 }
 
 // hall is what every request passes, and what needs no room.
 func (d *daemon) hall() (*echo.Echo, *gate.Gate) {
-	e := web.New(web.Config{Log: d.log, Errors: statuses, Refusal: refusal, SecretQuery: []string{"apiKey"}, Proxies: d.proxies})
+	e := web.New(web.Config{Log: d.log, Errors: statuses, Refusal: refusal, SecretQuery: []string{"apiKey", "code"}, Proxies: d.proxies})
 	g := gate.New(gate.Config{
 		Keys: d.db, Tokens: d.tokens, Browsers: d.db, Limit: d.limit,
 		KeyPaths: []string{chatPath, mcpPath}, QueryPath: chatPath,
-		AddressPaths: []string{login.LoginPath}, RoomPaths: []string{login.RefreshPath, voice.Path},
+		AddressPaths: []string{login.LoginPath}, RoomPaths: []string{login.RefreshPath, voice.Path, panel.PanelsPath, panel.WebhookPath},
 	})
 	watch := newMetrics(d)
 	e.Use(watch.measure, g.Pass)
@@ -45,8 +46,8 @@ func (d *daemon) hall() (*echo.Echo, *gate.Gate) {
 	return e, g
 }
 
-// rooms registers every room.
-func (d *daemon) rooms(e *echo.Echo, g *gate.Gate) {
+// furnish registers every room.
+func (d *daemon) furnish(e *echo.Echo, g *gate.Gate) {
 	e.POST(wire.EnrolPath, d.enrol)
 	d.assist(e, g)
 	apikey.New(d.db).Register(e, g.Person)

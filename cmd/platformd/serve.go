@@ -20,6 +20,7 @@ import (
 	"svc.internal/controller/platform/assistant/model"
 	"svc.internal/controller/platform/gate"
 	"svc.internal/controller/platform/login"
+	"svc.internal/controller/platform/panel"
 	"svc.internal/controller/platform/ratelimit"
 	"svc.internal/controller/platform/site"
 	"svc.internal/controller/platform/store"
@@ -143,6 +144,8 @@ type daemon struct {
 
 	cloud  *cloud
 	speech voiceSettings
+	rooms  conferencingSettings
+	panels *panel.Room // nil: there are no rooms
 
 	sites platform.SiteReader // nil: there is nothing to ask the assistant about
 	act   platform.Actuator   // nil: nothing can be controlled
@@ -156,7 +159,7 @@ type daemon struct {
 
 // share sets up what all instances have in common.
 func (d *daemon) share(set settings) (err error) {
-	d.speech = set.voice
+	d.speech, d.rooms = set.voice, set.rooms
 	var provider *login.Provider
 	if set.provider.Issuer != "" {
 		if provider, err = login.NewProvider(set.provider, d.db, d.log); err != nil {
@@ -217,6 +220,9 @@ func (d *daemon) run(ctx context.Context) error {
 		g.Go(func() error { return d.redis.Run(ctx) })
 	}
 	g.Go(func() error { return d.cloud.run(ctx, d) })
+	if d.panels != nil {
+		g.Go(func() error { return d.panels.Run(ctx) })
+	}
 	if d.https != nil {
 		g.Go(func() error { return web.Serve(ctx, d.https, e, d.cert.TLS(), d.crowd) })
 		d.log.Info("serving", "https", d.https.Addr().String(), "fingerprint", d.cert.Fingerprint(), "version", version)

@@ -20,6 +20,7 @@ type settings struct {
 	model       model.Model          // nil: none
 	price       assistant.Price
 	voice       voiceSettings
+	rooms       conferencingSettings
 }
 
 func readSettings(getenv func(string) string) (settings, error) {
@@ -36,6 +37,9 @@ func readSettings(getenv func(string) string) (settings, error) {
 		return settings{}, err
 	}
 	if s.price, err = readPrice(getenv); err != nil {
+		return settings{}, err
+	}
+	if s.rooms, err = readConferencingSettings(getenv); err != nil {
 		return settings{}, err
 	}
 	if s.voice, err = readVoiceSettings(getenv); err != nil {

@@ -16,7 +16,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/labstack/echo/v4"
 	"github.com/spf13/cobra"
 
 	"svc.internal/controller/platform"
@@ -53,18 +52,18 @@ func (v voiceSettings) check(cfg serveConfig) error {
 	return usageError{fmt.Errorf("VOICE_ACTION_DEV_MODE asks nobody for a secret, so it is for loopback only; serve with --listen 127.0.0.1:8443 instead of %s, or set VOICE_ACTION_TOKEN", cfg.listen)}
 }
 
-// voice registers the endpoint of rooms, if it is enabled.
-func (d *daemon) voice(e *echo.Echo, g *gate.Gate, asker platform.Asker) {
+// voice makes the endpoint of rooms, if it is enabled; nil otherwise.
+func (d *daemon) voice(g *gate.Gate, asker platform.Asker) *voice.Room {
 	if !d.speech.enabled {
-		return
+		return nil
 	}
 	if !d.speech.assistant {
 		asker = nil
 	}
-	voice.NewRoom(voice.Config{
+	return voice.NewRoom(voice.Config{
 		Token: d.speech.token, Dev: d.speech.dev, Assistant: asker, Devices: d.db, Send: d.cloud.link, Site: d.sites,
 		Charge: g.Charge, Stranger: gate.AddressBucket, Log: d.log,
-	}).Register(e)
+	})
 }
 
 func newVoice() *cobra.Command {

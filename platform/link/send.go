@@ -28,46 +28,78 @@ type pending struct {
 // [platform.ErrNotFound], [platform.ErrOffline], [platform.ErrOverloaded] if nothing was sent, and with [platform.ErrUnanswered]
 // if ctx ended first.
 func (l *Link) Send(ctx context.Context, cid string, action wire.WidgetAction) (wire.Ack, error) {
+	return l.SendAs(ctx, cid, newID(), time.Now(), action)
+}
+
+// SendAs sends a widget action that was made at a time under an ID; the same ID again is the same action, which is done once.
+// What is too old is not sent.
+func (l *Link) SendAs(ctx context.Context, cid, id string, made time.Time, action wire.WidgetAction) (wire.Ack, error) {
 	fail := func(err error) (wire.Ack, error) {
 		return wire.Ack{}, fmt.Errorf("send %s to controller %q: %w", action.WidgetID, cid, err)
 	}
-	e, err := l.cfg.Store.Enrolment(ctx, cid)
-	if err != nil {
-		return fail(err)
+	exp := made.Add(wire.Lifetime).UTC()
+	if !time.Now().Before(exp) {
+		return wire.Ack{Status: wire.Expired, Detail: "it came too late"}, nil
 	}
-	if !platform.Reachable(e.Controller, time.Now()) {
-		return fail(platform.ErrOffline)
-	}
-	n, err := l.cfg.Store.NextNumber(ctx, cid)
-	if err != nil {
-		return fail(err)
-	}
-	now := time.Now()
-	exp := now.Add(wire.Lifetime).UTC()
-	env := wire.Envelope{ID: newID(), Type: wire.TypeWidget, TS: now, Seq: n.Seq, Epoch: n.Epoch, Exp: &exp}
-	b, err := env.Seal(action)
-	if err != nil {
-		return fail(err)
-	}
-	p := &pending{controller: cid, received: make(chan struct{}), done: make(chan struct{})}
-	l.mu.Lock()
-	if len(l.pending) >= pendingMost {
-		l.mu.Unlock()
+	p, first := l.expect(cid, id)
+	switch {
+	case p == nil:
 		return fail(platform.ErrOverloaded)
+	case first:
+		if err := l.start(ctx, p, id, made, exp, action); err != nil {
+			l.forget(id)
+			return fail(err)
+		}
+	case p.controller != cid:
+		return fail(platform.ErrConflict)
 	}
-	l.pending[env.ID] = p
-	l.mu.Unlock()
-	if err := l.publish(wire.Topic(cid, wire.DownWidget), b, false); errors.Is(err, errNoBroker) {
-		l.forget(env.ID)
-		return fail(errors.Join(platform.ErrOffline, err))
-	}
-	go l.resend(env, b, p)
 	select {
 	case <-p.done:
 		return p.ack, nil
 	case <-ctx.Done():
 		return fail(platform.ErrUnanswered)
 	}
+}
+
+// expect notes a command that will wait for its answer; first is false if it does so already. It returns nil when there are too
+// many.
+func (l *Link) expect(cid, id string) (p *pending, first bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p := l.pending[id]; p != nil {
+		return p, false
+	}
+	if len(l.pending) >= pendingMost {
+		return nil, false
+	}
+	p = &pending{controller: cid, received: make(chan struct{}), done: make(chan struct{})}
+	l.pending[id] = p
+	return p, true
+}
+
+// start publishes a command and sees to it that it is repeated.
+func (l *Link) start(ctx context.Context, p *pending, id string, made, exp time.Time, action wire.WidgetAction) error {
+	e, err := l.cfg.Store.Enrolment(ctx, p.controller)
+	if err != nil {
+		return err
+	}
+	if !platform.Reachable(e.Controller, time.Now()) {
+		return platform.ErrOffline
+	}
+	n, err := l.cfg.Store.NextNumber(ctx, p.controller)
+	if err != nil {
+		return err
+	}
+	env := wire.Envelope{ID: id, Type: wire.TypeWidget, TS: made, Seq: n.Seq, Epoch: n.Epoch, Exp: &exp}
+	b, err := env.Seal(action)
+	if err != nil {
+		return err
+	}
+	if err := l.publish(wire.Topic(p.controller, wire.DownWidget), b, false); errors.Is(err, errNoBroker) {
+		return errors.Join(platform.ErrOffline, err)
+	}
+	go l.resend(env, b, p)
+	return nil
 }
 
 // resend repeats a command until it is answered or expires.

@@ -17,6 +17,7 @@ var app embed.FS
 // address names; another address is not found.
 var routes = []string{
 	"/", "/login", "/chat", "/sites", "/sites/:id", "/enrol", "/keys", "/keys/:id", "/usage", "/connect", "/more",
+	"/rooms", "/panel/:device",
 }
 
 // firstView is what the first page needs before anything can be seen.

@@ -2,12 +2,12 @@ package panel
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
-	"unicode/utf8"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -35,29 +35,124 @@ type Link interface {
 	SetPanels(ctx context.Context, controller string, panels []wire.Panel) error
 }
 
-// Room answers below /api/conferencing/devices.
+// Config of the room.
+type Config struct {
+	Store Store
+	Link  Link
+	Send  Sender
+	Board *Board
+	// Provider of devices; nil: they are entered by hand, and macros look after their panels.
+	Provider Provider
+	// WebhookSecret is what the provider signs with; empty: there is no webhook.
+	WebhookSecret string
+	// Say does what is said at a device, and returns what to answer; nil: there is no voice here.
+	Say func(ctx context.Context, device, text string) (any, error)
+	// Charge counts a request in a bucket, or refuses it because that is full.
+	Charge func(echo.Context, platform.Bucket) error
+	// Stranger is the bucket of a request without a secret.
+	Stranger func(*http.Request) platform.Bucket
+	// Ending is closed when the program ends: streams end with it.
+	Ending <-chan struct{}
+	Log    *slog.Logger
+}
+
+// Room answers below /api/conferencing/devices and /api/conferencing/panels, and takes the provider's notifications.
 type Room struct {
-	store Store
-	link  Link
+	cfg   Config
+	lanes lanes
+	queue queue
 }
 
 // New makes the room.
-func New(store Store, link Link) *Room { return &Room{store, link} }
+func New(cfg Config) *Room {
+	r := &Room{cfg: cfg}
+	r.queue.deliver = r.deliver
+	return r
+}
+
+// deliver puts a tap that nobody waits for to the controller.
+func (r *Room) deliver(device string, t Tap) {
+	ctx, cancel := context.WithTimeout(context.Background(), answerWithin) // whoever told of the tap is gone
+	defer cancel()
+	d, err := r.cfg.Store.RoomDevice(ctx, device)
+	if err != nil {
+		r.cfg.Log.Warn("a tap was not sent", "device", device, "why", err)
+		return
+	}
+	out := r.put(ctx, d, t)
+	r.cfg.Log.Info("tap", "device", d.ID, "widget", t.Widget, "type", string(t.Type), "success", out.Success, "message", out.Message)
+}
+
+// Run keeps panels on devices showing what is so until ctx ends, and then lets taps under way finish.
+func (r *Room) Run(ctx context.Context) error {
+	defer r.queue.end()
+	if r.cfg.Provider == nil {
+		<-ctx.Done()
+		return nil
+	}
+	w := &writer{board: r.cfg.Board, provider: r.cfg.Provider, store: r.cfg.Store, log: r.cfg.Log, written: map[string]map[string]string{}, full: map[string]bool{}, busy: map[string]bool{}}
+	w.run(ctx)
+	return nil
+}
 
 // Register adds the routes; admin lets only administrators pass who logged in.
 func (r *Room) Register(e *echo.Echo, admin echo.MiddlewareFunc) {
 	const devices = "/api/conferencing/devices"
 	e.GET(devices, r.list, admin)
 	e.POST(devices, r.enter, admin)
+	e.POST(devices+"/refresh", r.refresh, admin)
 	e.GET(devices+"/:id", r.read, admin)
 	e.PUT(devices+"/:id", r.assign, admin)
 	e.POST(devices+"/:id/deploy", r.deploy, admin)
 	e.DELETE(devices+"/:id/deploy", r.withdraw, admin)
 	e.DELETE(devices+"/:id", r.remove, admin)
+	r.panels(e)
+	if r.cfg.WebhookSecret != "" {
+		e.POST(WebhookPath, r.webhook)
+	}
+}
+
+// refresh enters the devices that the provider lists, and takes over new names. Nothing is removed.
+func (r *Room) refresh(c echo.Context) error {
+	if r.cfg.Provider == nil {
+		return platform.Conflict("no integration is configured; enter devices by hand")
+	}
+	ctx := c.Request().Context()
+	found, err := r.cfg.Provider.Devices(ctx)
+	if err != nil {
+		return unavailable(err)
+	}
+	for _, f := range found {
+		name := strings.ToValidUTF8(f.Workspace, "")
+		if len(name) > maxName {
+			name = strings.ToValidUTF8(name[:maxName], "")
+		}
+		d := platform.RoomDevice{ID: f.ID, Workspace: name, Clusters: []int64{}}
+		if err := d.Check(); err != nil {
+			r.cfg.Log.Warn("a device of the integration was left out", "device", f.ID, "why", err)
+			continue
+		}
+		err := r.cfg.Store.AddRoomDevice(ctx, d)
+		if errors.Is(err, platform.ErrExists) {
+			_, err = r.cfg.Store.ChangeRoomDevice(ctx, f.ID, func(old *platform.RoomDevice) error { old.Workspace = name; return nil })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return answer(c, http.StatusOK, map[string]int{"found": len(found)})
+}
+
+// maxName is the longest name of a workspace, in bytes.
+const maxName = 200
+
+// unavailable says that the provider did not do what was asked.
+func unavailable(err error) error {
+	return &web.Error{Status: http.StatusBadGateway, Message: "The integration did not do it: " + err.Error(), Cause: err}
 }
 
 func (r *Room) list(c echo.Context) error {
-	all, err := r.store.RoomDevices(c.Request().Context())
+	all, err := r.cfg.Store.RoomDevices(c.Request().Context())
 	if err != nil {
 		return err
 	}
@@ -69,7 +164,7 @@ func (r *Room) read(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	d, err := r.store.RoomDevice(c.Request().Context(), id)
+	d, err := r.cfg.Store.RoomDevice(c.Request().Context(), id)
 	if err != nil {
 		return err
 	}
@@ -96,7 +191,7 @@ func (r *Room) enter(c echo.Context) error {
 	if err := r.apply(c.Request().Context(), in, &d); err != nil {
 		return err
 	}
-	if err := r.store.AddRoomDevice(c.Request().Context(), d); err != nil {
+	if err := r.cfg.Store.AddRoomDevice(c.Request().Context(), d); err != nil {
 		return err
 	}
 	return answer(c, http.StatusCreated, d)
@@ -109,7 +204,7 @@ func (r *Room) apply(ctx context.Context, in change, d *platform.RoomDevice) err
 	}
 	if in.Controller != nil {
 		if *in.Controller != "" {
-			if _, err := r.store.Enrolment(ctx, *in.Controller); errors.Is(err, platform.ErrNotFound) {
+			if _, err := r.cfg.Store.Enrolment(ctx, *in.Controller); errors.Is(err, platform.ErrNotFound) {
 				return platform.Invalid("controllerId: there is no controller %q", *in.Controller)
 			} else if err != nil {
 				return err
@@ -124,7 +219,7 @@ func (r *Room) apply(ctx context.Context, in change, d *platform.RoomDevice) err
 		}
 	}
 	if d.Controller == "" || len(d.Clusters) == 0 {
-		d.Deployed = false // there is nothing left for it to act on
+		d.Deploy(false) // there is nothing left for it to act on
 	}
 	return d.Check()
 }
@@ -143,18 +238,44 @@ func (r *Room) assign(c echo.Context) error {
 	})
 }
 
+// deploy puts the panel on the device, where the provider knows it; on others a macro has it.
 func (r *Room) deploy(c echo.Context) error {
-	return r.change(c, func(d *platform.RoomDevice) error {
-		d.Deployed = true
-		return d.Check()
-	})
+	id, err := idOf(c)
+	if err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	d, err := r.cfg.Store.RoomDevice(ctx, id)
+	if err != nil {
+		return err
+	}
+	d.Deploy(true)
+	if err := d.Check(); err != nil {
+		return err
+	}
+	if r.cfg.Provider != nil {
+		if err := r.cfg.Provider.SavePanel(ctx, d.ID, wire.ControlsPanel, Description); err != nil && !errors.Is(err, platform.ErrNotFound) {
+			return unavailable(err)
+		}
+	}
+	if err := r.change(c, func(d *platform.RoomDevice) error { d.Deploy(true); return d.Check() }); err != nil {
+		return err
+	}
+	r.cfg.Board.again(d.Controller, d.ID)
+	return nil
 }
 
 func (r *Room) withdraw(c echo.Context) error {
-	return r.change(c, func(d *platform.RoomDevice) error {
-		d.Deployed = false
-		return nil
-	})
+	id, err := idOf(c)
+	if err != nil {
+		return err
+	}
+	if r.cfg.Provider != nil {
+		if err := r.cfg.Provider.RemovePanel(c.Request().Context(), id, wire.ControlsPanel); err != nil && !errors.Is(err, platform.ErrNotFound) {
+			r.cfg.Log.Warn("the panel is still on the device, but does nothing any more", "device", id, "why", err)
+		}
+	}
+	return r.change(c, func(d *platform.RoomDevice) error { d.Deploy(false); return nil })
 }
 
 // change changes a device and tells the controllers concerned, the one before too.
@@ -165,7 +286,7 @@ func (r *Room) change(c echo.Context, fn func(*platform.RoomDevice) error) error
 	}
 	ctx := c.Request().Context()
 	var before string
-	d, err := r.store.ChangeRoomDevice(ctx, id, func(d *platform.RoomDevice) error {
+	d, err := r.cfg.Store.ChangeRoomDevice(ctx, id, func(d *platform.RoomDevice) error {
 		before = d.Controller
 		return fn(d)
 	})
@@ -184,11 +305,11 @@ func (r *Room) remove(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	d, err := r.store.RoomDevice(ctx, id)
+	d, err := r.cfg.Store.RoomDevice(ctx, id)
 	if err != nil {
 		return err
 	}
-	if err := r.store.RemoveRoomDevice(ctx, id); err != nil {
+	if err := r.cfg.Store.RemoveRoomDevice(ctx, id); err != nil {
 		return err
 	}
 	if err := r.tell(ctx, d.Controller); err != nil {
@@ -199,7 +320,7 @@ func (r *Room) remove(c echo.Context) error {
 
 // tell sends controllers the panels that are theirs now.
 func (r *Room) tell(ctx context.Context, controllers ...string) error {
-	all, err := r.store.RoomDevices(ctx)
+	all, err := r.cfg.Store.RoomDevices(ctx)
 	if err != nil {
 		return err
 	}
@@ -214,7 +335,7 @@ func (r *Room) tell(ctx context.Context, controllers ...string) error {
 				panels = append(panels, wire.Panel{DeviceID: d.ID, WorkspaceName: d.Workspace, PanelID: wire.ControlsPanel, Clusters: d.Clusters})
 			}
 		}
-		if err := r.link.SetPanels(ctx, cid, panels); err != nil {
+		if err := r.cfg.Link.SetPanels(ctx, cid, panels); err != nil {
 			return err
 		}
 	}
@@ -229,19 +350,8 @@ func idOf(c echo.Context) (string, error) {
 	return id, nil
 }
 
-func body(c echo.Context) (change, error) {
-	var in change
-	data, err := web.ReadBody(c, bodyLimit)
-	if err != nil {
-		return in, err
-	}
-	if !utf8.Valid(data) {
-		return in, platform.Invalid("body is not UTF-8")
-	}
-	if err := json.Unmarshal(data, &in); err != nil {
-		return in, platform.Invalid("body: %v", err)
-	}
-	return in, nil
+func body(c echo.Context) (in change, err error) {
+	return in, readBody(c, &in)
 }
 
 func answer(c echo.Context, status int, data any) error {

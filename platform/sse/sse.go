@@ -11,12 +11,11 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-const (
-	// beat is how often a comment shows proxies that the stream lives.
-	beat = 15 * time.Second
-	// writeTimeout bounds how long a reader may take for one event.
-	writeTimeout = 10 * time.Second
-)
+// beat is how often a comment shows proxies that the stream lives.
+const beat = 15 * time.Second
+
+// writeTimeout bounds how long a reader may take for one event. It is a variable for tests only.
+var writeTimeout = 10 * time.Second
 
 // Stream is an answer that has begun. Its methods may be called from any goroutine.
 type Stream struct {
@@ -79,6 +78,10 @@ func (s *Stream) write(b []byte) error {
 	}
 	if s.err == nil {
 		s.err = s.ctl.Flush()
+	}
+	// With HTTP/2 a deadline that passes ends the stream, although nothing is being written.
+	if err := s.ctl.SetWriteDeadline(time.Time{}); s.err == nil {
+		s.err = err
 	}
 	return s.err
 }

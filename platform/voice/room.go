@@ -79,8 +79,8 @@ type request struct {
 	Source   *string `json:"source"`
 }
 
-// response is what a person hears and reads. Speak is what Message is; Reply may say more.
-type response struct {
+// Response is what a person hears and reads. Speak is what Message is; Reply may say more.
+type Response struct {
 	Success       bool   `json:"success"`
 	Message       string `json:"message"`
 	DeviceID      string `json:"deviceId"`
@@ -108,24 +108,32 @@ func (r *Room) act(c echo.Context) error {
 	if err := r.cfg.Charge(c, bucket); err != nil {
 		return err
 	}
-	ctx := c.Request().Context()
-	out := response{DeviceID: *in.DeviceID}
-	device, missing, err := r.room(ctx, *in.DeviceID)
+	out, err := r.Say(c.Request().Context(), *in.DeviceID, *in.Text, deref(in.Source))
 	if err != nil {
 		return err
+	}
+	return c.JSON(http.StatusOK, out)
+}
+
+// Say does what somebody said at a device, whose secret was checked and who was counted.
+func (r *Room) Say(ctx context.Context, id, text, source string) (Response, error) {
+	out := Response{DeviceID: id}
+	device, missing, err := r.room(ctx, id)
+	if err != nil {
+		return out, err
 	}
 	out.WorkspaceName = device.Workspace
 	if missing != "" {
 		out.Message = missing
 	} else {
-		r.obey(ctx, device, *in.Text, &out)
+		r.obey(ctx, device, text, &out)
 	}
 	out.Speak = out.Message
 	if out.Reply == "" {
 		out.Reply = out.Message
 	}
-	r.cfg.Log.Info("voice", "device", device.ID, "source", deref(in.Source), "success", out.Success, "message", out.Message)
-	return c.JSON(http.StatusOK, out)
+	r.cfg.Log.Info("voice", "device", device.ID, "source", source, "success", out.Success, "message", out.Message)
+	return out, nil
 }
 
 func deref(s *string) string {
@@ -167,35 +175,23 @@ func read(c echo.Context) (in request, err error) {
 	return in, nil
 }
 
-// What a person hears when something is missing.
-const (
-	notDiscovered = "This room is not set up yet. Refresh devices and assign a controller."
-	notAssigned   = "Assign a controller to the device."
-	notDeployed   = "The control panel is not deployed in this room; deploy it."
-	notThere      = "The controller of this room is offline. Check its power and its network."
-)
-
 // room finds the room of a device, or what is missing before it can be controlled.
 func (r *Room) room(ctx context.Context, id string) (d platform.RoomDevice, missing string, err error) {
 	d, err = r.cfg.Devices.RoomDevice(ctx, id)
 	switch {
 	case errors.Is(err, platform.ErrNotFound):
-		return platform.RoomDevice{}, notDiscovered, nil
+		return platform.RoomDevice{}, platform.DeviceUnknown, nil
 	case err != nil:
 		return d, "", err
-	case d.Controller == "":
-		return d, notAssigned, nil
-	case !d.Deployed:
-		return d, notDeployed, nil
 	}
-	return d, "", nil
+	return d, d.Missing(), nil
 }
 
 // cannot says what can be said.
 const cannot = `I can switch and dim the lights, and move the shades. Say for instance "lights to 50 percent" or "open the shades".`
 
 // obey does what a sentence says, or says why not.
-func (r *Room) obey(ctx context.Context, d platform.RoomDevice, text string, out *response) {
+func (r *Room) obey(ctx context.Context, d platform.RoomDevice, text string, out *Response) {
 	heard := Parse(text)
 	todo := []Heard{heard}
 	if heard.Intent == Compound && len(heard.Slots.Actions) > 0 {
@@ -242,7 +238,7 @@ func (r *Room) send(ctx context.Context, d platform.RoomDevice, g gesture) (sent
 	case errors.Is(err, platform.ErrUnanswered):
 		return "Sent.", true
 	case errors.Is(err, platform.ErrOffline), errors.Is(err, platform.ErrNotFound):
-		return notThere, false
+		return platform.ControllerOffline, false
 	case err != nil:
 		r.cfg.Log.Warn("voice: not sent", "device", d.ID, "controller", d.Controller, "why", err)
 		return "That could not be sent; try again.", false
@@ -270,7 +266,7 @@ func offline(n int) string {
 }
 
 // discuss hands a sentence that does not act to the assistant, if there is one.
-func (r *Room) discuss(ctx context.Context, d platform.RoomDevice, h Heard, text string, out *response) {
+func (r *Room) discuss(ctx context.Context, d platform.RoomDevice, h Heard, text string, out *Response) {
 	if r.cfg.Assistant == nil || h.Intent == Unknown {
 		out.Message = cannot
 		return

@@ -58,7 +58,7 @@ func light(level float64) platform.Device {
 const secret = "a shared secret"
 
 // open serves the endpoint of b.
-func (b *building) open(t *testing.T, dev bool) func(headers map[string]string, body string) (int, response) {
+func (b *building) open(t *testing.T, dev bool) func(headers map[string]string, body string) (int, Response) {
 	t.Helper()
 	b.counts = map[string]int{}
 	e := web.New(web.Config{Log: slog.New(slog.DiscardHandler), Errors: web.Table{{Err: platform.ErrInvalid, Status: http.StatusBadRequest}}})
@@ -69,7 +69,7 @@ func (b *building) open(t *testing.T, dev bool) func(headers map[string]string, 
 	}).Register(e)
 	s := httptest.NewServer(e)
 	t.Cleanup(s.Close)
-	return func(headers map[string]string, body string) (int, response) {
+	return func(headers map[string]string, body string) (int, Response) {
 		t.Helper()
 		req, err := http.NewRequest(http.MethodPost, s.URL+Path, strings.NewReader(body))
 		if err != nil {
@@ -87,7 +87,7 @@ func (b *building) open(t *testing.T, dev bool) func(headers map[string]string, 
 		if err != nil {
 			t.Fatal(err)
 		}
-		var out response
+		var out Response
 		if err := json.Unmarshal(text, &out); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
@@ -166,7 +166,7 @@ func TestOutcomeIsTold(t *testing.T) {
 		{"not answered in time", wire.Ack{}, platform.ErrUnanswered, true, "Sent."},
 		{"partly failed", wire.Ack{Status: wire.Failed, Detail: "1 of 4 did not confirm: node 7 (Window)"}, nil, false, "Not done: 1 of 4 did not confirm: node 7 (Window)."},
 		{"too late", wire.Ack{Status: wire.Expired}, nil, false, "That came too late; nothing was done. Say it again."},
-		{"controller offline", wire.Ack{}, platform.ErrOffline, false, notThere},
+		{"controller offline", wire.Ack{}, platform.ErrOffline, false, platform.ControllerOffline},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := &building{ack: c.ack, err: c.err}
@@ -178,7 +178,7 @@ func TestOutcomeIsTold(t *testing.T) {
 }
 
 func TestWhatIsMissingIsSaidAndNothingMoves(t *testing.T) {
-	for device, says := range map[string]string{"elsewhere": notDiscovered, "unassigned": notAssigned, "undeployed": notDeployed} {
+	for device, says := range map[string]string{"elsewhere": platform.DeviceUnknown, "unassigned": platform.DeviceUnassigned, "undeployed": platform.DeviceUndeployed} {
 		b := &building{ack: wire.Ack{Status: wire.Applied}}
 		status, out := b.open(t, false)(good, `{"deviceId":"`+device+`","text":"lights off"}`)
 		if status != http.StatusOK || out.Success || out.Message != says || len(b.sent) != 0 || out.DeviceID != device {

@@ -3,7 +3,7 @@ import { html, render, signal } from '../ui/lib.js';
 import { startTexts, t } from '../ui/i18n.js';
 import { address, match, startRouter, Lazy } from '../ui/router.js';
 import { Header, Tabs, Banner, Announcements, Empty, useKeys } from '../ui/shell.js';
-import { session, link, start } from './session.js';
+import { session, admin, link, start } from './session.js';
 import Chat from './chat.js';
 
 const login = () => import('./login.js');
@@ -19,6 +19,8 @@ const routes = [
   ['/keys/:id', () => import('./key.js')],
   ['/usage', () => import('./usage.js')],
   ['/connect', () => import('./connect.js')],
+  ['/rooms', () => import('./rooms.js')],
+  ['/panel/:device', () => import('./panel.js')],
   ['/more', () => import('./more.js')],
 ];
 
@@ -26,13 +28,15 @@ const tabs = () => [
   { href: '/', icon: 'chat', text: t('chat'), also: ['/chat'] },
   { href: '/sites', icon: 'building', text: t('sites'), also: ['/enrol'] },
   { href: '/keys', icon: 'key', text: t('keys') },
+  ...(admin() ? [{ href: '/rooms', icon: 'group', text: t('rooms') }] : []),
   { href: '/more', icon: 'more', text: t('more'), also: ['/usage', '/connect'] },
 ];
 
 function App() {
   const s = session.value;
   const found = match(routes, address.value.path);
-  useKeys({ c: '/', s: '/sites', k: '/keys', m: '/more' }, () => {});
+  useKeys({ c: '/', s: '/sites', k: '/keys', r: '/rooms', m: '/more' }, () => {});
+  if (found?.route[0] === '/panel/:device') return html`<${Lazy} key=${address.value.path} load=${found.route[1]} params=${found.params} /><${Announcements} />`; // for whoever has its link
   if (s === undefined) return html`<main class="alone" aria-busy="true"><div class="skeleton"></div></main>`;
   if (!s) return html`<${Lazy} load=${login} /><${Announcements} />`;
   const View = found?.route[1];

@@ -55,6 +55,7 @@ export function leave() {
 }
 
 export async function start() {
+  if (address.peek().path.startsWith('/panel/')) return; // for whoever has its link
   if (localStorage.getItem(here)) await askSession();
   if (!session.peek()) { leave(); return; }
   enter(session.peek());

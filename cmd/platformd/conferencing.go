@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/labstack/echo/v4"
+
+	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/gate"
+	"svc.internal/controller/platform/panel"
+	"svc.internal/controller/platform/panel/webex"
+)
+
+// conferencingSettings are the credentials of the integration that lists devices and speaks to them.
+type conferencingSettings struct {
+	webex  webex.Config // without a client ID: none
+	secret string       // of its webhook; empty: there is none
+}
+
+func readConferencingSettings(getenv func(string) string) (conferencingSettings, error) {
+	c := conferencingSettings{
+		webex: webex.Config{
+			URL: getenv("WEBEX_URL"), ClientID: getenv("WEBEX_CLIENT_ID"), ClientSecret: getenv("WEBEX_CLIENT_SECRET"), RefreshToken: getenv("WEBEX_REFRESH_TOKEN"),
+		},
+		secret: getenv("WEBEX_WEBHOOK_SECRET"),
+	}
+	w := c.webex
+	if (w.ClientID == "") != (w.ClientSecret == "") || (w.ClientID == "") != (w.RefreshToken == "") {
+		return c, errors.New("WEBEX_CLIENT_ID, WEBEX_CLIENT_SECRET and WEBEX_REFRESH_TOKEN go together; set all three or none")
+	}
+	return c, nil
+}
+
+// conferencing registers devices and panels of rooms, and what is said there.
+func (d *daemon) conferencing(e *echo.Echo, g *gate.Gate, asker platform.Asker) {
+	cfg := panel.Config{
+		Store: d.db, Link: d.cloud.link, Send: d.cloud.link, Board: d.cloud.board, WebhookSecret: d.rooms.secret,
+		Charge: g.Charge, Stranger: gate.AddressBucket, Ending: d.ending, Log: d.log,
+	}
+	if d.rooms.webex.ClientID != "" {
+		cfg.Provider = webex.New(d.rooms.webex)
+	}
+	if speech := d.voice(g, asker); speech != nil {
+		speech.Register(e)
+		cfg.Say = func(ctx context.Context, device, text string) (any, error) {
+			return speech.Say(ctx, device, text, "panel")
+		}
+	}
+	d.panels = panel.New(cfg)
+	d.panels.Register(e, g.Admin)
+}

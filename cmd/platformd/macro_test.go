@@ -1,0 +1,153 @@
+//go:build peers
+
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"svc.internal/controller/appliance"
+)
+
+// xapi stands in for what RoomOS gives a macro: requests are real, widgets are told on standard output, and every line of
+// standard input is an event.
+const xapi = `
+import { createInterface } from 'node:readline';
+const out = (what) => console.log(JSON.stringify(what));
+const ask = (method) => async ({ Url, Header, ResultBody }, body) => {
+  if (ResultBody !== 'PlainText') throw new Error('nobody reads the body');
+  const answer = await fetch(Url, { method, body, headers: Object.fromEntries(Header.map((h) => h.split(/: (.*)/).slice(0, 2))) });
+  if (!answer.ok) throw new Error('HTTP ' + answer.status);
+  return { StatusCode: String(answer.status), Body: await answer.text() };
+};
+const handlers = [];
+createInterface({ input: process.stdin }).on('line', (line) => handlers.forEach((h) => h(JSON.parse(line)))).on('close', () => process.exit(0));
+export default {
+  Command: {
+    HttpClient: { Post: ask('POST'), Get: ask('GET') },
+    UserInterface: {
+      Extensions: { Widget: { SetValue: async ({ WidgetId, Value }) => out({ widget: WidgetId, value: Value }), UnsetValue: async ({ WidgetId }) => out({ widget: WidgetId, value: '' }) } },
+      Message: { TextLine: { Display: async ({ Text }) => out({ widget: 'line', value: Text }) } },
+    },
+  },
+  Event: { UserInterface: { Extensions: { Widget: { Action: { on: (h) => handlers.push(h) } } } } },
+};
+`
+
+// device is a RoomOS device that runs the macro of the docs.
+type device struct {
+	events io.Writer
+	mu     sync.Mutex
+	shows  map[string]string
+}
+
+func (d *device) shown(widget string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.shows[widget]
+}
+
+func (d *device) tap(t *testing.T, widget, kind, value string) {
+	t.Helper()
+	if _, err := fmt.Fprintf(d.events, "{\"WidgetId\":%q,\"Type\":%q,\"Value\":%q,\"id\":\"1\"}\n", widget, kind, value); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (e *estate) macro(id, code string) *device {
+	e.t.Helper()
+	text, err := os.ReadFile("../../docs/roomos/platformControls.js")
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	filled := strings.NewReplacer("'https://platform.example'", "'"+e.url+"'", "'lobby-device'", "'"+id+"'", "'PANEL-CODE'", "'"+code+"'").Replace(string(text))
+	dir := e.t.TempDir()
+	for name, content := range map[string]string{
+		"macro.mjs": filled, "node_modules/xapi/index.js": xapi, "node_modules/xapi/package.json": `{"type":"module","main":"index.js"}`, "ca.pem": string(e.daemon.cert.PEM()),
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			e.t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			e.t.Fatal(err)
+		}
+	}
+	run := exec.CommandContext(e.t.Context(), "node", "macro.mjs")
+	run.Dir, run.Stderr = dir, e.t.Output()
+	run.Env = append(os.Environ(), "NODE_EXTRA_CA_CERTS="+filepath.Join(dir, "ca.pem"))
+	in, err := run.StdinPipe()
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	out, err := run.StdoutPipe()
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	if err := run.Start(); err != nil {
+		e.t.Fatalf("Node is needed: run scripts/install-peers.sh (%v)", err)
+	}
+	d := &device{events: in, shows: map[string]string{}}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			var line struct{ Widget, Value string }
+			if json.Unmarshal(lines.Bytes(), &line) == nil {
+				d.mu.Lock()
+				d.shows[line.Widget] = line.Value
+				d.mu.Unlock()
+			}
+		}
+	}()
+	e.t.Cleanup(func() { in.Close(); <-read; _ = run.Wait() }) // it ends with its input
+	return d
+}
+
+func TestTheMacroOfTheDocsCarriesTapsAndShowsWhatIsSo(t *testing.T) {
+	t.Parallel()
+	if a, b := read(t, "../../docs/roomos/platformControls.xml"), read(t, "../../platform/panel/panel.xml"); a != b {
+		t.Error("the panel of the docs is not the one that is deployed")
+	}
+	e := newEstate(t, nil)
+	d := e.macro("lobby", e.room("lobby", "Lobby", "[1]"))
+	eventually(t, "a panel that was just put up shows the room", func() bool { return d.shown("light_power") == "off" })
+	d.tap(t, "light_brightness", "pressed", "10")
+	for _, v := range []string{"20", "60", "100", "140"} {
+		d.tap(t, "light_brightness", "changed", v)
+	}
+	d.tap(t, "light_brightness", "released", "153")
+	eventually(t, "the lights are where the finger left the slider", func() bool { return e.level(1) == 60 && e.level(2) == 60 })
+	eventually(t, "the panel shows it", func() bool { return d.shown("light_brightness") == "153" && d.shown("light_power") == "on" })
+	d.tap(t, "shade_preset", "pressed", "one_third")
+	d.tap(t, "shade_preset", "released", "one_third")
+	eventually(t, "the preset is shown", func() bool { return d.shown("shade_preset") == "one_third" })
+	if _, err := e.core.Do(t.Context(), appliance.Command{Kind: appliance.LightOff, Target: appliance.Target{Scope: appliance.InCluster, ID: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the panel shows what others did", func() bool { return d.shown("light_power") == "off" })
+	// What is not done is said, and the panel goes back to what is so.
+	e.admin.api("DELETE", "/api/conferencing/devices/lobby/deploy", "").want(t, 200, "withdraw")
+	d.tap(t, "light_power", "changed", "on")
+	eventually(t, "it says so", func() bool { return d.shown("line") != "" })
+	if e.level(1) != 0 {
+		t.Error("a panel that was withdrawn switched the light")
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

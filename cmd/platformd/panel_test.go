@@ -1,0 +1,337 @@
+package main
+
+import (
+	"crypto/hmac"
+	"crypto/sha1"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/panel"
+)
+
+// writes counts what the devices of the building carried out.
+func (e *estate) writes() (n uint64) {
+	for _, d := range e.building.Devices() {
+		n += d.Writes
+	}
+	return n
+}
+
+func TestATapOnThePanelMovesTheRightRoom(t *testing.T) {
+	t.Parallel()
+	e := newEstate(t, nil)
+	lobby, canteen := e.room("lobby", "Lobby", "[1]"), e.room("canteen", "Canteen", "[2]")
+	for _, c := range []struct {
+		body, widget, value   string
+		lobby1, lobby2, other int
+	}{
+		{`{"widgetId":"light_brightness","type":"released","value":"102"}`, "light_brightness", "102", 40, 40, 0},
+		{`{"widgetId":"light_power","type":"changed","value":"off"}`, "light_power", "off", 0, 0, 0},
+		{`{"widgetId":"light_power","type":"changed","value":"on"}`, "light_brightness", "102", 40, 40, 0},
+		{`{"WidgetId":"light_brightness","Type":"changed","Value":"51"}`, "light_brightness", "51", 20, 20, 0}, // a device's own words
+	} {
+		a := e.tap("lobby", lobby, c.body).want(t, 200, c.body)
+		if a.member("success") != true || a.str("status") != "applied" || a.str("widgets."+c.widget) != c.value {
+			t.Errorf("%s: %s", c.body, a.text)
+		}
+		if got := []int{e.level(1), e.level(2), e.level(3)}; !slices.Equal(got, []int{c.lobby1, c.lobby2, c.other}) {
+			t.Errorf("%s: lights are at %v", c.body, got)
+		}
+		eventually(t, "the panel shows it", func() bool { return e.panel("lobby", lobby).str("widgets."+c.widget) == c.value })
+	}
+	before := e.writes()
+	for _, silent := range []string{`{"widgetId":"light_brightness","type":"pressed","value":"255"}`, `{"widgetId":"shade_stop","type":"pressed"}`, `{"widgetId":"shade_preset","type":"pressed","value":"one_third"}`, `{"widgetId":"elsewhere","type":"clicked"}`} {
+		e.tap("lobby", lobby, silent).want(t, 200, silent)
+	}
+	if n := e.writes() - before; n != 0 {
+		t.Errorf("gestures that do nothing made %d writes", n)
+	}
+	for body, status := range map[string]int{`{`: 400, `{"widgetId":"light_power"}`: 400, `{"widgetId":"light_power","type":"changed","value":"` + strings.Repeat("x", 256) + `"}`: 400} {
+		e.tap("lobby", lobby, body).want(t, status, body)
+	}
+	// Only the code of this very panel opens it.
+	for _, code := range []string{"", "nonsense", canteen} {
+		e.tap("lobby", code, `{"widgetId":"light_power","type":"changed","value":"off"}`).want(t, 401, "a panel's code "+code)
+	}
+	e.ask("GET", "/api/conferencing/panels/nowhere?code="+lobby, "").want(t, 401, "an unknown panel")
+	if e.level(1) != 20 {
+		t.Error("a wrong code switched the light")
+	}
+	// A panel that is withdrawn does nothing, and its link is worth nothing when it is put up again.
+	e.admin.api("DELETE", "/api/conferencing/devices/lobby/deploy", "").want(t, 200, "withdraw")
+	e.tap("lobby", lobby, `{"widgetId":"light_power","type":"changed","value":"off"}`).want(t, 401, "a panel that was withdrawn")
+	again := e.admin.api("POST", "/api/conferencing/devices/lobby/deploy", "").want(t, 200, "deploy again").str("data.panelCode")
+	if again == lobby || again == "" {
+		t.Errorf("the code is %q again", again)
+	}
+	e.panel("lobby", lobby).want(t, 401, "the old link")
+}
+
+func TestATapThatIsToldOftenOrLateActsOnce(t *testing.T) {
+	t.Parallel()
+	e := newEstate(t, nil)
+	code := e.room("lobby", "Lobby", "[1]")
+	before := e.writes()
+	for range 3 {
+		a := e.tap("lobby", code, `{"widgetId":"light_brightness","type":"released","value":"102","source":"s","seq":5}`)
+		if a.str("status") != "applied" {
+			t.Errorf("told again: %s", a.text)
+		}
+	}
+	once := e.writes() - before
+	e.tap("lobby", code, `{"widgetId":"light_brightness","type":"released","value":"255","source":"s","seq":6}`)
+	if twice := e.writes() - before; twice != 2*once || once == 0 {
+		t.Errorf("one tap told three times made %d writes, two taps %d", once, twice)
+	}
+	if a := e.tap("lobby", code, `{"widgetId":"light_brightness","type":"released","value":"26","source":"s","seq":4}`); a.str("status") != "stale" || e.level(1) != 100 {
+		t.Errorf("a tap that was overtaken: %s, the light is at %d", a.text, e.level(1))
+	}
+}
+
+func TestThePanelLearnsWhatOthersDo(t *testing.T) {
+	t.Parallel()
+	e := newEstate(t, nil)
+	code := e.room("lobby", "Lobby", "[1]")
+	tag := e.panel("lobby", code).str("tag")
+	changed := make(chan answer, 1)
+	go func() {
+		changed <- e.ask("GET", "/api/conferencing/panels/lobby?wait=25&since="+tag+"&code="+code, "")
+	}()
+	if _, err := e.core.Do(t.Context(), appliance.Command{Kind: appliance.LightLevel, Target: appliance.Target{Scope: appliance.InCluster, ID: 1}, Level: 60}); err != nil {
+		t.Fatal(err)
+	}
+	if a := <-changed; a.StatusCode != 200 || a.str("widgets.light_power") != "on" {
+		t.Errorf("whoever waited got %d %s", a.StatusCode, a.text)
+	}
+	eventually(t, "the panel shows the level", func() bool { return e.panel("lobby", code).str("widgets.light_brightness") == "153" })
+}
+
+// cloud of a provider, as far as the platform speaks to it: the same addresses, bodies and refusals as Webex.
+type devicesCloud struct {
+	*httptest.Server
+	mu     sync.Mutex
+	shows  map[string]string // "device/widget" → value
+	saved  []string          // panels
+	tokens int
+	fail   int // so many commands fail yet
+}
+
+func newDevicesCloud(t *testing.T) *devicesCloud {
+	c := &devicesCloud{shows: map[string]string{}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /access_token", func(w http.ResponseWriter, r *http.Request) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if r.FormValue("grant_type") != "refresh_token" || r.FormValue("client_id") != "id" || r.FormValue("client_secret") != "hush" || r.FormValue("refresh_token") != "again" {
+			http.Error(w, `{"message":"invalid_grant"}`, 400)
+			return
+		}
+		c.tokens++
+		fmt.Fprintf(w, `{"access_token":"token-%d","expires_in":3600,"token_type":"Bearer"}`, c.tokens)
+	})
+	known := func(w http.ResponseWriter, r *http.Request) bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if r.Header.Get("Authorization") != fmt.Sprintf("Bearer token-%d", c.tokens) || c.tokens == 1 { // the first one is withdrawn at once
+			http.Error(w, `{"message":"The request requires a valid access token"}`, 401)
+			return false
+		}
+		return true
+	}
+	mux.HandleFunc("GET /workspaces", func(w http.ResponseWriter, r *http.Request) {
+		if known(w, r) {
+			io.WriteString(w, `{"items":[{"id":"w1","displayName":"Lobby"},{"id":"w2","displayName":"Canteen"}]}`)
+		}
+	})
+	mux.HandleFunc("GET /devices", func(w http.ResponseWriter, r *http.Request) {
+		if !known(w, r) {
+			return
+		}
+		if r.URL.Query().Get("cursor") == "" {
+			w.Header().Set("Link", `<`+c.URL+`/devices?cursor=2>; rel="next"`)
+			io.WriteString(w, `{"items":[{"id":"dev-lobby","displayName":"Room Kit","workspaceId":"w1"}]}`)
+			return
+		}
+		io.WriteString(w, `{"items":[{"id":"dev-canteen","displayName":"Room Bar","workspaceId":"w2"}]}`)
+	})
+	mux.HandleFunc("POST /xapi/command/{key}", func(w http.ResponseWriter, r *http.Request) {
+		if !known(w, r) {
+			return
+		}
+		var in struct {
+			Device    string            `json:"deviceId"`
+			Arguments map[string]string `json:"arguments"`
+			Body      string            `json:"body"`
+		}
+		if json.NewDecoder(r.Body).Decode(&in) != nil || !strings.HasPrefix(in.Device, "dev-") {
+			http.Error(w, `{"message":"no such device"}`, 404)
+			return
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.fail > 0 {
+			c.fail--
+			http.Error(w, `{"message":"device unreachable"}`, 502)
+			return
+		}
+		at := in.Device + "/" + in.Arguments["WidgetId"]
+		switch r.PathValue("key") {
+		case "UserInterface.Extensions.Widget.SetValue":
+			c.shows[at] = in.Arguments["Value"]
+		case "UserInterface.Extensions.Widget.UnsetValue":
+			delete(c.shows, at)
+		case "UserInterface.Extensions.Panel.Save":
+			c.saved = append(c.saved, in.Device+" "+in.Arguments["PanelId"])
+			if in.Body != panel.Description {
+				http.Error(w, `{"message":"no panel in it"}`, 400)
+				return
+			}
+		}
+		io.WriteString(w, `{"deviceId":"`+in.Device+`","result":{}}`)
+	})
+	c.Server = httptest.NewServer(mux)
+	t.Cleanup(c.Close)
+	return c
+}
+
+func (c *devicesCloud) shown(at string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.shows[at]
+}
+
+const hookSecret = "a webhook secret"
+
+// notify sends a batch of notifications as Webex does.
+func (e *estate) notify(body string) answer {
+	e.t.Helper()
+	mac := hmac.New(sha1.New, []byte(hookSecret))
+	mac.Write([]byte(body))
+	return e.ask("POST", panel.WebhookPath, body, "X-Spark-Signature: "+hex.EncodeToString(mac.Sum(nil)))
+}
+
+// gesture is a notification of one gesture.
+func gesture(device, widget, kind, value string, at time.Time) string {
+	return fmt.Sprintf(`{"appId":"a","deviceId":%q,"workspaceId":"w1","orgId":"o","timestamp":%q,"type":"events","events":[{"key":"UserInterface.Extensions.Widget.Action","value":{"WidgetId":%q,"Type":%q,"Value":%q}}]}`,
+		device, at.UTC().Format(time.RFC3339Nano), widget, kind, value)
+}
+
+func TestDevicesOfTheIntegrationAreFoundDeployedObeyedAndWrittenBack(t *testing.T) {
+	t.Parallel()
+	cloud := newDevicesCloud(t)
+	e := newEstate(t, map[string]string{"WEBEX_URL": cloud.URL, "WEBEX_CLIENT_ID": "id", "WEBEX_CLIENT_SECRET": "hush", "WEBEX_REFRESH_TOKEN": "again", "WEBEX_WEBHOOK_SECRET": hookSecret})
+	if a := e.admin.api("POST", "/api/conferencing/devices/refresh", "").want(t, 200, "refresh"); a.member("data.found") != 2.0 {
+		t.Errorf("refresh: %s", a.text)
+	}
+	const lobby = "/api/conferencing/devices/dev-lobby"
+	if a := e.admin.api("GET", lobby, ""); a.str("data.workspaceName") != "Lobby" {
+		t.Errorf("the device is %s", a.text)
+	}
+	e.admin.api("PUT", lobby, `{"controllerId":"rooms","clusterIds":[1]}`).want(t, 200, "assign")
+	cloud.mu.Lock()
+	cloud.fail = 1
+	cloud.mu.Unlock()
+	e.admin.api("POST", lobby+"/deploy", "").want(t, 502, "deploy on a device that cannot be reached")
+	e.admin.api("POST", lobby+"/deploy", "").want(t, 200, "deploy")
+	if cloud.mu.Lock(); !slices.Equal(cloud.saved, []string{"dev-lobby platformControls"}) {
+		t.Errorf("panels on devices: %v", cloud.saved)
+	}
+	cloud.mu.Unlock()
+	eventually(t, "a new panel shows what is so", func() bool { return cloud.shown("dev-lobby/light_power") == "off" })
+
+	// A tap, told three times in different batches, with gestures that mean nothing.
+	at, before := time.Now(), e.writes()
+	tap := gesture("dev-lobby", "light_brightness", "released", "128", at)
+	e.notify(`[`+gesture("dev-lobby", "light_brightness", "pressed", "10", at)+`,`+tap+`,{"type":"healthCheck"}]`).want(t, 204, "a batch")
+	e.notify(`[`+tap+`,`+tap+`]`).want(t, 204, "the same again")
+	eventually(t, "the lights follow", func() bool { return e.level(1) == 50 && e.level(2) == 50 })
+	eventually(t, "the device shows it", func() bool {
+		return cloud.shown("dev-lobby/light_brightness") == "128" && cloud.shown("dev-lobby/light_power") == "on"
+	})
+	once := e.writes() - before
+
+	// Late, overtaken, of other devices, of other people: nothing moves.
+	e.notify(`[`+gesture("dev-lobby", "light_brightness", "released", "255", at.Add(-time.Millisecond))+`]`).want(t, 204, "overtaken")
+	e.notify(`[`+gesture("dev-lobby", "light_power", "changed", "off", at.Add(-11*time.Second))+`]`).want(t, 204, "late")
+	e.notify(`[`+gesture("dev-canteen", "light_power", "changed", "on", time.Now())+`,`+gesture("dev-nowhere", "light_power", "changed", "on", time.Now())+`]`).want(t, 204, "other devices")
+	off := `[` + gesture("dev-lobby", "light_power", "changed", "off", time.Now()) + `]`
+	e.ask("POST", panel.WebhookPath, off).want(t, 401, "without a signature")
+	e.ask("POST", panel.WebhookPath, off, "X-Spark-Signature: "+strings.Repeat("00", sha1.Size)).want(t, 401, "with a wrong one")
+	e.notify(`[{`).want(t, 400, "nonsense, signed")
+	e.notify(`[`+strings.Repeat(" ", 300<<10)+`]`).want(t, 413, "too large")
+
+	// Changed by others; then a device that was started again and shows nothing.
+	if _, err := e.core.Do(t.Context(), appliance.Command{Kind: appliance.LightLevel, Target: appliance.Target{Scope: appliance.InCluster, ID: 1}, Level: 20}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the device shows what others did", func() bool { return cloud.shown("dev-lobby/light_brightness") == "51" })
+	cloud.mu.Lock()
+	clear(cloud.shows)
+	cloud.fail = 1 // and the first write is lost
+	cloud.mu.Unlock()
+	e.notify(`[{"deviceId":"dev-lobby","timestamp":"`+time.Now().UTC().Format(time.RFC3339)+`","type":"events","events":[{"key":"BootEvent","value":{}}]}]`).want(t, 204, "the device was started")
+	eventually(t, "the device shows it again", func() bool {
+		return cloud.shown("dev-lobby/light_brightness") == "51" && cloud.shown("dev-lobby/light_power") == "on"
+	})
+	if e.level(1) != 20 || once == 0 {
+		t.Errorf("the light is at %d; the tap made %d writes", e.level(1), once)
+	}
+
+	// Presets: the group's button is shown, and taken back when the shade stands elsewhere.
+	e.notify(`[`+gesture("dev-lobby", "shade_preset", "released", "one_third", time.Now())+`]`).want(t, 204, "a preset")
+	eventually(t, "the preset is shown", func() bool { return cloud.shown("dev-lobby/shade_preset") == "one_third" })
+	e.notify(`[`+gesture("dev-lobby", "shade_position", "released", "255", time.Now())+`]`).want(t, 204, "open")
+	eventually(t, "it is taken back", func() bool {
+		return cloud.shown("dev-lobby/shade_preset") == "" && cloud.shown("dev-lobby/shade_position") == "255"
+	})
+}
+
+func TestWhatIsMissingInARoomIsSaidAndNothingMoves(t *testing.T) {
+	t.Parallel()
+	e := newEstate(t, map[string]string{"WEBEX_WEBHOOK_SECRET": hookSecret})
+	code := e.room("lobby", "Lobby", "[1]")
+	for _, body := range []string{`{"deviceId":"new","workspaceName":"New"}`, `{"deviceId":"bare","workspaceName":"Bare","controllerId":"rooms","clusterIds":[2]}`} {
+		e.admin.api("POST", "/api/conferencing/devices", body).want(t, 201, "enter")
+	}
+	e.admin.api("POST", "/api/controllers", `{"name":"Gone"}`)
+	before := e.writes()
+	for _, c := range []struct{ device, workspace, says string }{
+		{"nowhere", "", platform.DeviceUnknown}, {"new", "New", platform.DeviceUnassigned}, {"bare", "Bare", platform.DeviceUndeployed},
+	} {
+		a := e.ask("POST", "/api/conferencing/voice/action", `{"deviceId":"`+c.device+`","text":"lights on"}`, "X-Voice-Action-Token: "+e.voice).want(t, 200, c.device)
+		if a.member("success") != false || a.str("message") != c.says || a.str("speak") != c.says || a.str("workspaceName") != c.workspace {
+			t.Errorf("%s: %s", c.device, a.text)
+		}
+		e.notify(`[`+gesture(c.device, "light_power", "changed", "on", time.Now())+`]`).want(t, 204, c.device)
+		e.admin.api("POST", "/api/conferencing/devices/new/deploy", "").want(t, 409, "deploy without a controller")
+	}
+	if n := e.writes() - before; n != 0 {
+		t.Errorf("%d writes", n)
+	}
+	// A room whose controller is offline.
+	stamp := time.Now().Add(time.Hour)
+	if _, err := e.db.SetSession(t.Context(), platform.Session{Controller: "rooms", Online: false, Boot: 1 << 40, At: stamp}); err != nil {
+		t.Fatal(err)
+	}
+	a := e.tap("lobby", code, `{"widgetId":"light_power","type":"changed","value":"on"}`)
+	said := e.ask("POST", "/api/conferencing/panels/lobby/say", `{"text":"lights on"}`, "Authorization: Bearer "+code)
+	for _, got := range []answer{a, said} {
+		if got.member("success") != false || got.str("message") != platform.ControllerOffline {
+			t.Errorf("offline: %s", got.text)
+		}
+	}
+	if n := e.writes() - before; n != 0 || e.panel("lobby", code).member("online") != false {
+		t.Errorf("offline: %d writes, the panel is %s", n, e.panel("lobby", code).text)
+	}
+}

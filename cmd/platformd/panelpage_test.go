@@ -1,0 +1,86 @@
+//go:build peers
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/ui/uitest"
+)
+
+func TestThePanelPage(t *testing.T) {
+	e := newEstate(t, nil)
+	code := e.room("lobby", "Lobby", "[1]")
+	e.admin.api("POST", "/api/conferencing/devices", `{"deviceId":"new","workspaceName":"New room"}`).want(t, 201, "enter")
+	browser := uitest.Open(t)
+	tab := browser.Tab(t, uitest.Look{Width: 800, Height: 900, Touch: true})
+	tab.Go(e.url + "/panel/lobby?code=" + code)
+	tab.WaitText("Lights and shades of this room")
+
+	// Tap the switch, slide, press a preset and stop: the true devices follow.
+	tab.Press("Lights on")
+	eventually(t, "the lights are on", func() bool { return e.level(1) == 100 })
+	tab.Wait(`document.querySelector('[role=switch]').getAttribute("aria-checked") === "true"`)
+	at := uitest.Eval[[]float64](tab, `(() => { const r = document.querySelector(".slider").getBoundingClientRect(); return [r.left, r.right, r.top + r.height / 2]; })()`)
+	left, right, y := at[0], at[1], at[2]
+	tab.Touch(uitest.Point{X: right - 20, Y: y}, uitest.Point{X: (left + right) / 2, Y: y}, uitest.Point{X: left + (right-left)*0.4, Y: y})
+	eventually(t, "the lights are dimmed", func() bool { l := e.level(1); return l > 20 && l < 60 })
+	tab.Press("One third")
+	tab.Wait(`document.querySelector('.chip').getAttribute("aria-pressed") === "true"`)
+
+	// What others do appears within a second; measured in the page, from the command's end.
+	if _, err := e.core.Do(t.Context(), appliance.Command{Kind: appliance.LightLevel, Target: appliance.Target{Scope: appliance.InCluster, ID: 1}, Level: 75}); err != nil {
+		t.Fatal(err)
+	}
+	changed := time.Now()
+	tab.Wait(`document.querySelector(".value").innerText === "75%"`)
+	t.Logf("a value changed elsewhere appeared after %v", time.Since(changed).Round(time.Millisecond))
+
+	// A sentence, and one that is not understood.
+	tab.Type("#say", "lights to 20 percent")
+	tab.Keys("\r")
+	tab.WaitText("Lights at 20 percent.")
+	if e.level(1) != 20 {
+		t.Errorf("said 20 percent, the light is at %d", e.level(1))
+	}
+	tab.Type("#say", "lights off in the canteen")
+	tab.Keys("\r")
+	tab.WaitText("I can switch and dim the lights")
+
+	// A fault is told, and the panel shows what is so.
+	for _, look := range []uitest.Look{{Width: 320, Height: 640, Language: "de", Touch: true}, {Width: 1024, Height: 768, Dark: true}} {
+		view := browser.Tab(t, look)
+		view.Go(e.url + "/panel/lobby?code=" + code)
+		view.Wait(`document.querySelector(".card")`)
+		inspect(t, view, fmt.Sprintf("panel-%d-%s", look.Width, cmp.Or(look.Language, "en")))
+	}
+	stranger := browser.Tab(t, uitest.Look{Width: 360, Height: 740})
+	stranger.Ignore("status of 401")
+	stranger.Go(e.url + "/panel/lobby?code=guessed")
+	stranger.WaitText("This link opens no panel")
+
+	// The administrator's page of rooms: assign, deploy, withdraw.
+	tab.Look(uitest.Look{Width: 1024, Height: 900})
+	e.enter(tab, "ada")
+	tab.Go(e.url + "/rooms")
+	tab.WaitText("Assign a controller to the device.")
+	inspect(t, tab, "rooms-1024")
+	tab.Press("Change New room")
+	tab.Wait(`document.querySelector("dialog[open]")`)
+	uitest.Eval[bool](tab, `(() => { const s = document.querySelector("select[name=controllerId]"); s.value = "rooms"; s.dispatchEvent(new Event("change", {bubbles: true})); return true; })()`)
+	tab.Type("input[name=clusterIds]", "2")
+	uitest.Eval[bool](tab, `document.querySelector("dialog button[type=submit]").click() || true`)
+	tab.WaitText("deploy it.")
+	tab.Press("Deploy panel")
+	tab.WaitText("Acts on zones 2 of Rooms.")
+	d, err := e.db.RoomDevice(context.Background(), "new")
+	if err != nil || !d.Deployed || strings.Contains(uitest.Eval[string](tab, `document.body.innerText`), d.Code) {
+		t.Errorf("the device is %+v %v", d, err)
+	}
+}

@@ -1,0 +1,97 @@
+// Macro for a RoomOS device whose panel platformControls.xml was imported: taps go to the platform, and the panel shows what
+// the room's controller says. Fill in the three lines below; the page "Rooms" of the platform shows them.
+import xapi from 'xapi';
+
+const platform = 'https://platform.example';
+const deviceId = 'lobby-device';
+const code = 'PANEL-CODE';
+
+const address = `${platform}/api/conferencing/panels/${encodeURIComponent(deviceId)}`;
+const headers = ['Content-Type: application/json', `Authorization: Bearer ${code}`];
+const source = `macro-${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`; // taps are numbered within it
+
+// Which gesture of a widget does something; the others belong to one that does.
+const acts = {
+  light_power: ['changed'],
+  light_brightness: ['changed', 'released'],
+  shade_position: ['changed', 'released'],
+  shade_preset: ['released'],
+  shade_stop: ['clicked'],
+};
+const slides = (tap) => tap.type === 'changed' && tap.widgetId !== 'light_power';
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+// What the panel is known to show, by widget.
+const shown = {};
+async function show(widgets) {
+  for (const [WidgetId, Value] of Object.entries(widgets)) {
+    if (shown[WidgetId] === Value) continue;
+    const { SetValue, UnsetValue } = xapi.Command.UserInterface.Extensions.Widget;
+    try {
+      await (Value === '' ? UnsetValue({ WidgetId }) : SetValue({ WidgetId, Value }));
+      shown[WidgetId] = Value;
+    } catch (e) {
+      console.warn(`${WidgetId} cannot show ${Value}: ${e.message}`);
+    }
+  }
+}
+
+const tell = (Text) => xapi.Command.UserInterface.Message.TextLine.Display({ Text, Duration: 6 });
+
+// Taps are sent one after the other. A value of a slider that a newer one overtakes is not sent at all.
+const waiting = [];
+let busy = false;
+let number = 0;
+async function send() {
+  if (busy) return;
+  busy = true;
+  while (waiting.length) {
+    const tap = waiting.shift();
+    const body = JSON.stringify({ ...tap, source, seq: ++number });
+    try {
+      const answer = JSON.parse((await xapi.Command.HttpClient.Post({ Url: `${address}/widget`, Header: headers, Timeout: 5, ResultBody: 'PlainText' }, body)).Body);
+      if (!answer.success && answer.status !== 'stale') {
+        delete shown[tap.widgetId]; // it shows what was tapped, which is not so
+        await tell(answer.message);
+      }
+      if (answer.widgets && !waiting.length) await show(answer.widgets);
+    } catch (e) {
+      delete shown[tap.widgetId];
+      await tell('The platform cannot be reached. Check the network of this device.');
+    }
+    if (slides(tap)) await pause(200);
+  }
+  busy = false;
+}
+
+xapi.Event.UserInterface.Extensions.Widget.Action.on((event) => {
+  const tap = { widgetId: event.WidgetId, type: event.Type, value: event.Value };
+  if (!acts[tap.widgetId]?.includes(tap.type)) return;
+  delete shown[tap.widgetId]; // the finger has moved it
+  for (let i = waiting.length - 1; i >= 0; i--) {
+    if (waiting[i].widgetId === tap.widgetId && slides(waiting[i])) waiting.splice(i, 1);
+  }
+  if (waiting.length < 20) waiting.push(tap);
+  send();
+});
+
+// What others do in the room is told by an answer that waits for it.
+async function follow() {
+  let since = '';
+  let again = 1000;
+  for (;;) {
+    try {
+      const answer = JSON.parse((await xapi.Command.HttpClient.Get({ Url: `${address}?wait=20&since=${since}`, Header: headers, Timeout: 30, ResultBody: 'PlainText' })).Body);
+      since = answer.tag;
+      again = 1000;
+      if (!busy) await show(answer.widgets);
+    } catch (e) {
+      console.warn(`no values from the platform: ${e.message}`);
+      since = '';
+      await pause(again);
+      again = Math.min(2 * again, 30000);
+    }
+  }
+}
+
+follow();

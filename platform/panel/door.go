@@ -1,0 +1,279 @@
+package panel
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/labstack/echo/v4"
+
+	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/sse"
+	"svc.internal/controller/web"
+	"svc.internal/controller/wire"
+)
+
+// PanelsPath begins the paths of panels.
+const PanelsPath = "/api/conferencing/panels/"
+
+const (
+	// perPanel is how many requests a panel may send in a minute: two people who slide, five times a second each.
+	perPanel = 600
+	// answerWithin is how long whoever taps waits for the hardware.
+	answerWithin = 1500 * time.Millisecond
+	// waitMost is how long a request may wait for another value.
+	waitMost = 25 * time.Second
+)
+
+// panels registers what a panel itself asks: the page in a browser, and the macro on a device.
+func (r *Room) panels(e *echo.Echo) {
+	e.GET(PanelsPath+":id", r.values)
+	e.GET(PanelsPath+":id/events", r.events)
+	e.POST(PanelsPath+":id/widget", r.widget)
+	e.POST(PanelsPath+":id/say", r.say)
+}
+
+var errCode = web.Refuse(http.StatusUnauthorized, "Send the panel code of a deployed panel as 'Authorization: Bearer …' or ?code=…")
+
+// device finds the panel's device if the request has its code, and counts the request.
+func (r *Room) device(c echo.Context) (platform.RoomDevice, error) {
+	id, err := url.PathUnescape(c.Param("id"))
+	if err != nil {
+		id = ""
+	}
+	d, err := r.cfg.Store.RoomDevice(c.Request().Context(), id)
+	if err != nil && !errors.Is(err, platform.ErrNotFound) {
+		return d, err
+	}
+	if !sameSecret(codeOf(c), d.Code) {
+		if err := r.cfg.Charge(c, r.cfg.Stranger(c.Request())); err != nil {
+			return d, err
+		}
+		return d, errCode
+	}
+	return d, r.cfg.Charge(c, platform.Bucket{ID: "panel:" + d.ID, Limit: perPanel, Window: time.Minute})
+}
+
+func codeOf(c echo.Context) string {
+	if scheme, code, ok := strings.Cut(c.Request().Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
+		return strings.TrimSpace(code)
+	}
+	return c.QueryParam("code")
+}
+
+// sameSecret compares digests, so that neither a length nor how much is right can be timed. Nothing is no secret.
+func sameSecret(sent, want string) bool {
+	a, b := sha256.Sum256([]byte(sent)), sha256.Sum256([]byte(want))
+	return subtle.ConstantTimeCompare(a[:], b[:]) == 1 && want != ""
+}
+
+// view is what a panel should show. A widget whose value is not known is absent.
+type view struct {
+	Device    string            `json:"deviceId"`
+	Workspace string            `json:"workspaceName"`
+	Online    bool              `json:"online"` // the controller of the room is there
+	Voice     bool              `json:"voice"`  // sentences can be said here
+	Widgets   map[string]string `json:"widgets"`
+	Tag       string            `json:"tag"` // of these values, for ?since=
+}
+
+func (r *Room) view(ctx context.Context, d platform.RoomDevice) (view, <-chan struct{}, error) {
+	widgets, next := r.cfg.Board.of(d.Controller, d.ID)
+	v := view{Device: d.ID, Workspace: d.Workspace, Voice: r.cfg.Say != nil, Widgets: widgets}
+	if v.Widgets == nil {
+		v.Widgets = map[string]string{}
+	}
+	if d.Controller == "" {
+		return v, next, nil
+	}
+	at, err := r.cfg.Store.Enrolment(ctx, d.Controller)
+	if err != nil && !errors.Is(err, platform.ErrNotFound) {
+		return v, next, err
+	}
+	v.Online = err == nil && platform.Reachable(at.Controller, time.Now())
+	return v, next, nil
+}
+
+// tagged is v with a tag that names its values.
+func (v view) tagged() (view, error) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return v, err
+	}
+	sum := sha256.Sum256(b)
+	v.Tag = hex.EncodeToString(sum[:8])
+	return v, nil
+}
+
+// values answers what the panel should show. With ?since=tag and ?wait=seconds it waits until that is something else.
+func (r *Room) values(c echo.Context) error {
+	d, err := r.device(c)
+	if err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	seconds, _ := strconv.Atoi(c.QueryParam("wait")) // nonsense does not wait
+	end := time.NewTimer(min(time.Duration(max(seconds, 0))*time.Second, waitMost))
+	defer end.Stop()
+	c.Response().Header().Set("Cache-Control", "no-store")
+	for over := false; ; {
+		v, next, err := r.view(ctx, d)
+		if err == nil {
+			v, err = v.tagged()
+		}
+		if err != nil {
+			return err
+		}
+		if over || c.QueryParam("since") != v.Tag {
+			return c.JSON(http.StatusOK, v)
+		}
+		select {
+		case <-next:
+		case <-end.C:
+			over = true
+		case <-r.cfg.Ending:
+			over = true
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// Rhythm of a panel's stream.
+const (
+	tickEvery = 15 * time.Second
+	lookEvery = 2 * time.Second // at whether the controller is there and the panel still deployed
+)
+
+// events streams what the panel should show whenever that changes.
+func (r *Room) events(c echo.Context) error {
+	d, err := r.device(c)
+	if err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	v, next, err := r.view(ctx, d)
+	if err != nil {
+		return err
+	}
+	s := sse.Open(c)
+	defer s.Close()
+	tick := func() error { return s.Send("tick", map[string]time.Time{"time": time.Now().UTC()}) }
+	if tick() != nil || s.Send("values", v) != nil {
+		return nil // the reader is gone
+	}
+	beat, look := time.NewTicker(tickEvery), time.NewTicker(lookEvery)
+	defer beat.Stop()
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-r.cfg.Ending:
+			return nil
+		case <-beat.C:
+			if tick() != nil {
+				return nil
+			}
+			continue
+		case <-look.C:
+			now, err := r.cfg.Store.RoomDevice(ctx, d.ID)
+			if errors.Is(err, platform.ErrNotFound) || err == nil && !sameSecret(now.Code, d.Code) {
+				return nil
+			}
+			if err == nil {
+				d = now
+			}
+		case <-next:
+		}
+		var now view
+		if now, next, err = r.view(ctx, d); err != nil {
+			continue // the next look may know more
+		}
+		if now.Online == v.Online && now.Workspace == v.Workspace && maps.Equal(now.Widgets, v.Widgets) {
+			continue
+		}
+		v = now
+		if s.Send("values", v) != nil {
+			return nil
+		}
+	}
+}
+
+// widget takes a tap. The names of members are those of the device's own event, in any case.
+func (r *Room) widget(c echo.Context) error {
+	d, err := r.device(c)
+	if err != nil {
+		return err
+	}
+	var in struct {
+		Widget string       `json:"widgetId"`
+		Type   wire.Gesture `json:"type"`
+		Value  string       `json:"value"`
+		// Source and Seq name a tap: told again, it is the same.
+		Source string `json:"source"`
+		Seq    int64  `json:"seq"`
+	}
+	if err := readBody(c, &in); err != nil {
+		return err
+	}
+	if in.Widget == "" || in.Type == "" || len(in.Widget) > 40 || len(in.Value) > 255 || len(in.Source) > 64 {
+		return platform.Invalid("want widgetId and type, and value up to 255 characters")
+	}
+	t := Tap{Widget: in.Widget, Type: in.Type, Value: in.Value}
+	if in.Source != "" && in.Seq > 0 {
+		if !r.lanes.inOrder(d.ID, in.Widget, in.Source, in.Seq) {
+			return c.JSON(http.StatusOK, outcome{Status: wire.Stale, Message: "Something newer came before."})
+		}
+		t.ID = tapID("panel", d.ID, in.Source, strconv.FormatInt(in.Seq, 10))
+	}
+	ctx, cancel := context.WithTimeout(c.Request().Context(), answerWithin)
+	defer cancel()
+	return c.JSON(http.StatusOK, r.put(ctx, d, t))
+}
+
+// say takes a sentence said at the panel.
+func (r *Room) say(c echo.Context) error {
+	d, err := r.device(c)
+	if err != nil {
+		return err
+	}
+	if r.cfg.Say == nil {
+		return platform.ErrNotFound
+	}
+	var in struct {
+		Text string `json:"text"`
+	}
+	if err := readBody(c, &in); err != nil {
+		return err
+	}
+	if strings.TrimSpace(in.Text) == "" || utf8.RuneCountInString(in.Text) > 500 {
+		return platform.Invalid("text: want 1 to 500 characters")
+	}
+	said, err := r.cfg.Say(c.Request().Context(), d.ID, in.Text)
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, said)
+}
+
+func readBody(c echo.Context, into any) error {
+	data, err := web.ReadBody(c, bodyLimit)
+	if err != nil {
+		return err
+	}
+	if !utf8.Valid(data) || json.Unmarshal(data, into) != nil {
+		return platform.Invalid("body is not a JSON object of the right kind")
+	}
+	return nil
+}

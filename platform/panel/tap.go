@@ -1,0 +1,115 @@
+package panel
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"svc.internal/controller/platform"
+	"svc.internal/controller/wire"
+)
+
+// Sender sends a widget action under an ID to a controller and waits for its acknowledgement until ctx ends
+// ([platform.ErrUnanswered]). The same ID again is the same action.
+type Sender interface {
+	SendAs(ctx context.Context, controller, id string, made time.Time, action wire.WidgetAction) (wire.Ack, error)
+}
+
+// Tap is what somebody did to a widget, in the device's words.
+type Tap struct {
+	Widget string
+	Type   wire.Gesture
+	Value  string
+	ID     string    // the same for the same tap, however often it is told; empty: it is told once
+	Made   time.Time // zero: just now
+}
+
+// tapID makes one ID of what tells a tap from all others of a device.
+func tapID(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		h.Write([]byte(strconv.Itoa(len(p))))
+		h.Write([]byte{':'})
+		h.Write([]byte(p))
+	}
+	id, err := uuid.FromBytes(h.Sum(nil)[:16])
+	if err != nil {
+		panic(err) // 16 bytes are one
+	}
+	return id.String()
+}
+
+// acts reports whether a gesture does something, rather than belong to one that does.
+func (t Tap) acts() bool {
+	switch t.Widget {
+	case wire.LightPower:
+		return t.Type == wire.Changed
+	case wire.LightBrightness, wire.ShadePosition:
+		return t.Type == wire.Changed || t.Type == wire.Released
+	case wire.ShadePreset:
+		return t.Type == wire.Released
+	case wire.ShadeStop:
+		return t.Type == wire.Clicked
+	}
+	return false
+}
+
+// slides reports whether a newer tap makes t worthless.
+func (t Tap) slides() bool {
+	return t.Type == wire.Changed && (t.Widget == wire.LightBrightness || t.Widget == wire.ShadePosition)
+}
+
+// outcome of a tap, for whoever tapped.
+type outcome struct {
+	Success bool              `json:"success"`
+	Message string            `json:"message"`
+	Status  wire.AckStatus    `json:"status,omitempty"` // as the controller said; absent if it did not
+	Widgets map[string]string `json:"widgets,omitempty"`
+}
+
+// put puts a tap to the controller of a device.
+func (r *Room) put(ctx context.Context, d platform.RoomDevice, t Tap) outcome {
+	if missing := d.Missing(); missing != "" {
+		return outcome{Message: missing}
+	}
+	if !t.acts() {
+		return outcome{Success: true}
+	}
+	action := wire.WidgetAction{
+		DeviceID: d.ID, WorkspaceName: d.Workspace, PanelID: wire.ControlsPanel,
+		WidgetID: t.Widget, Action: t.Type, Value: t.Value, Origin: wire.OriginPanel,
+	}
+	if n, err := strconv.ParseUint(t.Value, 10, 8); err == nil && (t.Widget == wire.LightBrightness || t.Widget == wire.ShadePosition) {
+		p := wire.PercentOf(int(n))
+		action.Percent = &p
+	}
+	if t.Made.IsZero() {
+		t.Made = time.Now()
+	}
+	if t.ID == "" {
+		t.ID = uuid.Must(uuid.NewV7()).String()
+	}
+	ack, err := r.cfg.Send.SendAs(ctx, d.Controller, t.ID, t.Made, action)
+	switch {
+	case errors.Is(err, platform.ErrUnanswered):
+		return outcome{Success: true, Message: "Sent."}
+	case errors.Is(err, platform.ErrOffline), errors.Is(err, platform.ErrNotFound):
+		return outcome{Message: platform.ControllerOffline}
+	case err != nil:
+		r.cfg.Log.Warn("a tap was not sent", "device", d.ID, "controller", d.Controller, "why", err)
+		return outcome{Message: "That could not be sent; try again."}
+	}
+	r.cfg.Board.set(d.Controller, d.ID, ack.Widgets)
+	out := outcome{Success: ack.Status == wire.Applied, Message: ack.Detail, Status: ack.Status, Widgets: ack.Widgets}
+	if !out.Success && ack.Status != wire.Stale { // the panel shows what was tapped: it has to learn the truth
+		r.cfg.Board.again(d.Controller, d.ID)
+	}
+	if !out.Success && out.Message == "" {
+		out.Message = "That came too late; nothing was done."
+	}
+	return out
+}
