@@ -15,7 +15,7 @@ import (
 )
 
 // left reads the three headers that every answer has.
-func left(t *testing.T, a answer, about string) (limit, remaining int, reset time.Time) {
+func left(t testing.TB, a answer, about string) (limit, remaining int, reset time.Time) {
 	t.Helper()
 	limit, err1 := strconv.Atoi(a.Header.Get("X-RateLimit-Limit"))
 	remaining, err2 := strconv.Atoi(a.Header.Get("X-RateLimit-Remaining"))

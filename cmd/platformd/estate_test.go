@@ -60,7 +60,7 @@ type estate struct {
 }
 
 // newEstate starts both; settings are the environment of the platform.
-func newEstate(t *testing.T, settings map[string]string) *estate {
+func newEstate(t testing.TB, settings map[string]string) *estate {
 	t.Helper()
 	ctx := t.Context()
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
@@ -102,7 +102,7 @@ func newEstate(t *testing.T, settings map[string]string) *estate {
 }
 
 // runFor starts something that ends with the test, and waits for its end.
-func runFor(t *testing.T, serve func(context.Context) error) (stop func()) {
+func runFor(t testing.TB, serve func(context.Context) error) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {

@@ -23,7 +23,7 @@ const password = "correct horse"
 
 // house is one instance as a client sees it.
 type house struct {
-	t     *testing.T
+	t     testing.TB
 	url   string
 	db    *store.Store
 	log   *bytes.Buffer
@@ -128,7 +128,7 @@ func (h *house) ask(method, path, body string, headers ...string) answer {
 }
 
 // want complains about another status and returns the answer.
-func (a answer) want(t *testing.T, status int, about string) answer {
+func (a answer) want(t testing.TB, status int, about string) answer {
 	t.Helper()
 	if a.StatusCode != status {
 		t.Errorf("%s: got %d %s, want %d", about, a.StatusCode, a.text, status)
