@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"svc.internal/controller/sim"
 )
@@ -15,10 +16,14 @@ func TestAnUpdateIsHealthyWhenWhoAnsweredAnswers(t *testing.T) {
 	h := newHouse(t, recordedSite)
 	d := h.desk()
 	before := filepath.Join(t.TempDir(), "answering.json")
-	d.must("update", "record", before)
-	if got := d.must("update", "record", "-"); strings.Count(got, `"device"`) != 4 {
-		t.Errorf("of 4 devices that answer are written down: %s", got)
+	// What each device did is published a moment after its nodes are online.
+	deadline := time.Now().Add(time.Minute)
+	for got := ""; strings.Count(got, `"device"`) != 4; got = d.must("update", "record", "-") {
+		if time.Now().After(deadline) {
+			t.Fatalf("of 4 devices that answer are written down: %s", got)
+		}
 	}
+	d.must("update", "record", before)
 	check := func(within string) said { return d.run("update", "check", "--url", h.url, "--within", within, before) }
 
 	h.restart()
