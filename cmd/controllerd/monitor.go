@@ -156,7 +156,9 @@ func (m *monitor) watch(ctx context.Context, client *local, b adminapi.BusDetail
 	filter := f.filter
 	lost := 0 // before the next frame that is shown
 	var recent []recording.Frame
-	err := client.frames(ctx, b.Name, !f.recent && f.last == 0, func(frame adminapi.Frame) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	whole := &joiner{fail: cancel, each: func(frame adminapi.Frame) error {
 		r := recording.Frame{At: frame.At, Bus: b.Name, Protocol: protocol, Direction: frame.Direction,
 			Hex: frame.Hex, Note: frame.Note, Lost: frame.Lost}
 		r.Decode()
@@ -172,7 +174,11 @@ func (m *monitor) watch(ctx context.Context, client *local, b adminapi.BusDetail
 		}
 		r.Lost, lost = lost, 0
 		return m.show(r)
-	})
+	}}
+	err := client.frames(ctx, b.Name, !f.recent && f.last == 0, whole.take)
+	if held := whole.end(); err == nil {
+		err = held
+	}
 	for i := max(0, len(recent)-f.last); i < len(recent) && err == nil; i++ {
 		err = m.show(recent[i])
 	}
