@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"time"
 
 	"svc.internal/controller/appliance"
@@ -38,8 +39,15 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 			s.listen(suspectsSlices)
 		}
 		s.tellTalkers(false)
-		for n := first; n <= last && !s.over(); n++ {
-			s.unit(byte(n))
+		for range looks {
+			for n := first; n <= last && !s.over(); n++ {
+				if !s.heardOf(byte(n)) {
+					s.unit(byte(n))
+				}
+			}
+			if d.codec.tcp || s.mute > 0 || s.heard.noisy() {
+				break
+			}
 		}
 		s.listen(lastSlices)
 		s.again(first, last)
@@ -50,6 +58,17 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 		}
 		s.nobody(first, last, opts.AllSettings)
 	}
+}
+
+// looks at each address of a line: a question or an answer may be lost once, and a
+// device that a scan misses is missed by whoever trusts it.
+const looks = 2
+
+// heardOf reports whether an address needs no second look: somebody answered there in
+// whatever way, or it is in the site and was asked more than once.
+func (s *search) heardOf(n byte) bool {
+	_, bad := s.bad[n]
+	return s.there[n] || bad || s.heard.late[n] || slices.Contains(s.unsure, n) || s.asked[n] && s.driver.units[n] != nil
 }
 
 // search is a scan under way. Its methods do nothing once it is over.
@@ -63,6 +82,7 @@ type search struct {
 	bad    map[byte]badUnit // units whose answers were damaged or several
 	unsure []byte           // addresses at which noise and answers cannot be told apart
 	there  [256]bool
+	asked  [256]bool
 	echoed bool // the adapter returns what is sent
 	astray int  // units that answered at other settings
 	mute   int  // questions that it did not return, though the bus says that it does
@@ -201,6 +221,7 @@ const knownTries = 3
 // unit looks who is at one address.
 func (s *search) unit(n byte) {
 	d := s.driver
+	s.asked[n] = true
 	known := d.units[n]
 	tries, missed := 1, 0
 	if known != nil {
