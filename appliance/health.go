@@ -1,6 +1,7 @@
 package appliance
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -184,6 +185,9 @@ func (b *bus) deviceStates() []DeviceState {
 	for _, name := range slices.Sorted(maps.Keys(b.devices)) {
 		d := b.devices[name]
 		s := DeviceState{Device: name, Online: d.online, LastSeen: d.lastSeen, Nodes: d.nodes, Trouble: brief(troubles[name]), Stats: d.stats}
+		if n := b.schedule.refused(name); n > 0 && d.online && s.Trouble == "" {
+			s.Trouble = fmt.Sprintf("refuses %d of the questions that its profile asks: wrong profile?", n)
+		}
 		if !d.online && d.why != nil {
 			s.Why = brief(d.why.Error())
 		}

@@ -151,7 +151,7 @@ func (s *schedule) pick(now time.Time, may func(*pollState) bool) (*pollState, t
 
 // refuse handles a device's refusal: smaller reads if there are any, else the question
 // is put more rarely. What the device has told before is not too large for it. It
-// reports whether somebody should know.
+// reports whether somebody should know, which is once a device.
 func (s *schedule) refuse(p *pollState) (news bool) {
 	if !p.answered {
 		if parts := p.smaller(ErrRefused); len(parts) > 0 {
@@ -168,9 +168,19 @@ func (s *schedule) refuse(p *pollState) (news bool) {
 		}
 	}
 	p.refusals++
-	news = !p.warned
+	news = !slices.ContainsFunc(s.polls, func(q *pollState) bool { return q.Device == p.Device && q.warned })
 	p.warned = true
 	return news
+}
+
+// refused counts the questions that a device last refused.
+func (s *schedule) refused(device string) (n int) {
+	for _, p := range s.polls {
+		if p.Device == device && p.refusals > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // demand is the part of the bus's time that the targets ask for.

@@ -73,3 +73,19 @@ func TestDevicesInOrder(t *testing.T) {
 		t.Errorf("why 101 is offline is not told:\n%s", out)
 	}
 }
+
+// TestWrongProfileIsToldOnce gives a device a profile whose registers it does not have:
+// the list of devices says so, and the log in one line.
+func TestWrongProfileIsToldOnce(t *testing.T) {
+	t.Parallel()
+	h := bare(t, brokenOffSite)
+	h.site.Nodes[0].Profile = "wirenboard-wb-mrgbw-d-legacy"
+	h.fillStore()
+	s := h.desk().serve()
+	waitFor(t, 60*time.Second, "what is wrong with device 2", func() bool {
+		return strings.Contains(h.desk().must("bus", "list", "--devices"), "wrong profile?")
+	})
+	if n := strings.Count(s.log.String(), "refuses to tell a value"); n != 1 {
+		t.Errorf("%d lines of log about one device:\n%s", n, s.log.String())
+	}
+}
