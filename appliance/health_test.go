@@ -16,7 +16,8 @@ func (w wordy) Troubles() map[string]string { return w.says }
 
 func TestTroubleOfADeviceIsShownAndBounded(t *testing.T) {
 	b := &bus{
-		known: known{devices: map[string]*device{"1": {name: "1", nodes: []ID{7, 8}}, "2": {name: "2"}, "3": {name: "3"}}},
+		schedule: &schedule{},
+		known:    known{devices: map[string]*device{"1": {name: "1", nodes: []ID{7, 8}}, "2": {name: "2"}, "3": {name: "3"}}},
 	}
 	b.present.Store(&wiring{opened: Opened{Driver: wordy{says: map[string]string{"1": "lamp failure", "2": strings.Repeat("ü", troubleMost+1), "9": "not of this bus"}}}})
 	got := b.deviceStates()
