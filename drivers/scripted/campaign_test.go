@@ -96,7 +96,7 @@ func TestCampaignOnScriptedDevices(t *testing.T) {
 
 // watch looks whether the dead are known to be.
 func (r *rig) watch(h *house, enough func() bool) {
-	for !enough() && !r.together {
+	for !r.together && !enough() && !h.t.Failed() {
 		s := h.Snapshot()
 		for i := range r.n {
 			is := r.health(i)
