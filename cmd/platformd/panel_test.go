@@ -144,7 +144,7 @@ func newDevicesCloud(t *testing.T) *devicesCloud {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if r.Header.Get("Authorization") != fmt.Sprintf("Bearer token-%d", c.tokens) || c.tokens == 1 { // the first one is withdrawn at once
-			http.Error(w, `{"message":"The request requires a valid access token"}`, 401)
+			http.Error(w, `{"message":"The request requires a valid access token"}`, http.StatusUnauthorized)
 			return false
 		}
 		return true
@@ -182,7 +182,7 @@ func newDevicesCloud(t *testing.T) *devicesCloud {
 		defer c.mu.Unlock()
 		if c.fail > 0 {
 			c.fail--
-			http.Error(w, `{"message":"device unreachable"}`, 502)
+			http.Error(w, `{"message":"device unreachable"}`, http.StatusBadGateway)
 			return
 		}
 		at := in.Device + "/" + in.Arguments["WidgetId"]

@@ -159,7 +159,7 @@ func (c *Client) command(ctx context.Context, device, key string, arguments map[
 }
 
 // errToken says that a token is good no longer.
-var errToken = errors.New("Webex refuses the token")
+var errToken = errors.New("the token is refused by Webex")
 
 // call asks once, and again after a renewed token or a pause that Webex asks for.
 func (c *Client) call(ctx context.Context, method, at string, in, out any) (http.Header, error) {
@@ -218,13 +218,13 @@ func (c *Client) once(ctx context.Context, method, at string, in, out any) (h ht
 		return nil, 0, platform.ErrNotFound
 	case res.StatusCode == http.StatusTooManyRequests || res.StatusCode == http.StatusServiceUnavailable:
 		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After"))
-		return nil, time.Duration(max(seconds, 1)) * time.Second, fmt.Errorf("Webex answers %s", res.Status)
+		return nil, time.Duration(max(seconds, 1)) * time.Second, fmt.Errorf("answer of Webex: %s", res.Status)
 	case res.StatusCode >= 300:
 		var said struct {
 			Message string `json:"message"`
 		}
 		_ = json.Unmarshal(data, &said) // whatever it is, the status says that it failed
-		return nil, 0, fmt.Errorf("Webex answers %s %s", res.Status, said.Message)
+		return nil, 0, fmt.Errorf("answer of Webex: %s %s", res.Status, said.Message)
 	}
 	if out == nil {
 		return res.Header, 0, nil
