@@ -80,6 +80,7 @@ type API struct {
 	sessions sessions
 	logins   chan struct{} // passwords being hashed
 	streams  streams
+	failures web.Sparse // lines about failed logins
 	// accountsMu keeps two from making the first user, and the last admin from going.
 	accountsMu sync.Mutex
 }

@@ -71,7 +71,9 @@ func (a *API) login(c echo.Context) error {
 		if _, ok := a.Accounts.User(name); !ok {
 			name = "(unknown)" // people type passwords there
 		}
-		a.Log.Warn("login failed", "account", name, "peer", web.Peer(c.Request()).String())
+		if ok, left := a.failures.Allow(); ok {
+			a.Log.Warn("login failed", "account", name, "peer", web.Peer(c.Request()).String(), "not_logged", left)
+		}
 		return refuse(http.StatusUnauthorized, "no user has this name and password")
 	}
 	if err != nil {

@@ -50,7 +50,7 @@ type braked struct {
 }
 
 // NewBrake returns a brake that has seen nothing. exists tells whether there is an
-// account of that name, from memory; nil remembers all alike.
+// account of that name, and is asked once an attempt; nil remembers all alike.
 func NewBrake(clock Clock, exists func(account string) bool) *Brake {
 	return &Brake{clock: clock, exists: exists, seed: maphash.MakeSeed(), own: map[uint64]*braked{}}
 }

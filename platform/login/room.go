@@ -55,7 +55,21 @@ type Room struct {
 
 // New makes the room.
 func New(store Store, tokens *Tokens, hall Hall) *Room {
-	return &Room{store: store, tokens: tokens, hall: hall, brake: web.NewBrake(web.SystemClock(), nil), hashing: newHashing(), decoy: decoy()}
+	r := &Room{store: store, tokens: tokens, hall: hall, hashing: newHashing(), decoy: decoy()}
+	r.brake = web.NewBrake(web.SystemClock(), r.exists)
+	return r
+}
+
+// exists reports whether there is a user of a name, whose failures the brake then never
+// forgets, however many other names are tried.
+func (r *Room) exists(name string) bool {
+	if platform.CheckUserName(name) != nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	_, _, err := r.store.UserByName(ctx, name)
+	return err == nil
 }
 
 // The paths whose requests count in another way than others.
