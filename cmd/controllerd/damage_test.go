@@ -25,7 +25,7 @@ func TestDaemonStartsWithABadStateRow(t *testing.T) {
 	h := newHouse(t, smallSite)
 	d := h.desk()
 	h.stop()
-	breakRow(t, h.dataDir, "INSERT OR REPLACE INTO state VALUES (1, 1, 0, 1, 40, 0, -1, 0, 0, 0, 40, 1)")
+	breakRow(t, h.dataDir, "INSERT OR REPLACE INTO state VALUES (1, 1, 0, 1, 40, 0, -1, 0, 0, 0, 40, 1, 0)")
 	d.serve().stop()
 }
 

@@ -210,7 +210,7 @@ func TestPagesWithoutTheController(t *testing.T) {
 		t.Error(wrong)
 	}
 	tap(tab, `.card .slider`, .9)
-	tab.WaitText("The controller cannot be reached.")
+	tab.WaitText("There is no answer.")
 	h.serveAt(strings.TrimPrefix(address, "https://"))
 	h.awaitOnline()
 	tab.Wait(`document.querySelector(".live").innerText === "Live"`)

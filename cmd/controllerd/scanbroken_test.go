@@ -63,7 +63,7 @@ func TestDevicesInOrder(t *testing.T) {
 	var out string
 	h.await(60*time.Second, "the silent device with its reason", func() bool {
 		out = h.desk().must("bus", "list", "--devices")
-		return strings.Contains(out, "offline")
+		return strings.Contains(out, "no answer within")
 	})
 	two, hundred := strings.Index(out, "line  2 "), strings.Index(out, "line  101 ")
 	if two < 0 || hundred < two {

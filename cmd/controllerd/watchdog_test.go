@@ -70,12 +70,12 @@ func TestTheWatchdogIsNotFedWhileABusIsStuck(t *testing.T) {
 		ended := make(chan error, 2)
 		go func() { ended <- d.core.Run(ctx) }()
 		synctest.Wait()
-		fed := 0 // FeedWatchdog feeds it whenever it hears that all is well
+		var fed atomic.Int32 // FeedWatchdog feeds it whenever it hears that all is well
 		go func() {
 			ended <- systemd.FeedWatchdog(ctx, func(ctx context.Context) error {
 				err := d.alive(ctx)
 				if err == nil {
-					fed++
+					fed.Add(1)
 				}
 				return err
 			}, d.log)
@@ -83,17 +83,17 @@ func TestTheWatchdogIsNotFedWhileABusIsStuck(t *testing.T) {
 
 		time.Sleep(5*time.Minute + time.Second)
 		synctest.Wait()
-		if fed < 30 {
-			t.Errorf("with all well it was fed %d times in 5 minutes, want one every 10 s", fed)
+		if fed.Load() < 30 {
+			t.Errorf("with all well it was fed %d times in 5 minutes, want one every 10 s", fed.Load())
 		}
 		hang := make(chan struct{})
 		driver.hang.Store(&hang)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		before := fed
+		before := fed.Load()
 		time.Sleep(5 * time.Minute)
 		synctest.Wait()
-		if n := fed - before; n != 0 {
+		if n := fed.Load() - before; n != 0 {
 			t.Errorf("with a bus that is stuck for a minute it was fed %d times more", n)
 		}
 		driver.hang.Store(nil)

@@ -45,11 +45,11 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 					s.unit(byte(n))
 				}
 			}
+			s.listen(lastSlices) // before anybody is asked again: a late answer is not one to the next question
 			if d.codec.tcp || s.mute > 0 || s.heard.noisy() {
 				break
 			}
 		}
-		s.listen(lastSlices)
 		s.again(first, last)
 		s.late(first, last)
 		s.judgeLine()
