@@ -1,0 +1,34 @@
+#!/bin/bash
+# Gives a build this machine's tools instead of Buildroot's own: every host package is marked as built, and its programs are
+# links to Debian's. usage: host-tools.sh OUTPUT INFO MESON BUILDROOT; OUTPUT is Buildroot's output folder, INFO its "make show-info", MESON an
+# unpacked package of meson
+set -eu
+output=$1 info=$2 meson=$3 buildroot=$4
+mkdir -p "$output"/host/{bin,sbin,lib,share}
+
+# These need no download, and make what nobody else has.
+own='["host-skeleton","host-makedevs","host-mkpasswd"]'
+jq -r --argjson own "$own" 'to_entries[] | select(.value.type == "host" and (.value.virtual | not)) | select(.key as $k | $own | index($k) | not) | .value.stamp_dir' "$info" |
+  while read -r dir; do
+    mkdir -p "$output/$dir"
+    for stamp in downloaded extracted rsynced patched configured built host_installed installed; do touch "$output/$dir/.stamp_$stamp"; done
+  done
+
+link() { ln -sfn "$1" "$output/host/$2"; }
+for tool in python3 ninja pkgconf m4 autoconf autoheader autoreconf automake aclocal autom4te libtoolize libtool msgfmt msgmerge xgettext autopoint \
+  gperf fakeroot patchelf mkimage rauc genimage mcopy mformat mkdosfs mksquashfs cmake bison flex glib-compile-resources glib-compile-schemas \
+  glib-genmarshal glib-mkenums gdbus-codegen systemctl journalctl systemd-tmpfiles dtc tar lzip xz; do
+  path=$(command -v "$tool" || true)
+  if [ -n "$path" ]; then link "$path" "bin/$tool"; fi
+done
+for tool in depmod mkfs.ext4 mkfs.ext2 resize2fs tune2fs e2fsck mkfs.vfat; do link "$(PATH=$PATH:/sbin:/usr/sbin command -v $tool)" "sbin/$tool"; done
+printf '#!/bin/sh\nPYTHONPATH=%s exec %s "$@"\n' "$meson/usr/lib/python3/dist-packages" "$meson/usr/bin/meson" >"$output/host/bin/meson"
+chmod +x "$output/host/bin/meson"
+link "$(go env GOROOT)" lib/go
+link ../lib/go/bin/go bin/go
+link ../lib/go/bin/gofmt bin/gofmt
+sed "s,@STAGING_SUBDIR@,aarch64-buildroot-linux-gnu/sysroot,g; s,@STATIC@,," "$buildroot/package/pkgconf/pkg-config.in" >"$output/host/bin/pkg-config"
+chmod +x "$output/host/bin/pkg-config"
+mkdir -p "$output/host/share/zoneinfo/posix"
+(cd /usr/share/zoneinfo && cp -aL Africa America Antarctica Asia Atlantic Australia Europe Indian Pacific Etc UTC "$output/host/share/zoneinfo/posix/")
+cp /usr/share/zoneinfo/*.tab "$output/host/share/zoneinfo/"

@@ -1,0 +1,53 @@
+#!/bin/bash
+# Builds the image of one board with Buildroot, and an update bundle signed with a development key that is made on the spot.
+#
+# usage: image.sh BOARD [offline]     BOARD as in buildroot/configs/controller_BOARD_defconfig; offline: from Debian's packages alone
+#   IMAGE_DIR=output/image            where everything is built; output/image/BOARD/sdcard.img and update.raucb come out
+#   BUILDROOT_DIR=                    an unpacked Buildroot to take instead of fetching the pinned release
+#   BR2_DL_DIR=                       sources that were downloaded before
+#   CONTROLLER_VERSION=               of the daemon and the bundle; git's description by default
+set -eu
+cd "$(dirname "$0")/.."
+board=${1:?usage: image.sh BOARD [offline]} mode=${2:-online}
+release=2026.05.1 commit=cb857ba4c87a93e5265a9e4a3f32071abf39e14a
+external=$PWD/buildroot
+[ -e "$external/configs/controller_${board}_defconfig" ] ||
+  { echo "image.sh: there is no board $board; boards are: $(cd "$external/configs" && ls | sed 's/controller_\(.*\)_defconfig/\1/' | paste -sd' ')" >&2; exit 2; }
+work=$(realpath -m "${IMAGE_DIR:-output/image}")
+out=$work/$board
+mkdir -p "$work" "$out"
+
+buildroot=${BUILDROOT_DIR:-$work/buildroot-$release}
+if [ ! -e "$buildroot/Makefile" ]; then
+  git -c advice.detachedHead=false clone --quiet --depth 1 --branch $release https://gitlab.com/buildroot.org/buildroot.git "$buildroot.part"
+  got=$(git -C "$buildroot.part" rev-parse HEAD)
+  [ "$got" = $commit ] || { echo "image.sh: Buildroot $release is $got, not $commit as written here" >&2; exit 1; }
+  mv "$buildroot.part" "$buildroot"
+fi
+
+export CONTROLLER_VERSION=${CONTROLLER_VERSION:-$(git describe --tags --always --dirty)}
+export CONTROLLER_SOURCE=$work/source CONTROLLER_KEYS=$work/keys
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+rm -rf "$CONTROLLER_SOURCE"
+mkdir -p "$CONTROLLER_SOURCE"
+git ls-files -z | xargs -0 cp --parents -t "$CONTROLLER_SOURCE" 2>/dev/null
+(cd "$CONTROLLER_SOURCE" && go mod vendor)
+"$external/board/common/keys.sh" "$CONTROLLER_KEYS"
+
+defconfig=$work/$board.defconfig
+cp "$external/configs/controller_${board}_defconfig" "$defconfig"
+options=(-C "$buildroot" O="$work/build-$board" BR2_EXTERNAL="$external")
+if [ "$mode" = offline ]; then
+  [ "$board" = qemu_aarch64 ] || { echo "image.sh: offline there is only qemu_aarch64; $board's firmware and kernel are not in Debian" >&2; exit 2; }
+  "$external/offline/sources.sh" "$work" "$buildroot"
+  "$external/offline/toolchain.sh" "$work/toolchain"
+  export CONTROLLER_TOOLCHAIN=$work/toolchain
+  cat "$external/offline/offline.config" >>"$defconfig"
+  echo "BR2_PACKAGE_OVERRIDE_FILE=\"$work/local.mk\"" >>"$defconfig"
+fi
+make -s "${options[@]}" BR2_DEFCONFIG="$defconfig" defconfig >/dev/null
+make -s --no-print-directory "${options[@]}" show-info >"$work/$board.info.json"
+if [ "$mode" = offline ]; then
+  "$external/offline/host-tools.sh" "$work/build-$board" "$work/$board.info.json" "$work/meson" "$buildroot"
+fi
+make "${options[@]}"
