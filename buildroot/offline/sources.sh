@@ -43,7 +43,7 @@ while read -r packages source version; do
     done
     # Some of Debian's tarballs are what is in the project's repository, without the generated parts of a release.
     ac=$(find "$dir" -maxdepth 2 -name configure.ac | head -1)
-    if [ -n "$ac" ] && [ ! -e "$dir/meson.build" ] && [ ! -e "${ac%/*}/configure" ]; then (cd "${ac%/*}" && autoreconf -fi >/dev/null 2>&1); fi
+    if [ -n "$ac" ] && [ ! -e "$dir/meson.build" ] && [ ! -e "${ac%/*}/configure" ]; then (cd "${ac%/*}" && autoreconf -fi >autoreconf.log 2>&1) || { tail -5 "${ac%/*}/autoreconf.log"; exit 1; }; fi
     touch "$dir/.complete"
   fi
   for p in ${packages//,/ }; do

@@ -30,6 +30,7 @@ exec "\$here/$triplet-$name.real" --sysroot="\$here/../sysroot" "\$@"
 WRAPPER
     chmod +x "$out/bin/$triplet-${name%-12}"
     ;;
+  g++-12 | gcov* | gprof) ;; # no C++: nothing in the image is written in it
   *-12) cp -L "$tool" "$out/bin/$triplet-${name%-12}" ;;
   gcc | g++ | cpp | c++* | g++*) ;;
   *) cp -L "$tool" "$out/bin/$triplet-$name" ;;

@@ -1,2 +1,33 @@
-#!/bin/sh
-exit 0
+#!/bin/bash
+# Makes the card's image and the signed update bundle. Arguments: folder of images, board.
+set -eu
+images=$1 board=$2
+here=$(dirname "$0")
+cd "$images"
+cat "$here/../$board/boot.cmd" "$here/boot.cmd" >boot.cmd
+arch=arm64
+. "$here/../$board/image.conf" # boot_files, table, raw, and for 32 bits arch=arm
+mkimage -A "$arch" -T script -C none -n "slot" -d boot.cmd boot.scr >/dev/null
+truncate -s 1M bootstate.bin
+
+list=$(printf '"%s", ' boot.scr $boot_files)
+sed -e "s|@BOOTFILES@|${list%, }|; s|@TABLE@|$table|; s|@RAW@|$raw|; s|@ROOT@|4f68bce3-e8cd-4db1-96e7-fbcaf984b709|" "$here/genimage.cfg.in" >genimage.cfg
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+mkdir "$tmp/root"
+genimage --loglevel 1 --rootpath "$tmp/root" --tmppath "$tmp/work" --inputpath . --outputpath . --config genimage.cfg
+
+rm -rf "$tmp/bundle" update.raucb
+mkdir "$tmp/bundle"
+ln "$(readlink -f rootfs.ext4)" "$tmp/bundle/rootfs.ext4" 2>/dev/null || cp -L rootfs.ext4 "$tmp/bundle/rootfs.ext4"
+cat >"$tmp/bundle/manifest.raucm" <<MANIFEST
+[update]
+compatible=controller-$board
+version=$CONTROLLER_VERSION
+[bundle]
+format=verity
+[image.rootfs]
+filename=rootfs.ext4
+MANIFEST
+rauc bundle --cert="$CONTROLLER_KEYS/signing.pem" --key="$CONTROLLER_KEYS/signing.key" --keyring="$CONTROLLER_KEYS/authority.pem" "$tmp/bundle" update.raucb
+sha256sum sdcard.img update.raucb >sha256sums
