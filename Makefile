@@ -10,7 +10,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 export CGO_ENABLED ?= 0
 
-.PHONY: help run test build lint bench soak mutants cross peers install deb deb-test image-test
+.PHONY: help run test build lint bench soak mutants cross peers install deb deb-test image image-offline image-test
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -30,6 +30,8 @@ build: ## the programs, for this machine
 
 # make deb    Debian packages of both daemons for amd64, arm64 and armhf, into output/deb; make deb ARCH=arm64 for one
 # make deb-test  the packages of this machine, installed, upgraded, removed and purged in a Debian system of their own
+# make image BOARD=qemu_aarch64  the card's image and update bundle of a board, into output/image (raspberrypi4_64, beaglebone)
+# make image-offline  the same for qemu_aarch64, with Debian as the only source
 # make image-test  an ARM system with the daemon in it, booted in QEMU and put to the test
 # make install DESTDIR=…  both daemons with units, users, manual pages and completions
 run: build
@@ -78,3 +80,10 @@ install: build
 image-test:
 	./scripts/install-peers.sh image
 	$(GO) test -count=1 -tags image -timeout 40m -v ./buildroot
+
+image:
+	./scripts/image.sh $(BOARD)
+
+image-offline:
+	./scripts/install-peers.sh image-offline
+	./scripts/image.sh qemu_aarch64 offline

@@ -35,7 +35,7 @@ done
 kernel=$(basename "$root"/boot/vmlinuz-*)
 kernel=${kernel#vmlinuz-}
 mv "$root/boot/vmlinuz-$kernel" "$out/kernel"
-rm -rf "$root"/boot/*
+rm -rf "${root:?}"/boot/*
 depmod -b "$root" "$kernel"
 
 # What a package's own scripts would have done.

@@ -33,7 +33,7 @@ while read -r packages source version; do
       updated=yes
       (cd "$work/tarballs" && apt-get -qq source --tar-only --download-only "$source=$version" 2>/dev/null) || true
     fi
-    tarball=$(ls "$work/tarballs/${source}_$upstream".orig.tar.?z* 2>/dev/null | grep -v 'asc$' | head -1)
+    tarball=$(find "$work/tarballs" -name "${source}_$upstream.orig.tar.?z*" ! -name '*.asc' | head -1)
     [ -n "$tarball" ] || { echo "sources.sh: Debian has no source $source=$version any more; correct offline/sources.txt" >&2; exit 1; }
     rm -rf "$dir"
     mkdir -p "$dir"

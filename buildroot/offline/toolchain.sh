@@ -15,8 +15,8 @@ for f in "$out"/sysroot/lib/lib*.so; do [ ! -L "$f" ] || ln -sf "../../lib/$(rea
 # The linker script names Debian's folders.
 sed -i "s|/usr/$triplet/lib/\([a-z0-9_-]*\.a\)|/usr/lib/\1|g; s|/usr/$triplet/lib/|/lib/|g" "$out/sysroot/usr/lib/libc.so"
 
-for tool in /usr/bin/$triplet-*; do
-  name=${tool##*/$triplet-}
+for tool in /usr/bin/"$triplet"-*; do
+  name=${tool##*/"$triplet"-}
   case $name in
   gcc-12 | cpp-12)
     cp -L "$tool" "$out/bin/$triplet-$name.real"

@@ -6,12 +6,18 @@ here=$(dirname "$0")
 cd "$images"
 cat "$here/../$board/boot.cmd" "$here/boot.cmd" >boot.cmd
 arch=arm64
+boot_files="" table="" raw=""
+# shellcheck source=/dev/null
 . "$here/../$board/image.conf" # boot_files, table, raw, and for 32 bits arch=arm
 mkimage -A "$arch" -T script -C none -n "slot" -d boot.cmd boot.scr >/dev/null
 truncate -s 1M bootstate.bin
 
+# A ROM that knows the old table only finds the first partition in it.
+mbr=""
+[ "$table" != hybrid ] || mbr="partition-type = 0xC"
+# shellcheck disable=SC2086 # names, separated by spaces
 list=$(printf '"%s", ' boot.scr $boot_files)
-sed -e "s|@BOOTFILES@|${list%, }|; s|@TABLE@|$table|; s|@RAW@|$raw|; s|@ROOT@|4f68bce3-e8cd-4db1-96e7-fbcaf984b709|" "$here/genimage.cfg.in" >genimage.cfg
+sed -e "s|@BOOTFILES@|${list%, }|; s|@TABLE@|$table|; s|@RAW@|$raw|; s|@MBR@|$mbr|; s|@ROOT@|4f68bce3-e8cd-4db1-96e7-fbcaf984b709|" "$here/genimage.cfg.in" >genimage.cfg
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 mkdir "$tmp/root"
