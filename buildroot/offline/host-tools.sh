@@ -22,7 +22,7 @@ for tool in python3 ninja pkgconf m4 autoconf autoheader autoreconf automake acl
   if [ -n "$path" ]; then link "$path" "bin/$tool"; fi
 done
 for tool in depmod mkfs.ext4 mkfs.ext2 resize2fs tune2fs e2fsck mkfs.vfat; do link "$(PATH=$PATH:/sbin:/usr/sbin command -v $tool)" "sbin/$tool"; done
-printf '#!/bin/sh\nPYTHONPATH=%s exec %s "$@"\n' "$meson/usr/lib/python3/dist-packages" "$meson/usr/bin/meson" >"$output/host/bin/meson"
+printf '#!/bin/sh\nexec %s "$@"\n' "$meson/usr/bin/meson" >"$output/host/bin/meson"
 chmod +x "$output/host/bin/meson"
 link "$(go env GOROOT)" lib/go
 link ../lib/go/bin/go bin/go

@@ -59,4 +59,6 @@ echo "TZDATA_OVERRIDE_SRCDIR = $work/sources/none" >>"$work/local.mk"
 if [ ! -e "$work/meson/usr/bin/meson" ]; then
   (cd "$work/tarballs" && curl -fsSO http://deb.debian.org/debian/pool/main/m/meson/meson_1.7.0-1_all.deb &&
     echo "e92d04e60e784336883d537755d09b7dcb856809fa318a0931df3898e84ded95  meson_1.7.0-1_all.deb" | sha256sum --quiet -c && dpkg -x meson_1.7.0-1_all.deb "$work/meson")
+  # It calls itself by its path, and then has to find its own modules and not those of the older one.
+  ln -s ../lib/python3/dist-packages/mesonbuild "$work/meson/usr/bin/mesonbuild"
 fi
