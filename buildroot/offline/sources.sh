@@ -4,10 +4,13 @@
 set -eu
 cd "$(dirname "$0")"
 work=$1 buildroot=$2
+# Where this machine has its packages from; sources of newer releases lie there, too.
+mirror=${DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -v security | head -1)}
+mirror=${mirror%/}
 mkdir -p "$work"/apt/{state/lists/partial,archives/partial} "$work/tarballs" "$work/sources"
 : >"$work/apt/status"
 for suite in bookworm trixie sid; do
-  echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $suite main"
+  echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main"
 done >"$work/apt/sources.list"
 cat >"$work/apt/apt.conf" <<CONF
 Dir::State "$work/apt/state";
@@ -57,7 +60,7 @@ mkdir -p "$work/sources/none"
 echo "TZDATA_OVERRIDE_SRCDIR = $work/sources/none" >>"$work/local.mk"
 # glib wants a newer meson than Debian 12 has; it is Python, so that of Debian 13 will do.
 if [ ! -e "$work/meson/usr/bin/meson" ]; then
-  (cd "$work/tarballs" && curl -fsSO http://deb.debian.org/debian/pool/main/m/meson/meson_1.7.0-1_all.deb &&
+  (cd "$work/tarballs" && curl -fsSO "$mirror"/pool/main/m/meson/meson_1.7.0-1_all.deb &&
     echo "e92d04e60e784336883d537755d09b7dcb856809fa318a0931df3898e84ded95  meson_1.7.0-1_all.deb" | sha256sum --quiet -c && dpkg -x meson_1.7.0-1_all.deb "$work/meson")
   # It calls itself by its path, and then has to find its own modules and not those of the older one.
   ln -s ../lib/python3/dist-packages/mesonbuild "$work/meson/usr/bin/mesonbuild"
