@@ -117,6 +117,10 @@ func (l *Line) timeUp(r Request) error {
 	return fmt.Errorf("%w within %v on %s", appliance.ErrSilent, r.Timeout.Round(time.Millisecond), l.where)
 }
 
+// adapterLag is how much later than it was told an adapter may send a frame. Where nobody
+// answered, the next frame leaves that much more silence: else devices may take both for one.
+const adapterLag = 3 * time.Millisecond
+
 // settle leaves the line fit for the next exchange after one that failed with err
 // once its frame was sent, and returns the error for the caller.
 func (l *Line) settle(p port, r Request, err error) error {
@@ -133,6 +137,9 @@ func (l *Line) settle(p port, r Request, err error) error {
 		err = f.error
 	case errors.Is(err, appliance.ErrSilent):
 	case errors.Is(err, appliance.ErrPreempted):
+		if l.cfg.Silence > 0 { // no answer tells when our frame was over
+			l.ownEnd = l.ownEnd.Add(adapterLag)
+		}
 		err = fmt.Errorf("%w on %s before an answer began", appliance.ErrPreempted, l.where)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		err = l.abandon(p, err)
