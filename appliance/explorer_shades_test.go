@@ -513,6 +513,7 @@ func (h *history) atPeace() {
 
 // lastWays sends every shade to a position, in a world where nothing errs.
 func (h *history) lastWays() {
+	h.site.Shades = slices.Clone(h.site.Shades) // the core reads the ones it was given
 	for i, s := range h.site.Shades {
 		s.TravelUp, s.TravelDown = h.motors[s.ID].up, h.motors[s.ID].down
 		if s.Inverted {
