@@ -1,3 +1,5 @@
+//go:build soak
+
 package main
 
 import (
@@ -16,9 +18,6 @@ import (
 // the demo building found and named, one port after the other, with the commands of
 // docs/installing.md. Of the files that the scans write only names are changed.
 func TestCampaignFromCablesToNames(t *testing.T) {
-	if !soak() {
-		t.Skip("takes minutes, as it does an installer: make soak")
-	}
 	text, err := os.ReadFile(filepath.Join("..", "..", "demo", "site.yaml.in"))
 	if err != nil {
 		t.Fatal(err)

@@ -32,19 +32,6 @@ func TestScanMissesNoMotor(t *testing.T) {
 	h.scanFindsAllMotors("06.10.03")
 }
 
-// TestCampaignScanMissesNoMotor scans the 24 motors of the demo building ten times in
-// a row; in every call of theirs nearly all answers collide.
-func TestCampaignScanMissesNoMotor(t *testing.T) {
-	if !soak() {
-		t.Skip("two minutes a scan: make soak; what is decided by chance, drivers/sdn tries many thousand times")
-	}
-	h := bare(t, motorsSite(24))
-	for i := range 10 {
-		h.scanFindsAllMotors("")
-		t.Logf("scan %d done", i+1)
-	}
-}
-
 // scanFindsAllMotors scans the tower, and tells whom the scan missed or accused, but
 // for one motor that may be.
 func (h *house) scanFindsAllMotors(sick string) {
