@@ -181,14 +181,28 @@ func (u *unit) write(address, value uint16) {
 	}
 }
 
-// listenTCP serves units on Modbus TCP, one request after the other, as a gateway does.
+// asked is a request that a gateway has taken, and where its answer goes.
+type asked struct {
+	unit   byte
+	pdu    []byte
+	answer chan []byte
+}
+
+// listenTCP serves units on Modbus TCP, one request after the other and in the order they
+// came, as a gateway does.
 func (u *units) listenTCP(t *testing.T) (port string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var wg sync.WaitGroup
+	var wg, gateway sync.WaitGroup
 	var conns sync.Map
+	line := make(chan asked, 64)
+	gateway.Go(func() {
+		for q := range line {
+			q.answer <- u.answer(q.unit, q.pdu)
+		}
+	})
 	wg.Go(func() {
 		for {
 			c, err := l.Accept()
@@ -196,19 +210,22 @@ func (u *units) listenTCP(t *testing.T) (port string) {
 				return
 			}
 			conns.Store(c, true)
-			wg.Go(func() { u.serveTCP(c) })
+			wg.Go(func() { serveTCP(c, line) })
 		}
 	})
 	t.Cleanup(func() {
 		l.Close()
 		conns.Range(func(c, _ any) bool { c.(net.Conn).Close(); return true })
 		wg.Wait()
+		close(line)
+		gateway.Wait()
 	})
 	return "tcp://" + l.Addr().String()
 }
 
-func (u *units) serveTCP(c net.Conn) {
+func serveTCP(c net.Conn, line chan<- asked) {
 	defer c.Close()
+	answer := make(chan []byte)
 	head := make([]byte, 7) // transaction, protocol, length, unit
 	for {
 		if _, err := io.ReadFull(c, head); err != nil {
@@ -218,7 +235,8 @@ func (u *units) serveTCP(c net.Conn) {
 		if _, err := io.ReadFull(c, pdu); err != nil {
 			return
 		}
-		out := u.answer(head[6], pdu)
+		line <- asked{head[6], pdu, answer}
+		out := <-answer
 		if out == nil {
 			continue
 		}
