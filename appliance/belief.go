@@ -6,7 +6,7 @@ package appliance
 type belief struct {
 	read  Values // parts that were read
 	told  Values // parts that were told
-	stood Values // a shade: what was read before it was told so
+	stood Values // what was read before the command that told it so
 	level limits // of what the device takes, as far as it has shown them
 	tune  limits
 	place limits
@@ -43,18 +43,19 @@ func (b beliefs) saw(readings []Reading) {
 		if r.Has.Has(CanTune) {
 			known.tune.exceeded(int(r.Kelvin))
 		}
+		if r.Has.Has(CanPosition) {
+			known.place.exceeded(max(1, int(r.Position)))
+		}
 	}
 }
 
-// asked notes what a thing was told.
-func (b beliefs) asked(target Want) {
-	if known := b[target.Ref]; known != nil {
-		if target.Shade != 0 && (target.Motion != known.told.Motion || target.Position != known.told.Position) {
-			known.stood = known.read
-		}
-		known.read.Has &^= target.Has & CanMove // it need not stand any more
+// asked notes what a member was told.
+func (b beliefs) asked(m *member) {
+	if known := b[m.target.Ref]; known != nil {
+		known.stood = m.before
+		known.read.Has &^= m.target.Has & CanMove // it need not stand any more
 		known.read.Motion = MotionUnknown
-		known.told = merge(Reading{Values: known.told}, Reading{Values: target.Values}).Values
+		known.told = merge(Reading{Values: known.told}, Reading{Values: m.target.Values}).Values
 	}
 }
 
@@ -92,7 +93,8 @@ func (b beliefs) explain(m *member) bool {
 
 // arrived reports whether a shade that stands, and says that it carried its order out as
 // far as limits of its own allow, went there. One that has not moved says the same of its
-// order before.
+// order before; and one that was not read to stand when it was told has perhaps only ended
+// that one.
 func (b *belief) arrived(r Reading) bool {
 	if r.Motion != Stopped || !r.Has.Has(CanPosition) {
 		return false
@@ -104,7 +106,7 @@ func (b *belief) arrived(r Reading) bool {
 	case Close:
 		goal = 0
 	}
-	if b.stood.Has.Has(CanPosition) {
+	if b.stood.Motion == Stopped && b.stood.Has.Has(CanPosition) {
 		stood = int(b.stood.Position)
 	}
 	nearEnd := goal == 100 && at >= 100-endSlack || goal == 0 && at <= endSlack
@@ -116,7 +118,8 @@ func (b *belief) arrived(r Reading) bool {
 const endSlack = 5
 
 // explain reports whether a device that was told want and has got went to its limit: one
-// that went the other way was on its way to somewhere else. stood is what it had before; negative: nobody knows.
+// that went the other way was on its way to somewhere else. stood is what it had before;
+// negative: nobody knows. Nobody's limit is 0, the end of every range that counts.
 func (l *limits) explain(stood, want, got int) bool {
 	limit := &l.high
 	if want < got {
@@ -125,7 +128,7 @@ func (l *limits) explain(stood, want, got int) bool {
 	if stood >= 0 && (want-stood)*(got-stood) > 0 {
 		*limit = got
 	}
-	return stood >= 0 && *limit == got
+	return stood >= 0 && got > 0 && *limit == got
 }
 
 // exceeded forgets a limit that the device has passed.

@@ -40,7 +40,6 @@ func (b *bus) enqueue(j job, now time.Time) {
 	}
 	for _, m := range j.members {
 		b.overtake(m, now)
-		m.before = b.beliefs.of(m.target.Ref).read
 	}
 	pieces := b.piecesOf(b.driver().Plan(targets(j.members)), j.members)
 	var airtime time.Duration

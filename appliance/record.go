@@ -46,7 +46,7 @@ type member struct {
 	outcome outcome
 
 	target Want        // Has: the parts that no newer command has taken over
-	before Values      // what was last read of it when the command was planned
+	before Values      // what was last read of it when it was first told
 	writes int         // how often it was told and that was not confirmed
 	got    Reading     // what was read since it was last told; zero: nothing
 	order  shade.Order // of a shade's machine

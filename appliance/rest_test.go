@@ -122,3 +122,47 @@ func TestMotorThatWentTheOtherWayHasNotArrived(t *testing.T) {
 		}
 	})
 }
+
+// A motor that ends its way acknowledges an order to go further, does not obey it,
+// and says that it has arrived. It was last read on its way, so that it stands elsewhere
+// than then is no sign of a limit: neither now, nor when it is told again.
+func TestMotorThatEndsItsWayHasNoLimitThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		c.measured = true
+		c.airtime = 600 * time.Millisecond // so that it is not read at its goal before it is told again
+		c.motors[5001] = &motor{up: 20 * time.Second, down: 20 * time.Second, at: 100, top: 100, reached: true}
+		ctl, stop := run(t, c, siteOf("shade"), nil)
+		defer stop()
+		time.Sleep(20 * time.Second)
+		if e := do(t, ctl, position(5001, 40)); !e.OK() {
+			t.Fatal(e.Err)
+		}
+		for ctl.Snapshot().Shade(5001).Position.Value > 43 {
+			time.Sleep(time.Millisecond)
+		}
+		c.set(func() { c.motors[5001].deaf = true })
+		for range 2 {
+			if e := do(t, ctl, position(5001, 20)); e.OK() {
+				t.Errorf("sent to 20, it succeeded, and stands at %.0f", c.place(5001))
+			}
+		}
+	})
+}
+
+// A motor at its lower end acknowledges, does not obey, and says that it has arrived: that
+// it has shown no upper limit is no upper limit of 0.
+func TestMotorAtItsLowerEndHasNoUpperLimitThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		c.measured = true
+		c.airtime = 1200 * time.Millisecond // so that nothing is read within the second that it has to begin
+		c.motors[5001] = &motor{up: 20 * time.Second, down: 20 * time.Second, at: 0, top: 100, reached: true, deaf: true}
+		ctl, stop := run(t, c, siteOf("shade"), nil)
+		defer stop()
+		time.Sleep(20 * time.Second)
+		if e := do(t, ctl, position(5001, 85)); e.OK() {
+			t.Errorf("sent to 85, it succeeded, and stands at %.0f", c.place(5001))
+		}
+	})
+}

@@ -16,11 +16,14 @@ func (b *bus) settle(p *piece, res Result, err error, now time.Time) {
 	writing := !p.verifying()
 	if writing && !res.Sent.IsZero() {
 		for _, m := range p.open() {
+			if m.stage() == StageAccepted {
+				m.before = b.beliefs.of(m.target.Ref).read
+			}
 			m.sent(res.Sent)
 			if motor := b.motors[m.target.Shade]; motor != nil {
 				b.tell(motor, res.Sent, shade.Sent{Order: m.order, Group: p.chain.Group && motor.channel.PositionMeasured})
 			}
-			b.beliefs.asked(m.target)
+			b.beliefs.asked(m)
 		}
 	}
 	if err != nil && b.tryAgain(p, err, now) {
