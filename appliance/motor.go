@@ -333,7 +333,7 @@ func (b *bus) show(m *motor) {
 	b.state.learnShade(m.shade.ID, func(sh *ShadeState) {
 		sh.Motion = [...]Motion{MotionUnknown, Stopped, Opening, Closing, Moving}[v.Motion]
 		sh.LastSeen = newer(sh.LastSeen, v.HeardAt)
-		sh.Position, sh.Uncertainty = Known[Position]{}, 0
+		sh.Position, sh.Uncertainty, sh.unheard = Known[Position]{}, 0, !m.channel.PositionMeasured && !m.state.Pose.Doubt.IsZero()
 		if v.Source != 0 {
 			source := [...]Source{shade.Measured: Measured, shade.Estimated: Estimated, shade.OfBefore: Restored}[v.Source]
 			sh.Position = Known[Position]{Position(math.Round(v.Position)), v.At, source}

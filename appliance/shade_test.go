@@ -599,6 +599,28 @@ func TestRestartMakesNoPositionMoreCertain(t *testing.T) {
 	})
 }
 
+// A shade that nobody hears may obey all the same: where it is when the program ends says
+// nothing of where it will be when the next begins.
+func TestUnheardFrameLeavesThePositionUnknownAfterARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		journal := &lastStates{of: map[appliance.Ref]appliance.Saved{}}
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("shade"), journal)
+		time.Sleep(time.Second)
+		do(t, ctl, position(5001, 40))
+		time.Sleep(40 * time.Second)
+		c.set(func() { c.mute[1] = true })
+		go ctl.Do(t.Context(), appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+		time.Sleep(300 * time.Millisecond)
+		stop()
+		ctl, stop = run(t, c, siteOf("shade"), journal)
+		defer stop()
+		if p := ctl.Snapshot().Shade(5001).Position; p.OK() {
+			t.Errorf("position %+v after a restart, and it may have run since", p)
+		}
+	})
+}
+
 func TestPowerCutOnTheWayLeavesThePositionUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		journal := &memory{}

@@ -90,6 +90,8 @@ type ShadeState struct {
 	Uncertainty int
 	Fault       string
 	Waits       bool // for binding
+	// unheard: it may run by a frame that nobody acknowledged.
+	unheard bool
 }
 
 // ClusterState is one cluster now. Aggregates are means over its online members

@@ -354,6 +354,9 @@ func (s *state) learnShade(id ID, update func(*ShadeState)) {
 			s.unsaved[Ref{Shade: id}] = true
 		}
 	}
+	if before.unheard != sh.unheard {
+		s.unsaved[Ref{Shade: id}] = true
+	}
 	s.markLocked()
 }
 
@@ -486,7 +489,7 @@ func (s *state) saved(ref Ref) (Saved, bool) {
 			return v, false
 		}
 		sh := s.shades[i]
-		if moves(sh) || !sh.Position.OK() {
+		if moves(sh) || sh.unheard || !sh.Position.OK() {
 			// Where it stops is not known should the power fail now.
 			v.Has, v.Motion, v.At = CanMove, sh.Motion, time.Now()
 			return v, true
