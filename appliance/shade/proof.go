@@ -92,7 +92,7 @@ func (m *machine) began(r Read) bool {
 	case GroupUnproven:
 		return false
 	case UnicastUnproven:
-		return !m.Settings.Measures || asked(r, m.Order.SentAt) >= m.Settings.Stale
+		return !m.Settings.Measures || asked(r, m.Order.SentAt) >= m.Settings.Lag
 	}
 	return true
 }

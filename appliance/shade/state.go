@@ -32,8 +32,6 @@ type Settings struct {
 	ReverseDelay time.Duration
 	// Lag is how long after a frame a reading may tell of the time before it; 0: 250 ms.
 	Lag time.Duration
-	// Stale is how old what a motor tells of itself may be; 0: it is of now.
-	Stale time.Duration
 	// Patience is how long the shade may run without being read and still be taken to
 	// have arrived; 0: 10 s.
 	Patience time.Duration

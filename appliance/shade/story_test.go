@@ -164,7 +164,7 @@ var kindNames = [...]string{"nothing", "open", "close", "stop", "move"}
 var relays = Settings{TravelUp: 20 * time.Second, TravelDown: 18 * time.Second, ReverseDelay: 500 * time.Millisecond}
 
 // motor is one that measures its position.
-var motor = Settings{Measures: true, Stale: usualLag}
+var motor = Settings{Measures: true, Lag: usualLag}
 
 // resting is a shade on relays that was read standing at a place.
 func resting(p float64) State { return prepared(relays, p) }

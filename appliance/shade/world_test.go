@@ -128,7 +128,7 @@ func newWorld(seed uint64) *world {
 	}
 	set := Settings{Measures: w.device.measures, TravelUp: w.device.up, TravelDown: w.device.down, ReverseDelay: w.device.reverse}
 	if set.Measures && w.line.lag > 0 {
-		set.Stale = usualLag
+		set.Lag = usualLag
 	}
 	if !w.device.measures && w.rnd.IntN(12) == 0 {
 		set.TravelUp, set.TravelDown = 0, 0
