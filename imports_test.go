@@ -38,6 +38,7 @@ var mayImport = map[string][]string{
 	"systemd":          nil,
 	"buildroot":        nil,
 	"drivers/option":   nil,
+	"drivers/scan":     {"drivers/line"},
 	"drivers/profile":  {"schema"},
 
 	// living floor: doors; they never import each other
@@ -55,10 +56,10 @@ var mayImport = map[string][]string{
 
 	// ground floor: copper and disk; neighbours never import each other
 	"drivers":            {"drivers/dali", "drivers/dmx", "drivers/modbus", "drivers/sdn"},
-	"drivers/dali":       {"drivers/line", "drivers/option"},
-	"drivers/dmx":        {"drivers/line", "drivers/option", "drivers/profile", "schema"},
-	"drivers/modbus":     {"drivers/line", "drivers/option", "drivers/profile", "schema"},
-	"drivers/sdn":        {"drivers/line", "drivers/option"},
+	"drivers/dali":       {"drivers/line", "drivers/option", "drivers/scan"},
+	"drivers/dmx":        {"drivers/line", "drivers/option", "drivers/profile", "drivers/scan", "schema"},
+	"drivers/modbus":     {"drivers/line", "drivers/option", "drivers/profile", "drivers/scan", "schema"},
+	"drivers/sdn":        {"drivers/line", "drivers/option", "drivers/scan"},
 	"drivers/drivertest": {"drivers/line", "drivers/line/pty"},
 	"sim":                {"drivers/line/pty", "sim/dalisim", "sim/dmxsim", "sim/sdnsim"},
 	"sim/dalisim":        {"drivers/line/pty"},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line"
 )
 
 // CommissionOptions narrow what [Commission] does; the zero value gives all gear
@@ -227,10 +228,7 @@ func (c *commissioning) draw() error {
 	if _, err := c.send(Special(OpRandomise, 0)); err != nil {
 		return fmt.Errorf("let the gear draw random addresses: %w", err)
 	}
-	if !pause(c.ctx, randomTime) {
-		return c.ctx.Err()
-	}
-	return nil
+	return line.Wait(c.ctx, randomTime)
 }
 
 // randomTime is what gear may take to draw a random address.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line"
 )
 
 var _ appliance.Identifier = (*Driver)(nil)
@@ -82,7 +83,7 @@ func (d *Driver) keepShowing(ctx context.Context, show Send) {
 	ctx, cancel := context.WithTimeout(ctx, (identifyTimes+1)*identifyEach)
 	defer cancel()
 	for range identifyTimes {
-		if !pause(ctx, identifyEach) {
+		if line.Wait(ctx, identifyEach) != nil {
 			return
 		}
 		if _, err := d.Transmit(ctx, show); err != nil && ctx.Err() == nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/scan"
 )
 
 // Scan listens whether somebody talks without being asked, then asks every short
@@ -24,29 +25,29 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 	if last <= 0 || last >= Shorts {
 		last = Shorts - 1
 	}
-	return func(yield func(appliance.ScanStep) bool) {
-		s := &search{driver: d, yield: yield, heard: newEavesdropper(d)}
+	return scan.Steps(func(c *scan.Course) {
+		s := &search{Course: c, driver: d, heard: newEavesdropper(d.wire)}
+		c.Overhear(d.wire.line.Recent, s.heard.take)
 		if opts.AllSettings {
-			s.tell(appliance.Found{Finding: appliance.FoundNote,
+			s.Tell(appliance.Found{Finding: appliance.FoundNote,
 				Detail: "DALI has one bit rate; the settings of the port are those of its gateway"})
 		}
 		s.listen()
-		for n := first; n <= last && !s.over && !s.blind(); n++ {
+		for n := first; n <= last && !s.Over() && !s.blind(); n++ {
 			s.gear(n)
 		}
-		if s.over || s.blind() {
+		if s.Over() || s.blind() {
 			return
 		}
 		s.strangers()
 		s.judge()
-	}
+	})
 }
 
 // search is a scan under way.
 type search struct {
+	*scan.Course
 	driver *Driver
-	yield  func(appliance.ScanStep) bool
-	over   bool
 	lost   int // questions in a row that could not be asked
 	heard  *eavesdropper
 	noisy  bool // somebody talks all the time
@@ -58,21 +59,8 @@ type search struct {
 
 // send has frames sent that belong together, and returns what was answered.
 func (s *search) send(address string, seq ...Send) (answers []Answer, err error) {
-	if s.over {
-		return nil, errOver
-	}
-	d := s.driver
-	err = errOver
-	s.over = !s.yield(appliance.ScanStep{
-		Address:  address,
-		Exchange: d.probe(seq, &answers),
-		Judge: func(_ appliance.Result, e error) (appliance.Found, bool) {
-			err = e
-			return appliance.Found{}, false
-		},
-	})
+	_, err = s.Ask(address, s.driver.probe(seq, &answers))
 	s.heard.sent += len(seq)
-	s.heard.take()
 	s.noisy = s.noisy || s.heard.constant()
 	s.despair(err)
 	return answers, err
@@ -88,22 +76,6 @@ func (d *Driver) probe(seq []Send, got *[]Answer) appliance.Exchange {
 			return appliance.Result{Sent: sent}, err
 		},
 	}
-}
-
-var errOver = errors.New("the scan is over")
-
-// tell shows the installer something, without a frame.
-func (s *search) tell(f appliance.Found) {
-	if s.over {
-		return
-	}
-	s.over = !s.yield(appliance.ScanStep{
-		Address: f.Address,
-		Exchange: appliance.Exchange{Do: func(context.Context, appliance.Yield) (appliance.Result, error) {
-			return appliance.Result{}, nil
-		}},
-		Judge: func(appliance.Result, error) (appliance.Found, bool) { return f, true },
-	})
 }
 
 // resident is what a scan learned of an address.
@@ -135,7 +107,7 @@ func (r *resident) ask(op byte, before ...Send) (value byte, ok bool) {
 	for range garbledTries {
 		got, err := r.send(seq...)
 		if err != nil {
-			if r.failed = err; errors.Is(err, errOver) || errors.Is(err, context.Canceled) {
+			if r.failed = err; errors.Is(err, scan.ErrOver) || errors.Is(err, context.Canceled) {
 				return 0, false
 			}
 			continue
@@ -180,13 +152,13 @@ func (s *search) gear(n int) {
 	there = there && (!s.noisy || r.present())
 	f := appliance.Found{Address: gearKey(n)}
 	switch {
-	case s.over:
+	case s.Over():
 		return
 	case r.stubborn > 0:
 	case !there && r.failed != nil && r.asked == 0:
 		f.Finding, f.Detail = appliance.FoundDamaged, r.failed.Error()
 		f.Advice = "check the DALI line for short circuits and other controllers"
-		s.tell(f)
+		s.Tell(f)
 		return
 	case !there && known != nil:
 		f.Finding, f.Detail = appliance.FoundSilent, "does not answer"
@@ -195,7 +167,7 @@ func (s *search) gear(n int) {
 			f.Detail += ", or somebody else's frames were in the way of its answers each time"
 			f.Advice = "find out who talks on this line, and scan again"
 		}
-		s.tell(f)
+		s.Tell(f)
 		return
 	case !there:
 		return
@@ -212,7 +184,7 @@ func (s *search) gear(n int) {
 	}
 	f.Detail = strings.Join(words, "; ")
 	switch {
-	case s.over:
+	case s.Over():
 		return
 	case s.noisy && r.stubborn > 0:
 		f.Kind, f.Options, f.Groups = "", nil, nil
@@ -235,7 +207,7 @@ func (s *search) gear(n int) {
 	if there && r.stubborn == 0 {
 		s.clean++
 	}
-	s.tell(f)
+	s.Tell(f)
 }
 
 // fits reports whether gear of one kind can be driven as another: dimmable gear of any
@@ -362,6 +334,6 @@ func (s *search) strangers() {
 			return
 		}
 	}
-	s.tell(appliance.Found{Address: "none", Finding: appliance.FoundNoAddress,
+	s.Tell(appliance.Found{Address: "none", Finding: appliance.FoundNoAddress,
 		Detail: "there is gear without a short address", Advice: "commissioning gives it one"})
 }

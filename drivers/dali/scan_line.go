@@ -1,7 +1,6 @@
 package dali
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -10,11 +9,9 @@ import (
 	"svc.internal/controller/drivers/line"
 )
 
-// Listening is cut into slices, since commands wait for the end of one. A gateway
-// that does not tell what others say is asked to send instead: whoever talks without
-// a pause is in the way of its frames.
+// A gateway that does not tell what others say is asked to send, instead of listening:
+// whoever talks without a pause is in the way of its frames.
 const (
-	listenSlice  = 50 * time.Millisecond
 	listenSlices = 16
 	listenProbes = 20
 )
@@ -31,30 +28,26 @@ const (
 
 // eavesdropper counts what others say on the line.
 type eavesdropper struct {
-	driver   *Driver
+	wire     *wire
 	began    time.Time
-	upTo     time.Time
 	frames   int    // of others
 	sample   string // the last of them
 	sent     int    // frames of ours
 	collided uint64 // frames of ours, at the beginning
 }
 
-func newEavesdropper(d *Driver) *eavesdropper {
-	now := time.Now()
-	return &eavesdropper{driver: d, began: now, upTo: now, collided: d.wire.collisions.Load()}
+func newEavesdropper(w *wire) *eavesdropper {
+	return &eavesdropper{wire: w, began: time.Now(), collided: w.collisions.Load()}
 }
 
-// take counts the messages of the flight recorder that it has not seen yet.
-func (e *eavesdropper) take() {
-	gw := e.driver.wire.gw
-	for _, f := range e.driver.wire.line.Recent() {
-		if !f.At.After(e.upTo) || f.Direction == appliance.FrameSent {
+// take counts the messages of others that passed.
+func (e *eavesdropper) take(frames []appliance.Frame) {
+	for _, f := range frames {
+		if f.Direction == appliance.FrameSent {
 			continue
 		}
-		e.upTo = f.At
 		for b := f.Bytes; len(b) > 0; {
-			m, n := gw.parse(b)
+			m, n := e.wire.gw.parse(b)
 			if n == 0 {
 				break
 			}
@@ -76,7 +69,7 @@ func (m message) String() string {
 
 // collisions of our frames since the scan began.
 func (e *eavesdropper) collisions() int {
-	return int(e.driver.wire.collisions.Load() - e.collided)
+	return int(e.wire.collisions.Load() - e.collided)
 }
 
 // constant reports whether somebody talks all the time.
@@ -116,19 +109,16 @@ func (e *eavesdropper) found() (f appliance.Found, ok bool) {
 
 // listen finds out who talks before anybody is asked, and says so first.
 func (s *search) listen() {
-	d := s.driver
-	if d.wire.gw.traits().reports {
-		for i := 0; i < listenSlices && !s.over; i++ {
-			s.pause(listenSlice)
-		}
+	if s.driver.wire.gw.traits().reports {
+		s.Listen(listenSlices)
 	} else {
-		for i := 0; i < listenProbes && !s.over; i++ {
+		for i := 0; i < listenProbes && !s.Over(); i++ {
 			_, _ = s.send("listening", Command(Broadcast, OpQueryPresent)) // despair judges
 		}
 	}
 	if s.noisy = s.heard.constant(); s.noisy {
 		f, _ := s.heard.found()
-		s.tell(f)
+		s.Tell(f)
 	}
 }
 
@@ -138,35 +128,20 @@ func (s *search) blind() bool {
 	if t := s.driver.wire.gw.traits(); !s.noisy || s.heard.frames <= chance || t.ordered || t.explicit {
 		return false
 	}
-	s.tell(appliance.Found{
+	s.Tell(appliance.Found{
 		Finding: appliance.FoundHindered,
 		Detail:  "gear could not be looked for any further: this gateway does not tell to whose question an answer belongs, and somebody else asks all the time",
 		Advice:  "find out who talks on this line, and scan again",
 	})
-	s.over = true
+	s.End()
 	return true
-}
-
-// pause leaves the line alone for a while.
-func (s *search) pause(t time.Duration) {
-	s.over = !s.yield(appliance.ScanStep{
-		Address: "listening",
-		Exchange: appliance.Exchange{Airtime: t, Worst: t, Do: func(ctx context.Context, _ appliance.Yield) (appliance.Result, error) {
-			if !pause(ctx, t) {
-				return appliance.Result{}, ctx.Err()
-			}
-			return appliance.Result{}, nil
-		}},
-		Judge: func(appliance.Result, error) (appliance.Found, bool) { return appliance.Found{}, false },
-	})
-	s.heard.take()
 }
 
 // judge tells at the end what the whole scan showed: who else is on the line, and
 // which gears share an address although somebody disturbed the answers.
 func (s *search) judge() {
 	if f, ok := s.heard.found(); ok && (!s.noisy || f.Finding == appliance.FoundBabble) {
-		s.tell(f) // in place of what was told at the beginning
+		s.Tell(f) // in place of what was told at the beginning
 	}
 	if s.clean == 0 {
 		return // every gear's answers were garbled: that may be the noise
@@ -175,7 +150,7 @@ func (s *search) judge() {
 		f.Finding = appliance.FoundCollision
 		f.Detail = fmt.Sprintf("SEVERAL GEARS share this address: its answers were garbled every time, %s were not", others(s.clean))
 		f.Advice = "commissioning gives them addresses of their own"
-		s.tell(f)
+		s.Tell(f)
 	}
 }
 
@@ -195,7 +170,7 @@ func (s *search) despair(err error) {
 		s.lost = 0
 		return
 	}
-	if s.lost++; s.lost < hopeless || s.over {
+	if s.lost++; s.lost < hopeless || s.Over() {
 		return
 	}
 	f := appliance.Found{Finding: appliance.FoundHindered, Detail: "nobody could be asked: " + err.Error(), Advice: "check the gateway: its power, its type in the site file, the serial cable"}
@@ -204,6 +179,6 @@ func (s *search) despair(err error) {
 		f.Detail = "SOMEBODY TALKS WITHOUT A PAUSE, so that nobody could be asked: " + err.Error()
 		f.Advice = "disconnect gear and other controllers of this line one by one until 'bus monitor' is quiet; the last one was it"
 	}
-	s.tell(f)
-	s.over = true
+	s.Tell(f)
+	s.End()
 }

@@ -137,17 +137,6 @@ func (w *wire) afterConflict(ctx context.Context, y appliance.Yield) error {
 	}
 }
 
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
 // run sends the frames of a sequence. Only the first may give way.
 func (w *wire) run(ctx context.Context, begin <-chan struct{}, seq []Send) (answers []Answer, sent time.Time, err error) {
 	for _, s := range seq {
@@ -317,7 +306,7 @@ func (w *wire) converse(ctx context.Context, frame []byte, want said) error {
 // revive tries once a second whether a gateway that fell silent is back, until
 // ctx ends.
 func (w *wire) revive(ctx context.Context) {
-	for pause(ctx, reviveEach) {
+	for line.Wait(ctx, reviveEach) == nil {
 		if w.sick.Load() == nil || w.line.Link() != nil {
 			continue
 		}

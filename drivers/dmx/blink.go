@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line"
 )
 
 // blinkTime is how long a blinking fixture stays in one of its two states.
@@ -30,7 +31,7 @@ func (d *Driver) Blink(ctx context.Context, node appliance.ID, times int) error 
 		if err := d.flash(ctx, lamps, true); err != nil {
 			return err
 		}
-		waited := rest(ctx)
+		waited := line.Wait(ctx, blinkTime)
 		// What was lit is put right even if nobody waits for it any more.
 		back, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		err := d.flash(back, lamps, false)
@@ -41,7 +42,7 @@ func (d *Driver) Blink(ctx context.Context, node appliance.ID, times int) error 
 		if waited != nil {
 			return waited
 		}
-		if err := rest(ctx); err != nil {
+		if err := line.Wait(ctx, blinkTime); err != nil {
 			return err
 		}
 	}
@@ -74,15 +75,4 @@ func (d *Driver) flash(ctx context.Context, lamps []*lamp, over bool) error {
 		return fmt.Errorf("blink: %w", err)
 	}
 	return nil
-}
-
-func rest(ctx context.Context) error {
-	timer := time.NewTimer(blinkTime)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

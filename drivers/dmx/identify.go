@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line"
 )
 
 var _ appliance.Identifier = (*Driver)(nil)
@@ -73,12 +74,7 @@ func (d *Driver) identifyDevice(ctx context.Context, uid UID) error {
 		return err
 	}
 	err := d.behind(func(ctx context.Context) error {
-		timer := time.NewTimer(identifyFor)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-		}
+		_ = line.Wait(ctx, identifyFor) // whoever goes by now stops it all the same
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		return d.ShowItself(last, uid, false)

@@ -94,12 +94,7 @@ func (p *openPort) run(ctx context.Context) error {
 			break
 		}
 		p.opened(err)
-		timer := time.NewTimer(reopenEvery)
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-		}
-		timer.Stop()
+		_ = line.Wait(ctx, reopenEvery) // the loop looks whether ctx has ended
 	}
 	p.opened(errors.New("the bus is not running"))
 	return nil

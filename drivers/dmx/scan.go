@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/scan"
 )
 
 // Scan finds RDM devices (through a USB Pro) and asks each what it is. Found are
@@ -21,28 +22,27 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 	if last == 0 {
 		last = UniverseSlots
 	}
-	return func(yield func(appliance.ScanStep) bool) {
-		s := &scan{driver: d, first: first, last: last, yield: yield, owner: make(map[int]fixture), seen: make(map[int]bool)}
+	return scan.Steps(func(c *scan.Course) {
+		s := &search{Course: c, driver: d, first: first, last: last, owner: make(map[int]fixture), seen: make(map[int]bool)}
 		if opts.AllSettings {
-			s.tell(appliance.Found{Finding: appliance.FoundNote, Detail: "DMX has one bit rate: there are no other settings to try"})
+			s.Tell(appliance.Found{Finding: appliance.FoundNote, Detail: "DMX has one bit rate: there are no other settings to try"})
 		}
 		if !s.discover() {
 			return
 		}
-		for _, uid := range s.search.found {
+		for _, uid := range s.devices.found {
 			s.describe(uid)
 		}
 		s.conclude()
-	}
+	})
 }
 
-// scan is a scan under way.
-type scan struct {
+// search is a scan under way.
+type search struct {
+	*scan.Course
 	driver      *Driver
 	first, last int // start slots
-	yield       func(appliance.ScanStep) bool
-	over        bool
-	search      discovery
+	devices     discovery
 	owner       map[int]fixture // of each slot
 	seen        map[int]bool    // start slots of devices
 }
@@ -54,39 +54,24 @@ type fixture struct {
 }
 
 // ask does one transaction; its error says how it ended.
-func (s *scan) ask(address string, do func(context.Context) error) (failed error) {
-	if s.over {
-		return errOver
-	}
-	s.over = !s.yield(s.driver.scanStep(address, do, func(err error) (appliance.Found, bool) {
-		failed = err
-		return appliance.Found{}, false
-	}))
-	return failed
-}
-
-var errOver = errors.New("the scan is over")
-
-// tell shows the installer something, without a packet.
-func (s *scan) tell(f appliance.Found) {
-	if s.over {
-		return
-	}
-	s.over = !s.yield(appliance.ScanStep{
-		Address: f.Address,
-		Exchange: appliance.Exchange{Do: func(context.Context, appliance.Yield) (appliance.Result, error) {
-			return appliance.Result{}, nil
-		}},
-		Judge: func(appliance.Result, error) (appliance.Found, bool) { return f, true },
+func (s *search) ask(address string, do func(context.Context) error) error {
+	d := s.driver
+	airtime, worst := d.out.busy(d.slots())
+	_, err := s.Ask(address, appliance.Exchange{
+		Device: d.device, Airtime: airtime, Worst: worst + d.options.rdmTimeout,
+		Do: func(ctx context.Context, _ appliance.Yield) (appliance.Result, error) {
+			return appliance.Result{}, do(ctx)
+		},
 	})
+	return err
 }
 
 // discover searches for UIDs; false: there is no use in going on.
-func (s *scan) discover() bool {
+func (s *search) discover() bool {
 	for {
-		step, ok := s.search.next()
+		step, ok := s.devices.next()
 		if !ok {
-			return !s.over
+			return !s.Over()
 		}
 		var h heard
 		err := s.ask(step.String(), func(ctx context.Context) (err error) {
@@ -94,13 +79,13 @@ func (s *scan) discover() bool {
 			return err
 		})
 		switch {
-		case s.over:
+		case s.Over():
 			return false
 		case err != nil:
-			s.tell(failed(err))
+			s.Tell(failed(err))
 			return false
 		}
-		s.search.heard(step, h)
+		s.devices.heard(step, h)
 	}
 }
 
@@ -112,29 +97,14 @@ func failed(err error) appliance.Found {
 	return appliance.Found{Finding: appliance.FoundHindered, Detail: err.Error(), Advice: "check the interface and its USB cable; 'bus list' tells how it is doing"}
 }
 
-// scanStep wraps one transaction.
-func (d *Driver) scanStep(address string, do func(context.Context) error, judge func(error) (appliance.Found, bool)) appliance.ScanStep {
-	airtime, worst := d.out.busy(d.slots())
-	return appliance.ScanStep{
-		Address: address,
-		Exchange: appliance.Exchange{
-			Device: d.device, Airtime: airtime, Worst: worst + d.options.rdmTimeout,
-			Do: func(ctx context.Context, _ appliance.Yield) (appliance.Result, error) {
-				return appliance.Result{}, do(ctx)
-			},
-		},
-		Judge: func(_ appliance.Result, err error) (appliance.Found, bool) { return judge(err) },
-	}
-}
-
 // describe asks a device what it is.
-func (s *scan) describe(uid UID) {
+func (s *search) describe(uid UID) {
 	var info DeviceInfo
 	if err := s.ask(uid.String(), func(ctx context.Context) (err error) {
 		info, err = s.driver.DeviceInfo(ctx, uid)
 		return err
 	}); err != nil {
-		s.tell(appliance.Found{Address: uid.String(), Finding: appliance.FoundDamaged, Serial: uid.String(),
+		s.Tell(appliance.Found{Address: uid.String(), Finding: appliance.FoundDamaged, Serial: uid.String(),
 			Detail: "is there, but does not say what it is: " + err.Error(), Advice: "scan again; if it stays so, check termination at the end of the line"})
 		return
 	}
@@ -155,13 +125,13 @@ func (s *scan) describe(uid UID) {
 	s.overlap(&f, fixture{uid, info.StartAddress, info.Footprint})
 	s.compare(&f, info)
 	if info.StartAddress == 0 || info.StartAddress >= s.first && info.StartAddress <= s.last {
-		s.tell(f)
+		s.Tell(f)
 	}
 }
 
 // overlap says with whom a fixture shares slots. Fixtures of one size at one start
 // slot are meant to do the same; all others disturb each other.
-func (s *scan) overlap(f *appliance.Found, me fixture) {
+func (s *search) overlap(f *appliance.Found, me fixture) {
 	for slot := me.start; slot < me.start+me.size; slot++ {
 		other, taken := s.owner[slot]
 		s.owner[slot] = me
@@ -179,7 +149,7 @@ func (s *scan) overlap(f *appliance.Found, me fixture) {
 }
 
 // compare says so if the site has a fixture of another size at this start slot.
-func (s *scan) compare(f *appliance.Found, info DeviceInfo) {
+func (s *search) compare(f *appliance.Found, info DeviceInfo) {
 	p := s.driver.starts[info.StartAddress]
 	switch {
 	case p == nil || info.Footprint == 0 || f.Finding != "":
@@ -193,8 +163,8 @@ func (s *scan) compare(f *appliance.Found, info DeviceInfo) {
 }
 
 // conclude tells what the search as a whole showed.
-func (s *scan) conclude() {
-	for _, o := range s.search.odd {
+func (s *search) conclude() {
+	for _, o := range s.devices.odd {
 		f := appliance.Found{Finding: o.finding, Detail: "RDM discovery: " + o.text, Advice: "scan again; if it stays so, check termination at the end of the line"}
 		if o.finding == appliance.FoundCollision {
 			f.Advice = "unplug one of the devices with this UID; its maker gave it out twice"
@@ -202,10 +172,10 @@ func (s *scan) conclude() {
 		if o.uid != 0 {
 			f.Address = o.uid.String()
 		}
-		s.tell(f)
+		s.Tell(f)
 	}
-	if s.search.steps > searchSteps {
-		s.tell(appliance.Found{Finding: appliance.FoundHindered, Detail: s.search.err().Error(), Advice: "check termination and wiring; unplug half of the fixtures and scan again"})
+	if s.devices.steps > searchSteps {
+		s.Tell(appliance.Found{Finding: appliance.FoundHindered, Detail: s.devices.err().Error(), Advice: "check termination and wiring; unplug half of the fixtures and scan again"})
 		return
 	}
 	missing := 0
@@ -215,11 +185,11 @@ func (s *scan) conclude() {
 		}
 	}
 	switch {
-	case len(s.search.found) == 0:
-		s.tell(appliance.Found{Finding: appliance.FoundNote,
+	case len(s.devices.found) == 0:
+		s.Tell(appliance.Found{Finding: appliance.FoundNote,
 			Detail: "no RDM device answered. Dimmers and fixtures without RDM, or with RDM switched off, cannot be found by a scan; that nobody answers says nothing about the wiring"})
 	case missing > 0:
-		s.tell(appliance.Found{Finding: appliance.FoundNote,
+		s.Tell(appliance.Found{Finding: appliance.FoundNote,
 			Detail: fmt.Sprintf("%d start slots of the site have no RDM device: their fixtures have no RDM, or another start slot. 'bus identify' shows who listens to a slot", missing)})
 	}
 }

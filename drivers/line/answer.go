@@ -242,7 +242,7 @@ func (l *Line) turnaround(ctx context.Context, p port, r Request, reply Reply) e
 	// A peer may take its time to acknowledge, an adapter to empty its buffer; one that
 	// never does must not deliver the frame when it is back.
 	for until := latest(l.notBefore, reply.Sent.Add(ackLimit)); p.unsent() > 0; {
-		if !time.Now().Before(until) || !pause(ctx, ackLook) {
+		if !time.Now().Before(until) || Wait(ctx, ackLook) != nil {
 			l.abortUnsent(p, r)
 			return fmt.Errorf("%w on %s: the frame got stuck and has been withdrawn", appliance.ErrSilent, l.where)
 		}

@@ -46,17 +46,25 @@ func sharpenThread() {
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, timerSlack, 0, 0, 0)
 }
 
+// Wait waits as long as d, coarsely, or returns the error of ctx when that ends before.
+func Wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // SleepUntil waits for t: coarsely first, so that the processor rests and the end
 // of ctx is noticed, and sharply for the last 3 ms. It returns the error of ctx if
 // that has ended.
 func SleepUntil(ctx context.Context, t time.Time) error {
 	if d := time.Until(t); d > sharpStretch {
-		timer := time.NewTimer(d - sharpSpare)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := Wait(ctx, d-sharpSpare); err != nil {
+			return err
 		}
 	}
 	sharpUntil(t)

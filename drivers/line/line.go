@@ -120,7 +120,7 @@ func (l *Line) Run(ctx context.Context) error {
 		if refused++; err != nil {
 			refused = 0
 		}
-		if !pause(ctx, pauseAfter(refused)) {
+		if Wait(ctx, pauseAfter(refused)) != nil {
 			return nil
 		}
 	}
@@ -151,18 +151,6 @@ func (l *Line) shut() {
 	}
 	l.in.pumps.Wait()
 	close(l.ended)
-}
-
-// pause waits for d, or returns false when ctx ends before.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // watch returns when p is gone or ctx ends; false means that it went before it

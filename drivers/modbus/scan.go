@@ -9,6 +9,7 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/line"
+	"svc.internal/controller/drivers/scan"
 )
 
 // Time-outs of the probes of a scan, besides the time the answer takes on the wire.
@@ -32,8 +33,9 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 	if last == 0 || last > 247 {
 		last = 247
 	}
-	return func(yield func(appliance.ScanStep) bool) {
-		s := &search{driver: d, yield: yield, heard: newEavesdropper(d), bad: make(map[byte]badUnit)}
+	return scan.Steps(func(c *scan.Course) {
+		s := &search{Course: c, driver: d, heard: newEavesdropper(d), bad: make(map[byte]badUnit)}
+		c.Overhear(d.line.Recent, s.heard.take)
 		s.listen(listenSlices)
 		if s.heard.anything() {
 			s.listen(suspectsSlices)
@@ -57,7 +59,7 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 			s.allSettings(first, last)
 		}
 		s.nobody(first, last, opts.AllSettings)
-	}
+	})
 }
 
 // looks at each address of a line: a question or an answer may be lost once, and a
@@ -73,10 +75,9 @@ func (s *search) heardOf(n byte) bool {
 
 // search is a scan under way. Its methods do nothing once it is over.
 type search struct {
+	*scan.Course
 	driver *Driver
-	yield  func(appliance.ScanStep) bool
 	heard  *eavesdropper
-	ended  bool             // nobody wants to know any more
 	drowns int              // probes in a row that could not be sent, since the line is never silent
 	clean  int              // units that answered as they should
 	bad    map[byte]badUnit // units whose answers were damaged or several
@@ -97,9 +98,8 @@ type badUnit struct {
 // hopeless is how many probes in a row a line that is never silent gets.
 const hopeless = 3
 
-func (s *search) over() bool { return s.ended || s.drowns >= hopeless }
-
-var errOver = errors.New("the scan is over")
+// over reports whether there is no use in asking any more.
+func (s *search) over() bool { return s.Over() || s.drowns >= hopeless }
 
 // probe is one question of a scan.
 type probe struct {
@@ -128,39 +128,27 @@ func (s *search) ask(p probe) (answer, time.Duration, error) {
 			return a, took, err
 		}
 	}
-	return answer{}, 0, errOver
+	return answer{}, 0, scan.ErrOver
 }
 
 func (s *search) askOnce(p probe) (answer, time.Duration, error) {
 	if s.over() {
-		return answer{}, 0, errOver
+		return answer{}, 0, scan.ErrOver
 	}
 	d := s.driver
 	echoed := false
 	u := &unit{number: p.unit, key: unitKey(p.unit), profile: &Profile{}, timeout: p.timeout, guard: d.guardOf(p.unit)}
 	var got answer
 	var took time.Duration
-	var failed error
 	address := unitKey(p.unit)
 	if p.at != nil {
 		address += " at " + settingsName(*p.at)
 	}
-	step := appliance.ScanStep{
-		Address: address,
-		Exchange: d.exchange(u, p.request, func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
-			a, reply, err := d.ask(ctx, y, p.request, timing{timeout: p.timeout, guard: u.guard, at: p.at, listen: p.listen, echoed: &echoed})
-			got, took = a, max(0, reply.Done.Sub(reply.Sent)-d.characters(len(reply.Frame)))
-			return appliance.Result{Sent: reply.Sent}, err
-		}),
-		Judge: func(_ appliance.Result, err error) (appliance.Found, bool) {
-			failed = err
-			return appliance.Found{}, false
-		},
-	}
-	if !s.yield(step) {
-		s.ended = true
-		return answer{}, 0, errOver
-	}
+	_, failed := s.Ask(address, d.exchange(u, p.request, func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
+		a, reply, err := d.ask(ctx, y, p.request, timing{timeout: p.timeout, guard: u.guard, at: p.at, listen: p.listen, echoed: &echoed})
+		got, took = a, max(0, reply.Done.Sub(reply.Sent)-d.characters(len(reply.Frame)))
+		return appliance.Result{Sent: reply.Sent}, err
+	}))
 	if errors.Is(failed, line.ErrBabble) {
 		s.drowns++
 	} else {
@@ -173,20 +161,6 @@ func (s *search) askOnce(p probe) (answer, time.Duration, error) {
 		s.tellEcho(p.request)
 	}
 	return got, took, failed
-}
-
-// tell shows the installer something, without a frame.
-func (s *search) tell(f appliance.Found) {
-	if s.ended {
-		return
-	}
-	s.ended = !s.yield(appliance.ScanStep{
-		Address: f.Address,
-		Exchange: appliance.Exchange{Do: func(context.Context, appliance.Yield) (appliance.Result, error) {
-			return appliance.Result{}, nil
-		}},
-		Judge: func(appliance.Result, error) (appliance.Found, bool) { return f, true },
-	})
 }
 
 // guardOf is the silence that a unit needs before a request.
@@ -235,9 +209,8 @@ func (s *search) unit(n byte) {
 		}
 		missed++
 	}
-	s.heard.take(d.line.Recent())
 	switch {
-	case errors.Is(err, errOver), errors.Is(err, line.ErrBabble), errors.Is(err, line.ErrEcho):
+	case errors.Is(err, scan.ErrOver), errors.Is(err, line.ErrBabble), errors.Is(err, line.ErrEcho):
 	case errors.Is(err, appliance.ErrSilent):
 		s.missed(n, err)
 	case missed > 0 && !s.driver.codec.tcp && (answered(err) || s.heard.late[n]):
@@ -265,7 +238,7 @@ func (s *search) again(first, last int) {
 	for n := first; n <= last && !s.over(); n++ {
 		for i := 0; i < moreTries && !s.heard.late[byte(n)] && !s.there[n] && s.driver.units[byte(n)] == nil; i++ {
 			_, _, err := s.ask(probe{request: question(byte(n)), timeout: s.driver.patience(byte(n), 7)})
-			if s.heard.take(s.driver.line.Recent()); answered(err) || errors.Is(err, appliance.ErrDamaged) {
+			if answered(err) || errors.Is(err, appliance.ErrDamaged) {
 				s.whoIs(byte(n), err)
 				break
 			}
@@ -278,7 +251,7 @@ func (s *search) missed(n byte, err error) {
 	if s.driver.units[n] == nil {
 		return
 	}
-	s.tell(appliance.Found{
+	s.Tell(appliance.Found{
 		Address: unitKey(n), Finding: appliance.FoundSilent, Detail: whySilent(err),
 		Advice: "check its power, its connector, its address and its bit rate and parity (--all-settings tries others)",
 	})
@@ -301,7 +274,6 @@ func (s *search) whoIs(n byte, err error) {
 		if s.over() {
 			return
 		}
-		s.heard.take(s.driver.line.Recent())
 		noisy, babble := s.heard.noisy(), s.heard.babbles()
 		switch f, wrong := r.trouble(n, babble, noisy); {
 		case r.unsure(noisy):
@@ -313,12 +285,12 @@ func (s *search) whoIs(n byte, err error) {
 		case wrong:
 			s.there[n] = true
 			s.bad[n] = badUnit{found: f, proven: r.twice > 1}
-			s.tell(f)
+			s.Tell(f)
 			return
 		}
 		quality = r.quality(noisy)
 	} else if errors.Is(err, appliance.ErrDamaged) {
-		s.tell(appliance.Found{Address: unitKey(n), Finding: appliance.FoundDamaged, Detail: err.Error(),
+		s.Tell(appliance.Found{Address: unitKey(n), Finding: appliance.FoundDamaged, Detail: err.Error(),
 			Advice: "check what the gateway does with this unit"})
 		return
 	}
@@ -327,7 +299,7 @@ func (s *search) whoIs(n byte, err error) {
 	g := s.guesser(n, nil)
 	f := g.guess()
 	f.Detail += quality
-	s.tell(f)
+	s.Tell(f)
 	if f.Gateway {
 		g.gear(f)
 	}

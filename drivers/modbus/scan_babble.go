@@ -2,7 +2,6 @@ package modbus
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,11 +11,9 @@ import (
 	"svc.internal/controller/drivers/line"
 )
 
-// Listening is cut into slices, since commands wait for the end of one. What is heard
-// before the scan is listened to for longer, to know who it is; after it, answers may
-// still be under way.
+// Slices of listening: what is heard before the scan is listened to for longer, to know
+// who it is; after it, answers may still be under way.
 const (
-	listenSlice    = 50 * time.Millisecond
 	listenSlices   = 12
 	suspectsSlices = 36
 	lastSlices     = 30
@@ -25,37 +22,14 @@ const (
 // listen leaves the line alone, to hear who talks without being asked, and who answers
 // too late.
 func (s *search) listen(slices int) {
-	if s.driver.codec.tcp {
-		return // a gateway that talks unasked does not
+	if !s.driver.codec.tcp && !s.over() { // a gateway that talks unasked does not
+		s.Listen(slices)
 	}
-	for i := 0; i < slices && !s.over(); i++ {
-		s.pause()
-	}
-}
-
-// pause leaves the line alone for one slice.
-func (s *search) pause() {
-	s.ended = !s.yield(appliance.ScanStep{
-		Address: "listening",
-		Exchange: appliance.Exchange{Airtime: listenSlice, Worst: listenSlice, Do: func(ctx context.Context, _ appliance.Yield) (appliance.Result, error) {
-			timer := time.NewTimer(listenSlice)
-			defer timer.Stop()
-			select {
-			case <-timer.C:
-				return appliance.Result{}, nil
-			case <-ctx.Done():
-				return appliance.Result{}, ctx.Err()
-			}
-		}},
-		Judge: func(appliance.Result, error) (appliance.Found, bool) { return appliance.Found{}, false },
-	})
-	s.heard.take(s.driver.line.Recent())
 }
 
 // eavesdropper sorts what came unasked.
 type eavesdropper struct {
 	gap     time.Duration // silence after which a burst is over
-	upTo    time.Time     // taken over so far
 	asked   []appliance.Frame
 	askedAt map[byte]time.Time // when each unit was asked last, by whomever of ours
 	late    map[byte]bool      // units whose answers came when their time was over
@@ -85,7 +59,7 @@ const (
 
 func newEavesdropper(d *Driver) *eavesdropper {
 	return &eavesdropper{
-		gap: max(leastGap, d.characters(gapCharacters)), upTo: time.Now(),
+		gap:     max(leastGap, d.characters(gapCharacters)),
 		askedAt: make(map[byte]time.Time), late: make(map[byte]bool), units: make(map[byte]*talker),
 	}
 }
@@ -97,12 +71,9 @@ const (
 	mostPiece     = 256
 )
 
-// take sorts the frames of the flight recorder that it has not seen yet.
+// take sorts what passed on the line.
 func (e *eavesdropper) take(frames []appliance.Frame) {
 	for _, f := range frames {
-		if !f.At.After(e.upTo) {
-			continue
-		}
 		if f.Direction == appliance.FrameDiscarded && f.Note == line.NoteUnasked {
 			e.collect(f)
 			continue
@@ -117,11 +88,6 @@ func (e *eavesdropper) take(frames []appliance.Frame) {
 			e.spoke = f.At
 		case len(f.Bytes) > 0:
 			e.spoke = f.At
-		}
-	}
-	if len(frames) > 0 {
-		if last := frames[len(frames)-1].At; last.After(e.upTo) {
-			e.upTo = last
 		}
 	}
 	if time.Since(e.at) > e.gap {

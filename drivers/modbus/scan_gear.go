@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/scan"
 )
 
 // gearSpec is what a gateway tells of the gear behind it, asked when it is scanned.
@@ -42,7 +43,7 @@ func (g *guesser) gear(gateway appliance.Found) {
 		return
 	}
 	if p.Gear == nil || p.Gear.Present == nil {
-		g.search.tell(appliance.Found{
+		g.search.Tell(appliance.Found{
 			Address: unitKey(g.unit), Finding: appliance.FoundNote,
 			Detail: "this gateway does not say which gear is behind it: enter the gear yourself, such as " + p.gearAddress(g.unit, 1, 0),
 		})
@@ -86,11 +87,11 @@ func (g *guesser) gearAt(p *Profile, line, short int, gateway appliance.Found) {
 	switch x := g.cellAt(&present.At, line, short); {
 	case x == nil && g.search.over():
 	case x == nil:
-		g.search.tell(appliance.Found{Address: f.Address, Finding: appliance.FoundDamaged,
+		g.search.Tell(appliance.Found{Address: f.Address, Finding: appliance.FoundDamaged,
 			Detail: "whether gear is here could not be read from the gateway", Advice: "scan again"})
 	case *x < present.Min || *x > present.Max:
 		if g.search.configured(g.unit, line, short) {
-			g.search.tell(appliance.Found{Address: f.Address, Finding: appliance.FoundSilent,
+			g.search.Tell(appliance.Found{Address: f.Address, Finding: appliance.FoundSilent,
 				Detail: "the gateway says that this gear does not answer", Advice: "check its mains and its place on the DALI line"})
 		}
 	default:
@@ -114,7 +115,7 @@ func (g *guesser) gearAt(p *Profile, line, short int, gateway appliance.Found) {
 			words = append(words, "in groups "+strings.Join(groups, " "))
 		}
 		f.Detail = strings.Join(words, ", ")
-		g.search.tell(f)
+		g.search.Tell(f)
 	}
 }
 
@@ -163,7 +164,7 @@ func (g *guesser) forward(f *forwardSpec, address, query byte) (answer uint16, o
 	for range readTries {
 		if _, err := g.ask(send, 8); err != nil {
 			var refused *Exception
-			if errors.As(err, &refused) || errors.Is(err, errOver) {
+			if errors.As(err, &refused) || errors.Is(err, scan.ErrOver) {
 				return 0, false
 			}
 			continue // sent again, a query does no harm

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/scan"
 )
 
 const (
@@ -31,7 +32,7 @@ func (s *search) late(first, last int) {
 		case s.over():
 		case !answered(err):
 			s.there[n] = true
-			s.tell(appliance.Found{
+			s.Tell(appliance.Found{
 				Address: unitKey(byte(n)), Finding: appliance.FoundLate,
 				Detail: "answered when nobody waited for it any more, and not again when it was waited for",
 				Advice: "scan again; if it stays so, check its connector and what else it is busy with",
@@ -40,7 +41,7 @@ func (s *search) late(first, last int) {
 			s.whoIs(byte(n), err) // it was a frame that got lost
 		default:
 			s.there[n] = true
-			s.tell(lateFound(byte(n), delay, s.driver.characters(maxFrame)))
+			s.Tell(lateFound(byte(n), delay, s.driver.characters(maxFrame)))
 		}
 	}
 }
@@ -51,12 +52,10 @@ const maxFrame = 256
 // lateFound tells of a unit whose answers begin so long after the question; longest is
 // how long its longest answer takes on the wire.
 func lateFound(n byte, delay, longest time.Duration) appliance.Found {
-	const step = 100 * time.Millisecond
-	timeout := min((delay*3/2+longest+step-1)/step*step, longestTimeout)
 	return appliance.Found{
 		Address: unitKey(n), Finding: appliance.FoundLate,
 		Detail: fmt.Sprintf("answers after %v, when nobody waits for it any more", delay.Round(time.Millisecond)),
-		Advice: fmt.Sprintf("give its node the option responseTimeout: %v; a scan of a bus that has this option tells what it is", timeout),
+		Advice: fmt.Sprintf("give its node the option responseTimeout: %v; a scan of a bus that has this option tells what it is", scan.Patience(delay*3/2+longest, longestTimeout)),
 	}
 }
 
@@ -66,7 +65,7 @@ func (s *search) awaitQuiet(n byte) {
 	for range quietTries {
 		asked := s.heard.askedAt[n]
 		for time.Since(asked) < lateLongest && !s.over() {
-			s.pause()
+			s.Listen(1)
 		}
 		if s.heard.askedAt[n].Equal(asked) {
 			return

@@ -11,9 +11,8 @@ import (
 // tellTalkers tells who talks without being asked. Told again, it stands in place of
 // what was told before.
 func (s *search) tellTalkers(sure bool) {
-	s.heard.take(s.driver.line.Recent())
 	for _, f := range s.heard.found(sure) {
-		s.tell(f)
+		s.Tell(f)
 	}
 }
 
@@ -24,7 +23,7 @@ func (s *search) tellEcho(r request) {
 	if err != nil {
 		return
 	}
-	s.tell(appliance.Found{
+	s.Tell(appliance.Found{
 		Finding: appliance.FoundEcho,
 		Detail:  fmt.Sprintf("THE ADAPTER RETURNS WHAT IT SENDS (echo): % X came back before any answer. It is left out of account, here and by the daemon, which has to find it out first", frame),
 		Advice:  "set the bus option echo to true (beside --port: --option echo=true), or switch the adapter's echo off",
@@ -33,29 +32,28 @@ func (s *search) tellEcho(r request) {
 
 // judgeLine tells what is wrong with the line as a whole.
 func (s *search) judgeLine() {
-	if s.ended {
+	if s.Over() {
 		return
 	}
 	s.heard.flush()
 	s.tellTalkers(len(s.unsure) > 0)
 	if s.drowns >= hopeless {
-		s.drowns = 0 // there is something to tell
-		s.tell(appliance.Found{
+		s.Tell(appliance.Found{
 			Finding: appliance.FoundHindered, Detail: "the line is never silent, so that nobody could be asked",
 			Advice: "disconnect devices one by one until 'bus monitor' is quiet; the last one was it. If it never is: check bias and termination",
 		})
-		s.ended = true
+		s.End()
 		return
 	}
 	if len(s.unsure) > 0 {
-		s.tell(appliance.Found{
+		s.Tell(appliance.Found{
 			Finding: appliance.FoundHindered,
 			Detail:  fmt.Sprintf("whether anybody is at %s cannot be told while the line is noisy: whatever came there was no whole answer", addresses(s.unsure)),
 			Advice:  "silence who talks without being asked, then scan again",
 		})
 	}
 	if s.mute >= hopeless && s.clean == 0 {
-		s.tell(appliance.Found{
+		s.Tell(appliance.Found{
 			Finding: appliance.FoundEcho,
 			Detail:  fmt.Sprintf("THE ADAPTER DOES NOT RETURN WHAT IT SENDS, and the bus option echo says that it does: %d questions did not come back as they were sent", s.mute),
 			Advice:  "take the bus option echo away, and scan again; if the adapter does echo, two senders talk at once",
@@ -81,7 +79,7 @@ func (s *search) blameLine(noisy bool) {
 			f.Detail += "; whether this is one device, several or the noise cannot be told while somebody talks without being asked"
 			f.Advice = "silence who talks without being asked, then scan again"
 		}
-		s.tell(f)
+		s.Tell(f)
 	}
 }
 

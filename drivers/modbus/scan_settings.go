@@ -61,7 +61,7 @@ func extraAt(at *appliance.LineSettings, n int) time.Duration {
 func (s *search) allSettings(first, last int) {
 	d := s.driver
 	if d.settings == (appliance.LineSettings{}) {
-		s.tell(appliance.Found{Finding: appliance.FoundNote,
+		s.Tell(appliance.Found{Finding: appliance.FoundNote,
 			Detail: "other bit rates and parities can be tried on serial ports only; here they are set in the gateway"})
 		return
 	}
@@ -93,7 +93,7 @@ func (s *search) unitAt(n byte, at appliance.LineSettings) {
 	if s.there[n] {
 		f.Advice += ", and give it another address first: this one is taken"
 	}
-	s.tell(f)
+	s.Tell(f)
 	if f.Gateway {
 		g.gear(f)
 	}
@@ -119,5 +119,5 @@ func (s *search) nobody(first, last int, all bool) {
 			f.Advice = "check power and wiring: A and B may be swapped"
 		}
 	}
-	s.tell(f)
+	s.Tell(f)
 }

@@ -11,6 +11,7 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/line"
+	"svc.internal/controller/drivers/scan"
 )
 
 const (
@@ -40,83 +41,67 @@ const allTypes = 16
 // Before and after, the line is left alone for a while, to hear who talks without
 // being asked.
 func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
-	return func(yield func(appliance.ScanStep) bool) {
-		s := &search{driver: d, known: make(map[Address]*candidate), heard: newEavesdropper(d)}
-		if opts.AllSettings && !yield(s.tell(appliance.Found{Finding: appliance.FoundNote,
-			Detail: "all SDN motors speak at 4800 8O1: there are no other settings to try"})) {
-			return
+	return scan.Steps(func(c *scan.Course) {
+		s := &search{Course: c, driver: d, known: make(map[Address]*candidate), heard: newEavesdropper(d.options.host)}
+		c.Overhear(d.line.Recent, s.heard.take)
+		if opts.AllSettings {
+			s.Tell(appliance.Found{Finding: appliance.FoundNote,
+				Detail: "all SDN motors speak at 4800 8O1: there are no other settings to try"})
 		}
-		if !s.listen(yield) {
-			return
-		}
-		if !s.rounds(yield) || !s.countAll(yield) {
-			return
-		}
+		s.listen()
+		s.rounds()
+		s.countAll()
 		for _, m := range d.all {
-			if s.known[m.address] == nil && !s.seek(m, yield) {
-				return
+			if s.known[m.address] == nil {
+				s.seek(m)
 			}
 		}
 		motors := slices.SortedFunc(maps.Keys(s.known), func(a, b Address) int { return slices.Compare(a[:], b[:]) })
 		for _, a := range motors {
-			if !s.measure(a, yield) {
-				return
-			}
+			s.measure(a)
 		}
 		motors = slices.DeleteFunc(motors, func(a Address) bool { return s.known[a].delay > 0 })
 		for _, a := range motors {
-			if !yield(s.greet(a)) {
-				return
-			}
+			s.greet(a)
 		}
 		for _, a := range motors {
-			if !s.examine(a, yield) {
-				return
-			}
+			s.examine(a)
 		}
-		if !s.listen(yield) {
-			return
-		}
+		s.listen()
 		for _, f := range s.line() {
-			if !yield(s.tell(f)) {
-				return
-			}
+			s.Tell(f)
 		}
-	}
+	})
 }
 
-// rounds calls one type after the other, until two rounds bring nothing new; false: the
-// scan was ended.
-func (s *search) rounds(yield func(appliance.ScanStep) bool) bool {
+// rounds calls one type after the other, until two rounds bring nothing new.
+func (s *search) rounds() {
 	enough := func() int {
 		if s.heard.disturbed() {
 			return busyRounds
 		}
 		return quietRounds
 	}
-	for barren := 0; s.round < mostRounds && barren < enough(); {
+	for barren := 0; s.round < mostRounds && barren < enough() && !s.Over(); {
 		s.round++
 		before := len(s.known)
 		for t := range NodeType(allTypes) {
 			if s.round > 1 && !s.sounded(t) && !slices.Contains(searchTypes, t) {
 				continue
 			}
-			if !yield(s.call(t)) {
-				return false
-			}
+			s.call(t)
 		}
 		if barren++; len(s.known) > before {
 			barren = 0
 		}
 	}
-	return true
 }
 
 // countAll calls the types that anybody was heard of until nobody is missing, and says
-// so where that cannot be reached; false: the scan was ended.
-func (s *search) countAll(yield func(appliance.ScanStep) bool) bool {
+// so where that cannot be reached.
+func (s *search) countAll() {
 	s.counting = true
-	for more := true; more; {
+	for more := true; more && !s.Over(); {
 		more = false
 		s.round++
 		for t := NodeType(1); t < allTypes; t++ {
@@ -124,9 +109,8 @@ func (s *search) countAll(yield func(appliance.ScanStep) bool) bool {
 			if !s.sounded(t) || c.complete(s.heard.noisy()) || c.exhausted() {
 				continue
 			}
-			if more = true; !yield(s.call(t)) {
-				return false
-			}
+			more = true
+			s.call(t)
 		}
 	}
 	for t := NodeType(1); t < allTypes; t++ {
@@ -134,15 +118,12 @@ func (s *search) countAll(yield func(appliance.ScanStep) bool) bool {
 		if !c.exhausted() || c.complete(s.heard.noisy()) || len(s.known) == 0 {
 			continue
 		}
-		if !yield(s.tell(appliance.Found{
+		s.Tell(appliance.Found{
 			Finding: appliance.FoundHindered,
 			Detail:  fmt.Sprintf("MORE MOTORS (%v) MAY BE THERE than the %d that were found: after %d calls their answers still collide", t, len(c.first), c.calls),
 			Advice:  "import those that were found, unplug half of them, and scan again",
-		})) {
-			return false
-		}
+		})
 	}
-	return true
 }
 
 // sounded reports whether anything was heard when a type was called.
@@ -153,6 +134,7 @@ func (s *search) sounded(t NodeType) bool {
 
 // search is a scan under way.
 type search struct {
+	*scan.Course
 	driver *Driver
 	round  int
 	known  map[Address]*candidate
@@ -162,23 +144,12 @@ type search struct {
 	counting bool             // one type may be called again and again: what comes late proves nothing
 }
 
-// tell shows the installer something, without a frame.
-func (s *search) tell(f appliance.Found) appliance.ScanStep {
-	return appliance.ScanStep{
-		Address: f.Address,
-		Exchange: appliance.Exchange{Do: func(context.Context, appliance.Yield) (appliance.Result, error) {
-			return appliance.Result{}, nil
-		}},
-		Judge: func(appliance.Result, error) (appliance.Found, bool) { return f, true },
-	}
-}
-
 // seekTries of a motor of the site that did not answer the search; more if something
 // came that could not be read, since that may be somebody else's noise.
 const seekTries, seekDoubts = 3, 6
 
 // seek asks a motor of the site by itself, whatever its type is.
-func (s *search) seek(m *motor, yield func(appliance.ScanStep) bool) bool {
+func (s *search) seek(m *motor) {
 	it := &candidate{}
 	who := question{
 		motor: &motor{driver: s.driver, address: m.address, key: m.key, goal: -1},
@@ -189,26 +160,21 @@ func (s *search) seek(m *motor, yield func(appliance.ScanStep) bool) bool {
 		},
 	}
 	for i := 0; !it.answered && (i < seekTries || it.damaged > 0 && i < seekDoubts); i++ {
-		if !yield(appliance.ScanStep{Exchange: s.driver.exchange(who), Address: m.key, Judge: func(_ appliance.Result, err error) (appliance.Found, bool) {
-			it.note(err)
-			s.heard.take()
-			return appliance.Found{}, false
-		}}) {
-			return false
-		}
+		_, err := s.Ask(m.key, s.driver.exchange(who))
+		it.note(err)
 	}
 	if it.answered || 2*it.damaged >= it.asked {
 		s.known[m.address] = it
-		return true
+		return
 	}
-	return yield(s.tell(appliance.Found{
+	s.Tell(appliance.Found{
 		Address: m.key, Finding: appliance.FoundSilent, Detail: "does not answer",
 		Advice: "check its mains and bus plugs, the address on its label, and the two bus wires for polarity",
-	}))
+	})
 }
 
 // call asks who is there.
-func (s *search) call(t NodeType) appliance.ScanStep {
+func (s *search) call(t NodeType) {
 	d := s.driver
 	f := Frame{ID: getNodeAddress, To: t, Source: d.options.host, Destination: Everybody}
 	e := d.shout(f, func() {
@@ -226,36 +192,18 @@ func (s *search) call(t NodeType) appliance.ScanStep {
 		if err != nil {
 			return res, err
 		}
-		return res, d.listen(ctx, time.Now().Add(collectFor))
+		return res, line.Wait(ctx, collectFor) // what comes meanwhile is overheard
 	}
 	who := "everybody"
 	if t != 0 {
 		who = t.String()
 	}
-	return appliance.ScanStep{
-		Exchange: e, Address: fmt.Sprintf("%s, round %d", who, s.round),
-		Judge: func(_ appliance.Result, err error) (appliance.Found, bool) {
-			s.heard.take()
-			if errors.Is(err, line.ErrBabble) {
-				s.heard.drowned = true
-			}
-			if err == nil {
-				s.collect(t)
-			}
-			return appliance.Found{}, false
-		},
+	_, err := s.Ask(fmt.Sprintf("%s, round %d", who, s.round), e)
+	if errors.Is(err, line.ErrBabble) {
+		s.heard.drowned = true
 	}
-}
-
-// listen keeps the bus free until t; what comes meanwhile is overheard.
-func (d *Driver) listen(ctx context.Context, t time.Time) error {
-	timer := time.NewTimer(time.Until(t))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+	if err == nil {
+		s.collect(t)
 	}
 }
 
@@ -325,13 +273,16 @@ func (it *about) note(err error) {
 
 // greet asks a motor for its label, so that the installer has something to look at
 // soon.
-func (s *search) greet(a Address) appliance.ScanStep {
-	it := &s.known[a].about
-	return appliance.ScanStep{Exchange: s.driver.ReadLabel(a, &it.label), Address: a.String(), Judge: func(_ appliance.Result, err error) (appliance.Found, bool) {
-		s.heard.take()
-		it.note(err)
-		return s.found(a), true
-	}}
+func (s *search) greet(a Address) {
+	s.introduce(a, s.driver.ReadLabel(a, &s.known[a].label))
+}
+
+// introduce asks a motor something, and tells what is known of it then.
+func (s *search) introduce(a Address, e appliance.Exchange) {
+	s.AskAndTell(a.String(), e, func(err error) appliance.Found {
+		s.known[a].note(err)
+		return s.found(a)
+	})
 }
 
 // doubtTries is how often a motor is asked again whose answers were damaged, to tell
@@ -348,50 +299,29 @@ const emptyEntries = 4
 
 // examine asks one motor for everything else an installer wants to know. It is told
 // of once more after the last question.
-func (s *search) examine(a Address, yield func(appliance.ScanStep) bool) bool {
+func (s *search) examine(a Address) {
 	d, it := s.driver, &s.known[a].about
 	if s.otherType(a) {
-		return true // it ignores what is addressed to the type that the site says
+		return // it ignores what is addressed to the type that the site says
 	}
-	var failed error
-	askOnce := func(e appliance.Exchange, then func()) bool {
-		return yield(appliance.ScanStep{Exchange: e, Address: a.String(), Judge: func(_ appliance.Result, err error) (appliance.Found, bool) {
-			s.heard.take()
-			if failed = err; err == nil {
-				then()
-			}
+	ask := func(e appliance.Exchange) (err error) {
+		for i := 0; i == 0 || passes(err) && (i < examineTries || s.heard.noisy() && i < examineDoubts); i++ {
+			_, err = s.Ask(a.String(), e)
 			it.note(err)
-			return appliance.Found{}, false
-		}})
-	}
-	ask := func(e appliance.Exchange, then func()) bool {
-		again := func(i int) bool {
-			return (errors.Is(failed, appliance.ErrDamaged) || errors.Is(failed, appliance.ErrSilent)) && (i < examineTries || s.heard.noisy() && i < examineDoubts)
 		}
-		for i := 0; i == 0 || again(i); i++ {
-			if !askOnce(e, then) {
-				return false
-			}
-		}
-		return true
+		return err
 	}
-	if !ask(d.ReadVersion(a, &it.version), func() {}) || !ask(d.ReadLimits(a, &it.limits), func() { it.hasLimits = true }) {
-		return false
-	}
+	_ = ask(d.ReadVersion(a, &it.version)) // not every motor tells
+	it.hasLimits = ask(d.ReadLimits(a, &it.limits)) == nil
 	var group Address
 	for i, empty := 0, 0; i < maxGroups && empty < emptyEntries; i++ {
-		empty++
-		if !ask(d.ReadGroup(a, i, &group), func() {
-			if group != Nobody {
-				it.groups = append(it.groups, group)
-				empty = 0
-			}
-		}) {
-			return false
-		}
-		if failed != nil {
+		if ask(d.ReadGroup(a, i, &group)) != nil {
 			it.unread = true // what is not known is not empty
 			break
+		}
+		if empty++; group != Nobody {
+			it.groups = append(it.groups, group)
+			empty = 0
 		}
 	}
 	position := d.positionOf(d.motorAt(a))
@@ -401,13 +331,13 @@ func (s *search) examine(a Address, yield func(appliance.ScanStep) bool) bool {
 		return take(f, at)
 	}
 	for i := 0; it.damaged > 0 && i < doubtTries; i++ {
-		if !askOnce(d.ReadLabel(a, &it.label), func() {}) {
-			return false
-		}
+		_, err := s.Ask(a.String(), d.ReadLabel(a, &it.label))
+		it.note(err)
 	}
-	return yield(appliance.ScanStep{Exchange: d.exchange(position), Address: a.String(),
-		Judge: func(_ appliance.Result, err error) (appliance.Found, bool) {
-			it.note(err)
-			return s.found(a), true
-		}})
+	s.introduce(a, d.exchange(position))
+}
+
+// passes reports whether asking again may help.
+func passes(err error) bool {
+	return errors.Is(err, appliance.ErrDamaged) || errors.Is(err, appliance.ErrSilent)
 }

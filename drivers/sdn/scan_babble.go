@@ -5,45 +5,37 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/scan"
 )
 
-// Listening is cut into slices, since commands wait for the end of one.
-const (
-	listenSlice  = 50 * time.Millisecond
-	listenSlices = 16
-)
+// listenSlices are listened to before and after.
+const listenSlices = 16
 
-// listen leaves the line alone for a while, to hear who talks without being asked;
-// false: the scan was ended.
-func (s *search) listen(yield func(appliance.ScanStep) bool) bool {
-	for range listenSlices {
-		if !s.pause(yield) {
-			return false
-		}
+// listen leaves the line alone for a while, to hear who talks without being asked.
+func (s *search) listen() {
+	for i := 0; i < listenSlices && !s.Over(); i++ {
+		s.pause()
 	}
-	return true
 }
 
 // pause leaves the line alone for one slice.
-func (s *search) pause(yield func(appliance.ScanStep) bool) bool {
-	e := appliance.Exchange{Airtime: listenSlice, Worst: listenSlice, Do: func(ctx context.Context, _ appliance.Yield) (appliance.Result, error) {
-		s.heard.unasked(true)
-		defer s.heard.unasked(false)
-		return appliance.Result{}, s.driver.listen(ctx, time.Now().Add(listenSlice))
-	}}
-	return yield(appliance.ScanStep{Exchange: e, Address: "listening", Judge: func(appliance.Result, error) (appliance.Found, bool) {
-		s.heard.take()
-		return appliance.Found{}, false
-	}})
+func (s *search) pause() {
+	e := scan.Silence(scan.Slice)
+	wait := e.Do
+	e.Do = func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
+		s.driver.strayBytes()
+		res, err := wait(ctx, y)
+		s.heard.alone += s.driver.strayBytes()
+		return res, err
+	}
+	_, _ = s.Ask("listening", e) // the line is left alone for less if the bus ends
 }
 
 // eavesdropper sorts what others say on the line.
 type eavesdropper struct {
-	driver  *Driver
-	upTo    time.Time
+	host    Address
 	asked   map[[2]Address]int // questions of other masters: who asked whom
 	told    map[[2]Address]int // what motors told other masters: who told whom
 	sample  map[Address]Frame
@@ -52,28 +44,25 @@ type eavesdropper struct {
 	drowned bool // a call could not be sent, since the line is never silent
 }
 
-func newEavesdropper(d *Driver) *eavesdropper {
-	return &eavesdropper{driver: d, upTo: time.Now(), asked: map[[2]Address]int{}, told: map[[2]Address]int{}, sample: map[Address]Frame{}}
+func newEavesdropper(host Address) *eavesdropper {
+	return &eavesdropper{host: host, asked: map[[2]Address]int{}, told: map[[2]Address]int{}, sample: map[Address]Frame{}}
 }
 
-// unasked marks the beginning and the end of a slice of listening.
-func (e *eavesdropper) unasked(begins bool) {
-	d := e.driver
+// strayBytes counts the bytes that made no frame since it was asked last.
+func (d *Driver) strayBytes() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !begins {
-		e.alone += d.noise
-	}
+	n := d.noise
 	d.noise = 0
+	return n
 }
 
-// take sorts the frames of the flight recorder that it has not seen yet.
-func (e *eavesdropper) take() {
-	for _, f := range e.driver.line.Recent() {
-		if !f.At.After(e.upTo) || f.Direction == appliance.FrameSent {
+// take sorts what passed on the line.
+func (e *eavesdropper) take(frames []appliance.Frame) {
+	for _, f := range frames {
+		if f.Direction == appliance.FrameSent {
 			continue
 		}
-		e.upTo = f.At
 		for b := f.Bytes; len(b) >= minFrame; {
 			frame, n, ok := peel(b)
 			if n == 0 {
@@ -87,9 +76,8 @@ func (e *eavesdropper) take() {
 }
 
 func (e *eavesdropper) sort(f Frame) {
-	host := e.driver.options.host
 	switch {
-	case f.Source == host, f.Destination == host:
+	case f.Source == e.host, f.Destination == e.host:
 	case f.From != 0: // a node speaks
 		e.told[[2]Address{f.Source, f.Destination}]++
 		e.sample[f.Source] = f
@@ -135,7 +123,6 @@ func (e *eavesdropper) noisy() bool { return e.disturbed() || e.drowned || e.alo
 // line tells what is wrong with the line as a whole, and who shares it.
 func (s *search) line() []appliance.Found {
 	e := s.heard
-	e.take()
 	var list []appliance.Found
 	for _, pair := range slices.SortedFunc(maps.Keys(e.told), func(a, b [2]Address) int { return slices.Compare(a[0][:], b[0][:]) }) {
 		motor := pair[0]

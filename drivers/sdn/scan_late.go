@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/scan"
 )
 
 const (
@@ -21,15 +22,13 @@ const (
 func (k *candidate) late() bool { return k.astray >= lateCalls && lateShare*k.astray >= k.seen }
 
 // measure tells how long a motor takes that was heard answering too late.
-func (s *search) measure(a Address, yield func(appliance.ScanStep) bool) bool {
+func (s *search) measure(a Address) {
 	d, k := s.driver, s.known[a]
 	if !k.late() {
-		return true
+		return
 	}
-	for over := time.Now().Add(lateLongest); time.Now().Before(over); { // answers to calls may be under way
-		if !s.pause(yield) {
-			return false
-		}
+	for over := time.Now().Add(lateLongest); time.Now().Before(over) && !s.Over(); { // answers to calls may be under way
+		s.pause()
 	}
 	var came time.Time
 	who := question{
@@ -41,32 +40,25 @@ func (s *search) measure(a Address, yield func(appliance.ScanStep) bool) bool {
 		},
 	}
 	for i := 0; i < seekTries && came.IsZero(); i++ {
-		if !yield(appliance.ScanStep{Exchange: d.exchange(who), Address: a.String(), Judge: func(res appliance.Result, _ error) (appliance.Found, bool) {
-			s.heard.take()
-			delay := came.Sub(res.Sent) - d.airtime(minFrame)
-			switch {
-			case came.IsZero():
-			case delay > d.options.responseTimeout:
-				k.delay = delay
-			default:
-				k.astray = 0 // it is in time
-			}
-			return appliance.Found{}, false
-		}}) {
-			return false
+		res, _ := s.Ask(a.String(), d.exchange(who)) // whether it answered is what came
+		delay := came.Sub(res.Sent) - d.airtime(minFrame)
+		switch {
+		case came.IsZero():
+		case delay > d.options.responseTimeout:
+			k.delay = delay
+		default:
+			k.astray = 0 // it is in time
 		}
 	}
-	if k.delay == 0 {
-		return true
+	if k.delay > 0 {
+		s.Tell(s.found(a))
 	}
-	return yield(s.tell(s.found(a)))
 }
 
 // lateness completes what is told of a motor that answers too late.
 func (k *candidate) lateness(f *appliance.Found) {
-	const step = 100 * time.Millisecond
 	f.Finding = appliance.FoundLate
 	f.Detail += fmt.Sprintf(", answers after %v, when nobody waits for it any more", k.delay.Round(time.Millisecond))
 	f.Advice = fmt.Sprintf("a motor that works answers within 255ms: check its supply, have it replaced; until then set the bus option responseTimeout to %v and scan again",
-		min((k.delay*3/2+step-1)/step*step, lateLongest))
+		scan.Patience(k.delay*3/2, lateLongest))
 }
