@@ -64,4 +64,6 @@ var (
 	ErrAuthFailed = errors.New("authentication failed")
 	// ErrExists: the name is taken.
 	ErrExists = errors.New("exists already")
+	// ErrNotKept: the disk is full or cannot be written, so that nothing is changed.
+	ErrNotKept = errors.New("nothing can be kept at the moment: the disk is full or cannot be written")
 )

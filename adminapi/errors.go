@@ -16,6 +16,7 @@ var Errors = web.Table{
 	{Err: appliance.ErrUnable, Status: http.StatusConflict},
 	{Err: appliance.ErrSuperseded, Status: http.StatusConflict},
 	{Err: account.ErrAuthFailed, Status: http.StatusUnauthorized},
+	{Err: account.ErrNotKept, Status: http.StatusInsufficientStorage},
 	{Err: appliance.ErrOverloaded, Status: http.StatusServiceUnavailable},
 	{Err: appliance.ErrBusDown, Status: http.StatusServiceUnavailable},
 	{Err: appliance.ErrUnreachable, Status: http.StatusBadGateway},

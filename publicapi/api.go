@@ -49,6 +49,8 @@ type Config struct {
 	// Ready returns nil when the configuration is loaded and the buses are started,
 	// else why not, in words that anybody may read: /readyz shows them.
 	Ready func() error
+	// Kept returns nil while changes are kept, else why not: /readyz shows that too.
+	Kept func() error
 	// Metrics is where this door registers its own, and what /metrics shows.
 	Metrics *prometheus.Registry
 	Log     *slog.Logger
@@ -61,6 +63,7 @@ type API struct {
 	tokens   *bearer.Tokens
 	brake    *web.Brake
 	ready    func() error
+	kept     func() error
 	registry *prometheus.Registry
 	log      *slog.Logger
 
@@ -76,7 +79,7 @@ type API struct {
 func New(cfg Config) (*API, error) {
 	a := &API{
 		core: cfg.Core, accounts: cfg.Accounts, tokens: cfg.Tokens, brake: cfg.Brake,
-		ready: cfg.Ready, registry: cfg.Metrics, log: cfg.Log,
+		ready: cfg.Ready, kept: cfg.Kept, registry: cfg.Metrics, log: cfg.Log,
 		logins: newQueue(hashing, loginsWaiting),
 	}
 	a.metrics = newMetrics(cfg.Core.Snapshot)

@@ -12,14 +12,21 @@ import (
 
 var wellBody = []byte(`{"status":1}`)
 
+// unkeptBody names no path: strangers may read it.
+var unkeptBody = []byte(`{"status":1,"message":"nothing is kept: the disk is full or cannot be written"}`)
+
 // healthz says that the process is alive and answers. It needs no token: a
 // watchdog has none.
 func (a *API) healthz(c echo.Context) error { return sendFresh(c, http.StatusOK, wellBody) }
 
-// readyz says whether the configuration is loaded and the buses are started.
+// readyz says whether the configuration is loaded and the buses are started. A disk that takes
+// nothing is told of, and no reason to be not ready: lights obey.
 func (a *API) readyz(c echo.Context) error {
 	if err := a.ready(); err != nil {
 		return &web.Error{Status: http.StatusServiceUnavailable, Message: err.Error()}
+	}
+	if a.kept() != nil {
+		return sendFresh(c, http.StatusOK, unkeptBody)
 	}
 	return sendFresh(c, http.StatusOK, wellBody)
 }

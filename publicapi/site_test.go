@@ -344,6 +344,7 @@ func newHouse(t testing.TB, s *appliance.Snapshot) *house {
 	h.api, err = New(Config{
 		Core: h.core, Accounts: h.accounts, Tokens: h.tokens, Brake: web.NewBrake(h.clock.clock(), func(name string) bool { _, ok := h.accounts.User(name); return ok }),
 		Ready: func() error { return h.ready }, Metrics: prometheus.NewRegistry(), Log: log,
+		Kept: func() error { return nil },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -247,7 +247,7 @@ func TestRefreshTokenOfAUserChangedByAnotherProcess(t *testing.T) {
 
 func countTokens(t *testing.T, s *Store) (n int) {
 	t.Helper()
-	if err := s.read.QueryRow("SELECT count(*) FROM refresh_token").Scan(&n); err != nil {
+	if err := s.db.Load().read.QueryRow("SELECT count(*) FROM refresh_token").Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n

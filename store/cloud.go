@@ -25,7 +25,7 @@ type Cloud struct {
 func (s *Store) Cloud(ctx context.Context) (Cloud, error) {
 	var c Cloud
 	var at int64
-	err := s.read.QueryRowContext(ctx, "SELECT platform, controller, broker, username, password, ca, enrolled_at FROM cloud").
+	err := s.db.Load().read.QueryRowContext(ctx, "SELECT platform, controller, broker, username, password, ca, enrolled_at FROM cloud").
 		Scan(&c.Platform, &c.Controller, &c.Broker, &c.Username, &c.Password, &c.CA, &at)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):

@@ -228,7 +228,7 @@ func (h *crashHistory) check(t *testing.T, dir string, told []string) {
 	}
 	defer s.Close()
 	var verdict string
-	if err := s.read.QueryRow("PRAGMA integrity_check(1)").Scan(&verdict); err != nil || verdict != "ok" {
+	if err := s.db.Load().read.QueryRow("PRAGMA integrity_check(1)").Scan(&verdict); err != nil || verdict != "ok" {
 		t.Fatalf("integrity after a kill: %s (%v)", verdict, err)
 	}
 	load(t, s)
@@ -319,7 +319,7 @@ func (h *crashHistory) checkTornLog(t *testing.T, dir string) {
 	}
 	defer s.Close()
 	var verdict string
-	if err := s.read.QueryRow("PRAGMA integrity_check(1)").Scan(&verdict); err != nil || verdict != "ok" {
+	if err := s.db.Load().read.QueryRow("PRAGMA integrity_check(1)").Scan(&verdict); err != nil || verdict != "ok" {
 		t.Fatalf("integrity with a torn log: %s (%v)", verdict, err)
 	}
 	load(t, s)
@@ -337,7 +337,7 @@ func (h *crashHistory) checkTornLog(t *testing.T, dir string) {
 
 func idsOf(t *testing.T, s *Store, f Family) *ids {
 	t.Helper()
-	tx, err := s.read.BeginTx(context.Background(), nil)
+	tx, err := s.db.Load().read.BeginTx(context.Background(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -361,7 +361,7 @@ func findKey(s *Store, uuid string) (account.Key, bool) {
 func has(t *testing.T, s *Store, query string, args ...any) bool {
 	t.Helper()
 	var n int
-	if err := s.read.QueryRow(query, args...).Scan(&n); err != nil {
+	if err := s.db.Load().read.QueryRow(query, args...).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n > 0

@@ -19,7 +19,7 @@ func TestOneBadStateRowKeepsTheOthers(t *testing.T) {
 	if err := s.SaveBatch(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.conf.Exec("UPDATE state SET rgbw = -1 WHERE (shade, node, channel) = (SELECT shade, node, channel FROM state LIMIT 1)"); err != nil {
+	if _, err := s.db.Load().conf.Exec("UPDATE state SET rgbw = -1 WHERE (shade, node, channel) = (SELECT shade, node, channel FROM state LIMIT 1)"); err != nil {
 		t.Fatal(err)
 	}
 	got, err := s.LoadStates(t.Context())
@@ -37,7 +37,7 @@ func TestOneBadKeyOrUserDoesNotStopTheDaemon(t *testing.T) {
 	if _, _, err := s.AddKey(t.Context(), "dashboard", false); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.conf.Exec("PRAGMA ignore_check_constraints = 1; UPDATE api_key SET uuid = x'00'"); err != nil {
+	if _, err := s.db.Load().conf.Exec("PRAGMA ignore_check_constraints = 1; UPDATE api_key SET uuid = x'00'"); err != nil {
 		t.Fatal(err)
 	}
 	s.Close()

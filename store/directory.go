@@ -99,12 +99,16 @@ func (k keyEntry) current() account.Key {
 
 // saveUsed writes down when keys were used, if any was.
 func (s *Store) saveUsed(ctx context.Context) {
+	behind := s.db.Load().behind
+	if behind == nil {
+		return
+	}
 	for _, k := range s.accounts.Load().keys {
 		used := k.used.now.Load()
 		if used <= k.used.saved.Load() {
 			continue
 		}
-		_, err := s.behind.ExecContext(ctx, "UPDATE api_key SET last_used = max(last_used, ?) WHERE uuid = ?", used*1e9, k.UUID[:])
+		_, err := behind.ExecContext(ctx, "UPDATE api_key SET last_used = max(last_used, ?) WHERE uuid = ?", used*1e9, k.UUID[:])
 		if err != nil {
 			s.log.Warn("write down when a key was used", "key", k.Name, "error", err)
 			return

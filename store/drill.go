@@ -37,7 +37,7 @@ func drill(ctx context.Context, file string, passphrase *string) (Drilled, error
 
 // DrillArchive is [Drill] for a backup that was read already.
 func DrillArchive(ctx context.Context, archive backup.Archive) (Drilled, error) {
-	db, err := openCopy(ctx, archive)
+	db, err := openBackup(ctx, archive)
 	if err != nil {
 		return Drilled{}, err
 	}

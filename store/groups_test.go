@@ -36,7 +36,7 @@ func TestGroupsSurviveARestart(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, map[appliance.UUID]appliance.BusGroups{bus.UUID: want}) {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	if _, err := s.conf.Exec("UPDATE bus_groups SET memory = '{'"); err != nil {
+	if _, err := s.db.Load().conf.Exec("UPDATE bus_groups SET memory = '{'"); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := s.LoadGroups(t.Context()); err != nil || len(got) != 0 {
@@ -47,7 +47,7 @@ func TestGroupsSurviveARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	var rows int
-	if err := s.conf.QueryRow("SELECT count(*) FROM bus_groups").Scan(&rows); err != nil || rows != 0 {
+	if err := s.db.Load().conf.QueryRow("SELECT count(*) FROM bus_groups").Scan(&rows); err != nil || rows != 0 {
 		t.Errorf("%d rows of a removed bus are left, %v", rows, err)
 	}
 }

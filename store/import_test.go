@@ -169,7 +169,7 @@ func TestExplicitIDsAreKept(t *testing.T) {
 func TestAutomaticNodeIDsStepOverTheShades(t *testing.T) {
 	t.Parallel()
 	s := open(t, t.TempDir())
-	if _, err := s.conf.Exec("UPDATE mark SET high = 4999 WHERE family = 'node'"); err != nil {
+	if _, err := s.db.Load().conf.Exec("UPDATE mark SET high = 4999 WHERE family = 'node'"); err != nil {
 		t.Fatal(err)
 	}
 	in := demo()
@@ -280,10 +280,10 @@ func TestBrokenRowsAreFaultsAndTheRestLoads(t *testing.T) {
 	s := open(t, t.TempDir())
 	imports(t, s, demo(), ImportOptions{})
 	before := load(t, s)
-	if _, err := s.conf.Exec("UPDATE node SET options = '{' WHERE id = 3; UPDATE cluster SET created_on = 'x' WHERE id = 2"); err == nil {
+	if _, err := s.db.Load().conf.Exec("UPDATE node SET options = '{' WHERE id = 3; UPDATE cluster SET created_on = 'x' WHERE id = 2"); err == nil {
 		t.Fatal("a strict table took text for an integer")
 	}
-	if _, err := s.conf.Exec("UPDATE node SET options = '{' WHERE id = 3"); err != nil {
+	if _, err := s.db.Load().conf.Exec("UPDATE node SET options = '{' WHERE id = 3"); err != nil {
 		t.Fatal(err)
 	}
 	site, faults, err := s.Site(t.Context())

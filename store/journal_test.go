@@ -101,7 +101,7 @@ func TestUnchangedStateCostsNoWrite(t *testing.T) {
 	t.Parallel()
 	s := open(t, t.TempDir())
 	changes := func() (n int) {
-		if err := s.behind.QueryRow("SELECT total_changes()").Scan(&n); err != nil {
+		if err := s.db.Load().behind.QueryRow("SELECT total_changes()").Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		return n

@@ -24,9 +24,12 @@ const (
 )
 
 // Change says what a commit changed.
-type Change struct{ Site, Accounts, Cloud bool }
+type Change struct {
+	Site, Accounts, Cloud bool
+	Kept                  bool // [Store.Kept] answers otherwise
+}
 
-func (c Change) any() bool { return c.Site || c.Accounts || c.Cloud }
+func (c Change) any() bool { return c.Site || c.Accounts || c.Cloud || c.Kept }
 
 // keeper does what must happen between calls: it looks for commits of other
 // processes, syncs the log behind written-behind commits and writes down when
@@ -73,7 +76,7 @@ func (k *keeper) run(ctx context.Context, s *Store) {
 	defer used.Stop()
 	var syncDue <-chan time.Time
 	var failed bool
-	version := dataVersion{db: s.read}
+	var version dataVersion
 	defer version.close()
 	for {
 		select {
@@ -93,7 +96,12 @@ func (k *keeper) run(ctx context.Context, s *Store) {
 		case <-k.retry:
 			failed = true
 		case <-look.C:
-			changed, err := version.changed(ctx)
+			s.look(ctx)
+			db := s.db.Load()
+			if db.conf == nil {
+				continue // a copy in memory, which nobody else changes
+			}
+			changed, err := version.changed(ctx, db.read)
 			if err == nil && (changed || failed) {
 				err = s.refresh(ctx)
 			}
@@ -137,15 +145,14 @@ func (s *Store) syncLog() {
 
 // dataVersion notices commits that other connections made.
 type dataVersion struct {
-	db   *sql.DB
 	conn *sql.Conn
 	last int64
 }
 
 // changed reports whether anything was committed since the last call.
-func (v *dataVersion) changed(ctx context.Context) (bool, error) {
+func (v *dataVersion) changed(ctx context.Context, db *sql.DB) (bool, error) {
 	if v.conn == nil {
-		conn, err := v.db.Conn(ctx)
+		conn, err := db.Conn(ctx)
 		if err != nil {
 			return false, err
 		}
@@ -179,6 +186,7 @@ func (k *keeper) tell(c Change) {
 		w.pending.Site = w.pending.Site || c.Site
 		w.pending.Accounts = w.pending.Accounts || c.Accounts
 		w.pending.Cloud = w.pending.Cloud || c.Cloud
+		w.pending.Kept = w.pending.Kept || c.Kept
 		poke(w.wake)
 	}
 }
@@ -222,6 +230,10 @@ func (s *Store) register(w *watcher) {
 	defer k.mu.Unlock()
 	if loaded := s.loaded.Load(); loaded != nil && loaded.site < s.seen.site {
 		w.pending.Site = true
+		poke(w.wake)
+	}
+	if s.Kept() != nil {
+		w.pending.Kept = true
 		poke(w.wake)
 	}
 	if k.watchers == nil {

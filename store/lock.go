@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -49,11 +50,44 @@ func take(dataDir string, at int64, kind int16) (*Guard, error) {
 		return nil, fmt.Errorf("data directory %s: everybody on this machine may put files there (mode %o), and so become administrator of the building; take that away with: chmod o-w %s", dataDir, info.Mode().Perm(), dataDir)
 	}
 	f, err := os.OpenFile(filepath.Join(dataDir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	if unwritable(err) {
+		return takeUnwritable(dataDir, at, kind, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open lock file: %w", err)
 	}
 	want := unix.Flock_t{Type: kind, Start: at, Len: 1}
 	err = unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &want)
+	if err == nil {
+		return &Guard{f}, nil
+	}
+	f.Close()
+	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
+		return nil, ErrLocked
+	}
+	return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
+}
+
+// takeUnwritable takes a lock where the lock file cannot be opened for writing, which an exclusive
+// lock of its bytes wants: a shared one then, which keeps away whoever wants an exclusive one,
+// and besides the whole file against others who are here.
+func takeUnwritable(dataDir string, at int64, kind int16, cause error) (*Guard, error) {
+	f, err := os.Open(filepath.Join(dataDir, lockFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		f, err = os.Open(dataDir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open lock file: %w", errors.Join(cause, err))
+	}
+	if at == byteOpening { // a database that is to be made or changed
+		f.Close()
+		return nil, fmt.Errorf("open lock file: %w", cause)
+	}
+	shared := unix.Flock_t{Type: unix.F_RDLCK, Start: at, Len: 1}
+	err = unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &shared)
+	if err == nil && kind == unix.F_WRLCK {
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	}
 	if err == nil {
 		return &Guard{f}, nil
 	}

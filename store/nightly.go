@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	nightlyKept   = 7
+	backupsKept   = 7
 	nightlyPrefix = "nightly-"
 	nightlyAfter  = 23 * time.Hour // so that one a night is due at the same hour
 	nightlyHour   = 3              // of the board's own time zone
@@ -31,27 +31,57 @@ func (s *Store) Nightly(ctx context.Context, folder string) (string, error) {
 	if age := now.Sub(last); age < nightlyAfter || !night && age < nightlyLate {
 		return "", nil
 	}
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	file, err := s.backupInto(ctx, folder, nightlyPrefix, nightlyLayout)
+	if err != nil {
 		return "", fmt.Errorf("nightly backup: %w", err)
 	}
-	name := nightlyPrefix + now.UTC().Format(nightlyLayout)
-	file := filepath.Join(folder, name)
-	if err := s.Backup(ctx, file, BackupOptions{}); err != nil {
-		return "", fmt.Errorf("nightly: %w", err)
+	return file, nil
+}
+
+// BackupBeforeMigration makes a backup in a folder, and removes all but the newest seven of its kind.
+func (s *Store) BackupBeforeMigration(ctx context.Context, folder string) (string, error) {
+	file, err := s.backupInto(ctx, folder, "before-migration-", "20060102T150405.000Z")
+	if err != nil {
+		return "", fmt.Errorf("back up before the migration: %w", err)
 	}
-	return file, thinNightly(folder, name)
+	return file, nil
+}
+
+// backupInto makes a backup that a folder keeps seven of: the newest by name, and the one just
+// made, whatever its clock said.
+func (s *Store) backupInto(ctx context.Context, folder, prefix, layout string) (string, error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return "", err
+	}
+	made := prefix + s.now().UTC().Format(layout)
+	file := filepath.Join(folder, made)
+	if err := s.Backup(ctx, file, BackupOptions{}); err != nil {
+		return "", err
+	}
+	list, err := backupsIn(folder, prefix, layout)
+	if err != nil {
+		return file, err
+	}
+	list = slices.DeleteFunc(list, func(name string) bool { return name == made })
+	for _, old := range list[:max(0, len(list)-backupsKept+1)] {
+		if err := os.Remove(filepath.Join(folder, old)); err != nil {
+			return file, err
+		}
+	}
+	return file, nil
 }
 
 const nightlyLayout = "20060102T150405Z"
 
-func nightlies(folder string) ([]string, error) {
+// backupsIn are the names of one kind of backups, the oldest first.
+func backupsIn(folder, prefix, layout string) ([]string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	var out []string
 	for _, e := range entries {
-		if _, err := time.Parse(nightlyPrefix+nightlyLayout, e.Name()); err == nil {
+		if _, err := time.Parse(prefix+layout, e.Name()); err == nil {
 			out = append(out, e.Name())
 		}
 	}
@@ -62,26 +92,11 @@ func nightlies(folder string) ([]string, error) {
 // lastNightly is when the last nightly backup before now was made; zero: never. Those of a
 // clock that ran ahead do not count.
 func lastNightly(folder string, now time.Time) (last time.Time, err error) {
-	list, err := nightlies(folder)
+	list, err := backupsIn(folder, nightlyPrefix, nightlyLayout)
 	for _, name := range list {
 		if at, err := time.Parse(nightlyPrefix+nightlyLayout, name); err == nil && !at.After(now) {
 			last = at
 		}
 	}
 	return last, err
-}
-
-// thinNightly removes the oldest but never the one just made, whatever its clock said.
-func thinNightly(folder, made string) error {
-	list, err := nightlies(folder)
-	if err != nil {
-		return err
-	}
-	list = slices.DeleteFunc(list, func(name string) bool { return name == made })
-	for _, old := range list[:max(0, len(list)-nightlyKept+1)] {
-		if err := os.Remove(filepath.Join(folder, old)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

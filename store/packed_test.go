@@ -253,3 +253,31 @@ func TestNightlyBackupsAreSevenDeep(t *testing.T) {
 		t.Errorf("%d are kept (%v), want 7", len(left), err)
 	}
 }
+
+func TestBackupsBeforeMigrationsAreSevenDeep(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir())
+	folder := t.TempDir()
+	own := filepath.Join(folder, "before-migration-mine") // somebody's, not ours to remove
+	if err := os.WriteFile(own, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var last string
+	for day := range 9 {
+		s.now = func() time.Time { return time.Date(2026, 3, 1+day, 9, 0, 0, 0, time.UTC) }
+		file, err := s.BackupBeforeMigration(t.Context(), folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = file
+	}
+	left, err := os.ReadDir(folder)
+	if err != nil || len(left) != 8 {
+		t.Errorf("%d files are left (%v), want 7 and somebody's own", len(left), err)
+	}
+	for _, file := range []string{own, last} {
+		if _, err := os.Stat(file); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -69,7 +69,7 @@ func restore(ctx context.Context, file, dataDir string, passphrase *string) (Res
 	defer alone.Release()
 
 	path := filepath.Join(dataDir, databaseFile)
-	db, err := openCopy(ctx, archive)
+	db, err := openBackup(ctx, archive)
 	if err != nil {
 		return Restored{}, err
 	}
@@ -100,24 +100,36 @@ func readBackup(file string, passphrase *string) (backup.Archive, error) {
 	return backup.Read(f, passphrase)
 }
 
-// openCopy opens the database of a backup in memory, where a process that is killed
+// openBackup opens the database of a backup in memory, where a process that is killed
 // leaves nothing of it, after making sure that it is whole; brings it to the version of
 // this program, and has it forget what may be otherwise by now.
-func openCopy(ctx context.Context, archive backup.Archive) (*sql.DB, error) {
+func openBackup(ctx context.Context, archive backup.Archive) (*sql.DB, error) {
+	db, err := openImage(ctx, archive.Database)
+	if err != nil {
+		return nil, fmt.Errorf("the backup: %w", err)
+	}
+	err = transact(ctx, db, func(tx *sql.Tx) error {
+		return errors.Join(forgetDevices(ctx, tx), forgetLogins(ctx, tx), takeCertificate(ctx, tx, archive.Files))
+	})
+	if err != nil {
+		db.Close()
+		return nil, err
+	}
+	return db, nil
+}
+
+// openImage opens in memory what the bytes of a database file say, after making sure that
+// they are whole, and brings it to the version of this program.
+func openImage(ctx context.Context, image []byte) (*sql.DB, error) {
 	p := pragmas()
 	p.Set("_txlock", "immediate")
 	db, err := connect(inMemory, p, 1)
 	if err != nil {
 		return nil, err
 	}
-	err = onConnection(ctx, db, func(c memoryDatabase) error { return c.Deserialize(archive.Database) })
+	err = onConnection(ctx, db, func(c memoryDatabase) error { return c.Deserialize(image) })
 	if err == nil {
 		err = bringUp(ctx, db)
-	}
-	if err == nil {
-		err = transact(ctx, db, func(tx *sql.Tx) error {
-			return errors.Join(forgetDevices(ctx, tx), forgetLogins(ctx, tx), takeCertificate(ctx, tx, archive.Files))
-		})
 	}
 	if err != nil {
 		db.Close()
@@ -175,17 +187,17 @@ func isNoDatabase(err error) bool {
 func bringUp(ctx context.Context, db *sql.DB) error {
 	version, err := versionOf(ctx, db)
 	if isNoDatabase(err) {
-		return errors.New("the backup holds no database")
+		return errors.New("it holds no database")
 	}
 	if err != nil {
 		return err
 	}
 	if version == 0 {
-		return errors.New("the backup is empty")
+		return errors.New("it is empty")
 	}
 	var verdict string
 	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&verdict); err != nil || verdict != "ok" {
-		return errors.Join(fmt.Errorf("the backup is damaged: %s", verdict), err)
+		return errors.Join(fmt.Errorf("it is damaged: %s", verdict), err)
 	}
 	steps, err := migrations()
 	if err != nil {

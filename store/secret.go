@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	"svc.internal/controller/account"
 )
 
 // Secret returns what is kept under name. The first time ever, in whatever
@@ -28,6 +30,11 @@ func (s *Store) Secret(ctx context.Context, name string, create func() ([]byte, 
 			_, err = tx.ExecContext(ctx, "INSERT INTO secret (name, value) VALUES (?, ?)", name, value)
 			return err
 		})
+	}
+	if errors.Is(err, account.ErrNotKept) {
+		if value, err = create(); err == nil {
+			s.log.Warn("made anew at the next start, since nothing can be kept", "secret", name)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("secret %s: %w", name, err)

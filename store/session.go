@@ -43,7 +43,7 @@ func (s *Store) NewRotatingToken(ctx context.Context, user account.User) (string
 
 func (s *Store) newToken(ctx context.Context, user account.User, door string, family []byte) (string, error) {
 	token, now := randomText(), s.now()
-	err := s.write(ctx, func(tx *sql.Tx) error {
+	err := s.passing(ctx, func(tx *sql.Tx) error {
 		return insertToken(ctx, tx, token, user, door, family, now)
 	})
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *Store) Rotate(ctx context.Context, token string) (user account.User, ne
 	hash, now := sha256.Sum256([]byte(token)), s.now()
 	next = randomText()
 	stolen := false
-	err = s.write(ctx, func(tx *sql.Tx) error {
+	err = s.passing(ctx, func(tx *sql.Tx) error {
 		var family []byte
 		var used int64
 		err := tx.QueryRowContext(ctx, "SELECT family, used_at FROM refresh_token WHERE hash = ?", hash[:]).Scan(&family, &used)
@@ -113,7 +113,7 @@ func (s *Store) Rotate(ctx context.Context, token string) (user account.User, ne
 // the same log-in. Ending one that is not there is no error.
 func (s *Store) EndSession(ctx context.Context, token string) error {
 	hash := sha256.Sum256([]byte(token))
-	err := s.write(ctx, func(tx *sql.Tx) error {
+	err := s.passing(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM refresh_token WHERE hash = ?1 OR
 			family <> x'' AND family = (SELECT family FROM refresh_token WHERE hash = ?1)`, hash[:])
 		return err

@@ -16,7 +16,7 @@ func (s *Store) SaveBatch(ctx context.Context, b appliance.Batch) error {
 	if len(b.States)+len(b.Entries) == 0 {
 		return nil
 	}
-	err := transact(ctx, s.behind, func(tx *sql.Tx) error {
+	err := s.writeBy(ctx, s.db.Load().behind, func(tx *sql.Tx) error {
 		if err := saveStates(ctx, tx, b.States); err != nil {
 			return err
 		}

@@ -37,9 +37,8 @@ type Store struct {
 	synced func() bool
 	use    *Guard
 
-	conf   *sql.DB // one connection, synchronous=FULL
-	behind *sql.DB // one connection, synchronous=NORMAL
-	read   *sql.DB // query only
+	db     atomic.Pointer[handles]
+	unkept atomic.Pointer[loss] // nil: what is written is kept
 
 	accounts  atomic.Pointer[directory]
 	refreshMu sync.Mutex                // one refresh of accounts and revisions at a time
@@ -52,9 +51,27 @@ type Store struct {
 	keeper keeper
 }
 
+// handles are the connections of an open database.
+type handles struct {
+	conf   *sql.DB // one connection, synchronous=FULL; nil of a copy in memory
+	behind *sql.DB // one connection, synchronous=NORMAL; nil of a copy in memory
+	read   *sql.DB // query only, or the one connection of a copy in memory
+}
+
+func (h *handles) close() error {
+	var errs []error
+	for _, db := range []*sql.DB{h.read, h.behind, h.conf} {
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // Open opens the database of a data directory, creating both when missing. Close
 // it when done. Any number of processes may have it open; one that must be alone
-// takes [Lock] besides.
+// takes [Lock] besides. A database that can be read and not written is opened as a
+// copy in memory, which is told by [Store.Kept].
 func Open(ctx context.Context, dataDir string, log *slog.Logger) (*Store, error) {
 	if dataDir == "" { // which would mean the current directory
 		return nil, errors.New("open store: no data directory is named")
@@ -77,7 +94,16 @@ func Open(ctx context.Context, dataDir string, log *slog.Logger) (*Store, error)
 		use:     use,
 		hashing: make(chan struct{}, maxHashings),
 	}
-	if err := s.open(ctx, dataDir); err != nil {
+	s.decoy = decoyHash()
+	h, err := s.open(ctx)
+	if unwritable(err) {
+		h, err = s.openCopy(ctx, err)
+	}
+	if err == nil {
+		s.db.Store(h)
+		err = s.refresh(ctx)
+	}
+	if err != nil {
 		s.closeAll()
 		return nil, fmt.Errorf("open store in %s: %w", dataDir, err)
 	}
@@ -97,12 +123,21 @@ func OpenExisting(ctx context.Context, dataDir string, log *slog.Logger) (*Store
 	return Open(ctx, dataDir, log)
 }
 
-func (s *Store) open(ctx context.Context, dataDir string) error {
-	opening, err := await(ctx, dataDir, byteOpening, unix.F_WRLCK)
+func (s *Store) open(ctx context.Context) (*handles, error) {
+	opening, err := await(ctx, filepath.Dir(s.path), byteOpening, unix.F_WRLCK)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer opening.Release()
+	h := &handles{}
+	if err := s.connect(ctx, h); err != nil {
+		h.close()
+		return nil, err
+	}
+	return h, nil
+}
+
+func (s *Store) connect(ctx context.Context, h *handles) error {
 	if err := create(s.path); err != nil {
 		return err
 	}
@@ -110,20 +145,17 @@ func (s *Store) open(ctx context.Context, dataDir string) error {
 	if err != nil {
 		return err
 	}
-	if s.conf, err = connect(s.path, writer("FULL"), 1); err != nil {
+	if h.conf, err = connect(s.path, writer("FULL"), 1); err != nil {
 		return err
 	}
-	if err := migrate(ctx, s.conf, s.path, steps); err != nil {
+	if err := migrate(ctx, h.conf, s.path, steps); err != nil {
 		return err
 	}
-	if s.behind, err = connect(s.path, writer("NORMAL"), 1); err != nil {
+	if h.behind, err = connect(s.path, writer("NORMAL"), 1); err != nil {
 		return err
 	}
-	if s.read, err = connect(s.path, reader(), 4); err != nil {
-		return err
-	}
-	s.decoy = decoyHash()
-	return s.refresh(ctx)
+	h.read, err = connect(s.path, reader(), 4)
+	return err
 }
 
 // create makes an empty database file readable by nobody else. SQLite gives its
@@ -149,13 +181,11 @@ func (s *Store) Close() error {
 }
 
 func (s *Store) closeAll() error {
-	var errs []error
-	for _, db := range []*sql.DB{s.read, s.behind, s.conf} {
-		if db != nil {
-			errs = append(errs, db.Close())
-		}
+	var err error
+	if h := s.db.Load(); h != nil {
+		err = h.close()
 	}
-	return errors.Join(append(errs, s.use.Release())...)
+	return errors.Join(err, s.use.Release())
 }
 
 // pragmas every connection needs. They are part of the DSN because a pool may
@@ -210,12 +240,12 @@ func connect(path string, p url.Values, conns int) (*sql.DB, error) {
 
 // write runs fn in one durable transaction: all of it or nothing.
 func (s *Store) write(ctx context.Context, fn func(*sql.Tx) error) error {
-	return transact(ctx, s.conf, fn)
+	return s.writeBy(ctx, s.db.Load().conf, fn)
 }
 
 // view runs fn on one consistent state of the database.
 func (s *Store) view(ctx context.Context, fn func(*sql.Tx) error) error {
-	return transact(ctx, s.read, fn)
+	return transact(ctx, s.db.Load().read, fn)
 }
 
 func transact(ctx context.Context, db *sql.DB, fn func(*sql.Tx) error) error {

@@ -117,13 +117,13 @@ func TestConnectionsKeepTheirPromises(t *testing.T) {
 		return v
 	}
 	for _, c := range []struct{ name, pragma, got, want string }{
-		{"configuration", "synchronous", ask(s.conf, "synchronous"), "2"},
-		{"configuration", "journal_mode", ask(s.conf, "journal_mode"), "wal"},
-		{"configuration", "foreign_keys", ask(s.conf, "foreign_keys"), "1"},
-		{"configuration", "busy_timeout", ask(s.conf, "busy_timeout"), "10000"},
-		{"written behind", "synchronous", ask(s.behind, "synchronous"), "1"},
-		{"written behind", "journal_mode", ask(s.behind, "journal_mode"), "wal"},
-		{"readers", "query_only", ask(s.read, "query_only"), "1"},
+		{"configuration", "synchronous", ask(s.db.Load().conf, "synchronous"), "2"},
+		{"configuration", "journal_mode", ask(s.db.Load().conf, "journal_mode"), "wal"},
+		{"configuration", "foreign_keys", ask(s.db.Load().conf, "foreign_keys"), "1"},
+		{"configuration", "busy_timeout", ask(s.db.Load().conf, "busy_timeout"), "10000"},
+		{"written behind", "synchronous", ask(s.db.Load().behind, "synchronous"), "1"},
+		{"written behind", "journal_mode", ask(s.db.Load().behind, "journal_mode"), "wal"},
+		{"readers", "query_only", ask(s.db.Load().read, "query_only"), "1"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s connection: %s = %s, want %s", c.name, c.pragma, c.got, c.want)
@@ -135,7 +135,7 @@ func TestNewerDatabaseIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s := open(t, dir)
-	if _, err := s.conf.Exec("PRAGMA user_version = 99"); err != nil {
+	if _, err := s.db.Load().conf.Exec("PRAGMA user_version = 99"); err != nil {
 		t.Fatal(err)
 	}
 	s.Close()

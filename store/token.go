@@ -43,7 +43,7 @@ func (s *Store) NewRefreshToken(ctx context.Context, user account.User) (string,
 	token := randomText()
 	hash := sha256.Sum256([]byte(token))
 	now := s.now()
-	err := s.write(ctx, func(tx *sql.Tx) error {
+	err := s.passing(ctx, func(tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `INSERT INTO refresh_token (hash, user, created_at)
 			SELECT ?, uuid, ? FROM user WHERE uuid = ? AND revision = ?`,
 			hash[:], nanos(now), user.UUID[:], user.Revision)
@@ -142,7 +142,7 @@ func (s *Store) knows(user account.User) bool {
 }
 
 func (s *Store) dateToken(ctx context.Context, hash [sha256.Size]byte, now time.Time) error {
-	return s.write(ctx, func(tx *sql.Tx) error {
+	return s.passing(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "UPDATE refresh_token SET created_at = ? WHERE hash = ?", nanos(now), hash[:])
 		return err
 	})
@@ -151,7 +151,7 @@ func (s *Store) dateToken(ctx context.Context, hash [sha256.Size]byte, now time.
 // RevokeRefreshToken ends one token. Ending one that is not there is no error.
 func (s *Store) RevokeRefreshToken(ctx context.Context, token string) error {
 	hash := sha256.Sum256([]byte(token))
-	err := s.write(ctx, func(tx *sql.Tx) error {
+	err := s.passing(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "DELETE FROM refresh_token WHERE hash = ?", hash[:])
 		return err
 	})
@@ -163,7 +163,7 @@ func (s *Store) RevokeRefreshToken(ctx context.Context, token string) error {
 
 // RevokeRefreshTokens ends all tokens of a user.
 func (s *Store) RevokeRefreshTokens(ctx context.Context, name string) error {
-	err := s.write(ctx, func(tx *sql.Tx) error { return dropTokens(ctx, tx, name) })
+	err := s.passing(ctx, func(tx *sql.Tx) error { return dropTokens(ctx, tx, name) })
 	if err != nil {
 		return fmt.Errorf("revoke the refresh tokens of user %q: %w", name, err)
 	}

@@ -129,7 +129,7 @@ func TestReadersAndBatchesDoNotWaitForAnImport(t *testing.T) {
 	t.Parallel()
 	s := open(t, t.TempDir())
 	imports(t, s, demo(), ImportOptions{})
-	tx, err := s.conf.BeginTx(t.Context(), nil) // an import in progress
+	tx, err := s.db.Load().conf.BeginTx(t.Context(), nil) // an import in progress
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -172,16 +173,14 @@ func (h *house) serveAt(address string) {
 	ctx := h.t.Context()
 	a := &app{dataDir: h.dataDir}
 	log := slog.New(slog.NewTextHandler(h.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	db, err := store.Open(ctx, h.dataDir, log)
+	d, end, err := a.prepare(ctx, serveConfig{listen: address, tokenLife: cmp.Or(h.tokenLife, time.Hour)}, log)
 	if err != nil {
+		end()
 		h.t.Fatal(err)
 	}
-	h.daemon, err = a.newDaemon(ctx, db, serveConfig{listen: address, tokenLife: cmp.Or(h.tokenLife, time.Hour)}, log)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	h.daemon = d
 	stop := runFor(h.t, h.daemon.run)
-	h.stop = func() { stop(); db.Close() }
+	h.stop = sync.OnceFunc(func() { stop(); end() })
 	h.t.Cleanup(h.stop)
 	h.url = "https://" + h.daemon.https.Addr().String()
 	h.client = trusting(h.t, filepath.Join(h.dataDir, certificateFile))

@@ -40,6 +40,24 @@ func listenLocal(dataDir string) (net.Listener, error) {
 	return ln, nil
 }
 
+// answerHere serves the command line: at once, or when the disk takes the socket.
+func (d *daemon) answerHere(ctx context.Context, h http.Handler) error {
+	for d.local == nil {
+		select {
+		case <-time.After(localAgain):
+		case <-ctx.Done():
+			return nil
+		}
+		if ln, err := listenLocal(d.dataDir); err == nil {
+			d.local = ln
+		}
+	}
+	return serveLocal(ctx, d.local, h, d.log)
+}
+
+// localAgain is how often it is tried to make the socket.
+const localAgain = 3 * time.Second
+
 // serveLocal answers on the socket until ctx ends. It owns ln.
 func serveLocal(ctx context.Context, ln net.Listener, h http.Handler, log *slog.Logger) error {
 	srv := &http.Server{

@@ -26,6 +26,18 @@ func crowdMetrics(crowd *web.Crowd) []prometheus.Collector {
 	}
 }
 
+// keptMetric tells whether the disk takes what is written.
+func keptMetric(kept func() error) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "controller_storage_kept", Help: "1 while changes are kept; 0 while the disk is full or cannot be written.",
+	}, func() float64 {
+		if kept() != nil {
+			return 0
+		}
+		return 1
+	})
+}
+
 // buildInfo tells by its labels which program this is.
 func buildInfo() prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{

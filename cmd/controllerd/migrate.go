@@ -182,7 +182,7 @@ there is only told. A backup is made before.`,
 			return err
 		}
 		return a.withNewStore(c.Context(), func(s *store.Store) error {
-			kept, err := a.backupBefore(c.Context(), s)
+			kept, err := s.BackupBeforeMigration(c.Context(), filepath.Join(a.dataDir, backupFolder))
 			if err != nil {
 				return err
 			}
@@ -190,16 +190,6 @@ there is only told. A backup is made before.`,
 		})
 	}
 	return c
-}
-
-// backupBefore keeps everything as it is before a migration.
-func (a *app) backupBefore(ctx context.Context, s *store.Store) (string, error) {
-	dir := filepath.Join(a.dataDir, backupFolder)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("back up before the migration: %w", err)
-	}
-	file := filepath.Join(dir, "before-migration-"+time.Now().UTC().Format("20060102T150405.000Z"))
-	return file, s.Backup(ctx, file, store.BackupOptions{})
 }
 
 // backupFolder of the data directory holds the backups that are made by themselves.

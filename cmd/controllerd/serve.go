@@ -129,18 +129,19 @@ type daemon struct {
 	cloud *cloud
 	rules *automation.Rules
 
+	dataDir string
 	backups string // folder of nightly backups
 
-	https, http, local net.Listener // http may be nil
+	https, http, local net.Listener // http may be nil; so may local, where no socket can be made
 }
 
 func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, log *slog.Logger) (*daemon, error) {
-	d := &daemon{log: log, db: db, crowd: web.NewCrowd(log), backups: cfg.backups(a.dataDir)}
+	d := &daemon{log: log, db: db, dataDir: a.dataDir, crowd: web.NewCrowd(log), backups: cfg.backups(a.dataDir)}
 	d.cloud = newCloud(d)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registry.MustRegister(crowdMetrics(d.crowd)...)
-	registry.MustRegister(buildInfo())
+	registry.MustRegister(buildInfo(), keptMetric(db.Kept))
 	d.core = appliance.New(appliance.Options{
 		Drivers: drivers.All, Journal: db, GroupBook: db, SaveShade: db.SetShade, DataDir: a.dataDir, Log: log,
 	})
@@ -162,7 +163,7 @@ func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, l
 	if err := db.KeepCertificate(ctx, absolute(cfg.certFile), absolute(cfg.keyFile)); err != nil {
 		log.Warn("backups will not hold the own certificate", "why", err)
 	}
-	if err := a.publishCertificate(d.cert); err != nil {
+	if err := d.tolerable(a.publishCertificate(d.cert)); err != nil {
 		return nil, err
 	}
 	clock := web.SystemClock()
@@ -190,7 +191,7 @@ func (d *daemon) newAPI(ctx context.Context, cfg serveConfig, registry *promethe
 	}
 	return publicapi.New(publicapi.Config{
 		Core: d.core, Accounts: d.db, Tokens: tokens, Brake: brake,
-		Ready: d.core.Ready, Metrics: registry, Log: d.log,
+		Ready: d.core.Ready, Kept: d.db.Kept, Metrics: registry, Log: d.log,
 	})
 }
 
@@ -205,6 +206,15 @@ func (a *app) openDoors(d *daemon, cfg serveConfig) (err error) {
 		}
 	}
 	d.local, err = listenLocal(a.dataDir)
+	return d.tolerable(err)
+}
+
+// tolerable logs what could not be written on a disk that takes nothing, where lights obey all the same.
+func (d *daemon) tolerable(err error) error {
+	if err != nil && (store.Broken(err) || d.db.Kept() != nil) {
+		d.log.Error("left out, since the disk cannot be written", "why", err)
+		return nil
+	}
 	return err
 }
 
@@ -236,7 +246,7 @@ func (d *daemon) run(ctx context.Context) error {
 	g.Go(func() error { return d.backupNightly(ctx, d.backups) })
 	here := web.New(web.Config{Log: d.log, Errors: adminapi.Errors})
 	d.admin.Register(here)
-	g.Go(func() error { return serveLocal(ctx, d.local, here, d.log) })
+	g.Go(func() error { return d.answerHere(ctx, here) })
 	g.Go(func() error { return d.core.Run(ctx) })
 	g.Go(func() error { return systemd.FeedWatchdog(ctx, d.alive, d.log) })
 	systemd.Ready(d.log)
@@ -275,6 +285,9 @@ func (d *daemon) loadSite(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("load site: %w", err)
 	}
+	if err := d.db.Kept(); err != nil {
+		faults = append(faults, appliance.Fault{Where: "storage", What: "nothing is kept, and changes are refused: the disk is full or cannot be written (" + err.Error() + "); make room, no restart is needed"})
+	}
 	d.core.Apply(site, faults)
 	if len(site.Buses) == 0 {
 		d.log.Warn("the site is empty; find what is on a port with: " + howToBegin)
@@ -291,7 +304,7 @@ func (d *daemon) changed(ctx context.Context) func(store.Change) {
 		if c.Cloud {
 			d.cloud.again()
 		}
-		if !c.Site {
+		if !c.Site && !c.Kept {
 			return
 		}
 		if err := d.loadSite(ctx); err != nil {

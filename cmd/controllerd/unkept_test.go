@@ -1,0 +1,163 @@
+//go:build peers
+
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"svc.internal/controller/account"
+	"svc.internal/controller/adminapi"
+	"svc.internal/controller/sim"
+)
+
+// A disk that takes nothing when the daemon starts: a Controller 1.0 client logs in and is obeyed,
+// everybody is told that nothing is kept, changes are refused, and when the disk takes something
+// again so does the controller, without a restart. It mounts file systems, for which it must be root.
+func TestLightsObeyOnADiskThatTakesNothing(t *testing.T) {
+	t.Parallel()
+	for name, disk := range map[string]struct{ stop, free func(dir string) error }{
+		"full": {stop: fill, free: func(dir string) error { return os.Remove(filepath.Join(dir, "filler")) }},
+		"read-only": {
+			stop: func(dir string) error { return unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, "") },
+			free: func(dir string) error { return unix.Mount("", dir, "", unix.MS_REMOUNT, "size=8m") },
+		},
+		"bound read-only": {
+			stop: func(dir string) error {
+				return errors.Join(unix.Mount(dir, dir, "", unix.MS_BIND, ""), unix.Mount("", dir, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""))
+			},
+			free: func(dir string) error { return unix.Mount("", dir, "", unix.MS_BIND|unix.MS_REMOUNT, "") },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newBuilding(t, everydaySite)
+			dir := mounted(t)
+			data := filepath.Join(dir, "data")
+			if err := os.CopyFS(data, os.DirFS(h.dataDir)); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chmod(data, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			h.dataDir = data
+			h.serve()
+			h.awaitOnline()
+			h.stop()
+			if err := disk.stop(dir); err != nil {
+				t.Fatal(err)
+			}
+			h.serve()
+			h.awaitOnline()
+			if status, message := h.control("channelControl", `{"targetType":1,"targetId":1,"command":"DIM","dimLevel":40}`); status != 1 {
+				t.Errorf("DIM: status %d, %s", status, message)
+			}
+			if got := lampLevel(h.device(1)); got != 40 {
+				t.Errorf("the lamp is at %v, want 40", got)
+			}
+			if levels, _ := h.dims(); levels[1] != "40" {
+				t.Errorf("getLightLevels: %v", levels)
+			}
+			admin := h.enter("admin")
+			if _, body, _ := h.send(http.MethodGet, "/readyz", "", ""); !strings.Contains(string(body), `"status":1,"message":"nothing is kept`) {
+				t.Errorf("/readyz: %s", body)
+			}
+			if faults := h.siteFaults(admin); !strings.Contains(faults, "nothing is kept") {
+				t.Errorf("/api/v1/site: faults %q", faults)
+			}
+			if _, body, _ := h.send(http.MethodGet, "/metrics", h.login(account.RoleViewer), ""); !strings.Contains(string(body), "controller_storage_kept 0") {
+				t.Error("/metrics does not tell that nothing is kept")
+			}
+			user := `{"username":"new","password":"` + housePassword + `","role":"viewer"}`
+			if status, body, _ := h.send(http.MethodPost, "/api/v1/auth/users", admin, user); status != http.StatusInsufficientStorage || !strings.Contains(string(body), "nothing can be kept") {
+				t.Errorf("a change: %d %s, want 507", status, body)
+			}
+
+			if err := disk.free(dir); err != nil {
+				t.Fatal(err)
+			}
+			h.await(60*time.Second, "the disk to be used again", func() bool { return h.daemon.db.Kept() == nil && h.siteFaults(h.enter("admin")) == "" })
+			if status, body, _ := h.send(http.MethodPost, "/api/v1/auth/users", h.enter("admin"), user); status != http.StatusCreated {
+				t.Errorf("a change afterwards: %d %s", status, body)
+			}
+			h.await(60*time.Second, "the ledger of meanwhile to be written", func() bool {
+				entries, err := h.daemon.db.Entries(t.Context(), 10, "")
+				return err == nil && len(entries) > 0
+			})
+			h.await(60*time.Second, "the command line to be answered", func() bool {
+				c, err := net.Dial("unix", filepath.Join(data, socketName))
+				if err == nil {
+					c.Close()
+				}
+				return err == nil
+			})
+		})
+	}
+}
+
+// mounted is a small file system of its own.
+func mounted(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=8m"); err != nil {
+		t.Fatalf("mount a file system (which root may): %v", err)
+	}
+	t.Cleanup(func() {
+		for unix.Unmount(dir, unix.MNT_DETACH) == nil { // bound mounts lie on each other
+		}
+	})
+	return dir
+}
+
+// fill leaves not one byte.
+func fill(dir string) error {
+	f, err := os.Create(filepath.Join(dir, "filler"))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for piece := make([]byte, 4096); ; {
+		if _, err := f.Write(piece); errors.Is(err, unix.ENOSPC) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+func lampLevel(d sim.Device) int { return d.Channels[0].TargetLevel }
+
+// enter logs in at /api/v1.
+func (h *house) enter(name string) string {
+	h.t.Helper()
+	var s adminapi.Session
+	status, body, _ := h.send(http.MethodPost, "/api/v1/auth/login", "", `{"username":"`+name+`","password":"`+housePassword+`"}`)
+	if err := json.Unmarshal(body, &s); err != nil || status != http.StatusOK {
+		h.t.Fatalf("log in at /api/v1: %d %s", status, body)
+	}
+	return s.AccessToken
+}
+
+// faults of the site, as /api/v1 tells them.
+func (h *house) siteFaults(token string) string {
+	h.t.Helper()
+	var site adminapi.Site
+	status, body, _ := h.send(http.MethodGet, "/api/v1/site", token, "")
+	if err := json.Unmarshal(body, &site); err != nil || status != http.StatusOK {
+		h.t.Fatalf("GET /api/v1/site: %d %s", status, body)
+	}
+	var out []string
+	for _, f := range site.Faults {
+		out = append(out, f.Where+": "+f.What)
+	}
+	return strings.Join(out, "\n")
+}
