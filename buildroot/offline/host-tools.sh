@@ -27,7 +27,15 @@ chmod +x "$output/host/bin/meson"
 link "$(go env GOROOT)" lib/go
 link ../lib/go/bin/go bin/go
 link ../lib/go/bin/gofmt bin/gofmt
-sed "s,@STAGING_SUBDIR@,aarch64-buildroot-linux-gnu/sysroot,g; s,@STATIC@,," "$buildroot/package/pkgconf/pkg-config.in" >"$output/host/bin/pkg-config"
+# Buildroot patches its pkgconf to put the sysroot before these variables only; Debian's puts it before all of them.
+{
+  echo '#!/bin/sh'
+  echo 'case " $* " in'
+  echo '*--variable=libdir\ * | *--variable=includedir\ * | *--variable=mapdir\ * | *--variable=sdkdir\ * | *--variable=g_ir_*) ;;'
+  echo '*--variable=*) export PKG_CONFIG_SYSROOT_DIR=/ ;;'
+  echo 'esac'
+  sed "1d; s,@STAGING_SUBDIR@,aarch64-buildroot-linux-gnu/sysroot,g; s,@STATIC@,," "$buildroot/package/pkgconf/pkg-config.in"
+} >"$output/host/bin/pkg-config"
 chmod +x "$output/host/bin/pkg-config"
 mkdir -p "$output/host/share/zoneinfo/posix"
 (cd /usr/share/zoneinfo && cp -aL Africa America Antarctica Asia Atlantic Australia Europe Indian Pacific Etc UTC "$output/host/share/zoneinfo/posix/")
