@@ -46,8 +46,8 @@ test: peers
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt-ed: $$unformatted"; exit 1; fi
 	$(GO) mod tidy -diff
-	$(GO) vet ./... && $(GO) vet -tags peers,image,soak ./...
-	$(GO) run $(STATICCHECK) ./... && $(GO) run $(STATICCHECK) -tags peers,image,soak ./...
+	$(GO) vet ./... && $(GO) vet -tags peers,image,built,soak ./...
+	$(GO) run $(STATICCHECK) ./... && $(GO) run $(STATICCHECK) -tags peers,image,built,soak ./...
 
 bench: build peers
 	./scripts/bench.sh
@@ -77,9 +77,10 @@ install: build
 	./scripts/manuals.sh bin/manuals
 	./scripts/install.sh "$(DESTDIR)" bin bin/manuals
 
+image-test: image = $(wildcard $(or $(IMAGE_DIR),output/image)/qemu_aarch64/sdcard.img)
 image-test:
 	./scripts/install-peers.sh image
-	$(GO) test -count=1 -tags image -timeout 40m -v ./buildroot
+	$(GO) test -count=1 -tags "image $(if $(image),built)" -timeout 90m -v ./buildroot
 
 image:
 	./scripts/image.sh $(BOARD)

@@ -41,6 +41,8 @@ if [ "$mode" = offline ]; then
   [ "$board" = qemu_aarch64 ] || { echo "image.sh: offline there is only qemu_aarch64; $board's firmware and kernel are not in Debian" >&2; exit 2; }
   "$external/offline/sources.sh" "$work" "$buildroot"
   "$external/offline/toolchain.sh" "$work/toolchain"
+  { cat "$external/offline/sources.txt"; dpkg-query -W -f 'linux linux ${Version}\n' linux-source-6.1; } >"$work/from-debian.txt"
+  from_debian=$work/from-debian.txt
   export CONTROLLER_TOOLCHAIN=$work/toolchain
   cat "$external/offline/offline.config" >>"$defconfig"
   echo "BR2_PACKAGE_OVERRIDE_FILE=\"$work/local.mk\"" >>"$defconfig"
@@ -51,3 +53,10 @@ if [ "$mode" = offline ]; then
   "$external/offline/host-tools.sh" "$work/build-$board" "$work/$board.info.json" "$work/meson" "$buildroot"
 fi
 make "${options[@]}"
+
+# What is carried away: the card's image, the update, their checksums, what is in them, and under which licences.
+cp --sparse=always "$work/build-$board/images/"{sdcard.img,update.raucb,rootfs.ext4,sha256sums} "$out/"
+"$external/sbom.sh" "$work/$board.info.json" "$work/build-$board/target/usr/bin/controllerd" "$CONTROLLER_VERSION" ${from_debian:-} >"$out/sbom.cdx.json"
+jq -r '.components[] | [.name, .version // "", .licenses[0].license.name // "see its source"] | @tsv' "$out/sbom.cdx.json" >"$out/licences.txt"
+echo "in $out:"
+ls -sh1 "$out"

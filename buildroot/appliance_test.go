@@ -1,0 +1,251 @@
+//go:build image && built
+
+package buildroot
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// images is the folder with what "make image BOARD=qemu_aarch64" or "make image-offline" built.
+func images(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs("../output/image/qemu_aarch64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := os.Getenv("IMAGE_DIR"); d != "" {
+		dir = filepath.Join(d, "qemu_aarch64")
+	}
+	return dir
+}
+
+// installed is a board that an installer has claimed and furnished, and the client they did it with.
+func installed(t *testing.T, extra ...string) (*board, *client) {
+	t.Helper()
+	h := startHouse(t, t.TempDir())
+	b := newBoard(t, images(t), h, extra...)
+	on := time.Now()
+	b.power(t)
+	fingerprint := b.said(t, 1, `Certificate: ([0-9A-Fa-f:]{64,})`)
+	c := newClient(t, b, fingerprint)
+	c.serves(t)
+	t.Logf("from power to the API's first answer, the first start of all: %.0f s", time.Since(on).Seconds())
+	c.claim(t, b.said(t, 1, `Claim code: (\S+)`))
+	c.furnish(t, "tcp://10.0.2.2:"+h.port, "/dev/ttyUSB0")
+	return b, c
+}
+
+// TestAppliance boots the image that was built, claims and furnishes it as an installer does who sees its console, and walks
+// through the public API with lights behind the network and behind a USB adapter.
+func TestAppliance(t *testing.T) {
+	t.Parallel()
+	b, c := installed(t)
+	walk(t, &machine{port: b.port}, c.pem, c.password)
+	before := c.identities(t)
+
+	// Switched off and on, it is the same, and the lights are as they were.
+	b.cut(t)
+	on := time.Now()
+	b.power(t)
+	c.serves(t)
+	t.Logf("from power to the API's first answer: %.0f s", time.Since(on).Seconds())
+	c.login(t)
+	if after := c.identities(t); after != before {
+		t.Errorf("after a power cut:\n%s\nbefore:\n%s", after, before)
+	}
+	if text := b.console(t); !regexp.MustCompile(`In a browser: https://controller-[0-9a-f]{6}\.local`).MatchString(text) {
+		t.Error("the console does not say where the appliance is found")
+	}
+	if strings.Contains(b.console(t), "Claim code") {
+		t.Error("a claimed appliance still shows a claim code")
+	}
+}
+
+// TestUpdate installs bundles from a USB stick: those that are not for this box are refused, one whose buses are broken is undone
+// by the health gate, one that does not start by the bootloader, and a good one stays and keeps everything.
+func TestUpdate(t *testing.T) {
+	t.Parallel()
+	dir := images(t)
+	b, c := installed(t)
+	walk(t, &machine{port: b.port}, c.pem, c.password)
+	before, first := c.identities(t), c.version(t)
+	v := newBundles(t, dir, first)
+
+	for _, refused := range []struct{ name, bundle, why string }{
+		{"signed by another key", v.bundle(t, "other", first+".1", "controller-qemu_aarch64", otherKeys(t), nil), `signature|certificate|verif`},
+		{"for another board", v.bundle(t, "board", first+".1", "controller-beaglebone", v.keys, nil), `it is for controller-beaglebone`},
+		{"older", v.bundle(t, "older", "0.0.1", "controller-qemu_aarch64", v.keys, nil), `older than`},
+		{"damaged", damaged(t, v.bundle(t, "damaged", first+".1", "controller-qemu_aarch64", v.keys, nil)), `signature|verif|verity|corrupt|invalid|failed`},
+	} {
+		report := b.plug(t, map[string]string{"update.raucb": refused.bundle})
+		said := ""
+		awaitFor(t, "the report on a bundle "+refused.name, func() bool { said = report(); return strings.Contains(said, "is not installed") })
+		if !regexp.MustCompile(refused.why).MatchString(said) {
+			t.Errorf("a bundle %s: the report says\n%s", refused.name, said)
+		}
+		t.Logf("a bundle %s: %s", refused.name, said[strings.LastIndex(strings.TrimSpace(said), "\n")+1:])
+		b.unplug(t)
+	}
+
+	for i, update := range []struct {
+		name, report string
+		stays        bool
+		change       func(t *testing.T, root string)
+	}{
+		{"whose buses are broken", `undone by the health gate`, false, breakBuses},
+		{"that does not start", `undone by the bootloader`, false, func(t *testing.T, root string) { debugfs(t, root, "rm /usr/lib/systemd/systemd") }},
+		{"that is good", `updated from`, true, nil},
+	} {
+		version := fmt.Sprintf("%s.%d", first, i+2)
+		bundle := v.bundle(t, fmt.Sprint("update", i), version, "controller-qemu_aarch64", v.keys, update.change)
+		report := b.plug(t, map[string]string{"update.raucb": bundle})
+		awaitFor(t, "the installation of an update "+update.name, func() bool { return strings.Contains(report(), "is installed beside") })
+		began := time.Now()
+		b.said(t, 1, `(?s)`+regexp.QuoteMeta(update.report)+`.*`)
+		t.Logf("an update %s: settled %.0f s after its installation", update.name, time.Since(began).Seconds())
+		b.unplug(t)
+		c.serves(t)
+		c.login(t)
+		want := first
+		if update.stays {
+			want = version
+		}
+		if got := b.system(t); got != want {
+			t.Errorf("after an update %s version %s runs, want %s", update.name, got, want)
+		}
+		if after := c.identities(t); after != before {
+			t.Errorf("after an update %s:\n%s\nbefore:\n%s", update.name, after, before)
+		}
+		walk(t, &machine{port: b.port}, c.pem, c.password)
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// system is the version of the whole system, which a stick without a wish is told.
+func (b *board) system(t *testing.T) string {
+	t.Helper()
+	report := b.plug(t, nil)
+	defer b.unplug(t)
+	var said string
+	awaitFor(t, "the report on an empty stick", func() bool { said = report(); return strings.Contains(said, "nothing on the stick") })
+	return regexp.MustCompile(`version +(\S+)`).FindStringSubmatch(said)[1]
+}
+
+// bundles makes update bundles of the image's own system.
+type bundles struct {
+	dir, root, version, keys string
+}
+
+func newBundles(t *testing.T, images, version string) *bundles {
+	t.Helper()
+	return &bundles{dir: t.TempDir(), root: filepath.Join(images, "rootfs.ext4"), version: version, keys: filepath.Join(images, "../keys")}
+}
+
+// bundle is the path of one with a version, for a board, signed with keys, of a system that was changed.
+func (v *bundles) bundle(t *testing.T, name, version, board, keys string, change func(t *testing.T, root string)) string {
+	t.Helper()
+	content := filepath.Join(v.dir, name)
+	if err := os.Mkdir(content, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(content)
+	root := filepath.Join(content, "rootfs.ext4")
+	run(t, "cp", "--sparse=always", v.root, root)
+	release := filepath.Join(v.dir, "os-release")
+	run(t, "debugfs", "-R", "dump /etc/os-release "+release, root)
+	text, err := os.ReadFile(release)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, release, regexp.MustCompile(`(?m)^VERSION_ID=.*$`).ReplaceAllString(string(text), "VERSION_ID="+version))
+	debugfs(t, root, "rm /etc/os-release", "write "+release+" /etc/os-release")
+	if change != nil {
+		change(t, root)
+	}
+	put(t, filepath.Join(content, "manifest.raucm"),
+		"[update]\ncompatible="+board+"\nversion="+version+"\n[bundle]\nformat=verity\n[image.rootfs]\nfilename=rootfs.ext4\n")
+	out := filepath.Join(v.dir, name+".raucb")
+	run(t, "rauc", "bundle", "--cert="+keys+"/signing.pem", "--key="+keys+"/signing.key", content, out)
+	return out
+}
+
+func debugfs(t *testing.T, root string, commands ...string) {
+	t.Helper()
+	for _, c := range commands {
+		out, err := exec.Command("debugfs", "-w", "-R", c, root).CombinedOutput()
+		if err != nil || strings.Contains(string(out), "not found") {
+			t.Fatalf("debugfs %s: %v\n%s", c, err, out)
+		}
+	}
+}
+
+// breakBuses puts in a daemon whose Modbus driver hears nobody: it was built from this source but for one file.
+func breakBuses(t *testing.T, root string) {
+	t.Helper()
+	dir := t.TempDir()
+	overlay, binary := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "controllerd")
+	source, err := filepath.Abs("../drivers/modbus")
+	if err != nil {
+		t.Fatal(err)
+	}
+	replaced := deafen(t, source, dir)
+	b, err := json.Marshal(map[string]any{"Replace": replaced})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, overlay, string(b))
+	build := exec.Command("go", "build", "-trimpath", "-overlay", overlay, "-ldflags", "-s -w", "-o", binary, "../cmd/controllerd")
+	build.Env = append(os.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build a daemon that is broken: %v\n%s", err, out)
+	}
+	debugfs(t, root, "rm /usr/bin/controllerd", "write "+binary+" /usr/bin/controllerd", "sif /usr/bin/controllerd mode 0100755")
+}
+
+func otherKeys(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "keys")
+	run(t, "../buildroot/board/common/keys.sh", dir)
+	return dir
+}
+
+// damaged is a copy of a bundle with one byte of its content turned round.
+func damaged(t *testing.T, bundle string) string {
+	t.Helper()
+	b, err := os.ReadFile(bundle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(b)/3] ^= 0xFF
+	out := filepath.Join(t.TempDir(), "damaged.raucb")
+	if err := os.WriteFile(out, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// deafen returns what to put in place of a file of the driver, so that it takes every RTU frame for damaged.
+func deafen(t *testing.T, source, dir string) map[string]string {
+	t.Helper()
+	path := filepath.Join(source, "frame.go")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const right = "return n >= 2 && crc16(frame[:n]) =="
+	if strings.Count(string(b), right) != 1 {
+		t.Fatalf("%s does not check frames as it did: mend this test", path)
+	}
+	put(t, filepath.Join(dir, "frame.go"), strings.Replace(string(b), right, "return n < 0 && crc16(frame[:n]) ==", 1))
+	return map[string]string{path: filepath.Join(dir, "frame.go")}
+}

@@ -1,0 +1,226 @@
+//go:build image && built
+
+package buildroot
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// board is QEMU's "virt" machine with a card in it, as an appliance has one.
+type board struct {
+	work   string // folder of everything that belongs to it
+	card   string // path of the disk
+	house  house
+	port   string // on loopback, of its port 443
+	extra  []string
+	starts int
+	qemu   *exec.Cmd
+	gone   chan struct{} // closed when QEMU has ended
+	qmp    net.Conn
+	says   *bufio.Scanner
+}
+
+// newBoard flashes a card of 2 GB with the image that was built.
+func newBoard(t *testing.T, images string, h house, extra ...string) *board {
+	t.Helper()
+	b := &board{work: t.TempDir(), house: h, port: freePort(t), extra: extra}
+	b.card = filepath.Join(b.work, "card")
+	run(t, "cp", "--sparse=always", filepath.Join(images, "sdcard.img"), b.card)
+	if err := os.Truncate(b.card, 2<<30); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			text := b.console(t)
+			t.Logf("end of the console:\n%s", text[max(0, len(text)-8000):])
+		}
+		b.cut(t)
+	})
+	return b
+}
+
+// power switches it on.
+func (b *board) power(t *testing.T) {
+	t.Helper()
+	b.starts++
+	qmp := filepath.Join(b.work, "qmp")
+	line, err := net.Listen("unix", qmp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer line.Close()
+	args := []string{
+		"-M", "virt", "-cpu", "cortex-a53", "-smp", "2", "-m", "512", "-display", "none", "-monitor", "none",
+		"-bios", "/usr/lib/u-boot/qemu_arm64/u-boot.bin",
+		"-serial", "file:" + b.consolePath(), "-qmp", "unix:" + qmp,
+		"-drive", "if=none,id=card,format=raw,file=" + b.card, "-device", "virtio-blk-pci,drive=card",
+		"-netdev", "user,id=lan,hostfwd=tcp:127.0.0.1:" + b.port + "-:443", "-device", "virtio-net-pci,netdev=lan,romfile=",
+		"-device", "virtio-rng-pci", "-device", "i6300esb", "-device", "qemu-xhci,id=usb",
+	}
+	if b.house.serial != "" {
+		tty, err := filepath.EvalSymlinks(b.house.serial)
+		if err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, "-chardev", "serial,id=rs485,path="+tty, "-device", "usb-serial,chardev=rs485")
+	}
+	b.qemu = exec.Command("qemu-system-aarch64", append(args, b.extra...)...)
+	log, err := os.Create(filepath.Join(b.work, "qemu.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.qemu.Stdout, b.qemu.Stderr = log, log
+	if err := b.qemu.Start(); err != nil {
+		t.Fatal(err)
+	}
+	b.gone = make(chan struct{})
+	go func(c *exec.Cmd, gone chan struct{}) { _ = c.Wait(); log.Close(); close(gone) }(b.qemu, b.gone)
+	if err := line.(*net.UnixListener).SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if b.qmp, err = line.Accept(); err != nil {
+		said, _ := os.ReadFile(log.Name())
+		t.Fatalf("QEMU did not start: %v\n%s", err, said)
+	}
+	b.says = bufio.NewScanner(b.qmp)
+	b.says.Scan() // its greeting
+	b.tell(t, "qmp_capabilities", nil)
+}
+
+// cut takes the power away.
+func (b *board) cut(t *testing.T) {
+	t.Helper()
+	if b.qemu == nil {
+		return
+	}
+	b.qmp.Close()
+	_ = b.qemu.Process.Kill()
+	<-b.gone
+	b.qemu = nil
+}
+
+// tell gives QEMU a command of its machine protocol and returns the answer.
+func (b *board) tell(t *testing.T, command string, arguments any) json.RawMessage {
+	t.Helper()
+	m := map[string]any{"execute": command}
+	if arguments != nil {
+		m["arguments"] = arguments
+	}
+	if err := json.NewEncoder(b.qmp).Encode(m); err != nil {
+		t.Fatal(err)
+	}
+	for b.says.Scan() {
+		var answer struct {
+			Return json.RawMessage
+			Error  *struct{ Desc string }
+		}
+		if err := json.Unmarshal(b.says.Bytes(), &answer); err != nil {
+			t.Fatal(err)
+		}
+		if answer.Error != nil {
+			t.Fatalf("QEMU, %s: %s", command, answer.Error.Desc)
+		}
+		if answer.Return != nil {
+			return answer.Return
+		}
+	}
+	t.Fatalf("QEMU hung up at %s: %v", command, b.says.Err())
+	return nil
+}
+
+// written is how many bytes the card has been given since it was switched on.
+func (b *board) written(t *testing.T) (bytes, flushes int64) {
+	t.Helper()
+	var drives []struct {
+		Device string
+		Stats  struct {
+			Bytes   int64 `json:"wr_bytes"`
+			Flushes int64 `json:"flush_operations"`
+		}
+	}
+	if err := json.Unmarshal(b.tell(t, "query-blockstats", nil), &drives); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range drives {
+		if d.Device == "card" {
+			return d.Stats.Bytes, d.Stats.Flushes
+		}
+	}
+	t.Fatal("QEMU tells nothing of the card")
+	return 0, 0
+}
+
+// plug makes a USB stick of files, plugs it in, and returns what pulls it out and reads its report.
+func (b *board) plug(t *testing.T, files map[string]string) (report func() string) {
+	t.Helper()
+	stick := filepath.Join(b.work, fmt.Sprintf("stick-%d", time.Now().UnixNano()))
+	run(t, "truncate", "-s", "400M", stick)
+	run(t, "mkfs.vfat", "-n", "CONTROLLER", stick)
+	for name, path := range files {
+		run(t, "mcopy", "-i", stick, path, "::"+name)
+	}
+	b.tell(t, "blockdev-add", map[string]any{"driver": "raw", "node-name": "stick", "file": map[string]any{"driver": "file", "filename": stick}})
+	b.tell(t, "device_add", map[string]any{"driver": "usb-storage", "id": "stick", "drive": "stick", "removable": true})
+	return func() string {
+		out, err := exec.Command("mtype", "-i", stick, "::report.txt").CombinedOutput()
+		if err != nil {
+			return ""
+		}
+		return string(out)
+	}
+}
+
+// unplug pulls the stick out.
+func (b *board) unplug(t *testing.T) {
+	t.Helper()
+	b.tell(t, "device_del", map[string]any{"id": "stick"})
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(200 * time.Millisecond) { // until the guest has let go
+		if err := json.NewEncoder(b.qmp).Encode(map[string]any{"execute": "blockdev-del", "arguments": map[string]any{"node-name": "stick"}}); err != nil {
+			t.Fatal(err)
+		}
+		for b.says.Scan() && !strings.Contains(b.says.Text(), `"return"`) && !strings.Contains(b.says.Text(), `"error"`) {
+		}
+		if strings.Contains(b.says.Text(), `"return"`) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the stick stays in: %s", b.says.Text())
+		}
+	}
+}
+
+func (b *board) consolePath() string {
+	return filepath.Join(b.work, fmt.Sprintf("console-%d", b.starts))
+}
+
+// console is what it has said since it was last switched on.
+func (b *board) console(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(b.consolePath())
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(string(text), "\r", "")
+}
+
+// said waits until the console has said what the pattern wants for the nth time and returns its first group.
+func (b *board) said(t *testing.T, nth int, pattern string) string {
+	t.Helper()
+	want := regexp.MustCompile(pattern)
+	var found [][]string
+	awaitFor(t, "the console to say "+pattern, func() bool {
+		found = want.FindAllStringSubmatch(b.console(t), -1)
+		return len(found) >= nth
+	})
+	return found[nth-1][len(found[nth-1])-1]
+}
