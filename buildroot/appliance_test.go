@@ -3,7 +3,6 @@
 package buildroot
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -189,25 +188,17 @@ func debugfs(t *testing.T, root string, commands ...string) {
 	}
 }
 
-// breakBuses puts in a daemon whose Modbus driver hears nobody: it was built from this source but for one file.
-func breakBuses(t *testing.T, root string) {
+// breakBuses puts in a daemon that hears nobody on serial lines.
+func breakBuses(t *testing.T, root string) { replaceDaemon(t, root, deafen(t)) }
+
+// replaceDaemon puts in a daemon that was built from this source but for some files.
+func replaceDaemon(t *testing.T, root string, replace map[string]string) {
 	t.Helper()
-	dir := t.TempDir()
-	overlay, binary := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "controllerd")
-	source, err := filepath.Abs("../drivers/modbus")
-	if err != nil {
-		t.Fatal(err)
-	}
-	replaced := deafen(t, source, dir)
-	b, err := json.Marshal(map[string]any{"Replace": replaced})
-	if err != nil {
-		t.Fatal(err)
-	}
-	put(t, overlay, string(b))
-	build := exec.Command("go", "build", "-trimpath", "-overlay", overlay, "-ldflags", "-s -w", "-o", binary, "../cmd/controllerd")
+	binary := filepath.Join(t.TempDir(), "controllerd")
+	build := exec.Command("go", "build", "-trimpath", "-overlay", overlay(t, replace), "-ldflags", "-s -w", "-o", binary, "../cmd/controllerd")
 	build.Env = append(os.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build a daemon that is broken: %v\n%s", err, out)
+		t.Fatalf("build another daemon: %v\n%s", err, out)
 	}
 	debugfs(t, root, "rm /usr/bin/controllerd", "write "+binary+" /usr/bin/controllerd", "sif /usr/bin/controllerd mode 0100755")
 }
@@ -234,10 +225,13 @@ func damaged(t *testing.T, bundle string) string {
 	return out
 }
 
-// deafen returns what to put in place of a file of the driver, so that it takes every RTU frame for damaged.
-func deafen(t *testing.T, source, dir string) map[string]string {
+// deafen returns a build overlay in which the Modbus driver takes every RTU frame for damaged.
+func deafen(t *testing.T) map[string]string {
 	t.Helper()
-	path := filepath.Join(source, "frame.go")
+	path, err := filepath.Abs("../drivers/modbus/frame.go")
+	if err != nil {
+		t.Fatal(err)
+	}
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -246,6 +240,7 @@ func deafen(t *testing.T, source, dir string) map[string]string {
 	if strings.Count(string(b), right) != 1 {
 		t.Fatalf("%s does not check frames as it did: mend this test", path)
 	}
-	put(t, filepath.Join(dir, "frame.go"), strings.Replace(string(b), right, "return n < 0 && crc16(frame[:n]) ==", 1))
-	return map[string]string{path: filepath.Join(dir, "frame.go")}
+	deaf := filepath.Join(t.TempDir(), "frame.go")
+	put(t, deaf, strings.Replace(string(b), right, "return n < 0 && crc16(frame[:n]) ==", 1))
+	return map[string]string{path: deaf}
 }
