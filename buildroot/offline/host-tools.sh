@@ -15,7 +15,7 @@ jq -r --argjson own "$own" 'to_entries[] | select(.value.type == "host" and (.va
   done
 
 link() { ln -sfn "$1" "$output/host/$2"; }
-for tool in python3 ninja pkgconf m4 autoconf autoheader autoreconf automake aclocal autom4te libtoolize libtool msgfmt msgmerge xgettext autopoint \
+for tool in python3 ninja m4 autoconf autoheader autoreconf automake aclocal autom4te libtoolize libtool msgfmt msgmerge xgettext autopoint \
   gperf fakeroot patchelf mkimage rauc genimage mcopy mformat mkdosfs mksquashfs cmake bison flex glib-compile-resources glib-compile-schemas \
   glib-genmarshal glib-mkenums gdbus-codegen systemctl journalctl systemd-tmpfiles dtc tar lzip xz; do
   path=$(command -v "$tool" || true)
@@ -28,14 +28,17 @@ link "$(go env GOROOT)" lib/go
 link ../lib/go/bin/go bin/go
 link ../lib/go/bin/gofmt bin/gofmt
 # Buildroot patches its pkgconf to put the sysroot before these variables only; Debian's puts it before all of them.
-{
-  echo '#!/bin/sh'
-  echo 'case " $* " in'
-  echo '*--variable=libdir\ * | *--variable=includedir\ * | *--variable=mapdir\ * | *--variable=sdkdir\ * | *--variable=g_ir_*) ;;'
-  echo '*--variable=*) export PKG_CONFIG_SYSROOT_DIR=/ ;;'
-  echo 'esac'
-  sed "1d; s,@STAGING_SUBDIR@,aarch64-buildroot-linux-gnu/sysroot,g; s,@STATIC@,," "$buildroot/package/pkgconf/pkg-config.in"
-} >"$output/host/bin/pkg-config"
+rm -f "$output/host/bin/pkgconf"
+cat >"$output/host/bin/pkgconf" <<PKGCONF
+#!/bin/sh
+case " \$* " in
+*--variable=libdir\ * | *--variable=includedir\ * | *--variable=mapdir\ * | *--variable=sdkdir\ * | *--variable=g_ir_*) ;;
+*--variable=*) export PKG_CONFIG_SYSROOT_DIR=/ ;;
+esac
+exec $(command -v pkgconf) "\$@"
+PKGCONF
+sed "s,@STAGING_SUBDIR@,aarch64-buildroot-linux-gnu/sysroot,g; s,@STATIC@,," "$buildroot/package/pkgconf/pkg-config.in" >"$output/host/bin/pkg-config"
+chmod +x "$output/host/bin/pkgconf"
 chmod +x "$output/host/bin/pkg-config"
 mkdir -p "$output/host/share/zoneinfo/posix"
 (cd /usr/share/zoneinfo && cp -aL Africa America Antarctica Asia Atlantic Australia Europe Indian Pacific Etc UTC "$output/host/share/zoneinfo/posix/")
