@@ -176,13 +176,18 @@ type house struct {
 func startHouse(t *testing.T, work string) house {
 	t.Helper()
 	h := house{port: freePort(t), serial: filepath.Join(work, "serial")}
-	bin := filepath.Join(work, "simbuilding")
-	run(t, "go", "build", "-o", bin, "../cmd/simbuilding")
-	file := filepath.Join(work, "house.yaml")
-	put(t, file, siteFile(t, "tcp://127.0.0.1:"+h.port, h.serial))
-	start(t, filepath.Join(work, "house.log"), bin, "--site", file, "--listen", "127.0.0.1:"+freePort(t))
+	startSite(t, work, siteFile(t, "tcp://127.0.0.1:"+h.port, h.serial))
 	awaitFor(t, "the building", func() bool { _, err := os.Stat(h.serial); return err == nil })
 	return h
+}
+
+// startSite starts the building of a site file.
+func startSite(t *testing.T, work, site string) {
+	t.Helper()
+	bin, file := filepath.Join(work, "simbuilding"), filepath.Join(work, "house.yaml")
+	run(t, "go", "build", "-o", bin, "../cmd/simbuilding")
+	put(t, file, site)
+	start(t, filepath.Join(work, "house.log"), bin, "--site", file, "--listen", "127.0.0.1:"+freePort(t))
 }
 
 func siteFile(t *testing.T, network, serial string) string {
