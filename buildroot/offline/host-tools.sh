@@ -17,11 +17,15 @@ jq -r --argjson own "$own" 'to_entries[] | select(.value.type == "host" and (.va
 link() { ln -sfn "$1" "$output/host/$2"; }
 for tool in python3 ninja m4 autoconf autoheader autoreconf automake aclocal autom4te libtoolize libtool msgfmt msgmerge xgettext autopoint \
   gperf fakeroot patchelf mkimage rauc genimage mcopy mformat mkdosfs mksquashfs cmake bison flex glib-compile-resources glib-compile-schemas \
-  glib-genmarshal glib-mkenums gdbus-codegen systemctl journalctl systemd-tmpfiles dtc tar lzip xz; do
+  glib-genmarshal glib-mkenums gdbus-codegen systemctl journalctl dtc tar lzip xz; do
   path=$(command -v "$tool" || true)
   if [ -n "$path" ]; then link "$path" "bin/$tool"; fi
 done
 for tool in depmod mkfs.ext4 mkfs.ext2 resize2fs tune2fs e2fsck mkfs.vfat; do link "$(PATH=$PATH:/sbin:/usr/sbin command -v $tool)" "sbin/$tool"; done
+# Debian 12's does not know the modifier "$" (remove when purged) of the newer systemd in the image, and would leave those lines out.
+rm -f "$output/host/bin/systemd-tmpfiles"
+printf '#!/bin/sh\nsed -E "s/^([A-Za-z+!=~^-]+)\\\\$/\\\\1/" | %s "$@"\n' "$(command -v systemd-tmpfiles)" >"$output/host/bin/systemd-tmpfiles"
+chmod +x "$output/host/bin/systemd-tmpfiles"
 printf '#!/bin/sh\nexec %s "$@"\n' "$meson/usr/bin/meson" >"$output/host/bin/meson"
 chmod +x "$output/host/bin/meson"
 link "$(go env GOROOT)" lib/go
