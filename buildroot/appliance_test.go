@@ -161,13 +161,13 @@ func (v *bundles) bundle(t *testing.T, name, version, board, keys string, change
 	root := filepath.Join(content, "rootfs.ext4")
 	run(t, "cp", "--sparse=always", v.root, root)
 	release := filepath.Join(v.dir, "os-release")
-	run(t, "debugfs", "-R", "dump /etc/os-release "+release, root)
+	run(t, "debugfs", "-R", "dump /usr/lib/os-release "+release, root)
 	text, err := os.ReadFile(release)
 	if err != nil {
 		t.Fatal(err)
 	}
 	put(t, release, regexp.MustCompile(`(?m)^VERSION_ID=.*$`).ReplaceAllString(string(text), "VERSION_ID="+version))
-	debugfs(t, root, "rm /etc/os-release", "write "+release+" /etc/os-release")
+	debugfs(t, root, "rm /usr/lib/os-release", "write "+release+" /usr/lib/os-release")
 	if change != nil {
 		change(t, root)
 	}

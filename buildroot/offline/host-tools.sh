@@ -24,7 +24,13 @@ done
 for tool in depmod mkfs.ext4 mkfs.ext2 resize2fs tune2fs e2fsck mkfs.vfat; do link "$(PATH=$PATH:/sbin:/usr/sbin command -v $tool)" "sbin/$tool"; done
 # Debian 12's does not know the modifier "$" (remove when purged) of the newer systemd in the image, and would leave those lines out.
 rm -f "$output/host/bin/systemd-tmpfiles"
-printf '#!/bin/sh\nsed -E "s/^([A-Za-z+!=~^-]+)\\\\$/\\\\1/" | %s "$@"\n' "$(command -v systemd-tmpfiles)" >"$output/host/bin/systemd-tmpfiles"
+cat >"$output/host/bin/systemd-tmpfiles" <<TMPFILES
+#!/bin/sh
+case " \$* " in
+*" - ") sed -E 's/^([A-Za-z+!=~^-]+)\\$/\\1/' | $(command -v systemd-tmpfiles) "\$@" ;;
+*) exec $(command -v systemd-tmpfiles) "\$@" ;;
+esac
+TMPFILES
 chmod +x "$output/host/bin/systemd-tmpfiles"
 printf '#!/bin/sh\nexec %s "$@"\n' "$meson/usr/bin/meson" >"$output/host/bin/meson"
 chmod +x "$output/host/bin/meson"

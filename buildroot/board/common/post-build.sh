@@ -6,14 +6,15 @@ sed "s/@BOARD@/$board/" "$target/etc/rauc/system.conf.in" >"$target/etc/rauc/sys
 rm "$target/etc/rauc/system.conf.in"
 cp "$CONTROLLER_KEYS/authority.pem" "$target/etc/rauc/keyring.pem"
 chmod 644 "$target/etc/rauc/keyring.pem"
-cat >"$target/etc/os-release" <<RELEASE
+rm -f "$target/etc/os-release" "$target/usr/lib/os-release"
+cat >"$target/usr/lib/os-release" <<RELEASE
 NAME=Controller
 ID=controller
 PRETTY_NAME="Controller $CONTROLLER_VERSION"
 VERSION_ID=$CONTROLLER_VERSION
 VARIANT_ID=$board
 RELEASE
-ln -sf ../../etc/os-release "$target/usr/lib/os-release"
+ln -s ../usr/lib/os-release "$target/etc/os-release"
 : >"$target/etc/machine-id"
 # Nobody logs in on this box, so nothing asks.
 rm -f "$target"/etc/systemd/system/getty.target.wants/*
