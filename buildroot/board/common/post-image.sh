@@ -12,12 +12,16 @@ boot_files="" table="" raw=""
 mkimage -A "$arch" -T script -C none -n "slot" -d boot.cmd boot.scr >/dev/null
 truncate -s 1M bootstate.bin
 
+# The partition type of a system for this processor (Discoverable Partitions Specification).
+root=b921b045-1df0-41c3-af44-4c6f280d3fae
+[ "$arch" != arm ] || root=69dad710-2ce4-4e3c-b16c-21a1d49abed3
+
 # A ROM that knows the old table only finds the first partition in it.
 mbr=""
 [ "$table" != hybrid ] || mbr="partition-type = 0xC"
 # shellcheck disable=SC2086 # names, separated by spaces
 list=$(printf '"%s", ' boot.scr $boot_files)
-sed -e "s|@BOOTFILES@|${list%, }|; s|@TABLE@|$table|; s|@RAW@|$raw|; s|@MBR@|$mbr|; s|@ROOT@|4f68bce3-e8cd-4db1-96e7-fbcaf984b709|" "$here/genimage.cfg.in" >genimage.cfg
+sed -e "s|@BOOTFILES@|${list%, }|; s|@TABLE@|$table|; s|@RAW@|$raw|; s|@MBR@|$mbr|; s|@ROOT@|$root|" "$here/genimage.cfg.in" >genimage.cfg
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 mkdir "$tmp/root"
