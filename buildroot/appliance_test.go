@@ -60,9 +60,7 @@ func TestAppliance(t *testing.T) {
 	if after := c.identities(t); after != before {
 		t.Errorf("after a power cut:\n%s\nbefore:\n%s", after, before)
 	}
-	if text := b.console(t); !regexp.MustCompile(`In a browser: https://controller-[0-9a-f]{6}\.local`).MatchString(text) {
-		t.Error("the console does not say where the appliance is found")
-	}
+	b.said(t, 1, `In a browser: https://controller-[0-9a-f]{6}\.local +or by address: 10\.0\.2\.15`)
 	if strings.Contains(b.console(t), "Claim code") {
 		t.Error("a claimed appliance still shows a claim code")
 	}
