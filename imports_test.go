@@ -85,6 +85,7 @@ var mayImport = map[string][]string{
 	"platform/panel":       {"platform/sse", "web", "wire"},
 	"platform/panel/webex": {"platform/panel"},
 	"platform/voice":       {"web", "wire"},
+	"platform/tunnel":      {"web", "wire"},
 	"platform/pages":       {"platform/sse", "ui", "web"},
 	"platform/sitetest":    nil,
 	"platform/sse":         nil,

@@ -84,6 +84,13 @@ func (a *Automation) Clock(ts, at time.Time) {
 	a.gate.clock(ts, at)
 }
 
+// Deadline is when by this clock it is exp by the platform's.
+func (a *Automation) Deadline(exp time.Time) time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return exp.Add(-a.gate.skew)
+}
+
 // valuesEvery is how often panels are looked at while things change.
 const valuesEvery = 200 * time.Millisecond
 

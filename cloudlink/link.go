@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net/http"
 	"sync"
 	"time"
 
@@ -38,7 +39,12 @@ type Config struct {
 	Clock func(ts, at time.Time)
 	// Values is what every panel should show now; nil: there are none.
 	Values func() []wire.PanelValue
-	Log    *slog.Logger
+	// Tunnel, if not nil, answers requests to the public API that the platform carries here. It asks for the controller's
+	// own tokens: the platform vouches for nobody.
+	Tunnel http.Handler
+	// Deadline tells when by this clock it is exp by the platform's; nil: the clocks agree.
+	Deadline func(exp time.Time) time.Time
+	Log      *slog.Logger
 }
 
 // Link is the controller's session with the platform's broker.
@@ -47,6 +53,7 @@ type Link struct {
 	tls    *tls.Config
 	box    *outbox
 	follow *follower
+	tunnel *tunnel
 
 	mu       sync.Mutex
 	online   bool // there is a session
@@ -60,7 +67,7 @@ func New(cfg Config) (*Link, error) {
 	if err := wire.CheckControllerID(cfg.Credentials.Controller); err != nil {
 		return nil, fmt.Errorf("link to the platform: %w", err)
 	}
-	l := &Link{cfg: cfg, box: newOutbox(), tls: &tls.Config{MinVersion: tls.VersionTLS12}}
+	l := &Link{cfg: cfg, box: newOutbox(), tunnel: newTunnel(cfg), tls: &tls.Config{MinVersion: tls.VersionTLS12}}
 	if ca := cfg.Credentials.CA; ca != "" {
 		l.tls.RootCAs = x509.NewCertPool()
 		if !l.tls.RootCAs.AppendCertsFromPEM([]byte(ca)) {
@@ -123,6 +130,7 @@ func (l *Link) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	wg.Go(func() { l.follow.run(ctx) })
+	defer l.tunnel.done.Wait()
 	pause, told := retryFirst, false
 	for ctx.Err() == nil {
 		began := time.Now()

@@ -17,8 +17,9 @@ type session struct {
 	client mqtt.Client
 	boot   int64
 	lost   chan error
-	reborn chan struct{} // somebody wants to hear of us again
-	resync chan struct{} // somebody wants the whole state again
+	reborn chan struct{}   // somebody wants to hear of us again
+	resync chan struct{}   // somebody wants the whole state again
+	ctx    context.Context // ends with the session
 }
 
 // hold is one session, from connecting to its loss.
@@ -27,7 +28,9 @@ func (l *Link) hold(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("number the session: %w", err)
 	}
-	s := &session{Link: l, boot: boot, lost: make(chan error, 1), reborn: make(chan struct{}, 1), resync: make(chan struct{}, 1)}
+	during, end := context.WithCancel(ctx)
+	defer end()
+	s := &session{Link: l, ctx: during, boot: boot, lost: make(chan error, 1), reborn: make(chan struct{}, 1), resync: make(chan struct{}, 1)}
 	if err := s.connect(); err != nil {
 		return err
 	}
@@ -117,6 +120,8 @@ func (s *session) take(_ mqtt.Client, m mqtt.Message) {
 		}
 	case wire.DownOrder:
 		s.obey(msg)
+	case wire.DownTunnel:
+		s.tunnelled(msg)
 	}
 }
 

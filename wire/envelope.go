@@ -29,6 +29,8 @@ const (
 	TypePanel    Type = "panel.values"
 	TypeQuestion Type = "question"
 	TypePart     Type = "answer.part"
+	TypeTunnel   Type = "tunnel.request"
+	TypeTunneled Type = "tunnel.part"
 )
 
 // Envelope is around every message. Unknown members are ignored.

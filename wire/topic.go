@@ -20,6 +20,7 @@ const (
 	DownOrder  = "down/cmd"
 	DownConfig = "down/config"
 	DownAnswer = "down/res"
+	DownTunnel = "down/tunnel"
 	UpStatus   = "up/status"
 	UpAck      = "up/ack"
 	UpState    = "up/state"
@@ -27,6 +28,7 @@ const (
 	UpEvent    = "up/event"
 	UpPanel    = "up/panel"
 	UpQuestion = "up/req"
+	UpTunnel   = "up/tunnel"
 )
 
 var controllerID = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"sync"
 	"time"
@@ -13,8 +14,10 @@ import (
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/automation"
 	"svc.internal/controller/cloudlink"
+	"svc.internal/controller/publicapi"
 	"svc.internal/controller/store"
 	"svc.internal/controller/trust"
+	"svc.internal/controller/web"
 	"svc.internal/controller/wire"
 )
 
@@ -22,11 +25,12 @@ import (
 type cloud struct {
 	daemon  *daemon
 	started time.Time
+	tunnel  bool          // requests that the platform brings are let in
 	changed chan struct{} // the enrolment is another one
 }
 
-func newCloud(d *daemon) *cloud {
-	return &cloud{daemon: d, started: time.Now(), changed: make(chan struct{}, 1)}
+func newCloud(d *daemon, tunnel bool) *cloud {
+	return &cloud{daemon: d, tunnel: tunnel, started: time.Now(), changed: make(chan struct{}, 1)}
 }
 
 // again looks at the enrolment anew.
@@ -76,8 +80,9 @@ func (c *cloud) hold(ctx context.Context, enrolled store.Cloud) {
 		Boot:   d.db.NextCloudSession,
 		Widget: func(m cloudlink.Message) { rules.Widget(automation.Message(m)) },
 		Panels: func(m cloudlink.Message) { rules.Panels(automation.Message(m)) },
-		Clock:  rules.Clock,
+		Clock:  rules.Clock, Deadline: rules.Deadline,
 		Values: rules.Values,
+		Tunnel: c.door(),
 	})
 	if err != nil {
 		log.Error("no link to the platform; enrol again", "why", err)
@@ -88,6 +93,16 @@ func (c *cloud) hold(ctx context.Context, enrolled store.Cloud) {
 	wg.Go(func() { rules.Watch(ctx, link.ShowPanels) })
 	wg.Go(func() { _ = link.Run(ctx) })
 	wg.Wait()
+}
+
+// door is where requests that the platform brings come in: the public API and nothing else. Nil: nowhere.
+func (c *cloud) door() http.Handler {
+	if !c.tunnel {
+		return nil
+	}
+	e := web.New(web.Config{Log: c.daemon.log.With("via", "tunnel"), Errors: publicapi.Errors})
+	c.daemon.api.Register(e)
+	return e
 }
 
 func newCloudCommand(a *app) *cobra.Command {

@@ -43,6 +43,7 @@ type serveConfig struct {
 	keyFile      string
 	tokenLife    time.Duration
 	backupDir    string
+	tunnel       bool
 }
 
 func newServe(a *app) *cobra.Command {
@@ -64,6 +65,7 @@ part is written to certificate.pem in the data directory for clients to trust.`,
 	f.StringVar(&cfg.keyFile, "tls-key", "", "key of the own certificate, PEM `file`")
 	f.DurationVar(&cfg.tokenLife, "token-lifetime", time.Hour, "how long an access token lasts")
 	f.StringVar(&cfg.backupDir, "backup-dir", "", "`directory` for the nightly backups, such as a mounted one; default backups in the data directory")
+	f.BoolVar(&cfg.tunnel, "tunnel", false, "let the platform that this controller is enrolled at bring requests to /svc/api here; they need a token as any others do")
 	return c
 }
 
@@ -137,7 +139,7 @@ type daemon struct {
 
 func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, log *slog.Logger) (*daemon, error) {
 	d := &daemon{log: log, db: db, dataDir: a.dataDir, crowd: web.NewCrowd(log), backups: cfg.backups(a.dataDir)}
-	d.cloud = newCloud(d)
+	d.cloud = newCloud(d, cfg.tunnel)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registry.MustRegister(crowdMetrics(d.crowd)...)

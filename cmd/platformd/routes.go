@@ -12,6 +12,7 @@ import (
 	"svc.internal/controller/platform/gate"
 	"svc.internal/controller/platform/login"
 	"svc.internal/controller/platform/panel"
+	"svc.internal/controller/platform/tunnel"
 	"svc.internal/controller/platform/voice"
 	"svc.internal/controller/web"
 	"svc.internal/controller/wire"
@@ -38,6 +39,11 @@ func (d *daemon) hall() (*echo.Echo, *gate.Gate) {
 		KeyPaths: []string{chatPath, mcpPath}, QueryPath: chatPath,
 		AddressPaths: []string{login.LoginPath}, RoomPaths: []string{login.RefreshPath, voice.Path, panel.PanelsPath, panel.WebhookPath},
 	})
+	if d.tunnel != "" {
+		e.Pre(tunnel.New(tunnel.Config{
+			Domain: d.tunnel, Carry: d.cloud.link.Carry, Charge: g.Charge, Stranger: gate.AddressBucket, Log: d.log,
+		}).Pass)
+	}
 	watch := newMetrics(d)
 	e.Use(watch.measure, g.Pass)
 	e.GET("/healthz", func(c echo.Context) error { return c.JSON(http.StatusOK, status{"ok"}) })

@@ -145,6 +145,7 @@ type daemon struct {
 	cloud  *cloud
 	speech voiceSettings
 	rooms  conferencingSettings
+	tunnel string      // domain; empty: there is none
 	panels *panel.Room // nil: there are no rooms
 
 	sites platform.SiteReader // nil: there is nothing to ask the assistant about
@@ -159,7 +160,7 @@ type daemon struct {
 
 // share sets up what all instances have in common.
 func (d *daemon) share(set settings) (err error) {
-	d.speech, d.rooms = set.voice, set.rooms
+	d.speech, d.rooms, d.tunnel = set.voice, set.rooms, set.tunnel
 	var provider *login.Provider
 	if set.provider.Issuer != "" {
 		if provider, err = login.NewProvider(set.provider, d.db, d.log); err != nil {
@@ -184,6 +185,9 @@ func (a *app) open(ctx context.Context, d *daemon, cfg serveConfig) (err error) 
 		return err
 	}
 	if cfg.listen != "" || os.Getenv("MQTT_URL") == "" {
+		if d.tunnel != "" {
+			cfg.hosts = append(cfg.hosts, "*."+d.tunnel)
+		}
 		if d.cert, err = certificate(ctx, d.db, cfg, d.log); err != nil {
 			return err
 		}

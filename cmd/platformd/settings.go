@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 
 	"svc.internal/controller/platform/assistant"
 	"svc.internal/controller/platform/assistant/model"
@@ -21,7 +22,11 @@ type settings struct {
 	price       assistant.Price
 	voice       voiceSettings
 	rooms       conferencingSettings
+	tunnel      string // domain of host names that stand for controllers; empty: there is no tunnel
 }
+
+// domainName is one in lower case, of at least two labels: a certificate for *.example is no good.
+var domainName = regexp.MustCompile(`^[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+$`)
 
 func readSettings(getenv func(string) string) (settings, error) {
 	s := settings{
@@ -44,6 +49,9 @@ func readSettings(getenv func(string) string) (settings, error) {
 	}
 	if s.voice, err = readVoiceSettings(getenv); err != nil {
 		return settings{}, err
+	}
+	if s.tunnel = getenv("TUNNEL_DOMAIN"); s.tunnel != "" && !domainName.MatchString(s.tunnel) {
+		return settings{}, usageError{fmt.Errorf("TUNNEL_DOMAIN is %q; want the domain that controllers' host names end with, such as tunnel.platform.example", s.tunnel)}
 	}
 	switch create := getenv("OIDC_CREATE_USERS"); create {
 	case "", "false", "0":

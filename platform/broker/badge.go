@@ -48,7 +48,11 @@ func (b badge) permissions() *server.Permissions {
 	case roleController:
 		return allow([]string{own + "up.>"}, append(down, status))
 	case roleIntegration:
-		return allow([]string{own + "down.>"}, []string{strings.TrimSuffix(own, "."), own + ">", own + "up", own + "down", status})
+		p := allow([]string{own + "down.>"}, []string{strings.TrimSuffix(own, "."), own + ">", own + "up", own + "down", status})
+		// What people send through the tunnel holds their passwords.
+		tunnel := []string{own + strings.ReplaceAll(wire.DownTunnel, "/", "."), own + strings.ReplaceAll(wire.UpTunnel, "/", ".")}
+		p.Publish.Deny, p.Subscribe.Deny = tunnel, tunnel
+		return p
 	}
 	return allow(nil, nil)
 }

@@ -67,13 +67,14 @@ type Link struct {
 	mu      sync.Mutex
 	session mqtt.Client // nil while there is none
 	pending map[string]*pending
+	carried map[string]*carried
 }
 
 // New makes a link that is not connected yet.
 func New(cfg Config) *Link {
 	var b [8]byte
 	rand.Read(b[:]) // never fails, see crypto/rand
-	return &Link{cfg: cfg, client: "platform-" + hex.EncodeToString(b[:]), pending: map[string]*pending{}}
+	return &Link{cfg: cfg, client: "platform-" + hex.EncodeToString(b[:]), pending: map[string]*pending{}, carried: map[string]*carried{}}
 }
 
 const (
@@ -207,8 +208,12 @@ func (l *Link) take(ctx context.Context) mqtt.MessageHandler {
 		if !ok {
 			return
 		}
-		if below == wire.UpAck {
+		switch below {
+		case wire.UpAck:
 			l.acknowledged(cid, m.Payload())
+			return
+		case wire.UpTunnel:
+			l.part(cid, m.Payload())
 			return
 		}
 		if below == wire.UpStatus && !m.Retained() {
