@@ -119,7 +119,7 @@ func (a *tunnelAnswer) serve(in wire.TunnelRequest) {
 		a.say(wire.TunnelPart{Final: true})
 		return
 	}
-	r, err := request(a.ctx, in)
+	r, err := request(a.ctx, a.corr, in)
 	if err != nil {
 		a.WriteHeader(http.StatusBadRequest)
 	} else {
@@ -134,8 +134,8 @@ func (a *tunnelAnswer) serve(in wire.TunnelRequest) {
 	a.flush(true)
 }
 
-// request is what the platform carried here, for the API that it is for and no other.
-func request(ctx context.Context, in wire.TunnelRequest) (*http.Request, error) {
+// request is what the platform carried here under an ID, for the API that it is for and no other.
+func request(ctx context.Context, id string, in wire.TunnelRequest) (*http.Request, error) {
 	r, err := http.NewRequestWithContext(ctx, in.Method, "https://tunnel"+in.URI, io.NopCloser(bytes.NewReader(in.Body)))
 	if err != nil {
 		return nil, err
@@ -148,6 +148,7 @@ func request(ctx context.Context, in wire.TunnelRequest) (*http.Request, error) 
 	for name, values := range in.Header {
 		r.Header[http.CanonicalHeaderKey(name)] = values
 	}
+	r.Header["X-Request-Id"] = []string{id} // for the log, here as there
 	return r, nil
 }
 

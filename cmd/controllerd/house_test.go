@@ -38,6 +38,7 @@ type house struct {
 
 	tokenLife time.Duration // an hour if zero
 	options   sim.Options   // of the building, but for the seed
+	tunnel    bool
 }
 
 const housePassword = "a password for tests"
@@ -173,7 +174,7 @@ func (h *house) serveAt(address string) {
 	ctx := h.t.Context()
 	a := &app{dataDir: h.dataDir}
 	log := slog.New(slog.NewTextHandler(h.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	d, end, err := a.prepare(ctx, serveConfig{listen: address, tokenLife: cmp.Or(h.tokenLife, time.Hour)}, log)
+	d, end, err := a.prepare(ctx, serveConfig{listen: address, tokenLife: cmp.Or(h.tokenLife, time.Hour), tunnel: h.tunnel}, log)
 	if err != nil {
 		end()
 		h.t.Fatal(err)

@@ -55,12 +55,19 @@ type estate struct {
 	daemon   *daemon
 	building *sim.Building
 	core     *appliance.Controller
-	voice    string // the voice action token
+	voice    string       // the voice action token
+	tunnel   http.Handler // of the controllers that join; nil: closed
 	admin    person
 }
 
 // newEstate starts both; settings are the environment of the platform.
 func newEstate(t testing.TB, settings map[string]string) *estate {
+	t.Helper()
+	return newEstateWith(t, settings, nil)
+}
+
+// newEstateWith is one whose controller lets those in that come through the tunnel.
+func newEstateWith(t testing.TB, settings map[string]string, tunnel http.Handler) *estate {
 	t.Helper()
 	ctx := t.Context()
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
@@ -70,7 +77,7 @@ func newEstate(t testing.TB, settings map[string]string) *estate {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	e := &estate{voice: "a voice token of tests"}
+	e := &estate{voice: "a voice token of tests", tunnel: tunnel}
 	set, err := readSettings(func(name string) string {
 		switch name {
 		case "VOICE_ACTION_ENABLED":
@@ -188,7 +195,7 @@ func (e *estate) join(got wire.Credentials, core *appliance.Controller, since ti
 		Boot:   func(context.Context) (int64, error) { return boots.Add(1), nil },
 		Widget: func(m cloudlink.Message) { rules.Widget(automation.Message(m)) },
 		Panels: func(m cloudlink.Message) { rules.Panels(automation.Message(m)) },
-		Clock:  rules.Clock, Values: rules.Values,
+		Clock:  rules.Clock, Values: rules.Values, Deadline: rules.Deadline, Tunnel: e.tunnel,
 	})
 	if err != nil {
 		e.t.Fatal(err)

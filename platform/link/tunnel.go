@@ -22,8 +22,9 @@ type carried struct {
 // done for it afterwards. It fails with [platform.ErrNotFound], [platform.ErrOffline] if nothing was sent or nobody is let
 // in there, [platform.ErrUnanswered] if ctx ended first, and [platform.ErrOverloaded] if the answer cannot be carried.
 func (l *Link) Carry(ctx context.Context, cid string, in wire.TunnelRequest) (platform.Carried, error) {
+	id := newID()
 	fail := func(err error) (platform.Carried, error) {
-		return platform.Carried{}, fmt.Errorf("carry %s %s to controller %q: %w", in.Method, in.URI, cid, err)
+		return platform.Carried{ID: id}, fmt.Errorf("carry %s %s to controller %q: %w", in.Method, in.URI, cid, err)
 	}
 	e, err := l.cfg.Store.Enrolment(ctx, cid)
 	if err != nil {
@@ -36,7 +37,7 @@ func (l *Link) Carry(ctx context.Context, cid string, in wire.TunnelRequest) (pl
 	defer cancel()
 	exp, _ := ctx.Deadline()
 	exp = exp.UTC()
-	env := wire.Envelope{ID: newID(), Type: wire.TypeTunnel, TS: time.Now(), Exp: &exp}
+	env := wire.Envelope{ID: id, Type: wire.TypeTunnel, TS: time.Now(), Exp: &exp}
 	b, err := env.Seal(in)
 	if err != nil {
 		return fail(platform.Invalid("%v", err))
@@ -44,11 +45,11 @@ func (l *Link) Carry(ctx context.Context, cid string, in wire.TunnelRequest) (pl
 	w := &carried{cid, make(chan wire.TunnelPart, partsMost)}
 	l.mu.Lock()
 	session := l.session
-	l.carried[env.ID] = w
+	l.carried[id] = w
 	l.mu.Unlock()
 	defer func() {
 		l.mu.Lock()
-		delete(l.carried, env.ID)
+		delete(l.carried, id)
 		l.mu.Unlock()
 	}()
 	if session == nil {
@@ -58,7 +59,7 @@ func (l *Link) Carry(ctx context.Context, cid string, in wire.TunnelRequest) (pl
 	if err := within(session.Publish(wire.Topic(cid, wire.DownTunnel), 0, false, b)); err != nil {
 		return fail(err)
 	}
-	return w.collect(ctx, env.ID, fail)
+	return w.collect(ctx, id, fail)
 }
 
 // collect puts the parts of an answer together.

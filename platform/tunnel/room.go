@@ -97,7 +97,7 @@ var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.Me
 
 // Headers that pass. What else a controller says is not for browsers to hear in the platform's name.
 var (
-	inward  = []string{"Accept", "Authorization", "Content-Type", "If-None-Match", "Origin", "Sec-Fetch-Site", "User-Agent", "X-Request-Id"}
+	inward  = []string{"Accept", "Authorization", "Content-Type", "If-None-Match", "Origin", "Sec-Fetch-Site", "User-Agent"}
 	outward = []string{"Allow", "Cache-Control", "Content-Length", "Content-Type", "Etag", "Retry-After", "Vary", "Www-Authenticate", "X-Command-Id", "X-State-Age"}
 )
 
@@ -163,7 +163,7 @@ func (v *visit) count() error {
 func (v *visit) request() (in wire.TunnelRequest, err error) {
 	r := v.c.Request()
 	switch {
-	case !strings.HasPrefix(r.URL.Path, wire.TunnelPrefix) || !strings.HasPrefix(r.RequestURI, wire.TunnelPrefix) || strings.Contains(r.URL.Path, ".."):
+	case !strings.HasPrefix(r.URL.Path, wire.TunnelPrefix) || strings.Contains(r.URL.Path, ".."):
 		return in, errPath
 	case !slices.Contains(methods, r.Method):
 		return in, errMethod
@@ -176,7 +176,7 @@ func (v *visit) request() (in wire.TunnelRequest, err error) {
 		return in, refuse(http.StatusBadRequest, "body: could not be read")
 	}
 	return wire.TunnelRequest{
-		Method: r.Method, URI: r.RequestURI, Host: r.Host, Peer: web.Peer(r).String(), Header: only(r.Header, inward), Body: body,
+		Method: r.Method, URI: r.URL.RequestURI(), Host: r.Host, Peer: web.Peer(r).String(), Header: only(r.Header, inward), Body: body,
 	}, nil
 }
 
