@@ -66,15 +66,20 @@ func TestTheWalkThroughTheTunnelGivesTheSameBytes(t *testing.T) {
 	same := func(method, path, token, body string) {
 		t.Helper()
 		for deadline := time.Now().Add(60 * time.Second); ; {
-			status, before, _ := h.send(method, path, token, body)
+			status, before, direct := h.send(method, path, token, body)
 			gotStatus, got, header := far(method, path, token, body)
 			_, after, _ := h.send(method, path, token, body)
 			if bytes.Equal(before, after) {
 				if gotStatus != status || !bytes.Equal(got, before) {
 					t.Errorf("%s %s: through the tunnel %d %s, directly %d %s", method, path, gotStatus, got, status, before)
 				}
-				if status == 200 && method == "GET" && (header.Get("Etag") == "" || header.Get("X-State-Age") == "") {
-					t.Errorf("%s: headers are lost: %v", path, header)
+				for _, name := range []string{"Content-Type", "Content-Length", "Etag", "Cache-Control", "Allow"} {
+					if got, want := header.Get(name), direct.Get(name); got != want {
+						t.Errorf("%s %s: %s is %q, directly %q", method, path, name, got, want)
+					}
+				}
+				if (header.Get("X-State-Age") == "") != (direct.Get("X-State-Age") == "") {
+					t.Errorf("%s %s: X-State-Age is %q, directly %q", method, path, header.Get("X-State-Age"), direct.Get("X-State-Age"))
 				}
 				return
 			}
