@@ -251,10 +251,16 @@ func (h *house) send(method, path, token, body string) (int, []byte, http.Header
 	if err != nil {
 		h.t.Fatal(err)
 	}
+	return h.answer(h.client, req, token)
+}
+
+// answer of a server to a request; a token may be empty.
+func (h *house) answer(client *http.Client, req *http.Request, token string) (int, []byte, http.Header) {
+	h.t.Helper()
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
-	res, err := h.client.Do(req)
+	res, err := client.Do(req)
 	if err != nil {
 		h.t.Fatal(err)
 	}

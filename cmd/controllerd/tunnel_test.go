@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -37,19 +36,7 @@ func (h *house) throughTunnel(p *platformFor) func(method, path, token, body str
 			h.t.Fatal(err)
 		}
 		req.Host = houseID + ".tunnel.example"
-		if token != "" {
-			req.Header.Set("Authorization", "Bearer "+token)
-		}
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			h.t.Fatal(err)
-		}
-		defer res.Body.Close()
-		data, err := io.ReadAll(res.Body)
-		if err != nil {
-			h.t.Fatal(err)
-		}
-		return res.StatusCode, data, res.Header
+		return h.answer(http.DefaultClient, req, token)
 	}
 }
 

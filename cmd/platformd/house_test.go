@@ -109,6 +109,9 @@ func (h *house) ask(method, path, body string, headers ...string) answer {
 	}
 	for _, header := range headers {
 		name, value, _ := strings.Cut(header, ": ")
+		if name == "Host" {
+			r.Host = value
+		}
 		r.Header.Add(name, value)
 	}
 	client := h.client

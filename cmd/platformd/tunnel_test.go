@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -10,24 +9,11 @@ import (
 // tunnelled asks a controller's public API by its host name.
 func (e *estate) tunnelled(host, path, token string) answer {
 	e.t.Helper()
-	r, err := http.NewRequestWithContext(e.t.Context(), "GET", e.url+path, nil)
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	r.Host = host
+	headers := []string{"Host: " + host}
 	if token != "" {
-		r.Header.Set("Authorization", "Bearer "+token)
+		headers = append(headers, "Authorization: Bearer "+token)
 	}
-	res, err := e.client.Do(r)
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	return answer{res, string(text)}
+	return e.ask("GET", path, "", headers...)
 }
 
 // A host name below TUNNEL_DOMAIN is a controller; strangers have their twenty requests, and those whose token the controller
