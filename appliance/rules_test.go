@@ -159,3 +159,47 @@ func TestRunThatWasBegunBeforeItsBusIsOpenedAnewFails(t *testing.T) {
 		}
 	})
 }
+
+// What a lamp was told while it fades is not shown any more once nobody could read it.
+func TestLevelThatWasToldAndNotReadIsNotShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("fading"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		if e := do(t, ctl, level(one(1), 20)); !e.OK() {
+			t.Fatal(e.Err)
+		}
+		c.set(func() {
+			c.fail = func(_ appliance.ID, write bool) error {
+				if write {
+					return nil
+				}
+				return appliance.ErrSilent
+			}
+		})
+		if e := do(t, ctl, level(one(1), 70)); e.OK() {
+			t.Error("confirmed by nobody")
+		}
+		if l := ctl.Snapshot().Node(1).Level; l.Value != 20 {
+			t.Errorf("shown at %d, want 20, which was read last", l.Value)
+		}
+	})
+}
+
+// The time that two silent devices take is not at the cost of the third.
+func TestTimeOfTheSilentIsGivenToTheOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		c.timeout = 1500 * time.Millisecond
+		ctl, stop := run(t, c, siteOf("dimmer", "dimmer", "dimmer"), nil)
+		defer stop()
+		for !ctl.Snapshot().Node(3).Online {
+			time.Sleep(100 * time.Millisecond)
+		}
+		c.set(func() { c.silent[1], c.silent[2] = true, true })
+		if e := do(t, ctl, level(everything, 40)); e.OK() || e.Members[2].Stage != appliance.StageObserved {
+			t.Errorf("%+v", e.Members)
+		}
+	})
+}
