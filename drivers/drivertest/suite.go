@@ -24,9 +24,10 @@ type Suite struct {
 	Read func(d appliance.Driver) appliance.Exchange
 	// Size is the length of the request that b begins, 0 if not known yet.
 	Size func(b []byte) int
-	// Answer is what the healthy device says, Foreign what another device might
-	// say to the same request, Garbage an answer that is damaged.
-	Answer, Foreign, Garbage func(request []byte) []byte
+	// Answer is what the healthy device says, Older what it would have said before its
+	// values changed, Foreign what another device might say to the same request, Garbage
+	// an answer that is damaged.
+	Answer, Older, Foreign, Garbage func(request []byte) []byte
 	// Timeout of the device; the suite's waits are derived from it.
 	Timeout time.Duration
 }
@@ -35,6 +36,7 @@ type Suite struct {
 type part struct {
 	pause time.Duration
 	bytes []byte
+	wrote chan struct{} // closed then; may be nil
 }
 
 // far is the device's end of the line.
@@ -58,10 +60,12 @@ func (s Suite) Run(t *testing.T) {
 		{"garbage", func(q []byte) []part { return []part{{bytes: s.Garbage(q)}} }, []error{appliance.ErrDamaged, appliance.ErrSilent}},
 		{"half an answer", func(q []byte) []part { a := s.Answer(q); return []part{{bytes: a[:len(a)/2]}} }, []error{appliance.ErrDamaged, appliance.ErrSilent}},
 		{"wrong address", func(q []byte) []part { return []part{{bytes: s.Foreign(q)}} }, []error{appliance.ErrSilent, appliance.ErrDamaged}},
-		{"wrong address before the answer", func(q []byte) []part { return []part{{bytes: s.Foreign(q)}, {s.Timeout / 10, s.Answer(q)}} }, nil},
+		{"wrong address before the answer", func(q []byte) []part {
+			return []part{{bytes: s.Foreign(q)}, {pause: s.Timeout / 10, bytes: s.Answer(q)}}
+		}, nil},
 		{"a slow answer", func(q []byte) []part {
 			a := s.Answer(q)
-			return []part{{s.Timeout / 10, a[:1]}, {s.Timeout / 10, a[1:]}}
+			return []part{{pause: s.Timeout / 10, bytes: a[:1]}, {pause: s.Timeout / 10, bytes: a[1:]}}
 		}, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -75,6 +79,7 @@ func (s Suite) Run(t *testing.T) {
 			}
 		})
 	}
+	t.Run("an answer to the question before", s.late)
 	t.Run("a deadline that has passed", func(t *testing.T) {
 		d, end := s.start(t)
 		end.play(healthy)
@@ -93,6 +98,30 @@ func (s Suite) Run(t *testing.T) {
 			t.Errorf("a bus that is down was waited for, %v", took)
 		}
 	})
+}
+
+// late puts a question whose answer comes after its time, and another when the driver says
+// that none can come any more.
+func (s Suite) late(t *testing.T) {
+	d, end := s.start(t)
+	healthy := func(q []byte) []part { return []part{{bytes: s.Answer(q)}} }
+	end.play(healthy)
+	want, err := s.do(s.Read(d), 10*s.Timeout)
+	judge(t, want, err, nil)
+	e := s.Read(d)
+	wrote := make(chan struct{})
+	end.play(func(q []byte) []part { return []part{{2 * e.Worst, s.Older(q), wrote}} })
+	judge(t, appliance.Result{Sent: time.Now()}, second(s.do(e, 10*s.Timeout)), []error{appliance.ErrSilent})
+	<-wrote
+	<-time.After(e.Late)
+	end.play(healthy)
+	got, err := s.do(s.Read(d), 10*s.Timeout)
+	judge(t, got, err, nil)
+	for i, r := range got.Readings {
+		if i >= len(want.Readings) || r.Values != want.Readings[i].Values {
+			t.Errorf("read %+v, want %+v: the answer to the question before was taken for this one's", r.Values, want.Readings)
+		}
+	}
 }
 
 func second(_ appliance.Result, err error) error { return err }
@@ -167,6 +196,9 @@ func (f *far) serve() {
 				}
 				if _, err := f.pty.Master().Write(p.bytes); err != nil {
 					return
+				}
+				if p.wrote != nil {
+					close(p.wrote)
 				}
 			}
 		}

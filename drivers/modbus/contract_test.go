@@ -27,6 +27,9 @@ func TestDriverContract(t *testing.T) {
 		Answer: func(q []byte) []byte {
 			return rtuFrame(q[0], []byte{3, 8, 0, 1, 0, 2, 0, 3, 0, 4})
 		},
+		Older: func(q []byte) []byte {
+			return rtuFrame(q[0], []byte{3, 8, 0, 90, 0, 90, 0, 90, 0, 90})
+		},
 		Foreign: func(q []byte) []byte { f := answer(q); return rtuFrame(q[0]+1, f[1:len(f)-2]) },
 		Garbage: func(q []byte) []byte { f := answer(q); f[3] ^= 0x40; return f },
 		Timeout: 400 * time.Millisecond,

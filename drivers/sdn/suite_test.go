@@ -10,14 +10,14 @@ import (
 
 func TestSuiteOfSerialDrivers(t *testing.T) {
 	motor := Address{0x06, 0x1A, 0x2B}
-	says := func(from Address) func([]byte) []byte {
+	says := func(from Address, percent byte) func([]byte) []byte {
 		return func(request []byte) []byte {
 			q, err := ParseFrame(request)
 			if err != nil {
 				t.Errorf("% X: %v", request, err)
 				return nil
 			}
-			f := Frame{ID: q.ID + 1, From: 2, Source: from, Destination: q.Source, Data: []byte{0x10, 0x27, 50, 0xFF, 0xFF}}
+			f := Frame{ID: q.ID + 1, From: 2, Source: from, Destination: q.Source, Data: []byte{0x10, 0x27, percent, 0xFF, 0xFF}}
 			b, err := f.Bytes()
 			if err != nil {
 				t.Error(err)
@@ -47,10 +47,11 @@ func TestSuiteOfSerialDrivers(t *testing.T) {
 			}
 			return frameLen(b[1])
 		},
-		Answer:  says(motor),
-		Foreign: says(Address{0x06, 0x1A, 0x2C}),
+		Answer:  says(motor, 50),
+		Older:   says(motor, 80),
+		Foreign: says(Address{0x06, 0x1A, 0x2C}, 50),
 		Garbage: func(q []byte) []byte {
-			b := says(motor)(q)
+			b := says(motor, 50)(q)
 			b[10] ^= 0x04
 			return b
 		},
