@@ -69,10 +69,8 @@ type accounts struct {
 // behind is what a bus does behind commands, besides polls and groups.
 type behind struct {
 	scan     *scanJob
-	scans    chan *scanJob
 	scanTurn bool // a poll was the last to go, so the scan may
-	errand   *errand
-	errands  chan *errand
+	errands  []*errand
 	found    bool // the last exchange was to find out who is gone
 }
 
@@ -82,7 +80,6 @@ func newBus(cfg BusConfig, o Opened, st *state) *bus {
 		known:    known{beliefs: beliefs{}, devices: map[string]*device{}, deviceOf: map[ID]*device{}, absent: map[ID]bool{}, motors: map[ID]*motor{}},
 		port:     port{why: ErrOpening},
 		accounts: accounts{probes: budget{share: probeShare}, attempts: budget{share: attemptShare}},
-		behind:   behind{scans: make(chan *scanJob), errands: make(chan *errand)},
 	}
 	b.lead <- struct{}{}
 	b.schedule = &schedule{motors: b.motors}
@@ -125,21 +122,9 @@ func (b *bus) run(ctx context.Context) {
 			continue
 		}
 		timer.Reset(wait)
-		errands := b.errands
-		if b.errand != nil {
-			errands = nil // one at a time
-		}
 		select {
 		case <-ctx.Done():
 		case <-b.wake:
-		case s := <-b.scans:
-			b.lead <- struct{}{}
-			b.startScan(s)
-			<-b.lead
-		case e := <-errands:
-			b.lead <- struct{}{}
-			b.errand = e
-			<-b.lead
 		case <-timer.C:
 		}
 	}

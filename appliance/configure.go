@@ -1,6 +1,7 @@
 package appliance
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"reflect"
@@ -21,16 +22,18 @@ func (b *bus) config() *BusConfig { return &b.present.Load().config }
 
 func (b *bus) driver() Driver { return b.present.Load().opened.Driver }
 
-// atBoundary does something between two frames; false: the bus has ended.
-func (b *bus) atBoundary(do func()) bool {
+// atBoundary does something between two frames, unless ctx or the bus has ended.
+func (b *bus) atBoundary(ctx context.Context, do func()) error {
 	select {
 	case b.lead <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
 	case <-b.closed:
-		return false
+		return errClosed
 	}
 	defer func() { <-b.lead; b.poke() }()
 	do()
-	return true
+	return nil
 }
 
 // park leaves the wire alone until the bus is configured anew. Commands wait meanwhile,

@@ -190,28 +190,28 @@ func (c *Controller) change(b *bus, cfg BusConfig, build *builder) (done func(),
 		keep = nil // others may be there, or hear nothing at that bit rate
 	}
 	if live, able := before.opened.Driver.(Configurer); able && before.config.Bus.Name == cfg.Bus.Name && keep != nil {
-		b.atBoundary(func() {
+		b.atBoundary(b.ctx, func() {
 			var opened Opened
 			if opened, ok = live.Configure(cfg); ok {
 				b.configure(&wiring{cfg, opened}, before, time.Now())
 			}
 		})
 		if ok {
-			return func() { b.atBoundary(func() { b.looked(b.present.Load().kept(before)) }) }, true
+			return func() { b.atBoundary(b.ctx, func() { b.looked(b.present.Load().kept(before)) }) }, true
 		}
 		keep = nil // it takes other line settings
 	}
 	w, ok := build.open(cfg)
-	if !ok || !b.atBoundary(b.park) {
+	if !ok || b.atBoundary(b.ctx, b.park) != nil {
 		return nil, false
 	}
 	b.unplug()
-	b.atBoundary(func() {
+	b.atBoundary(b.ctx, func() {
 		b.breakOffScan() // it speaks by way of the driver that goes
 		b.configure(w, keep, time.Now())
 		c.plug(b)
 	})
-	return func() { b.atBoundary(func() { b.looked(w.kept(keep)) }) }, true
+	return func() { b.atBoundary(b.ctx, func() { b.looked(w.kept(keep)) }) }, true
 }
 
 // sameBus reports whether a bus may go on as it is. Names do not matter to it, and

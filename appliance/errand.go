@@ -3,6 +3,7 @@ package appliance
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -18,25 +19,18 @@ type errandDone struct {
 	err error
 }
 
-// nextErrand takes the errand that waits, if one does. Errands and polls take
+// givenUp reports whether nobody waits for it any more.
+func (e *errand) givenUp() bool { return e.ctx.Err() != nil }
+
+// nextErrand takes the first errand that somebody still waits for. Errands and polls take
 // turns, since whoever runs errands waits for each.
 func (b *bus) nextErrand(fits func(*Exchange) bool) *task {
-	if b.errand == nil {
-		select {
-		case b.errand = <-b.errands:
-		default:
-			return nil
-		}
-	}
-	if !fits(&b.errand.exchange) {
+	b.errands = slices.DeleteFunc(b.errands, (*errand).givenUp)
+	if len(b.errands) == 0 || !fits(&b.errands[0].exchange) {
 		return nil
 	}
-	e := b.errand
-	b.errand = nil
-	if err := e.ctx.Err(); err != nil {
-		e.done <- errandDone{err: err}
-		return nil
-	}
+	e := b.errands[0]
+	b.errands = b.errands[1:]
 	e.exchange.Device = "" // its outcome says nothing about what is polled there
 	expiry, _ := e.ctx.Deadline()
 	return &task{exchange: &e.exchange, kind: taskJob, expiry: expiry, settle: func(res Result, err error, _ time.Time) {
@@ -53,12 +47,8 @@ func (c *Controller) Perform(ctx context.Context, busName string, e Exchange) (R
 		return Result{}, err
 	}
 	job := &errand{ctx: ctx, exchange: e, done: make(chan errandDone, 1)}
-	select {
-	case b.errands <- job:
-	case <-ctx.Done():
-		return Result{}, ctx.Err()
-	case <-b.closed:
-		return Result{}, fmt.Errorf("bus %s: %w: it was closed", busName, ErrBusDown)
+	if err := b.atBoundary(ctx, func() { b.errands = append(slices.DeleteFunc(b.errands, (*errand).givenUp), job) }); err != nil {
+		return Result{}, fmt.Errorf("bus %s: %w", busName, err)
 	}
 	select {
 	case d := <-job.done:
@@ -66,7 +56,7 @@ func (c *Controller) Perform(ctx context.Context, busName string, e Exchange) (R
 	case <-ctx.Done():
 		return Result{}, ctx.Err()
 	case <-b.closed:
-		return Result{}, fmt.Errorf("bus %s: %w: it was closed", busName, ErrBusDown)
+		return Result{}, fmt.Errorf("bus %s: %w", busName, errClosed)
 	}
 }
 

@@ -27,15 +27,6 @@ type scanJob struct {
 // adapter that is put back is there again after some seconds.
 const scanPatience = 10 * time.Second
 
-// startScan takes a scan, one at a time.
-func (b *bus) startScan(s *scanJob) {
-	if b.scan != nil {
-		s.done <- ErrScanning
-		return
-	}
-	b.scan = s
-}
-
 // scanMost is how long a step of a scan may keep a command waiting.
 const scanMost = time.Second
 
@@ -50,13 +41,6 @@ func (s *scanJob) take() (ScanStep, bool) {
 
 // nextScan probes the next address.
 func (b *bus) nextScan() *task {
-	if b.scan == nil {
-		select {
-		case b.scan = <-b.scans:
-		default:
-			return nil
-		}
-	}
 	b.checkScan(time.Now())
 	s := b.scan
 	if s == nil {
@@ -151,14 +135,17 @@ func (c *Controller) Scan(ctx context.Context, busName string, opts ScanOptions,
 	}
 	next, stop := iter.Pull(scanner.Scan(opts))
 	job := &scanJob{ctx: ctx, next: next, stop: stop, found: found, step: step, done: make(chan error, 1)}
-	select {
-	case b.scans <- job:
-	case <-ctx.Done():
+	err = b.atBoundary(ctx, func() {
+		if b.scan != nil {
+			stop()
+			job.done <- ErrScanning
+			return
+		}
+		b.scan = job
+	})
+	if err != nil {
 		stop()
-		return ctx.Err()
-	case <-b.closed:
-		stop()
-		return fmt.Errorf("bus %s: %w: it was closed", busName, ErrBusDown)
+		return fmt.Errorf("bus %s: %w", busName, err)
 	}
 	return <-job.done
 }
