@@ -82,8 +82,7 @@ type Pose struct {
 	From        float64   // position at Since, 0 closed to 100 open
 	Since       time.Time // when Dir began to change the position
 	Dir         int       // +1 opening, -1 closing, 0 still
-	Known       bool      // From means something
-	Uncertainty float64   // in percent points
+	Uncertainty float64   // in percent points; knownMost: From means nothing
 	Restored    bool      // From is of before a restart
 	Motion      Motion
 
@@ -105,7 +104,7 @@ func (p *Pose) moving() bool { return p.Dir != 0 || p.Motion.running() }
 
 // atEnd reports whether the shade stands at an end for certain.
 func (p *Pose) atEnd() bool {
-	return p.Dir == 0 && p.Known && p.Uncertainty == 0 && (p.From <= 0 || p.From >= 100) && p.Doubt.IsZero()
+	return p.Dir == 0 && p.known() && p.Uncertainty == 0 && (p.From <= 0 || p.From >= 100) && p.Doubt.IsZero()
 }
 
 // position at a moment, 0 to 100.
@@ -138,7 +137,10 @@ func (p *Pose) costs(points float64) {
 	}
 }
 
-func (p *Pose) forget() { p.Known, p.Uncertainty = false, 100 }
+func (p *Pose) forget() { p.Uncertainty = knownMost }
+
+// known reports whether From means something.
+func (p *Pose) known() bool { return p.Uncertainty < knownMost }
 
 // advance ends a movement that has reached the end of the travel, which makes the
 // position certain again, or that nobody has heard of for too long.
@@ -159,7 +161,7 @@ func (p *Pose) arrive(s *Settings, now time.Time) {
 	if p.Dir > 0 {
 		end = 100
 	}
-	if p.Known {
+	if p.known() {
 		way = math.Min(100, math.Abs(end-p.From)+p.Uncertainty)
 	}
 	arrives := p.Since.Add(s.takes(way+runMargin, motionOf(p.Dir).dirs()))
@@ -172,14 +174,14 @@ func (p *Pose) arrive(s *Settings, now time.Time) {
 		p.Motion = MotionUnknown
 		return
 	}
-	p.From, p.Known, p.Uncertainty, p.Restored, p.Motion = end, true, 0, false, Standing
+	p.From, p.Uncertainty, p.Restored, p.Motion = end, 0, false, Standing
 }
 
 // turn changes the direction from a moment on.
 func (p *Pose) turn(s *Settings, dir int, at time.Time) {
 	was := p.From
 	p.From = p.position(s, at)
-	if p.Dir != 0 && !p.Seen && p.Known {
+	if p.Dir != 0 && !p.Seen && p.known() {
 		p.costs(math.Abs(p.From - was)) // nobody has seen that it moved at all
 	}
 	if dir != 0 && !s.Measures && !s.timed() {
@@ -222,7 +224,7 @@ func (p *Pose) told(s *Settings, k Kind, at time.Time) {
 	}
 	p.turn(s, k.dir(), at)
 	p.Since = begins
-	if p.Known {
+	if p.known() {
 		p.costs(perMove)
 	}
 }
@@ -254,7 +256,7 @@ func (m *machine) look(r Read) {
 	p := &m.Pose
 	if m.Settings.Measures {
 		if r.Place {
-			p.From, p.Known, p.Uncertainty, p.Restored = r.Position, true, 0, false
+			p.From, p.Uncertainty, p.Restored = r.Position, 0, false
 			p.HeardAt, p.MeasuredAt = m.now, m.now
 		}
 		if r.Motion != MotionUnknown {
@@ -268,7 +270,7 @@ func (m *machine) look(r Read) {
 	}
 	dir := r.Motion.dir()
 	// At an end stop the relay stays on while the motor stands.
-	held := p.Dir == 0 && p.Known && (dir > 0 && p.From >= 100 || dir < 0 && p.From <= 0)
+	held := p.Dir == 0 && p.known() && (dir > 0 && p.From >= 100 || dir < 0 && p.From <= 0)
 	switch {
 	case dir == p.Dir || held:
 		if !p.Doubt.IsZero() && m.settled(r) {
@@ -305,7 +307,7 @@ func (m *machine) surprise(dir int, r Read) {
 	p := &m.Pose
 	p.turn(&m.Settings, dir, r.Asked)
 	p.Doubt = time.Time{}
-	if p.Known {
+	if p.known() {
 		p.costs(m.unseen(r))
 	}
 }

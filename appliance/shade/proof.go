@@ -111,5 +111,5 @@ func (m *machine) place(r Read) (place float64, known bool) {
 	if r.Place {
 		return r.Position, true
 	}
-	return m.Pose.From, m.Settings.Measures && m.Pose.Known && !m.Pose.MeasuredAt.Before(m.Order.SentAt)
+	return m.Pose.From, m.Settings.Measures && m.Pose.known() && !m.Pose.MeasuredAt.Before(m.Order.SentAt)
 }

@@ -51,7 +51,7 @@ func (m *machine) begin(c Command) Order {
 // been to an end and nobody knows all the same.
 func (m *machine) nextRun() (Order, bool) {
 	o := Order{Ends: ByRoute}
-	if !m.Pose.Known || m.Pose.Uncertainty > sureMost {
+	if !m.Pose.known() || m.Pose.Uncertainty > sureMost {
 		if m.Route.Referenced {
 			m.do(Log{"left where it is: it was not read on its way to an end, so nobody knows where it stands"})
 			return Order{}, false

@@ -65,13 +65,13 @@ func (e Stood) step(m *machine) {
 		return // it knows better itself
 	}
 	p := &m.Pose
-	p.From, p.Since, p.Known, p.Uncertainty, p.Restored = math.Max(0, math.Min(100, e.Position)), m.now, true, 0, false
+	p.From, p.Since, p.Uncertainty, p.Restored = math.Max(0, math.Min(100, e.Position)), m.now, 0, false
 	p.HeardAt = m.now
 }
 
 func (e Restored) step(m *machine) {
 	p := &m.Pose
-	p.From, p.Known, p.Uncertainty, p.Restored = e.Position, true, e.Uncertainty, true
+	p.From, p.Uncertainty, p.Restored = e.Position, e.Uncertainty, true
 	p.HeardAt, p.MeasuredAt = e.At, e.At
 	p.costs(perSurprise) // nobody watched since
 }

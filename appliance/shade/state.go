@@ -177,7 +177,7 @@ func (d Dirs) mirrored() Dirs { return d>>1&Up | d<<1&Down }
 // New is the state of a shade of which nothing is known at a moment. Whoever drove it
 // before may have sent it a frame just then.
 func New(s Settings, at time.Time) State {
-	return State{Settings: s, Pose: Pose{Uncertainty: 100}, Last: Last{Changed: at}}
+	return State{Settings: s, Pose: Pose{Uncertainty: knownMost}, Last: Last{Changed: at}}
 }
 
 // Check reports which of its invariants a state breaks; nil: none.

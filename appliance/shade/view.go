@@ -34,7 +34,7 @@ func (s State) View(now time.Time) View {
 	if s.Route.Ahead && s.Order.Kind == Stop && v.Motion == Standing {
 		v.Motion = Moving // it pauses; who waits until it stands waits for its arrival
 	}
-	if !p.Known {
+	if !p.known() {
 		return v
 	}
 	v.Position, v.Uncertainty, v.At, v.Source = p.position(&set, now), math.Ceil(p.Uncertainty), p.HeardAt, Estimated
