@@ -70,7 +70,9 @@ type Config struct {
 	Fingerprint func() string
 	// Backup writes everything to one file.
 	Backup func(ctx context.Context, to io.Writer) error
-	Log    *slog.Logger
+	// Drill restores such a file in memory; a passphrase is for one that is encrypted. Its errors are about the file.
+	Drill func(ctx context.Context, from io.Reader, passphrase *string) (Drilled, error)
+	Log   *slog.Logger
 }
 
 // API is the door.
@@ -83,6 +85,7 @@ type API struct {
 	failures web.Sparse // lines about failed logins
 	// accountsMu keeps two from making the first user, and the last admin from going.
 	accountsMu sync.Mutex
+	drilling   sync.Mutex
 }
 
 // New makes the door.

@@ -90,6 +90,7 @@ func (a *API) routes() []route {
 		{get, "/buses/:bus/groups", reader, "Which groups the devices of a bus hold and should hold", nil, Groups{}, ok, a.groups, nil},
 		{get, "/buses/:bus/services", reader, "What the driver of a bus does for an installer", nil, []Service{}, ok, a.services, nil},
 		{get, "/backup", admin, "Everything as one file; it holds secrets", nil, nil, ok, a.backup, nil},
+		{post, "/backup/drill", admin, "Try whether a backup, which is the body, can be restored; nothing is changed", nil, Drilled{}, ok, a.drillBackup, nil},
 		{get, "/update", reader, "Which update there is", nil, UpdateStatus{}, ok, a.update, nil},
 
 		{get, "/ledger", reader, "Commands and what became of them, newest first", nil, []Entry{}, ok, a.ledger, []query{

@@ -25,6 +25,7 @@ const routes = [
   ['/commission/:bus', () => import('./commission.js')],
   ['/more/users', () => import('./users.js')],
   ['/more/keys', () => import('./keys.js')],
+  ['/more/backup', () => import('./backup.js')],
   ['/more/settings', () => import('./settings.js')],
   ['/more/account', () => import('./account.js')],
   ['/more/audit', () => import('./audit.js')],

@@ -12,6 +12,7 @@ export function stateOf(b) {
   if (!b.up) return { words: t('bus.down'), badge: 'fault', icon: 'plug' };
   if (b.fault) return { words: t('fault'), badge: 'fault', icon: 'triangle' };
   if (b.demand > 1) return { words: t('bus.slow'), badge: 'warn', icon: 'clock' };
+  if (b.online < b.nodes) return { words: t('bus.silent', { n: b.nodes - b.online }), badge: 'warn', icon: 'plug' };
   return { words: t('bus.up'), badge: 'ok' };
 }
 

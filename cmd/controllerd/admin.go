@@ -7,6 +7,8 @@ import (
 
 	"svc.internal/controller/account/bearer"
 	"svc.internal/controller/adminapi"
+	"svc.internal/controller/backup"
+	"svc.internal/controller/store"
 	"svc.internal/controller/web"
 )
 
@@ -27,11 +29,27 @@ func (d *daemon) newAdmin(ctx context.Context, dataDir string, brake *web.Brake,
 	}
 	return adminapi.New(adminapi.Config{
 		Core: d.core, Jobs: d.core, Accounts: d.db, Keeper: d.db, Editor: d.db, Auditor: d.db, History: d.db, Rules: d.rules, Tokens: tokens, Brake: brake,
-		Claim: adminapi.NewClaim(dataDir), Version: version, Fingerprint: d.cert.Fingerprint, Backup: d.backupTo, Log: d.log,
+		Claim: adminapi.NewClaim(dataDir), Version: version, Fingerprint: d.cert.Fingerprint, Backup: d.backupTo, Drill: drillOf, Log: d.log,
 	}), nil
 }
 
 func (d *daemon) backupTo(ctx context.Context, w io.Writer) error { return d.db.BackupTo(ctx, w, nil) }
+
+// drillOf tries a backup in memory.
+func drillOf(ctx context.Context, from io.Reader, passphrase *string) (adminapi.Drilled, error) {
+	archive, err := backup.Read(from, passphrase)
+	if err != nil {
+		return adminapi.Drilled{}, err
+	}
+	d, err := store.DrillArchive(ctx, archive)
+	if err != nil {
+		return adminapi.Drilled{}, err
+	}
+	return adminapi.Drilled{
+		Made: &d.Made, Buses: d.Buses, Nodes: d.Nodes, Shades: d.Shades, Clusters: d.Clusters, Users: d.Users, Keys: d.Keys,
+		Profiles: d.Profiles, OwnCertificate: d.Certificate, Unreadable: append([]string{}, d.Unreadable...),
+	}, nil
+}
 
 // claimable opens the claim while there is no user, and voids it when there is one.
 func (d *daemon) claimable() {

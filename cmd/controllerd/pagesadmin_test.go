@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/base64"
 	"net/http"
 	"testing"
 
@@ -139,4 +140,36 @@ func TestUsersAndKeysAreMadeInTheBrowser(t *testing.T) {
 	if token, _ := h.token("admin", "another password"); token == "" {
 		t.Error("the new password is not good")
 	}
+}
+
+// TestBackupIsTriedInTheBrowser sends a real backup, and something else, from the page.
+func TestBackupIsTriedInTheBrowser(t *testing.T) {
+	h := newBuilding(t, everydaySite)
+	h.serve()
+	status, file, _ := h.send(http.MethodGet, "/api/v1/backup", h.enter("admin"), "")
+	if status != http.StatusOK {
+		t.Fatalf("backup: %d", status)
+	}
+	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 360, Height: 740, Scale: 2, Touch: true})
+	logIn(h, tab, "admin")
+	tab.Go(h.url + "/more/backup")
+	choose := func(content []byte) {
+		uitest.Eval[bool](tab, `(() => {
+			const all = new DataTransfer(), input = document.querySelector("input[type=file]");
+			all.items.add(new File([Uint8Array.from(atob("`+base64.StdEncoding.EncodeToString(content)+`"), (c) => c.charCodeAt(0))], "house.backup"));
+			input.files = all.files;
+			return input.dispatchEvent(new Event("change", {bubbles: true}));
+		})()`)
+		tab.Press("Try it")
+	}
+	tab.Wait(`document.querySelector("input[type=file]")`)
+	tab.Press("Try it")
+	tab.WaitText("this is needed")
+	choose([]byte("no backup at all"))
+	tab.WaitText("not a backup of a controller")
+	tab.Shot("backup-refused-360-light-en", false)
+	tab.Console() // the browser notes the refusal there
+	choose(file)
+	tab.WaitText("It is whole and can be restored.")
+	inspect(t, tab, "backup-tried-360-light-en")
 }

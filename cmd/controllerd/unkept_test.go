@@ -136,18 +136,7 @@ func fill(dir string) error {
 
 func lampLevel(d sim.Device) int { return d.Channels[0].TargetLevel }
 
-// enter logs in at /api/v1.
-func (h *house) enter(name string) string {
-	h.t.Helper()
-	var s adminapi.Session
-	status, body, _ := h.send(http.MethodPost, "/api/v1/auth/login", "", `{"username":"`+name+`","password":"`+housePassword+`"}`)
-	if err := json.Unmarshal(body, &s); err != nil || status != http.StatusOK {
-		h.t.Fatalf("log in at /api/v1: %d %s", status, body)
-	}
-	return s.AccessToken
-}
-
-// faults of the site, as /api/v1 tells them.
+// siteFaults are what /api/v1 tells of.
 func (h *house) siteFaults(token string) string {
 	h.t.Helper()
 	var site adminapi.Site

@@ -12,8 +12,8 @@ export class Problem extends Error {
 // api makes the functions that talk to a server. prefix is put before every path; headers() gives those of each request;
 // unauthorized() is called on 401 and resolves to whether the request is worth another try.
 export function api({ prefix, headers = () => ({}), unauthorized }) {
-  async function call(method, path, body, { etag, again = true, raw, signal } = {}) {
-    const h = { Accept: 'application/json', ...headers() };
+  async function call(method, path, body, { etag, again = true, raw, signal, headers: more } = {}) {
+    const h = { Accept: 'application/json', ...headers(), ...more };
     if (etag) h['If-Match'] = etag;
     const blob = body instanceof Blob;
     if (body !== undefined && !blob) h['Content-Type'] = 'application/json';
@@ -24,7 +24,7 @@ export function api({ prefix, headers = () => ({}), unauthorized }) {
       if (e.name === 'AbortError') throw e;
       throw new Problem(0);
     }
-    if (r.status === 401 && again && unauthorized && (await unauthorized())) return call(method, path, body, { etag, again: false, raw, signal });
+    if (r.status === 401 && again && unauthorized && (await unauthorized())) return call(method, path, body, { etag, again: false, raw, signal, headers: more });
     if (raw && r.ok) return r;
     const text = await r.text();
     let data;
