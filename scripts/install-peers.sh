@@ -1,6 +1,6 @@
 #!/bin/bash
-# Installs what the tests talk to (Debian packages, and axe-core from npm into
-# .peers), when it is not there yet.
+# Installs what the tests talk to (Debian packages, and axe-core and the official MCP
+# clients from npm into .peers), when it is not there yet.
 set -eu
 cd "$(dirname "$0")/.."
 packages=(systemd gcc libc6-dev socat mbpoll python3-pymodbus python3-serial-asyncio libmodbus-dev pkg-config nodejs curl jq chromium ola postgresql redis-server mosquitto openssl)
@@ -34,4 +34,14 @@ if [ "$(cat .peers/axe.version 2>/dev/null)" != "$axe" ]; then
   tar xzf "$archive" -C .peers --strip-components=1 package/axe.min.js
   rm "$archive"
   echo "$axe" >.peers/axe.version
+fi
+
+# The official TypeScript clients of MCP, the older package and the newer one.
+clients="@modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/client@2.4.0"
+if [ "$(cat .peers/mcp/version 2>/dev/null)" != "$clients" ]; then
+  echo "installing $clients"
+  mkdir -p .peers/mcp
+  # shellcheck disable=SC2086 # two words
+  npm install --silent --ignore-scripts --no-audit --no-fund --prefix .peers/mcp $clients
+  echo "$clients" >.peers/mcp/version
 fi

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"time"
 
@@ -52,13 +53,23 @@ var errForeign = web.Refuse(http.StatusForbidden, "Requests from pages of other 
 func ownOrigin(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		for _, origin := range c.Request().Header.Values("Origin") {
-			u, err := url.Parse(origin)
-			if err != nil || u.Host == "" || u.Host != c.Request().Host {
+			if !isOwn(origin, c.Request().Host) {
 				return errForeign
 			}
 		}
 		return next(c)
 	}
+}
+
+// isOwn reports whether an origin is this host. One without TLS is so on this machine only: whoever has a name point here
+// can have a browser send that name as origin and as host, but has no certificate for it that we would serve.
+func isOwn(origin, host string) bool {
+	u, err := url.Parse(origin)
+	if err != nil || u.Host == "" || u.Host != host {
+		return false
+	}
+	addr, err := netip.ParseAddr(u.Hostname())
+	return u.Scheme == "https" || u.Hostname() == "localhost" || err == nil && addr.IsLoopback()
 }
 
 // post looks which form a body has.
