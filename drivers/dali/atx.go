@@ -32,7 +32,7 @@ func (atx) encode(s Send) []byte {
 	return fmt.Appendf(nil, "%c%04X\n", letter, uint16(s.Frame))
 }
 
-func (atx) traits() traits { return traits{confirmsTwice: true, explicit: true, unchecked: true} }
+func (atx) traits() traits { return confirmsTwice | explicit | unchecked }
 
 // atxLine bounds a line; the longest known has ten characters.
 const atxLine = 64

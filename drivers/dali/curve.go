@@ -76,4 +76,8 @@ func kelvin(mirek uint16) appliance.Kelvin {
 // A colour component runs from 0 to 254; 255 means "leave it".
 func component(v uint8) byte { return byte(math.Round(float64(v) * MaxArc / 255)) }
 
+func componentsOf(c appliance.RGBW) [4]byte {
+	return [4]byte{component(c.R), component(c.G), component(c.B), component(c.W)}
+}
+
 func componentOf(raw byte) uint8 { return uint8(math.Round(float64(min(raw, MaxArc)) * 255 / MaxArc)) }

@@ -21,17 +21,21 @@ type gateway interface {
 }
 
 // traits are the manners of a gateway.
-type traits struct {
-	confirmsTwice bool // a frame that is sent twice is confirmed twice
-	explicit      bool // each confirmation tells the answer too, or that there is none
-	ordered       bool // a confirmation tells its frame, and an answer follows it
-	reports       bool // tells of the frames of others
-	unchecked     bool // messages carry no checksum: a damaged answer can pass for another
-}
+type traits uint8
+
+const (
+	confirmsTwice traits = 1 << iota // a frame that is sent twice is confirmed twice
+	explicit                         // each confirmation tells the answer too, or that there is none
+	ordered                          // a confirmation tells its frame, and an answer follows it
+	reports                          // tells of the frames of others
+	unchecked                        // messages carry no checksum: a damaged answer can pass for another
+)
+
+func (t traits) has(one traits) bool { return t&one != 0 }
 
 // confirmations is how often a gateway reports that s was sent.
 func (t traits) confirmations(s Send) int {
-	if s.Twice && t.confirmsTwice {
+	if s.Twice && t.has(confirmsTwice) {
 		return 2
 	}
 	return 1
@@ -102,16 +106,16 @@ func (h *hearing) take(m message) {
 		h.confirm(Answer{}, true)
 	case saidAnswer:
 		switch {
-		case h.traits().explicit && !h.send.Asks && h.send.Frame.searches():
+		case h.traits().has(explicit) && !h.send.Asks && h.send.Frame.searches():
 			h.end(errConflict) // not ours: nobody answers a search address
-		case h.traits().explicit || h.mine():
+		case h.traits().has(explicit) || h.mine():
 			h.confirm(Answer{AnswerValue, m.value}, true)
 		}
 	case saidGarbled:
 		switch {
 		case h.mine():
 			h.confirm(Answer{Kind: AnswerGarbled}, true)
-		case h.traits().explicit:
+		case h.traits().has(explicit):
 			h.end(errConflict)
 		}
 	case saidHeard:
@@ -120,7 +124,7 @@ func (h *hearing) take(m message) {
 		}
 		// An answer begins long before somebody else's frame is over: what comes now
 		// is to that. Others may report our own frame so.
-		h.over = h.traits().ordered && h.send.Asks && h.out()
+		h.over = h.traits().has(ordered) && h.send.Asks && h.out()
 	case saidConflict:
 		h.end(errConflict)
 	case saidRefused, saidFault:
@@ -130,7 +134,7 @@ func (h *hearing) take(m message) {
 
 // confirm counts a confirmation; final means that it tells of the answer too.
 func (h *hearing) confirm(a Answer, final bool) {
-	if h.sent > 0 && final && h.traits().explicit && a != h.answer {
+	if h.sent > 0 && final && h.traits().has(explicit) && a != h.answer {
 		// The two halves of a frame that was sent twice met different fates.
 		h.end(errConflict)
 		return
@@ -147,7 +151,7 @@ func (h *hearing) confirm(a Answer, final bool) {
 }
 
 // mine reports whether an answer is to this frame, as far as the gateway lets one know.
-func (h *hearing) mine() bool { return h.send.Asks && (h.out() || !h.traits().ordered) }
+func (h *hearing) mine() bool { return h.send.Asks && (h.out() || !h.traits().has(ordered)) }
 
 func (h *hearing) traits() traits { return h.gw.traits() }
 

@@ -40,24 +40,18 @@ type gear struct {
 // memory is what was last asked of a gear, to tell apart what its answers alone do
 // not say.
 type memory struct {
-	level     appliance.Level
-	hasLevel  bool
-	arc       byte
+	values    appliance.Values
+	arc       byte      // of the level
 	at        time.Time // when the level was sent
 	fadeKnown bool      // the gear was at rest before, so a fade seen now is ours
-	kelvin    appliance.Kelvin
-	rgbw      appliance.RGBW
-	hasRGBW   bool
 	// colourKnown: the gear was at rest before the colour was sent.
 	colourKnown bool
 }
 
-// facts a gear told about itself; the flags say which are known.
+// facts a gear told about itself; 0: it did not yet.
 type facts struct {
 	min, max         byte
-	hasMin, hasMax   bool
 	coolest, warmest uint16 // mirek
-	hasCool, hasWarm bool
 }
 
 type raw struct {
@@ -85,20 +79,12 @@ func (g *gear) channel() appliance.Channel {
 
 // light is the ability by which a level is told.
 func (g *gear) light() appliance.Ability {
-	return g.profile.abilities & (appliance.CanDim | appliance.CanSwitch)
+	return g.profile.abilities & hasLight
 }
 
 // recall takes over what was known before a restart.
 func (g *gear) recall(last appliance.Values) {
-	if last.Has&(appliance.CanDim|appliance.CanSwitch) != 0 {
-		g.asked.level, g.asked.hasLevel, g.asked.arc = last.Level, true, g.arcOf(last.Level)
-	}
-	if last.Has.Has(appliance.CanTune) {
-		g.asked.kelvin = last.Kelvin
-	}
-	if last.Has.Has(appliance.CanColour) {
-		g.asked.rgbw, g.asked.hasRGBW = last.RGBW, true
-	}
+	g.asked.values, g.asked.arc = last, g.arcOf(last.Level)
 }
 
 // arcOf is the arc power level for a percentage. A gear that only switches knows
@@ -123,8 +109,8 @@ func (g *gear) levelOf(arc byte) appliance.Level {
 		return 0
 	case arc == 0:
 		return 0
-	case g.asked.hasLevel && g.arcOf(g.asked.level) == arc:
-		return g.asked.level
+	case g.asked.values.Has&hasLight != 0 && g.arcOf(g.asked.values.Level) == arc:
+		return g.asked.values.Level
 	}
 	return g.curve.levelOf(arc)
 }
@@ -134,10 +120,8 @@ func (g *gear) held(arc byte) byte {
 	if arc == 0 {
 		return 0
 	}
-	if g.found.hasMin {
-		arc = max(arc, g.found.min)
-	}
-	if g.found.hasMax {
+	arc = max(arc, g.found.min)
+	if g.found.max > 0 {
 		arc = min(arc, g.found.max)
 	}
 	return arc
@@ -146,18 +130,22 @@ func (g *gear) held(arc byte) byte {
 // told notes that a level was sent.
 func (g *gear) told(p appliance.Level, at time.Time) {
 	g.asked.fadeKnown = g.settled || at.Sub(g.asked.at) > longestFade
-	g.asked.level, g.asked.hasLevel, g.asked.arc, g.asked.at = p, true, g.arcOf(p), at
+	v := &g.asked.values
+	v.Has, v.Level = v.Has|hasLight, p
+	g.asked.arc, g.asked.at = g.arcOf(p), at
 	g.settled = false
 }
 
 // toldColour notes that a colour was sent.
 func (g *gear) toldColour(w wish, at time.Time) {
+	v := &g.asked.values
 	if w.Has.Has(appliance.CanTune) {
-		g.asked.kelvin = w.kelvin()
+		v.Kelvin = w.kelvin()
 	}
 	if w.Has.Has(appliance.CanColour) {
-		g.asked.rgbw, g.asked.hasRGBW = w.RGBW, true
+		v.RGBW = w.RGBW
 	}
+	v.Has |= w.Has & (appliance.CanTune | appliance.CanColour)
 	g.asked.colourKnown = g.settled || at.Sub(g.asked.at) > longestFade
 }
 

@@ -75,7 +75,7 @@ func (d *Driver) ReadGroups(device string, told func(held []string)) iter.Seq[ap
 		var set uint16
 		for i, op := range []byte{OpQueryGroupsLow, OpQueryGroupsHigh} {
 			var v byte
-			if !yield(d.groupQuery(g, op, &v, false)) || d.wire.gw.traits().unchecked && !yield(d.groupQuery(g, op, &v, true)) {
+			if !yield(d.groupQuery(g, op, &v, false)) || d.wire.gw.traits().has(unchecked) && !yield(d.groupQuery(g, op, &v, true)) {
 				return
 			}
 			set |= uint16(v) << (8 * i)

@@ -70,7 +70,7 @@ func (luba) setup() []byte { return lubaMessage(lubaSettings, 0x00, 0x12, 0x00) 
 // hello asks for something harmless that every such gateway answers.
 func (luba) hello() []byte { return lubaMessage(lubaInfo, 0) }
 
-func (luba) traits() traits { return traits{confirmsTwice: true, ordered: true, reports: true} }
+func (luba) traits() traits { return confirmsTwice | ordered | reports }
 
 func (luba) parse(b []byte) (message, int) {
 	if len(b) == 0 {

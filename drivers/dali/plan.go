@@ -15,7 +15,10 @@ type wish struct {
 	gear *gear
 }
 
-func (w wish) wantsLevel() bool { return w.Has&(appliance.CanDim|appliance.CanSwitch) != 0 }
+// hasLight is what tells a level.
+const hasLight = appliance.CanDim | appliance.CanSwitch
+
+func (w wish) wantsLevel() bool { return w.Has&hasLight != 0 }
 
 // kelvin held to what the fixture can do.
 func (w wish) kelvin() appliance.Kelvin {
@@ -24,24 +27,25 @@ func (w wish) kelvin() appliance.Kelvin {
 
 // key tells wishes apart that need different frames.
 type key struct {
-	level, tune, colour bool
-	arc                 byte
-	switches            bool
-	mirek               uint16
-	rgbw                [4]byte
+	has      appliance.Ability // of a level, a colour temperature and a colour
+	arc      byte
+	switches bool
+	mirek    uint16
+	rgbw     [4]byte
 }
 
 func (w wish) key() key {
-	k := key{level: w.wantsLevel(), tune: w.Has.Has(appliance.CanTune), colour: w.Has.Has(appliance.CanColour)}
-	if k.level {
+	k := key{has: w.Has & (appliance.CanTune | appliance.CanColour)}
+	if w.wantsLevel() {
+		k.has |= hasLight
 		k.arc = w.gear.arcOf(w.Level)
 		k.switches = !w.gear.profile.abilities.Has(appliance.CanDim)
 	}
-	if k.tune {
+	if k.has.Has(appliance.CanTune) {
 		k.mirek = mirek(w.kelvin())
 	}
-	if k.colour {
-		k.rgbw = [4]byte{component(w.RGBW.R), component(w.RGBW.G), component(w.RGBW.B), component(w.RGBW.W)}
+	if k.has.Has(appliance.CanColour) {
+		k.rgbw = componentsOf(w.RGBW)
 	}
 	return k
 }
@@ -49,14 +53,14 @@ func (w wish) key() key {
 // frames that carry out a key at an address, as sequences that must not be
 // interrupted: first the colour, so that lamps come on in the right one.
 func (k key) frames(to Address) (colour, level []Send) {
-	if k.tune {
+	if k.has.Has(appliance.CanTune) {
 		colour = append(colour, ColourTemperature(to, k.mirek)...)
 	}
-	if k.colour {
+	if k.has.Has(appliance.CanColour) {
 		colour = append(colour, ColourRGBW(to, k.rgbw)...)
 	}
 	switch {
-	case !k.level:
+	case k.has&hasLight == 0:
 	case k.switches && k.arc == 0:
 		level = []Send{Command(to, OpOff)}
 	case k.switches:
@@ -151,7 +155,7 @@ func (d *Driver) concerned(k key) int {
 // concerns reports whether frames of k change anything at g. Colour commands are
 // ignored by gear without that colour.
 func (k key) concerns(g *gear) bool {
-	return k.level || k.tune && g.profile.abilities.Has(appliance.CanTune) || k.colour && g.profile.abilities.Has(appliance.CanColour)
+	return k.has&hasLight != 0 || k.has&g.profile.abilities != 0
 }
 
 // groupsInside lists the groups all of whose gear that k concerns is in the crowd,
@@ -273,7 +277,7 @@ func (d *Driver) note(w wish, at time.Time) {
 // isIn reports whether what was read is what is wished, as far as both tell.
 func (w wish) isIn(v appliance.Values) bool {
 	both := w.Has & v.Has
-	return (both&(appliance.CanDim|appliance.CanSwitch) == 0 || v.Level == w.Level) &&
+	return (both&hasLight == 0 || v.Level == w.Level) &&
 		(!both.Has(appliance.CanTune) || v.Kelvin == w.Kelvin) &&
 		(!both.Has(appliance.CanColour) || v.RGBW == w.RGBW)
 }

@@ -35,7 +35,7 @@ func (d *Driver) Polls() []appliance.Poll {
 func (d *Driver) levelPoll(g *gear) appliance.Exchange {
 	ask, how := Command(Short(g.short), OpQueryActualLevel), Command(Short(g.short), OpQueryStatus)
 	more := []Send{how, ask} // after a fade
-	if d.wire.gw.traits().unchecked {
+	if d.wire.gw.traits().has(unchecked) {
 		more = append(more, ask)
 	}
 	return d.reading(g, []Send{ask}, more, func(ctx context.Context, y appliance.Yield, r *appliance.Reading) error {
@@ -63,12 +63,12 @@ func (d *Driver) tunePoll(g *gear) appliance.Exchange {
 		if !ok {
 			return d.noColour(g)
 		}
-		if g.moving() && v != mirek(g.asked.kelvin) {
+		if g.moving() && v != mirek(g.asked.values.Kelvin) {
 			return nil // may be on its way
 		}
 		k := kelvin(v)
-		if g.asked.kelvin != 0 && mirek(g.asked.kelvin) == v {
-			k = g.asked.kelvin
+		if a := g.asked.values.Kelvin; a != 0 && mirek(a) == v {
+			k = a
 		}
 		if k != 0 {
 			r.Has, r.Kelvin = appliance.CanTune, k
@@ -122,8 +122,8 @@ func (d *Driver) learn(g *gear, op, v byte) {
 	case OpQueryStatus:
 		d.noteStatus(g, v)
 	case OpQueryMin:
-		f.min, f.hasMin = v, true
+		f.min = v
 	case OpQueryMax:
-		f.max, f.hasMax = v, true
+		f.max = v
 	}
 }

@@ -46,7 +46,7 @@ func (d *Driver) askByte(ctx context.Context, y appliance.Yield, g *gear, op byt
 // from the last must come twice.
 func (d *Driver) askLevel(ctx context.Context, y appliance.Yield, g *gear) (byte, time.Time, error) {
 	v, at, err := d.askByte(ctx, y, g, OpQueryActualLevel)
-	if err != nil || !d.wire.gw.traits().unchecked || g.last.known && v == g.last.level {
+	if err != nil || !d.wire.gw.traits().has(unchecked) || g.last.known && v == g.last.level {
 		g.remember(v, err)
 		return v, at, err
 	}
@@ -136,7 +136,7 @@ func (d *Driver) verifiedLevel(ctx context.Context, w wish, raw byte) (appliance
 		g.settled = true
 		return w.Level, nil
 	}
-	if raw != 0 && raw != Mask && target != 0 && !(g.found.hasMin && g.found.hasMax) {
+	if raw != 0 && raw != Mask && target != 0 && (g.found.min == 0 || g.found.max == 0) {
 		if err := d.askLimits(ctx, g); err != nil {
 			return 0, err
 		}
@@ -172,8 +172,7 @@ func (d *Driver) askLimits(ctx context.Context, g *gear) error {
 	if err != nil {
 		return err
 	}
-	f := &g.found
-	f.min, f.max, f.hasMin, f.hasMax = low, high, true, true
+	g.found.min, g.found.max = low, high
 	return nil
 }
 
@@ -183,7 +182,7 @@ func (d *Driver) polledLevel(ctx context.Context, g *gear, raw byte, now time.Ti
 	switch {
 	case raw == Mask:
 		return 0, false, nil
-	case g.asked.hasLevel && raw == g.held(g.asked.arc):
+	case g.asked.values.Has&hasLight != 0 && raw == g.held(g.asked.arc):
 		g.settled = true
 	case g.fading(now):
 		return 0, false, nil
@@ -297,7 +296,7 @@ func (d *Driver) verifiedKelvin(ctx context.Context, w wish, got uint16) (applia
 	if err := d.askColourLimits(ctx, g); err != nil {
 		return 0, err
 	}
-	if g.found.hasCool && g.found.hasWarm && got == min(max(target, g.found.coolest), g.found.warmest) {
+	if g.found.coolest > 0 && g.found.warmest > 0 && got == min(max(target, g.found.coolest), g.found.warmest) {
 		return w.Kelvin, nil
 	}
 	status, err := d.status(ctx, g)
@@ -318,20 +317,19 @@ func (d *Driver) verifiedKelvin(ctx context.Context, w wish, got uint16) (applia
 // askColourLimits reads between which colour temperatures the gear can go, once.
 func (d *Driver) askColourLimits(ctx context.Context, g *gear) error {
 	f := &g.found
-	if f.hasCool && f.hasWarm {
+	if f.coolest > 0 && f.warmest > 0 {
 		return nil
 	}
 	for _, q := range []struct {
 		selector byte
 		value    *uint16
-		known    *bool
-	}{{selectCoolest, &f.coolest, &f.hasCool}, {selectWarmest, &f.warmest, &f.hasWarm}} {
+	}{{selectCoolest, &f.coolest}, {selectWarmest, &f.warmest}} {
 		answers, _, err := d.ask(ctx, appliance.Yield{}, g, readColour16(g.short, q.selector)...)
 		if err != nil {
 			return err
 		}
 		if v, ok := value16(answers); ok && v != 0 && v != 0xFFFF {
-			*q.value, *q.known = v, true
+			*q.value = v
 		}
 	}
 	return nil
@@ -386,8 +384,8 @@ func (g *gear) components() (c [4]byte) {
 // rgbw is the colour last read; what was asked for, as long as that explains it.
 func (g *gear) rgbw() appliance.RGBW {
 	c := g.components()
-	if a := g.asked; a.hasRGBW && c == [4]byte{component(a.rgbw.R), component(a.rgbw.G), component(a.rgbw.B), component(a.rgbw.W)} {
-		return a.rgbw
+	if a := g.asked.values; a.Has.Has(appliance.CanColour) && c == componentsOf(a.RGBW) {
+		return a.RGBW
 	}
 	return appliance.RGBW{R: componentOf(c[0]), G: componentOf(c[1]), B: componentOf(c[2]), W: componentOf(c[3])}
 }

@@ -109,7 +109,7 @@ func (e *eavesdropper) found() (f appliance.Found, ok bool) {
 
 // listen finds out who talks before anybody is asked, and says so first.
 func (s *search) listen() {
-	if s.driver.wire.gw.traits().reports {
+	if s.driver.wire.gw.traits().has(reports) {
 		s.Listen(listenSlices)
 	} else {
 		for i := 0; i < listenProbes && !s.Over(); i++ {
@@ -125,7 +125,7 @@ func (s *search) listen() {
 // blind ends a scan that somebody's talk makes worthless: behind a gateway that does
 // not tell to which question an answer belongs, gear would be seen where none is.
 func (s *search) blind() bool {
-	if t := s.driver.wire.gw.traits(); !s.noisy || s.heard.frames <= chance || t.ordered || t.explicit {
+	if t := s.driver.wire.gw.traits(); !s.noisy || s.heard.frames <= chance || t.has(ordered) || t.has(explicit) {
 		return false
 	}
 	s.Tell(appliance.Found{

@@ -44,7 +44,7 @@ func (sci) encode(s Send) []byte {
 	return append(out, xor(out))
 }
 
-func (sci) traits() traits { return traits{reports: true} }
+func (sci) traits() traits { return reports }
 
 func (sci) parse(b []byte) (message, int) {
 	if len(b) < sciLength {

@@ -228,7 +228,7 @@ func (w *wire) guard() time.Duration {
 	stray, collided := w.stray, w.collided
 	w.stray, w.collided = false, false
 	switch {
-	case stray && w.gw.traits().ordered:
+	case stray && w.gw.traits().has(ordered):
 		return strayGuardTold
 	case stray:
 		return strayGuard
@@ -348,7 +348,7 @@ func (w *wire) airtime(seq ...Send) time.Duration {
 		switch {
 		case s.Asks:
 			t += answerGap + backwardTime
-		case w.gw.traits().explicit:
+		case w.gw.traits().has(explicit):
 			t += noAnswerTime // the gateway says "nobody" only then
 		}
 		t += w.line.Airtime(10)

@@ -54,7 +54,7 @@ func (l *Line) answer(ctx context.Context, p port, r Request, reply Reply) (Repl
 // an answer came then, whatever the computation says: virtual ports are faster
 // than their settings.
 func (l *Line) transmissionOver(reply *Reply, at time.Time) {
-	l.ownEnd = earliest(l.ownEnd, at)
+	l.pace.ownEnd = earliest(l.pace.ownEnd, at)
 	reply.Sent = earliest(reply.Sent, at)
 }
 
@@ -129,7 +129,7 @@ func (l *Line) settle(p port, r Request, err error) error {
 	switch {
 	case errors.As(err, &f):
 		if f.resync {
-			l.dirty = time.Now()
+			l.pace.dirty = time.Now()
 		}
 		if f.drop && l.address != "" {
 			l.lose(p, f.error)
@@ -138,7 +138,7 @@ func (l *Line) settle(p port, r Request, err error) error {
 	case errors.Is(err, appliance.ErrSilent):
 	case errors.Is(err, appliance.ErrPreempted):
 		if l.cfg.Silence > 0 { // no answer tells when our frame was over
-			l.ownEnd = l.ownEnd.Add(adapterLag)
+			l.pace.ownEnd = l.pace.ownEnd.Add(adapterLag)
 		}
 		err = fmt.Errorf("%w on %s before an answer began", appliance.ErrPreempted, l.where)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -157,7 +157,7 @@ func (l *Line) settle(p port, r Request, err error) error {
 
 // abandon gives up listening because ctx ended.
 func (l *Line) abandon(p port, err error) error {
-	l.dirty = time.Now()
+	l.pace.dirty = time.Now()
 	l.in.mu.Lock()
 	partial := len(l.in.buf) > 0
 	l.discard(noteIncomplete)
@@ -232,8 +232,8 @@ func (l *Line) compareEcho(frame []byte, reply *Reply) (done bool, err error) {
 // turnaround keeps the line silent after a frame that nobody answers. The frame
 // is out: the end of ctx shortens the wait, not the silence.
 func (l *Line) turnaround(ctx context.Context, p port, r Request, reply Reply) error {
-	l.notBefore = reply.Sent.Add(r.Turnaround)
-	if SleepUntil(ctx, l.notBefore) != nil {
+	l.pace.notBefore = reply.Sent.Add(r.Turnaround)
+	if SleepUntil(ctx, l.pace.notBefore) != nil {
 		sharpUntil(earliest(reply.Sent, time.Now().Add(sharpStretch)))
 	}
 	if !r.Actuates {
@@ -241,7 +241,7 @@ func (l *Line) turnaround(ctx context.Context, p port, r Request, reply Reply) e
 	}
 	// A peer may take its time to acknowledge, an adapter to empty its buffer; one that
 	// never does must not deliver the frame when it is back.
-	for until := latest(l.notBefore, reply.Sent.Add(ackLimit)); p.unsent() > 0; {
+	for until := latest(l.pace.notBefore, reply.Sent.Add(ackLimit)); p.unsent() > 0; {
 		if !time.Now().Before(until) || Wait(ctx, ackLook) != nil {
 			l.abortUnsent(p, r)
 			return fmt.Errorf("%w on %s: the frame got stuck and has been withdrawn", appliance.ErrSilent, l.where)

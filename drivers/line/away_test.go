@@ -41,7 +41,7 @@ func TestReasonsThatAlternateAreToldOnce(t *testing.T) {
 	for i := range 1000 { // an outage of years, with words of its own for each attempt
 		l.noteDown(context.Background(), fmt.Errorf("attempt %d", i))
 	}
-	if n := strings.Count(log.String(), "\n"); n != reasonsMost || len(l.told) != reasonsMost {
-		t.Errorf("%d lines and %d reasons kept, want %d", n, len(l.told), reasonsMost)
+	if n := strings.Count(log.String(), "\n"); n != reasonsMost || len(l.link.told) != reasonsMost {
+		t.Errorf("%d lines and %d reasons kept, want %d", n, len(l.link.told), reasonsMost)
 	}
 }

@@ -76,7 +76,7 @@ func New(cfg Config) (*Line, error) {
 		tried: make(chan struct{}),
 		ended: make(chan struct{}),
 		entry: make(chan struct{}, 1),
-		why:   appliance.ErrOpening,
+		link:  link{why: appliance.ErrOpening},
 	}
 	l.in.more = make(chan struct{}, 1)
 	if l.log == nil {

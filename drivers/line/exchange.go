@@ -147,7 +147,9 @@ func (l *Line) usable(ctx context.Context) (port, error) {
 	}
 	if wait.Err() != nil {
 		l.mu.Lock()
-		l.failed = l.port == nil // the next one need not wait as long
+		if l.link.port == nil && l.link.state == linkFree {
+			l.link.state = linkFailed // the next one need not wait as long
+		}
 		l.mu.Unlock()
 	}
 	if l.address == "" || failed || wait.Err() != nil {
@@ -170,7 +172,7 @@ func (noDeadline) Deadline() (time.Time, bool) { return time.Time{}, false }
 func (l *Line) state() (p port, why error, failed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.port, l.why, l.failed
+	return l.link.port, l.link.why, l.link.state != linkFree
 }
 
 // silence waits until the line has been silent as long as the request asks for.
@@ -180,19 +182,19 @@ func (l *Line) silence(ctx context.Context, p port, r Request, deadline time.Tim
 		gap += silenceMargin
 	}
 	airtime := l.airtimeAt(r.At, len(r.Frame))
-	if !l.dirty.IsZero() {
+	if !l.pace.dirty.IsZero() {
 		l.setDeaf(true)
 		defer l.setDeaf(false)
 	}
 	begun := time.Now()
 	l.mu.Lock()
-	calm := l.opened.Add(l.cfg.OpenSilence)
+	calm := l.link.opened.Add(l.cfg.OpenSilence)
 	l.mu.Unlock()
 	for now := begun; ; now = time.Now() {
 		heard := l.in.lastByte()
-		start := latest(heard.Add(gap), l.ownEnd.Add(gap), l.notBefore, calm)
-		if !l.dirty.IsZero() {
-			start = latest(start, l.dirty.Add(gap))
+		start := latest(heard.Add(gap), l.pace.ownEnd.Add(gap), l.pace.notBefore, calm)
+		if !l.pace.dirty.IsZero() {
+			start = latest(start, l.pace.dirty.Add(gap))
 		}
 		if latest(start, now).Add(airtime).After(deadline) {
 			return fmt.Errorf("%w: %d bytes cannot be out on %s before the deadline", appliance.ErrExpired, len(r.Frame), l.where)
@@ -201,7 +203,7 @@ func (l *Line) silence(ctx context.Context, p port, r Request, deadline time.Tim
 			return fmt.Errorf("%w on %s before anything was sent", appliance.ErrPreempted, l.where)
 		}
 		if start.Sub(now) <= 0 {
-			l.dirty = time.Time{}
+			l.pace.dirty = time.Time{}
 			return nil
 		}
 		if heard.After(begun) && now.Sub(begun) > BabbleLimit {
@@ -252,7 +254,7 @@ func (l *Line) send(ctx context.Context, p port, r Request, deadline time.Time) 
 		now := time.Now()
 		if err == nil {
 			sent := now.Add(l.airtimeAt(r.At, n))
-			l.ownEnd = sent
+			l.pace.ownEnd = sent
 			l.rec.add(now, appliance.FrameSent, r.Frame, "")
 			return p, sent, nil
 		}

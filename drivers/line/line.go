@@ -32,22 +32,39 @@ type Line struct {
 	ended chan struct{} // closed when Run is over
 	entry chan struct{} // held by an attempt to open the port
 
-	// Held with turn.
+	pace pace        // held with turn
+	runs atomic.Bool // Run was called
+
+	mu   sync.Mutex
+	link link
+}
+
+// pace is what the next frame has to keep clear of.
+type pace struct {
 	ownEnd    time.Time // when our last transmission was over
 	notBefore time.Time // end of the last turnaround
 	dirty     time.Time // when the line was left in the middle of something
-
-	mu      sync.Mutex
-	port    port            // nil: down
-	why     error           // why it is down
-	told    map[string]bool // reasons that were logged since it was open last
-	failed  bool            // do not try again before Run does
-	running bool
-	over    bool      // Run has ended
-	opened  time.Time // when the port was opened last
-	lost    time.Time // when it was lost last; zero: never
-	echo    bool      // the adapter returns what is sent
 }
+
+// link is the port of a line, or what is known of its being away.
+type link struct {
+	port   port // nil: down
+	state  linkState
+	why    error           // why it is down
+	told   map[string]bool // reasons that were logged since it was open last
+	opened time.Time       // when the port was opened last
+	lost   time.Time       // when it was lost last; zero: never
+	echo   bool            // the adapter returns what is sent
+}
+
+// linkState tells who may open a port that is away.
+type linkState uint8
+
+const (
+	linkFree   linkState = iota // whoever needs it
+	linkFailed                  // Run only, since it failed just now
+	linkOver                    // nobody: Run has ended
+)
 
 // port is what serial ports and sockets have in common. Both hand what they
 // receive to Line.received.
@@ -81,11 +98,11 @@ var (
 func (l *Line) Link() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	renewing := l.address != "" && !l.failed && !l.lost.IsZero() && time.Since(l.lost) < dialLimit
-	if l.port != nil || renewing {
+	renewing := l.address != "" && l.link.state == linkFree && !l.link.lost.IsZero() && time.Since(l.link.lost) < dialLimit
+	if l.link.port != nil || renewing {
 		return nil
 	}
-	return l.down(l.why)
+	return l.down(l.link.why)
 }
 
 func (l *Line) down(why error) error {
@@ -98,13 +115,9 @@ func (l *Line) down(why error) error {
 // hangs up at once is tried more rarely, down to every 5 s.
 // It returns nil when ctx ended, and an error only if the line runs already.
 func (l *Line) Run(ctx context.Context) error {
-	l.mu.Lock()
-	if l.running {
-		l.mu.Unlock()
+	if !l.runs.CompareAndSwap(false, true) {
 		return fmt.Errorf("%s: runs already", l.where)
 	}
-	l.running = true
-	l.mu.Unlock()
 	defer l.shut()
 
 	refused := 0
@@ -139,8 +152,8 @@ func pauseAfter(refused int) time.Duration {
 // shut closes the port for good. What is stuck in it moves nothing afterwards.
 func (l *Line) shut() {
 	l.mu.Lock()
-	p := l.port
-	l.port, l.why, l.failed, l.over = nil, errNotRun, true, true
+	p := l.link.port
+	l.link.port, l.link.why, l.link.state = nil, errNotRun, linkOver
 	l.mu.Unlock()
 	switch {
 	case p == nil:
@@ -174,7 +187,7 @@ func (l *Line) watch(ctx context.Context, p port) (useful bool) {
 		case <-p.gone():
 			l.mu.Lock()
 			defer l.mu.Unlock()
-			return !l.failed
+			return l.link.state == linkFree
 		case <-look:
 			l.lookAt(p)
 		}
@@ -196,7 +209,7 @@ func (l *Line) lookAt(p port) {
 func (l *Line) current() port {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.port
+	return l.link.port
 }
 
 // open opens the port unless it is open, and notes the outcome.
@@ -237,11 +250,11 @@ func (l *Line) open(ctx context.Context, limit time.Duration) (port, error) {
 func (l *Line) install(p port) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.over {
+	if l.link.state == linkOver {
 		p.close()
 		return errNotRun
 	}
-	l.port, l.failed, l.why, l.told, l.opened, l.echo = p, false, nil, nil, time.Now(), l.cfg.Echo
+	l.link = link{port: p, opened: time.Now(), lost: l.link.lost, echo: l.cfg.Echo}
 	l.in.mu.Lock()
 	defer l.in.mu.Unlock()
 	l.discard(noteIncomplete) // what the last port left
@@ -253,8 +266,8 @@ func (l *Line) install(p port) error {
 // until the port is opened anew.
 func (l *Line) Echoes() {
 	l.mu.Lock()
-	news := !l.echo
-	l.echo = true
+	news := !l.link.echo
+	l.link.echo = true
 	l.mu.Unlock()
 	if news {
 		l.log.Warn("the adapter returns what is sent, which is taken out from now on; set the bus option echo to true")
@@ -265,22 +278,23 @@ func (l *Line) Echoes() {
 func (l *Line) returns() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.echo
+	return l.link.echo
 }
 
 // noteDown keeps why the port could not be opened, and tells it once.
 func (l *Line) noteDown(ctx context.Context, err error) {
 	l.mu.Lock()
 	// They may alternate: no answer, no route. Many are always the same in other words.
-	news := !l.over && !l.told[err.Error()] && len(l.told) < reasonsMost
-	if news && l.told == nil {
-		l.told = make(map[string]bool)
+	k := &l.link
+	news := k.state != linkOver && !k.told[err.Error()] && len(k.told) < reasonsMost
+	if news && k.told == nil {
+		k.told = make(map[string]bool)
 	}
 	if news {
-		l.told[err.Error()] = true
+		k.told[err.Error()] = true
 	}
-	if !l.over && l.port == nil {
-		l.failed, l.why = true, err
+	if k.state != linkOver && k.port == nil {
+		k.state, k.why = linkFailed, err
 	}
 	l.mu.Unlock()
 	if news && ctx.Err() == nil {
@@ -308,12 +322,14 @@ const shortLife = time.Second
 
 func (l *Line) detach(p port, why error) bool {
 	l.mu.Lock()
-	if l.port != p {
+	if l.link.port != p {
 		l.mu.Unlock()
 		return false
 	}
-	l.port, l.why, l.lost = nil, why, time.Now()
-	l.failed = !l.heard.Load() && time.Since(l.opened) < shortLife
+	l.link.port, l.link.why, l.link.lost = nil, why, time.Now()
+	if !l.heard.Load() && time.Since(l.link.opened) < shortLife {
+		l.link.state = linkFailed
+	}
 	l.mu.Unlock()
 	l.rec.add(time.Now(), appliance.FrameReceived, nil, notePortLost)
 	l.log.Warn("port lost", "reason", why)

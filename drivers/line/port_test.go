@@ -439,8 +439,8 @@ func (s *stuck) abort() { s.aborted.Store(true); s.port.abort() }
 func TestBroadcastStuckInTheAdapterIsWithdrawn(t *testing.T) {
 	b := newBench(t, nil)
 	b.mu.Lock()
-	s := &stuck{port: b.port}
-	b.port = s
+	s := &stuck{port: b.Line.link.port}
+	b.Line.link.port = s
 	b.mu.Unlock()
 	_, err := b.Exchange(within(t, 5*time.Second), Request{Frame: []byte("MOVE THE SHADE"), Actuates: true, Turnaround: 20 * time.Millisecond})
 	wantErr(t, err, appliance.ErrSilent)

@@ -36,7 +36,7 @@ func (l *Line) retune(p port, r Request) (back func(), err error) {
 	}
 	return func() {
 		// What others said meanwhile was received at the wrong settings.
-		l.dirty = time.Now()
+		l.pace.dirty = time.Now()
 		if err := s.tune(l.cfg.Serial); err != nil {
 			l.lose(p, err)
 		}

@@ -18,21 +18,20 @@ func (d *Driver) Configure(cfg appliance.BusConfig) (appliance.Opened, bool) {
 	next := out.Driver.(*Driver)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for i, m := range next.all {
+	for i, m := range next.site.all {
 		m.driver = d
-		was := d.motors[m.address]
+		was := d.site.motors[m.address]
 		if was == nil {
 			m.missed = time.Now() // somebody may have left with a question open
 			continue
 		}
 		was.node, was.shade, was.kind, was.inverted, was.groups = m.node, m.shade, m.kind, m.inverted, m.groups
-		next.all[i], next.motors[m.address] = was, was
+		next.site.all[i], next.site.motors[m.address] = was, was
 		if m.shade != 0 {
-			next.shades[m.shade] = was
+			next.site.shades[m.shade] = was
 		}
 	}
-	d.motors, d.all, d.shades = next.motors, next.all, next.shades
-	d.incomplete, d.broken, d.spoilt = next.incomplete, next.broken, next.spoilt
+	d.site = next.site
 	out.Driver = d
 	return out, true
 }
@@ -42,5 +41,5 @@ func (d *Driver) Configure(cfg appliance.BusConfig) (appliance.Opened, bool) {
 func (d *Driver) motor(a Address) *motor {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.motors[a]
+	return d.site.motors[a]
 }

@@ -30,6 +30,17 @@ type Driver struct {
 	char    time.Duration // one character on the copper
 	socket  bool          // the copper is behind a serial server
 
+	groups []group  // that commands may use
+	unsure []*motor // may be in any group
+	babble babble
+
+	mu        sync.Mutex // guards what the motors are known to do, and:
+	site      site
+	strangers strangers
+}
+
+// site is the motors that the site has on this bus.
+type site struct {
 	motors map[Address]*motor
 	all    []*motor // ascending node
 	shades map[appliance.ID]*motor
@@ -37,19 +48,20 @@ type Driver struct {
 	// them some that were set aside.
 	incomplete, broken bool
 	spoilt             map[Address]bool // groups that motors set aside are in
+}
 
-	groups []group  // that commands may use
-	unsure []*motor // may be in any group
+// strangers is what was heard of others.
+type strangers struct {
+	found    map[Address]*sighting // nodes that told their address lately, asked or not
+	noise    int                   // bytes that made no frame
+	intruder bool                  // another master with our address was seen, and told of
+	groups   map[Address]strangeGroup
+}
 
-	babble   error // the last time that the line never fell silent, and when
-	babbleAt time.Time
-
-	mu sync.Mutex // guards what the motors are known to do, and:
-	// found are the nodes that told their address lately, asked or not.
-	found   map[Address]*sighting
-	noise   int  // bytes that made no frame
-	intrude bool // another master with our address was seen, and told of
-	strange map[Address]strangeGroup
+// babble is the last time that the line never fell silent; no error: it always did.
+type babble struct {
+	error
+	at time.Time
 }
 
 // group is a set of motors that one frame moves: those that were read to hold it.
@@ -61,7 +73,7 @@ type group struct {
 // Run keeps the port open until ctx ends.
 func (d *Driver) Run(ctx context.Context) error {
 	d.mu.Lock()
-	for _, m := range d.all {
+	for _, m := range d.site.all {
 		m.missed = time.Now() // whoever had the port before may have left with a question open
 	}
 	d.mu.Unlock()

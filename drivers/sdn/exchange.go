@@ -96,9 +96,9 @@ func (d *Driver) ask(ctx context.Context, y appliance.Yield, q question) (applia
 func (d *Driver) nameBabble(sent time.Time, err error) error {
 	switch {
 	case errors.Is(err, appliance.ErrDamaged) && sent.IsZero():
-		d.babble, d.babbleAt = err, time.Now()
-	case errors.Is(err, appliance.ErrExpired) && d.babble != nil && time.Since(d.babbleAt) < babbleMemory:
-		return fmt.Errorf("%w, since nothing could be sent before: %v", err, d.babble)
+		d.babble = babble{err, time.Now()}
+	case errors.Is(err, appliance.ErrExpired) && time.Since(d.babble.at) < babbleMemory:
+		return fmt.Errorf("%w, since nothing could be sent before: %v", err, d.babble.error)
 	}
 	return err
 }

@@ -36,13 +36,13 @@ func unusedEntry(a Address) bool {
 // clusters are given them from the top.
 func (d *Driver) GroupSpace() appliance.GroupSpace {
 	s := appliance.GroupSpace{
-		Mode: d.options.groups, PerDevice: maxGroups, Shades: true, Closed: d.options.broadcast && !d.broken,
+		Mode: d.options.groups, PerDevice: maxGroups, Shades: true, Closed: d.options.broadcast && !d.site.broken,
 		Declared: make(map[string][]string),
 	}
 	for n := 0xFE; n > 0; n-- {
 		s.Names = append(s.Names, Address{0x01, 0x01, byte(n)}.String())
 	}
-	for _, m := range d.all {
+	for _, m := range d.site.all {
 		for _, g := range m.groups {
 			s.Declared[m.key] = append(s.Declared[m.key], g.String())
 		}
@@ -62,7 +62,7 @@ func (d *Driver) SurveyGroups() iter.Seq[appliance.Exchange] {
 func (d *Driver) StrangeGroups() (held, used []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for g, how := range d.strange {
+	for g, how := range d.strangers.groups {
 		if how.held {
 			held = append(held, g.String())
 		}
@@ -83,8 +83,8 @@ type strangeGroup struct {
 // is bounded. Called with the driver's lock held.
 func (d *Driver) noteGroup(g Address, held, used bool) {
 	if g.IsGroup() {
-		how := d.strange[g]
-		d.strange[g] = strangeGroup{how.held || held, how.used || used}
+		how := d.strangers.groups[g]
+		d.strangers.groups[g] = strangeGroup{how.held || held, how.used || used}
 	}
 }
 
@@ -93,7 +93,7 @@ func (d *Driver) UseGroups(use appliance.GroupUse) {
 	d.groups, d.unsure = nil, nil
 	for _, g := range use.Groups {
 		address, err := ParseAddress(g.Name)
-		if err != nil || !address.IsGroup() || d.spoilt[address] {
+		if err != nil || !address.IsGroup() || d.site.spoilt[address] {
 			continue // an entry that is no group, or one that moves a motor set aside
 		}
 		one := group{address: address}
@@ -110,7 +110,7 @@ func (d *Driver) UseGroups(use appliance.GroupUse) {
 // keyed is the motor of a device key that Open gave out.
 func (d *Driver) keyed(key string) *motor {
 	address, _ := ParseAddress(key)
-	return d.motors[address]
+	return d.site.motors[address]
 }
 
 // ReadGroups yields the reads of all entries of a motor's table. A motor that

@@ -30,8 +30,8 @@ func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
 	}
 	d := &Driver{
 		name: cfg.Bus.Name, options: options, log: cfg.Log, report: cfg.Report,
-		motors: make(map[Address]*motor), shades: make(map[appliance.ID]*motor), spoilt: make(map[Address]bool),
-		found: make(map[Address]*sighting), strange: make(map[Address]strangeGroup),
+		site:      site{motors: make(map[Address]*motor), shades: make(map[appliance.ID]*motor), spoilt: make(map[Address]bool)},
+		strangers: strangers{found: make(map[Address]*sighting), groups: make(map[Address]strangeGroup)},
 	}
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)
@@ -58,8 +58,8 @@ func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
 	}
 	d.placeNodes(cfg.Nodes, &o)
 	d.placeShades(cfg.Shades, &o)
-	for _, m := range d.all {
-		d.incomplete = d.incomplete || m.shade == 0
+	for _, m := range d.site.all {
+		d.site.incomplete = d.site.incomplete || m.shade == 0
 	}
 	return o, nil
 }
@@ -72,8 +72,8 @@ func (d *Driver) placeNodes(nodes []appliance.Node, o *appliance.Opened) {
 			d.spoilGroups(n)
 			continue
 		}
-		d.motors[m.address] = m
-		d.all = append(d.all, m)
+		d.site.motors[m.address] = m
+		d.site.all = append(d.site.all, m)
 		o.Device[n.ID] = m.key
 	}
 }
@@ -89,8 +89,8 @@ func (d *Driver) newMotor(n appliance.Node) (*motor, error) {
 		return nil, fmt.Errorf("address %v is not that of a single motor", address)
 	case address == d.options.host:
 		return nil, fmt.Errorf("address %v is that of this controller on the bus (option hostAddress)", address)
-	case d.motors[address] != nil:
-		return nil, fmt.Errorf("address %v is that of node %d already", address, d.motors[address].node)
+	case d.site.motors[address] != nil:
+		return nil, fmt.Errorf("address %v is that of node %d already", address, d.site.motors[address].node)
 	case !known:
 		return nil, fmt.Errorf("profile %q is unknown, known: %s", n.Profile, strings.Join(slices.Sorted(maps.Keys(profiles)), ", "))
 	case len(n.Outputs) > 1 || len(n.Outputs) == 1 && n.Outputs[0] != 1:
@@ -103,7 +103,7 @@ func (d *Driver) newMotor(n appliance.Node) (*motor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &motor{driver: d, node: n.ID, address: address, key: address.String(), kind: kind, groups: groups, restless: true, goal: -1}, nil
+	return &motor{driver: d, node: n.ID, address: address, key: address.String(), kind: kind, groups: groups, course: course{goal: -1}}, nil
 }
 
 func parseGroups(texts []string) ([]Address, error) {
@@ -127,17 +127,17 @@ func parseGroups(texts []string) ([]Address, error) {
 // spoilGroups keeps groups from being used that a motor is in which cannot be
 // commanded: it would move along unasked.
 func (d *Driver) spoilGroups(n appliance.Node) {
-	d.incomplete, d.broken = true, true
+	d.site.incomplete, d.site.broken = true, true
 	for _, text := range n.Groups {
 		if g, err := ParseAddress(text); err == nil {
-			d.spoilt[g] = true
+			d.site.spoilt[g] = true
 		}
 	}
 }
 
 func (d *Driver) placeShades(shades []appliance.Shade, o *appliance.Opened) {
 	byNode := make(map[appliance.ID]*motor)
-	for _, m := range d.all {
+	for _, m := range d.site.all {
 		byNode[m.node] = m
 	}
 	for _, s := range shades {
@@ -154,7 +154,7 @@ func (d *Driver) placeShades(shades []appliance.Shade, o *appliance.Opened) {
 			continue
 		}
 		m.shade, m.inverted = s.ID, s.Inverted
-		d.shades[s.ID] = m
+		d.site.shades[s.ID] = m
 		o.Shades[s.ID] = appliance.Channel{Abilities: appliance.CanMove | appliance.CanPosition, PositionMeasured: true, Lag: startLimit}
 	}
 }

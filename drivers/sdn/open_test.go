@@ -88,7 +88,7 @@ func TestEveryMotorTypeHasItsProfile(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := o.Driver.(*Driver)
-		q := d.tell(d.all[0], order{id: ctrlStop})
+		q := d.tell(d.site.all[0], order{id: ctrlStop})
 		if f := q.frame(); f.To != kind || !f.Ack {
 			t.Errorf("%s: %+v, want addressee type %d and an ACK asked for", name, f, kind)
 		}
@@ -124,7 +124,7 @@ func fleet(t *testing.T, options map[string]string, groups ...string) *Driver {
 // asDeclared is what may be used when all tables are as the site says.
 func asDeclared(d *Driver) (use appliance.GroupUse) {
 	members := make(map[string][]string)
-	for _, m := range d.all {
+	for _, m := range d.site.all {
 		for _, g := range m.groups {
 			members[g.String()] = append(members[g.String()], m.key)
 		}

@@ -26,7 +26,7 @@ func (d *Driver) overhear(b []byte) int {
 		}
 	}
 	d.mu.Lock()
-	d.noise += n
+	d.strangers.noise += n
 	d.mu.Unlock()
 	return n
 }
@@ -72,13 +72,13 @@ func (d *Driver) tellCore(r []appliance.Reading) {
 func (d *Driver) sight(f Frame) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s := d.found[f.Source]
+	s := d.strangers.found[f.Source]
 	if s == nil {
-		if len(d.found) >= maxFound {
+		if len(d.strangers.found) >= maxFound {
 			return
 		}
 		s = &sighting{kind: f.From}
-		d.found[f.Source] = s
+		d.strangers.found[f.Source] = s
 	}
 	s.mixed = s.mixed || s.kind != f.From
 	s.times++
@@ -91,8 +91,8 @@ const maxFound = 1024
 // noteIntruder tells once that somebody else uses our address.
 func (d *Driver) noteIntruder(f Frame) {
 	d.mu.Lock()
-	first := !d.intrude
-	d.intrude = true
+	first := !d.strangers.intruder
+	d.strangers.intruder = true
 	d.mu.Unlock()
 	if first {
 		d.log.Warn("another master on the bus has the address of this controller, or the adapter echoes: change the bus option hostAddress, or set echo",
@@ -133,12 +133,12 @@ func (d *Driver) follow(f Frame, now time.Time) {
 		if stop {
 			// Who is not moving does not begin to; who is, is watched already, and says
 			// itself when it stands.
-			if m.restless {
-				m.ordered(true, -1, now)
+			if m.course.phase != resting {
+				m.ordered(errand{stop: true, goal: -1}, now)
 			}
 			continue
 		}
-		m.ordered(false, -1, now)
+		m.ordered(errand{goal: -1}, now)
 		readings = append(readings, m.readings(appliance.Values{Has: appliance.CanMove, Motion: appliance.Moving}, now)...)
 	}
 	d.mu.Unlock()
@@ -150,17 +150,17 @@ func (d *Driver) follow(f Frame, now time.Time) {
 func (d *Driver) addressed(f Frame) []*motor {
 	switch {
 	case f.Destination == Everybody:
-		return d.all
+		return d.site.all
 	case f.Destination == Nobody && f.Source.IsGroup():
 		var members []*motor
-		for _, m := range d.all {
+		for _, m := range d.site.all {
 			if m.holds(f.Source) {
 				members = append(members, m)
 			}
 		}
 		return members
-	case d.motors[f.Destination] != nil:
-		return []*motor{d.motors[f.Destination]}
+	case d.site.motors[f.Destination] != nil:
+		return []*motor{d.site.motors[f.Destination]}
 	}
 	return nil
 }

@@ -40,6 +40,8 @@ func (o order) goal() int {
 	return 0
 }
 
+func (o order) errand() errand { return errand{stop: o.id == ctrlStop, goal: o.goal()} }
+
 // String tells the order to people.
 func (o order) String() string {
 	switch {
@@ -110,7 +112,7 @@ func (d *Driver) Repair(want []appliance.Want) []appliance.Chain {
 // fail, saying why.
 func (d *Driver) wishes(want []appliance.Want) (wishes []wish, failing []appliance.Chain) {
 	for _, w := range want {
-		m := d.shades[w.Shade]
+		m := d.site.shades[w.Shade]
 		if m == nil {
 			failing = append(failing, impossible(w, fmt.Errorf("bus %s: shade %d of node %d: %w on this bus", d.name, w.Shade, w.Node, appliance.ErrNotFound)))
 			continue
@@ -136,7 +138,7 @@ func impossible(w appliance.Want, why error) appliance.Chain {
 
 // planAlike plans motors that are to do the same.
 func (d *Driver) planAlike(o order, wishes []wish) []appliance.Chain {
-	if len(wishes) > 1 && d.options.broadcast && !d.incomplete && len(wishes) == len(d.all) {
+	if len(wishes) > 1 && d.options.broadcast && !d.site.incomplete && len(wishes) == len(d.site.all) {
 		return []appliance.Chain{d.together(o, wishes, Frame{ID: o.id, Source: d.options.host, Destination: Everybody, Data: o.data()})}
 	}
 	var chains []appliance.Chain
@@ -195,7 +197,7 @@ func (d *Driver) together(o order, wishes []wish, f Frame) appliance.Chain {
 		defer d.mu.Unlock()
 		for _, p := range proofs {
 			p.wasThere = p.motor.standsAt(o.goal())
-			p.motor.sent(o.id == ctrlStop, o.goal(), sent)
+			p.motor.sent(o.errand(), sent)
 		}
 	}
 	chain.Steps = []appliance.Exchange{d.shout(f, nil, moved)}
@@ -216,7 +218,7 @@ func (d *Driver) tell(m *motor, o order) question {
 		before: func() {
 			d.mu.Lock()
 			defer d.mu.Unlock()
-			m.sent(o.id == ctrlStop, o.goal(), time.Now())
+			m.sent(o.errand(), time.Now())
 		},
 	}
 }

@@ -14,7 +14,7 @@ import (
 // something.
 func (d *Driver) Polls() []appliance.Poll {
 	var polls []appliance.Poll
-	for _, m := range d.all {
+	for _, m := range d.site.all {
 		// The status first: a position tells where a motor stands only if it is known
 		// to stand.
 		polls = append(polls,

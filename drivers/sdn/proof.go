@@ -75,7 +75,7 @@ func (p *proof) askStatus() question {
 		case p.order.id == ctrlStop && p.large:
 			p.next = nil
 			p.driver.mu.Lock()
-			p.motor.restless, p.motor.standing = false, true
+			p.motor.course.phase = standing
 			p.driver.mu.Unlock()
 			return p.reading(appliance.Values{Has: appliance.CanMove, Motion: appliance.Stopped}, at), nil
 		default:
@@ -163,7 +163,8 @@ func (p *proof) judge(where position, readings []appliance.Reading) []appliance.
 func (p *proof) outwaited(at time.Time) bool {
 	p.driver.mu.Lock()
 	defer p.driver.mu.Unlock()
-	return !p.motor.sentAt.IsZero() && at.Sub(p.motor.sentAt) > startLimit
+	sent := p.motor.course.sentAt
+	return !sent.IsZero() && at.Sub(sent) > startLimit
 }
 
 // near allows for the rounding of pulses to percent.

@@ -34,7 +34,7 @@ func TestStandingMotorIsJudged(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			d := &Driver{report: func([]appliance.Reading) {}}
-			m := &motor{driver: d, shade: 5001, sentAt: now.Add(-tc.told), restless: true}
+			m := &motor{driver: d, shade: 5001, course: course{sentAt: now.Add(-tc.told)}}
 			p := &proof{driver: d, wish: wish{motor: m, order: order{id: ctrlMoveTo, fn: toDownLimit}}, group: tc.group, said: tc.said}
 			p.Ref = m.ref()
 			v := appliance.Values{Has: appliance.CanPosition, Position: 100 - appliance.Position(tc.percent)}
@@ -67,7 +67,7 @@ func TestDirectionIsToldByPositionsAfterTheOrder(t *testing.T) {
 		return func(m *motor, at time.Time) []appliance.Reading {
 			m.driver.mu.Lock()
 			defer m.driver.mu.Unlock()
-			m.sent(stop, goal, at)
+			m.sent(errand{stop, goal}, at)
 			return nil
 		}
 	}
@@ -130,8 +130,8 @@ func TestDirectionIsToldByPositionsAfterTheOrder(t *testing.T) {
 			{12, is(5300), appliance.Moving}, {12.2, says(status{State: stateRunning, Direction: directionDown}), appliance.Closing}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			m := &motor{shade: 5001, address: Address{0x06, 0x1A, 0x2B}, inverted: tc.inverted, goal: -1}
-			m.driver = &Driver{motors: map[Address]*motor{m.address: m}, all: []*motor{m}, log: slog.New(slog.DiscardHandler)}
+			m := &motor{shade: 5001, address: Address{0x06, 0x1A, 0x2B}, inverted: tc.inverted, course: course{phase: resting, goal: -1}}
+			m.driver = &Driver{site: site{motors: map[Address]*motor{m.address: m}, all: []*motor{m}}, log: slog.New(slog.DiscardHandler)}
 			begun := time.Now()
 			for _, s := range tc.steps {
 				told := none

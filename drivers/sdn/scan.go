@@ -51,7 +51,7 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 		s.listen()
 		s.rounds()
 		s.countAll()
-		for _, m := range d.all {
+		for _, m := range d.site.all {
 			if s.known[m.address] == nil {
 				s.seek(m)
 			}
@@ -152,7 +152,7 @@ const seekTries, seekDoubts = 3, 6
 func (s *search) seek(m *motor) {
 	it := &candidate{}
 	who := question{
-		motor: &motor{driver: s.driver, address: m.address, key: m.key, goal: -1},
+		motor: &motor{driver: s.driver, address: m.address, key: m.key, course: course{goal: -1}},
 		id:    getNodeAddress, want: postNodeAddress, most: minFrame, what: "asking who it is",
 		then: func(f Frame, _ time.Time) ([]appliance.Reading, error) {
 			it.kind = f.From
@@ -180,8 +180,8 @@ func (s *search) call(t NodeType) {
 	e := d.shout(f, func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		d.noise = 0
-		for _, seen := range d.found {
+		d.strangers.noise = 0
+		for _, seen := range d.strangers.found {
 			seen.times = 0
 		}
 	}, nil)
@@ -213,7 +213,7 @@ func (s *search) collect(t NodeType) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var answered []Address
-	for a, seen := range d.found {
+	for a, seen := range d.strangers.found {
 		k := s.known[a]
 		if k == nil {
 			k = &candidate{}
@@ -235,8 +235,8 @@ func (s *search) collect(t NodeType) {
 			k.astray++
 		}
 	}
-	s.census[t].take(answered, d.noise > 0)
-	s.heard.noise += d.noise
+	s.census[t].take(answered, d.strangers.noise > 0)
+	s.heard.noise += d.strangers.noise
 }
 
 // candidate is a motor that a scan saw.
@@ -250,14 +250,13 @@ type candidate struct {
 
 // about is what a motor told of itself.
 type about struct {
-	label, version   string
-	limits           Limits
-	hasLimits, hasAt bool
-	groups           []Address
-	at               position
-	asked, damaged   int
-	answered         bool
-	unread           bool // its group table could not be read to the end
+	label, version string
+	limits         *Limits   // nil: not told
+	at             *position // nil: not told
+	groups         []Address
+	asked, damaged int
+	answered       bool
+	unread         bool // its group table could not be read to the end
 }
 
 // note counts whether a question was answered.
@@ -312,7 +311,10 @@ func (s *search) examine(a Address) {
 		return err
 	}
 	_ = ask(d.ReadVersion(a, &it.version)) // not every motor tells
-	it.hasLimits = ask(d.ReadLimits(a, &it.limits)) == nil
+	var limits Limits
+	if ask(d.ReadLimits(a, &limits)) == nil {
+		it.limits = &limits
+	}
 	var group Address
 	for i, empty := 0, 0; i < maxGroups && empty < emptyEntries; i++ {
 		if ask(d.ReadGroup(a, i, &group)) != nil {
@@ -327,7 +329,9 @@ func (s *search) examine(a Address) {
 	position := d.positionOf(d.motorAt(a))
 	take := position.then
 	position.then = func(f Frame, at time.Time) ([]appliance.Reading, error) {
-		it.at, it.hasAt = readPosition(f.Data)
+		if at, ok := readPosition(f.Data); ok {
+			it.at = &at
+		}
 		return take(f, at)
 	}
 	for i := 0; it.damaged > 0 && i < doubtTries; i++ {

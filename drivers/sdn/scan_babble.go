@@ -52,8 +52,8 @@ func newEavesdropper(host Address) *eavesdropper {
 func (d *Driver) strayBytes() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	n := d.noise
-	d.noise = 0
+	n := d.strangers.noise
+	d.strangers.noise = 0
 	return n
 }
 

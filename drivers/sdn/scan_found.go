@@ -10,7 +10,7 @@ import (
 // otherType reports whether the site says that a motor is of another type than it
 // says itself.
 func (s *search) otherType(a Address) bool {
-	m, k := s.driver.motors[a], s.known[a]
+	m, k := s.driver.site.motors[a], s.known[a]
 	return m != nil && m.kind != 0 && k.kind != 0 && m.kind != k.kind
 }
 
@@ -24,7 +24,7 @@ func (s *search) found(a Address) appliance.Found {
 		f.Groups = append(f.Groups, g.String())
 	}
 	d.mu.Lock()
-	twin := d.motors[a] != nil && d.motors[a].twin
+	twin := d.site.motors[a] != nil && d.site.motors[a].twin
 	d.mu.Unlock()
 	switch {
 	case k.delay > 0:
@@ -38,7 +38,7 @@ func (s *search) found(a Address) appliance.Found {
 		f.Advice = "take one off the bus; addresses are given in the factory, so have one of them replaced"
 	case s.otherType(a):
 		f.Finding = appliance.FoundProfile
-		f.Detail += fmt.Sprintf(", and not the %s that the site says: it ignores what is addressed to that type", d.motors[a].kind.profile())
+		f.Detail += fmt.Sprintf(", and not the %s that the site says: it ignores what is addressed to that type", d.site.motors[a].kind.profile())
 		f.Advice = "change the profile in the site file"
 	case k.damaged > 1 && 2*k.damaged >= k.asked && !s.heard.disturbed():
 		f.Finding = appliance.FoundDamaged
@@ -82,12 +82,13 @@ func (s *search) others(a Address) bool {
 func (k *candidate) describe() string {
 	words := []string{k.kind.String()}
 	switch {
+	case k.limits == nil:
 	case k.limits.Set:
 		words = append(words, fmt.Sprintf("limits set (%d pulses)", k.limits.Down))
-	case k.hasLimits:
+	default:
 		words = append(words, "limits not set")
 	}
-	if k.hasAt && k.at.known() {
+	if k.at != nil && k.at.known() {
 		words = append(words, fmt.Sprintf("%d %% closed", k.at.Percent))
 	}
 	for i, g := range k.groups {

@@ -32,7 +32,7 @@ func (s *search) measure(a Address) {
 	}
 	var came time.Time
 	who := question{
-		motor: &motor{driver: d, address: a, key: a.String(), kind: k.kind, goal: -1},
+		motor: &motor{driver: d, address: a, key: a.String(), kind: k.kind, course: course{goal: -1}},
 		id:    getNodeAddress, want: postNodeAddress, most: minFrame, what: "asking who it is", patience: lateLongest,
 		then: func(_ Frame, at time.Time) ([]appliance.Reading, error) {
 			came = at

@@ -18,7 +18,7 @@ func (d *Driver) motorAt(a Address) *motor {
 	if m := d.motor(a); m != nil {
 		return m
 	}
-	return &motor{driver: d, address: a, key: a.String(), goal: -1}
+	return &motor{driver: d, address: a, key: a.String(), course: course{goal: -1}}
 }
 
 func (d *Driver) command(a Address, id MessageID, data []byte, what string) appliance.Exchange {
@@ -28,7 +28,7 @@ func (d *Driver) command(a Address, id MessageID, data []byte, what string) appl
 		q.before = func() {
 			d.mu.Lock()
 			defer d.mu.Unlock()
-			m.sent(false, -1, time.Now())
+			m.sent(errand{goal: -1}, time.Now())
 		}
 	}
 	return d.exchange(q)

@@ -39,7 +39,7 @@ func TestSuiteOfSerialDrivers(t *testing.T) {
 		},
 		Read: func(d appliance.Driver) appliance.Exchange {
 			driver := d.(*Driver)
-			return driver.exchange(driver.positionOf(driver.motors[motor]))
+			return driver.exchange(driver.positionOf(driver.site.motors[motor]))
 		},
 		Size: func(b []byte) int {
 			if len(b) < 2 {

@@ -12,15 +12,15 @@ import (
 // says right after it that it stands has not had the time to start.
 func TestOrderThatWaitedForTheLineCountsFromWhenItWasOut(t *testing.T) {
 	d := &Driver{report: func([]appliance.Reading) {}, log: slog.New(slog.DiscardHandler)}
-	m := &motor{driver: d, shade: 5001, restless: true, goal: -1}
-	d.all, d.motors = []*motor{m}, map[Address]*motor{}
+	m := &motor{driver: d, shade: 5001, course: course{goal: -1}}
+	d.site.all, d.site.motors = []*motor{m}, map[Address]*motor{}
 	t0 := time.Now().Add(-time.Minute)
 	m.takePosition(position{Percent: 0}, t0)
 	m.takeStatus(status{}, t0)
 	m.takePosition(position{Percent: 0}, t0.Add(time.Second))
 
 	d.mu.Lock()
-	m.sent(false, 100, t0.Add(2*time.Second)) // announced: close
+	m.sent(errand{goal: 100}, t0.Add(2*time.Second)) // announced: close
 	d.mu.Unlock()
 	out := t0.Add(3*time.Second - 50*time.Millisecond) // the line was busy for 950 ms
 	m.wasOut(out)
@@ -29,7 +29,7 @@ func TestOrderThatWaitedForTheLineCountsFromWhenItWasOut(t *testing.T) {
 	got := m.takePosition(position{Percent: 0}, out.Add(150*time.Millisecond))
 	for _, r := range got {
 		if r.Has.Has(appliance.CanMove) && r.Motion == appliance.Stopped {
-			t.Errorf("150 ms after the order was out it is shown as %v, and watched as idle (restless=%v)", r.Motion, m.restless)
+			t.Errorf("150 ms after the order was out it is shown as %v, and watched as idle (phase=%v)", r.Motion, m.course.phase)
 		}
 	}
 	p := &proof{driver: d, wish: wish{motor: m}}
@@ -42,10 +42,10 @@ func TestOrderThatWaitedForTheLineCountsFromWhenItWasOut(t *testing.T) {
 // motor that is about to move.
 func TestOverheardWhileWaiting(t *testing.T) {
 	d := &Driver{report: func([]appliance.Reading) {}, log: slog.New(slog.DiscardHandler)}
-	m := &motor{driver: d, shade: 5001, restless: true, goal: -1}
+	m := &motor{driver: d, shade: 5001, course: course{goal: -1}}
 	t0 := time.Now().Add(-time.Minute)
 	d.mu.Lock()
-	m.sent(false, 100, t0)
+	m.sent(errand{goal: 100}, t0)
 	d.mu.Unlock()
 	// Another master asks it meanwhile, twice, half a second apart, and it stands.
 	m.takePosition(position{Percent: 0}, t0.Add(100*time.Millisecond))
@@ -53,7 +53,7 @@ func TestOverheardWhileWaiting(t *testing.T) {
 	m.takePosition(position{Percent: 0}, t0.Add(700*time.Millisecond))
 	m.takeStatus(status{}, t0.Add(800*time.Millisecond))
 	m.wasOut(t0.Add(900 * time.Millisecond))
-	if !m.restless {
+	if m.course.phase == resting {
 		t.Error("the order is out, and the motor is not watched as one that moves")
 	}
 }
@@ -62,12 +62,12 @@ func TestOverheardWhileWaiting(t *testing.T) {
 func TestStopOverheardWhileAMoveWaits(t *testing.T) {
 	d := &Driver{report: func([]appliance.Reading) {}, log: slog.New(slog.DiscardHandler)}
 	a, _ := ParseAddress("06.1A.2B")
-	m := &motor{driver: d, shade: 5001, address: a, restless: true, goal: -1}
-	d.all, d.motors = []*motor{m}, map[Address]*motor{a: m}
+	m := &motor{driver: d, shade: 5001, address: a, course: course{goal: -1}}
+	d.site.all, d.site.motors = []*motor{m}, map[Address]*motor{a: m}
 	t0 := time.Now().Add(-time.Minute)
 	m.takePosition(position{Percent: 0}, t0)
 	d.mu.Lock()
-	m.sent(false, 100, t0.Add(time.Second)) // announced: close
+	m.sent(errand{goal: 100}, t0.Add(time.Second)) // announced: close
 	d.mu.Unlock()
 	station, _ := ParseAddress("7F.00.01")
 	d.follow(Frame{ID: ctrlStop, Source: station, Destination: a}, t0.Add(1500*time.Millisecond))
@@ -76,11 +76,11 @@ func TestStopOverheardWhileAMoveWaits(t *testing.T) {
 	m.takeStatus(status{}, out.Add(100*time.Millisecond))
 	for _, r := range m.takePosition(position{Percent: 0}, out.Add(150*time.Millisecond)) {
 		if r.Has.Has(appliance.CanMove) && r.Motion == appliance.Stopped {
-			t.Errorf("150 ms after 'close' was out the shade is shown as %v (restless=%v goal=%d sentAt=%v)", r.Motion, m.restless, m.goal, m.sentAt)
+			t.Errorf("150 ms after 'close' was out the shade is shown as %v (phase=%v goal=%d sentAt=%v)", r.Motion, m.course.phase, m.course.goal, m.course.sentAt)
 		}
 	}
-	if m.goal != 100 {
-		t.Errorf("goal is %d, want 100", m.goal)
+	if m.course.goal != 100 {
+		t.Errorf("goal is %d, want 100", m.course.goal)
 	}
 	if !(&proof{driver: d, wish: wish{motor: m}}).outwaited(out.Add(2 * time.Second)) {
 		t.Error("2 s after 'close' was out it still counts as one that was never sent anywhere")
