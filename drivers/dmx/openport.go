@@ -4,17 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
-
-	"go.bug.st/serial"
-	"golang.org/x/sys/unix"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/line"
@@ -30,7 +24,7 @@ type openPort struct {
 	log     *slog.Logger
 	options busOptions
 	present func() (slots []byte, active bool)
-	record  recorder
+	record  line.Recorder // every change, and one packet a second of those between
 	wake    chan struct{} // something is to be sent
 
 	mu     sync.Mutex
@@ -38,6 +32,14 @@ type openPort struct {
 	shown  []byte    // what was sent last and is repeated; nil: nothing yet
 	sentAt time.Time // when
 	want   *showing  // waits for the next packet
+}
+
+// packetPort is an open port as packets need it.
+type packetPort interface {
+	Break(t time.Duration) error
+	Write(b []byte, deadline time.Time) (int, error)
+	Unsent() int
+	Abort()
 }
 
 // showing is a change on its way into a packet.
@@ -68,9 +70,14 @@ func newOpenPort(d *Driver, bus appliance.Bus, log *slog.Logger) (*openPort, err
 	}, nil
 }
 
-func (p *openPort) recent() []appliance.Frame { return p.record.recent() }
+func (p *openPort) recent() []appliance.Frame { return p.record.Recent() }
 func (p *openPort) follow(ctx context.Context) <-chan appliance.Frame {
-	return p.record.follow(ctx)
+	return p.record.Follow(ctx)
+}
+
+// note records what was sent, as the widget frame that carries the same.
+func (p *openPort) note(frame []byte, what string) {
+	p.record.Add(time.Now(), appliance.FrameSent, frame, what)
 }
 
 func (p *openPort) link() error {
@@ -83,12 +90,13 @@ func (p *openPort) link() error {
 }
 
 func (p *openPort) run(ctx context.Context) error {
+	var opener line.Opener
 	for ctx.Err() == nil {
-		port, err := openSerial(p.path)
+		port, err := opener.Open(p.path, dmxLine)
 		if err == nil {
 			p.opened(nil)
 			err = p.feed(ctx, port)
-			port.close()
+			port.Abort()
 		}
 		if ctx.Err() != nil {
 			break
@@ -114,13 +122,13 @@ func (p *openPort) opened(why error) {
 	p.mu.Unlock()
 	switch {
 	case why == nil:
-		p.record.add(nil, "port found")
+		p.note(nil, "port found")
 		p.log.Info("port open")
 	case lost != nil:
 		lost.end(time.Time{}, p.link())
 		fallthrough
 	case old == nil || old.Error() != why.Error():
-		p.record.add(nil, "port lost")
+		p.note(nil, "port lost")
 		p.log.Warn("port cannot be used", "reason", why)
 	}
 }
@@ -134,7 +142,7 @@ func (s *showing) end(sent time.Time, err error) {
 }
 
 // feed sends packets until ctx ends or the port is lost.
-func (p *openPort) feed(ctx context.Context, port *serialPort) error {
+func (p *openPort) feed(ctx context.Context, port packetPort) error {
 	period := time.Second / time.Duration(p.options.rate)
 	for ctx.Err() == nil {
 		slots, change := p.next()
@@ -193,7 +201,7 @@ func (p *openPort) over(slots []byte, change *showing, sent time.Time, err error
 	p.mu.Lock()
 	if err == nil {
 		if !slices.Equal(p.shown, slots) || time.Since(p.sentAt) > repeatLimit || change != nil {
-			p.record.add(outputFrame(nil, slots), "")
+			p.note(outputFrame(nil, slots), "")
 		}
 		p.shown, p.sentAt = slots, sent
 	}
@@ -214,8 +222,8 @@ func (p *openPort) expired() error {
 
 // packet sends one packet and returns when its last slot is on the wire. change is
 // what the slots are sent for; nil: they were shown before.
-func (p *openPort) packet(ctx context.Context, port *serialPort, slots []byte, change *showing) (time.Time, error) {
-	if err := port.set.Break(p.options.breakTime); err != nil {
+func (p *openPort) packet(ctx context.Context, port packetPort, slots []byte, change *showing) (time.Time, error) {
+	if err := port.Break(p.options.breakTime); err != nil {
 		return time.Time{}, fmt.Errorf("the port cannot make a break: %w", err)
 	}
 	mark := time.Now().Add(p.options.markTime)
@@ -227,20 +235,11 @@ func (p *openPort) packet(ctx context.Context, port *serialPort, slots []byte, c
 	}
 	begun := time.Now()
 	bytes := append([]byte{0}, slots...)
-	if err := port.file.SetWriteDeadline(begun.Add(takeLimit)); err != nil {
-		return time.Time{}, err
-	}
-	if _, err := port.file.Write(bytes); err != nil {
-		switch {
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			err = errors.New("the adapter takes no more bytes")
-		case errors.Is(err, unix.EIO):
-			err = errors.New("the adapter was unplugged")
-		}
+	if _, err := port.Write(bytes, begun.Add(takeLimit)); err != nil {
 		return time.Time{}, err
 	}
 	sent := begun.Add(time.Duration(len(bytes)) * slotTime)
-	for port.unsent() > 0 {
+	for port.Unsent() > 0 {
 		if time.Since(begun) > takeLimit {
 			return time.Time{}, errors.New("the adapter sends no more bytes")
 		}
@@ -320,60 +319,4 @@ func (p *openPort) check(context.Context, appliance.Yield) (time.Time, error) {
 func (p *openPort) busy(slots int) (typical, worst time.Duration) {
 	packet := p.options.breakTime + p.options.markTime + time.Duration(slots+1)*slotTime + adapterLag
 	return packet, packet + takeLimit
-}
-
-// serialPort is an open port. go.bug.st/serial sets it up and makes breaks; bytes
-// pass through a descriptor of our own, which has deadlines and a lock that keeps
-// a second program out even if root runs it.
-type serialPort struct {
-	file *os.File
-	raw  syscall.RawConn
-	set  serial.Port
-}
-
-func openSerial(path string) (*serialPort, error) {
-	fd, err := unix.Open(path, unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ENXIO), errors.Is(err, unix.ENODEV), errors.Is(err, unix.EIO):
-		return nil, fmt.Errorf("%s is not there: is the adapter plugged in?", path)
-	case errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Errorf("no permission to open %s: the user needs to be in the group that owns it (dialout)", path)
-	case err != nil:
-		return nil, fmt.Errorf("open %s: %w; another program may use it", path, err)
-	}
-	file := os.NewFile(uintptr(fd), path)
-	if err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		file.Close()
-		return nil, fmt.Errorf("lock %s: %w: another program uses it, stop that first", path, err)
-	}
-	set, err := serial.Open(path, &serial.Mode{BaudRate: dmxLine.BaudRate, DataBits: 8, Parity: serial.NoParity, StopBits: serial.TwoStopBits})
-	if err != nil {
-		file.Close()
-		return nil, fmt.Errorf("set up %s: %w", path, err)
-	}
-	raw, err := file.SyscallConn()
-	if err != nil {
-		set.Close()
-		file.Close()
-		return nil, fmt.Errorf("open %s: %w", path, err)
-	}
-	return &serialPort{file: file, raw: raw, set: set}, nil
-}
-
-// unsent counts the bytes that have not left the machine; a driver that cannot
-// tell counts as empty.
-func (s *serialPort) unsent() (n int) {
-	s.raw.Control(func(fd uintptr) {
-		var err error
-		if n, err = unix.IoctlGetInt(int(fd), unix.TIOCOUTQ); err != nil {
-			n = 0
-		}
-	})
-	return n
-}
-
-func (s *serialPort) close() {
-	s.raw.Control(func(fd uintptr) { unix.IoctlSetInt(int(fd), unix.TCFLSH, unix.TCOFLUSH) })
-	s.file.Close()
-	s.set.Close()
 }

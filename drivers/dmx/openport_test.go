@@ -9,9 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.bug.st/serial"
-
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line"
 	"svc.internal/controller/sim/dmxsim"
 )
 
@@ -121,8 +120,8 @@ func TestOpenDMXPortIsNotShared(t *testing.T) {
 	p.open = true
 	p.put()
 	openDriver(t, p, map[string]string{"interface": "open-dmx"})
-	_, err := openSerial(p.path)
-	words(t, err, "another program")
+	_, err := new(line.Opener).Open(p.path, dmxLine)
+	words(t, err, "in use by another bus of this program")
 }
 
 // recent are the frames of the bus's recorder.
@@ -208,9 +207,13 @@ func TestOpenDMXCommandIsNotSentAfterItsExpiry(t *testing.T) {
 
 // slowBreak is a port whose first break lasts until it is told to end.
 type slowBreak struct {
-	serial.Port
+	wire       *os.File
 	begun, end chan struct{}
 }
+
+func (s slowBreak) Write(b []byte, _ time.Time) (int, error) { return s.wire.Write(b) }
+func (s slowBreak) Unsent() int                              { return 0 }
+func (s slowBreak) Abort()                                   {}
 
 func (s slowBreak) Break(time.Duration) error {
 	select {
@@ -230,17 +233,13 @@ func TestOpenDMXCommandThatExpiresDuringTheBreakIsNotSent(t *testing.T) {
 	}
 	defer r.Close()
 	defer w.Close()
-	raw, err := w.SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
-	slow := slowBreak{begun: make(chan struct{}), end: make(chan struct{})}
+	slow := slowBreak{wire: w, begun: make(chan struct{}), end: make(chan struct{})}
 	p := idlePort()
 	p.shown = nil
 	p.present = func() ([]byte, bool) { return nil, false }
 	ctx, cancel := context.WithCancel(t.Context())
 	fed := make(chan error, 1)
-	go func() { fed <- p.feed(ctx, &serialPort{file: w, raw: raw, set: slow}) }()
+	go func() { fed <- p.feed(ctx, slow) }()
 
 	expiry := time.Now().Add(300 * time.Millisecond)
 	answered := make(chan error, 1)

@@ -72,11 +72,11 @@ func (l *Line) judge(r Request) (frame []byte, at time.Time, err error) {
 		case Accept:
 			frame = append(make([]byte, 0, n), in.buf[:n]...)
 			in.drop(n)
-			l.rec.add(in.at, appliance.FrameReceived, frame, "")
+			l.rec.Add(in.at, appliance.FrameReceived, frame, "")
 			return frame, in.at, nil
 		case Skip:
 			n = max(1, n) // a Skip of nothing would never end
-			l.rec.add(in.at, appliance.FrameDiscarded, in.buf[:n], NoteNotForUs)
+			l.rec.Add(in.at, appliance.FrameDiscarded, in.buf[:n], NoteNotForUs)
 			in.drop(n)
 		default:
 			if n == 0 || l.charBits > 0 {
@@ -86,7 +86,7 @@ func (l *Line) judge(r Request) (frame []byte, at time.Time, err error) {
 				error:  fmt.Errorf("%w on %s: % X", appliance.ErrDamaged, l.where, clip(in.buf[:n])),
 				resync: true, drop: verdict == Broken,
 			}
-			l.rec.add(in.at, appliance.FrameDiscarded, in.buf[:n], noteDamaged)
+			l.rec.Add(in.at, appliance.FrameDiscarded, in.buf[:n], noteDamaged)
 			in.drop(n)
 			return nil, time.Time{}, err
 		}

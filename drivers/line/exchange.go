@@ -89,11 +89,6 @@ func (l *Line) takeTurn(ctx context.Context) error {
 	select {
 	case l.turn <- struct{}{}:
 		return nil
-	default:
-	}
-	select {
-	case l.turn <- struct{}{}:
-		return nil
 	case <-ctx.Done():
 		return l.unbegun(ctx.Err())
 	}
@@ -255,12 +250,12 @@ func (l *Line) send(ctx context.Context, p port, r Request, deadline time.Time) 
 		if err == nil {
 			sent := now.Add(l.airtimeAt(r.At, n))
 			l.pace.ownEnd = sent
-			l.rec.add(now, appliance.FrameSent, r.Frame, "")
+			l.rec.Add(now, appliance.FrameSent, r.Frame, "")
 			return p, sent, nil
 		}
 		l.withdraw(p, err)
 		if n > 0 {
-			l.rec.add(now, appliance.FrameSent, r.Frame[:n], noteIncomplete)
+			l.rec.Add(now, appliance.FrameSent, r.Frame[:n], noteIncomplete)
 			return p, now, l.down(fmt.Errorf("only %d of %d bytes went out: %w", n, len(r.Frame), err))
 		}
 		if !again {

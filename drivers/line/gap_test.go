@@ -20,7 +20,7 @@ func TestFollowerIsToldHowManyFramesItLost(t *testing.T) {
 	sent := 0
 	add := func(n int) {
 		for range n {
-			l.rec.add(time.Now(), appliance.FrameSent, []byte(strconv.Itoa(sent)), "")
+			l.rec.Add(time.Now(), appliance.FrameSent, []byte(strconv.Itoa(sent)), "")
 			sent++
 		}
 	}

@@ -9,25 +9,17 @@ import (
 	"time"
 )
 
-// busyCache remembers who holds a port: finding out looks at every open file of
-// the machine, too much for every attempt to open.
-type busyCache struct {
-	who string
-	at  time.Time
-}
-
 const askHolderEvery = 10 * time.Second
 
 // busy explains a port that another program holds.
-func (c *busyCache) busy(path string) error {
-	if time.Since(c.at) > askHolderEvery {
-		c.who, c.at = holder(path), time.Now()
+func (o *Opener) busy(path string) error {
+	if time.Since(o.at) > askHolderEvery {
+		o.who, o.at = holder(path), time.Now()
 	}
-	who := c.who
-	if who == "" {
+	if o.who == "" {
 		return fmt.Errorf("%s is in use by another program (run \"fuser -v %s\" as root to see which): stop it", path, path)
 	}
-	return fmt.Errorf("%s is in use by %s: stop it, or take this bus out of its configuration", path, who)
+	return fmt.Errorf("%s is in use by %s: stop it, or take this bus out of its configuration", path, o.who)
 }
 
 // holder names a process that has the device open, as far as this user may see.

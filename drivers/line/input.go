@@ -40,7 +40,7 @@ func (l *Line) received(b []byte, at time.Time) {
 		default:
 		}
 	case in.deaf:
-		l.rec.add(at, appliance.FrameDiscarded, b, noteDamaged)
+		l.rec.Add(at, appliance.FrameDiscarded, b, noteDamaged)
 	case l.cfg.Overheard != nil:
 		if gap > PartialGap {
 			l.discard(noteIncomplete)
@@ -50,7 +50,7 @@ func (l *Line) received(b []byte, at time.Time) {
 	case l.framed:
 		in.buf = append(in.buf, b...)
 	default:
-		l.rec.add(at, appliance.FrameDiscarded, b, NoteUnasked)
+		l.rec.Add(at, appliance.FrameDiscarded, b, NoteUnasked)
 	}
 	if len(in.buf) > inputLimit {
 		l.discard(noteOverflow)
@@ -65,7 +65,7 @@ func (l *Line) overhear(at time.Time) {
 		if n <= 0 {
 			return
 		}
-		l.rec.add(at, appliance.FrameReceived, in.buf[:n], "")
+		l.rec.Add(at, appliance.FrameReceived, in.buf[:n], "")
 		in.drop(n)
 	}
 }
@@ -73,7 +73,7 @@ func (l *Line) overhear(at time.Time) {
 // discard empties the input. Called with in.mu held.
 func (l *Line) discard(note string) {
 	if len(l.in.buf) > 0 {
-		l.rec.add(l.in.at, appliance.FrameDiscarded, l.in.buf, note)
+		l.rec.Add(l.in.at, appliance.FrameDiscarded, l.in.buf, note)
 		l.in.buf = l.in.buf[:0]
 	}
 }

@@ -22,10 +22,10 @@ type Line struct {
 	charBits int    // 0 on sockets
 	known    identity
 
-	rec   recorder
-	in    input
-	heard atomic.Bool // something was received since the port was opened
-	users busyCache
+	rec    Recorder
+	in     input
+	heard  atomic.Bool // something was received since the port was opened
+	opener Opener
 
 	turn  chan struct{} // held by the exchange under way
 	tried chan struct{} // closed when the first attempt to open is over
@@ -240,7 +240,7 @@ func (l *Line) open(ctx context.Context, limit time.Duration) (port, error) {
 		l.noteDown(ctx, err)
 		return nil, err
 	}
-	l.rec.add(time.Now(), appliance.FrameReceived, nil, notePortFound)
+	l.rec.Add(time.Now(), appliance.FrameReceived, nil, notePortFound)
 	l.log.Info("port open")
 	p.start()
 	return p, nil
@@ -331,7 +331,7 @@ func (l *Line) detach(p port, why error) bool {
 		l.link.state = linkFailed
 	}
 	l.mu.Unlock()
-	l.rec.add(time.Now(), appliance.FrameReceived, nil, notePortLost)
+	l.rec.Add(time.Now(), appliance.FrameReceived, nil, notePortLost)
 	l.log.Warn("port lost", "reason", why)
 	return true
 }

@@ -16,9 +16,9 @@ const (
 	followBuffer   = 256
 )
 
-// recorder keeps the last frames. Its slots are used again and again: recording
-// allocates only while they grow, or while somebody follows.
-type recorder struct {
+// Recorder keeps the last frames. Its slots are used again and again: recording
+// allocates only while they grow, or while somebody follows. The zero value is empty.
+type Recorder struct {
 	mu    sync.Mutex
 	ring  [recordedFrames]appliance.Frame
 	next  int // slot of the next frame
@@ -27,8 +27,8 @@ type recorder struct {
 	followers map[chan appliance.Frame]int
 }
 
-// add records a frame. A note must be a constant: notes are kept as they are.
-func (r *recorder) add(at time.Time, dir appliance.Direction, b []byte, note string) {
+// Add records a frame. A note must be a constant: notes are kept as they are.
+func (r *Recorder) Add(at time.Time, dir appliance.Direction, b []byte, note string) {
 	if len(b) > recordedBytes {
 		b = b[:recordedBytes]
 	}
@@ -60,10 +60,15 @@ func copyFrame(f *appliance.Frame) appliance.Frame {
 	return c
 }
 
+// Recent returns the last frames, as [Recorder.Recent] does.
+func (l *Line) Recent() []appliance.Frame { return l.rec.Recent() }
+
+// Follow sends every frame from now on, as [Recorder.Follow] does.
+func (l *Line) Follow(ctx context.Context) <-chan appliance.Frame { return l.rec.Follow(ctx) }
+
 // Recent returns the last frames, oldest first; 256 at most, of each at most the
 // first 640 bytes. They are the caller's own.
-func (l *Line) Recent() []appliance.Frame {
-	r := &l.rec
+func (r *Recorder) Recent() []appliance.Frame {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	frames := make([]appliance.Frame, 0, r.count)
@@ -76,8 +81,7 @@ func (l *Line) Recent() []appliance.Frame {
 // Follow sends every frame from now on until ctx ends, then closes the channel.
 // A reader that is more than 256 frames behind loses frames; the next one it gets
 // tells how many. Followers share the bytes of a frame: nobody may change them.
-func (l *Line) Follow(ctx context.Context) <-chan appliance.Frame {
-	r := &l.rec
+func (r *Recorder) Follow(ctx context.Context) <-chan appliance.Frame {
 	ch := make(chan appliance.Frame, followBuffer)
 	r.mu.Lock()
 	if r.followers == nil {

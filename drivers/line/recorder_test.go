@@ -22,7 +22,7 @@ func newIdle(t testing.TB) *Line {
 func TestRecorderKeepsTheLastFrames(t *testing.T) {
 	l := newIdle(t)
 	for i := range 3*recordedFrames + 5 {
-		l.rec.add(time.Now(), appliance.FrameSent, []byte(strconv.Itoa(i)), "")
+		l.rec.Add(time.Now(), appliance.FrameSent, []byte(strconv.Itoa(i)), "")
 	}
 	frames := l.Recent()
 	if len(frames) != recordedFrames {
@@ -37,7 +37,7 @@ func TestRecorderKeepsTheLastFrames(t *testing.T) {
 
 func TestRecorderBoundsTheBytesOfAFrame(t *testing.T) {
 	l := newIdle(t)
-	l.rec.add(time.Now(), appliance.FrameSent, make([]byte, 10*recordedBytes), "")
+	l.rec.Add(time.Now(), appliance.FrameSent, make([]byte, 10*recordedBytes), "")
 	if got := len(l.Recent()[0].Bytes); got != recordedBytes {
 		t.Errorf("kept %d bytes, want %d", got, recordedBytes)
 	}
@@ -46,12 +46,12 @@ func TestRecorderBoundsTheBytesOfAFrame(t *testing.T) {
 func TestRecordedFramesAreCopies(t *testing.T) {
 	l := newIdle(t)
 	b := []byte("one")
-	l.rec.add(time.Now(), appliance.FrameSent, b, "")
+	l.rec.Add(time.Now(), appliance.FrameSent, b, "")
 	got := l.Recent()
 	copy(b, "xxx")
 	copy(l.Recent()[0].Bytes, "yyy")
 	for range recordedFrames {
-		l.rec.add(time.Now(), appliance.FrameSent, []byte("two"), "")
+		l.rec.Add(time.Now(), appliance.FrameSent, []byte("two"), "")
 	}
 	if !bytes.Equal(got[0].Bytes, []byte("one")) {
 		t.Errorf("a frame changed to %q after it was handed out", got[0].Bytes)
@@ -63,9 +63,9 @@ func TestRecordingDoesNotAllocate(t *testing.T) {
 	frame := make([]byte, 32)
 	now := time.Now()
 	for range recordedFrames {
-		l.rec.add(now, appliance.FrameSent, frame, "")
+		l.rec.Add(now, appliance.FrameSent, frame, "")
 	}
-	if n := testing.AllocsPerRun(1000, func() { l.rec.add(now, appliance.FrameReceived, frame, "") }); n != 0 {
+	if n := testing.AllocsPerRun(1000, func() { l.rec.Add(now, appliance.FrameReceived, frame, "") }); n != 0 {
 		t.Errorf("recording a frame allocates %v times", n)
 	}
 }
@@ -76,7 +76,7 @@ func TestSlowFollowerLosesFramesAndHoldsUpNobody(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	slow, quick := l.Follow(ctx), l.Follow(ctx)
 	for i := range 2 * followBuffer {
-		l.rec.add(time.Now(), appliance.FrameSent, []byte(strconv.Itoa(i)), "")
+		l.rec.Add(time.Now(), appliance.FrameSent, []byte(strconv.Itoa(i)), "")
 		if got := string((<-quick).Bytes); got != strconv.Itoa(i) {
 			t.Fatalf("quick follower got %s, want %d", got, i)
 		}
@@ -92,5 +92,5 @@ func TestSlowFollowerLosesFramesAndHoldsUpNobody(t *testing.T) {
 	if _, open := <-quick; open {
 		t.Error("quick follower's channel is not closed")
 	}
-	l.rec.add(time.Now(), appliance.FrameSent, nil, "") // nobody follows any more
+	l.rec.Add(time.Now(), appliance.FrameSent, nil, "") // nobody follows any more
 }

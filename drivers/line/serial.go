@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"sync"
-	"syscall"
 	"time"
 
 	"go.bug.st/serial"
@@ -17,16 +14,10 @@ import (
 	"svc.internal/controller/appliance"
 )
 
-// serialPort is an open serial port. go.bug.st/serial opens it, sets it up and
-// keeps other programs out; bytes pass through a descriptor of our own, because
-// the library's Read selects on descriptors below 1024 only and may read a
-// stranger's descriptor when it is closed meanwhile, its Write has no deadline,
-// and it cannot be locked against a second program run by root.
+// serialPort is the port of a line on a serial device, which a pump reads.
 type serialPort struct {
+	*Device
 	line *Line
-	set  serial.Port
-	file *os.File
-	raw  syscall.RawConn
 	once sync.Once
 	lost chan struct{}
 	mu   sync.Mutex
@@ -40,7 +31,7 @@ func (l *Line) openSerial() (port, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := l.openDevice(path)
+	d, err := l.opener.Open(path, l.cfg.Serial)
 	if err != nil {
 		return nil, err
 	}
@@ -48,41 +39,7 @@ func (l *Line) openSerial() (port, error) {
 	if err := lowLatency("/sys", path); err != nil {
 		l.log.Info("the adapter may hold answers back for up to 16 ms", "reason", err)
 	}
-	return s, nil
-}
-
-func (l *Line) openDevice(path string) (*serialPort, error) {
-	fd, err := unix.Open(path, unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ENXIO), errors.Is(err, unix.ENODEV), errors.Is(err, unix.EIO):
-		return nil, fmt.Errorf("%s is not there: is the adapter plugged in?", path)
-	case errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Errorf("no permission to open %s: the user needs to be in the group that owns it (dialout)", path)
-	case errors.Is(err, unix.EBUSY):
-		return nil, l.users.busy(path)
-	case err != nil:
-		return nil, fmt.Errorf("open %s: %w", path, err)
-	}
-	file := os.NewFile(uintptr(fd), path)
-	if err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		file.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, l.users.busy(path)
-		}
-		return nil, fmt.Errorf("lock %s: %w", path, err)
-	}
-	set, err := serial.Open(path, modeOf(l.cfg.Serial))
-	if err != nil {
-		file.Close()
-		return nil, fmt.Errorf("set up %s: %w", path, err)
-	}
-	raw, err := file.SyscallConn()
-	if err != nil {
-		set.Close()
-		file.Close()
-		return nil, fmt.Errorf("open %s: %w", path, err)
-	}
-	return &serialPort{line: l, set: set, file: file, raw: raw, lost: make(chan struct{})}, nil
+	return &serialPort{Device: d, line: l, lost: make(chan struct{})}, nil
 }
 
 func (s *serialPort) start() { s.line.in.pumps.Go(s.pump) }
@@ -137,20 +94,8 @@ func (s *serialPort) fresh() error {
 	return nil
 }
 
-func (s *serialPort) ioctl(request uint) (n int, err error) {
-	outer := s.raw.Control(func(fd uintptr) { n, err = unix.IoctlGetInt(int(fd), request) })
-	return n, errors.Join(outer, err)
-}
-
 func (s *serialPort) write(frame []byte, deadline time.Time) (int, error) {
-	if err := s.file.SetWriteDeadline(deadline); err != nil {
-		return 0, err
-	}
-	n, err := s.file.Write(frame)
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = errors.New("the adapter takes no more bytes")
-	}
-	return n, err
+	return s.Write(frame, deadline)
 }
 
 func (s *serialPort) await(ctx context.Context, until time.Time, preempt <-chan struct{}) error {
@@ -175,25 +120,14 @@ func (s *serialPort) await(ctx context.Context, until time.Time, preempt <-chan 
 	}
 }
 
-// unsent counts the bytes in the driver's buffer. A driver that cannot tell
-// counts as empty.
-func (s *serialPort) unsent() int {
-	n, err := s.ioctl(unix.TIOCOUTQ)
-	if err != nil {
-		return 0
-	}
-	return n
-}
+func (s *serialPort) unsent() int { return s.Unsent() }
 
-func (s *serialPort) abort() {
-	s.raw.Control(func(fd uintptr) { unix.IoctlSetInt(int(fd), unix.TCFLSH, unix.TCOFLUSH) })
-	s.close()
-}
+func (s *serialPort) abort() { s.end(s.Abort) }
+func (s *serialPort) close() { s.end(s.Close) }
 
-func (s *serialPort) close() {
+func (s *serialPort) end(how func()) {
 	s.once.Do(func() {
-		s.file.Close()
-		s.set.Close()
+		how()
 		close(s.lost)
 	})
 }

@@ -296,7 +296,6 @@ func (o *opening) channels(p *placedNode) error {
 			}
 		}
 		t := &thing{ref: appliance.Ref{Node: p.node.ID, Channel: i + 1}, unit: p.unit, out: out, address: p.address}
-		t.alone = []*thing{t}
 		if err := t.configure(p); err != nil {
 			return err
 		}

@@ -27,11 +27,6 @@ type wish struct {
 // Plan turns wants into chains: one broadcast if it covers the whole bus, group
 // registers where a gateway has them, else one chain per device.
 func (d *Driver) Plan(want []appliance.Want) []appliance.Chain {
-	if len(want) == 1 { // most commands: there is nothing to be joined
-		if t := d.things[want[0].Ref]; t != nil && !t.unit.profile.gateway() {
-			return d.single(want[0])
-		}
-	}
 	sorted, lost := d.sort(want)
 	chains := d.lost(lost)
 	if chain, ok := d.broadcast(sorted); ok {
@@ -82,7 +77,6 @@ type unitWishes struct {
 // sort puts wants to their units, ascending; lost are those of things that are not
 // here.
 func (d *Driver) sort(want []appliance.Want) (sorted []unitWishes, lost []appliance.Want) {
-	sorted = make([]unitWishes, 0, min(len(want), len(d.order)))
 	for _, w := range want {
 		t := d.things[w.Ref]
 		if t == nil {
@@ -127,8 +121,8 @@ func (d *Driver) lights(u *unit, wishes []wish) []appliance.Chain {
 
 // lightSteps write to lights of one unit.
 func (d *Driver) lightSteps(u *unit, wishes []wish) []appliance.Exchange {
-	ops := d.lightOps(wishes[0])
-	for _, w := range wishes[1:] {
+	var ops []op
+	for _, w := range wishes {
 		ops = append(ops, d.lightOps(w)...)
 	}
 	return d.steps(d.frames(u, ops), d.prerequisites(u, wishes))
@@ -159,28 +153,6 @@ func (d *Driver) steps(frames []frame, before []appliance.Exchange) []appliance.
 // Holes are bridged only where that has worked before: a verification cannot be
 // split.
 func (d *Driver) verify(u *unit, wishes []wish) []appliance.Exchange {
-	if len(wishes) == 1 {
-		return d.proof(wishes[0])
-	}
-	return d.verification(u, wishes)
-}
-
-// proof is the verification of a single wish. It is the same every time until more
-// addresses are known to be readable, so it is kept: a command waits for its plan.
-func (d *Driver) proof(w wish) []appliance.Exchange {
-	t := w.thing
-	if t.proven != len(t.unit.cache) || t.proofs == nil {
-		t.proven, t.proofs = len(t.unit.cache), make(map[appliance.Ability][]appliance.Exchange)
-	}
-	list, ok := t.proofs[w.Has]
-	if !ok {
-		list = d.verification(t.unit, []wish{w})
-		t.proofs[w.Has] = list
-	}
-	return list
-}
-
-func (d *Driver) verification(u *unit, wishes []wish) []appliance.Exchange {
 	var needs []need
 	for _, w := range wishes {
 		for _, a := range w.thing.aspects() {
@@ -290,13 +262,13 @@ func (t *thing) switchOps(on bool, done func()) []op {
 		if on {
 			word = 1
 		}
-		ops = append(ops, op{things: t.alone, at: t.place(c), n: 1, phase: phaseSwitch, words: []uint16{word}, done: done})
+		ops = append(ops, op{things: []*thing{t}, at: t.place(c), n: 1, phase: phaseSwitch, words: []uint16{word}, done: done})
 	}
 	return ops
 }
 
 func (t *thing) numberOp(at point, spec *cellSpec, raw float64, done func()) op {
-	return op{things: t.alone, at: at, n: spec.words(), phase: phaseValue, words: spec.pack(raw), done: done}
+	return op{things: []*thing{t}, at: at, n: spec.words(), phase: phaseValue, words: spec.pack(raw), done: done}
 }
 
 func (t *thing) kelvinOp(k appliance.Kelvin) op {
@@ -343,7 +315,7 @@ func (t *thing) colourOps(w wish) []op {
 	}
 	var ops []op
 	for i, v := range t.out.colour {
-		o := op{things: t.alone, at: t.place(v.write), n: v.write.spec.words(), phase: phaseValue, done: remember}
+		o := op{things: []*thing{t}, at: t.place(v.write), n: v.write.spec.words(), phase: phaseValue, done: remember}
 		raw := func() []uint16 {
 			colour, level := target()
 			return v.write.spec.pack(t.colourRaws(colour, level)[i])

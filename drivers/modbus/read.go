@@ -208,7 +208,7 @@ func (t *thing) forget() {
 func (r read) readings() ([]appliance.Reading, error) {
 	var list []appliance.Reading
 	var bad error
-	for i, ref := range r.refs() {
+	for _, ref := range r.refs() {
 		var of appliance.Ability
 		var t *thing
 		for _, n := range r.needs {
@@ -224,9 +224,6 @@ func (r read) readings() ([]appliance.Reading, error) {
 			bad = cmp.Or(bad, fmt.Errorf("%w: unit %d: %v: %s is no number", appliance.ErrDamaged, r.unit.number, r.request(), what))
 		}
 		if reading, ok := t.reading(of); ok {
-			if list == nil {
-				list = make([]appliance.Reading, 0, len(r.refs())-i)
-			}
 			list = append(list, reading)
 		}
 	}

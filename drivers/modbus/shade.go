@@ -96,7 +96,7 @@ func (t *thing) motionOps(m appliance.Motion, several bool) []op {
 		up, down = down, up
 	}
 	set := func(c *cell, on uint16, phase int) op {
-		return op{things: t.alone, at: t.place(c), n: 1, phase: phase, words: []uint16{on}}
+		return op{things: []*thing{t}, at: t.place(c), n: 1, phase: phase, words: []uint16{on}}
 	}
 	run, other := up, down
 	switch m {

@@ -47,7 +47,6 @@ func (u *unit) tune(o nodeOptions) {
 
 func (u *unit) add(ref appliance.Ref, out *output, a address) *thing {
 	t := &thing{ref: ref, unit: u, out: out, address: a}
-	t.alone = []*thing{t}
 	u.things = append(u.things, t)
 	return t
 }
@@ -58,8 +57,7 @@ type thing struct {
 	unit     *unit
 	out      *output
 	address  address
-	alone    []*thing // only this one
-	inverted bool     // shades: the motor runs the other way
+	inverted bool // shades: the motor runs the other way
 
 	curve                string
 	level, kelvin        *value // the output's, changed by the node's options
@@ -68,8 +66,6 @@ type thing struct {
 	fade                 time.Duration
 
 	memory memory
-	proofs map[appliance.Ability][]appliance.Exchange // see Driver.proof
-	proven int                                        // len(unit.cache) they were made for
 }
 
 // memory is what was last asked of a thing, to tell apart what registers alone

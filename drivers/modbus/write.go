@@ -70,9 +70,6 @@ func (f frame) request(unit byte, values []uint16) request {
 }
 
 func (f frame) values() []uint16 {
-	if len(f.ops) == 1 {
-		return f.ops[0].value()
-	}
 	var values []uint16
 	for _, o := range f.ops {
 		values = append(values, o.value()...)
@@ -82,9 +79,6 @@ func (f frame) values() []uint16 {
 
 // frames joins ops at neighbouring addresses, phase by phase.
 func (d *Driver) frames(u *unit, ops []op) []frame {
-	if len(ops) == 1 {
-		return []frame{{unit: u, ops: ops}}
-	}
 	slices.SortStableFunc(ops, func(a, b op) int {
 		return cmp.Or(cmp.Compare(a.phase, b.phase), cmp.Compare(b.at.table, a.at.table), cmp.Compare(a.at.addr, b.at.addr))
 	})

@@ -1,0 +1,112 @@
+package line
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+
+	"go.bug.st/serial"
+	"golang.org/x/sys/unix"
+
+	"svc.internal/controller/appliance"
+)
+
+// Device is an open serial port. go.bug.st/serial opens it, sets it up, makes breaks and
+// keeps other programs out; bytes pass through a descriptor of our own, because
+// the library's Read selects on descriptors below 1024 only and may read a
+// stranger's descriptor when it is closed meanwhile, its Write has no deadline,
+// and it cannot be locked against a second program run by root.
+type Device struct {
+	set  serial.Port
+	file *os.File
+	raw  syscall.RawConn
+}
+
+// Opener opens serial ports. It remembers who holds one: finding out looks at every open
+// file of the machine, too much for every attempt. The zero value is ready.
+type Opener struct {
+	who string
+	at  time.Time
+}
+
+// Open opens a serial port with complete settings, for nobody else.
+func (o *Opener) Open(path string, settings appliance.LineSettings) (*Device, error) {
+	fd, err := unix.Open(path, unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ENXIO), errors.Is(err, unix.ENODEV), errors.Is(err, unix.EIO):
+		return nil, fmt.Errorf("%s is not there: is the adapter plugged in?", path)
+	case errors.Is(err, fs.ErrPermission):
+		return nil, fmt.Errorf("no permission to open %s: the user needs to be in the group that owns it (dialout)", path)
+	case errors.Is(err, unix.EBUSY):
+		return nil, o.busy(path)
+	case err != nil:
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	file := os.NewFile(uintptr(fd), path)
+	if err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		file.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, o.busy(path)
+		}
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	set, err := serial.Open(path, modeOf(settings))
+	if err != nil {
+		file.Close()
+		return nil, fmt.Errorf("set up %s: %w", path, err)
+	}
+	raw, err := file.SyscallConn()
+	if err != nil {
+		set.Close()
+		file.Close()
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	return &Device{set: set, file: file, raw: raw}, nil
+}
+
+// Write hands bytes to the adapter, which has to take them before the deadline.
+func (d *Device) Write(b []byte, deadline time.Time) (int, error) {
+	if err := d.file.SetWriteDeadline(deadline); err != nil {
+		return 0, err
+	}
+	n, err := d.file.Write(b)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		err = errors.New("the adapter takes no more bytes")
+	case errors.Is(err, unix.EIO):
+		err = fmt.Errorf("the adapter was unplugged (%w)", err)
+	}
+	return n, err
+}
+
+// Break holds the line in its break condition.
+func (d *Device) Break(t time.Duration) error { return d.set.Break(t) }
+
+// Unsent counts the bytes in the adapter's driver; one that cannot tell counts as empty.
+func (d *Device) Unsent() int {
+	n, err := d.ioctl(unix.TIOCOUTQ)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func (d *Device) ioctl(request uint) (n int, err error) {
+	outer := d.raw.Control(func(fd uintptr) { n, err = unix.IoctlGetInt(int(fd), request) })
+	return n, errors.Join(outer, err)
+}
+
+// Abort closes the port and throws away what is unsent.
+func (d *Device) Abort() {
+	d.raw.Control(func(fd uintptr) { unix.IoctlSetInt(int(fd), unix.TCFLSH, unix.TCOFLUSH) })
+	d.Close()
+}
+
+// Close closes the port.
+func (d *Device) Close() {
+	d.file.Close()
+	d.set.Close()
+}
