@@ -94,6 +94,10 @@ func (c *Controller) Restore(ctx context.Context) error {
 	}
 	c.state.restore(saved)
 	for _, b := range *c.buses.Load() {
+		cfg := *b.config()
+		if opened, err := c.opts.Drivers[cfg.Bus.Driver](cfg); err == nil { // what was known tells drivers apart what registers alone do not say
+			b.configure(&wiring{cfg, opened}, b.present.Load(), time.Now())
+		}
 		for id, m := range b.motors {
 			if sh := c.Snapshot().Shade(id); sh != nil && sh.Position.OK() {
 				m.restore(sh.Position.Value, sh.Uncertainty, sh.Position.At)

@@ -599,6 +599,25 @@ func TestRestartMakesNoPositionMoreCertain(t *testing.T) {
 	})
 }
 
+// Drivers are told what was known before a restart when they begin.
+func TestDriversKnowWhatWasKnownBeforeARestart(t *testing.T) {
+	ref := appliance.Ref{Node: 1, Channel: 1}
+	journal := &lastStates{of: map[appliance.Ref]appliance.Saved{ref: {Ref: ref, Values: appliance.Values{Has: appliance.CanDim, Level: 45}, At: time.Now()}}}
+	c := newCopper()
+	var known appliance.Values
+	ctl := appliance.New(appliance.Options{Journal: journal, Drivers: map[string]appliance.OpenFunc{"copper": func(cfg appliance.BusConfig) (appliance.Opened, error) {
+		known, _ = cfg.Last(ref)
+		return c.open(cfg)
+	}}})
+	ctl.Apply(siteOf("dimmer"), nil)
+	if err := ctl.Restore(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !known.Has.Has(appliance.CanDim) || known.Level != 45 {
+		t.Errorf("the driver began with %+v, want level 45", known)
+	}
+}
+
 // A shade that nobody hears may obey all the same: where it is when the program ends says
 // nothing of where it will be when the next begins.
 func TestUnheardFrameLeavesThePositionUnknownAfterARestart(t *testing.T) {
