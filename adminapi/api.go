@@ -52,7 +52,7 @@ type Accounts interface {
 	EndSession(ctx context.Context, token string) error
 }
 
-// Config of the door. All fields are needed.
+// Config of the door. All fields but the last are needed.
 type Config struct {
 	Core     Core
 	Jobs     Jobs
@@ -73,6 +73,8 @@ type Config struct {
 	// Drill restores such a file in memory; a passphrase is for one that is encrypted. Its errors are about the file.
 	Drill func(ctx context.Context, from io.Reader, passphrase *string) (Drilled, error)
 	Log   *slog.Logger
+	// System is the one below the daemon; the zero value: it is updated by others.
+	System System
 }
 
 // API is the door.

@@ -113,17 +113,6 @@ func (a *API) services(c echo.Context) error {
 	return answer(c, http.StatusOK, out)
 }
 
-// UpdateStatus tells which update there is. None can be installed by this program
-// itself.
-type UpdateStatus struct {
-	Version string `json:"version"`
-	Status  string `json:"status" enum:"none installed"`
-}
-
-func (a *API) update(c echo.Context) error {
-	return answer(c, http.StatusOK, UpdateStatus{a.Version, "none installed"})
-}
-
 // backupTime is how long a backup may take to be sent.
 const backupTime = 5 * time.Minute
 

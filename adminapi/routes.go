@@ -91,7 +91,8 @@ func (a *API) routes() []route {
 		{get, "/buses/:bus/services", reader, "What the driver of a bus does for an installer", nil, []Service{}, ok, a.services, nil},
 		{get, "/backup", admin, "Everything as one file; it holds secrets", nil, nil, ok, a.backup, nil},
 		{post, "/backup/drill", admin, "Try whether a backup, which is the body, can be restored; nothing is changed", nil, Drilled{}, ok, a.drillBackup, nil},
-		{get, "/update", reader, "Which update there is", nil, UpdateStatus{}, ok, a.update, nil},
+		{get, "/update", reader, "What runs, and how the last update ended", nil, UpdateStatus{}, ok, a.update, nil},
+		{post, "/update", admin, "Install a signed bundle, which is the body; the controller starts anew", nil, UpdateStatus{}, http.StatusAccepted, a.install, nil},
 
 		{get, "/ledger", reader, "Commands and what became of them, newest first", nil, []Entry{}, ok, a.ledger, []query{
 			{"node", "That addressed this node."}, {"shade", "That addressed this shade."}, {"cluster", "That addressed this cluster."},

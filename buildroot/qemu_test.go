@@ -172,7 +172,7 @@ func (b *board) plug(t *testing.T, files map[string]string) (report func() strin
 	b.tell(t, "blockdev-add", map[string]any{"driver": "raw", "node-name": "stick", "file": map[string]any{"driver": "file", "filename": stick}})
 	b.tell(t, "device_add", map[string]any{"driver": "usb-storage", "id": "stick", "drive": "stick", "removable": true})
 	return func() string {
-		out, err := exec.Command("mtype", "-i", stick, "::report.txt").CombinedOutput()
+		out, err := exec.Command("mtype", "-i", stick, "::report.txt").CombinedOutput() // of the last time it was plugged in, or of the last start with it
 		if err != nil {
 			return ""
 		}

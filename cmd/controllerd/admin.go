@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"path/filepath"
 	"time"
 
 	"svc.internal/controller/account/bearer"
@@ -18,7 +19,7 @@ const adminTokenLife = time.Hour
 
 // newAdmin makes the door /api/v1. Its tokens have an audience of their own, so that
 // neither API takes the other's.
-func (d *daemon) newAdmin(ctx context.Context, dataDir string, brake *web.Brake, clock web.Clock) (*adminapi.API, error) {
+func (d *daemon) newAdmin(ctx context.Context, dataDir string, system adminapi.System, brake *web.Brake, clock web.Clock) (*adminapi.API, error) {
 	secret, err := d.db.Secret(ctx, "token-secret", randomSecret)
 	if err != nil {
 		return nil, err
@@ -29,8 +30,17 @@ func (d *daemon) newAdmin(ctx context.Context, dataDir string, brake *web.Brake,
 	}
 	return adminapi.New(adminapi.Config{
 		Core: d.core, Jobs: d.core, Accounts: d.db, Keeper: d.db, Editor: d.db, Auditor: d.db, History: d.db, Rules: d.rules, Tokens: tokens, Brake: brake,
-		Claim: adminapi.NewClaim(dataDir), Version: version, Fingerprint: d.cert.Fingerprint, Backup: d.backupTo, Drill: drillOf, Log: d.log,
+		Claim: adminapi.NewClaim(dataDir), Version: version, Fingerprint: d.cert.Fingerprint, Backup: d.backupTo, Drill: drillOf, Log: d.log, System: system,
 	}), nil
+}
+
+// systemBelow is the system of an appliance that tells of itself in dir; empty: the
+// system is somebody else's.
+func systemBelow(dir, dataDir string) adminapi.System {
+	if dir == "" {
+		return adminapi.System{}
+	}
+	return adminapi.System{Inbox: filepath.Join(dataDir, "update", "upload.raucb"), Told: filepath.Join(dir, "told")}
 }
 
 func (d *daemon) backupTo(ctx context.Context, w io.Writer) error { return d.db.BackupTo(ctx, w, nil) }

@@ -44,6 +44,7 @@ type serveConfig struct {
 	tokenLife    time.Duration
 	backupDir    string
 	tunnel       bool
+	system       string
 }
 
 func newServe(a *app) *cobra.Command {
@@ -66,6 +67,7 @@ part is written to certificate.pem in the data directory for clients to trust.`,
 	f.DurationVar(&cfg.tokenLife, "token-lifetime", time.Hour, "how long an access token lasts")
 	f.StringVar(&cfg.backupDir, "backup-dir", "", "`directory` for the nightly backups, such as a mounted one; default backups in the data directory")
 	f.BoolVar(&cfg.tunnel, "tunnel", false, "let the platform that this controller is enrolled at bring requests to /svc/api here; they need a token as any others do")
+	f.StringVar(&cfg.system, "appliance", "", "`directory` in which the appliance's system says how it is; it then takes updates from the data directory")
 	return c
 }
 
@@ -173,7 +175,7 @@ func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, l
 	if d.api, err = d.newAPI(ctx, cfg, registry, brake, clock); err != nil {
 		return nil, err
 	}
-	if d.admin, err = d.newAdmin(ctx, a.dataDir, brake, clock); err != nil {
+	if d.admin, err = d.newAdmin(ctx, a.dataDir, systemBelow(cfg.system, a.dataDir), brake, clock); err != nil {
 		return nil, err
 	}
 	if d.pages, err = adminui.New(); err != nil {
