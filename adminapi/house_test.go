@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -65,6 +66,7 @@ func newHouse(t *testing.T) *house {
 	api := adminapi.New(adminapi.Config{
 		Core: h.core, Jobs: h.core, Accounts: db, Keeper: db, Editor: db, Auditor: db, History: db, Rules: rules, Tokens: tokens, Brake: web.NewBrake(clock, nil), Claim: h.claim,
 		Version: "test", Fingerprint: func() string { return "AB:CD" }, Backup: func(ctx context.Context, w io.Writer) error { return db.BackupTo(ctx, w, nil) }, Log: log,
+		System: adminapi.System{Inbox: filepath.Join(dir, "update", "upload.raucb"), Told: filepath.Join(dir, "told")},
 	})
 	e := web.New(web.Config{Log: log, Errors: adminapi.Errors})
 	api.Register(e)

@@ -94,8 +94,8 @@ func TestUpdate(t *testing.T) {
 
 	for i, update := range []struct {
 		name, settled string // and what the console says in the end
-		stays        bool
-		change       func(t *testing.T, root string)
+		stays         bool
+		change        func(t *testing.T, root string)
 	}{
 		{"whose buses are broken", `to %s was undone by the health gate`, false, breakBuses},
 		{"that does not start", `to %s was undone by the bootloader`, false, func(t *testing.T, root string) { debugfs(t, root, "rm /usr/lib/systemd/systemd") }},

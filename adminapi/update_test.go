@@ -1,0 +1,51 @@
+package adminapi_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"svc.internal/controller/account"
+	"svc.internal/controller/adminapi"
+)
+
+// A bundle is left for the system as it came, by an admin, one at a time; what the system
+// says of it is told.
+func TestUpdateIsHandedOver(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	boss, viewer := h.as(account.RoleAdmin), h.as(account.RoleViewer)
+	bundle, inbox := "hsqs"+strings.Repeat("system", 100_000), filepath.Join(h.dir, "update", "upload.raucb")
+
+	h.as(account.RoleOperator).must(403, "POST", "/update", bundle, nil)
+	boss.must(422, "POST", "/update", "PK a zip file", nil)
+	boss.must(422, "POST", "/update", "", nil)
+	if left, err := filepath.Glob(filepath.Join(h.dir, "update", "*")); err != nil || len(left) > 0 {
+		t.Errorf("refused, and left behind: %v %v", left, err)
+	}
+	var now adminapi.UpdateStatus
+	boss.must(202, "POST", "/update", bundle, &now)
+	if !now.CanInstall || now.Status != "under way" {
+		t.Errorf("just handed over: %+v", now)
+	}
+	if got, err := os.ReadFile(inbox); err != nil || string(got) != bundle {
+		t.Errorf("the system gets %d bytes of %d: %v", len(got), len(bundle), err)
+	}
+	boss.must(409, "POST", "/update", bundle, nil)
+
+	must(t, os.Remove(inbox))
+	for told, want := range map[string]adminapi.UpdateStatus{
+		"v1.4.0\nrefused\nit is for another board\n": {System: "v1.4.0", Status: "refused", Report: "it is for another board"},
+		"v1.5.0\nupdated\nfrom v1.4.0\nall well\n":   {System: "v1.5.0", Status: "updated", Report: "from v1.4.0\nall well"},
+		"v1.4.0\nno word of ours\n?\n":               {System: "v1.4.0", Status: "none installed"},
+	} {
+		must(t, os.WriteFile(filepath.Join(h.dir, "told"), []byte(told), 0o644))
+		want.Version, want.CanInstall = "test", true
+		viewer.must(200, "GET", "/update", nil, &now)
+		if now != want {
+			t.Errorf("told %q: got %+v", told, now)
+		}
+		now = adminapi.UpdateStatus{}
+	}
+}
