@@ -1,5 +1,5 @@
 // The building itself: its name, the clock and the sun that rules go by, and how shades are told to others.
-import { html } from '../ui/lib.js';
+import { html, useEffect, useState } from '../ui/lib.js';
 import { t } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';
 import { Notice, done } from '../ui/shell.js';
@@ -24,12 +24,33 @@ function SiteForm({ site }) {
     <div class="actions start"><${Submit} form=${form}>${t('save')}<//></div></form>`;
 }
 
+// Update tells what runs and how the last update ended; where the system takes updates from here, one is handed over as a file.
+function Update() {
+  const update = useServer('/update'), now = update.data, busy = now?.status === 'under way';
+  const [file, setFile] = useState(null);
+  useEffect(() => {
+    if (!busy) return undefined;
+    const look = setInterval(update.again, 4000);
+    return () => clearInterval(look);
+  }, [busy]);
+  const form = useForm({}, async () => { await server.post('/update', file); setFile(null); update.again(); }, () => (file ? {} : { file: t('needed') }));
+  const id = form.id + 'file', wrong = form.errors.file;
+  return html`<section class="panel"><h2>${t('settings.update')}</h2>
+    ${update.wrong && html`<${Notice} kind=${busy ? 'warn' : 'fault'}>${busy ? t('settings.update.restarting') : update.wrong.message}<//>`}
+    <dl class="facts"><dt>${t('version')}</dt><dd>${now?.system || session.value.version}</dd><dt>${t('settings.update.last')}</dt><dd role="status">${now ? t('settings.update.' + now.status.replace(' ', '')) : '–'}</dd></dl>
+    ${now?.report && html`<${Notice} kind=${now.status === 'updated' ? undefined : 'warn'}>${now.report}<//>`}
+    ${now?.canInstall && may('administer') && !busy && html`<form class="form" onSubmit=${form.submit} noValidate><${Summary} form=${form} labels=${{ file: t('settings.update.file') }} />
+      <div class="field"><label for=${id}>${t('settings.update.file')}</label><p class="sub" id=${id + 'h'}>${t('settings.update.hint')}</p>${wrong && html`<span class="wrong" id=${id + 'e'}>${wrong}</span>`}
+        <input id=${id} class="input" type="file" accept=".raucb" aria-invalid=${wrong ? 'true' : undefined} aria-describedby=${id + 'h' + (wrong ? ' ' + id + 'e' : '')} onChange=${(e) => setFile(e.target.files[0] || null)} /></div>
+      <div class="actions start"><${Submit} form=${form}>${t('settings.update.do')}<//></div></form>`}</section>`;
+}
+
 export default function Settings() {
-  const site = house.site.value, update = useServer('/update');
+  const site = house.site.value;
   if (!house.whole.value) return html`<main aria-busy="true"><div class="skeleton"></div></main>`;
   return html`<${Page} title=${t('settings')} back=${{ href: '/more', text: t('more') }}><div class="columns">
     <section class="panel"><h2>${t('settings.building')}</h2>${may('administer') ? html`<${SiteForm} site=${site} />` : html`<dl class="facts"><dt>${t('name')}</dt><dd>${site.name}</dd><dt>${t('settings.zone')}</dt><dd>${site.timeZone || t('unknown')}</dd></dl>`}</section>
     <section class="panel"><h2>${t('settings.certificate')}</h2><p>${t('settings.certificate.text')}</p><${Fingerprint} text=${house.claim?.fingerprint} open /></section>
-    <section class="panel"><h2>${t('settings.update')}</h2>${update.wrong && html`<${Notice} kind="fault">${update.wrong.message}<//>`}<dl class="facts"><dt>${t('version')}</dt><dd>${session.value.version}</dd><dt>${t('settings.update')}</dt><dd>${update.data ? t('settings.update.none') : '–'}</dd></dl></section>
+    <${Update} />
   </div><//>`;
 }
