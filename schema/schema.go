@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -82,19 +83,21 @@ func checkTimespan(v any) error {
 // Decode parses data, checks it against s and decodes it into the struct that
 // into points at (field names by yaml tags). What is wrong with the document is
 // returned as [Problems]. The document is returned for positions of later
-// checks; it is nil when there is an error.
+// checks; together with problems, if into was filled in all the same, so that the
+// caller can tell what else is wrong. Otherwise it is nil when there is an error.
 func Decode(file string, data []byte, s *Schema, into any) (*Document, error) {
-	doc, err := Read(file, data, s)
-	if err != nil {
-		return nil, err
+	doc, wrong := Read(file, data, s)
+	if doc == nil {
+		return nil, wrong
 	}
 	if err := doc.decode(into); err != nil {
-		return nil, err
+		return nil, cmp.Or(wrong, err)
 	}
-	return doc, nil
+	return doc, wrong
 }
 
-// Read parses data and checks it against s without decoding it.
+// Read parses data and checks it against s without decoding it. A document that can be
+// parsed is returned whatever is wrong with it.
 func Read(file string, data []byte, s *Schema) (*Document, error) {
 	doc, value, err := parse(file, data)
 	if err != nil {
@@ -103,11 +106,11 @@ func Read(file string, data []byte, s *Schema) (*Document, error) {
 	if err := s.compiled.Validate(value); err != nil {
 		failed, ok := err.(*jsonschema.ValidationError)
 		if !ok {
-			return nil, Problems{{File: file, Message: err.Error()}}
+			return doc, Problems{{File: file, Message: err.Error()}}
 		}
 		e := explainer{schema: s, doc: doc, root: value}
 		e.explain(failed)
-		return nil, e.problems.Err()
+		return doc, e.problems.Err()
 	}
 	return doc, nil
 }

@@ -82,6 +82,13 @@ func (r *reader) name(key, s string) {
 	}
 }
 
+// ownsPort reports whether a bus has its port for itself: every serial line has, only a
+// server of Modbus TCP takes several connections. Port 0 is a new one each time.
+func ownsPort(b fileBus) bool {
+	modbusTCP := b.Driver == "modbus" && strings.HasPrefix(b.Port, "tcp://")
+	return !b.Disabled && !modbusTCP && !strings.HasSuffix(b.Port, ":0")
+}
+
 // outputs refuses two nodes that drive the same output of one device. Profiles
 // number their outputs each in their own way, so that only nodes of one profile
 // can be compared here.

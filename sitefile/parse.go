@@ -3,6 +3,7 @@ package sitefile
 import (
 	_ "embed"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -24,37 +25,36 @@ func Schema() []byte { return slices.Clone(schemaJSON) }
 // Read reads a site file of at most [schema.MaxSize] bytes. What is wrong with
 // its contents is returned as [schema.Problems].
 func Read(path string) (appliance.Site, error) {
-	site, _, err := Open(path)
-	return site, err
-}
-
-// Open reads a site file like [Read], and keeps the document for whoever finds
-// something wrong with an entry later: nodes[3] of the site is nodes[3] of the
-// document.
-func Open(path string) (appliance.Site, *schema.Document, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return appliance.Site{}, nil, fmt.Errorf("read the site file: %w", err)
+		return appliance.Site{}, fmt.Errorf("read the site file: %w", err)
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, schema.MaxSize+1)) // parse refuses the byte too many
+	data, err := io.ReadAll(io.LimitReader(f, schema.MaxSize+1)) // Decode refuses the byte too many
 	if err != nil {
-		return appliance.Site{}, nil, fmt.Errorf("read the site file: %w", err)
+		return appliance.Site{}, fmt.Errorf("read the site file: %w", err)
 	}
-	return parse(path, data)
+	return Parse(path, data)
 }
 
 // Parse reads a site file from memory; name stands for it in problems. All that
 // is wrong is returned at once, as [schema.Problems].
 func Parse(name string, data []byte) (appliance.Site, error) {
-	site, _, err := parse(name, data)
-	return site, err
+	site, _, err := Decode(name, data)
+	if err != nil {
+		return appliance.Site{}, err
+	}
+	return site, nil
 }
 
-func parse(name string, data []byte) (appliance.Site, *schema.Document, error) {
+// Decode reads a site file like [Parse], and keeps the document for whoever finds
+// something wrong with an entry later: nodes[3] of the site is nodes[3] of the
+// document. With problems the site is what could be understood, to look for more
+// problems in; there is no document if that is nothing.
+func Decode(name string, data []byte) (appliance.Site, *schema.Document, error) {
 	var f file
 	doc, err := schema.Decode(name, data, compiled, &f)
-	if err != nil {
+	if doc == nil {
 		return appliance.Site{}, nil, err
 	}
 	r := &reader{doc: doc, file: f}
@@ -67,10 +67,20 @@ func parse(name string, data []byte) (appliance.Site, *schema.Document, error) {
 	r.rules()
 	r.retired()
 	r.division()
-	if err := r.problems.Err(); err != nil {
-		return appliance.Site{}, nil, err
+	var broken schema.Problems
+	errors.As(err, &broken)
+	return r.out, doc, besides(broken, r.problems).Err()
+}
+
+// besides adds what else is wrong to what breaks the schema, but not what follows from it.
+func besides(broken, others schema.Problems) schema.Problems {
+	all := broken
+	for _, p := range others {
+		if !slices.ContainsFunc(broken, func(b schema.Problem) bool { return b.Key == p.Key }) {
+			all = append(all, p)
+		}
 	}
-	return r.out, doc, nil
+	return all
 }
 
 // reader turns a file that obeys the schema into a site.
@@ -117,13 +127,17 @@ func (r *reader) site() {
 
 func (r *reader) buses() {
 	r.busOf = map[string]appliance.UUID{}
-	seen := map[appliance.UUID]int{}
+	seen, ports := map[appliance.UUID]int{}, map[string]string{}
 	for i, b := range r.file.Buses {
 		key := fmt.Sprintf("buses[%d]", i)
 		r.name(key+".name", b.Name)
 		if _, ok := r.busOf[b.Name]; ok {
 			r.problem(key+".name", "another bus is called %q already", b.Name)
-			continue
+		}
+		if other, taken := ports[b.Port]; taken && !b.Disabled {
+			r.problem(key+".port", "bus %q has this port already; give each bus a port of its own, or set disabled: true on one of them", other)
+		} else if ownsPort(b) {
+			ports[b.Port] = b.Name
 		}
 		uuid := r.uuid(key, b.UUID, seen, i)
 		if uuid.IsZero() {

@@ -233,7 +233,7 @@ func randomSite(r *rand.Rand) appliance.Site {
 			Freshness: appliance.Freshness{Light: span(), MovingShade: span(), IdleShade: span(), Power: span()}}
 	}
 	for i := range r.IntN(4) {
-		site.Buses = append(site.Buses, appliance.Bus{UUID: uuid(), Name: fmt.Sprint(text(), i), Driver: "modbus", Port: text(),
+		site.Buses = append(site.Buses, appliance.Bus{UUID: uuid(), Name: fmt.Sprint(text(), i), Driver: "modbus", Port: fmt.Sprint(text(), i),
 			Line:    appliance.LineSettings{BaudRate: 50 * r.IntN(3), Parity: []string{"", "none", "even"}[r.IntN(3)], DataBits: []int{0, 7, 8}[r.IntN(3)], StopBits: r.IntN(3)},
 			Options: options(), Disabled: r.IntN(4) == 0})
 	}

@@ -151,3 +151,59 @@ nodes: [{name: Dimmer, bus: a, address: 1, profile: wirenboard-wb-mdm3}]
 		}
 	}
 }
+
+// TestSiteCheckTellsEverythingAtOnce: what is wrong in one way hides nothing that is
+// wrong in another.
+func TestSiteCheckTellsEverythingAtOnce(t *testing.T) {
+	t.Parallel()
+	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	profiles := filepath.Join(d.dataDir, "profiles")
+	if err := os.MkdirAll(profiles, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const own = "name: acme-dim\ntitle: Acme\nsource: its manual\noutputs:\n  - {kind: light, level: {at: {table: holding, address: 0}, map: percent}}\n"
+	misnamed := filepath.Join(profiles, "acme.yaml")
+	if err := os.WriteFile(misnamed, []byte(own), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := d.run("site", "check", d.write("site.yaml", `
+site: {name: "House\u202Eon the hill"}
+buses:
+  - {name: a, driver: modbus, port: /dev/ttyUSB0, colour: red}
+  - {name: b, driver: sdn, port: /dev/ttyUSB0}
+  - {name: spare, driver: modbus, port: /dev/ttyUSB0, disabled: true}
+  - {name: c, driver: modbus, port: "tcp://192.0.2.1:502"}
+  - {name: d, driver: modbus, port: "tcp://192.0.2.1:502"}
+nodes:
+  - {id: 9, name: Lobby, bus: spare, address: 5, profile: wirenboard-wb-mdm33}
+  - {id: 3, name: Hall, bus: a, address: 300, profile: wirenboard-wb-mr6c}
+  - {name: Desk, bus: a, address: 6, profile: acme-dim}
+  - {name: Attic, bus: loft, address: 7, profile: wirenboard-wb-mr6c}
+`))
+	for _, want := range []string{
+		`:2:14: site.name: holds characters that turn the order of others round`,
+		`:4:51: buses[0].colour: unknown key`,
+		`:5:34: buses[1].port: bus "a" has this port already; give each bus a port of its own, or set disabled: true on one of them`,
+		`:10:5: nodes[0]: there is no profile "wirenboard-wb-mdm33"`,
+		`:11:5: nodes[1]: address "300": the unit must be a number from 1 to 247`,
+		`:12:5: nodes[2]: profile acme-dim is broken: ` + misnamed + `: name: is "acme-dim", must be the file's name "acme"`,
+		`:13:24: nodes[3].bus: there is no bus called "loft" in this file`,
+	} {
+		if !strings.Contains(s.err, want) {
+			t.Errorf("missing: %s", want)
+		}
+	}
+	if n := strings.Count(s.err, "\n"); s.code != 1 || n != 7 {
+		t.Errorf("exit code %d, %d lines, want 1 and 7", s.code, n)
+	}
+	if t.Failed() {
+		t.Log(s.err)
+	}
+	s = d.run("site", "check", misnamed)
+	if s.code != 1 || !strings.Contains(s.err, `acme.yaml: name: is "acme-dim", so that the file must be called acme-dim.yaml, or it is not found`) {
+		t.Errorf("a profile in a file of another name: %+v", s)
+	}
+	if out := d.must("site", "check", d.write("acme-dim.yaml", own)); !strings.Contains(out, "profile is good") {
+		t.Error(out)
+	}
+}

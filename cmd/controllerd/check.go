@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,32 +54,48 @@ func (a *app) check(path string, in io.Reader) (string, error) {
 		return "", err
 	}
 	if modbus.IsProfile(data) {
-		checkProfile := modbus.CheckProfile
-		if countsSlots(data) {
-			checkProfile = dmx.CheckProfile
-		}
-		return "profile is good", checkProfile(shownPath(path), data)
+		return "profile is good", checkProfile(path, data)
 	}
 	site, err := a.checkedSite(path, bytes.NewReader(data))
 	return fmt.Sprintf("site is good: %d buses, %d nodes, %d shades, %d clusters",
 		len(site.Buses), len(site.Nodes), len(site.Shades), len(site.Clusters)), err
 }
 
-// countsSlots tells a profile of a DMX fixture from one of a Modbus device.
-func countsSlots(profile []byte) bool {
-	var keys struct{ Slots any }
-	return yaml.Unmarshal(profile, &keys) == nil && keys.Slots != nil
+// checkProfile tells what is wrong with a profile: of a DMX fixture if it counts slots,
+// else of a Modbus device.
+func checkProfile(path string, data []byte) error {
+	var keys struct {
+		Name  string
+		Slots any
+	}
+	mistyped := yaml.Unmarshal(data, &keys) // which the drivers word
+	check := modbus.CheckProfile
+	if mistyped == nil && keys.Slots != nil {
+		check = dmx.CheckProfile
+	}
+	if err := check(shownPath(path), data); err != nil {
+		return err
+	}
+	if file := keys.Name + ".yaml"; path != "-" && filepath.Base(path) != file {
+		return fmt.Errorf("%s: name: is %q, so that the file must be called %s, or it is not found", path, keys.Name, file)
+	}
+	return nil
 }
 
 // contents reads a file, or for - what comes in. A byte more than any may have is
 // enough to see that it has too many.
 func contents(path string, in io.Reader) ([]byte, error) {
 	if path != "-" {
-		return os.ReadFile(path)
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in = f
 	}
 	data, err := io.ReadAll(io.LimitReader(in, schema.MaxSize+1))
 	if err != nil {
-		return nil, fmt.Errorf("read standard input: %w", err)
+		return nil, fmt.Errorf("read %s: %w", shownPath(path), err)
 	}
 	return data, nil
 }
@@ -90,52 +108,44 @@ func shownPath(path string) string {
 	return path
 }
 
-// openSite reads a site file, or for - what comes in, and keeps the document for
-// problems found later.
-func openSite(path string, in io.Reader) (appliance.Site, *schema.Document, error) {
-	if path != "-" {
-		return sitefile.Open(path)
-	}
+// checkedSite reads a site file, or for - what comes in, and asks every driver what
+// it thinks of its part, whatever else is wrong with the file.
+func (a *app) checkedSite(path string, in io.Reader) (appliance.Site, error) {
 	data, err := contents(path, in)
 	if err != nil {
-		return appliance.Site{}, nil, err
+		return appliance.Site{}, fmt.Errorf("read the site file: %w", err)
 	}
-	site, err := sitefile.Parse(shownPath(path), data)
-	if err != nil {
-		return appliance.Site{}, nil, err
-	}
-	doc, err := schema.Read(shownPath(path), data, schema.MustCompile("site.schema.json", sitefile.Schema()))
-	return site, doc, err
-}
-
-// checkedSite reads a site file, or for - what comes in, and asks every driver what
-// it thinks of its part.
-func (a *app) checkedSite(path string, in io.Reader) (appliance.Site, error) {
-	site, doc, err := openSite(path, in)
-	if err != nil {
+	site, doc, err := sitefile.Decode(shownPath(path), data)
+	if doc == nil {
 		return appliance.Site{}, err
 	}
+	var problems schema.Problems
+	errors.As(err, &problems)
+	asked := site // of a bus that is disabled, too: one day it is not
+	asked.Buses = slices.Clone(site.Buses)
+	for i := range asked.Buses {
+		asked.Buses[i].Disabled = false
+	}
 	core := appliance.New(appliance.Options{Drivers: drivers.All, DataDir: a.dataDir})
-	core.Apply(site, nil)
+	core.Apply(asked, nil)
 	s := core.Snapshot()
 	say := inWordsOf(site)
-	var problems schema.Problems
 	for i, b := range site.Buses {
 		for _, fault := range s.Faults {
-			if fault.Where == "bus "+b.Name && !b.Disabled {
+			if fault.Where == "bus "+b.Name {
 				problems = append(problems, doc.Problem(fmt.Sprintf("buses[%d]", i), "%s", withoutBus(say(fault.What), b)))
 			}
 		}
 	}
-	for i, n := range s.Nodes {
+	for _, n := range s.Nodes {
 		if n.Fault != "" && !strings.HasPrefix(n.Fault, "its bus") {
-			problems = append(problems, doc.Problem(fmt.Sprintf("nodes[%d]", i), "%s", say(n.Fault)))
+			problems = append(problems, doc.Problem(fmt.Sprintf("nodes[%d]", slices.IndexFunc(site.Nodes, func(o appliance.Node) bool { return o.ID == n.Node.ID })), "%s", say(n.Fault)))
 		}
 	}
-	for i, sh := range s.Shades {
+	for _, sh := range s.Shades {
 		// What follows from a broken bus or node is told there.
 		if sh.Fault != "" && !strings.HasPrefix(sh.Fault, "its bus") && !strings.Contains(sh.Fault, " is set aside: ") {
-			problems = append(problems, doc.Problem(fmt.Sprintf("shades[%d]", i), "%s", say(sh.Fault)))
+			problems = append(problems, doc.Problem(fmt.Sprintf("shades[%d]", slices.IndexFunc(site.Shades, func(o appliance.Shade) bool { return o.ID == sh.Shade.ID })), "%s", say(sh.Fault)))
 		}
 	}
 	return site, problems.Err()

@@ -101,9 +101,13 @@ func (s Set[P]) ReadOwn(dataDir string, warn func(error)) (own map[string]P, bro
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
 		p, err := s.readFile(file, name)
 		_, taken := s.Builtin[name]
+		other := new(misnamedError)
 		switch {
 		case err != nil:
 			broken[name] = err
+			if errors.As(err, &other) {
+				broken[other.is] = err // whoever asks for it by its name is told as well
+			}
 			warn(err)
 		case taken:
 			warn(fmt.Errorf("%s: a profile named %s is built in and stays in use: give your own another name", file, name))
@@ -131,9 +135,16 @@ func (s Set[P]) readFile(file, name string) (none P, err error) {
 		return none, err
 	}
 	if is := p.Info().Name; is != name {
-		return none, fmt.Errorf("%s: name: is %q, must be the file's name %q", file, is, name)
+		return none, &misnamedError{file, is, name}
 	}
 	return p, nil
+}
+
+// misnamedError is a profile in a file of another name.
+type misnamedError struct{ file, is, name string }
+
+func (e *misnamedError) Error() string {
+	return fmt.Sprintf("%s: name: is %q, must be the file's name %q", e.file, e.is, e.name)
 }
 
 // Find looks a profile up among the built-in ones and what [Set.ReadOwn] gave.

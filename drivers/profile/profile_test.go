@@ -84,14 +84,15 @@ func TestOwnProfilesAreFoundAndBrokenOnesExplained(t *testing.T) {
 			t.Errorf("%q is not in %q", want, warned)
 		}
 	}
-	if len(warned) != 5 || len(own) != 1 || len(broken) != 4 {
+	if len(warned) != 5 || len(own) != 1 || len(broken) != 5 {
 		t.Errorf("%d warnings, %d own, %d broken", len(warned), len(own), len(broken))
 	}
 	for name, want := range map[string]string{
 		"mine": "", "round": "", "long": "",
-		"bad":   "profile bad is broken: " + bad + ":3:1: slots: is missing",
-		"other": `profile other is broken: ` + other + `: name: is "another"`,
-		"none":  `there is no profile "none"; built in are long, round; your own belong into the folder profiles/lamps of the data directory`,
+		"bad":     "profile bad is broken: " + bad + ":3:1: slots: is missing",
+		"other":   `profile other is broken: ` + other + `: name: is "another"`,
+		"another": `profile another is broken: ` + other + `: name: is "another", must be the file's name "other"`,
+		"none":    `there is no profile "none"; built in are long, round; your own belong into the folder profiles/lamps of the data directory`,
 	} {
 		p, err := s.Find(name, own, broken)
 		if want == "" && (err != nil || p.Info().Name != name) || want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
