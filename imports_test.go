@@ -23,6 +23,7 @@ var mayImport = map[string][]string{
 	"appliance/shade": nil,
 
 	// shared shelves
+	"cli":              nil,
 	"web":              nil,
 	"memory":           nil,
 	"trust":            nil,

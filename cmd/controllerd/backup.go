@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"svc.internal/controller/cli"
 	"svc.internal/controller/store"
 )
 
@@ -24,7 +25,7 @@ func newBackup(a *app) *cobra.Command {
 to one consistent file, with a checksum, that can be restored on blank hardware. The file holds secrets:
 keep it safe, or encrypt it with --passphrase-file (in the format of age: name it FILE.age).
 With - for FILE it goes to standard output, to be sent elsewhere by a pipe.`,
-		Args: args(cobra.ExactArgs(1)),
+		Args: cli.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, files []string) (err error) {
 			if opts.Passphrase, err = passphraseFrom(c, phrase); err != nil {
 				return err
@@ -58,7 +59,7 @@ func passphraseFlag(c *cobra.Command, phrase *string) {
 func passphraseFrom(c *cobra.Command, file string) (*string, error) {
 	if file == "" {
 		if c.Flags().Changed("passphrase-file") {
-			return nil, usageError{errors.New("--passphrase-file is empty")}
+			return nil, cli.Usage(errors.New("--passphrase-file is empty"))
 		}
 		return nil, nil
 	}
@@ -68,8 +69,8 @@ func passphraseFrom(c *cobra.Command, file string) (*string, error) {
 
 // backupOut writes a backup to standard output, and nothing else.
 func (a *app) backupOut(c *cobra.Command, phrase *string) error {
-	if isTerminal(c.OutOrStdout()) {
-		return usageError{errors.New("backup -: standard output is a terminal, and a backup is no text; send it to a file or another program")}
+	if cli.IsTerminal(c.OutOrStdout()) {
+		return cli.Usage(errors.New("backup -: standard output is a terminal, and a backup is no text; send it to a file or another program"))
 	}
 	return a.withStore(c.Context(), func(s *store.Store) error { return s.BackupTo(c.Context(), c.OutOrStdout(), phrase) })
 }
@@ -86,7 +87,7 @@ again. Everybody has to log in again. A damaged file is refused whole.
 
 With --drill the backup is restored in memory, looked at and forgotten: nothing is changed, and the
 daemon may run.`,
-		Args: args(cobra.ExactArgs(1)),
+		Args: cli.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, files []string) error {
 			passphrase, err := passphraseFrom(c, phrase)
 			if err != nil {
@@ -120,7 +121,7 @@ daemon may run.`,
 
 func showDrill(w io.Writer, d store.Drilled) error {
 	fmt.Fprintf(w, "made       %s\nbuses      %d\nnodes      %d\nshades     %d\nclusters   %d\nusers      %d\nAPI keys   %d\nprofiles   %d\nown certificate  %v\n",
-		when(d.Made), d.Buses, d.Nodes, d.Shades, d.Clusters, d.Users, d.Keys, d.Profiles, d.Certificate)
+		cli.When(d.Made), d.Buses, d.Nodes, d.Shades, d.Clusters, d.Users, d.Keys, d.Profiles, d.Certificate)
 	for _, u := range d.Unreadable {
 		fmt.Fprintln(w, "cannot be read: "+u)
 	}

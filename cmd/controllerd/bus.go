@@ -13,11 +13,12 @@ import (
 
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/cli"
 	"svc.internal/controller/store"
 )
 
 func newBus(a *app) *cobra.Command {
-	bus := group(&cobra.Command{Use: "bus", Short: "Look at buses and search them for devices"})
+	bus := cli.Group(&cobra.Command{Use: "bus", Short: "Look at buses and search them for devices"})
 	bus.AddCommand(newBusList(a), newBusScan(a), newBusMonitor(a), newBusIdentify(a), newBusGroups(a), newBusDecode())
 	bus.AddCommand(newBusCommission(a), newBusService(a))
 	return bus
@@ -36,17 +37,17 @@ factor.
 --devices lists the devices of each bus instead, and what they say is wrong with them:
 a lamp that failed, a motor that is blocked or locked; of those that are offline, how they
 were last asked in vain.`,
-		Args: args(cobra.NoArgs),
+		Args: cli.Args(cobra.NoArgs),
 	}
 	devices := c.Flags().Bool("devices", false, "list the devices of each bus (the JSON has them always)")
-	asJSON := jsonFlag(c)
+	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		buses, err := a.buses(c.Context())
 		if err != nil {
 			return err
 		}
 		if *asJSON {
-			return printJSON(c.OutOrStdout(), buses)
+			return cli.PrintJSON(c.OutOrStdout(), buses)
 		}
 		if *devices {
 			return a.listDevices(c, buses)
@@ -62,7 +63,7 @@ were last asked in vain.`,
 				fmt.Sprintf("%.0f ms", b.TypicalMs), fmt.Sprintf("%.0f ms", b.BoundMs), state,
 			})
 		}
-		return listing(c, []string{"BUS", "DRIVER", "PORT", "ONLINE", "USE", "DEAD", "DEMAND", "TYPICAL", "BOUND", "STATE"}, rows,
+		return cli.Listing(c, []string{"BUS", "DRIVER", "PORT", "ONLINE", "USE", "DEAD", "DEMAND", "TYPICAL", "BOUND", "STATE"}, rows,
 			"the site has no buses; find what is on a port with: "+howToBegin)
 	}
 	return c
@@ -91,10 +92,10 @@ func (a *app) listDevices(c *cobra.Command, buses []adminapi.BusDetail) error {
 			for _, id := range d.Nodes {
 				nodes = append(nodes, fmt.Sprintf("%d %s", id, names[id]))
 			}
-			rows = append(rows, []string{b.Name, d.Device, orDash(strings.Join(few(nodes), ", ")), state, when(seen), orDash(cmp.Or(d.Trouble, d.Why))})
+			rows = append(rows, []string{b.Name, d.Device, orDash(strings.Join(few(nodes), ", ")), state, cli.When(seen), orDash(cmp.Or(d.Trouble, d.Why))})
 		}
 	}
-	return listing(c, []string{"BUS", "DEVICE", "NODES", "STATE", "LAST SEEN", "TROUBLE"}, rows,
+	return cli.Listing(c, []string{"BUS", "DEVICE", "NODES", "STATE", "LAST SEEN", "TROUBLE"}, rows,
 		"no devices to show: they are those of the site, as a running daemon (controllerd serve) sees them")
 }
 

@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/cli"
 	"svc.internal/controller/drivers"
 	"svc.internal/controller/drivers/dmx"
 	"svc.internal/controller/drivers/modbus"
@@ -31,7 +32,7 @@ has the key "outputs" and no "buses" is taken for a device profile (of a DMX fix
 it has "slots", else of a Modbus device), any other for a site. Everything wrong is reported as file:line:column: key: what to do.
 Profiles that a site names are looked up among the built-in ones and in the folder
 profiles of the data directory. With - for a file standard input is read.`,
-		Args: args(cobra.MinimumNArgs(1)),
+		Args: cli.Args(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, files []string) error {
 			var bad []error
 			for _, f := range files {
@@ -199,7 +200,7 @@ func newSiteSchema() *cobra.Command {
 		Use:       "schema site|profile|dmx-profile",
 		Short:     "Print the JSON Schema of site files or device profiles, for editors",
 		ValidArgs: []string{"site", "profile", "dmx-profile"},
-		Args:      args(cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs)),
+		Args:      cli.Args(cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs)),
 		RunE: func(c *cobra.Command, which []string) error {
 			schemas := map[string]func() []byte{"site": sitefile.Schema, "profile": modbus.ProfileSchema, "dmx-profile": dmx.ProfileSchema}
 			_, err := c.OutOrStdout().Write(schemas[which[0]]())

@@ -13,6 +13,7 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/automation"
+	"svc.internal/controller/cli"
 	"svc.internal/controller/cloudlink"
 	"svc.internal/controller/publicapi"
 	"svc.internal/controller/store"
@@ -106,7 +107,7 @@ func (c *cloud) door() http.Handler {
 }
 
 func newCloudCommand(a *app) *cobra.Command {
-	c := group(&cobra.Command{Use: "cloud", Short: "Link this controller to a platform"})
+	c := cli.Group(&cobra.Command{Use: "cloud", Short: "Link this controller to a platform"})
 	c.AddCommand(newCloudEnroll(a), newCloudStatus(a), newCloudLeave(a))
 	return c
 }
@@ -121,7 +122,7 @@ func newCloudEnroll(a *app) *cobra.Command {
 is trusted: by the system, by --ca-file, or by its fingerprint. A daemon that runs
 connects within seconds. The controller works on without the platform at any time.`,
 		Example: "  controllerd cloud enroll --platform https://platform.example --code ABCDE-FGHIJ-KLMNO-PQRST",
-		Args:    args(cobra.NoArgs),
+		Args:    cli.Args(cobra.NoArgs),
 	}
 	f := c.Flags()
 	f.StringVar(&platform, "platform", "", "`address` of the platform, such as https://platform.example")
@@ -161,9 +162,9 @@ func newCloudStatus(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status",
 		Short: "Tell where this controller is enrolled; the log of the daemon tells how the link is",
-		Args:  args(cobra.NoArgs),
+		Args:  cli.Args(cobra.NoArgs),
 	}
-	asJSON := jsonFlag(c)
+	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return a.withStore(c.Context(), func(s *store.Store) error {
 			e, err := s.Cloud(c.Context())
@@ -174,15 +175,15 @@ func newCloudStatus(a *app) *cobra.Command {
 				return err
 			}
 			if *asJSON {
-				return printJSON(c.OutOrStdout(), struct {
+				return cli.PrintJSON(c.OutOrStdout(), struct {
 					Platform   string  `json:"platform"`
 					Controller string  `json:"controllerId"`
 					Broker     string  `json:"broker"`
 					EnrolledAt *string `json:"enrolledAt"`
-				}{e.Platform, e.Controller, e.Broker, stamp(e.EnrolledAt)})
+				}{e.Platform, e.Controller, e.Broker, cli.Stamp(e.EnrolledAt)})
 			}
 			_, err = fmt.Fprintf(c.OutOrStdout(), "platform    %s\ncontroller  %s\nbroker      %s\nenrolled    %s\n",
-				e.Platform, e.Controller, e.Broker, when(e.EnrolledAt))
+				e.Platform, e.Controller, e.Broker, cli.When(e.EnrolledAt))
 			return err
 		})
 	}
@@ -193,7 +194,7 @@ func newCloudLeave(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "leave",
 		Short: "End the enrolment and forget its credentials; revoke them on the platform, too",
-		Args:  args(cobra.NoArgs),
+		Args:  cli.Args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.withStore(c.Context(), func(s *store.Store) error {
 				if err := s.LeaveCloud(c.Context()); err != nil {

@@ -8,10 +8,11 @@ import (
 
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/cli"
 )
 
 func newCluster(a *app) *cobra.Command {
-	cluster := group(&cobra.Command{Use: "cluster", Short: "List clusters: sets of lights and shades that are commanded as one"})
+	cluster := cli.Group(&cobra.Command{Use: "cluster", Short: "List clusters: sets of lights and shades that are commanded as one"})
 	cluster.AddCommand(newClusterList(a))
 	return cluster
 }
@@ -22,16 +23,16 @@ func newClusterList(a *app) *cobra.Command {
 		Short: "List clusters, their members and how bright or open these are",
 		Long: `List clusters, their members and how bright or open these are. LEVEL and POSITION are the
 mean over the members that answer, with the lowest and highest where they differ.`,
-		Args: args(cobra.NoArgs),
+		Args: cli.Args(cobra.NoArgs),
 	}
-	asJSON := jsonFlag(c)
+	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		clusters, err := a.clusters(c.Context())
 		if err != nil {
 			return err
 		}
 		if *asJSON {
-			return printJSON(c.OutOrStdout(), clusters)
+			return cli.PrintJSON(c.OutOrStdout(), clusters)
 		}
 		var rows [][]string
 		for _, cl := range clusters {
@@ -39,7 +40,7 @@ mean over the members that answer, with the lowest and highest where they differ
 			rows = append(rows, []string{fmt.Sprint(cl.ID), cl.Name, fmt.Sprint(cl.Lights), fmt.Sprint(len(cl.Shades)), fmt.Sprintf("%d/%d", cl.Online, members),
 				shownMean(cl.Level, cl.LevelMin, cl.LevelMax), shownMean(cl.Position, cl.PosMin, cl.PosMax)})
 		}
-		return listing(c, []string{"ID", "NAME", "LIGHTS", "SHADES", "ONLINE", "LEVEL", "POSITION"}, rows,
+		return cli.Listing(c, []string{"ID", "NAME", "LIGHTS", "SHADES", "ONLINE", "LEVEL", "POSITION"}, rows,
 			"the site has no clusters; write them in a site file and import it: controllerd site import FILE")
 	}
 	return c

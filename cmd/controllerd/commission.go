@@ -12,6 +12,7 @@ import (
 
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/cli"
 )
 
 // commissionFlags say how gear is given addresses.
@@ -42,9 +43,9 @@ fits; find out with 'bus identify' which lamp is which, change the names, import
 		Example: `  controllerd bus commission second-floor --dry-run
   controllerd bus commission second-floor --site new.yaml
   controllerd bus commission second-floor --addresses 7 --yes`,
-		Args: args(cobra.ExactArgs(1)),
+		Args: cli.Args(cobra.ExactArgs(1)),
 	}
-	asJSON := jsonFlag(c)
+	asJSON := cli.JSONFlag(c)
 	c.Flags().BoolVar(&f.unaddressed, "unaddressed", false, "only gear without an address of its own (the default)")
 	c.Flags().BoolVar(&f.all, "all", false, "all gear, from the beginning")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "change no address")
@@ -54,10 +55,10 @@ fits; find out with 'bus identify' which lamp is which, change the names, import
 	c.MarkFlagsMutuallyExclusive("all", "unaddressed")
 	c.RunE = func(c *cobra.Command, names []string) error {
 		if f.draft == "-" && *asJSON {
-			return usageError{errors.New("--json and --site - would both write to standard output")}
+			return cli.Usage(errors.New("--json and --site - would both write to standard output"))
 		}
 		if _, err := os.Stat(f.draft); f.draft != "" && err == nil {
-			return usageError{fmt.Errorf("--site %s: there is a file of that name already", f.draft)}
+			return cli.Usage(fmt.Errorf("--site %s: there is a file of that name already", f.draft))
 		}
 		return a.commission(c, names[0], f, *asJSON)
 	}
@@ -129,7 +130,7 @@ func (f commissionFlags) confirm(c *cobra.Command, bus appliance.Bus, site appli
 	}
 	in, ok := c.InOrStdin().(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
-		return usageError{fmt.Errorf("%s Say that you mean it with --yes, or look first with --dry-run", warning)}
+		return cli.Usage(fmt.Errorf("%s Say that you mean it with --yes, or look first with --dry-run", warning))
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "%s\nGo on? Type yes: ", warning)
 	answer, err := bufio.NewReader(in).ReadString('\n')

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"svc.internal/controller/cli"
 	"svc.internal/controller/conformance"
 	"svc.internal/controller/trust"
 )
@@ -72,7 +73,7 @@ func passwordFrom(c *cobra.Command, file string) (string, error) {
 	}
 	password := strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
 	if password == "" {
-		return "", usageError{fmt.Errorf("%s: the password is empty", file)}
+		return "", cli.Usage(fmt.Errorf("%s: the password is empty", file))
 	}
 	return password, nil
 }
@@ -108,10 +109,10 @@ controller took otherwise "differs", which is no failure unless --strict is give
 Exit code: 0 the contract holds, 1 it could not be asked, 2 called wrongly, 3 it does not hold.`,
 		Example: "  controllerd conformance --url https://controller.local --username bms --password-file bms.txt --ca-file controller.pem\n" +
 			"  controllerd conformance --url https://controller.local --username bms --password-file - --fingerprint 9F:… --commands cluster:3 --junit report.xml",
-		Args: args(cobra.NoArgs),
+		Args: cli.Args(cobra.NoArgs),
 	}
 	at.flags(c, "url")
-	asJSON := jsonFlag(c)
+	asJSON := cli.JSONFlag(c)
 	f := c.Flags()
 	f.StringVar(&commands, "commands", "", "`target` that may be commanded: all, cluster:ID, node:ID or shade:ID")
 	f.StringVar(&reader.username, "reader", "", "`name` of an account that may only read, to see it refused")
@@ -124,7 +125,7 @@ Exit code: 0 the contract holds, 1 it could not be asked, 2 called wrongly, 3 it
 		if commands != "" {
 			target, err := conformance.ParseTarget(commands)
 			if err != nil {
-				return usageError{fmt.Errorf("--commands %s: %w", commands, err)}
+				return cli.Usage(fmt.Errorf("--commands %s: %w", commands, err))
 			}
 			cfg.Commands = &target
 		}
@@ -133,7 +134,7 @@ Exit code: 0 the contract holds, 1 it could not be asked, 2 called wrongly, 3 it
 			return err
 		}
 		if cfg.TLS, err = by.Config(at.host()); err != nil {
-			return usageError{err}
+			return cli.Usage(err)
 		}
 		if cfg.Password, err = passwordFrom(c, at.passwordFile); err != nil {
 			return err
@@ -169,7 +170,7 @@ func showConformance(w io.Writer, report conformance.Report, asJSON bool, junit 
 		}
 	}
 	if asJSON {
-		return printJSON(w, report)
+		return cli.PrintJSON(w, report)
 	}
 	return report.Table(w)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"svc.internal/controller/cli"
 	"svc.internal/controller/drivers"
 	"svc.internal/controller/recording"
 )
@@ -34,12 +35,12 @@ is not hexadecimal digits in pairs; 2 called wrongly. Protocols: ` + names + `.`
 		Example: `  controllerd bus decode --protocol modbus-rtu "01 03 00 00 00 02 c4 0b"
   echo 01 03 00 00 00 02 c4 0b | controllerd bus decode --protocol modbus-rtu
   controllerd bus decode --file night.jsonl`,
-		Args: args(cobra.ArbitraryArgs),
+		Args: cli.Args(cobra.ArbitraryArgs),
 		RunE: func(c *cobra.Command, frames []string) error {
 			in := c.InOrStdin()
 			switch decode := drivers.Decoders[protocol]; {
 			case (protocol == "") == (file == ""), file != "" && len(frames) > 0:
-				return usageError{fmt.Errorf("want --protocol with frames, or --file alone\nUsage: %s", c.UseLine())}
+				return cli.Usage(fmt.Errorf("want --protocol with frames, or --file alone\nUsage: %s", c.UseLine()))
 			case file == "-":
 				return decodeRecording(file, in, c.OutOrStdout())
 			case file != "":
@@ -50,7 +51,7 @@ is not hexadecimal digits in pairs; 2 called wrongly. Protocols: ` + names + `.`
 				defer f.Close()
 				return decodeRecording(file, f, c.OutOrStdout())
 			case decode == nil:
-				return usageError{fmt.Errorf("protocol %q: want one of %s", protocol, names)}
+				return cli.Usage(fmt.Errorf("protocol %q: want one of %s", protocol, names))
 			default:
 				if len(frames) > 0 {
 					in = strings.NewReader(strings.Join(frames, "\n"))

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"svc.internal/controller/adminapi"
+	"svc.internal/controller/cli"
 )
 
 func newBusGroups(a *app) *cobra.Command {
@@ -29,9 +30,9 @@ nothing else ever writes a table.
 
 Exit code 1 if devices are not in step after --write.`,
 		Example: "  controllerd bus groups facade-east\n  controllerd bus groups facade-east --write",
-		Args:    args(cobra.ExactArgs(1)),
+		Args:    cli.Args(cobra.ExactArgs(1)),
 	}
-	asJSON := jsonFlag(c)
+	asJSON := cli.JSONFlag(c)
 	c.Flags().BoolVar(&write, "write", false, "bring the tables in step now")
 	c.RunE = func(c *cobra.Command, names []string) error {
 		client := a.local()
@@ -45,7 +46,7 @@ Exit code 1 if devices are not in step after --write.`,
 		}
 		show := showGroups
 		if *asJSON {
-			show = func(w io.Writer, g adminapi.Groups) error { return printJSON(w, g) }
+			show = func(w io.Writer, g adminapi.Groups) error { return cli.PrintJSON(w, g) }
 		}
 		return cmp.Or(failed, show(c.OutOrStdout(), groups))
 	}
@@ -101,7 +102,7 @@ func showGroups(w io.Writer, g adminapi.Groups) error {
 	}
 	if len(rows) > 0 {
 		fmt.Fprintln(w)
-		if err := table(w, []string{"CLUSTER", "NAME", "MEMBERS", "GROUP", "STATE"}, rows); err != nil {
+		if err := cli.Table(w, []string{"CLUSTER", "NAME", "MEMBERS", "GROUP", "STATE"}, rows); err != nil {
 			return err
 		}
 	}
@@ -120,7 +121,7 @@ func showGroups(w io.Writer, g adminapi.Groups) error {
 		rows = append(rows, []string{d.Device, held, cmp.Or(strings.Join(d.Should, " "), "none"), deviceState(d), strings.Join(inClusters[d.Device], ", ")})
 	}
 	fmt.Fprintln(w)
-	return table(w, []string{"DEVICE", "HAS", "SHOULD HAVE", "STATE", "CLUSTERS"}, rows)
+	return cli.Table(w, []string{"DEVICE", "HAS", "SHOULD HAVE", "STATE", "CLUSTERS"}, rows)
 }
 
 func deviceState(d adminapi.GroupDevice) string {

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"svc.internal/controller/adminapi"
+	"svc.internal/controller/cli"
 )
 
 func newBusIdentify(a *app) *cobra.Command {
@@ -19,7 +20,7 @@ Modbus devices cannot show themselves: their lights blink three times by ordinar
 those of the site only, and are left as they were. Of several nodes that share a device,
 'controllerd node identify' blinks one.`,
 		Example: "  controllerd bus identify shades-east 1A.2B.3C",
-		Args:    args(cobra.ExactArgs(2)),
+		Args:    cli.Args(cobra.ExactArgs(2)),
 		RunE: func(c *cobra.Command, given []string) error {
 			if _, err := doJob[any](c.Context(), a.local(), adminapi.JobRequest{Kind: "identify", Bus: given[0], Address: given[1]}, nil); err != nil {
 				return err

@@ -11,10 +11,11 @@ import (
 
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/cli"
 )
 
 func newJob(a *app) *cobra.Command {
-	c := group(&cobra.Command{
+	c := cli.Group(&cobra.Command{
 		Use:   "job",
 		Short: "Look at long work of the daemon: follow it, answer it, cancel it",
 		Long: `Look at long work of the daemon: scans, calibrations, commissioning. Such work goes on when
@@ -29,22 +30,22 @@ func newJobList(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the work under way, and the last 64 that ended",
-		Args:  args(cobra.NoArgs),
+		Args:  cli.Args(cobra.NoArgs),
 	}
-	asJSON := jsonFlag(c)
+	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		var jobs []adminapi.Job
 		if err := a.local().get(c.Context(), "/jobs", &jobs); err != nil {
 			return needsDaemon(err)
 		}
 		if *asJSON {
-			return printJSON(c.OutOrStdout(), jobs)
+			return cli.PrintJSON(c.OutOrStdout(), jobs)
 		}
 		var rows [][]string
 		for _, j := range jobs {
 			rows = append(rows, []string{j.ID, jobKind(j), j.Subject, j.By, jobState(j), moment(j.StartedAt), moment(j.EndedAt), orDash(jobProgress(j))})
 		}
-		return listing(c, []string{"ID", "WORK", "ON", "BEGUN BY", "STATE", "BEGUN", "ENDED", "HOW FAR"}, rows, "no long work was begun since the daemon started")
+		return cli.Listing(c, []string{"ID", "WORK", "ON", "BEGUN BY", "STATE", "BEGUN", "ENDED", "HOW FAR"}, rows, "no long work was begun since the daemon started")
 	}
 	return c
 }
@@ -53,7 +54,7 @@ func moment(t *time.Time) string {
 	if t == nil {
 		return "-"
 	}
-	return when(*t)
+	return cli.When(*t)
 }
 
 // jobKind is what is done; a service of a driver by its own name.
@@ -89,20 +90,20 @@ func newJobShow(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show a piece of work and what it found so far",
-		Args:  args(cobra.ExactArgs(1)),
+		Args:  cli.Args(cobra.ExactArgs(1)),
 	}
-	asJSON := jsonFlag(c)
+	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, ids []string) error {
 		var j adminapi.Job
 		if err := a.local().get(c.Context(), pathOf("jobs", ids[0]), &j); err != nil {
 			return needsDaemon(err)
 		}
 		if *asJSON {
-			return printJSON(c.OutOrStdout(), j)
+			return cli.PrintJSON(c.OutOrStdout(), j)
 		}
 		rows := [][]string{{"work", jobKind(j)}, {"on", j.Subject}, {"begun by", j.By}, {"begun", moment(j.StartedAt)}, {"ended", moment(j.EndedAt)},
 			{"state", jobState(j)}, {"how far", orDash(jobProgress(j))}}
-		if err := table(c.OutOrStdout(), []string{"ID", j.ID}, rows); err != nil || j.Found == 0 && j.Result == nil {
+		if err := cli.Table(c.OutOrStdout(), []string{"ID", j.ID}, rows); err != nil || j.Found == 0 && j.Result == nil {
 			return err
 		}
 		fmt.Fprintln(c.OutOrStdout())
@@ -176,7 +177,7 @@ func newJobFollow(a *app) *cobra.Command {
 		Long: `Follow a piece of work to its end, and answer what it asks of whoever stands before a shade.
 Ctrl-C ends the following; the work goes on. Exit code: 0 it is done, 1 it failed or was
 cancelled.`,
-		Args: args(cobra.ExactArgs(1)),
+		Args: cli.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, ids []string) error {
 			var j adminapi.Job
 			if err := a.local().get(c.Context(), pathOf("jobs", ids[0]), &j); err != nil {
@@ -200,7 +201,7 @@ cancelled.`,
 func (a *app) follow(c *cobra.Command, j adminapi.Job) (err error) {
 	ctx, client := c.Context(), a.local()
 	var progress io.Writer
-	if isTerminal(c.ErrOrStderr()) {
+	if cli.IsTerminal(c.ErrOrStderr()) {
 		progress = c.ErrOrStderr()
 	}
 	switch appliance.JobKind(j.Kind) {
@@ -228,7 +229,7 @@ func newJobCancel(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "cancel ID",
 		Short: "Cancel a piece of work; a shade that it moves is stopped",
-		Args:  args(cobra.ExactArgs(1)),
+		Args:  cli.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, ids []string) error {
 			client := a.local()
 			if _, err := client.cancel(c.Context(), ids[0]); err != nil {

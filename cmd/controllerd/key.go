@@ -5,11 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"svc.internal/controller/cli"
 	"svc.internal/controller/store"
 )
 
 func newKey(a *app) *cobra.Command {
-	key := group(&cobra.Command{Use: "key", Short: "Manage API keys of programs"})
+	key := cli.Group(&cobra.Command{Use: "key", Short: "Manage API keys of programs"})
 	key.AddCommand(newKeyAdd(a), newKeyList(a), newKeyRemove(a))
 	return key
 }
@@ -19,7 +20,7 @@ func newKeyAdd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "add NAME",
 		Short: "Make an API key; it is printed once and cannot be shown again",
-		Args:  args(cobra.ExactArgs(1)),
+		Args:  cli.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, names []string) error {
 			return a.withNewStore(c.Context(), func(s *store.Store) error {
 				secret, _, err := s.AddKey(c.Context(), names[0], write)
@@ -36,8 +37,8 @@ func newKeyAdd(a *app) *cobra.Command {
 }
 
 func newKeyList(a *app) *cobra.Command {
-	c := &cobra.Command{Use: "list", Short: "List API keys", Args: args(cobra.NoArgs)}
-	asJSON := jsonFlag(c)
+	c := &cobra.Command{Use: "list", Short: "List API keys", Args: cli.Args(cobra.NoArgs)}
+	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return a.withStore(c.Context(), func(s *store.Store) error {
 			type row struct {
@@ -53,13 +54,13 @@ func newKeyList(a *app) *cobra.Command {
 				if k.Write {
 					scope = "read+write"
 				}
-				out = append(out, row{k.Name, k.Prefix, k.Write, stamp(k.CreatedAt), stamp(k.LastUsed)})
-				rows = append(rows, []string{k.Name, "ctl_" + k.Prefix + "…", scope, when(k.CreatedAt), when(k.LastUsed)})
+				out = append(out, row{k.Name, k.Prefix, k.Write, cli.Stamp(k.CreatedAt), cli.Stamp(k.LastUsed)})
+				rows = append(rows, []string{k.Name, "ctl_" + k.Prefix + "…", scope, cli.When(k.CreatedAt), cli.When(k.LastUsed)})
 			}
 			if *asJSON {
-				return printJSON(c.OutOrStdout(), out)
+				return cli.PrintJSON(c.OutOrStdout(), out)
 			}
-			return listing(c, []string{"NAME", "KEY", "SCOPE", "CREATED", "LAST USED"}, rows, "there are no API keys yet; make one: controllerd key add NAME")
+			return cli.Listing(c, []string{"NAME", "KEY", "SCOPE", "CREATED", "LAST USED"}, rows, "there are no API keys yet; make one: controllerd key add NAME")
 		})
 	}
 	return c
@@ -69,7 +70,7 @@ func newKeyRemove(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "remove NAME",
 		Short: "Remove an API key; it stops working at once",
-		Args:  args(cobra.ExactArgs(1)),
+		Args:  cli.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, names []string) error {
 			return a.withStore(c.Context(), func(s *store.Store) error {
 				if err := s.RemoveKey(c.Context(), names[0]); err != nil {

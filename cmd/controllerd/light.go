@@ -12,10 +12,11 @@ import (
 
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/cli"
 )
 
 func newLight(a *app) *cobra.Command {
-	light := group(&cobra.Command{Use: "light", Short: "List lights, switch and dim them"})
+	light := cli.Group(&cobra.Command{Use: "light", Short: "List lights, switch and dim them"})
 	light.AddCommand(newLightList(a))
 	light.AddCommand(newLightCommand(a, &cobra.Command{
 		Use: "on [LIGHT…]", Short: "Switch lights on, at the level they had",
@@ -36,23 +37,23 @@ func newLightList(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List lights, how bright they are and whether they answer",
-		Args:  args(cobra.NoArgs),
+		Args:  cli.Args(cobra.NoArgs),
 	}
-	asJSON := jsonFlag(c)
+	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		lights, err := a.lights(c)
 		if err != nil {
 			return err
 		}
 		if *asJSON {
-			return printJSON(c.OutOrStdout(), lights)
+			return cli.PrintJSON(c.OutOrStdout(), lights)
 		}
 		var rows [][]string
 		for _, n := range lights {
 			rows = append(rows, []string{fmt.Sprint(n.ID), n.Name, shownValue(n.Level, "%d %%"), shownValue(n.Kelvin, "%d K"), shownColour(n.RGBW),
 				shownValue(n.Power, "%.1f W"), orDash(n.Bus), nodeState(n)})
 		}
-		return listing(c, []string{"ID", "NAME", "LEVEL", "COLOUR TEMPERATURE", "COLOUR", "POWER", "BUS", "STATE"}, rows,
+		return cli.Listing(c, []string{"ID", "NAME", "LEVEL", "COLOUR TEMPERATURE", "COLOUR", "POWER", "BUS", "STATE"}, rows,
 			"the site has no lights; write them in a site file and import it: controllerd site import FILE")
 	}
 	return c
@@ -102,21 +103,21 @@ Exit code: 0 every light that answers has it, 1 not.`
 	c.Flags().StringVar(&to.cluster, "cluster", "", "the members of this `cluster`, by ID or name")
 	c.Flags().BoolVar(&to.all, "all", false, "every light")
 	c.MarkFlagsMutuallyExclusive("cluster", "all")
-	asJSON := jsonFlag(c)
+	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, given []string) error {
 		cmd := adminapi.Command{Kind: kind, Why: "controllerd light"}
 		if kind == "light-level" {
 			if len(given) == 0 {
-				return usageError{errors.New("say how bright, in percent: controllerd light dim 40 LIGHT…")}
+				return cli.Usage(errors.New("say how bright, in percent: controllerd light dim 40 LIGHT…"))
 			}
 			level, err := strconv.Atoi(strings.TrimSuffix(given[0], "%"))
 			if err != nil || level < 0 || level > 100 {
-				return usageError{fmt.Errorf("%q: want a level of 0 to 100 percent in front of the lights", given[0])}
+				return cli.Usage(fmt.Errorf("%q: want a level of 0 to 100 percent in front of the lights", given[0]))
 			}
 			cmd.Level, given = &level, given[1:]
 		}
 		if (len(given) > 0) == (to.cluster != "" || to.all) {
-			return usageError{errors.New("name the lights, or give --cluster or --all")}
+			return cli.Usage(errors.New("name the lights, or give --cluster or --all"))
 		}
 		targets, err := a.lightTargets(c, to, given)
 		if err != nil {
@@ -163,7 +164,7 @@ func (a *app) command(c *cobra.Command, cmd adminapi.Command, targets []adminapi
 		}
 	}
 	if asJSON {
-		if err := printJSON(c.OutOrStdout(), entries); err != nil {
+		if err := cli.PrintJSON(c.OutOrStdout(), entries); err != nil {
 			return err
 		}
 	} else if err := a.showEntries(c, entries); err != nil {
@@ -195,5 +196,5 @@ func (a *app) showEntries(c *cobra.Command, entries []adminapi.Entry) error {
 			rows = append(rows, []string{fmt.Sprint(m.Node), names[m.Node], became})
 		}
 	}
-	return listing(c, []string{"ID", "NAME", "BECAME"}, rows, "there was no light to command")
+	return cli.Listing(c, []string{"ID", "NAME", "BECAME"}, rows, "there was no light to command")
 }

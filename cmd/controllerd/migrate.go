@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"svc.internal/controller/account"
+	"svc.internal/controller/cli"
 	"svc.internal/controller/migration"
 	"svc.internal/controller/migration/reader"
 	"svc.internal/controller/store"
@@ -24,7 +25,7 @@ type found struct{ error }
 func (found) ExitCode() int { return 3 }
 
 func newMigrate(a *app) *cobra.Command {
-	c := group(&cobra.Command{
+	c := cli.Group(&cobra.Command{
 		Use:   "migrate",
 		Short: "Take over clusters, nodes and shades from another controller, with their IDs",
 		Long: `Take over clusters, nodes and shades from a Controller 1.0, or another controller with the
@@ -52,7 +53,7 @@ func (s *source) flags(c *cobra.Command) {
 // read reads the other house.
 func (s *source) read(c *cobra.Command) (migration.House, error) {
 	if _, err := reader.Source(s.url); err != nil {
-		return migration.House{}, usageError{fmt.Errorf("--from %w", err)}
+		return migration.House{}, cli.Usage(fmt.Errorf("--from %w", err))
 	}
 	by, err := s.trust()
 	if err != nil {
@@ -60,7 +61,7 @@ func (s *source) read(c *cobra.Command) (migration.House, error) {
 	}
 	cfg := reader.Config{URL: s.url, Username: s.username, Timeout: s.timeout}
 	if cfg.TLS, err = by.Config(s.host()); err != nil {
-		return migration.House{}, usageError{err}
+		return migration.House{}, cli.Usage(err)
 	}
 	if cfg.Password, err = passwordFrom(c, s.passwordFile); err != nil {
 		return migration.House{}, err
@@ -75,10 +76,10 @@ func newMigratePreview(a *app) *cobra.Command {
 		Use:     "preview --from URL --username NAME --password-file FILE (--ca-file FILE | --fingerprint SHA256)",
 		Short:   "Tell what would come over, and what stands in the way; change nothing",
 		Example: "  controllerd migrate preview --from https://old-controller.local --username bms --password-file bms.txt --fingerprint 9F:…",
-		Args:    args(cobra.NoArgs),
+		Args:    cli.Args(cobra.NoArgs),
 	}
 	from.flags(c)
-	asJSON := jsonFlag(c)
+	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		house, err := from.read(c)
 		if err != nil {
@@ -108,7 +109,7 @@ func conflicting(plan migration.Plan) error {
 
 func showPlan(w io.Writer, plan migration.Plan, asJSON bool) error {
 	if asJSON {
-		return printJSON(w, plan)
+		return cli.PrintJSON(w, plan)
 	}
 	var rows [][]string
 	counts := map[migration.Action]int{}
@@ -124,7 +125,7 @@ func showPlan(w io.Writer, plan migration.Plan, asJSON bool) error {
 		}
 	}
 	if len(rows) > 0 {
-		if err := table(w, []string{"WHAT", "FAMILY", "ID", "NAME"}, rows); err != nil {
+		if err := cli.Table(w, []string{"WHAT", "FAMILY", "ID", "NAME"}, rows); err != nil {
 			return err
 		}
 	}
@@ -166,15 +167,15 @@ func newMigrateApply(a *app) *cobra.Command {
 		Long: `Take everything over, all of it or nothing; it does not ask. The daemon may run: it takes the
 change over within a second. A second apply takes what is new or renamed there; what is gone
 there is only told. A backup is made before.`,
-		Args: args(cobra.NoArgs),
+		Args: cli.Args(cobra.NoArgs),
 	}
 	from.flags(c)
-	asJSON := jsonFlag(c)
+	asJSON := cli.JSONFlag(c)
 	c.Flags().StringVar(&onConflict, "on-conflict", "refuse", "`refuse` everything, or skip what conflicts")
 	c.Flags().BoolVar(&t.InvertShades, "invert-shades", false, "100 meant closed there: turn the direction of shades on the public API")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if onConflict != "refuse" && onConflict != "skip" {
-			return usageError{fmt.Errorf("--on-conflict %s: want refuse or skip", onConflict)}
+			return cli.Usage(fmt.Errorf("--on-conflict %s: want refuse or skip", onConflict))
 		}
 		t.Skip = onConflict == "skip"
 		var err error
@@ -232,7 +233,7 @@ func newMigrateUndo(a *app) *cobra.Command {
 		Long: `Take a migration back, the newest that holds if none is named: what came over is removed and its
 IDs are never used again, unless the same controller is migrated again. What was bound, renamed
 or otherwise changed since is listed and nothing is done, unless --force is given.`,
-		Args: args(cobra.NoArgs),
+		Args: cli.Args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.withStore(c.Context(), func(s *store.Store) error {
 				done, err := s.UndoMigration(c.Context(), id, force, "controllerd migrate undo")
@@ -259,10 +260,10 @@ func newMigrateDrift(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "drift --from URL --username NAME --password-file FILE (--ca-file FILE | --fingerprint SHA256)",
 		Short: "Tell how the other controller differs from when it was taken over",
-		Args:  args(cobra.NoArgs),
+		Args:  cli.Args(cobra.NoArgs),
 	}
 	from.flags(c)
-	asJSON := jsonFlag(c)
+	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		house, err := from.read(c)
 		if err != nil {
@@ -287,7 +288,7 @@ func newMigrateDrift(a *app) *cobra.Command {
 
 func showDrift(w io.Writer, plan migration.Plan, asJSON bool) error {
 	if asJSON {
-		return printJSON(w, plan)
+		return cli.PrintJSON(w, plan)
 	}
 	for _, ch := range plan.Changes {
 		fmt.Fprintln(w, changeText(ch))
@@ -300,8 +301,8 @@ func showDrift(w io.Writer, plan migration.Plan, asJSON bool) error {
 }
 
 func newMigrateList(a *app) *cobra.Command {
-	c := &cobra.Command{Use: "list", Short: "List the migrations that were made", Args: args(cobra.NoArgs)}
-	asJSON := jsonFlag(c)
+	c := &cobra.Command{Use: "list", Short: "List the migrations that were made", Args: cli.Args(cobra.NoArgs)}
+	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return a.withStore(c.Context(), func(s *store.Store) error {
 			list, err := s.Migrations(c.Context())
@@ -320,13 +321,13 @@ func newMigrateList(a *app) *cobra.Command {
 			}
 			out, rows := []row{}, [][]string{}
 			for _, m := range list {
-				out = append(out, row{m.ID, m.Source, stamp(m.At), m.By, stamp(m.UndoneAt), m.Taken.Clusters, m.Taken.Nodes, m.Taken.Shades})
-				rows = append(rows, []string{fmt.Sprint(m.ID), m.Source, when(m.At), fmt.Sprint(m.Taken.Clusters), fmt.Sprint(m.Taken.Nodes), fmt.Sprint(m.Taken.Shades), when(m.UndoneAt)})
+				out = append(out, row{m.ID, m.Source, cli.Stamp(m.At), m.By, cli.Stamp(m.UndoneAt), m.Taken.Clusters, m.Taken.Nodes, m.Taken.Shades})
+				rows = append(rows, []string{fmt.Sprint(m.ID), m.Source, cli.When(m.At), fmt.Sprint(m.Taken.Clusters), fmt.Sprint(m.Taken.Nodes), fmt.Sprint(m.Taken.Shades), cli.When(m.UndoneAt)})
 			}
 			if *asJSON {
-				return printJSON(c.OutOrStdout(), out)
+				return cli.PrintJSON(c.OutOrStdout(), out)
 			}
-			return listing(c, []string{"ID", "FROM", "AT", "CLUSTERS", "NODES", "SHADES", "UNDONE"}, rows, "nothing was migrated yet")
+			return cli.Listing(c, []string{"ID", "FROM", "AT", "CLUSTERS", "NODES", "SHADES", "UNDONE"}, rows, "nothing was migrated yet")
 		})
 	}
 	return c

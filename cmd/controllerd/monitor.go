@@ -15,6 +15,7 @@ import (
 
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/cli"
 	"svc.internal/controller/drivers"
 	"svc.internal/controller/recording"
 )
@@ -47,7 +48,7 @@ holds addresses and labels of devices, and no secrets.`,
   controllerd bus monitor ground-floor --errors
   controllerd bus monitor --all --export night.jsonl
   controllerd bus monitor ground-floor --last 20`,
-		Args: args(cobra.ArbitraryArgs),
+		Args: cli.Args(cobra.ArbitraryArgs),
 	}
 	flags := c.Flags()
 	flags.BoolVar(&f.all, "all", false, "all buses of the site")
@@ -60,12 +61,12 @@ holds addresses and labels of devices, and no secrets.`,
 	flags.BoolVar(&f.filter.errors, "errors", false, "only what went wrong: damaged and unused bytes, refusals, a port that went")
 	flags.StringVar(&f.export, "export", "", "write the frames to this `file` too")
 	flags.Int64Var(&f.maxSize, "max-size", 100, "end when the file has this many `MB`")
-	asJSON := jsonFlag(c)
+	asJSON := cli.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("recent", "last")
 	c.RunE = func(c *cobra.Command, names []string) error {
 		f.asJSON = *asJSON
 		if err := f.check(names); err != nil {
-			return usageError{err}
+			return cli.Usage(err)
 		}
 		return a.monitor(c, names, f)
 	}

@@ -10,10 +10,11 @@ import (
 
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/cli"
 )
 
 func newNode(a *app) *cobra.Command {
-	node := group(&cobra.Command{Use: "node", Short: "List nodes, rename them, replace their devices, find them"})
+	node := cli.Group(&cobra.Command{Use: "node", Short: "List nodes, rename them, replace their devices, find them"})
 	node.AddCommand(newNodeList(a), newNodeRename(a), newNodeReplace(a), newNodeIdentify(a))
 	return node
 }
@@ -22,16 +23,16 @@ func newNodeList(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List nodes: lights, meters and what shades hang off",
-		Args:  args(cobra.NoArgs),
+		Args:  cli.Args(cobra.NoArgs),
 	}
-	asJSON := jsonFlag(c)
+	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		nodes, err := a.nodes(c.Context())
 		if err != nil {
 			return err
 		}
 		if *asJSON {
-			return printJSON(c.OutOrStdout(), nodes)
+			return cli.PrintJSON(c.OutOrStdout(), nodes)
 		}
 		var rows [][]string
 		for _, n := range nodes {
@@ -41,7 +42,7 @@ func newNodeList(a *app) *cobra.Command {
 			}
 			rows = append(rows, []string{fmt.Sprint(n.ID), n.Name, orDash(n.Bus), orDash(address), orDash(n.Profile), moment(n.LastSeen), nodeState(n)})
 		}
-		return listing(c, []string{"ID", "NAME", "BUS", "ADDRESS", "PROFILE", "LAST SEEN", "STATE"}, rows,
+		return cli.Listing(c, []string{"ID", "NAME", "BUS", "ADDRESS", "PROFILE", "LAST SEEN", "STATE"}, rows,
 			"the site has no nodes; write them in a site file and import it: controllerd site import FILE")
 	}
 	return c
@@ -82,7 +83,7 @@ func newNodeRename(a *app) *cobra.Command {
 		Use:     "rename NODE NAME",
 		Short:   "Give a node another name; its ID stays",
 		Example: "  controllerd node rename 7 \"Lobby south\"",
-		Args:    args(cobra.ExactArgs(2)),
+		Args:    cli.Args(cobra.ExactArgs(2)),
 		RunE: func(c *cobra.Command, given []string) error {
 			return a.editNode(c, given[0], adminapi.NodeEdit{Name: &given[1]})
 		},
@@ -98,7 +99,7 @@ func newNodeReplace(a *app) *cobra.Command {
 another one, is the node from now on. Its ID, name and clusters stay, so that no client
 notices. --profile is for a device of another kind.`,
 		Example: "  controllerd node replace 7 --address 12\n  controllerd node replace 7 --address 12 --profile wirenboard-wb-mdm3",
-		Args:    args(cobra.ExactArgs(1)),
+		Args:    cli.Args(cobra.ExactArgs(1)),
 	}
 	c.Flags().StringVar(&address, "address", "", "`address` of the new device, in the words of the bus's driver")
 	c.Flags().StringVar(&bus, "bus", "", "`name` of the bus that it is on, if that is another")
@@ -148,7 +149,7 @@ func newNodeIdentify(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "identify NODE",
 		Short: "Make a node show itself: a lamp blinks, a motor winks",
-		Args:  args(cobra.ExactArgs(1)),
+		Args:  cli.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, given []string) error {
 			n, err := a.findNode(c.Context(), given[0])
 			if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"golang.org/x/sync/errgroup"
 
+	"svc.internal/controller/cli"
 	"svc.internal/controller/store"
 	"svc.internal/controller/systemd"
 	"svc.internal/controller/web"
@@ -33,7 +34,7 @@ func (a *app) rescue(ctx context.Context, cfg serveConfig, cause error, log *slo
 	}
 	https, err := systemd.Listen(cfg.listen)
 	if err != nil {
-		return errors.Join(cause, fmt.Errorf("serve HTTPS: %w%s", err, listenHint(err)))
+		return errors.Join(cause, fmt.Errorf("serve HTTPS: %w%s", err, cli.ListenHint(err)))
 	}
 	var plain net.Listener
 	if cfg.insecureHTTP != "" {
@@ -65,7 +66,7 @@ func rescueCertificate(cfg serveConfig, log *slog.Logger) (*web.Certificate, err
 			return c, nil
 		}
 	}
-	hosts, ips := ownNames(cfg.hosts)
+	hosts, ips := web.OwnNames(cfg.hosts)
 	cert, key, err := web.SelfSigned(hosts, ips)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/cli"
 	"svc.internal/controller/drivers"
 	"svc.internal/controller/store"
 )
@@ -55,9 +56,9 @@ Exit code: 0 nothing wrong, 3 something is, 1 the scan could not be done or was 
   controllerd bus scan ground-floor --site found.yaml
   controllerd bus scan --port /dev/ttyUSB0 --baud 9600 --parity none
   controllerd bus scan --port /dev/ttyUSB0 --driver dali --option gateway=atx`,
-		Args: args(cobra.MaximumNArgs(1)),
+		Args: cli.Args(cobra.MaximumNArgs(1)),
 	}
-	asJSON := jsonFlag(c)
+	asJSON := cli.JSONFlag(c)
 	c.Flags().StringVar(&f.port, "port", "", "`port` to open: /dev/…, tcp://host:port or rtu+tcp://host:port")
 	c.Flags().StringVar(&f.driver, "driver", "modbus", "`driver` for --port")
 	c.Flags().StringToStringVar(&f.options, "option", nil, "`key=value` that the driver needs for --port; may be repeated")
@@ -71,13 +72,13 @@ Exit code: 0 nothing wrong, 3 something is, 1 the scan could not be done or was 
 	c.Flags().StringVar(&f.relays, "relays", "", "`what` hangs off relays that may move shades, for --site: lights or shades; comments if not given")
 	c.RunE = func(c *cobra.Command, names []string) error {
 		if (len(names) == 0) == (f.port == "") {
-			return usageError{errors.New("name a bus of the site, or give a port with --port")}
+			return cli.Usage(errors.New("name a bus of the site, or give a port with --port"))
 		}
 		if f.draft == "-" && *asJSON {
-			return usageError{errors.New("--json and --site - would both write to standard output")}
+			return cli.Usage(errors.New("--json and --site - would both write to standard output"))
 		}
 		if err := f.check(); err != nil {
-			return usageError{err}
+			return cli.Usage(err)
 		}
 		return a.runScan(c, names, f, *asJSON)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/cli"
 )
 
 // scanView shows a scan: progress for people on a terminal, what was found on
@@ -57,7 +58,7 @@ func (v *scanView) end() error {
 		if v.found == nil {
 			v.found = []adminapi.Found{}
 		}
-		return printJSON(v.out, v.found)
+		return cli.PrintJSON(v.out, v.found)
 	}
 	var rows [][]string
 	for _, f := range v.found {
@@ -66,7 +67,7 @@ func (v *scanView) end() error {
 		}
 	}
 	if len(rows) > 0 {
-		if err := table(v.out, []string{"ADDRESS", "LOOKS LIKE", "IN THE SITE", "DETAIL"}, rows); err != nil {
+		if err := cli.Table(v.out, []string{"ADDRESS", "LOOKS LIKE", "IN THE SITE", "DETAIL"}, rows); err != nil {
 			return err
 		}
 		fmt.Fprintln(v.out)

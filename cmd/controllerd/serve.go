@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -24,6 +22,7 @@ import (
 	"svc.internal/controller/adminui"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/automation"
+	"svc.internal/controller/cli"
 	"svc.internal/controller/drivers"
 	"svc.internal/controller/memory"
 	"svc.internal/controller/publicapi"
@@ -55,7 +54,7 @@ func newServe(a *app) *cobra.Command {
 		Long: `Run the daemon: open the buses of the site in the data directory and serve the
 public API over HTTPS. A certificate is made at the first start and kept; its public
 part is written to certificate.pem in the data directory for clients to trust.`,
-		Args: args(cobra.NoArgs),
+		Args: cli.Args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), cfg) },
 	}
 	f := c.Flags()
@@ -74,14 +73,14 @@ part is written to certificate.pem in the data directory for clients to trust.`,
 // check finds wrong settings before anything is opened.
 func (cfg serveConfig) check() error {
 	if (cfg.certFile == "") != (cfg.keyFile == "") {
-		return usageError{errors.New("--tls-cert and --tls-key go together")}
+		return cli.Usage(errors.New("--tls-cert and --tls-key go together"))
 	}
 	if cfg.insecureHTTP == "" {
 		return nil
 	}
 	addr, err := netip.ParseAddrPort(cfg.insecureHTTP)
 	if err != nil || !addr.Addr().IsLoopback() {
-		return usageError{fmt.Errorf("--insecure-http %s: plain HTTP is served on loopback only, such as 127.0.0.1:8080", cfg.insecureHTTP)}
+		return cli.Usage(fmt.Errorf("--insecure-http %s: plain HTTP is served on loopback only, such as 127.0.0.1:8080", cfg.insecureHTTP))
 	}
 	return nil
 }
@@ -91,7 +90,7 @@ func (a *app) serve(ctx context.Context, cfg serveConfig) error {
 		return err
 	}
 	go keepMemory(ctx)
-	log := a.log()
+	log := cli.Log(&a.logLevel)
 	limit, from := memory.SetLimit(memoryMost)
 	log.Info("memory", "limit_mb", limit>>20, "from", from)
 	d, end, err := a.prepare(ctx, cfg, log)
@@ -202,7 +201,7 @@ func (d *daemon) newAPI(ctx context.Context, cfg serveConfig, registry *promethe
 // openDoors binds every address, so that a start that cannot serve fails here.
 func (a *app) openDoors(d *daemon, cfg serveConfig) (err error) {
 	if d.https, err = systemd.Listen(cfg.listen); err != nil {
-		return fmt.Errorf("serve HTTPS: %w%s", err, listenHint(err))
+		return fmt.Errorf("serve HTTPS: %w%s", err, cli.ListenHint(err))
 	}
 	if cfg.insecureHTTP != "" {
 		if d.http, err = net.Listen("tcp", cfg.insecureHTTP); err != nil {
@@ -220,17 +219,6 @@ func (d *daemon) tolerable(err error) error {
 		return nil
 	}
 	return err
-}
-
-// listenHint says what to do about an address that cannot be bound.
-func listenHint(err error) string {
-	switch {
-	case errors.Is(err, fs.ErrPermission):
-		return "; allow ports below 1024 with the capability CAP_NET_BIND_SERVICE, or choose another with --listen, such as --listen :8443"
-	case errors.Is(err, syscall.EADDRINUSE):
-		return "; another program has it: choose another with --listen"
-	}
-	return ""
 }
 
 // run serves until ctx ends.

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"svc.internal/controller/adminapi"
+	"svc.internal/controller/cli"
 )
 
 func newBusService(a *app) *cobra.Command {
@@ -27,9 +28,9 @@ obeying commands between the frames of a job.`,
   controllerd bus service shades-east motor address=06.1A.2B
   controllerd bus service shades-east label address=06.1A.2B text="Board room 1"
   controllerd bus service second-floor scenes address=5`,
-		Args: args(cobra.MinimumNArgs(1)),
+		Args: cli.Args(cobra.MinimumNArgs(1)),
 	}
-	asJSON := jsonFlag(c)
+	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, given []string) error {
 		client := a.local()
 		if len(given) == 1 {
@@ -39,7 +40,7 @@ obeying commands between the frames of a job.`,
 		for _, text := range given[2:] {
 			key, value, ok := strings.Cut(text, "=")
 			if _, twice := inputs[key]; !ok || twice {
-				return usageError{fmt.Errorf("%q: want each input once, as NAME=VALUE", text)}
+				return cli.Usage(fmt.Errorf("%q: want each input once, as NAME=VALUE", text))
 			}
 			inputs[key] = value
 		}
@@ -59,7 +60,7 @@ func listServices(c *cobra.Command, client *local, bus string, asJSON bool) erro
 		return err
 	}
 	if asJSON {
-		return printJSON(c.OutOrStdout(), list)
+		return cli.PrintJSON(c.OutOrStdout(), list)
 	}
 	if len(list) == 0 {
 		fmt.Fprintf(c.OutOrStdout(), "the driver of %s has no jobs of its own\n", bus)
@@ -139,7 +140,7 @@ func (v *serviceView) show(asJSON bool) error {
 			}
 			out = append(out, row)
 		}
-		return printJSON(v.out, out)
+		return cli.PrintJSON(v.out, out)
 	}
 	switch len(v.told) {
 	case 0:
@@ -153,7 +154,7 @@ func (v *serviceView) show(asJSON bool) error {
 		for _, f := range v.told[0].Facts {
 			rows = append(rows, []string{f.Name, fmt.Sprint(f.Value)})
 		}
-		return table(v.out, []string{"ADDRESS", v.told[0].Address}, rows)
+		return cli.Table(v.out, []string{"ADDRESS", v.told[0].Address}, rows)
 	}
 	var names []string
 	for _, e := range v.told {
@@ -174,7 +175,7 @@ func (v *serviceView) show(asJSON bool) error {
 		}
 		rows = append(rows, row)
 	}
-	return table(v.out, append([]string{"ADDRESS"}, upper(names)...), rows)
+	return cli.Table(v.out, append([]string{"ADDRESS"}, upper(names)...), rows)
 }
 
 func upper(words []string) []string {

@@ -12,10 +12,11 @@ import (
 
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/cli"
 )
 
 func newShade(a *app) *cobra.Command {
-	shade := group(&cobra.Command{Use: "shade", Short: "List shades, measure their travel times, find out which way they run"})
+	shade := cli.Group(&cobra.Command{Use: "shade", Short: "List shades, measure their travel times, find out which way they run"})
 	shade.AddCommand(newShadeList(a), newShadeCalibrate(a), newShadeDirection(a))
 	return shade
 }
@@ -27,16 +28,16 @@ func newShadeList(a *app) *cobra.Command {
 		Long: `List shades, where they are and what is known of them. POSITION is percent open; behind
 ± is how far off it may be where it is computed. POSITION BY: the motor tells it, it is
 computed from travel times, or it cannot be told because these are not set.`,
-		Args: args(cobra.NoArgs),
+		Args: cli.Args(cobra.NoArgs),
 	}
-	asJSON := jsonFlag(c)
+	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		shades, err := a.shades(c.Context())
 		if err != nil {
 			return err
 		}
 		if *asJSON {
-			return printJSON(c.OutOrStdout(), shades)
+			return cli.PrintJSON(c.OutOrStdout(), shades)
 		}
 		var rows [][]string
 		for _, s := range shades {
@@ -45,7 +46,7 @@ computed from travel times, or it cannot be told because these are not set.`,
 				travelTime(s.TravelUp), travelTime(s.TravelDown), yesNo(s.Inverted), shadeState(s),
 			})
 		}
-		return listing(c, []string{"ID", "NAME", "BUS", "POSITION", "MOTION", "POSITION BY", "TRAVEL UP", "TRAVEL DOWN", "INVERTED", "STATE"}, rows,
+		return cli.Listing(c, []string{"ID", "NAME", "BUS", "POSITION", "MOTION", "POSITION BY", "TRAVEL UP", "TRAVEL DOWN", "INVERTED", "STATE"}, rows,
 			"the site has no shades; write them in a site file and import it: controllerd site import FILE")
 	}
 	return c
@@ -147,16 +148,16 @@ closed, and 'controllerd job' finds it, takes its questions and cancels it.
 
 SHADE is an ID or a name, see 'controllerd shade list'.`,
 		Example: "  controllerd shade calibrate 5001\n  controllerd shade calibrate \"Lobby south\" --runs 3 --dry-run\n  controllerd shade calibrate 501 --yes --json",
-		Args:    args(cobra.ExactArgs(1)),
+		Args:    cli.Args(cobra.ExactArgs(1)),
 	}
-	asJSON := jsonFlag(c)
+	asJSON := cli.JSONFlag(c)
 	f := c.Flags()
 	f.IntVar(&opts.Runs, "runs", 0, "how often both ways; 0: once if the motor tells its position, else twice")
 	f.BoolVar(&opts.DryRun, "dry-run", false, "measure and save nothing")
 	f.BoolVar(&yes, "yes", false, "ask nothing before it moves")
 	c.RunE = func(c *cobra.Command, names []string) error {
 		if opts.Runs < 0 {
-			return usageError{fmt.Errorf("--runs %d: want 1 or more, 0 for the usual number", opts.Runs)}
+			return cli.Usage(fmt.Errorf("--runs %d: want 1 or more, 0 for the usual number", opts.Runs))
 		}
 		s, err := a.findShade(c.Context(), names[0])
 		if err != nil {
@@ -177,7 +178,7 @@ SHADE is an ID or a name, see 'controllerd shade list'.`,
 			return err
 		}
 		if *asJSON {
-			return printJSON(c.OutOrStdout(), res)
+			return cli.PrintJSON(c.OutOrStdout(), res)
 		}
 		return showTravel(c.OutOrStdout(), res)
 	}
@@ -198,7 +199,7 @@ func showTravel(w io.Writer, r *adminapi.ShadeResult) error {
 		rows = append(rows, []string{way.name, fmt.Sprintf("%.2f s ± %.2f s", way.t.Seconds, way.t.Uncertainty), fmt.Sprintf("%.2f s", way.t.Spread),
 			strings.Join(runs, ", "), travelTime(way.old) + " → " + travelTime(way.now)})
 	}
-	if err := table(w, []string{"WAY", "MEASURED", "SPREAD", "RUNS", "OLD → NEW"}, rows); err != nil {
+	if err := cli.Table(w, []string{"WAY", "MEASURED", "SPREAD", "RUNS", "OLD → NEW"}, rows); err != nil {
 		return err
 	}
 	return showSaved(w, r)
@@ -234,16 +235,16 @@ too, and nothing is saved. A job of the daemon, as 'shade calibrate' is.
 
 SHADE is an ID or a name, see 'controllerd shade list'.`,
 		Example: "  controllerd shade direction 5001\n  controllerd shade direction 5001 --answer down --json",
-		Args:    args(cobra.ExactArgs(1)),
+		Args:    cli.Args(cobra.ExactArgs(1)),
 	}
-	asJSON := jsonFlag(c)
+	asJSON := cli.JSONFlag(c)
 	f := c.Flags()
 	f.StringVar(&known, "answer", "", "for scripts: `up` or down, where the shade goes when it is told to go up")
 	f.BoolVar(&dryRun, "dry-run", false, "find out and save nothing")
 	f.BoolVar(&yes, "yes", false, "ask nothing before it moves")
 	c.RunE = func(c *cobra.Command, names []string) error {
 		if known != "" && known != "up" && known != "down" {
-			return usageError{fmt.Errorf("--answer %s: want up or down", known)}
+			return cli.Usage(fmt.Errorf("--answer %s: want up or down", known))
 		}
 		s, err := a.findShade(c.Context(), names[0])
 		if err != nil {
@@ -260,7 +261,7 @@ SHADE is an ID or a name, see 'controllerd shade list'.`,
 			return err
 		}
 		if *asJSON {
-			return printJSON(c.OutOrStdout(), res)
+			return cli.PrintJSON(c.OutOrStdout(), res)
 		}
 		return showDirection(c.OutOrStdout(), res)
 	}

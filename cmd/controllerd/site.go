@@ -12,12 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/cli"
 	"svc.internal/controller/sitefile"
 	"svc.internal/controller/store"
 )
 
 func newSite(a *app) *cobra.Command {
-	site := group(&cobra.Command{Use: "site", Short: "Import, export and check the description of the building"})
+	site := cli.Group(&cobra.Command{Use: "site", Short: "Import, export and check the description of the building"})
 	site.AddCommand(newSiteImport(a), newSiteExport(a), newSiteCheck(a), newSiteSchema(), newProfiles())
 	return site
 }
@@ -32,9 +33,9 @@ else by name; what is recognised keeps its ID, what is new gets one that was nev
 Entries that the file does not mention stay, unless --replace is given. A running daemon
 takes the change over within a second; buses that did not change go on undisturbed.
 With - for FILE standard input is read.`,
-		Args: args(cobra.ExactArgs(1)),
+		Args: cli.Args(cobra.ExactArgs(1)),
 	}
-	asJSON := jsonFlag(c)
+	asJSON := cli.JSONFlag(c)
 	c.Flags().BoolVar(&opts.Replace, "replace", false, "retire entries that the file does not mention; their IDs are never used again")
 	quiet := c.Flags().Bool("quiet", false, "print nothing if all went well")
 	c.Flags().BoolVar(&opts.Preview, "preview", false, "tell what would be done, and do nothing")
@@ -59,7 +60,7 @@ With - for FILE standard input is read.`,
 			case *quiet:
 				return nil
 			case *asJSON:
-				return printJSON(c.OutOrStdout(), reportJSON(report))
+				return cli.PrintJSON(c.OutOrStdout(), reportJSON(report))
 			}
 			return showReport(c.OutOrStdout(), report)
 		})
@@ -102,7 +103,7 @@ func showReport(w io.Writer, r store.Report) error {
 	add("changed", r.Changed)
 	add("retired", r.Retired)
 	if len(rows) > 0 {
-		if err := table(w, []string{"WHAT", "FAMILY", "ID", "NAME", "OLD → NEW"}, rows); err != nil {
+		if err := cli.Table(w, []string{"WHAT", "FAMILY", "ID", "NAME", "OLD → NEW"}, rows); err != nil {
 			return err
 		}
 	}
@@ -171,7 +172,7 @@ func newSiteExport(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "export [FILE]",
 		Short: "Write the site, with all IDs, to a file or standard output",
-		Args:  args(cobra.MaximumNArgs(1)),
+		Args:  cli.Args(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, files []string) error {
 			return a.export(c.Context(), c.OutOrStdout(), files)
 		},

@@ -8,16 +8,15 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/cli"
 )
 
 // talk is a conversation with whoever stands before a shade. Questions and progress
@@ -39,12 +38,7 @@ type talk struct {
 }
 
 func newTalk(c *cobra.Command, client *local) *talk {
-	return &talk{client: client, out: c.ErrOrStderr(), live: isTerminal(c.ErrOrStderr()), in: c.InOrStdin(), typed: isTerminal(c.InOrStdin())}
-}
-
-func isTerminal(v any) bool {
-	f, ok := v.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	return &talk{client: client, out: c.ErrOrStderr(), live: cli.IsTerminal(c.ErrOrStderr()), in: c.InOrStdin(), typed: cli.IsTerminal(c.InOrStdin())}
 }
 
 func (t *talk) say(format string, args ...any) { fmt.Fprintf(t.out, format, args...) }

@@ -15,10 +15,11 @@ import (
 
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/cli"
 )
 
 func newUpdate(a *app) *cobra.Command {
-	update := group(&cobra.Command{
+	update := cli.Group(&cobra.Command{
 		Use:   "update",
 		Short: "Tell whether everything that answered before an update answers after it",
 		Long: `Tell whether everything that answered before an update answers after it: record, update
@@ -46,7 +47,7 @@ func newUpdateRecord(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "record FILE",
 		Short: "Write down which devices answer the running daemon now",
-		Args:  args(cobra.ExactArgs(1)),
+		Args:  cli.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, files []string) error {
 			buses, err := a.local().buses(c.Context())
 			if err != nil {
@@ -65,13 +66,13 @@ func newUpdateRecord(a *app) *cobra.Command {
 				}
 			}
 			if files[0] == "-" {
-				return printJSON(c.OutOrStdout(), now)
+				return cli.PrintJSON(c.OutOrStdout(), now)
 			}
 			f, err := os.Create(files[0])
 			if err != nil {
 				return fmt.Errorf("write down what answers: %w", err)
 			}
-			return errors.Join(printJSON(f, now), f.Close())
+			return errors.Join(cli.PrintJSON(f, now), f.Close())
 		},
 	}
 }
@@ -101,7 +102,7 @@ func newUpdateCheck(a *app) *cobra.Command {
 FILE. Exits with 1 and names who is missing if that has not come true in time. An empty
 FILE such as /dev/null asks for the API only. A device that a changed site no longer
 has is missing, too.`,
-		Args: args(cobra.ExactArgs(1)),
+		Args: cli.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, files []string) error {
 			before, err := readAnswering(files[0])
 			if err != nil {
@@ -182,7 +183,7 @@ func (a *app) health(ctx context.Context, url string, before answering) error {
 func (a *app) apiServes(ctx context.Context, url string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/svc/api/getClusters", nil)
 	if err != nil {
-		return usageError{fmt.Errorf("--url: %w", err)}
+		return cli.Usage(fmt.Errorf("--url: %w", err))
 	}
 	// The certificate proves nothing here: it is this machine's own port, and the clock may be wrong.
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}

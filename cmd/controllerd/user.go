@@ -1,24 +1,20 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"svc.internal/controller/account"
 	"svc.internal/controller/adminapi"
+	"svc.internal/controller/cli"
 	"svc.internal/controller/store"
 )
 
 func newUser(a *app) *cobra.Command {
-	user := group(&cobra.Command{Use: "user", Short: "Manage who may log in"})
+	user := cli.Group(&cobra.Command{Use: "user", Short: "Manage who may log in"})
 	user.AddCommand(newUserAdd(a), newUserList(a), newUserPasswd(a), newUserRole(a), newUserRemove(a))
 	return user
 }
@@ -40,9 +36,9 @@ func newUserAdd(a *app) *cobra.Command {
 		Long: `Add a user. The password is asked for twice, or read as one line from standard
 input with --password-stdin. A running daemon takes the user over within a second.`,
 		Example: "  controllerd user add building-os --role api_service\n  pass show bms | controllerd user add building-os --role api_service --password-stdin",
-		Args:    args(cobra.ExactArgs(1)),
+		Args:    cli.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, names []string) error {
-			password, err := readPassword(c, stdin)
+			password, err := cli.ReadPassword(c, stdin)
 			if err != nil {
 				return err
 			}
@@ -63,8 +59,8 @@ input with --password-stdin. A running daemon takes the user over within a secon
 }
 
 func newUserList(a *app) *cobra.Command {
-	c := &cobra.Command{Use: "list", Short: "List users", Args: args(cobra.NoArgs)}
-	asJSON := jsonFlag(c)
+	c := &cobra.Command{Use: "list", Short: "List users", Args: cli.Args(cobra.NoArgs)}
+	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return a.withStore(c.Context(), func(s *store.Store) error {
 			type row struct {
@@ -74,13 +70,13 @@ func newUserList(a *app) *cobra.Command {
 			}
 			out, rows := []row{}, [][]string{}
 			for _, u := range s.Users() {
-				out = append(out, row{u.Name, string(u.Role), stamp(u.CreatedAt)})
-				rows = append(rows, []string{u.Name, string(u.Role), when(u.CreatedAt)})
+				out = append(out, row{u.Name, string(u.Role), cli.Stamp(u.CreatedAt)})
+				rows = append(rows, []string{u.Name, string(u.Role), cli.When(u.CreatedAt)})
 			}
 			if *asJSON {
-				return printJSON(c.OutOrStdout(), out)
+				return cli.PrintJSON(c.OutOrStdout(), out)
 			}
-			return listing(c, []string{"NAME", "ROLE", "CREATED"}, rows, "there are no users yet; add one: controllerd user add NAME --role ROLE")
+			return cli.Listing(c, []string{"NAME", "ROLE", "CREATED"}, rows, "there are no users yet; add one: controllerd user add NAME --role ROLE")
 		})
 	}
 	return c
@@ -91,9 +87,9 @@ func newUserPasswd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "passwd NAME",
 		Short: "Set a user's password; ends all their sessions",
-		Args:  args(cobra.ExactArgs(1)),
+		Args:  cli.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, names []string) error {
-			password, err := readPassword(c, stdin)
+			password, err := cli.ReadPassword(c, stdin)
 			if err != nil {
 				return err
 			}
@@ -110,7 +106,7 @@ func newUserRole(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "role NAME ROLE",
 		Short: "Change what a user may do (" + roleNames() + ")",
-		Args:  args(cobra.ExactArgs(2)),
+		Args:  cli.Args(cobra.ExactArgs(2)),
 		RunE: func(c *cobra.Command, given []string) error {
 			return a.changeUser(c, "role set", func(ctx context.Context, s *store.Store) error {
 				return s.SetRole(ctx, given[0], account.Role(given[1]))
@@ -123,7 +119,7 @@ func newUserRemove(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "remove NAME",
 		Short: "Remove a user; ends all their sessions",
-		Args:  args(cobra.ExactArgs(1)),
+		Args:  cli.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, names []string) error {
 			return a.changeUser(c, "removed", func(ctx context.Context, s *store.Store) error {
 				return s.RemoveUser(ctx, names[0])
@@ -140,37 +136,4 @@ func (a *app) changeUser(c *cobra.Command, done string, change func(context.Cont
 		fmt.Fprintln(c.OutOrStdout(), done)
 		return nil
 	})
-}
-
-// readPassword asks twice on a terminal, or takes one line of standard input.
-func readPassword(c *cobra.Command, stdin bool) (string, error) {
-	if stdin {
-		line, err := bufio.NewReader(io.LimitReader(c.InOrStdin(), 4096)).ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return "", fmt.Errorf("read password: %w", err)
-		}
-		return strings.TrimRight(line, "\r\n"), nil
-	}
-	fd := int(os.Stdin.Fd())
-	if !term.IsTerminal(fd) {
-		return "", usageError{errors.New("no terminal to ask for the password on; use --password-stdin")}
-	}
-	ask := func(prompt string) (string, error) {
-		fmt.Fprint(os.Stderr, prompt)
-		p, err := term.ReadPassword(fd)
-		fmt.Fprintln(os.Stderr)
-		return string(p), err
-	}
-	first, err := ask("Password: ")
-	if err != nil {
-		return "", fmt.Errorf("read password: %w", err)
-	}
-	second, err := ask("Again: ")
-	if err != nil {
-		return "", fmt.Errorf("read password: %w", err)
-	}
-	if first != second {
-		return "", errors.New("the two passwords differ; nothing was changed")
-	}
-	return first, nil
 }

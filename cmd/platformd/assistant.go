@@ -8,6 +8,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"svc.internal/controller/cli"
 	"svc.internal/controller/platform/assistant"
 	"svc.internal/controller/platform/assistant/model"
 	"svc.internal/controller/platform/assistant/model/anthropic"
@@ -39,12 +40,12 @@ func readModel(getenv func(string) string) (model.Model, error) {
 	case key == "" && server == "":
 		return nil, nil
 	case name == "":
-		return nil, usageError{fmt.Errorf("LLM_MODEL is missing: name the model to use")}
+		return nil, cli.Usage(fmt.Errorf("LLM_MODEL is missing: name the model to use"))
 	case server == "":
 		return anthropic.New(key, name, "", model.Patience{}), nil
 	}
 	if u, err := url.Parse(server); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, usageError{fmt.Errorf("LLM_URL: want an address such as http://127.0.0.1:11434/v1")}
+		return nil, cli.Usage(fmt.Errorf("LLM_URL: want an address such as http://127.0.0.1:11434/v1"))
 	}
 	return &openai.Client{URL: server, Key: getenv("LLM_API_KEY"), Model: name}, nil
 }
@@ -57,7 +58,7 @@ func readPrice(getenv func(string) string) (assistant.Price, error) {
 	}
 	p, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(p > 0 && p <= 1000) || currency == "" || len(currency) > 10 {
-		return assistant.Price{}, usageError{fmt.Errorf("ENERGY_PRICE is %q and ENERGY_CURRENCY %q; want a number above 0 and a currency, such as 0.31 and EUR", text, currency)}
+		return assistant.Price{}, cli.Usage(fmt.Errorf("ENERGY_PRICE is %q and ENERGY_CURRENCY %q; want a number above 0 and a currency, such as 0.31 and EUR", text, currency))
 	}
 	return assistant.Price{PerKWh: p, Currency: currency}, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"svc.internal/controller/cli"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/link"
 	"svc.internal/controller/platform/store"
@@ -15,7 +16,7 @@ import (
 )
 
 func newController(a *app) *cobra.Command {
-	c := group(&cobra.Command{Use: "controller", Short: "Manage the controllers that report to this platform"})
+	c := cli.Group(&cobra.Command{Use: "controller", Short: "Manage the controllers that report to this platform"})
 	c.AddCommand(newControllerAdd(a), newControllerCode(a), newControllerList(a), newControllerRevoke(a), newControllerPeer(a))
 	return c
 }
@@ -30,14 +31,14 @@ type codeOut struct {
 // print tells people what to do with a code.
 func (o codeOut) print(c *cobra.Command, asJSON bool) error {
 	if asJSON {
-		return printJSON(c.OutOrStdout(), o)
+		return cli.PrintJSON(c.OutOrStdout(), o)
 	}
 	_, err := fmt.Fprintf(c.OutOrStdout(), `Controller %s may enrol once, until %s, with the code
 
   %s
 
 On the controller: controllerd cloud enroll --platform https://THIS-PLATFORM --code %s
-`, o.Controller, when(o.ValidUntil), o.Code, o.Code)
+`, o.Controller, cli.When(o.ValidUntil), o.Code, o.Code)
 	return err
 }
 
@@ -47,20 +48,20 @@ func newControllerAdd(a *app) *cobra.Command {
 		Use:     "add NAME [--id ID]",
 		Short:   "Add a controller and make the one-time code with which it enrols",
 		Example: "  platformd controller add \"Main street 5\"",
-		Args:    args(cobra.ExactArgs(1)),
+		Args:    cli.Args(cobra.ExactArgs(1)),
 	}
 	c.Flags().StringVar(&id, "id", "", "`ID` of the controller, part of its MQTT topics; made from the name by default")
-	asJSON := jsonFlag(c)
+	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, given []string) error {
 		label := strings.TrimSpace(given[0])
 		if label == "" || len(label) > 200 {
-			return usageError{errors.New("NAME: want 1 to 200 characters")}
+			return cli.Usage(errors.New("NAME: want 1 to 200 characters"))
 		}
 		if id == "" {
 			id = link.NewControllerID(label)
 		}
 		if err := wire.CheckControllerID(id); err != nil {
-			return usageError{err}
+			return cli.Usage(err)
 		}
 		code, until := link.NewCode(), time.Now().Add(link.CodeLife)
 		return a.withNewStore(c.Context(), func(s *store.Store) error {
@@ -77,9 +78,9 @@ func newControllerCode(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "code ID",
 		Short: "Make another one-time code for a controller, after a revocation or for a new appliance in its place",
-		Args:  args(cobra.ExactArgs(1)),
+		Args:  cli.Args(cobra.ExactArgs(1)),
 	}
-	asJSON := jsonFlag(c)
+	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, given []string) error {
 		code, until := link.NewCode(), time.Now().Add(link.CodeLife)
 		return a.withStore(c.Context(), func(s *store.Store) error {
@@ -93,8 +94,8 @@ func newControllerCode(a *app) *cobra.Command {
 }
 
 func newControllerList(a *app) *cobra.Command {
-	c := &cobra.Command{Use: "list", Short: "List controllers and how they are", Args: args(cobra.NoArgs)}
-	asJSON := jsonFlag(c)
+	c := &cobra.Command{Use: "list", Short: "List controllers and how they are", Args: cli.Args(cobra.NoArgs)}
+	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return a.withStore(c.Context(), func(s *store.Store) error {
 			all, err := s.Enrolments(c.Context())
@@ -109,15 +110,15 @@ func newControllerList(a *app) *cobra.Command {
 				}
 				rows := []row{}
 				for _, e := range all {
-					rows = append(rows, row{e.ID, e.Name, e.Firmware, stateOf(e), stamp(e.LastSeen), stamp(e.EnrolledAt)})
+					rows = append(rows, row{e.ID, e.Name, e.Firmware, stateOf(e), cli.Stamp(e.LastSeen), cli.Stamp(e.EnrolledAt)})
 				}
-				return printJSON(c.OutOrStdout(), rows)
+				return cli.PrintJSON(c.OutOrStdout(), rows)
 			}
 			var rows [][]string
 			for _, e := range all {
-				rows = append(rows, []string{e.ID, e.Name, stateOf(e), when(e.LastSeen), e.Firmware})
+				rows = append(rows, []string{e.ID, e.Name, stateOf(e), cli.When(e.LastSeen), e.Firmware})
 			}
-			return listing(c, []string{"ID", "NAME", "STATE", "LAST HEARD OF", "FIRMWARE"}, rows, "no controllers; add one with: platformd controller add NAME")
+			return cli.Listing(c, []string{"ID", "NAME", "STATE", "LAST HEARD OF", "FIRMWARE"}, rows, "no controllers; add one with: platformd controller add NAME")
 		})
 	}
 	return c
@@ -141,7 +142,7 @@ func newControllerRevoke(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "revoke ID",
 		Short: "Take all credentials of a controller away; its connection ends within seconds",
-		Args:  args(cobra.ExactArgs(1)),
+		Args:  cli.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, given []string) error {
 			return a.withStore(c.Context(), func(s *store.Store) error {
 				if err := s.RevokeController(c.Context(), given[0]); err != nil {
@@ -162,12 +163,12 @@ func newControllerPeer(a *app) *cobra.Command {
 controller's subtree and send to it what the platform may (docs/mqtt.md). NAME becomes
 part of its user name; the same NAME again replaces the password. 'controller revoke'
 ends it together with the controller's own.`,
-		Args: args(cobra.ExactArgs(2)),
+		Args: cli.Args(cobra.ExactArgs(2)),
 	}
-	asJSON := jsonFlag(c)
+	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, given []string) error {
 		if err := wire.CheckControllerID(given[1]); err != nil {
-			return usageError{errors.New("NAME: want 1 to 64 of a-z, 0-9 and -")}
+			return cli.Usage(errors.New("NAME: want 1 to 64 of a-z, 0-9 and -"))
 		}
 		user := "peer." + given[0] + "." + given[1]
 		cred, password := link.NewCredential(user, given[0], true)
@@ -176,7 +177,7 @@ ends it together with the controller's own.`,
 				return err
 			}
 			if *asJSON {
-				return printJSON(c.OutOrStdout(), map[string]string{"controllerId": given[0], "username": user, "password": password})
+				return cli.PrintJSON(c.OutOrStdout(), map[string]string{"controllerId": given[0], "username": user, "password": password})
 			}
 			_, err := fmt.Fprintf(c.OutOrStdout(), "user name  %s\npassword   %s   (shown this once)\n", user, password)
 			return err

@@ -18,6 +18,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"golang.org/x/sync/errgroup"
 
+	"svc.internal/controller/cli"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/broker"
 	"svc.internal/controller/platform/link"
@@ -42,11 +43,11 @@ func readLinkEnv() (linkEnv, error) {
 	}
 	u, err := url.Parse(env.url)
 	if err != nil || u.Host == "" || u.Scheme != "mqtts" && u.Scheme != "mqtt" {
-		return env, usageError{errors.New("MQTT_URL: want an address such as mqtts://platform:password@broker.example:8883")}
+		return env, cli.Usage(errors.New("MQTT_URL: want an address such as mqtts://platform:password@broker.example:8883"))
 	}
 	if env.public == "" {
 		if u.Scheme != "mqtts" {
-			return env, usageError{errors.New("MQTT_PUBLIC_URL is needed where MQTT_URL is not mqtts://: controllers connect over TLS only")}
+			return env, cli.Usage(errors.New("MQTT_PUBLIC_URL is needed where MQTT_URL is not mqtts://: controllers connect over TLS only"))
 		}
 		u.User = nil
 		env.public = u.String()
@@ -110,7 +111,7 @@ func (a *app) openCloud(ctx context.Context, d *daemon, cfg serveConfig) (*cloud
 
 func (a *app) openBroker(d *daemon, c *cloud, cfg serveConfig) (err error) {
 	if c.listen, err = net.Listen("tcp", cfg.mqttListen); err != nil {
-		return fmt.Errorf("serve MQTT: %w%s", err, listenHint(err))
+		return fmt.Errorf("serve MQTT: %w%s", err, cli.ListenHint(err))
 	}
 	conf := d.cert.TLS()
 	conf.NextProtos = nil

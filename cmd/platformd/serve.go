@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"svc.internal/controller/cli"
 	"svc.internal/controller/memory"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/assistant"
@@ -53,7 +54,7 @@ SQLite file in the data directory. REDIS_URL (redis://…) names a Redis where r
 are counted for all instances together. MQTT_URL (mqtts://…) names a broker to use
 instead of the one inside this program; docs/mqtt.md tells what it must be told. OIDC_ISSUER and OIDC_AUDIENCE name an identity
 provider that is believed besides our own login; docs/platform.md tells the rest.`,
-		Args: args(cobra.NoArgs),
+		Args: cli.Args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), cfg) },
 	}
 	f := c.Flags()
@@ -77,7 +78,7 @@ func prefixes(texts []string) ([]netip.Prefix, error) {
 		}
 		net, err := netip.ParsePrefix(text)
 		if err != nil {
-			return nil, usageError{fmt.Errorf("--trusted-proxy %s: want an address or a network, such as 127.0.0.1 or 10.0.0.0/8", text)}
+			return nil, cli.Usage(fmt.Errorf("--trusted-proxy %s: want an address or a network, such as 127.0.0.1 or 10.0.0.0/8", text))
 		}
 		nets = append(nets, net.Masked())
 	}
@@ -87,17 +88,17 @@ func prefixes(texts []string) ([]netip.Prefix, error) {
 // check finds wrong settings before anything is opened.
 func (cfg serveConfig) check() error {
 	if (cfg.certFile == "") != (cfg.keyFile == "") {
-		return usageError{errors.New("--tls-cert and --tls-key go together")}
+		return cli.Usage(errors.New("--tls-cert and --tls-key go together"))
 	}
 	if cfg.insecureHTTP == "" {
 		if cfg.listen == "" {
-			return usageError{errors.New("--listen is empty and there is no --insecure-http: nothing to serve on")}
+			return cli.Usage(errors.New("--listen is empty and there is no --insecure-http: nothing to serve on"))
 		}
 		return nil
 	}
 	addr, err := netip.ParseAddrPort(cfg.insecureHTTP)
 	if err != nil || !addr.Addr().IsLoopback() {
-		return usageError{fmt.Errorf("--insecure-http %s: plain HTTP is served on loopback only, such as 127.0.0.1:8080", cfg.insecureHTTP)}
+		return cli.Usage(fmt.Errorf("--insecure-http %s: plain HTTP is served on loopback only, such as 127.0.0.1:8080", cfg.insecureHTTP))
 	}
 	return nil
 }
@@ -113,7 +114,7 @@ func (a *app) serve(ctx context.Context, cfg serveConfig) error {
 	if err != nil {
 		return err
 	}
-	log := a.log()
+	log := cli.Log(&a.logLevel)
 	limit, from := memory.SetLimit(math.MaxInt64)
 	log.Info("memory", "limit_mb", limit>>20, "from", from)
 	db, err := store.Open(ctx, a.dataDir, set.databaseURL, log)
@@ -197,12 +198,12 @@ func (a *app) open(ctx context.Context, d *daemon, cfg serveConfig) (err error) 
 	}
 	if cfg.listen != "" {
 		if d.https, err = systemd.Listen(cfg.listen); err != nil {
-			return fmt.Errorf("serve HTTPS: %w%s", err, listenHint(err))
+			return fmt.Errorf("serve HTTPS: %w%s", err, cli.ListenHint(err))
 		}
 	}
 	if cfg.insecureHTTP != "" {
 		if d.http, err = net.Listen("tcp", cfg.insecureHTTP); err != nil {
-			return fmt.Errorf("serve plain HTTP: %w%s", err, listenHint(err))
+			return fmt.Errorf("serve plain HTTP: %w%s", err, cli.ListenHint(err))
 		}
 	}
 	d.sites = site.NewReader(d.db)

@@ -1,24 +1,19 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
+	"svc.internal/controller/cli"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/login"
 	"svc.internal/controller/platform/store"
 )
 
 func newUser(a *app) *cobra.Command {
-	user := group(&cobra.Command{Use: "user", Short: "Manage who may log in"})
+	user := cli.Group(&cobra.Command{Use: "user", Short: "Manage who may log in"})
 	user.AddCommand(newUserAdd(a), newUserList(a), newUserPasswd(a),
 		newUserChange(a, "disable", "Switch a user off: no login, token or key of theirs works any more", "disabled",
 			func(ctx context.Context, s *store.Store, name string) error { return s.SetDisabled(ctx, name, true) }),
@@ -38,11 +33,11 @@ func newUserAdd(a *app) *cobra.Command {
 		Long: `Add a user. The password is asked for twice, or read as one line from standard
 input with --password-stdin. The user may log in at once, on every instance.`,
 		Example: "  platformd user add ada --role admin\n  pass show platform/ada | platformd user add ada --password-stdin",
-		Args:    args(cobra.ExactArgs(1)),
+		Args:    cli.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, names []string) error {
 			role, err := platform.ParseRole(roleName)
 			if err != nil {
-				return usageError{err}
+				return cli.Usage(err)
 			}
 			password, err := newPassword(c, stdin)
 			if err != nil {
@@ -64,8 +59,8 @@ input with --password-stdin. The user may log in at once, on every instance.`,
 }
 
 func newUserList(a *app) *cobra.Command {
-	c := &cobra.Command{Use: "list", Short: "List users", Args: args(cobra.NoArgs)}
-	asJSON := jsonFlag(c)
+	c := &cobra.Command{Use: "list", Short: "List users", Args: cli.Args(cobra.NoArgs)}
+	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return a.withStore(c.Context(), func(s *store.Store) error {
 			users, err := s.Users(c.Context())
@@ -81,17 +76,17 @@ func newUserList(a *app) *cobra.Command {
 			}
 			out, rows := []row{}, [][]string{}
 			for _, u := range users {
-				out = append(out, row{u.Name, string(u.Role), u.Disabled, u.Issuer, stamp(u.CreatedAt)})
+				out = append(out, row{u.Name, string(u.Role), u.Disabled, u.Issuer, cli.Stamp(u.CreatedAt)})
 				state := "enabled"
 				if u.Disabled {
 					state = "disabled"
 				}
-				rows = append(rows, []string{u.Name, string(u.Role), state, when(u.CreatedAt)})
+				rows = append(rows, []string{u.Name, string(u.Role), state, cli.When(u.CreatedAt)})
 			}
 			if *asJSON {
-				return printJSON(c.OutOrStdout(), out)
+				return cli.PrintJSON(c.OutOrStdout(), out)
 			}
-			return listing(c, []string{"NAME", "ROLE", "STATE", "CREATED"}, rows, "there are no users yet; add one: platformd user add NAME --role admin")
+			return cli.Listing(c, []string{"NAME", "ROLE", "STATE", "CREATED"}, rows, "there are no users yet; add one: platformd user add NAME --role admin")
 		})
 	}
 	return c
@@ -118,7 +113,7 @@ func newUserChange(a *app, verb, short, done string, change func(context.Context
 	return &cobra.Command{
 		Use:   verb + " NAME",
 		Short: short,
-		Args:  args(cobra.ExactArgs(1)),
+		Args:  cli.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, names []string) error {
 			return a.changeUser(c, done, func(ctx context.Context, s *store.Store) error { return change(ctx, s, names[0]) })
 		},
@@ -137,42 +132,9 @@ func (a *app) changeUser(c *cobra.Command, done string, change func(context.Cont
 
 // newPassword asks for a password and returns its stored form.
 func newPassword(c *cobra.Command, stdin bool) (string, error) {
-	password, err := readPassword(c, stdin)
+	password, err := cli.ReadPassword(c, stdin)
 	if err != nil {
 		return "", err
 	}
 	return login.HashPassword(password)
-}
-
-// readPassword asks twice on a terminal, or takes one line of standard input.
-func readPassword(c *cobra.Command, stdin bool) (string, error) {
-	if stdin {
-		line, err := bufio.NewReader(io.LimitReader(c.InOrStdin(), 4096)).ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return "", fmt.Errorf("read password: %w", err)
-		}
-		return strings.TrimRight(line, "\r\n"), nil
-	}
-	fd := int(os.Stdin.Fd())
-	if !term.IsTerminal(fd) {
-		return "", usageError{errors.New("no terminal to ask for the password on; use --password-stdin")}
-	}
-	ask := func(prompt string) (string, error) {
-		fmt.Fprint(os.Stderr, prompt)
-		p, err := term.ReadPassword(fd)
-		fmt.Fprintln(os.Stderr)
-		return string(p), err
-	}
-	first, err := ask("Password: ")
-	if err != nil {
-		return "", fmt.Errorf("read password: %w", err)
-	}
-	second, err := ask("Again: ")
-	if err != nil {
-		return "", fmt.Errorf("read password: %w", err)
-	}
-	if first != second {
-		return "", errors.New("the two passwords differ; nothing was changed")
-	}
-	return first, nil
 }

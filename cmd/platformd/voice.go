@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"svc.internal/controller/cli"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/gate"
 	"svc.internal/controller/platform/voice"
@@ -49,7 +50,7 @@ func (v voiceSettings) check(cfg serveConfig) error {
 	if addr, err := netip.ParseAddrPort(cfg.listen); err == nil && addr.Addr().IsLoopback() {
 		return nil
 	}
-	return usageError{fmt.Errorf("VOICE_ACTION_DEV_MODE asks nobody for a secret, so it is for loopback only; serve with --listen 127.0.0.1:8443 instead of %s, or set VOICE_ACTION_TOKEN", cfg.listen)}
+	return cli.Usage(fmt.Errorf("VOICE_ACTION_DEV_MODE asks nobody for a secret, so it is for loopback only; serve with --listen 127.0.0.1:8443 instead of %s, or set VOICE_ACTION_TOKEN", cfg.listen))
 }
 
 // voice makes the endpoint of rooms, if it is enabled; nil otherwise.
@@ -67,7 +68,7 @@ func (d *daemon) voice(g *gate.Gate, asker platform.Asker) *voice.Room {
 }
 
 func newVoice() *cobra.Command {
-	c := group(&cobra.Command{Use: "voice", Short: "Try what is said in rooms"})
+	c := cli.Group(&cobra.Command{Use: "voice", Short: "Try what is said in rooms"})
 	c.AddCommand(newVoiceParse(), newVoiceSay())
 	return c
 }
@@ -78,7 +79,7 @@ func newVoiceParse() *cobra.Command {
 		Short: "Understand sentences from standard input, without doing anything",
 		Long: `Reads one sentence a line from standard input and writes one JSON object a line:
 {"text":…,"intent":…,"slots":{…}}. Nothing is sent anywhere.`,
-		Args: args(cobra.NoArgs),
+		Args: cli.Args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			in := bufio.NewScanner(c.InOrStdin())
 			in.Buffer(make([]byte, 64<<10), 1<<20)
@@ -107,7 +108,7 @@ func newVoiceSay() *cobra.Command {
 		Short: "Say a sentence in a room, as its device would",
 		Long: `Posts a sentence to the voice endpoint of a platform, prints what the room would hear, and exits with 1 if nothing
 was done. The secret comes from the environment variable VOICE_ACTION_TOKEN or from a file.`,
-		Args: args(cobra.ExactArgs(1)),
+		Args: cli.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, given []string) error {
 			token := os.Getenv("VOICE_ACTION_TOKEN")
 			if tokenFile != "" {
@@ -134,7 +135,7 @@ was done. The secret comes from the environment variable VOICE_ACTION_TOKEN or f
 func say(c *cobra.Command, at, ca, device, token, sentence string) error {
 	target, err := url.JoinPath(at, voice.Path)
 	if err != nil {
-		return usageError{fmt.Errorf("--url %s: %w", at, err)}
+		return cli.Usage(fmt.Errorf("--url %s: %w", at, err))
 	}
 	body, err := json.Marshal(map[string]string{"deviceId": device, "text": sentence, "source": "platformd"})
 	if err != nil {
@@ -142,7 +143,7 @@ func say(c *cobra.Command, at, ca, device, token, sentence string) error {
 	}
 	req, err := http.NewRequestWithContext(c.Context(), http.MethodPost, target, bytes.NewReader(body))
 	if err != nil {
-		return usageError{fmt.Errorf("--url %s: %w", at, err)}
+		return cli.Usage(fmt.Errorf("--url %s: %w", at, err))
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("X-Voice-Action-Token", token)

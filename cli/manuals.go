@@ -1,6 +1,6 @@
 //go:build manuals
 
-package main
+package cli
 
 import (
 	"os"
@@ -11,11 +11,11 @@ import (
 
 // manuals adds the command that "make manuals" calls. It is not in the daemon that people run, since it brings a markdown
 // renderer along.
-func manuals(root *cobra.Command) {
+func manuals(root *cobra.Command, version string) {
 	root.AddCommand(&cobra.Command{
 		Use:    "manuals DIRECTORY",
 		Hidden: true,
-		Args:   args(cobra.ExactArgs(1)),
+		Args:   Args(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, given []string) error {
 			if err := os.MkdirAll(given[0], 0o755); err != nil {
 				return err

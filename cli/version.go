@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -8,14 +8,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is set by the build: -ldflags "-X main.version=…".
-var version = "development"
-
-func newVersion() *cobra.Command {
+func newVersion(program, version string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version and what it was built with",
-		Args:  args(cobra.NoArgs),
+		Args:  Args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			revision := "unknown"
 			if info, ok := debug.ReadBuildInfo(); ok {
@@ -25,7 +22,7 @@ func newVersion() *cobra.Command {
 					}
 				}
 			}
-			fmt.Fprintf(c.OutOrStdout(), "controllerd %s (revision %s, %s, %s/%s)\n", version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			fmt.Fprintf(c.OutOrStdout(), "%s %s (revision %s, %s, %s/%s)\n", program, version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return nil
 		},
 	}

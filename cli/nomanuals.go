@@ -1,7 +1,7 @@
 //go:build !manuals
 
-package main
+package cli
 
 import "github.com/spf13/cobra"
 
-func manuals(*cobra.Command) {}
+func manuals(*cobra.Command, string) {}

@@ -1,7 +1,0 @@
-//go:build !manuals
-
-package main
-
-import "github.com/spf13/cobra"
-
-func manuals(*cobra.Command) {}
