@@ -22,7 +22,7 @@ import (
 // TestMain lets the test binary be the program itself.
 func TestMain(m *testing.M) {
 	if os.Getenv("BE_PLATFORMD") != "" {
-		os.Exit(run(os.Args[1:]))
+		main()
 	}
 	os.Exit(m.Run())
 }
