@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 
+	"svc.internal/controller/cli"
 	"svc.internal/controller/platform/assistant"
 	"svc.internal/controller/platform/assistant/model"
 	"svc.internal/controller/platform/login"
@@ -51,7 +52,7 @@ func readSettings(getenv func(string) string) (settings, error) {
 		return settings{}, err
 	}
 	if s.tunnel = getenv("TUNNEL_DOMAIN"); s.tunnel != "" && !domainName.MatchString(s.tunnel) {
-		return settings{}, usageError{fmt.Errorf("TUNNEL_DOMAIN is %q; want the domain that controllers' host names end with, such as tunnel.platform.example", s.tunnel)}
+		return settings{}, cli.Usage(fmt.Errorf("TUNNEL_DOMAIN is %q; want the domain that controllers' host names end with, such as tunnel.platform.example", s.tunnel))
 	}
 	switch create := getenv("OIDC_CREATE_USERS"); create {
 	case "", "false", "0":
