@@ -92,7 +92,7 @@ func (m *machine) began(r Read) bool {
 	case GroupUnproven:
 		return false
 	case UnicastUnproven:
-		return !m.Settings.Measures || asked(r, m.Order.SentAt) >= m.Settings.Lag
+		return !m.Settings.Measures || asked(r, m.Order.SentAt) >= usualLag
 	}
 	return true
 }
