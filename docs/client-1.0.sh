@@ -122,6 +122,7 @@ if [ -n "$shade" ]; then
 	for_all_cluster_one shadeControl "$cluster" "$id" '"command":"UP"'
 	for_all_cluster_one shadeControl "$cluster" "$id" '"command":"STOP"'
 	for_all_cluster_one shadeControl "$cluster" "$id" '"command":"DOWN"'
+	for_all_cluster_one shadeControl "$cluster" "$id" '"command":"STOP"'
 	for_all_cluster_one shadeControl "$cluster" "$id" '"command":"POS","posValue":50'
 else
 	echo "no shades here"

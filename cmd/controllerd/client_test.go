@@ -71,7 +71,7 @@ func TestOneZeroClientScript(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	t.Logf("confirmed and found so: %v", checked)
-	for endpoint, want := range map[string]int{"channelControl": 9, "setColorTemp": 3, "setRGBW": 3, "shadeControl": 12} {
+	for endpoint, want := range map[string]int{"channelControl": 9, "setColorTemp": 3, "setRGBW": 3, "shadeControl": 15} {
 		if checked[endpoint] != want {
 			t.Errorf("%d %s calls were confirmed, want %d", checked[endpoint], endpoint, want)
 		}
