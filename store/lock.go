@@ -28,8 +28,13 @@ var ErrLocked = errors.New("in use by another process")
 // Guard is a lock held until Release.
 type Guard struct{ f *os.File }
 
-// Release gives the lock back. Ending the process does the same.
-func (g *Guard) Release() error { return g.f.Close() }
+// Release gives the lock back. Ending the process does the same. Closing alone would
+// not do at once: a process that is just being started has the file, too, until it runs
+// its own program.
+func (g *Guard) Release() error {
+	all := unix.Flock_t{Type: unix.F_UNLCK}
+	return errors.Join(unix.FcntlFlock(g.f.Fd(), unix.F_OFD_SETLK, &all), unix.Flock(int(g.f.Fd()), unix.LOCK_UN), g.f.Close())
+}
 
 // Lock takes the data directory for one daemon. A second daemon gets
 // [ErrLocked]. Commands that share the directory with a running daemon do not

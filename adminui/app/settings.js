@@ -37,7 +37,7 @@ function Update() {
   const id = form.id + 'file', wrong = form.errors.file;
   return html`<section class="panel"><h2>${t('settings.update')}</h2>
     ${update.wrong && html`<${Notice} kind=${busy ? 'warn' : 'fault'}>${busy ? t('settings.update.restarting') : update.wrong.message}<//>`}
-    <dl class="facts"><dt>${t('version')}</dt><dd>${now?.system || session.value.version}</dd><dt>${t('settings.update.last')}</dt><dd role="status">${now ? t('settings.update.' + now.status.replace(' ', '')) : '–'}</dd></dl>
+    <dl class="facts"><dt>${t('version')}</dt><dd>${now?.system || session.value.version}</dd><dt>${t('settings.update.last')}</dt><dd><span role="status">${now ? t('settings.update.' + now.status.replace(' ', '')) : '–'}</span></dd></dl>
     ${now?.report && html`<${Notice} kind=${now.status === 'updated' ? undefined : 'warn'}>${now.report}<//>`}
     ${now?.canInstall && may('administer') && !busy && html`<form class="form" onSubmit=${form.submit} noValidate><${Summary} form=${form} labels=${{ file: t('settings.update.file') }} />
       <div class="field"><label for=${id}>${t('settings.update.file')}</label><p class="sub" id=${id + 'h'}>${t('settings.update.hint')}</p>${wrong && html`<span class="wrong" id=${id + 'e'}>${wrong}</span>`}
