@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"svc.internal/controller/store"
 )
 
 // TestRefusalsSayWhatToDo makes the mistakes of somebody who installs.
@@ -16,11 +14,6 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, smallSite)
 	d := h.desk()
-	running, err := store.Lock(h.dataDir) // what 'serve' holds besides
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer running.Release()
 	d.must("site", "export", filepath.Join(h.dataDir, "there.yaml"))
 	backup := filepath.Join(t.TempDir(), "site.db")
 	d.must("backup", backup)
