@@ -103,6 +103,16 @@ func (a *API) receive(body io.Reader) error {
 	if err := os.MkdirAll(filepath.Dir(a.System.Inbox), 0o700); err != nil {
 		return fmt.Errorf("take an update: %w", err)
 	}
+	// What a power cut left of an earlier one would stay for ever.
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(a.System.Inbox), "part-*"))
+	if err != nil {
+		return fmt.Errorf("take an update: %w", err)
+	}
+	for _, path := range left {
+		if err := os.Remove(path); err != nil {
+			return fmt.Errorf("take an update: %w", err)
+		}
+	}
 	f, err := os.CreateTemp(filepath.Dir(a.System.Inbox), "part-*")
 	if err != nil {
 		return fmt.Errorf("take an update: %w", err)

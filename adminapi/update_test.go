@@ -24,6 +24,8 @@ func TestUpdateIsHandedOver(t *testing.T) {
 	if left, err := filepath.Glob(filepath.Join(h.dir, "update", "*")); err != nil || len(left) > 0 {
 		t.Errorf("refused, and left behind: %v %v", left, err)
 	}
+	must(t, os.MkdirAll(filepath.Dir(inbox), 0o700))
+	must(t, os.WriteFile(filepath.Join(h.dir, "update", "part-cut"), []byte("hsqs"), 0o600)) // the power went away
 	var now adminapi.UpdateStatus
 	boss.must(202, "POST", "/update", bundle, &now)
 	if !now.CanInstall || now.Status != "under way" {
@@ -31,6 +33,9 @@ func TestUpdateIsHandedOver(t *testing.T) {
 	}
 	if got, err := os.ReadFile(inbox); err != nil || string(got) != bundle {
 		t.Errorf("the system gets %d bytes of %d: %v", len(got), len(bundle), err)
+	}
+	if left, err := filepath.Glob(filepath.Join(h.dir, "update", "part-*")); err != nil || len(left) > 0 {
+		t.Errorf("parts stay: %v %v", left, err)
 	}
 	boss.must(409, "POST", "/update", bundle, nil)
 
