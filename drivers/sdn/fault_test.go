@@ -356,3 +356,31 @@ func TestScanTellsNoiseFromSilence(t *testing.T) {
 		}
 	}
 }
+
+// Motors that arrive one after the other while they are asked cost one question each, not
+// two: the floor is proven before anybody gives up waiting.
+func TestFloorThatArrivesMeanwhileIsProvenInTime(t *testing.T) {
+	t.Parallel()
+	list := floor()
+	for i := range list.Motors {
+		list.Motors[i].Up, list.Motors[i].Down = 12*time.Second, 12*time.Second
+	}
+	h := build(t, plan{sim: list, options: map[string]string{"broadcast": "false"}})
+	h.awake()
+	h.must(moveTo(everything, 60))
+	h.must(kind(appliance.ShadeStop, everything))
+	n := h.mark()
+	h.must(moveTo(everything, 50))
+	if alone, many := h.orders(n); many != 1 || alone != 0 {
+		t.Errorf("%d frames to several and %d to one, want one group frame", many, alone)
+	}
+	asked := 0
+	for _, m := range h.sim.Heard(n) {
+		if !m.Foreign && m.Message.ID > 6 {
+			asked++
+		}
+	}
+	if asked > 32 {
+		t.Errorf("%d questions prove 24 motors, want little more than one each", asked)
+	}
+}

@@ -186,9 +186,10 @@ const largeGroup = 12
 // together plans one frame for several motors, and its proof motor by motor.
 func (d *Driver) together(o order, wishes []wish, f Frame) appliance.Chain {
 	chain := appliance.Chain{Group: true}
+	all := &company{large: len(wishes) > largeGroup}
 	proofs := make([]*proof, len(wishes))
-	for i, w := range wishes {
-		proofs[i] = &proof{driver: d, wish: w, group: true, large: len(wishes) > largeGroup}
+	for i, w := range d.farthestFirst(wishes) {
+		proofs[i] = &proof{driver: d, wish: w, company: all}
 		chain.Wants = append(chain.Wants, w.Want)
 		chain.Verify = append(chain.Verify, proofs[i].exchanges()...)
 	}
@@ -202,6 +203,23 @@ func (d *Driver) together(o order, wishes []wish, f Frame) appliance.Chain {
 	}
 	chain.Steps = []appliance.Exchange{d.shout(f, nil, moved)}
 	return chain
+}
+
+// farthestFirst sorts wishes by how far their motors have to go as far as that is known:
+// those that arrive soonest are asked last, by when one question tells that they have.
+func (d *Driver) farthestFirst(wishes []wish) []wish {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	way := func(w wish) int {
+		p := w.motor.said.position
+		if !p.known() || w.order.id == ctrlStop {
+			return 100
+		}
+		return max(int(p.Percent)-w.order.goal(), w.order.goal()-int(p.Percent))
+	}
+	sorted := slices.Clone(wishes)
+	slices.SortStableFunc(sorted, func(a, b wish) int { return way(b) - way(a) })
+	return sorted
 }
 
 // single plans a frame to one motor, which acknowledges it.

@@ -17,12 +17,18 @@ import (
 type proof struct {
 	driver *Driver
 	wish
-	group    bool
-	large    bool // too many members for more than a frame each
-	wasThere bool // it stood at its goal already when the frame went out
+	company  *company // nil: it was told alone
+	wasThere bool     // it stood at its goal already when the frame went out
 
 	next func() question // nil: nothing is open
 	said status          // the last status
+}
+
+// company is what the proofs of the members of one group frame have in common. Those that
+// have the farthest to go are asked first.
+type company struct {
+	large   bool // too many for more than a frame each
+	arrived bool // whoever was asked last stood at its goal: the next may have arrived, too
 }
 
 // proofSteps is how many questions one proof may need.
@@ -51,8 +57,19 @@ func (p *proof) exchanges() []appliance.Exchange {
 // begin also begins again, when the motor has to be looked at once more.
 func (p *proof) begin() {
 	p.next = p.askStatus
-	if p.wasThere && p.order.id != ctrlStop {
-		p.next, p.wasThere = p.askIfThere, false // one question, whatever it shows
+	switch {
+	case p.order.id == ctrlStop:
+	case p.wasThere:
+		p.next, p.wasThere = p.askIfStillThere, false // one question, whatever it shows
+	case p.company != nil && p.company.arrived && p.order.fn == toPercent:
+		p.next = p.askIfThere
+	}
+}
+
+// hasArrived tells the proofs that come after it.
+func (p *proof) hasArrived(yes bool) {
+	if p.company != nil {
+		p.company.arrived = yes
 	}
 }
 
@@ -72,7 +89,8 @@ func (p *proof) askStatus() question {
 		switch {
 		case p.said.State == stateRunning:
 			p.next = nil
-		case p.order.id == ctrlStop && p.large:
+			p.hasArrived(false)
+		case p.order.id == ctrlStop && p.company != nil && p.company.large:
 			p.next = nil
 			p.driver.mu.Lock()
 			p.motor.course.phase = standing
@@ -86,15 +104,30 @@ func (p *proof) askStatus() question {
 	return q
 }
 
-// askIfThere asks a motor that stood at its goal before whether it still does.
+// askIfStillThere asks a motor that stood at its goal before whether it still does.
+func (p *proof) askIfStillThere() question {
+	return p.where(func(at position, readings []appliance.Reading) []appliance.Reading {
+		if p.next = p.askStatus; p.isThere(at) {
+			p.next = nil
+			return p.stands(readings)
+		}
+		return readings
+	})
+}
+
+// askIfThere asks a motor that may have arrived at a percent whether it has: that proves
+// what a status would take a second question for.
 func (p *proof) askIfThere() question {
 	return p.where(func(at position, readings []appliance.Reading) []appliance.Reading {
-		p.next = p.askStatus
-		if at.known() && int(at.Percent) == p.order.goal() {
+		if p.next = p.askStatus; p.isThere(at) {
 			p.next = nil
 		}
 		return readings
 	})
+}
+
+func (p *proof) isThere(at position) bool {
+	return at.known() && int(at.Percent) == p.order.goal()
 }
 
 // askPosition finds out where a standing motor stands.
@@ -134,20 +167,14 @@ func (p *proof) judge(where position, readings []appliance.Reading) []appliance.
 	case where.known() && arrived:
 		// It stands where it should, as far as it can tell. The position is shown as it
 		// is; that it may be a percent off does not contradict the order.
-		v.Has, v.Motion = appliance.CanPosition, appliance.Stopped
-		p.driver.mu.Lock()
-		p.motor.rest()
-		p.driver.mu.Unlock()
-		return readings
-	case where.known() && !p.group && p.said.State == stateStopped && p.said.Cause == causeReached && p.outwaited(readings[0].At):
+		p.hasArrived(true)
+		return p.stands(readings)
+	case where.known() && p.company == nil && p.said.State == stateStopped && p.said.Cause == causeReached && p.outwaited(readings[0].At):
 		// It acknowledged, had the time to start, and says that it has arrived: its limits
 		// are closer together than the percent it tells. After a group frame, which it may
 		// have missed, the same says nothing.
-		v.Has, v.Motion = appliance.CanMove|appliance.CanPosition, appliance.Stopped
-		readings[0].Reached = true
-		p.driver.mu.Lock()
-		p.motor.rest()
-		p.driver.mu.Unlock()
+		p.stands(readings)
+		v.Has, readings[0].Reached = appliance.CanMove|appliance.CanPosition, true
 		return readings
 	}
 	// It did not hear the frame, has not started yet, or cannot move.
@@ -155,6 +182,16 @@ func (p *proof) judge(where position, readings []appliance.Reading) []appliance.
 	if p.said.State != stateStopped {
 		readings[0].Why = p.said.String()
 	}
+	return readings
+}
+
+// stands shows a motor standing where it was read.
+func (p *proof) stands(readings []appliance.Reading) []appliance.Reading {
+	v := &readings[0].Values
+	v.Has, v.Motion = appliance.CanPosition, appliance.Stopped
+	p.driver.mu.Lock()
+	defer p.driver.mu.Unlock()
+	p.motor.rest()
 	return readings
 }
 

@@ -35,7 +35,10 @@ func TestStandingMotorIsJudged(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			d := &Driver{report: func([]appliance.Reading) {}}
 			m := &motor{driver: d, shade: 5001, course: course{sentAt: now.Add(-tc.told)}}
-			p := &proof{driver: d, wish: wish{motor: m, order: order{id: ctrlMoveTo, fn: toDownLimit}}, group: tc.group, said: tc.said}
+			p := &proof{driver: d, wish: wish{motor: m, order: order{id: ctrlMoveTo, fn: toDownLimit}}, said: tc.said}
+			if tc.group {
+				p.company = &company{}
+			}
 			p.Ref = m.ref()
 			v := appliance.Values{Has: appliance.CanPosition, Position: 100 - appliance.Position(tc.percent)}
 			got := p.judge(position{Percent: tc.percent, Pulses: 100}, p.reading(v, now))
