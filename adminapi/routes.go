@@ -93,6 +93,7 @@ func (a *API) routes() []route {
 		{post, "/backup/drill", admin, "Try whether a backup, which is the body, can be restored; nothing is changed", nil, Drilled{}, ok, a.drillBackup, nil},
 		{get, "/update", reader, "What runs, and how the last update ended", nil, UpdateStatus{}, ok, a.update, nil},
 		{post, "/update", admin, "Install a signed bundle, which is the body; the controller starts anew", nil, UpdateStatus{}, http.StatusAccepted, a.install, nil},
+		{post, "/update/fetch", admin, "Fetch a signed bundle from an address and install it", UpdateSource{}, UpdateStatus{}, http.StatusAccepted, a.fetch, nil},
 
 		{get, "/ledger", reader, "Commands and what became of them, newest first", nil, []Entry{}, ok, a.ledger, []query{
 			{"node", "That addressed this node."}, {"shade", "That addressed this shade."}, {"cluster", "That addressed this cluster."},

@@ -2,11 +2,13 @@ package adminapi
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -76,6 +78,50 @@ func (a *API) update(c echo.Context) error { return answer(c, http.StatusOK, a.u
 // install leaves a bundle for the system to take. What is wrong with it, the system
 // says: GET tells.
 func (a *API) install(c echo.Context) error {
+	if err := a.takesUpdate(c); err != nil {
+		return err
+	}
+	return a.handOver(c, c.Request().Body)
+}
+
+// UpdateSource is where a bundle is fetched from.
+type UpdateSource struct {
+	URL string `json:"url" doc:"https:// or http://, without a password; what counts is the bundle's signature."`
+}
+
+// fetch does the same with a bundle from an address, when a person says so: a controller
+// never looks for updates by itself.
+func (a *API) fetch(c echo.Context) error {
+	var from UpdateSource
+	if err := read(c, &from); err != nil {
+		return err
+	}
+	at, err := url.Parse(from.URL)
+	if err != nil || at.Scheme != "https" && at.Scheme != "http" || at.Host == "" || at.User != nil {
+		return meaningless("/url", "want an address such as https://updates.example/update.raucb, without a password")
+	}
+	if err := a.takesUpdate(c); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(c.Request().Context(), bundleTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	if err != nil {
+		return meaningless("/url", err.Error())
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return &refusal{status: http.StatusBadGateway, detail: fmt.Sprintf("the update could not be fetched: %v", err), cause: err}
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return refuse(http.StatusBadGateway, fmt.Sprintf("the update could not be fetched: %s answered %s", at.Host, resp.Status))
+	}
+	return a.handOver(c, resp.Body)
+}
+
+// takesUpdate returns why no bundle is taken now, and gives one the time to arrive.
+func (a *API) takesUpdate(c echo.Context) error {
 	switch now := a.updateStatus(); {
 	case !now.CanInstall:
 		return refuse(http.StatusConflict, "this controller's system is updated by others: see its package manager")
@@ -85,7 +131,11 @@ func (a *API) install(c echo.Context) error {
 	control := http.NewResponseController(c.Response().Writer)
 	deadline := time.Now().Add(bundleTime)
 	_, _ = control.SetReadDeadline(deadline), control.SetWriteDeadline(deadline)
-	if err := a.receive(http.MaxBytesReader(c.Response().Writer, c.Request().Body, bundleMost)); err != nil {
+	return nil
+}
+
+func (a *API) handOver(c echo.Context, bundle io.ReadCloser) error {
+	if err := a.receive(http.MaxBytesReader(c.Response().Writer, bundle, bundleMost)); err != nil {
 		return err
 	}
 	a.auditAccount(c, "update.install", "update", nil)

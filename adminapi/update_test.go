@@ -1,6 +1,9 @@
 package adminapi_test
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,5 +55,40 @@ func TestUpdateIsHandedOver(t *testing.T) {
 			t.Errorf("told %q: got %+v", told, now)
 		}
 		now = adminapi.UpdateStatus{}
+	}
+}
+
+// A bundle is fetched from an address that an admin gives, and from nowhere else.
+func TestUpdateIsFetched(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	boss := h.as(account.RoleAdmin)
+	bundle := "hsqs" + strings.Repeat("system", 1000)
+	shelf := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/update.raucb" {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = io.WriteString(w, bundle)
+	}))
+	t.Cleanup(shelf.Close)
+	fetch := func(url string) map[string]string { return map[string]string{"url": url} }
+
+	h.as(account.RoleOperator).must(403, "POST", "/update/fetch", fetch(shelf.URL+"/update.raucb"), nil)
+	for _, url := range []string{"", "update.raucb", "file:///etc/passwd", "http://user:secret@127.0.0.1/update.raucb"} {
+		boss.must(422, "POST", "/update/fetch", fetch(url), nil)
+	}
+	boss.must(502, "POST", "/update/fetch", fetch(shelf.URL+"/other.raucb"), nil)
+	boss.must(502, "POST", "/update/fetch", fetch("http://127.0.0.1:1/update.raucb"), nil)
+	if left, err := filepath.Glob(filepath.Join(h.dir, "update", "*")); err != nil || len(left) > 0 {
+		t.Errorf("not fetched, and left behind: %v %v", left, err)
+	}
+	var now adminapi.UpdateStatus
+	boss.must(202, "POST", "/update/fetch", fetch(shelf.URL+"/update.raucb"), &now)
+	if got, err := os.ReadFile(filepath.Join(h.dir, "update", "upload.raucb")); err != nil || string(got) != bundle {
+		t.Errorf("the system gets %d bytes of %d: %v", len(got), len(bundle), err)
+	}
+	if now.Status != "under way" {
+		t.Errorf("just handed over: %+v", now)
 	}
 }

@@ -27,14 +27,18 @@ function SiteForm({ site }) {
 // Update tells what runs and how the last update ended; where the system takes updates from here, one is handed over as a file.
 function Update() {
   const update = useServer('/update'), now = update.data, busy = now?.status === 'under way';
-  const [file, setFile] = useState(null);
+  const [file, setFile] = useState(null), [url, setURL] = useState('');
   useEffect(() => {
     if (!busy) return undefined;
     const look = setInterval(update.again, 4000);
     return () => clearInterval(look);
   }, [busy]);
-  const form = useForm({}, async () => { await server.post('/update', file); setFile(null); update.again(); }, () => (file ? {} : { file: t('needed') }));
-  const id = form.id + 'file', wrong = form.errors.file;
+  const form = useForm({}, async () => {
+    if (file) await server.post('/update', file);
+    else await server.post('/update/fetch', { url });
+    setFile(null); setURL(''); update.again();
+  }, () => (file || url ? {} : { file: t('needed') }));
+  const id = form.id + 'file', at = form.id + 'url', wrong = form.errors.file;
   return html`<section class="panel"><h2>${t('settings.update')}</h2>
     ${update.wrong && html`<${Notice} kind=${busy ? 'warn' : 'fault'}>${busy ? t('settings.update.restarting') : update.wrong.message}<//>`}
     <dl class="facts"><dt>${t('version')}</dt><dd>${now?.system || session.value.version}</dd><dt>${t('settings.update.last')}</dt><dd><span role="status">${now ? t('settings.update.' + now.status.replace(' ', '')) : '–'}</span></dd></dl>
@@ -42,6 +46,7 @@ function Update() {
     ${now?.canInstall && may('administer') && !busy && html`<form class="form" onSubmit=${form.submit} noValidate><${Summary} form=${form} labels=${{ file: t('settings.update.file') }} />
       <div class="field"><label for=${id}>${t('settings.update.file')}</label><p class="sub" id=${id + 'h'}>${t('settings.update.hint')}</p>${wrong && html`<span class="wrong" id=${id + 'e'}>${wrong}</span>`}
         <input id=${id} class="input" type="file" accept=".raucb" aria-invalid=${wrong ? 'true' : undefined} aria-describedby=${id + 'h' + (wrong ? ' ' + id + 'e' : '')} onChange=${(e) => setFile(e.target.files[0] || null)} /></div>
+      <div class="field"><label for=${at}>${t('settings.update.url')}</label><input id=${at} class="input" type="url" inputmode="url" placeholder="https://" value=${url} onInput=${(e) => setURL(e.target.value.trim())} /></div>
       <div class="actions start"><${Submit} form=${form}>${t('settings.update.do')}<//></div></form>`}</section>`;
 }
 

@@ -435,6 +435,7 @@ export default {
   "settings.update.refused": "abgelehnt",
   "settings.update.last": "Letztes Update",
   "settings.update.file": "Update-Datei (update.raucb)",
+  "settings.update.url": "oder ihre Adresse",
   "settings.update.hint": "Vom Hersteller signiert. Die Steuerung startet neu, das dauert eine Minute; antwortet danach etwas nicht mehr, das jetzt antwortet, kehrt sie von selbst zurück.",
   "settings.update.do": "Installieren",
   "settings.update.restarting": "Die Steuerung startet neu. Diese Seite geht von selbst weiter.",

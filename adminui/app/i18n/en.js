@@ -435,6 +435,7 @@ export default {
   "settings.update.refused": "refused",
   "settings.update.last": "Last update",
   "settings.update.file": "Update file (update.raucb)",
+  "settings.update.url": "or its address",
   "settings.update.hint": "Signed by the maker. The controller starts anew, which takes a minute; if anything that answers now does not answer then, it goes back by itself.",
   "settings.update.do": "Install",
   "settings.update.restarting": "The controller starts anew. This page goes on by itself.",
