@@ -46,7 +46,7 @@ function Update() {
     ${now?.canInstall && may('administer') && !busy && html`<form class="form" onSubmit=${form.submit} noValidate><${Summary} form=${form} labels=${{ file: t('settings.update.file') }} />
       <div class="field"><label for=${id}>${t('settings.update.file')}</label><p class="sub" id=${id + 'h'}>${t('settings.update.hint')}</p>${wrong && html`<span class="wrong" id=${id + 'e'}>${wrong}</span>`}
         <input id=${id} class="input" type="file" accept=".raucb" aria-invalid=${wrong ? 'true' : undefined} aria-describedby=${id + 'h' + (wrong ? ' ' + id + 'e' : '')} onChange=${(e) => setFile(e.target.files[0] || null)} /></div>
-      <div class="field"><label for=${at}>${t('settings.update.url')}</label><input id=${at} class="input" type="url" inputmode="url" placeholder="https://" value=${url} onInput=${(e) => setURL(e.target.value.trim())} /></div>
+      <div class="field"><label for=${at}>${t('settings.update.url')}</label><input id=${at} class="input" type="url" inputmode="url" value=${url} onInput=${(e) => setURL(e.target.value.trim())} /></div>
       <div class="actions start"><${Submit} form=${form}>${t('settings.update.do')}<//></div></form>`}</section>`;
 }
 
