@@ -66,6 +66,9 @@ func TestAppliance(t *testing.T) {
 	}
 }
 
+// damage is what is said of a bundle that did not arrive as it was made.
+const damage = `signature|verif|verity|corrupt|invalid|failed`
+
 // TestUpdate installs bundles from a USB stick: those that are not for this box are refused, one whose buses are broken is undone
 // by the health gate, one that does not start by the bootloader, and a good one stays and keeps everything.
 func TestUpdate(t *testing.T) {
@@ -80,7 +83,7 @@ func TestUpdate(t *testing.T) {
 		{"signed by another key", v.bundle(t, "other", first+".1", "controller-qemu_aarch64", otherKeys(t), nil), `signature|certificate|verif`},
 		{"for another board", v.bundle(t, "board", first+".1", "controller-beaglebone", v.keys, nil), `it is for controller-beaglebone`},
 		{"older", v.bundle(t, "older", "0.0.1", "controller-qemu_aarch64", v.keys, nil), `older than`},
-		{"damaged", damaged(t, v.bundle(t, "damaged", first+".1", "controller-qemu_aarch64", v.keys, nil)), `signature|verif|verity|corrupt|invalid|failed`},
+		{"damaged", damaged(t, v.bundle(t, "damaged", first+".1", "controller-qemu_aarch64", v.keys, nil)), damage},
 	} {
 		report := b.plug(t, map[string]string{"update.raucb": refused.bundle})
 		said := ""

@@ -36,7 +36,9 @@ func TestRecovery(t *testing.T) {
 	second, third := first+".1", first+".2"
 
 	c.upload(t, damaged(t, bundle("damaged", second)))
-	t.Logf("a damaged bundle, handed over in the browser: %s", c.updated(t, "refused"))
+	if said := c.updated(t, "refused"); !regexp.MustCompile(damage).MatchString(said) {
+		t.Errorf("a damaged bundle, handed over in the browser: %s", said)
+	}
 	c.upload(t, bundle("second", second))
 	b.said(t, 1, `updated from \S+ to `+regexp.QuoteMeta(second))
 	c.serves(t)
