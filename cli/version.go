@@ -14,15 +14,15 @@ func newVersion(program, version string) *cobra.Command {
 		Short: "Print the version and what it was built with",
 		Args:  Args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			revision := "unknown"
+			revision := "" // unknown where it was built without its history
 			if info, ok := debug.ReadBuildInfo(); ok {
 				for _, s := range info.Settings {
 					if s.Key == "vcs.revision" {
-						revision = s.Value
+						revision = "revision " + s.Value + ", "
 					}
 				}
 			}
-			fmt.Fprintf(c.OutOrStdout(), "%s %s (revision %s, %s, %s/%s)\n", program, version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			fmt.Fprintf(c.OutOrStdout(), "%s %s (%s%s, %s/%s)\n", program, version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return nil
 		},
 	}
