@@ -23,7 +23,7 @@ build: ## the programs, for this machine
 
 # make build  the programs, into bin/
 # make lint   formatting, go.mod, vet and staticcheck
-# make bench  every figure of the first table of docs/performance.md, as ratios in one run
+# make bench  every figure of the first table of docs/performance.md, and the platform's check of a key, as ratios in one run
 # make soak   the long form of every campaign: hours of faults in an hour
 # make mutants  every mechanism of the core switched off, one by one: a unit test must notice
 # make cross  static binaries for linux/arm v7, arm64 and amd64, into bin/
@@ -51,6 +51,7 @@ lint:
 
 bench: build peers
 	./scripts/bench.sh
+	$(GO) test -run '^$$' -bench ToolsList -benchtime 10x ./cmd/platformd
 
 soak: peers
 	SOAK=1 CGO_ENABLED=1 $(GO) test -tags peers,soak -count=1 -timeout 6h -v -run 'Campaign|Soak' ./...

@@ -25,6 +25,7 @@ var mayImport = map[string][]string{
 	// shared shelves
 	"cli":              nil,
 	"web":              nil,
+	"web/siege":        nil,
 	"memory":           nil,
 	"trust":            nil,
 	"backup":           nil,

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,6 +38,9 @@ type Crowd struct {
 	log *slog.Logger
 	say Sparse
 
+	times   int            // places there are, as a multiple of those of a board
+	proxies []netip.Prefix // that bring everybody, too
+
 	mu        sync.Mutex
 	known     int
 	strangers list.List // of *visitor, oldest first
@@ -53,7 +57,23 @@ type network struct{ known, strangers, asking int }
 
 // NewCrowd returns an empty one. log is told who had to go, a few times a minute.
 func NewCrowd(log *slog.Logger) *Crowd {
-	return &Crowd{log: log, networks: map[netip.Prefix]*network{}, shakes: newHandshakes()}
+	return &Crowd{log: log, times: 1, networks: map[netip.Prefix]*network{}, shakes: newHandshakes()}
+}
+
+// serverTimes is how many more places a server has than a board: strangers hold some 60 MB at most.
+const serverTimes = 4
+
+// NewServerCrowd returns an empty one that has the places of a server. Proxies bring everybody
+// and are not counted as networks.
+func NewServerCrowd(log *slog.Logger, proxies []netip.Prefix) *Crowd {
+	c := NewCrowd(log)
+	c.times, c.proxies = serverTimes, proxies
+	return c
+}
+
+// alone reports whether a network is counted: behind loopback and proxies is everybody.
+func (c *Crowd) alone(from netip.Prefix) bool {
+	return !from.Addr().IsLoopback() && !slices.ContainsFunc(c.proxies, from.Overlaps)
 }
 
 // CrowdState is a crowd at one moment, and what happened in it so far.
@@ -111,9 +131,9 @@ func (c *Crowd) enter(conn net.Conn, host netip.Addr) *visitor {
 	n := c.network(v.from)
 	var victim *visitor
 	switch {
-	case n.strangers >= strangersPerNetwork && !v.from.Addr().IsLoopback():
+	case n.strangers >= c.times*strangersPerNetwork && c.alone(v.from):
 		victim = oldest(&c.strangers, func(o *visitor) bool { return o.from == v.from })
-	case c.strangers.Len() >= strangersMost:
+	case c.strangers.Len() >= c.times*strangersMost:
 		victim = oldest(&c.strangers, func(*visitor) bool { return true })
 	}
 	n.strangers++
@@ -167,7 +187,7 @@ func (c *Crowd) recognise(v *visitor) bool {
 		return true // it is over, or another of its requests was quicker
 	}
 	n := c.network(v.from)
-	if c.known >= knownMost || n.known >= knownPerNetwork && !v.from.Addr().IsLoopback() {
+	if c.known >= c.times*knownMost || n.known >= c.times*knownPerNetwork && c.alone(v.from) {
 		c.refused.Add(1)
 		return false
 	}
@@ -227,9 +247,9 @@ func (c *Crowd) ask(q *request) {
 	n := c.network(from)
 	var victim *request
 	switch {
-	case n.asking >= strangerRequestsPerNetwork && !from.Addr().IsLoopback():
+	case n.asking >= c.times*strangerRequestsPerNetwork && c.alone(from):
 		victim = oldest(&c.asking, func(o *request) bool { return o.visitor.from == from })
-	case c.asking.Len() >= strangerRequestsMost:
+	case c.asking.Len() >= c.times*strangerRequestsMost:
 		victim = oldest(&c.asking, func(*request) bool { return true })
 	}
 	if victim != nil {

@@ -72,12 +72,12 @@ func newHandshakes() *handshakes {
 	return h
 }
 
-// turn takes the next turn of a network.
-func (h *handshakes) turn(from netip.Prefix, now time.Time) (wait time.Duration, ok bool) {
+// turn takes the next turn of a network; one that is not alone brings everybody.
+func (h *handshakes) turn(from netip.Prefix, alone bool, now time.Time) (wait time.Duration, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	own := &h.networks[h.hash(from)]
-	if from.Addr().IsLoopback() {
+	if !alone {
 		own = &h.loopback
 	}
 	if wait, ok = own.turn(now, handshakeWait); !ok {
@@ -97,7 +97,8 @@ func (c *Crowd) paced(conf *tls.Config) *tls.Config {
 	conf = conf.Clone()
 	before := conf.GetConfigForClient
 	conf.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
-		wait, ok := c.shakes.turn(networkOf(hostOf(hello.Conn)), time.Now())
+		from := networkOf(hostOf(hello.Conn))
+		wait, ok := c.shakes.turn(from, c.alone(from), time.Now())
 		if !ok {
 			c.refusedHandshakes.Add(1)
 			return nil, errTooManyHandshakes

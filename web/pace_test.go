@@ -17,7 +17,7 @@ func TestHandshakesTakeTurns(t *testing.T) {
 	}
 	atOnce, waiting, refused := 0, 0, 0
 	for range 1000 {
-		switch wait, ok := h.turn(flood, now); {
+		switch wait, ok := h.turn(flood, true, now); {
 		case !ok:
 			refused++
 		case wait == 0:
@@ -30,10 +30,10 @@ func TestHandshakesTakeTurns(t *testing.T) {
 	if atOnce != handshakesInARow || waiting != inTime || refused != 1000-atOnce-waiting {
 		t.Errorf("%d at once, %d wait, %d refused; want %d and %d, and the rest refused", atOnce, waiting, refused, handshakesInARow, inTime)
 	}
-	if wait, ok := h.turn(other, now); !ok || wait > 0 {
+	if wait, ok := h.turn(other, true, now); !ok || wait > 0 {
 		t.Errorf("another network waits %v (%v)", wait, ok)
 	}
-	if wait, ok := h.turn(flood, now.Add(time.Minute)); !ok || wait > 0 {
+	if wait, ok := h.turn(flood, true, now.Add(time.Minute)); !ok || wait > 0 {
 		t.Errorf("a minute later it still waits %v (%v)", wait, ok)
 	}
 }
@@ -45,7 +45,7 @@ func TestHandshakesOfManyNetworks(t *testing.T) {
 	done := 0
 	from := netip.MustParseAddr("192.0.2.1")
 	for range 5000 {
-		if _, ok := h.turn(netip.PrefixFrom(from, 32), now); ok {
+		if _, ok := h.turn(netip.PrefixFrom(from, 32), true, now); ok {
 			done++
 		}
 		from = from.Next()

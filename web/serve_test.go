@@ -256,3 +256,25 @@ func TestLoopbackDoorIsForItsOwnMachine(t *testing.T) {
 		}
 	}
 }
+
+func TestAServerHasMorePlacesAndItsProxiesBringEverybody(t *testing.T) {
+	c := NewServerCrowd(slog.New(slog.DiscardHandler), []netip.Prefix{netip.MustParsePrefix("10.9.0.0/16"), netip.MustParsePrefix("2001:db8:1::5/128")})
+	for from, want := range map[string]int{"192.0.2.1": serverTimes * strangersPerNetwork, "10.9.0.1": 2 * serverTimes * strangersPerNetwork, "2001:db8:1::5": 2 * serverTimes * strangersPerNetwork} {
+		left := 0
+		for range 2 * serverTimes * strangersPerNetwork {
+			v, _ := comes(c, from)
+			defer v.Close()
+		}
+		for e := c.strangers.Front(); e != nil; e = e.Next() {
+			if e.Value.(*visitor).from.Contains(netip.MustParseAddr(from)) {
+				left++
+			}
+		}
+		if left != want {
+			t.Errorf("%d of %s have places, want %d", left, from, want)
+		}
+		for c.strangers.Len() > 0 {
+			c.strangers.Front().Value.(*visitor).Close()
+		}
+	}
+}

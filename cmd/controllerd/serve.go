@@ -143,7 +143,7 @@ func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, l
 	d.cloud = newCloud(d, cfg.tunnel)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	registry.MustRegister(crowdMetrics(d.crowd)...)
+	registry.MustRegister(d.crowd.Metrics("controller")...)
 	registry.MustRegister(buildInfo(), keptMetric(db.Kept))
 	d.core = appliance.New(appliance.Options{
 		Drivers: drivers.All, Journal: db, GroupBook: db, SaveShade: db.SetShade, DataDir: a.dataDir, Log: log,

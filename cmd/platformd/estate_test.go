@@ -22,7 +22,6 @@ import (
 	"svc.internal/controller/sim"
 	"svc.internal/controller/sitefile"
 	"svc.internal/controller/trust"
-	"svc.internal/controller/web"
 	"svc.internal/controller/wire"
 )
 
@@ -90,7 +89,7 @@ func newEstateWith(t testing.TB, settings map[string]string, tunnel http.Handler
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.daemon = &daemon{log: log, db: db, crowd: web.NewCrowd(log)}
+	e.daemon = &daemon{log: log, db: db}
 	if err := e.daemon.share(set); err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"svc.internal/controller/platform/peertest"
 	"svc.internal/controller/platform/ratelimit"
 	"svc.internal/controller/platform/store"
+	"svc.internal/controller/web"
 )
 
 const password = "correct horse"
@@ -37,6 +38,7 @@ func newHouse(t *testing.T, db peertest.Database, redisURL string, furnish ...fu
 	t.Helper()
 	h := &house{t: t, db: db.Open(t), log: &bytes.Buffer{}}
 	d := &daemon{log: slog.New(slog.NewTextHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})), db: h.db}
+	d.crowd = web.NewServerCrowd(d.log, nil)
 	set, err := readSettings(func(name string) string { return map[string]string{"REDIS_URL": redisURL}[name] })
 	if err != nil {
 		t.Fatal(err)

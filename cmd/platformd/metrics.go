@@ -25,6 +25,7 @@ func newMetrics(d *daemon) *metrics {
 		}, []string{"route", "method", "status"}),
 	}
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), m.requests)
+	m.registry.MustRegister(d.crowd.Metrics("platform")...)
 	if d.redis != nil {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "platform_redis_up",

@@ -61,10 +61,23 @@ func (s *served) printed() string {
 	return s.out.String()
 }
 
+// addressOf is where it serves by a protocol, as its log says.
+func (s *served) addressOf(protocol string) (address string) {
+	s.t.Helper()
+	eventually(s.t, "it serves "+protocol, func() bool {
+		_, at, ok := strings.Cut(s.printed(), "msg=serving "+protocol+"=")
+		if ok {
+			address = strings.Fields(at)[0]
+		}
+		return ok
+	})
+	return address
+}
+
 // serve starts the daemon with plain HTTP on a free port.
 func serve(t *testing.T, dir string, args ...string) *served {
 	t.Helper()
-	s := &served{run: command(t, dir, append([]string{"serve", "--listen", "", "--insecure-http", "127.0.0.1:0"}, args...)...)}
+	s := &served{run: command(t, dir, append([]string{"serve", "--listen", "", "--insecure-http", "127.0.0.1:0", "--mqtt-listen", "127.0.0.1:0"}, args...)...)}
 	pipe, err := s.run.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -121,7 +121,7 @@ func (a *app) serve(ctx context.Context, cfg serveConfig) error {
 	if err != nil {
 		return a.accessAdvice(err)
 	}
-	d := &daemon{log: log, db: db, crowd: web.NewCrowd(log)}
+	d := &daemon{log: log, db: db}
 	if err = d.share(set); err == nil {
 		err = a.open(ctx, d, cfg)
 	}
@@ -185,6 +185,7 @@ func (a *app) open(ctx context.Context, d *daemon, cfg serveConfig) (err error) 
 	if d.proxies, err = prefixes(cfg.proxies); err != nil {
 		return err
 	}
+	d.crowd = web.NewServerCrowd(d.log, d.proxies)
 	if cfg.listen != "" || os.Getenv("MQTT_URL") == "" {
 		if d.tunnel != "" {
 			cfg.hosts = append(cfg.hosts, "*."+d.tunnel)

@@ -103,7 +103,9 @@ func (g *Gate) Pass(next echo.HandlerFunc) echo.HandlerFunc {
 				g.cfg.Keys.KeyUsed(v.who.KeyID)
 			}
 			c.SetRequest(r.WithContext(platform.WithIdentity(r.Context(), v.who)))
-			web.SetCaller(c, &web.Caller{Name: v.who.User.Name, Role: string(v.who.User.Role), Key: v.key})
+			if !web.SetCaller(c, &web.Caller{Name: v.who.User.Name, Role: string(v.who.User.Role), Key: v.key}) {
+				return web.ErrCrowded
+			}
 		}
 		return next(c)
 	}

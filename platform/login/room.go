@@ -15,8 +15,8 @@ import (
 	"svc.internal/controller/web"
 )
 
-// bodyLimit is the largest body.
-const bodyLimit = 1 << 20
+// bodyLimit is the largest body: it is strangers who send them.
+const bodyLimit = 8 << 10
 
 // Store keeps people and their sessions.
 type Store interface {

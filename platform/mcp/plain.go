@@ -45,9 +45,7 @@ func (r *Room) plain(c echo.Context, body []byte) error {
 	c.Response().Header()["Cache-Control"] = []string{"no-store"}
 	switch in.Method {
 	case "tools/list":
-		return c.JSON(http.StatusOK, struct {
-			Tools []tool `json:"tools"`
-		}{catalogue})
+		return c.JSONBlob(http.StatusOK, listed)
 	case "tools/call":
 		return r.call(c, in)
 	}

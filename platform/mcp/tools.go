@@ -56,6 +56,17 @@ var catalogue = []tool{
 		compact(`{"type":"object","properties":{},"required":[]}`), getStatus},
 }
 
+// listed is what the plain form's tools/list answers; packing it takes longer than all the rest.
+var listed = func() []byte {
+	body, err := json.Marshal(struct {
+		Tools []tool `json:"tools"`
+	}{catalogue})
+	if err != nil {
+		panic(err) // a schema above is not JSON
+	}
+	return append(body, '\n')
+}()
+
 func compact(schema string) json.RawMessage {
 	var b bytes.Buffer
 	if err := json.Compact(&b, []byte(schema)); err != nil {

@@ -61,6 +61,9 @@ func (r *Room) device(c echo.Context) (platform.RoomDevice, error) {
 		}
 		return d, errCode
 	}
+	if !web.SetCaller(c, &web.Caller{Name: "panel " + d.ID}) {
+		return d, web.ErrCrowded
+	}
 	return d, r.cfg.Charge(c, platform.Bucket{ID: "panel:" + d.ID, Limit: perPanel, Window: time.Minute})
 }
 

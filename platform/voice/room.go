@@ -100,6 +100,9 @@ func (r *Room) act(c echo.Context) error {
 		}
 		return errToken
 	}
+	if !web.SetCaller(c, &web.Caller{Name: "voice"}) {
+		return web.ErrCrowded
+	}
 	in, err := read(c)
 	if err != nil {
 		return err
