@@ -36,6 +36,7 @@ type bus struct {
 	port
 	accounts
 	behind
+	flights
 	pieces   []*piece
 	schedule *schedule
 	groups   *grouping // nil: the driver knows no groups
@@ -114,6 +115,10 @@ func (b *bus) run(ctx context.Context) {
 		now := time.Now()
 		b.look(now)
 		task, wait := b.next(now)
+		if task != nil && b.most() > 1 {
+			go b.fly(ctx, task)
+			continue
+		}
 		if task != nil {
 			b.do(ctx, task)
 		}
@@ -151,7 +156,7 @@ func (b *bus) drive(ctx context.Context, run *record) {
 			b.poke()
 			return
 		}
-		ready, idle := b.step(time.Now())
+		ready, idle := b.step(time.Now(), run)
 		if !ready || run.over() || ctx.Err() != nil {
 			// Its own goroutine has slept through it, and may go on sleeping if nothing
 			// has become due earlier: waking a thread for nothing costs the next
@@ -166,11 +171,15 @@ func (b *bus) drive(ctx context.Context, run *record) {
 
 // step does the next exchange for commands, if it is time. It lets go of the lead
 // whatever happens: whoever serves requests survives a panic, and the bus must too.
-func (b *bus) step(now time.Time) (ready, idle bool) {
+func (b *bus) step(now time.Time, run *record) (ready, idle bool) {
 	defer func() { <-b.lead }()
 	b.look(now)
 	p, _ := b.nextPiece(now)
-	if ready = p != nil && b.up && b.ctx.Err() == nil; ready {
+	ready = p != nil && b.up && b.ctx.Err() == nil
+	if ready && b.most() > 1 && p.members[0].record != run {
+		return false, false // it would wait for somebody else's answer
+	}
+	if ready {
 		b.do(b.ctx, b.pieceTask(p, now))
 	}
 	return ready, len(b.pieces) == 0 && len(b.motors) == 0
@@ -178,7 +187,7 @@ func (b *bus) step(now time.Time) (ready, idle bool) {
 
 // shutdown fails what is still waiting.
 func (b *bus) shutdown() {
-	b.lead <- struct{}{} // for good
+	b.quiet(context.Background(), nil) // for good
 	defer close(b.closed)
 	b.close()
 	b.up, b.why = false, errClosed
@@ -244,7 +253,7 @@ func (b *bus) failAll(err error, keep func(*piece) bool) {
 	pieces := b.pieces
 	b.pieces = nil
 	for _, p := range pieces {
-		if keep(p) {
+		if keep(p) || p.out() {
 			b.pieces = append(b.pieces, p)
 			continue
 		}

@@ -22,14 +22,11 @@ func (b *bus) config() *BusConfig { return &b.present.Load().config }
 
 func (b *bus) driver() Driver { return b.present.Load().opened.Driver }
 
-// atBoundary does something between two frames, unless ctx or the bus has ended.
+// atBoundary does something between two frames, when no answer is awaited, unless ctx or
+// the bus has ended.
 func (b *bus) atBoundary(ctx context.Context, do func()) error {
-	select {
-	case b.lead <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-b.closed:
-		return errClosed
+	if err := b.quiet(ctx, b.closed); err != nil {
+		return err
 	}
 	defer func() { <-b.lead; b.poke() }()
 	do()

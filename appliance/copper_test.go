@@ -20,6 +20,7 @@ type copper struct {
 	late    time.Duration
 	long    time.Duration // how much longer writes are than reads
 	silence time.Duration // before each frame, in which it may still give way
+	several int           // exchanges at once; 0: one
 	group   bool          // the devices obey a broadcast
 	// What is wanted of several channels is read back by one frame, which the
 	// devices refuse.
@@ -46,7 +47,8 @@ type copper struct {
 	// Who has the port open, and how many had at most.
 	holders, crowd int
 	log            []frame
-	busy           bool
+	busy           map[appliance.ID]bool   // whom a question is out to
+	most           int                     // questions out at once so far
 	motors         map[appliance.ID]*motor // what the shades really do
 	// The shades tell where they are, rounded to percent.
 	measured bool
@@ -82,7 +84,7 @@ type frame struct {
 
 func newCopper() *copper {
 	return &copper{
-		airtime: 20 * time.Millisecond, timeout: 200 * time.Millisecond,
+		airtime: 20 * time.Millisecond, timeout: 200 * time.Millisecond, busy: map[appliance.ID]bool{},
 		level: map[appliance.Ref]appliance.Level{}, kelvin: map[appliance.ID]appliance.Kelvin{},
 		motion: map[appliance.ID]appliance.Motion{}, silent: map[appliance.ID]bool{}, mute: map[appliance.ID]bool{}, deaf: map[appliance.ID]int{},
 		motors: map[appliance.ID]*motor{},
@@ -102,7 +104,7 @@ func (c *copper) describe(cfg appliance.BusConfig) appliance.Opened {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	o := appliance.Opened{
-		Driver: c, Device: map[appliance.ID]string{}, Channels: map[appliance.ID][]appliance.Channel{},
+		Driver: c, InFlight: c.several, Device: map[appliance.ID]string{}, Channels: map[appliance.ID][]appliance.Channel{},
 		Shades: map[appliance.ID]appliance.Channel{}, BrokenNodes: map[appliance.ID]error{},
 	}
 	for _, n := range cfg.Nodes {
@@ -178,50 +180,53 @@ func (c *copper) exchange(node appliance.ID, write bool, what string, act func()
 			case <-time.After(c.silence):
 			}
 			c.mu.Lock()
-			if c.busy {
-				panic("two exchanges at once on one bus")
+			if c.busy[node] || len(c.busy) >= max(1, c.several) {
+				panic("too many exchanges at once on one bus, or with one device")
 			}
-			c.busy = true
+			c.busy[node] = true
+			c.most = max(c.most, len(c.busy))
 			silent, mute, fail, down := c.silent[node], c.mute[node], c.fail, c.down
 			began, place := time.Now(), len(c.log)
 			c.log = append(c.log, frame{at: began, what: what, node: node, write: write})
 			c.mu.Unlock()
-			defer c.set(func() { c.busy, c.log[place].took = false, time.Since(began) })
+			defer c.set(func() { delete(c.busy, node); c.log[place].took = time.Since(began) })
 			if down != nil {
 				return appliance.Result{}, fmt.Errorf("%w: %v", appliance.ErrBusDown, down)
 			}
 			time.Sleep(c.airtime / 2)
 			sent := time.Now()
-			if mute {
-				c.set(func() { act() })
-			}
-			if silent || mute {
-				select {
-				case <-time.After(c.timeout):
-				case <-y.Answer:
-					return appliance.Result{Sent: sent}, appliance.ErrPreempted
+			return apart(y, sent, func() (appliance.Result, error) {
+				if mute {
+					c.set(func() { act() })
 				}
-				return appliance.Result{Sent: sent}, fmt.Errorf("node %d: %w", node, appliance.ErrSilent)
-			}
-			if fail != nil {
-				if err := fail(node, write); err != nil {
-					return appliance.Result{Sent: sent}, err
+				if silent || mute {
+					select {
+					case <-time.After(c.timeout):
+					case <-y.Answer:
+						return appliance.Result{Sent: sent}, appliance.ErrPreempted
+					}
+					return appliance.Result{Sent: sent}, fmt.Errorf("node %d: %w", node, appliance.ErrSilent)
 				}
-			}
-			c.mu.Lock()
-			readings := act()
-			c.mu.Unlock()
-			time.Sleep(c.airtime / 2)
-			for i := range readings {
-				readings[i].At = time.Now() // when it is heard, as drivers do
-			}
-			return appliance.Result{Sent: sent, Readings: readings}, nil
+				if fail != nil {
+					if err := fail(node, write); err != nil {
+						return appliance.Result{Sent: sent}, err
+					}
+				}
+				c.mu.Lock()
+				readings := act()
+				c.mu.Unlock()
+				time.Sleep(c.airtime / 2)
+				for i := range readings {
+					readings[i].At = time.Now() // when it is heard, as drivers do
+				}
+				return appliance.Result{Sent: sent, Readings: readings}, nil
+			})
 		},
 	}
 }
 
 func (c *copper) Plan(wants []appliance.Want) []appliance.Chain {
-	if c.group && len(wants) == len(c.cfg.Nodes) && len(wants) > 1 && wants[0].Shade == 0 {
+	if c.group && c.several < 2 && len(wants) == len(c.cfg.Nodes) && len(wants) > 1 && wants[0].Shade == 0 {
 		e := c.exchange(0, true, "broadcast", func() []appliance.Reading {
 			for _, w := range wants {
 				if c.deaf[w.Node] > 0 {

@@ -11,7 +11,8 @@ import (
 // is sent, in which order and how often it is retried is decided by the core.
 //
 // All methods but Run are called by one goroutine at a time, as is the Do of every
-// [Exchange]: a driver needs no locks for its own state.
+// [Exchange]: a driver needs no locks for its own state. While an exchange waits by
+// [Yield.Apart], those with other devices go on.
 type Driver interface {
 	// Run keeps the port or connection open until ctx ends, re-opening it when it
 	// is lost. It returns nil when ctx ended and an error only when the bus can
@@ -142,6 +143,10 @@ type Opened struct {
 	// Channels of each node, channel 1 first; Shades by shade ID.
 	Channels map[ID][]Channel
 	Shades   map[ID]Channel
+	// InFlight is how many exchanges may be out at once, each with another device; 0: one.
+	// With more than one, no frame is for several devices: it would not wait for what they
+	// were asked before.
+	InFlight int
 	// Broken entries, by node or shade: they are quarantined, the rest runs.
 	BrokenNodes  map[ID]error
 	BrokenShades map[ID]error

@@ -19,6 +19,7 @@ type blinds struct {
 	dice     *rand.Rand // of the line
 	motors   map[appliance.ID]*blind
 	level    appliance.Level
+	several  int // exchanges at once; 0: one
 	down     bool
 	calmAt   time.Time // since when the line is up and nobody opened it anew
 	wrong    string
@@ -171,7 +172,7 @@ func (b *blinds) opener(dead *bool) appliance.OpenFunc {
 		defer b.mu.Unlock()
 		b.calmAt = time.Now()
 		bus := &blindBus{b, cfg, dead}
-		o := appliance.Opened{Driver: bus, Device: map[appliance.ID]string{}, Channels: map[appliance.ID][]appliance.Channel{}, Shades: map[appliance.ID]appliance.Channel{}}
+		o := appliance.Opened{Driver: bus, InFlight: b.several, Device: map[appliance.ID]string{}, Channels: map[appliance.ID][]appliance.Channel{}, Shades: map[appliance.ID]appliance.Channel{}}
 		for _, n := range cfg.Nodes {
 			o.Device[n.ID] = fmt.Sprint(n.ID)
 			o.Channels[n.ID] = nil
@@ -246,16 +247,18 @@ func (b *blindBus) exchange(node appliance.ID, m *blind, write bool, begin func(
 			if err := b.Link(); err != nil {
 				return appliance.Result{Sent: res.Sent}, err
 			}
-			if answers {
-				time.Sleep(blindAirtime / 2)
-				return res, nil
-			}
-			select {
-			case <-time.After(blindTimeout):
-				return appliance.Result{Sent: res.Sent}, appliance.ErrSilent
-			case <-y.Answer:
-				return appliance.Result{Sent: res.Sent}, appliance.ErrPreempted
-			}
+			return apart(y, res.Sent, func() (appliance.Result, error) {
+				if answers {
+					time.Sleep(blindAirtime / 2)
+					return res, nil
+				}
+				select {
+				case <-time.After(blindTimeout):
+					return appliance.Result{Sent: res.Sent}, appliance.ErrSilent
+				case <-y.Answer:
+					return appliance.Result{Sent: res.Sent}, appliance.ErrPreempted
+				}
+			})
 		},
 	}
 }

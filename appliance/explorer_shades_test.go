@@ -365,6 +365,9 @@ func (h *history) command(id appliance.ID, w wish) {
 			if e.OK() && w.kind != appliance.ShadeStop && !w.way(m) && !m.last.way(m) {
 				m.must = false // whichever frame it runs on, it is to run to its end
 			}
+			if h.several > 1 && !e.OK() && w.way(m) && h.down {
+				m.must = false // the stop that it begins with was never sent: what runs by itself ends by itself
+			}
 			if m.touched != touched {
 				return
 			}

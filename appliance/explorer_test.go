@@ -27,11 +27,11 @@ func TestExplorerOfTheEngineCampaign(t *testing.T) {
 		first, last = one, one+1
 	}
 	for seed := first; seed < last && !t.Failed(); seed++ {
-		synctest.Test(t, func(t *testing.T) { explore(t, seed) })
+		synctest.Test(t, func(t *testing.T) { explore(t, seed, 0) })
 	}
 }
 
-func explore(t *testing.T, seed uint64) {
+func explore(t *testing.T, seed uint64, several int) {
 	defer func() {
 		if t.Failed() {
 			t.Logf("SEED=%d", seed)
@@ -39,6 +39,7 @@ func explore(t *testing.T, seed uint64) {
 	}()
 	dice := rand.New(rand.NewPCG(seed, 18))
 	c := newCopper()
+	c.several = several
 	c.group = dice.IntN(2) == 0
 	c.timeout = time.Duration(100+dice.IntN(900)) * time.Millisecond
 	if dice.IntN(2) == 0 {

@@ -42,6 +42,7 @@ type device struct {
 	online    bool
 	polled    bool          // it can be read
 	slowest   time.Duration // exchange that it answered
+	asked     bool          // it has a question, while others use the bus
 	late      time.Duration // the longest that an answer to a read of it may be late
 	lastSeen  time.Time
 	fails     int

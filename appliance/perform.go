@@ -11,7 +11,9 @@ import (
 type task struct {
 	exchange *Exchange
 	kind     taskKind
-	expiry   time.Time // zero: none
+	expiry   time.Time            // zero: none
+	out      func(sent time.Time) // when its frame is out, and others use the bus; nil: nothing is to be noted
+	lent     bool                 // it was out while others used the bus
 	settle   func(res Result, err error, now time.Time)
 }
 
@@ -53,6 +55,9 @@ func (b *bus) next(now time.Time) (*task, time.Duration) {
 	if !b.up {
 		return nil, lookDown
 	}
+	if !b.room(false) {
+		return nil, idleMost // until one is back
+	}
 	wake := now.Add(idleMost)
 	sooner := func(at time.Time) {
 		if !at.IsZero() {
@@ -64,6 +69,9 @@ func (b *bus) next(now time.Time) (*task, time.Duration) {
 		return b.pieceTask(p, now), 0
 	}
 	sooner(at)
+	if !b.room(true) {
+		return nil, max(0, wake.Sub(now))
+	}
 	tick, stop := b.nextTick()
 	sooner(tick)
 	fits := func(e *Exchange) bool { return stop.IsZero() || now.Add(e.Airtime).Before(stop) }
@@ -98,7 +106,7 @@ func (b *bus) next(now time.Time) (*task, time.Duration) {
 	}
 	poll, at := b.schedule.pick(now, func(p *pollState) bool {
 		d := b.device(p.Device)
-		return !d.suspect() && !d.restReads.After(now)
+		return !d.suspect() && !d.asked && !d.restReads.After(now)
 	})
 	if poll != nil && fits(&poll.Exchange) {
 		b.scanTurn = true
@@ -128,7 +136,7 @@ func (b *bus) nextPiece(now time.Time) (*piece, time.Time) {
 	for _, p := range b.pieces {
 		d := b.devices[p.exchange().Device]
 		r := p.rankOf(d != nil && d.suspect())
-		if r >= bestRank {
+		if r >= bestRank || d != nil && d.asked || !b.room(r >= rankRetry) {
 			continue
 		}
 		if at := b.readyAt(p, r, d); at.After(now) {
@@ -163,7 +171,7 @@ func (b *bus) readyAt(p *piece, r rank, d *device) time.Time {
 // nextFinding asks a device that counts as online and did not answer when it was last
 // asked, until it is known whether it is gone. That is not throttled.
 func (b *bus) nextFinding(now time.Time, fits func(*Exchange) bool) (*task, time.Time) {
-	p, at := b.dueProbe(now, func(d *device) bool { return d.suspect() && d.online })
+	p, at := b.dueProbe(now, func(d *device) bool { return d.suspect() && d.online && !d.asked })
 	if p == nil || !fits(&p.Exchange) {
 		return nil, at
 	}
@@ -172,7 +180,7 @@ func (b *bus) nextFinding(now time.Time, fits func(*Exchange) bool) (*task, time
 
 // nextProbe asks one device that is offline, within the bus time allowed for that.
 func (b *bus) nextProbe(now time.Time, fits func(*Exchange) bool) (*task, time.Time) {
-	p, at := b.dueProbe(now, func(d *device) bool { return d.suspect() && !d.online })
+	p, at := b.dueProbe(now, func(d *device) bool { return d.suspect() && !d.online && !d.asked })
 	if p == nil {
 		return nil, at
 	}
@@ -219,12 +227,18 @@ func (b *bus) do(ctx context.Context, t *task) {
 			return
 		}
 	}
-	if t.kind >= taskLong {
+	y.Apart = b.apart(t)
+	if t.kind >= taskLong && y.Apart == nil {
 		y.Answer = y.Begin
 	}
 	gone := b.devices[t.exchange.Device]
 	if t.kind == taskProbe && (gone.fails%probeWhole != 0 || gone.quick()) {
-		defer time.AfterFunc(probeWait, func() { b.interrupt(y.Answer) }).Stop()
+		cut := func() { b.interrupt(y.Begin) }
+		if y.Apart != nil {
+			enough := make(chan struct{})
+			y.Answer, cut = enough, func() { close(enough) }
+		}
+		defer time.AfterFunc(probeWait, cut).Stop()
 	}
 	start := time.Now()
 	res, err := t.exchange.Do(&sendBy{ctx, t.expiry}, y)
@@ -246,7 +260,7 @@ func (b *bus) do(ctx context.Context, t *task) {
 		gone.slowest = max(gone.slowest, took)
 	}
 	wasted := err != nil && gone != nil && !gone.online
-	b.use.add(end, took, wasted || errors.Is(err, ErrSilent))
+	b.use.add(end, took/time.Duration(b.most()), wasted || errors.Is(err, ErrSilent))
 	switch {
 	case wasted && t.kind == taskAttempt:
 		b.attempts.spend(end, took)
@@ -408,9 +422,14 @@ func (b *bus) pollTask(p *pollState, kind taskKind, now time.Time) *task {
 func (b *bus) pieceTask(p *piece, now time.Time) *task {
 	e := p.exchange()
 	b.schedule.note(e)
-	t := &task{exchange: e, kind: taskRead, expiry: p.deadline(), settle: func(res Result, err error, now time.Time) {
+	t := &task{exchange: e, kind: taskRead, expiry: p.deadline(), out: func(sent time.Time) { b.wentOut(p, sent) }}
+	t.settle = func(res Result, err error, now time.Time) {
+		if t.lent {
+			b.back(p, res, err, now)
+			return
+		}
 		b.settle(p, res, err, now)
-	}}
+	}
 	switch {
 	case p.offline && !p.verifying():
 		t.kind = taskAttempt

@@ -37,11 +37,14 @@ type piece struct {
 	duty    duty
 	// offline: its device was known not to answer. One try, which gives way to others.
 	offline bool
+	// overtaken while it was out: what is left of it is planned anew.
+	overtaken bool
 
 	pos       int // of the next exchange in chain.Steps, and then in chain.Verify
 	tries     int // of that exchange
 	looks     int // times that it was read back since it was told, and had something else
 	notBefore time.Time
+	outAt     time.Time // when the frame went out that is settled next, if that was noted
 	sentAt    time.Time // when it was told
 	fadeEnd   time.Time // until then another level may be one on the way
 	readErr   error     // the last read-back that failed

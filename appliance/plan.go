@@ -166,6 +166,8 @@ func (b *bus) overtake(newer *member, now time.Time) {
 		case p.verifying():
 		case len(left) == 0:
 			b.replace(p, nil)
+		case p.out():
+			p.overtaken = true
 		default:
 			b.replace(p, b.again(p, left, b.driver().Plan))
 		}

@@ -14,18 +14,10 @@ import (
 // retry is decided.
 func (b *bus) settle(p *piece, res Result, err error, now time.Time) {
 	writing := !p.verifying()
-	if writing && !res.Sent.IsZero() {
-		for _, m := range p.open() {
-			if m.stage() == StageAccepted {
-				m.before = b.beliefs.of(m.target.Ref).read
-			}
-			m.sent(res.Sent)
-			if motor := b.motors[m.target.Shade]; motor != nil {
-				b.tell(motor, res.Sent, shade.Sent{Order: m.order, Group: p.chain.Group && motor.channel.PositionMeasured})
-			}
-			b.beliefs.asked(m)
-		}
+	if writing && !res.Sent.IsZero() && !p.out() {
+		b.noteSent(p, res.Sent)
 	}
+	p.outAt = time.Time{}
 	if err != nil && b.tryAgain(p, err, now) {
 		return
 	}
@@ -48,6 +40,20 @@ func (b *bus) settle(p *piece, res Result, err error, now time.Time) {
 	default:
 		b.replace(p, nil)
 		b.fail(p, err)
+	}
+}
+
+// noteSent notes for the members of a piece that its frame went out.
+func (b *bus) noteSent(p *piece, at time.Time) {
+	for _, m := range p.open() {
+		if m.stage() == StageAccepted {
+			m.before = b.beliefs.of(m.target.Ref).read
+		}
+		m.sent(at)
+		if motor := b.motors[m.target.Shade]; motor != nil {
+			b.tell(motor, at, shade.Sent{Order: m.order, Group: p.chain.Group && motor.channel.PositionMeasured})
+		}
+		b.beliefs.asked(m)
 	}
 }
 
@@ -392,7 +398,7 @@ var errTooLate = fmt.Errorf("%w: the deadline passed before the bus came to it",
 func (b *bus) dropExpired(now time.Time) {
 	var over []*piece
 	b.pieces = slices.DeleteFunc(b.pieces, func(p *piece) bool {
-		late := !p.deadline().After(now)
+		late := !p.deadline().After(now) && !p.out()
 		if late {
 			over = append(over, p)
 		}

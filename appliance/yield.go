@@ -1,5 +1,7 @@
 package appliance
 
+import "time"
+
 // Yield tells an exchange when something more urgent waits behind it. The zero
 // Yield never does.
 type Yield struct {
@@ -12,6 +14,10 @@ type Yield struct {
 	// whole poll.
 	Begin <-chan struct{}
 	// Answer, when closed, ends the wait for an answer with ErrPreempted, as long as
-	// no byte of it has come. It is never closed before Begin is.
+	// no byte of it has come. Without Apart, it is never closed before Begin is.
 	Answer <-chan struct{}
+	// Apart, if not nil, has the exchange wait for its answer while others use the bus:
+	// it is called once the frame is out, at sent, with what waits, which must touch
+	// nothing of the driver's but its line.
+	Apart func(sent time.Time, wait func())
 }

@@ -35,6 +35,9 @@ type Config struct {
 	OpenSilence time.Duration
 	// Echo: the adapter returns what is sent; it is read back and compared.
 	Echo bool
+	// InFlight is how many requests may be out at once, on a stream that frames itself and
+	// where answers tell to what: each needs [Request.Own]. 0: one.
+	InFlight int
 	// Overheard, if not nil, is shown the bytes that came while no exchange was
 	// under way, and returns how many of them it used up (0: wait for more). What
 	// it leaves is shown again with the next bytes, and discarded after
@@ -99,6 +102,9 @@ func New(cfg Config) (*Line, error) {
 		}
 		l.address = addr
 		l.framed = scheme == "tcp" && cfg.Silence == 0
+		if l.framed && cfg.InFlight > 1 {
+			l.in.reader = make(chan struct{}, 1)
+		}
 		return l, nil
 	}
 	if !filepath.IsAbs(cfg.Port) {

@@ -38,6 +38,9 @@ func (l *Line) Exchange(ctx context.Context, r Request) (Reply, error) {
 	if err := l.checkSettings(r); err != nil {
 		return Reply{}, err
 	}
+	if l.in.reader != nil && r.Scan != nil {
+		return l.exchangeApart(ctx, r)
+	}
 	if err := l.takeTurn(ctx); err != nil {
 		return Reply{}, err
 	}

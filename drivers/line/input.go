@@ -22,6 +22,9 @@ type input struct {
 	at    time.Time // when the last byte was seen
 	asked bool      // an exchange is under way: bytes wait for its Scan
 	deaf  bool      // re-synchronising: bytes are discarded
+
+	talks  []*talk       // whose answers are awaited at once
+	reader chan struct{} // held by whoever reads for all of them; nil: one exchange at a time
 }
 
 // received takes bytes from a port.

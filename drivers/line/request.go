@@ -36,6 +36,9 @@ type Request struct {
 	// keep b, and must not use the line. Nil: nobody answers, and the line is kept
 	// silent for Turnaround.
 	Scan func(b []byte) (n int, v Verdict)
+	// Own reports whether bytes begin the answer to this request and to no other, for a
+	// line with [Config.InFlight]; too few do not.
+	Own func(b []byte) bool
 	// Timeout for the whole answer, counted from the end of transmission; above 0
 	// if there is a Scan.
 	Timeout time.Duration

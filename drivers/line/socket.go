@@ -63,6 +63,14 @@ func (l *Line) connect(ctx context.Context, limit time.Duration) (port, error) {
 func (s *socket) start() {}
 
 func (s *socket) fresh() error {
+	if reader := s.line.in.reader; reader != nil {
+		select {
+		case reader <- struct{}{}:
+			defer func() { <-reader }()
+		default:
+			return nil // somebody reads
+		}
+	}
 	for {
 		n, err := s.arrived()
 		switch {

@@ -82,7 +82,7 @@ func (d *Driver) ask(ctx context.Context, y appliance.Yield, r request, t timing
 	listener := listener{codec: d.codec, request: r, frame: frame, echoed: t.echoed}
 	q := line.Request{
 		Frame: frame, Scan: listener.scan, Timeout: t.timeout, Guard: t.guard,
-		Yield: y, Actuates: t.actuates, At: t.at,
+		Yield: y, Actuates: t.actuates, At: t.at, Own: listener.own,
 	}
 	if t.listen != nil {
 		t.listen.sent, t.listen.echoed = frame, t.echoed

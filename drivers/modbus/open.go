@@ -46,7 +46,7 @@ func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
 	o.note()
 	o.driver.library = o.library
 	o.driver.settle()
-	o.out.Driver = o.driver
+	o.out.Driver, o.out.InFlight = o.driver, o.driver.options.inFlight
 	return o.out, nil
 }
 
@@ -75,6 +75,9 @@ type placedNode struct {
 func (o *opening) port() error {
 	port := o.cfg.Bus.Port
 	scheme, addr, socket := strings.Cut(port, "://")
+	if scheme != "tcp" && o.driver.options.inFlight > 1 {
+		return fmt.Errorf("option inFlight: port %q takes one transaction at a time; only tcp:// tells by numbers which answer is to what", port)
+	}
 	if !socket {
 		o.address, o.serial = port, true
 		o.driver.codec = newCodec(false, false)
@@ -125,7 +128,7 @@ func (o *opening) line() error {
 	}
 	l, err := line.New(line.Config{
 		Name: o.cfg.Bus.Name, Port: o.address, Serial: settings, Silence: silence,
-		OpenSilence: calm, Echo: o.driver.options.echo, Log: o.driver.log,
+		OpenSilence: calm, Echo: o.driver.options.echo, InFlight: o.driver.options.inFlight, Log: o.driver.log,
 	})
 	if err != nil {
 		return err

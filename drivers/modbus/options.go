@@ -21,12 +21,13 @@ type busOptions struct {
 	maxReadRegisters int
 	maxReadBits      int
 	maxExchange      time.Duration
+	inFlight         int // exchanges at once
 	serverBaudRate   int // of the serial side of a transparent server; 0: not known
 }
 
 func readBusOptions(texts map[string]string) (busOptions, error) {
 	o := busOptions{
-		turnaround: 100 * time.Millisecond, lateAnswer: -1, broadcast: true,
+		turnaround: 100 * time.Millisecond, lateAnswer: -1, broadcast: true, inFlight: 1,
 		maxReadRegisters: maxReadRegisters, maxReadBits: maxReadBits, maxExchange: 60 * time.Millisecond,
 	}
 	err := option.Read(texts, map[string]option.Setter{
@@ -40,6 +41,7 @@ func readBusOptions(texts map[string]string) (busOptions, error) {
 		"maxReadRegisters": option.Whole(&o.maxReadRegisters, 1, maxReadRegisters),
 		"maxReadBits":      option.Whole(&o.maxReadBits, 1, maxReadBits),
 		"serverBaudRate":   option.Whole(&o.serverBaudRate, 1200, 1000000),
+		"inFlight":         option.Whole(&o.inFlight, 1, 16),
 		"maxExchange":      option.Span(&o.maxExchange, 10*time.Millisecond, time.Second),
 	})
 	return o, err

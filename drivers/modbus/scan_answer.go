@@ -172,6 +172,9 @@ func rtuUndecided(b []byte) bool {
 	return false
 }
 
+// own reports whether bytes begin the answer to this request, by its transaction number.
+func (l *listener) own(b []byte) bool { return len(b) >= 2 && bytes.Equal(b[:2], l.frame[:2]) }
+
 // scanTCP follows the header of Modbus TCP. An answer with another transaction
 // number is late and passed over; a header that makes no sense breaks the
 // stream.

@@ -1,0 +1,202 @@
+package modbus
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"net"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+// crossroads is a gateway that takes transactions at once and answers each when its unit
+// has: in no order. Every unit takes its time, one never answers.
+type crossroads struct {
+	*bank
+	delay  time.Duration
+	silent atomic.Int32
+	out    atomic.Int32
+	most   atomic.Int32
+	twice  atomic.Bool // a unit was asked while it was being asked
+}
+
+func openCrossroads(t *testing.T, units int) (c *crossroads, port string) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c = &crossroads{bank: newBank(), delay: 4 * time.Millisecond}
+	for u := 1; u <= units; u++ {
+		for i := range uint16(8) {
+			c.set(byte(u), point{coils, i}, 0)
+		}
+	}
+	t.Cleanup(func() { ln.Close() })
+	go func() {
+		for {
+			conn, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			go c.serve(conn)
+		}
+	}()
+	return c, "tcp://" + ln.Addr().String()
+}
+
+func (c *crossroads) serve(conn net.Conn) {
+	defer conn.Close()
+	var mu sync.Mutex
+	var asked [256]atomic.Bool
+	for {
+		head := make([]byte, 6)
+		if _, err := io.ReadFull(conn, head); err != nil {
+			return
+		}
+		rest := make([]byte, binary.BigEndian.Uint16(head[4:]))
+		if _, err := io.ReadFull(conn, rest); err != nil {
+			return
+		}
+		unit := rest[0]
+		if int32(unit) == c.silent.Load() {
+			continue
+		}
+		if asked[unit].Swap(true) {
+			c.twice.Store(true)
+		}
+		for n := c.out.Add(1); ; {
+			if old := c.most.Load(); n <= old || c.most.CompareAndSwap(old, n) {
+				break
+			}
+		}
+		time.AfterFunc(c.delay+time.Duration(unit%3)*time.Millisecond, func() {
+			pdu := c.answer(unit, rest[1:])
+			mu.Lock()
+			defer mu.Unlock()
+			asked[unit].Store(false)
+			c.out.Add(-1)
+			frame := append(head[:4:4], 0, byte(len(pdu)+1), unit)
+			_, _ = conn.Write(append(frame, pdu...))
+		})
+	}
+}
+
+// callers have one after the other of their lamps switched, all at once, for a while.
+func callers(t *testing.T, ctl *appliance.Controller, ids []appliance.ID, each int) (perSecond float64, worst time.Duration) {
+	t.Helper()
+	var all sync.WaitGroup
+	var longest atomic.Int64
+	begun := time.Now()
+	for _, id := range ids {
+		all.Go(func() {
+			for i := range each {
+				kind := []appliance.Kind{appliance.LightOn, appliance.LightOff}[i%2]
+				asked := time.Now()
+				e, err := ctl.Do(context.Background(), appliance.Command{Kind: kind, Target: appliance.Target{Scope: appliance.One, ID: id}})
+				if err != nil || !e.OK() {
+					t.Errorf("node %d: %v %s", id, err, e.Err)
+				}
+				longest.Store(max(longest.Load(), int64(time.Since(asked))))
+			}
+		})
+	}
+	all.Wait()
+	return float64(len(ids)*each) / time.Since(begun).Seconds(), time.Duration(longest.Load())
+}
+
+// crossroad runs a controller with 16 units behind one.
+func crossroad(t *testing.T, inFlight int) (*crossroads, *appliance.Controller, []appliance.ID) {
+	const units = 16
+	c, port := openCrossroads(t, units)
+	var nodes []appliance.Node
+	var ids []appliance.ID
+	for u := 1; u <= units; u++ {
+		nodes = append(nodes, node(appliance.ID(u), strconv.Itoa(u), "waveshare-relay-8ch"))
+		ids = append(ids, appliance.ID(u))
+	}
+	ctl := together(t, &wire{port: port}, map[string]string{"inFlight": strconv.Itoa(inFlight), "responseTimeout": "2s"}, nodes, nil)
+	until(t, "all are online", func() bool {
+		for _, id := range ids {
+			if n := ctl.Snapshot().Node(id); n == nil || !n.Online {
+				return false
+			}
+		}
+		return true
+	})
+	return c, ctl, ids
+}
+
+// With four transactions at once, sixteen callers are served faster than by a program that
+// writes over the same connection one after the other, and reads nothing back; and never
+// does a unit have two questions, or the gateway five.
+func TestSeveralInFlight(t *testing.T) {
+	t.Parallel()
+	c, ctl, ids := crossroad(t, 4)
+	ours, _ := callers(t, ctl, ids, 20)
+	if most := c.most.Load(); most > 4 || most < 3 || c.twice.Load() {
+		t.Errorf("%d transactions at once (want up to 4), two for one unit: %v", most, c.twice.Load())
+	}
+	least := c.minimal(t, 100)
+	t.Logf("%.0f commands a second, %.0f writes of a minimal program: %.2f", ours, least, ours/least)
+	if ours < 0.9*least {
+		t.Errorf("%.0f commands a second are %.2f of what a minimal program does; want 0.9", ours, ours/least)
+	}
+}
+
+// minimal writes one after the other.
+func (c *crossroads) minimal(t *testing.T, n int) float64 {
+	here, there := net.Pipe()
+	go c.serve(there)
+	defer here.Close()
+	begun := time.Now()
+	for i := range n {
+		frame := []byte{0, byte(i), 0, 0, 0, 6, byte(1 + i%16), 5, 0, 0, 0xFF, 0}
+		if _, err := here.Write(frame); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(here, make([]byte, len(frame))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return float64(n) / time.Since(begun).Seconds()
+}
+
+// A unit that falls silent behind such a gateway costs the others nothing.
+func TestSilentUnitAmongSeveralInFlight(t *testing.T) {
+	t.Parallel()
+	c, ctl, ids := crossroad(t, 4)
+	whole, _ := callers(t, ctl, ids[1:], 20)
+	c.silent.Store(int32(ids[0]))
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		e, err := ctl.Do(context.Background(), appliance.Command{Kind: appliance.LightOn, Target: appliance.Target{Scope: appliance.One, ID: ids[0]}})
+		if err == nil && e.OK() {
+			t.Error("a command to a silent unit succeeded")
+		}
+	}()
+	ill, worst := callers(t, ctl, ids[1:], 20)
+	<-over
+	t.Logf("%.0f commands a second, %.0f with one silent: %.2f; worst %v", whole, ill, ill/whole, worst)
+	if ill < 0.6*whole { // one of four places is taken while it is asked
+		t.Errorf("%.0f commands a second instead of %.0f beside a silent unit", ill, whole)
+	}
+	if worst > 1500*time.Millisecond {
+		t.Errorf("a command took %v: it waited for the silent unit's time-out", worst)
+	}
+}
+
+func TestSeveralInFlightOnlyWhereAnswersAreNumbered(t *testing.T) {
+	t.Parallel()
+	for _, port := range []string{"/dev/ttyUSB0", "rtu+tcp://gateway:4001"} {
+		_, err := Open(appliance.BusConfig{Bus: appliance.Bus{Name: "test", Port: port, Options: map[string]string{"inFlight": "4"}}})
+		if err == nil {
+			t.Errorf("%s: taken", port)
+		}
+	}
+}
