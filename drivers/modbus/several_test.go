@@ -174,7 +174,7 @@ func (c *crossroads) minimal(t *testing.T, n int) float64 {
 func TestSilentUnitAmongSeveralInFlight(t *testing.T) {
 	t.Parallel()
 	c, ctl, ids := crossroad(t, 4)
-	whole, _ := callers(t, ctl, ids[1:], 20)
+	whole, usual := callers(t, ctl, ids[1:], 20)
 	c.silent.Store(int32(ids[0]))
 	over := make(chan struct{})
 	go func() {
@@ -186,8 +186,8 @@ func TestSilentUnitAmongSeveralInFlight(t *testing.T) {
 	}()
 	ill, worst := callers(t, ctl, ids[1:], 20)
 	<-over
-	t.Logf("%.0f commands a second, %.0f with one silent: %.2f; worst %v", whole, ill, ill/whole, worst)
-	if worst > 2500*time.Millisecond {
+	t.Logf("%.0f commands a second, %.0f with one silent: %.2f; worst %v instead of %v", whole, ill, ill/whole, worst, usual)
+	if worst > max(2*time.Second, 4*usual) {
 		t.Errorf("a command took %v: it waited for the silent unit's time-out", worst)
 	}
 }
