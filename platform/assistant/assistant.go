@@ -254,7 +254,8 @@ func (e *Assistant) understand(ctx context.Context, w *work, site *facts.Site, m
 	q = narrow(q, w.in.About)
 	if p := w.in.Period; p != nil {
 		q.When = &question.Span{From: p.Start.In(site.Now.Location()), To: p.End.In(site.Now.Location())}
-		q.Against, q.Future = nil, p.Start.After(site.Now)
+		q.Against = nil
+		q.Set(question.Future, p.Start.After(site.Now))
 		if q.Op == question.Compare && len(q.Mentioned()) < 2 {
 			q.Op = question.Tell
 		}
@@ -264,6 +265,9 @@ func (e *Assistant) understand(ctx context.Context, w *work, site *facts.Site, m
 	}
 	if q.Topic == question.Nothing && len(q.Places) == 1 && q.Places[0].Kind == question.Meter && q.When != nil && !q.When.Now {
 		q.Topic = question.Energy // "what did the ground floor meter measure yesterday"
+	}
+	if q.Topic == question.Nothing && len(q.Places) == 1 && q.Places[0].Kind == question.Bus {
+		q.Topic = question.Inventory // "what is on the stage bus"
 	}
 	if q.Topic == question.Nothing && (len(q.Places) > 0 || q.When != nil) && len(q.Unknown) == 0 {
 		q.Topic = question.Report
@@ -388,18 +392,18 @@ func (e *Assistant) say(w *work, a *asked, all []platform.Controller) (answer, e
 	if a.q.Topic == question.Order {
 		return e.preview(w, a)
 	}
-	if len(a.q.Unknown) > 0 && len(a.q.Places) == 0 && !a.q.Topic.General() {
+	if len(a.q.Unknown) > 0 && len(a.q.Places) == 0 && !a.q.Topic.General() && a.q.Topic != question.Automation {
 		return answer{text: sentences(a.strange(), a.around())}, nil
 	}
 	said, err := e.sayTopic(w, a, all)
-	if err == nil && len(a.q.Unknown) > 0 && !a.q.Topic.General() {
+	if err == nil && len(a.q.Unknown) > 0 && !a.q.Topic.General() && a.q.Topic != question.Automation {
 		said.text = sentences(a.strange(), said.text)
 	}
 	return said, err
 }
 
 func (e *Assistant) sayTopic(w *work, a *asked, all []platform.Controller) (answer, error) {
-	if a.q.Future && !a.q.Topic.General() {
+	if a.q.Is(question.Future) && !a.q.Topic.General() {
 		return answer{text: "I do not know: that has not happened yet, and I make no forecasts. I can tell what was measured up to now."}, nil
 	}
 	switch a.q.Topic {

@@ -15,7 +15,7 @@ import (
 // energy answers what was used.
 func (a *asked) energy() (answer, error) {
 	switch {
-	case a.q.Future:
+	case a.q.Is(question.Future):
 		return answer{text: "I do not know: that has not happened yet, and I make no forecasts. I can tell what was measured up to now."}, nil
 	case a.q.Op == question.Compare && a.q.Against == nil && len(a.q.Mentioned()) < 2:
 		earlier := question.Before(a.span())

@@ -1,7 +1,9 @@
 package assistant
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -21,6 +23,9 @@ func (a *asked) inventory() (answer, error) {
 		return a.size()
 	case "timezone":
 		return answer{text: fmt.Sprintf("%s is in the time zone %s; there it is %s.", quoted(s.Name()), s.Now.Location(), s.Now.Format("15:04 on Mon 2 Jan 2006"))}, nil
+	}
+	if a.q.Make != "" && deviceKind(a.q.Object) == "" {
+		a.q.Object = "device"
 	}
 	switch a.q.Object {
 	case "zone":
@@ -62,6 +67,9 @@ func (a *asked) reported() string {
 }
 
 func (a *asked) zones() (answer, error) {
+	if text := a.located(); text != "" {
+		return answer{sentences(text, a.reported()), a.site.Zones}, nil
+	}
 	zones := a.zonesIn()
 	if a.q.By == "floor" {
 		var lines []string
@@ -83,8 +91,36 @@ func (a *asked) zones() (answer, error) {
 	return answer{sentences(fmt.Sprintf("There %s %s%s: %s.", are(len(zones)), count(len(zones), "zone"), a.in(), some(names, 40)), a.noHistory(), a.reported()), zones}, nil
 }
 
+// located tells where the devices are that were named; empty if places were.
+func (a *asked) located() string {
+	if a.scope.Whole() || a.scope.Floor != "" || a.scope.Bus != "" || len(a.scope.Zones) > 0 {
+		return ""
+	}
+	var lines []string
+	for _, d := range a.site.Devices {
+		if !a.scope.Holds(d) {
+			continue
+		}
+		line := label(d.Name) + " is in no zone"
+		if len(d.Zones) > 0 {
+			line = label(d.Name) + " is in " + a.zoneNames(d.Zones)
+		}
+		if d.Floor != "" {
+			line += " on " + label(d.Floor)
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return some(lines, 20) + "."
+}
+
 func (a *asked) floors() (answer, error) {
 	floors := a.site.Building.Floors
+	if text := a.located(); text != "" {
+		return answer{sentences(text, a.reported()), floors}, nil
+	}
 	if len(floors) == 0 {
 		return answer{text: "I do not know: nobody entered the floors of " + quoted(a.site.Name()) + "."}, nil
 	}
@@ -141,10 +177,13 @@ func (a *asked) buses() (answer, error) {
 		}
 	}
 	var lines []string
-	for name, n := range counts {
-		lines = append(lines, fmt.Sprintf("%s (%s)", label(name), count(n, "device")))
+	buses := slices.Sorted(maps.Keys(counts))
+	if a.q.Op == question.Most || a.q.Op == question.Least {
+		slices.SortStableFunc(buses, func(x, y string) int { return a.ranked(counts[x], counts[y]) })
 	}
-	slices.Sort(lines)
+	for _, name := range buses {
+		lines = append(lines, fmt.Sprintf("%s (%s)", label(name), count(counts[name], "device")))
+	}
 	if len(lines) == 0 {
 		return answer{text: "I do not know: the controller reports no buses."}, nil
 	}
@@ -156,14 +195,21 @@ func (a *asked) devices() (answer, error) {
 	kind := deviceKind(a.q.Object)
 	var found []platform.Device
 	for _, d := range a.site.Devices {
-		if a.scope.Holds(d) && (kind == "" || facts.Kind(d) == kind) {
+		if a.scope.Holds(d) && (kind == "" || facts.Kind(d) == kind) && strings.Contains(strings.ToLower(d.Profile), a.q.Make) {
 			found = append(found, d)
 		}
 	}
-	if a.q.By == "zone" || a.q.By == "floor" {
+	noun, make := a.q.Object, strings.ToUpper(a.q.Make)
+	switch {
+	case a.q.By == "bus" && a.q.Make == "" && noun == "device":
+		return a.buses()
+	case a.q.By == "zone" || a.q.By == "floor":
 		return a.devicesBy(found)
+	case make != "" && len(found) == 0:
+		return answer{sentences(fmt.Sprintf("I do not know: controllers report types of devices, not what they speak, and no type%s has “%s” in its name.", a.in(), make), a.reported()), found}, nil
+	case make != "":
+		return answer{sentences(fmt.Sprintf("%s%s %s of a type with “%s” in its name: %s.", upper(count(len(found), noun)), a.in(), are(len(found)), make, types(found)), a.reported()), found}, nil
 	}
-	noun := a.q.Object
 	if len(found) == 0 {
 		return answer{sentences(fmt.Sprintf("There is no %s%s.", noun, a.in()), a.reported()), found}, nil
 	}
@@ -204,8 +250,20 @@ func kinds(devices []platform.Device) string {
 	return list(lines)
 }
 
+// ranked orders counts as the question wants them.
+func (a *asked) ranked(x, y int) int {
+	if a.q.Op == question.Least {
+		return cmp.Compare(x, y)
+	}
+	return cmp.Compare(y, x)
+}
+
 func (a *asked) devicesBy(found []platform.Device) (answer, error) {
-	var lines []string
+	type row struct {
+		Label string `json:"label"`
+		Count int    `json:"count"`
+	}
+	var rows []row
 	if a.q.By == "floor" {
 		for _, f := range a.site.Building.Floors {
 			n := 0
@@ -214,7 +272,7 @@ func (a *asked) devicesBy(found []platform.Device) (answer, error) {
 					n++
 				}
 			}
-			lines = append(lines, fmt.Sprintf("%s %d", label(f.Name), n))
+			rows = append(rows, row{label(f.Name), n})
 		}
 	} else {
 		for _, z := range a.zonesIn() {
@@ -224,10 +282,17 @@ func (a *asked) devicesBy(found []platform.Device) (answer, error) {
 					n++
 				}
 			}
-			lines = append(lines, fmt.Sprintf("%s %d", label(z.Name), n))
+			rows = append(rows, row{label(z.Name), n})
 		}
 	}
-	return answer{sentences(fmt.Sprintf("%s by %s: %s.", upper(count(len(found), a.q.Object)), a.q.By, list(lines)), a.reported()), lines}, nil
+	if a.q.Op == question.Most || a.q.Op == question.Least {
+		slices.SortStableFunc(rows, func(x, y row) int { return a.ranked(x.Count, y.Count) })
+	}
+	var lines []string
+	for _, r := range rows {
+		lines = append(lines, fmt.Sprintf("%s %d", r.Label, r.Count))
+	}
+	return answer{sentences(fmt.Sprintf("%s by %s: %s.", upper(count(len(found), a.q.Object)), a.q.By, list(lines)), a.reported()), rows}, nil
 }
 
 func (a *asked) size() (answer, error) {
@@ -250,13 +315,9 @@ func (a *asked) size() (answer, error) {
 // everything sums up what is installed in the scope.
 func (a *asked) everything() (answer, error) {
 	var found []platform.Device
-	profiles := map[string]int{}
 	for _, d := range a.site.Devices {
 		if a.scope.Holds(d) {
 			found = append(found, d)
-			if d.Profile != "" {
-				profiles[d.Profile]++
-			}
 		}
 	}
 	if len(a.q.Places) == 1 && len(found) == 1 {
@@ -269,15 +330,28 @@ func (a *asked) everything() (answer, error) {
 			text += " on " + count(n, "floor")
 		}
 	}
-	var types []string
-	for p, n := range profiles {
-		types = append(types, fmt.Sprintf("%s (%d)", label(p), n))
-	}
-	slices.Sort(types)
-	if len(types) > 0 {
-		text += ". Device types: " + some(types, 15)
+	if types := types(found); types != "" {
+		text += ". Device types: " + types
 	}
 	return answer{sentences(text+".", a.noHistory(), a.reported()), found}, nil
+}
+
+// types counts devices by type.
+func types(devices []platform.Device) string {
+	counts := map[string]int{}
+	for _, d := range devices {
+		if d.Profile != "" {
+			counts[d.Profile]++
+		}
+	}
+	var lines []string
+	for _, p := range slices.Sorted(maps.Keys(counts)) {
+		lines = append(lines, fmt.Sprintf("%s (%d)", label(p), counts[p]))
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return some(lines, 15)
 }
 
 func (a *asked) oneDevice(d platform.Device) (answer, error) {

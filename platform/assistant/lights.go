@@ -19,6 +19,8 @@ func (a *asked) lights() (answer, error) {
 		return answer{text: sentences("I do not know: levels are reported as they are now, and their history is not kept.", "I can tell what is on now, and what was measured of energy.")}, nil
 	}
 	switch {
+	case a.q.State == question.Unread:
+		return a.unread(t, "light", "level"), nil
 	case a.q.By != "" && a.q.By != "device":
 		return a.lightsBy(t)
 	case a.q.Op == question.Most, a.q.Op == question.Least:
@@ -46,6 +48,16 @@ func (a *asked) noneOf(t facts.Things, kind string) string {
 		return quoted(a.site.Name()) + " has not reported any devices yet." + away(t.Basis, a.site.Now)
 	}
 	return fmt.Sprintf("No %s is known%s.", kind, a.in())
+}
+
+// unread answers of how many things it is not known what they do.
+func (a *asked) unread(t facts.Things, kind, value string) answer {
+	all := len(t.All)
+	head := fmt.Sprintf("All %s%s have a current %s.", count(all, kind), a.in(), value)
+	if n := all - t.Basis.Readings; n > 0 {
+		head = fmt.Sprintf("%d of %s%s %s no current %s.", n, count(all, kind), a.in(), haveVerb(n), value)
+	}
+	return answer{sentences(head, a.doubts(t, kind), a.basis(t.Basis)), t}
 }
 
 // wanted is the filter of the question over levels, and its words.
@@ -92,13 +104,16 @@ func (a *asked) lightsThat(t facts.Things) (answer, error) {
 	default:
 		head = fmt.Sprintf("%d of %s%s %s %s.", len(found), count(len(t.All), "light"), a.in(), are(len(found)), words)
 	}
+	if a.q.Aspect == "share" && known > 0 {
+		head += fmt.Sprintf(" That is %s of those whose level is known.", percent(100*float64(len(found))/float64(known)))
+	}
 	if a.q.Op == question.Check && known > 0 {
 		yes := len(found) > 0
-		if a.q.All {
+		if a.q.Is(question.All) {
 			yes = len(found) == len(t.All)
 		}
 		switch {
-		case a.q.All && !yes && len(found) == known:
+		case a.q.Is(question.All) && !yes && len(found) == known:
 			head = "As far as I know: " + lower(head)
 		case yes:
 			head = "Yes: " + lower(head)
@@ -218,7 +233,10 @@ func (a *asked) brightest(t facts.Things) (answer, error) {
 	}
 	slices.SortStableFunc(current, func(x, y facts.Thing) int { return cmp.Compare(*y.Value, *x.Value) })
 	word := "brightest"
-	if a.q.Op == question.Least {
+	switch {
+	case *current[0].Value == 0:
+		return answer{sentences(fmt.Sprintf("All %s%s with a current level are off.", count(len(current), "light"), a.in()), a.doubts(t, "light"), a.basis(t.Basis)), current}, nil
+	case a.q.Op == question.Least:
 		slices.Reverse(current)
 		word = "dimmest"
 	}
@@ -274,7 +292,7 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 		}
 	}
 	rows = slices.DeleteFunc(rows, func(r row) bool { return r.All == 0 })
-	byLevel := a.q.Aspect == "level" && a.q.State == ""
+	byLevel := (a.q.Op == question.Most || a.q.Op == question.Least) && a.q.State == "" && a.q.Bound == nil // "the brightest room"
 	weigh := func(r row) float64 {
 		if byLevel {
 			return r.Mean
@@ -285,6 +303,11 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 		slices.SortStableFunc(rows, func(x, y row) int { return cmp.Compare(weigh(y), weigh(x)) })
 		if a.q.Op == question.Least {
 			slices.Reverse(rows)
+		} else if len(rows) > 0 && weigh(rows[0]) == 0 {
+			return answer{sentences(fmt.Sprintf("None that I know of: no %s%s has a light %s.", a.q.By, a.in(), words), a.doubts(t, "light"), a.basis(t.Basis)), rows}, nil
+		}
+		if byLevel {
+			rows = slices.DeleteFunc(rows, func(r row) bool { return r.Known == 0 })
 		}
 		rows = rows[:min(len(rows), max(a.q.Top, 3))]
 	}
@@ -306,7 +329,7 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 		lines[0] = fmt.Sprintf("%d of %s with lights %s lights %s: %s", len(lines), count(len(rows), a.q.By), haveVerb(len(lines)), words, lines[0])
 	}
 	if len(lines) == 0 {
-		return answer{sentences(fmt.Sprintf("None that I know of: no zone has a light %s.", words), a.doubts(t, "light"), a.basis(t.Basis)), rows}, nil
+		return answer{sentences(fmt.Sprintf("None that I know of: no %s%s has a light %s.", a.q.By, a.in(), words), a.doubts(t, "light"), a.basis(t.Basis)), rows}, nil
 	}
 	return answer{sentences(upper(list(lines))+".", a.doubts(t, "light"), a.basis(t.Basis)), rows}, nil
 }

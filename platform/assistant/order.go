@@ -10,6 +10,7 @@ import (
 
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/assistant/facts"
+	"svc.internal/controller/platform/assistant/question"
 )
 
 // Bounds of an order.
@@ -46,7 +47,7 @@ func (e *Assistant) preview(w *work, a *asked) (answer, error) {
 		return answer{text: "I did nothing: " + do.Unclear + "."}, nil
 	case len(a.q.Unknown) > 0:
 		return answer{text: sentences("I did nothing.", a.strange(), a.around())}, nil
-	case len(a.q.Places) == 0 && !a.q.Whole && !do.Stop:
+	case len(a.q.Places) == 0 && !a.q.Is(question.Whole) && !do.Stop:
 		return answer{text: sentences("I did nothing: which zone or floor do you mean, or all of them?", a.around())}, nil
 	case !a.site.Controller.Online:
 		return answer{text: fmt.Sprintf("I did nothing: the controller of %s is offline, so nothing would arrive in time.", quoted(a.site.Name()))}, nil

@@ -13,7 +13,7 @@ import (
 // power answers what is drawn, now or over a period.
 func (a *asked) power() (answer, error) {
 	switch {
-	case a.q.Future:
+	case a.q.Is(question.Future):
 		return answer{text: "I do not know: that has not happened yet, and I make no forecasts."}, nil
 	case a.q.When != nil && !a.q.When.Now, a.q.Aspect != "", a.q.By == "hour", a.q.By == "day":
 		return a.powerOver()

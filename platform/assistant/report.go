@@ -172,7 +172,7 @@ func (e *Assistant) controllers(q question.Question, now time.Time, all []contro
 	if q.Op == question.Check {
 		switch q.State {
 		case question.Online:
-			head = yesNo(online == len(all) || !q.All && online > 0) + head
+			head = yesNo(online == len(all) || !q.Is(question.All) && online > 0) + head
 		case question.Away:
 			head = yesNo(online < len(all)) + head
 		}

@@ -21,6 +21,9 @@ func (a *asked) shades() (answer, error) {
 	if a.past() || a.q.Op == question.Since {
 		return answer{text: "I do not know: positions are reported as they are now, and their history is not kept."}, nil
 	}
+	if a.q.State == question.Unread {
+		return a.unread(t, "shade", "position"), nil
+	}
 	keep, words := a.shadeFilter()
 	if a.q.State == question.Moving {
 		return a.movingShades(t)
@@ -54,7 +57,7 @@ func (a *asked) shades() (answer, error) {
 		head = fmt.Sprintf("%d of %s%s %s %s.", len(current), count(len(t.All), "shade"), a.in(), are(len(current)), words)
 	}
 	if a.q.Op == question.Check && t.Basis.Readings > 0 {
-		if yes := len(current) > 0 && (!a.q.All || len(current) == len(t.All)); yes {
+		if yes := len(current) > 0 && (!a.q.Is(question.All) || len(current) == len(t.All)); yes {
 			head = "Yes: " + lower(head)
 		} else {
 			head = "No: " + lower(head)

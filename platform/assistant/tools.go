@@ -159,7 +159,7 @@ func (e *Assistant) call(ctx context.Context, w *work, agent Agent, asks []*aske
 	a := &asked{ctx: ctx, site: base.site, price: base.price}
 	if args.Place != "" {
 		a.q = question.Parse(args.Place, names(a.site), a.site.Now)
-		if len(a.q.Places) == 0 && !a.q.Whole {
+		if len(a.q.Places) == 0 && !a.q.Is(question.Whole) {
 			return fail("nothing is called %q here. %s", clip(args.Place, 100), a.around())
 		}
 		a.scope = scopeOf(a.site, a.q.Places)

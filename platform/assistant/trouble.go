@@ -147,7 +147,7 @@ func (a *asked) offline() (answer, error) {
 	if a.q.State == question.Online {
 		head := fmt.Sprintf("%d of %s%s %s online.", online, count(r.Total, noun), a.in(), are(online))
 		if a.q.Op == question.Check {
-			head = yesNo(len(r.Away) == 0 || !a.q.All && online > 0) + lower(head)
+			head = yesNo(len(r.Away) == 0 || !a.q.Is(question.All) && online > 0) + lower(head)
 		}
 		return answer{sentences(head, a.awayLine(r), a.basis(r.Basis)), r}, nil
 	}

@@ -8,14 +8,15 @@ import (
 
 // decide puts the parts together.
 func (s *sentence) decide(now time.Time) {
-	s.q.Whole = s.has("whole") && len(s.q.Places) == 0
-	s.q.Estimate = s.q.Estimate || s.has("estimate")
+	s.q.Set(Whole, s.has("whole") && len(s.q.Places) == 0)
+	s.q.Set(Estimate, s.q.Is(Estimate) || s.has("estimate"))
 	s.times(now)
-	s.q.Follows = s.follows()
+	s.q.Set(Follows, s.follows())
+	s.q.Set(Both, s.has("both"))
 	s.q.State = s.state()
-	s.q.All = s.has("all", "whole")
+	s.q.Set(All, s.has("all", "whole"))
 	s.objects()
-	if s.q.Estimate && s.q.By != "hour" && s.q.By != "day" {
+	if s.q.Is(Estimate) && s.q.By != "hour" && s.q.By != "day" {
 		s.q.By = "" // "20 W per light"
 	}
 	s.q.Topic = s.topic()
@@ -26,8 +27,24 @@ func (s *sentence) decide(now time.Time) {
 	if s.has("except") && s.q.Topic != Nothing {
 		s.q.Unknown = append(s.q.Unknown, "except …")
 	}
+	if s.has("share") && s.q.Aspect == "" {
+		s.q.Aspect = "share"
+	}
+	if s.q.Topic == Inventory {
+		s.q.Make = s.maker()
+	}
 	s.settlePower()
 	s.settleRank()
+}
+
+// maker is the word that types of devices are named after.
+func (s *sentence) maker() string {
+	for _, t := range s.tags {
+		if t.tag == "protocol" && slices.Contains([]string{"dali", "modbus", "dmx", "sdn", "somfy"}, s.t[t.at].stem) {
+			return s.t[t.at].stem
+		}
+	}
+	return ""
 }
 
 // times takes the first span as the one that is asked about, and a second one as what it is compared with.
@@ -36,14 +53,14 @@ func (s *sentence) times(now time.Time) {
 	var at []int
 	for _, p := range s.when {
 		if p.future {
-			s.q.Future = true
+			s.q.Set(Future, true)
 			continue
 		}
 		spans = append(spans, p.span)
 		at = append(at, p.at)
 	}
 	if s.has("future") && len(spans) == 0 {
-		s.q.Future = true
+		s.q.Set(Future, true)
 	}
 	switch {
 	case len(spans) == 0:
@@ -59,7 +76,7 @@ func (s *sentence) times(now time.Time) {
 		s.q.When = &spans[0]
 	}
 	if s.q.When != nil && !s.q.When.Now && s.q.When.From.After(now) {
-		s.q.Future = true
+		s.q.Set(Future, true)
 	}
 }
 
@@ -137,6 +154,9 @@ func (s *sentence) state() State {
 		}
 		return st
 	}
+	if s.has("unknown") {
+		return Unread
+	}
 	if s.has("full") && s.q.Bound == nil {
 		s.q.Bound = &Bound{Only: true, Value: 100}
 	}
@@ -192,6 +212,9 @@ func (s *sentence) settleRank() {
 		case "zone", "floor", "meter", "device", "bus", "controller", "site":
 			if s.q.Topic != Shades && s.q.Topic != Lights || t.tag == "zone" || t.tag == "floor" {
 				s.q.By = string(t.tag)
+				if s.q.Topic == Inventory && s.q.Object == s.q.By {
+					s.q.Object = s.otherNoun() // "which floor has the most shades"
+				}
 				return
 			}
 		}
@@ -204,6 +227,16 @@ func (s *sentence) settleRank() {
 	}
 }
 
+// otherNoun is what else is spoken of than the object; devices if nothing.
+func (s *sentence) otherNoun() string {
+	for _, t := range s.tags {
+		if slices.Contains(nouns, t.tag) && string(t.tag) != s.q.Object {
+			return string(t.tag)
+		}
+	}
+	return "device"
+}
+
 // settlePower tells energy from power: "consumption right now" is power, "power used yesterday" is energy.
 func (s *sentence) settlePower() {
 	q := &s.q
@@ -211,10 +244,10 @@ func (s *sentence) settlePower() {
 	switch {
 	case q.Topic == Energy && q.When != nil && q.When.Now, q.Topic == Energy && q.When == nil && s.has("current"):
 		q.Topic = Power
-	case q.Topic == Power && period && !s.has("peak") && q.Op != Average && q.Op != Most && q.Op != Least && (s.has("use", "energy")):
+	case q.Topic == Power && period && !s.has("peak", "baseload") && q.Op != Average && q.Op != Most && q.Op != Least && (s.has("use", "energy")):
 		q.Topic = Energy
 	}
-	if q.Topic == Power && s.has("peak") && q.Aspect == "" {
+	if q.Topic == Power && s.has("peak") && q.Aspect == "" && (period || !s.has("zone", "floor", "meter")) {
 		q.Aspect = "peak"
 	}
 	if q.Topic == Power && s.has("baseload") {

@@ -3,22 +3,28 @@ package question
 // After reads q as said after before: what q leaves out is taken from before where the sentence leans on it.
 func (q Question) After(before Question) Question {
 	if before.Topic == Nothing || before.Topic == Order || q.Topic == Order || q.Topic == Confirm || q.Topic == Decline {
-		if q.Topic == Order && q.Follows && len(q.Places) == 0 {
+		if q.Topic == Order && q.Is(Follows) && len(q.Places) == 0 {
 			q.Places = before.Places
 		}
 		return q
+	}
+	if q.Is(Both) && len(q.Places) == 0 && len(before.Earlier) > 0 && len(before.Places) > 0 {
+		return q.ofBoth(before)
+	}
+	if q.Is(Follows) && (before.Topic == Offline || before.Topic == Faults) && len(q.Places) == 0 && q.State == "" && q.Bound == nil && deviceTopics[q.Topic] {
+		q.Topic = Nothing // "are any of them lights?"
 	}
 	if len(q.Unknown) > 0 && len(q.Places) == 0 && q.Topic == Nothing {
 		q.Topic = before.Topic // "and the sauna?"
 		return q
 	}
-	if q.Topic == Nothing || q.Topic == Report && q.bare() && q.Follows || q.leansOn(before) {
+	if q.Topic == Nothing || q.Topic == Report && q.bare() && q.Is(Follows) || q.leansOn(before) {
 		return q.over(before)
 	}
-	if !q.Follows {
+	if !q.Is(Follows) {
 		return q
 	}
-	if len(q.Places) == 0 && !q.Whole {
+	if len(q.Places) == 0 && !q.Is(Whole) {
 		q.Places = before.Places
 	}
 	if q.When == nil && !q.Topic.Instant() {
@@ -27,12 +33,36 @@ func (q Question) After(before Question) Question {
 	return q
 }
 
+// deviceTopics are about devices of a kind.
+var deviceTopics = map[Topic]bool{Lights: true, Shades: true, Inventory: true}
+
+// ofBoth asks for the places of the last two sentences: "which of the two needs more?".
+func (q Question) ofBoth(before Question) Question {
+	m := before
+	m.Places, m.Earlier = nil, nil
+	for i, places := range [][]Place{before.Earlier, before.Places} {
+		for _, p := range places {
+			p.Mention = i
+			m.Places = append(m.Places, p)
+		}
+	}
+	if q.Topic != Nothing && q.Topic != before.Topic && !(before.Topic == Power && q.Topic == Energy) {
+		m.Topic = q.Topic
+	}
+	if q.When != nil {
+		m.When = q.When
+	}
+	m.Op, m.By, m.Against, m.Unknown, m.Sure = Compare, "", nil, q.Unknown, q.Sure
+	m.Set(Follows, true)
+	return m
+}
+
 // bare reports whether nothing but names and times was said.
 func (q Question) bare() bool { return q.Op == Tell && q.State == "" && q.Bound == nil }
 
 // leansOn: "which of them are offline?", "only the shades", "and how many are off?".
 func (q Question) leansOn(before Question) bool {
-	return q.Follows && q.Topic == before.Topic
+	return q.Is(Follows) && q.Topic == before.Topic
 }
 
 // over lays the parts of q over those of before.
@@ -44,15 +74,20 @@ func (q Question) over(before Question) Question {
 		q.When = &ahead
 	}
 	m := before
-	m.Unknown, m.Follows, m.Sure = q.Unknown, true, q.Sure
+	m.Unknown, m.Sure = q.Unknown, q.Sure
+	m.Set(Follows, true)
+	m.Set(Future, q.Is(Future))
 	if len(q.Places) > 0 {
-		m.Places, m.Whole = q.Places, false
+		m.Earlier = before.Places
+		m.Places = q.Places
+		m.Set(Whole, false)
 		if m.By == string(q.Places[0].Kind) {
 			m.By, m.Op, m.Top = "", Tell, 0
 		}
 	}
-	if q.Whole {
-		m.Places, m.Whole = nil, true
+	if q.Is(Whole) {
+		m.Places = nil
+		m.Set(Whole, true)
 	}
 	switch {
 	case q.Op == Compare && q.When != nil && q.Against == nil:
@@ -86,10 +121,10 @@ func (q Question) over(before Question) Question {
 	if q.Object != "" {
 		m.Object = q.Object
 	}
-	if q.Watts > 0 || q.Estimate {
-		m.Watts, m.Estimate = q.Watts, true
+	if q.Watts > 0 || q.Is(Estimate) {
+		m.Watts = q.Watts
+		m.Set(Estimate, true)
 	}
-	m.Future = q.Future
 	return m
 }
 

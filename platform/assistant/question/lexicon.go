@@ -37,8 +37,11 @@ var lexicon = []struct {
 	{"moving", "moving, in motion, travelling, traveling, running, opening, closing"},
 	{"position", "position, how far, how wide, percent open"},
 
-	{"fault", "fault, faulty, error, problem, issue, trouble, alarm, alert, warning, broken, defective, defect, failure, failed, failing, malfunction, malfunctioning, wrong, not working, out of order, attention, maintenance, repair, repaired, fix, fixed, incident, not work, does not work, stopped working, ticket, complaint, event, service, servicing, urgent, bust, misbehaving, burnt out, dead lamp, stuck, jammed"},
+	{"fault", "fault, faulty, fail, error, problem, issue, trouble, alarm, alert, warning, broken, defective, defect, failure, failed, failing, malfunction, malfunctioning, wrong, not working, broke, broke down, break down today, crashed, out of order, attention, maintenance, repair, repaired, fix, fixed, incident, not work, does not work, stopped working, ticket, complaint, event, service, servicing, urgent, bust, misbehaving, burnt out, dead lamp, stuck, jammed"},
 	{"health", "health, healthy, fine, alright, all right, in order, ok, okay, well, condition, state of health, working, work properly, work correctly"},
+	{"unknown", "unknown, not known, not know, no reading, no value, never read, no position, not read, do not you know, unclear"},
+	{"share", "percentage, proportion, share of, fraction, what percent, how many percent, ratio"},
+	{"both", "of the 2, both, the 2, of those 2, of these 2, of both, between them, between the 2"},
 	{"status", "status, state, condition, look like"},
 	{"offline", "offline, unreachable, not responding, not answering, silent, dead, disconnected, unavailable, lost, not reachable, not online, no contact, no answer, no response, not reply, not replying, not answer, not respond, missing, not available, out of reach, unresponsive, not connected, dropped out, gone, cannot be reached, not be reached, lost contact, lost connection, drop off, dropped off, went down, gone down, drop out, fell out, went offline, go offline, fall out, not communicating, not heard from, mia"},
 	{"online", "online, reachable, available, connected, responding, alive, answering, communicating, up and running, in contact"},
@@ -71,7 +74,7 @@ var lexicon = []struct {
 	{"automation", "automation, automated, automatic, automatically, rule, scene, schedule, scheduled, timer, programme, timetable, routine, macro, calendar"},
 	{"outside", "weather, rain, sunny, wind, outside temperature, outdoor, sunrise, sunset, news, stock, football, joke, president, capital, recipe, poem, song, parking, elevator, lift, water, gas, solar, pv, photovoltaic, battery, ev, charger, fire alarm, smoke, burglar, intruder, camera, door, window, wifi, internet, printer, coffee, lunch, menu"},
 	{"report", "report, summary, summarise, summarize, overview, digest, briefing, status report, dashboard, what is happening, what happened, what is going on, situation, how is the building, how are things, update, catch me up, state of the building, rundown"},
-	{"source", "where does, source, how do you know, how fresh, how old, how recent, how current, how up to date, up to date, how accurate, trust, data age, age, how reliable is, provenance, freshness, how old is"},
+	{"source", "where does, how long have you, since when have you, since when do you, when did you start, how far back, first measurement, oldest reading, source, how do you know, how fresh, how old, how recent, how current, how up to date, up to date, how accurate, trust, data age, age, how reliable is, provenance, freshness, how old is"},
 	{"help", "help, what can you do, what can i ask, who are you, what are you, what do you know, what can you tell, how do you work, capabilities, examples, what questions, can you do for me, able to do"},
 	{"greeting", "hello, hi, hey, good morning, good afternoon, good evening, thanks, thank you, cheers, bye, goodbye, greetings, howdy"},
 	{"why", "why, reason, how come, explain, cause, caused"},
@@ -145,6 +148,7 @@ var filler = wordSet(`a an the of in on at to for from by with and or but so as 
 	turning switching burning able try trying help asking ask asked inform hear heard report reported reports reporting showing shown
 	consuming consumes consumer consumers user users uses spent responsible cause causes account accounts accounted contribute contributes
 	far wide deep ahead behind above below equal equals least less fewer sometime someday anyhow whatever whichever whoever
+	defined configured programmed planned available existing
 	period range interval window span timeframe duration state states stated situation happening going operation operating operate operated operational
 	measure measured measures measurement measurements recorded record records register registered logged counted reading readings`)
 

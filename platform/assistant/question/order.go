@@ -140,8 +140,8 @@ func (s *sentence) endsWithState(rest []token, word string) bool {
 func (s *sentence) finishOrder(do *Do) {
 	s.q.Topic, s.q.Do = Order, do
 	s.q.Bound = nil
-	s.q.Whole = s.has("whole", "all")
-	s.q.Follows = s.has("them")
+	s.q.Set(Whole, s.has("whole", "all"))
+	s.q.Set(Follows, s.has("them"))
 	switch {
 	case do.Unclear != "":
 	case s.has("except", "not"):

@@ -217,7 +217,8 @@ func (s *sentence) watts() {
 	for i := 0; i+1 < len(s.t); i++ {
 		v, err := strconv.ParseFloat(s.t[i].stem, 64)
 		if unit := s.t[i+1].stem; err == nil && !s.t[i].used && v > 0 && v <= 5000 && (unit == "w" || unit == "watt") {
-			s.q.Watts, s.q.Estimate = v, true
+			s.q.Watts = v
+			s.q.Set(Estimate, true)
 			s.mark(i, 2)
 			return
 		}
@@ -285,6 +286,9 @@ func (s *sentence) meant(tg tag, i, n int) bool {
 // asksWhereOn recognises "which floor is the canteen on".
 func (s *sentence) asksWhereOn(i int) bool {
 	first, second := s.wordAt(0), s.wordAt(1)
+	if slices.ContainsFunc(s.t, func(t token) bool { return t.stem == "light" || t.stem == "lamp" || t.stem == "luminaire" }) {
+		return false
+	}
 	return i == len(s.t)-1 && (first == "which" || first == "what") && (second == "floor" || second == "bus" || second == "line" || second == "level")
 }
 

@@ -135,6 +135,7 @@ const (
 	Moving State = "moving"
 	Online State = "online"
 	Away   State = "offline"
+	Unread State = "unread" // what it does is not known
 )
 
 // Do is what an order wants done.
@@ -146,31 +147,52 @@ type Do struct {
 	Unclear string `json:"unclear,omitempty"`
 }
 
+// Manner is a set of what else the words say.
+type Manner uint8
+
+// What words say besides.
+const (
+	All      Manner = 1 << iota // "are all of them …"
+	Whole                       // the whole building was named
+	Future                      // asks for what has not happened yet
+	Estimate                    // a calculated figure is accepted
+	Follows                     // leans on the sentence before: "and yesterday?"
+	Both                        // of the last two that were spoken of
+)
+
+// Is reports whether the words say so.
+func (q Question) Is(m Manner) bool { return q.Manner&m != 0 }
+
+// Set notes whether they do.
+func (q *Question) Set(m Manner, so bool) {
+	if q.Manner &^= m; so {
+		q.Manner |= m
+	}
+}
+
 // Question is what was understood.
 type Question struct {
 	Topic  Topic   `json:"topic"`
 	Op     Op      `json:"op,omitempty"`
 	Object string  `json:"object,omitempty"` // what is counted or listed: "light", "zone", "floor", "meter", …
+	Make   string  `json:"make,omitempty"`   // what the type of devices is named after: "dali"
 	State  State   `json:"state,omitempty"`
-	All    bool    `json:"all,omitempty"` // "are all of them …"
+	Manner Manner  `json:"manner,omitempty"`
 	Bound  *Bound  `json:"bound,omitempty"`
 	By     string  `json:"by,omitempty"` // "zone", "floor", "meter", "device", "hour", "day"
 	Top    int     `json:"top,omitempty"`
 	Places []Place `json:"places,omitempty"`
-	Whole  bool    `json:"whole,omitempty"`  // the whole building was named
-	Aspect string  `json:"aspect,omitempty"` // of comfort: "temperature"; of others: the word that told
-	When   *Span   `json:"when,omitempty"`
+	// Earlier are the places of the sentence before, which "which of the two" goes back to.
+	Earlier []Place `json:"earlier,omitempty"`
+	Aspect  string  `json:"aspect,omitempty"` // of comfort: "temperature"; of others: the word that told
+	When    *Span   `json:"when,omitempty"`
 	// Against is what When is compared with.
 	Against *Span `json:"against,omitempty"`
-	Future  bool  `json:"future,omitempty"` // asks for what has not happened yet
-	// Estimate is set when the asker accepts a calculated figure; Watts is what they assume for each light, 0 if nothing.
-	Estimate bool    `json:"estimate,omitempty"`
-	Watts    float64 `json:"watts,omitempty"`
-	Do       *Do     `json:"do,omitempty"`
+	// Watts is what the asker assumes for each light; 0 if nothing.
+	Watts float64 `json:"watts,omitempty"`
+	Do    *Do     `json:"do,omitempty"`
 	// Unknown are words that seem to name something that this building does not have.
 	Unknown []string `json:"unknown,omitempty"`
-	// Follows tells that the sentence leans on the one before: "and yesterday?".
-	Follows bool `json:"follows,omitempty"`
 	// Sure is how much of the sentence was understood, 0 to 1.
 	Sure float64 `json:"sure"`
 }
