@@ -85,50 +85,54 @@ func TestContractChat(t *testing.T) {
 
 // The row "Chat on the pages".
 func TestContractChatOfPeople(t *testing.T) {
-	a := newAsked(t, peertest.Database{DataDir: t.TempDir()})
-	const path = "/api/assistant/chat"
-	if got := a.ada.api("POST", path, `{"message":"how many lights are there?"}`).want(t, 200, "with a login's token"); !strings.Contains(got.str("reply"), "39 lights") {
-		t.Errorf("body is %s", got.text)
-	}
-	a.ask("POST", path, `{"message":"hello"}`, "X-API-Key: "+a.key).want(t, 401, "with a key")
-	a.ask("POST", path, `{"message":"hello"}`).want(t, 401, "with nothing")
-	a.chat(`{"message":"hello"}`, a.ada.bearer).want(t, 401, "the public one with a token")
+	peertest.Each(t, func(t *testing.T, db peertest.Database) {
+		a := newAsked(t, db)
+		const path = "/api/assistant/chat"
+		if got := a.ada.api("POST", path, `{"message":"how many lights are there?"}`).want(t, 200, "with a login's token"); !strings.Contains(got.str("reply"), "39 lights") {
+			t.Errorf("body is %s", got.text)
+		}
+		a.ask("POST", path, `{"message":"hello"}`, "X-API-Key: "+a.key).want(t, 401, "with a key")
+		a.ask("POST", path, `{"message":"hello"}`).want(t, 401, "with nothing")
+		a.chat(`{"message":"hello"}`, a.ada.bearer).want(t, 401, "the public one with a token")
+	})
 }
 
 // The row "useSSE", for chat and for the plain form of MCP.
 func TestContractUseSSE(t *testing.T) {
-	a := newAsked(t, peertest.Database{DataDir: t.TempDir()})
-	key := "X-API-Key: " + a.key
-	for name, got := range map[string]answer{
-		"chat": a.chat(`{"message":"how many lights are there?","useSSE":true}`, key),
-		"MCP":  a.tool(`{"method":"tools/call","tool":"chat","arguments":{"message":"how many lights are there?","useSSE":true}}`, key),
-	} {
-		got.want(t, 200, name)
-		if ct := got.Header.Get("Content-Type"); ct != "text/event-stream" || got.Header.Get("X-Accel-Buffering") != "no" {
-			t.Errorf("%s: headers are %v", name, got.Header)
-		}
-		var order []string
-		last := ""
-		for line := range strings.Lines(got.text) {
-			if event, ok := strings.CutPrefix(line, "event: "); ok {
-				order = append(order, strings.TrimSpace(event))
-			} else if data, ok := strings.CutPrefix(line, "data: "); ok {
-				last = data
+	peertest.Each(t, func(t *testing.T, db peertest.Database) {
+		a := newAsked(t, db)
+		key := "X-API-Key: " + a.key
+		for name, got := range map[string]answer{
+			"chat": a.chat(`{"message":"how many lights are there?","useSSE":true}`, key),
+			"MCP":  a.tool(`{"method":"tools/call","tool":"chat","arguments":{"message":"how many lights are there?","useSSE":true}}`, key),
+		} {
+			got.want(t, 200, name)
+			if ct := got.Header.Get("Content-Type"); ct != "text/event-stream" || got.Header.Get("X-Accel-Buffering") != "no" {
+				t.Errorf("%s: headers are %v", name, got.Header)
+			}
+			var order []string
+			last := ""
+			for line := range strings.Lines(got.text) {
+				if event, ok := strings.CutPrefix(line, "event: "); ok {
+					order = append(order, strings.TrimSpace(event))
+				} else if data, ok := strings.CutPrefix(line, "data: "); ok {
+					last = data
+				}
+			}
+			if want := "status status status delta status result"; strings.Join(order, " ") != want {
+				t.Errorf("%s: events are %v, want %s", name, order, want)
+			}
+			if !json.Valid([]byte(last)) || !strings.Contains(last, "39 lights") {
+				t.Errorf("%s: the result is %s", name, last)
 			}
 		}
-		if want := "status status status delta status result"; strings.Join(order, " ") != want {
-			t.Errorf("%s: events are %v, want %s", name, order, want)
+		if got := a.chat(`{"message":"","useSSE":true}`, key).want(t, 400, "refused before it begins"); !strings.HasPrefix(got.Header.Get("Content-Type"), "application/json") {
+			t.Errorf("a refusal comes as %s", got.Header.Get("Content-Type"))
 		}
-		if !json.Valid([]byte(last)) || !strings.Contains(last, "39 lights") {
-			t.Errorf("%s: the result is %s", name, last)
+		if got := a.chat(`{"message":"hello","useSSE":true,"context":{"siteId":"nowhere"}}`, key); !strings.Contains(got.text, "event: error\ndata: {\"success\":false") {
+			t.Errorf("an error on the way: %s", got.text)
 		}
-	}
-	if got := a.chat(`{"message":"","useSSE":true}`, key).want(t, 400, "refused before it begins"); !strings.HasPrefix(got.Header.Get("Content-Type"), "application/json") {
-		t.Errorf("a refusal comes as %s", got.Header.Get("Content-Type"))
-	}
-	if got := a.chat(`{"message":"hello","useSSE":true,"context":{"siteId":"nowhere"}}`, key); !strings.Contains(got.text, "event: error\ndata: {\"success\":false") {
-		t.Errorf("an error on the way: %s", got.text)
-	}
+	})
 }
 
 // The contract's section "MCP endpoint" in its plain form, and its errors.
@@ -228,22 +232,24 @@ func TestContractMCPPlainForm(t *testing.T) {
 
 // The row "permissions": {} reads, {"control":true} switches, after a preview and a yes.
 func TestContractControl(t *testing.T) {
-	a := newAsked(t, peertest.Database{DataDir: t.TempDir()})
-	order := `{"message":"turn off the lobby lights","sessionId":"c"}`
-	yes := `{"message":"yes","sessionId":"c"}`
-	if got := a.chat(order, "X-API-Key: "+a.key); !strings.Contains(got.str("reply"), "only reads") {
-		t.Errorf("a reading key: %s", got.text)
-	}
-	a.chat(yes, "X-API-Key: "+a.key)
-	if got := a.chat(order, "X-API-Key: "+a.control); !strings.Contains(got.str("reply"), "Not done yet") || len(a.building.Acted) != 0 {
-		t.Errorf("the preview: %s, sent %v", got.text, a.building.Acted)
-	}
-	a.chat(yes, "X-API-Key: "+a.key) // the same owner's reading key confirms nothing
-	if len(a.building.Acted) != 0 {
-		t.Fatalf("a reading key acted: %v", a.building.Acted)
-	}
-	a.chat(order, "X-API-Key: "+a.control)
-	if got := a.chat(yes, "X-API-Key: "+a.control); !strings.Contains(got.str("reply"), "Done") || len(a.building.Acted) != 1 {
-		t.Errorf("the yes: %s, sent %v", got.text, a.building.Acted)
-	}
+	peertest.Each(t, func(t *testing.T, db peertest.Database) {
+		a := newAsked(t, db)
+		order := `{"message":"turn off the lobby lights","sessionId":"c"}`
+		yes := `{"message":"yes","sessionId":"c"}`
+		if got := a.chat(order, "X-API-Key: "+a.key); !strings.Contains(got.str("reply"), "only reads") {
+			t.Errorf("a reading key: %s", got.text)
+		}
+		a.chat(yes, "X-API-Key: "+a.key)
+		if got := a.chat(order, "X-API-Key: "+a.control); !strings.Contains(got.str("reply"), "Not done yet") || len(a.building.Acted) != 0 {
+			t.Errorf("the preview: %s, sent %v", got.text, a.building.Acted)
+		}
+		a.chat(yes, "X-API-Key: "+a.key) // the same owner's reading key confirms nothing
+		if len(a.building.Acted) != 0 {
+			t.Fatalf("a reading key acted: %v", a.building.Acted)
+		}
+		a.chat(order, "X-API-Key: "+a.control)
+		if got := a.chat(yes, "X-API-Key: "+a.control); !strings.Contains(got.str("reply"), "Done") || len(a.building.Acted) != 1 {
+			t.Errorf("the yes: %s, sent %v", got.text, a.building.Acted)
+		}
+	})
 }

@@ -99,37 +99,39 @@ func TestOfficialGoClientUsesAllTools(t *testing.T) {
 
 // JSON-RPC by hand: what plain tools such as curl send, and what other methods answer.
 func TestContractMCPProtocolForm(t *testing.T) {
-	a := newAsked(t, peertest.Database{DataDir: t.TempDir()})
-	key := "X-API-Key: " + a.key
-	body := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`
-	for name, headers := range map[string][]string{
-		"no Accept":   {key},
-		"curl":        {key, "Accept: */*"},
-		"by the book": {key, "Accept: application/json, text/event-stream"},
-		"with bearer": {"Authorization: Bearer " + a.key},
-	} {
-		got := a.tool(body, headers...).want(t, 200, name)
-		if !strings.Contains(got.text, `"get_status"`) || got.Header.Get("X-RateLimit-Limit") == "" {
-			t.Errorf("%s: %s", name, got.text)
+	peertest.Each(t, func(t *testing.T, db peertest.Database) {
+		a := newAsked(t, db)
+		key := "X-API-Key: " + a.key
+		body := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`
+		for name, headers := range map[string][]string{
+			"no Accept":   {key},
+			"curl":        {key, "Accept: */*"},
+			"by the book": {key, "Accept: application/json, text/event-stream"},
+			"with bearer": {"Authorization: Bearer " + a.key},
+		} {
+			got := a.tool(body, headers...).want(t, 200, name)
+			if !strings.Contains(got.text, `"get_status"`) || got.Header.Get("X-RateLimit-Limit") == "" {
+				t.Errorf("%s: %s", name, got.text)
+			}
 		}
-	}
-	a.tool(body).want(t, 401, "without a key")
-	a.tool(body, key, "Origin: https://evil.example").want(t, 403, "a foreign page")
-	for _, method := range []string{"GET", "DELETE"} {
-		got := a.ask(method, mcpPath, "", key, "Accept: text/event-stream").want(t, 405, method)
-		if !strings.Contains(got.Header.Get("Allow"), "POST") {
-			t.Errorf("%s: Allow is %q", method, got.Header.Get("Allow"))
+		a.tool(body).want(t, 401, "without a key")
+		a.tool(body, key, "Origin: https://evil.example").want(t, 403, "a foreign page")
+		for _, method := range []string{"GET", "DELETE"} {
+			got := a.ask(method, mcpPath, "", key, "Accept: text/event-stream").want(t, 405, method)
+			if !strings.Contains(got.Header.Get("Allow"), "POST") {
+				t.Errorf("%s: Allow is %q", method, got.Header.Get("Allow"))
+			}
 		}
-	}
-	got := a.tool(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`, key).want(t, 200, "initialize")
-	_, data, _ := strings.Cut(got.text, "data: ")
-	var answer struct {
-		Result struct{ Capabilities map[string]any }
-	}
-	if err := json.Unmarshal([]byte(strings.TrimSpace(data)), &answer); err != nil {
-		t.Fatalf("%v in %s", err, got.text)
-	}
-	if c := answer.Result.Capabilities; len(c) != 1 || c["tools"] == nil {
-		t.Errorf("capabilities are %v, want tools alone", c)
-	}
+		got := a.tool(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`, key).want(t, 200, "initialize")
+		_, data, _ := strings.Cut(got.text, "data: ")
+		var answer struct {
+			Result struct{ Capabilities map[string]any }
+		}
+		if err := json.Unmarshal([]byte(strings.TrimSpace(data)), &answer); err != nil {
+			t.Fatalf("%v in %s", err, got.text)
+		}
+		if c := answer.Result.Capabilities; len(c) != 1 || c["tools"] == nil {
+			t.Errorf("capabilities are %v, want tools alone", c)
+		}
+	})
 }

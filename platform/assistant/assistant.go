@@ -403,7 +403,7 @@ func (e *Assistant) say(w *work, a *asked, all []platform.Controller) (answer, e
 }
 
 func (e *Assistant) sayTopic(w *work, a *asked, all []platform.Controller) (answer, error) {
-	if a.q.Is(question.Future) && !a.q.Topic.General() {
+	if a.q.Is(question.Future) && !a.q.Topic.General() && a.q.Topic != question.Automation && a.q.Topic != question.Saving {
 		return answer{text: "I do not know: that has not happened yet, and I make no forecasts. I can tell what was measured up to now."}, nil
 	}
 	switch a.q.Topic {

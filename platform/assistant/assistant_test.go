@@ -42,6 +42,22 @@ func TestFollowUpsLeanOnWhatWasSaid(t *testing.T) {
 	}
 }
 
+func TestWhichOfTheTwoGoesBackToBoth(t *testing.T) {
+	e := on(sitetest.New())
+	for _, turn := range [][2]string{
+		{"how much did the ground floor use yesterday", kwh(at(17, 0), at(18, 0), ground)}, {"and the open offices?", kwh(at(17, 0), at(18, 0), offices)},
+		{"which of the two used more?", kwh(at(17, 0), at(18, 0), offices) + " and Ground floor " + kwh(at(17, 0), at(18, 0), ground)},
+	} {
+		if r := ask(t, e, platform.Inquiry{Session: "two", Message: turn[0]}); !strings.Contains(r.Text, turn[1]) {
+			t.Errorf("%s: %s, want %s", turn[0], r.Text, turn[1])
+		}
+	}
+	ask(t, e, platform.Inquiry{Session: "away", Message: "any devices offline?"})
+	if r := ask(t, e, platform.Inquiry{Session: "away", Message: "are any of them lights?"}); !strings.Contains(r.Text, "1 of 39 lights is offline") {
+		t.Errorf("of them: %s", r.Text)
+	}
+}
+
 func TestASessionBelongsToItsOwner(t *testing.T) {
 	e := on(sitetest.New())
 	ask(t, e, platform.Inquiry{Owner: "ann", Session: "s", Message: "How much energy did the ground floor use yesterday?"})

@@ -14,6 +14,13 @@ import (
 
 // energy answers what was used.
 func (a *asked) energy() (answer, error) {
+	if a.q.When == nil && a.q.By == "day" {
+		week := question.Span{From: day(a.site.Now, -7, "").From, To: day(a.site.Now, 0, "").From, Label: "in the last 7 whole days"}
+		a.q.When = &week
+		if a.q.Op == question.Average {
+			a.q.By = ""
+		}
+	}
 	switch {
 	case a.q.Is(question.Future):
 		return answer{text: "I do not know: that has not happened yet, and I make no forecasts. I can tell what was measured up to now."}, nil

@@ -17,6 +17,9 @@ func (a *asked) power() (answer, error) {
 		return answer{text: "I do not know: that has not happened yet, and I make no forecasts."}, nil
 	case a.q.When != nil && !a.q.When.Now, a.q.Aspect != "", a.q.By == "hour", a.q.By == "day":
 		return a.powerOver()
+	case a.q.By == "" && (a.q.Op == question.Most || a.q.Op == question.Least) && len(a.q.Places) == 0:
+		a.q.By = "meter" // the zones that have none of their own may draw more than those that have
+		return a.rankPower()
 	case a.q.By != "" || a.q.Op == question.Most || a.q.Op == question.Least || a.q.Op == question.Split:
 		return a.rankPower()
 	case a.q.Op == question.Compare && len(a.q.Mentioned()) >= 2:

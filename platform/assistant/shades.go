@@ -31,6 +31,9 @@ func (a *asked) shades() (answer, error) {
 	if len(t.All) == 1 {
 		return a.oneShade(t, keep)
 	}
+	if a.q.Op == question.Average {
+		return a.allShades(t)
+	}
 	if keep == nil && a.q.Op != question.Most && a.q.Op != question.Least {
 		return a.allShades(t)
 	}

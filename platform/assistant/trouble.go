@@ -143,9 +143,15 @@ func (a *asked) offline() (answer, error) {
 	case r.Total == 1:
 		return a.oneReach()
 	}
+	if a.q.Op == question.Most {
+		slices.SortStableFunc(r.Away, func(x, y facts.Thing) int { return x.LastSeen.Compare(y.LastSeen) })
+	}
 	online := r.Total - len(r.Away)
 	if a.q.State == question.Online {
 		head := fmt.Sprintf("%d of %s%s %s online.", online, count(r.Total, noun), a.in(), are(online))
+		if a.q.Aspect == "share" {
+			head += fmt.Sprintf(" That is %s.", percent(100*float64(online)/float64(r.Total)))
+		}
 		if a.q.Op == question.Check {
 			head = yesNo(len(r.Away) == 0 || !a.q.Is(question.All) && online > 0) + lower(head)
 		}

@@ -83,6 +83,9 @@ func (s *sentence) times(now time.Time) {
 // comparedBefore reports whether "than", "with", "against" leads to the word at i.
 func (s *sentence) comparedBefore(i int) bool {
 	for k := i - 1; k >= 0 && k >= i-3; k-- {
+		if slices.Contains([]string{"usual", "usually", "normal", "normally", "average", "typical"}, s.t[k].stem) {
+			return false // "higher than usual today"
+		}
 		if slices.Contains([]string{"than", "vs", "against", "compared", "compare", "with", "to"}, s.t[k].stem) {
 			return true
 		}
@@ -219,7 +222,7 @@ func (s *sentence) settleRank() {
 			}
 		}
 	}
-	if s.has("when") && (s.q.Topic == Energy || s.q.Topic == Power) {
+	if s.has("when") && !s.has("peak") && (s.q.Topic == Energy || s.q.Topic == Power) {
 		s.q.By = "hour"
 		if s.q.When != nil && s.q.When.To.Sub(s.q.When.From) > 49*time.Hour {
 			s.q.By = "day"

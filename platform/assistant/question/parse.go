@@ -31,6 +31,7 @@ func Parse(text string, names Names, now time.Time) Question {
 	s.forgive(names)
 	s.q.Places = append(names.find(s.t), names.byNumber(s.t)...)
 	numbered := s.unknownNumbers()
+	turned := s.turnChange()
 	s.when = whens(s.t, now)
 	order := s.order()
 	s.bound()
@@ -42,6 +43,9 @@ func Parse(text string, names Names, now time.Time) Question {
 		s.finishOrder(order)
 	} else {
 		s.decide(now)
+	}
+	if turned && s.q.Against != nil {
+		s.q.When, s.q.Against = s.q.Against, s.q.When
 	}
 	s.q.Sure = s.sure()
 	return s.q
@@ -186,6 +190,27 @@ func (s *sentence) bound() {
 	}
 }
 
+// turnChange reads "change from Sunday to Monday" as two times, not as all between them.
+func (s *sentence) turnChange() bool {
+	changes := wordSet("change changed rise rose risen fall fell fallen grow grew grown differ increase increased decrease decreased")
+	change := slices.IndexFunc(s.t, func(t token) bool { return changes[t.stem] })
+	if change < 0 {
+		return false
+	}
+	for i := change + 1; i+3 < len(s.t); i++ {
+		if s.t[i].stem != "from" {
+			continue
+		}
+		for k := i + 2; k+1 < len(s.t) && k <= i+3; k++ {
+			if s.t[k].stem == "to" && timeWords[s.t[k-1].stem] {
+				s.t[i].stem, s.t[k].stem = "on", "vs"
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // top reads "top 3", "3 highest", "5 biggest consumers".
 func (s *sentence) top() {
 	for i := 0; i+1 < len(s.t); i++ {
@@ -275,6 +300,8 @@ func (s *sentence) meant(tg tag, i, n int) bool {
 			return false
 		}
 		return !slices.Contains([]string{"the", "a", "this", "that", "which", "what", "our", "my", "each", "every", "all", "average", "floor", "any"}, next.stem)
+	case "dark": // "why is it so dark" says of no light that it is off
+		return i == 0 || s.t[i-1].stem != "so" && s.t[i-1].stem != "too"
 	case "up", "down":
 		return next.stem != "to"
 	case "level":

@@ -124,7 +124,7 @@ func (s *sentence) trouble() Topic {
 		return Offline
 	case s.has("health") && !s.has("energy", "power", "use"):
 		return Faults
-	case s.has("since") && !s.has("on", "off", "energy", "use", "power", "open", "closed"):
+	case s.has("since") && !s.has("on", "off", "energy", "use", "power", "peak", "baseload", "open", "closed"):
 		return Offline
 	}
 	return Nothing
