@@ -30,7 +30,7 @@ func openCrossroads(t *testing.T, units int) (c *crossroads, port string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c = &crossroads{bank: newBank(), delay: 4 * time.Millisecond}
+	c = &crossroads{bank: newBank(), delay: 15 * time.Millisecond}
 	for u := 1; u <= units; u++ {
 		for i := range uint16(8) {
 			c.set(byte(u), point{coils, i}, 0)
@@ -139,8 +139,8 @@ func TestSeveralInFlight(t *testing.T) {
 	c, ctl, ids := crossroad(t, 4)
 	ratio := 0.0
 	for try := 0; try < 3 && ratio < 0.9; try++ { // others may have had the processor
-		ours, _ := callers(t, ctl, ids, 20)
-		least := c.minimal(t, 100)
+		ours, _ := callers(t, ctl, ids, 10)
+		least := c.minimal(t, 50)
 		ratio = ours / least
 		t.Logf("%.0f commands a second, %.0f writes of a minimal program: %.2f", ours, least, ratio)
 	}
@@ -174,7 +174,7 @@ func (c *crossroads) minimal(t *testing.T, n int) float64 {
 func TestSilentUnitAmongSeveralInFlight(t *testing.T) {
 	t.Parallel()
 	c, ctl, ids := crossroad(t, 4)
-	whole, usual := callers(t, ctl, ids[1:], 20)
+	whole, usual := callers(t, ctl, ids[1:], 10)
 	c.silent.Store(int32(ids[0]))
 	over := make(chan struct{})
 	go func() {
@@ -184,7 +184,7 @@ func TestSilentUnitAmongSeveralInFlight(t *testing.T) {
 			t.Error("a command to a silent unit succeeded")
 		}
 	}()
-	ill, worst := callers(t, ctl, ids[1:], 20)
+	ill, worst := callers(t, ctl, ids[1:], 10)
 	<-over
 	t.Logf("%.0f commands a second, %.0f with one silent: %.2f; worst %v instead of %v", whole, ill, ill/whole, worst, usual)
 	if worst > max(2*time.Second, 4*usual) {
