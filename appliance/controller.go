@@ -270,7 +270,9 @@ func (c *Controller) Run(ctx context.Context) error {
 	c.wg.Wait()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), journalEvery)
 	defer cancel()
-	c.saveJournal(last)
+	if err := c.saveJournal(last); err != nil {
+		c.opts.Log.Error("last state and ledger could not be written at the end", "why", err)
+	}
 	return nil
 }
 
@@ -366,6 +368,7 @@ func (c *Controller) publishLoop(ctx context.Context) {
 func (c *Controller) keepJournal(ctx context.Context) {
 	t := time.NewTicker(journalEvery)
 	defer t.Stop()
+	failing := false // told once, and once when it is over: a disk may be full for days
 	for many := c.ledger.many; ; {
 		select {
 		case <-ctx.Done():
@@ -374,29 +377,35 @@ func (c *Controller) keepJournal(ctx context.Context) {
 		case <-many:
 		}
 		many = nil // a journal that fails is tried again at its usual time
-		if c.saveJournal(ctx) {
+		err := c.saveJournal(ctx)
+		switch {
+		case err != nil && !failing:
+			c.opts.Log.Error("last state and ledger could not be written; trying again", "why", err)
+		case err == nil && failing:
+			c.opts.Log.Info("last state and ledger are written again")
+		}
+		if failing = err != nil; !failing {
 			many = c.ledger.many
 		}
 	}
 }
 
-// saveJournal writes what changed; nothing is written when nothing did. It reports
-// whether nothing is left to write.
-func (c *Controller) saveJournal(ctx context.Context) bool {
+// saveJournal writes what changed; nothing is written when nothing did. What fails is
+// kept for the next time.
+func (c *Controller) saveJournal(ctx context.Context) error {
 	if c.opts.Journal == nil {
-		return true
+		return nil
 	}
 	batch := Batch{States: c.state.takeUnsaved(), Entries: c.ledger.takeUnsaved()}
 	if len(batch.States) == 0 && len(batch.Entries) == 0 {
-		return true
+		return nil
 	}
 	err := c.opts.Journal.SaveBatch(ctx, batch)
 	if err != nil {
 		c.state.putUnsaved(batch.States)
 		c.ledger.putUnsaved(batch.Entries)
-		c.opts.Log.Error("last state and ledger could not be written; trying again", "why", err)
 	}
-	return err == nil
+	return err
 }
 
 // Ready returns nil when every bus that is not quarantined has been started and makes

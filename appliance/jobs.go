@@ -21,7 +21,7 @@ const (
 	JobGroups    JobKind = "groups"    // bring the groups of a bus in step
 	JobCalibrate JobKind = "calibrate" // measure the travel of a shade
 	JobDirection JobKind = "direction" // find out which way a shade runs
-	JobUpkeep    JobKind = "upkeep"    // of the controller itself: backup, restore drill
+	JobMigration JobKind = "migration" // read the house of another controller
 )
 
 // JobState is how far a job is.
