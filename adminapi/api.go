@@ -62,6 +62,7 @@ type Config struct {
 	Auditor  Auditor
 	History  History
 	Rules    Rules
+	Houses   Houses
 	Tokens   *bearer.Tokens // with a secret of their own: no other door's tokens are good here
 	Brake    *web.Brake
 	Claim    *Claim
@@ -88,6 +89,7 @@ type API struct {
 	// accountsMu keeps two from making the first user, and the last admin from going.
 	accountsMu sync.Mutex
 	drilling   sync.Mutex
+	other      readHouse // that may be taken over
 }
 
 // New makes the door.

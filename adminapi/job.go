@@ -25,7 +25,7 @@ type Jobs interface {
 // Job is long work under way, or done. It goes on when whoever began it has left.
 type Job struct {
 	ID        string       `json:"id"`
-	Kind      string       `json:"kind" enum:"scan,identify,service,groups,calibrate,direction,upkeep"`
+	Kind      string       `json:"kind" enum:"scan,identify,service,groups,calibrate,direction,migration"`
 	Subject   string       `json:"subject" doc:"What it works on, for people. There is one job a subject at a time."`
 	Bus       string       `json:"bus,omitempty"`
 	Address   string       `json:"address,omitempty"`

@@ -91,6 +91,14 @@ func (a *API) routes() []route {
 		{get, "/buses/:bus/services", reader, "What the driver of a bus does for an installer", nil, []Service{}, ok, a.services, nil},
 		{get, "/backup", admin, "Everything as one file; it holds secrets", nil, nil, ok, a.backup, nil},
 		{post, "/backup/drill", admin, "Try whether a backup, which is the body, can be restored; nothing is changed", nil, Drilled{}, ok, a.drillBackup, nil},
+
+		{get, "/migrations", admin, "Houses of other controllers that were taken over, newest first", nil, []Migration{}, ok, a.migrations, nil},
+		{post, "/migrations/certificate", admin, "Look which certificate another controller shows; nothing else is asked of it", ControllerAddress{}, ControllerShown{}, ok, a.shown, nil},
+		{post, "/migrations/preview", admin, "Begin to read the house of another controller, as a job; nothing is changed here or there", MigrationSource{}, Job{}, http.StatusAccepted, a.readOther, nil},
+		{get, "/migrations/preview", admin, "What taking over the house that was read last would do", nil, MigrationPreview{}, ok, a.preview, nil},
+		{post, "/migrations", admin, "Take over the house that was read, all of it or nothing; a backup is made before", MigrationStart{}, Migrated{}, ok, a.takeOver, nil},
+		{post, "/migrations/:id/undo", admin, "Take a migration back", MigrationUndo{}, nil, none, a.undoMigration, nil},
+
 		{get, "/update", reader, "What runs, and how the last update ended", nil, UpdateStatus{}, ok, a.update, nil},
 		{post, "/update", admin, "Install a signed bundle, which is the body; the controller starts anew", nil, UpdateStatus{}, http.StatusAccepted, a.install, nil},
 		{post, "/update/fetch", admin, "Fetch a signed bundle from an address and install it", UpdateSource{}, UpdateStatus{}, http.StatusAccepted, a.fetch, nil},

@@ -20,6 +20,9 @@ func (e *Edited) Error() string {
 	return "what came over was changed since:\n" + strings.Join(e.Edits, "\n")
 }
 
+// Since lists what people did.
+func (e *Edited) Since() []string { return e.Edits }
+
 // UndoMigration takes a migration back, the newest that holds if id is 0: what it made
 // is retired, so that only the same controller's things come back under those IDs, and
 // what it changed is as it was. It fails with an [*Edited] if something was changed

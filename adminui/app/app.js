@@ -26,6 +26,7 @@ const routes = [
   ['/more/users', () => import('./users.js')],
   ['/more/keys', () => import('./keys.js')],
   ['/more/backup', () => import('./backup.js')],
+  ['/more/migrate', () => import('./migrate.js')],
   ['/more/settings', () => import('./settings.js')],
   ['/more/account', () => import('./account.js')],
   ['/more/audit', () => import('./audit.js')],

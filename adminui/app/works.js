@@ -9,7 +9,7 @@ export const over = (j) => ['done', 'failed', 'cancelled'].includes(j.state);
 export const running = computed(() => house.jobs.value.filter((j) => !over(j)));
 export const titleOf = (j) => t('job.' + j.kind, { what: j.kind === 'calibrate' || j.kind === 'direction' ? house.shades.peek(j.shade)?.name || j.subject : j.kind === 'identify' ? `${j.bus} ${j.address}` : j.bus || j.subject });
 
-const hrefOf = (j) => (j.kind === 'calibrate' || j.kind === 'direction' ? '/commission/shade/' + j.shade : j.bus ? '/buses/' + encodeURIComponent(j.bus) : undefined);
+const hrefOf = (j) => (j.kind === 'calibrate' || j.kind === 'direction' ? '/commission/shade/' + j.shade : j.kind === 'migration' ? '/more/migrate' : j.bus ? '/buses/' + encodeURIComponent(j.bus) : undefined);
 
 export function Works() {
   const jobs = running.value.map((j) => ({

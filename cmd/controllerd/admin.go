@@ -29,7 +29,7 @@ func (d *daemon) newAdmin(ctx context.Context, dataDir string, system adminapi.S
 		return nil, err
 	}
 	return adminapi.New(adminapi.Config{
-		Core: d.core, Jobs: d.core, Accounts: d.db, Keeper: d.db, Editor: d.db, Auditor: d.db, History: d.db, Rules: d.rules, Tokens: tokens, Brake: brake,
+		Core: d.core, Jobs: d.core, Accounts: d.db, Keeper: d.db, Editor: d.db, Auditor: d.db, History: d.db, Rules: d.rules, Tokens: tokens, Brake: brake, Houses: houses{d.db, dataDir},
 		Claim: adminapi.NewClaim(dataDir), Version: version, Fingerprint: d.cert.Fingerprint, Backup: d.backupTo, Drill: drillOf, Log: d.log, System: system,
 	}), nil
 }

@@ -39,6 +39,7 @@ type house struct {
 	tokenLife time.Duration // an hour if zero
 	options   sim.Options   // of the building, but for the seed
 	tunnel    bool
+	log       *slog.Logger // of the daemon; nil: to the test's output
 }
 
 const housePassword = "a password for tests"
@@ -173,7 +174,7 @@ func (h *house) serveAt(address string) {
 	h.t.Helper()
 	ctx := h.t.Context()
 	a := &app{dataDir: h.dataDir}
-	log := slog.New(slog.NewTextHandler(h.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	log := cmp.Or(h.log, slog.New(slog.NewTextHandler(h.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})))
 	d, end, err := a.prepare(ctx, serveConfig{listen: address, tokenLife: cmp.Or(h.tokenLife, time.Hour), tunnel: h.tunnel}, log)
 	if err != nil {
 		end()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -59,14 +58,14 @@ func (s *source) read(c *cobra.Command) (migration.House, error) {
 	if err != nil {
 		return migration.House{}, err
 	}
-	cfg := reader.Config{URL: s.url, Username: s.username, Timeout: s.timeout}
-	if cfg.TLS, err = by.Config(s.host()); err != nil {
+	if _, err := by.Config(s.host()); err != nil {
 		return migration.House{}, cli.Usage(err)
 	}
+	cfg := reader.Config{URL: s.url, Username: s.username, Timeout: s.timeout}
 	if cfg.Password, err = passwordFrom(c, s.passwordFile); err != nil {
 		return migration.House{}, err
 	}
-	house, _, err := reader.Read(c.Context(), cfg)
+	house, err := readHouse(c.Context(), cfg, by, s.host())
 	return house, untrusted(err)
 }
 
@@ -182,13 +181,7 @@ there is only told. A backup is made before.`,
 		if t.House, err = from.read(c); err != nil {
 			return err
 		}
-		return a.withNewStore(c.Context(), func(s *store.Store) error {
-			kept, err := s.BackupBeforeMigration(c.Context(), filepath.Join(a.dataDir, backupFolder))
-			if err != nil {
-				return err
-			}
-			return a.apply(c, s, t, kept, *asJSON)
-		})
+		return a.withNewStore(c.Context(), func(s *store.Store) error { return a.apply(c, s, t, *asJSON) })
 	}
 	return c
 }
@@ -196,8 +189,8 @@ there is only told. A backup is made before.`,
 // backupFolder of the data directory holds the backups that are made by themselves.
 const backupFolder = "backups"
 
-func (a *app) apply(c *cobra.Command, s *store.Store, t store.Takeover, kept string, asJSON bool) error {
-	id, plan, err := s.Migrate(c.Context(), t)
+func (a *app) apply(c *cobra.Command, s *store.Store, t store.Takeover, asJSON bool) error {
+	id, plan, kept, err := takeOver(c.Context(), s, a.dataDir, t)
 	if errors.Is(err, store.ErrConflicts) {
 		return errors.Join(showPlan(c.OutOrStdout(), plan, asJSON), conflicting(plan))
 	}

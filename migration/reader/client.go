@@ -52,6 +52,9 @@ func Source(address string) (string, error) {
 // parse checks an address. Plain HTTP is for loopback only: a password goes over it.
 func parse(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
+	if strings.Contains(address, "@") { // and it is not to be repeated in the error
+		return nil, errors.New("want an address without name and password; they are given apart")
+	}
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return nil, fmt.Errorf("%q: want an address such as https://old-controller.local", address)
 	}
@@ -119,7 +122,7 @@ func (c *client) authenticate(ctx context.Context) error {
 		Refresh string `json:"refresh_token"`
 	}
 	if err := json.Unmarshal(body, &out); err != nil {
-		return fmt.Errorf("log in: it answered %d %s, which is not the Controller 1.0 API", status, clip(body))
+		return fmt.Errorf("log in: it answered %d %s, which is not the Controller 1.0 API", status, c.said(body))
 	}
 	if fmt.Sprint(out.Code) != "1" || out.Token == "" {
 		return fmt.Errorf("log in as %s: %w; are name and password right?", c.cfg.Username, errRefused)
@@ -142,7 +145,7 @@ func (c *client) get(ctx context.Context, endpoint string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read %s: %w", endpoint, err)
 	case status != http.StatusOK && status != http.StatusNoContent:
-		return nil, fmt.Errorf("read %s: it answered %d %s", endpoint, status, clip(body))
+		return nil, fmt.Errorf("read %s: it answered %d %s", endpoint, status, c.said(body))
 	}
 	return body, nil
 }
@@ -208,4 +211,48 @@ func clip(b []byte) string {
 		text = strings.ToValidUTF8(text[:most], "") + "…"
 	}
 	return text
+}
+
+// said is the beginning of an answer, for an error. It goes into logs, and to people who do
+// not know the password: a server that repeats what it was asked does not get it there.
+func (c *client) said(answer []byte) string {
+	text := string(answer)
+	for _, secret := range []string{c.cfg.Password, c.cfg.Refresh, c.token, c.refresh} {
+		if secret == "" {
+			continue
+		}
+		quoted, _ := json.Marshal(secret) // of a string it cannot fail
+		for _, form := range []string{strings.Trim(string(quoted), `"`), secret, url.QueryEscape(secret)} {
+			text = strings.ReplaceAll(text, form, "…")
+		}
+	}
+	return clip([]byte(text))
+}
+
+// Shown looks which controller is at an address, and which certificate it shows. Nothing is
+// sent to it: the connection ends when the certificate has come.
+func Shown(ctx context.Context, address string) (source, fingerprint string, err error) {
+	u, err := parse(address)
+	if err != nil {
+		return "", "", err
+	}
+	if source, err = Source(address); err != nil || u.Scheme == "http" {
+		return source, "", errors.Join(err, errors.New("it is reached over plain HTTP, and has no certificate"))
+	}
+	conf, err := trust.Trust{Only: true}.Config(u.Host)
+	if err != nil {
+		return "", "", err
+	}
+	conf.ServerName = u.Hostname()
+	ctx, done := context.WithTimeout(ctx, timeoutMost)
+	defer done()
+	conn, err := (&tls.Dialer{Config: conf}).DialContext(ctx, "tcp", source)
+	var untrusted *trust.Untrusted
+	switch {
+	case errors.As(err, &untrusted):
+		return source, untrusted.Fingerprint, nil
+	case err != nil:
+		return "", "", fmt.Errorf("ask %s for its certificate: %w", source, err)
+	}
+	return source, "", errors.Join(fmt.Errorf("%s has shown no certificate", source), conn.Close())
 }

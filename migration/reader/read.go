@@ -16,17 +16,17 @@ var ErrChanged = errors.New("the house changed while it was read; try again when
 // Read reads all that another controller runs. It returns the refresh token that the
 // controller gave besides.
 func Read(ctx context.Context, cfg Config) (migration.House, string, error) {
-	fail := func(err error) (migration.House, string, error) {
-		return migration.House{}, "", fmt.Errorf("read the house of %s: %w", cfg.URL, err)
-	}
 	c, err := newClient(cfg)
 	if err != nil {
-		return fail(err)
+		return migration.House{}, "", fmt.Errorf("read another house: %w", err)
 	}
 	defer c.close()
 	source, err := Source(cfg.URL)
 	if err != nil {
-		return fail(err)
+		return migration.House{}, "", fmt.Errorf("read another house: %w", err)
+	}
+	fail := func(err error) (migration.House, string, error) {
+		return migration.House{}, "", fmt.Errorf("read the house of %s: %w", source, err)
 	}
 	if err := c.authenticate(ctx); err != nil {
 		return fail(err)

@@ -1,10 +1,14 @@
 package reader
 
 import (
+	"crypto/sha256"
 	"crypto/tls"
+	"encoding/hex"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -225,5 +229,48 @@ func TestSources(t *testing.T) {
 		if got, err := Source(address); got != want || (err == nil) != (want != "") {
 			t.Errorf("%s: got %q, %v", address, got, err)
 		}
+	}
+}
+
+// A server that repeats what it was asked gets the password into no error: errors go into
+// logs and into the records of jobs.
+func TestPasswordIsInNoError(t *testing.T) {
+	t.Parallel()
+	const password = `pass"word with ä & more`
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusTeapot)
+		body, _ := io.ReadAll(r.Body)
+		fmt.Fprintf(w, "you said %s, or %s", body, url.QueryEscape(password))
+	}))
+	t.Cleanup(server.Close)
+	conf := server.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
+	_, _, err := Read(t.Context(), Config{URL: server.URL, Username: "bms", Password: password, TLS: conf, Pace: time.Nanosecond})
+	if err == nil || !strings.Contains(err.Error(), "you said") || strings.Contains(err.Error(), "word with") || strings.Contains(err.Error(), "word+with") {
+		t.Errorf("got %v", err)
+	}
+	for _, address := range []string{"https://bms:" + password + "@there.example", "https://bms:geheim@there.example"} {
+		if _, _, err := Read(t.Context(), Config{URL: address}); err == nil || strings.Contains(err.Error(), "bms") {
+			t.Errorf("an address with a password: %v", err)
+		}
+	}
+}
+
+func TestCertificateIsShownBeforeAnythingIsSent(t *testing.T) {
+	t.Parallel()
+	asked := false
+	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
+	t.Cleanup(server.Close)
+	source, fingerprint, err := Shown(t.Context(), server.URL)
+	sum := sha256.Sum256(server.Certificate().Raw)
+	if err != nil || source != server.Listener.Addr().String() || fingerprint != hex.EncodeToString(sum[:]) {
+		t.Errorf("got %s, %s, %v", source, fingerprint, err)
+	}
+	for _, address := range []string{"", "there", "http://127.0.0.1:1", "https://127.0.0.1:1"} {
+		if _, _, err := Shown(t.Context(), address); err == nil {
+			t.Errorf("%q shows a certificate", address)
+		}
+	}
+	if asked {
+		t.Error("something was asked")
 	}
 }
