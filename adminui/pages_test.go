@@ -15,7 +15,7 @@ import (
 )
 
 func TestTextsAreTheSameInAllLanguages(t *testing.T) {
-	for _, wrong := range append(uitest.CheckTexts(os.DirFS("app")), uitest.UsedTexts(os.DirFS("app"), os.DirFS("../ui/assets"))...) {
+	for _, wrong := range append(append(uitest.CheckTexts(os.DirFS("app")), uitest.CheckTexts(os.DirFS("app/operate"))...), uitest.UsedTexts(os.DirFS("app"), os.DirFS("../ui/assets"))...) {
 		t.Error(wrong)
 	}
 }

@@ -1,5 +1,6 @@
 // Taking over the house of another controller: look at it, see what would come over, take it, and take it back.
 import { html, useState } from '../ui/lib.js';
+import './operate/texts.js';
 import { t, moment, number } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';
 import { Notice, Table, Empty, done } from '../ui/shell.js';

@@ -20,7 +20,7 @@ export default function More() {
         <label class="check"><input type="checkbox" checked=${keysOn.value} onChange=${(e) => setKeys(e.target.checked)} /><span>${t('keys')}<br /><span class="sub"><a href="/more/help">${t('keys.which')}</a></span></span></label></section>
       <section class="panel flush"><ul class="list">
         <${Row} href="/more/report" icon="print" name=${t('report')} sub=${t('report.sub')} />
-        ${may('administer') && html`<${Row} href="/more/users" icon="user" name=${t('users')} sub=${t('users.sub')} /><${Row} href="/more/keys" icon="key" name=${t('apikeys')} sub=${t('apikeys.sub')} /><${Row} href="/more/backup" icon="box" name=${t('backup')} sub=${t('backup.sub')} /><${Row} href="/more/migrate" icon="in" name=${t('migrate')} sub=${t('migrate.sub')} />`}
+        ${may('administer') && html`<${Row} href="/more/users" icon="user" name=${t('users')} sub=${t('users.sub')} /><${Row} href="/more/keys" icon="key" name=${t('apikeys')} sub=${t('apikeys.sub')} /><${Row} href="/more/backup" icon="box" name=${t('backup')} sub=${t('backup.sub')} /><${Row} href="/more/migrate" icon="download" name=${t('migrate')} sub=${t('migrate.sub')} />`}
         <${Row} href="/more/settings" icon="building" name=${t('settings')} sub=${t('settings.sub')} />
         <${Row} href="/more/account" icon="shield" name=${t('account')} sub=${t('account.sub')} />
         <${Row} href="/more/audit" icon="list" name=${t('audit')} sub=${t('audit.sub')} />

@@ -30,7 +30,6 @@ const shapes = {
   building: 'M5 21V4h9v17M14 9h5v12M3 21h18M8.5 8h2M8.5 12h2M8.5 16h2',
   chat: 'M5 5h14v11h-7l-4 4v-4H5zM8.5 9h7M8.5 12h4',
   out: 'M14 4h5v16h-5M10 8l-4 4 4 4M6 12h9',
-  in: 'M10 4H5v16h5M14 8l4 4-4 4M18 12H9',
   download: 'M12 4v11M7 11l5 5 5-5M5 20h14',
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
   shade: 'M4 4h16M5 4v16h14V4M5 8h14M5 12h14M12 12v5',

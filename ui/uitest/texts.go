@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
 	"sort"
@@ -54,13 +55,25 @@ func CheckTexts(files fs.FS) []string {
 	return wrong
 }
 
-// UsedTexts compares the keys that scripts use with those that catalogues have.
+// UsedTexts compares the keys that scripts use with those that catalogues have, those of
+// folders below, which pages fetch for themselves, among them.
 // shared is the catalogue of the shelf, which pages use too. Keys put together by a
 // script, as t('role.' + name), count as used when they begin like that.
 func UsedTexts(files fs.FS, shared fs.FS) []string {
 	have, err := texts(files, "i18n/en.js")
 	if err != nil {
 		return []string{err.Error()}
+	}
+	own, err := fs.Glob(files, "*/i18n/en.js")
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, name := range own {
+		more, err := texts(files, name)
+		if err != nil {
+			return []string{err.Error()}
+		}
+		maps.Copy(have, more)
 	}
 	known := map[string]bool{}
 	if shared != nil {
@@ -75,7 +88,7 @@ func UsedTexts(files fs.FS, shared fs.FS) []string {
 	var wrong []string
 	used, begun := map[string]bool{}, []string{}
 	err = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || path.Ext(name) != ".js" || path.Dir(name) == "i18n" || path.Dir(name) == "vendor" {
+		if err != nil || d.IsDir() || path.Ext(name) != ".js" || path.Base(path.Dir(name)) == "i18n" || path.Dir(name) == "vendor" {
 			return err
 		}
 		data, err := fs.ReadFile(files, name)
