@@ -9,12 +9,11 @@ import { Icon } from '../ui/icons.js';
 import { useForm, Summary, Field, Check, Submit } from '../ui/form.js';
 import { house, server, may, noteJob } from './house.js';
 import { useServer } from './useserver.js';
-import { Fingerprint, Password } from './login.js';
+import { Password } from './login.js';
 import { over, cancel } from './works.js';
 
 const families = [['clusters', 'clusters'], ['nodes', 'report.nodes'], ['shades', 'shades.title']];
 const actions = ['create', 'return', 'rename', 'change', 'unchanged', 'skip'];
-const pairs = (digits) => digits.toUpperCase().match(/../g).join(':');
 
 export default function Migrate() {
   const made = useServer('/migrations');
@@ -27,30 +26,34 @@ export default function Migrate() {
 }
 
 // From asks where the other controller is, shows by what it is known, and begins to read it.
-function From({ job }) {
+const From = ({ job }) => html`<section class="panel"><h2>${t('migrate.from')}</h2><p>${t('migrate.from.text')}</p>
+  ${job && !over(job) ? html`<div class="row" role="status"><span class="grow">${t('job.migration')} …</span><button class="button" onClick=${() => cancel(job)}>${t('cancel')}</button></div>`
+    : html`${job?.state === 'failed' && html`<${Notice} kind="fault">${job.error}<//>`}<${Address} />`}</section>`;
+
+let last = { url: '', username: '' }; // so that one who mistyped need not type it all again
+
+function Address() {
   const [shown, setShown] = useState(null);
-  const form = useForm({ url: '', username: '', password: '' }, async (v) => setShown(await server.post('/migrations/certificate', { url: v.url.trim() })),
+  const form = useForm({ ...last, password: '' }, async (v) => setShown(await server.post('/migrations/certificate', { url: v.url.trim() })),
     (v) => Object.fromEntries(Object.entries(v).filter(([, text]) => !text.trim()).map(([k]) => [k, t('needed')])));
-  const labels = { url: t('migrate.url'), username: t('username'), password: t('password') };
   const read = async () => {
-    noteJob(await server.post('/migrations/preview', { ...form.values, url: form.values.url.trim(), fingerprint: shown.fingerprint }));
-    form.set('password', '');
+    const { url, username, password } = form.values;
+    const job = await server.post('/migrations/preview', { url: url.trim(), username, password, fingerprint: shown.fingerprint });
+    last = { url, username };
+    noteJob(job);
   };
-  return html`<section class="panel"><h2>${t('migrate.from')}</h2><p>${t('migrate.from.text')}</p>
-    ${job && !over(job) ? html`<div class="row" role="status"><span class="grow">${t('job.migration')} …</span><button class="button" onClick=${() => cancel(job)}>${t('cancel')}</button></div>`
-      : html`${job?.state === 'failed' && html`<${Notice} kind="fault">${job.error}<//>`}
-      <form class="form" onSubmit=${form.submit} noValidate><${Summary} form=${form} labels=${labels} />
-        <${Field} form=${form} name="url" type="url" label=${t('migrate.url')} hint=${t('migrate.url.hint')} autocomplete="off" autocapitalize="none" spellcheck="false" inputmode="url" />
-        <${Field} form=${form} name="username" label=${t('username')} hint=${t('migrate.username.hint')} autocomplete="off" autocapitalize="none" spellcheck="false" />
-        <${Password} form=${form} name="password" label=${t('password')} hint=${t('migrate.password.hint')} autocomplete="off" />
-        <div class="actions start"><${Submit} form=${form}>${t('migrate.look')}<//></div></form>`}
-    ${shown && html`<${Known} shown=${shown} onClose=${() => setShown(null)} onDo=${read} />`}</section>`;
+  return html`<form class="form" onSubmit=${form.submit} noValidate><${Summary} form=${form} labels=${{ url: t('migrate.url'), username: t('username'), password: t('password') }} />
+      <${Field} form=${form} name="url" type="url" label=${t('migrate.url')} hint=${t('migrate.url.hint')} autocomplete="off" autocapitalize="none" spellcheck="false" inputmode="url" />
+      <${Field} form=${form} name="username" label=${t('username')} hint=${t('migrate.username.hint')} autocomplete="off" autocapitalize="none" spellcheck="false" />
+      <${Password} form=${form} name="password" label=${t('password')} hint=${t('migrate.password.hint')} autocomplete="off" />
+      <div class="actions start"><${Submit} form=${form}>${t('migrate.look')}<//></div></form>
+    ${shown && html`<${Known} shown=${shown} onClose=${() => setShown(null)} onDo=${read} />`}`;
 }
 
 function Known({ shown, onClose, onDo }) {
   const form = useForm({}, async () => { await onDo(); onClose(); });
   return html`<${Dialog} title=${t('migrate.known')} onClose=${onClose}><form class="form" onSubmit=${form.submit}><${Summary} form=${form} /><p>${t('migrate.known.text', { source: shown.source })}</p>
-    <${Fingerprint} text=${pairs(shown.fingerprint)} open />
+    <p class="fingerprint">${shown.fingerprint.toUpperCase().match(/../g).join(' ')}</p>
     <div class="actions"><button type="button" class="button" onClick=${onClose}>${t('cancel')}</button><${Submit} form=${form}>${t('migrate.read')}<//></div></form><//>`;
 }
 
@@ -70,8 +73,8 @@ function Preview({ onDone }) {
   const all = families.flatMap(([k, text]) => p[k].map((it) => ({ ...it, family: t(text) })));
   const news = all.filter((it) => !['unchanged', 'skip'].includes(it.action));
   return html`<section class="panel"><h2>${t('migrate.preview', { source: p.source })}</h2><p class="sub">${t('migrate.readat', { at: moment(Date.parse(p.readAt)) })}</p>
-    <${Table} label=${t('migrate.counts')}><thead><tr><th>${t('migrate.family')}</th>${actions.map((a) => html`<th class="number">${t('migrate.action.' + a)}</th>`)}</tr></thead>
-      <tbody>${families.map(([k, text]) => html`<tr><th>${t(text)}</th>${actions.map((a) => html`<td class="number">${number(p[k].filter((it) => it.action === a).length)}</td>`)}</tr>`)}</tbody><//>
+    <${Table} label=${t('migrate.counts')}><thead><tr><th>${t('migrate.what')}</th>${families.map(([, text]) => html`<th>${t(text)}</th>`)}</tr></thead>
+      <tbody>${actions.filter((a) => all.some((it) => it.action === a)).map((a) => html`<tr><th>${t('migrate.action.' + a)}</th>${families.map(([k]) => html`<td>${number(p[k].filter((it) => it.action === a).length)}</td>`)}</tr>`)}</tbody><//>
     ${p.conflicts.length > 0 && html`<${Notice} kind="fault"><b>${t('migrate.conflicts', { n: p.conflicts.length })}</b><ul>${p.conflicts.map((c) => html`<li>${t('migrate.conflict', { what: t('migrate.kind.' + c.kind), id: String(c.id), name: c.there })} ${c.here}</li>`)}</ul><//>`}
     ${p.warnings.length > 0 && html`<${Notice} kind="warn"><ul>${p.warnings.map((w) => html`<li>${w}</li>`)}</ul><//>`}
     ${p.changes.length > 0 && html`<${Notice}><b>${t('migrate.changes')}</b><ul>${p.changes.map((c) => html`<li>${changeText(c)}</li>`)}</ul><//>`}
