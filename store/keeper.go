@@ -99,6 +99,7 @@ func (k *keeper) run(ctx context.Context, s *Store) {
 			s.look(ctx)
 			db := s.db.Load()
 			if db.conf == nil {
+				version.close()
 				continue // a copy in memory, which nobody else changes
 			}
 			changed, err := version.changed(ctx, db.read)

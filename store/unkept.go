@@ -84,12 +84,37 @@ func (s *Store) writeBy(ctx context.Context, db *sql.DB, fn func(*sql.Tx) error)
 }
 
 // passing runs fn in a durable transaction, or in the copy in memory: log-ins may be lost,
-// and people must get in while a disk is full.
+// and people must get in while a disk is full, whether it was so at the start or filled since.
 func (s *Store) passing(ctx context.Context, fn func(*sql.Tx) error) error {
-	if h := s.db.Load(); h.conf == nil {
+	h := s.db.Load()
+	if h.conf == nil {
 		return transact(ctx, h.read, fn)
 	}
-	return s.write(ctx, fn)
+	err := s.writeBy(ctx, h.conf, fn)
+	if !errors.Is(err, account.ErrNotKept) {
+		return err
+	}
+	if h, err = s.fallBack(ctx, h, err); err != nil {
+		return err
+	}
+	return transact(ctx, h.read, fn)
+}
+
+// fallBack puts a copy in memory in the place of the database that old has open and that takes
+// nothing any more, until [Store.look] finds that it does. Nothing else is lost by it: what is
+// not durable is refused, or kept by whoever wrote it.
+func (s *Store) fallBack(ctx context.Context, old *handles, cause error) (*handles, error) {
+	h, err := s.openCopy(ctx, cause)
+	if err != nil {
+		return nil, err
+	}
+	if !s.db.CompareAndSwap(old, h) { // somebody else did
+		return s.db.Load(), h.close()
+	}
+	if err := old.close(); err != nil {
+		s.log.Warn("close the database that cannot be written", "why", err)
+	}
+	return h, nil
 }
 
 func (s *Store) lost(cause error) {

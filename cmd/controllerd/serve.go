@@ -278,7 +278,7 @@ func (d *daemon) loadSite(ctx context.Context) error {
 		return fmt.Errorf("load site: %w", err)
 	}
 	if err := d.db.Kept(); err != nil {
-		faults = append(faults, appliance.Fault{Where: "storage", What: "nothing is kept, and changes are refused: the disk is full or cannot be written (" + err.Error() + "); make room, no restart is needed"})
+		faults = append(faults, appliance.Fault{Where: "storage", What: "nothing is kept, and changes are refused: the disk is full or cannot be written (" + err.Error() + "); make room, no restart is needed; log-ins of meanwhile end when it is over"})
 	}
 	d.core.Apply(site, faults)
 	if len(site.Buses) == 0 {

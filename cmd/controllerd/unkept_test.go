@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -102,6 +103,62 @@ func TestLightsObeyOnADiskThatTakesNothing(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A disk that fills while the daemon runs keeps nobody out: whoever wants to know why lights
+// obey and changes are refused must be able to log in.
+func TestPeopleLogInWhenTheDiskHasFilled(t *testing.T) {
+	t.Parallel()
+	h := newBuilding(t, everydaySite)
+	dir := mounted(t)
+	data := filepath.Join(dir, "data")
+	if err := os.CopyFS(data, os.DirFS(h.dataDir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h.dataDir = data
+	h.serve()
+	h.awaitOnline()
+	before := h.enter("admin")
+	if err := fill(dir); err != nil {
+		t.Fatal(err)
+	}
+	level := 20
+	h.await(60*time.Second, "the disk to be found full", func() bool {
+		level = 60 - level
+		h.control("channelControl", `{"targetType":1,"targetId":1,"command":"DIM","dimLevel":`+strconv.Itoa(level)+`}`)
+		return h.daemon.db.Kept() != nil
+	})
+	for range 3 {
+		for _, token := range []string{before, h.enter("admin")} {
+			if faults := h.siteFaults(token); !strings.Contains(faults, "nothing is kept") {
+				t.Errorf("/api/v1/site: faults %q", faults)
+			}
+		}
+		if token, code := h.token("api_service", housePassword); h.write(token) != http.StatusOK {
+			t.Errorf("/svc/api takes no log-in: %q", code)
+		}
+	}
+	user := `{"username":"new","password":"` + housePassword + `","role":"viewer"}`
+	if status, body, _ := h.send(http.MethodPost, "/api/v1/auth/users", before, user); status != http.StatusInsufficientStorage {
+		t.Errorf("a change: %d %s, want 507", status, body)
+	}
+	if status, message := h.control("channelControl", `{"targetType":1,"targetId":1,"command":"DIM","dimLevel":70}`); status != 1 || lampLevel(h.device(1)) != 70 {
+		t.Errorf("DIM: status %d, %s; the lamp is at %v", status, message, lampLevel(h.device(1)))
+	}
+	if err := os.Remove(filepath.Join(dir, "filler")); err != nil {
+		t.Fatal(err)
+	}
+	h.await(60*time.Second, "the disk to be used again", func() bool { return h.daemon.db.Kept() == nil && h.siteFaults(h.enter("admin")) == "" })
+	if status, body, _ := h.send(http.MethodPost, "/api/v1/auth/users", h.enter("admin"), user); status != http.StatusCreated {
+		t.Errorf("a change afterwards: %d %s", status, body)
+	}
+	h.await(60*time.Second, "the ledger of meanwhile to be written", func() bool {
+		entries, err := h.daemon.db.Entries(t.Context(), 1, "")
+		return err == nil && len(entries) == 1 && entries[0].Command.Level == 70
+	})
 }
 
 // mounted is a small file system of its own.
