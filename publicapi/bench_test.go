@@ -189,12 +189,18 @@ func BenchmarkPoll(b *testing.B) {
 // BenchmarkRender is what a change of one value costs the first who asks.
 func BenchmarkRender(b *testing.B) {
 	s := bigSite(1000)
-	v := view{list: lightLevelList, target: appliance.Target{Scope: appliance.All}}
-	before := render(s, v, nil)
-	b.SetBytes(int64(len(before.body)))
-	b.ReportAllocs()
-	for b.Loop() {
-		render(s, v, nil)
+	for name, v := range map[string]view{
+		"getLightLevels": {list: lightLevelList, target: appliance.Target{Scope: appliance.All}},
+		"getActiveNodes": {list: activeNodeList},
+	} {
+		b.Run(name, func(b *testing.B) {
+			before := render(s, v, nil)
+			b.SetBytes(int64(len(before.body)))
+			b.ReportAllocs()
+			for b.Loop() {
+				render(s, v, nil)
+			}
+		})
 	}
 }
 

@@ -145,6 +145,9 @@ func render(s *appliance.Snapshot, v view, before *page) *page {
 		r.agesOnly = true
 	} else {
 		r.b = make([]byte, 0, roomFor(s, v, before))
+		if v.list.timed() {
+			r.times = make([]part, 0, cap(r.b)/recordLeast)
+		}
 	}
 	if !r.list(v) {
 		return nil
@@ -159,6 +162,9 @@ func render(s *appliance.Snapshot, v view, before *page) *page {
 	pg.etag = []string{r.etag(v.list.timed())}
 	return pg
 }
+
+// recordLeast is about the length of the shortest record that tells a time.
+const recordLeast = 180
 
 // timed reports whether the list's records say when a device was last seen, which
 // changes all the time without anything having changed.
@@ -177,6 +183,8 @@ func roomFor(s *appliance.Snapshot, v view, before *page) int {
 		return 256*len(s.Clusters) + 16
 	case v.list == lightLevelList:
 		return 352*len(s.Nodes) + 128*len(s.Shades) + 16
+	case v.list == activeNodeList:
+		return 256*len(s.Nodes) + 16
 	}
 	return 8 << 10
 }

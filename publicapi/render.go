@@ -18,9 +18,10 @@ type renderer struct {
 	agesOnly bool // look at the ages, write nothing
 
 	b      []byte
-	kind   int       // of the row being written
-	times  []part    // where b tells a time, see etag
-	oldest time.Time // of the values written
+	kind   int                     // of the row being written
+	times  []part                  // where b tells a time, see etag
+	oldest time.Time               // of the values written
+	named  *appliance.ClusterState // the cluster that was named last: rows of one follow each other
 }
 
 type part struct{ from, to int }
@@ -178,8 +179,11 @@ func (r *renderer) shade(sh *appliance.ShadeState, cluster appliance.ID) {
 // membership writes the cluster that a record names, 0 and "" if none.
 func (r *renderer) membership(id appliance.ID) {
 	name := ""
-	if cl := findCluster(r.snapshot, id); cl != nil {
-		name = cl.Cluster.Name
+	if id != 0 && (r.named == nil || r.named.Cluster.ID != id) {
+		r.named = findCluster(r.snapshot, id)
+	}
+	if id != 0 && r.named != nil {
+		name = r.named.Cluster.Name
 	}
 	r.integer(`,"clusterId":`, int(id))
 	r.text(`,"clusterName":`, name)
@@ -226,7 +230,7 @@ func saw[T any](r *renderer, k appliance.Known[T]) {
 // appendTime writes a time as ISO 8601 in UTC, whole seconds.
 func appendTime(b []byte, t time.Time) []byte {
 	b = append(b, '"')
-	b = t.UTC().AppendFormat(b, "2006-01-02T15:04:05Z")
+	b = t.UTC().AppendFormat(b, time.RFC3339) // which the library writes faster than any other
 	return append(b, '"')
 }
 
@@ -246,8 +250,11 @@ func appendPower(b []byte, watts float64) []byte {
 	if math.IsNaN(watts) || math.IsInf(watts, 0) {
 		watts = 0
 	}
-	watts = math.Round(watts*10)/10 + 0 // no negative zero
-	return strconv.AppendFloat(b, watts, 'f', -1, 64)
+	tenths := math.Round(watts * 10)
+	if whole := int64(tenths) / 10; tenths == float64(whole*10) && math.Abs(tenths) < 1e15 {
+		return strconv.AppendInt(b, whole, 10) // as it is for most, and sooner done
+	}
+	return strconv.AppendFloat(b, tenths/10, 'f', -1, 64)
 }
 
 func first(ids []appliance.ID) appliance.ID {
