@@ -25,7 +25,7 @@ type liveCopper struct {
 func (l *liveCopper) open(cfg appliance.BusConfig) (appliance.Opened, error) {
 	l.set(func() {
 		if l.opened == 0 {
-			l.cfg = cfg
+			l.cfg.Store(&cfg)
 		}
 	})
 	o := l.describe(cfg)
@@ -46,7 +46,7 @@ func (l *liveBus) Run(ctx context.Context) error {
 }
 
 func (l *liveBus) Configure(cfg appliance.BusConfig) (appliance.Opened, bool) {
-	l.set(func() { l.cfg = cfg })
+	l.set(func() { l.cfg.Store(&cfg) })
 	o := l.describe(cfg)
 	o.Driver = l
 	return o, true

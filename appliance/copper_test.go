@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,7 +28,7 @@ type copper struct {
 	combined bool
 
 	mu     sync.Mutex
-	cfg    appliance.BusConfig
+	cfg    atomic.Pointer[appliance.BusConfig]
 	level  map[appliance.Ref]appliance.Level
 	kelvin map[appliance.ID]appliance.Kelvin
 	motion map[appliance.ID]appliance.Motion
@@ -95,7 +96,7 @@ func newCopper() *copper {
 // "relay", "tunable", "triple", "fading", "brief" (fades for a second), "gear" (has limits of its own), "shade",
 // "broken".
 func (c *copper) open(cfg appliance.BusConfig) (appliance.Opened, error) {
-	c.set(func() { c.cfg = cfg })
+	c.set(func() { c.cfg.Store(&cfg) })
 	return c.describe(cfg), nil
 }
 
@@ -226,7 +227,7 @@ func (c *copper) exchange(node appliance.ID, write bool, what string, act func()
 }
 
 func (c *copper) Plan(wants []appliance.Want) []appliance.Chain {
-	if c.group && c.several < 2 && len(wants) == len(c.cfg.Nodes) && len(wants) > 1 && wants[0].Shade == 0 {
+	if c.group && c.several < 2 && len(wants) == len(c.cfg.Load().Nodes) && len(wants) > 1 && wants[0].Shade == 0 {
 		e := c.exchange(0, true, "broadcast", func() []appliance.Reading {
 			for _, w := range wants {
 				if c.deaf[w.Node] > 0 {
@@ -325,7 +326,7 @@ func (c *copper) read(r appliance.Ref) appliance.Exchange {
 
 func (c *copper) Polls() []appliance.Poll {
 	var out []appliance.Poll
-	for _, n := range c.cfg.Nodes {
+	for _, n := range c.cfg.Load().Nodes {
 		channels := map[string]int{"triple": 3, "shade": 0}
 		count, ok := channels[n.Profile]
 		if !ok {
@@ -336,7 +337,7 @@ func (c *copper) Polls() []appliance.Poll {
 			out = append(out, appliance.Poll{Exchange: c.read(r), Class: appliance.ClassLight})
 		}
 	}
-	for _, s := range c.cfg.Shades {
+	for _, s := range c.cfg.Load().Shades {
 		r := appliance.Ref{Shade: s.ID}
 		out = append(out, appliance.Poll{Exchange: c.read(r), Class: appliance.ClassShade})
 	}
@@ -351,7 +352,7 @@ func (c *copper) frames(mark int) ([]frame, int) {
 }
 
 func (c *copper) nodeOf(r appliance.Ref) appliance.ID {
-	for _, s := range c.cfg.Shades {
+	for _, s := range c.cfg.Load().Shades {
 		if s.ID == r.Shade {
 			return s.Node
 		}

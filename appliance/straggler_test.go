@@ -143,7 +143,7 @@ func fadingFrom0to80(c *copper, began map[appliance.ID]time.Time, fade time.Dura
 		defer c.mu.Unlock()
 		switch {
 		case write && node == 0:
-			for i := range c.cfg.Nodes {
+			for i := range c.cfg.Load().Nodes {
 				if id := appliance.ID(i + 1); c.deaf[id] == 0 {
 					began[id] = time.Now()
 				}
