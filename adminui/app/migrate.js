@@ -21,7 +21,7 @@ export default function Migrate() {
   return html`<${Page} title=${t('migrate')} sub=${t('migrate.sub')} back=${{ href: '/more', text: t('more') }}>
     ${!may('administer') ? html`<${Notice} kind="warn">${t('migrate.forbidden')}<//>` : html`<div class="columns"><div class="stack">
       <${From} job=${job} />
-      ${job?.state === 'done' && html`<${Preview} key=${job.id} onDone=${made.again} />`}</div>
+      ${job?.state === 'done' && html`<${Preview} key=${job.id + '/' + (made.data || []).filter((m) => m.undoneAt).length} onDone=${made.again} />`}</div>
       <${Made} made=${made} /></div>`}<//>`;
 }
 

@@ -46,6 +46,7 @@ func TestAHouseIsTakenOverInTheBrowser(t *testing.T) {
 	tab.WaitText("The IDs stay reserved")
 	uitest.Eval[bool](tab, `document.querySelector("dialog button[type=submit]").click() || true`)
 	tab.WaitText("taken back ")
+	tab.WaitText("Take it over") // it could come over again
 	inspect(t, tab, "migrate-undone-1440-dark-en")
 	if site, _, err := h.daemon.db.Site(t.Context()); err != nil || len(site.Nodes) != len(h.site.Nodes) {
 		t.Errorf("after taking it back there are %d nodes, %v", len(site.Nodes), err)

@@ -50,5 +50,5 @@ export default {
   "migrate.url": "Adresse",
   "migrate.url.hint": "Etwa alte-steuerung.local, mit https davor",
   "migrate.username.hint": "Der öffentlichen API",
-  "migrate.what": "Was daraus wird"
+  "migrate.what": "Ergebnis"
 };

@@ -50,5 +50,5 @@ export default {
   "migrate.url": "Address",
   "migrate.url.hint": "Such as old-controller.local, with https before it",
   "migrate.username.hint": "Of its public API",
-  "migrate.what": "What becomes of it"
+  "migrate.what": "Result"
 };
