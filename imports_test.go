@@ -80,7 +80,7 @@ var mayImport = map[string][]string{
 	"platform/login":       {"web"},
 	"platform/ratelimit":   nil,
 	"platform/store":       nil,
-	"platform/broker":      {"wire"},
+	"platform/broker":      {"web", "wire"},
 	"platform/link":        {"wire"},
 	"platform/site":        {"wire"},
 	"platform/peertest":    {"platform/store"},

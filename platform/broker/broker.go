@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"path/filepath"
 	"sync"
 	"time"
@@ -74,7 +75,7 @@ func Start(cfg Config) (*Broker, error) {
 		return nil, fmt.Errorf("start the broker in %s: it is not ready after %v; its log says why", cfg.Dir, startMost)
 	}
 	b.inside = net.JoinHostPort("127.0.0.1", fmt.Sprint(opts.MQTT.Port))
-	b.door = door{broker: b, held: map[*guest]struct{}{}, waiting: make(chan struct{}, waitingMost)}
+	b.door = door{broker: b, held: map[*guest]struct{}{}, waiting: knocking{networks: map[netip.Prefix]int{}}}
 	return b, nil
 }
 

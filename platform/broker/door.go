@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"svc.internal/controller/platform"
+	"svc.internal/controller/web"
 	"svc.internal/controller/wire"
 )
 
@@ -30,7 +31,8 @@ const (
 // door is what stands between the network and nats-server.
 type door struct {
 	broker  *Broker
-	waiting chan struct{}
+	waiting knocking
+	say     web.Sparse // of those who are not let in
 
 	mu   sync.Mutex
 	held map[*guest]struct{}
@@ -46,14 +48,11 @@ type guest struct {
 // open serves one connection to its end.
 func (d *door) open(ctx context.Context, raw net.Conn) {
 	defer raw.Close()
-	select {
-	case d.waiting <- struct{}{}:
-	default:
+	n, ok := d.waiting.enter(raw)
+	if !ok {
 		return // a flood: whoever belongs here comes again
 	}
-	var once sync.Once
-	seated := func() { once.Do(func() { <-d.waiting }) }
-	defer seated()
+	defer d.waiting.leave(n)
 
 	_ = raw.SetDeadline(time.Now().Add(knockMost))
 	conn := raw
@@ -69,8 +68,10 @@ func (d *door) open(ctx context.Context, raw net.Conn) {
 	}
 	credential, code := d.judge(ctx, packet)
 	if code != 0 {
-		d.broker.cfg.Log.Warn("somebody was not let in to the broker", "user", clip(packet.username), "client", clip(packet.clientID),
-			"peer", raw.RemoteAddr().String(), "code", code)
+		if ok, left := d.say.Allow(); ok {
+			d.broker.cfg.Log.Warn("somebody was not let in to the broker", "user", clip(packet.username), "client", clip(packet.clientID),
+				"peer", raw.RemoteAddr().String(), "code", code, "not_logged", left)
+		}
 		_, _ = conn.Write(refusal(code))
 		return
 	}
@@ -80,7 +81,7 @@ func (d *door) open(ctx context.Context, raw net.Conn) {
 		return
 	}
 	defer d.leave(g)
-	seated()
+	d.waiting.leave(n)
 	_ = raw.SetDeadline(time.Time{})
 	d.pass(conn, packet, credential)
 }

@@ -12,7 +12,7 @@ import (
 // TestCampaignACrowdReportsToTwoInstances is the same with two instances on PostgreSQL and Mosquitto: both hear everything,
 // which must do no harm. With SOAK=1 there are 2,000 controllers.
 func TestCampaignACrowdReportsToTwoInstances(t *testing.T) {
-	controllers := 40
+	controllers := 20
 	if os.Getenv("SOAK") != "" {
 		controllers = 2000
 	}
