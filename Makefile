@@ -51,7 +51,7 @@ lint:
 
 bench: build peers
 	./scripts/bench.sh
-	$(GO) test -run '^$$' -bench ToolsList -benchtime 10x ./cmd/platformd
+	$(GO) test -run '^$$' -bench ToolsList -benchtime 20x ./cmd/platformd
 
 soak: peers
 	SOAK=1 CGO_ENABLED=1 $(GO) test -tags peers,soak -count=1 -timeout 6h -v -run 'Campaign|Soak' ./...

@@ -25,7 +25,7 @@ import (
 
 // BenchmarkToolsList compares what tools/list of MCP costs, key check and count included,
 // with a bare echo handler that sends the same: over real connections, in turn, in one
-// run. It prints the ratio of requests per second, and the 99th percentile.
+// run. It prints the median ratio of requests per second, and the 99th percentile.
 func BenchmarkToolsList(b *testing.B) {
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	db, err := store.Open(b.Context(), b.TempDir(), "", log)
@@ -55,19 +55,22 @@ func BenchmarkToolsList(b *testing.B) {
 	bare.POST(mcpPath, func(c echo.Context) error { return c.JSONBlob(http.StatusOK, list.Body.Bytes()) })
 
 	var floor, through []time.Duration
-	var floorTime, throughTime time.Duration
+	var throughTime time.Duration
+	var ratios []float64 // of each turn: the machine has other things to do in some
 	floorServer, throughServer := httptest.NewServer(bare), httptest.NewServer(behind)
 	b.Cleanup(floorServer.Close)
 	b.Cleanup(throughServer.Close)
 	for b.Loop() {
-		took, each := press(b, floorServer.URL, value)
-		floorTime, floor = floorTime+took, append(floor, each...)
-		took, each = press(b, throughServer.URL, value)
+		bareTook, each := press(b, floorServer.URL, value)
+		floor = append(floor, each...)
+		took, each := press(b, throughServer.URL, value)
 		throughTime, through = throughTime+took, append(through, each...)
+		ratios = append(ratios, float64(bareTook)/float64(took))
 	}
 	slices.Sort(floor)
 	slices.Sort(through)
-	b.ReportMetric(float64(floorTime)/float64(throughTime)*100, "%of-bare-echo")
+	slices.Sort(ratios)
+	b.ReportMetric(ratios[len(ratios)/2]*100, "%of-bare-echo")
 	b.ReportMetric(float64(len(through))/throughTime.Seconds(), "requests/s")
 	b.ReportMetric(float64(through[len(through)*99/100].Microseconds()), "p99-µs")
 	b.ReportMetric(float64(floor[len(floor)*99/100].Microseconds()), "bare-p99-µs")

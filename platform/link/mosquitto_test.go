@@ -59,7 +59,7 @@ func mosquitto(t *testing.T, db *store.Store) place {
 		write(acl, link.MosquittoACL("platform", all))
 	}
 	files()
-	write(conf, fmt.Sprintf("listener %s 127.0.0.1\nallow_anonymous false\npassword_file %s\nacl_file %s\nuser root\nmax_queued_messages 10000\n", port, passwords, acl))
+	write(conf, fmt.Sprintf("listener %s 127.0.0.1\nallow_anonymous false\npassword_file %s\nacl_file %s\nuser root\nmax_queued_messages 0\n", port, passwords, acl))
 	var run *exec.Cmd
 	start := func() {
 		run = exec.Command(program, "-c", conf)
