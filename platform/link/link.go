@@ -78,7 +78,9 @@ func New(cfg Config) *Link {
 }
 
 const (
-	keepAlive   = 10 * time.Second
+	keepAlive = 10 * time.Second
+	// pingMost is how long the broker's answer to a ping may take: it waits behind messages that wait to be saved.
+	pingMost    = time.Minute
 	answerMost  = 10 * time.Second // of the broker
 	retryFirst  = 200 * time.Millisecond
 	retryLast   = 5 * time.Second
@@ -152,6 +154,7 @@ func (l *Link) connect(lost chan<- error) (mqtt.Client, error) {
 		SetCleanSession(true).
 		SetAutoReconnect(false).
 		SetKeepAlive(keepAlive).
+		SetPingTimeout(pingMost).
 		SetConnectTimeout(answerMost).
 		SetWriteTimeout(answerMost).
 		SetConnectionLostHandler(func(_ mqtt.Client, err error) { lost <- err })

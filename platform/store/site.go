@@ -1,11 +1,14 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"svc.internal/controller/platform"
@@ -21,7 +24,11 @@ const (
 
 // SaveBatch keeps what controllers reported. What is older than what is known, or was here before, changes nothing: any
 // number of instances may save the same.
+//
+// Several instances save the same at once: all take rows in the same order, so that none waits for another that waits
+// for it.
 func (s *Store) SaveBatch(ctx context.Context, b platform.Batch) error {
+	b.Reports, b.Seen = inOrder(b.Reports), inOrder(b.Seen)
 	err := s.writeAside(ctx, func(tx *sql.Tx) error {
 		if err := saveReports(ctx, tx, b); err != nil {
 			return err
@@ -33,12 +40,13 @@ func (s *Store) SaveBatch(ctx context.Context, b platform.Batch) error {
 				return err
 			}
 		}
-		for controller, samples := range b.Samples {
-			if err := saveSamples(ctx, tx, controller, samples); err != nil {
+		for _, controller := range slices.Sorted(maps.Keys(b.Samples)) {
+			if err := saveSamples(ctx, tx, controller, b.Samples[controller]); err != nil {
 				return err
 			}
 		}
-		for controller, at := range b.Alive {
+		for _, controller := range slices.Sorted(maps.Keys(b.Alive)) {
+			at := b.Alive[controller]
 			if _, err := tx.ExecContext(ctx, "UPDATE controller SET last_seen = $2 WHERE id = $1 AND last_seen < $2", controller, Micros(at)); err != nil {
 				return err
 			}
@@ -49,6 +57,13 @@ func (s *Store) SaveBatch(ctx context.Context, b platform.Batch) error {
 		return fmt.Errorf("save what controllers reported: %w", err)
 	}
 	return nil
+}
+
+// inOrder sorts by thing; of one thing the order stays.
+func inOrder(reports []platform.Report) []platform.Report {
+	return slices.SortedStableFunc(slices.Values(reports), func(x, y platform.Report) int {
+		return cmp.Or(cmp.Compare(x.Controller, y.Controller), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.ID, y.ID))
+	})
 }
 
 func saveReports(ctx context.Context, tx *sql.Tx, b platform.Batch) error {
