@@ -51,7 +51,7 @@ func crowd(t *testing.T, at place, controllers int, instances ...*store.Store) {
 	clients := make([]*client, controllers)
 	together(controllers, 32, func(i int) { // proving who one is costs most
 		cid := fmt.Sprint("house-", i)
-		c, err := dial(t, at.url, wire.ClientID(cid), cid, passwords[i], nil)
+		c, err := dial(t, at.url, wire.ClientID(cid), cid, passwords[i], func(o *mqtt.ClientOptions) { o.SetKeepAlive(10 * time.Minute).SetPingTimeout(10 * time.Minute) })
 		if err != nil {
 			t.Errorf("%s: %v", cid, err)
 			return
