@@ -102,6 +102,7 @@ func TestUpdate(t *testing.T) {
 	}{
 		{"whose buses are broken", `to %s was undone by the health gate`, false, breakBuses},
 		{"that does not start", `to %s was undone by the bootloader`, false, func(t *testing.T, root string) { debugfs(t, root, "rm /usr/lib/systemd/systemd") }},
+		{"that does not find its data", `to %s was undone by the bootloader`, false, loseData},
 		{"that is good", `updated from .* to %s`, true, nil},
 	} {
 		version := fmt.Sprintf("%s.%d", first, i+2)
@@ -187,6 +188,14 @@ func debugfs(t *testing.T, root string, commands ...string) {
 			t.Fatalf("debugfs %s: %v\n%s", c, err, out)
 		}
 	}
+}
+
+// loseData has a system look for its data where they are not.
+func loseData(t *testing.T, root string) {
+	t.Helper()
+	fstab := filepath.Join(t.TempDir(), "fstab")
+	put(t, fstab, "/dev/root / ext4 ro,noatime 0 0\nPARTLABEL=gone /var ext4 noatime,x-systemd.device-timeout=5s 0 2\n")
+	debugfs(t, root, "rm /etc/fstab", "write "+fstab+" /etc/fstab")
 }
 
 // breakBuses puts in a daemon that hears nobody on serial lines.
