@@ -41,7 +41,7 @@ func (d *daemon) conferencing(e *echo.Echo, g *gate.Gate, asker platform.Asker) 
 	if d.rooms.webex.ClientID != "" {
 		cfg.Provider = webex.New(d.rooms.webex)
 	}
-	if speech := d.voice(g, asker); speech != nil {
+	if speech := d.voice(g, asker, cfg.Provider); speech != nil {
 		speech.Register(e)
 		cfg.Say = func(ctx context.Context, device, text string) (any, error) {
 			return speech.Say(ctx, device, text, "panel")

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
@@ -21,7 +22,9 @@ import (
 	"svc.internal/controller/cli"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/gate"
+	"svc.internal/controller/platform/panel"
 	"svc.internal/controller/platform/voice"
+	"svc.internal/controller/wire"
 )
 
 // voiceSettings are the four variables of the contract.
@@ -53,18 +56,24 @@ func (v voiceSettings) check(cfg serveConfig) error {
 	return cli.Usage(fmt.Errorf("VOICE_ACTION_DEV_MODE asks nobody for a secret, so it is for loopback only; serve with --listen 127.0.0.1:8443 instead of %s, or set VOICE_ACTION_TOKEN", cfg.listen))
 }
 
-// voice makes the endpoint of rooms, if it is enabled; nil otherwise.
-func (d *daemon) voice(g *gate.Gate, asker platform.Asker) *voice.Room {
+// voice makes the endpoint of rooms, if it is enabled; nil otherwise. provider opens panels; nil: macros do.
+func (d *daemon) voice(g *gate.Gate, asker platform.Asker, provider panel.Provider) *voice.Room {
 	if !d.speech.enabled {
 		return nil
 	}
 	if !d.speech.assistant {
 		asker = nil
 	}
-	return voice.NewRoom(voice.Config{
+	cfg := voice.Config{
 		Token: d.speech.token, Dev: d.speech.dev, Assistant: asker, Devices: d.db, Send: d.cloud.link, Site: d.sites,
 		Charge: g.Charge, Stranger: gate.AddressBucket, Log: d.log,
-	})
+	}
+	if provider != nil {
+		cfg.Open = func(ctx context.Context, device string) error {
+			return provider.OpenPanel(ctx, device, wire.ControlsPanel)
+		}
+	}
+	return voice.NewRoom(cfg)
 }
 
 func newVoice() *cobra.Command {

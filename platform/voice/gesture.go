@@ -20,6 +20,14 @@ type gesture struct {
 	done    string
 }
 
+// thing is what a gesture moves.
+func (g gesture) thing() string {
+	if g.widget == wire.LightPower || g.widget == wire.LightBrightness {
+		return "light"
+	}
+	return "shade"
+}
+
 // stepPoints of "brighter" and "dimmer" without a number.
 const stepPoints = 20
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -33,6 +34,9 @@ const (
 // answerWithin is how long a person waits for what became of a command before "sent" is said.
 const answerWithin = 1500 * time.Millisecond
 
+// stepLeast is what a further step of a sentence gets when those before have used the time up: it has to be sent as well.
+const stepLeast = 250 * time.Millisecond
+
 // perDevice is how many sentences one device may send in a minute.
 const perDevice = 60
 
@@ -44,7 +48,10 @@ type Config struct {
 	Assistant platform.Asker
 	Devices   Devices
 	Send      Sender
-	Site      platform.SiteReader
+	// Open shows the panel on a device by its maker's cloud. It fails with [platform.ErrNotFound] for devices that the cloud
+	// does not know; nil: for all.
+	Open func(ctx context.Context, device string) error
+	Site platform.SiteReader
 	// Charge counts a request in a bucket, or refuses it.
 	Charge func(echo.Context, platform.Bucket) error
 	// Stranger is the bucket of a request without the secret.
@@ -212,23 +219,41 @@ func (r *Room) obey(ctx context.Context, d platform.RoomDevice, text string, out
 		}
 		steps = append(steps, g)
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
-	defer cancel()
+	end := time.Now().Add(answerWithin)
 	var said []string
 	for _, g := range steps {
-		if g.widget == "" {
-			out.Panel = wire.ControlsPanel
-			said = append(said, g.done)
-			continue
+		if least := time.Now().Add(stepLeast); end.Before(least) {
+			end = least
 		}
-		sentence, ok := r.send(ctx, d, g)
-		said = append(said, sentence)
+		stepCtx, cancel := context.WithDeadline(ctx, end)
+		sentence, ok := r.step(stepCtx, d, g, out)
+		cancel()
+		if !slices.Contains(said, sentence) { // "Sent." once
+			said = append(said, sentence)
+		}
 		if !ok {
 			out.Message = strings.Join(said, " ")
 			return
 		}
 	}
 	out.Success, out.Message = true, strings.Join(said, " ")
+}
+
+// step does one thing that a sentence asks for and says what became of it.
+func (r *Room) step(ctx context.Context, d platform.RoomDevice, g gesture, out *Response) (sentence string, ok bool) {
+	if g.widget != "" {
+		return r.send(ctx, d, g)
+	}
+	if r.cfg.Open != nil {
+		if err := r.cfg.Open(ctx, d.ID); err == nil {
+			return g.done, true
+		} else if !errors.Is(err, platform.ErrNotFound) {
+			r.cfg.Log.Warn("voice: the panel was not opened", "device", d.ID, "why", err)
+			return "The controls could not be opened; tap the panel's button on the screen.", false
+		}
+	}
+	out.Panel = wire.ControlsPanel
+	return g.done, true
 }
 
 // send puts one gesture to the controller and says what became of it.
@@ -248,7 +273,7 @@ func (r *Room) send(ctx context.Context, d platform.RoomDevice, g gesture) (sent
 	}
 	switch ack.Status {
 	case wire.Applied, wire.Duplicate:
-		return g.done + offline(ack.Offline), true
+		return g.done + offline(ack.Offline, g.thing()), true
 	case wire.Expired, wire.Stale:
 		return "That came too late; nothing was done. Say it again.", false
 	}
@@ -258,14 +283,14 @@ func (r *Room) send(ctx context.Context, d platform.RoomDevice, g gesture) (sent
 	return "That was not done.", false
 }
 
-func offline(n int) string {
+func offline(n int, thing string) string {
 	switch n {
 	case 0:
 		return ""
 	case 1:
-		return " 1 light or shade is offline."
+		return " 1 " + thing + " is offline."
 	}
-	return fmt.Sprintf(" %d lights or shades are offline.", n)
+	return fmt.Sprintf(" %d %ss are offline.", n, thing)
 }
 
 // discuss hands a sentence that does not act to the assistant, if there is one.

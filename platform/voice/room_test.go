@@ -3,6 +3,7 @@ package voice
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -24,6 +25,8 @@ type building struct {
 	ack    wire.Ack
 	err    error
 	sent   []wire.WidgetAction
+	slow   bool // nobody answers while the sentence is waited for
+	opens  func(device string) error
 	counts map[string]int
 }
 
@@ -43,11 +46,18 @@ func (b *building) RoomDevice(_ context.Context, id string) (platform.RoomDevice
 
 func (b *building) Devices(context.Context, string) ([]platform.Device, error) { return b.lights, nil }
 
-func (b *building) Send(_ context.Context, controller string, a wire.WidgetAction) (wire.Ack, error) {
+func (b *building) Send(ctx context.Context, controller string, a wire.WidgetAction) (wire.Ack, error) {
 	if controller != "house" {
 		return wire.Ack{}, platform.ErrNotFound
 	}
+	if ctx.Err() != nil { // as the store says on the way
+		return wire.Ack{}, ctx.Err()
+	}
 	b.sent = append(b.sent, a)
+	if b.slow {
+		<-ctx.Done()
+		return wire.Ack{}, platform.ErrUnanswered
+	}
 	return b.ack, b.err
 }
 
@@ -62,11 +72,15 @@ func (b *building) open(t *testing.T, dev bool) func(headers map[string]string, 
 	t.Helper()
 	b.counts = map[string]int{}
 	e := web.New(web.Config{Log: slog.New(slog.DiscardHandler), Errors: web.Table{{Err: platform.ErrInvalid, Status: http.StatusBadRequest}}})
-	NewRoom(Config{
+	cfg := Config{
 		Token: secret, Dev: dev, Devices: b, Send: b, Site: b, Log: slog.New(slog.DiscardHandler),
 		Charge:   func(_ echo.Context, k platform.Bucket) error { b.counts[k.ID]++; return nil },
 		Stranger: func(*http.Request) platform.Bucket { return platform.Bucket{ID: "stranger"} },
-	}).Register(e)
+	}
+	if b.opens != nil {
+		cfg.Open = func(_ context.Context, device string) error { return b.opens(device) }
+	}
+	NewRoom(cfg).Register(e)
 	s := httptest.NewServer(e)
 	t.Cleanup(s.Close)
 	return func(headers map[string]string, body string) (int, Response) {
@@ -162,7 +176,8 @@ func TestOutcomeIsTold(t *testing.T) {
 		says    string
 	}{
 		{"done", wire.Ack{Status: wire.Applied}, nil, true, "Lights off."},
-		{"done, one offline", wire.Ack{Status: wire.Applied, Offline: 1}, nil, true, "Lights off. 1 light or shade is offline."},
+		{"done, one offline", wire.Ack{Status: wire.Applied, Offline: 1}, nil, true, "Lights off. 1 light is offline."},
+		{"done, two offline", wire.Ack{Status: wire.Applied, Offline: 2}, nil, true, "Lights off. 2 lights are offline."},
 		{"not answered in time", wire.Ack{}, platform.ErrUnanswered, true, "Sent."},
 		{"partly failed", wire.Ack{Status: wire.Failed, Detail: "1 of 4 did not confirm: node 7 (Window)"}, nil, false, "Not done: 1 of 4 did not confirm: node 7 (Window)."},
 		{"too late", wire.Ack{Status: wire.Expired}, nil, false, "That came too late; nothing was done. Say it again."},
@@ -172,6 +187,37 @@ func TestOutcomeIsTold(t *testing.T) {
 			b := &building{ack: c.ack, err: c.err}
 			if _, out := b.open(t, false)(good, `{"deviceId":"room","text":"lights off"}`); out.Success != c.success || out.Message != c.says {
 				t.Errorf("got %+v, want %v %q", out, c.success, c.says)
+			}
+		})
+	}
+}
+
+// Both things of a sentence are sent, though the first one is not answered in time: all or nothing.
+func TestAllOfASentenceIsSentToASlowController(t *testing.T) {
+	b := &building{slow: true}
+	_, out := b.open(t, false)(good, `{"deviceId":"room","text":"lights off and close the shades"}`)
+	if !out.Success || out.Message != "Sent." || len(b.sent) != 2 {
+		t.Errorf("%+v, sent %v", out, b.sent)
+	}
+}
+
+func TestThePanelIsOpenedByItsMakersCloudOrByWhoeverAsked(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		err     error
+		success bool
+		panel   string
+	}{
+		{"by the cloud", nil, true, ""},
+		{"the cloud does not know the device", platform.ErrNotFound, true, wire.ControlsPanel},
+		{"the cloud fails", errors.New("broken"), false, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			opened := ""
+			b := &building{opens: func(device string) error { opened = device; return c.err }}
+			_, out := b.open(t, false)(good, `{"deviceId":"room","text":"show the controls"}`)
+			if out.Success != c.success || out.Panel != c.panel || opened != "room" || len(b.sent) != 0 {
+				t.Errorf("%+v, opened on %q, sent %v", out, opened, b.sent)
 			}
 		})
 	}
