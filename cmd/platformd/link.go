@@ -28,16 +28,16 @@ import (
 	"svc.internal/controller/wire"
 )
 
-// linkEnv is what all instances share about the broker.
-type linkEnv struct {
+// brokerSettings are what all instances share about the broker.
+type brokerSettings struct {
 	url    string // MQTT_URL: where the platform connects; empty: the broker inside this process
 	public string // MQTT_PUBLIC_URL: where controllers do
 	ca     string // MQTT_CA_FILE: PEM certificates to trust that broker by
 	files  string // MQTT_FILES: directory for Mosquitto's password and ACL files
 }
 
-func readLinkEnv() (linkEnv, error) {
-	env := linkEnv{os.Getenv("MQTT_URL"), os.Getenv("MQTT_PUBLIC_URL"), os.Getenv("MQTT_CA_FILE"), os.Getenv("MQTT_FILES")}
+func readBrokerSettings(getenv func(string) string) (brokerSettings, error) {
+	env := brokerSettings{getenv("MQTT_URL"), getenv("MQTT_PUBLIC_URL"), getenv("MQTT_CA_FILE"), getenv("MQTT_FILES")}
 	if env.url == "" {
 		return env, nil
 	}
@@ -57,7 +57,7 @@ func readLinkEnv() (linkEnv, error) {
 
 // cloud is the platform's link to controllers and what they report.
 type cloud struct {
-	env      linkEnv
+	env      brokerSettings
 	listen   net.Listener   // of the broker inside; nil: it is outside
 	broker   *broker.Broker // nil: it is outside
 	link     *link.Link
@@ -68,12 +68,8 @@ type cloud struct {
 }
 
 // openCloud starts the broker, or gets ready to connect to one.
-func (a *app) openCloud(ctx context.Context, d *daemon, cfg serveConfig) (*cloud, error) {
-	env, err := readLinkEnv()
-	if err != nil {
-		return nil, err
-	}
-	c := &cloud{env: env, recorder: site.NewRecorder(d.db, d.log), board: panel.NewBoard()}
+func (a *app) openCloud(ctx context.Context, d *daemon, cfg serveConfig, env brokerSettings) (c *cloud, err error) {
+	c = &cloud{env: env, recorder: site.NewRecorder(d.db, d.log), board: panel.NewBoard()}
 	at := link.Broker{URL: env.url}
 	if env.ca != "" {
 		if c.ca, err = os.ReadFile(env.ca); err != nil {

@@ -123,7 +123,7 @@ func (a *app) serve(ctx context.Context, cfg serveConfig) error {
 	}
 	d := &daemon{log: log, db: db}
 	if err = d.share(set); err == nil {
-		err = a.open(ctx, d, cfg)
+		err = a.open(ctx, d, cfg, set.mqtt)
 	}
 	if err == nil {
 		err = d.run(ctx)
@@ -181,12 +181,12 @@ func (d *daemon) share(set settings) (err error) {
 }
 
 // open binds every address, so that a start that cannot serve fails here.
-func (a *app) open(ctx context.Context, d *daemon, cfg serveConfig) (err error) {
+func (a *app) open(ctx context.Context, d *daemon, cfg serveConfig, mqtt brokerSettings) (err error) {
 	if d.proxies, err = prefixes(cfg.proxies); err != nil {
 		return err
 	}
 	d.crowd = web.NewServerCrowd(d.log, d.proxies)
-	if cfg.listen != "" || os.Getenv("MQTT_URL") == "" {
+	if cfg.listen != "" || mqtt.url == "" {
 		if d.tunnel != "" {
 			cfg.hosts = append(cfg.hosts, "*."+d.tunnel)
 		}
@@ -208,7 +208,7 @@ func (a *app) open(ctx context.Context, d *daemon, cfg serveConfig) (err error) 
 		}
 	}
 	d.sites = site.NewReader(d.db)
-	if d.cloud, err = a.openCloud(ctx, d, cfg); err == nil {
+	if d.cloud, err = a.openCloud(ctx, d, cfg, mqtt); err == nil {
 		d.act = d.cloud.link
 	}
 	return err

@@ -23,6 +23,7 @@ type settings struct {
 	price       assistant.Price
 	voice       voiceSettings
 	rooms       conferencingSettings
+	mqtt        brokerSettings
 	tunnel      string // domain of host names that stand for controllers; empty: there is no tunnel
 }
 
@@ -49,6 +50,9 @@ func readSettings(getenv func(string) string) (settings, error) {
 		return settings{}, err
 	}
 	if s.voice, err = readVoiceSettings(getenv); err != nil {
+		return settings{}, err
+	}
+	if s.mqtt, err = readBrokerSettings(getenv); err != nil {
 		return settings{}, err
 	}
 	if s.tunnel = getenv("TUNNEL_DOMAIN"); s.tunnel != "" && !domainName.MatchString(s.tunnel) {
