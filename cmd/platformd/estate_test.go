@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -54,19 +56,27 @@ type estate struct {
 	daemon   *daemon
 	building *sim.Building
 	core     *appliance.Controller
-	voice    string       // the voice action token
-	tunnel   http.Handler // of the controllers that join; nil: closed
+	voice    string // the voice action token
+	plan     plan
+	hops     *hops // nil: nobody asks
 	admin    person
+}
+
+// plan of an estate; the zero plan is the platform with everything inside it, and the two rooms.
+type plan struct {
+	settings map[string]string
+	tunnel   http.Handler // of the controllers that join; nil: closed
+	site     string       // of the building, one file; empty: [roomsSite]
+	hops     bool         // note when commands pass the controller
 }
 
 // newEstate starts both; settings are the environment of the platform.
 func newEstate(t testing.TB, settings map[string]string) *estate {
 	t.Helper()
-	return newEstateWith(t, settings, nil)
+	return newEstateOf(t, plan{settings: settings})
 }
 
-// newEstateWith is one whose controller lets those in that come through the tunnel.
-func newEstateWith(t testing.TB, settings map[string]string, tunnel http.Handler) *estate {
+func newEstateOf(t testing.TB, p plan) *estate {
 	t.Helper()
 	ctx := t.Context()
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
@@ -76,15 +86,12 @@ func newEstateWith(t testing.TB, settings map[string]string, tunnel http.Handler
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	e := &estate{voice: "a voice token of tests", tunnel: tunnel}
+	e := &estate{voice: "a voice token of tests", plan: p}
+	if p.hops {
+		e.hops = &hops{}
+	}
 	set, err := readSettings(func(name string) string {
-		switch name {
-		case "VOICE_ACTION_ENABLED":
-			return "true"
-		case "VOICE_ACTION_TOKEN":
-			return e.voice
-		}
-		return settings[name]
+		return cmp.Or(p.settings[name], map[string]string{"VOICE_ACTION_ENABLED": "true", "VOICE_ACTION_TOKEN": e.voice}[name])
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -93,14 +100,14 @@ func newEstateWith(t testing.TB, settings map[string]string, tunnel http.Handler
 	if err := e.daemon.share(set); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.open(ctx, e.daemon, serveConfig{listen: "127.0.0.1:0", mqttListen: "127.0.0.1:0"}); err != nil {
+	if err := a.open(ctx, e.daemon, serveConfig{listen: "127.0.0.1:0", mqttListen: "127.0.0.1:0"}, set.mqtt); err != nil {
 		t.Fatal(err)
 	}
 	runFor(t, e.daemon.run)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(e.daemon.cert.PEM())
 	e.house = &house{t: t, url: "https://" + e.daemon.https.Addr().String(), db: db,
-		client: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, MaxIdleConnsPerHost: 64}}}
+		client: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, MaxIdleConnsPerHost: 128}}}
 	t.Cleanup(e.client.CloseIdleConnections)
 	e.admin = e.newPerson("ada", platform.RoleAdmin)
 	e.furnish()
@@ -125,7 +132,7 @@ func runFor(t testing.TB, serve func(context.Context) error) (stop func()) {
 // furnish plays the building, and puts its controller on the link.
 func (e *estate) furnish() {
 	e.t.Helper()
-	site, err := sitefile.Parse("rooms", []byte(roomsSite))
+	site, err := sitefile.Parse("rooms", []byte(cmp.Or(e.plan.site, roomsSite)))
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -138,20 +145,17 @@ func (e *estate) furnish() {
 	case <-time.After(patience):
 		e.t.Fatal("the simulated building is not ready")
 	}
-	_, port, _ := strings.Cut(e.building.Port("tcp"), "://")
-	site.Buses[0].Port = "tcp://" + port
+	for i, b := range site.Buses {
+		_, port, _ := strings.Cut(e.building.Port(b.Name), "://")
+		site.Buses[i].Port = "tcp://" + port
+	}
 	log := slog.New(slog.NewTextHandler(e.t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 	e.core = appliance.New(appliance.Options{Drivers: drivers.All, DataDir: e.t.TempDir(), Log: log})
 	e.core.Apply(site, nil)
 	runFor(e.t, e.core.Run)
 	eventually(e.t, "all devices answer", func() bool {
 		s := e.core.Snapshot()
-		for _, id := range []appliance.ID{1, 2, 3, 4} {
-			if n := s.Node(id); n == nil || !n.Online {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(site.Nodes, func(n appliance.Node) bool { at := s.Node(n.ID); return at == nil || !at.Online })
 	})
 	e.enrol("rooms", e.core, time.Now())
 }
@@ -188,13 +192,13 @@ func (e *estate) join(got wire.Credentials, core *appliance.Controller, since ti
 	e.t.Helper()
 	log := slog.New(slog.NewTextHandler(e.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	var l *cloudlink.Link
-	rules := automation.New(automation.Config{Core: core, Start: since, Log: log, Answer: func(corr string, ack wire.Ack) { l.Answer(corr, ack) }})
+	rules := automation.New(automation.Config{Core: e.hops.over(core), Start: since, Log: log, Answer: func(corr string, ack wire.Ack) { l.Answer(corr, ack) }})
 	l, err := cloudlink.New(cloudlink.Config{
 		Core: core, Credentials: got, Firmware: "test", Log: log,
 		Boot:   func(context.Context) (int64, error) { return boots.Add(1), nil },
-		Widget: func(m cloudlink.Message) { rules.Widget(automation.Message(m)) },
+		Widget: func(m cloudlink.Message) { e.hops.arrived(m); rules.Widget(automation.Message(m)) },
 		Panels: func(m cloudlink.Message) { rules.Panels(automation.Message(m)) },
-		Clock:  rules.Clock, Values: rules.Values, Deadline: rules.Deadline, Tunnel: e.tunnel,
+		Clock:  rules.Clock, Values: rules.Values, Deadline: rules.Deadline, Tunnel: e.plan.tunnel,
 	})
 	if err != nil {
 		e.t.Fatal(err)

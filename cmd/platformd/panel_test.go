@@ -123,6 +123,7 @@ type devicesCloud struct {
 	mu     sync.Mutex
 	shows  map[string]string // "device/widget" → value
 	saved  []string          // panels
+	opened []string          // likewise
 	tokens int
 	fail   int // so many commands fail yet
 }
@@ -191,6 +192,8 @@ func newDevicesCloud(t *testing.T) *devicesCloud {
 			c.shows[at] = in.Arguments["Value"]
 		case "UserInterface.Extensions.Widget.UnsetValue":
 			delete(c.shows, at)
+		case "UserInterface.Extensions.Panel.Open":
+			c.opened = append(c.opened, in.Device+" "+in.Arguments["PanelId"])
 		case "UserInterface.Extensions.Panel.Save":
 			c.saved = append(c.saved, in.Device+" "+in.Arguments["PanelId"])
 			if in.Body != panel.Description {

@@ -20,13 +20,13 @@ func (e *estate) tunnelled(host, path, token string) answer {
 // accepts a bucket of their own.
 func TestTheTunnelStandsBehindTheLimits(t *testing.T) {
 	const path = "/svc/api/getClusters"
-	e := newEstateWith(t, map[string]string{"TUNNEL_DOMAIN": "tunnel.example"}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	e := newEstateOf(t, plan{settings: map[string]string{"TUNNEL_DOMAIN": "tunnel.example"}, tunnel: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer good" {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
 		_, _ = w.Write([]byte("[" + r.URL.Path + "]"))
-	}))
+	})})
 	e.tunnelled("rooms.tunnel.example", path, "good").want(t, 200, "a good token, for the first time")
 	a := e.tunnelled("rooms.tunnel.example", path, "good").want(t, 200, "a good token")
 	if a.text != "["+path+"]" || a.Header.Get("X-RateLimit-Limit") != "3000" {

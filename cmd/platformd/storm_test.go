@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"svc.internal/controller/platform"
+	"svc.internal/controller/wire"
+)
+
+// Notifications that come three times, out of order and late, before, during and after an outage of the broker: the devices are
+// written to once for each that counts. The outage lasts 2 s, with SOAK=1 60 s.
+func TestCampaignNotificationsActOnceOverAnOutage(t *testing.T) {
+	away := 2 * time.Second
+	if os.Getenv("SOAK") != "" {
+		away = time.Minute
+	} else {
+		t.Parallel()
+	}
+	eachBroker(t, plan{settings: map[string]string{"WEBEX_WEBHOOK_SECRET": hookSecret}}, func(t *testing.T, e *estate, broker outage) {
+		e.room("lobby", "Lobby", "[1]")
+		// once sends a tap three times, then one that it overtook, and one that is late, and waits for the light.
+		once := func(percent int) (writes uint64) {
+			before, at := e.writes(), time.Now()
+			tap := gesture("lobby", "light_brightness", "released", fmt.Sprint(wire.SliderOf(percent)), at)
+			e.notify(`[`+tap+`,`+tap+`]`).want(t, 204, "twice in a batch")
+			e.notify(`[`+tap+`]`).want(t, 204, "once more")
+			e.notify(`[`+gesture("lobby", "light_brightness", "released", "255", at.Add(-time.Second))+`]`).want(t, 204, "overtaken")
+			e.notify(`[`+gesture("lobby", "light_brightness", "released", "0", at.Add(-time.Minute))+`]`).want(t, 204, "late")
+			eventually(t, fmt.Sprintf("the light is at %d", percent), func() bool { return e.level(1) == percent && e.level(2) == percent })
+			return e.writes() - before
+		}
+		first := once(40)
+		for _, percent := range []int{20, 60} {
+			if n := once(percent); n != first {
+				t.Errorf("%d %%: %d writes, the first one made %d", percent, n, first)
+			}
+		}
+		if broker.away == nil {
+			return
+		}
+		broker.away()
+		gone := time.Now()
+		eventually(t, "the platform has noticed", func() bool { return !e.daemon.cloud.link.Connected() })
+		before := e.writes()
+		for time.Since(gone) < away {
+			e.notify(`[`+gesture("lobby", "light_power", "changed", "off", time.Now())+`]`).want(t, 204, "during the outage")
+			if a := e.say("lobby", "lights off"); a.member("success") != false || a.str("message") != platform.ControllerOffline {
+				t.Errorf("during the outage: %s", a.text)
+			}
+			time.Sleep(away / 10)
+		}
+		broker.back()
+		eventually(t, "taps act again", func() bool { return e.say("lobby", "lights to 80 percent").member("success") == true })
+		eventually(t, "the light is at 80", func() bool { return e.level(1) == 80 && e.level(2) == 80 })
+		if n := e.writes() - before; n != first {
+			t.Errorf("over the outage there were %d writes, one command makes %d", n, first)
+		}
+		if n := once(50); n != first {
+			t.Errorf("after the outage: %d writes, the first one made %d", n, first)
+		}
+	})
+}
+
+// manyRooms is a building of as many rooms as there are panels, each with one light, on four buses.
+func manyRooms(n int) string {
+	var b strings.Builder
+	b.WriteString("site:\n  name: Rooms\n  floors: [{name: Ground}]\nbuses:\n")
+	for i := range 4 {
+		fmt.Fprintf(&b, "  - {name: tcp%d, driver: modbus, port: \"tcp://127.0.0.1:0\"}\n", i)
+	}
+	b.WriteString("nodes:\n")
+	for i := range n {
+		fmt.Fprintf(&b, "  - {id: %d, name: Light %d, bus: tcp%d, address: %d, profile: wirenboard-wb-mdm3, outputs: [%d]}\n", i+1, i+1, i%4, 1+i/12, 1+i/4%3)
+	}
+	b.WriteString("clusters:\n")
+	for i := range n {
+		fmt.Fprintf(&b, "  - {id: %d, name: Room %d, nodes: [%d]}\n", i+1, i+1, i+1)
+	}
+	return b.String()
+}
+
+// A hundred panels slide at five events a second on one controller, for 4 s, with SOAK=1 for 60 s: every light ends where its finger
+// left, and nothing piles up.
+func TestCampaignAHundredPanelsSlide(t *testing.T) {
+	const panels, every = 100, 200 * time.Millisecond
+	lasts := 4 * time.Second
+	if os.Getenv("SOAK") != "" {
+		lasts = time.Minute
+	} else {
+		t.Parallel()
+	}
+	e := newEstateOf(t, plan{site: manyRooms(panels)})
+	var list []wire.Panel
+	for i := range panels {
+		list = append(list, wire.Panel{DeviceID: fmt.Sprint("panel-", i), WorkspaceName: fmt.Sprint("Room ", i), PanelID: wire.ControlsPanel, Clusters: []int64{int64(i + 1)}})
+	}
+	if err := e.daemon.cloud.link.SetPanels(t.Context(), "rooms", list); err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var took []time.Duration
+	counts := map[string]int{}
+	var sent sync.WaitGroup
+	slide := func(panel int, kind wire.Gesture, percent int) {
+		sent.Go(func() {
+			asked := time.Now()
+			ctx, cancel := context.WithTimeout(t.Context(), wire.Lifetime)
+			defer cancel()
+			ack, err := e.daemon.cloud.link.SendAs(ctx, "rooms", uuid.Must(uuid.NewV7()).String(), asked, wire.WidgetAction{
+				DeviceID: list[panel].DeviceID, PanelID: wire.ControlsPanel, WidgetID: wire.LightBrightness, Action: kind, Value: fmt.Sprint(wire.SliderOf(percent)), Origin: wire.OriginPanel,
+			})
+			mu.Lock()
+			defer mu.Unlock()
+			took = append(took, time.Since(asked))
+			if errors.Is(err, platform.ErrUnanswered) {
+				counts["unanswered"]++
+			} else if err != nil {
+				counts[err.Error()]++
+			} else {
+				counts[string(ack.Status)]++ // stale: overtaken; failed: written, but not read back in time
+			}
+		})
+	}
+	eventually(t, "the controller has its panels", func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), wire.Lifetime)
+		defer cancel()
+		ack, err := e.daemon.cloud.link.SendAs(ctx, "rooms", uuid.Must(uuid.NewV7()).String(), time.Now(), wire.WidgetAction{
+			DeviceID: list[panels-1].DeviceID, PanelID: wire.ControlsPanel, WidgetID: wire.LightBrightness, Action: wire.Released, Value: "1", Origin: wire.OriginPanel,
+		})
+		return err == nil && ack.Status == wire.Applied
+	})
+	var thirds [3][]time.Duration
+	began := time.Now()
+	tick := time.NewTicker(every)
+	for third := range thirds {
+		for step := 0; time.Since(began) < lasts*time.Duration(third+1)/3; step++ {
+			for i := range panels {
+				slide(i, wire.Changed, 1+(step*7+i)%100)
+			}
+			<-tick.C
+		}
+		mu.Lock()
+		thirds[third], took = took, nil
+		mu.Unlock()
+	}
+	tick.Stop()
+	sent.Wait() // the end of a slide comes when the finger's last value was on its way
+	for i := range panels {
+		slide(i, wire.Released, 1+i%100)
+	}
+	sent.Wait()
+	for i := range panels {
+		id := list[i].Clusters[0]
+		eventually(t, fmt.Sprintf("light %d ends at %d", id, 1+i%100), func() bool {
+			for _, d := range e.building.Devices() {
+				if int64(d.NodeID) == id {
+					return d.Channels[0].TargetLevel == 1+i%100
+				}
+			}
+			return false
+		})
+	}
+	for i, third := range thirds {
+		t.Logf("third %d of %v: %d events answered, p50 %v, p95 %v", i+1, lasts, len(third), quantile(third, 0.5).Round(time.Millisecond), quantile(third, 0.95).Round(time.Millisecond))
+	}
+	t.Logf("outcomes: %v", counts)
+	if worst := quantile(thirds[2], 0.95); worst > wire.Lifetime/2 {
+		t.Errorf("in the last third, 95 of 100 take up to %v: they pile up", worst)
+	}
+}
