@@ -83,7 +83,7 @@ await() { # PROGRAM COMMAND…: until the command succeeds
 start "$run/simbuilding.log" bin/simbuilding --site "$run/site.yaml" --listen "127.0.0.1:$((base + 1))"
 await simbuilding grep -q '^control interface at ' "$run/simbuilding.log"
 building=$!
-start "$run/controllerd.log" bin/controllerd --data-dir .run/data serve --listen "127.0.0.1:$base"
+start "$run/controllerd.log" bin/controllerd --data-dir .run/data serve --listen "127.0.0.1:$base" --tunnel
 echo $! >"$run/controllerd.pid"
 await controllerd curl -fsS --cacert "$run/data/certificate.pem" "https://127.0.0.1:$base/readyz"
 cat >"$run/start-controller" <<SCRIPT
@@ -91,7 +91,7 @@ cat >"$run/start-controller" <<SCRIPT
 # Starts the controller of the demo again after it was killed, and waits until it is ready.
 cd "$PWD" || exit 1
 umask 077
-setsid bin/controllerd --data-dir .run/data serve --listen 127.0.0.1:$base >>.run/controllerd.log 2>&1 </dev/null &
+setsid bin/controllerd --data-dir .run/data serve --listen 127.0.0.1:$base --tunnel >>.run/controllerd.log 2>&1 </dev/null &
 echo \$! >.run/controllerd.pid
 sed -i "s/\"pid\":[0-9]*/\"pid\":\$!/" .run/demo.json
 for _ in \$(seq 300); do
@@ -115,7 +115,7 @@ person admin admin
 person user user
 url=https://127.0.0.1:$((base + 4))
 voice=$(secret)
-VOICE_ACTION_ENABLED=true VOICE_ACTION_TOKEN=$voice start "$run/platformd.log" bin/platformd --data-dir .run/platform serve --listen "127.0.0.1:$((base + 4))" --mqtt-listen "127.0.0.1:$((base + 5))"
+TUNNEL_DOMAIN=tunnel.localhost VOICE_ACTION_ENABLED=true VOICE_ACTION_TOKEN=$voice start "$run/platformd.log" bin/platformd --data-dir .run/platform serve --listen "127.0.0.1:$((base + 4))" --mqtt-listen "127.0.0.1:$((base + 5))"
 cloud=$!
 ask() { curl -fsS --cacert "$run/platform/certificate.pem" -H 'Content-Type: application/json' "$@"; }
 await platformd ask "$url/readyz"
@@ -184,6 +184,7 @@ The demo building is running: 172 lights, 40 shades, 3 meters on 7 buses
   certificate    $run/data/certificate.pem
   platform       $url      (its certificate: $run/platform/certificate.pem)
   its panel      $url/$panel   (of the lobby)
+  its tunnel     https://$cid.tunnel.localhost:$((base + 4))/svc/api   (to the controller; scripts/tunnel-walk.sh)
   MQTT           mqtts://127.0.0.1:$((base + 5))      (docs/mqtt.md)
   logs           $run/controllerd.log, $run/simbuilding.log, $run/platformd.log
   all of this    $run/demo.json

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -89,7 +88,7 @@ func manyRooms(n int) string {
 }
 
 // A hundred panels slide at five events a second on one controller, for 4 s, with SOAK=1 for 60 s: every light ends where its finger
-// left, and nothing piles up.
+// left, and nothing piles up. Like the page and the macro, a panel has one event under way; what a newer one overtakes is not sent.
 func TestCampaignAHundredPanelsSlide(t *testing.T) {
 	const panels, every = 100, 200 * time.Millisecond
 	lasts := 4 * time.Second
@@ -106,58 +105,45 @@ func TestCampaignAHundredPanelsSlide(t *testing.T) {
 	if err := e.daemon.cloud.link.SetPanels(t.Context(), "rooms", list); err != nil {
 		t.Fatal(err)
 	}
-	var mu sync.Mutex
-	var took []time.Duration
-	counts := map[string]int{}
-	var sent sync.WaitGroup
-	slide := func(panel int, kind wire.Gesture, percent int) {
-		sent.Go(func() {
-			asked := time.Now()
-			ctx, cancel := context.WithTimeout(t.Context(), wire.Lifetime)
-			defer cancel()
-			ack, err := e.daemon.cloud.link.SendAs(ctx, "rooms", uuid.Must(uuid.NewV7()).String(), asked, wire.WidgetAction{
-				DeviceID: list[panel].DeviceID, PanelID: wire.ControlsPanel, WidgetID: wire.LightBrightness, Action: kind, Value: fmt.Sprint(wire.SliderOf(percent)), Origin: wire.OriginPanel,
-			})
-			mu.Lock()
-			defer mu.Unlock()
-			took = append(took, time.Since(asked))
-			if errors.Is(err, platform.ErrUnanswered) {
-				counts["unanswered"]++
-			} else if err != nil {
-				counts[err.Error()]++
-			} else {
-				counts[string(ack.Status)]++ // stale: overtaken; failed: written, but not read back in time
-			}
+	// slide sends one value and waits for what became of it, as long as a panel does.
+	slide := func(panel int, kind wire.Gesture, percent int) (wire.AckStatus, time.Duration) {
+		asked := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+		defer cancel()
+		ack, err := e.daemon.cloud.link.SendAs(ctx, "rooms", uuid.Must(uuid.NewV7()).String(), asked, wire.WidgetAction{
+			DeviceID: list[panel].DeviceID, PanelID: wire.ControlsPanel, WidgetID: wire.LightBrightness, Action: kind, Value: fmt.Sprint(wire.SliderOf(percent)), Origin: wire.OriginPanel,
 		})
+		if err != nil {
+			ack.Status = "not answered"
+		}
+		return ack.Status, time.Since(asked)
 	}
 	eventually(t, "the controller has its panels", func() bool {
-		ctx, cancel := context.WithTimeout(t.Context(), wire.Lifetime)
-		defer cancel()
-		ack, err := e.daemon.cloud.link.SendAs(ctx, "rooms", uuid.Must(uuid.NewV7()).String(), time.Now(), wire.WidgetAction{
-			DeviceID: list[panels-1].DeviceID, PanelID: wire.ControlsPanel, WidgetID: wire.LightBrightness, Action: wire.Released, Value: "1", Origin: wire.OriginPanel,
-		})
-		return err == nil && ack.Status == wire.Applied
+		status, _ := slide(panels-1, wire.Released, 1)
+		return status == wire.Applied
 	})
+	var mu sync.Mutex
 	var thirds [3][]time.Duration
+	counts := map[wire.AckStatus]int{}
 	began := time.Now()
-	tick := time.NewTicker(every)
-	for third := range thirds {
-		for step := 0; time.Since(began) < lasts*time.Duration(third+1)/3; step++ {
-			for i := range panels {
-				slide(i, wire.Changed, 1+(step*7+i)%100)
-			}
-			<-tick.C
-		}
-		mu.Lock()
-		thirds[third], took = took, nil
-		mu.Unlock()
-	}
-	tick.Stop()
-	sent.Wait() // the end of a slide comes when the finger's last value was on its way
+	var fingers sync.WaitGroup
 	for i := range panels {
-		slide(i, wire.Released, 1+i%100)
+		fingers.Go(func() {
+			tick := time.NewTicker(every) // a value that falls due while another one is under way is overtaken
+			defer tick.Stop()
+			for step := 0; time.Since(began) < lasts; step++ {
+				<-tick.C
+				third := min(2, int(3*time.Since(began)/lasts))
+				status, took := slide(i, wire.Changed, 1+(step*7+i)%100)
+				mu.Lock()
+				thirds[third] = append(thirds[third], took)
+				counts[status]++
+				mu.Unlock()
+			}
+			slide(i, wire.Released, 1+i%100)
+		})
 	}
-	sent.Wait()
+	fingers.Wait()
 	for i := range panels {
 		id := list[i].Clusters[0]
 		eventually(t, fmt.Sprintf("light %d ends at %d", id, 1+i%100), func() bool {
@@ -173,7 +159,7 @@ func TestCampaignAHundredPanelsSlide(t *testing.T) {
 		t.Logf("third %d of %v: %d events answered, p50 %v, p95 %v", i+1, lasts, len(third), quantile(third, 0.5).Round(time.Millisecond), quantile(third, 0.95).Round(time.Millisecond))
 	}
 	t.Logf("outcomes: %v", counts)
-	if worst := quantile(thirds[2], 0.95); worst > wire.Lifetime/2 {
-		t.Errorf("in the last third, 95 of 100 take up to %v: they pile up", worst)
+	if first, last := quantile(thirds[0], 0.5), quantile(thirds[2], 0.5); last > 3*first+every {
+		t.Errorf("half of the last third take over %v, of the first %v: they pile up", last, first)
 	}
 }
