@@ -24,10 +24,11 @@ func (o *otherHouse) grow(random *rand.Rand) {
 	o.Nodes[random.IntN(len(o.Nodes))].Name = fmt.Sprint("renamed ", random.IntN(1000))
 }
 
-// TestIDsNeverChangeWhateverHappens imports, retires, brings back, restarts, takes another
-// house over, undoes that, backs up and restores in random order; with SOAK a thousand times. After each step every ID ever used
-// must still name what it named first, living or retired.
-func TestIDsNeverChangeWhateverHappens(t *testing.T) {
+// TestCampaignIDsNeverChange imports, retires, brings back, makes, renames, replaces and
+// removes one by one, restarts, loses its power, takes another house over, undoes that,
+// backs up and restores in random order; with SOAK a thousand times. After each step every
+// ID ever used must still name what it named first, living or retired.
+func TestCampaignIDsNeverChange(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(6)
 	if os.Getenv("SOAK") != "" {
@@ -35,12 +36,13 @@ func TestIDsNeverChangeWhateverHappens(t *testing.T) {
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
 			random := rand.New(rand.NewPCG(seed, 2))
 			s, h, backups := open(t, t.TempDir()), newHistory(), []string(nil)
 			var past []appliance.Site
 			house := &otherHouse{migration.House{Source: "old.example:443"}}
 			for step := range 60 {
-				what := random.IntN(13)
+				what := random.IntN(17)
 				switch {
 				case what < 4:
 					if _, err := addSome(t.Context(), s); err != nil {
@@ -72,6 +74,14 @@ func TestIDsNeverChangeWhateverHappens(t *testing.T) {
 					if _, _, err := s.Migrate(t.Context(), Takeover{House: house.House, Skip: true, By: "campaign"}); err != nil {
 						t.Fatal(err)
 					}
+				case what == 13:
+					if _, err := s.CreateNode(t.Context(), appliance.Node{Name: fmt.Sprint("made ", step)}, "campaign"); err != nil {
+						t.Fatal(err)
+					}
+				case what == 14 || what == 15:
+					changeOne(t, s, random, step)
+				case what == 16:
+					s = powerCut(t, s)
 				case what == 12:
 					if _, err := s.UndoMigration(t.Context(), 0, true, "campaign"); err != nil && !errors.Is(err, appliance.ErrNotFound) && !errors.Is(err, appliance.ErrInUse) {
 						t.Fatal(err)
@@ -87,4 +97,38 @@ func TestIDsNeverChangeWhateverHappens(t *testing.T) {
 			}
 		})
 	}
+}
+
+// changeOne renames a node, puts another device in its place, or removes it.
+func changeOne(t *testing.T, s *Store, random *rand.Rand, step int) {
+	t.Helper()
+	nodes := load(t, s).Nodes
+	if len(nodes) == 0 {
+		return
+	}
+	id, err := nodes[random.IntN(len(nodes))].ID, error(nil)
+	switch random.IntN(3) {
+	case 0:
+		err = s.UpdateNode(t.Context(), id, "campaign", func(n *appliance.Node) error { n.Name = fmt.Sprint("renamed ", step); return nil })
+	case 1:
+		err = s.UpdateNode(t.Context(), id, "campaign", func(n *appliance.Node) error { n.Address = fmt.Sprint("replaced ", step); return nil })
+	default:
+		err = s.RemoveNode(t.Context(), id, "campaign", func(appliance.Node) error { return nil })
+	}
+	if err != nil && !errors.Is(err, appliance.ErrInUse) {
+		t.Fatal(err)
+	}
+}
+
+// powerCut goes on with the files as they are at this moment, which nobody closed.
+func powerCut(t *testing.T, s *Store) *Store {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Dir(s.path))); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return open(t, dir)
 }
