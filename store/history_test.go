@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -120,12 +121,15 @@ func changeOne(t *testing.T, s *Store, random *rand.Rand, step int) {
 	}
 }
 
-// powerCut goes on with the files as they are at this moment, which nobody closed.
+// powerCut goes on with the files as they are at this moment, which nobody closed. The log
+// is copied before the database that it may be on its way into.
 func powerCut(t *testing.T, s *Store) *Store {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Dir(s.path))); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{databaseFile + "-wal", databaseFile} {
+		if err := copyFile(filepath.Join(filepath.Dir(s.path), name), filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
