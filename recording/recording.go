@@ -106,9 +106,9 @@ func HexBytes(text string) ([]byte, error) {
 
 // Writer writes one recording.
 type Writer struct {
-	file *os.File
 	out  *bufio.Writer
-	left int64 // bytes that may still be written
+	left int64     // bytes that may still be written
+	file io.Closer // nil: the caller's
 }
 
 // ErrFull ends a recording that has reached its bound.
@@ -121,11 +121,18 @@ func Create(path, by string, most int64) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("record frames: %w", err)
 	}
-	w := &Writer{file, bufio.NewWriter(file), most}
-	if err := w.write(head{formatVersion, by, time.Now().Round(0)}); err != nil {
-		return nil, errors.Join(err, w.Close())
+	w, err := To(file, by, most)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
 	}
+	w.file = file
 	return w, nil
+}
+
+// To begins a recording of at most so many bytes on something that the caller has opened, and closes.
+func To(out io.Writer, by string, most int64) (*Writer, error) {
+	w := &Writer{out: bufio.NewWriter(out), left: most}
+	return w, w.write(head{formatVersion, by, time.Now().Round(0)})
 }
 
 // Write adds a frame; [ErrFull] when it no longer fits.
@@ -145,9 +152,12 @@ func (w *Writer) write(v any) error {
 	return nil
 }
 
-// Close ends the file.
+// Close ends the recording, and its file if it was made by [Create].
 func (w *Writer) Close() error {
-	err := errors.Join(w.out.Flush(), w.file.Close())
+	err := w.out.Flush()
+	if w.file != nil {
+		err = errors.Join(err, w.file.Close())
+	}
 	if err != nil {
 		return fmt.Errorf("record frames: %w", err)
 	}
