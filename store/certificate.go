@@ -73,6 +73,5 @@ func takeCertificate(ctx context.Context, tx *sql.Tx, files []backup.File) error
 	if both == nil {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, "INSERT INTO secret (name, value) VALUES ('tls-certificate', ?1) ON CONFLICT (name) DO UPDATE SET value = ?1", both)
-	return err
+	return putSecret(ctx, tx, "tls-certificate", both)
 }

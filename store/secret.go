@@ -41,3 +41,17 @@ func (s *Store) Secret(ctx context.Context, name string, create func() ([]byte, 
 	}
 	return value, nil
 }
+
+// ReplaceSecret keeps another value under that name.
+func (s *Store) ReplaceSecret(ctx context.Context, name string, value []byte) error {
+	err := s.write(ctx, func(tx *sql.Tx) error { return putSecret(ctx, tx, name, value) })
+	if err != nil {
+		return fmt.Errorf("secret %s: %w", name, err)
+	}
+	return nil
+}
+
+func putSecret(ctx context.Context, tx *sql.Tx, name string, value []byte) error {
+	_, err := tx.ExecContext(ctx, "INSERT INTO secret (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2", name, value)
+	return err
+}

@@ -120,15 +120,23 @@ type Certificate struct {
 	keyPEM  []byte
 }
 
-// FixedCertificate serves the given certificate for ever.
+// FixedCertificate serves the given certificate until [Certificate.Replace].
 func FixedCertificate(certPEM, keyPEM []byte) (*Certificate, error) {
+	c := &Certificate{}
+	if err := c.Replace(certPEM, keyPEM); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Replace serves another certificate from now on.
+func (c *Certificate) Replace(certPEM, keyPEM []byte) error {
 	pair, err := tls.X509KeyPair(certPEM, keyPEM)
 	if err != nil {
-		return nil, fmt.Errorf("use certificate: %w", err)
+		return fmt.Errorf("use certificate: %w", err)
 	}
-	c := &Certificate{}
 	c.now.Store(&pair)
-	return c, nil
+	return nil
 }
 
 // lookEvery is how soon a renewed certificate file is noticed.
