@@ -66,9 +66,10 @@ type Config struct {
 	Tokens   *bearer.Tokens // with a secret of their own: no other door's tokens are good here
 	Brake    *web.Brake
 	Claim    *Claim
-	// Version of the program, and the fingerprint of its certificate.
-	Version     string
-	Fingerprint func() string
+	Version  string
+	TLS      TLS
+	// Within is how the program looks from within.
+	Within Within
 	// Backup writes everything to one file.
 	Backup func(ctx context.Context, to io.Writer) error
 	// Drill restores such a file in memory; a passphrase is for one that is encrypted. Its errors are about the file.

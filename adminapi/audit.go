@@ -90,6 +90,19 @@ func (a *API) audits(c echo.Context) error {
 	return answer(c, http.StatusOK, out)
 }
 
+// instant is a time in the query; zero if it is left out.
+func instant(c echo.Context, name string) (time.Time, error) {
+	said := c.QueryParam(name)
+	if said == "" {
+		return time.Time{}, nil
+	}
+	at, err := time.Parse(time.RFC3339, said)
+	if err != nil {
+		return at, refuse(http.StatusBadRequest, name+"="+said+": want a time such as 2026-11-03T08:00:00Z")
+	}
+	return at, nil
+}
+
 // number is a number in the query, from 0 to most.
 func number(c echo.Context, name string, usual, most int) (int, error) {
 	said := c.QueryParam(name)

@@ -113,7 +113,7 @@ type ClaimState struct {
 func (a *API) claimState(c echo.Context) error {
 	_, err := a.caller(c)
 	return answer(c, http.StatusOK, ClaimState{
-		Claimed: !a.Claim.open(), Site: a.Core.Snapshot().Site.Name, Fingerprint: a.Fingerprint(), Version: a.Version, LoggedIn: err == nil,
+		Claimed: !a.Claim.open(), Site: a.Core.Snapshot().Site.Name, Fingerprint: a.TLS.Fingerprint(), Version: a.Version, LoggedIn: err == nil,
 	})
 }
 

@@ -36,6 +36,8 @@ type house struct {
 	lamps  *lamps
 	server *httptest.Server
 	claim  *adminapi.Claim
+	tls    *fixedTLS
+	lines  *adminapi.Lines
 }
 
 // password of all users of the tests.
@@ -45,10 +47,11 @@ func newHouse(t *testing.T) *house {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	dir := t.TempDir()
-	log := slog.New(slog.NewTextHandler(testLog{t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	h := &house{t: t, dir: dir, lamps: newLamps(), claim: adminapi.NewClaim(dir), tls: newFixedTLS(t), lines: adminapi.NewLines()}
+	log := h.lines.Log(slog.New(slog.NewTextHandler(testLog{t}, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	db, err := store.Open(ctx, dir, log)
 	must(t, err)
-	h := &house{t: t, dir: dir, db: db, lamps: newLamps(), claim: adminapi.NewClaim(dir)}
+	h.db = db
 	h.core = appliance.New(appliance.Options{Drivers: map[string]appliance.OpenFunc{"lamps": h.lamps.open}, Journal: db, GroupBook: db, SaveShade: db.SetShade, Log: log})
 	_, err = db.Import(ctx, building(), store.ImportOptions{By: "test"})
 	must(t, err)
@@ -65,7 +68,7 @@ func newHouse(t *testing.T) *house {
 	rules := automation.NewRules(h.core, time.Now(), log)
 	api := adminapi.New(adminapi.Config{
 		Core: h.core, Jobs: h.core, Accounts: db, Keeper: db, Editor: db, Auditor: db, History: db, Rules: rules, Tokens: tokens, Brake: web.NewBrake(clock, nil), Claim: h.claim,
-		Version: "test", Fingerprint: func() string { return "AB:CD" }, Backup: func(ctx context.Context, w io.Writer) error { return db.BackupTo(ctx, w, nil) }, Log: log,
+		Version: "test", TLS: h.tls, Within: h.within(), Backup: func(ctx context.Context, w io.Writer) error { return db.BackupTo(ctx, w, nil) }, Log: log,
 		System: adminapi.System{Inbox: filepath.Join(dir, "update", "upload.raucb"), Told: filepath.Join(dir, "told")},
 	})
 	e := web.New(web.Config{Log: log, Errors: adminapi.Errors})

@@ -78,13 +78,9 @@ func (a *API) ledgerQuery(c echo.Context) (func(appliance.Entry) bool, error) {
 	}
 	var span [2]time.Time
 	for i, name := range []string{"from", "to"} {
-		said := c.QueryParam(name)
-		if said == "" {
-			continue
-		}
 		var err error
-		if span[i], err = time.Parse(time.RFC3339, said); err != nil {
-			return nil, refuse(http.StatusBadRequest, name+"="+said+": want a time such as 2026-11-03T08:00:00Z")
+		if span[i], err = instant(c, name); err != nil {
+			return nil, err
 		}
 	}
 	who, via := c.QueryParam("who"), c.QueryParam("via")
@@ -126,15 +122,17 @@ type Frame struct {
 	Hex       string    `json:"hex"`
 	Note      string    `json:"note,omitempty"`
 	Lost      int       `json:"lost,omitempty" doc:"Frames before this one that a slow reader missed."`
-	Decoded   any       `json:"decoded,omitempty" doc:"In the words of controllerd bus decode."`
+	Decoded   string    `json:"decoded,omitempty" doc:"What the bytes mean, in one line; controllerd bus decode tells every field."`
 }
 
 var directionWords = map[appliance.Direction]string{
 	appliance.FrameSent: "sent", appliance.FrameReceived: "received", appliance.FrameDiscarded: "discarded",
 }
 
-func frameOf(f appliance.Frame) Frame {
-	return Frame{At: f.At.UTC(), Direction: directionWords[f.Direction], Hex: hex.EncodeToString(f.Bytes), Note: f.Note, Lost: f.Lost}
+func (a *API) frameOf(b *appliance.Bus, f appliance.Frame) Frame {
+	out := Frame{At: f.At.UTC(), Direction: directionWords[f.Direction], Hex: hex.EncodeToString(f.Bytes), Note: f.Note, Lost: f.Lost}
+	out.Decoded = a.Within.Explain(b, out)
+	return out
 }
 
 // entry tells one command with its frames.
@@ -171,18 +169,18 @@ func (a *API) framesOf(e appliance.Entry) []BusFrame {
 		if n == nil {
 			continue
 		}
-		bus := busName(s, n.Node.Bus)
-		if bus == "" || done[bus] {
+		bus, err := findBus(s, n.Node.Bus.String())
+		if err != nil || done[bus.Bus.Name] {
 			continue
 		}
-		done[bus] = true
-		rec, err := a.Core.Recorder(bus)
+		done[bus.Bus.Name] = true
+		rec, err := a.Core.Recorder(bus.Bus.Name)
 		if err != nil {
 			continue // a bus that records nothing
 		}
 		for _, f := range rec.Recent() {
 			if !f.At.Before(e.AcceptedAt) && !f.At.After(e.DoneAt) && len(out) < framesMost {
-				out = append(out, BusFrame{bus, frameOf(f)})
+				out = append(out, BusFrame{bus.Bus.Name, a.frameOf(bus.Bus, f)})
 			}
 		}
 	}

@@ -10,28 +10,28 @@ import (
 	"svc.internal/controller/appliance"
 )
 
-// recorder finds the flight recorder of the bus in a path.
-func (a *API) recorder(c echo.Context) (appliance.Recorder, error) {
+// recorder finds the bus in a path and its flight recorder.
+func (a *API) recorder(c echo.Context) (*appliance.Bus, appliance.Recorder, error) {
 	b, err := findBus(a.Core.Snapshot(), c.Param("bus"))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	rec, err := a.Core.Recorder(b.Bus.Name)
 	if err != nil {
-		return nil, refuse(http.StatusConflict, err.Error())
+		return nil, nil, refuse(http.StatusConflict, err.Error())
 	}
-	return rec, nil
+	return b.Bus, rec, nil
 }
 
 // frames lists the frames that the flight recorder of a bus has, oldest first.
 func (a *API) frames(c echo.Context) error {
-	rec, err := a.recorder(c)
+	bus, rec, err := a.recorder(c)
 	if err != nil {
 		return err
 	}
 	out := []Frame{}
 	for _, f := range rec.Recent() {
-		out = append(out, frameOf(f))
+		out = append(out, a.frameOf(bus, f))
 	}
 	return answer(c, http.StatusOK, out)
 }
@@ -39,7 +39,7 @@ func (a *API) frames(c echo.Context) error {
 // monitor is the stream of the frames that pass on a bus from now on. A reader who is
 // too slow loses frames, never the bus time.
 func (a *API) monitor(c echo.Context) error {
-	rec, err := a.recorder(c)
+	bus, rec, err := a.recorder(c)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (a *API) monitor(c echo.Context) error {
 			if !open {
 				return nil
 			}
-			data, err := json.Marshal(frameOf(f))
+			data, err := json.Marshal(a.frameOf(bus, f))
 			if err != nil {
 				return err
 			}

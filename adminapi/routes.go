@@ -24,7 +24,7 @@ type query struct{ name, about string }
 // routes lists all that this door does.
 func (a *API) routes() []route {
 	const get, post = http.MethodGet, http.MethodPost
-	const patch, del = http.MethodPatch, http.MethodDelete
+	const put, patch, del = http.MethodPut, http.MethodPatch, http.MethodDelete
 	ok, made, none := http.StatusOK, http.StatusCreated, http.StatusNoContent
 	return []route{
 		{get, "/claim", anyone, "Whether the controller is still to be claimed", nil, ClaimState{}, ok, a.claimState, nil},
@@ -102,6 +102,15 @@ func (a *API) routes() []route {
 		{get, "/update", reader, "What runs, and how the last update ended", nil, UpdateStatus{}, ok, a.update, nil},
 		{post, "/update", admin, "Install a signed bundle, which is the body; the controller starts anew", nil, UpdateStatus{}, http.StatusAccepted, a.install, nil},
 		{post, "/update/fetch", admin, "Fetch a signed bundle from an address and install it", UpdateSource{}, UpdateStatus{}, http.StatusAccepted, a.fetch, nil},
+
+		{get, "/certificate", reader, "The certificate that this controller shows", nil, Certificate{}, ok, a.certificate, nil},
+		{get, "/certificate/pem", reader, "The same as a file, for clients to trust", nil, nil, ok, a.certificateFile, nil},
+		{put, "/certificate", admin, "Replace the certificate and its key; new connections get it at once", NewCertificate{}, Certificate{}, ok, a.replaceCertificate, nil},
+		{get, "/health", reader, "How the controller itself does", nil, Health{}, ok, a.health, nil},
+		{get, "/logs", admin, "The last lines of the log, newest first", nil, []LogLine{}, ok, a.logs, []query{
+			{"level", "Of this level and above, such as WARN."}, {"contains", "That hold this text, in large or small letters."},
+			{"since", "Written at or after this time."}, {"after", "Those after this ID, to follow the log."}, {"limit", "At most so many; 200 if left out, up to 1500."}}},
+		{get, "/diagnostics", admin, "What somebody needs who looks for a fault from afar, as one file without secrets", nil, nil, ok, a.diagnostics, nil},
 
 		{get, "/ledger", reader, "Commands and what became of them, newest first", nil, []Entry{}, ok, a.ledger, []query{
 			{"node", "That addressed this node."}, {"shade", "That addressed this shade."}, {"cluster", "That addressed this cluster."},

@@ -19,7 +19,7 @@ var routes = []string{
 	"/", "/login", "/claim",
 	"/clusters/:id", "/devices", "/devices/:id", "/shades/:id",
 	"/rules", "/more/settings", "/buses", "/buses/:name", "/commission/shade/:id", "/more", "/more/report", "/more/help", "/more/ledger/:id",
-	"/commission/:bus", "/more/users", "/more/keys", "/more/account", "/more/audit", "/more/backup", "/more/migrate",
+	"/commission/:bus", "/more/users", "/more/keys", "/more/account", "/more/audit", "/more/backup", "/more/migrate", "/more/certificate", "/more/diagnostics",
 }
 
 // firstView is what the home page needs before anything can be seen.

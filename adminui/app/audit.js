@@ -1,4 +1,5 @@
 // Who changed what, and from where.
+import './operate/texts.js';
 import { html } from '../ui/lib.js';
 import { t, moment } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';

@@ -1,10 +1,13 @@
 // The frames that pass on a bus, live and in words, and the flight recorder as a file.
-import { html, useEffect, useState } from '../ui/lib.js';
-import { t, timeExactly, number } from '../ui/i18n.js';
+import './operate/texts.js';
+import { html, useEffect, useRef, useState } from '../ui/lib.js';
+import { t, language } from '../ui/i18n.js';
 import { Table, Notice } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
 
-const most = 100;
+const most = 100, kept = 500; // rows, and frames to search among
+const toTheMillisecond = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 });
+const ways = { sent: 'arrow', received: 'left', discarded: 'close' };
 
 export function Monitor({ bus }) {
   const [on, setOn] = useState(false);
@@ -14,26 +17,42 @@ export function Monitor({ bus }) {
     ${on && html`<${Frames} bus=${bus} />`}</section>`;
 }
 
+const wordsOf = (f) => `${f.decoded || ''} ${f.note || ''} ${f.hex}`.toLowerCase();
+
+// Frames shows the newest of those that are searched for. What comes while it is paused is counted and not kept.
 function Frames({ bus }) {
-  const [frames, setFrames] = useState([]);
+  const [shown, setShown] = useState([]);
   const [lost, setLost] = useState(false);
   const [count, setCount] = useState(0);
+  const [held, setHeld] = useState(null); // how many had come when it was paused
+  const [q, setQ] = useState('');
+  const now = useRef();
+  now.current = { held, q };
   useEffect(() => {
-    let waiting = [];
+    let frames = [], drawn = '', n = 0;
     const source = new EventSource(`/api/v1/buses/${encodeURIComponent(bus)}/monitor`);
-    source.addEventListener('frame', (e) => { waiting.push(JSON.parse(e.data)); if (waiting.length > most) waiting.shift(); });
+    source.addEventListener('frame', (e) => {
+      const f = { ...JSON.parse(e.data), n: n++ };
+      if (now.current.held === null) frames = [f, ...frames.slice(0, kept - 1)];
+    });
     source.onopen = () => setLost(false);
     source.onerror = () => setLost(true);
     const timer = setInterval(() => { // four times a second is as fast as anybody reads
-      if (!waiting.length) return;
-      const fresh = waiting.reverse();
-      waiting = [];
-      setCount((n) => n + fresh.length);
-      setFrames((old) => [...fresh, ...old].slice(0, most));
+      setCount(n);
+      const searched = now.current.q, key = `${frames[0]?.n} ${searched}`;
+      if (key === drawn) return;
+      drawn = key;
+      setShown(frames.filter((f) => wordsOf(f).includes(searched)).slice(0, most));
     }, 250);
     return () => { source.close(); clearInterval(timer); };
   }, [bus]);
   return html`${lost && html`<${Notice} kind="warn">${t('monitor.lost')}<//>`}
-    ${!frames.length ? html`<p class="sub">${t('monitor.waits')}</p>` : html`<p class="sub">${t('monitor.seen', { n: count })}</p><div class="frames"><${Table} label=${t('monitor')}><thead><tr><th>${t('ledger.when')}</th><th>${t('frame.way')}</th><th>${t('monitor.words')}</th><th>${t('frame')}</th></tr></thead>
-      <tbody>${frames.map((f) => html`<tr key=${f.at + f.hex}><td class="nowrap">${timeExactly(Date.parse(f.at))}</td><td>${t('frame.' + f.direction)}</td><td>${f.note || '–'}</td><td><code>${f.hex.replace(/../g, '$& ')}</code></td></tr>`)}</tbody><//></div>`}`;
+    <div class="row"><label class="search"><${Icon} name="search" /><span class="reader">${t('monitor.search')}</span><input class="input" type="search" placeholder=${t('monitor.search')} onInput=${(e) => setQ(e.target.value.trim().toLowerCase())} /></label>
+      <button class="button" aria-pressed=${held === null ? 'false' : 'true'} onClick=${() => setHeld(held === null ? count : null)}>${held === null ? t('monitor.pause') : t('monitor.resume')}</button></div>
+    <p class="sub">${held !== null ? t('monitor.paused', { n: count - held }) : count ? t('monitor.seen', { n: count }) : t('monitor.waits')}</p>
+    ${shown.length ? html`<div class="frames"><${Table} label=${t('monitor')}><thead><tr><th>${t('log.time')}</th><th><span class="reader">${t('frame.way')}</span></th><th>${t('monitor.words')}</th></tr></thead>
+      <tbody>${shown.map((f) => html`<tr key=${f.n}><td class="nowrap">${toTheMillisecond.format(Date.parse(f.at))}</td>
+        <td title=${t('frame.' + f.direction)}><${Icon} name=${ways[f.direction]} size=${18} /><span class="reader">${t('frame.' + f.direction)}</span></td>
+        <td class="pre">${f.lost > 0 && html`<p class="warn">${t('monitor.missing', { n: f.lost })}</p>`}${f.decoded}${f.note && html`<p>${f.note}</p>`}<p class="sub"><code>${f.hex.replace(/../g, '$& ')}</code></p></td></tr>`)}</tbody><//></div>`
+      : count > 0 && q && html`<p class="sub">${t('monitor.none')}</p>`}`;
 }

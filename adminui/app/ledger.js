@@ -24,6 +24,6 @@ export default function Ledger({ params }) {
         <td><span class=${'with-icon ' + (m.error ? 'fault' : '')}>${m.error && html`<${Icon} name="triangle" size=${16} />`}${t('stage.' + m.stage)}</span>${m.error && html`<br /><span class="sub">${m.error}</span>`}</td>
         ${['sentAt', 'acknowledgedAt', 'observedAt'].map((k) => html`<td class="nowrap">${m[k] ? timeExactly(Date.parse(m[k])) : '–'}</td>`)}</tr>`)}</tbody><//></section>
     ${e.frames?.length > 0 && html`<section class="panel"><h2>${t('ledger.frames')}</h2><${Table} label=${t('ledger.frames')}><thead><tr><th>${t('ledger.when')}</th><th>${t('bus')}</th><th>${t('frame.way')}</th><th>${t('frame')}</th></tr></thead>
-      <tbody>${e.frames.slice(0, 200).map((f) => html`<tr><td class="nowrap">${timeExactly(Date.parse(f.at))}</td><td>${f.bus}</td><td>${t('frame.' + f.direction)}</td><td><code>${f.hex.replace(/../g, '$& ')}</code>${f.note ? html`<br /><span class="sub">${f.note}</span>` : ''}</td></tr>`)}</tbody><//></section>`}
+      <tbody>${e.frames.slice(0, 200).map((f) => html`<tr><td class="nowrap">${timeExactly(Date.parse(f.at))}</td><td>${f.bus}</td><td>${t('frame.' + f.direction)}</td><td class="pre">${f.decoded}${f.note && html`<p>${f.note}</p>`}<p class="sub"><code>${f.hex.replace(/../g, '$& ')}</code></p></td></tr>`)}</tbody><//></section>`}
   <//>`;
 }

@@ -1,4 +1,5 @@
 // Everything else: who is logged in, the controller itself, and the pages that are not needed every day.
+import './operate/texts.js';
 import { html } from '../ui/lib.js';
 import { t } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';
@@ -22,7 +23,9 @@ export default function More() {
         <${Row} href="/more/report" icon="print" name=${t('report')} sub=${t('report.sub')} />
         ${may('administer') && html`<${Row} href="/more/users" icon="user" name=${t('users')} sub=${t('users.sub')} /><${Row} href="/more/keys" icon="key" name=${t('apikeys')} sub=${t('apikeys.sub')} /><${Row} href="/more/backup" icon="box" name=${t('backup')} sub=${t('backup.sub')} /><${Row} href="/more/migrate" icon="download" name=${t('migrate')} sub=${t('migrate.sub')} />`}
         <${Row} href="/more/settings" icon="building" name=${t('settings')} sub=${t('settings.sub')} />
-        <${Row} href="/more/account" icon="shield" name=${t('account')} sub=${t('account.sub')} />
+        <${Row} href="/more/certificate" icon="shield" name=${t('certificate')} sub=${t('certificate.sub')} />
+        <${Row} href="/more/diagnostics" icon="pulse" name=${t('diagnostics')} sub=${t('diagnostics.sub')} />
+        <${Row} href="/more/account" icon="key" name=${t('account')} sub=${t('account.sub')} />
         <${Row} href="/more/audit" icon="list" name=${t('audit')} sub=${t('audit.sub')} />
         <${Row} href="/docs" out icon="book" name=${t('docs')} sub=${t('docs.sub')} />
       </ul></section>

@@ -1,11 +1,12 @@
 // The building itself: its name, the clock and the sun that rules go by, and how shades are told to others.
-import { html, useEffect, useState } from '../ui/lib.js';
+import './operate/texts.js';
+import { html, useEffect } from '../ui/lib.js';
 import { t } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';
 import { Notice, done } from '../ui/shell.js';
 import { useForm, Summary, Field, Check, Submit } from '../ui/form.js';
 import { house, server, may, session } from './house.js';
-import { Fingerprint } from './login.js';
+import { FileField } from './filefield.js';
 import { useServer } from './useserver.js';
 
 const zones = () => [['', t('settings.zone.none')], ...Intl.supportedValuesOf('timeZone').map((z) => [z, z.replaceAll('_', ' ')])];
@@ -27,26 +28,23 @@ function SiteForm({ site }) {
 // Update tells what runs and how the last update ended; where the system takes updates from here, one is handed over as a file.
 function Update() {
   const update = useServer('/update'), now = update.data, busy = now?.status === 'under way';
-  const [file, setFile] = useState(null), [url, setURL] = useState('');
   useEffect(() => {
     if (!busy) return undefined;
     const look = setInterval(update.again, 4000);
     return () => clearInterval(look);
   }, [busy]);
-  const form = useForm({}, async () => {
+  const form = useForm({ file: null, url: '' }, async ({ file, url }) => {
     if (file) await server.post('/update', file);
-    else await server.post('/update/fetch', { url });
-    setFile(null); setURL(''); update.again();
-  }, () => (file || url ? {} : { file: t('needed') }));
-  const id = form.id + 'file', at = form.id + 'url', wrong = form.errors.file;
+    else await server.post('/update/fetch', { url: url.trim() });
+    update.again();
+  }, ({ file, url }) => (file || url.trim() ? {} : { file: t('needed') }));
   return html`<section class="panel"><h2>${t('settings.update')}</h2>
     ${update.wrong && html`<${Notice} kind=${busy ? 'warn' : 'fault'}>${busy ? t('settings.update.restarting') : update.wrong.message}<//>`}
     <dl class="facts"><dt>${t('version')}</dt><dd>${now?.system || session.value.version}</dd><dt>${t('settings.update.last')}</dt><dd><span role="status">${now ? t('settings.update.' + now.status.replace(' ', '')) : '–'}</span></dd></dl>
     ${now?.report && html`<${Notice} kind=${now.status === 'updated' ? undefined : 'warn'}>${now.report}<//>`}
-    ${now?.canInstall && may('administer') && !busy && html`<form class="form" onSubmit=${form.submit} noValidate><${Summary} form=${form} labels=${{ file: t('settings.update.file') }} />
-      <div class="field"><label for=${id}>${t('settings.update.file')}</label><p class="sub" id=${id + 'h'}>${t('settings.update.hint')}</p>${wrong && html`<span class="wrong" id=${id + 'e'}>${wrong}</span>`}
-        <input id=${id} class="input" type="file" accept=".raucb" aria-invalid=${wrong ? 'true' : undefined} aria-describedby=${id + 'h' + (wrong ? ' ' + id + 'e' : '')} onChange=${(e) => setFile(e.target.files[0] || null)} /></div>
-      <div class="field"><label for=${at}>${t('settings.update.url')}</label><input id=${at} class="input" type="url" inputmode="url" value=${url} onInput=${(e) => setURL(e.target.value.trim())} /></div>
+    ${now?.canInstall && may('administer') && !busy && html`<form class="form" onSubmit=${form.submit} noValidate><${Summary} form=${form} labels=${{ file: t('settings.update.file'), url: t('settings.update.url') }} />
+      <${FileField} form=${form} name="file" label=${t('settings.update.file')} hint=${t('settings.update.hint')} accept=".raucb" />
+      <${Field} form=${form} name="url" type="url" inputmode="url" label=${t('settings.update.url')} autocomplete="off" />
       <div class="actions start"><${Submit} form=${form}>${t('settings.update.do')}<//></div></form>`}</section>`;
 }
 
@@ -55,7 +53,6 @@ export default function Settings() {
   if (!house.whole.value) return html`<main aria-busy="true"><div class="skeleton"></div></main>`;
   return html`<${Page} title=${t('settings')} back=${{ href: '/more', text: t('more') }}><div class="columns">
     <section class="panel"><h2>${t('settings.building')}</h2>${may('administer') ? html`<${SiteForm} site=${site} />` : html`<dl class="facts"><dt>${t('name')}</dt><dd>${site.name}</dd><dt>${t('settings.zone')}</dt><dd>${site.timeZone || t('unknown')}</dd></dl>`}</section>
-    <section class="panel"><h2>${t('settings.certificate')}</h2><p>${t('settings.certificate.text')}</p><${Fingerprint} text=${house.claim?.fingerprint} open /></section>
     <${Update} />
   </div><//>`;
 }

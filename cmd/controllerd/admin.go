@@ -19,7 +19,7 @@ const adminTokenLife = time.Hour
 
 // newAdmin makes the door /api/v1. Its tokens have an audience of their own, so that
 // neither API takes the other's.
-func (d *daemon) newAdmin(ctx context.Context, dataDir string, system adminapi.System, brake *web.Brake, clock web.Clock) (*adminapi.API, error) {
+func (d *daemon) newAdmin(ctx context.Context, shown adminapi.TLS, within adminapi.Within, system adminapi.System, brake *web.Brake, clock web.Clock) (*adminapi.API, error) {
 	secret, err := d.db.Secret(ctx, "token-secret", randomSecret)
 	if err != nil {
 		return nil, err
@@ -29,8 +29,8 @@ func (d *daemon) newAdmin(ctx context.Context, dataDir string, system adminapi.S
 		return nil, err
 	}
 	return adminapi.New(adminapi.Config{
-		Core: d.core, Jobs: d.core, Accounts: d.db, Keeper: d.db, Editor: d.db, Auditor: d.db, History: d.db, Rules: d.rules, Tokens: tokens, Brake: brake, Houses: houses{d.db, dataDir},
-		Claim: adminapi.NewClaim(dataDir), Version: version, Fingerprint: d.cert.Fingerprint, Backup: d.backupTo, Drill: drillOf, Log: d.log, System: system,
+		Core: d.core, Jobs: d.core, Accounts: d.db, Keeper: d.db, Editor: d.db, Auditor: d.db, History: d.db, Rules: d.rules, Tokens: tokens, Brake: brake, Houses: houses{d.db, d.dataDir},
+		Claim: adminapi.NewClaim(d.dataDir), Version: version, TLS: shown, Within: within, Backup: d.backupTo, Drill: drillOf, Log: d.log, System: system,
 	}), nil
 }
 

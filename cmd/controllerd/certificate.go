@@ -3,9 +3,12 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 
+	"svc.internal/controller/appliance"
 	"svc.internal/controller/store"
 	"svc.internal/controller/web"
 )
@@ -23,9 +26,38 @@ func certificate(ctx context.Context, db *store.Store, cfg serveConfig, log *slo
 		return web.CertificateFiles(cfg.certFile, cfg.keyFile, log)
 	}
 	return web.OwnCertificate(cfg.hosts, func(create func() ([]byte, error)) ([]byte, error) {
-		return db.Secret(ctx, "tls-certificate", create)
+		return db.Secret(ctx, ownCertificate, create)
 	})
 }
+
+// identity is the certificate that the daemon shows, with where it is kept.
+type identity struct {
+	*web.Certificate
+	db      *store.Store
+	fixed   bool // it comes from files
+	publish func(*web.Certificate) error
+}
+
+// Fixed reports whether the certificate comes from files.
+func (i *identity) Fixed() bool { return i.fixed }
+
+// Replace takes another certificate into use, once it is kept.
+func (i *identity) Replace(ctx context.Context, certPEM, keyPEM []byte) error {
+	if i.fixed {
+		return fmt.Errorf("replace certificate: it comes from the files of --tls-cert and --tls-key: replace these, no restart is needed: %w", appliance.ErrInUse)
+	}
+	both := slices.Concat(certPEM, []byte{'\n'}, keyPEM)
+	if err := i.db.ReplaceSecret(ctx, ownCertificate, both); err != nil {
+		return fmt.Errorf("replace certificate: %w", err)
+	}
+	if err := i.Certificate.Replace(certPEM, keyPEM); err != nil {
+		return err
+	}
+	return i.publish(i.Certificate)
+}
+
+// ownCertificate is the name of the secret that holds certificate and key.
+const ownCertificate = "tls-certificate"
 
 // absolute is a path that means the same in whichever directory; "" stays.
 func absolute(path string) string {

@@ -160,9 +160,7 @@ func (m *monitor) watch(ctx context.Context, client *local, b adminapi.BusDetail
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	whole := &joiner{fail: cancel, each: func(frame adminapi.Frame) error {
-		r := recording.Frame{At: frame.At, Bus: b.Name, Protocol: protocol, Direction: frame.Direction,
-			Hex: frame.Hex, Note: frame.Note, Lost: frame.Lost}
-		r.Decode()
+		r := recorded(b.Name, protocol, frame)
 		if lost += r.Lost; r.Lost > 0 {
 			filter.asked = nil // who was asked last is not known
 		}

@@ -4,11 +4,13 @@ package main
 
 import (
 	"encoding/base64"
+	"net"
 	"net/http"
 	"testing"
 
 	"svc.internal/controller/account"
 	"svc.internal/controller/ui/uitest"
+	"svc.internal/controller/web"
 )
 
 // TestNewDevicesAreFoundNamedAndPutIntoRooms is the walk of an installer, on a phone.
@@ -154,12 +156,7 @@ func TestBackupIsTriedInTheBrowser(t *testing.T) {
 	logIn(h, tab, "admin")
 	tab.Go(h.url + "/more/backup")
 	choose := func(content []byte) {
-		uitest.Eval[bool](tab, `(() => {
-			const all = new DataTransfer(), input = document.querySelector("input[type=file]");
-			all.items.add(new File([Uint8Array.from(atob("`+base64.StdEncoding.EncodeToString(content)+`"), (c) => c.charCodeAt(0))], "house.backup"));
-			input.files = all.files;
-			return input.dispatchEvent(new Event("change", {bubbles: true}));
-		})()`)
+		chooseFile(tab, "input[type=file]", content)
 		tab.Press("Try it")
 	}
 	tab.Wait(`document.querySelector("input[type=file]")`)
@@ -172,4 +169,56 @@ func TestBackupIsTriedInTheBrowser(t *testing.T) {
 	choose(file)
 	tab.WaitText("It is whole and can be restored.")
 	inspect(t, tab, "backup-tried-360-light-en")
+}
+
+// chooseFile puts a file into a field, as a person does with the system's own dialog.
+func chooseFile(tab *uitest.Tab, selector string, content []byte) {
+	uitest.Eval[bool](tab, `(() => {
+		const all = new DataTransfer(), input = document.querySelector("`+selector+`");
+		all.items.add(new File([Uint8Array.from(atob("`+base64.StdEncoding.EncodeToString(content)+`"), (c) => c.charCodeAt(0))], "file"));
+		input.files = all.files;
+		return input.dispatchEvent(new Event("change", {bubbles: true}));
+	})()`)
+}
+
+// TestLogAndCertificateInTheBrowser follows the log while something goes wrong, then gives the controller another certificate.
+func TestLogAndCertificateInTheBrowser(t *testing.T) {
+	h := newHouse(t, everydaySite)
+	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 390, Height: 844, Scale: 2, Touch: true})
+	logIn(h, tab, "admin")
+	tab.Click(`nav a[href="/more"]`)
+	tab.Click(`a[href="/more/diagnostics"]`)
+	tab.WaitText("In order")
+	h.daemon.log.Warn("the roof leaks", "where", "attic")
+	tab.WaitText("the roof leaks")
+	tab.Press("Warnings and errors")
+	tab.Type("input[type=search]", "ATTIC")
+	tab.Wait(`document.querySelectorAll("tbody tr").length === 1`)
+	h.daemon.log.Error("the attic burns")
+	tab.Wait(`document.querySelectorAll("tbody tr").length === 2`)
+	inspect(t, tab, "log-390-light-en")
+	tab.Type("input[type=search]", "nobody wrote this")
+	tab.WaitText("Nothing in the log is like this.")
+
+	tab.Click(`a[href="/more"]`)
+	tab.Click(`a[href="/more/certificate"]`)
+	tab.WaitText("localhost")
+	cert, key, err := web.SelfSigned([]string{"lights.example"}, []net.IP{net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab.Press("Replace certificate")
+	tab.WaitText("this is needed")
+	chooseFile(tab, "input[accept*=crt]", cert)
+	chooseFile(tab, "input[accept*=key]", cert)
+	tab.Press("Replace certificate")
+	tab.WaitText("want the key as PEM")
+	tab.Console() // the browser notes the refusal there
+	inspect(t, tab, "certificate-refused-390-light-en")
+	chooseFile(tab, "input[accept*=key]", key)
+	tab.Press("Replace certificate")
+	tab.WaitText("lights.example")
+	if want, _ := web.Fingerprint(cert); h.daemon.cert.Fingerprint() != want {
+		t.Error("the certificate of the page is not the one that is served")
+	}
 }

@@ -174,7 +174,13 @@ func TestWalkFromClaimToReport(t *testing.T) {
 	tab.Click(`a[href="/buses/tcp"]`)
 	tab.Press("Start monitor")
 	tab.Wait(`document.querySelector(".frames tbody tr")`)
+	tab.WaitText("read holding registers request · unit 1")
 	inspect(t, tab, "monitor-360-light-en")
+	tab.Type(".row input[type=search]", "unit 3")
+	tab.Wait(`[...document.querySelectorAll(".frames tbody tr")].length && [...document.querySelectorAll(".frames tbody tr")].every(r => /unit 3/i.test(r.innerText))`)
+	tab.Press("Pause")
+	tab.Wait(`/Paused; [1-9]/.test(document.body.innerText)`)
+	tab.Press("Go on")
 	tab.Press("Stop monitor")
 
 	// The report has everything on paper.

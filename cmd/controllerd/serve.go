@@ -107,6 +107,8 @@ func (a *app) serve(ctx context.Context, cfg serveConfig) error {
 // prepare takes the data directory and makes the daemon of its site; end gives back what it
 // took, whether that went well or not.
 func (a *app) prepare(ctx context.Context, cfg serveConfig, log *slog.Logger) (d *daemon, end func(), err error) {
+	lines := adminapi.NewLines()
+	log = lines.Log(log)
 	guard, err := store.Lock(a.dataDir)
 	if err != nil {
 		return nil, func() {}, a.lockAdvice(err, "it serves already: systemctl status controllerd tells more")
@@ -115,7 +117,7 @@ func (a *app) prepare(ctx context.Context, cfg serveConfig, log *slog.Logger) (d
 	if err != nil {
 		return nil, func() { guard.Release() }, err
 	}
-	d, err = a.newDaemon(ctx, db, cfg, log)
+	d, err = a.newDaemon(ctx, db, cfg, lines, log)
 	return d, func() { db.Close(); guard.Release() }, err
 }
 
@@ -138,7 +140,7 @@ type daemon struct {
 	https, http, local net.Listener // http may be nil; so may local, where no socket can be made
 }
 
-func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, log *slog.Logger) (*daemon, error) {
+func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, lines *adminapi.Lines, log *slog.Logger) (*daemon, error) {
 	d := &daemon{log: log, db: db, dataDir: a.dataDir, crowd: web.NewCrowd(log), backups: cfg.backups(a.dataDir)}
 	d.cloud = newCloud(d, cfg.tunnel)
 	registry := prometheus.NewRegistry()
@@ -174,7 +176,8 @@ func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, l
 	if d.api, err = d.newAPI(ctx, cfg, registry, brake, clock); err != nil {
 		return nil, err
 	}
-	if d.admin, err = d.newAdmin(ctx, a.dataDir, systemBelow(cfg.system, a.dataDir), brake, clock); err != nil {
+	shown := &identity{d.cert, db, cfg.certFile != "", a.publishCertificate}
+	if d.admin, err = d.newAdmin(ctx, shown, d.within(lines, registry), systemBelow(cfg.system, a.dataDir), brake, clock); err != nil {
 		return nil, err
 	}
 	if d.pages, err = adminui.New(); err != nil {

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"svc.internal/controller/adminapi"
+	"svc.internal/controller/recording"
+	"svc.internal/controller/web"
+)
+
+// TestFramesAreToldInWords: the monitor, the recorder and the ledger of /api/v1 say what passed as 'bus decode' does.
+func TestFramesAreToldInWords(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, everydaySite)
+	token := h.enter("admin")
+	frames := func() (list []adminapi.Frame) {
+		t.Helper()
+		_, body, _ := h.send(http.MethodGet, "/api/v1/buses/rtu/frames", token, "")
+		if err := json.Unmarshal(body, &list); err != nil {
+			t.Fatalf("%v: %s", err, body)
+		}
+		return list
+	}
+	told := func(way string, words *regexp.Regexp) func() bool {
+		return func() bool {
+			for _, f := range frames() {
+				if f.Direction == way && words.MatchString(f.Decoded) {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	h.await(time.Minute, "reads in words", told("sent", regexp.MustCompile(`^read .* request · unit 1 · addr \d+ · count \d+$`)))
+	h.await(time.Minute, "answers in words", told("received", regexp.MustCompile(`^read .* response · unit 1 · values [\d ]+$`)))
+	if status, message := h.control("channelControl", `{"targetType":3,"targetId":1,"command":"DIM","dimLevel":40}`); status != 1 {
+		t.Fatal(message)
+	}
+	var entries []adminapi.Entry
+	_, body, _ := h.send(http.MethodGet, "/api/v1/ledger?node=1&limit=1", token, "")
+	if err := json.Unmarshal(body, &entries); err != nil || len(entries) != 1 {
+		t.Fatalf("%v: %s", err, body)
+	}
+	_, body, _ = h.send(http.MethodGet, "/api/v1/ledger/"+entries[0].ID, token, "")
+	if !regexp.MustCompile(`"decoded":"write [^"]* unit 1 · addr`).Match(body) {
+		t.Errorf("the ledger does not tell the frames in words: %s", body)
+	}
+}
+
+// TestDiagnosticsHoldAllButSecrets opens the bundle of a controller at work and looks for everything secret that it has.
+func TestDiagnosticsHoldAllButSecrets(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, everydaySite)
+	token := h.enter("admin")
+	if status, message := h.control("channelControl", `{"targetType":2,"targetId":4,"command":"DIM","dimLevel":40}`); status != 1 {
+		t.Fatal(message)
+	}
+	_, body, _ := h.send(http.MethodPost, "/api/v1/auth/keys", token, `{"name":"Dashboard"}`)
+	key := regexp.MustCompile(`ctl_[0-9a-f]+`).FindString(string(body))
+	if key == "" {
+		t.Fatalf("no key was made: %s", body)
+	}
+	// Somebody mistook a field for another, and a library tells too much.
+	h.daemon.log.Warn("link is down", "url", "mqtts://house:swordfish@broker.example:8883", "password", "swordfish", "why", "Authorization: swordfish")
+	h.daemon.log.Warn("refused", "why", "nobody has "+key+" or "+token)
+	status, file, header := h.send(http.MethodGet, "/api/v1/diagnostics", token, "")
+	if status != http.StatusOK || !strings.HasSuffix(header.Get("Content-Disposition"), `.zip"`) {
+		t.Fatalf("%d %s: %s", status, header, file)
+	}
+	bundle, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := map[string]string{}
+	for _, f := range bundle.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts[f.Name] = string(text)
+	}
+	for name, want := range map[string]string{
+		"health.json": `"ready": true`, "update.json": `"none installed"`, "certificate.json": h.daemon.cert.Fingerprint(), "site.yaml": "Ground floor",
+		"buses.json": `"lookedAt": "2`, "jobs.json": "[]", "ledger.jsonl": `"kind":"light-level"`, "log.txt": "WARN  link is down", "metrics.txt": "controller_build_info{", "frames.jsonl": `"protocol":"modbus-rtu"`,
+	} {
+		if !strings.Contains(parts[name], want) {
+			t.Errorf("%s lacks %q:\n%.2000s", name, want, parts[name])
+		}
+	}
+	frames := 0
+	if err := recording.Read("frames.jsonl", strings.NewReader(parts["frames.jsonl"]), func(recording.Frame) error { frames++; return nil }); err != nil || frames == 0 {
+		t.Errorf("the recording has %d frames: %v", frames, err)
+	}
+	for what, secret := range h.secrets(token, key) {
+		for name, text := range parts {
+			if strings.Contains(text, secret) {
+				t.Errorf("%s holds %s", name, what)
+			}
+		}
+	}
+}
+
+// secrets are all that a controller has, by what they are.
+func (h *house) secrets(token, key string) map[string]string {
+	h.t.Helper()
+	out := map[string]string{"a password": housePassword, "a mistaken password": "swordfish", "a token": token, "an API key": key, "a password's hash": "$argon2id$", "a private key": "PRIVATE KEY"}
+	for _, name := range []string{"token-secret", ownCertificate} {
+		value, err := h.daemon.db.Secret(h.t.Context(), name, func() ([]byte, error) { return nil, errors.New("it has none") })
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		out[name], out[name+" in hexadecimal digits"], out[name+" in base 64"] = string(value), hex.EncodeToString(value), base64.StdEncoding.EncodeToString(value)
+	}
+	return out
+}
+
+// TestCertificateIsReplacedWhileTheDaemonRuns gives it another one and sees it at the next connection and after a restart.
+func TestCertificateIsReplacedWhileTheDaemonRuns(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, everydaySite)
+	token := h.enter("admin")
+	cert, key, err := web.SelfSigned([]string{"localhost"}, []net.IP{net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := web.Fingerprint(cert)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := json.Marshal(adminapi.NewCertificate{Certificate: string(cert), Key: string(key)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, body, _ := h.send(http.MethodPut, "/api/v1/certificate", token, string(in)); status != http.StatusOK || !strings.Contains(string(body), want) {
+		t.Fatalf("%d %s", status, body)
+	}
+	served := func() string {
+		t.Helper()
+		conn, err := tls.Dial("tcp", h.daemon.https.Addr().String(), &tls.Config{InsecureSkipVerify: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		sum := sha256.Sum256(conn.ConnectionState().PeerCertificates[0].Raw)
+		return hex.EncodeToString(sum[:])
+	}
+	plain := strings.ToLower(strings.ReplaceAll(want, ":", ""))
+	if got := served(); got != plain {
+		t.Errorf("a new connection sees %s, want %s", got, plain)
+	}
+	if pem, err := os.ReadFile(filepath.Join(h.dataDir, certificateFile)); err != nil || !bytes.Equal(pem, cert) {
+		t.Errorf("certificate.pem: %v\n%s", err, pem)
+	}
+	h.restart()
+	if got := served(); got != plain {
+		t.Errorf("after a restart it is %s, want %s", got, plain)
+	}
+}
