@@ -159,18 +159,6 @@ func scanEnrolment(row scanner) (e platform.Enrolment, err error) {
 	return e, err
 }
 
-// NextNumber numbers the next message to a controller.
-func (s *Store) NextNumber(ctx context.Context, id string) (n platform.Number, err error) {
-	err = s.writeAside(ctx, func(tx *sql.Tx) error {
-		row := tx.QueryRowContext(ctx, "UPDATE controller SET seq = seq + 1 WHERE id = $1 AND NOT revoked RETURNING epoch, seq", id)
-		return found(row.Scan(&n.Epoch, &n.Seq))
-	})
-	if err != nil {
-		return n, fmt.Errorf("number a message to controller %q: %w", id, err)
-	}
-	return n, nil
-}
-
 // SetPanels replaces the panels of a controller, JSON text, and returns the number of that change.
 func (s *Store) SetPanels(ctx context.Context, id string, panels json.RawMessage) (rev int64, err error) {
 	err = s.write(ctx, func(tx *sql.Tx) error {

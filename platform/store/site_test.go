@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"math"
+	"sync"
 	"testing"
 	"time"
 
@@ -80,6 +81,34 @@ func TestMessagesToAControllerAreNumberedAcrossInstances(t *testing.T) {
 				t.Fatalf("got %+v %v after %+v", n, err, last)
 			}
 			last = n
+		}
+		// Many at once, on both: no number twice, none left out, each later than those given out before.
+		addController(t, one, "other")
+		var mu sync.Mutex
+		given := map[int64]bool{}
+		var wg sync.WaitGroup
+		for i := range 200 {
+			s, id := []*store.Store{one, two}[i%2], []string{"house", "other"}[i/2%2]
+			wg.Go(func() {
+				n, err := s.NextNumber(t.Context(), id)
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				if id == "house" {
+					given[n.Seq-last.Seq] = true
+				}
+			})
+		}
+		wg.Wait()
+		for i := int64(1); i <= 100; i++ {
+			if !given[i] {
+				t.Errorf("number %d was not given; there are %d", i, len(given))
+			}
+		}
+		if _, err := one.NextNumber(t.Context(), "nowhere"); !errors.Is(err, platform.ErrNotFound) {
+			t.Errorf("a number for nobody: %v", err)
 		}
 	})
 }

@@ -50,8 +50,9 @@ type Store struct {
 	changes *changes // nil with PostgreSQL
 	keys    keyCache
 
-	hot  statements
-	used usage
+	hot     statements
+	used    usage
+	numbers numbers
 }
 
 // Open opens the database at databaseURL, which begins with postgres://, or, if that
