@@ -219,9 +219,13 @@ const hookSecret = "a webhook secret"
 // notify sends a batch of notifications as Webex does.
 func (e *estate) notify(body string) answer {
 	e.t.Helper()
+	return e.ask("POST", panel.WebhookPath, body, "X-Spark-Signature: "+signature(body))
+}
+
+func signature(body string) string {
 	mac := hmac.New(sha1.New, []byte(hookSecret))
 	mac.Write([]byte(body))
-	return e.ask("POST", panel.WebhookPath, body, "X-Spark-Signature: "+hex.EncodeToString(mac.Sum(nil)))
+	return hex.EncodeToString(mac.Sum(nil))
 }
 
 // gesture is a notification of one gesture.
@@ -317,7 +321,13 @@ func TestWhatIsMissingInARoomIsSaidAndNothingMoves(t *testing.T) {
 			t.Errorf("%s: %s", c.device, a.text)
 		}
 		e.notify(`[`+gesture(c.device, "light_power", "changed", "on", time.Now())+`]`).want(t, 204, c.device)
+		if a := e.admin.api("POST", "/api/conferencing/devices/"+c.device+"/test", ""); a.StatusCode != 404 && a.str("message") != c.says || (a.StatusCode == 404) != (c.device == "nowhere") {
+			t.Errorf("test of %s: %d %s", c.device, a.StatusCode, a.text)
+		}
 		e.admin.api("POST", "/api/conferencing/devices/new/deploy", "").want(t, 409, "deploy without a controller")
+	}
+	if a := e.admin.api("POST", "/api/conferencing/devices/lobby/test", "").want(t, 200, "test of a room that is ready"); a.member("success") != true || !strings.Contains(a.str("message"), "answers") {
+		t.Errorf("test of a room that is ready: %s", a.text)
 	}
 	if n := e.writes() - before; n != 0 {
 		t.Errorf("%d writes", n)
@@ -329,7 +339,8 @@ func TestWhatIsMissingInARoomIsSaidAndNothingMoves(t *testing.T) {
 	}
 	a := e.tap("lobby", code, `{"widgetId":"light_power","type":"changed","value":"on"}`)
 	said := e.ask("POST", "/api/conferencing/panels/lobby/say", `{"text":"lights on"}`, "Authorization: Bearer "+code)
-	for _, got := range []answer{a, said} {
+	tested := e.admin.api("POST", "/api/conferencing/devices/lobby/test", "")
+	for _, got := range []answer{a, said, tested} {
 		if got.member("success") != false || got.str("message") != platform.ControllerOffline {
 			t.Errorf("offline: %s", got.text)
 		}

@@ -72,6 +72,9 @@ func (r *Room) webhook(c echo.Context) error {
 		}
 		return errSignature
 	}
+	if !web.SetCaller(c, &web.Caller{Name: "webhook"}) {
+		return web.ErrCrowded
+	}
 	var batch []notification
 	if len(body) > 0 && body[0] == '{' {
 		batch = make([]notification, 1)
