@@ -119,11 +119,11 @@ func (a *Automation) Widget(m Message) {
 // taskOf says what an event asks for, and of whom.
 func (a *Automation) taskOf(ev event) (t task, acts bool, err error) {
 	o, acts, err := read(ev.WidgetAction)
-	if err != nil || !acts {
-		return t, acts, err
+	if err != nil {
+		return t, false, err
 	}
 	clusters, err := a.panels.clusters(ev.WidgetAction)
-	return task{event: ev, order: o, clusters: clusters}, true, err
+	return task{event: ev, order: o, clusters: clusters}, acts, err
 }
 
 // enqueue puts a task into the lane of its room, which somebody works on until it is empty.

@@ -240,6 +240,7 @@ func TestEventsForNobodyAreRejected(t *testing.T) {
 		r := enter(t, h)
 		for name, change := range map[string]func(*wire.Envelope, *wire.WidgetAction){
 			"other device":          func(_ *wire.Envelope, a *wire.WidgetAction) { a.DeviceID = "next door" },
+			"other device, touched": func(_ *wire.Envelope, a *wire.WidgetAction) { a.DeviceID, a.Action = "next door", wire.Pressed },
 			"voice, other device":   func(_ *wire.Envelope, a *wire.WidgetAction) { a.DeviceID, a.Origin = "", wire.OriginVoice },
 			"cluster given by door": func(_ *wire.Envelope, a *wire.WidgetAction) { a.DeviceID, a.Cluster = "next door", 1 },
 			"no cluster":            func(_ *wire.Envelope, a *wire.WidgetAction) { a.Origin = wire.OriginAPI },

@@ -234,6 +234,9 @@ func (r *Room) widget(c echo.Context) error {
 		return platform.Invalid("want widgetId and type, and value up to 255 characters")
 	}
 	t := Tap{Widget: in.Widget, Type: in.Type, Value: in.Value}
+	if !t.acts() {
+		return c.JSON(http.StatusOK, outcome{Success: true})
+	}
 	if in.Source != "" && in.Seq > 0 {
 		if !r.lanes.inOrder(d.ID, in.Widget, in.Source, in.Seq) {
 			return c.JSON(http.StatusOK, outcome{Status: wire.Stale, Message: "Something newer came before."})

@@ -105,6 +105,7 @@ func (r *Room) Register(e *echo.Echo, admin echo.MiddlewareFunc) {
 	e.PUT(devices+"/:id", r.assign, admin)
 	e.POST(devices+"/:id/deploy", r.deploy, admin)
 	e.DELETE(devices+"/:id/deploy", r.withdraw, admin)
+	e.POST(devices+"/:id/test", r.test, admin)
 	e.DELETE(devices+"/:id", r.remove, admin)
 	r.panels(e)
 	if r.cfg.WebhookSecret != "" {
@@ -276,6 +277,28 @@ func (r *Room) withdraw(c echo.Context) error {
 		}
 	}
 	return r.change(c, func(d *platform.RoomDevice) error { d.Deploy(false); return nil })
+}
+
+// test sees whether a tap on a device would reach its controller: a finger touches the switch and does no more.
+func (r *Room) test(c echo.Context) error {
+	id, err := idOf(c)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(c.Request().Context(), answerWithin)
+	defer cancel()
+	d, err := r.cfg.Store.RoomDevice(ctx, id)
+	if err != nil {
+		return err
+	}
+	out := r.put(ctx, d, Tap{Widget: wire.LightPower, Type: wire.Pressed})
+	switch {
+	case out.Success && out.Status == wire.Applied:
+		out = outcome{Success: true, Message: "The controller answers: taps and sentences act."}
+	case out.Success: // sent, and nothing heard
+		out = outcome{Message: "The controller did not answer in time; try again."}
+	}
+	return c.JSON(http.StatusOK, out)
 }
 
 // change changes a device and tells the controllers concerned, the one before too.

@@ -76,9 +76,6 @@ func (r *Room) put(ctx context.Context, d platform.RoomDevice, t Tap) outcome {
 	if missing := d.Missing(); missing != "" {
 		return outcome{Message: missing}
 	}
-	if !t.acts() {
-		return outcome{Success: true}
-	}
 	action := wire.WidgetAction{
 		DeviceID: d.ID, WorkspaceName: d.Workspace, PanelID: wire.ControlsPanel,
 		WidgetID: t.Widget, Action: t.Type, Value: t.Value, Origin: wire.OriginPanel,

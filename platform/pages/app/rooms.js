@@ -6,7 +6,7 @@ import { Notice, Empty, done } from '../ui/shell.js';
 import { Dialog, Confirm } from '../ui/dialog.js';
 import { useForm, Summary, Field, Submit } from '../ui/form.js';
 import { Icon } from '../ui/icons.js';
-import { ask, admin, sites } from './session.js';
+import { ask, admin, server, sites } from './session.js';
 import { useServer } from './useserver.js';
 import { Snippet } from './copy.js';
 
@@ -23,12 +23,13 @@ export default function Rooms() {
   if (!admin()) return html`<${Page} title=${t('rooms')}><${Empty} icon="shield" text=${t('admins')} /><//>`;
   const act = async (method, path, text) => { try { await ask(method, path); done(text); } catch (p) { done(p.message); } again(); };
   const refresh = async () => { try { const n = await ask('POST', base + '/refresh'); done(t('rooms.found', { n: n.found })); } catch (p) { done(p.message); } again(); };
+  const test = async (d) => { try { done((await server.post(at(d) + '/test')).message); } catch (p) { done(p.message); } };
   return html`<${Page} title=${t('rooms')} sub=${t('rooms.sub')} actions=${html`<button class="button" onClick=${refresh}><${Icon} name="undo" />${t('rooms.refresh')}</button><button class="button primary" onClick=${() => setOpen({ add: true })}><${Icon} name="plus" />${t('rooms.add')}</button>`}>
     ${wrong && html`<${Notice} kind="fault">${wrong.message}<//>`}
     ${!data ? !wrong && html`<div class="skeleton"></div>` : !data.length ? html`<${Empty} icon="group" text=${t('rooms.none')} />` : html`<div class="columns">${data.map((d) => html`<section class="panel" key=${d.deviceId}><div class="row"><div class="grow"><h2 class="plain"><bdi>${d.workspaceName || d.deviceId}</bdi></h2><p class="sub"><code>${d.deviceId}</code></p></div>
       <span class=${'badge ' + (missing(d) ? 'warn' : 'ok')}><${Icon} name=${missing(d) ? 'triangle' : 'check'} size=${16} />${t(missing(d) ? 'rooms.notready' : 'rooms.ready')}</span></div>
       <p>${missing(d) ? t(missing(d)) : t('rooms.acts', { controller: sites.value?.find((s) => s.id === d.controllerId)?.name || d.controllerId, zones: d.clusterIds.join(', ') })}</p>
-      <div class="actions start">${d.deployed ? html`<a class="button primary" href=${panelOf(d)}>${t('rooms.panel')}</a><button class="button" onClick=${() => setOpen({ link: d })}>${t('rooms.link')}</button><button class="button" onClick=${() => act('DELETE', at(d) + '/deploy', t('rooms.withdrawn'))}>${t('rooms.withdraw')}</button>`
+      <div class="actions start">${d.deployed ? html`<a class="button primary" href=${panelOf(d)}>${t('rooms.panel')}</a><button class="button" onClick=${() => setOpen({ link: d })}>${t('rooms.link')}</button><button class="button" aria-label=${t('rooms.test.of', { name: d.workspaceName || d.deviceId })} onClick=${() => test(d)}>${t('rooms.test')}</button><button class="button" onClick=${() => act('DELETE', at(d) + '/deploy', t('rooms.withdrawn'))}>${t('rooms.withdraw')}</button>`
         : html`<button class="button primary" disabled=${!d.controllerId || !d.clusterIds.length} onClick=${() => act('POST', at(d) + '/deploy', t('rooms.deployed'))}>${t('rooms.deploy.do')}</button>`}
         <button class="button" aria-label=${t('change.of', { name: d.workspaceName || d.deviceId })} onClick=${() => setOpen({ edit: d })}>${t('change')}</button><button class="button danger" aria-label=${t('delete.of', { name: d.workspaceName || d.deviceId })} onClick=${() => setOpen({ remove: d })}>${t('delete')}</button></div></section>`)}</div>`}
     ${(open?.add || open?.edit) && html`<${Edit} d=${open.edit} onClose=${close} onDone=${changed} />`}

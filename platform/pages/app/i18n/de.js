@@ -138,6 +138,8 @@ export default {
   "rooms.refresh": "Geräte holen",
   "rooms.remove": "Tippen und Sätze an diesem Gerät bewirken nichts mehr.",
   "rooms.sub": "Konferenzgeräte, und worauf Tippen oder ein Satz dort wirkt",
+  "rooms.test": "Prüfen",
+  "rooms.test.of": "{name} prüfen",
   "rooms.withdraw": "Bedienfeld zurückziehen",
   "rooms.withdrawn": "Das Bedienfeld wurde zurückgezogen",
   "rooms.workspace": "Name des Raums",

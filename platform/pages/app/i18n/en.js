@@ -138,6 +138,8 @@ export default {
   "rooms.refresh": "Refresh devices",
   "rooms.remove": "Taps and sentences of this device do nothing any more.",
   "rooms.sub": "Conferencing devices, and what a tap or a sentence there acts on",
+  "rooms.test": "Test",
+  "rooms.test.of": "Test {name}",
   "rooms.withdraw": "Withdraw panel",
   "rooms.withdrawn": "The panel was withdrawn",
   "rooms.workspace": "Name of the room",
