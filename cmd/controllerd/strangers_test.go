@@ -1,16 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -18,15 +14,12 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"golang.org/x/net/http2"
-	"golang.org/x/net/http2/hpack"
-
 	"svc.internal/controller/account"
 	"svc.internal/controller/drivers/drivertest"
+	"svc.internal/controller/web/siege"
 )
 
 const strangersSite = `
@@ -70,23 +63,19 @@ func TestCampaignStrangers(t *testing.T) {
 	spare := late.Steps(5)
 
 	ctx, cancel := context.WithCancel(t.Context())
-	addr := strings.TrimPrefix(s.url, "https://")
+	door := siege.Door{Addr: strings.TrimPrefix(s.url, "https://"), File: "/docs/swagger-ui-bundle.js", Posts: []string{"/svc/api/authenticate"}}
 	var wg sync.WaitGroup
-	for _, attack := range attacks {
-		for range 2 {
-			wg.Go(func() {
-				for ctx.Err() == nil {
-					attack(ctx, addr)
-					pause(ctx, 20*time.Millisecond)
-				}
-			})
-		}
-	}
-	most := atomic.Int64{}
+	wg.Go(func() { door.Attack(ctx) })
+	most := int64(0) // read once wg is done
 	wg.Go(func() {
 		for ctx.Err() == nil {
-			most.Store(max(most.Load(), residentOf(t, s.cmd.Process.Pid)))
-			pause(ctx, 50*time.Millisecond)
+			now, err := siege.Resident(s.cmd.Process.Pid)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			most = max(most, now)
+			time.Sleep(50 * time.Millisecond)
 		}
 	})
 	logged, began := toldOf(s.log.String()), time.Now()
@@ -100,9 +89,9 @@ func TestCampaignStrangers(t *testing.T) {
 	wg.Wait()
 	before, now := quantile(quiet, 0.99), quantile(besieged, 0.99)
 	t.Logf("DIM and STOP: p50 %v, p99 %v in quiet, p50 %v, p99 %v under attack (%d and %d calls, the machine late by %v); memory %d MB at most; %.0f kB of log in an hour",
-		quantile(quiet, 0.5), before, quantile(besieged, 0.5), now, len(quiet), len(besieged), late.Steps(1), most.Load()/1e6, hour/1e3)
-	if most.Load() > strangersMemory {
-		t.Errorf("the daemon had %d MB in memory, want at most %d", most.Load()/1e6, strangersMemory/1_000_000)
+		quantile(quiet, 0.5), before, quantile(besieged, 0.5), now, len(quiet), len(besieged), late.Steps(1), most/1e6, hour/1e3)
+	if most > strangersMemory {
+		t.Errorf("the daemon had %d MB in memory, want at most %d", most/1e6, strangersMemory/1_000_000)
 	}
 	if now > 2*before+max(spare, late.Steps(5)) {
 		t.Errorf("p99 of somebody known is %v under attack, %v in quiet, want at most twice that", now, before)
@@ -186,33 +175,10 @@ func (h *honest) work(t *testing.T, length time.Duration) (took []time.Duration)
 			t.Error("a STOP was not confirmed")
 		}
 		took = append(took, time.Since(began))
-		pause(t.Context(), 5*time.Millisecond)
+		time.Sleep(5 * time.Millisecond)
 	}
 	slices.Sort(took)
 	return took
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
-}
-
-// residentOf is VmRSS of a process, in bytes.
-func residentOf(t *testing.T, pid int) int64 {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Error(err)
-		return 0
-	}
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			n, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-			return n << 10
-		}
-	}
-	return 0
 }
 
 // confine puts a process into a control group that has no more memory than this: the
@@ -237,122 +203,4 @@ func confine(t *testing.T, pid int, bytes int64) {
 		errs = append(errs, err)
 	}
 	t.Fatalf("no control group for the daemon (root can make one): %v", errors.Join(errs...))
-}
-
-// attacks are what strangers do, each until the daemon ends it or a second is over.
-var attacks = map[string]func(ctx context.Context, addr string){
-	"files that nobody takes": func(ctx context.Context, addr string) {
-		asks(ctx, addr, 16, func(f *http2.Framer, stream uint32, head func(...string) []byte) error {
-			return f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, EndStream: true, EndHeaders: true,
-				BlockFragment: head(":method", "GET", ":scheme", "https", ":path", "/docs/swagger-ui-bundle.js", ":authority", "x")})
-		})
-	},
-	"half bodies over HTTP/2": func(ctx context.Context, addr string) {
-		asks(ctx, addr, 250, func(f *http2.Framer, stream uint32, head func(...string) []byte) error {
-			err := f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, EndHeaders: true,
-				BlockFragment: head(":method", "POST", ":scheme", "https", ":path", "/svc/api/authenticate", ":authority", "x", "content-length", "8000")})
-			if err != nil {
-				return err
-			}
-			return f.WriteData(stream, false, bytes.Repeat([]byte(" "), 4000))
-		})
-	},
-	"half bodies over HTTP/1.1": func(ctx context.Context, addr string) {
-		hold(ctx, addr, 30, "POST /svc/api/authenticate HTTP/1.1\r\nHost: x\r\nContent-Length: 8000\r\n\r\n{"+strings.Repeat(" ", 7000))
-	},
-	"half headers over HTTP/1.1": func(ctx context.Context, addr string) {
-		hold(ctx, addr, 30, "GET / HTTP/1.1\r\nHost: x\r\nX-Long: "+strings.Repeat("y", 12_000))
-	},
-	"connections that say nothing": func(ctx context.Context, addr string) { hold(ctx, addr, 60, "") },
-	"HEAD again and again": func(ctx context.Context, addr string) {
-		c, err := dialTLS(ctx, addr, "http/1.1")
-		if err != nil {
-			return
-		}
-		defer c.Close()
-		in := bufio.NewReader(c)
-		for until := time.Now().Add(time.Second); time.Now().Before(until) && ctx.Err() == nil; {
-			if _, err := io.WriteString(c, "HEAD /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
-				return
-			}
-			res, err := http.ReadResponse(in, &http.Request{Method: "HEAD"})
-			if err != nil {
-				return
-			}
-			res.Body.Close()
-			pause(ctx, 5*time.Millisecond)
-		}
-	},
-	"logins": func(ctx context.Context, addr string) {
-		c, err := dialTLS(ctx, addr, "http/1.1")
-		if err != nil {
-			return
-		}
-		defer c.Close()
-		body := fmt.Sprintf(`{"username":"u%d","password":"not this one"}`, rand.Uint64())
-		fmt.Fprintf(c, "POST /svc/api/authenticate HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
-		if res, err := http.ReadResponse(bufio.NewReader(c), nil); err == nil {
-			res.Body.Close()
-		}
-	},
-}
-
-// held is how long an attack holds what it has got.
-const held = time.Second
-
-func dialTLS(ctx context.Context, addr string, protocol string) (net.Conn, error) {
-	d := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, NextProtos: []string{protocol}}}
-	c, err := d.DialContext(ctx, "tcp", addr)
-	if err == nil {
-		c.SetDeadline(time.Now().Add(10 * time.Second))
-	}
-	return c, err
-}
-
-// hold opens connections, says something on each, and leaves it at that.
-func hold(ctx context.Context, addr string, n int, text string) {
-	for range n {
-		c, err := dialTLS(ctx, addr, "http/1.1")
-		if err != nil {
-			return
-		}
-		defer c.Close()
-		if _, err := io.WriteString(c, text); err != nil {
-			return
-		}
-	}
-	pause(ctx, held)
-}
-
-// asks opens a connection that takes no answers (its window is 0), and as many streams
-// as it is let.
-func asks(ctx context.Context, addr string, streams int, ask func(*http2.Framer, uint32, func(...string) []byte) error) {
-	c, err := dialTLS(ctx, addr, "h2")
-	if err != nil {
-		return
-	}
-	defer c.Close()
-	if _, err := io.WriteString(c, http2.ClientPreface); err != nil {
-		return
-	}
-	f := http2.NewFramer(c, c)
-	if err := f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0}); err != nil {
-		return
-	}
-	go io.Copy(io.Discard, c) // settings and resets
-	var block bytes.Buffer
-	coder := hpack.NewEncoder(&block)
-	head := func(fields ...string) []byte {
-		block.Reset()
-		for i := 0; i < len(fields); i += 2 {
-			coder.WriteField(hpack.HeaderField{Name: fields[i], Value: fields[i+1]})
-		}
-		return block.Bytes()
-	}
-	for i := range streams {
-		if err := ask(f, uint32(2*i+1), head); err != nil {
-			return
-		}
-	}
-	pause(ctx, held)
 }
