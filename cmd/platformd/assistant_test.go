@@ -78,6 +78,7 @@ func TestContractChat(t *testing.T) {
 				t.Errorf("%s: body is %s", name, got.text)
 			}
 		}
+		a.chat(`{"message":"`+strings.Repeat("ä", 4000)+`","sessionId":"`+strings.Repeat("ö", 128)+`"}`, key).want(t, 200, "as long as they may be")
 		a.chat(`{"message":"`+strings.Repeat("x", 1<<20)+`"}`, key).want(t, 413, "too large")
 		a.ask("GET", chatPath, "", key).want(t, 405, "another method")
 	})
@@ -210,6 +211,7 @@ func TestContractMCPPlainForm(t *testing.T) {
 			"array": `[{"method":"tools/list"}]`, "empty array": `[]`, "unknown tool": `{"method":"tools/call","tool":"reboot"}`, "no tool": `{"method":"tools/call"}`,
 			"arguments are no object": `{"method":"tools/call","tool":"chat","arguments":[1]}`,
 			"no message":              `{"method":"tools/call","tool":"chat","arguments":{}}`, "message is a number": `{"method":"tools/call","tool":"chat","arguments":{"message":1}}`,
+			"too long": `{"method":"tools/call","tool":"chat","arguments":{"message":"` + strings.Repeat("x", 4001) + `"}}`, "long session": `{"method":"tools/call","tool":"chat","arguments":{"message":"hi","sessionId":"` + strings.Repeat("s", 129) + `"}}`,
 			"no query": `{"method":"tools/call","tool":"query","arguments":{}}`, "wrong data type": `{"method":"tools/call","tool":"query","arguments":{"query":"x","dataType":"weather"}}`,
 			"reversed range":             `{"method":"tools/call","tool":"query","arguments":{"query":"x","timeRange":{"start":"2026-11-18T00:00:00Z","end":"2026-11-17T00:00:00Z"}}}`,
 			"reversed range of optimize": `{"method":"tools/call","tool":"optimize","arguments":{"target":"cost","timeRange":{"start":"2026-11-18T00:00:00Z","end":"2026-11-17T00:00:00Z"}}}`,

@@ -70,9 +70,14 @@ func TestContractHeadersOnEveryAnswerOfEveryRoute(t *testing.T) {
 			headers = []string{c.header}
 		}
 		about := c.method + " " + c.path + " " + c.header
-		a := h.ask(c.method, c.path, c.body, headers...)
+		a := h.ask(c.method, c.path, c.body, append(headers, "Origin: https://elsewhere.example")...)
 		if c.status != 0 {
 			a.want(t, c.status, about)
+		}
+		for name := range a.Header {
+			if strings.HasPrefix(name, "Access-Control-") {
+				t.Errorf("%s: a page of elsewhere may read it: %s", about, name)
+			}
 		}
 		if limit, _, _ := left(t, a, about); limit != c.limit {
 			t.Errorf("%s: limit %d, want %d", about, limit, c.limit)
