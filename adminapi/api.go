@@ -2,7 +2,6 @@ package adminapi
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -69,12 +68,9 @@ type Config struct {
 	Version  string
 	TLS      TLS
 	// Within is how the program looks from within.
-	Within Within
-	// Backup writes everything to one file.
-	Backup func(ctx context.Context, to io.Writer) error
-	// Drill restores such a file in memory; a passphrase is for one that is encrypted. Its errors are about the file.
-	Drill func(ctx context.Context, from io.Reader, passphrase *string) (Drilled, error)
-	Log   *slog.Logger
+	Within  Within
+	Backups Backups
+	Log     *slog.Logger
 	// System is the one below the daemon; the zero value: it is updated by others.
 	System System
 }
@@ -89,8 +85,8 @@ type API struct {
 	failures web.Sparse // lines about failed logins
 	// accountsMu keeps two from making the first user, and the last admin from going.
 	accountsMu sync.Mutex
-	drilling   sync.Mutex
-	other      readHouse // that may be taken over
+	unpacking  sync.Mutex // one backup at a time: each takes several times its size of memory
+	other      readHouse  // that may be taken over
 }
 
 // New makes the door.

@@ -68,7 +68,7 @@ func newHouse(t *testing.T) *house {
 	rules := automation.NewRules(h.core, time.Now(), log)
 	api := adminapi.New(adminapi.Config{
 		Core: h.core, Jobs: h.core, Accounts: db, Keeper: db, Editor: db, Auditor: db, History: db, Rules: rules, Tokens: tokens, Brake: web.NewBrake(clock, nil), Claim: h.claim,
-		Version: "test", TLS: h.tls, Within: h.within(), Backup: func(ctx context.Context, w io.Writer) error { return db.BackupTo(ctx, w, nil) }, Log: log,
+		Version: "test", TLS: h.tls, Within: h.within(), Backups: backups{db}, Log: log,
 		System: adminapi.System{Inbox: filepath.Join(dir, "update", "upload.raucb"), Told: filepath.Join(dir, "told")},
 	})
 	e := web.New(web.Config{Log: log, Errors: adminapi.Errors})
@@ -94,6 +94,19 @@ func newHouse(t *testing.T) *house {
 		must(t, db.Close())
 	})
 	return h
+}
+
+// backups are written only; the program is tried with the others.
+type backups struct{ db *store.Store }
+
+func (b backups) Write(ctx context.Context, to io.Writer) error { return b.db.BackupTo(ctx, to, nil) }
+
+func (b backups) Drill(context.Context, io.Reader, *string) (adminapi.Drilled, error) {
+	return adminapi.Drilled{}, errors.New("not in this house")
+}
+
+func (b backups) Restore(context.Context, io.Reader, *string, account.Audit) (adminapi.Drilled, func(), error) {
+	return adminapi.Drilled{}, nil, errors.New("not in this house")
 }
 
 type testLog struct{ t *testing.T }

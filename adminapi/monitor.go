@@ -112,17 +112,3 @@ func (a *API) services(c echo.Context) error {
 	}
 	return answer(c, http.StatusOK, out)
 }
-
-// backupTime is how long a backup may take to be sent.
-const backupTime = 5 * time.Minute
-
-// backup sends everything as one file. It holds secrets: users, keys, certificates.
-func (a *API) backup(c echo.Context) error {
-	_ = http.NewResponseController(c.Response().Writer).SetWriteDeadline(time.Now().Add(backupTime))
-	h := c.Response().Header()
-	h.Set("Content-Type", "application/octet-stream")
-	h.Set("Content-Disposition", `attachment; filename="controller-`+time.Now().UTC().Format("20060102-150405")+`.backup"`)
-	h.Set("Cache-Control", "no-store")
-	a.auditAccount(c, "backup.download", "backup", nil)
-	return a.Backup(c.Request().Context(), c.Response())
-}

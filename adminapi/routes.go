@@ -91,6 +91,7 @@ func (a *API) routes() []route {
 		{get, "/buses/:bus/services", reader, "What the driver of a bus does for an installer", nil, []Service{}, ok, a.services, nil},
 		{get, "/backup", admin, "Everything as one file; it holds secrets", nil, nil, ok, a.backup, nil},
 		{post, "/backup/drill", admin, "Try whether a backup, which is the body, can be restored; nothing is changed", nil, Drilled{}, ok, a.drillBackup, nil},
+		{post, "/backup/restore", admin, "Restore a backup, which is the body, in the place of everything; the controller begins anew, and all log in again", nil, Drilled{}, http.StatusAccepted, a.restoreBackup, nil},
 
 		{get, "/migrations", admin, "Houses of other controllers that were taken over, newest first", nil, []Migration{}, ok, a.migrations, nil},
 		{post, "/migrations/certificate", admin, "Look which certificate another controller shows; nothing else is asked of it", ControllerAddress{}, ControllerShown{}, ok, a.shown, nil},

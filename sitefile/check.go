@@ -94,6 +94,9 @@ func ownsPort(b fileBus) bool {
 // can be compared here.
 func (r *reader) outputs(key string, i int) {
 	n := r.out.Nodes[i]
+	if n.Bus.IsZero() || n.Address == "" {
+		return // it waits for binding, as others may
+	}
 	at := place{n.Bus, n.Address, n.Profile}
 	if r.at == nil {
 		r.at = map[place][]int{}

@@ -90,6 +90,14 @@ func TestProblemsNameLineAndKey(t *testing.T) {
 	}
 }
 
+// A building that was taken over has many nodes that wait for their bus and address.
+func TestNodesThatWaitForBinding(t *testing.T) {
+	site, err := Parse("taken over", []byte("nodes:\n  - {id: 7, name: Lamp}\n  - {id: 40, name: Other lamp}\n"))
+	if err != nil || len(site.Nodes) != 2 {
+		t.Errorf("%d nodes, %v", len(site.Nodes), err)
+	}
+}
+
 func TestAllProblemsAtOnce(t *testing.T) {
 	text := strings.NewReplacer("Relays, bus: ground", "Relays, bus: cellar", "[Relays, 7, \"Lobby\"]", "[8, Nobody]").Replace(small)
 	_, err := Parse("small.yaml", []byte(text))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"time"
 
 	"svc.internal/controller/account"
 )
@@ -16,26 +17,28 @@ const maxAuditDetail = 4096
 
 // Audit notes a change that somebody made, durably.
 func (s *Store) Audit(ctx context.Context, a account.Audit) error {
-	if len(a.Detail) > maxAuditDetail {
-		a.Detail = a.Detail[:maxAuditDetail] + "…"
-	}
-	err := s.write(ctx, func(tx *sql.Tx) error {
-		scope := "site"
-		if a.Accounts {
-			scope = "account"
-		}
-		_, err := tx.ExecContext(ctx, "INSERT INTO audit (at, who, origin, what, subject, detail, scope) VALUES (?, ?, ?, ?, ?, ?, ?)",
-			nanos(s.now()), a.Who, a.From, a.What, a.Subject, a.Detail, scope)
-		if err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, "DELETE FROM audit WHERE id <= (SELECT max(id) FROM audit) - ?", maxAudit)
-		return err
-	})
+	err := s.write(ctx, func(tx *sql.Tx) error { return noteAudit(ctx, tx, s.now(), a) })
 	if err != nil {
 		return fmt.Errorf("note %s in the audit log: %w", a.What, err)
 	}
 	return nil
+}
+
+func noteAudit(ctx context.Context, tx *sql.Tx, at time.Time, a account.Audit) error {
+	if len(a.Detail) > maxAuditDetail {
+		a.Detail = a.Detail[:maxAuditDetail] + "…"
+	}
+	scope := "site"
+	if a.Accounts {
+		scope = "account"
+	}
+	_, err := tx.ExecContext(ctx, "INSERT INTO audit (at, who, origin, what, subject, detail, scope) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		nanos(at), a.Who, a.From, a.What, a.Subject, a.Detail, scope)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "DELETE FROM audit WHERE id <= (SELECT max(id) FROM audit) - ?", maxAudit)
+	return err
 }
 
 // Audits returns up to limit entries of the audit log, newest first: those before the

@@ -10,13 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/backup"
 )
@@ -41,19 +41,25 @@ type Restored struct {
 // does not becomes a tombstone, and the higher high-water mark holds. On blank
 // hardware only the backup can know.
 func Restore(ctx context.Context, file, dataDir string, passphrase *string) (Restored, error) {
-	r, err := restore(ctx, file, dataDir, passphrase)
+	archive, err := readBackup(file, passphrase)
 	if err != nil {
 		return Restored{}, fmt.Errorf("restore %s to %s: %w", file, dataDir, err)
+	}
+	return RestoreArchive(ctx, archive, dataDir, account.Audit{Who: "controllerd restore", From: "console"})
+}
+
+// RestoreArchive is [Restore] for a backup that was read already. Who does it is noted in the audit log of
+// what is restored.
+func RestoreArchive(ctx context.Context, archive backup.Archive, dataDir string, by account.Audit) (Restored, error) {
+	r, err := restore(ctx, archive, dataDir, by)
+	if err != nil {
+		return Restored{}, fmt.Errorf("restore to %s: %w", dataDir, err)
 	}
 	return r, nil
 }
 
-func restore(ctx context.Context, file, dataDir string, passphrase *string) (Restored, error) {
+func restore(ctx context.Context, archive backup.Archive, dataDir string, by account.Audit) (Restored, error) {
 	dataDir, err := filepath.Abs(dataDir)
-	if err != nil {
-		return Restored{}, err
-	}
-	archive, err := readBackup(file, passphrase)
 	if err != nil {
 		return Restored{}, err
 	}
@@ -80,15 +86,23 @@ func restore(ctx context.Context, file, dataDir string, passphrase *string) (Res
 			r.Warning = fmt.Sprintf("the replaced database cannot be read (%v): IDs handed out after the backup was made may be handed out again", err)
 		}
 	}
+	profiles := profilesOf(archive.Files)
+	by.What, by.Subject, by.Accounts = "backup.restore", "backup", true
+	by.Detail = jsonText(map[string]string{"made": archive.Made.UTC().Format(time.RFC3339)})
+	err = transact(ctx, db, func(tx *sql.Tx) error {
+		return errors.Join(noteAudit(ctx, tx, time.Now(), by), keepPending(ctx, tx, profiles))
+	})
+	if err != nil {
+		return Restored{}, err
+	}
 	image, err := serialized(ctx, db)
 	if err != nil {
 		return Restored{}, err
 	}
-	if err := putProfiles(dataDir, archive.Files); err != nil {
-		return Restored{}, err
+	if r.Replaced, err = replaceDatabase(path, image); err != nil {
+		return r, err
 	}
-	r.Replaced, err = replaceDatabase(path, image)
-	return r, err
+	return r, putProfiles(dataDir, profiles)
 }
 
 func readBackup(file string, passphrase *string) (backup.Archive, error) {
@@ -158,24 +172,6 @@ func onConnection(ctx context.Context, db *sql.DB, f func(memoryDatabase) error)
 func serialized(ctx context.Context, db *sql.DB) (image []byte, err error) {
 	err = onConnection(ctx, db, func(c memoryDatabase) error { image, err = c.Serialize(); return err })
 	return image, err
-}
-
-// putProfiles writes the installers' profiles of a backup. Others that are there stay.
-func putProfiles(dataDir string, files []backup.File) error {
-	for _, f := range files {
-		name, ok := strings.CutPrefix(f.Name, profileFolder+"/")
-		if !ok {
-			continue
-		}
-		folder := filepath.Join(dataDir, profileFolder)
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			return err
-		}
-		if err := writeWhole(filepath.Join(folder, name), f.Data); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // isNoDatabase reports whether SQLite could make nothing of a file.

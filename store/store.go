@@ -107,6 +107,9 @@ func Open(ctx context.Context, dataDir string, log *slog.Logger) (*Store, error)
 		s.closeAll()
 		return nil, fmt.Errorf("open store in %s: %w", dataDir, err)
 	}
+	if err := s.finishRestore(ctx); err != nil && s.Kept() == nil {
+		log.Warn("profiles of the backup are not all in their place; tried again at the next start", "why", err)
+	}
 	s.keeper.start(s)
 	return s, nil
 }

@@ -1,11 +1,13 @@
-// Backup: everything as one file, and trying whether such a file can be restored.
+// Backup: everything as one file, trying whether such a file can be restored, and restoring it.
 import { html, useEffect, useRef, useState } from '../ui/lib.js';
+import './operate/texts.js';
 import { t, moment, number } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';
 import { Notice } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
 import { useForm, Summary, Field, Submit } from '../ui/form.js';
-import { server, may } from './house.js';
+import { Confirm } from '../ui/dialog.js';
+import { house, server, session, may } from './house.js';
 
 const counts = [['buses', 'buses'], ['nodes', 'report.nodes'], ['shades', 'shades.title'], ['clusters', 'clusters'], ['users', 'users'], ['keys', 'apikeys'], ['profiles', 'backup.profiles']];
 
@@ -21,29 +23,39 @@ function Report({ of }) {
     <dt>${t('backup.certificate')}</dt><dd>${of.ownCertificate ? t('yes') : t('no')}</dd></dl></div>`;
 }
 
-function Drill() {
+// Restore asks for the name of the building before everything here is replaced.
+function Restore({ send, onBegun }) {
+  const [open, setOpen] = useState(false);
+  return html`<p>${t('backup.restore.after')}</p><div class="actions start"><button type="button" class="button danger" onClick=${() => setOpen(true)}>${t('backup.restore.do')}</button></div>
+    ${open && html`<${Confirm} title=${t('backup.restore.ask')} verb=${t('backup.restore.do')} typed=${house.site.value?.name || session.value.username} onClose=${() => setOpen(false)}
+      onDo=${async () => { await send('/backup/restore'); onBegun(); }}><p>${t('backup.restore.ends')}</p><p>${t('backup.restore.stays')}</p><//>`}`;
+}
+
+// Take tries a backup, and restores one that was tried.
+function Take() {
   const [file, setFile] = useState(null);
   const [found, setFound] = useState(null);
-  const form = useForm({ passphrase: '' }, async (v) => {
+  const [begun, setBegun] = useState(false);
+  const send = (path) => server.call('POST', path, file, { headers: form.values.passphrase ? { 'Backup-Passphrase': encodeURIComponent(form.values.passphrase) } : {} });
+  const form = useForm({ passphrase: '' }, async () => {
     setFound(null);
-    setFound((await server.call('POST', '/backup/drill', file, { headers: v.passphrase ? { 'Backup-Passphrase': encodeURIComponent(v.passphrase) } : {} })).data);
+    setFound((await send('/backup/drill')).data);
   }, () => (file ? {} : { file: t('needed') }));
   const id = form.id + 'file', wrong = form.errors.file;
+  if (begun) return html`<div role="status"><${Notice} kind="warn">${t('backup.restore.begun')}<//></div>`;
   return html`<form class="form" onSubmit=${form.submit} noValidate><${Summary} form=${form} labels=${{ file: t('backup.file'), passphrase: t('backup.passphrase') }} />
     <div class="field"><label for=${id}>${t('backup.file')}</label>${wrong && html`<span class="wrong" id=${id + 'e'}><${Icon} name="triangle" />${wrong}</span>`}
       <input id=${id} class="input" type="file" aria-invalid=${wrong ? 'true' : undefined} aria-describedby=${wrong ? id + 'e' : undefined} onChange=${(e) => { setFile(e.target.files[0] || null); setFound(null); }} /></div>
     <${Field} form=${form} name="passphrase" type="password" label=${t('backup.passphrase')} hint=${t('backup.passphrase.hint')} autocomplete="off" />
     <div class="actions start"><${Submit} form=${form}>${t('backup.drill.do')}<//></div>
-    ${found && html`<${Report} of=${found} />`}</form>`;
+    ${found && html`<${Report} of=${found} />`}</form>
+    ${found && html`<${Restore} send=${send} onBegun=${() => setBegun(true)} />`}`;
 }
 
 export default function Backup() {
   return html`<${Page} title=${t('backup')} sub=${t('backup.sub')} back=${{ href: '/more', text: t('more') }}>
     ${!may('administer') ? html`<${Notice} kind="warn">${t('backup.forbidden')}<//>` : html`<div class="columns">
       <section class="panel"><h2>${t('backup.make')}</h2><p>${t('backup.make.text')}</p><div class="actions start"><a class="button primary" href="/api/v1/backup" download><${Icon} name="download" />${t('backup.download')}</a></div><p class="sub">${t('backup.nightly')}</p></section>
-      <section class="panel"><h2>${t('backup.drill')}</h2><p>${t('backup.drill.text')}</p><${Drill} /></section>
-      <section class="panel"><h2>${t('backup.restore')}</h2><p>${t('backup.restore.text')}</p><div class="snippet"><pre>systemctl stop controllerd
-controllerd restore FILE
-systemctl start controllerd</pre></div></section></div>`}
+      <section class="panel"><h2>${t('backup.drill')}</h2><p>${t('backup.drill.text')}</p><${Take} /></section></div>`}
   <//>`;
 }

@@ -2,14 +2,11 @@ package main
 
 import (
 	"context"
-	"io"
 	"path/filepath"
 	"time"
 
 	"svc.internal/controller/account/bearer"
 	"svc.internal/controller/adminapi"
-	"svc.internal/controller/backup"
-	"svc.internal/controller/store"
 	"svc.internal/controller/web"
 )
 
@@ -30,7 +27,7 @@ func (d *daemon) newAdmin(ctx context.Context, shown adminapi.TLS, within admina
 	}
 	return adminapi.New(adminapi.Config{
 		Core: d.core, Jobs: d.core, Accounts: d.db, Keeper: d.db, Editor: d.db, Auditor: d.db, History: d.db, Rules: d.rules, Tokens: tokens, Brake: brake, Houses: houses{d.db, d.dataDir},
-		Claim: adminapi.NewClaim(d.dataDir), Version: version, TLS: shown, Within: within, Backup: d.backupTo, Drill: drillOf, Log: d.log, System: system,
+		Claim: adminapi.NewClaim(d.dataDir), Version: version, TLS: shown, Within: within, Backups: backups{d}, Log: d.log, System: system,
 	}), nil
 }
 
@@ -41,24 +38,6 @@ func systemBelow(dir, dataDir string) adminapi.System {
 		return adminapi.System{}
 	}
 	return adminapi.System{Inbox: filepath.Join(dataDir, "update", "upload.raucb"), Told: filepath.Join(dir, "told")}
-}
-
-func (d *daemon) backupTo(ctx context.Context, w io.Writer) error { return d.db.BackupTo(ctx, w, nil) }
-
-// drillOf tries a backup in memory.
-func drillOf(ctx context.Context, from io.Reader, passphrase *string) (adminapi.Drilled, error) {
-	archive, err := backup.Read(from, passphrase)
-	if err != nil {
-		return adminapi.Drilled{}, err
-	}
-	d, err := store.DrillArchive(ctx, archive)
-	if err != nil {
-		return adminapi.Drilled{}, err
-	}
-	return adminapi.Drilled{
-		Made: &d.Made, Buses: d.Buses, Nodes: d.Nodes, Shades: d.Shades, Clusters: d.Clusters, Users: d.Users, Keys: d.Keys,
-		Profiles: d.Profiles, OwnCertificate: d.Certificate, Unreadable: append([]string{}, d.Unreadable...),
-	}, nil
 }
 
 // claimable opens the claim while there is no user, and voids it when there is one.

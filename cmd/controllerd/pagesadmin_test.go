@@ -6,9 +6,13 @@ import (
 	"encoding/base64"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"svc.internal/controller/account"
+	"svc.internal/controller/adminapi"
 	"svc.internal/controller/ui/uitest"
 	"svc.internal/controller/web"
 )
@@ -144,17 +148,33 @@ func TestUsersAndKeysAreMadeInTheBrowser(t *testing.T) {
 	}
 }
 
-// TestBackupIsTriedInTheBrowser sends a real backup, and something else, from the page.
-func TestBackupIsTriedInTheBrowser(t *testing.T) {
+// TestBackupIsRestoredInTheBrowser moves a building to a new, empty controller: something else is refused, the backup is
+// tried, then restored; the users and IDs of before are there.
+func TestBackupIsRestoredInTheBrowser(t *testing.T) {
 	h := newBuilding(t, everydaySite)
 	h.serve()
 	status, file, _ := h.send(http.MethodGet, "/api/v1/backup", h.enter("admin"), "")
 	if status != http.StatusOK {
 		t.Fatalf("backup: %d", status)
 	}
+	ids := h.desk().must("site", "export")
+	h.stop()
+
+	fresh := &desk{t, filepath.Join(t.TempDir(), "data")}
+	s := fresh.serve()
 	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 360, Height: 740, Scale: 2, Touch: true})
-	logIn(h, tab, "admin")
-	tab.Go(h.url + "/more/backup")
+	tab.Go(s.url + "/more/backup")
+	tab.WaitText("Claim this controller")
+	code, err := os.ReadFile(filepath.Join(fresh.dataDir, adminapi.ClaimFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab.Type("input[name=code]", strings.TrimSpace(string(code)))
+	tab.Type("input[name=username]", "newcomer")
+	tab.Type("input[name=password]", housePassword)
+	tab.Keys("\r")
+	tab.WaitText("There is no cluster yet.")
+	tab.Go(s.url + "/more/backup")
 	choose := func(content []byte) {
 		chooseFile(tab, "input[type=file]", content)
 		tab.Press("Try it")
@@ -169,6 +189,26 @@ func TestBackupIsTriedInTheBrowser(t *testing.T) {
 	choose(file)
 	tab.WaitText("It is whole and can be restored.")
 	inspect(t, tab, "backup-tried-360-light-en")
+	tab.Press("Restore it")
+	tab.Wait(`document.querySelector("dialog[open] #typed")`)
+	inspect(t, tab, "backup-restore-360-light-en")
+	tab.Type("#typed", "newcomer") // the building has no name yet
+	uitest.Eval[bool](tab, `document.querySelector("dialog button[type=submit]").click() || true`)
+	tab.Wait(`document.querySelector("input[name=username]")`) // by itself, once the controller is back
+	tab.Console()                                              // where the browser notes that it was away
+	tab.Shot("backup-restored-360-light-en", false)
+	tab.Type("input[name=username]", "admin") // of the backup
+	tab.Type("input[name=password]", housePassword)
+	tab.Keys("\r")
+	tab.Click(`nav a[href="/"]`)
+	tab.WaitText("Ground floor")
+	if now := fresh.must("site", "export"); now != ids {
+		t.Errorf("restored\n%s\nwant\n%s", now, ids)
+	}
+	if out := fresh.must("user", "list"); strings.Contains(out, "newcomer") {
+		t.Errorf("users: %s", out)
+	}
+	s.stop()
 }
 
 // chooseFile puts a file into a field, as a person does with the system's own dialog.

@@ -4,16 +4,13 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"fmt"
 	"html/template"
 	"log/slog"
-	"net"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
 	"golang.org/x/sync/errgroup"
 
-	"svc.internal/controller/cli"
 	"svc.internal/controller/store"
 	"svc.internal/controller/systemd"
 	"svc.internal/controller/web"
@@ -32,15 +29,9 @@ func (a *app) rescue(ctx context.Context, cfg serveConfig, cause error, log *slo
 	if err != nil {
 		return errors.Join(cause, err)
 	}
-	https, err := systemd.Listen(cfg.listen)
+	https, plain, err := cfg.bind()
 	if err != nil {
-		return errors.Join(cause, fmt.Errorf("serve HTTPS: %w%s", err, cli.ListenHint(err)))
-	}
-	var plain net.Listener
-	if cfg.insecureHTTP != "" {
-		if plain, err = net.Listen("tcp", cfg.insecureHTTP); err != nil {
-			return errors.Join(cause, fmt.Errorf("serve plain HTTP: %w", err))
-		}
+		return errors.Join(cause, err)
 	}
 	e := web.New(web.Config{Log: log})
 	rescueRoutes(e, a.dataDir, cause)

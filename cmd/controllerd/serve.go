@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -44,6 +45,8 @@ type serveConfig struct {
 	backupDir    string
 	tunnel       bool
 	system       string
+
+	from handover // the run before, in the same process
 }
 
 func newServe(a *app) *cobra.Command {
@@ -93,15 +96,33 @@ func (a *app) serve(ctx context.Context, cfg serveConfig) error {
 	log := cli.Log(&a.logLevel)
 	limit, from := memory.SetLimit(memoryMost)
 	log.Info("memory", "limit_mb", limit>>20, "from", from)
+	for {
+		next, err := a.serveOnce(ctx, cfg, log)
+		if next == nil {
+			return err
+		}
+		if err != nil {
+			log.Warn("not an orderly end; the backup is restored all the same", "why", err)
+		}
+		cfg.from = a.restore(ctx, next, log)
+		if ctx.Err() != nil {
+			return nil
+		}
+	}
+}
+
+// serveOnce runs the daemon until ctx ends, or until a backup is to be restored.
+func (a *app) serveOnce(ctx context.Context, cfg serveConfig, log *slog.Logger) (*restoration, error) {
 	d, end, err := a.prepare(ctx, cfg, log)
 	defer end()
 	if rescuable(err) && ctx.Err() == nil {
-		return a.rescue(ctx, cfg, err, log)
+		return nil, a.rescue(ctx, cfg, err, log)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return d.run(ctx)
+	err = d.run(ctx)
+	return d.next.Load(), err
 }
 
 // prepare takes the data directory and makes the daemon of its site; end gives back what it
@@ -136,12 +157,16 @@ type daemon struct {
 
 	dataDir string
 	backups string // folder of nightly backups
+	from    handover
+
+	end  context.CancelFunc // ends run
+	next atomic.Pointer[restoration]
 
 	https, http, local net.Listener // http may be nil; so may local, where no socket can be made
 }
 
 func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, lines *adminapi.Lines, log *slog.Logger) (*daemon, error) {
-	d := &daemon{log: log, db: db, dataDir: a.dataDir, crowd: web.NewCrowd(log), backups: cfg.backups(a.dataDir)}
+	d := &daemon{log: log, db: db, dataDir: a.dataDir, crowd: web.NewCrowd(log), backups: cfg.backups(a.dataDir), from: cfg.from}
 	d.cloud = newCloud(d, cfg.tunnel)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -203,16 +228,26 @@ func (d *daemon) newAPI(ctx context.Context, cfg serveConfig, registry *promethe
 
 // openDoors binds every address, so that a start that cannot serve fails here.
 func (a *app) openDoors(d *daemon, cfg serveConfig) (err error) {
-	if d.https, err = systemd.Listen(cfg.listen); err != nil {
-		return fmt.Errorf("serve HTTPS: %w%s", err, cli.ListenHint(err))
-	}
-	if cfg.insecureHTTP != "" {
-		if d.http, err = net.Listen("tcp", cfg.insecureHTTP); err != nil {
-			return fmt.Errorf("serve plain HTTP: %w", err)
-		}
+	if d.https, d.http, err = cfg.bind(); err != nil {
+		return err
 	}
 	d.local, err = listenLocal(a.dataDir)
 	return d.tolerable(err)
+}
+
+// bind opens the sockets for HTTPS and, if it is wanted, for plain HTTP; those of the run before are taken over.
+func (cfg serveConfig) bind() (https, plain net.Listener, err error) {
+	if https = cfg.from.https; https == nil {
+		if https, err = systemd.Listen(cfg.listen); err != nil {
+			return nil, nil, fmt.Errorf("serve HTTPS: %w%s", err, cli.ListenHint(err))
+		}
+	}
+	if plain = cfg.from.http; plain == nil && cfg.insecureHTTP != "" {
+		if plain, err = net.Listen("tcp", cfg.insecureHTTP); err != nil {
+			return nil, nil, fmt.Errorf("serve plain HTTP: %w", err)
+		}
+	}
+	return https, plain, nil
 }
 
 // tolerable logs what could not be written on a disk that takes nothing, where lights obey all the same.
@@ -230,6 +265,8 @@ func (d *daemon) run(ctx context.Context) error {
 	d.api.Register(e)
 	d.admin.Register(e)
 	adminui.Register(e, d.pages)
+	ctx, d.end = context.WithCancel(ctx)
+	defer d.end()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return web.Serve(ctx, d.https, e, d.cert.TLS(), d.crowd) })
 	if d.http != nil {
@@ -244,8 +281,13 @@ func (d *daemon) run(ctx context.Context) error {
 	g.Go(func() error { return d.answerHere(ctx, here) })
 	g.Go(func() error { return d.core.Run(ctx) })
 	g.Go(func() error { return systemd.FeedWatchdog(ctx, d.alive, d.log) })
+	d.from.taken()
 	systemd.Ready(d.log)
 	context.AfterFunc(ctx, func() {
+		if d.next.Load() != nil {
+			d.log.Info("a backup is to be restored: calls under way may finish, those that come wait")
+			return // to systemd this goes on
+		}
 		d.log.Info("stopping: no more calls are taken, those under way may finish")
 		systemd.Stopping(d.log)
 	})
@@ -282,6 +324,9 @@ func (d *daemon) loadSite(ctx context.Context) error {
 	}
 	if err := d.db.Kept(); err != nil {
 		faults = append(faults, appliance.Fault{Where: "storage", What: "nothing is kept, and changes are refused: the disk is full or cannot be written (" + err.Error() + "); make room, no restart is needed; log-ins of meanwhile end when it is over"})
+	}
+	if f, ok := d.from.fault(); ok {
+		faults = append(faults, f)
 	}
 	d.core.Apply(site, faults)
 	if len(site.Buses) == 0 {
