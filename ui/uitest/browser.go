@@ -75,7 +75,6 @@ type Tab struct {
 	mu       sync.Mutex
 	console  []string
 	requests []string
-	bytes    float64
 	ignored  string
 }
 
@@ -119,11 +118,8 @@ func (tab *Tab) listenToConsole(messages func(func(chromedp.ConsoleMessage, erro
 func (tab *Tab) note(ev any) {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
-	switch e := ev.(type) {
-	case *network.EventRequestWillBeSent:
+	if e, ok := ev.(*network.EventRequestWillBeSent); ok {
 		tab.requests = append(tab.requests, e.Request.URL)
-	case *network.EventLoadingFinished:
-		tab.bytes += e.EncodedDataLength
 	}
 }
 
@@ -141,15 +137,6 @@ func (tab *Tab) Ignore(part string) {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
 	tab.ignored = part
-}
-
-// Bytes takes how much has come over the network since it was last asked, with headers.
-func (tab *Tab) Bytes() int {
-	tab.mu.Lock()
-	defer tab.mu.Unlock()
-	out := tab.bytes
-	tab.bytes = 0
-	return int(out)
 }
 
 // Foreign lists requests to another origin than that of address.
