@@ -8,27 +8,32 @@ import (
 
 // Bus is a port with one driver, and how it does.
 type Bus struct {
-	ID        int               `json:"id"`
-	UUID      string            `json:"uuid"`
-	ETag      string            `json:"etag"`
-	Name      string            `json:"name"`
-	Driver    string            `json:"driver"`
-	Port      string            `json:"port"`
-	Line      Line              `json:"line"`
-	Options   map[string]string `json:"options"`
-	Disabled  bool              `json:"disabled"`
-	Up        bool              `json:"up"`
-	Fault     string            `json:"fault,omitempty" doc:"Why it is down or set aside."`
-	BoundMs   float64           `json:"boundMs" doc:"The longest a command can wait for a frame in flight."`
-	TypicalMs float64           `json:"typicalMs" doc:"The same when the device answers."`
-	Use       float64           `json:"use" doc:"Share of the last minute in which the bus was busy."`
-	DeadUse   float64           `json:"deadUse" doc:"The part of it spent on devices that do not answer."`
-	Demand    float64           `json:"demand" doc:"Bus time that the freshness targets ask for; above 1 they cannot be met, and ages stretch by that factor."`
-	Queue     int               `json:"queue" doc:"Commands and frames that wait."`
-	LookedAt  *time.Time        `json:"lookedAt" doc:"When the program last looked after it: once a second at least while it makes progress."`
-	Nodes     int               `json:"nodes"`
-	Online    int               `json:"online"`
-	Stats     Stats             `json:"stats"`
+	ID       int               `json:"id"`
+	UUID     string            `json:"uuid"`
+	ETag     string            `json:"etag"`
+	Name     string            `json:"name"`
+	Driver   string            `json:"driver"`
+	Port     string            `json:"port"`
+	Line     Line              `json:"line"`
+	Options  map[string]string `json:"options"`
+	Disabled bool              `json:"disabled"`
+	Up       bool              `json:"up"`
+	Fault    string            `json:"fault,omitempty" doc:"Why it is down or set aside."`
+	Load
+	LookedAt *time.Time `json:"lookedAt" doc:"When the program last looked after it: once a second at least while it makes progress."`
+	Nodes    int        `json:"nodes"`
+	Online   int        `json:"online"`
+	Stats    Stats      `json:"stats"`
+}
+
+// Load is how long commands wait for a bus, and what keeps it busy.
+type Load struct {
+	BoundMs   float64 `json:"boundMs" doc:"The longest a command can wait for a frame in flight."`
+	TypicalMs float64 `json:"typicalMs" doc:"The same when the device answers."`
+	Use       float64 `json:"use" doc:"Share of the last minute in which the bus was busy."`
+	DeadUse   float64 `json:"deadUse" doc:"The part of it spent on devices that do not answer."`
+	Demand    float64 `json:"demand" doc:"Bus time that the freshness targets ask for; above 1 they cannot be met, and ages stretch by that factor."`
+	Queue     int     `json:"queue" doc:"Commands and frames that wait."`
 }
 
 // Line settings of a serial port; zeros are the driver's defaults.
@@ -73,7 +78,7 @@ func busOf(s *appliance.Snapshot, b *appliance.BusState) Bus {
 	out := Bus{
 		ID: b.Bus.Number, UUID: b.Bus.UUID.String(), ETag: etagOf(b.Bus), Name: b.Bus.Name, Driver: b.Bus.Driver, Port: b.Bus.Port, Line: Line(b.Bus.Line),
 		Options: b.Bus.Options, Disabled: b.Bus.Disabled, Up: b.Up, Fault: b.Fault,
-		BoundMs: ms(b.Bound), TypicalMs: ms(b.Typical), Use: b.Use, DeadUse: b.DeadUse, Demand: b.Demand, Queue: b.Queue,
+		Load:     Load{BoundMs: ms(b.Bound), TypicalMs: ms(b.Typical), Use: b.Use, DeadUse: b.DeadUse, Demand: b.Demand, Queue: b.Queue},
 		LookedAt: stampOf(b.LookedAt), Stats: Stats(b.Stats),
 	}
 	if out.Options == nil {

@@ -84,54 +84,62 @@ type Node struct {
 	Outputs   []int          `json:"outputs,omitempty"`
 	Clusters  []appliance.ID `json:"clusters"`
 	Abilities []string       `json:"abilities"`
-	Online    bool           `json:"online"`
-	LastSeen  *time.Time     `json:"lastSeen" doc:"null: never."`
-	Fault     string         `json:"fault,omitempty" doc:"Why it is set aside."`
-	Waits     bool           `json:"waits,omitempty" doc:"It waits for binding to a device."`
+	Presence
 
 	Groups  []string          `json:"groups,omitempty"`
 	Options map[string]string `json:"options,omitempty"`
 
-	Level    *Value[int]     `json:"level" doc:"Percent; mean over its channels."`
-	Kelvin   *Value[int]     `json:"kelvin"`
-	RGBW     *Value[Colour]  `json:"rgbw"`
-	Power    *Value[float64] `json:"power" doc:"Watts; sum over its channels."`
-	Channels []Channel       `json:"channels"`
+	Readings
+	Channels []Channel `json:"channels"`
+}
+
+// Presence says whether a node or a shade can be reached.
+type Presence struct {
+	Online   bool       `json:"online"`
+	LastSeen *time.Time `json:"lastSeen" doc:"null: never."`
+	Fault    string     `json:"fault,omitempty" doc:"Why it is set aside."`
+	Waits    bool       `json:"waits,omitempty" doc:"It waits for binding to a device."`
+}
+
+// Readings are what is known of a light; null is what is not.
+type Readings struct {
+	Level  *Value[int]     `json:"level" doc:"Percent; of a node the mean over its channels."`
+	Kelvin *Value[int]     `json:"kelvin"`
+	RGBW   *Value[Colour]  `json:"rgbw"`
+	Power  *Value[float64] `json:"power" doc:"Watts; of a node the sum over its channels."`
 }
 
 // Channel is one output of a node.
 type Channel struct {
-	Channel      int             `json:"channel" doc:"From 1."`
-	Abilities    []string        `json:"abilities"`
-	KelvinMin    int             `json:"kelvinMin,omitempty"`
-	KelvinMax    int             `json:"kelvinMax,omitempty"`
-	MinLevel     int             `json:"minLevel,omitempty" doc:"Lowest level above off."`
-	Unverifiable bool            `json:"unverifiable,omitempty" doc:"The hardware can neither acknowledge nor be read."`
-	Level        *Value[int]     `json:"level"`
-	Kelvin       *Value[int]     `json:"kelvin"`
-	RGBW         *Value[Colour]  `json:"rgbw"`
-	Power        *Value[float64] `json:"power"`
+	Channel      int      `json:"channel" doc:"From 1."`
+	Abilities    []string `json:"abilities"`
+	KelvinMin    int      `json:"kelvinMin,omitempty"`
+	KelvinMax    int      `json:"kelvinMax,omitempty"`
+	MinLevel     int      `json:"minLevel,omitempty" doc:"Lowest level above off."`
+	Unverifiable bool     `json:"unverifiable,omitempty" doc:"The hardware can neither acknowledge nor be read."`
+	Readings
 }
 
 func nodeOf(s *appliance.Snapshot, n *appliance.NodeState) Node {
 	out := Node{
-		ID: n.Node.ID, UUID: n.Node.UUID.String(), ETag: etagOf(n.Node), Waits: n.Waits, Groups: n.Node.Groups, Options: n.Node.Options, Name: n.Node.Name, Tag: string(n.Tag),
+		ID: n.Node.ID, UUID: n.Node.UUID.String(), ETag: etagOf(n.Node), Groups: n.Node.Groups, Options: n.Node.Options, Name: n.Node.Name, Tag: string(n.Tag),
 		Bus: busName(s, n.Node.Bus), Address: n.Node.Address, Profile: n.Node.Profile, Outputs: n.Node.Outputs,
 		Clusters: listOf(n.Clusters), Abilities: abilitiesOf(n.Abilities),
-		Online: n.Online, LastSeen: stampOf(n.LastSeen), Fault: n.Fault,
-		Level: valueOf(n.Level, intOf), Kelvin: valueOf(n.Kelvin, intOf),
-		RGBW: valueOf(n.RGBW, colourOf), Power: valueOf(n.Power, sameOf),
+		Presence: Presence{n.Online, stampOf(n.LastSeen), n.Fault, n.Waits},
+		Readings: readingsOf(n.Level, n.Kelvin, n.RGBW, n.Power),
 		Channels: make([]Channel, len(n.Channels)),
 	}
 	for i, ch := range n.Channels {
 		out.Channels[i] = Channel{
 			Channel: i + 1, Abilities: abilitiesOf(ch.Abilities), KelvinMin: int(ch.KelvinMin), KelvinMax: int(ch.KelvinMax),
-			MinLevel: int(ch.MinLevel), Unverifiable: ch.Unverifiable,
-			Level: valueOf(ch.Level, intOf), Kelvin: valueOf(ch.Kelvin, intOf),
-			RGBW: valueOf(ch.RGBW, colourOf), Power: valueOf(ch.Power, sameOf),
+			MinLevel: int(ch.MinLevel), Unverifiable: ch.Unverifiable, Readings: readingsOf(ch.Level, ch.Kelvin, ch.RGBW, ch.Power),
 		}
 	}
 	return out
+}
+
+func readingsOf(level appliance.Known[appliance.Level], kelvin appliance.Known[appliance.Kelvin], rgbw appliance.Known[appliance.RGBW], power appliance.Known[float64]) Readings {
+	return Readings{valueOf(level, intOf), valueOf(kelvin, intOf), valueOf(rgbw, colourOf), valueOf(power, sameOf)}
 }
 
 func busName(s *appliance.Snapshot, id appliance.UUID) string {
@@ -143,7 +151,6 @@ func busName(s *appliance.Snapshot, id appliance.UUID) string {
 	return ""
 }
 
-// listOf is ids, or an empty list.
 // listOf is a list that is [] in JSON when it is empty.
 func listOf[T any](list []T) []T {
 	if list == nil {
@@ -154,25 +161,22 @@ func listOf[T any](list []T) []T {
 
 // Shade is a motorised covering, as configured and as it is now.
 type Shade struct {
-	ID          appliance.ID   `json:"id"`
-	UUID        string         `json:"uuid"`
-	ETag        string         `json:"etag"`
-	Waits       bool           `json:"waits,omitempty" doc:"It waits for binding to a device."`
-	Name        string         `json:"name"`
-	Node        appliance.ID   `json:"node" doc:"The node it hangs off; 0 while it waits for binding."`
-	Bus         string         `json:"bus" doc:"Name of that node's bus."`
-	Output      int            `json:"output"`
-	Clusters    []appliance.ID `json:"clusters"`
-	Online      bool           `json:"online"`
-	LastSeen    *time.Time     `json:"lastSeen"`
-	Fault       string         `json:"fault,omitempty"`
-	Position    *Value[int]    `json:"position" doc:"Percent open: 100 is up, 0 is down."`
-	Uncertainty int            `json:"uncertainty" doc:"Of an estimated position, in percent points."`
-	Motion      string         `json:"motion" enum:"unknown,stopped,opening,closing,moving"`
-	Measured    bool           `json:"measured" doc:"The motor tells its position itself."`
-	TravelUp    float64        `json:"travelUp" doc:"Seconds from end to end; 0: not known."`
-	TravelDown  float64        `json:"travelDown"`
-	Inverted    bool           `json:"inverted" doc:"The motor runs the other way than its profile says."`
+	ID       appliance.ID   `json:"id"`
+	UUID     string         `json:"uuid"`
+	ETag     string         `json:"etag"`
+	Name     string         `json:"name"`
+	Node     appliance.ID   `json:"node" doc:"The node it hangs off; 0 while it waits for binding."`
+	Bus      string         `json:"bus" doc:"Name of that node's bus."`
+	Output   int            `json:"output"`
+	Clusters []appliance.ID `json:"clusters"`
+	Presence
+	Position    *Value[int] `json:"position" doc:"Percent open: 100 is up, 0 is down."`
+	Uncertainty int         `json:"uncertainty" doc:"Of an estimated position, in percent points."`
+	Motion      string      `json:"motion" enum:"unknown,stopped,opening,closing,moving"`
+	Measured    bool        `json:"measured" doc:"The motor tells its position itself."`
+	TravelUp    float64     `json:"travelUp" doc:"Seconds from end to end; 0: not known."`
+	TravelDown  float64     `json:"travelDown"`
+	Inverted    bool        `json:"inverted" doc:"The motor runs the other way than its profile says."`
 }
 
 var motionWords = map[appliance.Motion]string{
@@ -186,8 +190,8 @@ func shadeOf(s *appliance.Snapshot, sh *appliance.ShadeState) Shade {
 		bus = busName(s, n.Node.Bus)
 	}
 	return Shade{
-		ID: sh.Shade.ID, UUID: sh.Shade.UUID.String(), ETag: etagOf(sh.Shade), Waits: sh.Waits, Name: sh.Shade.Name, Node: sh.Shade.Node, Bus: bus, Output: sh.Shade.Output,
-		Clusters: listOf(sh.Clusters), Online: sh.Online, LastSeen: stampOf(sh.LastSeen), Fault: sh.Fault,
+		ID: sh.Shade.ID, UUID: sh.Shade.UUID.String(), ETag: etagOf(sh.Shade), Name: sh.Shade.Name, Node: sh.Shade.Node, Bus: bus, Output: sh.Shade.Output,
+		Clusters: listOf(sh.Clusters), Presence: Presence{sh.Online, stampOf(sh.LastSeen), sh.Fault, sh.Waits},
 		Position: valueOf(sh.Position, intOf), Uncertainty: sh.Uncertainty, Motion: motionWords[sh.Motion],
 		Measured: sh.Channel.PositionMeasured,
 		TravelUp: sh.Shade.TravelUp.Seconds(), TravelDown: sh.Shade.TravelDown.Seconds(), Inverted: sh.Shade.Inverted,

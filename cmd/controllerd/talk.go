@@ -24,11 +24,8 @@ import (
 type talk struct {
 	client *local
 	out    io.Writer
-	live   bool        // out is a terminal: progress is shown
-	typed  bool        // so is the input: what is typed before a question does not answer it
-	lines  chan string // of the input, closed at its end; nil before it is read
-	in     io.Reader
-	ended  bool // nothing is typed any more
+	live   bool // out is a terminal: progress is shown
+	in     input
 	// Somebody else may answer: the run is not over when nothing is typed any more.
 	onlooker bool
 	known    string // --answer; empty: ask
@@ -37,25 +34,32 @@ type talk struct {
 	told     int // measured legs
 }
 
+// input is where answers come from.
+type input struct {
+	io.Reader
+	typed bool        // it is a terminal: what is typed before a question does not answer it
+	lines chan string // closed at its end; nil before it is read
+	ended bool        // nothing is typed any more
+}
+
 func newTalk(c *cobra.Command, client *local) *talk {
-	return &talk{client: client, out: c.ErrOrStderr(), live: cli.IsTerminal(c.ErrOrStderr()), in: c.InOrStdin(), typed: cli.IsTerminal(c.InOrStdin())}
+	return &talk{client: client, out: c.ErrOrStderr(), live: cli.IsTerminal(c.ErrOrStderr()), in: input{Reader: c.InOrStdin(), typed: cli.IsTerminal(c.InOrStdin())}}
 }
 
 func (t *talk) say(format string, args ...any) { fmt.Fprintf(t.out, format, args...) }
 
-// input begins to read what is typed. Reading cannot be ended; it ends with the
-// program.
-func (t *talk) input() <-chan string {
-	if t.lines == nil {
-		t.lines = make(chan string)
+// read begins to read what is typed. Reading cannot be ended; it ends with the program.
+func (in *input) read() <-chan string {
+	if in.lines == nil {
+		in.lines = make(chan string)
 		go func() {
-			defer close(t.lines)
-			for in := bufio.NewScanner(t.in); in.Scan(); {
-				t.lines <- strings.TrimSpace(in.Text())
+			defer close(in.lines)
+			for s := bufio.NewScanner(in); s.Scan(); {
+				in.lines <- strings.TrimSpace(s.Text())
 			}
 		}()
 	}
-	return t.lines
+	return in.lines
 }
 
 // agree asks whether to begin.
@@ -64,7 +68,7 @@ func (t *talk) agree(yes bool) error {
 		return nil
 	}
 	t.say("Begin? [y/N] ")
-	line, ok := <-t.input()
+	line, ok := <-t.in.read()
 	if !ok {
 		return errors.New("standard input ended before the answer; nothing was moved: give --yes where nobody can answer")
 	}
@@ -128,7 +132,7 @@ func (t *talk) follow(ctx context.Context, id string) (shadeJob, error) {
 			}
 		case line, ok := <-t.waiting():
 			if !ok && (t.asked == nil || t.onlooker) {
-				t.ended = true
+				t.in.ended = true
 				continue // nobody is needed yet, perhaps nobody will be
 			}
 			if !ok {
@@ -181,10 +185,10 @@ func (t *talk) giveUp(ctx context.Context, begun adminapi.Job, why string) error
 // waiting is the input while it is wanted: a script's lines stay for the questions
 // to come, what somebody types before a question is dropped.
 func (t *talk) waiting() <-chan string {
-	if t.asked == nil && (!t.typed || t.ended) || t.onlooker && t.ended {
+	if t.asked == nil && (!t.in.typed || t.in.ended) || t.onlooker && t.in.ended {
 		return nil
 	}
-	return t.input()
+	return t.in.read()
 }
 
 func upDown(up bool) string {
