@@ -31,7 +31,7 @@ build: ## the programs, for this machine
 # make deb    Debian packages of both daemons for amd64, arm64 and armhf, into output/deb; make deb ARCH=arm64 for one
 # make deb-test  the packages of this machine, installed, upgraded, removed and purged in a Debian system of their own
 # make image BOARD=qemu_aarch64  the image and update bundle of a board, into output/image (buildroot/README.md: not yet to be flashed)
-# make image-offline  the same for qemu_aarch64, with Debian as the only source
+# make image-offline  the same for qemu_aarch64, with Debian as the only source; BOARD=…: our packages for another board
 # make image-test  an ARM system with the daemon in it, booted in QEMU and put to the test
 # make install DESTDIR=…  both daemons with units, users, manual pages and completions
 run: build
@@ -88,4 +88,4 @@ image:
 
 image-offline:
 	./scripts/install-peers.sh image-offline
-	./scripts/image.sh qemu_aarch64 offline
+	./scripts/image.sh $(or $(BOARD),qemu_aarch64) offline

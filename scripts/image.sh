@@ -1,7 +1,8 @@
 #!/bin/bash
 # Builds the image of one board with Buildroot, and an update bundle signed with a development key that is made on the spot.
 #
-# usage: image.sh BOARD [offline]     BOARD as in buildroot/configs/controller_BOARD_defconfig; offline: from Debian's packages alone
+# usage: image.sh BOARD [offline]     BOARD as in buildroot/configs/controller_BOARD_defconfig; offline: from Debian's packages alone; of boards
+#                                     whose kernel and firmware Debian does not have, our own packages are built then, and no image
 #   IMAGE_DIR=output/image            where everything is built; output/image/BOARD/sdcard.img and update.raucb come out
 #   BUILDROOT_DIR=                    an unpacked Buildroot to take instead of fetching the pinned release
 #   BR2_DL_DIR=                       sources that were downloaded before
@@ -38,19 +39,26 @@ defconfig=$work/$board.defconfig
 cp "$external/configs/controller_${board}_defconfig" "$defconfig"
 options=(-C "$buildroot" O="$work/build-$board" BR2_EXTERNAL="$external")
 if [ "$mode" = offline ]; then
-  [ "$board" = qemu_aarch64 ] || { echo "image.sh: offline there is only qemu_aarch64; $board's firmware and kernel are not in Debian" >&2; exit 2; }
+  triplet=aarch64-linux-gnu
+  ! grep -q '^BR2_arm=y' "$defconfig" || triplet=arm-linux-gnueabihf
   "$external/offline/sources.sh" "$work" "$buildroot"
-  "$external/offline/toolchain.sh" "$work/toolchain"
+  "$external/offline/toolchain.sh" $triplet "$work/toolchain-$triplet"
   { cat "$external/offline/sources.txt"; dpkg-query -W -f 'linux linux ${Version}\n' linux-source-6.1; } >"$work/from-debian.txt"
   from_debian=$work/from-debian.txt
-  export CONTROLLER_TOOLCHAIN=$work/toolchain
+  export CONTROLLER_TRIPLET=$triplet CONTROLLER_TOOLCHAIN=$work/toolchain-$triplet
   cat "$external/offline/offline.config" >>"$defconfig"
   echo "BR2_PACKAGE_OVERRIDE_FILE=\"$work/local.mk\"" >>"$defconfig"
 fi
 make -s "${options[@]}" BR2_DEFCONFIG="$defconfig" defconfig >/dev/null
 make -s --no-print-directory "${options[@]}" show-info >"$work/$board.info.json"
 if [ "$mode" = offline ]; then
-  "$external/offline/host-tools.sh" "$work/build-$board" "$work/$board.info.json" "$work/meson" "$buildroot"
+  "$external/offline/host-tools.sh" "$work/build-$board" "$work/$board.info.json" "$work/meson" "$buildroot" \
+    "$(make -s --no-print-directory "${options[@]}" printvars VARS=STAGING_SUBDIR | sed 's/.*=//')"
+  if [ "$board" != qemu_aarch64 ]; then
+    make "${options[@]}" controllerd
+    echo "built without kernel and firmware, which Debian does not have: $(file -b "$work/build-$board/target/usr/bin/controllerd")"
+    exit 0
+  fi
 fi
 make "${options[@]}"
 

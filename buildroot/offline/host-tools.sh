@@ -1,9 +1,9 @@
 #!/bin/bash
 # Gives a build this machine's tools instead of Buildroot's own: every host package is marked as built, and its programs are
-# links to Debian's. usage: host-tools.sh OUTPUT INFO MESON BUILDROOT; OUTPUT is Buildroot's output folder, INFO its "make show-info", MESON an
-# unpacked package of meson
+# links to Debian's. usage: host-tools.sh OUTPUT INFO MESON BUILDROOT STAGING; OUTPUT is Buildroot's output folder, INFO its "make show-info",
+# MESON an unpacked package of meson, STAGING where the sysroot lies below OUTPUT/host
 set -eu
-output=$1 info=$2 meson=$3 buildroot=$4
+output=$1 info=$2 meson=$3 buildroot=$4 staging=$5
 mkdir -p "$output"/host/{bin,sbin,lib,share}
 
 # These need no download, and make what nobody else has.
@@ -47,7 +47,7 @@ case " \$* " in
 esac
 exec $(command -v pkgconf) "\$@"
 PKGCONF
-sed "s,@STAGING_SUBDIR@,aarch64-buildroot-linux-gnu/sysroot,g; s,@STATIC@,," "$buildroot/package/pkgconf/pkg-config.in" >"$output/host/bin/pkg-config"
+sed "s,@STAGING_SUBDIR@,$staging,g; s,@STATIC@,," "$buildroot/package/pkgconf/pkg-config.in" >"$output/host/bin/pkg-config"
 chmod +x "$output/host/bin/pkgconf"
 chmod +x "$output/host/bin/pkg-config"
 mkdir -p "$output/host/share/zoneinfo/posix"

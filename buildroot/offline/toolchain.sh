@@ -1,8 +1,8 @@
 #!/bin/bash
-# Makes a toolchain that Buildroot accepts out of Debian's cross compiler for 64-bit ARM: one folder with the compiler and a
-# sysroot of its own. usage: toolchain.sh OUT
+# Makes a toolchain that Buildroot accepts out of Debian's cross compiler for ARM: one folder with the compiler and a
+# sysroot of its own. usage: toolchain.sh TRIPLET OUT
 set -eu
-out=$1 triplet=aarch64-linux-gnu
+triplet=$1 out=$2
 [ ! -e "$out/complete" ] || exit 0
 rm -rf "$out"
 mkdir -p "$out"/{bin,lib,"$triplet/bin"} "$out"/sysroot/{lib,usr/lib,usr/include}
