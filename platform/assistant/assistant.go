@@ -186,8 +186,11 @@ func (e *Assistant) answer(ctx context.Context, w *work) (Agent, answer, error) 
 			}
 			return Agent{}, answer{}, err
 		}
+		before := w.conv.Last
 		for _, message := range question.Separate(w.in.Message) {
-			asks = append(asks, e.understand(ctx, w, site, message))
+			a := e.understand(ctx, w, site, message, before)
+			asks = append(asks, a)
+			before = &a.q
 		}
 	}
 	if len(asks) == 0 {
@@ -245,11 +248,11 @@ func choose(all []platform.Controller, w *work) ([]platform.Controller, error) {
 	return all, nil
 }
 
-// understand reads the message with the names of a site and what was said before.
-func (e *Assistant) understand(ctx context.Context, w *work, site *facts.Site, message string) *asked {
+// understand reads the message with the names of a site and what was asked before; nil: nothing.
+func (e *Assistant) understand(ctx context.Context, w *work, site *facts.Site, message string, before *question.Question) *asked {
 	q := question.Parse(message, names(site), site.Now)
-	if w.conv.Last != nil {
-		q = q.After(*w.conv.Last)
+	if before != nil {
+		q = q.After(*before)
 	}
 	q = narrow(q, w.in.About)
 	if p := w.in.Period; p != nil {

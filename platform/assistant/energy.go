@@ -336,6 +336,10 @@ func (a *asked) energySlots() (answer, error) {
 		lines = lines[len(lines)-62:]
 	}
 	text := fmt.Sprintf("%s by %s, %s: %s. Together %s.", upper(a.where()), a.q.By, period(span, a.site.Now), strings.Join(lines, ", "), wattHours(e.WattHours))
+	if mean, ok := e.Mean(); ok && a.q.Op == question.Average {
+		hours := map[string]float64{"hour": 1, "day": 24}[a.q.By]
+		text = fmt.Sprintf("On average %s used %s in %.0f h of what was measured. ", a.where(), wattHours(mean*hours), hours) + text
+	}
 	return answer{sentences(text, a.gaps(e, span), a.uncovered(e), a.basis(e.Basis)), slots}, nil
 }
 

@@ -292,6 +292,13 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 		}
 	}
 	rows = slices.DeleteFunc(rows, func(r row) bool { return r.All == 0 })
+	if a.q.Is(question.All) && a.q.State == question.Off {
+		for i := range rows {
+			if rows[i].Match < rows[i].Known {
+				rows[i].Match = 0 // it is not dark
+			}
+		}
+	}
 	byLevel := (a.q.Op == question.Most || a.q.Op == question.Least) && a.q.State == "" && a.q.Bound == nil // "the brightest room"
 	weigh := func(r row) float64 {
 		if byLevel {

@@ -142,6 +142,8 @@ func (a *asked) powerOver() (answer, error) {
 	switch {
 	case !isPeak:
 		text = fmt.Sprintf("%s: %s; there is not one whole quarter of an hour to tell a peak from.", upper(period(span, a.site.Now)), meanText)
+	case a.q.Op == question.Most && a.q.By != "":
+		text = fmt.Sprintf("The highest power of %s %s was %s; %s.", a.where(), period(span, a.site.Now), at(peak), meanText)
 	case a.q.By == "hour" || a.q.By == "day":
 		var lines []string
 		for _, s := range e.By(a.q.By, here) {
@@ -237,14 +239,18 @@ func (a *asked) cost() (answer, error) {
 		return answer{}, err
 	}
 	e, isTotal := used.data.(facts.Energy)
+	price, whose := a.price, "the tariff entered for this platform"
+	if t := a.q.Tariff; t != nil {
+		price.PerKWh, price.Currency, whose = t.PerKWh, t.Currency, "as you say"
+	}
 	switch {
-	case a.price.PerKWh <= 0:
+	case price.PerKWh <= 0:
 		return answer{sentences("What energy costs here is not known to me: nobody entered a tariff.", used.text), used.data}, nil
 	case !isTotal || !e.Known():
 		return used, nil
 	}
-	text := fmt.Sprintf("%s × %.4g %s per kWh, the tariff entered for this platform, make %.2f %s.", wattHours(e.WattHours), a.price.PerKWh, a.price.Currency,
-		e.WattHours/1000*a.price.PerKWh, a.price.Currency)
+	currency := strings.TrimSuffix(" "+price.Currency, " ") // whoever speaks of cents does not say of which
+	text := fmt.Sprintf("%s × %.4g%s per kWh, %s, make %.2f%s.", wattHours(e.WattHours), price.PerKWh, currency, whose, e.WattHours/1000*price.PerKWh, currency)
 	return answer{sentences(text, used.text), used.data}, nil
 }
 

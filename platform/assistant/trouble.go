@@ -30,7 +30,12 @@ func (a *asked) faults() (answer, error) {
 	}
 	data := map[string]any{"faults": f, "offline": reach.Away}
 	if !to.IsZero() {
-		return answer{a.pastFaults(f), data}, nil
+		past, err := a.site.ReachOf(a.ctx, a.scope, deviceKind(a.q.Object), from, to)
+		if err != nil {
+			return answer{}, err
+		}
+		data["outages"] = past.Outages
+		return answer{sentences(a.pastFaults(f), a.pastOutages(past, to), a.basis(f.Basis)), data}, nil
 	}
 	var lines []string
 	for _, one := range f.Present {
@@ -73,13 +78,32 @@ func (a *asked) faultLine(f facts.Fault) string {
 func (a *asked) pastFaults(f facts.Faults) string {
 	span := period(*a.q.When, a.site.Now)
 	if len(f.Past) == 0 {
-		return sentences(fmt.Sprintf("No fault was reported%s %s.", a.in(), span), a.basis(f.Basis))
+		return fmt.Sprintf("No fault was reported%s %s.", a.in(), span)
 	}
 	var lines []string
 	for _, one := range f.Past {
 		lines = append(lines, a.faultLine(one))
 	}
-	return sentences(fmt.Sprintf("%s reported%s %s: %s.", upper(count(len(f.Past), "fault")), a.in(), span, some(lines, 20)), a.basis(f.Basis))
+	return fmt.Sprintf("%s reported%s %s: %s.", upper(count(len(f.Past), "fault")), a.in(), span, some(lines, 20))
+}
+
+// pastOutages tells what did not answer meanwhile.
+func (a *asked) pastOutages(r facts.Reach, to time.Time) string {
+	if len(r.Outages) == 0 {
+		return ""
+	}
+	if to.After(a.site.Now) {
+		to = a.site.Now
+	}
+	var lines []string
+	for _, o := range r.Outages {
+		until := " and still did not at its end"
+		if !o.Until.IsZero() && !o.Until.After(to) {
+			until = " until " + moment(o.Until, a.site.Now)
+		}
+		lines = append(lines, label(o.Name)+" from "+moment(o.Since, a.site.Now)+until)
+	}
+	return "Besides, these did not answer: " + some(lines, 20) + "."
 }
 
 // deviceKind is the kind of device that an object names; empty for any.

@@ -86,6 +86,9 @@ func (s *sentence) comparedBefore(i int) bool {
 		if slices.Contains([]string{"usual", "usually", "normal", "normally", "average", "typical"}, s.t[k].stem) {
 			return false // "higher than usual today"
 		}
+		if s.t[k].name {
+			return false // "ground floor vs canteen, yesterday": places are compared
+		}
 		if slices.Contains([]string{"than", "vs", "against", "compared", "compare", "with", "to"}, s.t[k].stem) {
 			return true
 		}
@@ -180,7 +183,14 @@ func (s *sentence) objects() {
 			s.q.By = "day"
 		case "bydevice":
 			s.q.By = "device"
+		case "most", "least":
+			if next := s.wordAt(t.at + t.n); next == "day" || next == "hour" {
+				s.q.By = next // "the heaviest day"
+			}
 		case "each":
+			if t.at > 0 && s.has("list") && s.said(t.at-1, "list") {
+				continue // "list every lamp"
+			}
 			for k, o := range s.tags {
 				if slices.Contains(nouns, o.tag) && o.at > t.at && o.at <= t.at+t.n+1 {
 					s.q.By, grouped = string(o.tag), k
@@ -199,13 +209,19 @@ func (s *sentence) objects() {
 	}
 }
 
+// said reports whether the word at i has a tag.
+func (s *sentence) said(i int, tg tag) bool {
+	return slices.ContainsFunc(s.tags, func(t tagged) bool { return t.tag == tg && i >= t.at && i < t.at+t.n })
+}
+
 // objectAt is where the present object was said.
 func (s *sentence) objectAt() int { return s.first(tag(s.q.Object)) }
 
 // settleRank finds what "which zone uses the most" ranks.
 func (s *sentence) settleRank() {
 	if s.q.Topic == Lights && s.q.By == "" && (s.q.Op == List || s.q.Op == Count || s.q.Op == Tell) && (s.q.Object == "zone" || s.q.Object == "floor") {
-		s.q.By = s.q.Object // "which rooms have lights on"
+		s.q.By = s.q.Object                                              // "which rooms have lights on"
+		s.q.Set(All, s.q.Is(All) || s.q.State == Off && !s.has("light")) // "which rooms are dark"
 	}
 	if s.q.Op != Most && s.q.Op != Least && s.q.Op != Split || s.q.By != "" {
 		return

@@ -16,6 +16,7 @@ var lexicon = []struct {
 }{
 	{"energy", "biggest consumer, main consumer, largest consumer, top consumer, who is using, who use, where does the energy go, where is the energy going, how many kwh, how much kwh, how many wh, energy, consumption, consume, consumed, consuming, kwh, electricity, electric energy, energy use, energy usage, power consumption, power usage, usage, wh, mwh, electrical"},
 	{"use", "use, used, using, burn, burned, burnt, eat, go through, went through, draw down, need, needed, meter reading"},
+	{"took", "took, take, taken, taking, got through"},
 	{"power", "how many watt, how many kw, power, watt, kw, w, load, demand, draw, drawing, drawn, wattage, pull, pulling, power draw, power demand"},
 	{"peak", "peak, peak load, peak demand, peak power, maximum power, highest load, highest power, maximum demand, maximum load, spike"},
 	{"baseload", "base load, baseload, standby, idle load, night load"},
@@ -42,7 +43,7 @@ var lexicon = []struct {
 	{"unknown", "not we know, unknown, not known, not know, no reading, no value, never read, no position, not read, do not you know, unclear"},
 	{"share", "percentage, proportion, share of, fraction, what percent, how many percent, ratio"},
 	{"both", "of the 2, both, the 2, of those 2, of these 2, of both, between them, between the 2"},
-	{"status", "status, state, condition, look like"},
+	{"status", "status, state, condition, look like, doing"},
 	{"offline", "offline, unreachable, not responding, not answering, silent, dead, disconnected, unavailable, lost, not reachable, not online, no contact, no answer, no response, not reply, not replying, not answer, not respond, missing, not available, out of reach, unresponsive, not connected, dropped out, gone, cannot be reached, not be reached, lost contact, lost connection, drop off, dropped off, went down, gone down, drop out, fell out, went offline, go offline, fall out, not communicating, not heard from, mia"},
 	{"online", "online, reachable, available, connected, responding, alive, answering, communicating, up and running, in contact"},
 	{"availability", "availability, uptime, downtime, outage, reliability, reliable, interruption"},
@@ -133,7 +134,7 @@ var filler = wordSet(`a an the of in on at to for from by with and or but so as 
 	quick quickly brief briefly short detail details detailed information info data answer question figure figures number numbers value values
 	thing things stuff kind sort way case fact point part half quarter one ones first last next previous past recent latest current
 	good bad great nice big small large high low long late early new old full empty real true false sure
-	make made makes take took taken put set go goes going gone went come comes came run running keep kept stay stayed stand stands
+	sit sits sitting lie lies belong belongs cover covers covered make made makes take took taken put set go goes going gone went come comes came run running keep kept stay stayed stand stands
 	work works worked happen happened happens turn turned switch switched leave left use used using seem seems look looks
 	start started end ended begin began stop stopped mean means meant
 	anything something everything nothing anybody someone everyone nobody anywhere somewhere everywhere

@@ -29,7 +29,11 @@ func Parse(text string, names Names, now time.Time) Question {
 		return Question{Topic: answer, Sure: 1}
 	}
 	s.forgive(names)
+	s.dismiss(names)
 	s.q.Places = append(names.find(s.t), names.byNumber(s.t)...)
+	for i := range s.t {
+		s.t[i].name = s.t[i].used
+	}
 	numbered := s.unknownNumbers()
 	turned := s.turnChange()
 	s.when = whens(s.t, now)
@@ -37,6 +41,7 @@ func Parse(text string, names Names, now time.Time) Question {
 	s.bound()
 	s.top()
 	s.watts()
+	s.tariff()
 	s.tag()
 	s.q.Unknown = append(numbered, s.unknown()...)
 	if order != nil {
@@ -103,6 +108,32 @@ func (s *sentence) forgive(names Names) {
 		}
 	}
 }
+
+// dismissals are put before what a question is not about.
+var dismissals = []string{"not care about", "not interested in", "not ask about", "not asking about", "not talking about", "forget about", "forget", "ignore", "never mind", "leave aside", "not about", "not mean", "not"}
+
+// dismiss takes out what the asker does not want to hear about: "I don't care about the lobby, just tell me …".
+func (s *sentence) dismiss(names Names) {
+	for i := range s.t {
+		for _, d := range dismissals {
+			n := phraseAt(s.t, i, stems(d))
+			if n == 0 || d == "not" && i > 0 { // "not the lobby, I meant …"
+				continue
+			}
+			end := i + n
+			for end < len(s.t) && (filler[s.t[end].stem] && !boundary[s.t[end].stem] || names.known[s.t[end].stem]) {
+				end++
+			}
+			if named := slices.ContainsFunc(s.t[i+n:end], func(t token) bool { return names.known[t.stem] }); named && end < len(s.t) {
+				s.mark(i, end-i)
+				return
+			}
+		}
+	}
+}
+
+// boundary words begin what is asked after all.
+var boundary = wordSet("i just only tell show give how what which when is are but instead list")
 
 // phraseWords are the words of longer phrases, which are no slips.
 var phraseWords = wordsOfPhrases()
@@ -201,9 +232,9 @@ func (s *sentence) turnChange() bool {
 		if s.t[i].stem != "from" {
 			continue
 		}
-		for k := i + 2; k+1 < len(s.t) && k <= i+3; k++ {
+		for k := i + 2; k+1 < len(s.t) && k <= i+6; k++ {
 			if s.t[k].stem == "to" && timeWords[s.t[k-1].stem] {
-				s.t[i].stem, s.t[k].stem = "on", "vs"
+				s.t[i].stem, s.t[k].stem = "for", "vs"
 				return true
 			}
 		}
@@ -247,6 +278,36 @@ func (s *sentence) watts() {
 			s.mark(i, 2)
 			return
 		}
+	}
+}
+
+// coins are worth so much of a currency.
+var coins = map[string]Tariff{"cent": {0.01, ""}, "ct": {0.01, ""}, "euro": {1, "EUR"}, "eur": {1, "EUR"}, "€": {1, "EUR"}, "dollar": {1, "USD"}, "usd": {1, "USD"},
+	"$": {1, "USD"}, "pound": {1, "GBP"}, "gbp": {1, "GBP"}, "penny": {0.01, "GBP"}, "pence": {0.01, "GBP"}, "p": {0.01, "GBP"}, "franc": {1, "CHF"}, "chf": {1, "CHF"}}
+
+// tariff reads what the asker says energy costs: "at 31 cents a kWh", "€0.31 per kWh".
+func (s *sentence) tariff() {
+	for i := range s.t {
+		v, err := strconv.ParseFloat(s.t[i].stem, 64)
+		coin, ok := coins[s.wordAt(i+1)]
+		from, k := i, i+2
+		if !ok && i > 0 {
+			coin, ok = coins[s.t[i-1].stem]
+			from, k = i-1, i+1
+		}
+		if err != nil || v <= 0 || !ok || s.t[i].used {
+			continue
+		}
+		if w := s.wordAt(k); w == "a" || w == "per" || w == "each" || w == "the" || w == "for" {
+			k++
+		}
+		if s.wordAt(k) != "kwh" {
+			continue
+		}
+		s.q.Tariff = &Tariff{v * coin.PerKWh, coin.Currency}
+		s.tags = append(s.tags, tagged{"cost", from, 1})
+		s.mark(from, k+1-from)
+		return
 	}
 }
 
@@ -337,9 +398,14 @@ func (s *sentence) unknown() []string {
 		for ; k < len(s.t) && s.leftover(k); k++ {
 			text = strings.TrimSpace(text + " " + s.t[k].text)
 		}
+		first := i // "the second basement" begins with its number
+		for first > 0 && !s.t[first-1].used && slices.Contains(ordinals, s.t[first-1].stem) {
+			first--
+			text = s.t[first].text + " " + text
+		}
 		lead := ""
-		if i > 0 {
-			lead = s.t[i-1].stem
+		if first > 0 {
+			lead = s.t[first-1].stem
 		}
 		ahead := k < len(s.t) && things[s.t[k].stem]
 		if ahead && (s.t[k].stem == "room" || s.t[k].stem == "floor" || s.t[k].stem == "wing" || s.t[k].stem == "building") {

@@ -170,6 +170,12 @@ func (q *Question) Set(m Manner, so bool) {
 	}
 }
 
+// Tariff is the price of energy.
+type Tariff struct {
+	PerKWh   float64 `json:"perKWh"`
+	Currency string  `json:"currency,omitempty"`
+}
+
 // Question is what was understood.
 type Question struct {
 	Topic  Topic   `json:"topic"`
@@ -190,7 +196,9 @@ type Question struct {
 	Against *Span `json:"against,omitempty"`
 	// Watts is what the asker assumes for each light; 0 if nothing.
 	Watts float64 `json:"watts,omitempty"`
-	Do    *Do     `json:"do,omitempty"`
+	// Tariff is what the asker says that energy costs.
+	Tariff *Tariff `json:"tariff,omitempty"`
+	Do     *Do     `json:"do,omitempty"`
 	// Unknown are words that seem to name something that this building does not have.
 	Unknown []string `json:"unknown,omitempty"`
 	// Sure is how much of the sentence was understood, 0 to 1.

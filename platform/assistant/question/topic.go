@@ -29,6 +29,8 @@ func (s *sentence) topic() Topic {
 		return t
 	}
 	switch {
+	case s.measured():
+		return Energy
 	case s.has("kelvin"), s.has("temperature") && light:
 		return Colour
 	case s.has("shade") && s.first("shade") < s.firstOr("light", 1<<20), s.has("position", "moving", "partly") && !light:
@@ -77,6 +79,16 @@ func (s *sentence) topic() Topic {
 	return Nothing
 }
 
+// measured reports whether figures of a period are asked for that only meters give: "what did it take today", "the heaviest day",
+// "total of all meters for October".
+func (s *sentence) measured() bool {
+	period := s.q.When != nil && !s.q.When.Now
+	if s.has("light", "shade", "power", "peak", "baseload") {
+		return false
+	}
+	return period && s.has("took") || (s.q.By == "day" || s.q.By == "hour") && s.has("most", "least") || period && s.has("meter") && s.has("howmuch", "average", "most", "least")
+}
+
 // ambience: what is felt in a room, who is in it, what runs by itself.
 func (s *sentence) ambience(thing bool) Topic {
 	aspects := []tag{"humidity", "air", "noise", "daylight", "hvac", "temperature", "comfort"}
@@ -118,7 +130,10 @@ func (s *sentence) trouble() Topic {
 		return Offline
 	case s.has("offline"):
 		return Offline
-	case s.has("fault"):
+	case s.has("fault"), s.has("bus") && s.has("closed"): // "how long was the bus down"
+		if s.q.State == Closed {
+			s.q.State = ""
+		}
 		return Faults
 	case s.has("online") && !s.has("meter", "energy"):
 		return Offline

@@ -176,7 +176,7 @@ func (c *clock) single(i int) (part, bool) {
 
 func (c *clock) instant(i int) (part, bool) {
 	for _, phrase := range []string{"right now", "at the moment", "at this moment", "at present", "as of now", "just now",
-		"at this time", "so far", "now", "currently", "presently", "live", "still"} {
+		"at this time", "so far", "these day", "now", "currently", "presently", "live", "still"} {
 		if n := c.phrase(i, phrase); n > 0 {
 			if phrase == "so far" || phrase == "still" {
 				return part{}, false
@@ -259,6 +259,8 @@ func (c *clock) named(i int) (part, bool) {
 		return part{at: start, n: i + n - start, span: Span{From: c.midnight(offset), To: c.midnight(offset + 1)}}, true
 	}
 	switch {
+	case c.word(i) == "lately", c.word(i) == "recently":
+		return part{at: start, n: i + 1 - start, span: Span{From: c.midnight(-7), To: c.now, Label: "in the last 7 days"}}, true
 	case c.phrase(i, "day before yesterday") > 0:
 		return day(3, -2)
 	case c.word(i) == "yesterday":
@@ -267,6 +269,16 @@ func (c *clock) named(i int) (part, bool) {
 		return day(1, 0)
 	case c.word(i) == "tonight":
 		return part{at: start, n: i + 1 - start, span: Span{From: c.midnight(0).Add(18 * time.Hour), To: c.midnight(1)}}, true
+	}
+	if c.word(i) == "week" && slices.Contains([]string{"of", "from", "beginning", "starting", "commencing"}, c.word(i+1)) {
+		k := i + 2
+		for c.word(k) == "the" || c.word(k) == "on" || c.isWeekday(k) {
+			k++
+		}
+		if p, ok := c.date(k); ok {
+			monday := p.span.From.AddDate(0, 0, -(int(p.span.From.Weekday())+6)%7)
+			return part{at: start, n: k + p.n - start, span: Span{From: monday, To: monday.AddDate(0, 0, 7)}}, true
+		}
 	}
 	if unit := c.word(i); c.isUnit(i) && c.word(i+1) == "before" {
 		return part{at: start, n: i + 2 - start, before: unit}, true
@@ -465,6 +477,10 @@ func (c *clock) join(found []part) []part {
 			out = append(out, p)
 			continue
 		}
+		for p.ofDay && i+1 < len(found) && c.qualifies(p, found[i+1]) {
+			i++
+			p = p.within(found[i])
+		}
 		if i+1 < len(found) {
 			next := found[i+1]
 			switch {
@@ -495,114 +511,46 @@ func (c *clock) join(found []part) []part {
 		}
 		out = append(out, p)
 	}
-	return out
+	return apart(out)
 }
 
-// Before is the period of the same kind just ahead of s.
-func Before(s Span) Span {
-	y, m, d := s.From.Date()
-	loc := s.From.Location()
-	switch {
-	case d == 1 && s.From.AddDate(1, 0, 0).Equal(s.To):
-		return Span{From: s.From.AddDate(-1, 0, 0), To: s.From, Label: "the year before"}
-	case d == 1 && s.From.AddDate(0, 1, 0).Equal(s.To):
-		return Span{From: time.Date(y, m-1, 1, 0, 0, 0, 0, loc), To: s.From, Label: "the month before"}
-	case s.From.AddDate(0, 0, 7).Equal(s.To):
-		return Span{From: s.From.AddDate(0, 0, -7), To: s.From, Label: "the week before"}
-	case isDay(s):
-		return Span{From: s.From.AddDate(0, 0, -1), To: s.From, Label: "the day before"}
-	case s.To.Sub(s.From) < 24*time.Hour: // the same hours of the day before
-		return Span{From: s.From.AddDate(0, 0, -1), To: s.To.AddDate(0, 0, -1), Label: "the same time of the day before"}
+// qualifies reports whether next only tells which half of the day is meant: "between 2 and 5 in the morning".
+func (c *clock) qualifies(p, next part) bool {
+	if !next.ofDay || p.at+p.n != next.at {
+		return false
 	}
-	return Span{From: s.From.Add(-s.To.Sub(s.From)), To: s.From, Label: "the same length of time before"}
+	_, clock := dayParts[c.word(p.at+p.n-1)]
+	_, half := dayParts[c.word(next.at+next.n-1)]
+	return !clock && half
 }
 
-// isDay reports whether a span is one whole day; days have 23 to 25 hours.
-func isDay(s Span) bool {
-	d := s.To.Sub(s.From)
-	return !s.Now && d >= 23*time.Hour && d <= 25*time.Hour
-}
-
-func (c *clock) onDay(p part, day time.Time) part {
-	y, m, d := day.Date()
-	p.span.From = time.Date(y, m, d, 0, p.fromMin, 0, 0, c.now.Location())
-	p.span.To = time.Date(y, m, d, 0, p.toMin, 0, 0, c.now.Location())
-	p.ofDay = false
+// within is p at the time of day that half tells.
+func (p part) within(half part) part {
+	if noon := 12 * 60; half.fromMin >= noon && p.fromMin < noon && (half.fromMin < 20*60 || p.fromMin >= 6*60) { // "at 2 in the night" is early
+		p.fromMin, p.toMin = p.fromMin+noon, p.toMin+noon
+	}
+	p.n = half.at + half.n - p.at
+	p.span.Label += " " + half.span.Label
 	return p
 }
 
-// back is n units before now.
-func (c *clock) back(unit string, n float64) time.Time {
-	whole := int(n)
-	switch unit {
-	case "minute":
-		return c.now.Add(-time.Duration(n * float64(time.Minute)))
-	case "hour":
-		return c.now.Add(-time.Duration(n * float64(time.Hour)))
-	case "week":
-		return c.now.AddDate(0, 0, -7*whole)
-	case "fortnight":
-		return c.now.AddDate(0, 0, -14*whole)
-	case "month":
-		return c.now.AddDate(0, -whole, 0)
-	case "quarter":
-		return c.now.AddDate(0, -3*whole, 0)
-	case "year":
-		return c.now.AddDate(-whole, 0, 0)
-	case "night", "weekend":
-		from, _ := c.period(unit, -whole)
-		return from
+// apart tells "this Monday" from "last Monday" where both are said: the last one is a week earlier. A day that is told twice in a row,
+// "Friday the 13th", is one.
+func apart(list []part) []part {
+	if len(list) != 2 || list[0].span.Now || !list[0].span.From.Equal(list[1].span.From) || !isDay(list[0].span) {
+		return list
 	}
-	return c.now.AddDate(0, 0, -whole)
-}
-
-// period is the calendar's unit that is offset away from the current one.
-func (c *clock) period(unit string, offset int) (from, to time.Time) {
-	y, m, _ := c.now.Date()
-	monday := c.midnight(-(int(c.now.Weekday()) + 6) % 7)
-	switch unit {
-	case "minute":
-		from = c.now.Truncate(time.Minute).Add(time.Duration(offset) * time.Minute)
-		return from, from.Add(time.Minute)
-	case "hour":
-		from = c.now.Truncate(time.Hour).Add(time.Duration(offset) * time.Hour)
-		return from, from.Add(time.Hour)
-	case "week":
-		return monday.AddDate(0, 0, 7*offset), monday.AddDate(0, 0, 7*offset+7)
-	case "fortnight":
-		return monday.AddDate(0, 0, 14*offset), monday.AddDate(0, 0, 14*offset+14)
-	case "weekend":
-		if offset < 0 && c.now.Weekday() == time.Sunday || offset < 0 && c.now.Weekday() == time.Saturday {
-			return monday.AddDate(0, 0, 7*offset+5), monday.AddDate(0, 0, 7*offset+7)
+	for i := range list {
+		if s := &list[i].span; strings.HasPrefix(s.Label, "last ") || strings.HasPrefix(s.Label, "previous ") {
+			s.From, s.To = s.From.AddDate(0, 0, -7), s.To.AddDate(0, 0, -7)
+			return list
 		}
-		if offset < 0 {
-			return monday.AddDate(0, 0, 7*offset+5), monday.AddDate(0, 0, 7*offset+7)
-		}
-		return monday.AddDate(0, 0, 5), monday.AddDate(0, 0, 7)
-	case "month":
-		return c.day(y, m+time.Month(offset), 1), c.day(y, m+time.Month(offset)+1, 1)
-	case "quarter":
-		first := m - (m-1)%3 + time.Month(3*offset)
-		return c.day(y, first, 1), c.day(y, first+3, 1)
-	case "year":
-		return c.day(y+offset, 1, 1), c.day(y+offset+1, 1, 1)
-	case "night":
-		return c.midnight(offset).Add(22 * time.Hour), c.midnight(offset + 1).Add(6 * time.Hour)
 	}
-	return c.midnight(offset), c.midnight(offset + 1)
-}
-
-func (c *clock) whole(i, n int, at time.Time) (part, bool) {
-	return part{at: i, n: n, span: Span{From: at, To: at.AddDate(0, 0, 1)}}, true
-}
-
-func (c *clock) day(y int, m time.Month, d int) time.Time {
-	return time.Date(y, m, d, 0, 0, 0, 0, c.now.Location())
-}
-
-func (c *clock) midnight(offset int) time.Time {
-	y, m, d := c.now.Date()
-	return c.day(y, m, d+offset)
+	if first, next := list[0], list[1]; next.at-first.at-first.n <= 1 { // "Friday the 13th"
+		first.n, first.span.Label = next.at+next.n-first.at, first.span.Label+" "+next.span.Label
+		return []part{first}
+	}
+	return list
 }
 
 func (c *clock) word(i int) string {

@@ -11,6 +11,7 @@ type token struct {
 	text string // lower case, as it was said
 	stem string // without plural, spelling unified
 	used bool   // it is explained
+	name bool   // by the name of a place
 }
 
 // maxTokens bounds the work that one sentence can make.
