@@ -81,8 +81,8 @@ func slips(words []string) []string {
 			w = "off"
 		case (w == "clothes" || w == "cloths" || w == "clothe" || w == "cloth" || w == "clause") && noun(i+1):
 			w = "close"
-		case gerunds[w] != "" && (at(i-1) == "mind" || at(i-1) == "about"):
-			w = gerunds[w]
+		case (at(i-1) == "mind" || at(i-1) == "about") && bare(w) != "":
+			w = bare(w)
 		case w == "rooms" && (class(at(i+1)) == "lights" || class(at(i+1)) == "shades"):
 			w = "room"
 		case w == "power" && (isAmountWord(at(i-1)) || at(i-1) == "percent"):
@@ -101,12 +101,18 @@ func slips(words []string) []string {
 	return out
 }
 
-// gerunds follow "would you mind" and "how about".
-var gerunds = map[string]string{
-	"turning": "turn", "switching": "switch", "dimming": "dim", "brightening": "brighten", "opening": "open", "closing": "close",
-	"raising": "raise", "lowering": "lower", "setting": "set", "putting": "put", "making": "make", "bringing": "bring",
-	"showing": "show", "shutting": "shut", "toggling": "toggle", "stopping": "stop", "lifting": "lift", "pulling": "pull",
-	"increasing": "increase", "reducing": "reduce", "decreasing": "decrease",
+// bare is the verb of a gerund, as it follows "would you mind" and "how about"; empty if it is none that a command may have.
+func bare(w string) string {
+	stem, ok := strings.CutSuffix(w, "ing")
+	if !ok || len(stem) < 3 {
+		return ""
+	}
+	for _, verb := range []string{stem, stem + "e", stem[:len(stem)-1]} { // open, close, shut
+		if _, known := classes[verb]; known {
+			return verb
+		}
+	}
+	return ""
 }
 
 var verbOfSwitching = map[string]bool{"turn": true, "switch": true, "shut": true, "power": true, "turned": true, "switched": true}

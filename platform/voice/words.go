@@ -14,7 +14,7 @@ type token struct {
 
 // classes are the words that a command may be made of. A word that is not here is not understood.
 var classes = invert(map[string]string{
-	"verb":       "turn switch put set make change adjust bring move get have power leave keep crank take go run let be tone",
+	"verb":       "turn switch put set make change adjust bring move get have power leave keep crank take go run let be tone bump nudge",
 	"give":       "give",
 	"flip":       "flip flick",
 	"activate":   "activate enable illuminate start",
