@@ -68,9 +68,10 @@ type Config struct {
 	Version  string
 	TLS      TLS
 	// Within is how the program looks from within.
-	Within  Within
-	Backups Backups
-	Log     *slog.Logger
+	Within    Within
+	Backups   Backups
+	SiteFiles SiteFiles
+	Log       *slog.Logger
 	// System is the one below the daemon; the zero value: it is updated by others.
 	System System
 }

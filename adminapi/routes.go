@@ -26,6 +26,7 @@ func (a *API) routes() []route {
 	const get, post = http.MethodGet, http.MethodPost
 	const put, patch, del = http.MethodPut, http.MethodPatch, http.MethodDelete
 	ok, made, none := http.StatusOK, http.StatusCreated, http.StatusNoContent
+	replace := []query{{"replace", "true: retire what the file does not mention; else it stays."}}
 	return []route{
 		{get, "/claim", anyone, "Whether the controller is still to be claimed", nil, ClaimState{}, ok, a.claimState, nil},
 		{post, "/claim", anyone, "Make the first user with the one-time claim code", ClaimRequest{}, Session{}, ok, a.claim, nil},
@@ -55,6 +56,9 @@ func (a *API) routes() []route {
 		{get, "/buses/:bus", reader, "One bus with its devices, by name or UUID", nil, BusDetail{}, ok, a.bus, nil},
 
 		{patch, "/site", admin, "Change name and settings of the site; needs If-Match", SiteEdit{}, Site{}, ok, a.editSite, nil},
+		{get, "/site/file", reader, "The site as a whole, with all IDs: YAML to be edited and imported", nil, nil, ok, a.siteFile, nil},
+		{put, "/site/file", admin, "Take over a site file, which is the body, all of it or nothing; needs If-Match, of the file or of a preview", nil, SiteReport{}, ok, a.importSite, replace},
+		{post, "/site/file/preview", admin, "Tell what a site file, which is the body, would change: old and new, and what would be retired", nil, SiteReport{}, ok, a.previewSite, replace},
 		{post, "/clusters", operator, "Make a cluster", ClusterEdit{}, Cluster{}, made, a.createCluster, nil},
 		{patch, "/clusters/:id", operator, "Change a cluster; needs If-Match", ClusterEdit{}, Cluster{}, ok, a.editCluster, nil},
 		{del, "/clusters/:id", operator, "Remove a cluster; its members stay, its ID is never used again; needs If-Match", nil, nil, none, a.removeCluster, nil},

@@ -21,6 +21,8 @@ type ImportOptions struct {
 	Preview bool
 	// By says who imports, for clusters and tombstones.
 	By string
+	// Check, if any, refuses the import by the site that it would change.
+	Check func(have appliance.Site) error
 
 	// asItWas takes names with spaces at their ends and clusters that nobody made, and a
 	// node and a shade of one ID: another controller had them, and clients know them so.
@@ -54,6 +56,11 @@ func newPlan(ctx context.Context, tx *sql.Tx, in appliance.Site, opts ImportOpti
 	have, _, err := loadSite(ctx, tx)
 	if err != nil {
 		return nil, err
+	}
+	if opts.Check != nil {
+		if err := opts.Check(have); err != nil {
+			return nil, err
+		}
 	}
 	p := &plan{
 		in: in, have: have, opts: opts, now: now,

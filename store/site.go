@@ -34,6 +34,18 @@ func (s *Store) Site(ctx context.Context) (appliance.Site, []appliance.Fault, er
 	return site, faults, nil
 }
 
+// Stored is [Store.Site] for whoever only looks: what it returns need not come into force.
+func (s *Store) Stored(ctx context.Context) (site appliance.Site, faults []appliance.Fault, err error) {
+	err = s.view(ctx, func(tx *sql.Tx) (err error) {
+		site, faults, err = loadSite(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return appliance.Site{}, nil, fmt.Errorf("read the site: %w", err)
+	}
+	return site, faults, nil
+}
+
 // siteLoader collects what can be read.
 type siteLoader struct {
 	ctx    context.Context

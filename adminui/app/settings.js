@@ -7,6 +7,7 @@ import { Notice, done } from '../ui/shell.js';
 import { useForm, Summary, Field, Check, Submit } from '../ui/form.js';
 import { house, server, may, session } from './house.js';
 import { FileField } from './filefield.js';
+import { SiteFile } from './sitefile.js';
 import { useServer } from './useserver.js';
 
 const zones = () => [['', t('settings.zone.none')], ...Intl.supportedValuesOf('timeZone').map((z) => [z, z.replaceAll('_', ' ')])];
@@ -53,6 +54,7 @@ export default function Settings() {
   if (!house.whole.value) return html`<main aria-busy="true"><div class="skeleton"></div></main>`;
   return html`<${Page} title=${t('settings')} back=${{ href: '/more', text: t('more') }}><div class="columns">
     <section class="panel"><h2>${t('settings.building')}</h2>${may('administer') ? html`<${SiteForm} site=${site} />` : html`<dl class="facts"><dt>${t('name')}</dt><dd>${site.name}</dd><dt>${t('settings.zone')}</dt><dd>${site.timeZone || t('unknown')}</dd></dl>`}</section>
+    <${SiteFile} />
     <${Update} />
   </div><//>`;
 }

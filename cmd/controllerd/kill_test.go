@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/sitefile"
 )
@@ -390,6 +391,6 @@ func (b *begun) wait() {
 }
 
 // report is what it told before it ended, if it told all of it.
-func (b *begun) report() (r importJSON, complete bool) {
+func (b *begun) report() (r adminapi.SiteReport, complete bool) {
 	return r, json.Unmarshal(b.out.Bytes(), &r) == nil
 }

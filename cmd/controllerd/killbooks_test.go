@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 
+	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/store"
 )
@@ -72,7 +73,7 @@ func (b *books) look(site appliance.Site) {
 }
 
 // promise enters what an import reported.
-func (b *books) promise(r importJSON) {
+func (b *books) promise(r adminapi.SiteReport) {
 	b.t.Helper()
 	for _, it := range r.Created {
 		if it.Family == string(store.Buses) {
@@ -98,7 +99,7 @@ func (b *books) promise(r importJSON) {
 	}
 }
 
-func (b *books) noun(it itemJSON) (noun, appliance.UUID) {
+func (b *books) noun(it adminapi.SiteItem) (noun, appliance.UUID) {
 	b.t.Helper()
 	id, err := appliance.ParseUUID(it.UUID)
 	if err != nil {

@@ -265,3 +265,47 @@ func TestLogAndCertificateInTheBrowser(t *testing.T) {
 		t.Error("the certificate of the page is not the one that is served")
 	}
 }
+
+// TestSiteFileIsTakenOverInTheBrowser edits the site as a file: what is wrong with it is told by its line, what it would
+// change is shown, and then it is so.
+func TestSiteFileIsTakenOverInTheBrowser(t *testing.T) {
+	h := newHouse(t, everydaySite)
+	text := h.desk().must("site", "export")
+	edited := strings.Replace(text, "name: Lobby", "name: Foyer", 1) + "scenes:\n  - {name: Evening, actions: [{do: light-level, cluster: 4, level: 30}]}\n"
+	edited = edited[:strings.Index(edited, "  - id: 3\n")] + edited[strings.Index(edited, "clusters:"):] // without the meter
+	browser := uitest.Open(t)
+	for _, look := range []uitest.Look{{Width: 360, Height: 740, Scale: 2, Touch: true}, {Width: 1440, Height: 900, Dark: true, Language: "de"}} {
+		tab := browser.Tab(t, look)
+		say := func(en, de string) string {
+			if look.Language == "de" {
+				return de
+			}
+			return en
+		}
+		name := say("360-light-en", "1440-dark-de")
+		logIn(h, tab, "admin")
+		tab.Go(h.url + "/more/settings")
+		tab.Wait(`document.querySelector("a[href='/api/v1/site/file']")`)
+		chooseFile(tab, "input[accept*=yaml]", []byte("lamps: 3\n"))
+		tab.Press(say("Show what it would change", "Zeigen, was sie ändern würde"))
+		tab.WaitText(say("line 1, column 1", "line 1, column 1")) // as the file's words are English
+		tab.Console()                                             // the browser notes the refusal there
+		inspect(t, tab, "site-refused-"+name)
+		chooseFile(tab, "input[accept*=yaml]", []byte(edited))
+		uitest.Eval[bool](tab, `document.querySelector("form:has(input[accept*=yaml]) .check input").click() || true`)
+		tab.Press(say("Show what it would change", "Zeigen, was sie ändern würde"))
+		tab.WaitText("name: Lobby → Foyer")
+		tab.WaitText("Evening")
+		inspect(t, tab, "site-preview-"+name)
+		if look.Language == "de" {
+			tab.Press("Übernehmen")
+			tab.WaitText("Diese Anlagendatei übernehmen?")
+			inspect(t, tab, "site-ask-"+name)
+			uitest.Eval[bool](tab, `document.querySelector("dialog button[type=submit]").click() || true`)
+			tab.WaitText("Die Anlagendatei wurde übernommen")
+		}
+	}
+	if now := h.desk().must("site", "export"); !strings.Contains(now, "name: Foyer") || !strings.Contains(now, "Evening") || strings.Contains(now, "eastron-sdm120") {
+		t.Errorf("the site is\n%s", now)
+	}
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/cli"
 	"svc.internal/controller/sitefile"
@@ -60,7 +61,7 @@ With - for FILE standard input is read.`,
 			case *quiet:
 				return nil
 			case *asJSON:
-				return cli.PrintJSON(c.OutOrStdout(), reportJSON(report))
+				return cli.PrintJSON(c.OutOrStdout(), siteReport(report))
 			}
 			return showReport(c.OutOrStdout(), report)
 		})
@@ -128,44 +129,21 @@ func changesText(changes []store.KeyChange) string {
 	return orDash(strings.Join(parts, "; "))
 }
 
-// importJSON is what an import did, for scripts. Lists are never null.
-type importJSON struct {
-	Preview   bool       `json:"preview"`
-	Settings  bool       `json:"settings"` // the site's name, its settings or the order of its buses changed
-	Created   []itemJSON `json:"created"`
-	Returned  []itemJSON `json:"returned"`
-	Changed   []itemJSON `json:"changed"`
-	Unchanged []itemJSON `json:"unchanged"`
-	Retired   []itemJSON `json:"retired"`
-}
-
-type itemJSON struct {
-	Family  string       `json:"family"`       // bus, node, shade, cluster
-	ID      int64        `json:"id,omitempty"` // buses have none
-	UUID    string       `json:"uuid"`
-	Name    string       `json:"name"`
-	Changes []changeJSON `json:"changes,omitempty"` // in the words of a site file
-}
-
-type changeJSON struct {
-	Key string `json:"key"`
-	Old string `json:"old"`
-	New string `json:"new"`
-}
-
-func reportJSON(r store.Report) importJSON {
-	items := func(of []store.Item) []itemJSON {
-		out := make([]itemJSON, 0, len(of))
+// siteReport is what an import did, for scripts and /api/v1.
+func siteReport(r store.Report) adminapi.SiteReport {
+	items := func(of []store.Item) []adminapi.SiteItem {
+		out := make([]adminapi.SiteItem, 0, len(of))
 		for _, it := range of {
-			item := itemJSON{Family: string(it.Family), ID: int64(it.ID), UUID: it.UUID.String(), Name: it.Name}
+			item := adminapi.SiteItem{Family: string(it.Family), ID: it.ID, UUID: it.UUID.String(), Name: it.Name}
 			for _, c := range it.Changes {
-				item.Changes = append(item.Changes, changeJSON(c))
+				item.Changes = append(item.Changes, adminapi.SiteChange(c))
 			}
 			out = append(out, item)
 		}
 		return out
 	}
-	return importJSON{r.Preview, r.Settings, items(r.Created), items(r.Returned), items(r.Changed), items(r.Unchanged), items(r.Retired)}
+	return adminapi.SiteReport{Preview: r.Preview, Settings: r.Settings,
+		Created: items(r.Created), Returned: items(r.Returned), Changed: items(r.Changed), Unchanged: items(r.Unchanged), Retired: items(r.Retired)}
 }
 
 func newSiteExport(a *app) *cobra.Command {
