@@ -2,12 +2,12 @@
 import './operate/texts.js';
 import { html, useEffect, useRef, useState } from '../ui/lib.js';
 import { t, language } from '../ui/i18n.js';
-import { Table, Notice } from '../ui/shell.js';
+import { Notice } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
 
 const most = 100, kept = 500; // rows, and frames to search among
-const toTheMillisecond = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 });
-const ways = { sent: 'arrow', received: 'left', discarded: 'close' };
+const toTheMillisecond = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3, hourCycle: 'h23' });
+const arrows = { sent: '→', received: '←', discarded: '✗' };
 
 export function Monitor({ bus }) {
   const [on, setOn] = useState(false);
@@ -50,9 +50,8 @@ function Frames({ bus }) {
     <div class="row"><label class="search"><${Icon} name="search" /><span class="reader">${t('monitor.search')}</span><input class="input" type="search" placeholder=${t('monitor.search')} onInput=${(e) => setQ(e.target.value.trim().toLowerCase())} /></label>
       <button class="button" aria-pressed=${held === null ? 'false' : 'true'} onClick=${() => setHeld(held === null ? count : null)}>${held === null ? t('monitor.pause') : t('monitor.resume')}</button></div>
     <p class="sub">${held !== null ? t('monitor.paused', { n: count - held }) : count ? t('monitor.seen', { n: count }) : t('monitor.waits')}</p>
-    ${shown.length ? html`<div class="frames"><${Table} label=${t('monitor')}><thead><tr><th>${t('log.time')}</th><th><span class="reader">${t('frame.way')}</span></th><th>${t('monitor.words')}</th></tr></thead>
-      <tbody>${shown.map((f) => html`<tr key=${f.n}><td class="nowrap">${toTheMillisecond.format(Date.parse(f.at))}</td>
-        <td title=${t('frame.' + f.direction)}><${Icon} name=${ways[f.direction]} size=${18} /><span class="reader">${t('frame.' + f.direction)}</span></td>
-        <td class="pre">${f.lost > 0 && html`<p class="warn">${t('monitor.missing', { n: f.lost })}</p>`}${f.decoded}${f.note && html`<p>${f.note}</p>`}<p class="sub"><code>${f.hex.replace(/../g, '$& ')}</code></p></td></tr>`)}</tbody><//></div>`
+    ${shown.length ? html`<div class="frames" role="region" aria-label=${t('monitor')} tabindex="0"><ul class="list">${shown.map((f) => html`<li key=${f.n}><div class="item"><span aria-hidden="true">${arrows[f.direction]}</span><span class="reader">${t('frame.' + f.direction)}</span>
+      <span class="main">${f.lost > 0 && html`<span class="warn">${t('monitor.missing', { n: f.lost })}</span>`}<span>${f.decoded}</span>${f.note && html`<span>${f.note}</span>`}
+        <span class="sub">${toTheMillisecond.format(Date.parse(f.at))} · <code>${f.hex.replace(/../g, '$& ')}</code></span></span></div></li>`)}</ul></div>`
       : count > 0 && q && html`<p class="sub">${t('monitor.none')}</p>`}`;
 }

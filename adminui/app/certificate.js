@@ -11,6 +11,7 @@ import { Fingerprint } from './login.js';
 import { FileField } from './filefield.js';
 import { useServer } from './useserver.js';
 
+const apart = (name) => name.replaceAll(',', ', ');
 const soon = 30 * 86400e3; // before its end it is told of
 
 function Replace({ again }) {
@@ -34,8 +35,8 @@ export default function Certificate() {
     ${ends - now.peek() < soon && html`<${Notice} kind="warn">${t('certificate.ends', { at: day(ends) })}<//>`}
     <div class="columns">
       <section class="panel"><h2>${t('certificate.shown')}</h2><dl class="facts">
-        <dt>${t('certificate.subject')}</dt><dd>${c.subject}</dd>
-        <dt>${t('certificate.issuer')}</dt><dd>${c.selfSigned ? t('certificate.selfsigned') : c.issuer}</dd>
+        <dt>${t('certificate.subject')}</dt><dd>${apart(c.subject)}</dd>
+        <dt>${t('certificate.issuer')}</dt><dd>${c.selfSigned ? t('certificate.selfsigned') : apart(c.issuer)}</dd>
         <dt>${t('certificate.names')}</dt><dd>${list(c.names)}</dd>
         <dt>${t('certificate.from')}</dt><dd>${day(Date.parse(c.notBefore))}</dd>
         <dt>${t('certificate.until')}</dt><dd>${day(ends)}</dd></dl>

@@ -3,12 +3,12 @@ import './operate/texts.js';
 import { html, useEffect, useState } from '../ui/lib.js';
 import { t, moment, timeExactly, now } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';
-import { Notice, Table } from '../ui/shell.js';
+import { Notice } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
 import { server, may, link } from './house.js';
 import { useServer } from './useserver.js';
 
-const most = 200; // lines that are shown
+const most = 100; // lines that are shown
 const followEvery = 2000;
 const levels = [['', 'log.all'], ['WARN', 'log.warnings'], ['ERROR', 'log.errors']];
 const badge = { WARN: 'warn', ERROR: 'fault' };
@@ -66,10 +66,9 @@ function Log() {
     <div class="row"><div class="chips" role="group" aria-label=${t('log.level')}>${levels.map(([v, text]) => html`<button class="chip" key=${v} aria-pressed=${v === level ? 'true' : 'false'} onClick=${() => setLevel(v)}>${t(text)}</button>`)}</div>
       <label class="search"><${Icon} name="search" /><span class="reader">${t('log.search')}</span><input class="input" type="search" placeholder=${t('log.search')} onInput=${(e) => setContains(e.target.value.trim())} /></label></div>
     ${wrong && html`<${Notice} kind="fault">${wrong.message}<//>`}
-    ${!lines ? !wrong && html`<div class="skeleton"></div>` : lines.length ? html`<${Table} label=${t('log')}><thead><tr><th>${t('log.time')}</th><th>${t('log.line')}</th></tr></thead>
-      <tbody>${lines.map((l) => html`<tr key=${l.id}><td class="nowrap">${whenOf(l)}</td>
-        <td class="pre">${badge[l.level] && html`<span class=${'badge ' + badge[l.level]}>${l.level}</span> `}${l.message}${l.details && html`<p class="sub"><code>${l.details}</code></p>`}</td></tr>`)}</tbody><//>`
-      : html`<p class="sub">${t('log.none')}</p>`}</section>`;
+    ${!lines ? !wrong && html`<div class="skeleton"></div>` : lines.length ? html`<ul class="list">${lines.map((l) => html`<li key=${l.id}><div class="item"><span class="main">
+        <span>${badge[l.level] && html`<span class=${'badge ' + badge[l.level]}>${l.level}</span> `}${l.message}</span><span class="sub">${whenOf(l)}${l.details && html` · <code>${l.details}</code>`}</span></span></div></li>`)}</ul>`
+      : html`<p class="sub">${level || contains ? t('log.none') : t('log.empty')}</p>`}</section>`;
 }
 
 const whenOf = (l) => (now.peek() - Date.parse(l.at) < 12 * 3600e3 ? timeExactly : moment)(Date.parse(l.at));
