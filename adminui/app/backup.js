@@ -17,7 +17,7 @@ function Report({ of }) {
   useEffect(() => box.current.focus(), [of]);
   return html`<div class="stack" role="status" tabindex="-1" ref=${box}>
   ${of.unreadable.length ? html`<${Notice} kind="fault"><b>${t('backup.drill.partly')}</b><ul>${of.unreadable.map((u) => html`<li>${u}</li>`)}</ul><//>`
-    : html`<p class="row"><${Icon} name="shield" /><b>${t('backup.drill.whole')}</b></p>`}
+    : html`<p class="with-icon"><${Icon} name="shield" /><b>${t('backup.drill.whole')}</b></p>`}
   <dl class="facts"><dt>${t('backup.made')}</dt><dd>${moment(Date.parse(of.made))}</dd>
     ${counts.map(([k, text]) => html`<dt>${t(text)}</dt><dd>${number(of[k])}</dd>`)}
     <dt>${t('backup.certificate')}</dt><dd>${of.ownCertificate ? t('yes') : t('no')}</dd></dl></div>`;
