@@ -207,6 +207,7 @@ func TestQuestionsAreAnsweredInManyWordings(t *testing.T) {
 		{[]string{"open offices friday the 13th, kwh"}, EnergyAgent, []string{kwh(at(13, 0), at(14, 0), offices)}, []string{"the same"}},
 		{[]string{"I don't care about the lobby, just tell me what the ground floor took today"}, EnergyAgent, []string{"Ground floor used " + kwh(at(18, 0), sitetest.Now, ground)}, []string{"Lobby"}},
 		{[]string{"Which lights are on in the lobby and how much energy did it use today?"}, SiteAsset, []string{"All 4 lights in Lobby", "Lobby used " + kwh(at(18, 0), sitetest.Now, lobby)}, nil},
+		{[]string{"Tell me the ratio of Alps to the whole building for last week", "what share of last week's energy went into Alps?"}, EnergyAgent, []string{kwh(at(9, 0), at(16, 0), alps), "3 % of the " + kwh(at(9, 0), at(16, 0), all...)}, nil},
 		{[]string{"Which rooms are dark right now?"}, SiteAsset, []string{"2 of 10 zones", "Canteen 5 of 5", "Meeting room Lakes 3 of 3"}, []string{"Open office north 1"}},
 		{[]string{"list every luminaire that is not off on the upper floor"}, SiteAsset, []string{"15 of 20", "Alps 3 (70 %)"}, nil},
 		{[]string{"What went wrong yesterday?"}, Maintenance, []string{"adapter unplugged", "Lounge shade from Tue 17 Nov 12:32"}, nil},

@@ -52,6 +52,15 @@ func (a *asked) energy() (answer, error) {
 	if a.q.Op == question.Average {
 		text = a.averageEnergy(e, span) + " " + text
 	}
+	if a.q.Aspect == "share" && !a.scope.Whole() {
+		all, err := a.site.EnergyOf(a.ctx, facts.Scope{}, span.From, span.To)
+		if err != nil {
+			return answer{}, err
+		}
+		if all.Known() && all.WattHours > 0 {
+			text += fmt.Sprintf(" That is %s of the %s measured in the whole building.", percent(100*e.WattHours/all.WattHours), wattHours(all.WattHours))
+		}
+	}
 	return answer{sentences(text, parts(e), a.gaps(e, span), a.uncovered(e), a.basis(e.Basis)), e}, nil
 }
 

@@ -86,7 +86,7 @@ func (s *sentence) measured() bool {
 	if s.has("light", "shade", "power", "peak", "baseload") {
 		return false
 	}
-	return period && s.has("took") || (s.q.By == "day" || s.q.By == "hour") && s.has("most", "least") || period && s.has("meter") && s.has("howmuch", "average", "most", "least")
+	return period && s.has("took", "share") || (s.q.By == "day" || s.q.By == "hour") && s.has("most", "least") || period && s.has("meter") && s.has("howmuch", "average", "most", "least")
 }
 
 // ambience: what is felt in a room, who is in it, what runs by itself.
