@@ -110,14 +110,22 @@ func (s *sentence) forgive(names Names) {
 }
 
 // dismissals are put before what a question is not about.
-var dismissals = []string{"not care about", "not interested in", "not ask about", "not asking about", "not talking about", "forget about", "forget", "ignore", "never mind", "leave aside", "not about", "not mean", "not"}
+var dismissals = phrases("not care about", "not interested in", "not ask about", "not asking about", "not talking about", "forget about", "forget", "ignore", "never mind", "leave aside", "not about", "not mean", "not")
+
+// phrases cuts each of them into the words that a sentence is cut into.
+func phrases(list ...string) (cut [][]string) {
+	for _, p := range list {
+		cut = append(cut, stems(p))
+	}
+	return cut
+}
 
 // dismiss takes out what the asker does not want to hear about: "I don't care about the lobby, just tell me …".
 func (s *sentence) dismiss(names Names) {
 	for i := range s.t {
 		for _, d := range dismissals {
-			n := phraseAt(s.t, i, stems(d))
-			if n == 0 || d == "not" && i > 0 { // "not the lobby, I meant …"
+			n := phraseAt(s.t, i, d)
+			if n == 0 || len(d) == 1 && d[0] == "not" && i > 0 { // "not the lobby, I meant …"
 				continue
 			}
 			end := i + n
