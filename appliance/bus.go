@@ -80,6 +80,7 @@ func newBus(cfg BusConfig, o Opened, st *state) *bus {
 		state: st, inbox: inbox{wake: make(chan struct{}, 1)}, lead: make(chan struct{}, 1), closed: make(chan struct{}), beat: heartbeat{born: time.Now()},
 		known:    known{beliefs: beliefs{}, devices: map[string]*device{}, deviceOf: map[ID]*device{}, absent: map[ID]bool{}, motors: map[ID]*motor{}},
 		port:     port{why: ErrOpening},
+		flights:  flights{out: map[*task]time.Time{}},
 		accounts: accounts{probes: budget{share: probeShare}, attempts: budget{share: attemptShare}},
 	}
 	b.lead <- struct{}{}
@@ -137,7 +138,7 @@ func (b *bus) run(ctx context.Context) {
 
 // look takes note of what has happened meanwhile.
 func (b *bus) look(now time.Time) {
-	b.beat.looked(now)
+	b.beat.looked(b.progress(now))
 	b.checkLink(now)
 	b.checkScan(now)
 	b.takeInbox(now)
@@ -275,9 +276,10 @@ func (b *bus) takeInbox(now time.Time) {
 }
 
 // showHealth updates what readers see of the bus, once a second. A bus that is opened
-// anew looks as it did before until it is known how that ends.
+// anew looks as it did before until it is known how that ends, one that waits for an answer
+// for ever as whoever noticed that has shown it.
 func (b *bus) showHealth(now time.Time) {
-	if now.Sub(b.shown) < time.Second || b.opening() {
+	if now.Sub(b.shown) < time.Second || b.opening() || b.beat.missing(now) > 0 {
 		return
 	}
 	b.shown = now

@@ -11,9 +11,9 @@ import (
 // the answer, and has it back before it looks at that. So what a bus knows is still
 // touched by one goroutine at a time, and a device is asked one thing at a time.
 type flights struct {
-	out   int           // exchanges whose answer is awaited while others lead
-	holds atomic.Int32  // who waits for all of them to be back: none begins
-	calm  chan struct{} // closed when the last is back; nil: nobody waits
+	out   map[*task]time.Time // exchanges whose answer is awaited while others lead, and since when
+	holds atomic.Int32        // who waits for all of them to be back: none begins
+	calm  chan struct{}       // closed when the last is back; nil: nobody waits
 }
 
 // spare is left to commands: what may take its whole time-out begins only if so many
@@ -33,7 +33,7 @@ func (b *bus) room(yields bool) bool {
 	if yields {
 		most -= spare
 	}
-	return b.out < most && b.holds.Load() == 0
+	return len(b.out) < most && b.holds.Load() == 0
 }
 
 // apart gives an exchange the means to lend the lead; nil if it keeps it.
@@ -47,22 +47,30 @@ func (b *bus) apart(t *task) func(time.Time, func()) {
 		if t.out != nil {
 			t.out(sent)
 		}
-		b.out++
+		b.out[t] = sent
 		d.asked = true
 		t.lent = true
 		b.poke()
 		<-b.lead
 		defer func() {
 			b.lead <- struct{}{}
-			b.out--
+			delete(b.out, t)
 			d.asked = false
-			if b.calm != nil && b.out == 0 {
+			if b.calm != nil && len(b.out) == 0 {
 				close(b.calm)
 				b.calm = nil
 			}
 		}()
 		wait()
 	}
+}
+
+// progress is when the bus last got on: now, unless an answer has been awaited since before.
+func (b *bus) progress(now time.Time) time.Time {
+	for _, since := range b.out {
+		now = earlier(now, since)
+	}
+	return now
 }
 
 // out reports whether the frame of a piece is out, while others use the bus.
@@ -118,7 +126,7 @@ func (b *bus) quiet(ctx context.Context, over <-chan struct{}) error {
 		case <-over:
 			return errClosed
 		}
-		if b.out == 0 {
+		if len(b.out) == 0 {
 			return nil
 		}
 		if b.calm == nil {

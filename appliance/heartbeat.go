@@ -14,8 +14,8 @@ const (
 	beatsEvery = 5 * time.Second
 )
 
-// heartbeat tells whether a bus makes progress: its leader notes every look. It is read
-// by those who must not wait for the bus.
+// heartbeat tells whether a bus makes progress: its leader notes every look, and none as
+// long as an answer is awaited. It is read by those who must not wait for the bus.
 type heartbeat struct {
 	born time.Time
 

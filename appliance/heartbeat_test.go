@@ -1,6 +1,7 @@
 package appliance_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -9,9 +10,17 @@ import (
 	"svc.internal/controller/appliance"
 )
 
+// A driver hangs in an exchange: alone, and beside others that go on.
 func TestABusThatMakesNoProgressIsNoticed(t *testing.T) {
+	for _, several := range []int{1, 4} {
+		t.Run(fmt.Sprintf("%d at once", several), func(t *testing.T) { hangs(t, several) })
+	}
+}
+
+func hangs(t *testing.T, several int) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCopper()
+		c.several = several
 		ctl, stop := run(t, c, siteOf("dimmer", "dimmer"), nil)
 		defer stop()
 		bus := func() *appliance.BusState { return ctl.Snapshot().Buses[0] }
@@ -25,7 +34,12 @@ func TestABusThatMakesNoProgressIsNoticed(t *testing.T) {
 		// The driver hangs, and heeds nothing.
 		hang := make(chan struct{})
 		c.set(func() {
-			c.fail = func(appliance.ID, bool) error { <-hang; return nil }
+			c.fail = func(node appliance.ID, _ bool) error {
+				if node == 2 {
+					<-hang
+				}
+				return nil
+			}
 		})
 		hung := time.Now()
 		for ctl.Ready() == nil {
@@ -41,6 +55,12 @@ func TestABusThatMakesNoProgressIsNoticed(t *testing.T) {
 			t.Errorf("%v does not name the bus", err)
 		}
 		time.Sleep(10 * time.Second)
+		for range 5 {
+			time.Sleep(time.Second)
+			if b := bus(); b.Up {
+				t.Fatalf("shown as up, %q", b.Fault)
+			}
+		}
 		if b := bus(); b.Up || !strings.Contains(b.Fault, "no progress") {
 			t.Errorf("shown as up %v, %q", b.Up, b.Fault)
 		}
