@@ -85,7 +85,7 @@ func (s *discovery) next() (searchStep, bool) {
 	case s.muting != 0:
 		return searchStep{kind: searchMute, uid: s.muting}, true
 	case len(s.ranges) == 0:
-		if s.rounds > 0 && !s.again || s.rounds == searchRounds {
+		if s.rounds > 1 && !s.again || s.rounds == searchRounds { // one silence may be a lost answer
 			return searchStep{}, false
 		}
 		s.rounds++

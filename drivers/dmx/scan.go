@@ -68,7 +68,7 @@ func (s *search) ask(address string, do func(context.Context) error) error {
 
 // discover searches for UIDs; false: there is no use in going on.
 func (s *search) discover() bool {
-	for {
+	for lost := 0; ; {
 		step, ok := s.devices.next()
 		if !ok {
 			return !s.Over()
@@ -81,11 +81,15 @@ func (s *search) discover() bool {
 		switch {
 		case s.Over():
 			return false
+		case lost < rdmTries && (errors.Is(err, appliance.ErrSilent) || errors.Is(err, appliance.ErrDamaged)):
+			lost++ // in a row: it is asked again
+			continue
 		case err != nil:
 			s.Tell(failed(err))
 			return false
 		}
 		s.devices.heard(step, h)
+		lost = 0
 	}
 }
 
