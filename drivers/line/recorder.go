@@ -23,6 +23,7 @@ type Recorder struct {
 	ring  [recordedFrames]appliance.Frame
 	next  int // slot of the next frame
 	count int // used slots
+	stray int // frames that nobody asked for, so far
 	// followers, with how many frames each has lost since the last one it got.
 	followers map[chan appliance.Frame]int
 }
@@ -39,6 +40,9 @@ func (r *Recorder) Add(at time.Time, dir appliance.Direction, b []byte, note str
 	slot.Bytes = append(slot.Bytes[:0], b...)
 	r.next = (r.next + 1) % recordedFrames
 	r.count = min(r.count+1, recordedFrames)
+	if note == NoteUnasked || note == NoteNotForUs {
+		r.stray++
+	}
 	if len(r.followers) == 0 {
 		return
 	}
@@ -62,6 +66,14 @@ func copyFrame(f *appliance.Frame) appliance.Frame {
 
 // Recent returns the last frames, as [Recorder.Recent] does.
 func (l *Line) Recent() []appliance.Frame { return l.rec.Recent() }
+
+// Stray counts what came and was no answer to what had been asked, so far: whether to look
+// for it among the last frames.
+func (l *Line) Stray() int {
+	l.rec.mu.Lock()
+	defer l.rec.mu.Unlock()
+	return l.rec.stray
+}
 
 // Follow sends every frame from now on, as [Recorder.Follow] does.
 func (l *Line) Follow(ctx context.Context) <-chan appliance.Frame { return l.rec.Follow(ctx) }

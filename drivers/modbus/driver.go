@@ -36,6 +36,7 @@ type Driver struct {
 	units  map[byte]*unit
 	order  []*unit // ascending number
 	things map[appliance.Ref]*thing
+	gossip gossip
 }
 
 // settle puts units and things in order once all are placed.

@@ -36,6 +36,7 @@ type eavesdropper struct {
 	units   map[byte]*talker
 	junk    talker // nobody can be named
 	named   bool   // that somebody makes noise was told
+	strict  bool   // whoever has answered is not late
 
 	piece []byte // what came unasked, while more of it may follow
 	at    time.Time
@@ -48,6 +49,8 @@ type talker struct {
 	times    int
 	requests int // of them questions, as a master asks them
 	sample   []byte
+	at       time.Time // the last time
+	told     bool      // in the log
 }
 
 // Adapters hand over what they receive in pieces: what follows within a USB latency or
@@ -67,7 +70,7 @@ func newEavesdropper(d *Driver) *eavesdropper {
 // keptQuestions is how many of our own questions are remembered, to know a late
 // answer when it comes; mostPiece how long a burst may be.
 const (
-	keptQuestions = 32
+	keptQuestions = 128
 	mostPiece     = 256
 )
 
@@ -88,6 +91,9 @@ func (e *eavesdropper) take(frames []appliance.Frame) {
 			e.spoke = f.At
 		case len(f.Bytes) > 0:
 			e.spoke = f.At
+			if last := len(e.asked) - 1; e.strict && last >= 0 && f.Bytes[0] == e.asked[last].Bytes[0] {
+				e.asked = e.asked[:last]
+			}
 		}
 	}
 	if time.Since(e.at) > e.gap {
@@ -143,6 +149,7 @@ func (e *eavesdropper) frame(b []byte, question bool, at time.Time) {
 		e.units[b[0]] = t
 	}
 	t.add(b, question)
+	t.at = at
 }
 
 func (t *talker) add(b []byte, question bool) {
@@ -152,6 +159,9 @@ func (t *talker) add(b []byte, question bool) {
 	}
 	t.sample = bytes.Clone(clipBytes(b))
 }
+
+// master reports whether another master asks the unit, rather than it talks itself.
+func (t *talker) master() bool { return 2*t.requests >= t.times }
 
 // frameLen is the length of the frame that b begins, 0 if it begins none; question
 // tells that only a master says this.
@@ -207,7 +217,7 @@ func (e *eavesdropper) found(sure bool) []appliance.Found {
 			Detail: fmt.Sprintf("UNIT %d TALKS WITHOUT BEING ASKED: %d times while the scan ran, such as % X", n, t.times, t.sample),
 			Advice: "disconnect it and scan again; if it still talks, another device has its address",
 		}
-		if 2*t.requests >= t.times {
+		if t.master() {
 			f.Detail = fmt.Sprintf("ANOTHER MASTER asks unit %d: %d questions while the scan ran, such as % X", n, t.times, t.sample)
 			f.Advice = "find the other controller, panel or gateway on this line and take it off: a Modbus line has one master"
 		}

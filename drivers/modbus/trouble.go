@@ -2,16 +2,18 @@ package modbus
 
 import (
 	"fmt"
+	"time"
 
 	"svc.internal/controller/appliance"
 )
 
 var _ appliance.Troubled = (*Driver)(nil)
 
-// Troubles gives the units that hold more than 100 where their profiles say that a
-// percentage is: it is shown as 100, and means something else.
+// Troubles gives the units that talk without being asked, and those that hold more than
+// 100 where their profiles say that a percentage is: it is shown as 100, and means
+// something else.
 func (d *Driver) Troubles() map[string]string {
-	list := make(map[string]string)
+	list := d.gossip.told(d, time.Now())
 	for _, u := range d.order {
 		for _, t := range u.things {
 			v := t.level
@@ -22,6 +24,59 @@ func (d *Driver) Troubles() map[string]string {
 				p := t.place(v.read)
 				list[u.key] = fmt.Sprintf("%s %d holds %.0f, and a percentage is 100 at most: wrong profile?", p.table, p.addr, x)
 			}
+		}
+	}
+	return list
+}
+
+// gossip is who talked lately without being asked, while the bus was used as usual.
+type gossip struct {
+	*eavesdropper
+	stray int       // frames of the line that were no answers
+	until time.Time // when the last that was looked at came
+}
+
+// forgiven is after how long of not talking unasked a unit is in order again.
+const forgiven = 10 * time.Minute
+
+// told looks at what has come since the last time, and says of each unit that talks
+// unasked that it does; in the log once.
+func (g *gossip) told(d *Driver, now time.Time) map[string]string {
+	list := make(map[string]string)
+	if d.codec.tcp { // a gateway that talks unasked does not
+		return list
+	}
+	if g.eavesdropper == nil {
+		g.eavesdropper = newEavesdropper(d)
+		g.strict = true
+	}
+	if stray := d.line.Stray(); stray != g.stray || len(g.piece) > 0 {
+		g.stray = stray
+		frames := d.line.Recent()
+		for len(frames) > 0 && !frames[0].At.After(g.until) {
+			frames = frames[1:]
+		}
+		g.take(frames)
+		if n := len(frames); n > 0 {
+			g.until = frames[n-1].At
+		}
+	}
+	for n, t := range g.units {
+		if now.Sub(t.at) > forgiven {
+			delete(g.units, n)
+			continue
+		}
+		if t.times <= chance {
+			continue
+		}
+		what := fmt.Sprintf("talks unasked, %d times lately; or another device has its address", t.times)
+		if t.master() {
+			what = fmt.Sprintf("another master asks it, %d times lately", t.times)
+		}
+		list[unitKey(n)] = what
+		if !t.told {
+			t.told = true
+			d.log.Warn("somebody talks without being asked; scan the bus", "unit", n, "such as", fmt.Sprintf("% X", t.sample))
 		}
 	}
 	return list
