@@ -87,8 +87,47 @@ func measurePolling(ctx context.Context, r *run) error {
 	if err != nil {
 		return err
 	}
+	err = r.pollFor(ctx, g, "the same with one unit that never answered, from the start", 0.95)
+	g.end()
+	if err != nil {
+		return err
+	}
+	g, err = r.rig(ctx, "polling-apart", pollBaud, line, pollUnits, "", func(w *wire) { w.apart = true })
+	if err != nil {
+		return err
+	}
 	defer g.end()
-	return r.pollFor(ctx, g, "the same with one unit that never answered, from the start", 0.95)
+	return r.effortOf(ctx, g)
+}
+
+// effortOf measures what polling takes of the processor when bytes come one by one, as
+// from an adapter that hands on each.
+func (r *run) effortOf(ctx context.Context, g *rig) error {
+	began, from := time.Now(), g.count()
+	cpu, err := g.cpu()
+	if err != nil {
+		return err
+	}
+	switches, err := g.switches()
+	if err != nil {
+		return err
+	}
+	if err := r.pollFor(ctx, g, "the same while each byte of an answer comes by itself", 0.98); err != nil {
+		return err
+	}
+	took, polls := time.Since(began), g.count()-from
+	cpuAfter, err := g.cpu()
+	if err != nil {
+		return err
+	}
+	switchesAfter, err := g.switches()
+	if err != nil {
+		return err
+	}
+	part := (cpuAfter - cpu).Seconds() / took.Seconds()
+	r.table.atMost("  processor, part of a core", fmt.Sprintf("%.1f %%", 100*part), "", "", part, 0.04, "4 %")
+	r.table.note("  context switches of the daemon a poll", fmt.Sprintf("%.1f", float64(switchesAfter-switches)/float64(polls)), "", "")
+	return nil
 }
 
 // pollFor counts polls for a while.

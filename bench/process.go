@@ -92,6 +92,19 @@ func (p *process) field(file, name string) (int64, error) {
 	return 0, fmt.Errorf("%s has no %s", path, name)
 }
 
+// switches counts how often threads of a process went to sleep by themselves.
+func (p *process) switches() (sum int64, err error) {
+	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", p.pid()))
+	for _, t := range threads {
+		n, err := p.field("task/"+t.Name()+"/status", "voluntary_ctxt_switches")
+		if err != nil {
+			return 0, err
+		}
+		sum += n
+	}
+	return sum, err
+}
+
 // cpu is the processor time a process has used, in steps of 10 ms.
 func (p *process) cpu() (time.Duration, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid()))

@@ -29,6 +29,7 @@ type wire struct {
 	seen   []frame
 	late   sample // what the answers came late by: not the daemon's doing
 	closed bool
+	apart  bool // each byte of an answer comes by itself, when it would on copper
 	over   chan struct{}
 	news   chan struct{} // holds a token when a frame was seen
 }
@@ -149,9 +150,7 @@ func (d *device) once() error {
 	d.ended = f.end
 	if f.answered {
 		due := f.end.add(d.silence + time.Duration(len(answer))*d.char)
-		sleepUntil(due)
-		d.ended = now()
-		if _, err := unix.Write(d.fd, answer); err != nil {
+		if err := d.say(answer, due); err != nil {
 			return err
 		}
 		d.mu.Lock()
@@ -164,6 +163,23 @@ func (d *device) once() error {
 	select {
 	case d.news <- struct{}{}:
 	default:
+	}
+	return nil
+}
+
+// say answers so that the last byte comes when it is due.
+func (d *device) say(answer []byte, due moment) error {
+	each := len(answer)
+	if d.apart {
+		each = 1
+	}
+	for len(answer) > 0 {
+		sleepUntil(due.add(-time.Duration(len(answer)-each) * d.char))
+		d.ended = now()
+		if _, err := unix.Write(d.fd, answer[:each]); err != nil {
+			return err
+		}
+		answer = answer[each:]
 	}
 	return nil
 }

@@ -23,6 +23,11 @@ func (f failure) Unwrap() error { return f.error }
 // answer listens until Scan accepts.
 func (l *Line) answer(ctx context.Context, p port, r Request, reply Reply) (Reply, error) {
 	until := reply.Sent.Add(r.Timeout)
+	if r.At == nil {
+		l.in.mu.Lock()
+		l.in.length = r.Length
+		l.in.mu.Unlock()
+	}
 	for {
 		frame, at, err := l.judge(r)
 		if err != nil {
@@ -42,6 +47,7 @@ func (l *Line) answer(ctx context.Context, p port, r Request, reply Reply) (Repl
 		err = p.await(ctx, stop, preempt)
 		switch {
 		case err == nil:
+		case errors.Is(err, appliance.ErrPreempted) && l.in.waiting() > 0: // too late: an answer has begun
 		case !errors.Is(err, errTimeUp):
 			return reply, err
 		case !time.Now().Before(until):

@@ -22,13 +22,16 @@ type input struct {
 	at    time.Time // when the last byte was seen
 	asked bool      // an exchange is under way: bytes wait for its Scan
 	deaf  bool      // re-synchronising: bytes are discarded
+	// length is that of the answer under way, see [Request.Length]; nil: nobody knows.
+	length func(b []byte) int
 
 	talks  []*talk       // whose answers are awaited at once
 	reader chan struct{} // held by whoever reads for all of them; nil: one exchange at a time
 }
 
-// received takes bytes from a port.
-func (l *Line) received(b []byte, at time.Time) {
+// received takes bytes from a port, and returns until when the rest of the answer that they
+// begin is on the line; zero if they need to be looked at now.
+func (l *Line) received(b []byte, at time.Time) (rest time.Time) {
 	l.heard.Store(true)
 	in := &l.in
 	in.mu.Lock()
@@ -38,9 +41,8 @@ func (l *Line) received(b []byte, at time.Time) {
 	switch {
 	case in.asked:
 		in.buf = append(in.buf, b...)
-		select {
-		case in.more <- struct{}{}:
-		default:
+		if rest = l.restOf(at); rest.IsZero() {
+			in.look()
 		}
 	case in.deaf:
 		l.rec.Add(at, appliance.FrameDiscarded, b, noteDamaged)
@@ -57,6 +59,31 @@ func (l *Line) received(b []byte, at time.Time) {
 	}
 	if len(in.buf) > inputLimit {
 		l.discard(noteOverflow)
+	}
+	return rest
+}
+
+// restOf is when the rest of an answer will have come. Called with in.mu held.
+func (l *Line) restOf(at time.Time) time.Time {
+	in := &l.in
+	if in.length == nil || l.charBits == 0 {
+		return time.Time{}
+	}
+	missing := in.length(in.buf) - len(in.buf)
+	if missing < restLeast {
+		return time.Time{}
+	}
+	return at.Add(l.Airtime(4*missing+1) / 4)
+}
+
+// restLeast characters are worth waiting for together.
+const restLeast = 3
+
+// look wakes whoever awaits an answer.
+func (in *input) look() {
+	select {
+	case in.more <- struct{}{}:
+	default:
 	}
 }
 
@@ -113,7 +140,7 @@ func (l *Line) end() {
 	in := &l.in
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.asked = false
+	in.asked, in.length = false, nil
 	if len(in.buf) == 0 {
 		return
 	}

@@ -36,6 +36,10 @@ type Request struct {
 	// keep b, and must not use the line. Nil: nobody answers, and the line is kept
 	// silent for Turnaround.
 	Scan func(b []byte) (n int, v Verdict)
+	// Length, if not nil, is how long the answer is that b begins, as far as b tells; 0: not
+	// at all. On a serial port the rest is waited for without waking anybody for each byte.
+	// It must be quick, and must not use the line.
+	Length func(b []byte) int
 	// Own reports whether bytes begin the answer to this request and to no other, for a
 	// line with [Config.InFlight]; too few do not.
 	Own func(b []byte) bool

@@ -50,7 +50,7 @@ func (s *serialPort) pump() {
 	for {
 		n, err := s.file.Read(buf[:])
 		if n > 0 {
-			s.line.received(buf[:n], time.Now())
+			s.pass(s.line.received(buf[:n], time.Now()))
 		}
 		if err != nil {
 			if errors.Is(err, io.EOF) || errors.Is(err, unix.EIO) {
@@ -62,6 +62,17 @@ func (s *serialPort) pump() {
 			s.line.lose(s, err)
 			return
 		}
+	}
+}
+
+// pass waits for the rest of an answer. If nothing of it comes, what there is was all.
+func (s *serialPort) pass(rest time.Time) {
+	if rest.IsZero() {
+		return
+	}
+	sharpUntil(rest)
+	if n, err := s.ioctl(unix.TIOCINQ); n == 0 || err != nil {
+		s.line.in.look()
 	}
 }
 

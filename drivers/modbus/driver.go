@@ -83,11 +83,11 @@ func (d *Driver) ask(ctx context.Context, y appliance.Yield, r request, t timing
 	listener := listener{codec: d.codec, request: r, frame: frame, echoed: t.echoed}
 	q := line.Request{
 		Frame: frame, Scan: listener.scan, Timeout: t.timeout, Guard: t.guard,
-		Yield: y, Actuates: t.actuates, At: t.at, Own: listener.own,
+		Yield: y, Actuates: t.actuates, At: t.at, Own: listener.own, Length: listener.length,
 	}
 	if t.listen != nil {
 		t.listen.sent, t.listen.echoed = frame, t.echoed
-		q.Scan = t.listen.scan
+		q.Scan, q.Length = t.listen.scan, nil
 	}
 	if r.unit == 0 {
 		q.Scan, q.Timeout, q.Turnaround = nil, 0, d.options.turnaround

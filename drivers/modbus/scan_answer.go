@@ -85,6 +85,21 @@ func (l *listener) scanRTU(b []byte) (int, line.Verdict) {
 	return 1, line.Skip
 }
 
+// length is a [line.Request.Length]: that which the answer should have, or says itself that
+// it has if that is less.
+func (l *listener) length(b []byte) int {
+	switch {
+	case b[0] != l.request.unit:
+		return 0
+	case len(b) < shortestAnswer:
+		return shortestAnswer
+	}
+	return min(rtuAnswerLen(b), l.request.answerLen()+3)
+}
+
+// shortestAnswer is an exception: unit, function, code and checksum.
+const shortestAnswer = 5
+
 // echoOf is how many bytes of b are what was sent, returned by the adapter; 0 if they
 // are not, or not all there yet.
 func echoOf(sent, b []byte) int {
