@@ -2,11 +2,13 @@ package publicapi
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"svc.internal/controller/appliance"
 	"svc.internal/controller/web"
 )
 
@@ -20,7 +22,8 @@ var unkeptBody = []byte(`{"status":1,"message":"nothing is kept: the disk is ful
 func (a *API) healthz(c echo.Context) error { return sendFresh(c, http.StatusOK, wellBody) }
 
 // readyz says whether the configuration is loaded and the buses are started. A disk that takes
-// nothing is told of, and no reason to be not ready: lights obey.
+// nothing, buses that are down and entries that were set aside are told of, and no reason to be
+// not ready: the rest obeys.
 func (a *API) readyz(c echo.Context) error {
 	if err := a.ready(); err != nil {
 		return &web.Error{Status: http.StatusServiceUnavailable, Message: err.Error()}
@@ -28,7 +31,24 @@ func (a *API) readyz(c echo.Context) error {
 	if a.kept() != nil {
 		return sendFresh(c, http.StatusOK, unkeptBody)
 	}
+	if text := amiss(a.core.Snapshot()); text != "" {
+		return sendFresh(c, http.StatusOK, []byte(`{"status":1,"message":"`+text+`"}`))
+	}
 	return sendFresh(c, http.StatusOK, wellBody)
+}
+
+// amiss counts what does not run, and names nothing: strangers may read it.
+func amiss(s *appliance.Snapshot) string {
+	down := 0
+	for _, b := range s.Buses {
+		if !b.Up && !b.Bus.Disabled {
+			down++
+		}
+	}
+	if down+len(s.Faults) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("buses that are down: %d, entries that were set aside: %d; the pages and the log tell which", down, len(s.Faults))
 }
 
 // showMetrics serves the registry. It needs a token, since metrics name buses and

@@ -69,4 +69,9 @@ func TestHealthAndReadiness(t *testing.T) {
 	h.ready = errors.New("bus ground-floor is not started yet")
 	h.send("GET", "/healthz", "").want(t, 200, `{"status":1}`)
 	h.send("GET", "/readyz", "").want(t, 503, `{"status":0,"message":"bus ground-floor is not started yet"}`)
+
+	b := lobby() // what does not run is counted, and named to those who log in
+	b.s.Faults = []appliance.Fault{{Where: "node 9", What: "unknown profile"}}
+	b.s.Buses = []*appliance.BusState{{Bus: &appliance.Bus{Name: "cellar"}}, {Bus: &appliance.Bus{Name: "attic", Disabled: true}}}
+	newHouse(t, b.snapshot()).send("GET", "/readyz", "").want(t, 200, `{"status":1,"message":"buses that are down: 1, entries that were set aside: 1; the pages and the log tell which"}`)
 }

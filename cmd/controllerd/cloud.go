@@ -151,6 +151,7 @@ connects within seconds. The controller works on without the platform at any tim
 			if err != nil {
 				return err
 			}
+			noteAccount(c.Context(), s, "cloud.enrol", "platform "+platform)
 			_, err = fmt.Fprintf(c.OutOrStdout(), "enrolled at %s as %s\n", platform, got.Controller)
 			return err
 		})
@@ -200,6 +201,7 @@ func newCloudLeave(a *app) *cobra.Command {
 				if err := s.LeaveCloud(c.Context()); err != nil {
 					return err
 				}
+				noteAccount(c.Context(), s, "cloud.leave", "platform")
 				_, err := fmt.Fprintln(c.OutOrStdout(), "left; on the platform, end it with: platformd controller revoke ID")
 				return err
 			})

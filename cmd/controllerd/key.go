@@ -27,6 +27,7 @@ func newKeyAdd(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				noteAccount(c.Context(), s, "key.create", "key "+names[0])
 				fmt.Fprintln(c.OutOrStdout(), secret)
 				return nil
 			})
@@ -76,6 +77,7 @@ func newKeyRemove(a *app) *cobra.Command {
 				if err := s.RemoveKey(c.Context(), names[0]); err != nil {
 					return listAdvice(err, "controllerd key list")
 				}
+				noteAccount(c.Context(), s, "key.remove", "key "+names[0])
 				fmt.Fprintln(c.OutOrStdout(), "removed")
 				return nil
 			})

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -211,10 +210,7 @@ func (a *app) apply(c *cobra.Command, s *store.Store, t store.Takeover, asJSON b
 
 // noteMigration writes into the audit log what was done from here.
 func noteMigration(ctx context.Context, s *store.Store, what, source string, id int64) {
-	err := s.Audit(ctx, account.Audit{Who: "controllerd migrate", From: "console", What: what, Subject: fmt.Sprintf("migration %d from %s", id, source)})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "controllerd: "+err.Error()) // the change stands
-	}
+	note(ctx, s, account.Audit{What: what, Subject: fmt.Sprintf("migration %d from %s", id, source)})
 }
 
 func newMigrateUndo(a *app) *cobra.Command {

@@ -122,7 +122,8 @@ func TestMissingBusAndUnreadableProfileStopNothingElse(t *testing.T) {
 	t.Parallel()
 	d := &desk{t, filepath.Join(t.TempDir(), "data")}
 	profiles := filepath.Join(d.dataDir, "profiles")
-	if err := errors.Join(os.MkdirAll(profiles, 0o700), os.WriteFile(filepath.Join(profiles, "broken.yaml"), []byte("outputs: [\x00"), 0o600)); err != nil {
+	own := filepath.Join(profiles, "own.yaml")
+	if err := errors.Join(os.MkdirAll(profiles, 0o700), os.WriteFile(own, []byte("name: own\ntitle: Our own relays\nsource: a test\noutputs:\n  - kind: light\n    switches: [{table: coil, address: 0}]\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chmod(d.dataDir, 0o700); err != nil {
@@ -133,15 +134,30 @@ buses:
   - {name: gone, driver: modbus, port: /dev/serial/by-id/not-there}
 nodes:
   - {id: 1, name: Lamp, bus: gone, address: 1, profile: wirenboard-wb-mdm3}
+  - {id: 2, name: Odd lamp, bus: gone, address: 2, profile: own}
 clusters:
   - {id: 3, name: Hall, nodes: [1]}
 `))
+	if err := os.WriteFile(own, []byte("outputs: [\x00"), 0o600); err != nil { // it was good when the site was imported
+		t.Fatal(err)
+	}
 	d.typed(housePassword+"\n", "user", "add", "api", "--role", "api_service", "--password-stdin")
+	d.typed(housePassword+"\n", "user", "add", "admin", "--role", "admin", "--password-stdin")
 	s := d.serve()
 	h := &house{t: t, url: s.url, client: s.client, tokens: map[string]string{}}
 	if token, _ := h.token("api", housePassword); h.read(token) != http.StatusOK {
 		t.Error("the API does not answer")
 	}
-	waitFor(t, 60*time.Second, "the log names the bus", func() bool { return strings.Contains(s.log.String(), "gone") })
+	waitFor(t, 60*time.Second, "the log names the bus and the profile", func() bool {
+		return strings.Contains(s.log.String(), "gone") && strings.Contains(s.log.String(), "own.yaml")
+	})
+	if status, body, _ := h.send(http.MethodGet, "/readyz", "", ""); status != http.StatusOK || !strings.Contains(string(body), `"buses that are down: 1, entries that were set aside: 1;`) {
+		t.Errorf("/readyz: %d %s", status, body)
+	}
+	_, body, _ := h.send(http.MethodGet, "/api/v1/site", h.enter("admin"), "") // as the pages show it
+	_, bus, _ := h.send(http.MethodGet, "/api/v1/buses/gone", h.enter("admin"), "")
+	if !strings.Contains(string(body), "own.yaml") || !strings.Contains(string(bus), "not-there") || !strings.Contains(string(bus), `"up":false`) {
+		t.Errorf("the pages are told %s\n%s", body, bus)
+	}
 	s.stop()
 }

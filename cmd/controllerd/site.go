@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"svc.internal/controller/account"
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/cli"
@@ -56,6 +57,10 @@ With - for FILE standard input is read.`,
 			report, err := s.Import(c.Context(), site, opts)
 			if err != nil {
 				return err
+			}
+			if report.Writes() && !opts.Preview {
+				note(c.Context(), s, account.Audit{What: "site.import", Subject: "site",
+					Detail: fmt.Sprintf(`{"created":%d,"returned":%d,"changed":%d,"retired":%d}`, len(report.Created), len(report.Returned), len(report.Changed), len(report.Retired))})
 			}
 			switch {
 			case *quiet:

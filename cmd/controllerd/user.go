@@ -47,6 +47,7 @@ input with --password-stdin. A running daemon takes the user over within a secon
 				if err != nil {
 					return err
 				}
+				note(c.Context(), s, account.Audit{What: "user.create", Subject: "user " + u.Name, Detail: fmt.Sprintf(`{"role":%q}`, u.Role), Accounts: true})
 				fmt.Fprintf(c.OutOrStdout(), "added %s with role %s\n", u.Name, u.Role)
 				return adminapi.NewClaim(a.dataDir).Close()
 			})
@@ -93,7 +94,7 @@ func newUserPasswd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.changeUser(c, "password set, all sessions ended", func(ctx context.Context, s *store.Store) error {
+			return a.changeUser(c, "user.password", names[0], "password set, all sessions ended", func(ctx context.Context, s *store.Store) error {
 				return s.SetPassword(ctx, names[0], password)
 			})
 		},
@@ -108,7 +109,7 @@ func newUserRole(a *app) *cobra.Command {
 		Short: "Change what a user may do (" + roleNames() + ")",
 		Args:  cli.Args(cobra.ExactArgs(2)),
 		RunE: func(c *cobra.Command, given []string) error {
-			return a.changeUser(c, "role set", func(ctx context.Context, s *store.Store) error {
+			return a.changeUser(c, "user.role", given[0], "role set", func(ctx context.Context, s *store.Store) error {
 				return s.SetRole(ctx, given[0], account.Role(given[1]))
 			})
 		},
@@ -121,18 +122,19 @@ func newUserRemove(a *app) *cobra.Command {
 		Short: "Remove a user; ends all their sessions",
 		Args:  cli.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, names []string) error {
-			return a.changeUser(c, "removed", func(ctx context.Context, s *store.Store) error {
+			return a.changeUser(c, "user.remove", names[0], "removed", func(ctx context.Context, s *store.Store) error {
 				return s.RemoveUser(ctx, names[0])
 			})
 		},
 	}
 }
 
-func (a *app) changeUser(c *cobra.Command, done string, change func(context.Context, *store.Store) error) error {
+func (a *app) changeUser(c *cobra.Command, what, name, done string, change func(context.Context, *store.Store) error) error {
 	return a.withStore(c.Context(), func(s *store.Store) error {
 		if err := change(c.Context(), s); err != nil {
 			return listAdvice(err, "controllerd user list")
 		}
+		noteAccount(c.Context(), s, what, "user "+name)
 		fmt.Fprintln(c.OutOrStdout(), done)
 		return nil
 	})
