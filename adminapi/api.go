@@ -71,7 +71,9 @@ type Config struct {
 	Within    Within
 	Backups   Backups
 	SiteFiles SiteFiles
-	Log       *slog.Logger
+	// Profiles are the built-in ones.
+	Profiles func() []Profile
+	Log      *slog.Logger
 	// System is the one below the daemon; the zero value: it is updated by others.
 	System System
 }

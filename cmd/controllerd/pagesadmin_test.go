@@ -136,6 +136,8 @@ func TestUsersAndKeysAreMadeInTheBrowser(t *testing.T) {
 	tab.WaitText("user.create")
 	tab.WaitText("key.create")
 	inspect(t, tab, "audit-1440-light-en")
+	tab.Type("input[type=search]", "KEY.create")
+	tab.Wait(`document.querySelectorAll("tbody tr").length === 1`)
 
 	// One's own password: the session ends, the new one is good.
 	tab.Click(`nav a[href="/more"]`)

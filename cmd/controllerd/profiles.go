@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"svc.internal/controller/adminapi"
 	"svc.internal/controller/cli"
 	"svc.internal/controller/drivers"
 )
@@ -33,4 +34,12 @@ func newProfiles() *cobra.Command {
 		return cli.Table(c.OutOrStdout(), []string{"DRIVER", "PROFILE", "DEVICE", "SOURCE"}, rows)
 	}
 	return c
+}
+
+// profilesHere are the built-in profiles as /api/v1 tells them.
+func profilesHere() (list []adminapi.Profile) {
+	for _, p := range drivers.Profiles() {
+		list = append(list, adminapi.Profile(p))
+	}
+	return list
 }

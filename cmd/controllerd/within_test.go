@@ -63,6 +63,22 @@ func TestFramesAreToldInWords(t *testing.T) {
 	}
 }
 
+func TestProfilesAreListed(t *testing.T) {
+	t.Parallel()
+	h := newBuilding(t, everydaySite)
+	h.serve()
+	token := h.enter("viewer")
+	for query, want := range map[string]string{"": `{"driver":"modbus","name":"eastron-sdm120",`, "?driver=dali": `{"driver":"dali","name":"dali-dt6",`} {
+		status, body, _ := h.send(http.MethodGet, "/api/v1/profiles"+query, token, "")
+		if status != http.StatusOK || !bytes.Contains(body, []byte(want)) {
+			t.Errorf("%s: %d, without %s: %.300s", query, status, want, body)
+		}
+		if query != "" && bytes.Contains(body, []byte(`"driver":"modbus"`)) {
+			t.Errorf("%s lists those of other drivers: %.300s", query, body)
+		}
+	}
+}
+
 // TestDiagnosticsHoldAllButSecrets opens the bundle of a controller at work and looks for everything secret that it has.
 func TestDiagnosticsHoldAllButSecrets(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 export default {
   "audit.from": "Von",
   "audit.none": "Noch niemand hat etwas geändert.",
+  "audit.search": "Änderungen durchsuchen",
   "audit.subject": "Woran",
   "audit.what": "Was",
   "backup.restore.after": "Der Controller kann sie anstelle von allem nehmen, was er hat.",

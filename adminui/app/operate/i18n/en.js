@@ -1,6 +1,7 @@
 export default {
   "audit.from": "From",
   "audit.none": "Nobody has changed anything yet.",
+  "audit.search": "Search the changes",
   "audit.subject": "Of what",
   "audit.what": "What",
   "backup.restore.after": "The controller can take it in the place of all that it has.",
