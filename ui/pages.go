@@ -54,26 +54,30 @@ type file struct {
 // (as app/…).
 func New(o Options) (*Pages, error) {
 	p := &Pages{files: map[string]*file{}}
+	z, err := gzip.NewWriterLevel(nil, gzip.BestCompression) // one for all: its tables take most of a megabyte
+	if err != nil {
+		return nil, fmt.Errorf("compress pages: %w", err)
+	}
 	assets, err := fs.Sub(shared, "assets")
 	if err != nil {
 		return nil, fmt.Errorf("gather pages: %w", err)
 	}
-	if err := p.gather("ui", assets); err != nil {
+	if err := p.gather(z, "ui", assets); err != nil {
 		return nil, err
 	}
 	if o.App != nil {
-		if err := p.gather("app", o.App); err != nil {
+		if err := p.gather(z, "app", o.App); err != nil {
 			return nil, err
 		}
 	}
 	p.folder = "/a/" + p.hash() + "/"
-	if p.shell, err = p.makeShell(o); err != nil {
+	if p.shell, err = p.makeShell(z, o); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-func (p *Pages) gather(under string, files fs.FS) error {
+func (p *Pages) gather(z *gzip.Writer, under string, files fs.FS) error {
 	return fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return fmt.Errorf("gather pages: %w", err)
@@ -89,7 +93,7 @@ func (p *Pages) gather(under string, files fs.FS) error {
 		if path.Ext(name) == ".js" {
 			data = comments.ReplaceAll(data, nil)
 		}
-		p.files[under+"/"+name], err = newFile(kind, data)
+		p.files[under+"/"+name], err = newFile(z, kind, data)
 		return err
 	})
 }
@@ -106,12 +110,9 @@ var kinds = map[string]string{
 	".png": "image/png",
 }
 
-func newFile(kind string, data []byte) (*file, error) {
+func newFile(z *gzip.Writer, kind string, data []byte) (*file, error) {
 	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		return nil, fmt.Errorf("compress pages: %w", err)
-	}
+	z.Reset(&b)
 	if _, err := z.Write(data); err != nil {
 		return nil, fmt.Errorf("compress pages: %w", err)
 	}
@@ -145,7 +146,7 @@ func (p *Pages) hash() string {
 func (p *Pages) Folder() string { return p.folder }
 
 // makeShell writes the page that every address of the program answers with.
-func (p *Pages) makeShell(o Options) (*file, error) {
+func (p *Pages) makeShell(z *gzip.Writer, o Options) (*file, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<!doctype html>
 <html lang="en" data-build="%s">
@@ -174,7 +175,7 @@ func (p *Pages) makeShell(o Options) (*file, error) {
 </body>
 </html>
 `, p.folder)
-	return newFile("text/html; charset=utf-8", []byte(b.String()))
+	return newFile(z, "text/html; charset=utf-8", []byte(b.String()))
 }
 
 // Shell serves the page itself, which the browser asks about each time.
