@@ -229,7 +229,8 @@ func TestCampaignAHundredPanelsSlide(t *testing.T) {
 		t.Logf("third %d of %v: lights set %d times, from finger to light p50 %v, p95 %v, most %v", i+1, lasts, len(third),
 			quantile(third, 0.5).Round(time.Millisecond), quantile(third, 0.95).Round(time.Millisecond), quantile(third, 1).Round(time.Millisecond))
 	}
-	if first, last := quantile(thirds[0], 0.5), quantile(thirds[2], 0.5); last > 3*first+every {
+	// A value waits for the answer to the one before, and then for its own: at most 1.5 s each, whatever the machine has to do besides.
+	if first, last := quantile(thirds[0], 0.5), quantile(thirds[2], 0.5); last > 3*first+every && last > 3*time.Second {
 		t.Errorf("half of the last third take over %v, of the first %v: they pile up", last, first)
 	}
 }

@@ -32,7 +32,7 @@ func (l *Link) Send(ctx context.Context, cid string, action wire.WidgetAction) (
 }
 
 // SendAs sends a widget action that was made at a time under an ID; the same ID again is the same action, which is done once.
-// What is too old is not sent.
+// What is too old is not sent. That ctx ends only ends the wait for an answer: what was begun to be sent is, as long as it counts.
 func (l *Link) SendAs(ctx context.Context, cid, id string, made time.Time, action wire.WidgetAction) (wire.Ack, error) {
 	fail := func(err error) (wire.Ack, error) {
 		return wire.Ack{}, fmt.Errorf("send %s to controller %q: %w", action.WidgetID, cid, err)
@@ -46,7 +46,9 @@ func (l *Link) SendAs(ctx context.Context, cid, id string, made time.Time, actio
 	case p == nil:
 		return fail(platform.ErrOverloaded)
 	case first:
-		if err := l.start(ctx, p, id, made, exp, action); err != nil {
+		sending, cancel := context.WithDeadline(context.WithoutCancel(ctx), exp)
+		defer cancel()
+		if err := l.start(sending, p, id, made, exp, action); err != nil {
 			l.forget(id)
 			return fail(err)
 		}

@@ -72,13 +72,15 @@ func New(cfg Config) *Room {
 
 // deliver puts a tap that nobody waits for to the controller.
 func (r *Room) deliver(device string, t Tap) {
-	ctx, cancel := context.WithTimeout(context.Background(), answerWithin) // whoever told of the tap is gone
+	life, cancel := context.WithDeadline(context.Background(), t.Made.Add(wire.Lifetime)) // whoever told of the tap is gone
 	defer cancel()
-	d, err := r.cfg.Store.RoomDevice(ctx, device)
+	d, err := r.cfg.Store.RoomDevice(life, device)
 	if err != nil {
 		r.cfg.Log.Warn("a tap was not sent", "device", device, "why", err)
 		return
 	}
+	ctx, cancel := context.WithTimeout(life, answerWithin)
+	defer cancel()
 	out := r.put(ctx, d, t)
 	r.cfg.Log.Info("tap", "device", d.ID, "widget", t.Widget, "type", string(t.Type), "success", out.Success, "message", out.Message)
 }
