@@ -223,8 +223,8 @@ func (e *estate) notify(body string) answer {
 }
 
 // insist waits until something is so, and taps again from time to time, as a person would: a controller gives a command up that its
-// hardware has not confirmed in time, which happens on a machine that has other work.
-func (e *estate) insist(what string, so func() bool, device, widget, kind, value string) {
+// hardware has not confirmed in time, which happens on a machine that has other work. It returns how often it tapped.
+func (e *estate) insist(what string, so func() bool, device, widget, kind, value string) (taps int) {
 	e.t.Helper()
 	again := time.Now().Add(5 * time.Second)
 	eventually(e.t, what, func() bool {
@@ -234,9 +234,11 @@ func (e *estate) insist(what string, so func() bool, device, widget, kind, value
 		if time.Now().After(again) {
 			e.notify(`[`+gesture(device, widget, kind, value, time.Now())+`]`).want(e.t, 204, what)
 			again = time.Now().Add(5 * time.Second)
+			taps++
 		}
 		return false
 	})
+	return taps
 }
 
 func signature(body string) string {
