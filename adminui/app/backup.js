@@ -6,6 +6,7 @@ import { Page } from '../ui/router.js';
 import { Notice } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
 import { useForm, Summary, Field, Submit } from '../ui/form.js';
+import { FileField } from './filefield.js';
 import { Confirm } from '../ui/dialog.js';
 import { house, server, session, may } from './house.js';
 
@@ -33,23 +34,20 @@ function Restore({ send, onBegun }) {
 
 // Take tries a backup, and restores one that was tried.
 function Take() {
-  const [file, setFile] = useState(null);
-  const [found, setFound] = useState(null);
+  const [found, setFound] = useState(null); // what is in a file
   const [begun, setBegun] = useState(false);
-  const send = (path) => server.call('POST', path, file, { headers: form.values.passphrase ? { 'Backup-Passphrase': encodeURIComponent(form.values.passphrase) } : {} });
-  const form = useForm({ passphrase: '' }, async () => {
+  const send = (path, { file, passphrase }) => server.call('POST', path, file, { headers: passphrase ? { 'Backup-Passphrase': encodeURIComponent(passphrase) } : {} });
+  const form = useForm({ file: null, passphrase: '' }, async (v) => {
     setFound(null);
-    setFound((await send('/backup/drill')).data);
-  }, () => (file ? {} : { file: t('needed') }));
-  const id = form.id + 'file', wrong = form.errors.file;
+    setFound({ ...v, report: (await send('/backup/drill', v)).data });
+  }, (v) => (v.file ? {} : { file: t('needed') }));
+  const now = found?.file === form.values.file ? found : null;
   if (begun) return html`<div role="status"><${Notice} kind="warn">${t('backup.restore.begun')}<//></div>`;
   return html`<form class="form" onSubmit=${form.submit} noValidate><${Summary} form=${form} labels=${{ file: t('backup.file'), passphrase: t('backup.passphrase') }} />
-    <div class="field"><label for=${id}>${t('backup.file')}</label>${wrong && html`<span class="wrong" id=${id + 'e'}><${Icon} name="triangle" />${wrong}</span>`}
-      <input id=${id} class="input" type="file" aria-invalid=${wrong ? 'true' : undefined} aria-describedby=${wrong ? id + 'e' : undefined} onChange=${(e) => { setFile(e.target.files[0] || null); setFound(null); }} /></div>
+    <${FileField} form=${form} name="file" label=${t('backup.file')} />
     <${Field} form=${form} name="passphrase" type="password" label=${t('backup.passphrase')} hint=${t('backup.passphrase.hint')} autocomplete="off" />
-    <div class="actions start"><${Submit} form=${form}>${t('backup.drill.do')}<//></div>
-    ${found && html`<${Report} of=${found} />`}</form>
-    ${found && html`<${Restore} send=${send} onBegun=${() => setBegun(true)} />`}`;
+    <div class="actions start"><${Submit} form=${form}>${t('backup.drill.do')}<//></div></form>
+    ${now && html`<${Report} of=${now.report} /><${Restore} send=${(path) => send(path, now)} onBegun=${() => setBegun(true)} />`}`;
 }
 
 export default function Backup() {
