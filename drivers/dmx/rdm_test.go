@@ -85,6 +85,59 @@ func TestDiscoveryFindsEveryDevice(t *testing.T) {
 	}
 }
 
+// A scan loses the answers to its second and its fifth question, and goes on; one that loses
+// all of them ends, and says so.
+func TestScanGoesOnAfterALostAnswer(t *testing.T) {
+	t.Parallel()
+	responders := crowd(3, 4)
+	for name, tc := range map[string]struct {
+		lost  func(question int) bool
+		found int
+	}{
+		"two": {func(q int) bool { return q == 2 || q == 5 }, 3},
+		"all": {func(int) bool { return true }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlug(t, mustWidget(t, dmxsim.Config{Responders: responders}))
+			p.put()
+			d := openDriver(t, p, nil)
+			found, hindered, question := 0, 0, 0
+			for step := range d.Scan(appliance.ScanOptions{}) {
+				question++
+				res, err := step.Exchange.Do(t.Context(), appliance.Yield{})
+				if tc.lost(question) {
+					err = fmt.Errorf("widget: %w", appliance.ErrSilent)
+				}
+				switch f, ok := step.Judge(res, err); {
+				case ok && f.Finding == appliance.FoundHindered:
+					hindered++
+				case ok && f.Kind != "":
+					found++
+				}
+			}
+			if found != tc.found || (hindered > 0) != (tc.found == 0) {
+				t.Errorf("found %d of 3, hindered %d times", found, hindered)
+			}
+		})
+	}
+}
+
+// Nobody answers when all are asked at first: they are asked once more.
+func TestOneSilenceIsNoEmptyUniverse(t *testing.T) {
+	t.Parallel()
+	var s discovery
+	whole := 0
+	for step, ok := s.next(); ok; step, ok = s.next() {
+		if step.kind == searchBranch && step.low == 0 && step.high == maxUID {
+			whole++
+		}
+		s.heard(step, heard{nobody: step.kind == searchBranch && whole != 2 || len(s.found) > 0, uid: 77})
+	}
+	if len(s.found) != 1 || s.found[0] != 77 {
+		t.Errorf("found %v after %d questions to all", s.found, whole)
+	}
+}
+
 func TestDiscoveryNamesTheOddOnes(t *testing.T) {
 	t.Parallel()
 	responders := crowd(6, 9)
