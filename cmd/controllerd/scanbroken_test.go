@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -88,4 +89,51 @@ func TestWrongProfileIsToldOnce(t *testing.T) {
 	if n := strings.Count(s.log.String(), "refuses to tell a value"); n != 1 {
 		t.Errorf("%d lines of log about one device:\n%s", n, s.log.String())
 	}
+}
+
+// TestWhatNeverAnsweredIsToldAsSuch starts with a device that is silent from the beginning:
+// it is not said that it stopped, and once.
+func TestWhatNeverAnsweredIsToldAsSuch(t *testing.T) {
+	t.Parallel()
+	h := bare(t, brokenOffSite)
+	h.fault(sim.Fault{Bus: "line", Address: "101", Kind: sim.FaultSilent})
+	h.fillStore()
+	s := h.desk().serve()
+	waitFor(t, 60*time.Second, "what is known of device 101", func() bool {
+		return strings.Contains(s.log.String(), "device does not answer") && strings.Count(h.desk().must("node", "list"), "never answered") == 2
+	})
+	if log := s.log.String(); strings.Count(log, "does not answer") != 1 || strings.Contains(log, "device is offline") {
+		t.Errorf("the log says\n%s", log)
+	}
+}
+
+// TestWhoHasAKeyCanLogIn starts without users, once before and once after a key was made.
+func TestWhoHasAKeyCanLogIn(t *testing.T) {
+	t.Parallel()
+	d := &desk{t, t.TempDir()}
+	for _, locked := range []bool{true, false} {
+		s := d.serve()
+		waitFor(t, 60*time.Second, "the claim code", func() bool { return strings.Contains(s.log.String(), "claim code") })
+		s.stop()
+		if log := s.log.String(); strings.Contains(log, "nobody can log in") != locked {
+			t.Errorf("nobody can log in is %v, and the log says\n%s", locked, log)
+		}
+		if locked {
+			d.must("key", "add", "grafana")
+		}
+	}
+}
+
+// TestWhoTalksUnaskedIsListed has one of two devices talk now and then.
+func TestWhoTalksUnaskedIsListed(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, brokenOffSite)
+	h.fault(sim.Fault{Bus: "line", Address: "2", Kind: sim.FaultBabble, Rate: 0.8})
+	h.await(60*time.Second, "the talker among the devices", func() bool {
+		out := h.desk().must("bus", "list", "--devices")
+		if n := strings.Count(out, "talks unasked"); n > 1 {
+			t.Fatalf("more than one is accused:\n%s", out)
+		}
+		return regexp.MustCompile(`(?m)^line +2 .* talks unasked, \d+ times`).MatchString(out)
+	})
 }

@@ -76,7 +76,7 @@ func (g *gossip) told(d *Driver, now time.Time) map[string]string {
 		list[unitKey(n)] = what
 		if !t.told {
 			t.told = true
-			d.log.Warn("somebody talks without being asked; scan the bus", "unit", n, "such as", fmt.Sprintf("% X", t.sample))
+			d.log.Warn("somebody talks without being asked; scan the bus", "unit", n, "frame", fmt.Sprintf("% X", t.sample))
 		}
 	}
 	return list
