@@ -66,6 +66,9 @@ func TestCampaignStrangers(t *testing.T) {
 	door := siege.Door{Addr: strings.TrimPrefix(s.url, "https://"), File: "/docs/swagger-ui-bundle.js", Posts: []string{"/svc/api/authenticate"}}
 	var wg sync.WaitGroup
 	wg.Go(func() { door.Attack(ctx) })
+	if soak() {
+		wg.Go(func() { door.Handshakes(ctx, 8) })
+	}
 	most := int64(0) // read once wg is done
 	wg.Go(func() {
 		for ctx.Err() == nil {

@@ -56,6 +56,23 @@ func (d Door) Attack(ctx context.Context) {
 	wg.Wait()
 }
 
+// Handshakes begins connections and drops each when its handshake is through, from as many
+// places at once, until ctx ends: it is the server that has to sign.
+func (d Door) Handshakes(ctx context.Context, places int) {
+	var wg sync.WaitGroup
+	for range places {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				if c, err := d.dial(ctx, "http/1.1"); err == nil {
+					c.Close()
+				}
+				pause(ctx, time.Millisecond)
+			}
+		})
+	}
+	wg.Wait()
+}
+
 // files are asked for and not taken.
 func (d Door) files(ctx context.Context) {
 	d.streams(ctx, 16, func(f *http2.Framer, stream uint32, head func(...string) []byte) error {
