@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -150,7 +151,7 @@ func (a *API) logs(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	after, err := number(c, "after", 0, 1<<53)
+	after, err := number(c, "after", 0, math.MaxInt)
 	if err != nil {
 		return err
 	}

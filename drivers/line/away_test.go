@@ -19,7 +19,7 @@ func TestPauseBetweenAttempts(t *testing.T) {
 			t.Errorf("refused %d times: %v, want %v", refused, got, want)
 		}
 	}
-	if got := pauseAfter(1 << 40); got != lastDelay {
+	if got := pauseAfter(1 << 30); got != lastDelay {
 		t.Errorf("refused for ever: %v", got)
 	}
 }
