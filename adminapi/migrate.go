@@ -105,6 +105,7 @@ type MigrationStart struct {
 	Preview      string `json:"preview" doc:"ID of the preview that was looked at."`
 	OnConflict   string `json:"onConflict,omitempty" enum:"refuse,skip" doc:"refuse, if left out: nothing comes over. skip: what conflicts is left out."`
 	InvertShades bool   `json:"invertShades,omitempty" doc:"100 meant closed there: turn the direction of shades on the public API."`
+	Watch        bool   `json:"watch,omitempty" doc:"Look every night for what has changed there. Its refresh token is kept for that, as a secret."`
 }
 
 // Migrated is what became of it.
@@ -125,6 +126,15 @@ type Migration struct {
 	Clusters int        `json:"clusters" doc:"How many came over."`
 	Nodes    int        `json:"nodes"`
 	Shades   int        `json:"shades"`
+
+	Watch *MigrationWatch `json:"watch" doc:"At the newest of a house that holds; null: nobody looks there."`
+}
+
+// MigrationWatch is what looking at a house every night has found.
+type MigrationWatch struct {
+	LookedAt    *time.Time `json:"lookedAt"`
+	Differences int        `json:"differences" doc:"From when it was taken over."`
+	Trouble     string     `json:"trouble,omitempty" doc:"Why the last look failed."`
 }
 
 // MigrationUndo takes a migration back.

@@ -27,8 +27,7 @@ func (s *Store) Nightly(ctx context.Context, folder string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("nightly backup: %w", err)
 	}
-	night := now.Local().Hour() == nightlyHour
-	if age := now.Sub(last); age < nightlyAfter || !night && age < nightlyLate {
+	if !dueByNight(last, now) {
 		return "", nil
 	}
 	file, err := s.backupInto(ctx, folder, nightlyPrefix, nightlyLayout)
@@ -36,6 +35,12 @@ func (s *Store) Nightly(ctx context.Context, folder string) (string, error) {
 		return "", fmt.Errorf("nightly backup: %w", err)
 	}
 	return file, nil
+}
+
+// dueByNight reports whether what is done once a night, and was last then, is due.
+func dueByNight(last, now time.Time) bool {
+	night, age := now.Local().Hour() == nightlyHour, now.Sub(last)
+	return age >= nightlyLate || night && age >= nightlyAfter
 }
 
 // BackupBeforeMigration makes a backup in a folder, and removes all but the newest seven of its kind.

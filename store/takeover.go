@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"svc.internal/controller/appliance"
@@ -31,6 +32,7 @@ type Migration struct {
 	By       string
 	UndoneAt time.Time // zero: it holds
 	Taken    Taken
+	Watch    *Watch // of its house, at the newest that holds; nil: nobody looks
 }
 
 // Taken counts what a migration brought.
@@ -214,7 +216,17 @@ func (s *Store) Migrations(ctx context.Context) ([]Migration, error) {
 			}
 			out = append(out, m)
 		}
-		return rows.Err()
+		if err := rows.Err(); err != nil {
+			return err
+		}
+		watched, err := watches(ctx, tx)
+		for _, w := range watched {
+			i := slices.IndexFunc(out, func(m Migration) bool { return m.Source == w.Source && m.UndoneAt.IsZero() })
+			if i >= 0 {
+				out[i].Watch = &w
+			}
+		}
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list migrations: %w", err)

@@ -52,7 +52,10 @@ func (s *Store) UndoMigration(ctx context.Context, id int64, force bool, by stri
 		if err := s.takeBack(ctx, tx, body, have, by); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, "UPDATE migration SET undone_at = ? WHERE id = ?", nanos(s.now()), id)
+		if _, err := tx.ExecContext(ctx, "UPDATE migration SET undone_at = ? WHERE id = ?", nanos(s.now()), id); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "DELETE FROM watch WHERE source NOT IN (SELECT source FROM migration WHERE undone_at = 0)")
 		return err
 	})
 	if err != nil {

@@ -62,8 +62,8 @@ const changeText = (c) => t('migrate.changed.' + c.what, { what: t('migrate.kind
 
 function Preview({ onDone }) {
   const plan = useServer('/migrations/preview'), p = plan.data;
-  const form = useForm({ skip: false, invertShades: false }, async (v) => {
-    const r = await server.post('/migrations', { preview: p.id, onConflict: v.skip ? 'skip' : 'refuse', invertShades: v.invertShades });
+  const form = useForm({ skip: false, invertShades: false, watch: false }, async (v) => {
+    const r = await server.post('/migrations', { preview: p.id, onConflict: v.skip ? 'skip' : 'refuse', invertShades: v.invertShades, watch: v.watch });
     done(r.id ? t('migrate.done', { n: r.id }) : t('migrate.nothing'));
     plan.again();
     onDone();
@@ -84,9 +84,13 @@ function Preview({ onDone }) {
     ${!news.length ? html`<p><b>${t('migrate.nothing')}</b></p>` : html`<form class="form" onSubmit=${form.submit} noValidate><${Summary} form=${form} />
       ${p.conflicts.length > 0 && html`<${Check} form=${form} name="skip" label=${t('migrate.skip')} hint=${t('migrate.skip.hint')} />`}
       ${p.shades.length > 0 && html`<${Check} form=${form} name="invertShades" label=${t('migrate.invert')} hint=${t('migrate.invert.hint')} />`}
+      <${Check} form=${form} name="watch" label=${t('migrate.watch')} hint=${t('migrate.watch.hint')} />
       <p class="sub">${t('migrate.take.text')}</p>
       <div class="actions start"><${Submit} form=${form}>${t('migrate.take')}<//></div></form>`}</section>`;
 }
+
+// watchText words what looking there every night has found.
+const watchText = (w) => t('migrate.watched', { at: moment(Date.parse(w.lookedAt)), found: w.trouble || t('migrate.differences', { n: w.differences }) });
 
 function Made({ made }) {
   const [undo, setUndo] = useState(null); // the migration that is to be undone, and what was built on it since
@@ -104,7 +108,7 @@ function Made({ made }) {
   return html`<section class="panel"><h2>${t('migrate.made')}</h2>
     ${made.wrong && html`<${Notice} kind="fault">${made.wrong.message}<//>`}
     ${!made.data ? html`<div class="skeleton"></div>` : !made.data.length ? html`<${Empty} icon="building" text=${t('migrate.made.none')} />` : html`<ul class="list">${made.data.map((m) => html`<li key=${m.id}><div class="item wraps">
-      <span class="main"><span class="name">${m.id} · <bdi>${m.source}</bdi></span><span class="sub">${moment(Date.parse(m.at))} · <bdi>${m.by}</bdi><br />${t('migrate.brought', { clusters: m.clusters, nodes: m.nodes, shades: m.shades })}${m.undoneAt && html`<br />${t('migrate.undone.at', { at: moment(Date.parse(m.undoneAt)) })}`}</span></span>
+      <span class="main"><span class="name">${m.id} · <bdi>${m.source}</bdi></span><span class="sub">${moment(Date.parse(m.at))} · <bdi>${m.by}</bdi><br />${t('migrate.brought', { clusters: m.clusters, nodes: m.nodes, shades: m.shades })}${m.undoneAt && html`<br />${t('migrate.undone.at', { at: moment(Date.parse(m.undoneAt)) })}`}${m.watch && html`<br />${watchText(m.watch)}`}</span></span>
       ${!m.undoneAt && html`<button class="button danger" aria-label=${t('migrate.undo.of', { n: m.id })} onClick=${() => setUndo({ of: m })}><${Icon} name="undo" />${t('migrate.undo')}</button>`}</div></li>`)}</ul>`}
     ${undo && html`<${Confirm} key=${undo.edits ? 'force' : 'undo'} title=${t('migrate.undo.of', { n: undo.of.id })} verb=${undo.edits ? t('migrate.force') : t('migrate.undo')} onClose=${close} onDo=${take}>
       <p>${undo.edits ? t('migrate.edited') : t('migrate.undo.text')}</p>${undo.edits && html`<ul>${undo.edits.map((e) => html`<li>${e}</li>`)}</ul>`}<//>`}</section>`;

@@ -3,10 +3,14 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"svc.internal/controller/adminapi"
+	"svc.internal/controller/appliance"
 	"svc.internal/controller/migration"
 	"svc.internal/controller/migration/reader"
 	"svc.internal/controller/store"
@@ -18,7 +22,11 @@ import (
 type houses struct {
 	*store.Store
 	dataDir string
+	last    *lastRead
 }
+
+// lastRead is how the house that was read last is read again.
+type lastRead struct{ atomic.Pointer[store.Watch] }
 
 // Shown tells which controller is at an address, and what its certificate is known by.
 func (houses) Shown(ctx context.Context, address string) (source, fingerprint string, err error) {
@@ -26,38 +34,50 @@ func (houses) Shown(ctx context.Context, address string) (source, fingerprint st
 }
 
 // ReadHouse reads what another controller runs, which is known by its fingerprint alone.
-func (houses) ReadHouse(ctx context.Context, from adminapi.MigrationSource) (migration.House, error) {
+func (h houses) ReadHouse(ctx context.Context, from adminapi.MigrationSource) (migration.House, error) {
 	source, err := reader.Source(from.URL)
 	if err != nil {
 		return migration.House{}, err
 	}
-	return readHouse(ctx, reader.Config{URL: from.URL, Username: from.Username, Password: from.Password}, trust.Trust{Fingerprint: from.Fingerprint, Only: true}, source)
+	house, again, err := readHouse(ctx, reader.Config{URL: from.URL, Username: from.Username, Password: from.Password}, trust.Trust{Fingerprint: from.Fingerprint, Only: true}, source)
+	h.last.Store(&again)
+	return house, err
 }
 
-// readHouse reads what another controller runs. host is what errors call it.
-func readHouse(ctx context.Context, cfg reader.Config, by trust.Trust, host string) (house migration.House, err error) {
+// readHouse reads what another controller runs, and tells how it is read again. host is what errors call it.
+func readHouse(ctx context.Context, cfg reader.Config, by trust.Trust, host string) (house migration.House, again store.Watch, err error) {
 	if cfg.TLS, err = by.Config(host); err != nil {
-		return migration.House{}, err
+		return migration.House{}, again, err
 	}
-	house, _, err = reader.Read(ctx, cfg)
-	return house, err
+	house, refresh, err := reader.Read(ctx, cfg)
+	return house, store.Watch{Source: house.Source, URL: cfg.URL, Refresh: refresh, CA: by.CA, Fingerprint: by.Fingerprint}, err
 }
 
 // TakeOver makes a backup and takes a house over.
 func (h houses) TakeOver(ctx context.Context, house migration.House, how adminapi.MigrationStart, by string) (adminapi.Migrated, migration.Plan, error) {
-	id, plan, kept, err := takeOver(ctx, h.Store, h.dataDir, store.Takeover{House: house, Skip: how.OnConflict == "skip", InvertShades: how.InvertShades, By: by})
+	var again *store.Watch
+	if how.Watch {
+		again = h.last.Load()
+	}
+	id, plan, kept, err := takeOver(ctx, h.Store, h.dataDir, store.Takeover{House: house, Skip: how.OnConflict == "skip", InvertShades: how.InvertShades, By: by}, again)
 	if errors.Is(err, store.ErrConflicts) {
 		err = nil // the plan tells of them
 	}
 	return adminapi.Migrated{ID: id, Source: house.Source, Backup: kept}, plan, err
 }
 
-// takeOver takes a house over, all of it or nothing, after a backup, whose file it returns.
-func takeOver(ctx context.Context, s *store.Store, dataDir string, t store.Takeover) (id int64, plan migration.Plan, kept string, err error) {
+// takeOver takes a house over, all of it or nothing, after a backup, whose file it returns. Again, if
+// there is one, says how it is looked at every night from then on.
+func takeOver(ctx context.Context, s *store.Store, dataDir string, t store.Takeover, again *store.Watch) (id int64, plan migration.Plan, kept string, err error) {
+	if again != nil && again.Refresh == "" {
+		return 0, migration.Plan{}, "", fmt.Errorf("watch the house of %s: it gave no refresh token; take it over without", t.House.Source)
+	}
 	if kept, err = s.BackupBeforeMigration(ctx, filepath.Join(dataDir, backupFolder)); err != nil {
 		return 0, migration.Plan{}, "", err
 	}
-	id, plan, err = s.Migrate(ctx, t)
+	if id, plan, err = s.Migrate(ctx, t); err == nil && again != nil {
+		err = s.SetWatch(ctx, *again)
+	}
 	return id, plan, kept, err
 }
 
@@ -72,6 +92,9 @@ func (h houses) Migrations(ctx context.Context) ([]adminapi.Migration, error) {
 	out := make([]adminapi.Migration, len(list))
 	for i, m := range list {
 		out[i] = adminapi.Migration{ID: m.ID, Source: m.Source, At: utc(m.At), By: m.By, UndoneAt: utc(m.UndoneAt), Clusters: m.Taken.Clusters, Nodes: m.Taken.Nodes, Shades: m.Taken.Shades}
+		if w := m.Watch; w != nil {
+			out[i].Watch = &adminapi.MigrationWatch{LookedAt: utc(w.LookedAt), Differences: w.Differences, Trouble: w.Trouble}
+		}
 	}
 	return out, err
 }
@@ -82,4 +105,56 @@ func utc(t time.Time) *time.Time {
 		return nil
 	}
 	return new(t.UTC())
+}
+
+// watchNightly looks at the houses of other controllers that are watched, until ctx ends.
+func (d *daemon) watchNightly(ctx context.Context) error {
+	for {
+		select {
+		case <-time.After(nightlyEvery):
+		case <-ctx.Done():
+			return nil
+		}
+		due, err := d.db.DueWatches(ctx)
+		if err != nil && ctx.Err() == nil {
+			d.log.Error("houses that are watched were not looked at", "why", err)
+		}
+		for _, w := range due {
+			lookAgain(ctx, d.db, d.log, w)
+		}
+	}
+}
+
+// lookAgain looks at a house for what differs from when it was taken over. What is as it was the night before
+// is not told again.
+func lookAgain(ctx context.Context, db *store.Store, log *slog.Logger, w store.Watch) {
+	plan, refresh, err := drift(ctx, db, w)
+	if ctx.Err() != nil {
+		return
+	}
+	before := w
+	w.Trouble = ""
+	if err != nil {
+		w.Trouble = err.Error()
+	} else {
+		w.Refresh, w.Differences = refresh, len(plan.Changes)+len(plan.Conflicts)
+	}
+	switch {
+	case w.Trouble != "" && before.Trouble == "":
+		log.Warn("a house that is watched could not be looked at; controllerd migrate apply --watch logs in again", "house", w.Source, "why", err)
+	case w.Trouble == "" && w.Differences != before.Differences:
+		log.Warn("a house differs from when it was taken over; controllerd migrate drift tells how", "house", w.Source, "differences", w.Differences)
+	}
+	if err := db.Looked(ctx, w); err != nil && !errors.Is(err, appliance.ErrNotFound) {
+		log.Error("what was seen of a house is not kept", "house", w.Source, "why", err)
+	}
+}
+
+func drift(ctx context.Context, db *store.Store, w store.Watch) (plan migration.Plan, refresh string, err error) {
+	house, again, err := readHouse(ctx, reader.Config{URL: w.URL, Refresh: w.Refresh}, trust.Trust{CA: w.CA, Fingerprint: w.Fingerprint, Only: true}, w.Source)
+	if err != nil {
+		return plan, "", err
+	}
+	plan, err = db.PlanMigration(ctx, house)
+	return plan, again.Refresh, err
 }

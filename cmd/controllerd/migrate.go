@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"svc.internal/controller/account"
+	"svc.internal/controller/appliance"
 	"svc.internal/controller/cli"
 	"svc.internal/controller/migration"
 	"svc.internal/controller/migration/reader"
@@ -48,24 +49,24 @@ func (s *source) flags(c *cobra.Command) {
 	c.Flags().DurationVar(&s.timeout, "timeout", 20*time.Second, "how long one answer may take")
 }
 
-// read reads the other house.
-func (s *source) read(c *cobra.Command) (migration.House, error) {
+// read reads the other house, and tells how it is read again.
+func (s *source) read(c *cobra.Command) (house migration.House, again store.Watch, err error) {
 	if _, err := reader.Source(s.url); err != nil {
-		return migration.House{}, cli.Usage(fmt.Errorf("--from %w", err))
+		return house, again, cli.Usage(fmt.Errorf("--from %w", err))
 	}
 	by, err := s.trust()
 	if err != nil {
-		return migration.House{}, err
+		return house, again, err
 	}
 	if _, err := by.Config(s.host()); err != nil {
-		return migration.House{}, cli.Usage(err)
+		return house, again, cli.Usage(err)
 	}
 	cfg := reader.Config{URL: s.url, Username: s.username, Timeout: s.timeout}
 	if cfg.Password, err = passwordFrom(c, s.passwordFile); err != nil {
-		return migration.House{}, err
+		return house, again, err
 	}
-	house, err := readHouse(c.Context(), cfg, by, s.host())
-	return house, untrusted(err)
+	house, again, err = readHouse(c.Context(), cfg, by, s.host())
+	return house, again, untrusted(err)
 }
 
 func newMigratePreview(a *app) *cobra.Command {
@@ -79,7 +80,7 @@ func newMigratePreview(a *app) *cobra.Command {
 	from.flags(c)
 	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		house, err := from.read(c)
+		house, _, err := from.read(c)
 		if err != nil {
 			return err
 		}
@@ -158,6 +159,7 @@ func changeText(c migration.Change) string {
 func newMigrateApply(a *app) *cobra.Command {
 	var from source
 	var onConflict string
+	var watch bool
 	t := store.Takeover{By: "controllerd migrate"}
 	c := &cobra.Command{
 		Use:   "apply --from URL --username NAME --password-file FILE (--ca-file FILE | --fingerprint SHA256)",
@@ -170,17 +172,29 @@ there is only told. A backup is made before.`,
 	from.flags(c)
 	asJSON := cli.JSONFlag(c)
 	c.Flags().StringVar(&onConflict, "on-conflict", "refuse", "`refuse` everything, or skip what conflicts")
+	c.Flags().BoolVar(&watch, "watch", false, "look every night for what has changed there; its refresh token is kept for that; --watch=false: no more")
 	c.Flags().BoolVar(&t.InvertShades, "invert-shades", false, "100 meant closed there: turn the direction of shades on the public API")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if onConflict != "refuse" && onConflict != "skip" {
 			return cli.Usage(fmt.Errorf("--on-conflict %s: want refuse or skip", onConflict))
 		}
 		t.Skip = onConflict == "skip"
-		var err error
-		if t.House, err = from.read(c); err != nil {
+		house, again, err := from.read(c)
+		if err != nil {
 			return err
 		}
-		return a.withNewStore(c.Context(), func(s *store.Store) error { return a.apply(c, s, t, *asJSON) })
+		t.House = house
+		return a.withNewStore(c.Context(), func(s *store.Store) error {
+			if watch {
+				return a.apply(c, s, t, &again, *asJSON)
+			}
+			if c.Flags().Changed("watch") {
+				if err := s.EndWatch(c.Context(), house.Source); err != nil && !errors.Is(err, appliance.ErrNotFound) {
+					return err
+				}
+			}
+			return a.apply(c, s, t, nil, *asJSON)
+		})
 	}
 	return c
 }
@@ -188,8 +202,8 @@ there is only told. A backup is made before.`,
 // backupFolder of the data directory holds the backups that are made by themselves.
 const backupFolder = "backups"
 
-func (a *app) apply(c *cobra.Command, s *store.Store, t store.Takeover, asJSON bool) error {
-	id, plan, kept, err := takeOver(c.Context(), s, a.dataDir, t)
+func (a *app) apply(c *cobra.Command, s *store.Store, t store.Takeover, again *store.Watch, asJSON bool) error {
+	id, plan, kept, err := takeOver(c.Context(), s, a.dataDir, t, again)
 	if errors.Is(err, store.ErrConflicts) {
 		return errors.Join(showPlan(c.OutOrStdout(), plan, asJSON), conflicting(plan))
 	}
@@ -254,7 +268,7 @@ func newMigrateDrift(a *app) *cobra.Command {
 	from.flags(c)
 	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		house, err := from.read(c)
+		house, _, err := from.read(c)
 		if err != nil {
 			return err
 		}
@@ -307,17 +321,42 @@ func newMigrateList(a *app) *cobra.Command {
 				Clusters int     `json:"clusters"`
 				Nodes    int     `json:"nodes"`
 				Shades   int     `json:"shades"`
+				Watch    *looks  `json:"watch"`
 			}
 			out, rows := []row{}, [][]string{}
 			for _, m := range list {
-				out = append(out, row{m.ID, m.Source, cli.Stamp(m.At), m.By, cli.Stamp(m.UndoneAt), m.Taken.Clusters, m.Taken.Nodes, m.Taken.Shades})
-				rows = append(rows, []string{fmt.Sprint(m.ID), m.Source, cli.When(m.At), fmt.Sprint(m.Taken.Clusters), fmt.Sprint(m.Taken.Nodes), fmt.Sprint(m.Taken.Shades), cli.When(m.UndoneAt)})
+				out = append(out, row{m.ID, m.Source, cli.Stamp(m.At), m.By, cli.Stamp(m.UndoneAt), m.Taken.Clusters, m.Taken.Nodes, m.Taken.Shades, looksOf(m.Watch)})
+				rows = append(rows, []string{fmt.Sprint(m.ID), m.Source, cli.When(m.At), fmt.Sprint(m.Taken.Clusters), fmt.Sprint(m.Taken.Nodes), fmt.Sprint(m.Taken.Shades), cli.When(m.UndoneAt), looksOf(m.Watch).text()})
 			}
 			if *asJSON {
 				return cli.PrintJSON(c.OutOrStdout(), out)
 			}
-			return cli.Listing(c, []string{"ID", "FROM", "AT", "CLUSTERS", "NODES", "SHADES", "UNDONE"}, rows, "nothing was migrated yet")
+			return cli.Listing(c, []string{"ID", "FROM", "AT", "CLUSTERS", "NODES", "SHADES", "UNDONE", "WATCHED"}, rows, "nothing was migrated yet")
 		})
 	}
 	return c
+}
+
+// looks is what looking at a house every night has found; nil: nobody looks.
+type looks struct {
+	LookedAt    *string `json:"lookedAt"`
+	Differences int     `json:"differences"`
+	Trouble     string  `json:"trouble,omitempty"`
+}
+
+func looksOf(w *store.Watch) *looks {
+	if w == nil {
+		return nil
+	}
+	return &looks{cli.Stamp(w.LookedAt), w.Differences, w.Trouble}
+}
+
+func (l *looks) text() string {
+	switch {
+	case l == nil:
+		return "-"
+	case l.Trouble != "":
+		return "in vain: " + l.Trouble
+	}
+	return fmt.Sprintf("%d differences", l.Differences)
 }

@@ -276,6 +276,7 @@ func (d *daemon) run(ctx context.Context) error {
 	g.Go(func() error { return d.cloud.run(ctx) })
 	g.Go(func() error { return d.rules.Run(ctx) })
 	g.Go(func() error { return d.backupNightly(ctx, d.backups) })
+	g.Go(func() error { return d.watchNightly(ctx) })
 	here := web.New(web.Config{Log: d.log, Errors: adminapi.Errors})
 	d.admin.Register(here)
 	g.Go(func() error { return d.answerHere(ctx, here) })

@@ -135,6 +135,14 @@ func (s *Server) authenticate(w http.ResponseWriter, body map[string]any) {
 	})
 }
 
+// Forget ends all tokens, as a restart of some controllers does.
+func (s *Server) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refresh = ""
+	clear(s.tokens)
+}
+
 func (s *Server) refreshToken(w http.ResponseWriter, body map[string]any) {
 	if s.refresh == "" || body["refresh_token"] != s.refresh {
 		reply(w, http.StatusOK, map[string]any{"status": false, "message": "invalid"})
