@@ -12,6 +12,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"svc.internal/controller/account"
+	"svc.internal/controller/appliance"
 	"svc.internal/controller/web"
 )
 
@@ -60,9 +61,13 @@ func (a *API) backup(c echo.Context) error {
 	return a.Backups.Write(c.Request().Context(), c.Response())
 }
 
-// drillBackup restores the backup in the body in memory, tells what came of it and forgets it.
+// drillBackup restores the backup in the body in memory, tells what came of it and forgets it. Who sends
+// "Prefer: respond-async" (RFC 7240, 4.1) gets a job, which goes on when they have left.
 func (a *API) drillBackup(c echo.Context) error {
 	return a.withBackup(c, func(ctx context.Context, data io.Reader, passphrase *string) error {
+		if c.Request().Header.Get("Prefer") == "respond-async" {
+			return a.drillLater(c, data, passphrase)
+		}
 		found, err := a.Backups.Drill(ctx, data, passphrase)
 		if err != nil {
 			return err
@@ -70,6 +75,23 @@ func (a *API) drillBackup(c echo.Context) error {
 		a.auditAccount(c, "backup.drill", "backup", nil)
 		return answer(c, http.StatusOK, found)
 	})
+}
+
+func (a *API) drillLater(c echo.Context, data io.Reader, passphrase *string) error {
+	j, err := a.Jobs.Jobs().Start(appliance.Job{Kind: appliance.JobDrill, Subject: "a backup", By: callerOf(c).origin("")}, func(ctx context.Context, on *appliance.JobHand) (any, error) {
+		on.Progress(appliance.JobProgress{Text: "restores the backup in memory"})
+		a.unpacking.Lock()
+		defer a.unpacking.Unlock()
+		found, err := a.Backups.Drill(ctx, data, passphrase)
+		if err == nil {
+			on.Item(found, nil)
+		}
+		return nil, err
+	})
+	if err == nil {
+		a.auditAccount(c, "backup.drill", "backup", nil)
+	}
+	return accepted(c, j, err)
 }
 
 // restoreBackup takes the place of everything by the backup in the body. It is answered before that begins; then the
@@ -111,7 +133,7 @@ func (a *API) withBackup(c echo.Context, do func(ctx context.Context, data io.Re
 	ctx := c.Request().Context()
 	err = do(ctx, bytes.NewReader(data), passphrase)
 	switch {
-	case err == nil, c.Response().Committed, errors.Is(err, account.ErrNotKept):
+	case err == nil, c.Response().Committed, errors.Is(err, account.ErrNotKept), errors.As(err, new(*refusal)):
 		return err
 	case ctx.Err() != nil:
 		return ctx.Err()

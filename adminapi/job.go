@@ -25,7 +25,7 @@ type Jobs interface {
 // Job is long work under way, or done. It goes on when whoever began it has left.
 type Job struct {
 	ID        string       `json:"id"`
-	Kind      string       `json:"kind" enum:"scan,identify,service,groups,calibrate,direction,migration"`
+	Kind      string       `json:"kind" enum:"scan,identify,service,groups,calibrate,direction,migration,drill"`
 	Subject   string       `json:"subject" doc:"What it works on, for people. There is one job a subject at a time."`
 	Bus       string       `json:"bus,omitempty"`
 	Address   string       `json:"address,omitempty"`
@@ -38,7 +38,7 @@ type Job struct {
 	Progress  JobProgress  `json:"progress"`
 	Question  *JobQuestion `json:"question" doc:"What it wants to know of a person; answer with POST /jobs/{id}/answer."`
 	Found     int          `json:"found" doc:"How many items there are."`
-	Items     []any        `json:"items,omitempty" doc:"What it found out: of a scan Found, of a service Told, of groups GroupStep, of a calibration MeasuredLeg. Left out of an event if they did not change."`
+	Items     []any        `json:"items,omitempty" doc:"What it found out: of a scan Found, of a service Told, of groups GroupStep, of a calibration MeasuredLeg, of a drill Drilled. Left out of an event if they did not change."`
 	Result    *ShadeResult `json:"result,omitempty" doc:"Of a calibration or a direction that is done."`
 	Error     string       `json:"error,omitempty"`
 }
@@ -159,6 +159,19 @@ type Travel struct {
 	Runs        []float64 `json:"runs"`
 }
 
+// accepted answers with a job that was begun, or was not.
+func accepted(c echo.Context, j appliance.Job, err error) error {
+	var conflict *appliance.JobConflict
+	switch {
+	case errors.As(err, &conflict):
+		return &refusal{status: http.StatusConflict, detail: err.Error(), job: conflict.Job.ID}
+	case err != nil:
+		return err
+	}
+	c.Response().Header().Set("Location", prefix+"/jobs/"+j.ID)
+	return answer(c, http.StatusAccepted, jobOf(j))
+}
+
 func jobOf(j appliance.Job) Job {
 	out := Job{
 		ID: j.ID, Kind: string(j.Kind), Subject: j.Subject, Bus: j.Bus, Address: j.Address, Shade: j.Shade, By: j.By.Who,
@@ -263,17 +276,10 @@ func (a *API) startJob(c echo.Context) error {
 		in.Bus = b.Bus.Name
 	}
 	j, err := a.begun(in, by)
-	var conflict *appliance.JobConflict
-	switch {
-	case errors.As(err, &conflict):
-		return &refusal{status: http.StatusConflict, detail: err.Error(), job: conflict.Job.ID}
-	case errors.Is(err, appliance.ErrNotFound):
+	if errors.Is(err, appliance.ErrNotFound) {
 		return meaningless("", err.Error())
-	case err != nil:
-		return err
 	}
-	c.Response().Header().Set("Location", prefix+"/jobs/"+j.ID)
-	return answer(c, http.StatusAccepted, jobOf(j))
+	return accepted(c, j, err)
 }
 
 // placeOf fills in where a node or a shade is.

@@ -201,15 +201,7 @@ func (a *API) readOther(c echo.Context) error {
 	})
 	id = j.ID
 	close(told)
-	var conflict *appliance.JobConflict
-	switch {
-	case errors.As(err, &conflict):
-		return &refusal{status: http.StatusConflict, detail: err.Error(), job: conflict.Job.ID}
-	case err != nil:
-		return err
-	}
-	c.Response().Header().Set("Location", prefix+"/jobs/"+j.ID)
-	return answer(c, http.StatusAccepted, jobOf(j))
+	return accepted(c, j, err)
 }
 
 // preview tells what the house that was read last means here.

@@ -22,6 +22,7 @@ const (
 	JobCalibrate JobKind = "calibrate" // measure the travel of a shade
 	JobDirection JobKind = "direction" // find out which way a shade runs
 	JobMigration JobKind = "migration" // read the house of another controller
+	JobDrill     JobKind = "drill"     // try whether a backup can be restored
 )
 
 // JobState is how far a job is.

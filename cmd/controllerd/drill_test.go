@@ -28,6 +28,22 @@ func TestBackupIsTriedOverTheAPI(t *testing.T) {
 	if status, body, _ := h.send(http.MethodPost, "/api/v1/backup/drill", admin, string(flipped)); status != http.StatusUnprocessableEntity || !strings.Contains(string(body), "damaged") {
 		t.Errorf("drill of a damaged one: %d %s", status, body)
 	}
+	for _, c := range []struct{ file, state, want string }{{string(file), "done", `"nodes":3`}, {string(flipped), "failed", "damaged"}} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.url+"/api/v1/backup/drill", strings.NewReader(c.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Prefer", "respond-async")
+		var j adminapi.Job
+		status, body, head := h.answer(h.client, req, admin)
+		if err := json.Unmarshal(body, &j); err != nil || status != http.StatusAccepted || head.Get("Location") != "/api/v1/jobs/"+j.ID {
+			t.Fatalf("drill as a job: %d %s", status, body)
+		}
+		j = h.ended(admin, j.ID)
+		if text, _ := json.Marshal(j); j.State != c.state || !strings.Contains(string(text), c.want) {
+			t.Errorf("drill as a job, want %s with %s: %s", c.state, c.want, text)
+		}
+	}
 	for _, role := range []string{"operator", "viewer"} {
 		if status, _, _ := h.send(http.MethodPost, "/api/v1/backup/drill", h.enter(role), string(file)); status != http.StatusForbidden {
 			t.Errorf("drill by a %s: %d, want 403", role, status)
