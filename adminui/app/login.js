@@ -25,9 +25,9 @@ export function Password({ form, name, label, hint, autocomplete }) {
 
 export default function Login() {
   const form = useForm({ username: '', password: '' }, async (v) => {
+    const to = address.peek().query.get('to') || '/';
     const s = await server.post('/auth/login', { ...v, browser: true }, { again: false });
     enter(s);
-    const to = address.peek().query.get('to') || '/';
     go(to.startsWith('/') && !to.startsWith('//') ? to : '/', { replace: true });
   }, (v) => ({ ...(!v.username && { username: t('login.username.missing') }), ...(!v.password && { password: t('login.password.missing') }) }));
   return html`<main class="alone"><${Sign} /><div><h1>${house.claim?.site || t('login')}</h1><p class="sub">${t('login.sub')}</p></div>

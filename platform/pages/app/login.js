@@ -10,8 +10,8 @@ const Sign = () => html`<svg class="sign" viewBox="0 0 32 32" aria-hidden="true"
 export default function Login() {
   const [seen, setSeen] = useState(false);
   const form = useForm({ username: '', password: '' }, async (v) => {
-    const { data } = await server.post('/auth/login', { ...v, browser: true }, { again: false });
     const to = address.peek().query.get('to') || '/';
+    const { data } = await server.post('/auth/login', { ...v, browser: true }, { again: false });
     enter(data);
     go(to.startsWith('/') && !to.startsWith('//') ? to : '/', { replace: true });
   }, (v) => ({ ...(!v.username && { username: t('login.username.missing') }), ...(!v.password && { password: t('login.password.missing') }) }));
