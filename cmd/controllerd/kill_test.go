@@ -27,7 +27,6 @@ import (
 // daemon is commanded and imports make the site grow and shrink. After every kill
 // the database must be whole, and the books of every ID ever seen must be right.
 func TestCampaignKill(t *testing.T) {
-	t.Parallel()
 	kills := 60
 	if soak() {
 		kills = 1000

@@ -56,7 +56,6 @@ var pagePaths = map[string]string{
 }
 
 func TestPagesInEveryLook(t *testing.T) {
-	t.Parallel()
 	h := demoHouse(t)
 	browser := uitest.Open(t)
 	for _, look := range []uitest.Look{

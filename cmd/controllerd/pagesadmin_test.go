@@ -19,7 +19,6 @@ import (
 
 // TestNewDevicesAreFoundNamedAndPutIntoRooms is the walk of an installer, on a phone.
 func TestNewDevicesAreFoundNamedAndPutIntoRooms(t *testing.T) {
-	t.Parallel()
 	h := bare(t, walkSite)
 	h.tokens = map[string]string{}
 	h.site.Nodes, h.site.Shades, h.site.Clusters = nil, nil, nil // the buses are known, the devices on them not
@@ -86,7 +85,6 @@ func TestNewDevicesAreFoundNamedAndPutIntoRooms(t *testing.T) {
 
 // TestUsersAndKeysAreMadeInTheBrowser makes what a program needs and uses it.
 func TestUsersAndKeysAreMadeInTheBrowser(t *testing.T) {
-	t.Parallel()
 	h := newHouse(t, walkSite)
 	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 1440, Height: 900})
 	logIn(h, tab, "admin")
@@ -155,7 +153,6 @@ func TestUsersAndKeysAreMadeInTheBrowser(t *testing.T) {
 // TestBackupIsRestoredInTheBrowser moves a building to a new, empty controller: something else is refused, the backup is
 // tried, then restored; the users and IDs of before are there.
 func TestBackupIsRestoredInTheBrowser(t *testing.T) {
-	t.Parallel()
 	h := newBuilding(t, everydaySite)
 	h.serve()
 	status, file, _ := h.send(http.MethodGet, "/api/v1/backup", h.enter("admin"), "")

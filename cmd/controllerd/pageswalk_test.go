@@ -60,7 +60,6 @@ func unclaimed(t *testing.T) *house {
 }
 
 func TestWalkFromClaimToReport(t *testing.T) {
-	t.Parallel()
 	h := unclaimed(t)
 	browser := uitest.Open(t)
 	tab := browser.Tab(t, uitest.Look{Width: 360, Height: 740, Scale: 2, Touch: true})
@@ -205,7 +204,6 @@ func TestWalkFromClaimToReport(t *testing.T) {
 
 // TestPagesWithoutTheController: what one sees when it is gone, and when it is back.
 func TestPagesWithoutTheController(t *testing.T) {
-	t.Parallel()
 	h := newHouse(t, walkSite)
 	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 360, Height: 740, Touch: true})
 	logIn(h, tab, "operator")
@@ -232,7 +230,6 @@ func TestPagesWithoutTheController(t *testing.T) {
 
 // TestViewerOnlyLooks: what the role forbids is not there.
 func TestViewerOnlyLooks(t *testing.T) {
-	t.Parallel()
 	h := newHouse(t, walkSite)
 	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 360, Height: 740})
 	logIn(h, tab, "viewer")
@@ -250,7 +247,6 @@ func TestViewerOnlyLooks(t *testing.T) {
 
 // TestEverythingIsReachedWithKeys goes through the home page with the Tab key.
 func TestEverythingIsReachedWithKeys(t *testing.T) {
-	t.Parallel()
 	h := newHouse(t, walkSite)
 	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 1440, Height: 900})
 	logIn(h, tab, "operator")

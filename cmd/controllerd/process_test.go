@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	programDir = dir
-	code := drivertest.SideBySide(m, 6)
+	code := drivertest.SideBySide(m, 4)
 	os.RemoveAll(dir)
 	os.Exit(code)
 }

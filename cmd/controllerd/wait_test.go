@@ -223,7 +223,6 @@ func quantile(sorted []time.Duration, q float64) time.Duration {
 // line and then stops one that runs: at most the one frame in flight may come
 // before the stop.
 func TestStopOvertakesQueuedMoves(t *testing.T) {
-	t.Parallel()
 	rounds := 2
 	if soak() {
 		rounds = 20
