@@ -4,17 +4,14 @@ import (
 	"context"
 	"os"
 	"strconv"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 // Go's timers end in epoll_wait, which counts whole milliseconds; a silence of
-// 2 ms would last up to 3.1 ms. The last stretch of a wait therefore ends with an alarm
-// of the kernel, to the microsecond. It is waited for like input: whoever sleeps in a
-// system call instead keeps a processor of Go's scheduler, which looks after that every
-// 20 µs.
+// 2 ms would last up to 3.1 ms. The last stretch of a wait is therefore slept in
+// clock_nanosleep, to an absolute time.
 const (
 	sharpStretch = 3 * time.Millisecond
 	sharpSpare   = 1500 * time.Microsecond // what a Go timer may come late by
@@ -74,47 +71,20 @@ func SleepUntil(ctx context.Context, t time.Time) error {
 	return ctx.Err()
 }
 
-// sharpUntil waits for t with an alarm of the kernel.
+// sharpUntil sleeps in the kernel until t. It holds a thread: for a few
+// milliseconds only.
 func sharpUntil(t time.Time) {
 	d := time.Until(t)
 	if d <= 0 {
 		return
 	}
-	a, _ := alarms.Get().(*alarm)
-	if a == nil {
-		a = newAlarm()
-	}
-	if a == nil || !a.ring(d) {
+	var now unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) != nil {
 		time.Sleep(d)
 		return
 	}
-	alarms.Put(a)
-}
-
-// alarm is a timer of the kernel, which reads as a file.
-type alarm struct {
-	fd   int
-	file *os.File // closed when nobody has it any more
-}
-
-// alarms are those that nobody waits for.
-var alarms sync.Pool
-
-// newAlarm makes one; nil: the kernel has none to give.
-func newAlarm() *alarm {
-	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
-	if err != nil {
-		return nil
+	sharpenThread() // whatever thread this is
+	until := unix.NsecToTimespec(now.Nano() + int64(d))
+	for unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &until, nil) == unix.EINTR {
 	}
-	return &alarm{fd, os.NewFile(uintptr(fd), "timerfd")}
-}
-
-// ring returns after d; false: the alarm is of no use.
-func (a *alarm) ring(d time.Duration) bool {
-	var count [8]byte
-	if unix.TimerfdSettime(a.fd, 0, &unix.ItimerSpec{Value: unix.NsecToTimespec(int64(d))}, nil) != nil {
-		return false
-	}
-	_, err := a.file.Read(count[:])
-	return err == nil
 }

@@ -11,6 +11,7 @@ export function useForm(start, send, check = () => ({})) {
   const [errors, setErrors] = useState({});
   const [problem, setProblem] = useState(null);
   const [busy, setBusy] = useState(false);
+  const underway = useRef(false); // two taps may come before busy is drawn
   const [tried, setTried] = useState(false);
   const [wait, setWait] = useState(0);
   const id = useId();
@@ -27,12 +28,13 @@ export function useForm(start, send, check = () => ({})) {
   };
   const submit = async (e) => {
     e?.preventDefault();
-    if (busy || wait) return;
+    if (underway.current || wait) return;
     setTried(true);
     setProblem(null);
     const found = check(values);
     setErrors(found);
     if (Object.keys(found).length) { setProblem({ local: true }); return; }
+    underway.current = true;
     setBusy(true);
     try {
       await send(values);
@@ -44,6 +46,7 @@ export function useForm(start, send, check = () => ({})) {
       setProblem(p);
       if (p.status === 429 || p.status === 503) setWait(p.wait);
     } finally {
+      underway.current = false;
       setBusy(false);
     }
   };
