@@ -22,6 +22,7 @@ type Takeover struct {
 	Skip         bool // leave out what conflicts; otherwise nothing is taken over then
 	InvertShades bool // 100 was closed there
 	By           string
+	Watch        *Watch // look at it every night from then on; nil: whatever was done before
 }
 
 // Migration is one that was made.
@@ -73,6 +74,14 @@ func (s *Store) Migrate(ctx context.Context, t Takeover) (id int64, plan migrati
 		plan = migration.Work(t.House, here)
 		if len(plan.Conflicts) > 0 && !t.Skip {
 			return ErrConflicts
+		}
+		if w := t.Watch; w != nil {
+			if w.Source != t.House.Source || w.Refresh == "" {
+				return fmt.Errorf("the house of %s cannot be watched, since it gave no refresh token; take it over without", t.House.Source)
+			}
+			if err := s.setWatch(ctx, tx, *w); err != nil {
+				return err
+			}
 		}
 		id, err = s.takeOver(ctx, tx, t, plan)
 		return err

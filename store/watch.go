@@ -22,10 +22,11 @@ type Watch struct {
 	Trouble     string // why the last look failed; empty: it did not
 }
 
-// SetWatch has a house looked at every night from now on.
-func (s *Store) SetWatch(ctx context.Context, w Watch) error {
-	return s.changeWatch(ctx, w.Source, `INSERT OR REPLACE INTO watch (source, url, refresh, ca, fingerprint, looked_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)`,
-		w.URL, w.Refresh, string(w.CA), w.Fingerprint, nanos(s.now()))
+// setWatch has a house looked at every night from now on.
+func (s *Store) setWatch(ctx context.Context, tx *sql.Tx, w Watch) error {
+	_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO watch (source, url, refresh, ca, fingerprint, looked_at) VALUES (?, ?, ?, ?, ?, ?)",
+		w.Source, w.URL, w.Refresh, string(w.CA), w.Fingerprint, nanos(s.now()))
+	return err
 }
 
 // EndWatch has a house looked at no more. It returns [appliance.ErrNotFound] if it was not.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"path/filepath"
 	"sync/atomic"
@@ -40,7 +39,9 @@ func (h houses) ReadHouse(ctx context.Context, from adminapi.MigrationSource) (m
 		return migration.House{}, err
 	}
 	house, again, err := readHouse(ctx, reader.Config{URL: from.URL, Username: from.Username, Password: from.Password}, trust.Trust{Fingerprint: from.Fingerprint, Only: true}, source)
-	h.last.Store(&again)
+	if err == nil {
+		h.last.Store(&again)
+	}
 	return house, err
 }
 
@@ -55,29 +56,23 @@ func readHouse(ctx context.Context, cfg reader.Config, by trust.Trust, host stri
 
 // TakeOver makes a backup and takes a house over.
 func (h houses) TakeOver(ctx context.Context, house migration.House, how adminapi.MigrationStart, by string) (adminapi.Migrated, migration.Plan, error) {
-	var again *store.Watch
+	t := store.Takeover{House: house, Skip: how.OnConflict == "skip", InvertShades: how.InvertShades, By: by}
 	if how.Watch {
-		again = h.last.Load()
+		t.Watch = h.last.Load()
 	}
-	id, plan, kept, err := takeOver(ctx, h.Store, h.dataDir, store.Takeover{House: house, Skip: how.OnConflict == "skip", InvertShades: how.InvertShades, By: by}, again)
+	id, plan, kept, err := takeOver(ctx, h.Store, h.dataDir, t)
 	if errors.Is(err, store.ErrConflicts) {
 		err = nil // the plan tells of them
 	}
 	return adminapi.Migrated{ID: id, Source: house.Source, Backup: kept}, plan, err
 }
 
-// takeOver takes a house over, all of it or nothing, after a backup, whose file it returns. Again, if
-// there is one, says how it is looked at every night from then on.
-func takeOver(ctx context.Context, s *store.Store, dataDir string, t store.Takeover, again *store.Watch) (id int64, plan migration.Plan, kept string, err error) {
-	if again != nil && again.Refresh == "" {
-		return 0, migration.Plan{}, "", fmt.Errorf("watch the house of %s: it gave no refresh token; take it over without", t.House.Source)
-	}
+// takeOver takes a house over, all of it or nothing, after a backup, whose file it returns.
+func takeOver(ctx context.Context, s *store.Store, dataDir string, t store.Takeover) (id int64, plan migration.Plan, kept string, err error) {
 	if kept, err = s.BackupBeforeMigration(ctx, filepath.Join(dataDir, backupFolder)); err != nil {
 		return 0, migration.Plan{}, "", err
 	}
-	if id, plan, err = s.Migrate(ctx, t); err == nil && again != nil {
-		err = s.SetWatch(ctx, *again)
-	}
+	id, plan, err = s.Migrate(ctx, t)
 	return id, plan, kept, err
 }
 
@@ -109,6 +104,7 @@ func utc(t time.Time) *time.Time {
 
 // watchNightly looks at the houses of other controllers that are watched, until ctx ends.
 func (d *daemon) watchNightly(ctx context.Context) error {
+	trouble := false // is told once
 	for {
 		select {
 		case <-time.After(nightlyEvery):
@@ -116,21 +112,25 @@ func (d *daemon) watchNightly(ctx context.Context) error {
 			return nil
 		}
 		due, err := d.db.DueWatches(ctx)
-		if err != nil && ctx.Err() == nil {
-			d.log.Error("houses that are watched were not looked at", "why", err)
-		}
 		for _, w := range due {
-			lookAgain(ctx, d.db, d.log, w)
+			err = errors.Join(err, lookAgain(ctx, d.db, d.log, w))
 		}
+		if err != nil && ctx.Err() == nil && !trouble {
+			d.log.Error("houses that are watched are not looked at", "why", err)
+		}
+		trouble = err != nil
 	}
 }
 
 // lookAgain looks at a house for what differs from when it was taken over. What is as it was the night before
-// is not told again.
-func lookAgain(ctx context.Context, db *store.Store, log *slog.Logger, w store.Watch) {
+// is not told again. That it looks is noted first: where that cannot be, it would look again and again.
+func lookAgain(ctx context.Context, db *store.Store, log *slog.Logger, w store.Watch) error {
+	if err := db.Looked(ctx, w); err != nil {
+		return err
+	}
 	plan, refresh, err := drift(ctx, db, w)
 	if ctx.Err() != nil {
-		return
+		return ctx.Err()
 	}
 	before := w
 	w.Trouble = ""
@@ -145,9 +145,10 @@ func lookAgain(ctx context.Context, db *store.Store, log *slog.Logger, w store.W
 	case w.Trouble == "" && w.Differences != before.Differences:
 		log.Warn("a house differs from when it was taken over; controllerd migrate drift tells how", "house", w.Source, "differences", w.Differences)
 	}
-	if err := db.Looked(ctx, w); err != nil && !errors.Is(err, appliance.ErrNotFound) {
-		log.Error("what was seen of a house is not kept", "house", w.Source, "why", err)
+	if err := db.Looked(ctx, w); !errors.Is(err, appliance.ErrNotFound) { // it may have been ended meanwhile
+		return err
 	}
+	return nil
 }
 
 func drift(ctx context.Context, db *store.Store, w store.Watch) (plan migration.Plan, refresh string, err error) {

@@ -131,7 +131,7 @@ func TestAHouseIsTakenOverByTheAPI(t *testing.T) {
 	h.api(admin, 422, http.MethodPost, "/migrations", adminapi.MigrationStart{Preview: plan.ID, OnConflict: "renumber"}, nil)
 	before = export()
 	var done adminapi.Migrated
-	h.api(admin, 200, http.MethodPost, "/migrations", adminapi.MigrationStart{Preview: plan.ID, OnConflict: "skip"}, &done)
+	h.api(admin, 200, http.MethodPost, "/migrations", adminapi.MigrationStart{Preview: plan.ID, OnConflict: "skip", Watch: true}, &done)
 	if _, err := os.Stat(done.Backup); done.ID == 0 || err != nil {
 		t.Errorf("done: %+v, its backup: %v", done, err)
 	}
@@ -144,7 +144,7 @@ func TestAHouseIsTakenOverByTheAPI(t *testing.T) {
 	// What was changed since is not undone without force.
 	var list []adminapi.Migration
 	h.api(admin, 200, http.MethodGet, "/migrations", nil, &list)
-	if len(list) != 1 || list[0].Nodes != 10 || list[0].By != "admin" || list[0].UndoneAt != nil {
+	if len(list) != 1 || list[0].Nodes != 10 || list[0].By != "admin" || list[0].UndoneAt != nil || list[0].Watch == nil || list[0].Watch.LookedAt == nil {
 		t.Fatalf("made: %+v", list)
 	}
 	undo := fmt.Sprint("/migrations/", list[0].ID, "/undo")

@@ -186,14 +186,13 @@ there is only told. A backup is made before.`,
 		t.House = house
 		return a.withNewStore(c.Context(), func(s *store.Store) error {
 			if watch {
-				return a.apply(c, s, t, &again, *asJSON)
-			}
-			if c.Flags().Changed("watch") {
+				t.Watch = &again
+			} else if c.Flags().Changed("watch") {
 				if err := s.EndWatch(c.Context(), house.Source); err != nil && !errors.Is(err, appliance.ErrNotFound) {
 					return err
 				}
 			}
-			return a.apply(c, s, t, nil, *asJSON)
+			return a.apply(c, s, t, *asJSON)
 		})
 	}
 	return c
@@ -202,8 +201,8 @@ there is only told. A backup is made before.`,
 // backupFolder of the data directory holds the backups that are made by themselves.
 const backupFolder = "backups"
 
-func (a *app) apply(c *cobra.Command, s *store.Store, t store.Takeover, again *store.Watch, asJSON bool) error {
-	id, plan, kept, err := takeOver(c.Context(), s, a.dataDir, t, again)
+func (a *app) apply(c *cobra.Command, s *store.Store, t store.Takeover, asJSON bool) error {
+	id, plan, kept, err := takeOver(c.Context(), s, a.dataDir, t)
 	if errors.Is(err, store.ErrConflicts) {
 		return errors.Join(showPlan(c.OutOrStdout(), plan, asJSON), conflicting(plan))
 	}

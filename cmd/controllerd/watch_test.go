@@ -35,7 +35,10 @@ func TestAHouseIsWatched(t *testing.T) {
 		if err != nil || len(list) != 1 {
 			t.Fatalf("%d houses are watched, %v", len(list), err)
 		}
-		lookAgain(t.Context(), db, slog.New(slog.NewTextHandler(&log, nil)), list[0])
+		err = lookAgain(t.Context(), db, slog.New(slog.NewTextHandler(&log, nil)), list[0])
+		if err != nil {
+			t.Error(err)
+		}
 		if list, _ = db.Watches(t.Context()); list[0].Differences != want.Differences || (list[0].Trouble == "") != (want.Trouble == "") {
 			t.Errorf("the look found %d differences and %q, want %+v", list[0].Differences, list[0].Trouble, want)
 		}
