@@ -25,6 +25,16 @@ type Backups interface {
 	// Restore does what Drill does, and returns what begins the restore, which ends the present run of the
 	// controller. It fails with account.ErrNotKept where the disk takes nothing; its other errors are about the file.
 	Restore(ctx context.Context, from io.Reader, passphrase *string, by account.Audit) (found Drilled, begin func(), err error)
+	// Nightly tells of those that are made by themselves.
+	Nightly() NightlyBackups
+}
+
+// NightlyBackups are those that the controller makes by itself.
+type NightlyBackups struct {
+	Folder string     `json:"folder" doc:"Where they are kept, on the controller."`
+	Last   *time.Time `json:"last" doc:"When the newest was made; null: there is none."`
+	Kept   int        `json:"kept" doc:"How many there are."`
+	Failed string     `json:"failed,omitempty" doc:"Why the last try failed; it is tried again every ten minutes."`
 }
 
 // Drilled is what a backup would restore.
@@ -60,6 +70,8 @@ func (a *API) backup(c echo.Context) error {
 	a.auditAccount(c, "backup.download", "backup", nil)
 	return a.Backups.Write(c.Request().Context(), c.Response())
 }
+
+func (a *API) nightlyBackups(c echo.Context) error { return answer(c, http.StatusOK, a.Backups.Nightly()) }
 
 // drillBackup restores the backup in the body in memory, tells what came of it and forgets it. Who sends
 // "Prefer: respond-async" (RFC 7240, 4.1) gets a job, which goes on when they have left.

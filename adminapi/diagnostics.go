@@ -186,13 +186,24 @@ func (a *API) writeFrames(_ context.Context, to io.Writer) error {
 			if err != nil {
 				continue // a bus that records nothing
 			}
-			for _, f := range rec.Recent() {
-				if !yield(b.Bus, a.frameOf(b.Bus, f)) {
+			for f := range a.recent(b.Bus, rec) {
+				if !yield(b.Bus, f) {
 					return
 				}
 			}
 		}
 	})
+}
+
+// recent are the frames that a flight recorder has, oldest first.
+func (a *API) recent(b *appliance.Bus, rec appliance.Recorder) iter.Seq[Frame] {
+	return func(yield func(Frame) bool) {
+		for _, f := range rec.Recent() {
+			if !yield(a.frameOf(b, f)) {
+				return
+			}
+		}
+	}
 }
 
 // veil passes text on by lines, and hides what looks like a secret wherever it comes

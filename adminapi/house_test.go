@@ -109,6 +109,8 @@ func (b backups) Restore(context.Context, io.Reader, *string, account.Audit) (ad
 	return adminapi.Drilled{}, nil, errors.New("not in this house")
 }
 
+func (b backups) Nightly() adminapi.NightlyBackups { return adminapi.NightlyBackups{} }
+
 type testLog struct{ t *testing.T }
 
 func (l testLog) Write(p []byte) (int, error) {

@@ -22,14 +22,20 @@ type Houses interface {
 	// that it shows. Nothing else is asked of it.
 	Shown(ctx context.Context, address string) (source, fingerprint string, err error)
 	// ReadHouse reads all that it runs, slowly, and commands nothing.
-	ReadHouse(ctx context.Context, from MigrationSource) (migration.House, error)
-	PlanMigration(ctx context.Context, house migration.House) (migration.Plan, error)
+	ReadHouse(ctx context.Context, from MigrationSource) (House, error)
+	Undo(ctx context.Context, id int64, force bool, by string) (int64, error)
+	Migrations(ctx context.Context) ([]Migration, error)
+}
+
+// House of another controller, as it was read once.
+type House interface {
+	Source() string
+	// Plan tells what it means here now.
+	Plan(ctx context.Context) (migration.Plan, error)
 	// TakeOver makes a backup and takes the house over, all of it or nothing. The ID is 0 if
 	// nothing was changed: because of conflicts that are not to be skipped, or because
 	// nothing is new.
-	TakeOver(ctx context.Context, house migration.House, how MigrationStart, by string) (done Migrated, plan migration.Plan, err error)
-	Undo(ctx context.Context, id int64, force bool, by string) (int64, error)
-	Migrations(ctx context.Context) ([]Migration, error)
+	TakeOver(ctx context.Context, how MigrationStart, by string) (done Migrated, plan migration.Plan, err error)
 }
 
 // builtOn is the error of undoing what people have changed since.
@@ -148,16 +154,16 @@ type readHouse struct {
 	mu    sync.Mutex
 	id    string
 	at    time.Time
-	house migration.House
+	house House
 }
 
-func (r *readHouse) put(id string, house migration.House) {
+func (r *readHouse) put(id string, house House) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.id, r.at, r.house = id, time.Now(), house
 }
 
-func (r *readHouse) get() (id string, at time.Time, house migration.House) {
+func (r *readHouse) get() (id string, at time.Time, house House) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.id, r.at, r.house
@@ -210,11 +216,11 @@ func (a *API) preview(c echo.Context) error {
 	if id == "" {
 		return refuse(http.StatusNotFound, "no house was read since the start")
 	}
-	plan, err := a.Houses.PlanMigration(c.Request().Context(), house)
+	plan, err := house.Plan(c.Request().Context())
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, MigrationPreview{id, house.Source, stampOf(at), planOf(plan)})
+	return answer(c, http.StatusOK, MigrationPreview{id, house.Source(), stampOf(at), planOf(plan)})
 }
 
 // takeOver takes the house that was read over, all of it or nothing.
@@ -231,7 +237,7 @@ func (a *API) takeOver(c echo.Context) error {
 		return refuse(http.StatusConflict, "this is not the house that was read last; look at the preview again")
 	}
 	ctx := context.WithoutCancel(c.Request().Context()) // all of it, whoever waits for the answer
-	done, plan, err := a.Houses.TakeOver(ctx, house, in, callerOf(c).name)
+	done, plan, err := house.TakeOver(ctx, in, callerOf(c).name)
 	if err != nil {
 		return err
 	}
@@ -240,7 +246,7 @@ func (a *API) takeOver(c echo.Context) error {
 	}
 	done.MigrationPlan = planOf(plan)
 	if done.ID != 0 {
-		a.audit(c, "migration.apply", fmt.Sprintf("migration %d from %s", done.ID, house.Source), in)
+		a.audit(c, "migration.apply", fmt.Sprintf("migration %d from %s", done.ID, house.Source()), in)
 		a.inForce(ctx, func(s *appliance.Snapshot) bool { return hasAll(s, plan) })
 	}
 	return answer(c, http.StatusOK, done)

@@ -3,6 +3,7 @@ package adminapi
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -29,11 +30,32 @@ func (a *API) frames(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	out := []Frame{}
-	for _, f := range rec.Recent() {
-		out = append(out, a.frameOf(bus, f))
+	return answer(c, http.StatusOK, slices.AppendSeq([]Frame{}, a.recent(bus, rec)))
+}
+
+// recording sends the same as a file for whoever looks for a fault from afar. What looks like a secret is hidden in
+// it, as in diagnostics.
+func (a *API) recording(c echo.Context) error {
+	bus, rec, err := a.recorder(c)
+	if err != nil {
+		return err
 	}
-	return answer(c, http.StatusOK, out)
+	_ = http.NewResponseController(c.Response().Writer).SetWriteDeadline(time.Now().Add(diagnosticsTime))
+	h := c.Response().Header()
+	h.Set("Content-Type", "application/jsonl")
+	h.Set("Content-Disposition", `attachment; filename="frames-`+time.Now().UTC().Format("20060102-150405")+`.jsonl"`)
+	h.Set("Cache-Control", "no-store")
+	veil := &veil{to: c.Response()}
+	if err := a.Within.Record(veil, func(yield func(*appliance.Bus, Frame) bool) {
+		for f := range a.recent(bus, rec) {
+			if !yield(bus, f) {
+				return
+			}
+		}
+	}); err != nil {
+		return err
+	}
+	return veil.flush()
 }
 
 // monitor is the stream of the frames that pass on a bus from now on. A reader who is

@@ -90,11 +90,13 @@ func (a *API) routes() []route {
 		{del, "/clusters/:id/override", operator, "Let rules act on a cluster again, whatever was set by hand", nil, nil, none, a.release, nil},
 
 		{get, "/buses/:bus/frames", reader, "The last frames of a bus, from its flight recorder", nil, []Frame{}, ok, a.frames, nil},
+		{get, "/buses/:bus/recording", reader, "The same as a recording, to be decoded or played elsewhere; what looks like a secret is hidden", nil, nil, ok, a.recording, nil},
 		{get, "/buses/:bus/monitor", reader, "The frames that pass on a bus, as server-sent events of the kind frame", nil, Frame{}, ok, a.monitor, nil},
 		{get, "/buses/:bus/groups", reader, "Which groups the devices of a bus hold and should hold", nil, Groups{}, ok, a.groups, nil},
 		{get, "/profiles", reader, "The built-in profiles, which tell what a device is", nil, []Profile{}, ok, a.profiles, []query{{"driver", "Only those of this driver."}}},
 		{get, "/buses/:bus/services", reader, "What the driver of a bus does for an installer", nil, []Service{}, ok, a.services, nil},
 		{get, "/backup", admin, "Everything as one file; it holds secrets", nil, nil, ok, a.backup, nil},
+		{get, "/backup/nightly", admin, "The backups that are made by themselves: when the newest was, and whether the last try failed", nil, NightlyBackups{}, ok, a.nightlyBackups, nil},
 		{post, "/backup/drill", admin, "Try whether a backup, which is the body, can be restored; nothing is changed", nil, Drilled{}, ok, a.drillBackup, nil},
 		{post, "/backup/restore", admin, "Restore a backup, which is the body, in the place of everything; the controller begins anew, and all log in again", nil, Drilled{}, http.StatusAccepted, a.restoreBackup, nil},
 

@@ -23,9 +23,15 @@ const (
 // all but the newest seven. It returns the new file, or "" if none was due.
 func (s *Store) Nightly(ctx context.Context, folder string) (string, error) {
 	now := s.now()
-	last, err := lastNightly(folder, now)
+	made, err := NightlyBackups(folder)
 	if err != nil {
 		return "", fmt.Errorf("nightly backup: %w", err)
+	}
+	var last time.Time // of a clock that did not run ahead
+	for _, at := range made {
+		if !at.After(now) {
+			last = at
+		}
 	}
 	if !dueByNight(last, now) {
 		return "", nil
@@ -94,14 +100,12 @@ func backupsIn(folder, prefix, layout string) ([]string, error) {
 	return out, nil
 }
 
-// lastNightly is when the last nightly backup before now was made; zero: never. Those of a
-// clock that ran ahead do not count.
-func lastNightly(folder string, now time.Time) (last time.Time, err error) {
+// NightlyBackups tells when those in a folder were made, the oldest first.
+func NightlyBackups(folder string) ([]time.Time, error) {
 	list, err := backupsIn(folder, nightlyPrefix, nightlyLayout)
-	for _, name := range list {
-		if at, err := time.Parse(nightlyPrefix+nightlyLayout, name); err == nil && !at.After(now) {
-			last = at
-		}
+	made := make([]time.Time, len(list))
+	for i, name := range list {
+		made[i], _ = time.Parse(nightlyPrefix+nightlyLayout, name) // as backupsIn did
 	}
-	return last, err
+	return made, err
 }

@@ -8,6 +8,7 @@ import { Icon } from '../ui/icons.js';
 import { useForm, Summary, Field, Submit } from '../ui/form.js';
 import { FileField } from './filefield.js';
 import { Confirm } from '../ui/dialog.js';
+import { useServer } from './useserver.js';
 import { house, server, session, may } from './house.js';
 
 const counts = [['buses', 'buses'], ['nodes', 'report.nodes'], ['shades', 'shades.title'], ['clusters', 'clusters'], ['users', 'users'], ['keys', 'apikeys'], ['profiles', 'backup.profiles']];
@@ -50,10 +51,20 @@ function Take() {
     ${now && html`<${Report} of=${now.report} /><${Restore} send=${(path) => send(path, now)} onBegun=${() => setBegun(true)} />`}`;
 }
 
+// Nightly tells of the backups that are made by themselves.
+function Nightly() {
+  const { data: n, wrong } = useServer('/backup/nightly');
+  return html`<h3>${t('backup.nightly.title')}</h3><p class="sub">${t('backup.nightly')}</p>
+    ${wrong && html`<${Notice} kind="fault">${wrong.message}<//>`}
+    ${n?.failed && html`<${Notice} kind="fault"><b>${t('backup.nightly.failed')}</b> ${n.failed}<//>`}
+    ${n && html`<dl class="facts"><dt>${t('backup.nightly.last')}</dt><dd>${n.last ? html`${moment(Date.parse(n.last))} ${!n.failed && html`<span class="badge ok">${t('backup.nightly.well')}</span>`}` : t('backup.nightly.none')}</dd>
+      <dt>${t('backup.nightly.kept')}</dt><dd>${number(n.kept)}</dd><dt>${t('backup.nightly.folder')}</dt><dd><code>${n.folder}</code></dd></dl>`}`;
+}
+
 export default function Backup() {
   return html`<${Page} title=${t('backup')} sub=${t('backup.sub')} back=${{ href: '/more', text: t('more') }}>
     ${!may('administer') ? html`<${Notice} kind="warn">${t('backup.forbidden')}<//>` : html`<div class="columns">
-      <section class="panel"><h2>${t('backup.make')}</h2><p>${t('backup.make.text')}</p><div class="actions start"><a class="button primary" href="/api/v1/backup" download><${Icon} name="download" />${t('backup.download')}</a></div><p class="sub">${t('backup.nightly')}</p></section>
+      <section class="panel"><h2>${t('backup.make')}</h2><p>${t('backup.make.text')}</p><div class="actions start"><a class="button primary" href="/api/v1/backup" download><${Icon} name="download" />${t('backup.download')}</a></div><${Nightly} /></section>
       <section class="panel"><h2>${t('backup.drill')}</h2><p>${t('backup.drill.text')}</p><${Take} /></section></div>`}
   <//>`;
 }

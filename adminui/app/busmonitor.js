@@ -12,7 +12,7 @@ const arrows = { sent: '→', received: '←', discarded: '✗' };
 export function Monitor({ bus }) {
   const [on, setOn] = useState(false);
   return html`<section class="panel"><div class="row"><div class="grow"><h2>${t('monitor')}</h2><p class="sub">${t('monitor.sub')}</p></div>
-    <a class="button" href=${`/api/v1/buses/${encodeURIComponent(bus)}/frames`} download=${`frames-${bus}.json`}><${Icon} name="download" />${t('monitor.export')}</a>
+    <a class="button" href=${`/api/v1/buses/${encodeURIComponent(bus)}/recording`} download><${Icon} name="download" />${t('monitor.export')}</a>
     <button class="button" aria-pressed=${on ? 'true' : 'false'} onClick=${() => setOn(!on)}>${on ? t('monitor.stop') : t('monitor.start')}</button></div>
     ${on && html`<${Frames} bus=${bus} />`}</section>`;
 }

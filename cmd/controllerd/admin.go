@@ -26,7 +26,7 @@ func (d *daemon) newAdmin(ctx context.Context, shown adminapi.TLS, within admina
 		return nil, err
 	}
 	return adminapi.New(adminapi.Config{
-		Core: d.core, Jobs: d.core, Accounts: d.db, Keeper: d.db, Editor: d.db, Auditor: d.db, History: d.db, Rules: d.rules, Tokens: tokens, Brake: brake, Houses: houses{d.db, d.dataDir, new(lastRead)},
+		Core: d.core, Jobs: d.core, Accounts: d.db, Keeper: d.db, Editor: d.db, Auditor: d.db, History: d.db, Rules: d.rules, Tokens: tokens, Brake: brake, Houses: houses{d.db, d.dataDir},
 		Claim: adminapi.NewClaim(d.dataDir), Version: version, TLS: shown, Within: within, Backups: backups{d}, SiteFiles: siteFiles{d.db, d.dataDir}, Profiles: profilesHere, Log: d.log, System: system,
 	}), nil
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -135,26 +136,39 @@ func showDrill(w io.Writer, d store.Drilled) error {
 // nightlyEvery is how often the daemon looks whether a backup is due.
 const nightlyEvery = 10 * time.Minute
 
-// backupNightly makes backups until ctx ends. Its trouble is told once, until it is over.
-func (d *daemon) backupNightly(ctx context.Context, folder string) error {
-	trouble := false
+// nightly is where the daemon makes a backup by itself each night, and why the last try failed; nil: it did not.
+type nightly struct {
+	folder string
+	failed atomic.Pointer[string]
+}
+
+// backupNightly makes backups until ctx ends. Its trouble is logged once, until it is over.
+func (d *daemon) backupNightly(ctx context.Context) error {
 	for {
 		select { // not at once: there is enough to do at the start
 		case <-time.After(nightlyEvery):
 		case <-ctx.Done():
 			return nil
 		}
-		file, err := d.db.Nightly(ctx, folder)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil && !trouble:
-			d.log.Error("no nightly backup; lights and shades go on", "why", err)
-		case file != "":
-			d.log.Info("nightly backup", "file", file)
-		}
-		trouble = err != nil
+		d.backupIfDue(ctx)
 	}
+}
+
+func (d *daemon) backupIfDue(ctx context.Context) {
+	file, err := d.db.Nightly(ctx, d.nightly.folder)
+	switch {
+	case ctx.Err() != nil:
+		return
+	case err != nil:
+		why := err.Error()
+		if d.nightly.failed.Swap(&why) == nil {
+			d.log.Error("no nightly backup; lights and shades go on", "why", err)
+		}
+		return
+	case file != "":
+		d.log.Info("nightly backup", "file", file)
+	}
+	d.nightly.failed.Store(nil)
 }
 
 // backups is the folder of backups that are made by themselves.

@@ -3,8 +3,10 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"svc.internal/controller/adminapi"
 )
@@ -51,6 +53,44 @@ func TestBackupIsTriedOverTheAPI(t *testing.T) {
 	}
 	if status, body, _ := h.send(http.MethodPost, "/api/v1/backup/drill", admin, strings.Repeat("x", 33<<20)); status != http.StatusRequestEntityTooLarge {
 		t.Errorf("drill of 33 MB: %d %s", status, body)
+	}
+}
+
+// TestNightlyBackupsAreTold: when the newest was made, and why none can be made, until one can.
+func TestNightlyBackupsAreTold(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, everydaySite)
+	admin := h.enter("admin")
+	told := func() (n adminapi.NightlyBackups) {
+		t.Helper()
+		status, body, _ := h.send(http.MethodGet, "/api/v1/backup/nightly", admin, "")
+		if err := json.Unmarshal(body, &n); err != nil || status != http.StatusOK {
+			t.Fatalf("%d %s", status, body)
+		}
+		return n
+	}
+	if n := told(); n.Last != nil || n.Kept != 0 || n.Failed != "" || n.Folder == "" {
+		t.Errorf("before the first: %+v", n)
+	}
+	folder := h.daemon.nightly.folder
+	if err := os.WriteFile(folder, nil, 0o600); err != nil { // no folder can be made there
+		t.Fatal(err)
+	}
+	h.daemon.backupIfDue(t.Context())
+	if n := told(); n.Last != nil || !strings.Contains(n.Failed, "backup") {
+		t.Errorf("a backup that failed: %+v", n)
+	}
+	if err := os.Remove(folder); err != nil {
+		t.Fatal(err)
+	}
+	h.daemon.backupIfDue(t.Context())
+	if n := told(); n.Last == nil || time.Since(*n.Last) > time.Hour || n.Kept != 1 || n.Failed != "" {
+		t.Errorf("a backup that was made: %+v", n)
+	}
+	for _, role := range []string{"operator", "viewer"} {
+		if status, _, _ := h.send(http.MethodGet, "/api/v1/backup/nightly", h.enter(role), ""); status != http.StatusForbidden {
+			t.Errorf("asked by a %s: %d, want 403", role, status)
+		}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
-	"sync/atomic"
 	"time"
 
 	"svc.internal/controller/adminapi"
@@ -21,11 +20,14 @@ import (
 type houses struct {
 	*store.Store
 	dataDir string
-	last    *lastRead
 }
 
-// lastRead is how the house that was read last is read again.
-type lastRead struct{ atomic.Pointer[store.Watch] }
+// otherHouse is one that was read.
+type otherHouse struct {
+	houses
+	house migration.House
+	again store.Watch // how it is read again
+}
 
 // Shown tells which controller is at an address, and what its certificate is known by.
 func (houses) Shown(ctx context.Context, address string) (source, fingerprint string, err error) {
@@ -33,16 +35,13 @@ func (houses) Shown(ctx context.Context, address string) (source, fingerprint st
 }
 
 // ReadHouse reads what another controller runs, which is known by its fingerprint alone.
-func (h houses) ReadHouse(ctx context.Context, from adminapi.MigrationSource) (migration.House, error) {
+func (h houses) ReadHouse(ctx context.Context, from adminapi.MigrationSource) (adminapi.House, error) {
 	source, err := reader.Source(from.URL)
 	if err != nil {
-		return migration.House{}, err
+		return nil, err
 	}
 	house, again, err := readHouse(ctx, reader.Config{URL: from.URL, Username: from.Username, Password: from.Password}, trust.Trust{Fingerprint: from.Fingerprint, Only: true}, source)
-	if err == nil {
-		h.last.Store(&again)
-	}
-	return house, err
+	return otherHouse{h, house, again}, err
 }
 
 // readHouse reads what another controller runs, and tells how it is read again. host is what errors call it.
@@ -54,17 +53,23 @@ func readHouse(ctx context.Context, cfg reader.Config, by trust.Trust, host stri
 	return house, store.Watch{Source: house.Source, URL: cfg.URL, Refresh: refresh, CA: by.CA, Fingerprint: by.Fingerprint}, err
 }
 
-// TakeOver makes a backup and takes a house over.
-func (h houses) TakeOver(ctx context.Context, house migration.House, how adminapi.MigrationStart, by string) (adminapi.Migrated, migration.Plan, error) {
-	t := store.Takeover{House: house, Skip: how.OnConflict == "skip", InvertShades: how.InvertShades, By: by}
+// Source is the host and port of the controller whose house it is.
+func (h otherHouse) Source() string { return h.house.Source }
+
+// Plan tells what it means here now.
+func (h otherHouse) Plan(ctx context.Context) (migration.Plan, error) { return h.PlanMigration(ctx, h.house) }
+
+// TakeOver makes a backup and takes it over.
+func (h otherHouse) TakeOver(ctx context.Context, how adminapi.MigrationStart, by string) (adminapi.Migrated, migration.Plan, error) {
+	t := store.Takeover{House: h.house, Skip: how.OnConflict == "skip", InvertShades: how.InvertShades, By: by}
 	if how.Watch {
-		t.Watch = h.last.Load()
+		t.Watch = &h.again
 	}
 	id, plan, kept, err := takeOver(ctx, h.Store, h.dataDir, t)
 	if errors.Is(err, store.ErrConflicts) {
 		err = nil // the plan tells of them
 	}
-	return adminapi.Migrated{ID: id, Source: house.Source, Backup: kept}, plan, err
+	return adminapi.Migrated{ID: id, Source: h.house.Source, Backup: kept}, plan, err
 }
 
 // takeOver takes a house over, all of it or nothing, after a backup, whose file it returns.

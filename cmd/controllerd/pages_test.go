@@ -94,7 +94,7 @@ func TestPagesInEveryLook(t *testing.T) {
 
 func inspect(t *testing.T, tab *uitest.Tab, name string) {
 	t.Helper()
-	tab.Shot(name, false)
+	tab.Shot(name, os.Getenv("WHOLE") != "")
 	for _, wrong := range append(tab.Fits(), tab.Axe()...) {
 		t.Errorf("%s: %s", name, wrong)
 	}

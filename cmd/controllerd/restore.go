@@ -36,6 +36,20 @@ func (b backups) Restore(ctx context.Context, from io.Reader, passphrase *string
 	return found, func() { b.d.endFor(&restoration{archive: archive, by: by}) }, err
 }
 
+func (b backups) Nightly() adminapi.NightlyBackups {
+	made, err := store.NightlyBackups(b.d.nightly.folder)
+	out := adminapi.NightlyBackups{Folder: b.d.nightly.folder, Kept: len(made)}
+	if len(made) > 0 {
+		out.Last = &made[len(made)-1]
+	}
+	if err != nil {
+		out.Failed = err.Error()
+	} else if why := b.d.nightly.failed.Load(); why != nil {
+		out.Failed = *why
+	}
+	return out
+}
+
 // tried is a backup that can be restored, and what it holds.
 func tried(ctx context.Context, from io.Reader, passphrase *string) (backup.Archive, adminapi.Drilled, error) {
 	archive, err := backup.Read(from, passphrase)

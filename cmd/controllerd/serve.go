@@ -156,7 +156,7 @@ type daemon struct {
 	rules *automation.Rules
 
 	dataDir string
-	backups string // folder of nightly backups
+	nightly nightly
 	from    handover
 
 	end  context.CancelFunc // ends run
@@ -166,7 +166,7 @@ type daemon struct {
 }
 
 func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, lines *adminapi.Lines, log *slog.Logger) (*daemon, error) {
-	d := &daemon{log: log, db: db, dataDir: a.dataDir, crowd: web.NewCrowd(log), backups: cfg.backups(a.dataDir), from: cfg.from}
+	d := &daemon{log: log, db: db, dataDir: a.dataDir, crowd: web.NewCrowd(log), nightly: nightly{folder: cfg.backups(a.dataDir)}, from: cfg.from}
 	d.cloud = newCloud(d, cfg.tunnel)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -275,7 +275,7 @@ func (d *daemon) run(ctx context.Context) error {
 	g.Go(func() error { return d.admin.Run(ctx) })
 	g.Go(func() error { return d.cloud.run(ctx) })
 	g.Go(func() error { return d.rules.Run(ctx) })
-	g.Go(func() error { return d.backupNightly(ctx, d.backups) })
+	g.Go(func() error { return d.backupNightly(ctx) })
 	g.Go(func() error { return d.watchNightly(ctx) })
 	here := web.New(web.Config{Log: d.log, Errors: adminapi.Errors})
 	d.admin.Register(here)

@@ -136,6 +136,29 @@ func TestDiagnosticsHoldAllButSecrets(t *testing.T) {
 	}
 }
 
+// TestARecorderIsSentAsARecording: one that other programs decode and play, without what looks like a secret.
+func TestARecorderIsSentAsARecording(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, everydaySite)
+	token := h.enter("viewer")
+	words := regexp.MustCompile(`^read .* request · unit 1 ·`)
+	h.await(time.Minute, "a recording with a read in words", func() bool {
+		status, file, header := h.send(http.MethodGet, "/api/v1/buses/rtu/recording", token, "")
+		if status != http.StatusOK || !strings.HasSuffix(header.Get("Content-Disposition"), `.jsonl"`) {
+			t.Fatalf("%d %s: %s", status, header, file)
+		}
+		found := false
+		if err := recording.Read("frames.jsonl", bytes.NewReader(file), func(f recording.Frame) error {
+			f.Decode()
+			found = found || f.Bus == "rtu" && words.MatchString(f.Brief())
+			return nil
+		}); err != nil {
+			t.Fatalf("%v: %s", err, file)
+		}
+		return found
+	})
+}
+
 // secrets are all that a controller has, by what they are.
 func (h *house) secrets(token, key string) map[string]string {
 	h.t.Helper()
