@@ -71,7 +71,9 @@ func (a *API) backup(c echo.Context) error {
 	return a.Backups.Write(c.Request().Context(), c.Response())
 }
 
-func (a *API) nightlyBackups(c echo.Context) error { return answer(c, http.StatusOK, a.Backups.Nightly()) }
+func (a *API) nightlyBackups(c echo.Context) error {
+	return answer(c, http.StatusOK, a.Backups.Nightly())
+}
 
 // drillBackup restores the backup in the body in memory, tells what came of it and forgets it. Who sends
 // "Prefer: respond-async" (RFC 7240, 4.1) gets a job, which goes on when they have left.

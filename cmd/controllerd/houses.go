@@ -57,7 +57,9 @@ func readHouse(ctx context.Context, cfg reader.Config, by trust.Trust, host stri
 func (h otherHouse) Source() string { return h.house.Source }
 
 // Plan tells what it means here now.
-func (h otherHouse) Plan(ctx context.Context) (migration.Plan, error) { return h.PlanMigration(ctx, h.house) }
+func (h otherHouse) Plan(ctx context.Context) (migration.Plan, error) {
+	return h.PlanMigration(ctx, h.house)
+}
 
 // TakeOver makes a backup and takes it over.
 func (h otherHouse) TakeOver(ctx context.Context, how adminapi.MigrationStart, by string) (adminapi.Migrated, migration.Plan, error) {
