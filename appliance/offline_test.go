@@ -356,3 +356,29 @@ func TestStopIsSentToAShadeThatMovesUnheard(t *testing.T) {
 		})
 	}
 }
+
+// A probe that was given up counts as one that was in vain, however long its frame took to
+// go out: where it did not, a device was never asked to the end, one that is slow to answer
+// never came, and nobody was told of one that does not answer.
+func TestSomeProbesWaitForTheWholeTimeOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		c.timeout = time.Second
+		c.silent[1] = true // since before the start: it is not known to be quick
+		_, stop := run(t, c, siteOf("dimmer"), nil)
+		defer stop()
+		time.Sleep(10 * time.Second)
+		_, mark := c.frames(0)
+		time.Sleep(5 * time.Minute)
+		frames, _ := c.frames(mark)
+		whole := 0
+		for _, f := range frames {
+			if f.took >= c.timeout {
+				whole++
+			}
+		}
+		if whole < 3 || whole > len(frames)/3 {
+			t.Errorf("%d of %d probes waited for the whole time-out, want every fourth", whole, len(frames))
+		}
+	})
+}

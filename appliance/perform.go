@@ -232,30 +232,31 @@ func (b *bus) do(ctx context.Context, t *task) {
 		y.Answer = y.Begin
 	}
 	gone := b.devices[t.exchange.Device]
+	start := time.Now()
 	if t.kind == taskProbe && (gone.fails%probeWhole != 0 || gone.quick()) {
-		cut := func() { b.interrupt(y.Begin) }
+		giveUp := func() { b.interrupt(y.Begin) }
 		if y.Apart != nil {
 			enough := make(chan struct{})
-			y.Answer, cut = enough, func() { close(enough) }
+			y.Answer, giveUp = enough, func() { close(enough) }
 		}
-		defer time.AfterFunc(probeWait, cut).Stop()
+		defer time.AfterFunc(probeWait, giveUp).Stop()
 	}
-	start := time.Now()
 	res, err := t.exchange.Do(&sendBy{ctx, t.expiry}, y)
 	end := time.Now()
 	b.endExchange()
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		err = errClosed
 	}
+	took := end.Sub(start)
+	gaveUp := t.kind == taskProbe && errors.Is(err, ErrPreempted) && took >= probeWait
 	if errors.Is(err, ErrPreempted) && res.Sent.IsZero() { // nothing happened on the wire
-		if t.kind == taskProbe && end.Sub(start) >= probeWait { // it was never free, and others have their turn too
-			b.probes.spend(end, end.Sub(start))
+		if gaveUp { // it was never free, and others have their turn too
+			b.probes.spend(end, took)
 			b.failed(gone, t, err, end)
 		}
 		t.settle(res, err, end)
 		return
 	}
-	took := end.Sub(start)
 	if gone != nil && err == nil {
 		gone.slowest = max(gone.slowest, took)
 	}
@@ -272,6 +273,9 @@ func (b *bus) do(ctx context.Context, t *task) {
 	}
 	b.keepStops(t.exchange, took)
 	b.account(t, res, err, end)
+	if gaveUp {
+		b.failed(gone, t, ErrSilent, end)
+	}
 	t.settle(res, err, end)
 }
 
@@ -343,9 +347,6 @@ func (b *bus) account(t *task, res Result, err error, now time.Time) {
 		b.failed(d, t, err, now)
 	case errors.Is(err, ErrPreempted) && !res.Sent.IsZero():
 		d.rest(t.writes(), now.Add(e.Late))
-		if t.kind == taskProbe && now.Sub(res.Sent) >= probeWait {
-			b.failed(d, t, ErrSilent, now)
-		}
 	}
 }
 
