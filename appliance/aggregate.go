@@ -99,7 +99,7 @@ func clusterState(s *Snapshot, c *Cluster) *ClusterState {
 		if n == nil {
 			continue
 		}
-		if n.IsLight() {
+		if n.Tag == TagNode {
 			st.Lights++
 		}
 		if !n.Online {
@@ -139,5 +139,7 @@ func clusterState(s *Snapshot, c *Cluster) *ClusterState {
 // IsLight reports whether n is a light node: tagged NODE, with a channel that
 // gives light.
 func (n *NodeState) IsLight() bool {
-	return n.Tag == TagNode && n.Abilities&(CanSwitch|CanDim|CanTune|CanColour) != 0
+	return n.Tag == TagNode && n.Abilities&givesLight != 0
 }
+
+const givesLight = CanSwitch | CanDim | CanTune | CanColour

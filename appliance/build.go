@@ -90,10 +90,6 @@ func (b *builder) breakBus(bus *Bus, err error) {
 // opened.
 func (b *builder) busConfig(i int) (BusConfig, bool) {
 	bus := b.site.Buses[i]
-	if bus.Disabled {
-		b.breakBus(&b.site.Buses[i], fmt.Errorf("it is disabled in the site"))
-		return BusConfig{}, false
-	}
 	cfg := BusConfig{Bus: bus, Freshness: b.site.Settings.Freshness, Last: b.last, DataDir: b.c.opts.DataDir, Log: b.c.opts.Log}
 	on := map[ID]bool{}
 	for _, n := range b.site.Nodes {
@@ -107,7 +103,24 @@ func (b *builder) busConfig(i int) (BusConfig, bool) {
 			cfg.Shades = append(cfg.Shades, s)
 		}
 	}
+	if bus.Disabled {
+		b.tagLights(b.rehearse(cfg))
+		b.breakBus(&b.site.Buses[i], fmt.Errorf("it is disabled in the site"))
+		return BusConfig{}, false
+	}
 	return cfg, true
+}
+
+// tagLights tags what a bus would drive that is not opened: its lamps stay lights.
+func (b *builder) tagLights(w *wiring) {
+	if w == nil {
+		return
+	}
+	for id, channels := range w.opened.Channels {
+		if n := b.nodes[id]; n.Tag == "" && slices.ContainsFunc(channels, func(c Channel) bool { return c.Abilities&givesLight != 0 }) {
+			n.Tag = TagNode
+		}
+	}
 }
 
 // open makes the driver of a bus; false: the bus had to be quarantined.
@@ -227,7 +240,7 @@ func (b *builder) finish() {
 		summarise(n)
 		if n.Tag == "" {
 			n.Tag = TagPeripheral
-			if n.Abilities&(CanSwitch|CanDim|CanTune|CanColour) != 0 {
+			if n.Abilities&givesLight != 0 {
 				n.Tag = TagNode
 			}
 		}

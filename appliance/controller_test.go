@@ -635,3 +635,24 @@ func TestPanicOfADriverDoesNotStopItsBus(t *testing.T) {
 		}
 	})
 }
+
+// What a cluster has does not change because its bus is not opened, or because an entry
+// waits for its device.
+func TestNodeCountKeepsNodesOfADisabledBus(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		site := siteOf("dimmer", "triple", "shade", "dimmer", "dimmer")
+		site.Nodes[3].Tag = appliance.TagPeripheral
+		site.Nodes[4].Bus, site.Nodes[4].Address, site.Nodes[4].Profile = appliance.UUID{}, "", ""
+		ctl, stop := run(t, newCopper(), site, nil)
+		defer stop()
+		for _, disabled := range []bool{false, true, false} {
+			now := site
+			now.Buses = slices.Clone(site.Buses)
+			now.Buses[0].Disabled = disabled
+			ctl.Apply(now, nil)
+			if n := ctl.Snapshot().Cluster(1).Lights; n != 3 {
+				t.Errorf("disabled %v: %d light nodes, want the two lamps and the one that waits", disabled, n)
+			}
+		}
+	})
+}

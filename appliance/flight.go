@@ -39,7 +39,7 @@ func (b *bus) room(yields bool) bool {
 // apart gives an exchange the means to lend the lead; nil if it keeps it.
 func (b *bus) apart(t *task) func(time.Time, func()) {
 	d := b.devices[t.exchange.Device]
-	if b.most() == 1 || d == nil || t.kind == taskJob || t.kind == taskLong {
+	if b.most() == 1 || d == nil || t.isJob() {
 		return nil
 	}
 	return func(sent time.Time, wait func()) {

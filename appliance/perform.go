@@ -261,7 +261,7 @@ func (b *bus) do(ctx context.Context, t *task) {
 		gone.slowest = max(gone.slowest, took)
 	}
 	wasted := err != nil && gone != nil && !gone.online
-	b.use.add(end, took/time.Duration(b.most()), wasted || errors.Is(err, ErrSilent))
+	b.use.add(end, took/time.Duration(b.most()), wasted || errors.Is(err, ErrSilent) && !t.isJob())
 	switch {
 	case wasted && t.kind == taskAttempt:
 		b.attempts.spend(end, took)
@@ -313,8 +313,12 @@ func (c *sendBy) Deadline() (time.Time, bool) {
 	return c.expiry, true
 }
 
-// account keeps the health of the device and the counters.
+// account keeps the health of the device and the counters. What jobs ask is not counted:
+// a scan finds nobody at most addresses, which tells nothing of the wiring.
 func (b *bus) account(t *task, res Result, err error, now time.Time) {
+	if t.isJob() {
+		return
+	}
 	e := t.exchange
 	var d *device
 	both := []*BusStats{&b.stats}
@@ -365,8 +369,11 @@ func (b *bus) failed(d *device, t *task, err error, now time.Time) {
 
 // writes reports whether the task's exchange is a write.
 func (t *task) writes() bool {
-	return t.kind == taskWrite || t.kind == taskStop || t.kind == taskAttempt || t.kind == taskJob
+	return t.kind == taskWrite || t.kind == taskStop || t.kind == taskAttempt
 }
+
+// isJob reports whether a job asks, and no command, poll or probe.
+func (t *task) isJob() bool { return t.kind == taskJob || t.kind == taskLong }
 
 // rest leaves the device alone with questions of one kind.
 func (d *device) rest(write bool, until time.Time) {

@@ -98,7 +98,7 @@ type ShadeState struct {
 // that have the ability, rounded half up, 0 if there is none.
 type ClusterState struct {
 	Cluster  *Cluster
-	Lights   int // light nodes among its members
+	Lights   int // members tagged NODE, whether they are online, bound and on a bus that is enabled, or not
 	Level    Level
 	Kelvin   Kelvin
 	RGBW     RGBW

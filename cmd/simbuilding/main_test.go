@@ -73,14 +73,7 @@ func TestPlaysASiteFileUntilInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	foreign, err := http.NewRequest("POST", url+"/faults", strings.NewReader(`{"kind":"drop"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	foreign.Header.Set("Origin", "http://elsewhere.example")
-	if resp, err := http.DefaultClient.Do(foreign); err != nil || resp.StatusCode != http.StatusForbidden {
-		t.Errorf("a page of another origin: %v, %v", resp, err)
-	}
+	refusesForeignPages(t, url)
 	var got struct {
 		Devices []struct {
 			NodeID int
@@ -110,6 +103,62 @@ func TestPlaysASiteFileUntilInterrupted(t *testing.T) {
 	}
 	if _, err := os.Lstat(filepath.Join(dir, "line")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the line's link stayed: %v", err)
+	}
+}
+
+// refusesForeignPages asks the running program what a page of the web could have a browser
+// ask it: from another origin, or under a name of its own that points here.
+func refusesForeignPages(t *testing.T, url string) {
+	t.Helper()
+	ask := func(method, host, origin string) (int, string) {
+		r, err := http.NewRequest(method, url+"/faults", strings.NewReader(`{"kind":"drop"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = host
+		if origin != "" {
+			r.Header.Set("Origin", origin)
+		}
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode, string(body)
+	}
+	own := strings.TrimPrefix(url, "http://")
+	_, port, _ := net.SplitHostPort(own)
+	_, none := ask("GET", own, "")
+	for _, c := range []struct {
+		host, origin string
+		want         int
+	}{
+		{own, "http://elsewhere.example", http.StatusForbidden},
+		{own, "null", http.StatusForbidden},
+		{"rebound.example:" + port, "http://rebound.example:" + port, http.StatusMisdirectedRequest},
+		{"rebound.example:" + port, "", http.StatusMisdirectedRequest},
+	} {
+		for _, method := range []string{"GET", "POST", "DELETE"} {
+			if status, _ := ask(method, c.host, c.origin); status != c.want {
+				t.Errorf("%s with host %s and origin %q: %d, want %d", method, c.host, c.origin, status, c.want)
+			}
+		}
+	}
+	if _, now := ask("GET", own, ""); now != none {
+		t.Errorf("faults were %s, and are %s: a foreign page was obeyed", none, now)
+	}
+	if status, _ := ask("POST", own, url); status >= 300 {
+		t.Errorf("a page of its own origin: %d", status)
+	}
+	if _, now := ask("GET", own, ""); now == none {
+		t.Error("its own page changed nothing: this test shows nothing")
+	}
+	if status, _ := ask("DELETE", own, ""); status >= 300 {
+		t.Errorf("the faults are ended: %d", status)
 	}
 }
 
