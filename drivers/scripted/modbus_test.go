@@ -25,6 +25,7 @@ type unit struct {
 	silent    bool
 	deaf      bool          // acknowledges what is written, and does not take it
 	mute      bool          // does not answer what reads
+	refuses   bool          // does not do what it is asked, and says so
 	lag       time.Duration // a register read shows so late what was written
 	pending   []write
 }
@@ -113,6 +114,9 @@ func (u *unit) take(pdu []byte) []byte {
 		return due
 	})
 	address, count := binary.BigEndian.Uint16(pdu[1:]), binary.BigEndian.Uint16(pdu[3:])
+	if u.refuses {
+		return []byte{pdu[0] | 0x80, 4}
+	}
 	switch pdu[0] {
 	case 1:
 		out := []byte{1, byte((count + 7) / 8)}
