@@ -398,6 +398,9 @@ func (e *Assistant) say(w *work, a *asked, all []platform.Controller) (answer, e
 	if len(a.q.Unknown) > 0 && len(a.q.Places) == 0 && !a.q.Topic.General() && a.q.Topic != question.Automation {
 		return answer{text: sentences(a.strange(), a.around())}, nil
 	}
+	if a.q.Missed != "" && w.in.Period == nil {
+		return answer{text: fmt.Sprintf("I did not understand the time “%s”, and a figure of another time would not help. Say it for instance as “yesterday”, “last week”, “since Monday” or “9 to 13 November”.", label(a.q.Missed))}, nil
+	}
 	said, err := e.sayTopic(w, a, all)
 	if err == nil && len(a.q.Unknown) > 0 && !a.q.Topic.General() && a.q.Topic != question.Automation {
 		said.text = sentences(a.strange(), said.text)

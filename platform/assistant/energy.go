@@ -21,6 +21,13 @@ func (a *asked) energy() (answer, error) {
 			a.q.By = ""
 		}
 	}
+	if y, m, d := a.site.Now.Date(); a.q.When == nil && (a.q.By == "week" || a.q.By == "month") {
+		from := time.Date(y, m, d-28-(int(a.site.Now.Weekday())+6)%7, 0, 0, 0, 0, a.site.Now.Location())
+		if a.q.By == "month" {
+			from = time.Date(y, m-3, 1, 0, 0, 0, 0, a.site.Now.Location())
+		}
+		a.q.When = &question.Span{From: from, To: a.site.Now, Label: "since " + from.Format("2 January")}
+	}
 	switch {
 	case a.q.Is(question.Future):
 		return answer{text: "I do not know: that has not happened yet, and I make no forecasts. I can tell what was measured up to now."}, nil
@@ -32,12 +39,15 @@ func (a *asked) energy() (answer, error) {
 		return a.comparePlaces()
 	case a.q.Against != nil:
 		return a.comparePeriods()
-	case a.q.By == "hour" || a.q.By == "day":
+	case a.slotted():
 		return a.energySlots()
 	case a.q.By != "" || a.q.Op == question.Most || a.q.Op == question.Least || a.q.Op == question.Split:
 		return a.rankEnergy()
 	}
 	span := a.span()
+	if groups := a.q.Mentioned(); a.q.Aspect == "share" && len(groups) == 2 {
+		return a.shareOf(scopeOf(a.site, groups[0]), scopeOf(a.site, groups[1]), span)
+	}
 	e, err := a.site.EnergyOf(a.ctx, a.scope, span.From, span.To)
 	if err != nil {
 		return answer{}, err
@@ -62,6 +72,31 @@ func (a *asked) energy() (answer, error) {
 		}
 	}
 	return answer{sentences(text, parts(e), a.gaps(e, span), a.uncovered(e), a.basis(e.Basis)), e}, nil
+}
+
+// slotted reports whether figures are asked for time by time.
+func (a *asked) slotted() bool {
+	return a.q.By == "hour" || a.q.By == "day" || a.q.By == "week" || a.q.By == "month"
+}
+
+// shareOf tells which part of one place's energy another needed: "the canteen's share of the ground floor".
+func (a *asked) shareOf(part, whole facts.Scope, span question.Span) (answer, error) {
+	var used [2]facts.Energy
+	for i, scope := range []facts.Scope{part, whole} {
+		e, err := a.site.EnergyOf(a.ctx, scope, span.From, span.To)
+		if err != nil {
+			return answer{}, err
+		}
+		if a.scope = scope; !e.Known() {
+			return answer{a.noEnergy(e, span), e}, nil
+		}
+		used[i] = e
+	}
+	text := fmt.Sprintf("%s used %s %s and %s %s", upper(part.Label), wattHours(used[0].WattHours), period(span, a.site.Now), whole.Label, wattHours(used[1].WattHours))
+	if used[1].WattHours > 0 {
+		text += fmt.Sprintf(": %s of it", percent(100*used[0].WattHours/used[1].WattHours))
+	}
+	return answer{sentences(text+".", a.unlike(used[0], used[1]), a.uncovered(used[0]), a.uncovered(used[1]), a.basis(used[0].Basis)), used}, nil
 }
 
 // averageEnergy words the mean power, and the mean of a day where the period has several.
@@ -314,7 +349,7 @@ func (a *asked) energySlots() (answer, error) {
 	}
 	slots := e.By(a.q.By, a.site.Now.Location())
 	word := func(s facts.Slot) string {
-		at := s.Start.Format("Mon 2 Jan")
+		at := s.Start.Format(map[string]string{"day": "Mon 2 Jan", "week": "week of 2 Jan", "month": "January 2006"}[a.q.By])
 		if a.q.By == "hour" {
 			at = s.Start.Format("Mon 15:04")
 		}
@@ -346,7 +381,7 @@ func (a *asked) energySlots() (answer, error) {
 	}
 	text := fmt.Sprintf("%s by %s, %s: %s. Together %s.", upper(a.where()), a.q.By, period(span, a.site.Now), strings.Join(lines, ", "), wattHours(e.WattHours))
 	if mean, ok := e.Mean(); ok && a.q.Op == question.Average {
-		hours := map[string]float64{"hour": 1, "day": 24}[a.q.By]
+		hours := map[string]float64{"hour": 1, "day": 24, "week": 168, "month": 720}[a.q.By]
 		text = fmt.Sprintf("On average %s used %s in %.0f h of what was measured. ", a.where(), wattHours(mean*hours), hours) + text
 	}
 	return answer{sentences(text, a.gaps(e, span), a.uncovered(e), a.basis(e.Basis)), slots}, nil

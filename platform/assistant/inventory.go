@@ -21,6 +21,8 @@ func (a *asked) inventory() (answer, error) {
 	switch a.q.Aspect {
 	case "size":
 		return a.size()
+	case "unmetered":
+		return a.unmetered()
 	case "timezone":
 		return answer{text: fmt.Sprintf("%s is in the time zone %s; there it is %s.", quoted(s.Name()), s.Now.Location(), s.Now.Format("15:04 on Mon 2 Jan 2006"))}, nil
 	}
@@ -167,6 +169,34 @@ func (a *asked) meters() (answer, error) {
 		lines = append(lines, line)
 	}
 	return answer{sentences(fmt.Sprintf("There %s %s%s: %s.", are(len(all)), count(len(all), "meter"), a.in(), list(lines)), a.reported()), all}, nil
+}
+
+// unmetered tells which zones no meter measures on their own.
+func (a *asked) unmetered() (answer, error) {
+	var shared, none, all []string
+	for _, z := range a.zonesIn() {
+		m := a.site.MeteringOf(scopeOf(a.site, []question.Place{{Kind: question.Zone, ID: z.ID, Name: z.Name}}))
+		switch {
+		case len(m.Meters) > 0:
+			continue
+		case len(m.Shared) > 0:
+			shared = append(shared, label(z.Name)+" (with others by "+meterNames(m.Shared)+")")
+		default:
+			none = append(none, label(z.Name))
+		}
+		all = append(all, z.Name)
+	}
+	text := fmt.Sprintf("Every zone%s has a meter of its own.", a.in())
+	if len(all) > 0 {
+		text = fmt.Sprintf("%s%s %s no meter of their own.", upper(count(len(all), "zone")), a.in(), haveVerb(len(all)))
+	}
+	if len(none) > 0 {
+		text += " Not measured at all: " + some(none, 25) + "."
+	}
+	if len(shared) > 0 {
+		text += " Measured together with others only: " + some(shared, 25) + "."
+	}
+	return answer{sentences(text, a.reported()), all}, nil
 }
 
 func (a *asked) buses() (answer, error) {

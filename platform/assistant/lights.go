@@ -237,6 +237,9 @@ func (a *asked) brightest(t facts.Things) (answer, error) {
 	case *current[0].Value == 0:
 		return answer{sentences(fmt.Sprintf("All %s%s with a current level are off.", count(len(current), "light"), a.in()), a.doubts(t, "light"), a.basis(t.Basis)), current}, nil
 	case a.q.Op == question.Least:
+		if a.q.State == question.On { // "the dimmest that is on"
+			current = slices.DeleteFunc(current, func(one facts.Thing) bool { return *one.Value == 0 })
+		}
 		slices.Reverse(current)
 		word = "dimmest"
 	}

@@ -136,7 +136,7 @@ func (s Slot) Watts() float64 {
 	return s.WattHours / s.Measured.Hours()
 }
 
-// By adds the series up by "quarter", "hour" or "day" of the building's time zone.
+// By adds the series up by "quarter", "hour", "day", "week" or "month" of the building's time zone.
 func (e Energy) By(unit string, location *time.Location) []Slot {
 	slots := map[time.Time]*Slot{}
 	for _, row := range e.series {
@@ -145,6 +145,12 @@ func (e Energy) By(unit string, location *time.Location) []Slot {
 		start := time.Date(y, m, d, 0, 0, 0, 0, location)
 		end := start.AddDate(0, 0, 1)
 		switch unit {
+		case "week":
+			start = start.AddDate(0, 0, -(int(start.Weekday())+6)%7)
+			end = start.AddDate(0, 0, 7)
+		case "month":
+			start = time.Date(y, m, 1, 0, 0, 0, 0, location)
+			end = start.AddDate(0, 1, 0)
 		case "hour":
 			start = at.Truncate(time.Hour)
 			end = start.Add(time.Hour)

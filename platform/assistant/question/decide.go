@@ -14,7 +14,7 @@ func (s *sentence) decide(now time.Time) {
 	s.q.Set(Follows, s.follows())
 	s.q.Set(Both, s.has("both"))
 	s.q.State = s.state()
-	s.q.Set(All, s.has("all", "whole"))
+	s.q.Set(All, s.q.Is(All) || s.has("all", "whole"))
 	s.objects()
 	if s.q.Is(Estimate) && s.q.By != "hour" && s.q.By != "day" {
 		s.q.By = "" // "20 W per light"
@@ -35,6 +35,9 @@ func (s *sentence) decide(now time.Time) {
 	}
 	s.settlePower()
 	s.settleRank()
+	if slices.Contains([]Topic{Energy, Power, Cost, Carbon, Faults, Offline}, s.q.Topic) {
+		s.q.Missed = s.missed()
+	}
 }
 
 // maker is the word that types of devices are named after.
@@ -66,6 +69,17 @@ func (s *sentence) times(now time.Time) {
 	case len(spans) == 0:
 	case len(spans) >= 2 && !spans[0].Now && !spans[1].Now:
 		s.q.When, s.q.Against = &spans[0], &spans[1]
+	case len(spans) >= 2 && s.has("compare") && spans[0].Now != spans[1].Now:
+		other := spans[1]
+		if spans[1].Now {
+			other = spans[0]
+		}
+		c := clock{now: now}
+		if when, against, ok := c.nowAgainst(other); ok { // "more now than yesterday"
+			s.q.When, s.q.Against = &when, &against
+		} else {
+			s.q.When = &other
+		}
 	case len(spans) >= 2 && spans[0].Now:
 		s.q.When = &spans[1]
 	case s.has("compare") && s.comparedBefore(at[0]) && !spans[0].Now:
@@ -133,6 +147,10 @@ func (s *sentence) wordAt(i int) string {
 // state reads the filter; "not" ahead of it turns it round.
 func (s *sentence) state() State {
 	opposite := map[State]State{On: Off, Off: On, Open: Closed, Closed: Open, Online: Away, Away: Online}
+	if s.has("fullopen") && s.has("shade") && s.q.Bound == nil {
+		s.q.Bound = &Bound{Only: true, Value: 100}
+		s.q.Set(All, s.q.Is(All) || s.t[0].stem == "are")
+	}
 	for _, t := range s.tags {
 		var st State
 		switch t.tag {
@@ -158,6 +176,9 @@ func (s *sentence) state() State {
 				st = opposite[st]
 			}
 		}
+		if st == Off && slices.ContainsFunc(s.t[:t.at], func(w token) bool { return strings.HasPrefix(w.stem, "forg") }) {
+			st = On // "forgot to turn the lights off"
+		}
 		return st
 	}
 	if s.has("unknown") {
@@ -181,11 +202,19 @@ func (s *sentence) objects() {
 			s.q.By = "hour"
 		case "daily", "byday":
 			s.q.By = "day"
+		case "weekly":
+			s.q.By = "week"
+		case "monthly":
+			s.q.By = "month"
 		case "bydevice":
 			s.q.By = "device"
 		case "most", "least":
 			if next := s.wordAt(t.at + t.n); next == "day" || next == "hour" {
 				s.q.By = next // "the heaviest day"
+			}
+		case "zone", "floor": // "how many blinds are there, and in which rooms"
+			if s.has("count") && t.at > 1 && s.said(t.at-1, "list") && slices.Contains([]string{"in", "on"}, s.t[t.at-2].stem) && s.otherNoun() != "device" {
+				s.q.By, grouped = string(t.tag), slices.Index(s.tags, t)
 			}
 		case "each":
 			if t.at > 0 && s.has("list") && s.said(t.at-1, "list") {
@@ -265,6 +294,8 @@ func (s *sentence) settlePower() {
 		q.Topic = Power
 	case q.Topic == Power && period && !s.has("peak", "baseload") && q.Op != Average && q.Op != Most && q.Op != Least && (s.has("use", "energy")):
 		q.Topic = Energy
+	case q.Topic == Power && q.Against != nil && !s.has("peak", "baseload"):
+		q.Topic = Energy // what two periods needed is compared
 	}
 	if q.Topic == Power && s.has("peak") && q.Aspect == "" && (period || !s.has("zone", "floor", "meter")) {
 		q.Aspect = "peak"

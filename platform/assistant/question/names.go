@@ -177,16 +177,15 @@ func (n *name) window(t []token, at int, loose bool) int {
 
 var joints = wordSet("of the in on at a for")
 
-// run is the width of the stretch at at whose words follow each other in the name, and whether one of them is the name's
-// own.
+// run is the width of the stretch at at whose words are all of the name, in any order, and whether one of them is the name's own.
 func (n *name) run(t []token, at int) (width int, told bool) {
-	from := 0
+	left := slices.Clone(n.words)
 	for i := at; i < len(t) && !t[i].used; i++ {
-		k := slices.Index(n.words[from:], t[i].stem)
+		k := slices.Index(left, t[i].stem)
 		if k < 0 {
 			break
 		}
-		from += k + 1
+		left = slices.Delete(left, k, k+1)
 		width++
 		if w := t[i].stem; own(w) && !isDigits(w) && !filler[w] {
 			told = true

@@ -24,6 +24,9 @@ func (s *sentence) order() *Do {
 		return nil
 	}
 	verb, rest := s.t[i].stem, s.t[i+1:]
+	if verb == "add" && s.wordAt(i+1) == "up" {
+		return nil // a sum is asked for
+	}
 	says := func(words ...string) bool {
 		return slices.ContainsFunc(rest, func(t token) bool { return slices.Contains(words, t.stem) })
 	}

@@ -241,7 +241,7 @@ func (s *sentence) turnChange() bool {
 			continue
 		}
 		for k := i + 2; k+1 < len(s.t) && k <= i+6; k++ {
-			if s.t[k].stem == "to" && timeWords[s.t[k-1].stem] {
+			if s.t[k].stem == "to" && (timeWords[s.t[k-1].stem] || s.t[k-2].stem == "before") {
 				s.t[i].stem, s.t[k].stem = "for", "vs"
 				return true
 			}
@@ -363,7 +363,7 @@ func (s *sentence) meant(tg tag, i, n int) bool {
 		if next.used && s.isTime(i+1) { // "on Monday" against "on yesterday", "on now"
 			_, weekday := weekdays[next.stem]
 			_, month := months[next.stem]
-			return !weekday && !month && (next.text == "" || next.text[0] > '9')
+			return !weekday && !month && next.stem != "the" && (next.text == "" || next.text[0] > '9')
 		}
 		if next.used { // a name
 			return false

@@ -194,6 +194,8 @@ type Question struct {
 	When    *Span   `json:"when,omitempty"`
 	// Against is what When is compared with.
 	Against *Span `json:"against,omitempty"`
+	// Missed are words for a time that were not understood.
+	Missed string `json:"missed,omitempty"`
 	// Watts is what the asker assumes for each light; 0 if nothing.
 	Watts float64 `json:"watts,omitempty"`
 	// Tariff is what the asker says that energy costs.

@@ -29,6 +29,9 @@ func (s *sentence) topic() Topic {
 		return t
 	}
 	switch {
+	case s.has("unmetered"):
+		s.aspect("unmetered")
+		return Inventory
 	case s.measured():
 		return Energy
 	case s.has("kelvin"), s.has("temperature") && light:

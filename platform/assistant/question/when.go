@@ -86,6 +86,9 @@ func (c *clock) composite(i int) (part, bool) {
 // fromTo reads "A and B", "A to B"; lead is the number of words before A. Without "between" or "from" only "to", "until"
 // and "till" join.
 func (c *clock) fromTo(i, lead int) (part, bool) {
+	if p, ok := c.days(i, lead); ok {
+		return p, true
+	}
 	a, ok := c.edge(i + lead)
 	if !ok {
 		return part{}, false
@@ -137,6 +140,10 @@ func (c *clock) edge(i int) (part, bool) {
 		skip++
 	}
 	i += skip
+	if p, ok := c.border(i); ok {
+		p.n += skip
+		return p, true
+	}
 	if p, ok := c.timeOfDay(i, true); ok && !c.isMonth(i+p.n) {
 		p.n += skip
 		return p, true
@@ -162,7 +169,7 @@ func (c *clock) edge(i int) (part, bool) {
 
 // single reads one time expression.
 func (c *clock) single(i int) (part, bool) {
-	readers := []func(int) (part, bool){c.instant, c.future, c.relative, c.named, c.date, c.weekday, c.month, c.partOfDay, c.at}
+	readers := []func(int) (part, bool){c.sameTime, c.instant, c.future, c.stretch, c.relative, c.named, c.date, c.weekday, c.month, c.partOfDay, c.at}
 	for _, read := range readers {
 		if p, ok := read(i); ok {
 			if p.span.Label == "" {
@@ -245,6 +252,12 @@ func (c *clock) relative(i int) (part, bool) {
 	case w == "week" && c.word(i+1) == "before" && c.word(i+2) == "last":
 		from, to := c.period("week", -2)
 		return part{at: start, n: i + 3 - start, span: Span{From: from, To: to}}, true
+	case c.raw(i) == "weekend" && c.word(i+1) != "before" && !slices.Contains([]string{"each", "every", "per", "a", "by"}, c.word(i-1)):
+		from, to := c.period("weekend", 0)
+		if from.After(c.now) {
+			from, to = c.period("weekend", -1) // "over the weekend" is the one that was
+		}
+		return part{at: start, n: i + 1 - start, span: Span{From: from, To: to}}, true
 	}
 	return part{}, false
 }
@@ -280,8 +293,12 @@ func (c *clock) named(i int) (part, bool) {
 			return part{at: start, n: k + p.n - start, span: Span{From: monday, To: monday.AddDate(0, 0, 7)}}, true
 		}
 	}
-	if unit := c.word(i); c.isUnit(i) && c.word(i+1) == "before" {
-		return part{at: start, n: i + 2 - start, before: unit}, true
+	if unit := c.word(i); (c.isUnit(i) || c.isWeekday(i)) && c.word(i+1) == "before" {
+		n := 2
+		if c.isWeekday(i) && c.word(i+2) == "last" {
+			n = 3
+		}
+		return part{at: start, n: i + n - start, before: unit}, true
 	}
 	if year, ok := c.year(i); ok && c.word(i-1) == "in" {
 		return part{at: i, n: 1, span: Span{From: c.day(year, 1, 1), To: c.day(year+1, 1, 1)}}, true
@@ -354,7 +371,7 @@ func (c *clock) weekday(i int) (part, bool) {
 		i++
 	}
 	day, ok := weekdays[c.word(i)]
-	if !ok {
+	if !ok || c.several(i) {
 		return part{}, false
 	}
 	back := (int(c.now.Weekday()) - int(day) + 7) % 7
@@ -408,7 +425,9 @@ func (c *clock) at(i int) (part, bool) {
 	if c.word(i) == "at" || c.word(i) == "around" || c.word(i) == "after" || c.word(i) == "before" {
 		i, loose = i+1, true
 	}
-	p, ok := c.timeOfDay(i, false)
+	bound := c.word(start) == "after" || c.word(start) == "before"
+	next := c.word(i + 1)
+	p, ok := c.timeOfDay(i, bound && (next == "" || next == "on" || next == "in" || next == "this" || next == "yesterday" || next == "today"))
 	if !ok || !loose && !p.ofDay {
 		return part{}, false
 	}
@@ -472,6 +491,17 @@ func (c *clock) join(found []part) []part {
 				from = out[len(out)-1].span
 			}
 			label := p.span.Label
+			if day, ok := weekdays[p.before]; ok { // "this Tuesday and the Tuesday before", "the Tuesday before last"
+				latest := c.midnight(-(int(c.now.Weekday()) - int(day) + 7) % 7)
+				from = Span{From: latest, To: latest.AddDate(0, 0, 1)}
+				if len(out) > 0 {
+					from.From = out[len(out)-1].span.From
+				}
+				back := (int(from.From.Weekday())-int(day)+6)%7 + 1
+				p.span = Span{From: from.From.AddDate(0, 0, -back), To: from.From.AddDate(0, 0, 1-back), Label: label}
+				out = append(out, p)
+				continue
+			}
 			p.span = Before(from)
 			p.span.Label, p.span.Ahead = label, len(out) == 0
 			out = append(out, p)
@@ -480,6 +510,10 @@ func (c *clock) join(found []part) []part {
 		for p.ofDay && i+1 < len(found) && c.qualifies(p, found[i+1]) {
 			i++
 			p = p.within(found[i])
+		}
+		for p.ofDay && i+1 < len(found) && found[i+1].ofDay && c.bounds(p, found[i+1]) {
+			i++
+			p = p.overlap(found[i])
 		}
 		if i+1 < len(found) {
 			next := found[i+1]
