@@ -46,7 +46,11 @@ func (a *asked) energy() (answer, error) {
 	}
 	span := a.span()
 	if groups := a.q.Mentioned(); a.q.Aspect == "share" && len(groups) == 2 {
-		return a.shareOf(scopeOf(a.site, groups[0]), scopeOf(a.site, groups[1]), span)
+		part, whole := scopeOf(a.site, groups[0]), scopeOf(a.site, groups[1])
+		if len(part.Zones) > len(whole.Zones) {
+			part, whole = whole, part // "what share of the ground floor was the lobby's"
+		}
+		return a.shareOf(part, whole, span)
 	}
 	e, err := a.site.EnergyOf(a.ctx, a.scope, span.From, span.To)
 	if err != nil {

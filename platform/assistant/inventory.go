@@ -255,6 +255,9 @@ func (a *asked) devices() (answer, error) {
 		}
 		text += " " + upper(some(names, 40)) + "."
 	}
+	if a.q.Aspect == "type" {
+		text += " Device types: " + types(found) + "."
+	}
 	if kind == platform.KindLight {
 		t := a.site.Levels(a.scope)
 		on := len(t.Where(facts.Current, func(one facts.Thing) bool { return *one.Value > 0 }))

@@ -32,6 +32,9 @@ func (s *sentence) decide(now time.Time) {
 	}
 	if s.q.Topic == Inventory {
 		s.q.Make = s.maker()
+		if s.q.Make == "" && s.q.Aspect == "" && s.has("protocol") {
+			s.q.Aspect = "type"
+		}
 	}
 	s.settlePower()
 	s.settleRank()
@@ -251,6 +254,9 @@ func (s *sentence) settleRank() {
 	if s.q.Topic == Lights && s.q.By == "" && (s.q.Op == List || s.q.Op == Count || s.q.Op == Tell) && (s.q.Object == "zone" || s.q.Object == "floor") {
 		s.q.By = s.q.Object                                              // "which rooms have lights on"
 		s.q.Set(All, s.q.Is(All) || s.q.State == Off && !s.has("light")) // "which rooms are dark"
+	}
+	if s.q.Topic == Lights && s.q.By == "" && len(s.q.Mentioned()) > 1 && s.has("above", "below", "compare") {
+		s.q.By, s.q.Op = "zone", Most // "is the lobby brighter than the canteen"
 	}
 	if s.q.Op != Most && s.q.Op != Least && s.q.Op != Split || s.q.By != "" {
 		return

@@ -57,7 +57,7 @@ type match struct {
 // find looks for names and marks their words as used. Several places come back for words that fit several.
 func (n Names) find(t []token) []Place {
 	var places []Place
-	for mention := range 8 { // a question names few places
+	for range 8 { // a question names few places
 		best := n.best(t)
 		if len(best) == 0 {
 			break
@@ -70,12 +70,13 @@ func (n Names) find(t []token) []Place {
 			if p.Kind == "" { // the site itself: the question is about it anyway
 				continue
 			}
-			p.Partly, p.Mention = !m.full, mention
+			p.Partly, p.Mention = !m.full, m.at
 			if !slices.ContainsFunc(places, func(o Place) bool { return o.Kind == p.Kind && o.ID == p.ID && o.Name == p.Name }) {
 				places = append(places, p)
 			}
 		}
 	}
+	slices.SortStableFunc(places, func(a, b Place) int { return cmp.Compare(a.Mention, b.Mention) })
 	return places
 }
 
@@ -161,6 +162,8 @@ func (n *name) window(t []token, at int, loose bool) int {
 		}
 		k := slices.Index(left, t[i].stem)
 		switch {
+		case k >= 0 && i > at && isDigits(t[i].stem) && joints[t[i-1].stem]: // "the lobby on 1 November" is not "Lobby 1"
+			return 0
 		case k == 0, k > 0 && loose:
 			left = slices.Delete(left, k, k+1)
 		case loose && i > at && joints[t[i].stem] && spare < 3:

@@ -192,7 +192,7 @@ func (s *sentence) bound() {
 	}
 	for i := range s.t {
 		for _, f := range forms {
-			words := stems(f.words)
+			words := strings.Fields(f.words)
 			n := phraseAt(s.t, i, words)
 			if n == 0 || i+n >= len(s.t) || s.t[i+n].used {
 				continue
@@ -368,6 +368,9 @@ func (s *sentence) meant(tg tag, i, n int) bool {
 		if next.used { // a name
 			return false
 		}
+		if i+1 < len(s.t) && s.meters() { // "used on New Year's Eve"
+			return false
+		}
 		return !slices.Contains([]string{"the", "a", "this", "that", "which", "what", "our", "my", "each", "every", "all", "average", "floor", "any"}, next.stem)
 	case "dark": // "why is it so dark" says of no light that it is off
 		return i == 0 || s.t[i-1].stem != "so" && s.t[i-1].stem != "too"
@@ -377,6 +380,13 @@ func (s *sentence) meant(tg tag, i, n int) bool {
 		return i == 0 || slices.Index(ordinals, s.t[i-1].stem) < 0
 	}
 	return true
+}
+
+// meters reports whether energy is spoken of, and no light.
+func (s *sentence) meters() bool {
+	energy := wordSet("use used using consume consumed consumption kwh energy electricity need needed usage burn")
+	lights := wordSet("light lamp luminaire bulb fixture left")
+	return slices.ContainsFunc(s.t, func(t token) bool { return energy[t.stem] }) && !slices.ContainsFunc(s.t, func(t token) bool { return lights[t.stem] })
 }
 
 // asksWhereOn recognises "which floor is the canteen on".
@@ -428,6 +438,9 @@ func (s *sentence) unknown() []string {
 }
 
 func (s *sentence) leftover(i int) bool {
+	if i >= len(s.t) {
+		return false
+	}
 	w := s.t[i]
 	return !w.used && !filler[w.stem] && !isDigits(w.stem) && !timeWords[w.stem] && len(w.stem) > 1
 }

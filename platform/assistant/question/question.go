@@ -70,7 +70,7 @@ type Place struct {
 	Name string    `json:"name"`
 	// Partly tells that only a part of the name was said, so that other places may have been meant as well.
 	Partly bool `json:"partly,omitempty"`
-	// Mention counts the names of a sentence: places of the same mention were said by the same words.
+	// Mention is the place in the sentence: places of the same mention were said by the same words.
 	Mention int `json:"mention,omitempty"`
 }
 

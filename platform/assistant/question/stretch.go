@@ -256,6 +256,10 @@ func (s *sentence) missed() string {
 				return said(s.t, k, i+1-k)
 			}
 		}
+		if !t.used && (t.stem == "since" || t.stem == "until" || t.stem == "till") ||
+			t.text == "hours" && i > 0 && slices.Contains([]string{"after", "working", "office", "business", "opening", "of"}, s.t[i-1].stem) {
+			return said(s.t, max(0, i-1), 3)
+		}
 		if !t.used && (long || weekday && len(t.stem) > 3 || month && len(t.stem) > 3) {
 			from := i
 			for from > 0 && i-from < 3 && !s.t[from-1].used && filler[s.t[from-1].stem] {

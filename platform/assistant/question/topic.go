@@ -78,8 +78,20 @@ func (s *sentence) topic() Topic {
 		return Greeting
 	case s.has("since"):
 		return Offline
+	case s.q.By == "hour" || s.q.By == "day" || s.q.By == "week" || s.q.By == "month", s.figure():
+		return Energy
 	}
 	return Nothing
+}
+
+// figure reports whether nothing but a figure of a place and a past time is asked for: "the total for the offices last week".
+func (s *sentence) figure() bool {
+	for i := range s.t {
+		if s.leftover(i) {
+			return false
+		}
+	}
+	return len(s.q.Places) > 0 && s.q.When != nil && !s.q.When.Now && s.has("howmuch", "average")
 }
 
 // measured reports whether figures of a period are asked for that only meters give: "what did it take today", "the heaviest day",

@@ -39,6 +39,9 @@ var dayParts = map[string][2]int{"morning": {6 * 60, 12 * 60}, "afternoon": {12 
 
 var units = []string{"minute", "hour", "day", "week", "month", "quarter", "year", "weekend", "night", "fortnight"}
 
+// weekEarlier is ahead of another time by a week: "the same day last week".
+const weekEarlier = "week earlier"
+
 // whens finds all times of the sentence and marks their words as used.
 func whens(t []token, now time.Time) []part {
 	c := clock{now, t}
@@ -293,6 +296,12 @@ func (c *clock) named(i int) (part, bool) {
 			return part{at: start, n: k + p.n - start, span: Span{From: monday, To: monday.AddDate(0, 0, 7)}}, true
 		}
 	}
+	for _, p := range []string{"same weekday last week", "same day last week", "same weekday the week before", "same day the week before", "same day of the week before",
+		"same weekday of the week before", "same day a week earlier", "same day a week before", "a week earlier", "a week before"} {
+		if n := c.phrase(i, p); n > 0 {
+			return part{at: start, n: i + n - start, before: weekEarlier}, true
+		}
+	}
 	if unit := c.word(i); (c.isUnit(i) || c.isWeekday(i)) && c.word(i+1) == "before" {
 		n := 2
 		if c.isWeekday(i) && c.word(i+2) == "last" {
@@ -336,6 +345,13 @@ func (c *clock) date(i int) (part, bool) {
 				at = c.day(c.now.Year(), c.now.Month()-1, day)
 			}
 			return c.whole(i, 1, at)
+		}
+	}
+	if day, ok := c.dayNumber(i); ok && c.word(i-1) == "the" && slices.Contains([]string{"with", "against", "than", "vs", "and", "to"}, c.word(i-2)) {
+		for k := range i { // "the 3rd of November with the 10th"
+			if m, ok := months[c.word(k)]; ok && !c.isUnit(i+1) {
+				return c.dayOf(i, i+1, m, day)
+			}
 		}
 	}
 	if m, ok := months[c.word(i)]; ok {
@@ -503,6 +519,9 @@ func (c *clock) join(found []part) []part {
 				continue
 			}
 			p.span = Before(from)
+			if p.before == weekEarlier {
+				p.span = Span{From: from.From.AddDate(0, 0, -7), To: from.To.AddDate(0, 0, -7)}
+			}
 			p.span.Label, p.span.Ahead = label, len(out) == 0
 			out = append(out, p)
 			continue
@@ -614,8 +633,8 @@ func said(t []token, i, n int) string {
 	return text
 }
 
-// phrase is the number of words of p if it stands at i, else 0.
-func (c *clock) phrase(i int, p string) int { return phraseAt(c.t, i, stems(p)) }
+// phrase is the number of words of p, which are stems, if it stands at i, else 0.
+func (c *clock) phrase(i int, p string) int { return phraseAt(c.t, i, strings.Fields(p)) }
 
 func phraseAt(t []token, i int, words []string) int {
 	for k, w := range words {
