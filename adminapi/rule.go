@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -160,14 +161,23 @@ func ruleTrouble(s *appliance.Snapshot, r *appliance.Rule) string {
 	case len(r.Actions) == 0:
 		return "it has nothing to do"
 	}
-	for _, a := range r.Actions {
-		t := a.Target
-		if a.Scene != 0 && sceneIn(s, a.Scene) == nil || t.Scope == appliance.InCluster && s.Cluster(t.ID) == nil ||
-			t.Scope == appliance.One && s.Node(t.ID) == nil && s.Shade(t.ID) == nil {
-			return "something that it acts on is not there any more"
-		}
+	if actsOnNothing(s, r.Actions) {
+		return "something that it acts on is not there any more"
 	}
 	return ""
+}
+
+// actsOnNothing reports whether one of the actions, or of the scenes that they recall, is for what was removed.
+func actsOnNothing(s *appliance.Snapshot, actions []appliance.Action) bool {
+	return slices.ContainsFunc(actions, func(a appliance.Action) bool {
+		if a.Scene != 0 {
+			scene := sceneIn(s, a.Scene)
+			return scene == nil || actsOnNothing(s, scene.Actions) // scenes recall none
+		}
+		t := a.Target
+		return t.Scope == appliance.InCluster && s.Cluster(t.ID) == nil ||
+			t.Scope == appliance.One && s.Node(t.ID) == nil && s.Shade(t.ID) == nil
+	})
 }
 
 // RuleEdit is what may be set of a rule; what is left out stays.

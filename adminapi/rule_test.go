@@ -78,6 +78,16 @@ func TestScenesAreCapturedRecalledAndChanged(t *testing.T) {
 	if !done.OK || len(done.Entries) == 0 {
 		t.Errorf("tried: %+v", done)
 	}
+	// What the scene acts on is removed: the rule tells.
+	h.as(account.RoleAdmin).must(200, "PATCH", "/site", `{"timeZone":"Europe/Zurich","latitude":47.4,"longitude":8.5}`, nil, "If-Match", "*")
+	c.must(200, "PATCH", "/scenes/1", `{"actions":[{"kind":"light-on","target":{"scope":"node","id":2}}]}`, nil, "If-Match", "*")
+	var able, unable adminapi.Rule
+	c.must(200, "GET", "/rules/1", nil, &able)
+	c.must(204, "DELETE", "/nodes/2", nil, nil, "If-Match", "*")
+	c.must(200, "GET", "/rules/1", nil, &unable)
+	if able.Trouble != "" || !strings.Contains(unable.Trouble, "not there any more") {
+		t.Errorf("trouble before %q, and after a lamp of its scene was removed %q", able.Trouble, unable.Trouble)
+	}
 	c.must(204, "DELETE", "/rules/1", nil, nil, "If-Match", r.ETag)
 	c.must(204, "DELETE", "/scenes/1", nil, nil, "If-Match", "*")
 	c.must(201, "POST", "/scenes", `{"name":"Again","actions":[{"kind":"light-on","target":{"scope":"all"}}]}`, &sc)

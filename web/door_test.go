@@ -122,6 +122,28 @@ func TestEveryAnswerHasIDAndSecurityHeaders(t *testing.T) {
 	}
 }
 
+func TestBodiesThatNobodyWantsAreTakenWithHTTP2(t *testing.T) {
+	e := New(Config{Log: slog.New(slog.DiscardHandler)})
+	e.POST("/ok", func(c echo.Context) error { return c.String(200, "ok") })
+	for _, c := range []struct {
+		path         string
+		major, size  int
+		left, status int
+	}{
+		{"/ok", 2, 2, 0, 200}, {"/nowhere", 2, 900, 0, 404}, {"/ok", 2, restMost + 1, restMost + 1, 200},
+		{"/ok", 1, 900, 900, 200}, // the server itself takes it there
+	} {
+		body := strings.NewReader(strings.Repeat("x", c.size))
+		r := httptest.NewRequest("POST", c.path, body)
+		r.ProtoMajor = c.major
+		w := httptest.NewRecorder()
+		e.ServeHTTP(w, r)
+		if body.Len() != c.left || w.Code != c.status {
+			t.Errorf("HTTP/%d %s: %d of %d bytes are left, want %d; status %d", c.major, c.path, body.Len(), c.size, c.left, w.Code)
+		}
+	}
+}
+
 func TestHeadersThatClaimAnotherAddressAreNotBelieved(t *testing.T) {
 	var buf bytes.Buffer
 	e := New(Config{Log: slog.New(slog.NewTextHandler(&buf, nil))})

@@ -1,5 +1,5 @@
 // What can be done with one device, besides commanding it.
-import { html } from '../ui/lib.js';
+import { html, useState } from '../ui/lib.js';
 import { t } from '../ui/i18n.js';
 import { Icon } from '../ui/icons.js';
 import { house, may } from './house.js';
@@ -12,6 +12,16 @@ export function Actions({ node, shade }) {
   const of = shade ? house.nodes.peek(shade.node) : node;
   return html`${of?.bus && of.online && (shows(of.bus) || node?.level) && html`<button class="button" onClick=${() => identify(shade ? { shade: shade.id } : { node: node.id })}><${Icon} name="blink" />${t('identify')}</button>`}
     ${shade && bound > 0 && html`<a class="button" href=${'/commission/shade/' + shade.id}>${t('calibrate')}</a>`}
+    <${Replace} node=${node} shade=${shade} />
     <${Rename} path=${shade ? '/shades/' + shade.id : '/nodes/' + node.id} record=${shade || node} />
     <${Remove} path=${shade ? '/shades/' + shade.id : '/nodes/' + node.id} record=${shade || node} text=${t('remove.device')} then="/devices" />`;
+}
+
+// Replace puts another device in the place of a node's; a shade is led to its motor while it has none.
+function Replace({ node, shade }) {
+  const [Open, setOpen] = useState(null);
+  if (shade?.node || !house.buses.all().length) return null;
+  const open = async () => { const { ReplaceNode, BindShade } = await import('./replace.js'); setOpen(() => (node ? ReplaceNode : BindShade)); };
+  return html`<button class="button" onClick=${open}>${node?.bus ? t('replace') : t('bind')}</button>
+    ${Open && html`<${Open} node=${node} shade=${shade} onClose=${() => setOpen(null)} />`}`;
 }

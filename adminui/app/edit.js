@@ -8,8 +8,8 @@ import { done } from '../ui/shell.js';
 import { go } from '../ui/router.js';
 import { server, house, may } from './house.js';
 
-// Edit changes some fields of a record. If somebody else changed it meanwhile, one chooses.
-export function Edit({ title, path, record, fields, save = t('save'), onClose, what }) {
+// Edit changes some fields of a record; what a field's read makes of its text is sent. If somebody else changed it meanwhile, one chooses.
+export function Edit({ title, path, record, fields, save = t('save'), onClose, what, children }) {
   const labels = Object.fromEntries(fields.map((f) => [f.name, f.label]));
   const start = Object.fromEntries(fields.map((f) => [f.name, record[f.name] ?? '']));
   const [theirs, setTheirs] = useState(null);
@@ -24,12 +24,14 @@ export function Edit({ title, path, record, fields, save = t('save'), onClose, w
       throw p;
     }
   };
-  const form = useForm(start, (v) => send(v, theirs?.etag || record.etag), (v) => Object.fromEntries(fields.filter((f) => f.needed && !String(v[f.name]).trim()).map((f) => [f.name, t('needed')])));
+  const form = useForm(start, (v) => send(Object.fromEntries(fields.map((f) => [f.name, (f.read || String)(v[f.name])])), theirs?.etag || record.etag),
+    (v) => Object.fromEntries(fields.filter((f) => f.needed && ['', '0'].includes(String(v[f.name]).trim())).map((f) => [f.name, t('needed')])));
   const take = () => { for (const f of fields) form.set(f.name, theirs[f.name]); onClose(); };
   return html`<${Dialog} title=${title} onClose=${onClose}><form class="form" onSubmit=${form.submit} noValidate>
     ${theirs && html`<${Conflict} mine=${form.values} theirs=${theirs} labels=${labels} onMine=${() => form.submit()} onTheirs=${take} />`}
     <${Summary} form=${form} labels=${labels} />
-    ${fields.map(({ needed, ...f }) => html`<${Field} key=${f.name} form=${form} ...${f} />`)}
+    ${children}
+    ${fields.map(({ needed, read, ...f }) => html`<${Field} key=${f.name} form=${form} ...${f} />`)}
     <div class="actions"><button type="button" class="button" onClick=${onClose}>${t('cancel')}</button><${Submit} form=${form}>${save}<//></div></form><//>`;
 }
 

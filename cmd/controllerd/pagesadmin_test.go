@@ -4,12 +4,15 @@ package main
 
 import (
 	"encoding/base64"
+	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"svc.internal/controller/account"
 	"svc.internal/controller/adminapi"
@@ -307,4 +310,56 @@ func TestSiteFileIsTakenOverInTheBrowser(t *testing.T) {
 	if now := h.desk().must("site", "export"); !strings.Contains(now, "name: Foyer") || !strings.Contains(now, "Evening") || strings.Contains(now, "eastron-sdm120") {
 		t.Errorf("the site is\n%s", now)
 	}
+}
+
+// TestADeviceIsReplacedAndBoundInTheBrowser: another device in a node's place, told while it does not answer, and taken
+// back; then what waits for a device gets one.
+func TestADeviceIsReplacedAndBoundInTheBrowser(t *testing.T) {
+	h := newHouse(t, everydaySite)
+	admin := h.enter("admin")
+	node := func(path string) (n adminapi.Node) {
+		t.Helper()
+		_, body, _ := h.send(http.MethodGet, "/api/v1/nodes/"+path, admin, "")
+		if err := json.Unmarshal(body, &n); err != nil {
+			t.Fatalf("%v: %s", err, body)
+		}
+		return n
+	}
+	status, body, _ := h.send(http.MethodPost, "/api/v1/nodes", admin, `{"name":"Attic","address":"","bus":"","profile":""}`)
+	var attic adminapi.Node
+	if err := json.Unmarshal(body, &attic); err != nil || status != http.StatusCreated {
+		t.Fatalf("%d %s", status, body)
+	}
+	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 360, Height: 740, Scale: 2, Touch: true})
+	logIn(h, tab, "admin")
+	tab.Go(h.url + "/devices/3")
+	tab.WaitText("eastron-sdm120")
+	tab.Press("Replace")
+	tab.WaitText("Replace the device of Meter")
+	inspect(t, tab, "replace-360-light-en")
+	tab.Type("dialog input[name=address]", "7")
+	uitest.Eval[bool](tab, `document.querySelector("dialog button[type=submit]").click() || true`)
+	tab.WaitText("rtu, address 7")
+	if n := node("3"); n.Address != "7" || n.Name != "Meter" || n.Profile != "eastron-sdm120" {
+		t.Errorf("replaced: %+v", n)
+	}
+	tab.Press("Undo")
+	tab.WaitText("rtu, address 9")
+
+	tab.Go(h.url + fmt.Sprintf("/devices/%d", attic.ID))
+	tab.Press("Bind")
+	tab.WaitText("Bind Attic to a device")
+	tab.Type("dialog input[name=address]", "1")
+	uitest.Eval[bool](tab, `document.querySelector("dialog button[type=submit]").click() || true`)
+	tab.WaitText("this is needed") // the bus and the profile
+	inspect(t, tab, "bind-360-light-en")
+	uitest.Eval[bool](tab, `(s => { s.value = "rtu"; s.dispatchEvent(new Event("change", {bubbles: true})); return true; })(document.querySelector("dialog select[name=bus]"))`)
+	tab.Type("dialog input[name=profile]", "wirenboard-wb-mdm3")
+	uitest.Eval[bool](tab, `document.querySelector("dialog button[type=submit]").click() || true`)
+	tab.WaitText("drives the same outputs") // as the lobby and the stairs
+	tab.Console()
+	tab.Type("dialog input[name=outputs]", "3")
+	uitest.Eval[bool](tab, `document.querySelector("dialog button[type=submit]").click() || true`)
+	tab.WaitText("rtu, address 1")
+	h.await(time.Minute, "the bound light to answer", func() bool { n := node(fmt.Sprint(attic.ID)); return n.Online && n.Level != nil })
 }

@@ -59,8 +59,7 @@ export default {
   "backup.passphrase.hint": "Only of an encrypted one",
   "backup.profiles": "Own profiles",
   "backup.sub": "Everything as one file, and whether it can be restored",
-  "no": "no",
-  "yes": "yes",
+  "bind": "Bind",
   "bus": "Bus",
   "bus.bound": "A command waits {typical} usually, {bound} at most.",
   "bus.databits": "{n} data bits",
@@ -274,6 +273,7 @@ export default {
   "name": "Name",
   "needed": "this is needed",
   "never": "never answered",
+  "no": "no",
   "node": "Node",
   "none": "none",
   "offline": "Not answering",
@@ -306,6 +306,7 @@ export default {
   "removed": "{name} was removed",
   "rename": "Rename",
   "rename.of": "Rename {name}",
+  "replace": "Replace",
   "report": "As-built report",
   "report.asof": "As of {at}",
   "report.by": "printed by {who}",
@@ -451,5 +452,6 @@ export default {
   "via.automation": "by a rule",
   "via.cloud": "through the platform",
   "via.console": "on the console",
-  "via.public-api": "through the public API"
+  "via.public-api": "through the public API",
+  "yes": "yes"
 };
