@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,6 +75,61 @@ func TestRolesAndTokensOfOthersAreRefused(t *testing.T) {
 	// A removed user is out at once.
 	must(t, h.db.RemoveUser(t.Context(), "viewer"))
 	viewer.must(401, "GET", "/nodes", nil, nil)
+}
+
+// needed is who may do what at this door, as docs/admin-api.md tells it; "" is anybody.
+func needed(method, path string) account.Role {
+	within := func(paths ...string) bool {
+		return slices.ContainsFunc(paths, func(p string) bool { return path == p || strings.HasPrefix(path, p+"/") })
+	}
+	switch {
+	case within("/claim", "/auth/login", "/auth/refresh", "/auth/logout", "/openapi.json"):
+		return ""
+	case within("/auth/password"):
+		return account.RoleViewer
+	case within("/auth/users", "/auth/keys", "/backup", "/migrations", "/logs", "/diagnostics"),
+		method != "get" && within("/site", "/certificate", "/update"):
+		return account.RoleAdmin
+	case method == "get":
+		return account.RoleViewer
+	}
+	return account.RoleOperator
+}
+
+func TestEveryRouteKnowsItsRoles(t *testing.T) {
+	h := newHouse(t)
+	var doc struct {
+		Paths map[string]map[string]any `json:"paths"`
+	}
+	h.client().must(200, "GET", "/openapi.json", nil, &doc)
+	ranks := []account.Role{"", account.RoleViewer, account.RoleOperator, account.RoleAdmin}
+	who := map[account.Role]*client{"": h.client(), account.RoleViewer: h.as(account.RoleViewer), account.RoleOperator: h.as(account.RoleOperator)}
+	asked := 0
+	for path, ops := range doc.Paths {
+		path = strings.TrimPrefix(path, "/api/v1")
+		concrete := strings.NewReplacer("{id}", "77", "{bus}", "ground", "{user}", "nobody", "{key}", "none").Replace(path)
+		for method := range ops {
+			for role, c := range who {
+				need := needed(method, path)
+				allowed := slices.Index(ranks, role) >= slices.Index(ranks, need)
+				if path == "/events" && allowed {
+					continue // it does not end
+				}
+				var body any
+				if method != "get" {
+					body = "{" // which is not looked at before the role
+				}
+				status, _, said := c.do(strings.ToUpper(method), concrete, body)
+				refused := status == http.StatusForbidden || status == http.StatusUnauthorized
+				if asked++; allowed && need != "" && refused || !allowed && status != map[bool]int{true: http.StatusUnauthorized, false: http.StatusForbidden}[role == ""] {
+					t.Errorf("%s %s as %q: %d %s; it is for %q", method, path, role, status, said, need)
+				}
+			}
+		}
+	}
+	if asked < 200 {
+		t.Errorf("only %d calls were made", asked)
+	}
 }
 
 func TestClaimMakesOneUserAndIsGone(t *testing.T) {

@@ -299,7 +299,7 @@ func (w *worker) warn() {
 		say("%d IDs name a node and a shade, as in the old house: such an ID of a node sent to shadeControl moves the shade", shared)
 	}
 	if len(w.house.Shades) > 0 {
-		say("which way 100 is cannot be known from the old controller: compare a shade with what both controllers say of it; if 100 was closed there, say so when you take over (--invert-shades)")
+		say("which way 100 is cannot be known from the old controller: compare a shade with what both controllers say of it; if 100 was closed there, say so when you take over")
 	}
 	if len(w.plan.Site.Nodes)+len(w.plan.Site.Shades) > 0 {
 		say("what comes over is offline until it is bound to a bus and an address")

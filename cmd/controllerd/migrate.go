@@ -173,7 +173,7 @@ there is only told. A backup is made before.`,
 	asJSON := cli.JSONFlag(c)
 	c.Flags().StringVar(&onConflict, "on-conflict", "refuse", "`refuse` everything, or skip what conflicts")
 	c.Flags().BoolVar(&watch, "watch", false, "look every night for what has changed there; its refresh token is kept for that; --watch=false: no more")
-	c.Flags().BoolVar(&t.InvertShades, "invert-shades", false, "100 meant closed there: turn the direction of shades on the public API")
+	c.Flags().BoolVar(&t.InvertShades, "invert-shades", false, "100 meant closed there (compare a shade with its number): turn the direction of shades on the public API")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if onConflict != "refuse" && onConflict != "skip" {
 			return cli.Usage(fmt.Errorf("--on-conflict %s: want refuse or skip", onConflict))

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -94,8 +95,8 @@ func TestPagesInEveryLook(t *testing.T) {
 
 func inspect(t *testing.T, tab *uitest.Tab, name string) {
 	t.Helper()
-	tab.Shot(name, os.Getenv("WHOLE") != "")
-	for _, wrong := range append(tab.Fits(), tab.Axe()...) {
+	tab.Shot(name, false)
+	for _, wrong := range slices.Concat(tab.Fits(), tab.Unreachable(), tab.Axe()) {
 		t.Errorf("%s: %s", name, wrong)
 	}
 	for _, line := range tab.Console() {

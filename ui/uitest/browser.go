@@ -375,6 +375,21 @@ func (tab *Tab) Fits() []string {
 })()`)
 }
 
+// Unreachable gives the controls in sight that the keyboard does not lead to.
+func (tab *Tab) Unreachable() []string {
+	tab.t.Helper()
+	return Eval[[]string](tab, `(() => {
+  const within = document.querySelector("dialog[open]") || document.body, before = document.activeElement, y = scrollY;
+  const wrong = [...within.querySelectorAll("a[href], button, input, select, textarea, summary, [role=button], [role=switch], [role=slider], [role=tab]")]
+    .filter((e) => e.getClientRects().length && getComputedStyle(e).visibility === "visible" && !e.disabled && !e.closest("[inert], details:not([open]) > :not(summary)"))
+    .filter((e) => { if (e.tabIndex < 0) return true; e.focus({preventScroll: true}); return document.activeElement !== e; })
+    .map((e) => "not reached by keyboard: " + e.outerHTML.slice(0, 160));
+  before === document.body ? document.activeElement.blur() : before.focus({preventScroll: true});
+  scrollTo(0, y);
+  return wrong;
+})()`)
+}
+
 // Axe runs axe-core and gives what it finds wrong.
 func (tab *Tab) Axe() []string {
 	tab.t.Helper()

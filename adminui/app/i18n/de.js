@@ -350,7 +350,7 @@ export default {
   "rule.minutes": "Wie viele Minuten lang",
   "rule.new": "Neue Regel",
   "rule.next": "nächstes Mal {at}",
-  "rule.noscene": "es gibt noch keine Szene; sichern Sie eine auf der Seite eines Clusters",
+  "rule.noscene": "es gibt noch keine Szene; sichern Sie eine auf der Seite einer Gruppe",
   "rule.offset": "Minuten danach",
   "rule.offset.hint": "Eine negative Zahl ist davor.",
   "rule.on": "{name} handelt",

@@ -140,7 +140,7 @@ export default {
   "replace.outputs": "Ausgänge",
   "replace.outputs.hint": "Welche des Geräts dazugehören, etwa 1, 2; leer: alle",
   "replace.profile.hint": "Was für ein Gerät es ist",
-  "replace.stays": "ID, Name, Cluster, Regeln und Kalibrierung bleiben; nur das Gerät ist ein anderes.",
+  "replace.stays": "ID, Name, Gruppen, Regeln und Kalibrierung bleiben; nur das Gerät ist ein anderes.",
   "settings.building": "Gebäude",
   "settings.invert": "Behänge in der öffentlichen API umkehren",
   "settings.invert.hint": "Für Programme, die 0 als offen kannten.",
@@ -173,7 +173,7 @@ export default {
   "sitefile.download": "Anlagendatei herunterladen",
   "sitefile.family": "Art",
   "sitefile.family.bus": "Bus",
-  "sitefile.family.cluster": "Cluster",
+  "sitefile.family.cluster": "Gruppe",
   "sitefile.family.node": "Knoten",
   "sitefile.family.rule": "Regel",
   "sitefile.family.scene": "Szene",
@@ -189,7 +189,7 @@ export default {
   "sitefile.returned": "Zurück unter alter ID",
   "sitefile.settings": "Name oder Einstellungen des Gebäudes oder die Reihenfolge der Busse würden sich ändern.",
   "sitefile.take": "Übernehmen",
-  "sitefile.text": "Busse, Geräte, Cluster, Szenen und Regeln als ein Text, zum Bearbeiten am Schreibtisch. Das ist keine Sicherung: Benutzer, Schlüssel und Zertifikat sind nicht darin.",
+  "sitefile.text": "Busse, Geräte, Gruppen, Szenen und Regeln als ein Text, zum Bearbeiten am Schreibtisch. Das ist keine Sicherung: Benutzer, Schlüssel und Zertifikat sind nicht darin.",
   "sitefile.unchanged": {"one": "{n} Eintrag bleibt, wie er ist.", "other": "{n} Einträge bleiben, wie sie sind."},
   "sitefile.would": "Das würde sie ändern. Noch ist nichts geändert."
 };
