@@ -11,6 +11,7 @@ import (
 type Board struct {
 	mu      sync.Mutex
 	shown   map[spot]map[string]string
+	spots   map[string]int // of each controller in shown
 	changed chan struct{} // closed when anything changes, and replaced
 	fresh   map[spot]bool // changed since the writer looked; true: all of it is to be written again
 }
@@ -20,11 +21,14 @@ type spot struct{ controller, device string }
 
 // NewBoard makes an empty board.
 func NewBoard() *Board {
-	return &Board{shown: map[spot]map[string]string{}, changed: make(chan struct{}), fresh: map[spot]bool{}}
+	return &Board{shown: map[spot]map[string]string{}, spots: map[string]int{}, changed: make(chan struct{}), fresh: map[spot]bool{}}
 }
 
-// spotsMost bounds what controllers may make the board remember.
-const spotsMost = 20_000
+// Bounds of what controllers may make the board remember: one alone cannot take the places of the others.
+const (
+	spotsMost = 20_000
+	spotsOne  = 500 // of one controller
+)
 
 // Take takes a report of a controller.
 func (b *Board) Take(controller string, payload []byte) error {
@@ -52,8 +56,14 @@ func (b *Board) set(controller, device string, widgets map[string]string) {
 	at := spot{controller, device}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if old, ok := b.shown[at]; ok && maps.Equal(old, widgets) || !ok && len(b.shown) >= spotsMost {
+	old, known := b.shown[at]
+	switch {
+	case known && maps.Equal(old, widgets):
 		return
+	case !known && (len(b.shown) >= spotsMost || b.spots[controller] >= spotsOne):
+		return
+	case !known:
+		b.spots[controller]++
 	}
 	b.shown[at] = widgets
 	b.note(at, false)

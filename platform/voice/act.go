@@ -28,6 +28,8 @@ var short = strings.NewReplacer(
 	"<TO>", `(?:to |on |at )?`,
 	"<B>", `(?:brightness |level |lights )?`,
 	"<S>", `shades `,
+	"<P>", `(?:pull |draw )`,
+	"by <N>", `by (?:num (?:percent |points )?|part |third )`,
 	"<W>", `(?:way )?`,
 )
 
@@ -51,6 +53,7 @@ var patterns = []pattern{
 	row(`(?:num percent |max |min |part )brightness |(?:max |num percent )lights `, setLights),
 	row(`(?:give |verb )(?:it )?(?:max |num percent |part |third |min )(?:brightness |lights )`, setLights),
 	row(`(?:dim |brighten )(?:it |room )?(?:up |down )?(?:to |at )<A><B>`, setLights),
+	row(`(?:num percent |part )on lights `, setLights),
 	row(`verb (?:room )brightness (?:to |at )<A>`, setLights),
 	row(`(?:verb )?lights (?:dim |dimmer |brighter )(?:to |at )<A>|<ANY>?<L>(?:up |down )?(?:to |at )<A>(?:brighter |on |dim )?`, setLights),
 
@@ -59,6 +62,7 @@ var patterns = []pattern{
 	row(`(?:lower |reduce )(?:down )?(?:lights |brightness )(?:down |level )?(?:by <N>)?`, step(LightsDim)),
 	row(`verb (?:down )?<L>(?:down |dimmer |lower )(?:by <N>)?|verb down <L>(?:by <N>)?|<L>(?:down |dimmer |lower )(?:by <N>)?`, step(LightsDim)),
 	row(`(?:verb |give )?(?:it |room |lights )?(?:<N>)?dimmer (?:lights )?|dimmer (?:by <N>)?|(?:verb |give )?(?:it |room )dimmer by <N>`, step(LightsDim)),
+	row(`verb num percent off <L>`, step(LightsDim)),
 	row(`(?:verb |give )?lesslight |verb (?:lights |it |room )<N>(?:down |lower )|verb lights lower `, step(LightsDim)),
 	row(`brighten (?:up )?(?:lights |room |it |brightness )?(?:up )?(?:by <N>)?`, step(LightsBrighten)),
 	row(`(?:raise |increase )(?:up )?(?:lights |brightness )(?:up |level )?(?:by <N>)?`, step(LightsBrighten)),
@@ -68,19 +72,22 @@ var patterns = []pattern{
 
 	// shades, whole ways
 	row(`(?:fully )?open (?:fully )?(?:up )?(?:fully )?<S>(?:up |fully |fully up |up fully |fully open )?|<S>(?:fully )?(?:open |up )(?:up )?(?:fully )?`, plain(ShadesOpen)),
-	row(`(?:fully )?raise (?:up )?<S>(?:up )?(?:fully )?(?:up )?|verb <S>(?:fully )?(?:up |open |raise )(?:fully )?|(?:verb up |verb open |bringup |pull up |pull open )<S>(?:fully )?`, plain(ShadesOpen)),
-	row(`pull <S>(?:fully )?(?:up |open )(?:fully )?`, plain(ShadesOpen)),
+	row(`(?:fully )?raise (?:up )?<S>(?:up )?(?:fully )?(?:up )?|verb <S>(?:fully )?(?:up |open |raise )(?:fully )?|(?:verb up |verb open |bringup |<P>up |<P>open )<S>(?:fully )?`, plain(ShadesOpen)),
+	row(`<P><S>(?:fully )?(?:up |open )(?:fully )?`, plain(ShadesOpen)),
 	row(`(?:fully )?(?:close |shut )(?:fully )?(?:up |down |off )?<S>(?:up |down )?(?:fully |fully down |down fully )?|<S>(?:fully )?(?:close |down |shut )(?:down )?(?:fully )?`, plain(ShadesClose)),
-	row(`(?:fully )?lower (?:down )?<S>(?:down )?(?:fully )?(?:down )?|verb <S>(?:fully )?(?:down |close |shut |lower )(?:fully )?|(?:verb down |verb close |pull down |pull close )<S>(?:fully )?`, plain(ShadesClose)),
-	row(`pull <S>(?:fully )?(?:down |close |shut )(?:fully )?`, plain(ShadesClose)),
+	row(`(?:fully )?lower (?:down )?<S>(?:down )?(?:fully )?(?:down )?|verb <S>(?:fully )?(?:down |close |shut |lower )(?:fully )?|(?:verb down |verb close |<P>down |<P>close )<S>(?:fully )?`, plain(ShadesClose)),
+	row(`<P><S>(?:fully )?(?:down |close |shut )(?:fully )?|(?:fully )?draw <S>(?:fully )?`, plain(ShadesClose)),
 	row(`(?:stop |verb )?stop (?:moving |opening |open |close |verb )?<S>(?:there |moving |now |open |close )?|<S>stop (?:there )?|verb <S>stop |(?:verb |stop )<S>there `, plain(ShadesStop)),
 
 	// shades, an opening
 	row(`(?:verb |raise |open |pull |increase |give )(?:up )?<S>(?:up |open )?<TO><A><W>(?:open |up )?|<S>(?:up |open )?<TO><A><W>(?:open |up )?`, setShades),
-	row(`(?:lower |close |shut |pull |reduce |verb )(?:down )?<S>(?:down )?(?:to |at )<A><W>(?:open )?|<S>(?:down |close )(?:to |at )<A><W>`, setShades),
+	row(`(?:lower |close |shut |<P>|reduce |verb )(?:down )?<S>(?:down )?(?:to |at )<A><W>(?:open )?|<S>(?:down |close )(?:to |at )<A><W>`, setShades),
+	row(`(?:open |raise |pull up )<S>(?:up )?by (?:third |part )|(?:verb |give )?<A>on <S>`, setShades),
+	row(`(?:close |lower |shut |<P>down )<S>(?:down )?by (?:third |part )`, coverShades),
+	row(`draw <S>part `, halfShades),
 	row(`(?:verb |leave )<S><A>(?:open )?|(?:<A>|third )(?:open |raise )<S>|third <S>|verb (?:<A>)<S>`, setShades),
-	row(`(?:lower |close |shut |verb down |pull down )<S>(?:down )?<A><W>|(?:verb |pull )<S>down <A><W>|<S>down <A><W>|<A>(?:close |lower )<S>`, coverShades),
-	row(`(?:verb |close |lower |pull )?<S>(?:to |at )?<A><W>(?:close |down |shut |covered )`, coverShades),
+	row(`(?:lower |close |shut |verb down |<P>down )<S>(?:down )?<A><W>|(?:verb |<P>)<S>down <A><W>|<S>down <A><W>|<A>(?:close |lower )<S>`, coverShades),
+	row(`(?:verb |close |lower |<P>)?<S>(?:to |at )?<A><W>(?:close |down |shut |covered )`, coverShades),
 
 	// the panel
 	row(`(?:show |open |bringup |give |verb |pull up )(?:room )?panel (?:up |on |open )?(?:onscreen )?|(?:open )up panel (?:onscreen )?|(?:room )?panel (?:onscreen )?`, plain(PanelShow)),
@@ -149,6 +156,9 @@ func step(i Intent) func(amount) (Heard, bool) {
 		if a.class == "" {
 			return Heard{Intent: i}, true
 		}
+		if a.class == "third" {
+			a.n = []int{0, 33, 67}[a.n]
+		}
 		if a.n < 1 || a.n > 100 {
 			return Heard{}, false
 		}
@@ -178,6 +188,14 @@ func coverShades(a amount) (Heard, bool) {
 		a.n = 3 - a.n
 	} else {
 		a.n = 100 - a.n
+	}
+	return setShades(a)
+}
+
+// halfShades is the one part that means the same open and covered: "draw the curtains halfway".
+func halfShades(a amount) (Heard, bool) {
+	if a.n != 50 {
+		return Heard{}, false
 	}
 	return setShades(a)
 }

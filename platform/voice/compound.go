@@ -167,7 +167,13 @@ func isTime(words []string) bool {
 
 // isClock reports whether words are a time of day, and not a percentage.
 func isClock(words []string) bool {
+	if _, _, took := part(words); took > 0 && took < len(words) && (words[took] == "past" || words[took] == "to") {
+		return true // "half past three", "a quarter to 9"
+	}
 	n, took := number(words)
+	if took > 0 && took+1 < len(words) && (words[took] == "past" || words[took] == "to") {
+		return true
+	}
 	if took == 0 || n > 2400 {
 		return false
 	}
@@ -348,7 +354,7 @@ func hasAny(words []string, of map[string]bool) bool {
 }
 
 // negations turn a command round.
-var negations = set("not never without nothing neither nor no none")
+var negations = set("minus not never without nothing neither nor no none")
 
 // prohibits reports whether a sentence begins as a prohibition: "don't", "please do not", "never".
 func prohibits(words []string) bool {

@@ -31,21 +31,21 @@ func (g gesture) thing() string {
 // stepPoints of "brighter" and "dimmer" without a number.
 const stepPoints = 20
 
-// gesture of an intent, or why there is none. What depends on how the room is looks there: a toggle becomes on or off
-// before it is sent, a step a level.
-func (r *Room) gesture(ctx context.Context, d platform.RoomDevice, h Heard) (g gesture, why string) {
+// gesture of an intent, or why there is none. What depends on how the room is looks there, and at what the sentence does
+// earlier: a toggle becomes on or off before it is sent, a step a level.
+func (r *Room) gesture(ctx context.Context, d platform.RoomDevice, h Heard, earlier []gesture) (g gesture, why string) {
 	switch h.Intent {
 	case LightsOn:
 		return power(true), ""
 	case LightsOff:
 		return power(false), ""
 	case LightsToggle:
-		_, on := r.lights(ctx, d)
+		_, on := r.lights(ctx, d, earlier)
 		return power(!on), ""
 	case LightsSet:
 		return slider(wire.LightBrightness, *h.Slots.Percent, "Lights at %d percent."), ""
 	case LightsDim, LightsBrighten:
-		level, _ := r.lights(ctx, d)
+		level, _ := r.lights(ctx, d, earlier)
 		if level == nil {
 			return g, `I don't know how bright the lights are now. Say for instance "lights to 50 percent".`
 		}
@@ -93,8 +93,24 @@ func slider(widget string, percent int, done string) gesture {
 	return g
 }
 
-// lights tells how bright the lights of a room are on average, nil if that is not known, and whether any is on.
-func (r *Room) lights(ctx context.Context, d platform.RoomDevice) (level *int, on bool) {
+// lights tells how bright the lights of a room will be after the gestures before, nil if that is not known, and whether any
+// will be on.
+func (r *Room) lights(ctx context.Context, d platform.RoomDevice, earlier []gesture) (level *int, on bool) {
+	level, on = r.lit(ctx, d)
+	for _, g := range earlier {
+		switch turned := g.value == "on"; {
+		case g.widget == wire.LightBrightness:
+			level, on = g.percent, *g.percent > 0
+		case g.widget == wire.LightPower && turned != on:
+			level, on = nil, turned // how bright they come on is the controller's
+		}
+	}
+	return level, on
+}
+
+// lit tells how bright the lights of a room are on average, nil if that is not known, and whether any is on. A level from
+// before a restart is not known.
+func (r *Room) lit(ctx context.Context, d platform.RoomDevice) (level *int, on bool) {
 	devices, err := r.cfg.Site.Devices(ctx, d.Controller)
 	if err != nil {
 		r.cfg.Log.Warn("voice: the state of the room is not known", "device", d.ID, "why", err)
@@ -102,7 +118,7 @@ func (r *Room) lights(ctx context.Context, d platform.RoomDevice) (level *int, o
 	}
 	sum, n := 0.0, 0
 	for _, v := range devices {
-		if v.Kind != platform.KindLight || !v.Online || v.Level == nil || !slices.ContainsFunc(v.Zones, func(z int64) bool { return slices.Contains(d.Clusters, z) }) {
+		if v.Kind != platform.KindLight || !v.Online || v.Level == nil || v.Level.Source == string(wire.Restored) || !slices.ContainsFunc(v.Zones, func(z int64) bool { return slices.Contains(d.Clusters, z) }) {
 			continue
 		}
 		sum += v.Level.Value

@@ -1,6 +1,7 @@
 package voice
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -87,6 +88,8 @@ func slips(words []string) []string {
 			w = "room"
 		case w == "power" && (isAmountWord(at(i-1)) || at(i-1) == "percent"):
 			w = "level"
+		case w == "back" && drawn(words[:i]) && at(i+1) != "up" && at(i+1) != "down": // "draw the curtains back"
+			w = "open"
 		case w == "rays" && noun(i+1), w == "raze" && noun(i+1):
 			w = "raise"
 		case w == "bright" && at(i+1) == "in" && (at(i+2) == "the" && class(at(i+3)) == "lights" || class(at(i+2)) == "lights"):
@@ -99,6 +102,11 @@ func slips(words []string) []string {
 		out = append(out, w)
 	}
 	return out
+}
+
+// drawn reports whether words before "back" draw something aside.
+func drawn(words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return w == "draw" || w == "pull" || w == "slide" })
 }
 
 // bare is the verb of a gerund, as it follows "would you mind" and "how about"; empty if it is none that a command may have.

@@ -212,7 +212,7 @@ func (r *Room) obey(ctx context.Context, d platform.RoomDevice, text string, out
 	}
 	var steps []gesture
 	for _, h := range todo {
-		g, why := r.gesture(ctx, d, h)
+		g, why := r.gesture(ctx, d, h, steps)
 		if why != "" { // all or nothing
 			out.Message = why
 			return

@@ -65,6 +65,11 @@ func light(level float64) platform.Device {
 	return platform.Device{Kind: platform.KindLight, Online: true, Zones: []int64{1}, Level: &platform.Reading{Value: level}}
 }
 
+func restored(d platform.Device) platform.Device {
+	d.Level.Source = string(wire.Restored)
+	return d
+}
+
 const secret = "a shared secret"
 
 // open serves the endpoint of b.
@@ -127,6 +132,9 @@ func TestSentencesBecomeGestures(t *testing.T) {
 		{"dimmer", "dim the lights", []platform.Device{light(50)}, "light_brightness released 77", "Lights at 30 percent."},
 		{"never dimmed to off", "dim the lights", []platform.Device{light(10)}, "light_brightness released 3", "Lights at 1 percent."},
 		{"dimmer, level not known", "dim the lights", nil, "", `I don't know how bright the lights are now. Say for instance "lights to 50 percent".`},
+		{"dimmer, level from before a restart", "dim the lights", []platform.Device{restored(light(50))}, "", `I don't know how bright the lights are now. Say for instance "lights to 50 percent".`},
+		{"a step after a level", "lights to 20 percent and brighten them by 10", []platform.Device{light(80)}, "light_brightness released 51, light_brightness released 77", "Lights at 20 percent. Lights at 30 percent."},
+		{"a step after coming on", "turn on the lights and dim them", []platform.Device{light(0)}, "", `I don't know how bright the lights are now. Say for instance "lights to 50 percent".`},
 		{"brighter by", "brighten the lights by 10 percent", []platform.Device{light(40), light(60)}, "light_brightness released 153", "Lights at 60 percent."},
 		{"shades open", "open the shades", nil, "shade_position released 255", "Shades opening."},
 		{"shades down", "close the blinds", nil, "shade_position released 0", "Shades closing."},

@@ -14,19 +14,20 @@ type token struct {
 
 // classes are the words that a command may be made of. A word that is not here is not understood.
 var classes = invert(map[string]string{
-	"verb":       "turn switch put set make change adjust bring move get have power leave keep crank take go run let be tone bump nudge",
+	"verb":       "turn switch put knock pop stick set make change adjust bring move get have power leave keep crank take go run let be tone bump nudge",
 	"give":       "give",
 	"flip":       "flip flick",
 	"activate":   "activate enable illuminate start",
 	"kill":       "deactivate disable kill cut douse extinguish",
 	"shut":       "shut",
 	"open":       "open opened opening",
-	"close":      "close closed closing",
+	"close":      "close closed closing drawn",
 	"covered":    "covered",
 	"raise":      "raise lift hoist raised",
 	"lower":      "lower drop lowered",
-	"pull":       "pull roll draw slide",
-	"dim":        "dim dimmed darken",
+	"pull":       "pull roll slide wind",
+	"draw":       "draw",
+	"dim":        "dim dimmed darken fade",
 	"dimmer":     "dimmer darker softer duller",
 	"brighten":   "brighten lighten",
 	"brighter":   "brighter lighter",
@@ -92,14 +93,14 @@ var phrase = map[string]string{
 	"meeting room": "room", "conference room": "room", "room": "room",
 	"control panel": "panel", "touch panel": "panel", "control screen": "panel", "room controls": "panel", "room control": "panel", "light controls": "panel", "lighting controls": "panel", "shade controls": "panel", "touch controls": "panel", "control panels": "panel", "touch control panel": "panel", "controls panel": "panel", "room panel": "panel",
 	"let me see": "show", "show me": "show", "show us": "show", "bring up": "bringup", "pull up": "bringup", "put up": "bringup", "pop up": "bringup", "give me": "give", "give us": "give",
-	"bring me": "show", "get me": "show", "let us see": "show", "call up": "show",
+	"let me have": "give", "let us have": "give", "bring me": "show", "get me": "show", "let us see": "show", "call up": "show",
 	"on screen": "onscreen", "on the screen": "onscreen", "on my screen": "onscreen", "to the screen": "onscreen", "on the display": "onscreen", "on the touch screen": "onscreen",
 	"right there": "there", "where they are": "there", "where it is": "there", "there": "there", "as they are": "there", "in place": "there", "like that": "there", "from moving": "there", "in their tracks": "there",
 	"window shades": "shades", "window blinds": "shades", "window coverings": "shades", "window covering": "shades", "roller shades": "shades", "roller blinds": "shades", "venetian blinds": "shades",
 	"bring down": "verb down", "let there be light": "activate lights", "light up the room": "activate room", "light the room": "activate room", "go with": "verb", "percent bright": "percent brightness",
 	"a bit more light": "morelight", "a little more light": "morelight", "some more light": "morelight", "a bit less light": "lesslight", "a little less light": "lesslight", "more light": "morelight", "more brightness": "morelight", "less light": "lesslight", "less brightness": "lesslight", "less bright": "dimmer", "more bright": "brighter", "more dim": "dimmer",
 	"no lights": "?", "room lights": "lights", "percentage points": "percent", "up to": "up to", "down to": "down to",
-	"percent of": "percent",
+	"percent of": "percent", "to about": "to", "up to about": "up to", "down to about": "down to", "to around": "to", "to roughly": "to", "to approximately": "to",
 }
 
 // classify drops filler, folds amounts and gives every word its class. What is not understood has the class "?".
