@@ -149,6 +149,9 @@ func checkSession(session *string) error {
 	if n := utf8.RuneCountInString(*session); n > MaxSession {
 		return platform.Invalid("sessionId has %d characters, at most %d are possible", n, MaxSession)
 	}
+	if strings.ContainsRune(*session, 0) {
+		return platform.Invalid("sessionId has a zero character, which no database keeps")
+	}
 	if *session == "" {
 		*session = uuid.NewString()
 	}

@@ -262,7 +262,7 @@ func TestStatusTellsTheStages(t *testing.T) {
 func TestBoundsOfAnInquiry(t *testing.T) {
 	e := on(sitetest.New())
 	for name, in := range map[string]platform.Inquiry{
-		"empty": {Message: "  "}, "too long": {Message: strings.Repeat("ä", MaxMessage+1)}, "session too long": {Message: "hi", Session: strings.Repeat("s", MaxSession+1)},
+		"empty": {Message: "  "}, "too long": {Message: strings.Repeat("ä", MaxMessage+1)}, "zero in the session": {Message: "hi", Session: "a\x00b"}, "session too long": {Message: "hi", Session: strings.Repeat("s", MaxSession+1)},
 	} {
 		if _, err := e.Ask(context.Background(), in, nil); !errors.Is(err, platform.ErrInvalid) {
 			t.Errorf("%s: got %v, want ErrInvalid", name, err)

@@ -12,8 +12,8 @@ type Board struct {
 	mu      sync.Mutex
 	shown   map[spot]map[string]string
 	spots   map[string]int // of each controller in shown
-	changed chan struct{} // closed when anything changes, and replaced
-	fresh   map[spot]bool // changed since the writer looked; true: all of it is to be written again
+	changed chan struct{}  // closed when anything changes, and replaced
+	fresh   map[spot]bool  // changed since the writer looked; true: all of it is to be written again
 }
 
 // spot is one device of one controller. What another controller says of the device is not believed.

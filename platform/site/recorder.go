@@ -1,6 +1,7 @@
 package site
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"time"
@@ -165,6 +166,7 @@ func (r *Recorder) sort(messages []Message) (platform.Batch, []session) {
 			b.Alive[m.Controller] = m.At
 		}
 		var err error
+		m.Payload = plainText(m.Payload)
 		kind, id, isState := wire.SplitState(m.Below)
 		switch {
 		case isState && len(m.Payload) == 0:
@@ -183,6 +185,11 @@ func (r *Recorder) sort(messages []Message) (platform.Batch, []session) {
 		}
 	}
 	return b, sessions
+}
+
+// plainText replaces what PostgreSQL keeps in no text: one such character would keep all that comes after it waiting.
+func plainText(payload []byte) []byte {
+	return bytes.ReplaceAll(bytes.ToValidUTF8(payload, []byte("\ufffd")), []byte(`\u0000`), []byte(`\ufffd`))
 }
 
 func open(m Message, data any) (wire.Envelope, error) {

@@ -175,8 +175,8 @@ func read(c echo.Context) (in request, err error) {
 	switch {
 	case !utf8.Valid(data), json.Unmarshal(data, &in) != nil:
 		return in, platform.Invalid("want a JSON object with deviceId and text, both text")
-	case in.DeviceID == nil || *in.DeviceID == "" || len(*in.DeviceID) > maxDevice:
-		return in, platform.Invalid("deviceId: want 1 to %d characters", maxDevice)
+	case in.DeviceID == nil || *in.DeviceID == "" || len(*in.DeviceID) > maxDevice || strings.ContainsRune(*in.DeviceID, 0):
+		return in, platform.Invalid("deviceId: want 1 to %d characters, none of them zero", maxDevice)
 	case in.Text == nil || strings.TrimSpace(*in.Text) == "" || utf8.RuneCountInString(*in.Text) > MaxText:
 		return in, platform.Invalid("text: want 1 to %d characters", MaxText)
 	case in.Source != nil && utf8.RuneCountInString(*in.Source) > maxSource:

@@ -258,6 +258,7 @@ func TestRequestsAreChecked(t *testing.T) {
 		"no JSON":                  {good, `lights off`, 400},
 		"no device":                {good, `{"text":"lights off"}`, 400},
 		"no text":                  {good, `{"deviceId":"room"}`, 400},
+		"device with a zero":       {good, `{"deviceId":"ro\u0000om","text":"lights off"}`, 400},
 		"text is a number":         {good, `{"deviceId":"room","text":5}`, 400},
 		"text too long":            {good, `{"deviceId":"room","text":"` + long + `"}`, 400},
 		"text as long as it may":   {good, `{"deviceId":"room","text":"` + long[:2*MaxText] + `"}`, 200},
