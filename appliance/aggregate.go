@@ -1,6 +1,9 @@
 package appliance
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // mean collects the arithmetic mean of a few numbers.
 type mean struct {
@@ -81,11 +84,33 @@ func worst[T any](sum *Known[T], k Known[T]) {
 	}
 }
 
-// clusterStates computes the aggregates of every cluster.
-func clusterStates(s *Snapshot) []*ClusterState {
-	out := make([]*ClusterState, len(s.Site.Clusters))
-	for i := range s.Site.Clusters {
-		out[i] = clusterState(s, &s.Site.Clusters[i])
+// clusterStates computes the aggregates of the clusters in which something was learned
+// since the last snapshot, and keeps those of the others.
+func (s *state) clusterStates(next, last *Snapshot) []*ClusterState {
+	if last == nil || last.Site != next.Site {
+		out := make([]*ClusterState, len(next.Site.Clusters))
+		for i := range out {
+			out[i] = clusterState(next, &next.Site.Clusters[i])
+		}
+		return out
+	}
+	if last.Values == next.Values {
+		return last.Clusters
+	}
+	out := slices.Clone(last.Clusters)
+	for thing := range s.fresh {
+		var in []ID
+		switch thing := thing.(type) {
+		case *NodeState:
+			in = thing.Clusters
+		case *ShadeState:
+			in = thing.Clusters
+		}
+		for _, id := range in {
+			if i := s.index.cluster[id]; out[i] == last.Clusters[i] {
+				out[i] = clusterState(next, out[i].Cluster)
+			}
+		}
 	}
 	return out
 }

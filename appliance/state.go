@@ -401,11 +401,7 @@ func (s *state) publishLocked() {
 	if old != nil {
 		next.Number = old.Number + 1
 	}
-	if old != nil && old.Values == next.Values {
-		next.Clusters = old.Clusters
-	} else {
-		next.Clusters = clusterStates(next)
-	}
+	next.Clusters = s.clusterStates(next, old)
 	clear(s.fresh)
 	s.dirty = false
 	s.current.Store(next)
