@@ -24,9 +24,9 @@ func (e *errand) givenUp() bool { return e.ctx.Err() != nil }
 
 // nextErrand takes the first errand that somebody still waits for. Errands and polls take
 // turns, since whoever runs errands waits for each.
-func (b *bus) nextErrand(fits func(*Exchange) bool) *task {
+func (b *bus) nextErrand(fits func(time.Duration) bool) *task {
 	b.errands = slices.DeleteFunc(b.errands, (*errand).givenUp)
-	if len(b.errands) == 0 || !fits(&b.errands[0].exchange) {
+	if len(b.errands) == 0 || !fits(b.errands[0].exchange.Airtime) {
 		return nil
 	}
 	e := b.errands[0]

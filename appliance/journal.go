@@ -37,8 +37,8 @@ func (s *state) restore(saved []Saved) {
 	for _, v := range saved {
 		if v.Shade != 0 {
 			if i, ok := s.index.shade[v.Shade]; ok && v.Has.Has(CanPosition) {
-				s.shades[i].Position, s.shades[i].Uncertainty = Known[Position]{v.Position, v.At, Restored}, v.Uncertainty
-				s.shades[i].LastSeen = v.At
+				sh := s.editShade(i)
+				sh.Position, sh.Uncertainty, sh.LastSeen = Known[Position]{v.Position, v.At, Restored}, v.Uncertainty, v.At
 			}
 			continue
 		}
@@ -46,7 +46,7 @@ func (s *state) restore(saved []Saved) {
 		if !ok || v.Channel < 1 || v.Channel > len(s.nodes[i].Channels) {
 			continue
 		}
-		n := s.nodes[i]
+		n := s.edit(i)
 		c := &n.Channels[v.Channel-1]
 		c.LastLevel = v.LastLevel
 		if v.Has.Has(CanDim) {

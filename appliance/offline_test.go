@@ -382,3 +382,32 @@ func TestSomeProbesWaitForTheWholeTimeOut(t *testing.T) {
 		}
 	})
 }
+
+// Whether somebody is gone is not asked when a shade would have to be stopped meanwhile: its
+// time-out once made the shade run on.
+func TestShadeIsStoppedInTimeWhileManyFallSilent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		c.timeout = time.Second
+		ctl, stop := run(t, c, siteOf(append(slices.Repeat([]string{"dimmer"}, 4), "shade")...), nil)
+		defer stop()
+		time.Sleep(5 * time.Second)
+		for i := range 10 {
+			do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+			time.Sleep(30 * time.Second)
+			c.set(func() {
+				for id := range appliance.ID(4) {
+					c.silent[id+1] = true
+				}
+			})
+			time.Sleep(7*time.Second + time.Duration(i)*100*time.Millisecond) // whether each is gone is being found out
+			do(t, ctl, position(5005, 15))
+			time.Sleep(20 * time.Second)
+			if off := c.place(5005) - 15; off < -1 || off > 1 {
+				t.Errorf("sent to 15, it stands at %.1f", c.place(5005))
+			}
+			c.set(func() { clear(c.silent) })
+			time.Sleep(30 * time.Second)
+		}
+	})
+}

@@ -74,7 +74,7 @@ func (b *bus) next(now time.Time) (*task, time.Duration) {
 	}
 	tick, stop := b.nextTick()
 	sooner(tick)
-	fits := func(e *Exchange) bool { return stop.IsZero() || now.Add(e.Airtime).Before(stop) }
+	fits := func(took time.Duration) bool { return stop.IsZero() || now.Add(took).Before(stop) }
 
 	if t := b.nextErrand(fits); t != nil {
 		return t, 0
@@ -108,7 +108,7 @@ func (b *bus) next(now time.Time) (*task, time.Duration) {
 		d := b.device(p.Device)
 		return !d.suspect() && !d.asked && !d.restReads.After(now)
 	})
-	if poll != nil && fits(&poll.Exchange) {
+	if poll != nil && fits(poll.Airtime) {
 		b.scanTurn = true
 		return b.pollTask(poll, taskRead, now), 0
 	}
@@ -170,16 +170,16 @@ func (b *bus) readyAt(p *piece, r rank, d *device) time.Time {
 
 // nextFinding asks a device that counts as online and did not answer when it was last
 // asked, until it is known whether it is gone. That is not throttled.
-func (b *bus) nextFinding(now time.Time, fits func(*Exchange) bool) (*task, time.Time) {
+func (b *bus) nextFinding(now time.Time, fits func(time.Duration) bool) (*task, time.Time) {
 	p, at := b.dueProbe(now, func(d *device) bool { return d.suspect() && d.online && !d.asked })
-	if p == nil || !fits(&p.Exchange) {
+	if p == nil || !fits(p.Worst) { // it will hardly answer now
 		return nil, at
 	}
 	return b.pollTask(p, taskFinding, now), time.Time{}
 }
 
 // nextProbe asks one device that is offline, within the bus time allowed for that.
-func (b *bus) nextProbe(now time.Time, fits func(*Exchange) bool) (*task, time.Time) {
+func (b *bus) nextProbe(now time.Time, fits func(time.Duration) bool) (*task, time.Time) {
 	p, at := b.dueProbe(now, func(d *device) bool { return d.suspect() && !d.online && !d.asked })
 	if p == nil {
 		return nil, at
@@ -187,7 +187,7 @@ func (b *bus) nextProbe(now time.Time, fits func(*Exchange) bool) (*task, time.T
 	if at := b.probes.allowed(now); !at.IsZero() {
 		return nil, at
 	}
-	if !fits(&p.Exchange) {
+	if !fits(p.Worst) {
 		return nil, time.Time{}
 	}
 	return b.pollTask(p, taskProbe, now), time.Time{}

@@ -18,11 +18,12 @@ import (
 // has: in no order. Every unit takes its time, one never answers.
 type crossroads struct {
 	*bank
-	delay  time.Duration
-	silent atomic.Int32
-	out    atomic.Int32
-	most   atomic.Int32
-	twice  atomic.Bool // a unit was asked while it was being asked
+	address string
+	delay   time.Duration
+	silent  atomic.Int32
+	out     atomic.Int32
+	most    atomic.Int32
+	twice   atomic.Bool // a unit was asked while it was being asked
 }
 
 func openCrossroads(t *testing.T, units int) (c *crossroads, port string) {
@@ -30,7 +31,7 @@ func openCrossroads(t *testing.T, units int) (c *crossroads, port string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c = &crossroads{bank: newBank(), delay: 15 * time.Millisecond}
+	c = &crossroads{bank: newBank(), address: ln.Addr().String(), delay: 15 * time.Millisecond}
 	for u := 1; u <= units; u++ {
 		for i := range uint16(8) {
 			c.set(byte(u), point{coils, i}, 0)
@@ -46,7 +47,7 @@ func openCrossroads(t *testing.T, units int) (c *crossroads, port string) {
 			go c.serve(conn)
 		}
 	}()
-	return c, "tcp://" + ln.Addr().String()
+	return c, "tcp://" + c.address
 }
 
 func (c *crossroads) serve(conn net.Conn) {
@@ -152,10 +153,12 @@ func TestSeveralInFlight(t *testing.T) {
 	}
 }
 
-// minimal writes one after the other.
+// minimal writes one after the other, over a connection of its own.
 func (c *crossroads) minimal(t *testing.T, n int) float64 {
-	here, there := net.Pipe()
-	go c.serve(there)
+	here, err := net.Dial("tcp", c.address)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer here.Close()
 	begun := time.Now()
 	for i := range n {
