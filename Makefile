@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 GO ?= go
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
+VERSION ?= $(shell ./scripts/version.sh 2>/dev/null || echo development)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 export CGO_ENABLED ?= 0

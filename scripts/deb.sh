@@ -4,9 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 nfpm="go run github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.4"
 [ $# -gt 0 ] || set -- amd64 arm64 armhf
-version=$(git describe --tags --always --dirty 2>/dev/null || echo 0)
-# A Debian version begins with a digit; without a tag it is the number of commits, so that a later one is newer.
-case $version in v[0-9]*) debian=${version#v} ;; *) debian="0.$(git rev-list --count HEAD)+$version" ;; esac
+version=$(./scripts/version.sh)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p output/deb
@@ -30,7 +28,7 @@ for arch; do
     ./scripts/install.sh "$root" "$work/$arch/bin" "$work/manuals" "$name"
     mkdir -p "$root.scripts"
     for s in postinst prerm postrm; do sed "s/@NAME@/$name/g" "systemd/$s.in" >"$root.scripts/$s"; done
-    sed -e "s|@NAME@|$name|g; s|@ARCH@|$arch|; s|@VERSION@|$debian|; s|@ROOT@|$root|; s|@SCRIPTS@|$root.scripts|" \
+    sed -e "s|@NAME@|$name|g; s|@ARCH@|$arch|; s|@VERSION@|$version|; s|@ROOT@|$root|; s|@SCRIPTS@|$root.scripts|" \
       -e "s|@DESCRIPTION@|${about[$name]}|" systemd/nfpm.yaml.in >"$root.yaml"
     $nfpm package --config "$root.yaml" --packager deb --target output/deb/ | grep created || exit 1
   done

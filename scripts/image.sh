@@ -6,7 +6,7 @@
 #   IMAGE_DIR=output/image            where everything is built; output/image/BOARD/sdcard.img and update.raucb come out
 #   BUILDROOT_DIR=                    an unpacked Buildroot to take instead of fetching the pinned release
 #   BR2_DL_DIR=                       sources that were downloaded before
-#   CONTROLLER_VERSION=               of the daemon and the bundle; git's description by default
+#   CONTROLLER_VERSION=               of the daemon and the bundle; what scripts/version.sh says by default
 set -eu
 cd "$(dirname "$0")/.."
 board=${1:?usage: image.sh BOARD [offline]} mode=${2:-online}
@@ -26,7 +26,7 @@ if [ ! -e "$buildroot/Makefile" ]; then
   mv "$buildroot.part" "$buildroot"
 fi
 
-export CONTROLLER_VERSION=${CONTROLLER_VERSION:-$(git describe --tags --always --dirty)}
+export CONTROLLER_VERSION=${CONTROLLER_VERSION:-$(./scripts/version.sh)}
 export CONTROLLER_SOURCE=$work/source CONTROLLER_KEYS=$work/keys
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 rm -rf "$CONTROLLER_SOURCE"

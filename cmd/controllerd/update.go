@@ -44,26 +44,19 @@ type answeringDevice struct {
 func (d answeringDevice) String() string { return fmt.Sprintf("%s on %s %v", d.Device, d.Bus, d.Nodes) }
 
 func newUpdateRecord(a *app) *cobra.Command {
-	return &cobra.Command{
+	var within time.Duration
+	c := &cobra.Command{
 		Use:   "record FILE",
-		Short: "Write down which devices answer the running daemon now",
-		Args:  cli.Args(cobra.ExactArgs(1)),
+		Short: "Write down which devices answer the running daemon",
+		Long: `Write down which devices answer the running daemon. Shortly after a start it waits until
+each device has been asked.`,
+		Args: cli.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, files []string) error {
-			buses, err := a.local().buses(c.Context())
+			ctx, cancel := context.WithTimeout(c.Context(), within)
+			defer cancel()
+			now, err := a.answeringSettled(ctx)
 			if err != nil {
 				return err
-			}
-			names, err := a.nodeNames(c.Context())
-			if err != nil {
-				return err
-			}
-			now := answering{Version: version, Devices: []answeringDevice{}}
-			for _, b := range buses {
-				for _, d := range b.Devices {
-					if answers(d) {
-						now.Devices = append(now.Devices, deviceOf(b, d, names))
-					}
-				}
 			}
 			if files[0] == "-" {
 				return cli.PrintJSON(c.OutOrStdout(), now)
@@ -75,6 +68,47 @@ func newUpdateRecord(a *app) *cobra.Command {
 			return errors.Join(cli.PrintJSON(f, now), f.Close())
 		},
 	}
+	c.Flags().DurationVar(&within, "within", time.Minute, "how long to wait at most for devices that have not been asked yet")
+	return c
+}
+
+// answeringSettled is what answers once every device has answered or was asked in vain, or what answers when ctx ends.
+func (a *app) answeringSettled(ctx context.Context) (answering, error) {
+	for {
+		now, settled, err := a.answeringNow(context.WithoutCancel(ctx))
+		if err != nil || settled {
+			return now, err
+		}
+		select {
+		case <-ctx.Done():
+			return now, nil
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+func (a *app) answeringNow(ctx context.Context) (now answering, settled bool, err error) {
+	buses, err := a.local().buses(ctx)
+	if err != nil {
+		return answering{}, false, err
+	}
+	names, err := a.nodeNames(ctx)
+	if err != nil {
+		return answering{}, false, err
+	}
+	now, settled = answering{Version: version, Devices: []answeringDevice{}}, true
+	for _, b := range buses {
+		down := b.Disabled || !b.Up && b.Fault != ""
+		settled = settled && (down || b.LookedAt != nil)
+		for _, d := range b.Devices {
+			if answers(d) {
+				now.Devices = append(now.Devices, deviceOf(b, d, names))
+			} else if d.Why == "" { // nor was it asked in vain
+				settled = settled && (down || len(d.Nodes) == 0)
+			}
+		}
+	}
+	return now, settled, nil
 }
 
 func deviceOf(b adminapi.BusDetail, d adminapi.Device, names map[appliance.ID]string) answeringDevice {
