@@ -61,6 +61,9 @@ func TestAppliance(t *testing.T) {
 		t.Errorf("after a power cut:\n%s\nbefore:\n%s", after, before)
 	}
 	b.said(t, 1, `In a browser: https://controller-[0-9a-f]{6}\.local +or by address: 10\.0\.2\.15`)
+	report := b.plug(t, nil)
+	awaitFor(t, "the address on an empty stick", func() bool { return strings.Contains(report(), "by address: 10.0.2.15") })
+	b.unplug(t)
 	if strings.Contains(b.console(t), "Claim code") {
 		t.Error("a claimed appliance still shows a claim code")
 	}

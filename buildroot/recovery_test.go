@@ -4,6 +4,7 @@ package buildroot
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"net"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -46,6 +48,16 @@ func TestRecovery(t *testing.T) {
 	c.updated(t, "updated")
 	if got := b.system(t); got != second {
 		t.Fatalf("after an update in the browser %s runs, want %s", got, second)
+	}
+
+	// A power cut tears what says which system is started: it is the same one.
+	b.cut(t)
+	b.tear(t, "bootstate")
+	b.power(t)
+	c.serves(t)
+	c.login(t)
+	if got := b.system(t); got != second {
+		t.Fatalf("with a torn bootloader environment %s runs, want %s", got, second)
 	}
 
 	shelf := shelf(t, bundle("third", third))
@@ -85,6 +97,34 @@ func TestRecovery(t *testing.T) {
 	if got := b.system(t); got != second {
 		t.Errorf("after a factory reset %s runs, want %s: systems are not forgotten", got, second)
 	}
+}
+
+// tear spoils the beginning of a partition of the card.
+func (b *board) tear(t *testing.T, partition string) {
+	t.Helper()
+	f, err := os.OpenFile(b.card, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	table := make([]byte, 128*128) // GPT: 128 entries of 128 bytes from the third sector on
+	if _, err := f.ReadAt(table, 2*512); err != nil {
+		t.Fatal(err)
+	}
+	name := make([]byte, 0, 2*len(partition)+2)
+	for _, r := range partition + "\x00" {
+		name = append(name, byte(r), 0)
+	}
+	for entry := range slices.Chunk(table, 128) {
+		if bytes.HasPrefix(entry[56:], name) {
+			start := int64(binary.LittleEndian.Uint64(entry[32:])) * 512
+			if _, err := f.WriteAt(bytes.Repeat([]byte{0xA5}, 512), start); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+	}
+	t.Fatalf("the card has no partition %s", partition)
 }
 
 // upload hands a bundle over as the page does.

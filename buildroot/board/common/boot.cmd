@@ -6,8 +6,15 @@ setenv BOOT_A_LEFT 3
 setenv BOOT_B_LEFT 3
 setenv FACTORY_RESET
 part start ${devtype} ${devnum} bootstate state_start
+setexpr spare_start ${state_start} + 0x400
 ${devtype} read ${scriptaddr_state} ${state_start} 0x20
-env import -c ${scriptaddr_state} 0x4000 BOOT_ORDER BOOT_A_LEFT BOOT_B_LEFT FACTORY_RESET
+if env import -c ${scriptaddr_state} 0x4000 BOOT_ORDER BOOT_A_LEFT BOOT_B_LEFT FACTORY_RESET; then
+  echo Slots in order ${BOOT_ORDER}
+else
+  # The power failed while this was written, by the system or here; the spare is that of the last start.
+  ${devtype} read ${scriptaddr_state} ${spare_start} 0x20
+  env import -c ${scriptaddr_state} 0x4000 BOOT_ORDER BOOT_A_LEFT BOOT_B_LEFT
+fi
 
 setenv slot
 for s in "${BOOT_ORDER}"; do
@@ -30,6 +37,7 @@ setenv reset_args
 if test "x${FACTORY_RESET}" = "xyes"; then setenv reset_args systemd.factory_reset=1; fi
 setenv FACTORY_RESET
 env export -c -s 0x4000 ${scriptaddr_state} BOOT_ORDER BOOT_A_LEFT BOOT_B_LEFT
+${devtype} write ${scriptaddr_state} ${spare_start} 0x20
 ${devtype} write ${scriptaddr_state} ${state_start} 0x20
 
 part number ${devtype} ${devnum} root${slot} slot_number
