@@ -27,7 +27,7 @@ func TestUnitsAreSoundAndShut(t *testing.T) {
 				write(t, filepath.Join(root, "etc/systemd/system", name+kind), b, 0o644)
 			}
 			write(t, filepath.Join(root, "usr/bin", name), []byte("#!/bin/sh\n"), 0o755)
-			for _, target := range []string{"sysinit.target", "basic.target", "shutdown.target", "network.target", "time-sync.target", "multi-user.target", "sockets.target"} {
+			for _, target := range []string{"sysinit.target", "basic.target", "shutdown.target", "network.target", "time-set.target", "multi-user.target", "sockets.target"} {
 				write(t, filepath.Join(root, "etc/systemd/system", target), []byte("[Unit]\nDescription="+target+"\n"), 0o644)
 			}
 			unit := filepath.Join(root, "etc/systemd/system", name+".service")
