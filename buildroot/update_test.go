@@ -31,7 +31,7 @@ func newBox(t *testing.T, cut int, migrates, broken bool) *box {
 		}
 	}
 	b.put("env", "BOOT_ORDER='A B' BOOT_A_LEFT=3 BOOT_B_LEFT=3\n")
-	b.put("slot-A", oldVersion)
+	b.put("slot-A", oldVersion+"\n")
 	b.put("steps", "0\n")
 	b.put("cut", fmt.Sprintln(cut))
 	b.put("forms/"+oldVersion, "1\n")
@@ -148,19 +148,22 @@ func (b *box) settle() string {
 // start is what boot.cmd does: the slot that has tries left, first in the order first.
 func (b *box) start() (version string) {
 	b.t.Helper()
-	out, err := exec.Command("sh", "-c", `. "$1/env"
-for s in $BOOT_ORDER; do
-  eval "left=\$BOOT_${s}_LEFT"
-  [ "$left" = 0 ] || break
-done
-eval "BOOT_${s}_LEFT=$((left - 1))"
-echo "BOOT_ORDER='$BOOT_ORDER' BOOT_A_LEFT=$BOOT_A_LEFT BOOT_B_LEFT=$BOOT_B_LEFT" >"$1/env"
-echo "quiet rauc.slot=$s ro" >"$1/proc/cmdline"
-cat "$1/slot-$s"`, "sh", b.dir).CombinedOutput()
-	if err != nil {
-		b.t.Fatalf("bootloader: %v\n%s", err, out)
+	var order string
+	var a, second int
+	if _, err := fmt.Sscanf(strings.ReplaceAll(b.read("env"), "'", `"`), "BOOT_ORDER=%q BOOT_A_LEFT=%d BOOT_B_LEFT=%d", &order, &a, &second); err != nil {
+		b.t.Fatal(err)
 	}
-	version = strings.TrimSpace(string(out))
+	left := map[string]int{"A": a, "B": second}
+	for _, slot := range strings.Fields(order) {
+		if left[slot] == 0 {
+			continue
+		}
+		left[slot]--
+		b.put("env", fmt.Sprintf("BOOT_ORDER='%s' BOOT_A_LEFT=%d BOOT_B_LEFT=%d\n", order, left["A"], left["B"]))
+		b.put("proc/cmdline", "quiet rauc.slot="+slot+" ro\n")
+		version = b.read("slot-" + slot)
+		break
+	}
 	b.put("etc/os-release", "VERSION_ID="+version+"\n")
 	return version
 }
@@ -244,7 +247,7 @@ func TestVersionsAreInOrder(t *testing.T) {
 		{"1.4.1", "1.4.0", false}, {"1.5.0", "1.5.0-rc2", false}, {"1.4.0+3.gabcdef1", "1.4.0", false},
 	} {
 		b := newBox(t, 0, false, false)
-		b.put("slot-A", v.now)
+		b.put("slot-A", v.now+"\n")
 		b.put("etc/os-release", "VERSION_ID="+v.now+"\n")
 		b.put("bundle-version", v.bundle)
 		b.put("forms/"+v.now, "1\n")
