@@ -31,58 +31,60 @@ func left(t testing.TB, a answer, about string) (limit, remaining int, reset tim
 
 // The contract's table "Limits": every response carries the headers.
 func TestContractHeadersOnEveryAnswerOfEveryRoute(t *testing.T) {
-	h := newHouse(t, peertest.Database{DataDir: t.TempDir()}, "")
-	ada := h.newPerson("ada", platform.RoleUser)
-	id, key := ada.newKey(`{"name":"k"}`)
-	for _, c := range []struct {
-		method, path, body, header string
-		status, limit              int
-	}{
-		{"GET", "/healthz", "", "", 200, 20},
-		{"GET", "/readyz", "", "", 200, 20},
-		{"GET", "/metrics", "", "", 401, 20},
-		{"GET", "/.well-known/jwks.json", "", "", 200, 20},
-		{"GET", "/nowhere", "", "", 404, 20},
-		{"GET", "/api/nowhere", "", "", 404, 20},
-		{"GET", "/api/nowhere", "", ada.bearer, 404, 200},
-		{"GET", "/api/nowhere", "", "X-API-Key: " + key, 404, 100},
-		{"PATCH", "/api/api-keys", "", ada.bearer, 405, 200},
-		{"OPTIONS", "/api/api-keys", "", "", 0, 20},
-		{"HEAD", "/healthz", "", "", 0, 20},
-		{"GET", "/api/api-keys", "", ada.bearer, 200, 200},
-		{"POST", "/api/api-keys", "{", ada.bearer, 400, 200},
-		{"POST", "/api/api-keys", `{"name":"` + strings.Repeat("x", 1<<20) + `"}`, ada.bearer, 413, 200},
-		{"GET", "/api/api-keys/x", "", ada.bearer, 404, 200},
-		{"PUT", "/api/api-keys/" + id, `{}`, ada.bearer, 200, 200},
-		{"GET", "/api/api-keys", "", "", 401, 20},
-		{"GET", "/api/api-keys", "", "Authorization: Bearer x", 401, 20},
-		{"POST", "/api/auth/login", `{"username":"ada","password":"wrong"}`, "", 401, 20},
-		{"POST", "/api/auth/login", `{"username":"ada","password":"wrong"}`, ada.bearer, 401, 20},
-		{"POST", "/api/auth/refresh", `{"refreshToken":"x"}`, "", 401, 20},
-		{"POST", "/api/auth/refresh", `{"refreshToken":"` + ada.refresh + `"}`, "", 200, 200},
-		{"GET", "/api/auth/me", "", ada.bearer, 200, 200},
-		{"POST", chatPath, `{}`, "", 401, 20},
-		{"POST", mcpPath, `{}`, "X-API-Key: wrong", 401, 20},
-		{"POST", mcpPath, `{}`, "X-API-Key: " + key, 0, 100},
-	} {
-		var headers []string
-		if c.header != "" {
-			headers = []string{c.header}
-		}
-		about := c.method + " " + c.path + " " + c.header
-		a := h.ask(c.method, c.path, c.body, append(headers, "Origin: https://elsewhere.example")...)
-		if c.status != 0 {
-			a.want(t, c.status, about)
-		}
-		for name := range a.Header {
-			if strings.HasPrefix(name, "Access-Control-") {
-				t.Errorf("%s: a page of elsewhere may read it: %s", about, name)
+	peertest.Each(t, func(t *testing.T, db peertest.Database) {
+		h := newHouse(t, db, "")
+		ada := h.newPerson("ada", platform.RoleUser)
+		id, key := ada.newKey(`{"name":"k"}`)
+		for _, c := range []struct {
+			method, path, body, header string
+			status, limit              int
+		}{
+			{"GET", "/healthz", "", "", 200, 20},
+			{"GET", "/readyz", "", "", 200, 20},
+			{"GET", "/metrics", "", "", 401, 20},
+			{"GET", "/.well-known/jwks.json", "", "", 200, 20},
+			{"GET", "/nowhere", "", "", 404, 20},
+			{"GET", "/api/nowhere", "", "", 404, 20},
+			{"GET", "/api/nowhere", "", ada.bearer, 404, 200},
+			{"GET", "/api/nowhere", "", "X-API-Key: " + key, 404, 100},
+			{"PATCH", "/api/api-keys", "", ada.bearer, 405, 200},
+			{"OPTIONS", "/api/api-keys", "", "", 0, 20},
+			{"HEAD", "/healthz", "", "", 0, 20},
+			{"GET", "/api/api-keys", "", ada.bearer, 200, 200},
+			{"POST", "/api/api-keys", "{", ada.bearer, 400, 200},
+			{"POST", "/api/api-keys", `{"name":"` + strings.Repeat("x", 1<<20) + `"}`, ada.bearer, 413, 200},
+			{"GET", "/api/api-keys/x", "", ada.bearer, 404, 200},
+			{"PUT", "/api/api-keys/" + id, `{}`, ada.bearer, 200, 200},
+			{"GET", "/api/api-keys", "", "", 401, 20},
+			{"GET", "/api/api-keys", "", "Authorization: Bearer x", 401, 20},
+			{"POST", "/api/auth/login", `{"username":"ada","password":"wrong"}`, "", 401, 20},
+			{"POST", "/api/auth/login", `{"username":"ada","password":"wrong"}`, ada.bearer, 401, 20},
+			{"POST", "/api/auth/refresh", `{"refreshToken":"x"}`, "", 401, 20},
+			{"POST", "/api/auth/refresh", `{"refreshToken":"` + ada.refresh + `"}`, "", 200, 200},
+			{"GET", "/api/auth/me", "", ada.bearer, 200, 200},
+			{"POST", chatPath, `{}`, "", 401, 20},
+			{"POST", mcpPath, `{}`, "X-API-Key: wrong", 401, 20},
+			{"POST", mcpPath, `{}`, "X-API-Key: " + key, 0, 100},
+		} {
+			var headers []string
+			if c.header != "" {
+				headers = []string{c.header}
+			}
+			about := c.method + " " + c.path + " " + c.header
+			a := h.ask(c.method, c.path, c.body, append(headers, "Origin: https://elsewhere.example")...)
+			if c.status != 0 {
+				a.want(t, c.status, about)
+			}
+			for name := range a.Header {
+				if strings.HasPrefix(name, "Access-Control-") {
+					t.Errorf("%s: a page of elsewhere may read it: %s", about, name)
+				}
+			}
+			if limit, _, _ := left(t, a, about); limit != c.limit {
+				t.Errorf("%s: limit %d, want %d", about, limit, c.limit)
 			}
 		}
-		if limit, _, _ := left(t, a, about); limit != c.limit {
-			t.Errorf("%s: limit %d, want %d", about, limit, c.limit)
-		}
-	}
+	})
 }
 
 // The row "What counts" of our decisions.
@@ -143,43 +145,45 @@ func TestWhatCounts(t *testing.T) {
 // The contract's rate-limit body, and the rows "What counts" (429s do not) and "429 has
 // the rate-limit body on every route".
 func TestContract429(t *testing.T) {
-	h := newHouse(t, peertest.Database{DataDir: t.TempDir()}, "")
-	ada := h.newPerson("ada", platform.RoleUser)
-	id, key := ada.newKey(`{"name":"k","rateLimit":2}`)
-	for _, want := range []int{1, 0} {
-		a := h.ask("POST", mcpPath, `{}`, "X-API-Key: "+key)
-		if _, remaining, _ := left(t, a, "within the limit"); remaining != want || a.StatusCode == 429 {
-			t.Errorf("%d with %d left, want %d", a.StatusCode, remaining, want)
+	peertest.Each(t, func(t *testing.T, db peertest.Database) {
+		h := newHouse(t, db, "")
+		ada := h.newPerson("ada", platform.RoleUser)
+		id, key := ada.newKey(`{"name":"k","rateLimit":2}`)
+		for _, want := range []int{1, 0} {
+			a := h.ask("POST", mcpPath, `{}`, "X-API-Key: "+key)
+			if _, remaining, _ := left(t, a, "within the limit"); remaining != want || a.StatusCode == 429 {
+				t.Errorf("%d with %d left, want %d", a.StatusCode, remaining, want)
+			}
 		}
-	}
-	for _, path := range []string{mcpPath, chatPath, "/api/api-keys", "/api/nowhere"} {
-		a := h.ask("POST", path, `{}`, "X-API-Key: "+key).want(t, 429, path)
-		limit, remaining, reset := left(t, a, path)
-		seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
-		if err != nil || limit != 2 || remaining != 0 {
-			t.Errorf("%s: headers %v", path, a.Header)
+		for _, path := range []string{mcpPath, chatPath, "/api/api-keys", "/api/nowhere"} {
+			a := h.ask("POST", path, `{}`, "X-API-Key: "+key).want(t, 429, path)
+			limit, remaining, reset := left(t, a, path)
+			seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
+			if err != nil || limit != 2 || remaining != 0 {
+				t.Errorf("%s: headers %v", path, a.Header)
+			}
+			if until := time.Until(reset).Seconds(); float64(seconds) < until || float64(seconds) > until+5 {
+				t.Errorf("%s: Retry-After is %d, the window ends in %v s", path, seconds, until)
+			}
+			want := fmt.Sprintf(`{"success":false,"error":"Rate limit exceeded","message":"%s","retryAfter":%d,"limit":2,"windowMs":900000}`, a.str("message"), seconds)
+			if a.text != want || a.str("message") == "" {
+				t.Errorf("%s: got %s, want %s", path, a.text, want)
+			}
 		}
-		if until := time.Until(reset).Seconds(); float64(seconds) < until || float64(seconds) > until+5 {
-			t.Errorf("%s: Retry-After is %d, the window ends in %v s", path, seconds, until)
+		// They were not counted, and another limit holds from the next request.
+		ada.api("PUT", "/api/api-keys/"+id, `{"rateLimit":3}`).want(t, 200, "raise")
+		if a := h.ask("POST", mcpPath, `{}`, "X-API-Key: "+key); a.StatusCode == 429 {
+			t.Errorf("with a higher limit: %s", a.text)
 		}
-		want := fmt.Sprintf(`{"success":false,"error":"Rate limit exceeded","message":"%s","retryAfter":%d,"limit":2,"windowMs":900000}`, a.str("message"), seconds)
-		if a.text != want || a.str("message") == "" {
-			t.Errorf("%s: got %s, want %s", path, a.text, want)
+		if a := h.ask("POST", mcpPath, `{}`, "X-API-Key: "+key).want(t, 429, "and once more"); a.member("limit") != 3.0 {
+			t.Errorf("got %s", a.text)
 		}
-	}
-	// They were not counted, and another limit holds from the next request.
-	ada.api("PUT", "/api/api-keys/"+id, `{"rateLimit":3}`).want(t, 200, "raise")
-	if a := h.ask("POST", mcpPath, `{}`, "X-API-Key: "+key); a.StatusCode == 429 {
-		t.Errorf("with a higher limit: %s", a.text)
-	}
-	if a := h.ask("POST", mcpPath, `{}`, "X-API-Key: "+key).want(t, 429, "and once more"); a.member("limit") != 3.0 {
-		t.Errorf("got %s", a.text)
-	}
-	// Nobody else is short of anything.
-	ada.api("GET", "/api/api-keys", "").want(t, 200, "the owner")
-	if a := h.ask("GET", "/healthz", "", "X-API-Key: "+key).want(t, 200, "what does not count"); a.Header.Get("X-RateLimit-Remaining") != "0" {
-		t.Errorf("headers %v", a.Header)
-	}
+		// Nobody else is short of anything.
+		ada.api("GET", "/api/api-keys", "").want(t, 200, "the owner")
+		if a := h.ask("GET", "/healthz", "", "X-API-Key: "+key).want(t, 200, "what does not count"); a.Header.Get("X-RateLimit-Remaining") != "0" {
+			t.Errorf("headers %v", a.Header)
+		}
+	})
 }
 
 func TestTwentyOfAStrangerPassWhateverTheyTry(t *testing.T) {

@@ -70,26 +70,28 @@ func (broken) Controllers(context.Context) ([]platform.Controller, error) { retu
 // The contract's row "500" in the shape of each door, with the headers of the limit and without the cause.
 func TestContract500(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, peertest.Database{DataDir: t.TempDir()}, "", func(d *daemon) { d.sites = broken{} })
-	_, key := h.newPerson("ada", platform.RoleUser).newKey(`{"name":"k"}`)
-	header := "X-API-Key: " + key
-	for name, c := range map[string]struct{ path, body, want string }{
-		"chat": {chatPath, `{"message":"how many lights are there?"}`, `{"success":false,"error":"Internal Server Error","message":"internal error"}`},
-		"MCP":  {mcpPath, `{"method":"tools/call","tool":"query","arguments":{"query":"lights"}}`, `{"error":"internal error","details":"Internal Server Error"}`},
-	} {
-		a := h.ask("POST", c.path, c.body, header).want(t, 500, name)
-		if a.text != c.want {
-			t.Errorf("%s: %s", name, a.text)
+	peertest.Each(t, func(t *testing.T, db peertest.Database) {
+		h := newHouse(t, db, "", func(d *daemon) { d.sites = broken{} })
+		_, key := h.newPerson("ada", platform.RoleUser).newKey(`{"name":"k"}`)
+		header := "X-API-Key: " + key
+		for name, c := range map[string]struct{ path, body, want string }{
+			"chat": {chatPath, `{"message":"how many lights are there?"}`, `{"success":false,"error":"Internal Server Error","message":"internal error"}`},
+			"MCP":  {mcpPath, `{"method":"tools/call","tool":"query","arguments":{"query":"lights"}}`, `{"error":"internal error","details":"Internal Server Error"}`},
+		} {
+			a := h.ask("POST", c.path, c.body, header).want(t, 500, name)
+			if a.text != c.want {
+				t.Errorf("%s: %s", name, a.text)
+			}
+			if limit, _, _ := left(t, a, name); limit != 100 {
+				t.Errorf("%s: limit %d", name, limit)
+			}
 		}
-		if limit, _, _ := left(t, a, name); limit != 100 {
-			t.Errorf("%s: limit %d", name, limit)
+		a := h.ask("POST", chatPath, `{"message":"how many lights are there?","useSSE":true}`, header)
+		if !strings.Contains(a.text, `{"success":false,"error":"Internal Server Error","message":"internal error"}`) || strings.Contains(a.text, "fire") {
+			t.Errorf("as a stream: %s", a.text)
 		}
-	}
-	a := h.ask("POST", chatPath, `{"message":"how many lights are there?","useSSE":true}`, header)
-	if !strings.Contains(a.text, `{"success":false,"error":"Internal Server Error","message":"internal error"}`) || strings.Contains(a.text, "fire") {
-		t.Errorf("as a stream: %s", a.text)
-	}
-	if !strings.Contains(h.log.String(), errDisk.Error()) {
-		t.Error("the log does not tell the cause")
-	}
+		if !strings.Contains(h.log.String(), errDisk.Error()) {
+			t.Error("the log does not tell the cause")
+		}
+	})
 }
