@@ -29,7 +29,7 @@ export default function Calibrate({ params }) {
         ${!s.online && html`<p class="sub">${t('calibrate.offline')}</p>`}`}
       ${live && html`<h2>${t('job.' + j.kind, { what: s.name })}</h2><p aria-live="polite">${j.progress.text}</p>
         ${m && html`<p class="row"><${Icon} name=${m.up ? 'up' : 'down'} size=${24} /><b>${unit(m.elapsed, 's')}</b></p>`}
-        ${j.question && html`<p><b>${t('ask.' + j.question.ask)}</b></p><div class="stack tight">${j.question.choices.map((c) => html`<button key=${c} class="button primary big" onClick=${answer(c)}>${t('answer.' + c)}</button>`)}</div>`}
+        ${j.question && html`<p><b>${t('ask.' + j.question.ask)}</b></p><div class="stack tight">${j.question.choices.map((c) => html`<button key=${c} class="button primary big" onClick=${answer(c)}>${t('answer.' + (c === 'yes' ? j.question.ask : c))}</button>`)}</div>`}
         <button class="button danger" onClick=${() => cancel(j)}>${t('calibrate.stop')}</button>`}
       ${j && over(j) && html`<${Outcome} job=${j} />`}
     </section>`}</div>

@@ -32,8 +32,10 @@ nodes:
   - {id: 2, name: Dimmer 2, bus: tcp, address: 1, profile: wirenboard-wb-mdm3, outputs: [2]}
   - {id: 3, name: Relays, bus: tcp, address: 3, profile: waveshare-relay-8ch}
   - {id: 4, name: Motor, bus: motors, address: 06.00.01, profile: somfy-sdn-30dc}
+  - {id: 5, name: Shade relays, bus: tcp, address: 5, profile: wirenboard-wb-mr6c}
 shades:
   - {id: 5001, name: Roller, node: 4, output: 1, travelUp: 3s, travelDown: 3s}
+  - {id: 5002, name: Blind, node: 5, output: 1, travelUp: 3s, travelDown: 3s}
 clusters:
   - {id: 1, name: Study, nodes: [1, 2], shades: [5001]}
   - {id: 2, name: Cellar, nodes: [3]}
@@ -141,6 +143,14 @@ func TestWalkFromClaimToReport(t *testing.T) {
 		t.Errorf("measured %v up, the motor takes 3 s", s.TravelUp)
 	}
 
+	// One that nobody but a person sees standing, too.
+	tab.Click(`nav a[href="/devices"]`)
+	tab.Click(`a[href="/shades/5002"]`)
+	tab.Press("Calibrate")
+	tab.Press("Measure the times")
+	watch(tab, func() bool { return !h.truth(5002).Moving })
+	inspect(t, tab, "watched-360-light-en")
+
 	// A scene keeps how the room is; a rule does something by itself.
 	tab.Click(`nav a[href="/"]`)
 	tab.Click(`.card a[href="/clusters/1"]`)
@@ -200,6 +210,31 @@ func TestWalkFromClaimToReport(t *testing.T) {
 	for _, r := range append(tab.Foreign(h.url), other.Foreign(h.url)...) {
 		t.Errorf("request to another origin: %s", r)
 	}
+}
+
+// watch is a person before a shade that is measured, who presses when it came to stand, or did not begin to move within two seconds.
+func watch(tab *uitest.Tab, stands func() bool) {
+	reads := func(text string) bool {
+		return strings.Contains(uitest.Eval[string](tab, "document.body.innerText"), text)
+	}
+	var asked time.Time // since when the question is there and the shade has stood
+	for began := time.Now(); !reads("Measured and saved") && time.Since(began) < 5*uitest.Patience; time.Sleep(50 * time.Millisecond) {
+		switch {
+		case reads("May the next run begin?"):
+			tab.Press("Begin")
+			asked = time.Time{}
+		case !reads("It stands"):
+			asked = time.Time{}
+		case !stands():
+			asked = time.Now().Add(-2 * time.Second)
+		case asked.IsZero():
+			asked = time.Now()
+		case time.Since(asked) > 2*time.Second:
+			tab.Press("It stands")
+			asked = time.Time{}
+		}
+	}
+	tab.WaitText("Measured and saved")
 }
 
 // TestPagesWithoutTheController: what one sees when it is gone, and when it is back.
