@@ -4,6 +4,7 @@ package buildroot
 
 import (
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -84,13 +85,7 @@ func TestSmallBoard(t *testing.T) {
 	c := newClient(t, b, b.said(t, 1, `Certificate: ([0-9A-Fa-f:]{64,})`))
 	c.serves(t)
 	c.claim(t, b.said(t, 1, `Claim code: (\S+)`))
-	for i := range buses {
-		c.call(t, "POST", "/api/v1/buses", map[string]any{"name": fmt.Sprint("floor-", i), "driver": "modbus", "port": "tcp://10.0.2.2:" + ports[i]}, nil)
-	}
-	for i := range lights {
-		c.call(t, "POST", "/api/v1/nodes", map[string]any{"id": i + 1, "name": fmt.Sprint("Light ", i+1), "bus": fmt.Sprint("floor-", i%buses),
-			"address": strconv.Itoa(i/buses/3 + 1), "profile": "wirenboard-wb-mdm3", "outputs": []int{i/buses%3 + 1}}, nil)
-	}
+	c.importSite(t, strings.ReplaceAll(site.String(), "127.0.0.1", "10.0.2.2"))
 	var login struct {
 		Token string `json:"auth_token"`
 	}
@@ -142,6 +137,25 @@ func TestSmallBoard(t *testing.T) {
 	}
 	if failed.Load() > 0 || refused > 0 {
 		t.Errorf("%d polls and %d commands failed", failed.Load(), refused)
+	}
+}
+
+// importSite takes over a site file as a whole.
+func (c *client) importSite(t *testing.T, site string) {
+	t.Helper()
+	req, err := http.NewRequest("PUT", "https://127.0.0.1:"+c.port+"/api/v1/site/file", strings.NewReader(site))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	req.Header.Set("If-Match", "*")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if said, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("the site file: %d %s %v", resp.StatusCode, said, err)
 	}
 }
 
