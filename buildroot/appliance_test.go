@@ -63,10 +63,21 @@ func TestAppliance(t *testing.T) {
 	b.said(t, 1, `In a browser: https://controller-[0-9a-f]{6}\.local +or by address: 10\.0\.2\.15`)
 	report := b.plug(t, nil)
 	awaitFor(t, "the address on an empty stick", func() bool { return strings.Contains(report(), "by address: 10.0.2.15") })
+	t.Log(memory(t, report()))
 	b.unplug(t)
 	if strings.Contains(b.console(t), "Claim code") {
 		t.Error("a claimed appliance still shows a claim code")
 	}
+}
+
+// memory is what a stick's report says of the whole system.
+func memory(t *testing.T, report string) string {
+	t.Helper()
+	line := regexp.MustCompile(`memory +(\d+ of \d+ MB are free for use)`).FindStringSubmatch(report)
+	if line == nil {
+		t.Fatalf("the report tells no memory:\n%s", report)
+	}
+	return line[1]
 }
 
 // damage is what is said of a bundle that did not arrive as it was made.
