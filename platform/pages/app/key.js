@@ -1,13 +1,13 @@
 // One key: how it is used, and what may be done with it.
 import { html, useState } from '../ui/lib.js';
-import { t, day, moment, number } from '../ui/i18n.js';
+import { t, age, day, moment, now, number } from '../ui/i18n.js';
 import { Page, go } from '../ui/router.js';
 import { Notice, done } from '../ui/shell.js';
 import { Confirm, Dialog } from '../ui/dialog.js';
 import { useForm, Summary, Field, Submit } from '../ui/form.js';
 import { ask } from './session.js';
 import { useServer } from './useserver.js';
-import { KeyState, Made, used, checkLimit } from './keys.js';
+import { KeyState, Made, checkLimit } from './keys.js';
 import { Use } from './usage.js';
 
 export default function Key({ params }) {
@@ -25,7 +25,7 @@ export default function Key({ params }) {
   return html`<${Page} title=${k.name} sub=${html`<code>svc_${k.prefix}…</code>`} back=${back}>
     <div class="columns"><section class="panel"><h2>${t('key')}</h2><p><${KeyState} of=${k.status} /></p><dl class="facts">
       <dt>${t('key.may')}</dt><dd>${k.permissions.control ? t('key.controls') : t('key.reads')}</dd><dt>${t('key.since')}</dt><dd>${day(Date.parse(k.createdAt))}</dd>
-      <dt>${t('key.last')}</dt><dd>${used(k)}</dd><dt>${t('key.until')}</dt><dd>${k.expiresAt ? moment(Date.parse(k.expiresAt)) : t('life.none')}</dd><dt>${t('key.limit')}</dt><dd>${number(k.rateLimit)}</dd></dl>
+      <dt>${t('key.last')}</dt><dd>${k.lastUsedAt ? age(Date.parse(k.lastUsedAt), now.value) : t('key.unused')}</dd><dt>${t('key.until')}</dt><dd>${k.expiresAt ? moment(Date.parse(k.expiresAt)) : t('life.none')}</dd><dt>${t('key.limit')}</dt><dd>${number(k.rateLimit)}</dd></dl>
       <div class="actions start">${k.isActive && html`<button class="button primary" onClick=${() => setOpen('rotate')}>${t('rotate')}</button>`}
         <button class="button" onClick=${() => setOpen('edit')}>${t('change')}</button>
         ${k.isActive && html`<button class="button danger" onClick=${() => setOpen('revoke')}>${t('revoke')}</button>`}<button class="button danger" onClick=${() => setOpen('delete')}>${t('delete')}</button></div></section>

@@ -14,7 +14,7 @@ export const lives = () => [['', t('life.none')], ['30', t('life.days', { n: 30 
 export const endOf = (days) => (days ? new Date(Date.now() + days * 86400e3).toISOString() : undefined);
 const kinds = { Active: 'ok', Expired: 'warn', Revoked: 'fault' }, icons = { Active: 'check', Expired: 'clock', Revoked: 'close' };
 export const KeyState = ({ of }) => html`<span class=${'badge ' + kinds[of]}><${Icon} name=${icons[of]} size=${16} />${t('key.' + of.toLowerCase())}</span>`;
-export const used = (k) => (k.lastUsedAt ? t('key.used', { age: age(Date.parse(k.lastUsedAt), now.peek()) }) : t('key.unused'));
+const used = (k) => (k.lastUsedAt ? t('key.used', { age: age(Date.parse(k.lastUsedAt), now.peek()) }) : t('key.unused'));
 export const checkLimit = (v) => (/^\d+$/.test(v) && +v >= 1 && +v <= 100000 ? {} : { rateLimit: t('key.limit.wrong') });
 
 export default function Keys() {

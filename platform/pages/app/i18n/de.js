@@ -9,7 +9,7 @@ export default {
   "chat.cut": "Die Antwort brach ab. Fragen Sie noch einmal.",
   "chat.log": "Gespräch",
   "chat.new": "Neues Gespräch",
-  "chat.question": "Fragen Sie nach Licht, Storen, Energie oder Störungen",
+  "chat.question": "Fragen zu Licht, Energie, Störungen",
   "chat.send": "Senden",
   "chat.stop": "Anhalten",
   "chat.stopped": "Angehalten.",

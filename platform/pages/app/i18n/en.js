@@ -9,7 +9,7 @@ export default {
   "chat.cut": "The answer was cut off. Ask again.",
   "chat.log": "Conversation",
   "chat.new": "New conversation",
-  "chat.question": "Ask about lights, shades, energy or faults",
+  "chat.question": "Ask about lights, energy, faults",
   "chat.send": "Send",
   "chat.stop": "Stop",
   "chat.stopped": "Stopped.",
