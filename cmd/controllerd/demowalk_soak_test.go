@@ -120,6 +120,9 @@ func (d *demo) truth(bus string) (out []sim.Device) {
 // TestSoakWalkOnTheDemo is an installer's afternoon with CLAIM=1 make run, a browser and curl: claim, a user for programs,
 // scan, ten devices named and put into a room, dimmed, a shade measured, the report, a backup, and its restore elsewhere.
 func TestSoakWalkOnTheDemo(t *testing.T) {
+	if _, err := program(); err != nil { // is built before anybody waits for it
+		t.Fatal(err)
+	}
 	d := startDemo(t)
 	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 390, Height: 844, Scale: 2, Touch: true})
 	tab.Go(d.Controller.URL)
@@ -218,7 +221,7 @@ func TestSoakWalkOnTheDemo(t *testing.T) {
 	watch(tab, func() bool {
 		for _, dev := range d.truth("ground-floor") {
 			for _, shade := range dev.Shades {
-				if shade.ID == 5001 {
+				if shade.ShadeID == 5001 {
 					return !shade.Moving
 				}
 			}
