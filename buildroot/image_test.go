@@ -73,9 +73,13 @@ func TestDebianSystemOnARM(t *testing.T) {
 			t.Errorf("%s from within the unit is %s, want %s", what, got, want)
 		}
 	}
+	before := house.lights(t)
 	vm.goOn(t)
 	if got := vm.await(t, "watchdog"); got != "restarts=1 active=active same=no" {
 		t.Errorf("after the daemon stood still: %s", got)
+	}
+	if after := house.lights(t); after != before {
+		t.Errorf("after the daemon stood still the lights are %s, and were %s", after, before)
 	}
 	vm.await(t, "done")
 }
@@ -171,23 +175,49 @@ func probeUnit(t *testing.T) string {
 type house struct {
 	port   string // of its gateway, on loopback
 	serial string // path of its serial line
+	url    string // where its simulator tells the truth
 }
 
 func startHouse(t *testing.T, work string) house {
 	t.Helper()
 	h := house{port: freePort(t), serial: filepath.Join(work, "serial")}
-	startSite(t, work, siteFile(t, "tcp://127.0.0.1:"+h.port, h.serial))
+	h.url = startSite(t, work, siteFile(t, "tcp://127.0.0.1:"+h.port, h.serial))
 	awaitFor(t, "the building", func() bool { _, err := os.Stat(h.serial); return err == nil })
 	return h
 }
 
-// startSite starts the building of a site file.
-func startSite(t *testing.T, work, site string) {
+// lights tells what each output of the building really does.
+func (h house) lights(t *testing.T) string {
 	t.Helper()
+	resp, err := http.Get(h.url + "/devices")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var all struct {
+		Devices []struct {
+			Name     string
+			Channels []struct {
+				On          bool
+				TargetLevel int
+			}
+		}
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&all); err != nil || len(all.Devices) == 0 {
+		t.Fatalf("%d devices, %v", len(all.Devices), err)
+	}
+	return fmt.Sprintf("%+v", all.Devices)
+}
+
+// startSite starts the building of a site file and returns where its simulator can be asked.
+func startSite(t *testing.T, work, site string) string {
+	t.Helper()
+	address := "127.0.0.1:" + freePort(t)
 	bin, file := filepath.Join(work, "simbuilding"), filepath.Join(work, "house.yaml")
 	run(t, "go", "build", "-o", bin, "../cmd/simbuilding")
 	put(t, file, site)
-	start(t, filepath.Join(work, "house.log"), bin, "--site", file, "--listen", "127.0.0.1:"+freePort(t))
+	start(t, filepath.Join(work, "house.log"), bin, "--site", file, "--listen", address)
+	return "http://" + address
 }
 
 func siteFile(t *testing.T, network, serial string) string {

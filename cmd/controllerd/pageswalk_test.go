@@ -27,12 +27,13 @@ site: {name: House on the hill}
 buses:
   - {name: tcp, driver: modbus, port: "tcp://127.0.0.1:0"}
   - {name: motors, driver: sdn, port: "@DIR@/motors"}
+  - {name: relays, driver: modbus, port: "tcp://127.0.0.1:0"}
 nodes:
   - {id: 1, name: Dimmer 1, bus: tcp, address: 1, profile: wirenboard-wb-mdm3, outputs: [1]}
   - {id: 2, name: Dimmer 2, bus: tcp, address: 1, profile: wirenboard-wb-mdm3, outputs: [2]}
   - {id: 3, name: Relays, bus: tcp, address: 3, profile: waveshare-relay-8ch}
   - {id: 4, name: Motor, bus: motors, address: 06.00.01, profile: somfy-sdn-30dc}
-  - {id: 5, name: Shade relays, bus: tcp, address: 5, profile: wirenboard-wb-mr6c}
+  - {id: 5, name: Shade relays, bus: relays, address: 5, profile: wirenboard-wb-mr6c}
 shades:
   - {id: 5001, name: Roller, node: 4, output: 1, travelUp: 3s, travelDown: 3s}
   - {id: 5002, name: Blind, node: 5, output: 1, travelUp: 3s, travelDown: 3s}
