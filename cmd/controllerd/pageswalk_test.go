@@ -296,7 +296,7 @@ func TestEverythingIsReachedWithKeys(t *testing.T) {
 	}
 	tab.Keys("g")
 	tab.Keys("b")
-	tab.WaitText("2 buses")
+	tab.WaitText("3 buses")
 	if focus := uitest.Eval[string](tab, "document.activeElement.tagName"); focus != "H1" {
 		t.Errorf("on a new page the focus is on %s", focus)
 	}

@@ -120,7 +120,10 @@ func (r *resident) ask(op byte, before ...Send) (value byte, ok bool) {
 			r.garbled++
 			garbled++
 		default:
-			return 0, false
+			if garbled == 0 {
+				return 0, false
+			}
+			// Somebody did answer before.
 		}
 	}
 	if garbled > garbledTries/2 {

@@ -62,11 +62,11 @@ export function setKeys(on) { keysOn.value = on; localStorage.setItem('keys', on
 // useKeys makes g then a letter lead to pages, / to the search field, ? to help().
 export function useKeys(places, help) {
   useEffect(() => {
-    let g = 0;
+    let g = -Infinity; // when g was pressed
     const press = (e) => {
       if (!keysOn.value || e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) && e.target.type !== 'range' || document.querySelector('dialog[open]')) return;
       const after = performance.now() - g < 1500;
-      g = 0;
+      g = -Infinity;
       if (after && places[e.key]) go(places[e.key]);
       else if (e.key === 'g') g = performance.now();
       else if (e.key === '?') help();
