@@ -120,6 +120,7 @@ func (c *killing) round() {
 	report, complete := importing.report()
 	if complete {
 		c.reported++
+		c.replaced(report)
 		c.books.promise(report)
 	}
 	c.verifyImport(entry, complete)
@@ -298,6 +299,25 @@ func (c *killing) surfaced(have map[string]appliance.ID, after growth) {
 			}
 			return
 		}
+	}
+}
+
+// replaced finds one that surfaced and was retired by the very next import: the report
+// of that one is all that was ever seen of it.
+func (c *killing) replaced(report adminapi.SiteReport) {
+	for _, g := range c.unsure {
+		if !slices.ContainsFunc(report.Retired, func(it adminapi.SiteItem) bool { return it.Name == g.first }) {
+			continue
+		}
+		for _, it := range report.Retired {
+			if g.mention[it.Family+" "+it.Name] {
+				n, id := c.books.noun(it)
+				c.books.see(n, id, it.Name)
+			}
+		}
+		c.books.surfaced++
+		c.unsure = nil
+		return
 	}
 }
 

@@ -234,10 +234,15 @@ func (e *estate) panel(id, code string) answer {
 	return e.ask("GET", "/api/conferencing/panels/"+id+"?code="+code, "")
 }
 
-// tap does something to a widget of a panel.
+// tap does something to a widget of a panel, again while all that is told of it is that it was sent.
 func (e *estate) tap(id, code, body string) answer {
 	e.t.Helper()
-	return e.ask("POST", "/api/conferencing/panels/"+id+"/widget", body, "Authorization: Bearer "+code)
+	for began := time.Now(); ; {
+		a := e.ask("POST", "/api/conferencing/panels/"+id+"/widget", body, "Authorization: Bearer "+code)
+		if !strings.Contains(a.text, `"Sent."`) || time.Since(began) > patience {
+			return a
+		}
+	}
 }
 
 func eventually(t testing.TB, what string, so func() bool) {

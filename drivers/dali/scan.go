@@ -81,6 +81,7 @@ func (d *Driver) probe(seq []Send, got *[]Answer) appliance.Exchange {
 // resident is what a scan learned of an address.
 type resident struct {
 	short   int
+	noisy   bool // somebody talks all the time: what is garbled may not have come from here
 	send    func(seq ...Send) ([]Answer, error)
 	asked   int
 	garbled int
@@ -120,7 +121,7 @@ func (r *resident) ask(op byte, before ...Send) (value byte, ok bool) {
 			r.garbled++
 			garbled++
 		default:
-			if garbled == 0 {
+			if garbled == 0 || r.noisy {
 				return 0, false
 			}
 			// Somebody did answer before.
@@ -147,7 +148,7 @@ func (r *resident) present() bool {
 // gear looks who is at one address.
 func (s *search) gear(n int) {
 	known := s.driver.gearAt(n)
-	r := &resident{short: n, send: func(seq ...Send) ([]Answer, error) { return s.send(gearKey(n), seq...) }}
+	r := &resident{short: n, noisy: s.noisy, send: func(seq ...Send) ([]Answer, error) { return s.send(gearKey(n), seq...) }}
 	status, there := r.ask(OpQueryStatus)
 	for i := 1; !there && known != nil && r.garbled == 0 && i < knownTries; i++ {
 		status, there = r.ask(OpQueryStatus)

@@ -200,3 +200,23 @@ func TestScanAmongAnotherMaster(t *testing.T) {
 		}
 	}
 }
+
+// TestAnAnswerThatIsMissingOnceIsNotSilence: of two gears that answer at once a gateway
+// now and then hears nothing. While somebody talks it is the garbled one that means
+// nothing.
+func TestAnAnswerThatIsMissingOnceIsNotSilence(t *testing.T) {
+	t.Parallel()
+	for _, noisy := range []bool{false, true} {
+		asked := 0
+		r := &resident{short: 1, noisy: noisy, send: func(...Send) ([]Answer, error) {
+			asked++
+			if asked == 2 {
+				return []Answer{{}}, nil
+			}
+			return []Answer{{Kind: AnswerGarbled}}, nil
+		}}
+		if _, ok := r.ask(OpQueryStatus); ok || (r.stubborn == 1) == noisy {
+			t.Errorf("while somebody talks (%t): a value %t, %d questions garbled", noisy, ok, r.stubborn)
+		}
+	}
+}
