@@ -58,6 +58,9 @@ const (
 	PartialGap = 50 * time.Millisecond
 	// BabbleLimit is how long a request waits for a line that never falls silent.
 	BabbleLimit = time.Second
+	// babbleLeast is how often it must have been heard meanwhile: a single answer that
+	// is late, found after the machine itself stood still, is no babble.
+	babbleLeast = 4
 
 	lookEvery   = 500 * time.Millisecond // for a port that is gone
 	lastDelay   = 5 * time.Second        // for one that hangs up at once, doubling after refusedFew

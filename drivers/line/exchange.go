@@ -188,8 +188,12 @@ func (l *Line) silence(ctx context.Context, p port, r Request, deadline time.Tim
 	l.mu.Lock()
 	calm := l.link.opened.Add(l.cfg.OpenSilence)
 	l.mu.Unlock()
+	news, last := 0, begun
 	for now := begun; ; now = time.Now() {
 		heard := l.in.lastByte()
+		if heard.After(last) {
+			news, last = news+1, heard
+		}
 		start := latest(heard.Add(gap), l.pace.ownEnd.Add(gap), l.pace.notBefore, calm)
 		if !l.pace.dirty.IsZero() {
 			start = latest(start, l.pace.dirty.Add(gap))
@@ -204,7 +208,7 @@ func (l *Line) silence(ctx context.Context, p port, r Request, deadline time.Tim
 			l.pace.dirty = time.Time{}
 			return nil
 		}
-		if heard.After(begun) && now.Sub(begun) > BabbleLimit {
+		if news >= babbleLeast && now.Sub(begun) > BabbleLimit {
 			return fmt.Errorf("%w: %s has not been silent for %v: %w", appliance.ErrDamaged, l.where, now.Sub(begun).Round(time.Millisecond), ErrBabble)
 		}
 		if err := SleepUntil(ctx, start); err != nil {

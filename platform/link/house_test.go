@@ -3,6 +3,8 @@ package link_test
 import (
 	"context"
 	"errors"
+	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -145,6 +147,42 @@ func TestACommandReachesTheControllerAndItsOutcomeComesBack(t *testing.T) {
 }
 
 // Every instance of the platform hears everything; that must do no harm.
+func TestNothingIsRepeatedAfterTheEndOfTheLink(t *testing.T) {
+	db := openStore(t)
+	at := embedded(t, db)
+	h := move(t, db, at, "house")
+	h.slow = 300 * time.Millisecond
+	o := &office{}
+	o.Link = link.New(link.Config{Broker: at.platform, Store: db, Log: testLog(t), Take: func(m link.Message) {
+		_, _ = db.SetSession(context.Background(), platform.Session{Controller: m.Controller, Online: true, Boot: 1, At: m.At})
+	}})
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = o.Run(ctx) }()
+	o.there(t, db, "house")
+	brief, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	level := 5
+	if _, err := o.Act(brief, "house", 1, platform.Action{Level: &level}); !errors.Is(err, platform.ErrUnanswered) {
+		t.Fatalf("a command that takes longer than its caller waits: %v", err)
+	}
+	repeats := func() bool {
+		all := make([]byte, 1<<20)
+		return strings.Contains(string(all[:runtime.Stack(all, true)]), "(*Link).resend(")
+	}
+	if !repeats() {
+		t.Fatal("nobody would repeat it")
+	}
+	stop()
+	<-ended
+	if repeats() {
+		t.Error("it is repeated after the end")
+	}
+	if _, err := o.act(t, "house", level); !errors.Is(err, platform.ErrOffline) {
+		t.Errorf("a command after the end: %v", err)
+	}
+}
+
 func TestTwoInstancesOfThePlatformDoNoHarm(t *testing.T) {
 	eachBroker(t, func(t *testing.T, db *store.Store, at place) {
 		h := move(t, db, at, "house")

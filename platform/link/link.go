@@ -68,13 +68,16 @@ type Link struct {
 	session mqtt.Client // nil while there is none
 	pending map[string]*pending
 	carried map[string]*carried
+	over    chan struct{}  // closed when Run ends
+	resends sync.WaitGroup // none begins after that
 }
 
 // New makes a link that is not connected yet.
 func New(cfg Config) *Link {
 	var b [8]byte
 	rand.Read(b[:]) // never fails, see crypto/rand
-	return &Link{cfg: cfg, client: "platform-" + hex.EncodeToString(b[:]), pending: map[string]*pending{}, carried: map[string]*carried{}}
+	return &Link{cfg: cfg, client: "platform-" + hex.EncodeToString(b[:]), pending: map[string]*pending{}, carried: map[string]*carried{},
+		over: make(chan struct{})}
 }
 
 const (
@@ -87,8 +90,9 @@ const (
 	statusTopic = wire.PlatformStatus
 )
 
-// Run holds the session until ctx ends, and begins another when one is lost.
+// Run holds the session until ctx ends, and begins another when one is lost. A link runs once.
 func (l *Link) Run(ctx context.Context) error {
+	defer l.end()
 	pause, told := retryFirst, false
 	for ctx.Err() == nil {
 		began := time.Now()
@@ -112,6 +116,14 @@ func (l *Link) Run(ctx context.Context) error {
 		pause = min(2*pause, retryLast)
 	}
 	return nil
+}
+
+// end ends what repeats commands.
+func (l *Link) end() {
+	l.mu.Lock()
+	close(l.over)
+	l.mu.Unlock()
+	l.resends.Wait()
 }
 
 // hold is one session, from connecting to its loss.

@@ -100,11 +100,18 @@ func (l *Link) start(ctx context.Context, p *pending, id string, made, exp time.
 	if err := l.publish(wire.Topic(p.controller, wire.DownWidget), b, false); errors.Is(err, errNoBroker) {
 		return errors.Join(platform.ErrOffline, err)
 	}
-	go l.resend(env, b, p)
-	return nil
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case <-l.over:
+		return platform.ErrOffline
+	default:
+		l.resends.Go(func() { l.resend(env, b, p) })
+		return nil
+	}
 }
 
-// resend repeats a command until it is answered or expires.
+// resend repeats a command until it is answered or expires, or the link ends.
 func (l *Link) resend(env wire.Envelope, b []byte, p *pending) {
 	defer l.forget(env.ID)
 	received := p.received
@@ -117,6 +124,8 @@ func (l *Link) resend(env wire.Envelope, b []byte, p *pending) {
 		}
 		select {
 		case <-p.done:
+			return
+		case <-l.over:
 			return
 		case <-received:
 			received = nil // its answer follows
