@@ -30,7 +30,12 @@ func TestMain(m *testing.M) {
 // command is the program with these arguments, on a data directory.
 func command(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), os.Args[0], append([]string{"--data-dir", dir}, args...)...)
+	return commandOf(t, os.Args[0], dir, args...)
+}
+
+func commandOf(t *testing.T, program, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), program, append([]string{"--data-dir", dir}, args...)...)
 	c.Env = append(os.Environ(), "BE_PLATFORMD=1")
 	return c
 }
@@ -77,7 +82,13 @@ func (s *served) addressOf(protocol string) (address string) {
 // serve starts the daemon with plain HTTP on a free port.
 func serve(t *testing.T, dir string, args ...string) *served {
 	t.Helper()
-	s := &served{run: command(t, dir, append([]string{"serve", "--listen", "", "--insecure-http", "127.0.0.1:0", "--mqtt-listen", "127.0.0.1:0"}, args...)...)}
+	return serveOf(t, os.Args[0], dir, args...)
+}
+
+// serveOf does so with the program in a file.
+func serveOf(t *testing.T, program, dir string, args ...string) *served {
+	t.Helper()
+	s := &served{run: commandOf(t, program, dir, append([]string{"serve", "--listen", "", "--insecure-http", "127.0.0.1:0", "--mqtt-listen", "127.0.0.1:0"}, args...)...)}
 	pipe, err := s.run.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
