@@ -278,6 +278,23 @@ func TestBabblingLineIsNamed(t *testing.T) {
 	}
 }
 
+// TestOneLateAnswerIsNoBabble: a line that was heard once while a long silence was
+// waited for is not babbling, however late that was noticed.
+func TestOneLateAnswerIsNoBabble(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(c *Config) { c.Silence = BabbleLimit + 200*time.Millisecond })
+	b.device(func() {
+		<-time.After(BabbleLimit / 2)
+		b.write("x")
+		b.write(string(b.read(4)))
+	})
+	b.write("y") // begins the silence
+	b.until("it was heard", func() bool { return !b.in.lastByte().IsZero() })
+	if reply, err := b.Exchange(within(t, 10*time.Second), ask("one")); err != nil || string(reply.Frame) != "one\n" {
+		t.Errorf("got %q, %v", reply.Frame, err)
+	}
+}
+
 func TestTwoCallersTakeTurns(t *testing.T) {
 	b := newBench(t, nil)
 	const each = 20

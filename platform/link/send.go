@@ -26,7 +26,7 @@ type pending struct {
 
 // Send sends a widget action to a controller and waits until ctx ends for what became of it. It fails with
 // [platform.ErrNotFound], [platform.ErrOffline], [platform.ErrOverloaded] if nothing was sent, and with [platform.ErrUnanswered]
-// if ctx ended first.
+// if ctx or the link ended first.
 func (l *Link) Send(ctx context.Context, cid string, action wire.WidgetAction) (wire.Ack, error) {
 	return l.SendAs(ctx, cid, newID(), time.Now(), action)
 }
@@ -58,6 +58,8 @@ func (l *Link) SendAs(ctx context.Context, cid, id string, made time.Time, actio
 	select {
 	case <-p.done:
 		return p.ack, nil
+	case <-l.over:
+		return fail(platform.ErrUnanswered)
 	case <-ctx.Done():
 		return fail(platform.ErrUnanswered)
 	}
@@ -103,12 +105,11 @@ func (l *Link) start(ctx context.Context, p *pending, id string, made, exp time.
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	select {
-	case <-l.over:
-		return platform.ErrOffline
+	case <-l.over: // it was sent, and nobody is left to repeat it
 	default:
 		l.resends.Go(func() { l.resend(env, b, p) })
-		return nil
 	}
+	return nil
 }
 
 // resend repeats a command until it is answered or expires, or the link ends.
