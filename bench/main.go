@@ -42,6 +42,7 @@ var sections = []section{
 	{"reads", measureReads},
 	{"writes", measureWrites},
 	{"polling", measurePolling},
+	{"bytes", measureBytes},
 	{"waits", measureWaits},
 	{"demo", measureDemo},
 	{"growth", measureGrowth},
@@ -67,7 +68,7 @@ func main() {
 	flag.DurationVar(&s.idle, "idle", 3*time.Minute, "how long the demo site is watched")
 	flag.IntVar(&s.rounds, "rounds", 15, "rounds of the figures that alternate with their floor")
 	flag.BoolVar(&s.verbose, "v", false, "show the log of the programs under test")
-	flag.StringVar(&only, "only", "", "sections to run, separated by commas; all by default: reads, writes, polling, waits, demo, growth, clients")
+	flag.StringVar(&only, "only", "", "sections to run, separated by commas; all by default: reads, writes, polling, bytes, waits, demo, growth, clients")
 	flag.Parse()
 	exit(measure(s, only))
 }

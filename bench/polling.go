@@ -13,6 +13,7 @@ import (
 const (
 	pollUnits = 32
 	pollBaud  = 19200
+	pollLine  = "{baudRate: 19200, parity: even, stopBits: 1}"
 	// readLength and answerLength of a poll of ten registers, and the length of
 	// a command's frame.
 	readLength, answerLength, writeLength = 8, 25, 8
@@ -73,8 +74,7 @@ func (g *rig) end() {
 // measurePolling polls 32 units of ten registers at 19200 8E1 as fast as the wire
 // allows, with one unit that never answers, and with commands in between.
 func measurePolling(ctx context.Context, r *run) error {
-	const line = "{baudRate: 19200, parity: even, stopBits: 1}"
-	g, err := r.rig(ctx, "polling", pollBaud, line, pollUnits, "", nil)
+	g, err := r.rig(ctx, "polling", pollBaud, pollLine, pollUnits, "", nil)
 	if err != nil {
 		return err
 	}
@@ -83,26 +83,22 @@ func measurePolling(ctx context.Context, r *run) error {
 	if err != nil {
 		return err
 	}
-	g, err = r.rig(ctx, "polling-dead", pollBaud, line, pollUnits, "", func(w *wire) { w.silent[7] = true })
-	if err != nil {
-		return err
-	}
-	err = r.pollFor(ctx, g, "the same with one unit that never answered, from the start", 0.95)
-	g.end()
-	if err != nil {
-		return err
-	}
-	g, err = r.rig(ctx, "polling-apart", pollBaud, line, pollUnits, "", func(w *wire) { w.apart = true })
+	g, err = r.rig(ctx, "polling-dead", pollBaud, pollLine, pollUnits, "", func(w *wire) { w.silent[7] = true })
 	if err != nil {
 		return err
 	}
 	defer g.end()
-	return r.effortOf(ctx, g)
+	return r.pollFor(ctx, g, "the same with one unit that never answered, from the start", 0.95)
 }
 
-// effortOf measures what polling takes of the processor when bytes come one by one, as
+// measureBytes measures what polling takes of the processor when bytes come one by one, as
 // from an adapter that hands on each.
-func (r *run) effortOf(ctx context.Context, g *rig) error {
+func measureBytes(ctx context.Context, r *run) error {
+	g, err := r.rig(ctx, "polling-apart", pollBaud, pollLine, pollUnits, "", func(w *wire) { w.apart = true })
+	if err != nil {
+		return err
+	}
+	defer g.end()
 	began, from := time.Now(), g.count()
 	cpu, err := g.cpu()
 	if err != nil {
@@ -112,7 +108,7 @@ func (r *run) effortOf(ctx context.Context, g *rig) error {
 	if err != nil {
 		return err
 	}
-	if err := r.pollFor(ctx, g, "the same while each byte of an answer comes by itself", 0.98); err != nil {
+	if err := r.pollFor(ctx, g, "RTU polling while each byte of an answer comes by itself", 0.98); err != nil {
 		return err
 	}
 	took, polls := time.Since(began), g.count()-from
