@@ -10,12 +10,13 @@ import (
 )
 
 // Go's timers end in epoll_wait, which counts whole milliseconds; a silence of
-// 2 ms would last up to 3.1 ms. The last stretch of a wait is therefore slept in
-// clock_nanosleep, to an absolute time.
+// 2.1 ms would last up to 3.1 ms. A timer therefore waits for whole milliseconds only, and the
+// last stretch is slept in clock_nanosleep, to an absolute time. That stretch is short, because the
+// scheduler's watchman looks every 70 µs at a thread that sleeps in the kernel.
 const (
-	sharpStretch = 3 * time.Millisecond
-	sharpSpare   = 1500 * time.Microsecond // what a Go timer may come late by
-	timerSlack   = 1000                    // ns
+	sharpStretch = 3 * time.Millisecond   // at most held by a sleep in the kernel that nothing interrupts
+	sharpSpare   = 500 * time.Microsecond // what a Go timer of whole milliseconds may come late by
+	timerSlack   = 1000                   // ns
 	// silenceMargin is added to every silence, so that the rounding of clocks
 	// never makes one too short.
 	silenceMargin = 10 * time.Microsecond
@@ -59,17 +60,21 @@ func Wait(ctx context.Context, d time.Duration) error {
 }
 
 // SleepUntil waits for t: coarsely first, so that the processor rests and the end
-// of ctx is noticed, and sharply for the last 3 ms. It returns the error of ctx if
+// of ctx is noticed, and sharply for the last 1.5 ms at most. It returns the error of ctx if
 // that has ended.
 func SleepUntil(ctx context.Context, t time.Time) error {
-	if d := time.Until(t); d > sharpStretch {
-		if err := Wait(ctx, d-sharpSpare); err != nil {
+	if d := coarse(time.Until(t)); d > 0 {
+		if err := Wait(ctx, d); err != nil {
 			return err
 		}
 	}
 	sharpUntil(t)
 	return ctx.Err()
 }
+
+// coarse is the part of d that a timer of Go may wait for: whole milliseconds, which it
+// ends least late.
+func coarse(d time.Duration) time.Duration { return (d - sharpSpare).Truncate(time.Millisecond) }
 
 // sharpUntil sleeps in the kernel until t. It holds a thread: for a few
 // milliseconds only.

@@ -21,8 +21,9 @@ import (
 // and it cannot be locked against a second program run by root.
 type Device struct {
 	set  serial.Port
-	file *os.File
+	file *os.File // unknown to the runtime's poller, which would wake a thread for each byte
 	raw  syscall.RawConn
+	bell *bell
 }
 
 // Opener opens serial ports. It remembers who holds one: finding out looks at every open
@@ -45,7 +46,10 @@ func (o *Opener) Open(path string, settings appliance.LineSettings) (*Device, er
 	case err != nil:
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	file := os.NewFile(uintptr(fd), path)
+	file, err := unpolled(fd, path)
+	if err != nil {
+		return nil, err
+	}
 	if err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		file.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
@@ -64,22 +68,78 @@ func (o *Opener) Open(path string, settings appliance.LineSettings) (*Device, er
 		file.Close()
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	return &Device{set: set, file: file, raw: raw}, nil
+	bell, err := newBell(raw)
+	if err != nil {
+		set.Close()
+		file.Close()
+		return nil, fmt.Errorf("open %s: wait for bytes: %w", path, err)
+	}
+	return &Device{set: set, file: file, raw: raw, bell: bell}, nil
 }
 
+// unpolled makes a file of a descriptor that does not block, without the runtime's poller.
+func unpolled(fd int, path string) (*os.File, error) {
+	if err := unix.SetNonblock(fd, false); err != nil {
+		unix.Close(fd)
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	file := os.NewFile(uintptr(fd), path)
+	if err := unix.SetNonblock(fd, true); err != nil {
+		file.Close()
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	return file, nil
+}
+
+// take reads what has come; nothing is no error.
+func (d *Device) take(b []byte) (n int, err error) {
+	for {
+		outer := d.raw.Control(func(fd uintptr) { n, err = syscall.Read(int(fd), b) })
+		switch {
+		case outer != nil:
+			return 0, outer
+		case n > 0:
+			return n, nil
+		case err == syscall.EAGAIN:
+			return 0, nil
+		case err == nil, err == unix.EIO:
+			return 0, errUnplugged
+		case err != unix.EINTR:
+			return 0, err
+		}
+	}
+}
+
+// wait returns when there is something to take, or the adapter was unplugged or closed.
+func (d *Device) wait() error { return d.bell.wait(d.raw) }
+
+var errUnplugged = errors.New("the adapter was unplugged")
+
 // Write hands bytes to the adapter, which has to take them before the deadline.
-func (d *Device) Write(b []byte, deadline time.Time) (int, error) {
-	if err := d.file.SetWriteDeadline(deadline); err != nil {
-		return 0, err
+func (d *Device) Write(b []byte, deadline time.Time) (written int, err error) {
+	for {
+		var n int
+		outer := d.raw.Control(func(fd uintptr) {
+			if n, err = syscall.Write(int(fd), b[written:]); err == syscall.EAGAIN {
+				left := max(0, time.Until(deadline).Milliseconds())
+				_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}, int(left))
+			}
+		})
+		written += max(0, n)
+		switch {
+		case outer != nil:
+			return written, outer
+		case err != nil && err != syscall.EAGAIN && err != syscall.EINTR:
+			if err == unix.EIO {
+				err = errUnplugged
+			}
+			return written, err
+		case written == len(b):
+			return written, nil
+		case !time.Now().Before(deadline):
+			return written, errors.New("the adapter takes no more bytes")
+		}
 	}
-	n, err := d.file.Write(b)
-	switch {
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		err = errors.New("the adapter takes no more bytes")
-	case errors.Is(err, unix.EIO):
-		err = fmt.Errorf("the adapter was unplugged (%w)", err)
-	}
-	return n, err
 }
 
 // Break holds the line in its break condition.
@@ -107,6 +167,7 @@ func (d *Device) Abort() {
 
 // Close closes the port.
 func (d *Device) Close() {
+	d.bell.close()
 	d.file.Close()
 	d.set.Close()
 }

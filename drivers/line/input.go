@@ -70,14 +70,11 @@ func (l *Line) restOf(at time.Time) time.Time {
 		return time.Time{}
 	}
 	missing := in.length(in.buf) - len(in.buf)
-	if missing < restLeast {
+	if missing <= 0 {
 		return time.Time{}
 	}
-	return at.Add(l.Airtime(4*missing+1) / 4)
+	return at.Add(l.Airtime(missing))
 }
-
-// restLeast characters are worth waiting for together.
-const restLeast = 3
 
 // look wakes whoever awaits an answer.
 func (in *input) look() {

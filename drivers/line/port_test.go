@@ -392,8 +392,7 @@ func TestAdapterThatTakesNoMoreBytes(t *testing.T) {
 	// Fill the buffers of the pty, which nobody reads, until they stay full: the
 	// kernel moves bytes on to the other side in the background.
 	for refused := 0; refused < 5; {
-		s.file.SetWriteDeadline(time.Now().Add(20 * time.Millisecond))
-		if n, _ := s.file.WriteString(strings.Repeat("x", 4096)); n == 0 {
+		if n, _ := s.Write([]byte(strings.Repeat("x", 4096)), time.Now().Add(20*time.Millisecond)); n == 0 {
 			refused++
 		} else {
 			refused = 0

@@ -3,8 +3,6 @@ package line
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"sync"
 	"time"
 
@@ -22,6 +20,9 @@ type serialPort struct {
 	lost chan struct{}
 	mu   sync.Mutex
 	err  error // why it was lost
+
+	taking sync.Mutex // so that bytes stay in order
+	buf    [1024]byte
 }
 
 var parities = map[string]serial.Parity{"none": serial.NoParity, "even": serial.EvenParity, "odd": serial.OddParity}
@@ -44,18 +45,17 @@ func (l *Line) openSerial() (port, error) {
 
 func (s *serialPort) start() { s.line.in.pumps.Go(s.pump) }
 
-// pump hands on what arrives, with its time, until the port is closed or lost.
+// pump hands on what arrives until the port is closed or lost.
 func (s *serialPort) pump() {
-	var buf [1024]byte
 	for {
-		n, err := s.file.Read(buf[:])
-		if n > 0 {
-			s.pass(s.line.received(buf[:n], time.Now()))
+		n, rest, err := s.take()
+		switch {
+		case err == nil && n > 0:
+			s.pass(rest)
+		case err == nil:
+			err = s.wait()
 		}
 		if err != nil {
-			if errors.Is(err, io.EOF) || errors.Is(err, unix.EIO) {
-				err = fmt.Errorf("the adapter was unplugged (%w)", err)
-			}
 			s.mu.Lock()
 			s.err = err
 			s.mu.Unlock()
@@ -65,16 +65,33 @@ func (s *serialPort) pump() {
 	}
 }
 
-// pass waits for the rest of an answer. If nothing of it comes, what there is was all.
+// take hands on what has come, with its time, and returns how much it was and until when the
+// rest of the answer that it begins is on the line.
+func (s *serialPort) take() (n int, rest time.Time, err error) {
+	s.taking.Lock()
+	defer s.taking.Unlock()
+	if n, err = s.Device.take(s.buf[:]); n > 0 {
+		rest = s.line.received(s.buf[:n], time.Now())
+	}
+	return n, rest, err
+}
+
+// pass lets most of the rest of an answer come, so that nobody is woken for each byte. It wakes
+// before the end, coarsely, since that costs the processor least: the last bytes tell by themselves
+// when they are there. If nothing comes, what there is was all.
 func (s *serialPort) pass(rest time.Time) {
-	if rest.IsZero() {
+	d := min(coarse(time.Until(rest)), passMost)
+	if rest.IsZero() || d <= 0 {
 		return
 	}
-	sharpUntil(rest)
+	time.Sleep(d)
 	if n, err := s.ioctl(unix.TIOCINQ); n == 0 || err != nil {
 		s.line.in.look()
 	}
 }
+
+// passMost is how long nobody looks at an answer, which may turn out to be shorter.
+const passMost = 20 * time.Millisecond
 
 func (s *serialPort) why() error {
 	s.mu.Lock()
@@ -85,24 +102,15 @@ func (s *serialPort) why() error {
 	return s.err
 }
 
-// fresh makes sure that the pump has seen all that arrived: what it has not
-// taken yet counts as heard just now.
+// fresh makes sure that all that arrived was seen.
 func (s *serialPort) fresh() error {
 	select {
 	case <-s.lost:
 		return s.why()
 	default:
 	}
-	n, err := s.ioctl(unix.TIOCINQ)
-	if err != nil {
-		return err
-	}
-	if n > 0 {
-		s.line.in.mu.Lock()
-		s.line.in.at = time.Now()
-		s.line.in.mu.Unlock()
-	}
-	return nil
+	_, _, err := s.take()
+	return err
 }
 
 func (s *serialPort) write(frame []byte, deadline time.Time) (int, error) {
@@ -121,6 +129,9 @@ func (s *serialPort) await(ctx context.Context, until time.Time, preempt <-chan 
 	case <-s.line.in.more:
 		return nil
 	case <-timer.C:
+		if n, _, err := s.take(); n > 0 || err != nil { // in time, but not taken: this machine was late
+			return err
+		}
 		return errTimeUp
 	case <-preempt:
 		return appliance.ErrPreempted

@@ -72,20 +72,25 @@ func (s *socket) fresh() error {
 		}
 	}
 	for {
-		n, err := s.arrived()
-		switch {
-		case errors.Is(err, unix.EAGAIN):
-			return nil
-		case err != nil:
+		if n, err := s.take(); n < len(s.buf) {
 			return err
-		case n == 0:
-			return errPeerClosed
-		}
-		s.line.received(s.buf[:n], time.Now())
-		if n < len(s.buf) {
-			return nil
 		}
 	}
+}
+
+// take hands on what has come already, whatever the deadline; nothing is no error.
+func (s *socket) take() (int, error) {
+	n, err := s.arrived()
+	switch {
+	case errors.Is(err, unix.EAGAIN):
+		return 0, nil
+	case err != nil:
+		return 0, err
+	case n == 0:
+		return 0, errPeerClosed
+	}
+	s.line.received(s.buf[:n], time.Now())
+	return n, nil
 }
 
 // arrived reads what has come already, whatever the deadline: 0 at the end of the
@@ -156,6 +161,9 @@ func (s *socket) await(ctx context.Context, until time.Time, preempt <-chan stru
 			return err
 		}
 		if !closed(preempt) && ctx.Err() == nil && !time.Now().Before(until) {
+			if n, err := s.take(); n > 0 || err != nil { // in time, but not read: this machine was late
+				return err
+			}
 			return errTimeUp
 		}
 	}

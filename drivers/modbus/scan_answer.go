@@ -91,14 +91,11 @@ func (l *listener) length(b []byte) int {
 	switch {
 	case b[0] != l.request.unit:
 		return 0
-	case len(b) < shortestAnswer:
-		return shortestAnswer
+	case len(b) < 3: // too few to tell an exception, or how many registers follow
+		return l.request.answerLen() + 3
 	}
 	return min(rtuAnswerLen(b), l.request.answerLen()+3)
 }
-
-// shortestAnswer is an exception: unit, function, code and checksum.
-const shortestAnswer = 5
 
 // echoOf is how many bytes of b are what was sent, returned by the adapter; 0 if they
 // are not, or not all there yet.
