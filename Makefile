@@ -46,10 +46,11 @@ test: peers
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt-ed: $$unformatted"; exit 1; fi
 	$(GO) mod tidy -diff
+	./scripts/mutants.sh -n
 	$(GO) vet ./... && $(GO) vet -tags peers,image,built,soak ./...
 	$(GO) run $(STATICCHECK) ./... && $(GO) run $(STATICCHECK) -tags peers,image,built,soak ./...
 
-bench: build peers
+bench:
 	./scripts/bench.sh
 	$(GO) test -run '^$$' -bench ToolsList -benchtime 20x ./cmd/platformd
 

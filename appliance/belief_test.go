@@ -26,6 +26,8 @@ func TestArrivedIsWhoWentThere(t *testing.T) {
 		{"not who still runs", []step{{at(Stopped, 50), at(MoveTo, 90), at(Opening, 80), false}}},
 		{"not who passed that limit since", []step{
 			{at(Stopped, 50), at(MoveTo, 90), at(Stopped, 80), true}, {at(Stopped, 80), at(MoveTo, 95), at(Stopped, 85), true}, {at(Stopped, 80), at(MoveTo, 90), at(Stopped, 80), false}}},
+		{"not who was seen beyond that limit", []step{
+			{at(Stopped, 50), at(MoveTo, 90), at(Stopped, 80), true}, {at(Stopped, 80), at(MoveTo, 95), at(Opening, 85), false}, {at(Stopped, 80), at(MoveTo, 90), at(Stopped, 80), false}}},
 		{"who stands near the end that it was sent to", []step{{at(Stopped, 97), at(Open, 0), at(Stopped, 97), true}}},
 		{"not who stands near the other end", []step{{at(Stopped, 97), at(Close, 0), at(Stopped, 97), false}}},
 		{"not of whom nothing was read", []step{{Values{}, at(MoveTo, 90), at(Stopped, 80), false}}},

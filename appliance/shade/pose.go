@@ -131,9 +131,8 @@ func (s *Settings) wayMost(t time.Duration) float64 {
 
 // costs makes the estimate less certain.
 func (p *Pose) costs(points float64) {
-	p.Uncertainty += points
-	if p.Uncertainty >= knownMost || math.IsNaN(p.Uncertainty) {
-		p.forget()
+	if p.Uncertainty += points; !p.known() {
+		p.forget() // it may be no number, of a shade whose speed nobody knows
 	}
 }
 
