@@ -31,6 +31,7 @@ var mayImport = map[string][]string{
 	"backup":           nil,
 	"account":          nil,
 	"account/bearer":   {"account", "web"},
+	"account/password": nil,
 	"ui":               nil,
 	"ui/uitest":        {"ui"},
 	"schema":           nil,
@@ -67,7 +68,7 @@ var mayImport = map[string][]string{
 	"sim/dalisim":        {"drivers/line/pty"},
 	"sim/dmxsim":         {"drivers/line/pty"},
 	"sim/sdnsim":         {"drivers/line/pty"},
-	"store":              {"account", "backup", "migration"},
+	"store":              {"account", "account/password", "backup", "migration"},
 	"sitefile":           {"schema"},
 
 	// what the controller and the platform say to each other
@@ -77,7 +78,7 @@ var mayImport = map[string][]string{
 	"platform":             nil,
 	"platform/apikey":      {"web"},
 	"platform/gate":        {"web"},
-	"platform/login":       {"web"},
+	"platform/login":       {"account/password", "web"},
 	"platform/ratelimit":   nil,
 	"platform/store":       nil,
 	"platform/broker":      {"web", "wire"},

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"strings"
@@ -390,9 +391,9 @@ func TestStrongerHashAtLogin(t *testing.T) {
 	t.Parallel()
 	s := open(t, t.TempDir())
 	anna := addUser(t, s, "anna", account.RoleAdmin)
-	weak := phc{memory: 8, time: 1, threads: 1, salt: []byte("0123456789abcdef")}
-	weak.key = argon2.IDKey([]byte(goodPassword), weak.salt, weak.time, weak.memory, weak.threads, argonKey)
-	if err := s.replaceHash(t.Context(), s.accounts.Load().users["anna"], weak.String()); err != nil {
+	salt, b64 := []byte("0123456789abcdef"), base64.RawStdEncoding.EncodeToString
+	weak := fmt.Sprintf("$argon2id$v=19$m=8,t=1,p=1$%s$%s", b64(salt), b64(argon2.IDKey([]byte(goodPassword), salt, 1, 8, 1, 32)))
+	if err := s.replaceHash(t.Context(), s.accounts.Load().users["anna"], weak); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {

@@ -16,6 +16,8 @@ import (
 
 	"golang.org/x/sys/unix"
 	_ "modernc.org/sqlite" // registers the driver "sqlite"
+
+	"svc.internal/controller/account/password"
 )
 
 // databaseFile is the one file of a data directory that matters.
@@ -94,7 +96,7 @@ func Open(ctx context.Context, dataDir string, log *slog.Logger) (*Store, error)
 		use:     use,
 		hashing: make(chan struct{}, maxHashings),
 	}
-	s.decoy = decoyHash()
+	s.decoy = password.Decoy()
 	h, err := s.open(ctx)
 	if unwritable(err) {
 		h, err = s.openCopy(ctx, err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"svc.internal/controller/account"
+	"svc.internal/controller/account/password"
 )
 
 // A password change ends all logins; bringing back a backup from before must not revive
@@ -101,7 +102,7 @@ func TestManyLoginsAtOnceTakeTheMemoryOfFew(t *testing.T) {
 		}
 		most = max(most, inUse())
 	}
-	if grown := int64(most) - int64(before); grown > 2*argonMemory<<10 {
+	if grown := int64(most) - int64(before); grown > 2*password.Memory<<10 {
 		t.Errorf("30 logins at once took %d MB, want at most that of two hashes", grown>>20)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"svc.internal/controller/account"
+	"svc.internal/controller/account/password"
 	"svc.internal/controller/appliance"
 )
 
@@ -150,12 +151,12 @@ func (s *Store) changeAccounts(ctx context.Context, fn func(*sql.Tx) error) erro
 	return err
 }
 
-func (s *Store) newPassword(ctx context.Context, password string) (string, error) {
-	if err := checkNewPassword(password); err != nil {
-		return "", err
+func (s *Store) newPassword(ctx context.Context, wanted string) (string, error) {
+	if err := password.Check(wanted); err != nil {
+		return "", unusable(err.Error())
 	}
 	var stored string
-	err := s.hash(ctx, func() { stored = hashPassword(password) })
+	err := s.hash(ctx, func() { stored = password.Hash(wanted) })
 	return stored, err
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"svc.internal/controller/account/password"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/web"
 )
@@ -55,7 +56,7 @@ type Room struct {
 
 // New makes the room.
 func New(store Store, tokens *Tokens, hall Hall) *Room {
-	r := &Room{store: store, tokens: tokens, hall: hall, hashing: newHashing(), decoy: decoy()}
+	r := &Room{store: store, tokens: tokens, hall: hall, hashing: newHashing(), decoy: password.Decoy()}
 	r.brake = web.NewBrake(web.SystemClock(), r.exists)
 	return r
 }
@@ -160,7 +161,7 @@ func setCookie(c echo.Context, token string) {
 
 // check returns the user who has this name and password, or
 // [platform.ErrUnauthorized] after the same work.
-func (r *Room) check(ctx context.Context, name, password string) (platform.User, error) {
+func (r *Room) check(ctx context.Context, name, given string) (platform.User, error) {
 	user, stored, err := platform.User{}, "", error(platform.ErrNotFound)
 	if platform.CheckUserName(name) == nil {
 		user, stored, err = r.store.UserByName(ctx, name)
@@ -173,7 +174,7 @@ func (r *Room) check(ctx context.Context, name, password string) (platform.User,
 	}
 	var same bool
 	var broken error
-	if err := r.hashing.do(ctx, func() { same, broken = samePassword(stored, password) }); err != nil {
+	if err := r.hashing.do(ctx, func() { same, _, broken = password.Same(stored, given) }); err != nil {
 		return platform.User{}, err
 	}
 	if broken != nil {
