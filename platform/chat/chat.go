@@ -106,52 +106,15 @@ func read(c echo.Context) (input, error) {
 	return in, nil
 }
 
-// stream answers with the events status, delta, and at last result or error.
 func (r *Room) stream(c echo.Context, inquiry platform.Inquiry) error {
-	var s *sse.Stream
-	defer func() {
-		if s != nil {
-			s.Close()
-		}
-	}()
-	open := func() *sse.Stream {
-		if s == nil {
-			s = sse.Open(c)
-		}
-		return s
-	}
-	// A reader that is gone is noticed by the context of the request; what is written to it meanwhile is lost anyway.
-	got, err := r.asker.Ask(c.Request().Context(), inquiry, func(p platform.Progress) {
-		if p.Status != nil {
-			_ = open().Send("status", p.Status)
-		} else {
-			_ = open().Send("delta", struct {
-				Text string `json:"text"`
-			}{p.Delta})
-		}
+	return sse.Answer(c, r.log, func(told func(platform.Progress)) (any, error) {
+		got, err := r.asker.Ask(c.Request().Context(), inquiry, told)
+		return pack(got), err
+	}, func(status int, message string) any { // in the shape of the door's other refusals
+		return struct {
+			Success bool   `json:"success"`
+			Error   string `json:"error"`
+			Message string `json:"message"`
+		}{false, http.StatusText(status), message}
 	})
-	switch {
-	case err == nil:
-		_ = open().Send("result", pack(got))
-		return nil
-	case s == nil:
-		return err
-	}
-	_ = s.Send("error", r.failure(err))
-	return nil
-}
-
-// failure words an error after the answer has begun, in the shape of the door's other refusals.
-func (r *Room) failure(err error) any {
-	status, message := http.StatusInternalServerError, "internal error"
-	if errors.Is(err, platform.ErrInvalid) {
-		status, message = http.StatusBadRequest, err.Error()
-	} else {
-		r.log.Error("answer a chat message", "error", err)
-	}
-	return struct {
-		Success bool   `json:"success"`
-		Error   string `json:"error"`
-		Message string `json:"message"`
-	}{false, http.StatusText(status), message}
 }

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"encoding/json"
-	"errors"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -80,52 +79,15 @@ func pack(got platform.Reply) result {
 	return out
 }
 
-// stream answers with the events status, delta, and at last result or error.
 func (r *Room) stream(c echo.Context, t tool, args arguments) error {
-	var s *sse.Stream
-	defer func() {
-		if s != nil {
-			s.Close()
-		}
-	}()
-	open := func() *sse.Stream {
-		if s == nil {
-			s = sse.Open(c)
-		}
-		return s
-	}
 	ctx := c.Request().Context()
-	got, err := t.run(ctx, r.asker, platform.IdentityOf(ctx), args, func(p platform.Progress) {
-		// A reader that is gone is noticed by ctx.
-		if p.Status != nil {
-			_ = open().Send("status", p.Status)
-		} else {
-			_ = open().Send("delta", struct {
-				Text string `json:"text"`
-			}{p.Delta})
-		}
+	return sse.Answer(c, r.log, func(told func(platform.Progress)) (any, error) {
+		got, err := t.run(ctx, r.asker, platform.IdentityOf(ctx), args, told)
+		return pack(got), err
+	}, func(status int, message string) any {
+		return struct {
+			Error   string `json:"error"`
+			Details string `json:"details"`
+		}{message, http.StatusText(status)}
 	})
-	switch {
-	case err == nil:
-		_ = open().Send("result", pack(got))
-		return nil
-	case s == nil:
-		return err
-	}
-	_ = s.Send("error", r.failure(err))
-	return nil
-}
-
-// failure is the error body after the answer has begun.
-func (r *Room) failure(err error) any {
-	status, message := http.StatusInternalServerError, "internal error"
-	if errors.Is(err, platform.ErrInvalid) {
-		status, message = http.StatusBadRequest, err.Error()
-	} else {
-		r.log.Error("run a tool", "error", err)
-	}
-	return struct {
-		Error   string `json:"error"`
-		Details string `json:"details"`
-	}{message, http.StatusText(status)}
 }
