@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/profile"
 )
 
 var (
@@ -32,11 +33,11 @@ type Driver struct {
 	device  string // key of the interface, which is the only device there is
 
 	lamps   map[appliance.Ref]*lamp
-	starts  map[int]*Profile // of the fixtures of the site, by start slot
-	library *library         // the profiles that it can use
-	order   []*lamp          // as in the site
-	fixed   universe         // slots that never change
-	length  int              // highest slot of a fixture
+	starts  map[int]*Profile           // of the fixtures of the site, by start slot
+	library *profile.Library[*Profile] // the profiles that it can use
+	order   []*lamp                    // as in the site
+	fixed   universe                   // slots that never change
+	length  int                        // highest slot of a fixture
 
 	last   func(appliance.Ref) (appliance.Values, bool)
 	recall sync.Once

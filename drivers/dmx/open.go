@@ -9,6 +9,7 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/line"
+	"svc.internal/controller/drivers/profile"
 )
 
 // Open makes a driver for one bus; it is an [appliance.OpenFunc]. It opens no port
@@ -32,7 +33,7 @@ func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
 	d := newDriver(cfg, options, log)
 	o := &opening{
 		driver:  d,
-		library: openLibrary(cfg.DataDir, func(err error) { log.Warn("a profile cannot be used", "error", err) }),
+		library: known().ReadOwn(cfg.DataDir, func(err error) { log.Warn("a profile cannot be used", "error", err) }),
 		out: appliance.Opened{
 			Driver: d,
 			Device: make(map[appliance.ID]string), Channels: make(map[appliance.ID][]appliance.Channel),
@@ -66,7 +67,7 @@ func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
 // opening is a bus while it is being opened.
 type opening struct {
 	driver  *Driver
-	library *library
+	library *profile.Library[*Profile]
 	out     appliance.Opened
 	owner   [UniverseSlots + 1]*claim // by slot, from 1
 }
@@ -80,7 +81,7 @@ type claim struct {
 
 // place gives a node's outputs their slots.
 func (o *opening) place(node appliance.Node) error {
-	p, err := o.library.profile(node.Profile)
+	p, err := o.library.Find(node.Profile)
 	if err != nil {
 		return err
 	}

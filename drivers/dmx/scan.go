@@ -204,9 +204,9 @@ var usual = map[int]string{1: "dmx-dimmer", 3: "dmx-rgb", 4: "dmx-rgbw"}
 // candidates are the profiles with so many slots, the most usual one first. It is a
 // guess: what the slots mean only the fixture's manual says. Lights are those of kind.
 func (d *Driver) candidates(slots int) (kind string, others []string, lights int) {
-	profiles := maps.Clone(d.library.own)
+	profiles := maps.Clone(d.library.Own)
 	for _, info := range Profiles() {
-		if p, err := d.library.profile(info.Name); err == nil {
+		if p, err := d.library.Find(info.Name); err == nil {
 			profiles[info.Name] = p
 		}
 	}

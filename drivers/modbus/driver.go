@@ -11,6 +11,7 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/line"
+	"svc.internal/controller/drivers/profile"
 )
 
 var (
@@ -31,7 +32,7 @@ type Driver struct {
 	silence time.Duration // t3.5; 0 on Modbus TCP
 	// settings of a serial port, complete; zero on sockets.
 	settings appliance.LineSettings
-	library  *library
+	library  *profile.Library[*Profile]
 
 	units  map[byte]*unit
 	order  []*unit // ascending number

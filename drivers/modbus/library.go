@@ -2,7 +2,6 @@ package modbus
 
 import (
 	"embed"
-	"errors"
 	"sync"
 
 	"go.yaml.in/yaml/v3"
@@ -15,7 +14,7 @@ import (
 var builtinFiles embed.FS
 
 var known = sync.OnceValue(func() profile.Set[*Profile] {
-	return profile.Set[*Profile]{Folder: "profiles", Read: readProfile}.ReadBuiltin(builtinFiles)
+	return profile.Set[*Profile]{Kind: "device", Folder: "profiles", Read: readProfile}.ReadBuiltin(builtinFiles)
 })
 
 // builtin profiles by name; not to be changed.
@@ -28,26 +27,6 @@ func (p *Profile) Info() profile.Info {
 
 // Profiles lists the built-in profiles by name.
 func Profiles() []profile.Info { return known().List() }
-
-// library is the profiles that one bus can use besides the built-in ones.
-type library struct {
-	own    map[string]*Profile
-	broken map[string]error // own profiles that cannot be used, by name
-}
-
-// openLibrary reads the installer's own profiles; warn takes what is wrong with them.
-func openLibrary(dir string, warn func(error)) *library {
-	own, broken := known().ReadOwn(dir, warn)
-	return &library{own, broken}
-}
-
-// profile finds a profile by name.
-func (l *library) profile(name string) (*Profile, error) {
-	if name == "" {
-		return nil, errors.New("no profile is named: say which device it is")
-	}
-	return known().Find(name, l.own, l.broken)
-}
 
 // IsProfile reports whether a YAML document is meant to be a device profile
 // rather than something else: it has outputs, and no buses.

@@ -11,6 +11,7 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/line"
+	"svc.internal/controller/drivers/profile"
 )
 
 // Open makes a driver for one bus; it is an [appliance.OpenFunc]. It opens no
@@ -35,7 +36,7 @@ func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
 	if o.driver.log == nil {
 		o.driver.log = slog.New(slog.DiscardHandler)
 	}
-	o.library = openLibrary(cfg.DataDir, func(err error) { o.driver.log.Warn("a profile cannot be used", "error", err) })
+	o.library = known().ReadOwn(cfg.DataDir, func(err error) { o.driver.log.Warn("a profile cannot be used", "error", err) })
 	if err := o.port(); err != nil {
 		return appliance.Opened{}, fmt.Errorf("bus %s: %w", cfg.Bus.Name, err)
 	}
@@ -53,7 +54,7 @@ func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
 // opening is a bus while it is being opened.
 type opening struct {
 	cfg     appliance.BusConfig
-	library *library
+	library *profile.Library[*Profile]
 	driver  *Driver
 	out     appliance.Opened
 	address string // port, completed
@@ -186,7 +187,7 @@ func (o *opening) forget(id appliance.ID) {
 }
 
 func (o *opening) placeNode(node appliance.Node) error {
-	p, err := o.library.profile(node.Profile)
+	p, err := o.library.Find(node.Profile)
 	if err != nil {
 		return err
 	}

@@ -143,7 +143,7 @@ func (g *guesser) candidates() []candidate {
 func (d *Driver) profiles() map[string]*Profile {
 	all := maps.Clone(builtin())
 	if d.library != nil {
-		maps.Copy(all, d.library.own)
+		maps.Copy(all, d.library.Own)
 	}
 	return all
 }

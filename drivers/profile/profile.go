@@ -30,6 +30,8 @@ type Profile interface{ Info() Info }
 type Set[P Profile] struct {
 	// Builtin profiles by name; not to be changed.
 	Builtin map[string]P
+	// Kind of device that they are for, in a word.
+	Kind string
 	// Folder of installers' own, below the data directory.
 	Folder string
 	// Read makes a profile of a file. What is wrong with it is told as
@@ -81,12 +83,11 @@ func (s Set[P]) List() []Info {
 
 // ReadOwn reads the installer's own profiles, *.yaml in the set's folder below
 // dataDir, which may be empty: none. A broken file spoils the nodes that name its
-// profile, nothing else; warn takes what is wrong with the files. Both results are
-// by name.
-func (s Set[P]) ReadOwn(dataDir string, warn func(error)) (own map[string]P, broken map[string]error) {
-	own, broken = make(map[string]P), make(map[string]error)
+// profile, nothing else; warn takes what is wrong with the files.
+func (s Set[P]) ReadOwn(dataDir string, warn func(error)) *Library[P] {
+	l := &Library[P]{set: s, Own: make(map[string]P), broken: make(map[string]error)}
 	if dataDir == "" {
-		return own, broken
+		return l
 	}
 	dir := filepath.Join(dataDir, s.Folder)
 	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
@@ -104,18 +105,18 @@ func (s Set[P]) ReadOwn(dataDir string, warn func(error)) (own map[string]P, bro
 		other := new(misnamedError)
 		switch {
 		case err != nil:
-			broken[name] = err
+			l.broken[name] = err
 			if errors.As(err, &other) {
-				broken[other.is] = err // whoever asks for it by its name is told as well
+				l.broken[other.is] = err // whoever asks for it by its name is told as well
 			}
 			warn(err)
 		case taken:
 			warn(fmt.Errorf("%s: a profile named %s is built in and stays in use: give your own another name", file, name))
 		default:
-			own[name] = p
+			l.Own[name] = p
 		}
 	}
-	return own, broken
+	return l
 }
 
 func (s Set[P]) readFile(file, name string) (none P, err error) {
@@ -147,15 +148,26 @@ func (e *misnamedError) Error() string {
 	return fmt.Sprintf("%s: name: is %q, must be the file's name %q", e.file, e.is, e.name)
 }
 
-// Find looks a profile up among the built-in ones and what [Set.ReadOwn] gave.
-func (s Set[P]) Find(name string, own map[string]P, broken map[string]error) (none P, err error) {
+// Library is the profiles that one bus can use: the built-in ones and the installer's.
+type Library[P Profile] struct {
+	Own    map[string]P     // the installer's, by name
+	broken map[string]error // those of them that cannot be used
+	set    Set[P]
+}
+
+// Find finds a profile by its name.
+func (l *Library[P]) Find(name string) (none P, err error) {
+	s := l.set
+	if name == "" {
+		return none, fmt.Errorf("no profile is named: say which %s it is", s.Kind)
+	}
 	if p, ok := s.Builtin[name]; ok {
 		return p, nil
 	}
-	if p, ok := own[name]; ok {
+	if p, ok := l.Own[name]; ok {
 		return p, nil
 	}
-	if err := broken[name]; err != nil {
+	if err := l.broken[name]; err != nil {
 		var problems schema.Problems
 		switch {
 		case errors.As(err, &problems):

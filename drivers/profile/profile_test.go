@@ -72,7 +72,7 @@ func TestOwnProfilesAreFoundAndBrokenOnesExplained(t *testing.T) {
 	}
 	s := lamps()
 	var warned []string
-	own, broken := s.ReadOwn(data, func(err error) { warned = append(warned, err.Error()) })
+	l := s.ReadOwn(data, func(err error) { warned = append(warned, err.Error()) })
 	for _, want := range []string{
 		bad + ":3:1: slots: is missing\n" + bad + ": and more",
 		other + `: name: is "another", must be the file's name "other"`,
@@ -84,8 +84,8 @@ func TestOwnProfilesAreFoundAndBrokenOnesExplained(t *testing.T) {
 			t.Errorf("%q is not in %q", want, warned)
 		}
 	}
-	if len(warned) != 5 || len(own) != 1 || len(broken) != 5 {
-		t.Errorf("%d warnings, %d own, %d broken", len(warned), len(own), len(broken))
+	if len(warned) != 5 || len(l.Own) != 1 || len(l.broken) != 5 {
+		t.Errorf("%d warnings, %d own, %d broken", len(warned), len(l.Own), len(l.broken))
 	}
 	for name, want := range map[string]string{
 		"mine": "", "round": "", "long": "",
@@ -94,13 +94,14 @@ func TestOwnProfilesAreFoundAndBrokenOnesExplained(t *testing.T) {
 		"another": `profile another is broken: ` + other + `: name: is "another", must be the file's name "other"`,
 		"none":    `there is no profile "none"; built in are long, round; your own belong into the folder profiles/lamps of the data directory`,
 	} {
-		p, err := s.Find(name, own, broken)
+		p, err := l.Find(name)
 		if want == "" && (err != nil || p.Info().Name != name) || want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
 			t.Errorf("%s: %q, %v, want %q", name, p, err, want)
 		}
 	}
 	denied := &os.PathError{Op: "open", Path: bad, Err: os.ErrPermission}
-	if _, err := s.Find("bad", own, map[string]error{"bad": denied}); !errors.Is(err, os.ErrPermission) || !strings.HasPrefix(err.Error(), "profile bad cannot be read: ") {
+	l.broken["bad"] = denied
+	if _, err := l.Find("bad"); !errors.Is(err, os.ErrPermission) || !strings.HasPrefix(err.Error(), "profile bad cannot be read: ") {
 		t.Errorf("a file that may not be read: %v", err)
 	}
 }
@@ -117,11 +118,11 @@ func TestOwnProfilesAreBounded(t *testing.T) {
 		}
 	}
 	var warned []error
-	own, _ := Set[lamp]{Folder: "own", Read: readLamp}.ReadOwn(data, func(err error) { warned = append(warned, err) })
+	own := Set[lamp]{Folder: "own", Read: readLamp}.ReadOwn(data, func(err error) { warned = append(warned, err) }).Own
 	if len(own) != maxOwn || len(warned) != 1 || !strings.Contains(warned[0].Error(), "202 profiles in ") {
 		t.Errorf("%d profiles, %v", len(own), warned)
 	}
-	if own, broken := lamps().ReadOwn("", func(err error) { t.Error(err) }); len(own)+len(broken) != 0 {
+	if l := lamps().ReadOwn("", func(err error) { t.Error(err) }); len(l.Own)+len(l.broken) != 0 {
 		t.Error("profiles without a data directory")
 	}
 }
