@@ -4,9 +4,9 @@
 # --idle 1m.
 set -eu
 cd "$(dirname "$0")/.."
-mkdir -p bin
+make --no-print-directory build peers
 gcc -O2 -Wall -o bin/modbus-peer bench/peer/modbus-peer.c $(pkg-config --cflags --libs libmodbus)
-${GO:-go} build -trimpath -o bin/ ./bench ./cmd/controllerd ./cmd/simbuilding
+${GO:-go} build -trimpath -o bin/bench ./bench
 # Everything that is measured, floors included, goes before whatever else the
 # machine does, if we may: the figures are about this program, not about its
 # neighbours.
