@@ -1,6 +1,6 @@
 // What happens by itself: rules, what is due in the next two weeks, what rules did and why, and all scenes.
 import { html, useEffect, useState } from '../ui/lib.js';
-import { t, byName, language, moment, unit, percent } from '../ui/i18n.js';
+import { t, byName, language, moment, timeOfDay, unit, percent } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';
 import { Notice, Empty, done } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
@@ -13,7 +13,7 @@ import { RuleForm, dayName, days } from './ruleform.js';
 // whenOf words what a rule waits for.
 export function whenOf(w) {
   const on = w.days?.length && w.days.length < 7 ? ' · ' + days.filter((d) => w.days.includes(d)).map(dayName).join(' ') : '';
-  if (w.kind === 'time') return w.time + on;
+  if (w.kind === 'time') return timeOfDay(w.time) + on;
   if (w.kind === 'value') {
     const limit = w.below ?? w.above, v = w.quantity === 'power' ? unit(limit, 'W') : percent(limit);
     return t(w.below == null ? 'rule.above' : 'rule.below', { name: house.nodes.get(w.node).value?.name || w.node, v, what: t('rule.' + w.quantity) })

@@ -78,7 +78,7 @@ func TestThePanelPage(t *testing.T) {
 	uitest.Eval[bool](tab, `document.querySelector("dialog button[type=submit]").click() || true`)
 	tab.WaitText("deploy it.")
 	tab.Press("Deploy panel")
-	tab.WaitText("Acts on zones 2 of Rooms.")
+	tab.WaitText("Acts on zone 2 of Rooms.")
 	d, err := e.db.RoomDevice(context.Background(), "new")
 	if err != nil || !d.Deployed || strings.Contains(uitest.Eval[string](tab, `document.body.innerText`), d.Code) {
 		t.Errorf("the device is %+v %v", d, err)

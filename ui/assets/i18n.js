@@ -35,6 +35,8 @@ const share = cached(() => new Intl.NumberFormat(language, { style: 'percent', m
 export const percent = (v) => share(v / 100); // v from 0 to 100
 export const time = cached(() => new Intl.DateTimeFormat(language, { timeStyle: 'short' }));
 export const timeExactly = cached(() => new Intl.DateTimeFormat(language, { timeStyle: 'medium' }));
+const clock = cached(() => new Intl.DateTimeFormat(language, { timeStyle: 'short', timeZone: 'UTC' }));
+export const timeOfDay = (hhmm) => clock(Date.parse(`1970-01-01T${hhmm}Z`)); // of 22:30
 export const moment = cached(() => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }));
 export const day = cached(() => new Intl.DateTimeFormat(language, { dateStyle: 'long' }));
 export const list = cached(() => new Intl.ListFormat(language));

@@ -1,6 +1,6 @@
 // Conferencing devices and the rooms that they stand for.
 import { html, useState } from '../ui/lib.js';
-import { t } from '../ui/i18n.js';
+import { t, list } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';
 import { Notice, Empty, done } from '../ui/shell.js';
 import { Dialog, Confirm } from '../ui/dialog.js';
@@ -28,7 +28,7 @@ export default function Rooms() {
     ${wrong && html`<${Notice} kind="fault">${wrong.message}<//>`}
     ${!data ? !wrong && html`<div class="skeleton"></div>` : !data.length ? html`<${Empty} icon="group" text=${t('rooms.none')} />` : html`<div class="columns">${data.map((d) => html`<section class="panel" key=${d.deviceId}><div class="row"><div class="grow"><h2 class="plain"><bdi>${d.workspaceName || d.deviceId}</bdi></h2><p class="sub"><code>${d.deviceId}</code></p></div>
       <span class=${'badge ' + (missing(d) ? 'warn' : 'ok')}><${Icon} name=${missing(d) ? 'triangle' : 'check'} size=${16} />${t(missing(d) ? 'rooms.notready' : 'rooms.ready')}</span></div>
-      <p>${missing(d) ? t(missing(d)) : t('rooms.acts', { controller: sites.value?.find((s) => s.id === d.controllerId)?.name || d.controllerId, zones: d.clusterIds.join(', ') })}</p>
+      <p>${missing(d) ? t(missing(d)) : t('rooms.acts', { controller: sites.value?.find((s) => s.id === d.controllerId)?.name || d.controllerId, n: d.clusterIds.length, zones: list(d.clusterIds.map(String)) })}</p>
       <div class="actions start">${d.deployed ? html`<a class="button primary" href=${panelOf(d)}>${t('rooms.panel')}</a><button class="button quiet" onClick=${() => setOpen({ link: d })}>${t('rooms.link')}</button><button class="button quiet" aria-label=${t('rooms.test.of', { name: d.workspaceName || d.deviceId })} onClick=${() => test(d)}>${t('rooms.test')}</button><button class="button quiet" onClick=${() => act('DELETE', at(d) + '/deploy', t('rooms.withdrawn'))}>${t('rooms.withdraw')}</button>`
         : html`<button class="button primary" disabled=${!d.controllerId || !d.clusterIds.length} onClick=${() => act('POST', at(d) + '/deploy', t('rooms.deployed'))}>${t('rooms.deploy.do')}</button>`}
         <button class="button quiet" aria-label=${t('change.of', { name: d.workspaceName || d.deviceId })} onClick=${() => setOpen({ edit: d })}>${t('change')}</button><button class="button quiet danger" aria-label=${t('delete.of', { name: d.workspaceName || d.deviceId })} onClick=${() => setOpen({ remove: d })}>${t('delete')}</button></div></section>`)}</div>`}

@@ -117,7 +117,7 @@ export default {
   "role.admin": "Administrator",
   "role.user": "Benutzer",
   "rooms": "Räume",
-  "rooms.acts": "Wirkt auf die Zonen {zones} von {controller}.",
+  "rooms.acts": { "one": "Wirkt auf die Zone {zones} von {controller}.", "other": "Wirkt auf die Zonen {zones} von {controller}." },
   "rooms.add": "Gerät eintragen",
   "rooms.assign": "Ordnen Sie dem Gerät einen Controller zu.",
   "rooms.bind": "Geben Sie an, welche Zonen der Raum hat.",

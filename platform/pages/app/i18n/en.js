@@ -117,7 +117,7 @@ export default {
   "role.admin": "Administrator",
   "role.user": "User",
   "rooms": "Rooms",
-  "rooms.acts": "Acts on zones {zones} of {controller}.",
+  "rooms.acts": { "one": "Acts on zone {zones} of {controller}.", "other": "Acts on zones {zones} of {controller}." },
   "rooms.add": "Add device",
   "rooms.assign": "Assign a controller to the device.",
   "rooms.bind": "Say which zones the room has.",
