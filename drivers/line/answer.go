@@ -28,7 +28,7 @@ func (l *Line) answer(ctx context.Context, p port, r Request, reply Reply) (Repl
 		l.in.length = r.Length
 		l.in.mu.Unlock()
 	}
-	for {
+	for over := false; ; {
 		frame, at, err := l.judge(r)
 		if err != nil {
 			return reply, err
@@ -37,6 +37,9 @@ func (l *Line) answer(ctx context.Context, p port, r Request, reply Reply) (Repl
 			reply.Frame, reply.Done = frame, at
 			l.transmissionOver(&reply, at)
 			return reply, nil
+		}
+		if over {
+			return reply, l.timeUp(r)
 		}
 		stop, preempt := until, r.Yield.Answer
 		if l.in.waiting() > 0 {
@@ -50,8 +53,8 @@ func (l *Line) answer(ctx context.Context, p port, r Request, reply Reply) (Repl
 		case errors.Is(err, appliance.ErrPreempted) && l.in.waiting() > 0: // too late: an answer has begun
 		case !errors.Is(err, errTimeUp):
 			return reply, err
-		case !time.Now().Before(until):
-			return reply, l.timeUp(r)
+		default:
+			over = !time.Now().Before(until)
 		}
 	}
 }
@@ -194,19 +197,19 @@ var ErrEcho = errors.New("echo missing or wrong")
 // readEcho reads back what was sent and compares it.
 func (l *Line) readEcho(ctx context.Context, p port, r Request, reply Reply) (Reply, error) {
 	until := reply.Sent.Add(echoLimit)
-	for {
+	for over := false; ; {
 		done, err := l.compareEcho(r.Frame, &reply)
 		if done || err != nil {
 			return reply, err
 		}
-		switch err := p.await(ctx, until, nil); {
-		case err == nil:
-		case errors.Is(err, errTimeUp):
+		if over {
 			return reply, failure{
 				error:  fmt.Errorf("%w on %s: %w: the adapter did not echo the request within %v; is it one that echoes?", appliance.ErrDamaged, l.where, ErrEcho, echoLimit),
 				resync: true,
 			}
-		default:
+		}
+		err = p.await(ctx, until, nil)
+		if over = errors.Is(err, errTimeUp); err != nil && !over {
 			return reply, err
 		}
 	}

@@ -27,7 +27,7 @@ func newBell(port syscall.RawConn) (*bell, error) {
 	}
 	b := &bell{file: os.NewFile(uintptr(poller), "bell")}
 	if b.raw, err = b.file.SyscallConn(); err == nil {
-		err = b.set(port, unix.EPOLL_CTL_ADD, 0)
+		err = set(poller, port, unix.EPOLL_CTL_ADD, 0)
 	}
 	if err != nil {
 		b.close()
@@ -36,35 +36,28 @@ func newBell(port syscall.RawConn) (*bell, error) {
 	return b, nil
 }
 
-// wait returns when the port has bytes, or is gone.
+// wait returns when the port has bytes or lost its device, or with an error when it was closed.
 func (b *bell) wait(port syscall.RawConn) (err error) {
-	set := false
+	armed := false
 	outer := b.raw.Read(func(poller uintptr) bool {
-		if !set {
-			set = true
-			err = b.set(port, unix.EPOLL_CTL_MOD, unix.EPOLLIN|unix.EPOLLONESHOT)
+		if !armed {
+			armed = true
+			err = set(int(poller), port, unix.EPOLL_CTL_MOD, unix.EPOLLIN|unix.EPOLLONESHOT)
 			return err != nil
 		}
 		var rung [1]unix.EpollEvent
-		n, _ := unix.EpollWait(int(poller), rung[:], 0)
-		return n > 0
+		n, err := unix.EpollWait(int(poller), rung[:], 0)
+		return n > 0 || err != nil && err != unix.EINTR
 	})
 	return errors.Join(outer, err)
 }
 
-func (b *bell) set(port syscall.RawConn, how int, events uint32) (err error) {
-	outer := b.raw.Control(func(poller uintptr) {
-		gone := port.Control(func(fd uintptr) {
-			err = unix.EpollCtl(int(poller), how, int(fd), &unix.EpollEvent{Events: events})
-		})
-		if gone != nil {
-			err = gone
-		}
+// set tells a poller which events of the port it reports.
+func set(poller int, port syscall.RawConn, how int, events uint32) (err error) {
+	outer := port.Control(func(fd uintptr) {
+		err = unix.EpollCtl(poller, how, int(fd), &unix.EpollEvent{Events: events})
 	})
-	if outer != nil {
-		return outer
-	}
-	return err
+	return errors.Join(outer, err)
 }
 
 func (b *bell) close() { b.file.Close() }

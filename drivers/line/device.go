@@ -77,7 +77,8 @@ func (o *Opener) Open(path string, settings appliance.LineSettings) (*Device, er
 	return &Device{set: set, file: file, raw: raw, bell: bell}, nil
 }
 
-// unpolled makes a file of a descriptor that does not block, without the runtime's poller.
+// unpolled makes a file of a descriptor that does not block, but keeps it from the runtime's
+// poller, which os.NewFile gives every such descriptor to.
 func unpolled(fd int, path string) (*os.File, error) {
 	if err := unix.SetNonblock(fd, false); err != nil {
 		unix.Close(fd)
@@ -110,7 +111,8 @@ func (d *Device) take(b []byte) (n int, err error) {
 	}
 }
 
-// wait returns when there is something to take, or the adapter was unplugged or closed.
+// wait returns when there is something to take, or the adapter was unplugged; its error says
+// that the port was closed.
 func (d *Device) wait() error { return d.bell.wait(d.raw) }
 
 var errUnplugged = errors.New("the adapter was unplugged")
@@ -119,28 +121,27 @@ var errUnplugged = errors.New("the adapter was unplugged")
 func (d *Device) Write(b []byte, deadline time.Time) (written int, err error) {
 	for {
 		var n int
-		outer := d.raw.Control(func(fd uintptr) {
-			if n, err = syscall.Write(int(fd), b[written:]); err == syscall.EAGAIN {
-				left := max(0, time.Until(deadline).Milliseconds())
-				_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}, int(left))
-			}
-		})
+		outer := d.raw.Control(func(fd uintptr) { n, err = syscall.Write(int(fd), b[written:]) })
 		written += max(0, n)
 		switch {
 		case outer != nil:
 			return written, outer
+		case err == unix.EIO:
+			return written, errUnplugged
 		case err != nil && err != syscall.EAGAIN && err != syscall.EINTR:
-			if err == unix.EIO {
-				err = errUnplugged
-			}
 			return written, err
 		case written == len(b):
 			return written, nil
 		case !time.Now().Before(deadline):
 			return written, errors.New("the adapter takes no more bytes")
 		}
+		time.Sleep(writeLook) // not in the kernel, where the descriptor would be held when it is closed
 	}
 }
+
+// writeLook is how often it is tried again whether an adapter takes bytes: its buffer holds
+// several frames, so that it hardly ever is.
+const writeLook = time.Millisecond
 
 // Break holds the line in its break condition.
 func (d *Device) Break(t time.Duration) error { return d.set.Break(t) }

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line/pty"
 )
 
 // Where this machine was late, what a device said in time counts: nobody is called silent
@@ -17,18 +20,11 @@ func TestWhatCameInTimeIsNoSilence(t *testing.T) {
 	check := func(t *testing.T, l *Line, p port, waiting func() bool) {
 		defer p.close()
 		waitFor(t, "the answer is there", waiting)
-		if err := p.await(context.Background(), over, nil); err != nil {
-			t.Errorf("an answer that had come in time: %v", err)
+		if err := p.await(context.Background(), over, nil); !errors.Is(err, errTimeUp) {
+			t.Errorf("after the time: %v, want %v", err, errTimeUp)
 		}
 		if got := string(l.in.buf); got != "late\n" {
 			t.Errorf("received %q", got)
-		}
-		select {
-		case <-l.in.more:
-		default:
-		}
-		if err := p.await(context.Background(), over, nil); !errors.Is(err, errTimeUp) {
-			t.Errorf("nothing more: %v, want %v", err, errTimeUp)
 		}
 	}
 	t.Run("serial", func(t *testing.T) {
@@ -69,4 +65,75 @@ func TestWhatCameInTimeIsNoSilence(t *testing.T) {
 			return err == nil && n == 5
 		})
 	})
+}
+
+// A peer that never falls silent does not stretch the time-out: what it says is looked at
+// once more, and that was it.
+func TestTimeIsUpAlthoughSomebodyGoesOnTalking(t *testing.T) {
+	for name, several := range map[string]int{"one at a time": 0, "several at once": 4} {
+		t.Run(name, func(t *testing.T) {
+			g := newGateway(t, "127.0.0.1:0")
+			l := g.line(func(c *Config) { c.InFlight = several })
+			c := g.accept()
+			go func() {
+				for noise := make([]byte, 4096); ; {
+					if _, err := c.Write(noise); err != nil {
+						return
+					}
+				}
+			}()
+			r := Request{
+				Frame: []byte("request\n"), Timeout: 50 * time.Millisecond, Own: func([]byte) bool { return false },
+				Scan: func(b []byte) (int, Verdict) { return len(b), Skip },
+			}
+			begun := time.Now()
+			if _, err := l.Exchange(within(t, 20*time.Second), r); !errors.Is(err, appliance.ErrSilent) {
+				t.Errorf("%v, want %v", err, appliance.ErrSilent)
+			}
+			if took := time.Since(begun); took > 5*time.Second {
+				t.Errorf("gave up after %v instead of 50 ms", took)
+			}
+			c.Close()
+		})
+	}
+}
+
+// Whoever closes a port that takes no more bytes has let go of it.
+func TestClosedWhileItIsWrittenTo(t *testing.T) {
+	p, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	d, err := new(Opener).Open(p.SlavePath(), settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for refused := 0; refused < 5; refused++ {
+		if n, _ := d.Write(make([]byte, 4096), time.Now().Add(20*time.Millisecond)); n > 0 {
+			refused = 0
+		}
+	}
+	ended := make(chan error, 1)
+	writing := make(chan struct{})
+	go func() {
+		close(writing)
+		_, err := d.Write([]byte("MOVE"), time.Now().Add(time.Minute))
+		ended <- err
+	}()
+	<-writing
+	d.Close()
+	again, err := new(Opener).Open(p.SlavePath(), settings)
+	if err != nil {
+		t.Fatalf("opened again: %v", err)
+	}
+	again.Close()
+	select {
+	case err := <-ended:
+		if err == nil {
+			t.Error("a full port that was closed has taken bytes")
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the writer goes on with a port that was closed")
+	}
 }

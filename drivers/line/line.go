@@ -75,7 +75,8 @@ type port interface {
 	fresh() error
 	write(frame []byte, deadline time.Time) (int, error)
 	// await returns when bytes were received since the last call, or with
-	// errTimeUp if none have come, appliance.ErrPreempted, the error of ctx or that of the port.
+	// errTimeUp, appliance.ErrPreempted, the error of ctx or that of the port. What has come
+	// by then was received, even if this machine was late: with errTimeUp, look once more.
 	await(ctx context.Context, until time.Time, preempt <-chan struct{}) error
 	// unsent counts bytes that may not have left this machine.
 	unsent() int

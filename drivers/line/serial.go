@@ -1,6 +1,7 @@
 package line
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -76,12 +77,16 @@ func (s *serialPort) take() (n int, rest time.Time, err error) {
 	return n, rest, err
 }
 
-// pass lets most of the rest of an answer come, so that nobody is woken for each byte. It wakes
-// before the end, coarsely, since that costs the processor least: the last bytes tell by themselves
-// when they are there. If nothing comes, what there is was all.
+// pass lets most of the rest of an answer come, so that nobody is woken for each byte. It sleeps for
+// whole milliseconds, which costs the processor least: the last bytes tell by themselves when they
+// are there. If nothing comes, what there is was all.
 func (s *serialPort) pass(rest time.Time) {
-	d := min(coarse(time.Until(rest)), passMost)
-	if rest.IsZero() || d <= 0 {
+	if rest.IsZero() {
+		return
+	}
+	d := min(time.Until(rest).Truncate(time.Millisecond), passMost)
+	if d <= 0 {
+		s.line.in.look()
 		return
 	}
 	time.Sleep(d)
@@ -90,7 +95,7 @@ func (s *serialPort) pass(rest time.Time) {
 	}
 }
 
-// passMost is how long nobody looks at an answer, which may turn out to be shorter.
+// passMost is how long nobody looks at an answer, which may turn out to be shorter, or an exception.
 const passMost = 20 * time.Millisecond
 
 func (s *serialPort) why() error {
@@ -109,8 +114,11 @@ func (s *serialPort) fresh() error {
 		return s.why()
 	default:
 	}
-	_, _, err := s.take()
-	return err
+	for {
+		if n, _, err := s.take(); n < len(s.buf) {
+			return err
+		}
+	}
 }
 
 func (s *serialPort) write(frame []byte, deadline time.Time) (int, error) {
@@ -129,12 +137,9 @@ func (s *serialPort) await(ctx context.Context, until time.Time, preempt <-chan 
 	case <-s.line.in.more:
 		return nil
 	case <-timer.C:
-		if n, _, err := s.take(); n > 0 || err != nil { // in time, but not taken: this machine was late
-			return err
-		}
-		return errTimeUp
+		return cmp.Or(s.fresh(), errTimeUp)
 	case <-preempt:
-		return appliance.ErrPreempted
+		return cmp.Or(s.fresh(), appliance.ErrPreempted)
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-s.lost:

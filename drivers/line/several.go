@@ -107,7 +107,7 @@ func (l *Line) hear(ctx context.Context, p port, t *talk, reply Reply) (Reply, e
 
 // read reads for all until a talk is over.
 func (l *Line) read(ctx context.Context, p port, t *talk, until time.Time) error {
-	for {
+	for over := false; ; {
 		if err := l.deliver(); err != nil {
 			l.lose(p, err)
 			return err
@@ -115,7 +115,11 @@ func (l *Line) read(ctx context.Context, p port, t *talk, until time.Time) error
 		if closed(t.over) {
 			return nil
 		}
-		if err := p.await(ctx, until, t.Yield.Answer); err != nil {
+		if over {
+			return errTimeUp
+		}
+		err := p.await(ctx, until, t.Yield.Answer)
+		if over = errors.Is(err, errTimeUp); err != nil && !over {
 			return err
 		}
 	}

@@ -161,7 +161,7 @@ func (s *socket) await(ctx context.Context, until time.Time, preempt <-chan stru
 			return err
 		}
 		if !closed(preempt) && ctx.Err() == nil && !time.Now().Before(until) {
-			if n, err := s.take(); n > 0 || err != nil { // in time, but not read: this machine was late
+			if _, err := s.take(); err != nil {
 				return err
 			}
 			return errTimeUp

@@ -465,3 +465,24 @@ func TestStreamIsNotCutInTwo(t *testing.T) {
 		t.Errorf("register 12: %v, %v", got, err)
 	}
 }
+
+// An adapter's echo is known as one whatever the question's bytes would mean in an answer, also when
+// nobody answers after it.
+func TestEchoWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
+	for _, baud := range []int{9600, 19200, 115200} {
+		for _, addr := range []uint16{0, 0x0400, 0x1000} {
+			end := serialWire(t)
+			end.play(t, false, func(q []byte) []piece { return []piece{{bytes: q}} })
+			cfg := busOf(end, nil)
+			cfg.Bus.Line.BaudRate = baud
+			d, _ := open(t, cfg)
+			ctx, cancel := context.WithTimeout(context.Background(), deadline)
+			_, _, err := d.ask(ctx, appliance.Yield{}, request{unit: 5, fn: readHolding, addr: addr, qty: 10}, timing{timeout: 100 * time.Millisecond})
+			cancel()
+			if !errors.Is(err, appliance.ErrSilent) || !strings.Contains(err.Error(), "returns what is sent") {
+				t.Errorf("%d baud, register %d: %v", baud, addr, err)
+			}
+		}
+	}
+}

@@ -91,7 +91,7 @@ func (l *listener) length(b []byte) int {
 	switch {
 	case b[0] != l.request.unit:
 		return 0
-	case len(b) < 3: // too few to tell an exception, or how many registers follow
+	case len(b) < 2, len(b) == 2 && function(b[1])&exceptionBit == 0: // they do not tell how much follows
 		return l.request.answerLen() + 3
 	}
 	return min(rtuAnswerLen(b), l.request.answerLen()+3)
