@@ -12,11 +12,12 @@ import (
 // while nobody does wake no thread. It is a poller of its own with nothing but the port,
 // below the runtime's.
 type bell struct {
+	port func(func(fd uintptr)) error
 	file *os.File
 	raw  syscall.RawConn
 }
 
-func newBell(port syscall.RawConn) (*bell, error) {
+func newBell(port func(func(fd uintptr)) error) (*bell, error) {
 	poller, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return nil, err
@@ -25,9 +26,9 @@ func newBell(port syscall.RawConn) (*bell, error) {
 		unix.Close(poller)
 		return nil, err
 	}
-	b := &bell{file: os.NewFile(uintptr(poller), "bell")}
+	b := &bell{port: port, file: os.NewFile(uintptr(poller), "bell")}
 	if b.raw, err = b.file.SyscallConn(); err == nil {
-		err = set(poller, port, unix.EPOLL_CTL_ADD, 0)
+		err = b.set(poller, unix.EPOLL_CTL_ADD, 0)
 	}
 	if err != nil {
 		b.close()
@@ -37,12 +38,12 @@ func newBell(port syscall.RawConn) (*bell, error) {
 }
 
 // wait returns when the port has bytes or lost its device, or with an error when it was closed.
-func (b *bell) wait(port syscall.RawConn) (err error) {
+func (b *bell) wait() (err error) {
 	armed := false
 	outer := b.raw.Read(func(poller uintptr) bool {
 		if !armed {
 			armed = true
-			err = set(int(poller), port, unix.EPOLL_CTL_MOD, unix.EPOLLIN|unix.EPOLLONESHOT)
+			err = b.set(int(poller), unix.EPOLL_CTL_MOD, unix.EPOLLIN|unix.EPOLLONESHOT)
 			return err != nil
 		}
 		var rung [1]unix.EpollEvent
@@ -53,8 +54,8 @@ func (b *bell) wait(port syscall.RawConn) (err error) {
 }
 
 // set tells a poller which events of the port it reports.
-func set(poller int, port syscall.RawConn, how int, events uint32) (err error) {
-	outer := port.Control(func(fd uintptr) {
+func (b *bell) set(poller, how int, events uint32) (err error) {
+	outer := b.port(func(fd uintptr) {
 		err = unix.EpollCtl(poller, how, int(fd), &unix.EpollEvent{Events: events})
 	})
 	return errors.Join(outer, err)

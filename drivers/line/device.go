@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 
@@ -22,8 +23,10 @@ import (
 type Device struct {
 	set  serial.Port
 	file *os.File // unknown to the runtime's poller, which would wake a thread for each byte
-	raw  syscall.RawConn
 	bell *bell
+
+	raw  syscall.RawConn
+	held sync.RWMutex // by each call that is under way, so that a port that is closed is free
 }
 
 // Opener opens serial ports. It remembers who holds one: finding out looks at every open
@@ -68,13 +71,20 @@ func (o *Opener) Open(path string, settings appliance.LineSettings) (*Device, er
 		file.Close()
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	bell, err := newBell(raw)
-	if err != nil {
+	d := &Device{set: set, file: file, raw: raw}
+	if d.bell, err = newBell(d.control); err != nil {
 		set.Close()
 		file.Close()
 		return nil, fmt.Errorf("open %s: wait for bytes: %w", path, err)
 	}
-	return &Device{set: set, file: file, raw: raw, bell: bell}, nil
+	return d, nil
+}
+
+// control calls fn, which must not wait for anything, with the descriptor.
+func (d *Device) control(fn func(fd uintptr)) error {
+	d.held.RLock()
+	defer d.held.RUnlock()
+	return d.raw.Control(fn)
 }
 
 // unpolled makes a file of a descriptor that does not block, but keeps it from the runtime's
@@ -95,7 +105,7 @@ func unpolled(fd int, path string) (*os.File, error) {
 // take reads what has come; nothing is no error.
 func (d *Device) take(b []byte) (n int, err error) {
 	for {
-		outer := d.raw.Control(func(fd uintptr) { n, err = syscall.Read(int(fd), b) })
+		outer := d.control(func(fd uintptr) { n, err = syscall.Read(int(fd), b) })
 		switch {
 		case outer != nil:
 			return 0, outer
@@ -113,7 +123,7 @@ func (d *Device) take(b []byte) (n int, err error) {
 
 // wait returns when there is something to take, or the adapter was unplugged; its error says
 // that the port was closed.
-func (d *Device) wait() error { return d.bell.wait(d.raw) }
+func (d *Device) wait() error { return d.bell.wait() }
 
 var errUnplugged = errors.New("the adapter was unplugged")
 
@@ -121,7 +131,7 @@ var errUnplugged = errors.New("the adapter was unplugged")
 func (d *Device) Write(b []byte, deadline time.Time) (written int, err error) {
 	for {
 		var n int
-		outer := d.raw.Control(func(fd uintptr) { n, err = syscall.Write(int(fd), b[written:]) })
+		outer := d.control(func(fd uintptr) { n, err = syscall.Write(int(fd), b[written:]) })
 		written += max(0, n)
 		switch {
 		case outer != nil:
@@ -135,7 +145,7 @@ func (d *Device) Write(b []byte, deadline time.Time) (written int, err error) {
 		case !time.Now().Before(deadline):
 			return written, errors.New("the adapter takes no more bytes")
 		}
-		time.Sleep(writeLook) // not in the kernel, where the descriptor would be held when it is closed
+		time.Sleep(writeLook)
 	}
 }
 
@@ -156,19 +166,21 @@ func (d *Device) Unsent() int {
 }
 
 func (d *Device) ioctl(request uint) (n int, err error) {
-	outer := d.raw.Control(func(fd uintptr) { n, err = unix.IoctlGetInt(int(fd), request) })
+	outer := d.control(func(fd uintptr) { n, err = unix.IoctlGetInt(int(fd), request) })
 	return n, errors.Join(outer, err)
 }
 
 // Abort closes the port and throws away what is unsent.
 func (d *Device) Abort() {
-	d.raw.Control(func(fd uintptr) { unix.IoctlSetInt(int(fd), unix.TCFLSH, unix.TCOFLUSH) })
+	d.control(func(fd uintptr) { unix.IoctlSetInt(int(fd), unix.TCFLSH, unix.TCOFLUSH) })
 	d.Close()
 }
 
 // Close closes the port.
 func (d *Device) Close() {
 	d.bell.close()
+	d.held.Lock()
+	defer d.held.Unlock()
 	d.file.Close()
 	d.set.Close()
 }
