@@ -264,7 +264,7 @@ func Eval[T any](tab *Tab, expression string) T {
 func (tab *Tab) Click(selector string) {
 	tab.t.Helper()
 	tab.Wait(fmt.Sprintf("document.querySelector(%q)", selector))
-	Eval[bool](tab, fmt.Sprintf(`document.querySelector(%q).scrollIntoView({block: "center"}) || true`, selector))
+	Eval[bool](tab, fmt.Sprintf(`(document.querySelector(%q).scrollIntoView({block: "center"}), true)`, selector))
 	tab.call(chromedp.Click(chromedp.CSS(selector)))
 }
 
