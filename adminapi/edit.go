@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -107,6 +108,22 @@ func set[T any](to *T, v *T) {
 	}
 }
 
+// noneIfEmpty and emptyAsNone are lists and options as the store keeps them, so that what was
+// asked for can be compared with what is in force.
+func noneIfEmpty[T any](list []T) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
+func emptyAsNone(options map[string]string) map[string]string {
+	if len(options) == 0 {
+		return nil
+	}
+	return options
+}
+
 func (a *API) applyNode(in NodeEdit, n *appliance.Node) error {
 	set(&n.Name, in.Name)
 	set(&n.Address, in.Address)
@@ -114,6 +131,7 @@ func (a *API) applyNode(in NodeEdit, n *appliance.Node) error {
 	set(&n.Outputs, in.Outputs)
 	set(&n.Groups, in.Groups)
 	set(&n.Options, in.Options)
+	n.Outputs, n.Groups, n.Options = noneIfEmpty(n.Outputs), noneIfEmpty(n.Groups), emptyAsNone(n.Options)
 	if in.Tag != nil {
 		n.Tag = appliance.Tag(*in.Tag)
 	}
@@ -186,9 +204,7 @@ func (a *API) editNode(c echo.Context) error {
 		return edited(err)
 	}
 	a.audit(c, "node.change", subjectOf("node", id, now.Name), in)
-	s := a.inForce(c.Request().Context(), func(s *appliance.Snapshot) bool {
-		return s.Node(id) == nil || s.Node(id).Node.Name == now.Name && s.Node(id).Node.Address == now.Address && s.Node(id).Node.Bus == now.Bus
-	})
+	s := a.inForce(c.Request().Context(), func(s *appliance.Snapshot) bool { return s.Node(id) == nil || reflect.DeepEqual(*s.Node(id).Node, now) })
 	if s.Node(id) == nil {
 		return notThere("node", c.Param("id"))
 	}
@@ -389,7 +405,7 @@ func (a *API) editCluster(c echo.Context) error {
 	a.audit(c, "cluster.change", subjectOf("cluster", id, now.Name), in)
 	s := a.inForce(c.Request().Context(), func(s *appliance.Snapshot) bool {
 		cl := s.Cluster(id)
-		return cl == nil || cl.Cluster.Name == now.Name && slices.Equal(cl.Cluster.Nodes, now.Nodes) && slices.Equal(cl.Cluster.Shades, now.Shades)
+		return cl == nil || cl.Cluster.Name == now.Name && slices.Equal(cl.Cluster.Nodes, now.Nodes) && slices.Equal(cl.Cluster.Shades, now.Shades) // all that an edit can change
 	})
 	if s.Cluster(id) == nil {
 		return notThere("cluster", c.Param("id"))

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"svc.internal/controller/account"
 	"svc.internal/controller/adminapi"
@@ -107,6 +108,41 @@ func TestSiteChangesOneNounAtATime(t *testing.T) {
 	c.must(200, "GET", "/audit", nil, &audit)
 	if len(audit) < 12 || audit[0].What != "site.change" || audit[0].Who != "admin" || audit[len(audit)-1].What != "node.create" || audit[0].From == "" {
 		t.Errorf("audit: %+v", audit)
+	}
+}
+
+// The answer to a change is what was changed, whatever part of a noun that was.
+func TestChangeIsInForceWhenItIsAnswered(t *testing.T) {
+	h := newHouse(t)
+	c := h.as(account.RoleOperator)
+	for _, row := range []struct {
+		path, body string
+		want       string // in the answer
+	}{
+		{"/nodes/1", `{"profile":"motor"}`, `"profile":"motor"`},
+		{"/nodes/1", `{"profile":"dimmer"}`, `"profile":"dimmer"`},
+		{"/nodes/1", `{"outputs":[2]}`, `"outputs":[2]`},
+		{"/nodes/1", `{"outputs":[],"groups":[],"options":{}}`, `"name":"Lobby 1"`},
+		{"/nodes/1", `{"groups":["3"]}`, `"groups":["3"]`},
+		{"/nodes/1", `{"options":{"a":"b"}}`, `"options":{"a":"b"}`},
+		{"/nodes/1", `{"tag":"PERIPHERAL"}`, `"tag":"PERIPHERAL"`},
+		{"/shades/5001", `{"inverted":true}`, `"inverted":true`},
+		{"/clusters/1", `{"nodes":[]}`, `"nodes":[]`},
+		{"/clusters/1", `{"addNodes":[2,1,2]}`, `"nodes":[1,2]`},
+		{"/buses/ground", `{"options":{"a":"b"}}`, `"options":{"a":"b"}`},
+		{"/buses/ground", `{"options":{}}`, `"name":"ground"`},
+	} {
+		asked := time.Now()
+		status, head, data := c.do("PATCH", row.path, row.body, "If-Match", "*")
+		if status != 200 || !strings.Contains(string(data), row.want) {
+			t.Errorf("%s %s: %d %s, want %s", row.path, row.body, status, data, row.want)
+		}
+		if took := time.Since(asked); took > 4*time.Second {
+			t.Errorf("%s %s: answered after %v", row.path, row.body, took)
+		}
+		if now := c.must(200, "GET", row.path, nil, nil); now.Get("ETag") != head.Get("ETag") {
+			t.Errorf("%s %s: answered with the tag %s, it has %s", row.path, row.body, head.Get("ETag"), now.Get("ETag"))
+		}
 	}
 }
 

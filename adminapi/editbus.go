@@ -24,6 +24,7 @@ func (in BusEdit) apply(b *appliance.Bus) {
 	set(&b.Driver, in.Driver)
 	set(&b.Port, in.Port)
 	set(&b.Options, in.Options)
+	b.Options = emptyAsNone(b.Options)
 	set(&b.Disabled, in.Disabled)
 	if in.Line != nil {
 		b.Line = appliance.LineSettings(*in.Line)
