@@ -19,6 +19,8 @@ import (
 type Core interface {
 	// Snapshot is the newest state. It never blocks.
 	Snapshot() *appliance.Snapshot
+	// Rehearse tells what would become of a site, which is not put in force.
+	Rehearse(site appliance.Site) *appliance.Snapshot
 	// Do performs cmd and returns when its outcome is known.
 	Do(ctx context.Context, cmd appliance.Command) (appliance.Entry, error)
 	// Entries is where finished commands can be followed.

@@ -18,8 +18,11 @@ import (
 // functions that it is given see the noun as it is in that very transaction; their
 // error ends it.
 type Editor interface {
-	CreateNode(ctx context.Context, n appliance.Node, by string) (appliance.ID, error)
-	UpdateNode(ctx context.Context, id appliance.ID, by string, change func(*appliance.Node) error) error
+	// check of a change of nodes sees the site as it is and as it would be; its error ends it.
+	CreateNode(ctx context.Context, n appliance.Node, by string, check func(have, then appliance.Site) error) (appliance.ID, error)
+	UpdateNode(ctx context.Context, id appliance.ID, by string, change func(*appliance.Node) error, check func(have, then appliance.Site) error) error
+	// UpdateDevice changes all nodes at the bus and address of one, that one first.
+	UpdateDevice(ctx context.Context, id appliance.ID, by string, change func(*appliance.Node) error, check func(have, then appliance.Site) error) error
 	RemoveNode(ctx context.Context, id appliance.ID, by string, check func(appliance.Node) error) error
 	CreateShade(ctx context.Context, h appliance.Shade, by string) (appliance.ID, error)
 	UpdateShade(ctx context.Context, id appliance.ID, by string, change func(*appliance.Shade) error) error
@@ -100,6 +103,13 @@ type NodeEdit struct {
 	Outputs *[]int             `json:"outputs,omitempty"`
 	Groups  *[]string          `json:"groups,omitempty"`
 	Options *map[string]string `json:"options,omitempty"`
+
+	WholeDevice bool `json:"wholeDevice,omitempty" doc:"With bus, address or profile: the other nodes at the same bus and address get these too, all in one."`
+}
+
+// ofDevice reports whether it sets nothing but what all nodes of a device share.
+func (in NodeEdit) ofDevice() bool {
+	return in.Name == nil && in.Tag == nil && in.Outputs == nil && in.Groups == nil && in.Options == nil
 }
 
 func set[T any](to *T, v *T) {
@@ -163,7 +173,7 @@ func (a *API) createNode(c echo.Context) error {
 	if err := a.applyNode(in, &n); err != nil {
 		return err
 	}
-	id, err := a.Editor.CreateNode(c.Request().Context(), n, callerOf(c).name)
+	id, err := a.Editor.CreateNode(c.Request().Context(), n, callerOf(c).name, a.unharmed)
 	if err != nil {
 		return edited(err)
 	}
@@ -188,8 +198,17 @@ func (a *API) editNode(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	update := a.Editor.UpdateNode
+	if in.WholeDevice {
+		if update = a.Editor.UpdateDevice; !in.ofDevice() {
+			return meaningless("/wholeDevice", "the nodes of a device share bus, address and profile; change the rest one by one")
+		}
+	}
 	var now appliance.Node
-	err = a.Editor.UpdateNode(c.Request().Context(), id, callerOf(c).name, func(n *appliance.Node) error {
+	err = update(c.Request().Context(), id, callerOf(c).name, func(n *appliance.Node) error {
+		if n.ID != id { // another node of the device
+			return a.applyNode(in, n)
+		}
 		if err := match.holds(n); err != nil {
 			return err
 		}
@@ -199,7 +218,7 @@ func (a *API) editNode(c echo.Context) error {
 		err := a.applyNode(in, n)
 		now = *n
 		return err
-	})
+	}, a.unharmed)
 	if err != nil {
 		return edited(err)
 	}

@@ -4,12 +4,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"svc.internal/controller/account"
 	"svc.internal/controller/adminapi"
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/store"
 )
 
 func TestSiteChangesOneNounAtATime(t *testing.T) {
@@ -119,6 +122,8 @@ func TestChangeIsInForceWhenItIsAnswered(t *testing.T) {
 		path, body string
 		want       string // in the answer
 	}{
+		{"/nodes/2", `{"profile":"motor"}`, `"profile":"motor"`},
+		{"/nodes/2", `{"profile":"dimmer"}`, `"profile":"dimmer"`},
 		{"/nodes/1", `{"profile":"motor"}`, `"profile":"motor"`},
 		{"/nodes/1", `{"profile":"dimmer"}`, `"profile":"dimmer"`},
 		{"/nodes/1", `{"outputs":[2]}`, `"outputs":[2]`},
@@ -143,6 +148,72 @@ func TestChangeIsInForceWhenItIsAnswered(t *testing.T) {
 		if now := c.must(200, "GET", row.path, nil, nil); now.Get("ETag") != head.Get("ETag") {
 			t.Errorf("%s %s: answered with the tag %s, it has %s", row.path, row.body, head.Get("ETag"), now.Get("ETag"))
 		}
+	}
+}
+
+// A change of a node is refused if it sets aside what works, this node or others; what is set
+// aside already may be changed, and be repaired.
+func TestChangeOfANodeHarmsNothing(t *testing.T) {
+	h := newHouse(t)
+	c := h.as(account.RoleOperator)
+	site := building()
+	bus := site.Buses[0].UUID
+	site.Nodes = append(site.Nodes,
+		appliance.Node{ID: 4, Name: "Strip 1", Bus: bus, Address: "4", Profile: "dimmer", Outputs: []int{1}},
+		appliance.Node{ID: 5, Name: "Strip 2", Bus: bus, Address: "4", Profile: "dimmer", Outputs: []int{2}},
+		appliance.Node{ID: 6, Name: "Wrong", Bus: bus, Address: "6", Profile: "toaster"},
+		appliance.Node{ID: 7, Name: "Unbound"})
+	_, err := h.db.Import(t.Context(), site, store.ImportOptions{By: "test"})
+	must(t, err)
+	until(t, "the site is in force", func() bool { return h.core.Snapshot().Node(7) != nil })
+	// In this order: each row goes on from what those above it left.
+	for _, row := range []struct {
+		name, method, path, body string
+		status                   int
+		says                     string // all of it, where it is refused
+	}{
+		{"no such profile", "PATCH", "/nodes/1", `{"profile":"toaster"}`, 422, "nothing was changed: node 1 (Lobby 1) would be set aside: there is no such profile"},
+		{"somebody else's address", "PATCH", "/nodes/1", `{"address":"4","profile":"motor","outputs":[3]}`, 422,
+			"nothing was changed: node 4 (Strip 1) would be set aside: device 4 is a motor; node 5 (Strip 2) would be set aside: device 4 is a motor"},
+		{"one node of two", "PATCH", "/nodes/4", `{"profile":"motor"}`, 422, "nothing was changed: node 5 (Strip 2) would be set aside: device 4 is a motor"},
+		{"a shade that hangs off it", "PATCH", "/nodes/3", `{"profile":"dimmer"}`, 422, "nothing was changed: shade 5001 (South) would be set aside: its node moves nothing"},
+		{"a new one that cannot work", "POST", "/nodes", `{"name":"New","bus":"ground","address":"8","profile":"toaster"}`, 422, "nothing was changed: node 8 (New) would be set aside: there is no such profile"},
+		{"one that waits, bound wrongly", "PATCH", "/nodes/7", `{"bus":"ground","address":"8","profile":"toaster"}`, 422, "nothing was changed: node 7 (Unbound) would be set aside: there is no such profile"},
+		{"one that waits, bound", "PATCH", "/nodes/7", `{"bus":"ground","address":"8","profile":"dimmer"}`, 200, ""},
+		{"a broken one renamed", "PATCH", "/nodes/6", `{"name":"Broken"}`, 200, ""},
+		{"another beside a broken one", "PATCH", "/nodes/2", `{"address":"9"}`, 200, ""},
+		{"a broken one mended in part", "PATCH", "/nodes/6", `{"profile":"kettle"}`, 200, ""},
+		{"a broken one mended", "PATCH", "/nodes/6", `{"profile":"dimmer"}`, 200, ""},
+		{"and not broken again", "PATCH", "/nodes/6", `{"profile":"toaster"}`, 422, "nothing was changed: node 6 (Broken) would be set aside: there is no such profile"},
+		{"a device in two halves", "PATCH", "/nodes/4", `{"wholeDevice":true,"profile":"motor","name":"Strip"}`, 422, "the nodes of a device share bus, address and profile; change the rest one by one"},
+		{"a whole device", "PATCH", "/nodes/5", `{"wholeDevice":true,"profile":"motor","address":"5"}`, 200, ""},
+		{"a whole device onto another", "PATCH", "/nodes/5", `{"wholeDevice":true,"address":"6"}`, 422, "nothing was changed: node 6 (Broken) would be set aside: device 6 is a motor"},
+	} {
+		before, _, err := h.db.Stored(t.Context())
+		must(t, err)
+		headers := []string{"If-Match", "*"}
+		if row.method == "POST" {
+			headers = nil
+		}
+		status, _, data := c.do(row.method, row.path, row.body, headers...)
+		var p adminapi.Problem
+		if status != row.status || json.Unmarshal(data, &p) != nil || p.Detail != row.says {
+			t.Errorf("%s: %d %q, want %d %q", row.name, status, p.Detail, row.status, row.says)
+		}
+		after, _, err := h.db.Stored(t.Context())
+		must(t, err)
+		if same := reflect.DeepEqual(before, after); same != (row.status != 200) {
+			t.Errorf("%s: unchanged is %v", row.name, same)
+		}
+	}
+	for id, want := range map[appliance.ID]string{4: "5 motor [1]", 5: "5 motor [2]", 6: "6 dimmer []"} {
+		n := h.core.Snapshot().Node(id).Node
+		if got := fmt.Sprint(n.Address, " ", n.Profile, " ", n.Outputs); got != want {
+			t.Errorf("node %d is %s, want %s", id, got, want)
+		}
+	}
+	if faults := h.core.Snapshot().Faults; len(faults) != 0 {
+		t.Errorf("set aside: %v", faults)
 	}
 }
 

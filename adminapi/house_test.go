@@ -13,6 +13,7 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -215,8 +216,12 @@ type lamps struct {
 	level  map[appliance.ID]appliance.Level
 	motion map[appliance.ID]appliance.Motion
 	silent map[appliance.ID]bool
-	cfg    appliance.BusConfig
-	opened int
+}
+
+// lampBus is a bus of such devices as one site has it.
+type lampBus struct {
+	*lamps
+	cfg appliance.BusConfig
 }
 
 func newLamps() *lamps {
@@ -226,12 +231,16 @@ func newLamps() *lamps {
 func (l *lamps) open(cfg appliance.BusConfig) (appliance.Opened, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.opened++
-	l.cfg = cfg
-	o := appliance.Opened{Driver: l, Device: map[appliance.ID]string{}, Channels: map[appliance.ID][]appliance.Channel{},
-		Shades: map[appliance.ID]appliance.Channel{}, BrokenNodes: map[appliance.ID]error{}}
+	kinds := map[string]string{} // by address
+	o := appliance.Opened{Driver: &lampBus{l, cfg}, Device: map[appliance.ID]string{}, Channels: map[appliance.ID][]appliance.Channel{},
+		Shades: map[appliance.ID]appliance.Channel{}, BrokenNodes: map[appliance.ID]error{}, BrokenShades: map[appliance.ID]error{}}
 	for _, n := range cfg.Nodes {
 		o.Device[n.ID] = n.Address
+		if kind := kinds[n.Address]; kind != "" && kind != n.Profile {
+			o.BrokenNodes[n.ID] = fmt.Errorf("device %s is a %s", n.Address, kind)
+			continue
+		}
+		kinds[n.Address] = n.Profile
 		switch n.Profile {
 		case "dimmer":
 			o.Channels[n.ID] = []appliance.Channel{{Abilities: appliance.CanDim | appliance.CanSwitch}}
@@ -242,22 +251,25 @@ func (l *lamps) open(cfg appliance.BusConfig) (appliance.Opened, error) {
 	}
 	for _, s := range cfg.Shades {
 		o.Shades[s.ID] = appliance.Channel{Abilities: appliance.CanMove}
+		if i := slices.IndexFunc(cfg.Nodes, func(n appliance.Node) bool { return n.ID == s.Node }); cfg.Nodes[i].Profile != "motor" {
+			o.BrokenShades[s.ID] = errors.New("its node moves nothing")
+		}
 	}
 	return o, nil
 }
 
-func (l *lamps) Run(ctx context.Context) error { <-ctx.Done(); return nil }
+func (l *lampBus) Run(ctx context.Context) error { <-ctx.Done(); return nil }
 
-func (l *lamps) Plan(wants []appliance.Want) (chains []appliance.Chain) {
+func (l *lampBus) Plan(wants []appliance.Want) (chains []appliance.Chain) {
 	for _, w := range wants {
 		chains = append(chains, appliance.Chain{Wants: []appliance.Want{w}, Steps: []appliance.Exchange{l.write(w)}, Verify: []appliance.Exchange{l.look(w.Ref)}})
 	}
 	return chains
 }
 
-func (l *lamps) Repair(wants []appliance.Want) []appliance.Chain { return l.Plan(wants) }
+func (l *lampBus) Repair(wants []appliance.Want) []appliance.Chain { return l.Plan(wants) }
 
-func (l *lamps) Polls() (polls []appliance.Poll) {
+func (l *lampBus) Polls() (polls []appliance.Poll) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, n := range l.cfg.Nodes {
@@ -271,7 +283,7 @@ func (l *lamps) Polls() (polls []appliance.Poll) {
 	return polls
 }
 
-func (l *lamps) exchange(r appliance.Ref, do func(at time.Time) []appliance.Reading) appliance.Exchange {
+func (l *lampBus) exchange(r appliance.Ref, do func(at time.Time) []appliance.Reading) appliance.Exchange {
 	node := r.Node
 	for _, s := range l.cfg.Shades {
 		if s.ID == r.Shade {
@@ -297,7 +309,7 @@ func (l *lamps) exchange(r appliance.Ref, do func(at time.Time) []appliance.Read
 		}}
 }
 
-func (l *lamps) write(w appliance.Want) appliance.Exchange {
+func (l *lampBus) write(w appliance.Want) appliance.Exchange {
 	return l.exchange(w.Ref, func(time.Time) []appliance.Reading {
 		if w.Shade != 0 {
 			l.motion[w.Shade] = map[appliance.Motion]appliance.Motion{appliance.Open: appliance.Opening, appliance.Close: appliance.Closing, appliance.Stop: appliance.Stopped}[w.Motion]
@@ -308,7 +320,7 @@ func (l *lamps) write(w appliance.Want) appliance.Exchange {
 	})
 }
 
-func (l *lamps) look(r appliance.Ref) appliance.Exchange {
+func (l *lampBus) look(r appliance.Ref) appliance.Exchange {
 	return l.exchange(r, func(at time.Time) []appliance.Reading {
 		if r.Shade != 0 {
 			m := l.motion[r.Shade]
@@ -322,7 +334,7 @@ func (l *lamps) look(r appliance.Ref) appliance.Exchange {
 }
 
 // Scan asks addresses 1 to 9, or those asked for; three of them answer.
-func (l *lamps) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
+func (l *lampBus) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 	first, last := max(opts.First, 1), opts.Last
 	if last == 0 {
 		last = 9

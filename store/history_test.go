@@ -76,7 +76,7 @@ func TestCampaignIDsNeverChange(t *testing.T) {
 						t.Fatal(err)
 					}
 				case what == 13:
-					if _, err := s.CreateNode(t.Context(), appliance.Node{Name: fmt.Sprint("made ", step)}, "campaign"); err != nil {
+					if _, err := s.CreateNode(t.Context(), appliance.Node{Name: fmt.Sprint("made ", step)}, "campaign", nil); err != nil {
 						t.Fatal(err)
 					}
 				case what == 14 || what == 15:
@@ -110,9 +110,9 @@ func changeOne(t *testing.T, s *Store, random *rand.Rand, step int) {
 	id, err := nodes[random.IntN(len(nodes))].ID, error(nil)
 	switch random.IntN(3) {
 	case 0:
-		err = s.UpdateNode(t.Context(), id, "campaign", func(n *appliance.Node) error { n.Name = fmt.Sprint("renamed ", step); return nil })
+		err = s.UpdateNode(t.Context(), id, "campaign", func(n *appliance.Node) error { n.Name = fmt.Sprint("renamed ", step); return nil }, nil)
 	case 1:
-		err = s.UpdateNode(t.Context(), id, "campaign", func(n *appliance.Node) error { n.Address = fmt.Sprint("replaced ", step); return nil })
+		err = s.UpdateNode(t.Context(), id, "campaign", func(n *appliance.Node) error { n.Address = fmt.Sprint("replaced ", step); return nil }, nil)
 	default:
 		err = s.RemoveNode(t.Context(), id, "campaign", func(appliance.Node) error { return nil })
 	}

@@ -16,7 +16,13 @@ type siteChange struct {
 	in     appliance.Site
 	remove map[Family][]appliance.ID
 	scrap  []appliance.UUID
+	// check, if any, refuses the change by the site as it is and as it would be.
+	check Check
 }
+
+// Check refuses a change of the site: its error ends it. have is the site as it is, then as
+// it would be.
+type Check = func(have, then appliance.Site) error
 
 // changeSite makes one change in one durable transaction. make sees the site as it is
 // in that transaction; its error ends it.
@@ -42,6 +48,11 @@ func (s *Store) changeSite(ctx context.Context, by string, make func(appliance.S
 		report = p.report
 		if !report.Writes() {
 			return nil
+		}
+		if c.check != nil {
+			if err := c.check(have, p.final); err != nil {
+				return err
+			}
 		}
 		return p.save(ctx, tx)
 	})
@@ -78,30 +89,51 @@ func made(r Report, err error) (appliance.ID, error) {
 }
 
 // CreateNode adds a node; its ID is found if it is 0. It fails with a [*Refused] if
-// that cannot be.
-func (s *Store) CreateNode(ctx context.Context, n appliance.Node, by string) (appliance.ID, error) {
+// that cannot be, and with the error of check, unless that is nil.
+func (s *Store) CreateNode(ctx context.Context, n appliance.Node, by string, check Check) (appliance.ID, error) {
 	if n.UUID.IsZero() {
 		n.UUID = appliance.NewUUID() // so that no name decides what it is
 	}
 	return made(s.changeSite(ctx, by, func(appliance.Site) (siteChange, error) {
-		return siteChange{in: appliance.Site{Nodes: []appliance.Node{n}}}, nil
+		return siteChange{in: appliance.Site{Nodes: []appliance.Node{n}}, check: check}, nil
 	}))
 }
 
 // UpdateNode changes a node; its ID and UUID stay. change sees it as it is now, and its
-// error ends it all. It fails with [appliance.ErrNotFound] or a [*Refused].
-func (s *Store) UpdateNode(ctx context.Context, id appliance.ID, by string, change func(*appliance.Node) error) error {
+// error ends it all, as that of check does, unless that is nil. It fails with
+// [appliance.ErrNotFound] or a [*Refused].
+func (s *Store) UpdateNode(ctx context.Context, id appliance.ID, by string, change func(*appliance.Node) error, check Check) error {
+	return s.updateNodes(ctx, id, by, change, check, func(n, other appliance.Node) bool { return false })
+}
+
+// UpdateDevice is [Store.UpdateNode] for all nodes of the device of node id: those at its
+// bus and address. change is called for each of them, for node id first.
+func (s *Store) UpdateDevice(ctx context.Context, id appliance.ID, by string, change func(*appliance.Node) error, check Check) error {
+	return s.updateNodes(ctx, id, by, change, check, func(n, other appliance.Node) bool {
+		return n.Bound() && other.Bus == n.Bus && other.Address == n.Address
+	})
+}
+
+func (s *Store) updateNodes(ctx context.Context, id appliance.ID, by string, change func(*appliance.Node) error, check Check, too func(n, other appliance.Node) bool) error {
 	_, err := s.changeSite(ctx, by, func(site appliance.Site) (siteChange, error) {
 		n, err := find(site.Nodes, id, "node", func(n appliance.Node) appliance.ID { return n.ID })
 		if err != nil {
 			return siteChange{}, err
 		}
-		uuid := n.UUID
-		if err := change(&n); err != nil {
-			return siteChange{}, err
+		nodes := []appliance.Node{n}
+		for _, other := range site.Nodes {
+			if other.ID != id && too(n, other) {
+				nodes = append(nodes, other)
+			}
 		}
-		n.ID, n.UUID = id, uuid
-		return siteChange{in: appliance.Site{Nodes: []appliance.Node{n}}}, nil
+		for i := range nodes {
+			id, uuid := nodes[i].ID, nodes[i].UUID
+			if err := change(&nodes[i]); err != nil {
+				return siteChange{}, err
+			}
+			nodes[i].ID, nodes[i].UUID = id, uuid
+		}
+		return siteChange{in: appliance.Site{Nodes: nodes}, check: check}, nil
 	})
 	return err
 }

@@ -22,12 +22,12 @@ func TestNounsOneByOne(t *testing.T) {
 		}
 	}
 	ground := load(t, s).Buses[0].UUID
-	id, err := s.CreateNode(ctx, appliance.Node{Name: "Lobby", Bus: ground, Address: "9", Profile: "dimmer"}, "ana")
+	id, err := s.CreateNode(ctx, appliance.Node{Name: "Lobby", Bus: ground, Address: "9", Profile: "dimmer"}, "ana", nil)
 	ok(err) // a name that another has decides nothing
 	if id != 4 {
 		t.Errorf("the new node has the ID %d, want 4", id)
 	}
-	ok(s.UpdateNode(ctx, id, "ana", func(n *appliance.Node) error { n.Name, n.ID, n.UUID = "Bar", 77, appliance.NewUUID(); return nil }))
+	ok(s.UpdateNode(ctx, id, "ana", func(n *appliance.Node) error { n.Name, n.ID, n.UUID = "Bar", 77, appliance.NewUUID(); return nil }, nil))
 	ok(s.UpdateCluster(ctx, 1, "ana", func(c *appliance.Cluster) error { c.Nodes = append(c.Nodes, id); return nil }))
 	site := load(t, s)
 	if n := site.Nodes[3]; n.Name != "Bar" || n.ID != 4 || !reflect.DeepEqual(site.Clusters[0].Nodes, []appliance.ID{1, 2, 4}) {
@@ -46,11 +46,11 @@ func TestNounsOneByOne(t *testing.T) {
 	if len(site.Nodes) != 3 || len(site.Clusters[0].Nodes) != 2 || len(site.Retired) != 1 || site.Retired[0].Node != 4 {
 		t.Errorf("after the removal: %+v", site)
 	}
-	if id, err = s.CreateNode(ctx, appliance.Node{Name: "Unbound"}, "ana"); err != nil || id != 5 {
+	if id, err = s.CreateNode(ctx, appliance.Node{Name: "Unbound"}, "ana", nil); err != nil || id != 5 {
 		t.Errorf("after a removal the ID is %d (%v), want 5: none is used again", id, err)
 	}
 	var refused *Refused
-	if err := s.UpdateNode(ctx, id, "ana", func(n *appliance.Node) error { n.Bus = appliance.NewUUID(); return nil }); !errors.As(err, &refused) {
+	if err := s.UpdateNode(ctx, id, "ana", func(n *appliance.Node) error { n.Bus = appliance.NewUUID(); return nil }, nil); !errors.As(err, &refused) {
 		t.Errorf("a bus that is not there: %v", err)
 	}
 	if _, err := s.CreateBus(ctx, appliance.Bus{Name: "ground", Driver: "sdn", Port: "x"}, "ana"); !errors.Is(err, account.ErrExists) {
@@ -58,11 +58,11 @@ func TestNounsOneByOne(t *testing.T) {
 	}
 	bus, err := s.CreateBus(ctx, appliance.Bus{Name: "attic", Driver: "sdn", Port: "x"}, "ana")
 	ok(err)
-	ok(s.UpdateNode(ctx, id, "ana", func(n *appliance.Node) error { n.Bus, n.Address, n.Profile = bus, "1", "p"; return nil }))
+	ok(s.UpdateNode(ctx, id, "ana", func(n *appliance.Node) error { n.Bus, n.Address, n.Profile = bus, "1", "p"; return nil }, nil))
 	if err := s.RemoveBus(ctx, bus, "ana", func(appliance.Bus) error { return nil }); !errors.Is(err, appliance.ErrInUse) {
 		t.Errorf("a bus with nodes: %v", err)
 	}
-	ok(s.UpdateNode(ctx, id, "ana", func(n *appliance.Node) error { n.Bus = appliance.UUID{}; return nil }))
+	ok(s.UpdateNode(ctx, id, "ana", func(n *appliance.Node) error { n.Bus = appliance.UUID{}; return nil }, nil))
 	ok(s.RemoveBus(ctx, bus, "ana", func(appliance.Bus) error { return nil }))
 	if _, err := s.CreateBus(ctx, appliance.Bus{Name: "attic", Driver: "sdn", Port: "x"}, "ana"); err != nil {
 		t.Error(err)
@@ -85,7 +85,7 @@ func TestNodesAndShadesShareNoID(t *testing.T) {
 			t.Errorf("shade with the ID %d of a node: %v", id, err)
 		}
 	}
-	if _, err := s.CreateNode(t.Context(), appliance.Node{ID: 5001, Name: "X"}, ""); err == nil {
+	if _, err := s.CreateNode(t.Context(), appliance.Node{ID: 5001, Name: "X"}, "", nil); err == nil {
 		t.Error("a node with the ID of a shade was taken")
 	}
 }
@@ -97,10 +97,10 @@ func TestRetiredIDsTravelWithTheSite(t *testing.T) {
 	if err := old.RemoveShade(t.Context(), 5002, "", func(appliance.Shade) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := old.CreateNode(t.Context(), appliance.Node{ID: 900, Name: "Far"}, ""); err != nil {
+	if _, err := old.CreateNode(t.Context(), appliance.Node{ID: 900, Name: "Far"}, "", nil); err != nil {
 		t.Fatal(err)
 	}
-	if id, err := old.CreateNode(t.Context(), appliance.Node{Name: "Next"}, ""); err != nil || id != 4 {
+	if id, err := old.CreateNode(t.Context(), appliance.Node{Name: "Next"}, "", nil); err != nil || id != 4 {
 		t.Fatalf("%d %v", id, err)
 	}
 	if err := old.RemoveNode(t.Context(), 4, "", func(appliance.Node) error { return nil }); err != nil {
@@ -112,7 +112,7 @@ func TestRetiredIDsTravelWithTheSite(t *testing.T) {
 	if got := load(t, blank); !reflect.DeepEqual(got.Retired, site.Retired) || got.Highest != site.Highest {
 		t.Errorf("got %+v %+v, want %+v %+v", got.Retired, got.Highest, site.Retired, site.Highest)
 	}
-	if id, err := blank.CreateNode(t.Context(), appliance.Node{Name: "New"}, ""); err != nil || id != 5 {
+	if id, err := blank.CreateNode(t.Context(), appliance.Node{Name: "New"}, "", nil); err != nil || id != 5 {
 		t.Errorf("the next node has the ID %d (%v), want 5", id, err)
 	}
 	if id, err := blank.CreateShade(t.Context(), appliance.Shade{Name: "New", Node: 3, Output: 7}, ""); err != nil || id != 5003 {
@@ -142,9 +142,9 @@ func TestRandomChangesNeverReuseAnID(t *testing.T) {
 		var err error
 		switch rng.IntN(4) {
 		case 0, 1:
-			_, err = s.CreateNode(t.Context(), appliance.Node{Name: "N"}, "")
+			_, err = s.CreateNode(t.Context(), appliance.Node{Name: "N"}, "", nil)
 		case 2:
-			err = s.UpdateNode(t.Context(), pick, "", func(n *appliance.Node) error { n.Name += "x"; return nil })
+			err = s.UpdateNode(t.Context(), pick, "", func(n *appliance.Node) error { n.Name += "x"; return nil }, nil)
 		case 3:
 			err = s.RemoveNode(t.Context(), pick, "", func(appliance.Node) error { return nil })
 		}

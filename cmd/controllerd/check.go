@@ -122,14 +122,7 @@ func (a *app) checkedSite(path string, in io.Reader) (appliance.Site, error) {
 	}
 	var problems schema.Problems
 	errors.As(err, &problems)
-	asked := site // of a bus that is disabled, too: one day it is not
-	asked.Buses = slices.Clone(site.Buses)
-	for i := range asked.Buses {
-		asked.Buses[i].Disabled = false
-	}
-	core := appliance.New(appliance.Options{Drivers: drivers.All, DataDir: a.dataDir})
-	core.Apply(asked, nil)
-	s := core.Snapshot()
+	s := appliance.New(appliance.Options{Drivers: drivers.All, DataDir: a.dataDir}).Rehearse(site)
 	say := inWordsOf(site)
 	for i, b := range site.Buses {
 		for _, fault := range s.Faults {

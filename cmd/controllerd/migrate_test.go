@@ -275,12 +275,12 @@ func sameSite(t *testing.T, got appliance.Site, want *onezero.House) {
 // above those that came over.
 func undone(t *testing.T, db *store.Store, dir string) {
 	t.Helper()
-	id, err := db.CreateNode(t.Context(), appliance.Node{Name: "New"}, "test")
+	id, err := db.CreateNode(t.Context(), appliance.Node{Name: "New"}, "test", nil)
 	if err != nil || id <= 299 {
 		t.Errorf("a new node got the ID %d, %v; want one above all that came over", id, err)
 	}
 	var edited *store.Edited
-	err = db.UpdateNode(t.Context(), 1, "test", func(n *appliance.Node) error { n.Name = "Renamed"; return nil })
+	err = db.UpdateNode(t.Context(), 1, "test", func(n *appliance.Node) error { n.Name = "Renamed"; return nil }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
