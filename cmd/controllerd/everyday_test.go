@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
@@ -103,6 +104,53 @@ func TestTheEverydayFromTheCommandLine(t *testing.T) {
 		fails(t, 2, "address", "node", "replace", "Entrance")
 		fails(t, 1, "no such bus", "node", "replace", "Entrance", "--address", "7", "--bus", "attic")
 		d.must("node", "replace", "1", "--address", "1")
+	})
+	t.Run("a device of several outputs", func(t *testing.T) {
+		replace := func(args ...string) said { return d.run(append([]string{"node", "replace"}, args...)...) }
+		if s := replace("1", "--address", "7"); s.code != 0 || !strings.Contains(s.err, "1 other node (2) is still at address 1; if the whole device was exchanged, replace the rest too: controllerd node replace 2 --device --address 7") {
+			t.Errorf("one node of two: exit code %d, %q", s.code, s.err)
+		}
+		wants(t, d.must("node", "replace", "2", "--device", "--address", "7"), "2 Stairs: address 1 → 7")
+		if s := replace("1", "--device", "--address", "1", "--profile", "wirenboard-wb-mao4"); s.code != 0 || s.err != "" ||
+			s.out != "1 Entrance: address 7 → 1\n1 Entrance: profile wirenboard-wb-mdm3 → wirenboard-wb-mao4\n2 Stairs: address 7 → 1\n2 Stairs: profile wirenboard-wb-mdm3 → wirenboard-wb-mao4\n" {
+			t.Errorf("the whole device: exit code %d, %q, %q", s.code, s.out, s.err)
+		}
+		fails(t, 1, "if the whole device was exchanged, give --device", "node", "replace", "2", "--address", "1", "--profile", "wirenboard-wb-mdm3")
+		wants(t, d.must("node", "replace", "2", "--device", "--address", "1", "--profile", "wirenboard-wb-mdm3"), "1 Entrance: profile wirenboard-wb-mao4 → wirenboard-wb-mdm3")
+	})
+	t.Run("what would set something aside is refused", func(t *testing.T) {
+		before := d.must("site", "export")
+		fails(t, 1, `nothing was changed: node 3 (Meter) would be set aside: there is no profile "nope"`, "node", "replace", "3", "--address", "9", "--profile", "nope")
+		fails(t, 1, "the unit must be a number from 1 to 247", "node", "replace", "1", "--address", "400")
+		fails(t, 1, "unit 1 is a wirenboard-wb-mdm3 already (node 1)", "node", "replace", "3", "--address", "1")
+		if after := d.must("site", "export"); after != before {
+			t.Errorf("the site is\n%s\nit was\n%s", after, before)
+		}
+	})
+	t.Run("another profile alone", func(t *testing.T) {
+		wants(t, d.must("node", "replace", "3", "--address", "9", "--profile", "eastron-sdm220"), "3 Meter: profile eastron-sdm120 → eastron-sdm220")
+		wants(t, d.must("node", "replace", "3", "--address", "9", "--profile", "eastron-sdm220"), "3 Meter: nothing changed")
+		wants(t, d.must("node", "replace", "3", "--address", "9", "--profile", "eastron-sdm120"), "3 Meter: profile eastron-sdm220 → eastron-sdm120")
+	})
+	t.Run("a light that is set aside is shown, and mended", func(t *testing.T) {
+		// Its profile goes away behind the program's back, as one of an installer's own may.
+		gone := func(n *appliance.Node) error { n.Profile = "gone"; return nil }
+		if err := h.daemon.db.UpdateDevice(t.Context(), 1, "test", gone, nil); err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, 10*time.Second, "the light is set aside", func() bool { return h.daemon.core.Snapshot().Node(2).Fault != "" })
+		wants(t, d.must("light", "list"), "Entrance", `set aside: there is no profile "gone"`)
+		wants(t, d.must("node", "list"), `set aside: there is no profile "gone"`)
+		if list := d.must("light", "list"); strings.Contains(list, "Meter") {
+			t.Errorf("the lights are\n%s", list)
+		}
+		fails(t, 1, `light 1 (Entrance) is set aside: there is no profile "gone"`, "light", "on", "1")
+		if s := d.run("node", "rename", "2", "Stairs up"); s.code != 0 || !strings.Contains(s.err, "2 Stairs up is still set aside") {
+			t.Errorf("renamed: exit code %d, %q", s.code, s.err)
+		}
+		d.must("node", "rename", "2", "Stairs")
+		d.must("node", "replace", "1", "--device", "--address", "1", "--profile", "wirenboard-wb-mdm3")
+		wants(t, d.must("light", "on", "1"), "done")
 	})
 	t.Run("the site as a file", func(t *testing.T) {
 		export := d.must("site", "export")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -59,17 +60,51 @@ func newLightList(a *app) *cobra.Command {
 	return c
 }
 
-// lights are the nodes that can be switched or dimmed.
+// lights are the nodes that can be switched or dimmed. What is set aside shows no abilities:
+// it counts as a light, unless it is known to be something else.
 func (a *app) lights(c *cobra.Command) ([]adminapi.Node, error) {
 	nodes, err := a.nodes(c.Context())
+	if err != nil {
+		return nil, err
+	}
+	others, err := a.noLights(c.Context(), nodes)
+	if err != nil {
+		return nil, err
+	}
 	lights := []adminapi.Node{}
 	for _, n := range nodes {
 		lit := slices.ContainsFunc(n.Abilities, func(can string) bool { return slices.Contains([]string{"switch", "dim", "tune", "colour"}, can) })
-		if n.Tag == string(appliance.TagNode) && (lit || n.Waits || n.Fault != "") {
+		if n.Tag == string(appliance.TagNode) && (lit || n.Waits || n.Fault != "") || n.Fault != "" && !others[n.ID] {
 			lights = append(lights, n)
 		}
 	}
-	return lights, err
+	return lights, nil
+}
+
+// noLights are the nodes among those set aside that are known to be no lights: shades hang
+// off them, or they are on a bus that is disabled, whose lights are told apart.
+func (a *app) noLights(ctx context.Context, nodes []adminapi.Node) (map[appliance.ID]bool, error) {
+	if !slices.ContainsFunc(nodes, func(n adminapi.Node) bool { return n.Fault != "" }) {
+		return nil, nil
+	}
+	shades, err := a.shades(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var buses []adminapi.Bus
+	if err := a.local().get(ctx, "/buses", &buses); err != nil {
+		return nil, err
+	}
+	others := map[appliance.ID]bool{}
+	for _, sh := range shades {
+		others[sh.Node] = true
+	}
+	for _, n := range nodes {
+		if slices.ContainsFunc(buses, func(b adminapi.Bus) bool { return b.Name == n.Bus && b.Disabled }) {
+			others[n.ID] = true
+		}
+	}
+	return others, nil
 }
 
 // shownValue is a value, or a dash where nobody knows it.
@@ -144,6 +179,9 @@ func (a *app) lightTargets(c *cobra.Command, to lightTargets, given []string) (t
 		n, err := find(lights, said, "light", "controllerd light list", nodeName)
 		if err != nil {
 			return nil, err
+		}
+		if n.Fault != "" {
+			return nil, fmt.Errorf("light %d (%s) is set aside: %s; nothing was sent", n.ID, n.Name, n.Fault)
 		}
 		targets = append(targets, adminapi.Target{Scope: "node", ID: n.ID})
 	}

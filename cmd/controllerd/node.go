@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -67,7 +70,7 @@ func (a *app) findNode(ctx context.Context, said string) (found adminapi.Node, e
 func nodeState(n adminapi.Node) string {
 	switch {
 	case n.Fault != "":
-		return n.Fault
+		return "set aside: " + n.Fault
 	case n.Waits:
 		return "waits for binding"
 	case n.Online:
@@ -92,21 +95,28 @@ func newNodeRename(a *app) *cobra.Command {
 
 func newNodeReplace(a *app) *cobra.Command {
 	var address, bus, profile string
+	var device bool
 	c := &cobra.Command{
 		Use:   "replace NODE --address ADDRESS",
 		Short: "Put another device in a node's place; ID, name and clusters stay",
 		Long: `Put another device in a node's place: what has that address on its bus, or with --bus on
 another one, is the node from now on. Its ID, name and clusters stay, so that no client
-notices. --profile is for a device of another kind.`,
-		Example: "  controllerd node replace 7 --address 12\n  controllerd node replace 7 --address 12 --profile wirenboard-wb-mdm3",
+notices. --profile is for a device of another kind.
+
+A device of several outputs has a node for each. With --device all of them go to the new
+device, each to the output that it had; without it this one alone.
+
+What would set this node or another one aside is refused, and nothing is changed.`,
+		Example: "  controllerd node replace 7 --address 12\n  controllerd node replace 7 --address 12 --profile wirenboard-wb-mdm3\n  controllerd node replace 7 --address 12 --device",
 		Args:    cli.Args(cobra.ExactArgs(1)),
 	}
 	c.Flags().StringVar(&address, "address", "", "`address` of the new device, in the words of the bus's driver")
 	c.Flags().StringVar(&bus, "bus", "", "`name` of the bus that it is on, if that is another")
 	c.Flags().StringVar(&profile, "profile", "", "`profile` of the new device, if that is another")
+	c.Flags().BoolVar(&device, "device", false, "replace the whole device: all nodes at the same bus and address")
 	c.MarkFlagRequired("address")
 	c.RunE = func(c *cobra.Command, given []string) error {
-		edit := adminapi.NodeEdit{Address: &address}
+		edit := adminapi.NodeEdit{Address: &address, WholeDevice: device}
 		if bus != "" {
 			edit.Bus = &bus
 		}
@@ -118,13 +128,23 @@ notices. --profile is for a device of another kind.`,
 	return c
 }
 
-// editNode changes a node, unless somebody else did since it was looked up.
+// editNode changes a node, unless somebody else did since it was looked up, and tells what is
+// another now, of the other nodes of its device too.
 func (a *app) editNode(c *cobra.Command, said string, edit adminapi.NodeEdit) error {
-	before, err := a.findNode(c.Context(), said)
+	nodes, err := a.nodes(c.Context())
 	if err != nil {
 		return err
 	}
+	before, err := find(nodes, said, "node", "controllerd node list", nodeName)
+	if err != nil {
+		return err
+	}
+	beside := besideOf(nodes, before)
 	res, err := a.local().askWith(c.Context(), http.MethodPatch, pathOf("nodes", fmt.Sprint(before.ID)), edit, map[string]string{"If-Match": before.ETag})
+	stays := edit.Address != nil && *edit.Address == before.Address && edit.Profile != nil && *edit.Profile != before.Profile
+	if refused := (refused{}); errors.As(err, &refused) && refused.Status == http.StatusUnprocessableEntity && stays && !edit.WholeDevice && len(beside) > 0 {
+		return fmt.Errorf("%w; %s at address %s too: if the whole device was exchanged, give --device", err, areNodes(beside), before.Address)
+	}
 	if err != nil {
 		return err
 	}
@@ -132,17 +152,74 @@ func (a *app) editNode(c *cobra.Command, said string, edit adminapi.NodeEdit) er
 	if err := received(res, &now); err != nil {
 		return err
 	}
+	changed := tellChanges(c.OutOrStdout(), before, now)
+	if edit.WholeDevice && len(beside) > 0 {
+		after, err := a.nodes(c.Context())
+		if err != nil {
+			return err
+		}
+		for _, old := range beside {
+			if i := slices.IndexFunc(after, func(n adminapi.Node) bool { return n.ID == old.ID }); i >= 0 {
+				changed = tellChanges(c.OutOrStdout(), old, after[i]) || changed
+			}
+		}
+	}
+	if !changed {
+		fmt.Fprintf(c.OutOrStdout(), "%d %s: nothing changed, it was so already\n", now.ID, now.Name)
+	}
+	if !edit.WholeDevice && len(beside) > 0 && (now.Address != before.Address || now.Bus != before.Bus) {
+		again := fmt.Sprintf("controllerd node replace %d --device --address %s", beside[0].ID, now.Address)
+		if now.Bus != before.Bus {
+			again += fmt.Sprintf(" --bus %q", now.Bus)
+		}
+		if now.Profile != before.Profile {
+			again += " --profile " + now.Profile
+		}
+		fmt.Fprintf(c.ErrOrStderr(), "%s still at address %s; if the whole device was exchanged, replace the rest too: %s\n", areNodes(beside), before.Address, again)
+	}
+	switch {
+	case now.Fault == "":
+	case edit.Address == nil: // no more was asked for than another name
+		fmt.Fprintf(c.ErrOrStderr(), "%d %s is still set aside: %s\n", now.ID, now.Name, now.Fault)
+	default:
+		return errors.New("it is set aside as it is now: " + now.Fault)
+	}
+	return nil
+}
+
+// besideOf are the other nodes of a node's device: those at its bus and address.
+func besideOf(nodes []adminapi.Node, n adminapi.Node) (beside []adminapi.Node) {
+	for _, other := range nodes {
+		if other.ID != n.ID && !n.Waits && other.Bus == n.Bus && other.Address == n.Address {
+			beside = append(beside, other)
+		}
+	}
+	return beside
+}
+
+// areNodes begins a sentence about nodes: "3 other nodes (2, 3, 4) are".
+func areNodes(nodes []adminapi.Node) string {
+	if len(nodes) == 1 {
+		return fmt.Sprintf("1 other node (%d) is", nodes[0].ID)
+	}
+	var ids []string
+	for _, n := range nodes {
+		ids = append(ids, fmt.Sprint(n.ID))
+	}
+	return fmt.Sprintf("%d other nodes (%s) are", len(nodes), strings.Join(ids, ", "))
+}
+
+// tellChanges writes what became another of a node, and reports whether anything did.
+func tellChanges(w io.Writer, before, now adminapi.Node) (changed bool) {
 	for _, row := range []struct{ what, old, now string }{
 		{"name", before.Name, now.Name}, {"bus", before.Bus, now.Bus}, {"address", before.Address, now.Address}, {"profile", before.Profile, now.Profile},
 	} {
 		if row.old != row.now {
-			fmt.Fprintf(c.OutOrStdout(), "%d %s: %s %s → %s\n", now.ID, now.Name, row.what, orDash(row.old), orDash(row.now))
+			fmt.Fprintf(w, "%d %s: %s %s → %s\n", now.ID, now.Name, row.what, orDash(row.old), orDash(row.now))
+			changed = true
 		}
 	}
-	if now.Fault != "" {
-		return errors.New("it is set aside as it is now: " + now.Fault)
-	}
-	return nil
+	return changed
 }
 
 func newNodeIdentify(a *app) *cobra.Command {
