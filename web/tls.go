@@ -84,28 +84,6 @@ func clipName(s string) string {
 	return s
 }
 
-// Fingerprint is the SHA-256 of the first certificate in certPEM as people
-// compare it: upper-case pairs with colons.
-func Fingerprint(certPEM []byte) (string, error) {
-	block, _ := pem.Decode(certPEM)
-	if block == nil || block.Type != "CERTIFICATE" {
-		return "", errors.New("fingerprint: no PEM certificate")
-	}
-	return fingerprint(block.Bytes), nil
-}
-
-func fingerprint(der []byte) string {
-	sum := sha256.Sum256(der)
-	var b strings.Builder
-	for i, c := range sum {
-		if i > 0 {
-			b.WriteByte(':')
-		}
-		fmt.Fprintf(&b, "%02X", c)
-	}
-	return b.String()
-}
-
 // Certificate is the certificate that is served now.
 type Certificate struct {
 	now atomic.Pointer[tls.Certificate]
@@ -199,8 +177,19 @@ func (c *Certificate) look() {
 	}
 }
 
-// Fingerprint of the certificate that is served now, as [Fingerprint].
-func (c *Certificate) Fingerprint() string { return fingerprint(c.now.Load().Certificate[0]) }
+// Fingerprint is the SHA-256 of the certificate that is served now, as people
+// compare it: upper-case pairs with colons.
+func (c *Certificate) Fingerprint() string {
+	sum := sha256.Sum256(c.now.Load().Certificate[0])
+	var b strings.Builder
+	for i, c := range sum {
+		if i > 0 {
+			b.WriteByte(':')
+		}
+		fmt.Fprintf(&b, "%02X", c)
+	}
+	return b.String()
+}
 
 // PEM is the certificate (chain) that is served now, for clients to trust.
 func (c *Certificate) PEM() []byte {

@@ -182,10 +182,11 @@ func TestCertificateIsReplacedWhileTheDaemonRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := web.Fingerprint(cert)
+	pair, err := web.FixedCertificate(cert, key)
 	if err != nil {
 		t.Fatal(err)
 	}
+	want := pair.Fingerprint()
 	in, err := json.Marshal(adminapi.NewCertificate{Certificate: string(cert), Key: string(key)})
 	if err != nil {
 		t.Fatal(err)
