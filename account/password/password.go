@@ -36,7 +36,7 @@ const (
 // Check says why a new password cannot be used; nil: it can.
 func Check(password string) error {
 	if !utf8.ValidString(password) {
-		return errors.New("password is not UTF-8, the only encoding that a login can carry; give it in UTF-8 or in plain ASCII characters")
+		return errors.New("password is not UTF-8, the only encoding that a log-in can carry; give it in UTF-8 or in plain ASCII characters")
 	}
 	if n := utf8.RuneCountInString(password); n < minLen {
 		return fmt.Errorf("password has %d characters, want at least %d", n, minLen)
