@@ -119,13 +119,21 @@ func Open(ctx context.Context, dataDir string, log *slog.Logger) (*Store, error)
 // OpenExisting is [Open] for callers to whom an empty database is of no use. It
 // creates nothing, and returns [ErrNoDatabase] where there is none.
 func OpenExisting(ctx context.Context, dataDir string, log *slog.Logger) (*Store, error) {
-	switch _, err := os.Stat(filepath.Join(dataDir, databaseFile)); {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("open store in %s: %w", dataDir, ErrNoDatabase)
-	case err != nil:
-		return nil, fmt.Errorf("open store in %s: %w", dataDir, err)
+	if err := Exists(dataDir); err != nil {
+		return nil, err
 	}
 	return Open(ctx, dataDir, log)
+}
+
+// Exists tells why there is no store to open in a data directory: [ErrNoDatabase], or that nobody can look.
+func Exists(dataDir string) error {
+	switch _, err := os.Stat(filepath.Join(dataDir, databaseFile)); {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("open store in %s: %w", dataDir, ErrNoDatabase)
+	case err != nil:
+		return fmt.Errorf("open store in %s: %w", dataDir, err)
+	}
+	return nil
 }
 
 func (s *Store) open(ctx context.Context) (*handles, error) {

@@ -17,6 +17,14 @@ func (a *app) accessAdvice(err error) error {
 	return cli.AccessAdvice("controllerd", a.dataDir, err)
 }
 
+// notRunning says that no daemon serves the data directory, or that it is no controller's.
+func (a *app) notRunning() error {
+	if err := store.Exists(a.dataDir); err != nil {
+		return a.accessAdvice(err)
+	}
+	return fmt.Errorf("%w on the data directory %s", errNotRunning, a.dataDir)
+}
+
 // lockAdvice does the same where the data directory has to be free; busy is what to
 // do if it is not.
 func (a *app) lockAdvice(err error, busy string) error {

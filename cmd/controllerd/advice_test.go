@@ -1,10 +1,15 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -62,6 +67,19 @@ func TestForeignDataDirectoryIsExplained(t *testing.T) {
 		if got := strings.TrimPrefix(err.Error(), "open "+dir+": "); got != want {
 			t.Errorf("got  %q\nwant %q", got, want)
 		}
+	}
+}
+
+// The wrong account cannot be had either, so the error is that of its system call.
+func TestWrongAccountIsExplainedByAllThatAskTheDaemon(t *testing.T) {
+	t.Parallel()
+	a := &app{dataDir: t.TempDir()}
+	l := a.local()
+	refused := &net.OpError{Op: "dial", Net: "unix", Addr: &net.UnixAddr{Name: "console.sock", Net: "unix"}, Err: os.NewSyscallError("connect", syscall.EACCES)}
+	l.http.Transport = &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return nil, refused }}
+	const want = "ask the daemon: dial unix console.sock: connect: permission denied; use the account that the daemon runs as: sudo -u controllerd controllerd …;"
+	if _, err := l.buses(t.Context()); err == nil || !strings.HasPrefix(err.Error(), want) || errors.Is(err, errHungUp) {
+		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }
 

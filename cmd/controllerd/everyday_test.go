@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -164,10 +165,14 @@ func TestTheEverydayFromTheCommandLine(t *testing.T) {
 		for _, what := range []string{"light", "node", "cluster", "job"} {
 			wants(t, d.must(what, "--help"), "Usage:", "list")
 		}
-		lonely := &desk{t, t.TempDir()}
-		for _, what := range []string{"light", "node", "cluster", "job"} {
-			if s := lonely.run(what, "list"); s.code != 1 || !strings.Contains(s.err, "no daemon is running") {
+		lonely, mistyped := &desk{t, t.TempDir()}, &desk{t, filepath.Join(t.TempDir(), "typo")}
+		lonely.must("key", "add", "dashboard")
+		for _, what := range []string{"light", "node", "cluster", "shade", "job"} {
+			if s := lonely.run(what, "list"); s.code != 1 || !strings.Contains(s.err, "no daemon is running on the data directory "+lonely.dataDir+"; start it first") {
 				t.Errorf("%s list: exit code %d, %s", what, s.code, s.err)
+			}
+			if s := mistyped.run(what, "list"); s.code != 1 || !strings.Contains(s.err, mistyped.dataDir+": there is no controller's database in it; is --data-dir right?") {
+				t.Errorf("%s list where nothing is: exit code %d, %s", what, s.code, s.err)
 			}
 		}
 	})

@@ -20,19 +20,22 @@ import (
 	"svc.internal/controller/appliance"
 )
 
-// errNotRunning: no daemon serves this data directory.
-var errNotRunning = errors.New("no daemon is running on this data directory")
+// errNotRunning: no daemon serves the data directory.
+var errNotRunning = errors.New("no daemon is running")
 
 // errHungUp: the daemon went away in the middle of an answer.
 var errHungUp = errors.New("the daemon ended or hung up")
 
 // local asks the running daemon of one data directory what /api/v1 has, over the socket
 // there.
-type local struct{ http http.Client }
+type local struct {
+	app  *app
+	http http.Client
+}
 
 func (a *app) local() *local {
 	path := filepath.Join(a.dataDir, socketName)
-	return &local{http.Client{Transport: &http.Transport{
+	return &local{a, http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			var d net.Dialer
 			return d.DialContext(ctx, "unix", path)
@@ -78,9 +81,12 @@ func (l *local) askWith(ctx context.Context, method, path string, in any, header
 		req.Header.Set(key, value)
 	}
 	res, err := l.http.Do(req)
+	var dial *net.OpError
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
-		return nil, errNotRunning
+		return nil, l.app.notRunning()
+	case errors.Is(err, fs.ErrPermission) && errors.As(err, &dial):
+		return nil, l.app.accessAdvice(fmt.Errorf("ask the daemon: %w", dial))
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", errHungUp, err)
 	case res.StatusCode < 300:
