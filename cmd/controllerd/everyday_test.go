@@ -26,7 +26,7 @@ clusters:
 // TestTheEverydayFromTheCommandLine: looking, switching, renaming, replacing, finding.
 func TestTheEverydayFromTheCommandLine(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, everydaySite)
+	h := newHouse(t, strings.Replace(everydaySite, "clusters:", "  - {id: 5, name: Cellar, bus: rtu, address: 3, profile: waveshare-relay-8ch, outputs: [1]}\nclusters:", 1))
 	d := h.desk()
 	wants := func(t *testing.T, out string, words ...string) {
 		t.Helper()
@@ -44,7 +44,7 @@ func TestTheEverydayFromTheCommandLine(t *testing.T) {
 	}
 	levels := func() (one, two int) {
 		var list []adminapi.Node
-		if err := json.Unmarshal([]byte(d.must("light", "list", "--json")), &list); err != nil || len(list) != 2 {
+		if err := json.Unmarshal([]byte(d.must("light", "list", "--json")), &list); err != nil || len(list) != 3 {
 			t.Fatalf("%v: %d lights", err, len(list))
 		}
 		return list[0].Level.Value, list[1].Level.Value
@@ -68,6 +68,8 @@ func TestTheEverydayFromTheCommandLine(t *testing.T) {
 		if one, two := levels(); one != 0 || two != 25 {
 			t.Errorf("levels %d and %d", one, two)
 		}
+		wants(t, d.must("light", "dim", "40", "Cellar", "Lobby"), "5   Cellar  on: it cannot be dimmed\n", "1   Lobby   done\n")
+		wants(t, d.must("light", "dim", "0", "Cellar", "Lobby"), "5   Cellar  done\n")
 		fails(t, 2, "want a level", "light", "dim", "140", "Lobby")
 		fails(t, 2, "name the lights", "light", "on")
 		fails(t, 2, "name the lights", "light", "on", "Lobby", "--all")

@@ -220,18 +220,25 @@ var stageSaid = map[string]string{
 }
 
 func (a *app) showEntries(c *cobra.Command, entries []adminapi.Entry) error {
-	names, err := a.nodeNames(c.Context())
+	nodes, err := a.nodes(c.Context())
 	if err != nil {
 		return err
+	}
+	lights := make(map[appliance.ID]adminapi.Node, len(nodes))
+	for _, n := range nodes {
+		lights[n.ID] = n
 	}
 	var rows [][]string
 	for _, e := range entries {
 		for _, m := range e.Members {
-			became := stageSaid[m.Stage]
-			if became == "" {
+			light, became := lights[m.Node], stageSaid[m.Stage]
+			switch {
+			case became == "":
 				became = m.Error
+			case became == "done" && e.Level != nil && *e.Level > 0 && *e.Level < 100 && !slices.Contains(light.Abilities, "dim"):
+				became = "on: it cannot be dimmed"
 			}
-			rows = append(rows, []string{fmt.Sprint(m.Node), names[m.Node], became})
+			rows = append(rows, []string{fmt.Sprint(m.Node), light.Name, became})
 		}
 	}
 	return cli.Listing(c, []string{"ID", "NAME", "BECAME"}, rows, "there was no light to command")
