@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// JSONFlag adds --json to a command that lists things.
+// JSONFlag adds --json to a command that lists or changes things.
 func JSONFlag(c *cobra.Command) *bool {
 	return c.Flags().Bool("json", false, "print JSON for a script instead of a table for people")
 }

@@ -91,6 +91,12 @@ func TestTheEverydayFromTheCommandLine(t *testing.T) {
 		if one, two := levels(); one != 0 || two != 25 {
 			t.Errorf("levels %d and %d", one, two)
 		}
+		for _, args := range [][]string{{"node", "identify", "Lobby"}, {"bus", "identify", "rtu", "1"}} {
+			var j adminapi.Job
+			if err := json.Unmarshal([]byte(d.must(append(args, "--json")...)), &j); err != nil || j.Kind != "identify" || j.State != "done" {
+				t.Errorf("%v: %v %+v", args, err, j)
+			}
+		}
 		fails(t, 1, "none there", "bus", "identify", "rtu", "9")
 	})
 	t.Run("nodes", func(t *testing.T) {

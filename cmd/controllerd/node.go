@@ -82,15 +82,17 @@ func nodeState(n adminapi.Node) string {
 }
 
 func newNodeRename(a *app) *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use:     "rename NODE NAME",
 		Short:   "Give a node another name; its ID stays",
 		Example: "  controllerd node rename 7 \"Lobby south\"",
 		Args:    cli.Args(cobra.ExactArgs(2)),
-		RunE: func(c *cobra.Command, given []string) error {
-			return a.editNode(c, given[0], adminapi.NodeEdit{Name: &given[1]})
-		},
 	}
+	asJSON := cli.JSONFlag(c)
+	c.RunE = func(c *cobra.Command, given []string) error {
+		return a.editNode(c, given[0], adminapi.NodeEdit{Name: &given[1]}, *asJSON)
+	}
+	return c
 }
 
 func newNodeReplace(a *app) *cobra.Command {
@@ -115,6 +117,7 @@ What would set this node or another one aside is refused, and nothing is changed
 	c.Flags().StringVar(&profile, "profile", "", "`profile` of the new device, if that is another")
 	c.Flags().BoolVar(&device, "device", false, "replace the whole device: all nodes at the same bus and address")
 	c.MarkFlagRequired("address")
+	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, given []string) error {
 		edit := adminapi.NodeEdit{Address: &address, WholeDevice: device}
 		if bus != "" {
@@ -123,14 +126,14 @@ What would set this node or another one aside is refused, and nothing is changed
 		if profile != "" {
 			edit.Profile = &profile
 		}
-		return a.editNode(c, given[0], edit)
+		return a.editNode(c, given[0], edit, *asJSON)
 	}
 	return c
 }
 
 // editNode changes a node, unless somebody else did since it was looked up, and tells what is
 // another now, of the other nodes of its device too.
-func (a *app) editNode(c *cobra.Command, said string, edit adminapi.NodeEdit) error {
+func (a *app) editNode(c *cobra.Command, said string, edit adminapi.NodeEdit, asJSON bool) error {
 	nodes, err := a.nodes(c.Context())
 	if err != nil {
 		return err
@@ -146,13 +149,20 @@ func (a *app) editNode(c *cobra.Command, said string, edit adminapi.NodeEdit) er
 		return fmt.Errorf("%w; %s at address %s too: if the whole device was exchanged, give --device", err, areNodes(beside), before.Address)
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("node %d: %w", before.ID, err)
 	}
 	var now adminapi.Node
 	if err := received(res, &now); err != nil {
 		return err
 	}
-	changed := tellChanges(c.OutOrStdout(), before, now)
+	out := c.OutOrStdout()
+	if asJSON {
+		if err := cli.PrintJSON(out, now); err != nil {
+			return err
+		}
+		out = io.Discard
+	}
+	changed := tellChanges(out, before, now)
 	if edit.WholeDevice && len(beside) > 0 {
 		after, err := a.nodes(c.Context())
 		if err != nil {
@@ -160,12 +170,12 @@ func (a *app) editNode(c *cobra.Command, said string, edit adminapi.NodeEdit) er
 		}
 		for _, old := range beside {
 			if i := slices.IndexFunc(after, func(n adminapi.Node) bool { return n.ID == old.ID }); i >= 0 {
-				changed = tellChanges(c.OutOrStdout(), old, after[i]) || changed
+				changed = tellChanges(out, old, after[i]) || changed
 			}
 		}
 	}
 	if !changed {
-		fmt.Fprintf(c.OutOrStdout(), "%d %s: nothing changed, it was so already\n", now.ID, now.Name)
+		fmt.Fprintf(out, "%d %s: nothing changed, it was so already\n", now.ID, now.Name)
 	}
 	if !edit.WholeDevice && len(beside) > 0 && (now.Address != before.Address || now.Bus != before.Bus) {
 		again := fmt.Sprintf("controllerd node replace %d --device --address %s", beside[0].ID, now.Address)
@@ -223,20 +233,18 @@ func tellChanges(w io.Writer, before, now adminapi.Node) (changed bool) {
 }
 
 func newNodeIdentify(a *app) *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use:   "identify NODE",
 		Short: "Make a node show itself: a lamp blinks, a motor winks",
 		Args:  cli.Args(cobra.ExactArgs(1)),
-		RunE: func(c *cobra.Command, given []string) error {
-			n, err := a.findNode(c.Context(), given[0])
-			if err != nil {
-				return err
-			}
-			if _, err := doJob[any](c.Context(), a.local(), adminapi.JobRequest{Kind: "identify", Node: n.ID}, nil); err != nil {
-				return err
-			}
-			fmt.Fprintf(c.OutOrStdout(), "%d %s was told to show itself\n", n.ID, n.Name)
-			return nil
-		},
 	}
+	asJSON := cli.JSONFlag(c)
+	c.RunE = func(c *cobra.Command, given []string) error {
+		n, err := a.findNode(c.Context(), given[0])
+		if err != nil {
+			return err
+		}
+		return a.identify(c, adminapi.JobRequest{Kind: "identify", Node: n.ID}, fmt.Sprintf("%d %s", n.ID, n.Name), *asJSON)
+	}
+	return c
 }
