@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -58,6 +59,9 @@ func edited(err error) error {
 		keys, messages := refused.Fields()
 		for i, key := range keys {
 			out.fields = append(out.fields, FieldError{"/" + strings.Split(key, ",")[0], messages[i]})
+			if key != "" {
+				messages[i] = key + ": " + messages[i]
+			}
 		}
 		out.detail = strings.Join(messages, "; ")
 		if strings.Contains(out.detail, "is already the ID") || strings.Contains(out.detail, "belongs to another") ||
@@ -154,7 +158,7 @@ func (a *API) applyNode(in NodeEdit, n *appliance.Node) error {
 	}
 	b, err := findBus(a.Core.Snapshot(), *in.Bus)
 	if err != nil {
-		return meaningless("/bus", "there is no such bus")
+		return meaningless("/bus", "there is no bus "+strconv.Quote(*in.Bus))
 	}
 	n.Bus = b.Bus.UUID
 	return nil

@@ -34,6 +34,14 @@ func (a *app) lockAdvice(err error, busy string) error {
 	return a.accessAdvice(err)
 }
 
+// oneOf asks for one of several ways to say what is meant; both: more than one was given.
+func oneOf(ways string, both bool) error {
+	if both {
+		ways += ", not both"
+	}
+	return errors.New(ways)
+}
+
 // listAdvice adds to an error about a name that is not there which command lists
 // those that are.
 func listAdvice(err error, command string) error {

@@ -72,7 +72,7 @@ func TestTheEverydayFromTheCommandLine(t *testing.T) {
 		wants(t, d.must("light", "dim", "0", "Cellar", "Lobby"), "5   Cellar  done\n")
 		fails(t, 2, "want a level", "light", "dim", "140", "Lobby")
 		fails(t, 2, "name the lights", "light", "on")
-		fails(t, 2, "name the lights", "light", "on", "Lobby", "--all")
+		fails(t, 2, "name the lights, or give --cluster or --all, not both", "light", "on", "Lobby", "--all")
 		fails(t, 1, `light "Attic": not found; 'controllerd light list' shows`, "light", "on", "Attic")
 		fails(t, 1, `light "Meter"`, "light", "on", "Meter")
 	})
@@ -111,7 +111,21 @@ func TestTheEverydayFromTheCommandLine(t *testing.T) {
 			t.Errorf("its cluster is %+v", cl)
 		}
 		fails(t, 2, "address", "node", "replace", "Entrance")
-		fails(t, 1, "no such bus", "node", "replace", "Entrance", "--address", "7", "--bus", "attic")
+		fails(t, 1, `node 1: there is no bus "attic"; 'controllerd bus list' shows those there are`, "node", "replace", "Entrance", "--address", "7", "--bus", "attic")
+		fails(t, 1, "node 1: name: is missing\n", "node", "rename", "Entrance", "")
+		for _, args := range [][]string{{"identify", "attic", "1"}, {"groups", "attic"}, {"groups", "attic", "--write"}, {"service", "attic"}, {"service", "attic", "motor"}, {"monitor", "attic"}} {
+			fails(t, 1, "'controllerd bus list' shows those there are\n", append([]string{"bus"}, args...)...)
+		}
+		var renamed, replaced adminapi.Node
+		for out, args := range map[*adminapi.Node][]string{&renamed: {"rename", "2", "Stairwell"}, &replaced: {"replace", "3", "--address", "8"}} {
+			if err := json.Unmarshal([]byte(d.must(append([]string{"node"}, append(args, "--json")...)...)), out); err != nil {
+				t.Errorf("%v: %v", args, err)
+			}
+		}
+		if renamed.Name != "Stairwell" || replaced.ID != 3 || replaced.Address != "8" {
+			t.Errorf("got %+v and %+v", renamed, replaced)
+		}
+		d.must("node", "rename", "2", "Stairs")
 		d.must("node", "replace", "1", "--address", "1")
 	})
 	t.Run("a device of several outputs", func(t *testing.T) {

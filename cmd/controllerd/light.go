@@ -152,7 +152,7 @@ Exit code: 0 every light that answers has it, 1 not.`
 			cmd.Level, given = &level, given[1:]
 		}
 		if (len(given) > 0) == (to.cluster != "" || to.all) {
-			return cli.Usage(errors.New("name the lights, or give --cluster or --all"))
+			return cli.Usage(oneOf("name the lights, or give --cluster or --all", len(given) > 0))
 		}
 		targets, err := a.lightTargets(c, to, given)
 		if err != nil {

@@ -49,9 +49,12 @@ type refused struct{ adminapi.Problem }
 func (r refused) Error() string {
 	text := r.Detail
 	for _, f := range r.Errors {
-		if f.Detail != r.Detail {
+		if !strings.Contains(r.Detail, f.Detail) {
 			text += "; " + strings.TrimPrefix(f.Pointer+": ", ": ") + f.Detail
 		}
+	}
+	if strings.HasPrefix(r.Detail, "there is no bus ") {
+		text += "; 'controllerd bus list' shows those there are"
 	}
 	if r.Job != "" {
 		text += fmt.Sprintf(" (controllerd job follow %s, or job cancel)", r.Job)

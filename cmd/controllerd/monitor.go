@@ -77,7 +77,7 @@ func (f monitorFlags) check(names []string) error {
 	ways := []string{"", "sent", "received", "discarded"}
 	switch {
 	case f.all == (len(names) > 0):
-		return errors.New("name the buses to watch, or give --all")
+		return oneOf("name the buses to watch, or give --all", f.all)
 	case !slices.Contains(ways, f.filter.direction):
 		return fmt.Errorf("--direction %q: want sent, received or discarded", f.filter.direction)
 	case f.last < 0 || f.count < 0 || f.maxSize < 1:

@@ -72,7 +72,7 @@ Exit code: 0 nothing wrong, 3 something is, 1 the scan could not be done or was 
 	c.Flags().StringVar(&f.relays, "relays", "", "`what` hangs off relays that may move shades, for --site: lights or shades; comments if not given")
 	c.RunE = func(c *cobra.Command, names []string) error {
 		if (len(names) == 0) == (f.port == "") {
-			return cli.Usage(errors.New("name a bus of the site, or give a port with --port"))
+			return cli.Usage(oneOf("name a bus of the site, or give a port with --port", f.port != ""))
 		}
 		if f.draft == "-" && *asJSON {
 			return cli.Usage(errors.New("--json and --site - would both write to standard output"))

@@ -71,7 +71,7 @@ export function Summary({ form, labels = {} }) {
   return html`<div class="notice fault" tabindex="-1" ref=${box} role="alert"><${Icon} name="triangle" /><div class="stack tight">
     <p><b>${problem.local ? t('form.wrong', { n: known.length }) : problem.message}</b></p>
     ${known.length > 0 && html`<ul>${known.map(([name, text]) => html`<li><a href=${`#${id}${name}`} onClick=${(e) => { e.preventDefault(); document.getElementById(id + name)?.focus(); }}>${labels[name] || name}: ${text}</a></li>`)}</ul>`}
-    ${others.map((e) => e.detail !== problem.message && html`<p>${e.pointer}: ${e.detail}</p>`)}
+    ${others.map((e) => !problem.message.includes(e.detail) && html`<p>${e.pointer}: ${e.detail}</p>`)}
     ${form.wait > 0 && html`<p>${t('form.wait', { n: form.wait })}</p>`}
     ${problem.id && problem.status >= 500 && html`<p class="sub">${t('form.request', { id: problem.id })}</p>`}
   </div></div>`;
