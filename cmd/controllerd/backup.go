@@ -64,7 +64,7 @@ func passphraseFrom(c *cobra.Command, file string) (*string, error) {
 		}
 		return nil, nil
 	}
-	phrase, err := passwordFrom(c, file)
+	phrase, err := secretFrom(c, "passphrase", file)
 	return &phrase, err
 }
 
@@ -121,8 +121,8 @@ daemon may run.`,
 }
 
 func showDrill(w io.Writer, d store.Drilled) error {
-	fmt.Fprintf(w, "made       %s\nbuses      %d\nnodes      %d\nshades     %d\nclusters   %d\nusers      %d\nAPI keys   %d\nprofiles   %d\nown certificate  %v\n",
-		cli.When(d.Made), d.Buses, d.Nodes, d.Shades, d.Clusters, d.Users, d.Keys, d.Profiles, d.Certificate)
+	fmt.Fprintf(w, "made             %s\nbuses            %d\nnodes            %d\nshades           %d\nclusters         %d\nusers            %d\nAPI keys         %d\nprofiles         %d\nown certificate  %s\n",
+		cli.When(d.Made), d.Buses, d.Nodes, d.Shades, d.Clusters, d.Users, d.Keys, d.Profiles, yesNo(d.Certificate))
 	for _, u := range d.Unreadable {
 		fmt.Fprintln(w, "cannot be read: "+u)
 	}

@@ -23,6 +23,7 @@ func TestEncryptedBackupByHand(t *testing.T) {
 		want        string
 	}{
 		{"an empty passphrase", "\n", []string{"backup", file + "2", "--passphrase-file", "-"}, 2, "is empty"},
+		{"no passphrase file", "", []string{"backup", file + "2", "--passphrase-file", file + ".none"}, 1, "read the passphrase: open " + file + ".none: no such file"},
 		{"no passphrase", "", []string{"restore", file}, 1, "is encrypted"},
 		{"an empty one for an encrypted file", "\n", []string{"restore", file, "--passphrase-file", "-"}, 2, "is empty"},
 		{"a wrong one", "horse\n", []string{"restore", file, "--passphrase-file", "-"}, 1, "passphrase is wrong"},
@@ -36,7 +37,7 @@ func TestEncryptedBackupByHand(t *testing.T) {
 	if _, err := os.Stat(blank.dataDir); err == nil {
 		t.Error("refused restores made a data directory")
 	}
-	if out := blank.must("restore", "--drill", file, "--passphrase-file", phrase); !strings.Contains(out, "clusters   1") || !strings.Contains(out, "can be restored") {
+	if out := blank.must("restore", "--drill", file, "--passphrase-file", phrase); !strings.Contains(out, "clusters         1\n") || !strings.Contains(out, "can be restored") {
 		t.Errorf("the drill said %s", out)
 	}
 	if _, err := os.Stat(blank.dataDir); err == nil {

@@ -55,27 +55,27 @@ func (r *remote) host() string {
 	return r.url
 }
 
-// passwordFrom reads a password from a file, without the newline at its end.
-func passwordFrom(c *cobra.Command, file string) (string, error) {
+// secretFrom reads what from a file, a password or a passphrase, without the newline at its end.
+func secretFrom(c *cobra.Command, what, file string) (string, error) {
 	const most = 4096
 	in := c.InOrStdin()
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
-			return "", fmt.Errorf("read the password: %w", err)
+			return "", fmt.Errorf("read the %s: %w", what, err)
 		}
 		defer f.Close()
 		in = f
 	}
 	text, err := io.ReadAll(io.LimitReader(in, most))
 	if err != nil {
-		return "", fmt.Errorf("read the password: %w", err)
+		return "", fmt.Errorf("read the %s: %w", what, err)
 	}
-	password := strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
-	if password == "" {
-		return "", cli.Usage(fmt.Errorf("%s: the password is empty", file))
+	secret := strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
+	if secret == "" {
+		return "", cli.Usage(fmt.Errorf("%s: the %s is empty", file, what))
 	}
-	return password, nil
+	return secret, nil
 }
 
 // untrusted words why a controller is not known, in flags.
@@ -136,11 +136,11 @@ Exit code: 0 the contract holds, 1 it could not be asked, 2 called wrongly, 3 it
 		if cfg.TLS, err = by.Config(at.host()); err != nil {
 			return cli.Usage(err)
 		}
-		if cfg.Password, err = passwordFrom(c, at.passwordFile); err != nil {
+		if cfg.Password, err = secretFrom(c, "password", at.passwordFile); err != nil {
 			return err
 		}
 		if reader.username != "" {
-			if cfg.ReaderPassword, err = passwordFrom(c, reader.passwordFile); err != nil {
+			if cfg.ReaderPassword, err = secretFrom(c, "password of --reader", reader.passwordFile); err != nil {
 				return err
 			}
 		}

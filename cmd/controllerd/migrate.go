@@ -62,7 +62,7 @@ func (s *source) read(c *cobra.Command) (house migration.House, again store.Watc
 		return house, again, cli.Usage(err)
 	}
 	cfg := reader.Config{URL: s.url, Username: s.username, Timeout: s.timeout}
-	if cfg.Password, err = passwordFrom(c, s.passwordFile); err != nil {
+	if cfg.Password, err = secretFrom(c, "password", s.passwordFile); err != nil {
 		return house, again, err
 	}
 	house, again, err = readHouse(c.Context(), cfg, by, s.host())
