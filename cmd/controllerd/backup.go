@@ -87,7 +87,9 @@ one, the last three of them. IDs that were handed out after the backup was made 
 again. Everybody has to log in again. A damaged file is refused whole.
 
 With --drill the backup is restored in memory, looked at and forgotten: nothing is changed, and the
-daemon may run.`,
+daemon may run.
+
+Exit code: 0 done, 1 it cannot be restored, 2 called wrongly, 3 with --drill: part of it cannot be read.`,
 		Args: cli.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, files []string) error {
 			passphrase, err := passphraseFrom(c, phrase)

@@ -28,6 +28,7 @@ type app struct {
 func newRoot() *cobra.Command {
 	a := &app{}
 	root := &cobra.Command{Use: "controllerd", Short: "Controller for a building's lights and shades"}
+	root.Long = root.Short + ".\n\nExit code of all commands: 0 done, 1 failed, 2 called wrongly; the help of a command tells of others."
 	cli.Setup(root, version, "this controller knows", &a.dataDir, &a.logLevel)
 	root.AddCommand(newServe(a), newUser(a), newKey(a), newBackup(a), newRestore(a))
 	root.AddCommand(newSite(a), newBus(a), newLight(a), newShade(a), newNode(a), newCluster(a), newJob(a))

@@ -74,6 +74,7 @@ func newMigratePreview(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "preview --from URL --username NAME --password-file FILE (--ca-file FILE | --fingerprint SHA256)",
 		Short:   "Tell what would come over, and what stands in the way; change nothing",
+		Long:    "Tell what would come over, and what stands in the way; change nothing. Exit code 3 if there are conflicts.",
 		Example: "  controllerd migrate preview --from https://old-controller.local --username bms --password-file bms.txt --fingerprint 9F:…",
 		Args:    cli.Args(cobra.NoArgs),
 	}
@@ -171,7 +172,7 @@ there is only told. A backup is made before.`,
 	}
 	from.flags(c)
 	asJSON := cli.JSONFlag(c)
-	c.Flags().StringVar(&onConflict, "on-conflict", "refuse", "`refuse` everything, or skip what conflicts")
+	c.Flags().StringVar(&onConflict, "on-conflict", "refuse", "`what` to do: refuse everything, or skip what conflicts")
 	c.Flags().BoolVar(&watch, "watch", false, "look every night for what has changed there; its refresh token is kept for that; --watch=false: no more")
 	c.Flags().BoolVar(&t.InvertShades, "invert-shades", false, "100 meant closed there (compare a shade with its number): turn the direction of shades on the public API")
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -234,7 +235,7 @@ func newMigrateUndo(a *app) *cobra.Command {
 		Short: "Take a migration back: what came over is removed, what it changed is as it was",
 		Long: `Take a migration back, the newest that holds if none is named: what came over is removed and its
 IDs are never used again, unless the same controller is migrated again. What was bound, renamed
-or otherwise changed since is listed and nothing is done, unless --force is given.`,
+or otherwise changed since is listed and nothing is done, unless --force is given: exit code 3.`,
 		Args: cli.Args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.withStore(c.Context(), func(s *store.Store) error {
@@ -262,6 +263,7 @@ func newMigrateDrift(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "drift --from URL --username NAME --password-file FILE (--ca-file FILE | --fingerprint SHA256)",
 		Short: "Tell how the other controller differs from when it was taken over",
+		Long:  "Tell how the other controller differs from when it was taken over. Exit code 3 if it does.",
 		Args:  cli.Args(cobra.NoArgs),
 	}
 	from.flags(c)

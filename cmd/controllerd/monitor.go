@@ -32,7 +32,7 @@ type monitorFlags struct {
 func newBusMonitor(a *app) *cobra.Command {
 	var f monitorFlags
 	c := &cobra.Command{
-		Use:   "monitor BUS…",
+		Use:   "monitor {BUS… | --all}",
 		Short: "Show the frames that pass on buses, decoded, until Ctrl-C",
 		Long: `Show the frames that pass on one or several buses, decoded, until Ctrl-C: first those of
 the flight recorder, then what passes from now on. → was sent, ← was received, ✗ was

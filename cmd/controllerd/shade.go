@@ -239,7 +239,7 @@ SHADE is an ID or a name, see 'controllerd shade list'.`,
 	}
 	asJSON := cli.JSONFlag(c)
 	f := c.Flags()
-	f.StringVar(&known, "answer", "", "for scripts: `up` or down, where the shade goes when it is told to go up")
+	f.StringVar(&known, "answer", "", "for scripts: the `way` that the shade goes when it is told to go up: up or down")
 	f.BoolVar(&dryRun, "dry-run", false, "find out and save nothing")
 	f.BoolVar(&yes, "yes", false, "ask nothing before it moves")
 	c.RunE = func(c *cobra.Command, names []string) error {
