@@ -148,7 +148,10 @@ func (a *app) editNode(c *cobra.Command, said string, edit adminapi.NodeEdit, as
 	if refused := (refused{}); errors.As(err, &refused) && refused.Status == http.StatusUnprocessableEntity && stays && !edit.WholeDevice && len(beside) > 0 {
 		return fmt.Errorf("%w; %s at address %s too: if the whole device was exchanged, give --device", err, areNodes(beside), before.Address)
 	}
-	if err != nil {
+	switch {
+	case err != nil && strings.HasPrefix(err.Error(), "nothing was changed"): // it names all nodes that are concerned
+		return err
+	case err != nil:
 		return fmt.Errorf("node %d: %w", before.ID, err)
 	}
 	var now adminapi.Node
