@@ -63,21 +63,22 @@ func (d *Document) KeyProblem(key, format string, args ...any) Problem {
 	return problem
 }
 
-// decode fills a struct from a document that obeys its schema.
-func (d *Document) decode(into any) error {
-	err := d.root.Decode(into)
+// decode fills a struct from a document. Values of a wrong type are left out of it, and
+// all else is filled in.
+func (d *Document) decode(into any) (filled bool, err error) {
+	err = d.root.Decode(into)
 	if err == nil {
-		return nil
+		return true, nil
 	}
 	var mistyped *yaml.TypeError
 	if !errors.As(err, &mistyped) {
-		return Problems{d.syntaxProblem(err.Error())}
+		return false, Problems{d.syntaxProblem(err.Error())}
 	}
 	var problems Problems
 	for _, text := range mistyped.Errors {
 		problems = append(problems, d.syntaxProblem(text))
 	}
-	return problems.Err()
+	return true, problems.Err()
 }
 
 var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(?s:(.*))$`)

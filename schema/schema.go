@@ -90,7 +90,7 @@ func Decode(file string, data []byte, s *Schema, into any) (*Document, error) {
 	if doc == nil {
 		return nil, wrong
 	}
-	if err := doc.decode(into); err != nil {
+	if filled, err := doc.decode(into); err != nil && (!filled || wrong == nil) {
 		return nil, cmp.Or(wrong, err)
 	}
 	return doc, wrong

@@ -164,10 +164,15 @@ func (o *options) UnmarshalYAML(n *yaml.Node) error {
 // timespan is a time with its unit; 0 is left out.
 type timespan time.Duration
 
+// UnmarshalYAML takes what is no time for 0: the schema says what is wrong with it, and
+// the rest of the file is looked at all the same.
 func (d *timespan) UnmarshalYAML(n *yaml.Node) error {
 	v, err := time.ParseDuration(n.Value)
+	if err != nil {
+		v = 0
+	}
 	*d = timespan(v)
-	return err
+	return nil
 }
 
 func (d timespan) MarshalYAML() (any, error) { return time.Duration(d).String(), nil }

@@ -110,6 +110,19 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	}
 }
 
+// TestTimeWithoutUnitHidesNothing: whoever forgets the unit of a time is told what else
+// is wrong all the same.
+func TestTimeWithoutUnitHidesNothing(t *testing.T) {
+	for _, time := range []string{"5", "soon", "-1s", "{up: 5s}", "[5s]", "null"} {
+		text := strings.NewReplacer("travelUp: 24.5s", "travelUp: "+time, "Relays, bus: ground", "Relays, bus: cellar").Replace(small)
+		_, err := Parse("small.yaml", []byte(text))
+		problems := (schema.Problems)(nil)
+		if !errors.As(err, &problems) || len(problems) != 2 || problems[0].Key != "nodes[1].bus" || problems[1].Key != "shades[0].travelUp" {
+			t.Errorf("travelUp: %s: got\n%v\nwant the bus that is not there and the time", time, err)
+		}
+	}
+}
+
 func TestDoubles(t *testing.T) {
 	text := `buses:
   - {name: a, driver: modbus, port: x}

@@ -122,7 +122,14 @@ func (a *app) checkedSite(path string, in io.Reader) (appliance.Site, error) {
 	}
 	var problems schema.Problems
 	errors.As(err, &problems)
-	s := appliance.New(appliance.Options{Drivers: drivers.All, DataDir: a.dataDir}).Rehearse(site)
+	asked := site
+	asked.Buses = slices.Clone(site.Buses)
+	for i := range asked.Buses {
+		if saidOf(problems, fmt.Sprintf("buses[%d].line", i)) {
+			asked.Buses[i].Line = appliance.LineSettings{}
+		}
+	}
+	s := appliance.New(appliance.Options{Drivers: drivers.All, DataDir: a.dataDir}).Rehearse(asked)
 	say := inWordsOf(site)
 	for i, b := range site.Buses {
 		for _, fault := range s.Faults {
@@ -138,11 +145,17 @@ func (a *app) checkedSite(path string, in io.Reader) (appliance.Site, error) {
 	}
 	for _, sh := range s.Shades {
 		// What follows from a broken bus or node is told there.
-		if sh.Fault != "" && !strings.HasPrefix(sh.Fault, "its bus") && !strings.Contains(sh.Fault, " is set aside: ") {
-			problems = append(problems, doc.Problem(fmt.Sprintf("shades[%d]", slices.IndexFunc(site.Shades, func(o appliance.Shade) bool { return o.ID == sh.Shade.ID })), "%s", say(sh.Fault)))
+		entry := fmt.Sprintf("shades[%d]", slices.IndexFunc(site.Shades, func(o appliance.Shade) bool { return o.ID == sh.Shade.ID }))
+		if sh.Fault != "" && !strings.HasPrefix(sh.Fault, "its bus") && !strings.Contains(sh.Fault, " is set aside: ") && !saidOf(problems, entry+".output") {
+			problems = append(problems, doc.Problem(entry, "%s", say(sh.Fault)))
 		}
 	}
 	return site, problems.Err()
+}
+
+// saidOf reports whether a key, or what is below it, is among the problems already.
+func saidOf(problems schema.Problems, key string) bool {
+	return slices.ContainsFunc(problems, func(p schema.Problem) bool { return p.Key == key || strings.HasPrefix(p.Key, key+".") })
 }
 
 // placeholder is how a message names an entry that has no ID yet: by a number below 0.

@@ -242,6 +242,31 @@ func TestSiteCheckNamesFileLineAndKey(t *testing.T) {
 	}
 }
 
+// TestSiteCheckTellsAllAtOnce tells everything wrong with a file, each thing once, however
+// much of it is no value at all.
+func TestSiteCheckTellsAllAtOnce(t *testing.T) {
+	t.Parallel()
+	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	s := d.run("site", "check", d.write("site.yaml", `buses:
+  - {name: a, driver: modbus, port: /dev/ttyUSB0, line: {baudRate: 9601000}}
+nodes:
+  - {name: N, bus: a, address: 1, profile: wirenboard-wb-mr6c}
+  - {name: M, bus: nowhere, address: 2, profile: wirenboard-wb-mr6c}
+shades:
+  - {name: S, node: N, output: one, travelUp: 5}
+`))
+	var keys []string
+	for line := range strings.Lines(s.err) {
+		_, text, _ := strings.Cut(line, "site.yaml:")
+		if parts := strings.SplitN(text, ": ", 3); len(parts) == 3 {
+			keys = append(keys, parts[1])
+		}
+	}
+	if want := []string{"buses[0].line.baudRate", "nodes[1].bus", "shades[0].output", "shades[0].travelUp"}; !slices.Equal(keys, want) {
+		t.Errorf("problems at %v, want at %v\n%s", keys, want, s.err)
+	}
+}
+
 func TestBusCommandsWithAndWithoutDaemon(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, smallSite)
