@@ -2,6 +2,8 @@ package sitefile
 
 import (
 	"bufio"
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -73,7 +75,15 @@ const draftHead = `# What a scan found and the site does not have. Change names 
 # --preview. Nothing that the site has already is changed by it.
 `
 
-// Write writes the draft. What it writes [Parse] accepts.
+const choiceHead = `#
+# Of some devices only you know whether lights or shades hang off their relays. They stand
+# below as comments: what follows "##" says which lines are which. Take "# " away from the
+# beginning of those of one of the two and leave all lines where they are; those of shades
+# are in two places, under nodes and under shades.
+`
+
+// Write writes the draft. What it writes [Parse] accepts, and also if the lines of one
+// variant of a choice are comments no more.
 func (d *Draft) Write(w io.Writer) error {
 	b := d.Bus
 	bus := fileBus{
@@ -83,7 +93,7 @@ func (d *Draft) Write(w io.Writer) error {
 	if d.NewBus {
 		bus.UUID = ""
 	}
-	f := file{Buses: []fileBus{bus}}
+	var f file
 	var said, left []string
 	for _, n := range d.nodes {
 		text := fmt.Sprintf("%s: %s", n.Node.Address, n.Said)
@@ -94,36 +104,61 @@ func (d *Draft) Write(w io.Writer) error {
 		said = append(said, text)
 		f.add(b.Name, n)
 	}
-	var doc yaml.Node
-	if err := doc.Encode(f); err != nil {
-		return fmt.Errorf("write the site file: %w", err)
-	}
-	for i, entry := range entries(&doc, "nodes") {
-		entry.HeadComment = comment(said[i])
-	}
 	buf := bufio.NewWriter(w)
 	buf.WriteString(draftHead)
+	if len(d.choices) > 0 {
+		buf.WriteString(choiceHead)
+	}
 	for _, text := range left {
 		buf.WriteString("#\n" + comment("left out, write it yourself: "+text) + "\n")
 	}
-	for _, c := range d.choices {
-		if err := c.write(buf, b.Name); err != nil {
-			return fmt.Errorf("write the site file: %w", err)
-		}
-	}
 	buf.WriteString("\n")
-	enc := yaml.NewEncoder(buf)
-	enc.SetIndent(2)
-	if err := enc.Encode(&doc); err != nil {
-		return fmt.Errorf("write the site file: %w", err)
-	}
-	if err := enc.Close(); err != nil {
-		return fmt.Errorf("write the site file: %w", err)
-	}
-	if err := buf.Flush(); err != nil {
+	err := errors.Join(
+		writeList(buf, "buses", file{Buses: []fileBus{bus}}, nil),
+		d.writeList(buf, "nodes", file{Nodes: f.Nodes}, said),
+		d.writeList(buf, "shades", file{Shades: f.Shades}, nil),
+		buf.Flush(),
+	)
+	if err != nil {
 		return fmt.Errorf("write the site file: %w", err)
 	}
 	return nil
+}
+
+// writeList writes one list of a file, what is said of each entry as a comment; nothing
+// if it is empty.
+func writeList(buf *bufio.Writer, key string, f file, said []string) error {
+	var doc yaml.Node
+	if err := doc.Encode(f); err != nil {
+		return err
+	}
+	list := entries(&doc, key)
+	if len(list) == 0 {
+		return nil
+	}
+	for i, text := range said {
+		list[i].HeadComment = comment(text)
+	}
+	enc := yaml.NewEncoder(buf)
+	enc.SetIndent(2)
+	return errors.Join(enc.Encode(&doc), enc.Close())
+}
+
+// writeList writes a list, and behind it as comments what all choices may add to it. Its
+// key is there even if it has no other entries.
+func (d *Draft) writeList(buf *bufio.Writer, key string, f file, said []string) error {
+	var maybe strings.Builder
+	for _, c := range d.choices {
+		if err := c.write(&maybe, key, d.Bus.Name); err != nil {
+			return err
+		}
+	}
+	if maybe.Len() > 0 && len(f.Nodes)+len(f.Shades) == 0 {
+		buf.WriteString(key + ":\n")
+	}
+	err := writeList(buf, key, f, said)
+	buf.WriteString(maybe.String())
+	return err
 }
 
 // add enters a device and its shades.
@@ -141,21 +176,34 @@ func (f *file) add(bus string, n DraftNode) {
 	}
 }
 
-// write writes everything that a device may be as comments.
-func (c choice) write(buf *bufio.Writer, bus string) error {
-	buf.WriteString("#\n" + comment("for you to decide: "+c.said) + "\n")
+// write writes what a device may add to one list as comments, indented like its entries.
+func (c choice) write(out *strings.Builder, key, bus string) error {
+	if key == "nodes" {
+		out.WriteString("#" + comment(c.said) + "\n")
+	}
 	for _, v := range c.variants {
 		var f file
 		for _, n := range v.Nodes {
 			f.add(bus, n)
 		}
-		text, err := yaml.Marshal(f)
-		if err != nil {
+		if key == "nodes" {
+			f.Shades = nil
+		} else {
+			f.Nodes = nil
+		}
+		var text bytes.Buffer
+		buf := bufio.NewWriter(&text)
+		if err := errors.Join(writeList(buf, key, f, nil), buf.Flush()); err != nil {
 			return err
 		}
-		buf.WriteString(comment("as "+v.Title+":") + "\n")
-		for line := range strings.Lines(string(text)) {
-			buf.WriteString(comment("  "+strings.TrimSuffix(line, "\n")) + "\n")
+		first := true
+		for line := range strings.Lines(text.String()) {
+			if first { // the key
+				out.WriteString("#" + comment(fmt.Sprintf("%s as %s:", v.Nodes[0].Node.Address, v.Title)) + "\n")
+				first = false
+				continue
+			}
+			out.WriteString(comment(strings.TrimSuffix(line, "\n")) + "\n")
 		}
 	}
 	return nil

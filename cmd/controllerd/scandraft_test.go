@@ -96,8 +96,8 @@ nodes:
 		t.Errorf("exit code %d\n%s%s", s.code, s.out, s.err)
 	}
 	text := readText(draft)
-	for _, variant := range []string{"as 6 lights:", "as 3 shades:"} {
-		if !strings.Contains(text, "# "+variant) {
+	for _, variant := range []string{"1 as 6 lights:", "1 as 3 shades:"} {
+		if !strings.Contains(text, "## "+variant) {
 			t.Errorf("the draft does not say what the relays are %s\n%s", variant, text)
 		}
 	}
