@@ -16,7 +16,7 @@ func (p *plan) buildDivision() {
 	} else {
 		p.final.Division = p.referred(p.in.Division)
 	}
-	p.report.Settings = p.report.Settings || !reflect.DeepEqual(p.final.Division, p.have.Division)
+	p.report.ofSite("place, time zone, floors or meters", !reflect.DeepEqual(p.final.Division, p.have.Division))
 }
 
 // referred turns references of the import into IDs.

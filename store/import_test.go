@@ -339,3 +339,38 @@ func TestImportTellsOldAndNew(t *testing.T) {
 		t.Errorf("report %+v", r)
 	}
 }
+
+// TestReportOfTheSiteItself says only what really changed: a bus more is no other order.
+func TestReportOfTheSiteItself(t *testing.T) {
+	bus := func(n byte, name string) appliance.Bus {
+		return appliance.Bus{UUID: appliance.UUID{0: n}, Name: name, Driver: "modbus", Port: "/dev/" + name}
+	}
+	a, b, c := bus(1, "a"), bus(2, "b"), bus(3, "c")
+	for _, tc := range []struct {
+		name    string
+		in      appliance.Site
+		replace bool
+		want    []string
+	}{
+		{"another bus", appliance.Site{Buses: []appliance.Bus{c}}, false, nil},
+		{"another bus in front", appliance.Site{Buses: []appliance.Bus{c, a, b}}, true, nil},
+		{"a bus less", appliance.Site{Buses: []appliance.Bus{b}}, true, nil},
+		{"another order that an addition does not take over", appliance.Site{Buses: []appliance.Bus{b, a}}, false, nil},
+		{"another order", appliance.Site{Buses: []appliance.Bus{b, c, a}}, true, []string{"order of the buses"}},
+		{"another name", appliance.Site{Name: "Annex", Buses: []appliance.Bus{c}}, false, []string{"name"}},
+		{"other settings", appliance.Site{Name: "House", Settings: appliance.Settings{InvertShades: true}}, false, []string{"settings"}},
+	} {
+		s := open(t, t.TempDir())
+		imports(t, s, appliance.Site{Name: "House", Buses: []appliance.Bus{a, b}}, ImportOptions{})
+		r := imports(t, s, tc.in, ImportOptions{Replace: tc.replace})
+		if !slices.Equal(r.Site, tc.want) || r.Settings != (len(tc.want) > 0) {
+			t.Errorf("%s: changed of the site itself: %q (%v), want %q", tc.name, r.Site, r.Settings, tc.want)
+		}
+		if tc.replace {
+			got := load(t, s)
+			if !slices.EqualFunc(got.Buses, tc.in.Buses, func(a, b appliance.Bus) bool { return a.Name == b.Name }) {
+				t.Errorf("%s: buses %+v", tc.name, got.Buses)
+			}
+		}
+	}
+}

@@ -194,7 +194,8 @@ func (p *plan) settings() {
 	if p.in.Name != "" {
 		p.final.Name, p.final.Settings = p.in.Name, p.in.Settings
 	}
-	p.report.Settings = p.final.Name != p.have.Name || p.final.Settings != p.have.Settings
+	p.report.ofSite("name", p.final.Name != p.have.Name)
+	p.report.ofSite("settings", p.final.Settings != p.have.Settings)
 }
 
 // isPlaceholder reports whether u only links nodes to buses inside one import:
@@ -281,9 +282,17 @@ func (p *plan) buildBuses() {
 		}
 		p.same(item, busChanges(was, now))
 	}
-	if !slices.EqualFunc(p.have.Buses, p.final.Buses, func(a, b appliance.Bus) bool { return a.UUID == b.UUID }) {
-		p.report.Settings = true
+	p.report.ofSite("order of the buses", !slices.Equal(common(p.have.Buses, p.final.Buses), common(p.final.Buses, p.have.Buses)))
+}
+
+// common are the buses of a list that are in another one too, in their order.
+func common(of, with []appliance.Bus) (list []appliance.UUID) {
+	for _, b := range of {
+		if slices.ContainsFunc(with, func(o appliance.Bus) bool { return o.UUID == b.UUID }) {
+			list = append(list, b.UUID)
+		}
 	}
+	return list
 }
 
 // same notes a mentioned thing as changed or unchanged.

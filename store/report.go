@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"svc.internal/controller/appliance"
@@ -10,12 +11,24 @@ import (
 // Report says what an import did, or with [ImportOptions].Preview would do.
 type Report struct {
 	Preview   bool
-	Settings  bool   // the site's name, its settings or the order of its buses changed
-	Created   []Item // new, with the IDs they were given
-	Returned  []Item // retired before, back under the ID they had
+	Settings  bool     // the site's name, its settings or the order of its buses changed
+	Site      []string // what of these, in words for people
+	Created   []Item   // new, with the IDs they were given
+	Returned  []Item   // retired before, back under the ID they had
 	Changed   []Item
 	Unchanged []Item
 	Retired   []Item // removed; their IDs are never used again
+}
+
+// ofSite notes what changed of the site itself, if it did.
+func (r *Report) ofSite(what string, changed bool) {
+	if !changed {
+		return
+	}
+	r.Settings = true
+	if !slices.Contains(r.Site, what) {
+		r.Site = append(r.Site, what)
+	}
 }
 
 // Item is one entry of a report. Buses have no ID.

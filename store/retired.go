@@ -35,6 +35,9 @@ func (p *plan) checkFamilies() {
 	}
 }
 
+// neverAgain is what of a site changes by IDs that another controller retired.
+const neverAgain = "IDs that are never used again"
+
 // takeRetired takes over the IDs that another controller retired, and the highest it
 // used. What lives here under such an ID lives on.
 func (p *plan) takeRetired() {
@@ -43,7 +46,7 @@ func (p *plan) takeRetired() {
 		if high > p.marks[f] && high <= appliance.MaxID {
 			p.marks[f] = high
 		}
-		p.report.Settings = p.report.Settings || high > p.byFamily[f].ids.mark && high <= appliance.MaxID
+		p.report.ofSite(neverAgain, high > p.byFamily[f].ids.mark && high <= appliance.MaxID)
 	}
 	for _, r := range p.in.Retired {
 		f, id := Nodes, r.Node
@@ -61,7 +64,7 @@ func (p *plan) takeRetired() {
 			continue
 		}
 		p.buried = append(p.buried, grave{f, noun{id, r.UUID, cmp.Or(r.Name, "retired")}})
-		p.report.Settings = true // there is something to write
+		p.report.ofSite(neverAgain, true)
 	}
 }
 

@@ -113,8 +113,8 @@ func showReport(w io.Writer, r store.Report) error {
 			return err
 		}
 	}
-	if r.Settings {
-		fmt.Fprintln(w, "name or settings of the site, or the order of its buses: changed")
+	if len(r.Site) > 0 {
+		fmt.Fprintf(w, "changed of the site itself: %s\n", strings.Join(r.Site, ", "))
 	}
 	verb := "imported"
 	if r.Preview {
