@@ -117,8 +117,12 @@ func (l Findings) With(f Found) (all Findings, i int) {
 	return l, i
 }
 
-// same reports whether both tell of the same.
+// same reports whether g tells of the same as f. Who was silent and then answers at
+// other settings is one device.
 func (f Found) same(g Found) bool {
+	if f.Finding == FoundSilent && g.Finding == FoundSettings {
+		return f.Address == g.Address
+	}
 	return f.Address == g.Address && f.beside() == g.beside() && (f.beside() == "" || f.Line == g.Line) &&
 		(f.Serial == g.Serial || f.Serial == "" || g.Serial == "")
 }

@@ -41,7 +41,18 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 		}
 		s.strangers()
 		s.judge()
+		if !s.met && first == 0 && last == Shorts-1 {
+			s.Tell(appliance.Found{Finding: appliance.FoundHindered, Detail: "NOBODY ANSWERED: all short addresses were asked, and gear without one",
+				Advice: "check the two DALI wires, the power supply of the line and the mains of the gear"})
+		}
 	})
+}
+
+// Tell shows the installer something. Somebody is there, unless it is a note or says that
+// nobody is.
+func (s *search) Tell(f appliance.Found) {
+	s.met = s.met || f.Finding != appliance.FoundNote && f.Finding != appliance.FoundSilent
+	s.Course.Tell(f)
 }
 
 // search is a scan under way.
@@ -51,6 +62,7 @@ type search struct {
 	lost   int // questions in a row that could not be asked
 	heard  *eavesdropper
 	noisy  bool // somebody talks all the time
+	met    bool // somebody was found, gear or not
 	// clean is how many gears told what two hardly have in common; suspects have
 	// answers that were garbled every time, while somebody talked.
 	clean    int

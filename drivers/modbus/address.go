@@ -13,6 +13,9 @@ type address struct {
 	gear int // DALI short address 0–63
 }
 
+// LastUnit that a device may be; the first is 1.
+const LastUnit = 247
+
 // parseAddress reads a node address in the form that its profile asks for.
 func parseAddress(text string, p *Profile) (address, error) {
 	form := map[string]string{
@@ -27,7 +30,7 @@ func parseAddress(text string, p *Profile) (address, error) {
 	}
 	unitText, rest, behind := strings.Cut(text, "/")
 	unit, err := strconv.Atoi(unitText)
-	if err != nil || unit < 1 || unit > 247 {
+	if err != nil || unit < 1 || unit > LastUnit {
 		return bad("the unit must be a number from 1 to 247")
 	}
 	a := address{unit: byte(unit)}

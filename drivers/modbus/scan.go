@@ -30,11 +30,11 @@ const (
 // being asked, and who answers when nobody waits for it any more.
 func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 	first, last := max(opts.First, 1), opts.Last
-	if last == 0 || last > 247 {
-		last = 247
+	if last == 0 || last > LastUnit {
+		last = LastUnit
 	}
 	return scan.Steps(func(c *scan.Course) {
-		s := &search{Course: c, driver: d, heard: newEavesdropper(d), bad: make(map[byte]badUnit)}
+		s := &search{Course: c, driver: d, all: opts.AllSettings, heard: newEavesdropper(d), bad: make(map[byte]badUnit)}
 		c.Overhear(d.line.Recent, s.heard.take)
 		s.listen(listenSlices)
 		if s.heard.anything() {
@@ -55,10 +55,10 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 		s.again(first, last)
 		s.late(first, last)
 		s.judgeLine()
-		if opts.AllSettings {
+		if s.all {
 			s.allSettings(first, last)
 		}
-		s.nobody(first, last, opts.AllSettings)
+		s.nobody(first, last)
 	})
 }
 
@@ -78,6 +78,7 @@ type search struct {
 	*scan.Course
 	driver *Driver
 	heard  *eavesdropper
+	all    bool             // other settings are tried, too
 	drowns int              // probes in a row that could not be sent, since the line is never silent
 	clean  int              // units that answered as they should
 	bad    map[byte]badUnit // units whose answers were damaged or several
@@ -251,10 +252,12 @@ func (s *search) missed(n byte, err error) {
 	if s.driver.units[n] == nil {
 		return
 	}
-	s.Tell(appliance.Found{
-		Address: unitKey(n), Finding: appliance.FoundSilent, Detail: whySilent(err),
-		Advice: "check its power, its connector, its address and its bit rate and parity (--all-settings tries others)",
-	})
+	f := appliance.Found{Address: unitKey(n), Finding: appliance.FoundSilent, Detail: whySilent(err),
+		Advice: "check its power, its connector, its address and its bit rate and parity"}
+	if !s.all {
+		f.Advice += " (--all-settings tries others)"
+	}
+	s.Tell(f)
 }
 
 // whySilent says why nobody was heard.

@@ -100,24 +100,42 @@ func (s *search) unitAt(n byte, at appliance.LineSettings) {
 }
 
 // nobody says what was asked if nobody answered, so that the installer knows what is
-// left to try.
-func (s *search) nobody(first, last int, all bool) {
-	if s.over() || s.mute+s.clean+s.astray+len(s.bad)+len(s.unsure)+len(s.heard.late) > 0 {
+// left to try. It is the line that has to be put right only if all addresses were asked:
+// a few may be free.
+func (s *search) nobody(first, last int) {
+	if s.over() || first > last || s.mute+s.clean+s.astray+len(s.bad)+len(s.unsure)+len(s.heard.late) > 0 {
 		return
 	}
-	d, asked := s.driver, fmt.Sprintf("NOBODY ANSWERED: addresses %d to %d of 247 were asked", first, last)
-	if first == last {
-		asked = fmt.Sprintf("NOBODY ANSWERED: address %d of 247 was asked", first)
-	}
-	f := appliance.Found{Finding: appliance.FoundNote, Detail: asked,
-		Advice: "check the address of the gateway or serial server, what its line is set to, and the power of the devices"}
-	if d.settings != (appliance.LineSettings{}) {
-		f.Detail += fmt.Sprintf(" at %s", describeLine(d.settings))
-		f.Advice = "check power and wiring (A and B may be swapped), and scan with --all-settings: it asks at other bit rates and parities"
-		if all {
-			f.Detail += fmt.Sprintf(", and at %d other settings", len(otherSettings(d.settings)))
-			f.Advice = "check power and wiring: A and B may be swapped"
+	d, serial := s.driver, s.driver.settings != (appliance.LineSettings{})
+	at := ""
+	if serial {
+		at = " at " + describeLine(d.settings)
+		if s.all {
+			at += fmt.Sprintf(", and at %d other settings", len(otherSettings(d.settings)))
 		}
+	}
+	if first > 1 || last < LastUnit {
+		f := appliance.Found{Finding: appliance.FoundNote, Detail: fmt.Sprintf("none of these addresses answered: %d to %d of %d were asked%s", first, last, LastUnit, at)}
+		if first == last {
+			f.Detail = fmt.Sprintf("address %d did not answer; no other of the %d was asked%s", first, LastUnit, at)
+		}
+		if len(d.units) == 0 {
+			f.Advice = "if somebody should be there, ask all addresses: scan without --first and --last"
+			if serial && !s.all {
+				f.Advice += ", or ask these at other bit rates and parities with --all-settings"
+			}
+		}
+		s.Tell(f)
+		return
+	}
+	f := appliance.Found{Finding: appliance.FoundHindered, Detail: fmt.Sprintf("NOBODY ANSWERED: addresses %d to %d of %d were asked%s", first, last, LastUnit, at)}
+	switch {
+	case !serial:
+		f.Advice = "check the address of the gateway or serial server, what its line is set to, and the power of the devices"
+	case s.all:
+		f.Advice = "check power and wiring: A and B may be swapped"
+	default:
+		f.Advice = "check power and wiring (A and B may be swapped), and scan with --all-settings: it asks at other bit rates and parities"
 	}
 	s.Tell(f)
 }

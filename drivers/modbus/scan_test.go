@@ -1,6 +1,7 @@
 package modbus
 
 import (
+	"strings"
 	"testing"
 
 	"svc.internal/controller/appliance"
@@ -42,6 +43,45 @@ func TestScanDoesNotCallTheSilentLate(t *testing.T) {
 			}
 			if f := found[appliance.FoundSilent]; len(found) != 1 || f.Advice == "" {
 				t.Errorf("found %+v, want 5 silent", found)
+			}
+		})
+	}
+}
+
+// TestScanThatNobodyAnswers accuses the line only if all addresses were asked: those few
+// that were asked may be free, which is no trouble.
+func TestScanThatNobodyAnswers(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name    string
+		opts    appliance.ScanOptions
+		known   string // address of a node
+		finding appliance.Finding
+		says    string
+		advises string // empty: nothing
+	}{
+		{"all addresses", appliance.ScanOptions{}, "", appliance.FoundHindered, "NOBODY ANSWERED: addresses 1 to 247 of 247 were asked at 115200 8N1", "A and B may be swapped"},
+		{"some", appliance.ScanOptions{First: 20, Last: 21}, "", appliance.FoundNote, "none of these addresses answered: 20 to 21 of 247 were asked at 115200 8N1", "--all-settings"},
+		{"one", appliance.ScanOptions{First: 20, Last: 20}, "", appliance.FoundNote, "address 20 did not answer; no other of the 247", "all addresses"},
+		{"some of a bus with devices elsewhere", appliance.ScanOptions{First: 20, Last: 21}, "5", appliance.FoundNote, "none of these addresses answered", ""},
+		{"none that there is", appliance.ScanOptions{First: 300}, "", "", "", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			cfg := busOf(serialWire(t), map[string]string{"responseTimeout": "1ms", "turnaround": "0s"})
+			if tc.known != "" {
+				cfg.Nodes = []appliance.Node{node(1, tc.known, "wirenboard-wb-mdm3")}
+			}
+			d, _ := open(t, cfg)
+			var f appliance.Found
+			for step := range d.Scan(tc.opts) {
+				res, err := do(t, step.Exchange)
+				if told, ok := step.Judge(res, err); ok {
+					f = told
+				}
+			}
+			if f.Finding != tc.finding || !strings.Contains(f.Detail, tc.says) || !strings.Contains(f.Advice, tc.advises) || tc.advises == "" && f.Advice != "" {
+				t.Errorf("found %+v, want %s, %q and the advice %q", f, tc.finding, tc.says, tc.advises)
 			}
 		})
 	}

@@ -68,8 +68,13 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 			s.examine(a)
 		}
 		s.listen()
-		for _, f := range s.line() {
+		wrong := s.line()
+		for _, f := range wrong {
 			s.Tell(f)
+		}
+		if len(s.known) == 0 && len(wrong) == 0 {
+			s.Tell(appliance.Found{Finding: appliance.FoundHindered, Detail: "NOBODY ANSWERED: motors of all types were called at 4800 8O1",
+				Advice: "check the power of the motors, the wiring (A and B may be swapped) and the adapter"})
 		}
 	})
 }
