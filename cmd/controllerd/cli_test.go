@@ -611,6 +611,10 @@ func TestExitCodes(t *testing.T) {
 		{"user add somebody", 2}, // no role
 		{"user add somebody --role viewer", 2},
 		{"bus scan", 2},
+		{"bus scan --port /does/not/exist --first 248", 2},
+		{"bus scan --port /does/not/exist --first 64 --driver dali --option gateway=atx", 2},
+		{"bus scan --port /does/not/exist --first 3 --last 2", 2},
+		{"bus scan --port /does/not/exist --site /", 1},
 		{"bus decode", 2},
 		{"bus decode --protocol morse", 2},
 		{"site schema wrong", 2},

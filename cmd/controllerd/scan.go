@@ -17,6 +17,9 @@ import (
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/cli"
 	"svc.internal/controller/drivers"
+	"svc.internal/controller/drivers/dali"
+	"svc.internal/controller/drivers/dmx"
+	"svc.internal/controller/drivers/modbus"
 	"svc.internal/controller/store"
 )
 
@@ -108,6 +111,18 @@ func (f scanFlags) check() error {
 	return nil
 }
 
+// lastAddresses that there can be; drivers that are not here have other addresses than
+// numbers, or none.
+var lastAddresses = map[string]int{"modbus": modbus.LastUnit, "dali": dali.Shorts - 1, "dmx": dmx.UniverseSlots}
+
+// within refuses a range that begins behind the last address of a bus.
+func (f scanFlags) within(bus appliance.Bus) error {
+	if last, ok := lastAddresses[bus.Driver]; ok && f.first > last {
+		return fmt.Errorf("--first %d: the last address of a %s bus is %d", f.first, bus.Driver, last)
+	}
+	return nil
+}
+
 // runScan does a scan and shows it.
 func (a *app) runScan(c *cobra.Command, names []string, f scanFlags, asJSON bool) error {
 	ctx := c.Context()
@@ -115,7 +130,13 @@ func (a *app) runScan(c *cobra.Command, names []string, f scanFlags, asJSON bool
 	if err != nil {
 		return err
 	}
-	show := &scanView{out: c.OutOrStdout(), asJSON: asJSON, bus: bus, site: site, known: len(names) == 1, relays: f.relays}
+	if err := f.within(bus); err != nil {
+		return cli.Usage(err)
+	}
+	if err := draftable(f.draft); err != nil {
+		return err
+	}
+	show := &scanView{out: c.OutOrStdout(), asJSON: asJSON, bus: bus, site: site, known: len(names) == 1, drafts: f.draft != "", relays: f.relays}
 	if f, ok := c.ErrOrStderr().(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		show.progress = f
 	}

@@ -183,6 +183,12 @@ func TestScanNamesTheCulprit(t *testing.T) {
 	if f.Line == nil || f.Line.BaudRate != 9600 || f.Line.Parity != "none" || f.Kind != "wirenboard-wb-led-rgbw" || !strings.Contains(f.Advice, "19200 8E") {
 		t.Errorf("at other settings: %+v in %+v", f, found)
 	}
+	if f, accused := found["5 silent"]; accused {
+		t.Errorf("who answers at other settings is silent besides: %+v", f)
+	}
+	if s := d.run("bus", "scan", "line", "--first", "3", "--last", "3", "--all-settings"); s.code != 3 || !strings.Contains(s.out, "3 (3 Office): does not answer") || strings.Contains(s.out, "--all-settings") {
+		t.Errorf("silent at all settings: %d\n%s%s", s.code, s.out, s.err)
+	}
 	// Without the two of one address, which were found above: whether they are heard colliding again is chance, since 17 talks into it.
 	if s := d.run("bus", "scan", "line", "--first", "3", "--last", "6"); s.code != 3 || !strings.Contains(s.out, "2 of the site silent, 1 not in the site") ||
 		!strings.Contains(s.err, "3 silent, 4 profile, 5 silent") || !strings.Contains(s.out, "→ disconnect") {
@@ -283,8 +289,11 @@ func (d *desk) importDraft(bus string, args []string, want map[string]string) {
 	if !strings.Contains(s.out, "written to "+draft) {
 		d.t.Fatalf("bus scan --site: %d\n%s%s", s.code, s.out, s.err)
 	}
-	if again := d.run(append([]string{"bus", "scan", bus, "--site", draft}, args...)...); again.code != 1 || !strings.Contains(again.err, "exists") {
-		d.t.Errorf("a second --site wrote over a file: %d %s", again.code, again.err)
+	if again := d.run(append([]string{"bus", "scan", bus, "--site", draft}, args...)...); again.code != 1 || !strings.Contains(again.err, "exists; choose another name or remove it") || again.out != "" {
+		d.t.Errorf("a second --site wrote over a file, or scanned for nothing: %d %s%s", again.code, again.out, again.err)
+	}
+	if strings.Contains(s.out, "--site FILE") {
+		d.t.Errorf("told of --site, which was given:\n%s", s.out)
 	}
 	text, err := os.ReadFile(draft)
 	if err != nil {

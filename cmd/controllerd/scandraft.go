@@ -2,9 +2,12 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
@@ -14,6 +17,25 @@ import (
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/sitefile"
 )
+
+// draftable refuses a file that is there, before a scan takes minutes for nothing.
+func draftable(path string) error {
+	if path == "" || path == "-" {
+		return nil
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("write what is found: %w", taken(path))
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("write what is found to %s: look for its folder: %w", path, err)
+	}
+	return nil
+}
+
+// taken says that a file to be made is there.
+func taken(path string) error {
+	return fmt.Errorf("open %s: %w; choose another name or remove it, a file that is there is never replaced", path, fs.ErrExist)
+}
 
 // writeDraft writes what is not in the site as a site file. If there is nothing new,
 // nothing is written.
@@ -38,6 +60,9 @@ func (v *scanView) writeDraft(out io.Writer, path string) error {
 		return d.draft.Write(out)
 	}
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		err = taken(path)
+	}
 	if err != nil {
 		return fmt.Errorf("write what was found: %w", err)
 	}

@@ -126,7 +126,7 @@ nodes:
   - {name: B, bus: line, address: 2, profile: wirenboard-wb-mdm3}
 `)
 	s, _ := h.scanPort("line", "--last", "3")
-	if !strings.Contains(s.out, "addresses 1 to 3 of 247 were asked at 9600 8N1") || !strings.Contains(s.out, "--all-settings") {
+	if !strings.Contains(s.out, "none of these addresses answered: 1 to 3 of 247 were asked at 9600 8N1") || !strings.Contains(s.out, "--all-settings") {
 		t.Errorf("nobody answered: exit code %d\n%s%s", s.code, s.out, s.err)
 	}
 	s, draft := h.scanPort("line", "--last", "3", "--all-settings")

@@ -22,6 +22,7 @@ type scanView struct {
 	bus      appliance.Bus
 	site     appliance.Site
 	known    bool   // the bus is in the site, so that found and configured can be compared
+	drafts   bool   // what is new is written as a site file
 	relays   string // what a draft makes of relays, see [drafter]
 	found    []adminapi.Found
 }
@@ -209,6 +210,9 @@ func (v *scanView) summary() {
 	}
 	present, troubles := v.present(), v.troubles()
 	line := fmt.Sprintf("%s answered", count(len(present), "address", "addresses"))
+	if astray := v.with(is(appliance.FoundSettings)); len(astray) > 0 {
+		line += fmt.Sprintf(", %d at other settings", len(astray))
+	}
 	if silent := v.with(is(appliance.FoundSilent)); v.known {
 		line += fmt.Sprintf(", %d of the site silent, %d not in the site", len(silent), len(v.strangers()))
 	}
@@ -234,7 +238,11 @@ func (v *scanView) summary() {
 		for _, f := range strangers {
 			list = append(list, f.Address)
 		}
-		fmt.Fprintf(v.out, "not in the site: %s (--site FILE writes them down)\n", strings.Join(list, ", "))
+		hint := ""
+		if !v.drafts {
+			hint = " (--site FILE writes them down)"
+		}
+		fmt.Fprintf(v.out, "not in the site: %s%s\n", strings.Join(list, ", "), hint)
 	}
 }
 
