@@ -23,3 +23,17 @@ func TestFindingsKeepOneRowForWhoHasAnAddress(t *testing.T) {
 		t.Errorf("%d rows: %+v", len(all), all)
 	}
 }
+
+// Who was silent and then answers at other settings is told of once.
+func TestFindingsTakeTheSilentForWhoAnswersAtOtherSettings(t *testing.T) {
+	var all Findings
+	for _, f := range []Found{
+		{Address: "5", Finding: FoundSilent}, {Address: "6", Finding: FoundSilent}, {Address: "7"},
+		{Address: "6", Finding: FoundSettings, Line: LineSettings{BaudRate: 9600}}, {Address: "7", Finding: FoundSettings, Line: LineSettings{BaudRate: 9600}},
+	} {
+		all, _ = all.With(f)
+	}
+	if len(all) != 4 || all[0].Finding != FoundSilent || all[1].Finding != FoundSettings || all[2].Finding != "" || all[3].Address != "7" {
+		t.Errorf("findings %+v", all)
+	}
+}

@@ -220,3 +220,19 @@ func TestAnAnswerThatIsMissingOnceIsNotSilence(t *testing.T) {
 		}
 	}
 }
+
+// TestScanOfALineWithoutGear says that nobody answered, if all addresses were asked.
+func TestScanOfALineWithoutGear(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, dalisim.Config{Gateway: "luba"})
+	bus := r.bus("luba", nil)
+	ctl := r.run(appliance.Site{Buses: []appliance.Bus{bus}})
+	waitFor(t, "the bus is up", func() bool { return ctl.Snapshot().Buses[0].Up })
+	for last, want := range map[int]int{0: 1, 5: 0} {
+		var list []appliance.Found
+		err := ctl.Scan(t.Context(), bus.Name, appliance.ScanOptions{Last: last}, func(string) {}, func(f appliance.Found) { list = append(list, f) })
+		if err != nil || len(list) != want || want > 0 && (list[0].Finding != appliance.FoundHindered || !strings.Contains(list[0].Detail, "NOBODY ANSWERED")) {
+			t.Errorf("up to address %d: told %+v; %v", last, list, err)
+		}
+	}
+}
