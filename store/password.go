@@ -7,8 +7,8 @@ import (
 	"runtime/debug"
 
 	"svc.internal/controller/account"
-	"svc.internal/controller/account/password"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/password"
 )
 
 const (

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 	_ "modernc.org/sqlite" // registers the driver "sqlite"
 
-	"svc.internal/controller/account/password"
+	"svc.internal/controller/password"
 )
 
 // databaseFile is the one file of a data directory that matters.

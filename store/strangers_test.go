@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"svc.internal/controller/account"
-	"svc.internal/controller/account/password"
+	"svc.internal/controller/password"
 )
 
 // A password change ends all logins; bringing back a backup from before must not revive

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 
 	"svc.internal/controller/account"
-	"svc.internal/controller/account/password"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/password"
 )
 
 // maxUserName bounds the names of users and keys, in characters.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"svc.internal/controller/account/password"
+	"svc.internal/controller/password"
 	"svc.internal/controller/platform"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"svc.internal/controller/account/password"
+	"svc.internal/controller/password"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/web"
 )
