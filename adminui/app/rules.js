@@ -57,7 +57,7 @@ function RuleRow({ rule: r, onChange, onDone }) {
   };
   return html`<li><div class="item wraps"><${Icon} name=${r.when.kind === 'time' ? 'clock' : r.when.kind === 'value' ? 'pulse' : 'sun'} size=${24} />
     <span class="main"><span class="name"><bdi>${r.name}</bdi></span><span class="sub">${whenOf(r.when)}<br />${doesOf(r.actions)}</span>
-      ${r.trouble ? html`<span class="badge warn"><${Icon} name="triangle" size=${16} />${r.trouble}</span>` : r.enabled && r.next && html`<span class="sub accent">${t('rule.next', { at: inBuilding({ weekday: 'short', day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' }).format(Date.parse(r.next)) })}</span>`}</span>
+      ${r.trouble ? html`<span class="badge warn"><${Icon} name="triangle" size=${16} />${r.trouble}</span>` : r.enabled && r.next && html`<span class="sub accent">${t('rule.next', { at: [{ weekday: 'short', day: 'numeric', month: 'short' }, { timeStyle: 'short' }].map((how) => inBuilding(how).format(Date.parse(r.next))).join(', ') })}</span>`}</span>
     ${may('operate') ? html`<div class="actions"><button class="button" aria-label=${t('rule.try.of', { name: r.name })} onClick=${attempt}>${t('rule.try')}</button>
         <button class="button" aria-label=${t('users.change.of', { name: r.name })} onClick=${onChange}>${t('change')}</button>
         <button class="switch" role="switch" aria-checked=${r.enabled ? 'true' : 'false'} aria-label=${t('rule.on', { name: r.name })} onClick=${flip}><span></span></button></div>`
