@@ -68,3 +68,19 @@ func TestCensusOfNoiseIsNoCensus(t *testing.T) {
 		t.Errorf("complete %v, exhausted %v, with others on the line complete %v", c.complete(false), c.exhausted(), c.complete(true))
 	}
 }
+
+// Twins whose answers collided late say nothing of somebody who talks unasked; noise that
+// comes again and again does.
+func TestOneLateCollisionIsNoBabble(t *testing.T) {
+	for _, c := range []struct {
+		bytes, bursts int
+		babble        bool
+	}{{0, 0, false}, {3, 3, false}, {20, 1, false}, {40, 2, false}, {12, 3, true}, {400, 16, true}} {
+		e := newEavesdropper(Nobody)
+		e.alone, e.bursts = c.bytes, c.bursts
+		s := &search{heard: e}
+		if told := len(s.noise(false)) > 0; told != c.babble || e.noisy() != c.babble {
+			t.Errorf("%d bytes in %d slices: told %v, noisy %v, want %v", c.bytes, c.bursts, told, e.noisy(), c.babble)
+		}
+	}
+}

@@ -27,7 +27,10 @@ func (s *search) pause() {
 	e.Do = func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
 		s.driver.strayBytes()
 		res, err := wait(ctx, y)
-		s.heard.alone += s.driver.strayBytes()
+		if n := s.driver.strayBytes(); n > 0 {
+			s.heard.alone += n
+			s.heard.bursts++
+		}
 		return res, err
 	}
 	_, _ = s.Ask("listening", e) // the line is left alone for less if the bus ends
@@ -41,6 +44,7 @@ type eavesdropper struct {
 	sample  map[Address]Frame
 	noise   int  // bytes that made no frame, after a call
 	alone   int  // bytes that made no frame, while nobody was asked
+	bursts  int  // slices in which such bytes came
 	drowned bool // a call could not be sent, since the line is never silent
 }
 
@@ -118,7 +122,7 @@ func (e *eavesdropper) disturbed() bool {
 
 // noisy reports whether what is no frame may be anybody's, not only motors' answers that
 // collided.
-func (e *eavesdropper) noisy() bool { return e.disturbed() || e.drowned || e.alone > noiseLeast }
+func (e *eavesdropper) noisy() bool { return e.disturbed() || e.drowned || e.babblesAlone() }
 
 // line tells what is wrong with the line as a whole, and who shares it.
 func (s *search) line() []appliance.Found {
@@ -157,7 +161,7 @@ func (s *search) noise(named bool) []appliance.Found {
 	case e.drowned && !named:
 		return []appliance.Found{{Finding: appliance.FoundBabble, Detail: "SOMEBODY TALKS WITHOUT A PAUSE, so that nobody could be asked",
 			Advice: "unplug motors one by one until 'bus monitor' is quiet; the last one was it"}}
-	case e.alone > noiseLeast && !named:
+	case e.babblesAlone() && !named:
 		return []appliance.Found{{Finding: appliance.FoundBabble,
 			Detail: fmt.Sprintf("SOMEBODY TALKS WITHOUT BEING ASKED, and no frame is whole: %d bytes while nobody was asked: %s", e.alone, why),
 			Advice: "unplug devices one by one until 'bus monitor' is quiet; check the two bus wires for polarity"}}
@@ -170,5 +174,9 @@ func (s *search) noise(named bool) []appliance.Found {
 }
 
 // noiseLeast is how many stray bytes may be chance: an adapter plugged in, a motor
-// that starts.
-const noiseLeast = 3
+// that starts. burstsLeast is in how many slices they must come: answers that collided
+// and were late lie in two at most.
+const noiseLeast, burstsLeast = 3, 3
+
+// babblesAlone reports whether what is no frame comes without being asked for.
+func (e *eavesdropper) babblesAlone() bool { return e.alone > noiseLeast && e.bursts >= burstsLeast }
