@@ -15,24 +15,26 @@ import (
 	"svc.internal/controller/appliance"
 )
 
+// siteCheck sees the site as it is and as it would be; its error ends the change.
+type siteCheck = func(have, then appliance.Site) error
+
 // Editor changes the site, one noun at a time, each durably before it returns. The
 // functions that it is given see the noun as it is in that very transaction; their
 // error ends it.
 type Editor interface {
-	// check of a change of nodes sees the site as it is and as it would be; its error ends it.
-	CreateNode(ctx context.Context, n appliance.Node, by string, check func(have, then appliance.Site) error) (appliance.ID, error)
-	UpdateNode(ctx context.Context, id appliance.ID, by string, change func(*appliance.Node) error, check func(have, then appliance.Site) error) error
+	CreateNode(ctx context.Context, n appliance.Node, by string, check siteCheck) (appliance.ID, error)
+	UpdateNode(ctx context.Context, id appliance.ID, by string, change func(*appliance.Node) error, check siteCheck) error
 	// UpdateDevice changes all nodes at the bus and address of one, that one first.
-	UpdateDevice(ctx context.Context, id appliance.ID, by string, change func(*appliance.Node) error, check func(have, then appliance.Site) error) error
+	UpdateDevice(ctx context.Context, id appliance.ID, by string, change func(*appliance.Node) error, check siteCheck) error
 	RemoveNode(ctx context.Context, id appliance.ID, by string, check func(appliance.Node) error) error
-	CreateShade(ctx context.Context, h appliance.Shade, by string) (appliance.ID, error)
-	UpdateShade(ctx context.Context, id appliance.ID, by string, change func(*appliance.Shade) error) error
+	CreateShade(ctx context.Context, h appliance.Shade, by string, check siteCheck) (appliance.ID, error)
+	UpdateShade(ctx context.Context, id appliance.ID, by string, change func(*appliance.Shade) error, check siteCheck) error
 	RemoveShade(ctx context.Context, id appliance.ID, by string, check func(appliance.Shade) error) error
 	CreateCluster(ctx context.Context, cl appliance.Cluster, by string) (appliance.ID, error)
 	UpdateCluster(ctx context.Context, id appliance.ID, by string, change func(*appliance.Cluster) error) error
 	RemoveCluster(ctx context.Context, id appliance.ID, by string, check func(appliance.Cluster) error) error
-	CreateBus(ctx context.Context, b appliance.Bus, by string) (appliance.UUID, error)
-	UpdateBus(ctx context.Context, id appliance.UUID, by string, change func(*appliance.Bus) error) error
+	CreateBus(ctx context.Context, b appliance.Bus, by string, check siteCheck) (appliance.UUID, error)
+	UpdateBus(ctx context.Context, id appliance.UUID, by string, change func(*appliance.Bus) error, check siteCheck) error
 	RemoveBus(ctx context.Context, id appliance.UUID, by string, check func(appliance.Bus) error) error
 	UpdateSettings(ctx context.Context, by string, change func(name *string, set *appliance.Settings, d *appliance.Division) error) error
 	CreateScene(ctx context.Context, sc appliance.Scene, by string) (appliance.ID, error)
@@ -298,7 +300,7 @@ func (a *API) createShade(c echo.Context) error {
 		return meaningless("/id", "want an ID from 1, or none")
 	}
 	in.apply(&h)
-	id, err := a.Editor.CreateShade(c.Request().Context(), h, callerOf(c).name)
+	id, err := a.Editor.CreateShade(c.Request().Context(), h, callerOf(c).name, a.unharmed)
 	if err != nil {
 		return edited(err)
 	}
@@ -324,7 +326,7 @@ func (a *API) editShade(c echo.Context) error {
 		in.apply(h)
 		now = *h
 		return nil
-	})
+	}, a.unharmed)
 	if err != nil {
 		return edited(err)
 	}

@@ -151,9 +151,9 @@ func TestChangeIsInForceWhenItIsAnswered(t *testing.T) {
 	}
 }
 
-// A change of a node is refused if it sets aside what works, this node or others; what is set
-// aside already may be changed, and be repaired.
-func TestChangeOfANodeHarmsNothing(t *testing.T) {
+// A change is refused if it sets aside what works, here or elsewhere; what is set aside
+// already may be changed, and be repaired.
+func TestAChangeHarmsNothing(t *testing.T) {
 	h := newHouse(t)
 	c := h.as(account.RoleOperator)
 	site := building()
@@ -187,6 +187,10 @@ func TestChangeOfANodeHarmsNothing(t *testing.T) {
 		{"and not broken again", "PATCH", "/nodes/6", `{"profile":"toaster"}`, 422, "nothing was changed: node 6 (Broken) would be set aside: there is no such profile"},
 		{"a device in two halves", "PATCH", "/nodes/4", `{"wholeDevice":true,"profile":"motor","name":"Strip"}`, 422, "the nodes of a device share bus, address and profile; change the rest one by one"},
 		{"a whole device", "PATCH", "/nodes/5", `{"wholeDevice":true,"profile":"motor","address":"5"}`, 200, ""},
+		{"a shade onto a light", "PATCH", "/shades/5001", `{"node":1}`, 422, "nothing was changed: shade 5001 (South) would be set aside: its node moves nothing"},
+		{"a new shade onto a light", "POST", "/shades", `{"name":"North","node":1}`, 422, "nothing was changed: shade 5002 (North) would be set aside: its node moves nothing"},
+		{"another driver for a bus", "PATCH", "/buses/ground", `{"driver":"kettles"}`, 422, "nothing was changed: bus ground would be set aside: there is no driver \"kettles\", want one of lamps"},
+		{"a new bus of no driver", "POST", "/buses", `{"name":"attic","driver":"kettles","port":"y"}`, 422, "nothing was changed: bus attic would be set aside: there is no driver \"kettles\", want one of lamps"},
 		{"a whole device onto another", "PATCH", "/nodes/5", `{"wholeDevice":true,"address":"6"}`, 422, "nothing was changed: node 6 (Broken) would be set aside: device 6 is a motor"},
 	} {
 		before, _, err := h.db.Stored(t.Context())

@@ -38,7 +38,7 @@ func (a *API) createBus(c echo.Context) error {
 	}
 	var b appliance.Bus
 	in.apply(&b)
-	id, err := a.Editor.CreateBus(c.Request().Context(), b, callerOf(c).name)
+	id, err := a.Editor.CreateBus(c.Request().Context(), b, callerOf(c).name, a.unharmed)
 	if err != nil {
 		return edited(err)
 	}
@@ -83,7 +83,7 @@ func (a *API) editBus(c echo.Context) error {
 		in.apply(b)
 		now = etagOf(b)
 		return nil
-	})
+	}, a.unharmed)
 	if err != nil {
 		return edited(err)
 	}

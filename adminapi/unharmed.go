@@ -11,8 +11,8 @@ import (
 // harmsNamed is how many of the entries that a change would set aside are named.
 const harmsNamed = 4
 
-// unharmed refuses a change of nodes, as an import would be, if it sets aside what works
-// now. What is set aside already may stay so.
+// unharmed refuses a change of buses, nodes or shades, as an import would be, if it sets
+// aside what works now. What is set aside already may stay so.
 func (a *API) unharmed(have, then appliance.Site) error {
 	after := a.Core.Rehearse(then)
 	if len(after.Faults) == 0 {
@@ -20,12 +20,23 @@ func (a *API) unharmed(have, then appliance.Site) error {
 	}
 	before := a.Core.Rehearse(have)
 	var harms []string
-	for _, n := range after.Nodes {
-		if old := before.Node(n.Node.ID); n.Fault != "" && (old == nil || old.Fault == "") {
-			harms = append(harms, fmt.Sprintf("node %d (%s) would be set aside: %s", n.Node.ID, n.Node.Name, reasonOf(after, n.Node.Bus, n.Fault)))
+	told := map[appliance.UUID]bool{} // buses that the change breaks: what is on them follows
+	for _, b := range after.Site.Buses {
+		if fault := busFault(after, b.UUID); fault != "" && busFault(before, b.UUID) == "" {
+			told[b.UUID] = true
+			harms = append(harms, fmt.Sprintf("bus %s would be set aside: %s", b.Name, fault))
 		}
 	}
-	if len(harms) == 0 { // else the shades follow from the nodes
+	for _, n := range after.Nodes {
+		if old := before.Node(n.Node.ID); n.Fault != "" && !told[n.Node.Bus] && (old == nil || old.Fault == "") {
+			why := n.Fault
+			if fault := busFault(after, n.Node.Bus); fault != "" {
+				why = "its bus is set aside: " + fault
+			}
+			harms = append(harms, fmt.Sprintf("node %d (%s) would be set aside: %s", n.Node.ID, n.Node.Name, why))
+		}
+	}
+	if len(harms) == 0 { // else the shades follow
 		for _, sh := range after.Shades {
 			if old := before.Shade(sh.Shade.ID); sh.Fault != "" && (old == nil || old.Fault == "") {
 				harms = append(harms, fmt.Sprintf("shade %d (%s) would be set aside: %s", sh.Shade.ID, sh.Shade.Name, sh.Fault))
@@ -41,14 +52,14 @@ func (a *API) unharmed(have, then appliance.Site) error {
 	return refuse(http.StatusUnprocessableEntity, "nothing was changed: "+strings.Join(harms, "; "))
 }
 
-// reasonOf is the fault of a node, or if all of its bus is set aside, that of the bus.
-func reasonOf(s *appliance.Snapshot, bus appliance.UUID, fault string) string {
+// busFault is why all of a bus is set aside; empty: it is not.
+func busFault(s *appliance.Snapshot, bus appliance.UUID) string {
 	for _, b := range s.Site.Buses {
 		for _, f := range s.Faults {
 			if b.UUID == bus && f.Where == "bus "+b.Name {
-				return fmt.Sprintf("bus %s: %s", b.Name, strings.TrimPrefix(f.What, "bus "+b.Name+": "))
+				return strings.TrimPrefix(f.What, "bus "+b.Name+": ")
 			}
 		}
 	}
-	return fault
+	return ""
 }

@@ -156,17 +156,17 @@ func (s *Store) RemoveNode(ctx context.Context, id appliance.ID, by string, chec
 }
 
 // CreateShade is [Store.CreateNode] for shades.
-func (s *Store) CreateShade(ctx context.Context, h appliance.Shade, by string) (appliance.ID, error) {
+func (s *Store) CreateShade(ctx context.Context, h appliance.Shade, by string, check Check) (appliance.ID, error) {
 	if h.UUID.IsZero() {
 		h.UUID = appliance.NewUUID()
 	}
 	return made(s.changeSite(ctx, by, func(appliance.Site) (siteChange, error) {
-		return siteChange{in: appliance.Site{Shades: []appliance.Shade{h}}}, nil
+		return siteChange{in: appliance.Site{Shades: []appliance.Shade{h}}, check: check}, nil
 	}))
 }
 
 // UpdateShade is [Store.UpdateNode] for shades.
-func (s *Store) UpdateShade(ctx context.Context, id appliance.ID, by string, change func(*appliance.Shade) error) error {
+func (s *Store) UpdateShade(ctx context.Context, id appliance.ID, by string, change func(*appliance.Shade) error, check Check) error {
 	_, err := s.changeSite(ctx, by, func(site appliance.Site) (siteChange, error) {
 		h, err := find(site.Shades, id, "shade", func(h appliance.Shade) appliance.ID { return h.ID })
 		if err != nil {
@@ -177,7 +177,7 @@ func (s *Store) UpdateShade(ctx context.Context, id appliance.ID, by string, cha
 			return siteChange{}, err
 		}
 		h.ID, h.UUID = id, uuid
-		return siteChange{in: appliance.Site{Shades: []appliance.Shade{h}}}, nil
+		return siteChange{in: appliance.Site{Shades: []appliance.Shade{h}}, check: check}, nil
 	})
 	return err
 }
@@ -234,20 +234,20 @@ func (s *Store) RemoveCluster(ctx context.Context, id appliance.ID, by string, c
 	return err
 }
 
-// CreateBus adds a bus.
-func (s *Store) CreateBus(ctx context.Context, b appliance.Bus, by string) (appliance.UUID, error) {
+// CreateBus adds a bus. The error of check ends it, unless that is nil.
+func (s *Store) CreateBus(ctx context.Context, b appliance.Bus, by string, check Check) (appliance.UUID, error) {
 	b.UUID = appliance.NewUUID()
 	_, err := s.changeSite(ctx, by, func(site appliance.Site) (siteChange, error) {
 		if slices.ContainsFunc(site.Buses, func(o appliance.Bus) bool { return o.Name == b.Name }) {
 			return siteChange{}, fmt.Errorf("bus %q: %w", b.Name, account.ErrExists)
 		}
-		return siteChange{in: appliance.Site{Buses: []appliance.Bus{b}}}, nil
+		return siteChange{in: appliance.Site{Buses: []appliance.Bus{b}}, check: check}, nil
 	})
 	return b.UUID, err
 }
 
-// UpdateBus changes a bus; its UUID stays.
-func (s *Store) UpdateBus(ctx context.Context, id appliance.UUID, by string, change func(*appliance.Bus) error) error {
+// UpdateBus changes a bus; its UUID stays. The error of change or of check ends it.
+func (s *Store) UpdateBus(ctx context.Context, id appliance.UUID, by string, change func(*appliance.Bus) error, check Check) error {
 	_, err := s.changeSite(ctx, by, func(site appliance.Site) (siteChange, error) {
 		b, err := find(site.Buses, id, "bus", func(b appliance.Bus) appliance.UUID { return b.UUID })
 		if err != nil {
@@ -258,7 +258,7 @@ func (s *Store) UpdateBus(ctx context.Context, id appliance.UUID, by string, cha
 			return siteChange{}, err
 		}
 		b.UUID, b.Number = id, number
-		return siteChange{in: appliance.Site{Buses: []appliance.Bus{b}}}, nil
+		return siteChange{in: appliance.Site{Buses: []appliance.Bus{b}}, check: check}, nil
 	})
 	return err
 }

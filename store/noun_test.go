@@ -53,10 +53,10 @@ func TestNounsOneByOne(t *testing.T) {
 	if err := s.UpdateNode(ctx, id, "ana", func(n *appliance.Node) error { n.Bus = appliance.NewUUID(); return nil }, nil); !errors.As(err, &refused) {
 		t.Errorf("a bus that is not there: %v", err)
 	}
-	if _, err := s.CreateBus(ctx, appliance.Bus{Name: "ground", Driver: "sdn", Port: "x"}, "ana"); !errors.Is(err, account.ErrExists) {
+	if _, err := s.CreateBus(ctx, appliance.Bus{Name: "ground", Driver: "sdn", Port: "x"}, "ana", nil); !errors.Is(err, account.ErrExists) {
 		t.Errorf("a bus of the same name: %v", err)
 	}
-	bus, err := s.CreateBus(ctx, appliance.Bus{Name: "attic", Driver: "sdn", Port: "x"}, "ana")
+	bus, err := s.CreateBus(ctx, appliance.Bus{Name: "attic", Driver: "sdn", Port: "x"}, "ana", nil)
 	ok(err)
 	ok(s.UpdateNode(ctx, id, "ana", func(n *appliance.Node) error { n.Bus, n.Address, n.Profile = bus, "1", "p"; return nil }, nil))
 	if err := s.RemoveBus(ctx, bus, "ana", func(appliance.Bus) error { return nil }); !errors.Is(err, appliance.ErrInUse) {
@@ -64,7 +64,7 @@ func TestNounsOneByOne(t *testing.T) {
 	}
 	ok(s.UpdateNode(ctx, id, "ana", func(n *appliance.Node) error { n.Bus = appliance.UUID{}; return nil }, nil))
 	ok(s.RemoveBus(ctx, bus, "ana", func(appliance.Bus) error { return nil }))
-	if _, err := s.CreateBus(ctx, appliance.Bus{Name: "attic", Driver: "sdn", Port: "x"}, "ana"); err != nil {
+	if _, err := s.CreateBus(ctx, appliance.Bus{Name: "attic", Driver: "sdn", Port: "x"}, "ana", nil); err != nil {
 		t.Error(err)
 	}
 	if b := load(t, s).Buses; b[0].Number != 1 || b[1].Number != 3 {
@@ -80,7 +80,7 @@ func TestNodesAndShadesShareNoID(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, id := range []appliance.ID{1, 2} {
-		_, err := s.CreateShade(t.Context(), appliance.Shade{ID: id, Name: "X", Node: 3, Output: 9}, "")
+		_, err := s.CreateShade(t.Context(), appliance.Shade{ID: id, Name: "X", Node: 3, Output: 9}, "", nil)
 		if err == nil || !strings.Contains(err.Error(), "share no ID") {
 			t.Errorf("shade with the ID %d of a node: %v", id, err)
 		}
@@ -115,7 +115,7 @@ func TestRetiredIDsTravelWithTheSite(t *testing.T) {
 	if id, err := blank.CreateNode(t.Context(), appliance.Node{Name: "New"}, "", nil); err != nil || id != 5 {
 		t.Errorf("the next node has the ID %d (%v), want 5", id, err)
 	}
-	if id, err := blank.CreateShade(t.Context(), appliance.Shade{Name: "New", Node: 3, Output: 7}, ""); err != nil || id != 5003 {
+	if id, err := blank.CreateShade(t.Context(), appliance.Shade{Name: "New", Node: 3, Output: 7}, "", nil); err != nil || id != 5003 {
 		t.Errorf("the next shade has the ID %d (%v), want 5003", id, err)
 	}
 	if r := imports(t, blank, load(t, blank), ImportOptions{}); r.Writes() {

@@ -8,14 +8,15 @@ import { done } from '../ui/shell.js';
 import { go } from '../ui/router.js';
 import { server, house, may } from './house.js';
 
-// Edit changes some fields of a record; what a field's read makes of its text is sent. If somebody else changed it meanwhile, one chooses.
+// Edit changes some fields of a record; what a field's read makes of its text is sent, unless the box that it names is ticked. If somebody else changed
+// it meanwhile, one chooses.
 export function Edit({ title, path, record, fields, save = t('save'), onClose, what, children }) {
   const labels = Object.fromEntries(fields.map((f) => [f.name, f.label]));
   const start = Object.fromEntries(fields.map((f) => [f.name, record[f.name] ?? '']));
   const [theirs, setTheirs] = useState(null);
   const send = async (v, etag) => {
     try {
-      const old = Object.fromEntries(Object.keys(v).map((k) => [k, record[k]]));
+      const old = Object.fromEntries(Object.keys(v).map((k) => [k, k in record ? record[k] : v[k]]));
       const now = await server.patch(path, v, { etag });
       onClose();
       done(t('saved', { name: now.name || what }), async () => { await server.patch(path, old, { etag: now.etag }); });
@@ -24,14 +25,15 @@ export function Edit({ title, path, record, fields, save = t('save'), onClose, w
       throw p;
     }
   };
-  const form = useForm(start, (v) => send(Object.fromEntries(fields.map((f) => [f.name, (f.read || String)(v[f.name])])), theirs?.etag || record.etag),
+  const shown = (v) => fields.filter((f) => !v[f.unless]);
+  const form = useForm(start, (v) => send(Object.fromEntries(shown(v).map((f) => [f.name, (f.read || String)(v[f.name])])), theirs?.etag || record.etag),
     (v) => Object.fromEntries(fields.filter((f) => f.needed && ['', '0'].includes(String(v[f.name]).trim())).map((f) => [f.name, t('needed')])));
   const take = () => { for (const f of fields) form.set(f.name, theirs[f.name]); onClose(); };
   return html`<${Dialog} title=${title} onClose=${onClose}><form class="form" onSubmit=${form.submit} noValidate>
     ${theirs && html`<${Conflict} mine=${form.values} theirs=${theirs} labels=${labels} onMine=${() => form.submit()} onTheirs=${take} />`}
     <${Summary} form=${form} labels=${labels} />
     ${children}
-    ${fields.map(({ needed, read, ...f }) => html`<${Field} key=${f.name} form=${form} ...${f} />`)}
+    ${shown(form.values).map(({ needed, read, unless, as = Field, ...f }) => html`<${as} key=${f.name} form=${form} ...${f} />`)}
     <div class="actions"><button type="button" class="button" onClick=${onClose}>${t('cancel')}</button><${Submit} form=${form}>${save}<//></div></form><//>`;
 }
 

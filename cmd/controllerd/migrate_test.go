@@ -294,7 +294,7 @@ func undone(t *testing.T, db *store.Store, dir string) {
 	if err != nil || len(site.Nodes) != 1 || len(site.Shades)+len(site.Clusters) != 0 {
 		t.Errorf("after undoing %d nodes, %d shades, %d clusters are left, %v", len(site.Nodes), len(site.Shades), len(site.Clusters), err)
 	}
-	if id, err := db.CreateShade(t.Context(), appliance.Shade{ID: 5001, Name: "Usurper", Output: 1}, "test"); err == nil {
+	if id, err := db.CreateShade(t.Context(), appliance.Shade{ID: 5001, Name: "Usurper", Output: 1}, "test", nil); err == nil {
 		t.Errorf("an ID that was undone was given to another: %d", id)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -346,6 +347,35 @@ func TestADeviceIsReplacedAndBoundInTheBrowser(t *testing.T) {
 	}
 	tab.Press("Undo")
 	tab.WaitText("rtu, address 9")
+
+	// One of two outputs: alone it may not become what the other one is not.
+	tab.Go(h.url + "/devices/1")
+	tab.WaitText("rtu, address 1")
+	tab.Press("Replace")
+	tab.WaitText("These go with it: Stairs")
+	send := func() { uitest.Eval[bool](tab, `document.querySelector("dialog button[type=submit]").click() || true`) }
+	tab.Type("dialog input[name=profile]", "waveshare-relay-8ch")
+	send()
+	tab.WaitText("node 2 (Stairs) would be set aside")
+	tab.Console() // the refusal
+	inspect(t, tab, "replace-whole-360-light-en")
+	tab.Type("dialog input[name=address]", "3")
+	uitest.Eval[bool](tab, `document.querySelector("dialog input[type=checkbox]").click() || true`)
+	if uitest.Eval[bool](tab, `!!document.querySelector("dialog input[name=outputs]")`) {
+		t.Error("asks for outputs of a whole device")
+	}
+	send()
+	tab.WaitText("rtu, address 3")
+	for id, output := range map[string]int{"1": 1, "2": 2} {
+		if n := node(id); n.Address != "3" || n.Profile != "waveshare-relay-8ch" || !slices.Equal(n.Outputs, []int{output}) {
+			t.Errorf("replaced: %+v", n)
+		}
+	}
+	tab.Press("Undo")
+	tab.WaitText("rtu, address 1")
+	if n := node("2"); n.Address != "1" || n.Profile != "wirenboard-wb-mdm3" {
+		t.Errorf("taken back: %+v", n)
+	}
 
 	tab.Go(h.url + fmt.Sprintf("/devices/%d", attic.ID))
 	tab.Press("Bind")

@@ -141,6 +141,8 @@ export default {
   "replace.outputs.hint": "Welche des Geräts dazugehören, etwa 1, 2; leer: alle",
   "replace.profile.hint": "Was für ein Gerät es ist",
   "replace.stays": "ID, Name, Gruppen, Regeln und Kalibrierung bleiben; nur das Gerät ist ein anderes.",
+  "replace.whole": "Das ganze Gerät",
+  "replace.whole.hint": "Diese gehen mit: {names}",
   "settings.building": "Gebäude",
   "settings.invert": "Behänge in der öffentlichen API umkehren",
   "settings.invert.hint": "Für Programme, die 0 als offen kannten.",

@@ -141,6 +141,8 @@ export default {
   "replace.outputs.hint": "Those of the device that belong to it, such as 1, 2; empty: all",
   "replace.profile.hint": "What kind of device it is",
   "replace.stays": "ID, name, clusters, rules and calibration stay; only the device is another.",
+  "replace.whole": "The whole device",
+  "replace.whole.hint": "These go with it: {names}",
   "settings.building": "Building",
   "settings.invert": "Turn shades round in the public API",
   "settings.invert.hint": "For programs that knew 0 as open.",
