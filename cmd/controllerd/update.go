@@ -144,7 +144,7 @@ has is missing, too.`,
 			}
 			ctx, cancel := context.WithTimeout(c.Context(), within)
 			defer cancel()
-			if err := a.awaitHealth(ctx, url, before); err != nil {
+			if err := a.awaitHealth(ctx, url, before, func(err error) { fmt.Fprintf(c.ErrOrStderr(), "waiting, for %v at most: %v\n", within, err) }); err != nil {
 				return fmt.Errorf("not healthy within %v: %w", within, err)
 			}
 			fmt.Fprintf(c.OutOrStdout(), "the API serves; %d of %d devices answer that answered in version %s\n", len(before.Devices), len(before.Devices), before.Version)
@@ -169,12 +169,16 @@ func readAnswering(path string) (answering, error) {
 	return out, nil
 }
 
-// awaitHealth returns nil once everything is as before, or what is not when ctx ends.
-func (a *app) awaitHealth(ctx context.Context, url string, before answering) error {
-	for {
+// awaitHealth returns nil once everything is as before, or what is not when ctx ends. tell hears of it whenever that changes.
+func (a *app) awaitHealth(ctx context.Context, url string, before answering, tell func(error)) error {
+	for told := ""; ; {
 		err := a.health(ctx, url, before)
 		if err == nil {
 			return nil
+		}
+		if told != err.Error() {
+			told = err.Error()
+			tell(err)
 		}
 		select {
 		case <-ctx.Done():
