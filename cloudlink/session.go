@@ -58,6 +58,9 @@ func (l *Link) whole() {
 	}
 }
 
+// mqtt311 is the protocol level of MQTT 3.1.1 (§3.1.2.2).
+const mqtt311 = 4
+
 func (s *session) connect() error {
 	c := s.cfg.Credentials
 	will, err := envelope(wire.TypeStatus, "", wire.Status{State: wire.Offline, Boot: s.boot})
@@ -66,6 +69,7 @@ func (s *session) connect() error {
 	}
 	opts := mqtt.NewClientOptions().
 		AddBroker(c.Broker).
+		SetProtocolVersion(mqtt311). // else a refusal is tried again as 3.1, and the answer to that is told
 		SetClientID(wire.ClientID(c.Controller)).
 		SetUsername(c.Username).SetPassword(c.Password).
 		SetTLSConfig(s.tls).

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	mqtt "github.com/eclipse/paho.mqtt.golang"
+	"github.com/eclipse/paho.mqtt.golang/packets"
 
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/broker"
@@ -119,7 +121,7 @@ func dial(t testing.TB, address, id, user, password string, change func(*mqtt.Cl
 	t.Helper()
 	c := &client{t: t, got: make(chan mqtt.Message, 10000), lost: make(chan error, 1)}
 	opts := mqtt.NewClientOptions().AddBroker(address).SetClientID(id).SetUsername(user).SetPassword(password).
-		SetAutoReconnect(false).SetConnectTimeout(5 * time.Second).
+		SetAutoReconnect(false).SetConnectTimeout(5 * time.Second).SetProtocolVersion(4).
 		SetConnectionLostHandler(func(_ mqtt.Client, err error) { c.lost <- err })
 	opts.SetCustomOpenConnectionFn(func(u *url.URL, _ mqtt.ClientOptions) (conn net.Conn, err error) {
 		c.conn, err = net.Dial("tcp", u.Host)
@@ -139,13 +141,20 @@ func dial(t testing.TB, address, id, user, password string, change func(*mqtt.Cl
 	return c, token.Error()
 }
 
+// mustDial tries again after a second or two, as all clients do: a broker turns away who takes the place of its own last
+// connection over and over, and that may not have gone yet.
 func mustDial(t testing.TB, url, id, user, password string, change func(*mqtt.ClientOptions)) *client {
 	t.Helper()
-	c, err := dial(t, url, id, user, password, change)
-	if err != nil {
-		t.Fatalf("connect %s: %v", id, err)
+	for try := 0; ; try++ {
+		c, err := dial(t, url, id, user, password, change)
+		if err == nil {
+			return c
+		}
+		if try == 3 || !errors.Is(err, packets.ErrorNetworkError) {
+			t.Fatalf("connect %s: %v", id, err)
+		}
+		<-time.After(time.Duration(try) * time.Second)
 	}
-	return c
 }
 
 // cut ends the connection without a word.

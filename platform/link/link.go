@@ -159,9 +159,13 @@ func (l *Link) set(session mqtt.Client) {
 	l.session = session
 }
 
+// mqtt311 is the protocol level of MQTT 3.1.1 (§3.1.2.2).
+const mqtt311 = 4
+
 func (l *Link) connect(lost chan<- error) (mqtt.Client, error) {
 	opts := mqtt.NewClientOptions().
 		AddBroker(l.cfg.Broker.URL).
+		SetProtocolVersion(mqtt311). // else a refusal is tried again as 3.1, and the answer to that is told
 		SetClientID(l.client).
 		SetCleanSession(true).
 		SetAutoReconnect(false).
