@@ -144,7 +144,13 @@ has is missing, too.`,
 			}
 			ctx, cancel := context.WithTimeout(c.Context(), within)
 			defer cancel()
-			if err := a.awaitHealth(ctx, url, before, func(err error) { fmt.Fprintf(c.ErrOrStderr(), "waiting, for %v at most: %v\n", within, err) }); err != nil {
+			watched := cli.IsTerminal(c.ErrOrStderr()) // the health gate's report tells the end only
+			tell := func(err error) {
+				if watched {
+					fmt.Fprintf(c.ErrOrStderr(), "waiting, for %v at most: %v\n", within, err)
+				}
+			}
+			if err := a.awaitHealth(ctx, url, before, tell); err != nil {
 				return fmt.Errorf("not healthy within %v: %w", within, err)
 			}
 			fmt.Fprintf(c.OutOrStdout(), "the API serves; %d of %d devices answer that answered in version %s\n", len(before.Devices), len(before.Devices), before.Version)

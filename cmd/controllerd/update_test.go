@@ -45,7 +45,7 @@ func TestAnUpdateIsHealthyWhenWhoAnsweredAnswers(t *testing.T) {
 	}
 
 	h.stop()
-	if s := check("1s"); s.code != 1 || strings.Count(s.err, "the API does not serve") != 2 || !strings.HasPrefix(s.err, "waiting, for 1s at most: ") {
+	if s := check("1s"); s.code != 1 || !strings.Contains(s.err, "the API does not serve") {
 		t.Errorf("a daemon that is gone: exit code %d: %s", s.code, s.err)
 	}
 	if s := d.run("update", "record", "-"); s.code != 1 {
