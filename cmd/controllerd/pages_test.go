@@ -73,7 +73,6 @@ func TestPagesInEveryLook(t *testing.T) {
 		}
 		name := fmt.Sprintf("%d-%s-%s", look.Width, scheme, cmp.Or(look.Language, "en"))
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // with the other looks, and with no other test
 			tab := browser.Tab(t, look)
 			tab.Go(h.url + "/")
 			tab.Wait(`document.querySelector("form")`)
