@@ -22,8 +22,7 @@ const (
 	// HTTP/2: a page asks for a few files at once, and sends little.
 	streams       = 16
 	frameBytes    = 16 << 10
-	connBuffer    = 64 << 10 // the least that there may be
-	streamBuffer  = 16 << 10
+	receiveBuffer = 64 << 10 // of a connection, and of a stream: a client may fill it before it knows of a smaller one
 	pingAfter     = 30 * time.Second
 	pingTimeout   = 15 * time.Second
 	untakenFrames = 15 * time.Second
@@ -50,7 +49,7 @@ func Serve(ctx context.Context, ln net.Listener, h http.Handler, conf *tls.Confi
 		ConnContext:       withVisitor,
 		HTTP2: &http.HTTP2Config{
 			MaxConcurrentStreams: streams, MaxReadFrameSize: frameBytes,
-			MaxReceiveBufferPerConnection: connBuffer, MaxReceiveBufferPerStream: streamBuffer,
+			MaxReceiveBufferPerConnection: receiveBuffer, MaxReceiveBufferPerStream: receiveBuffer,
 			SendPingTimeout: pingAfter, PingTimeout: pingTimeout, WriteByteTimeout: untakenFrames,
 		},
 		// Failed handshakes of port scanners are no event worth flash.

@@ -9,6 +9,8 @@ import (
 	"encoding/hex"
 	"encoding/pem"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -17,6 +19,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
 )
 
 func selfSigned(t *testing.T) (certPEM, keyPEM []byte) {
@@ -164,6 +169,64 @@ func TestServeSpeaksTLS12AndHTTP2(t *testing.T) {
 				t.Errorf("got version %x, protocol %q", s.Version, s.NegotiatedProtocol)
 			}
 		})
+	}
+}
+
+// A client may send as much as the protocol allows before it has seen what the server allows
+// (RFC 9113, 6.9.2): 65,535 bytes. curl does.
+func TestBodiesMayComeBeforeOurSettings(t *testing.T) {
+	arrived := make(chan struct{})
+	address, pool, stop := serving(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		<-arrived // nothing is taken before, so that no window grows
+		n, _ := io.Copy(io.Discard, r.Body)
+		fmt.Fprint(w, n)
+	}))
+	defer stop()
+	conn, err := tls.Dial("tcp", address, &tls.Config{RootCAs: pool, NextProtos: []string{"h2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	var head, sent bytes.Buffer
+	fields := hpack.NewEncoder(&head)
+	for _, f := range [][2]string{{":method", "POST"}, {":scheme", "https"}, {":authority", "localhost"}, {":path", "/"}} {
+		must(t, fields.WriteField(hpack.HeaderField{Name: f[0], Value: f[1]}))
+	}
+	sent.WriteString(http2.ClientPreface)
+	out := http2.NewFramer(&sent, nil)
+	must(t, out.WriteSettings())
+	must(t, out.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: head.Bytes(), EndHeaders: true}))
+	const most, frame = 65535, 16384
+	for left := most; left > 0; left -= frame {
+		must(t, out.WriteData(1, left <= frame, make([]byte, min(left, frame))))
+	}
+	must(t, out.WritePing(false, [8]byte{1}))
+	if _, err := conn.Write(sent.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	for in := http2.NewFramer(nil, conn); ; {
+		f, err := in.ReadFrame()
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch f := f.(type) {
+		case *http2.PingFrame:
+			close(arrived)
+		case *http2.RSTStreamFrame, *http2.GoAwayFrame:
+			t.Fatalf("refused: %v", f)
+		case *http2.DataFrame:
+			if string(f.Data()) != fmt.Sprint(most) {
+				t.Fatalf("%s bytes arrived, want %d", f.Data(), most)
+			}
+			return
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
