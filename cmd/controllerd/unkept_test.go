@@ -126,12 +126,20 @@ func TestPeopleLogInWhenTheDiskHasFilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	level := 20
-	h.await(60*time.Second, "the disk to be found full", func() bool {
-		level = 60 - level
-		h.control("channelControl", `{"targetType":1,"targetId":1,"command":"DIM","dimLevel":`+strconv.Itoa(level)+`}`)
-		return h.daemon.db.Kept() != nil
-	})
+	// The journal has room that it gives back when it begins anew: full may be taken back once or twice.
+	full := func() {
+		t.Helper()
+		h.await(60*time.Second, "the disk to be found full", func() bool {
+			if h.daemon.db.Kept() != nil {
+				return true
+			}
+			level = 60 - level
+			h.control("channelControl", `{"targetType":1,"targetId":1,"command":"DIM","dimLevel":`+strconv.Itoa(level)+`}`)
+			return false
+		})
+	}
 	for range 3 {
+		full()
 		for _, token := range []string{before, h.enter("admin")} {
 			if faults := h.siteFaults(token); !strings.Contains(faults, "nothing is kept") {
 				t.Errorf("/api/v1/site: faults %q", faults)
@@ -141,10 +149,17 @@ func TestPeopleLogInWhenTheDiskHasFilled(t *testing.T) {
 			t.Errorf("/svc/api takes no log-in: %q", code)
 		}
 	}
-	user := `{"username":"new","password":"` + housePassword + `","role":"viewer"}`
-	if status, body, _ := h.send(http.MethodPost, "/api/v1/auth/users", before, user); status != http.StatusInsufficientStorage {
-		t.Errorf("a change: %d %s, want 507", status, body)
-	}
+	user := func(name string) string { return `{"username":"` + name + `","password":"` + housePassword + `","role":"viewer"}` }
+	tries := 0
+	h.await(60*time.Second, "a change to be refused", func() bool {
+		full()
+		tries++
+		status, body, _ := h.send(http.MethodPost, "/api/v1/auth/users", before, user("new"+strconv.Itoa(tries)))
+		if status != http.StatusInsufficientStorage && status != http.StatusCreated {
+			t.Fatalf("a change: %d %s, want 507", status, body)
+		}
+		return status == http.StatusInsufficientStorage
+	})
 	if status, message := h.control("channelControl", `{"targetType":1,"targetId":1,"command":"DIM","dimLevel":70}`); status != 1 || lampLevel(h.device(1)) != 70 {
 		t.Errorf("DIM: status %d, %s; the lamp is at %v", status, message, lampLevel(h.device(1)))
 	}
@@ -152,7 +167,7 @@ func TestPeopleLogInWhenTheDiskHasFilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.await(60*time.Second, "the disk to be used again", func() bool { return h.daemon.db.Kept() == nil && h.siteFaults(h.enter("admin")) == "" })
-	if status, body, _ := h.send(http.MethodPost, "/api/v1/auth/users", h.enter("admin"), user); status != http.StatusCreated {
+	if status, body, _ := h.send(http.MethodPost, "/api/v1/auth/users", h.enter("admin"), user("new"+strconv.Itoa(tries))); status != http.StatusCreated {
 		t.Errorf("a change afterwards: %d %s", status, body)
 	}
 	h.await(60*time.Second, "the ledger of meanwhile to be written", func() bool {
