@@ -31,22 +31,6 @@ type Target struct {
 	ID    appliance.ID `json:"id,omitempty"`
 }
 
-var kindWords = map[appliance.Kind]string{
-	appliance.LightOn: "light-on", appliance.LightOff: "light-off", appliance.LightLevel: "light-level",
-	appliance.LightKelvin: "light-kelvin", appliance.LightRGBW: "light-rgbw",
-	appliance.ShadeOpen: "shade-open", appliance.ShadeClose: "shade-close",
-	appliance.ShadeStop: "shade-stop", appliance.ShadeMoveTo: "shade-move-to",
-}
-
-func kindOf(word string) (appliance.Kind, bool) {
-	for k, w := range kindWords {
-		if w == word {
-			return k, true
-		}
-	}
-	return 0, false
-}
-
 // Entry of the ledger: a command and what became of it.
 type Entry struct {
 	ID         string     `json:"id"`
@@ -79,15 +63,10 @@ type Member struct {
 	Error          string       `json:"error,omitempty"`
 }
 
-var stageWords = map[appliance.Stage]string{
-	appliance.StageAccepted: "accepted", appliance.StageSent: "sent", appliance.StageAcknowledged: "acknowledged",
-	appliance.StageObserved: "observed", appliance.StageUnverifiable: "unverifiable", appliance.StageFailed: "failed",
-}
-
 func entryOf(e appliance.Entry) Entry {
 	cmd := e.Command
 	out := Entry{
-		ID: e.ID, Kind: kindWords[cmd.Kind], Target: targetOf(cmd), Channel: cmd.Channel,
+		ID: e.ID, Kind: cmd.Kind.Word(), Target: targetOf(cmd), Channel: cmd.Channel,
 		Who: cmd.Origin.Who, Via: cmd.Origin.Via, Why: cmd.Origin.Why,
 		AcceptedAt: stampOf(e.AcceptedAt), DoneAt: stampOf(e.DoneAt), OK: e.OK(), Error: e.Err,
 		Members: make([]Member, len(e.Members)),
@@ -107,7 +86,7 @@ func entryOf(e appliance.Entry) Entry {
 	}
 	for i, m := range e.Members {
 		out.Members[i] = Member{
-			Node: m.Ref.Node, Channel: m.Ref.Channel, Shade: m.Ref.Shade, Stage: stageWords[m.Stage],
+			Node: m.Ref.Node, Channel: m.Ref.Channel, Shade: m.Ref.Shade, Stage: m.Stage.Word(),
 			SentAt: stampOf(m.SentAt), AcknowledgedAt: stampOf(m.AcknowledgedAt), ObservedAt: stampOf(m.ObservedAt), Error: m.Err,
 		}
 		if m.Offline {
@@ -133,7 +112,7 @@ func targetOf(cmd appliance.Command) Target {
 func (in Command) command() (appliance.Command, error) {
 	cmd := appliance.Command{Channel: in.Channel}
 	var ok bool
-	if cmd.Kind, ok = kindOf(in.Kind); !ok {
+	if cmd.Kind, ok = appliance.KindOf(in.Kind); !ok {
 		return cmd, meaningless("/kind", "there is no command "+strconv.Quote(in.Kind))
 	}
 	shade := cmd.Kind.IsShade()

@@ -13,17 +13,12 @@ type Value[T any] struct {
 	Source string    `json:"source" enum:"restored,acknowledged,measured,estimated,sent" doc:"restored: known before the restart and not read since; acknowledged: asked for and acknowledged; measured: read from the device; estimated: modelled; sent: the hardware cannot confirm."`
 }
 
-var sourceWords = map[appliance.Source]string{
-	appliance.Restored: "restored", appliance.Acknowledged: "acknowledged", appliance.Measured: "measured",
-	appliance.Estimated: "estimated", appliance.Sent: "sent",
-}
-
 // valueOf gives nil where nothing is known: an error never becomes a number.
 func valueOf[T, U any](k appliance.Known[T], to func(T) U) *Value[U] {
 	if !k.OK() {
 		return nil
 	}
-	return &Value[U]{to(k.Value), stamp(k.At), sourceWords[k.Source]}
+	return &Value[U]{to(k.Value), stamp(k.At), k.Source.Word()}
 }
 
 // stamp cuts a time to what is worth sending.
@@ -50,26 +45,6 @@ func colourOf(c appliance.RGBW) Colour { return Colour(c) }
 func intOf[T ~int](v T) int { return int(v) }
 
 func sameOf[T any](v T) T { return v }
-
-// Abilities of a channel or shade.
-var abilityWords = []struct {
-	ability appliance.Ability
-	word    string
-}{
-	{appliance.CanSwitch, "switch"}, {appliance.CanDim, "dim"}, {appliance.CanTune, "tune"},
-	{appliance.CanColour, "colour"}, {appliance.CanMeasure, "measure"}, {appliance.CanMove, "move"},
-	{appliance.CanPosition, "position"},
-}
-
-func abilitiesOf(a appliance.Ability) []string {
-	out := []string{}
-	for _, row := range abilityWords {
-		if a.Has(row.ability) {
-			out = append(out, row.word)
-		}
-	}
-	return out
-}
 
 // Node is a light node or a peripheral, as configured and as it is now.
 type Node struct {
@@ -124,14 +99,14 @@ func nodeOf(s *appliance.Snapshot, n *appliance.NodeState) Node {
 	out := Node{
 		ID: n.Node.ID, UUID: n.Node.UUID.String(), ETag: etagOf(n.Node), Groups: n.Node.Groups, Options: n.Node.Options, Name: n.Node.Name, Tag: string(n.Tag),
 		Bus: busName(s, n.Node.Bus), Address: n.Node.Address, Profile: n.Node.Profile, Outputs: n.Node.Outputs,
-		Clusters: listOf(n.Clusters), Abilities: abilitiesOf(n.Abilities),
+		Clusters: listOf(n.Clusters), Abilities: n.Abilities.Words(),
 		Presence: Presence{n.Online, stampOf(n.LastSeen), n.Fault, n.Waits},
 		Readings: readingsOf(n.Level, n.Kelvin, n.RGBW, n.Power),
 		Channels: make([]Channel, len(n.Channels)),
 	}
 	for i, ch := range n.Channels {
 		out.Channels[i] = Channel{
-			Channel: i + 1, Abilities: abilitiesOf(ch.Abilities), KelvinMin: int(ch.KelvinMin), KelvinMax: int(ch.KelvinMax),
+			Channel: i + 1, Abilities: ch.Abilities.Words(), KelvinMin: int(ch.KelvinMin), KelvinMax: int(ch.KelvinMax),
 			MinLevel: int(ch.MinLevel), Unverifiable: ch.Unverifiable, Readings: readingsOf(ch.Level, ch.Kelvin, ch.RGBW, ch.Power),
 		}
 	}
@@ -179,11 +154,6 @@ type Shade struct {
 	Inverted    bool        `json:"inverted" doc:"The motor runs the other way than its profile says."`
 }
 
-var motionWords = map[appliance.Motion]string{
-	appliance.MotionUnknown: "unknown", appliance.Stopped: "stopped", appliance.Opening: "opening",
-	appliance.Closing: "closing", appliance.Moving: "moving",
-}
-
 func shadeOf(s *appliance.Snapshot, sh *appliance.ShadeState) Shade {
 	bus := ""
 	if n := s.Node(sh.Shade.Node); n != nil {
@@ -192,7 +162,7 @@ func shadeOf(s *appliance.Snapshot, sh *appliance.ShadeState) Shade {
 	return Shade{
 		ID: sh.Shade.ID, UUID: sh.Shade.UUID.String(), ETag: etagOf(sh.Shade), Name: sh.Shade.Name, Node: sh.Shade.Node, Bus: bus, Output: sh.Shade.Output,
 		Clusters: listOf(sh.Clusters), Presence: Presence{sh.Online, stampOf(sh.LastSeen), sh.Fault, sh.Waits},
-		Position: valueOf(sh.Position, intOf), Uncertainty: sh.Uncertainty, Motion: motionWords[sh.Motion],
+		Position: valueOf(sh.Position, intOf), Uncertainty: sh.Uncertainty, Motion: sh.Motion.String(),
 		Measured: sh.Channel.PositionMeasured,
 		TravelUp: sh.Shade.TravelUp.Seconds(), TravelDown: sh.Shade.TravelDown.Seconds(), Inverted: sh.Shade.Inverted,
 	}
@@ -226,7 +196,7 @@ func clusterOf(s *appliance.Snapshot, c *appliance.ClusterState) Cluster {
 	out := Cluster{
 		ID: c.Cluster.ID, UUID: c.Cluster.UUID.String(), ETag: etagOf(c.Cluster), Name: c.Cluster.Name,
 		CreatedBy: c.Cluster.CreatedBy, CreatedOn: stampOf(c.Cluster.CreatedOn),
-		Nodes: listOf(c.Cluster.Nodes), Shades: listOf(c.Cluster.Shades), Lights: c.Lights, Motion: motionWords[c.Motion],
+		Nodes: listOf(c.Cluster.Nodes), Shades: listOf(c.Cluster.Shades), Lights: c.Lights, Motion: c.Motion.String(),
 	}
 	var oldest time.Time
 	saw := func(at time.Time) {

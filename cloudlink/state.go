@@ -70,14 +70,14 @@ func (p *picture) node(n *appliance.NodeState) *wire.State {
 	online := n.Online
 	st := &wire.State{
 		Kind: wire.KindNode, ID: int64(n.Node.ID), UUID: n.Node.UUID.String(), Name: n.Node.Name, Tag: string(n.Tag),
-		Clusters: ids(n.Clusters), Bus: p.buses[n.Node.Bus], Profile: n.Node.Profile, Abilities: abilities(n.Abilities),
+		Clusters: ids(n.Clusters), Bus: p.buses[n.Node.Bus], Profile: n.Node.Profile, Abilities: n.Abilities.Words(),
 		Online: &online, LastSeen: moment(n.LastSeen),
 		Level: value(n.Level), Kelvin: value(n.Kelvin), Power: value(n.Power),
 		Trouble: n.Fault,
 	}
 	if n.RGBW.OK() {
 		c := n.RGBW.Value
-		st.RGBW = &wire.Colour{RGBW: [4]uint8{c.R, c.G, c.B, c.W}, At: n.RGBW.At.UTC(), Source: source(n.RGBW.Source)}
+		st.RGBW = &wire.Colour{RGBW: [4]uint8{c.R, c.G, c.B, c.W}, At: n.RGBW.At.UTC(), Source: wire.Source(n.RGBW.Source.Word())}
 	}
 	if st.Trouble == "" {
 		st.Trouble = p.trouble[n.Node.ID]
@@ -89,9 +89,9 @@ func (p *picture) shade(s *appliance.ShadeState) *wire.State {
 	online := s.Online
 	st := &wire.State{
 		Kind: wire.KindShade, ID: int64(s.Shade.ID), UUID: s.Shade.UUID.String(), Name: s.Shade.Name,
-		Clusters: ids(s.Clusters), Node: int64(s.Shade.Node), Abilities: abilities(s.Channel.Abilities),
+		Clusters: ids(s.Clusters), Node: int64(s.Shade.Node), Abilities: s.Channel.Abilities.Words(),
 		Online: &online, LastSeen: moment(s.LastSeen),
-		Position: value(s.Position), Motion: motion(s.Motion), Trouble: s.Fault,
+		Position: value(s.Position), Motion: s.Motion.String(), Trouble: s.Fault,
 	}
 	if n := p.snap.Node(s.Shade.Node); n != nil {
 		st.Bus, st.Profile = p.buses[n.Node.Bus], n.Node.Profile
@@ -114,7 +114,7 @@ func (p *picture) cluster(c *appliance.ClusterState) *wire.State {
 	for _, id := range c.Cluster.Shades {
 		if s := p.snap.Shade(id); s != nil && s.Online {
 			st.Position = older(st.Position, value(s.Position), float64(c.Position))
-			st.Motion = motion(c.Motion)
+			st.Motion = c.Motion.String()
 		}
 	}
 	return st
@@ -160,54 +160,7 @@ func value[T ~int | ~float64](k appliance.Known[T]) *wire.Value {
 	if !k.OK() {
 		return nil
 	}
-	return &wire.Value{Value: float64(k.Value), At: k.At.UTC(), Source: source(k.Source)}
-}
-
-func source(s appliance.Source) wire.Source {
-	switch s {
-	case appliance.Measured:
-		return wire.Measured
-	case appliance.Acknowledged:
-		return wire.Acknowledged
-	case appliance.Estimated:
-		return wire.Estimated
-	case appliance.Sent:
-		return wire.Sent
-	}
-	return wire.Restored
-}
-
-func motion(m appliance.Motion) string {
-	switch m {
-	case appliance.Opening:
-		return "opening"
-	case appliance.Closing:
-		return "closing"
-	case appliance.Moving:
-		return "moving"
-	case appliance.Stopped:
-		return "stopped"
-	}
-	return "unknown"
-}
-
-// abilityWords in the order in which they are told.
-var abilityWords = []struct {
-	ability appliance.Ability
-	word    string
-}{
-	{appliance.CanSwitch, "switch"}, {appliance.CanDim, "dim"}, {appliance.CanTune, "tune"}, {appliance.CanColour, "colour"},
-	{appliance.CanMeasure, "measure"}, {appliance.CanMove, "move"}, {appliance.CanPosition, "position"},
-}
-
-func abilities(a appliance.Ability) []string {
-	var out []string
-	for _, w := range abilityWords {
-		if a.Has(w.ability) {
-			out = append(out, w.word)
-		}
-	}
-	return out
+	return &wire.Value{Value: float64(k.Value), At: k.At.UTC(), Source: wire.Source(k.Source.Word())}
 }
 
 // same reports whether two states tell the same, ages and power apart: power goes by telemetry.

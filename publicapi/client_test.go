@@ -44,7 +44,7 @@ func TestClientOf10Walks(t *testing.T) {
 	}
 	for kind := appliance.LightOn; kind <= appliance.ShadeMoveTo; kind++ {
 		if len(seen[kind]) != 3 {
-			t.Errorf("%s was asked for %v, want all, cluster and one", kindNames[kind], seen[kind])
+			t.Errorf("%s was asked for %v, want all, cluster and one", kind.Word(), seen[kind])
 		}
 	}
 	if out, err := walk("wrong"); err == nil || !strings.Contains(out, "AuthFailed") {

@@ -3,6 +3,7 @@ package publicapi
 import (
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -29,24 +30,12 @@ func newMetrics(snapshot func() *appliance.Snapshot) *metrics {
 	}
 }
 
-var kindNames = map[appliance.Kind]string{
-	appliance.LightOn:     "light_on",
-	appliance.LightOff:    "light_off",
-	appliance.LightLevel:  "light_level",
-	appliance.LightKelvin: "light_kelvin",
-	appliance.LightRGBW:   "light_rgbw",
-	appliance.ShadeOpen:   "shade_open",
-	appliance.ShadeClose:  "shade_close",
-	appliance.ShadeStop:   "shade_stop",
-	appliance.ShadeMoveTo: "shade_move_to",
-}
-
 func (m *metrics) observe(kind appliance.Kind, ok bool, took time.Duration) {
 	status := "0"
 	if ok {
 		status = "1"
 	}
-	m.commands.WithLabelValues(kindNames[kind], status).Observe(took.Seconds())
+	m.commands.WithLabelValues(strings.ReplaceAll(kind.Word(), "-", "_"), status).Observe(took.Seconds())
 }
 
 func describe(name, help string, labels ...string) *prometheus.Desc {

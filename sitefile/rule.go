@@ -54,10 +54,6 @@ type fileAction struct {
 	Position *int      `yaml:"position,omitempty"`
 }
 
-var kindWords = []string{appliance.LightOn: "light-on", appliance.LightOff: "light-off", appliance.LightLevel: "light-level",
-	appliance.LightKelvin: "light-kelvin", appliance.LightRGBW: "light-rgbw", appliance.ShadeOpen: "shade-open",
-	appliance.ShadeClose: "shade-close", appliance.ShadeStop: "shade-stop", appliance.ShadeMoveTo: "shade-move-to"}
-
 var dayWords = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
 
 // scenes reads those of the file, behind the things that they are for.
@@ -138,11 +134,7 @@ func (r *reader) action(key string, f fileAction) appliance.Action {
 		a.Scene, _ = r.refer(key+".scene", r.sceneByName, f.Scene)
 		return a
 	}
-	for k, word := range kindWords {
-		if f.Do == word {
-			a.Kind = appliance.Kind(k)
-		}
-	}
+	a.Kind, _ = appliance.KindOf(f.Do)
 	named := 0
 	for _, t := range []struct {
 		key   string
@@ -278,7 +270,7 @@ func exportActions(list []appliance.Action, there map[appliance.Target]bool) []f
 		if !there[a.Target] {
 			continue
 		}
-		f := fileAction{Do: kindWords[a.Kind], Channel: a.Channel, Kelvin: int(a.Kelvin)}
+		f := fileAction{Do: a.Kind.Word(), Channel: a.Channel, Kelvin: int(a.Kelvin)}
 		ref := reference{id: int32(a.Target.ID)}
 		switch {
 		case a.Target.Scope == appliance.InCluster:

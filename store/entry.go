@@ -115,28 +115,6 @@ type storedMember struct {
 	Offline      bool         `json:"off,omitempty"`
 }
 
-var kindWords = map[appliance.Kind]string{
-	appliance.LightOn: "light-on", appliance.LightOff: "light-off", appliance.LightLevel: "light-level",
-	appliance.LightKelvin: "light-kelvin", appliance.LightRGBW: "light-rgbw",
-	appliance.ShadeOpen: "shade-open", appliance.ShadeClose: "shade-close",
-	appliance.ShadeStop: "shade-stop", appliance.ShadeMoveTo: "shade-move-to",
-}
-
-var stageWords = map[appliance.Stage]string{
-	appliance.StageAccepted: "accepted", appliance.StageSent: "sent", appliance.StageAcknowledged: "acknowledged",
-	appliance.StageObserved: "observed", appliance.StageUnverifiable: "unverifiable", appliance.StageFailed: "failed",
-}
-
-var kindOf, stageOf = invert(kindWords), invert(stageWords)
-
-func invert[K comparable](words map[K]string) map[string]K {
-	out := make(map[string]K, len(words))
-	for k, w := range words {
-		out[w] = k
-	}
-	return out
-}
-
 // deflated marks a body that is not plain JSON, which begins with a brace.
 const deflated = 0x01
 
@@ -149,14 +127,14 @@ func packEntry(e appliance.Entry) ([]byte, error) {
 	}
 	c := e.Command
 	stored := storedEntry{
-		Kind: kindWords[c.Kind], Target: c.Target, Channel: c.Channel, Level: c.Level, Keep: c.KeepLevel,
+		Kind: c.Kind.Word(), Target: c.Target, Channel: c.Channel, Level: c.Level, Keep: c.KeepLevel,
 		Kelvin: c.Kelvin, RGBW: packRGBW(c.RGBW), Position: c.Position,
 		Who: c.Origin.Who, Via: c.Origin.Via, Why: c.Origin.Why,
 		Expiry: nanos(c.Expiry), Accepted: nanos(e.AcceptedAt), Done: nanos(e.DoneAt), Err: e.Err,
 	}
 	for _, m := range e.Members {
 		stored.Members = append(stored.Members, storedMember{
-			Node: m.Ref.Node, Channel: m.Ref.Channel, Shade: m.Ref.Shade, Stage: stageWords[m.Stage],
+			Node: m.Ref.Node, Channel: m.Ref.Channel, Shade: m.Ref.Shade, Stage: m.Stage.Word(),
 			Sent: since(m.SentAt), Acknowledged: since(m.AcknowledgedAt), Observed: since(m.ObservedAt),
 			Err: m.Err, Offline: m.Offline,
 		})
@@ -191,7 +169,7 @@ func unpackEntry(id string, body []byte) (appliance.Entry, error) {
 	if err := json.Unmarshal(body, &stored); err != nil {
 		return appliance.Entry{}, err
 	}
-	kind, ok := kindOf[stored.Kind]
+	kind, ok := appliance.KindOf(stored.Kind)
 	if !ok {
 		return appliance.Entry{}, fmt.Errorf("command kind %q is unknown", stored.Kind)
 	}
@@ -213,7 +191,7 @@ func unpackEntry(id string, body []byte) (appliance.Entry, error) {
 			}
 			return e.AcceptedAt.Add(time.Duration(us-1) * time.Microsecond)
 		}
-		stage, ok := stageOf[m.Stage]
+		stage, ok := appliance.StageOf(m.Stage)
 		if !ok {
 			return appliance.Entry{}, fmt.Errorf("stage %q is unknown", m.Stage)
 		}
