@@ -31,11 +31,10 @@ var permissionWords = map[permission]string{
 
 // caller is who sent a request.
 type caller struct {
-	name   string
-	role   account.Role
-	from   string // where the request came from, for the audit log
-	cookie string // the session's token; empty for programs
-	local  bool   // through the socket in the data directory
+	name  string
+	role  account.Role
+	from  string // where the request came from, for the audit log
+	local bool   // through the socket in the data directory
 }
 
 func (w caller) may(p permission) bool {
@@ -102,7 +101,7 @@ func (a *API) caller(c echo.Context) (caller, error) {
 	if !entersHere(user.Role) {
 		return caller{}, errUnauthorized
 	}
-	return caller{name: user.Name, role: user.Role, from: from, cookie: token}, nil
+	return caller{name: user.Name, role: user.Role, from: from}, nil
 }
 
 // localKey marks the context of requests that came through the socket.
@@ -135,13 +134,9 @@ func setCookie(c echo.Context, token string) {
 	c.SetCookie(cookie)
 }
 
-// protection refuses what another page makes a browser send. Cookies are sent from
-// other ports of the same host, too: to a browser that is the same site.
-var protection = http.NewCrossOriginProtection()
-
 func sameOrigin(r *http.Request) error {
-	if err := protection.Check(r); err != nil {
-		return &refusal{status: http.StatusForbidden, detail: "this request comes from a page of another origin", cause: err}
+	if !web.FromOwnPage(r) {
+		return refuse(http.StatusForbidden, "this request comes from a page of another origin")
 	}
 	return nil
 }

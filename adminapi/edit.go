@@ -246,23 +246,30 @@ func (a *API) edit(c echo.Context, in any, id appliance.ID) (wanted, appliance.I
 	return match, id, read(c, in)
 }
 
-func (a *API) removeNode(c echo.Context) error {
+// remove takes a noun away, if the condition of the request holds.
+func remove[T any](a *API, c echo.Context, word string, id appliance.ID, by func(context.Context, appliance.ID, string, func(T) error) error,
+	nameOf func(T) string, there func(*appliance.Snapshot) bool) error {
 	match, err := ifMatch(c)
 	if err != nil {
 		return err
 	}
-	id := a.nodeID(c)
 	var name string
-	err = a.Editor.RemoveNode(c.Request().Context(), id, callerOf(c).name, func(n appliance.Node) error {
-		name = n.Name
-		return match.holds(&n)
+	err = by(c.Request().Context(), id, callerOf(c).name, func(v T) error {
+		name = nameOf(v)
+		return match.holds(&v)
 	})
 	if err != nil {
 		return edited(err)
 	}
-	a.audit(c, "node.remove", subjectOf("node", id, name), nil)
-	a.inForce(c.Request().Context(), func(s *appliance.Snapshot) bool { return s.Node(id) == nil })
+	a.audit(c, word+".remove", subjectOf(word, id, name), nil)
+	a.inForce(c.Request().Context(), func(s *appliance.Snapshot) bool { return !there(s) })
 	return c.NoContent(http.StatusNoContent)
+}
+
+func (a *API) removeNode(c echo.Context) error {
+	id := a.nodeID(c)
+	return remove(a, c, "node", id, a.Editor.RemoveNode, func(v appliance.Node) string { return v.Name },
+		func(s *appliance.Snapshot) bool { return s.Node(id) != nil })
 }
 
 // ShadeEdit is what may be set of a shade; what is left out stays.
@@ -340,22 +347,9 @@ func (a *API) editShade(c echo.Context) error {
 }
 
 func (a *API) removeShade(c echo.Context) error {
-	match, err := ifMatch(c)
-	if err != nil {
-		return err
-	}
 	id := a.shadeID(c)
-	var name string
-	err = a.Editor.RemoveShade(c.Request().Context(), id, callerOf(c).name, func(h appliance.Shade) error {
-		name = h.Name
-		return match.holds(&h)
-	})
-	if err != nil {
-		return edited(err)
-	}
-	a.audit(c, "shade.remove", subjectOf("shade", id, name), nil)
-	a.inForce(c.Request().Context(), func(s *appliance.Snapshot) bool { return s.Shade(id) == nil })
-	return c.NoContent(http.StatusNoContent)
+	return remove(a, c, "shade", id, a.Editor.RemoveShade, func(v appliance.Shade) string { return v.Name },
+		func(s *appliance.Snapshot) bool { return s.Shade(id) != nil })
 }
 
 // ClusterEdit is what may be set of a cluster; what is left out stays.
@@ -440,20 +434,7 @@ func (a *API) editCluster(c echo.Context) error {
 }
 
 func (a *API) removeCluster(c echo.Context) error {
-	match, err := ifMatch(c)
-	if err != nil {
-		return err
-	}
 	id := a.clusterID(c)
-	var name string
-	err = a.Editor.RemoveCluster(c.Request().Context(), id, callerOf(c).name, func(cl appliance.Cluster) error {
-		name = cl.Name
-		return match.holds(&cl)
-	})
-	if err != nil {
-		return edited(err)
-	}
-	a.audit(c, "cluster.remove", subjectOf("cluster", id, name), nil)
-	a.inForce(c.Request().Context(), func(s *appliance.Snapshot) bool { return s.Cluster(id) == nil })
-	return c.NoContent(http.StatusNoContent)
+	return remove(a, c, "cluster", id, a.Editor.RemoveCluster, func(v appliance.Cluster) string { return v.Name },
+		func(s *appliance.Snapshot) bool { return s.Cluster(id) != nil })
 }

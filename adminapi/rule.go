@@ -234,15 +234,7 @@ func ruleIn(s *appliance.Snapshot, id appliance.ID) *appliance.Rule {
 }
 
 func (a *API) ruleID(c echo.Context) appliance.ID {
-	s := a.Core.Snapshot()
-	return pathID(c, func(u appliance.UUID) appliance.ID {
-		for _, r := range s.Site.Rules {
-			if r.UUID == u {
-				return r.ID
-			}
-		}
-		return 0
-	})
+	return pathID(c, a.Core.Snapshot().Site.Rules, func(r appliance.Rule) (appliance.UUID, appliance.ID) { return r.UUID, r.ID })
 }
 
 func (a *API) showRule(c echo.Context, s *appliance.Snapshot, id appliance.ID, status int) error {
@@ -303,22 +295,9 @@ func (a *API) editRule(c echo.Context) error {
 }
 
 func (a *API) removeRule(c echo.Context) error {
-	match, err := ifMatch(c)
-	if err != nil {
-		return err
-	}
 	id := a.ruleID(c)
-	var name string
-	err = a.Editor.RemoveRule(c.Request().Context(), id, callerOf(c).name, func(r appliance.Rule) error {
-		name = r.Name
-		return match.holds(&r)
-	})
-	if err != nil {
-		return edited(err)
-	}
-	a.audit(c, "rule.remove", subjectOf("rule", id, name), nil)
-	a.inForce(c.Request().Context(), func(s *appliance.Snapshot) bool { return ruleIn(s, id) == nil })
-	return c.NoContent(http.StatusNoContent)
+	return remove(a, c, "rule", id, a.Editor.RemoveRule, func(v appliance.Rule) string { return v.Name },
+		func(s *appliance.Snapshot) bool { return ruleIn(s, id) != nil })
 }
 
 func (a *API) tryRule(c echo.Context) error {

@@ -223,15 +223,7 @@ func sceneIn(s *appliance.Snapshot, id appliance.ID) *appliance.Scene {
 }
 
 func (a *API) sceneID(c echo.Context) appliance.ID {
-	s := a.Core.Snapshot()
-	return pathID(c, func(u appliance.UUID) appliance.ID {
-		for _, sc := range s.Site.Scenes {
-			if sc.UUID == u {
-				return sc.ID
-			}
-		}
-		return 0
-	})
+	return pathID(c, a.Core.Snapshot().Site.Scenes, func(sc appliance.Scene) (appliance.UUID, appliance.ID) { return sc.UUID, sc.ID })
 }
 
 // showScene answers with a scene as it is in s.
@@ -293,22 +285,9 @@ func (a *API) editScene(c echo.Context) error {
 }
 
 func (a *API) removeScene(c echo.Context) error {
-	match, err := ifMatch(c)
-	if err != nil {
-		return err
-	}
 	id := a.sceneID(c)
-	var name string
-	err = a.Editor.RemoveScene(c.Request().Context(), id, callerOf(c).name, func(sc appliance.Scene) error {
-		name = sc.Name
-		return match.holds(&sc)
-	})
-	if err != nil {
-		return edited(err)
-	}
-	a.audit(c, "scene.remove", subjectOf("scene", id, name), nil)
-	a.inForce(c.Request().Context(), func(s *appliance.Snapshot) bool { return sceneIn(s, id) == nil })
-	return c.NoContent(http.StatusNoContent)
+	return remove(a, c, "scene", id, a.Editor.RemoveScene, func(v appliance.Scene) string { return v.Name },
+		func(s *appliance.Snapshot) bool { return sceneIn(s, id) != nil })
 }
 
 // Done is what became of several commands.

@@ -60,34 +60,11 @@ func faultsOf(s *appliance.Snapshot) []Fault {
 	return out
 }
 
-func nodesOf(s *appliance.Snapshot, states []*appliance.NodeState) []Node {
-	out := make([]Node, len(states))
-	for i, n := range states {
-		out[i] = nodeOf(s, n)
-	}
-	return out
-}
-
-func shadesOf(s *appliance.Snapshot, states []*appliance.ShadeState) []Shade {
-	out := make([]Shade, len(states))
-	for i, sh := range states {
-		out[i] = shadeOf(s, sh)
-	}
-	return out
-}
-
-func clustersOf(s *appliance.Snapshot, states []*appliance.ClusterState) []Cluster {
-	out := make([]Cluster, len(states))
-	for i, cl := range states {
-		out[i] = clusterOf(s, cl)
-	}
-	return out
-}
-
-func busesOf(s *appliance.Snapshot, states []*appliance.BusState) []Bus {
-	out := make([]Bus, len(states))
-	for i, b := range states {
-		out[i] = busOf(s, b)
+// recordsOf writes the records of a snapshot's states.
+func recordsOf[S, R any](s *appliance.Snapshot, states []S, record func(*appliance.Snapshot, S) R) []R {
+	out := make([]R, len(states))
+	for i, state := range states {
+		out[i] = record(s, state)
 	}
 	return out
 }
@@ -107,34 +84,26 @@ func (a *API) site(c echo.Context) error {
 
 func (a *API) nodes(c echo.Context) error {
 	s := a.Core.Snapshot()
-	return answer(c, http.StatusOK, nodesOf(s, s.Nodes))
+	return answer(c, http.StatusOK, recordsOf(s, s.Nodes, nodeOf))
 }
 
 func (a *API) shades(c echo.Context) error {
 	s := a.Core.Snapshot()
-	return answer(c, http.StatusOK, shadesOf(s, s.Shades))
+	return answer(c, http.StatusOK, recordsOf(s, s.Shades, shadeOf))
 }
 
 func (a *API) clusters(c echo.Context) error {
 	s := a.Core.Snapshot()
-	return answer(c, http.StatusOK, clustersOf(s, s.Clusters))
+	return answer(c, http.StatusOK, recordsOf(s, s.Clusters, clusterOf))
 }
 
 func (a *API) buses(c echo.Context) error {
 	s := a.Core.Snapshot()
-	return answer(c, http.StatusOK, busesOf(s, s.Buses))
+	return answer(c, http.StatusOK, recordsOf(s, s.Buses, busOf))
 }
 
 func (a *API) nodeID(c echo.Context) appliance.ID {
-	s := a.Core.Snapshot()
-	return pathID(c, func(u appliance.UUID) appliance.ID {
-		for _, n := range s.Nodes {
-			if n.Node.UUID == u {
-				return n.Node.ID
-			}
-		}
-		return 0
-	})
+	return pathID(c, a.Core.Snapshot().Nodes, func(n *appliance.NodeState) (appliance.UUID, appliance.ID) { return n.Node.UUID, n.Node.ID })
 }
 
 func (a *API) node(c echo.Context) error {
@@ -148,15 +117,7 @@ func (a *API) node(c echo.Context) error {
 }
 
 func (a *API) shadeID(c echo.Context) appliance.ID {
-	s := a.Core.Snapshot()
-	return pathID(c, func(u appliance.UUID) appliance.ID {
-		for _, sh := range s.Shades {
-			if sh.Shade.UUID == u {
-				return sh.Shade.ID
-			}
-		}
-		return 0
-	})
+	return pathID(c, a.Core.Snapshot().Shades, func(h *appliance.ShadeState) (appliance.UUID, appliance.ID) { return h.Shade.UUID, h.Shade.ID })
 }
 
 func (a *API) shade(c echo.Context) error {
@@ -170,15 +131,7 @@ func (a *API) shade(c echo.Context) error {
 }
 
 func (a *API) clusterID(c echo.Context) appliance.ID {
-	s := a.Core.Snapshot()
-	return pathID(c, func(u appliance.UUID) appliance.ID {
-		for _, cl := range s.Clusters {
-			if cl.Cluster.UUID == u {
-				return cl.Cluster.ID
-			}
-		}
-		return 0
-	})
+	return pathID(c, a.Core.Snapshot().Clusters, func(cl *appliance.ClusterState) (appliance.UUID, appliance.ID) { return cl.Cluster.UUID, cl.Cluster.ID })
 }
 
 func (a *API) cluster(c echo.Context) error {
@@ -212,11 +165,16 @@ func findBus(s *appliance.Snapshot, said string) (*appliance.BusState, error) {
 	return nil, notThere("bus", said)
 }
 
-// pathID is the ID in a path, which may be a UUID as well; 0 if it is neither.
-func pathID(c echo.Context, of func(appliance.UUID) appliance.ID) appliance.ID {
+// pathID is the ID in a path, which may be the UUID of one of list as well; 0 if it is neither.
+func pathID[T any](c echo.Context, list []T, names func(T) (appliance.UUID, appliance.ID)) appliance.ID {
 	said := c.Param("id")
 	if u, err := appliance.ParseUUID(said); err == nil {
-		return of(u)
+		for _, v := range list {
+			if uuid, id := names(v); uuid == u {
+				return id
+			}
+		}
+		return 0
 	}
 	n, err := strconv.ParseInt(said, 10, 32)
 	if err != nil {

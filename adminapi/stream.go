@@ -153,8 +153,8 @@ func (f *follower) begin(last string) error {
 	f.show(s)
 	f.aged = s
 	return f.send("picture", Picture{
-		Time: stamp(time.Now()), Version: f.api.Version, Site: siteOf(s), Clusters: clustersOf(s, s.Clusters),
-		Nodes: nodesOf(s, s.Nodes), Shades: shadesOf(s, s.Shades), Buses: busesOf(s, s.Buses), Jobs: jobsOf(jobs),
+		Time: stamp(time.Now()), Version: f.api.Version, Site: siteOf(s), Clusters: recordsOf(s, s.Clusters, clusterOf),
+		Nodes: recordsOf(s, s.Nodes, nodeOf), Shades: recordsOf(s, s.Shades, shadeOf), Buses: recordsOf(s, s.Buses, busOf), Jobs: jobsOf(jobs),
 	})
 }
 
