@@ -25,8 +25,8 @@ func (a *app) notRunning() error {
 	return fmt.Errorf("%w on the data directory %s", errNotRunning, a.dataDir)
 }
 
-// lockAdvice does the same where the data directory has to be free; busy is what to
-// do if it is not.
+// lockAdvice does as accessAdvice where the data directory has to be free; busy is what
+// to do if it is not.
 func (a *app) lockAdvice(err error, busy string) error {
 	if errors.Is(err, store.ErrLocked) {
 		return fmt.Errorf("%w; %s", err, busy)

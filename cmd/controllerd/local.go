@@ -164,7 +164,7 @@ func find[T any](list []T, said, what, listed string, name func(*T) (appliance.I
 	return found, fmt.Errorf("%s %q: %d have this name; say which by its ID ('%s')", what, said, matches, listed)
 }
 
-// path joins parts of a path, which may hold anything.
+// pathOf joins parts of a path, which may hold anything.
 func pathOf(parts ...string) string {
 	parts = slices.Clone(parts)
 	for i := range parts {

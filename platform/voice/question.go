@@ -62,7 +62,7 @@ var topics = []struct {
 		percent brightness open closed people panel group cluster clusters channel`)},
 }
 
-// agentOf finds whom a question belongs to; "" if to nobody.
+// askedAgent finds whom a question belongs to; "" if to nobody.
 func askedAgent(words []string) string {
 	if len(words) > longestCompound {
 		return ""

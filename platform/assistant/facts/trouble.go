@@ -24,12 +24,12 @@ type Fault struct {
 
 // Faults of a scope.
 type Faults struct {
-	Scope   Scope   `json:"scope"`
-	Present []Fault `json:"present"` // that go on now
-	Past    []Fault `json:"past"`    // that began or ended in the period, newest first
-	From    time.Time
-	To      time.Time
-	Basis   Basis `json:"basis"`
+	Scope   Scope     `json:"scope"`
+	Present []Fault   `json:"present"` // that go on now
+	Past    []Fault   `json:"past"`    // that began or ended in the period, newest first
+	From    time.Time `json:"from"`
+	To      time.Time `json:"to"`
+	Basis   Basis     `json:"basis"`
 }
 
 // eventLimit bounds what one answer looks through; lookBack is how long an event without an end counts as going on.
