@@ -17,8 +17,18 @@ func identified(t *testing.T, ctl *appliance.Controller, address string, node ap
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, _ = ctl.Jobs().Wait(t.Context(), j.ID)
-	return j
+	return over(ctl, j.ID)
+}
+
+// over waits for the end of a job.
+func over(ctl *appliance.Controller, id string) appliance.Job {
+	for {
+		fresh := ctl.Jobs().Fresh()
+		if j, ok := ctl.Jobs().Get(id); !ok || j.State.Over() {
+			return j
+		}
+		<-fresh
+	}
 }
 
 func TestALightThatCannotShowItselfBlinksAndIsAsBefore(t *testing.T) {
@@ -79,7 +89,7 @@ func TestALightThatCannotShowItselfBlinksAndIsAsBefore(t *testing.T) {
 			t.Fatal("it does not blink")
 		}
 		ctl.Jobs().Cancel(j.ID, appliance.Origin{Who: "ada"})
-		ctl.Jobs().Wait(t.Context(), j.ID)
+		over(ctl, j.ID)
 		if after := levels(); !slices.Equal(after, before) {
 			t.Errorf("given up: levels are %v and were %v", after, before)
 		}
@@ -88,7 +98,7 @@ func TestALightThatCannotShowItselfBlinksAndIsAsBefore(t *testing.T) {
 		time.Sleep(300 * time.Millisecond)
 		do(t, ctl, level(one(1), 90))
 		ctl.Jobs().Cancel(j.ID, appliance.Origin{Who: "ada"})
-		ctl.Jobs().Wait(t.Context(), j.ID)
+		over(ctl, j.ID)
 		if now := levels()[0]; now != 90 {
 			t.Errorf("somebody set it to 90, and it is at %d", now)
 		}

@@ -13,11 +13,6 @@ type Difference struct {
 	Buses    []*BusState
 }
 
-// Empty reports whether nothing changed.
-func (d Difference) Empty() bool {
-	return !d.Site && !d.Faults && len(d.Nodes)+len(d.Shades)+len(d.Clusters)+len(d.Buses) == 0
-}
-
 // Since tells what changed from an earlier snapshot, ages included. It looks at
 // nothing but the two: whoever keeps the last snapshot it has shown follows the
 // state at its own pace, and loses nothing by being slow but what was overtaken.

@@ -128,7 +128,6 @@ type jobRecord struct {
 	Job
 	all     *Jobs
 	cancel  context.CancelCauseFunc
-	ended   chan struct{}
 	answers chan string
 	asked   int
 }
@@ -160,7 +159,7 @@ func (l *Jobs) Start(about Job, work JobWork) (Job, error) {
 	about.ID, about.State, about.StartedAt = newEntryID(now), JobRunning, now
 	about.EndedAt, about.Items, about.Result, about.Err, about.Question = time.Time{}, nil, nil, "", nil
 	ctx, cancel := context.WithCancelCause(context.Background()) // it outlives who began it
-	j := &jobRecord{Job: about, all: l, cancel: cancel, ended: make(chan struct{})}
+	j := &jobRecord{Job: about, all: l, cancel: cancel}
 	l.list = append(l.list, j)
 	l.forget()
 	l.changed(j)
@@ -178,7 +177,6 @@ func (l *Jobs) Start(about Job, work JobWork) (Job, error) {
 			j.State, j.Result = JobDone, result
 		}
 		cancel(nil)
-		close(j.ended)
 		l.changed(j)
 	})
 	return j.Job, nil
@@ -291,21 +289,6 @@ func (l *Jobs) Answer(id string, number int, said string) error {
 	j.Question, j.answers = nil, nil
 	l.changed(j)
 	return nil
-}
-
-// Wait returns a job when it is over, or how it stands when ctx ends.
-func (l *Jobs) Wait(ctx context.Context, id string) (Job, bool) {
-	l.mu.Lock()
-	j := l.find(id)
-	l.mu.Unlock()
-	if j == nil {
-		return Job{}, false
-	}
-	select {
-	case <-j.ended:
-	case <-ctx.Done():
-	}
-	return l.Get(id)
 }
 
 // end cancels all jobs and waits until they have ended, jobsEnd at most.

@@ -58,8 +58,6 @@ type Link struct {
 	mu       sync.Mutex
 	online   bool // there is a session
 	platform bool // as far as is known
-	since    time.Time
-	trouble  string
 }
 
 // New makes a link that is not connected yet.
@@ -103,11 +101,8 @@ func (l *Link) emit(e wire.Event) {
 // Status of the link, for people.
 type Status struct {
 	Connected bool
-	Since     time.Time // of this session, or of the outage
-	Platform  bool      // the platform says that it is there
-	Trouble   string    // why there is no session
-	Waiting   int       // messages and samples
-	Lost      int       // those that gave way since the start
+	Waiting   int // messages and samples
+	Lost      int // those that gave way since the start
 }
 
 // Status tells how the link is.
@@ -115,7 +110,7 @@ func (l *Link) Status() Status {
 	waiting, lost := l.box.size()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return Status{l.online, l.since, l.platform, l.trouble, waiting, lost}
+	return Status{l.online, waiting, lost}
 }
 
 const (
@@ -145,7 +140,7 @@ func (l *Link) Run(ctx context.Context) error {
 			l.cfg.Log.Warn("no session with the platform; the controller works on and tries again", "broker", l.cfg.Credentials.Broker, "why", err)
 			told = true
 		}
-		l.note(false, err)
+		l.note(false)
 		timer := time.NewTimer(pause/2 + rand.N(pause/2+1)) // a thousand controllers do not come back at once
 		select {
 		case <-timer.C:
@@ -157,16 +152,10 @@ func (l *Link) Run(ctx context.Context) error {
 	return nil
 }
 
-func (l *Link) note(online bool, err error) {
+func (l *Link) note(online bool) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.online != online || l.since.IsZero() {
-		l.since = time.Now()
-	}
-	l.online, l.trouble = online, ""
-	if err != nil {
-		l.trouble = err.Error()
-	}
+	l.online = online
+	l.mu.Unlock()
 }
 
 func (l *Link) setPlatform(there bool) {

@@ -44,7 +44,7 @@ func (l *Link) hold(ctx context.Context) error {
 	if err := s.announce(wire.Online); err != nil {
 		return err
 	}
-	l.note(true, nil)
+	l.note(true)
 	l.cfg.Log.Info("session with the platform", "broker", l.cfg.Credentials.Broker, "boot", boot)
 	l.whole()
 	return s.serve(ctx)

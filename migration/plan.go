@@ -71,11 +71,6 @@ type Plan struct {
 	Site appliance.Site `json:"-"`
 }
 
-// Writes reports whether the plan does anything.
-func (p *Plan) Writes() bool {
-	return len(p.Site.Clusters)+len(p.Site.Nodes)+len(p.Site.Shades)+len(p.Site.Retired) > 0
-}
-
 // worker makes one plan.
 type worker struct {
 	house House

@@ -26,7 +26,6 @@ const (
 type identity struct {
 	noun
 	origin origin
-	entry  appliance.ID // the ID it carried
 }
 
 // resolver finds the identity of every entry of one family.
@@ -51,7 +50,7 @@ func (r *resolver) resolve() {
 	r.checkDoubles()
 	byUUID, retiredByUUID := index(r.ids.live), index(r.ids.retired)
 	for i, e := range r.entries {
-		r.found[i] = identity{noun: e, entry: e.ID}
+		r.found[i] = identity{noun: e}
 		switch {
 		case !e.UUID.IsZero():
 			r.byUUID(i, byUUID, retiredByUUID)

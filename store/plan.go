@@ -308,7 +308,7 @@ func (p *plan) same(item Item, changed []KeyChange) {
 // note notes an identified entry in the report.
 func (p *plan) note(f Family, id identity, name string, changed []KeyChange) {
 	p.touched[f][id.ID] = true
-	item := Item{Family: f, ID: id.ID, UUID: id.UUID, Name: name, Entry: id.entry}
+	item := Item{Family: f, ID: id.ID, UUID: id.UUID, Name: name}
 	switch id.origin {
 	case created:
 		p.report.Created = append(p.report.Created, item)

@@ -33,13 +33,10 @@ func (r *Report) ofSite(what string, changed bool) {
 
 // Item is one entry of a report. Buses have no ID.
 type Item struct {
-	Family Family // [Nodes], [Shades], [Clusters], or [Buses]
-	ID     appliance.ID
-	UUID   appliance.UUID
-	Name   string
-	// Entry is the ID that the entry carried: the same, a negative placeholder, 0
-	// if it had none or was not mentioned.
-	Entry   appliance.ID
+	Family  Family // [Nodes], [Shades], [Clusters], or [Buses]
+	ID      appliance.ID
+	UUID    appliance.UUID
+	Name    string
 	Changes []KeyChange
 }
 

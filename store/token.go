@@ -148,28 +148,6 @@ func (s *Store) dateToken(ctx context.Context, hash [sha256.Size]byte, now time.
 	})
 }
 
-// RevokeRefreshToken ends one token. Ending one that is not there is no error.
-func (s *Store) RevokeRefreshToken(ctx context.Context, token string) error {
-	hash := sha256.Sum256([]byte(token))
-	err := s.passing(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "DELETE FROM refresh_token WHERE hash = ?", hash[:])
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("revoke a refresh token: %w", err)
-	}
-	return nil
-}
-
-// RevokeRefreshTokens ends all tokens of a user.
-func (s *Store) RevokeRefreshTokens(ctx context.Context, name string) error {
-	err := s.passing(ctx, func(tx *sql.Tx) error { return dropTokens(ctx, tx, name) })
-	if err != nil {
-		return fmt.Errorf("revoke the refresh tokens of user %q: %w", name, err)
-	}
-	return nil
-}
-
 func dropTokens(ctx context.Context, tx *sql.Tx, name string) error {
 	_, err := tx.ExecContext(ctx, "DELETE FROM refresh_token WHERE user = (SELECT uuid FROM user WHERE name = ?)", name)
 	return err

@@ -39,7 +39,7 @@ func New(cfg Config) *echo.Echo {
 	e.HideBanner, e.HidePort = true, true
 	// Echo writes its own messages with another logger; it has none to write, as
 	// serving is done by Serve.
-	e.Logger.SetOutput(discard{})
+	e.Logger.SetOutput(io.Discard)
 	e.IPExtractor = func(r *http.Request) string { return Peer(r).String() }
 	if cfg.Refusal == nil {
 		cfg.Refusal = plainRefusal
@@ -49,10 +49,6 @@ func New(cfg Config) *echo.Echo {
 	e.Pre(d.pass)
 	return e
 }
-
-type discard struct{}
-
-func (discard) Write(b []byte) (int, error) { return len(b), nil }
 
 // door is what every request passes on its way in and out.
 type door struct {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strings"
 )
 
 // OnLoopback guards a door on loopback that has no TLS: a page of the web could have a
@@ -28,15 +29,8 @@ func isLoopback(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
-	addr, err := netip.ParseAddr(trimBrackets(host))
+	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
 	return host == "localhost" || err == nil && addr.IsLoopback()
-}
-
-func trimBrackets(host string) string {
-	if n := len(host); n > 1 && host[0] == '[' && host[n-1] == ']' {
-		return host[1 : n-1]
-	}
-	return host
 }
 
 func sameOrigin(origin, host string) bool {

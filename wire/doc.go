@@ -7,14 +7,14 @@
 //	bms/v1/ctl/<cid>/down/widget          platform → controller  QoS 1            WidgetAction
 //	bms/v1/ctl/<cid>/down/cmd             platform → controller  QoS 1            Order
 //	bms/v1/ctl/<cid>/down/config          platform → controller  QoS 1, retained  Config
-//	bms/v1/ctl/<cid>/down/res             platform → controller  QoS 1            Part
+//	bms/v1/ctl/<cid>/down/res             platform → controller  reserved
 //	bms/v1/ctl/<cid>/up/status            controller → platform  QoS 1, retained  Status (also the will)
 //	bms/v1/ctl/<cid>/up/ack               controller → platform  QoS 1            Ack
 //	bms/v1/ctl/<cid>/up/state/<kind>/<id> controller → platform  QoS 1, retained  State
 //	bms/v1/ctl/<cid>/up/tele              controller → platform  QoS 0            Telemetry
 //	bms/v1/ctl/<cid>/up/event             controller → platform  QoS 1            Event
 //	bms/v1/ctl/<cid>/up/panel             controller → platform  QoS 1            PanelValues
-//	bms/v1/ctl/<cid>/up/req               controller → platform  QoS 1            Question
+//	bms/v1/ctl/<cid>/up/req               controller → platform  reserved
 //	bms/v1/platform/status                platform               QoS 1, retained  Status
 //
 // A controller reads down/# and writes up/# of its own subtree, reads bms/v1/platform/status, and nothing else; its user

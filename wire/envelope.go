@@ -27,8 +27,6 @@ const (
 	TypeTele     Type = "telemetry"
 	TypeEvent    Type = "event"
 	TypePanel    Type = "panel.values"
-	TypeQuestion Type = "question"
-	TypePart     Type = "answer.part"
 	TypeTunnel   Type = "tunnel.request"
 	TypeTunneled Type = "tunnel.part"
 )

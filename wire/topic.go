@@ -19,7 +19,6 @@ const (
 	DownWidget = "down/widget"
 	DownOrder  = "down/cmd"
 	DownConfig = "down/config"
-	DownAnswer = "down/res"
 	DownTunnel = "down/tunnel"
 	UpStatus   = "up/status"
 	UpAck      = "up/ack"
@@ -27,7 +26,6 @@ const (
 	UpTele     = "up/tele"
 	UpEvent    = "up/event"
 	UpPanel    = "up/panel"
-	UpQuestion = "up/req"
 	UpTunnel   = "up/tunnel"
 )
 

@@ -131,20 +131,6 @@ type PanelValue struct {
 	Widgets map[string]string `json:"widgets"`
 }
 
-// Question is put to the assistant by way of the controller, for instance from its own web UI.
-type Question struct {
-	Query     string `json:"query"`
-	SessionID string `json:"sessionId,omitempty"`
-}
-
-// Part of the answer to a [Question].
-type Part struct {
-	Part  int    `json:"part"` // from 1
-	Final bool   `json:"final"`
-	Agent string `json:"agent,omitempty"`
-	Text  string `json:"text"`
-}
-
 // Lifetime is how long a command of a panel or a voice is worth doing, and the longest that one may claim is MaxLifetime.
 const (
 	Lifetime    = 10 * time.Second

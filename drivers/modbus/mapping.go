@@ -16,10 +16,7 @@ var (
 )
 
 // Arc power of DALI (IEC 62386-102).
-const (
-	arcTop  = 254
-	arcMask = 255
-)
+const arcTop = 254
 
 // levelRaw is the number that stands for a level.
 func (v *valueSpec) levelRaw(p appliance.Level, curve string) float64 {

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/sha512"
-	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
@@ -23,10 +22,8 @@ const CodeLife = 24 * time.Hour
 
 // NewCode makes an enrolment code, of 100 bits: nobody guesses one in its day.
 func NewCode() string {
-	b := make([]byte, 13)
-	rand.Read(b) // never fails, see crypto/rand
-	text := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(b)[:20]
-	return text[:5] + "-" + text[5:10] + "-" + text[10:15] + "-" + text[15:]
+	text := rand.Text()
+	return text[:5] + "-" + text[5:10] + "-" + text[10:15] + "-" + text[15:20]
 }
 
 // HashCode is what is kept of a code. How people type it does not matter.

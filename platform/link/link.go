@@ -301,15 +301,6 @@ func (l *Link) sendPanels(ctx context.Context, cid string) error {
 	return l.publish(wire.Topic(cid, wire.DownConfig), b, true)
 }
 
-// Order asks a controller to announce itself, or to send its whole state, again.
-func (l *Link) Order(_ context.Context, cid, do string) error {
-	b, err := wire.Envelope{ID: newID(), Type: wire.TypeOrder, TS: time.Now()}.Seal(wire.Order{Do: do})
-	if err != nil {
-		return err
-	}
-	return l.publish(wire.Topic(cid, wire.DownOrder), b, false)
-}
-
 // errNoBroker says that nothing can be sent now.
 var errNoBroker = errors.New("there is no session with the broker")
 

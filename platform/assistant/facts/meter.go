@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"svc.internal/controller/platform"
 )
@@ -123,13 +122,4 @@ func cover(all []Meter, zones []int64) Metering {
 		}
 	}
 	return out
-}
-
-// ZoneNames lists names of zones for people.
-func (s *Site) ZoneNames(ids []int64) string {
-	var names []string
-	for _, id := range ids {
-		names = append(names, s.ZoneName(id))
-	}
-	return strings.Join(names, ", ")
 }

@@ -72,14 +72,10 @@ type Result struct {
 
 // Event of a stream: exactly one of the fields is set.
 type Event struct {
-	Text  string // the next piece
-	Call  *Call  // complete
-	Usage *Usage
-	Stop  Stop
+	Text string // the next piece
+	Call *Call  // complete
+	Stop Stop
 }
-
-// Usage in tokens.
-type Usage struct{ In, Out int }
 
 // Stop is why the model ended.
 type Stop string
@@ -105,7 +101,6 @@ type Answer struct {
 	Text  string
 	Calls []Call
 	Stop  Stop
-	Usage Usage
 }
 
 // Drain reads a stream to its end; delta is told every piece of text and may be nil. There is a tool call if calls are
@@ -126,8 +121,6 @@ func Drain(events iter.Seq2[Event, error], delta func(string)) (Answer, error) {
 			}
 		case e.Call != nil:
 			a.Calls = append(a.Calls, *e.Call)
-		case e.Usage != nil:
-			a.Usage = *e.Usage
 		case e.Stop != "":
 			a.Stop = e.Stop
 		}

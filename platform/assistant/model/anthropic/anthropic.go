@@ -89,9 +89,6 @@ func finish(whole sdk.Message, yield func(model.Event, error) bool) {
 			return
 		}
 	}
-	if !yield(model.Event{Usage: &model.Usage{In: int(whole.Usage.InputTokens), Out: int(whole.Usage.OutputTokens)}}, nil) {
-		return
-	}
 	stop := model.End
 	switch {
 	case whole.StopReason == sdk.StopReasonRefusal:

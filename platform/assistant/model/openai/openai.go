@@ -131,10 +131,6 @@ type chunk struct {
 		} `json:"delta"`
 		FinishReason string `json:"finish_reason"`
 	} `json:"choices"`
-	Usage *struct {
-		In  int `json:"prompt_tokens"`
-		Out int `json:"completion_tokens"`
-	} `json:"usage"`
 	Error json.RawMessage `json:"error"`
 }
 
@@ -160,9 +156,6 @@ func read(r io.Reader, heard func(), yield func(model.Event, error) bool) error 
 		}
 		if len(c.Error) > 0 && string(c.Error) != "null" {
 			return fmt.Errorf("language model reports an error: %.500s", c.Error)
-		}
-		if c.Usage != nil && !yield(model.Event{Usage: &model.Usage{In: c.Usage.In, Out: c.Usage.Out}}, nil) {
-			return nil
 		}
 		if len(c.Choices) == 0 {
 			continue

@@ -8,17 +8,12 @@ import (
 
 // request is the body of a POST.
 type request struct {
-	Model         string        `json:"model"`
-	Messages      []message     `json:"messages"`
-	Tools         []tool        `json:"tools,omitempty"`
-	ToolChoice    any           `json:"tool_choice,omitempty"`
-	MaxTokens     int           `json:"max_tokens,omitempty"`
-	Stream        bool          `json:"stream"`
-	StreamOptions streamOptions `json:"stream_options"`
-}
-
-type streamOptions struct {
-	IncludeUsage bool `json:"include_usage"`
+	Model      string    `json:"model"`
+	Messages   []message `json:"messages"`
+	Tools      []tool    `json:"tools,omitempty"`
+	ToolChoice any       `json:"tool_choice,omitempty"`
+	MaxTokens  int       `json:"max_tokens,omitempty"`
+	Stream     bool      `json:"stream"`
 }
 
 type message struct {
@@ -51,7 +46,7 @@ type definition struct {
 }
 
 func (c *Client) pack(r model.Request) request {
-	out := request{Model: c.Model, MaxTokens: r.MaxTokens, Stream: true, StreamOptions: streamOptions{true}}
+	out := request{Model: c.Model, MaxTokens: r.MaxTokens, Stream: true}
 	if r.System != "" {
 		out.Messages = append(out.Messages, message{Role: "system", Content: r.System})
 	}
