@@ -27,13 +27,13 @@ func AccessAdvice(program, dataDir string, err error) error {
 		"files belong to somebody else: sudo chown -R %[2]s: %[3]s", err, program, dataDir)
 }
 
-// ListenHint says what to do about an address that cannot be bound.
-func ListenHint(err error) string {
+// ListenHint says what to do about an address that cannot be bound; flag is the one that gives it.
+func ListenHint(flag string, err error) string {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return "; allow ports below 1024 with the capability CAP_NET_BIND_SERVICE, or choose another with --listen, such as --listen :8443"
+		return fmt.Sprintf("; allow ports below 1024 with the capability CAP_NET_BIND_SERVICE, or choose another with %[1]s, such as %[1]s :8443", flag)
 	case errors.Is(err, syscall.EADDRINUSE):
-		return "; another program has it: choose another with --listen"
+		return "; another program has it: choose another with " + flag
 	}
 	return ""
 }

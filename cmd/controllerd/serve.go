@@ -239,7 +239,7 @@ func (a *app) openDoors(d *daemon, cfg serveConfig) (err error) {
 func (cfg serveConfig) bind() (https, plain net.Listener, err error) {
 	if https = cfg.from.https; https == nil {
 		if https, err = systemd.Listen(cfg.listen); err != nil {
-			return nil, nil, fmt.Errorf("serve HTTPS: %w%s", err, cli.ListenHint(err))
+			return nil, nil, fmt.Errorf("serve HTTPS: %w%s", err, cli.ListenHint("--listen", err))
 		}
 	}
 	if plain = cfg.from.http; plain == nil && cfg.insecureHTTP != "" {

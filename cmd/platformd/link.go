@@ -107,7 +107,7 @@ func (a *app) openCloud(ctx context.Context, d *daemon, cfg serveConfig, env bro
 
 func (a *app) openBroker(d *daemon, c *cloud, cfg serveConfig) (err error) {
 	if c.listen, err = net.Listen("tcp", cfg.mqttListen); err != nil {
-		return fmt.Errorf("serve MQTT: %w%s", err, cli.ListenHint(err))
+		return fmt.Errorf("serve MQTT: %w%s", err, cli.ListenHint("--mqtt-listen", err))
 	}
 	conf := d.cert.TLS()
 	conf.NextProtos = nil

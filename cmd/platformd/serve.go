@@ -199,12 +199,12 @@ func (a *app) open(ctx context.Context, d *daemon, cfg serveConfig, mqtt brokerS
 	}
 	if cfg.listen != "" {
 		if d.https, err = systemd.Listen(cfg.listen); err != nil {
-			return fmt.Errorf("serve HTTPS: %w%s", err, cli.ListenHint(err))
+			return fmt.Errorf("serve HTTPS: %w%s", err, cli.ListenHint("--listen", err))
 		}
 	}
 	if cfg.insecureHTTP != "" {
 		if d.http, err = net.Listen("tcp", cfg.insecureHTTP); err != nil {
-			return fmt.Errorf("serve plain HTTP: %w%s", err, cli.ListenHint(err))
+			return fmt.Errorf("serve plain HTTP: %w%s", err, cli.ListenHint("--insecure-http", err))
 		}
 	}
 	d.sites = site.NewReader(d.db)
