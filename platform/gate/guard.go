@@ -3,6 +3,7 @@ package gate
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"time"
@@ -111,7 +112,7 @@ func TooMany(limit int, window, wait time.Duration) error {
 		RetryAfter int    `json:"retryAfter"`
 		Limit      int    `json:"limit"`
 		WindowMs   int64  `json:"windowMs"`
-	}{false, "Rate limit exceeded", "Too many requests; try again after retryAfter seconds", seconds, limit, window.Milliseconds()})
+	}{false, "Rate limit exceeded", fmt.Sprintf("Too many requests; try again in %d s", seconds), seconds, limit, window.Milliseconds()})
 	if err != nil {
 		return err
 	}
