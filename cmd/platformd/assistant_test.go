@@ -224,6 +224,10 @@ func TestContractMCPPlainForm(t *testing.T) {
 			if got.str("error") == "" || got.str("details") == "" || got.member("success") != nil {
 				t.Errorf("%s: body is %s", name, got.text)
 			}
+			// What a call looks like is told to those only whose body is none.
+			if shown := strings.HasPrefix(got.str("details"), "Send "); shown == strings.Contains(body, "tools/call") {
+				t.Errorf("%s: details are %s", name, got.str("details"))
+			}
 		}
 		a.tool(`{"method":"`+strings.Repeat("x", 1<<20)+`"}`, key).want(t, 413, "too large")
 		a.tool(`{"method":"tools/list"}`, key, "Origin: https://evil.example").want(t, 403, "a foreign page")

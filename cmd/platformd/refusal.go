@@ -20,10 +20,9 @@ var statuses = web.Table{
 	{Err: platform.ErrOffline, Status: http.StatusServiceUnavailable},
 }
 
-// details that MCP clients get with a refusal, whatever the reason was.
+// details that MCP clients get with a refusal, whatever the reason was; else they are the status in words.
 var details = map[int]string{
 	http.StatusUnauthorized: "Send an active API key in the header X-API-Key",
-	http.StatusBadRequest:   `Send {"method":"tools/list"} or {"method":"tools/call","tool":"…","arguments":{…}}`,
 }
 
 // refusal words every answer that is not a success. MCP has a shape of its own.

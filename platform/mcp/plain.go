@@ -8,6 +8,7 @@ import (
 
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/sse"
+	"svc.internal/controller/web"
 )
 
 // call is a request of the plain form.
@@ -39,7 +40,7 @@ type metadata struct {
 func (r *Room) plain(c echo.Context, body []byte) error {
 	var in call
 	if err := json.Unmarshal(body, &in); err != nil {
-		return platform.Invalid("body is not a JSON object with method, tool and arguments of their types")
+		return misshapen("body is not a JSON object with method, tool and arguments of their types")
 	}
 	c.Response().Header()["Cache-Control"] = []string{"no-store"}
 	switch in.Method {
@@ -48,7 +49,22 @@ func (r *Room) plain(c echo.Context, body []byte) error {
 	case "tools/call":
 		return r.call(c, in)
 	}
-	return platform.Invalid("Invalid method: want tools/list or tools/call")
+	return misshapen("Invalid method: want tools/list or tools/call")
+}
+
+// refusal is a call of the plain form that failed.
+type refusal struct {
+	Error   string `json:"error"`
+	Details string `json:"details"`
+}
+
+// misshapen refuses what is no call of the plain form, and shows one.
+func misshapen(message string) error {
+	body, err := json.Marshal(refusal{message, `Send {"method":"tools/list"} or {"method":"tools/call","tool":"…","arguments":{…}}`})
+	if err != nil {
+		return err
+	}
+	return &web.Error{Status: http.StatusBadRequest, Message: message, Body: body}
 }
 
 func (r *Room) call(c echo.Context, in call) error {
@@ -85,9 +101,6 @@ func (r *Room) stream(c echo.Context, t tool, args arguments) error {
 		got, err := t.run(ctx, r.asker, platform.IdentityOf(ctx), args, told)
 		return pack(got), err
 	}, func(status int, message string) any {
-		return struct {
-			Error   string `json:"error"`
-			Details string `json:"details"`
-		}{message, http.StatusText(status)}
+		return refusal{message, http.StatusText(status)}
 	})
 }
