@@ -141,9 +141,13 @@ connects within seconds. The controller works on without the platform at any tim
 			}
 		}
 		return a.withNewStore(c.Context(), func(s *store.Store) error {
+			before, err := s.Cloud(c.Context())
+			if err != nil && !errors.Is(err, appliance.ErrNotFound) {
+				return err
+			}
 			got, err := cloudlink.Enrol(c.Context(), platform, code, by)
 			if err != nil {
-				return err
+				return untrusted(err, "the platform's log")
 			}
 			err = s.SetCloud(c.Context(), store.Cloud{
 				Platform: platform, Controller: got.Controller, Broker: got.Broker, Username: got.Username, Password: got.Password, CA: got.CA,
@@ -153,11 +157,18 @@ connects within seconds. The controller works on without the platform at any tim
 			}
 			noteAccount(c.Context(), s, "cloud.enrol", "platform "+platform)
 			_, err = fmt.Fprintf(c.OutOrStdout(), "enrolled at %s as %s\n", platform, got.Controller)
+			again := before.Controller == got.Controller && before.Broker == got.Broker // its credential was replaced
+			if err != nil || before.Controller == "" || again {
+				return err
+			}
+			_, err = fmt.Fprintf(c.OutOrStdout(), "before it was %s at %s; end that there with: platformd controller revoke %[1]s\n", before.Controller, before.Platform)
 			return err
 		})
 	}
 	return c
 }
+
+var errNotEnrolled = errors.New("this controller is not enrolled at any platform; enrol with: controllerd cloud enroll")
 
 func newCloudStatus(a *app) *cobra.Command {
 	c := &cobra.Command{
@@ -170,7 +181,7 @@ func newCloudStatus(a *app) *cobra.Command {
 		return a.withStore(c.Context(), func(s *store.Store) error {
 			e, err := s.Cloud(c.Context())
 			if errors.Is(err, appliance.ErrNotFound) {
-				return errors.New("not enrolled at any platform; enrol with: controllerd cloud enroll")
+				return errNotEnrolled
 			}
 			if err != nil {
 				return err
@@ -198,11 +209,18 @@ func newCloudLeave(a *app) *cobra.Command {
 		Args:  cli.Args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.withStore(c.Context(), func(s *store.Store) error {
-				if err := s.LeaveCloud(c.Context()); err != nil {
+				left, err := s.Cloud(c.Context())
+				if err == nil {
+					err = s.LeaveCloud(c.Context())
+				}
+				if errors.Is(err, appliance.ErrNotFound) {
+					return errNotEnrolled
+				}
+				if err != nil {
 					return err
 				}
 				noteAccount(c.Context(), s, "cloud.leave", "platform")
-				_, err := fmt.Fprintln(c.OutOrStdout(), "left; on the platform, end it with: platformd controller revoke ID")
+				_, err = fmt.Fprintf(c.OutOrStdout(), "left %s; end it there, too: platformd controller revoke %s\n", left.Platform, left.Controller)
 				return err
 			})
 		},

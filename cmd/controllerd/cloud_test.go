@@ -2,8 +2,16 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
 	"log/slog"
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -84,6 +92,47 @@ func (h *house) enrol() *platformFor {
 		return err == nil && len(all) == 1 && all[0].Online
 	})
 	return p
+}
+
+// TestEnrollingTellsWhatToDo: with a platform that nobody knows, one that has enough of it, and after another enrolment.
+func TestEnrollingTellsWhatToDo(t *testing.T) {
+	t.Parallel()
+	answers := map[string]string{}
+	for i, id := range []string{"one", "one", "two"} {
+		answers[fmt.Sprintf(`{"code":"code-%d"}`, i)] = fmt.Sprintf(`{"controllerId":"%s","broker":"mqtts://broker","username":"u","password":"p%d"}`, id, i)
+	}
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if answer := answers[string(body)]; err == nil && answer != "" {
+			w.WriteHeader(http.StatusCreated)
+			io.WriteString(w, answer)
+			return
+		}
+		w.WriteHeader(http.StatusTooManyRequests)
+		io.WriteString(w, `{"message":"Too many requests; try again in 7 s"}`)
+	}))
+	t.Cleanup(server.Close)
+	sum := sha256.Sum256(server.Certificate().Raw)
+	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	enroll := []string{"cloud", "enroll", "--platform", server.URL, "--fingerprint", hex.EncodeToString(sum[:]), "--code"}
+	for _, step := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"cloud", "enroll", "--platform", server.URL, "--code", "code-0"}, 1, "give it with --fingerprint, or its certificate with --ca-file"},
+		{append(enroll, "another"), 1, "it answered 429 Too many requests; try again in 7 s"},
+		{append(enroll, "code-0"), 0, "enrolled at " + server.URL + " as one"},
+		{append(enroll, "code-1"), 0, "enrolled at " + server.URL + " as one"},
+		{append(enroll, "code-2"), 0, "before it was one at " + server.URL + "; end that there with: platformd controller revoke one"},
+		{[]string{"cloud", "leave"}, 0, "end it there, too: platformd controller revoke two"},
+		{[]string{"cloud", "leave"}, 1, "this controller is not enrolled at any platform; enrol with: controllerd cloud enroll"},
+	} {
+		s := d.run(step.args...)
+		if s.code != step.code || !strings.HasSuffix(strings.TrimSpace(s.out+s.err), step.says) {
+			t.Errorf("%v: exit code %d and %q\nwant %d and an end of %q", step.args, s.code, s.out+s.err, step.code, step.says)
+		}
+	}
 }
 
 // level is what the platform says of a light.

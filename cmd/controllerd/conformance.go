@@ -78,12 +78,12 @@ func secretFrom(c *cobra.Command, what, file string) (string, error) {
 	return secret, nil
 }
 
-// untrusted words why a controller is not known, in flags.
-func untrusted(err error) error {
+// untrusted words why a server is not known, in flags; where tells what its fingerprint is to be compared with.
+func untrusted(err error, where string) error {
 	var u *trust.Untrusted
 	if errors.As(err, &u) {
-		return fmt.Errorf("nothing was sent to %s: its certificate is not known (%w)\nits fingerprint is %s; compare it with what that controller shows, and give it with --fingerprint, or its certificate with --ca-file",
-			u.Host, u.Err, u.Fingerprint)
+		return fmt.Errorf("nothing was sent to %s: its certificate is not known (%w)\nits fingerprint is %s; compare it with what %s shows, and give it with --fingerprint, or its certificate with --ca-file",
+			u.Host, u.Err, u.Fingerprint, where)
 	}
 	return err
 }
@@ -146,7 +146,7 @@ Exit code: 0 the contract holds, 1 it could not be asked, 2 called wrongly, 3 it
 		}
 		report, err := conformance.Run(c.Context(), cfg)
 		if err != nil {
-			return untrusted(err)
+			return untrusted(err, "that controller")
 		}
 		if err := showConformance(c.OutOrStdout(), report, *asJSON, junit, strict); err != nil {
 			return err

@@ -66,7 +66,7 @@ func (s *source) read(c *cobra.Command) (house migration.House, again store.Watc
 		return house, again, err
 	}
 	house, again, err = readHouse(c.Context(), cfg, by, s.host())
-	return house, again, untrusted(err)
+	return house, again, untrusted(err, "that controller")
 }
 
 func newMigratePreview(a *app) *cobra.Command {
