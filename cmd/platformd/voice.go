@@ -169,6 +169,10 @@ func say(c *cobra.Command, at, ca, device, token, sentence string) error {
 		client.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}
 	}
 	resp, err := client.Do(req)
+	if unknown := new(tls.CertificateVerificationError); errors.As(err, &unknown) {
+		return fmt.Errorf("say it at %s: its certificate is not trusted (%w); give that certificate, or its authority's, with --ca; "+
+			"the one that a platform makes for itself is certificate.pem in its data directory", target, unknown.Err)
+	}
 	if err != nil {
 		return fmt.Errorf("say it at %s: %w", target, err)
 	}
