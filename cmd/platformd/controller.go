@@ -104,9 +104,12 @@ func newControllerList(a *app) *cobra.Command {
 			}
 			if *asJSON {
 				type row struct {
-					ID, Name, Firmware   string
-					State                string
-					LastSeen, EnrolledAt *string
+					ID         string  `json:"id"`
+					Name       string  `json:"name"`
+					Firmware   string  `json:"firmware"`
+					State      string  `json:"state"`
+					LastSeen   *string `json:"lastSeen"`
+					EnrolledAt *string `json:"enrolledAt"`
 				}
 				rows := []row{}
 				for _, e := range all {

@@ -146,6 +146,10 @@ func TestTheCommandLineWorksOnARunningDaemonFromTheNextRequest(t *testing.T) {
 	ada = s.login("ada")
 	platformd(t, dir, "another password\n", "user", "passwd", "ada", "--password-stdin")
 	ada.api("GET", "/api/api-keys", "").want(t, 401, "a session after the password was changed")
+	platformd(t, dir, "", "controller", "add", "Main street 5", "--id", "main")
+	if list := platformd(t, dir, "", "controller", "list", "--json"); !strings.Contains(list, `"id": "main"`) || !strings.Contains(list, `"lastSeen": null`) {
+		t.Errorf("controller list: %s", list)
+	}
 	if list := platformd(t, dir, "", "user", "list"); !strings.Contains(list, "ada   admin  enabled") {
 		t.Errorf("list is\n%s", list)
 	}
