@@ -222,6 +222,9 @@ func TestAnOrderlyEndLetsRequestsUnderWayFinish(t *testing.T) {
 	if err := s.run.Wait(); err != nil {
 		t.Errorf("the end: %v: %s", err, s.printed())
 	}
+	if log := s.printed(); !strings.Contains(log, "stopping") || !strings.Contains(log, "msg=stopped") {
+		t.Errorf("the end is not in the log: %s", log)
+	}
 }
 
 func TestWrongCallsExitWith2(t *testing.T) {

@@ -239,8 +239,15 @@ func (d *daemon) run(ctx context.Context) error {
 	}
 	g.Go(func() error { return systemd.FeedWatchdog(ctx, d.db.Ping, d.log) })
 	systemd.Ready(d.log)
-	context.AfterFunc(ctx, func() { systemd.Stopping(d.log) })
-	return g.Wait()
+	context.AfterFunc(ctx, func() {
+		d.log.Info("stopping: no more calls are taken, those under way may finish")
+		systemd.Stopping(d.log)
+	})
+	err = g.Wait()
+	if err == nil {
+		d.log.Info("stopped")
+	}
+	return err
 }
 
 // certificateFile shows clients whom to trust.
