@@ -73,11 +73,11 @@ func (a *app) openCloud(ctx context.Context, d *daemon, cfg serveConfig, env bro
 	at := link.Broker{URL: env.url}
 	if env.ca != "" {
 		if c.ca, err = os.ReadFile(env.ca); err != nil {
-			return nil, fmt.Errorf("read MQTT_CA_FILE: %w", err)
+			return nil, cli.Usage(fmt.Errorf("read MQTT_CA_FILE: %w", err))
 		}
 		at.TLS = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: x509.NewCertPool()}
 		if !at.TLS.RootCAs.AppendCertsFromPEM(c.ca) {
-			return nil, fmt.Errorf("MQTT_CA_FILE %s holds no certificate", env.ca)
+			return nil, cli.Usage(fmt.Errorf("MQTT_CA_FILE %s holds no certificate", env.ca))
 		}
 	}
 	if env.url == "" {

@@ -51,7 +51,11 @@ func (a *app) withStore(ctx context.Context, do func(*store.Store) error) error 
 type openFunc func(ctx context.Context, dataDir, databaseURL string, log *slog.Logger) (*store.Store, error)
 
 func (a *app) with(ctx context.Context, open openFunc, do func(*store.Store) error) error {
-	s, err := open(ctx, a.dataDir, os.Getenv(databaseURL), cli.Log(&a.logLevel))
+	address := os.Getenv(databaseURL)
+	if err := checkDatabaseURL(address); err != nil {
+		return err
+	}
+	s, err := open(ctx, a.dataDir, address, cli.Log(&a.logLevel))
 	if err != nil {
 		return a.accessAdvice(err)
 	}

@@ -3,12 +3,16 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"encoding/pem"
+	"errors"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/http/httptrace"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -16,7 +20,9 @@ import (
 	"time"
 
 	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/gate"
 	"svc.internal/controller/platform/peertest"
+	"svc.internal/controller/web"
 )
 
 // TestMain lets the test binary be the program itself.
@@ -236,6 +242,77 @@ func TestWrongCallsExitWith2(t *testing.T) {
 		out, err := command(t, t.TempDir(), args...).CombinedOutput()
 		if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 2 || !bytes.Contains(out, []byte("platformd: ")) {
 			t.Errorf("%q: %v: %s", args, err, out)
+		}
+	}
+}
+
+func TestWrongSettingsExitWith2AndTellNoPassword(t *testing.T) {
+	for setting, says := range map[string]string{
+		"REDIS_URL=foo": `REDIS_URL is "foo"; want an address such as redis://`,
+		"REDIS_URL=http://ada:geheim@host?password=geheim": `REDIS_URL is "http://host"; want an address such as redis://`,
+		"REDIS_URL=ada:geheim@host":                        `REDIS_URL is "…@host"`,
+		"REDIS_URL=redis://ada:gehe/im@host":               `REDIS_URL cannot be read as an address`,
+		"REDIS_URL=redis://host/first":                     `REDIS_URL`,
+		"DATABASE_URL=mysql://ada:geheim@host/x":           `DATABASE_URL is "mysql://host/x"; want an address such as postgres://`,
+		"DATABASE_URL=postgres://ada:gehe/im@host":         `DATABASE_URL cannot be read as an address`,
+		"OIDC_ISSUER=login.example":                        "OIDC_ISSUER",
+		"OIDC_CREATE_USERS=perhaps":                        "OIDC_CREATE_USERS",
+		"WEBEX_CLIENT_ID=x":                                "WEBEX_CLIENT_SECRET",
+		"VOICE_ACTION_ENABLED=true":                        "VOICE_ACTION_TOKEN",
+		"LLM_URL=x":                                        "LLM_MODEL",
+		"TUNNEL_DOMAIN=x":                                  "TUNNEL_DOMAIN",
+		"MQTT_CA_FILE=/nowhere":                            "MQTT_CA_FILE",
+	} {
+		c := command(t, t.TempDir(), "serve", "--listen", "127.0.0.1:0", "--mqtt-listen", "127.0.0.1:0")
+		c.Env = append(c.Env, setting)
+		out, err := c.CombinedOutput()
+		if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 2 || !bytes.Contains(out, []byte(says)) || bytes.Contains(out, []byte("gehe")) {
+			t.Errorf("%s: %v: %s", setting, err, out)
+		}
+	}
+}
+
+func TestSayingNamesWhatItNeeds(t *testing.T) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		var refused *web.Error
+		errors.As(gate.TooMany(1, time.Minute, 7*time.Second), &refused)
+		w.WriteHeader(refused.Status)
+		w.Write(refused.Body)
+	}))
+	defer server.Close()
+	ca := filepath.Join(t.TempDir(), "certificate.pem")
+	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	say := []string{"voice", "say", "--url", server.URL, "--device", "room", "lights on"}
+	for says, args := range map[string][]string{
+		"give that certificate, or its authority's, with --ca": say,
+		"Too many requests; try again in 7 s\n":                append(say, "--ca", ca),
+	} {
+		if out, err := command(t, t.TempDir(), args...).CombinedOutput(); err == nil || !bytes.Contains(out, []byte(says)) {
+			t.Errorf("%q: %v: %s", args, err, out)
+		}
+	}
+}
+
+func TestABusyAddressNamesItsFlag(t *testing.T) {
+	busy, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close()
+	for _, flag := range []string{"--listen", "--insecure-http", "--mqtt-listen"} {
+		args := []string{"serve"}
+		for _, f := range []string{"--listen", "--insecure-http", "--mqtt-listen"} {
+			at := "127.0.0.1:0"
+			if f == flag {
+				at = busy.Addr().String()
+			}
+			args = append(args, f, at)
+		}
+		out, err := command(t, t.TempDir(), args...).CombinedOutput()
+		if err == nil || !bytes.HasSuffix(bytes.TrimSpace(out), []byte("; another program has it: choose another with "+flag)) {
+			t.Errorf("%s: %v: %s", flag, err, out)
 		}
 	}
 }

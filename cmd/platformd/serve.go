@@ -112,7 +112,7 @@ func (a *app) serve(ctx context.Context, cfg serveConfig) error {
 		err = set.voice.check(cfg)
 	}
 	if err != nil {
-		return err
+		return cli.Usage(err)
 	}
 	log := cli.Log(&a.logLevel)
 	limit, from := memory.SetLimit(math.MaxInt64)
@@ -164,16 +164,16 @@ func (d *daemon) share(set settings) (err error) {
 	d.speech, d.rooms, d.tunnel = set.voice, set.rooms, set.tunnel
 	var provider *login.Provider
 	if set.provider.Issuer != "" {
-		if provider, err = login.NewProvider(set.provider, d.db, d.log); err != nil {
-			return err
+		if provider, err = login.NewProvider(set.provider, d.db, d.log); err != nil { // of its settings only
+			return cli.Usage(err)
 		}
 	}
 	d.model, d.price = set.model, set.price
 	d.tokens = login.NewTokens(d.db, d.db, provider)
 	d.limit = ratelimit.NewLocal()
 	if set.redisURL != "" {
-		if d.redis, err = ratelimit.NewShared(set.redisURL, d.log); err != nil {
-			return err
+		if d.redis, err = ratelimit.NewShared(set.redisURL, d.log); err != nil { // it is asked later
+			return cli.Usage(err)
 		}
 		d.limit = d.redis
 	}

@@ -2,7 +2,10 @@ package main
 
 import (
 	"fmt"
+	"net/url"
 	"regexp"
+	"slices"
+	"strings"
 
 	"svc.internal/controller/cli"
 	"svc.internal/controller/platform/assistant"
@@ -40,6 +43,12 @@ func readSettings(getenv func(string) string) (settings, error) {
 		},
 	}
 	var err error
+	if err = checkDatabaseURL(s.databaseURL); err != nil {
+		return settings{}, err
+	}
+	if err = checkAddress("REDIS_URL", s.redisURL, "redis://:password@host:6379", "redis", "rediss", "unix"); err != nil {
+		return settings{}, err
+	}
 	if s.model, err = readModel(getenv); err != nil {
 		return settings{}, err
 	}
@@ -66,4 +75,33 @@ func readSettings(getenv func(string) string) (settings, error) {
 		return settings{}, fmt.Errorf("OIDC_CREATE_USERS is %q; want true or false", create)
 	}
 	return s, nil
+}
+
+// checkDatabaseURL lets through what the driver takes besides, host=… user=….
+func checkDatabaseURL(text string) error {
+	if !strings.Contains(text, "://") && strings.Contains(text, "=") {
+		return nil
+	}
+	return checkAddress(databaseURL, text, "postgres://user:password@host/database", "postgres", "postgresql")
+}
+
+// checkAddress refuses a variable that is set to something else than an address with one of these schemes. What it says
+// has no password in it.
+func checkAddress(name, text, want string, schemes ...string) error {
+	if text == "" {
+		return nil
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return cli.Usage(fmt.Errorf("%s cannot be read as an address; want one such as %s, with the special characters of a password percent-encoded", name, want))
+	}
+	if slices.Contains(schemes, u.Scheme) {
+		return nil
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	given := u.String()
+	if at := strings.LastIndexByte(given, '@'); at >= 0 { // user:password@host, without a scheme
+		given = "…" + given[at:]
+	}
+	return cli.Usage(fmt.Errorf("%s is %q; want an address such as %s", name, given, want))
 }
