@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -113,7 +112,7 @@ func (in Command) command() (appliance.Command, error) {
 	cmd := appliance.Command{Channel: in.Channel}
 	var ok bool
 	if cmd.Kind, ok = appliance.KindOf(in.Kind); !ok {
-		return cmd, meaningless("/kind", "there is no command "+strconv.Quote(in.Kind))
+		return cmd, noKind("command", in.Kind, kindsOfCommands()...)
 	}
 	shade := cmd.Kind.IsShade()
 	switch in.Target.Scope {
@@ -145,6 +144,14 @@ func (in Command) command() (appliance.Command, error) {
 		cmd.Expiry = time.Now().Add(time.Duration(in.ExpiresMs) * time.Millisecond)
 	}
 	return cmd, in.values(&cmd)
+}
+
+// kindsOfCommands are the words for all that can be commanded.
+func kindsOfCommands() (words []string) {
+	for k := appliance.LightOn; k.Word() != ""; k++ {
+		words = append(words, k.Word())
+	}
+	return words
 }
 
 // values takes over what the kind of command needs.

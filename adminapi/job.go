@@ -319,7 +319,7 @@ func (a *API) begun(in JobRequest, by appliance.Origin) (appliance.Job, error) {
 	case "direction":
 		return a.Jobs.StartDirection(run, by)
 	}
-	return appliance.Job{}, meaningless("/kind", "there is no job "+strconv.Quote(in.Kind))
+	return appliance.Job{}, noKind("job", in.Kind, "scan", "identify", "service", "groups", "calibrate", "direction")
 }
 
 // jobs lists those under way and the last that ended, newest first.

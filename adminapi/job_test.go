@@ -48,7 +48,18 @@ func TestScanIsAJobThatTellsWhatItFinds(t *testing.T) {
 		t.Errorf("the first find is %v", first)
 	}
 	c.must(422, "POST", "/jobs", adminapi.JobRequest{Kind: "scan", Bus: "attic"}, nil)
-	c.must(422, "POST", "/jobs", adminapi.JobRequest{Kind: "dance"}, nil)
+	for _, refused := range []struct {
+		path, body, says string
+	}{
+		{"/jobs", `{"kind":"dance"}`, `there is no job \"dance\"; want one of scan, identify, service, groups, calibrate, direction"`},
+		{"/jobs", `{}`, `kind is missing; want one of scan, identify`},
+		{"/commands", `{"kind":"dim"}`, `there is no command \"dim\"; want one of light-on, light-off, light-level, light-kelvin, light-rgbw, shade-open, shade-close, shade-stop, shade-move-to"`},
+		{"/commands", `{}`, `kind is missing; want one of light-on`},
+	} {
+		if status, _, data := c.do("POST", refused.path, refused.body); status != 422 || !strings.Contains(string(data), refused.says) {
+			t.Errorf("%s %s: %d %s", refused.path, refused.body, status, data)
+		}
+	}
 	c.must(404, "DELETE", "/jobs/"+appliance.NewUUID().String(), nil, nil)
 	c.must(409, "DELETE", "/jobs/"+j.ID, nil, nil)
 	viewer := h.as(account.RoleViewer)

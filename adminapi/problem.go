@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -58,6 +59,15 @@ func malformed(pointer, detail string) error {
 // meaningless is the answer to a body whose values make no sense: 422.
 func meaningless(pointer, detail string) error {
 	return &refusal{status: http.StatusUnprocessableEntity, detail: detail, fields: []FieldError{{pointer, detail}}}
+}
+
+// noKind is the answer to a kind that is missing, or is none of those there are: 422.
+func noKind(what, given string, kinds ...string) error {
+	want := "want one of " + strings.Join(kinds, ", ")
+	if given == "" {
+		return meaningless("/kind", "kind is missing; "+want)
+	}
+	return meaningless("/kind", "there is no "+what+" "+strconv.Quote(given)+"; "+want)
 }
 
 var (
