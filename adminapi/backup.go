@@ -152,5 +152,5 @@ func (a *API) withBackup(c echo.Context, do func(ctx context.Context, data io.Re
 	case ctx.Err() != nil:
 		return ctx.Err()
 	} // all else that can be wrong is the file
-	return &refusal{status: http.StatusUnprocessableEntity, detail: err.Error(), cause: err}
+	return &refusal{status: http.StatusUnprocessableEntity, detail: err.Error(), fields: []FieldError{{"", err.Error()}}, cause: err}
 }

