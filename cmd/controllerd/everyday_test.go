@@ -26,7 +26,7 @@ clusters:
 // TestTheEverydayFromTheCommandLine: looking, switching, renaming, replacing, finding.
 func TestTheEverydayFromTheCommandLine(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, strings.Replace(everydaySite, "clusters:", "  - {id: 5, name: Cellar, bus: rtu, address: 3, profile: waveshare-relay-8ch, outputs: [1]}\nclusters:", 1))
+	h := newHouse(t, strings.Replace(everydaySite, "clusters:", "  - {id: 5, name: Cellar, bus: rtu, address: 3, profile: waveshare-relay-8ch, outputs: [1, 2]}\nclusters:", 1))
 	d := h.desk()
 	wants := func(t *testing.T, out string, words ...string) {
 		t.Helper()
@@ -69,7 +69,11 @@ func TestTheEverydayFromTheCommandLine(t *testing.T) {
 			t.Errorf("levels %d and %d", one, two)
 		}
 		wants(t, d.must("light", "dim", "40", "Cellar", "Lobby"), "5   Cellar  on: it cannot be dimmed\n", "1   Lobby   done\n")
-		wants(t, d.must("light", "dim", "0", "Cellar", "Lobby"), "5   Cellar  done\n")
+		out := d.must("light", "dim", "0", "Cellar", "Lobby")
+		wants(t, out, "5   Cellar  done\n")
+		if strings.Count(out, "Cellar") != 1 {
+			t.Errorf("a light of two channels is not told once:\n%s", out)
+		}
 		fails(t, 2, "want a level", "light", "dim", "140", "Lobby")
 		fails(t, 2, "name the lights", "light", "on")
 		fails(t, 2, "name the lights, or give --cluster or --all, not both", "light", "on", "Lobby", "--all")

@@ -230,15 +230,22 @@ func (a *app) showEntries(c *cobra.Command, entries []adminapi.Entry) error {
 	}
 	var rows [][]string
 	for _, e := range entries {
+		first := len(rows)
 		for _, m := range e.Members {
 			light, became := lights[m.Node], stageSaid[m.Stage]
 			switch {
+			case became == "" && m.Channel > 0 && len(light.Channels) > 1:
+				became = fmt.Sprintf("channel %d: %s", m.Channel, m.Error)
 			case became == "":
 				became = m.Error
 			case became == "done" && e.Level != nil && *e.Level > 0 && *e.Level < 100 && !slices.Contains(light.Abilities, "dim"):
 				became = "on: it cannot be dimmed"
 			}
-			rows = append(rows, []string{fmt.Sprint(m.Node), light.Name, became})
+			row := []string{fmt.Sprint(m.Node), light.Name, became}
+			if slices.ContainsFunc(rows[first:], func(r []string) bool { return slices.Equal(r, row) }) {
+				continue // another channel of it, of which the same is to be said
+			}
+			rows = append(rows, row)
 		}
 	}
 	return cli.Listing(c, []string{"ID", "NAME", "BECAME"}, rows, "there was no light to command")
