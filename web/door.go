@@ -207,7 +207,7 @@ func (d *door) record(c echo.Context, id string, start time.Time, err error) {
 		slog.Int("status", status),
 		slog.Int64("bytes", c.Response().Size),
 		slog.Duration("took", time.Since(start)),
-		slog.String("peer", Peer(r).String()),
+		slog.String("peer", peerName(r)),
 	}
 	if d.SecretQuery != nil && r.URL.RawQuery != "" {
 		attrs = append(attrs, slog.String("query", clip(redacted(r.URL.RawQuery, d.SecretQuery), 200)))
@@ -225,6 +225,14 @@ func (d *door) record(c echo.Context, id string, start time.Time, err error) {
 	line := slog.NewRecord(time.Now(), level, "request", 0)
 	line.AddAttrs(attrs...)
 	_ = d.log.Handler().Handle(r.Context(), line) // the log has nobody to complain to
+}
+
+// peerName is for the log; a Unix socket has no address.
+func peerName(r *http.Request) string {
+	if peer := Peer(r); peer.IsValid() {
+		return peer.String()
+	}
+	return "socket"
 }
 
 // privateCause is what the answer did not tell.

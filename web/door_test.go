@@ -158,6 +158,12 @@ func TestHeadersThatClaimAnotherAddressAreNotBelieved(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", remote, got, want)
 		}
 	}
+	buf.Reset()
+	r.RemoteAddr = "@"
+	e.ServeHTTP(httptest.NewRecorder(), r)
+	if !strings.Contains(buf.String(), "peer=socket") {
+		t.Errorf("log of a socket is %s", &buf)
+	}
 }
 
 func TestRefusalsAreWordedAsTheProgramWants(t *testing.T) {
