@@ -149,7 +149,9 @@ func TestPeopleLogInWhenTheDiskHasFilled(t *testing.T) {
 			t.Errorf("/svc/api takes no log-in: %q", code)
 		}
 	}
-	user := func(name string) string { return `{"username":"` + name + `","password":"` + housePassword + `","role":"viewer"}` }
+	user := func(name string) string {
+		return `{"username":"` + name + `","password":"` + housePassword + `","role":"viewer"}`
+	}
 	tries := 0
 	h.await(60*time.Second, "a change to be refused", func() bool {
 		full()
