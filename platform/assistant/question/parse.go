@@ -14,6 +14,8 @@ type sentence struct {
 	tags []tagged
 	when []part
 	q    Question
+	// denies is the negation in it, if there is one.
+	denies string
 }
 
 // tagged is a tag and the words that gave it.
@@ -30,9 +32,13 @@ func Parse(text string, names Names, now time.Time) Question {
 	}
 	s.forgive(names)
 	s.dismiss(names)
+	s.denies = s.denied(true)
 	s.q.Places = append(names.find(s.t), names.byNumber(s.t)...)
 	for i := range s.t {
 		s.t[i].name = s.t[i].used
+	}
+	if s.denies == "" {
+		s.denies = s.denied(false)
 	}
 	numbered := s.unknownNumbers()
 	turned := s.turnChange()

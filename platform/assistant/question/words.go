@@ -8,10 +8,12 @@ import (
 
 // token is one word of the sentence.
 type token struct {
-	text string // lower case, as it was said
-	stem string // without plural, spelling unified
-	used bool   // it is explained
-	name bool   // by the name of a place
+	text  string // lower case, as it was said
+	stem  string // without plural, spelling unified
+	used  bool   // it is explained
+	name  bool   // by the name of a place
+	apart bool   // it follows a comma or the end of a sentence
+	odd   string // of a number: all that it is written in, where that is more than a whole number and a percent sign
 }
 
 // maxTokens bounds the work that one sentence can make.
@@ -20,9 +22,12 @@ const maxTokens = 400
 var tokenForm = regexp.MustCompile(`\d{4}-\d{2}-\d{2}(?:t\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:z|[+-]\d{2}:\d{2})?)?` +
 	`|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d{2}|\d+(?:st|nd|rd|th)\b|\d+(?:\.\d+)?|%|€|\$|\p{L}[\p{L}\p{N}]*(?:'\p{L}+)?`)
 
+// clauseEnd is what a word that begins another part of the sentence follows.
+var clauseEnd = regexp.MustCompile(`[.,;:!?\n–—]\s*$`)
+
 // contractions are written out before words are cut, so that the rest knows one form only.
 var contractions = strings.NewReplacer(
-	"’", "'", "‘", "'", "`", "'", "what's", "what is", "where's", "where is", "how's", "how is", "who's", "who is",
+	"what's", "what is", "where's", "where is", "how's", "how is", "who's", "who is",
 	"which're", "which are", "there's", "there is", "it's", "it is", "that's", "that is", "let's", "let us",
 	"isn't", "is not", "aren't", "are not", "wasn't", "was not", "weren't", "were not", "don't", "do not",
 	"doesn't", "does not", "didn't", "did not", "can't", "can not", "cannot", "can not", "won't", "will not",
@@ -32,14 +37,23 @@ var contractions = strings.NewReplacer(
 	"day-to-day", "daily", "set-point", "setpoint", "set point", "setpoint", "off-line", "offline", "on-line", "online",
 )
 
+// apostrophes are written in one way before contractions are looked for.
+var apostrophes = strings.NewReplacer("’", "'", "‘", "'", "`", "'", "´", "'", "ʼ", "'", "′", "'")
+
 // cut takes a sentence apart.
 func cut(text string) []token {
-	low := contractions.Replace(strings.ToLower(text))
-	found := tokenForm.FindAllString(low, maxTokens)
+	low := contractions.Replace(apostrophes.Replace(strings.ToLower(text)))
+	found := tokenForm.FindAllStringIndex(low, maxTokens)
 	tokens := make([]token, 0, len(found))
-	for _, w := range found {
-		w = strings.TrimSuffix(w, "'s")
-		tokens = append(tokens, token{text: w, stem: stem(w)})
+	for _, at := range found {
+		w := strings.TrimSuffix(low[at[0]:at[1]], "'s")
+		t := token{text: w, stem: stem(w), apart: clauseEnd.MatchString(low[max(0, at[0]-8):at[0]])}
+		if isDigits(w[:1]) {
+			t.odd = oddNumber(low, at[0], at[1])
+		} else if sign := signBeforeWord.FindString(low[max(0, at[0]-8):at[0]]); sign != "" && (isDigits(t.stem) || numberWords[w] || w == "one") {
+			t.odd = strings.TrimSpace(sign) + w
+		}
+		tokens = append(tokens, t)
 	}
 	return tokens
 }
