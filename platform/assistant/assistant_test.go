@@ -184,6 +184,61 @@ func TestSilenceIsToldNotGuessed(t *testing.T) {
 	says(t, ask(t, e, platform.Inquiry{Message: "is the controller online?"}), "No:", "offline")
 }
 
+func TestWhyAnOrderWasNotDoneIsSaidForPeople(t *testing.T) {
+	long := strings.Repeat("Canteen downlight does not answer, ", 20)
+	for name, c := range map[string]struct {
+		err    error
+		refuse string
+		want   string
+	}{
+		"offline":    {err: fmt.Errorf("send light_brightness to controller %q: %w", "main-street-5-f71092", platform.ErrOffline), want: "Not done: Lobby: its controller is offline."},
+		"unknown":    {err: fmt.Errorf("send: %w", platform.ErrNotFound), want: "Not done: Lobby: its controller is no longer known here."},
+		"unanswered": {err: fmt.Errorf("send: %w", platform.ErrUnanswered), want: "Not done: Lobby: it was sent, but its controller has not answered, so I do not know whether it was done."},
+		"overloaded": {err: fmt.Errorf("send: %w", platform.ErrOverloaded), want: "Not done: Lobby: too many orders are under way; try again."},
+		"invalid":    {err: platform.Invalid("130 percent: want 0 to 100"), want: "Not done: Lobby: 130 percent: want 0 to 100."},
+		"internal":   {err: errors.New("database is locked (5)"), want: "Not done: Lobby: it could not be sent; try again."},
+		"a sentence": {refuse: "Main entrance downlight north of the reception desk, left row, and its neighbour are offline.", want: "left row, and its neighbour are offline."},
+		"many":       {refuse: long, want: "Canteen downlight does not answer, and more."},
+	} {
+		b := sitetest.New()
+		b.Refuse[sitetest.Lobby] = c.refuse
+		e := on(b)
+		if c.err != nil {
+			e.Act = failing{c.err}
+		}
+		ask(t, e, platform.Inquiry{Session: "s", Message: "turn off the lobby lights", Control: true})
+		if r := ask(t, e, platform.Inquiry{Session: "s", Message: "yes", Control: true}); !strings.HasSuffix(r.Text, c.want) {
+			t.Errorf("%s: %s", name, r.Text)
+		}
+	}
+}
+
+// failing cannot act.
+type failing struct{ err error }
+
+func (f failing) Act(context.Context, string, int64, platform.Action) (platform.Outcome, error) {
+	return platform.Outcome{}, f.err
+}
+
+func TestWhatIsNotKnownOfOneThingIsASentence(t *testing.T) {
+	for want, change := range map[string]func(*sitetest.Building, *platform.Device){
+		"I do not know: the controller does not report what Lobby 3 does.": func(b *sitetest.Building, _ *platform.Device) { b.Controller.Online = false },
+		"I do not know: Lobby 3 is offline, last seen 10 min ago.": func(_ *sitetest.Building, d *platform.Device) {
+			d.Online, d.LastSeen = false, sitetest.Now.Add(-10*time.Minute)
+		},
+		"I do not know: Lobby 3 is offline, never seen.":         func(_ *sitetest.Building, d *platform.Device) { d.Online, d.LastSeen = false, time.Time{} },
+		"I do not know: the last reading of Lobby 3 is 3 h old.": func(_ *sitetest.Building, d *platform.Device) { d.Level.At = sitetest.Now.Add(-3 * time.Hour) },
+		"I do not know: Lobby 3 was not read since a restart.":   func(_ *sitetest.Building, d *platform.Device) { d.Level.Source = "restored" },
+		"I do not know: Lobby 3 was never read.":                 func(_ *sitetest.Building, d *platform.Device) { d.Level = nil },
+	} {
+		b := sitetest.New()
+		b.Light("Lobby 3", func(d *platform.Device) { change(b, d) })
+		if r := ask(t, on(b), platform.Inquiry{Message: "is Lobby 3 on?"}); !strings.HasPrefix(r.Text, want) {
+			t.Errorf("want %q: %s", want, r.Text)
+		}
+	}
+}
+
 func TestStaleReadingsGiveNoNumber(t *testing.T) {
 	b := sitetest.New()
 	b.Light("Meter ground floor", func(d *platform.Device) { d.Power.At = sitetest.Now.Add(-3 * time.Hour) })

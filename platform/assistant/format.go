@@ -17,16 +17,40 @@ const maxLabel = 80
 
 // label makes a name fit for an answer: one line, no control or direction characters, of bounded length.
 func label(name string) string {
-	clean := strings.Map(func(r rune) rune {
+	name = clean(name)
+	if runes := []rune(name); len(runes) > maxLabel {
+		name = string(runes[:maxLabel-1]) + "…"
+	}
+	return name
+}
+
+// maxReason bounds what a reason can take of an answer.
+const maxReason = 300
+
+// reason makes a controller's sentence fit for an answer. It may be longer than a name, and if it is cut, then where a clause
+// ends, or else a word: what it says comes last.
+func reason(text string) string {
+	text = clean(text)
+	if runes := []rune(text); len(runes) > maxReason {
+		text = string(runes[:maxReason-len(", and more")])
+		if end := max(strings.LastIndex(text, ", "), strings.LastIndex(text, "; ")); end > 0 {
+			text = text[:end]
+		} else if end := strings.LastIndexByte(text, ' '); end > 0 {
+			text = text[:end]
+		}
+		text += ", and more"
+	}
+	return strings.TrimSuffix(text, ".") // it ends where the answer's own sentence does
+}
+
+// clean drops control and direction characters.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar {
 			return -1
 		}
 		return r
-	}, name)
-	if runes := []rune(clean); len(runes) > maxLabel {
-		clean = string(runes[:maxLabel-1]) + "…"
-	}
-	return clean
+	}, text)
 }
 
 // quoted is a name in an answer that could be read as something else.

@@ -193,7 +193,7 @@ func (a *asked) doubts(t facts.Things, kind string) string {
 func (a *asked) oneLight(t facts.Things) (answer, error) {
 	one := t.All[0]
 	if one.Condition != facts.Current {
-		return answer{sentences(fmt.Sprintf("I do not know: %s is %s.", label(one.Name), a.condition(one)), a.basis(t.Basis)), t}, nil
+		return answer{sentences("I do not know: "+a.silence(one)+".", a.basis(t.Basis)), t}, nil
 	}
 	state := "on at " + percent(*one.Value)
 	if *one.Value == 0 {

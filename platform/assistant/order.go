@@ -2,6 +2,7 @@ package assistant
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,7 +45,7 @@ func (e *Assistant) preview(w *work, a *asked) (answer, error) {
 	case e.Act == nil:
 		return answer{text: "I cannot switch or move anything: this platform has no way to its controllers."}, nil
 	case do.Unclear != "":
-		return answer{text: "I did nothing: " + do.Unclear + "."}, nil
+		return answer{text: "I did nothing: " + clean(do.Unclear) + "."}, nil
 	case len(a.q.Unknown) > 0:
 		return answer{text: sentences("I did nothing.", a.strange(), a.around())}, nil
 	case len(a.q.Places) == 0 && !a.q.Is(question.Whole) && !do.Stop:
@@ -136,12 +137,30 @@ func (e *Assistant) carryOut(ctx context.Context, w *work, p Pending) (answer, e
 			out, err := e.Act.Act(ctx, p.Controller, z.ID, p.Action)
 			results[i] = result{Zone: z, Outcome: out}
 			if err != nil {
-				results[i].Error = err.Error()
+				results[i].Error = e.notSent(p.Controller, err)
 			}
 		})
 	}
 	wg.Wait()
 	return answer{outcomes(p, results), results}, nil
+}
+
+// notSent says for people why an order was not answered. What nobody outside could use is for the log.
+func (e *Assistant) notSent(controller string, err error) string {
+	switch {
+	case errors.Is(err, platform.ErrOffline):
+		return "its controller is offline"
+	case errors.Is(err, platform.ErrNotFound):
+		return "its controller is no longer known here"
+	case errors.Is(err, platform.ErrUnanswered):
+		return "it was sent, but its controller has not answered, so I do not know whether it was done"
+	case errors.Is(err, platform.ErrOverloaded):
+		return "too many orders are under way; try again"
+	case errors.Is(err, platform.ErrInvalid), errors.Is(err, platform.ErrConflict):
+		return err.Error()
+	}
+	e.Log.Warn("an order was not sent", "controller", controller, "why", err)
+	return "it could not be sent; try again"
 }
 
 // result is what became of an order in one zone.
@@ -156,13 +175,13 @@ func outcomes(p Pending, results []result) string {
 	for _, r := range results {
 		switch {
 		case r.Error != "":
-			not = append(not, label(r.Zone.Name)+": "+label(r.Error))
+			not = append(not, label(r.Zone.Name)+": "+reason(r.Error))
 		case !r.Outcome.Done:
-			not = append(not, label(r.Zone.Name)+": "+label(r.Outcome.Detail))
+			not = append(not, label(r.Zone.Name)+": "+reason(r.Outcome.Detail))
 		default:
 			line := label(r.Zone.Name)
 			if r.Outcome.Detail != "" {
-				line += " (" + label(r.Outcome.Detail) + ")"
+				line += " (" + reason(r.Outcome.Detail) + ")"
 			}
 			done = append(done, line)
 		}

@@ -85,6 +85,20 @@ func (a *asked) condition(one facts.Thing) string {
 	return ""
 }
 
+// silence says in a sentence why it is not known what a thing does.
+func (a *asked) silence(one facts.Thing) string {
+	why, name := a.condition(one), label(one.Name)
+	switch {
+	case one.Condition == facts.Away && !a.site.Controller.Online:
+		return why + " what " + name + " does"
+	case one.Condition == facts.Away:
+		return name + " is " + why
+	case one.Condition == facts.Stale && one.Source != "restored":
+		return fmt.Sprintf("the last reading of %s is %s old", name, length(a.site.Now.Sub(one.At)))
+	}
+	return name + " was " + why
+}
+
 // noPower says why there is no figure, and offers an estimate as such.
 func (a *asked) noPower(p facts.Power) string {
 	text := fmt.Sprintf("That is not measured: nothing measures the power of %s on its own.", a.where())

@@ -98,7 +98,7 @@ func (a *asked) shadeFilter() (func(facts.Thing) bool, string) {
 func (a *asked) oneShade(t facts.Things, keep func(facts.Thing) bool) (answer, error) {
 	one := t.All[0]
 	if one.Condition != facts.Current {
-		return answer{sentences(fmt.Sprintf("I do not know: %s is %s.", label(one.Name), a.condition(one)), a.basis(t.Basis)), t}, nil
+		return answer{sentences("I do not know: "+a.silence(one)+".", a.basis(t.Basis)), t}, nil
 	}
 	text := fmt.Sprintf("%s is %s open", label(one.Name), percent(*one.Value))
 	if one.Motion != "" && one.Motion != "unknown" {
