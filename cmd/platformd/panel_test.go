@@ -51,8 +51,20 @@ func TestATapOnThePanelMovesTheRightRoom(t *testing.T) {
 		eventually(t, "the panel shows it", func() bool { return e.panel("lobby", lobby).str("widgets."+c.widget) == c.value })
 	}
 	before := e.writes()
-	for _, silent := range []string{`{"widgetId":"light_brightness","type":"pressed","value":"255"}`, `{"widgetId":"shade_stop","type":"pressed"}`, `{"widgetId":"shade_preset","type":"pressed","value":"one_third"}`, `{"widgetId":"elsewhere","type":"clicked"}`} {
-		e.tap("lobby", lobby, silent).want(t, 200, silent)
+	for _, silent := range []string{`{"widgetId":"light_brightness","type":"pressed","value":"255"}`, `{"widgetId":"shade_stop","type":"pressed"}`, `{"widgetId":"shade_preset","type":"pressed","value":"one_third"}`, `{"widgetId":"shade_stop","type":"released"}`} {
+		if a := e.tap("lobby", lobby, silent).want(t, 200, silent); a.member("success") != true {
+			t.Errorf("%s: %s", silent, a.text)
+		}
+	}
+	for strange, why := range map[string]string{
+		`{"widgetId":"bogus","type":"released"}`:       `widget "bogus" is not on panel platformControls`,
+		`{"widgetId":"bogus","type":"wiggled"}`:        `widget "bogus" is not on panel platformControls`,
+		`{"widgetId":"light_power","type":"wiggled"}`:  `type "wiggled" is not known: want pressed, changed, released or clicked`,
+		`{"widgetId":"light_power","type":"Released"}`: `type "Released" is not known: want pressed, changed, released or clicked`,
+	} {
+		if a := e.tap("lobby", lobby, strange).want(t, 200, strange); a.member("success") != false || a.str("status") != "rejected" || a.str("message") != why {
+			t.Errorf("%s: %s", strange, a.text)
+		}
 	}
 	if n := e.writes() - before; n != 0 {
 		t.Errorf("gestures that do nothing made %d writes", n)
@@ -347,6 +359,14 @@ func TestWhatIsMissingInARoomIsSaidAndNothingMoves(t *testing.T) {
 	}
 	if a := e.admin.api("POST", "/api/conferencing/devices/lobby/test", "").want(t, 200, "test of a room that is ready"); a.member("success") != true || !strings.Contains(a.str("message"), "answers") {
 		t.Errorf("test of a room that is ready: %s", a.text)
+	}
+	for clusters, names := range map[string]string{"[999]": "no cluster 999:", "[1,998,999]": "no clusters 998, 999:"} {
+		e.admin.api("PUT", "/api/conferencing/devices/bare", `{"clusterIds":`+clusters+`}`).want(t, 200, "clusters that are not there")
+		e.admin.api("POST", "/api/conferencing/devices/bare/deploy", "").want(t, 200, "deploy")
+		eventually(t, "test names clusters that the controller does not have", func() bool {
+			a := e.admin.api("POST", "/api/conferencing/devices/bare/test", "").want(t, 200, "test")
+			return a.member("success") == false && strings.Contains(a.str("message"), names)
+		})
 	}
 	if n := e.writes() - before; n != 0 {
 		t.Errorf("%d writes", n)

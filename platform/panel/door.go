@@ -234,6 +234,9 @@ func (r *Room) widget(c echo.Context) error {
 		return platform.Invalid("want widgetId and type, and value up to 255 characters")
 	}
 	t := Tap{Widget: in.Widget, Type: in.Type, Value: in.Value}
+	if why := t.strange(); why != "" {
+		return c.JSON(http.StatusOK, outcome{Status: wire.Rejected, Message: why})
+	}
 	if !t.acts() {
 		return c.JSON(http.StatusOK, outcome{Success: true})
 	}

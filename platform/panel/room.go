@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -53,7 +55,9 @@ type Config struct {
 	Stranger func(*http.Request) platform.Bucket
 	// Ending is closed when the program ends: streams end with it.
 	Ending <-chan struct{}
-	Log    *slog.Logger
+	// Zones are the clusters that a controller reported last.
+	Zones func(ctx context.Context, controller string) ([]platform.Zone, error)
+	Log   *slog.Logger
 }
 
 // Room answers below /api/conferencing/devices and /api/conferencing/panels, and takes the provider's notifications.
@@ -296,11 +300,53 @@ func (r *Room) test(c echo.Context) error {
 	out := r.put(ctx, d, Tap{Widget: wire.LightPower, Type: wire.Pressed})
 	switch {
 	case out.Success && out.Status == wire.Applied:
+		strange, err := r.strangeClusters(c.Request().Context(), d)
+		if err != nil {
+			return err
+		}
+		if strange != "" {
+			out = outcome{Message: strange}
+			break
+		}
 		out = outcome{Success: true, Message: "The controller answers: taps and sentences act."}
 	case out.Success: // sent, and nothing heard
 		out = outcome{Message: "The controller did not answer in time; try again."}
 	}
 	return c.JSON(http.StatusOK, out)
+}
+
+// mirrorLag is how long a cluster that is new on the controller may be unknown here.
+const mirrorLag = time.Second
+
+// strangeClusters says which clusters of a device its controller does not have; empty if it has all.
+func (r *Room) strangeClusters(ctx context.Context, d platform.RoomDevice) (string, error) {
+	for end := time.Now().Add(mirrorLag); ; {
+		zones, err := r.cfg.Zones(ctx, d.Controller)
+		if err != nil {
+			return "", err
+		}
+		var strange []string
+		for _, id := range d.Clusters {
+			if !slices.ContainsFunc(zones, func(z platform.Zone) bool { return z.ID == id }) {
+				strange = append(strange, strconv.FormatInt(id, 10))
+			}
+		}
+		if len(strange) == 0 {
+			return "", nil
+		}
+		if time.Now().After(end) {
+			noun := "cluster "
+			if len(strange) > 1 {
+				noun = "clusters "
+			}
+			return "The controller answers, but it has no " + noun + strings.Join(strange, ", ") + ": taps and sentences fail there. Correct the clusters of this room.", nil
+		}
+		select {
+		case <-time.After(mirrorLag / 10):
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}
 }
 
 // change changes a device and tells the controllers concerned, the one before too.

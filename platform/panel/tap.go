@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -56,6 +58,31 @@ func (t Tap) acts() bool {
 		return t.Type == wire.Clicked
 	}
 	return false
+}
+
+// gestures are the words of devices for what may happen to a widget, and widgets those of the panel.
+var (
+	gestures = []wire.Gesture{wire.Pressed, wire.Changed, wire.Released, wire.Clicked}
+	widgets  = []string{wire.LightPower, wire.LightBrightness, wire.ShadePosition, wire.ShadePreset, wire.ShadeStop}
+)
+
+// strange says why a tap is none of the panel's, as a controller would; empty if it is one, even if it does nothing.
+func (t Tap) strange() string {
+	switch {
+	case !slices.Contains(widgets, t.Widget):
+		return fmt.Sprintf("widget %q is not on panel %s", t.Widget, wire.ControlsPanel)
+	case !slices.Contains(gestures, t.Type):
+		return fmt.Sprintf("type %q is not known: want pressed, changed, released or clicked", clip(string(t.Type)))
+	}
+	return ""
+}
+
+// clip keeps strangers' text short in answers.
+func clip(s string) string {
+	if r := []rune(s); len(r) > 40 {
+		return string(r[:40]) + "…"
+	}
+	return s
 }
 
 // slides reports whether a newer tap makes t worthless.
