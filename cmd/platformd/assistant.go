@@ -18,13 +18,16 @@ import (
 	"svc.internal/controller/platform/mcp"
 )
 
+// settleMost is how long an order waits for the state that follows it: controllers look every half second what has changed.
+const settleMost = 2 * time.Second
+
 // assist registers the doors of the assistant and of those who speak to rooms, once there are sites to ask about.
 func (d *daemon) assist(e *echo.Echo, g *gate.Gate) {
 	if d.sites == nil {
 		return
 	}
 	asker := assistant.New(assistant.Config{
-		Sites: d.sites, Act: d.act, History: d.db, Model: d.model, Price: d.price, Now: time.Now, Log: d.log,
+		Sites: d.sites, Act: d.act, History: d.db, Model: d.model, Price: d.price, Settle: settleMost, Now: time.Now, Log: d.log,
 	})
 	chat.New(asker, d.log).Register(e, g.Key, g.Person)
 	mcp.New(asker, version, d.log).Register(e, g.Key)

@@ -90,6 +90,42 @@ func TestATapOnThePanelMovesTheRightRoom(t *testing.T) {
 	e.panel("lobby", lobby).want(t, 401, "the old link")
 }
 
+// Whoever looks at the panel right after a sentence sees what it did.
+func TestThePanelShowsASentenceAtOnce(t *testing.T) {
+	t.Parallel()
+	e := newEstate(t, nil)
+	code := e.room("lobby", "Lobby", "[1]")
+	for i, c := range []struct{ text, slider string }{{"lights to 40 percent", "102"}, {"lights to 60 percent", "153"}, {"lights to 20 percent", "51"}} {
+		a := e.ask("POST", "/api/conferencing/panels/lobby/say", `{"text":"`+c.text+`"}`, "Authorization: Bearer "+code).want(t, 200, c.text)
+		if a.str("message") == "Sent." {
+			continue // nothing is known of it yet
+		}
+		if v := e.panel("lobby", code); v.str("widgets.light_brightness") != c.slider {
+			t.Errorf("%d: after %q the panel shows %s", i, c.text, v.text)
+		}
+	}
+}
+
+func TestAQuestionRightAfterAnOrderHearsOfIt(t *testing.T) {
+	t.Parallel()
+	e := newEstate(t, nil)
+	e.room("lobby", "Lobby", "[1]")
+	key := e.admin.api("POST", "/api/api-keys", `{"name":"control","permissions":{"control":true}}`).want(t, 201, "key").str("data.key")
+	chat := func(message string) string {
+		return e.ask("POST", chatPath, `{"message":"`+message+`","sessionId":"s"}`, "X-API-Key: "+key, "Content-Type: application/json").want(t, 200, message).str("reply")
+	}
+	for _, level := range []string{"30", "70"} {
+		chat("set the lobby lights to " + level + " %")
+		done := chat("yes")
+		if strings.Contains(done, "does not show all of it yet") || !strings.HasPrefix(done, "Done") {
+			continue // the machine was busy, and that was said
+		}
+		if now := chat("how bright are the lights in the lobby?"); !strings.Contains(now, "Lobby 1 ("+level+" %)") {
+			t.Errorf("after %q: %s", done, now)
+		}
+	}
+}
+
 func TestATapThatIsToldOftenOrLateActsOnce(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t, nil)

@@ -42,8 +42,10 @@ type Config struct {
 	History History
 	Model   model.Model // nil: answers by rules and templates
 	Price   Price
-	Now     func() time.Time
-	Log     *slog.Logger
+	// Settle is how long the answer to an order waits for the controller's reports to show it; zero: not at all.
+	Settle time.Duration
+	Now    func() time.Time
+	Log    *slog.Logger
 }
 
 // Assistant answers questions; it implements [platform.Asker].

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -218,6 +219,50 @@ type failing struct{ err error }
 
 func (f failing) Act(context.Context, string, int64, platform.Action) (platform.Outcome, error) {
 	return platform.Outcome{}, f.err
+}
+
+// house is a building under a name that is none of its methods.
+type house = sitetest.Building
+
+// late shows what was ordered some looks after it was confirmed.
+type late struct {
+	*house
+	looks int // until then nothing shows
+	order bool
+}
+
+func (l *late) Act(ctx context.Context, controller string, cluster int64, do platform.Action) (platform.Outcome, error) {
+	l.order = true
+	return l.house.Act(ctx, controller, cluster, do)
+}
+
+func (l *late) Devices(ctx context.Context, controller string) ([]platform.Device, error) {
+	if l.order && l.looks > 0 {
+		if l.looks--; l.looks == 0 {
+			for i := 1; i <= 4; i++ {
+				l.Light(fmt.Sprintf("Lobby %d", i), func(d *platform.Device) { d.Level.Value = 30 })
+			}
+		}
+	}
+	return l.house.Devices(ctx, controller)
+}
+
+func TestWhoAsksAfterAnOrderIsNotToldOfBefore(t *testing.T) {
+	for _, c := range []struct {
+		looks  int
+		settle time.Duration
+		shown  bool
+	}{{1, 20 * time.Second, true}, {4, 20 * time.Second, true}, {1000, 120 * time.Millisecond, false}} {
+		l := &late{house: sitetest.New(), looks: c.looks}
+		e := New(Config{Sites: l, Act: l, History: sitetest.NewHistory(), Settle: c.settle, Now: func() time.Time { return sitetest.Now }, Log: slog.New(slog.DiscardHandler)})
+		ask(t, e, platform.Inquiry{Session: "s", Message: "set the lobby to 30 %", Control: true})
+		done := ask(t, e, platform.Inquiry{Session: "s", Message: "yes", Control: true})
+		says(t, done, "Done, the controller confirmed it: set the lights to 30 %, Lobby.")
+		after := ask(t, e, platform.Inquiry{Session: "s", Message: "how bright are the lights in the lobby?"})
+		if warned := strings.Contains(done.Text, "does not show all of it yet"); warned == c.shown || strings.Contains(after.Text, "30 %") != c.shown {
+			t.Errorf("%d looks: %s\n%s", c.looks, done.Text, after.Text)
+		}
+	}
 }
 
 func TestWhatIsNotKnownOfOneThingIsASentence(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -142,7 +143,56 @@ func (e *Assistant) carryOut(ctx context.Context, w *work, p Pending) (answer, e
 		})
 	}
 	wg.Wait()
-	return answer{outcomes(p, results), results}, nil
+	text := outcomes(p, results)
+	if e.Settle > 0 && !e.settled(ctx, p, results) {
+		text = sentences(text, "What it reports does not show all of it yet.")
+	}
+	return answer{text, results}, nil
+}
+
+// lookEvery is how often it is looked at whether an order shows.
+const lookEvery = 100 * time.Millisecond
+
+// settled waits until what the controller reported shows what was done, for at most [Config.Settle]: who asks next should
+// not be told of before. States come a moment after the acknowledgement.
+func (e *Assistant) settled(ctx context.Context, p Pending, results []result) bool {
+	ctx, cancel := context.WithTimeout(ctx, e.Settle)
+	defer cancel()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for {
+		devices, err := e.Sites.Devices(ctx, p.Controller)
+		if err == nil && !slices.ContainsFunc(devices, func(d platform.Device) bool {
+			return slices.ContainsFunc(results, func(r result) bool {
+				return r.Outcome.Done && slices.Contains(d.Zones, r.Zone.ID) && !shows(d, p.Action)
+			})
+		}) {
+			return true
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// shows reports whether a device is as an action wants it, on the way there, or none that would ever tell.
+func shows(d platform.Device, do platform.Action) bool {
+	near := func(r *platform.Reading, goal int) bool { return r != nil && math.Abs(r.Value-float64(goal)) <= 1 }
+	moves := slices.Contains([]string{"opening", "closing", "moving"}, d.Motion)
+	switch {
+	case !d.Online:
+		return true
+	case do.Level != nil && facts.Kind(d) == platform.KindLight:
+		onOff := !slices.Contains(d.Abilities, "dim")
+		return near(d.Level, *do.Level) || onOff && d.Level != nil && d.Level.Value > 0 == (*do.Level > 0)
+	case do.Position != nil && facts.Kind(d) == platform.KindShade:
+		return moves || near(d.Position, *do.Position)
+	case do.StopShade && facts.Kind(d) == platform.KindShade:
+		return !moves
+	}
+	return true
 }
 
 // notSent says for people why an order was not answered. What nobody outside could use is for the log.

@@ -48,6 +48,11 @@ func (b *Board) Take(controller string, payload []byte) error {
 	return nil
 }
 
+// Shown notes what a controller said, in answer to a command, that a device's panel should show now.
+func (b *Board) Shown(controller, device string, widgets map[string]string) {
+	b.set(controller, device, widgets)
+}
+
 // set notes what a device's panel should show; nil widgets are those that nobody said anything of.
 func (b *Board) set(controller, device string, widgets map[string]string) {
 	if widgets == nil {

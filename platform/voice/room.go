@@ -52,6 +52,8 @@ type Config struct {
 	// does not know; nil: for all.
 	Open func(ctx context.Context, device string) error
 	Site platform.SiteReader
+	// Shown is told what the panel of a device should show after a command; nil: nobody wants to know.
+	Shown func(controller, device string, widgets map[string]string)
 	// Charge counts a request in a bucket, or refuses it.
 	Charge func(echo.Context, platform.Bucket) error
 	// Stranger is the bucket of a request without the secret.
@@ -270,6 +272,9 @@ func (r *Room) send(ctx context.Context, d platform.RoomDevice, g gesture) (sent
 	case err != nil:
 		r.cfg.Log.Warn("voice: not sent", "device", d.ID, "controller", d.Controller, "why", err)
 		return "That could not be sent; try again.", false
+	}
+	if r.cfg.Shown != nil {
+		r.cfg.Shown(d.Controller, d.ID, ack.Widgets)
 	}
 	switch ack.Status {
 	case wire.Applied, wire.Duplicate:
