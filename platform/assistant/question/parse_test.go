@@ -123,7 +123,7 @@ func TestDaysOfSummerTime(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"energy between 8 and 12 yesterday", "turn off the lobby", "lights above 50 % in \u202e lobby 3", "since", "between and", "to 5 pm from", "last 0 days", "9999 days ago"} {
+	for _, s := range []string{"energy between 8 and 12 yesterday", "turn off the lobby", "lights above 50 % in \u202e lobby 3", "since", "between and", "to 5 pm from", "last 0 days", "9999 days ago", "between 10 and yesterday", "dim the lobby to -30% and dont"} {
 		f.Add(s)
 	}
 	names := demoNames()

@@ -132,6 +132,9 @@ func (c *clock) fromTo(i, lead int) (part, bool) {
 	if b.span.Now {
 		p.span.To = c.now
 	}
+	if p.span.To.Before(p.span.From) && b.span.From.Before(a.span.From) { // "between 10 and yesterday"
+		p.span.From, p.span.To = b.span.From, a.span.From
+	}
 	return p, p.span.From.Before(p.span.To) || !a.span.Now
 }
 
