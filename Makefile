@@ -1,5 +1,5 @@
 # make run    a demo building, ready to be commanded; Ctrl-C stops everything
-# make test   every test, with the programs from Debian that they talk to (go test ./... needs none of them)
+# make test   every test, with the programs from Debian that they talk to (go test ./... needs none, and leaves out what waits long)
 # make help   the rest
 
 SHELL := /bin/bash

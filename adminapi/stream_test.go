@@ -11,6 +11,7 @@ import (
 
 	"svc.internal/controller/account"
 	"svc.internal/controller/adminapi"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // event is one server-sent event.
@@ -141,6 +142,7 @@ func TestStreamBeginsWithThePictureAndGoesOnWithDifferences(t *testing.T) {
 }
 
 func TestStreamEndsSoonAfterItsOwnerIsGone(t *testing.T) {
+	drivertest.Long(t)
 	h := newHouse(t)
 	events := h.as(account.RoleViewer).listen(t.Context(), "")
 	next(t, events, "the picture", func(e event) bool { return e.name == "picture" })

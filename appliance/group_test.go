@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // tables is copper whose devices hold group tables. Each device tells its table in
@@ -250,6 +251,7 @@ func TestNothingIsWrittenUnlessTheSiteAllows(t *testing.T) {
 
 // Tables wear out.
 func TestDeviceThatDoesNotKeepItsGroupsIsWrittenRarely(t *testing.T) {
+	drivertest.Long(t)
 	synctest.Test(t, func(t *testing.T) {
 		c, disk := newTables(appliance.GroupsKept, 3), newBook()
 		c.forget["2"] = true

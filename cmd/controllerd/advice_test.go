@@ -12,10 +12,13 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // TestRefusalsSayWhatToDo makes the mistakes of somebody who installs.
 func TestRefusalsSayWhatToDo(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, smallSite)
 	d := h.desk()

@@ -13,6 +13,7 @@ import (
 
 	"svc.internal/controller/account"
 	"svc.internal/controller/account/bearer"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/web"
 )
 
@@ -34,6 +35,7 @@ func (h *house) refused(method, path, token, body string, wantStatus int, wantBo
 // TestBadInputIsRefusedExactlyAndMovesNothing goes through the real door: TLS, real
 // tokens and a real building behind it.
 func TestBadInputIsRefusedExactlyAndMovesNothing(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, mixedSite)
 	token := h.login(account.RoleAPIService)
@@ -211,6 +213,7 @@ func TestBadInputIsRefusedExactlyAndMovesNothing(t *testing.T) {
 }
 
 func TestExpiredTokenIsRefused(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, smallSite)
 	h.tokenLife = time.Second

@@ -16,6 +16,7 @@ import (
 
 	"svc.internal/controller/account"
 	"svc.internal/controller/adminapi"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // smallSite is quickly there.
@@ -71,6 +72,7 @@ func (h *house) knows(user string) bool {
 func (h *house) desk() *desk { return &desk{h.t, h.dataDir} }
 
 func TestUserCommandsReachTheRunningDaemon(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, smallSite)
 	d := h.desk()
@@ -125,6 +127,7 @@ func TestUserCommandsReachTheRunningDaemon(t *testing.T) {
 }
 
 func TestKeyCommandsReachTheRunningDaemon(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, smallSite)
 	d := h.desk()
@@ -154,6 +157,7 @@ func TestKeyCommandsReachTheRunningDaemon(t *testing.T) {
 }
 
 func TestSiteExportImportsIdenticallyElsewhere(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, mixedSite)
 	first := h.desk().must("site", "export")
@@ -268,6 +272,7 @@ shades:
 }
 
 func TestBusCommandsWithAndWithoutDaemon(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, smallSite)
 	d := h.desk()

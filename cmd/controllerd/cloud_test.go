@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/broker"
 	"svc.internal/controller/platform/link"
@@ -151,6 +152,7 @@ func (p *platformFor) level(t *testing.T, node appliance.ID) *platform.Reading {
 }
 
 func TestALightThatIsChangedShowsOnThePlatformWithin10s(t *testing.T) {
+	drivertest.Long(t)
 	h := newHouse(t, mixedSite)
 	p := h.enrol()
 	for _, level := range []string{"35", "0"} {

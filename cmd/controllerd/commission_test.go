@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"svc.internal/controller/adminapi"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 	"svc.internal/controller/sitefile"
 )
@@ -76,6 +77,7 @@ func (h *house) uniqueShorts(n int) {
 // the command line. The daemon is killed in the middle; afterwards some of the gear
 // is in the site and obeys while the rest is given addresses.
 func TestCommissioningIsContinuedAfterADaemonWasKilled(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	const all = 64
 	h := newGear(t, all)
@@ -173,6 +175,7 @@ func (d *desk) awaitBusUp(name string) {
 }
 
 func TestCommissionByTheCommandLine(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newGear(t, 6)
 	h.serve()

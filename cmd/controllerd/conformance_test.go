@@ -10,9 +10,11 @@ import (
 
 	"svc.internal/controller/account"
 	"svc.internal/controller/conformance"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 func TestOurControllerConforms(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, mixedSite)
 	// A strip that was never on has no colour yet.
@@ -62,6 +64,7 @@ func TestOurControllerConforms(t *testing.T) {
 }
 
 func TestConformanceSendsNothingToStrangers(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, mixedSite)
 	d := &desk{t, t.TempDir()}

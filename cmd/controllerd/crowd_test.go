@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"svc.internal/controller/account"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 const (
@@ -26,6 +27,7 @@ const (
 // pages and four dashboards, in turn. A command takes as long as the line takes: whoever looks on adds less than a tenth
 // to the median. What they cost in memory is given back.
 func TestCampaignPagesAndDashboardsLeaveCommandsAlone(t *testing.T) {
+	drivertest.Long(t)
 	h := newHouse(t, crowdedSite())
 	token := h.apiToken(account.RoleViewer)
 	h.login(account.RoleAPIService)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 )
 
@@ -69,6 +70,7 @@ func (h *house) allTo(t *testing.T, bus string, level int) (from time.Time, answ
 }
 
 func TestDALILine(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, daliSite())
 	// Broadcast and groups are used once the groups of all gear have been compared.
@@ -142,6 +144,7 @@ func TestDALILine(t *testing.T) {
 // TestDALIGroupIsUsed waits until the driver has compared the groups that the gear
 // holds with those of the site.
 func TestDALIGroupIsUsed(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, daliSite())
 	level := 20

@@ -5,11 +5,13 @@ import (
 	"time"
 
 	"svc.internal/controller/account"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // TestModbusGoesDark measures on Modbus what the tests of DALI and DMX measure there:
 // how long after the request the last lamp is dark, bus by bus.
 func TestModbusGoesDark(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	site, lights := campaignSite()
 	h := newHouse(t, site)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // dmxSite fills a universe: 512 slots of dimmers, RGB and RGBW fixtures, tunable
@@ -34,6 +36,7 @@ nodes:
 }
 
 func TestDMXUniverse(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	site, fixtures := dmxSite()
 	h := newHouse(t, site)
@@ -79,6 +82,7 @@ func TestDMXUniverse(t *testing.T) {
 
 // TestDMXScanFindsFixtures looks for RDM devices while a command is given.
 func TestDMXScanFindsFixtures(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, fieldSite)
 	d := h.desk()

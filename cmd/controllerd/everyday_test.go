@@ -9,6 +9,7 @@ import (
 
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 const everydaySite = `
@@ -25,6 +26,7 @@ clusters:
 
 // TestTheEverydayFromTheCommandLine: looking, switching, renaming, replacing, finding.
 func TestTheEverydayFromTheCommandLine(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, strings.Replace(everydaySite, "clusters:", "  - {id: 5, name: Cellar, bus: rtu, address: 3, profile: waveshare-relay-8ch, outputs: [1, 2]}\nclusters:", 1))
 	d := h.desk()

@@ -30,6 +30,7 @@ import (
 // silence that the protocol demands after each of its frames: nobody could have sent
 // anything then.
 func TestCampaignBadFieldDevices(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	length := 25 * time.Second
 	if soak() {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 )
 
@@ -36,6 +37,7 @@ const unheard = -1
 // TestFieldFaultsAreTold puts one fault after another in force: what a command answers
 // has to be true, and to say what is wrong; without the fault it succeeds again.
 func TestFieldFaultsAreTold(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, faultySite)
 	move := func(shade, to int) (int, string) {

@@ -12,6 +12,7 @@ import (
 
 	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 )
 
@@ -19,6 +20,7 @@ import (
 // by themselves, and stops one that runs: its frame may have to wait for the one in
 // flight and no other, within the bound that the daemon publishes.
 func TestCampaignStopBehindMoves(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	rounds := 2
 	if soak() {
@@ -108,6 +110,7 @@ func (h *house) stopBehindMoves(t *testing.T, victim, position int) (wait time.D
 // a motor takes to answer is its own choice. A DALI query takes 48.5 ms on average:
 // the gap before the frame, the frame, the gap before the answer, the answer.
 func TestFieldPollingUsesTheLine(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	var nodes, shades strings.Builder
 	for i := range 12 {
@@ -175,6 +178,7 @@ func (h *house) used(t *testing.T, bus string, quiet, length time.Duration) floa
 // the other tests do not use, commands it and looks at it. What an LUBA or SCI gateway
 // does is simulated as far as its protocol is known.
 func TestFieldPortsOfOtherKinds(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, `
 site: {name: Ports}

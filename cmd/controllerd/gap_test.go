@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/recording"
 )
 
@@ -26,6 +27,7 @@ nodes:
 // has passed than anybody keeps for it. What it writes then has to name the gap, and
 // whoever reads it must not take the gap for silence.
 func TestARecordingTellsWhereFramesAreMissing(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newBuilding(t, busySite)
 	d := h.desk()

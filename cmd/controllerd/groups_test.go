@@ -11,6 +11,7 @@ import (
 
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/store"
 )
 
@@ -199,6 +200,7 @@ func (g *groupHouse) mustBeOneFrame(bus, path, body string) {
 }
 
 func TestClustersAreGroupsOfTheDevices(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	g := &groupHouse{house: newBuilding(t, groupSite), seen: map[string]uint64{}}
 	keypad := []string{"01.01.05", "01.01.FE"}
@@ -322,6 +324,7 @@ func (g *groupHouse) repairWiped(want map[string]string) {
 }
 
 func TestGroupsOfABusThatHasNone(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, smallSite)
 	for what, c := range map[string]struct {

@@ -16,6 +16,7 @@ import (
 	"svc.internal/controller/account"
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/conformance/onezero"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // api sends a request to /api/v1, wants that status, and reads the answer into out, unless
@@ -72,6 +73,7 @@ func (l *lockedText) String() string {
 // A house is taken over by /api/v1 alone, and given back; the password of the other
 // controller is kept nowhere.
 func TestAHouseIsTakenOverByTheAPI(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	const secret = "the other's own word"
 	other := onezero.New(onezero.NewHouse(2, 10, 4), onezero.Habits{})

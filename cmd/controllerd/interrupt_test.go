@@ -10,6 +10,7 @@ import (
 
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 )
 
@@ -34,6 +35,7 @@ func (h *house) sentTo(bus string, from uint64, keep func(sim.Frame) bool) (n in
 // end at once with what it has found, and the daemon has to leave off searching and
 // go on with its devices.
 func TestCtrlCEndsAScan(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newBuilding(t, `
 site: {name: Interrupted, freshness: {light: 500ms, idleShade: 1s}}
@@ -117,6 +119,7 @@ shades:
 // TestCtrlCEndsAScanOfADeadBus: while a port is gone, a scan that was given up must
 // not stay in the way of the next one.
 func TestCtrlCEndsAScanOfADeadBus(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, `
 buses: [{name: rtu, driver: modbus, port: "@DIR@/rtu", line: {baudRate: 19200, parity: even, stopBits: 1}}]
@@ -149,6 +152,7 @@ nodes: [{id: 1, name: Lamps, bus: rtu, address: 1, profile: wirenboard-wb-mdm3}]
 // TestCtrlCEndsCommissioning interrupts 'bus commission' in the middle: what has an
 // address keeps it, no further one is given, and the command to go on is named.
 func TestCtrlCEndsCommissioning(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	const all = 24
 	h := newGear(t, all)

@@ -20,6 +20,7 @@ import (
 
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sitefile"
 )
 
@@ -27,6 +28,7 @@ import (
 // daemon is commanded and imports make the site grow and shrink. After every kill
 // the database must be whole, and the books of every ID ever seen must be right.
 func TestCampaignKill(t *testing.T) {
+	drivertest.Long(t)
 	kills := 60
 	if soak() {
 		kills = 1000

@@ -11,11 +11,13 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"svc.internal/controller/account"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // Every metric that an alert rule asks for is there, but for those that begin to be
 // there when something goes wrong.
 func TestAlertRulesAskForMetricsThatThereAre(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, smallSite)
 	if status, message := h.control("channelControl", `{"targetType":3,"targetId":1,"command":"ON"}`); status != 1 {

@@ -23,6 +23,7 @@ import (
 	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/conformance/onezero"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/migration"
 	"svc.internal/controller/migration/reader"
 	"svc.internal/controller/store"
@@ -72,6 +73,7 @@ func exported(t *testing.T, d *desk) string {
 }
 
 func TestMigrateByHand(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	house := onezero.NewHouse(2, 12, 4)
 	house.Nodes[3].Offline = true
@@ -168,6 +170,7 @@ func TestMigrateIsCalledWrongly(t *testing.T) {
 // TestMigrateAWholeHouse takes 12 clusters, 150 nodes and 40 shades over from a bare 1.0
 // and from a controller like this one with other ranges of IDs.
 func TestMigrateAWholeHouse(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	want := onezero.NewHouse(12, 150, 40)
 	bare := onezero.New(want, onezero.Habits{IDKey: "Id", NameKey: "Name", NumbersAsText: true, TokenUses: 7})
@@ -301,6 +304,7 @@ func undone(t *testing.T, db *store.Store, dir string) {
 
 // TestAMigrationIsWholeOrNot ends the command by force at any moment, mostly near its end.
 func TestAMigrationIsWholeOrNot(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	server := onezero.New(onezero.NewHouse(1, 200, 50), onezero.Habits{})
 	last := make(chan struct{}, 1)

@@ -9,6 +9,7 @@ import (
 
 	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 )
 
@@ -17,6 +18,7 @@ import (
 // all the time. Each bus must work again within 5 s of being back, in the same
 // process, and nothing that was asked during the outage may happen afterwards.
 func TestCampaignFieldAdaptersPulled(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	rounds := 3
 	if soak() {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/recording"
 	"svc.internal/controller/sim"
 )
@@ -88,6 +89,7 @@ func frames(t *testing.T, path string) (list []recording.Frame) {
 }
 
 func TestARecordingIsReplayedIntoASimulatedCopy(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, recordedSite)
 	d := h.desk()
@@ -269,6 +271,7 @@ func readText(path string) string {
 }
 
 func TestMonitorShowsOnlyWhatIsAskedFor(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, recordedSite)
 	d := h.desk()

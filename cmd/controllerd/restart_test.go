@@ -12,6 +12,7 @@ import (
 	"svc.internal/controller/account"
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 	"svc.internal/controller/sitefile"
 	"svc.internal/controller/store"
@@ -40,6 +41,7 @@ func (h *house) dims() (levels map[int]string, age int) {
 }
 
 func TestRestartMovesNothing(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, mixedSite)
 	for _, c := range [][2]string{
@@ -78,6 +80,7 @@ func TestRestartMovesNothing(t *testing.T) {
 }
 
 func TestRestartRestoresLastStateMarkedStale(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, smallSite)
 	if status, message := h.control("channelControl", `{"targetType":1,"command":"DIM","dimLevel":37}`); status != 1 {
@@ -115,6 +118,7 @@ func TestRestartRestoresLastStateMarkedStale(t *testing.T) {
 }
 
 func TestKillLosesAtMostFiveSecondsOfState(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, smallSite)
 	h.stop()

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"svc.internal/controller/adminapi"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // another is a house of another building, served by a process of its own.
@@ -186,6 +187,7 @@ func everythingTold(manager *net.UnixConn) <-chan string {
 // TestKilledRestoreByUpload ends the process at any moment after it took a backup: it comes back with all of the one
 // building or all of the other.
 func TestKilledRestoreByUpload(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	tries := 5
 	if os.Getenv("SOAK") != "" {

@@ -13,6 +13,7 @@ import (
 
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 	"svc.internal/controller/sitefile"
 )
@@ -49,6 +50,7 @@ func (h *house) strangers(bus string, opts appliance.ScanOptions) *scanView {
 // TestScanRecognisesEveryModbusProfile scans one device of each profile that nobody
 // told the scan about. Where reading cannot tell profiles apart, all are named.
 func TestScanRecognisesEveryModbusProfile(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	on := map[string][]string{"line": nil, "net": {"arlight-dali-logic-lite", "dalion", "intesis-ibmbsdal"}}
 	for _, p := range sim.Profiles() {
@@ -134,6 +136,7 @@ nodes:
 // TestScanNamesTheCulprit gives a Modbus line every fault at once, while a daemon
 // works on it, and expects each to be told apart and named.
 func TestScanNamesTheCulprit(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := bare(t, troubledSite)
 	// The installer took one device for another, and forgot one.
@@ -199,6 +202,7 @@ func TestScanNamesTheCulprit(t *testing.T) {
 
 // TestScanNamesTheCulpritAmongMotors does the same with shade motors.
 func TestScanNamesTheCulpritAmongMotors(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	var nodes, shades strings.Builder
 	for i := range 6 {
@@ -243,6 +247,7 @@ func TestScanNamesTheCulpritAmongMotors(t *testing.T) {
 
 // TestScanNamesTheCulpritAmongGear does the same on a DALI line.
 func TestScanNamesTheCulpritAmongGear(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := bare(t, `buses:
   - {name: attic, driver: dali, port: "@DIR@/attic", options: {gateway: luba}}
@@ -347,6 +352,7 @@ nodes:
 // wrote into a controller fresh from its box, and expects the motors online and their
 // shades to tell where they stand.
 func TestDraftOfMotorsMakesASite(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := bare(t, `buses:
   - {name: shades, driver: sdn, port: "@DIR@/shades"}

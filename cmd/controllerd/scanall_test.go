@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 )
 
@@ -26,6 +27,7 @@ func motorsSite(n int) string {
 // answers collide, and accuses none. What a motor that damages its answers said is not
 // drafted.
 func TestScanMissesNoMotor(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := bare(t, motorsSite(8))
 	h.fault(sim.Fault{Bus: "tower", Kind: sim.FaultCorrupt, Address: "06.10.03", Rate: 0.7})

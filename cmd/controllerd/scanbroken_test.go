@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 )
 
@@ -21,6 +22,7 @@ nodes:
 // TestScanBrokenOffSaysSo changes the site, and ends the daemon, while a scan runs: it
 // does not look as if it had been through.
 func TestScanBrokenOffSaysSo(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	for name, disturb := range map[string]func(*house){
 		"an import": func(h *house) {
@@ -58,6 +60,7 @@ func TestScanBrokenOffSaysSo(t *testing.T) {
 // TestDevicesInOrder lists devices as people count, and says of one that is offline how
 // it was last asked in vain.
 func TestDevicesInOrder(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, brokenOffSite)
 	h.fault(sim.Fault{Bus: "line", Address: "101", Kind: sim.FaultSilent})
@@ -94,6 +97,7 @@ func TestWrongProfileIsToldOnce(t *testing.T) {
 // TestWhatNeverAnsweredIsToldAsSuch starts with a device that is silent from the beginning:
 // it is not said that it stopped, and once.
 func TestWhatNeverAnsweredIsToldAsSuch(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := bare(t, brokenOffSite)
 	h.fault(sim.Fault{Bus: "line", Address: "101", Kind: sim.FaultSilent})
@@ -126,6 +130,7 @@ func TestWhoHasAKeyCanLogIn(t *testing.T) {
 
 // TestWhoTalksUnaskedIsListed has one of two devices talk now and then.
 func TestWhoTalksUnaskedIsListed(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, brokenOffSite)
 	h.fault(sim.Fault{Bus: "line", Address: "2", Kind: sim.FaultBabble, Rate: 0.8})

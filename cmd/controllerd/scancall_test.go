@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"svc.internal/controller/adminapi"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // TestScanRefusesWhatNoBusHas: calls that cannot be meant end before a port is opened.
@@ -43,6 +44,7 @@ func TestScanNamesABusOnce(t *testing.T) {
 // TestScanWritesNothingIfNothingIsNew: no site file is made to import for nothing, and
 // standard output stays JSON.
 func TestScanWritesNothingIfNothingIsNew(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := bare(t, `buses:
   - {name: line, driver: modbus, port: "@DIR@/line", line: {baudRate: 115200, parity: even, stopBits: 1}}

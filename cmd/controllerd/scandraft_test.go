@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sitefile"
 )
 
@@ -38,6 +39,7 @@ func (h *house) imported(draft string) appliance.Site {
 // TestScanFindsGearBehindGateways finds each gear that a gateway knows of, with its
 // groups and its state where the gateway tells them, and drafts it as a node.
 func TestScanFindsGearBehindGateways(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := bare(t, `buses:
   - {name: net, driver: modbus, port: "tcp://127.0.0.1:0"}
@@ -83,6 +85,7 @@ func checkGear(t *testing.T, site appliance.Site, want map[string][]string) {
 // TestScanTellsWhatHangsOffNoRelay drafts relays that may move shades as nothing, but
 // for who says what they are, and every other output as a node of its own.
 func TestScanTellsWhatHangsOffNoRelay(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := bare(t, `buses:
   - {name: line, driver: modbus, port: "@DIR@/line", line: {baudRate: 9600, parity: none, stopBits: 2}}
@@ -118,6 +121,7 @@ nodes:
 // TestScanAtUnknownSettings tells what was asked when nobody answers, and takes the
 // settings that all devices have for those of the line.
 func TestScanAtUnknownSettings(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := bare(t, `buses:
   - {name: line, driver: modbus, port: "@DIR@/line", line: {baudRate: 19200, parity: even, stopBits: 1}}

@@ -8,6 +8,7 @@ import (
 
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 )
 
@@ -41,6 +42,7 @@ func pairFound(found map[string]adminapi.Found) bool {
 // TestScanNamesAnEcho: an adapter that returns what is sent makes neither masters nor
 // devices; it is named once, and so is an option that says so without reason.
 func TestScanNamesAnEcho(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := bare(t, pairSite)
 	opts := appliance.ScanOptions{Last: 5}
@@ -63,6 +65,7 @@ func TestScanNamesAnEcho(t *testing.T) {
 // TestScanAccusesNoAddressUnderNoise: what somebody babbles is named first, and nobody
 // is seen where only he is heard.
 func TestScanAccusesNoAddressUnderNoise(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := bare(t, pairSite)
 	h.fault(sim.Fault{Bus: "line", Kind: sim.FaultBabble})
@@ -87,6 +90,7 @@ func TestScanAccusesNoAddressUnderNoise(t *testing.T) {
 // TestScanTellsDamage: a line on which every answer, or its question, is damaged is not
 // an empty line.
 func TestScanTellsDamage(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := bare(t, pairSite)
 	h.fault(sim.Fault{Bus: "line", Kind: sim.FaultCorrupt})
@@ -104,6 +108,7 @@ func TestScanTellsDamage(t *testing.T) {
 // TestScanMeasuresWhoIsLate: a device that answers when the scan does not wait any more
 // is found, its figure is true, and what is advised is enough.
 func TestScanMeasuresWhoIsLate(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	for _, tc := range []struct {
 		name  string

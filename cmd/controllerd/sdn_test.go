@@ -10,6 +10,7 @@ import (
 
 	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 )
 
@@ -121,6 +122,7 @@ func groupsAndSingles(list []sim.Write) (groups, singles int) {
 // TestShades shares one house, since 25 motors on 4800 baud take their time to be
 // asked for the first time.
 func TestShades(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel() // with the other slow buses, behind all tests that measure the machine
 	h := newBuilding(t, shadeSite())
 	h.rememberGroups("shades") // 25 tables take minutes to read

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sitefile"
 )
 
@@ -83,6 +84,7 @@ func serialServer(t *testing.T, port string, pack time.Duration) (address string
 // TestFieldBusesBehindSerialServers commands shades and a lamp through serial device
 // servers, with both spellings that the site file knows.
 func TestFieldBusesBehindSerialServers(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel() // slow buses
 	h := &house{t: t, dataDir: filepath.Join(t.TempDir(), "data"), tokens: map[string]string{}}
 	var err error

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // job does a job of a bus and returns what it told.
@@ -16,6 +18,7 @@ func (d *desk) job(args ...string) (rows []map[string]any) {
 }
 
 func TestMotorsAreServedByTheCommandLine(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, recordedSite)
 	d := h.desk()

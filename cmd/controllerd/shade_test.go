@@ -19,6 +19,7 @@ import (
 
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 	"svc.internal/controller/sitefile"
 )
@@ -201,6 +202,7 @@ func measuredWithin(t *testing.T, what string, got *adminapi.Travel, truth time.
 
 // TestShadesAreCalibrated shares one house for the parts that do not end it.
 func TestShadesAreCalibrated(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel() // with the other slow buses
 	h := calibrationHouse(t)
 	h.serve()
@@ -494,6 +496,7 @@ func (h *house) lastEntries(via string) (out []appliance.Entry) {
 // After a power cut in the middle of a run nothing moves by itself, and the old
 // times stand.
 func TestPowerCutDuringACalibration(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := calibrationHouse(t)
 	d := h.desk()
@@ -526,6 +529,7 @@ func TestPowerCutDuringACalibration(t *testing.T) {
 
 // A daemon that is told to end stops the shade first.
 func TestEndOfTheDaemonStopsTheShade(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := calibrationHouse(t)
 	h.serve()

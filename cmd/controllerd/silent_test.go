@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"svc.internal/controller/account"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 )
 
@@ -26,6 +27,7 @@ import (
 // with replacement; the test fails if even the lower end of the 95 % interval of
 // the ratio is above 1.10, in the long form if the ratio itself is.
 func TestSilentDevicesCampaign(t *testing.T) {
+	drivertest.Long(t)
 	length := 32 * time.Second
 	if soak() {
 		length = 10 * time.Minute

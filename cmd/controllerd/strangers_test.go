@@ -44,6 +44,7 @@ const (
 // HTTP/2 and all at once, what has brought it down before, while somebody known dims a
 // lamp and stops a shade.
 func TestCampaignStrangers(t *testing.T) {
+	drivertest.Long(t)
 	length := 10 * time.Second
 	if soak() {
 		length = 5 * time.Minute

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"svc.internal/controller/account"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 )
 
@@ -23,6 +24,7 @@ nodes:
 // TestFailedLampIsShown breaks a lamp: who looks at the devices reads which and why,
 // and no longer once it is mended.
 func TestFailedLampIsShown(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, failingSite)
 	trouble := func() (found string) {

@@ -12,6 +12,7 @@ import (
 
 	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 )
 
@@ -29,6 +30,7 @@ type span struct {
 // told 1 must find the device so, and no device may be written to when no command
 // for it is under way: nothing fires late.
 func TestCampaignStatusOneIsNeverALie(t *testing.T) {
+	drivertest.Long(t)
 	commands := 10
 	if soak() {
 		commands = 280

@@ -9,6 +9,7 @@ import (
 
 	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 )
 
@@ -17,6 +18,7 @@ import (
 // name each time. The line must work again within 5 s of being back, in the same
 // process, and nothing that was asked during the outage may happen afterwards.
 func TestCampaignAdapterPulled(t *testing.T) {
+	drivertest.Long(t)
 	rounds := 5
 	if soak() {
 		rounds = 100

@@ -6,12 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 )
 
 // TestAnUpdateIsHealthyWhenWhoAnsweredAnswers goes through what the appliance asks before and after an update: the same
 // system started again is healthy, one that no longer reaches a device is not, and says which.
 func TestAnUpdateIsHealthyWhenWhoAnsweredAnswers(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, recordedSite)
 	d := h.desk()

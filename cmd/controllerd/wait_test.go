@@ -117,6 +117,7 @@ func (h *house) bus(name string) appliance.BusState {
 // the daemon publishes for the bus. The next command of a line comes when the one
 // before is done, after a random pause, so that nothing but polls is in the way.
 func TestCampaignWaitBound(t *testing.T) {
+	drivertest.Long(t)
 	commands := 120
 	if soak() {
 		commands = 4000
@@ -223,6 +224,7 @@ func quantile(sorted []time.Duration, q float64) time.Duration {
 // line and then stops one that runs: at most the one frame in flight may come
 // before the stop.
 func TestStopOvertakesQueuedMoves(t *testing.T) {
+	drivertest.Long(t)
 	rounds := 2
 	if soak() {
 		rounds = 20

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 )
 
@@ -47,6 +48,7 @@ func targets(d sim.Device) []int {
 }
 
 func TestOneZeroClientReachesTheDevices(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, mixedSite)
 	all, clusterOne, one := `"targetType":1`, `"targetType":2,"targetId":1`, `"targetType":3,"targetId":1`

@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	"svc.internal/controller/conformance/onezero"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/store"
 )
 
 // A house that was taken over with --watch is looked at again with the token that it gave: what differs and what goes
 // wrong is told once, and the password is needed no more.
 func TestAHouseIsWatched(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	server := onezero.New(onezero.NewHouse(2, 12, 4), onezero.Habits{})
 	from, _, _ := oldHouse(t, server)

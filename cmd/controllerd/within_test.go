@@ -20,12 +20,14 @@ import (
 	"time"
 
 	"svc.internal/controller/adminapi"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/recording"
 	"svc.internal/controller/web"
 )
 
 // TestFramesAreToldInWords: the monitor, the recorder and the ledger of /api/v1 say what passed as 'bus decode' does.
 func TestFramesAreToldInWords(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, everydaySite)
 	token := h.enter("admin")
@@ -81,6 +83,7 @@ func TestProfilesAreListed(t *testing.T) {
 
 // TestDiagnosticsHoldAllButSecrets opens the bundle of a controller at work and looks for everything secret that it has.
 func TestDiagnosticsHoldAllButSecrets(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, everydaySite)
 	token := h.enter("admin")
@@ -175,6 +178,7 @@ func (h *house) secrets(token, key string) map[string]string {
 
 // TestCertificateIsReplacedWhileTheDaemonRuns gives it another one and sees it at the next connection and after a restart.
 func TestCertificateIsReplacedWhileTheDaemonRuns(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, everydaySite)
 	token := h.enter("admin")

@@ -17,6 +17,7 @@ import (
 
 // The row "Freshness": what a controller reports is in the platform's answers within 10 s, with its age, whoever changed it.
 func TestWhatOthersChangeIsToldInChatAndMCPWithinTenSeconds(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	e := newEstate(t, nil)
 	_, key := e.admin.newKey(`{"name":"k","rateLimit":100000}`)

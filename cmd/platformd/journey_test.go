@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/sim"
 )
@@ -129,6 +130,7 @@ var gestures = []struct {
 
 // Every kind of sentence and every gesture, by HTTP and by webhook, over a real broker: the right devices do it, and no others.
 func TestEverySentenceAndGestureMovesTheRightDevices(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	p := plan{settings: map[string]string{"WEBEX_WEBHOOK_SECRET": hookSecret}, site: quickRooms}
 	eachBroker(t, p, func(t *testing.T, e *estate, _ outage) {

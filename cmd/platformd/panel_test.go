@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/panel"
 )
@@ -302,6 +303,7 @@ func gesture(device, widget, kind, value string, at time.Time) string {
 }
 
 func TestDevicesOfTheIntegrationAreFoundDeployedObeyedAndWrittenBack(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	cloud := newDevicesCloud(t)
 	e := newEstate(t, map[string]string{"WEBEX_URL": cloud.URL, "WEBEX_CLIENT_ID": "id", "WEBEX_CLIENT_SECRET": "hush", "WEBEX_REFRESH_TOKEN": "again", "WEBEX_WEBHOOK_SECRET": hookSecret})

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/panel"
 	"svc.internal/controller/wire"
@@ -160,6 +161,7 @@ func (e *estate) told(notification string) bool {
 // A hundred panels slide at five events a second on one controller, for 4 s, with SOAK=1 for 60 s: the webhook takes every event, every
 // light ends where its finger left, and nothing piles up. What a newer event overtakes on its way is not done.
 func TestCampaignAHundredPanelsSlide(t *testing.T) {
+	drivertest.Long(t)
 	const panels, every = 100, 200 * time.Millisecond
 	lasts := 4 * time.Second
 	if os.Getenv("SOAK") != "" {

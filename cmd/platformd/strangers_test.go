@@ -29,6 +29,7 @@ const (
 // TestCampaignStrangers has strangers do to the daemon what has brought the controller down
 // before, over HTTP/1.1 and HTTP/2 and all at once, while a program with a key asks.
 func TestCampaignStrangers(t *testing.T) {
+	drivertest.Long(t)
 	length := 4 * time.Second
 	if os.Getenv("SOAK") != "" {
 		length = 5 * time.Minute

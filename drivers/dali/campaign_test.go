@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim/dalisim"
 )
 
@@ -22,6 +23,7 @@ func long(short, soak int) int {
 // Gear that misses frames, answers that are lost, garbled or late, a gateway that
 // collides: whatever is told to be done has been done.
 func TestNothingIsToldThatIsNotSo(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	for _, gw := range gatewayKinds {
 		t.Run(gw, func(t *testing.T) {
@@ -98,6 +100,7 @@ func latencies(t *testing.T, ctl *appliance.Controller, n int) []time.Duration {
 }
 
 func TestBadGearDoesNotSlowGoodGear(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	const speed = 4
 	measure := func(bad bool) []time.Duration {

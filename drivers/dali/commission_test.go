@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim/dalisim"
 )
 
@@ -34,6 +35,7 @@ func strangers(n int) []dalisim.GearConfig {
 }
 
 func TestCommissioningGives64GearsAnAddressEach(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	for _, gw := range gatewayKinds {
 		t.Run(gw, func(t *testing.T) {
@@ -100,6 +102,7 @@ func TestCommissioningMeetsGearThatClosed(t *testing.T) {
 }
 
 func TestCommissioningIsContinuedAfterAKill(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: strangers(64), Speed: 400, Seed: 3})
 	d := r.driver("atx")

@@ -45,6 +45,7 @@ func TestDeafGearIsNamed(t *testing.T) {
 
 // A gear that stays on its level has not obeyed, although it answers.
 func TestGearThatMissedItsFramesIsRepaired(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: gearsOf(3, nil), Speed: 20, Seed: 1})
 	ctl := r.core("atx", nil, nodesOf(3, "dali-dt6"))
@@ -64,6 +65,7 @@ func TestGearThatMissedItsFramesIsRepaired(t *testing.T) {
 }
 
 func TestDamagedMessagesNeverBecomeWrongValues(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	for _, gw := range gatewayKinds {
 		t.Run(gw, func(t *testing.T) {
@@ -253,6 +255,7 @@ func TestGatewayThatFallsSilentIsTheBusNotTheGear(t *testing.T) {
 }
 
 func TestGatewayIsPulledAndPutBack(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	r := newRig(t, dalisim.Config{Gateway: "luba", Gears: gearsOf(2, nil), Speed: 20, Seed: 1})
 	ctl := r.core("luba", nil, nodesOf(2, "dali-dt6"))

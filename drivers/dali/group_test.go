@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim/dalisim"
 )
 
@@ -228,6 +229,7 @@ func TestNothingComesBetweenTheFramesOfAColour(t *testing.T) {
 }
 
 func TestFadeIsWaitedForAndNotShownInBetween(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	gears := gearsOf(1, func(_ int, g *dalisim.GearConfig) { g.FadeTime, g.Level = 4, 254 }) // 2 s
 	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: gears, Speed: 1, Seed: 1})

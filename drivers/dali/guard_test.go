@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim/dalisim"
 )
 
 // After an answer that did not come, the line is kept silent, lest the answer is taken
 // for the next frame's. What gives way, or is too late, during that silence must not end it.
 func TestSilenceAfterALostAnswerOutlivesWhoGaveWay(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	for _, why := range []string{"none", "deadline", "preempted"} {
 		t.Run(why, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim/dalisim"
 )
 
@@ -67,6 +68,7 @@ func (r *rig) holders(group string) (list []int) {
 }
 
 func TestClustersBecomeGroups(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	for _, gateway := range []string{"atx", "luba", "sci"} {
 		t.Run(gateway, func(t *testing.T) {
@@ -100,6 +102,7 @@ func TestClustersBecomeGroups(t *testing.T) {
 // Gear that the site does not know, with a short address and without one, keeps the
 // groups that it holds from being given away, and from being used.
 func TestGroupsOfStrangersAreLeftAlone(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	gears := gearsOf(8, func(i int, g *dalisim.GearConfig) {
 		switch i {
@@ -155,6 +158,7 @@ func TestNoGroupIsWrittenUnlessAllowed(t *testing.T) {
 
 // More clusters than groups: the largest get them, the others work all the same.
 func TestLargestClustersGetTheGroups(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	r := newRig(t, dalisim.Config{Gateway: "luba", Gears: gearsOf(9, nil), Speed: 100, Seed: 1})
 	bus := r.bus("luba", map[string]string{"groups": "keep"})

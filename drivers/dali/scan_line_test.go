@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim/dalisim"
 )
 
@@ -52,6 +53,7 @@ var aboutGear = []appliance.Finding{appliance.FoundDevice, appliance.FoundCollis
 // of the time. It has to be told first, gear must be told where there is some, and
 // two gears at one address must be told from one whose answers are disturbed.
 func TestScanTellsWhoTalksBeforeItTellsOfGear(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	for _, gateway := range []string{"atx", "luba"} {
 		for _, twin := range []bool{false, true} {
@@ -125,6 +127,7 @@ func TestScanSaysWhatItCannotTell(t *testing.T) {
 
 // TestScanOfALineThatIsNeverFree must name that, and not call gear silent.
 func TestScanOfALineThatIsNeverFree(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	for _, gateway := range []string{"atx", "sci"} {
 		t.Run(gateway, func(t *testing.T) {
@@ -165,6 +168,7 @@ func TestScanBehindAGatewayThatRefuses(t *testing.T) {
 // TestScanBehindADeadGatewayEnds: with the gateway the bus goes down, and the scan
 // must neither wait for ever nor call the gear silent.
 func TestScanBehindADeadGatewayEnds(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: gearsOf(2, nil)})
 	r.fault(dalisim.Fault{Kind: dalisim.FaultMute})
@@ -180,6 +184,7 @@ func TestScanBehindADeadGatewayEnds(t *testing.T) {
 // TestScanAmongAnotherMaster: a push button that is pressed now and then is worth a
 // note, and spoils nothing.
 func TestScanAmongAnotherMaster(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	r := newRig(t, dalisim.Config{Gateway: "luba", Gears: gearsOf(2, nil)})
 	presses := 0
@@ -223,6 +228,7 @@ func TestAnAnswerThatIsMissingOnceIsNotSilence(t *testing.T) {
 
 // TestScanOfALineWithoutGear says that nobody answered, if all addresses were asked.
 func TestScanOfALineWithoutGear(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	r := newRig(t, dalisim.Config{Gateway: "luba"})
 	bus := r.bus("luba", nil)

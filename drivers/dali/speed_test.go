@@ -5,12 +5,14 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim/dalisim"
 )
 
 // These tests run at the speed of a real line, one after the other.
 
 func TestPollingUsesTheLine(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	for gw, theory := range map[string]time.Duration{
 		// Mean gap before the frame, frame, mean gap before the answer, answer.
@@ -44,6 +46,7 @@ func TestPollingUsesTheLine(t *testing.T) {
 }
 
 func TestWholeLineGoesDarkAtOnce(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	for _, gw := range []string{"atx", "luba"} {
 		r := newRig(t, dalisim.Config{Gateway: gw, Gears: gearsOf(40, func(_ int, g *dalisim.GearConfig) { g.Level = 254 }), Speed: 1, Seed: 1})

@@ -5,11 +5,13 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim/dmxsim"
 )
 
 // A fixture that was showing itself when the adapter was pulled comes back as it was.
 func TestBlinkEndsWithThePull(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	b, p := startOpen(t, nil, mixedNodes())
 	if out := b.do(level(one(1), 20)); !out.OK() {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim/dmxsim"
 )
 
@@ -228,6 +229,7 @@ func TestAllOffOn512ChannelsIsOneFrame(t *testing.T) {
 }
 
 func TestNothingIsSentBeforeAnythingIsKnown(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	nodes := []appliance.Node{
 		{Address: "1", Profile: "dmx-dimmer"},

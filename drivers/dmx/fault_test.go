@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim/dmxsim"
 )
 
@@ -68,6 +69,7 @@ func TestCommandWaitsForItsTurnNoLongerThanItsExpiry(t *testing.T) {
 }
 
 func TestWidgetThatDoesNotAnswerIsNotBelieved(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	b, p := start(t, dmxsim.Config{}, mixedNodes())
 	if out := b.do(level(one(1), 20)); !out.OK() {
@@ -135,6 +137,7 @@ func TestNoiseAndDamageAroundAnswers(t *testing.T) {
 }
 
 func TestCampaignPulledAndPutBack(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	b, p := start(t, dmxsim.Config{}, mixedNodes())
 	rounds := 6

@@ -4,10 +4,12 @@ import (
 	"testing"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim/dmxsim"
 )
 
 func TestFixturesShowThemselvesByUIDOrSlot(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	responders := crowd(1, 3)
 	p := newPlug(t, mustWidget(t, dmxsim.Config{Responders: responders, Nodes: []dmxsim.Node{{Address: "5", Profile: "dmx-rgbw"}}}))

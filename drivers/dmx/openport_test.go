@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/drivers/line"
 	"svc.internal/controller/sim/dmxsim"
 )
@@ -79,6 +80,7 @@ func TestOpenDMXRepeatsTheUniverse(t *testing.T) {
 }
 
 func TestOpenDMXPulledAndPutBack(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	nodes := mixedNodes()
 	b, p := startOpen(t, nil, nodes)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim/dmxsim"
 )
 
@@ -209,6 +210,7 @@ func TestDevicesAreAskedAndSet(t *testing.T) {
 }
 
 func TestRDMLeavesTheUniverseOnTheWire(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	nodes := mixedNodes()
 	p := newPlug(t, mustWidget(t, dmxsim.Config{Nodes: fixturesOf(nodes), Responders: crowd(5, 3)}))

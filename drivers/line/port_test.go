@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/drivers/line/pty"
 )
 
@@ -89,6 +90,7 @@ func echoDevice(p *pty.Pty) {
 }
 
 func TestUnpluggedAndBackUnderAnotherName(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	noLeaks(t)
 	b := newBench(t, nil)
@@ -205,6 +207,7 @@ func (u usb) unplug(p *pty.Pty, id, socket string) {
 }
 
 func TestAdapterIsFoundAgainByItsOwnName(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	tests := []struct{ name, id, socket, idThen, socketThen string }{
 		{"same socket", "adapter-1", "socket-1", "adapter-1", "socket-1"},

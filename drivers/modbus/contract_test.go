@@ -9,6 +9,7 @@ import (
 )
 
 func TestDriverContract(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	answer := func(q []byte) []byte { return rtuFrame(q[0], []byte{3, 2, 0, 50}) }
 	drivertest.Suite{

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 const floatTwo = `name: float-two
@@ -27,6 +28,7 @@ outputs:
 
 // One channel has nothing to tell (no ballast there: NaN); the other is well.
 func TestOneChannelWithoutANumberTakesTheDeviceDown(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	dir := t.TempDir()
 	os.MkdirAll(filepath.Join(dir, "profiles"), 0o755)

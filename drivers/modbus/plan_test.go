@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // bench is a driver with a bank behind it.
@@ -319,6 +320,7 @@ func TestRefusedPollsAreSplit(t *testing.T) {
 }
 
 func TestScanFindsAndRecognises(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	end, b := serialWire(t), newBank()
 	b.set(3, point{holdings, 4000}, 256)

@@ -5,11 +5,13 @@ import (
 	"testing"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // TestScanDoesNotCallTheSilentLate: while somebody else talks, pieces of what he says
 // come at the end of the wait for one who is dead. They make him neither late nor two.
 func TestScanDoesNotCallTheSilentLate(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	babble := rtuFrame(17, []byte{3, 2, 0xB6, 0x2A})
 	for _, tc := range []struct {
@@ -51,6 +53,7 @@ func TestScanDoesNotCallTheSilentLate(t *testing.T) {
 // TestScanThatNobodyAnswers accuses the line only if all addresses were asked: those few
 // that were asked may be free, which is no trouble.
 func TestScanThatNobodyAnswers(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	for _, tc := range []struct {
 		name    string

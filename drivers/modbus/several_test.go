@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // crossroads is a gateway that takes transactions at once and answers each when its unit
@@ -175,6 +176,7 @@ func (c *crossroads) minimal(t *testing.T, n int) float64 {
 
 // A unit that falls silent behind such a gateway costs the others nothing.
 func TestSilentUnitAmongSeveralInFlight(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	c, ctl, ids := crossroad(t, 4)
 	whole, usual := callers(t, ctl, ids[1:], 10)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // together runs a controller with one Modbus bus.
@@ -78,6 +79,7 @@ func TestLateAnswerToSettingUpOneShadeTakenForAnother(t *testing.T) {
 }
 
 func TestScanHoldsTheBusForSeconds(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	end := socketWire(t, "rtu+tcp")
 	b := newBank()
@@ -119,6 +121,7 @@ func TestScanHoldsTheBusForSeconds(t *testing.T) {
 }
 
 func TestStopWaitsBehindAScan(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	end := socketWire(t, "rtu+tcp")
 	b := newBank()
@@ -172,6 +175,7 @@ func TestStopWaitsBehindAScan(t *testing.T) {
 }
 
 func TestLateAnswerToAScanTakenForAPoll(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	end := socketWire(t, "rtu+tcp")
 	b := newBank()
@@ -223,6 +227,7 @@ func TestLateAnswerToAScanTakenForAPoll(t *testing.T) {
 
 // A timed shade is stopped at its goal, whatever a scan does.
 func TestScanLetsATimedShadeOvershoot(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	end := socketWire(t, "rtu+tcp")
 	b := newBank()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // A register that holds more than a percentage can be is shown as 100 %, and told.
@@ -46,6 +47,7 @@ func TestPercentAboveHundredIsTold(t *testing.T) {
 // Of three units on a line one talks although it has been answered to, and one answers when
 // its time is over: the first is told of, and in the log once; the second is slow.
 func TestWhoTalksUnaskedIsTold(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	end := serialWire(t)
 	b := newBank()

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // mirror makes a bank behave like the devices of a driver as their profiles
@@ -218,6 +219,7 @@ func TestOffKeepsTheLevelRegister(t *testing.T) {
 }
 
 func TestMeterNumbers(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	for _, tc := range []struct {
 		high, low uint16

@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // A device with a watchdog is asked before it runs out, whatever freshness the site asks for.
 func TestWatchdogIsFed(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	for _, tc := range []struct {
 		name  string

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // rig is one bus of the campaign: what its devices have, and how they are made ill. The
@@ -68,6 +69,7 @@ func (r *rig) health(i int) health {
 // nobody waits for it any more, who is well never fails, and who is dead is known within 10 s
 // of its first silence. For 12 s, or with SOAK=1 for 10,000 commands.
 func TestCampaignOnScriptedDevices(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	soak := os.Getenv("SOAK") != ""
 	rigs, site, nodes := campaignSite(t)

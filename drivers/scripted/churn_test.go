@@ -11,12 +11,14 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // Nodes come, go, move, and change their names, outputs and clusters at random, on the bus
 // of lamps that get 50 commands a second: no command fails or waits for it. Ten seconds,
 // or ten minutes with SOAK=1.
 func TestChurnCampaign(t *testing.T) {
+	drivertest.Long(t)
 	lasts := 10 * time.Second
 	if os.Getenv("SOAK") != "" {
 		lasts = 10 * time.Minute

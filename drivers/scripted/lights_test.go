@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // logbook keeps what the controller logs.
@@ -32,6 +33,7 @@ func (l *logbook) String() string {
 // An adapter that returns what is sent, option echo not set, nothing connected: all nodes
 // were online, and every command confirmed.
 func TestEchoIsNoLamp(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	u := newUnits(0)
 	h := start(t, fast(oneBus(appliance.Bus{Driver: "modbus", Port: u.listenRTU(t, true)}, 3, "lamp")), 0)
@@ -65,6 +67,7 @@ func TestEchoIsCopedWith(t *testing.T) {
 
 // A value that was acknowledged, not taken, and cannot be read back.
 func TestAcknowledgedNotTakenAndUnread(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	for _, tcp := range []bool{true, false} {
 		t.Run(fmt.Sprint("tcp ", tcp), func(t *testing.T) {
@@ -121,6 +124,7 @@ func TestLaggingRegister(t *testing.T) {
 // One unit behind a gateway falls silent, and a cluster is commanded meanwhile: the
 // healthy members never fail, and who is dead is known within 10 s.
 func TestOneSilentUnitBehindAGateway(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	u := newUnits(4)
 	h := start(t, fast(oneBus(appliance.Bus{Driver: "modbus", Port: u.listenTCP(t), Options: map[string]string{"responseTimeout": "1s"}}, 4, "lamp")), 4)
@@ -152,6 +156,7 @@ func TestOneSilentUnitBehindAGateway(t *testing.T) {
 
 // Idle, one of sixteen dies.
 func TestDeadUnitOnAnIdleBusIsKnown(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	u := newUnits(16)
 	h := start(t, fast(oneBus(appliance.Bus{Driver: "modbus", Port: u.listenTCP(t), Options: map[string]string{"responseTimeout": "1s"}}, 16, "lamp")), 16)
@@ -183,6 +188,7 @@ func TestNothingThatAPredecessorAskedIsShown(t *testing.T) {
 
 // Nodes that are added to a device that is well, or moved to an address where nobody is.
 func TestSiteChangeIsAFreshLook(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	u := newUnits(2)
 	site := oneBus(appliance.Bus{Driver: "modbus", Port: u.listenTCP(t)}, 2, "pair")

@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // Why a command failed goes through line, driver, bus and ledger, each of which adds what
 // it knows. None says again what another has said.
 func TestReasonIsSaidOnce(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		wrong func(*unit)

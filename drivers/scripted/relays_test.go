@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // blindHouse is a controller on one shade with two relays.
@@ -22,6 +23,7 @@ func blindHouse(t *testing.T) (*house, *units) {
 
 // A relay that sticks: the other one is not switched on against it, and no success is told.
 func TestOppositeOfARelayThatSticks(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h, u := blindHouse(t)
 	if e := h.shade(5001, appliance.ShadeOpen, 0); !e.OK() {
@@ -47,6 +49,7 @@ func TestOppositeOfARelayThatSticks(t *testing.T) {
 // Of a STOP and a move that come within 20 ms of each other the STOP wins, whichever comes
 // first.
 func TestStopAndMoveAtOnce(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	stands := map[string]func(*testing.T) (*house, func() bool){
 		"modbus": func(t *testing.T) (*house, func() bool) {
@@ -112,6 +115,7 @@ func TestStopAndMoveAtOnce(t *testing.T) {
 // A gateway that hung carries out late what a program asked that is gone by now, and answers
 // it to the next one: that reads first, and shows nothing but what is so.
 func TestNothingOfBeforeAHungGatewayIsShown(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	for _, tcp := range []bool{true, false} {
 		t.Run(fmt.Sprint("tcp ", tcp), func(t *testing.T) {
@@ -152,6 +156,7 @@ func TestNothingOfBeforeAHungGatewayIsShown(t *testing.T) {
 // Acknowledged by the gateway, taken by none of a group, and not to be read: no success, and
 // nothing is shown that nobody read; neither by the group's frame nor by those that repair.
 func TestGroupThatTakesNothingAndIsNotRead(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	three := oneBus(appliance.Bus{Driver: "modbus"}, 3, "shout")
 	for _, tcp := range []bool{true, false} {

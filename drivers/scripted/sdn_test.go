@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/drivers/line/pty"
 )
 
@@ -191,6 +192,7 @@ func (h *house) standing() (n int) {
 
 // A motor that acknowledges and stands has not been moved, alone or in a group.
 func TestMotorThatAcknowledgesAndStands(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h, ms := motorHouse(t, 3)
 	ms.mu.Lock()
@@ -210,6 +212,7 @@ func TestMotorThatAcknowledgesAndStands(t *testing.T) {
 
 // Motors that are shown as standing are moved by one frame, whatever they did before.
 func TestStandingMotorsAreMovedByOneFrame(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h, ms := motorHouse(t, 8)
 	rest := func() { h.wait(20*time.Second, "all to stand", func() bool { return h.standing() == 8 }) }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim/sdnsim"
 )
 
@@ -18,6 +19,7 @@ func fast(list []sdnsim.Motor) []sdnsim.Motor {
 }
 
 func TestShadeGoesWhereItIsSent(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := build(t, plan{sim: quick(fast(motors(1)))})
 	h.awake()
@@ -60,6 +62,7 @@ func TestShadeGoesWhereItIsSent(t *testing.T) {
 }
 
 func TestPositionIsFollowedFromALimitOn(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	list := motors(1)
 	list[0].Down = 8 * time.Second
@@ -81,6 +84,7 @@ func TestPositionIsFollowedFromALimitOn(t *testing.T) {
 // just before the next read is due, so that the motor is still beyond where it was
 // read last.
 func TestShadeThatTurnsRoundIsNotShownAsGoingOn(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	list := motors(1)
 	list[0].Up, list[0].Down = 20*time.Second, 20*time.Second
@@ -121,6 +125,7 @@ func TestShadeThatTurnsRoundIsNotShownAsGoingOn(t *testing.T) {
 }
 
 func TestInvertedShadeRunsTheOtherWay(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := build(t, plan{sim: quick(fast(motors(1))), shades: func(s []appliance.Shade) { s[0].Inverted = true }})
 	h.awake()
@@ -170,6 +175,7 @@ func TestRefusalsComeInWords(t *testing.T) {
 }
 
 func TestBlockedMotorIsNotReportedAsMoving(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := build(t, plan{sim: quick(fast(motors(1)))})
 	h.awake()
@@ -183,6 +189,7 @@ func TestBlockedMotorIsNotReportedAsMoving(t *testing.T) {
 }
 
 func TestWallSwitchIsNoticed(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := build(t, plan{sim: quick(fast(motors(1))), fresh: appliance.Freshness{IdleShade: 2 * time.Second}})
 	h.awake()
@@ -195,6 +202,7 @@ func TestWallSwitchIsNoticed(t *testing.T) {
 }
 
 func TestOtherMastersAreOverheard(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	list := fast(motors(2))
 	for i := range list {
@@ -232,6 +240,7 @@ func say(h *house, m sdnsim.Message, what string, shows func() bool) {
 }
 
 func TestGroupMovesByOneFrame(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	list := fast(motors(6))
 	for i := range 4 {
@@ -297,6 +306,7 @@ func TestGroupIsNotUsedWhenItMovesOthers(t *testing.T) {
 }
 
 func TestMotorThatMovesAlreadyProvesNothingByMovingOn(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	list := motors(4)
 	for i := range list {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim/sdnsim"
 )
 
@@ -23,6 +24,7 @@ func floor() sdnsim.Config {
 }
 
 func TestFloorMovesAsOneAndStragglersAreRepaired(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	// Without broadcast, so that the group of all is used.
 	h := build(t, plan{sim: floor(), options: map[string]string{"broadcast": "false"}})
@@ -69,6 +71,7 @@ func TestFloorMovesAsOneAndStragglersAreRepaired(t *testing.T) {
 }
 
 func TestMotorsThatStayDeafAreNamed(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	list := fast(motors(5))
 	for i := range list {
@@ -103,6 +106,7 @@ func TestMotorsThatStayDeafAreNamed(t *testing.T) {
 }
 
 func TestDamagedAndMissingAnswersNeverLie(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := build(t, plan{sim: quick(fast(motors(3)))})
 	h.awake()
@@ -130,6 +134,7 @@ func TestDamagedAndMissingAnswersNeverLie(t *testing.T) {
 }
 
 func TestLateAnswersAreNotTakenForTheNext(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := build(t, plan{sim: quick(fast(motors(2)))})
 	h.awake()
@@ -158,6 +163,7 @@ func TestLateAnswersAreNotTakenForTheNext(t *testing.T) {
 }
 
 func TestNoiseAndForeignFramesDoNotDisturb(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := build(t, plan{sim: quick(fast(motors(2)))})
 	h.awake()
@@ -194,6 +200,7 @@ func TestNoiseAndForeignFramesDoNotDisturb(t *testing.T) {
 }
 
 func TestBabblingBusIsSaidToBabble(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := build(t, plan{sim: quick(fast(motors(1)))})
 	h.awake()
@@ -230,6 +237,7 @@ func TestHostAddressIsAnOption(t *testing.T) {
 }
 
 func TestOneDeadMotorCostsTheOthersLittle(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := build(t, plan{sim: quick(motors(6)), options: map[string]string{"broadcast": "false"}})
 	h.awake()
@@ -275,6 +283,7 @@ func TestOneDeadMotorCostsTheOthersLittle(t *testing.T) {
 }
 
 func TestScanFindsEveryMotorAndWhatIsWrong(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	list := motors(9)
 	list[0].Groups, list[0].Label = []string{"01.01.05", "01.01.06"}, "Lobby south"
@@ -323,6 +332,7 @@ func TestScanFindsEveryMotorAndWhatIsWrong(t *testing.T) {
 }
 
 func TestScanTellsNoiseFromSilence(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	for _, noisy := range []bool{false, true} {
 		h := build(t, plan{sim: quick([]sdnsim.Motor{}), strange: 0})
@@ -364,6 +374,7 @@ func TestScanTellsNoiseFromSilence(t *testing.T) {
 // Motors that arrive one after the other while they are asked cost one question each, not
 // two: the floor is proven before anybody gives up waiting.
 func TestFloorThatArrivesMeanwhileIsProvenInTime(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	list := floor()
 	for i := range list.Motors {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim/sdnsim"
 )
 
@@ -62,6 +63,7 @@ func kept(list []sdnsim.Motor) plan {
 }
 
 func TestClusterBecomesAGroup(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	list := fast(motors(6))
 	list[0].Groups = []string{"01.01.77", "01.01.FE"} // a keypad's, one of them the first that we would take
@@ -90,6 +92,7 @@ func TestClusterBecomesAGroup(t *testing.T) {
 }
 
 func TestTablesAreReadAndNotWrittenUnlessAllowed(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	list := fast(motors(5))
 	for i := range 4 {
@@ -144,6 +147,7 @@ func TestGroupsOffMeansThatNobodyAsks(t *testing.T) {
 // A motor of which somebody wiped the table misses the next group frame. It is told
 // by itself, its table is read and written again.
 func TestWipedMotorIsRepaired(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := build(t, kept(fast(motors(6))))
 	h.awake()
@@ -194,6 +198,7 @@ func TestDeclaredGroupsAreKept(t *testing.T) {
 // A cluster that changes takes its group along, one that goes gives it back, and
 // nobody else is touched.
 func TestGroupsFollowTheClusters(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := build(t, kept(fast(motors(6))))
 	h.awake()
@@ -225,6 +230,7 @@ func TestGroupsFollowTheClusters(t *testing.T) {
 }
 
 func TestInstallerBringsTablesInStep(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	p := kept(fast(motors(5)))
 	p.options = nil

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/drivers/line/pty"
 	"svc.internal/controller/drivers/sdn"
 	"svc.internal/controller/sim/sdnsim"
@@ -179,6 +180,7 @@ func TestCommissioningTools(t *testing.T) {
 func second(_ appliance.Exchange, err error) error { return err }
 
 func TestPollingUsesWhatTheLineAllows(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	const motorsThere, rounds = 4, 6
 	const answers = 5 * time.Millisecond
@@ -291,6 +293,7 @@ func TestAnswerToWhoHadThePortBefore(t *testing.T) {
 }
 
 func TestTwinsAreNoticed(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	list := motors(2)
 	list[1].Address, list[1].Open = list[0].Address, 20
@@ -322,7 +325,8 @@ func TestMastersAddressTakenByAnotherIsNoticed(t *testing.T) {
 func TestBusBehindASerialServer(t *testing.T) {
 	t.Parallel()
 	list := fast(motors(2))
-	sim, err := sdnsim.New(sdnsim.Config{Motors: list, AnswerMin: 5 * time.Millisecond, AnswerMax: 15 * time.Millisecond, Quiet: 24 * time.Millisecond})
+	// A network brings frames closer together than they were sent; the protocol asks for 10 ms.
+	sim, err := sdnsim.New(sdnsim.Config{Motors: list, AnswerMin: 5 * time.Millisecond, AnswerMax: 15 * time.Millisecond, Quiet: 10 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	mqtt "github.com/eclipse/paho.mqtt.golang"
 	"github.com/eclipse/paho.mqtt.golang/packets"
 
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/platform/store"
 	"svc.internal/controller/wire"
 )
@@ -17,6 +18,7 @@ import (
 const quiet = 150 * time.Millisecond
 
 func TestAControllerTouchesItsOwnSubtreeOnly(t *testing.T) {
+	drivertest.Long(t)
 	eachBroker(t, func(t *testing.T, db *store.Store, at place) {
 		a, b := addController(t, db, at, "house-a"), addController(t, db, at, "house-b")
 		user, password := at.platform.Login()
