@@ -27,6 +27,7 @@ var mayImport = map[string][]string{
 	"web":              nil,
 	"web/siege":        nil,
 	"memory":           nil,
+	"memory/confine":   nil,
 	"trust":            nil,
 	"password":         nil,
 	"backup":           nil,
