@@ -36,7 +36,7 @@ var mayImport = map[string][]string{
 	"ui":               nil,
 	"ui/uitest":        {"ui"},
 	"schema":           nil,
-	"recording":        {"drivers"},
+	"recording":        nil,
 	"drivers/line":     nil,
 	"drivers/line/pty": nil,
 	"systemd":          nil,
@@ -51,6 +51,12 @@ var mayImport = map[string][]string{
 	"adminui":    {"ui"},
 	"automation": {"wire"},
 	"cloudlink":  {"trust", "wire"},
+
+	// what operators type, and what it and the door /api/v1 do alike: programs, as those
+	// in cmd are, they see what they wire together
+	"admin/console": {"account", "admin/operations", "adminapi", "cli", "cloudlink", "conformance", "drivers", "drivers/dali", "drivers/dmx", "drivers/line",
+		"drivers/modbus", "migration", "migration/reader", "recording", "sitefile", "store", "trust"},
+	"admin/operations": {"adminapi", "drivers", "drivers/dmx", "drivers/modbus", "migration", "migration/reader", "recording", "schema", "sitefile", "store", "trust"},
 
 	// clients of other controllers
 	"conformance":         nil,

@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"strings"
 	"testing"
+
+	"svc.internal/controller/drivers"
 )
 
 func TestBriefTellsAFrameInOneLine(t *testing.T) {
@@ -19,7 +21,7 @@ func TestBriefTellsAFrameInOneLine(t *testing.T) {
 		{"another", "sent", "00", ""},
 	} {
 		f := Frame{Protocol: c.protocol, Direction: c.way, Hex: c.hex}
-		f.Decode()
+		f.Explain(drivers.Decoders[f.Protocol])
 		if got := f.Brief(); got != c.want && !(f.Error != "" && got == f.Error) {
 			t.Errorf("%s %s %s: %q, want %q", c.protocol, c.way, c.hex, got, c.want)
 		}
@@ -33,7 +35,7 @@ func TestBriefIsBounded(t *testing.T) {
 		data[5+i] = byte(i%254 + 1)
 	}
 	f := Frame{Protocol: "dmx-pro", Direction: "sent", Hex: hex.EncodeToString(append(data, 0xe7))}
-	f.Decode()
+	f.Explain(drivers.Decoders[f.Protocol])
 	if got := f.Brief(); f.Error != "" || len(got) > briefMost+5 || !strings.Contains(got, "slots 512") {
 		t.Errorf("%s: %d bytes: %q", f.Error, len(got), got)
 	}

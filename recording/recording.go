@@ -12,8 +12,6 @@ import (
 	"os"
 	"strings"
 	"time"
-
-	"svc.internal/controller/drivers"
 )
 
 // formatVersion of the format that this program writes. Fields may be added to
@@ -50,11 +48,10 @@ type Frame struct {
 	Fields any    `json:"fields,omitempty"`
 }
 
-// Decode says anew what the bytes mean. Without bytes, or a protocol that is known,
-// there is nothing to tell.
-func (f *Frame) Decode() {
+// Explain says anew what the bytes mean, by the decoder of the frame's protocol. Without
+// bytes, or with decode nil, there is nothing to tell.
+func (f *Frame) Explain(decode func(frame []byte) (fields any, err error)) {
 	f.OK, f.Error, f.Fields = true, "", nil
-	decode := drivers.Decoders[f.Protocol]
 	raw, err := HexBytes(f.Hex)
 	if err == nil && (len(raw) == 0 || decode == nil) {
 		return

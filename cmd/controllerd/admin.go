@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"svc.internal/controller/account/bearer"
+	"svc.internal/controller/admin/operations"
 	"svc.internal/controller/adminapi"
+	"svc.internal/controller/drivers"
 	"svc.internal/controller/web"
 )
 
@@ -26,8 +28,8 @@ func (d *daemon) newAdmin(ctx context.Context, shown adminapi.TLS, within admina
 		return nil, err
 	}
 	return adminapi.New(adminapi.Config{
-		Core: d.core, Jobs: d.core, Accounts: d.db, Keeper: d.db, Editor: d.db, Auditor: d.db, History: d.db, Rules: d.rules, Tokens: tokens, Brake: brake, Houses: houses{d.db, d.dataDir},
-		Claim: adminapi.NewClaim(d.dataDir), Version: version, TLS: shown, Within: within, Backups: backups{d}, SiteFiles: siteFiles{d.db, d.dataDir}, Profiles: profilesHere, Log: d.log, System: system,
+		Core: d.core, Jobs: d.core, Accounts: d.db, Keeper: d.db, Editor: d.db, Auditor: d.db, History: d.db, Rules: d.rules, Tokens: tokens, Brake: brake, Houses: operations.Houses{Store: d.db, DataDir: d.dataDir},
+		Claim: adminapi.NewClaim(d.dataDir), Version: version, TLS: shown, Within: within, Backups: backups{d}, SiteFiles: operations.SiteFiles{DB: d.db, DataDir: d.dataDir}, Profiles: profilesHere, Log: d.log, System: system,
 	}), nil
 }
 
@@ -59,4 +61,12 @@ func (d *daemon) claimable() {
 	}
 	d.log.Warn("nobody can log in yet; open this controller's address in a browser and give the claim code, or make a user with: controllerd user add NAME --role admin",
 		"code", code, "fingerprint", d.cert.Fingerprint())
+}
+
+// profilesHere are the built-in profiles as /api/v1 tells them.
+func profilesHere() (list []adminapi.Profile) {
+	for _, p := range drivers.Profiles() {
+		list = append(list, adminapi.Profile(p))
+	}
+	return list
 }

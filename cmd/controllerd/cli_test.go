@@ -351,7 +351,7 @@ func TestBusCommandsWithAndWithoutDaemon(t *testing.T) {
 		}
 	}
 	scan()
-	if s := d.run("bus", "monitor", "rtu", "--recent"); s.code != 1 || !strings.Contains(s.err, errNotRunning.Error()) {
+	if s := d.run("bus", "monitor", "rtu", "--recent"); s.code != 1 || !strings.Contains(s.err, "no daemon is running") {
 		t.Errorf("bus monitor without daemon: %d %q", s.code, s.err)
 	}
 	if s := d.run("bus", "scan", "--port", h.building.Port("rtu"), "--baud", "19200", "--parity", "even", "--stop-bits", "1", "--first", "5", "--last", "5"); s.code != 0 || !strings.Contains(s.out, "wirenboard-wb-mao4") {

@@ -1,9 +1,8 @@
 package main
 
 import (
-	"context"
+	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -228,17 +227,16 @@ func TestCommissionByTheCommandLine(t *testing.T) {
 	})
 	t.Run("goes on where somebody pressed Ctrl-C", func(t *testing.T) {
 		h.t = t
-		ctx, press := context.WithCancel(t.Context())
-		in := adminapi.JobRequest{Kind: "service", Bus: "line", Service: "commission", Inputs: map[string]string{"all": "yes"}}
-		_, err := doJob(ctx, (&app{dataDir: h.dataDir}).local(), in, func(job[adminapi.Told]) error {
-			if len(h.shorts()) == 2 {
-				press()
-			}
-			return nil
-		})
-		press()
-		if !errors.Is(err, errStopped) {
+		run := d.command(t.Context(), "bus", "commission", "line", "--all", "--yes")
+		var out bytes.Buffer
+		run.Stdout, run.Stderr = &out, &out
+		if err := run.Start(); err != nil {
 			t.Fatal(err)
+		}
+		waitFor(t, 60*time.Second, "two gears with an address", func() bool { return len(h.shorts()) == 2 })
+		run.Process.Signal(os.Interrupt)
+		if err := run.Wait(); err == nil || !strings.Contains(out.String(), "stopped before the job was done") {
+			t.Fatalf("%v: %s", err, out.String())
 		}
 		waitFor(t, 20*time.Second, "the line free for another run", func() bool {
 			return d.run("bus", "commission", "line", "--yes", "--addresses", "0-5").code == 0

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"svc.internal/controller/account"
+	"svc.internal/controller/admin/console"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/sim"
 	"svc.internal/controller/sitefile"
@@ -173,7 +174,7 @@ func (h *house) serve() {
 func (h *house) serveAt(address string) {
 	h.t.Helper()
 	ctx := h.t.Context()
-	a := &app{dataDir: h.dataDir}
+	a := &app{console.App{DataDir: h.dataDir}}
 	log := cmp.Or(h.log, slog.New(slog.NewTextHandler(h.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})))
 	d, end, err := a.prepare(ctx, serveConfig{listen: address, tokenLife: cmp.Or(h.tokenLife, time.Hour), tunnel: h.tunnel}, log)
 	if err != nil {

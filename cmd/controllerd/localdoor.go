@@ -15,17 +15,14 @@ import (
 	"syscall"
 	"time"
 
+	"svc.internal/controller/admin/console"
 	"svc.internal/controller/adminapi"
 )
-
-// socketName is the file in the data directory where the command line asks the running
-// daemon. Whoever may open it (mode 0600: the daemon's user and root) may do everything.
-const socketName = "console.sock"
 
 // listenLocal makes the socket in the data directory, in place of one that a killed
 // daemon left. The caller holds the directory's lock, so no other daemon serves it.
 func listenLocal(dataDir string) (net.Listener, error) {
-	path := filepath.Join(dataDir, socketName)
+	path := filepath.Join(dataDir, console.SocketName)
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("remove old socket of the command line: %w", err)
 	}

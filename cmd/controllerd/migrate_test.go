@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"svc.internal/controller/account"
+	"svc.internal/controller/admin/operations"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/conformance/onezero"
 	"svc.internal/controller/drivers/drivertest"
@@ -108,7 +109,7 @@ func TestMigrateByHand(t *testing.T) {
 			t.Errorf("cluster %d (%s) did not come over:\n%s", c.ID, c.Name, got)
 		}
 	}
-	if backups, _ := filepath.Glob(filepath.Join(d.dataDir, backupFolder, "before-migration-*")); len(backups) != 1 {
+	if backups, _ := filepath.Glob(filepath.Join(d.dataDir, operations.BackupFolder, "before-migration-*")); len(backups) != 1 {
 		t.Errorf("backups of before: %v", backups)
 	}
 	if out := do(0, "apply"); !strings.Contains(out.err, "nothing is new") {

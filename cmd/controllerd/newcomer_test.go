@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"svc.internal/controller/adminapi"
-	"svc.internal/controller/drivers"
 	"svc.internal/controller/recording"
 )
 
@@ -41,13 +40,10 @@ func TestEmptyListsSayHowToFillThem(t *testing.T) {
 
 func TestCommissioningSaysWhereElseAddressesComeFrom(t *testing.T) {
 	t.Parallel()
-	if len(addressedBy) != len(drivers.All)-1 {
-		t.Errorf("%d of %d drivers are told not to give addresses, want all but dali", len(addressedBy), len(drivers.All))
-	}
 	h := newHouse(t, smallSite)
 	for _, args := range [][]string{{"--yes"}, {"--dry-run", "--json"}, nil} {
 		s := h.desk().run(append([]string{"bus", "commission", "tcp"}, args...)...)
-		if s.code != 1 || s.out != "" || !strings.Contains(s.err, "driver dali") || !strings.Contains(s.err, addressedBy["modbus"]) {
+		if s.code != 1 || s.out != "" || !strings.Contains(s.err, "driver dali") || !strings.Contains(s.err, "unit IDs are set at the device") {
 			t.Errorf("%v: exit code %d, %q %q", args, s.code, s.out, s.err)
 		}
 	}
@@ -86,26 +82,6 @@ func FuzzHexBytes(f *testing.F) {
 			t.Errorf("%q: % x, %v, want % x, %v", text, got, err, want, werr)
 		}
 	})
-}
-
-func TestJobsThatFindNothingSaySo(t *testing.T) {
-	t.Parallel()
-	bare := []adminapi.Told{{Address: "5"}}
-	some := append(bare, adminapi.Told{Address: "6", Facts: []adminapi.Fact{{Name: "scene0", Value: "254 (100 %)"}, {Name: "scene1", Value: "0 (0 %)"}}})
-	for want, told := range map[string][]adminapi.Told{
-		"ADDRESS         5\nnothing is set":                     bare,
-		"ADDRESS  SCENE0  SCENE1\n5        nothing is set\n6  ": some,
-	} {
-		var out bytes.Buffer
-		if err := (&serviceView{out: &out, told: told}).show(false); err != nil || !strings.HasPrefix(out.String(), want) {
-			t.Errorf("got %q, %v\nwant %q", out.String(), err, want)
-		}
-	}
-	var out bytes.Buffer
-	var rows []map[string]any
-	if err := (&serviceView{out: &out, told: bare}).show(true); err != nil || json.Unmarshal(out.Bytes(), &rows) != nil || len(rows) != 1 || len(rows[0]) != 1 {
-		t.Errorf("JSON %s, %v: want the address alone", out.String(), err)
-	}
 }
 
 // endedInput calibrates for somebody whose terminal goes away.

@@ -34,7 +34,7 @@ func (a *app) rescue(ctx context.Context, cfg serveConfig, cause error, log *slo
 		return errors.Join(cause, err)
 	}
 	e := web.New(web.Config{Log: log})
-	rescueRoutes(e, a.dataDir, cause)
+	rescueRoutes(e, a.DataDir, cause)
 	crowd := web.NewCrowd(log)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return web.Serve(ctx, https, e, cert.TLS(), crowd) })

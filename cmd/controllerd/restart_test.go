@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"svc.internal/controller/account"
+	"svc.internal/controller/admin/console"
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/drivertest"
@@ -259,7 +260,7 @@ func TestImportDuringTheStartIsTakenOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	daemon, err := (&app{dataDir: h.dataDir}).newDaemon(t.Context(), db, serveConfig{listen: "127.0.0.1:0", tokenLife: time.Hour}, adminapi.NewLines(), slog.New(slog.DiscardHandler))
+	daemon, err := (&app{console.App{DataDir: h.dataDir}}).newDaemon(t.Context(), db, serveConfig{listen: "127.0.0.1:0", tokenLife: time.Hour}, adminapi.NewLines(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -121,7 +121,7 @@ func secondHandle(ln net.Listener) (net.Listener, error) {
 // restore puts what a run left in the place of everything. If that cannot be done all is as it was; the next run
 // tells in the pages why.
 func (a *app) restore(ctx context.Context, r *restoration, log *slog.Logger) handover {
-	done, err := store.RestoreArchive(context.WithoutCancel(ctx), r.archive, a.dataDir, r.by)
+	done, err := store.RestoreArchive(context.WithoutCancel(ctx), r.archive, a.DataDir, r.by)
 	if err != nil {
 		log.Error("the backup was not restored; the controller goes on with what it had", "why", err)
 		r.left.failed = err

@@ -2,12 +2,16 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
+	"svc.internal/controller/sitefile"
 )
 
 // motorsSite has shade motors of two types on a line of their own, like the demo
@@ -38,13 +42,20 @@ func TestScanMissesNoMotor(t *testing.T) {
 // for one motor that may be.
 func (h *house) scanFindsAllMotors(sick string) {
 	h.t.Helper()
-	view := h.strangers("tower", appliance.ScanOptions{})
+	file := filepath.Join(h.t.TempDir(), "found.yaml")
+	found := h.strangers("tower", "--site", file)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	drafted, err := sitefile.Parse(file, text)
+	if err != nil {
+		h.t.Fatal(err)
+	}
 	heard := make(map[string]bool)
-	for _, f := range view.found {
+	for _, f := range found {
 		heard[f.Address] = true
-		d := drafter{bus: view.bus, taken: make(map[string]bool)}
-		d.enter(f)
-		taken := d.draft.Len() == 1
+		taken := slices.ContainsFunc(drafted.Nodes, func(n appliance.Node) bool { return n.Address == f.Address })
 		switch {
 		case taken && len(f.Groups) != 1:
 			h.t.Errorf("motor %s is drafted with groups %v, and has one: %s", f.Address, f.Groups, f.Detail)

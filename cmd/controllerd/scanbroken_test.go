@@ -48,10 +48,11 @@ func TestScanBrokenOffSaysSo(t *testing.T) {
 				waitFor(t, 60*time.Second, "the scan under way", func() bool { return looked() >= 20 })
 				disturb(h)
 			}()
-			err := (&app{dataDir: h.dataDir}).scan(t.Context(), h.site.Buses[0], h.site, scanFlags{}, &scanView{})
+			d := h.desk()
+			s := d.answerOf(d.command(t.Context(), "bus", "scan", "line"), "")
 			<-disturbed
-			if err == nil || !strings.Contains(err.Error(), "was not looked for") {
-				t.Errorf("after %d addresses the scan ended with %v", looked(), err)
+			if s.code != 1 || !strings.Contains(s.err, "was not looked for") {
+				t.Errorf("after %d addresses the scan ended with exit code %d: %s", looked(), s.code, s.err)
 			}
 		})
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"svc.internal/controller/adminapi"
-	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 )
@@ -21,9 +20,9 @@ nodes:
 `
 
 // rows are what a scan found, by address and finding.
-func rows(view *scanView) map[string]adminapi.Found {
+func rows(list []adminapi.Found) map[string]adminapi.Found {
 	m := map[string]adminapi.Found{}
-	for _, f := range view.found {
+	for _, f := range list {
 		m[f.Address+" "+f.Finding] = f
 	}
 	return m
@@ -45,18 +44,17 @@ func TestScanNamesAnEcho(t *testing.T) {
 	drivertest.Long(t)
 	t.Parallel()
 	h := bare(t, pairSite)
-	opts := appliance.ScanOptions{Last: 5}
 	h.site.Buses[0].Options = map[string]string{"echo": "true"}
-	found := rows(h.strangers("line", opts))
+	found := rows(h.strangers("line", "--last", "5"))
 	if f := found[" echo"]; len(found) != 1 || !strings.Contains(f.Detail, "DOES NOT RETURN") || !strings.Contains(f.Advice, "take the bus option echo away") {
 		t.Errorf("the option without the echo: %+v", found)
 	}
 	h.fault(sim.Fault{Bus: "line", Kind: sim.FaultEcho})
-	if found = rows(h.strangers("line", opts)); len(found) != 2 || !pairFound(found) {
+	if found = rows(h.strangers("line", "--last", "5")); len(found) != 2 || !pairFound(found) {
 		t.Errorf("the echo with its option: %+v", found)
 	}
 	h.site.Buses[0].Options = nil
-	found = rows(h.strangers("line", opts))
+	found = rows(h.strangers("line", "--last", "5"))
 	if f := found[" echo"]; len(found) != 3 || !pairFound(found) || !f.Trouble || !strings.Contains(f.Advice, "set the bus option echo to true") {
 		t.Errorf("the echo without its option: %+v", found)
 	}
@@ -69,10 +67,10 @@ func TestScanAccusesNoAddressUnderNoise(t *testing.T) {
 	t.Parallel()
 	h := bare(t, pairSite)
 	h.fault(sim.Fault{Bus: "line", Kind: sim.FaultBabble})
-	view := h.strangers("line", appliance.ScanOptions{Last: 12})
-	found := rows(view)
-	if len(view.found) == 0 || view.found[0].Finding != "babble" || !strings.Contains(view.found[0].Detail, "it is no Modbus frame") {
-		t.Errorf("the babble is not named first: %+v", view.found)
+	list := h.strangers("line", "--last", "12")
+	found := rows(list)
+	if len(list) == 0 || list[0].Finding != "babble" || !strings.Contains(list[0].Detail, "it is no Modbus frame") {
+		t.Errorf("the babble is not named first: %+v", list)
 	}
 	if !pairFound(found) {
 		t.Errorf("the devices are %+v", found)
@@ -94,7 +92,7 @@ func TestScanTellsDamage(t *testing.T) {
 	t.Parallel()
 	h := bare(t, pairSite)
 	h.fault(sim.Fault{Bus: "line", Kind: sim.FaultCorrupt})
-	found := rows(h.strangers("line", appliance.ScanOptions{Last: 4}))
+	found := rows(h.strangers("line", "--last", "4"))
 	if len(found) == 0 {
 		t.Error("nothing was found")
 	}
@@ -124,15 +122,13 @@ func TestScanMeasuresWhoIsLate(t *testing.T) {
 			t.Parallel()
 			h := bare(t, pairSite)
 			h.fault(sim.Fault{Bus: "line", Address: "2", Kind: sim.FaultDelay, DelayMs: int(tc.delay.Milliseconds())})
-			site := appliance.Site{}
+			var found map[string]adminapi.Found
 			if tc.known {
-				site = h.site
+				h.fillStore()
+				found = rows(h.scan("line", "--last", "2"))
+			} else {
+				found = rows(h.strangers("line", "--last", "2"))
 			}
-			view := &scanView{bus: h.site.Buses[0]}
-			if err := (&app{dataDir: h.dataDir}).scanAlone(t.Context(), view.bus, site, appliance.ScanOptions{Last: 2}, view); err != nil {
-				t.Fatal(err)
-			}
-			found := rows(view)
 			f, ok := found["2 late"]
 			if !ok || len(found) != 2 {
 				t.Fatalf("found %+v, want 1, and 2 late", found)
@@ -152,7 +148,7 @@ func TestScanMeasuresWhoIsLate(t *testing.T) {
 				return // reading takes as long each time
 			}
 			h.site.Buses[0].Options = map[string]string{"responseTimeout": advised[1]}
-			again := rows(h.strangers("line", appliance.ScanOptions{First: 2, Last: 2}))
+			again := rows(h.strangers("line", "--first", "2", "--last", "2"))
 			if again["2 device"].Kind != "waveshare-relay-8ch" || len(again) != 1 {
 				t.Errorf("with responseTimeout %s: %+v", advised[1], again)
 			}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"svc.internal/controller/adminapi"
-	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 )
@@ -51,7 +50,7 @@ func TestScanTellsFaultsOfMotorsApart(t *testing.T) {
 				f.Bus = "shades"
 				h.fault(f)
 			}
-			found := rows(h.strangers("shades", appliance.ScanOptions{}))
+			found := rows(h.strangers("shades"))
 			defer func() {
 				if t.Failed() {
 					t.Logf("found %+v", found)

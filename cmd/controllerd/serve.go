@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"svc.internal/controller/account/bearer"
+	"svc.internal/controller/admin/console"
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/adminui"
 	"svc.internal/controller/appliance"
@@ -93,7 +94,7 @@ func (a *app) serve(ctx context.Context, cfg serveConfig) error {
 		return err
 	}
 	go keepMemory(ctx)
-	log := cli.Log(&a.logLevel)
+	log := cli.Log(&a.LogLevel)
 	limit, from := memory.SetLimit(memoryMost)
 	log.Info("memory", "limit_mb", limit>>20, "from", from)
 	for {
@@ -130,11 +131,11 @@ func (a *app) serveOnce(ctx context.Context, cfg serveConfig, log *slog.Logger) 
 func (a *app) prepare(ctx context.Context, cfg serveConfig, log *slog.Logger) (d *daemon, end func(), err error) {
 	lines := adminapi.NewLines()
 	log = lines.Log(log)
-	guard, err := store.Lock(a.dataDir)
+	guard, err := store.Lock(a.DataDir)
 	if err != nil {
-		return nil, func() {}, a.lockAdvice(err, "it serves already: systemctl status controllerd tells more")
+		return nil, func() {}, a.LockAdvice(err, "it serves already: systemctl status controllerd tells more")
 	}
-	db, err := store.Open(ctx, a.dataDir, log)
+	db, err := store.Open(ctx, a.DataDir, log)
 	if err != nil {
 		return nil, func() { guard.Release() }, err
 	}
@@ -166,14 +167,14 @@ type daemon struct {
 }
 
 func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, lines *adminapi.Lines, log *slog.Logger) (*daemon, error) {
-	d := &daemon{log: log, db: db, dataDir: a.dataDir, crowd: web.NewCrowd(log), nightly: nightly{folder: cfg.backups(a.dataDir)}, from: cfg.from}
+	d := &daemon{log: log, db: db, dataDir: a.DataDir, crowd: web.NewCrowd(log), nightly: nightly{folder: cfg.backups(a.DataDir)}, from: cfg.from}
 	d.cloud = newCloud(d, cfg.tunnel)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registry.MustRegister(d.crowd.Metrics("controller")...)
 	registry.MustRegister(buildInfo(), keptMetric(db.Kept))
 	d.core = appliance.New(appliance.Options{
-		Drivers: drivers.All, Journal: db, GroupBook: db, SaveShade: db.SetShade, DataDir: a.dataDir, Log: log,
+		Drivers: drivers.All, Journal: db, GroupBook: db, SaveShade: db.SetShade, DataDir: a.DataDir, Log: log,
 	})
 	if err := d.loadSite(ctx); err != nil {
 		return nil, err
@@ -202,7 +203,7 @@ func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, l
 		return nil, err
 	}
 	shown := &identity{d.cert, db, cfg.certFile != "", a.publishCertificate}
-	if d.admin, err = d.newAdmin(ctx, shown, d.within(lines, registry), systemBelow(cfg.system, a.dataDir), brake, clock); err != nil {
+	if d.admin, err = d.newAdmin(ctx, shown, d.within(lines, registry), systemBelow(cfg.system, a.DataDir), brake, clock); err != nil {
 		return nil, err
 	}
 	if d.pages, err = adminui.New(); err != nil {
@@ -231,7 +232,7 @@ func (a *app) openDoors(d *daemon, cfg serveConfig) (err error) {
 	if d.https, d.http, err = cfg.bind(); err != nil {
 		return err
 	}
-	d.local, err = listenLocal(a.dataDir)
+	d.local, err = listenLocal(a.DataDir)
 	return d.tolerable(err)
 }
 
@@ -331,7 +332,7 @@ func (d *daemon) loadSite(ctx context.Context) error {
 	}
 	d.core.Apply(site, faults)
 	if len(site.Buses) == 0 {
-		d.log.Warn("the site is empty; find what is on a port with: " + howToBegin)
+		d.log.Warn("the site is empty; find what is on a port with: " + console.HowToBegin)
 	}
 	return nil
 }
@@ -363,7 +364,7 @@ const pastEntries = 500
 const certificateFile = "certificate.pem"
 
 func (a *app) publishCertificate(c *web.Certificate) error {
-	path := filepath.Join(a.dataDir, certificateFile)
+	path := filepath.Join(a.DataDir, certificateFile)
 	if old, err := os.ReadFile(path); err == nil && string(old) == string(c.PEM()) {
 		return nil
 	}

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"svc.internal/controller/account"
+	"svc.internal/controller/admin/console"
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/sim"
 )
@@ -95,7 +96,7 @@ func TestLightsObeyOnADiskThatTakesNothing(t *testing.T) {
 				return err == nil && len(entries) > 0
 			})
 			h.await(60*time.Second, "the command line to be answered", func() bool {
-				c, err := net.Dial("unix", filepath.Join(data, socketName))
+				c, err := net.Dial("unix", filepath.Join(data, console.SocketName))
 				if err == nil {
 					c.Close()
 				}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"svc.internal/controller/admin/operations"
 	"svc.internal/controller/conformance/onezero"
 	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/store"
@@ -37,7 +38,7 @@ func TestAHouseIsWatched(t *testing.T) {
 		if err != nil || len(list) != 1 {
 			t.Fatalf("%d houses are watched, %v", len(list), err)
 		}
-		err = lookAgain(t.Context(), db, slog.New(slog.NewTextHandler(&log, nil)), list[0])
+		err = operations.LookAgain(t.Context(), db, slog.New(slog.NewTextHandler(&log, nil)), list[0])
 		if err != nil {
 			t.Error(err)
 		}

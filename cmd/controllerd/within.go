@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
 
+	"svc.internal/controller/admin/operations"
 	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers"
@@ -30,13 +31,7 @@ func (d *daemon) within(lines *adminapi.Lines, metrics prometheus.Gatherer) admi
 
 // recordedOn is a frame of a bus as recordings have it, explained.
 func recordedOn(b *appliance.Bus, f adminapi.Frame) recording.Frame {
-	return recorded(b.Name, drivers.Protocol(b.Driver, b.Port, b.Options), f)
-}
-
-func recorded(bus, protocol string, f adminapi.Frame) recording.Frame {
-	r := recording.Frame{At: f.At, Bus: bus, Protocol: protocol, Direction: f.Direction, Hex: f.Hex, Note: f.Note, Lost: f.Lost}
-	r.Decode()
-	return r
+	return operations.Recorded(b.Name, drivers.Protocol(b.Driver, b.Port, b.Options), f)
 }
 
 // recordMost bounds a recording of what all flight recorders have, in bytes.
@@ -60,7 +55,7 @@ func (d *daemon) writeSite(ctx context.Context, to io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(sitefile.Write(to, site), incomplete(faults))
+	return errors.Join(sitefile.Write(to, site), operations.Incomplete(faults))
 }
 
 func writeMetrics(to io.Writer, from prometheus.Gatherer) error {

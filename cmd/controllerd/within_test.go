@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"svc.internal/controller/adminapi"
+	"svc.internal/controller/drivers"
 	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/recording"
 	"svc.internal/controller/web"
@@ -152,7 +153,7 @@ func TestARecorderIsSentAsARecording(t *testing.T) {
 		}
 		found := false
 		if err := recording.Read("frames.jsonl", bytes.NewReader(file), func(f recording.Frame) error {
-			f.Decode()
+			f.Explain(drivers.Decoders[f.Protocol])
 			found = found || f.Bus == "rtu" && words.MatchString(f.Brief())
 			return nil
 		}); err != nil {

@@ -1,0 +1,43 @@
+package console
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"svc.internal/controller/adminapi"
+	"svc.internal/controller/cli"
+)
+
+func newBusIdentify(a *App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "identify BUS ADDRESS",
+		Short: "Make one device show itself: a lamp blinks, a motor winks",
+		Long: `Make one device show itself, configured or not, so that somebody in the room sees which
+one it is. The daemon must be running; its bus goes on obeying commands meanwhile.
+
+Modbus devices cannot show themselves: their lights blink three times by ordinary commands,
+those of the site only, and are left as they were. Of several nodes that share a device,
+'controllerd node identify' blinks one.`,
+		Example: "  controllerd bus identify shades-east 1A.2B.3C",
+		Args:    cli.Args(cobra.ExactArgs(2)),
+	}
+	asJSON := cli.JSONFlag(c)
+	c.RunE = func(c *cobra.Command, given []string) error {
+		return a.identify(c, adminapi.JobRequest{Kind: "identify", Bus: given[0], Address: given[1]}, given[1]+" on "+given[0], *asJSON)
+	}
+	return c
+}
+
+// identify has the daemon make something show itself, and tells that it did.
+func (a *App) identify(c *cobra.Command, in adminapi.JobRequest, what string, asJSON bool) error {
+	done, err := doJob[any](c.Context(), a.local(), in, nil)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return cli.PrintJSON(c.OutOrStdout(), done.Job)
+	}
+	_, err = fmt.Fprintf(c.OutOrStdout(), "%s was told to show itself\n", what)
+	return err
+}
