@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -23,84 +24,84 @@ var mayImport = map[string][]string{
 	"appliance/shade": nil,
 
 	// shared shelves
-	"cli":              nil,
-	"web":              nil,
-	"web/siege":        nil,
-	"memory":           nil,
-	"memory/confine":   nil,
-	"trust":            nil,
-	"password":         nil,
-	"backup":           nil,
-	"account":          nil,
-	"account/bearer":   {"account", "web"},
-	"ui":               nil,
-	"ui/uitest":        {"ui"},
-	"schema":           nil,
-	"recording":        nil,
-	"drivers/line":     nil,
-	"drivers/line/pty": nil,
-	"systemd":          nil,
-	"buildroot":        nil,
-	"drivers/option":   nil,
-	"drivers/scan":     {"drivers/line"},
-	"drivers/profile":  {"schema"},
+	"shelf/cli":            nil,
+	"shelf/web":            nil,
+	"shelf/web/siege":      nil,
+	"shelf/memory":         nil,
+	"shelf/memory/confine": nil,
+	"shelf/trust":          nil,
+	"shelf/password":       nil,
+	"site/backup":          nil,
+	"shelf/account":        nil,
+	"shelf/account/bearer": {"shelf/account", "shelf/web"},
+	"shelf/ui":             nil,
+	"shelf/ui/uitest":      {"shelf/ui"},
+	"site/schema":          nil,
+	"site/recording":       nil,
+	"drivers/line":         nil,
+	"drivers/line/pty":     nil,
+	"systemd":              nil,
+	"buildroot":            nil,
+	"drivers/option":       nil,
+	"drivers/scan":         {"drivers/line"},
+	"drivers/profile":      {"site/schema"},
 
 	// living floor: doors; they never import each other
-	"adminapi":   {"account", "account/bearer", "migration", "web"},
-	"publicapi":  {"account", "account/bearer", "web"},
-	"adminui":    {"ui"},
-	"automation": {"wire"},
-	"cloudlink":  {"trust", "wire"},
+	"admin/api":   {"shelf/account", "shelf/account/bearer", "site/migration", "shelf/web"},
+	"publicapi":   {"shelf/account", "shelf/account/bearer", "shelf/web"},
+	"admin/pages": {"shelf/ui"},
+	"automation":  {"cloud/wire"},
+	"cloud/link":  {"shelf/trust", "cloud/wire"},
 
 	// what operators type, and what it and the door /api/v1 do alike: programs, as those
 	// in cmd are, they see what they wire together
-	"admin/console": {"account", "admin/operations", "adminapi", "cli", "cloudlink", "conformance", "drivers", "drivers/dali", "drivers/dmx", "drivers/line",
-		"drivers/modbus", "migration", "migration/reader", "recording", "sitefile", "store", "trust"},
-	"admin/operations": {"adminapi", "drivers", "drivers/dmx", "drivers/modbus", "migration", "migration/reader", "recording", "schema", "sitefile", "store", "trust"},
+	"admin/console": {"shelf/account", "admin/operations", "admin/api", "shelf/cli", "cloud/link", "tools/conformance", "drivers", "drivers/dali", "drivers/dmx", "drivers/line",
+		"drivers/modbus", "site/migration", "site/migration/reader", "site/recording", "site/sitefile", "store", "shelf/trust"},
+	"admin/operations": {"admin/api", "drivers", "drivers/dmx", "drivers/modbus", "site/migration", "site/migration/reader", "site/recording", "site/schema", "site/sitefile", "store", "shelf/trust"},
 
 	// clients of other controllers
-	"conformance":         nil,
-	"conformance/onezero": nil,
-	"migration":           nil,
-	"migration/reader":    {"migration", "trust"},
+	"tools/conformance":         nil,
+	"tools/conformance/onezero": nil,
+	"site/migration":            nil,
+	"site/migration/reader":     {"site/migration", "shelf/trust"},
 
 	// ground floor: copper and disk; neighbours never import each other
 	"drivers":            {"drivers/dali", "drivers/dmx", "drivers/modbus", "drivers/sdn"},
 	"drivers/dali":       {"drivers/line", "drivers/option", "drivers/scan"},
-	"drivers/dmx":        {"drivers/line", "drivers/option", "drivers/profile", "drivers/scan", "schema"},
-	"drivers/modbus":     {"drivers/line", "drivers/option", "drivers/profile", "drivers/scan", "schema"},
+	"drivers/dmx":        {"drivers/line", "drivers/option", "drivers/profile", "drivers/scan", "site/schema"},
+	"drivers/modbus":     {"drivers/line", "drivers/option", "drivers/profile", "drivers/scan", "site/schema"},
 	"drivers/sdn":        {"drivers/line", "drivers/option", "drivers/scan"},
 	"drivers/drivertest": {"drivers/line", "drivers/line/pty"},
 	"sim":                {"drivers/line/pty", "sim/dalisim", "sim/dmxsim", "sim/sdnsim"},
 	"sim/dalisim":        {"drivers/line/pty"},
 	"sim/dmxsim":         {"drivers/line/pty"},
 	"sim/sdnsim":         {"drivers/line/pty"},
-	"store":              {"account", "backup", "migration", "password"},
-	"sitefile":           {"schema"},
+	"store":              {"shelf/account", "site/backup", "site/migration", "shelf/password"},
+	"site/sitefile":      {"site/schema"},
 
 	// what the controller and the platform say to each other
-	"wire": nil,
+	"cloud/wire": nil,
 
 	// the platform: the nouns at its root import nothing, rooms below import them
 	"platform":             nil,
-	"platform/apikey":      {"web"},
-	"platform/gate":        {"web"},
-	"platform/login":       {"password", "web"},
+	"platform/apikey":      {"shelf/web"},
+	"platform/gate":        {"shelf/web"},
+	"platform/login":       {"shelf/password", "shelf/web"},
 	"platform/ratelimit":   nil,
 	"platform/store":       nil,
-	"platform/broker":      {"web", "wire"},
-	"platform/link":        {"wire"},
-	"platform/site":        {"wire"},
+	"platform/broker":      {"shelf/web", "cloud/wire"},
+	"platform/link":        {"cloud/wire"},
+	"platform/site":        {"cloud/wire"},
 	"platform/peertest":    {"platform/store"},
-	"platform/panel":       {"platform/sse", "web", "wire"},
+	"platform/panel":       {"platform/sse", "shelf/web", "cloud/wire"},
 	"platform/panel/webex": {"platform/panel"},
-	"platform/voice":       {"web", "wire"},
-	"platform/tunnel":      {"web", "wire"},
-	"platform/pages":       {"platform/sse", "ui", "web"},
+	"platform/voice":       {"shelf/web", "cloud/wire"},
+	"platform/tunnel":      {"shelf/web", "cloud/wire"},
+	"platform/pages":       {"platform/sse", "shelf/ui", "shelf/web"},
 	"platform/sitetest":    nil,
 	"platform/sse":         nil,
-	"platform/chat":        {"platform/sse", "web"},
-	"platform/mcp":         {"platform/sse", "web"},
+	"platform/chat":        {"platform/sse", "shelf/web"},
+	"platform/mcp":         {"platform/sse", "shelf/web"},
 	"platform/assistant":   {"platform/assistant/facts", "platform/assistant/model", "platform/assistant/question"},
 
 	"platform/assistant/question": nil,
@@ -138,8 +139,28 @@ func TestImportsKeepTheFloorPlan(t *testing.T) {
 	}
 }
 
+// roomsMost is how many folders may stand at the top: what a newcomer holds in the head.
+const roomsMost = 18
+
+func TestTheHouseHasFewRooms(t *testing.T) {
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rooms []string
+	for _, e := range entries {
+		made := e.Name() == "bin" || e.Name() == "output" // by make, and ignored by git
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && !made {
+			rooms = append(rooms, e.Name())
+		}
+	}
+	if len(rooms) > roomsMost {
+		t.Errorf("%d folders at the top, want at most %d: %v", len(rooms), roomsMost, rooms)
+	}
+}
+
 func checkFile(t *testing.T, pkg, path string) {
-	if strings.HasPrefix(pkg, "cmd/") || pkg == "bench" {
+	if strings.HasPrefix(pkg, "cmd/") || pkg == "tools/bench" {
 		return // only programs see everything
 	}
 	allowed, known := mayImport[pkg]
@@ -153,7 +174,7 @@ func checkFile(t *testing.T, pkg, path string) {
 		return
 	}
 	cloud := strings.HasPrefix(pkg+"/", "platform/")
-	coreless := cloud || pkg == "wire" || pkg == "web" || strings.HasPrefix(pkg+"/", "ui/") // both sides have them
+	coreless := cloud || pkg == "cloud/wire" || pkg == "shelf/web" || strings.HasPrefix(pkg+"/", "shelf/ui/") // both sides have them
 	for _, spec := range file.Imports {
 		name, err := strconv.Unquote(spec.Path.Value)
 		if err != nil {
@@ -164,7 +185,7 @@ func checkFile(t *testing.T, pkg, path string) {
 		switch {
 		case isOurs && contains(allowed, ours):
 		case ours == "appliance" && !coreless:
-		case ours == "platform" && (cloud || pkg == "wire"):
+		case ours == "platform" && (cloud || pkg == "cloud/wire"):
 		case isOurs:
 			t.Errorf("%s imports %s: neighbours never import neighbours; what two need belongs in the core or is written twice", path, ours)
 		case pkg == "appliance" && strings.Contains(strings.SplitN(name, "/", 2)[0], "."):

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/wire"
+	"svc.internal/controller/cloud/wire"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/wire"
+	"svc.internal/controller/cloud/wire"
 )
 
 // house is a core whose commands take a while.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"svc.internal/controller/wire"
+	"svc.internal/controller/cloud/wire"
 )
 
 // Bounds of what the gate remembers.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/wire"
+	"svc.internal/controller/cloud/wire"
 )
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/wire"
+	"svc.internal/controller/cloud/wire"
 )
 
 // order is what a gesture asks for.

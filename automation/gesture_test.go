@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/wire"
+	"svc.internal/controller/cloud/wire"
 )
 
 func TestGesturesOfEveryWidget(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/wire"
+	"svc.internal/controller/cloud/wire"
 )
 
 // panels are those that the platform deployed, by device and panel ID. The default rules of platformControls hold for

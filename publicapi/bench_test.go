@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/web"
+	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/shelf/web"
 )
 
 // bigSite gives exactly rows rows: each node has three.

@@ -12,7 +12,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/web"
+	"svc.internal/controller/shelf/web"
 )
 
 // body is the JSON object of a request, its members not looked into yet.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/shelf/account"
 )
 
 // TestClientOf10Walks runs the curl client of docs/ against a real HTTPS server.

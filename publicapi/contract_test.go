@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/shelf/account"
 )
 
 // The tests of this file are named after the rows of the contract's tables.

@@ -3,9 +3,9 @@ package publicapi
 import (
 	"net/http"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/web"
+	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/shelf/web"
 )
 
 // Errors is what the core's errors mean to whoever asked.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"svc.internal/controller/account"
+	"svc.internal/controller/shelf/account"
 )
 
 // fullDisk is accounts on a disk that takes nothing any more.

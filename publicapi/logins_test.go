@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/account"
-	"svc.internal/controller/account/bearer"
+	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/shelf/account/bearer"
 )
 
 // The tests of this file are named after the decisions about logins, tokens and roles;

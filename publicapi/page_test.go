@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/shelf/account"
 )
 
 func TestPageIsRenderedOncePerChangeOfValues(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"svc.internal/controller/web"
+	"svc.internal/controller/shelf/web"
 )
 
 // queue lets a few through at a time, some wait, and sends the rest away.

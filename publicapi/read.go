@@ -10,7 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/web"
+	"svc.internal/controller/shelf/web"
 )
 
 func (a *API) getClusters(c echo.Context) error    { return a.show(c, view{list: clusterList}) }

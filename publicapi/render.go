@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/web"
+	"svc.internal/controller/shelf/web"
 )
 
 // renderer writes one answer. Its appenders are written by hand because a page of

@@ -18,10 +18,10 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"svc.internal/controller/account"
-	"svc.internal/controller/account/bearer"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/web"
+	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/shelf/account/bearer"
+	"svc.internal/controller/shelf/web"
 )
 
 // siteBuilder makes snapshots as the core publishes them.

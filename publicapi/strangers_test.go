@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"svc.internal/controller/account"
-	"svc.internal/controller/web"
+	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/shelf/web"
 )
 
 // Whoever cannot take compressed files is sent the same bytes as everybody else, and

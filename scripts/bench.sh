@@ -5,8 +5,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 make --no-print-directory build peers
-gcc -O2 -Wall -o bin/modbus-peer bench/peer/modbus-peer.c $(pkg-config --cflags --libs libmodbus)
-${GO:-go} build -trimpath -o bin/bench ./bench
+gcc -O2 -Wall -o bin/modbus-peer tools/bench/peer/modbus-peer.c $(pkg-config --cflags --libs libmodbus)
+${GO:-go} build -trimpath -o bin/bench ./tools/bench
 # Everything that is measured, floors included, goes before whatever else the
 # machine does, if we may: the figures are about this program, not about its
 # neighbours.

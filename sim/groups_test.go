@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"svc.internal/controller/sitefile"
+	"svc.internal/controller/site/sitefile"
 )
 
 func TestGroupTablesAreShownAndRewritten(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"svc.internal/controller/account"
+	"svc.internal/controller/shelf/account"
 )
 
 // maxAudit entries of the audit log are kept.

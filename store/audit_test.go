@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"svc.internal/controller/account"
+	"svc.internal/controller/shelf/account"
 )
 
 func TestAuditLogIsBounded(t *testing.T) {

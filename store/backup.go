@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"svc.internal/controller/backup"
+	"svc.internal/controller/site/backup"
 )
 
 // BackupOptions of one backup.

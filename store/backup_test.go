@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/backup"
+	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/site/backup"
 )
 
 func TestBackupToAStreamCanBeRestored(t *testing.T) {

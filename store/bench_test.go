@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/shelf/account"
 )
 
 func largeSite(n int) appliance.Site {

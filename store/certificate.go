@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 
-	"svc.internal/controller/backup"
+	"svc.internal/controller/site/backup"
 )
 
 // tlsSetting says where the installer's own certificate and key lie.

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/shelf/account"
 )
 
 // crashDir tells a re-executed test binary to be the child of the campaign.

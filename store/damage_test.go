@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/shelf/account"
 )
 
 // A bit of a row of the last state flips: nothing but that row may be lost.

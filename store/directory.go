@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"svc.internal/controller/account"
+	"svc.internal/controller/shelf/account"
 )
 
 // directory is all users and keys at one moment. It never changes; a commit to

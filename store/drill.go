@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"svc.internal/controller/backup"
+	"svc.internal/controller/site/backup"
 )
 
 // Drilled is what a backup would restore.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/migration"
+	"svc.internal/controller/site/migration"
 )
 
 // otherHouse is another controller that is taken over now and then, and grows.

@@ -12,8 +12,8 @@ import (
 	"maps"
 	"slices"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/shelf/account"
 )
 
 const (

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/shelf/account"
 )
 
 // siteChange is one change of the site: one noun made, changed or removed. It is worked out

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/shelf/account"
 )
 
 func TestNounsOneByOne(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/account"
-	"svc.internal/controller/backup"
+	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/site/backup"
 )
 
 // packed writes a database file as a backup.

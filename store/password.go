@@ -6,9 +6,9 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/password"
+	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/shelf/password"
 )
 
 const (

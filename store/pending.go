@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"svc.internal/controller/backup"
+	"svc.internal/controller/site/backup"
 )
 
 // A restore replaces the database by one rename; the installers' profiles of the backup are files

@@ -16,9 +16,9 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/backup"
+	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/site/backup"
 )
 
 // Restored says what a restore did.

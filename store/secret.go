@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"svc.internal/controller/account"
+	"svc.internal/controller/shelf/account"
 )
 
 // Secret returns what is kept under name. The first time ever, in whatever

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"time"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/shelf/account"
 )
 
 // The doors that a token may be made for. No door takes another's.

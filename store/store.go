@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 	_ "modernc.org/sqlite" // registers the driver "sqlite"
 
-	"svc.internal/controller/password"
+	"svc.internal/controller/shelf/password"
 )
 
 // databaseFile is the one file of a data directory that matters.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/account"
-	"svc.internal/controller/password"
+	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/shelf/password"
 )
 
 // A password change ends all logins; bringing back a backup from before must not revive

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/migration"
+	"svc.internal/controller/site/migration"
 )
 
 // ErrConflicts: something of the other house cannot come over.

@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/shelf/account"
 )
 
 const (

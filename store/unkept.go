@@ -11,7 +11,7 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"svc.internal/controller/account"
+	"svc.internal/controller/shelf/account"
 )
 
 // loss says why nothing is kept, and since when.

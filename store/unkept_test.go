@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"svc.internal/controller/account"
+	"svc.internal/controller/shelf/account"
 )
 
 // What is read without SQLite's help, with a log that is not in the database yet, is what

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/password"
+	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/shelf/password"
 )
 
 // maxUserName bounds the names of users and keys, in characters.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"svc.internal/controller/account"
+	"svc.internal/controller/shelf/account"
 )
 
 func readFile(t testing.TB, file string) string {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/cli"
+	"svc.internal/controller/shelf/cli"
 	"svc.internal/controller/store"
 )
 

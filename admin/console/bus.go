@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/cli"
+	"svc.internal/controller/shelf/cli"
 	"svc.internal/controller/store"
 )
 
@@ -73,14 +73,14 @@ were last asked in vain.`,
 const HowToBegin = "controllerd bus scan --port /dev/… --site found.yaml (docs/installing.md, 4)"
 
 // listDevices shows how each device is.
-func (a *App) listDevices(c *cobra.Command, buses []adminapi.BusDetail) error {
+func (a *App) listDevices(c *cobra.Command, buses []api.BusDetail) error {
 	names, err := a.nodeNames(c.Context())
 	if err != nil {
 		return err
 	}
 	var rows [][]string
 	for _, b := range buses {
-		slices.SortStableFunc(b.Devices, func(x, y adminapi.Device) int { return compareAddresses(x.Device, y.Device) })
+		slices.SortStableFunc(b.Devices, func(x, y api.Device) int { return compareAddresses(x.Device, y.Device) })
 		for _, d := range b.Devices {
 			state, seen, nodes := "offline", time.Time{}, []string{}
 			if d.Online {
@@ -110,7 +110,7 @@ func few(names []string) []string {
 func percent(part float64) string { return fmt.Sprintf("%.0f %%", 100*part) }
 
 // buses asks the daemon, or lists what is configured if none runs.
-func (a *App) buses(ctx context.Context) ([]adminapi.BusDetail, error) {
+func (a *App) buses(ctx context.Context) ([]api.BusDetail, error) {
 	buses, err := a.local().buses(ctx)
 	if !errors.Is(err, errNotRunning) {
 		return buses, err
@@ -119,12 +119,12 @@ func (a *App) buses(ctx context.Context) ([]adminapi.BusDetail, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := []adminapi.BusDetail{}
+	out := []api.BusDetail{}
 	for _, b := range site.Buses {
-		row := adminapi.BusDetail{Bus: adminapi.Bus{
-			ID: b.Number, UUID: b.UUID.String(), Name: b.Name, Driver: b.Driver, Port: b.Port, Line: adminapi.Line(b.Line),
+		row := api.BusDetail{Bus: api.Bus{
+			ID: b.Number, UUID: b.UUID.String(), Name: b.Name, Driver: b.Driver, Port: b.Port, Line: api.Line(b.Line),
 			Options: b.Options, Disabled: b.Disabled, Fault: "no daemon is running",
-		}, Devices: []adminapi.Device{}}
+		}, Devices: []api.Device{}}
 		for _, n := range site.Nodes {
 			if n.Bus == b.UUID {
 				row.Nodes++

@@ -11,10 +11,10 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"svc.internal/controller/admin/operations"
-	"svc.internal/controller/cli"
 	"svc.internal/controller/drivers/dmx"
 	"svc.internal/controller/drivers/modbus"
-	"svc.internal/controller/sitefile"
+	"svc.internal/controller/shelf/cli"
+	"svc.internal/controller/site/sitefile"
 )
 
 func newSiteCheck(a *App) *cobra.Command {

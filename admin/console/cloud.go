@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/cli"
-	"svc.internal/controller/cloudlink"
+	"svc.internal/controller/cloud/link"
+	"svc.internal/controller/shelf/cli"
+	"svc.internal/controller/shelf/trust"
 	"svc.internal/controller/store"
-	"svc.internal/controller/trust"
 )
 
 func newCloud(a *App) *cobra.Command {
@@ -53,7 +53,7 @@ connects within seconds. The controller works on without the platform at any tim
 			if err != nil && !errors.Is(err, appliance.ErrNotFound) {
 				return err
 			}
-			got, err := cloudlink.Enrol(c.Context(), platform, code, by)
+			got, err := link.Enrol(c.Context(), platform, code, by)
 			if err != nil {
 				return untrusted(err, "the platform's log")
 			}

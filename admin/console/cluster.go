@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/cli"
+	"svc.internal/controller/shelf/cli"
 )
 
 func newCluster(a *App) *cobra.Command {
@@ -56,15 +56,15 @@ func shownMean(mean, least, most *int) string {
 	return fmt.Sprintf("%d %%", *mean)
 }
 
-func (a *App) clusters(ctx context.Context) (list []adminapi.Cluster, err error) {
+func (a *App) clusters(ctx context.Context) (list []api.Cluster, err error) {
 	err = a.local().get(ctx, "/clusters", &list)
 	return list, needsDaemon(err)
 }
 
-func (a *App) findCluster(ctx context.Context, said string) (found adminapi.Cluster, err error) {
+func (a *App) findCluster(ctx context.Context, said string) (found api.Cluster, err error) {
 	clusters, err := a.clusters(ctx)
 	if err != nil {
 		return found, err
 	}
-	return find(clusters, said, "cluster", "controllerd cluster list", func(c *adminapi.Cluster) (appliance.ID, string) { return c.ID, c.Name })
+	return find(clusters, said, "cluster", "controllerd cluster list", func(c *api.Cluster) (appliance.ID, string) { return c.ID, c.Name })
 }

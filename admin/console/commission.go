@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/cli"
+	"svc.internal/controller/shelf/cli"
 )
 
 // commissionFlags say how gear is given addresses.
@@ -144,7 +144,7 @@ func (f commissionFlags) confirm(c *cobra.Command, bus appliance.Bus, site appli
 func (v *serviceView) draft(bus appliance.Bus, site appliance.Site) *scanView {
 	found := &scanView{out: v.out, bus: bus, site: site, known: true}
 	for _, e := range v.told {
-		f := adminapi.Found{Address: e.Address, Finding: string(appliance.FoundDevice)}
+		f := api.Found{Address: e.Address, Finding: string(appliance.FoundDevice)}
 		for _, fact := range e.Facts {
 			text, _ := fact.Value.(string)
 			switch fact.Name {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"svc.internal/controller/cli"
-	"svc.internal/controller/conformance"
-	"svc.internal/controller/trust"
+	"svc.internal/controller/shelf/cli"
+	"svc.internal/controller/shelf/trust"
+	"svc.internal/controller/tools/conformance"
 )
 
 // remote is what a command needs to talk to another controller's public API.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"svc.internal/controller/cli"
+	"svc.internal/controller/shelf/cli"
 	"svc.internal/controller/store"
 )
 

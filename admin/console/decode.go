@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"svc.internal/controller/cli"
 	"svc.internal/controller/drivers"
-	"svc.internal/controller/recording"
+	"svc.internal/controller/shelf/cli"
+	"svc.internal/controller/site/recording"
 )
 
 func newBusDecode() *cobra.Command {

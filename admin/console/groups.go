@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"svc.internal/controller/adminapi"
-	"svc.internal/controller/cli"
+	"svc.internal/controller/admin/api"
+	"svc.internal/controller/shelf/cli"
 )
 
 func newBusGroups(a *App) *cobra.Command {
@@ -40,13 +40,13 @@ Exit code 1 if devices are not in step after --write.`,
 		if write {
 			failed = writeGroups(c.Context(), client, names[0], c.ErrOrStderr())
 		}
-		var groups adminapi.Groups
+		var groups api.Groups
 		if err := client.get(c.Context(), pathOf("buses", names[0], "groups"), &groups); err != nil {
 			return cmp.Or(failed, err)
 		}
 		show := showGroups
 		if *asJSON {
-			show = func(w io.Writer, g adminapi.Groups) error { return cli.PrintJSON(w, g) }
+			show = func(w io.Writer, g api.Groups) error { return cli.PrintJSON(w, g) }
 		}
 		return cmp.Or(failed, show(c.OutOrStdout(), groups))
 	}
@@ -55,14 +55,14 @@ Exit code 1 if devices are not in step after --write.`,
 
 // writeGroups brings the tables in step and tells people how it goes.
 func writeGroups(ctx context.Context, client *local, bus string, progress io.Writer) error {
-	_, err := doJob(ctx, client, adminapi.JobRequest{Kind: "groups", Bus: bus}, stepTeller(progress))
+	_, err := doJob(ctx, client, api.JobRequest{Kind: "groups", Bus: bus}, stepTeller(progress))
 	return err
 }
 
 // stepTeller prints each step of a job that brings groups in step once.
-func stepTeller(progress io.Writer) func(job[adminapi.GroupStep]) error {
+func stepTeller(progress io.Writer) func(job[api.GroupStep]) error {
 	told := map[string]string{}
-	return func(j job[adminapi.GroupStep]) error {
+	return func(j job[api.GroupStep]) error {
 		for _, s := range j.Items {
 			if told[s.Device] == s.What {
 				continue
@@ -79,7 +79,7 @@ func stepTeller(progress io.Writer) func(job[adminapi.GroupStep]) error {
 }
 
 // showGroups prints the clusters with their groups, then the devices.
-func showGroups(w io.Writer, g adminapi.Groups) error {
+func showGroups(w io.Writer, g api.Groups) error {
 	var rows [][]string
 	inClusters := map[string][]string{}
 	for _, c := range g.Clusters {
@@ -124,7 +124,7 @@ func showGroups(w io.Writer, g adminapi.Groups) error {
 	return cli.Table(w, []string{"DEVICE", "HAS", "SHOULD HAVE", "STATE", "CLUSTERS"}, rows)
 }
 
-func deviceState(d adminapi.GroupDevice) string {
+func deviceState(d api.GroupDevice) string {
 	switch {
 	case !d.Online:
 		return "offline"

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"svc.internal/controller/adminapi"
-	"svc.internal/controller/cli"
+	"svc.internal/controller/admin/api"
+	"svc.internal/controller/shelf/cli"
 )
 
 func newBusIdentify(a *App) *cobra.Command {
@@ -24,13 +24,13 @@ those of the site only, and are left as they were. Of several nodes that share a
 	}
 	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, given []string) error {
-		return a.identify(c, adminapi.JobRequest{Kind: "identify", Bus: given[0], Address: given[1]}, given[1]+" on "+given[0], *asJSON)
+		return a.identify(c, api.JobRequest{Kind: "identify", Bus: given[0], Address: given[1]}, given[1]+" on "+given[0], *asJSON)
 	}
 	return c
 }
 
 // identify has the daemon make something show itself, and tells that it did.
-func (a *App) identify(c *cobra.Command, in adminapi.JobRequest, what string, asJSON bool) error {
+func (a *App) identify(c *cobra.Command, in api.JobRequest, what string, asJSON bool) error {
 	done, err := doJob[any](c.Context(), a.local(), in, nil)
 	if err != nil {
 		return err

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/cli"
+	"svc.internal/controller/shelf/cli"
 )
 
 func newJob(a *App) *cobra.Command {
@@ -34,7 +34,7 @@ func newJobList(a *App) *cobra.Command {
 	}
 	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		var jobs []adminapi.Job
+		var jobs []api.Job
 		if err := a.local().get(c.Context(), "/jobs", &jobs); err != nil {
 			return needsDaemon(err)
 		}
@@ -58,21 +58,21 @@ func moment(t *time.Time) string {
 }
 
 // jobKind is what is done; a service of a driver by its own name.
-func jobKind(j adminapi.Job) string {
+func jobKind(j api.Job) string {
 	if j.Service != "" {
 		return j.Service
 	}
 	return j.Kind
 }
 
-func jobState(j adminapi.Job) string {
+func jobState(j api.Job) string {
 	if j.Question != nil {
 		return "asks"
 	}
 	return j.State
 }
 
-func jobProgress(j adminapi.Job) string {
+func jobProgress(j api.Job) string {
 	switch {
 	case j.Error != "":
 		return j.Error
@@ -94,7 +94,7 @@ func newJobShow(a *App) *cobra.Command {
 	}
 	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, ids []string) error {
-		var j adminapi.Job
+		var j api.Job
 		if err := a.local().get(c.Context(), pathOf("jobs", ids[0]), &j); err != nil {
 			return needsDaemon(err)
 		}
@@ -117,7 +117,7 @@ func (a *App) showFound(ctx context.Context, out io.Writer, id, kind string) err
 	client, path := a.local(), pathOf("jobs", id)
 	switch appliance.JobKind(kind) {
 	case appliance.JobScan:
-		var j job[adminapi.Found]
+		var j job[api.Found]
 		view := &scanView{out: out}
 		if err := errors.Join(client.get(ctx, path, &j), a.knows(ctx, view, j.Bus)); err != nil {
 			return err
@@ -125,13 +125,13 @@ func (a *App) showFound(ctx context.Context, out io.Writer, id, kind string) err
 		view.take(j)
 		return view.end()
 	case appliance.JobService:
-		var j job[adminapi.Told]
+		var j job[api.Told]
 		if err := client.get(ctx, path, &j); err != nil {
 			return err
 		}
 		return (&serviceView{out: out, told: j.Items}).show(false)
 	case appliance.JobGroups:
-		var j job[adminapi.GroupStep]
+		var j job[api.GroupStep]
 		if err := client.get(ctx, path, &j); err != nil {
 			return err
 		}
@@ -179,7 +179,7 @@ Ctrl-C ends the following; the work goes on. Exit code: 0 it is done, 1 it faile
 cancelled.`,
 		Args: cli.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, ids []string) error {
-			var j adminapi.Job
+			var j api.Job
 			if err := a.local().get(c.Context(), pathOf("jobs", ids[0]), &j); err != nil {
 				return needsDaemon(err)
 			}
@@ -198,7 +198,7 @@ cancelled.`,
 }
 
 // follow shows how a job goes on until it is over.
-func (a *App) follow(c *cobra.Command, j adminapi.Job) (err error) {
+func (a *App) follow(c *cobra.Command, j api.Job) (err error) {
 	ctx, client := c.Context(), a.local()
 	var progress io.Writer
 	if cli.IsTerminal(c.ErrOrStderr()) {

@@ -7,17 +7,17 @@ import (
 	"net/http"
 	"time"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 )
 
 // job is a job whose items are of one kind.
 type job[T any] struct {
-	adminapi.Job
+	api.Job
 	Items []T `json:"items"`
 }
 
 // over reports whether a job has ended.
-func over(j adminapi.Job) bool { return j.State != "queued" && j.State != "running" }
+func over(j api.Job) bool { return j.State != "queued" && j.State != "running" }
 
 // errStopped is why a job is over that was given up here.
 var errStopped = errors.New("stopped before the end")
@@ -26,12 +26,12 @@ var errStopped = errors.New("stopped before the end")
 const endsWithin = 1500 * time.Millisecond
 
 // start begins a job.
-func (l *local) start(ctx context.Context, in adminapi.JobRequest) (j adminapi.Job, err error) {
+func (l *local) start(ctx context.Context, in api.JobRequest) (j api.Job, err error) {
 	return j, l.call(ctx, http.MethodPost, "/jobs", in, &j)
 }
 
 // cancel gives a job up; one that is over stays as it is.
-func (l *local) cancel(ctx context.Context, id string) (j adminapi.Job, err error) {
+func (l *local) cancel(ctx context.Context, id string) (j api.Job, err error) {
 	return j, l.call(ctx, http.MethodDelete, pathOf("jobs", id), nil, &j)
 }
 
@@ -60,7 +60,7 @@ func watchJob[T any](ctx context.Context, l *local, id string, each func(job[T])
 
 // doJob begins a job and sees it through. When ctx ends before, it is cancelled, and the
 // error is errStopped. What was found until then is in the job.
-func doJob[T any](ctx context.Context, l *local, in adminapi.JobRequest, each func(job[T]) error) (job[T], error) {
+func doJob[T any](ctx context.Context, l *local, in api.JobRequest, each func(job[T]) error) (job[T], error) {
 	begun, err := l.start(ctx, in)
 	if err != nil {
 		return job[T]{}, err

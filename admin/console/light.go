@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/cli"
+	"svc.internal/controller/shelf/cli"
 )
 
 func newLight(a *App) *cobra.Command {
@@ -62,7 +62,7 @@ func newLightList(a *App) *cobra.Command {
 
 // lights are the nodes that can be switched or dimmed. What is set aside shows no abilities:
 // it counts as a light, unless it is known to be something else.
-func (a *App) lights(c *cobra.Command) ([]adminapi.Node, error) {
+func (a *App) lights(c *cobra.Command) ([]api.Node, error) {
 	nodes, err := a.nodes(c.Context())
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (a *App) lights(c *cobra.Command) ([]adminapi.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	lights := []adminapi.Node{}
+	lights := []api.Node{}
 	for _, n := range nodes {
 		lit := slices.ContainsFunc(n.Abilities, func(can string) bool { return slices.Contains([]string{"switch", "dim", "tune", "colour"}, can) })
 		if n.Tag == string(appliance.TagNode) && (lit || n.Waits || n.Fault != "") || n.Fault != "" && !others[n.ID] {
@@ -83,15 +83,15 @@ func (a *App) lights(c *cobra.Command) ([]adminapi.Node, error) {
 
 // noLights are the nodes among those set aside that are known to be no lights: shades hang
 // off them, or they are on a bus that is disabled, whose lights are told apart.
-func (a *App) noLights(ctx context.Context, nodes []adminapi.Node) (map[appliance.ID]bool, error) {
-	if !slices.ContainsFunc(nodes, func(n adminapi.Node) bool { return n.Fault != "" }) {
+func (a *App) noLights(ctx context.Context, nodes []api.Node) (map[appliance.ID]bool, error) {
+	if !slices.ContainsFunc(nodes, func(n api.Node) bool { return n.Fault != "" }) {
 		return nil, nil
 	}
 	shades, err := a.shades(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var buses []adminapi.Bus
+	var buses []api.Bus
 	if err := a.local().get(ctx, "/buses", &buses); err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (a *App) noLights(ctx context.Context, nodes []adminapi.Node) (map[applianc
 		others[sh.Node] = true
 	}
 	for _, n := range nodes {
-		if slices.ContainsFunc(buses, func(b adminapi.Bus) bool { return b.Name == n.Bus && b.Disabled }) {
+		if slices.ContainsFunc(buses, func(b api.Bus) bool { return b.Name == n.Bus && b.Disabled }) {
 			others[n.ID] = true
 		}
 	}
@@ -108,14 +108,14 @@ func (a *App) noLights(ctx context.Context, nodes []adminapi.Node) (map[applianc
 }
 
 // shownValue is a value, or a dash where nobody knows it.
-func shownValue[T any](v *adminapi.Value[T], format string) string {
+func shownValue[T any](v *api.Value[T], format string) string {
 	if v == nil {
 		return "-"
 	}
 	return fmt.Sprintf(format, v.Value)
 }
 
-func shownColour(v *adminapi.Value[adminapi.Colour]) string {
+func shownColour(v *api.Value[api.Colour]) string {
 	if v == nil {
 		return "-"
 	}
@@ -140,7 +140,7 @@ Exit code: 0 every light that answers has it, 1 not.`
 	c.MarkFlagsMutuallyExclusive("cluster", "all")
 	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, given []string) error {
-		cmd := adminapi.Command{Kind: kind, Why: "controllerd light"}
+		cmd := api.Command{Kind: kind, Why: "controllerd light"}
 		if kind == "light-level" {
 			if len(given) == 0 {
 				return cli.Usage(errors.New("say how bright, in percent: controllerd light dim 40 LIGHT…"))
@@ -163,13 +163,13 @@ Exit code: 0 every light that answers has it, 1 not.`
 	return c
 }
 
-func (a *App) lightTargets(c *cobra.Command, to lightTargets, given []string) (targets []adminapi.Target, err error) {
+func (a *App) lightTargets(c *cobra.Command, to lightTargets, given []string) (targets []api.Target, err error) {
 	switch {
 	case to.all:
-		return []adminapi.Target{{Scope: "all"}}, nil
+		return []api.Target{{Scope: "all"}}, nil
 	case to.cluster != "":
 		found, err := a.findCluster(c.Context(), to.cluster)
-		return []adminapi.Target{{Scope: "cluster", ID: found.ID}}, err
+		return []api.Target{{Scope: "cluster", ID: found.ID}}, err
 	}
 	lights, err := a.lights(c)
 	if err != nil {
@@ -183,17 +183,17 @@ func (a *App) lightTargets(c *cobra.Command, to lightTargets, given []string) (t
 		if n.Fault != "" {
 			return nil, fmt.Errorf("light %d (%s) is set aside: %s; nothing was sent", n.ID, n.Name, n.Fault)
 		}
-		targets = append(targets, adminapi.Target{Scope: "node", ID: n.ID})
+		targets = append(targets, api.Target{Scope: "node", ID: n.ID})
 	}
 	return targets, nil
 }
 
 // command sends one command to each target and tells what became of it.
-func (a *App) command(c *cobra.Command, cmd adminapi.Command, targets []adminapi.Target, asJSON bool) error {
-	entries := []adminapi.Entry{}
+func (a *App) command(c *cobra.Command, cmd api.Command, targets []api.Target, asJSON bool) error {
+	entries := []api.Entry{}
 	failed := 0
 	for _, cmd.Target = range targets {
-		var e adminapi.Entry
+		var e api.Entry
 		if err := a.local().call(c.Context(), http.MethodPost, "/commands", cmd, &e); err != nil {
 			return needsDaemon(err)
 		}
@@ -219,12 +219,12 @@ var stageSaid = map[string]string{
 	"observed": "done", "acknowledged": "done", "unverifiable": "sent; it cannot be read back", "offline": "offline, left out",
 }
 
-func (a *App) showEntries(c *cobra.Command, entries []adminapi.Entry) error {
+func (a *App) showEntries(c *cobra.Command, entries []api.Entry) error {
 	nodes, err := a.nodes(c.Context())
 	if err != nil {
 		return err
 	}
-	lights := make(map[appliance.ID]adminapi.Node, len(nodes))
+	lights := make(map[appliance.ID]api.Node, len(nodes))
 	for _, n := range nodes {
 		lights[n.ID] = n
 	}

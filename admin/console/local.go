@@ -16,7 +16,7 @@ import (
 	"strings"
 	"syscall"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
 )
 
@@ -48,7 +48,7 @@ func (a *App) local() *local {
 }
 
 // refused is why the daemon does not do what it was asked for, in its own words.
-type refused struct{ adminapi.Problem }
+type refused struct{ api.Problem }
 
 func (r refused) Error() string {
 	text := r.Detail
@@ -100,7 +100,7 @@ func (l *local) askWith(ctx context.Context, method, path string, in any, header
 		return res, nil
 	}
 	defer res.Body.Close()
-	var p adminapi.Problem
+	var p api.Problem
 	if err := json.NewDecoder(res.Body).Decode(&p); err != nil || p.Detail == "" {
 		return nil, fmt.Errorf("ask the daemon: %s", res.Status)
 	}
@@ -132,12 +132,12 @@ func (l *local) get(ctx context.Context, path string, out any) error {
 }
 
 // buses tells the state of every bus and its devices.
-func (l *local) buses(ctx context.Context) ([]adminapi.BusDetail, error) {
-	var list []adminapi.Bus
+func (l *local) buses(ctx context.Context) ([]api.BusDetail, error) {
+	var list []api.Bus
 	if err := l.get(ctx, "/buses", &list); err != nil {
 		return nil, err
 	}
-	out := make([]adminapi.BusDetail, len(list))
+	out := make([]api.BusDetail, len(list))
 	for i, b := range list {
 		if err := l.get(ctx, "/buses/"+b.UUID, &out[i]); err != nil {
 			return nil, err

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strings"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 )
 
 // eventMost is the longest line of a stream: a job with all it found.
@@ -53,10 +53,10 @@ func events[T any](ctx context.Context, l *local, path string, begun func() erro
 
 // frames calls each for every frame that the flight recorder of a bus has, and with
 // follow for those to come.
-func (l *local) frames(ctx context.Context, bus string, follow bool, each func(adminapi.Frame) error) error {
-	var last adminapi.Frame
+func (l *local) frames(ctx context.Context, bus string, follow bool, each func(api.Frame) error) error {
+	var last api.Frame
 	recent := func() error {
-		var list []adminapi.Frame
+		var list []api.Frame
 		if err := l.get(ctx, pathOf("buses", bus, "frames"), &list); err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (l *local) frames(ctx context.Context, bus string, follow bool, each func(a
 		return recent()
 	}
 	// What passes while the others are fetched is in both.
-	return events(ctx, l, pathOf("buses", bus, "monitor"), recent, func(f adminapi.Frame) error {
+	return events(ctx, l, pathOf("buses", bus, "monitor"), recent, func(f api.Frame) error {
 		if !f.At.After(last.At) {
 			return nil
 		}

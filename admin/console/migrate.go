@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/admin/operations"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/cli"
-	"svc.internal/controller/migration"
-	"svc.internal/controller/migration/reader"
+	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/shelf/cli"
+	"svc.internal/controller/site/migration"
+	"svc.internal/controller/site/migration/reader"
 	"svc.internal/controller/store"
 )
 

@@ -13,12 +13,12 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/admin/operations"
-	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/cli"
 	"svc.internal/controller/drivers"
-	"svc.internal/controller/recording"
+	"svc.internal/controller/shelf/cli"
+	"svc.internal/controller/site/recording"
 )
 
 // monitorFlags say which frames are shown and where they go.
@@ -120,14 +120,14 @@ func (a *App) monitor(c *cobra.Command, names []string, f monitorFlags) (err err
 }
 
 // watched are the buses of these names, or all.
-func watched(ctx context.Context, client *local, names []string) ([]adminapi.BusDetail, error) {
+func watched(ctx context.Context, client *local, names []string) ([]api.BusDetail, error) {
 	all, err := client.buses(ctx)
 	if err != nil || len(names) == 0 {
 		return all, err
 	}
-	var out []adminapi.BusDetail
+	var out []api.BusDetail
 	for _, name := range names {
-		i := slices.IndexFunc(all, func(b adminapi.BusDetail) bool { return b.Name == name })
+		i := slices.IndexFunc(all, func(b api.BusDetail) bool { return b.Name == name })
 		if i < 0 {
 			return nil, fmt.Errorf("bus %q: %w; 'controllerd bus list' shows those there are", name, appliance.ErrNotFound)
 		}
@@ -153,14 +153,14 @@ type monitor struct {
 var errEnough = errors.New("enough was seen")
 
 // watch shows one bus until ctx ends.
-func (m *monitor) watch(ctx context.Context, client *local, b adminapi.BusDetail, f monitorFlags) error {
+func (m *monitor) watch(ctx context.Context, client *local, b api.BusDetail, f monitorFlags) error {
 	protocol := drivers.Protocol(b.Driver, b.Port, b.Options)
 	filter := f.filter
 	lost := 0 // before the next frame that is shown
 	var recent []recording.Frame
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	whole := &joiner{fail: cancel, each: func(frame adminapi.Frame) error {
+	whole := &joiner{fail: cancel, each: func(frame api.Frame) error {
 		r := operations.Recorded(b.Name, protocol, frame)
 		if lost += r.Lost; r.Lost > 0 {
 			filter.asked = nil // who was asked last is not known

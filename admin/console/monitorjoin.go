@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/drivers/line"
 )
 
@@ -15,18 +15,18 @@ const joinGap = 50 * time.Millisecond
 // joiner puts the pieces together in which bytes came that nobody asked for, so that
 // they are shown, and explained, as one.
 type joiner struct {
-	each func(adminapi.Frame) error
+	each func(api.Frame) error
 	fail func() // ends the watching when a frame that was held cannot be shown
 
 	mu    sync.Mutex
-	held  *adminapi.Frame
+	held  *api.Frame
 	until time.Time // when the last of its pieces came
 	timer *time.Timer
 	err   error
 }
 
 // take shows a frame, or holds it while more of it may come.
-func (j *joiner) take(f adminapi.Frame) error {
+func (j *joiner) take(f api.Frame) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	piece := f.Direction == "discarded" && f.Note == line.NoteUnasked

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/drivers/line"
 )
 
@@ -14,13 +14,13 @@ import (
 func TestUnaskedFrameIsShownWhole(t *testing.T) {
 	t.Parallel()
 	var shown []string
-	j := &joiner{each: func(f adminapi.Frame) error { shown = append(shown, f.Hex); return nil }, fail: func() {}}
+	j := &joiner{each: func(f api.Frame) error { shown = append(shown, f.Hex); return nil }, fail: func() {}}
 	at := time.Unix(1e9, 0)
-	piece := func(after time.Duration, hex, note string) adminapi.Frame {
+	piece := func(after time.Duration, hex, note string) api.Frame {
 		at = at.Add(after)
-		return adminapi.Frame{At: at, Direction: "discarded", Hex: hex, Note: note}
+		return api.Frame{At: at, Direction: "discarded", Hex: hex, Note: note}
 	}
-	for _, f := range []adminapi.Frame{
+	for _, f := range []api.Frame{
 		piece(0, "11", line.NoteUnasked), piece(9*time.Millisecond, "0402", line.NoteUnasked), piece(8*time.Millisecond, "0001", line.NoteUnasked),
 		piece(time.Second, "11", line.NoteUnasked),
 		{At: at.Add(time.Millisecond), Direction: "sent", Hex: "0103"},
@@ -45,8 +45,8 @@ func TestUnaskedFrameIsShownWhole(t *testing.T) {
 func TestHeldFrameIsShownSoon(t *testing.T) {
 	t.Parallel()
 	failed := make(chan struct{})
-	j := &joiner{each: func(adminapi.Frame) error { return errEnough }, fail: func() { close(failed) }}
-	if err := j.take(adminapi.Frame{At: time.Now(), Direction: "discarded", Hex: "11", Note: line.NoteUnasked}); err != nil {
+	j := &joiner{each: func(api.Frame) error { return errEnough }, fail: func() { close(failed) }}
+	if err := j.take(api.Frame{At: time.Now(), Direction: "discarded", Hex: "11", Note: line.NoteUnasked}); err != nil {
 		t.Fatal(err)
 	}
 	select {

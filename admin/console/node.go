@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/cli"
+	"svc.internal/controller/shelf/cli"
 )
 
 func newNode(a *App) *cobra.Command {
@@ -52,14 +52,14 @@ func newNodeList(a *App) *cobra.Command {
 }
 
 // nodes asks the daemon; without one nothing is known of them but the site.
-func (a *App) nodes(ctx context.Context) (list []adminapi.Node, err error) {
+func (a *App) nodes(ctx context.Context) (list []api.Node, err error) {
 	err = a.local().get(ctx, "/nodes", &list)
 	return list, needsDaemon(err)
 }
 
-func nodeName(n *adminapi.Node) (appliance.ID, string) { return n.ID, n.Name }
+func nodeName(n *api.Node) (appliance.ID, string) { return n.ID, n.Name }
 
-func (a *App) findNode(ctx context.Context, said string) (found adminapi.Node, err error) {
+func (a *App) findNode(ctx context.Context, said string) (found api.Node, err error) {
 	nodes, err := a.nodes(ctx)
 	if err != nil {
 		return found, err
@@ -67,7 +67,7 @@ func (a *App) findNode(ctx context.Context, said string) (found adminapi.Node, e
 	return find(nodes, said, "node", "controllerd node list", nodeName)
 }
 
-func nodeState(n adminapi.Node) string {
+func nodeState(n api.Node) string {
 	switch {
 	case n.Fault != "":
 		return "set aside: " + n.Fault
@@ -90,7 +90,7 @@ func newNodeRename(a *App) *cobra.Command {
 	}
 	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, given []string) error {
-		return a.editNode(c, given[0], adminapi.NodeEdit{Name: &given[1]}, *asJSON)
+		return a.editNode(c, given[0], api.NodeEdit{Name: &given[1]}, *asJSON)
 	}
 	return c
 }
@@ -119,7 +119,7 @@ What would set this node or another one aside is refused, and nothing is changed
 	c.MarkFlagRequired("address")
 	asJSON := cli.JSONFlag(c)
 	c.RunE = func(c *cobra.Command, given []string) error {
-		edit := adminapi.NodeEdit{Address: &address, WholeDevice: device}
+		edit := api.NodeEdit{Address: &address, WholeDevice: device}
 		if bus != "" {
 			edit.Bus = &bus
 		}
@@ -133,7 +133,7 @@ What would set this node or another one aside is refused, and nothing is changed
 
 // editNode changes a node, unless somebody else did since it was looked up, and tells what is
 // another now, of the other nodes of its device too.
-func (a *App) editNode(c *cobra.Command, said string, edit adminapi.NodeEdit, asJSON bool) error {
+func (a *App) editNode(c *cobra.Command, said string, edit api.NodeEdit, asJSON bool) error {
 	nodes, err := a.nodes(c.Context())
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (a *App) editNode(c *cobra.Command, said string, edit adminapi.NodeEdit, as
 	case err != nil:
 		return fmt.Errorf("node %d: %w", before.ID, err)
 	}
-	var now adminapi.Node
+	var now api.Node
 	if err := received(res, &now); err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (a *App) editNode(c *cobra.Command, said string, edit adminapi.NodeEdit, as
 			return err
 		}
 		for _, old := range beside {
-			if i := slices.IndexFunc(after, func(n adminapi.Node) bool { return n.ID == old.ID }); i >= 0 {
+			if i := slices.IndexFunc(after, func(n api.Node) bool { return n.ID == old.ID }); i >= 0 {
 				changed = tellChanges(out, old, after[i]) || changed
 			}
 		}
@@ -201,7 +201,7 @@ func (a *App) editNode(c *cobra.Command, said string, edit adminapi.NodeEdit, as
 }
 
 // besideOf are the other nodes of a node's device: those at its bus and address.
-func besideOf(nodes []adminapi.Node, n adminapi.Node) (beside []adminapi.Node) {
+func besideOf(nodes []api.Node, n api.Node) (beside []api.Node) {
 	for _, other := range nodes {
 		if other.ID != n.ID && !n.Waits && other.Bus == n.Bus && other.Address == n.Address {
 			beside = append(beside, other)
@@ -211,7 +211,7 @@ func besideOf(nodes []adminapi.Node, n adminapi.Node) (beside []adminapi.Node) {
 }
 
 // areNodes begins a sentence about nodes: "3 other nodes (2, 3, 4) are".
-func areNodes(nodes []adminapi.Node) string {
+func areNodes(nodes []api.Node) string {
 	if len(nodes) == 1 {
 		return fmt.Sprintf("1 other node (%d) is", nodes[0].ID)
 	}
@@ -223,7 +223,7 @@ func areNodes(nodes []adminapi.Node) string {
 }
 
 // tellChanges writes what became another of a node, and reports whether anything did.
-func tellChanges(w io.Writer, before, now adminapi.Node) (changed bool) {
+func tellChanges(w io.Writer, before, now api.Node) (changed bool) {
 	for _, row := range []struct{ what, old, now string }{
 		{"name", before.Name, now.Name}, {"bus", before.Bus, now.Bus}, {"address", before.Address, now.Address}, {"profile", before.Profile, now.Profile},
 	} {
@@ -247,7 +247,7 @@ func newNodeIdentify(a *App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.identify(c, adminapi.JobRequest{Kind: "identify", Node: n.ID}, fmt.Sprintf("%d %s", n.ID, n.Name), *asJSON)
+		return a.identify(c, api.JobRequest{Kind: "identify", Node: n.ID}, fmt.Sprintf("%d %s", n.ID, n.Name), *asJSON)
 	}
 	return c
 }

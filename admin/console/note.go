@@ -6,7 +6,7 @@ import (
 	"os"
 	"os/user"
 
-	"svc.internal/controller/account"
+	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/store"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"svc.internal/controller/cli"
 	"svc.internal/controller/drivers"
+	"svc.internal/controller/shelf/cli"
 )
 
 func newProfiles() *cobra.Command {

@@ -13,13 +13,13 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/cli"
 	"svc.internal/controller/drivers"
 	"svc.internal/controller/drivers/dali"
 	"svc.internal/controller/drivers/dmx"
 	"svc.internal/controller/drivers/modbus"
+	"svc.internal/controller/shelf/cli"
 	"svc.internal/controller/store"
 )
 
@@ -207,7 +207,7 @@ func (f scanFlags) line() appliance.LineSettings {
 func (a *App) scan(ctx context.Context, bus appliance.Bus, site appliance.Site, f scanFlags, show *scanView) error {
 	opts := appliance.ScanOptions{First: f.first, Last: f.last, AllSettings: f.allSettings}
 	if f.port == "" {
-		in := adminapi.JobRequest{Kind: "scan", Bus: bus.Name, First: f.first, Last: f.last, AllSettings: f.allSettings}
+		in := api.JobRequest{Kind: "scan", Bus: bus.Name, First: f.first, Last: f.last, AllSettings: f.allSettings}
 		if found, err := doJob(ctx, a.local(), in, show.follow); !errors.Is(err, errNotRunning) {
 			show.take(found)
 			switch {
@@ -269,7 +269,7 @@ func (a *App) scanAlone(ctx context.Context, bus appliance.Bus, site appliance.S
 		all, _ = all.With(f)
 		show.found = show.found[:0]
 		for _, f := range all {
-			show.found = append(show.found, adminapi.FoundOf(f))
+			show.found = append(show.found, api.FoundOf(f))
 		}
 	})
 }

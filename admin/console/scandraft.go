@@ -13,9 +13,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/sitefile"
+	"svc.internal/controller/site/sitefile"
 )
 
 // draftable refuses a file that is there, before a scan takes minutes for nothing.
@@ -41,7 +41,7 @@ func taken(path string) error {
 // nothing is written.
 func (v *scanView) writeDraft(out io.Writer, path string) error {
 	strangers := v.strangers()
-	strangers = slices.DeleteFunc(strangers, func(f adminapi.Found) bool { return f.Gateway && hasGear(strangers, f.Address) })
+	strangers = slices.DeleteFunc(strangers, func(f api.Found) bool { return f.Gateway && hasGear(strangers, f.Address) })
 	if len(strangers) == 0 {
 		fmt.Fprintln(v.out, "nothing new was found, so that no site file was written")
 		return nil
@@ -85,8 +85,8 @@ func (v *scanView) writeDraft(out io.Writer, path string) error {
 }
 
 // hasGear reports whether gear behind a gateway was found.
-func hasGear(found []adminapi.Found, gateway string) bool {
-	return slices.ContainsFunc(found, func(f adminapi.Found) bool { return strings.HasPrefix(f.Address, gateway+"/") })
+func hasGear(found []api.Found, gateway string) bool {
+	return slices.ContainsFunc(found, func(f api.Found) bool { return strings.HasPrefix(f.Address, gateway+"/") })
 }
 
 // What relays that lights or shades may hang off are drafted as; nothing if the
@@ -106,7 +106,7 @@ type drafter struct {
 }
 
 // enter enters one device: a node, or one for each of its outputs.
-func (d *drafter) enter(f adminapi.Found) {
+func (d *drafter) enter(f api.Found) {
 	name := d.name(cmp.Or(printable(f.Label), d.bus.Name+" "+f.Address), f.Address)
 	n := sitefile.DraftNode{
 		Node: appliance.Node{Name: name, Address: f.Address, Profile: f.Kind, Options: f.Options, Groups: f.Groups},
@@ -170,7 +170,7 @@ func (d *drafter) name(name, address string) string {
 }
 
 // remark is what is known of a device, for the installer who looks through the draft.
-func remark(f adminapi.Found) string {
+func remark(f api.Found) string {
 	text := f.Detail
 	if len(f.Others) > 0 {
 		text += "; or " + strings.Join(f.Others, ", ") + ": look at the type plate"

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/cli"
+	"svc.internal/controller/shelf/cli"
 )
 
 // scanView shows a scan: progress for people on a terminal, what was found on
@@ -24,17 +24,17 @@ type scanView struct {
 	known    bool   // the bus is in the site, so that found and configured can be compared
 	drafts   bool   // what is new is written as a site file
 	relays   string // what a draft makes of relays, see [drafter]
-	found    []adminapi.Found
+	found    []api.Found
 }
 
 // follow shows how far a scan is, and takes what it found so far.
-func (v *scanView) follow(j job[adminapi.Found]) error {
+func (v *scanView) follow(j job[api.Found]) error {
 	v.take(j)
 	v.probing(j.Progress.Text)
 	return nil
 }
 
-func (v *scanView) take(j job[adminapi.Found]) { v.found = slices.Clone(j.Items) }
+func (v *scanView) take(j job[api.Found]) { v.found = slices.Clone(j.Items) }
 
 func (v *scanView) probing(address string) {
 	if address != "" && v.progress != nil {
@@ -52,12 +52,12 @@ func (v *scanView) endProgress() {
 func (v *scanView) end() error {
 	v.endProgress()
 	v.adoptLine()
-	slices.SortStableFunc(v.found, func(a, b adminapi.Found) int {
+	slices.SortStableFunc(v.found, func(a, b api.Found) int {
 		return cmp.Or(compareAddresses(a.Address, b.Address), cmp.Compare(a.Finding, b.Finding))
 	})
 	if v.asJSON {
 		if v.found == nil {
-			v.found = []adminapi.Found{}
+			v.found = []api.Found{}
 		}
 		return cli.PrintJSON(v.out, v.found)
 	}
@@ -81,7 +81,7 @@ func (v *scanView) end() error {
 // the settings that a port was scanned with, and all who answered at others answered at
 // the same, these are the line's and nothing has to be changed at the devices.
 func (v *scanView) adoptLine() {
-	var at *adminapi.Line
+	var at *api.Line
 	for _, f := range v.found {
 		if f.Finding != string(appliance.FoundSettings) {
 			continue
@@ -108,14 +108,14 @@ func (v *scanView) adoptLine() {
 		devices++
 		f.Finding, f.Trouble, f.Advice = string(appliance.FoundDevice), false, ""
 	}
-	v.found = append(v.found, adminapi.Found{
+	v.found = append(v.found, api.Found{
 		Finding: string(appliance.FoundNote), Advice: advice,
 		Detail: fmt.Sprintf("THE LINE HAS %d baud, parity %s: all %s answered so, and nobody at what was asked for", at.BaudRate, at.Parity, count(devices, "device", "devices")),
 	})
 }
 
 // inSite reports whether the site has something at an address.
-func inSite(f adminapi.Found) bool { return len(f.Nodes) > 0 }
+func inSite(f api.Found) bool { return len(f.Nodes) > 0 }
 
 // compareAddresses puts numbers, alone or within an address, in their order.
 func compareAddresses(a, b string) int {
@@ -141,7 +141,7 @@ func compareAddresses(a, b string) int {
 // digits is how many of them a text begins with.
 func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
-func (v *scanView) row(f adminapi.Found) []string {
+func (v *scanView) row(f api.Found) []string {
 	kind := strings.Join(append([]string{f.Kind}, f.Others...), " or ")
 	var told []string
 	if f.Label != "" {
@@ -161,7 +161,7 @@ func (v *scanView) row(f adminapi.Found) []string {
 }
 
 // names of the nodes at an address, as people know them.
-func (v *scanView) names(f adminapi.Found) string {
+func (v *scanView) names(f api.Found) string {
 	var names []string
 	for _, n := range v.site.Nodes {
 		if slices.Contains(f.Nodes, n.ID) {
@@ -172,7 +172,7 @@ func (v *scanView) names(f adminapi.Found) string {
 }
 
 // with are those of some findings.
-func (v *scanView) with(keep func(adminapi.Found) bool) (out []adminapi.Found) {
+func (v *scanView) with(keep func(api.Found) bool) (out []api.Found) {
 	for _, f := range v.found {
 		if keep(f) {
 			out = append(out, f)
@@ -181,13 +181,13 @@ func (v *scanView) with(keep func(adminapi.Found) bool) (out []adminapi.Found) {
 	return out
 }
 
-func (v *scanView) troubles() []adminapi.Found {
-	return v.with(func(f adminapi.Found) bool { return f.Trouble })
+func (v *scanView) troubles() []api.Found {
+	return v.with(func(f api.Found) bool { return f.Trouble })
 }
 
 // present are the devices that answered in whatever way.
-func (v *scanView) present() []adminapi.Found {
-	return v.with(func(f adminapi.Found) bool {
+func (v *scanView) present() []api.Found {
+	return v.with(func(f api.Found) bool {
 		switch appliance.Finding(f.Finding) {
 		case appliance.FoundDevice, appliance.FoundProfile, appliance.FoundCollision, appliance.FoundLate:
 			return true
@@ -199,14 +199,14 @@ func (v *scanView) present() []adminapi.Found {
 }
 
 // strangers are those of them that the site does not know.
-func (v *scanView) strangers() []adminapi.Found {
-	return slices.DeleteFunc(v.present(), func(f adminapi.Found) bool { return len(f.Nodes) > 0 })
+func (v *scanView) strangers() []api.Found {
+	return slices.DeleteFunc(v.present(), func(f api.Found) bool { return len(f.Nodes) > 0 })
 }
 
 // summary tells people what to make of the rows.
 func (v *scanView) summary() {
-	is := func(what appliance.Finding) func(adminapi.Found) bool {
-		return func(f adminapi.Found) bool { return f.Finding == string(what) }
+	is := func(what appliance.Finding) func(api.Found) bool {
+		return func(f api.Found) bool { return f.Finding == string(what) }
 	}
 	present, troubles := v.present(), v.troubles()
 	line := fmt.Sprintf("%s answered", count(len(present), "address", "addresses"))

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"svc.internal/controller/adminapi"
-	"svc.internal/controller/cli"
+	"svc.internal/controller/admin/api"
+	"svc.internal/controller/shelf/cli"
 )
 
 func newBusService(a *App) *cobra.Command {
@@ -55,7 +55,7 @@ obeying commands between the frames of a job.`,
 
 // listServices shows which jobs a bus has.
 func listServices(c *cobra.Command, client *local, bus string, asJSON bool) error {
-	var list []adminapi.Service
+	var list []api.Service
 	if err := client.get(c.Context(), pathOf("buses", bus, "services"), &list); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func listServices(c *cobra.Command, client *local, bus string, asJSON bool) erro
 type serviceView struct {
 	out      io.Writer
 	progress io.Writer // nil: nobody is watching
-	told     []adminapi.Told
+	told     []api.Told
 }
 
 func newServiceView(c *cobra.Command) *serviceView {
@@ -97,12 +97,12 @@ func newServiceView(c *cobra.Command) *serviceView {
 
 // run does a job. What was learned before an error is kept.
 func (v *serviceView) run(ctx context.Context, client *local, bus, name string, inputs map[string]string) error {
-	done, err := doJob(ctx, client, adminapi.JobRequest{Kind: "service", Bus: bus, Service: name, Inputs: inputs}, v.follow)
+	done, err := doJob(ctx, client, api.JobRequest{Kind: "service", Bus: bus, Service: name, Inputs: inputs}, v.follow)
 	return v.ended(done, err)
 }
 
 // follow shows how far a job is.
-func (v *serviceView) follow(j job[adminapi.Told]) error {
+func (v *serviceView) follow(j job[api.Told]) error {
 	switch {
 	case v.progress == nil || j.Progress.Text == "":
 	case j.Progress.Share > 0:
@@ -114,7 +114,7 @@ func (v *serviceView) follow(j job[adminapi.Told]) error {
 }
 
 // ended takes what a job learned.
-func (v *serviceView) ended(j job[adminapi.Told], err error) error {
+func (v *serviceView) ended(j job[api.Told], err error) error {
 	v.endProgress()
 	v.told = j.Items
 	if errors.Is(err, errStopped) {

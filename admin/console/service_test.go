@@ -6,15 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/drivers"
 )
 
 func TestJobsThatFindNothingSaySo(t *testing.T) {
 	t.Parallel()
-	bare := []adminapi.Told{{Address: "5"}}
-	some := append(bare, adminapi.Told{Address: "6", Facts: []adminapi.Fact{{Name: "scene0", Value: "254 (100 %)"}, {Name: "scene1", Value: "0 (0 %)"}}})
-	for want, told := range map[string][]adminapi.Told{
+	bare := []api.Told{{Address: "5"}}
+	some := append(bare, api.Told{Address: "6", Facts: []api.Fact{{Name: "scene0", Value: "254 (100 %)"}, {Name: "scene1", Value: "0 (0 %)"}}})
+	for want, told := range map[string][]api.Told{
 		"ADDRESS         5\nnothing is set":                     bare,
 		"ADDRESS  SCENE0  SCENE1\n5        nothing is set\n6  ": some,
 	} {

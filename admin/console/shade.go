@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/cli"
+	"svc.internal/controller/shelf/cli"
 )
 
 func newShade(a *App) *cobra.Command {
@@ -53,7 +53,7 @@ computed from travel times, or it cannot be told because these are not set.`,
 }
 
 // shades asks the daemon; without one nothing is known of them but the site.
-func (a *App) shades(ctx context.Context) (list []adminapi.Shade, err error) {
+func (a *App) shades(ctx context.Context) (list []api.Shade, err error) {
 	err = a.local().get(ctx, "/shades", &list)
 	return list, needsDaemon(err)
 }
@@ -67,15 +67,15 @@ func needsDaemon(err error) error {
 }
 
 // findShade takes an ID, or a name that only one shade has.
-func (a *App) findShade(ctx context.Context, said string) (found adminapi.Shade, err error) {
+func (a *App) findShade(ctx context.Context, said string) (found api.Shade, err error) {
 	shades, err := a.shades(ctx)
 	if err != nil {
 		return found, err
 	}
-	return find(shades, said, "shade", "controllerd shade list", func(s *adminapi.Shade) (appliance.ID, string) { return s.ID, s.Name })
+	return find(shades, said, "shade", "controllerd shade list", func(s *api.Shade) (appliance.ID, string) { return s.ID, s.Name })
 }
 
-func shownPosition(s adminapi.Shade) string {
+func shownPosition(s api.Shade) string {
 	switch {
 	case s.Position == nil:
 		return "-"
@@ -85,7 +85,7 @@ func shownPosition(s adminapi.Shade) string {
 	return fmt.Sprintf("%d %%", s.Position.Value)
 }
 
-func positionBy(s adminapi.Shade) string {
+func positionBy(s api.Shade) string {
 	switch {
 	case s.Measured:
 		return "motor"
@@ -95,7 +95,7 @@ func positionBy(s adminapi.Shade) string {
 	return "-"
 }
 
-func shadeState(s adminapi.Shade) string {
+func shadeState(s api.Shade) string {
 	switch {
 	case s.Fault != "":
 		return s.Fault
@@ -128,7 +128,7 @@ func yesNo(yes bool) string {
 }
 
 func newShadeCalibrate(a *App) *cobra.Command {
-	opts := adminapi.JobRequest{Kind: "calibrate"}
+	opts := api.JobRequest{Kind: "calibrate"}
 	var yes bool
 	c := &cobra.Command{
 		Use:   "calibrate SHADE",
@@ -185,11 +185,11 @@ SHADE is an ID or a name, see 'controllerd shade list'.`,
 	return c
 }
 
-func showTravel(w io.Writer, r *adminapi.ShadeResult) error {
+func showTravel(w io.Writer, r *api.ShadeResult) error {
 	var rows [][]string
 	for _, way := range []struct {
 		name     string
-		t        *adminapi.Travel
+		t        *api.Travel
 		old, now float64
 	}{{"up", r.Up, r.Old.TravelUp, r.New.TravelUp}, {"down", r.Down, r.Old.TravelDown, r.New.TravelDown}} {
 		var runs []string
@@ -205,7 +205,7 @@ func showTravel(w io.Writer, r *adminapi.ShadeResult) error {
 	return showSaved(w, r)
 }
 
-func showSaved(w io.Writer, r *adminapi.ShadeResult) error {
+func showSaved(w io.Writer, r *api.ShadeResult) error {
 	text := "saved, and in force\n"
 	if !r.Saved {
 		text = "dry run: nothing was saved\n"
@@ -214,7 +214,7 @@ func showSaved(w io.Writer, r *adminapi.ShadeResult) error {
 	return err
 }
 
-func showDirection(w io.Writer, r *adminapi.ShadeResult) error {
+func showDirection(w io.Writer, r *api.ShadeResult) error {
 	fmt.Fprintf(w, "inverted: %s → %s\n", yesNo(r.Old.Inverted), yesNo(r.New.Inverted))
 	return showSaved(w, r)
 }
@@ -256,7 +256,7 @@ SHADE is an ID or a name, see 'controllerd shade list'.`,
 		if err := t.agree(yes || known != ""); err != nil {
 			return err
 		}
-		res, err := t.run(c.Context(), adminapi.JobRequest{Kind: "direction", Shade: s.ID, DryRun: dryRun})
+		res, err := t.run(c.Context(), api.JobRequest{Kind: "direction", Shade: s.ID, DryRun: dryRun})
 		if err != nil {
 			return err
 		}

@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/admin/operations"
-	"svc.internal/controller/cli"
-	"svc.internal/controller/sitefile"
+	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/shelf/cli"
+	"svc.internal/controller/site/sitefile"
 	"svc.internal/controller/store"
 )
 

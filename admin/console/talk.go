@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/cli"
+	"svc.internal/controller/shelf/cli"
 )
 
 // talk is a conversation with whoever stands before a shade. Questions and progress
@@ -29,7 +29,7 @@ type talk struct {
 	// Somebody else may answer: the run is not over when nothing is typed any more.
 	onlooker bool
 	known    string // --answer; empty: ask
-	asked    *adminapi.JobQuestion
+	asked    *api.JobQuestion
 	number   int // of the last question that was put
 	told     int // measured legs
 }
@@ -79,10 +79,10 @@ func (t *talk) agree(yes bool) error {
 }
 
 // shadeJob is a run under way or over.
-type shadeJob = job[adminapi.MeasuredLeg]
+type shadeJob = job[api.MeasuredLeg]
 
 // run begins a job of a shade and sees it through. Who gives it up stops the shade.
-func (t *talk) run(ctx context.Context, in adminapi.JobRequest) (*adminapi.ShadeResult, error) {
+func (t *talk) run(ctx context.Context, in api.JobRequest) (*api.ShadeResult, error) {
 	begun, err := t.client.start(ctx, in)
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (t *talk) follow(ctx context.Context, id string) (shadeJob, error) {
 const standsWithin = 4 * time.Second
 
 // giveUp cancels a job, waits until its shade stands and words why the run is over.
-func (t *talk) giveUp(ctx context.Context, begun adminapi.Job, why string) error {
+func (t *talk) giveUp(ctx context.Context, begun api.Job, why string) error {
 	t.clear()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), standsWithin)
 	defer cancel()
@@ -166,7 +166,7 @@ func (t *talk) giveUp(ctx context.Context, begun adminapi.Job, why string) error
 	look := time.NewTicker(50 * time.Millisecond)
 	defer look.Stop()
 	for {
-		var s adminapi.Shade
+		var s api.Shade
 		err := t.client.get(ctx, pathOf("shades", fmt.Sprint(begun.Shade)), &s)
 		if err == nil && s.Motion == appliance.Stopped.String() {
 			return fmt.Errorf("%s; the shade was stopped, and nothing is saved", why)
@@ -222,7 +222,7 @@ func (t *talk) show(ctx context.Context, j shadeJob) error {
 }
 
 // ask puts a question, or answers it from what is known.
-func (t *talk) ask(ctx context.Context, id string, q adminapi.JobQuestion) error {
+func (t *talk) ask(ctx context.Context, id string, q api.JobQuestion) error {
 	t.clear()
 	t.asked, t.number = &q, q.Number
 	switch q.Ask {
@@ -260,7 +260,7 @@ func (t *talk) answer(ctx context.Context, id, line string) error {
 		}
 	}
 	t.asked = nil
-	err := t.client.call(ctx, http.MethodPost, pathOf("jobs", id, "answer"), adminapi.JobAnswer{Number: q.Number, Answer: said}, nil)
+	err := t.client.call(ctx, http.MethodPost, pathOf("jobs", id, "answer"), api.JobAnswer{Number: q.Number, Answer: said}, nil)
 	if err != nil && ctx.Err() == nil {
 		t.say("%v\n", err) // why the run is over is on its way
 	}

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/cli"
+	"svc.internal/controller/shelf/cli"
 )
 
 func newUpdate(a *App) *cobra.Command {
@@ -111,7 +111,7 @@ func (a *App) answeringNow(ctx context.Context) (now answering, settled bool, er
 	return now, settled, nil
 }
 
-func deviceOf(b adminapi.BusDetail, d adminapi.Device, names map[appliance.ID]string) answeringDevice {
+func deviceOf(b api.BusDetail, d api.Device, names map[appliance.ID]string) answeringDevice {
 	out := answeringDevice{Bus: b.Name, Device: d.Device}
 	for _, id := range d.Nodes {
 		out.Nodes = append(out.Nodes, fmt.Sprintf("%d %s", id, names[id]))
@@ -121,7 +121,7 @@ func deviceOf(b adminapi.BusDetail, d adminapi.Device, names map[appliance.ID]st
 
 // answers reports whether a device is online and has answered this daemon at least once: after a start, "online" may still
 // be what was known before.
-func answers(d adminapi.Device) bool {
+func answers(d api.Device) bool {
 	s := d.Stats
 	return d.Online && s.Exchanges > s.Silent+s.Damaged+s.Busy+s.Down+s.Expired+s.Preempted
 }

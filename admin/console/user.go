@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"svc.internal/controller/account"
-	"svc.internal/controller/adminapi"
-	"svc.internal/controller/cli"
+	"svc.internal/controller/admin/api"
+	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/shelf/cli"
 	"svc.internal/controller/store"
 )
 
@@ -49,7 +49,7 @@ input with --password-stdin. A running daemon takes the user over within a secon
 				}
 				note(c.Context(), s, account.Audit{What: "user.create", Subject: "user " + u.Name, Detail: fmt.Sprintf(`{"role":%q}`, u.Role), Accounts: true})
 				fmt.Fprintf(c.OutOrStdout(), "added %s with role %s\n", u.Name, u.Role)
-				return adminapi.NewClaim(a.DataDir).Close()
+				return api.NewClaim(a.DataDir).Close()
 			})
 		},
 	}

@@ -11,8 +11,8 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers"
-	"svc.internal/controller/schema"
-	"svc.internal/controller/sitefile"
+	"svc.internal/controller/site/schema"
+	"svc.internal/controller/site/sitefile"
 )
 
 // Contents reads a file, or for - what comes in. A byte more than any may have is

@@ -9,12 +9,12 @@ import (
 	"path/filepath"
 	"time"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/migration"
-	"svc.internal/controller/migration/reader"
+	"svc.internal/controller/shelf/trust"
+	"svc.internal/controller/site/migration"
+	"svc.internal/controller/site/migration/reader"
 	"svc.internal/controller/store"
-	"svc.internal/controller/trust"
 )
 
 // BackupFolder of the data directory holds the backups that are made by themselves.
@@ -40,7 +40,7 @@ func (Houses) Shown(ctx context.Context, address string) (source, fingerprint st
 }
 
 // ReadHouse reads what another controller runs, which is known by its fingerprint alone.
-func (h Houses) ReadHouse(ctx context.Context, from adminapi.MigrationSource) (adminapi.House, error) {
+func (h Houses) ReadHouse(ctx context.Context, from api.MigrationSource) (api.House, error) {
 	source, err := reader.Source(from.URL)
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (h otherHouse) Plan(ctx context.Context) (migration.Plan, error) {
 }
 
 // TakeOver makes a backup and takes it over.
-func (h otherHouse) TakeOver(ctx context.Context, how adminapi.MigrationStart, by string) (adminapi.Migrated, migration.Plan, error) {
+func (h otherHouse) TakeOver(ctx context.Context, how api.MigrationStart, by string) (api.Migrated, migration.Plan, error) {
 	t := store.Takeover{House: h.house, Skip: how.OnConflict == "skip", InvertShades: how.InvertShades, By: by}
 	if how.Watch {
 		t.Watch = &h.again
@@ -76,7 +76,7 @@ func (h otherHouse) TakeOver(ctx context.Context, how adminapi.MigrationStart, b
 	if errors.Is(err, store.ErrConflicts) {
 		err = nil // the plan tells of them
 	}
-	return adminapi.Migrated{ID: id, Source: h.house.Source, Backup: kept}, plan, err
+	return api.Migrated{ID: id, Source: h.house.Source, Backup: kept}, plan, err
 }
 
 // TakeOver takes a house over, all of it or nothing, after a backup, whose file it returns.
@@ -94,13 +94,13 @@ func (h Houses) Undo(ctx context.Context, id int64, force bool, by string) (int6
 }
 
 // Migrations lists those that were made.
-func (h Houses) Migrations(ctx context.Context) ([]adminapi.Migration, error) {
+func (h Houses) Migrations(ctx context.Context) ([]api.Migration, error) {
 	list, err := h.Store.Migrations(ctx)
-	out := make([]adminapi.Migration, len(list))
+	out := make([]api.Migration, len(list))
 	for i, m := range list {
-		out[i] = adminapi.Migration{ID: m.ID, Source: m.Source, At: utc(m.At), By: m.By, UndoneAt: utc(m.UndoneAt), Clusters: m.Taken.Clusters, Nodes: m.Taken.Nodes, Shades: m.Taken.Shades}
+		out[i] = api.Migration{ID: m.ID, Source: m.Source, At: utc(m.At), By: m.By, UndoneAt: utc(m.UndoneAt), Clusters: m.Taken.Clusters, Nodes: m.Taken.Nodes, Shades: m.Taken.Shades}
 		if w := m.Watch; w != nil {
-			out[i].Watch = &adminapi.MigrationWatch{LookedAt: utc(w.LookedAt), Differences: w.Differences, Trouble: w.Trouble}
+			out[i].Watch = &api.MigrationWatch{LookedAt: utc(w.LookedAt), Differences: w.Differences, Trouble: w.Trouble}
 		}
 	}
 	return out, err

@@ -9,10 +9,10 @@ import (
 	"regexp"
 	"strings"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/schema"
-	"svc.internal/controller/sitefile"
+	"svc.internal/controller/site/schema"
+	"svc.internal/controller/site/sitefile"
 	"svc.internal/controller/store"
 )
 
@@ -33,30 +33,30 @@ func (f SiteFiles) Export(ctx context.Context, to io.Writer) (appliance.Site, er
 	return site, sitefile.Write(to, site)
 }
 
-func (f SiteFiles) Import(ctx context.Context, file []byte, how adminapi.SiteImport) (adminapi.SiteReport, error) {
+func (f SiteFiles) Import(ctx context.Context, file []byte, how api.SiteImport) (api.SiteReport, error) {
 	site, err := CheckedSite(f.DataDir, "-", bytes.NewReader(file))
 	var wrong schema.Problems
 	if errors.As(err, &wrong) {
-		refused := make(adminapi.SiteRefused, len(wrong))
+		refused := make(api.SiteRefused, len(wrong))
 		for i, p := range wrong {
-			refused[i] = adminapi.FieldError{Pointer: pointerTo(p.Key), Detail: p.Message}
+			refused[i] = api.FieldError{Pointer: pointerTo(p.Key), Detail: p.Message}
 			if p.Line > 0 {
 				refused[i].Detail = fmt.Sprintf("line %d, column %d: %s", p.Line, max(p.Column, 1), p.Message)
 			}
 		}
-		return adminapi.SiteReport{}, refused
+		return api.SiteReport{}, refused
 	}
 	if err != nil {
-		return adminapi.SiteReport{}, err
+		return api.SiteReport{}, err
 	}
 	report, err := f.DB.Import(ctx, site, store.ImportOptions{Replace: how.Replace, Preview: how.Preview, Check: how.Check, By: how.By})
 	var not *store.Refused
 	if errors.As(err, &not) {
-		refused := make(adminapi.SiteRefused, len(not.Problems))
+		refused := make(api.SiteRefused, len(not.Problems))
 		for i, p := range not.Problems {
-			refused[i] = adminapi.FieldError{Pointer: pointerTo(strings.Trim(strings.SplitN(p.Entry, " ", 2)[0]+"."+p.Key, ".")), Detail: p.String()}
+			refused[i] = api.FieldError{Pointer: pointerTo(strings.Trim(strings.SplitN(p.Entry, " ", 2)[0]+"."+p.Key, ".")), Detail: p.String()}
 		}
-		return adminapi.SiteReport{}, refused
+		return api.SiteReport{}, refused
 	}
 	return SiteReport(report), err
 }
@@ -72,19 +72,19 @@ func pointerTo(key string) string {
 }
 
 // SiteReport is what an import did, for scripts and /api/v1.
-func SiteReport(r store.Report) adminapi.SiteReport {
-	items := func(of []store.Item) []adminapi.SiteItem {
-		out := make([]adminapi.SiteItem, 0, len(of))
+func SiteReport(r store.Report) api.SiteReport {
+	items := func(of []store.Item) []api.SiteItem {
+		out := make([]api.SiteItem, 0, len(of))
 		for _, it := range of {
-			item := adminapi.SiteItem{Family: string(it.Family), ID: it.ID, UUID: it.UUID.String(), Name: it.Name}
+			item := api.SiteItem{Family: string(it.Family), ID: it.ID, UUID: it.UUID.String(), Name: it.Name}
 			for _, c := range it.Changes {
-				item.Changes = append(item.Changes, adminapi.SiteChange(c))
+				item.Changes = append(item.Changes, api.SiteChange(c))
 			}
 			out = append(out, item)
 		}
 		return out
 	}
-	return adminapi.SiteReport{Preview: r.Preview, Settings: r.Settings,
+	return api.SiteReport{Preview: r.Preview, Settings: r.Settings,
 		Created: items(r.Created), Returned: items(r.Returned), Changed: items(r.Changed), Unchanged: items(r.Unchanged), Retired: items(r.Retired)}
 }
 

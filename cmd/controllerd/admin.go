@@ -5,11 +5,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"svc.internal/controller/account/bearer"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/admin/operations"
-	"svc.internal/controller/adminapi"
 	"svc.internal/controller/drivers"
-	"svc.internal/controller/web"
+	"svc.internal/controller/shelf/account/bearer"
+	"svc.internal/controller/shelf/web"
 )
 
 // adminTokenLife is how long an access token of /api/v1 lasts; a program then uses
@@ -18,7 +18,7 @@ const adminTokenLife = time.Hour
 
 // newAdmin makes the door /api/v1. Its tokens have an audience of their own, so that
 // neither API takes the other's.
-func (d *daemon) newAdmin(ctx context.Context, shown adminapi.TLS, within adminapi.Within, system adminapi.System, brake *web.Brake, clock web.Clock) (*adminapi.API, error) {
+func (d *daemon) newAdmin(ctx context.Context, shown api.TLS, within api.Within, system api.System, brake *web.Brake, clock web.Clock) (*api.API, error) {
 	secret, err := d.db.Secret(ctx, "token-secret", randomSecret)
 	if err != nil {
 		return nil, err
@@ -27,19 +27,19 @@ func (d *daemon) newAdmin(ctx context.Context, shown adminapi.TLS, within admina
 	if err != nil {
 		return nil, err
 	}
-	return adminapi.New(adminapi.Config{
+	return api.New(api.Config{
 		Core: d.core, Jobs: d.core, Accounts: d.db, Keeper: d.db, Editor: d.db, Auditor: d.db, History: d.db, Rules: d.rules, Tokens: tokens, Brake: brake, Houses: operations.Houses{Store: d.db, DataDir: d.dataDir},
-		Claim: adminapi.NewClaim(d.dataDir), Version: version, TLS: shown, Within: within, Backups: backups{d}, SiteFiles: operations.SiteFiles{DB: d.db, DataDir: d.dataDir}, Profiles: profilesHere, Log: d.log, System: system,
+		Claim: api.NewClaim(d.dataDir), Version: version, TLS: shown, Within: within, Backups: backups{d}, SiteFiles: operations.SiteFiles{DB: d.db, DataDir: d.dataDir}, Profiles: profilesHere, Log: d.log, System: system,
 	}), nil
 }
 
 // systemBelow is the system of an appliance that tells of itself in dir; empty: the
 // system is somebody else's.
-func systemBelow(dir, dataDir string) adminapi.System {
+func systemBelow(dir, dataDir string) api.System {
 	if dir == "" {
-		return adminapi.System{}
+		return api.System{}
 	}
-	return adminapi.System{Inbox: filepath.Join(dataDir, "update", "upload.raucb"), Told: filepath.Join(dir, "told")}
+	return api.System{Inbox: filepath.Join(dataDir, "update", "upload.raucb"), Told: filepath.Join(dir, "told")}
 }
 
 // claimable opens the claim while there is no user, and voids it when there is one.
@@ -64,9 +64,9 @@ func (d *daemon) claimable() {
 }
 
 // profilesHere are the built-in profiles as /api/v1 tells them.
-func profilesHere() (list []adminapi.Profile) {
+func profilesHere() (list []api.Profile) {
 	for _, p := range drivers.Profiles() {
-		list = append(list, adminapi.Profile(p))
+		list = append(list, api.Profile(p))
 	}
 	return list
 }

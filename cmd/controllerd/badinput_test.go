@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/account"
-	"svc.internal/controller/account/bearer"
 	"svc.internal/controller/drivers/drivertest"
-	"svc.internal/controller/web"
+	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/shelf/account/bearer"
+	"svc.internal/controller/shelf/web"
 )
 
 const (

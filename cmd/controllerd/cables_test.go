@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/sitefile"
+	"svc.internal/controller/site/sitefile"
 )
 
 // TestCampaignFromCablesToNames walks from an empty data directory to every device of

@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/shelf/web"
 	"svc.internal/controller/store"
-	"svc.internal/controller/web"
 )
 
 // randomSecret is 256 bits nobody can guess.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"svc.internal/controller/account"
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/drivers/drivertest"
+	"svc.internal/controller/shelf/account"
 )
 
 // smallSite is quickly there.
@@ -278,7 +278,7 @@ func TestBusCommandsWithAndWithoutDaemon(t *testing.T) {
 	d := h.desk()
 	h.control("channelControl", `{"targetType":3,"targetId":2,"command":"ON"}`)
 
-	list := func() (buses []adminapi.BusDetail) {
+	list := func() (buses []api.BusDetail) {
 		if err := json.Unmarshal([]byte(d.must("bus", "list", "--json")), &buses); err != nil {
 			t.Fatal(err)
 		}
@@ -299,7 +299,7 @@ func TestBusCommandsWithAndWithoutDaemon(t *testing.T) {
 	scan := func() {
 		t.Helper()
 		s := d.run("bus", "scan", "rtu", "--last", "6", "--json")
-		var found []adminapi.Found
+		var found []api.Found
 		if err := json.Unmarshal([]byte(s.out), &found); err != nil || s.code != 0 {
 			t.Fatalf("bus scan: %d %v %s%s", s.code, err, s.out, s.err)
 		}

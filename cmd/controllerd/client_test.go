@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/sim"
 )
 

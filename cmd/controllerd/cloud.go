@@ -9,11 +9,11 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/automation"
-	"svc.internal/controller/cloudlink"
+	"svc.internal/controller/cloud/link"
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/publicapi"
+	"svc.internal/controller/shelf/web"
 	"svc.internal/controller/store"
-	"svc.internal/controller/web"
-	"svc.internal/controller/wire"
 )
 
 // cloud holds the link to the platform that this controller is enrolled at, if any.
@@ -62,19 +62,19 @@ func (c *cloud) run(ctx context.Context) error {
 func (c *cloud) hold(ctx context.Context, enrolled store.Cloud) {
 	d := c.daemon
 	log := d.log.With("controller", enrolled.Controller)
-	var link *cloudlink.Link
+	var toCloud *link.Link
 	rules := automation.New(automation.Config{
 		Core: d.core, Start: c.started, Log: log,
-		Answer: func(corr string, ack wire.Ack) { link.Answer(corr, ack) },
+		Answer: func(corr string, ack wire.Ack) { toCloud.Answer(corr, ack) },
 	})
-	link, err := cloudlink.New(cloudlink.Config{
+	toCloud, err := link.New(link.Config{
 		Core: d.core, Firmware: version, Log: log,
 		Credentials: wire.Credentials{
 			Controller: enrolled.Controller, Broker: enrolled.Broker, Username: enrolled.Username, Password: enrolled.Password, CA: enrolled.CA,
 		},
 		Boot:   d.db.NextCloudSession,
-		Widget: func(m cloudlink.Message) { rules.Widget(automation.Message(m)) },
-		Panels: func(m cloudlink.Message) { rules.Panels(automation.Message(m)) },
+		Widget: func(m link.Message) { rules.Widget(automation.Message(m)) },
+		Panels: func(m link.Message) { rules.Panels(automation.Message(m)) },
 		Clock:  rules.Clock, Deadline: rules.Deadline,
 		Values: rules.Values,
 		Tunnel: c.door(),
@@ -85,8 +85,8 @@ func (c *cloud) hold(ctx context.Context, enrolled store.Cloud) {
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = rules.Run(ctx) })
-	wg.Go(func() { rules.Watch(ctx, link.ShowPanels) })
-	wg.Go(func() { _ = link.Run(ctx) })
+	wg.Go(func() { rules.Watch(ctx, toCloud.ShowPanels) })
+	wg.Go(func() { _ = toCloud.Run(ctx) })
 	wg.Wait()
 }
 

@@ -22,9 +22,9 @@ import (
 	"svc.internal/controller/platform/link"
 	"svc.internal/controller/platform/site"
 	platformstore "svc.internal/controller/platform/store"
+	"svc.internal/controller/shelf/web"
 	"svc.internal/controller/sim"
 	"svc.internal/controller/store"
-	"svc.internal/controller/web"
 )
 
 // platformFor is a platform with its broker inside, at which a controller is enrolled.

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
-	"svc.internal/controller/sitefile"
+	"svc.internal/controller/site/sitefile"
 )
 
 // newGear is a house with a line of gear fresh from its box, of which the site knows
@@ -158,7 +158,7 @@ func TestCommissioningIsContinuedAfterADaemonWasKilled(t *testing.T) {
 }
 
 // buses asks the daemon how its buses are.
-func (d *desk) buses() (list []adminapi.BusDetail) {
+func (d *desk) buses() (list []api.BusDetail) {
 	d.t.Helper()
 	if err := json.Unmarshal([]byte(d.must("bus", "list", "--json")), &list); err != nil {
 		d.t.Fatal(err)
@@ -169,7 +169,7 @@ func (d *desk) buses() (list []adminapi.BusDetail) {
 func (d *desk) awaitBusUp(name string) {
 	d.t.Helper()
 	waitFor(d.t, 30*time.Second, "bus "+name+" up", func() bool {
-		return slices.ContainsFunc(d.buses(), func(b adminapi.BusDetail) bool { return b.Name == name && b.Up })
+		return slices.ContainsFunc(d.buses(), func(b api.BusDetail) bool { return b.Name == name && b.Up })
 	})
 }
 

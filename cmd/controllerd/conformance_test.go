@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"svc.internal/controller/account"
-	"svc.internal/controller/conformance"
 	"svc.internal/controller/drivers/drivertest"
+	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/tools/conformance"
 )
 
 func TestOurControllerConforms(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/drivers/drivertest"
+	"svc.internal/controller/shelf/account"
 )
 
 const (

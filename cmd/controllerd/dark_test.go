@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/drivers/drivertest"
+	"svc.internal/controller/shelf/account"
 )
 
 // TestModbusGoesDark measures on Modbus what the tests of DALI and DMX measure there:

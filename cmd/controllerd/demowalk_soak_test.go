@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
+	"svc.internal/controller/shelf/ui/uitest"
 	"svc.internal/controller/sim"
-	"svc.internal/controller/ui/uitest"
 )
 
 // demo is what make run starts, as a newcomer has it.
@@ -168,7 +168,7 @@ func TestSoakWalkOnTheDemo(t *testing.T) {
 	}
 
 	// Ten devices that the building has, and the site no more: they are found, named and put into a room.
-	var session adminapi.Session
+	var session api.Session
 	if err := json.Unmarshal(d.ask(http.MethodPost, "/api/v1/auth/login", `{"username":"admin","password":"`+housePassword+`"}`), &session); err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 )
 
 func TestBackupIsTriedOverTheAPI(t *testing.T) {
@@ -21,7 +21,7 @@ func TestBackupIsTriedOverTheAPI(t *testing.T) {
 		t.Fatalf("backup: %d %s", status, file)
 	}
 	status, body, _ := h.send(http.MethodPost, "/api/v1/backup/drill", admin, string(file))
-	var d adminapi.Drilled
+	var d api.Drilled
 	if err := json.Unmarshal(body, &d); err != nil || status != http.StatusOK || d.Buses != 1 || d.Nodes != 3 || d.Clusters != 1 || d.Users != len(houseUsers) || len(d.Unreadable) != 0 {
 		t.Errorf("drill: %d %s", status, body)
 	}
@@ -36,7 +36,7 @@ func TestBackupIsTriedOverTheAPI(t *testing.T) {
 			t.Fatal(err)
 		}
 		req.Header.Set("Prefer", "respond-async")
-		var j adminapi.Job
+		var j api.Job
 		status, body, head := h.answer(h.client, req, admin)
 		if err := json.Unmarshal(body, &j); err != nil || status != http.StatusAccepted || head.Get("Location") != "/api/v1/jobs/"+j.ID {
 			t.Fatalf("drill as a job: %d %s", status, body)
@@ -61,7 +61,7 @@ func TestNightlyBackupsAreTold(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, everydaySite)
 	admin := h.enter("admin")
-	told := func() (n adminapi.NightlyBackups) {
+	told := func() (n api.NightlyBackups) {
 		t.Helper()
 		status, body, _ := h.send(http.MethodGet, "/api/v1/backup/nightly", admin, "")
 		if err := json.Unmarshal(body, &n); err != nil || status != http.StatusOK {
@@ -97,7 +97,7 @@ func TestNightlyBackupsAreTold(t *testing.T) {
 // enter logs in at /api/v1.
 func (h *house) enter(name string) string {
 	h.t.Helper()
-	var s adminapi.Session
+	var s api.Session
 	status, body, _ := h.send(http.MethodPost, "/api/v1/auth/login", "", `{"username":"`+name+`","password":"`+housePassword+`"}`)
 	if err := json.Unmarshal(body, &s); err != nil || status != http.StatusOK {
 		h.t.Fatalf("log in at /api/v1: %d %s", status, body)

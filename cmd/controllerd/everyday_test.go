@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/drivertest"
 )
@@ -45,7 +45,7 @@ func TestTheEverydayFromTheCommandLine(t *testing.T) {
 		}
 	}
 	levels := func() (one, two int) {
-		var list []adminapi.Node
+		var list []api.Node
 		if err := json.Unmarshal([]byte(d.must("light", "list", "--json")), &list); err != nil || len(list) != 3 {
 			t.Fatalf("%v: %d lights", err, len(list))
 		}
@@ -63,7 +63,7 @@ func TestTheEverydayFromTheCommandLine(t *testing.T) {
 			t.Errorf("levels %d and %d", one, two)
 		}
 		d.must("light", "off", "1", "2")
-		var entries []adminapi.Entry
+		var entries []api.Entry
 		if err := json.Unmarshal([]byte(d.must("light", "on", "2", "--json")), &entries); err != nil || len(entries) != 1 || !entries[0].OK || entries[0].Who != me(t) || entries[0].Via != "console" {
 			t.Errorf("%v %+v", err, entries)
 		}
@@ -98,7 +98,7 @@ func TestTheEverydayFromTheCommandLine(t *testing.T) {
 			t.Errorf("levels %d and %d", one, two)
 		}
 		for _, args := range [][]string{{"node", "identify", "Lobby"}, {"bus", "identify", "rtu", "1"}} {
-			var j adminapi.Job
+			var j api.Job
 			if err := json.Unmarshal([]byte(d.must(append(args, "--json")...)), &j); err != nil || j.Kind != "identify" || j.State != "done" {
 				t.Errorf("%v: %v %+v", args, err, j)
 			}
@@ -122,8 +122,8 @@ func TestTheEverydayFromTheCommandLine(t *testing.T) {
 		for _, args := range [][]string{{"identify", "attic", "1"}, {"groups", "attic"}, {"groups", "attic", "--write"}, {"service", "attic"}, {"service", "attic", "motor"}, {"monitor", "attic"}} {
 			fails(t, 1, "'controllerd bus list' shows those there are\n", append([]string{"bus"}, args...)...)
 		}
-		var renamed, replaced adminapi.Node
-		for out, args := range map[*adminapi.Node][]string{&renamed: {"rename", "2", "Stairwell"}, &replaced: {"replace", "3", "--address", "8"}} {
+		var renamed, replaced api.Node
+		for out, args := range map[*api.Node][]string{&renamed: {"rename", "2", "Stairwell"}, &replaced: {"replace", "3", "--address", "8"}} {
 			if err := json.Unmarshal([]byte(d.must(append([]string{"node"}, append(args, "--json")...)...)), out); err != nil {
 				t.Errorf("%v: %v", args, err)
 			}

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/drivertest"
+	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/sim"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"svc.internal/controller/drivers/drivertest"
-	"svc.internal/controller/recording"
+	"svc.internal/controller/site/recording"
 )
 
 const busySite = `

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/store"
@@ -127,7 +127,7 @@ func (g *groupHouse) tableWrites() int {
 }
 
 // groups is what the command line tells of a bus.
-func (g *groupHouse) groups(bus string) (out adminapi.Groups) {
+func (g *groupHouse) groups(bus string) (out api.Groups) {
 	g.t.Helper()
 	text := g.desk().must("bus", "groups", bus, "--json")
 	if err := json.Unmarshal([]byte(text), &out); err != nil {
@@ -153,7 +153,7 @@ func (g *groupHouse) claims() (inUse map[string]string) {
 func (g *groupHouse) read() bool {
 	for _, bus := range []string{"line", "facade"} {
 		have := g.groups(bus)
-		if !have.Surveyed || slices.ContainsFunc(have.Devices, func(d adminapi.GroupDevice) bool { return d.ReadAt == nil }) {
+		if !have.Surveyed || slices.ContainsFunc(have.Devices, func(d api.GroupDevice) bool { return d.ReadAt == nil }) {
 			return false
 		}
 	}
@@ -296,7 +296,7 @@ func (g *groupHouse) repairWiped(want map[string]string) {
 	waitFor(g.t, 30*time.Second, "shades at rest", func() bool { return !g.device(11).Shades[0].Moving && !g.device(12).Shades[0].Moving })
 	waitFor(g.t, time.Minute, "a table old enough to be doubted", func() bool {
 		devices := g.groups("facade").Devices
-		i := slices.IndexFunc(devices, func(d adminapi.GroupDevice) bool { return d.Device == "06.00.02" })
+		i := slices.IndexFunc(devices, func(d api.GroupDevice) bool { return d.Device == "06.00.02" })
 		return time.Since(*devices[i].ReadAt) > 6*time.Second
 	})
 	g.wipe("facade", "06.00.02")

@@ -17,11 +17,11 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/admin/console"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/sim"
-	"svc.internal/controller/sitefile"
+	"svc.internal/controller/site/sitefile"
 	"svc.internal/controller/store"
 )
 

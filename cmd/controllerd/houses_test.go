@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/account"
-	"svc.internal/controller/adminapi"
-	"svc.internal/controller/conformance/onezero"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/drivers/drivertest"
+	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/tools/conformance/onezero"
 )
 
 // api sends a request to /api/v1, wants that status, and reads the answer into out, unless
@@ -43,7 +43,7 @@ func (h *house) api(token string, status int, method, path string, in, out any) 
 }
 
 // ended waits for a job.
-func (h *house) ended(token, id string) (j adminapi.Job) {
+func (h *house) ended(token, id string) (j api.Job) {
 	h.t.Helper()
 	h.await(time.Minute, "the job to end", func() bool {
 		h.api(token, 200, http.MethodGet, "/jobs/"+id, nil, &j)
@@ -90,13 +90,13 @@ func TestAHouseIsTakenOverByTheAPI(t *testing.T) {
 		h.api(h.enter(string(role)), 403, http.MethodPost, "/migrations/preview", nil, nil)
 	}
 	h.api(admin, 404, http.MethodGet, "/migrations/preview", nil, nil)
-	h.api(admin, 409, http.MethodPost, "/migrations", adminapi.MigrationStart{Preview: ""}, nil)
-	h.api(admin, 422, http.MethodPost, "/migrations/certificate", adminapi.ControllerAddress{URL: "http://10.0.0.1"}, nil)
-	var shown adminapi.ControllerShown
-	h.api(admin, 200, http.MethodPost, "/migrations/certificate", adminapi.ControllerAddress{URL: url}, &shown)
-	from := adminapi.MigrationSource{URL: url, Username: onezero.Username, Password: secret, Fingerprint: strings.Repeat("0", 64)}
-	begin := func() adminapi.Job {
-		var j adminapi.Job
+	h.api(admin, 409, http.MethodPost, "/migrations", api.MigrationStart{Preview: ""}, nil)
+	h.api(admin, 422, http.MethodPost, "/migrations/certificate", api.ControllerAddress{URL: "http://10.0.0.1"}, nil)
+	var shown api.ControllerShown
+	h.api(admin, 200, http.MethodPost, "/migrations/certificate", api.ControllerAddress{URL: url}, &shown)
+	from := api.MigrationSource{URL: url, Username: onezero.Username, Password: secret, Fingerprint: strings.Repeat("0", 64)}
+	begin := func() api.Job {
+		var j api.Job
 		h.api(admin, 202, http.MethodPost, "/migrations/preview", from, &j)
 		return h.ended(admin, j.ID)
 	}
@@ -112,7 +112,7 @@ func TestAHouseIsTakenOverByTheAPI(t *testing.T) {
 	if j.State != "done" {
 		t.Fatalf("%+v", j)
 	}
-	var plan adminapi.MigrationPreview
+	var plan api.MigrationPreview
 	h.api(admin, 200, http.MethodGet, "/migrations/preview", nil, &plan)
 	if plan.ID != j.ID || len(plan.Clusters) != 2 || len(plan.Nodes) != 10 || len(plan.Shades) != 4 || len(plan.Conflicts) != 0 {
 		t.Errorf("the preview has %+v", plan)
@@ -122,29 +122,29 @@ func TestAHouseIsTakenOverByTheAPI(t *testing.T) {
 	}
 
 	// One of theirs is taken here meanwhile.
-	var ours adminapi.Cluster
+	var ours api.Cluster
 	h.api(admin, 201, http.MethodPost, "/clusters", map[string]any{"id": plan.Clusters[0].ID, "name": "First come"}, &ours)
 	h.api(admin, 200, http.MethodGet, "/migrations/preview", nil, &plan)
 	if len(plan.Conflicts) != 1 || plan.Clusters[0].Action != "skip" {
 		t.Errorf("with a conflict: %+v", plan)
 	}
-	h.api(admin, 409, http.MethodPost, "/migrations", adminapi.MigrationStart{Preview: plan.ID}, nil)
-	h.api(admin, 409, http.MethodPost, "/migrations", adminapi.MigrationStart{Preview: "another", OnConflict: "skip"}, nil)
-	h.api(admin, 422, http.MethodPost, "/migrations", adminapi.MigrationStart{Preview: plan.ID, OnConflict: "renumber"}, nil)
+	h.api(admin, 409, http.MethodPost, "/migrations", api.MigrationStart{Preview: plan.ID}, nil)
+	h.api(admin, 409, http.MethodPost, "/migrations", api.MigrationStart{Preview: "another", OnConflict: "skip"}, nil)
+	h.api(admin, 422, http.MethodPost, "/migrations", api.MigrationStart{Preview: plan.ID, OnConflict: "renumber"}, nil)
 	before = export()
-	var done adminapi.Migrated
-	h.api(admin, 200, http.MethodPost, "/migrations", adminapi.MigrationStart{Preview: plan.ID, OnConflict: "skip", Watch: true}, &done)
+	var done api.Migrated
+	h.api(admin, 200, http.MethodPost, "/migrations", api.MigrationStart{Preview: plan.ID, OnConflict: "skip", Watch: true}, &done)
 	if _, err := os.Stat(done.Backup); done.ID == 0 || err != nil {
 		t.Errorf("done: %+v, its backup: %v", done, err)
 	}
 	h.api(admin, 200, http.MethodGet, fmt.Sprint("/nodes/", plan.Nodes[9].ID), nil, nil) // in force when the answer comes
-	h.api(admin, 200, http.MethodPost, "/migrations", adminapi.MigrationStart{Preview: plan.ID, OnConflict: "skip"}, &done)
+	h.api(admin, 200, http.MethodPost, "/migrations", api.MigrationStart{Preview: plan.ID, OnConflict: "skip"}, &done)
 	if done.ID != 0 {
 		t.Errorf("the second time: %+v", done)
 	}
 
 	// What was changed since is not undone without force.
-	var list []adminapi.Migration
+	var list []api.Migration
 	h.api(admin, 200, http.MethodGet, "/migrations", nil, &list)
 	if len(list) != 1 || list[0].Nodes != 10 || list[0].By != "admin" || list[0].UndoneAt != nil || list[0].Watch == nil || list[0].Watch.LookedAt == nil {
 		t.Fatalf("made: %+v", list)
@@ -158,14 +158,14 @@ func TestAHouseIsTakenOverByTheAPI(t *testing.T) {
 	if status, body, _ := h.answer(h.client, req, admin); status != 200 {
 		t.Fatalf("rename: %d %s", status, body)
 	}
-	if text := h.api(admin, 409, http.MethodPost, undo, adminapi.MigrationUndo{}, nil); !strings.Contains(text, "Renamed") && !strings.Contains(text, "was changed: name") {
+	if text := h.api(admin, 409, http.MethodPost, undo, api.MigrationUndo{}, nil); !strings.Contains(text, "Renamed") && !strings.Contains(text, "was changed: name") {
 		t.Errorf("undoing what was renamed: %s", text)
 	}
-	h.api(admin, 204, http.MethodPost, undo, adminapi.MigrationUndo{Force: true}, nil)
+	h.api(admin, 204, http.MethodPost, undo, api.MigrationUndo{Force: true}, nil)
 	if got := export(); got != before {
 		t.Errorf("undoing left a trace: want\n%s\ngot\n%s", before, got)
 	}
-	h.api(admin, 404, http.MethodPost, undo, adminapi.MigrationUndo{}, nil)
+	h.api(admin, 404, http.MethodPost, undo, api.MigrationUndo{}, nil)
 	if n := other.Controls(); n != 0 {
 		t.Errorf("%d control calls reached the other controller", n)
 	}

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"svc.internal/controller/drivers/line/pty"
-	"svc.internal/controller/sitefile"
+	"svc.internal/controller/site/sitefile"
 )
 
 // TestIndependentServersObeyTheOneZeroClient walks through the public API with

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
@@ -53,7 +53,7 @@ shades:
 	d := h.desk()
 	d.serve()
 	waitFor(t, 60*time.Second, "every node online", func() bool {
-		return !slices.ContainsFunc(d.buses(), func(b adminapi.BusDetail) bool { return b.Online < b.Nodes })
+		return !slices.ContainsFunc(d.buses(), func(b api.BusDetail) bool { return b.Online < b.Nodes })
 	})
 	for _, c := range []struct {
 		bus, address string
@@ -81,7 +81,7 @@ shades:
 				t.Errorf("%v after Ctrl-C: exit code %d, %q", took, code, scan.errs.String())
 			}
 			if c.bus != "shades" { // motors are told of after all of them were searched for
-				var found []adminapi.Found
+				var found []api.Found
 				if err := json.Unmarshal(scan.out.Bytes(), &found); err != nil || len(found) == 0 || found[0].Address != c.address {
 					t.Errorf("what it had found: %v in %s", err, scan.out.String())
 				}

@@ -18,10 +18,10 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/drivertest"
-	"svc.internal/controller/sitefile"
+	"svc.internal/controller/site/sitefile"
 )
 
 // TestCampaignKill ends daemon and imports with SIGKILL at random moments, while the
@@ -306,9 +306,9 @@ func (c *killing) surfaced(have map[string]appliance.ID, after growth) {
 
 // replaced finds one that surfaced and was retired by the very next import: the report
 // of that one is all that was ever seen of it.
-func (c *killing) replaced(report adminapi.SiteReport) {
+func (c *killing) replaced(report api.SiteReport) {
 	for _, g := range c.unsure {
-		if !slices.ContainsFunc(report.Retired, func(it adminapi.SiteItem) bool { return it.Name == g.first }) {
+		if !slices.ContainsFunc(report.Retired, func(it api.SiteItem) bool { return it.Name == g.first }) {
 			continue
 		}
 		for _, it := range report.Retired {
@@ -412,6 +412,6 @@ func (b *begun) wait() {
 }
 
 // report is what it told before it ended, if it told all of it.
-func (b *begun) report() (r adminapi.SiteReport, complete bool) {
+func (b *begun) report() (r api.SiteReport, complete bool) {
 	return r, json.Unmarshal(b.out.Bytes(), &r) == nil
 }

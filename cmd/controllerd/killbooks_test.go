@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/store"
 )
@@ -73,7 +73,7 @@ func (b *books) look(site appliance.Site) {
 }
 
 // promise enters what an import reported.
-func (b *books) promise(r adminapi.SiteReport) {
+func (b *books) promise(r api.SiteReport) {
 	b.t.Helper()
 	for _, it := range r.Created {
 		if it.Family == string(store.Buses) {
@@ -99,7 +99,7 @@ func (b *books) promise(r adminapi.SiteReport) {
 	}
 }
 
-func (b *books) noun(it adminapi.SiteItem) (noun, appliance.UUID) {
+func (b *books) noun(it api.SiteItem) (noun, appliance.UUID) {
 	b.t.Helper()
 	id, err := appliance.ParseUUID(it.UUID)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"syscall"
 	"time"
 
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/admin/console"
-	"svc.internal/controller/adminapi"
 )
 
 // listenLocal makes the socket in the data directory, in place of one that a killed
@@ -60,7 +60,7 @@ func serveLocal(ctx context.Context, ln net.Listener, h http.Handler, log *slog.
 	srv := &http.Server{
 		Handler: h, ReadHeaderTimeout: 5 * time.Second,
 		BaseContext: func(net.Listener) context.Context { return ctx },
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return adminapi.Local(ctx, whoOpened(c)) },
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return api.Local(ctx, whoOpened(c)) },
 		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	defer context.AfterFunc(ctx, func() { srv.Close() })()

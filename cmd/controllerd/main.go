@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"svc.internal/controller/admin/console"
-	"svc.internal/controller/cli"
+	"svc.internal/controller/shelf/cli"
 )
 
 // version is set by the build: -ldflags "-X main.version=…".

@@ -10,8 +10,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/drivers/drivertest"
+	"svc.internal/controller/shelf/account"
 )
 
 // Every metric that an alert rule asks for is there, but for those that begin to be

@@ -20,14 +20,14 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/admin/operations"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/conformance/onezero"
 	"svc.internal/controller/drivers/drivertest"
-	"svc.internal/controller/migration"
-	"svc.internal/controller/migration/reader"
+	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/site/migration"
+	"svc.internal/controller/site/migration/reader"
 	"svc.internal/controller/store"
+	"svc.internal/controller/tools/conformance/onezero"
 )
 
 // oldHouse serves a Controller 1.0 and gives what flags name it.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"svc.internal/controller/adminapi"
-	"svc.internal/controller/recording"
+	"svc.internal/controller/admin/api"
+	"svc.internal/controller/site/recording"
 )
 
 // TestEmptyListsSayHowToFillThem lists what a new controller does not have.
@@ -98,7 +98,7 @@ func endedInput(t *testing.T, h *house) {
 	if h.truth(relayShade).Moving {
 		t.Error("the shade moves")
 	}
-	var list []adminapi.Shade
+	var list []api.Shade
 	if err := json.Unmarshal([]byte(d.must("shade", "list", "--json")), &list); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"svc.internal/controller/ui/uitest"
+	"svc.internal/controller/shelf/ui/uitest"
 )
 
 // demoHouse is the building of make run.

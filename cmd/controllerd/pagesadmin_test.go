@@ -16,10 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/account"
-	"svc.internal/controller/adminapi"
-	"svc.internal/controller/ui/uitest"
-	"svc.internal/controller/web"
+	"svc.internal/controller/admin/api"
+	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/shelf/ui/uitest"
+	"svc.internal/controller/shelf/web"
 )
 
 // TestNewDevicesAreFoundNamedAndPutIntoRooms is the walk of an installer, on a phone.
@@ -173,7 +173,7 @@ func TestBackupIsRestoredInTheBrowser(t *testing.T) {
 	tab.Ignore("status of 422") // the browser notes what is refused
 	tab.Go(s.url + "/more/backup")
 	tab.WaitText("Claim this controller")
-	code, err := os.ReadFile(filepath.Join(fresh.dataDir, adminapi.ClaimFile))
+	code, err := os.ReadFile(filepath.Join(fresh.dataDir, api.ClaimFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -319,7 +319,7 @@ func TestSiteFileIsTakenOverInTheBrowser(t *testing.T) {
 func TestADeviceIsReplacedAndBoundInTheBrowser(t *testing.T) {
 	h := newHouse(t, everydaySite)
 	admin := h.enter("admin")
-	node := func(path string) (n adminapi.Node) {
+	node := func(path string) (n api.Node) {
 		t.Helper()
 		_, body, _ := h.send(http.MethodGet, "/api/v1/nodes/"+path, admin, "")
 		if err := json.Unmarshal(body, &n); err != nil {
@@ -328,7 +328,7 @@ func TestADeviceIsReplacedAndBoundInTheBrowser(t *testing.T) {
 		return n
 	}
 	status, body, _ := h.send(http.MethodPost, "/api/v1/nodes", admin, `{"name":"Attic","address":"","bus":"","profile":""}`)
-	var attic adminapi.Node
+	var attic api.Node
 	if err := json.Unmarshal(body, &attic); err != nil || status != http.StatusCreated {
 		t.Fatalf("%d %s", status, body)
 	}

@@ -5,8 +5,8 @@ package main
 import (
 	"testing"
 
-	"svc.internal/controller/conformance/onezero"
-	"svc.internal/controller/ui/uitest"
+	"svc.internal/controller/shelf/ui/uitest"
+	"svc.internal/controller/tools/conformance/onezero"
 )
 
 // TestAHouseIsTakenOverInTheBrowser goes from the address of a Controller 1.0 to its house

@@ -15,10 +15,10 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/shelf/ui/uitest"
 	"svc.internal/controller/store"
-	"svc.internal/controller/ui/uitest"
 )
 
 // walkSite has a bit of everything that the walk needs.
@@ -71,7 +71,7 @@ func TestWalkFromClaimToReport(t *testing.T) {
 	tab.Go(h.url + "/devices")
 	tab.WaitText("Claim this controller")
 	inspect(t, tab, "claim-360-light-en")
-	code, err := os.ReadFile(filepath.Join(h.dataDir, adminapi.ClaimFile))
+	code, err := os.ReadFile(filepath.Join(h.dataDir, api.ClaimFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestWalkFromClaimToReport(t *testing.T) {
 	tab.Type("input[name=code]", strings.ToLower(strings.TrimSpace(string(code))))
 	tab.Keys("\r")
 	tab.WaitText("Study")
-	if _, err := os.Stat(filepath.Join(h.dataDir, adminapi.ClaimFile)); err == nil {
+	if _, err := os.Stat(filepath.Join(h.dataDir, api.ClaimFile)); err == nil {
 		t.Error("the claim code is still there")
 	}
 

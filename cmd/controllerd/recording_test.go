@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"svc.internal/controller/drivers/drivertest"
-	"svc.internal/controller/recording"
 	"svc.internal/controller/sim"
+	"svc.internal/controller/site/recording"
 )
 
 const recordedSite = `

@@ -11,9 +11,9 @@ import (
 	"github.com/labstack/echo/v4"
 	"golang.org/x/sync/errgroup"
 
+	"svc.internal/controller/shelf/web"
 	"svc.internal/controller/store"
 	"svc.internal/controller/systemd"
-	"svc.internal/controller/web"
 )
 
 // rescuable reports whether a start failed for a reason that people have to be told of

@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/account"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/admin/console"
-	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/drivertest"
+	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/sim"
-	"svc.internal/controller/sitefile"
+	"svc.internal/controller/site/sitefile"
 	"svc.internal/controller/store"
 )
 
@@ -260,7 +260,7 @@ func TestImportDuringTheStartIsTakenOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	daemon, err := (&app{console.App{DataDir: h.dataDir}}).newDaemon(t.Context(), db, serveConfig{listen: "127.0.0.1:0", tokenLife: time.Hour}, adminapi.NewLines(), slog.New(slog.DiscardHandler))
+	daemon, err := (&app{console.App{DataDir: h.dataDir}}).newDaemon(t.Context(), db, serveConfig{listen: "127.0.0.1:0", tokenLife: time.Hour}, api.NewLines(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

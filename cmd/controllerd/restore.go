@@ -10,10 +10,10 @@ import (
 	"os"
 	"time"
 
-	"svc.internal/controller/account"
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/backup"
+	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/site/backup"
 	"svc.internal/controller/store"
 	"svc.internal/controller/systemd"
 )
@@ -23,22 +23,22 @@ type backups struct{ d *daemon }
 
 func (b backups) Write(ctx context.Context, to io.Writer) error { return b.d.db.BackupTo(ctx, to, nil) }
 
-func (b backups) Drill(ctx context.Context, from io.Reader, passphrase *string) (adminapi.Drilled, error) {
+func (b backups) Drill(ctx context.Context, from io.Reader, passphrase *string) (api.Drilled, error) {
 	_, found, err := tried(ctx, from, passphrase)
 	return found, err
 }
 
-func (b backups) Restore(ctx context.Context, from io.Reader, passphrase *string, by account.Audit) (adminapi.Drilled, func(), error) {
+func (b backups) Restore(ctx context.Context, from io.Reader, passphrase *string, by account.Audit) (api.Drilled, func(), error) {
 	if why := b.d.db.Kept(); why != nil {
-		return adminapi.Drilled{}, nil, fmt.Errorf("restore: %w (%w)", account.ErrNotKept, why)
+		return api.Drilled{}, nil, fmt.Errorf("restore: %w (%w)", account.ErrNotKept, why)
 	}
 	archive, found, err := tried(ctx, from, passphrase)
 	return found, func() { b.d.endFor(&restoration{archive: archive, by: by}) }, err
 }
 
-func (b backups) Nightly() adminapi.NightlyBackups {
+func (b backups) Nightly() api.NightlyBackups {
 	made, err := store.NightlyBackups(b.d.nightly.folder)
-	out := adminapi.NightlyBackups{Folder: b.d.nightly.folder, Kept: len(made)}
+	out := api.NightlyBackups{Folder: b.d.nightly.folder, Kept: len(made)}
 	if len(made) > 0 {
 		out.Last = &made[len(made)-1]
 	}
@@ -51,16 +51,16 @@ func (b backups) Nightly() adminapi.NightlyBackups {
 }
 
 // tried is a backup that can be restored, and what it holds.
-func tried(ctx context.Context, from io.Reader, passphrase *string) (backup.Archive, adminapi.Drilled, error) {
+func tried(ctx context.Context, from io.Reader, passphrase *string) (backup.Archive, api.Drilled, error) {
 	archive, err := backup.Read(from, passphrase)
 	if err != nil {
-		return archive, adminapi.Drilled{}, err
+		return archive, api.Drilled{}, err
 	}
 	d, err := store.DrillArchive(ctx, archive)
 	if err != nil {
-		return archive, adminapi.Drilled{}, err
+		return archive, api.Drilled{}, err
 	}
-	return archive, adminapi.Drilled{
+	return archive, api.Drilled{
 		Made: &d.Made, Buses: d.Buses, Nodes: d.Nodes, Shades: d.Shades, Clusters: d.Clusters, Users: d.Users, Keys: d.Keys,
 		Profiles: d.Profiles, OwnCertificate: d.Certificate, Unreadable: append([]string{}, d.Unreadable...),
 	}, nil

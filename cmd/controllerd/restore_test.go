@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/drivers/drivertest"
 )
 
@@ -101,7 +101,7 @@ func TestRestoreByUpload(t *testing.T) {
 	defer stop()
 
 	status, body, _ := h.send(http.MethodPost, "/api/v1/backup/restore", admin, string(file))
-	var found adminapi.Drilled
+	var found api.Drilled
 	if err := json.Unmarshal(body, &found); err != nil || status != http.StatusAccepted || found.Nodes != 2 || found.Profiles != 1 {
 		t.Fatalf("restore: %d %s", status, body)
 	}
@@ -120,7 +120,7 @@ func TestRestoreByUpload(t *testing.T) {
 		}
 	}
 	admin = h.enter("admin")
-	var nodes []adminapi.Node
+	var nodes []api.Node
 	if _, body, _ = h.send(http.MethodGet, "/api/v1/nodes", admin, ""); json.Unmarshal(body, &nodes) != nil || len(nodes) != 2 || nodes[0].ID != 7 || nodes[1].ID != 40 {
 		t.Errorf("nodes after the restore: %s", body)
 	}

@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
-	"svc.internal/controller/sitefile"
+	"svc.internal/controller/site/sitefile"
 )
 
 // bare plays the buses of a site without a daemon on them.
@@ -31,7 +31,7 @@ func bare(t *testing.T, site string) *house {
 }
 
 // strangers scans a bus as one that no site has, and returns what was found.
-func (h *house) strangers(bus string, args ...string) []adminapi.Found {
+func (h *house) strangers(bus string, args ...string) []api.Found {
 	h.t.Helper()
 	for _, b := range h.site.Buses {
 		if b.Name != bus {
@@ -51,7 +51,7 @@ func (h *house) strangers(bus string, args ...string) []adminapi.Found {
 }
 
 // scan runs 'bus scan' for as long as it takes.
-func (h *house) scan(args ...string) (found []adminapi.Found) {
+func (h *house) scan(args ...string) (found []api.Found) {
 	h.t.Helper()
 	d := h.desk()
 	s := d.answerOf(d.command(h.t.Context(), append([]string{"bus", "scan", "--json"}, args...)...), "")
@@ -99,7 +99,7 @@ nodes:
 	}
 	h := bare(t, site)
 	for bus, profiles := range on {
-		found := slices.DeleteFunc(h.strangers(bus, "--last", fmt.Sprint(len(profiles)+1)), func(f adminapi.Found) bool { // the gear behind gateways is looked for elsewhere
+		found := slices.DeleteFunc(h.strangers(bus, "--last", fmt.Sprint(len(profiles)+1)), func(f api.Found) bool { // the gear behind gateways is looked for elsewhere
 			return strings.Contains(f.Address, "/") || f.Finding == string(appliance.FoundNote)
 		})
 		if len(found) != len(profiles) {
@@ -121,14 +121,14 @@ nodes:
 }
 
 // scanResult runs a scan by hand and returns what it says as JSON.
-func (d *desk) scanResult(wantCode int, args ...string) map[string]adminapi.Found {
+func (d *desk) scanResult(wantCode int, args ...string) map[string]api.Found {
 	d.t.Helper()
 	s := d.run(append([]string{"bus", "scan", "--json"}, args...)...)
-	var list []adminapi.Found
+	var list []api.Found
 	if err := json.Unmarshal([]byte(s.out), &list); err != nil || s.code != wantCode {
 		d.t.Fatalf("bus scan %v: exit code %d, want %d; %v\n%s%s", args, s.code, wantCode, err, s.out, s.err)
 	}
-	found := map[string]adminapi.Found{}
+	found := map[string]api.Found{}
 	for _, f := range list {
 		found[f.Address+" "+f.Finding] = f
 	}
@@ -389,7 +389,7 @@ shades:
 		buses := d.buses()
 		return len(buses) == 1 && buses[0].Nodes == 2 && buses[0].Online == 2
 	})
-	var shades []adminapi.Shade
+	var shades []api.Shade
 	if err := json.Unmarshal([]byte(d.must("shade", "list", "--json")), &shades); err != nil {
 		t.Fatal(err)
 	}

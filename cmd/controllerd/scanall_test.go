@@ -11,7 +11,7 @@ import (
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
-	"svc.internal/controller/sitefile"
+	"svc.internal/controller/site/sitefile"
 )
 
 // motorsSite has shade motors of two types on a line of their own, like the demo

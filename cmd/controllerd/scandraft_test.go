@@ -8,7 +8,7 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/drivertest"
-	"svc.internal/controller/sitefile"
+	"svc.internal/controller/site/sitefile"
 )
 
 // scanPort scans a port of a simulated building that no site knows, as an installer

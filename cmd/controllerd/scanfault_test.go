@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 )
@@ -20,8 +20,8 @@ nodes:
 `
 
 // rows are what a scan found, by address and finding.
-func rows(list []adminapi.Found) map[string]adminapi.Found {
-	m := map[string]adminapi.Found{}
+func rows(list []api.Found) map[string]api.Found {
+	m := map[string]api.Found{}
 	for _, f := range list {
 		m[f.Address+" "+f.Finding] = f
 	}
@@ -29,7 +29,7 @@ func rows(list []adminapi.Found) map[string]adminapi.Found {
 }
 
 // pairFound reports whether both devices, and nobody else, were found as they are.
-func pairFound(found map[string]adminapi.Found) bool {
+func pairFound(found map[string]api.Found) bool {
 	for key, f := range found {
 		if f.Finding == "device" && key != "1 device" && key != "2 device" {
 			return false
@@ -122,7 +122,7 @@ func TestScanMeasuresWhoIsLate(t *testing.T) {
 			t.Parallel()
 			h := bare(t, pairSite)
 			h.fault(sim.Fault{Bus: "line", Address: "2", Kind: sim.FaultDelay, DelayMs: int(tc.delay.Milliseconds())})
-			var found map[string]adminapi.Found
+			var found map[string]api.Found
 			if tc.known {
 				h.fillStore()
 				found = rows(h.scan("line", "--last", "2"))

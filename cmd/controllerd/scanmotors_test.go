@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 )
@@ -77,7 +77,7 @@ func TestScanTellsFaultsOfMotorsApart(t *testing.T) {
 }
 
 // about is what was found of an address.
-func about(found map[string]adminapi.Found, address string) (list []string) {
+func about(found map[string]api.Found, address string) (list []string) {
 	for _, f := range found {
 		if f.Address == address {
 			list = append(list, f.Finding+": "+f.Detail)

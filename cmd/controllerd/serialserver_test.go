@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"svc.internal/controller/drivers/drivertest"
-	"svc.internal/controller/sitefile"
+	"svc.internal/controller/site/sitefile"
 )
 
 // serverSite is played on serial ports; the controller reaches them through serial

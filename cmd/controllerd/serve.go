@@ -18,20 +18,20 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"svc.internal/controller/account/bearer"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/admin/console"
-	"svc.internal/controller/adminapi"
-	"svc.internal/controller/adminui"
+	"svc.internal/controller/admin/pages"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/automation"
-	"svc.internal/controller/cli"
 	"svc.internal/controller/drivers"
-	"svc.internal/controller/memory"
 	"svc.internal/controller/publicapi"
+	"svc.internal/controller/shelf/account/bearer"
+	"svc.internal/controller/shelf/cli"
+	"svc.internal/controller/shelf/memory"
+	"svc.internal/controller/shelf/ui"
+	"svc.internal/controller/shelf/web"
 	"svc.internal/controller/store"
 	"svc.internal/controller/systemd"
-	"svc.internal/controller/ui"
-	"svc.internal/controller/web"
 )
 
 // serveConfig is what the daemon needs to boot; everything else is in the data
@@ -129,7 +129,7 @@ func (a *app) serveOnce(ctx context.Context, cfg serveConfig, log *slog.Logger) 
 // prepare takes the data directory and makes the daemon of its site; end gives back what it
 // took, whether that went well or not.
 func (a *app) prepare(ctx context.Context, cfg serveConfig, log *slog.Logger) (d *daemon, end func(), err error) {
-	lines := adminapi.NewLines()
+	lines := api.NewLines()
 	log = lines.Log(log)
 	guard, err := store.Lock(a.DataDir)
 	if err != nil {
@@ -149,7 +149,7 @@ type daemon struct {
 	db    *store.Store
 	core  *appliance.Controller
 	api   *publicapi.API
-	admin *adminapi.API
+	admin *api.API
 	pages *ui.Pages
 	cert  *web.Certificate
 	crowd *web.Crowd
@@ -166,7 +166,7 @@ type daemon struct {
 	https, http, local net.Listener // http may be nil; so may local, where no socket can be made
 }
 
-func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, lines *adminapi.Lines, log *slog.Logger) (*daemon, error) {
+func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, lines *api.Lines, log *slog.Logger) (*daemon, error) {
 	d := &daemon{log: log, db: db, dataDir: a.DataDir, crowd: web.NewCrowd(log), nightly: nightly{folder: cfg.backups(a.DataDir)}, from: cfg.from}
 	d.cloud = newCloud(d, cfg.tunnel)
 	registry := prometheus.NewRegistry()
@@ -206,7 +206,7 @@ func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, l
 	if d.admin, err = d.newAdmin(ctx, shown, d.within(lines, registry), systemBelow(cfg.system, a.DataDir), brake, clock); err != nil {
 		return nil, err
 	}
-	if d.pages, err = adminui.New(); err != nil {
+	if d.pages, err = pages.New(); err != nil {
 		return nil, err
 	}
 	return d, a.openDoors(d, cfg)
@@ -265,7 +265,7 @@ func (d *daemon) run(ctx context.Context) error {
 	e := web.New(web.Config{Log: d.log, Errors: publicapi.Errors})
 	d.api.Register(e)
 	d.admin.Register(e)
-	adminui.Register(e, d.pages)
+	pages.Register(e, d.pages)
 	ctx, d.end = context.WithCancel(ctx)
 	defer d.end()
 	g, ctx := errgroup.WithContext(ctx)
@@ -278,7 +278,7 @@ func (d *daemon) run(ctx context.Context) error {
 	g.Go(func() error { return d.rules.Run(ctx) })
 	g.Go(func() error { return d.backupNightly(ctx) })
 	g.Go(func() error { return d.watchNightly(ctx) })
-	here := web.New(web.Config{Log: d.log, Errors: adminapi.Errors})
+	here := web.New(web.Config{Log: d.log, Errors: api.Errors})
 	d.admin.Register(here)
 	g.Go(func() error { return d.answerHere(ctx, here) })
 	g.Go(func() error { return d.core.Run(ctx) })

@@ -16,11 +16,11 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
-	"svc.internal/controller/sitefile"
+	"svc.internal/controller/site/sitefile"
 )
 
 // True travel times of calibrationSite, which the controller does not know.
@@ -163,7 +163,7 @@ func (c *client) code() int {
 	return c.cmd.ProcessState.ExitCode()
 }
 
-func (c *client) result() (r adminapi.ShadeResult) {
+func (c *client) result() (r api.ShadeResult) {
 	c.t.Helper()
 	if code := c.code(); code != 0 {
 		c.t.Fatalf("exit code %d: %s", code, c.said.String())
@@ -190,7 +190,7 @@ func (h *house) watch(c *client, shade appliance.ID) {
 	}
 }
 
-func measuredWithin(t *testing.T, what string, got *adminapi.Travel, truth time.Duration) {
+func measuredWithin(t *testing.T, what string, got *api.Travel, truth time.Duration) {
 	t.Helper()
 	off := math.Abs(got.Seconds - truth.Seconds())
 	t.Logf("%s: %.2f s ± %.2f s, truly %v", what, got.Seconds, got.Uncertainty, truth)
@@ -227,7 +227,7 @@ func TestShadesAreCalibrated(t *testing.T) {
 }
 
 func shadesAreListed(t *testing.T, h *house) {
-	var list []adminapi.Shade
+	var list []api.Shade
 	if err := json.Unmarshal([]byte(h.desk().must("shade", "list", "--json")), &list); err != nil {
 		t.Fatal(err)
 	}
@@ -346,9 +346,9 @@ func me(t *testing.T) string {
 }
 
 // underWay are the jobs that another console sees.
-func (d *desk) underWay() (list []adminapi.Job) {
+func (d *desk) underWay() (list []api.Job) {
 	d.t.Helper()
-	var all []adminapi.Job
+	var all []api.Job
 	if err := json.Unmarshal([]byte(d.must("job", "list", "--json")), &all); err != nil {
 		d.t.Fatal(err)
 	}
@@ -502,7 +502,7 @@ func TestPowerCutDuringACalibration(t *testing.T) {
 	before := d.must("site", "export")
 	daemon := d.serve()
 	online := func() bool {
-		var list []adminapi.Shade
+		var list []api.Shade
 		s := d.run("shade", "list", "--json")
 		return s.code == 0 && json.Unmarshal([]byte(s.out), &list) == nil && len(list) == 3 && list[0].Online && list[1].Online
 	}

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/drivers/drivertest"
+	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/sim"
 )
 

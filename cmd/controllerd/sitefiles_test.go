@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 )
 
 // sendIf makes a request under a condition.
@@ -35,7 +35,7 @@ func TestSiteFileOverTheAPI(t *testing.T) {
 	if exported := h.desk().must("site", "export"); status != http.StatusOK || string(text) != exported || header.Get("ETag") == "" {
 		t.Errorf("%d, ETag %q\n%s\nwant what the command exports:\n%s", status, header.Get("ETag"), text, exported)
 	}
-	report := func(body []byte) (r adminapi.SiteReport) {
+	report := func(body []byte) (r api.SiteReport) {
 		t.Helper()
 		if err := json.Unmarshal(body, &r); err != nil {
 			t.Fatalf("%v: %s", err, body)
@@ -53,7 +53,7 @@ func TestSiteFileOverTheAPI(t *testing.T) {
 	status, body, seen = h.send(http.MethodPost, file+"/preview?replace=true", admin, edited)
 	r := report(body)
 	if status != http.StatusOK || !r.Preview || len(r.Changed) != 1 || r.Changed[0].ID != 1 || len(r.Retired) != 1 || r.Retired[0].ID != 3 ||
-		len(r.Changed[0].Changes) != 1 || r.Changed[0].Changes[0] != (adminapi.SiteChange{Key: "name", Old: "Lobby", New: "Foyer"}) {
+		len(r.Changed[0].Changes) != 1 || r.Changed[0].Changes[0] != (api.SiteChange{Key: "name", Old: "Lobby", New: "Foyer"}) {
 		t.Errorf("preview: %d %s", status, body)
 	}
 	if now := h.desk().must("site", "export"); now != string(text) {

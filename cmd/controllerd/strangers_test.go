@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/drivers/drivertest"
-	"svc.internal/controller/web/siege"
+	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/shelf/web/siege"
 )
 
 const strangersSite = `

@@ -11,10 +11,10 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"svc.internal/controller/account"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/tunnel"
-	"svc.internal/controller/web"
+	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/shelf/web"
 )
 
 // throughTunnel is a client of the house's public API that comes by way of the platform.

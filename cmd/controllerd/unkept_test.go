@@ -16,9 +16,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"svc.internal/controller/account"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/admin/console"
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/sim"
 )
 
@@ -214,7 +214,7 @@ func lampLevel(d sim.Device) int { return d.Channels[0].TargetLevel }
 // siteFaults are what /api/v1 tells of.
 func (h *house) siteFaults(token string) string {
 	h.t.Helper()
-	var site adminapi.Site
+	var site api.Site
 	status, body, _ := h.send(http.MethodGet, "/api/v1/site", token, "")
 	if err := json.Unmarshal(body, &site); err != nil || status != http.StatusOK {
 		h.t.Fatalf("GET /api/v1/site: %d %s", status, body)

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"svc.internal/controller/admin/operations"
-	"svc.internal/controller/conformance/onezero"
 	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/store"
+	"svc.internal/controller/tools/conformance/onezero"
 )
 
 // A house that was taken over with --watch is looked at again with the token that it gave: what differs and what goes

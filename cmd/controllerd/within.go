@@ -11,18 +11,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
 
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/admin/operations"
-	"svc.internal/controller/adminapi"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers"
-	"svc.internal/controller/recording"
-	"svc.internal/controller/sitefile"
+	"svc.internal/controller/site/recording"
+	"svc.internal/controller/site/sitefile"
 )
 
 // within is how the daemon looks from within.
-func (d *daemon) within(lines *adminapi.Lines, metrics prometheus.Gatherer) adminapi.Within {
-	return adminapi.Within{
-		Explain: func(b *appliance.Bus, f adminapi.Frame) string { return recordedOn(b, f).Brief() },
+func (d *daemon) within(lines *api.Lines, metrics prometheus.Gatherer) api.Within {
+	return api.Within{
+		Explain: func(b *appliance.Bus, f api.Frame) string { return recordedOn(b, f).Brief() },
 		Record:  record, Lines: lines, Ready: d.core.Ready, Kept: d.db.Kept, Site: d.writeSite,
 		Metrics: func(_ context.Context, to io.Writer) error { return writeMetrics(to, metrics) },
 		Started: time.Now(),
@@ -30,14 +30,14 @@ func (d *daemon) within(lines *adminapi.Lines, metrics prometheus.Gatherer) admi
 }
 
 // recordedOn is a frame of a bus as recordings have it, explained.
-func recordedOn(b *appliance.Bus, f adminapi.Frame) recording.Frame {
+func recordedOn(b *appliance.Bus, f api.Frame) recording.Frame {
 	return operations.Recorded(b.Name, drivers.Protocol(b.Driver, b.Port, b.Options), f)
 }
 
 // recordMost bounds a recording of what all flight recorders have, in bytes.
 const recordMost = 32 << 20
 
-func record(to io.Writer, frames iter.Seq2[*appliance.Bus, adminapi.Frame]) error {
+func record(to io.Writer, frames iter.Seq2[*appliance.Bus, api.Frame]) error {
 	w, err := recording.To(to, "controllerd "+version, recordMost)
 	if err != nil {
 		return err

@@ -19,11 +19,11 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/adminapi"
+	"svc.internal/controller/admin/api"
 	"svc.internal/controller/drivers"
 	"svc.internal/controller/drivers/drivertest"
-	"svc.internal/controller/recording"
-	"svc.internal/controller/web"
+	"svc.internal/controller/shelf/web"
+	"svc.internal/controller/site/recording"
 )
 
 // TestFramesAreToldInWords: the monitor, the recorder and the ledger of /api/v1 say what passed as 'bus decode' does.
@@ -32,7 +32,7 @@ func TestFramesAreToldInWords(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, everydaySite)
 	token := h.enter("admin")
-	frames := func() (list []adminapi.Frame) {
+	frames := func() (list []api.Frame) {
 		t.Helper()
 		_, body, _ := h.send(http.MethodGet, "/api/v1/buses/rtu/frames", token, "")
 		if err := json.Unmarshal(body, &list); err != nil {
@@ -55,7 +55,7 @@ func TestFramesAreToldInWords(t *testing.T) {
 	if status, message := h.control("channelControl", `{"targetType":3,"targetId":1,"command":"DIM","dimLevel":40}`); status != 1 {
 		t.Fatal(message)
 	}
-	var entries []adminapi.Entry
+	var entries []api.Entry
 	_, body, _ := h.send(http.MethodGet, "/api/v1/ledger?node=1&limit=1", token, "")
 	if err := json.Unmarshal(body, &entries); err != nil || len(entries) != 1 {
 		t.Fatalf("%v: %s", err, body)
@@ -192,7 +192,7 @@ func TestCertificateIsReplacedWhileTheDaemonRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := pair.Fingerprint()
-	in, err := json.Marshal(adminapi.NewCertificate{Certificate: string(cert), Key: string(key)})
+	in, err := json.Marshal(api.NewCertificate{Certificate: string(cert), Key: string(key)})
 	if err != nil {
 		t.Fatal(err)
 	}

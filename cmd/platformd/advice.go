@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"svc.internal/controller/cli"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/store"
+	"svc.internal/controller/shelf/cli"
 )
 
 // accessAdvice adds to an error of opening the database what to do about it.

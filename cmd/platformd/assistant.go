@@ -8,7 +8,6 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"svc.internal/controller/cli"
 	"svc.internal/controller/platform/assistant"
 	"svc.internal/controller/platform/assistant/model"
 	"svc.internal/controller/platform/assistant/model/anthropic"
@@ -16,6 +15,7 @@ import (
 	"svc.internal/controller/platform/chat"
 	"svc.internal/controller/platform/gate"
 	"svc.internal/controller/platform/mcp"
+	"svc.internal/controller/shelf/cli"
 )
 
 // settleMost is how long an order waits for the state that follows it: controllers look every half second what has changed.

@@ -20,7 +20,7 @@ import (
 	"svc.internal/controller/platform/ratelimit"
 	"svc.internal/controller/platform/sitetest"
 	"svc.internal/controller/platform/store"
-	"svc.internal/controller/web"
+	"svc.internal/controller/shelf/web"
 )
 
 // BenchmarkToolsList compares what tools/list of MCP costs, key check and count included,

@@ -13,7 +13,7 @@ import (
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/link"
 	"svc.internal/controller/platform/peertest"
-	"svc.internal/controller/web"
+	"svc.internal/controller/shelf/web"
 )
 
 // eachPeerBroker runs a test with Mosquitto, whose files the platform keeps as docs/mqtt.md tells.

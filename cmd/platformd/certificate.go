@@ -5,7 +5,7 @@ import (
 	"log/slog"
 
 	"svc.internal/controller/platform/store"
-	"svc.internal/controller/web"
+	"svc.internal/controller/shelf/web"
 )
 
 // certificate is the operator's own, or the one made at the first start.

@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"svc.internal/controller/cli"
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/link"
 	"svc.internal/controller/platform/store"
-	"svc.internal/controller/wire"
+	"svc.internal/controller/shelf/cli"
 )
 
 func newController(a *app) *cobra.Command {

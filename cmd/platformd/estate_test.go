@@ -16,15 +16,14 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/automation"
-	"svc.internal/controller/cloudlink"
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/drivers"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/link"
 	"svc.internal/controller/platform/store"
+	"svc.internal/controller/shelf/trust"
 	"svc.internal/controller/sim"
-	"svc.internal/controller/sitefile"
-	"svc.internal/controller/trust"
-	"svc.internal/controller/wire"
+	"svc.internal/controller/site/sitefile"
 )
 
 // patience is how long anything may take before a test gives up; nothing is measured with it.
@@ -180,7 +179,7 @@ func (e *estate) enrol(cid string, core *appliance.Controller, since time.Time) 
 // credentials of a controller, for its one-time code.
 func (e *estate) credentials(code string) wire.Credentials {
 	e.t.Helper()
-	got, err := cloudlink.Enrol(e.t.Context(), e.url, code, trust.Trust{CA: e.daemon.cert.PEM()})
+	got, err := link.Enrol(e.t.Context(), e.url, code, trust.Trust{CA: e.daemon.cert.PEM()})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -191,13 +190,13 @@ func (e *estate) credentials(code string) wire.Credentials {
 func (e *estate) join(got wire.Credentials, core *appliance.Controller, since time.Time) (leave func()) {
 	e.t.Helper()
 	log := slog.New(slog.NewTextHandler(e.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	var l *cloudlink.Link
+	var l *link.Link
 	rules := automation.New(automation.Config{Core: e.hops.over(core), Start: since, Log: log, Answer: func(corr string, ack wire.Ack) { l.Answer(corr, ack) }})
-	l, err := cloudlink.New(cloudlink.Config{
+	l, err := link.New(link.Config{
 		Core: core, Credentials: got, Firmware: "test", Log: log,
 		Boot:   func(context.Context) (int64, error) { return boots.Add(1), nil },
-		Widget: func(m cloudlink.Message) { e.hops.arrived(m); rules.Widget(automation.Message(m)) },
-		Panels: func(m cloudlink.Message) { rules.Panels(automation.Message(m)) },
+		Widget: func(m link.Message) { e.hops.arrived(m); rules.Widget(automation.Message(m)) },
+		Panels: func(m link.Message) { rules.Panels(automation.Message(m)) },
 		Clock:  rules.Clock, Values: rules.Values, Deadline: rules.Deadline, Tunnel: e.plan.tunnel,
 	})
 	if err != nil {

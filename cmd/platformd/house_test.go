@@ -17,7 +17,7 @@ import (
 	"svc.internal/controller/platform/peertest"
 	"svc.internal/controller/platform/ratelimit"
 	"svc.internal/controller/platform/store"
-	"svc.internal/controller/web"
+	"svc.internal/controller/shelf/web"
 )
 
 const password = "correct horse"

@@ -18,14 +18,14 @@ import (
 	"github.com/labstack/echo/v4"
 	"golang.org/x/sync/errgroup"
 
-	"svc.internal/controller/cli"
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/broker"
 	"svc.internal/controller/platform/link"
 	"svc.internal/controller/platform/panel"
 	"svc.internal/controller/platform/site"
-	"svc.internal/controller/web"
-	"svc.internal/controller/wire"
+	"svc.internal/controller/shelf/cli"
+	"svc.internal/controller/shelf/web"
 )
 
 // brokerSettings are what all instances share about the broker.

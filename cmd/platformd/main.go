@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"svc.internal/controller/cli"
 	"svc.internal/controller/platform/store"
+	"svc.internal/controller/shelf/cli"
 )
 
 // version is set by the build: -ldflags "-X main.version=…".

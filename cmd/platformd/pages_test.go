@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"svc.internal/controller/platform"
-	"svc.internal/controller/ui/uitest"
+	"svc.internal/controller/shelf/ui/uitest"
 )
 
 // enter goes through the log-in page.

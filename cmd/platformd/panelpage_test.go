@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/ui/uitest"
+	"svc.internal/controller/shelf/ui/uitest"
 )
 
 func TestThePanelPage(t *testing.T) {

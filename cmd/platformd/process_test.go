@@ -22,7 +22,7 @@ import (
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/gate"
 	"svc.internal/controller/platform/peertest"
-	"svc.internal/controller/web"
+	"svc.internal/controller/shelf/web"
 )
 
 // TestMain lets the test binary be the program itself.

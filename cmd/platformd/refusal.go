@@ -6,7 +6,7 @@ import (
 
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/voice"
-	"svc.internal/controller/web"
+	"svc.internal/controller/shelf/web"
 )
 
 // statuses is the one table from errors to HTTP.

@@ -8,14 +8,14 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform/apikey"
 	"svc.internal/controller/platform/gate"
 	"svc.internal/controller/platform/login"
 	"svc.internal/controller/platform/panel"
 	"svc.internal/controller/platform/tunnel"
 	"svc.internal/controller/platform/voice"
-	"svc.internal/controller/web"
-	"svc.internal/controller/wire"
+	"svc.internal/controller/shelf/web"
 )
 
 // Paths that the contract fixes.

@@ -14,8 +14,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"svc.internal/controller/cli"
-	"svc.internal/controller/memory"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/assistant"
 	"svc.internal/controller/platform/assistant/model"
@@ -25,8 +23,10 @@ import (
 	"svc.internal/controller/platform/ratelimit"
 	"svc.internal/controller/platform/site"
 	"svc.internal/controller/platform/store"
+	"svc.internal/controller/shelf/cli"
+	"svc.internal/controller/shelf/memory"
+	"svc.internal/controller/shelf/web"
 	"svc.internal/controller/systemd"
-	"svc.internal/controller/web"
 )
 
 // serveConfig is what one instance needs to boot. What all instances share comes from

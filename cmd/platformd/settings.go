@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"svc.internal/controller/cli"
 	"svc.internal/controller/platform/assistant"
 	"svc.internal/controller/platform/assistant/model"
 	"svc.internal/controller/platform/login"
+	"svc.internal/controller/shelf/cli"
 )
 
 // databaseURL names the variable with the PostgreSQL database to use instead of SQLite.

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/panel"
-	"svc.internal/controller/wire"
 )
 
 // levels are those that a light was set to after a write, in truth; writes that change nothing are left out.

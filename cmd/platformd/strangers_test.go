@@ -16,7 +16,7 @@ import (
 
 	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/platform/peertest"
-	"svc.internal/controller/web/siege"
+	"svc.internal/controller/shelf/web/siege"
 )
 
 const (

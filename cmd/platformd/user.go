@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"svc.internal/controller/cli"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/login"
 	"svc.internal/controller/platform/store"
+	"svc.internal/controller/shelf/cli"
 )
 
 func newUser(a *app) *cobra.Command {

@@ -19,12 +19,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"svc.internal/controller/cli"
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/gate"
 	"svc.internal/controller/platform/panel"
 	"svc.internal/controller/platform/voice"
-	"svc.internal/controller/wire"
+	"svc.internal/controller/shelf/cli"
 )
 
 // voiceSettings are the four variables of the contract.

@@ -14,8 +14,8 @@ import (
 
 	mqtt "github.com/eclipse/paho.mqtt.golang"
 
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform/link"
-	"svc.internal/controller/wire"
 )
 
 // dialBroker connects to the broker that controllers use.

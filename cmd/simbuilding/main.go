@@ -20,9 +20,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"svc.internal/controller/drivers/line"
+	"svc.internal/controller/shelf/web"
 	"svc.internal/controller/sim"
-	"svc.internal/controller/sitefile"
-	"svc.internal/controller/web"
+	"svc.internal/controller/site/sitefile"
 )
 
 func main() {

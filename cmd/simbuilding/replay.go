@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"svc.internal/controller/recording"
-	"svc.internal/controller/sitefile"
+	"svc.internal/controller/site/recording"
+	"svc.internal/controller/site/sitefile"
 )
 
 // replayFlags say what is played and how answers are judged.

@@ -15,8 +15,8 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers"
-	"svc.internal/controller/recording"
 	"svc.internal/controller/sim"
+	"svc.internal/controller/site/recording"
 )
 
 // replayBus plays one bus of a recording into a copy of it; asItWas keeps the pauses

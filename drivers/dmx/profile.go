@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"svc.internal/controller/schema"
+	"svc.internal/controller/site/schema"
 )
 
 //go:embed profile.schema.json

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/schema"
 	"svc.internal/controller/sim/dmxsim"
+	"svc.internal/controller/site/schema"
 )
 
 // openSite opens a bus with some nodes and no wire.

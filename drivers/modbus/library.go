@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"svc.internal/controller/drivers/profile"
-	"svc.internal/controller/schema"
+	"svc.internal/controller/site/schema"
 )
 
 //go:embed profiles/*.yaml

@@ -13,7 +13,7 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/line"
-	"svc.internal/controller/schema"
+	"svc.internal/controller/site/schema"
 )
 
 func serialBus(nodes ...appliance.Node) appliance.BusConfig {

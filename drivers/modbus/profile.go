@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/schema"
+	"svc.internal/controller/site/schema"
 )
 
 //go:embed profile.schema.json

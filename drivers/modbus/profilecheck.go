@@ -3,7 +3,7 @@ package modbus
 import (
 	"fmt"
 
-	"svc.internal/controller/schema"
+	"svc.internal/controller/site/schema"
 )
 
 // profileCheck finds what a JSON Schema cannot say.

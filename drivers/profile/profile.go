@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc.internal/controller/schema"
+	"svc.internal/controller/site/schema"
 )
 
 // Info says what a profile is and where its facts come from.

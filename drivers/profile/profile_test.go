@@ -10,7 +10,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"svc.internal/controller/schema"
+	"svc.internal/controller/site/schema"
 )
 
 // lamp is a profile whose file is its name.

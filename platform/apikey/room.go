@@ -8,7 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"svc.internal/controller/platform"
-	"svc.internal/controller/web"
+	"svc.internal/controller/shelf/web"
 )
 
 // Store keeps the records of keys. Each method but Add sees those of one owner only;

@@ -8,7 +8,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"svc.internal/controller/wire"
+	"svc.internal/controller/cloud/wire"
 )
 
 // role of a client.

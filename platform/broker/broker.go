@@ -15,8 +15,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
-	"svc.internal/controller/wire"
 )
 
 // Bounds of what the broker keeps: retained states and what receivers have not acknowledged yet.

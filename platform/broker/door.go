@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
-	"svc.internal/controller/web"
-	"svc.internal/controller/wire"
+	"svc.internal/controller/shelf/web"
 )
 
 const (

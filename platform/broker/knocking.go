@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"sync"
 
-	"svc.internal/controller/web"
+	"svc.internal/controller/shelf/web"
 )
 
 // knocking are the connections that have not said yet who they are. When all places are taken, one of the network that

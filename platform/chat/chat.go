@@ -12,7 +12,7 @@ import (
 
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/sse"
-	"svc.internal/controller/web"
+	"svc.internal/controller/shelf/web"
 )
 
 // Paths of the doors.

@@ -13,7 +13,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"svc.internal/controller/platform"
-	"svc.internal/controller/web"
+	"svc.internal/controller/shelf/web"
 )
 
 // Keys knows API keys. It is asked on every request that has one.

@@ -12,10 +12,10 @@ import (
 
 	mqtt "github.com/eclipse/paho.mqtt.golang"
 
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform/link"
 	"svc.internal/controller/platform/site"
 	"svc.internal/controller/platform/store"
-	"svc.internal/controller/wire"
 )
 
 // points is how many things each controller of a crowd reports.

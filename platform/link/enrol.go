@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
-	"svc.internal/controller/wire"
 )
 
 // CodeLife is how long an enrolment code is good for.

@@ -8,9 +8,9 @@ import (
 	mqtt "github.com/eclipse/paho.mqtt.golang"
 	"github.com/eclipse/paho.mqtt.golang/packets"
 
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/platform/store"
-	"svc.internal/controller/wire"
 )
 
 // quiet is how long nothing is waited for where nothing may come. The broker has acknowledged before, so that what was

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/store"
-	"svc.internal/controller/wire"
 )
 
 // A broker that is away for an hour, in short: the controller has an hour's worth to say, works on in bounded memory, and

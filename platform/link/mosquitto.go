@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
-	"svc.internal/controller/wire"
 )
 
 // MosquittoPasswords is a password file for Mosquitto with these credentials.

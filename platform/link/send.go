@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
-	"svc.internal/controller/wire"
 )
 
 // pendingMost bounds the commands that wait for an answer.

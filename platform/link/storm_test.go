@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/store"
-	"svc.internal/controller/wire"
 )
 
 // toggle makes the event with a number; even ones switch on.

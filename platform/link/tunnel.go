@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
-	"svc.internal/controller/wire"
 )
 
 // partsMost is how many parts an answer has at most.

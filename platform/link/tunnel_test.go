@@ -20,10 +20,10 @@ import (
 	mqtt "github.com/eclipse/paho.mqtt.golang"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/cloudlink"
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/link"
 	"svc.internal/controller/platform/store"
-	"svc.internal/controller/wire"
 )
 
 // shop is a controller whose public API answers what a request asks for, and counts.
@@ -66,13 +66,13 @@ func pattern(n int) []byte {
 }
 
 // openShop puts a controller with a tunnel on the link; door nil leaves it closed.
-func openShop(t testing.TB, at place, cid, password string, door http.Handler) *cloudlink.Link {
+func openShop(t testing.TB, at place, cid, password string, door http.Handler) *link.Link {
 	t.Helper()
-	l, err := cloudlink.New(cloudlink.Config{
+	l, err := link.New(link.Config{
 		Core: appliance.New(appliance.Options{}), Log: testLog(t), Tunnel: door,
 		Credentials: wire.Credentials{Controller: cid, Broker: at.url, Username: cid, Password: password},
 		Boot:        func(context.Context) (int64, error) { return shopBoots.Add(1), nil },
-		Widget:      func(cloudlink.Message) {}, Panels: func(cloudlink.Message) {},
+		Widget:      func(link.Message) {}, Panels: func(link.Message) {},
 	})
 	if err != nil {
 		t.Fatal(err)

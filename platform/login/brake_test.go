@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"svc.internal/controller/platform"
-	"svc.internal/controller/web"
+	"svc.internal/controller/shelf/web"
 )
 
 // one is a store with a single user.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"svc.internal/controller/password"
 	"svc.internal/controller/platform"
+	"svc.internal/controller/shelf/password"
 )
 
 const (

@@ -11,9 +11,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"svc.internal/controller/password"
 	"svc.internal/controller/platform"
-	"svc.internal/controller/web"
+	"svc.internal/controller/shelf/password"
+	"svc.internal/controller/shelf/web"
 )
 
 // bodyLimit is the largest body: it is strangers who send them.

@@ -8,7 +8,7 @@ import (
 
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/sse"
-	"svc.internal/controller/web"
+	"svc.internal/controller/shelf/web"
 )
 
 // call is a request of the plain form.

@@ -14,7 +14,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"svc.internal/controller/platform"
-	"svc.internal/controller/web"
+	"svc.internal/controller/shelf/web"
 )
 
 // Path of both forms.

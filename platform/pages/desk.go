@@ -11,7 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"svc.internal/controller/platform"
-	"svc.internal/controller/web"
+	"svc.internal/controller/shelf/web"
 )
 
 // bodyLimit is the largest body.

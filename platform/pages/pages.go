@@ -7,7 +7,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"svc.internal/controller/ui"
+	"svc.internal/controller/shelf/ui"
 )
 
 //go:embed app

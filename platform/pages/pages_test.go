@@ -11,11 +11,11 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"svc.internal/controller/ui/uitest"
+	"svc.internal/controller/shelf/ui/uitest"
 )
 
 func TestTextsAreTheSameInAllLanguages(t *testing.T) {
-	for _, wrong := range append(uitest.CheckTexts(os.DirFS("app")), uitest.UsedTexts(os.DirFS("app"), os.DirFS("../../ui/assets"))...) {
+	for _, wrong := range append(uitest.CheckTexts(os.DirFS("app")), uitest.UsedTexts(os.DirFS("app"), os.DirFS("../../shelf/ui/assets"))...) {
 		t.Error(wrong)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"sync"
 
-	"svc.internal/controller/wire"
+	"svc.internal/controller/cloud/wire"
 )
 
 // Board is what panels should show, as their controllers said last.

@@ -17,10 +17,10 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/sse"
-	"svc.internal/controller/web"
-	"svc.internal/controller/wire"
+	"svc.internal/controller/shelf/web"
 )
 
 // PanelsPath begins the paths of panels.

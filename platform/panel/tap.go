@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
-	"svc.internal/controller/wire"
 )
 
 // Sender sends a widget action under an ID to a controller and waits for its acknowledgement until ctx ends

@@ -18,9 +18,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
-	"svc.internal/controller/web"
-	"svc.internal/controller/wire"
+	"svc.internal/controller/shelf/web"
 )
 
 // WebhookPath is where Webex sends its notifications.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
-	"svc.internal/controller/wire"
 )
 
 // Reports is what a [Reader] reads.

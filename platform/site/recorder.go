@@ -6,8 +6,8 @@ import (
 	"log/slog"
 	"time"
 
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
-	"svc.internal/controller/wire"
 )
 
 // Store is where reports are kept.

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/site"
 	"svc.internal/controller/platform/store"
-	"svc.internal/controller/wire"
 )
 
 // house is a platform's site data of one controller.

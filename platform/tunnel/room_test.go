@@ -13,9 +13,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
-	"svc.internal/controller/web"
-	"svc.internal/controller/wire"
+	"svc.internal/controller/shelf/web"
 )
 
 // desk is the room before controllers that answer as they are told.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
-	"svc.internal/controller/wire"
 )
 
 // gesture is the finished gesture on the panel that a sentence stands for, and what is said when it is done. Without a

@@ -1,0 +1,156 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/shelf/web"
+)
+
+// Backups makes the one file that a controller can be restored from, and takes it.
+type Backups interface {
+	// Write writes everything.
+	Write(ctx context.Context, to io.Writer) error
+	// Drill restores such a file in memory; a passphrase is for one that is encrypted. Its errors are about the file.
+	Drill(ctx context.Context, from io.Reader, passphrase *string) (Drilled, error)
+	// Restore does what Drill does, and returns what begins the restore, which ends the present run of the
+	// controller. It fails with account.ErrNotKept where the disk takes nothing; its other errors are about the file.
+	Restore(ctx context.Context, from io.Reader, passphrase *string, by account.Audit) (found Drilled, begin func(), err error)
+	// Nightly tells of those that are made by themselves.
+	Nightly() NightlyBackups
+}
+
+// NightlyBackups are those that the controller makes by itself.
+type NightlyBackups struct {
+	Folder string     `json:"folder" doc:"Where they are kept, on the controller."`
+	Last   *time.Time `json:"last" doc:"When the newest was made; null: there is none."`
+	Kept   int        `json:"kept" doc:"How many there are."`
+	Failed string     `json:"failed,omitempty" doc:"Why the last try failed; it is tried again every ten minutes."`
+}
+
+// Drilled is what a backup would restore.
+type Drilled struct {
+	Made           *time.Time `json:"made"`
+	Buses          int        `json:"buses"`
+	Nodes          int        `json:"nodes"`
+	Shades         int        `json:"shades"`
+	Clusters       int        `json:"clusters"`
+	Users          int        `json:"users"`
+	Keys           int        `json:"keys" doc:"API keys."`
+	Profiles       int        `json:"profiles"`
+	OwnCertificate bool       `json:"ownCertificate"`
+	Unreadable     []string   `json:"unreadable" doc:"Entries that can be restored and not read."`
+}
+
+const (
+	// backupTime is how long a backup may take to be sent, or to arrive and be tried.
+	backupTime = 5 * time.Minute
+	// backupMost is the largest that is taken here: it is unpacked in memory. A building's has a few megabytes.
+	backupMost = 32 << 20
+	// passphraseHeader carries the passphrase of an encrypted backup, as in a URL.
+	passphraseHeader = "Backup-Passphrase"
+)
+
+// backup sends everything as one file. It holds secrets: users, keys, certificates.
+func (a *API) backup(c echo.Context) error {
+	_ = http.NewResponseController(c.Response().Writer).SetWriteDeadline(time.Now().Add(backupTime))
+	h := c.Response().Header()
+	h.Set("Content-Type", "application/octet-stream")
+	h.Set("Content-Disposition", `attachment; filename="controller-`+time.Now().UTC().Format("20060102-150405")+`.backup"`)
+	h.Set("Cache-Control", "no-store")
+	a.auditAccount(c, "backup.download", "backup", nil)
+	return a.Backups.Write(c.Request().Context(), c.Response())
+}
+
+func (a *API) nightlyBackups(c echo.Context) error {
+	return answer(c, http.StatusOK, a.Backups.Nightly())
+}
+
+// drillBackup restores the backup in the body in memory, tells what came of it and forgets it. Who sends
+// "Prefer: respond-async" (RFC 7240, 4.1) gets a job, which goes on when they have left.
+func (a *API) drillBackup(c echo.Context) error {
+	return a.withBackup(c, func(ctx context.Context, data io.Reader, passphrase *string) error {
+		if c.Request().Header.Get("Prefer") == "respond-async" {
+			return a.drillLater(c, data, passphrase)
+		}
+		found, err := a.Backups.Drill(ctx, data, passphrase)
+		if err != nil {
+			return err
+		}
+		a.auditAccount(c, "backup.drill", "backup", nil)
+		return answer(c, http.StatusOK, found)
+	})
+}
+
+func (a *API) drillLater(c echo.Context, data io.Reader, passphrase *string) error {
+	j, err := a.Jobs.Jobs().Start(appliance.Job{Kind: appliance.JobDrill, Subject: "a backup", By: callerOf(c).origin("")}, func(ctx context.Context, on *appliance.JobHand) (any, error) {
+		on.Progress(appliance.JobProgress{Text: "restores the backup in memory"})
+		a.unpacking.Lock()
+		defer a.unpacking.Unlock()
+		found, err := a.Backups.Drill(ctx, data, passphrase)
+		if err == nil {
+			on.Item(found, nil)
+		}
+		return nil, err
+	})
+	if err == nil {
+		a.auditAccount(c, "backup.drill", "backup", nil)
+	}
+	return accepted(c, j, err)
+}
+
+// restoreBackup takes the place of everything by the backup in the body. It is answered before that begins; then the
+// controller begins anew with what the backup holds, and all have to log in again.
+func (a *API) restoreBackup(c echo.Context) error {
+	return a.withBackup(c, func(ctx context.Context, data io.Reader, passphrase *string) error {
+		who := callerOf(c)
+		found, begin, err := a.Backups.Restore(ctx, data, passphrase, account.Audit{Who: who.name, From: who.from})
+		if err != nil {
+			return err
+		}
+		a.auditAccount(c, "backup.restore", "backup", nil) // in the database that is kept, too
+		defer begin()
+		return answer(c, http.StatusAccepted, found)
+	})
+}
+
+// withBackup calls do with the backup in the body.
+func (a *API) withBackup(c echo.Context, do func(ctx context.Context, data io.Reader, passphrase *string) error) error {
+	if !a.unpacking.TryLock() {
+		return &refusal{status: http.StatusServiceUnavailable, detail: "another backup is being tried; try again", wait: 5 * time.Second}
+	}
+	defer a.unpacking.Unlock()
+	until := time.Now().Add(backupTime)
+	control := http.NewResponseController(c.Response().Writer)
+	_ = errors.Join(control.SetReadDeadline(until), control.SetWriteDeadline(until))
+	var passphrase *string
+	if text := c.Request().Header.Get(passphraseHeader); text != "" {
+		plain, err := url.QueryUnescape(text)
+		if err != nil {
+			return malformed("", "the header "+passphraseHeader+" is not percent-encoded: "+err.Error())
+		}
+		passphrase = &plain
+	}
+	data, err := web.ReadBody(c, backupMost)
+	if err != nil {
+		return unread(err)
+	}
+	ctx := c.Request().Context()
+	err = do(ctx, bytes.NewReader(data), passphrase)
+	switch {
+	case err == nil, c.Response().Committed, errors.Is(err, account.ErrNotKept), errors.As(err, new(*refusal)):
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	} // all else that can be wrong is the file
+	return &refusal{status: http.StatusUnprocessableEntity, detail: err.Error(), fields: []FieldError{{"", err.Error()}}, cause: err}
+}

@@ -1,0 +1,49 @@
+package pages
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+
+	"github.com/labstack/echo/v4"
+
+	"svc.internal/controller/shelf/ui"
+)
+
+//go:embed app
+var app embed.FS
+
+// routes are the addresses of pages, as in app/app.js. Each answers with the same
+// shell, which draws the page that the address names; another address is not found.
+var routes = []string{
+	"/", "/login", "/claim",
+	"/clusters/:id", "/devices", "/devices/:id", "/shades/:id",
+	"/rules", "/more/settings", "/buses", "/buses/:name", "/commission/shade/:id", "/more", "/more/report", "/more/help", "/more/ledger/:id",
+	"/commission/:bus", "/more/users", "/more/keys", "/more/account", "/more/audit", "/more/backup", "/more/migrate", "/more/certificate", "/more/diagnostics",
+}
+
+// firstView is what the home page needs before anything can be seen.
+var firstView = []string{
+	"app/app.js", "app/house.js", "app/home.js", "app/cards.js", "app/scenes.js", "app/works.js", "ui/jobs.js",
+	"ui/i18n.js", "ui/router.js", "ui/shell.js", "ui/icons.js", "ui/api.js", "ui/stream.js", "ui/asked.js", "ui/light.js", "ui/shade.js", "ui/slider.js",
+}
+
+// New gathers the pages.
+func New() (*ui.Pages, error) {
+	files, err := fs.Sub(app, "app")
+	if err != nil {
+		return nil, fmt.Errorf("gather pages: %w", err)
+	}
+	return ui.New(ui.Options{App: files, Title: "Controller", Preload: firstView})
+}
+
+// Register adds the pages to e.
+func Register(e *echo.Echo, pages *ui.Pages) {
+	assets, shell := echo.WrapHandler(pages.Assets()), echo.WrapHandler(pages.Shell())
+	e.GET("/a/*", assets)
+	e.HEAD("/a/*", assets)
+	for _, path := range routes {
+		e.GET(path, shell)
+		e.HEAD(path, shell)
+	}
+}

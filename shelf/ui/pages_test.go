@@ -1,0 +1,144 @@
+package ui_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"svc.internal/controller/shelf/ui"
+	"svc.internal/controller/shelf/ui/uitest"
+)
+
+func TestTextsAreTheSameInAllLanguages(t *testing.T) {
+	for _, wrong := range uitest.CheckTexts(os.DirFS("assets")) {
+		t.Error(wrong)
+	}
+	for _, wrong := range uitest.UsedTexts(os.DirFS("assets"), nil) {
+		if !strings.Contains(wrong, `"http.`) { // put together from a status
+			t.Error(wrong)
+		}
+	}
+}
+
+func TestVendoredFilesAreThoseThatVersionsNames(t *testing.T) {
+	list, err := os.ReadFile("assets/vendor/VERSIONS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := map[string]string{}
+	for _, line := range strings.Split(strings.TrimSpace(string(list)), "\n")[1:] {
+		cells := strings.Split(line, " | ")
+		named[cells[0]] = cells[4]
+	}
+	files, err := fs.Glob(os.DirFS("assets/vendor"), "*.js")
+	if err != nil || len(files) != len(named) {
+		t.Fatalf("files are %v, VERSIONS names %d", files, len(named))
+	}
+	for _, name := range files {
+		data, err := os.ReadFile("assets/vendor/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256(data)
+		if got := hex.EncodeToString(sum[:]); got != named[name] {
+			t.Errorf("%s has the hash %s, VERSIONS says %s: run vendor.sh, do not edit", name, got, named[name])
+		}
+	}
+}
+
+func TestServing(t *testing.T) {
+	app := fstest.MapFS{"app.js": {Data: []byte("import '../ui/lib.js';" + strings.Repeat(" ", 2000))}}
+	p, err := ui.New(ui.Options{App: app, Title: "A <b> & c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	get := func(h http.Handler, path string, headers ...string) *http.Response {
+		r := httptest.NewRequest("GET", path, nil)
+		for i := 0; i < len(headers); i += 2 {
+			r.Header.Set(headers[i], headers[i+1])
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w.Result()
+	}
+	for _, c := range []struct {
+		name, path string
+		headers    []string
+		status     int
+		header     string
+		want       string
+	}{
+		{"a module is kept for ever", p.Folder() + "app/app.js", nil, 200, "Cache-Control", "public, max-age=31536000, immutable"},
+		{"a module has its type", p.Folder() + "ui/style.css", nil, 200, "Content-Type", "text/css; charset=utf-8"},
+		{"a module is compressed", p.Folder() + "app/app.js", []string{"Accept-Encoding", "br, gzip"}, 200, "Content-Encoding", "gzip"},
+		{"or not, for who cannot", p.Folder() + "app/app.js", nil, 200, "Content-Encoding", ""},
+		{"another build is not found", "/a/000000000000/app/app.js", nil, 404, "Cache-Control", "no-store"},
+		{"licences are no pages", p.Folder() + "ui/vendor/htm.LICENSE", nil, 404, "Cache-Control", "no-store"},
+		{"no way out of the folder", p.Folder() + "../../go.mod", nil, 404, "Cache-Control", "no-store"},
+	} {
+		r := get(p.Assets(), c.path, c.headers...)
+		if r.StatusCode != c.status || r.Header.Get(c.header) != c.want {
+			t.Errorf("%s: %d, %s: %q; want %d, %q", c.name, r.StatusCode, c.header, r.Header.Get(c.header), c.status, c.want)
+		}
+	}
+	shell := get(p.Shell(), "/anything")
+	if got := shell.Header.Get("Content-Security-Policy"); got != ui.Policy {
+		t.Errorf("policy of the shell is %q", got)
+	}
+	if got := shell.Header.Get("Cache-Control"); got != "no-cache" {
+		t.Errorf("shell is cached: %q", got)
+	}
+	if again := get(p.Shell(), "/", "If-None-Match", shell.Header.Get("Etag")); again.StatusCode != http.StatusNotModified {
+		t.Errorf("the same shell again: %d, want 304", again.StatusCode)
+	}
+	body := new(strings.Builder)
+	if err := shell.Write(body); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(body.String(), "<title>A &lt;b&gt; &amp; c</title>") || strings.Contains(body.String(), "style=") {
+		t.Errorf("shell: %s", body)
+	}
+	if _, err := ui.New(ui.Options{App: app, Preload: []string{"app/gone.js"}}); err == nil {
+		t.Error("a preload of a file that does not exist went through")
+	}
+}
+
+func TestAnotherFileIsAnotherFolder(t *testing.T) {
+	folderOf := func(text string) string {
+		p, err := ui.New(ui.Options{App: fstest.MapFS{"app.js": {Data: []byte(text)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Folder()
+	}
+	one, same, two := folderOf("1"), folderOf("1"), folderOf("2")
+	if one != same || one == two {
+		t.Error("the folder is not the hash of what is in it")
+	}
+}
+
+// The first view of any page has these in it, besides its own modules.
+func TestBytesOfTheShelf(t *testing.T) {
+	p, err := ui.New(ui.Options{App: fstest.MapFS{"app.js": {Data: []byte("")}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := p.Weight("app/app.js", "ui/lib.js", "ui/i18n/de.js", "ui/shell.js", "ui/stream.js", "ui/asked.js", "ui/light.js", "ui/shade.js",
+		"ui/form.js", "ui/dialog.js", "ui/jobs.js", "ui/spark.js", "ui/api.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d bytes", got)
+	if limit := 40 << 10; got > limit {
+		t.Errorf("the whole shelf is %d bytes compressed, at most %d", got, limit)
+	}
+	if _, err := p.Weight("app/none.js"); err == nil {
+		t.Error("a module that does not exist weighed something")
+	}
+}
