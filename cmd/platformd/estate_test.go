@@ -16,6 +16,7 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/automation"
+	cloudlink "svc.internal/controller/cloud/link"
 	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/drivers"
 	"svc.internal/controller/platform"
@@ -179,7 +180,7 @@ func (e *estate) enrol(cid string, core *appliance.Controller, since time.Time) 
 // credentials of a controller, for its one-time code.
 func (e *estate) credentials(code string) wire.Credentials {
 	e.t.Helper()
-	got, err := link.Enrol(e.t.Context(), e.url, code, trust.Trust{CA: e.daemon.cert.PEM()})
+	got, err := cloudlink.Enrol(e.t.Context(), e.url, code, trust.Trust{CA: e.daemon.cert.PEM()})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -190,13 +191,13 @@ func (e *estate) credentials(code string) wire.Credentials {
 func (e *estate) join(got wire.Credentials, core *appliance.Controller, since time.Time) (leave func()) {
 	e.t.Helper()
 	log := slog.New(slog.NewTextHandler(e.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	var l *link.Link
+	var l *cloudlink.Link
 	rules := automation.New(automation.Config{Core: e.hops.over(core), Start: since, Log: log, Answer: func(corr string, ack wire.Ack) { l.Answer(corr, ack) }})
-	l, err := link.New(link.Config{
+	l, err := cloudlink.New(cloudlink.Config{
 		Core: core, Credentials: got, Firmware: "test", Log: log,
 		Boot:   func(context.Context) (int64, error) { return boots.Add(1), nil },
-		Widget: func(m link.Message) { e.hops.arrived(m); rules.Widget(automation.Message(m)) },
-		Panels: func(m link.Message) { rules.Panels(automation.Message(m)) },
+		Widget: func(m cloudlink.Message) { e.hops.arrived(m); rules.Widget(automation.Message(m)) },
+		Panels: func(m cloudlink.Message) { rules.Panels(automation.Message(m)) },
 		Clock:  rules.Clock, Values: rules.Values, Deadline: rules.Deadline, Tunnel: e.plan.tunnel,
 	})
 	if err != nil {

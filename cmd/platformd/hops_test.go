@@ -10,8 +10,8 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/automation"
+	cloudlink "svc.internal/controller/cloud/link"
 	"svc.internal/controller/cloud/wire"
-	"svc.internal/controller/platform/link"
 )
 
 // hops notes when the last command passed the stations of its way. One command is under way at a time. A nil *hops notes
@@ -21,7 +21,7 @@ type hops struct {
 	made, came, began, ending time.Time // on the platform; at the controller; handed to the core; acknowledged by the hardware
 }
 
-func (h *hops) arrived(m link.Message) {
+func (h *hops) arrived(m cloudlink.Message) {
 	if h == nil {
 		return
 	}

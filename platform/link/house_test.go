@@ -12,6 +12,7 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/automation"
+	cloudlink "svc.internal/controller/cloud/link"
 	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/link"
@@ -21,7 +22,7 @@ import (
 // house is a controller on the link, whose commands are written down.
 type house struct {
 	*appliance.Controller
-	cloud *link.Link
+	cloud *cloudlink.Link
 
 	mu   sync.Mutex
 	done []appliance.Command
@@ -55,12 +56,12 @@ func move(t testing.TB, db *store.Store, at place, cid string) *house {
 		Answer: func(corr string, ack wire.Ack) { h.cloud.Answer(corr, ack) },
 	})
 	var err error
-	h.cloud, err = link.New(link.Config{
+	h.cloud, err = cloudlink.New(cloudlink.Config{
 		Core:        h.Controller,
 		Credentials: wire.Credentials{Controller: cid, Broker: at.url, Username: cid, Password: password},
 		Boot:        func(context.Context) (int64, error) { return boot.Add(1), nil },
-		Widget:      func(m link.Message) { rules.Widget(automation.Message(m)) },
-		Panels:      func(m link.Message) { rules.Panels(automation.Message(m)) },
+		Widget:      func(m cloudlink.Message) { rules.Widget(automation.Message(m)) },
+		Panels:      func(m cloudlink.Message) { rules.Panels(automation.Message(m)) },
 		Clock:       rules.Clock, Values: rules.Values, Log: testLog(t),
 	})
 	if err != nil {

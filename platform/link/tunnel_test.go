@@ -20,9 +20,9 @@ import (
 	mqtt "github.com/eclipse/paho.mqtt.golang"
 
 	"svc.internal/controller/appliance"
+	cloudlink "svc.internal/controller/cloud/link"
 	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
-	"svc.internal/controller/platform/link"
 	"svc.internal/controller/platform/store"
 )
 
@@ -66,13 +66,13 @@ func pattern(n int) []byte {
 }
 
 // openShop puts a controller with a tunnel on the link; door nil leaves it closed.
-func openShop(t testing.TB, at place, cid, password string, door http.Handler) *link.Link {
+func openShop(t testing.TB, at place, cid, password string, door http.Handler) *cloudlink.Link {
 	t.Helper()
-	l, err := link.New(link.Config{
+	l, err := cloudlink.New(cloudlink.Config{
 		Core: appliance.New(appliance.Options{}), Log: testLog(t), Tunnel: door,
 		Credentials: wire.Credentials{Controller: cid, Broker: at.url, Username: cid, Password: password},
 		Boot:        func(context.Context) (int64, error) { return shopBoots.Add(1), nil },
-		Widget:      func(link.Message) {}, Panels: func(link.Message) {},
+		Widget:      func(cloudlink.Message) {}, Panels: func(cloudlink.Message) {},
 	})
 	if err != nil {
 		t.Fatal(err)
