@@ -53,6 +53,10 @@ func TestABrowserKeepsACookieAndNoOtherPageCanUseIt(t *testing.T) {
 	c.must(403, "POST", "/commands", off, nil, "Sec-Fetch-Site", "same-site")  // another port of this host
 	c.must(403, "POST", "/commands", off, nil, "Sec-Fetch-Site", "cross-site") //
 	c.must(403, "POST", "/commands", off, nil, "Origin", "https://evil.example")
+	// Browsers that do not say Sec-Fetch-Site: the page came over TLS, or may be anybody's.
+	c.must(200, "POST", "/commands", off, nil, "Origin", h.server.URL)
+	c.must(403, "POST", "/commands", off, nil, "Origin", "http://"+strings.TrimPrefix(h.server.URL, "https://"))
+	c.must(403, "POST", "/commands", off, nil, "Origin", "http://"+strings.TrimPrefix(h.server.URL, "https://"), "X-Forwarded-Proto", "http")
 	c.must(204, "POST", "/auth/logout", nil, nil)
 	c.must(401, "GET", "/session", nil, nil)
 }

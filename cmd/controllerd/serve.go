@@ -262,7 +262,7 @@ func (d *daemon) tolerable(err error) error {
 
 // run serves until ctx ends.
 func (d *daemon) run(ctx context.Context) error {
-	e := web.New(web.Config{Log: d.log, Errors: publicapi.Errors})
+	e := web.New(web.Config{Log: d.log, Errors: publicapi.Errors, Certificate: d.cert})
 	d.api.Register(e)
 	d.admin.Register(e)
 	pages.Register(e, d.pages)

@@ -2,10 +2,12 @@ package main
 
 import (
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 
 	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/peertest"
 )
 
 // logInByBrowser logs in as a page does and returns the cookie.
@@ -51,6 +53,35 @@ func TestABrowserLogsInWithACookieThatOnlyOurPagesCanUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.ask("GET", "/api/auth/me", "", cookie).want(t, 401, "after the user was disabled")
+}
+
+// A browser that does not say Sec-Fetch-Site says Origin. What a proxy in front serves is TLS, unless one that is
+// believed says otherwise; a browser of this machine asks without.
+func TestAPageThatCameOverPlainHTTPIsNoneOfOurs(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, peertest.Database{DataDir: t.TempDir()}, "")
+	h.newPerson("ada", platform.RoleAdmin)
+	for _, c := range []struct {
+		host, origin, forwarded string
+		want                    int
+	}{
+		{"platform.example", "https://platform.example", "", 200},
+		{"platform.example", "http://platform.example", "", 403},
+		{"platform.example", "http://platform.example", "http", 403}, // nobody is believed here
+		{"platform.example:8443", "https://platform.example:8443", "", 200},
+		{"platform.example:8443", "https://platform.example", "", 403},
+		{"127.0.0.1:8080", "http://127.0.0.1:8080", "", 200},
+		{"127.0.0.1:8080", "https://127.0.0.1:8080", "", 403},
+	} {
+		a := h.ask("POST", "/api/auth/login", `{"username":"ada","password":"`+password+`","browser":true}`, "Host: "+c.host, "Origin: "+c.origin, "X-Forwarded-Proto: "+c.forwarded)
+		a.want(t, c.want, "log in at "+c.host+" by a page of "+c.origin)
+	}
+	behind := newHouse(t, peertest.Database{DataDir: t.TempDir()}, "", func(d *daemon) { d.proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
+	behind.newPerson("ada", platform.RoleAdmin)
+	for forwarded, want := range map[string]int{"http": 200, "https": 403, "HTTPS, http": 403, "": 403} {
+		a := behind.ask("POST", "/api/auth/login", `{"username":"ada","password":"`+password+`","browser":true}`, "Host: intranet.example", "Origin: http://intranet.example", "X-Forwarded-Proto: "+forwarded)
+		a.want(t, want, "log in where the proxy says "+forwarded)
+	}
 }
 
 func TestPagesAreToldHowSitesAre(t *testing.T) {

@@ -33,7 +33,7 @@ func (d *daemon) routes() (*echo.Echo, error) {
 
 // hall is what every request passes, and what needs no room.
 func (d *daemon) hall() (*echo.Echo, *gate.Gate) {
-	e := web.New(web.Config{Log: d.log, Errors: statuses, Refusal: refusal, SecretQuery: []string{"apiKey", "code"}, Proxies: d.proxies})
+	e := web.New(web.Config{Log: d.log, Errors: statuses, Refusal: refusal, SecretQuery: []string{"apiKey", "code"}, Proxies: d.proxies, Certificate: d.cert})
 	g := gate.New(gate.Config{
 		Keys: d.db, Tokens: d.tokens, Browsers: d.db, Limit: d.limit,
 		KeyPaths: []string{chatPath, mcpPath}, QueryPath: chatPath,

@@ -29,6 +29,9 @@ type Config struct {
 	SecretQuery []string
 	// Proxies are whom X-Forwarded-For is believed from: nobody, if empty.
 	Proxies []netip.Prefix
+	// Certificate is what TLS is served with. Browsers are told to come by TLS only if
+	// somebody vouches for it; nil tells them nothing.
+	Certificate *Certificate
 }
 
 // New returns the echo instance that the doors register their routes on. Every
@@ -62,6 +65,9 @@ var (
 	nosniff       = []string{"nosniff"}
 	denyFrame     = []string{"DENY"}
 	noReferrer    = []string{"no-referrer"}
+	// A month, since whoever goes back to a self-made certificate is not let in by browsers
+	// that remember this; without names below this one, which may be other people's.
+	tlsOnly       = []string{"max-age=2592000"}
 	nothingLoaded = []string{"default-src 'none'; frame-ancestors 'none'"}
 )
 
@@ -76,7 +82,7 @@ func (d *door) pass(next echo.HandlerFunc) echo.HandlerFunc {
 			defer q.end()
 		}
 		// Not before the answer begins: a command need not wait for it.
-		c.Response().Before(func() { mark(c.Response().Header(), id) })
+		c.Response().Before(func() { d.mark(c.Response().Header(), c.Request(), id) })
 		err := d.guarded(c, next)
 		if err != nil {
 			c.Error(err)
@@ -141,11 +147,14 @@ func ReadBody(c echo.Context, limit int64) ([]byte, error) {
 }
 
 // mark sets what every answer carries, unless its handler wants something else.
-func mark(h http.Header, id string) {
+func (d *door) mark(h http.Header, r *http.Request, id string) {
 	h["X-Request-Id"] = []string{id}
 	h["X-Content-Type-Options"] = nosniff
 	h["X-Frame-Options"] = denyFrame
 	h["Referrer-Policy"] = noReferrer
+	if r.TLS != nil && d.Certificate != nil && d.Certificate.Vouched() {
+		h["Strict-Transport-Security"] = tlsOnly
+	}
 	if h["Content-Security-Policy"] == nil {
 		h["Content-Security-Policy"] = nothingLoaded
 	}

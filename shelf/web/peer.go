@@ -28,6 +28,7 @@ func NetworkOf(c net.Conn) netip.Prefix { return networkOf(hostOf(c)) }
 // written himself.
 func (d *door) seeThrough(r *http.Request) {
 	if !d.trusted(Peer(r)) {
+		r.Header.Del(forwardedScheme)
 		return
 	}
 	chain := strings.Split(strings.Join(r.Header["X-Forwarded-For"], ","), ",")

@@ -191,6 +191,12 @@ func (c *Certificate) Fingerprint() string {
 	return b.String()
 }
 
+// Vouched reports whether somebody else than the certificate itself vouches for it.
+func (c *Certificate) Vouched() bool {
+	leaf := c.now.Load().Leaf
+	return !bytes.Equal(leaf.RawIssuer, leaf.RawSubject)
+}
+
 // PEM is the certificate (chain) that is served now, for clients to trust.
 func (c *Certificate) PEM() []byte {
 	var out []byte

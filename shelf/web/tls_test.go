@@ -3,15 +3,20 @@ package web
 import (
 	"bytes"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/hex"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"math/big"
 	"net"
 	"net/http"
 	"os"
@@ -317,4 +322,57 @@ func TestKeyThatEverybodyCanReadIsToldOf(t *testing.T) {
 			t.Errorf("mode %o: told: %v, want %v", mode, told, want)
 		}
 	}
+}
+
+// Browsers are to come by TLS only where somebody vouches for the certificate: of a
+// self-made one they could not be told to come back to it.
+func TestBrowsersAreToldToKeepToTLS(t *testing.T) {
+	ownCert, ownKey := selfSigned(t)
+	authority, err := x509.ParseCertificate(decoded(t, ownCert))
+	must(t, err)
+	signer, err := x509.ParsePKCS8PrivateKey(decoded(t, ownKey))
+	must(t, err)
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(t, err)
+	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "house.example"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: authority.NotBefore, NotAfter: authority.NotAfter,
+	}, authority, &key.PublicKey, signer)
+	must(t, err)
+	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
+	must(t, err)
+	cert, err := FixedCertificate(ownCert, ownKey)
+	must(t, err)
+	e := New(Config{Log: slog.New(slog.DiscardHandler), Certificate: cert})
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- Serve(ctx, ln, e, cert.TLS(), newCrowd()) }()
+	defer func() { cancel(); must(t, <-done) }()
+	told := func() string {
+		t.Helper()
+		transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+		defer transport.CloseIdleConnections()
+		res, err := (&http.Client{Transport: transport}).Get("https://" + ln.Addr().String() + "/")
+		must(t, err)
+		must(t, res.Body.Close())
+		return res.Header.Get("Strict-Transport-Security")
+	}
+	if got := told(); got != "" {
+		t.Errorf("with a self-made certificate browsers are told %q", got)
+	}
+	must(t, cert.Replace(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})))
+	if got := told(); got != "max-age=2592000" {
+		t.Errorf("with a certificate that somebody vouches for browsers are told %q, want a month of TLS", got)
+	}
+}
+
+func decoded(t *testing.T, text []byte) []byte {
+	t.Helper()
+	block, _ := pem.Decode(text)
+	if block == nil {
+		t.Fatal("no PEM")
+	}
+	return block.Bytes
 }
