@@ -62,9 +62,9 @@ type door struct {
 
 // Shared header values, see JSONType.
 var (
-	nosniff       = []string{"nosniff"}
-	denyFrame     = []string{"DENY"}
-	noReferrer    = []string{"no-referrer"}
+	nosniff    = []string{"nosniff"}
+	denyFrame  = []string{"DENY"}
+	noReferrer = []string{"no-referrer"}
 	// A month, since whoever goes back to a self-made certificate is not let in by browsers
 	// that remember this; without names below this one, which may be other people's.
 	tlsOnly       = []string{"max-age=2592000"}
