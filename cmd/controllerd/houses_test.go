@@ -91,7 +91,11 @@ func TestAHouseIsTakenOverByTheAPI(t *testing.T) {
 	}
 	h.api(admin, 404, http.MethodGet, "/migrations/preview", nil, nil)
 	h.api(admin, 409, http.MethodPost, "/migrations", api.MigrationStart{Preview: ""}, nil)
-	h.api(admin, 422, http.MethodPost, "/migrations/certificate", api.ControllerAddress{URL: "http://10.0.0.1"}, nil)
+	for url, want := range map[string]string{"http://10.0.0.1": "use https://10.0.0.1", "http://127.evil.example": "use https://127.evil.example", "https://old.example/svc/api": "scheme, host and port alone"} {
+		if said := h.api(admin, 422, http.MethodPost, "/migrations/certificate", api.ControllerAddress{URL: url}, nil); !strings.Contains(said, want) {
+			t.Errorf("of %s it says %s, want %q", url, said, want)
+		}
+	}
 	var shown api.ControllerShown
 	h.api(admin, 200, http.MethodPost, "/migrations/certificate", api.ControllerAddress{URL: url}, &shown)
 	from := api.MigrationSource{URL: url, Username: onezero.Username, Password: secret, Fingerprint: strings.Repeat("0", 64)}

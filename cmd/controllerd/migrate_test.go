@@ -150,6 +150,8 @@ func TestMigrateIsCalledWrongly(t *testing.T) {
 	}{
 		{"no address", []string{"preview"}, 2, "from"},
 		{"plain HTTP", append([]string{"preview"}, append(slices.Clone(from), "--from", "http://old.example")...), 2, "https"},
+		{"plain HTTP to what looks like this machine", append([]string{"preview"}, append(slices.Clone(from), "--from", "http://127.evil.example")...), 2, "use https://127.evil.example"},
+		{"a path", append([]string{"preview"}, append(slices.Clone(from), "--from", url+"/svc/api")...), 2, "scheme, host and port alone"},
 		{"both kinds of trust", append([]string{"apply"}, append(slices.Clone(from), "--fingerprint", strings.Repeat("0", 64))...), 2, "exclude"},
 		{"another way with conflicts", append([]string{"apply"}, append(slices.Clone(from), "--on-conflict", "renumber")...), 2, "refuse or skip"},
 		{"no trust", []string{"preview", "--from", url, "--username", onezero.Username, "--password-file", "-"}, 1, "nothing was sent"},

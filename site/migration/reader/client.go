@@ -9,9 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
+	"syscall"
 	"time"
 
 	"svc.internal/controller/shelf/trust"
@@ -49,7 +52,7 @@ func Source(address string) (string, error) {
 	return strings.ToLower(u.Hostname()) + ":" + port, nil
 }
 
-// parse checks an address. Plain HTTP is for loopback only: a password goes over it.
+// parse checks an address. Plain HTTP is for this machine only: a password goes over it.
 func parse(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	if strings.Contains(address, "@") { // and it is not to be repeated in the error
@@ -58,11 +61,37 @@ func parse(address string) (*url.URL, error) {
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return nil, fmt.Errorf("%q: want an address such as https://old-controller.local", address)
 	}
-	if h := u.Hostname(); u.Scheme == "http" && h != "localhost" && h != "::1" && !strings.HasPrefix(h, "127.") {
-		return nil, fmt.Errorf("%q: plain HTTP is for loopback only; want https://", address)
+	if u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("%q: want scheme, host and port alone, such as %s://%s; the path is known", address, u.Scheme, u.Host)
 	}
-	u.Path, u.RawQuery = strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), "/svc/api"), ""
+	if u.Scheme == "http" && !thisMachine(u.Hostname()) {
+		return nil, fmt.Errorf("%q: plain HTTP is for this machine only, since the password would go out in clear; use https://%s", address, u.Host)
+	}
+	u.Path, u.ForceQuery = "", false
 	return u, nil
+}
+
+// thisMachine reports whether a host, as it is written, can be this machine. What a name stands for, only dialling tells.
+func thisMachine(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && addr.Unmap().IsLoopback()
+}
+
+// loopbackOnly refuses every address but those of this machine, when the name is resolved and before anything is sent.
+func loopbackOnly(_, address string, _ syscall.RawConn) error {
+	if at, err := netip.ParseAddrPort(address); err != nil || !at.Addr().Unmap().IsLoopback() {
+		return fmt.Errorf("%s is not this machine, and plain HTTP is for it only, since the password would go out in clear; use https://", address)
+	}
+	return nil
+}
+
+// transport is how a controller is reached: over plain HTTP directly, as a proxy would carry it elsewhere.
+func transport(scheme string, conf *tls.Config) *http.Transport {
+	t := &http.Transport{TLSClientConfig: conf, Proxy: http.ProxyFromEnvironment, MaxConnsPerHost: 1}
+	if scheme == "http" {
+		t.Proxy, t.DialContext = nil, (&net.Dialer{Control: loopbackOnly}).DialContext
+	}
+	return t
 }
 
 // client talks to one controller. It can do nothing but log in and read.
@@ -80,9 +109,9 @@ func newClient(cfg Config) (*client, error) {
 		return nil, err
 	}
 	return &client{
-		cfg: cfg, base: strings.TrimSuffix(u.String(), "/") + "/svc/api/", refresh: cfg.Refresh,
+		cfg: cfg, base: u.String() + "/svc/api/", refresh: cfg.Refresh,
 		http: &http.Client{
-			Transport:     &http.Transport{TLSClientConfig: cfg.TLS, Proxy: http.ProxyFromEnvironment, MaxConnsPerHost: 1},
+			Transport:     transport(u.Scheme, cfg.TLS),
 			Timeout:       cmp.Or(cfg.Timeout, timeoutMost),
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},

@@ -223,8 +223,10 @@ func TestRequestsComeOneByOneAndSlowly(t *testing.T) {
 
 func TestSources(t *testing.T) {
 	for address, want := range map[string]string{
-		"https://Old.Example": "old.example:443", "https://old.example:8443/svc/api/": "old.example:8443", "http://127.0.0.1:80": "127.0.0.1:80",
-		"http://old.example": "", "old.example": "",
+		"https://Old.Example": "old.example:443", "https://old.example:8443/": "old.example:8443", "http://127.0.0.1:80": "127.0.0.1:80",
+		"http://LocalHost:80": "localhost:80", "http://[::1]": "::1:80", "http://old.example": "", "old.example": "",
+		"http://127.evil.example": "", "http://127.0.0.1.evil.example": "", "http://localhost.evil.example": "", "http://[::ffff:192.0.2.1]": "", "http://0.0.0.0": "",
+		"https://old.example/svc/api": "", "https://old.example/?x=1": "", "https://old.example#x": "",
 	} {
 		if got, err := Source(address); got != want || (err == nil) != (want != "") {
 			t.Errorf("%s: got %q, %v", address, got, err)
@@ -272,5 +274,24 @@ func TestCertificateIsShownBeforeAnythingIsSent(t *testing.T) {
 	}
 	if asked {
 		t.Error("something was asked")
+	}
+}
+
+// What a name stands for is judged when it is dialled, and no proxy carries what may not leave this machine.
+func TestPlainHTTPLeavesThisMachineForNobody(t *testing.T) {
+	t.Parallel()
+	c, err := newClient(Config{URL: "http://localhost:80", Username: "bms", Password: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	by := c.http.Transport.(*http.Transport)
+	if by.Proxy != nil {
+		t.Error("a proxy may carry it elsewhere")
+	}
+	for _, address := range []string{"192.0.2.1:80", "[2001:db8::1]:80", "0.0.0.0:80", "169.254.169.254:80"} {
+		if _, err := by.DialContext(t.Context(), "tcp", address); err == nil || !strings.Contains(err.Error(), "use https://") {
+			t.Errorf("%s: %v", address, err)
+		}
 	}
 }
