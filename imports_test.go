@@ -31,7 +31,8 @@ var mayImport = map[string][]string{
 	"shelf/memory/confine": nil,
 	"shelf/trust":          nil,
 	"shelf/password":       nil,
-	"site/backup":          nil,
+	"shelf/intake":         nil,
+	"site/backup":          {"shelf/intake"},
 	"shelf/account":        nil,
 	"shelf/account/bearer": {"shelf/account", "shelf/web"},
 	"shelf/ui":             nil,
@@ -76,7 +77,7 @@ var mayImport = map[string][]string{
 	"sim/dalisim":        {"drivers/line/pty"},
 	"sim/dmxsim":         {"drivers/line/pty"},
 	"sim/sdnsim":         {"drivers/line/pty"},
-	"store":              {"shelf/account", "site/backup", "site/migration", "shelf/password"},
+	"store":              {"shelf/account", "shelf/intake", "site/backup", "site/migration", "shelf/password"},
 	"site/sitefile":      {"site/schema"},
 
 	// what the controller and the platform say to each other

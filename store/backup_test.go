@@ -175,7 +175,7 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 	torn := append([]byte(nil), data...)
 	clear(torn[4096*3 : 4096*6])
-	archive, err := backup.Read(bytes.NewReader(data), nil)
+	archive, err := backup.Read(t.Context(), bytes.NewReader(data), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func Drill(ctx context.Context, file string, passphrase *string) (Drilled, error
 }
 
 func drill(ctx context.Context, file string, passphrase *string) (Drilled, error) {
-	archive, err := readBackup(file, passphrase)
+	archive, err := readBackup(ctx, file, passphrase)
 	if err != nil {
 		return Drilled{}, err
 	}

@@ -7,12 +7,12 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/shelf/intake"
 )
 
 // maxHistory entries of the ledger are kept.
@@ -65,7 +65,7 @@ func (s *Store) Entries(ctx context.Context, limit int, before string) ([]applia
 			if err := rows.Scan(&id, &body); err != nil {
 				return err
 			}
-			e, err := unpackEntry(id, body)
+			e, err := unpackEntry(ctx, id, body)
 			if err != nil {
 				s.log.Warn("an entry of the ledger cannot be read", "command", id, "error", err)
 				continue
@@ -158,10 +158,14 @@ func packEntry(e appliance.Entry) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func unpackEntry(id string, body []byte) (appliance.Entry, error) {
+// entryBounds are those of one entry: a command to every lamp of 5,000 has less than a
+// megabyte. What a backup of somebody brings may claim more.
+var entryBounds = intake.Limit{What: "an entry of the ledger", Bytes: 8 << 20, Advice: "it is left out"}
+
+func unpackEntry(ctx context.Context, id string, body []byte) (appliance.Entry, error) {
 	if len(body) > 0 && body[0] == deflated {
 		var err error
-		if body, err = io.ReadAll(flate.NewReader(bytes.NewReader(body[1:]))); err != nil {
+		if body, err = intake.All(ctx, flate.NewReader(bytes.NewReader(body[1:])), entryBounds); err != nil {
 			return appliance.Entry{}, err
 		}
 	}

@@ -41,7 +41,7 @@ type Restored struct {
 // does not becomes a tombstone, and the higher high-water mark holds. On blank
 // hardware only the backup can know.
 func Restore(ctx context.Context, file, dataDir string, passphrase *string) (Restored, error) {
-	archive, err := readBackup(file, passphrase)
+	archive, err := readBackup(ctx, file, passphrase)
 	if err != nil {
 		return Restored{}, fmt.Errorf("restore %s to %s: %w", file, dataDir, err)
 	}
@@ -105,13 +105,13 @@ func restore(ctx context.Context, archive backup.Archive, dataDir string, by acc
 	return r, putProfiles(dataDir, profiles)
 }
 
-func readBackup(file string, passphrase *string) (backup.Archive, error) {
+func readBackup(ctx context.Context, file string, passphrase *string) (backup.Archive, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return backup.Archive{}, err
 	}
 	defer f.Close()
-	return backup.Read(f, passphrase)
+	return backup.Read(ctx, f, passphrase)
 }
 
 // openBackup opens the database of a backup in memory, where a process that is killed
@@ -190,6 +190,15 @@ func bringUp(ctx context.Context, db *sql.DB) error {
 	}
 	if version == 0 {
 		return errors.New("it is empty")
+	}
+	// Ours has tables only; what else somebody put in would be carried out when they are read.
+	var foreign string
+	err = db.QueryRowContext(ctx, "SELECT type || ' ' || name FROM sqlite_schema WHERE type NOT IN ('table', 'index') LIMIT 1").Scan(&foreign)
+	if err == nil {
+		return fmt.Errorf("it is not a controller's: it holds the %.200s", foreign)
+	}
+	if !errors.Is(err, sql.ErrNoRows) {
+		return err
 	}
 	var verdict string
 	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&verdict); err != nil || verdict != "ok" {

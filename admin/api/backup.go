@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -21,10 +20,10 @@ type Backups interface {
 	// Write writes everything.
 	Write(ctx context.Context, to io.Writer) error
 	// Drill restores such a file in memory; a passphrase is for one that is encrypted. Its errors are about the file.
-	Drill(ctx context.Context, from io.Reader, passphrase *string) (Drilled, error)
+	Drill(ctx context.Context, file []byte, passphrase *string) (Drilled, error)
 	// Restore does what Drill does, and returns what begins the restore, which ends the present run of the
 	// controller. It fails with account.ErrNotKept where the disk takes nothing; its other errors are about the file.
-	Restore(ctx context.Context, from io.Reader, passphrase *string, by account.Audit) (found Drilled, begin func(), err error)
+	Restore(ctx context.Context, file []byte, passphrase *string, by account.Audit) (found Drilled, begin func(), err error)
 	// Nightly tells of those that are made by themselves.
 	Nightly() NightlyBackups
 }
@@ -78,7 +77,7 @@ func (a *API) nightlyBackups(c echo.Context) error {
 // drillBackup restores the backup in the body in memory, tells what came of it and forgets it. Who sends
 // "Prefer: respond-async" (RFC 7240, 4.1) gets a job, which goes on when they have left.
 func (a *API) drillBackup(c echo.Context) error {
-	return a.withBackup(c, func(ctx context.Context, data io.Reader, passphrase *string) error {
+	return a.withBackup(c, func(ctx context.Context, data []byte, passphrase *string) error {
 		if c.Request().Header.Get("Prefer") == "respond-async" {
 			return a.drillLater(c, data, passphrase)
 		}
@@ -91,7 +90,7 @@ func (a *API) drillBackup(c echo.Context) error {
 	})
 }
 
-func (a *API) drillLater(c echo.Context, data io.Reader, passphrase *string) error {
+func (a *API) drillLater(c echo.Context, data []byte, passphrase *string) error {
 	j, err := a.Jobs.Jobs().Start(appliance.Job{Kind: appliance.JobDrill, Subject: "a backup", By: callerOf(c).origin("")}, func(ctx context.Context, on *appliance.JobHand) (any, error) {
 		on.Progress(appliance.JobProgress{Text: "restores the backup in memory"})
 		a.unpacking.Lock()
@@ -111,7 +110,7 @@ func (a *API) drillLater(c echo.Context, data io.Reader, passphrase *string) err
 // restoreBackup takes the place of everything by the backup in the body. It is answered before that begins; then the
 // controller begins anew with what the backup holds, and all have to log in again.
 func (a *API) restoreBackup(c echo.Context) error {
-	return a.withBackup(c, func(ctx context.Context, data io.Reader, passphrase *string) error {
+	return a.withBackup(c, func(ctx context.Context, data []byte, passphrase *string) error {
 		who := callerOf(c)
 		found, begin, err := a.Backups.Restore(ctx, data, passphrase, account.Audit{Who: who.name, From: who.from})
 		if err != nil {
@@ -124,7 +123,7 @@ func (a *API) restoreBackup(c echo.Context) error {
 }
 
 // withBackup calls do with the backup in the body.
-func (a *API) withBackup(c echo.Context, do func(ctx context.Context, data io.Reader, passphrase *string) error) error {
+func (a *API) withBackup(c echo.Context, do func(ctx context.Context, data []byte, passphrase *string) error) error {
 	if !a.unpacking.TryLock() {
 		return &refusal{status: http.StatusServiceUnavailable, detail: "another backup is being tried; try again", wait: 5 * time.Second}
 	}
@@ -145,7 +144,7 @@ func (a *API) withBackup(c echo.Context, do func(ctx context.Context, data io.Re
 		return unread(err)
 	}
 	ctx := c.Request().Context()
-	err = do(ctx, bytes.NewReader(data), passphrase)
+	err = do(ctx, data, passphrase)
 	switch {
 	case err == nil, c.Response().Committed, errors.Is(err, account.ErrNotKept), errors.As(err, new(*refusal)):
 		return err

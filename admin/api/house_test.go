@@ -102,11 +102,11 @@ type backups struct{ db *store.Store }
 
 func (b backups) Write(ctx context.Context, to io.Writer) error { return b.db.BackupTo(ctx, to, nil) }
 
-func (b backups) Drill(context.Context, io.Reader, *string) (api.Drilled, error) {
+func (b backups) Drill(context.Context, []byte, *string) (api.Drilled, error) {
 	return api.Drilled{}, errors.New("not in this house")
 }
 
-func (b backups) Restore(context.Context, io.Reader, *string, account.Audit) (api.Drilled, func(), error) {
+func (b backups) Restore(context.Context, []byte, *string, account.Audit) (api.Drilled, func(), error) {
 	return api.Drilled{}, nil, errors.New("not in this house")
 }
 

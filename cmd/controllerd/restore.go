@@ -23,16 +23,16 @@ type backups struct{ d *daemon }
 
 func (b backups) Write(ctx context.Context, to io.Writer) error { return b.d.db.BackupTo(ctx, to, nil) }
 
-func (b backups) Drill(ctx context.Context, from io.Reader, passphrase *string) (api.Drilled, error) {
-	_, found, err := tried(ctx, from, passphrase)
+func (b backups) Drill(ctx context.Context, file []byte, passphrase *string) (api.Drilled, error) {
+	_, found, err := tried(ctx, file, passphrase)
 	return found, err
 }
 
-func (b backups) Restore(ctx context.Context, from io.Reader, passphrase *string, by account.Audit) (api.Drilled, func(), error) {
+func (b backups) Restore(ctx context.Context, file []byte, passphrase *string, by account.Audit) (api.Drilled, func(), error) {
 	if why := b.d.db.Kept(); why != nil {
 		return api.Drilled{}, nil, fmt.Errorf("restore: %w (%w)", account.ErrNotKept, why)
 	}
-	archive, found, err := tried(ctx, from, passphrase)
+	archive, found, err := tried(ctx, file, passphrase)
 	return found, func() { b.d.endFor(&restoration{archive: archive, by: by}) }, err
 }
 
@@ -51,8 +51,8 @@ func (b backups) Nightly() api.NightlyBackups {
 }
 
 // tried is a backup that can be restored, and what it holds.
-func tried(ctx context.Context, from io.Reader, passphrase *string) (backup.Archive, api.Drilled, error) {
-	archive, err := backup.Read(from, passphrase)
+func tried(ctx context.Context, file []byte, passphrase *string) (backup.Archive, api.Drilled, error) {
+	archive, err := backup.Open(ctx, file, passphrase)
 	if err != nil {
 		return archive, api.Drilled{}, err
 	}

@@ -30,7 +30,7 @@ func TestWhatWasWrittenIsRead(t *testing.T) {
 			if Encrypted(data) != (passphrase != nil) || passphrase != nil && bytes.Contains(data, []byte("SQLite")) {
 				t.Error("encrypted, or not, against what was asked")
 			}
-			a, err := Read(bytes.NewReader(data), passphrase)
+			a, err := Read(t.Context(), bytes.NewReader(data), passphrase)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,16 +60,16 @@ func TestAFlippedBitAnywhereIsRefused(t *testing.T) {
 		}
 		bad := bytes.Clone(data)
 		bad[bit/8] ^= 1 << (bit % 8)
-		if _, err := Read(bytes.NewReader(bad), with); err == nil {
+		if _, err := Read(t.Context(), bytes.NewReader(bad), with); err == nil {
 			t.Fatalf("bit %d of %d was flipped and nobody noticed (encrypted: %v)", bit, 8*len(data), with != nil)
 		}
 	}
 	for _, n := range []int{0, 1, len(magic), len(open) / 2, len(open) - 1} {
-		if _, err := Read(bytes.NewReader(open[:n]), nil); err == nil {
+		if _, err := Read(t.Context(), bytes.NewReader(open[:n]), nil); err == nil {
 			t.Errorf("%d of %d bytes were taken for all", n, len(open))
 		}
 	}
-	if _, err := Read(bytes.NewReader(append(bytes.Clone(open), 0)), nil); err == nil {
+	if _, err := Read(t.Context(), bytes.NewReader(append(bytes.Clone(open), 0)), nil); err == nil {
 		t.Error("a byte too much was taken")
 	}
 }
@@ -88,7 +88,7 @@ func TestPassphrasesThatDoNotFit(t *testing.T) {
 		{"one for an open one", open, new("horse"), ErrNotEncrypted},
 		{"no backup", []byte("SQLite format 3\x00 and so on, long enough to hold a sum"), nil, ErrNotOne},
 	} {
-		if _, err := Read(bytes.NewReader(c.data), c.with); !errors.Is(err, c.want) {
+		if _, err := Read(t.Context(), bytes.NewReader(c.data), c.with); !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
 		}
 	}
@@ -103,7 +103,7 @@ func TestNothingElseMayBeWritten(t *testing.T) {
 		if err := Write(&out, nil, made, strings.NewReader("x"), 1, []File{{name, nil}}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Read(&out, nil); !errors.Is(err, ErrDamaged) {
+		if _, err := Read(t.Context(), &out, nil); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

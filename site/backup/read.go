@@ -3,6 +3,7 @@ package backup
 import (
 	"archive/tar"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -11,10 +12,16 @@ import (
 	"time"
 
 	"filippo.io/age"
+
+	"svc.internal/controller/shelf/intake"
 )
 
-// Most a backup may have: a building's is a few megabytes.
-const Most = 1 << 30
+// Bounds of a backup: a building's has a few megabytes, and as many files besides the
+// database as there are profiles of installers. All of it is unpacked in memory.
+const (
+	Most      = 128 << 20
+	filesMost = 2000
+)
 
 // Errors of reading.
 var (
@@ -24,6 +31,8 @@ var (
 	ErrNotEncrypted  = errors.New("the backup is not encrypted, but a passphrase was given: is it the right file?")
 	ErrWrongPassword = errors.New("the passphrase is wrong, or the backup is damaged")
 )
+
+var bounds = intake.Limit{What: "the backup", Bytes: Most, Advice: "is it the file of a controller?"}
 
 const ageHeader = "age-encryption.org/v1\n"
 
@@ -37,27 +46,33 @@ type Archive struct {
 	Files    []File
 }
 
-// Read reads a backup, whole or not at all. A passphrase is for one that is encrypted, nil for one that is
-// not.
-func Read(r io.Reader, passphrase *string) (Archive, error) {
-	data, err := io.ReadAll(io.LimitReader(r, Most))
+// Read reads a backup like [Open] from where there may be more than one can have.
+func Read(ctx context.Context, r io.Reader, passphrase *string) (Archive, error) {
+	data, err := intake.All(ctx, r, bounds)
 	if err != nil {
 		return Archive{}, err
 	}
+	return Open(ctx, data, passphrase)
+}
+
+// Open takes the bytes of a backup apart, whole or not at all. A passphrase is for one that
+// is encrypted, nil for one that is not.
+func Open(ctx context.Context, data []byte, passphrase *string) (Archive, error) {
 	switch {
 	case Encrypted(data) && passphrase == nil:
 		return Archive{}, ErrEncrypted
 	case Encrypted(data):
-		if data, err = opened(data, *passphrase); err != nil {
+		var err error
+		if data, err = opened(ctx, data, *passphrase); err != nil {
 			return Archive{}, err
 		}
 	case passphrase != nil && bytes.HasPrefix(data, []byte(magic)):
 		return Archive{}, ErrNotEncrypted
 	}
-	return parse(data)
+	return parse(ctx, data)
 }
 
-func opened(data []byte, passphrase string) ([]byte, error) {
+func opened(ctx context.Context, data []byte, passphrase string) ([]byte, error) {
 	if passphrase == "" {
 		return nil, ErrEmptyPassphrase
 	}
@@ -70,14 +85,14 @@ func opened(data []byte, passphrase string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w (%v)", ErrWrongPassword, err)
 	}
-	out, err := io.ReadAll(plain)
+	out, err := intake.All(ctx, plain, bounds)
 	if err != nil {
 		return nil, fmt.Errorf("%w (%v)", ErrDamaged, err)
 	}
 	return out, nil
 }
 
-func parse(data []byte) (Archive, error) {
+func parse(ctx context.Context, data []byte) (Archive, error) {
 	if !bytes.HasPrefix(data, []byte(magic)) || len(data) < len(magic)+sha256.Size {
 		return Archive{}, ErrNotOne
 	}
@@ -86,27 +101,22 @@ func parse(data []byte) (Archive, error) {
 		return Archive{}, fmt.Errorf("%w: its checksum is another", ErrDamaged)
 	}
 	var out Archive
-	t := tar.NewReader(bytes.NewReader(body[len(magic):]))
-	for {
-		h, err := t.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return Archive{}, fmt.Errorf("%w: %v", ErrDamaged, err)
-		}
-		content, err := io.ReadAll(t)
-		if err != nil {
-			return Archive{}, fmt.Errorf("%w: %v", ErrDamaged, err)
-		}
+	err := intake.Tar(ctx, "the backup", body[len(magic):], filesMost, func(h *tar.Header, content []byte) error {
 		if h.Name == databaseName {
 			out.Database, out.Made = content, h.ModTime
-			continue
+			return nil
 		}
 		if !plain(h.Name) {
-			return Archive{}, fmt.Errorf("%w: it holds a file %q", ErrDamaged, h.Name)
+			return fmt.Errorf("it holds a file %.200q", h.Name)
 		}
 		out.Files = append(out.Files, File{h.Name, content})
+		return nil
+	})
+	if ctx.Err() != nil {
+		return Archive{}, ctx.Err()
+	}
+	if err != nil {
+		return Archive{}, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	if out.Database == nil {
 		return Archive{}, fmt.Errorf("%w: it holds no database", ErrDamaged)
