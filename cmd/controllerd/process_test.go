@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"svc.internal/controller/drivers/drivertest"
+	"svc.internal/controller/shelf/memory/confine"
 )
 
 // programDir holds the programs while the tests run.
@@ -161,9 +162,18 @@ var servingLine = regexp.MustCompile(`msg=serving https=(\S+)`)
 // serve starts a daemon on any free port and waits until it serves.
 func (d *desk) serve(args ...string) *served {
 	d.t.Helper()
+	return d.serveIn(nil, args...)
+}
+
+// serveIn does so in a control group; nil: in none.
+func (d *desk) serveIn(group *confine.Group, args ...string) *served {
+	d.t.Helper()
 	s := &served{t: d.t, ended: make(chan struct{}), log: &heard{pattern: servingLine, found: make(chan string, 1)}}
 	s.cmd = d.command(context.Background(), append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
 	s.cmd.Stderr = s.log
+	if group != nil {
+		group.Command(s.cmd)
+	}
 	if err := s.cmd.Start(); err != nil {
 		d.t.Fatal(err)
 	}

@@ -4,14 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +15,7 @@ import (
 
 	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/shelf/memory/confine"
 	"svc.internal/controller/shelf/web/siege"
 )
 
@@ -51,10 +48,11 @@ func TestCampaignStrangers(t *testing.T) {
 	}
 	h := newBuilding(t, strangersSite)
 	d := h.desk()
-	s := d.serve()
+	var group *confine.Group
 	if soak() {
-		confine(t, s.cmd.Process.Pid, 200_000_000)
+		group = confine.New(t, 200_000_000)
 	}
+	s := d.serveIn(group)
 	honest := newHonest(t, s)
 	waitFor(t, 30*time.Second, "lamp and shade to be there", func() bool {
 		return honest.dim() && honest.call("shadeControl", `{"targetType":3,"targetId":5001,"command":"UP"}`)
@@ -183,28 +181,4 @@ func (h *honest) work(t *testing.T, length time.Duration) (took []time.Duration)
 	}
 	slices.Sort(took)
 	return took
-}
-
-// confine puts a process into a control group that has no more memory than this: the
-// kernel ends it if it takes more.
-func confine(t *testing.T, pid int, bytes int64) {
-	t.Helper()
-	var errs []error
-	for _, c := range []struct{ group, limit string }{
-		{"/sys/fs/cgroup/controllerd-test-", "memory.max"}, {"/sys/fs/cgroup/memory/controllerd-test-", "memory.limit_in_bytes"},
-	} {
-		group := c.group + strconv.Itoa(pid)
-		err := os.Mkdir(group, 0o700)
-		if err == nil {
-			t.Cleanup(func() { os.Remove(group) })
-			err = errors.Join(os.WriteFile(filepath.Join(group, c.limit), []byte(strconv.FormatInt(bytes, 10)), 0),
-				os.WriteFile(filepath.Join(group, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0))
-		}
-		if err == nil {
-			t.Logf("the daemon has a control group of %d MB", bytes/1e6)
-			return
-		}
-		errs = append(errs, err)
-	}
-	t.Fatalf("no control group for the daemon (root can make one): %v", errors.Join(errs...))
 }

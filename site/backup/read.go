@@ -118,7 +118,7 @@ func parse(ctx context.Context, data []byte) (Archive, error) {
 	if err != nil {
 		return Archive{}, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	if out.Database == nil {
+	if len(out.Database) == 0 {
 		return Archive{}, fmt.Errorf("%w: it holds no database", ErrDamaged)
 	}
 	return out, nil
