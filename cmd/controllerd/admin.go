@@ -12,18 +12,14 @@ import (
 	"svc.internal/controller/shelf/web"
 )
 
-// adminTokenLife is how long an access token of /api/v1 lasts; a program then uses
-// its refresh token.
-const adminTokenLife = time.Hour
-
 // newAdmin makes the door /api/v1. Its tokens have an audience of their own, so that
 // neither API takes the other's.
-func (d *daemon) newAdmin(ctx context.Context, shown api.TLS, within api.Within, system api.System, brake *web.Brake, clock web.Clock) (*api.API, error) {
+func (d *daemon) newAdmin(ctx context.Context, tokenLife time.Duration, shown api.TLS, within api.Within, system api.System, brake *web.Brake, clock web.Clock) (*api.API, error) {
 	secret, err := d.db.Secret(ctx, "token-secret", randomSecret)
 	if err != nil {
 		return nil, err
 	}
-	tokens, err := bearer.New(secret, "internal", adminTokenLife, d.db, clock)
+	tokens, err := bearer.New(secret, "internal", tokenLife, d.db, clock)
 	if err != nil {
 		return nil, err
 	}

@@ -67,7 +67,7 @@ part is written to certificate.pem in the data directory for clients to trust.`,
 	f.StringSliceVar(&cfg.hosts, "host", nil, "further host `name` or address for the certificate made at the first start")
 	f.StringVar(&cfg.certFile, "tls-cert", "", "own certificate chain, PEM `file`; read again when it changes")
 	f.StringVar(&cfg.keyFile, "tls-key", "", "key of the own certificate, PEM `file`")
-	f.DurationVar(&cfg.tokenLife, "token-lifetime", time.Hour, "how long an access token lasts")
+	f.DurationVar(&cfg.tokenLife, "token-lifetime", time.Hour, "how long an access token lasts, of /svc/api and of /api/v1")
 	f.StringVar(&cfg.backupDir, "backup-dir", "", "`directory` for the nightly backups, such as a mounted one; default backups in the data directory")
 	f.BoolVar(&cfg.tunnel, "tunnel", false, "let the platform that this controller is enrolled at bring requests to /svc/api here; they need a token as any others do")
 	f.StringVar(&cfg.system, "appliance", "", "`directory` in which the appliance's system says how it is; it then takes updates from the data directory")
@@ -203,7 +203,7 @@ func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, l
 		return nil, err
 	}
 	shown := &identity{d.cert, db, cfg.certFile != "", a.publishCertificate}
-	if d.admin, err = d.newAdmin(ctx, shown, d.within(lines, registry), systemBelow(cfg.system, a.DataDir), brake, clock); err != nil {
+	if d.admin, err = d.newAdmin(ctx, cfg.tokenLife, shown, d.within(lines, registry), systemBelow(cfg.system, a.DataDir), brake, clock); err != nil {
 		return nil, err
 	}
 	if d.pages, err = pages.New(); err != nil {

@@ -184,7 +184,7 @@ func (v *visit) request() (in wire.TunnelRequest, err error) {
 func (v *visit) note(out platform.Carried, err error, took time.Duration) {
 	r := v.c.Request()
 	attrs := []any{
-		"controller", v.controller, "method", r.Method, "path", clip(r.URL.Path), "status", out.Status, "bytes", len(out.Body),
+		"controller", v.controller, "method", r.Method, "path", clip(web.Veiled(r.URL.Path)), "status", out.Status, "bytes", len(out.Body),
 		"took", took.Round(time.Millisecond), "peer", web.Peer(r).String(), "token", v.fingerprint, "request", out.ID,
 	}
 	if err != nil {

@@ -65,6 +65,9 @@ var (
 	nosniff    = []string{"nosniff"}
 	denyFrame  = []string{"DENY"}
 	noReferrer = []string{"no-referrer"}
+	// After chunks, since net/http does not tell whether a Content-Length came beside them: who
+	// stands between may have believed that, and take the next request for another one's (RFC 9112, 6.1).
+	closed = []string{"close"}
 	// A month, since whoever goes back to a self-made certificate is not let in by browsers
 	// that remember this; without names below this one, which may be other people's.
 	tlsOnly       = []string{"max-age=2592000"}
@@ -86,6 +89,9 @@ func (d *door) pass(next echo.HandlerFunc) echo.HandlerFunc {
 		err := d.guarded(c, next)
 		if err != nil {
 			c.Error(err)
+		}
+		if !c.Response().Committed { // a handler may leave it to the server to answer a HEAD
+			c.Response().WriteHeader(http.StatusOK)
 		}
 		takeRest(c.Request())
 		d.record(c, id, start, err)
@@ -152,6 +158,9 @@ func (d *door) mark(h http.Header, r *http.Request, id string) {
 	h["X-Content-Type-Options"] = nosniff
 	h["X-Frame-Options"] = denyFrame
 	h["Referrer-Policy"] = noReferrer
+	if r.ProtoMajor == 1 && len(r.TransferEncoding) > 0 {
+		h["Connection"] = closed
+	}
 	if r.TLS != nil && d.Certificate != nil && d.Certificate.Vouched() {
 		h["Strict-Transport-Security"] = tlsOnly
 	}
@@ -212,14 +221,14 @@ func (d *door) record(c echo.Context, id string, start time.Time, err error) {
 	attrs := []slog.Attr{
 		slog.String("request", id),
 		slog.String("method", clip(r.Method, 16)),
-		slog.String("path", clip(r.URL.Path, 200)),
+		slog.String("path", clip(Veiled(r.URL.Path), 200)),
 		slog.Int("status", status),
 		slog.Int64("bytes", c.Response().Size),
 		slog.Duration("took", time.Since(start)),
 		slog.String("peer", peerName(r)),
 	}
 	if d.SecretQuery != nil && r.URL.RawQuery != "" {
-		attrs = append(attrs, slog.String("query", clip(redacted(r.URL.RawQuery, d.SecretQuery), 200)))
+		attrs = append(attrs, slog.String("query", clip(veiledQuery(r.URL.RawQuery, d.SecretQuery), 200)))
 	}
 	if known {
 		attrs = append(attrs, slog.String("user", who.Name))

@@ -4,7 +4,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 )
@@ -47,21 +46,4 @@ func (d *door) seeThrough(r *http.Request) {
 
 func (d *door) trusted(addr netip.Addr) bool {
 	return slices.ContainsFunc(d.Proxies, func(p netip.Prefix) bool { return p.Contains(addr) })
-}
-
-// redacted is a query without the values of secret parameters. What cannot be read is
-// left out, since nobody knows what a program makes of it.
-func redacted(query string, secret []string) string {
-	parts := strings.Split(query, "&")
-	for i, part := range parts {
-		name, _, _ := strings.Cut(part, "=")
-		plain, err := url.QueryUnescape(name)
-		switch {
-		case err != nil:
-			parts[i] = "…"
-		case slices.ContainsFunc(secret, func(s string) bool { return strings.EqualFold(s, plain) }):
-			parts[i] = plain + "=…"
-		}
-	}
-	return strings.Join(parts, "&")
 }
