@@ -42,6 +42,9 @@ func decode(data []byte, to any) error {
 		if _, more := dec.Token(); more != io.EOF {
 			return malformed("", "there is something behind the JSON value")
 		}
+		if err := web.NamesOnce(data); err != nil {
+			return malformed("", err.Error())
+		}
 		return nil
 	}
 	var kind *json.UnmarshalTypeError

@@ -318,3 +318,18 @@ func TestLedgerTellsWhyALightIsAsItIs(t *testing.T) {
 		t.Errorf("limit=many: %d", status)
 	}
 }
+
+// Whoever looked at a body before the controller may have seen the other role.
+func TestABodyThatSaysARoleTwiceIsRefused(t *testing.T) {
+	h := newHouse(t)
+	boss := h.as(account.RoleAdmin)
+	for _, body := range []string{`"role":"viewer","ROLE":"admin"`, `"role":"viewer","role":"admin"`, `"ROLE":"admin","role":"viewer"`} {
+		header := boss.must(400, "POST", "/auth/users", `{"username":"eve","password":"long enough for all",`+body+`}`, nil)
+		if header.Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s: %v", body, header)
+		}
+	}
+	if _, ok := h.db.User("eve"); ok {
+		t.Error("eve is a user")
+	}
+}

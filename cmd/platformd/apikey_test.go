@@ -348,3 +348,17 @@ func TestA101stKeyIs409EvenIfOthersAreRevoked(t *testing.T) {
 	ada.api("DELETE", "/api/api-keys/"+last+"?permanent=true", "").want(t, 204, "remove")
 	ada.newKey(`{"name":"one more"}`)
 }
+
+func TestBodiesThatSayAThingTwiceAreRefused(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, peertest.Database{DataDir: t.TempDir()}, "")
+	ada := h.newPerson("ada", platform.RoleAdmin)
+	for _, body := range []string{`{"name":"k","rateLimit":5,"RateLimit":5000}`, `{"name":"k","permissions":{"control":false,"control":true}}`} {
+		if a := ada.api("POST", "/api/api-keys", body).want(t, 400, body); !strings.Contains(a.text, "once") {
+			t.Errorf("%s: %s", body, a.text)
+		}
+	}
+	h.ask("POST", "/api/auth/login", `{"username":"eve","Username":"ada","password":"`+password+`"}`).want(t, 400, "two names")
+	h.ask("POST", "/api/auth/refresh", `{"refreshToken":"x","REFRESHTOKEN":"`+ada.refresh+`"}`).want(t, 400, "two tokens")
+	h.ask("POST", "/api/auth/login", `{"username":"ada","password":"`+password+`"}`).want(t, 200, "one name")
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -191,7 +190,7 @@ func (d *daemon) enrol(c echo.Context) error {
 		return err
 	}
 	var in wire.Enrolment
-	if err := json.Unmarshal(body, &in); err != nil || in.Code == "" || len(in.Code) > 100 {
+	if err := web.Decode(body, &in); err != nil || in.Code == "" || len(in.Code) > 100 {
 		return platform.Invalid("body: want {\"code\":\"…\"}")
 	}
 	out, err := link.Enrol(c.Request().Context(), d.db, in.Code)

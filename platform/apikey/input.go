@@ -31,8 +31,8 @@ func readMembers(c echo.Context) (members, error) {
 		return nil, &web.Error{Status: http.StatusBadRequest, Message: "body could not be read", Cause: err}
 	}
 	var m members
-	if !utf8.Valid(data) || json.Unmarshal(data, &m) != nil || m == nil {
-		return nil, platform.Invalid("body is not a JSON object")
+	if !utf8.Valid(data) || web.Decode(data, &m) != nil || m == nil {
+		return nil, platform.Invalid("body is not a JSON object that names everything once")
 	}
 	return m, nil
 }

@@ -94,12 +94,12 @@ func read(c echo.Context) (input, error) {
 		return in, &web.Error{Status: http.StatusBadRequest, Message: "body could not be read", Cause: err}
 	}
 	var wrong *json.UnmarshalTypeError
-	err = json.Unmarshal(data, &in)
+	err = web.Decode(data, &in)
 	switch {
 	case errors.As(err, &wrong) && wrong.Field != "":
 		return in, platform.Invalid("%s is not of the right type", wrong.Field)
 	case err != nil, !utf8.Valid(data):
-		return in, platform.Invalid("body is not a JSON object")
+		return in, platform.Invalid("body is not a JSON object that names everything once")
 	case in.Message == nil:
 		return in, platform.Invalid("message is missing")
 	}

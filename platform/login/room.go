@@ -3,7 +3,6 @@ package login
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -306,8 +305,8 @@ func readBody(c echo.Context, into any) error {
 		}
 		return &web.Error{Status: http.StatusBadRequest, Message: "body could not be read", Cause: err}
 	}
-	if json.Unmarshal(data, into) != nil {
-		return platform.Invalid("body is not a JSON object with strings in it")
+	if web.Decode(data, into) != nil {
+		return platform.Invalid("body is not a JSON object with strings in it, each named once")
 	}
 	return nil
 }

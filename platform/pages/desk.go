@@ -2,7 +2,6 @@ package pages
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -79,7 +78,7 @@ func (d *Desk) invite(c echo.Context) error {
 	var in struct {
 		Name string `json:"name"`
 	}
-	if json.Unmarshal(data, &in) != nil {
+	if web.Decode(data, &in) != nil {
 		return platform.Invalid("body: want {\"name\":\"…\"}")
 	}
 	name := strings.TrimSpace(in.Name)

@@ -281,8 +281,8 @@ func readBody(c echo.Context, into any) error {
 	if err != nil {
 		return err
 	}
-	if !utf8.Valid(data) || json.Unmarshal(data, into) != nil {
-		return platform.Invalid("body is not a JSON object of the right kind")
+	if !utf8.Valid(data) || web.Decode(data, into) != nil {
+		return platform.Invalid("body is not a JSON object of the right kind that names everything once")
 	}
 	return nil
 }
