@@ -29,6 +29,27 @@ func UserBucket(u User) Bucket {
 	return Bucket{ID: "user:" + u.ID, Limit: UserRateLimit, Window: Window}
 }
 
+// What the assistant spends on one key or user in a window.
+const (
+	// AnswerBytes is how much it answers.
+	AnswerBytes = 64 << 20
+	// modelPerRequest is how many requests to a language model a counted one may cause, on
+	// average: as a rule one to choose an agent, and one or two to answer.
+	modelPerRequest = 3
+)
+
+// Answers counts the bytes that the assistant answers to whom b counts.
+func (b Bucket) Answers() Bucket {
+	b.ID, b.Limit = "answers:"+b.ID, AnswerBytes
+	return b
+}
+
+// Model counts the requests to a language model on behalf of whom b counts.
+func (b Bucket) Model() Bucket {
+	b.ID, b.Limit = "model:"+b.ID, modelPerRequest*b.Limit
+	return b
+}
+
 // Allowance is what became of one request.
 type Allowance struct {
 	OK        bool

@@ -11,6 +11,8 @@ type Identity struct {
 	// Permissions are those of the key. A user who logged in has none: actuation is
 	// a matter of keys.
 	Permissions Permissions
+	// Bucket is what requests of this user or key are counted in.
+	Bucket Bucket
 }
 
 // Known reports whether somebody was recognised at all.

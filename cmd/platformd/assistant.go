@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/assistant"
 	"svc.internal/controller/platform/assistant/model"
 	"svc.internal/controller/platform/assistant/model/anthropic"
@@ -27,13 +29,31 @@ func (d *daemon) assist(e *echo.Echo, g *gate.Gate) {
 		return
 	}
 	asker := assistant.New(assistant.Config{
-		Sites: d.sites, Act: d.act, History: d.db, Model: d.model, Price: d.price, Settle: settleMost, Now: time.Now, Log: d.log,
+		Sites: d.sites, Act: d.act, History: d.db, Model: d.metered(), Price: d.price, Settle: settleMost, Now: time.Now, Log: d.log,
 	})
-	chat.New(asker, d.log).Register(e, g.Key, g.Person)
-	mcp.New(asker, version, d.log).Register(e, g.Key)
+	chat.New(asker, d.log).Register(e, with(g.Key, g.Metered), with(g.Person, g.Metered))
+	mcp.New(asker, g.More, version, d.log).Register(e, with(g.Key, g.Metered))
 	if d.cloud != nil {
 		d.conferencing(e, g, asker)
 	}
+}
+
+// with passes one, then the other.
+func with(first, second echo.MiddlewareFunc) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc { return first(second(next)) }
+}
+
+// metered is the model, as far as each key, person and room may have it.
+func (d *daemon) metered() model.Model {
+	if d.model == nil {
+		return nil
+	}
+	return model.Metered{Of: d.model, Take: func(ctx context.Context) error {
+		if !d.limit.Take(ctx, platform.IdentityOf(ctx).Bucket.Model(), 1).OK {
+			return model.ErrSpent
+		}
+		return nil
+	}}
 }
 
 // readModel makes the language model that the environment names; nil for none.

@@ -82,10 +82,10 @@ const toolsList = `{"method":"tools/list"}`
 // endless counts like the counter in it, in buckets without an end.
 type endless struct{ *ratelimit.Local }
 
-// Take counts one request.
-func (e endless) Take(ctx context.Context, b platform.Bucket) platform.Allowance {
+// Take counts n requests.
+func (e endless) Take(ctx context.Context, b platform.Bucket, n int) platform.Allowance {
 	b.Limit = math.MaxInt32
-	return e.Local.Take(ctx, b)
+	return e.Local.Take(ctx, b, n)
 }
 
 // press sends 2,000 requests over 16 connections and tells how long all took, and each.

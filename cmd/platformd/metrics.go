@@ -2,6 +2,7 @@ package main
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -26,6 +27,7 @@ func newMetrics(d *daemon) *metrics {
 	}
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), m.requests)
 	m.registry.MustRegister(d.crowd.Metrics("platform")...)
+	m.registry.MustRegister(budgets{d.limit})
 	if d.redis != nil {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "platform_redis_up",
@@ -41,6 +43,27 @@ func newMetrics(d *daemon) *metrics {
 		}, func() float64 { return float64(d.redis.Alone()) }))
 	}
 	return m
+}
+
+// budgets are what keys, users and rooms that asked lately may still have.
+type budgets struct{ of counter }
+
+var budgetLeft = prometheus.NewDesc("platform_budget_left",
+	"What a key or user who asked lately may still have in this window, as this instance counts: requests, bytes of answers, requests to the language model.",
+	[]string{"budget", "who"}, nil)
+
+// Describe implements [prometheus.Collector].
+func (budgets) Describe(to chan<- *prometheus.Desc) { to <- budgetLeft }
+
+// Collect implements [prometheus.Collector].
+func (b budgets) Collect(to chan<- prometheus.Metric) {
+	b.of.Each(func(id string, left int) {
+		budget, who, ok := strings.Cut(id, ":")
+		if ok && budget != "answers" && budget != "model" {
+			budget, who = "requests", id
+		}
+		to <- prometheus.MustNewConstMetric(budgetLeft, prometheus.GaugeValue, float64(left), budget, who)
+	})
 }
 
 // measure notes every request by its route: a path may be anything.

@@ -19,7 +19,7 @@ func (d *daemon) pages(e *echo.Echo, g *gate.Gate) error {
 	}
 	pages.Register(e, files)
 	pages.NewDesk(pages.Config{
-		Store: d.db, Sites: d.sites, Show: d.limit.Show, Invite: d.invite, Renew: d.renew, Still: g.Still, Ending: d.ending,
+		Store: d.db, Sites: d.sites, Show: d.limit.Show, Invite: d.invite, Renew: d.renew, Still: g.Still, AtOnce: g.AtOnce, AtOnceMost: gate.AtOnceMost, Model: d.model != nil, Ending: d.ending,
 	}).Register(e, g.Person, g.Admin)
 	return nil
 }

@@ -22,6 +22,7 @@ import (
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/gate"
 	"svc.internal/controller/platform/peertest"
+	"svc.internal/controller/shelf/memory/confine"
 	"svc.internal/controller/shelf/web"
 )
 
@@ -88,13 +89,16 @@ func (s *served) addressOf(protocol string) (address string) {
 // serve starts the daemon with plain HTTP on a free port.
 func serve(t *testing.T, dir string, args ...string) *served {
 	t.Helper()
-	return serveOf(t, os.Args[0], dir, args...)
+	return serveIn(t, nil, os.Args[0], dir, args...)
 }
 
-// serveOf does so with the program in a file.
-func serveOf(t *testing.T, program, dir string, args ...string) *served {
+// serveIn does so with the program in a file and in a control group; nil: in none.
+func serveIn(t *testing.T, group *confine.Group, program, dir string, args ...string) *served {
 	t.Helper()
 	s := &served{run: commandOf(t, program, dir, append([]string{"serve", "--listen", "", "--insecure-http", "127.0.0.1:0", "--mqtt-listen", "127.0.0.1:0"}, args...)...)}
+	if group != nil {
+		group.Command(s.run)
+	}
 	pipe, err := s.run.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -139,7 +139,7 @@ type daemon struct {
 	crowd *web.Crowd
 
 	tokens  *login.Tokens
-	limit   gate.Limiter
+	limit   counter
 	redis   *ratelimit.Shared // nil: counting in this process
 	proxies []netip.Prefix
 
@@ -157,6 +157,13 @@ type daemon struct {
 	https, http net.Listener // one of them may be nil
 
 	ending <-chan struct{} // closed when the program ends
+}
+
+// counter counts requests, in this process or for all instances.
+type counter interface {
+	gate.Limiter
+	// Each calls f with every bucket of a key or user in use, and what is left of it.
+	Each(f func(id string, left int))
 }
 
 // share sets up what all instances have in common.

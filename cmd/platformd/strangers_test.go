@@ -42,7 +42,7 @@ func TestCampaignStrangers(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v: %s", err, out)
 	}
-	s := serveOf(t, program, dir, "--listen", "127.0.0.1:0")
+	s := serveIn(t, nil, program, dir, "--listen", "127.0.0.1:0")
 	address := s.addressOf("https")
 	s.url = "https://" + address
 	s.client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}, Timeout: patience}

@@ -39,8 +39,8 @@ type Browsers interface {
 
 // Limiter counts.
 type Limiter interface {
-	// Take counts one request, unless the bucket is full.
-	Take(ctx context.Context, b platform.Bucket) platform.Allowance
+	// Take counts n requests, or none if the bucket has no room for all.
+	Take(ctx context.Context, b platform.Bucket, n int) platform.Allowance
 	// Show tells how full a bucket is.
 	Show(ctx context.Context, b platform.Bucket) platform.Allowance
 }
@@ -68,10 +68,14 @@ type Config struct {
 type Gate struct {
 	cfg Config
 	now func() time.Time
+
+	crowd crowd // at the assistant
 }
 
 // New makes a gate.
-func New(cfg Config) *Gate { return &Gate{cfg: cfg, now: time.Now} }
+func New(cfg Config) *Gate {
+	return &Gate{cfg: cfg, now: time.Now, crowd: crowd{here: map[string]int{}}}
+}
 
 // visit is what the gate found out about a request.
 type visit struct {
@@ -118,7 +122,7 @@ func (g *Gate) roomCounts(path string) bool {
 // Charge counts a request in a bucket, or refuses it because that is full. The answer
 // tells what is left of this bucket instead of another one.
 func (g *Gate) Charge(c echo.Context, b platform.Bucket) error {
-	a := g.cfg.Limit.Take(c.Request().Context(), b)
+	a := g.cfg.Limit.Take(c.Request().Context(), b, 1)
 	show(c, a)
 	if a.OK {
 		return nil
@@ -149,6 +153,15 @@ func show(c echo.Context, a platform.Allowance) {
 
 // look finds out who sent r, and where it counts.
 func (g *Gate) look(r *http.Request) (*visit, platform.Bucket) {
+	v, bucket := g.recognise(r)
+	if v.who.Known() {
+		v.who.Bucket = bucket
+	}
+	return v, bucket
+}
+
+// recognise finds out whose credential was sent.
+func (g *Gate) recognise(r *http.Request) (*visit, platform.Bucket) {
 	v := &visit{}
 	key, token := g.credentials(r)
 	v.key, v.token = key != "", token != ""

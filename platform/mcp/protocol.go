@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 
@@ -46,6 +47,9 @@ func serve(ctx context.Context, asker platform.Asker, t tool, req *mcp.CallToolR
 	case err != nil:
 		log.Error("run a tool", "tool", t.Name, "error", err)
 		return nil, errors.New("internal error")
+	}
+	if !fits(ctx, len(got.Text)+2*len(got.Data)) {
+		return failed(fmt.Sprintf("the answers to one request would be larger than %d MB: ask for less, or one at a time", answerMost>>20)), nil
 	}
 	out := &mcp.CallToolResult{
 		Content: []mcp.Content{&mcp.TextContent{Text: got.Text}},

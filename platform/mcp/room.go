@@ -30,13 +30,15 @@ const (
 // Room answers at [Path].
 type Room struct {
 	asker    platform.Asker
+	more     func(c echo.Context, n int) error
 	log      *slog.Logger
 	protocol http.Handler
 }
 
-// New makes the room; version is the program's.
-func New(asker platform.Asker, version string, log *slog.Logger) *Room {
-	return &Room{asker, log, protocol(asker, version, log)}
+// New makes the room; more counts n further requests of whoever asks, all or none, and
+// version is the program's.
+func New(asker platform.Asker, more func(c echo.Context, n int) error, version string, log *slog.Logger) *Room {
+	return &Room{asker, more, log, protocol(asker, version, log)}
 }
 
 // Register adds the routes; key lets only those pass who sent an API key.
@@ -81,7 +83,14 @@ func (r *Room) post(c echo.Context) error {
 		}
 		return &web.Error{Status: http.StatusBadRequest, Message: "body could not be read", Cause: err}
 	}
-	if isProtocol(body) {
+	batch := isBatch(body)
+	if batch {
+		if err := r.admit(c, body); err != nil {
+			return err
+		}
+	}
+	if batch || isProtocol(body) {
+		c.SetRequest(c.Request().WithContext(withRoom(c.Request().Context())))
 		c.Request().Body = io.NopCloser(bytes.NewReader(body))
 		c.Request().ContentLength = int64(len(body))
 		return r.standard(c)
@@ -89,25 +98,12 @@ func (r *Room) post(c echo.Context) error {
 	return r.plain(c, body)
 }
 
-// isProtocol reports whether a body is JSON-RPC: an object with that member, or an array with such an object.
+// isProtocol reports whether an object is JSON-RPC: it has that member.
 func isProtocol(body []byte) bool {
-	type message struct {
+	var message struct {
 		JSONRPC json.RawMessage `json:"jsonrpc"`
 	}
-	var one message
-	if json.Unmarshal(body, &one) == nil {
-		return one.JSONRPC != nil
-	}
-	var batch []message
-	if json.Unmarshal(body, &batch) != nil {
-		return false
-	}
-	for _, m := range batch {
-		if m.JSONRPC != nil {
-			return true
-		}
-	}
-	return false
+	return json.Unmarshal(body, &message) == nil && message.JSONRPC != nil
 }
 
 // standard hands a request to the SDK.

@@ -37,6 +37,11 @@ type Config struct {
 	Sites platform.SiteReader
 	// Show tells how full a bucket is.
 	Show func(ctx context.Context, b platform.Bucket) platform.Allowance
+	// AtOnce tells how many requests of a bucket are with the assistant now, of AtOnceMost.
+	AtOnce     func(platform.Bucket) int
+	AtOnceMost int
+	// Model: the assistant asks a language model.
+	Model bool
 	// Invite makes a controller and its code, Renew another code for one that there is.
 	Invite func(ctx context.Context, name string) (Invitation, error)
 	Renew  func(ctx context.Context, id string) (Invitation, error)
@@ -122,6 +127,26 @@ type limit struct {
 	ResetsAt time.Time `json:"resetsAt"`
 }
 
+// budget is what somebody has of the platform: requests, and what the assistant spends.
+type budget struct {
+	limit
+	Answers limit  `json:"answerBytes"`
+	Model   *limit `json:"modelRequests"` // null: there is no model
+	AtOnce  struct {
+		Limit int `json:"limit"`
+		Used  int `json:"used"`
+	} `json:"atOnce"`
+}
+
+func (d *Desk) budgetOf(ctx context.Context, b platform.Bucket) (out budget) {
+	out.limit, out.Answers = d.limitOf(ctx, b), d.limitOf(ctx, b.Answers())
+	if d.cfg.Model {
+		out.Model = new(d.limitOf(ctx, b.Model()))
+	}
+	out.AtOnce.Limit, out.AtOnce.Used = d.cfg.AtOnceMost, d.cfg.AtOnce(b)
+	return out
+}
+
 func (d *Desk) limitOf(ctx context.Context, b platform.Bucket) limit {
 	a := d.cfg.Show(ctx, b)
 	return limit{a.Limit, a.Limit - a.Remaining, a.Reset.UTC()}
@@ -140,14 +165,14 @@ func (d *Desk) usage(c echo.Context) error {
 		Name   string          `json:"name"`
 		Prefix string          `json:"prefix"`
 		Status platform.Status `json:"status"`
-		limit
+		budget
 	}
 	out := struct {
-		Person limit      `json:"person"`
+		Person budget     `json:"person"`
 		Keys   []keyLimit `json:"keys"`
-	}{d.limitOf(ctx, platform.UserBucket(who)), []keyLimit{}}
+	}{d.budgetOf(ctx, platform.UserBucket(who)), []keyLimit{}}
 	for _, k := range keys {
-		out.Keys = append(out.Keys, keyLimit{k.ID, k.Name, k.Prefix, k.Status(time.Now()), d.limitOf(ctx, platform.KeyBucket(k))})
+		out.Keys = append(out.Keys, keyLimit{k.ID, k.Name, k.Prefix, k.Status(time.Now()), d.budgetOf(ctx, platform.KeyBucket(k))})
 	}
 	return answer(c, http.StatusOK, out)
 }

@@ -32,8 +32,8 @@ type shard struct {
 
 // count of one bucket in one window.
 type count struct {
-	start, end time.Time
-	used       int
+	start, end  time.Time
+	used, limit int
 }
 
 // NewLocal returns counts that are all zero.
@@ -47,9 +47,9 @@ func newLocal(now func() time.Time) *Local {
 	return l
 }
 
-// Take counts one request, unless the bucket is full.
-func (l *Local) Take(_ context.Context, b platform.Bucket) platform.Allowance {
-	_, a := l.take(b, 1)
+// Take counts n requests, or none if the bucket has no room for all.
+func (l *Local) Take(_ context.Context, b platform.Bucket, n int) platform.Allowance {
+	_, a := l.take(b, n)
 	return a
 }
 
@@ -75,18 +75,38 @@ func (l *Local) take(b platform.Bucket, n int) (window, platform.Allowance) {
 		return w, allowance(b, w, used, false)
 	}
 	if c != nil {
-		c.used += n
+		c.used, c.limit = c.used+n, b.Limit
 	}
 	return w, allowance(b, w, used+n, true)
 }
 
-// giveBack takes one request of a window back.
-func (l *Local) giveBack(b platform.Bucket, w window) {
+// giveBack takes n requests of a window back.
+func (l *Local) giveBack(b platform.Bucket, w window, n int) {
 	s := &l.shard[maphash.String(l.seed, b.ID)%shards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c := s.buckets(b)[b.ID]; c != nil && c.start.Equal(w.start) && c.used > 0 {
-		c.used--
+	if c := s.buckets(b)[b.ID]; c != nil && c.start.Equal(w.start) {
+		c.used = max(0, c.used-n)
+	}
+}
+
+// Each calls f with every bucket of a key or user that something was counted in, and what
+// is left of it in this window.
+func (l *Local) Each(f func(id string, left int)) {
+	now := l.now()
+	for i := range l.shard {
+		s := &l.shard[i]
+		s.mu.Lock()
+		left := make(map[string]int, len(s.known))
+		for id, c := range s.known {
+			if now.Before(c.end) && c.limit > 0 {
+				left[id] = max(0, c.limit-c.used)
+			}
+		}
+		s.mu.Unlock()
+		for id, n := range left {
+			f(id, n)
+		}
 	}
 }
 

@@ -46,7 +46,7 @@ func takeAtOnce(n int, take func(i int) platform.Allowance) int {
 
 func TestExactlyTheLimitPassesAThousandAtOnce(t *testing.T) {
 	l := newLocal(newHand().now)
-	if got := takeAtOnce(1000, func(int) platform.Allowance { return l.Take(t.Context(), bucket(100)) }); got != 100 {
+	if got := takeAtOnce(1000, func(int) platform.Allowance { return l.Take(t.Context(), bucket(100), 1) }); got != 100 {
 		t.Errorf("%d passed, want 100", got)
 	}
 	if a := l.Show(t.Context(), bucket(100)); a.Remaining != 0 || a.Limit != 100 {
@@ -57,16 +57,16 @@ func TestExactlyTheLimitPassesAThousandAtOnce(t *testing.T) {
 func TestAWindowEndsWhenItSaidAndTheNextIsEmpty(t *testing.T) {
 	h := newHand()
 	l := newLocal(h.now)
-	first := l.Take(t.Context(), bucket(1))
+	first := l.Take(t.Context(), bucket(1), 1)
 	if until := first.Reset.Sub(h.now()); until <= 0 || until > platform.Window {
 		t.Fatalf("the window ends in %v", until)
 	}
 	h.turn(first.Reset.Sub(h.now()) - time.Millisecond)
-	if a := l.Take(t.Context(), bucket(1)); a.OK || !a.Reset.Equal(first.Reset) {
+	if a := l.Take(t.Context(), bucket(1), 1); a.OK || !a.Reset.Equal(first.Reset) {
 		t.Errorf("just before its end: %+v", a)
 	}
 	h.turn(time.Millisecond)
-	if a := l.Take(t.Context(), bucket(1)); !a.OK || !a.Reset.Equal(first.Reset.Add(platform.Window)) {
+	if a := l.Take(t.Context(), bucket(1), 1); !a.OK || !a.Reset.Equal(first.Reset.Add(platform.Window)) {
 		t.Errorf("in the next one: %+v", a)
 	}
 }
@@ -91,15 +91,15 @@ func TestWindowsAreTheSameEverywhereAndNotAllAtOnce(t *testing.T) {
 func TestRefusedRequestsAreNotCountedAndAnotherLimitHoldsAtOnce(t *testing.T) {
 	l := newLocal(newHand().now)
 	for range 10 {
-		l.Take(t.Context(), bucket(2))
+		l.Take(t.Context(), bucket(2), 1)
 	}
-	if a := l.Take(t.Context(), bucket(3)); !a.OK || a.Remaining != 0 {
+	if a := l.Take(t.Context(), bucket(3), 1); !a.OK || a.Remaining != 0 {
 		t.Errorf("raised from 2 to 3 after 2 passed: %+v", a)
 	}
-	if a := l.Take(t.Context(), bucket(1)); a.OK || a.Remaining != 0 {
+	if a := l.Take(t.Context(), bucket(1), 1); a.OK || a.Remaining != 0 {
 		t.Errorf("lowered to 1 after 3 passed: %+v", a)
 	}
-	if a := l.Take(t.Context(), bucket(5)); !a.OK || a.Remaining != 1 {
+	if a := l.Take(t.Context(), bucket(5), 1); !a.OK || a.Remaining != 1 {
 		t.Errorf("raised to 5 after 3 passed: %+v", a)
 	}
 }
@@ -107,9 +107,9 @@ func TestRefusedRequestsAreNotCountedAndAnotherLimitHoldsAtOnce(t *testing.T) {
 func TestAClockThatIsSetBackEmptiesNoBucket(t *testing.T) {
 	h := newHand()
 	l := newLocal(h.now)
-	l.Take(t.Context(), bucket(1))
+	l.Take(t.Context(), bucket(1), 1)
 	h.turn(-time.Hour)
-	if a := l.Take(t.Context(), bucket(1)); a.OK {
+	if a := l.Take(t.Context(), bucket(1), 1); a.OK {
 		t.Errorf("an hour back: %+v", a)
 	}
 }
@@ -117,11 +117,11 @@ func TestAClockThatIsSetBackEmptiesNoBucket(t *testing.T) {
 func TestStrangersAreForgottenFirst(t *testing.T) {
 	h := newHand()
 	l := newLocal(h.now)
-	l.Take(t.Context(), bucket(1))
+	l.Take(t.Context(), bucket(1), 1)
 	for i := range 2 * shards * strangersMost {
 		b := named(fmt.Sprint("ip:", i), 20)
 		b.Stranger = true
-		l.Take(t.Context(), b)
+		l.Take(t.Context(), b, 1)
 	}
 	kept := 0
 	for i := range l.shard {
@@ -130,12 +130,12 @@ func TestStrangersAreForgottenFirst(t *testing.T) {
 		}
 		kept += len(l.shard[i].strangers)
 	}
-	if a := l.Take(t.Context(), bucket(1)); a.OK {
+	if a := l.Take(t.Context(), bucket(1), 1); a.OK {
 		t.Errorf("%d strangers made it forget a key", kept)
 	}
 	h.turn(2 * platform.Window)
 	for i := range 100 * shards { // enough that each shard looks
-		l.Take(t.Context(), named(fmt.Sprint("key:", i), 1))
+		l.Take(t.Context(), named(fmt.Sprint("key:", i), 1), 1)
 	}
 	for i := range l.shard {
 		if n := len(l.shard[i].strangers); n != 0 {
@@ -148,7 +148,7 @@ func BenchmarkTake(b *testing.B) {
 	l := NewLocal()
 	b.RunParallel(func(p *testing.PB) {
 		for p.Next() {
-			l.Take(b.Context(), named("key:01a203f4-eafa-7cb1-a294-6cb1144a50a9", 1<<30))
+			l.Take(b.Context(), named("key:01a203f4-eafa-7cb1-a294-6cb1144a50a9", 1<<30), 1)
 		}
 	})
 }

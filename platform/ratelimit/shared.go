@@ -97,18 +97,18 @@ func (q quiet) Printf(ctx context.Context, format string, v ...any) {
 	q.log.DebugContext(ctx, fmt.Sprintf(format, v...))
 }
 
-// Take counts one request, unless the bucket is full.
-func (s *Shared) Take(_ context.Context, b platform.Bucket) platform.Allowance {
-	w, a := s.own.take(b, 1)
+// Take counts n requests, or none if the bucket has no room for all.
+func (s *Shared) Take(_ context.Context, b platform.Bucket, n int) platform.Allowance {
+	w, a := s.own.take(b, n)
 	if !a.OK { // all instances together let through at least as many
 		return a
 	}
-	used, err := s.count(b, w, 1)
+	used, err := s.count(b, w, n)
 	switch {
 	case err != nil:
 		return a
 	case used < 0:
-		s.own.giveBack(b, w)
+		s.own.giveBack(b, w, n)
 		return allowance(b, w, -used-1, false)
 	}
 	return allowance(b, w, used, true)
@@ -126,6 +126,9 @@ func (s *Shared) Show(_ context.Context, b platform.Bucket) platform.Allowance {
 	}
 	return allowance(b, w, used, true)
 }
+
+// Each is that of [Local]: what this instance counted.
+func (s *Shared) Each(f func(id string, left int)) { s.own.Each(f) }
 
 // Alone tells how many requests were counted by this instance alone, because Redis did
 // not answer in time.

@@ -69,7 +69,7 @@ func TestExactlyTheLimitPassesAThousandAtOnceOverTwoInstances(t *testing.T) {
 		}
 		alone := one.Alone() + two.Alone()
 		got := takeAtOnce(1000, func(i int) platform.Allowance {
-			return []*Shared{one, two}[i%2].Take(t.Context(), b)
+			return []*Shared{one, two}[i%2].Take(t.Context(), b, 1)
 		})
 		if one.Alone()+two.Alone() != alone {
 			t.Logf("Redis was too slow for some; %d passed", got)
@@ -82,7 +82,7 @@ func TestExactlyTheLimitPassesAThousandAtOnceOverTwoInstances(t *testing.T) {
 			t.Errorf("left: %+v", a)
 		}
 		b.Limit = 101
-		if a := one.Take(t.Context(), b); !a.OK {
+		if a := one.Take(t.Context(), b, 1); !a.OK {
 			t.Errorf("raised limit: %+v", a)
 		}
 		return
@@ -96,12 +96,12 @@ func TestWhatOneInstanceTookTheOtherKnows(t *testing.T) {
 	b := fresh(t, 10)
 	for i := range 10 {
 		s := []*Shared{one, two}[i%2]
-		if a := s.Take(t.Context(), b); !a.OK || a.Remaining != 9-i {
+		if a := s.Take(t.Context(), b, 1); !a.OK || a.Remaining != 9-i {
 			t.Fatalf("request %d: %+v", i+1, a)
 		}
 	}
 	for _, s := range []*Shared{one, two} {
-		if a := s.Take(t.Context(), b); a.OK || a.Remaining != 0 {
+		if a := s.Take(t.Context(), b, 1); a.OK || a.Remaining != 0 {
 			t.Errorf("request 11: %+v", a)
 		}
 	}
@@ -110,7 +110,7 @@ func TestWhatOneInstanceTookTheOtherKnows(t *testing.T) {
 func TestACountDoesNotLiveForEver(t *testing.T) {
 	redis := peertest.Redis(t)
 	s := instance(t, redis)
-	s.Take(t.Context(), fresh(t, 10))
+	s.Take(t.Context(), fresh(t, 10), 1)
 	keys := s.client.Keys(t.Context(), "limit:*").Val()
 	if len(keys) != 1 {
 		t.Fatalf("keys %q", keys)
@@ -137,7 +137,7 @@ func pressed(t *testing.T, instances []*Shared, b platform.Bucket, happen func()
 				default:
 				}
 				start := time.Now()
-				if instances[i%len(instances)].Take(t.Context(), b).OK {
+				if instances[i%len(instances)].Take(t.Context(), b, 1).OK {
 					ok.Add(1)
 				}
 				took := int64(time.Since(start))
@@ -171,7 +171,7 @@ func TestRedisStoppedAndStarted(t *testing.T) {
 			instances := []*Shared{instance(t, redis), instance(t, redis)}
 			b := fresh(t, 200)
 			for _, s := range instances {
-				if a := s.Take(t.Context(), b); !a.OK || !s.Up() {
+				if a := s.Take(t.Context(), b, 1); !a.OK || !s.Up() {
 					t.Fatalf("at first: %+v, up %v", a, s.Up())
 				}
 			}
@@ -188,13 +188,13 @@ func TestRedisStoppedAndStarted(t *testing.T) {
 			if slowest > slow+400*time.Millisecond { // the scheduler's share on a busy machine
 				t.Errorf("a request waited %v for Redis", slowest)
 			}
-			if a := instances[0].Take(t.Context(), b); a.OK {
+			if a := instances[0].Take(t.Context(), b, 1); a.OK {
 				t.Errorf("a full bucket takes more: %+v", a)
 			}
 			other := named(b.ID+" other", 2)
-			instances[0].Take(t.Context(), other)
-			instances[1].Take(t.Context(), other)
-			if a := instances[0].Take(t.Context(), other); a.OK {
+			instances[0].Take(t.Context(), other, 1)
+			instances[1].Take(t.Context(), other, 1)
+			if a := instances[0].Take(t.Context(), other, 1); a.OK {
 				t.Error("the instances do not count together again")
 			}
 		})
@@ -208,7 +208,7 @@ func TestARedisThatIsFullIsNotAskedAgainAndAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := fresh(t, 5)
-	if got := takeAtOnce(50, func(int) platform.Allowance { return s.Take(t.Context(), b) }); got != 5 {
+	if got := takeAtOnce(50, func(int) platform.Allowance { return s.Take(t.Context(), b, 1) }); got != 5 {
 		t.Errorf("%d passed, want 5", got)
 	}
 	if s.Up() {

@@ -116,7 +116,7 @@ func (r *Room) act(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	bucket := platform.Bucket{ID: "voice:" + *in.DeviceID, Limit: perDevice, Window: time.Minute, Stranger: true}
+	bucket := bucketOf(*in.DeviceID)
 	if err := r.cfg.Charge(c, bucket); err != nil {
 		return err
 	}
@@ -298,12 +298,18 @@ func offline(n int, thing string) string {
 	return fmt.Sprintf(" %d %ss are offline.", n, thing)
 }
 
+// bucketOf counts the sentences of a device.
+func bucketOf(device string) platform.Bucket {
+	return platform.Bucket{ID: "voice:" + device, Limit: perDevice, Window: time.Minute, Stranger: true}
+}
+
 // discuss hands a sentence that does not act to the assistant, if there is one.
 func (r *Room) discuss(ctx context.Context, d platform.RoomDevice, h Heard, text string, out *Response) {
 	if r.cfg.Assistant == nil || h.Intent == Unknown {
 		out.Message = cannot
 		return
 	}
+	ctx = platform.WithIdentity(ctx, platform.Identity{Bucket: bucketOf(d.ID)})
 	reply, err := r.cfg.Assistant.Ask(ctx, platform.Inquiry{Owner: "voice:" + d.ID, Session: "voice", Message: text, Site: d.Controller}, nil)
 	if err != nil {
 		r.cfg.Log.Warn("voice: the assistant did not answer", "device", d.ID, "why", err)

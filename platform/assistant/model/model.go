@@ -94,6 +94,7 @@ var (
 	ErrSilent  = errors.New("nothing arrived in time")
 	ErrBusy    = errors.New("overloaded or rate limited")
 	ErrRefused = errors.New("the credential was refused")
+	ErrSpent   = errors.New("the requests to the model of whoever asks are used up for now")
 )
 
 // Answer is a whole stream.
@@ -166,6 +167,8 @@ func Reason(err error) string {
 		return "no answer in time"
 	case errors.Is(err, ErrBusy):
 		return "it is overloaded"
+	case errors.Is(err, ErrSpent):
+		return "your requests to it are used up for now"
 	case errors.Is(err, ErrRefused):
 		return "it refused our credential"
 	case errors.As(err, &h):
