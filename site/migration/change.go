@@ -22,11 +22,13 @@ func changes(was, now House) []Change {
 			}
 		}
 	}
-	compare(Clusters, names(was.Clusters, func(c Cluster) (int64, string) { return c.ID, c.Name }), names(now.Clusters, func(c Cluster) (int64, string) { return c.ID, c.Name }))
-	compare(Nodes, names(was.Nodes, func(n Node) (int64, string) { return n.ID, n.Name }), names(now.Nodes, func(n Node) (int64, string) { return n.ID, n.Name }))
-	compare(Shades, names(was.Shades, func(s Shade) (int64, string) { return s.ID, s.Name }), names(now.Shades, func(s Shade) (int64, string) { return s.ID, s.Name }))
+	before, after := was.names(), now.names()
+	for _, f := range []Family{Clusters, Nodes, Shades} {
+		compare(f, before[f], after[f])
+	}
+	had := byID(was.Clusters, func(c Cluster) int64 { return c.ID })
 	for _, c := range now.Clusters {
-		if old := find(was.Clusters, c.ID, func(c Cluster) int64 { return c.ID }); old != nil {
+		if old := had[c.ID]; old != nil {
 			out = append(out, moved(c.ID, Nodes, old.Nodes, c.Nodes)...)
 			out = append(out, moved(c.ID, Shades, old.Shades, c.Shades)...)
 		}
@@ -37,24 +39,35 @@ func changes(was, now House) []Change {
 // moved tells who joined and left a cluster.
 func moved(cluster int64, f Family, before, after []int64) []Change {
 	var out []Change
-	for _, id := range after {
-		if !slices.Contains(before, id) {
-			out = append(out, Change{Clusters, cluster, "joined", "", fmt.Sprintf("%s %d", f, id)})
-		}
+	for _, id := range without(after, before) {
+		out = append(out, Change{Clusters, cluster, "joined", "", fmt.Sprintf("%s %d", f, id)})
 	}
-	for _, id := range before {
-		if !slices.Contains(after, id) {
-			out = append(out, Change{Clusters, cluster, "left", fmt.Sprintf("%s %d", f, id), ""})
-		}
+	for _, id := range without(before, after) {
+		out = append(out, Change{Clusters, cluster, "left", fmt.Sprintf("%s %d", f, id), ""})
 	}
 	return out
 }
 
-func names[T any](list []T, of func(T) (int64, string)) map[int64]string {
-	out := map[int64]string{}
-	for _, v := range list {
-		id, name := of(v)
-		out[id] = name
+// without leaves out of a list what is in another one.
+func without(list, others []int64) []int64 {
+	in := make(map[int64]bool, len(others))
+	for _, id := range others {
+		in[id] = true
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(id int64) bool { return in[id] })
+}
+
+// names of all that is in a house.
+func (h House) names() map[Family]map[int64]string {
+	out := map[Family]map[int64]string{Clusters: {}, Nodes: {}, Shades: {}}
+	for _, c := range h.Clusters {
+		out[Clusters][c.ID] = c.Name
+	}
+	for _, n := range h.Nodes {
+		out[Nodes][n.ID] = n.Name
+	}
+	for _, s := range h.Shades {
+		out[Shades][s.ID] = s.Name
 	}
 	return out
 }

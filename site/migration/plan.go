@@ -77,17 +77,23 @@ type worker struct {
 	here  Here
 	plan  Plan
 	lives map[Family]map[appliance.UUID]appliance.ID
-	comes map[Family]map[int64]bool // is here afterwards
+	named map[Family]map[string][]appliance.ID // what lives here, by name
+	was   map[Family]map[int64]string          // names in the house as it was taken over last
+	comes map[Family]map[int64]bool            // is here afterwards
 }
 
 // Work works out what taking over a house does here.
 func Work(house House, here Here) Plan {
-	w := &worker{house: house, here: here, lives: map[Family]map[appliance.UUID]appliance.ID{}, comes: map[Family]map[int64]bool{}}
+	w := &worker{house: house, here: here, lives: map[Family]map[appliance.UUID]appliance.ID{}, named: map[Family]map[string][]appliance.ID{}, comes: map[Family]map[int64]bool{}}
+	if here.Last != nil {
+		w.was = here.Last.names()
+	}
 	w.plan = Plan{Clusters: []Item{}, Nodes: []Item{}, Shades: []Item{}, Conflicts: []Conflict{}, Changes: []Change{}, Warnings: append([]string{}, house.Warnings...)}
 	for _, f := range []Family{Nodes, Shades, Clusters} {
-		w.lives[f], w.comes[f] = map[appliance.UUID]appliance.ID{}, map[int64]bool{}
+		w.lives[f], w.named[f], w.comes[f] = map[appliance.UUID]appliance.ID{}, map[string][]appliance.ID{}, map[int64]bool{}
 		for id, n := range here.Live[f] {
 			w.lives[f][n.UUID] = id
+			w.named[f][n.Name] = append(w.named[f][n.Name], id)
 		}
 	}
 	w.nodes()
@@ -103,10 +109,9 @@ func Work(house House, here Here) Plan {
 }
 
 func (w *worker) nodes() {
+	known := byID(w.here.Site.Nodes, func(n appliance.Node) appliance.ID { return n.ID })
 	for _, n := range w.house.Nodes {
-		action := w.judge(Nodes, n.ID, n.Name, func(l House) string {
-			return nameOf(l.Nodes, n.ID, func(n Node) (int64, string) { return n.ID, n.Name })
-		})
+		action := w.judge(Nodes, n.ID, n.Name)
 		w.plan.Nodes = append(w.plan.Nodes, Item{n.ID, n.Name, action})
 		node := appliance.Node{Tag: appliance.TagNode}
 		if n.Peripheral {
@@ -114,7 +119,7 @@ func (w *worker) nodes() {
 		}
 		switch action {
 		case Rename:
-			have := find(w.here.Site.Nodes, appliance.ID(n.ID), func(n appliance.Node) appliance.ID { return n.ID })
+			have := known[appliance.ID(n.ID)]
 			if have == nil {
 				continue // its row cannot be read
 			}
@@ -129,15 +134,14 @@ func (w *worker) nodes() {
 }
 
 func (w *worker) shades() {
+	known := byID(w.here.Site.Shades, func(s appliance.Shade) appliance.ID { return s.ID })
 	for _, s := range w.house.Shades {
-		action := w.judge(Shades, s.ID, s.Name, func(l House) string {
-			return nameOf(l.Shades, s.ID, func(s Shade) (int64, string) { return s.ID, s.Name })
-		})
+		action := w.judge(Shades, s.ID, s.Name)
 		w.plan.Shades = append(w.plan.Shades, Item{s.ID, s.Name, action})
 		shade := appliance.Shade{Output: 1}
 		switch action {
 		case Rename:
-			have := find(w.here.Site.Shades, appliance.ID(s.ID), func(s appliance.Shade) appliance.ID { return s.ID })
+			have := known[appliance.ID(s.ID)]
 			if have == nil {
 				continue
 			}
@@ -152,21 +156,22 @@ func (w *worker) shades() {
 }
 
 func (w *worker) clusters() {
+	known := byID(w.here.Site.Clusters, func(c appliance.Cluster) appliance.ID { return c.ID })
+	var last map[int64]*Cluster
+	if w.here.Last != nil {
+		last = byID(w.here.Last.Clusters, func(c Cluster) int64 { return c.ID })
+	}
 	for _, c := range w.house.Clusters {
-		action := w.judge(Clusters, c.ID, c.Name, func(l House) string {
-			return nameOf(l.Clusters, c.ID, func(c Cluster) (int64, string) { return c.ID, c.Name })
-		})
+		action := w.judge(Clusters, c.ID, c.Name)
 		cluster := appliance.Cluster{ID: appliance.ID(c.ID), UUID: UUIDOf(w.house.Source, Clusters, c.ID), Name: c.Name, CreatedBy: c.CreatedBy, CreatedOn: c.CreatedOn}
 		var was Cluster // members as they were taken over, which people here may have changed since
-		if have := find(w.here.Site.Clusters, cluster.ID, func(c appliance.Cluster) appliance.ID { return c.ID }); have != nil && (action == Rename || action == Unchanged) {
+		if have := known[cluster.ID]; have != nil && (action == Rename || action == Unchanged) {
 			cluster = *have
 			if action == Rename {
 				cluster.Name = c.Name
 			}
-			if w.here.Last != nil {
-				if l := find(w.here.Last.Clusters, c.ID, func(c Cluster) int64 { return c.ID }); l != nil {
-					was = *l
-				}
+			if l := last[c.ID]; l != nil {
+				was = *l
 			}
 		}
 		nodes, shades := w.members(Nodes, cluster.Nodes, was.Nodes, c.Nodes), w.members(Shades, cluster.Shades, was.Shades, c.Shades)
@@ -184,8 +189,16 @@ func (w *worker) clusters() {
 // members adds those that are new in the other house.
 func (w *worker) members(f Family, have []appliance.ID, before, now []int64) []appliance.ID {
 	out := slices.Clone(have)
+	there := make(map[int64]bool, len(before)+len(have))
+	for _, id := range before {
+		there[id] = true
+	}
+	for _, id := range have {
+		there[int64(id)] = true
+	}
 	for _, id := range now {
-		if w.comes[f][id] && !slices.Contains(before, id) && !slices.Contains(out, appliance.ID(id)) {
+		if w.comes[f][id] && !there[id] {
+			there[id] = true
 			out = append(out, appliance.ID(id))
 		}
 	}
@@ -193,18 +206,13 @@ func (w *worker) members(f Family, have []appliance.ID, before, now []int64) []a
 	return out
 }
 
-// judge tells what becomes of one thing; last gives its name in the house as it was last
-// taken over, empty if it was not there.
-func (w *worker) judge(f Family, id int64, name string, last func(House) string) Action {
+// judge tells what becomes of one thing.
+func (w *worker) judge(f Family, id int64, name string) Action {
 	uuid := UUIDOf(w.house.Source, f, id)
 	if here, ok := w.lives[f][uuid]; ok {
 		w.comes[f][id] = true
-		was := ""
-		if w.here.Last != nil {
-			was = last(*w.here.Last)
-		}
 		// Who was renamed here keeps that name until the other house gives it another.
-		if name != w.here.Live[f][here].Name && name != was {
+		if name != w.here.Live[f][here].Name && name != w.was[f][id] {
 			return Rename
 		}
 		return Unchanged
@@ -239,8 +247,8 @@ func (w *worker) obstacle(f Family, id int64, name string, uuid appliance.UUID) 
 			}
 		}
 	}
-	for other, n := range w.here.Live[f] {
-		if n.Name == name && n.UUID != UUIDOf(w.house.Source, f, int64(other)) {
+	for _, other := range w.named[f][name] {
+		if w.here.Live[f][other].UUID != UUIDOf(w.house.Source, f, int64(other)) {
 			return fmt.Sprintf("%s %d has this name here", f, other)
 		}
 	}
@@ -301,20 +309,13 @@ func (w *worker) warn() {
 	}
 }
 
-func nameOf[T any](list []T, id int64, of func(T) (int64, string)) string {
-	for _, v := range list {
-		if got, name := of(v); got == id {
-			return name
-		}
-	}
-	return ""
-}
-
-func find[T any, K comparable](list []T, key K, of func(T) K) *T {
+// byID leads from IDs to entries; the first counts.
+func byID[T any, K comparable](list []T, of func(T) K) map[K]*T {
+	out := make(map[K]*T, len(list))
 	for i := range list {
-		if of(list[i]) == key {
-			return &list[i]
+		if id := of(list[i]); out[id] == nil {
+			out[id] = &list[i]
 		}
 	}
-	return nil
+	return out
 }

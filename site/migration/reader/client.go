@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -17,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"svc.internal/controller/shelf/intake"
 	"svc.internal/controller/shelf/trust"
 )
 
@@ -35,7 +35,14 @@ const (
 	timeoutMost = 20 * time.Second
 	paceLeast   = 250 * time.Millisecond
 	tries       = 3
-	bodyMost    = 64 << 20
+)
+
+// Bounds of answers, in bytes. A list of 10,000 lamps has less than half of what one may
+// have.
+const (
+	listMost   = 16 << 20
+	loginMost  = 64 << 10
+	headerMost = 64 << 10
 )
 
 // Source is the name of the controller at an address, by which its IDs are known: host
@@ -192,8 +199,9 @@ func (c *client) send(ctx context.Context, method, endpoint string, body any) (s
 			return 0, nil, err
 		}
 		status, answer, err = c.once(ctx, method, endpoint, data)
-		var unknown *trust.Untrusted // would be so at the next try, too
-		if ctx.Err() != nil || err == nil && status < 500 || errors.As(err, &unknown) {
+		// These would be so at the next try, too.
+		lasting := errors.As(err, new(*trust.Untrusted)) || errors.As(err, new(*intake.TooMuch))
+		if ctx.Err() != nil || err == nil && status < 500 || lasting {
 			break
 		}
 	}
@@ -216,7 +224,11 @@ func (c *client) once(ctx context.Context, method, endpoint string, data []byte)
 		return 0, nil, err
 	}
 	defer res.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(res.Body, bodyMost))
+	most := int64(loginMost)
+	if method == http.MethodGet {
+		most = listMost
+	}
+	body, err := intake.All(ctx, res.Body, intake.Limit{What: "its answer", Bytes: most, Advice: "is it the right controller?"})
 	return res.StatusCode, body, err
 }
 

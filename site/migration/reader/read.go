@@ -1,12 +1,15 @@
 package reader
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"svc.internal/controller/shelf/intake"
 	"svc.internal/controller/site/migration"
 )
 
@@ -45,14 +48,47 @@ type reading struct {
 	house  migration.House
 	nodes  map[int64]*migration.Node
 	shades map[int64]*migration.Shade
+	read   int // entries of all lists
 }
 
-func (r *reading) list(endpoint string) ([]record, error) {
+// Bounds of a house: how many clusters, nodes and shades it may have of each, and the
+// entries of one list and of all lists together, in which a lamp stands some eight times.
+const (
+	thingsMost       = 20_000
+	listEntriesMost  = 80_000
+	houseEntriesMost = 200_000
+)
+
+// tooMany is the error of a house with more of something than it may have.
+func tooMany(what, unit string, most int64) error {
+	return &intake.TooMuch{What: what, Most: most, Unit: unit, Advice: "is it the right controller?"}
+}
+
+// each reads a list and calls do for its entries; where says which one it is. Where there is
+// nothing some controllers answer nothing at all.
+func (r *reading) each(endpoint string, do func(where string, rec record) error) error {
 	body, err := r.c.get(r.ctx, endpoint)
-	if err != nil {
-		return nil, err
+	if err != nil || len(bytes.TrimSpace(body)) == 0 {
+		return err
 	}
-	return records(endpoint, body)
+	noList := func() error { return fmt.Errorf("read %s: want a list of objects, got %s", endpoint, clip(body)) }
+	err = intake.List(r.ctx, endpoint, body, listEntriesMost, func(i int, entry json.RawMessage) error {
+		if r.read++; r.read > houseEntriesMost {
+			return tooMany("the house, from getClusters to "+endpoint+",", "entries", houseEntriesMost)
+		}
+		rec, err := recordOf(entry)
+		if err != nil {
+			return noList()
+		}
+		if rec == nil {
+			return fmt.Errorf("read %s: entry %d is null", endpoint, i)
+		}
+		return do(fmt.Sprintf("%s[%d]", endpoint, i), rec)
+	})
+	if errors.Is(err, intake.ErrNoList) {
+		return noList()
+	}
+	return err
 }
 
 func (r *reading) warn(format string, args ...any) {
@@ -93,23 +129,22 @@ func (r *reading) all() error {
 }
 
 func (r *reading) clusters() ([]migration.Cluster, error) {
-	list, err := r.list("getClusters")
-	if err != nil {
-		return nil, err
-	}
 	var out []migration.Cluster
-	for i, rec := range list {
-		where := fmt.Sprintf("getClusters[%d]", i)
+	err := r.each("getClusters", func(where string, rec record) error {
+		if len(out) == thingsMost {
+			return tooMany("the house", "clusters", thingsMost)
+		}
 		var c migration.Cluster
 		var errs [4]error
 		c.ID, errs[0] = rec.integer(where, "id", "clusterId", "Id")
 		c.Name, errs[1] = rec.text(where, "name", "clusterName", "Name")
 		c.CreatedBy, errs[2] = rec.text(where, "createdByName")
 		c.CreatedOn, errs[3] = rec.when(where, "createdOn")
-		if err := errors.Join(errs[:]...); err != nil {
-			return nil, err
-		}
 		out = append(out, c)
+		return errors.Join(errs[:]...)
+	})
+	if err != nil {
+		return nil, err
 	}
 	slices.SortFunc(out, func(a, b migration.Cluster) int { return int(a.ID - b.ID) })
 	for i := 1; i < len(out); i++ {
@@ -133,12 +168,7 @@ func (r *reading) members(c *migration.Cluster) error {
 
 // nodesOf reads a list of nodes; into notes who is in it.
 func (r *reading) nodesOf(endpoint string, into *[]int64, peripheral bool) error {
-	list, err := r.list(endpoint)
-	if err != nil {
-		return err
-	}
-	for i, rec := range list {
-		where := fmt.Sprintf("%s[%d]", endpoint, i)
+	return r.each(endpoint, func(where string, rec record) error {
 		id, err := rec.integer(where, "id", "nodeId", "Id")
 		if err != nil {
 			return err
@@ -148,6 +178,9 @@ func (r *reading) nodesOf(endpoint string, into *[]int64, peripheral bool) error
 			return err
 		}
 		n := r.nodes[id]
+		if n == nil && len(r.nodes) == thingsMost {
+			return tooMany("the house", "nodes", thingsMost)
+		}
 		if n == nil {
 			n = &migration.Node{ID: id, Name: name}
 			r.nodes[id] = n
@@ -157,17 +190,12 @@ func (r *reading) nodesOf(endpoint string, into *[]int64, peripheral bool) error
 		}
 		n.Peripheral = n.Peripheral || peripheral
 		join(into, id)
-	}
-	return nil
+		return nil
+	})
 }
 
 func (r *reading) shadesOf(endpoint string, into *[]int64) error {
-	list, err := r.list(endpoint)
-	if err != nil {
-		return err
-	}
-	for i, rec := range list {
-		where := fmt.Sprintf("%s[%d]", endpoint, i)
+	return r.each(endpoint, func(where string, rec record) error {
 		// nodeId of a shade is the node that it hangs off, unless there is nothing else.
 		id, err := rec.integer(where, "id", "shadeId", "Id", "nodeId")
 		if err != nil {
@@ -178,6 +206,9 @@ func (r *reading) shadesOf(endpoint string, into *[]int64) error {
 			return err
 		}
 		s := r.shades[id]
+		if s == nil && len(r.shades) == thingsMost {
+			return tooMany("the house", "shades", thingsMost)
+		}
 		if s == nil {
 			s = &migration.Shade{ID: id, Name: name}
 			r.shades[id] = s
@@ -186,25 +217,20 @@ func (r *reading) shadesOf(endpoint string, into *[]int64) error {
 			s.Name = name
 		}
 		join(into, id)
-	}
-	return nil
+		return nil
+	})
 }
 
+// join notes who is in a list; who is there twice is sorted out by collect.
 func join(into *[]int64, id int64) {
-	if into != nil && !slices.Contains(*into, id) {
+	if into != nil {
 		*into = append(*into, id)
 	}
 }
 
 // reserved finds nodes that are offline: no list has them, but their values are there.
 func (r *reading) reserved() error {
-	list, err := r.list("getLightLevels?targetType=1")
-	if err != nil {
-		return err
-	}
-	seen := map[int64]bool{}
-	for i, rec := range list {
-		where := fmt.Sprintf("getLightLevels[%d]", i)
+	err := r.each("getLightLevels?targetType=1", func(where string, rec record) error {
 		kind, err := rec.text(where, "valueType")
 		if err != nil {
 			return err
@@ -213,17 +239,25 @@ func (r *reading) reserved() error {
 		if err != nil {
 			return err
 		}
-		if kind == "SHADE_LEVEL" || seen[id] || r.nodes[id] != nil {
-			continue
+		if kind != "SHADE_LEVEL" && r.nodes[id] == nil {
+			r.house.Reserved = append(r.house.Reserved, id)
 		}
-		seen[id] = true
-		r.house.Reserved = append(r.house.Reserved, id)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	slices.Sort(r.house.Reserved)
+	r.house.Reserved = sorted(r.house.Reserved)
 	if n := len(r.house.Reserved); n > 0 {
 		r.warn("%d nodes are offline in the old house and have no name there: their IDs are kept for them (%s); migrate again when they are online", n, some(r.house.Reserved))
 	}
 	return nil
+}
+
+// sorted IDs, each once.
+func sorted(ids []int64) []int64 {
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 func some(ids []int64) string {
@@ -236,43 +270,4 @@ func some(ids []int64) string {
 		parts = append(parts, "…")
 	}
 	return strings.Join(parts, ", ")
-}
-
-// collect puts everything in order, with names as they may stand here.
-func (r *reading) collect() {
-	name := func(word string, id int64, old string) string {
-		clean, changed := cleaned(old)
-		if changed != "" {
-			r.warn("%s %d: %s", strings.ToLower(word), id, changed)
-		}
-		if clean == "" {
-			clean = fmt.Sprintf("%s %d", word, id)
-			r.warn("%s %d has no name: it becomes %q", strings.ToLower(word), id, clean)
-		}
-		return clean
-	}
-	for i := range r.house.Clusters {
-		c := &r.house.Clusters[i]
-		c.Name = name("Cluster", c.ID, c.Name)
-		c.CreatedBy, _ = cleaned(c.CreatedBy)
-		slices.Sort(c.Nodes)
-		slices.Sort(c.Shades)
-	}
-	for _, n := range r.nodes {
-		r.house.Nodes = append(r.house.Nodes, *n)
-	}
-	slices.SortFunc(r.house.Nodes, func(a, b migration.Node) int { return int(a.ID - b.ID) })
-	for i := range r.house.Nodes {
-		r.house.Nodes[i].Name = name("Node", r.house.Nodes[i].ID, r.house.Nodes[i].Name)
-	}
-	for _, s := range r.shades {
-		r.house.Shades = append(r.house.Shades, *s)
-	}
-	slices.SortFunc(r.house.Shades, func(a, b migration.Shade) int { return int(a.ID - b.ID) })
-	for i := range r.house.Shades {
-		r.house.Shades[i].Name = name("Shade", r.house.Shades[i].ID, r.house.Shades[i].Name)
-	}
-	if len(r.house.Clusters)+len(r.nodes)+len(r.shades)+len(r.house.Reserved) == 0 {
-		r.warn("there is nothing in the old house")
-	}
 }

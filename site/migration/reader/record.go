@@ -7,30 +7,18 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 )
 
 // record is one object of a list, as some controller writes it.
 type record map[string]any
 
-// records reads a list. Where there is nothing some answer nothing at all.
-func records(endpoint string, body []byte) ([]record, error) {
-	if len(bytes.TrimSpace(body)) == 0 {
-		return nil, nil
-	}
-	dec := json.NewDecoder(bytes.NewReader(body))
+// recordOf is one entry of a list.
+func recordOf(entry []byte) (record, error) {
+	dec := json.NewDecoder(bytes.NewReader(entry))
 	dec.UseNumber()
-	var out []record
-	if err := dec.Decode(&out); err != nil {
-		return nil, fmt.Errorf("read %s: want a list of objects, got %s", endpoint, clip(body))
-	}
-	for i, r := range out {
-		if r == nil {
-			return nil, fmt.Errorf("read %s: entry %d is null", endpoint, i)
-		}
-	}
-	return out, nil
+	var out record
+	err := dec.Decode(&out)
+	return out, err
 }
 
 // integer finds a number under one of several names; a number as text is one too.
@@ -61,13 +49,17 @@ func (r record) text(where string, names ...string) (string, error) {
 		switch v := r[name].(type) {
 		case nil:
 		case string:
-			return v, nil
+			return strings.Clone(v[:min(len(v), textMost)]), nil // cut or not: what is not UTF-8 is cleaned away
 		default:
 			return "", fmt.Errorf("%s: %s is %v, want text", where, name, v)
 		}
 	}
 	return "", nil
 }
+
+// textMost bounds a text, in bytes: more than a name may have here, so that it is told that it
+// was cut.
+const textMost = 8 * nameMost
 
 var timeLayouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999Z0700", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05", time.DateOnly}
 
@@ -83,25 +75,4 @@ func (r record) when(where, name string) (time.Time, error) {
 		}
 	}
 	return time.Time{}, fmt.Errorf("%s: %s is %q, want a date and time of ISO 8601", where, name, text)
-}
-
-// nameMost is how many characters a name may have here.
-const nameMost = 200
-
-// cleaned is a name as it may stand here, and what was done to it.
-func cleaned(name string) (clean, changed string) {
-	clean = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(name, "\uFFFD"))
-	if clean != name {
-		changed = "characters that cannot be shown were left out of its name"
-	}
-	if utf8.RuneCountInString(clean) > nameMost {
-		clean = string([]rune(clean)[:nameMost])
-		changed = fmt.Sprintf("its name was cut to %d characters", nameMost)
-	}
-	return clean, changed
 }
