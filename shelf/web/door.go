@@ -56,8 +56,9 @@ func New(cfg Config) *echo.Echo {
 // door is what every request passes on its way in and out.
 type door struct {
 	Config
-	log      *slog.Logger
-	refusals Sparse
+	log *slog.Logger
+	// What strangers were refused, and those whom the door knows.
+	refusals, refusalsKnown Sparse
 }
 
 // Shared header values, see JSONType.
@@ -196,8 +197,9 @@ func (d *door) refuse(err error, c echo.Context) {
 
 // record writes the access log. Reads that went well are Debug, so that
 // dashboards polling all day do not wear the flash; changes and refusals are
-// Info, our own faults Error. What strangers are refused is told a few times a minute. Neither headers nor bodies are logged, nor queries
-// unless the program says what is secret in them.
+// Info, our own faults Error. What strangers are refused is told a few times a minute, and
+// so, counted apart, is what the others are. Neither headers nor bodies are logged, nor
+// queries unless the program says what is secret in them.
 func (d *door) record(c echo.Context, id string, start time.Time, err error) {
 	r, status := c.Request(), c.Response().Status
 	level := slog.LevelInfo
@@ -212,9 +214,13 @@ func (d *door) record(c echo.Context, id string, start time.Time, err error) {
 	}
 	who, known := CallerOf(c)
 	left := 0
-	if status >= 400 && !known {
+	if status >= 400 && !(known && level == slog.LevelError) {
+		few := &d.refusals
+		if known {
+			few = &d.refusalsKnown
+		}
 		var ok bool
-		if ok, left = d.refusals.Allow(); !ok {
+		if ok, left = few.Allow(); !ok {
 			return
 		}
 	}

@@ -210,6 +210,24 @@ func TestRefusalsOfStrangersAreLoggedAFewTimesAMinute(t *testing.T) {
 	}
 }
 
+// A program with a key that tries what it may not, without end, fills no disk; what went well, and what is our fault, is told each time.
+func TestRefusalsOfSomebodyKnownAreLoggedAFewTimesAMinute(t *testing.T) {
+	for _, c := range []struct{ status, least, most int }{{http.StatusForbidden, sparseBurst, sparseBurst + 10}, {http.StatusOK, 500, 500}, {http.StatusInternalServerError, 500, 500}} {
+		var buf bytes.Buffer
+		e := New(Config{Log: slog.New(slog.NewTextHandler(&buf, nil))})
+		e.POST("/here", func(e echo.Context) error {
+			SetCaller(e, &Caller{Name: "mallory"})
+			return e.NoContent(c.status)
+		})
+		for range 500 {
+			e.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/here", nil))
+		}
+		if lines := strings.Count(buf.String(), "user=mallory"); lines < c.least || lines > c.most {
+			t.Errorf("%d lines for 500 answers %d, want %d to %d", lines, c.status, c.least, c.most)
+		}
+	}
+}
+
 func TestSparseTellsHowManyWereLeftOut(t *testing.T) {
 	var s Sparse
 	for range sparseBurst + 7 {
