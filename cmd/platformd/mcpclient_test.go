@@ -135,3 +135,16 @@ func TestContractMCPProtocolForm(t *testing.T) {
 		}
 	})
 }
+
+// Nothing is logged of a request but that there was one, whatever a caller does wrong in it: the log of a program with a key is bounded.
+func TestTheProtocolLogsRequestsOnly(t *testing.T) {
+	a := newAsked(t, peertest.Database{DataDir: t.TempDir()})
+	for _, method := range []string{"tools/list", "tools/nonsense", "initialize", "notifications/initialized", "resources/subscribe"} {
+		a.tool(`{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{}}`, "X-API-Key: "+a.key)
+	}
+	for line := range strings.Lines(a.log.String()) {
+		if !strings.Contains(line, "msg=request ") {
+			t.Errorf("logged: %s", line)
+		}
+	}
+}

@@ -13,11 +13,10 @@ import (
 )
 
 // protocol serves the Model Context Protocol without sessions: any instance can answer any request, and all versions of
-// the SDK are spoken.
+// the SDK are spoken. The SDK has no log: it would tell three lines of every request, and what callers do wrong as our faults.
 func protocol(asker platform.Asker, version string, log *slog.Logger) http.Handler {
 	server := mcp.NewServer(&mcp.Implementation{Name: "building-platform", Title: "Building platform", Version: version}, &mcp.ServerOptions{
 		Instructions: "Ask about a building's energy, lights, shades, faults and devices. Every answer names the source and age of its readings; what is not measured is said so.",
-		Logger:       log,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 	})
@@ -28,7 +27,6 @@ func protocol(asker platform.Asker, version string, log *slog.Logger) http.Handl
 	}
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
 		Stateless: true,
-		Logger:    log,
 		// A reverse proxy on this machine sends another Host; the room checks Origin itself.
 		DisableLocalhostProtection: true,
 	})
