@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -61,8 +60,8 @@ const (
 )
 
 func newOpenPort(d *Driver, bus appliance.Bus, log *slog.Logger) (*openPort, error) {
-	if !filepath.IsAbs(bus.Port) {
-		return nil, fmt.Errorf("port %q: want a device path from /", bus.Port)
+	if err := line.CheckPort(bus.Port); err != nil {
+		return nil, err
 	}
 	return &openPort{
 		where: fmt.Sprintf("bus %s (%s)", bus.Name, bus.Port), path: bus.Port, options: d.options, present: d.present,

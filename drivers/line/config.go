@@ -113,6 +113,9 @@ func New(cfg Config) (*Line, error) {
 	if !filepath.IsAbs(cfg.Port) {
 		return nil, fmt.Errorf("%s: port %q: want a device path from /, tcp://host:port or rtu+tcp://host:port", l.where, cfg.Port)
 	}
+	if err := CheckPort(cfg.Port); err != nil {
+		return nil, fmt.Errorf("%s: %w", l.where, err)
+	}
 	bits, err := characterBits(cfg.Serial)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", l.where, err)

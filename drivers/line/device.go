@@ -38,7 +38,11 @@ type Opener struct {
 
 // Open opens a serial port with complete settings, for nobody else.
 func (o *Opener) Open(path string, settings appliance.LineSettings) (*Device, error) {
-	fd, err := unix.Open(path, unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	at, err := deviceAt(path)
+	fd := -1
+	if err == nil { // at the device itself: what a link leads to may have changed meanwhile
+		fd, err = unix.Open(at, unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ENXIO), errors.Is(err, unix.ENODEV), errors.Is(err, unix.EIO):
 		return nil, fmt.Errorf("%s is not there: is the adapter plugged in?", path)
@@ -60,7 +64,7 @@ func (o *Opener) Open(path string, settings appliance.LineSettings) (*Device, er
 		}
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
-	set, err := serial.Open(path, modeOf(settings))
+	set, err := serial.Open(at, modeOf(settings))
 	if err != nil {
 		file.Close()
 		return nil, fmt.Errorf("set up %s: %w", path, err)
