@@ -10,7 +10,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 export CGO_ENABLED ?= 0
 
-.PHONY: help run test build lint bench soak mutants cross peers install deb deb-test image image-offline image-test
+.PHONY: help run test build lint vulnerabilities bench soak mutants cross peers install deb deb-test image image-offline image-test
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -23,6 +23,7 @@ build: ## the programs, for this machine
 
 # make build  the programs, into bin/
 # make lint   formatting, go.mod, vet and staticcheck
+# make vulnerabilities  known holes in what our programs reach; asks the Go module proxy alone
 # make bench  every figure of the first table of docs/performance.md, and the platform's check of a key, as ratios in one run
 # make soak   the long form of every campaign: hours of faults in an hour
 # make mutants  every mechanism of the core switched off, one by one: a unit test must notice
@@ -49,6 +50,9 @@ lint:
 	./scripts/mutants.sh -n
 	$(GO) vet ./... && $(GO) vet -tags peers,image,built,soak ./...
 	$(GO) run $(STATICCHECK) ./... && $(GO) run $(STATICCHECK) -tags peers,image,built,soak ./...
+
+vulnerabilities:
+	./scripts/vulnerabilities.sh
 
 bench:
 	./scripts/bench.sh
