@@ -31,6 +31,7 @@ var mayImport = map[string][]string{
 	"shelf/memory/confine": nil,
 	"shelf/trust":          nil,
 	"shelf/password":       nil,
+	"shelf/lookalike":      nil,
 	"shelf/intake":         nil,
 	"site/backup":          {"shelf/intake"},
 	"shelf/account":        nil,
@@ -77,19 +78,19 @@ var mayImport = map[string][]string{
 	"sim/dalisim":        {"drivers/line/pty"},
 	"sim/dmxsim":         {"drivers/line/pty"},
 	"sim/sdnsim":         {"drivers/line/pty"},
-	"store":              {"shelf/account", "shelf/intake", "site/backup", "site/migration", "shelf/password"},
+	"store":              {"shelf/account", "shelf/lookalike", "shelf/intake", "site/backup", "site/migration", "shelf/password"},
 	"site/sitefile":      {"site/schema"},
 
 	// what the controller and the platform say to each other
 	"cloud/wire": nil,
 
 	// the platform: the nouns at its root import nothing, rooms below import them
-	"platform":             nil,
+	"platform":             {"shelf/lookalike"},
 	"platform/apikey":      {"shelf/web"},
 	"platform/gate":        {"shelf/web"},
 	"platform/login":       {"shelf/password", "shelf/web"},
 	"platform/ratelimit":   nil,
-	"platform/store":       nil,
+	"platform/store":       {"shelf/lookalike"},
 	"platform/broker":      {"shelf/web", "cloud/wire"},
 	"platform/link":        {"cloud/wire"},
 	"platform/site":        {"cloud/wire"},

@@ -5,6 +5,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"svc.internal/controller/shelf/lookalike"
 )
 
 // Role says what a user may do beside looking after what is their own.
@@ -43,7 +45,15 @@ type User struct {
 const maxUserName = 200 // characters; providers send e-mail addresses and longer
 
 // CheckUserName says why a name cannot be used.
-func CheckUserName(name string) error { return checkName("user name", name, maxUserName) }
+func CheckUserName(name string) error {
+	if err := checkName("user name", name, maxUserName); err != nil {
+		return err
+	}
+	if strings.ContainsFunc(name, lookalike.Invisible) {
+		return Invalid("user name contains characters that nobody sees; leave them out")
+	}
+	return nil
+}
 
 // checkName says why what cannot be used: it is for people to read, so it has
 // something to see, and nothing that would change how a line is shown.

@@ -12,6 +12,7 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/shelf/lookalike"
 	"svc.internal/controller/shelf/password"
 )
 
@@ -42,8 +43,8 @@ func (s *Store) Users() []account.User {
 	return users
 }
 
-// AddUser adds somebody. It returns [account.ErrExists] if the name is taken
-// and [appliance.ErrOutOfRange] for an unknown role, an unusable name or a
+// AddUser adds somebody. It returns [account.ErrExists] if the name is taken, or
+// is one that people would take for another's ([lookalike.Fold]), and [appliance.ErrOutOfRange] for an unknown role, an unusable name or a
 // password that is not UTF-8 or has less than 10 characters. The name of a removed user may be used
 // again: it is another user then, for whom no old token is good.
 func (s *Store) AddUser(ctx context.Context, name, password string, role account.Role) (account.User, error) {
@@ -62,6 +63,9 @@ func (s *Store) AddUser(ctx context.Context, name, password string, role account
 		return fail(err)
 	}
 	err = s.changeAccounts(ctx, func(tx *sql.Tx) error {
+		if err := unlikeOthers(ctx, tx, name); err != nil {
+			return err
+		}
 		if user.Revision, err = nextUserRevision(ctx, tx); err != nil {
 			return err
 		}
@@ -189,9 +193,36 @@ func oneRow(res sql.Result, err, none error) error {
 	return err
 }
 
+// unlikeOthers refuses the name of a new user that people could take for another one's.
+// Users from before this was looked at stay.
+func unlikeOthers(ctx context.Context, tx *sql.Tx, name string) error {
+	folded := lookalike.Fold(name)
+	like := ""
+	err := each(ctx, tx, func(any, error) {}, func(row scanner) error {
+		var there string
+		if err := row.Scan(&there); err != nil {
+			return err
+		}
+		if lookalike.Fold(there) == folded {
+			like = there
+		}
+		return nil
+	}, "SELECT name FROM user")
+	switch {
+	case err != nil, like == "":
+		return err
+	case like == name:
+		return account.ErrExists
+	}
+	return fmt.Errorf("user %q, whom people would take for this one, %w", like, account.ErrExists)
+}
+
 func checkAccountName(name string) error {
 	if bad := badName(name); bad != "" {
 		return unusable("name " + bad)
+	}
+	if strings.ContainsFunc(name, lookalike.Invisible) {
+		return unusable("name holds characters that nobody sees; leave them out")
 	}
 	if n := utf8.RuneCountInString(name); n > maxUserName {
 		return unusable(fmt.Sprintf("name has %d characters, at most %d are possible", n, maxUserName))

@@ -239,3 +239,22 @@ func TestDescriptionListsEveryRoute(t *testing.T) {
 		}
 	}
 }
+
+// Two users whom people take for one another are one too many.
+func TestUsersWhoLookAlikeDoNotStandSideBySide(t *testing.T) {
+	h := newHouse(t)
+	boss := h.as(account.RoleAdmin)
+	add := func(want int, name string) {
+		t.Helper()
+		boss.must(want, "POST", "/auth/users", api.NewUser{Username: name, Password: "long enough for all", Role: "viewer"}, nil)
+	}
+	add(201, "Jörg Weiß")
+	for _, like := range []string{"jörg weiß", "JÖRG WEISS", "Jo\u0308rg Weiß", "Jörg  Weiß", "Ｊörg Weiß", "Jörg\u00a0Weiß"} {
+		add(409, like)
+	}
+	for _, unseen := range []string{"Jörg\u200b Weiß", "Jörg Weiß\u2060", "\ufeffadmin", "ad\u00admin", "admin\ufe0f", "ad\u3164min"} {
+		add(422, unseen)
+	}
+	add(409, "ADMIN")
+	add(201, "Jörg Weiss 2")
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"svc.internal/controller/platform"
+	"svc.internal/controller/shelf/lookalike"
 )
 
 const accountColumns = "a.id, a.name, a.role, a.disabled, a.issuer, a.revision, a.created_at"
@@ -47,12 +48,36 @@ func (s *Store) AddUser(ctx context.Context, name string, role platform.Role, pa
 func (s *Store) addUser(ctx context.Context, u platform.User, subject, password string) (platform.User, error) {
 	u.ID, u.CreatedAt = newID(), Moment(Micros(s.now()))
 	err := s.write(ctx, func(tx *sql.Tx) error {
+		if err := unlikeOthers(ctx, tx, u.Name); err != nil {
+			return err
+		}
 		res, err := tx.ExecContext(ctx, `INSERT INTO account (id, name, role, password, issuer, subject, disabled, revision, created_at)
 			VALUES ($1, $2, $3, $4, $5, $6, FALSE, 0, $7) ON CONFLICT DO NOTHING`,
 			u.ID, u.Name, u.Role, password, u.Issuer, subject, Micros(u.CreatedAt))
 		return oneRow(res, err, platform.ErrExists)
 	})
 	return u, err
+}
+
+// unlikeOthers refuses the name of a new user that people could take for another one's.
+// Users from before this was looked at stay.
+func unlikeOthers(ctx context.Context, tx *sql.Tx, name string) error {
+	rows, err := tx.QueryContext(ctx, "SELECT name FROM account")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	folded := lookalike.Fold(name)
+	for rows.Next() {
+		var there string
+		if err := rows.Scan(&there); err != nil {
+			return err
+		}
+		if there != name && lookalike.Fold(there) == folded {
+			return fmt.Errorf("user %q, whom people would take for this one, %w", there, platform.ErrExists)
+		}
+	}
+	return rows.Err()
 }
 
 // Users lists all users by name.
