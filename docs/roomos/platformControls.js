@@ -49,7 +49,9 @@ async function send() {
     const tap = waiting.shift();
     const body = JSON.stringify({ ...tap, source, seq: ++number });
     try {
-      const answer = JSON.parse((await xapi.Command.HttpClient.Post({ Url: `${address}/widget`, Header: headers, Timeout: 5, ResultBody: 'PlainText' }, body)).Body);
+      const Url = `${address}/widget`;
+      const sent = await xapi.Command.HttpClient.Post({ Url, Header: headers, Timeout: 5, ResultBody: 'PlainText' }, body);
+      const answer = JSON.parse(sent.Body);
       if (!answer.success && answer.status !== 'stale') {
         delete shown[tap.widgetId]; // it shows what was tapped, which is not so
         await tell(answer.message);
@@ -81,7 +83,9 @@ async function follow() {
   let again = 1000;
   for (;;) {
     try {
-      const answer = JSON.parse((await xapi.Command.HttpClient.Get({ Url: `${address}?wait=20&since=${since}`, Header: headers, Timeout: 30, ResultBody: 'PlainText' })).Body);
+      const Url = `${address}?wait=20&since=${since}`;
+      const told = await xapi.Command.HttpClient.Get({ Url, Header: headers, Timeout: 30, ResultBody: 'PlainText' });
+      const answer = JSON.parse(told.Body);
       since = answer.tag;
       again = 1000;
       if (!busy) await show(answer.widgets);

@@ -3,8 +3,8 @@
 //
 // There is no build step. A page is plain ES modules, written against preact, htm
 // and signals (assets/vendor, upstream's files, see vendor.sh), and what is edited
-// is what the browser runs, less the lines that are comments. All modules of a program, these and its own, lie in one
-// folder /a/<hash>/ whose name is the hash of everything in it: ui/ holds what is
+// is what the browser runs, less indentation and the lines that are comments. All modules of a program,
+// these and its own, lie in one folder /a/<hash>/ whose name is the hash of everything in it: ui/ holds what is
 // here, app/ what the program adds.
 //
 // # How a program gets pages

@@ -91,16 +91,16 @@ func (p *Pages) gather(z *gzip.Writer, under string, files fs.FS) error {
 			return fmt.Errorf("gather pages: %w", err)
 		}
 		if path.Ext(name) == ".js" {
-			data = comments.ReplaceAll(data, nil)
+			data = unsent.ReplaceAll(data, nil)
 		}
 		p.files[under+"/"+name], err = newFile(z, kind, data)
 		return err
 	})
 }
 
-// comments are lines with nothing else on them. They are for who reads the source,
-// and every phone in the cellar would load them.
-var comments = regexp.MustCompile(`(?m)^[ \t]*// .*\n`)
+// unsent are comments with nothing else on their lines, and what lines are indented by.
+// They are for who reads the source, and every phone in the cellar would load them.
+var unsent = regexp.MustCompile(`(?m)^[ \t]*(?:// .*|/\*\*(?s:.*?)\*/)\n|^[ \t]+`)
 
 // kinds of files that pages consist of.
 var kinds = map[string]string{

@@ -109,6 +109,21 @@ func TestServing(t *testing.T) {
 	}
 }
 
+// What is for who reads the source is not sent: comments on lines of their own, and indentation.
+func TestWhatReadersNeedIsNotSent(t *testing.T) {
+	source := "// What this is.\n/** @param {string} a */\nexport const f = (a) => {\n  /**\n   * @type {number}\n   */\n" +
+		"  let n = 1; // one\n\treturn a + `//` + n;\n};\n"
+	p, err := ui.New(ui.Options{App: fstest.MapFS{"app.js": {Data: []byte(source)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	p.Assets().ServeHTTP(w, httptest.NewRequest("GET", p.Folder()+"app/app.js", nil))
+	if want := "export const f = (a) => {\nlet n = 1; // one\nreturn a + `//` + n;\n};\n"; w.Body.String() != want {
+		t.Errorf("sent %q, want %q", w.Body, want)
+	}
+}
+
 func TestAnotherFileIsAnotherFolder(t *testing.T) {
 	folderOf := func(text string) string {
 		p, err := ui.New(ui.Options{App: fstest.MapFS{"app.js": {Data: []byte(text)}}})

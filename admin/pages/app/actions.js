@@ -10,18 +10,28 @@ export function Actions({ node, shade }) {
   if (!may('operate')) return null;
   const bound = shade ? shade.node : node.bus;
   const of = shade ? house.nodes.peek(shade.node) : node;
-  return html`${of?.bus && of.online && (shows(of.bus) || node?.level) && html`<button class="button" onClick=${() => identify(shade ? { shade: shade.id } : { node: node.id })}><${Icon} name="blink" />${t('identify')}</button>`}
+  return html`
+    ${of?.bus && of.online && (shows(of.bus) || node?.level) && html`
+      <button class="button" onClick=${() => identify(shade ? { shade: shade.id } : { node: node.id })}>
+        <${Icon} name="blink" />
+        ${t('identify')}
+      </button>`}
     ${shade && bound > 0 && html`<a class="button" href=${'/commission/shade/' + shade.id}>${t('calibrate')}</a>`}
     <${Replace} node=${node} shade=${shade} />
     <${Rename} path=${shade ? '/shades/' + shade.id : '/nodes/' + node.id} record=${shade || node} />
-    <${Remove} path=${shade ? '/shades/' + shade.id : '/nodes/' + node.id} record=${shade || node} text=${t('remove.device')} then="/devices" />`;
+    <${Remove} path=${shade ? '/shades/' + shade.id : '/nodes/' + node.id} record=${shade || node} text=${t('remove.device')}
+      then="/devices" />`;
 }
 
 // Replace puts another device in the place of a node's; a shade is led to its motor while it has none.
 function Replace({ node, shade }) {
   const [Open, setOpen] = useState(null);
   if (shade?.node || !house.buses.all().length) return null;
-  const open = async () => { const { ReplaceNode, BindShade } = await import('./replace.js'); setOpen(() => (node ? ReplaceNode : BindShade)); };
-  return html`<button class="button" onClick=${open}>${node?.bus ? t('replace') : t('bind')}</button>
+  const open = async () => {
+    const { ReplaceNode, BindShade } = await import('./replace.js');
+    setOpen(() => (node ? ReplaceNode : BindShade));
+  };
+  return html`
+    <button class="button" onClick=${open}>${node?.bus ? t('replace') : t('bind')}</button>
     ${Open && html`<${Open} node=${node} shade=${shade} onClose=${() => setOpen(null)} />`}`;
 }

@@ -55,20 +55,39 @@ function App() {
     return html`<${Lazy} load=${page} /><${Announcements} />`;
   }
   const View = found?.route[1];
-  return html`<${Header} name=${house.site.value?.name || s.site || t('controller')} link=${link.value} />
-    ${!found ? html`<main><h1 class="reader">${t('page.none')}</h1><${Empty} icon="search" text=${t('page.none')}><a class="button primary" href="/">${t('home')}</a><//></main>`
-      : View === Home ? html`<${Home} />` : html`<${Lazy} key=${address.value.path} load=${View} params=${found.params} />`}
+  return html`
+    <${Header} name=${house.site.value?.name || s.site || t('controller')} link=${link.value} />
+    ${!found
+      ? html`
+        <main>
+          <h1 class="reader">${t('page.none')}</h1>
+          <${Empty} icon="search" text=${t('page.none')}><a class="button primary" href="/">${t('home')}</a><//>
+        </main>`
+      : View === Home
+      ? html`<${Home} />`
+      : html`<${Lazy} key=${address.value.path} load=${View} params=${found.params} />`}
     <div class="below"><${Banner} link=${link.value} /><${Works} /></div>
-    <${Tabs} tabs=${tabs()} /><${Announcements} />`;
+    <${Tabs} tabs=${tabs()} />
+    <${Announcements} />`;
 }
 
 const broken = signal(null);
 function Root() {
   if (!broken.value) return html`<${App} />`;
-  return html`<main class="alone"><h1>${t('start.failed')}</h1><p>${broken.value.message}</p><button class="button primary" onClick=${begin}>${t('start.again')}</button></main>`;
+  return html`
+    <main class="alone">
+      <h1>${t('start.failed')}</h1>
+      <p>${broken.value.message}</p>
+      <button class="button primary" onClick=${begin}>${t('start.again')}</button>
+    </main>`;
 }
 async function begin() {
-  try { broken.value = null; await start(); } catch (p) { broken.value = p; }
+  try {
+    broken.value = null;
+    await start();
+  } catch (p) {
+    broken.value = p;
+  }
 }
 
 await startTexts((l) => import(`./i18n/${l}.js`));

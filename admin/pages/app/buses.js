@@ -17,28 +17,47 @@ export function stateOf(b) {
 }
 
 // freshnessOf says whether values are read as often as they should be.
-export const freshnessOf = (b) => (b.demand > 1 ? t('bus.missed', { n: Math.round(b.demand * 10) / 10 }) : t('bus.met', { share: percent(b.demand * 100) }));
+export const freshnessOf = (b) =>
+  b.demand > 1 ? t('bus.missed', { n: Math.round(b.demand * 10) / 10 }) : t('bus.met', { share: percent(b.demand * 100) });
 
-export const Meter = ({ share, label }) => html`<div class=${'meter' + (share > 1 ? ' over' : '')} role="meter" aria-label=${label} aria-valuemin="0" aria-valuemax="100" aria-valuenow=${Math.min(100, Math.round(share * 100))}><i style=${{ '--m': share * 100 }}></i></div>`;
+export const Meter = ({ share, label }) => html`
+  <div class=${'meter' + (share > 1 ? ' over' : '')} role="meter" aria-label=${label} aria-valuemin="0" aria-valuemax="100"
+    aria-valuenow=${Math.min(100, Math.round(share * 100))}>
+    <i style=${{ '--m': share * 100 }}></i>
+  </div>`;
 
 function BusCard({ name }) {
   const b = house.buses.get(name).value;
   const s = stateOf(b);
-  return html`<article class="card"><a class="head" href=${'/buses/' + encodeURIComponent(name)}>
-      <span class="who"><span class="name"><bdi>${name}</bdi></span><span class="state">${b.driver} · ${t('bus.devices', { n: b.nodes, online: b.online })}</span></span>
-      <span class=${'badge ' + s.badge}>${s.icon && html`<${Icon} name=${s.icon} size=${16} />`}${s.words}</span></a>
-    <div class="stack tight inset">
-      ${b.fault && html`<p class="fault small">${b.fault}</p>`}
-      <div class="row"><span class="sub grow">${t('bus.use')}</span><span>${percent(b.use * 100)}</span></div><${Meter} share=${b.use} label=${t('bus.use.of', { name })} />
-      <p class="sub">${freshnessOf(b)}</p>
-      <p class="sub">${t('bus.bound', { typical: unit(Math.round(b.typicalMs), 'ms'), bound: unit(Math.round(b.boundMs), 'ms') })}</p>
-    </div></article>`;
+  return html`
+    <article class="card">
+      <a class="head" href=${'/buses/' + encodeURIComponent(name)}>
+        <span class="who">
+          <span class="name"><bdi>${name}</bdi></span>
+          <span class="state">${b.driver} · ${t('bus.devices', { n: b.nodes, online: b.online })}</span>
+        </span>
+        <span class=${'badge ' + s.badge}>${s.icon && html`<${Icon} name=${s.icon} size=${16} />`}${s.words}</span>
+      </a>
+      <div class="stack tight inset">
+        ${b.fault && html`<p class="fault small">${b.fault}</p>`}
+        <div class="row"><span class="sub grow">${t('bus.use')}</span><span>${percent(b.use * 100)}</span></div>
+        <${Meter} share=${b.use} label=${t('bus.use.of', { name })} />
+        <p class="sub">${freshnessOf(b)}</p>
+        <p class="sub">
+          ${t('bus.bound', { typical: unit(Math.round(b.typicalMs), 'ms'), bound: unit(Math.round(b.boundMs), 'ms') })}
+        </p>
+      </div>
+    </article>`;
 }
 
 export default function Buses() {
   const names = house.buses.ids.value;
-  return html`<${Page} title=${t('buses')} sub=${t('buses.sub', { n: names.length })}>
-    ${!house.whole.value ? html`<div class="skeleton"></div>` : names.length ? html`<div class="cards shades">${names.map((n) => html`<${BusCard} key=${n} name=${n} />`)}</div>`
-      : html`<${Empty} icon="buses" text=${t('buses.empty')} />`}
-  <//>`;
+  return html`
+    <${Page} title=${t('buses')} sub=${t('buses.sub', { n: names.length })}>
+      ${!house.whole.value
+        ? html`<div class="skeleton"></div>`
+        : names.length
+        ? html`<div class="cards shades">${names.map((n) => html`<${BusCard} key=${n} name=${n} />`)}</div>`
+        : html`<${Empty} icon="buses" text=${t('buses.empty')} />`}
+    <//>`;
 }

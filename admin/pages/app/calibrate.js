@@ -13,27 +13,72 @@ export default function Calibrate({ params }) {
   const s = house.shades.get(id).value;
   const [wrong, setWrong] = useState(null);
   if (!house.whole.value) return html`<main aria-busy="true"><div class="skeleton"></div></main>`;
-  if (!s) return html`<${Page} title=${t('device.gone')} back=${{ href: '/devices', text: t('devices') }}><${Empty} icon="search" text=${t('device.gone')} /><//>`;
+  if (!s)
+    return html`
+      <${Page} title=${t('device.gone')} back=${{ href: '/devices', text: t('devices') }}>
+        <${Empty} icon="search" text=${t('device.gone')} />
+      <//>`;
   const j = jobOf((x) => x.shade === id && (x.kind === 'calibrate' || x.kind === 'direction'));
   const live = j && !over(j);
-  const start = (kind) => async () => { setWrong(null); try { await begin({ kind, shade: id }); } catch (p) { setWrong(p); } };
-  const answer = (a) => async () => { setWrong(null); try { await server.post(`/jobs/${j.id}/answer`, { number: j.question.number, answer: a }); } catch (p) { if (p.status !== 409) setWrong(p); } };
+  const start = (kind) => async () => {
+    setWrong(null);
+    try {
+      await begin({ kind, shade: id });
+    } catch (p) {
+      setWrong(p);
+    }
+  };
+  const answer = (a) => async () => {
+    setWrong(null);
+    try {
+      await server.post(`/jobs/${j.id}/answer`, { number: j.question.number, answer: a });
+    } catch (p) {
+      if (p.status !== 409) setWrong(p);
+    }
+  };
   const m = j?.progress.moving;
-  return html`<${Page} title=${t('calibrate.of', { name: s.name })} back=${{ href: '/shades/' + id, text: s.name }}>
-    <div class="columns"><section class="panel"><${Window} position=${s.position?.value} off onAsk=${() => {}} /><p class="centre"><b>${openness(s.position?.value)}</b></p></section>
-    ${!may('operate') ? html`<${Notice}>${t('role.' + session.value.role)}<//>` : html`<section class="panel">
-      ${wrong && html`<${Notice} kind="fault">${wrong.message}<//>`}
-      ${!live && html`<p>${t('calibrate.why')}</p><div class="stack tight">
-        <button class="button primary big" disabled=${!s.online} onClick=${start('calibrate')}>${t('calibrate.times')}</button>
-        <button class="button big" disabled=${!s.online} onClick=${start('direction')}>${t('calibrate.direction')}</button></div>
-        ${!s.online && html`<p class="sub">${t('calibrate.offline')}</p>`}`}
-      ${live && html`<h2>${t('job.' + j.kind, { what: s.name })}</h2><p aria-live="polite">${j.progress.text}</p>
-        ${m && html`<p class="row"><${Icon} name=${m.up ? 'up' : 'down'} size=${24} /><b>${unit(m.elapsed, 's')}</b></p>`}
-        ${j.question && html`<p><b>${t('ask.' + j.question.ask)}</b></p><div class="stack tight">${j.question.choices.map((c) => html`<button key=${c} class="button primary big" onClick=${answer(c)}>${t('answer.' + (c === 'yes' ? j.question.ask : c))}</button>`)}</div>`}
-        <button class="button danger" onClick=${() => cancel(j)}>${t('calibrate.stop')}</button>`}
-      ${j && over(j) && html`<${Outcome} job=${j} />`}
-    </section>`}</div>
-  <//>`;
+  return html`
+    <${Page} title=${t('calibrate.of', { name: s.name })} back=${{ href: '/shades/' + id, text: s.name }}>
+      <div class="columns">
+        <section class="panel">
+          <${Window} position=${s.position?.value} off onAsk=${() => {}} />
+          <p class="centre"><b>${openness(s.position?.value)}</b></p>
+        </section>
+        ${!may('operate')
+          ? html`<${Notice}>${t('role.' + session.value.role)}<//>`
+          : html`
+            <section class="panel">
+              ${wrong && html`<${Notice} kind="fault">${wrong.message}<//>`}
+              ${!live && html`
+                <p>${t('calibrate.why')}</p>
+                <div class="stack tight">
+                  <button class="button primary big" disabled=${!s.online} onClick=${start('calibrate')}>
+                    ${t('calibrate.times')}
+                  </button>
+                  <button class="button big" disabled=${!s.online} onClick=${start('direction')}>
+                    ${t('calibrate.direction')}
+                  </button>
+                </div>
+                ${!s.online && html`<p class="sub">${t('calibrate.offline')}</p>`}`}
+              ${live && html`
+                <h2>${t('job.' + j.kind, { what: s.name })}</h2>
+                <p aria-live="polite">${j.progress.text}</p>
+                ${m && html`<p class="row"><${Icon} name=${m.up ? 'up' : 'down'} size=${24} /><b>${unit(m.elapsed, 's')}</b></p>`}
+                ${j.question && html`
+                  <p><b>${t('ask.' + j.question.ask)}</b></p>
+                  <div class="stack tight">
+                    ${j.question.choices.map(
+                      (c) => html`
+                        <button key=${c} class="button primary big" onClick=${answer(c)}>
+                          ${t('answer.' + (c === 'yes' ? j.question.ask : c))}
+                        </button>`,
+                    )}
+                  </div>`}
+                <button class="button danger" onClick=${() => cancel(j)}>${t('calibrate.stop')}</button>`}
+              ${j && over(j) && html`<${Outcome} job=${j} />`}
+            </section>`}
+      </div>
+    <//>`;
 }
 
 function Outcome({ job: j }) {
@@ -41,8 +86,13 @@ function Outcome({ job: j }) {
   if (j.state === 'failed') return html`<${Notice} kind="fault">${j.error}<//>`;
   const r = j.result;
   if (!r) return null;
-  return html`<${Notice} icon="check"><p><b>${r.saved ? t('calibrate.saved') : t('calibrate.same')}</b></p><dl class="facts">
-    ${r.up && html`<dt>${t('calibrate.up')}</dt><dd>${unit(r.up.seconds, 's')} ± ${unit(r.up.uncertainty, 's')}</dd>`}
-    ${r.down && html`<dt>${t('calibrate.down')}</dt><dd>${unit(r.down.seconds, 's')} ± ${unit(r.down.uncertainty, 's')}</dd>`}
-    <dt>${t('direction')}</dt><dd>${r.new.inverted ? t('direction.inverted') : t('direction.usual')}</dd></dl><//>`;
+  return html`
+    <${Notice} icon="check">
+      <p><b>${r.saved ? t('calibrate.saved') : t('calibrate.same')}</b></p>
+      <dl class="facts">
+        ${r.up && html`<dt>${t('calibrate.up')}</dt><dd>${unit(r.up.seconds, 's')} ± ${unit(r.up.uncertainty, 's')}</dd>`}
+        ${r.down && html`<dt>${t('calibrate.down')}</dt><dd>${unit(r.down.seconds, 's')} ± ${unit(r.down.uncertainty, 's')}</dd>`}
+        <dt>${t('direction')}</dt><dd>${r.new.inverted ? t('direction.inverted') : t('direction.usual')}</dd>
+      </dl>
+    <//>`;
 }

@@ -10,16 +10,26 @@ export const session = signal(undefined); // undefined: not asked yet; null: nob
 export const may = (what) => !!session.value?.may.includes(what);
 export const server = api({
   prefix: '/api/v1',
-  unauthorized: async () => { if (session.value) leave(); return false; },
+  unauthorized: async () => {
+    if (session.value) leave();
+    return false;
+  },
 });
 
 function family() {
   const of = new Map();
   return {
     ids: signal([]),
-    get(id) { if (!of.has(id)) of.set(id, signal(undefined)); return of.get(id); },
-    peek(id) { return of.get(id)?.peek(); },
-    all() { return this.ids.value.map((id) => of.get(id).value).filter(Boolean); },
+    get(id) {
+      if (!of.has(id)) of.set(id, signal(undefined));
+      return of.get(id);
+    },
+    peek(id) {
+      return of.get(id)?.peek();
+    },
+    all() {
+      return this.ids.value.map((id) => of.get(id).value).filter(Boolean);
+    },
     fill(records, key) {
       const there = new Set(records.map((r) => r[key]));
       for (const [id, s] of of) if (!there.has(id)) s.value = undefined;
@@ -28,7 +38,10 @@ function family() {
     },
     merge(records, key) {
       let more = false;
-      for (const r of records) { if (!this.peek(r[key])) more = true; this.get(r[key]).value = r; }
+      for (const r of records) {
+        if (!this.peek(r[key])) more = true;
+        this.get(r[key]).value = r;
+      }
       if (more) this.ids.value = [...of.keys()].filter((id) => of.get(id).peek() !== undefined).sort((a, b) => (a > b ? 1 : -1));
     },
     drop(ids) {
@@ -40,7 +53,10 @@ function family() {
 
 export const house = {
   site: signal(null),
-  clusters: family(), nodes: family(), shades: family(), buses: family(),
+  clusters: family(),
+  nodes: family(),
+  shades: family(),
+  buses: family(),
   jobs: signal([]),
   scenes: signal([]),
   entries: signal([]), // newest first, since this page is open
@@ -79,7 +95,11 @@ function notePast(nodes) {
 
 // Scenes are not in the events: they change with the site, which is.
 async function fetchScenes() {
-  try { house.scenes.value = await server.get('/scenes'); } catch { /* the next picture asks again */ }
+  try {
+    house.scenes.value = await server.get('/scenes');
+  } catch {
+    /* the next picture asks again */
+  }
 }
 
 function picture(p) {
@@ -105,14 +125,28 @@ function change(c) {
   batch(() => {
     if (c.site) house.site.value = c.site;
     if (c.clusters) house.clusters.merge(c.clusters, 'id');
-    if (c.nodes) { house.nodes.merge(c.nodes, 'id'); noteAges('nodes', c.nodes); notePast(c.nodes); }
-    if (c.shades) { house.shades.merge(c.shades, 'id'); noteAges('shades', c.shades); }
+    if (c.nodes) {
+      house.nodes.merge(c.nodes, 'id');
+      noteAges('nodes', c.nodes);
+      notePast(c.nodes);
+    }
+    if (c.shades) {
+      house.shades.merge(c.shades, 'id');
+      noteAges('shades', c.shades);
+    }
     if (c.buses) house.buses.merge(c.buses, 'name');
     if (c.removed) {
       for (const kind of ['clusters', 'nodes', 'shades']) if (c.removed[kind]) house[kind].drop(c.removed[kind]);
-      if (c.removed.buses) house.buses.drop(house.buses.all().filter((b) => c.removed.buses.includes(b.uuid)).map((b) => b.name));
+      if (c.removed.buses)
+        house.buses.drop(
+          house.buses
+            .all()
+            .filter((b) => c.removed.buses.includes(b.uuid))
+            .map((b) => b.name),
+        );
     }
-    for (const kind of ['nodes', 'shades']) for (const { id, ...a } of c.ages?.[kind] || []) ageSignal(kind, id).value = { ...ageSignal(kind, id).peek(), ...a };
+    for (const kind of ['nodes', 'shades'])
+      for (const { id, ...a } of c.ages?.[kind] || []) ageSignal(kind, id).value = { ...ageSignal(kind, id).peek(), ...a };
   });
 }
 
@@ -128,7 +162,10 @@ let version;
 function reloadIfOther(v) {
   version ??= v;
   if (v === version) return;
-  const idle = () => (document.querySelector('dialog[open]') || /^(INPUT|TEXTAREA)$/.test(document.activeElement?.tagName) ? setTimeout(idle, 2000) : location.reload());
+  const idle = () =>
+    document.querySelector('dialog[open]') || /^(INPUT|TEXTAREA)$/.test(document.activeElement?.tagName)
+      ? setTimeout(idle, 2000)
+      : location.reload();
   idle();
 }
 
@@ -139,11 +176,17 @@ function listen() {
   line = stream({
     url: '/api/v1/events',
     handle: {
-      picture, change,
-      entry: (e) => { house.entries.value = [e, ...house.entries.peek().filter((x) => x.id !== e.id)].slice(0, 200); },
+      picture,
+      change,
+      entry: (e) => {
+        house.entries.value = [e, ...house.entries.peek().filter((x) => x.id !== e.id)].slice(0, 200);
+      },
       job: noteJob,
     },
-    ask: async () => { await askSession(); return !!session.peek(); },
+    ask: async () => {
+      await askSession();
+      return !!session.peek();
+    },
   });
   link.value = line.link;
 }
@@ -171,14 +214,19 @@ export function leave() {
   session.value = null;
   house.whole.value = false;
   const { path, query } = address.peek();
-  if (path !== '/login') go('/login' + (path === '/' ? '' : '?to=' + encodeURIComponent(path + (query.size ? '?' + query : ''))), { replace: true });
+  if (path !== '/login')
+    go('/login' + (path === '/' ? '' : '?to=' + encodeURIComponent(path + (query.size ? '?' + query : ''))), { replace: true });
 }
 
 // start finds out who is logged in, and whether the controller has been claimed at all.
 export async function start() {
   const claim = await server.get('/claim');
   house.claim = claim;
-  if (!claim.claimed) { session.value = null; if (address.peek().path !== '/claim') go('/claim', { replace: true }); return; }
+  if (!claim.claimed) {
+    session.value = null;
+    if (address.peek().path !== '/claim') go('/claim', { replace: true });
+    return;
+  }
   if (address.peek().path === '/claim') go('/', { replace: true });
   if (claim.loggedIn) await askSession();
   if (session.peek()) enter(session.peek());
@@ -188,7 +236,8 @@ export async function start() {
 // command does something, and fails with the reason, and a link to what happened, if not everybody who was meant did.
 export async function command(kind, target, values = {}) {
   const e = await server.post('/commands', { kind, target, ...values });
-  if (!e.ok) throw Object.assign(new Problem(200, { detail: e.error || t('command.failed') }), { href: '/more/ledger/' + e.id, entry: e });
+  if (!e.ok)
+    throw Object.assign(new Problem(200, { detail: e.error || t('command.failed') }), { href: '/more/ledger/' + e.id, entry: e });
   return e;
 }
 
@@ -199,9 +248,15 @@ export function ask(scope, id, what) {
   if (!asks.has(key)) {
     const target = { scope, id };
     const of = house[scope + 's'].get(id);
-    const value = () => { const v = of.peek()?.[what]; return v != null && typeof v === 'object' && 'value' in v ? v.value : v; };
+    const value = () => {
+      const v = of.peek()?.[what];
+      return v != null && typeof v === 'object' && 'value' in v ? v.value : v;
+    };
     const kinds = { level: 'light-level', kelvin: 'light-kelvin', position: 'shade-move-to', rgbw: 'light-rgbw' };
-    asks.set(key, asking((v) => command(kinds[what], target, { [what]: v }), value));
+    asks.set(
+      key,
+      asking((v) => command(kinds[what], target, { [what]: v }), value),
+    );
   }
   return asks.get(key);
 }

@@ -15,9 +15,23 @@ export function Scenes({ cluster = 0, children }) {
     try {
       const r = await server.post(`/scenes/${s.id}/recall`);
       done(r.ok ? t('scene.done', { name: s.name }) : r.error);
-    } catch (p) { done(p.message); }
+    } catch (p) {
+      done(p.message);
+    }
     setBusy(0);
   };
-  return html`<section class="stack tight"><h2 class=${cluster ? undefined : 'reader'}>${t('scenes')}</h2><div class="chips">
-    ${list.map((s) => html`<button type="button" class="chip" key=${s.id} disabled=${busy === s.id} onClick=${() => recall(s)}><${Icon} name="scene" size=${18} /><bdi>${s.name}</bdi></button>`)}${children}</div></section>`;
+  return html`
+    <section class="stack tight">
+      <h2 class=${cluster ? undefined : 'reader'}>${t('scenes')}</h2>
+      <div class="chips">
+        ${list.map(
+          (s) => html`
+            <button type="button" class="chip" key=${s.id} disabled=${busy === s.id} onClick=${() => recall(s)}>
+              <${Icon} name="scene" size=${18} />
+              <bdi>${s.name}</bdi>
+            </button>`,
+        )}
+        ${children}
+      </div>
+    </section>`;
 }

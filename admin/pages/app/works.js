@@ -7,20 +7,44 @@ import { house, server, may, noteJob, command } from './house.js';
 
 export const over = (j) => ['done', 'failed', 'cancelled'].includes(j.state);
 export const running = computed(() => house.jobs.value.filter((j) => !over(j)));
-export const titleOf = (j) => t('job.' + j.kind, { what: j.kind === 'calibrate' || j.kind === 'direction' ? house.shades.peek(j.shade)?.name || j.subject : j.kind === 'identify' ? `${j.bus} ${j.address}` : j.bus || j.subject });
+export const titleOf = (j) =>
+  t('job.' + j.kind, {
+    what:
+      j.kind === 'calibrate' || j.kind === 'direction'
+        ? house.shades.peek(j.shade)?.name || j.subject
+        : j.kind === 'identify'
+          ? `${j.bus} ${j.address}`
+          : j.bus || j.subject,
+  });
 
-const hrefOf = (j) => (j.kind === 'calibrate' || j.kind === 'direction' ? '/commission/shade/' + j.shade : j.kind === 'migration' ? '/more/migrate' : j.bus ? '/buses/' + encodeURIComponent(j.bus) : undefined);
+const hrefOf = (j) =>
+  j.kind === 'calibrate' || j.kind === 'direction'
+    ? '/commission/shade/' + j.shade
+    : j.kind === 'migration'
+      ? '/more/migrate'
+      : j.bus
+        ? '/buses/' + encodeURIComponent(j.bus)
+        : undefined;
 
 export function Works() {
   const jobs = running.value.map((j) => ({
-    id: j.id, title: titleOf(j), href: hrefOf(j), words: [j.progress.text, j.found > 0 && t('job.found', { n: j.found })].filter(Boolean).join(' · '),
-    done: (j.progress.share || 0) * 100, total: j.progress.share ? 100 : 0, canCancel: may('operate'),
+    id: j.id,
+    title: titleOf(j),
+    href: hrefOf(j),
+    words: [j.progress.text, j.found > 0 && t('job.found', { n: j.found })].filter(Boolean).join(' · '),
+    done: (j.progress.share || 0) * 100,
+    total: j.progress.share ? 100 : 0,
+    canCancel: may('operate'),
   }));
   return html`<${JobBar} jobs=${jobs} onCancel=${cancel} />`;
 }
 
 export async function cancel(j) {
-  try { await server.del('/jobs/' + j.id); } catch (p) { if (p.status !== 409) done(p.message); }
+  try {
+    await server.del('/jobs/' + j.id);
+  } catch (p) {
+    if (p.status !== 409) done(p.message);
+  }
 }
 
 // begin starts a job. If its subject has one under way already, that one is given.
@@ -28,7 +52,10 @@ export async function begin(request) {
   try {
     return keep(await server.post('/jobs', request));
   } catch (p) {
-    if (p.status === 409 && p.body.job) { done(p.message); return keep(await server.get('/jobs/' + p.body.job)); }
+    if (p.status === 409 && p.body.job) {
+      done(p.message);
+      return keep(await server.get('/jobs/' + p.body.job));
+    }
     throw p;
   }
 }
@@ -48,7 +75,11 @@ export const shows = (bus) => ['dali', 'sdn', 'dmx'].includes(house.buses.peek(b
 export async function identify(request) {
   try {
     const n = house.nodes.peek(request.node);
-    if (n && !shows(n.bus)) { done(t('identify.begun')); await blink(n); return; }
+    if (n && !shows(n.bus)) {
+      done(t('identify.begun'));
+      await blink(n);
+      return;
+    }
     await begin({ kind: 'identify', ...request });
     done(t('identify.begun'));
   } catch (p) {
@@ -57,7 +88,9 @@ export async function identify(request) {
 }
 
 async function blink(n) {
-  const target = { scope: 'node', id: n.id }, was = n.level?.value || 0, why = { why: 'identify' };
+  const target = { scope: 'node', id: n.id },
+    was = n.level?.value || 0,
+    why = { why: 'identify' };
   const to = (v) => (v ? command('light-level', target, { level: v, ...why }) : command('light-off', target, why));
   try {
     for (let i = 0; i < 3; i++) {

@@ -36,24 +36,45 @@ function App() {
   const s = session.value;
   const found = match(routes, address.value.path);
   useKeys({ c: '/', s: '/sites', k: '/keys', r: '/rooms', m: '/more' }, () => {});
-  if (found?.route[0] === '/panel/:device') return html`<${Lazy} key=${address.value.path} load=${found.route[1]} params=${found.params} /><${Announcements} />`; // for whoever has its link
+  if (found?.route[0] === '/panel/:device')
+    // for whoever has its link
+    return html`<${Lazy} key=${address.value.path} load=${found.route[1]} params=${found.params} /><${Announcements} />`;
   if (s === undefined) return html`<main class="alone" aria-busy="true"><div class="skeleton"></div></main>`;
   if (!s) return html`<${Lazy} load=${login} /><${Announcements} />`;
   const View = found?.route[1];
-  return html`<${Header} name=${t('platform')} link=${link.value} />
-    ${!found ? html`<main><h1 class="reader">${t('page.none')}</h1><${Empty} icon="search" text=${t('page.none')}><a class="button primary" href="/">${t('chat')}</a><//></main>`
-      : View === Chat ? html`<${Chat} />` : html`<${Lazy} key=${address.value.path} load=${View} params=${found.params} />`}
+  return html`
+    <${Header} name=${t('platform')} link=${link.value} />
+    ${!found
+      ? html`
+        <main>
+          <h1 class="reader">${t('page.none')}</h1>
+          <${Empty} icon="search" text=${t('page.none')}><a class="button primary" href="/">${t('chat')}</a><//>
+        </main>`
+      : View === Chat
+      ? html`<${Chat} />`
+      : html`<${Lazy} key=${address.value.path} load=${View} params=${found.params} />`}
     <div class="below"><${Banner} link=${link.value} /></div>
-    <${Tabs} tabs=${tabs()} /><${Announcements} />`;
+    <${Tabs} tabs=${tabs()} />
+    <${Announcements} />`;
 }
 
 const broken = signal(null);
 function Root() {
   if (!broken.value) return html`<${App} />`;
-  return html`<main class="alone"><h1>${t('start.failed')}</h1><p>${broken.value.message}</p><button class="button primary" onClick=${begin}>${t('start.again')}</button></main>`;
+  return html`
+    <main class="alone">
+      <h1>${t('start.failed')}</h1>
+      <p>${broken.value.message}</p>
+      <button class="button primary" onClick=${begin}>${t('start.again')}</button>
+    </main>`;
 }
 async function begin() {
-  try { broken.value = null; await start(); } catch (p) { broken.value = p; }
+  try {
+    broken.value = null;
+    await start();
+  } catch (p) {
+    broken.value = p;
+  }
 }
 
 await startTexts((l) => import(`./i18n/${l}.js`));

@@ -10,8 +10,11 @@ import { server } from './session.js';
 const talk = signal([]); // {from: 'me' | 'it', text, at, agent, wrong}
 const under = signal(null); // {text, status} of the answer that is coming
 const draft = signal('');
-let stop, name = newName();
-function newName() { return 'pages-' + Array.from(crypto.getRandomValues(new Uint8Array(12)), (b) => b.toString(16).padStart(2, '0')).join(''); }
+let stop,
+  name = newName();
+function newName() {
+  return 'pages-' + Array.from(crypto.getRandomValues(new Uint8Array(12)), (b) => b.toString(16).padStart(2, '0')).join('');
+}
 
 // events reads a streamed answer: f(event, data) for each, until it ends.
 async function events(answer, f) {
@@ -23,7 +26,8 @@ async function events(answer, f) {
     const parts = (rest + value).split('\n\n');
     rest = parts.pop();
     for (const part of parts) {
-      const event = /^event: (.*)$/m.exec(part), data = /^data: (.*)$/m.exec(part);
+      const event = /^event: (.*)$/m.exec(part),
+        data = /^data: (.*)$/m.exec(part);
       if (event && data) f(event[1], JSON.parse(data[1]));
     }
   }
@@ -37,7 +41,12 @@ async function send(text) {
   under.value = { text: '', status: t('chat.asking') };
   let end = null;
   try {
-    const answer = await server.call('POST', '/assistant/chat', { message: text, sessionId: name, useSSE: true }, { raw: true, signal: mine.signal });
+    const answer = await server.call(
+      'POST',
+      '/assistant/chat',
+      { message: text, sessionId: name, useSSE: true },
+      { raw: true, signal: mine.signal },
+    );
     await events(answer, (event, data) => {
       if (event === 'status') under.value = { ...under.peek(), status: data.message };
       if (event === 'delta') under.value = { ...under.peek(), text: under.peek().text + data.text };
@@ -57,25 +66,74 @@ async function send(text) {
 const examples = ['chat.try.energy', 'chat.try.lights', 'chat.try.faults'];
 
 export default function Chat() {
-  const field = useRef(), foot = useRef();
+  const field = useRef(),
+    foot = useRef();
   const busy = !!under.value;
   const lines = talk.value;
-  useEffect(() => { if (lines.length || busy) foot.current?.scrollIntoView({ block: 'end' }); }, [lines.length, busy, under.value?.text.length]);
-  const submit = (e) => { e?.preventDefault(); const text = draft.peek().trim(); if (text && !under.peek()) send(text); field.current?.focus(); };
-  const key = (e) => { if (e.key === 'Enter' && !e.shiftKey && !e.isComposing) submit(e); };
-  const fresh = () => { stop?.abort(); talk.value = []; name = newName(); field.current?.focus(); };
-  return html`<${Page} title=${t('chat')} sub=${t('chat.sub')} actions=${lines.length > 0 && html`<button class="button" onClick=${fresh}><${Icon} name="plus" />${t('chat.new')}</button>`}>
-    <section class="talk" aria-label=${t('chat.log')}>
-      ${!lines.length && !busy && html`<div class="stack tight"><p class="sub">${t('chat.try')}</p><div class="chips">${examples.map((k) => html`<button class="chip" key=${k} onClick=${() => send(t(k))}>${t(k)}</button>`)}</div></div>`}
-      ${lines.map((l, i) => html`<article key=${i} class=${`said ${l.from}${l.wrong ? ' wrong' : ''}`}>
-        <h2>${l.from === 'me' ? t('chat.you') : l.agent ? t('chat.agent', { agent: l.agent }) : t('platform')} · ${time(l.at)}</h2>
-        <p class="pre">${l.wrong && html`<span class="with-icon"><${Icon} name="triangle" /></span> `}${l.text}</p></article>`)}
-      ${busy && html`<article class="said it" aria-busy="true"><h2>${under.value.status}</h2>${under.value.text && html`<p class="pre">${under.value.text}</p>`}</article>`}
-      <div ref=${foot}></div>
-    </section>
-    <form class="ask" onSubmit=${submit}><div class="field"><label class="reader" for="question">${t('chat.question')}</label>
-      <textarea id="question" class="input" rows="2" maxlength="4000" placeholder=${t('chat.question')} ref=${field} value=${draft.value} onInput=${(e) => { draft.value = e.target.value.trimStart(); }} onKeyDown=${key}></textarea></div>
-      ${busy ? html`<button type="button" class="button" onClick=${() => stop?.abort()}><${Icon} name="stop" />${t('chat.stop')}</button>`
-        : html`<button type="submit" class="button primary" aria-disabled=${draft.value.trim() ? undefined : 'true'}><${Icon} name="plane" />${t('chat.send')}</button>`}
-    </form><//>`;
+  useEffect(() => {
+    if (lines.length || busy) foot.current?.scrollIntoView({ block: 'end' });
+  }, [lines.length, busy, under.value?.text.length]);
+  const submit = (e) => {
+    e?.preventDefault();
+    const text = draft.peek().trim();
+    if (text && !under.peek()) send(text);
+    field.current?.focus();
+  };
+  const key = (e) => {
+    if (e.key === 'Enter' && !e.shiftKey && !e.isComposing) submit(e);
+  };
+  const fresh = () => {
+    stop?.abort();
+    talk.value = [];
+    name = newName();
+    field.current?.focus();
+  };
+  return html`
+    <${Page} title=${t('chat')} sub=${t('chat.sub')}
+      actions=${lines.length > 0 && html`
+        <button class="button" onClick=${fresh}><${Icon} name="plus" />${t('chat.new')}</button>`}>
+      <section class="talk" aria-label=${t('chat.log')}>
+        ${!lines.length && !busy && html`
+          <div class="stack tight">
+            <p class="sub">${t('chat.try')}</p>
+            <div class="chips">
+              ${examples.map((k) => html`<button class="chip" key=${k} onClick=${() => send(t(k))}>${t(k)}</button>`)}
+            </div>
+          </div>`}
+        ${lines.map(
+          (l, i) => html`
+            <article key=${i} class=${`said ${l.from}${l.wrong ? ' wrong' : ''}`}>
+              <h2>
+                ${l.from === 'me' ? t('chat.you') : l.agent ? t('chat.agent', { agent: l.agent }) : t('platform')} · ${time(l.at)}
+              </h2>
+              <p class="pre">${l.wrong && html`<span class="with-icon"><${Icon} name="triangle" /></span> `}${l.text}</p>
+            </article>`,
+        )}
+        ${busy && html`
+          <article class="said it" aria-busy="true">
+            <h2>${under.value.status}</h2>
+            ${under.value.text && html`<p class="pre">${under.value.text}</p>`}
+          </article>`}
+        <div ref=${foot}></div>
+      </section>
+      <form class="ask" onSubmit=${submit}>
+        <div class="field">
+          <label class="reader" for="question">${t('chat.question')}</label>
+          <textarea id="question" class="input" rows="2" maxlength="4000" placeholder=${t('chat.question')} ref=${field}
+            value=${draft.value}
+            onInput=${(e) => {
+              draft.value = e.target.value.trimStart();
+            }}
+            onKeyDown=${key}></textarea>
+        </div>
+        ${busy
+          ? html`
+            <button type="button" class="button" onClick=${() => stop?.abort()}><${Icon} name="stop" />${t('chat.stop')}</button>`
+          : html`
+            <button type="submit" class="button primary" aria-disabled=${draft.value.trim() ? undefined : 'true'}>
+              <${Icon} name="plane" />
+              ${t('chat.send')}
+            </button>`}
+      </form>
+    <//>`;
 }

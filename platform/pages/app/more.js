@@ -6,16 +6,45 @@ import { keysOn, setKeys } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
 import { server, session, leave } from './session.js';
 
-const Row = ({ href, icon, name, sub }) => html`<li><a href=${href}><${Icon} name=${icon} size=${24} /><span class="main"><span class="name">${name}</span><span class="sub">${sub}</span></span><${Icon} name="right" /></a></li>`;
+const Row = ({ href, icon, name, sub }) => html`
+  <li>
+    <a href=${href}>
+      <${Icon} name=${icon} size=${24} />
+      <span class="main"><span class="name">${name}</span><span class="sub">${sub}</span></span>
+      <${Icon} name="right" />
+    </a>
+  </li>`;
 
 export default function More() {
   const s = session.value;
-  const out = async () => { try { await server.post('/auth/logout', {}); } catch { /* then the session ends by itself */ } leave(); };
-  return html`<${Page} title=${t('more')}><div class="columns">
-    <section class="panel"><div class="row"><span class="avatar"><${Icon} name="user" size=${24} /></span><div class="grow"><h2 class="plain"><bdi>${s.username}</bdi></h2><p class="sub">${t('role.' + s.role)}</p></div><button class="button" onClick=${out}><${Icon} name="out" />${t('logout')}</button></div>
-      <label class="check"><input type="checkbox" checked=${keysOn.value} onChange=${(e) => setKeys(e.target.checked)} /><span>${t('shortcuts')}<br /><span class="sub">${t('shortcuts.which')}</span></span></label></section>
-    <section class="panel flush"><ul class="list">
-      <${Row} href="/usage" icon="pulse" name=${t('usage')} sub=${t('usage.sub')} />
-      <${Row} href="/connect" icon="copy" name=${t('connect')} sub=${t('connect.sub')} />
-    </ul></section></div><//>`;
+  const out = async () => {
+    try {
+      await server.post('/auth/logout', {});
+    } catch {
+      /* then the session ends by itself */
+    }
+    leave();
+  };
+  return html`
+    <${Page} title=${t('more')}>
+      <div class="columns">
+        <section class="panel">
+          <div class="row">
+            <span class="avatar"><${Icon} name="user" size=${24} /></span>
+            <div class="grow"><h2 class="plain"><bdi>${s.username}</bdi></h2><p class="sub">${t('role.' + s.role)}</p></div>
+            <button class="button" onClick=${out}><${Icon} name="out" />${t('logout')}</button>
+          </div>
+          <label class="check">
+            <input type="checkbox" checked=${keysOn.value} onChange=${(e) => setKeys(e.target.checked)} />
+            <span>${t('shortcuts')}<br /><span class="sub">${t('shortcuts.which')}</span></span>
+          </label>
+        </section>
+        <section class="panel flush">
+          <ul class="list">
+            <${Row} href="/usage" icon="pulse" name=${t('usage')} sub=${t('usage.sub')} />
+            <${Row} href="/connect" icon="copy" name=${t('connect')} sub=${t('connect.sub')} />
+          </ul>
+        </section>
+      </div>
+    <//>`;
 }

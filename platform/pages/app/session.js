@@ -6,7 +6,13 @@ import { go, address } from '../ui/router.js';
 
 export const session = signal(undefined); // undefined: not asked yet; null: nobody is logged in
 export const admin = () => session.value?.role === 'admin';
-export const server = api({ prefix: '/api', unauthorized: async () => { if (session.peek()) leave(); return false; } });
+export const server = api({
+  prefix: '/api',
+  unauthorized: async () => {
+    if (session.peek()) leave();
+    return false;
+  },
+});
 // ask gives the data of an answer, which the platform wraps.
 export const ask = async (method, path, body) => (await server.call(method, path, body)).data?.data;
 
@@ -21,8 +27,15 @@ function listen() {
   line?.end();
   line = stream({
     url: '/api/events',
-    handle: { sites: (all) => { sites.value = all; } },
-    ask: async () => { await askSession(); return !!session.peek(); },
+    handle: {
+      sites: (all) => {
+        sites.value = all;
+      },
+    },
+    ask: async () => {
+      await askSession();
+      return !!session.peek();
+    },
   });
   link.value = line.link;
 }
@@ -51,13 +64,17 @@ export function leave() {
   session.value = null;
   sites.value = null;
   const { path, query } = address.peek();
-  if (path !== '/login') go('/login' + (path === '/' ? '' : '?to=' + encodeURIComponent(path + (query.size ? '?' + query : ''))), { replace: true });
+  if (path !== '/login')
+    go('/login' + (path === '/' ? '' : '?to=' + encodeURIComponent(path + (query.size ? '?' + query : ''))), { replace: true });
 }
 
 export async function start() {
   if (address.peek().path.startsWith('/panel/')) return; // for whoever has its link
   if (localStorage.getItem(here)) await askSession();
-  if (!session.peek()) { leave(); return; }
+  if (!session.peek()) {
+    leave();
+    return;
+  }
   enter(session.peek());
   if (address.peek().path === '/login') go('/', { replace: true });
 }

@@ -8,16 +8,36 @@ import { sites, admin } from './session.js';
 
 const kinds = { online: 'ok', offline: 'fault', invited: 'accent', expired: 'warn', revoked: '' };
 const icons = { online: 'check', offline: 'plug', invited: 'clock', expired: 'clock', revoked: 'close' };
-export const State = ({ of }) => html`<span class=${'badge ' + kinds[of]}><${Icon} name=${icons[of]} size=${16} />${t('state.' + of)}</span>`;
-export const heard = (s) => (s.lastSeen ? t('site.heard', { age: age(Date.parse(s.lastSeen), now.value) }) : t('site.neverheard'));
+export const State = ({ of }) => html`
+  <span class=${'badge ' + kinds[of]}><${Icon} name=${icons[of]} size=${16} />${t('state.' + of)}</span>`;
+export const heard = (s) =>
+  s.lastSeen ? t('site.heard', { age: age(Date.parse(s.lastSeen), now.value) }) : t('site.neverheard');
 
 export default function Sites() {
   const all = sites.value?.slice().sort(byName);
   const away = all?.filter((s) => s.state === 'offline').length;
-  return html`<${Page} title=${t('sites')} sub=${all && (away ? t('sites.away', { n: away }) : t('sites.sub', { n: all.length }))}
-    actions=${admin() && html`<a class="button primary" href="/enrol"><${Icon} name="plus" />${t('enrol')}</a>`}>
-    ${!all ? html`<div class="skeleton"></div>` : !all.length ? html`<${Empty} icon="building" text=${admin() ? t('sites.none') : t('sites.none.user')} />`
-      : html`<ul class="list panel flush">${all.map((s) => html`<li key=${s.id}><a href=${'/sites/' + encodeURIComponent(s.id)}><${Icon} name="building" size=${24} />
-        <span class="main"><span class="name"><bdi>${s.name}</bdi></span><span class="sub">${s.state === 'online' ? s.id : heard(s)}</span></span><${State} of=${s.state} /></a></li>`)}</ul>`}
-  <//>`;
+  return html`
+    <${Page} title=${t('sites')} sub=${all && (away ? t('sites.away', { n: away }) : t('sites.sub', { n: all.length }))}
+      actions=${admin() && html`<a class="button primary" href="/enrol"><${Icon} name="plus" />${t('enrol')}</a>`}>
+      ${!all
+        ? html`<div class="skeleton"></div>`
+        : !all.length
+        ? html`<${Empty} icon="building" text=${admin() ? t('sites.none') : t('sites.none.user')} />`
+        : html`
+          <ul class="list panel flush">
+            ${all.map(
+              (s) => html`
+                <li key=${s.id}>
+                  <a href=${'/sites/' + encodeURIComponent(s.id)}>
+                    <${Icon} name="building" size=${24} />
+                    <span class="main">
+                      <span class="name"><bdi>${s.name}</bdi></span>
+                      <span class="sub">${s.state === 'online' ? s.id : heard(s)}</span>
+                    </span>
+                    <${State} of=${s.state} />
+                  </a>
+                </li>`,
+            )}
+          </ul>`}
+    <//>`;
 }

@@ -7,8 +7,13 @@ export function useServer(path) {
   const [again, setAgain] = useState(0);
   useEffect(() => {
     let here = true;
-    ask('GET', path).then((data) => here && setState({ data }), (wrong) => here && setState((old) => ({ ...old, wrong })));
-    return () => { here = false; };
+    ask('GET', path).then(
+      (data) => here && setState({ data }),
+      (wrong) => here && setState((old) => ({ ...old, wrong })),
+    );
+    return () => {
+      here = false;
+    };
   }, [path, again]);
   return { ...state, again: () => setAgain((n) => n + 1) };
 }

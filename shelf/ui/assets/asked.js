@@ -11,12 +11,16 @@ export function asking(send, confirmed) {
   const asked = signal(null);
   const failure = signal(null);
   const busy = signal(false);
-  let next, timer, sent = 0, count = 0;
+  let next,
+    timer,
+    sent = 0,
+    count = 0;
 
   const flush = async () => {
     timer = undefined;
     if (next === undefined) return;
-    const mine = ++count, v = next;
+    const mine = ++count,
+      v = next;
     next = undefined;
     sent = performance.now();
     let wrong = null;
@@ -49,14 +53,19 @@ export function asking(send, confirmed) {
     failure.value = null;
     const mine = count;
     busy.value = true;
-    try { await act(); } catch (e) { if (mine === count) failure.value = e; }
+    try {
+      await act();
+    } catch (e) {
+      if (mine === count) failure.value = e;
+    }
     if (mine === count) busy.value = false;
   };
   return { asked, failure, busy, ask, run };
 }
 
-const until = (met, longest) => new Promise((resolve) => {
-  const end = performance.now() + longest;
-  const look = () => (met() || performance.now() > end ? resolve() : setTimeout(look, 50));
-  look();
-});
+const until = (met, longest) =>
+  new Promise((resolve) => {
+    const end = performance.now() + longest;
+    const look = () => (met() || performance.now() > end ? resolve() : setTimeout(look, 50));
+    look();
+  });

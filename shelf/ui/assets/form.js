@@ -33,7 +33,10 @@ export function useForm(start, send, check = () => ({})) {
     setProblem(null);
     const found = check(values);
     setErrors(found);
-    if (Object.keys(found).length) { setProblem({ local: true }); return; }
+    if (Object.keys(found).length) {
+      setProblem({ local: true });
+      return;
+    }
     underway.current = true;
     setBusy(true);
     try {
@@ -41,7 +44,10 @@ export function useForm(start, send, check = () => ({})) {
     } catch (p) {
       if (p.status === undefined) throw p;
       const own = {};
-      for (const { pointer, detail } of p.errors) { const n = pointer.split('/')[1]; if (n in values) own[n] = detail; }
+      for (const { pointer, detail } of p.errors) {
+        const n = pointer.split('/')[1];
+        if (n in values) own[n] = detail;
+      }
       setErrors(own);
       setProblem(p);
       if (p.status === 429 || p.status === 503) setWait(p.wait);
@@ -62,49 +68,103 @@ export function Summary({ form, labels = {} }) {
     box.current?.focus();
     const before = document.title;
     document.title = t('form.title', { title: before });
-    return () => { document.title = before; };
+    return () => {
+      document.title = before;
+    };
   }, [problem]);
   if (!problem) return null;
   const known = Object.entries(errors);
   const others = (problem.errors || []).filter((e) => !(e.pointer.split('/')[1] in errors));
   if (problem.local && !known.length) return null;
-  return html`<div class="notice fault" tabindex="-1" ref=${box} role="alert"><${Icon} name="triangle" /><div class="stack tight">
-    <p><b>${problem.local ? t('form.wrong', { n: known.length }) : problem.message}</b></p>
-    ${known.length > 0 && html`<ul>${known.map(([name, text]) => html`<li><a href=${`#${id}${name}`} onClick=${(e) => { e.preventDefault(); document.getElementById(id + name)?.focus(); }}>${labels[name] || name}: ${text}</a></li>`)}</ul>`}
-    ${others.map((e) => !problem.message.includes(e.detail) && html`<p>${e.pointer}: ${e.detail}</p>`)}
-    ${form.wait > 0 && html`<p>${t('form.wait', { n: form.wait })}</p>`}
-    ${problem.id && problem.status >= 500 && html`<p class="sub">${t('form.request', { id: problem.id })}</p>`}
-  </div></div>`;
+  return html`
+    <div class="notice fault" tabindex="-1" ref=${box} role="alert">
+      <${Icon} name="triangle" />
+      <div class="stack tight">
+        <p><b>${problem.local ? t('form.wrong', { n: known.length }) : problem.message}</b></p>
+        ${known.length > 0 && html`
+          <ul>
+            ${known.map(
+              ([name, text]) => html`
+                <li>
+                  <a href=${`#${id}${name}`}
+                    onClick=${(e) => {
+                      e.preventDefault();
+                      document.getElementById(id + name)?.focus();
+                    }}>
+                    ${labels[name] || name}
+                    : ${text}
+                  </a>
+                </li>`,
+            )}
+          </ul>`}
+        ${others.map((e) => !problem.message.includes(e.detail) && html`<p>${e.pointer}: ${e.detail}</p>`)}
+        ${form.wait > 0 && html`<p>${t('form.wait', { n: form.wait })}</p>`}
+        ${problem.id && problem.status >= 500 && html`<p class="sub">${t('form.request', { id: problem.id })}</p>`}
+      </div>
+    </div>`;
 }
 
 // Field: one line of text, a choice (options: [value, text] rows) or an area of text (rows).
 export function Field({ form, name, label, hint, type = 'text', options, rows, code, ...more }) {
   const id = form.id + name;
   const wrong = form.errors[name];
-  const common = { id, name, class: 'input' + (code ? ' code' : ''), 'aria-invalid': wrong ? 'true' : undefined,
-    'aria-describedby': [hint && id + 'h', wrong && id + 'e'].filter(Boolean).join(' ') || undefined, ...more };
+  const common = {
+    id,
+    name,
+    class: 'input' + (code ? ' code' : ''),
+    'aria-invalid': wrong ? 'true' : undefined,
+    'aria-describedby': [hint && id + 'h', wrong && id + 'e'].filter(Boolean).join(' ') || undefined,
+    ...more,
+  };
   const change = (e) => form.set(name, e.target.value);
-  return html`<div class="field"><label for=${id}>${label}</label>
-    ${hint && html`<span class="hint" id=${id + 'h'}>${hint}</span>`}
-    ${wrong && html`<span class="wrong" id=${id + 'e'}><${Icon} name="triangle" />${wrong}</span>`}
-    ${options ? html`<select ...${common} value=${form.values[name]} onChange=${change}>${options.map(([v, text]) => html`<option value=${v} selected=${v === form.values[name]}>${text}</option>`)}</select>`
-      : rows ? html`<textarea ...${common} rows=${rows} value=${form.values[name]} onInput=${change}></textarea>`
-        : html`<input ...${common} type=${type} value=${form.values[name]} onInput=${change} />`}</div>`;
+  return html`
+    <div class="field">
+      <label for=${id}>${label}</label>
+      ${hint && html`<span class="hint" id=${id + 'h'}>${hint}</span>`}
+      ${wrong && html`<span class="wrong" id=${id + 'e'}><${Icon} name="triangle" />${wrong}</span>`}
+      ${options
+        ? html`
+          <select ...${common} value=${form.values[name]} onChange=${change}>
+            ${options.map(([v, text]) => html`<option value=${v} selected=${v === form.values[name]}>${text}</option>`)}
+          </select>`
+        : rows
+        ? html`<textarea ...${common} rows=${rows} value=${form.values[name]} onInput=${change}></textarea>`
+        : html`<input ...${common} type=${type} value=${form.values[name]} onInput=${change} />`}
+    </div>`;
 }
 
 // Check is a box to tick.
-export const Check = ({ form, name, label, hint }) => html`<label class="check"><input type="checkbox" checked=${form.values[name]} onChange=${(e) => form.set(name, e.target.checked)} />
-  <span>${label}${hint && html`<br /><span class="sub">${hint}</span>`}</span></label>`;
+export const Check = ({ form, name, label, hint }) => html`
+  <label class="check">
+    <input type="checkbox" checked=${form.values[name]} onChange=${(e) => form.set(name, e.target.checked)} />
+    <span>${label}${hint && html`<br /><span class="sub">${hint}</span>`}</span>
+  </label>`;
 
 // Submit says what it does; while that is under way, it says so and cannot be pressed again.
-export const Submit = ({ form, children, danger, big }) => html`<button type="submit" class=${`button primary${danger ? ' danger' : ''}${big ? ' big' : ''}`}
-  aria-disabled=${form.busy || form.wait > 0 ? 'true' : undefined}>${form.busy ? t('form.busy') : form.wait ? t('form.wait', { n: form.wait }) : children}</button>`;
+export const Submit = ({ form, children, danger, big }) => html`
+  <button type="submit" class=${`button primary${danger ? ' danger' : ''}${big ? ' big' : ''}`}
+    aria-disabled=${form.busy || form.wait > 0 ? 'true' : undefined}>
+    ${form.busy ? t('form.busy') : form.wait ? t('form.wait', { n: form.wait }) : children}
+  </button>`;
 
 // Conflict turns a 412 into a choice: theirs, or mine on top of it.
 export function Conflict({ mine, theirs, labels, onMine, onTheirs }) {
   const differ = Object.keys(mine).filter((k) => JSON.stringify(mine[k]) !== JSON.stringify(theirs[k]) && labels[k]);
-  return html`<div class="notice warn" role="alert"><${Icon} name="triangle" /><div class="stack tight"><p><b>${t('conflict')}</b></p>
-    <${Table} label=${t('conflict')}><thead><tr><th>${t('conflict.field')}</th><th>${t('conflict.mine')}</th><th>${t('conflict.theirs')}</th></tr></thead>
-    <tbody>${differ.map((k) => html`<tr><th>${labels[k]}</th><td>${String(mine[k])}</td><td>${String(theirs[k])}</td></tr>`)}</tbody><//>
-    <div class="actions start"><button type="button" class="button" onClick=${onMine}>${t('conflict.keep')}</button><button type="button" class="button" onClick=${onTheirs}>${t('conflict.take')}</button></div></div></div>`;
+  return html`
+    <div class="notice warn" role="alert">
+      <${Icon} name="triangle" />
+      <div class="stack tight">
+        <p><b>${t('conflict')}</b></p>
+        <${Table} label=${t('conflict')}>
+          <thead><tr><th>${t('conflict.field')}</th><th>${t('conflict.mine')}</th><th>${t('conflict.theirs')}</th></tr></thead>
+          <tbody>
+            ${differ.map((k) => html`<tr><th>${labels[k]}</th><td>${String(mine[k])}</td><td>${String(theirs[k])}</td></tr>`)}
+          </tbody>
+        <//>
+        <div class="actions start">
+          <button type="button" class="button" onClick=${onMine}>${t('conflict.keep')}</button>
+          <button type="button" class="button" onClick=${onTheirs}>${t('conflict.take')}</button>
+        </div>
+      </div>
+    </div>`;
 }

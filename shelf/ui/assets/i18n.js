@@ -29,7 +29,10 @@ export function t(key, values = {}) {
 // has reports whether there is a text for a key that came from outside.
 export const has = (key) => texts[key] !== undefined;
 
-const cached = (make) => { let f; return (v) => (f ||= make()).format(v); };
+const cached = (make) => {
+  let f;
+  return (v) => (f ||= make()).format(v);
+};
 export const number = cached(() => new Intl.NumberFormat(language, { maximumFractionDigits: 1, useGrouping: 'min2' }));
 const share = cached(() => new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 }));
 export const percent = (v) => share(v / 100); // v from 0 to 100
@@ -50,8 +53,13 @@ export const byName = (a, b) => (collator ||= new Intl.Collator(language, { nume
 // now is the server's time in milliseconds, every second; ages count from it.
 let ahead = 0; // of the server's clock before ours
 export const now = signal(Date.now());
-export function serverTime(ms) { ahead = ms - Date.now(); now.value = ms; }
-setInterval(() => { if (!document.hidden) now.value = Date.now() + ahead; }, 1000);
+export function serverTime(ms) {
+  ahead = ms - Date.now();
+  now.value = ms;
+}
+setInterval(() => {
+  if (!document.hidden) now.value = Date.now() + ahead;
+}, 1000);
 
 // age says how long ago something was, in the coarsest unit that is not zero.
 export function age(at, from = now.value) {

@@ -15,11 +15,17 @@ const shapes = {
   plug: 'M4 4l16 16M9 4v4M15 4v3M7 8h1M12 8h5v3a5 5 0 0 1-1.3 3.4M7.5 10.5V11a5 5 0 0 0 5 5M12 16v5',
   triangle: 'M12 4 2.5 20h19zM12 10v4M12 17h.01',
   info: 'M12 11v5M12 8h.01M12 3a9 9 0 1 1 0 18 9 9 0 0 1 0-18z',
-  up: 'M6 14l6-6 6 6', down: 'M6 10l6 6 6-6', stop: 'M7 7h10v10H7z',
-  left: 'M14 6l-6 6 6 6', right: 'M10 6l6 6-6 6',
+  up: 'M6 14l6-6 6 6',
+  down: 'M6 10l6 6 6-6',
+  stop: 'M7 7h10v10H7z',
+  left: 'M14 6l-6 6 6 6',
+  right: 'M10 6l6 6-6 6',
   search: 'M11 4a7 7 0 1 1 0 14 7 7 0 0 1 0-14zM16.5 16.5 21 21',
-  plus: 'M12 5v14M5 12h14', check: 'M5 12.5 10 17.5 19 7', close: 'M6 6l12 12M18 6 6 18',
-  blink: 'M12 3v3M12 18v3M3 12h3M18 12h3M5.6 5.6l2.1 2.1M16.3 16.3l2.1 2.1M5.6 18.4l2.1-2.1M16.3 7.7l2.1-2.1M12 9a3 3 0 1 1 0 6 3 3 0 0 1 0-6z',
+  plus: 'M12 5v14M5 12h14',
+  check: 'M5 12.5 10 17.5 19 7',
+  close: 'M6 6l12 12M18 6 6 18',
+  blink:
+    'M12 3v3M12 18v3M3 12h3M18 12h3M5.6 5.6l2.1 2.1M16.3 16.3l2.1 2.1M5.6 18.4l2.1-2.1M16.3 7.7l2.1-2.1M12 9a3 3 0 1 1 0 6 3 3 0 0 1 0-6z',
   print: 'M7 8V3h10v5M7 17H4v-8h16v8h-3M7 14h10v7H7z',
   user: 'M12 4a4 4 0 1 1 0 8 4 4 0 0 1 0-8zM4 21c0-4 3.5-6 8-6s8 2 8 6',
   key: 'M8 9a5 5 0 1 1 0 6.2A5 5 0 0 1 8 9zM13 12h9v4M18 12v3',
@@ -39,6 +45,10 @@ const shapes = {
 };
 
 export function Icon({ name, size = 20 }) {
-  return html`<svg width=${size} height=${size} viewBox="0 0 24 24" fill="none" stroke="currentColor"
-    stroke-width=${name === 'more' || name === 'list' ? 2.25 : 1.75} stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d=${shapes[name]} /></svg>`;
+  return html`
+    <svg width=${size} height=${size} viewBox="0 0 24 24" fill="none" stroke="currentColor"
+      stroke-width=${name === 'more' || name === 'list' ? 2.25 : 1.75} stroke-linecap="round" stroke-linejoin="round"
+      aria-hidden="true">
+      <path d=${shapes[name]} />
+    </svg>`;
 }

@@ -4,9 +4,24 @@ import { t, number } from './i18n.js';
 
 // JobBar: jobs are {id, title, href, done, total, words, canCancel}.
 export function JobBar({ jobs, onCancel }) {
-  return html`<section class="jobs" aria-label=${t('jobs')} hidden=${!jobs.length}>${jobs.map((j) => html`<div key=${j.id}>
-    <div class="row"><span class="grow">${j.href ? html`<a href=${j.href}>${j.title}</a>` : html`<b>${j.title}</b>`} <span class="sub">${j.words}</span></span>
-      ${j.canCancel && html`<button class="button" onClick=${() => onCancel(j)} aria-label=${t('jobs.cancel', { what: j.title })}>${t('cancel')}</button>`}</div>
-    ${j.total ? html`<progress max=${j.total} value=${j.done} aria-label=${j.title}>${number(j.done)}</progress>` : html`<progress aria-label=${j.title}></progress>`}
-  </div>`)}</section>`;
+  return html`
+    <section class="jobs" aria-label=${t('jobs')} hidden=${!jobs.length}>
+      ${jobs.map(
+        (j) => html`
+          <div key=${j.id}>
+            <div class="row">
+              <span class="grow">
+                ${j.href ? html`<a href=${j.href}>${j.title}</a>` : html`<b>${j.title}</b>`} <span class="sub">${j.words}</span>
+              </span>
+              ${j.canCancel && html`
+                <button class="button" onClick=${() => onCancel(j)} aria-label=${t('jobs.cancel', { what: j.title })}>
+                  ${t('cancel')}
+                </button>`}
+            </div>
+            ${j.total
+              ? html`<progress max=${j.total} value=${j.done} aria-label=${j.title}>${number(j.done)}</progress>`
+              : html`<progress aria-label=${j.title}></progress>`}
+          </div>`,
+      )}
+    </section>`;
 }

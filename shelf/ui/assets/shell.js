@@ -7,18 +7,39 @@ import { address, go } from './router.js';
 // Tabs: rows of {href, icon, text, also: [prefixes]}; the one whose address we are at is current.
 export function Tabs({ tabs }) {
   const path = address.value.path;
-  const here = (tab) => (tab.href === '/' ? path === '/' || tab.also?.some((p) => path.startsWith(p)) : [tab.href, ...(tab.also || [])].some((p) => path === p || path.startsWith(p + '/')));
-  return html`<nav class="tabs" aria-label=${t('nav')}><ul>${tabs.map((tab) => html`<li key=${tab.href}><a href=${tab.href} aria-current=${here(tab) ? 'page' : undefined}>
-    <span><${Icon} name=${tab.icon} size=${24} /></span><span>${tab.text}</span></a></li>`)}</ul></nav>`;
+  const here = (tab) =>
+    tab.href === '/'
+      ? path === '/' || tab.also?.some((p) => path.startsWith(p))
+      : [tab.href, ...(tab.also || [])].some((p) => path === p || path.startsWith(p + '/'));
+  return html`
+    <nav class="tabs" aria-label=${t('nav')}>
+      <ul>
+        ${tabs.map(
+          (tab) => html`
+            <li key=${tab.href}>
+              <a href=${tab.href} aria-current=${here(tab) ? 'page' : undefined}>
+                <span><${Icon} name=${tab.icon} size=${24} /></span>
+                <span>${tab.text}</span>
+              </a>
+            </li>`,
+        )}
+      </ul>
+    </nav>`;
 }
 
 // Header: the program's name, whether what one sees is live, and what the program adds.
 // link is that of stream.js, or undefined before anybody is logged in.
 export function Header({ name, link, children }) {
   const lost = link && link.value.state === 'lost';
-  return html`<header class="topbar"><a class="brand" href="/"><bdi>${name}</bdi></a>
-    ${link && html`<span class="live" data-lost=${lost || undefined}>${lost ? t('link.lost') : link.value.state === 'live' ? t('link.live') : t('link.opening')}</span>`}
-    ${children}</header>`;
+  return html`
+    <header class="topbar">
+      <a class="brand" href="/"><bdi>${name}</bdi></a>
+      ${link && html`
+        <span class="live" data-lost=${lost || undefined}>
+          ${lost ? t('link.lost') : link.value.state === 'live' ? t('link.live') : t('link.opening')}
+        </span>`}
+      ${children}
+    </header>`;
 }
 
 // Banner tells, after five seconds without the server, from when the values are.
@@ -26,11 +47,21 @@ export function Banner({ link }) {
   const [late, setLate] = useState(false);
   const lost = link.value.state === 'lost';
   useEffect(() => {
-    if (!lost) { setLate(false); return undefined; }
+    if (!lost) {
+      setLate(false);
+      return undefined;
+    }
     const timer = setTimeout(() => setLate(true), 5000);
     return () => clearTimeout(timer);
   }, [lost]);
-  return html`<div role="alert">${lost && late && html`<p class="banner"><${Icon} name="plug" />${link.value.since ? t('link.since', { time: time(link.value.since) }) : t('link.never')}</p>`}</div>`;
+  return html`
+    <div role="alert">
+      ${lost && late && html`
+        <p class="banner">
+          <${Icon} name="plug" />
+          ${link.value.since ? t('link.since', { time: time(link.value.since) }) : t('link.never')}
+        </p>`}
+    </div>`;
 }
 
 const said = signal('');
@@ -38,33 +69,59 @@ const toast = signal(null);
 let ending;
 
 // say tells screen readers about an action of one's own; changes by others are not spoken.
-export function say(text) { said.value = said.value === text ? text + '\u00a0' : text; }
+export function say(text) {
+  said.value = said.value === text ? text + '\u00a0' : text;
+}
 
 // done says that something has happened, and lets it be undone for ten seconds where that is possible.
 export function done(text, undo) {
   say(text);
   toast.value = { text, undo };
   clearTimeout(ending);
-  ending = setTimeout(() => { toast.value = null; }, undo ? 10000 : 4000);
+  ending = setTimeout(
+    () => {
+      toast.value = null;
+    },
+    undo ? 10000 : 4000,
+  );
 }
 
 export function Announcements() {
   const shown = toast.value;
-  const undo = async () => { toast.value = null; await shown.undo(); say(t('undone')); };
-  return html`<div class="reader" role="status">${said}</div>
-    <aside class="toast" aria-label=${t('notice')}>${shown && html`<div><span>${shown.text}</span>${shown.undo && html`<button class="button" onClick=${undo}>${t('undo')}</button>`}</div>`}</aside>`;
+  const undo = async () => {
+    toast.value = null;
+    await shown.undo();
+    say(t('undone'));
+  };
+  return html`
+    <div class="reader" role="status">${said}</div>
+    <aside class="toast" aria-label=${t('notice')}>
+      ${shown && html`
+        <div><span>${shown.text}</span>${shown.undo && html`<button class="button" onClick=${undo}>${t('undo')}</button>`}</div>`}
+    </aside>`;
 }
 
 // keysOn remembers whether single keys do something (WCAG 2.1.4).
 export const keysOn = signal(localStorage.getItem('keys') !== 'off');
-export function setKeys(on) { keysOn.value = on; localStorage.setItem('keys', on ? 'on' : 'off'); }
+export function setKeys(on) {
+  keysOn.value = on;
+  localStorage.setItem('keys', on ? 'on' : 'off');
+}
 
 // useKeys makes g then a letter lead to pages, / to the search field, ? to help().
 export function useKeys(places, help) {
   useEffect(() => {
     let g = -Infinity; // when g was pressed
     const press = (e) => {
-      if (!keysOn.value || e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) && e.target.type !== 'range' || document.querySelector('dialog[open]')) return;
+      if (
+        !keysOn.value ||
+        e.ctrlKey ||
+        e.metaKey ||
+        e.altKey ||
+        (/^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) && e.target.type !== 'range') ||
+        document.querySelector('dialog[open]')
+      )
+        return;
       const after = performance.now() - g < 1500;
       g = -Infinity;
       if (after && places[e.key]) go(places[e.key]);
@@ -80,10 +137,13 @@ export function useKeys(places, help) {
 }
 
 // Empty is a page or list with nothing in it: why, and what to do.
-export const Empty = ({ icon, text, children }) => html`<div class="empty"><${Icon} name=${icon} size=${40} /><p>${text}</p>${children}</div>`;
+export const Empty = ({ icon, text, children }) => html`
+  <div class="empty"><${Icon} name=${icon} size=${40} /><p>${text}</p>${children}</div>`;
 
 // Notice: a sentence that matters, kind "fault", "warn" or none.
-export const Notice = ({ kind = '', icon, children }) => html`<div class=${'notice ' + kind}><${Icon} name=${icon || (kind ? 'triangle' : 'info')} /><div>${children}</div></div>`;
+export const Notice = ({ kind = '', icon, children }) => html`
+  <div class=${'notice ' + kind}><${Icon} name=${icon || (kind ? 'triangle' : 'info')} /><div>${children}</div></div>`;
 
 // Table may be wider than the window: then it scrolls by itself, with keys too.
-export const Table = ({ label, children }) => html`<div class="table" role="region" aria-label=${label} tabindex="0"><table>${children}</table></div>`;
+export const Table = ({ label, children }) => html`
+  <div class="table" role="region" aria-label=${label} tabindex="0"><table>${children}</table></div>`;

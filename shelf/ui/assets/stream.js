@@ -11,7 +11,13 @@ const hiddenFor = 30000;
 // link tells {state: "opening" | "live" | "lost", since}: since is the server time of the last word from it.
 export function stream({ url, handle, ask }) {
   const link = signal({ state: 'opening' });
-  let source, watch, retry, hide, tries = 0, heard = 0, ended = false;
+  let source,
+    watch,
+    retry,
+    hide,
+    tries = 0,
+    heard = 0,
+    ended = false;
 
   const hear = () => {
     heard = Date.now();
@@ -29,9 +35,18 @@ export function stream({ url, handle, ask }) {
   const open = () => {
     if (ended || source) return;
     source = new EventSource(url);
-    source.onerror = () => { if (source) lose(); };
-    source.addEventListener('tick', (e) => { serverTime(Date.parse(JSON.parse(e.data).time)); hear(); });
-    for (const [name, f] of Object.entries(handle)) source.addEventListener(name, (e) => { hear(); f(JSON.parse(e.data)); });
+    source.onerror = () => {
+      if (source) lose();
+    };
+    source.addEventListener('tick', (e) => {
+      serverTime(Date.parse(JSON.parse(e.data).time));
+      hear();
+    });
+    for (const [name, f] of Object.entries(handle))
+      source.addEventListener(name, (e) => {
+        hear();
+        f(JSON.parse(e.data));
+      });
   };
   const lose = () => {
     shut();
@@ -40,8 +55,14 @@ export function stream({ url, handle, ask }) {
     const wait = Math.min(8000, 500 * 2 ** tries++) * (0.75 + Math.random() / 2);
     retry = setTimeout(async () => {
       let may = true;
-      try { may = await ask(); } catch { lose(); return; }
-      if (may) open(); else end();
+      try {
+        may = await ask();
+      } catch {
+        lose();
+        return;
+      }
+      if (may) open();
+      else end();
     }, wait);
   };
   const seen = () => {

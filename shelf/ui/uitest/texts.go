@@ -123,8 +123,9 @@ func UsedTexts(files fs.FS, shared fs.FS) []string {
 }
 
 var (
-	called = regexp.MustCompile(`\bt\('([a-z0-9.]+)'( \+)?`)
+	called = regexp.MustCompile(`\bt\(\s*'([a-z0-9.]+)'( \+)?`)
 	quoted = regexp.MustCompile(`['"]([a-z0-9]+(?:\.[a-z0-9]+)+)['"]`)
+	goesOn = regexp.MustCompile(`" \+\n *"`)
 	value  = regexp.MustCompile(`\{(\w+)\}`)
 )
 
@@ -138,7 +139,7 @@ func beginsWithAny(key string, begun []string) bool {
 }
 
 // texts reads a catalogue: a module whose only export is JSON, with one or two forms
-// of each text.
+// of each text; a long text may go on in the next line.
 func texts(files fs.FS, name string) (map[string][]string, error) {
 	data, err := fs.ReadFile(files, name)
 	if err != nil {
@@ -148,6 +149,7 @@ func texts(files fs.FS, name string) (map[string][]string, error) {
 	if !ok {
 		return nil, fmt.Errorf("read texts of %s: want a module that begins with export default", name)
 	}
+	body = goesOn.ReplaceAllString(body, "")
 	var raw map[string]any
 	if err := json.Unmarshal([]byte(strings.TrimSuffix(body, ";")), &raw); err != nil {
 		return nil, fmt.Errorf("read texts of %s: want JSON behind export default: %w", name, err)

@@ -53,7 +53,9 @@ export default {
   "backup.forbidden": "Nur Administratoren sehen Sicherungen, denn sie enthalten Geheimnisse.",
   "backup.made": "Gemacht",
   "backup.make": "Sicherung machen",
-  "backup.make.text": "Gebäude, Benutzer, Schlüssel und Zertifikat als eine Datei, während alles weiterläuft. Sie enthält Geheimnisse: sicher aufbewahren, und nicht nur auf dem Gerät.",
+  "backup.make.text":
+    "Gebäude, Benutzer, Schlüssel und Zertifikat als eine Datei, während alles weiterläuft. Sie enthält Geheimnisse: " +
+    "sicher aufbewahren, und nicht nur auf dem Gerät.",
   "backup.nightly": "Jede Nacht macht die Steuerung selbst eine und behält die neuesten sieben.",
   "backup.passphrase": "Kennwort der Sicherung",
   "backup.passphrase.hint": "Nur bei einer verschlüsselten",
@@ -189,7 +191,8 @@ export default {
   "entries.none": "Noch niemand hat etwas befohlen.",
   "fault": "Störung",
   "fingerprint": "Fingerabdruck des Zertifikats",
-  "fingerprint.why": "Vergleichen Sie ihn mit dem auf der Konsole: Dann sprechen Sie mit dieser Steuerung und niemandem dazwischen.",
+  "fingerprint.why":
+    "Vergleichen Sie ihn mit dem auf der Konsole: Dann sprechen Sie mit dieser Steuerung und niemandem dazwischen.",
   "frame": "Telegramm",
   "frame.discarded": "verworfen",
   "frame.received": "empfangen",
@@ -206,7 +209,10 @@ export default {
   "home.dark": "Alles dunkel",
   "home.devices": {"one": "{n} Gerät ist auffällig.", "other": "{n} Geräte sind auffällig."},
   "home.empty": "Es gibt noch keine Gruppe. Gruppen sind die Räume und Zonen, die man schaltet.",
-  "home.entries": {"one": "{n} Eintrag der Konfiguration ist zurückgestellt.", "other": "{n} Einträge der Konfiguration sind zurückgestellt."},
+  "home.entries": {
+    "one": "{n} Eintrag der Konfiguration ist zurückgestellt.",
+    "other": "{n} Einträge der Konfiguration sind zurückgestellt."
+  },
   "home.filter.all": "Alle",
   "home.filter.lights": "Licht",
   "home.filter.lit": "Beleuchtet",
@@ -300,7 +306,9 @@ export default {
   "profile": "Profil",
   "remove": "Entfernen",
   "remove.cluster": "Leuchten und Behänge bleiben; nur die Gruppe endet. Ihre ID wird nie wieder vergeben.",
-  "remove.device": "Es verschwindet aus allen Gruppen und wird nicht mehr gelesen. Seine ID wird nie wieder vergeben. Das Gerät selbst bleibt, wie es ist.",
+  "remove.device":
+    "Es verschwindet aus allen Gruppen und wird nicht mehr gelesen. Seine ID wird nie wieder vergeben. Das Gerät " +
+    "selbst bleibt, wie es ist.",
   "remove.of": "{name} entfernen?",
   "remove.verb": "{name} entfernen",
   "removed": "{name} wurde entfernt",
@@ -378,7 +386,9 @@ export default {
   "rule.yields.hint": "So lange lässt die Regel es in Ruhe.",
   "rule.yields.never": "wird nicht in Ruhe gelassen",
   "rules": "Regeln",
-  "rules.none": "Noch geschieht nichts von selbst. Eine Regel schaltet Leuchten und fährt Behänge zu einer Zeit, mit der Sonne oder wenn ein Wert eine Grenze überschreitet.",
+  "rules.none":
+    "Noch geschieht nichts von selbst. Eine Regel schaltet Leuchten und fährt Behänge zu einer Zeit, mit der Sonne " +
+    "oder wenn ein Wert eine Grenze überschreitet.",
   "rules.sub": "Was von selbst geschieht: nach Uhr, Sonne oder einem Wert",
   "runs": "Was Regeln taten",
   "runs.entry": "Befehle",

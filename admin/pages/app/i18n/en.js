@@ -53,7 +53,9 @@ export default {
   "backup.forbidden": "Only administrators may see backups, since they hold secrets.",
   "backup.made": "Made",
   "backup.make": "Make a backup",
-  "backup.make.text": "Site, users, keys and certificate as one file, while everything runs. It holds secrets: keep it safe, and not on the board alone.",
+  "backup.make.text":
+    "Site, users, keys and certificate as one file, while everything runs. It holds secrets: keep it safe, and not on " +
+    "the board alone.",
   "backup.nightly": "The controller makes one each night by itself and keeps the newest seven.",
   "backup.passphrase": "Passphrase",
   "backup.passphrase.hint": "Only of an encrypted one",
@@ -206,7 +208,10 @@ export default {
   "home.dark": "All is dark",
   "home.devices": {"one": "{n} device needs attention.", "other": "{n} devices need attention."},
   "home.empty": "There is no cluster yet. Clusters are the rooms and zones that people switch.",
-  "home.entries": {"one": "{n} entry of the configuration is set aside.", "other": "{n} entries of the configuration are set aside."},
+  "home.entries": {
+    "one": "{n} entry of the configuration is set aside.",
+    "other": "{n} entries of the configuration are set aside."
+  },
   "home.filter.all": "All",
   "home.filter.lights": "Lights",
   "home.filter.lit": "Lit",
@@ -300,7 +305,9 @@ export default {
   "profile": "Profile",
   "remove": "Remove",
   "remove.cluster": "Its lights and shades stay; only the cluster ends. Its ID is never used again.",
-  "remove.device": "It disappears from all clusters and is read no more. Its ID is never used again. The device itself stays as it is.",
+  "remove.device":
+    "It disappears from all clusters and is read no more. Its ID is never used again. The device itself stays as it " +
+    "is.",
   "remove.of": "Remove {name}?",
   "remove.verb": "Remove {name}",
   "removed": "{name} was removed",
@@ -378,7 +385,9 @@ export default {
   "rule.yields.hint": "For this long the rule leaves it alone.",
   "rule.yields.never": "is not left alone",
   "rules": "Rules",
-  "rules.none": "Nothing happens by itself yet. A rule switches lights and moves shades at a time, with the sun, or when a value passes a limit.",
+  "rules.none":
+    "Nothing happens by itself yet. A rule switches lights and moves shades at a time, with the sun, or when a value " +
+    "passes a limit.",
   "rules.sub": "What happens by itself: by the clock, the sun, or a value",
   "runs": "What rules did",
   "runs.entry": "Commands",

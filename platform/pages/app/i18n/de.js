@@ -27,7 +27,9 @@ export default {
   "connect.key.odd": "Das ist kein vollständiger Schlüssel: sie beginnen mit svc_, danach folgen 64 Zeichen.",
   "connect.make": "Einen Schlüssel machen",
   "connect.sub": "Einstellungen für MCP-Programme, zum Kopieren",
-  "connect.text": "Kopieren Sie, was Ihr Programm braucht. Der Schlüssel bleibt auf Ihrem Rechner; er gehört weder in Webseiten noch in eine Versionsverwaltung.",
+  "connect.text":
+    "Kopieren Sie, was Ihr Programm braucht. Der Schlüssel bleibt auf Ihrem Rechner; er gehört weder in Webseiten " +
+    "noch in eine Versionsverwaltung.",
   "copied": "Kopiert",
   "copy": "Kopieren",
   "copy.failed": "Der Browser liess es nicht zu; markieren und kopieren Sie den Text.",
@@ -117,7 +119,10 @@ export default {
   "role.admin": "Administrator",
   "role.user": "Benutzer",
   "rooms": "Räume",
-  "rooms.acts": { "one": "Wirkt auf die Zone {zones} von {controller}.", "other": "Wirkt auf die Zonen {zones} von {controller}." },
+  "rooms.acts": {
+    "one": "Wirkt auf die Zone {zones} von {controller}.",
+    "other": "Wirkt auf die Zonen {zones} von {controller}."
+  },
   "rooms.add": "Gerät eintragen",
   "rooms.assign": "Ordnen Sie dem Gerät einen Controller zu.",
   "rooms.bind": "Geben Sie an, welche Zonen der Raum hat.",
@@ -129,7 +134,9 @@ export default {
   "rooms.id": "Geräte-ID",
   "rooms.id.hint": "Wie die Integration des Herstellers sie zeigt",
   "rooms.link": "Link zum Bedienfeld",
-  "rooms.link.text": "Wer diesen Link hat, kann dieses Bedienfeld ohne Anmeldung benutzen. Er endet, wenn das Bedienfeld zurückgezogen wird.",
+  "rooms.link.text":
+    "Wer diesen Link hat, kann dieses Bedienfeld ohne Anmeldung benutzen. Er endet, wenn das Bedienfeld zurückgezogen " +
+    "wird.",
   "rooms.nobody": "keiner",
   "rooms.none": "Noch kein Gerät. Holen Sie die Liste, oder tragen Sie eines ein.",
   "rooms.notready": "Nicht bereit",
@@ -152,7 +159,9 @@ export default {
   "rotate.now": "Er gilt sofort nicht mehr",
   "rotate.of": "{name} erneuern",
   "rotate.overlap": "Wie lange gilt der alte Schlüssel noch?",
-  "rotate.text": "Ein neuer Schlüssel mit gleichen Rechten und gleichem Limit wird gemacht. Setzen Sie ihn ein, solange der alte noch gilt.",
+  "rotate.text":
+    "Ein neuer Schlüssel mit gleichen Rechten und gleichem Limit wird gemacht. Setzen Sie ihn ein, solange der alte " +
+    "noch gilt.",
   "rotate.until": "Der alte Schlüssel gilt bis {at}.",
   "save": "Sichern",
   "shortcuts": "Tastenkürzel",
@@ -177,7 +186,9 @@ export default {
   "site.of": "{n} von {all}",
   "site.revoke": "Sperren",
   "site.revoke.of": "{name} sperren",
-  "site.revoke.text": "Der Controller verliert binnen Sekunden die Verbindung und muss neu angemeldet werden. Das Gebäude arbeitet selbständig weiter.",
+  "site.revoke.text":
+    "Der Controller verliert binnen Sekunden die Verbindung und muss neu angemeldet werden. Das Gebäude arbeitet " +
+    "selbständig weiter.",
   "site.revoked": "{name} wurde gesperrt",
   "site.room": "Zone",
   "site.shades": "Storen",

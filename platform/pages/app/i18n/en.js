@@ -177,7 +177,9 @@ export default {
   "site.of": "{n} of {all}",
   "site.revoke": "Revoke",
   "site.revoke.of": "Revoke {name}",
-  "site.revoke.text": "The controller loses its connection within seconds and must be enrolled again. The building goes on working by itself.",
+  "site.revoke.text":
+    "The controller loses its connection within seconds and must be enrolled again. The building goes on working by " +
+    "itself.",
   "site.revoked": "{name} was revoked",
   "site.room": "Zone",
   "site.shades": "Shades",

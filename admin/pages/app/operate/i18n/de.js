@@ -13,35 +13,50 @@ export default {
   "backup.nightly.well": "gelungen",
   "backup.restore.after": "Die Steuerung kann sie anstelle von allem nehmen, was sie hat.",
   "backup.restore.ask": "Diese Sicherung einspielen?",
-  "backup.restore.begun": "Die Steuerung beginnt neu mit der Sicherung. Lichter bleiben, wie sie sind; fahrende Behänge werden angehalten. Danach fragt diese Seite nach der Anmeldung, mit einem Benutzer der Sicherung. Geschieht das nicht in einer Minute, laden Sie sie neu: Vielleicht bringt die Sicherung ein anderes Zertifikat mit.",
+  "backup.restore.begun":
+    "Die Steuerung beginnt neu mit der Sicherung. Lichter bleiben, wie sie sind; fahrende Behänge werden angehalten. " +
+    "Danach fragt diese Seite nach der Anmeldung, mit einem Benutzer der Sicherung. Geschieht das nicht in einer " +
+    "Minute, laden Sie sie neu: Vielleicht bringt die Sicherung ein anderes Zertifikat mit.",
   "backup.restore.do": "Einspielen",
-  "backup.restore.ends": "Gebäude, Benutzer, Schlüssel und Regeln von jetzt werden durch die der Sicherung ersetzt, und alle werden abgemeldet.",
-  "backup.restore.stays": "Die Datenbank von jetzt bleibt auf der Steuerung aufbewahrt. Seit der Sicherung vergebene IDs werden nie wieder vergeben.",
+  "backup.restore.ends":
+    "Gebäude, Benutzer, Schlüssel und Regeln von jetzt werden durch die der Sicherung ersetzt, und alle werden " +
+    "abgemeldet.",
+  "backup.restore.stays":
+    "Die Datenbank von jetzt bleibt auf der Steuerung aufbewahrt. Seit der Sicherung vergebene IDs werden nie wieder " +
+    "vergeben.",
   "bind.of": "{name} einem Gerät zuordnen",
   "certificate": "Zertifikat",
   "certificate.do": "Zertifikat ersetzen",
-  "certificate.done": "Das Zertifikat wurde ersetzt. Ihr Browser fragt vielleicht noch einmal: Vergleichen Sie den Fingerabdruck.",
+  "certificate.done":
+    "Das Zertifikat wurde ersetzt. Ihr Browser fragt vielleicht noch einmal: Vergleichen Sie den Fingerabdruck.",
   "certificate.download": "Herunterladen",
   "certificate.ends": "Es endet {at}. Ersetzen Sie es vorher: Browser weisen es dann ab.",
   "certificate.file": "Zertifikat (PEM)",
   "certificate.file.hint": "Zuerst das eigene, dann die zwischen ihm und der Zertifizierungsstelle",
-  "certificate.fixed": "Es kommt aus Dateien auf dem Gerät (--tls-cert und --tls-key). Ersetzen Sie diese; ein Neustart ist nicht nötig.",
+  "certificate.fixed":
+    "Es kommt aus Dateien auf dem Gerät (--tls-cert und --tls-key). Ersetzen Sie diese; ein Neustart ist nicht nötig.",
   "certificate.from": "Gültig ab",
   "certificate.issuer": "Ausgestellt von",
   "certificate.key": "Schlüssel (PEM)",
   "certificate.key.hint": "Unverschlüsselt; er bleibt auf dieser Steuerung und in ihren Sicherungen",
   "certificate.names": "Gilt für",
   "certificate.replace": "Ersetzen",
-  "certificate.replace.text": "Durch eines Ihrer eigenen Zertifizierungsstelle. Neue Verbindungen bekommen es sofort; Programmen, die das alte kannten, muss es gesagt werden. Es ist von da an in jeder Sicherung.",
+  "certificate.replace.text":
+    "Durch eines Ihrer eigenen Zertifizierungsstelle. Neue Verbindungen bekommen es sofort; Programmen, die das alte " +
+    "kannten, muss es gesagt werden. Es ist von da an in jeder Sicherung.",
   "certificate.selfsigned": "sich selbst",
   "certificate.shown": "Was jetzt gezeigt wird",
   "certificate.sub": "Woran Browser und Programme diese Steuerung erkennen",
   "certificate.subject": "Ausgestellt für",
-  "certificate.trust": "Damit nicht mehr gefragt wird, lassen Sie Ihre Geräte dieser Datei vertrauen: auf dem Telefon öffnen und als Zertifikat installieren, am Rechner zu den vertrauten von Browser oder System hinzufügen.",
+  "certificate.trust":
+    "Damit nicht mehr gefragt wird, lassen Sie Ihre Geräte dieser Datei vertrauen: auf dem Telefon öffnen und als " +
+    "Zertifikat installieren, am Rechner zu den vertrauten von Browser oder System hinzufügen.",
   "certificate.until": "Gültig bis",
   "diagnostics": "Diagnose",
   "diagnostics.bundle": "Für Helfer",
-  "diagnostics.bundle.text": "Eine Datei mit Gebäude, Bussen, letzten Befehlen, Aufgaben, Telegrammen, Zahlen und Protokoll. Passwörter, Schlüssel und Token sind nicht darin; Namen von Räumen und von Leuten, die geschaltet haben, schon.",
+  "diagnostics.bundle.text":
+    "Eine Datei mit Gebäude, Bussen, letzten Befehlen, Aufgaben, Telegrammen, Zahlen und Protokoll. Passwörter, " +
+    "Schlüssel und Token sind nicht darin; Namen von Räumen und von Leuten, die geschaltet haben, schon.",
   "diagnostics.clock": "Ihre Uhr",
   "diagnostics.controller": "Diese Steuerung",
   "diagnostics.download": "Diagnose herunterladen",
@@ -77,7 +92,10 @@ export default {
   "migrate.changed.renamed": "{what} {id} heißt nicht mehr „{here}“, sondern „{there}“",
   "migrate.changes": "Dort seit der letzten Übernahme:",
   "migrate.conflict": "{what} {id} ({name}):",
-  "migrate.conflicts": {"one": "{n} Eintrag kann nicht kommen, denn nichts bekommt je eine andere ID:", "other": "{n} Einträge können nicht kommen, denn nichts bekommt je eine andere ID:"},
+  "migrate.conflicts": {
+    "one": "{n} Eintrag kann nicht kommen, denn nichts bekommt je eine andere ID:",
+    "other": "{n} Einträge können nicht kommen, denn nichts bekommt je eine andere ID:"
+  },
   "migrate.counts": "Wie viele",
   "migrate.differences": {"one": "{n} Unterschied", "other": "{n} Unterschiede"},
   "migrate.done": "Übernommen als Migration {n}",
@@ -86,14 +104,20 @@ export default {
   "migrate.forbidden": "Nur Verwalter dürfen eine andere Steuerung übernehmen.",
   "migrate.force": "Trotzdem zurücknehmen",
   "migrate.from": "Die andere Steuerung",
-  "migrate.from.text": "Ein Controller 1.0 oder eine Steuerung mit derselben öffentlichen API. Sie wird nur gelesen, mit vier Fragen je Sekunde, und nie geschaltet; sie darf in Betrieb bleiben.",
+  "migrate.from.text":
+    "Ein Controller 1.0 oder eine Steuerung mit derselben öffentlichen API. Sie wird nur gelesen, mit vier Fragen je " +
+    "Sekunde, und nie geschaltet; sie darf in Betrieb bleiben.",
   "migrate.invert": "100 hieß dort geschlossen",
-  "migrate.invert.hint": "Von außen ist das nicht zu erkennen. Vergleichen Sie einen Behang mit seiner Zahl; es dreht die Zahlen der öffentlichen API und sonst nichts.",
+  "migrate.invert.hint":
+    "Von außen ist das nicht zu erkennen. Vergleichen Sie einen Behang mit seiner Zahl; es dreht die Zahlen der " +
+    "öffentlichen API und sonst nichts.",
   "migrate.kind.cluster": "Gruppe",
   "migrate.kind.node": "Gerät",
   "migrate.kind.shade": "Behang",
   "migrate.known": "Ist es diese?",
-  "migrate.known.text": "{source} zeigt dieses Zertifikat. Vergleichen Sie den Fingerabdruck mit dem, den die Steuerung selbst nennt, oder mit ihrem Zertifikat. Name und Passwort gehen nur an diese.",
+  "migrate.known.text":
+    "{source} zeigt dieses Zertifikat. Vergleichen Sie den Fingerabdruck mit dem, den die Steuerung selbst nennt, " +
+    "oder mit ihrem Zertifikat. Name und Passwort gehen nur an diese.",
   "migrate.look": "Zertifikat ansehen",
   "migrate.made": "Bisher übernommen",
   "migrate.made.none": "Noch wurde nichts übernommen.",
@@ -105,10 +129,12 @@ export default {
   "migrate.skip": "Weglassen, was im Konflikt ist",
   "migrate.skip.hint": "Sonst kommt nichts.",
   "migrate.take": "Übernehmen",
-  "migrate.take.text": "Alles oder nichts. Vorher wird gesichert; was kommt, wartet, bis es einem Bus und einer Adresse zugeordnet ist.",
+  "migrate.take.text":
+    "Alles oder nichts. Vorher wird gesichert; was kommt, wartet, bis es einem Bus und einer Adresse zugeordnet ist.",
   "migrate.undo": "Zurücknehmen",
   "migrate.undo.of": "Migration {n} zurücknehmen",
-  "migrate.undo.text": "Was kam, wird entfernt, und was geändert wurde, ist wie zuvor. Die IDs bleiben für jene Steuerung vorbehalten.",
+  "migrate.undo.text":
+    "Was kam, wird entfernt, und was geändert wurde, ist wie zuvor. Die IDs bleiben für jene Steuerung vorbehalten.",
   "migrate.undone": "Migration {n} ist zurückgenommen",
   "migrate.undone.at": "zurückgenommen {at}",
   "migrate.url": "Adresse",
@@ -127,7 +153,10 @@ export default {
   "monitor.paused": {"one": "Angehalten; seither {n} Telegramm", "other": "Angehalten; seither {n} Telegramme"},
   "monitor.resume": "Weiter",
   "monitor.search": "Adresse oder Wort suchen",
-  "monitor.seen": {"one": "{n} Telegramm bisher; das neueste steht oben", "other": "{n} Telegramme bisher; die neuesten stehen oben"},
+  "monitor.seen": {
+    "one": "{n} Telegramm bisher; das neueste steht oben",
+    "other": "{n} Telegramme bisher; die neuesten stehen oben"
+  },
   "monitor.start": "Mitschnitt beginnen",
   "monitor.stop": "Mitschnitt beenden",
   "monitor.sub": "Die Telegramme auf der Leitung, wie sie vorbeikommen",
@@ -152,7 +181,9 @@ export default {
   "settings.update": "Update",
   "settings.update.do": "Installieren",
   "settings.update.file": "Update-Datei (update.raucb)",
-  "settings.update.hint": "Vom Hersteller signiert. Die Steuerung startet neu, das dauert eine Minute; antwortet danach etwas nicht mehr, das jetzt antwortet, kehrt sie von selbst zurück.",
+  "settings.update.hint":
+    "Vom Hersteller signiert. Die Steuerung startet neu, das dauert eine Minute; antwortet danach etwas nicht mehr, " +
+    "das jetzt antwortet, kehrt sie von selbst zurück.",
   "settings.update.last": "Letztes Update",
   "settings.update.noneinstalled": "keines installiert",
   "settings.update.refused": "abgelehnt",
@@ -166,8 +197,12 @@ export default {
   "settings.zone.none": "nicht gesetzt (UTC)",
   "sitefile": "Anlagendatei",
   "sitefile.ask": "Diese Anlagendatei übernehmen?",
-  "sitefile.ask.retired": {"one": "{n} Eintrag wird entfernt, seine ID nie wieder verwendet.", "other": "{n} Einträge werden entfernt, ihre IDs nie wieder verwendet."},
-  "sitefile.ask.text": "Ganz oder gar nicht. Busse, an denen sich nichts ändert, laufen ungestört weiter; Benutzer und Schlüssel bleiben.",
+  "sitefile.ask.retired": {
+    "one": "{n} Eintrag wird entfernt, seine ID nie wieder verwendet.",
+    "other": "{n} Einträge werden entfernt, ihre IDs nie wieder verwendet."
+  },
+  "sitefile.ask.text":
+    "Ganz oder gar nicht. Busse, an denen sich nichts ändert, laufen ungestört weiter; Benutzer und Schlüssel bleiben.",
   "sitefile.change": "Alt → neu",
   "sitefile.changed": "Geändert",
   "sitefile.created": "Neu",
@@ -191,7 +226,9 @@ export default {
   "sitefile.returned": "Zurück unter alter ID",
   "sitefile.settings": "Name oder Einstellungen des Gebäudes oder die Reihenfolge der Busse würden sich ändern.",
   "sitefile.take": "Übernehmen",
-  "sitefile.text": "Busse, Geräte, Gruppen, Szenen und Regeln als ein Text, zum Bearbeiten am Schreibtisch. Das ist keine Sicherung: Benutzer, Schlüssel und Zertifikat sind nicht darin.",
+  "sitefile.text":
+    "Busse, Geräte, Gruppen, Szenen und Regeln als ein Text, zum Bearbeiten am Schreibtisch. Das ist keine Sicherung: " +
+    "Benutzer, Schlüssel und Zertifikat sind nicht darin.",
   "sitefile.unchanged": {"one": "{n} Eintrag bleibt, wie er ist.", "other": "{n} Einträge bleiben, wie sie sind."},
   "sitefile.would": "Das würde sie ändern. Noch ist nichts geändert."
 };

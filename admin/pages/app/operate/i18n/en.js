@@ -13,9 +13,13 @@ export default {
   "backup.nightly.well": "went well",
   "backup.restore.after": "The controller can take it in the place of all that it has.",
   "backup.restore.ask": "Restore this backup?",
-  "backup.restore.begun": "The controller begins anew with the backup. Lights stay as they are; shades that move are stopped. This page then asks to log in, with a user of the backup. If it does not within a minute, load it again: the backup may bring another certificate.",
+  "backup.restore.begun":
+    "The controller begins anew with the backup. Lights stay as they are; shades that move are stopped. This page " +
+    "then asks to log in, with a user of the backup. If it does not within a minute, load it again: the backup may " +
+    "bring another certificate.",
   "backup.restore.do": "Restore it",
-  "backup.restore.ends": "The building, users, keys and rules of now are replaced by those of the backup, and everybody is logged out.",
+  "backup.restore.ends":
+    "The building, users, keys and rules of now are replaced by those of the backup, and everybody is logged out.",
   "backup.restore.stays": "The database of now is kept on the controller. IDs given since the backup are never given again.",
   "bind.of": "Bind {name} to a device",
   "certificate": "Certificate",
@@ -32,16 +36,22 @@ export default {
   "certificate.key.hint": "Not encrypted; it is kept on this controller and in its backups",
   "certificate.names": "Good for",
   "certificate.replace": "Replace it",
-  "certificate.replace.text": "With one from your own authority. New connections get it at once, programs that knew the old one have to be told. It is in every backup from now on.",
+  "certificate.replace.text":
+    "With one from your own authority. New connections get it at once, programs that knew the old one have to be " +
+    "told. It is in every backup from now on.",
   "certificate.selfsigned": "itself",
   "certificate.shown": "What is shown now",
   "certificate.sub": "What browsers and programs know this controller by",
   "certificate.subject": "Made out to",
-  "certificate.trust": "To be asked no more, let your devices trust this file: on a phone open it and install it as a certificate, on a computer add it to those that the browser or the system trusts.",
+  "certificate.trust":
+    "To be asked no more, let your devices trust this file: on a phone open it and install it as a certificate, on a " +
+    "computer add it to those that the browser or the system trusts.",
   "certificate.until": "Valid until",
   "diagnostics": "Diagnostics",
   "diagnostics.bundle": "For whoever helps",
-  "diagnostics.bundle.text": "One file with the site, the buses, the last commands, jobs, frames, figures and the log. Passwords, keys and tokens are not in it; names of rooms and of people who commanded are.",
+  "diagnostics.bundle.text":
+    "One file with the site, the buses, the last commands, jobs, frames, figures and the log. Passwords, keys and " +
+    "tokens are not in it; names of rooms and of people who commanded are.",
   "diagnostics.clock": "Its clock",
   "diagnostics.controller": "This controller",
   "diagnostics.download": "Download diagnostics",
@@ -77,7 +87,10 @@ export default {
   "migrate.changed.renamed": "{what} {id} was renamed from “{here}” to “{there}”",
   "migrate.changes": "There, since it was taken over last:",
   "migrate.conflict": "{what} {id} ({name}):",
-  "migrate.conflicts": {"one": "{n} thing cannot come over, since nothing is ever given another ID:", "other": "{n} things cannot come over, since nothing is ever given another ID:"},
+  "migrate.conflicts": {
+    "one": "{n} thing cannot come over, since nothing is ever given another ID:",
+    "other": "{n} things cannot come over, since nothing is ever given another ID:"
+  },
   "migrate.counts": "How many",
   "migrate.differences": {"one": "{n} difference", "other": "{n} differences"},
   "migrate.done": "Taken over as migration {n}",
@@ -86,14 +99,20 @@ export default {
   "migrate.forbidden": "Only administrators may take over another controller.",
   "migrate.force": "Take back all the same",
   "migrate.from": "The other controller",
-  "migrate.from.text": "A Controller 1.0, or one with the same public API. It is only read, four questions a second, and never commanded; it may stay in service.",
+  "migrate.from.text":
+    "A Controller 1.0, or one with the same public API. It is only read, four questions a second, and never " +
+    "commanded; it may stay in service.",
   "migrate.invert": "100 meant closed there",
-  "migrate.invert.hint": "Nobody can tell from outside. Compare a shade with its number; this turns the numbers of the public API, and nothing else.",
+  "migrate.invert.hint":
+    "Nobody can tell from outside. Compare a shade with its number; this turns the numbers of the public API, and " +
+    "nothing else.",
   "migrate.kind.cluster": "Cluster",
   "migrate.kind.node": "Node",
   "migrate.kind.shade": "Shade",
   "migrate.known": "Is it this one?",
-  "migrate.known.text": "{source} shows this certificate. Compare the fingerprint with what that controller itself tells, or with its certificate. Name and password go to this one only.",
+  "migrate.known.text":
+    "{source} shows this certificate. Compare the fingerprint with what that controller itself tells, or with its " +
+    "certificate. Name and password go to this one only.",
   "migrate.look": "Look at its certificate",
   "migrate.made": "Taken over so far",
   "migrate.made.none": "Nothing was taken over yet.",
@@ -105,7 +124,8 @@ export default {
   "migrate.skip": "Leave out what is in conflict",
   "migrate.skip.hint": "Otherwise nothing comes over.",
   "migrate.take": "Take it over",
-  "migrate.take.text": "All of it or nothing. A backup is made before; what comes over waits until it is bound to a bus and an address.",
+  "migrate.take.text":
+    "All of it or nothing. A backup is made before; what comes over waits until it is bound to a bus and an address.",
   "migrate.undo": "Take back",
   "migrate.undo.of": "Take back migration {n}",
   "migrate.undo.text": "What came over is removed, and what it changed is as it was. The IDs stay reserved for that controller.",
@@ -152,7 +172,9 @@ export default {
   "settings.update": "Update",
   "settings.update.do": "Install",
   "settings.update.file": "Update file (update.raucb)",
-  "settings.update.hint": "Signed by the maker. The controller starts anew, which takes a minute; if anything that answers now does not answer then, it goes back by itself.",
+  "settings.update.hint":
+    "Signed by the maker. The controller starts anew, which takes a minute; if anything that answers now does not " +
+    "answer then, it goes back by itself.",
   "settings.update.last": "Last update",
   "settings.update.noneinstalled": "none installed",
   "settings.update.refused": "refused",
@@ -166,7 +188,10 @@ export default {
   "settings.zone.none": "not set (UTC)",
   "sitefile": "Site file",
   "sitefile.ask": "Take over this site file?",
-  "sitefile.ask.retired": {"one": "{n} thing is removed, and its ID is never used again.", "other": "{n} things are removed, and their IDs are never used again."},
+  "sitefile.ask.retired": {
+    "one": "{n} thing is removed, and its ID is never used again.",
+    "other": "{n} things are removed, and their IDs are never used again."
+  },
   "sitefile.ask.text": "All of it or nothing. Buses that do not change go on undisturbed; users and keys stay.",
   "sitefile.change": "Old → new",
   "sitefile.changed": "Changed",
@@ -191,7 +216,9 @@ export default {
   "sitefile.returned": "Back under its old ID",
   "sitefile.settings": "The name or settings of the building, or the order of its buses, would change.",
   "sitefile.take": "Take it over",
-  "sitefile.text": "Buses, devices, clusters, scenes and rules as one text, to be edited at a desk. It is no backup: users, keys and the certificate are not in it.",
+  "sitefile.text":
+    "Buses, devices, clusters, scenes and rules as one text, to be edited at a desk. It is no backup: users, keys and " +
+    "the certificate are not in it.",
   "sitefile.unchanged": {"one": "{n} entry stays as it is.", "other": "{n} entries stay as they are."},
   "sitefile.would": "This is what it would change. Nothing was changed yet."
 };
