@@ -69,7 +69,7 @@ type API struct {
 
 	metrics *metrics
 	pages   pages
-	logins  queue
+	logins  *web.Turns
 	// failures bounds what is logged of logins that failed.
 	failures web.Sparse
 	waiting  atomic.Int64 // control calls under way
@@ -80,7 +80,7 @@ func New(cfg Config) (*API, error) {
 	a := &API{
 		core: cfg.Core, accounts: cfg.Accounts, tokens: cfg.Tokens, brake: cfg.Brake,
 		ready: cfg.Ready, kept: cfg.Kept, registry: cfg.Metrics, log: cfg.Log,
-		logins: newQueue(hashing, loginsWaiting),
+		logins: web.NewTurns(hashing, loginsWaiting),
 	}
 	a.metrics = newMetrics(cfg.Core.Snapshot)
 	if err := cfg.Metrics.Register(a.metrics); err != nil {

@@ -85,19 +85,18 @@ func (a *API) login(c echo.Context, name, password string) (account.User, error)
 		return account.User{}, account.ErrAuthFailed
 	}
 	peer := web.Peer(c.Request())
-	// Before the queue, so that whoever is refused anyway takes no place in it.
-	if wait := a.brake.Wait(name, peer); wait > 0 {
-		return account.User{}, tooManyFailures(wait)
-	}
-	leave, err := a.logins.enter(c.Request().Context())
-	if err != nil {
-		return account.User{}, err
-	}
-	defer leave()
 	attempt, wait := a.brake.Begin(name, peer)
 	if wait > 0 {
 		return account.User{}, tooManyFailures(wait)
 	}
+	leave, err := attempt.Enter(c.Request().Context(), a.logins)
+	if errors.Is(err, web.ErrTurnedAway) {
+		return account.User{}, errQueueFull
+	}
+	if err != nil {
+		return account.User{}, err
+	}
+	defer leave()
 	user, err := a.accounts.CheckPassword(c.Request().Context(), name, password)
 	if err == nil && !user.Role.CanRead() {
 		err = account.ErrAuthFailed
@@ -105,8 +104,12 @@ func (a *API) login(c echo.Context, name, password string) (account.User, error)
 	if errors.Is(err, account.ErrAuthFailed) {
 		return account.User{}, err
 	}
-	attempt.Succeeded() // a fault of ours is no failure of his
-	return user, err
+	if err != nil {
+		attempt.Void() // a fault of ours is no failure of his
+		return account.User{}, err
+	}
+	attempt.Succeeded()
+	return user, nil
 }
 
 // logFailure notes who could not log in, a few times a minute at most. A name that is no account's is not told: people type passwords there.

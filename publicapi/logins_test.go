@@ -116,9 +116,9 @@ func TestDecisionLoginsWaitForEachOtherAndTooManyAre503(t *testing.T) {
 		})
 	}
 	begun.Wait()
-	for deadline := time.Now().Add(5 * time.Second); len(h.api.logins.places) < hashing+loginsWaiting; {
+	for deadline := time.Now().Add(30 * time.Second); h.api.logins.Waiting() < loginsWaiting; {
 		if time.Now().After(deadline) {
-			t.Fatalf("only %d logins wait", len(h.api.logins.places))
+			t.Fatalf("only %d logins wait", h.api.logins.Waiting())
 		}
 		runtime.Gosched()
 	}

@@ -85,7 +85,7 @@ type API struct {
 	Config
 
 	sessions sessions
-	logins   chan struct{} // passwords being hashed
+	logins   *web.Turns // passwords being checked
 	streams  streams
 	failures web.Sparse // lines about failed logins
 	// accountsMu keeps two from making the first user, and the last admin from going.
@@ -96,7 +96,7 @@ type API struct {
 
 // New makes the door.
 func New(cfg Config) *API {
-	return &API{Config: cfg, logins: make(chan struct{}, loginsMost), sessions: newSessions(), streams: newStreams()}
+	return &API{Config: cfg, logins: web.NewTurns(loginsMost, loginsWaiting), sessions: newSessions(), streams: newStreams()}
 }
 
 // Run ends the event streams when ctx ends, so that the server need not wait for them.

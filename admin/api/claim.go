@@ -134,14 +134,21 @@ func (a *API) claim(c echo.Context) error {
 	if err := sameOrigin(c.Request()); err != nil {
 		return err
 	}
-	a.accountsMu.Lock() // two who have the code make one user
-	defer a.accountsMu.Unlock()
 	if !a.Claim.open() {
 		return refuse(http.StatusConflict, "this controller has been claimed; log in")
 	}
 	attempt, wait := a.Brake.Begin("claim code", web.Peer(c.Request()))
 	if wait > 0 {
 		return tooMany(wait)
+	}
+	if err := attempt.Delay(c.Request().Context()); err != nil {
+		return err
+	}
+	a.accountsMu.Lock() // two who have the code make one user
+	defer a.accountsMu.Unlock()
+	if !a.Claim.open() { // since a moment ago
+		attempt.Void()
+		return refuse(http.StatusConflict, "this controller has been claimed; log in")
 	}
 	if !a.Claim.is(in.Code) {
 		a.Log.Warn("claim failed: wrong code", "peer", web.Peer(c.Request()).String())

@@ -48,8 +48,8 @@ func (a *API) sessionOf(name string, role account.Role) Session {
 }
 
 const (
-	// loginsMost passwords are checked or wait to be.
-	loginsMost = 64
+	// loginsMost passwords are checked at a time, loginsWaiting wait to be.
+	loginsMost, loginsWaiting = 2, 64
 	// longest name and password that are looked at.
 	longestName, longestPassword = 256, 1024
 )
@@ -92,19 +92,23 @@ func (a *API) checkPassword(c echo.Context, in Login) (account.User, error) {
 	if wait > 0 {
 		return account.User{}, tooMany(wait)
 	}
-	select {
-	case a.logins <- struct{}{}:
-		defer func() { <-a.logins }()
-	default:
-		attempt.Succeeded() // it was not looked at
-		return account.User{}, &refusal{status: http.StatusServiceUnavailable, detail: "too many people log in at once; try again", wait: time.Second}
-	}
 	if len(in.Username) > longestName || len(in.Password) > longestPassword {
 		return account.User{}, account.ErrAuthFailed
 	}
+	leave, err := attempt.Enter(c.Request().Context(), a.logins)
+	if errors.Is(err, web.ErrTurnedAway) {
+		return account.User{}, &refusal{status: http.StatusServiceUnavailable, detail: "too many people log in at once; try again", wait: time.Second}
+	}
+	if err != nil {
+		return account.User{}, err
+	}
+	defer leave()
 	user, err := a.Accounts.CheckPassword(c.Request().Context(), in.Username, in.Password)
-	if !errors.Is(err, account.ErrAuthFailed) {
+	switch {
+	case err == nil:
 		attempt.Succeeded()
+	case !errors.Is(err, account.ErrAuthFailed):
+		attempt.Void() // a fault of ours
 	}
 	return user, err
 }

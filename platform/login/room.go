@@ -45,17 +45,17 @@ type Hall struct {
 
 // Room answers below /api/auth/.
 type Room struct {
-	store   Store
-	tokens  *Tokens
-	hall    Hall
-	brake   *web.Brake
-	hashing *hashing
-	decoy   string
+	store  Store
+	tokens *Tokens
+	hall   Hall
+	brake  *web.Brake
+	turns  *web.Turns // of passwords being hashed, whoever asks
+	decoy  string
 }
 
 // New makes the room.
 func New(store Store, tokens *Tokens, hall Hall) *Room {
-	r := &Room{store: store, tokens: tokens, hall: hall, hashing: newHashing(), decoy: password.Decoy()}
+	r := &Room{store: store, tokens: tokens, hall: hall, turns: web.NewTurns(maxHashings, maxWaiting), decoy: password.Decoy()}
 	r.brake = web.NewBrake(web.SystemClock(), r.exists)
 	return r
 }
@@ -121,10 +121,10 @@ func (r *Room) login(c echo.Context) error {
 		return r.hall.TooMany(web.BrakeLimit, web.BrakeWindow, wait)
 	}
 	ctx := c.Request().Context()
-	user, err := r.check(ctx, in.Username, in.Password)
+	user, err := r.check(ctx, attempt, in.Username, in.Password)
 	if err != nil {
 		if !errors.Is(err, platform.ErrUnauthorized) {
-			attempt.Succeeded() // nothing was learned about the password
+			attempt.Void() // nothing was learned about the password
 			return err
 		}
 		return errWrong
@@ -160,7 +160,7 @@ func setCookie(c echo.Context, token string) {
 
 // check returns the user who has this name and password, or
 // [platform.ErrUnauthorized] after the same work.
-func (r *Room) check(ctx context.Context, name, given string) (platform.User, error) {
+func (r *Room) check(ctx context.Context, attempt web.Attempt, name, given string) (platform.User, error) {
 	user, stored, err := platform.User{}, "", error(platform.ErrNotFound)
 	if platform.CheckUserName(name) == nil {
 		user, stored, err = r.store.UserByName(ctx, name)
@@ -171,11 +171,15 @@ func (r *Room) check(ctx context.Context, name, given string) (platform.User, er
 	if stored == "" { // nobody, or one whom a provider vouches for
 		stored = r.decoy
 	}
-	var same bool
-	var broken error
-	if err := r.hashing.do(ctx, func() { same, _, broken = password.Same(stored, given) }); err != nil {
+	leave, err := attempt.Enter(ctx, r.turns)
+	if errors.Is(err, web.ErrTurnedAway) {
+		return platform.User{}, fmt.Errorf("check a password: %w", platform.ErrOverloaded)
+	}
+	if err != nil {
 		return platform.User{}, err
 	}
+	defer leave()
+	same, _, broken := password.Same(stored, given)
 	if broken != nil {
 		return platform.User{}, fmt.Errorf("check the password of %q: %w", name, broken)
 	}

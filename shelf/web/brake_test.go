@@ -31,11 +31,22 @@ func TestBrakeOfOneAccountFromManyAddresses(t *testing.T) {
 			t.Fatalf("attempt %d was refused", i+1)
 		}
 	}
-	if _, wait := b.Begin("admin", addr("198.51.100.1")); wait != BrakeWindow {
-		t.Errorf("wait is %v, want %v", wait, BrakeWindow)
+	clean, wait := b.Begin("admin", addr("198.51.100.1"))
+	if wait != 0 || clean.put != brakeDelay {
+		t.Errorf("an address without failures: wait is %v, put off for %v; want 0 and %v", wait, clean.put, brakeDelay)
 	}
-	if b.Wait("other", addr("198.51.100.1")) != 0 {
-		t.Error("another account is refused too")
+	clean.Succeeded()
+	if again, wait := b.Begin("admin", addr("198.51.100.1")); wait != 0 || again.put != 0 || !again.known {
+		t.Errorf("an address that got in: wait is %v, put off for %v, known %v", wait, again.put, again.known)
+	}
+	for range BrakeSuspect - 1 {
+		b.Begin("admin", addr("192.0.2.1"))
+	}
+	if _, wait := b.Begin("admin", addr("192.0.2.1")); wait != BrakeWindow {
+		t.Errorf("an address with %d failures: wait is %v, want %v", BrakeSuspect, wait, BrakeWindow)
+	}
+	if b.Wait("other", addr("192.0.2.1")) != 0 {
+		t.Error("another account is refused after as few failures")
 	}
 }
 
@@ -146,8 +157,11 @@ func TestBrakeUnderAFloodNeitherGrowsNorRefusesOthersNorForgetsTheGuessed(t *tes
 	if refused != 0 {
 		t.Errorf("%d first attempts were refused for others' failures", refused)
 	}
-	if b.Wait("admin", addr("192.0.2.1")) == 0 || b.Wait("x", guesser) == 0 {
+	if b.find(b.key('a', "admin")) == nil || b.Wait("x", guesser) == 0 {
 		t.Error("a flood of single failures made the brake forget ten of one account or address")
+	}
+	if len(b.welcome) > brakeWelcome {
+		t.Errorf("%d successes are remembered", len(b.welcome))
 	}
 	if size := unsafe.Sizeof(*b); size > 256<<10 {
 		t.Errorf("the brake takes %d bytes, want at most 256 KiB", size)
@@ -167,7 +181,7 @@ func TestBrakeOfAnAccountThatExistsCannotBeMadeToForget(t *testing.T) {
 		n := i / BrakeLimit
 		b.Begin(fmt.Sprint("flood", n), netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)}))
 	}
-	if b.Wait("admin", addr("192.0.2.1")) == 0 {
+	if a, _ := b.Begin("admin", addr("192.0.2.1")); a.put == 0 {
 		t.Error("a flood made the brake forget ten failures of an account that exists")
 	}
 }
