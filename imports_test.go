@@ -38,7 +38,7 @@ var mayImport = map[string][]string{
 	"shelf/account/bearer": {"shelf/account", "shelf/web"},
 	"shelf/ui":             nil,
 	"shelf/ui/uitest":      {"shelf/ui"},
-	"site/schema":          nil,
+	"site/schema":          {"shelf/intake"},
 	"site/recording":       nil,
 	"drivers/line":         nil,
 	"drivers/line/pty":     nil,
@@ -58,7 +58,7 @@ var mayImport = map[string][]string{
 	// what operators type, and what it and the door /api/v1 do alike: programs, as those
 	// in cmd are, they see what they wire together
 	"admin/console": {"shelf/account", "admin/operations", "admin/api", "shelf/cli", "cloud/link", "tools/conformance", "drivers", "drivers/dali", "drivers/dmx", "drivers/line",
-		"drivers/modbus", "site/migration", "site/migration/reader", "site/recording", "site/sitefile", "store", "shelf/trust"},
+		"drivers/modbus", "site/migration", "site/migration/reader", "site/recording", "site/schema", "site/sitefile", "store", "shelf/trust"},
 	"admin/operations": {"admin/api", "drivers", "drivers/dmx", "drivers/modbus", "site/migration", "site/migration/reader", "site/recording", "site/schema", "site/sitefile", "store", "shelf/trust"},
 
 	// clients of other controllers

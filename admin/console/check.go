@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
 
 	"svc.internal/controller/admin/operations"
 	"svc.internal/controller/drivers/dmx"
 	"svc.internal/controller/drivers/modbus"
 	"svc.internal/controller/shelf/cli"
+	"svc.internal/controller/site/schema"
 	"svc.internal/controller/site/sitefile"
 )
 
@@ -63,9 +63,9 @@ func checkProfile(path string, data []byte) error {
 		Name  string
 		Slots any
 	}
-	mistyped := yaml.Unmarshal(data, &keys) // which the drivers word
+	known := schema.Peek(data, &keys) // what it is not, the drivers word
 	check := modbus.CheckProfile
-	if mistyped == nil && keys.Slots != nil {
+	if known && keys.Slots != nil {
 		check = dmx.CheckProfile
 	}
 	if err := check(operations.ShownPath(path), data); err != nil {

@@ -54,6 +54,9 @@ func CheckedSite(dataDir, path string, in io.Reader) (appliance.Site, error) {
 	}
 	var problems schema.Problems
 	errors.As(err, &problems)
+	if problems.Full() {
+		return site, err
+	}
 	asked := site
 	asked.Buses = slices.Clone(site.Buses)
 	for i := range asked.Buses {
@@ -70,14 +73,24 @@ func CheckedSite(dataDir, path string, in io.Reader) (appliance.Site, error) {
 			}
 		}
 	}
+	nodeAt, shadeAt := map[appliance.ID]int{}, map[appliance.ID]int{}
+	for i, n := range site.Nodes {
+		nodeAt[n.ID] = i
+	}
+	for i, sh := range site.Shades {
+		shadeAt[sh.ID] = i
+	}
 	for _, n := range s.Nodes {
+		if problems.Full() {
+			return site, problems.Err()
+		}
 		if n.Fault != "" && !strings.HasPrefix(n.Fault, "its bus") {
-			problems = append(problems, doc.Problem(fmt.Sprintf("nodes[%d]", slices.IndexFunc(site.Nodes, func(o appliance.Node) bool { return o.ID == n.Node.ID })), "%s", say(n.Fault)))
+			problems = append(problems, doc.Problem(fmt.Sprintf("nodes[%d]", nodeAt[n.Node.ID]), "%s", say(n.Fault)))
 		}
 	}
 	for _, sh := range s.Shades {
 		// What follows from a broken bus or node is told there.
-		entry := fmt.Sprintf("shades[%d]", slices.IndexFunc(site.Shades, func(o appliance.Shade) bool { return o.ID == sh.Shade.ID }))
+		entry := fmt.Sprintf("shades[%d]", shadeAt[sh.Shade.ID])
 		if sh.Fault != "" && !strings.HasPrefix(sh.Fault, "its bus") && !strings.Contains(sh.Fault, " is set aside: ") && !saidOf(problems, entry+".output") {
 			problems = append(problems, doc.Problem(entry, "%s", say(sh.Fault)))
 		}

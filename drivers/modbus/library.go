@@ -31,11 +31,8 @@ func Profiles() []profile.Info { return known().List() }
 // IsProfile reports whether a YAML document is meant to be a device profile
 // rather than something else: it has outputs, and no buses.
 func IsProfile(data []byte) bool {
-	if len(data) > schema.MaxSize {
-		return false
-	}
 	var keys map[string]yaml.Node
-	if yaml.Unmarshal(data, &keys) != nil {
+	if !schema.Peek(data, &keys) {
 		return false
 	}
 	_, outputs := keys["outputs"]

@@ -11,14 +11,18 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"svc.internal/controller/shelf/intake"
 )
 
 // Bounds of a document.
 const (
 	MaxSize   = 8 << 20
 	MaxValues = 200_000
+	maxMarks  = 250_000 // of lists and mappings, counted before anything is made of them
 	maxDepth  = 64
 	maxKey    = 256      // characters of one mapping key
+	maxKeys   = 1000     // of one mapping: the YAML library compares each with each
 	maxPaths  = 64 << 20 // bytes of all key paths together
 )
 
@@ -120,6 +124,9 @@ func parse(file string, data []byte) (*Document, any, error) {
 	if len(data) > MaxSize {
 		return nil, nil, Problems{{File: file, Message: fmt.Sprintf("has %d bytes, at most %d are allowed", len(data), MaxSize)}}
 	}
+	if err := intake.YAML("the file", data, maxMarks); err != nil {
+		return nil, nil, Problems{{File: file, Message: err.Error()}}
+	}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var root yaml.Node
 	if err := decoder.Decode(&root); errors.Is(err, io.EOF) {
@@ -140,6 +147,13 @@ func parse(file string, data []byte) (*Document, any, error) {
 		return nil, nil, w.problems.Err()
 	}
 	return doc, value, nil
+}
+
+// Peek decodes the little that into wants of a document that nobody has checked yet, and
+// reports whether it could.
+func Peek(data []byte, into any) bool {
+	doc, _, err := parse("", data)
+	return err == nil && doc.root.Decode(into) == nil
 }
 
 // walker turns YAML nodes into values and notes their positions.
@@ -207,6 +221,10 @@ func (w *walker) value(n *yaml.Node, key string, depth int) any {
 func (w *walker) mapping(n *yaml.Node, key string, depth int) any {
 	if tag := n.ShortTag(); tag != "!!map" {
 		w.problem(n, key, "tag %s is not allowed", tag)
+	}
+	if keys := len(n.Content) / 2; keys > maxKeys {
+		w.problem(n, key, "has %d keys, allowed: at most %d", keys, maxKeys)
+		return nil
 	}
 	object := make(map[string]any, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {

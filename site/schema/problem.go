@@ -43,6 +43,9 @@ type Problems []Problem
 // misunderstanding, not a hundred mistakes.
 const maxProblems = 100
 
+// Full reports whether no more problems would be told of.
+func (p Problems) Full() bool { return len(p) > maxProblems }
+
 // Error gives one line per problem.
 func (p Problems) Error() string {
 	lines := make([]string, len(p))

@@ -103,6 +103,7 @@ func Read(file string, data []byte, s *Schema) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
+	value = untilWrong(s.compiled, value)
 	if err := s.compiled.Validate(value); err != nil {
 		failed, ok := err.(*jsonschema.ValidationError)
 		if !ok {
@@ -113,4 +114,35 @@ func Read(file string, data []byte, s *Schema) (*Document, error) {
 		return doc, e.problems.Err()
 	}
 	return doc, nil
+}
+
+// untilWrong leaves out of lists what comes after more wrong entries than are told of: a
+// validation makes a kilobyte of each.
+func untilWrong(s *jsonschema.Schema, value any) any {
+	for s.Ref != nil {
+		s = s.Ref
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		for key, sub := range s.Properties {
+			if inner, ok := v[key]; ok {
+				v[key] = untilWrong(sub, inner)
+			}
+		}
+	case []any:
+		if s.Items2020 == nil {
+			return v
+		}
+		wrong := 0
+		for i := range v {
+			v[i] = untilWrong(s.Items2020, v[i])
+			if len(v) <= maxProblems || s.Items2020.Validate(v[i]) == nil {
+				continue
+			}
+			if wrong++; wrong > maxProblems {
+				return v[:i+1]
+			}
+		}
+	}
+	return value
 }

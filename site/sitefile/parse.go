@@ -57,6 +57,10 @@ func Decode(name string, data []byte) (appliance.Site, *schema.Document, error) 
 	if doc == nil {
 		return appliance.Site{}, nil, err
 	}
+	var broken schema.Problems
+	if errors.As(err, &broken); broken.Full() {
+		return appliance.Site{}, doc, err
+	}
 	r := &reader{doc: doc, file: f}
 	r.site()
 	r.buses()
@@ -67,8 +71,6 @@ func Decode(name string, data []byte) (appliance.Site, *schema.Document, error) 
 	r.rules()
 	r.retired()
 	r.division()
-	var broken schema.Problems
-	errors.As(err, &broken)
 	return r.out, doc, besides(broken, r.problems).Err()
 }
 
