@@ -10,7 +10,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 export CGO_ENABLED ?= 0
 
-.PHONY: help run test build lint vulnerabilities bench soak mutants cross peers install deb deb-test image image-offline image-test
+.PHONY: help run test build lint lint-pages vulnerabilities bench soak mutants cross peers install deb deb-test image image-offline image-test
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -22,7 +22,7 @@ build: ## the programs, for this machine
 	@$(GO) build -v -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
 
 # make build  the programs, into bin/
-# make lint   formatting, go.mod, vet and staticcheck
+# make lint   formatting, go.mod, vet and staticcheck; ESLint and types of the pages
 # make vulnerabilities  known holes in what our programs reach; asks the Go module proxy alone
 # make bench  every figure of the first table of docs/performance.md, and the platform's check of a key, as ratios in one run
 # make soak   the long form of every campaign: hours of faults in an hour
@@ -44,7 +44,7 @@ peers: ## what the tests talk to, from Debian
 test: peers
 	CGO_ENABLED=1 $(GO) test -tags peers -race -shuffle=on -timeout 30m ./...
 
-lint:
+lint: lint-pages
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt-ed: $$unformatted"; exit 1; fi
 	$(GO) mod tidy -diff
 	./scripts/mutants.sh -n
@@ -53,6 +53,11 @@ lint:
 
 vulnerabilities:
 	./scripts/vulnerabilities.sh
+
+lint-pages: # with what npm brings into .peers
+	./scripts/install-peers.sh pages
+	.peers/pages/node_modules/.bin/eslint .
+	.peers/pages/node_modules/.bin/tsc -p .
 
 bench:
 	./scripts/bench.sh

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Installs what the tests talk to (Debian packages, and axe-core and the official MCP
 # clients from npm into .peers), when it is not there yet.
+# install-peers.sh pages: only what checks the pages, for make lint.
 set -eu
 cd "$(dirname "$0")/.."
 packages=(systemd gcc libc6-dev socat mbpoll python3-pymodbus python3-serial-asyncio libmodbus-dev pkg-config nodejs curl jq chromium ola postgresql redis-server mosquitto openssl)
@@ -10,6 +11,7 @@ packages=(systemd gcc libc6-dev socat mbpoll python3-pymodbus python3-serial-asy
   linux-libc-dev-armhf-cross linux-source-6.1 build-essential bc bison flex rsync file jq curl cpio unzip cmake ninja-build pkgconf autoconf
   automake libtool libltdl-dev m4 gettext gperf fakeroot patchelf gawk python3-jinja2 libglib2.0-dev-bin libssl-dev libelf-dev kmod tzdata lzip
   device-tree-compiler dpkg-dev u-boot-qemu u-boot-tools rauc genimage mtools dosfstools squashfs-tools e2fsprogs openssl)
+if [ "${1:-}" = pages ]; then packages=(); command -v node >/dev/null || packages=(nodejs); fi
 command -v npm >/dev/null || packages+=(npm)
 missing=()
 for p in "${packages[@]}"; do
@@ -22,6 +24,17 @@ if [ ${#missing[@]} -gt 0 ]; then
   $sudo apt-get update -qq
   DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
+
+# ESLint and TypeScript, and types of the libraries of the pages, as package-lock.json pins them.
+pages=$(cat package.json package-lock.json | openssl dgst -sha256 -r)
+if [ "$(cat .peers/pages/version 2>/dev/null)" != "$pages" ]; then
+  echo "installing what checks the pages"
+  mkdir -p .peers/pages
+  cp package.json package-lock.json .peers/pages/
+  (cd .peers/pages && npm ci --silent --ignore-scripts --no-audit --no-fund)
+  echo "$pages" >.peers/pages/version
+fi
+[ "${1:-}" != pages ] || exit 0
 
 # axe-core, with which browser tests look for what keeps people out.
 axe=axe-core@4.14.1

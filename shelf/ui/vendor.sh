@@ -26,6 +26,9 @@ get() { # PACKAGE VERSION LICENCE INTEGRITY FILE=NAME…
   done
 }
 
+# types NAME PACKAGE: tsc reads what is in NAME.js from the package's own types (package.json pins the same version).
+types() { echo "export * from '$2';" >"$1.d.ts"; }
+
 rm -f ./*
 echo "file | npm package | version | licence | sha256 of the file here | integrity of the package" >VERSIONS
 get preact 11.2.0 MIT sha512-/HfHI/7N84e6GrWBJ3J280z3mLaRJiDcSvj/A+y/4AbLnND/1UlGHe1sR6oYuTGwId0nP7dqDU9OnLxMPZ7xBg== \
@@ -36,3 +39,7 @@ get @preact/signals-core 1.14.5 MIT sha512-vcRv7Ityz5JVmeiVqIluLFzT/PDS/AlhHUpw3
   dist/signals-core.mjs=signals-core.js
 get @preact/signals 2.11.4 MIT sha512-Rb+5RPo9gWSaHtzJeauhHxiC8KP/IF2DEPkHPEOGOnuy2wnJzRqyeLRankUCYd6ADqtxS6GnWGv6Ie343d8aYw== \
   dist/signals.mjs=signals.js
+types preact preact
+types hooks preact/hooks
+types signals @preact/signals
+echo "export { default } from 'htm';" >htm.d.ts

@@ -23,7 +23,7 @@ const counts = [
 
 // Report is what a drill found out.
 function Report({ of }) {
-  const box = useRef();
+  const box = useRef(null);
   useEffect(() => box.current.focus(), [of]);
   return html`
     <div class="stack" role="status" tabindex="-1" ref=${box}>

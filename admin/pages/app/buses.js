@@ -1,6 +1,6 @@
 // All buses: load, freshness met or missed by how much, and the longest that a command waits.
 import { html } from '../ui/lib.js';
-import { t, percent, unit, number } from '../ui/i18n.js';
+import { t, percent, unit } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';
 import { Empty } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';

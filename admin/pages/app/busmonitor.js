@@ -43,7 +43,7 @@ function Frames({ bus }) {
   const [count, setCount] = useState(0);
   const [held, setHeld] = useState(null); // how many had come when it was paused
   const [q, setQ] = useState('');
-  const now = useRef();
+  const now = useRef(null);
   now.current = { held, q };
   useEffect(() => {
     let frames = [],

@@ -8,8 +8,12 @@ import { Icon } from '../ui/icons.js';
 import { house, server, may } from './house.js';
 import { begin, cancel, identify, jobOf, over, shows } from './works.js';
 
+/** @import { Found, Job } from '../records' */
+
 // newOf lists what a scan found that the site does not have.
-export const newOf = (j) => (j?.items || []).filter((f) => f.finding === 'device' && !f.gateway && !f.nodes?.length && f.kind);
+/** @type {(job: Job) => Found[]} */
+export const newOf = (j) =>
+  /** @type {Found[]} */ (j?.items || []).filter((f) => f.finding === 'device' && !f.gateway && !f.nodes?.length && f.kind);
 
 export default function Commission({ params }) {
   const name = params.bus;

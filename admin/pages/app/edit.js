@@ -143,7 +143,7 @@ function MemberList({ cluster: c, onClose }) {
                   ${r.name}
                   <br />
                   <span class="sub">
-                    ${r.kind === 'shade' ? t('cmd.shade') : t('dev.at', { bus: r.bus || '–', address: r.address })}
+                    ${'address' in r ? t('dev.at', { bus: r.bus || '–', address: r.address }) : t('cmd.shade')}
                   </span>
                 </span>
               </label>`,

@@ -31,7 +31,7 @@ export function whomOf(e) {
 
 // Entries are the last commands: those of the ledger that query asks for, and those that came since.
 export function Entries({ of, query = '', title = t('entries') }) {
-  const { data } = useServer('/ledger?limit=20' + query);
+  const { data } = useServer(`/ledger?limit=20${query}`);
   const live = house.entries.value.filter(of);
   const shown = [...live, ...(data || []).filter((e) => !live.some((x) => x.id === e.id))]
     .sort((a, b) => (a.id < b.id ? 1 : -1))

@@ -6,8 +6,15 @@ import { serverTime, now, t } from '../ui/i18n.js';
 import { asking } from '../ui/asked.js';
 import { go, address } from '../ui/router.js';
 
+/** @import * as Records from '../records' */
+/** @import { Asking } from '../ui/api.js' */
+/** @import { Signal } from '../ui/lib.js' */
+
+/** @type {Signal<Records.Session>} */
 export const session = signal(undefined); // undefined: not asked yet; null: nobody is logged in
+/** @type {(what: 'read' | 'operate' | 'administer') => boolean} */
 export const may = (what) => !!session.value?.may.includes(what);
+/** @type {ReturnType<typeof api> & { get: <P extends keyof Records.Got>(path: P, how?: Asking) => Promise<Records.Got[P]> }} */
 export const server = api({
   prefix: '/api/v1',
   unauthorized: async () => {
@@ -16,26 +23,35 @@ export const server = api({
   },
 });
 
+/**
+ * @template {object} R a record
+ * @template {string | number} K its key
+ */
 function family() {
+  /** @type {Map<K, Signal<R>>} */
   const of = new Map();
   return {
-    ids: signal([]),
+    ids: signal(/** @type {K[]} */ ([])),
+    /** @type {(id: K) => Signal<R>} */
     get(id) {
       if (!of.has(id)) of.set(id, signal(undefined));
       return of.get(id);
     },
+    /** @type {(id: K) => R} */
     peek(id) {
       return of.get(id)?.peek();
     },
     all() {
       return this.ids.value.map((id) => of.get(id).value).filter(Boolean);
     },
+    /** @type {(records: R[], key: string) => void} */
     fill(records, key) {
       const there = new Set(records.map((r) => r[key]));
       for (const [id, s] of of) if (!there.has(id)) s.value = undefined;
       for (const r of records) this.get(r[key]).value = r;
       this.ids.value = [...there];
     },
+    /** @type {(records: R[], key: string) => void} */
     merge(records, key) {
       let more = false;
       for (const r of records) {
@@ -44,6 +60,7 @@ function family() {
       }
       if (more) this.ids.value = [...of.keys()].filter((id) => of.get(id).peek() !== undefined).sort((a, b) => (a > b ? 1 : -1));
     },
+    /** @type {(ids: K[]) => void} */
     drop(ids) {
       for (const id of ids) this.get(id).value = undefined;
       this.ids.value = this.ids.peek().filter((id) => !ids.includes(id));
@@ -52,13 +69,23 @@ function family() {
 }
 
 export const house = {
+  /** @type {Records.ClaimState} */
+  claim: null, // not asked yet
+  /** @type {Signal<Records.Site>} */
   site: signal(null),
+  /** @type {ReturnType<typeof family<Records.Cluster, number>>} */
   clusters: family(),
+  /** @type {ReturnType<typeof family<Records.Node, number>>} */
   nodes: family(),
+  /** @type {ReturnType<typeof family<Records.Shade, number>>} */
   shades: family(),
+  /** @type {ReturnType<typeof family<Records.Bus, string>>} */
   buses: family(),
+  /** @type {Signal<Records.Job[]>} */
   jobs: signal([]),
+  /** @type {Signal<Records.Scene[]>} */
   scenes: signal([]),
+  /** @type {Signal<Records.Entry[]>} */
   entries: signal([]), // newest first, since this page is open
   whole: signal(false), // the picture has come
 };
@@ -102,6 +129,7 @@ async function fetchScenes() {
   }
 }
 
+/** @param {Records.Picture} p */
 function picture(p) {
   fetchScenes();
   batch(() => {
@@ -120,6 +148,7 @@ function picture(p) {
   });
 }
 
+/** @param {Records.Change} c */
 function change(c) {
   if (c.site) fetchScenes();
   batch(() => {
@@ -151,6 +180,7 @@ function change(c) {
 }
 
 // noteJob takes over a job. What it found is left out where it has not changed.
+/** @param {Records.Job} j */
 export function noteJob(j) {
   const old = house.jobs.peek().find((x) => x.id === j.id);
   const whole = old && !j.items ? { ...j, items: old.items } : j;

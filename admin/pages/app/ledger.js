@@ -8,8 +8,11 @@ import { house } from './house.js';
 import { useServer } from './useserver.js';
 import { whatOf, whomOf } from './entries.js';
 
+/** @import { Entry, EntryDetail } from '../records' */
+
 export default function Ledger({ params }) {
-  const { data, wrong } = useServer('/ledger/' + encodeURIComponent(params.id));
+  const { data, wrong } = useServer(`/ledger/${encodeURIComponent(params.id)}`);
+  /** @type {Entry & Partial<EntryDetail>} */
   const e = data || house.entries.value.find((x) => x.id === params.id);
   const back = { href: '/more', text: t('more') };
   if (!e)

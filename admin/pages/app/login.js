@@ -1,7 +1,7 @@
 // Logging in: which controller this is, and its fingerprint to compare.
 import { html, useState } from '../ui/lib.js';
 import { t } from '../ui/i18n.js';
-import { Page, go, address } from '../ui/router.js';
+import { go, address } from '../ui/router.js';
 import { useForm, Summary, Field, Submit } from '../ui/form.js';
 import { Icon } from '../ui/icons.js';
 import { house, server, enter } from './house.js';

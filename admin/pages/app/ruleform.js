@@ -56,13 +56,16 @@ function startOf(r) {
 }
 
 // bodyOf is what the API wants.
-function bodyOf(v) {
+/** @returns {import('../records').RuleEdit} */
+export function bodyOf(v) {
   const chosen = days.filter((d) => v[d]);
+  /** @type {import('../records').Trigger} */
   const when = { kind: v.kind, ...(chosen.length < 7 && { days: chosen }) };
   if (v.kind === 'time') when.time = v.time;
   else if (v.kind === 'value')
     Object.assign(when, { node: +v.node, quantity: v.quantity, [v.side]: +v.limit, forSeconds: Math.round(+v.minutes * 60) });
   else when.offset = Math.round(+v.offset);
+  /** @type {import('../records').Target} */
   const target = +v.target ? { scope: 'cluster', id: +v.target } : { scope: 'all' };
   const action =
     v.does === 'scene'

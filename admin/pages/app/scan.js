@@ -7,6 +7,8 @@ import { house } from './house.js';
 import { newOf } from './commission.js';
 import { begin, cancel, identify, jobOf, over, shows } from './works.js';
 
+/** @import { Found } from '../records' */
+
 export function Scan({ bus }) {
   const [wrong, setWrong] = useState(null);
   const j = jobOf((x) => x.kind === 'scan' && x.bus === bus.name);
@@ -19,7 +21,7 @@ export function Scan({ bus }) {
       setWrong(p);
     }
   };
-  const found = (j?.items || []).filter((f) => f.finding !== 'silent');
+  const found = /** @type {Found[]} */ (j?.items || []).filter((f) => f.finding !== 'silent');
   return html`
     <section class="panel">
       <div class="row">

@@ -1,6 +1,6 @@
 // Long work: how it is worded, begun and cancelled.
 import { html, computed } from '../ui/lib.js';
-import { t, percent } from '../ui/i18n.js';
+import { t } from '../ui/i18n.js';
 import { JobBar } from '../ui/jobs.js';
 import { done } from '../ui/shell.js';
 import { house, server, may, noteJob, command } from './house.js';

@@ -66,8 +66,8 @@ async function send(text) {
 const examples = ['chat.try.energy', 'chat.try.lights', 'chat.try.faults'];
 
 export default function Chat() {
-  const field = useRef(),
-    foot = useRef();
+  const field = useRef(null),
+    foot = useRef(null);
   const busy = !!under.value;
   const lines = talk.value;
   useEffect(() => {

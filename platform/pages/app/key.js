@@ -100,7 +100,7 @@ function Rotate({ k, onClose, onMade }) {
       permissions: k.permissions,
       expiresAt: life ? new Date(Date.now() + life).toISOString() : undefined,
     });
-    let until = Date.now() + v.overlap * 3600e3;
+    let until = Date.now() + +v.overlap * 3600e3;
     if (k.expiresAt) until = Math.min(until, Date.parse(k.expiresAt));
     try {
       await ask('PUT', '/api-keys/' + k.id, { expiresAt: new Date(until).toISOString() });

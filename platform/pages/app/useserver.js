@@ -2,6 +2,12 @@
 import { useEffect, useState } from '../ui/lib.js';
 import { ask } from './session.js';
 
+/** @import { Problem } from '../ui/api.js' */
+
+/**
+ * @param {string} path
+ * @returns {{ data?: any, wrong?: Problem, again: () => void }}
+ */
 export function useServer(path) {
   const [state, setState] = useState({});
   const [again, setAgain] = useState(0);

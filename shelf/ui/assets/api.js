@@ -1,20 +1,54 @@
 // Requests to the program's own server, and errors as people read them.
 import { t, has } from './i18n.js';
 
+/**
+ * How a request is made.
+ * @typedef {object} Asking
+ * @property {string} [etag] for If-Match
+ * @property {boolean} [again] false: it is not made once more after a 401
+ * @property {boolean} [raw] the answer itself is given, not what stands in it
+ * @property {AbortSignal} [signal]
+ * @property {Record<string, string>} [headers]
+ */
+
 // Problem is an answer that is no success (RFC 9457), or none at all (status 0).
 export class Problem extends Error {
+  /**
+   * @param {number} status
+   * @param {{ detail?: string, message?: string, error?: string, request?: string,
+   *   errors?: { pointer: string, detail: string }[] }} [body]
+   * @param {{ wait?: number, etag?: string, id?: string }} [more] wait: seconds until the next try is worth it
+   */
   constructor(status, body = {}, { wait, etag, id } = {}) {
     super(
       body.detail || body.message || body.error || (has('http.' + status) ? t('http.' + status) : t('http.other', { n: status })),
     );
-    Object.assign(this, { status, errors: body.errors || [], body, wait, etag, id: body.request || id });
+    this.status = status;
+    this.errors = body.errors || [];
+    this.body = body;
+    this.wait = wait;
+    this.etag = etag;
+    this.id = body.request || id;
   }
 }
 
 // api makes the functions that talk to a server. prefix is put before every path; headers() gives those of each request;
 // unauthorized() is called on 401 and resolves to whether the request is worth another try.
+/**
+ * @param {object} server
+ * @param {string} server.prefix
+ * @param {() => Record<string, string>} [server.headers]
+ * @param {() => Promise<boolean>} [server.unauthorized]
+ */
 export function api({ prefix, headers = () => ({}), unauthorized }) {
+  /**
+   * @param {string} method
+   * @param {string} path
+   * @param {any} [body] a Blob goes out as it is, all else as JSON
+   * @param {Asking} [how]
+   */
   async function call(method, path, body, { etag, again = true, raw, signal, headers: more } = {}) {
+    /** @type {Record<string, string>} */
     const h = { Accept: 'application/json', ...headers(), ...more };
     if (etag) h['If-Match'] = etag;
     const blob = body instanceof Blob;
@@ -50,13 +84,16 @@ export function api({ prefix, headers = () => ({}), unauthorized }) {
       });
     return { data, etag: tag, status: r.status, location: r.headers.get('Location'), headers: r.headers };
   }
-  const plain = (method) => async (path, body, o) => (await call(method, path, body, o)).data;
+  /** @type {(method: string) => (path: string, body?: unknown, how?: Asking) => Promise<any>} */
+  const plain = (method) => async (path, body, how) => (await call(method, path, body, how)).data;
   return {
     call,
-    get: (path, o) => plain('GET')(path, undefined, o),
+    /** @type {(path: string, how?: Asking) => Promise<any>} */
+    get: (path, how) => plain('GET')(path, undefined, how),
     post: plain('POST'),
     put: plain('PUT'),
     patch: plain('PATCH'),
-    del: (path, o) => plain('DELETE')(path, undefined, o),
+    /** @type {(path: string, how?: Asking) => Promise<any>} */
+    del: (path, how) => plain('DELETE')(path, undefined, how),
   };
 }

@@ -63,6 +63,7 @@ export function asking(send, confirmed) {
   return { asked, failure, busy, ask, run };
 }
 
+/** @type {(met: () => boolean, longest: number) => Promise<void>} */
 const until = (met, longest) =>
   new Promise((resolve) => {
     const end = performance.now() + longest;

@@ -5,7 +5,7 @@ import { Icon } from './icons.js';
 
 // Dialog is open while it is drawn; onClose() when it was left without an answer.
 export function Dialog({ title, onClose, children }) {
-  const box = useRef();
+  const box = useRef(null);
   useEffect(() => {
     const d = box.current;
     d.showModal();
@@ -27,7 +27,7 @@ export function Confirm({ title, children, verb, typed, onDo, onClose }) {
   const [word, setWord] = useState('');
   const [busy, setBusy] = useState(false);
   const [wrong, setWrong] = useState(null);
-  const cancel = useRef();
+  const cancel = useRef(null);
   useEffect(() => {
     cancel.current.focus();
   }, []);

@@ -6,6 +6,12 @@ import { Icon } from './icons.js';
 import { Table } from './shell.js';
 
 // useForm(start, send): fields of start by name. send(values) may throw a Problem. check(values) gives {name: sentence}.
+/**
+ * @template {Record<string, any>} V
+ * @param {V} start
+ * @param {(values: V) => Promise<unknown>} send
+ * @param {(values: V) => Partial<Record<keyof V, string>>} [check]
+ */
 export function useForm(start, send, check = () => ({})) {
   const [values, setValues] = useState(start);
   const [errors, setErrors] = useState({});
@@ -61,7 +67,7 @@ export function useForm(start, send, check = () => ({})) {
 
 // Summary lists what is wrong, and takes the focus when it appears.
 export function Summary({ form, labels = {} }) {
-  const box = useRef();
+  const box = useRef(null);
   const { problem, errors, id } = form;
   useEffect(() => {
     if (!problem) return undefined;

@@ -6,6 +6,11 @@ export { render, Fragment };
 export { useState, useEffect, useLayoutEffect, useRef, useMemo, useId } from './vendor/hooks.js';
 export { signal, computed, effect, batch, untracked, useSignal, useComputed, useSignalEffect } from './vendor/signals.js';
 
+/**
+ * @template T
+ * @typedef {import('./vendor/signals.js').Signal<T>} Signal
+ */
+
 export const html = htm.bind(h);
 
 // within keeps v within lo and hi.

@@ -8,9 +8,14 @@ function read() {
   return { path: location.pathname, query: new URLSearchParams(location.search) };
 }
 
+/** @type {(path: string) => boolean} */
 let known = () => false;
 
 // go shows another page; with replace it takes the place of this one in the history.
+/**
+ * @param {string} href
+ * @param {{ replace?: boolean }} [how]
+ */
 export function go(href, { replace } = {}) {
   if (leave && !leave()) return;
   history[replace ? 'replaceState' : 'pushState'](null, '', href);
@@ -31,7 +36,8 @@ export function startRouter(matches) {
     address.value = read();
   });
   document.addEventListener('click', (e) => {
-    const a = e.target.closest?.('a[href]');
+    /** @type {HTMLAnchorElement} */
+    const a = /** @type {Element} */ (e.target).closest?.('a[href]');
     if (
       !a ||
       e.defaultPrevented ||
@@ -67,7 +73,7 @@ export function match(routes, path) {
 
 // Page has a title, which is also the window's, and takes the focus when it appears, as a new document would.
 export function Page({ title, brand, back, children, actions, sub, wide, focus = true }) {
-  const head = useRef();
+  const head = useRef(null);
   useEffect(() => {
     document.title = brand ? `${title} · ${brand}` : title;
   }, [title, brand]);

@@ -80,7 +80,7 @@ export const Buttons = ({ name, off, onMove, large }) => html`
 
 // Window shows fabric from the top, as one stands before it; a drag sets the lower edge.
 export function Window({ position, asked, off, onAsk }) {
-  const box = useRef();
+  const box = useRef(null);
   const drag = useRef(null);
   const at = (e) => {
     const r = box.current.getBoundingClientRect();

@@ -127,7 +127,7 @@ export function useKeys(places, help) {
       if (after && places[e.key]) go(places[e.key]);
       else if (e.key === 'g') g = performance.now();
       else if (e.key === '?') help();
-      else if (e.key === '/') document.querySelector('input[type=search]')?.focus();
+      else if (e.key === '/') /** @type {HTMLElement} */ (document.querySelector('input[type=search]'))?.focus();
       else return;
       e.preventDefault();
     };

@@ -21,7 +21,7 @@ export function Slider({
   plain,
   onAsk,
 }) {
-  const box = useRef();
+  const box = useRef(null);
   const touch = useRef(null);
   const shown = asked ?? value ?? min;
   const share = (v) => ((within(v, min, max) - min) * 100) / (max - min);

@@ -10,6 +10,7 @@ const hiddenFor = 30000;
 // ask() is called before each retry: it may say that nobody is logged in, by returning false, which ends the stream.
 // link tells {state: "opening" | "live" | "lost", since}: since is the server time of the last word from it.
 export function stream({ url, handle, ask }) {
+  /** @type {import('./lib.js').Signal<{ state: 'opening' | 'live' | 'lost', since?: number }>} */
   const link = signal({ state: 'opening' });
   let source,
     watch,

@@ -1,7 +1,7 @@
 // Every component in every state, for the browser tests. The controls act on a make-believe building below.
-import { html, render, signal, useState, batch } from '../ui/lib.js';
-import { startTexts, t, percent, unit, Age, now } from '../ui/i18n.js';
-import { startRouter, Page, address } from '../ui/router.js';
+import { html, render, signal, useState } from '../ui/lib.js';
+import { startTexts, percent, unit, Age, now } from '../ui/i18n.js';
+import { startRouter, Page } from '../ui/router.js';
 import { Header, Tabs, Banner, Announcements, Empty, Notice, done, useKeys } from '../ui/shell.js';
 import { LightCard, ofKelvin, ofRGBW } from '../ui/light.js';
 import { ShadeCard, Window, Buttons } from '../ui/shade.js';
@@ -16,11 +16,13 @@ import { Problem } from '../ui/api.js';
 
 await startTexts((l) => import(`./i18n/${l}.js`));
 
-window.sent = []; // what would have gone to the server
+/** @type {Window & { sent?: unknown[], link?: unknown }} */
+const outside = window;
+outside.sent = []; // what would have gone to the server
 const level = signal(65);
 const real = asking(
   async (v) => {
-    window.sent.push(v);
+    outside.sent.push(v);
     await new Promise((r) => setTimeout(r, 150));
     level.value = v;
   },
@@ -36,13 +38,13 @@ const still = (v = null) => ({ asked: signal(v), failure: signal(null), busy: si
 const position = signal(70);
 const shade = asking(
   async (v) => {
-    window.sent.push(v);
+    outside.sent.push(v);
     position.value = v;
   },
   () => position.value,
 );
 const link = signal({ state: 'live' });
-window.link = link;
+outside.link = link;
 
 const lights = [
   [{ name: 'Open office north', href: '/', words: '16 lights', level: 65, colour: ofKelvin(4000), dims: true }, real],
@@ -135,11 +137,11 @@ const shades = [
 ];
 
 function Gallery() {
-  const [asking, setAsking] = useState(false);
+  const [removing, setRemoving] = useState(false);
   useKeys({ h: '/' }, () => done('help'));
   const form = useForm(
     { name: '', role: 'viewer', remember: true },
-    async (v) => {
+    async () => {
       throw new Problem(422, {
         detail: 'the name is taken',
         request: 'x-1',
@@ -154,7 +156,7 @@ function Gallery() {
   return html`
     <${Header} name="Gallery" link=${link} />
     <${Page} title="Gallery" sub="components in every state" back=${{ href: '/', text: 'Home' }}
-      actions=${html`<button class="button primary" onClick=${() => setAsking(true)}>Remove user</button>`}>
+      actions=${html`<button class="button primary" onClick=${() => setRemoving(true)}>Remove user</button>`}>
       <${Banner} link=${link} />
       <section class="stack">
         <h2>Lights</h2>
@@ -169,7 +171,7 @@ function Gallery() {
       <section class="stack">
         <h2>Shades</h2>
         <div class="cards shades">
-          ${shades.map(([item, a]) => html`<${ShadeCard} item=${item} asking=${a} onMove=${(what) => window.sent.push(what)} />`)}
+          ${shades.map(([item, a]) => html`<${ShadeCard} item=${item} asking=${a} onMove=${(what) => outside.sent.push(what)} />`)}
         </div>
       </section>
       <section class="columns">
@@ -218,8 +220,8 @@ function Gallery() {
         </div>
       </section>
       <${Empty} icon="devices" text="No devices yet."><a class="button primary" href="/">Add devices</a><//>
-      ${asking && html`
-        <${Confirm} title="Remove Ana?" verb="Remove Ana" typed="Ana" onClose=${() => setAsking(false)}
+      ${removing && html`
+        <${Confirm} title="Remove Ana?" verb="Remove Ana" typed="Ana" onClose=${() => setRemoving(false)}
           onDo=${async () => done('Ana was removed', async () => {})}>
           <p>Ana can log in no longer. What she did stays in the log.</p>
         <//>`}

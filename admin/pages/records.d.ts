@@ -1,0 +1,1243 @@
+// What /api/v1 sends, made from the Go types: go test ./admin/api -run PagesKnow -update
+
+export interface Action {
+  channel?: number;
+  kelvin?: number | null;
+  kind?: 'light-on' | 'light-off' | 'light-level' | 'light-kelvin' | 'light-rgbw' | 'shade-open' | 'shade-close' | 'shade-stop' | 'shade-move-to';
+  level?: number | null;
+  position?: number | null;
+  rgbw?: Colour | null;
+  /** To recall; then nothing else is given. For rules only. */
+  scene?: number;
+  target?: Target | null;
+}
+
+export interface Ages {
+  nodes?: Array<NodeAges>;
+  shades?: Array<ShadeAges>;
+}
+
+export interface Audit {
+  at: string;
+  /** What was set. */
+  detail?: unknown;
+  /** Address, or console. */
+  from: string;
+  id: number;
+  subject: string;
+  what: string;
+  who: string;
+}
+
+export interface Bus {
+  /** The longest a command can wait for a frame in flight. */
+  boundMs: number;
+  /** The part of it spent on devices that do not answer. */
+  deadUse: number;
+  /** Bus time that the freshness targets ask for; above 1 they cannot be met, and ages stretch by that factor. */
+  demand: number;
+  disabled: boolean;
+  driver: string;
+  etag: string;
+  /** Why it is down or set aside. */
+  fault?: string;
+  id: number;
+  line: Line;
+  /** When the program last looked after it: once a second at least while it makes progress. */
+  lookedAt: string | null;
+  name: string;
+  nodes: number;
+  online: number;
+  options: Record<string, string>;
+  port: string;
+  /** Commands and frames that wait. */
+  queue: number;
+  stats: Stats;
+  /** The same when the device answers. */
+  typicalMs: number;
+  up: boolean;
+  /** Share of the last minute in which the bus was busy. */
+  use: number;
+  uuid: string;
+}
+
+export interface BusDetail {
+  /** The longest a command can wait for a frame in flight. */
+  boundMs: number;
+  /** The part of it spent on devices that do not answer. */
+  deadUse: number;
+  /** Bus time that the freshness targets ask for; above 1 they cannot be met, and ages stretch by that factor. */
+  demand: number;
+  devices: Array<Device>;
+  disabled: boolean;
+  driver: string;
+  etag: string;
+  /** Why it is down or set aside. */
+  fault?: string;
+  id: number;
+  line: Line;
+  /** When the program last looked after it: once a second at least while it makes progress. */
+  lookedAt: string | null;
+  name: string;
+  nodes: number;
+  online: number;
+  options: Record<string, string>;
+  port: string;
+  /** Commands and frames that wait. */
+  queue: number;
+  stats: Stats;
+  /** The same when the device answers. */
+  typicalMs: number;
+  up: boolean;
+  /** Share of the last minute in which the bus was busy. */
+  use: number;
+  uuid: string;
+}
+
+export interface BusEdit {
+  /** Configured, but not opened. */
+  disabled?: boolean | null;
+  driver?: string | null;
+  line?: Line | null;
+  name?: string | null;
+  options?: Record<string, string> | null;
+  port?: string | null;
+}
+
+export interface BusFrame {
+  at: string;
+  bus: string;
+  /** What the bytes mean, in one line; controllerd bus decode tells every field. */
+  decoded?: string;
+  direction: 'sent' | 'received' | 'discarded';
+  hex: string;
+  /** Frames before this one that a slow reader missed. */
+  lost?: number;
+  note?: string;
+}
+
+export interface Certificate {
+  /** False where it comes from files (--tls-cert): these are replaced. */
+  canReplace: boolean;
+  /** SHA-256, as on the console and in the log. */
+  fingerprint: string;
+  issuer: string;
+  /** Host names and addresses that it is good for. */
+  names: Array<string>;
+  notAfter: string;
+  notBefore: string;
+  selfSigned: boolean;
+  subject: string;
+}
+
+export interface Change {
+  ages?: Ages | null;
+  buses?: Array<Bus>;
+  clusters?: Array<Cluster>;
+  nodes?: Array<Node>;
+  removed?: Removed | null;
+  shades?: Array<Shade>;
+  site?: Site | null;
+  time: string;
+}
+
+export interface Channel {
+  abilities: Array<string>;
+  /** From 1. */
+  channel: number;
+  kelvin: Valueint | null;
+  kelvinMax?: number;
+  kelvinMin?: number;
+  /** Percent; of a node the mean over its channels. */
+  level: Valueint | null;
+  /** Lowest level above off. */
+  minLevel?: number;
+  /** Watts; of a node the sum over its channels. */
+  power: Valuefloat | null;
+  rgbw: ValueColour | null;
+  /** The hardware can neither acknowledge nor be read. */
+  unverifiable?: boolean;
+}
+
+export interface ClaimRequest {
+  /** As at login. */
+  browser?: boolean;
+  /** From the log, the console, or the file claim-code in the data directory. */
+  code: string;
+  /** At least 10 characters. */
+  password: string;
+  username: string;
+}
+
+export interface ClaimState {
+  claimed: boolean;
+  /** Of the certificate (SHA-256), to compare with the one in the log. */
+  fingerprint: string;
+  /** Whether this request came from somebody who is logged in: a page need not try. */
+  loggedIn: boolean;
+  /** Name of the site. */
+  site: string;
+  version: string;
+}
+
+export interface Cluster {
+  /** When the oldest of these values was read. */
+  at: string | null;
+  createdBy: string;
+  createdOn: string | null;
+  etag: string;
+  id: number;
+  kelvin: number | null;
+  /** Mean over the members that answer and have a known one; null: there is none. */
+  level: number | null;
+  /** The highest of them. */
+  levelMax: number | null;
+  /** The lowest of them. */
+  levelMin: number | null;
+  /** Light nodes among its members. */
+  lights: number;
+  motion: 'unknown' | 'stopped' | 'opening' | 'closing' | 'moving';
+  name: string;
+  nodes: Array<number>;
+  /** Members that answer. */
+  online: number;
+  position: number | null;
+  positionMax: number | null;
+  positionMin: number | null;
+  rgbw: Colour | null;
+  shades: Array<number>;
+  uuid: string;
+}
+
+export interface ClusterEdit {
+  addNodes?: Array<number>;
+  addShades?: Array<number>;
+  /** At creation only; found if left out. */
+  id?: number | null;
+  name?: string | null;
+  /** All its nodes. */
+  nodes?: Array<number> | null;
+  removeNodes?: Array<number>;
+  removeShades?: Array<number>;
+  /** All its shades. */
+  shades?: Array<number> | null;
+}
+
+export interface Colour {
+  b: number;
+  g: number;
+  r: number;
+  w: number;
+}
+
+export interface Command {
+  /** Lights: 0 all channels of each node, else that one. */
+  channel?: number;
+  /** After how long the command is worth nothing any more; 0: 2 s plus the bus time of its fan-out, at most 10 s. */
+  expiresMs?: number;
+  kelvin?: number | null;
+  kind: 'light-on' | 'light-off' | 'light-level' | 'light-kelvin' | 'light-rgbw' | 'shade-open' | 'shade-close' | 'shade-stop' | 'shade-move-to';
+  /** Percent, for light-level; with light-rgbw it may be left out, to keep the present one. */
+  level?: number | null;
+  /** Percent open. */
+  position?: number | null;
+  rgbw?: Colour | null;
+  target: Target;
+  /** For the ledger, up to 200 characters. */
+  why?: string;
+}
+
+export interface ControllerAddress {
+  /** Such as https://old-controller.local. */
+  url: string;
+}
+
+export interface ControllerShown {
+  /** SHA-256 of its certificate; compare it with what that controller itself shows. */
+  fingerprint: string;
+  /** Host and port: whose IDs these are. */
+  source: string;
+}
+
+export interface Device {
+  /** In the words of the driver. */
+  device: string;
+  lastSeen: string | null;
+  nodes: Array<number>;
+  online: boolean;
+  stats: Stats;
+  /** What it last said is wrong with it. */
+  trouble?: string;
+  /** Why it is offline: how it was last asked in vain. */
+  why?: string;
+}
+
+export interface Done {
+  /** Their IDs in the ledger. */
+  entries: Array<string>;
+  error?: string;
+  /** All of them succeeded. */
+  ok: boolean;
+}
+
+export interface Drilled {
+  buses: number;
+  clusters: number;
+  /** API keys. */
+  keys: number;
+  made: string | null;
+  nodes: number;
+  ownCertificate: boolean;
+  profiles: number;
+  shades: number;
+  /** Entries that can be restored and not read. */
+  unreadable: Array<string>;
+  users: number;
+}
+
+export interface Due {
+  at: string;
+  /** Clocks are changed then: twice, the time comes twice and counts once; skipped, it does not come, and the moment after the gap counts. */
+  clock?: 'twice' | 'skipped';
+  name: string;
+  rule: number;
+}
+
+export interface Entry {
+  acceptedAt: string | null;
+  channel?: number;
+  doneAt: string | null;
+  /** How many members failed, and the first of them. */
+  error?: string;
+  id: string;
+  kelvin?: number | null;
+  kind: string;
+  level?: number | null;
+  members: Array<Member>;
+  /** Every addressed member that is online has it. */
+  ok: boolean;
+  position?: number | null;
+  rgbw?: Colour | null;
+  target: Target;
+  via: string;
+  who: string;
+  why: string;
+}
+
+export interface EntryDetail {
+  acceptedAt: string | null;
+  channel?: number;
+  doneAt: string | null;
+  /** How many members failed, and the first of them. */
+  error?: string;
+  frames: Array<BusFrame>;
+  id: string;
+  kelvin?: number | null;
+  kind: string;
+  level?: number | null;
+  members: Array<Member>;
+  /** Every addressed member that is online has it. */
+  ok: boolean;
+  position?: number | null;
+  rgbw?: Colour | null;
+  target: Target;
+  via: string;
+  who: string;
+  why: string;
+}
+
+export interface Fact {
+  name: string;
+  value: unknown;
+}
+
+export interface Fault {
+  what: string;
+  where: string;
+}
+
+export interface FieldError {
+  /** What is wrong with it. */
+  detail: string;
+  /** The field, as a JSON pointer. */
+  pointer: string;
+}
+
+export interface Found {
+  address: string;
+  advice?: string;
+  detail?: string;
+  finding: 'device' | 'noAddress' | 'note' | 'collision' | 'damaged' | 'settings' | 'babble' | 'silent' | 'profile' | 'late' | 'echo' | 'hindered';
+  /** What is behind it are nodes, the address itself is none. */
+  gateway?: boolean;
+  groups?: Array<string>;
+  /** The profile that fits best. */
+  kind?: string;
+  label?: string;
+  /** Outputs that can be lights. */
+  lights?: number;
+  /** Line settings at which it answers, if not those of the bus. */
+  line?: Line | null;
+  /** Nodes of the site at this address. */
+  nodes?: Array<number>;
+  options?: Record<string, string>;
+  /** Profiles that cannot be told apart from it by reading. */
+  others?: Array<string>;
+  serial?: string;
+  /** Outputs that can be shades, which take outputs that could be lights. */
+  shades?: number;
+  /** Something has to be put right. */
+  trouble: boolean;
+  version?: string;
+}
+
+export interface Frame {
+  at: string;
+  /** What the bytes mean, in one line; controllerd bus decode tells every field. */
+  decoded?: string;
+  direction: 'sent' | 'received' | 'discarded';
+  hex: string;
+  /** Frames before this one that a slow reader missed. */
+  lost?: number;
+  note?: string;
+}
+
+export interface Freshness {
+  idleShade: number;
+  light: number;
+  movingShade: number;
+  power: number;
+}
+
+export interface GroupCluster {
+  /** That covers exactly these devices; left out: none, see why. */
+  group?: string;
+  id: number;
+  /** Devices. */
+  members: Array<string>;
+  name: string;
+  /** Commands use the group. */
+  ready: boolean;
+  why?: string;
+}
+
+export interface GroupDevice {
+  device: string;
+  /** Held and somebody else's: left alone. */
+  foreign: Array<string>;
+  has: Array<string>;
+  inStep: boolean;
+  /** The table was read. */
+  known: boolean;
+  online: boolean;
+  /** null: not since the start. */
+  readAt: string | null;
+  should: Array<string>;
+  trouble?: string;
+}
+
+export interface GroupStep {
+  /** Empty: about the bus. */
+  device: string;
+  what: string;
+}
+
+export interface Groups {
+  clusters: Array<GroupCluster>;
+  devices: Array<GroupDevice>;
+  /** use: read, and written only when somebody says so; keep: read and written; off: neither. */
+  mode: 'use' | 'keep' | 'off';
+  /** Devices outside the site were looked for. */
+  surveyed: boolean;
+}
+
+export interface Health {
+  /** Entries that were set aside while the rest runs. */
+  faults: Array<Fault>;
+  /** Whether changes are kept: false while the disk is full or cannot be written. */
+  kept: boolean;
+  /** Why they are not. */
+  notKept?: string;
+  /** Why it is not. */
+  notReady?: string;
+  /** Operating system and processor, such as linux/arm64. */
+  platform: string;
+  ready: boolean;
+  startedAt: string;
+  /** Version of the whole system, where it is updated as one. */
+  system?: string;
+  /** Of the controller's clock. */
+  time: string;
+  version: string;
+}
+
+export interface Job {
+  address?: string;
+  bus?: string;
+  /** Who began it. */
+  by: string;
+  endedAt: string | null;
+  error?: string;
+  /** How many items there are. */
+  found: number;
+  id: string;
+  /** What it found out: of a scan Found, of a service Told, of groups GroupStep, of a calibration MeasuredLeg, of a drill Drilled. Left out of an event if they did not change. */
+  items?: Array<unknown>;
+  kind: 'scan' | 'identify' | 'service' | 'groups' | 'calibrate' | 'direction' | 'migration' | 'drill';
+  progress: JobProgress;
+  /** What it wants to know of a person; answer with POST /jobs/{id}/answer. */
+  question: JobQuestion | null;
+  /** Of a calibration or a direction that is done. */
+  result?: ShadeResult | null;
+  service?: string;
+  shade?: number;
+  startedAt: string | null;
+  state: 'queued' | 'running' | 'done' | 'failed' | 'cancelled';
+  /** What it works on, for people. There is one job a subject at a time. */
+  subject: string;
+}
+
+export interface JobAnswer {
+  answer: string;
+  /** Of the question. */
+  number: number;
+}
+
+export interface JobProgress {
+  /** Steps so far: addresses looked at, legs begun. */
+  done: number;
+  /** Where a shade is on its way. */
+  moving?: Moving | null;
+  /** 0 to 1; left out where nobody knows. */
+  share?: number;
+  text: string;
+}
+
+export interface JobQuestion {
+  /** begin: may the next leg begin? stands: answer when the shade stands. went: which way did it go? */
+  ask: 'begin' | 'stands' | 'went';
+  /** The answers that it takes. */
+  choices: Array<string>;
+  leg: Leg;
+  number: number;
+}
+
+export interface JobRequest {
+  /** Of identify, in the words of the bus's driver. */
+  address?: string;
+  /** Of a scan: try other usual bit rates and parities as well. */
+  allSettings?: boolean;
+  /** Of calibrate: ask before every leg. */
+  ask?: boolean;
+  /** Name or UUID; of a scan, identify, service, groups. */
+  bus?: string;
+  /** Save nothing. */
+  dryRun?: boolean;
+  /** Of a scan: the first address. */
+  first?: number;
+  inputs?: Record<string, string>;
+  kind: 'scan' | 'identify' | 'service' | 'groups' | 'calibrate' | 'direction';
+  /** Of a scan: the last address. */
+  last?: number;
+  /** Of identify, instead of bus and address. */
+  node?: number;
+  /** Of calibrate: how often both ways; 0: once if the motor tells its position, else twice. */
+  runs?: number;
+  /** See /buses/{bus}/services. */
+  service?: string;
+  /** Of calibrate and direction; of identify, instead of bus and address. */
+  shade?: number;
+}
+
+export interface Key {
+  createdAt: string | null;
+  id: number;
+  /** At creation only; it is not stored. */
+  key?: string;
+  lastUsed: string | null;
+  name: string;
+  /** First 8 digits, to recognise it by. */
+  prefix: string;
+  uuid: string;
+  /** It may command; otherwise read only. */
+  write: boolean;
+}
+
+export interface Leg {
+  number: number;
+  /** From 1; 0: the way to the first end, which is not timed. */
+  run: number;
+  up: boolean;
+}
+
+export interface Line {
+  baudRate?: number;
+  dataBits?: number;
+  parity?: 'none' | 'even' | 'odd';
+  stopBits?: number;
+}
+
+export interface LogLine {
+  at: string;
+  /** The rest of the line, as key=value. */
+  details?: string;
+  /** Ascending since the start of the program. */
+  id: number;
+  level: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
+  message: string;
+}
+
+export interface Login {
+  /** Answer with a cookie that no script can read, and no tokens. */
+  browser?: boolean;
+  password: string;
+  username: string;
+}
+
+export interface Logout {
+  refresh_token?: string;
+}
+
+export interface Lost {
+  feed: 'entries' | 'jobs';
+  lost: number;
+}
+
+export interface MeasuredLeg {
+  number: number;
+  /** From 1; 0: the way to the first end, which is not timed. */
+  run: number;
+  seconds: number;
+  uncertainty: number;
+  up: boolean;
+}
+
+export interface Member {
+  acknowledgedAt?: string | null;
+  channel?: number;
+  error?: string;
+  node?: number;
+  observedAt?: string | null;
+  sentAt?: string | null;
+  shade?: number;
+  stage: 'accepted' | 'sent' | 'acknowledged' | 'observed' | 'unverifiable' | 'failed' | 'offline';
+}
+
+export interface Migrated {
+  /** The file of the backup that was made before. */
+  backup: string;
+  /** Since it was taken over last. */
+  changes: Array<MigrationChange>;
+  clusters: Array<MigrationItem>;
+  conflicts: Array<MigrationConflict>;
+  /** Of the migration; 0: nothing was new, and nothing was changed. */
+  id: number;
+  nodes: Array<MigrationItem>;
+  shades: Array<MigrationItem>;
+  source: string;
+  warnings: Array<string>;
+}
+
+export interface Migration {
+  at: string | null;
+  by: string;
+  /** How many came over. */
+  clusters: number;
+  id: number;
+  nodes: number;
+  shades: number;
+  source: string;
+  /** null: it holds. */
+  undoneAt: string | null;
+  /** At the newest of a house that holds; null: nobody looks there. */
+  watch: MigrationWatch | null;
+}
+
+export interface MigrationChange {
+  here: string;
+  id: number;
+  kind: 'cluster' | 'node' | 'shade';
+  there: string;
+  what: 'new' | 'renamed' | 'gone' | 'joined' | 'left';
+}
+
+export interface MigrationConflict {
+  /** What stands in the way. */
+  here: string;
+  id: number;
+  kind: 'cluster' | 'node' | 'shade';
+  /** Its name in the other house. */
+  there: string;
+}
+
+export interface MigrationItem {
+  action: 'create' | 'return' | 'rename' | 'change' | 'unchanged' | 'skip';
+  id: number;
+  name: string;
+}
+
+export interface MigrationPreview {
+  /** Since it was taken over last. */
+  changes: Array<MigrationChange>;
+  clusters: Array<MigrationItem>;
+  conflicts: Array<MigrationConflict>;
+  /** Of the job that read it; POST /migrations wants it. */
+  id: string;
+  nodes: Array<MigrationItem>;
+  readAt: string | null;
+  shades: Array<MigrationItem>;
+  source: string;
+  warnings: Array<string>;
+}
+
+export interface MigrationSource {
+  /** SHA-256 of its certificate, 64 hexadecimal digits, in any case, with colons or without. */
+  fingerprint: string;
+  password: string;
+  /** Such as https://old-controller.local. */
+  url: string;
+  username: string;
+}
+
+export interface MigrationStart {
+  /** 100 meant closed there: turn the direction of shades on the public API. */
+  invertShades?: boolean;
+  /** refuse, if left out: nothing comes over. skip: what conflicts is left out. */
+  onConflict?: 'refuse' | 'skip';
+  /** ID of the preview that was looked at. */
+  preview: string;
+  /** Look every night for what has changed there. Its refresh token is kept for that, as a secret. */
+  watch?: boolean;
+}
+
+export interface MigrationUndo {
+  /** Although it was changed since. */
+  force?: boolean;
+}
+
+export interface MigrationWatch {
+  /** From when it was taken over. */
+  differences: number;
+  lookedAt: string | null;
+  /** Why the last look failed. */
+  trouble?: string;
+}
+
+export interface Moving {
+  /** Seconds. */
+  elapsed: number;
+  number: number;
+  position: number | null;
+  /** From 1; 0: the way to the first end, which is not timed. */
+  run: number;
+  up: boolean;
+}
+
+export interface NewCertificate {
+  /** PEM: the controller's own first, then those between it and its authority. */
+  certificate: string;
+  /** PEM, not encrypted. */
+  key: string;
+}
+
+export interface NewKey {
+  name: string;
+  write: boolean;
+}
+
+export interface NewUser {
+  /** At least 10 characters. */
+  password: string;
+  role: 'admin' | 'operator' | 'api_service' | 'viewer' | 'none';
+  username: string;
+}
+
+export interface NightlyBackups {
+  /** Why the last try failed; it is tried again every ten minutes. */
+  failed?: string;
+  /** Where they are kept, on the controller. */
+  folder: string;
+  /** How many there are. */
+  kept: number;
+  /** When the newest was made; null: there is none. */
+  last: string | null;
+}
+
+export interface Node {
+  abilities: Array<string>;
+  /** In the words of the bus's driver. */
+  address: string;
+  /** Name of its bus; empty while it waits for binding. */
+  bus: string;
+  channels: Array<Channel>;
+  clusters: Array<number>;
+  /** For If-Match; changes with the configuration only. */
+  etag: string;
+  /** Why it is set aside. */
+  fault?: string;
+  groups?: Array<string>;
+  id: number;
+  kelvin: Valueint | null;
+  /** null: never. */
+  lastSeen: string | null;
+  /** Percent; of a node the mean over its channels. */
+  level: Valueint | null;
+  name: string;
+  online: boolean;
+  options?: Record<string, string>;
+  outputs?: Array<number>;
+  /** Watts; of a node the sum over its channels. */
+  power: Valuefloat | null;
+  profile: string;
+  rgbw: ValueColour | null;
+  tag: 'NODE' | 'PERIPHERAL';
+  uuid: string;
+  /** It waits for binding to a device. */
+  waits?: boolean;
+}
+
+export interface NodeAges {
+  id: number;
+  kelvin?: number;
+  lastSeen: number;
+  level?: number;
+  power?: number;
+  rgbw?: number;
+}
+
+export interface NodeEdit {
+  address?: string | null;
+  /** Name or UUID; empty: none. */
+  bus?: string | null;
+  groups?: Array<string> | null;
+  /** At creation only; found if left out. */
+  id?: number | null;
+  name?: string | null;
+  options?: Record<string, string> | null;
+  outputs?: Array<number> | null;
+  profile?: string | null;
+  tag?: 'NODE' | 'PERIPHERAL';
+  /** With bus, address or profile: the other nodes at the same bus and address get these too, all in one. */
+  wholeDevice?: boolean;
+}
+
+export interface Override {
+  /** When it was set; each rule yields for a time of its own. */
+  at: string;
+  node?: number;
+  shade?: number;
+  who: string;
+}
+
+export interface PasswordChange {
+  /** At least 10 characters; ends all sessions. */
+  new: string;
+  old: string;
+}
+
+export interface Picture {
+  buses: Array<Bus>;
+  clusters: Array<Cluster>;
+  jobs: Array<Job>;
+  nodes: Array<Node>;
+  shades: Array<Shade>;
+  site: Site;
+  /** The controller's clock. */
+  time: string;
+  version: string;
+}
+
+export interface Problem {
+  /** What is wrong and what to do, for people. */
+  detail: string;
+  /** The fields that are wrong. */
+  errors?: Array<FieldError>;
+  /** The job under way that stands in the way. */
+  job?: string;
+  /** What the log knows this request by. */
+  request?: string;
+  /** The HTTP status. */
+  status: number;
+  /** The HTTP status in words. */
+  title: string;
+}
+
+export interface Profile {
+  caveats?: Array<string>;
+  driver: string;
+  name: string;
+  /** Where what is known of it comes from. */
+  source: string;
+  title: string;
+}
+
+export interface Refresh {
+  refresh_token: string;
+}
+
+export interface Removed {
+  buses?: Array<string>;
+  clusters?: Array<number>;
+  nodes?: Array<number>;
+  shades?: Array<number>;
+}
+
+export interface Rule {
+  actions: Array<Action>;
+  enabled: boolean;
+  etag: string;
+  id: number;
+  /** When it had reason to act last since the start. */
+  last: Run | null;
+  name: string;
+  /** When it is due by clock or sun, within 14 days; null: nobody knows. */
+  next: string | null;
+  /** Why it cannot do all that it is to do. */
+  trouble?: string;
+  uuid: string;
+  when: Trigger;
+  /** For how long it leaves alone what somebody set by hand; 0: it does not. */
+  yieldMinutes: number;
+}
+
+export interface RuleEdit {
+  actions?: Array<Action> | null;
+  enabled?: boolean | null;
+  name?: string | null;
+  when?: Trigger | null;
+  yieldMinutes?: number | null;
+}
+
+export interface Run {
+  at: string;
+  /** Of the ledger. */
+  entries: Array<string>;
+  /** Why nothing, or not all, was done. */
+  left?: string;
+  name: string;
+  rule: number;
+  why: string;
+}
+
+export interface Scene {
+  actions: Array<Action>;
+  /** That it is offered in; 0: the whole building. */
+  cluster: number;
+  etag: string;
+  id: number;
+  name: string;
+  uuid: string;
+}
+
+export interface SceneEdit {
+  actions?: Array<Action> | null;
+  /** Take the lights and shades of its cluster as they are now, instead of actions. */
+  capture?: boolean;
+  cluster?: number | null;
+  name?: string | null;
+}
+
+export interface Schedule {
+  due: Array<Due>;
+  /** IANA name; empty: not known, it is UTC. */
+  timeZone: string;
+}
+
+export interface Service {
+  about: string;
+  /** Devices keep something else afterwards. */
+  changes: boolean;
+  inputs: Array<ServiceInput>;
+  name: string;
+}
+
+export interface ServiceInput {
+  about: string;
+  name: string;
+  required: boolean;
+}
+
+export interface Session {
+  access_token?: string;
+  /** Seconds. */
+  expires_in?: number;
+  /** read, operate, administer. */
+  may: Array<string>;
+  /** Good for one use. */
+  refresh_token?: string;
+  role: 'admin' | 'operator' | 'viewer';
+  /** Name of the site. */
+  site: string;
+  /** The controller's clock. */
+  time: string | null;
+  token_type?: 'Bearer' | 'Cookie';
+  username: string;
+  /** Of the program; pages reload when it changes. */
+  version: string;
+}
+
+export interface Shade {
+  /** Name of that node's bus. */
+  bus: string;
+  clusters: Array<number>;
+  etag: string;
+  /** Why it is set aside. */
+  fault?: string;
+  id: number;
+  /** The motor runs the other way than its profile says. */
+  inverted: boolean;
+  /** null: never. */
+  lastSeen: string | null;
+  /** The motor tells its position itself. */
+  measured: boolean;
+  motion: 'unknown' | 'stopped' | 'opening' | 'closing' | 'moving';
+  name: string;
+  /** The node it hangs off; 0 while it waits for binding. */
+  node: number;
+  online: boolean;
+  output: number;
+  /** Percent open: 100 is up, 0 is down. */
+  position: Valueint | null;
+  travelDown: number;
+  /** Seconds from end to end; 0: not known. */
+  travelUp: number;
+  /** Of an estimated position, in percent points. */
+  uncertainty: number;
+  uuid: string;
+  /** It waits for binding to a device. */
+  waits?: boolean;
+}
+
+export interface ShadeAges {
+  id: number;
+  lastSeen: number;
+  position?: number;
+}
+
+export interface ShadeEdit {
+  /** At creation only; found if left out. */
+  id?: number | null;
+  inverted?: boolean | null;
+  name?: string | null;
+  /** 0: it waits for binding. */
+  node?: number | null;
+  output?: number | null;
+  travelDown?: number | null;
+  /** Seconds. */
+  travelUp?: number | null;
+}
+
+export interface ShadeResult {
+  down?: Travel | null;
+  id: number;
+  name: string;
+  new: ShadeSettings;
+  old: ShadeSettings;
+  saved: boolean;
+  up?: Travel | null;
+  /** By a person; else by the shade's own position. */
+  watched: boolean;
+}
+
+export interface ShadeSettings {
+  inverted: boolean;
+  travelDown: number;
+  travelUp: number;
+}
+
+export interface Site {
+  etag: string;
+  /** Entries that were set aside while the rest runs. */
+  faults: Array<Fault>;
+  freshness: Freshness;
+  /** Turns the direction of shades on /svc/api, for houses whose Controller 1.0 meant 0 = open. */
+  invertShades: boolean;
+  /** Degrees, north positive; null: not known. */
+  latitude: number | null;
+  longitude: number | null;
+  name: string;
+  /** IANA name; empty: not known, and rules go by UTC. */
+  timeZone: string;
+}
+
+export interface SiteChange {
+  key: string;
+  new: string;
+  old: string;
+}
+
+export interface SiteEdit {
+  freshness?: Freshness | null;
+  invertShades?: boolean | null;
+  /** Degrees, north positive; together with longitude. */
+  latitude?: number | null;
+  /** Degrees, east positive. */
+  longitude?: number | null;
+  name?: string | null;
+  /** IANA name such as Europe/Zurich. */
+  timeZone?: string | null;
+}
+
+export interface SiteItem {
+  changes?: Array<SiteChange>;
+  family: 'bus' | 'node' | 'shade' | 'cluster' | 'scene' | 'rule';
+  /** Buses have none. */
+  id?: number;
+  name: string;
+  uuid: string;
+}
+
+export interface SiteReport {
+  changed: Array<SiteItem>;
+  created: Array<SiteItem>;
+  preview: boolean;
+  /** Removed; their IDs are never used again. */
+  retired: Array<SiteItem>;
+  /** Retired before, back under the ID they had. */
+  returned: Array<SiteItem>;
+  /** The site's name, its settings or the order of its buses changed. */
+  settings: boolean;
+  unchanged: Array<SiteItem>;
+}
+
+export interface Stats {
+  busy: number;
+  damaged: number;
+  down: number;
+  exchanges: number;
+  expired: number;
+  preempted: number;
+  refused: number;
+  silent: number;
+}
+
+export interface Target {
+  id?: number;
+  scope: 'all' | 'cluster' | 'node' | 'shade';
+}
+
+export interface Tick {
+  time: string;
+}
+
+export interface Told {
+  address?: string;
+  facts: Array<Fact>;
+}
+
+export interface Travel {
+  runs: Array<number>;
+  seconds: number;
+  spread: number;
+  uncertainty: number;
+}
+
+export interface Trigger {
+  above?: number | null;
+  below?: number | null;
+  channel?: number;
+  /** mon to sun, in the building's time zone; every day if left out. */
+  days?: Array<string>;
+  /** How long it has to last. */
+  forSeconds?: number;
+  kind: 'time' | 'sunrise' | 'sunset' | 'value';
+  node?: number;
+  /** Minutes after sunrise or sunset; before it if negative. */
+  offset?: number;
+  quantity?: 'level' | 'power';
+  /** Such as 07:30, by the clock on the wall. */
+  time?: string;
+}
+
+export interface UpdateSource {
+  /** https:// or http://, without a password; what counts is the bundle's signature. */
+  url: string;
+}
+
+export interface UpdateStatus {
+  /** Whether POST takes a bundle: true on an appliance. */
+  canInstall: boolean;
+  /** What there is to say of it. */
+  report?: string;
+  status: 'none installed' | 'under way' | 'updated' | 'undone' | 'refused';
+  /** Version of the whole system, where it is updated as one. */
+  system?: string;
+  /** Of the daemon. */
+  version: string;
+}
+
+export interface User {
+  createdAt: string | null;
+  id: number;
+  role: 'admin' | 'operator' | 'api_service' | 'viewer' | 'none';
+  username: string;
+  uuid: string;
+}
+
+export interface UserEdit {
+  /** Ends all their sessions. */
+  password?: string | null;
+  role?: 'admin' | 'operator' | 'api_service' | 'viewer' | 'none';
+}
+
+export interface ValueColour {
+  /** When it was read. */
+  at: string;
+  /** restored: known before the restart and not read since; acknowledged: asked for and acknowledged; measured: read from the device; estimated: modelled; sent: the hardware cannot confirm. */
+  source: 'restored' | 'acknowledged' | 'measured' | 'estimated' | 'sent';
+  value: Colour;
+}
+
+export interface Valuefloat {
+  /** When it was read. */
+  at: string;
+  /** restored: known before the restart and not read since; acknowledged: asked for and acknowledged; measured: read from the device; estimated: modelled; sent: the hardware cannot confirm. */
+  source: 'restored' | 'acknowledged' | 'measured' | 'estimated' | 'sent';
+  value: number;
+}
+
+export interface Valueint {
+  /** When it was read. */
+  at: string;
+  /** restored: known before the restart and not read since; acknowledged: asked for and acknowledged; measured: read from the device; estimated: modelled; sent: the hardware cannot confirm. */
+  source: 'restored' | 'acknowledged' | 'measured' | 'estimated' | 'sent';
+  value: number;
+}
+
+/** What GET answers, by path; what follows a question mark is no part of it. */
+export interface Got {
+  '/audit': Array<Audit>;
+  '/auth/keys': Array<Key>;
+  '/auth/users': Array<User>;
+  [path: `/auth/users/${string}`]: User;
+  '/backup/nightly': NightlyBackups;
+  '/buses': Array<Bus>;
+  [path: `/buses/${string}`]: BusDetail;
+  '/certificate': Certificate;
+  '/claim': ClaimState;
+  '/clusters': Array<Cluster>;
+  [path: `/clusters/${string}`]: Cluster;
+  '/health': Health;
+  '/jobs': Array<Job>;
+  [path: `/jobs/${string}`]: Job;
+  '/ledger': Array<Entry>;
+  [path: `/ledger/${string}`]: EntryDetail;
+  '/logs': Array<LogLine>;
+  '/migrations': Array<Migration>;
+  '/migrations/preview': MigrationPreview;
+  '/nodes': Array<Node>;
+  [path: `/nodes/${string}`]: Node;
+  '/overrides': Array<Override>;
+  '/profiles': Array<Profile>;
+  '/rules': Array<Rule>;
+  [path: `/rules/${string}`]: Rule;
+  '/runs': Array<Run>;
+  '/scenes': Array<Scene>;
+  [path: `/scenes/${string}`]: Scene;
+  '/schedule': Schedule;
+  '/session': Session;
+  '/shades': Array<Shade>;
+  [path: `/shades/${string}`]: Shade;
+  '/site': Site;
+  '/update': UpdateStatus;
+}
