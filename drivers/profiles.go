@@ -32,3 +32,10 @@ func Profiles() (list []Profile) {
 	}
 	return list
 }
+
+// CheckOwnProfiles tells warn what is wrong with the installer's own profiles in a data
+// directory, with file, line and key, whether or not a site names them.
+func CheckOwnProfiles(dataDir string, warn func(error)) {
+	modbus.CheckOwn(dataDir, warn)
+	dmx.CheckOwn(dataDir, warn)
+}

@@ -10,12 +10,15 @@ import (
 	"svc.internal/controller/shelf/cli"
 )
 
-func newProfiles() *cobra.Command {
+func newProfiles(a *App) *cobra.Command {
 	var driver string
 	c := &cobra.Command{Use: "profiles", Short: "List the built-in device profiles and their sources, by driver", Args: cli.Args(cobra.NoArgs)}
 	asJSON := cli.JSONFlag(c)
 	c.Flags().StringVar(&driver, "driver", "", "only those of one `driver`: dali, dmx, modbus or sdn")
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		drivers.CheckOwnProfiles(a.DataDir, func(err error) {
+			fmt.Fprintf(c.ErrOrStderr(), "an own profile cannot be used: %v\n", err)
+		})
 		list := drivers.Profiles()
 		if driver != "" {
 			list = slices.DeleteFunc(list, func(p drivers.Profile) bool { return p.Driver != driver })

@@ -20,7 +20,7 @@ import (
 
 func newSite(a *App) *cobra.Command {
 	site := cli.Group(&cobra.Command{Use: "site", Short: "Import, export and check the description of the building"})
-	site.AddCommand(newSiteImport(a), newSiteExport(a), newSiteCheck(a), newSiteSchema(), newProfiles())
+	site.AddCommand(newSiteImport(a), newSiteExport(a), newSiteCheck(a), newSiteSchema(), newProfiles(a))
 	return site
 }
 

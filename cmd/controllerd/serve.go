@@ -139,6 +139,9 @@ func (a *app) prepare(ctx context.Context, cfg serveConfig, log *slog.Logger) (d
 	if err != nil {
 		return nil, func() { guard.Release() }, err
 	}
+	drivers.CheckOwnProfiles(a.DataDir, func(err error) {
+		log.Warn("an own profile cannot be used; mend the file, and try it with controllerd site check", "error", err)
+	})
 	d, err = a.newDaemon(ctx, db, cfg, lines, log)
 	return d, func() { db.Close(); guard.Release() }, err
 }

@@ -24,3 +24,6 @@ func (p *Profile) Info() profile.Info {
 
 // Profiles lists the built-in profiles by name.
 func Profiles() []profile.Info { return known().List() }
+
+// CheckOwn reads the installer's own profiles; warn takes what is wrong with them.
+func CheckOwn(dataDir string, warn func(error)) { known().ReadOwn(dataDir, warn) }

@@ -39,3 +39,6 @@ func IsProfile(data []byte) bool {
 	_, buses := keys["buses"]
 	return outputs && !buses
 }
+
+// CheckOwn reads the installer's own profiles; warn takes what is wrong with them.
+func CheckOwn(dataDir string, warn func(error)) { known().ReadOwn(dataDir, warn) }

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestABrokenProfileIsToldOf at the start and by the command that lists profiles, with its line, though no
+// site names it.
+func TestABrokenProfileIsToldOf(t *testing.T) {
+	t.Parallel()
+	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	folder := filepath.Join(d.dataDir, "profiles")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "x.yaml"), []byte("name: x\noutputs: [\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log := d.serve().log.String()
+	for what, text := range map[string]string{"the log": log, "controllerd site profiles": d.run("site", "profiles").err} {
+		if !strings.Contains(text, "x.yaml:") || !strings.Contains(text, "an own profile cannot be used") {
+			t.Errorf("%s says %s", what, text)
+		}
+	}
+}
