@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"fmt"
 )
 
 // Subjects whose commits others want to know of.
@@ -27,6 +28,15 @@ func loadRevisions(ctx context.Context, tx *sql.Tx) (revisions, error) {
 		(SELECT number FROM revision WHERE subject = 'accounts'),
 		(SELECT number FROM revision WHERE subject = 'cloud')`).Scan(&r.site, &r.accounts, &r.cloud)
 	return r, err
+}
+
+// TakeOver has what another process committed known here, users and keys first of all,
+// and does not wait for the next look.
+func (s *Store) TakeOver(ctx context.Context) error {
+	if err := s.refresh(ctx); err != nil {
+		return fmt.Errorf("take over what was changed in the database: %w", err)
+	}
+	return nil
 }
 
 // refresh takes over what was committed since the last time, by whomever: a new

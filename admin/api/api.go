@@ -51,6 +51,9 @@ type Accounts interface {
 	NewRotatingToken(ctx context.Context, user account.User) (string, error)
 	Rotate(ctx context.Context, token string) (user account.User, next string, err error)
 	EndSession(ctx context.Context, token string) error
+
+	// TakeOver makes known here what another process committed.
+	TakeOver(ctx context.Context) error
 }
 
 // Config of the door. All fields but the last are needed.

@@ -43,6 +43,7 @@ func (a *API) routes() []route {
 		{del, "/auth/users/:user", admin, "Remove a user; the last admin stays", nil, nil, none, a.removeUser, nil},
 		{get, "/auth/keys", admin, "All API keys of /svc/api", nil, []Key{}, ok, a.keys, nil},
 		{post, "/auth/keys", admin, "Make an API key; it is told this once", NewKey{}, Key{}, made, a.createKey, nil},
+		{post, "/auth/takeover", admin, "Take over at once what a command changed of users and keys in the database", nil, nil, none, a.takeOverAccounts, nil},
 		{del, "/auth/keys/:key", admin, "Remove an API key", nil, nil, none, a.removeKey, nil},
 
 		{get, "/site", reader, "Name, settings and faults of the site", nil, Site{}, ok, a.site, nil},

@@ -252,3 +252,12 @@ func (a *API) removeKey(c echo.Context) error {
 	}
 	return notThere("key", said)
 }
+
+// takeOverAccounts is for commands that wrote to the database beside the daemon: when it
+// answers, a key that was made is good and one that was removed is not.
+func (a *API) takeOverAccounts(c echo.Context) error {
+	if err := a.Accounts.TakeOver(c.Request().Context()); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}

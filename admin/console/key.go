@@ -22,7 +22,7 @@ func newKeyAdd(a *App) *cobra.Command {
 		Short: "Make an API key; it is printed once and cannot be shown again",
 		Args:  cli.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, names []string) error {
-			return a.withNewStore(c.Context(), func(s *store.Store) error {
+			return a.changeAccounts(c.Context(), a.withNewStore, func(s *store.Store) error {
 				secret, _, err := s.AddKey(c.Context(), names[0], write)
 				if err != nil {
 					return err
@@ -73,7 +73,7 @@ func newKeyRemove(a *App) *cobra.Command {
 		Short: "Remove an API key; it stops working at once",
 		Args:  cli.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, names []string) error {
-			return a.withStore(c.Context(), func(s *store.Store) error {
+			return a.changeAccounts(c.Context(), a.withStore, func(s *store.Store) error {
 				if err := s.RemoveKey(c.Context(), names[0]); err != nil {
 					return listAdvice(err, "controllerd key list")
 				}

@@ -34,7 +34,7 @@ func newUserAdd(a *App) *cobra.Command {
 		Use:   "add NAME --role ROLE",
 		Short: "Add a user",
 		Long: `Add a user. The password is asked for twice, or read as one line from standard
-input with --password-stdin. A running daemon takes the user over within a second.`,
+input with --password-stdin. A running daemon knows the user when this returns.`,
 		Example: "  controllerd user add building-os --role api_service\n  pass show bms | controllerd user add building-os --role api_service --password-stdin",
 		Args:    cli.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, names []string) error {
@@ -42,7 +42,7 @@ input with --password-stdin. A running daemon takes the user over within a secon
 			if err != nil {
 				return err
 			}
-			return a.withNewStore(c.Context(), func(s *store.Store) error {
+			return a.changeAccounts(c.Context(), a.withNewStore, func(s *store.Store) error {
 				u, err := s.AddUser(c.Context(), names[0], password, account.Role(role))
 				if err != nil {
 					return err
@@ -130,7 +130,7 @@ func newUserRemove(a *App) *cobra.Command {
 }
 
 func (a *App) changeUser(c *cobra.Command, what, name, done string, change func(context.Context, *store.Store) error) error {
-	return a.withStore(c.Context(), func(s *store.Store) error {
+	return a.changeAccounts(c.Context(), a.withStore, func(s *store.Store) error {
 		if err := change(c.Context(), s); err != nil {
 			return listAdvice(err, "controllerd user list")
 		}
