@@ -34,6 +34,8 @@ type System struct {
 	// Told is the file in which it says how it is: its version in the first line, a
 	// word of UpdateStatus in the second, then what there is to say.
 	Told string
+	// FetchLocal lets updates be fetched from loopback and link-local addresses, too.
+	FetchLocal bool
 }
 
 // UpdateStatus tells what runs, and how the last update ended.
@@ -109,7 +111,7 @@ func (a *API) fetch(c echo.Context) error {
 	if err != nil {
 		return meaningless("/url", err.Error())
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := fetcher(a.System.FetchLocal).Do(req)
 	if err != nil {
 		return &refusal{status: http.StatusBadGateway, detail: fmt.Sprintf("the update could not be fetched: %v", err), cause: err}
 	}

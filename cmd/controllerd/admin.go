@@ -31,11 +31,11 @@ func (d *daemon) newAdmin(ctx context.Context, tokenLife time.Duration, shown ap
 
 // systemBelow is the system of an appliance that tells of itself in dir; empty: the
 // system is somebody else's.
-func systemBelow(dir, dataDir string) api.System {
+func systemBelow(dir, dataDir string, fetchLocal bool) api.System {
 	if dir == "" {
 		return api.System{}
 	}
-	return api.System{Inbox: filepath.Join(dataDir, "update", "upload.raucb"), Told: filepath.Join(dir, "told")}
+	return api.System{Inbox: filepath.Join(dataDir, "update", "upload.raucb"), Told: filepath.Join(dir, "told"), FetchLocal: fetchLocal}
 }
 
 // claimable opens the claim while there is no user, and voids it when there is one.

@@ -46,6 +46,7 @@ type serveConfig struct {
 	backupDir    string
 	tunnel       bool
 	system       string
+	updateLocal  bool
 
 	from handover // the run before, in the same process
 }
@@ -71,6 +72,7 @@ part is written to certificate.pem in the data directory for clients to trust.`,
 	f.StringVar(&cfg.backupDir, "backup-dir", "", "`directory` for the nightly backups, such as a mounted one; default backups in the data directory")
 	f.BoolVar(&cfg.tunnel, "tunnel", false, "let the platform that this controller is enrolled at bring requests to /svc/api here; they need a token as any others do")
 	f.StringVar(&cfg.system, "appliance", "", "`directory` in which the appliance's system says how it is; it then takes updates from the data directory")
+	f.BoolVar(&cfg.updateLocal, "update-from-local", false, "let an admin have updates fetched from loopback and link-local addresses, too, such as a mirror on this machine")
 	return c
 }
 
@@ -206,7 +208,7 @@ func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, l
 		return nil, err
 	}
 	shown := &identity{d.cert, db, cfg.certFile != "", a.publishCertificate}
-	if d.admin, err = d.newAdmin(ctx, cfg.tokenLife, shown, d.within(lines, registry), systemBelow(cfg.system, a.DataDir), brake, clock); err != nil {
+	if d.admin, err = d.newAdmin(ctx, cfg.tokenLife, shown, d.within(lines, registry), systemBelow(cfg.system, a.DataDir, cfg.updateLocal), brake, clock); err != nil {
 		return nil, err
 	}
 	if d.pages, err = pages.New(); err != nil {
