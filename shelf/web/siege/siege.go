@@ -1,4 +1,6 @@
-// Package siege does to a door what strangers have brought doors down with, for tests.
+// Package siege does to a daemon what has brought daemons down, for tests: strangers without
+// a login, people with one who mean harm, a controller that floods the platform, and an old
+// controller that answers without end.
 package siege
 
 import (
@@ -11,8 +13,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -28,6 +28,8 @@ type Door struct {
 	File string
 	// Posts take bodies from anybody.
 	Posts []string
+
+	address string // that attacks come from
 }
 
 // held is how long an attack holds what it has got.
@@ -139,6 +141,9 @@ func (d Door) guess(ctx context.Context, path string) {
 
 func (d Door) dial(ctx context.Context, protocol string) (net.Conn, error) {
 	t := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, NextProtos: []string{protocol}}}
+	if d.address != "" {
+		t.NetDialer = &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(d.address)}}
+	}
 	c, err := t.DialContext(ctx, "tcp", d.Addr)
 	if err == nil {
 		err = c.SetDeadline(time.Now().Add(10 * time.Second))
@@ -199,19 +204,4 @@ func pause(ctx context.Context, d time.Duration) {
 	case <-ctx.Done():
 	case <-time.After(d):
 	}
-}
-
-// Resident is how much memory a process has, in bytes (VmRSS).
-func Resident(pid int) (int64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			n, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-			return n << 10, err
-		}
-	}
-	return 0, fmt.Errorf("memory of process %d: it has none", pid)
 }

@@ -1,0 +1,45 @@
+package siege
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// Counts are what came of attacks: by name, then by status or in words.
+type Counts map[string]map[string]int
+
+// notLetIn is the outcome of an attack that got no connection.
+const notLetIn = "not let in"
+
+// Check logs what came of each attack, and complains of one that has not come to the daemon at all: a test would show
+// nothing by it.
+func (c Counts) Check(t testing.TB) {
+	t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(c)) {
+		t.Logf("%s: %v", name, c[name])
+		if c[name][notLetIn] > 0 && len(c[name]) == 1 {
+			t.Errorf("%s: nothing of it came to the daemon", name)
+		}
+	}
+}
+
+type counts struct {
+	mu  sync.Mutex
+	all Counts
+}
+
+// add counts an outcome, unless the attack has ended meanwhile: then it is ours.
+func (c *counts) add(ctx context.Context, name, outcome string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ctx.Err() != nil {
+		return
+	}
+	if c.all[name] == nil {
+		c.all[name] = map[string]int{}
+	}
+	c.all[name][outcome]++
+}
