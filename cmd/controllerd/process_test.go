@@ -18,6 +18,7 @@ import (
 
 	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/shelf/memory/confine"
+	"svc.internal/controller/shelf/web/siege"
 )
 
 // programDir holds the programs while the tests run.
@@ -41,6 +42,7 @@ func built(folder string) (string, error) {
 }
 
 func TestMain(m *testing.M) {
+	siege.Main()
 	dir, err := os.MkdirTemp("", "controllerd-test")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -189,6 +191,16 @@ func (d *desk) serveIn(group *confine.Group, args ...string) *served {
 	}
 	s.client = trusting(d.t, filepath.Join(d.dataDir, certificateFile))
 	return s
+}
+
+// gone reports whether the process has ended.
+func (s *served) gone() bool {
+	select {
+	case <-s.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // kill ends the process as a power cut would, and waits until it is gone.

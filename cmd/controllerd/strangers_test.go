@@ -2,14 +2,14 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -31,15 +31,17 @@ shades:
 `
 
 const (
-	// strangersMemory is what the daemon may have in memory, whatever strangers do.
-	strangersMemory = 100_000_000
-	// strangersLog is what it may write to its log in an hour of attack.
+	// strangersDisk is by how much the data may grow at most, whatever comes in.
+	strangersDisk = 64_000_000
+	// strangersLog is what the daemon may write to its log in an hour of attack.
 	strangersLog = 1_000_000
+	// loginEvery is how often somebody known logs in meanwhile, less often than the brake counts.
+	loginEvery = 3 * time.Second
 )
 
-// TestCampaignStrangers has strangers without a login do to a daemon, over HTTP/1.1 and
-// HTTP/2 and all at once, what has brought it down before, while somebody known dims a
-// lamp and stops a shade.
+// TestCampaignStrangers has everybody do to a daemon, in a control group as large as its unit's, all that has brought it down
+// before, over HTTP/1.1 and HTTP/2 and all at once: strangers without a login and people who bring hostile files and an old
+// controller, while somebody known dims a lamp, stops a shade and logs in.
 func TestCampaignStrangers(t *testing.T) {
 	drivertest.Long(t)
 	length := 10 * time.Second
@@ -48,38 +50,19 @@ func TestCampaignStrangers(t *testing.T) {
 	}
 	h := newBuilding(t, strangersSite)
 	d := h.desk()
-	var group *confine.Group
-	if soak() {
-		group = confine.New(t, 200_000_000)
-	}
-	s := d.serveIn(group)
+	group := confine.New(t, unitMemory)
+	s := d.serveIn(group, "--appliance", t.TempDir())
 	honest := newHonest(t, s)
 	waitFor(t, 30*time.Second, "lamp and shade to be there", func() bool {
 		return honest.dim() && honest.call("shadeControl", `{"targetType":3,"targetId":5001,"command":"UP"}`)
 	})
+	party := hostile(t, s)
 	late := drivertest.Watch(t)
 	quiet := honest.work(t, length/2)
 	spare := late.Steps(5)
 
-	ctx, cancel := context.WithCancel(t.Context())
-	door := siege.Door{Addr: strings.TrimPrefix(s.url, "https://"), File: "/docs/swagger-ui-bundle.js", Posts: []string{"/svc/api/authenticate"}}
-	var wg sync.WaitGroup
-	wg.Go(func() { door.Attack(ctx) })
-	if soak() {
-		wg.Go(func() { door.Handshakes(ctx, 8) })
-	}
-	most := int64(0) // read once wg is done
-	wg.Go(func() {
-		for ctx.Err() == nil {
-			now, err := siege.Resident(s.cmd.Process.Pid)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			most = max(most, now)
-			time.Sleep(50 * time.Millisecond)
-		}
-	})
+	end := siege.Begin(t, party)
+	watched := siege.Watch(t, s.cmd.Process.Pid, h.dataDir)
 	logged, began := toldOf(s.log.String()), time.Now()
 	besieged := honest.work(t, length)
 	told := float64(toldOf(s.log.String()) - logged)
@@ -87,31 +70,86 @@ func TestCampaignStrangers(t *testing.T) {
 	if length < time.Minute {
 		hour = told // a burst, and what follows it is too little to reckon with
 	}
-	cancel()
-	wg.Wait()
+	most, grown := watched()
+	end().Check(t)
 	before, now := quantile(quiet, 0.99), quantile(besieged, 0.99)
-	t.Logf("DIM and STOP: p50 %v, p99 %v in quiet, p50 %v, p99 %v under attack (%d and %d calls, the machine late by %v); memory %d MB at most; %.0f kB of log in an hour",
-		quantile(quiet, 0.5), before, quantile(besieged, 0.5), now, len(quiet), len(besieged), late.Steps(1), most/1e6, hour/1e3)
-	if most > strangersMemory {
-		t.Errorf("the daemon had %d MB in memory, want at most %d", most/1e6, strangersMemory/1_000_000)
+	t.Logf("DIM and STOP: p50 %v, p99 %v in quiet, p50 %v, p99 %v under attack (%d and %d calls, the machine late by %v); memory %d MB at most; disk %d kB more at most; %.0f kB of log in an hour",
+		quantile(quiet, 0.5), before, quantile(besieged, 0.5), now, len(quiet), len(besieged), late.Steps(1), most/1e6, grown/1e3, hour/1e3)
+	if kills := group.Kills(t); kills > 0 {
+		t.Errorf("the kernel ended the daemon %d times", kills)
 	}
 	if now > 2*before+max(spare, late.Steps(5)) {
 		t.Errorf("p99 of somebody known is %v under attack, %v in quiet, want at most twice that", now, before)
 	}
+	if grown > strangersDisk {
+		t.Errorf("the data grew by %d MB, want at most %d", grown/1e6, strangersDisk/1_000_000)
+	}
 	if hour > strangersLog {
 		t.Errorf("%.0f kB of log in an hour, want at most %d", hour/1e3, strangersLog/1000)
 	}
-	select {
-	case <-s.ended:
+	if s.gone() {
 		t.Error("the daemon has ended")
-	default:
 	}
 }
 
-// toldOf is how many bytes of a log are not about what somebody known did.
+// hostile is everybody who attacks a daemon.
+func hostile(t *testing.T, s *served) siege.Party {
+	t.Helper()
+	dir := t.TempDir()
+	file := func(name string, data []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	admin, viewer := enterAs(t, s, account.RoleAdmin), enterAs(t, s, account.RoleViewer)
+	mayBring := []siege.Request{
+		{Name: "sparse backup", Path: "/backup/drill", Header: []string{admin}, File: file("sparse", siege.SparseBackup())},
+		{Name: "backup of 30 MB", Path: "/backup/drill", Header: []string{admin}, File: file("large", siege.LargeBackup(30<<20)), Pause: time.Second},
+		{Name: "backup to restore", Path: "/backup/restore", Header: []string{admin}, File: file("restored", siege.SparseBackup())},
+		{Name: "bundle that is none", Path: "/update", Header: []string{admin}, File: file("none.raucb", make([]byte, 8<<20))},
+		{Name: "bundle cut off", Path: "/update", Header: []string{admin}, File: file("cut.raucb", append([]byte("hsqs"), make([]byte, 8<<20)...)), Missing: 1 << 20},
+		{Name: "guesses at a password", Path: "/auth/login", Body: `{"username":"admin","password":"guess %"}`},
+		{Name: "guesses at the claim", Path: "/claim", Body: `{"code":"AAAA-BBBB-CCCC","username":"u%","password":"a password of mine"}`},
+	}
+	for i := range mayBring {
+		r := &mayBring[i]
+		r.Method, r.Path, r.Pause = "POST", "/api/v1"+r.Path, max(r.Pause, 50*time.Millisecond)
+	}
+	return siege.Party{
+		Door:       siege.Door{Addr: strings.TrimPrefix(s.url, "https://"), File: "/docs/swagger-ui-bundle.js", Posts: []string{"/svc/api/authenticate"}},
+		Handshakes: 8,
+		Requests: append(mayBring,
+			siege.Request{Name: "event streams", Method: "GET", Path: "/api/v1/events", Header: []string{viewer}, Unread: 5 * time.Second, Places: 80},
+			siege.Request{Name: "answers unread", Method: "GET", Path: "/api/v1/openapi.json", Header: []string{viewer}, Unread: 2 * time.Second, Places: 20},
+		),
+		Old: &siege.OldController{Preview: "/api/v1/migrations/preview", Jobs: "/api/v1/jobs/", Header: []string{admin}},
+	}
+}
+
+// enterAs logs somebody into /api/v1 and returns the header for it.
+func enterAs(t *testing.T, s *served, role account.Role) string {
+	t.Helper()
+	res, err := s.client.Post(s.url+"/api/v1/auth/login", "application/json", strings.NewReader(fmt.Sprintf(`{"username":%q,"password":%q}`, role, housePassword)))
+	if err != nil {
+		t.Errorf("log in with the right password to /api/v1: %v", err)
+		return ""
+	}
+	defer res.Body.Close()
+	var answer struct {
+		Token string `json:"access_token"`
+	}
+	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil || answer.Token == "" {
+		t.Errorf("log in with the right password to /api/v1: %d %v", res.StatusCode, err)
+	}
+	return "Authorization: Bearer " + answer.Token
+}
+
+// toldOf is how many bytes of a log are not about what the one who is honest did.
 func toldOf(log string) (n int) {
 	for line := range strings.Lines(log) {
-		if !strings.Contains(line, " user=") {
+		if !strings.Contains(line, " user="+string(account.RoleOperator)) {
 			n += len(line)
 		}
 	}
@@ -146,6 +184,10 @@ func (h *honest) dim() bool {
 	return h.call("channelControl", fmt.Sprintf(`{"targetType":3,"targetId":1,"command":"DIM","dimLevel":%d}`, h.level))
 }
 
+func (h *honest) stop() bool {
+	return h.call("shadeControl", `{"targetType":3,"targetId":5001,"command":"STOP"}`)
+}
+
 // call reports whether a control call was answered with status 1.
 func (h *honest) call(path, body string) bool {
 	req, err := http.NewRequest("POST", h.s.url+"/svc/api/"+path, strings.NewReader(body))
@@ -162,22 +204,25 @@ func (h *honest) call(path, body string) bool {
 	return bytes.HasPrefix(data, []byte(`{"status":1`))
 }
 
-// work dims and stops for a while, and returns how long each call took, sorted.
+// work dims and stops for a while, logs in now and then, and returns how long each call took, sorted.
 func (h *honest) work(t *testing.T, length time.Duration) (took []time.Duration) {
 	t.Helper()
-	for until := time.Now().Add(length); time.Now().Before(until); {
-		began := time.Now()
-		ok := h.dim()
-		took = append(took, time.Since(began))
-		if !ok {
-			t.Error("a DIM was not confirmed")
+	login, unconfirmed := time.Now(), 0
+	for until := time.Now().Add(length); time.Now().Before(until) && !h.s.gone(); time.Sleep(5 * time.Millisecond) {
+		if time.Since(login) > loginEvery {
+			login = time.Now()
+			enterAs(t, h.s, account.RoleAdmin)
 		}
-		began = time.Now()
-		if ok = h.call("shadeControl", `{"targetType":3,"targetId":5001,"command":"STOP"}`); !ok {
-			t.Error("a STOP was not confirmed")
+		for _, call := range []func() bool{h.dim, h.stop} {
+			began := time.Now()
+			if !call() {
+				unconfirmed++
+			}
+			took = append(took, time.Since(began))
 		}
-		took = append(took, time.Since(began))
-		time.Sleep(5 * time.Millisecond)
+	}
+	if unconfirmed > 0 {
+		t.Errorf("%d of %d calls were not confirmed", unconfirmed, len(took))
 	}
 	slices.Sort(took)
 	return took

@@ -24,10 +24,12 @@ import (
 	"svc.internal/controller/platform/peertest"
 	"svc.internal/controller/shelf/memory/confine"
 	"svc.internal/controller/shelf/web"
+	"svc.internal/controller/shelf/web/siege"
 )
 
-// TestMain lets the test binary be the program itself.
+// TestMain lets the test binary be the program itself, or who attacks it.
 func TestMain(m *testing.M) {
+	siege.Main()
 	if os.Getenv("BE_PLATFORMD") != "" {
 		main()
 	}
