@@ -104,10 +104,13 @@ func hostile(t *testing.T, s *served) siege.Party {
 		return path
 	}
 	admin, viewer := enterAs(t, s, account.RoleAdmin), enterAs(t, s, account.RoleViewer)
+	yaml := []string{admin, "Content-Type: application/yaml"}
 	mayBring := []siege.Request{
 		{Name: "sparse backup", Path: "/backup/drill", Header: []string{admin}, File: file("sparse", siege.SparseBackup())},
 		{Name: "backup of 30 MB", Path: "/backup/drill", Header: []string{admin}, File: file("large", siege.LargeBackup(30<<20)), Pause: time.Second},
 		{Name: "backup to restore", Path: "/backup/restore", Header: []string{admin}, File: file("restored", siege.SparseBackup())},
+		{Name: "site file of empty nodes", Path: "/site/file/preview", Header: yaml, File: file("nodes.yaml", siege.EmptyNodes(3_500_000))},
+		{Name: "site file of aliases", Path: "/site/file/preview", Header: yaml, File: file("aliases.yaml", siege.Aliases())},
 		{Name: "bundle that is none", Path: "/update", Header: []string{admin}, File: file("none.raucb", make([]byte, 8<<20))},
 		{Name: "bundle cut off", Path: "/update", Header: []string{admin}, File: file("cut.raucb", append([]byte("hsqs"), make([]byte, 8<<20)...)), Missing: 1 << 20},
 		{Name: "guesses at a password", Path: "/auth/login", Body: `{"username":"admin","password":"guess %"}`},
