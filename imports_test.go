@@ -90,6 +90,7 @@ var mayImport = map[string][]string{
 	"platform/gate":        {"shelf/web"},
 	"platform/login":       {"shelf/password", "shelf/web"},
 	"platform/ratelimit":   nil,
+	"platform/quota":       nil,
 	"platform/store":       {"shelf/lookalike"},
 	"platform/broker":      {"shelf/web", "cloud/wire"},
 	"platform/link":        {"cloud/wire"},

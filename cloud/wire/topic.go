@@ -7,6 +7,10 @@ import (
 	"strings"
 )
 
+// Left is where the broker puts the envelope of a message that it left out, beside those
+// of the same direction: up/left, down/left.
+const Left = "left"
+
 // Root of every topic of this version.
 const Root = "bms/v1"
 

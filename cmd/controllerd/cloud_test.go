@@ -20,6 +20,7 @@ import (
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/broker"
 	"svc.internal/controller/platform/link"
+	"svc.internal/controller/platform/quota"
 	"svc.internal/controller/platform/site"
 	platformstore "svc.internal/controller/platform/store"
 	"svc.internal/controller/shelf/web"
@@ -58,13 +59,13 @@ func (h *house) enrol() *platformFor {
 	conf := cert.TLS()
 	conf.NextProtos = nil
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	b, err := broker.Start(broker.Config{Dir: t.TempDir(), Listener: listener, TLS: conf, Credentials: db, Log: log})
+	b, err := broker.Start(broker.Config{Dir: t.TempDir(), Listener: listener, TLS: conf, Credentials: db, Shares: quota.NewBook(log), Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Close)
 	t.Cleanup(runFor(t, b.Run))
-	recorder := site.NewRecorder(db, log)
+	recorder := site.NewRecorder(db, quota.NewBook(log), log)
 	t.Cleanup(runFor(t, recorder.Run))
 	l := link.New(link.Config{
 		Broker: link.Broker{URL: "mqtt://inside", Dial: b.Dial, Login: b.Login}, Store: db, Log: log,

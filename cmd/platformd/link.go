@@ -22,6 +22,7 @@ import (
 	"svc.internal/controller/platform/broker"
 	"svc.internal/controller/platform/link"
 	"svc.internal/controller/platform/panel"
+	"svc.internal/controller/platform/quota"
 	"svc.internal/controller/platform/site"
 	"svc.internal/controller/shelf/cli"
 	"svc.internal/controller/shelf/web"
@@ -68,7 +69,8 @@ type cloud struct {
 
 // openCloud starts the broker, or gets ready to connect to one.
 func (a *app) openCloud(ctx context.Context, d *daemon, cfg serveConfig, env brokerSettings) (c *cloud, err error) {
-	c = &cloud{env: env, recorder: site.NewRecorder(d.db, d.log), board: panel.NewBoard()}
+	d.shares = quota.NewBook(d.log)
+	c = &cloud{env: env, recorder: site.NewRecorder(d.db, d.shares, d.log), board: panel.NewBoard()}
 	at := link.Broker{URL: env.url}
 	if env.ca != "" {
 		if c.ca, err = os.ReadFile(env.ca); err != nil {
@@ -114,7 +116,7 @@ func (a *app) openBroker(d *daemon, c *cloud, cfg serveConfig) (err error) {
 		c.ca = d.cert.PEM()
 	}
 	c.broker, err = broker.Start(broker.Config{
-		Dir: filepath.Join(a.dataDir, "broker"), Listener: c.listen, TLS: conf, Credentials: d.db, Log: d.log,
+		Dir: filepath.Join(a.dataDir, "broker"), Listener: c.listen, TLS: conf, Credentials: d.db, Shares: d.shares, Log: d.log,
 	})
 	if err != nil {
 		c.listen.Close()

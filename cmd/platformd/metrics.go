@@ -8,6 +8,8 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"svc.internal/controller/platform/quota"
 )
 
 // metrics is what /metrics shows.
@@ -28,6 +30,9 @@ func newMetrics(d *daemon) *metrics {
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), m.requests)
 	m.registry.MustRegister(d.crowd.Metrics("platform")...)
 	m.registry.MustRegister(budgets{d.limit})
+	if d.shares != nil {
+		m.registry.MustRegister(shares{d.shares})
+	}
 	if d.redis != nil {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "platform_redis_up",
@@ -63,6 +68,34 @@ func (b budgets) Collect(to chan<- prometheus.Metric) {
 			budget, who = "requests", id
 		}
 		to <- prometheus.MustNewConstMetric(budgetLeft, prometheus.GaugeValue, float64(left), budget, who)
+	})
+}
+
+// shares are what controllers have of the platform, and what was left out of what they sent.
+type shares struct{ of *quota.Book }
+
+var (
+	controllerTopics = prometheus.NewDesc("platform_controller_topics", "Retained messages and states that a controller has.", []string{"controller"}, nil)
+	controllerBytes  = prometheus.NewDesc("platform_controller_bytes", "Bytes of them.", []string{"controller"}, nil)
+	controllerLeft   = prometheus.NewDesc("platform_controller_left_out_total",
+		"Messages of a controller that were left out since it has more than its share: of topics, of bytes under them, or of storage a day.", []string{"controller", "why"}, nil)
+)
+
+// Describe implements [prometheus.Collector].
+func (shares) Describe(to chan<- *prometheus.Desc) {
+	to <- controllerTopics
+	to <- controllerBytes
+	to <- controllerLeft
+}
+
+// Collect implements [prometheus.Collector].
+func (s shares) Collect(to chan<- prometheus.Metric) {
+	s.of.Each(func(controller string, topics, bytes int, left []quota.Excess) {
+		to <- prometheus.MustNewConstMetric(controllerTopics, prometheus.GaugeValue, float64(topics), controller)
+		to <- prometheus.MustNewConstMetric(controllerBytes, prometheus.GaugeValue, float64(bytes), controller)
+		for _, e := range left {
+			to <- prometheus.MustNewConstMetric(controllerLeft, prometheus.CounterValue, float64(e.Dropped), controller, string(e.Why))
+		}
 	})
 }
 

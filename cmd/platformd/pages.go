@@ -19,8 +19,16 @@ func (d *daemon) pages(e *echo.Echo, g *gate.Gate) error {
 	}
 	pages.Register(e, files)
 	pages.NewDesk(pages.Config{
-		Store: d.db, Sites: d.sites, Show: d.limit.Show, Invite: d.invite, Renew: d.renew, Still: g.Still, AtOnce: g.AtOnce, AtOnceMost: gate.AtOnceMost, Model: d.model != nil, Ending: d.ending,
+		Store: d.db, Sites: d.sites, Show: d.limit.Show, Invite: d.invite, Renew: d.renew, Still: g.Still, AtOnce: g.AtOnce, AtOnceMost: gate.AtOnceMost, Model: d.model != nil, LeftOut: d.leftOut, Ending: d.ending,
 	}).Register(e, g.Person, g.Admin)
+	return nil
+}
+
+// leftOut is what was left out of what a controller sent.
+func (d *daemon) leftOut(controller string) any {
+	if all := d.shares.Excess(controller); len(all) > 0 {
+		return all
+	}
 	return nil
 }
 

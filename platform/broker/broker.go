@@ -41,6 +41,7 @@ type Config struct {
 	// TLS of the listener; nil only in tests.
 	TLS         *tls.Config
 	Credentials Credentials
+	Shares      Shares
 	Log         *slog.Logger
 }
 

@@ -137,7 +137,7 @@ func (d *door) pass(conn net.Conn, p connect, c platform.Credential) {
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		_, _ = io.Copy(inside, conn)
+		_ = d.carry(inside, conn, c) // one that ends is no news
 		inside.Close()
 	})
 	_, _ = io.Copy(patient{conn}, inside)

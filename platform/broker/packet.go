@@ -130,16 +130,7 @@ func (c *connect) bytes() []byte {
 	if c.flags&flagPassword != 0 {
 		text(c.password)
 	}
-	out := []byte{0x10}
-	for n := len(b); ; {
-		digit := byte(n & 0x7f)
-		if n >>= 7; n == 0 {
-			out = append(out, digit)
-			break
-		}
-		out = append(out, digit|0x80)
-	}
-	return append(out, b...)
+	return append(appendLength([]byte{0x10}, len(b)), b...)
 }
 
 // fields takes length-prefixed fields off a packet.

@@ -19,6 +19,7 @@ import (
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/broker"
 	"svc.internal/controller/platform/link"
+	"svc.internal/controller/platform/quota"
 	"svc.internal/controller/platform/store"
 )
 
@@ -67,7 +68,7 @@ func embedded(t testing.TB, db *store.Store) place {
 			t.Fatal(err)
 		}
 		address = l.Addr().String()
-		b, err := broker.Start(broker.Config{Dir: dir, Listener: l, Credentials: db, Log: testLog(t)})
+		b, err := broker.Start(broker.Config{Dir: dir, Listener: l, Credentials: db, Shares: quota.NewBook(testLog(t)), Log: testLog(t)})
 		if err != nil {
 			t.Fatal(err)
 		}

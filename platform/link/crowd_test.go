@@ -14,6 +14,7 @@ import (
 
 	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform/link"
+	"svc.internal/controller/platform/quota"
 	"svc.internal/controller/platform/site"
 	"svc.internal/controller/platform/store"
 )
@@ -42,7 +43,7 @@ func crowd(t *testing.T, at place, controllers int, instances ...*store.Store) {
 	}
 	at.changed()
 	for _, db := range instances {
-		recorder := site.NewRecorder(db, slog.New(slog.DiscardHandler))
+		recorder := site.NewRecorder(db, quota.NewBook(slog.New(slog.DiscardHandler)), slog.New(slog.DiscardHandler))
 		run(t, recorder.Run)
 		l := link.New(link.Config{Broker: at.platform, Store: db, Log: testLog(t), Take: func(m link.Message) { recorder.Take(context.Background(), site.Message(m)) }})
 		run(t, l.Run)

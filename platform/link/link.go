@@ -228,6 +228,8 @@ func (l *Link) take(ctx context.Context) mqtt.MessageHandler {
 			return
 		}
 		switch below {
+		case "up/" + wire.Left:
+			return // the broker left a message out, and told the site's page
 		case wire.UpAck:
 			l.acknowledged(cid, m.Payload())
 			return

@@ -37,6 +37,8 @@ type Config struct {
 	Sites platform.SiteReader
 	// Show tells how full a bucket is.
 	Show func(ctx context.Context, b platform.Bucket) platform.Allowance
+	// LeftOut tells what was left out of what a controller sent, as it is shown; nil: nothing.
+	LeftOut func(controller string) any
 	// AtOnce tells how many requests of a bucket are with the assistant now, of AtOnceMost.
 	AtOnce     func(platform.Bucket) int
 	AtOnceMost int

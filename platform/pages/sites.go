@@ -102,12 +102,13 @@ func (d *Desk) read(c echo.Context) error {
 		Zones    []zone           `json:"zones"`
 		Troubles []trouble        `json:"troubles"`
 		Events   []platform.Event `json:"events"`
+		LeftOut  any              `json:"leftOut"` // null: nothing
 	}{site: siteOf(e, now), Zones: []zone{}, Troubles: []trouble{}}
 	b, err := d.cfg.Sites.Building(ctx, id)
 	if err != nil {
 		return unnamed(err)
 	}
-	out.TimeZone = b.TimeZone
+	out.TimeZone, out.LeftOut = b.TimeZone, d.cfg.LeftOut(id)
 	devices, err := d.cfg.Sites.Devices(ctx, id)
 	if err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
 )
@@ -27,8 +29,10 @@ type Message struct {
 }
 
 const (
-	// waitingMost messages wait to be saved; then the broker waits.
-	waitingMost = 4096
+	// waitingMost messages, of waitingBytesMost together, wait to be saved; then the broker
+	// waits.
+	waitingMost      = 4096
+	waitingBytesMost = 32 << 20
 	// batchMost messages are saved together, at the latest batchAfter after the first.
 	batchMost  = 1000
 	batchAfter = 200 * time.Millisecond
@@ -43,23 +47,38 @@ const (
 	EventsKept   = 2 * 365 * 24 * time.Hour
 )
 
+// Shares keep every controller to its share.
+type Shares interface {
+	// Hold reports whether a message may be kept under its topic, Store whether one may be
+	// kept for years.
+	Hold(controller, topic string, size int) bool
+	Store(controller string, size int) bool
+}
+
 // Recorder saves what controllers report.
 type Recorder struct {
-	store Store
-	log   *slog.Logger
-	in    chan Message
+	store  Store
+	shares Shares
+	log    *slog.Logger
+	in     chan Message
+	room   *semaphore.Weighted // for what waits, in bytes
 }
 
 // NewRecorder makes a recorder.
-func NewRecorder(store Store, log *slog.Logger) *Recorder {
-	return &Recorder{store: store, log: log, in: make(chan Message, waitingMost)}
+func NewRecorder(store Store, shares Shares, log *slog.Logger) *Recorder {
+	return &Recorder{store: store, shares: shares, log: log, in: make(chan Message, waitingMost), room: semaphore.NewWeighted(waitingBytesMost)}
 }
 
 // Take queues a message to be saved. It blocks while too many wait, until ctx ends.
 func (r *Recorder) Take(ctx context.Context, m Message) {
+	weight := min(int64(len(m.Payload)), waitingBytesMost)
+	if r.room.Acquire(ctx, weight) != nil {
+		return // ctx has ended
+	}
 	select {
 	case r.in <- m:
 	case <-ctx.Done():
+		r.room.Release(weight)
 	}
 }
 
@@ -113,6 +132,11 @@ func (r *Recorder) gather(first Message, within time.Duration) []Message {
 
 // save keeps a batch; what the database does not take is tried until it does.
 func (r *Recorder) save(ctx context.Context, messages []Message) {
+	defer func() {
+		for _, m := range messages {
+			r.room.Release(min(int64(len(m.Payload)), waitingBytesMost))
+		}
+	}()
 	b, sessions := r.sort(messages)
 	pause := 100 * time.Millisecond
 	for told := false; ; told = true {
@@ -165,9 +189,12 @@ func (r *Recorder) sort(messages []Message) (platform.Batch, []session) {
 		if !m.Retained {
 			b.Alive[m.Controller] = m.At
 		}
+		kind, id, isState := wire.SplitState(m.Below)
+		if !r.mayKeep(m, isState) {
+			continue
+		}
 		var err error
 		m.Payload = plainText(m.Payload)
-		kind, id, isState := wire.SplitState(m.Below)
 		switch {
 		case isState && len(m.Payload) == 0:
 			b.Reports = append(b.Reports, platform.Report{Controller: m.Controller, Kind: string(kind), ID: id})
@@ -185,6 +212,17 @@ func (r *Recorder) sort(messages []Message) (platform.Batch, []session) {
 		}
 	}
 	return b, sessions
+}
+
+// mayKeep reports whether a message is within the share of its controller.
+func (r *Recorder) mayKeep(m Message, isState bool) bool {
+	switch {
+	case m.Retained, isState:
+		return r.shares.Hold(m.Controller, m.Below, len(m.Payload))
+	case m.Below == wire.UpTele, m.Below == wire.UpEvent:
+		return r.shares.Store(m.Controller, len(m.Payload))
+	}
+	return true
 }
 
 // plainText replaces what PostgreSQL keeps in no text: one such character would keep all that comes after it waiting.

@@ -9,6 +9,7 @@ import (
 
 	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/quota"
 	"svc.internal/controller/platform/site"
 	"svc.internal/controller/platform/store"
 )
@@ -32,7 +33,7 @@ func open(t *testing.T) *house {
 	if _, err := db.Enrol(t.Context(), [32]byte{1}, func(id string) platform.Credential { return platform.Credential{Username: id, Controller: id} }); err != nil {
 		t.Fatal(err)
 	}
-	r := site.NewRecorder(db, slog.New(slog.DiscardHandler))
+	r := site.NewRecorder(db, quota.NewBook(slog.New(slog.DiscardHandler)), slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = r.Run(ctx) }()

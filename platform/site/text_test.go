@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/quota"
 )
 
 // strict keeps what PostgreSQL would.
@@ -40,7 +41,7 @@ func (s *strict) Purge(context.Context, platform.Retention) error            { r
 // A controller that sends text which no database keeps does not hold up what the others send.
 func TestTextThatNoDatabaseKeepsHoldsNobodyUp(t *testing.T) {
 	s := &strict{saved: make(chan platform.Batch, 4)}
-	r := NewRecorder(s, slog.New(slog.DiscardHandler))
+	r := NewRecorder(s, quota.NewBook(slog.New(slog.DiscardHandler)), slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() { _ = r.Run(ctx) }()

@@ -33,6 +33,8 @@ export default function Site({ params }) {
     <${Page} title=${data.name} sub=${heard(live)} back=${back}
       actions=${html`<button class="button" onClick=${again}><${Icon} name="undo" />${t('again')}</button>`}>
       ${code && html`<${Invitation} made=${code} />`}
+      ${data.leftOut?.map((x) => html`
+        <${Notice} kind="fault" key=${x.why}>${t('site.left.' + x.why, { n: number(x.dropped), at: moment(Date.parse(x.last)) })}<//>`)}
       <div class="columns">
         <section class="panel">
           <h2>${t('site.controller')}</h2>
