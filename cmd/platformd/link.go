@@ -61,6 +61,7 @@ type cloud struct {
 	listen   net.Listener   // of the broker inside; nil: it is outside
 	broker   *broker.Broker // nil: it is outside
 	link     *link.Link
+	shares   *quota.Book
 	recorder *site.Recorder
 	board    *panel.Board
 	ca       []byte // for controllers to trust the broker by; nil: what their system trusts
@@ -69,8 +70,8 @@ type cloud struct {
 
 // openCloud starts the broker, or gets ready to connect to one.
 func (a *app) openCloud(ctx context.Context, d *daemon, cfg serveConfig, env brokerSettings) (c *cloud, err error) {
-	d.shares = quota.NewBook(d.log)
-	c = &cloud{env: env, recorder: site.NewRecorder(d.db, d.shares, d.log), board: panel.NewBoard()}
+	shares := quota.NewBook(d.log)
+	c = &cloud{env: env, shares: shares, recorder: site.NewRecorder(d.db, shares, d.log), board: panel.NewBoard()}
 	at := link.Broker{URL: env.url}
 	if env.ca != "" {
 		if c.ca, err = os.ReadFile(env.ca); err != nil {
@@ -116,7 +117,7 @@ func (a *app) openBroker(d *daemon, c *cloud, cfg serveConfig) (err error) {
 		c.ca = d.cert.PEM()
 	}
 	c.broker, err = broker.Start(broker.Config{
-		Dir: filepath.Join(a.dataDir, "broker"), Listener: c.listen, TLS: conf, Credentials: d.db, Shares: d.shares, Log: d.log,
+		Dir: filepath.Join(a.dataDir, "broker"), Listener: c.listen, TLS: conf, Credentials: d.db, Shares: c.shares, Log: d.log,
 	})
 	if err != nil {
 		c.listen.Close()

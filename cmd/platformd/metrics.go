@@ -30,8 +30,8 @@ func newMetrics(d *daemon) *metrics {
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), m.requests)
 	m.registry.MustRegister(d.crowd.Metrics("platform")...)
 	m.registry.MustRegister(budgets{d.limit})
-	if d.shares != nil {
-		m.registry.MustRegister(shares{d.shares})
+	if d.cloud != nil {
+		m.registry.MustRegister(shares{d.cloud.shares})
 	}
 	if d.redis != nil {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{

@@ -26,7 +26,7 @@ func (d *daemon) pages(e *echo.Echo, g *gate.Gate) error {
 
 // leftOut is what was left out of what a controller sent.
 func (d *daemon) leftOut(controller string) any {
-	if all := d.shares.Excess(controller); len(all) > 0 {
+	if all := d.cloud.shares.Excess(controller); len(all) > 0 {
 		return all
 	}
 	return nil

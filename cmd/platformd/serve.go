@@ -20,7 +20,6 @@ import (
 	"svc.internal/controller/platform/gate"
 	"svc.internal/controller/platform/login"
 	"svc.internal/controller/platform/panel"
-	"svc.internal/controller/platform/quota"
 	"svc.internal/controller/platform/ratelimit"
 	"svc.internal/controller/platform/site"
 	"svc.internal/controller/platform/store"
@@ -145,7 +144,6 @@ type daemon struct {
 	proxies []netip.Prefix
 
 	cloud  *cloud
-	shares *quota.Book // of controllers; nil: there are none
 	speech voiceSettings
 	rooms  conferencingSettings
 	tunnel string      // domain; empty: there is none
