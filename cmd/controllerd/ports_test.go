@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"svc.internal/controller/drivers/line/pty"
 	"svc.internal/controller/shelf/account"
 )
 
@@ -19,13 +20,29 @@ func TestOnlySerialPortsAreTakenForPorts(t *testing.T) {
 	if err := os.Symlink("/etc/passwd", elsewhere); err != nil {
 		t.Fatal(err)
 	}
+	aside := filepath.Join(t.TempDir(), "ttyUSB0") // a name tells nothing
+	if err := os.Symlink("/dev/zero", aside); err != nil {
+		t.Fatal(err)
+	}
 	for _, driver := range []string{"sdn", "dmx"} {
-		for _, port := range []string{"/etc/shadow", "/etc/passwd", "/proc/self/mem", "/dev/../etc/passwd", "/dev", elsewhere} {
+		for _, port := range []string{"/etc/shadow", "/etc/passwd", "/proc/self/mem", "/dev/../etc/passwd", "/dev", elsewhere, "/dev/null", "/dev/random", aside} {
 			status, body, _ := h.send(http.MethodPost, "/api/v1/buses", operator, `{"name":"mine","driver":"`+driver+`","port":"`+port+`"}`)
-			if status/100 != 4 || !strings.Contains(string(body), "character device below /dev") {
+			if status/100 != 4 || !strings.Contains(string(body), "want a terminal below /dev") {
 				t.Errorf("%s at %s: %d %s", driver, port, status, body)
 			}
 		}
+	}
+	terminal, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer terminal.Close()
+	byName := filepath.Join(t.TempDir(), "adapter")
+	if err := os.Symlink(terminal.SlavePath(), byName); err != nil {
+		t.Fatal(err)
+	}
+	if status, body, _ := h.send(http.MethodPost, "/api/v1/buses", operator, `{"name":"theirs","driver":"sdn","port":"`+byName+`"}`); status != 201 {
+		t.Errorf("a name of a terminal: %d %s", status, body)
 	}
 	if status, body, _ := h.send(http.MethodPost, "/api/v1/buses", operator, `{"name":"mine","driver":"sdn","port":"/dev/serial/by-id/not-plugged-in"}`); status != 201 {
 		t.Errorf("a port that is not plugged in: %d %s", status, body)

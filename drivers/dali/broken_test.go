@@ -47,7 +47,7 @@ func TestGroupOfABrokenNodeIsNotUsed(t *testing.T) {
 	t.Parallel()
 	nodes := nodesOf(4, "dali-dt6", "1")
 	nodes = append(nodes, nodesOf(5, "dali-dt6")[4]) // or those in group 1 would be all of the line
-	o, err := Open(appliance.BusConfig{Bus: appliance.Bus{Name: "x", Port: "/dev/null", Options: map[string]string{"gateway": "atx"}}, Nodes: nodes})
+	o, err := Open(appliance.BusConfig{Bus: appliance.Bus{Name: "x", Port: "/dev/ttyNone", Options: map[string]string{"gateway": "atx"}}, Nodes: nodes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestGroupOfABrokenNodeIsNotUsed(t *testing.T) {
 	}
 	for _, address := range []string{"3", "64"} {
 		nodes[3].Address, nodes[3].Options = address, map[string]string{"fade": "soon"}
-		o, err := Open(appliance.BusConfig{Bus: appliance.Bus{Name: "x", Port: "/dev/null", Options: map[string]string{"gateway": "atx"}}, Nodes: nodes})
+		o, err := Open(appliance.BusConfig{Bus: appliance.Bus{Name: "x", Port: "/dev/ttyNone", Options: map[string]string{"gateway": "atx"}}, Nodes: nodes})
 		if err != nil || o.BrokenNodes[nodes[3].ID] == nil {
 			t.Fatal(err, o.BrokenNodes)
 		}

@@ -126,7 +126,7 @@ func TestGroupThatSomebodyElseIsInIsNotUsed(t *testing.T) {
 		{short: 1, key: "1", profile: profiles["dali-dt6"], curve: curves["standard"], ref: appliance.Ref{Node: 2, Channel: 1}},
 		{short: 2, key: "2", profile: profiles["dali-dt6"], curve: curves["standard"], ref: appliance.Ref{Node: 3, Channel: 1}},
 	}
-	o, err := Open(appliance.BusConfig{Bus: appliance.Bus{Name: "x", Port: "/dev/null", Options: map[string]string{"gateway": "atx"}}})
+	o, err := Open(appliance.BusConfig{Bus: appliance.Bus{Name: "x", Port: "/dev/ttyNone", Options: map[string]string{"gateway": "atx"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

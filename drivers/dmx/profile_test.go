@@ -21,7 +21,7 @@ func openSite(t testing.TB, dataDir string, options map[string]string, nodes ...
 		nodes[i].Name = fmt.Sprintf("lamp %d", i+1)
 	}
 	return Open(appliance.BusConfig{
-		Bus: appliance.Bus{Name: "stage", Port: "/dev/null", Options: options}, Nodes: nodes, DataDir: dataDir,
+		Bus: appliance.Bus{Name: "stage", Port: "/dev/ttyNone", Options: options}, Nodes: nodes, DataDir: dataDir,
 		Shades: []appliance.Shade{{ID: 5001, Node: 1}},
 	})
 }

@@ -335,7 +335,7 @@ func TestMissingPortIsExplained(t *testing.T) {
 
 func TestExchangeWithoutRun(t *testing.T) {
 	noLeaks(t)
-	l, err := New(Config{Name: "test", Port: "/dev/null", Serial: settings})
+	l, err := New(Config{Name: "test", Port: "/dev/ttyNone", Serial: settings})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -345,7 +345,7 @@ func TestExchangeWithoutRun(t *testing.T) {
 
 func TestExchangeAfterRun(t *testing.T) {
 	noLeaks(t)
-	for _, port := range []string{"/dev/null", "tcp://127.0.0.1:1"} {
+	for _, port := range []string{"/dev/ttyNone", "tcp://127.0.0.1:1"} {
 		l, err := New(Config{Name: "test", Port: port, Serial: settings})
 		if err != nil {
 			t.Fatal(err)
