@@ -18,8 +18,8 @@ const (
 	stormRest = 10 * time.Minute
 	// backMost is how far a clock may be set back without anything being due again.
 	backMost = 2 * time.Hour
-	// handsMost bounds what is remembered as set by hand.
-	handsMost = 4096
+	// handsKept is how long it is remembered what was set by hand; no rule yields longer.
+	handsKept = 24 * time.Hour
 )
 
 // clockSet is before any moment that a controller's clock can truly show: a board without a battery starts in 1970.
@@ -34,9 +34,9 @@ type engine struct {
 
 	until   time.Time // clock and sun have been looked at up to here
 	watched map[appliance.ID]watched
-	hands   map[appliance.Ref]appliance.Hand
-	runs    map[appliance.ID][]time.Time // of the last stormSpan
-	resting map[appliance.ID]time.Time   // rules set aside, until when
+	hands   map[appliance.Ref]appliance.Hand // of what the site has, once there is one
+	runs    map[appliance.ID][]time.Time     // of the last stormSpan
+	resting map[appliance.ID]time.Time       // rules set aside, until when
 }
 
 // watched is how the value that a rule waits for stood last.
@@ -74,6 +74,7 @@ func (e *engine) tick(now time.Time, s *appliance.Snapshot) []firing {
 		e.site, e.calendar = s.Site, CalendarOf(s.Site.Division)
 		e.until = later(e.until, now) // a rule that is new was not due before
 		e.look(e.until)
+		e.forget(now, s)
 	}
 	return e.bounded(append(out, e.values(now, s)...))
 }
@@ -209,18 +210,16 @@ func (e *engine) hand(entry appliance.Entry) {
 		return
 	}
 	for _, m := range entry.Members {
-		if len(e.hands) >= handsMost {
-			e.forget(entry.AcceptedAt.Add(-24 * time.Hour))
-		}
-		if ref := whole(m.Ref); len(e.hands) < handsMost && m.Err == "" && !m.Offline {
+		if ref := whole(m.Ref); m.Err == "" && !m.Offline {
 			e.hands[ref] = appliance.Hand{Ref: ref, At: entry.AcceptedAt, Who: entry.Command.Origin.Who}
 		}
 	}
 }
 
-func (e *engine) forget(before time.Time) {
+// forget drops what was set long ago, and what a site that was changed has no more.
+func (e *engine) forget(now time.Time, s *appliance.Snapshot) {
 	for ref, h := range e.hands {
-		if h.At.Before(before) {
+		if now.Sub(h.At) > handsKept || s.Node(ref.Node) == nil && s.Shade(ref.Shade) == nil {
 			delete(e.hands, ref)
 		}
 	}

@@ -213,6 +213,28 @@ func TestWhatSomebodySetByHandIsLeftAlone(t *testing.T) {
 	}
 }
 
+// A large building is remembered whole, and no more of it than there is.
+func TestEveryLampSetByHandIsRemembered(t *testing.T) {
+	const lamps = 6000
+	e := newEngine(midday)
+	entry := appliance.Entry{AcceptedAt: midday, Command: appliance.Command{Origin: appliance.Origin{Who: "ada"}}}
+	for id := range appliance.ID(lamps) {
+		entry.Members = append(entry.Members, appliance.Member{Ref: appliance.Ref{Node: id + 1}})
+	}
+	e.hand(entry)
+	if len(e.hands) != lamps {
+		t.Errorf("%d of %d are remembered", len(e.hands), lamps)
+	}
+	e.tick(midday.Add(time.Second), siteOf(nil, appliance.Division{}))
+	if len(e.hands) != 3 {
+		t.Errorf("%d are remembered of a building with three nodes", len(e.hands))
+	}
+	e.tick(midday.Add(handsKept+time.Second), siteOf(nil, appliance.Division{Building: "another"}))
+	if len(e.hands) != 0 {
+		t.Errorf("%d are remembered after a day", len(e.hands))
+	}
+}
+
 func TestARuleRecallsAScene(t *testing.T) {
 	rule := appliance.Rule{ID: 1, Name: "Dusk", Actions: []appliance.Action{{Scene: 1}, {Scene: 9}, {Kind: appliance.LightOn, Target: appliance.Target{Scope: appliance.InCluster, ID: 77}}}}
 	got, left := newEngine(midday).commands(firing{at: midday, rule: &rule, why: "at sunset"}, siteOf(nil, appliance.Division{}))
