@@ -276,6 +276,10 @@ func (c *Controller) Run(ctx context.Context) error {
 	return nil
 }
 
+// EndJobs has all jobs give up in an orderly way, as [Controller.Run] does at its end: what
+// they moved is stopped. Commands go on, and no job begins any more.
+func (c *Controller) EndJobs() { c.jobs.end() }
+
 // start runs a bus: its line and its goroutine.
 func (c *Controller) start(b *bus) {
 	b.ctx, b.stopRun = context.WithCancel(*c.ctx.Load())

@@ -265,7 +265,8 @@ func (d *daemon) tolerable(err error) error {
 	return err
 }
 
-// run serves until ctx ends.
+// run serves until ctx ends: then the doors let those under way finish, and only when the last
+// has his answer the core ends, with everything saved.
 func (d *daemon) run(ctx context.Context) error {
 	e := web.New(web.Config{Log: d.log, Errors: publicapi.Errors, Certificate: d.cert})
 	d.api.Register(e)
@@ -273,6 +274,10 @@ func (d *daemon) run(ctx context.Context) error {
 	pages.Register(e, d.pages)
 	ctx, d.end = context.WithCancel(ctx)
 	defer d.end()
+	below, endCore := context.WithCancel(context.WithoutCancel(ctx))
+	defer endCore()
+	core := make(chan error, 1)
+	go func() { core <- d.core.Run(below); d.end() }()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return web.Serve(ctx, d.https, e, d.cert.TLS(), d.crowd) })
 	if d.http != nil {
@@ -286,11 +291,11 @@ func (d *daemon) run(ctx context.Context) error {
 	here := web.New(web.Config{Log: d.log, Errors: api.Errors})
 	d.admin.Register(here)
 	g.Go(func() error { return d.answerHere(ctx, here) })
-	g.Go(func() error { return d.core.Run(ctx) })
 	g.Go(func() error { return systemd.FeedWatchdog(ctx, d.alive, d.log) })
 	d.from.taken()
 	systemd.Ready(d.log)
 	context.AfterFunc(ctx, func() {
+		d.core.EndJobs()
 		if d.next.Load() != nil {
 			d.log.Info("a backup is to be restored: calls under way may finish, those that come wait")
 			return // to systemd this goes on
@@ -302,6 +307,8 @@ func (d *daemon) run(ctx context.Context) error {
 	d.log.Info("serving", "https", d.https.Addr().String(), "fingerprint", d.cert.Fingerprint(), "version", version)
 	d.claimable()
 	err := g.Wait()
+	endCore()
+	err = errors.Join(err, <-core)
 	if err == nil {
 		d.log.Info("stopped")
 	}
