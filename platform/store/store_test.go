@@ -297,3 +297,29 @@ func TestOpen(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Two instances that look for look-alikes at the same instant each find none: the database has to tell them of each other.
+func TestOneOfManyUsersWhoLookAlikeIsAddedEvenAtOnce(t *testing.T) {
+	peertest.Each(t, func(t *testing.T, db peertest.Database) {
+		instances := []*store.Store{db.Open(t), db.Open(t)}
+		names := []string{"Jörg Weiß", "jörg weiß", "JÖRG WEISS", "Jo\u0308rg Weiß", "Jörg\u00a0Weiß", "jörg WEISS"}
+		var added, refused atomic.Int32
+		var wg sync.WaitGroup
+		for i, name := range names {
+			wg.Go(func() {
+				switch _, err := instances[i%2].AddUser(t.Context(), name, platform.RoleUser, "x"); {
+				case err == nil:
+					added.Add(1)
+				case errors.Is(err, platform.ErrExists):
+					refused.Add(1)
+				default:
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if added.Load() != 1 || int(refused.Load()) != len(names)-1 {
+			t.Errorf("%d were added and %d refused, want 1 and %d", added.Load(), refused.Load(), len(names)-1)
+		}
+	})
+}
