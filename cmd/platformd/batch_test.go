@@ -70,6 +70,7 @@ func TestBatchesHaveAnEnd(t *testing.T) {
 		"the next without":             {batchOf(2, "tools/list", "{}"), "2025-11-25", 400, "has no batches"},
 		"none":                         {"[]", "", 400, "empty"},
 		"cut off":                      {`[{"jsonrpc":"2.0"`, "", 400, "no JSON array"},
+		"something behind it":          {batchOf(2, "tools/list", "{}") + batchOf(20, "tools/list", "{}"), "", 400, "no JSON array"},
 		"one that is no object at all": {"[1]", "", 400, ""},
 	} {
 		headers := []string{key}

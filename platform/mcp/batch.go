@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"sync/atomic"
 
@@ -60,6 +62,15 @@ func countOf(body []byte) (n int, err error) {
 			return n, err
 		}
 		n++
+	}
+	if n > batchMost {
+		return n, nil
+	}
+	if _, err := in.Token(); err != nil { // the end of the array
+		return n, err
+	}
+	if _, err := in.Token(); err != io.EOF {
+		return n, errors.New("something comes after the array")
 	}
 	return n, nil
 }
