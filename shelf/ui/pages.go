@@ -13,9 +13,9 @@ import (
 	"net/http"
 	"path"
 	"regexp"
-	"sort"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 //go:embed assets
@@ -42,42 +42,39 @@ type Pages struct {
 	shell  *file
 }
 
-// file is one answer, ready to be sent.
+// file is one answer, made when it is first asked for: a start must not wait for pages.
 type file struct {
-	kind   string // Content-Type
+	kind string // Content-Type
+	read func() []byte
+
+	packed sync.Once
 	plain  []byte
 	zipped []byte // nil: smaller as it is
 	tag    string
 }
 
-// New gathers and compresses the files of the shelf (as ui/…) and of the program
-// (as app/…).
+// New gathers the files of the shelf (as ui/…) and of the program (as app/…).
 func New(o Options) (*Pages, error) {
 	p := &Pages{files: map[string]*file{}}
-	z, err := gzip.NewWriterLevel(nil, gzip.BestCompression) // one for all: its tables take most of a megabyte
-	if err != nil {
-		return nil, fmt.Errorf("compress pages: %w", err)
-	}
 	assets, err := fs.Sub(shared, "assets")
 	if err != nil {
 		return nil, fmt.Errorf("gather pages: %w", err)
 	}
-	if err := p.gather(z, "ui", assets); err != nil {
+	h := sha256.New() // of all names and contents: another build, another folder
+	if err := p.gather(h, "ui", assets); err != nil {
 		return nil, err
 	}
 	if o.App != nil {
-		if err := p.gather(z, "app", o.App); err != nil {
+		if err := p.gather(h, "app", o.App); err != nil {
 			return nil, err
 		}
 	}
-	p.folder = "/a/" + p.hash() + "/"
-	if p.shell, err = p.makeShell(z, o); err != nil {
-		return nil, err
-	}
-	return p, nil
+	p.folder = "/a/" + hex.EncodeToString(h.Sum(nil)[:6]) + "/"
+	p.shell, err = p.makeShell(o)
+	return p, err
 }
 
-func (p *Pages) gather(z *gzip.Writer, under string, files fs.FS) error {
+func (p *Pages) gather(h io.Writer, under string, files fs.FS) error {
 	return fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return fmt.Errorf("gather pages: %w", err)
@@ -90,11 +87,16 @@ func (p *Pages) gather(z *gzip.Writer, under string, files fs.FS) error {
 		if err != nil {
 			return fmt.Errorf("gather pages: %w", err)
 		}
-		if path.Ext(name) == ".js" {
-			data = unsent.ReplaceAll(data, nil)
-		}
-		p.files[under+"/"+name], err = newFile(z, kind, data)
-		return err
+		fmt.Fprintf(h, "%s/%s %d\n", under, name, len(data))
+		_, _ = h.Write(data) // a hash has no errors
+		p.files[under+"/"+name] = &file{kind: kind, read: func() []byte {
+			data, _ := fs.ReadFile(files, name) // it was read before, from the program itself
+			if path.Ext(name) == ".js" {
+				data = unsent.ReplaceAll(data, nil)
+			}
+			return data
+		}}
+		return nil
 	})
 }
 
@@ -110,43 +112,36 @@ var kinds = map[string]string{
 	".png": "image/png",
 }
 
-func newFile(z *gzip.Writer, kind string, data []byte) (*file, error) {
+// zippers compress one file at a time: the tables of each take most of a megabyte.
+var zippers = sync.Pool{New: func() any {
+	z, err := gzip.NewWriterLevel(nil, gzip.BestCompression)
+	if err != nil {
+		panic(err) // there is no such level
+	}
+	return z
+}}
+
+// pack makes the answer.
+func (f *file) pack() {
+	f.plain = f.read()
+	sum := sha256.Sum256(f.plain)
+	f.tag = `"` + hex.EncodeToString(sum[:8]) + `"`
+	z := zippers.Get().(*gzip.Writer)
+	defer zippers.Put(z)
 	var b bytes.Buffer
 	z.Reset(&b)
-	if _, err := z.Write(data); err != nil {
-		return nil, fmt.Errorf("compress pages: %w", err)
-	}
-	if err := z.Close(); err != nil {
-		return nil, fmt.Errorf("compress pages: %w", err)
-	}
-	sum := sha256.Sum256(data)
-	f := &file{kind: kind, plain: data, tag: `"` + hex.EncodeToString(sum[:8]) + `"`}
-	if b.Len() < len(data) {
+	_, _ = z.Write(f.plain) // memory has no errors
+	_ = z.Close()
+	if b.Len() < len(f.plain) {
 		f.zipped = b.Bytes()
 	}
-	return f, nil
-}
-
-// hash of all names and contents: another build, another folder.
-func (p *Pages) hash() string {
-	names := make([]string, 0, len(p.files))
-	for name := range p.files {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	h := sha256.New()
-	for _, name := range names {
-		fmt.Fprintf(h, "%s %d\n", name, len(p.files[name].plain))
-		h.Write(p.files[name].plain)
-	}
-	return hex.EncodeToString(h.Sum(nil)[:6])
 }
 
 // Folder is where the modules of this build lie, such as "/a/0123456789ab/".
 func (p *Pages) Folder() string { return p.folder }
 
 // makeShell writes the page that every address of the program answers with.
-func (p *Pages) makeShell(z *gzip.Writer, o Options) (*file, error) {
+func (p *Pages) makeShell(o Options) (*file, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<!doctype html>
 <html lang="en" data-build="%s">
@@ -175,7 +170,7 @@ func (p *Pages) makeShell(z *gzip.Writer, o Options) (*file, error) {
 </body>
 </html>
 `, p.folder)
-	return newFile(z, "text/html; charset=utf-8", []byte(b.String()))
+	return &file{kind: "text/html; charset=utf-8", read: func() []byte { return []byte(b.String()) }}, nil
 }
 
 // Shell serves the page itself, which the browser asks about each time.
@@ -206,6 +201,7 @@ func (p *Pages) Assets() http.Handler {
 }
 
 func (f *file) send(w http.ResponseWriter, r *http.Request) {
+	f.packed.Do(f.pack)
 	h := w.Header()
 	h.Set("Content-Type", f.kind)
 	h.Set("Vary", "Accept-Encoding")
@@ -254,6 +250,7 @@ func (p *Pages) Weight(modules ...string) (int, error) {
 var imports = regexp.MustCompile(`(?:from|import)\s*["'](\.{1,2}/[^"']+)["']`)
 
 func (f *file) size() int {
+	f.packed.Do(f.pack)
 	if f.zipped != nil {
 		return len(f.zipped)
 	}
