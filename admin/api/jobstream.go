@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"svc.internal/controller/shelf/web"
 )
 
 // jobEvents is the stream of one job as it goes on. It ends with the job.
@@ -14,11 +16,11 @@ func (a *API) jobEvents(c echo.Context) error {
 	if _, ok := a.Jobs.Jobs().Get(id); !ok {
 		return notThere("job", id)
 	}
-	leave, err := a.beginStream(c)
+	mine, err := a.beginStream(c)
 	if err != nil {
 		return err
 	}
-	defer leave()
+	defer mine.Leave()
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	ctx := c.Request().Context()
@@ -52,6 +54,9 @@ func (a *API) jobEvents(c echo.Context) error {
 			return nil
 		case <-a.streams.over:
 			return nil
+		case <-mine.Displaced():
+			_ = write(c, web.Displaced)
+			return nil
 		case <-look.C:
 			if !a.still(ctx, c, reader) || write(c, ": alive\n") != nil {
 				return nil
@@ -66,15 +71,21 @@ func (a *API) jobEvents(c echo.Context) error {
 	}
 }
 
-// beginStream begins an answer of server-sent events; leave is called at its end.
-func (a *API) beginStream(c echo.Context) (leave func(), err error) {
-	if !a.streams.enter() {
-		return nil, &refusal{status: http.StatusServiceUnavailable, detail: "too many event streams are open", wait: 5 * time.Second}
+// beginStream begins an answer of server-sent events, to be left at its end.
+func (a *API) beginStream(c echo.Context) (*web.Stream, error) {
+	who := callerOf(c)
+	user := who.name
+	if who.local {
+		user = "console " + user // an account of the operating system
+	}
+	mine, err := a.streams.open.Enter(user, web.Peer(c.Request()))
+	if err != nil {
+		return nil, &refusal{status: http.StatusServiceUnavailable, detail: err.Error(), wait: 5 * time.Second}
 	}
 	h := c.Response().Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no")
 	c.Response().WriteHeader(http.StatusOK)
-	return a.streams.leave, nil
+	return mine, nil
 }

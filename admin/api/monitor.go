@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/shelf/web"
 )
 
 // recorder finds the bus in a path and its flight recorder.
@@ -67,11 +68,11 @@ func (a *API) monitor(c echo.Context) error {
 	}
 	ctx := c.Request().Context()
 	live := rec.Follow(ctx)
-	leave, err := a.beginStream(c)
+	mine, err := a.beginStream(c)
 	if err != nil {
 		return err
 	}
-	defer leave()
+	defer mine.Leave()
 	if write(c, "retry: 1000\n\n") != nil {
 		return nil
 	}
@@ -80,6 +81,9 @@ func (a *API) monitor(c echo.Context) error {
 	for {
 		select {
 		case <-a.streams.over:
+			return nil
+		case <-mine.Displaced():
+			_ = write(c, web.Displaced)
 			return nil
 		case <-look.C:
 			if !a.still(ctx, c, reader) || write(c, ": alive\n") != nil {

@@ -11,11 +11,13 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/shelf/web"
 )
 
 const (
-	// streamsMost event streams are open at a time, all callers together.
-	streamsMost = 64
+	// streamsMost event streams are open at a time, all callers together; so many of one
+	// user, whose tablets may share an account, and from one address, which may be a proxy.
+	streamsMost, streamsUser, streamsAddress = 64, 16, 32
 	// picturesKept are the last snapshots that somebody was shown: who comes back soon
 	// after a cut is told the differences only.
 	picturesKept = 64
@@ -34,35 +36,19 @@ const (
 type streams struct {
 	epoch string        // of this process
 	over  chan struct{} // closed when the door closes
+	open  *web.Streams
 
 	mu    sync.Mutex
-	open  int
 	shown []*appliance.Snapshot // ascending number
 }
 
 func newStreams() streams {
 	random := make([]byte, 5)
 	rand.Read(random) // never fails, see crypto/rand
-	return streams{epoch: fmt.Sprintf("%x", random), over: make(chan struct{})}
+	return streams{epoch: fmt.Sprintf("%x", random), over: make(chan struct{}), open: web.NewStreams(streamsUser, streamsAddress, streamsMost)}
 }
 
 func (s *streams) close() { close(s.over) }
-
-func (s *streams) enter() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.open >= streamsMost {
-		return false
-	}
-	s.open++
-	return true
-}
-
-func (s *streams) leave() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.open--
-}
 
 // remember keeps what somebody is shown.
 func (s *streams) remember(snap *appliance.Snapshot) {
@@ -110,6 +96,7 @@ func (s *streams) parse(id string) (at cursors, ok bool) {
 type follower struct {
 	api  *API
 	c    echo.Context
+	mine *web.Stream
 	at   cursors
 	seen *appliance.Snapshot // shown in full
 	aged *appliance.Snapshot // with its ages
@@ -121,12 +108,12 @@ type follower struct {
 // events is the stream of everything that happens: the whole picture first, then
 // differences.
 func (a *API) events(c echo.Context) error {
-	leave, err := a.beginStream(c)
+	mine, err := a.beginStream(c)
 	if err != nil {
 		return err
 	}
-	defer leave()
-	f := &follower{api: a, c: c, agAt: time.Now(), items: map[string]mark{}}
+	defer mine.Leave()
+	f := &follower{api: a, c: c, mine: mine, agAt: time.Now(), items: map[string]mark{}}
 	if err := f.begin(c.Request().Header.Get("Last-Event-ID")); err != nil {
 		return nil // the reader is gone
 	}
@@ -176,6 +163,9 @@ func (f *follower) follow() {
 		case <-ctx.Done():
 			return
 		case <-f.api.streams.over:
+			return
+		case <-f.mine.Displaced():
+			_ = f.write(web.Displaced)
 			return
 		case <-look.C:
 			if !f.api.still(ctx, f.c, reader) {

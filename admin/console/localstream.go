@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -30,6 +31,9 @@ func events[T any](ctx context.Context, l *local, path string, begun func() erro
 	in := bufio.NewScanner(res.Body)
 	in.Buffer(nil, eventMost)
 	for in.Scan() {
+		if in.Text() == "event: displaced" {
+			return errors.New("the daemon ended this stream: too many are open; end others and try again")
+		}
 		data, ok := strings.CutPrefix(in.Text(), "data: ")
 		if !ok {
 			continue

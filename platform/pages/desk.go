@@ -55,13 +55,14 @@ type Config struct {
 
 // Desk answers what only pages ask.
 type Desk struct {
-	cfg  Config
-	news news
+	cfg     Config
+	news    news
+	streams *web.Streams
 }
 
 // NewDesk makes the desk.
 func NewDesk(cfg Config) *Desk {
-	d := &Desk{cfg: cfg}
+	d := &Desk{cfg: cfg, streams: web.NewStreams(streamsUser, streamsAddress, streamsMost)}
 	d.news.load = d.sites
 	return d
 }

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"sync"
@@ -11,6 +12,7 @@ import (
 
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/sse"
+	"svc.internal/controller/shelf/web"
 )
 
 // site is one line of the list of sites.
@@ -179,6 +181,9 @@ func (n *news) sites(ctx context.Context) ([]site, error) {
 	return all, err
 }
 
+// Streams that are open at a time: of a user, from an address, which may be a proxy, and in all.
+const streamsUser, streamsAddress, streamsMost = 16, 256, 1024
+
 // Rhythm of a stream.
 const (
 	lookEvery = 2 * time.Second
@@ -193,6 +198,12 @@ func (d *Desk) events(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	who, _ := web.CallerOf(c)
+	mine, err := d.streams.Enter(who.Name, web.Peer(c.Request()))
+	if err != nil {
+		return fmt.Errorf("%w: %w", platform.ErrOverloaded, err)
+	}
+	defer mine.Leave()
 	s := sse.Open(c)
 	defer s.Close()
 	tick := func() error { return s.Send("tick", map[string]time.Time{"time": time.Now().UTC()}) }
@@ -209,6 +220,9 @@ func (d *Desk) events(c echo.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-d.cfg.Ending:
+			return nil
+		case <-mine.Displaced():
+			s.Displaced()
 			return nil
 		case <-check.C:
 			if !d.cfg.Still(c.Request()) {

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -33,6 +34,9 @@ const (
 	answerWithin = 1500 * time.Millisecond
 	// waitMost is how long a request may wait for another value.
 	waitMost = 25 * time.Second
+	// streamsPanel are open at a time for one panel, streamsAddress from one address, which may be a proxy, and
+	// streamsMost in all.
+	streamsPanel, streamsAddress, streamsMost = 8, 256, 1024
 )
 
 // panels registers what a panel itself asks: the page in a browser, and the macro on a device.
@@ -169,6 +173,11 @@ func (r *Room) events(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	mine, err := r.streams.Enter(d.ID, web.Peer(c.Request()))
+	if err != nil {
+		return fmt.Errorf("%w: %w", platform.ErrOverloaded, err)
+	}
+	defer mine.Leave()
 	s := sse.Open(c)
 	defer s.Close()
 	tick := func() error { return s.Send("tick", map[string]time.Time{"time": time.Now().UTC()}) }
@@ -183,6 +192,9 @@ func (r *Room) events(c echo.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-r.cfg.Ending:
+			return nil
+		case <-mine.Displaced():
+			s.Displaced()
 			return nil
 		case <-beat.C:
 			if tick() != nil {

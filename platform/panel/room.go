@@ -62,14 +62,15 @@ type Config struct {
 
 // Room answers below /api/conferencing/devices and /api/conferencing/panels, and takes the provider's notifications.
 type Room struct {
-	cfg   Config
-	lanes lanes
-	queue queue
+	cfg     Config
+	lanes   lanes
+	queue   queue
+	streams *web.Streams
 }
 
 // New makes the room.
 func New(cfg Config) *Room {
-	r := &Room{cfg: cfg}
+	r := &Room{cfg: cfg, streams: web.NewStreams(streamsPanel, streamsAddress, streamsMost)}
 	r.queue.deliver = r.deliver
 	return r
 }

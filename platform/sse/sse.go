@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"svc.internal/controller/shelf/web"
 )
 
 // beat is how often a comment shows proxies that the stream lives.
@@ -85,6 +87,9 @@ func (s *Stream) write(b []byte) error {
 	}
 	return s.err
 }
+
+// Displaced tells the reader that the stream makes room for another one, and is not to be opened anew at once.
+func (s *Stream) Displaced() { _ = s.write([]byte(web.Displaced)) }
 
 // Close ends the stream.
 func (s *Stream) Close() {

@@ -40,6 +40,7 @@ const wordsOf = (f) => `${f.decoded || ''} ${f.note || ''} ${f.hex}`.toLowerCase
 function Frames({ bus }) {
   const [shown, setShown] = useState([]);
   const [lost, setLost] = useState(false);
+  const [elsewhere, setElsewhere] = useState(false);
   const [count, setCount] = useState(0);
   const [held, setHeld] = useState(null); // how many had come when it was paused
   const [q, setQ] = useState('');
@@ -53,6 +54,10 @@ function Frames({ bus }) {
     source.addEventListener('frame', (e) => {
       const f = { ...JSON.parse(e.data), n: n++ };
       if (now.current.held === null) frames = [f, ...frames.slice(0, kept - 1)];
+    });
+    source.addEventListener('displaced', () => {
+      source.close(); // others were opened in its place
+      setElsewhere(true);
     });
     source.onopen = () => setLost(false);
     source.onerror = () => setLost(true);
@@ -71,7 +76,8 @@ function Frames({ bus }) {
     };
   }, [bus]);
   return html`
-    ${lost && html`<${Notice} kind="warn">${t('monitor.lost')}<//>`}
+    ${elsewhere && html`<${Notice} kind="warn">${t('monitor.elsewhere')}<//>`}
+    ${lost && !elsewhere && html`<${Notice} kind="warn">${t('monitor.lost')}<//>`}
     <div class="row">
       <label class="search">
         <${Icon} name="search" />

@@ -30,13 +30,14 @@ export function Tabs({ tabs }) {
 // Header: the program's name, whether what one sees is live, and what the program adds.
 // link is that of stream.js, or undefined before anybody is logged in.
 export function Header({ name, link, children }) {
-  const lost = link && link.value.state === 'lost';
+  const state = link?.value.state;
+  const lost = state === 'lost' || state === 'elsewhere';
   return html`
     <header class="topbar">
       <a class="brand" href="/"><bdi>${name}</bdi></a>
       ${link && html`
         <span class="live" data-lost=${lost || undefined}>
-          ${lost ? t('link.lost') : link.value.state === 'live' ? t('link.live') : t('link.opening')}
+          ${state === 'elsewhere' ? t('link.paused') : lost ? t('link.lost') : state === 'live' ? t('link.live') : t('link.opening')}
         </span>`}
       ${children}
     </header>`;
@@ -60,6 +61,12 @@ export function Banner({ link }) {
         <p class="banner">
           <${Icon} name="plug" />
           ${link.value.since ? t('link.since', { time: time(link.value.since) }) : t('link.never')}
+        </p>`}
+      ${link.value.state === 'elsewhere' && html`
+        <p class="banner">
+          <${Icon} name="plug" />
+          ${t('link.elsewhere')}
+          <button class="button" onClick=${link.value.again}>${t('link.again')}</button>
         </p>`}
     </div>`;
 }

@@ -8,9 +8,11 @@ const hiddenFor = 30000;
 
 // stream opens url while the page can be seen. handle maps event names to functions of their data; tick is ours.
 // ask() is called before each retry: it may say that nobody is logged in, by returning false, which ends the stream.
-// link tells {state: "opening" | "live" | "lost", since}: since is the server time of the last word from it.
+// link tells {state: "opening" | "live" | "lost" | "elsewhere", since}: since is the server time of the last word from it.
+// "elsewhere": others were opened in its place. It stays so until somebody looks at this page anew or calls the again that is there then, lest
+// two pages push each other out for ever.
 export function stream({ url, handle, ask }) {
-  /** @type {import('./lib.js').Signal<{ state: 'opening' | 'live' | 'lost', since?: number }>} */
+  /** @type {import('./lib.js').Signal<{ state: 'opening' | 'live' | 'lost' | 'elsewhere', since?: number, again?: () => void }>} */
   const link = signal({ state: 'opening' });
   let source,
     watch,
@@ -42,6 +44,10 @@ export function stream({ url, handle, ask }) {
     source.addEventListener('tick', (e) => {
       serverTime(Date.parse(JSON.parse(e.data).time));
       hear();
+    });
+    source.addEventListener('displaced', () => {
+      shut();
+      link.value = { state: 'elsewhere', since: heard, again: open };
     });
     for (const [name, f] of Object.entries(handle))
       source.addEventListener(name, (e) => {

@@ -146,6 +146,7 @@ export default {
   "migrate.what": "Ergebnis",
   "monitor": "Mitschnitt",
   "monitor.export": "Schreiber",
+  "monitor.elsewhere": "Der Mitschnitt pausiert hier: zu viele sind anderswo geöffnet. Anhalten und neu starten, um hier weiterzumachen.",
   "monitor.lost": "Die Verbindung zum Mitschnitt ist weg; sie wird wieder geöffnet.",
   "monitor.missing": {"one": "Hier fehlt {n} Telegramm", "other": "Hier fehlen {n} Telegramme"},
   "monitor.none": "Kein Telegramm ist so.",

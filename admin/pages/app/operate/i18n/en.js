@@ -140,6 +140,7 @@ export default {
   "migrate.what": "Result",
   "monitor": "Monitor",
   "monitor.export": "Recorder",
+  "monitor.elsewhere": "The monitor pauses here: too many are open elsewhere. Stop and start it to go on here.",
   "monitor.lost": "The connection to the monitor is lost; it is opened again.",
   "monitor.missing": {"one": "{n} frame is missing here", "other": "{n} frames are missing here"},
   "monitor.none": "No frame is like this.",
