@@ -8,9 +8,9 @@ const hiddenFor = 30000;
 
 // stream opens url while the page can be seen. handle maps event names to functions of their data; tick is ours.
 // ask() is called before each retry: it may say that nobody is logged in, by returning false, which ends the stream.
-// link tells {state: "opening" | "live" | "lost" | "elsewhere", since}: since is the server time of the last word from it.
-// "elsewhere": others were opened in its place. It stays so until somebody looks at this page anew or calls the again that is there then, lest
-// two pages push each other out for ever.
+// link tells {state: "opening" | "live" | "lost" | "elsewhere", since}: since is the server time of the last word from
+// it. "elsewhere": others were opened in its place. It stays so until somebody looks at this page anew or calls
+// again(), which is there then, lest two pages push each other out for ever.
 export function stream({ url, handle, ask }) {
   /** @type {import('./lib.js').Signal<{ state: 'opening' | 'live' | 'lost' | 'elsewhere', since?: number, again?: () => void }>} */
   const link = signal({ state: 'opening' });
