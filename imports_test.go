@@ -102,7 +102,7 @@ var mayImport = map[string][]string{
 	"platform/tunnel":      {"shelf/web", "cloud/wire"},
 	"platform/pages":       {"platform/sse", "shelf/ui", "shelf/web"},
 	"platform/sitetest":    nil,
-	"platform/sse":         nil,
+	"platform/sse":         {"shelf/web"},
 	"platform/chat":        {"platform/sse", "shelf/web"},
 	"platform/mcp":         {"platform/sse", "shelf/web"},
 	"platform/assistant":   {"platform/assistant/facts", "platform/assistant/model", "platform/assistant/question"},
