@@ -177,9 +177,15 @@ export default {
   "site.firmware": "Firmware",
   "site.heard": "zuletzt gemeldet {age}",
   "site.id": "ID",
-  "site.left.bytes": "{n} Nachrichten wurden ausgelassen, die letzte {at}: Der Controller hält hier mehr Bytes an Zuständen, als einer darf. Das Gezeigte kann alt sein; sehen Sie in sein Protokoll.",
-  "site.left.storage": "{n} Ereignisse oder Messwerte wurden ausgelassen, die letzten {at}: Der Controller hat heute mehr gesendet, als von einem aufgehoben wird. Sehen Sie in sein Protokoll.",
-  "site.left.topics": "{n} Nachrichten wurden ausgelassen, die letzte {at}: Der Controller meldet mehr Dinge, als einer haben darf. Das Gezeigte kann unvollständig sein; sehen Sie in sein Protokoll.",
+  "site.left.bytes":
+    "{n} Nachrichten wurden ausgelassen, die letzte {at}: Der Controller hält hier mehr Bytes an Zuständen, als " +
+    "einer darf. Das Gezeigte kann alt sein; sehen Sie in sein Protokoll.",
+  "site.left.storage":
+    "{n} Ereignisse oder Messwerte wurden ausgelassen, die letzten {at}: Der Controller hat heute mehr gesendet, " +
+    "als von einem aufgehoben wird. Sehen Sie in sein Protokoll.",
+  "site.left.topics":
+    "{n} Nachrichten wurden ausgelassen, die letzte {at}: Der Controller meldet mehr Dinge, als einer haben darf. " +
+    "Das Gezeigte kann unvollständig sein; sehen Sie in sein Protokoll.",
   "site.lit": "Licht an",
   "site.more": "und {n} weitere",
   "site.neverheard": "noch nie gemeldet",

@@ -168,9 +168,15 @@ export default {
   "site.firmware": "Firmware",
   "site.heard": "last heard of {age}",
   "site.id": "ID",
-  "site.left.bytes": "{n} messages were left out, the last at {at}: the controller keeps more bytes of states here than a controller may. What is shown may be old; look at its log.",
-  "site.left.storage": "{n} events or measurements were left out, the last at {at}: the controller sent more today than is kept of one. Look at its log.",
-  "site.left.topics": "{n} messages were left out, the last at {at}: the controller reports more things than a controller may have. What is shown may be incomplete; look at its log.",
+  "site.left.bytes":
+    "{n} messages were left out, the last at {at}: the controller keeps more bytes of states here than a controller " +
+    "may. What is shown may be old; look at its log.",
+  "site.left.storage":
+    "{n} events or measurements were left out, the last at {at}: the controller sent more today than is kept of " +
+    "one. Look at its log.",
+  "site.left.topics":
+    "{n} messages were left out, the last at {at}: the controller reports more things than a controller may have. " +
+    "What is shown may be incomplete; look at its log.",
   "site.lit": "Lights on",
   "site.more": "and {n} more",
   "site.neverheard": "never heard of yet",
