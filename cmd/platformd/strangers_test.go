@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -56,7 +57,7 @@ func TestCampaignStrangers(t *testing.T) {
 	s.client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}, Timeout: patience}
 	_, key := s.login("ada").newKey(`{"name":"k","rateLimit":100000}`)
 	honest := &honest{served: s, key: key, every: login}
-	party := s.hostile(t)
+	party := s.hostile(t, dir)
 	late := drivertest.Watch(t)
 	quiet := honest.work(t, length/2)
 	spare := late.Steps(5)
@@ -150,7 +151,7 @@ func (h *honest) post(path, body string) (status int, err error) {
 }
 
 // hostile is everybody who attacks.
-func (s *served) hostile(t *testing.T) siege.Party {
+func (s *served) hostile(t *testing.T, dir string) siege.Party {
 	t.Helper()
 	_, rest, _ := strings.Cut(s.ask("GET", "/", "").text, `"/a/`)
 	folder, _, _ := strings.Cut(rest, "/")
@@ -181,8 +182,25 @@ func (s *served) hostile(t *testing.T) siege.Party {
 		asks[i].Method = http.MethodPost
 	}
 	return siege.Party{
-		Door: door, Handshakes: 8,
+		Door: door, Flood: s.mad(t, dir), Handshakes: 8,
 		Requests: append(asks, siege.Request{Name: "event streams", Method: http.MethodGet, Path: "/api/events", Header: []string{mallory.bearer}, Unread: 5 * time.Second, Places: 80}),
+	}
+}
+
+// mad enrols a controller that floods.
+func (s *served) mad(t *testing.T, dir string) *siege.Flood {
+	t.Helper()
+	var made struct {
+		Code string `json:"code"`
+	}
+	if err := json.Unmarshal([]byte(platformd(t, dir, "", "controller", "add", "Gone mad", "--id", "mad", "--json")), &made); err != nil {
+		t.Fatal(err)
+	}
+	got := s.ask("POST", wire.EnrolPath, `{"code":"`+made.Code+`"}`).want(t, 201, "enrol")
+	return &siege.Flood{
+		Broker: "mqtts://" + s.addressOf("mqtts"), Client: wire.ClientID("mad"), User: got.str("username"), Password: got.str("password"),
+		Topic: wire.Topic("mad", wire.UpState) + "/node/",
+		Body:  `{"v":1,"id":"#","type":"state","ts":"@","data":{"kind":"node","id":%,"name":"~"}}`,
 	}
 }
 
