@@ -94,7 +94,7 @@ var mayImport = map[string][]string{
 	"platform/store":       {"shelf/lookalike"},
 	"platform/broker":      {"shelf/web", "cloud/wire"},
 	"platform/link":        {"cloud/wire"},
-	"platform/site":        {"cloud/wire"},
+	"platform/site":        {"cloud/wire", "shelf/web"},
 	"platform/peertest":    {"platform/store"},
 	"platform/panel":       {"platform/sse", "shelf/web", "cloud/wire"},
 	"platform/panel/webex": {"platform/panel"},

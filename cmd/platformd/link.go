@@ -98,7 +98,7 @@ func (a *app) openCloud(ctx context.Context, d *daemon, cfg serveConfig, env bro
 		Take: func(m link.Message) {
 			if m.Below == wire.UpPanel {
 				if err := c.board.Take(m.Controller, m.Payload); err != nil {
-					d.log.Warn("a message of a controller cannot be read", "controller", m.Controller, "topic", m.Below, "why", err)
+					c.recorder.Unread(site.Message(m), err)
 				}
 			}
 			c.recorder.Take(ctx, site.Message(m))

@@ -200,7 +200,11 @@ func (s *served) mad(t *testing.T, dir string) *siege.Flood {
 	return &siege.Flood{
 		Broker: "mqtts://" + s.addressOf("mqtts"), Client: wire.ClientID("mad"), User: got.str("username"), Password: got.str("password"),
 		Topic: wire.Topic("mad", wire.UpState) + "/node/",
-		Body:  `{"v":1,"id":"#","type":"state","ts":"@","data":{"kind":"node","id":%,"name":"~"}}`,
+		Bodies: []string{
+			`{"v":1,"id":"#","type":"state","ts":"@","data":{"kind":"node","id":%,"name":"~"}}`,
+			`{"v":1,"id":"#","type":"state","ts":"@","data":{"kind":"node","id":%,"name":"Lamp %"}}`,
+			`~`,
+		},
 	}
 }
 

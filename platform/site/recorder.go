@@ -10,6 +10,7 @@ import (
 
 	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
+	"svc.internal/controller/shelf/web"
 )
 
 // Store is where reports are kept.
@@ -36,6 +37,9 @@ const (
 	// batchMost messages are saved together, at the latest batchAfter after the first.
 	batchMost  = 1000
 	batchAfter = 200 * time.Millisecond
+	// stateMost bytes describe one thing; only of a whole site, which lists its things, there is more. Every question reads
+	// them all.
+	stateMost = 8 << 10
 	// purgeEvery is how often what is too old is removed.
 	purgeEvery = time.Hour
 )
@@ -62,6 +66,7 @@ type Recorder struct {
 	log    *slog.Logger
 	in     chan Message
 	room   *semaphore.Weighted // for what waits, in bytes
+	unread web.Sparse          // bounds lines about what cannot be read
 }
 
 // NewRecorder makes a recorder.
@@ -208,10 +213,17 @@ func (r *Recorder) sort(messages []Message) (platform.Batch, []session) {
 			err = addEvent(&b, m)
 		}
 		if err != nil {
-			r.log.Warn("a message of a controller cannot be read", "controller", m.Controller, "topic", m.Below, "why", err)
+			r.Unread(m, err)
 		}
 	}
 	return b, sessions
+}
+
+// Unread tells in the log, a few times a minute, of a message that cannot be read.
+func (r *Recorder) Unread(m Message, why error) {
+	if ok, left := r.unread.Allow(); ok {
+		r.log.Warn("a message of a controller cannot be read", "controller", m.Controller, "topic", m.Below, "why", why, "not_logged", left)
+	}
 }
 
 // mayKeep reports whether a message is within the share of its controller.
@@ -246,6 +258,9 @@ func addReport(b *platform.Batch, m Message, kind wire.Kind, id int64) error {
 	}
 	if s.Kind != kind || s.ID != id {
 		return platform.Invalid("it tells of %s %d on the topic of %s %d", s.Kind, s.ID, kind, id)
+	}
+	if kind != wire.KindSite && len(env.Data) > stateMost {
+		return platform.Invalid("a state of %d bytes, at most %d", len(env.Data), stateMost)
 	}
 	b.Reports = append(b.Reports, platform.Report{
 		Controller: m.Controller, Kind: string(kind), ID: id, State: env.Data, At: env.TS, ReportedAt: m.At,

@@ -17,8 +17,8 @@ import (
 type Flood struct {
 	Broker, Client, User, Password string
 	Topic                          string // a number is added to it
-	// Body of a message, in which # stands for a new ID, % for the number, @ for the time and ~ for 50 kB.
-	Body string
+	// Bodies of messages, in turn, in which # stands for a new ID, % for the number, @ for the time and ~ for 50 kB.
+	Bodies []string
 }
 
 const (
@@ -50,7 +50,7 @@ func (f Flood) session(ctx context.Context, count *counts) string {
 	filler := strings.Repeat("mad ", 12_500)
 	under := make(chan mqtt.Token, floodWindow)
 	for n := rand.IntN(1 << 40); ctx.Err() == nil; n++ {
-		text := strings.NewReplacer("#", uuid.Must(uuid.NewV7()).String(), "%", strconv.Itoa(n), "@", time.Now().UTC().Format(time.RFC3339), "~", filler).Replace(f.Body)
+		text := strings.NewReplacer("#", uuid.Must(uuid.NewV7()).String(), "%", strconv.Itoa(n), "@", time.Now().UTC().Format(time.RFC3339), "~", filler).Replace(f.Bodies[n%len(f.Bodies)])
 		select {
 		case <-lost:
 			return "thrown out"
