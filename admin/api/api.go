@@ -93,13 +93,13 @@ type API struct {
 	failures web.Sparse // lines about failed logins
 	// accountsMu keeps two from making the first user, and the last admin from going.
 	accountsMu sync.Mutex
-	unpacking  sync.Mutex // one backup at a time: each takes several times its size of memory
-	other      readHouse  // that may be taken over
+	unpacking  chan struct{} // one backup or site file at a time: each takes several times its size of memory
+	other      readHouse     // that may be taken over
 }
 
 // New makes the door.
 func New(cfg Config) *API {
-	return &API{Config: cfg, logins: web.NewTurns(loginsMost, loginsWaiting), sessions: newSessions(), streams: newStreams()}
+	return &API{Config: cfg, logins: web.NewTurns(loginsMost, loginsWaiting), sessions: newSessions(), streams: newStreams(), unpacking: make(chan struct{}, 1)}
 }
 
 // Run ends the event streams when ctx ends, so that the server need not wait for them.

@@ -93,8 +93,12 @@ func (a *API) drillBackup(c echo.Context) error {
 func (a *API) drillLater(c echo.Context, data []byte, passphrase *string) error {
 	j, err := a.Jobs.Jobs().Start(appliance.Job{Kind: appliance.JobDrill, Subject: "a backup", By: callerOf(c).origin("")}, func(ctx context.Context, on *appliance.JobHand) (any, error) {
 		on.Progress(appliance.JobProgress{Text: "restores the backup in memory"})
-		a.unpacking.Lock()
-		defer a.unpacking.Unlock()
+		select {
+		case a.unpacking <- struct{}{}:
+			defer func() { <-a.unpacking }()
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 		found, err := a.Backups.Drill(ctx, data, passphrase)
 		if err == nil {
 			on.Item(found, nil)
@@ -122,12 +126,28 @@ func (a *API) restoreBackup(c echo.Context) error {
 	})
 }
 
+// aloneWithin is how long whoever brings a file waits for another to be through.
+const aloneWithin = 5 * time.Second
+
+// alone lets one file that is brought be read and worked out at a time.
+func (a *API) alone(ctx context.Context) (done func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, aloneWithin)
+	defer cancel()
+	select {
+	case a.unpacking <- struct{}{}:
+		return func() { <-a.unpacking }, nil
+	case <-ctx.Done():
+		return nil, &refusal{status: http.StatusServiceUnavailable, detail: "another backup or site file is being read; try again", wait: aloneWithin}
+	}
+}
+
 // withBackup calls do with the backup in the body.
 func (a *API) withBackup(c echo.Context, do func(ctx context.Context, data []byte, passphrase *string) error) error {
-	if !a.unpacking.TryLock() {
-		return &refusal{status: http.StatusServiceUnavailable, detail: "another backup is being tried; try again", wait: 5 * time.Second}
+	done, err := a.alone(c.Request().Context())
+	if err != nil {
+		return err
 	}
-	defer a.unpacking.Unlock()
+	defer done()
 	until := time.Now().Add(backupTime)
 	control := http.NewResponseController(c.Response().Writer)
 	_ = errors.Join(control.SetReadDeadline(until), control.SetWriteDeadline(until))

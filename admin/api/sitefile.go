@@ -118,6 +118,11 @@ func (a *API) takeSite(c echo.Context, how SiteImport) (SiteReport, error) {
 	default:
 		return SiteReport{}, refuse(http.StatusBadRequest, "replace="+said+": want true or false")
 	}
+	done, err := a.alone(c.Request().Context())
+	if err != nil {
+		return SiteReport{}, err
+	}
+	defer done()
 	until := time.Now().Add(siteTime)
 	control := http.NewResponseController(c.Response().Writer)
 	_ = errors.Join(control.SetReadDeadline(until), control.SetWriteDeadline(until))

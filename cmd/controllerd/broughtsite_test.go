@@ -4,7 +4,11 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // bomb is a document whose values multiply by ten at every level.
@@ -57,4 +61,45 @@ func TestHostileSiteFiles(t *testing.T) {
 		}
 		b.lives(t)
 	})
+}
+
+// TestManyBringFilesAtOnce has twenty people bring at once what is dear to look at alone.
+func TestManyBringFilesAtOnce(t *testing.T) {
+	drivertest.Long(t)
+	b := newBroughtTo(t)
+	file := "clusters: [{name: x, nodes: [" + strings.Repeat("{},", 124_000) + "{}]}]"
+	var all sync.WaitGroup
+	var refused atomic.Int64
+	for i := range 20 {
+		path := "/api/v1/site/file/preview"
+		if i%2 == 1 {
+			path = "/api/v1/backup/drill"
+		}
+		all.Go(func() {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+path, strings.NewReader(file))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			req.Header.Set("Authorization", "Bearer "+b.admin)
+			res, err := b.client.Do(req)
+			if err != nil {
+				t.Errorf("POST %s: %v", path, err)
+				return
+			}
+			res.Body.Close()
+			switch res.StatusCode {
+			case http.StatusUnprocessableEntity: // its turn came
+				refused.Add(1)
+			case http.StatusServiceUnavailable:
+			default:
+				t.Errorf("POST %s: %d", path, res.StatusCode)
+			}
+		})
+	}
+	all.Wait()
+	if refused.Load() == 0 {
+		t.Error("nobody's turn came")
+	}
+	b.lives(t)
 }

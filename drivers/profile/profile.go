@@ -124,6 +124,9 @@ func (s Set[P]) readFile(file, name string) (none P, err error) {
 	if err != nil {
 		return none, err
 	}
+	if !info.Mode().IsRegular() {
+		return none, fmt.Errorf("%s: is no plain file", file)
+	}
 	if info.Size() > maxSize {
 		return none, fmt.Errorf("%s: has %d bytes, at most %d are allowed", file, info.Size(), maxSize)
 	}
