@@ -148,7 +148,16 @@ func TestAKeyHasSoManyQuestionsAtOnce(t *testing.T) {
 			t.Errorf("one more is told %s", got.text)
 		}
 	}
-	a.tool(`{"method":"tools/list"}`, "X-API-Key: "+other).want(t, 200, "another key")
+	for range gate.AtOnceMost { // the other key of the same person has as many, and then no third has one
+		wg.Go(func() { a.chat(body, "X-API-Key: "+other).want(t, 200, "one of another key") })
+	}
+	eventually(t, "all of both keys are with the model", func() bool { return p.asked.Load() == 2*gate.AtOnceMost })
+	_, third := a.ada.newKey(`{"name":"a third","rateLimit":1000}`)
+	if got := a.tool(`{"method":"tools/list"}`, "X-API-Key: "+third).want(t, 429, "a third key"); !strings.Contains(got.text, "this person's keys") {
+		t.Errorf("a third key is told %s", got.text)
+	}
+	_, ben := a.newPerson("ben", platform.RoleUser).newKey(`{"name":"of somebody else"}`)
+	a.tool(`{"method":"tools/list"}`, "X-API-Key: "+ben).want(t, 200, "somebody else")
 	close(p.hold)
 	wg.Wait()
 	a.tool(`{"method":"tools/list"}`, "X-API-Key: "+value).want(t, 200, "afterwards")

@@ -12,9 +12,13 @@ import (
 	"svc.internal/controller/shelf/web"
 )
 
-// AtOnceMost requests of one key or user are with the assistant at the same time: each
-// holds an answer in memory until it is read.
-const AtOnceMost = 8
+// How many requests are with the assistant at the same time: each holds an answer in memory
+// until it is read.
+const (
+	AtOnceMost = 8  // of one key, or of a person's pages
+	ownerMost  = 16 // of one person with all keys
+	allMost    = 64 // of all together
+)
 
 // crowd counts the requests that are under way, by bucket.
 type crowd struct {
@@ -22,21 +26,37 @@ type crowd struct {
 	here map[string]int
 }
 
-func (c *crowd) enter(id string) bool {
+// enter lets a request of a bucket and its owner in, or says why not.
+func (c *crowd) enter(bucket, owner string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.here[id] >= AtOnceMost {
-		return false
+	switch {
+	case c.here[bucket] >= AtOnceMost:
+		return inTheWay(http.StatusTooManyRequests, fmt.Sprintf("%d requests of this key are under way; read their answers first", AtOnceMost))
+	case c.here[owner] >= ownerMost:
+		return inTheWay(http.StatusTooManyRequests, fmt.Sprintf("%d requests of this person's keys are under way; read their answers first", ownerMost))
+	case c.here[everybody] >= allMost:
+		return inTheWay(http.StatusServiceUnavailable, "The assistant answers many others; try again")
 	}
-	c.here[id]++
-	return true
+	for _, id := range []string{bucket, owner, everybody} {
+		c.here[id]++
+	}
+	return nil
 }
 
-func (c *crowd) leave(id string) {
+const everybody = "everybody"
+
+func inTheWay(status int, message string) error {
+	return &web.Error{Status: status, Message: message, RetryAfter: time.Second}
+}
+
+func (c *crowd) leave(bucket, owner string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.here[id]--; c.here[id] == 0 {
-		delete(c.here, id)
+	for _, id := range []string{bucket, owner, everybody} {
+		if c.here[id]--; c.here[id] == 0 {
+			delete(c.here, id)
+		}
 	}
 }
 
@@ -52,12 +72,12 @@ func (g *Gate) AtOnce(b platform.Bucket) int {
 func (g *Gate) Metered(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		ctx := c.Request().Context()
-		bucket := platform.IdentityOf(ctx).Bucket
-		if !g.crowd.enter(bucket.ID) {
-			return &web.Error{Status: http.StatusTooManyRequests, RetryAfter: time.Second,
-				Message: fmt.Sprintf("%d requests of this key are under way; read their answers first", AtOnceMost)}
+		who := platform.IdentityOf(ctx)
+		bucket, owner := who.Bucket, "owner:"+who.User.ID
+		if err := g.crowd.enter(bucket.ID, owner); err != nil {
+			return err
 		}
-		defer g.crowd.leave(bucket.ID)
+		defer g.crowd.leave(bucket.ID, owner)
 		bytes := bucket.Answers()
 		if a := g.cfg.Limit.Show(ctx, bytes); a.Remaining == 0 {
 			wait := a.Reset.Sub(g.now())

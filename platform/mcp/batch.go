@@ -22,7 +22,7 @@ const (
 	// that later ones are greater; a client that names none speaks an earlier one.
 	batchless = "2025-06-18"
 	// answerMost bounds what all calls of one request answer, in bytes.
-	answerMost = 4 << 20
+	answerMost = 2 << 20
 )
 
 // isBatch reports whether a body is an array.

@@ -85,6 +85,9 @@ func (b *Book) of(controller string) *share {
 // Hold reports whether a message may be kept under its topic, in place of the one that is
 // there; one of no bytes takes it away.
 func (b *Book) Hold(controller, topic string, size int) bool {
+	if size > 0 {
+		size += len(topic) // which is kept with it
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s, key := b.of(controller), maphash.String(b.seed, topic)
