@@ -10,7 +10,7 @@ import { house, nodeAges, shadeAges } from './house.js';
 import { sinceWhen } from './cards.js';
 import { NewCluster } from './edit.js';
 
-const filters = {
+export const filters = {
   all: () => true,
   trouble: (d) => !d.online || !!d.fault,
   lights: (d) => d.tag === 'NODE',

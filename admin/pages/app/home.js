@@ -28,7 +28,7 @@ export function Attention() {
     <//>`;
 }
 
-const filters = {
+export const filters = {
   all: () => true,
   lit: (c) => c.lights > 0 && c.level > 0,
   lights: (c) => c.lights > 0,
@@ -77,7 +77,7 @@ function Cards() {
 }
 
 // summary is what one wants to know first.
-const summary = computed(() => {
+export const summary = computed(() => {
   const lights = house.clusters.all().filter(filters.lights);
   return { lit: lights.filter(filters.lit).length, of: lights.length };
 });

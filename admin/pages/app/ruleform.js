@@ -20,11 +20,13 @@ const labels = () => ({
   actions: t('rule.does'),
   node: t('node'),
   limit: t('rule.limit'),
+  days: t('rule.days'),
+  scene: t('scene'),
   value: t('rule.value'),
 });
 
 // startOf gives the fields of the form for a rule, or for a new one.
-function startOf(r) {
+export function startOf(r) {
   const w = r?.when || { kind: 'time', time: '18:00' },
     a = r?.actions.length === 1 ? r.actions[0] : null;
   const does = !r
@@ -79,12 +81,13 @@ export function bodyOf(v) {
   return { name: v.name.trim(), when, yieldMinutes: +v.yields, ...(v.does !== 'keep' && { actions: [action] }) };
 }
 
-function check(v) {
+export function check(v) {
   const wrong = {};
   if (!v.name.trim()) wrong.name = t('needed');
   if (v.kind === 'time' && !/^\d\d:\d\d$/.test(v.time)) wrong.time = t('needed');
   if (v.kind === 'value' && !v.node) wrong.node = t('needed');
   if (v.kind === 'value' && (v.limit === '' || !Number.isFinite(+v.limit))) wrong.limit = t('needed');
+  if (!days.some((d) => v[d])) wrong.days = t('rule.nodays');
   if (v.does === 'scene' && !v.scene) wrong.scene = t('rule.noscene');
   return wrong;
 }
@@ -133,7 +136,7 @@ export function RuleForm({ rule, onClose, onDone }) {
             ]} />
           <${Field} form=${form} name="limit" type="number" step="any" label=${t('rule.limit')} />
           <${Field} form=${form} name="minutes" type="number" min="0" max="1440" label=${t('rule.minutes')} />`}
-        <fieldset class="days">
+        <fieldset class="days" id=${form.id + 'days'} tabindex="-1">
           <legend>${t('rule.days')}</legend>
           ${days.map((d) => html`<${Check} key=${d} form=${form} name=${d} label=${dayName(d)} />`)}
         </fieldset>

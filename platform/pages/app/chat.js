@@ -17,7 +17,7 @@ function newName() {
 }
 
 // events reads a streamed answer: f(event, data) for each, until it ends.
-async function events(answer, f) {
+export async function events(answer, f) {
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   for (;;) {

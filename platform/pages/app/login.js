@@ -1,7 +1,7 @@
 // Logging in.
 import { html, useState } from '../ui/lib.js';
 import { t } from '../ui/i18n.js';
-import { go, address } from '../ui/router.js';
+import { go, address, ownPath } from '../ui/router.js';
 import { useForm, Summary, Field, Submit } from '../ui/form.js';
 import { server, enter } from './session.js';
 
@@ -17,10 +17,10 @@ export default function Login() {
   const form = useForm(
     { username: '', password: '' },
     async (v) => {
-      const to = address.peek().query.get('to') || '/';
+      const to = ownPath(address.peek().query.get('to'));
       const { data } = await server.post('/auth/login', { ...v, browser: true }, { again: false });
       enter(data);
-      go(to.startsWith('/') && !to.startsWith('//') ? to : '/', { replace: true });
+      go(to, { replace: true });
     },
     (v) => ({
       ...(!v.username && { username: t('login.username.missing') }),

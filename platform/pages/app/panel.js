@@ -11,8 +11,8 @@ import { ShadeCard } from '../ui/shade.js';
 import { Icon } from '../ui/icons.js';
 
 // Percent of a slider's 0 to 255 and back: every percent comes back unchanged.
-const percentOf = (v) => Math.floor((v * 100 + 127) / 255),
-  sliderOf = (p) => Math.floor((p * 255 + 50) / 100);
+export const percentOf = (v) => Math.floor((v * 100 + 127) / 255);
+export const sliderOf = (p) => Math.floor((p * 255 + 50) / 100);
 
 // open makes all that a panel needs: what it shows, how it asks, and the line to the platform.
 function open(device, code) {
@@ -98,7 +98,7 @@ export default function Panel({ params }) {
     </main>`;
 }
 
-function Lights({ panel, v }) {
+export function Lights({ panel, v }) {
   const level = v.widgets.light_brightness;
   // A room with shades only.
   if (level === undefined && v.widgets.light_power === undefined && v.widgets.shade_position !== undefined) return null;
@@ -122,7 +122,7 @@ const moves = {
   stop: ['shade_stop', 'clicked', ''],
 };
 
-function Shades({ panel, v }) {
+export function Shades({ panel, v }) {
   const at = v.widgets.shade_position,
     preset = v.widgets.shade_preset;
   const item = {

@@ -13,7 +13,7 @@ import { Snippet } from './copy.js';
 const base = '/conferencing/devices';
 const at = (d) => base + '/' + encodeURIComponent(d.deviceId);
 // missing tells what has to be done before taps and sentences act; the same as is said in the room.
-const missing = (d) =>
+export const missing = (d) =>
   !d.controllerId ? 'rooms.assign' : !d.clusterIds.length ? 'rooms.bind' : !d.deployed ? 'rooms.deploy' : null;
 export const panelOf = (d) => `/panel/${encodeURIComponent(d.deviceId)}?code=${d.panelCode}`;
 
@@ -138,7 +138,7 @@ export default function Rooms() {
     <//>`;
 }
 
-const numbers = (text) =>
+export const numbers = (text) =>
   text
     .split(/[\s,]+/)
     .filter(Boolean)

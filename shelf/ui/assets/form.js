@@ -6,6 +6,14 @@ import { Icon } from './icons.js';
 import { Table } from './shell.js';
 
 // useForm(start, send): fields of start by name. send(values) may throw a Problem. check(values) gives {name: sentence}.
+const fieldOf = (error) => error.pointer.split('/')[1];
+
+// atFields gives what a server finds wrong by the fields of a form that it points at; the rest is for the summary.
+export function atFields(errors, values) {
+  const own = errors.filter((e) => Object.hasOwn(values, fieldOf(e)));
+  return Object.fromEntries(own.map((e) => [fieldOf(e), e.detail]));
+}
+
 /**
  * @template {Record<string, any>} V
  * @param {V} start
@@ -49,12 +57,7 @@ export function useForm(start, send, check = () => ({})) {
       await send(values);
     } catch (p) {
       if (p.status === undefined) throw p;
-      const own = {};
-      for (const { pointer, detail } of p.errors) {
-        const n = pointer.split('/')[1];
-        if (n in values) own[n] = detail;
-      }
-      setErrors(own);
+      setErrors(atFields(p.errors, values));
       setProblem(p);
       if (p.status === 429 || p.status === 503) setWait(p.wait);
     } finally {
@@ -80,7 +83,7 @@ export function Summary({ form, labels = {} }) {
   }, [problem]);
   if (!problem) return null;
   const known = Object.entries(errors);
-  const others = (problem.errors || []).filter((e) => !(e.pointer.split('/')[1] in errors));
+  const others = (problem.errors || []).filter((e) => !(fieldOf(e) in errors));
   if (problem.local && !known.length) return null;
   return html`
     <div class="notice fault" tabindex="-1" ref=${box} role="alert">

@@ -58,6 +58,10 @@ export function startRouter(matches) {
   });
 }
 
+// ownPath is an address of ours that came from outside, or home: nobody is led elsewhere by a link to the log-in.
+/** @type {(to: string) => string} */
+export const ownPath = (to) => (/^\/(?![/\\])/.test(to) ? to : '/');
+
 // match finds the route of a path among [pattern, …] rows; :name takes what stands there.
 export function match(routes, path) {
   const parts = path.replace(/\/$/, '').split('/');
@@ -65,10 +69,19 @@ export function match(routes, path) {
     const want = route[0].replace(/\/$/, '').split('/');
     if (want.length !== parts.length) continue;
     const params = {};
-    if (want.every((w, i) => (w[0] === ':' ? (params[w.slice(1)] = decodeURIComponent(parts[i])) !== '' : w === parts[i])))
+    if (want.every((w, i) => (w[0] === ':' ? (params[w.slice(1)] = decoded(parts[i])) : w === parts[i])))
       return { route, params };
   }
   return null;
+}
+
+// decoded is a part of a path in plain text; nothing, if it has a % that is none of an address.
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return '';
+  }
 }
 
 // Page has a title, which is also the window's, and takes the focus when it appears, as a new document would.

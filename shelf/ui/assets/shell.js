@@ -4,20 +4,21 @@ import { t, time } from './i18n.js';
 import { Icon } from './icons.js';
 import { address, go } from './router.js';
 
+// leadsTo tells whether a path is a tab's own, or below it or what it stands for also.
+/** @type {(tab: { href: string, also?: string[] }, path: string) => boolean} */
+export const leadsTo = ({ href, also = [] }, path) =>
+  path === href || [href, ...also].some((p) => p !== '/' && (path === p || path.startsWith(p + '/')));
+
 // Tabs: rows of {href, icon, text, also: [prefixes]}; the one whose address we are at is current.
 export function Tabs({ tabs }) {
   const path = address.value.path;
-  const here = (tab) =>
-    tab.href === '/'
-      ? path === '/' || tab.also?.some((p) => path.startsWith(p))
-      : [tab.href, ...(tab.also || [])].some((p) => path === p || path.startsWith(p + '/'));
   return html`
     <nav class="tabs" aria-label=${t('nav')}>
       <ul>
         ${tabs.map(
           (tab) => html`
             <li key=${tab.href}>
-              <a href=${tab.href} aria-current=${here(tab) ? 'page' : undefined}>
+              <a href=${tab.href} aria-current=${leadsTo(tab, path) ? 'page' : undefined}>
                 <span><${Icon} name=${tab.icon} size=${24} /></span>
                 <span>${tab.text}</span>
               </a>

@@ -3,6 +3,39 @@
 // keyboards and screen readers.
 import { html, useRef, within } from './lib.js';
 
+/** @typedef {{ min: number, max: number, step: number }} Range */
+
+// shareOf is where a value lies on a range, in percent; what lies outside is at its end.
+/** @type {(v: number, range: Range) => number} */
+export const shareOf = (v, { min, max }) => ((within(v, min, max) - min) * 100) / (max - min);
+
+// stepOf is the step of a range that is nearest to a value.
+/** @type {(v: number, range: Range) => number} */
+export const stepOf = (v, { min, max, step }) => within(Math.round(v / step) * step, min, max);
+
+const keys = {
+  ArrowRight: 1,
+  ArrowUp: 1,
+  ArrowLeft: -1,
+  ArrowDown: -1,
+  PageUp: 10,
+  PageDown: -10,
+  Home: -Infinity,
+  End: Infinity,
+};
+// afterKey is where a key leads from a value; undefined: the key is not the slider's.
+/** @type {(key: string, from: number, range: Range) => number | undefined} */
+export const afterKey = (key, from, { min, max, step }) =>
+  Object.hasOwn(keys, key) ? within(from + keys[key] * step, min, max) : undefined;
+
+const tremble = 8; // px that a finger moves without meaning to
+// sideways tells that a touch which went so far is meant for the slider, and no scrolling.
+/** @type {(dx: number, dy: number) => boolean} */
+export const sideways = (dx, dy) => Math.abs(dx) > tremble && Math.abs(dx) > Math.abs(dy);
+// still tells that a touch was a tap.
+/** @type {(dx: number, dy: number) => boolean} */
+export const still = (dx, dy) => Math.abs(dx) <= tremble && Math.abs(dy) <= tremble;
+
 // Slider: value is what is confirmed, asked what somebody wants (or null). low and high are those of the members.
 // plain: it only shows, as the words beside it say the same. onAsk(v, done) is called while it moves and, with done, at its end.
 export function Slider({
@@ -24,13 +57,14 @@ export function Slider({
   const box = useRef(null);
   const touch = useRef(null);
   const shown = asked ?? value ?? min;
-  const share = (v) => ((within(v, min, max) - min) * 100) / (max - min);
+  const scale = { min, max, step };
+  const share = (v) => shareOf(v, scale);
 
   const at = (e) => {
     const r = box.current.getBoundingClientRect();
     return min + within((e.clientX - r.left - 5) / (r.width - 10), 0, 1) * (max - min);
   };
-  const snap = (v) => within(Math.round(v / step) * step, min, max);
+  const snap = (v) => stepOf(v, scale);
   const down = (e) => {
     if (off || e.button > 0) return;
     touch.current = { x: e.clientX, y: e.clientY, from: shown, id: e.pointerId, acts: e.pointerType === 'mouse', moved: false };
@@ -48,7 +82,7 @@ export function Slider({
     if (!p || p.id !== e.pointerId) return;
     const dx = e.clientX - p.x;
     if (!p.acts) {
-      if (Math.abs(dx) <= 8 || Math.abs(dx) <= Math.abs(e.clientY - p.y)) return;
+      if (!sideways(dx, e.clientY - p.y)) return;
       p.acts = true;
       box.current.setPointerCapture(e.pointerId);
       box.current.dataset.drag = '';
@@ -63,27 +97,17 @@ export function Slider({
     end();
     if (p.moved) onAsk(p.last, true);
     else if (p.acts) onAsk(snap(p.from), true);
-    else if (Math.abs(e.clientX - p.x) <= 8 && Math.abs(e.clientY - p.y) <= 8) onAsk(snap(at(e)), true);
+    else if (still(e.clientX - p.x, e.clientY - p.y)) onAsk(snap(at(e)), true);
   };
   const end = () => {
     touch.current = null;
     delete box.current.dataset.drag;
   };
-  const keys = {
-    ArrowRight: 1,
-    ArrowUp: 1,
-    ArrowLeft: -1,
-    ArrowDown: -1,
-    PageUp: 10,
-    PageDown: -10,
-    Home: -Infinity,
-    End: Infinity,
-  };
   const key = (e) => {
-    const by = keys[e.key];
-    if (by === undefined || e.ctrlKey || e.altKey || e.metaKey) return;
+    const goal = afterKey(e.key, shown, scale);
+    if (goal === undefined || e.ctrlKey || e.altKey || e.metaKey) return;
     e.preventDefault();
-    if (!off) onAsk(within(shown + by * step, min, max), true);
+    if (!off) onAsk(goal, true);
   };
 
   const style = { '--m': share(value ?? min), '--a': share(shown), '--lo': share(low ?? min), '--hi': share(high ?? min) };

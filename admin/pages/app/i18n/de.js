@@ -358,6 +358,7 @@ export default {
   "rule.minutes": "Wie viele Minuten lang",
   "rule.new": "Neue Regel",
   "rule.next": "nächstes Mal {at}",
+  "rule.nodays": "wählen Sie einen Tag; ruhen soll eine Regel, indem sie ausgeschaltet wird",
   "rule.noscene": "es gibt noch keine Szene; sichern Sie eine auf der Seite einer Gruppe",
   "rule.offset": "Minuten danach",
   "rule.offset.hint": "Eine negative Zahl ist davor.",

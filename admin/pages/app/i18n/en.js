@@ -357,6 +357,7 @@ export default {
   "rule.minutes": "For how many minutes",
   "rule.new": "New rule",
   "rule.next": "next {at}",
+  "rule.nodays": "choose a day; to rest, a rule is switched off",
   "rule.noscene": "there is no scene yet; save one on the page of a cluster",
   "rule.offset": "Minutes after it",
   "rule.offset.hint": "A negative number is before it.",

@@ -1,0 +1,69 @@
+import '../../../shelf/ui/tests/browser.js';
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { startTexts } from '../ui/i18n.js';
+import { bodyOf, check, days, startOf } from '../app/ruleform.js';
+
+await startTexts((l) => import(`../app/i18n/${l}.js`));
+
+const rule = (more) => ({
+  name: 'Evening',
+  yieldMinutes: 30,
+  when: { kind: 'time', time: '22:00' },
+  actions: [{ kind: 'light-off', target: { scope: 'all' } }],
+  ...more,
+});
+const changed = (r, to) => bodyOf({ ...startOf(r), ...to });
+
+describe('the form of a rule', () => {
+  for (const [what, r] of Object.entries({
+    'a time': rule(),
+    'some days': rule({ when: { kind: 'time', time: '07:30', days: ['mon', 'fri'] } }),
+    'the sun': rule({ when: { kind: 'sunset', offset: -20 } }),
+    'a power': rule({ when: { kind: 'value', node: 51, quantity: 'power', above: 120, forSeconds: 90 } }),
+    'a level of 0': rule({ when: { kind: 'value', node: 51, quantity: 'level', below: 0, forSeconds: 0 } }),
+    'a cluster': rule({ actions: [{ kind: 'light-level', target: { scope: 'cluster', id: 3 }, level: 0 }] }),
+    'a shade': rule({ actions: [{ kind: 'shade-move-to', target: { scope: 'cluster', id: 3 }, position: 70 }] }),
+    'a scene': rule({ actions: [{ scene: 4 }] }),
+    'no waiting': rule({ yieldMinutes: 0 }),
+  }))
+    it(`gives back a rule for ${what} as it was`, () => {
+      assert.deepEqual(changed(r), r);
+      assert.deepEqual(check(startOf(r)), {});
+    });
+
+  it('leaves alone what it cannot show', () => {
+    for (const actions of [
+      [{ scene: 4 }, { kind: 'light-off', target: { scope: 'all' } }],
+      [{ kind: 'light-off', target: { scope: 'node', id: 51 } }],
+      [{ kind: 'light-level', target: { scope: 'all' }, channel: 2, level: 4 }],
+      [{ kind: 'light-rgbw', target: { scope: 'all' }, rgbw: {} }],
+    ])
+      assert.equal('actions' in changed(rule({ actions })), false, JSON.stringify(actions));
+  });
+  it('begins with lights off at six, every day', () => {
+    const v = startOf(null);
+    assert.deepEqual(bodyOf({ ...v, name: ' Evening ' }), {
+      name: 'Evening',
+      yieldMinutes: 60,
+      when: { kind: 'time', time: '18:00' },
+      actions: [{ kind: 'light-off', target: { scope: 'all' } }],
+    });
+  });
+  it('wants a name, a time, a device and a limit, a scene', () => {
+    const wrong = (to) => Object.keys(check({ ...startOf(rule()), ...to }));
+    assert.deepEqual(wrong(), []);
+    assert.deepEqual(wrong({ name: '  ' }), ['name']);
+    assert.deepEqual(wrong({ time: '' }), ['time']);
+    assert.deepEqual(wrong({ kind: 'value', node: '', limit: '' }), ['node', 'limit']);
+    assert.deepEqual(wrong({ kind: 'value', node: '51', limit: 'much' }), ['limit']);
+    assert.deepEqual(wrong({ kind: 'value', node: '51', limit: '0' }), []);
+    assert.deepEqual(wrong({ kind: 'sunset', time: '' }), []);
+    assert.deepEqual(wrong({ does: 'scene', scene: '' }), ['scene']);
+  });
+  it('wants a day: a rule without days would act on all of them', () => {
+    const none = Object.fromEntries(days.map((d) => [d, false]));
+    assert.deepEqual(Object.keys(check({ ...startOf(rule()), ...none })), ['days']);
+    assert.deepEqual(check({ ...startOf(rule()), ...none, sun: true }), {});
+  });
+});

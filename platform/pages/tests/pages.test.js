@@ -1,0 +1,180 @@
+import { answers, asked, clock, Source } from '../../../shelf/ui/tests/browser.js';
+import { find } from '../../../shelf/ui/tests/tree.js';
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { startTexts, t } from '../ui/i18n.js';
+import { address, go } from '../ui/router.js';
+import { events } from '../app/chat.js';
+import { checkLimit, endOf } from '../app/keys.js';
+import { Lights, percentOf, Shades, sliderOf } from '../app/panel.js';
+import { missing, numbers, panelOf } from '../app/rooms.js';
+import { admin, ask, enter, leave, session, sites, start } from '../app/session.js';
+import { heard } from '../app/sites.js';
+
+await startTexts((l) => import(`../app/i18n/${l}.js`));
+let time;
+beforeEach(() => {
+  time = clock();
+});
+afterEach(() => {
+  leave();
+  time.stop();
+});
+
+describe('the slider of a panel', () => {
+  it('gives every percent back as it was', () => {
+    for (let p = 0; p <= 100; p++) assert.equal(percentOf(sliderOf(p)), p);
+    assert.deepEqual([0, 100].map(sliderOf), [0, 255]);
+  });
+});
+
+describe('the panel of a room', () => {
+  const panel = { level: {}, opening: {} };
+  const item = (Card, widgets, online = true) =>
+    find(Card({ panel, v: { online, widgets } }), Card === Lights ? 'LightCard' : 'ShadeCard')?.item;
+
+  it('shows the lights as they are', () => {
+    const lit = item(Lights, { light_power: 'on', light_brightness: '102' });
+    assert.deepEqual([lit.level, lit.words, lit.off, lit.icon], [40, t('panel.on'), false, undefined]);
+    assert.equal(item(Lights, { light_power: 'off', light_brightness: '0' }).words, t('panel.off'));
+  });
+  it('says where nothing is known, and commands nothing in a room that is away', () => {
+    const unknown = item(Lights, {}, false);
+    assert.deepEqual([unknown.level, unknown.words, unknown.off, unknown.icon], [undefined, t('panel.unknown'), true, 'clock']);
+    const shades = item(Shades, {}, false);
+    assert.deepEqual([shades.position, shades.words, shades.off, shades.icon], [undefined, t('panel.unknown'), true, 'clock']);
+  });
+  it('has no lights in a room of shades alone', () => {
+    assert.equal(item(Lights, { shade_position: '255' }), undefined);
+    assert.equal(item(Shades, { shade_position: '255' }).position, 100);
+  });
+  it('marks the preset that shades are at', () => {
+    const pressed = (widgets) =>
+      ['one_third', 'two_thirds'].map(
+        (_, i) => Shades({ panel, v: { online: true, widgets } })[1].props.children[i].props['aria-pressed'],
+      );
+    assert.deepEqual(pressed({ shade_preset: 'two_thirds' }), ['false', 'true']);
+    assert.deepEqual(pressed({}), ['false', 'false']);
+  });
+});
+
+describe('a conferencing device', () => {
+  const ready = { deviceId: 'lobby/1', controllerId: 'c', clusterIds: [1], deployed: true, panelCode: 'K' };
+  it('tells what is to be done next', () => {
+    assert.equal(missing({ ...ready, controllerId: '', clusterIds: [], deployed: false }), 'rooms.assign');
+    assert.equal(missing({ ...ready, clusterIds: [], deployed: false }), 'rooms.bind');
+    assert.equal(missing({ ...ready, deployed: false }), 'rooms.deploy');
+    assert.equal(missing(ready), null);
+  });
+  it('has a panel at an address of its own', () => assert.equal(panelOf(ready), '/panel/lobby%2F1?code=K'));
+  it('is given its zones as people write numbers', () => {
+    assert.deepEqual(numbers(' 1, 2  3,,'), [1, 2, 3]);
+    assert.deepEqual(numbers(''), []);
+    assert.ok(Number.isNaN(numbers('1, hall')[1]));
+  });
+});
+
+describe('a key', () => {
+  it('ends so many days from now, or never', () => {
+    assert.equal(endOf('30'), '2026-07-01T12:00:00.000Z');
+    assert.equal(endOf(''), undefined);
+  });
+  it('has a limit from 1 to 100000', () => {
+    for (const good of ['1', '100000']) assert.deepEqual(checkLimit(good), {}, good);
+    for (const bad of ['0', '100001', '', '-1', '1.5', '1e3', ' 5'])
+      assert.deepEqual(Object.keys(checkLimit(bad)), ['rateLimit'], bad);
+  });
+});
+
+describe('an answer that comes bit by bit', () => {
+  it('is read as it was sent, wherever it was cut', async () => {
+    const sent = [
+      'event: status\ndata: {"message":"reads"}',
+      ': nothing',
+      'event: delta\ndata: {"text":"22 °C\\n\\n"}',
+      'event: result\ndata: {"reply":"x"}',
+      'event: cut',
+    ].join('\n\n');
+    const bytes = new TextEncoder().encode(sent);
+    for (const size of [1, 2, 3, 7, 1000]) {
+      const body = new ReadableStream({
+        start(to) {
+          for (let i = 0; i < bytes.length; i += size) to.enqueue(bytes.slice(i, i + size));
+          to.close();
+        },
+      });
+      const got = [];
+      await events({ body }, (event, data) => got.push([event, data]));
+      assert.deepEqual(got, [
+        ['status', { message: 'reads' }],
+        ['delta', { text: '22 °C\n\n' }],
+        ['result', { reply: 'x' }],
+      ]);
+    }
+  });
+});
+
+describe('a session', () => {
+  const ana = { username: 'ana', role: 'admin' };
+  it('of an administrator may administer', () => {
+    enter(ana);
+    assert.equal(admin(), true);
+    session.value = { ...ana, role: 'user' };
+    assert.equal(admin(), false);
+    session.value = null;
+    assert.equal(admin(), false);
+  });
+  it('is not asked for where nobody was ever here', async () => {
+    answers({ status: 500 });
+    go('/sites');
+    await start();
+    assert.equal(asked.length, 0);
+    assert.equal(address.value.path, '/login');
+    assert.equal(address.value.query.get('to'), '/sites');
+  });
+  it('that a browser has still goes on, and the log-in is left', async () => {
+    enter(ana);
+    go('/login');
+    session.value = undefined;
+    answers({ body: { data: ana } });
+    await start();
+    assert.equal(session.value.username, 'ana');
+    assert.equal(address.value.path, '/');
+  });
+  it('is not wanted for a panel, whose link is enough', async () => {
+    go('/panel/lobby?code=K');
+    answers({ status: 500 });
+    await start();
+    assert.equal(asked.length, 0);
+    assert.equal(address.value.path, '/panel/lobby');
+    go('/');
+  });
+  it('tells how sites are while it lasts, and nothing after', () => {
+    enter(ana);
+    Source.last.tell('sites', [{ id: 'a', name: 'House', state: 'online' }]);
+    assert.equal(sites.value[0].state, 'online');
+    leave();
+    assert.equal(sites.value, null);
+    assert.equal(Source.last.closed, true);
+  });
+  it('that has ended leads to the log-in with the next request', async () => {
+    go('/keys');
+    enter(ana);
+    answers({ status: 401 });
+    await assert.rejects(ask('GET', '/api-keys'), { status: 401 });
+    assert.equal(address.value.path, '/login');
+  });
+  it('gives what stands in an answer', async () => {
+    answers({ body: { success: true, data: [1] } });
+    assert.deepEqual(await ask('GET', '/x'), [1]);
+    answers({ status: 204 });
+    assert.equal(await ask('DELETE', '/x'), undefined);
+  });
+});
+
+describe('a site', () => {
+  it('was heard some time ago, or never', () => {
+    assert.equal(heard({}), t('site.neverheard'));
+    assert.match(heard({ lastSeen: '2026-06-01T11:00:00Z' }), /ago/);
+  });
+});
