@@ -36,43 +36,45 @@ func (r *Room) admit(c echo.Context, body []byte) error {
 	if v := c.Request().Header.Get("Mcp-Protocol-Version"); v >= batchless {
 		return unfit(fmt.Sprintf("version %s of the protocol has no batches: send one message a request", v))
 	}
-	n, err := countOf(body)
+	n, ours, err := countOf(body)
 	switch {
-	case err != nil:
-		return unfit("the batch is no JSON array")
-	case n == 0:
-		return unfit("the batch is empty")
 	case n > batchMost:
 		return unfit(fmt.Sprintf("a batch has at most %d messages", batchMost))
+	case !ours:
+		return misshapen("body is an array: want an object, or a batch of JSON-RPC messages")
+	case err != nil:
+		return unfit("the batch is no JSON array")
 	case n == 1:
 		return nil
 	}
 	return r.more(c, n-1) // the request itself is counted already
 }
 
-// countOf counts the members of an array, no further than one more than may be.
-func countOf(body []byte) (n int, err error) {
+// countOf counts the members of an array, no further than one more than may be. protocol: one
+// of them is JSON-RPC.
+func countOf(body []byte) (n int, protocol bool, err error) {
 	in := json.NewDecoder(bytes.NewReader(body))
 	if _, err := in.Token(); err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	for in.More() && n <= batchMost {
 		var member json.RawMessage
 		if err := in.Decode(&member); err != nil {
-			return n, err
+			return n, protocol, err
 		}
+		protocol = protocol || isProtocol(member)
 		n++
 	}
 	if n > batchMost {
-		return n, nil
+		return n, protocol, nil
 	}
 	if _, err := in.Token(); err != nil { // the end of the array
-		return n, err
+		return n, protocol, err
 	}
 	if _, err := in.Token(); err != io.EOF {
-		return n, errors.New("something comes after the array")
+		return n, protocol, errors.New("something comes after the array")
 	}
-	return n, nil
+	return n, protocol, nil
 }
 
 // unfit refuses a batch as JSON-RPC does.

@@ -21,8 +21,8 @@ func TestKill(t *testing.T) {
 			cmd := exec.Command("sh", "-c", "head -c 64000000 /dev/zero | tr '\\0' x | sort >/dev/null")
 			group.Command(cmd)
 			out, err := cmd.CombinedOutput()
-			if kills := group.Kills(t); kills != c.kills {
-				t.Errorf("%d processes ended by the kernel, want %d (%v, %s)", kills, c.kills, err, out)
+			if kills := group.Kills(t); kills < c.kills || c.kills == 0 && kills > 0 { // it may end the shell, too
+				t.Errorf("%d processes ended by the kernel, want %d or more (%v, %s)", kills, c.kills, err, out)
 			}
 		})
 	}
