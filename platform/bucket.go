@@ -31,8 +31,10 @@ func UserBucket(u User) Bucket {
 
 // What the assistant spends on one key or user in a window.
 const (
-	// AnswerBytes is how much it answers.
-	AnswerBytes = 64 << 20
+	// AnswerBytes is how much it answers at least; whoever may ask much has answerPerRequest
+	// for each request.
+	AnswerBytes      = 64 << 20
+	answerPerRequest = 16 << 10
 	// modelPerRequest is how many requests to a language model a counted one may cause, on
 	// average: as a rule one to choose an agent, and one or two to answer.
 	modelPerRequest = 3
@@ -40,7 +42,7 @@ const (
 
 // Answers counts the bytes that the assistant answers to whom b counts.
 func (b Bucket) Answers() Bucket {
-	b.ID, b.Limit = "answers:"+b.ID, AnswerBytes
+	b.ID, b.Limit = "answers:"+b.ID, max(AnswerBytes, answerPerRequest*b.Limit)
 	return b
 }
 

@@ -6,7 +6,6 @@ import (
 	"io"
 	"iter"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -236,23 +235,24 @@ func delivered(t *testing.T) string {
 	return program
 }
 
-// Who has had all the bytes that a key may have is told when it goes on.
+// Who has had all the bytes that a key may have is told when it goes on. Whoever may ask
+// much has more of them.
 func TestAnswersOfAKeyHaveAnEnd(t *testing.T) {
-	a := newAsked(t, peertest.Database{DataDir: t.TempDir()})
-	_, value := a.ada.newKey(`{"name":"reads","rateLimit":100000}`)
-	size := len(a.tool(`{"method":"tools/list"}`, "X-API-Key: "+value).want(t, 200, "the list").text)
-	body := batchOf(20, "tools/list", "{}")
-	var last answer
-	for sent := 0; sent < 2*platform.AnswerBytes; sent += 20 * size {
-		if last = a.tool(body, "X-API-Key: "+value); last.StatusCode != http.StatusOK {
-			break
-		}
+	b := sitetest.New()
+	var limit counter
+	h := newHouse(t, peertest.Database{DataDir: t.TempDir()}, "", func(d *daemon) { d.sites, d.act, limit = b, b, d.limit })
+	id, value := h.newPerson("ada", platform.RoleUser).newKey(`{"name":"reads","rateLimit":1000}`)
+	const list = `{"method":"tools/list"}`
+	h.ask("POST", mcpPath, list, "X-API-Key: "+value).want(t, 200, "the list")
+	bucket := platform.Bucket{ID: "key:" + id, Limit: 1000, Window: platform.Window}.Answers()
+	if a := limit.Take(t.Context(), bucket, limit.Show(t.Context(), bucket).Remaining); !a.OK || a.Limit != platform.AnswerBytes {
+		t.Fatalf("the bytes of the key are %+v", a)
 	}
-	last.want(t, 429, "when all bytes are had")
-	if !strings.Contains(last.text, "64 MB") || last.Header.Get("Retry-After") == "" {
-		t.Errorf("told %s", last.text)
+	last := h.ask("POST", mcpPath, list, "X-API-Key: "+value).want(t, 429, "when all bytes are had")
+	if !strings.Contains(last.text, "64 MB") || last.Header.Get("Retry-After") == "" || last.Header.Get("Retry-After") == "0" {
+		t.Errorf("told %s, to come again after %s", last.text, last.Header.Get("Retry-After"))
 	}
-	if wait := last.Header.Get("Retry-After"); wait == "0" || len(wait) > len(fmt.Sprint(int(platform.Window/time.Second))) {
-		t.Errorf("Retry-After: %s", wait)
+	if large := (platform.Bucket{Limit: 100_000}).Answers(); large.Limit < 10*platform.AnswerBytes {
+		t.Errorf("a key of 100,000 requests has %d bytes of answers", large.Limit)
 	}
 }
