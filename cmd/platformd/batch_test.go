@@ -216,7 +216,7 @@ func TestUnreadBatchesInTheMemoryOfTheUnit(t *testing.T) {
 			k := k.(map[string]any)
 			answers, atOnce := k["answerBytes"].(map[string]any), k["atOnce"].(map[string]any)
 			if k["id"] == id {
-				return answers["used"].(float64) > 0 && answers["limit"].(float64) == platform.AnswerBytes && atOnce["limit"].(float64) == gate.AtOnceMost && k["modelRequests"] == nil
+				return answers["used"].(float64) > 0 && answers["limit"].(float64) >= platform.AnswerBytes && atOnce["limit"].(float64) == gate.AtOnceMost && k["modelRequests"] == nil
 			}
 		}
 		return false
