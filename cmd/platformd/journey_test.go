@@ -52,6 +52,20 @@ func (e *estate) say(device, text string) answer {
 	return e.ask("POST", "/api/conferencing/voice/action", string(body), "X-Voice-Action-Token: "+e.voice)
 }
 
+// sayUntilObeyed says something until it is obeyed, once a second: sixty sentences a minute are counted on a device, and one that asks
+// as fast as it can is refused for the rest of that minute.
+func (e *estate) sayUntilObeyed(device, text string) {
+	e.t.Helper()
+	var next time.Time
+	eventually(e.t, fmt.Sprintf("%q is obeyed", text), func() bool {
+		if time.Now().Before(next) {
+			return false
+		}
+		next = time.Now().Add(time.Second)
+		return e.say(device, text).member("success") == true
+	})
+}
+
 // reported waits until the platform knows how bright the lobby is: brighter and dimmer go by that.
 func (e *estate) reported(percent int) {
 	e.t.Helper()

@@ -77,7 +77,7 @@ func TestCampaignNotificationsActOnceOverAnOutage(t *testing.T) {
 			time.Sleep(away / 10)
 		}
 		broker.back()
-		eventually(t, "taps act again", func() bool { return e.say("lobby", "lights to 80 percent").member("success") == true })
+		e.sayUntilObeyed("lobby", "lights to 80 percent")
 		eventually(t, "the light is at 80", func() bool { return e.level(1) == 80 && e.level(2) == 80 })
 		// A tap that waits behind one whose answer the outage took counts while it is young (wire.Lifetime), once, and before the sentence.
 		if got := e.levels(1, since); !slices.Equal(got, []int{80}) && !slices.Equal(got, []int{0, 80}) {
