@@ -32,6 +32,7 @@ var mayImport = map[string][]string{
 	"shelf/trust":          nil,
 	"shelf/password":       nil,
 	"shelf/lookalike":      nil,
+	"shelf/database":       nil,
 	"shelf/intake":         nil,
 	"site/backup":          {"shelf/intake"},
 	"shelf/account":        nil,
@@ -78,7 +79,7 @@ var mayImport = map[string][]string{
 	"sim/dalisim":        {"drivers/line/pty"},
 	"sim/dmxsim":         {"drivers/line/pty"},
 	"sim/sdnsim":         {"drivers/line/pty"},
-	"store":              {"shelf/account", "shelf/lookalike", "shelf/intake", "site/backup", "site/migration", "shelf/password"},
+	"store":              {"shelf/account", "shelf/database", "shelf/lookalike", "shelf/intake", "site/backup", "site/migration", "shelf/password"},
 	"site/sitefile":      {"site/schema"},
 
 	// what the controller and the platform say to each other
@@ -91,7 +92,7 @@ var mayImport = map[string][]string{
 	"platform/login":       {"shelf/password", "shelf/web"},
 	"platform/ratelimit":   nil,
 	"platform/quota":       nil,
-	"platform/store":       {"shelf/lookalike"},
+	"platform/store":       {"shelf/database", "shelf/lookalike"},
 	"platform/broker":      {"shelf/web", "cloud/wire"},
 	"platform/link":        {"cloud/wire"},
 	"platform/site":        {"cloud/wire", "shelf/web"},

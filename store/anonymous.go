@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"svc.internal/controller/shelf/database"
 )
 
 // anonymous is a file of mode 0600 that has no name yet: it is gone
@@ -62,7 +64,7 @@ func (a *anonymous) become(file string, replace bool) error {
 				return err
 			}
 		}
-		return syncDir(a.dir)
+		return database.SyncDir(a.dir)
 	}
 	if _, err := os.Lstat(file); err == nil && !replace {
 		return &fs.PathError{Op: "write", Path: file, Err: fs.ErrExist}
@@ -71,7 +73,7 @@ func (a *anonymous) become(file string, replace bool) error {
 		return err
 	}
 	a.named = ""
-	return syncDir(a.dir)
+	return database.SyncDir(a.dir)
 }
 
 // writeWhole writes a file, all of it or nothing, replacing one that is there.

@@ -91,7 +91,7 @@ func (s *Store) pack(ctx context.Context, w io.Writer, passphrase *string) error
 // which a process that is killed leaves behind.)
 func (s *Store) image(ctx context.Context, to io.WriterAt) (size int64, err error) {
 	// A connection of its own: a writer's would keep writers waiting.
-	db, err := connect(s.path, reader(), 1)
+	db, err := fileAt(s.path).Reader(1, 1)
 	if err != nil {
 		return 0, err
 	}
@@ -180,13 +180,4 @@ func vacuumInto(ctx context.Context, db *sql.DB, file string) error {
 		return err
 	}
 	return f.Sync()
-}
-
-// syncDir makes a rename in dir durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

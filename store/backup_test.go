@@ -142,7 +142,7 @@ func TestRestoreNeverHandsOutAnIDAgain(t *testing.T) {
 		t.Errorf("node 90000 did not come back: %+v", got.Nodes)
 	}
 
-	kept, err := connect(r.Replaced, reader(), 1)
+	kept, err := fileAt(r.Replaced).Reader(1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/shelf/database"
 )
 
 // A bit of a row of the last state flips: nothing but that row may be lost.
@@ -67,12 +68,12 @@ func TestFailedRestoreLeavesNothing(t *testing.T) {
 
 func TestRestoreOfAnOlderVersionLeavesNoCopy(t *testing.T) {
 	t.Parallel()
-	steps, err := migrations()
+	steps, err := database.Steps(migrations)
 	if err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "old.db")
-	db, err := connect(file, writer("FULL"), 1)
+	db, err := fileAt(file).Writer(database.Full)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,35 +8,16 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 )
 
 //go:embed migrations/*.sql
-var migrationFiles embed.FS
+var migrations embed.FS
 
 // applicationID marks a database file as a controller's: "CTLR" in ASCII.
 const applicationID = 0x43544c52
 
 // ErrNewer: the database was written by a newer version of this program.
 var ErrNewer = errors.New("database of a newer version")
-
-// migrations returns the SQL of every step. Step i leads to user_version i+1.
-func migrations() ([]string, error) {
-	names, err := fs.Glob(migrationFiles, "migrations/*.sql")
-	if err != nil {
-		return nil, err
-	}
-	slices.Sort(names)
-	steps := make([]string, len(names))
-	for i, name := range names {
-		text, err := migrationFiles.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		steps[i] = string(text)
-	}
-	return steps, nil
-}
 
 // migrate brings the database at path to the version that steps lead to, in one
 // transaction. A database that holds something already is copied beside itself

@@ -18,6 +18,7 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/shelf/database"
 	"svc.internal/controller/site/backup"
 )
 
@@ -135,9 +136,7 @@ func openBackup(ctx context.Context, archive backup.Archive) (*sql.DB, error) {
 // openImage opens in memory what the bytes of a database file say, after making sure that
 // they are whole, and brings it to the version of this program.
 func openImage(ctx context.Context, image []byte) (*sql.DB, error) {
-	p := pragmas()
-	p.Set("_txlock", "immediate")
-	db, err := connect(inMemory, p, 1)
+	db, err := fileAt("").Memory()
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +203,7 @@ func bringUp(ctx context.Context, db *sql.DB) error {
 	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&verdict); err != nil || verdict != "ok" {
 		return errors.Join(fmt.Errorf("it is damaged: %s", verdict), err)
 	}
-	steps, err := migrations()
+	steps, err := database.Steps(migrations)
 	if err != nil {
 		return err
 	}
@@ -253,7 +252,7 @@ func forgetLogins(ctx context.Context, tx *sql.Tx) error {
 // carryIDs takes over from the database at path every ID that the one in into
 // does not know to be used.
 func carryIDs(ctx context.Context, path string, into *sql.DB) error {
-	old, err := connect(path, writer("FULL"), 1)
+	old, err := fileAt(path).Writer(database.Full)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
@@ -15,17 +14,13 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-	_ "modernc.org/sqlite" // registers the driver "sqlite"
 
+	"svc.internal/controller/shelf/database"
 	"svc.internal/controller/shelf/password"
 )
 
 // databaseFile is the one file of a data directory that matters.
 const databaseFile = "controller.db"
-
-// busyTimeout bounds how long a writer waits for another one: an import of a
-// large site holds the write lock for well under a second.
-const busyTimeout = 10 * time.Second
 
 // ErrNoDatabase: the data directory holds none.
 var ErrNoDatabase = errors.New("there is no controller's database in it")
@@ -151,40 +146,25 @@ func (s *Store) open(ctx context.Context) (*handles, error) {
 }
 
 func (s *Store) connect(ctx context.Context, h *handles) error {
-	if err := create(s.path); err != nil {
+	file := fileAt(s.path)
+	if err := file.Create(); err != nil {
 		return err
 	}
-	steps, err := migrations()
+	steps, err := database.Steps(migrations)
 	if err != nil {
 		return err
 	}
-	if h.conf, err = connect(s.path, writer("FULL"), 1); err != nil {
+	if h.conf, err = file.Writer(database.Full); err != nil {
 		return err
 	}
 	if err := migrate(ctx, h.conf, s.path, steps); err != nil {
 		return err
 	}
-	if h.behind, err = connect(s.path, writer("NORMAL"), 1); err != nil {
+	if h.behind, err = file.Writer(database.Normal); err != nil {
 		return err
 	}
-	h.read, err = connect(s.path, reader(), 4)
+	h.read, err = file.Reader(4, 2)
 	return err
-}
-
-// create makes an empty database file readable by nobody else. SQLite gives its
-// -wal and -shm files the same mode.
-func create(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
 }
 
 // Close ends the keeper, writes what is pending and closes the database.
@@ -201,54 +181,11 @@ func (s *Store) closeAll() error {
 	return errors.Join(err, s.use.Release())
 }
 
-// pragmas every connection needs. They are part of the DSN because a pool may
-// open a connection at any time. 512 KiB of page cache hold a building.
-func pragmas() url.Values {
-	return url.Values{
-		"_busy_timeout": {fmt.Sprint(busyTimeout.Milliseconds())},
-		"_foreign_keys": {"1"},
-		"_dqs":          {"0"},
-		"_pragma":       {"cache_size(-512)", "trusted_schema(0)"},
-	}
-}
-
-// writer adds what connections that write need. Pages of 1 KiB and a log of
-// 4,000 of them before it is copied into the database keep small batches small:
-// measured, 40 % fewer bytes to the flash than with pages of 4 KiB. The page size
-// counts when the database is created.
-func writer(synchronous string) url.Values {
-	p := pragmas()
-	p.Add("_pragma", "page_size(1024)")
-	p.Add("_pragma", "wal_autocheckpoint(4000)")
-	p.Set("_journal_mode", "WAL")
-	p.Set("_synchronous", synchronous)
-	p.Set("_txlock", "immediate")
-	p.Add("_pragma", "journal_size_limit(4194304)") // what one large import leaves is given back
-	return p
-}
-
-func reader() url.Values {
-	p := pragmas()
-	p.Set("_query_only", "1")
-	return p
-}
-
-// inMemory is the path of a database that is nowhere else.
-const inMemory = ":memory:"
-
-func connect(path string, p url.Values, conns int) (*sql.DB, error) {
-	dsn := url.URL{Scheme: "file", Path: path, RawQuery: p.Encode()}
-	if path == inMemory {
-		dsn.Path, dsn.Opaque = "", path
-	}
-	db, err := sql.Open("sqlite", dsn.String())
-	if err != nil {
-		return nil, err
-	}
-	db.SetMaxOpenConns(conns)
-	db.SetMaxIdleConns(min(conns, 2))
-	db.SetConnMaxLifetime(0)
-	return db, nil
+// fileAt is the database at path. 512 KiB of page cache hold a building. Pages of 1 KiB and a log of 4,000 of them before it is
+// copied into the database keep small batches small: measured, 40 % fewer bytes to the flash than with pages of 4 KiB. The page
+// size counts when the database is created. What one large import leaves of the log is given back.
+func fileAt(path string) database.File {
+	return database.File{Path: path, CacheKiB: 512, Pragmas: []string{"page_size(1024)", "wal_autocheckpoint(4000)", "journal_size_limit(4194304)"}}
 }
 
 // write runs fn in one durable transaction: all of it or nothing.

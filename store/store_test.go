@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/shelf/database"
 )
 
 func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
@@ -148,7 +149,7 @@ func TestNewerDatabaseIsRefused(t *testing.T) {
 func TestForeignDatabaseIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	db, err := connect(filepath.Join(dir, databaseFile), writer("FULL"), 1)
+	db, err := fileAt(filepath.Join(dir, databaseFile)).Writer(database.Full)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +165,7 @@ func TestForeignDatabaseIsRefused(t *testing.T) {
 func TestMigrationKeepsACopy(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.db")
-	db, err := connect(path, writer("FULL"), 1)
+	db, err := fileAt(path).Writer(database.Full)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +188,7 @@ func TestMigrationKeepsACopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file, want := range map[string]int{path: 8, path + ".v1": 7} {
-		kept, err := connect(file, reader(), 1)
+		kept, err := fileAt(file).Reader(1, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

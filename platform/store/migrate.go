@@ -6,39 +6,15 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
-	"slices"
-	"strconv"
-	"strings"
+
+	"svc.internal/controller/shelf/database"
 )
 
 //go:embed migrations/*.sql
-var migrationFiles embed.FS
+var migrations embed.FS
 
 // ErrNewer: the database was written by a newer version of this program.
 var ErrNewer = errors.New("database of a newer version")
-
-// migrations returns the SQL of every step. Step i leads to version i+1.
-func migrations() ([]string, error) {
-	names, err := fs.Glob(migrationFiles, "migrations/*.sql")
-	if err != nil {
-		return nil, err
-	}
-	slices.Sort(names)
-	steps := make([]string, len(names))
-	for i, name := range names {
-		number, _, _ := strings.Cut(strings.TrimPrefix(name, "migrations/"), "_")
-		if n, err := strconv.Atoi(number); err != nil || n != i+1 {
-			return nil, fmt.Errorf("migration %s is number %d of its kind: its name must begin with %04d_", name, i+1, i+1)
-		}
-		text, err := migrationFiles.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		steps[i] = string(text)
-	}
-	return steps, nil
-}
 
 // migrateLock is what instances agree on, so that one migrates and others wait: the
 // letters "PLAT".
@@ -46,7 +22,7 @@ const migrateLock = 0x504c4154
 
 // migrate brings the database to the newest version, in one transaction.
 func migrate(ctx context.Context, db *sql.DB, postgres bool) error {
-	steps, err := migrations()
+	steps, err := database.Steps(migrations)
 	if err != nil {
 		return err
 	}

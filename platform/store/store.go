@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -15,15 +14,14 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
-	_ "modernc.org/sqlite" // registers the driver "sqlite"
+
+	"svc.internal/controller/shelf/database"
 )
 
 // databaseFile is the file of a data directory.
 const databaseFile = "platform.db"
 
 const (
-	// busyTimeout bounds how long a writer waits for another process.
-	busyTimeout = 10 * time.Second
 	// readers is how many connections read a SQLite file at a time: reading is work
 	// for a processor, so more of them than processors help little.
 	readers = 8
@@ -120,79 +118,30 @@ func (s *Store) openSQLite(ctx context.Context, dataDir string) error {
 	if err == nil {
 		err = os.MkdirAll(dataDir, 0o700)
 	}
-	path := filepath.Join(dataDir, databaseFile)
+	// What one large write leaves of the log is given back.
+	file := database.File{Path: filepath.Join(dataDir, databaseFile), CacheKiB: 8192, Pragmas: []string{"journal_size_limit(67108864)"}}
 	if err == nil {
-		err = create(path)
+		err = file.Create()
 	}
 	if err == nil {
-		s.conf, err = connect(path, writer("FULL"), 1)
+		s.conf, err = file.Writer(database.Full)
 	}
 	if err == nil {
 		err = migrate(ctx, s.conf, false)
 	}
 	if err == nil {
-		s.aside, err = connect(path, writer("NORMAL"), 1)
+		s.aside, err = file.Writer(database.Normal)
 	}
 	if err == nil {
-		s.views, err = connect(path, reader(), readers)
+		s.views, err = file.Reader(readers, readers)
 	}
 	if err == nil {
-		s.changes, err = watchChanges(path)
+		s.changes, err = watchChanges(file.Path)
 	}
 	if err != nil {
 		return fmt.Errorf("open store in %s: %w", dataDir, err)
 	}
 	return nil
-}
-
-// create makes an empty database file readable by nobody else. SQLite gives its
-// -wal and -shm files the same mode.
-func create(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return f.Close()
-}
-
-// pragmas every connection needs. They are part of the DSN because a pool may open
-// a connection at any time.
-func pragmas() url.Values {
-	return url.Values{
-		"_busy_timeout": {fmt.Sprint(busyTimeout.Milliseconds())},
-		"_foreign_keys": {"1"},
-		"_dqs":          {"0"},
-		"_pragma":       {"cache_size(-8192)", "trusted_schema(0)"},
-	}
-}
-
-func writer(synchronous string) url.Values {
-	p := pragmas()
-	p.Set("_journal_mode", "WAL")
-	p.Set("_synchronous", synchronous)
-	p.Set("_txlock", "immediate")
-	p.Add("_pragma", "journal_size_limit(67108864)") // what one large write leaves is given back
-	return p
-}
-
-func reader() url.Values {
-	p := pragmas()
-	p.Set("_query_only", "1")
-	return p
-}
-
-func connect(path string, p url.Values, conns int) (*sql.DB, error) {
-	dsn := url.URL{Scheme: "file", Path: path, RawQuery: p.Encode()}
-	db, err := sql.Open("sqlite", dsn.String())
-	if err != nil {
-		return nil, err
-	}
-	db.SetMaxOpenConns(conns)
-	db.SetMaxIdleConns(conns)
-	return db, nil
 }
 
 func (s *Store) openPostgres(ctx context.Context, databaseURL string) error {
