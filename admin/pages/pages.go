@@ -5,16 +5,13 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/labstack/echo/v4"
-
 	"svc.internal/controller/shelf/ui"
 )
 
 //go:embed app
 var app embed.FS
 
-// routes are the addresses of pages, as in app/app.js. Each answers with the same
-// shell, which draws the page that the address names; another address is not found.
+// routes are the addresses of pages, as in app/app.js.
 var routes = []string{
 	"/", "/login", "/claim",
 	"/clusters/:id", "/devices", "/devices/:id", "/shades/:id",
@@ -34,16 +31,5 @@ func New() (*ui.Pages, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gather pages: %w", err)
 	}
-	return ui.New(ui.Options{App: files, Title: "Controller", Preload: firstView})
-}
-
-// Register adds the pages to e.
-func Register(e *echo.Echo, pages *ui.Pages) {
-	assets, shell := echo.WrapHandler(pages.Assets()), echo.WrapHandler(pages.Shell())
-	e.GET("/a/*", assets)
-	e.HEAD("/a/*", assets)
-	for _, path := range routes {
-		e.GET(path, shell)
-		e.HEAD(path, shell)
-	}
+	return ui.New(ui.Options{App: files, Title: "Controller", Preload: firstView, Routes: routes})
 }

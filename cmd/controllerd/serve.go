@@ -271,7 +271,7 @@ func (d *daemon) run(ctx context.Context) error {
 	e := web.New(web.Config{Log: d.log, Errors: publicapi.Errors, Certificate: d.cert})
 	d.api.Register(e)
 	d.admin.Register(e)
-	pages.Register(e, d.pages)
+	d.pages.Register(e)
 	ctx, d.end = context.WithCancel(ctx)
 	defer d.end()
 	below, endCore := context.WithCancel(context.WithoutCancel(ctx))

@@ -17,7 +17,7 @@ func (d *daemon) pages(e *echo.Echo, g *gate.Gate) error {
 	if err != nil {
 		return err
 	}
-	pages.Register(e, files)
+	files.Register(e)
 	pages.NewDesk(pages.Config{
 		Store: d.db, Sites: d.sites, Show: d.limit.Show, Invite: d.invite, Renew: d.renew, Still: g.Still, AtOnce: g.AtOnce, AtOnceMost: gate.AtOnceMost, Model: d.model != nil, LeftOut: d.leftOut, Ending: d.ending,
 	}).Register(e, g.Person, g.Admin)

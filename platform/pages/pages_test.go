@@ -1,15 +1,8 @@
 package pages
 
 import (
-	"net/http"
-	"net/http/httptest"
 	"os"
-	"regexp"
-	"slices"
-	"strings"
 	"testing"
-
-	"github.com/labstack/echo/v4"
 
 	"svc.internal/controller/shelf/ui/uitest"
 )
@@ -20,73 +13,23 @@ func TestTextsAreTheSameInAllLanguages(t *testing.T) {
 	}
 }
 
-// What the script routes, the server answers; another address is not found.
-func TestAddressesOfPages(t *testing.T) {
-	script, err := os.ReadFile("app/app.js")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var inScript []string
-	for _, m := range regexp.MustCompile(`(?m)^  \['(/[^']*)',`).FindAllStringSubmatch(string(script), -1) {
-		inScript = append(inScript, m[1])
-	}
-	slices.Sort(inScript)
-	if want := slices.Sorted(slices.Values(routes)); !slices.Equal(inScript, want) {
-		t.Errorf("app.js has pages at\n%v, pages.go at\n%v", inScript, want)
-	}
+// What the script routes, the server answers; another address is not found. A first view stays small enough for a phone in a cellar.
+func TestPages(t *testing.T) {
 	pages, err := New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := echo.New()
-	Register(e, pages)
-	for path, status := range map[string]int{"/": 200, "/sites/house-1": 200, "/keys?x=1": 200, "/site": 404, "/nothing": 404, pages.Folder() + "app/app.js": 200} {
-		w := httptest.NewRecorder()
-		e.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
-		if w.Code != status {
-			t.Errorf("GET %s: %d, want %d", path, w.Code, status)
-		}
+	for _, wrong := range uitest.CheckRoutes(os.DirFS("app"), routes, pages, map[string]int{
+		"/": 200, "/sites/house-1": 200, "/keys?x=1": 200, "/site": 404, "/nothing": 404, pages.Folder() + "app/app.js": 200,
+	}) {
+		t.Error(wrong)
 	}
-}
-
-// A first view, compressed and without the answers of the API, stays small enough for a phone in a cellar.
-func TestBytesOfFirstViews(t *testing.T) {
-	pages, err := New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	always := []string{"app/app.js", "ui/i18n/de.js", "app/i18n/de.js"}
-	for page, limit := range map[string]int{
+	for _, wrong := range uitest.CheckWeights(pages, map[string]int{
 		"login": 48, "chat": 50, "sites": 45, "site": 48, "enrol": 48, "keys": 48, "key": 48, "usage": 45, "connect": 45, "more": 45, "rooms": 50, "panel": 50,
-	} {
-		got, err := pages.Weight(append(always, "app/"+page+".js")...)
-		if err != nil {
-			t.Error(err)
-		}
-		t.Logf("%s: %d bytes", page, got)
-		if got > limit<<10 {
-			t.Errorf("%s: %d bytes, at most %d kB", page, got, limit)
-		}
+	}) {
+		t.Error(wrong)
 	}
-}
-
-func TestPagesHoldNoAddressOfElsewhere(t *testing.T) {
-	files, err := os.ReadDir("app")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		if f.IsDir() {
-			continue
-		}
-		data, err := os.ReadFile("app/" + f.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, bad := range []string{"http://", "https://", `style="`, "innerHTML", "eval("} {
-			if strings.Contains(string(data), bad) {
-				t.Errorf("%s has %s in it", f.Name(), bad)
-			}
-		}
+	for _, wrong := range uitest.CheckSources(os.DirFS("app")) {
+		t.Error(wrong)
 	}
 }

@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/labstack/echo/v4"
 )
 
 //go:embed assets
@@ -33,6 +35,9 @@ type Options struct {
 	// Preload names modules of the first view, such as "app/home.js", so that the
 	// browser need not find them one after another.
 	Preload []string
+	// Routes are the addresses of pages, as in app/app.js. Each answers with the same shell, which draws the page that the
+	// address names; another address is not found.
+	Routes []string
 }
 
 // Pages serves a program's pages from memory. They never change while it runs.
@@ -40,6 +45,7 @@ type Pages struct {
 	folder string // "/a/<hash>/"
 	files  map[string]*file
 	shell  *file
+	routes []string
 }
 
 // file is one answer, made when it is first asked for: a start must not wait for pages.
@@ -55,7 +61,7 @@ type file struct {
 
 // New gathers the files of the shelf (as ui/…) and of the program (as app/…).
 func New(o Options) (*Pages, error) {
-	p := &Pages{files: map[string]*file{}}
+	p := &Pages{files: map[string]*file{}, routes: o.Routes}
 	assets, err := fs.Sub(shared, "assets")
 	if err != nil {
 		return nil, fmt.Errorf("gather pages: %w", err)
@@ -171,6 +177,17 @@ func (p *Pages) makeShell(o Options) (*file, error) {
 </html>
 `, p.folder)
 	return &file{kind: "text/html; charset=utf-8", read: func() []byte { return []byte(b.String()) }}, nil
+}
+
+// Register adds the pages to e.
+func (p *Pages) Register(e *echo.Echo) {
+	assets, shell := echo.WrapHandler(p.Assets()), echo.WrapHandler(p.Shell())
+	e.GET("/a/*", assets)
+	e.HEAD("/a/*", assets)
+	for _, path := range p.routes {
+		e.GET(path, shell)
+		e.HEAD(path, shell)
+	}
 }
 
 // Shell serves the page itself, which the browser asks about each time.

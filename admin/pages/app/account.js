@@ -3,9 +3,8 @@ import { html } from '../ui/lib.js';
 import { t } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';
 import { done } from '../ui/shell.js';
-import { useForm, Summary, Submit } from '../ui/form.js';
+import { useForm, Summary, Submit, Password } from '../ui/form.js';
 import { server, session, leave } from './house.js';
-import { Password } from './login.js';
 
 export default function Account() {
   const form = useForm(

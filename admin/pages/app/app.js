@@ -1,8 +1,8 @@
 // Starts the pages: language, session, then the page that the address names.
-import { html, render, signal } from '../ui/lib.js';
-import { startTexts, t } from '../ui/i18n.js';
-import { address, go, match, startRouter, Lazy } from '../ui/router.js';
-import { Header, Tabs, Banner, Announcements, Empty, useKeys } from '../ui/shell.js';
+import { html } from '../ui/lib.js';
+import { t } from '../ui/i18n.js';
+import { address, go, match } from '../ui/router.js';
+import { Alone, Frame, Starting, run, useKeys } from '../ui/shell.js';
 import { house, session, link, start } from './house.js';
 import { Works } from './works.js';
 import Home from './home.js';
@@ -49,48 +49,10 @@ function App() {
   const s = session.value;
   const found = match(routes, address.value.path);
   useKeys({ h: '/', d: '/devices', r: '/rules', b: '/buses', m: '/more' }, () => go('/more/help'));
-  if (s === undefined) return html`<main class="alone" aria-busy="true"><div class="skeleton"></div></main>`;
-  if (!s) {
-    const page = found?.route[0] === '/claim' ? found.route[1] : login;
-    return html`<${Lazy} load=${page} /><${Announcements} />`;
-  }
-  const View = found?.route[1];
-  return html`
-    <${Header} name=${house.site.value?.name || s.site || t('controller')} link=${link.value} />
-    ${!found
-      ? html`
-        <main>
-          <h1 class="reader">${t('page.none')}</h1>
-          <${Empty} icon="search" text=${t('page.none')}><a class="button primary" href="/">${t('home')}</a><//>
-        </main>`
-      : View === Home
-      ? html`<${Home} />`
-      : html`<${Lazy} key=${address.value.path} load=${View} params=${found.params} />`}
-    <div class="below"><${Banner} link=${link.value} /><${Works} /></div>
-    <${Tabs} tabs=${tabs()} />
-    <${Announcements} />`;
+  if (s === undefined) return html`<${Starting} />`;
+  if (!s) return html`<${Alone} load=${found?.route[0] === '/claim' ? found.route[1] : login} />`;
+  const name = house.site.value?.name || s.site || t('controller');
+  return html`<${Frame} name=${name} link=${link} tabs=${tabs()} found=${found} first=${Home}><${Works} /><//>`;
 }
 
-const broken = signal(null);
-function Root() {
-  if (!broken.value) return html`<${App} />`;
-  return html`
-    <main class="alone">
-      <h1>${t('start.failed')}</h1>
-      <p>${broken.value.message}</p>
-      <button class="button primary" onClick=${begin}>${t('start.again')}</button>
-    </main>`;
-}
-async function begin() {
-  try {
-    broken.value = null;
-    await start();
-  } catch (p) {
-    broken.value = p;
-  }
-}
-
-await startTexts((l) => import(`./i18n/${l}.js`));
-startRouter((path) => !!match(routes, path));
-render(html`<${Root} />`, document.getElementById('app'));
-begin();
+await run({ routes, texts: (l) => import(`./i18n/${l}.js`), start, failed: () => t('start.failed'), App });

@@ -2,9 +2,10 @@
 import { html } from '../ui/lib.js';
 import { t } from '../ui/i18n.js';
 import { go } from '../ui/router.js';
-import { useForm, Summary, Field, Submit } from '../ui/form.js';
+import { useForm, Summary, Field, Submit, Password } from '../ui/form.js';
+import { Sign } from '../ui/icons.js';
 import { house, server, enter } from './house.js';
-import { Sign, Fingerprint, Password } from './login.js';
+import { Fingerprint } from './login.js';
 
 export default function Claim() {
   const form = useForm(

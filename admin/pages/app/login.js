@@ -1,19 +1,10 @@
 // Logging in: which controller this is, and its fingerprint to compare.
-import { html, useState } from '../ui/lib.js';
+import { html } from '../ui/lib.js';
 import { t } from '../ui/i18n.js';
 import { go, address, ownPath } from '../ui/router.js';
-import { useForm, Summary, Field, Submit } from '../ui/form.js';
-import { Icon } from '../ui/icons.js';
+import { useForm, Summary, Field, Submit, Password } from '../ui/form.js';
+import { Icon, Sign } from '../ui/icons.js';
 import { house, server, enter } from './house.js';
-
-export function Sign() {
-  return html`
-    <svg class="sign" viewBox="0 0 32 32" aria-hidden="true">
-      <rect width="32" height="32" rx="8" fill="currentColor" />
-      <path d="M9 20.5a7.5 7.5 0 1 1 14 0" fill="none" stroke="#ffd696" stroke-width="3" stroke-linecap="round" />
-      <path d="M10 26h12" stroke="#fff" stroke-width="3" stroke-linecap="round" />
-    </svg>`;
-}
 
 export function Fingerprint({ text, open }) {
   const bytes = (text || '').split(':');
@@ -23,20 +14,6 @@ export function Fingerprint({ text, open }) {
       <p class="sub">${t('fingerprint.why')}</p>
       <p class="fingerprint">${bytes.map((b, i) => b + (i % 8 === 7 ? ' ' : ' '))}</p>
     </details>`;
-}
-
-// Password can be looked at while it is typed.
-export function Password({ form, name, label, hint, autocomplete }) {
-  const [seen, setSeen] = useState(false);
-  return html`
-    <div class="stack tight">
-      <${Field} form=${form} name=${name} label=${label} hint=${hint} type=${seen ? 'text' : 'password'}
-        autocomplete=${autocomplete} />
-      <label class="check">
-        <input type="checkbox" checked=${seen} onChange=${(e) => setSeen(e.target.checked)} />
-        <span>${t('password.show')}</span>
-      </label>
-    </div>`;
 }
 
 export default function Login() {

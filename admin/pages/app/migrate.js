@@ -6,10 +6,9 @@ import { Page } from '../ui/router.js';
 import { Notice, Table, Empty, done } from '../ui/shell.js';
 import { Dialog, Confirm } from '../ui/dialog.js';
 import { Icon } from '../ui/icons.js';
-import { useForm, Summary, Field, Check, Submit } from '../ui/form.js';
+import { useForm, Summary, Field, Check, Submit, Password } from '../ui/form.js';
 import { house, server, may, noteJob } from './house.js';
 import { useServer } from './useserver.js';
-import { Password } from './login.js';
 import { over, cancel } from './works.js';
 
 const families = [

@@ -4,11 +4,10 @@ import { t, day, byName } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';
 import { Notice, done } from '../ui/shell.js';
 import { Dialog, Confirm } from '../ui/dialog.js';
-import { useForm, Summary, Field, Submit } from '../ui/form.js';
+import { useForm, Summary, Field, Submit, Password } from '../ui/form.js';
 import { Icon } from '../ui/icons.js';
 import { server, session } from './house.js';
 import { useServer } from './useserver.js';
-import { Password } from './login.js';
 
 const roles = ['admin', 'operator', 'viewer', 'api_service'];
 const choices = () => roles.map((r) => [r, t('role.' + r)]);

@@ -1,19 +1,12 @@
 // Logging in.
-import { html, useState } from '../ui/lib.js';
+import { html } from '../ui/lib.js';
 import { t } from '../ui/i18n.js';
 import { go, address, ownPath } from '../ui/router.js';
-import { useForm, Summary, Field, Submit } from '../ui/form.js';
+import { useForm, Summary, Field, Submit, Password } from '../ui/form.js';
+import { Sign } from '../ui/icons.js';
 import { server, enter } from './session.js';
 
-const Sign = () => html`
-  <svg class="sign" viewBox="0 0 32 32" aria-hidden="true">
-    <rect width="32" height="32" rx="8" fill="currentColor" />
-    <path d="M9 20.5a7.5 7.5 0 1 1 14 0" fill="none" stroke="#ffd696" stroke-width="3" stroke-linecap="round" />
-    <path d="M10 26h12" stroke="#fff" stroke-width="3" stroke-linecap="round" />
-  </svg>`;
-
 export default function Login() {
-  const [seen, setSeen] = useState(false);
   const form = useForm(
     { username: '', password: '' },
     async (v) => {
@@ -35,14 +28,7 @@ export default function Login() {
         <${Summary} form=${form} labels=${{ username: t('username'), password: t('password') }} />
         <${Field} form=${form} name="username" label=${t('username')} autocomplete="username" autocapitalize="none"
           spellcheck="false" />
-        <div class="stack tight">
-          <${Field} form=${form} name="password" label=${t('password')} type=${seen ? 'text' : 'password'}
-            autocomplete="current-password" />
-          <label class="check">
-            <input type="checkbox" checked=${seen} onChange=${(e) => setSeen(e.target.checked)} />
-            <span>${t('password.show')}</span>
-          </label>
-        </div>
+        <${Password} form=${form} name="password" label=${t('password')} autocomplete="current-password" />
         <${Submit} form=${form} big>${t('login')}<//>
       </form>
     </main>`;

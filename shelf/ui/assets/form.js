@@ -177,3 +177,17 @@ export function Conflict({ mine, theirs, labels, onMine, onTheirs }) {
       </div>
     </div>`;
 }
+
+// Password can be looked at while it is typed.
+export function Password({ form, name, label, hint = undefined, autocomplete }) {
+  const [seen, setSeen] = useState(false);
+  return html`
+    <div class="stack tight">
+      <${Field} form=${form} name=${name} label=${label} hint=${hint} type=${seen ? 'text' : 'password'}
+        autocomplete=${autocomplete} />
+      <label class="check">
+        <input type="checkbox" checked=${seen} onChange=${(e) => setSeen(e.target.checked)} />
+        <span>${t('password.show')}</span>
+      </label>
+    </div>`;
+}

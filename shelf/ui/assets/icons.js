@@ -52,3 +52,11 @@ export function Icon({ name, size = 20 }) {
       <path d=${shapes[name]} />
     </svg>`;
 }
+
+// Sign of the house, on pages before anybody is logged in.
+export const Sign = () => html`
+  <svg class="sign" viewBox="0 0 32 32" aria-hidden="true">
+    <rect width="32" height="32" rx="8" fill="currentColor" />
+    <path d="M9 20.5a7.5 7.5 0 1 1 14 0" fill="none" stroke="#ffd696" stroke-width="3" stroke-linecap="round" />
+    <path d="M10 26h12" stroke="#fff" stroke-width="3" stroke-linecap="round" />
+  </svg>`;

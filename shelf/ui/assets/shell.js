@@ -1,8 +1,8 @@
-// What surrounds every page: header, tabs, banner, announcements, keys.
-import { html, signal, useEffect, useState } from './lib.js';
-import { t, time } from './i18n.js';
+// What surrounds every page: header, tabs, banner, announcements, keys; and how a program starts.
+import { html, render, signal, useEffect, useState } from './lib.js';
+import { startTexts, t, time } from './i18n.js';
 import { Icon } from './icons.js';
-import { address, go } from './router.js';
+import { address, go, match, startRouter, Lazy } from './router.js';
 
 // leadsTo tells whether a path is a tab's own, or below it or what it stands for also.
 /** @type {(tab: { href: string, also?: string[] }, path: string) => boolean} */
@@ -155,3 +155,57 @@ export const Notice = ({ kind = '', icon, children }) => html`
 // Table may be wider than the window: then it scrolls by itself, with keys too.
 export const Table = ({ label, children }) => html`
   <div class="table" role="region" aria-label=${label} tabindex="0"><table>${children}</table></div>`;
+
+// Starting stands there until it is known who is logged in.
+export const Starting = () => html`<main class="alone" aria-busy="true"><div class="skeleton"></div></main>`;
+
+// Alone is a page with nothing around it.
+export const Alone = ({ load, params = undefined }) => html`
+  <${Lazy} key=${address.value.path} load=${load} params=${params} /><${Announcements} />`;
+
+// Frame: found is what match gave for the address, first the page that is there from the start, called home in its tab, and
+// children stand below every page.
+export function Frame({ name, link, tabs, found, first, children }) {
+  const View = found?.route[1];
+  return html`
+    <${Header} name=${name} link=${link.value} />
+    ${!found
+      ? html`
+        <main>
+          <h1 class="reader">${t('page.none')}</h1>
+          <${Empty} icon="search" text=${t('page.none')}><a class="button primary" href="/">${tabs[0].text}</a><//>
+        </main>`
+      : View === first
+      ? html`<${View} />`
+      : html`<${Lazy} key=${address.value.path} load=${View} params=${found.params} />`}
+    <div class="below"><${Banner} link=${link.value} />${children}</div>
+    <${Tabs} tabs=${tabs} />
+    <${Announcements} />`;
+}
+
+// run starts a program: its texts (texts loads those of a language), its pages, and what start asks of the server; failed says
+// that it does not answer.
+export async function run({ routes, texts, start, failed, App }) {
+  const broken = signal(null);
+  const begin = async () => {
+    try {
+      broken.value = null;
+      await start();
+    } catch (p) {
+      broken.value = p;
+    }
+  };
+  function Root() {
+    if (!broken.value) return html`<${App} />`;
+    return html`
+      <main class="alone">
+        <h1>${failed()}</h1>
+        <p>${broken.value.message}</p>
+        <button class="button primary" onClick=${begin}>${t('start.again')}</button>
+      </main>`;
+  }
+  await startTexts(texts);
+  startRouter((path) => !!match(routes, path));
+  render(html`<${Root} />`, document.getElementById('app'));
+  begin();
+}

@@ -285,14 +285,12 @@ export default {
   "offline": "Antwortet nicht",
   "offline.since": "stumm, zuletzt {age}",
   "online": "antwortet",
-  "page.none": "Diese Seite gibt es nicht.",
   "password": "Passwort",
   "password.hint": "Mindestens 10 Zeichen",
   "password.new": "Neues Passwort",
   "password.new.hint": "Leer lassen, um es zu behalten. Ein neues beendet alle Anmeldungen.",
   "password.old": "Bisheriges Passwort",
   "password.short": "10 Zeichen sind nötig",
-  "password.show": "Passwort zeigen",
   "plan": "Die nächsten 14 Tage",
   "plan.none": "Nach Uhr und Sonne steht nichts an.",
   "plan.nozone": "Zeiten in UTC: Die Zeitzone des Gebäudes ist nicht gesetzt.",
@@ -438,8 +436,6 @@ export default {
   "stage.offline": "antwortet nicht",
   "stage.sent": "gesendet",
   "stage.unverifiable": "gesendet, nicht prüfbar",
-  "start.again": "Noch einmal",
-  "start.failed": "Die Steuerung antwortet nicht",
   "stat.busy": "Beschäftigt",
   "stat.damaged": "Beschädigt",
   "stat.expired": "Verfallen",
@@ -464,5 +460,6 @@ export default {
   "via.cloud": "über die Plattform",
   "via.console": "auf der Konsole",
   "via.public-api": "über die öffentliche Schnittstelle",
-  "yes": "ja"
+  "yes": "ja",
+  "start.failed": "Die Steuerung antwortet nicht"
 };

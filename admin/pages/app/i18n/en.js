@@ -284,14 +284,12 @@ export default {
   "offline": "Not answering",
   "offline.since": "silent, last {age}",
   "online": "answers",
-  "page.none": "There is no such page.",
   "password": "Password",
   "password.hint": "10 characters or more",
   "password.new": "New password",
   "password.new.hint": "Leave empty to keep it. A new one ends all sessions of this user.",
   "password.old": "Present password",
   "password.short": "10 characters are needed",
-  "password.show": "Show password",
   "plan": "The next 14 days",
   "plan.none": "Nothing is due by clock or sun.",
   "plan.nozone": "Times are UTC: the time zone of the building is not set.",
@@ -437,8 +435,6 @@ export default {
   "stage.offline": "not answering",
   "stage.sent": "sent",
   "stage.unverifiable": "sent, cannot be confirmed",
-  "start.again": "Try again",
-  "start.failed": "The controller does not answer",
   "stat.busy": "Busy",
   "stat.damaged": "Damaged",
   "stat.expired": "Expired",
@@ -463,5 +459,6 @@ export default {
   "via.cloud": "through the platform",
   "via.console": "on the console",
   "via.public-api": "through the public API",
-  "yes": "yes"
+  "yes": "yes",
+  "start.failed": "The controller does not answer"
 };

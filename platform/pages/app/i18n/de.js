@@ -93,7 +93,6 @@ export default {
   "more": "Mehr",
   "name": "Name",
   "needed": "das fehlt",
-  "page.none": "Diese Seite gibt es nicht.",
   "panel": "Bedienfeld",
   "panel.code": "Dieser Link öffnet kein Bedienfeld (mehr). Lassen Sie sich einen neuen geben.",
   "panel.lights": "Licht",
@@ -110,7 +109,6 @@ export default {
   "panel.two_thirds": "Zwei Drittel",
   "panel.unknown": "noch nicht bekannt",
   "password": "Passwort",
-  "password.show": "Passwort zeigen",
   "platform": "Plattform",
   "revoke": "Widerrufen",
   "revoke.of": "{name} widerrufen",
@@ -210,8 +208,6 @@ export default {
   "sites.none": "Noch kein Controller ist angemeldet.",
   "sites.none.user": "Noch kein Controller ist angemeldet. Ein Administrator kann das tun.",
   "sites.sub": {"one": "{n} Standort", "other": "{n} Standorte"},
-  "start.again": "Noch einmal",
-  "start.failed": "Die Plattform antwortet nicht",
   "state.expired": "Code abgelaufen",
   "state.invited": "Noch nicht angemeldet",
   "state.offline": "Offline",
@@ -228,5 +224,6 @@ export default {
   "usage.sub": "Anfragen in diesen 15 Minuten, gegen die Limits",
   "usage.you": "Sie selbst",
   "usage.you.text": "Was diese Seiten fragen, zählt hier.",
-  "username": "Benutzername"
+  "username": "Benutzername",
+  "start.failed": "Die Plattform antwortet nicht"
 };

@@ -91,7 +91,6 @@ export default {
   "more": "More",
   "name": "Name",
   "needed": "this is needed",
-  "page.none": "There is no such page.",
   "panel": "Control panel",
   "panel.code": "This link opens no panel, or not any more. Ask for a new one.",
   "panel.lights": "Lights",
@@ -108,7 +107,6 @@ export default {
   "panel.two_thirds": "Two thirds",
   "panel.unknown": "not known yet",
   "password": "Password",
-  "password.show": "Show the password",
   "platform": "Platform",
   "revoke": "Revoke",
   "revoke.of": "Revoke {name}",
@@ -201,8 +199,6 @@ export default {
   "sites.none": "No controller has enrolled yet.",
   "sites.none.user": "No controller has enrolled yet. An administrator can do so.",
   "sites.sub": {"one": "{n} site", "other": "{n} sites"},
-  "start.again": "Try again",
-  "start.failed": "The platform does not answer",
   "state.expired": "Code expired",
   "state.invited": "Not enrolled yet",
   "state.offline": "Offline",
@@ -219,5 +215,6 @@ export default {
   "usage.sub": "Requests in the present 15 minutes, against the limits",
   "usage.you": "Yourself",
   "usage.you.text": "What these pages ask counts here.",
-  "username": "User name"
+  "username": "User name",
+  "start.failed": "The platform does not answer"
 };

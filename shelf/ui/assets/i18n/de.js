@@ -40,8 +40,10 @@ export default {
   "link.never": "Nicht erreichbar.",
   "nav": "Seiten",
   "notice": "Hinweis",
+  "page.none": "Diese Seite gibt es nicht.",
   "page.notloaded": "Diese Seite konnte nicht geladen werden.",
   "page.reload": "Neu laden",
+  "password.show": "Passwort zeigen",
   "shade.unknown": "unbekannt",
   "shade.open": "offen",
   "shade.closed": "geschlossen",
@@ -52,5 +54,6 @@ export default {
   "shade.stop.of": "{name} anhalten",
   "undo": "Rückgängig",
   "undone": "Rückgängig gemacht",
-  "why": "Warum?"
+  "why": "Warum?",
+  "start.again": "Noch einmal"
 };

@@ -40,8 +40,10 @@ export default {
   "link.never": "Not reachable.",
   "nav": "Pages",
   "notice": "Notice",
+  "page.none": "There is no such page.",
   "page.notloaded": "This page could not be loaded.",
   "page.reload": "Load again",
+  "password.show": "Show the password",
   "shade.unknown": "unknown",
   "shade.open": "open",
   "shade.closed": "closed",
@@ -52,5 +54,6 @@ export default {
   "shade.stop.of": "Stop {name}",
   "undo": "Undo",
   "undone": "Undone",
-  "why": "Why?"
+  "why": "Why?",
+  "start.again": "Try again"
 };
