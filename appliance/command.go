@@ -1,6 +1,9 @@
 package appliance
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Scope of a target.
 type Scope uint8
@@ -52,8 +55,6 @@ type Command struct {
 	// Expiry is when the command is worth nothing any more; zero lets the core
 	// choose: 2 s plus the bus time of its fan-out, at most 10 s.
 	Expiry time.Time
-
-	trial *Trial // that it belongs to; nil: none
 }
 
 // Origin says who caused a command, through which door, and why.
@@ -101,3 +102,14 @@ type Entry struct {
 
 // OK reports whether every addressed online member acknowledged.
 func (e Entry) OK() bool { return e.Err == "" && !e.DoneAt.IsZero() }
+
+// String names a target for people.
+func (t Target) String() string {
+	switch t.Scope {
+	case All:
+		return "the site"
+	case InCluster:
+		return fmt.Sprintf("cluster %d", t.ID)
+	}
+	return fmt.Sprintf("target %d", t.ID)
+}

@@ -2,7 +2,6 @@ package appliance
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"time"
 )
@@ -106,14 +105,6 @@ type Poll struct {
 	// Within: it is put so often at least, whatever the freshness targets are, for a device
 	// that must be asked lest it goes to its safe state. 0: it need not.
 	Within time.Duration
-}
-
-// smaller reads instead of this one, if a device refused it; none if it cannot be cut.
-func (e Exchange) smaller(err error) []Exchange {
-	if e.Split == nil || !errors.Is(err, ErrRefused) {
-		return nil
-	}
-	return e.Split()
 }
 
 // Channel is what a driver learned from the profile about one channel of a node

@@ -28,6 +28,10 @@ var (
 	// out or, with a device that is presumed dead, before any answer began.
 	ErrPreempted = errors.New("preempted")
 
+	// ErrOverslept: we woke so late ourselves that the outcome proves nothing about anybody,
+	// beside one of the others. What was asked is asked again.
+	ErrOverslept = errors.New("we woke too late to tell")
+
 	// Outcomes of a command.
 
 	// ErrNotFound: no such cluster, node, shade or channel.

@@ -3,7 +3,6 @@ package appliance
 import (
 	"iter"
 	"slices"
-	"strings"
 )
 
 // Scanner finds devices that are on the bus, configured or not. It is an ability
@@ -83,22 +82,6 @@ type Found struct {
 	Groups  []string
 }
 
-// nodesAt lists the nodes of the site that are at an address: those with this
-// address, and those that live in the device with this key.
-func (b *bus) nodesAt(address string) []ID {
-	var ids []ID
-	if address == "" {
-		return nil
-	}
-	for _, n := range b.config().Nodes {
-		if strings.EqualFold(n.Address, address) || b.present.Load().opened.Device[n.ID] == address {
-			ids = append(ids, n.ID)
-		}
-	}
-	slices.Sort(ids)
-	return ids
-}
-
 // Findings are what a scan found so far: who has each address, and what is true beside
 // that, such as a device at other settings, somebody who babbles, a note.
 type Findings []Found
@@ -106,7 +89,7 @@ type Findings []Found
 // With adds what a scan tells, in the place of what it told of the same before, and
 // returns which one it is now.
 func (l Findings) With(f Found) (all Findings, i int) {
-	i = slices.IndexFunc(l, func(had Found) bool { return had.same(f) })
+	i = slices.IndexFunc(l, func(had Found) bool { return had.Same(f) })
 	if i < 0 {
 		return append(l, f), len(l)
 	}
@@ -117,9 +100,9 @@ func (l Findings) With(f Found) (all Findings, i int) {
 	return l, i
 }
 
-// same reports whether g tells of the same as f. Who was silent and then answers at
+// Same reports whether g tells of the same as f. Who was silent and then answers at
 // other settings is one device.
-func (f Found) same(g Found) bool {
+func (f Found) Same(g Found) bool {
 	if f.Finding == FoundSilent && g.Finding == FoundSettings {
 		return f.Address == g.Address
 	}

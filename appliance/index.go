@@ -1,38 +1,39 @@
 package appliance
 
-// index finds things of one site by ID. It is built once per site and shared by
+// Index finds things of one site by ID. It is built once per site and shared by
 // all its snapshots.
-type index struct {
-	node    map[ID]int
-	shade   map[ID]int
-	cluster map[ID]int
+type Index struct {
+	Node    map[ID]int
+	Shade   map[ID]int
+	Cluster map[ID]int
 
-	clustersOfNode  map[ID][]ID
-	clustersOfShade map[ID][]ID
+	ClustersOfNode  map[ID][]ID
+	ClustersOfShade map[ID][]ID
 }
 
-func newIndex(s *Site) *index {
-	x := &index{
-		node:            make(map[ID]int, len(s.Nodes)),
-		shade:           make(map[ID]int, len(s.Shades)),
-		cluster:         make(map[ID]int, len(s.Clusters)),
-		clustersOfNode:  make(map[ID][]ID),
-		clustersOfShade: make(map[ID][]ID),
+// NewIndex of a site.
+func NewIndex(s *Site) *Index {
+	x := &Index{
+		Node:            make(map[ID]int, len(s.Nodes)),
+		Shade:           make(map[ID]int, len(s.Shades)),
+		Cluster:         make(map[ID]int, len(s.Clusters)),
+		ClustersOfNode:  make(map[ID][]ID),
+		ClustersOfShade: make(map[ID][]ID),
 	}
 	for i := range s.Nodes {
-		x.node[s.Nodes[i].ID] = i
+		x.Node[s.Nodes[i].ID] = i
 	}
 	for i := range s.Shades {
-		x.shade[s.Shades[i].ID] = i
+		x.Shade[s.Shades[i].ID] = i
 	}
 	for i := range s.Clusters {
 		c := &s.Clusters[i]
-		x.cluster[c.ID] = i
+		x.Cluster[c.ID] = i
 		for _, id := range c.Nodes {
-			x.clustersOfNode[id] = append(x.clustersOfNode[id], c.ID)
+			x.ClustersOfNode[id] = append(x.ClustersOfNode[id], c.ID)
 		}
 		for _, id := range c.Shades {
-			x.clustersOfShade[id] = append(x.clustersOfShade[id], c.ID)
+			x.ClustersOfShade[id] = append(x.ClustersOfShade[id], c.ID)
 		}
 	}
 	return x
@@ -40,7 +41,7 @@ func newIndex(s *Site) *index {
 
 // Node returns the state of node id, nil if there is none.
 func (s *Snapshot) Node(id ID) *NodeState {
-	if i, ok := s.index.node[id]; ok {
+	if i, ok := s.Index.Node[id]; ok {
 		return s.Nodes[i]
 	}
 	return nil
@@ -48,7 +49,7 @@ func (s *Snapshot) Node(id ID) *NodeState {
 
 // Shade returns the state of shade id, nil if there is none.
 func (s *Snapshot) Shade(id ID) *ShadeState {
-	if i, ok := s.index.shade[id]; ok {
+	if i, ok := s.Index.Shade[id]; ok {
 		return s.Shades[i]
 	}
 	return nil
@@ -56,14 +57,14 @@ func (s *Snapshot) Shade(id ID) *ShadeState {
 
 // Cluster returns the state of cluster id, nil if there is none.
 func (s *Snapshot) Cluster(id ID) *ClusterState {
-	if i, ok := s.index.cluster[id]; ok {
+	if i, ok := s.Index.Cluster[id]; ok {
 		return s.Clusters[i]
 	}
 	return nil
 }
 
-// busOf returns the bus that a thing is on; zero if there is no such thing.
-func (s *Snapshot) busOf(r Ref) UUID {
+// BusOf returns the bus that a thing is on; zero if there is no such thing.
+func (s *Snapshot) BusOf(r Ref) UUID {
 	if r.Shade != 0 {
 		sh := s.Shade(r.Shade)
 		if sh == nil {

@@ -41,9 +41,24 @@ type Snapshot struct {
 	Buses    []*BusState     // in site order
 	Faults   []Fault
 
-	index      *index
+	Index *Index // of Site
+
 	superseded chan struct{}
 }
+
+// NewSnapshot makes a snapshot that takes the place of an older one; nil: there was none.
+// Its number follows.
+func NewSnapshot(s Snapshot, old *Snapshot) *Snapshot {
+	s.superseded = make(chan struct{})
+	if old != nil {
+		s.Number = old.Number + 1
+	}
+	return &s
+}
+
+// Supersede tells those who wait for a newer snapshot that it is there. Once, by whoever
+// has published that.
+func (s *Snapshot) Supersede() { close(s.superseded) }
 
 // Superseded is closed when a newer snapshot has been published.
 func (s *Snapshot) Superseded() <-chan struct{} { return s.superseded }
@@ -90,8 +105,6 @@ type ShadeState struct {
 	Uncertainty int
 	Fault       string
 	Waits       bool // for binding
-	// unheard: it may run by a frame that nobody acknowledged.
-	unheard bool
 }
 
 // ClusterState is one cluster now. Aggregates are means over its online members
@@ -155,3 +168,12 @@ type Fault struct {
 	Where string // "bus ground-floor", "node 7 (Lobby)"
 	What  string // what is wrong and what to do
 }
+
+// IsLight reports whether n is a light node: tagged NODE, with a channel that
+// gives light.
+func (n *NodeState) IsLight() bool {
+	return n.Tag == TagNode && n.Abilities&GivesLight != 0
+}
+
+// GivesLight are the abilities of which a channel that gives light has one.
+const GivesLight = CanSwitch | CanDim | CanTune | CanColour

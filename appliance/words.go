@@ -49,3 +49,12 @@ func meant[T ~uint8](words []string, word string) (T, bool) {
 	i := slices.Index(words, word)
 	return T(max(i, 0)), i >= 0 && word != ""
 }
+
+// String names a motion for logs and messages.
+func (m Motion) String() string {
+	names := [...]string{"unknown", "open", "close", "stop", "go to a position", "stopped", "opening", "closing", "moving"}
+	if int(m) < len(names) {
+		return names[m]
+	}
+	return "unknown"
+}

@@ -12,12 +12,13 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/cloud/wire"
 )
 
 // house is a core whose commands take a while.
 type house struct {
-	site *appliance.Controller // for the snapshot
+	site *control.Controller // for the snapshot
 	slow time.Duration
 
 	mu     sync.Mutex
@@ -28,7 +29,7 @@ type house struct {
 }
 
 func newHouse(slow time.Duration) *house {
-	c := appliance.New(appliance.Options{})
+	c := control.New(control.Options{})
 	c.Apply(appliance.Site{Clusters: []appliance.Cluster{{ID: 1}, {ID: 2}}}, nil)
 	return &house{site: c, slow: slow}
 }

@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 )
 
 // siteOf is a snapshot of a building with rules and nothing else but what a test puts there.
 func siteOf(rules []appliance.Rule, d appliance.Division) *appliance.Snapshot {
-	core := appliance.New(appliance.Options{})
+	core := control.New(control.Options{})
 	site := appliance.Site{Name: "House", Division: d, Rules: rules,
 		Nodes:    []appliance.Node{{ID: 1, Name: "Desk lamp"}, {ID: 2, Name: "Ceiling"}, {ID: 3, Name: "Meter"}},
 		Shades:   []appliance.Shade{{ID: 5001, Name: "Roller"}},

@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/shelf/account/bearer"
 	"svc.internal/controller/shelf/web"
@@ -125,7 +126,7 @@ func lobby() *siteBuilder {
 		cluster(2, "Only lights", []appliance.ID{1}, nil, func(c *appliance.ClusterState) { c.Level, c.Kelvin = 40, 3500 })
 }
 
-var _ Core = (*appliance.Controller)(nil)
+var _ Core = (*control.Controller)(nil)
 
 // core answers commands as a test wants and remembers them.
 type core struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/shelf/web"
 )
@@ -91,7 +92,7 @@ func (a *API) drillBackup(c echo.Context) error {
 }
 
 func (a *API) drillLater(c echo.Context, data []byte, passphrase *string) error {
-	j, err := a.Jobs.Jobs().Start(appliance.Job{Kind: appliance.JobDrill, Subject: "a backup", By: callerOf(c).origin("")}, func(ctx context.Context, on *appliance.JobHand) (any, error) {
+	j, err := a.Jobs.Jobs().Start(appliance.Job{Kind: appliance.JobDrill, Subject: "a backup", By: callerOf(c).origin("")}, func(ctx context.Context, on *control.JobHand) (any, error) {
 		on.Progress(appliance.JobProgress{Text: "restores the backup in memory"})
 		select {
 		case a.unpacking <- struct{}{}:

@@ -20,6 +20,7 @@ import (
 
 	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/automation"
 	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/shelf/account/bearer"
@@ -33,7 +34,7 @@ type house struct {
 	t      *testing.T
 	dir    string
 	db     *store.Store
-	core   *appliance.Controller
+	core   *control.Controller
 	lamps  *lamps
 	server *httptest.Server
 	claim  *api.Claim
@@ -53,7 +54,7 @@ func newHouse(t *testing.T) *house {
 	db, err := store.Open(ctx, dir, log)
 	must(t, err)
 	h.db = db
-	h.core = appliance.New(appliance.Options{Drivers: map[string]appliance.OpenFunc{"lamps": h.lamps.open}, Journal: db, GroupBook: db, SaveShade: db.SetShade, Log: log})
+	h.core = control.New(control.Options{Drivers: map[string]appliance.OpenFunc{"lamps": h.lamps.open}, Journal: db, GroupBook: db, SaveShade: db.SetShade, Log: log})
 	_, err = db.Import(ctx, building(), store.ImportOptions{By: "test"})
 	must(t, err)
 	site, faults, err := db.Site(ctx)

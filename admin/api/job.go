@@ -9,17 +9,18 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 )
 
 // Jobs is what this door needs of the core's long works.
 type Jobs interface {
-	Jobs() *appliance.Jobs
+	Jobs() *control.Jobs
 	StartScan(bus string, opts appliance.ScanOptions, by appliance.Origin) (appliance.Job, error)
 	StartIdentify(bus, address string, node appliance.ID, by appliance.Origin) (appliance.Job, error)
 	StartService(bus, name string, inputs map[string]string, by appliance.Origin) (appliance.Job, error)
 	StartGroups(bus string, by appliance.Origin) (appliance.Job, error)
-	StartCalibration(run appliance.ShadeRun, by appliance.Origin) (appliance.Job, error)
-	StartDirection(run appliance.ShadeRun, by appliance.Origin) (appliance.Job, error)
+	StartCalibration(run control.ShadeRun, by appliance.Origin) (appliance.Job, error)
+	StartDirection(run control.ShadeRun, by appliance.Origin) (appliance.Job, error)
 }
 
 // Job is long work under way, or done. It goes on when whoever began it has left.
@@ -298,7 +299,7 @@ func (a *API) placeOf(in *JobRequest) error {
 }
 
 func (a *API) begun(in JobRequest, by appliance.Origin) (appliance.Job, error) {
-	run := appliance.ShadeRun{Shade: in.Shade, Runs: in.Runs, Ask: in.Ask, Dry: in.DryRun}
+	run := control.ShadeRun{Shade: in.Shade, Runs: in.Runs, Ask: in.Ask, Dry: in.DryRun}
 	switch in.Kind {
 	case "scan":
 		if in.First < 0 || in.Last < 0 || in.Last > 0 && in.First > in.Last {

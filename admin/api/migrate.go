@@ -13,6 +13,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/site/migration"
 )
 
@@ -195,7 +196,7 @@ func (a *API) readOther(c echo.Context) error {
 	}
 	var id string
 	told := make(chan struct{})
-	j, err := a.Jobs.Jobs().Start(appliance.Job{Kind: appliance.JobMigration, Subject: "another controller", By: callerOf(c).origin("")}, func(ctx context.Context, on *appliance.JobHand) (any, error) {
+	j, err := a.Jobs.Jobs().Start(appliance.Job{Kind: appliance.JobMigration, Subject: "another controller", By: callerOf(c).origin("")}, func(ctx context.Context, on *control.JobHand) (any, error) {
 		on.Progress(appliance.JobProgress{Text: "reads the other house, four requests a second"})
 		house, err := a.Houses.ReadHouse(ctx, in)
 		if err != nil {

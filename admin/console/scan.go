@@ -15,6 +15,7 @@ import (
 
 	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/drivers"
 	"svc.internal/controller/drivers/dali"
 	"svc.internal/controller/drivers/dmx"
@@ -247,7 +248,7 @@ func (a *App) scanAlone(ctx context.Context, bus appliance.Bus, site appliance.S
 			}
 		}
 	}
-	core := appliance.New(appliance.Options{Drivers: withoutPolls(drivers.All), DataDir: a.DataDir})
+	core := control.New(control.Options{Drivers: withoutPolls(drivers.All), DataDir: a.DataDir})
 	core.Apply(mine, nil)
 	for _, fault := range core.Snapshot().Faults {
 		if fault.Where == "bus "+bus.Name {
@@ -307,7 +308,7 @@ type unpolled struct {
 func (unpolled) Polls() []appliance.Poll { return nil }
 
 // awaitUp waits until the only bus is up.
-func awaitUp(ctx context.Context, core *appliance.Controller) error {
+func awaitUp(ctx context.Context, core *control.Controller) error {
 	ctx, cancel := context.WithTimeout(ctx, portWait)
 	defer cancel()
 	for {

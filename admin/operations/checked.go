@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/drivers"
 	"svc.internal/controller/site/schema"
 	"svc.internal/controller/site/sitefile"
@@ -64,7 +65,7 @@ func CheckedSite(dataDir, path string, in io.Reader) (appliance.Site, error) {
 			asked.Buses[i].Line = appliance.LineSettings{}
 		}
 	}
-	s := appliance.New(appliance.Options{Drivers: drivers.All, DataDir: dataDir}).Rehearse(asked)
+	s := control.New(control.Options{Drivers: drivers.All, DataDir: dataDir}).Rehearse(asked)
 	say := inWordsOf(site)
 	for i, b := range site.Buses {
 		for _, fault := range s.Faults {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/cloud/wire"
 )
 
@@ -19,7 +20,7 @@ const (
 
 // follower knows what was last said of every thing.
 type follower struct {
-	core *appliance.Controller
+	core *control.Controller
 	box  *outbox
 	emit func(wire.Event)
 
@@ -32,7 +33,7 @@ type follower struct {
 	whole     chan struct{} // ask for the whole state
 }
 
-func newFollower(core *appliance.Controller, box *outbox, emit func(wire.Event)) *follower {
+func newFollower(core *control.Controller, box *outbox, emit func(wire.Event)) *follower {
 	return &follower{
 		core: core, box: box, emit: emit, watch: newWatch(time.Now()),
 		said: map[key]*wire.State{}, sampled: map[appliance.ID]time.Time{}, whole: make(chan struct{}, 1),

@@ -15,7 +15,7 @@ import (
 	mqtt "github.com/eclipse/paho.mqtt.golang"
 	"github.com/google/uuid"
 
-	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/cloud/wire"
 )
 
@@ -28,7 +28,7 @@ type Message struct {
 
 // Config of a link.
 type Config struct {
-	Core        *appliance.Controller
+	Core        *control.Controller
 	Credentials wire.Credentials
 	// Boot numbers the next session with the broker: higher than all before, across restarts.
 	Boot     func(context.Context) (int64, error)

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	notLoggedIn = `{"status":0,"message":"Authentication required"}`
-	control     = "/svc/api/channelControl"
+	notLoggedIn    = `{"status":0,"message":"Authentication required"}`
+	channelControl = "/svc/api/channelControl"
 )
 
 // refused wants the exact answer and returns it.
@@ -45,37 +45,37 @@ func TestBadInputIsRefusedExactlyAndMovesNothing(t *testing.T) {
 
 	t.Run("bodies", func(t *testing.T) {
 		for _, tc := range []struct{ name, path, body, field string }{
-			{"empty", control, "", "body"},
-			{"malformed", control, `{"targetType":1,`, "body"},
-			{"no object", control, `[1]`, "body"},
-			{"null", control, `null`, "body"},
-			{"two objects", control, `{"targetType":1,"command":"OFF"}{}`, "body"},
-			{"bad UTF-8", control, "{\"targetType\":1,\"command\":\"OFF\",\"x\":\"\xff\"}", "body"},
-			{"UTF-16", control, "\xff\xfe{\x00}\x00", "body"},
-			{"deeply nested", control, strings.Repeat("[", 60000), "body"},
-			{"NaN", control, `{"targetType":NaN}`, "body"},
-			{"missing targetType", control, `{"command":"OFF"}`, "targetType"},
-			{"wrong type", control, `{"targetType":{},"command":"OFF"}`, "targetType"},
-			{"boolean", control, `{"targetType":true,"command":"OFF"}`, "targetType"},
-			{"fraction", control, `{"targetType":1.5,"command":"OFF"}`, "targetType"},
-			{"negative", control, `{"targetType":-1,"command":"OFF"}`, "targetType"},
-			{"4 in two bits", control, `{"targetType":5,"command":"OFF"}`, "targetType"},
-			{"1 modulo 256", control, `{"targetType":257,"command":"OFF"}`, "targetType"},
-			{"1 modulo 2^64", control, `{"targetType":18446744073709551617,"command":"OFF"}`, "targetType"},
-			{"beyond floating point", control, `{"targetType":1e999,"command":"OFF"}`, "targetType"},
-			{"twice", control, `{"targetType":1,"targetType":1,"command":"OFF"}`, "targetType"},
-			{"missing targetId", control, `{"targetType":3,"command":"OFF"}`, "targetId"},
-			{"negative targetId", control, `{"targetType":3,"targetId":-1,"command":"OFF"}`, "targetId"},
-			{"targetId 1 modulo 2^32", control, `{"targetType":3,"targetId":4294967297,"command":"OFF"}`, "targetId"},
-			{"targetId a word", control, `{"targetType":3,"targetId":"one","command":"OFF"}`, "targetId"},
-			{"unknown command", control, `{"targetType":1,"command":"TOGGLE"}`, "command"},
-			{"lower case", control, `{"targetType":1,"command":"off"}`, "command"},
-			{"command a number", control, `{"targetType":1,"command":0}`, "command"},
-			{"no dimLevel", control, `{"targetType":1,"command":"DIM"}`, "dimLevel"},
-			{"dimLevel negative", control, `{"targetType":1,"command":"DIM","dimLevel":-1}`, "dimLevel"},
-			{"dimLevel over 100", control, `{"targetType":1,"command":"DIM","dimLevel":101}`, "dimLevel"},
-			{"dimLevel huge", control, `{"targetType":1,"command":"DIM","dimLevel":99999999999999999999}`, "dimLevel"},
-			{"channelId negative", control, `{"targetType":1,"command":"OFF","channelId":-1}`, "channelId"},
+			{"empty", channelControl, "", "body"},
+			{"malformed", channelControl, `{"targetType":1,`, "body"},
+			{"no object", channelControl, `[1]`, "body"},
+			{"null", channelControl, `null`, "body"},
+			{"two objects", channelControl, `{"targetType":1,"command":"OFF"}{}`, "body"},
+			{"bad UTF-8", channelControl, "{\"targetType\":1,\"command\":\"OFF\",\"x\":\"\xff\"}", "body"},
+			{"UTF-16", channelControl, "\xff\xfe{\x00}\x00", "body"},
+			{"deeply nested", channelControl, strings.Repeat("[", 60000), "body"},
+			{"NaN", channelControl, `{"targetType":NaN}`, "body"},
+			{"missing targetType", channelControl, `{"command":"OFF"}`, "targetType"},
+			{"wrong type", channelControl, `{"targetType":{},"command":"OFF"}`, "targetType"},
+			{"boolean", channelControl, `{"targetType":true,"command":"OFF"}`, "targetType"},
+			{"fraction", channelControl, `{"targetType":1.5,"command":"OFF"}`, "targetType"},
+			{"negative", channelControl, `{"targetType":-1,"command":"OFF"}`, "targetType"},
+			{"4 in two bits", channelControl, `{"targetType":5,"command":"OFF"}`, "targetType"},
+			{"1 modulo 256", channelControl, `{"targetType":257,"command":"OFF"}`, "targetType"},
+			{"1 modulo 2^64", channelControl, `{"targetType":18446744073709551617,"command":"OFF"}`, "targetType"},
+			{"beyond floating point", channelControl, `{"targetType":1e999,"command":"OFF"}`, "targetType"},
+			{"twice", channelControl, `{"targetType":1,"targetType":1,"command":"OFF"}`, "targetType"},
+			{"missing targetId", channelControl, `{"targetType":3,"command":"OFF"}`, "targetId"},
+			{"negative targetId", channelControl, `{"targetType":3,"targetId":-1,"command":"OFF"}`, "targetId"},
+			{"targetId 1 modulo 2^32", channelControl, `{"targetType":3,"targetId":4294967297,"command":"OFF"}`, "targetId"},
+			{"targetId a word", channelControl, `{"targetType":3,"targetId":"one","command":"OFF"}`, "targetId"},
+			{"unknown command", channelControl, `{"targetType":1,"command":"TOGGLE"}`, "command"},
+			{"lower case", channelControl, `{"targetType":1,"command":"off"}`, "command"},
+			{"command a number", channelControl, `{"targetType":1,"command":0}`, "command"},
+			{"no dimLevel", channelControl, `{"targetType":1,"command":"DIM"}`, "dimLevel"},
+			{"dimLevel negative", channelControl, `{"targetType":1,"command":"DIM","dimLevel":-1}`, "dimLevel"},
+			{"dimLevel over 100", channelControl, `{"targetType":1,"command":"DIM","dimLevel":101}`, "dimLevel"},
+			{"dimLevel huge", channelControl, `{"targetType":1,"command":"DIM","dimLevel":99999999999999999999}`, "dimLevel"},
+			{"channelId negative", channelControl, `{"targetType":1,"command":"OFF","channelId":-1}`, "channelId"},
 			{"colorTemp a word", "/svc/api/setColorTemp", `{"targetType":1,"colorTemp":"warm"}`, "colorTemp"},
 			{"R over 255", "/svc/api/setRGBW", `{"targetType":1,"R":256,"G":0,"B":0,"W":0,"DL":0}`, "R"},
 			{"DL 102", "/svc/api/setRGBW", `{"targetType":1,"R":0,"G":0,"B":0,"W":0,"DL":102}`, "DL"},
@@ -97,10 +97,10 @@ func TestBadInputIsRefusedExactlyAndMovesNothing(t *testing.T) {
 
 	t.Run("targets that are not there", func(t *testing.T) {
 		for _, c := range [][2]string{
-			{control, `{"targetType":3,"targetId":5001,"command":"OFF"}`}, // a shade
-			{control, `{"targetType":3,"targetId":200000000,"command":"OFF"}`},
-			{control, `{"targetType":2,"targetId":77,"command":"OFF"}`},
-			{control, `{"targetType":3,"targetId":1,"command":"OFF","channelId":9}`},
+			{channelControl, `{"targetType":3,"targetId":5001,"command":"OFF"}`}, // a shade
+			{channelControl, `{"targetType":3,"targetId":200000000,"command":"OFF"}`},
+			{channelControl, `{"targetType":2,"targetId":77,"command":"OFF"}`},
+			{channelControl, `{"targetType":3,"targetId":1,"command":"OFF","channelId":9}`},
 			{"/svc/api/shadeControl", `{"targetType":3,"targetId":8,"command":"UP"}`}, // a node
 			{"/svc/api/setColorTemp", `{"targetType":3,"targetId":4,"colorTemp":4000}`},
 		} {
@@ -114,9 +114,9 @@ func TestBadInputIsRefusedExactlyAndMovesNothing(t *testing.T) {
 	t.Run("huge bodies", func(t *testing.T) {
 		const tooLarge = `{"status":0,"message":"body larger than 65536 bytes"}`
 		const size = 64 << 20 // the kernel takes some of it, whoever reads
-		h.refused(http.MethodPost, control, token, `{"targetType":1,"command":"OFF","x":"`+strings.Repeat("y", 70_000)+`"}`, 413, tooLarge)
-		h.refusedStream(control, token, size, size, tooLarge)
-		h.refusedStream(control, token, size, -1, tooLarge) // length not told beforehand
+		h.refused(http.MethodPost, channelControl, token, `{"targetType":1,"command":"OFF","x":"`+strings.Repeat("y", 70_000)+`"}`, 413, tooLarge)
+		h.refusedStream(channelControl, token, size, size, tooLarge)
+		h.refusedStream(channelControl, token, size, -1, tooLarge) // length not told beforehand
 		h.refusedStream("/svc/api/authenticate", "", size, size, `{"status":0,"message":"body larger than 8192 bytes"}`)
 	})
 
@@ -148,19 +148,19 @@ func TestBadInputIsRefusedExactlyAndMovesNothing(t *testing.T) {
 			"huge":                  strings.Repeat("a", 5000),
 		} {
 			t.Run(name, func(t *testing.T) {
-				h.refused(http.MethodPost, control, bad, off, 401, notLoggedIn)
+				h.refused(http.MethodPost, channelControl, bad, off, 401, notLoggedIn)
 				h.refused(http.MethodGet, "/svc/api/getClusters", bad, "", 401, notLoggedIn)
 			})
 		}
-		h.refused(http.MethodPost, control, "", off, 401, notLoggedIn)
+		h.refused(http.MethodPost, channelControl, "", off, 401, notLoggedIn)
 		// A bad body without a token must not tell more than a good one.
-		h.refused(http.MethodPost, control, "", `{`, 401, notLoggedIn)
+		h.refused(http.MethodPost, channelControl, "", `{`, 401, notLoggedIn)
 		for _, header := range []string{"Basic YTpi", "Bearer", "Bearer ", "bearer", token, "Token " + token} {
 			h.refusedHeader(header, off)
 		}
-		h.refused(http.MethodPost, control, h.login(account.RoleViewer), off, 403, "")
+		h.refused(http.MethodPost, channelControl, h.login(account.RoleViewer), off, 403, "")
 		h.refused(http.MethodPost, "/svc/api/shadeControl", h.login(account.RoleViewer), `{"targetType":1,"command":"UP"}`, 403, "")
-		h.refused(http.MethodPost, control, h.login(account.RoleViewer), `{`, 403, "")
+		h.refused(http.MethodPost, channelControl, h.login(account.RoleViewer), `{`, 403, "")
 
 		if s := h.desk().typed("some password\n", "user", "add", "leaver", "--role", "operator", "--password-stdin"); s.code != 0 {
 			t.Fatal(s)
@@ -169,7 +169,7 @@ func TestBadInputIsRefusedExactlyAndMovesNothing(t *testing.T) {
 		leaver, _ := h.token("leaver", "some password")
 		h.desk().must("user", "remove", "leaver")
 		h.await(within, "the removed user's token to be dead", func() bool { return h.read(leaver) == 401 })
-		h.refused(http.MethodPost, control, leaver, off, 401, notLoggedIn)
+		h.refused(http.MethodPost, channelControl, leaver, off, 401, notLoggedIn)
 	})
 
 	t.Run("logins", func(t *testing.T) {
@@ -191,7 +191,7 @@ func TestBadInputIsRefusedExactlyAndMovesNothing(t *testing.T) {
 		for _, c := range []struct {
 			method, path string
 			status       int
-		}{{"GET", control, 405}, {"DELETE", "/svc/api/getClusters", 405}, {"GET", "/svc/api/getclusters", 404}, {"GET", "/svc/api/../../etc/passwd", 404}, {"GET", "/nothing", 404}} {
+		}{{"GET", channelControl, 405}, {"DELETE", "/svc/api/getClusters", 405}, {"GET", "/svc/api/getclusters", 404}, {"GET", "/svc/api/../../etc/passwd", 404}, {"GET", "/nothing", 404}} {
 			if status, body, _ := h.send(c.method, c.path, token, ""); status != c.status {
 				t.Errorf("%s %s: %d %s, want %d", c.method, c.path, status, body, c.status)
 			}
@@ -224,7 +224,7 @@ func TestExpiredTokenIsRefused(t *testing.T) {
 	}
 	before := h.writes()
 	h.await(3*time.Second, "the token to expire", func() bool { return h.read(token) == 401 })
-	h.refused(http.MethodPost, control, token, `{"targetType":1,"command":"OFF"}`, 401, notLoggedIn)
+	h.refused(http.MethodPost, channelControl, token, `{"targetType":1,"command":"OFF"}`, 401, notLoggedIn)
 	if after := h.writes(); after != before {
 		t.Error("an expired token moved something")
 	}
@@ -250,7 +250,7 @@ func (h *house) aims() string {
 // refusedHeader wants a 401 for an Authorization header.
 func (h *house) refusedHeader(value, body string) {
 	h.t.Helper()
-	req, err := http.NewRequestWithContext(h.t.Context(), http.MethodPost, h.url+control, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(h.t.Context(), http.MethodPost, h.url+channelControl, strings.NewReader(body))
 	if err != nil {
 		h.t.Fatal(err)
 	}

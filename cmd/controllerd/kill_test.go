@@ -198,7 +198,7 @@ func (c *killing) command() {
 		}
 		d := c.door.Load()
 		body := fmt.Sprintf(`{"targetType":3,"targetId":%d,"command":"DIM","dimLevel":%d}`, 1+n%2, n%101)
-		req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, d.url+control, strings.NewReader(body))
+		req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, d.url+channelControl, strings.NewReader(body))
 		if err != nil {
 			c.t.Error(err)
 			return

@@ -22,6 +22,7 @@ import (
 	"svc.internal/controller/admin/console"
 	"svc.internal/controller/admin/pages"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/automation"
 	"svc.internal/controller/drivers"
 	"svc.internal/controller/publicapi"
@@ -152,7 +153,7 @@ func (a *app) prepare(ctx context.Context, cfg serveConfig, log *slog.Logger) (d
 type daemon struct {
 	log   *slog.Logger
 	db    *store.Store
-	core  *appliance.Controller
+	core  *control.Controller
 	api   *publicapi.API
 	admin *api.API
 	pages *ui.Pages
@@ -178,7 +179,7 @@ func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, l
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registry.MustRegister(d.crowd.Metrics("controller")...)
 	registry.MustRegister(buildInfo(), keptMetric(db.Kept))
-	d.core = appliance.New(appliance.Options{
+	d.core = control.New(control.Options{
 		Drivers: drivers.All, Journal: db, GroupBook: db, SaveShade: db.SetShade, DataDir: a.DataDir, Log: log,
 	})
 	if err := d.loadSite(ctx); err != nil {

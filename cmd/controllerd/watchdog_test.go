@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/store"
 	"svc.internal/controller/systemd"
 )
@@ -61,7 +62,7 @@ func TestTheWatchdogIsNotFedWhileABusIsStuck(t *testing.T) {
 		}
 		defer db.Close()
 		driver := &stubborn{}
-		d := &daemon{db: db, log: slog.New(slog.DiscardHandler), core: appliance.New(appliance.Options{
+		d := &daemon{db: db, log: slog.New(slog.DiscardHandler), core: control.New(control.Options{
 			Drivers: map[string]appliance.OpenFunc{"stubborn": driver.open}, Log: slog.New(slog.DiscardHandler),
 		})}
 		bus := appliance.Bus{UUID: appliance.NewUUID(), Name: "offices", Driver: "stubborn", Port: "tcp://127.0.0.1:1"}

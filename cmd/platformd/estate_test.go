@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/automation"
 	cloudlink "svc.internal/controller/cloud/link"
 	"svc.internal/controller/cloud/wire"
@@ -55,7 +56,7 @@ type estate struct {
 	*house
 	daemon   *daemon
 	building *sim.Building
-	core     *appliance.Controller
+	core     *control.Controller
 	voice    string // the voice action token
 	plan     plan
 	hops     *hops // nil: nobody asks
@@ -150,7 +151,7 @@ func (e *estate) furnish() {
 		site.Buses[i].Port = "tcp://" + port
 	}
 	log := slog.New(slog.NewTextHandler(e.t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
-	e.core = appliance.New(appliance.Options{Drivers: drivers.All, DataDir: e.t.TempDir(), Log: log})
+	e.core = control.New(control.Options{Drivers: drivers.All, DataDir: e.t.TempDir(), Log: log})
 	e.core.Apply(site, nil)
 	runFor(e.t, e.core.Run)
 	eventually(e.t, "all devices answer", func() bool {
@@ -161,7 +162,7 @@ func (e *estate) furnish() {
 }
 
 // enrol puts a controller on the link; the function that it returns takes it off.
-func (e *estate) enrol(cid string, core *appliance.Controller, since time.Time) (leave func()) {
+func (e *estate) enrol(cid string, core *control.Controller, since time.Time) (leave func()) {
 	e.t.Helper()
 	ctx := e.t.Context()
 	code := link.NewCode()
@@ -188,7 +189,7 @@ func (e *estate) credentials(code string) wire.Credentials {
 }
 
 // join holds the session of a controller that has its credentials.
-func (e *estate) join(got wire.Credentials, core *appliance.Controller, since time.Time) (leave func()) {
+func (e *estate) join(got wire.Credentials, core *control.Controller, since time.Time) (leave func()) {
 	e.t.Helper()
 	log := slog.New(slog.NewTextHandler(e.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	var l *cloudlink.Link

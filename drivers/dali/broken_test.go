@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/sim/dalisim"
 )
 
@@ -20,7 +21,7 @@ func TestBrokenNodeIsNotLitAlong(t *testing.T) {
 		n.Bus = bus.UUID
 		site.Nodes = append(site.Nodes, n)
 	}
-	ctl := appliance.New(appliance.Options{Drivers: map[string]appliance.OpenFunc{"dali": Open}})
+	ctl := control.New(control.Options{Drivers: map[string]appliance.OpenFunc{"dali": Open}})
 	ctl.Apply(site, nil)
 	ctx := t.Context()
 	done := make(chan error, 1)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim/dalisim"
 )
@@ -87,7 +88,7 @@ func TestNothingIsToldThatIsNotSo(t *testing.T) {
 }
 
 // latencies of commands to one healthy gear, sorted.
-func latencies(t *testing.T, ctl *appliance.Controller, n int) []time.Duration {
+func latencies(t *testing.T, ctl *control.Controller, n int) []time.Duration {
 	t.Helper()
 	var list []time.Duration
 	for i := range n {

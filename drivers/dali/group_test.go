@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim/dalisim"
 )
@@ -47,7 +48,7 @@ func TestAllOffIsOneFrame(t *testing.T) {
 
 // grouped is a line of six gears, of which 0 to 3 are in group 5, with a cluster 2
 // of these.
-func grouped(t *testing.T, r *rig, change func(site *appliance.Site)) *appliance.Controller {
+func grouped(t *testing.T, r *rig, change func(site *appliance.Site)) *control.Controller {
 	t.Helper()
 	bus := r.bus("atx", nil)
 	site := appliance.Site{Buses: []appliance.Bus{bus}}

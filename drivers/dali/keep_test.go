@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim/dalisim"
 )
 
 // ready waits until commands to a cluster go to a group, and returns that.
-func ready(t *testing.T, ctl *appliance.Controller, cluster appliance.ID) (group string) {
+func ready(t *testing.T, ctl *control.Controller, cluster appliance.ID) (group string) {
 	t.Helper()
 	waitFor(t, "the cluster is a group", func() bool {
 		g, err := ctl.Groups("attic")
@@ -32,7 +33,7 @@ func ready(t *testing.T, ctl *appliance.Controller, cluster appliance.ID) (group
 
 // keeping is a line of six gears with a cluster 1 of the first three and a cluster 2
 // of the last two, and groups: keep.
-func keeping(t *testing.T, r *rig, gateway string, change func(*appliance.Site)) *appliance.Controller {
+func keeping(t *testing.T, r *rig, gateway string, change func(*appliance.Site)) *control.Controller {
 	t.Helper()
 	bus := r.bus(gateway, map[string]string{"groups": "keep"})
 	site := appliance.Site{Buses: []appliance.Bus{bus}, Settings: quick}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/drivers/line/pty"
 	"svc.internal/controller/sim/dalisim"
 )
@@ -93,7 +94,7 @@ func (r *rig) driver(gateway string, nodes ...appliance.Node) *Driver {
 
 // core runs the real core with this driver and a site of one line. Node n is at
 // short address n-1; all are in cluster 1.
-func (r *rig) core(gateway string, options map[string]string, nodes []appliance.Node) *appliance.Controller {
+func (r *rig) core(gateway string, options map[string]string, nodes []appliance.Node) *control.Controller {
 	r.t.Helper()
 	bus := r.bus(gateway, options)
 	site := appliance.Site{Buses: []appliance.Bus{bus}, Clusters: []appliance.Cluster{{ID: 1, Name: "all"}}, Settings: quick}
@@ -106,9 +107,9 @@ func (r *rig) core(gateway string, options map[string]string, nodes []appliance.
 }
 
 // run runs the core with a site until the test ends.
-func (r *rig) run(site appliance.Site) *appliance.Controller {
+func (r *rig) run(site appliance.Site) *control.Controller {
 	r.t.Helper()
-	ctl := appliance.New(appliance.Options{Drivers: map[string]appliance.OpenFunc{"dali": Open}})
+	ctl := control.New(control.Options{Drivers: map[string]appliance.OpenFunc{"dali": Open}})
 	ctl.Apply(site, nil)
 	if f := ctl.Snapshot().Faults; len(f) > 0 {
 		r.t.Fatalf("quarantined: %+v", f)
@@ -164,7 +165,7 @@ func waitFor(t testing.TB, what string, ok func() bool) {
 }
 
 // allOnline waits until every node answers and its level is known.
-func allOnline(t testing.TB, ctl *appliance.Controller) {
+func allOnline(t testing.TB, ctl *control.Controller) {
 	t.Helper()
 	waitFor(t, "every gear was read", func() bool {
 		for _, n := range ctl.Snapshot().Nodes {
@@ -176,7 +177,7 @@ func allOnline(t testing.TB, ctl *appliance.Controller) {
 	})
 }
 
-func do(t testing.TB, ctl *appliance.Controller, cmd appliance.Command) appliance.Entry {
+func do(t testing.TB, ctl *control.Controller, cmd appliance.Command) appliance.Entry {
 	t.Helper()
 	e, err := ctl.Do(context.Background(), cmd)
 	if err != nil {
@@ -185,7 +186,7 @@ func do(t testing.TB, ctl *appliance.Controller, cmd appliance.Command) applianc
 	return e
 }
 
-func mustDo(t testing.TB, ctl *appliance.Controller, cmd appliance.Command) appliance.Entry {
+func mustDo(t testing.TB, ctl *control.Controller, cmd appliance.Command) appliance.Entry {
 	t.Helper()
 	e := do(t, ctl, cmd)
 	if !e.OK() {

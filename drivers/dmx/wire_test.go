@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/drivers/line/pty"
 	"svc.internal/controller/sim/dmxsim"
 )
@@ -70,7 +71,7 @@ func (p *plug) pull() {
 // building is the real core with one DMX bus.
 type building struct {
 	t    testing.TB
-	core *appliance.Controller
+	core *control.Controller
 	site appliance.Site
 }
 
@@ -91,7 +92,7 @@ func startBuilding(t testing.TB, port string, options map[string]string, nodes [
 		}
 		site.Nodes = append(site.Nodes, n)
 	}
-	b := &building{t: t, site: site, core: appliance.New(appliance.Options{
+	b := &building{t: t, site: site, core: control.New(control.Options{
 		Drivers: map[string]appliance.OpenFunc{"dmx": Open}, Journal: journal, Log: slog.New(slog.DiscardHandler),
 	})}
 	b.core.Apply(site, nil)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/drivers/drivertest"
 )
 
@@ -46,7 +47,7 @@ func TestOneChannelWithoutANumberTakesTheDeviceDown(t *testing.T) {
 	bus := appliance.Bus{UUID: appliance.UUID{1}, Name: "test", Driver: "modbus", Port: end.port}
 	n := node(1, "5", "float-two")
 	n.Bus = bus.UUID
-	ctl := appliance.New(appliance.Options{Drivers: map[string]appliance.OpenFunc{"modbus": Open}, DataDir: dir})
+	ctl := control.New(control.Options{Drivers: map[string]appliance.OpenFunc{"modbus": Open}, DataDir: dir})
 	ctl.Apply(appliance.Site{Buses: []appliance.Bus{bus}, Nodes: []appliance.Node{n}, Settings: appliance.Settings{Freshness: appliance.Freshness{Light: time.Second}}}, nil)
 	for _, f := range ctl.Snapshot().Faults {
 		t.Fatalf("fault: %+v", f)

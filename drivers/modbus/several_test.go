@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/drivers/drivertest"
 )
 
@@ -89,7 +90,7 @@ func (c *crossroads) serve(conn net.Conn) {
 }
 
 // callers have one after the other of their lamps switched, all at once, for a while.
-func callers(t *testing.T, ctl *appliance.Controller, ids []appliance.ID, each int) (perSecond float64, worst time.Duration) {
+func callers(t *testing.T, ctl *control.Controller, ids []appliance.ID, each int) (perSecond float64, worst time.Duration) {
 	t.Helper()
 	var all sync.WaitGroup
 	var longest atomic.Int64
@@ -112,7 +113,7 @@ func callers(t *testing.T, ctl *appliance.Controller, ids []appliance.ID, each i
 }
 
 // crossroad runs a controller with 16 units behind one.
-func crossroad(t *testing.T, inFlight int) (*crossroads, *appliance.Controller, []appliance.ID) {
+func crossroad(t *testing.T, inFlight int) (*crossroads, *control.Controller, []appliance.ID) {
 	const units = 16
 	c, port := openCrossroads(t, units)
 	var nodes []appliance.Node

@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/drivers/drivertest"
 )
 
 // together runs a controller with one Modbus bus.
-func together(t *testing.T, end *wire, options map[string]string, nodes []appliance.Node, shades []appliance.Shade) *appliance.Controller {
+func together(t *testing.T, end *wire, options map[string]string, nodes []appliance.Node, shades []appliance.Shade) *control.Controller {
 	t.Helper()
 	bus := appliance.Bus{UUID: appliance.UUID{1}, Name: "test", Driver: "modbus", Port: end.port, Options: maps.Clone(options)}
 	s := appliance.Site{Buses: []appliance.Bus{bus}, Nodes: nodes, Shades: shades, Clusters: []appliance.Cluster{{ID: 1, Name: "all"}}}
@@ -26,7 +27,7 @@ func together(t *testing.T, end *wire, options map[string]string, nodes []applia
 		s.Shades[i].UUID = appliance.UUID{3, byte(i)}
 		s.Clusters[0].Shades = append(s.Clusters[0].Shades, s.Shades[i].ID)
 	}
-	ctl := appliance.New(appliance.Options{Drivers: map[string]appliance.OpenFunc{"modbus": Open}})
+	ctl := control.New(control.Options{Drivers: map[string]appliance.OpenFunc{"modbus": Open}})
 	ctl.Apply(s, nil)
 	for _, f := range ctl.Snapshot().Faults {
 		t.Fatalf("fault: %+v", f)
@@ -197,7 +198,7 @@ func TestLateAnswerToAScanTakenForAPoll(t *testing.T) {
 	bus := appliance.Bus{UUID: appliance.UUID{1}, Name: "test", Driver: "modbus", Port: end.port}
 	n := node(1, "5", "wirenboard-wb-led-rgbw")
 	n.Bus = bus.UUID
-	ctl := appliance.New(appliance.Options{Drivers: map[string]appliance.OpenFunc{"modbus": Open}})
+	ctl := control.New(control.Options{Drivers: map[string]appliance.OpenFunc{"modbus": Open}})
 	ctl.Apply(appliance.Site{Buses: []appliance.Bus{bus}, Nodes: []appliance.Node{n}, Settings: appliance.Settings{Freshness: appliance.Freshness{Light: 100 * time.Millisecond}}}, nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

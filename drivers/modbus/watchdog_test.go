@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/drivers/drivertest"
 )
 
@@ -45,7 +46,7 @@ func TestWatchdogIsFed(t *testing.T) {
 			bus := appliance.Bus{UUID: appliance.UUID{1}, Name: "test", Driver: "modbus", Port: end.port}
 			n := node(1, "5", "dog")
 			n.Bus = bus.UUID
-			ctl := appliance.New(appliance.Options{Drivers: map[string]appliance.OpenFunc{"modbus": Open}, DataDir: dir})
+			ctl := control.New(control.Options{Drivers: map[string]appliance.OpenFunc{"modbus": Open}, DataDir: dir})
 			ctl.Apply(appliance.Site{Buses: []appliance.Bus{bus}, Nodes: []appliance.Node{n}, Settings: appliance.Settings{Freshness: tc.fresh}}, nil)
 			ctx, cancel := context.WithCancel(context.Background())
 			done := make(chan error, 1)

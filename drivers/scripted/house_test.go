@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/drivers"
 )
 
@@ -43,7 +44,7 @@ outputs:
 
 // house is a controller on scripted devices.
 type house struct {
-	*appliance.Controller
+	*control.Controller
 	t   *testing.T
 	log *logbook
 }
@@ -61,7 +62,7 @@ func start(t *testing.T, site appliance.Site, online int) *house {
 		}
 	}
 	h := &house{t: t, log: &logbook{}}
-	h.Controller = appliance.New(appliance.Options{Drivers: drivers.All, DataDir: dir, Log: slog.New(slog.NewTextHandler(h.log, nil))})
+	h.Controller = control.New(control.Options{Drivers: drivers.All, DataDir: dir, Log: slog.New(slog.NewTextHandler(h.log, nil))})
 	h.Apply(site, nil)
 	if f := h.Snapshot().Faults; len(f) > 0 {
 		t.Fatalf("%+v", f)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/drivers/line/pty"
 	"svc.internal/controller/drivers/sdn"
@@ -23,7 +24,7 @@ func TestMain(m *testing.M) { os.Exit(drivertest.SideBySide(m, 4)) }
 type house struct {
 	t   *testing.T
 	sim *sdnsim.Bus
-	ctl *appliance.Controller
+	ctl *control.Controller
 	of  appliance.Site
 }
 
@@ -77,7 +78,7 @@ func build(t *testing.T, p plan) *house {
 	if !p.unread {
 		book[bus.UUID] = asHeld(sim)
 	}
-	h := &house{t: t, sim: sim, ctl: appliance.New(appliance.Options{
+	h := &house{t: t, sim: sim, ctl: control.New(control.Options{
 		Drivers: map[string]appliance.OpenFunc{"sdn": sdn.Open}, GroupBook: book, Log: slog.New(slog.DiscardHandler),
 	})}
 	site := appliance.Site{Name: "house", Buses: []appliance.Bus{bus}}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/automation"
 	cloudlink "svc.internal/controller/cloud/link"
 	"svc.internal/controller/cloud/wire"
@@ -21,7 +22,7 @@ import (
 
 // house is a controller on the link, whose commands are written down.
 type house struct {
-	*appliance.Controller
+	*control.Controller
 	cloud *cloudlink.Link
 
 	mu   sync.Mutex
@@ -47,7 +48,7 @@ func (h *house) commands() []appliance.Command {
 // move puts a controller with two clusters on the link.
 func move(t testing.TB, db *store.Store, at place, cid string) *house {
 	t.Helper()
-	h := &house{Controller: appliance.New(appliance.Options{})}
+	h := &house{Controller: control.New(control.Options{})}
 	h.Apply(appliance.Site{Name: "House", Clusters: []appliance.Cluster{{ID: 1, Name: "Room"}, {ID: 2, Name: "Hall"}}}, nil)
 	password := addController(t, db, at, cid)
 	var boot atomic.Int64

@@ -19,7 +19,7 @@ import (
 
 	mqtt "github.com/eclipse/paho.mqtt.golang"
 
-	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 	cloudlink "svc.internal/controller/cloud/link"
 	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
@@ -69,7 +69,7 @@ func pattern(n int) []byte {
 func openShop(t testing.TB, at place, cid, password string, door http.Handler) *cloudlink.Link {
 	t.Helper()
 	l, err := cloudlink.New(cloudlink.Config{
-		Core: appliance.New(appliance.Options{}), Log: testLog(t), Tunnel: door,
+		Core: control.New(control.Options{}), Log: testLog(t), Tunnel: door,
 		Credentials: wire.Credentials{Controller: cid, Broker: at.url, Username: cid, Password: password},
 		Boot:        func(context.Context) (int64, error) { return shopBoots.Add(1), nil },
 		Widget:      func(cloudlink.Message) {}, Panels: func(cloudlink.Message) {},

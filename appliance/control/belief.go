@@ -1,0 +1,147 @@
+package control
+
+import "svc.internal/controller/appliance"
+
+// belief is what a bus knows of one thing: what it was read to have, and was last told.
+// Drivers keep no such memory; those that need one to tell apart what registers alone do
+// not say ask for it ([BusConfig.Asked]).
+type belief struct {
+	read  appliance.Values // parts that were read
+	told  appliance.Values // parts that were told
+	stood appliance.Values // what was read before the command that told it so
+	level limits           // of what the device takes, as far as it has shown them
+	tune  limits
+	place limits
+	clips bool // it has such limits, see [Channel.Clips]
+}
+
+// limits of a value; 0: not shown yet.
+type limits struct{ low, high int }
+
+type beliefs map[appliance.Ref]*belief
+
+// of a thing; of one that is not on the bus, nothing is known.
+func (b beliefs) of(ref appliance.Ref) *belief {
+	if known := b[ref]; known != nil {
+		return known
+	}
+	return &belief{}
+}
+
+// saw takes what was read. It strikes out that a shade reached its limit if it did not.
+func (b beliefs) saw(readings []appliance.Reading) {
+	for i, r := range readings {
+		known := b[r.Ref]
+		if known == nil {
+			continue
+		}
+		if r.Reached {
+			readings[i].Reached = known.arrived(r)
+		}
+		known.read = merge(appliance.Reading{Values: known.read}, r).Values
+		if speaksOfLevel(r.Values) {
+			known.level.exceeded(int(r.Level))
+		}
+		if r.Has.Has(appliance.CanTune) {
+			known.tune.exceeded(int(r.Kelvin))
+		}
+		if r.Has.Has(appliance.CanPosition) {
+			known.place.exceeded(max(1, int(r.Position)))
+		}
+	}
+}
+
+// asked notes what a member was told.
+func (b beliefs) asked(m *member) {
+	if known := b[m.target.Ref]; known != nil {
+		known.stood = m.before
+		known.read.Has &^= m.target.Has & appliance.CanMove // it need not stand any more
+		known.read.Motion = appliance.MotionUnknown
+		known.told = merge(appliance.Reading{Values: known.told}, appliance.Reading{Values: m.target.Values}).Values
+	}
+}
+
+// explain reports whether what was read of a member, and is not what was wanted, is as
+// near as its device goes. One that stands where it stood although something else was
+// wanted is at its limit, or does not obey: only one that has been seen moving there
+// tells which. Before anything was read it is not believed.
+func (b beliefs) explain(m *member) bool {
+	known, want, got := b[m.target.Ref], m.target.Values, m.got
+	if known == nil || !known.clips {
+		return false
+	}
+	if speaksOfLevel(want) && speaksOfLevel(got.Values) && want.Level != got.Level {
+		stood := -1
+		if speaksOfLevel(m.before) {
+			stood = int(m.before.Level)
+		}
+		if want.Level == 0 || got.Level == 0 || !known.level.explain(stood, int(want.Level), int(got.Level)) {
+			return false
+		}
+	}
+	if want.Has.Has(appliance.CanTune) && got.Has.Has(appliance.CanTune) && want.Kelvin != got.Kelvin {
+		stood := -1
+		if m.before.Has.Has(appliance.CanTune) {
+			stood = int(m.before.Kelvin)
+		}
+		if !known.tune.explain(stood, int(want.Kelvin), int(got.Kelvin)) {
+			return false
+		}
+	}
+	// What is left must agree.
+	want.Level, want.Kelvin = got.Level, got.Kelvin
+	return agrees(want, got)
+}
+
+// arrived reports whether a shade that stands, and says that it carried its order out as
+// far as limits of its own allow, went there. One that has not moved says the same of its
+// order before; and one that was not read to stand when it was told has perhaps only ended
+// that one.
+func (b *belief) arrived(r appliance.Reading) bool {
+	if r.Motion != appliance.Stopped || !r.Has.Has(appliance.CanPosition) {
+		return false
+	}
+	goal, at, stood := int(b.told.Position), int(r.Position), -1
+	switch b.told.Motion {
+	case appliance.Open:
+		goal = 100
+	case appliance.Close:
+		goal = 0
+	}
+	if b.stood.Motion == appliance.Stopped && b.stood.Has.Has(appliance.CanPosition) {
+		stood = int(b.stood.Position)
+	}
+	nearEnd := goal == 100 && at >= 100-endSlack || goal == 0 && at <= endSlack
+	return b.place.explain(stood, goal, at) || nearEnd
+}
+
+// endSlack is how far from the end of its percent a motor may have its end limit, in
+// points: there it is believed although it was never seen going there. A guess.
+const endSlack = 5
+
+// explain reports whether a device that was told want and has got went to its limit: one
+// that went the other way was on its way to somewhere else. stood is what it had before;
+// negative: nobody knows. Nobody's limit is 0, the end of every range that counts.
+func (l *limits) explain(stood, want, got int) bool {
+	limit := &l.high
+	if want < got {
+		limit = &l.low
+	}
+	if stood >= 0 && (want-stood)*(got-stood) > 0 {
+		*limit = got
+	}
+	return stood >= 0 && got > 0 && *limit == got
+}
+
+// exceeded forgets a limit that the device has passed.
+func (l *limits) exceeded(value int) {
+	if value > l.high {
+		l.high = 0
+	}
+	if value > 0 && value < l.low {
+		l.low = 0
+	}
+}
+
+// speaksOfLevel reports whether v tells a level.
+func speaksOfLevel(v appliance.Values) bool { return v.Has&(appliance.CanDim|appliance.CanSwitch) != 0 }

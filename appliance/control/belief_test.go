@@ -1,0 +1,61 @@
+package control
+
+import (
+	"testing"
+
+	"svc.internal/controller/appliance"
+)
+
+// What a shade that says that it has carried its order out is believed.
+func TestArrivedIsWhoWentThere(t *testing.T) {
+	at := func(m appliance.Motion, p appliance.Position) appliance.Values {
+		return appliance.Values{Has: appliance.CanMove | appliance.CanPosition, Motion: m, Position: p}
+	}
+	type step struct {
+		had  appliance.Values // read before it was told
+		told appliance.Values
+		read appliance.Values // what it says it has reached
+		want bool
+	}
+	for _, tc := range []struct {
+		name  string
+		steps []step
+	}{
+		{"who went as far as it can", []step{{at(appliance.Stopped, 50), at(appliance.MoveTo, 90), at(appliance.Stopped, 80), true}}},
+		{"who stands at a limit that it was seen going to", []step{{at(appliance.Stopped, 50), at(appliance.MoveTo, 90), at(appliance.Stopped, 80), true}, {at(appliance.Stopped, 80), at(appliance.MoveTo, 95), at(appliance.Stopped, 80), true}}},
+		{"not who stands where it stood", []step{{at(appliance.Stopped, 80), at(appliance.MoveTo, 90), at(appliance.Stopped, 80), false}}},
+		{"not who stands at its lower end", []step{{at(appliance.Stopped, 0), at(appliance.MoveTo, 90), at(appliance.Stopped, 0), false}}},
+		{"not who went the other way", []step{{at(appliance.Stopped, 50), at(appliance.MoveTo, 90), at(appliance.Stopped, 40), false}}},
+		{"not who was on its way when it was told", []step{{at(appliance.Opening, 50), at(appliance.MoveTo, 90), at(appliance.Stopped, 80), false}}},
+		{"not who still runs", []step{{at(appliance.Stopped, 50), at(appliance.MoveTo, 90), at(appliance.Opening, 80), false}}},
+		{"not who passed that limit since", []step{
+			{at(appliance.Stopped, 50), at(appliance.MoveTo, 90), at(appliance.Stopped, 80), true}, {at(appliance.Stopped, 80), at(appliance.MoveTo, 95), at(appliance.Stopped, 85), true}, {at(appliance.Stopped, 80), at(appliance.MoveTo, 90), at(appliance.Stopped, 80), false}}},
+		{"not who was seen beyond that limit", []step{
+			{at(appliance.Stopped, 50), at(appliance.MoveTo, 90), at(appliance.Stopped, 80), true}, {at(appliance.Stopped, 80), at(appliance.MoveTo, 95), at(appliance.Opening, 85), false}, {at(appliance.Stopped, 80), at(appliance.MoveTo, 90), at(appliance.Stopped, 80), false}}},
+		{"who stands near the end that it was sent to", []step{{at(appliance.Stopped, 97), at(appliance.Open, 0), at(appliance.Stopped, 97), true}}},
+		{"not who stands near the other end", []step{{at(appliance.Stopped, 97), at(appliance.Close, 0), at(appliance.Stopped, 97), false}}},
+		{"not of whom nothing was read", []step{{appliance.Values{}, at(appliance.MoveTo, 90), at(appliance.Stopped, 80), false}}},
+	} {
+		ref := appliance.Ref{Shade: 5001}
+		known := beliefs{ref: &belief{}}
+		for i, s := range tc.steps {
+			known.asked(&member{target: appliance.Want{Ref: ref, Values: s.told}, before: s.had})
+			r := []appliance.Reading{{Ref: ref, Values: s.read, Reached: true}}
+			known.saw(r)
+			if r[0].Reached != s.want {
+				t.Errorf("%s, step %d: believed %v, want %v", tc.name, i, r[0].Reached, s.want)
+			}
+		}
+	}
+}
+
+// Whoever has just been told something need not stand any more where it stood.
+func TestWhoIsToldNeedNotStand(t *testing.T) {
+	ref := appliance.Ref{Shade: 5001}
+	known := beliefs{ref: &belief{}}
+	known.saw([]appliance.Reading{{Ref: ref, Values: appliance.Values{Has: appliance.CanMove | appliance.CanPosition, Motion: appliance.Stopped, Position: 30}}})
+	known.asked(&member{target: appliance.Want{Ref: ref, Values: appliance.Values{Has: appliance.CanMove, Motion: appliance.Open}}})
+	if got := known.of(ref).read; got.Has != appliance.CanPosition || got.Motion != appliance.MotionUnknown || got.Position != 30 {
+		t.Errorf("known of it: %+v, want where it was, and not that it stands", got)
+	}
+}

@@ -1,0 +1,46 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+func TestFailedEntryNamesHowManyAndTheFirst(t *testing.T) {
+	name := func(r appliance.Ref) string { return fmt.Sprintf("node %d", r.Node) }
+	for want, c := range map[string]struct{ well, offline, failed, late int }{
+		"":                  {well: 2, offline: 1},
+		"node 1: no answer": {failed: 1, offline: 1},
+		"1 of 2 did not confirm: node 1: no answer":                                                   {failed: 1, well: 1, offline: 1},
+		"3 of 3 did not confirm: node 1: no answer; node 2: no answer; node 3: no answer":             {failed: 3},
+		"5 of 7 did not confirm: node 1: no answer; node 2: no answer; node 3: no answer; and 2 more": {failed: 5, well: 2},
+		"1 of 2 did not confirm: node 1: no confirmation before the deadline":                         {late: 1, well: 1},
+		"node 1 is offline":         {offline: 1},
+		"all 4 members are offline": {offline: 4},
+	} {
+		targets := make([]appliance.Want, c.failed+c.late+c.well+c.offline)
+		for i := range targets {
+			targets[i].Ref = appliance.Ref{Node: appliance.ID(i + 1), Channel: 1}
+		}
+		now := time.Now()
+		run := newRecord(1, appliance.Command{}, targets, now)
+		for i, m := range run.members {
+			switch {
+			case i < c.failed:
+				m.fail(errors.New("no answer"))
+			case i < c.failed+c.late:
+				m.sent(now)
+			case i < c.failed+c.late+c.well:
+				m.read(now)
+			default:
+				m.leaveOut()
+			}
+		}
+		if e := run.finish(now, name); e.Err != want || e.OK() != (want == "") {
+			t.Errorf("%+v: %q, OK %v\nwant %q", c, e.Err, e.OK(), want)
+		}
+	}
+}

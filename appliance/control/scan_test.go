@@ -1,0 +1,67 @@
+package control_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+// searched is copper on which a hundred addresses can be asked that nobody has.
+type searched struct{ *copper }
+
+func (s searched) Scan(appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
+	return func(yield func(appliance.ScanStep) bool) {
+		for id := appliance.ID(100); id < 200; id++ {
+			ask := s.read(appliance.Ref{Node: id, Channel: 1})
+			nobody := func(appliance.Result, error) (appliance.Found, bool) { return appliance.Found{}, false }
+			if !yield(appliance.ScanStep{Exchange: ask, Address: fmt.Sprint(id), Judge: nobody}) {
+				return
+			}
+		}
+	}
+}
+
+// Nobody at an address is what a scan finds at most of them. It once looked like failing
+// wires in the counters, and like dead devices in the use of the bus.
+func TestScanIsNoTroubleWithTheWiring(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		for id := appliance.ID(100); id < 200; id++ {
+			c.silent[id] = true
+		}
+		ctl, stop := runWith(func(cfg appliance.BusConfig) (appliance.Opened, error) {
+			o, err := c.open(cfg)
+			o.Driver = searched{c}
+			return o, err
+		}, siteOf("dimmer", "dimmer"))
+		defer stop()
+		time.Sleep(10 * time.Second)
+		_, mark := c.frames(0)
+		if err := ctl.Scan(context.Background(), "test", appliance.ScanOptions{}, func(string) {}, func(appliance.Found) {}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		asked := map[bool]uint64{}
+		frames, _ := c.frames(mark)
+		for _, f := range frames {
+			asked[f.node >= 100]++
+		}
+		b := ctl.Snapshot().Buses[0]
+		if asked[true] != 100 || asked[false] == 0 {
+			t.Fatalf("asked %v; this test shows nothing", asked)
+		}
+		if b.Stats.Silent+b.Stats.Damaged > 0 || b.Stats.Exchanges < asked[false] || b.DeadUse > 0 {
+			t.Errorf("counted %+v, %.0f %% of the time for the dead", b.Stats, 100*b.DeadUse)
+		}
+		c.set(func() { c.silent[1] = true })
+		time.Sleep(10 * time.Second)
+		if b := ctl.Snapshot().Buses[0]; b.Stats.Silent == 0 || b.DeadUse == 0 {
+			t.Errorf("a device of the site that is silent is not counted: %+v", b.Stats)
+		}
+	})
+}
