@@ -70,7 +70,7 @@ var mayImport = map[string][]string{
 	"site/migration/reader":     {"shelf/intake", "site/migration", "shelf/trust"},
 
 	// ground floor: copper and disk; neighbours never import each other
-	"drivers":            {"drivers/dali", "drivers/dmx", "drivers/modbus", "drivers/sdn"},
+	"drivers":            {"drivers/dali", "drivers/dmx", "drivers/line", "drivers/modbus", "drivers/sdn"},
 	"drivers/dali":       {"drivers/line", "drivers/option", "drivers/scan"},
 	"drivers/dmx":        {"drivers/line", "drivers/option", "drivers/profile", "drivers/scan", "site/schema"},
 	"drivers/modbus":     {"drivers/line", "drivers/option", "drivers/profile", "drivers/scan", "site/schema"},

@@ -7,16 +7,25 @@ import (
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/dali"
 	"svc.internal/controller/drivers/dmx"
+	"svc.internal/controller/drivers/line"
 	"svc.internal/controller/drivers/modbus"
 	"svc.internal/controller/drivers/sdn"
 )
 
 // All drivers, by the name that a bus asks for.
-var All = map[string]appliance.OpenFunc{
-	"dali":   dali.Open,
-	"dmx":    dmx.Open,
-	"modbus": modbus.Open,
-	"sdn":    sdn.Open,
+var All = On(nil)
+
+// On are all drivers on other ports than those of this machine; nil: on these.
+func On(ports *line.Ports) map[string]appliance.OpenFunc {
+	on := func(open func(appliance.BusConfig, *line.Ports) (appliance.Opened, error)) appliance.OpenFunc {
+		return func(cfg appliance.BusConfig) (appliance.Opened, error) { return open(cfg, ports) }
+	}
+	return map[string]appliance.OpenFunc{
+		"dali":   on(dali.OpenOn),
+		"dmx":    on(dmx.OpenOn),
+		"modbus": on(modbus.OpenOn),
+		"sdn":    on(sdn.OpenOn),
+	}
 }
 
 // Protocol names what passes on a bus, in the words of [Decoders].

@@ -123,10 +123,10 @@ func overheard(gw gateway, groups *groupSet) func(b []byte) int {
 const openSilence = 200 * time.Millisecond
 
 // newLine makes the serial line to a gateway.
-func newLine(cfg appliance.BusConfig, gw gateway, groups *groupSet, port string, settings appliance.LineSettings) (*line.Line, error) {
+func newLine(cfg appliance.BusConfig, ports *line.Ports, gw gateway, groups *groupSet, port string, settings appliance.LineSettings) (*line.Line, error) {
 	calm := openSilence
 	if gw.traits().has(ordered) {
 		calm = 0
 	}
-	return line.New(line.Config{Name: cfg.Bus.Name, Port: port, Serial: settings, OpenSilence: calm, Overheard: overheard(gw, groups), Log: cfg.Log})
+	return line.New(line.Config{Name: cfg.Bus.Name, Port: port, Serial: settings, OpenSilence: calm, Overheard: overheard(gw, groups), Log: cfg.Log, Ports: ports})
 }

@@ -8,11 +8,15 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line"
 )
 
 // Open makes a driver for one DALI line; it is an [appliance.OpenFunc]. It opens
 // no port and sends nothing.
-func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
+func Open(cfg appliance.BusConfig) (appliance.Opened, error) { return OpenOn(cfg, nil) }
+
+// OpenOn does so on other ports than those of this machine; nil: on these.
+func OpenOn(cfg appliance.BusConfig, ports *line.Ports) (appliance.Opened, error) {
 	options, err := readBusOptions(cfg.Bus.Options)
 	if err != nil {
 		return appliance.Opened{}, fmt.Errorf("bus %s: %w", cfg.Bus.Name, err)
@@ -26,7 +30,7 @@ func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
 		return appliance.Opened{}, fmt.Errorf("bus %s: %w", cfg.Bus.Name, err)
 	}
 	heard := &groupSet{}
-	l, err := newLine(cfg, gw, heard, port, settings)
+	l, err := newLine(cfg, ports, gw, heard, port, settings)
 	if err != nil {
 		return appliance.Opened{}, err
 	}

@@ -14,7 +14,10 @@ import (
 
 // Open makes a driver for one bus; it is an [appliance.OpenFunc]. It opens no port
 // and sends nothing.
-func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
+func Open(cfg appliance.BusConfig) (appliance.Opened, error) { return OpenOn(cfg, nil) }
+
+// OpenOn does so on other ports than those of this machine; nil: on these.
+func OpenOn(cfg appliance.BusConfig, ports *line.Ports) (appliance.Opened, error) {
 	fail := func(err error) (appliance.Opened, error) {
 		return appliance.Opened{}, fmt.Errorf("bus %s: %w", cfg.Bus.Name, err)
 	}
@@ -54,9 +57,9 @@ func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
 		return fail(fmt.Errorf("port %q: want a device path such as /dev/serial/by-id/…", cfg.Bus.Port))
 	}
 	if options.kind == interfaceOpen {
-		d.out, err = newOpenPort(d, cfg.Bus, log)
+		d.out, err = newOpenPort(d, cfg.Bus, ports, log)
 	} else {
-		d.out, err = newPro(d, line.Config{Name: cfg.Bus.Name, Port: cfg.Bus.Port, Serial: settings, Log: log})
+		d.out, err = newPro(d, line.Config{Name: cfg.Bus.Name, Port: cfg.Bus.Port, Serial: settings, Log: log, Ports: ports})
 	}
 	if err != nil {
 		return fail(err)

@@ -20,6 +20,7 @@ import (
 type openPort struct {
 	where   string // "bus name (port)", for errors
 	path    string
+	ports   *line.Ports // nil: this machine's
 	log     *slog.Logger
 	options busOptions
 	present func() (slots []byte, active bool)
@@ -59,12 +60,12 @@ const (
 	repeatLimit = time.Second            // DMX: fixtures may drop out after this
 )
 
-func newOpenPort(d *Driver, bus appliance.Bus, log *slog.Logger) (*openPort, error) {
+func newOpenPort(d *Driver, bus appliance.Bus, ports *line.Ports, log *slog.Logger) (*openPort, error) {
 	if err := line.CheckPort(bus.Port); err != nil {
 		return nil, err
 	}
 	return &openPort{
-		where: fmt.Sprintf("bus %s (%s)", bus.Name, bus.Port), path: bus.Port, options: d.options, present: d.present,
+		where: fmt.Sprintf("bus %s (%s)", bus.Name, bus.Port), path: bus.Port, ports: ports, options: d.options, present: d.present,
 		log: log.With("port", bus.Port), wake: make(chan struct{}, 1), why: appliance.ErrOpening,
 	}, nil
 }
@@ -89,7 +90,7 @@ func (p *openPort) link() error {
 }
 
 func (p *openPort) run(ctx context.Context) error {
-	var opener line.Opener
+	opener := line.Opener{Ports: p.ports}
 	for ctx.Err() == nil {
 		port, err := opener.Open(p.path, dmxLine)
 		if err == nil {
@@ -226,7 +227,7 @@ func (p *openPort) packet(ctx context.Context, port packetPort, slots []byte, ch
 		return time.Time{}, fmt.Errorf("the port cannot make a break: %w", err)
 	}
 	mark := time.Now().Add(p.options.markTime)
-	if err := line.SleepUntil(ctx, mark); err != nil {
+	if err := p.ports.SleepUntil(ctx, mark); err != nil {
 		return time.Time{}, err
 	}
 	if change != nil && change.late() { // the adapter was slow with the break
@@ -242,11 +243,11 @@ func (p *openPort) packet(ctx context.Context, port packetPort, slots []byte, ch
 		if time.Since(begun) > takeLimit {
 			return time.Time{}, errors.New("the adapter sends no more bytes")
 		}
-		if err := line.SleepUntil(ctx, time.Now().Add(time.Millisecond)); err != nil {
+		if err := p.ports.SleepUntil(ctx, time.Now().Add(time.Millisecond)); err != nil {
 			return sent, nil // the end of the run; the packet is on its way
 		}
 	}
-	if err := line.SleepUntil(ctx, sent.Add(adapterLag)); err != nil {
+	if err := p.ports.SleepUntil(ctx, sent.Add(adapterLag)); err != nil {
 		return sent, nil
 	}
 	return sent, nil

@@ -18,6 +18,7 @@ type pro struct {
 	options busOptions
 	line    *line.Line
 	gap     time.Duration // between the beginnings of two frames
+	ports   *line.Ports   // nil: this machine's
 	tick    time.Duration // between two looks at what is due
 	wake    chan struct{} // the universe is to be sent again now
 
@@ -41,7 +42,7 @@ func newPro(d *Driver, cfg line.Config) (*pro, error) {
 		return nil, err
 	}
 	return &pro{
-		driver: d, options: d.options, line: l, wake: make(chan struct{}, 1),
+		driver: d, ports: cfg.Ports, options: d.options, line: l, wake: make(chan struct{}, 1),
 		gap:  time.Second / time.Duration(d.options.rate),
 		tick: min(lookEvery, d.options.refresh/2),
 	}, nil
@@ -138,7 +139,7 @@ func (p *pro) pace(ctx context.Context) error {
 		return fmt.Errorf("bus %s: %w: %d frames a second are on the way already", p.driver.name, appliance.ErrExpired, p.options.rate)
 	}
 	if time.Now().Before(next) {
-		if err := line.SleepUntil(ctx, next); err != nil {
+		if err := p.ports.SleepUntil(ctx, next); err != nil {
 			return fmt.Errorf("bus %s: %w: %w", p.driver.name, appliance.ErrExpired, err)
 		}
 	}

@@ -242,8 +242,8 @@ func (l *Line) compareEcho(frame []byte, reply *Reply) (done bool, err error) {
 // is out: the end of ctx shortens the wait, not the silence.
 func (l *Line) turnaround(ctx context.Context, p port, r Request, reply Reply) error {
 	l.pace.notBefore = reply.Sent.Add(r.Turnaround)
-	if SleepUntil(ctx, l.pace.notBefore) != nil {
-		sharpUntil(earliest(reply.Sent, time.Now().Add(sharpStretch)))
+	if l.cfg.Ports.SleepUntil(ctx, l.pace.notBefore) != nil {
+		l.cfg.Ports.linger(earliest(reply.Sent, time.Now().Add(sharpStretch)))
 	}
 	if !r.Actuates {
 		return nil

@@ -47,6 +47,8 @@ type Config struct {
 	Overheard func(b []byte) (n int)
 	// Log takes changes of the link. Nil: none.
 	Log *slog.Logger
+	// Ports, if not nil, are those that the line is on instead of this machine's.
+	Ports *Ports
 	// DevRoot is where serial/by-id and serial/by-path are looked for; empty: /dev.
 	DevRoot string
 }
@@ -84,6 +86,7 @@ func New(cfg Config) (*Line, error) {
 		entry: make(chan struct{}, 1),
 		link:  link{why: appliance.ErrOpening},
 	}
+	l.opener.Ports = cfg.Ports
 	l.in.more = make(chan struct{}, 1)
 	if l.log == nil {
 		l.log = slog.New(slog.DiscardHandler)

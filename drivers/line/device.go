@@ -32,12 +32,17 @@ type Device struct {
 // Opener opens serial ports. It remembers who holds one: finding out looks at every open
 // file of the machine, too much for every attempt. The zero value is ready.
 type Opener struct {
+	Ports *Ports // other ones than this machine's; nil: none
+
 	who string
 	at  time.Time
 }
 
 // Open opens a serial port with complete settings, for nobody else.
-func (o *Opener) Open(path string, settings appliance.LineSettings) (*Device, error) {
+func (o *Opener) Open(path string, settings appliance.LineSettings) (SerialPort, error) {
+	if o.Ports != nil {
+		return o.Ports.Serial(path, settings)
+	}
 	at, err := deviceAt(path)
 	fd := -1
 	if err == nil { // at the device itself: what a link leads to may have changed meanwhile
@@ -106,8 +111,8 @@ func unpolled(fd int, path string) (*os.File, error) {
 	return file, nil
 }
 
-// take reads what has come; nothing is no error.
-func (d *Device) take(b []byte) (n int, err error) {
+// Take reads what has come; nothing is no error.
+func (d *Device) Take(b []byte) (n int, err error) {
 	for {
 		outer := d.control(func(fd uintptr) { n, err = syscall.Read(int(fd), b) })
 		switch {
@@ -125,9 +130,9 @@ func (d *Device) take(b []byte) (n int, err error) {
 	}
 }
 
-// wait returns when there is something to take, or the adapter was unplugged; its error says
+// Wait returns when there is something to take, or the adapter was unplugged; its error says
 // that the port was closed.
-func (d *Device) wait() error { return d.bell.wait() }
+func (d *Device) Wait() error { return d.bell.wait() }
 
 var errUnplugged = errors.New("the adapter was unplugged")
 
@@ -167,6 +172,23 @@ func (d *Device) Unsent() int {
 		return 0
 	}
 	return n
+}
+
+// Waiting counts the bytes that have come; where the adapter cannot tell, they count as none.
+func (d *Device) Waiting() int {
+	n, err := d.ioctl(unix.TIOCINQ)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// Tune sets bit rate, parity, data and stop bits.
+func (d *Device) Tune(to appliance.LineSettings) error {
+	if err := d.set.SetMode(modeOf(to)); err != nil {
+		return fmt.Errorf("set %s to %d baud, parity %s: %w", d.file.Name(), to.BaudRate, to.Parity, err)
+	}
+	return nil
 }
 
 func (d *Device) ioctl(request uint) (n int, err error) {

@@ -211,7 +211,7 @@ func (l *Line) silence(ctx context.Context, p port, r Request, deadline time.Tim
 		if news >= babbleLeast && now.Sub(begun) > BabbleLimit {
 			return fmt.Errorf("%w: %s has not been silent for %v: %w", appliance.ErrDamaged, l.where, now.Sub(begun).Round(time.Millisecond), ErrBabble)
 		}
-		if err := SleepUntil(ctx, start); err != nil {
+		if err := l.cfg.Ports.SleepUntil(ctx, start); err != nil {
 			return l.unbegun(err)
 		}
 		if err := p.fresh(); err != nil {

@@ -41,8 +41,7 @@ func TestWhatCameInTimeIsNoSilence(t *testing.T) {
 		l.begin()
 		b.write("late\n")
 		check(t, l, p, func() bool {
-			n, err := p.(*serialPort).ioctl(unix.TIOCINQ)
-			return err == nil && n == 5
+			return p.(*serialPort).Waiting() == 5
 		})
 	})
 	t.Run("socket", func(t *testing.T) {
@@ -61,7 +60,7 @@ func TestWhatCameInTimeIsNoSilence(t *testing.T) {
 		}
 		check(t, l, p, func() bool {
 			var n int
-			p.(*socket).raw.Control(func(fd uintptr) { n, err = unix.IoctlGetInt(int(fd), unix.SIOCINQ) })
+			p.(*socket).conn.(*tcpConn).raw.Control(func(fd uintptr) { n, err = unix.IoctlGetInt(int(fd), unix.SIOCINQ) })
 			return err == nil && n == 5
 		})
 	})

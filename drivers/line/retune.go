@@ -30,14 +30,14 @@ func (l *Line) retune(p port, r Request) (back func(), err error) {
 	if r.At == nil || !isSerial {
 		return func() {}, nil
 	}
-	if err := s.tune(*r.At); err != nil {
+	if err := s.Tune(*r.At); err != nil {
 		l.lose(p, err)
 		return nil, l.down(err)
 	}
 	return func() {
 		// What others said meanwhile was received at the wrong settings.
 		l.pace.dirty = time.Now()
-		if err := s.tune(l.cfg.Serial); err != nil {
+		if err := s.Tune(l.cfg.Serial); err != nil {
 			l.lose(p, err)
 		}
 	}, nil
@@ -62,12 +62,4 @@ func modeOf(s appliance.LineSettings) *serial.Mode {
 		stop = serial.TwoStopBits
 	}
 	return &serial.Mode{BaudRate: s.BaudRate, DataBits: s.DataBits, Parity: parities[s.Parity], StopBits: stop}
-}
-
-// tune sets bit rate, parity, data and stop bits.
-func (s *serialPort) tune(to appliance.LineSettings) error {
-	if err := s.set.SetMode(modeOf(to)); err != nil {
-		return fmt.Errorf("set %s to %d baud, parity %s: %w", s.file.Name(), to.BaudRate, to.Parity, err)
-	}
-	return nil
 }

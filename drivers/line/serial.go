@@ -8,14 +8,13 @@ import (
 	"time"
 
 	"go.bug.st/serial"
-	"golang.org/x/sys/unix"
 
 	"svc.internal/controller/appliance"
 )
 
 // serialPort is the port of a line on a serial device, which a pump reads.
 type serialPort struct {
-	*Device
+	SerialPort
 	line *Line
 	once sync.Once
 	lost chan struct{}
@@ -41,7 +40,7 @@ func (l *Line) openSerial() (port, error) {
 	if err := lowLatency("/sys", path); err != nil {
 		l.log.Info("the adapter may hold answers back for up to 16 ms", "reason", err)
 	}
-	return &serialPort{Device: d, line: l, lost: make(chan struct{})}, nil
+	return &serialPort{SerialPort: d, line: l, lost: make(chan struct{})}, nil
 }
 
 func (s *serialPort) start() { s.line.in.pumps.Go(s.pump) }
@@ -54,7 +53,7 @@ func (s *serialPort) pump() {
 		case err == nil && n > 0:
 			s.pass(rest)
 		case err == nil:
-			err = s.wait()
+			err = s.Wait()
 		}
 		if err != nil {
 			s.mu.Lock()
@@ -71,7 +70,7 @@ func (s *serialPort) pump() {
 func (s *serialPort) take() (n int, rest time.Time, err error) {
 	s.taking.Lock()
 	defer s.taking.Unlock()
-	if n, err = s.Device.take(s.buf[:]); n > 0 {
+	if n, err = s.SerialPort.Take(s.buf[:]); n > 0 {
 		rest = s.line.received(s.buf[:n], time.Now())
 	}
 	return n, rest, err
@@ -90,7 +89,7 @@ func (s *serialPort) pass(rest time.Time) {
 		return
 	}
 	time.Sleep(d)
-	if n, err := s.ioctl(unix.TIOCINQ); n == 0 || err != nil {
+	if s.Waiting() == 0 {
 		s.line.in.look()
 	}
 }

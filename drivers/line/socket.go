@@ -5,13 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"sync"
-	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"svc.internal/controller/appliance"
 )
@@ -19,44 +15,26 @@ import (
 // socket is a connection. Whoever holds the turn reads and writes it.
 type socket struct {
 	line *Line
-	conn *net.TCPConn
-	raw  syscall.RawConn
+	conn Connection
 	once sync.Once
 	lost chan struct{}
 	buf  [1024]byte
 }
 
-// unackedLimit is how long the kernel keeps sending what a peer does not
-// acknowledge before it gives the connection up.
-const unackedLimit = 5 * time.Second
-
 var errPeerClosed = errors.New("the other side closed the connection")
 
 func (l *Line) connect(ctx context.Context, limit time.Duration) (port, error) {
-	dialer := net.Dialer{
-		Timeout:         limit,
-		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3},
+	dial := dialTCP
+	if l.cfg.Ports != nil {
+		dial = l.cfg.Ports.Dial
 	}
-	c, err := dialer.DialContext(ctx, "tcp", l.address)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	conn, err := dial(ctx, l.address)
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
-	conn := c.(*net.TCPConn)
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		conn.Close()
-		return nil, fmt.Errorf("connect: %w", err)
-	}
-	raw.Control(func(fd uintptr) {
-		err = errors.Join(
-			unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NODELAY, 1),
-			unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(unackedLimit.Milliseconds())))
-	})
-	if err != nil {
-		conn.Close()
-		return nil, fmt.Errorf("socket options: %w", err)
-	}
-	return &socket{line: l, conn: conn, raw: raw, lost: make(chan struct{})}, nil
+	return &socket{line: l, conn: conn, lost: make(chan struct{})}, nil
 }
 
 // start does nothing: whoever holds the turn reads.
@@ -80,37 +58,14 @@ func (s *socket) fresh() error {
 
 // take hands on what has come already, whatever the deadline; nothing is no error.
 func (s *socket) take() (int, error) {
-	n, err := s.arrived()
-	switch {
-	case errors.Is(err, unix.EAGAIN):
-		return 0, nil
-	case err != nil:
-		return 0, err
-	case n == 0:
+	n, err := s.conn.Take(s.buf[:])
+	if errors.Is(err, io.EOF) {
 		return 0, errPeerClosed
 	}
-	s.line.received(s.buf[:n], time.Now())
-	return n, nil
-}
-
-// arrived reads what has come already, whatever the deadline: 0 at the end of the
-// stream, EAGAIN if nothing has come.
-func (s *socket) arrived() (n int, err error) {
-	closed := s.raw.Control(func(fd uintptr) {
-		for {
-			n, _, err = unix.Recvfrom(int(fd), s.buf[:], unix.MSG_DONTWAIT)
-			if !errors.Is(err, unix.EINTR) {
-				return
-			}
-		}
-	})
-	if closed != nil {
-		return 0, closed
+	if n > 0 {
+		s.line.received(s.buf[:n], time.Now())
 	}
-	if err != nil {
-		return 0, os.NewSyscallError("recvfrom", err)
-	}
-	return n, nil
+	return n, err
 }
 
 // write hands a frame to the kernel, which nearly always takes it at once: only
@@ -173,25 +128,14 @@ func (s *socket) await(ctx context.Context, until time.Time, preempt <-chan stru
 // next read look at its reasons again.
 func (s *socket) interrupt() { s.conn.SetReadDeadline(time.Unix(1, 0)) }
 
-func (s *socket) unsent() int {
-	n := 0
-	s.raw.Control(func(fd uintptr) {
-		if queued, err := unix.IoctlGetInt(int(fd), unix.SIOCOUTQ); err == nil {
-			n = queued
-		}
-	})
-	return n
-}
+func (s *socket) unsent() int { return s.conn.Unsent() }
 
-// abort closes with a reset: the kernel forgets what it has not delivered.
-func (s *socket) abort() {
-	s.conn.SetLinger(0)
-	s.close()
-}
+func (s *socket) abort() { s.end(s.conn.Abort) }
+func (s *socket) close() { s.end(func() { s.conn.Close() }) }
 
-func (s *socket) close() {
+func (s *socket) end(how func()) {
 	s.once.Do(func() {
-		s.conn.Close()
+		how()
 		close(s.lost)
 	})
 }

@@ -120,7 +120,7 @@ func hungUp(l *Line) bool {
 		return true
 	}
 	up := false
-	s.raw.Control(func(fd uintptr) {
+	s.conn.(*tcpConn).raw.Control(func(fd uintptr) {
 		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
 		n, _ := unix.Poll(poll, 0)
 		up = n > 0
@@ -416,7 +416,7 @@ func clog(t *testing.T, l *Line) *socket {
 	}
 	s.conn.SetWriteDeadline(time.Time{})
 	// Make room for a command in our own send buffer, none at the peer's.
-	s.raw.Control(func(fd uintptr) { unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF, 8<<20) })
+	s.conn.(*tcpConn).raw.Control(func(fd uintptr) { unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF, 8<<20) })
 	return s
 }
 
@@ -486,7 +486,7 @@ func TestSocketOptions(t *testing.T) {
 	l := g.line(nil)
 	g.accept()
 	waitFor(t, "the connection is open", func() bool { return l.Link() == nil })
-	l.current().(*socket).raw.Control(func(fd uintptr) {
+	l.current().(*socket).conn.(*tcpConn).raw.Control(func(fd uintptr) {
 		for _, opt := range []struct {
 			name              string
 			level, what, want int

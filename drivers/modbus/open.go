@@ -16,13 +16,16 @@ import (
 
 // Open makes a driver for one bus; it is an [appliance.OpenFunc]. It opens no
 // port and sends nothing.
-func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
+func Open(cfg appliance.BusConfig) (appliance.Opened, error) { return OpenOn(cfg, nil) }
+
+// OpenOn does so on other ports than those of this machine; nil: on these.
+func OpenOn(cfg appliance.BusConfig, ports *line.Ports) (appliance.Opened, error) {
 	options, err := readBusOptions(cfg.Bus.Options)
 	if err != nil {
 		return appliance.Opened{}, fmt.Errorf("bus %s: %w", cfg.Bus.Name, err)
 	}
 	o := &opening{
-		cfg: cfg,
+		cfg: cfg, ports: ports,
 		driver: &Driver{
 			name: cfg.Bus.Name, options: options, log: cfg.Log,
 			units: make(map[byte]*unit), things: make(map[appliance.Ref]*thing),
@@ -54,6 +57,7 @@ func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
 // opening is a bus while it is being opened.
 type opening struct {
 	cfg     appliance.BusConfig
+	ports   *line.Ports
 	library *profile.Library[*Profile]
 	driver  *Driver
 	out     appliance.Opened
@@ -129,7 +133,7 @@ func (o *opening) line() error {
 	}
 	l, err := line.New(line.Config{
 		Name: o.cfg.Bus.Name, Port: o.address, Serial: settings, Silence: silence,
-		OpenSilence: calm, Echo: o.driver.options.echo, InFlight: o.driver.options.inFlight, Log: o.driver.log,
+		OpenSilence: calm, Echo: o.driver.options.echo, InFlight: o.driver.options.inFlight, Log: o.driver.log, Ports: o.ports,
 	})
 	if err != nil {
 		return err

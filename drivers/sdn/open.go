@@ -19,7 +19,10 @@ const maxGroups = 16
 // transparent serial server (tcp://host:port or rtu+tcp://host:port, which are the
 // same here). An error is one of the bus's own settings; wrong nodes and shades are
 // listed as broken.
-func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
+func Open(cfg appliance.BusConfig) (appliance.Opened, error) { return OpenOn(cfg, nil) }
+
+// OpenOn does so on other ports than those of this machine; nil: on these.
+func OpenOn(cfg appliance.BusConfig, ports *line.Ports) (appliance.Opened, error) {
 	options, err := readBusOptions(cfg.Bus.Options)
 	if err != nil {
 		return appliance.Opened{}, fmt.Errorf("bus %s: %w", cfg.Bus.Name, err)
@@ -44,7 +47,7 @@ func Open(cfg appliance.BusConfig) (appliance.Opened, error) {
 		// A motor's answer does not tell to which question: one to this program before
 		// it was started anew would be taken for a second motor's with the same address.
 		OpenSilence: options.responseTimeout, Echo: options.echo,
-		Overheard: d.overhear, Log: d.log,
+		Overheard: d.overhear, Log: d.log, Ports: ports,
 	})
 	if err != nil {
 		return appliance.Opened{}, err
