@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line/cable"
 )
 
 // Options of a building. The zero value is a quiet building without faults.
@@ -37,6 +38,10 @@ type Options struct {
 	// DALISpeed is how many times faster than real DALI lines and the serial ports of
 	// their gateways are; zero means 1.
 	DALISpeed float64
+	// Cables, if not nil, are what the buses are plugged into, instead of pseudo-terminals
+	// and sockets of this machine. Then the building waits with package time alone, for
+	// virtual time (testing/synctest).
+	Cables *cable.Net
 	// Log may be nil.
 	Log *slog.Logger
 }
@@ -127,10 +132,13 @@ func (bd *Building) Run(ctx context.Context) error {
 			g.Go(func() error { b.collecting(ctx); return nil })
 		}
 		g.Go(func() error {
-			if b.kind == kindSerial {
-				return b.runSerial(ctx, ready)
+			switch {
+			case b.kind != kindSerial:
+				return b.runSocket(ctx, ready)
+			case b.cables != nil:
+				return b.runCable(ctx, ready)
 			}
-			return b.runSocket(ctx, ready)
+			return b.runSerial(ctx, ready)
 		})
 	}
 	g.Go(func() error {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line/cable"
 )
 
 type busKind string
@@ -32,7 +33,8 @@ type bus struct {
 	slog    *slog.Logger
 	missing bool // a gateway answers for units that do not exist
 	base    float64
-	player  player // not nil: the devices are not Modbus units, but played by this
+	cables  *cable.Net // nil: the machine's own ports
+	player  player     // not nil: the devices are not Modbus units, but played by this
 
 	// turn is held by whoever talks to the devices: one request at a time.
 	turn chan struct{}
@@ -76,7 +78,7 @@ func newBus(site appliance.Bus, opts Options, log *slog.Logger) (*bus, error) {
 	}
 	h := fnv.New64a()
 	h.Write([]byte(site.Name))
-	b := &bus{name: site.Name, slog: log.With("bus", site.Name), base: opts.BaseLoad,
+	b := &bus{name: site.Name, slog: log.With("bus", site.Name), base: opts.BaseLoad, cables: opts.Cables,
 		turn: make(chan struct{}, 1), wake: make(chan struct{}, 1),
 		units: map[byte]*unit{}, rng: rand.New(rand.NewPCG(uint64(opts.Seed), h.Sum64())),
 		faultHits: map[FaultKind]uint64{}, frameLog: ring[frameEntry]{bound: frameRing},
@@ -85,7 +87,10 @@ func newBus(site appliance.Bus, opts Options, log *slog.Logger) (*bus, error) {
 	switch scheme, rest, ok := strings.Cut(site.Port, "://"); {
 	case !ok:
 		b.kind, b.port = kindSerial, site.Port
-		if err = checkPath(site.Port); err == nil {
+		if b.cables == nil {
+			err = checkPath(site.Port)
+		}
+		if err == nil {
 			b.line, err = speedOf(site.Line)
 		}
 	case scheme == string(kindTCP), scheme == string(kindRTUTCP):

@@ -34,7 +34,7 @@ const (
 
 func newDALI(site appliance.Bus, nodes []appliance.Node, shades []appliance.Shade, opts Options) (player, error) {
 	p := &daliBus{nodes: nodes, broken: make([]bool, len(nodes)), twins: make([]bool, len(nodes)), gateway: site.Options["gateway"]}
-	cfg := dalisim.Config{Gateway: site.Options["gateway"], BaudRate: site.Line.BaudRate, Seed: uint64(opts.Seed), Speed: opts.DALISpeed}
+	cfg := dalisim.Config{Gateway: site.Options["gateway"], BaudRate: site.Line.BaudRate, Seed: uint64(opts.Seed), Speed: opts.DALISpeed, Virtual: opts.Cables != nil}
 	unboxed := slices.Contains(opts.NewGear, site.Name)
 	for _, n := range nodes {
 		g, err := gearConfig(n, opts.DALIFade)

@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/line/pty"
 )
 
 // player plays the devices of one bus whose protocol has a simulator of its own.
@@ -99,7 +97,7 @@ func (b *bus) collect() {
 }
 
 // playThrough gives a player the port until ctx ends or it is unplugged.
-func (b *bus) playThrough(ctx context.Context, port *pty.Pty) error {
+func (b *bus) playThrough(ctx context.Context, port serialEnd) error {
 	ctx, cancel := context.WithCancel(ctx)
 	cuts := b.cutCount()
 	watched := make(chan struct{})
@@ -118,7 +116,7 @@ func (b *bus) playThrough(ctx context.Context, port *pty.Pty) error {
 		}
 	}()
 	defer func() { cancel(); <-watched }()
-	err := b.player.serve(ctx, held{port.Master()})
+	err := b.player.serve(ctx, held{port})
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -126,7 +124,14 @@ func (b *bus) playThrough(ctx context.Context, port *pty.Pty) error {
 }
 
 // held is a port that the bus closes itself: for a player it only comes to an end.
-type held struct{ *os.File }
+type held struct{ serialEnd }
+
+// serialEnd is the devices' end of a serial line.
+type serialEnd interface {
+	io.ReadWriteCloser
+	SetDeadline(time.Time) error
+	SetReadDeadline(time.Time) error
+}
 
 func (h held) Close() error { return h.SetDeadline(time.Unix(1, 0)) }
 

@@ -2,8 +2,6 @@ package sim
 
 import (
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // lineSetup is what sender and receiver on a line must have in common. Stop bits are
@@ -11,30 +9,6 @@ import (
 type lineSetup struct {
 	baud   int
 	parity string
-}
-
-// untouchedBaud is what a pseudo-terminal has until somebody sets it, with one stop
-// bit and no parity.
-const untouchedBaud = 38400
-
-// clientSetup is how the client has set the port, as far as a pseudo-terminal keeps
-// it: of the parity it keeps whether it is checked, and whether it is odd. ok is false
-// for a port that nobody has set.
-func (w *wire) clientSetup() (s lineSetup, ok bool) {
-	t, err := unix.IoctlGetTermios(w.fd, unix.TCGETS2)
-	if err != nil {
-		return lineSetup{}, false
-	}
-	s = lineSetup{baud: int(t.Ospeed), parity: "none"}
-	switch {
-	case t.Iflag&unix.INPCK == 0:
-	case t.Cflag&unix.PARODD != 0:
-		s.parity = "odd"
-	default:
-		s.parity = "even"
-	}
-	untouched := s == lineSetup{untouchedBaud, "none"} && t.Cflag&unix.CSTOPB == 0
-	return s, !untouched
 }
 
 // setupOf is how a unit is set: as the line, unless a fault says otherwise. Called
@@ -58,7 +32,7 @@ func (b *bus) setupOf(number byte) lineSetup {
 // broadcast, those that are set otherwise are deaf as well; only the whole line is
 // looked at then.
 func (w *wire) understands(number byte) bool {
-	client, known := w.clientSetup()
+	client, known := w.end.setup()
 	b := w.bus
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -35,7 +35,7 @@ type sdnBus struct {
 
 func newSDN(site appliance.Bus, nodes []appliance.Node, shades []appliance.Shade, opts Options) (player, error) {
 	p := &sdnBus{nodes: nodes}
-	cfg := sdnsim.Config{BaudRate: site.Line.BaudRate, Seed: uint64(opts.Seed)}
+	cfg := sdnsim.Config{BaudRate: site.Line.BaudRate, Seed: uint64(opts.Seed), Virtual: opts.Cables != nil}
 	for _, n := range nodes {
 		kind, ok := sdnTypes[n.Profile]
 		if !ok {

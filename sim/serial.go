@@ -33,7 +33,7 @@ func (b *bus) runSerial(ctx context.Context, ready func()) error {
 		b.setUp(b.port)
 		ready()
 		if b.player != nil {
-			err = b.playThrough(ctx, port)
+			err = b.playThrough(ctx, port.Master())
 		} else {
 			err = b.play(ctx, port)
 		}
@@ -90,7 +90,7 @@ func (b *bus) play(ctx context.Context, port *pty.Pty) error {
 		unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 		var perr error
 		err := raw.Control(func(fd uintptr) {
-			w := &wire{bus: b, fd: int(fd), waker: waker, over: over}
+			w := &wire{bus: b, end: &ptyEnd{fd: int(fd), waker: waker}, over: over}
 			perr = w.run()
 		})
 		if err == nil {
@@ -107,10 +107,10 @@ func (b *bus) play(ctx context.Context, port *pty.Pty) error {
 
 // wire is the state of a line: what is being heard and what is being said.
 type wire struct {
-	bus       *bus
-	fd, waker int
-	over      func() bool // ends the line, after a nudge
-	babbleAt  time.Time   // when somebody talks without being asked; zero: nobody does
+	bus      *bus
+	end      wireEnd
+	over     func() bool // ends the line, after a nudge
+	babbleAt time.Time   // when somebody talks without being asked; zero: nobody does
 
 	heard   []byte    // request so far
 	heardBy time.Time // when its last character is over
@@ -131,16 +131,12 @@ type sending struct {
 func (w *wire) run() error {
 	for {
 		w.plansBabble(time.Now())
-		readable, woken, err := w.wait(w.next())
+		readable, woken, err := w.end.wait(w.next())
 		if err != nil {
 			return err
 		}
-		if woken {
-			var count [8]byte
-			unix.Read(w.waker, count[:])
-			if w.over() {
-				return nil
-			}
+		if woken && w.over() {
+			return nil
 		}
 		if readable {
 			if err := w.hear(time.Now()); err != nil {
@@ -195,35 +191,16 @@ func (s *sending) upTo() int {
 	return min(len(s.bytes), s.done+burst)
 }
 
-// wait sleeps until t, or until there is something to read or the line is to end.
-// The deadline is absolute: a late wake-up is not passed on to the next one.
-func (w *wire) wait(t time.Time) (readable, woken bool, err error) {
-	fds := []unix.PollFd{{Fd: int32(w.fd), Events: unix.POLLIN}, {Fd: int32(w.waker), Events: unix.POLLIN}}
-	var limit *unix.Timespec
-	if !t.IsZero() {
-		ts := unix.NsecToTimespec(max(0, int64(time.Until(t))))
-		limit = &ts
-	}
-	_, err = unix.Ppoll(fds, limit, nil)
-	if err == unix.EINTR {
-		return false, false, nil
-	}
-	if err != nil {
-		return false, false, fmt.Errorf("wait for the line: %w", err)
-	}
-	return fds[0].Revents != 0, fds[1].Revents != 0, nil
-}
-
 // hear takes what a client wrote. Characters written at once go over the line one
 // after another from now.
 func (w *wire) hear(now time.Time) error {
 	var buf [1024]byte
-	n, err := unix.Read(w.fd, buf[:])
-	if err == unix.EAGAIN || err == unix.EINTR {
-		return nil
-	}
+	n, err := w.end.read(buf[:])
 	if err != nil {
 		return fmt.Errorf("read from the line: %w", err)
+	}
+	if n == 0 {
+		return nil
 	}
 	b := w.bus
 	b.mu.Lock()
@@ -329,9 +306,7 @@ func (w *wire) deliver(now time.Time) error {
 	if now.Before(s.begin.Add(b.line.airtime(n))) {
 		return nil
 	}
-	if _, err := unix.Write(w.fd, s.bytes[s.done:n]); err != nil && err != unix.EAGAIN {
-		// A pseudo-terminal that nobody reads is full: the bytes are lost, as on a
-		// line that nobody listens to.
+	if err := w.end.write(s.bytes[s.done:n]); err != nil {
 		return fmt.Errorf("write to the line: %w", err)
 	}
 	s.done = n

@@ -22,7 +22,7 @@ const (
 func (b *bus) runSocket(ctx context.Context, ready func()) error {
 	where := b.port
 	for ctx.Err() == nil {
-		ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", where)
+		ln, err := b.listen(ctx, where)
 		if err != nil {
 			return fmt.Errorf("bus %s: listen on %s: %w", b.name, where, err)
 		}
@@ -34,6 +34,14 @@ func (b *bus) runSocket(ctx context.Context, ready func()) error {
 		b.waitPlugged(ctx)
 	}
 	return nil
+}
+
+// listen takes an address of the machine, or of the cables.
+func (b *bus) listen(ctx context.Context, where string) (net.Listener, error) {
+	if b.cables != nil {
+		return b.cables.Listen(where)
+	}
+	return (&net.ListenConfig{}).Listen(ctx, "tcp", where)
 }
 
 // serve accepts until ctx ends or the gateway is switched off.

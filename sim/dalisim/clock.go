@@ -9,14 +9,15 @@ import (
 
 // clock is the time on the line, which may run faster than the world's.
 type clock struct {
-	start time.Time
-	speed float64
+	start   time.Time
+	speed   float64
+	virtual bool // see Config.Virtual
 }
 
 // moment is time on the line since it was made.
 type moment = time.Duration
 
-func newClock(speed float64) clock { return clock{time.Now(), speed} }
+func newClock(speed float64, virtual bool) clock { return clock{time.Now(), speed, virtual} }
 
 func (c clock) now() moment { return moment(float64(time.Since(c.start)) * c.speed) }
 
@@ -29,8 +30,12 @@ func (c clock) world(m moment) time.Time {
 // last stretch, since Go's timers count milliseconds.
 func (c clock) sleep(ctx context.Context, m moment) {
 	t := c.world(m)
-	if d := time.Until(t); d > 3*time.Millisecond {
-		timer := time.NewTimer(d - 1500*time.Microsecond)
+	spare := 1500 * time.Microsecond
+	if c.virtual {
+		spare = 0 // a timer comes when it is due
+	}
+	if d := time.Until(t); d > 2*spare {
+		timer := time.NewTimer(d - spare)
 		defer timer.Stop()
 		select {
 		case <-timer.C:

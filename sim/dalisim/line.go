@@ -38,6 +38,8 @@ type Config struct {
 	BaudRate int
 	// Seed of everything random.
 	Seed uint64
+	// Virtual: it waits with package time alone, for virtual time (testing/synctest).
+	Virtual bool
 }
 
 // Device is the truth about one gear.
@@ -109,7 +111,7 @@ func New(cfg Config) (*Line, error) {
 	if cfg.BaudRate == 0 {
 		cfg.BaudRate = m.baud()
 	}
-	l := &Line{cfg: cfg, model: m, clock: newClock(cfg.Speed), rng: rand.New(rand.NewPCG(cfg.Seed, 62386)), poke: make(chan struct{}, 1)}
+	l := &Line{cfg: cfg, model: m, clock: newClock(cfg.Speed, cfg.Virtual), rng: rand.New(rand.NewPCG(cfg.Seed, 62386)), poke: make(chan struct{}, 1)}
 	for i, c := range cfg.Gears {
 		if err := c.complete(); err != nil {
 			return nil, fmt.Errorf("gear %d: %w", i, err)

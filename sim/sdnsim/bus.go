@@ -20,12 +20,15 @@ type Config struct {
 	// Frames that came sooner are counted.
 	Quiet time.Duration
 	Seed  uint64
+	// Virtual: it waits with package time alone, for virtual time (testing/synctest).
+	Virtual bool
 }
 
 // Bus is a bus with its motors.
 type Bus struct {
 	char              time.Duration
 	quiet             time.Duration
+	virtual           bool // see Config.Virtual
 	answerMin, spread time.Duration
 	poke              chan struct{}
 	mu                sync.Mutex
@@ -92,7 +95,7 @@ func New(cfg Config) (*Bus, error) {
 		return nil, fmt.Errorf("sdnsim: baud rate %d, answers after %v to %v: impossible", cfg.BaudRate, cfg.AnswerMin, cfg.AnswerMax)
 	}
 	b := &Bus{
-		char: 11 * time.Second / time.Duration(cfg.BaudRate), quiet: cfg.Quiet,
+		char: 11 * time.Second / time.Duration(cfg.BaudRate), quiet: cfg.Quiet, virtual: cfg.Virtual,
 		answerMin: cfg.AnswerMin, spread: cfg.AnswerMax - cfg.AnswerMin,
 		poke: make(chan struct{}, 1), rng: rand.New(rand.NewPCG(cfg.Seed, 1)),
 	}

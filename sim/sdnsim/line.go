@@ -99,10 +99,12 @@ func (b *Bus) Serve(ctx context.Context, rw io.ReadWriter) error {
 		next := b.next()
 		if !next.IsZero() {
 			wait := time.Until(next)
-			if wait < sharp {
+			switch {
+			case b.virtual: // a timer comes when it is due
+			case wait < sharp:
 				sleepUntil(next)
 				wait = 0
-			} else {
+			default:
 				wait -= sharp / 2
 			}
 			timer.Reset(max(0, wait))
