@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -30,6 +31,8 @@ type Message struct {
 type Config struct {
 	Core        *control.Controller
 	Credentials wire.Credentials
+	// Dial connects to the broker's host:port, below TLS; nil: over the network of this machine.
+	Dial func(ctx context.Context, address string) (net.Conn, error)
 	// Boot numbers the next session with the broker: higher than all before, across restarts.
 	Boot     func(context.Context) (int64, error)
 	Firmware string

@@ -2,8 +2,11 @@ package link
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"math/rand/v2"
+	"net"
+	"net/url"
 	"time"
 
 	mqtt "github.com/eclipse/paho.mqtt.golang"
@@ -81,11 +84,32 @@ func (s *session) connect() error {
 		SetWriteTimeout(brokerMost).
 		SetBinaryWill(wire.Topic(c.Controller, wire.UpStatus), will, 1, true).
 		SetConnectionLostHandler(func(_ mqtt.Client, err error) { s.lost <- err })
+	if s.cfg.Dial != nil {
+		opts.SetCustomOpenConnectionFn(s.dial)
+	}
 	s.client = mqtt.NewClient(opts)
 	if err := within(s.client.Connect()); err != nil {
 		return fmt.Errorf("connect to %s: %w", c.Broker, err)
 	}
 	return nil
+}
+
+// dial connects in the way that the configuration has.
+func (s *session) dial(broker *url.URL, opts mqtt.ClientOptions) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(s.ctx, opts.ConnectTimeout)
+	defer cancel()
+	conn, err := s.cfg.Dial(ctx, broker.Host)
+	if err != nil || broker.Scheme == "mqtt" || broker.Scheme == "tcp" {
+		return conn, err
+	}
+	conf := opts.TLSConfig.Clone()
+	conf.ServerName = broker.Hostname()
+	secure := tls.Client(conn, conf)
+	if err := secure.HandshakeContext(ctx); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return secure, nil
 }
 
 // announce is birth and death.

@@ -24,8 +24,8 @@ type cloud struct {
 	changed chan struct{} // the enrolment is another one
 }
 
-func newCloud(d *daemon, tunnel bool) *cloud {
-	return &cloud{daemon: d, tunnel: tunnel, started: time.Now(), changed: make(chan struct{}, 1)}
+func newCloud(d *daemon, cfg serveConfig) *cloud {
+	return &cloud{daemon: d, tunnel: cfg.tunnel, started: time.Now(), changed: make(chan struct{}, 1)}
 }
 
 // again looks at the enrolment anew.
@@ -68,7 +68,7 @@ func (c *cloud) hold(ctx context.Context, enrolled store.Cloud) {
 		Answer: func(corr string, ack wire.Ack) { toCloud.Answer(corr, ack) },
 	})
 	toCloud, err := link.New(link.Config{
-		Core: d.core, Firmware: version, Log: log,
+		Core: d.core, Firmware: version, Log: log, Dial: d.ground.broker,
 		Credentials: wire.Credentials{
 			Controller: enrolled.Controller, Broker: enrolled.Broker, Username: enrolled.Username, Password: enrolled.Password, CA: enrolled.CA,
 		},

@@ -19,6 +19,7 @@ import (
 
 	"svc.internal/controller/admin/console"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line/cable"
 	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/sim"
 	"svc.internal/controller/site/sitefile"
@@ -41,6 +42,7 @@ type house struct {
 	options   sim.Options   // of the building, but for the seed
 	tunnel    bool
 	log       *slog.Logger // of the daemon; nil: to the test's output
+	net       *cable.Net   // that everything is on, in a bubble; nil: this machine's
 }
 
 const housePassword = "a password for tests"
@@ -61,7 +63,14 @@ func newHouse(t *testing.T, site string) *house {
 // newBuilding is a house whose daemon has not been started yet.
 func newBuilding(t *testing.T, site string) *house {
 	t.Helper()
-	h := &house{t: t, dataDir: filepath.Join(t.TempDir(), "data"), tokens: map[string]string{}}
+	return (&house{t: t}).build(site)
+}
+
+// build plays the buses of a site and fills the store.
+func (h *house) build(site string) *house {
+	t := h.t
+	t.Helper()
+	h.dataDir, h.tokens = filepath.Join(t.TempDir(), "data"), map[string]string{}
 	ptys := t.TempDir()
 	var err error
 	if h.site, err = sitefile.Parse("test site", []byte(strings.ReplaceAll(site, "@DIR@", ptys))); err != nil {
@@ -107,7 +116,7 @@ func (h *house) writes() (n uint64) {
 // play starts the simulated building and puts its ports into the site.
 func (h *house) play() {
 	h.t.Helper()
-	h.options.Seed = 1
+	h.options.Seed, h.options.Cables = cmp.Or(h.options.Seed, 1), h.net
 	var err error
 	if h.building, err = sim.New(h.site, h.options); err != nil {
 		h.t.Fatal(err)
@@ -176,7 +185,7 @@ func (h *house) serveAt(address string) {
 	ctx := h.t.Context()
 	a := &app{console.App{DataDir: h.dataDir}}
 	log := cmp.Or(h.log, slog.New(slog.NewTextHandler(h.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})))
-	d, end, err := a.prepare(ctx, serveConfig{listen: address, tokenLife: cmp.Or(h.tokenLife, time.Hour), tunnel: h.tunnel}, log)
+	d, end, err := a.prepare(ctx, serveConfig{listen: address, tokenLife: cmp.Or(h.tokenLife, time.Hour), tunnel: h.tunnel, ground: h.ground()}, log)
 	if err != nil {
 		end()
 		h.t.Fatal(err)
@@ -186,7 +195,7 @@ func (h *house) serveAt(address string) {
 	h.stop = sync.OnceFunc(func() { stop(); end() })
 	h.t.Cleanup(h.stop)
 	h.url = "https://" + h.daemon.https.Addr().String()
-	h.client = trusting(h.t, filepath.Join(h.dataDir, certificateFile))
+	h.client = h.trusting(filepath.Join(h.dataDir, certificateFile))
 }
 
 // trusting is a client that believes the given certificate only.

@@ -21,14 +21,17 @@ import (
 
 // listenLocal makes the socket in the data directory, in place of one that a killed
 // daemon left. The caller holds the directory's lock, so no other daemon serves it.
-func listenLocal(dataDir string) (net.Listener, error) {
+func listenLocal(dataDir string, on ground) (net.Listener, error) {
 	path := filepath.Join(dataDir, console.SocketName)
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("remove old socket of the command line: %w", err)
 	}
-	ln, err := net.Listen("unix", path)
+	ln, err := on.open("unix", path)
 	if err != nil {
 		return nil, fmt.Errorf("open socket of the command line: %w", err)
+	}
+	if on.listen != nil {
+		return ln, nil
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
 		ln.Close()
@@ -45,7 +48,7 @@ func (d *daemon) answerHere(ctx context.Context, h http.Handler) error {
 		case <-ctx.Done():
 			return nil
 		}
-		if ln, err := listenLocal(d.dataDir); err == nil {
+		if ln, err := listenLocal(d.dataDir, d.ground); err == nil {
 			d.local = ln
 		}
 	}

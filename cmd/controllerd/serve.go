@@ -49,7 +49,8 @@ type serveConfig struct {
 	system       string
 	updateLocal  bool
 
-	from handover // the run before, in the same process
+	from   handover // the run before, in the same process
+	ground ground
 }
 
 func newServe(a *app) *cobra.Command {
@@ -165,6 +166,7 @@ type daemon struct {
 	dataDir string
 	nightly nightly
 	from    handover
+	ground  ground
 
 	end  context.CancelFunc // ends run
 	next atomic.Pointer[restoration]
@@ -173,14 +175,14 @@ type daemon struct {
 }
 
 func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, lines *api.Lines, log *slog.Logger) (*daemon, error) {
-	d := &daemon{log: log, db: db, dataDir: a.DataDir, crowd: web.NewCrowd(log), nightly: nightly{folder: cfg.backups(a.DataDir)}, from: cfg.from}
-	d.cloud = newCloud(d, cfg.tunnel)
+	d := &daemon{log: log, db: db, dataDir: a.DataDir, crowd: web.NewCrowd(log), nightly: nightly{folder: cfg.backups(a.DataDir)}, from: cfg.from, ground: cfg.ground}
+	d.cloud = newCloud(d, cfg)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registry.MustRegister(d.crowd.Metrics("controller")...)
 	registry.MustRegister(buildInfo(), keptMetric(db.Kept))
 	d.core = control.New(control.Options{
-		Drivers: drivers.All, Journal: db, GroupBook: db, SaveShade: db.SetShade, DataDir: a.DataDir, Log: log,
+		Drivers: drivers.On(cfg.ground.ports), Journal: db, GroupBook: db, SaveShade: db.SetShade, DataDir: a.DataDir, Log: log,
 	})
 	if err := d.loadSite(ctx); err != nil {
 		return nil, err
@@ -203,7 +205,7 @@ func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, l
 	if err := d.tolerable(a.publishCertificate(d.cert)); err != nil {
 		return nil, err
 	}
-	clock := web.SystemClock()
+	clock := cfg.ground.time()
 	brake := web.NewBrake(clock, d.hasUser) // of both doors: one password is not to be guessed at two
 	if d.api, err = d.newAPI(ctx, cfg, registry, brake, clock); err != nil {
 		return nil, err
@@ -238,19 +240,19 @@ func (a *app) openDoors(d *daemon, cfg serveConfig) (err error) {
 	if d.https, d.http, err = cfg.bind(); err != nil {
 		return err
 	}
-	d.local, err = listenLocal(a.DataDir)
+	d.local, err = listenLocal(a.DataDir, cfg.ground)
 	return d.tolerable(err)
 }
 
 // bind opens the sockets for HTTPS and, if it is wanted, for plain HTTP; those of the run before are taken over.
 func (cfg serveConfig) bind() (https, plain net.Listener, err error) {
 	if https = cfg.from.https; https == nil {
-		if https, err = systemd.Listen(cfg.listen); err != nil {
+		if https, err = cfg.ground.https(cfg.listen); err != nil {
 			return nil, nil, fmt.Errorf("serve HTTPS: %w%s", err, cli.ListenHint("--listen", err))
 		}
 	}
 	if plain = cfg.from.http; plain == nil && cfg.insecureHTTP != "" {
-		if plain, err = net.Listen("tcp", cfg.insecureHTTP); err != nil {
+		if plain, err = cfg.ground.open("tcp", cfg.insecureHTTP); err != nil {
 			return nil, nil, fmt.Errorf("serve plain HTTP: %w", err)
 		}
 	}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"svc.internal/controller/drivers/line/cable"
+)
+
+// virtually runs the daemon and a simulated building in memory, on virtual time: an hour that nobody works in takes none.
+// What is not in memory is the database.
+func virtually(t *testing.T, site string, do func(h *house)) {
+	t.Helper()
+	virtualBuilding(t, site, func(h *house) {
+		h.serve()
+		h.awaitOnline()
+		do(h)
+	})
+}
+
+// virtualBuilding does so with a daemon that was not started yet.
+func virtualBuilding(t *testing.T, site string, do func(h *house)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		h := &house{t: t, net: &cable.Net{}}
+		do(h.build(site))
+	})
+}
+
+// ground is what the daemon stands on.
+func (h *house) ground() ground {
+	if h.net == nil {
+		return ground{}
+	}
+	return ground{
+		listen: func(network, address string) (net.Listener, error) {
+			if network == "unix" {
+				address = "127.0.0.1:0" // the command line's; nobody in here types
+			}
+			return h.net.Listen(address)
+		},
+		ports: h.net.Ports(),
+	}
+}
+
+// trusting is a client that believes the given certificate only, on the network of the house.
+func (h *house) trusting(certificate string) *http.Client {
+	h.t.Helper()
+	c := trusting(h.t, certificate)
+	if h.net != nil {
+		c.Transport.(*http.Transport).DialContext = func(ctx context.Context, _, address string) (net.Conn, error) {
+			return h.net.Dial(ctx, address)
+		}
+	}
+	return c
+}
+
+// A whole building works on virtual time: a command by the public API moves the device, hours pass at once, and a daemon
+// that is started again finds what is there.
+func TestABuildingOnVirtualTime(t *testing.T) {
+	t.Parallel()
+	virtually(t, mixedSite, func(h *house) {
+		if status, message := h.control("channelControl", `{"targetType":3,"targetId":1,"command":"DIM","dimLevel":40}`); status != 1 {
+			t.Errorf("%d %s", status, message)
+		}
+		if got := targets(h.device(1)); !slices.Equal(got, []int{40, 40, 40}) {
+			t.Errorf("the device is at %v", got)
+		}
+		began := time.Now()
+		frames := h.device(1).Frames
+		time.Sleep(time.Hour)
+		if polls := h.device(1).Frames - frames; polls < 3600/5 {
+			t.Errorf("%d polls in an hour", polls)
+		}
+		h.restart()
+		h.awaitOnline()
+		if got, took := h.daemon.core.Snapshot().Node(1).Channels[0].Level.Value, time.Since(began); got != 40 || took > time.Hour+time.Minute {
+			t.Errorf("after %v the daemon shows %v", took, got)
+		}
+	})
+}
