@@ -15,14 +15,11 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/engine"
 	"svc.internal/controller/appliance/shade"
 )
 
 const (
-	// commandTime is what a command gets beyond the bus time of its fan-out, and
-	// commandMost what it gets at most.
-	commandTime = 2 * time.Second
-	commandMost = 10 * time.Second
 	// commandsMost bounds the commands under way at once; stops have as many places
 	// again, so that they are never turned away by others.
 	commandsMost = 256
@@ -48,6 +45,13 @@ type Options struct {
 	Log     *slog.Logger
 }
 
+// The phases of a controller: no bus is started before it runs, nor once it is over.
+const (
+	notBegun int32 = iota
+	running
+	over
+)
+
 // Controller turns commands into frames and frames into state.
 type Controller struct {
 	opts   Options
@@ -63,8 +67,7 @@ type Controller struct {
 	mu    sync.Mutex              // of Apply and Run, never of a reader or a command
 	left  map[appliance.UUID]*bus // closed while shades were on their way
 	buses atomic.Pointer[map[appliance.UUID]*bus]
-	ctx   atomic.Pointer[context.Context] // of Run; nil before
-	over  bool                            // Run is about to return: no bus starts any more
+	phase atomic.Int32 // changed under mu
 	wg    sync.WaitGroup
 }
 
@@ -100,11 +103,12 @@ func (c *Controller) Restore(ctx context.Context) error {
 	for _, b := range *c.buses.Load() {
 		cfg := *b.config()
 		if opened, err := c.opts.Drivers[cfg.Bus.Driver](cfg); err == nil { // what was known tells drivers apart what registers alone do not say
-			b.configure(&wiring{cfg, opened}, b.present.Load(), time.Now())
+			b.configure(&engine.Wiring{Config: cfg, Opened: opened}, false)
 		}
-		for id, m := range b.motors {
-			if sh := c.Snapshot().Shade(id); sh != nil && sh.Position.OK() {
-				m.restore(sh.Position.Value, sh.Uncertainty, sh.Position.At)
+		for _, s := range cfg.Shades {
+			if sh := c.Snapshot().Shade(s.ID); sh != nil && sh.Position.OK() {
+				was := shade.Restored{Position: float64(sh.Position.Value), Uncertainty: float64(sh.Uncertainty), At: sh.Position.At}
+				b.feed(engine.ForShade{Shade: s.ID, Event: was})
 			}
 		}
 	}
@@ -138,7 +142,7 @@ func (c *Controller) Apply(site appliance.Site, faults []appliance.Fault) {
 			b.retune(cfg.Shades)
 			next[id] = b
 			continue
-		case b.stopRun != nil && !c.over && b.config().Bus.Driver == cfg.Bus.Driver:
+		case b.stop != nil && c.phase.Load() == running && b.config().Bus.Driver == cfg.Bus.Driver:
 			if done, ok := c.change(b, cfg, build); ok {
 				build.adopt(b)
 				next[id], changed = b, append(changed, done)
@@ -173,53 +177,14 @@ func (c *Controller) Apply(site appliance.Site, faults []appliance.Fault) {
 		done()
 	}
 	for _, b := range opened {
-		b.looked(nil)
+		b.looked(b.present.Load(), nil)
 	}
 	c.buses.Store(&next)
-	if c.ctx.Load() != nil && !c.over {
+	if c.phase.Load() == running {
 		for _, b := range opened {
 			c.start(b)
 		}
 	}
-}
-
-// change puts another configuration of a bus in force while it runs. done is to be called
-// when the site is in force; false: the bus cannot be what it is to be.
-func (c *Controller) change(b *bus, cfg appliance.BusConfig, build *builder) (done func(), ok bool) {
-	before := b.present.Load()
-	cfg.Report = b.report
-	then := build.rehearse(cfg)
-	if then == nil {
-		return nil, false
-	}
-	c.halt(b, then)
-	keep := before
-	if !sameWire(before.config.Bus, cfg.Bus) {
-		keep = nil // others may be there, or hear nothing at that bit rate
-	}
-	if live, able := before.opened.Driver.(appliance.Configurer); able && before.config.Bus.Name == cfg.Bus.Name && keep != nil {
-		b.atBoundary(b.ctx, func() {
-			var opened appliance.Opened
-			if opened, ok = live.Configure(cfg); ok {
-				b.configure(&wiring{cfg, opened}, before, time.Now())
-			}
-		})
-		if ok {
-			return func() { b.atBoundary(b.ctx, func() { b.looked(b.present.Load().kept(before)) }) }, true
-		}
-		keep = nil // it takes other line settings
-	}
-	w, ok := build.open(cfg)
-	if !ok || b.atBoundary(b.ctx, b.park) != nil {
-		return nil, false
-	}
-	b.unplug()
-	b.atBoundary(b.ctx, func() {
-		b.breakOffScan() // it speaks by way of the driver that goes
-		b.configure(w, keep, time.Now())
-		c.plug(b)
-	})
-	return func() { b.atBoundary(b.ctx, func() { b.looked(w.kept(keep)) }) }, true
 }
 
 // sameBus reports whether a bus may go on as it is. Names do not matter to it, and
@@ -252,13 +217,12 @@ func (c *Controller) Run(ctx context.Context) error {
 	ended := ctx
 	ctx, end := context.WithCancel(context.WithoutCancel(ended))
 	defer end()
-	defer context.AfterFunc(ended, func() { c.jobs.end(); c.stopShades(); end() })()
 	c.mu.Lock()
-	if c.ctx.Load() != nil {
+	if !c.phase.CompareAndSwap(notBegun, running) {
 		c.mu.Unlock()
 		return errors.New("controller: Run was called twice")
 	}
-	c.ctx.Store(&ctx)
+	defer context.AfterFunc(ended, func() { c.jobs.end(); c.stopShades(); end() })()
 	for _, b := range *c.buses.Load() {
 		c.start(b)
 	}
@@ -269,7 +233,10 @@ func (c *Controller) Run(ctx context.Context) error {
 	c.wg.Go(func() { c.book.run(ctx) })
 	c.keepJournal(ctx)
 	c.mu.Lock()
-	c.over = true
+	c.phase.Store(over)
+	for _, b := range *c.buses.Load() {
+		b.stop()
+	}
 	c.mu.Unlock()
 	c.wg.Wait()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), journalEvery)
@@ -286,14 +253,18 @@ func (c *Controller) EndJobs() { c.jobs.end() }
 
 // start runs a bus: its line and its goroutine.
 func (c *Controller) start(b *bus) {
-	b.ctx, b.stopRun = context.WithCancel(*c.ctx.Load())
+	ctx, stop := context.WithCancel(context.Background())
+	b.stop = stop
 	c.plug(b)
-	c.wg.Go(func() { b.run(b.ctx) })
+	c.wg.Go(func() {
+		b.run(ctx)
+		b.unplug()
+	})
 }
 
 // plug has the driver of a bus open its port.
 func (c *Controller) plug(b *bus) {
-	ctx, cancel := context.WithCancel(b.ctx)
+	ctx, cancel := context.WithCancel(context.Background())
 	driver, log, released := b.driver(), b.log, make(chan struct{})
 	b.unplug = func() { cancel(); <-released }
 	c.wg.Go(func() {
@@ -306,17 +277,17 @@ func (c *Controller) plug(b *bus) {
 
 // close ends a bus and waits until its port is free for another, which will drive what it
 // drove; nil: there is none.
-func (c *Controller) close(b *bus, then *wiring) {
+func (c *Controller) close(b *bus, then *engine.Wiring) {
 	select {
 	case <-b.closed:
 		return
 	default:
 	}
-	if b.stopRun == nil {
+	if b.stop == nil {
 		return
 	}
 	c.halt(b, then)
-	b.stopRun()
+	b.stop()
 	<-b.closed
 	b.unplug()
 }
@@ -326,12 +297,12 @@ const haltMost = 5 * time.Second
 
 // halt stops shades that move on a bus and are not the same ones in what comes then:
 // nobody would stop them at their goals.
-func (c *Controller) halt(b *bus, then *wiring) {
+func (c *Controller) halt(b *bus, then *engine.Wiring) {
 	var rest []<-chan struct{}
 	now := b.present.Load()
-	for _, s := range now.config.Shades {
-		if then == nil || !then.drives(now, s) {
-			rest = append(rest, b.hand(s.ID, func(*motor) shade.Event { return shade.Halt{} }))
+	for _, s := range now.Config.Shades {
+		if then == nil || !then.Drives(now, s) {
+			rest = append(rest, b.hand(s.ID, shade.Halt{}))
 		}
 	}
 	b.await(rest, haltMost)
@@ -347,7 +318,7 @@ func (c *Controller) stopShades() {
 		all.Go(func() {
 			var rest []<-chan struct{}
 			for _, s := range b.config().Shades {
-				rest = append(rest, b.hand(s.ID, func(*motor) shade.Event { return shade.Quit{} }))
+				rest = append(rest, b.hand(s.ID, shade.Quit{}))
 			}
 			b.await(rest, haltMost)
 		})
@@ -420,12 +391,11 @@ func (c *Controller) saveJournal(ctx context.Context) error {
 // progress. It takes no lock: a site that is being put in force closes buses, which takes
 // its time, and a bus that is stuck may hold one.
 func (c *Controller) Ready() error {
-	ctx := c.ctx.Load()
-	if ctx == nil {
+	switch c.phase.Load() {
+	case notBegun:
 		return errors.New("buses are not started yet")
-	}
-	if err := (*ctx).Err(); err != nil {
-		return err
+	case over:
+		return errors.New("the controller has ended")
 	}
 	now := time.Now()
 	for _, b := range *c.buses.Load() {

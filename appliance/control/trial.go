@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/engine"
 	"svc.internal/controller/appliance/shade"
 )
 
@@ -17,9 +18,6 @@ var ErrOnTrial = errors.New("being tried by somebody else already")
 
 // ErrInterrupted: a trial ended because somebody else commanded the shade.
 var ErrInterrupted = errors.New("interrupted")
-
-// trialWatch is how often a shade on trial is read, as far as its bus has the time.
-const trialWatch = 150 * time.Millisecond
 
 // Trial is a shade at an installer's disposal: it moves as the trial says until
 // somebody else commands it. The person in the room wins: any command for the shade
@@ -89,6 +87,7 @@ func (c *Controller) Try(shade appliance.ID, by appliance.Origin) (*Trial, error
 	}
 	c.trials.of[shade] = t
 	c.trials.count.Add(1)
+	t.watch(true)
 	return t, nil
 }
 
@@ -104,16 +103,24 @@ func (t *Trial) End() error {
 	delete(t.c.trials.of, t.shade)
 	t.c.trials.count.Add(-1)
 	t.c.trials.mu.Unlock()
+	t.watch(false)
 	b := t.c.drivenBy(t.shade)
 	if b == nil {
 		return nil
 	}
-	stopped := b.hand(t.shade, func(*motor) shade.Event { return shade.Release{Holder: t.number} })
+	stopped := b.hand(t.shade, shade.Release{Holder: t.number})
 	if t.lost() == nil && !b.await([]<-chan struct{}{stopped}, endWait) {
 		t.c.opts.Log.Warn("a shade that was being tried may still move: its stop was not confirmed", "shade", t.shade)
 		return fmt.Errorf("shade %d may still move: its stop was not confirmed; stop it at the wall", t.shade)
 	}
 	return nil
+}
+
+// watch has the shade read as often as can be, or ends that.
+func (t *Trial) watch(often bool) {
+	if b := t.c.drivenBy(t.shade); b != nil {
+		b.mail.put(mail{event: engine.Watch{Shade: t.shade, Often: often}})
+	}
 }
 
 // drivenBy finds the bus of a shade; nil if it does not run.
@@ -125,7 +132,7 @@ func (c *Controller) drivenBy(id appliance.ID) *bus {
 // bus takes it after the frame in flight.
 func (t *Trial) stood(at appliance.Position) {
 	if b := t.c.drivenBy(t.shade); b != nil {
-		taken := b.hand(t.shade, func(*motor) shade.Event { return shade.Stood{Position: float64(at)} })
+		taken := b.hand(t.shade, shade.Stood{Position: float64(at)})
 		b.await([]<-chan struct{}{taken}, endWait)
 		t.c.state.publish()
 	}

@@ -1,4 +1,4 @@
-package control
+package engine
 
 import "svc.internal/controller/appliance"
 
@@ -39,7 +39,7 @@ func (b beliefs) saw(readings []appliance.Reading) {
 			readings[i].Reached = known.arrived(r)
 		}
 		known.read = merge(appliance.Reading{Values: known.read}, r).Values
-		if speaksOfLevel(r.Values) {
+		if r.SpeaksOfLevel() {
 			known.level.exceeded(int(r.Level))
 		}
 		if r.Has.Has(appliance.CanTune) {
@@ -70,9 +70,9 @@ func (b beliefs) explain(m *member) bool {
 	if known == nil || !known.clips {
 		return false
 	}
-	if speaksOfLevel(want) && speaksOfLevel(got.Values) && want.Level != got.Level {
+	if want.SpeaksOfLevel() && got.SpeaksOfLevel() && want.Level != got.Level {
 		stood := -1
-		if speaksOfLevel(m.before) {
+		if m.before.SpeaksOfLevel() {
 			stood = int(m.before.Level)
 		}
 		if want.Level == 0 || got.Level == 0 || !known.level.explain(stood, int(want.Level), int(got.Level)) {
@@ -142,6 +142,3 @@ func (l *limits) exceeded(value int) {
 		l.low = 0
 	}
 }
-
-// speaksOfLevel reports whether v tells a level.
-func speaksOfLevel(v appliance.Values) bool { return v.Has&(appliance.CanDim|appliance.CanSwitch) != 0 }

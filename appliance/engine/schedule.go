@@ -1,4 +1,4 @@
-package control
+package engine
 
 import (
 	"slices"
@@ -18,6 +18,9 @@ const (
 	ailingMost  = time.Minute
 )
 
+// oftenest is how often a shade that is calibrated is read, as far as its bus has the time.
+const oftenest = 150 * time.Millisecond
+
 // pollState is a poll and when it was last begun.
 type pollState struct {
 	appliance.Poll
@@ -32,7 +35,6 @@ type schedule struct {
 	fresh  appliance.Freshness
 	polls  []*pollState
 	motors map[appliance.ID]*motor
-	trials *trials
 
 	// The longest exchanges that commands had, see bounds.
 	typical, worst time.Duration
@@ -97,10 +99,11 @@ func (s *schedule) target(p *pollState) time.Duration {
 		return s.fresh.Power
 	case appliance.ClassShade:
 		for _, r := range p.Refs {
-			if s.trials != nil && s.trials.find(r.Shade) != nil {
-				return trialWatch
-			}
-			if m := s.motors[r.Shade]; m != nil && m.state.Watch() {
+			switch m := s.motors[r.Shade]; {
+			case m == nil:
+			case m.often:
+				return oftenest
+			case m.state.Watch():
 				return s.fresh.MovingShade
 			}
 		}

@@ -1,4 +1,4 @@
-package control
+package engine
 
 import (
 	"slices"
@@ -6,17 +6,6 @@ import (
 
 	"svc.internal/controller/appliance"
 )
-
-// job is the part of a command that falls on one bus, on its way to the goroutine
-// that owns the bus.
-type job struct {
-	members []*member // of one record
-	// expiry is when it is worth nothing any more; zero: commandTime, and the bus time of
-	// the fan-out, after the bus came to it.
-	expiry  time.Time
-	ceiling time.Time // never later than this; zero: no bound
-	duty    duty
-}
 
 // duty is what a piece of work owes to a shade.
 type duty uint8
@@ -26,15 +15,13 @@ const (
 	mustStop      // nobody else would stop the shade: it is tried until it expires
 )
 
-// stops reports whether the job stops shades.
-func (j job) stops() bool { return stops(j.members[0].target) }
-
+// stops reports whether a shade is to be stopped.
 func stops(w appliance.Want) bool { return w.Shade != 0 && w.Motion == appliance.Stop }
 
 // piece is one chain of a command, waiting or between two exchanges.
 type piece struct {
 	chain   appliance.Chain
-	members []*member // parallel to chain.Wants
+	members []*member // of one command, parallel to chain.Wants
 	expires time.Time // no frame of it that writes goes out later, see deadline
 	duty    duty
 	// offline: its device was known not to answer. One try, which gives way to others.
@@ -53,6 +40,10 @@ type piece struct {
 }
 
 const (
+	// commandTime is what a command gets beyond the bus time of its fan-out, and
+	// CommandMost what it gets at most.
+	commandTime = 2 * time.Second
+	CommandMost = 10 * time.Second
 	// maxWrites is how often a member is told in all.
 	maxWrites = 3
 	// Tries of one exchange of a command, by what went wrong.
@@ -130,7 +121,7 @@ func (p *piece) exchange() *appliance.Exchange {
 // is read back, could not be confirmed on a slow bus.
 func (p *piece) deadline() time.Time {
 	if p.verifying() {
-		return later(p.expires, p.members[0].record.ceiling())
+		return later(p.expires, p.members[0].command.Ceiling)
 	}
 	return p.expires
 }
@@ -224,7 +215,7 @@ func without(has appliance.Ability, a aspect) appliance.Ability {
 // speak of the same.
 func agrees(want appliance.Values, got appliance.Reading) bool {
 	both := want.Has & got.Has
-	if speaksOfLevel(want) && speaksOfLevel(got.Values) && want.Level != got.Level {
+	if want.SpeaksOfLevel() && got.SpeaksOfLevel() && want.Level != got.Level {
 		return false
 	}
 	if both.Has(appliance.CanTune) && want.Kelvin != got.Kelvin {

@@ -1,4 +1,4 @@
-package control
+package engine
 
 import (
 	"fmt"
@@ -8,68 +8,68 @@ import (
 	"svc.internal/controller/appliance"
 )
 
-// plan takes a new job: it takes the place of older commands for the same things, and
-// becomes pieces.
-func (b *bus) plan(j job, now time.Time) {
-	down := !b.up && !b.opening()
-	late := !j.ceiling.IsZero() && !j.ceiling.After(now)
-	members := j.members[:0]
-	for _, m := range j.members {
-		motor := b.motors[m.target.Shade]
+func (c Command) step(s *State) {
+	late := !c.Ceiling.After(s.now)
+	all := make([]member, len(c.Wants))
+	members := make([]*member, 0, len(c.Wants))
+	for i, want := range c.Wants {
+		m := &all[i]
+		*m = member{command: &c, place: c.Places[i], target: want}
+		motor := s.motors[want.Shade]
 		switch {
-		case b.channel(m.target.Ref).Abilities == 0:
-			m.fail(errGone)
+		case s.wiring.channel(want.Ref).Abilities == 0:
+			s.fail(m, errGone)
 		case motor != nil:
-			if b.command(motor, m, j.ceiling, now) {
+			if s.command(motor, m) {
 				members = append(members, m)
 			}
-		case down:
-			m.fail(b.why)
+		case !s.link.up() && !s.link.opening():
+			s.fail(m, s.link.down)
 		case late:
-			m.fail(errTooLate) // nothing older gives way to what is not done any more
+			s.fail(m, errTooLate) // nothing older gives way to what is not done any more
 		default:
 			members = append(members, m)
 		}
 	}
-	j.members = members
-	b.enqueue(j, now)
+	s.enqueue(members, noDuty, time.Time{})
 }
 
-// enqueue supersedes what the job replaces and appends its pieces.
-func (b *bus) enqueue(j job, now time.Time) {
-	if len(j.members) == 0 {
+// enqueue supersedes what members replace and appends their pieces. expiry is when they are
+// worth nothing any more; zero: commandTime, and the bus time of the fan-out, from now on.
+func (s *State) enqueue(members []*member, owed duty, expiry time.Time) {
+	if len(members) == 0 {
 		return
 	}
-	for _, m := range j.members {
-		b.overtake(m, now)
+	for _, m := range members {
+		s.overtake(m)
 	}
-	pieces := b.piecesOf(b.driver().Plan(targets(j.members)), j.members)
+	pieces := s.piecesOf(s.driver().Plan(targets(members)), members)
 	var airtime time.Duration
 	for _, p := range pieces {
 		airtime += p.airtime()
 	}
 	for _, p := range pieces {
-		p.duty, p.expires = j.duty, j.expiry
-		switch {
+		p.duty, p.expires = owed, expiry
+		switch ceiling := members[0].command.Ceiling; {
 		case !p.expires.IsZero():
-		case b.opening():
-			p.expires = j.ceiling
+		case s.link.opening():
+			p.expires = ceiling
 		default:
-			p.expires = earlier(now.Add(commandTime+airtime), j.ceiling)
+			p.expires = earlier(s.now.Add(commandTime+airtime), ceiling)
 		}
 		for _, m := range p.open() { // it gets the frame, but nobody waits for it
-			if b.absent[m.target.Node] && !m.record.single() {
-				b.leaveOut(m)
+			if s.absent[m.target.Node] && !m.command.Single {
+				s.leaveOut(m)
 			}
 		}
-		if len(p.open()) > 0 && !b.setAsideOffline(p, now) {
-			b.pieces = append(b.pieces, p)
+		if len(p.open()) > 0 && !s.setAsideOffline(p) {
+			s.pieces = append(s.pieces, p)
 		}
 	}
 }
 
 // piecesOf wraps the chains that a driver made for members.
-func (b *bus) piecesOf(chains []appliance.Chain, members []*member) []*piece {
+func (s *State) piecesOf(chains []appliance.Chain, members []*member) []*piece {
 	by := make(map[appliance.Ref]*member, len(members))
 	for _, m := range members {
 		by[m.target.Ref] = m
@@ -86,8 +86,8 @@ func (b *bus) piecesOf(chains []appliance.Chain, members []*member) []*piece {
 }
 
 // again plans members of a piece anew; what else holds of it holds of the new ones.
-func (b *bus) again(p *piece, members []*member, plan func([]appliance.Want) []appliance.Chain) []*piece {
-	pieces := b.piecesOf(plan(targets(members)), members)
+func (s *State) again(p *piece, members []*member, plan func([]appliance.Want) []appliance.Chain) []*piece {
+	pieces := s.piecesOf(plan(targets(members)), members)
 	for _, n := range pieces {
 		n.duty, n.expires, n.offline, n.notBefore = p.duty, p.expires, p.offline, p.notBefore
 	}
@@ -95,9 +95,9 @@ func (b *bus) again(p *piece, members []*member, plan func([]appliance.Want) []a
 }
 
 // replace puts pieces in the place of one.
-func (b *bus) replace(p *piece, by []*piece) {
-	if i := slices.Index(b.pieces, p); i >= 0 {
-		b.pieces = slices.Replace(b.pieces, i, i+1, by...)
+func (s *State) replace(p *piece, by []*piece) {
+	if i := slices.Index(s.pieces, p); i >= 0 {
+		s.pieces = slices.Replace(s.pieces, i, i+1, by...)
 	}
 }
 
@@ -105,25 +105,25 @@ func (b *bus) replace(p *piece, by []*piece) {
 // set are named and not waited for; a single target is tried once, if the time
 // spent on such devices allows. A stop is always tried once where something may be
 // moving: it may hear, though it is not heard, and somebody is in the way.
-func (b *bus) setAsideOffline(p *piece, now time.Time) bool {
+func (s *State) setAsideOffline(p *piece) bool {
 	if p.chain.Group || len(p.chain.Steps) == 0 {
 		return false
 	}
-	d := b.devices[p.chain.Steps[0].Device]
+	d := s.devices[p.chain.Steps[0].Device]
 	if d == nil || d.online || !d.suspect() || p.duty == mustStop {
 		return false
 	}
 	switch {
-	case p.stops() && b.mayMove(p):
+	case p.stops() && s.mayMove(p):
 		p.offline = true
 		return false
-	case !p.members[0].record.single():
+	case !p.members[0].command.Single:
 		for _, m := range p.open() {
-			b.leaveOut(m)
+			s.leaveOut(m)
 		}
 		return true
-	case !b.attempts.allowed(now).IsZero():
-		b.fail(p, fmt.Errorf("%w%s", appliance.ErrUnreachable, lastSeen(d, now)))
+	case !s.accounts.attempts.allowed(s.now).IsZero():
+		s.failPiece(p, fmt.Errorf("%w%s", appliance.ErrUnreachable, lastSeen(d, s.now)))
 		return true
 	}
 	p.offline = true
@@ -131,9 +131,9 @@ func (b *bus) setAsideOffline(p *piece, now time.Time) bool {
 }
 
 // mayMove reports whether a shade of a piece moves as far as is known.
-func (b *bus) mayMove(p *piece) bool {
+func (s *State) mayMove(p *piece) bool {
 	return slices.ContainsFunc(p.chain.Wants, func(want appliance.Want) bool {
-		m := b.motors[want.Shade]
+		m := s.motors[want.Shade]
 		return m != nil && m.state.Watch()
 	})
 }
@@ -147,38 +147,31 @@ func lastSeen(d *device, now time.Time) string {
 
 // overtake takes from older commands the parts of a thing that a newer one wants. Who
 // has none left is superseded; the rest goes on.
-func (b *bus) overtake(newer *member, now time.Time) {
+func (s *State) overtake(newer *member) {
 	parts := aspectsOf(newer.target.Has)
-	for _, p := range slices.Clone(b.pieces) {
+	for _, p := range slices.Clone(s.pieces) {
 		old := p.of(newer.target.Ref)
 		if old == nil || !old.open() || parts&aspectsOf(old.target.Has) == 0 {
 			continue
 		}
 		old.target.Has = without(old.target.Has, parts)
 		if aspectsOf(old.target.Has) == 0 {
-			old.fail(appliance.ErrSuperseded)
+			s.fail(old, appliance.ErrSuperseded)
 		}
 		left := p.open()
 		switch {
 		case p.verifying() && len(left) == 0:
-			if d := b.devices[p.exchange().Device]; d != nil && p.tries > 0 {
-				d.rest(false, now.Add(p.exchange().Late)) // as if it had come to its end
+			if d := s.devices[p.exchange().Device]; d != nil && p.tries > 0 {
+				d.rest(false, s.now.Add(p.exchange().Late)) // as if it had come to its end
 			}
-			b.replace(p, nil)
+			s.replace(p, nil)
 		case p.verifying():
 		case len(left) == 0:
-			b.replace(p, nil)
+			s.replace(p, nil)
 		case p.out():
 			p.overtaken = true
 		default:
-			b.replace(p, b.again(p, left, b.driver().Plan))
+			s.replace(p, s.again(p, left, s.driver().Plan))
 		}
 	}
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
 }
