@@ -51,7 +51,7 @@ func (Park) step(s *State) {
 	s.link.down = appliance.ErrOpening
 	s.groups.drop()
 	for _, p := range s.pieces {
-		s.prolong(p, p.members[0].command.Ceiling)
+		s.prolong(p, p.ceiling)
 	}
 	for _, p := range slices.Clone(s.pieces) {
 		if p.verifying() && slices.ContainsFunc(p.open(), func(m *member) bool { return s.motors[m.target.Shade].timed(m.target.Motion) }) {

@@ -25,12 +25,10 @@ const (
 	// a group frame. It doubles each time that nothing was wrong with the table, to
 	// groupPauseMost: on a bad line frames are missed often.
 	groupDoubt = 5 * time.Second
-	// groupTries of one exchange before the device is left alone for a while, from
-	// groupPause, doubling, to groupPauseMost.
-	groupTries     = 3
+	// A device that failed is left alone for a while, from groupPause, doubling, to
+	// groupPauseMost.
 	groupPause     = time.Minute
 	groupPauseMost = time.Hour
-	groupBusyPause = 500 * time.Millisecond
 	// Tables are kept in memory that wears out. Without an installer's order a
 	// device gets no more than groupWrites entries written in groupDay, and after
 	// groupFailures writes that it did not keep it is left alone for as long.
@@ -429,14 +427,13 @@ func (g *grouping) settle(j *tableJob, res appliance.Result, err error) {
 	case j.kind == Surveying && !errors.Is(err, appliance.ErrBusDown):
 		j.goOn(g) // who does not tell is not asked again
 		return
-	case errors.Is(err, appliance.ErrBusy) && j.tries < 2*groupTries:
-		j.tries++
-		j.notBefore = g.bus.now.Add(groupBusyPause)
+	case errors.Is(err, appliance.ErrOverslept):
+		return // it tells nothing of the device
+	}
+	wait, ok := ofTables.again(err, j.tries)
+	if j.tries++; ok {
+		j.notBefore = g.bus.now.Add(wait)
 		return
-	case errors.Is(err, appliance.ErrSilent) || errors.Is(err, appliance.ErrDamaged) || errors.Is(err, appliance.ErrPreempted):
-		if j.tries++; j.tries < groupTries {
-			return
-		}
 	}
 	g.drop()
 	g.failed(j, err)

@@ -36,6 +36,7 @@ type member struct {
 	got    appliance.Reading // what was read since it was last told; zero: nothing
 	order  shade.Order       // of a shade's machine
 	why    error             // what was last read instead of the target; nil: nothing else was
+	tried  error             // how the last try of what is under way failed; nil: none did
 }
 
 // ErrUnconfirmed is why a member fails of which nothing was heard in time.
@@ -91,7 +92,7 @@ func (s *State) sent(m *member, at time.Time) {
 }
 
 func (s *State) acknowledged(m *member, at time.Time) {
-	m.why = nil
+	m.why, m.tried = nil, nil
 	s.stage(m, appliance.StageAcknowledged, at)
 }
 
@@ -116,10 +117,13 @@ func (m *member) reason(err error) error {
 		return err
 	case m.why != nil && (errors.Is(err, appliance.ErrExpired) || err == ErrUnconfirmed || acknowledged):
 		return m.why
+	case m.tried != nil && (err == ErrUnconfirmed || err == errTooLate):
+		err = m.tried // the bus came to it, and in vain
 	case acknowledged && (err == ErrUnconfirmed || err == errTooLate):
 		return errUnread
-	case acknowledged:
-		return fmt.Errorf("%w: %w", errUnread, err)
 	}
-	return err
+	if !acknowledged {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errUnread, err)
 }

@@ -105,10 +105,10 @@ func (s *State) tell(m *motor, now time.Time, e shade.Event) {
 func (s *State) act(m *motor, now time.Time, a shade.Action) {
 	switch a := a.(type) {
 	case shade.Send:
-		s.send(m, a.Order, now)
+		s.send(m, a, now)
 	case shade.Cancel:
 		if p, of := s.carries(m, a.Order); of != nil {
-			s.fail(of, appliance.ErrSuperseded)
+			s.cancelled(of, a.Why)
 			s.drop(p, of)
 		}
 	case shade.Confirm:
@@ -129,6 +129,22 @@ func (s *State) act(m *motor, now time.Time, a shade.Action) {
 	}
 }
 
+// cancelled ends a member whose order the machine has taken back, and tells people why: an
+// installer with a dead relay should not look for somebody else who commands the shade.
+func (s *State) cancelled(of *member, why error) {
+	has := s.beliefs.of(of.target.Ref).read
+	switch {
+	case why == nil, errors.Is(why, shade.ErrSuperseded):
+		why = appliance.ErrSuperseded
+	case errors.Is(why, shade.ErrExpired):
+		why = errTooLate
+	case errors.Is(why, shade.ErrWall):
+	case of.stage == appliance.StageAcknowledged && has.Motion != appliance.MotionUnknown && has.Motion != appliance.Moving:
+		why = mismatch(of.target.Values, appliance.Reading{Values: has})
+	}
+	s.end(of, Failed, time.Time{}, why)
+}
+
 // tellAll hands all machines an event.
 func (s *State) tellAll(e shade.Event) {
 	for _, m := range s.order {
@@ -147,6 +163,8 @@ func (s *State) command(m *motor, of *member) bool {
 	sent := false
 	for _, a := range actions {
 		switch a := a.(type) {
+		case shade.Join:
+			s.join(m, of, a.Order)
 		case shade.Refuse:
 			s.fail(of, s.refusal(a.Why, of.target))
 		case shade.Send:
@@ -178,7 +196,8 @@ func (s *State) refusal(why error, target appliance.Want) error {
 }
 
 // send carries out an order that the machine gives by itself.
-func (s *State) send(m *motor, o shade.Order, now time.Time) {
+func (s *State) send(m *motor, a shade.Send, now time.Time) {
+	o := a.Order
 	if s.link.closed { // for the bus that takes its place
 		s.tell(m, now, shade.Failed{Order: o.ID})
 		return
@@ -193,7 +212,10 @@ func (s *State) send(m *motor, o shade.Order, now time.Time) {
 	of := &member{command: &Command{ID: Own + s.begun, Accepted: s.now, Ceiling: s.now.Add(CommandMost), Single: true}, target: target, order: o}
 	s.do(Begin{ID: of.command.ID, Kind: kind, Target: target})
 	owed := noDuty
-	if o.Kind == shade.Stop {
+	switch {
+	case o.Kind == shade.Stop && a.Behind:
+		owed = stopBehind
+	case o.Kind == shade.Stop:
 		owed = mustStop
 	}
 	s.enqueue([]*member{of}, owed, o.Expires)

@@ -108,7 +108,7 @@ func (s *State) nextPiece() (*piece, time.Time) {
 	var soonest time.Time
 	for _, p := range s.pieces {
 		d := s.devices[p.exchange().Device]
-		r := p.rankOf(d != nil && d.suspect())
+		r := s.rankOf(p, d != nil && d.suspect())
 		if r >= bestRank || d != nil && d.asked || !s.room(r >= rankRetry) {
 			continue
 		}

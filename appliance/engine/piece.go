@@ -11,8 +11,9 @@ import (
 type duty uint8
 
 const (
-	noDuty   duty = iota
-	mustStop      // nobody else would stop the shade: it is tried until it expires
+	noDuty     duty = iota
+	mustStop        // nobody else would stop the shade: it is tried until it expires
+	stopBehind      // the same, and it gives way to everything: it is tried once
 )
 
 // stops reports whether a shade is to be stopped.
@@ -23,6 +24,7 @@ type piece struct {
 	chain   appliance.Chain
 	members []*member // of one command, parallel to chain.Wants
 	expires time.Time // no frame of it that writes goes out later, see deadline
+	ceiling time.Time // whoever asked does not wait longer
 	duty    duty
 	// offline: its device was known not to answer. One try, which gives way to others.
 	offline bool
@@ -46,12 +48,7 @@ const (
 	CommandMost = 10 * time.Second
 	// maxWrites is how often a member is told in all.
 	maxWrites = 3
-	// Tries of one exchange of a command, by what went wrong.
-	maxTriesSilent  = 3
-	maxTriesDamaged = 6
-	busyPause       = 50 * time.Millisecond
-	busyPauseMost   = 800 * time.Millisecond
-	stopPause       = 500 * time.Millisecond // between tries to stop what nobody else would
+	stopPause = 500 * time.Millisecond // between tries to stop what nobody else would
 )
 
 // rank of a piece: the lower goes first.
@@ -64,6 +61,7 @@ const (
 	rankRead                   // reading back of others
 	rankRepair                 // what has to be told or read again, since it was not as wanted
 	rankStopRetry              // a STOP that was not heard
+	rankAgain                  // what tells things again that the last frame of a command told
 	rankRetry                  // others that were not, or whose device did not answer lately
 	rankOffline                // the one try that a device gets which is offline
 	rankStopBehind             // a STOP that nobody else would send, unheard thrice
@@ -75,7 +73,7 @@ const (
 func (p *piece) rankOf(suspect bool) rank {
 	stop := p.stops() && !p.verifying()
 	switch {
-	case p.duty == mustStop && stop && p.tries >= maxTriesSilent:
+	case stop && (p.duty == stopBehind || p.duty == mustStop && p.tries >= ofCommands.silent):
 		return rankStopBehind
 	case p.offline && !p.verifying():
 		return rankOffline
@@ -121,7 +119,7 @@ func (p *piece) exchange() *appliance.Exchange {
 // is read back, could not be confirmed on a slow bus.
 func (p *piece) deadline() time.Time {
 	if p.verifying() {
-		return later(p.expires, p.members[0].command.Ceiling)
+		return later(p.expires, p.ceiling)
 	}
 	return p.expires
 }

@@ -12,7 +12,14 @@ func (c Command) step(s *State) {
 	late := !c.Ceiling.After(s.now)
 	all := make([]member, len(c.Wants))
 	members := make([]*member, 0, len(c.Wants))
+	var joined []int
+	if !late {
+		joined = s.joinPieces(&c)
+	}
 	for i, want := range c.Wants {
+		if slices.Contains(joined, i) {
+			continue
+		}
 		m := &all[i]
 		*m = member{command: &c, place: c.Places[i], target: want}
 		motor := s.motors[want.Shade]
@@ -49,13 +56,13 @@ func (s *State) enqueue(members []*member, owed duty, expiry time.Time) {
 		airtime += p.airtime()
 	}
 	for _, p := range pieces {
-		p.duty, p.expires = owed, expiry
-		switch ceiling := members[0].command.Ceiling; {
+		p.duty, p.expires, p.ceiling = owed, expiry, members[0].command.Ceiling
+		switch {
 		case !p.expires.IsZero():
 		case s.link.opening():
-			p.expires = ceiling
+			p.expires = p.ceiling
 		default:
-			p.expires = earlier(s.now.Add(commandTime+airtime), ceiling)
+			p.expires = earlier(s.now.Add(commandTime+airtime), p.ceiling)
 		}
 		for _, m := range p.open() { // it gets the frame, but nobody waits for it
 			if s.absent[m.target.Node] && !m.command.Single {
@@ -89,7 +96,7 @@ func (s *State) piecesOf(chains []appliance.Chain, members []*member) []*piece {
 func (s *State) again(p *piece, members []*member, plan func([]appliance.Want) []appliance.Chain) []*piece {
 	pieces := s.piecesOf(plan(targets(members)), members)
 	for _, n := range pieces {
-		n.duty, n.expires, n.offline, n.notBefore = p.duty, p.expires, p.offline, p.notBefore
+		n.duty, n.expires, n.ceiling, n.offline, n.notBefore = p.duty, p.expires, p.ceiling, p.offline, p.notBefore
 	}
 	return pieces
 }
@@ -110,7 +117,7 @@ func (s *State) setAsideOffline(p *piece) bool {
 		return false
 	}
 	d := s.devices[p.chain.Steps[0].Device]
-	if d == nil || d.online || !d.suspect() || p.duty == mustStop {
+	if d == nil || d.online || !d.suspect() || p.duty != noDuty {
 		return false
 	}
 	switch {

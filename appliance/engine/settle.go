@@ -58,30 +58,6 @@ func (s *State) noteSent(p *piece, at time.Time) {
 	}
 }
 
-// tryAgain decides about a repetition and when.
-func (s *State) tryAgain(p *piece, err error) bool {
-	switch {
-	case errors.Is(err, appliance.ErrPreempted):
-		return true
-	case errors.Is(err, appliance.ErrBusy):
-		p.notBefore = s.now.Add(min(busyPause<<min(p.tries, 8), busyPauseMost))
-	case errors.Is(err, appliance.ErrDamaged) && p.tries+1 < maxTriesDamaged:
-	case errors.Is(err, appliance.ErrSilent) && p.tries+1 < maxTriesSilent && !p.offline && !s.isGone(p.exchange().Device):
-	case p.duty == mustStop && !p.verifying():
-		p.notBefore = s.now.Add(stopPause)
-	default:
-		return false
-	}
-	p.tries++
-	return s.now.Before(p.deadline())
-}
-
-// isGone reports whether a device is known to be offline.
-func (s *State) isGone(name string) bool {
-	d := s.devices[name]
-	return d != nil && !d.online && d.suspect() && !d.lastSeen.IsZero()
-}
-
 // settleStep goes on after a frame that was written as it should.
 func (s *State) settleStep(p *piece, res appliance.Result) {
 	p.pos, p.tries = p.pos+1, 0
@@ -115,7 +91,7 @@ func (s *State) settleStep(p *piece, res appliance.Result) {
 
 // prolong lets a piece live until a moment, if whoever asked waits so long.
 func (s *State) prolong(p *piece, until time.Time) {
-	p.expires = later(p.expires, earlier(until, p.members[0].command.Ceiling))
+	p.expires = later(p.expires, earlier(until, p.ceiling))
 }
 
 // told notes what members were told.
@@ -216,6 +192,9 @@ func (s *State) settleRead(p *piece, res appliance.Result, err error) {
 			if m := p.of(r.Ref); m != nil {
 				m.got = merge(m.got, r)
 			}
+		}
+		for _, m := range p.open() {
+			m.tried = nil
 		}
 	} else {
 		p.readErr = err

@@ -48,8 +48,9 @@ type accounts struct {
 // behind is what a bus does behind commands, besides polls and groups.
 type behind struct {
 	jobs     []*job
-	scanTurn bool // a poll was the last to go, so a scan may
-	found    bool // the last exchange was to find out who is gone
+	scanTurn bool            // a poll was the last to go, so a scan may
+	found    bool            // the last exchange was to find out who is gone
+	wrote    []appliance.Ref // what the last exchange of a command told something
 }
 
 // New is the state of a bus of which nothing is known. Its first event is [Configure].

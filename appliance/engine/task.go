@@ -177,10 +177,16 @@ func (s *State) pieceTask(p *piece) *task {
 	e := p.exchange()
 	s.schedule.note(e)
 	t := &task{exchange: e, kind: taskRead, expiry: p.deadline(), piece: p}
+	s.behind.wrote = nil
+	if !p.verifying() {
+		for _, w := range p.chain.Wants {
+			s.behind.wrote = append(s.behind.wrote, w.Ref)
+		}
+	}
 	switch {
 	case p.offline && !p.verifying():
 		t.kind = taskAttempt
-	case !p.verifying() && p.duty == mustStop:
+	case !p.verifying() && p.duty != noDuty:
 		t.kind = taskStop
 	case !p.verifying():
 		t.kind = taskWrite

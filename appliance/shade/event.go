@@ -99,6 +99,10 @@ type Confirm struct {
 	Also  uint64 // another that counts as confirmed with it; 0: none
 }
 
+// Join tells that the command which was handed in wants what an order wants that is with the
+// engine: it has the outcome of that.
+type Join struct{ Order uint64 }
+
 // Refuse turns down the command that was handed in.
 type Refuse struct{ Why error }
 
@@ -114,6 +118,7 @@ type Log struct{ Text string }
 func (Send) action()    {}
 func (Cancel) action()  {}
 func (Confirm) action() {}
+func (Join) action()    {}
 func (Refuse) action()  {}
 func (ReadNow) action() {}
 func (GiveUp) action()  {}

@@ -143,6 +143,8 @@ func describe(s State, actions []Action) string {
 				text += fmt.Sprintf(" and %d", a.Also)
 			}
 			parts = append(parts, text)
+		case Join:
+			parts = append(parts, fmt.Sprintf("join %d", a.Order))
 		case Refuse:
 			parts = append(parts, "refuse: "+strings.SplitN(a.Why.Error(), " ", 2)[0])
 		case ReadNow:
