@@ -11,7 +11,7 @@ import (
 // makeUpFor gives the commands to other devices the time that one took by its silence.
 func (s *State) makeUpFor(silent string, took time.Duration) {
 	for _, p := range s.pieces {
-		if p.exchange().Device != silent && p.duty == noDuty {
+		if (p.exchange().Device != silent || s.link.doubt) && p.duty == noDuty {
 			s.prolong(p, p.expires.Add(took))
 		}
 	}
@@ -48,7 +48,10 @@ func (s *State) account(t *task, res appliance.Result, err error) {
 	switch {
 	case err == nil && t.writes() && !d.online && d.polled:
 		// An adapter that echoes acknowledges most writes: only a read tells.
-	case err == nil, errors.Is(err, appliance.ErrRefused), errors.Is(err, appliance.ErrBusy):
+	case errors.Is(err, appliance.ErrOverslept):
+		// It proves nothing; but an answer may still come.
+		d.rest(t.writes(), s.now.Add(e.Late))
+	case err == nil, errors.Is(err, appliance.ErrRefused), errors.Is(err, appliance.ErrBusy), errors.Is(err, appliance.ErrAccepted):
 		if d.success(s.now) {
 			s.groups.cameBack(e.Device)
 			s.do(Standing{Nodes: s.present(d), Online: true, Seen: s.now})
@@ -92,7 +95,7 @@ func (d *device) rest(write bool, until time.Time) {
 func count(s *appliance.BusStats, err error) {
 	s.Exchanges++
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, appliance.ErrOverslept), errors.Is(err, appliance.ErrAccepted):
 	case errors.Is(err, appliance.ErrSilent):
 		s.Silent++
 	case errors.Is(err, appliance.ErrDamaged):

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -188,14 +187,3 @@ func (e Show) step(s *State) {
 func (s *State) present(d *device) []appliance.ID {
 	return slices.DeleteFunc(slices.Clone(d.nodes), func(id appliance.ID) bool { return s.absent[id] })
 }
-
-// link says whether the bus can be used.
-type link struct {
-	down   error // why it cannot; nil: it can
-	closed bool  // for good
-}
-
-// opening: it is not known yet whether the bus will be there.
-func (l *link) opening() bool { return errors.Is(l.down, appliance.ErrOpening) && !l.closed }
-
-func (l *link) up() bool { return l.down == nil }

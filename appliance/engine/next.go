@@ -47,6 +47,9 @@ func (s *State) next() (*task, time.Time) {
 	sooner(tick)
 	fits := func(took time.Duration) bool { return stop.IsZero() || now.Add(took).Before(stop) }
 
+	if p := s.nextHearing(); p != nil {
+		return s.pollTask(p, taskFinding), time.Time{}
+	}
 	if t := s.nextJob(false, fits); t != nil {
 		return t, time.Time{}
 	}
@@ -112,11 +115,12 @@ func (s *State) nextPiece() (*piece, time.Time) {
 		if r >= bestRank || d != nil && d.asked || !s.room(r >= rankRetry) {
 			continue
 		}
+		if s.link.doubt && !p.verifying() {
+			soonest = earliest(soonest, p.deadline())
+			continue
+		}
 		if at := s.readyAt(p, r, d); at.After(s.now) {
-			at = earlier(at, p.deadline())
-			if soonest.IsZero() || at.Before(soonest) {
-				soonest = at
-			}
+			soonest = earliest(soonest, earlier(at, p.deadline()))
 			continue
 		}
 		best, bestRank = p, r
@@ -178,9 +182,7 @@ func (s *State) dueProbe(of func(*device) bool) (*pollState, time.Time) {
 		}
 		at := later(d.probeAt, d.restReads)
 		if at.After(s.now) {
-			if soonest.IsZero() || at.Before(soonest) {
-				soonest = at
-			}
+			soonest = earliest(soonest, at)
 			continue
 		}
 		if best == nil || at.Before(due) {

@@ -30,6 +30,7 @@ type piece struct {
 	offline bool
 	// overtaken while it was out: what is left of it is planned anew.
 	overtaken bool
+	slow      bool // its device has accepted it, and said that it needs time
 
 	pos       int // of the next exchange in chain.Steps, and then in chain.Verify
 	tries     int // of that exchange

@@ -26,7 +26,7 @@ var (
 // how long that is to wait.
 func (p patience) again(err error, tries int) (wait time.Duration, ok bool) {
 	switch {
-	case errors.Is(err, appliance.ErrBusy):
+	case errors.Is(err, appliance.ErrBusy), errors.Is(err, appliance.ErrAccepted):
 		return min(p.pause<<min(tries, 8), p.pauseMost), p.busy == 0 || tries < p.busy
 	case errors.Is(err, appliance.ErrDamaged):
 		return 0, tries+1 < p.damaged

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -131,6 +132,9 @@ func (r *rig) run(d time.Duration) {
 		if task != nil {
 			began := r.now
 			res, err := task.Exchange.Do(r.t.Context(), appliance.Yield{})
+			if cut := r.givesWay(task, began); errors.Is(err, appliance.ErrSilent) && cut.Before(r.now) {
+				r.now, err = later(cut, res.Sent), appliance.ErrPreempted
+			}
 			r.take(Over{Task: task.Task, Result: res, Err: err, Began: began})
 			continue
 		}
@@ -140,6 +144,18 @@ func (r *rig) run(d time.Duration) {
 		}
 		r.now = later(next, r.now.Add(time.Millisecond))
 	}
+}
+
+// givesWay is when an exchange that waits for an answer ends for something more urgent.
+func (r *rig) givesWay(task *Perform, began time.Time) time.Time {
+	cut := r.now
+	if task.Patience > 0 {
+		cut = earlier(cut, began.Add(task.Patience))
+	}
+	if task.Answer && len(r.plans) > 0 {
+		cut = earlier(cut, later(began, r.plans[0].at))
+	}
+	return cut
 }
 
 // after plans something.

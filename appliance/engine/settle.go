@@ -19,6 +19,9 @@ func (s *State) settle(p *piece, res appliance.Result, err error) {
 		s.noteSent(p, res.Sent)
 	}
 	p.outAt = time.Time{}
+	if writing && errors.Is(err, appliance.ErrAccepted) {
+		p.slow, err = true, nil
+	}
 	if err != nil && s.tryAgain(p, err) {
 		return
 	}
@@ -329,6 +332,8 @@ func (s *State) verdict(p *piece, m *member) (lookAt time.Time, confirmed bool) 
 	case s.beliefs.explain(m):
 		return time.Time{}, true
 	case motor != nil && motor.state.Undecided(readOf(m.got, m.got.At)):
+		return s.now.Add(lookPauses[min(p.looks, len(lookPauses)-1)]), false
+	case p.slow && m.target.Shade == 0: // it said that it needs time
 		return s.now.Add(lookPauses[min(p.looks, len(lookPauses)-1)]), false
 	case m.got.At.Before(settledAt):
 		at := s.now.Add(max(lookPauses[min(p.looks, len(lookPauses)-1)], p.chain.Verify[0].Airtime))

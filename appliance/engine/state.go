@@ -231,3 +231,11 @@ func earlier(a, b time.Time) time.Time {
 	}
 	return a
 }
+
+// earliest of moments, of which zero is none.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}

@@ -53,7 +53,7 @@ const spare = 1
 // whether one of those could as well.
 func (s *State) room(yields bool) bool {
 	most := s.wiring.most()
-	if most == 1 {
+	if most == 1 || s.link.doubt {
 		return len(s.tasks) == 0
 	}
 	if yields {
@@ -114,7 +114,7 @@ func (e Over) step(s *State) {
 		gone.slowest = max(gone.slowest, took)
 	}
 	wasted := e.Err != nil && gone != nil && !gone.online
-	silent := errors.Is(e.Err, appliance.ErrSilent)
+	silent := errors.Is(e.Err, appliance.ErrSilent) && !errors.Is(e.Err, appliance.ErrOverslept)
 	s.accounts.use.add(s.now, took/time.Duration(s.wiring.most()), wasted || silent && !t.isJob())
 	switch {
 	case wasted && t.kind == taskAttempt:
@@ -122,6 +122,7 @@ func (e Over) step(s *State) {
 	case wasted && (t.kind == taskProbe || t.kind == taskStop):
 		s.accounts.probes.spend(s.now, took)
 	}
+	s.listen(t, e.Result, e.Err)
 	if silent {
 		s.makeUpFor(t.exchange.Device, took)
 	}
@@ -160,6 +161,8 @@ func (s *State) settlePoll(t *task, res appliance.Result, err error) {
 	switch {
 	case errors.Is(err, appliance.ErrPreempted) && res.Sent.IsZero():
 		p.last = t.before // it is as urgent as it was
+	case errors.Is(err, appliance.ErrOverslept):
+		p.last = t.before // it is asked again
 	case err == nil:
 		p.answered, p.refusals = true, 0
 		s.learn(res.Readings, res.Sent)
