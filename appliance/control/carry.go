@@ -63,8 +63,8 @@ func (b *bus) showOf(a engine.Action) {
 		b.state.learn(a.Readings, a.Source)
 	case engine.Expect:
 		b.state.expect(a.Ref, a.Level, a.Fade)
-	case engine.Settled:
-		b.state.settled(a.Ref)
+	case engine.AsRead:
+		b.state.asRead(a.Ref)
 	case engine.Standing:
 		b.state.setOnline(a.Nodes, a.Online, a.Seen)
 	case engine.Shade:

@@ -347,7 +347,7 @@ func (c *Controller) publishLoop(ctx context.Context) {
 func (c *Controller) keepJournal(ctx context.Context) {
 	t := time.NewTicker(journalEvery)
 	defer t.Stop()
-	failing := false // told once, and once when it is over: a disk may be full for days
+	failing := false // said once, and once when it is over: a disk may be full for days
 	for many := c.ledger.many; ; {
 		select {
 		case <-ctx.Done():

@@ -101,10 +101,10 @@ func (g *groupDesk) shown() appliance.Grouping {
 
 // tableTalk are the exchanges about a group table, as the driver makes them.
 type tableTalk struct {
-	next func() (appliance.Exchange, bool)
-	stop func()
-	told bool
-	held []string
+	next  func() (appliance.Exchange, bool)
+	stop  func()
+	whole bool
+	held  []string
 }
 
 // carryOutGroups does what the engine wants done for groups; false: it is none of that.
@@ -140,13 +140,13 @@ func (b *bus) carryOutGroups(a engine.Action) bool {
 // converse begins the exchanges about a table.
 func (b *bus) converse(c engine.Converse) {
 	driver, t := b.driver().(appliance.Grouper), &tableTalk{}
-	told := func(held []string) { t.told, t.held = true, held }
+	whole := func(held []string) { t.whole, t.held = true, held }
 	steps := driver.SurveyGroups
 	switch c.Kind {
 	case engine.Reading:
-		steps = func() iter.Seq[appliance.Exchange] { return driver.ReadGroups(c.Device, told) }
+		steps = func() iter.Seq[appliance.Exchange] { return driver.ReadGroups(c.Device, whole) }
 	case engine.Changing:
-		steps = func() iter.Seq[appliance.Exchange] { return driver.ChangeGroups(c.Device, c.Join, c.Leave, told) }
+		steps = func() iter.Seq[appliance.Exchange] { return driver.ChangeGroups(c.Device, c.Join, c.Leave, whole) }
 	}
 	t.next, t.stop = iter.Pull(steps())
 	b.desk.table = t
@@ -159,7 +159,7 @@ func (b *bus) goOnTable() {
 	e, ok := t.next()
 	if !ok {
 		b.hang()
-		b.desk.next = append(b.desk.next, engine.Next{Told: t.told, Held: t.held})
+		b.desk.next = append(b.desk.next, engine.Next{Whole: t.whole, Held: t.held})
 		return
 	}
 	b.desk.next = append(b.desk.next, engine.Next{Exchange: &e})

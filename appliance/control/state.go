@@ -34,7 +34,7 @@ type state struct {
 	unheard map[appliance.ID]bool  // shades that may run by a frame that nobody acknowledged
 }
 
-// hold shows the level that a channel was told while its device fades.
+// hold shows the level that a channel was ordered while its device fades.
 type hold struct {
 	until time.Time
 	level appliance.Level
@@ -229,8 +229,8 @@ func (s *state) held(ref appliance.Ref, l appliance.Level, at time.Time, source 
 	return false
 }
 
-// expect shows the level that a channel was told instead of what its device reports,
-// until it has had the time to fade there or its command is settled.
+// expect shows the level that a channel was ordered instead of what its device reports,
+// until it has had the time to fade there or its command has ended.
 func (s *state) expect(ref appliance.Ref, target appliance.Level, fade time.Duration) {
 	if fade <= 0 {
 		return
@@ -252,8 +252,8 @@ func (s *state) expect(ref appliance.Ref, target appliance.Level, fade time.Dura
 	s.showLevel(n, c, appliance.Known[appliance.Level]{Value: target, At: time.Now(), Source: appliance.Acknowledged})
 }
 
-// settled ends what expect began: what was read is shown, and nothing else.
-func (s *state) settled(ref appliance.Ref) {
+// asRead ends what expect began: what was read is shown, and nothing else.
+func (s *state) asRead(ref appliance.Ref) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h, ok := s.hold[ref]

@@ -75,7 +75,7 @@ func (s *State) failed(d *device, t *task, err error) {
 	d.why = err
 	switch gone := d.failure(t.kind != taskAttempt, s.now); {
 	case gone:
-		s.groups.lostDevice(d.name)
+		s.groups.wentAway(d.name)
 		s.do(Standing{Nodes: d.nodes})
 		s.warn("device is offline", "device", d.name, "why", err)
 	case d.lastSeen.IsZero() && d.fails == offlineAfter:

@@ -12,7 +12,7 @@ import (
 // of jobs and groups.
 type Action interface{ action() }
 
-// Perform asks for an exchange. Its end is told by [Over].
+// Perform asks for an exchange. Its end comes as [Over].
 type Perform struct {
 	Task     uint64
 	Exchange *appliance.Exchange
@@ -76,15 +76,15 @@ type Learned struct {
 	Source   appliance.Source
 }
 
-// Expect has the level shown that a channel was told, as long as its device may fade to it,
-// and Settled ends that.
+// Expect has the level shown that a channel was ordered, as long as its device may fade to it,
+// and AsRead ends that.
 type (
 	Expect struct {
 		Ref   appliance.Ref
 		Level appliance.Level
 		Fade  time.Duration
 	}
-	Settled struct{ Ref appliance.Ref }
+	AsRead struct{ Ref appliance.Ref }
 )
 
 // Standing tells that nodes are online or not. Seen is when; zero: nothing new.
@@ -121,7 +121,7 @@ func (Pending) action()  {}
 func (Ended) action()    {}
 func (Learned) action()  {}
 func (Expect) action()   {}
-func (Settled) action()  {}
+func (AsRead) action()   {}
 func (Standing) action() {}
 func (Shade) action()    {}
 func (Health) action()   {}

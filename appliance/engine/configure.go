@@ -41,7 +41,7 @@ func (e Configure) step(s *State) {
 	s.groups.configure(before != nil)
 	s.planAnew(kept, reopened)
 	for _, m := range s.order {
-		s.tell(m, s.now, shade.Configure{Settings: m.settings(m.shade, w.Config.Freshness)})
+		s.hand(m, s.now, shade.Configure{Settings: m.settings(m.shade, w.Config.Freshness)})
 	}
 	s.accounts.shown = time.Time{}
 }

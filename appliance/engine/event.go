@@ -75,6 +75,6 @@ type Park struct{}
 // Close ends the bus for good: what waits has failed.
 type Close struct{}
 
-// Show has everything shown that readers are told of devices, once a site is in force that
+// Show has everything shown that readers see of devices, once a site is in force that
 // a configuration belongs to, and what is not of Kept read again: it may have been read too soon.
 type Show struct{ Kept map[appliance.ID]bool }

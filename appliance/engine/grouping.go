@@ -47,7 +47,7 @@ type Clusters struct{ List []appliance.Cluster }
 type Recall struct{ Groups appliance.BusGroups }
 
 // Order has the tables brought in step now, whether or not the site has them kept; how that
-// goes is told by [GroupProgress], its end by [Ordered]. One at a time.
+// goes comes as [Progress], its end as [Ordered]. One at a time.
 type Order struct{}
 
 // CountermandOrder: nobody waits for that any more.
@@ -57,10 +57,10 @@ type CountermandOrder struct{ Why error }
 type Saved struct{ Failed bool }
 
 // Next brings the next exchange about a table, see [Converse]; nil: that was the last, and
-// this is what the device told it holds, if it Told.
+// this is what the device holds, if the table is Whole.
 type Next struct {
 	Exchange *appliance.Exchange
-	Told     bool
+	Whole    bool
 	Held     []string
 }
 
@@ -120,10 +120,10 @@ type grouping struct {
 
 // groupClaims say who has which group, and whether the book knows that.
 type groupClaims struct {
-	parties  []party
+	sections []section
 	list     []appliance.GroupClaim
 	leaving  []string
-	allotted bool // claims are in step with parties and what is known
+	allotted bool // claims are in step with sections and what is known
 	unsaved  bool // claims or tables are newer than the book
 	savedAt  time.Time
 	saveAt   time.Time // not before, since the disk failed
@@ -150,7 +150,7 @@ type groupDevice struct {
 	name    string
 	held    []string
 	table   tableState
-	lost    bool // it went offline: another one may come back in its place
+	away    bool // it went offline: another one may come back in its place
 	armed   bool // the book says that its table is not known
 	readAt  time.Time
 	cost    time.Duration // bus time that reading took
@@ -240,7 +240,7 @@ func (g *grouping) configure(same bool) {
 
 func (e Clusters) step(s *State) {
 	if g := s.groups; g != nil && g.space.Mode != appliance.GroupsOff {
-		g.claims.parties = g.partiesOf(e.List)
+		g.claims.sections = g.sectionsOf(e.List)
 		g.claims.allotted, g.dirty = false, true
 	}
 }
@@ -277,32 +277,32 @@ func (e Recall) step(s *State) {
 	g.show()
 }
 
-// cameBack is told that a device answers which was not online.
+// cameBack notes that a device answers which was not online.
 func (g *grouping) cameBack(device string) {
 	if g == nil {
 		return
 	}
 	if d := g.byName[device]; d != nil {
-		if d.doubted(); d.lost {
+		if d.doubted(); d.away {
 			d.table = tableUnknown
 		}
-		d.lost, d.fails, d.due = false, 0, time.Time{}
+		d.away, d.fails, d.due = false, 0, time.Time{}
 		g.claims.allotted, g.dirty = false, true
 		g.show()
 	}
 }
 
-// lostDevice is told that a device went offline.
-func (g *grouping) lostDevice(device string) {
+// wentAway notes that a device went offline.
+func (g *grouping) wentAway(device string) {
 	if g == nil {
 		return
 	}
 	if d := g.byName[device]; d != nil {
-		d.lost, g.dirty = true, true
+		d.away, g.dirty = true, true
 	}
 }
 
-// doubt is told that a member did not do what a group frame said.
+// doubt notes that a member did not do what a group frame said.
 func (g *grouping) doubt(p *piece, m *member) {
 	if g == nil || !p.chain.Group || m.writes > 1 || len(m.command.Wants) < 2 {
 		return
@@ -382,7 +382,7 @@ func (e Next) step(s *State) {
 	case e.Exchange != nil:
 		j.step, j.tries = e.Exchange, 0
 	default:
-		j.told, j.held = e.Told, e.Held
+		j.whole, j.held = e.Whole, e.Held
 		g.finish(j)
 	}
 }
@@ -413,8 +413,8 @@ func (g *grouping) save() {
 	g.bus.do(Save{memory})
 }
 
-// settle judges an exchange.
-func (g *grouping) settle(j *tableJob, res appliance.Result, err error) {
+// judge takes the outcome of an exchange.
+func (g *grouping) judge(j *tableJob, res appliance.Result, err error) {
 	switch {
 	case g == nil || g.work.job != j:
 		return // ended meanwhile

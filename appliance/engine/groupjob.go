@@ -15,7 +15,7 @@ import (
 type tableJob struct {
 	kind   TableKind
 	device *groupDevice // nil when surveying
-	told   bool
+	whole  bool         // all of it was read
 	held   []string
 	join   []string // when changing
 	leave  []string
@@ -64,11 +64,11 @@ func (g *grouping) choose() *tableJob {
 		g.progress(d.name, "reading")
 		return g.begin(&tableJob{kind: Reading, device: d})
 	}
-	if !g.survey.done && !g.survey.at.After(now) && g.settled() {
+	if !g.survey.done && !g.survey.at.After(now) && g.allKnown() {
 		g.progress("", "looking for devices outside the site")
 		return g.begin(&tableJob{kind: Surveying})
 	}
-	if !g.claims.allotted && g.survey.done && g.settled() {
+	if !g.claims.allotted && g.survey.done && g.allKnown() {
 		g.allot()
 	}
 	if g.claims.unsaved && !g.claims.saving && !g.claims.saveAt.After(now) && (g.may() || now.Sub(g.claims.savedAt) > groupSaveEvery) {
@@ -122,10 +122,9 @@ func (g *grouping) rereadAfter() time.Duration {
 	return max(groupAge, groupShare*all)
 }
 
-// settled reports whether enough is known to hand out groups: every device was
-// asked whether it is there, and those that are have told their tables, or will
-// not.
-func (g *grouping) settled() bool {
+// allKnown reports whether enough is known to hand out groups: every device was
+// asked whether it is there, and those that are were read, or will not be.
+func (g *grouping) allKnown() bool {
 	for _, d := range g.devices {
 		there, judged := g.answers(d)
 		if !judged || there && !d.known() && d.fails < groupFailures && (g.work.order == nil || !g.work.order.tried[d.name]) {
@@ -145,7 +144,7 @@ func (g *grouping) finish(j *tableJob) {
 	case j.kind == Surveying:
 		g.survey.done, g.survey.looked = true, true
 		return
-	case !j.told:
+	case !j.whole:
 		g.failed(j, fmt.Errorf("%w: its table is not whole", appliance.ErrDamaged))
 		return
 	}

@@ -8,12 +8,12 @@ import (
 	"svc.internal/controller/appliance"
 )
 
-// partiesOf lists the clusters with the devices that they have on this bus, the
+// sectionsOf lists the clusters with the devices that they have on this bus, the
 // largest first.
-func (g *grouping) partiesOf(clusters []appliance.Cluster) []party {
-	var list []party
+func (g *grouping) sectionsOf(clusters []appliance.Cluster) []section {
+	var list []section
 	for _, c := range clusters {
-		p := party{cluster: c.ID, name: c.Name}
+		p := section{cluster: c.ID, name: c.Name}
 		add := func(node appliance.ID) {
 			if d := g.bus.deviceOf[node]; d != nil && !slices.Contains(p.members, d.name) {
 				p.members = append(p.members, d.name)
@@ -35,7 +35,7 @@ func (g *grouping) partiesOf(clusters []appliance.Cluster) []party {
 			list = append(list, p)
 		}
 	}
-	slices.SortFunc(list, func(a, b party) int {
+	slices.SortFunc(list, func(a, b section) int {
 		return cmp.Or(cmp.Compare(len(b.members), len(a.members)), cmp.Compare(a.cluster, b.cluster))
 	})
 	return list
@@ -71,7 +71,7 @@ func (g *grouping) declared(group string) bool {
 func (g *grouping) should(d *groupDevice) []string {
 	want := slices.Clone(g.space.Declared[d.name])
 	room := g.space.PerDevice - len(g.foreign(d))
-	for _, p := range g.claims.parties {
+	for _, p := range g.claims.sections {
 		group := g.claimOf(p.cluster)
 		if group != "" && len(want) < room && slices.Contains(p.members, d.name) && !slices.Contains(want, group) {
 			want = append(want, group)
@@ -116,7 +116,7 @@ func (g *grouping) allot() {
 	before, leavingBefore := slices.Clone(g.claims.list), slices.Clone(g.claims.leaving)
 	if g.may() {
 		var left []string
-		g.claims.list, left = allot(g.claims.list, g.claims.parties, append(g.free(), g.claims.leaving...), func(p party) bool { return g.served(p) != "" || g.everything(p) })
+		g.claims.list, left = allot(g.claims.list, g.claims.sections, append(g.free(), g.claims.leaving...), func(p section) bool { return g.served(p) != "" || g.everything(p) })
 		g.claims.leaving = append(g.claims.leaving, left...)
 	}
 	g.claims.leaving = slices.DeleteFunc(g.claims.leaving, func(group string) bool {
@@ -142,15 +142,15 @@ func (g *grouping) free() []string {
 	})
 }
 
-// everything reports whether a party is all there is on the bus and may be told by
+// everything reports whether a section is all there is on the bus and may be ordered by
 // one frame to all.
-func (g *grouping) everything(p party) bool {
+func (g *grouping) everything(p section) bool {
 	return g.space.Closed && len(p.members) == len(g.devices)
 }
 
-// served is the group that covers exactly a party though no cluster owns it: one
+// served is the group that covers exactly a section though no cluster owns it: one
 // that the site lists, or that an installer's tool wrote.
-func (g *grouping) served(p party) string {
+func (g *grouping) served(p section) string {
 	for _, group := range g.declaredFor(p) {
 		return group
 	}
@@ -162,8 +162,8 @@ func (g *grouping) served(p party) string {
 	return ""
 }
 
-// declaredFor lists the groups that exactly the members of a party list.
-func (g *grouping) declaredFor(p party) []string {
+// declaredFor lists the groups that exactly the members of a section list.
+func (g *grouping) declaredFor(p section) []string {
 	var out []string
 	for _, group := range g.space.Declared[p.members[0]] {
 		n := 0
@@ -224,7 +224,7 @@ func (g *grouping) show() {
 	g.use = use
 	g.driver.UseGroups(use)
 	v := appliance.Grouping{Mode: g.space.Mode, Surveyed: g.survey.done}
-	for _, p := range g.claims.parties {
+	for _, p := range g.claims.sections {
 		v.Clusters = append(v.Clusters, g.clusterView(p))
 	}
 	slices.SortFunc(v.Clusters, func(a, b appliance.GroupedCluster) int { return cmp.Compare(a.Cluster, b.Cluster) })
@@ -234,10 +234,10 @@ func (g *grouping) show() {
 	g.bus.do(GroupsShown{v})
 }
 
-func (g *grouping) clusterView(p party) appliance.GroupedCluster {
+func (g *grouping) clusterView(p section) appliance.GroupedCluster {
 	c := appliance.GroupedCluster{Cluster: p.cluster, Name: p.name, Members: p.members, Group: cmp.Or(g.claimOf(p.cluster), g.served(p))}
 	if c.Group == "" {
-		for _, q := range g.claims.parties { // one with the same members may have one
+		for _, q := range g.claims.sections { // one with the same members may have one
 			if slices.Equal(q.members, p.members) {
 				c.Group = cmp.Or(c.Group, g.claimOf(q.cluster))
 			}

@@ -9,7 +9,7 @@ import (
 )
 
 // Ask brings one exchange that somebody wants done behind commands: a step of an
-// installer's tool or, in turn with polls, of a scan. Its end is told by [Answered]. What it
+// installer's tool or, in turn with polls, of a scan. Its end comes as [Answered]. What it
 // comes to says nothing of the device that is polled there.
 type Ask struct {
 	Job      uint64
@@ -70,7 +70,7 @@ func (s *State) nextJob(scan bool, fits func(time.Duration) bool) *task {
 	return t
 }
 
-func (s *State) settleJob(t *task, res appliance.Result, err error) {
+func (s *State) judgeJob(t *task, res appliance.Result, err error) {
 	j := t.job
 	switch preempted := errors.Is(err, appliance.ErrPreempted); {
 	case preempted && res.Sent.IsZero():

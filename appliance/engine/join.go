@@ -63,14 +63,14 @@ func (s *State) giveTime(p *piece, c *Command) {
 	p.expires = later(p.expires, until)
 }
 
-// repeats reports whether a piece that is about to begin tells things something again that
-// were told by the last frame of a command. Behind what others want it is as good, and whoever
+// repeats reports whether a piece that is about to begin orders things something again that
+// the last frame of a command ordered. Behind what others want it is as good, and whoever
 // keeps doing so takes half of the bus.
 func (s *State) repeats(p *piece) bool {
 	return len(s.behind.wrote) > 0 && !slices.ContainsFunc(p.chain.Wants, func(w appliance.Want) bool { return !slices.Contains(s.behind.wrote, w.Ref) })
 }
 
-// stoppedBefore reports whether a piece stops shades that were told to stop already.
+// stoppedBefore reports whether a piece stops shades that were ordered to stop already.
 func (s *State) stoppedBefore(p *piece) bool {
 	return !slices.ContainsFunc(p.chain.Wants, func(w appliance.Want) bool {
 		m := s.motors[w.Shade]

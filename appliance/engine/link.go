@@ -38,7 +38,20 @@ func (s *State) listen(t *task, res appliance.Result, err error) {
 	case answered(err):
 		l.heard, l.doubt = s.now, false
 	case errors.Is(err, appliance.ErrSilent) && !t.isJob() && !l.heard.After(res.Sent):
+		if l.doubt && t.kind == taskFinding {
+			s.inVain(err)
+		}
 		l.doubt = true
+	}
+}
+
+// inVain counts a question that was to end the doubt as a try of all that waits for it to end.
+func (s *State) inVain(err error) {
+	for _, p := range slices.Clone(s.pieces) {
+		if !p.verifying() && !s.tryAgain(p, err) {
+			s.replace(p, nil)
+			s.failPiece(p, err)
+		}
 	}
 }
 

@@ -31,9 +31,9 @@ type member struct {
 	stage   appliance.Stage
 
 	target appliance.Want    // Has: the parts that no newer command has taken over
-	before appliance.Values  // what was last read of it when it was first told
-	writes int               // how often it was told and that was not confirmed
-	got    appliance.Reading // what was read since it was last told; zero: nothing
+	before appliance.Values  // what was last read of it when it was first ordered
+	writes int               // how often it was ordered and that was not confirmed
+	got    appliance.Reading // what was read since it was last ordered; zero: nothing
 	order  shade.Order       // of a shade's machine
 	why    error             // what was last read instead of the target; nil: nothing else was
 	tried  error             // how the last try of what is under way failed; nil: none did

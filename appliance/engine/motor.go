@@ -43,14 +43,14 @@ func (m *motor) timed(motion appliance.Motion) bool {
 
 func (e ForShade) step(s *State) {
 	if m := s.motors[e.Shade]; m != nil {
-		s.tell(m, s.now, e.Event)
+		s.hand(m, s.now, e.Event)
 	}
 }
 
 func (e Retune) step(s *State) {
 	if m := s.motors[e.Shade.ID]; m != nil {
 		m.shade = e.Shade
-		s.tell(m, s.now, shade.Configure{Settings: m.settings(e.Shade, s.wiring.Config.Freshness)})
+		s.hand(m, s.now, shade.Configure{Settings: m.settings(e.Shade, s.wiring.Config.Freshness)})
 	}
 }
 
@@ -72,7 +72,7 @@ func (e TakeOver) step(s *State) {
 		settings := m.state.Settings
 		m.state = was
 		m.state.Down = false
-		s.tell(m, s.now, shade.Configure{Settings: settings})
+		s.hand(m, s.now, shade.Configure{Settings: settings})
 	}
 }
 
@@ -91,8 +91,8 @@ func (s *State) Rests(id appliance.ID) bool {
 	return m == nil || m.state.Phase == shade.Idle
 }
 
-// tell hands a machine an event and carries out what it wants.
-func (s *State) tell(m *motor, now time.Time, e shade.Event) {
+// hand hands a machine an event and carries out what it wants.
+func (s *State) hand(m *motor, now time.Time, e shade.Event) {
 	var actions []shade.Action
 	m.state, actions = shade.Step(m.state, now, e)
 	for _, a := range actions {
@@ -145,10 +145,10 @@ func (s *State) cancelled(of *member, why error) {
 	s.end(of, Failed, time.Time{}, why)
 }
 
-// tellAll hands all machines an event.
-func (s *State) tellAll(e shade.Event) {
+// handAll hands all machines an event.
+func (s *State) handAll(e shade.Event) {
 	for _, m := range s.order {
-		s.tell(m, s.now, e)
+		s.hand(m, s.now, e)
 	}
 }
 
@@ -199,7 +199,7 @@ func (s *State) refusal(why error, target appliance.Want) error {
 func (s *State) send(m *motor, a shade.Send, now time.Time) {
 	o := a.Order
 	if s.link.closed { // for the bus that takes its place
-		s.tell(m, now, shade.Failed{Order: o.ID})
+		s.hand(m, now, shade.Failed{Order: o.ID})
 		return
 	}
 	target := appliance.Want{Ref: appliance.Ref{Shade: m.shade.ID}, Values: valuesOf(o)}
@@ -265,7 +265,7 @@ func (s *State) gaveUp(of *member, unread bool) {
 	if m == nil || of.order.ID == 0 {
 		return
 	}
-	s.tell(m, s.now, shade.Failed{Order: of.order.ID, Unread: unread})
+	s.hand(m, s.now, shade.Failed{Order: of.order.ID, Unread: unread})
 }
 
 // saw tells the machine what was read; asked is when the question was out.
@@ -273,7 +273,7 @@ func (s *State) saw(m *motor, r appliance.Reading, asked time.Time) {
 	if asked.IsZero() {
 		asked = r.At
 	}
-	s.tell(m, r.At, readOf(r, asked))
+	s.hand(m, r.At, readOf(r, asked))
 }
 
 func readOf(r appliance.Reading, asked time.Time) shade.Read {
@@ -287,7 +287,7 @@ func readOf(r appliance.Reading, asked time.Time) shade.Read {
 func (s *State) ticks() {
 	for _, m := range s.order {
 		if at := m.state.Wake(); !at.IsZero() && !at.After(s.now) {
-			s.tell(m, s.now, shade.Tick{})
+			s.hand(m, s.now, shade.Tick{})
 		}
 	}
 }

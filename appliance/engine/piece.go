@@ -34,10 +34,10 @@ type piece struct {
 
 	pos       int // of the next exchange in chain.Steps, and then in chain.Verify
 	tries     int // of that exchange
-	looks     int // times that it was read back since it was told, and had something else
+	looks     int // times that it was read back since it was ordered, and had something else
 	notBefore time.Time
-	outAt     time.Time // when the frame went out that is settled next, if that was noted
-	sentAt    time.Time // when it was told
+	outAt     time.Time // when the frame went out that is judged next, if that was noted
+	sentAt    time.Time // when it was ordered
 	fadeEnd   time.Time // until then another level may be one on the way
 	readErr   error     // the last read-back that failed
 }
@@ -47,7 +47,7 @@ const (
 	// CommandMost what it gets at most.
 	commandTime = 2 * time.Second
 	CommandMost = 10 * time.Second
-	// maxWrites is how often a member is told in all.
+	// maxWrites is how often a member is ordered in all.
 	maxWrites = 3
 	stopPause = 500 * time.Millisecond // between tries to stop what nobody else would
 )
@@ -60,9 +60,9 @@ const (
 	rankWrite                  // first writes, as they came
 	rankStopRead               // whether a STOP was obeyed
 	rankRead                   // reading back of others
-	rankRepair                 // what has to be told or read again, since it was not as wanted
+	rankRepair                 // what has to be ordered or read again, since it was not as wanted
 	rankStopRetry              // a STOP that was not heard
-	rankAgain                  // what tells things again that the last frame of a command told
+	rankAgain                  // what orders things again that the last frame of a command ordered
 	rankRetry                  // others that were not, or whose device did not answer lately
 	rankOffline                // the one try that a device gets which is offline
 	rankStopBehind             // a STOP that nobody else would send, unheard thrice
@@ -115,8 +115,8 @@ func (p *piece) exchange() *appliance.Exchange {
 	return &p.chain.Steps[p.pos]
 }
 
-// deadline is when its time is over. What was told in time may be read back for as long
-// as whoever asked waits: else many commands at once, which are all told before the first
+// deadline is when its time is over. What was ordered in time may be read back for as long
+// as whoever asked waits: else many commands at once, which are all ordered before the first
 // is read back, could not be confirmed on a slow bus.
 func (p *piece) deadline() time.Time {
 	if p.verifying() {

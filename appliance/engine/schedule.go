@@ -12,7 +12,7 @@ import (
 const refresh = 0.8
 
 // What a device refuses to tell is asked half as often with every refusal, down to
-// once in refusedMost, or in ailingMost if it has told it before: something ails it.
+// once in refusedMost, or in ailingMost if it has answered it before: something ails it.
 const (
 	refusedMost = 10 * time.Minute
 	ailingMost  = time.Minute
@@ -155,7 +155,7 @@ func (s *schedule) pick(now time.Time, may func(*pollState) bool) (*pollState, t
 }
 
 // refuse handles a device's refusal: smaller reads if there are any, else the question
-// is put more rarely. What the device has told before is not too large for it. It
+// is put more rarely. What the device has answered before is not too large for it. It
 // reports whether somebody should know, which is once a device.
 func (s *schedule) refuse(p *pollState) (news bool) {
 	if !p.answered {

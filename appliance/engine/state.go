@@ -50,7 +50,7 @@ type behind struct {
 	jobs     []*job
 	scanTurn bool            // a poll was the last to go, so a scan may
 	found    bool            // the last exchange was to find out who is gone
-	wrote    []appliance.Ref // what the last exchange of a command told something
+	wrote    []appliance.Ref // what the last exchange of a command ordered something
 }
 
 // New is the state of a bus of which nothing is known. Its first event is [Configure].
@@ -123,7 +123,7 @@ func (s *State) checkLink(why error) {
 	case errors.Is(why, appliance.ErrOpening), s.link.closed: // nothing to tell before the first attempt has ended
 	case why == nil && !s.link.up():
 		s.link.down = nil
-		s.tellAll(shade.Back{})
+		s.handAll(shade.Back{})
 		s.schedule.renew()
 		for _, d := range s.inTurn() {
 			// Whoever had the port before, such as this program, may have asked something.
@@ -134,7 +134,7 @@ func (s *State) checkLink(why error) {
 		s.info("bus is up")
 	case why != nil && (s.link.down == nil || s.link.opening() || s.link.down.Error() != why.Error()):
 		s.link.down = why
-		s.tellAll(shade.Lost{})
+		s.handAll(shade.Lost{})
 		// Whatever moves must be stopped as soon as the bus is back.
 		s.failAll(why, func(p *piece) bool { return p.stops() })
 		s.groups.busDown(why)

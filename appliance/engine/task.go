@@ -107,7 +107,7 @@ func (e Over) step(s *State) {
 			s.accounts.probes.spend(s.now, took)
 			s.failed(gone, t, e.Err)
 		}
-		s.settleTask(t, e.Result, e.Err)
+		s.judgeTask(t, e.Result, e.Err)
 		return
 	}
 	if gone != nil && e.Err == nil {
@@ -131,22 +131,22 @@ func (e Over) step(s *State) {
 	if gaveUp {
 		s.failed(gone, t, appliance.ErrSilent)
 	}
-	s.settleTask(t, e.Result, e.Err)
+	s.judgeTask(t, e.Result, e.Err)
 }
 
-// settleTask tells whoever a task was for.
-func (s *State) settleTask(t *task, res appliance.Result, err error) {
+// judgeTask tells whoever a task was for.
+func (s *State) judgeTask(t *task, res appliance.Result, err error) {
 	switch {
 	case t.piece != nil && t.lent:
 		s.back(t.piece, res, err)
 	case t.piece != nil:
-		s.settle(t.piece, res, err)
+		s.judge(t.piece, res, err)
 	case t.poll != nil:
-		s.settlePoll(t, res, err)
+		s.judgePoll(t, res, err)
 	case t.job != nil:
-		s.settleJob(t, res, err)
+		s.judgeJob(t, res, err)
 	case t.table != nil:
-		s.groups.settle(t.table, res, err)
+		s.groups.judge(t.table, res, err)
 	}
 }
 
@@ -156,7 +156,7 @@ func (s *State) pollTask(p *pollState, kind taskKind) *task {
 	return t
 }
 
-func (s *State) settlePoll(t *task, res appliance.Result, err error) {
+func (s *State) judgePoll(t *task, res appliance.Result, err error) {
 	p := t.poll
 	switch {
 	case errors.Is(err, appliance.ErrPreempted) && res.Sent.IsZero():
@@ -211,7 +211,7 @@ func (s *State) wentOut(p *piece, sent time.Time) {
 	}
 }
 
-// back settles a piece whose answer was awaited while others had the bus: newer commands
+// back judges a piece whose answer was awaited while others had the bus: newer commands
 // may have taken parts of it, and the port may be gone.
 func (s *State) back(p *piece, res appliance.Result, err error) {
 	left := p.open()
@@ -227,7 +227,7 @@ func (s *State) back(p *piece, res appliance.Result, err error) {
 	case p.overtaken && !p.verifying():
 		s.replace(p, s.again(p, left, s.driver().Plan))
 	default:
-		s.settle(p, res, err)
+		s.judge(p, res, err)
 	}
 	p.outAt, p.overtaken = time.Time{}, false
 }

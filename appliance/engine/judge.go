@@ -11,9 +11,9 @@ import (
 	"svc.internal/controller/appliance/shade"
 )
 
-// settle judges the outcome of one exchange of a command. This is the one place where a
+// judge takes the outcome of one exchange of a command. This is the one place where a
 // retry is decided.
-func (s *State) settle(p *piece, res appliance.Result, err error) {
+func (s *State) judge(p *piece, res appliance.Result, err error) {
 	writing := !p.verifying()
 	if writing && !res.Sent.IsZero() && !p.out() {
 		s.noteSent(p, res.Sent)
@@ -31,9 +31,9 @@ func (s *State) settle(p *piece, res appliance.Result, err error) {
 	}
 	switch {
 	case !writing:
-		s.settleRead(p, res, err)
+		s.judgeRead(p, res, err)
 	case err == nil:
-		s.settleStep(p, res)
+		s.judgeStep(p, res)
 	case errors.Is(err, appliance.ErrRefused) && len(p.chain.Wants) > 1 && p.members[0].writes+1 < maxWrites:
 		// A combined frame was refused: the device may do it one by one.
 		left := p.open()
@@ -55,20 +55,20 @@ func (s *State) noteSent(p *piece, at time.Time) {
 		}
 		s.sent(m, at)
 		if motor := s.motors[m.target.Shade]; motor != nil {
-			s.tell(motor, at, shade.Sent{Order: m.order, Group: p.chain.Group && motor.channel.PositionMeasured})
+			s.hand(motor, at, shade.Sent{Order: m.order, Group: p.chain.Group && motor.channel.PositionMeasured})
 		}
-		s.beliefs.asked(m)
+		s.beliefs.ordered(m)
 	}
 }
 
-// settleStep goes on after a frame that was written as it should.
-func (s *State) settleStep(p *piece, res appliance.Result) {
+// judgeStep goes on after a frame that was written as it should.
+func (s *State) judgeStep(p *piece, res appliance.Result) {
 	p.pos, p.tries = p.pos+1, 0
 	if !p.verifying() {
 		return
 	}
 	p.sentAt, p.looks, p.notBefore = res.Sent, 0, time.Time{}
-	s.told(p)
+	s.ordered(p)
 	switch {
 	case p.chain.Unverifiable:
 		s.replace(p, nil)
@@ -97,8 +97,8 @@ func (s *State) prolong(p *piece, until time.Time) {
 	p.expires = later(p.expires, earlier(until, p.ceiling))
 }
 
-// told notes what members were told.
-func (s *State) told(p *piece) {
+// ordered notes what members were ordered.
+func (s *State) ordered(p *piece) {
 	for _, m := range p.open() {
 		m.writes++
 		ch := s.wiring.channel(m.target.Ref)
@@ -109,7 +109,7 @@ func (s *State) told(p *piece) {
 			s.acknowledged(m, s.now)
 		}
 		if motor := s.motors[m.target.Shade]; motor != nil {
-			s.tell(motor, s.now, shade.Ack{Order: m.order.ID})
+			s.hand(motor, s.now, shade.Ack{Order: m.order.ID})
 		}
 		switch {
 		case m.target.Shade != 0:
@@ -123,7 +123,7 @@ func (s *State) told(p *piece) {
 	}
 }
 
-// byDevice divides a piece whose members were told by the devices that they hang off.
+// byDevice divides a piece whose members were ordered by the devices that they hang off.
 // Each is read back and repaired by itself, whatever becomes of the others. Nobody waits
 // for a device that is known not to answer: the frame reached it if anything did.
 func (s *State) byDevice(p *piece) []*piece {
@@ -165,8 +165,8 @@ func (s *State) byDevice(p *piece) []*piece {
 	return out
 }
 
-// goesOn reports whether shades that may have been moving were told to move by a frame that
-// nobody acknowledged: that they move proves nothing, so each is told alone.
+// goesOn reports whether shades that may have been moving were ordered to move by a frame that
+// nobody acknowledged: that they move proves nothing, so each is ordered alone.
 func (p *piece) goesOn() bool {
 	return slices.ContainsFunc(p.open(), func(m *member) bool {
 		return m.target.Shade != 0 && m.target.Motion != appliance.Stop && m.before.Motion != appliance.Stopped && m.writes < maxWrites
@@ -181,9 +181,9 @@ func (s *State) deviceFor(ref appliance.Ref) *device {
 	return s.deviceOf[ref.Node]
 }
 
-// settleRead collects what was read back and, after the last read, judges it. A read
+// judgeRead collects what was read back and, after the last read, judges it. A read
 // that is too large for the device is taken apart.
-func (s *State) settleRead(p *piece, res appliance.Result, err error) {
+func (s *State) judgeRead(p *piece, res appliance.Result, err error) {
 	at := p.pos - len(p.chain.Steps)
 	if parts := smaller(*p.exchange(), err); len(parts) > 0 {
 		p.chain.Verify, p.tries = slices.Replace(slices.Clone(p.chain.Verify), at, at+1, parts...), 0
@@ -213,7 +213,7 @@ func (s *State) settleRead(p *piece, res appliance.Result, err error) {
 	s.replace(p, s.judged(p))
 }
 
-// merge adds what a second read told of the same thing.
+// merge adds what a second read said of the same thing.
 func merge(a, r appliance.Reading) appliance.Reading {
 	v := a.Values
 	if r.SpeaksOfLevel() {
@@ -236,7 +236,7 @@ func merge(a, r appliance.Reading) appliance.Reading {
 }
 
 // lookPauses are between two read-backs of a device that has something else than it was
-// told: some show late what they do. fadeLook is the same while it fades.
+// ordered: some show late what they do. fadeLook is the same while it fades.
 var lookPauses = [...]time.Duration{50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 400 * time.Millisecond}
 
 const (
@@ -248,7 +248,7 @@ const (
 	lagGroup = 200 * time.Millisecond
 )
 
-// judged compares what the members were told with what was read back. It returns what
+// judged compares what the members were ordered with what was read back. It returns what
 // has to be done for those that do not have it: nothing, reading again later, or telling
 // each again.
 func (s *State) judged(p *piece) []*piece {
@@ -257,7 +257,7 @@ func (s *State) judged(p *piece) []*piece {
 		switch at, confirmed := s.verdict(p, m); {
 		case confirmed:
 			s.confirm(m, m.got.At)
-			s.do(Settled{m.target.Ref})
+			s.do(AsRead{m.target.Ref})
 		default:
 			lookAt = later(lookAt, at)
 		}
@@ -275,7 +275,7 @@ func (s *State) judged(p *piece) []*piece {
 	for _, m := range left {
 		was := s.differs(m)
 		if was {
-			s.do(Settled{m.target.Ref})
+			s.do(AsRead{m.target.Ref})
 		}
 		switch {
 		case s.repairable(m, was):
@@ -296,7 +296,7 @@ func (s *State) judged(p *piece) []*piece {
 	return s.again(p, again, s.driver().Repair)
 }
 
-// differs reports whether the member was read since it was told, and has something else
+// differs reports whether the member was read since it was ordered, and has something else
 // than it should.
 func (s *State) differs(m *member) bool {
 	return m.got.Ref == m.target.Ref && aspectsOf(m.target.Has)&aspectsOf(m.got.Has) != 0 &&
@@ -315,7 +315,7 @@ func (s *State) verdict(p *piece, m *member) (lookAt time.Time, confirmed bool) 
 	case p.chain.Group: // it may as well have missed the frame
 		lag = min(lag, lagGroup)
 	}
-	settledAt := p.sentAt.Add(lag)
+	lagsUntil := p.sentAt.Add(lag)
 	fading := m.got.At.Before(p.fadeEnd)
 	if !s.differs(m) {
 		read := aspectsOf(m.target.Has) & aspectsOf(m.got.Has)
@@ -335,14 +335,14 @@ func (s *State) verdict(p *piece, m *member) (lookAt time.Time, confirmed bool) 
 		return s.now.Add(lookPauses[min(p.looks, len(lookPauses)-1)]), false
 	case p.slow && m.target.Shade == 0: // it said that it needs time
 		return s.now.Add(lookPauses[min(p.looks, len(lookPauses)-1)]), false
-	case m.got.At.Before(settledAt):
+	case m.got.At.Before(lagsUntil):
 		at := s.now.Add(max(lookPauses[min(p.looks, len(lookPauses)-1)], p.chain.Verify[0].Airtime))
-		return later(at, earlier(settledAt, s.now.Add(lookPauses[len(lookPauses)-1]))), false
+		return later(at, earlier(lagsUntil, s.now.Add(lookPauses[len(lookPauses)-1]))), false
 	}
 	return time.Time{}, false
 }
 
-// repairable reports whether a member that is not confirmed may be told again. The
+// repairable reports whether a member that is not confirmed may be ordered again. The
 // movement of a shade whose way is timed may not: whoever stopped it meanwhile meant it.
 func (s *State) repairable(m *member, wasRead bool) bool {
 	if m.writes >= maxWrites || !wasRead && m.stage == appliance.StageAcknowledged {
@@ -363,16 +363,16 @@ func (s *State) failPiece(p *piece, err error) {
 	}
 }
 
-// leaveOut ends a member that nobody waits for. What its shade was told may be obeyed.
+// leaveOut ends a member that nobody waits for. What its shade was ordered may be obeyed.
 func (s *State) leaveOut(m *member) {
 	s.end(m, LeftOut, time.Time{}, nil)
 	s.gaveUp(m, false)
 }
 
-// failMember ends a member; what it was told is not shown any more.
+// failMember ends a member; what it was ordered is not shown any more.
 func (s *State) failMember(m *member, err error) {
 	s.fail(m, err)
-	s.do(Settled{m.target.Ref})
+	s.do(AsRead{m.target.Ref})
 }
 
 // dropExpired ends the pieces whose time is over.
