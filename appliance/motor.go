@@ -127,7 +127,12 @@ func (b *bus) act(m *motor, now time.Time, a shade.Action) {
 		if p, of := b.carries(m, a.Order); of != nil {
 			of.fail(ErrSuperseded)
 			b.drop(p, of)
+		} else if m.begun != nil && m.begun.order.ID == a.Order {
+			m.begun.fail(a.Why)
+			m.begun = nil
 		}
+	case shade.Keep:
+		b.keep(m, a.Order)
 	case shade.Confirm:
 		if p, of := b.carries(m, a.Order); of != nil {
 			of.read(now)
@@ -203,10 +208,7 @@ func (b *bus) send(m *motor, o shade.Order, now time.Time) {
 	}
 	target := Want{Ref{Shade: m.shade.ID}, valuesOf(o)}
 	kind := map[shade.Kind]Kind{shade.Open: ShadeOpen, shade.Close: ShadeClose, shade.Stop: ShadeStop}[o.Kind]
-	if p, of := b.carries(m, o.Confirms); of != nil {
-		m.begun = of
-		b.lift(p, of)
-	}
+	b.keep(m, o.Confirms)
 	r := b.begin(Command{Kind: kind, Target: Target{One, m.shade.ID}, Origin: Origin{Via: "shade engine", Why: "way to a position"}}, target)
 	r.members[0].order = o
 	j := job{members: r.members, expiry: o.Expires}
@@ -229,8 +231,16 @@ func (b *bus) carries(m *motor, order uint64) (*piece, *member) {
 	return nil, nil
 }
 
-// lift takes a member out of its piece that is open still: its order was replaced by one
-// that confirms it, too.
+// keep takes the member of an order out of its piece and leaves it open: a later order
+// confirms it, too.
+func (b *bus) keep(m *motor, order uint64) {
+	if p, of := b.carries(m, order); of != nil {
+		m.begun = of
+		b.lift(p, of)
+	}
+}
+
+// lift takes a member out of its piece that is open still.
 func (b *bus) lift(p *piece, of *member) {
 	p.members[slices.Index(p.members, of)] = &member{record: of.record, place: of.place, outcome: leftOut, target: of.target}
 	if len(p.open()) == 0 {

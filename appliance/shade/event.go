@@ -99,6 +99,10 @@ type Confirm struct {
 	Also  uint64 // another that counts as confirmed with it; 0: none
 }
 
+// Keep takes an order off the engine that was read to be obeyed, and leaves its command
+// open: an order that follows confirms it.
+type Keep struct{ Order uint64 }
+
 // Refuse turns down the command that was handed in.
 type Refuse struct{ Why error }
 
@@ -114,6 +118,7 @@ type Log struct{ Text string }
 func (Send) action()    {}
 func (Cancel) action()  {}
 func (Confirm) action() {}
+func (Keep) action()    {}
 func (Refuse) action()  {}
 func (ReadNow) action() {}
 func (GiveUp) action()  {}
@@ -126,5 +131,6 @@ var (
 	ErrNoTravel   = errors.New("go to a position without travel times; set them, until then only 0 and 100 can be reached")
 	ErrExpired    = errors.New("the deadline passed before the bus came to it")
 	ErrWall       = errors.New("somebody moves the shade at the wall")
+	ErrStill      = errors.New("the shade was not read to move")
 	ErrWrong      = errors.New("the shade could not be sent on as planned")
 )

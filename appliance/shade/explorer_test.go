@@ -51,7 +51,7 @@ func TestExplorerSoakCampaign(t *testing.T) {
 
 // live is one history, from the first day to a last way that has to succeed.
 func (w *world) live() {
-	w.oracle.confirmed, w.oracle.refused = map[uint64]bool{}, map[uint64]bool{}
+	w.oracle.confirmed, w.oracle.refused, w.oracle.runs = map[uint64]bool{}, map[uint64]bool{}, map[uint64]began{}
 	w.troubles()
 	end := w.now.Add(w.between(30_000, 180_000))
 	for w.now.Before(end) && w.oracle.wrong == "" {

@@ -59,6 +59,7 @@ func (m *machine) readOnRoute(r Read, asItMay, proven bool) {
 		}
 		m.arrived(r)
 	case asItMay:
+		m.Order.Denied = m.Order.Denied || r.Motion != motionOf(m.Order.Kind.dir()) && m.shows(r.Asked)
 	case m.Order.Stage == StageRead:
 		m.free(ErrWall) // or it has arrived
 	case r.Motion == Standing || m.ours(r):

@@ -74,6 +74,12 @@ func (m *machine) nextRun() (Order, bool) {
 	return o, math.Abs(way) >= nearEnough
 }
 
+// there reports whether a shade that stands is at the goal of its way already.
+func (m *machine) there() bool {
+	p := &m.Pose
+	return p.known() && p.Uncertainty <= sureMost && math.Abs(m.Route.Goal-p.position(&m.Settings, m.now)) < nearEnough
+}
+
 // takes is how long a shade takes for a way in percent points.
 func (s *Settings) takes(points float64, d Dirs) time.Duration {
 	travel := s.TravelDown

@@ -112,21 +112,28 @@ func TestRoutes(t *testing.T) {
 		{"and one that was read so soon after that it may only begin", resting(50),
 			then(command(0, 1, Open), sent(0, 1), failed(450, 1), reads(800, Standing), command(850, 2, MoveTo, 80)),
 			"send 2 stop; asked"},
+		{"one that is found to be there when it is stopped is", resting(0),
+			then(command(0, 1, Open), told(0, 1, Opening), reads(9000, Opening), command(10_000, 2, MoveTo, 50), told(10_000, 2, Standing)),
+			"confirm 2; idle"},
+		{"a way that a stop ends, while the bus is down, does not come true", resting(0),
+			then(command(0, 1, Open), told(0, 1, Opening), command(8000, 2, MoveTo, 20), sent(8000, 2), at(8001, Lost{}), command(8002, 3, Stop),
+				at(8003, Back{}), acked(8010, 2), reads(8300, Standing)),
+			"cancel 2; idle"},
 		{"one that is there is stopped, which confirms it", resting(50),
 			then(command(0, 1, MoveTo, 50)),
 			"send 1 stop; asked"},
 		{"after the stop it pauses as long as the actuator does", resting(0),
 			then(pausing()),
-			"confirm 2; on route"},
+			"keep 2; on route"},
 		{"a shade that pauses goes on when the actuator would", resting(0),
 			then(pausing(), tick(8501)),
-			"send 3 close; asked"},
+			"send 3 close for 2; asked"},
 		{"where nobody knows it goes to the end nearer to the goal", unknown,
 			then(command(0, 1, MoveTo, 40), told(0, 1, Standing), tick(501)),
-			"send 2 close; asked"},
+			"send 2 close for 1; asked"},
 		{"or the upper one", unknown,
 			then(command(0, 1, MoveTo, 60), told(0, 1, Standing), tick(501)),
-			"send 2 open; asked"},
+			"send 2 open for 1; asked"},
 		{"it runs there 10 % longer than it takes", unknown,
 			then(command(0, 1, MoveTo, 40), told(0, 1, Standing), tick(501), told(501, 2, Closing),
 				reads(20_000, Closing), tick(20_300)),
@@ -269,7 +276,7 @@ func TestReadings(t *testing.T) {
 		{"a run that is read leaves only its own direction to be stopped", resting(0),
 			then(onRoute(Opening), command(3000, 2, MoveTo, 10), sent(3000, 2), acked(3001, 2), reads(3010, Standing), tick(3501),
 				sent(3501, 3), acked(3502, 3), reads(4300, Closing)),
-			"confirm 3; on route, must stop down"},
+			"confirm 3 and 2; on route, must stop down"},
 		{"a run that is not seen yet says nothing for a second", resting(0),
 			then(onRoute(MotionUnknown), reads(999, Standing)),
 			"on route, must stop up"},
@@ -308,7 +315,7 @@ func TestReadings(t *testing.T) {
 			"on route, must stop up"},
 		{"a shade that pauses and runs was moved at the wall", resting(0),
 			then(pausing(), reads(8300, Opening)),
-			"idle"},
+			"cancel 2; idle"},
 	})
 }
 
@@ -317,6 +324,11 @@ func TestTime(t *testing.T) {
 	if s.Order.Kind != Close || !s.Order.Expires.Equal(moment(9501)) {
 		t.Errorf("a run after a pause that was over at 8.501 s: %s, worth sending until %v; want a second", describe(s, actions), s.Order.Expires.Sub(dawn))
 	}
+	hurry := at(8000, Command{Seq: 2, Kind: MoveTo, Position: 20, Accepted: moment(8000), Expires: moment(8900)})
+	s, actions, _ = story{shade: resting(0), happens: then(command(0, 1, Open), told(0, 1, Opening), hurry, told(8000, 2, Standing), tick(8501))}.tell(t)
+	if s.Order.Kind != Close || !s.Order.Expires.Equal(moment(8900)) {
+		t.Errorf("a run that the command wants by 8.9 s: %s, worth sending until %v", describe(s, actions), s.Order.Expires.Sub(dawn))
+	}
 	runStories(t, []story{
 		{"of a run that was never read the command goes over to its stop", resting(0),
 			then(command(0, 1, MoveTo, 2), told(0, 1, MotionUnknown), tick(400)),
@@ -324,16 +336,29 @@ func TestTime(t *testing.T) {
 		{"and is confirmed with it", resting(0),
 			then(command(0, 1, MoveTo, 2), told(0, 1, MotionUnknown), tick(400), sent(400, 2), acked(401, 2), reads(800, Standing)),
 			"confirm 2 and 1; idle"},
+		{"not if it was read to stand when it had to move", resting(0),
+			then(command(0, 1, MoveTo, 2), told(0, 1, MotionUnknown), reads(250, Standing), tick(400)),
+			"cancel 1; send 2 stop; asked, must stop up"},
+		{"soon after its frame that says nothing", resting(0),
+			then(command(0, 1, MoveTo, 2), told(0, 1, MotionUnknown), reads(249, Standing), tick(400)),
+			"send 2 stop for 1; asked, must stop up"},
+		{"nor before a frame that is sent again", resting(0),
+			then(command(0, 1, MoveTo, 2), told(0, 1, MotionUnknown), reads(250, Standing), sent(260, 1), acked(261, 1), tick(700)),
+			"send 2 stop for 1; asked, must stop up"},
+		{"of a run that the command's stop made room for, it goes over, too", resting(0),
+			then(command(0, 1, Open), told(0, 1, Opening), reads(8000, Opening), command(9000, 2, MoveTo, 44), told(9000, 2, Standing), tick(9501),
+				told(9501, 3, MotionUnknown), tick(10_000)),
+			"send 4 stop for 2; asked, must stop down"},
 		{"a pause that is over late by a second goes on", resting(0),
 			then(pausing(), tick(9501)),
-			"send 3 close; asked"},
+			"send 3 close for 2; asked"},
 		{"later than that nothing begins to move", resting(0),
 			then(pausing(), tick(9502)),
-			"log; idle"},
+			"log; cancel 2; idle"},
 		{"a stop that is proven too late ends the route", resting(0),
 			then(command(0, 1, Open), told(0, 1, Opening), command(8000, 2, MoveTo, 20), sent(8000, 2), acked(8001, 2), tick(9501),
 				reads(9600, Standing)),
-			"confirm 2; idle"},
+			"cancel 2; idle"},
 		{"so does a stop at an end that is more than a second late", New(relays, moment(-10_000)),
 			then(command(0, 1, MoveTo, 40), told(0, 1, Standing), tick(501), told(501, 2, Closing), reads(20_000, Closing), tick(20_301),
 				tick(21_301), told(21_400, 3, Standing)),
@@ -341,7 +366,7 @@ func TestTime(t *testing.T) {
 		{"one that is proven in time does not", resting(0),
 			then(command(0, 1, Open), told(0, 1, Opening), command(8000, 2, MoveTo, 20), sent(8000, 2), acked(8001, 2), tick(9500),
 				reads(9501, Standing)),
-			"confirm 2; on route"},
+			"keep 2; on route"},
 	})
 }
 
@@ -426,7 +451,7 @@ func TestOutage(t *testing.T) {
 			"stopping, must stop up"},
 		{"a shade that pauses and is heard of too late stays", resting(0),
 			then(pausing(), at(8200, Lost{}), at(12_000, Back{}), tick(12_000)),
-			"log; idle"},
+			"log; cancel 2; idle"},
 		{"after a restart nothing moves", New(relays, moment(-10_000)),
 			then(at(0, Restored{Position: 40, At: moment(-60_000)}), tick(1000)),
 			"idle"},

@@ -28,6 +28,8 @@ type unit struct {
 	refuses   bool          // does not do what it is asked, and says so
 	lag       time.Duration // a register read shows so late what was written
 	pending   []write
+	// script, if not nil, answers instead, unless its second result is false; nil: silence.
+	script func(pdu []byte) ([]byte, bool)
 }
 
 type write struct {
@@ -114,6 +116,11 @@ func (u *unit) take(pdu []byte) []byte {
 		return due
 	})
 	address, count := binary.BigEndian.Uint16(pdu[1:]), binary.BigEndian.Uint16(pdu[3:])
+	if u.script != nil {
+		if out, is := u.script(pdu); is {
+			return out
+		}
+	}
 	if u.refuses {
 		return []byte{pdu[0] | 0x80, 4}
 	}
