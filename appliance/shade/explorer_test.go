@@ -247,7 +247,7 @@ func (w *world) restart(orderly bool) {
 	w.state = New(set, w.now)
 	w.state.Down = w.line.down
 	w.seq += 10
-	if v.Source != 0 && !v.Motion.running() && before.Phase == Idle && v.Motion == Standing {
+	if v.Source != 0 && before.Phase == Idle && v.Motion == Standing && before.Pose.Doubt.IsZero() {
 		w.step(Restored{Position: v.Position, Uncertainty: v.Uncertainty, At: v.At})
 	}
 }

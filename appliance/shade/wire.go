@@ -40,7 +40,7 @@ func (e Ack) step(m *machine) {
 		return
 	}
 	o.Stage, o.AckAt = max(o.Stage, StageAcknowledged), m.now
-	m.Pose.told(&m.Settings, o.Kind, o.SentAt)
+	m.Pose.told(&m.Settings, o.Kind, o.SentAt, m.Last.Changed)
 	switch {
 	case o.Kind == Stop:
 		m.Due = m.now.Add(m.Settings.ReverseDelay)
@@ -111,6 +111,10 @@ func (e Failed) step(m *machine) {
 }
 
 func (Tick) step(m *machine) {
+	if m.Pose.due(&m.Settings, m.now) {
+		m.Pose.LookedAt = m.now
+		m.do(ReadNow{})
+	}
 	over := !m.Due.IsZero() && !m.now.Before(m.Due)
 	late := m.now.Sub(m.Due)
 	switch m.Phase {
