@@ -110,7 +110,12 @@ func (s *State) act(m *motor, now time.Time, a shade.Action) {
 		if p, of := s.carries(m, a.Order); of != nil {
 			s.cancelled(of, a.Why)
 			s.drop(p, of)
+		} else if m.begun != nil && m.begun.order.ID == a.Order {
+			s.cancelled(m.begun, a.Why)
+			m.begun = nil
 		}
+	case shade.Keep:
+		s.keep(m, a.Order)
 	case shade.Confirm:
 		if p, of := s.carries(m, a.Order); of != nil {
 			s.confirm(of, now)
@@ -204,10 +209,7 @@ func (s *State) send(m *motor, a shade.Send, now time.Time) {
 	}
 	target := appliance.Want{Ref: appliance.Ref{Shade: m.shade.ID}, Values: valuesOf(o)}
 	kind := map[shade.Kind]appliance.Kind{shade.Open: appliance.ShadeOpen, shade.Close: appliance.ShadeClose, shade.Stop: appliance.ShadeStop}[o.Kind]
-	if p, of := s.carries(m, o.Confirms); of != nil {
-		m.begun = of
-		s.lift(p, of)
-	}
+	s.keep(m, o.Confirms)
 	s.begun++
 	of := &member{command: &Command{ID: Own + s.begun, Accepted: s.now, Ceiling: s.now.Add(CommandMost), Single: true}, target: target, order: o}
 	s.do(Begin{ID: of.command.ID, Kind: kind, Target: target})
@@ -234,8 +236,16 @@ func (s *State) carries(m *motor, order uint64) (*piece, *member) {
 	return nil, nil
 }
 
-// lift takes a member out of its piece that is open still: its order was replaced by one
-// that confirms it, too.
+// keep takes the member of an order out of its piece and leaves it open: a later order
+// confirms it, too.
+func (s *State) keep(m *motor, order uint64) {
+	if p, of := s.carries(m, order); of != nil {
+		m.begun = of
+		s.lift(p, of)
+	}
+}
+
+// lift takes a member out of its piece that is open still.
 func (s *State) lift(p *piece, of *member) {
 	p.members[slices.Index(p.members, of)] = &member{command: of.command, place: of.place, outcome: LeftOut, target: of.target}
 	if len(p.open()) == 0 {

@@ -26,7 +26,7 @@ func (c Command) step(m *machine) {
 		case c.Kind == Stop && m.Phase == OnRoute && !m.Order.run():
 			m.free(ErrSuperseded)
 		case c.Kind == Stop:
-			m.Route = Route{} // it ends at its next stop
+			m.endRoute() // at its next stop
 		}
 		return
 	}

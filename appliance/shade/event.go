@@ -103,6 +103,10 @@ type Confirm struct {
 // engine: it has the outcome of that.
 type Join struct{ Order uint64 }
 
+// Keep takes an order off the engine that was read to be obeyed, and leaves its command
+// open: an order that follows confirms it.
+type Keep struct{ Order uint64 }
+
 // Refuse turns down the command that was handed in.
 type Refuse struct{ Why error }
 
@@ -119,6 +123,7 @@ func (Send) action()    {}
 func (Cancel) action()  {}
 func (Confirm) action() {}
 func (Join) action()    {}
+func (Keep) action()    {}
 func (Refuse) action()  {}
 func (ReadNow) action() {}
 func (GiveUp) action()  {}
@@ -131,5 +136,6 @@ var (
 	ErrNoTravel   = errors.New("go to a position without travel times; set them, until then only 0 and 100 can be reached")
 	ErrExpired    = errors.New("the deadline passed before the bus came to it")
 	ErrWall       = errors.New("somebody moves the shade at the wall")
+	ErrStill      = errors.New("the shade was not read to move")
 	ErrWrong      = errors.New("the shade could not be sent on as planned")
 )

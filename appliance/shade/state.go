@@ -110,6 +110,7 @@ type Order struct {
 	Expires  time.Time
 	// Confirms is an earlier order that counts as confirmed with this one; 0: none.
 	Confirms uint64
+	Denied   bool // it was read not to be obeyed when that had to show
 
 	Stage  Stage
 	Frame  Frame
@@ -122,7 +123,7 @@ func (o Order) out() bool { return o.Stage >= StageWaiting && o.Stage <= StageAc
 
 // Confirming reports whether an order may still be confirmed.
 func (s State) Confirming(order uint64) bool {
-	return s.Order.out() && (s.Order.ID == order || s.Order.Confirms == order)
+	return s.Route.Confirms == order || s.Order.out() && (s.Order.ID == order || s.Order.Confirms == order)
 }
 
 // run reports whether the order moves the shade.
@@ -145,6 +146,10 @@ func (o Order) dirs() Dirs {
 type Route struct {
 	Goal  float64
 	Ahead bool // another run follows the order that is out, or the pause
+	Ended bool // none follows any more: it ends where it is stopped
+	// Confirms is the stop that the way began with, which was obeyed and proves nothing of
+	// the run for which it made room: that confirms it; 0: none.
+	Confirms uint64
 	// Referenced: it has been to an end on this way already, to learn where it is.
 	Referenced bool
 }

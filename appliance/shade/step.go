@@ -56,6 +56,9 @@ func (m *machine) rest(why error) {
 		m.do(Cancel{m.Order.ID, why})
 		m.Order.Stage = StageEnded
 	}
+	if m.Route.Confirms != 0 {
+		m.do(Cancel{m.Route.Confirms, why})
+	}
 	m.Phase, m.Route, m.Due, m.Holder = Idle, Route{}, time.Time{}, 0
 }
 

@@ -137,6 +137,8 @@ func describe(s State, actions []Action) string {
 			parts = append(parts, text)
 		case Cancel:
 			parts = append(parts, fmt.Sprintf("cancel %d", a.Order))
+		case Keep:
+			parts = append(parts, fmt.Sprintf("keep %d", a.Order))
 		case Confirm:
 			text := fmt.Sprintf("confirm %d", a.Order)
 			if a.Also != 0 {
