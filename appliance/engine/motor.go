@@ -105,7 +105,7 @@ func (s *State) hand(m *motor, now time.Time, e shade.Event) {
 func (s *State) act(m *motor, now time.Time, a shade.Action) {
 	switch a := a.(type) {
 	case shade.Send:
-		s.send(m, a, now)
+		s.send(m, a.Order, now)
 	case shade.Cancel:
 		if p, of := s.carries(m, a.Order); of != nil {
 			s.cancelled(of, a.Why)
@@ -201,8 +201,7 @@ func (s *State) refusal(why error, target appliance.Want) error {
 }
 
 // send carries out an order that the machine gives by itself.
-func (s *State) send(m *motor, a shade.Send, now time.Time) {
-	o := a.Order
+func (s *State) send(m *motor, o shade.Order, now time.Time) {
 	if s.link.closed { // for the bus that takes its place
 		s.hand(m, now, shade.Failed{Order: o.ID})
 		return
@@ -214,10 +213,7 @@ func (s *State) send(m *motor, a shade.Send, now time.Time) {
 	of := &member{command: &Command{ID: Own + s.begun, Accepted: s.now, Ceiling: s.now.Add(CommandMost), Single: true}, target: target, order: o}
 	s.do(Begin{ID: of.command.ID, Kind: kind, Target: target})
 	owed := noDuty
-	switch {
-	case o.Kind == shade.Stop && a.Behind:
-		owed = stopBehind
-	case o.Kind == shade.Stop:
+	if o.Kind == shade.Stop {
 		owed = mustStop
 	}
 	s.enqueue([]*member{of}, owed, o.Expires)

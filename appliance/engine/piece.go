@@ -11,9 +11,8 @@ import (
 type duty uint8
 
 const (
-	noDuty     duty = iota
-	mustStop        // nobody else would stop the shade: it is tried until it expires
-	stopBehind      // the same, and it gives way to everything: it is tried once
+	noDuty   duty = iota
+	mustStop      // nobody else would stop the shade: it is tried until it expires
 )
 
 // stops reports whether a shade is to be stopped.
@@ -74,7 +73,7 @@ const (
 func (p *piece) rankOf(suspect bool) rank {
 	stop := p.stops() && !p.verifying()
 	switch {
-	case stop && (p.duty == stopBehind || p.duty == mustStop && p.tries >= ofCommands.silent):
+	case p.duty == mustStop && stop && p.tries >= ofCommands.silent:
 		return rankStopBehind
 	case p.offline && !p.verifying():
 		return rankOffline

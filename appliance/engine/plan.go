@@ -117,7 +117,7 @@ func (s *State) setAsideOffline(p *piece) bool {
 		return false
 	}
 	d := s.devices[p.chain.Steps[0].Device]
-	if d == nil || d.online || !d.suspect() || p.duty != noDuty {
+	if d == nil || d.online || !d.suspect() || p.duty == mustStop {
 		return false
 	}
 	switch {

@@ -43,11 +43,8 @@ func (s *State) tryAgain(p *piece, err error) bool {
 	}
 	silent := errors.Is(err, appliance.ErrSilent)
 	wait, ok := ofCommands.again(err, p.tries)
-	switch {
-	case ok && silent && (p.offline || s.isGone(p.exchange().Device)):
+	if silent && (p.offline || s.isGone(p.exchange().Device)) {
 		ok = false
-	case p.duty == stopBehind:
-		ok = false // its shade decides
 	}
 	if !ok && p.duty == mustStop && !p.verifying() {
 		wait, ok = stopPause, true

@@ -189,7 +189,7 @@ func (s *State) pieceTask(p *piece) *task {
 	switch {
 	case p.offline && !p.verifying():
 		t.kind = taskAttempt
-	case !p.verifying() && p.duty != noDuty:
+	case !p.verifying() && p.duty == mustStop:
 		t.kind = taskStop
 	case !p.verifying():
 		t.kind = taskWrite

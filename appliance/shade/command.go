@@ -46,7 +46,7 @@ func (c Command) step(m *machine) {
 	case c.Holder != 0:
 		o.Ends = ByHolder
 	}
-	m.send(o, false)
+	m.send(o)
 }
 
 // wants reports whether what is out for somebody wants the same as a command: whoever repeats

@@ -81,11 +81,7 @@ type Restored struct {
 type Action interface{ action() }
 
 // Send hands an order to the engine, in place of any that it has.
-type Send struct {
-	Order Order
-	// Behind: it gives way to everything, and is tried once.
-	Behind bool
-}
+type Send struct{ Order Order }
 
 // Cancel takes an order back that was not confirmed.
 type Cancel struct {

@@ -15,7 +15,6 @@ type State struct {
 	Due      time.Time // of the run, the pause or the next stop; zero: nothing is timed
 	MustStop Dirs
 	Stopping time.Time // since when a stop is pending
-	Tries    int       // to stop it, that failed
 	Holder   uint64    // the calibration that has the shade; 0: none
 	Last     Last
 	Down     bool // its bus cannot be used

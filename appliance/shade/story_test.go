@@ -131,9 +131,6 @@ func describe(s State, actions []Action) string {
 			if a.Order.Confirms != 0 {
 				text += fmt.Sprintf(" for %d", a.Order.Confirms)
 			}
-			if a.Behind {
-				text += " behind"
-			}
 			parts = append(parts, text)
 		case Cancel:
 			parts = append(parts, fmt.Sprintf("cancel %d", a.Order))

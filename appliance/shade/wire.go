@@ -102,7 +102,6 @@ func (e Failed) step(m *machine) {
 	m.Order.Stage = StageEnded
 	switch {
 	case m.Phase == Stopping:
-		m.Tries++
 		m.Due = m.now.Add(stopAgain)
 	case m.Phase == OnRoute && e.Unread: // it is stopped at its goal
 	default:
@@ -139,7 +138,7 @@ func (Tick) step(m *machine) {
 			m.do(GiveUp{})
 			m.free(ErrExpired)
 		case over && !m.Order.out():
-			m.sendStop(m.Tries > 0)
+			m.sendStop()
 		}
 	}
 }
@@ -155,7 +154,7 @@ func (m *machine) endRun() {
 		stop.Confirms = cmp.Or(o.Confirms, o.ID)
 	}
 	m.Phase = Asked // a route that is stopped late does not go on
-	m.send(stop, false)
+	m.send(stop)
 }
 
 // goOn begins the next run after a pause.
@@ -173,7 +172,7 @@ func (m *machine) goOn() {
 	}
 	m.Route.Confirms = 0
 	m.Phase, m.Due = Asked, time.Time{}
-	m.send(run, false)
+	m.send(run)
 }
 
 func (Lost) step(m *machine) { m.Down = true }
@@ -181,6 +180,6 @@ func (Lost) step(m *machine) { m.Down = true }
 func (Back) step(m *machine) {
 	m.Down = false
 	if m.Phase == Stopping && !m.Order.out() {
-		m.sendStop(false)
+		m.sendStop()
 	}
 }
