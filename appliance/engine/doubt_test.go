@@ -164,8 +164,8 @@ func TestALineIsWrittenAgainAtOnce(t *testing.T) {
 	}
 	id := r.command(dim(30), r.things[0])
 	r.run(time.Second)
-	if n := r.writes(r.things[0]); n != 3 {
-		t.Errorf("written %d times, want thrice", n)
+	if n := r.writes(r.things[0]); n != 3 || len(r.frames) < 3 || !r.frames[1].write || !r.frames[2].write {
+		t.Errorf("written %d times, want thrice, one after the other", n)
 	}
 	if as, why := r.outcome(id); as != Confirmed {
 		t.Errorf("%v, %v", as, why)

@@ -80,8 +80,7 @@ func TestIdenticalCommandsJoin(t *testing.T) {
 	}
 }
 
-// Who joins has as long as if nobody had been before, and one of a set and one for a lamp
-// alone, which is tried though its device is gone, are two things.
+// Who joins has as long as if nobody had been before; a lamp of a set may be joined, too.
 func TestWhoJoinsHasItsOwnTime(t *testing.T) {
 	r := newRig(t, 2, 0).begin()
 	lamp := r.things[0]
@@ -101,7 +100,7 @@ func TestWhoJoinsHasItsOwnTime(t *testing.T) {
 	set := r.command(dim(70), r.things...)
 	alone := r.command(dim(70), lamp)
 	r.run(time.Second)
-	if as, _ := r.outcome(alone); as != Confirmed || len(r.ended[set]) != 2 {
+	if as, _ := r.outcome(alone); as != Confirmed || len(r.ended[set]) != 2 || r.ended[set][0].Outcome != Confirmed || r.ended[set][1].Outcome != Confirmed {
 		t.Errorf("alone %v, the set %v", as, r.ended[set])
 	}
 }

@@ -36,3 +36,35 @@ func TestWhyAnOrderWasTakenBackIsSaid(t *testing.T) {
 		})
 	}
 }
+
+// The stop that ends a way, and is not heard, is one command in the ledger for as long as it
+// is tried, and after three tries keeps nobody waiting.
+func TestStopThatIsNotHeardIsTriedBehindOthers(t *testing.T) {
+	r := newRig(t, 2, 1).begin()
+	sh := r.things[2]
+	sh.answers = func(write bool) (bool, time.Duration, error) {
+		if write && sh.motion != appliance.Stopped {
+			return false, r.timeout, appliance.ErrSilent
+		}
+		return true, 0, nil
+	}
+	r.command(appliance.Values{Has: appliance.CanMove | appliance.CanPosition, Motion: appliance.MoveTo, Position: 60}, sh)
+	r.run(23 * time.Second) // to the upper end first
+	begun := len(r.begun)
+	tried := r.writes(sh)
+	for i := range 8 {
+		r.after(time.Duration(i)*time.Second+123*time.Millisecond, func() { r.command(dim(appliance.Level(50+i)), r.things[i%2]) })
+	}
+	r.run(10 * time.Second)
+	if n := r.writes(sh) - tried; n < 5 {
+		t.Errorf("the stop was tried %d times more in 10 s", n)
+	}
+	if n := len(r.begun) - begun - 8; n > 0 {
+		t.Errorf("%d entries more in the ledger", n)
+	}
+	for id := range r.ended {
+		if as, why := r.outcome(id); id > 1 && id < Own && as != Confirmed {
+			t.Errorf("lamp: %v, %v", as, why)
+		}
+	}
+}

@@ -76,6 +76,14 @@ func newRig(t *testing.T, lamps, shades int) *rig {
 
 // begin configures the bus and lets it come to rest.
 func (r *rig) begin() *rig {
+	r.take(Configure{Wiring: r.wiring(), Afresh: true})
+	r.run(20 * time.Second)
+	r.frames = nil
+	return r
+}
+
+// wiring is what is made of the things.
+func (r *rig) wiring() *Wiring {
 	w := &Wiring{Config: appliance.BusConfig{Bus: appliance.Bus{Name: "rig", Port: r.port}}, Opened: appliance.Opened{
 		Driver: r, Device: map[appliance.ID]string{}, Channels: map[appliance.ID][]appliance.Channel{}, Shades: map[appliance.ID]appliance.Channel{},
 	}}
@@ -90,10 +98,7 @@ func (r *rig) begin() *rig {
 		}
 		w.Opened.Channels[th.node] = []appliance.Channel{{Abilities: appliance.CanDim | appliance.CanSwitch}}
 	}
-	r.take(Configure{Wiring: w, Afresh: true})
-	r.run(20 * time.Second)
-	r.frames = nil
-	return r
+	return w
 }
 
 func (r *rig) take(e Event) (task *Perform, wake time.Time) {
