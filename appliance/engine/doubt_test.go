@@ -112,6 +112,71 @@ func TestAnAnswerEndsTheDoubt(t *testing.T) {
 	}
 }
 
+// Nor is there a doubt where the gateway itself says that the unit does not answer.
+func TestAGatewayThatAnswersForAUnitIsThere(t *testing.T) {
+	r := newRig(t, 3, 0)
+	g := throughGateway(r, time.Second)
+	r.begin()
+	g.dead[1] = 300 * time.Millisecond
+	r.command(dim(50), r.things[0])
+	r.after(100*time.Millisecond, func() { r.command(dim(60), r.things[1]) })
+	r.run(time.Second)
+	if len(r.frames) < 2 || !r.frames[0].write || !r.frames[1].write || r.frames[1].node != 2 {
+		t.Errorf("%v; want the two writes after each other", r.frames)
+	}
+}
+
+// Where several questions may be out at once, none begins while nothing is heard but one.
+func TestOneReadAtATimeIsOutInDoubt(t *testing.T) {
+	r := newRig(t, 4, 0)
+	throughGateway(r, time.Second)
+	r.begin()
+	w := r.wiring()
+	w.Opened.InFlight = 4
+	r.take(Configure{Wiring: w})
+	for i, th := range r.things {
+		r.command(dim(appliance.Level(20+i)), th)
+	}
+	var out []*Perform
+	more := func() bool {
+		task, _ := r.take(Look{})
+		if task != nil {
+			out = append(out, task)
+			r.take(Out{Task: task.Task, Sent: r.now})
+		}
+		return task != nil
+	}
+	over := func() {
+		r.take(Over{Task: out[0].Task, Result: appliance.Result{Sent: r.now}, Err: appliance.ErrSilent, Began: r.now})
+		out = out[1:]
+	}
+	for more() {
+	}
+	if len(out) != 4 {
+		t.Fatalf("%d are out, want 4", len(out))
+	}
+	r.now = r.now.Add(time.Second)
+	for range 4 {
+		if over(); len(out) > 0 && more() {
+			t.Fatal("another begins while some are out and nothing is heard")
+		}
+	}
+	if !more() || out[0].GivesWay != ToNone || more() {
+		t.Errorf("then %d are out, want one read", len(out))
+	}
+}
+
+// What a device refuses is not asked again.
+func TestARefusalIsFinal(t *testing.T) {
+	r := newRig(t, 1, 0).begin()
+	r.things[0].answers = func(write bool) (bool, time.Duration, error) { return false, 0, appliance.ErrRefused }
+	id := r.command(dim(5), r.things[0])
+	r.run(time.Second)
+	if as, why := r.outcome(id); as != Failed || !errors.Is(why, appliance.ErrRefused) || r.writes(r.things[0]) != 1 {
+		t.Errorf("%v, %v; ordered %d times", as, why, r.writes(r.things[0]))
+	}
+}
+
 // A gateway takes 2.5 s for each of two dead units, longer than its answers are waited for:
 // commands to the ten others used to time out behind those questions.
 func TestCommandsFitBetweenTheQuestionsToTheDead(t *testing.T) {
@@ -261,11 +326,23 @@ func TestOurOwnLatenessAccusesNobody(t *testing.T) {
 			t.Errorf("said: %s %v", l.Text, l.Args)
 		}
 	}
+	misses := 5
+	r.things[0].answers = func(bool) (bool, time.Duration, error) {
+		if misses--; misses >= 0 {
+			return false, 100 * time.Millisecond, overslept
+		}
+		return true, 0, nil
+	}
+	id := r.command(dim(3), r.things[0])
+	r.run(2 * time.Second)
+	if as, why := r.outcome(id); as != Confirmed {
+		t.Errorf("after five in a row: %v, %v", as, why)
+	}
 	// One that always is gives up with the command, and is bounded.
 	for _, th := range r.things {
 		th.answers = func(bool) (bool, time.Duration, error) { return false, 300 * time.Millisecond, overslept }
 	}
-	id := r.command(dim(1), r.things[0])
+	id = r.command(dim(1), r.things[0])
 	r.run(11 * time.Second)
 	if as, why := r.outcome(id); as != Failed {
 		t.Errorf("%v, %v", as, why)
