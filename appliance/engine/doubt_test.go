@@ -16,7 +16,6 @@ type gateway struct {
 	dead   map[appliance.ID]time.Duration // units that do not answer, and how long it waits for them
 	hangs  bool
 	busy   time.Time // until then it is at the questions before
-	kept   []func()  // writes that it took while it hung
 	missed int       // questions of units that are well, in vain
 }
 
