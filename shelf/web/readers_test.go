@@ -23,7 +23,10 @@ type deadlined struct {
 	givenUp bool
 }
 
-func (d *deadlined) SetWriteDeadline(at time.Time) error { d.givenUp = at.Before(time.Now()); return nil }
+func (d *deadlined) SetWriteDeadline(at time.Time) error {
+	d.givenUp = at.Before(time.Now())
+	return nil
+}
 
 func TestWhoReadsNothingMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
