@@ -2,10 +2,12 @@ package api
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -90,6 +92,7 @@ type API struct {
 	sessions sessions
 	logins   *web.Turns // passwords being checked
 	streams  streams
+	readers  *web.Readers
 	failures web.Sparse // lines about failed logins
 	// accountsMu keeps two from making the first user, and the last admin from going.
 	accountsMu sync.Mutex
@@ -99,8 +102,12 @@ type API struct {
 
 // New makes the door.
 func New(cfg Config) *API {
-	return &API{Config: cfg, logins: web.NewTurns(loginsMost, loginsWaiting), sessions: newSessions(), streams: newStreams(), unpacking: make(chan struct{}, 1)}
+	return &API{Config: cfg, logins: web.NewTurns(loginsMost, loginsWaiting), sessions: newSessions(), streams: newStreams(), readers: web.NewReaders(readersUser, readersMost), unpacking: make(chan struct{}, 1)}
 }
+
+// How many answers to GET are made and sent at the same time, of a user and in all: some
+// megabytes each, where a building has thousands of lights.
+const readersUser, readersMost = 4, 12
 
 // Run ends the event streams when ctx ends, so that the server need not wait for them.
 func (a *API) Run(ctx context.Context) error {
@@ -173,6 +180,16 @@ func (a *API) enter(r route) echo.HandlerFunc {
 		web.SetCaller(c, &web.Caller{Name: who.name, Role: string(who.role)})
 		if !who.may(r.needs) {
 			return errForbidden
+		}
+		if r.method == http.MethodGet && !r.goesOn() {
+			leave, err := a.readers.Enter(c, who.name)
+			if errors.Is(err, web.ErrUnread) {
+				return &refusal{status: http.StatusServiceUnavailable, detail: "too many answers are under way that nobody reads; read them, and try again", wait: time.Second}
+			}
+			if err != nil {
+				return err
+			}
+			defer leave()
 		}
 		return r.handle(c)
 	})

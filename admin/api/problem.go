@@ -41,7 +41,7 @@ type refusal struct {
 }
 
 func (r *refusal) Error() string {
-	if r.cause != nil {
+	if r.cause != nil && r.cause.Error() != r.detail {
 		return r.detail + ": " + r.cause.Error()
 	}
 	return r.detail

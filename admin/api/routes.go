@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 )
@@ -16,6 +17,11 @@ type route struct {
 	status       int // of success
 	handle       echo.HandlerFunc
 	query        []query
+}
+
+// goesOn reports whether the answer is a stream of events, which have bounds of their own.
+func (r route) goesOn() bool {
+	return strings.HasSuffix(r.path, "/events") || strings.HasSuffix(r.path, "/monitor")
 }
 
 // query is what may stand behind the question mark.

@@ -30,11 +30,24 @@ func numbered(format string, n int) string {
 	return b.String()
 }
 
+// inUTF16 is a text as other editors save it.
+func inUTF16(text string) string {
+	out := []byte("\xff\xfe")
+	for _, c := range []byte(text) {
+		out = append(out, c, 0)
+	}
+	return string(out)
+}
+
 func TestHostileSiteFiles(t *testing.T) {
 	b := newBroughtTo(t)
 	for _, c := range []struct{ name, file, words string }{
 		{"3.5 MB of empty nodes", "nodes: [" + strings.Repeat("{},", 1_170_000) + "{}]", "marks of lists and mappings"},
 		{"3.5 MB of empty entries in lines", "nodes:\n" + strings.Repeat("-\n", 1_750_000), "marks of lists and mappings"},
+		{"empty entries behind a comment that ends with a carriage return", "#\rnodes:\n#" + strings.Repeat("\r-", 1_100_000) + "\n", "marks of lists and mappings"},
+		{"empty entries behind a comment that ends as a paragraph does", "nodes:\n#" + strings.Repeat("\u2029-", 800_000) + "\n", "marks of lists and mappings"},
+		{"empty entries in lines of another kind", "nodes:\n" + strings.Repeat("-\u0085", 1_100_000), "marks of lists and mappings"},
+		{"empty entries in UTF-16", inUTF16("nodes:\n" + strings.Repeat("-\n", 900_000)), "UTF-8"},
 		{"as many empty nodes as are parsed", "nodes: [" + strings.Repeat("{},", 124_000) + "{}]", "more problems are not shown"},
 		{"as many empty entries as are parsed", "nodes:\n" + strings.Repeat("-\n", 199_000), "more problems are not shown"},
 		{"as many unknown keys as are parsed", "{" + numbered("k%d,", 249_000) + "}", "has 249000 keys"},

@@ -26,10 +26,15 @@ const (
 	packetPublish = 0x30
 	bitRetain     = 0x01
 	bitsQoS       = 0x06
+	exactlyOnce   = 0x04 // of bitsQoS
 )
 
 // publishMost bounds a PUBLISH packet, as nats-server does.
 const publishMost = 2 * wire.MaxMessage
+
+// errOnce says that somebody publishes with QoS 2, which nobody here needs: what is never
+// released with PUBREL would be kept outside every share.
+var errOnce = errors.New("PUBLISH with QoS 2")
 
 // errPublish says that somebody sends what is no MQTT, or too much at once.
 var errPublish = errors.New("malformed or too large a packet")
@@ -60,6 +65,9 @@ func (d *door) carry(to io.Writer, from io.Reader, c platform.Credential) error 
 		}
 		if length > publishMost {
 			return errPublish
+		}
+		if first&bitsQoS == exactlyOnce {
+			return errOnce
 		}
 		body := make([]byte, length)
 		if _, err := io.ReadFull(in, body); err != nil {

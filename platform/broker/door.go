@@ -108,6 +108,8 @@ func (d *door) judge(ctx context.Context, p connect) (platform.Credential, byte)
 		return c, codeClientID // the session of somebody else
 	case p.flags&flagWill != 0 && (!strings.HasPrefix(p.willTopic, own) || strings.ContainsAny(p.willTopic, "+#")):
 		return c, codeUnauthorised
+	case p.flags&flagWill != 0 && p.flags&flagWillOnce != 0:
+		return c, codeUnauthorised // as [errOnce]
 	case p.flags&flagClean == 0:
 		return c, codeUnauthorised // queues of those who are away are not kept
 	}
@@ -129,6 +131,11 @@ func (d *door) pass(conn net.Conn, p connect, c platform.Credential) {
 	b := badge{roleController, c.Controller}
 	if c.Integration {
 		b.role = roleIntegration
+	}
+	if p.flags&flagWill != 0 && p.flags&flagWillKept != 0 {
+		if _, below, ok := wire.SplitTopic(p.willTopic); ok && !d.broker.cfg.Shares.Hold(c.Controller, below, len(p.will)) {
+			p.flags &^= flagWillKept
+		}
 	}
 	p.flags |= flagUsername | flagPassword
 	p.username, p.password = b.name(), b.proof(d.broker.secret)

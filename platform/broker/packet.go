@@ -33,6 +33,8 @@ const (
 	flagClean    = 0x02
 	flagWill     = 0x04
 	flagWillBits = 0x38 // QoS and retain
+	flagWillOnce = 0x10 // QoS 2
+	flagWillKept = 0x20 // retain
 	flagPassword = 0x40
 	flagUsername = 0x80
 )

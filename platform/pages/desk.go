@@ -3,6 +3,7 @@ package pages
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -58,24 +59,45 @@ type Desk struct {
 	cfg     Config
 	news    news
 	streams *web.Streams
+	readers *web.Readers
 }
 
 // NewDesk makes the desk.
 func NewDesk(cfg Config) *Desk {
-	d := &Desk{cfg: cfg, streams: web.NewStreams(streamsUser, streamsAddress, streamsMost)}
+	d := &Desk{cfg: cfg, streams: web.NewStreams(streamsUser, streamsAddress, streamsMost), readers: web.NewReaders(readersUser, readersMost)}
 	d.news.load = d.sites
 	return d
 }
 
 // Register adds the routes: person lets those pass who logged in, admin only administrators.
 func (d *Desk) Register(e *echo.Echo, person, admin echo.MiddlewareFunc) {
-	e.GET("/api/sites", d.list, person)
-	e.GET("/api/sites/:id", d.read, person)
-	e.GET("/api/usage", d.usage, person)
+	e.GET("/api/sites", d.list, person, d.inTurn)
+	e.GET("/api/sites/:id", d.read, person, d.inTurn)
+	e.GET("/api/usage", d.usage, person, d.inTurn)
 	e.GET("/api/events", d.events, person)
 	e.POST("/api/controllers", d.invite, admin)
 	e.POST("/api/controllers/:id/code", d.renew, admin)
 	e.DELETE("/api/controllers/:id", d.revoke, admin)
+}
+
+// How many of these answers are made and sent at the same time, of a user and in all: the page of a large building has a
+// megabyte, made of several.
+const readersUser, readersMost = 4, 16
+
+// inTurn has a request wait for its place among the answers.
+func (d *Desk) inTurn(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		who, _ := web.CallerOf(c)
+		leave, err := d.readers.Enter(c, who.Name)
+		if errors.Is(err, web.ErrUnread) {
+			return fmt.Errorf("%w: %w", platform.ErrOverloaded, err)
+		}
+		if err != nil {
+			return err
+		}
+		defer leave()
+		return next(c)
+	}
 }
 
 func (d *Desk) invite(c echo.Context) error {

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// A log line of 300 bytes at this rate is half a megabyte in an hour, whatever
-// strangers do.
+// A log line of 300 bytes at this rate is 180 kB in an hour, whatever strangers do. Four kinds
+// of what they do are told apart from each other, and a megabyte is what all may write.
 const (
 	sparseBurst = 20
-	sparseEvery = 2500 * time.Millisecond
+	sparseEvery = 6 * time.Second
 )
 
 // Sparse bounds how often something is told that strangers can make happen. The zero
