@@ -133,6 +133,9 @@ type Channel struct {
 	// ReverseDelay is how long a shade's device waits by itself before it runs the
 	// other way.
 	ReverseDelay time.Duration
+	// Release is how long after a shade was at its end the relay that holds it there is
+	// switched off; 0: 5 s; below 0: never.
+	Release time.Duration
 }
 
 // Opened is a bus ready to run: what a driver makes of the installer's entries.

@@ -38,6 +38,7 @@ func (m *motor) settings(s Shade, fresh Freshness) shade.Settings {
 	return shade.Settings{
 		Measures: m.channel.PositionMeasured, Unreadable: m.channel.Unverifiable, Inverted: s.Inverted,
 		TravelUp: s.TravelUp, TravelDown: s.TravelDown, ReverseDelay: m.channel.ReverseDelay, Lag: m.channel.Lag,
+		Release:  m.channel.Release,
 		Patience: max(10*time.Second, 3*fresh.MovingShade),
 	}
 }
@@ -206,13 +207,17 @@ func (b *bus) send(m *motor, o shade.Order, now time.Time) {
 		b.tell(m, now, shade.Failed{Order: o.ID})
 		return
 	}
+	why := "way to a position"
+	if o.Releases {
+		why = "relay released at the end of the travel"
+	}
 	target := Want{Ref{Shade: m.shade.ID}, valuesOf(o)}
 	kind := map[shade.Kind]Kind{shade.Open: ShadeOpen, shade.Close: ShadeClose, shade.Stop: ShadeStop}[o.Kind]
 	b.keep(m, o.Confirms)
-	r := b.begin(Command{Kind: kind, Target: Target{One, m.shade.ID}, Origin: Origin{Via: "shade engine", Why: "way to a position"}}, target)
+	r := b.begin(Command{Kind: kind, Target: Target{One, m.shade.ID}, Origin: Origin{Via: "shade engine", Why: why}}, target)
 	r.members[0].order = o
 	j := job{members: r.members, expiry: o.Expires}
-	if o.Kind == shade.Stop {
+	if o.Kind == shade.Stop && !o.Releases {
 		j.duty = mustStop
 	}
 	b.enqueue(j, now)
