@@ -291,6 +291,8 @@ func (b *bus) showHealth(now time.Time) {
 	}
 	if b.why != nil {
 		st.Fault = b.why.Error()
+	} else if d, ok := b.driver().(Troubled); ok {
+		st.Fault = brief(d.Troubles()[""])
 	}
 	b.beat.bound.Store(int64(worst))
 	st.Devices = b.deviceStates()

@@ -217,7 +217,8 @@ type Identifier interface {
 // Troubled knows what devices say is wrong with them.
 type Troubled interface {
 	// Troubles gives what devices last said is wrong with them, in a few words of the
-	// driver, by device (see [Exchange.Device]); those that are well are left out.
+	// driver, by device (see [Exchange.Device]); those that are well are left out. What is
+	// wrong with the bus itself is there without a name.
 	Troubles() map[string]string
 }
 
