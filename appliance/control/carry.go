@@ -20,7 +20,7 @@ func (b *bus) carryOut(actions []engine.Action) {
 		case engine.Wake:
 			b.wakeAt = a.At
 		case engine.Begin:
-			why := appliance.Origin{Via: "shade engine", Why: "way to a position"}
+			why := appliance.Origin{Via: "shade engine", Why: a.Why}
 			r := b.begin(appliance.Command{Kind: a.Kind, Target: appliance.Target{Scope: appliance.One, ID: a.Target.Shade}, Origin: why}, a.Target)
 			b.desk.records[a.ID] = &part{r, 1}
 		case engine.Staged:
@@ -98,20 +98,23 @@ func (b *bus) showHealth(st appliance.BusState) {
 		return
 	}
 	st.LookedAt = now
-	addTroubles(b.driver(), st.Devices)
+	addTroubles(b.driver(), &st)
 	b.state.setBus(&st)
 }
 
-// addTroubles adds what the driver of a bus knows of its devices.
-func addTroubles(d appliance.Driver, devices []appliance.DeviceState) {
+// addTroubles adds what the driver of a bus knows of its devices, and of the bus itself.
+func addTroubles(d appliance.Driver, st *appliance.BusState) {
 	knows, ok := d.(appliance.Troubled)
 	if !ok {
 		return
 	}
 	troubles := knows.Troubles()
-	for i := range devices {
-		if what := troubles[devices[i].Device]; what != "" {
-			devices[i].Trouble = engine.Brief(what)
+	if st.Up {
+		st.Fault = engine.Brief(troubles[""])
+	}
+	for i := range st.Devices {
+		if what := troubles[st.Devices[i].Device]; what != "" {
+			st.Devices[i].Trouble = engine.Brief(what)
 		}
 	}
 }

@@ -41,6 +41,7 @@ type Begin struct {
 	ID     uint64
 	Kind   appliance.Kind
 	Target appliance.Want
+	Why    string
 }
 
 // Member names what a command wants of one thing.

@@ -30,6 +30,7 @@ func (m *motor) settings(s appliance.Shade, fresh appliance.Freshness) shade.Set
 	return shade.Settings{
 		Measures: m.channel.PositionMeasured, Unreadable: m.channel.Unverifiable, Inverted: s.Inverted,
 		TravelUp: s.TravelUp, TravelDown: s.TravelDown, ReverseDelay: m.channel.ReverseDelay, Lag: m.channel.Lag,
+		Release:  m.channel.Release,
 		Patience: max(10*time.Second, 3*fresh.MovingShade),
 	}
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -66,5 +67,39 @@ func TestStopThatIsNotHeardIsTriedBehindOthers(t *testing.T) {
 		if as, why := r.outcome(id); id > 1 && id < Own && as != Confirmed {
 			t.Errorf("lamp: %v, %v", as, why)
 		}
+	}
+}
+
+// The relay of a shade that is at its end is released: an entry of its own in the ledger, one
+// try that gives way to lamps, and in vain again a minute later.
+func TestReleaseOfARelayGivesWay(t *testing.T) {
+	r := newRig(t, 3, 1).begin()
+	sh := r.things[3]
+	r.command(motion(appliance.Open), sh)
+	r.run(24 * time.Second)
+	if n := r.writes(sh); n != 1 {
+		t.Fatalf("ordered %d times before it is time", n)
+	}
+	sh.answers = func(write bool) (bool, time.Duration, error) {
+		if write {
+			return false, r.timeout, appliance.ErrSilent
+		}
+		return true, 0, nil
+	}
+	r.frames = nil
+	for i := range 100 {
+		r.after(time.Duration(i)*20*time.Millisecond, func() { r.command(dim(appliance.Level(i)), r.things[i%3]) })
+	}
+	r.run(20 * time.Second)
+	if n := r.writes(sh); n != 1 {
+		t.Errorf("the relay was ordered off %d times, want once", n)
+	}
+	first := slices.IndexFunc(r.frames, func(f sentFrame) bool { return f.write && f.node == sh.node })
+	if first < 60 {
+		t.Errorf("frame %d, before lamps that somebody wants something of", first)
+	}
+	r.run(60 * time.Second)
+	if n := r.writes(sh); n != 2 {
+		t.Errorf("a minute later: ordered off %d times, want twice", n)
 	}
 }

@@ -70,11 +70,14 @@ func (s *State) send(m *motor, o shade.Order, now time.Time) {
 	s.keep(m, o.Confirms)
 	s.begun++
 	of := &member{command: &Command{ID: Own + s.begun, Accepted: s.now, Ceiling: s.now.Add(CommandMost), Single: true}, target: target, order: o}
-	s.do(Begin{ID: of.command.ID, Kind: kind, Target: target})
-	owed := noDuty
-	if o.Kind == shade.Stop {
+	why, owed := "way to a position", noDuty
+	switch {
+	case o.Releases:
+		why, owed = "relay released at the end of the travel", mayStop
+	case o.Kind == shade.Stop:
 		owed = mustStop
 	}
+	s.do(Begin{ID: of.command.ID, Kind: kind, Target: target, Why: why})
 	s.enqueue([]*member{of}, owed, o.Expires)
 }
 

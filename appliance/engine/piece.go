@@ -13,6 +13,7 @@ type duty uint8
 const (
 	noDuty   duty = iota
 	mustStop      // nobody else would stop the shade: it is tried until it expires
+	mayStop       // its relay is released where it stands: that gives way to everything, and is tried once
 )
 
 // stops reports whether a shade is to be stopped.
@@ -73,7 +74,7 @@ const (
 func (p *piece) rankOf(suspect bool) rank {
 	stop := p.stops() && !p.verifying()
 	switch {
-	case p.duty == mustStop && stop && p.tries >= ofCommands.silent:
+	case stop && (p.duty == mayStop || p.duty == mustStop && p.tries >= ofCommands.silent):
 		return rankStopBehind
 	case p.offline && !p.verifying():
 		return rankOffline

@@ -43,7 +43,7 @@ func (s *State) tryAgain(p *piece, err error) bool {
 	}
 	silent := errors.Is(err, appliance.ErrSilent)
 	wait, ok := ofCommands.again(err, p.tries)
-	if silent && (p.offline || s.isGone(p.exchange().Device)) {
+	if silent && (p.offline || s.isGone(p.exchange().Device)) || p.duty == mayStop && !p.verifying() {
 		ok = false
 	}
 	if !ok && p.duty == mustStop && !p.verifying() {

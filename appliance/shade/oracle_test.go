@@ -131,6 +131,9 @@ func (o *oracle) sends(before State, f Order) {
 		o.fail("run %d begins more than a second late", f.ID)
 	case own && f.run() && d.on != 0 && !d.wall:
 		o.fail("run %d begins while a relay is on", f.ID)
+	case f.Releases && d.on != 0 && !o.hidden && d.place > slack && d.place < 100-slack:
+		o.fail("a relay is released, and the shade is at %.1f", d.place)
+	case f.Releases:
 	case own && f.Kind == Stop && o.wallSeen:
 		o.fail("stop %d fights the wall", f.ID)
 	}

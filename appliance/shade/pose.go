@@ -289,7 +289,7 @@ func (m *machine) look(r Read) {
 	}
 	dir := r.Motion.dir()
 	// At an end stop the relay stays on while the motor stands.
-	held := p.Dir == 0 && p.known() && (dir > 0 && p.From >= 100 || dir < 0 && p.From <= 0)
+	held := p.Dir == 0 && p.Uncertainty == 0 && (dir > 0 && p.From >= 100 || dir < 0 && p.From <= 0)
 	switch {
 	case dir != 0 && dir == p.Dir && p.Seen && asked(r, p.SeenAt) > m.Settings.patience():
 		m.surprise(dir, r) // somebody may have stopped it meanwhile, and sent it on
@@ -311,6 +311,7 @@ func (m *machine) look(r Read) {
 	if p.Motion == MotionUnknown && p.Dir == 0 {
 		p.Motion = Standing
 	}
+	m.Holds &= r.Motion.dirs()
 	p.HeardAt, p.SeenAt = m.now, r.Asked
 	p.Proven = dir == 0 && (p.Proven || m.settled(r))
 	p.Seen = p.Seen || dir != 0 && m.proves(r.Asked)

@@ -31,7 +31,7 @@ func (m *machine) readAsked(r Read, proven bool) {
 	case proven && o.Stage == StageAcknowledged:
 		m.obeyed()
 		m.arrived(r)
-	case !r.Motion.running() || m.ours(r):
+	case !r.Motion.running() || m.ours(r) || m.unreleased(r):
 	case o.Kind == Stop && o.Command == 0:
 		m.free(ErrWall)
 	case o.Kind == Stop || o.Stage == StageWaiting:

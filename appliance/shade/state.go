@@ -18,6 +18,9 @@ type State struct {
 	Holder   uint64    // the calibration that has the shade; 0: none
 	Last     Last
 	Down     bool // its bus cannot be used
+	Holds    Dirs // the relay that is on by an acknowledged frame of ours, unless it releases by itself
+	// Unreleased is when it was last tried in vain to switch off the relay that holds it at its end.
+	Unreleased time.Time
 }
 
 // Settings are what site, profile and driver say of the shade.
@@ -34,6 +37,9 @@ type Settings struct {
 	// Patience is how long the shade may run without being read and still be taken to
 	// have arrived; 0: 10 s.
 	Patience time.Duration
+	// Release is how long after the shade was at its end its relay is switched off; 0: 5 s;
+	// below 0: never.
+	Release time.Duration
 }
 
 // Phase of a shade, see the package.
@@ -110,6 +116,7 @@ type Order struct {
 	// Confirms is an earlier order that counts as confirmed with this one; 0: none.
 	Confirms uint64
 	Denied   bool // it was read not to be obeyed when that had to show
+	Releases bool // it switches off the relay of a shade that is at its end
 
 	Stage  Stage
 	Frame  Frame

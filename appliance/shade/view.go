@@ -66,6 +66,8 @@ func (s State) Wake() time.Time {
 		}
 	}
 	switch s.Phase {
+	case Idle:
+		at(s.release())
 	case Asked:
 		if s.Order.Kind == Stop && s.Route.Ahead && !s.Due.IsZero() {
 			at(s.Due.Add(lateMost))

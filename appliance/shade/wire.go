@@ -41,6 +41,9 @@ func (e Ack) step(m *machine) {
 	}
 	o.Stage, o.AckAt = max(o.Stage, StageAcknowledged), m.now
 	m.Pose.told(&m.Settings, o.Kind, o.SentAt, m.Last.Changed)
+	if o.run() {
+		m.Holds = o.dirs()
+	}
 	switch {
 	case o.Kind == Stop:
 		m.Due = m.now.Add(m.Settings.ReverseDelay)
@@ -100,6 +103,9 @@ func (e Failed) step(m *machine) {
 		return
 	}
 	m.Order.Stage = StageEnded
+	if m.Order.Releases {
+		m.Unreleased = m.now
+	}
 	switch {
 	case m.Phase == Stopping:
 		m.Due = m.now.Add(stopAgain)
@@ -117,6 +123,10 @@ func (Tick) step(m *machine) {
 	over := !m.Due.IsZero() && !m.now.Before(m.Due)
 	late := m.now.Sub(m.Due)
 	switch m.Phase {
+	case Idle:
+		if at := m.release(); !at.IsZero() && !m.now.Before(at) {
+			m.sendRelease()
+		}
 	case Asked:
 		if m.Route.Ahead && m.Order.Kind == Stop && over && late >= lateMost {
 			m.endRoute()
