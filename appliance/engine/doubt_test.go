@@ -12,11 +12,12 @@ import (
 // gateway is a connection whose other end answers one question after the other, each after a
 // time of its own, and hangs while it is told to.
 type gateway struct {
-	r      *rig
-	dead   map[appliance.ID]time.Duration // units that do not answer, and how long it waits for them
-	hangs  bool
-	busy   time.Time // until then it is at the questions before
-	missed int       // questions of units that are well, in vain
+	r            *rig
+	dead         map[appliance.ID]time.Duration // units that do not answer, and how long it waits for them
+	hangs        bool
+	busy         time.Time // until then it is at the questions before
+	missed       int       // questions of units that are well, in vain
+	writes, most int       // since it hangs, and ever within one time
 }
 
 // throughGateway has the things of a rig hang off a gateway.
@@ -24,15 +25,20 @@ func throughGateway(r *rig, timeout time.Duration) *gateway {
 	g := &gateway{r: r, dead: map[appliance.ID]time.Duration{}}
 	r.port, r.timeout = "tcp://192.0.2.1:502", timeout
 	for _, th := range r.things {
-		th.answers = func(write bool) (bool, time.Duration, error) { return g.ask(th) }
+		th.answers = func(write bool) (bool, time.Duration, error) { return g.ask(th, write) }
 	}
 	return g
 }
 
-func (g *gateway) ask(th *thing) (bool, time.Duration, error) {
+func (g *gateway) ask(th *thing, write bool) (bool, time.Duration, error) {
 	if g.hangs {
+		if write {
+			g.writes++
+			g.most = max(g.most, g.writes)
+		}
 		return false, g.r.timeout, appliance.ErrSilent
 	}
+	g.writes = 0
 	wait := max(0, g.busy.Sub(g.r.now))
 	takes, dead := g.dead[th.node]
 	g.busy = later(g.busy, g.r.now).Add(takes)
