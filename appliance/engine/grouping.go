@@ -323,6 +323,8 @@ func (e Next) step(s *State) {
 	default:
 		j.whole, j.held = e.Whole, e.Held
 		g.finish(j)
+		g.work.job = g.choose() // at once: who looks between the two would see claims out of step
+		g.show()
 	}
 }
 

@@ -32,6 +32,7 @@ type rig struct {
 	jobs   map[uint64]Answered
 	said   []Log
 	online map[appliance.ID]bool
+	carry  func(Action) // what else is wanted; nil: nothing is
 }
 
 // thing is a lamp, or a shade behind its relays.
@@ -119,6 +120,10 @@ func (r *rig) take(e Event) (task *Perform, wake time.Time) {
 		case Standing:
 			for _, id := range a.Nodes {
 				r.online[id] = a.Online
+			}
+		default:
+			if r.carry != nil {
+				r.carry(a)
 			}
 		}
 	}
