@@ -22,7 +22,8 @@ var mayImport = map[string][]string{
 	// core: the standard library only
 	"appliance":         nil,
 	"appliance/shade":   nil,
-	"appliance/control": {"appliance/shade"},
+	"appliance/engine":  {"appliance/shade"},
+	"appliance/control": {"appliance/engine", "appliance/shade"},
 
 	// shared shelves
 	"shelf/cli":            nil,

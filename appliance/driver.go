@@ -124,6 +124,9 @@ type Channel struct {
 	// ReverseDelay is how long a shade's device waits by itself before it runs the
 	// other way.
 	ReverseDelay time.Duration
+	// Release is how long after a shade was at its end the relay that holds it there is
+	// switched off; 0: 5 s; below 0: never.
+	Release time.Duration
 }
 
 // Opened is a bus ready to run: what a driver makes of the installer's entries.
@@ -205,7 +208,8 @@ type Identifier interface {
 // Troubled knows what devices say is wrong with them.
 type Troubled interface {
 	// Troubles gives what devices last said is wrong with them, in a few words of the
-	// driver, by device (see [Exchange.Device]); those that are well are left out.
+	// driver, by device (see [Exchange.Device]); those that are well are left out. What is
+	// wrong with the bus itself is there without a name.
 	Troubles() map[string]string
 }
 

@@ -9,12 +9,18 @@ var (
 
 	// ErrSilent: the device did not answer in time. Retried.
 	ErrSilent = errors.New("no answer")
+	// ErrGateway, beside ErrSilent: a gateway answered that the device does not. So the gateway
+	// is there.
+	ErrGateway = errors.New("the gateway answers for it")
 	// ErrDamaged: an answer came and was not valid (checksum, length, echo). Retried.
 	ErrDamaged = errors.New("damaged answer")
 	// ErrRefused: the device answered that it will not do this. Never retried.
 	ErrRefused = errors.New("refused by the device")
 	// ErrBusy: the device asked to be tried again later.
 	ErrBusy = errors.New("device busy")
+	// ErrAccepted: the device acknowledged a write and needs time to carry it out. It is not
+	// told again, and read until it is done.
+	ErrAccepted = errors.New("accepted, and not done yet")
 	// ErrBusDown: the port or connection is not there. Nothing was sent, unless a
 	// serial adapter was pulled just after the frame went out.
 	ErrBusDown = errors.New("bus down")

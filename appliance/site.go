@@ -1,9 +1,11 @@
 package appliance
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -225,4 +227,25 @@ type Cluster struct {
 	Shades    []ID // ascending
 	CreatedBy string
 	CreatedOn time.Time
+}
+
+// SamePlace reports whether two entries of a node speak of the same device.
+func (n *Node) SamePlace(m *Node) bool {
+	return n.Bus == m.Bus && n.Address == m.Address && n.Profile == m.Profile
+}
+
+// SameMotor reports whether two entries of a shade speak of one motor, given the nodes of
+// either site.
+func (s *Shade) SameMotor(t *Shade, was, is []Node) bool {
+	on, at := NodeIn(was, s.Node), NodeIn(is, t.Node)
+	return s.Node == t.Node && s.Output == t.Output && (on == at || on != nil && at != nil && on.SamePlace(at))
+}
+
+// NodeIn finds a node in a list that ascends by ID; nil: it is not there.
+func NodeIn(nodes []Node, id ID) *Node {
+	i, ok := slices.BinarySearchFunc(nodes, id, func(n Node, id ID) int { return cmp.Compare(n.ID, id) })
+	if !ok {
+		return nil
+	}
+	return &nodes[i]
 }

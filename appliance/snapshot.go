@@ -123,7 +123,7 @@ type ClusterState struct {
 type BusState struct {
 	Bus   *Bus
 	Up    bool
-	Fault string // why it is down or quarantined
+	Fault string // why it is down or quarantined, or what is wrong with it though it is up
 	// Bound is the longest a command can wait for a frame in flight: the longest
 	// exchange that this bus had or may have when its device does not answer. Typical
 	// is the same when it does.

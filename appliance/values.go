@@ -64,6 +64,9 @@ type Values struct {
 	Position Position
 }
 
+// SpeaksOfLevel reports whether v tells a level.
+func (v Values) SpeaksOfLevel() bool { return v.Has&(CanDim|CanSwitch) != 0 }
+
 // Ref names one controllable thing: channel Channel (from 1) of node Node, or else
 // shade Shade, with Node and Channel zero.
 type Ref struct {

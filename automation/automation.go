@@ -128,7 +128,7 @@ func (a *Automation) taskOf(ev event) (t task, acts bool, err error) {
 
 // enqueue puts a task into the lane of its room, which somebody works on until it is empty.
 func (a *Automation) enqueue(t task) {
-	key := laneKey{t.DeviceID, t.PanelID, 0, t.command.Kind.IsShade()}
+	key := laneKey{t.DeviceID, t.PanelID, 0, t.order.command.Kind.IsShade()}
 	if t.Origin == wire.OriginAPI {
 		key.cluster = t.Cluster
 	}
@@ -225,7 +225,7 @@ func (a *Automation) carryOut(life, run context.Context, t task) wire.Ack {
 	case !now.Before(t.deadline):
 		return wire.Ack{Status: wire.Expired, Detail: "its time ran out while it waited"}
 	}
-	cmd := t.command
+	cmd := t.order.command
 	cmd.Expiry = now.Add(commandTime)
 	if t.deadline.Before(cmd.Expiry) {
 		cmd.Expiry = t.deadline

@@ -17,7 +17,7 @@ const (
 // task is an event that passed the gate, with what it asks for and of whom.
 type task struct {
 	event
-	order
+	order    order
 	clusters []appliance.ID
 }
 
@@ -33,7 +33,7 @@ type lane struct {
 // out must not be waited for any longer.
 func (l *lane) offer(t task) (overtaken []task, interrupt bool) {
 	l.waiting = slices.DeleteFunc(l.waiting, func(old task) bool {
-		worthless := t.stops() || t.slide && old.slide && old.WidgetID == t.WidgetID
+		worthless := t.order.stops() || t.order.slide && old.order.slide && old.WidgetID == t.WidgetID
 		if worthless {
 			overtaken = append(overtaken, old)
 		}
@@ -45,7 +45,7 @@ func (l *lane) offer(t task) (overtaken []task, interrupt bool) {
 	}
 	l.waiting = append(l.waiting, t)
 	if r := l.running; r != nil {
-		interrupt = t.stops() || r.slide && t.slide && t.final && r.WidgetID == t.WidgetID
+		interrupt = t.order.stops() || r.order.slide && t.order.slide && t.order.final && r.WidgetID == t.WidgetID
 	}
 	return overtaken, interrupt
 }
@@ -57,8 +57,8 @@ func (l *lane) next(now time.Time) (t task, wait time.Duration, ok bool) {
 		return task{}, 0, false
 	}
 	t = l.waiting[0]
-	if t.slide {
-		if !t.final {
+	if t.order.slide {
+		if !t.order.final {
 			if left := l.slid[t.WidgetID].Add(slideEvery).Sub(now); left > 0 {
 				return task{}, left, false
 			}

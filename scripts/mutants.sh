@@ -5,6 +5,9 @@
 #
 #   scripts/mutants.sh [-n] [package directory …]     default: all that have a mutants.txt
 #
+# A line "@ package directory" has the tests of that package look, too, where those beside
+# the file notice nothing: of a room that is tried with what it works in.
+#
 # With -n it only demands that each line is there, in a second.
 #
 # A mutants.txt is a list of
@@ -19,7 +22,7 @@ cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export CGO_ENABLED=0
-alive=0 dead=0 only=
+alive=0 dead=0 only= also=()
 if [ "${1:-}" = -n ]; then only=1; shift; fi
 
 # try PACKAGE FILE LINE REPLACEMENT NAME
@@ -35,16 +38,20 @@ try() {
   [ -z "$only" ] || return 0
   awk -v line="$line" -v instead="$instead" '{ t = $0; gsub(/^[ \t]+|[ \t]+$/, "", t) } t == line { print instead; next } { print }' "$pkg/$file" >"$work/mutant.go"
   printf '{"Replace": {"%s/%s/%s": "%s/mutant.go"}}\n' "$PWD" "$pkg" "$file" "$work" >"$work/overlay.json"
-  if ! go test -c -vet=off -overlay="$work/overlay.json" -o "$work/mutant.test" "./$pkg" >"$work/out" 2>&1; then
-    echo "BROKEN  $pkg/$file: $name: does not compile"
-    cat "$work/out"
-    alive=$((alive + 1))
-  elif (cd "$pkg" && "$work/mutant.test" -test.failfast -test.timeout 2m -test.skip 'Campaign|Soak|Explorer') >"$work/out" 2>&1; then
-    echo "ALIVE   $pkg/$file: $name"
-    alive=$((alive + 1))
-  else
-    dead=$((dead + 1))
-  fi
+  local dir
+  for dir in "$pkg" "${also[@]}"; do
+    if ! go test -c -vet=off -overlay="$work/overlay.json" -o "$work/mutant.test" "./$dir" >"$work/out" 2>&1; then
+      echo "BROKEN  $pkg/$file: $name: does not compile"
+      cat "$work/out"
+      alive=$((alive + 1))
+      return
+    elif ! (cd "$dir" && "$work/mutant.test" -test.failfast -test.timeout 2m -test.skip 'Campaign|Soak|Explorer') >"$work/out" 2>&1; then
+      dead=$((dead + 1))
+      return
+    fi
+  done
+  echo "ALIVE   $pkg/$file: $name"
+  alive=$((alive + 1))
 }
 
 lists=()
@@ -54,12 +61,13 @@ else
   mapfile -t lists < <(git ls-files '*mutants.txt')
 fi
 for list in "${lists[@]}"; do
-  pkg=$(dirname "$list") pkg=${pkg#./} file="" name="" line="" instead=""
+  pkg=$(dirname "$list") pkg=${pkg#./} file="" name="" line="" instead="" also=()
   while IFS= read -r row || [ -n "$row" ]; do
     case $row in
       '= '*)
         [ -z "$line" ] || try "$pkg" "$file" "$line" "$instead" "$name"
         row=${row#= } file=${row%% *} name=$(echo "${row#* }" | sed 's/^ *//') line="" instead="" ;;
+      '@ '*) also+=("${row#@ }") ;;
       '- '*) line=${row#- } ;;
       '+ '*) instead=${row#+ } ;;
       '' | '#'*) ;;

@@ -62,7 +62,7 @@ func TestClustersFollowTheirMembers(t *testing.T) {
 			case 1:
 				s.expect(ref, v.Level, time.Hour)
 			case 2:
-				s.settled(ref)
+				s.asRead(ref)
 			case 3:
 				s.learnShade(id, false, func(sh *appliance.ShadeState) {
 					sh.Motion, sh.Position = appliance.Motion(dice.IntN(9)), appliance.Known[appliance.Position]{Value: appliance.Position(dice.IntN(101)), At: time.Now(), Source: appliance.Measured}

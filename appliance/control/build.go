@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/engine"
 )
 
 // builder turns a site into buses and the first state of everything, setting aside
@@ -114,11 +115,11 @@ func (b *builder) busConfig(i int) (appliance.BusConfig, bool) {
 }
 
 // tagLights tags what a bus would drive that is not opened: its lamps stay lights.
-func (b *builder) tagLights(w *wiring) {
+func (b *builder) tagLights(w *engine.Wiring) {
 	if w == nil {
 		return
 	}
-	for id, channels := range w.opened.Channels {
+	for id, channels := range w.Opened.Channels {
 		if n := b.nodes[id]; n.Tag == "" && slices.ContainsFunc(channels, func(c appliance.Channel) bool { return c.Abilities&appliance.GivesLight != 0 }) {
 			n.Tag = appliance.TagNode
 		}
@@ -126,7 +127,7 @@ func (b *builder) tagLights(w *wiring) {
 }
 
 // open makes the driver of a bus; false: the bus had to be quarantined.
-func (b *builder) open(cfg appliance.BusConfig) (*wiring, bool) {
+func (b *builder) open(cfg appliance.BusConfig) (*engine.Wiring, bool) {
 	open := b.c.opts.Drivers[cfg.Bus.Driver]
 	if open == nil {
 		b.breakBus(b.busOf(cfg), fmt.Errorf("there is no driver %q, want one of %s", cfg.Bus.Driver, strings.Join(slices.Sorted(maps.Keys(b.c.opts.Drivers)), ", ")))
@@ -137,7 +138,7 @@ func (b *builder) open(cfg appliance.BusConfig) (*wiring, bool) {
 		b.breakBus(b.busOf(cfg), err)
 		return nil, false
 	}
-	return &wiring{cfg, opened}, true
+	return &engine.Wiring{Config: cfg, Opened: opened}, true
 }
 
 // newBus makes a bus that was not there; nil if it had to be quarantined.
@@ -145,24 +146,20 @@ func (b *builder) newBus(cfg appliance.BusConfig) *bus {
 	var target *bus
 	cfg.Report = func(r []appliance.Reading) {
 		if target != nil {
-			target.report(r)
+			target.mail.report(r)
 		}
 	}
 	w, ok := b.open(cfg)
 	if !ok {
 		return nil
 	}
-	target = newBus(cfg, w.opened, b.c.state)
-	target.begin = b.c.beginInternal
-	target.groups = newGrouping(target, b.c.book)
-	target.trials = &b.c.trials
-	target.schedule.trials = target.trials
+	target = newBus(w, b.c)
 	b.adopt(target)
 	return target
 }
 
 // rehearse makes the driver of a bus to see what it would drive. That opens no port.
-func (b *builder) rehearse(cfg appliance.BusConfig) *wiring {
+func (b *builder) rehearse(cfg appliance.BusConfig) *engine.Wiring {
 	open := b.c.opts.Drivers[cfg.Bus.Driver]
 	if open == nil {
 		return nil
@@ -175,7 +172,7 @@ func (b *builder) rehearse(cfg appliance.BusConfig) *wiring {
 	for id := range opened.BrokenShades {
 		delete(opened.Shades, id)
 	}
-	return &wiring{cfg, opened}
+	return &engine.Wiring{Config: cfg, Opened: opened}
 }
 
 // last is what was last known of a thing, in the words of the site to come: the
@@ -186,7 +183,7 @@ func (b *builder) last(r appliance.Ref) (appliance.Values, bool) {
 	if now := b.shades[r.Shade]; ok && now != nil && v.Has.Has(appliance.CanPosition) {
 		switch old := b.c.Snapshot().Shade(r.Shade); {
 		case old == nil:
-		case !sameMotor(old.Shade, now.Shade, b.c.Snapshot().Site.Nodes, b.site.Nodes):
+		case !old.Shade.SameMotor(now.Shade, b.c.Snapshot().Site.Nodes, b.site.Nodes):
 			return appliance.Values{}, false
 		case old.Shade.Inverted != now.Shade.Inverted:
 			v.Position = 100 - v.Position
@@ -206,8 +203,8 @@ func (b *builder) busOf(cfg appliance.BusConfig) *appliance.Bus {
 
 // adopt takes what a bus's driver made of the entries.
 func (b *builder) adopt(bus *bus) {
-	bus.groups.heed(b.site.Clusters)
-	opened := &bus.present.Load().opened
+	bus.mail.put(mail{event: engine.Clusters{List: b.site.Clusters}})
+	opened := &bus.present.Load().Opened
 	for id, err := range opened.BrokenNodes {
 		b.breakNode(id, err)
 	}

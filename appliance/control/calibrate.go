@@ -41,7 +41,7 @@ type Calibrated struct {
 const (
 	// legMost is how long one leg may last.
 	legMost = 5 * time.Minute
-	// progressEvery is how often progress is told.
+	// progressEvery is how often progress is shown.
 	progressEvery = 250 * time.Millisecond
 	// glance is how far off a person is who says when a shade stands. An estimate: a
 	// quarter of a second to react, and some more to be sure that it stands.
@@ -187,8 +187,8 @@ func (k *calibrating) watchTo(ctx context.Context, leg appliance.Leg, sent time.
 		return err
 	}, func(s sample) (bool, error) {
 		if leg.Run > 0 && s.Motion == appliance.Stopped && s.asked.Sub(begins) > startsWithin {
-			return false, fmt.Errorf("the actuator of shade %d switched off by itself, about %v after it was told to move, before anybody said that the shade stands: set its own run time longer than the travel",
-				k.shade, s.told.Sub(begins).Round(100*time.Millisecond))
+			return false, fmt.Errorf("the actuator of shade %d switched off by itself, about %v after it was ordered to move, before anybody said that the shade stands: set its own run time longer than the travel",
+				k.shade, s.read.Sub(begins).Round(100*time.Millisecond))
 		}
 		return false, nil
 	})
@@ -226,7 +226,7 @@ func (k *calibrating) follow(ctx context.Context, leg appliance.Leg, begins time
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-k.over:
-			return k.lost()
+			return k.takenBy()
 		case err := <-said:
 			return err
 		case <-tell.C:
@@ -265,7 +265,7 @@ func (k *calibrating) idle(ctx context.Context, leg appliance.Leg) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-k.over:
-			return k.lost()
+			return k.takenBy()
 		case <-k.fresh:
 		}
 		for _, s := range k.seen() {

@@ -5,7 +5,6 @@ package control
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"reflect"
@@ -15,14 +14,11 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/engine"
 	"svc.internal/controller/appliance/shade"
 )
 
 const (
-	// commandTime is what a command gets beyond the bus time of its fan-out, and
-	// commandMost what it gets at most.
-	commandTime = 2 * time.Second
-	commandMost = 10 * time.Second
 	// commandsMost bounds the commands under way at once; stops have as many places
 	// again, so that they are never turned away by others.
 	commandsMost = 256
@@ -48,6 +44,13 @@ type Options struct {
 	Log     *slog.Logger
 }
 
+// The phases of a controller: no bus is started before it runs, nor once it is over.
+const (
+	notBegun int32 = iota
+	running
+	over
+)
+
 // Controller turns commands into frames and frames into state.
 type Controller struct {
 	opts   Options
@@ -63,8 +66,7 @@ type Controller struct {
 	mu    sync.Mutex              // of Apply and Run, never of a reader or a command
 	left  map[appliance.UUID]*bus // closed while shades were on their way
 	buses atomic.Pointer[map[appliance.UUID]*bus]
-	ctx   atomic.Pointer[context.Context] // of Run; nil before
-	over  bool                            // Run is about to return: no bus starts any more
+	phase atomic.Int32 // changed under mu
 	wg    sync.WaitGroup
 }
 
@@ -100,11 +102,12 @@ func (c *Controller) Restore(ctx context.Context) error {
 	for _, b := range *c.buses.Load() {
 		cfg := *b.config()
 		if opened, err := c.opts.Drivers[cfg.Bus.Driver](cfg); err == nil { // what was known tells drivers apart what registers alone do not say
-			b.configure(&wiring{cfg, opened}, b.present.Load(), time.Now())
+			b.configure(&engine.Wiring{Config: cfg, Opened: opened}, false)
 		}
-		for id, m := range b.motors {
-			if sh := c.Snapshot().Shade(id); sh != nil && sh.Position.OK() {
-				m.restore(sh.Position.Value, sh.Uncertainty, sh.Position.At)
+		for _, s := range cfg.Shades {
+			if sh := c.Snapshot().Shade(s.ID); sh != nil && sh.Position.OK() {
+				was := shade.Restored{Position: float64(sh.Position.Value), Uncertainty: float64(sh.Uncertainty), At: sh.Position.At}
+				b.feed(engine.ForShade{Shade: s.ID, Event: was})
 			}
 		}
 	}
@@ -138,7 +141,7 @@ func (c *Controller) Apply(site appliance.Site, faults []appliance.Fault) {
 			b.retune(cfg.Shades)
 			next[id] = b
 			continue
-		case b.stopRun != nil && !c.over && b.config().Bus.Driver == cfg.Bus.Driver:
+		case b.stop != nil && c.phase.Load() == running && b.config().Bus.Driver == cfg.Bus.Driver:
 			if done, ok := c.change(b, cfg, build); ok {
 				build.adopt(b)
 				next[id], changed = b, append(changed, done)
@@ -173,53 +176,14 @@ func (c *Controller) Apply(site appliance.Site, faults []appliance.Fault) {
 		done()
 	}
 	for _, b := range opened {
-		b.looked(nil)
+		b.looked(b.present.Load(), nil)
 	}
 	c.buses.Store(&next)
-	if c.ctx.Load() != nil && !c.over {
+	if c.phase.Load() == running {
 		for _, b := range opened {
 			c.start(b)
 		}
 	}
-}
-
-// change puts another configuration of a bus in force while it runs. done is to be called
-// when the site is in force; false: the bus cannot be what it is to be.
-func (c *Controller) change(b *bus, cfg appliance.BusConfig, build *builder) (done func(), ok bool) {
-	before := b.present.Load()
-	cfg.Report = b.report
-	then := build.rehearse(cfg)
-	if then == nil {
-		return nil, false
-	}
-	c.halt(b, then)
-	keep := before
-	if !sameWire(before.config.Bus, cfg.Bus) {
-		keep = nil // others may be there, or hear nothing at that bit rate
-	}
-	if live, able := before.opened.Driver.(appliance.Configurer); able && before.config.Bus.Name == cfg.Bus.Name && keep != nil {
-		b.atBoundary(b.ctx, func() {
-			var opened appliance.Opened
-			if opened, ok = live.Configure(cfg); ok {
-				b.configure(&wiring{cfg, opened}, before, time.Now())
-			}
-		})
-		if ok {
-			return func() { b.atBoundary(b.ctx, func() { b.looked(b.present.Load().kept(before)) }) }, true
-		}
-		keep = nil // it takes other line settings
-	}
-	w, ok := build.open(cfg)
-	if !ok || b.atBoundary(b.ctx, b.park) != nil {
-		return nil, false
-	}
-	b.unplug()
-	b.atBoundary(b.ctx, func() {
-		b.breakOffScan() // it speaks by way of the driver that goes
-		b.configure(w, keep, time.Now())
-		c.plug(b)
-	})
-	return func() { b.atBoundary(b.ctx, func() { b.looked(w.kept(keep)) }) }, true
 }
 
 // sameBus reports whether a bus may go on as it is. Names do not matter to it, and
@@ -243,197 +207,6 @@ func nameless(c appliance.BusConfig) any {
 		shades[i].Name, shades[i].TravelUp, shades[i].TravelDown = "", 0, 0
 	}
 	return []any{c.Bus, c.Freshness, nodes, shades}
-}
-
-// Run serves all buses until ctx ends, then ends the jobs, which may have shades to
-// stop, stops the shades that nobody else would stop, ends the buses, and writes the
-// journal a last time.
-func (c *Controller) Run(ctx context.Context) error {
-	ended := ctx
-	ctx, end := context.WithCancel(context.WithoutCancel(ended))
-	defer end()
-	defer context.AfterFunc(ended, func() { c.jobs.end(); c.stopShades(); end() })()
-	c.mu.Lock()
-	if c.ctx.Load() != nil {
-		c.mu.Unlock()
-		return errors.New("controller: Run was called twice")
-	}
-	c.ctx.Store(&ctx)
-	for _, b := range *c.buses.Load() {
-		c.start(b)
-	}
-	c.mu.Unlock()
-
-	c.wg.Go(func() { c.publishLoop(ctx) })
-	c.wg.Go(func() { c.watchBeats(ctx) })
-	c.wg.Go(func() { c.book.run(ctx) })
-	c.keepJournal(ctx)
-	c.mu.Lock()
-	c.over = true
-	c.mu.Unlock()
-	c.wg.Wait()
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), journalEvery)
-	defer cancel()
-	if err := c.saveJournal(last); err != nil {
-		c.opts.Log.Error("last state and ledger could not be written at the end", "why", err)
-	}
-	return nil
-}
-
-// EndJobs has all jobs give up in an orderly way, as [Controller.Run] does at its end: what
-// they moved is stopped. Commands go on, and no job begins any more.
-func (c *Controller) EndJobs() { c.jobs.end() }
-
-// start runs a bus: its line and its goroutine.
-func (c *Controller) start(b *bus) {
-	b.ctx, b.stopRun = context.WithCancel(*c.ctx.Load())
-	c.plug(b)
-	c.wg.Go(func() { b.run(b.ctx) })
-}
-
-// plug has the driver of a bus open its port.
-func (c *Controller) plug(b *bus) {
-	ctx, cancel := context.WithCancel(b.ctx)
-	driver, log, released := b.driver(), b.log, make(chan struct{})
-	b.unplug = func() { cancel(); <-released }
-	c.wg.Go(func() {
-		defer close(released)
-		if err := driver.Run(ctx); err != nil && ctx.Err() == nil {
-			log.Error("bus cannot work", "why", err)
-		}
-	})
-}
-
-// close ends a bus and waits until its port is free for another, which will drive what it
-// drove; nil: there is none.
-func (c *Controller) close(b *bus, then *wiring) {
-	select {
-	case <-b.closed:
-		return
-	default:
-	}
-	if b.stopRun == nil {
-		return
-	}
-	c.halt(b, then)
-	b.stopRun()
-	<-b.closed
-	b.unplug()
-}
-
-// haltMost is how long a site that is being put in force waits for shades to stop.
-const haltMost = 5 * time.Second
-
-// halt stops shades that move on a bus and are not the same ones in what comes then:
-// nobody would stop them at their goals.
-func (c *Controller) halt(b *bus, then *wiring) {
-	var rest []<-chan struct{}
-	now := b.present.Load()
-	for _, s := range now.config.Shades {
-		if then == nil || !then.drives(now, s) {
-			rest = append(rest, b.hand(s.ID, func(*motor) shade.Event { return shade.Halt{} }))
-		}
-	}
-	b.await(rest, haltMost)
-}
-
-// stopShades stops what only the program would stop, since it ends.
-func (c *Controller) stopShades() {
-	c.mu.Lock()
-	buses := *c.buses.Load()
-	c.mu.Unlock()
-	var all sync.WaitGroup
-	for _, b := range buses {
-		all.Go(func() {
-			var rest []<-chan struct{}
-			for _, s := range b.config().Shades {
-				rest = append(rest, b.hand(s.ID, func(*motor) shade.Event { return shade.Quit{} }))
-			}
-			b.await(rest, haltMost)
-		})
-	}
-	all.Wait()
-}
-
-// publishLoop makes what polling learned visible, in bunches.
-func (c *Controller) publishLoop(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-c.state.kick:
-		}
-		c.state.publish()
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(publishEvery):
-		}
-	}
-}
-
-// keepJournal writes behind until ctx ends.
-func (c *Controller) keepJournal(ctx context.Context) {
-	t := time.NewTicker(journalEvery)
-	defer t.Stop()
-	failing := false // told once, and once when it is over: a disk may be full for days
-	for many := c.ledger.many; ; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-t.C:
-		case <-many:
-		}
-		many = nil // a journal that fails is tried again at its usual time
-		err := c.saveJournal(ctx)
-		switch {
-		case err != nil && !failing:
-			c.opts.Log.Error("last state and ledger could not be written; trying again", "why", err)
-		case err == nil && failing:
-			c.opts.Log.Info("last state and ledger are written again")
-		}
-		if failing = err != nil; !failing {
-			many = c.ledger.many
-		}
-	}
-}
-
-// saveJournal writes what changed; nothing is written when nothing did. What fails is
-// kept for the next time.
-func (c *Controller) saveJournal(ctx context.Context) error {
-	if c.opts.Journal == nil {
-		return nil
-	}
-	batch := appliance.Batch{States: c.state.takeUnsaved(), Entries: c.ledger.takeUnsaved()}
-	if len(batch.States) == 0 && len(batch.Entries) == 0 {
-		return nil
-	}
-	err := c.opts.Journal.SaveBatch(ctx, batch)
-	if err != nil {
-		c.state.putUnsaved(batch.States)
-		c.ledger.putUnsaved(batch.Entries)
-	}
-	return err
-}
-
-// Ready returns nil when every bus that is not quarantined has been started and makes
-// progress. It takes no lock: a site that is being put in force closes buses, which takes
-// its time, and a bus that is stuck may hold one.
-func (c *Controller) Ready() error {
-	ctx := c.ctx.Load()
-	if ctx == nil {
-		return errors.New("buses are not started yet")
-	}
-	if err := (*ctx).Err(); err != nil {
-		return err
-	}
-	now := time.Now()
-	for _, b := range *c.buses.Load() {
-		if still := b.beat.missing(now); still > 0 {
-			return fmt.Errorf("bus %s makes no progress: nobody has looked after it for %v", b.config().Bus.Name, still.Round(time.Second))
-		}
-	}
-	return nil
 }
 
 // bus finds a running bus by name.

@@ -609,34 +609,6 @@ func TestCommandWaitsForABusThatIsBeingOpened(t *testing.T) {
 	})
 }
 
-// Whoever serves requests survives a panic. The bus must not wait for him for ever.
-func TestPanicOfADriverDoesNotStopItsBus(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newCopper()
-		ctl, stop := run(t, c, siteOf("dimmer"), nil)
-		defer stop()
-		time.Sleep(time.Second)
-		defect := true
-		c.set(func() {
-			c.fail = func(_ appliance.ID, write bool) error {
-				if write && defect {
-					defect = false
-					panic("a defect")
-				}
-				return nil
-			}
-		})
-		func() {
-			defer func() { _ = recover() }()
-			_, _ = ctl.Do(t.Context(), level(one(1), 10))
-			t.Error("nobody panicked in whoever gave the command; this test shows nothing")
-		}()
-		if e := do(t, ctl, level(one(1), 20)); !e.OK() {
-			t.Errorf("the next command: %s", e.Err)
-		}
-	})
-}
-
 // What a cluster has does not change because its bus is not opened, or because an entry
 // waits for its device.
 func TestNodeCountKeepsNodesOfADisabledBus(t *testing.T) {

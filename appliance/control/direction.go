@@ -27,11 +27,11 @@ type Nudge struct {
 	Lasts time.Duration
 }
 
-// nearTop is where a shade is told to go down, since there is not enough way up.
+// nearTop is where a shade is ordered down, since there is not enough way up.
 const nearTop appliance.Position = 90
 
 // FindDirection moves a shade a little, asks which way it went, and moves it back.
-// saw is told which way it was ordered to go, and returns what it did; when it did
+// saw gets which way it was ordered to go, and returns what it did; when it did
 // not move, the other way is tried too. The result is whether the shade has to be
 // inverted; nothing is saved. It ends as [Controller.Calibrate] does.
 func (c *Controller) FindDirection(ctx context.Context, plan Nudge, saw func(ctx context.Context, toldUp bool) (Went, error)) (inverted bool, err error) {
@@ -84,7 +84,7 @@ func (t *Trial) nudge(ctx context.Context, up bool, lasts time.Duration) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-t.over:
-		return t.lost()
+		return t.takenBy()
 	case <-end.C:
 	}
 	t.stopped, err = t.command(ctx, appliance.ShadeStop, 0)
@@ -110,6 +110,6 @@ func (t *Trial) ask(ctx context.Context, up bool, saw func(context.Context, bool
 	case <-ctx.Done():
 		return 0, context.Cause(ctx)
 	case <-t.over:
-		return 0, t.lost()
+		return 0, t.takenBy()
 	}
 }

@@ -1,13 +1,12 @@
 package control
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/engine"
 )
 
 // Do carries out a command and returns when every member's outcome is known, or
@@ -42,15 +41,9 @@ func (c *Controller) do(ctx context.Context, cmd appliance.Command, by *Trial) (
 		run.holder = by.number
 	}
 	ceiling := run.ceiling()
-	only := c.dispatch(run, time.Time{})
+	c.dispatch(run)
 	c.order.Unlock()
 	release()
-	if only != nil {
-		only.drive(ctx, run)
-	}
-	if run.over() {
-		return c.finish(run), nil
-	}
 	deadline := time.NewTimer(time.Until(ceiling))
 	defer deadline.Stop()
 	select {
@@ -97,42 +90,37 @@ func (c *Controller) beginInternal(cmd appliance.Command, target appliance.Want)
 	return run
 }
 
-// dispatch hands each bus its part. Members whose bus is not running have failed. If
-// all is the business of one bus, that is returned, for the caller to drive. expiry is
-// when it is worth nothing any more; zero: the bus chooses.
-func (c *Controller) dispatch(run *record, expiry time.Time) *bus {
+// dispatch hands each bus its part. Members whose bus is not running have failed.
+func (c *Controller) dispatch(run *record) {
 	snap := c.Snapshot()
 	buses := *c.buses.Load()
-	type part struct {
-		bus     *bus
-		members []*member
-	}
-	parts := make([]part, 0, 1) // few: they are found by looking at each
-	for _, m := range run.members {
-		b := buses[snap.BusOf(m.target.Ref)]
+	var on []*bus
+	parts := map[*bus]engine.Command{}
+	for i, want := range run.wants {
+		b := buses[snap.BusOf(want.Ref)]
 		if b == nil {
-			m.fail(fmt.Errorf("%w: its bus is not running", appliance.ErrBusDown))
+			run.ended(engine.Ended{Member: engine.Member{Place: i}, Outcome: engine.Failed, Why: fmt.Errorf("%w: its bus is not running", appliance.ErrBusDown)})
 			continue
 		}
-		k := slices.IndexFunc(parts, func(p part) bool { return p.bus == b })
-		if k < 0 {
-			k = len(parts)
-			parts = append(parts, part{bus: b})
+		part, ok := parts[b]
+		if !ok {
+			on = append(on, b)
+			part = engine.Command{
+				ID: run.seq, Accepted: run.entry.AcceptedAt, Ceiling: run.ceiling(), Single: run.entry.Command.Target.Scope == appliance.One, Holder: run.holder,
+			}
 		}
-		parts[k].members = append(parts[k].members, m)
+		part.Wants, part.Places = append(part.Wants, want), append(part.Places, i)
+		parts[b] = part
 	}
-	j := job{expiry: expiry, ceiling: cmp.Or(expiry, run.ceiling())}
-	for _, p := range parts {
-		j.members = p.members
-		p.bus.submit(j)
+	for _, b := range on {
+		part := parts[b]
+		if b.mail.put(mail{event: part, record: run}) {
+			continue
+		}
+		for _, place := range part.Places {
+			run.ended(engine.Ended{Member: engine.Member{Place: place}, Outcome: engine.Failed, Why: engine.ErrClosed})
+		}
 	}
-	if len(parts) == 1 {
-		return parts[0].bus
-	}
-	for _, p := range parts {
-		p.bus.poke()
-	}
-	return nil
 }
 
 // nameOf names a thing for people.

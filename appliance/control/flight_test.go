@@ -111,7 +111,10 @@ func TestSiteChangesBetweenWhatIsOut(t *testing.T) {
 			changed.Settings.Freshness.Light += time.Second
 			changed.Nodes = slices.Clone(site.Nodes)
 			site = changed
-			ctl.Apply(site, nil)
+			began := time.Now()
+			if ctl.Apply(site, nil); time.Since(began) > 5*c.airtime {
+				t.Errorf("put in force after %v: others began before it", time.Since(began))
+			}
 		}
 		all.Wait()
 	})

@@ -15,7 +15,7 @@ func (b *bus) nodesAt(address string) []appliance.ID {
 		return nil
 	}
 	for _, n := range b.config().Nodes {
-		if strings.EqualFold(n.Address, address) || b.present.Load().opened.Device[n.ID] == address {
+		if strings.EqualFold(n.Address, address) || b.present.Load().Opened.Device[n.ID] == address {
 			ids = append(ids, n.ID)
 		}
 	}

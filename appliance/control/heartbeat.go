@@ -41,7 +41,7 @@ func (h *heartbeat) missing(now time.Time) time.Duration {
 func (c *Controller) watchBeats(ctx context.Context) {
 	t := time.NewTicker(beatsEvery)
 	defer t.Stop()
-	told := map[*bus]bool{}
+	known := map[*bus]bool{}
 	for {
 		select {
 		case <-ctx.Done():
@@ -52,12 +52,12 @@ func (c *Controller) watchBeats(ctx context.Context) {
 				if b.beat.missing(now) == 0 {
 					continue
 				}
-				if stuck[b] = true; !told[b] {
+				if stuck[b] = true; !known[b] {
 					c.opts.Log.Error("bus makes no progress", "bus", b.config().Bus.Name)
 				}
 				c.state.stuck(b.config().Bus.UUID)
 			}
-			told = stuck
+			known = stuck
 		}
 	}
 }

@@ -4,51 +4,60 @@ import (
 	"sync"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/engine"
 )
 
 // inbox is what others hand to a bus. Its methods are safe from any goroutine, and wait
 // for nobody.
 type inbox struct {
 	mu      sync.Mutex
-	jobs    []job
-	reports []appliance.Reading
-	handed  []handed
+	list    []mail
+	reports int           // readings in it
 	giveWay chan struct{} // open while something that gives way is under way
 	unused  chan struct{} // an open one that nobody waits for any more; nil: none
 	writing bool          // it is a command's write, which gives way to a STOP only
-	over    bool          // the bus takes no more jobs
+	over    bool          // the bus takes nothing more
 	wake    chan struct{}
+}
+
+// mail is an event, and whom it concerns.
+type mail struct {
+	event  engine.Event
+	record *record                       // of a command
+	answer func(appliance.Result, error) // of a job's exchange
+	rests  chan struct{}                 // closed when the shade of the event rests
 }
 
 // maxReports bounds what devices say unasked and was not looked at yet; more is
 // dropped, polling will find it.
 const maxReports = 1024
 
-// submit hands a job to the bus. It never waits. Somebody must poke or drive the
-// bus then.
-func (b *inbox) submit(j job) {
+// put hands something to the bus; false: that takes nothing more.
+func (b *inbox) put(m mail) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.over {
-		for _, m := range j.members {
-			m.fail(errClosed)
-		}
-		return
+		return false
 	}
-	b.jobs = append(b.jobs, j)
-	if b.giveWay != nil && (!b.writing || j.stops()) {
+	b.list = append(b.list, m)
+	if c, ok := m.event.(engine.Command); ok && b.giveWay != nil && (!b.writing || c.Stops()) {
 		close(b.giveWay)
 		b.giveWay = nil
 	}
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+	return true
 }
 
-// beginExchange returns a channel that is closed when a job comes in that goes
-// before what is about to be done; false if such a job is there already.
+// beginExchange returns a channel that is closed when a command comes in that goes
+// before what is about to be done; false if such a one is there already.
 func (b *inbox) beginExchange(writing bool) (<-chan struct{}, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, j := range b.jobs {
-		if !writing || j.stops() {
+	for _, m := range b.list {
+		if c, ok := m.event.(engine.Command); ok && (!writing || c.Stops()) {
 			return nil, false
 		}
 	}
@@ -77,21 +86,15 @@ func (b *inbox) endExchange() {
 	}
 }
 
-// report takes what devices said unasked; safe from any goroutine.
+// report takes what devices said unasked.
 func (b *inbox) report(r []appliance.Reading) {
 	b.mu.Lock()
-	if len(b.reports)+len(r) <= maxReports {
-		b.reports = append(b.reports, r...)
+	if b.reports+len(r) <= maxReports && !b.over {
+		b.reports += len(r)
+		b.list = append(b.list, mail{event: engine.Reported{Readings: r}})
 	}
 	b.mu.Unlock()
 	b.poke()
-}
-
-// asked reports whether something waits in the inbox.
-func (b *inbox) asked() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.jobs) > 0 || len(b.reports) > 0 || len(b.handed) > 0
 }
 
 func (b *inbox) poke() {
@@ -101,16 +104,16 @@ func (b *inbox) poke() {
 	}
 }
 
-// empty gives what was handed in.
-func (b *inbox) empty() ([]job, []appliance.Reading, []handed) {
+// empty gives what was handed in, in its order.
+func (b *inbox) empty() []mail {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	jobs, reports, handed := b.jobs, b.reports, b.handed
-	b.jobs, b.reports, b.handed = nil, nil, nil
-	return jobs, reports, handed
+	list := b.list
+	b.list, b.reports = nil, 0
+	return list
 }
 
-// close lets no more jobs in.
+// close lets nothing more in.
 func (b *inbox) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

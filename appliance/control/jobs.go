@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"svc.internal/controller/appliance"
@@ -32,6 +33,7 @@ type Jobs struct {
 	fresh   chan struct{}
 	over    bool // no job begins any more
 	wg      sync.WaitGroup
+	number  atomic.Uint64 // of the last exchange that a job asked a bus for
 }
 
 // jobRecord is a job as the registry keeps it; its fields are guarded by Jobs.mu.

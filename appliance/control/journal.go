@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"maps"
 	"time"
 
@@ -109,4 +110,48 @@ func (s *state) saved(ref appliance.Ref) (appliance.Saved, bool) {
 		v.Has, v.RGBW, v.At = v.Has|appliance.CanColour, c.RGBW.Value, later(v.At, c.RGBW.At)
 	}
 	return v, v.Has != 0
+}
+
+// keepJournal writes behind until ctx ends.
+func (c *Controller) keepJournal(ctx context.Context) {
+	t := time.NewTicker(journalEvery)
+	defer t.Stop()
+	failing := false // said once, and once when it is over: a disk may be full for days
+	for many := c.ledger.many; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		case <-many:
+		}
+		many = nil // a journal that fails is tried again at its usual time
+		err := c.saveJournal(ctx)
+		switch {
+		case err != nil && !failing:
+			c.opts.Log.Error("last state and ledger could not be written; trying again", "why", err)
+		case err == nil && failing:
+			c.opts.Log.Info("last state and ledger are written again")
+		}
+		if failing = err != nil; !failing {
+			many = c.ledger.many
+		}
+	}
+}
+
+// saveJournal writes what changed; nothing is written when nothing did. What fails is
+// kept for the next time.
+func (c *Controller) saveJournal(ctx context.Context) error {
+	if c.opts.Journal == nil {
+		return nil
+	}
+	batch := appliance.Batch{States: c.state.takeUnsaved(), Entries: c.ledger.takeUnsaved()}
+	if len(batch.States) == 0 && len(batch.Entries) == 0 {
+		return nil
+	}
+	err := c.opts.Journal.SaveBatch(ctx, batch)
+	if err != nil {
+		c.state.putUnsaved(batch.States)
+		c.ledger.putUnsaved(batch.Entries)
+	}
+	return err
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/engine"
 )
 
 func TestFailedEntryNamesHowManyAndTheFirst(t *testing.T) {
@@ -27,16 +28,17 @@ func TestFailedEntryNamesHowManyAndTheFirst(t *testing.T) {
 		}
 		now := time.Now()
 		run := newRecord(1, appliance.Command{}, targets, now)
-		for i, m := range run.members {
+		for i := range targets {
+			m := engine.Member{Command: 1, Place: i}
 			switch {
 			case i < c.failed:
-				m.fail(errors.New("no answer"))
+				run.ended(engine.Ended{Member: m, Outcome: engine.Failed, Why: errors.New("no answer")})
 			case i < c.failed+c.late:
-				m.sent(now)
+				run.staged(engine.Staged{Member: m, Stage: appliance.StageSent, At: now})
 			case i < c.failed+c.late+c.well:
-				m.read(now)
+				run.ended(engine.Ended{Member: m, Outcome: engine.Confirmed, At: now})
 			default:
-				m.leaveOut()
+				run.ended(engine.Ended{Member: m, Outcome: engine.LeftOut})
 			}
 		}
 		if e := run.finish(now, name); e.Err != want || e.OK() != (want == "") {

@@ -1,67 +1,19 @@
 package control
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
-	"math"
-	"slices"
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/engine"
 	"svc.internal/controller/appliance/shade"
 )
 
-// motor is one shade as its bus drives it. What is known of it, and what has to be done,
-// is its state machine's; the bus hands in what happens and carries out what that wants.
-type motor struct {
-	shade   appliance.Shade
-	channel appliance.Channel
-	state   shade.State
-	begun   *member         // confirmed by an order that took its place; nil: none
-	waiting []chan struct{} // closed when nothing is under way
-}
-
-// handed is an event for a shade's machine from outside its bus.
-type handed struct {
-	shade appliance.ID
-	event func(m *motor) shade.Event
-	done  chan struct{} // closed when it is taken, and nothing is under way any more
-}
-
-func newMotor(s appliance.Shade, c appliance.Channel, fresh appliance.Freshness, now time.Time) *motor {
-	m := &motor{shade: s, channel: c}
-	m.state = shade.New(m.settings(s, fresh), now)
-	return m
-}
-
-func (m *motor) settings(s appliance.Shade, fresh appliance.Freshness) shade.Settings {
-	return shade.Settings{
-		Measures: m.channel.PositionMeasured, Unreadable: m.channel.Unverifiable, Inverted: s.Inverted,
-		TravelUp: s.TravelUp, TravelDown: s.TravelDown, ReverseDelay: m.channel.ReverseDelay, Lag: m.channel.Lag,
-		Patience: max(10*time.Second, 3*fresh.MovingShade),
-	}
-}
-
-// restore takes the position known before a restart.
-func (m *motor) restore(p appliance.Position, uncertainty int, at time.Time) {
-	m.state, _ = shade.Step(m.state, at, shade.Restored{Position: float64(p), Uncertainty: float64(uncertainty), At: at})
-}
-
-// timed reports whether a motion is one of a shade whose way is timed.
-func (m *motor) timed(motion appliance.Motion) bool {
-	return m != nil && motion != appliance.Stop && !m.channel.PositionMeasured
-}
-
 // hand gives a shade's machine an event, and returns when to go on: as soon as it is taken
 // and nothing is under way.
-func (b *bus) hand(id appliance.ID, event func(*motor) shade.Event) <-chan struct{} {
-	h := handed{id, event, make(chan struct{})}
-	b.mu.Lock()
-	b.handed = append(b.handed, h)
-	b.mu.Unlock()
-	b.poke()
-	return h.done
+func (b *bus) hand(id appliance.ID, e shade.Event) <-chan struct{} {
+	rests := make(chan struct{})
+	b.mail.put(mail{event: engine.ForShade{Shade: id, Event: e}, rests: rests})
+	return rests
 }
 
 // await waits until shades stand, as long as that may take at most.
@@ -80,275 +32,21 @@ func (b *bus) await(rest []<-chan struct{}, most time.Duration) (all bool) {
 	return true
 }
 
-// take gives the machines what was handed in.
-func (b *bus) take(all []handed, now time.Time) {
-	for _, h := range all {
-		m := b.motors[h.shade]
-		if m == nil {
-			close(h.done)
-			continue
-		}
-		m.waiting = append(m.waiting, h.done)
-		b.tell(m, now, h.event(m))
-	}
-}
-
 // retune hands a bus the travel times of its shades. It goes on undisturbed.
 func (b *bus) retune(shades []appliance.Shade) {
 	for _, s := range shades {
-		b.hand(s.ID, func(m *motor) shade.Event {
-			m.shade = s
-			return shade.Configure{Settings: m.settings(s, b.config().Freshness)}
-		})
+		b.mail.put(mail{event: engine.Retune{Shade: s}})
 	}
-}
-
-// tell hands a machine an event and carries out what it wants.
-func (b *bus) tell(m *motor, now time.Time, e shade.Event) {
-	var actions []shade.Action
-	m.state, actions = shade.Step(m.state, now, e)
-	for _, a := range actions {
-		b.act(m, now, a)
-	}
-	b.unconfirmed(m, errUnconfirmed)
-	b.show(m)
-	if m.state.Phase == shade.Idle {
-		for _, done := range m.waiting {
-			close(done)
-		}
-		m.waiting = nil
-	}
-}
-
-func (b *bus) act(m *motor, now time.Time, a shade.Action) {
-	switch a := a.(type) {
-	case shade.Send:
-		b.send(m, a.Order, now)
-	case shade.Cancel:
-		if p, of := b.carries(m, a.Order); of != nil {
-			of.fail(appliance.ErrSuperseded)
-			b.drop(p, of)
-		}
-	case shade.Confirm:
-		if p, of := b.carries(m, a.Order); of != nil {
-			of.read(now)
-			b.drop(p, of)
-		}
-		if m.begun != nil && m.begun.order.ID == a.Also {
-			m.begun.read(now)
-			m.begun = nil
-		}
-	case shade.ReadNow:
-		b.schedule.readNow(m.shade.ID)
-	case shade.GiveUp:
-		b.log.Error("shade may still move: it was not heard to stop for a minute", "shade", m.shade.ID)
-	case shade.Log:
-		b.log.Warn("shade "+a.Text, "shade", m.shade.ID)
-	}
-}
-
-// tellAll hands all machines an event.
-func (b *bus) tellAll(now time.Time, e shade.Event) {
-	for _, m := range b.motors {
-		b.tell(m, now, e)
-	}
-}
-
-// command gives a machine a command, and reports whether it is to be sent.
-func (b *bus) command(m *motor, of *member, expires, now time.Time) bool {
-	r := of.record
-	c := shade.Command{Seq: r.seq, Kind: kindOf(of.target.Motion), Position: float64(of.target.Position), Accepted: r.entry.AcceptedAt, Expires: expires, Holder: r.holder}
-	var actions []shade.Action
-	m.state, actions = shade.Step(m.state, now, c)
-	sent := false
-	for _, a := range actions {
-		switch a := a.(type) {
-		case shade.Refuse:
-			of.fail(b.refusal(a.Why, of.target))
-		case shade.Send:
-			if a.Order.Command != c.Seq {
-				b.act(m, now, a)
-				continue
-			}
-			of.order, of.target.Values, sent = a.Order, valuesOf(a.Order), true
-		default:
-			b.act(m, now, a)
-		}
-	}
-	b.unconfirmed(m, appliance.ErrSuperseded)
-	b.show(m)
-	return sent
-}
-
-// refusal tells people why a command is not carried out.
-func (b *bus) refusal(why error, target appliance.Want) error {
-	switch {
-	case errors.Is(why, shade.ErrDown):
-		return b.why
-	case errors.Is(why, shade.ErrExpired):
-		return errTooLate
-	case errors.Is(why, shade.ErrNoTravel):
-		return fmt.Errorf("%w: go to %d %% without travel times; set them, until then only 0 and 100 can be reached", appliance.ErrUnable, target.Position)
-	}
-	return appliance.ErrSuperseded
-}
-
-// send carries out an order that the machine gives by itself.
-func (b *bus) send(m *motor, o shade.Order, now time.Time) {
-	if b.over { // for the bus that takes its place
-		b.tell(m, now, shade.Failed{Order: o.ID})
-		return
-	}
-	target := appliance.Want{Ref: appliance.Ref{Shade: m.shade.ID}, Values: valuesOf(o)}
-	kind := map[shade.Kind]appliance.Kind{shade.Open: appliance.ShadeOpen, shade.Close: appliance.ShadeClose, shade.Stop: appliance.ShadeStop}[o.Kind]
-	if p, of := b.carries(m, o.Confirms); of != nil {
-		m.begun = of
-		b.lift(p, of)
-	}
-	r := b.begin(appliance.Command{Kind: kind, Target: appliance.Target{Scope: appliance.One, ID: m.shade.ID}, Origin: appliance.Origin{Via: "shade engine", Why: "way to a position"}}, target)
-	r.members[0].order = o
-	j := job{members: r.members, expiry: o.Expires}
-	if o.Kind == shade.Stop {
-		j.duty = mustStop
-	}
-	b.enqueue(j, now)
-}
-
-// carries finds the member, and its piece, that carries an order of a shade.
-func (b *bus) carries(m *motor, order uint64) (*piece, *member) {
-	if order == 0 {
-		return nil, nil
-	}
-	for _, p := range b.pieces {
-		if of := p.of(appliance.Ref{Shade: m.shade.ID}); of != nil && of.order.ID == order {
-			return p, of
-		}
-	}
-	return nil, nil
-}
-
-// lift takes a member out of its piece that is open still: its order was replaced by one
-// that confirms it, too.
-func (b *bus) lift(p *piece, of *member) {
-	p.members[slices.Index(p.members, of)] = &member{record: of.record, place: of.place, outcome: leftOut, target: of.target}
-	if len(p.open()) == 0 {
-		b.replace(p, nil)
-	}
-}
-
-// unconfirmed ends a member whose order was replaced by one that was to confirm it, and will not.
-func (b *bus) unconfirmed(m *motor, why error) {
-	if m.begun != nil && !m.state.Confirming(m.begun.order.ID) {
-		m.begun.fail(why)
-		m.begun = nil
-	}
-}
-
-// drop takes a member out of its piece.
-func (b *bus) drop(p *piece, of *member) {
-	of.order = shade.Order{}
-	if len(p.open()) == 0 {
-		b.replace(p, nil)
-	}
-}
-
-// gaveUp tells the machine that an order has failed.
-func (b *bus) gaveUp(of *member, unread bool) {
-	m := b.motors[of.target.Shade]
-	if m == nil || of.order.ID == 0 {
-		return
-	}
-	b.tell(m, time.Now(), shade.Failed{Order: of.order.ID, Unread: unread})
-}
-
-// saw tells the machine what was read; asked is when the question was out.
-func (b *bus) saw(m *motor, r appliance.Reading, asked time.Time) {
-	if asked.IsZero() {
-		asked = r.At
-	}
-	b.tell(m, r.At, readOf(r, asked))
-}
-
-func readOf(r appliance.Reading, asked time.Time) shade.Read {
-	motions := map[appliance.Motion]shade.Motion{appliance.Stopped: shade.Standing, appliance.Opening: shade.Opening, appliance.Closing: shade.Closing, appliance.Moving: shade.Moving}
-	return shade.Read{
-		Asked: asked, Motion: motions[r.Motion], Position: float64(r.Position), Place: r.Has.Has(appliance.CanPosition), Reached: r.Reached,
-	}
-}
-
-// ticks lets the machines go on for which it is time.
-func (b *bus) ticks(now time.Time) {
-	for _, m := range b.motors {
-		if at := m.state.Wake(); !at.IsZero() && !at.After(now) {
-			b.tell(m, now, shade.Tick{})
-		}
-	}
-}
-
-// nextTick is when the first machine wants to go on, and nextStop when the first shade is
-// to be stopped or sent on: the bus is kept free for that.
-func (b *bus) nextTick() (tick, stop time.Time) {
-	for _, m := range b.motors {
-		if at := m.state.Wake(); !at.IsZero() && (tick.IsZero() || at.Before(tick)) {
-			tick = at
-		}
-		if at := m.state.Due; m.state.Phase == shade.OnRoute && !at.IsZero() && (stop.IsZero() || at.Before(stop)) {
-			stop = at
-		}
-	}
-	return tick, stop
-}
-
-// underway reports whether a shade is to be stopped some time.
-func (b *bus) underway() bool {
-	for _, m := range b.motors {
-		if m.state.Phase != shade.Idle {
-			return true
-		}
-	}
-	return false
 }
 
 // goOn takes over shades from the bus that had them before.
 func (b *bus) goOn(before *bus) {
-	now := time.Now()
-	for id, was := range before.motors {
-		m := b.motors[id]
-		if m == nil || !sameMotor(&was.shade, &m.shade, before.config().Nodes, b.config().Nodes) {
-			continue
+	was, is := before.present.Load(), b.present.Load()
+	shades := before.engine.Shades()
+	for _, s := range was.Config.Shades {
+		if !is.Drives(was, s) {
+			delete(shades, s.ID)
 		}
-		settings := m.state.Settings
-		m.state = was.state
-		m.state.Down = false
-		b.tell(m, now, shade.Configure{Settings: settings})
 	}
-}
-
-// show tells readers what is known of a shade.
-func (b *bus) show(m *motor) {
-	now := time.Now()
-	v := m.state.View(now)
-	unheard := !m.channel.PositionMeasured && !m.state.Pose.Doubt.IsZero()
-	b.state.learnShade(m.shade.ID, unheard, func(sh *appliance.ShadeState) {
-		sh.Motion = [...]appliance.Motion{appliance.MotionUnknown, appliance.Stopped, appliance.Opening, appliance.Closing, appliance.Moving}[v.Motion]
-		sh.LastSeen = newer(sh.LastSeen, v.HeardAt)
-		sh.Position, sh.Uncertainty = appliance.Known[appliance.Position]{}, 0
-		if v.Source != 0 {
-			source := [...]appliance.Source{shade.Measured: appliance.Measured, shade.Estimated: appliance.Estimated, shade.OfBefore: appliance.Restored}[v.Source]
-			sh.Position = appliance.Known[appliance.Position]{Value: appliance.Position(math.Round(v.Position)), At: v.At, Source: source}
-			sh.Uncertainty = int(v.Uncertainty)
-		}
-	})
-}
-
-func kindOf(m appliance.Motion) shade.Kind {
-	return cmp.Or(map[appliance.Motion]shade.Kind{appliance.Open: shade.Open, appliance.Close: shade.Close, appliance.Stop: shade.Stop}[m], shade.MoveTo)
-}
-
-// valuesOf are what an order wants.
-func valuesOf(o shade.Order) appliance.Values {
-	if o.Kind == shade.MoveTo {
-		return appliance.Values{Has: appliance.CanMove | appliance.CanPosition, Motion: appliance.MoveTo, Position: appliance.Position(o.Position)}
-	}
-	return appliance.Values{Has: appliance.CanMove, Motion: map[shade.Kind]appliance.Motion{shade.Open: appliance.Open, shade.Close: appliance.Close, shade.Stop: appliance.Stop}[o.Kind]}
+	b.feed(engine.TakeOver{Shades: shades})
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/engine"
 )
 
 // asker is a driver that only polls.
@@ -25,21 +26,21 @@ func TestPollThatGaveWayIsNotTakenForDone(t *testing.T) {
 		asked++
 		return appliance.Result{Sent: time.Now()}, nil
 	}}}}}
-	b := newBus(appliance.BusConfig{Log: slog.New(slog.DiscardHandler)}, appliance.Opened{Driver: d}, newState())
-	b.trials = &trials{}
-	now := time.Now()
-	b.look(now)
-	task, _ := b.next(now)
+	log := slog.New(slog.DiscardHandler)
+	cfg := appliance.BusConfig{Log: log, Last: func(appliance.Ref) (appliance.Values, bool) { return appliance.Values{}, false }}
+	b := newBus(&engine.Wiring{Config: cfg, Opened: appliance.Opened{Driver: d}}, New(Options{Log: log}))
+	task := b.look()
 	if task == nil {
 		t.Fatal("nothing to do")
 	}
+	now := time.Now()
 	run := newRecord(1, appliance.Command{}, []appliance.Want{{Ref: ref}}, now)
-	b.submit(job{members: run.members, expiry: now.Add(time.Second)})
-	if b.do(t.Context(), task); asked != 0 {
+	b.mail.put(mail{event: engine.Command{ID: 1, Wants: run.wants, Places: []int{0}, Accepted: now, Ceiling: now.Add(time.Second)}, record: run})
+	if b.perform(t.Context(), task); asked != 0 {
 		t.Fatal("it did not give way")
 	}
-	b.look(time.Now()) // the command is dealt with
-	if task, wait := b.next(time.Now()); task == nil {
-		t.Errorf("the poll is not due for %v", wait)
+	b.look() // the command is dealt with
+	if b.todo == nil {
+		t.Errorf("the poll is not due for %v", time.Until(b.wakeAt))
 	}
 }

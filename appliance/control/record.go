@@ -2,7 +2,6 @@ package control
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -11,60 +10,32 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/appliance/shade"
+	"svc.internal/controller/appliance/engine"
 )
 
 // record is one command under way: a member for each thing that it addresses. Buses
 // report what becomes of the members; who asked waits on done.
 type record struct {
-	seq     uint64
-	holder  uint64 // the trial that it belongs to; 0: none
-	done    chan struct{}
-	members []*member
+	seq    uint64
+	holder uint64 // the trial that it belongs to; 0: none
+	wants  []appliance.Want
+	done   chan struct{}
 
-	mu    sync.Mutex
-	entry appliance.Entry
-	left  int // members that are still open
-}
-
-// outcome of a command at one thing. What is not known yet is open.
-type outcome uint8
-
-const (
-	open         outcome = iota
-	confirmed            // read as wanted
-	accepted             // acknowledged, where the profile says that it cannot be read
-	unverifiable         // sent, where it can neither acknowledge nor be read
-	failed               // see Member.Err
-	leftOut              // offline, and not the only one addressed
-)
-
-// member is what a command wants of one thing, and how far that has come. What others
-// see of it is in the entry, under the record's lock; the rest belongs to the bus that
-// the thing is on.
-type member struct {
-	record  *record
-	place   int // in the entry
-	outcome outcome
-
-	target appliance.Want    // Has: the parts that no newer command has taken over
-	before appliance.Values  // what was last read of it when it was first told
-	writes int               // how often it was told and that was not confirmed
-	got    appliance.Reading // what was read since it was last told; zero: nothing
-	order  shade.Order       // of a shade's machine
-	why    error             // what was last read instead of the target; nil: nothing else was
+	mu      sync.Mutex
+	entry   appliance.Entry
+	outcome []engine.Outcome // of each member
+	pending []error          // why it will have failed if nothing else is heard
+	left    int              // members that are still open
 }
 
 func newRecord(seq uint64, cmd appliance.Command, targets []appliance.Want, now time.Time) *record {
 	r := &record{
-		seq: seq, done: make(chan struct{}), left: len(targets), members: make([]*member, len(targets)),
+		seq: seq, done: make(chan struct{}), left: len(targets), wants: targets, outcome: make([]engine.Outcome, len(targets)), pending: make([]error, len(targets)),
 		entry: appliance.Entry{ID: newEntryID(now), Command: cmd, AcceptedAt: now, Members: make([]appliance.Member, len(targets))},
 	}
-	all := make([]member, len(targets))
 	for i, t := range targets {
 		r.entry.Members[i].Ref = t.Ref
-		all[i] = member{record: r, place: i, target: t}
-		r.members[i] = &all[i]
+		r.pending[i] = engine.ErrUnconfirmed
 	}
 	if r.left == 0 {
 		close(r.done)
@@ -88,119 +59,65 @@ func newEntryID(now time.Time) string {
 
 // ceiling is when whoever asked does not wait any longer.
 func (r *record) ceiling() time.Time {
-	at := r.entry.AcceptedAt.Add(commandMost)
+	at := r.entry.AcceptedAt.Add(engine.CommandMost)
 	if x := r.entry.Command.Expiry; !x.IsZero() {
 		at = earlier(at, x)
 	}
 	return at
 }
 
-// single: one thing was meant, so that nobody else stands in for it.
-func (r *record) single() bool { return r.entry.Command.Target.Scope == appliance.One }
-
-// over reports whether every member's outcome is known.
-func (r *record) over() bool {
-	select {
-	case <-r.done:
-		return true
-	default:
-		return false
-	}
-}
-
-// open reports whether the outcome is still to come.
-func (m *member) open() bool { return m.outcome == open }
-
-// update changes what others see of a member that is open.
-func (m *member) update(change func(*appliance.Member)) {
-	m.record.mu.Lock()
-	defer m.record.mu.Unlock()
-	if m.open() && m.record.entry.DoneAt.IsZero() {
-		change(&m.record.entry.Members[m.place])
-	}
-}
-
-// end closes a member. The first outcome counts.
-func (m *member) end(as outcome, change func(*appliance.Member)) {
-	r := m.record
+// staged notes how far a member has come.
+func (r *record) staged(a engine.Staged) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !m.open() {
+	v := &r.entry.Members[a.Place]
+	switch {
+	case r.outcome[a.Place] != engine.Open || !r.entry.DoneAt.IsZero():
+	case a.Stage == appliance.StageSent:
+		v.Stage, v.SentAt, v.AcknowledgedAt = a.Stage, a.At, time.Time{}
+	case a.Stage == appliance.StageAcknowledged:
+		v.Stage, v.AcknowledgedAt = a.Stage, a.At
+	}
+}
+
+// wait notes why a member will have failed if nothing else is heard.
+func (r *record) wait(a engine.Pending) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pending[a.Place] = a.Why
+}
+
+// ended closes a member. The first outcome counts.
+func (r *record) ended(a engine.Ended) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.outcome[a.Place] != engine.Open {
 		return
 	}
-	m.outcome = as
+	r.outcome[a.Place] = a.Outcome
 	if r.entry.DoneAt.IsZero() {
-		change(&r.entry.Members[m.place])
+		conclude(&r.entry.Members[a.Place], a)
 	}
 	if r.left--; r.left == 0 {
 		close(r.done)
 	}
 }
 
-// sent: a frame for it is on the wire. What it was read to have before says nothing any more.
-func (m *member) sent(at time.Time) {
-	m.got = appliance.Reading{}
-	m.update(func(v *appliance.Member) { v.Stage, v.SentAt, v.AcknowledgedAt = appliance.StageSent, at, time.Time{} })
-}
-
-func (m *member) stage() appliance.Stage {
-	m.record.mu.Lock()
-	defer m.record.mu.Unlock()
-	return m.record.entry.Members[m.place].Stage
-}
-
-func (m *member) acknowledged(at time.Time) {
-	m.update(func(v *appliance.Member) { v.Stage, v.AcknowledgedAt, m.why = appliance.StageAcknowledged, at, nil })
-}
-
-// read: it was read as wanted.
-func (m *member) read(at time.Time) {
-	m.end(confirmed, func(v *appliance.Member) {
+// conclude notes what became of a member.
+func conclude(v *appliance.Member, a engine.Ended) {
+	switch a.Outcome {
+	case engine.Confirmed:
 		if v.AcknowledgedAt.IsZero() {
-			v.AcknowledgedAt = at
+			v.AcknowledgedAt = a.At
 		}
-		v.Stage, v.ObservedAt = appliance.StageObserved, at
-	})
-}
-
-// accept: it acknowledged, and cannot be read.
-func (m *member) accept() { m.end(accepted, func(*appliance.Member) {}) }
-
-// disproved: it was read, and has something else.
-func (m *member) disproved(why error) {
-	m.record.mu.Lock()
-	defer m.record.mu.Unlock()
-	m.why = why
-}
-
-func (m *member) unverifiable() {
-	m.end(unverifiable, func(v *appliance.Member) { v.Stage = appliance.StageUnverifiable })
-}
-
-func (m *member) fail(err error) {
-	m.end(failed, func(v *appliance.Member) { v.Stage, v.Err = appliance.StageFailed, m.reason(v.Stage, err).Error() })
-}
-
-// leaveOut: its device is offline, and others were addressed as well.
-func (m *member) leaveOut() { m.end(leftOut, func(v *appliance.Member) { v.Offline = true }) }
-
-// errUnread is why a member fails that acknowledged and was not read afterwards.
-var errUnread = errors.New("acknowledged, but could not be read back")
-
-// reason is why a member fails with err. That its time ran out, or that it cannot be
-// read any more, is none if it was read and has another value.
-func (m *member) reason(stage appliance.Stage, err error) error {
-	switch {
-	case errors.Is(err, appliance.ErrSuperseded), errors.Is(err, appliance.ErrRefused), errors.Is(err, appliance.ErrMismatch):
-		return err
-	case m.why != nil && (errors.Is(err, appliance.ErrExpired) || err == errUnconfirmed || stage == appliance.StageAcknowledged):
-		return m.why
-	case stage == appliance.StageAcknowledged && (err == errUnconfirmed || err == errTooLate):
-		return errUnread
-	case stage == appliance.StageAcknowledged:
-		return fmt.Errorf("%w: %w", errUnread, err)
+		v.Stage, v.ObservedAt = appliance.StageObserved, a.At
+	case engine.Unverifiable:
+		v.Stage = appliance.StageUnverifiable
+	case engine.Failed:
+		v.Stage, v.Err = appliance.StageFailed, a.Why.Error()
+	case engine.LeftOut:
+		v.Offline = true
 	}
-	return err
 }
 
 // finish closes the books: what is still open has failed, and the whole command is
@@ -215,15 +132,15 @@ func (r *record) finish(now time.Time, name func(appliance.Ref) string) applianc
 	e.DoneAt = now
 	var wrong []string
 	addressed, offline := 0, 0
-	for i, m := range r.members {
+	for i, outcome := range r.outcome {
 		v := &e.Members[i]
 		if v.Offline {
 			offline++
 			continue
 		}
 		addressed++
-		if m.outcome == open {
-			v.Stage, v.Err = appliance.StageFailed, m.reason(v.Stage, errUnconfirmed).Error()
+		if outcome == engine.Open {
+			v.Stage, v.Err = appliance.StageFailed, r.pending[i].Error()
 		}
 		if v.Err != "" {
 			wrong = append(wrong, name(v.Ref)+": "+v.Err)
@@ -241,9 +158,6 @@ func (r *record) finish(now time.Time, name func(appliance.Ref) string) applianc
 	out.Members = slices.Clone(e.Members)
 	return out
 }
-
-// errUnconfirmed is why a member fails of which nothing was heard in time.
-var errUnconfirmed = errors.New("no confirmation before the deadline")
 
 // view is the entry as it stands, for a caller who leaves early.
 func (r *record) view() appliance.Entry {

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"sync/atomic"
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/engine"
 )
 
 // ErrScanning: a scan of this bus is under way already.
@@ -15,111 +17,72 @@ var ErrScanning = errors.New("a scan is under way already")
 
 // scanJob is a search for devices that runs behind everything else.
 type scanJob struct {
-	ctx   context.Context
 	next  func() (appliance.ScanStep, bool)
 	stop  func()
 	found func(appliance.Found)
 	step  func(address string)
 	done  chan error
-	late  *appliance.ScanStep // one that had to wait
-	down  time.Time           // since when its bus has been down; zero: it is up
+	asked uint64    // the engine's job; what comes of others is not ours
+	down  time.Time // since when its bus has been down; zero: it is up
 }
 
 // scanPatience is how long a scan waits for a bus that goes down in its middle: an
 // adapter that is put back is there again after some seconds.
 const scanPatience = 10 * time.Second
 
-// scanMost is how long a step of a scan may keep a command waiting.
-const scanMost = time.Second
-
-// take gives the step that had to wait, or the next one.
-func (s *scanJob) take() (appliance.ScanStep, bool) {
-	if step := s.late; step != nil {
-		s.late = nil
-		return *step, true
-	}
-	return s.next()
-}
-
-// nextScan probes the next address.
-func (b *bus) nextScan() *task {
-	b.checkScan(time.Now())
-	s := b.scan
-	if s == nil {
-		return nil
-	}
-	step, ok := s.take()
+// goOnScan has the next step of a scan done.
+func (b *bus) goOnScan(s *scanJob, number *atomic.Uint64) {
+	step, ok := s.next()
 	if !ok {
 		b.endScan(nil)
-		return nil
+		return
 	}
-	// What takes long gives way to a command even while it waits for its answer, and
-	// is not begun when a shade would have to be stopped meanwhile.
-	long := step.Exchange.Worst > scanMost
-	if _, stop := b.nextTick(); long && !stop.IsZero() && !time.Now().Add(step.Exchange.Worst).Before(stop) {
-		s.late = &step
-		return nil
-	}
-	kind := taskJob
-	if long {
-		kind = taskLong
-	}
-	again, device := step, b.devices[step.Exchange.Device]
-	step.Exchange.Device = "" // strangers are not kept in the books
 	s.step(step.Address)
-	return &task{exchange: &step.Exchange, kind: kind, settle: func(res appliance.Result, err error, now time.Time) {
-		if errors.Is(err, appliance.ErrPreempted) && res.Sent.IsZero() {
-			s.late = &again
-			return
+	s.asked = number.Add(1)
+	b.desk.asked[s.asked] = func(res appliance.Result, err error) {
+		if f, ok := step.Judge(res, err); ok {
+			if f.Finding == "" {
+				f.Finding = appliance.FoundDevice
+			}
+			f.Nodes = b.nodesAt(f.Address)
+			s.found(f)
 		}
-		switch { // the answer may still come
-		case device == nil:
-		case errors.Is(err, appliance.ErrPreempted):
-			device.rest(false, now.Add(step.Exchange.Worst+step.Exchange.Late))
-		case errors.Is(err, appliance.ErrSilent), errors.Is(err, appliance.ErrDamaged):
-			device.rest(false, now.Add(step.Exchange.Late))
-		}
-		f, ok := step.Judge(res, err)
-		if !ok {
-			return
-		}
-		if f.Finding == "" {
-			f.Finding = appliance.FoundDevice
-		}
-		f.Nodes = b.nodesAt(f.Address)
-		s.found(f)
-	}}
+		b.goOnScan(s, number)
+	}
+	b.desk.next = append(b.desk.next, engine.Ask{Job: s.asked, Exchange: step.Exchange, Scan: true})
 }
 
-// checkScan ends a scan that nobody waits for any more, and one whose bus is down and
-// stays so.
+// checkScan ends a scan whose bus is down and stays so.
 func (b *bus) checkScan(now time.Time) {
-	s := b.scan
-	switch {
-	case s == nil:
-	case s.ctx.Err() != nil:
-		b.endScan(s.ctx.Err())
-	case b.up || b.opening():
+	s := b.desk.scan
+	if s == nil {
+		return
+	}
+	switch why := b.down(); {
+	case why == nil, errors.Is(why, appliance.ErrOpening):
 		s.down = time.Time{}
 	case s.down.IsZero():
 		s.down = now
 	case now.Sub(s.down) > scanPatience:
-		b.endScan(fmt.Errorf("bus %s: the scan was given up, since the bus has been down for %v: %w", b.config().Bus.Name, scanPatience, b.why))
+		b.endScan(fmt.Errorf("bus %s: the scan was given up, since the bus has been down for %v: %w", b.config().Bus.Name, scanPatience, why))
 	}
 }
 
 // breakOffScan ends a scan that cannot go on: the site changed, or the program ends.
 func (b *bus) breakOffScan() {
-	b.endScan(fmt.Errorf("bus %s: the scan was broken off by an import or the daemon's end, so that what is not listed was not looked for; scan again: %w", b.config().Bus.Name, errClosed))
+	b.endScan(fmt.Errorf("bus %s: the scan was broken off by an import or the daemon's end, so that what is not listed was not looked for; scan again: %w", b.config().Bus.Name, engine.ErrClosed))
 }
 
 func (b *bus) endScan(err error) {
-	if b.scan == nil {
+	s := b.desk.scan
+	if s == nil {
 		return
 	}
-	b.scan.stop()
-	b.scan.done <- err
-	b.scan = nil
+	b.desk.scan = nil
+	delete(b.desk.asked, s.asked)
+	b.desk.next = append(b.desk.next, engine.Withdraw{Job: s.asked})
+	s.stop()
+	s.done <- err
 }
 
 // Scan searches a bus for devices, configured or not, behind commands and in turn
@@ -136,18 +99,29 @@ func (c *Controller) Scan(ctx context.Context, busName string, opts appliance.Sc
 		return fmt.Errorf("bus %s: its driver %q cannot scan", busName, b.config().Bus.Driver)
 	}
 	next, stop := iter.Pull(scanner.Scan(opts))
-	job := &scanJob{ctx: ctx, next: next, stop: stop, found: found, step: step, done: make(chan error, 1)}
+	job := &scanJob{next: next, stop: stop, found: found, step: step, done: make(chan error, 1)}
 	err = b.atBoundary(ctx, func() {
-		if b.scan != nil {
+		if b.desk.scan != nil {
 			stop()
 			job.done <- ErrScanning
 			return
 		}
-		b.scan = job
+		b.desk.scan = job
+		b.goOnScan(job, &c.jobs.number)
 	})
 	if err != nil {
 		stop()
 		return fmt.Errorf("bus %s: %w", busName, err)
 	}
-	return <-job.done
+	select {
+	case err := <-job.done:
+		return err
+	case <-ctx.Done():
+		b.atBoundary(context.Background(), func() {
+			if b.desk.scan == job {
+				b.endScan(ctx.Err())
+			}
+		})
+		return <-job.done
+	}
 }

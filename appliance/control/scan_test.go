@@ -65,3 +65,28 @@ func TestScanIsNoTroubleWithTheWiring(t *testing.T) {
 		}
 	})
 }
+
+// A scan waits for an adapter that is put back, and not for ever.
+func TestScanOfABusThatStaysDownIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := runWith(func(cfg appliance.BusConfig) (appliance.Opened, error) {
+			o, err := c.open(cfg)
+			o.Driver = searched{c}
+			return o, err
+		}, siteOf("dimmer"))
+		defer stop()
+		time.Sleep(5 * time.Second)
+		for _, outage := range []time.Duration{5 * time.Second, time.Hour} {
+			began := time.Now()
+			time.AfterFunc(time.Second, func() { c.set(func() { c.down = appliance.ErrBusDown }) })
+			time.AfterFunc(time.Second+outage, func() { c.set(func() { c.down = nil }) })
+			err := ctl.Scan(t.Context(), "test", appliance.ScanOptions{}, func(string) {}, func(appliance.Found) {})
+			took := time.Since(began)
+			if stays := outage > time.Minute; (err != nil) != stays || stays && took > 13*time.Second {
+				t.Errorf("down for %v: %v after %v", outage, err, took)
+			}
+		}
+		c.set(func() { c.down = nil })
+	})
+}

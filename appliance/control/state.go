@@ -1,7 +1,6 @@
 package control
 
 import (
-	"cmp"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -35,7 +34,7 @@ type state struct {
 	unheard map[appliance.ID]bool  // shades that may run by a frame that nobody acknowledged
 }
 
-// hold shows the level that a channel was told while its device fades.
+// hold shows the level that a channel was ordered while its device fades.
 type hold struct {
 	until time.Time
 	level appliance.Level
@@ -66,7 +65,7 @@ func (s *state) replace(site *appliance.Site, nodes []*appliance.NodeState, shad
 		if old == nil {
 			break
 		}
-		if i, ok := old.Shade[sh.Shade.ID]; ok && sameMotor(s.shades[i].Shade, sh.Shade, s.site.Nodes, site.Nodes) {
+		if i, ok := old.Shade[sh.Shade.ID]; ok && s.shades[i].Shade.SameMotor(sh.Shade, s.site.Nodes, site.Nodes) {
 			carryShade(sh, s.shades[i])
 			if sh.Fault != "" && moves(sh) { // nobody watches it any more
 				sh.Motion, sh.Position, sh.Uncertainty = appliance.MotionUnknown, appliance.Known[appliance.Position]{}, 0
@@ -122,7 +121,7 @@ func (s *state) certainty(shade appliance.ID) (uncertainty int, at time.Time) {
 // carryNode takes over what is known of a node. Of one that is somewhere else now,
 // nothing is: its new device is asked first.
 func carryNode(n, old *appliance.NodeState) {
-	if !samePlace(n.Node, old.Node) {
+	if !n.Node.SamePlace(old.Node) {
 		return
 	}
 	n.LastSeen = old.LastSeen
@@ -135,27 +134,6 @@ func carryNode(n, old *appliance.NodeState) {
 		n.Channels[i] = old.Channels[i]
 		n.Channels[i].Channel = profile
 	}
-}
-
-// samePlace reports whether two entries of a node speak of the same device.
-func samePlace(a, b *appliance.Node) bool {
-	return a.Bus == b.Bus && a.Address == b.Address && a.Profile == b.Profile
-}
-
-// sameMotor reports whether two entries of a shade speak of one motor, given the nodes of
-// either site. Of another, nothing is known.
-func sameMotor(a, b *appliance.Shade, was, is []appliance.Node) bool {
-	on, at := nodeOf(was, a.Node), nodeOf(is, b.Node)
-	return a.Node == b.Node && a.Output == b.Output && (on == at || on != nil && at != nil && samePlace(on, at))
-}
-
-// nodeOf finds a node in a list that ascends by ID; nil: it is not there.
-func nodeOf(nodes []appliance.Node, id appliance.ID) *appliance.Node {
-	i, ok := slices.BinarySearchFunc(nodes, id, func(n appliance.Node, id appliance.ID) int { return cmp.Compare(n.ID, id) })
-	if !ok {
-		return nil
-	}
-	return &nodes[i]
 }
 
 func carryShade(sh, old *appliance.ShadeState) {
@@ -208,7 +186,7 @@ func (s *state) learnChannel(i int, r appliance.Reading, source appliance.Source
 	n := s.edit(i)
 	c := &n.Channels[r.Channel-1]
 	changed := false
-	if speaksOfLevel(r.Values) && !s.held(r.Ref, r.Level, r.At, source) {
+	if r.SpeaksOfLevel() && !s.held(r.Ref, r.Level, r.At, source) {
 		changed = set(&c.Level, r.Level, r.At, source) || changed
 		if r.Level > 0 && c.LastLevel != r.Level {
 			c.LastLevel = r.Level
@@ -251,8 +229,8 @@ func (s *state) held(ref appliance.Ref, l appliance.Level, at time.Time, source 
 	return false
 }
 
-// expect shows the level that a channel was told instead of what its device reports,
-// until it has had the time to fade there or its command is settled.
+// expect shows the level that a channel was ordered instead of what its device reports,
+// until it has had the time to fade there or its command has ended.
 func (s *state) expect(ref appliance.Ref, target appliance.Level, fade time.Duration) {
 	if fade <= 0 {
 		return
@@ -274,8 +252,8 @@ func (s *state) expect(ref appliance.Ref, target appliance.Level, fade time.Dura
 	s.showLevel(n, c, appliance.Known[appliance.Level]{Value: target, At: time.Now(), Source: appliance.Acknowledged})
 }
 
-// settled ends what expect began: what was read is shown, and nothing else.
-func (s *state) settled(ref appliance.Ref) {
+// asRead ends what expect began: what was read is shown, and nothing else.
+func (s *state) asRead(ref appliance.Ref) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h, ok := s.hold[ref]
@@ -428,6 +406,13 @@ func newer(before, since time.Time) time.Time {
 
 func later(a, b time.Time) time.Time {
 	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
 		return b
 	}
 	return a

@@ -25,21 +25,21 @@ const credit = 10
 // moment since its question. What it was away from an end in percent narrows that.
 func watched(samples []sample, sent time.Time, start, stop appliance.Position) (timing, bool) {
 	arrived := slices.IndexFunc(samples, func(s sample) bool {
-		return s.Has.Has(appliance.CanPosition) && !s.told.Before(sent) && s.Position == stop
+		return s.Has.Has(appliance.CanPosition) && !s.read.Before(sent) && s.Position == stop
 	})
 	if arrived < 0 {
 		return timing{}, false
 	}
 	way := samples[:arrived]
-	least, most := time.Duration(0), samples[arrived].told.Sub(sent)
+	least, most := time.Duration(0), samples[arrived].read.Sub(sent)
 	for range 3 { // each round narrows the credit of the next
-		leftBy, thereAt := samples[arrived].told, sent
+		leftBy, thereAt := samples[arrived].read, sent
 		for _, s := range way {
 			if !s.Has.Has(appliance.CanPosition) || s.asked.Before(sent) {
 				continue
 			}
 			if gone := away(s.Position, start); gone >= 2 {
-				leftBy = earlier(leftBy, s.told.Add(-share(min(gone, credit)-1, least)))
+				leftBy = earlier(leftBy, s.read.Add(-share(min(gone, credit)-1, least)))
 			}
 			left := away(s.Position, stop)
 			if left <= credit {
@@ -49,7 +49,7 @@ func watched(samples []sample, sent time.Time, start, stop appliance.Position) (
 			}
 		}
 		// The last half percent is rounded away, and the slowest.
-		thereBy := samples[arrived].told.Add(share(1, most))
+		thereBy := samples[arrived].read.Add(share(1, most))
 		least, most = max(0, thereAt.Sub(leftBy)), thereBy.Sub(sent)
 	}
 	return timing{(least + most) / 2, (most - least + 1) / 2}, true

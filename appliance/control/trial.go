@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/engine"
 	"svc.internal/controller/appliance/shade"
 )
 
@@ -17,9 +18,6 @@ var ErrOnTrial = errors.New("being tried by somebody else already")
 
 // ErrInterrupted: a trial ended because somebody else commanded the shade.
 var ErrInterrupted = errors.New("interrupted")
-
-// trialWatch is how often a shade on trial is read, as far as its bus has the time.
-const trialWatch = 150 * time.Millisecond
 
 // Trial is a shade at an installer's disposal: it moves as the trial says until
 // somebody else commands it. The person in the room wins: any command for the shade
@@ -33,7 +31,7 @@ type Trial struct {
 	number uint64 // of the trial
 
 	people  sync.WaitGroup // questions put to somebody
-	stopped time.Time      // when it was last told to stop; zero: not by this trial
+	stopped time.Time      // when it was last ordered to stop; zero: not by this trial
 
 	mu      sync.Mutex    // orders our commands and those of others
 	taken   error         // who took the shade over; nil: it is ours
@@ -42,9 +40,9 @@ type Trial struct {
 	fresh   chan struct{} // there is a sample that was not looked at
 }
 
-// sample is what one read told of a shade.
+// sample is what one read said of a shade.
 type sample struct {
-	asked, told time.Time // the question was out, the answer complete
+	asked, read time.Time // the question was out, the answer complete
 	appliance.Values
 }
 
@@ -89,6 +87,7 @@ func (c *Controller) Try(shade appliance.ID, by appliance.Origin) (*Trial, error
 	}
 	c.trials.of[shade] = t
 	c.trials.count.Add(1)
+	t.watch(true)
 	return t, nil
 }
 
@@ -104,16 +103,24 @@ func (t *Trial) End() error {
 	delete(t.c.trials.of, t.shade)
 	t.c.trials.count.Add(-1)
 	t.c.trials.mu.Unlock()
+	t.watch(false)
 	b := t.c.drivenBy(t.shade)
 	if b == nil {
 		return nil
 	}
-	stopped := b.hand(t.shade, func(*motor) shade.Event { return shade.Release{Holder: t.number} })
-	if t.lost() == nil && !b.await([]<-chan struct{}{stopped}, endWait) {
+	stopped := b.hand(t.shade, shade.Release{Holder: t.number})
+	if t.takenBy() == nil && !b.await([]<-chan struct{}{stopped}, endWait) {
 		t.c.opts.Log.Warn("a shade that was being tried may still move: its stop was not confirmed", "shade", t.shade)
 		return fmt.Errorf("shade %d may still move: its stop was not confirmed; stop it at the wall", t.shade)
 	}
 	return nil
+}
+
+// watch has the shade read as often as can be, or ends that.
+func (t *Trial) watch(often bool) {
+	if b := t.c.drivenBy(t.shade); b != nil {
+		b.mail.put(mail{event: engine.Watch{Shade: t.shade, Often: often}})
+	}
 }
 
 // drivenBy finds the bus of a shade; nil if it does not run.
@@ -125,7 +132,7 @@ func (c *Controller) drivenBy(id appliance.ID) *bus {
 // bus takes it after the frame in flight.
 func (t *Trial) stood(at appliance.Position) {
 	if b := t.c.drivenBy(t.shade); b != nil {
-		taken := b.hand(t.shade, func(*motor) shade.Event { return shade.Stood{Position: float64(at)} })
+		taken := b.hand(t.shade, shade.Stood{Position: float64(at)})
 		b.await([]<-chan struct{}{taken}, endWait)
 		t.c.state.publish()
 	}
@@ -164,11 +171,11 @@ func (t *Trial) yield(cmd appliance.Command) {
 	if cmd.Origin.Who != "" {
 		who += " (" + cmd.Origin.Who + ")"
 	}
-	t.lose(fmt.Errorf("%w: shade %d was commanded by %s; the person in the room wins", ErrInterrupted, t.shade, who))
+	t.endsWith(fmt.Errorf("%w: shade %d was commanded by %s; the person in the room wins", ErrInterrupted, t.shade, who))
 }
 
-// lose notes why the shade is not ours any more; t.mu is held.
-func (t *Trial) lose(why error) {
+// endsWith notes why the shade is not ours any more; t.mu is held.
+func (t *Trial) endsWith(why error) {
 	t.taken = why
 	close(t.over)
 }
@@ -178,12 +185,12 @@ func (t *Trial) moved(what appliance.Motion) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.taken == nil {
-		t.lose(fmt.Errorf("%w: shade %d is %v, which was not asked for: somebody moves it at the wall", ErrInterrupted, t.shade, what))
+		t.endsWith(fmt.Errorf("%w: shade %d is %v, which was not asked for: somebody moves it at the wall", ErrInterrupted, t.shade, what))
 	}
 	return t.taken
 }
 
-// saw takes what a read told of shades on trial.
+// saw takes what a read said of shades on trial.
 func (t *trials) saw(res appliance.Result) {
 	if t.count.Load() == 0 {
 		return
@@ -229,7 +236,7 @@ func (t *Trial) command(ctx context.Context, kind appliance.Kind, to appliance.P
 	case err != nil:
 		return time.Time{}, err
 	case !e.OK():
-		if why := t.lost(); why != nil {
+		if why := t.takenBy(); why != nil {
 			return time.Time{}, why // overtaken
 		}
 		return time.Time{}, errors.New(e.Err)
@@ -237,8 +244,8 @@ func (t *Trial) command(ctx context.Context, kind appliance.Kind, to appliance.P
 	return e.Members[0].SentAt, nil
 }
 
-// lost tells who took the shade over; nil: nobody.
-func (t *Trial) lost() error {
+// takenBy tells who took the shade over; nil: nobody.
+func (t *Trial) takenBy() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.taken

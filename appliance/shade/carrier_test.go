@@ -6,8 +6,7 @@ import "time"
 // after growing pauses and gives up.
 type carrier struct {
 	order  Order // with it; zero ID: none
-	behind bool
-	turn   int // grows with every order, so that what belongs to an older one ends
+	turn   int   // grows with every order, so that what belongs to an older one ends
 	tries  int
 	writes int
 	looks  int
@@ -83,14 +82,11 @@ func (w *world) arm() {
 // carry takes an order.
 func (w *world) carry(s Send) {
 	e := &w.engine
-	e.order, e.behind, e.tries, e.writes, e.looks = s.Order, s.Behind, 0, 0, 0
+	e.order, e.tries, e.writes, e.looks = s.Order, 0, 0, 0
 	e.turn++
 	delay := w.between(0, 30)
 	if w.chance(20) {
 		delay = w.between(0, 400)
-	}
-	if s.Behind {
-		delay = w.between(0, 600)
 	}
 	w.attempt(delay)
 }
@@ -165,7 +161,7 @@ func (w *world) frame() {
 			case refused:
 				w.giveUp(false)
 			case !answer:
-				if e.tries++; e.tries < 3 && !e.behind {
+				if e.tries++; e.tries < 3 {
 					w.attempt(0)
 				} else {
 					w.giveUp(false)

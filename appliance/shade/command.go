@@ -26,11 +26,16 @@ func (c Command) step(m *machine) {
 		case c.Kind == Stop && m.Phase == OnRoute && !m.Order.run():
 			m.free(ErrSuperseded)
 		case c.Kind == Stop:
-			m.Route = Route{} // it ends at its next stop
+			m.endRoute() // at its next stop
 		}
 		return
 	}
-	m.Last.Seq, m.Holder = c.Seq, c.Holder
+	m.Last.Seq = c.Seq
+	if m.wants(c) {
+		m.do(Join{m.Order.ID})
+		return
+	}
+	m.Holder = c.Holder
 	m.Route, m.Due = Route{}, time.Time{}
 	m.Phase = Asked
 	o := Order{Kind: c.Kind, Position: c.Position, Command: c.Seq, Expires: c.Expires}
@@ -41,7 +46,15 @@ func (c Command) step(m *machine) {
 	case c.Holder != 0:
 		o.Ends = ByHolder
 	}
-	m.send(o, false)
+	m.send(o)
+}
+
+// wants reports whether what is out for somebody wants the same as a command: whoever repeats
+// it has nothing sent anew, which would only begin to count from then on.
+func (m *machine) wants(c Command) bool {
+	o := m.Order
+	same := c.Kind == o.Kind && (c.Kind != MoveTo || c.Position == o.Position)
+	return same && m.Phase == Asked && o.out() && o.Command != 0 && o.Ends == ByItself && m.Route == Route{} && c.Holder == 0 && m.Holder == 0
 }
 
 // unable tells why a command cannot be carried out.

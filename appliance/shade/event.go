@@ -81,11 +81,7 @@ type Restored struct {
 type Action interface{ action() }
 
 // Send hands an order to the engine, in place of any that it has.
-type Send struct {
-	Order Order
-	// Behind: it gives way to everything, and is tried once.
-	Behind bool
-}
+type Send struct{ Order Order }
 
 // Cancel takes an order back that was not confirmed.
 type Cancel struct {
@@ -98,6 +94,14 @@ type Confirm struct {
 	Order uint64
 	Also  uint64 // another that counts as confirmed with it; 0: none
 }
+
+// Join tells that the command which was handed in wants what an order wants that is with the
+// engine: it has the outcome of that.
+type Join struct{ Order uint64 }
+
+// Keep takes an order off the engine that was read to be obeyed, and leaves its command
+// open: an order that follows confirms it.
+type Keep struct{ Order uint64 }
 
 // Refuse turns down the command that was handed in.
 type Refuse struct{ Why error }
@@ -114,6 +118,8 @@ type Log struct{ Text string }
 func (Send) action()    {}
 func (Cancel) action()  {}
 func (Confirm) action() {}
+func (Join) action()    {}
+func (Keep) action()    {}
 func (Refuse) action()  {}
 func (ReadNow) action() {}
 func (GiveUp) action()  {}
@@ -126,5 +132,6 @@ var (
 	ErrNoTravel   = errors.New("go to a position without travel times; set them, until then only 0 and 100 can be reached")
 	ErrExpired    = errors.New("the deadline passed before the bus came to it")
 	ErrWall       = errors.New("somebody moves the shade at the wall")
+	ErrStill      = errors.New("the shade was not read to move")
 	ErrWrong      = errors.New("the shade could not be sent on as planned")
 )

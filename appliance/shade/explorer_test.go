@@ -51,7 +51,7 @@ func TestExplorerSoakCampaign(t *testing.T) {
 
 // live is one history, from the first day to a last way that has to succeed.
 func (w *world) live() {
-	w.oracle.confirmed, w.oracle.refused = map[uint64]bool{}, map[uint64]bool{}
+	w.oracle.confirmed, w.oracle.refused, w.oracle.runs = map[uint64]bool{}, map[uint64]bool{}, map[uint64]began{}
 	w.troubles()
 	end := w.now.Add(w.between(30_000, 180_000))
 	for w.now.Before(end) && w.oracle.wrong == "" {
@@ -247,7 +247,7 @@ func (w *world) restart(orderly bool) {
 	w.state = New(set, w.now)
 	w.state.Down = w.line.down
 	w.seq += 10
-	if v.Source != 0 && !v.Motion.running() && before.Phase == Idle && v.Motion == Standing {
+	if v.Source != 0 && before.Phase == Idle && v.Motion == Standing && before.Pose.Doubt.IsZero() {
 		w.step(Restored{Position: v.Position, Uncertainty: v.Uncertainty, At: v.At})
 	}
 }

@@ -18,8 +18,10 @@ type oracle struct {
 	stopAt    time.Time // when the last STOP of a person was carried out
 	confirmed map[uint64]bool
 	refused   map[uint64]bool
-	stoppedBy bool // a hand at the wall stopped the shade, which nobody has read yet
-	hidden    bool // a hand at the wall moved the shade, and no reading fell into that time
+	stoppedBy bool             // a hand at the wall stopped the shade, which nobody has read yet
+	runs      map[uint64]began // the run that was to prove what an order wants
+	looked    time.Time        // when a run was last asked about, of those that answered
+	hidden    bool             // a hand at the wall moved the shade, and no reading fell into that time
 }
 
 func (o *oracle) fail(format string, args ...any) {
@@ -60,6 +62,9 @@ func (o *oracle) stepped(before State, e Event, actions []Action) {
 	case Halt, Quit, Release:
 		o.wallSeen = false
 	case Read:
+		if before.Phase == OnRoute && before.Order.run() {
+			o.looked = e.Asked
+		}
 		o.sawWall(before, e)
 		if d.wall && e.Motion == motionOf(d.on) && d.on != 0 {
 			o.hidden = o.hidden || !d.seen && before.Pose.Dir == d.on // it is taken to obey a frame
@@ -80,10 +85,15 @@ func (o *oracle) stepped(before State, e Event, actions []Action) {
 	for _, a := range actions {
 		switch a := a.(type) {
 		case Send:
+			if a.Order.run() {
+				run := began{a.Order.Kind.dir(), w.now}
+				o.runs[a.Order.ID], o.runs[a.Order.Confirms] = run, run
+			}
 			o.sends(before, a.Order)
 		case Confirm:
 			o.confirmed[a.Order], o.confirmed[a.Also] = true, true
 			o.confirms(before, a, e)
+			o.ran(before, a)
 		case GiveUp:
 			o.excused = true
 		}
@@ -121,6 +131,9 @@ func (o *oracle) sends(before State, f Order) {
 		o.fail("run %d begins more than a second late", f.ID)
 	case own && f.run() && d.on != 0 && !d.wall:
 		o.fail("run %d begins while a relay is on", f.ID)
+	case f.Releases && d.on != 0 && !o.hidden && d.place > slack && d.place < 100-slack:
+		o.fail("a relay is released, and the shade is at %.1f", d.place)
+	case f.Releases:
 	case own && f.Kind == Stop && o.wallSeen:
 		o.fail("stop %d fights the wall", f.ID)
 	}
@@ -163,6 +176,28 @@ func (o *oracle) confirms(before State, c Confirm, e Event) {
 		d.must = false // whichever frame it runs on, it is to run to its end
 	case want == 0 && d.on != 0 && d.must && !d.wall && !o.w.wallSince(before.Order.SentAt):
 		o.fail("stop %d is confirmed, and the motor runs", c.Order)
+	}
+}
+
+// began is a run that was sent at a moment.
+type began struct {
+	dir int
+	at  time.Time
+}
+
+// ran judges that an earlier order is confirmed with this one: the relay of the run that it
+// wanted was on, or the run was too short for anybody to tell.
+func (o *oracle) ran(before State, c Confirm) {
+	d, run := &o.w.device, o.runs[c.Also]
+	if c.Also == 0 {
+		return
+	}
+	on := d.shownAt(run.at) == run.dir
+	for _, h := range d.history {
+		on = on || h.on == run.dir && !h.at.Before(run.at)
+	}
+	if late := run.at.Add(time.Second + before.Settings.ReverseDelay); !on && (before.Order.run() || o.looked.After(late)) {
+		o.fail("order %d is confirmed, and the relay %+d was never on", c.Also, run.dir)
 	}
 }
 

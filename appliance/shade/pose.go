@@ -89,6 +89,7 @@ type Pose struct {
 	HeardAt    time.Time // when it last acknowledged or told something
 	SeenAt     time.Time // when it was last asked for a reading that told of then
 	MeasuredAt time.Time // when the motor last told its position
+	LookedAt   time.Time // when it was last asked for because it was due at its end
 	Seen       bool      // it was read running so
 	Proven     bool      // it was read standing, and nothing was sent since that moves it
 	// Doubt is when the first frame was sent that may have changed Dir and was not
@@ -141,11 +142,13 @@ func (p *Pose) forget() { p.Uncertainty = knownMost }
 // known reports whether From means something.
 func (p *Pose) known() bool { return p.Uncertainty < knownMost }
 
-// advance ends a movement that has reached the end of the travel, which makes the
-// position certain again, or that nobody has heard of for too long.
+// advance ends a movement that is due at the end of the travel and of which nothing was
+// read lately, or that nobody has heard of for too long.
 func (p *Pose) advance(s *Settings, now time.Time) {
-	if p.Dir != 0 && !s.Measures && s.timed() {
-		p.arrive(s, now)
+	unseen := !p.Seen || !p.Doubt.IsZero() || now.Sub(p.SeenAt) > s.patience()
+	if arrives := p.arrives(s); !arrives.IsZero() && !now.Before(arrives) && unseen {
+		p.Dir, p.Motion = 0, MotionUnknown
+		p.forget() // nobody saw it arrive; somebody, or a power cut, may have stopped it on the way
 	}
 	if p.moving() && !now.Before(p.HeardAt.Add(lostAfter)) {
 		p.Dir, p.Motion = 0, MotionUnknown
@@ -155,25 +158,37 @@ func (p *Pose) advance(s *Settings, now time.Time) {
 	}
 }
 
-func (p *Pose) arrive(s *Settings, now time.Time) {
-	end, way := 0.0, 100.0
+// end is where the shade is once it has run to the end of its travel.
+func (p *Pose) end() float64 {
 	if p.Dir > 0 {
-		end = 100
+		return 100
 	}
+	return 0
+}
+
+// arrives is when a shade that runs is certainly at the end of its travel; zero: it does
+// not, or nobody can tell.
+func (p *Pose) arrives(s *Settings) time.Time {
+	if p.Dir == 0 || s.Measures || !s.timed() {
+		return time.Time{}
+	}
+	way := 100.0
 	if p.known() {
-		way = math.Min(100, math.Abs(end-p.From)+p.Uncertainty)
+		way = math.Min(100, math.Abs(p.end()-p.From)+p.Uncertainty)
 	}
-	arrives := p.Since.Add(s.takes(way+runMargin, motionOf(p.Dir).dirs()))
-	if now.Before(arrives) {
-		return
-	}
+	return p.Since.Add(s.takes(way+runMargin, motionOf(p.Dir).dirs()))
+}
+
+// due reports whether a shade should be at its end by now, and was not asked about it yet.
+func (p *Pose) due(s *Settings, now time.Time) bool {
+	at := p.arrives(s)
+	return p.LookedAt.Before(at) && !now.Before(at)
+}
+
+// arrive makes the position certain: the relay is on still when the shade is at its end.
+func (p *Pose) arrive(at time.Time) {
+	p.From, p.Since, p.Uncertainty, p.Restored, p.Motion = p.end(), at, 0, false, Standing
 	p.Dir = 0
-	if !p.Seen || !p.Doubt.IsZero() || arrives.Sub(p.SeenAt) > s.patience() {
-		p.forget() // nobody saw it arrive; somebody may have stopped it on the way
-		p.Motion = MotionUnknown
-		return
-	}
-	p.From, p.Uncertainty, p.Restored, p.Motion = end, 0, false, Standing
 }
 
 // turn changes the direction from a moment on.
@@ -200,9 +215,14 @@ func (p *Pose) frame(k Kind, at time.Time) {
 }
 
 // told takes note that the last frame, sent at a moment, was acknowledged.
-func (p *Pose) told(s *Settings, k Kind, at time.Time) {
+// changed is when another one was sent before it: since a frame in doubt the shade may have
+// turned round.
+func (p *Pose) told(s *Settings, k Kind, at, changed time.Time) {
 	if p.Doubt.Before(at) && !p.Doubt.IsZero() && !s.Measures {
 		p.costs(s.wayMost(at.Sub(p.Doubt)))
+		if p.Dir != 0 && s.timed() && !changed.Before(p.Doubt) {
+			p.costs(s.way(at.Sub(p.Doubt), p.Dir))
+		}
 	}
 	p.Doubt, p.HeardAt = time.Time{}, at
 	switch {
@@ -269,8 +289,10 @@ func (m *machine) look(r Read) {
 	}
 	dir := r.Motion.dir()
 	// At an end stop the relay stays on while the motor stands.
-	held := p.Dir == 0 && p.known() && (dir > 0 && p.From >= 100 || dir < 0 && p.From <= 0)
+	held := p.Dir == 0 && p.Uncertainty == 0 && (dir > 0 && p.From >= 100 || dir < 0 && p.From <= 0)
 	switch {
+	case dir != 0 && dir == p.Dir && p.Seen && asked(r, p.SeenAt) > m.Settings.patience():
+		m.surprise(dir, r) // somebody may have stopped it meanwhile, and sent it on
 	case dir == p.Dir || held:
 		if !p.Doubt.IsZero() && m.settled(r) {
 			if dir == 0 || !m.Last.Changed.Before(p.Doubt) { // it may have run meanwhile, or stood
@@ -286,9 +308,10 @@ func (m *machine) look(r Read) {
 	default:
 		m.surprise(dir, r)
 	}
-	if p.Motion == MotionUnknown {
-		p.Motion = motionOf(p.Dir)
+	if p.Motion == MotionUnknown && p.Dir == 0 {
+		p.Motion = Standing
 	}
+	m.Holds &= r.Motion.dirs()
 	p.HeardAt, p.SeenAt = m.now, r.Asked
 	p.Proven = dir == 0 && (p.Proven || m.settled(r))
 	p.Seen = p.Seen || dir != 0 && m.proves(r.Asked)
@@ -298,6 +321,9 @@ func (m *machine) look(r Read) {
 	case p.Released.IsZero():
 		p.Released = r.Asked
 	}
+	if at := p.arrives(&m.Settings); !at.IsZero() && !r.Asked.Before(at) && p.Seen && p.Doubt.IsZero() {
+		p.arrive(r.Asked)
+	}
 }
 
 // surprise: somebody pressed the wall switch, or the device stopped by itself, or did not
@@ -305,6 +331,9 @@ func (m *machine) look(r Read) {
 func (m *machine) surprise(dir int, r Read) {
 	p := &m.Pose
 	p.turn(&m.Settings, dir, r.Asked)
+	if p.SeenAt.IsZero() && dir != 0 {
+		p.Motion = MotionUnknown // the relay may have been on for long, and the shade at its end
+	}
 	p.Doubt = time.Time{}
 	if p.known() {
 		p.costs(m.unseen(r))

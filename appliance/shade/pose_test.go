@@ -39,15 +39,25 @@ func TestWhatIsShown(t *testing.T) {
 		want    string
 	}{
 		{"nothing is known at first", New(relays, dawn), nil, 0, "unknown, nowhere"},
-		{"that it moves says nothing of where", New(relays, moment(-10_000)), then(reads(0, Opening)), 0, "opening, nowhere"},
+		{"that its relay is on says nothing of where, nor whether it moves", New(relays, moment(-10_000)), then(reads(0, Opening), reads(1000, Opening)), 1000, "unknown, nowhere"},
+		{"until it has been on for long", New(relays, moment(-10_000)), then(reads(0, Opening), reads(10_000, Opening), reads(19_000, Opening), reads(22_000, Opening)), 22_000, "standing, 100 ± 0, estimated 0 s ago"},
+		{"or is off", New(relays, moment(-10_000)), then(reads(0, Opening), reads(1000, Standing)), 1000, "standing, nowhere"},
+		{"what we set going moves, wherever it is", New(relays, moment(-10_000)), then(reads(-5000, Standing), opening), 20, "opening, nowhere"},
 		{"it moves as fast as it was timed", resting(0), watched(5000), 5000, "opening, 25 ± 1, estimated 0 s ago"},
 		{"nobody has read it for a while", resting(0), watched(5000), 14_000, "opening, 70 ± 1, estimated 0 s ago"},
 		{"or for longer than that", resting(0), watched(5000), 16_000, "opening, 80 ± 1, estimated 11 s ago"},
 		{"at the end it is certain, once its uncertainty has passed, too", resting(50), watched(12_000), 12_100, "opening, 100 ± 1, estimated 0 s ago"},
-		{"then", resting(50), watched(12_000), 12_201, "standing, 100 ± 0, estimated 0 s ago"},
+		{"then, if it is read to run still", resting(50), then(watched(12_000), reads(12_201, Opening)), 12_201, "standing, 100 ± 0, estimated 0 s ago"},
+		{"not sooner", resting(50), then(watched(12_000), reads(12_199, Opening)), 12_300, "opening, 100 ± 1, estimated 0 s ago"},
+		{"a power cut may have stopped it when it is read not to", resting(0), then(watched(18_000), reads(22_500, Standing)), 22_500, "standing, 100 ± 26, estimated 0 s ago"},
+		{"anywhere, after a longer one", resting(0), then(watched(3000), reads(23_000, Standing)), 23_000, "standing, nowhere"},
+		{"where it is shown nowhere meanwhile", resting(0), then(watched(3000)), 22_001, "unknown, nowhere"},
+		{"one that was not read for long may have been stopped meanwhile, and sent on", prepared(Settings{TravelUp: 60 * time.Second, TravelDown: 60 * time.Second}, 0),
+			then(watched(3000), reads(14_000, Opening)), 14_000, "opening, 23 ± 20, estimated 0 s ago"},
+		{"though it runs again", resting(0), then(watched(3000), reads(23_000, Opening)), 23_000, "opening, nowhere"},
 		{"if it was read on its way", resting(0), then(command(0, 1, Open), told(0, 1, MotionUnknown)), 23_000, "unknown, nowhere"},
 		{"though it was read standing just before", resting(95), then(reads(-1000, Standing), command(0, 1, Open), told(0, 1, MotionUnknown)), 4000, "unknown, nowhere"},
-		{"and lately", resting(0), watched(5000), 23_000, "unknown, nowhere"},
+		{"and lately", resting(0), watched(12_000), 22_202, "unknown, nowhere"},
 		{"and no other frame is in doubt", resting(0), then(watched(5000), command(5000, 2, Stop), sent(5000, 2), failed(6000, 2), reads(15_000, Opening), sent(15_001, 2)), 23_000, "unknown, nowhere"},
 		{"a stop that is heard ends the estimate", resting(0), then(watched(5000), command(5000, 2, Stop), sent(5000, 2), acked(5001, 2)), 9000, "standing, 25 ± 2, estimated 4 s ago"},
 		{"a stop that is not heard may have been obeyed", resting(0),
@@ -86,6 +96,10 @@ func TestWhatIsShown(t *testing.T) {
 		{"since it was first told to", resting(50),
 			then(watched(2000), command(2000, 2, Stop), told(2000, 2, Standing), reads(3000, Standing), command(4000, 3, Stop), told(4000, 3, Standing),
 				command(4100, 4, Close), told(4100, 4, Closing)), 5900, "closing, 50 ± 3, estimated 0 s ago"},
+		{"so is one at the end that it goes to first", New(relays, moment(-10_000)),
+			then(command(0, 1, MoveTo, 40), told(0, 1, Standing), tick(501), told(501, 2, Closing), reads(15_000, Closing), reads(20_301, Closing)), 20_305, "moving, 0 ± 0, estimated 0 s ago"},
+		{"one that may have turned round on a frame that nobody acknowledged may be as far away as both ways", resting(80),
+			then(command(0, 1, Close), told(0, 1, Closing), command(2000, 2, Open), sent(2000, 2), command(2100, 3, Stop), sent(6000, 3), acked(6001, 3)), 6001, "standing, 47 ± 47, estimated 0 s ago"},
 		{"a shade that pauses on its way is moving", resting(0), pausing(), 8100, "moving, 40 ± 2, estimated 0 s ago"},
 		{"of one that nobody has heard of for long nothing is known", resting(0), then(watched(2000)), 300_000, "unknown, nowhere"},
 		{"without travel times it is where it was seen", prepared(Settings{}, 40), then(reads(0, Standing)), 0, "standing, 40 ± 0, estimated 0 s ago"},
@@ -107,6 +121,18 @@ func TestWhatIsShown(t *testing.T) {
 				t.Errorf("shown %s\nwant  %s\n%s", got, s.want, strings.Join(log, "\n"))
 			}
 		})
+	}
+}
+
+// A shade that runs to its end is to be asked about it then, once.
+func TestWakesAtTheEndOfTheTravel(t *testing.T) {
+	s, _, _ := story{shade: resting(0), happens: then(command(0, 1, Open), told(0, 1, Opening))}.tell(t)
+	if want := moment(22_000); !s.Wake().Equal(want) {
+		t.Errorf("wakes at %v, want %v", s.Wake().Sub(dawn), want.Sub(dawn))
+	}
+	s, _ = Step(s, moment(15_000), Read{Asked: moment(15_000), Motion: Opening})
+	if s, _ = Step(s, moment(22_000), Tick{}); !s.Wake().After(moment(22_000)) {
+		t.Errorf("and again at %v", s.Wake().Sub(dawn))
 	}
 }
 

@@ -28,11 +28,20 @@ func (m *machine) proves(asked time.Time) bool {
 
 // early reports whether a reading other than wanted says nothing yet.
 func (m *machine) early(asked time.Time) bool {
-	begins := m.Order.SentAt
-	if m.Pose.Since.After(begins) {
-		begins = m.Pose.Since // the actuator waits before it turns round
+	return asked.Before(m.begins().Add(beginsWithin)) || asked.Before(m.Last.FrameAt.Add(m.Settings.lag()))
+}
+
+// begins is when the actuator switches, if it obeys the order that was sent.
+func (m *machine) begins() time.Time {
+	if m.Pose.Since.After(m.Order.SentAt) {
+		return m.Pose.Since // it waits before it turns round
 	}
-	return asked.Before(begins.Add(beginsWithin)) || asked.Before(m.Last.FrameAt.Add(m.Settings.lag()))
+	return m.Order.SentAt
+}
+
+// shows reports whether a relay that obeyed its order had to be read so by a question.
+func (m *machine) shows(asked time.Time) bool {
+	return !asked.Before(m.begins().Add(m.Settings.lag()))
 }
 
 // Undecided reports whether a reading that does not confirm the order that is out may be

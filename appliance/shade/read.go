@@ -31,7 +31,7 @@ func (m *machine) readAsked(r Read, proven bool) {
 	case proven && o.Stage == StageAcknowledged:
 		m.obeyed()
 		m.arrived(r)
-	case !r.Motion.running() || m.ours(r):
+	case !r.Motion.running() || m.ours(r) || m.unreleased(r):
 	case o.Kind == Stop && o.Command == 0:
 		m.free(ErrWall)
 	case o.Kind == Stop || o.Stage == StageWaiting:
@@ -57,8 +57,11 @@ func (m *machine) readOnRoute(r Read, asItMay, proven bool) {
 		if m.Order.Stage != StageRead {
 			m.obeyed()
 		}
-		m.arrived(r)
+		if m.arrived(r); m.Route.Ahead && m.Pose.atEnd() {
+			m.Due = m.now // it was on its way there, and need not run on
+		}
 	case asItMay:
+		m.Order.Denied = m.Order.Denied || r.Motion != motionOf(m.Order.Kind.dir()) && m.shows(r.Asked)
 	case m.Order.Stage == StageRead:
 		m.free(ErrWall) // or it has arrived
 	case r.Motion == Standing || m.ours(r):

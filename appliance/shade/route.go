@@ -9,6 +9,9 @@ const (
 	// runMargin is how much longer than its travel time a shade is taken to run, in
 	// percent, before it is certainly at an end.
 	runMargin = 10
+	// lookFor is how long it runs on at an end, until it is read to do so still: only that
+	// proves that nothing stopped it on its way. Long enough to ask twice.
+	lookFor = 2 * time.Second
 	// sureMost is how uncertain the position may be, in percent points, without going to
 	// an end first.
 	sureMost = 40
@@ -61,7 +64,7 @@ func (m *machine) nextRun() (Order, bool) {
 		if m.Route.Goal < 50 {
 			o.Kind = Close
 		}
-		o.Lasts = m.Settings.takes(100+runMargin, o.dirs())
+		o.Lasts = m.Settings.takes(100+runMargin, o.dirs()) + lookFor
 		return o, true
 	}
 	m.Route.Ahead = false
@@ -72,6 +75,12 @@ func (m *machine) nextRun() (Order, bool) {
 	}
 	o.Lasts = m.Settings.takes(math.Abs(way), o.dirs())
 	return o, math.Abs(way) >= nearEnough
+}
+
+// there reports whether a shade that stands is at the goal of its way already.
+func (m *machine) there() bool {
+	p := &m.Pose
+	return p.known() && p.Uncertainty <= sureMost && math.Abs(m.Route.Goal-p.position(&m.Settings, m.now)) < nearEnough
 }
 
 // takes is how long a shade takes for a way in percent points.

@@ -22,7 +22,7 @@ func (e Configure) step(m *machine) {
 	case Closing:
 		p.Motion = Opening
 	}
-	m.MustStop = m.MustStop.mirrored()
+	m.MustStop, m.Holds = m.MustStop.mirrored(), m.Holds.mirrored()
 	if m.Phase == Asked || m.Phase == OnRoute {
 		m.wrong() // what is left of it means something else now
 	}

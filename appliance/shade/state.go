@@ -15,10 +15,12 @@ type State struct {
 	Due      time.Time // of the run, the pause or the next stop; zero: nothing is timed
 	MustStop Dirs
 	Stopping time.Time // since when a stop is pending
-	Tries    int       // to stop it, that failed
 	Holder   uint64    // the calibration that has the shade; 0: none
 	Last     Last
 	Down     bool // its bus cannot be used
+	Holds    Dirs // the relay that is on by an acknowledged frame of ours, unless it releases by itself
+	// Unreleased is when it was last tried in vain to switch off the relay that holds it at its end.
+	Unreleased time.Time
 }
 
 // Settings are what site, profile and driver say of the shade.
@@ -35,6 +37,9 @@ type Settings struct {
 	// Patience is how long the shade may run without being read and still be taken to
 	// have arrived; 0: 10 s.
 	Patience time.Duration
+	// Release is how long after the shade was at its end its relay is switched off; 0: 5 s;
+	// below 0: never.
+	Release time.Duration
 }
 
 // Phase of a shade, see the package.
@@ -110,6 +115,8 @@ type Order struct {
 	Expires  time.Time
 	// Confirms is an earlier order that counts as confirmed with this one; 0: none.
 	Confirms uint64
+	Denied   bool // it was read not to be obeyed when that had to show
+	Releases bool // it switches off the relay of a shade that is at its end
 
 	Stage  Stage
 	Frame  Frame
@@ -122,7 +129,7 @@ func (o Order) out() bool { return o.Stage >= StageWaiting && o.Stage <= StageAc
 
 // Confirming reports whether an order may still be confirmed.
 func (s State) Confirming(order uint64) bool {
-	return s.Order.out() && (s.Order.ID == order || s.Order.Confirms == order)
+	return s.Route.Confirms == order || s.Order.out() && (s.Order.ID == order || s.Order.Confirms == order)
 }
 
 // run reports whether the order moves the shade.
@@ -145,6 +152,10 @@ func (o Order) dirs() Dirs {
 type Route struct {
 	Goal  float64
 	Ahead bool // another run follows the order that is out, or the pause
+	Ended bool // none follows any more: it ends where it is stopped
+	// Confirms is the stop that the way began with, which was obeyed and proves nothing of
+	// the run for which it made room: that confirms it; 0: none.
+	Confirms uint64
 	// Referenced: it has been to an end on this way already, to learn where it is.
 	Referenced bool
 }

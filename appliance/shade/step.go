@@ -24,20 +24,20 @@ type machine struct {
 func (m *machine) do(a Action) { m.actions = append(m.actions, a) }
 
 // send hands an order to the engine.
-func (m *machine) send(o Order, behind bool) {
+func (m *machine) send(o Order) {
 	m.Last.Order++
 	o.ID, o.Stage = m.Last.Order, StageWaiting
 	m.Order = o
-	m.do(Send{Order: o, Behind: behind})
+	m.do(Send{Order: o})
 }
 
 // stopFor is how long a stop that is our own is worth sending.
 const stopFor = time.Minute
 
 // sendStop stops what nobody else would.
-func (m *machine) sendStop(behind bool) {
+func (m *machine) sendStop() {
 	m.Due = time.Time{}
-	m.send(Order{Kind: Stop, Expires: m.Stopping.Add(stopFor)}, behind)
+	m.send(Order{Kind: Stop, Expires: m.Stopping.Add(stopFor)})
 }
 
 // wrong gives up what is under way: what only we would stop is stopped now.
@@ -46,8 +46,8 @@ func (m *machine) wrong() {
 	if m.MustStop == 0 {
 		return
 	}
-	m.Phase, m.Stopping, m.Tries = Stopping, m.now, 0
-	m.sendStop(false)
+	m.Phase, m.Stopping = Stopping, m.now
+	m.sendStop()
 }
 
 // rest gives up what is under way and leaves the shade as it is.
@@ -55,6 +55,9 @@ func (m *machine) rest(why error) {
 	if m.Order.out() {
 		m.do(Cancel{m.Order.ID, why})
 		m.Order.Stage = StageEnded
+	}
+	if m.Route.Confirms != 0 {
+		m.do(Cancel{m.Route.Confirms, why})
 	}
 	m.Phase, m.Route, m.Due, m.Holder = Idle, Route{}, time.Time{}, 0
 }

@@ -131,18 +131,19 @@ func describe(s State, actions []Action) string {
 			if a.Order.Confirms != 0 {
 				text += fmt.Sprintf(" for %d", a.Order.Confirms)
 			}
-			if a.Behind {
-				text += " behind"
-			}
 			parts = append(parts, text)
 		case Cancel:
 			parts = append(parts, fmt.Sprintf("cancel %d", a.Order))
+		case Keep:
+			parts = append(parts, fmt.Sprintf("keep %d", a.Order))
 		case Confirm:
 			text := fmt.Sprintf("confirm %d", a.Order)
 			if a.Also != 0 {
 				text += fmt.Sprintf(" and %d", a.Also)
 			}
 			parts = append(parts, text)
+		case Join:
+			parts = append(parts, fmt.Sprintf("join %d", a.Order))
 		case Refuse:
 			parts = append(parts, "refuse: "+strings.SplitN(a.Why.Error(), " ", 2)[0])
 		case ReadNow:

@@ -31,8 +31,8 @@ func (s State) View(now time.Time) View {
 	p, set := s.Pose, s.Settings
 	p.advance(&set, now)
 	v := View{Motion: p.Motion, HeardAt: p.HeardAt, Watch: p.moving() || s.Phase != Idle}
-	if s.Route.Ahead && s.Order.Kind == Stop && v.Motion == Standing {
-		v.Motion = Moving // it pauses; who waits until it stands waits for its arrival
+	if s.Route.Ahead && (s.Order.Kind == Stop || s.Phase == OnRoute) && v.Motion == Standing {
+		v.Motion = Moving // it pauses, or is at an end on its way; who waits until it stands waits for its arrival
 	}
 	if !p.known() {
 		return v
@@ -66,6 +66,8 @@ func (s State) Wake() time.Time {
 		}
 	}
 	switch s.Phase {
+	case Idle:
+		at(s.release())
 	case Asked:
 		if s.Order.Kind == Stop && s.Route.Ahead && !s.Due.IsZero() {
 			at(s.Due.Add(lateMost))
@@ -77,6 +79,9 @@ func (s State) Wake() time.Time {
 		if !s.Order.out() {
 			at(s.Due)
 		}
+	}
+	if arrives := s.Pose.arrives(&s.Settings); s.Pose.LookedAt.Before(arrives) {
+		at(arrives)
 	}
 	if s.Pose.moving() {
 		at(s.Pose.HeardAt.Add(lostAfter))

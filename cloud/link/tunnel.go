@@ -96,11 +96,11 @@ func (t *tunnel) admit(env wire.Envelope, m Message) error {
 
 // tunnelAnswer sends in parts what a handler writes.
 type tunnelAnswer struct {
-	*session
-	ctx    context.Context // of the request; nobody hears an answer after it
-	corr   string
-	header http.Header
-	head   bool // a body is counted, and not sent
+	session *session
+	ctx     context.Context // of the request; nobody hears an answer after it
+	corr    string
+	header  http.Header
+	head    bool // a body is counted, and not sent
 
 	status int
 	sent   http.Header // as it was when the body began
@@ -115,7 +115,7 @@ var errTunnelAnswer = fmt.Errorf("an answer through the tunnel has at most %d by
 
 // serve has the request answered.
 func (a *tunnelAnswer) serve(in wire.TunnelRequest) {
-	if a.tunnel.handler == nil { // it is closed
+	if a.session.tunnel.handler == nil { // it is closed
 		a.say(wire.TunnelPart{Final: true})
 		return
 	}
@@ -123,10 +123,10 @@ func (a *tunnelAnswer) serve(in wire.TunnelRequest) {
 	if err != nil {
 		a.WriteHeader(http.StatusBadRequest)
 	} else {
-		a.tunnel.handler.ServeHTTP(a, r)
+		a.session.tunnel.handler.ServeHTTP(a, r)
 	}
 	if errors.Is(a.err, errTunnelAnswer) {
-		a.cfg.Log.Warn("an answer is too large for the tunnel", "uri", in.URI)
+		a.session.cfg.Log.Warn("an answer is too large for the tunnel", "uri", in.URI)
 		a.err = nil
 		a.say(wire.TunnelPart{Part: -1, Final: true})
 		return
@@ -200,9 +200,9 @@ func (a *tunnelAnswer) say(part wire.TunnelPart) {
 	}
 	b, err := envelope(wire.TypeTunneled, a.corr, part)
 	if err == nil {
-		err = within(a.client.Publish(wire.Topic(a.cfg.Credentials.Controller, wire.UpTunnel), 0, false, b))
+		err = within(a.session.client.Publish(wire.Topic(a.session.cfg.Credentials.Controller, wire.UpTunnel), 0, false, b))
 	}
 	if a.err = err; err != nil {
-		a.cfg.Log.Debug("an answer through the tunnel was not sent", "why", err)
+		a.session.cfg.Log.Debug("an answer through the tunnel was not sent", "why", err)
 	}
 }

@@ -17,6 +17,7 @@ type listener struct {
 	frame   []byte // as sent
 	passed  string // why something was passed over; empty if nothing was
 	garbled bool   // what was passed over was no late answer of somebody else
+	foreign foreign
 	// returned: a read came back as it was sent, which no device answers.
 	returned bool
 	echoed   *bool // not nil, in a scan: an adapter's echo is put aside, and told here
@@ -51,6 +52,9 @@ func (l *listener) scanRTU(b []byte) (int, line.Verdict) {
 		switch {
 		case n == 0:
 			continue
+		case l.foreign.master(b[:i], l.frame):
+			l.pass(true, "another master is on the line: this may be the answer to its question")
+			return 0, line.Reject
 		case i > 0:
 			l.pass(false, "% X came before the answer", clipBytes(b[:i]))
 			return i, line.Skip
@@ -64,6 +68,11 @@ func (l *listener) scanRTU(b []byte) (int, line.Verdict) {
 		l.pass(false, "the adapter returns what is sent: set the bus option echo to true")
 		l.returned = true
 		return len(l.frame), line.Skip // the answer may follow
+	}
+	if n, question := frameLen(b); question {
+		l.foreign.asks = true
+		l.pass(true, "another master asked: % X", b[:n])
+		return n, line.Skip
 	}
 	n := rtuAnswerLen(b)
 	ours := b[0] == r.unit && (function(b[1]) == r.fn || function(b[1]) == r.fn|exceptionBit)
@@ -81,8 +90,33 @@ func (l *listener) scanRTU(b []byte) (int, line.Verdict) {
 		l.pass(true, "the checksum of % X is wrong", clipBytes(b[:max(n, 2)]))
 		return len(b), line.Reject
 	}
+	l.foreign.junk++
 	l.pass(true, "% X is no Modbus frame", clipBytes(b))
 	return 1, line.Skip
+}
+
+// foreign is what was heard in our exchange that no device says: with it, what looks like
+// the answer to our question may be that to another master's.
+type foreign struct {
+	asks bool // a whole question
+	junk int  // bytes that are no frame, and may be the rest of one
+}
+
+// glitch is how many bytes a line makes by itself when it turns round.
+const glitch = 2
+
+// master reports whether another master was heard, with what came last before an answer.
+func (f *foreign) master(before, ours []byte) bool {
+	for len(before) > 0 && !f.asks {
+		n, question := frameLen(before)
+		f.asks = question && !bytes.Equal(before[:n], ours)
+		if n == 0 {
+			n = 1
+			f.junk++
+		}
+		before = before[n:]
+	}
+	return f.asks || f.junk > glitch
 }
 
 // length is a [line.Request.Length]: that which the answer should have, or says itself that

@@ -101,6 +101,9 @@ func (d *Driver) ask(ctx context.Context, y appliance.Yield, r request, t timing
 	if listener.returned {
 		d.line.Echoes()
 	}
+	if listener.foreign.master(nil, frame) && err != nil {
+		d.gossip.shared(time.Now())
+	}
 	if err != nil {
 		if u := d.units[r.unit]; u != nil && !r.writes() && !reply.Sent.IsZero() {
 			u.doubtful = time.Now().Add(d.late(u)) // the answer may still come

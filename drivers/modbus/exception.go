@@ -25,7 +25,7 @@ var exceptions = map[byte]exceptionMeaning{
 	0x02: {"illegal data address", "the device has no such register: check the profile and the firmware", appliance.ErrRefused},
 	0x03: {"illegal data value", "the device does not take this value: check the profile and its limits", appliance.ErrRefused},
 	0x04: {"device failure", "the device reports a fault of its own: check the device", appliance.ErrRefused},
-	0x05: {"acknowledge", "it has begun and needs time", appliance.ErrBusy},
+	0x05: {"acknowledge", "it has begun and needs time", appliance.ErrAccepted},
 	0x06: {"device busy", "it asks to be tried again later", appliance.ErrBusy},
 	0x08: {"memory parity error", "the device reports a fault of its memory: check the device", appliance.ErrRefused},
 	0x0A: {"gateway path unavailable", "the gateway works, its bus does not: check the gateway's settings", appliance.ErrSilent},
@@ -47,6 +47,11 @@ func (e *Exception) Error() string {
 		advice = m.advice
 	}
 	return fmt.Sprintf("unit %d: %s: %v: %s (exception %02X); %s", e.Unit, e.What, e.Unwrap(), exceptionName(e.Code), e.Code, advice)
+}
+
+// Is reports whether a gateway has answered for the unit, beside what Unwrap gives.
+func (e *Exception) Is(target error) bool {
+	return target == appliance.ErrGateway && (e.Code == 0x0A || e.Code == 0x0B)
 }
 
 // Unwrap gives the outcome the core branches on. Codes that the standard does

@@ -286,7 +286,11 @@ func (o *opening) placeShade(shade appliance.Shade) error {
 	t := p.unit.add(appliance.Ref{Shade: shade.ID}, out, p.address)
 	t.inverted = shade.Inverted
 	o.driver.things[t.ref] = t
-	o.out.Shades[shade.ID] = appliance.Channel{Abilities: out.abilities(), ReverseDelay: out.spec.ReverseDelay}
+	channel := appliance.Channel{Abilities: out.abilities(), ReverseDelay: out.spec.ReverseDelay, Release: out.spec.Release}
+	if out.spec.Holds {
+		channel.Release = -1
+	}
+	o.out.Shades[shade.ID] = channel
 	return nil
 }
 

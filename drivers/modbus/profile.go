@@ -100,7 +100,10 @@ type outputSpec struct {
 	Fade      time.Duration `yaml:"fade"`
 	// ReverseDelay of a shade's device, see [appliance.Channel.ReverseDelay].
 	ReverseDelay time.Duration `yaml:"reverseDelay"`
-	Clips        bool          `yaml:"clips"`
+	// Release of a shade's relays, see [appliance.Channel.Release]; Holds: never.
+	Release time.Duration `yaml:"release"`
+	Holds   bool          `yaml:"holds"`
+	Clips   bool          `yaml:"clips"`
 }
 
 type colourSpec struct {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"svc.internal/controller/appliance"
 )
@@ -83,6 +84,29 @@ func TestEveryEntryOfShadesTakesItsOwnRelays(t *testing.T) {
 	}
 	if n := len(o.Channels[1]); n != 0 {
 		t.Errorf("%d relays that move a shade are lights; want 0", n)
+	}
+}
+
+// How long a relay stays on at the end of the travel is the profile's to say.
+func TestRelaysAreReleased(t *testing.T) {
+	t.Parallel()
+	const shade = `outputs: [{kind: shade, open: {table: coil, address: 16}, close: {table: coil, address: 17}`
+	for says, want := range map[string]time.Duration{"": 0, ", release: 30s": 30 * time.Second, ", holds: true": -1} {
+		dir, err := ownProfile(t, "stays", shade+says+"}]\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := appliance.BusConfig{Bus: appliance.Bus{Name: "x", Driver: "modbus", Port: "/dev/null0"}, DataDir: dir}
+		cfg.Nodes, cfg.Shades = []appliance.Node{node(1, "5", "stays")}, []appliance.Shade{{ID: 1, Node: 1, Output: 1}}
+		o, err := Open(cfg)
+		if err != nil || o.Shades[1].Release != want {
+			t.Errorf("%q: %v, want %v; %v", says, o.Shades[1].Release, want, err)
+		}
+	}
+	for _, bad := range []string{shade + ", holds: true, release: 5s}]\n", "outputs: [{kind: light, switches: [{table: coil, address: 16}], holds: true}]\n"} {
+		if _, err := ownProfile(t, "stays", bad); err == nil {
+			t.Errorf("taken: %s", bad)
+		}
 	}
 }
 

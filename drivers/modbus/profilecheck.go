@@ -105,8 +105,8 @@ func (c *profileCheck) output(key string, o *outputSpec, lights int) {
 	if o.Level != nil && o.Colour != nil {
 		c.add(key+".level", "not together with colour: the level scales the colour registers")
 	}
-	if o.Open != nil || o.Close != nil || o.Prepare != nil || o.Occupies > 0 {
-		c.add(key, "open, close, prepare and occupies belong to shades")
+	if o.Open != nil || o.Close != nil || o.Prepare != nil || o.Occupies > 0 || o.Release > 0 || o.Holds {
+		c.add(key, "open, close, prepare, occupies, release and holds belong to shades")
 	}
 	for i := range o.Switches {
 		c.cell(fmt.Sprintf("%s.switches[%d]", key, i), &o.Switches[i], count, true)
@@ -155,6 +155,9 @@ func (c *profileCheck) written(key string, v *valueSpec, group bool) {
 }
 
 func (c *profileCheck) shade(key string, o *outputSpec, count, lights int) {
+	if o.Release > 0 && o.Holds {
+		c.add(key+".holds", "not together with release: its relay stays on")
+	}
 	if c.profile.gateway() {
 		return // said already
 	}

@@ -13,7 +13,11 @@ var _ appliance.Troubled = (*Driver)(nil)
 // 100 where their profiles say that a percentage is: it is shown as 100, and means
 // something else.
 func (d *Driver) Troubles() map[string]string {
-	list := d.gossip.told(d, time.Now())
+	now := time.Now()
+	list := d.gossip.told(d, now)
+	if g := &d.gossip; g.voided > chance && now.Sub(g.heard) <= forgiven {
+		list[""] = fmt.Sprintf("another master is on the line: heard in %d of our exchanges lately, which were asked again; take it off", g.voided)
+	}
 	for _, u := range d.order {
 		for _, t := range u.things {
 			v := t.level
@@ -34,6 +38,17 @@ type gossip struct {
 	*eavesdropper
 	stray int       // frames of the line that were no answers
 	until time.Time // when the last that was looked at came
+
+	voided int       // exchanges in which another master was heard, lately
+	heard  time.Time // the last
+}
+
+// shared notes that another master was heard in an exchange of ours.
+func (g *gossip) shared(at time.Time) {
+	if at.Sub(g.heard) > forgiven {
+		g.voided = 0
+	}
+	g.voided, g.heard = g.voided+1, at
 }
 
 // forgiven is after how long of not talking unasked a unit is in order again.

@@ -28,6 +28,8 @@ type unit struct {
 	refuses   bool          // does not do what it is asked, and says so
 	lag       time.Duration // a register read shows so late what was written
 	pending   []write
+	// script, if not nil, answers instead, unless its second result is false; nil: silence.
+	script func(pdu []byte) ([]byte, bool)
 }
 
 type write struct {
@@ -42,7 +44,10 @@ type units struct {
 	of       map[byte]*unit
 	requests []request
 	wrote    time.Time // when the last value came
-	hung     bool      // the gateway keeps what it is asked, and goes on with it later
+	// raw, if not nil, is all that is heard on a serial line after a question; nil: the answer.
+	raw func(unit byte, pdu []byte) []byte
+
+	hung bool // the gateway keeps what it is asked, and goes on with it later
 }
 
 type request struct {
@@ -114,6 +119,11 @@ func (u *unit) take(pdu []byte) []byte {
 		return due
 	})
 	address, count := binary.BigEndian.Uint16(pdu[1:]), binary.BigEndian.Uint16(pdu[3:])
+	if u.script != nil {
+		if out, is := u.script(pdu); is {
+			return out
+		}
+	}
 	if u.refuses {
 		return []byte{pdu[0] | 0x80, 4}
 	}
@@ -266,6 +276,12 @@ func crc(b []byte) uint16 {
 	return sum
 }
 
+// rtu frames a PDU for a serial line.
+func rtu(unit byte, pdu []byte) []byte {
+	out := append([]byte{unit}, pdu...)
+	return binary.LittleEndian.AppendUint16(out, crc(out))
+}
+
 // listenRTU serves units on a serial port; echo: the adapter returns what is sent.
 func (u *units) listenRTU(t *testing.T, echo bool) (port string) {
 	p, err := pty.Open()
@@ -303,9 +319,19 @@ func (u *units) serveRTU(port *os.File, echo bool) {
 				buf = nil
 				break
 			}
-			if out := u.answer(frame[0], frame[1:size-2]); out != nil {
-				out = append([]byte{frame[0]}, out...)
-				port.Write(binary.LittleEndian.AppendUint16(out, crc(out)))
+			out := u.answer(frame[0], frame[1:size-2])
+			if out != nil {
+				out = rtu(frame[0], out)
+			}
+			u.mu.Lock()
+			if u.raw != nil {
+				if heard := u.raw(frame[0], frame[1:size-2]); heard != nil {
+					out = heard
+				}
+			}
+			u.mu.Unlock()
+			if out != nil {
+				port.Write(out)
 			}
 		}
 	}

@@ -11,11 +11,14 @@ import (
 	"svc.internal/controller/drivers/drivertest"
 )
 
-// blindHouse is a controller on one shade with two relays.
-func blindHouse(t *testing.T) (*house, *units) {
+// blindHouse is a controller on one shade with two relays, that takes 20 s from end to end.
+func blindHouse(t *testing.T) (*house, *units) { return travelHouse(t, 20*time.Second) }
+
+// travelHouse is the same, with another travel time.
+func travelHouse(t *testing.T, travel time.Duration) (*house, *units) {
 	u := newUnits(1)
 	site := oneBus(appliance.Bus{Driver: "modbus", Port: u.listenTCP(t)}, 1, "blind")
-	site.Shades = []appliance.Shade{{ID: 5001, Node: 1, Output: 1, TravelUp: 20 * time.Second, TravelDown: 20 * time.Second}}
+	site.Shades = []appliance.Shade{{ID: 5001, Node: 1, Output: 1, TravelUp: travel, TravelDown: travel}}
 	h := start(t, site, 1)
 	h.wait(10*time.Second, "the shade to be seen", func() bool { return h.Snapshot().Shade(5001).Motion == appliance.Stopped })
 	return h, u

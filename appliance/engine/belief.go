@@ -1,18 +1,18 @@
-package control
+package engine
 
 import "svc.internal/controller/appliance"
 
-// belief is what a bus knows of one thing: what it was read to have, and was last told.
+// belief is what a bus knows of one thing: what it was read to have, and was last ordered.
 // Drivers keep no such memory; those that need one to tell apart what registers alone do
 // not say ask for it ([BusConfig.Asked]).
 type belief struct {
-	read  appliance.Values // parts that were read
-	told  appliance.Values // parts that were told
-	stood appliance.Values // what was read before the command that told it so
-	level limits           // of what the device takes, as far as it has shown them
-	tune  limits
-	place limits
-	clips bool // it has such limits, see [Channel.Clips]
+	read    appliance.Values // parts that were read
+	ordered appliance.Values // parts that were ordered
+	stood   appliance.Values // what was read before the command that ordered it so
+	level   limits           // of what the device takes, as far as it has shown them
+	tune    limits
+	place   limits
+	clips   bool // it has such limits, see [Channel.Clips]
 }
 
 // limits of a value; 0: not shown yet.
@@ -39,7 +39,7 @@ func (b beliefs) saw(readings []appliance.Reading) {
 			readings[i].Reached = known.arrived(r)
 		}
 		known.read = merge(appliance.Reading{Values: known.read}, r).Values
-		if speaksOfLevel(r.Values) {
+		if r.SpeaksOfLevel() {
 			known.level.exceeded(int(r.Level))
 		}
 		if r.Has.Has(appliance.CanTune) {
@@ -51,13 +51,13 @@ func (b beliefs) saw(readings []appliance.Reading) {
 	}
 }
 
-// asked notes what a member was told.
-func (b beliefs) asked(m *member) {
+// ordered notes what a member was ordered.
+func (b beliefs) ordered(m *member) {
 	if known := b[m.target.Ref]; known != nil {
 		known.stood = m.before
 		known.read.Has &^= m.target.Has & appliance.CanMove // it need not stand any more
 		known.read.Motion = appliance.MotionUnknown
-		known.told = merge(appliance.Reading{Values: known.told}, appliance.Reading{Values: m.target.Values}).Values
+		known.ordered = merge(appliance.Reading{Values: known.ordered}, appliance.Reading{Values: m.target.Values}).Values
 	}
 }
 
@@ -70,9 +70,9 @@ func (b beliefs) explain(m *member) bool {
 	if known == nil || !known.clips {
 		return false
 	}
-	if speaksOfLevel(want) && speaksOfLevel(got.Values) && want.Level != got.Level {
+	if want.SpeaksOfLevel() && got.SpeaksOfLevel() && want.Level != got.Level {
 		stood := -1
-		if speaksOfLevel(m.before) {
+		if m.before.SpeaksOfLevel() {
 			stood = int(m.before.Level)
 		}
 		if want.Level == 0 || got.Level == 0 || !known.level.explain(stood, int(want.Level), int(got.Level)) {
@@ -95,14 +95,14 @@ func (b beliefs) explain(m *member) bool {
 
 // arrived reports whether a shade that stands, and says that it carried its order out as
 // far as limits of its own allow, went there. One that has not moved says the same of its
-// order before; and one that was not read to stand when it was told has perhaps only ended
+// order before; and one that was not read to stand when it was ordered has perhaps only ended
 // that one.
 func (b *belief) arrived(r appliance.Reading) bool {
 	if r.Motion != appliance.Stopped || !r.Has.Has(appliance.CanPosition) {
 		return false
 	}
-	goal, at, stood := int(b.told.Position), int(r.Position), -1
-	switch b.told.Motion {
+	goal, at, stood := int(b.ordered.Position), int(r.Position), -1
+	switch b.ordered.Motion {
 	case appliance.Open:
 		goal = 100
 	case appliance.Close:
@@ -119,7 +119,7 @@ func (b *belief) arrived(r appliance.Reading) bool {
 // points: there it is believed although it was never seen going there. A guess.
 const endSlack = 5
 
-// explain reports whether a device that was told want and has got went to its limit: one
+// explain reports whether a device that was ordered want and has got went to its limit: one
 // that went the other way was on its way to somewhere else. stood is what it had before;
 // negative: nobody knows. Nobody's limit is 0, the end of every range that counts.
 func (l *limits) explain(stood, want, got int) bool {
@@ -142,6 +142,3 @@ func (l *limits) exceeded(value int) {
 		l.low = 0
 	}
 }
-
-// speaksOfLevel reports whether v tells a level.
-func speaksOfLevel(v appliance.Values) bool { return v.Has&(appliance.CanDim|appliance.CanSwitch) != 0 }

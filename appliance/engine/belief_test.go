@@ -1,4 +1,4 @@
-package control
+package engine
 
 import (
 	"testing"
@@ -39,7 +39,7 @@ func TestArrivedIsWhoWentThere(t *testing.T) {
 		ref := appliance.Ref{Shade: 5001}
 		known := beliefs{ref: &belief{}}
 		for i, s := range tc.steps {
-			known.asked(&member{target: appliance.Want{Ref: ref, Values: s.told}, before: s.had})
+			known.ordered(&member{target: appliance.Want{Ref: ref, Values: s.told}, before: s.had})
 			r := []appliance.Reading{{Ref: ref, Values: s.read, Reached: true}}
 			known.saw(r)
 			if r[0].Reached != s.want {
@@ -54,7 +54,7 @@ func TestWhoIsToldNeedNotStand(t *testing.T) {
 	ref := appliance.Ref{Shade: 5001}
 	known := beliefs{ref: &belief{}}
 	known.saw([]appliance.Reading{{Ref: ref, Values: appliance.Values{Has: appliance.CanMove | appliance.CanPosition, Motion: appliance.Stopped, Position: 30}}})
-	known.asked(&member{target: appliance.Want{Ref: ref, Values: appliance.Values{Has: appliance.CanMove, Motion: appliance.Open}}})
+	known.ordered(&member{target: appliance.Want{Ref: ref, Values: appliance.Values{Has: appliance.CanMove, Motion: appliance.Open}}})
 	if got := known.of(ref).read; got.Has != appliance.CanPosition || got.Motion != appliance.MotionUnknown || got.Position != 30 {
 		t.Errorf("known of it: %+v, want where it was, and not that it stands", got)
 	}

@@ -1,4 +1,4 @@
-package control
+package engine
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 )
 
 func TestWhoGetsAGroup(t *testing.T) {
-	clusters := func(sizes ...int) (list []party) {
+	clusters := func(sizes ...int) (list []section) {
 		for i, n := range sizes {
-			p := party{cluster: appliance.ID(i + 1)}
+			p := section{cluster: appliance.ID(i + 1)}
 			for k := range n {
 				p.members = append(p.members, fmt.Sprintf("%d-%d", i+1, k))
 			}
@@ -21,15 +21,15 @@ func TestWhoGetsAGroup(t *testing.T) {
 	}
 	twins := clusters(3, 3)
 	twins[1].members = twins[0].members
-	nobody := func(party) bool { return false }
+	nobody := func(section) bool { return false }
 	for _, c := range []struct {
-		name    string
-		old     []appliance.GroupClaim
-		parties []party
-		free    []string
-		served  func(party) bool
-		want    []appliance.GroupClaim
-		left    []string
+		name     string
+		old      []appliance.GroupClaim
+		sections []section
+		free     []string
+		served   func(section) bool
+		want     []appliance.GroupClaim
+		left     []string
 	}{
 		{"the largest first", nil, clusters(2, 5, 3), []string{"a", "b"}, nobody, []appliance.GroupClaim{{Cluster: 2, Group: "a"}, {Cluster: 3, Group: "b"}}, nil},
 		{"of equals the lowest number", nil, clusters(2, 2, 2), []string{"a"}, nobody, []appliance.GroupClaim{{Cluster: 1, Group: "a"}}, nil},
@@ -40,9 +40,9 @@ func TestWhoGetsAGroup(t *testing.T) {
 		{"a cluster that is gone gives it back", []appliance.GroupClaim{{Cluster: 7, Group: "x"}}, clusters(1), nil, nobody, nil, []string{"x"}},
 		{"and another takes it, if nothing is free", []appliance.GroupClaim{{Cluster: 7, Group: "x"}, {Cluster: 8, Group: "y"}}, clusters(2), nil, nobody, []appliance.GroupClaim{{Cluster: 1, Group: "x"}}, []string{"y"}},
 		{"twins share", nil, twins, []string{"a", "b"}, nobody, []appliance.GroupClaim{{Cluster: 1, Group: "a"}}, nil},
-		{"who is served needs none", nil, clusters(4, 3), []string{"a"}, func(p party) bool { return p.cluster == 1 }, []appliance.GroupClaim{{Cluster: 2, Group: "a"}}, nil},
+		{"who is served needs none", nil, clusters(4, 3), []string{"a"}, func(p section) bool { return p.cluster == 1 }, []appliance.GroupClaim{{Cluster: 2, Group: "a"}}, nil},
 	} {
-		got, left := allot(c.old, c.parties, c.free, c.served)
+		got, left := allot(c.old, c.sections, c.free, c.served)
 		if !slices.Equal(got, c.want) || !slices.Equal(left, c.left) {
 			t.Errorf("%s: %v, left %v; want %v, left %v", c.name, got, left, c.want, c.left)
 		}

@@ -1,12 +1,8 @@
-package control
+package engine
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"svc.internal/controller/appliance"
@@ -29,12 +25,10 @@ const (
 	// a group frame. It doubles each time that nothing was wrong with the table, to
 	// groupPauseMost: on a bad line frames are missed often.
 	groupDoubt = 5 * time.Second
-	// groupTries of one exchange before the device is left alone for a while, from
-	// groupPause, doubling, to groupPauseMost.
-	groupTries     = 3
+	// A device that failed is left alone for a while, from groupPause, doubling, to
+	// groupPauseMost.
 	groupPause     = time.Minute
 	groupPauseMost = time.Hour
-	groupBusyPause = 500 * time.Millisecond
 	// Tables are kept in memory that wears out. Without an installer's order a
 	// device gets no more than groupWrites entries written in groupDay, and after
 	// groupFailures writes that it did not keep it is left alone for as long.
@@ -49,60 +43,42 @@ const (
 // grouping keeps the group tables of one bus. A nil *grouping does nothing: its
 // driver knows no groups.
 type grouping struct {
-	bus    *bus
+	bus    *State
 	driver appliance.Grouper
 	space  appliance.GroupSpace
-	book   *groupBook
 
-	groupMail
-
-	// What follows belongs to the bus's goroutine.
-	groupTables
-	groupClaims
-	groupSurvey
-	groupWork
+	devices []*groupDevice // in the order of their nodes
+	byName  map[string]*groupDevice
+	claims  groupClaims
+	survey  groupSurvey
+	work    groupWork
 	use     appliance.GroupUse
 	shownAt time.Time
 	dirty   bool // use and view are out of date
 }
 
-// groupMail is what other goroutines hand in and look at.
-type groupMail struct {
-	mu       sync.Mutex
-	clusters []appliance.Cluster // of the site in force
-	news     bool                // clusters are newer than parties
-	incoming *groupOrder
-	view     appliance.Grouping
-}
-
-// groupTables are the devices and their tables.
-type groupTables struct {
-	devices []*groupDevice // in the order of their nodes
-	byName  map[string]*groupDevice
-}
-
 // groupClaims say who has which group, and whether the book knows that.
 type groupClaims struct {
-	parties  []party
-	claims   []appliance.GroupClaim
+	sections []section
+	list     []appliance.GroupClaim
 	leaving  []string
-	allotted bool // claims are in step with parties and what is known
+	allotted bool // claims are in step with sections and what is known
 	unsaved  bool // claims or tables are newer than the book
 	savedAt  time.Time
 	saveAt   time.Time // not before, since the disk failed
-	saving   *groupSave
+	saving   bool      // the disk has not said how that went
 }
 
 // groupSurvey is the look for devices outside the site.
 type groupSurvey struct {
-	surveyed bool      // since the bus was opened, its devices changed, or the last order
-	looked   bool      // ever since the bus was opened
-	surveyAt time.Time // not before
+	done   bool      // since the bus was opened, its devices changed, or the last order
+	looked bool      // ever since the bus was opened
+	at     time.Time // not before
 }
 
 // groupWork is what is being done.
 type groupWork struct {
-	job    *groupJob
+	job    *tableJob
 	order  *groupOrder
 	turnAt time.Time     // of the last exchange
 	took   time.Duration // it took so long, by its driver's account
@@ -113,7 +89,7 @@ type groupDevice struct {
 	name    string
 	held    []string
 	table   tableState
-	lost    bool // it went offline: another one may come back in its place
+	away    bool // it went offline: another one may come back in its place
 	armed   bool // the book says that its table is not known
 	readAt  time.Time
 	cost    time.Duration // bus time that reading took
@@ -145,29 +121,20 @@ func (d *groupDevice) doubted() {
 	}
 }
 
-// groupSave is a write of the book under way. The book's goroutine closes it.
-type groupSave struct {
-	done   atomic.Bool
-	failed atomic.Bool
-}
-
 // groupOrder is an installer's order to bring the tables in step now.
 type groupOrder struct {
-	ctx   context.Context
-	step  func(appliance.GroupProgress)
-	done  chan error // holds one
 	since time.Time
 	tried map[string]bool // devices that were written, or could not be read
 }
 
-func newGrouping(b *bus, book *groupBook) *grouping {
-	driver, ok := b.driver().(appliance.Grouper)
+func newGrouping(s *State) *grouping {
+	driver, ok := s.driver().(appliance.Grouper)
 	if !ok {
 		return nil
 	}
-	g := &grouping{bus: b, book: book}
+	g := &grouping{bus: s}
 	g.place(driver, true)
-	g.view.Mode = g.space.Mode
+	s.do(GroupsShown{appliance.Grouping{Mode: g.space.Mode}})
 	return g
 }
 
@@ -176,16 +143,16 @@ func newGrouping(b *bus, book *groupBook) *grouping {
 func (g *grouping) place(driver appliance.Grouper, afresh bool) {
 	old := g.byName
 	g.driver, g.space, g.devices, g.byName, g.dirty = driver, driver.GroupSpace(), nil, map[string]*groupDevice{}, true
-	w := g.bus.present.Load()
-	for _, n := range w.config.Nodes {
-		name, ok := w.opened.Device[n.ID]
+	w := g.bus.wiring
+	for _, n := range w.Config.Nodes {
+		name, ok := w.Opened.Device[n.ID]
 		if !ok || g.byName[name] != nil {
 			continue
 		}
 		d := old[name]
 		if d == nil {
 			d = &groupDevice{name: name}
-			g.surveyed, g.allotted = false, false
+			g.survey.done, g.claims.allotted = false, false
 		}
 		if afresh {
 			d.doubted()
@@ -194,7 +161,7 @@ func (g *grouping) place(driver appliance.Grouper, afresh bool) {
 		g.byName[name] = d
 	}
 	if len(g.devices) < len(old) {
-		g.surveyed, g.allotted = false, false // strangers now
+		g.survey.done, g.claims.allotted = false, false // strangers now
 	}
 }
 
@@ -204,50 +171,41 @@ func (g *grouping) configure(same bool) {
 		return
 	}
 	g.place(g.bus.driver().(appliance.Grouper), !same)
-	if g.job != nil && g.job.device != nil && g.byName[g.job.device.name] != g.job.device {
+	if j := g.work.job; j != nil && j.device != nil && g.byName[j.device.name] != j.device {
 		g.drop()
 	}
-	g.show(time.Now())
+	g.show()
 }
 
-// heed takes the clusters of a site that is put in force. Safe from any goroutine.
-func (g *grouping) heed(clusters []appliance.Cluster) {
-	if g == nil {
-		return
+func (e Clusters) step(s *State) {
+	if g := s.groups; g != nil && g.space.Mode != appliance.GroupsOff {
+		g.claims.sections = g.sectionsOf(e.List)
+		g.claims.allotted, g.dirty = false, true
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.clusters, g.news = clusters, true
 }
 
-// submit hands over an installer's order, one at a time.
-func (g *grouping) submit(o *groupOrder) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.incoming != nil && g.incoming.ctx.Err() == nil {
-		return fmt.Errorf("%w: its groups are being written already", appliance.ErrBusy)
+func (Order) step(s *State) {
+	g := s.groups
+	g.work.order = &groupOrder{since: s.now, tried: map[string]bool{}}
+	g.survey.done, g.survey.at, g.claims.allotted = false, time.Time{}, false
+}
+
+func (e CountermandOrder) step(s *State) { s.groups.endOrder(e.Why) }
+
+func (e Saved) step(s *State) {
+	g := s.groups
+	if g.claims.saving = false; e.Failed {
+		g.claims.unsaved, g.claims.saveAt = true, s.now.Add(groupSaveEvery)
 	}
-	g.incoming = o
-	return nil
 }
 
-// shown is how things stood when they were last looked at.
-func (g *grouping) shown() appliance.Grouping {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	v := g.view
-	v.Clusters, v.Devices = slices.Clone(v.Clusters), slices.Clone(v.Devices)
-	return v
-}
-
-// recall takes over what was known before the restart.
-func (g *grouping) recall() {
+func (e Recall) step(s *State) {
+	g := s.groups
 	if g == nil || g.space.Mode == appliance.GroupsOff {
 		return
 	}
-	memory := g.book.of(g.bus.config().Bus.UUID)
-	g.claims, g.leaving = slices.Clone(memory.Claims), slices.Clone(memory.Leaving)
-	for _, t := range memory.Tables {
+	g.claims.list, g.claims.leaving = slices.Clone(e.Groups.Claims), slices.Clone(e.Groups.Leaving)
+	for _, t := range e.Groups.Tables {
 		if d := g.byName[t.Device]; d != nil {
 			d.held, d.writes, d.since = t.Held, t.Writes, t.Since
 			if t.Known {
@@ -255,37 +213,37 @@ func (g *grouping) recall() {
 			}
 		}
 	}
-	g.show(time.Now())
+	g.show()
 }
 
-// cameBack is told that a device answers which was not online.
+// cameBack notes that a device answers which was not online.
 func (g *grouping) cameBack(device string) {
 	if g == nil {
 		return
 	}
 	if d := g.byName[device]; d != nil {
-		if d.doubted(); d.lost {
+		if d.doubted(); d.away {
 			d.table = tableUnknown
 		}
-		d.lost, d.fails, d.due = false, 0, time.Time{}
-		g.allotted, g.dirty = false, true
-		g.show(time.Now())
+		d.away, d.fails, d.due = false, 0, time.Time{}
+		g.claims.allotted, g.dirty = false, true
+		g.show()
 	}
 }
 
-// lostDevice is told that a device went offline.
-func (g *grouping) lostDevice(device string) {
+// wentAway notes that a device went offline.
+func (g *grouping) wentAway(device string) {
 	if g == nil {
 		return
 	}
 	if d := g.byName[device]; d != nil {
-		d.lost, g.dirty = true, true
+		d.away, g.dirty = true, true
 	}
 }
 
-// doubt is told that a member did not do what a group frame said.
+// doubt notes that a member did not do what a group frame said.
 func (g *grouping) doubt(p *piece, m *member) {
-	if g == nil || !p.chain.Group || m.writes > 1 || len(m.record.members) < 2 {
+	if g == nil || !p.chain.Group || m.writes > 1 || len(m.command.Wants) < 2 {
 		return
 	}
 	on := g.bus.deviceFor(m.target.Ref)
@@ -293,12 +251,12 @@ func (g *grouping) doubt(p *piece, m *member) {
 		return
 	}
 	d := g.byName[on.name]
-	if d == nil || d.table == tableRefused || time.Since(d.readAt) < min(groupDoubt<<min(d.doubts, 12), groupPauseMost) {
+	if d == nil || d.table == tableRefused || g.bus.now.Sub(d.readAt) < min(groupDoubt<<min(d.doubts, 12), groupPauseMost) {
 		return
 	}
 	d.doubts++
 	d.table, g.dirty = tableUnknown, true
-	g.show(time.Now())
+	g.show()
 }
 
 // busDown ends what cannot go on.
@@ -307,7 +265,6 @@ func (g *grouping) busDown(why error) {
 		return
 	}
 	g.drop()
-	g.takeNews(time.Now())
 	g.endOrder(why)
 	g.dirty = true
 }
@@ -319,82 +276,53 @@ func (g *grouping) answers(d *groupDevice) (answers, judged bool) {
 }
 
 // may reports whether tables may be written at all.
-func (g *grouping) may() bool { return g.space.Mode == appliance.GroupsKept || g.order != nil }
-
-// takeNews takes what other goroutines handed over.
-func (g *grouping) takeNews(now time.Time) {
-	g.mu.Lock()
-	clusters, news, order := g.clusters, g.news, g.incoming
-	g.news = false
-	g.mu.Unlock()
-	if news {
-		g.parties = g.partiesOf(clusters)
-		g.allotted, g.dirty = false, true
-	}
-	if order != nil && g.order == nil {
-		order.since, order.tried = now, map[string]bool{}
-		g.order, g.surveyed, g.surveyAt, g.allotted = order, false, time.Time{}, false
-	}
-	if g.order != nil && g.order.ctx.Err() != nil {
-		g.endOrder(g.order.ctx.Err())
-	}
-	if s := g.saving; s != nil && s.done.Load() {
-		if g.saving = nil; s.failed.Load() {
-			g.unsaved, g.saveAt = true, now.Add(groupSaveEvery)
-		}
-	}
-}
+func (g *grouping) may() bool { return g.space.Mode == appliance.GroupsKept || g.work.order != nil }
 
 // endOrder tells whoever waits.
 func (g *grouping) endOrder(err error) {
-	if g.order == nil {
+	if g == nil || g.work.order == nil {
 		return
 	}
-	g.mu.Lock()
-	if g.incoming == g.order {
-		g.incoming = nil
-	}
-	g.mu.Unlock()
-	g.order.done <- err // who waits may order anew at once
-	g.order = nil
+	g.work.order = nil
+	g.bus.do(Ordered{err})
 }
 
-func (g *grouping) tell(device, what string) {
-	if g.order != nil {
-		g.order.step(appliance.GroupProgress{Device: device, What: what})
+// progress tells who ordered it what is done.
+func (g *grouping) progress(device, what string) {
+	if g.work.order != nil {
+		g.bus.do(Progress{appliance.GroupProgress{Device: device, What: what}})
 	}
 }
 
 // next is what groups need next, if anything. idle says that nothing else is due.
-func (g *grouping) next(now time.Time, idle bool) *task {
+func (g *grouping) next(idle bool) *task {
 	if g == nil || g.space.Mode == appliance.GroupsOff {
 		return nil
 	}
-	g.takeNews(now)
-	defer g.show(now)
-	if !idle && now.Sub(g.turnAt) < g.turn() {
+	defer g.show()
+	now, w := g.bus.now, &g.work
+	if !idle && now.Sub(w.turnAt) < g.turn() {
 		return nil
 	}
-	for {
-		if g.job == nil {
-			if g.job = g.choose(now); g.job == nil {
-				return nil
-			}
-		}
-		j := g.job
-		if j.step == nil {
-			step, ok := j.next()
-			if !ok {
-				g.finish(j, now)
-				continue
-			}
-			j.step, j.tries = &step, 0
-		}
-		if later(j.notBefore, g.bus.device(j.step.Device).restReads).After(now) {
-			return nil
-		}
-		g.turnAt, g.took = now, j.step.Airtime
-		return &task{exchange: j.step, settle: func(res appliance.Result, err error, now time.Time) { g.settle(j, res, err, now) }}
+	if w.job == nil {
+		w.job = g.choose()
+	}
+	j := w.job
+	if j == nil || j.step == nil || later(j.notBefore, g.bus.device(j.step.Device).restReads).After(now) {
+		return nil
+	}
+	w.turnAt, w.took = now, j.step.Airtime
+	return &task{exchange: j.step, table: j}
+}
+
+func (e Next) step(s *State) {
+	g := s.groups
+	switch j := g.work.job; {
+	case e.Exchange != nil:
+		j.step, j.tries = e.Exchange, 0
+	default:
+		j.whole, j.held = e.Whole, e.Held
+		g.finish(j)
 	}
 }
 
@@ -402,56 +330,50 @@ func (g *grouping) next(now time.Time, idle bool) *task {
 func (g *grouping) turn() time.Duration {
 	for _, d := range g.devices {
 		if there, _ := g.answers(d); there && !d.known() {
-			return min(groupTurn, groupHurry*g.took)
+			return min(groupTurn, groupHurry*g.work.took)
 		}
 	}
 	return groupTurn
 }
 
 // save writes down what must outlive a restart, if nothing is being written.
-func (g *grouping) save(now time.Time) {
-	if g.saving != nil {
+func (g *grouping) save() {
+	if g.claims.saving {
 		return
 	}
-	memory := appliance.BusGroups{Claims: slices.Clone(g.claims), Leaving: slices.Clone(g.leaving)}
+	memory := appliance.BusGroups{Claims: slices.Clone(g.claims.list), Leaving: slices.Clone(g.claims.leaving)}
 	for _, d := range g.devices {
 		known := d.known() && !d.armed
 		if known || d.writes > 0 {
 			memory.Tables = append(memory.Tables, appliance.GroupTable{Device: d.name, Held: d.held, Known: known, Writes: d.writes, Since: d.since})
 		}
 	}
-	s := &groupSave{}
-	g.saving, g.unsaved, g.savedAt = s, false, now
-	g.book.put(g.bus.config().Bus.UUID, memory, func(err error) {
-		s.failed.Store(err != nil)
-		s.done.Store(true)
-		g.bus.poke()
-	})
+	g.claims.saving, g.claims.unsaved, g.claims.savedAt = true, false, g.bus.now
+	g.bus.do(Save{memory})
 }
 
-// settle judges an exchange.
-func (g *grouping) settle(j *groupJob, res appliance.Result, err error, now time.Time) {
+// judge takes the outcome of an exchange.
+func (g *grouping) judge(j *tableJob, res appliance.Result, err error) {
 	switch {
-	case g.job != j:
+	case g == nil || g.work.job != j:
 		return // ended meanwhile
 	case errors.Is(err, appliance.ErrPreempted) && res.Sent.IsZero():
 		return // again later
 	case err == nil:
 		j.cost += j.step.Airtime
-		j.step = nil
+		j.goOn(g)
 		return
-	case j.kind == surveying && !errors.Is(err, appliance.ErrBusDown):
-		j.step = nil // who does not tell is not asked again
+	case j.kind == Surveying && !errors.Is(err, appliance.ErrBusDown):
+		j.goOn(g) // who does not tell is not asked again
 		return
-	case errors.Is(err, appliance.ErrBusy) && j.tries < 2*groupTries:
-		j.tries++
-		j.notBefore = now.Add(groupBusyPause)
+	case errors.Is(err, appliance.ErrOverslept):
+		return // it tells nothing of the device
+	}
+	wait, ok := ofTables.again(err, j.tries)
+	if j.tries++; ok {
+		j.notBefore = g.bus.now.Add(wait)
 		return
-	case errors.Is(err, appliance.ErrSilent) || errors.Is(err, appliance.ErrDamaged) || errors.Is(err, appliance.ErrPreempted):
-		if j.tries++; j.tries < groupTries {
-			return
-		}
 	}
 	g.drop()
-	g.failed(j, err, now)
+	g.failed(j, err)
 }

@@ -1,4 +1,4 @@
-package control
+package engine
 
 import (
 	"cmp"
@@ -8,12 +8,12 @@ import (
 	"svc.internal/controller/appliance"
 )
 
-// partiesOf lists the clusters with the devices that they have on this bus, the
+// sectionsOf lists the clusters with the devices that they have on this bus, the
 // largest first.
-func (g *grouping) partiesOf(clusters []appliance.Cluster) []party {
-	var list []party
+func (g *grouping) sectionsOf(clusters []appliance.Cluster) []section {
+	var list []section
 	for _, c := range clusters {
-		p := party{cluster: c.ID, name: c.Name}
+		p := section{cluster: c.ID, name: c.Name}
 		add := func(node appliance.ID) {
 			if d := g.bus.deviceOf[node]; d != nil && !slices.Contains(p.members, d.name) {
 				p.members = append(p.members, d.name)
@@ -35,7 +35,7 @@ func (g *grouping) partiesOf(clusters []appliance.Cluster) []party {
 			list = append(list, p)
 		}
 	}
-	slices.SortFunc(list, func(a, b party) int {
+	slices.SortFunc(list, func(a, b section) int {
 		return cmp.Or(cmp.Compare(len(b.members), len(a.members)), cmp.Compare(a.cluster, b.cluster))
 	})
 	return list
@@ -43,7 +43,7 @@ func (g *grouping) partiesOf(clusters []appliance.Cluster) []party {
 
 // claimOf is the group that a cluster owns; empty if none.
 func (g *grouping) claimOf(cluster appliance.ID) string {
-	for _, c := range g.claims {
+	for _, c := range g.claims.list {
 		if c.Cluster == cluster {
 			return c.Group
 		}
@@ -53,7 +53,7 @@ func (g *grouping) claimOf(cluster appliance.ID) string {
 
 // ours reports whether a group belongs to a cluster, or did.
 func (g *grouping) ours(group string) bool {
-	return slices.Contains(g.leaving, group) || slices.ContainsFunc(g.claims, func(c appliance.GroupClaim) bool { return c.Group == group })
+	return slices.Contains(g.claims.leaving, group) || slices.ContainsFunc(g.claims.list, func(c appliance.GroupClaim) bool { return c.Group == group })
 }
 
 // declared reports whether any node of the site lists a group.
@@ -71,7 +71,7 @@ func (g *grouping) declared(group string) bool {
 func (g *grouping) should(d *groupDevice) []string {
 	want := slices.Clone(g.space.Declared[d.name])
 	room := g.space.PerDevice - len(g.foreign(d))
-	for _, p := range g.parties {
+	for _, p := range g.claims.sections {
 		group := g.claimOf(p.cluster)
 		if group != "" && len(want) < room && slices.Contains(p.members, d.name) && !slices.Contains(want, group) {
 			want = append(want, group)
@@ -112,22 +112,22 @@ func (g *grouping) difference(d *groupDevice) (join, leave []string) {
 // allot hands out groups. Without leave to write it only lets go of those that no
 // device holds any more.
 func (g *grouping) allot() {
-	g.allotted = true
-	before, leavingBefore := slices.Clone(g.claims), slices.Clone(g.leaving)
+	g.claims.allotted = true
+	before, leavingBefore := slices.Clone(g.claims.list), slices.Clone(g.claims.leaving)
 	if g.may() {
 		var left []string
-		g.claims, left = allot(g.claims, g.parties, append(g.free(), g.leaving...), func(p party) bool { return g.served(p) != "" || g.everything(p) })
-		g.leaving = append(g.leaving, left...)
+		g.claims.list, left = allot(g.claims.list, g.claims.sections, append(g.free(), g.claims.leaving...), func(p section) bool { return g.served(p) != "" || g.everything(p) })
+		g.claims.leaving = append(g.claims.leaving, left...)
 	}
-	g.leaving = slices.DeleteFunc(g.leaving, func(group string) bool {
-		owned := slices.ContainsFunc(g.claims, func(c appliance.GroupClaim) bool { return c.Group == group })
+	g.claims.leaving = slices.DeleteFunc(g.claims.leaving, func(group string) bool {
+		owned := slices.ContainsFunc(g.claims.list, func(c appliance.GroupClaim) bool { return c.Group == group })
 		return owned || !slices.ContainsFunc(g.devices, func(d *groupDevice) bool { return !d.known() || slices.Contains(d.held, group) })
 	})
-	if !slices.Equal(before, g.claims) || !slices.Equal(leavingBefore, g.leaving) {
-		g.unsaved, g.dirty = true, true
-		for _, c := range g.claims {
+	if !slices.Equal(before, g.claims.list) || !slices.Equal(leavingBefore, g.claims.leaving) {
+		g.claims.unsaved, g.dirty = true, true
+		for _, c := range g.claims.list {
 			if !slices.Contains(before, c) {
-				g.bus.log.Info("cluster was given a group", "cluster", c.Cluster, "group", c.Group)
+				g.bus.info("cluster was given a group", "cluster", c.Cluster, "group", c.Group)
 			}
 		}
 	}
@@ -142,15 +142,15 @@ func (g *grouping) free() []string {
 	})
 }
 
-// everything reports whether a party is all there is on the bus and may be told by
+// everything reports whether a section is all there is on the bus and may be ordered by
 // one frame to all.
-func (g *grouping) everything(p party) bool {
+func (g *grouping) everything(p section) bool {
 	return g.space.Closed && len(p.members) == len(g.devices)
 }
 
-// served is the group that covers exactly a party though no cluster owns it: one
+// served is the group that covers exactly a section though no cluster owns it: one
 // that the site lists, or that an installer's tool wrote.
-func (g *grouping) served(p party) string {
+func (g *grouping) served(p section) string {
 	for _, group := range g.declaredFor(p) {
 		return group
 	}
@@ -162,8 +162,8 @@ func (g *grouping) served(p party) string {
 	return ""
 }
 
-// declaredFor lists the groups that exactly the members of a party list.
-func (g *grouping) declaredFor(p party) []string {
+// declaredFor lists the groups that exactly the members of a section list.
+func (g *grouping) declaredFor(p section) []string {
 	var out []string
 	for _, group := range g.space.Declared[p.members[0]] {
 		n := 0
@@ -199,7 +199,7 @@ func (g *grouping) usable() appliance.GroupUse {
 	}
 	strangers, _ := g.driver.StrangeGroups()
 	for group, in := range members {
-		trusted := g.ours(group) || g.declared(group) || g.space.Closed && g.looked
+		trusted := g.ours(group) || g.declared(group) || g.space.Closed && g.survey.looked
 		if len(in) > 1 && trusted && !slices.Contains(strangers, group) {
 			slices.Sort(in)
 			use.Groups = append(use.Groups, appliance.Group{Name: group, Members: in})
@@ -211,7 +211,8 @@ func (g *grouping) usable() appliance.GroupUse {
 
 // show tells the driver and readers how things stand, when something changed and
 // else once a second, since devices come and go.
-func (g *grouping) show(now time.Time) {
+func (g *grouping) show() {
+	now := g.bus.now
 	if !g.dirty && now.Sub(g.shownAt) < time.Second {
 		return
 	}
@@ -222,23 +223,21 @@ func (g *grouping) show(now time.Time) {
 	}
 	g.use = use
 	g.driver.UseGroups(use)
-	v := appliance.Grouping{Mode: g.space.Mode, Surveyed: g.surveyed}
-	for _, p := range g.parties {
+	v := appliance.Grouping{Mode: g.space.Mode, Surveyed: g.survey.done}
+	for _, p := range g.claims.sections {
 		v.Clusters = append(v.Clusters, g.clusterView(p))
 	}
 	slices.SortFunc(v.Clusters, func(a, b appliance.GroupedCluster) int { return cmp.Compare(a.Cluster, b.Cluster) })
 	for _, d := range g.devices {
 		v.Devices = append(v.Devices, g.deviceView(d))
 	}
-	g.mu.Lock()
-	g.view = v
-	g.mu.Unlock()
+	g.bus.do(GroupsShown{v})
 }
 
-func (g *grouping) clusterView(p party) appliance.GroupedCluster {
+func (g *grouping) clusterView(p section) appliance.GroupedCluster {
 	c := appliance.GroupedCluster{Cluster: p.cluster, Name: p.name, Members: p.members, Group: cmp.Or(g.claimOf(p.cluster), g.served(p))}
 	if c.Group == "" {
-		for _, q := range g.parties { // one with the same members may have one
+		for _, q := range g.claims.sections { // one with the same members may have one
 			if slices.Equal(q.members, p.members) {
 				c.Group = cmp.Or(c.Group, g.claimOf(q.cluster))
 			}
@@ -255,7 +254,7 @@ func (g *grouping) clusterView(p party) appliance.GroupedCluster {
 	case c.Ready:
 	case c.Group == "" && g.space.Mode != appliance.GroupsKept:
 		c.Why = "groups are not kept on this bus"
-	case c.Group == "" && !g.allotted:
+	case c.Group == "" && !g.claims.allotted:
 		c.Why = "tables are still being read"
 	case c.Group == "":
 		c.Why = "no group is left; larger clusters have them"

@@ -1,4 +1,4 @@
-package control
+package engine
 
 import (
 	"slices"
@@ -12,11 +12,14 @@ import (
 const refresh = 0.8
 
 // What a device refuses to tell is asked half as often with every refusal, down to
-// once in refusedMost, or in ailingMost if it has told it before: something ails it.
+// once in refusedMost, or in ailingMost if it has answered it before: something ails it.
 const (
 	refusedMost = 10 * time.Minute
 	ailingMost  = time.Minute
 )
+
+// oftenest is how often a shade that is calibrated is read, as far as its bus has the time.
+const oftenest = 150 * time.Millisecond
 
 // pollState is a poll and when it was last begun.
 type pollState struct {
@@ -32,7 +35,6 @@ type schedule struct {
 	fresh  appliance.Freshness
 	polls  []*pollState
 	motors map[appliance.ID]*motor
-	trials *trials
 
 	// The longest exchanges that commands had, see bounds.
 	typical, worst time.Duration
@@ -97,10 +99,11 @@ func (s *schedule) target(p *pollState) time.Duration {
 		return s.fresh.Power
 	case appliance.ClassShade:
 		for _, r := range p.Refs {
-			if s.trials != nil && s.trials.find(r.Shade) != nil {
-				return trialWatch
-			}
-			if m := s.motors[r.Shade]; m != nil && m.state.Watch() {
+			switch m := s.motors[r.Shade]; {
+			case m == nil:
+			case m.often:
+				return oftenest
+			case m.state.Watch():
 				return s.fresh.MovingShade
 			}
 		}
@@ -152,7 +155,7 @@ func (s *schedule) pick(now time.Time, may func(*pollState) bool) (*pollState, t
 }
 
 // refuse handles a device's refusal: smaller reads if there are any, else the question
-// is put more rarely. What the device has told before is not too large for it. It
+// is put more rarely. What the device has answered before is not too large for it. It
 // reports whether somebody should know, which is once a device.
 func (s *schedule) refuse(p *pollState) (news bool) {
 	if !p.answered {

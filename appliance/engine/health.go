@@ -1,9 +1,7 @@
-package control
+package engine
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"svc.internal/controller/appliance"
@@ -175,33 +173,29 @@ func (u *use) shares(now time.Time) (busy, dead float64) {
 	return min(1, float64(b)/float64(window)), min(1, float64(d)/float64(window))
 }
 
-// troubleMost is how many characters are kept of what a device says is wrong.
-const troubleMost = 120
+// BriefMost is how many characters are kept of what a device says is wrong.
+const BriefMost = 120
 
 // deviceStates lists the devices of a bus by name.
-func (b *bus) deviceStates() []appliance.DeviceState {
-	var troubles map[string]string
-	if d, ok := b.driver().(appliance.Troubled); ok {
-		troubles = d.Troubles()
-	}
-	out := make([]appliance.DeviceState, 0, len(b.devices))
-	for _, name := range slices.Sorted(maps.Keys(b.devices)) {
-		d := b.devices[name]
-		s := appliance.DeviceState{Device: name, Online: d.online, LastSeen: d.lastSeen, Nodes: d.nodes, Trouble: brief(troubles[name]), Stats: d.stats}
-		if n := b.schedule.refused(name); n > 0 && d.online && s.Trouble == "" {
-			s.Trouble = fmt.Sprintf("refuses %d of the questions that its profile asks: wrong profile?", n)
+func (s *State) deviceStates() []appliance.DeviceState {
+	out := make([]appliance.DeviceState, 0, len(s.devices))
+	for _, d := range s.inTurn() {
+		st := appliance.DeviceState{Device: d.name, Online: d.online, LastSeen: d.lastSeen, Nodes: d.nodes, Stats: d.stats}
+		if n := s.schedule.refused(d.name); n > 0 && d.online {
+			st.Trouble = fmt.Sprintf("refuses %d of the questions that its profile asks: wrong profile?", n)
 		}
 		if !d.online && d.why != nil {
-			s.Why = brief(d.why.Error())
+			st.Why = Brief(d.why.Error())
 		}
-		out = append(out, s)
+		out = append(out, st)
 	}
 	return out
 }
 
-func brief(text string) string {
-	if r := []rune(text); len(r) > troubleMost {
-		return string(r[:troubleMost-1]) + "…"
+// Brief cuts what a device says down to what is kept of it.
+func Brief(text string) string {
+	if r := []rune(text); len(r) > BriefMost {
+		return string(r[:BriefMost-1]) + "…"
 	}
 	return text
 }

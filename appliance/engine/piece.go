@@ -1,4 +1,4 @@
-package control
+package engine
 
 import (
 	"slices"
@@ -7,60 +7,49 @@ import (
 	"svc.internal/controller/appliance"
 )
 
-// job is the part of a command that falls on one bus, on its way to the goroutine
-// that owns the bus.
-type job struct {
-	members []*member // of one record
-	// expiry is when it is worth nothing any more; zero: commandTime, and the bus time of
-	// the fan-out, after the bus came to it.
-	expiry  time.Time
-	ceiling time.Time // never later than this; zero: no bound
-	duty    duty
-}
-
 // duty is what a piece of work owes to a shade.
 type duty uint8
 
 const (
 	noDuty   duty = iota
 	mustStop      // nobody else would stop the shade: it is tried until it expires
+	mayStop       // its relay is released where it stands: that gives way to everything, and is tried once
 )
 
-// stops reports whether the job stops shades.
-func (j job) stops() bool { return stops(j.members[0].target) }
-
+// stops reports whether a shade is to be stopped.
 func stops(w appliance.Want) bool { return w.Shade != 0 && w.Motion == appliance.Stop }
 
 // piece is one chain of a command, waiting or between two exchanges.
 type piece struct {
 	chain   appliance.Chain
-	members []*member // parallel to chain.Wants
+	members []*member // of one command, parallel to chain.Wants
 	expires time.Time // no frame of it that writes goes out later, see deadline
+	ceiling time.Time // whoever asked does not wait longer
 	duty    duty
 	// offline: its device was known not to answer. One try, which gives way to others.
 	offline bool
 	// overtaken while it was out: what is left of it is planned anew.
 	overtaken bool
+	slow      bool // its device has accepted it, and said that it needs time
 
 	pos       int // of the next exchange in chain.Steps, and then in chain.Verify
 	tries     int // of that exchange
-	looks     int // times that it was read back since it was told, and had something else
+	looks     int // times that it was read back since it was ordered, and had something else
 	notBefore time.Time
-	outAt     time.Time // when the frame went out that is settled next, if that was noted
-	sentAt    time.Time // when it was told
+	outAt     time.Time // when the frame went out that is judged next, if that was noted
+	sentAt    time.Time // when it was ordered
 	fadeEnd   time.Time // until then another level may be one on the way
 	readErr   error     // the last read-back that failed
 }
 
 const (
-	// maxWrites is how often a member is told in all.
+	// commandTime is what a command gets beyond the bus time of its fan-out, and
+	// CommandMost what it gets at most.
+	commandTime = 2 * time.Second
+	CommandMost = 10 * time.Second
+	// maxWrites is how often a member is ordered in all.
 	maxWrites = 3
-	// Tries of one exchange of a command, by what went wrong.
-	maxTriesSilent  = 3
-	maxTriesDamaged = 6
-	busyPause       = 50 * time.Millisecond
-	busyPauseMost   = 800 * time.Millisecond
-	stopPause       = 500 * time.Millisecond // between tries to stop what nobody else would
+	stopPause = 500 * time.Millisecond // between tries to stop what nobody else would
 )
 
 // rank of a piece: the lower goes first.
@@ -71,8 +60,9 @@ const (
 	rankWrite                  // first writes, as they came
 	rankStopRead               // whether a STOP was obeyed
 	rankRead                   // reading back of others
-	rankRepair                 // what has to be told or read again, since it was not as wanted
+	rankRepair                 // what has to be ordered or read again, since it was not as wanted
 	rankStopRetry              // a STOP that was not heard
+	rankAgain                  // what orders things again that the last frame of a command ordered
 	rankRetry                  // others that were not, or whose device did not answer lately
 	rankOffline                // the one try that a device gets which is offline
 	rankStopBehind             // a STOP that nobody else would send, unheard thrice
@@ -84,7 +74,7 @@ const (
 func (p *piece) rankOf(suspect bool) rank {
 	stop := p.stops() && !p.verifying()
 	switch {
-	case p.duty == mustStop && stop && p.tries >= maxTriesSilent:
+	case stop && (p.duty == mayStop || p.duty == mustStop && p.tries >= ofCommands.silent):
 		return rankStopBehind
 	case p.offline && !p.verifying():
 		return rankOffline
@@ -125,12 +115,12 @@ func (p *piece) exchange() *appliance.Exchange {
 	return &p.chain.Steps[p.pos]
 }
 
-// deadline is when its time is over. What was told in time may be read back for as long
-// as whoever asked waits: else many commands at once, which are all told before the first
+// deadline is when its time is over. What was ordered in time may be read back for as long
+// as whoever asked waits: else many commands at once, which are all ordered before the first
 // is read back, could not be confirmed on a slow bus.
 func (p *piece) deadline() time.Time {
 	if p.verifying() {
-		return later(p.expires, p.members[0].record.ceiling())
+		return later(p.expires, p.ceiling)
 	}
 	return p.expires
 }
@@ -224,7 +214,7 @@ func without(has appliance.Ability, a aspect) appliance.Ability {
 // speak of the same.
 func agrees(want appliance.Values, got appliance.Reading) bool {
 	both := want.Has & got.Has
-	if speaksOfLevel(want) && speaksOfLevel(got.Values) && want.Level != got.Level {
+	if want.SpeaksOfLevel() && got.SpeaksOfLevel() && want.Level != got.Level {
 		return false
 	}
 	if both.Has(appliance.CanTune) && want.Kelvin != got.Kelvin {

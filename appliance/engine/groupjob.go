@@ -1,10 +1,9 @@
-package control
+package engine
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -12,87 +11,87 @@ import (
 	"svc.internal/controller/appliance"
 )
 
-// groupKind says what a job is about.
-type groupKind uint8
-
-const (
-	reading groupKind = iota
-	changing
-	surveying
-)
-
-// groupJob is a sequence of exchanges under way, between which others use the bus.
-type groupJob struct {
-	kind   groupKind
+// tableJob is a sequence of exchanges under way, between which others use the bus.
+type tableJob struct {
+	kind   TableKind
 	device *groupDevice // nil when surveying
-	next   func() (appliance.Exchange, bool)
-	stop   func()
-	told   bool
+	whole  bool         // all of it was read
 	held   []string
 	join   []string // when changing
 	leave  []string
 
-	step      *appliance.Exchange // to be done next; nil: ask next
+	step      *appliance.Exchange // to be done next; nil: it is asked for
 	tries     int
 	notBefore time.Time
 	cost      time.Duration
 }
 
-func (g *grouping) begin(kind groupKind, d *groupDevice, steps func(told func([]string)) iter.Seq[appliance.Exchange]) *groupJob {
-	j := &groupJob{kind: kind, device: d}
-	j.next, j.stop = iter.Pull(steps(func(held []string) { j.told, j.held = true, held }))
+func (g *grouping) begin(j *tableJob) *tableJob {
+	c := Converse{Kind: j.kind, Join: j.join, Leave: j.leave}
+	if j.device != nil {
+		c.Device = j.device.name
+	}
+	g.bus.do(c)
 	return j
+}
+
+// goOn asks for the next exchange.
+func (j *tableJob) goOn(g *grouping) {
+	j.step = nil
+	g.bus.do(Continue{})
 }
 
 // drop ends the job under way.
 func (g *grouping) drop() {
-	if g == nil || g.job == nil {
+	if g == nil || g.work.job == nil {
 		return
 	}
-	g.job.stop()
-	if d := g.job.device; d != nil && g.job.kind == changing {
+	g.bus.do(Hang{})
+	if d := g.work.job.device; d != nil && g.work.job.kind == Changing {
 		d.armed, d.table = false, tableUnknown // nobody knows how far it got
-		g.unsaved = true
+		g.claims.unsaved = true
 	}
-	g.job = nil
+	g.work.job = nil
 	g.dirty = true
 }
 
 // choose picks the next job: tables that are not known, then those not read since
 // the bus was opened, then old ones; then a look at who else is there; then who
 // gets which group; and only then writing.
-func (g *grouping) choose(now time.Time) *groupJob {
-	if d := g.toRead(now); d != nil {
-		g.tell(d.name, "reading")
-		return g.begin(reading, d, func(told func([]string)) iter.Seq[appliance.Exchange] { return g.driver.ReadGroups(d.name, told) })
+func (g *grouping) choose() *tableJob {
+	now := g.bus.now
+	if d := g.toRead(); d != nil {
+		g.progress(d.name, "reading")
+		return g.begin(&tableJob{kind: Reading, device: d})
 	}
-	if !g.surveyed && !g.surveyAt.After(now) && g.settled() {
-		g.tell("", "looking for devices outside the site")
-		return g.begin(surveying, nil, func(func([]string)) iter.Seq[appliance.Exchange] { return g.driver.SurveyGroups() })
+	if !g.survey.done && !g.survey.at.After(now) && g.allKnown() {
+		g.progress("", "looking for devices outside the site")
+		return g.begin(&tableJob{kind: Surveying})
 	}
-	if !g.allotted && g.surveyed && g.settled() {
+	if !g.claims.allotted && g.survey.done && g.allKnown() {
 		g.allot()
 	}
-	if g.unsaved && g.saving == nil && !g.saveAt.After(now) && (g.may() || now.Sub(g.savedAt) > groupSaveEvery) {
-		g.save(now)
+	if g.claims.unsaved && !g.claims.saving && !g.claims.saveAt.After(now) && (g.may() || now.Sub(g.claims.savedAt) > groupSaveEvery) {
+		g.save()
 	}
-	if g.saving != nil || g.unsaved {
+	if g.claims.saving || g.claims.unsaved {
 		return nil // nothing is written that would not be known after a power cut
 	}
-	if j := g.toWrite(now); j != nil {
+	if j := g.toWrite(); j != nil {
 		return j
 	}
-	if g.order != nil && g.saving == nil && !g.unsaved && g.allotted {
+	if g.work.order != nil && !g.claims.saving && !g.claims.unsaved && g.claims.allotted {
 		g.endOrder(g.verdict())
 	}
 	return nil
 }
 
 // toRead picks the device whose table is to be read next.
-func (g *grouping) toRead(now time.Time) *groupDevice {
+func (g *grouping) toRead() *groupDevice {
+	now := g.bus.now
 	age := g.rereadAfter()
 	rank := func(d *groupDevice) int {
-		ordered := g.order != nil && !g.order.tried[d.name]
+		ordered := g.work.order != nil && !g.work.order.tried[d.name]
 		switch there, _ := g.answers(d); {
 		case !there || d.table == tableRefused || d.due.After(now) && !ordered:
 			return 0
@@ -100,7 +99,7 @@ func (g *grouping) toRead(now time.Time) *groupDevice {
 			return 3
 		case d.table == tableRecalled:
 			return 2
-		case now.Sub(d.readAt) > age, ordered && d.readAt.Before(g.order.since):
+		case now.Sub(d.readAt) > age, ordered && d.readAt.Before(g.work.order.since):
 			return 1
 		}
 		return 0
@@ -123,13 +122,12 @@ func (g *grouping) rereadAfter() time.Duration {
 	return max(groupAge, groupShare*all)
 }
 
-// settled reports whether enough is known to hand out groups: every device was
-// asked whether it is there, and those that are have told their tables, or will
-// not.
-func (g *grouping) settled() bool {
+// allKnown reports whether enough is known to hand out groups: every device was
+// asked whether it is there, and those that are were read, or will not be.
+func (g *grouping) allKnown() bool {
 	for _, d := range g.devices {
 		there, judged := g.answers(d)
-		if !judged || there && !d.known() && d.fails < groupFailures && (g.order == nil || !g.order.tried[d.name]) {
+		if !judged || there && !d.known() && d.fails < groupFailures && (g.work.order == nil || !g.work.order.tried[d.name]) {
 			return false
 		}
 	}
@@ -137,52 +135,53 @@ func (g *grouping) settled() bool {
 }
 
 // finish takes the outcome of a job that is through.
-func (g *grouping) finish(j *groupJob, now time.Time) {
-	g.job = nil
-	j.stop()
+func (g *grouping) finish(j *tableJob) {
+	now := g.bus.now
+	g.work.job = nil
 	g.dirty = true
 	d := j.device
 	switch {
-	case j.kind == surveying:
-		g.surveyed, g.looked = true, true
+	case j.kind == Surveying:
+		g.survey.done, g.survey.looked = true, true
 		return
-	case !j.told:
-		g.failed(j, fmt.Errorf("%w: its table is not whole", appliance.ErrDamaged), now)
+	case !j.whole:
+		g.failed(j, fmt.Errorf("%w: its table is not whole", appliance.ErrDamaged))
 		return
 	}
 	if d.armed {
-		d.armed, g.unsaved = false, true
+		d.armed, g.claims.unsaved = false, true
 	}
 	if !d.known() || !slices.Equal(d.held, j.held) {
-		g.unsaved, d.doubts = true, 0
+		g.claims.unsaved, d.doubts = true, 0
 	}
 	// What a device holds may free a group or take one, but claims do not depend on
 	// that once they are made; new ones are looked for when something has changed.
 	if d.table != tableRead || !slices.Equal(d.held, j.held) {
-		g.allotted = false
+		g.claims.allotted = false
 	}
 	d.held, d.table, d.readAt, d.fails, d.trouble = j.held, tableRead, now, 0, ""
-	if j.kind == reading {
+	if j.kind == Reading {
 		d.cost = j.cost
 		return
 	}
 	if j.kept() {
 		d.missed = 0
-		g.bus.log.Info("group table brought in step", "device", d.name, "groups", strings.Join(d.held, " "), "written today", d.writes)
-		g.tell(d.name, "in step")
+		g.bus.info("group table brought in step", "device", d.name, "groups", strings.Join(d.held, " "), "written today", d.writes)
+		g.progress(d.name, "in step")
 		return
 	}
-	g.notKept(d, now)
+	g.notKept(d)
 }
 
 // kept reports whether what was read back is what was written.
-func (j *groupJob) kept() bool {
+func (j *tableJob) kept() bool {
 	holds := func(group string) bool { return slices.Contains(j.held, group) }
 	return !slices.ContainsFunc(j.join, func(group string) bool { return !holds(group) }) && !slices.ContainsFunc(j.leave, holds)
 }
 
 // notKept handles a device that read back something else than was written.
-func (g *grouping) notKept(d *groupDevice, now time.Time) {
+func (g *grouping) notKept(d *groupDevice) {
+	now := g.bus.now
 	d.missed++
 	d.due = now.Add(min(groupPause<<min(d.missed-1, 10), groupPauseMost))
 	if d.missed >= groupFailures {
@@ -190,77 +189,75 @@ func (g *grouping) notKept(d *groupDevice, now time.Time) {
 	}
 	d.trouble = fmt.Sprintf("does not keep its groups: it holds %s after it was written; next try after %s",
 		orNone(d.held), d.due.Format("2006-01-02 15:04"))
-	g.bus.log.Warn("device does not keep its groups; it is commanded by itself", "device", d.name, "holds", strings.Join(d.held, " "), "next try", d.due)
-	g.tell(d.name, d.trouble)
+	g.bus.warn("device does not keep its groups; it is commanded by itself", "device", d.name, "holds", strings.Join(d.held, " "), "next try", d.due)
+	g.progress(d.name, d.trouble)
 }
 
 // failed handles a job that could not be done.
-func (g *grouping) failed(j *groupJob, err error, now time.Time) {
+func (g *grouping) failed(j *tableJob, err error) {
+	now := g.bus.now
 	g.dirty = true
 	d := j.device
 	switch {
 	case d == nil:
-		g.surveyAt = now.Add(groupPause)
+		g.survey.at = now.Add(groupPause)
 		return
 	case errors.Is(err, appliance.ErrBusDown), errors.Is(err, appliance.ErrExpired):
 		return // not its fault
-	case errors.Is(err, appliance.ErrRefused) && j.kind == reading:
+	case errors.Is(err, appliance.ErrRefused) && j.kind == Reading:
 		d.table, d.held = tableRefused, g.space.Declared[d.name]
 		d.trouble = "keeps its group table to itself; what the site says of it is taken for true"
-		g.bus.log.Warn("device keeps its group table to itself; the groups that its node lists are taken for true", "device", d.name, "why", err)
+		g.bus.warn("device keeps its group table to itself; the groups that its node lists are taken for true", "device", d.name, "why", err)
 	default:
 		d.fails++
 		d.due = now.Add(min(groupPause<<min(d.fails-1, 10), groupPauseMost))
 		d.trouble = err.Error()
 		if d.fails == 1 {
-			g.bus.log.Warn("group table of a device cannot be read or written; it is commanded by itself", "device", d.name, "why", err)
+			g.bus.warn("group table of a device cannot be read or written; it is commanded by itself", "device", d.name, "why", err)
 		}
 	}
-	if g.order != nil {
-		g.order.tried[d.name] = true
+	if g.work.order != nil {
+		g.work.order.tried[d.name] = true
 	}
-	g.tell(d.name, d.trouble)
+	g.progress(d.name, d.trouble)
 }
 
 // toWrite picks a device whose table differs from what it should be, and writes it
 // when the book knows that it is being written.
-func (g *grouping) toWrite(now time.Time) *groupJob {
-	if !g.may() || !g.allotted {
+func (g *grouping) toWrite() *tableJob {
+	if !g.may() || !g.claims.allotted {
 		return nil
 	}
 	for _, d := range g.devices {
 		there, _ := g.answers(d)
 		join, leave := g.difference(d)
 		n := len(join) + len(leave)
-		if !there || d.table != tableRead || n == 0 || !g.affordable(d, n, now) {
+		if !there || d.table != tableRead || n == 0 || !g.affordable(d, n) {
 			continue
 		}
 		if !d.armed {
 			d.armed = true
-			g.save(now)
+			g.save()
 			return nil
 		}
 		d.table, g.dirty = tableUnknown, true // until it was read back
-		if g.order != nil {
-			g.order.tried[d.name] = true
+		if g.work.order != nil {
+			g.work.order.tried[d.name] = true
 		}
-		g.tell(d.name, writingWhat(join, leave))
-		j := g.begin(changing, d, func(told func([]string)) iter.Seq[appliance.Exchange] {
-			return g.driver.ChangeGroups(d.name, join, leave, told)
-		})
-		j.join, j.leave = join, leave
-		return j
+		g.progress(d.name, writingWhat(join, leave))
+		return g.begin(&tableJob{kind: Changing, device: d, join: join, leave: leave})
 	}
 	return nil
 }
 
 // affordable reports whether n entries of a device may be written, and counts them.
-func (g *grouping) affordable(d *groupDevice, n int, now time.Time) bool {
+func (g *grouping) affordable(d *groupDevice, n int) bool {
+	now := g.bus.now
 	switch {
 	case d.armed:
 		return true // counted already
-	case g.order != nil:
-		return !g.order.tried[d.name]
+	case g.work.order != nil:
+		return !g.work.order.tried[d.name]
 	case d.due.After(now):
 		return false
 	}
@@ -271,7 +268,7 @@ func (g *grouping) affordable(d *groupDevice, n int, now time.Time) bool {
 		d.due = d.since.Add(groupDay)
 		d.trouble = fmt.Sprintf("was written %d times since %s, which wears it out: left alone until %s; 'controllerd bus groups --write' writes it now",
 			d.writes, d.since.Format("15:04"), d.due.Format("2006-01-02 15:04"))
-		g.bus.log.Warn("group table is not written any more today; the device is commanded by itself", "device", d.name, "written", d.writes)
+		g.bus.warn("group table is not written any more today; the device is commanded by itself", "device", d.name, "written", d.writes)
 		g.dirty = true
 		return false
 	}

@@ -1,4 +1,4 @@
-package control
+package engine
 
 import (
 	"cmp"
@@ -7,8 +7,8 @@ import (
 	"svc.internal/controller/appliance"
 )
 
-// party is the part of a cluster that is on one bus.
-type party struct {
+// section is the part of a cluster that is on one bus.
+type section struct {
 	cluster appliance.ID
 	name    string
 	members []string // devices, ascending
@@ -21,17 +21,17 @@ const evictFactor = 2
 
 // allot decides which clusters own a group. Who has one keeps it, as long as two
 // members are left. The others get what is free, the largest first, since each
-// member spares a frame; of equally large ones the lower ID. A party that is served
+// member spares a frame; of equally large ones the lower ID. A section that is served
 // otherwise gets none. It returns the claims, ascending by cluster, and the groups
 // that nobody owns any more.
-func allot(old []appliance.GroupClaim, parties []party, free []string, served func(party) bool) (claims []appliance.GroupClaim, left []string) {
-	bySize := slices.Clone(parties)
-	slices.SortFunc(bySize, func(a, b party) int {
+func allot(old []appliance.GroupClaim, sections []section, free []string, served func(section) bool) (claims []appliance.GroupClaim, left []string) {
+	bySize := slices.Clone(sections)
+	slices.SortFunc(bySize, func(a, b section) int {
 		return cmp.Or(cmp.Compare(len(b.members), len(a.members)), cmp.Compare(a.cluster, b.cluster))
 	})
 	owner := make(map[appliance.ID]string)
 	for _, c := range old {
-		if slices.ContainsFunc(bySize, func(p party) bool { return p.cluster == c.Cluster && len(p.members) > 1 }) {
+		if slices.ContainsFunc(bySize, func(p section) bool { return p.cluster == c.Cluster && len(p.members) > 1 }) {
 			owner[c.Cluster] = c.Group
 		} else {
 			left = append(left, c.Group)
@@ -39,7 +39,7 @@ func allot(old []appliance.GroupClaim, parties []party, free []string, served fu
 	}
 	free = append(slices.Clone(free), left...) // what others give up is as good
 	for _, p := range bySize {
-		twin := slices.ContainsFunc(bySize, func(q party) bool {
+		twin := slices.ContainsFunc(bySize, func(q section) bool {
 			return q.cluster != p.cluster && owner[q.cluster] != "" && slices.Equal(q.members, p.members)
 		})
 		if owner[p.cluster] != "" || len(p.members) < 2 || twin || served(p) {
@@ -49,7 +49,7 @@ func allot(old []appliance.GroupClaim, parties []party, free []string, served fu
 			owner[p.cluster], free = free[0], free[1:]
 			continue
 		}
-		smallest := slices.IndexFunc(bySize, func(q party) bool { return owner[q.cluster] != "" })
+		smallest := slices.IndexFunc(bySize, func(q section) bool { return owner[q.cluster] != "" })
 		for i, q := range bySize {
 			if owner[q.cluster] != "" && len(q.members) <= len(bySize[smallest].members) {
 				smallest = i

@@ -1,0 +1,175 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+// Two clients that repeat STOP for one shade used to supersede each other: nobody was told
+// 1, and meanwhile another shade's STOP failed and every lamp of the bus expired.
+func TestStopsForOneShadeJoin(t *testing.T) {
+	r := newRig(t, 4, 2)
+	r.airtime = 100 * time.Millisecond
+	r.begin()
+	one, other := r.things[4], r.things[5]
+	r.command(motion(appliance.Open), one)
+	r.command(motion(appliance.Open), other)
+	r.run(3 * time.Second)
+	var stops []uint64
+	for at := time.Duration(0); at < 20*time.Second; at += 40 * time.Millisecond {
+		r.after(at, func() { stops = append(stops, r.command(motion(appliance.Stop), one)) })
+	}
+	var others []uint64
+	r.after(4*time.Second, func() {
+		misses := 2
+		other.answers = func(write bool) (bool, time.Duration, error) {
+			if misses--; misses >= 0 {
+				return false, r.timeout, appliance.ErrSilent
+			}
+			return true, 0, nil
+		}
+		others = append(others, r.command(motion(appliance.Stop), other))
+	})
+	r.after(6*time.Second, func() {
+		for i, th := range r.things[:4] {
+			others = append(others, r.command(dim(appliance.Level(20+i)), th))
+		}
+	})
+	r.run(24 * time.Second)
+	well := 0
+	for _, id := range stops {
+		if as, _ := r.outcome(id); as == Confirmed {
+			well++
+		}
+	}
+	if len(stops) < 400 || well < len(stops)*95/100 {
+		t.Errorf("%d of %d STOPs were confirmed", well, len(stops))
+	}
+	for _, id := range others {
+		if as, why := r.outcome(id); as != Confirmed {
+			t.Errorf("command %d beside them: %v, %v", id, as, why)
+		}
+	}
+}
+
+// The same level for the same lamp is carried out once, and both are told.
+func TestIdenticalCommandsJoin(t *testing.T) {
+	r := newRig(t, 3, 0).begin()
+	lamp := r.things[0]
+	first := r.command(dim(40), lamp)
+	second := r.command(dim(40), lamp)
+	r.run(time.Second)
+	for _, id := range []uint64{first, second} {
+		if as, why := r.outcome(id); as != Confirmed {
+			t.Errorf("command %d: %v, %v", id, as, why)
+		}
+	}
+	if n := r.writes(lamp); n != 1 {
+		t.Errorf("written %d times, want once", n)
+	}
+	r.frames = nil
+	first, second = r.command(dim(50), lamp), r.command(dim(60), lamp)
+	r.run(time.Second)
+	if as, why := r.outcome(first); as != Failed || why != appliance.ErrSuperseded {
+		t.Errorf("another level: the first is %v, %v; want it superseded", as, why)
+	}
+	if as, why := r.outcome(second); as != Confirmed || lamp.level != 60 {
+		t.Errorf("the second is %v, %v", as, why)
+	}
+}
+
+// Who joins has as long as if nobody had been before; a lamp of a set may be joined, too.
+func TestWhoJoinsHasItsOwnTime(t *testing.T) {
+	r := newRig(t, 2, 0).begin()
+	lamp := r.things[0]
+	lamp.answers = func(bool) (bool, time.Duration, error) { return false, 0, appliance.ErrBusy }
+	first := r.command(dim(40), lamp)
+	r.run(1800 * time.Millisecond)
+	second := r.command(dim(40), lamp)
+	r.run(time.Second)
+	lamp.answers = nil
+	r.run(time.Second)
+	if as, why := r.outcome(second); as != Confirmed {
+		t.Errorf("the second, 1 s before its end: %v, %v", as, why)
+	}
+	if as, why := r.outcome(first); as != Confirmed {
+		t.Errorf("the first, which is the same frame: %v, %v", as, why)
+	}
+	set := r.command(dim(70), r.things...)
+	alone := r.command(dim(70), lamp)
+	r.run(time.Second)
+	if as, _ := r.outcome(alone); as != Confirmed || len(r.ended[set]) != 2 || r.ended[set][0].Outcome != Confirmed || r.ended[set][1].Outcome != Confirmed {
+		t.Errorf("alone %v, the set %v", as, r.ended[set])
+	}
+}
+
+// Whoever keeps changing one lamp takes half of the bus, if others want something: their
+// reading back is not starved.
+func TestOneThingTakesHalfOfTheBusAtMost(t *testing.T) {
+	r := newRig(t, 6, 0)
+	r.airtime = 100 * time.Millisecond
+	r.begin()
+	slider := r.things[0]
+	for at := time.Duration(0); at < 12*time.Second; at += 50 * time.Millisecond {
+		r.after(at, func() { r.command(dim(appliance.Level(at/(50*time.Millisecond))%100), slider) })
+	}
+	var others []uint64
+	r.after(2*time.Second, func() {
+		for _, th := range r.things[1:] {
+			others = append(others, r.command(dim(77), th))
+		}
+	})
+	r.run(5 * time.Second)
+	for _, id := range others {
+		as, why := r.outcome(id)
+		if as != Confirmed {
+			t.Errorf("command %d: %v, %v", id, as, why)
+		}
+	}
+	r.run(10 * time.Second)
+	if slider.level != 39 {
+		t.Errorf("the lamp of the slider has %d in the end", slider.level)
+	}
+}
+
+// Whoever moves a shade up and stops it, again and again, does not keep another's from being
+// stopped.
+func TestRepetitionsGoBehindAnothersStop(t *testing.T) {
+	r := newRig(t, 1, 2)
+	r.airtime = 100 * time.Millisecond
+	r.begin()
+	one, other := r.things[1], r.things[2]
+	r.command(motion(appliance.Open), other)
+	r.run(2 * time.Second)
+	kinds := []appliance.Motion{appliance.Stop, appliance.Stop, appliance.Open, appliance.Close}
+	for i := range 400 {
+		r.after(time.Duration(i)*25*time.Millisecond, func() { r.command(motion(kinds[i%4]), one) })
+	}
+	var stop uint64
+	r.after(time.Second, func() {
+		misses := 2
+		other.answers = func(write bool) (bool, time.Duration, error) {
+			if misses--; misses >= 0 {
+				return false, r.timeout, appliance.ErrSilent
+			}
+			return true, 0, nil
+		}
+		stop = r.command(motion(appliance.Stop), other)
+	})
+	r.run(3 * time.Second)
+	if as, why := r.outcome(stop); as != Confirmed || other.motion != appliance.Stopped {
+		t.Errorf("after 2 s: %v, %v; it is %v", as, why, other.motion)
+	}
+}
+
+// writes counts the frames that told a thing something.
+func (r *rig) writes(th *thing) (n int) {
+	for _, f := range r.frames {
+		if f.write && f.node == th.node {
+			n++
+		}
+	}
+	return n
+}
