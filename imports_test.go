@@ -53,7 +53,7 @@ var mayImport = map[string][]string{
 	"drivers/profile":      {"site/schema"},
 
 	// living floor: doors; they never import each other
-	"admin/api":   {"appliance/control", "shelf/account", "shelf/account/bearer", "site/migration", "shelf/web"},
+	"admin/api":   {"appliance/control", "shelf/account", "shelf/account/bearer", "shelf/memory", "site/migration", "shelf/web"},
 	"publicapi":   {"shelf/account", "shelf/account/bearer", "shelf/web"},
 	"admin/pages": {"shelf/ui"},
 	"automation":  {"cloud/wire"},

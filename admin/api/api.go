@@ -96,6 +96,7 @@ type API struct {
 	failures web.Sparse // lines about failed logins
 	// accountsMu keeps two from making the first user, and the last admin from going.
 	accountsMu sync.Mutex
+	receiving  sync.Mutex    // one update bundle at a time: it fills the card
 	unpacking  chan struct{} // one backup or site file at a time: each takes several times its size of memory
 	other      readHouse     // that may be taken over
 }
@@ -177,7 +178,9 @@ func (a *API) enter(r route) echo.HandlerFunc {
 			return err
 		}
 		c.Set(callerKey, who)
-		web.SetCaller(c, &web.Caller{Name: who.name, Role: string(who.role)})
+		if !web.SetCaller(c, &web.Caller{Name: who.name, Role: string(who.role)}) {
+			return web.ErrCrowded
+		}
 		if !who.may(r.needs) {
 			return errForbidden
 		}

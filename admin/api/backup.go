@@ -13,6 +13,7 @@ import (
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/shelf/memory"
 	"svc.internal/controller/shelf/web"
 )
 
@@ -94,12 +95,11 @@ func (a *API) drillBackup(c echo.Context) error {
 func (a *API) drillLater(c echo.Context, data []byte, passphrase *string) error {
 	j, err := a.Jobs.Jobs().Start(appliance.Job{Kind: appliance.JobDrill, Subject: "a backup", By: callerOf(c).origin("")}, func(ctx context.Context, on *control.JobHand) (any, error) {
 		on.Progress(appliance.JobProgress{Text: "restores the backup in memory"})
-		select {
-		case a.unpacking <- struct{}{}:
-			defer func() { <-a.unpacking }()
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		done, err := a.unpack(ctx)
+		if err != nil {
+			return nil, err
 		}
+		defer done()
 		found, err := a.Backups.Drill(ctx, data, passphrase)
 		if err == nil {
 			on.Item(found, nil)
@@ -134,12 +134,27 @@ const aloneWithin = 5 * time.Second
 func (a *API) alone(ctx context.Context) (done func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, aloneWithin)
 	defer cancel()
-	select {
-	case a.unpacking <- struct{}{}:
-		return func() { <-a.unpacking }, nil
-	case <-ctx.Done():
+	if done, err = a.unpack(ctx); err != nil {
 		return nil, &refusal{status: http.StatusServiceUnavailable, detail: "another backup or site file is being read; try again", wait: aloneWithin}
 	}
+	return done, nil
+}
+
+// unpackRoom is what reading and working out the largest of files needs of memory besides what the daemon has.
+const unpackRoom = 48 << 20
+
+// unpack waits until nobody else reads a file that was brought, or ctx ends.
+func (a *API) unpack(ctx context.Context) (done func(), err error) {
+	select {
+	case a.unpacking <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	giveBack := memory.Borrow(unpackRoom)
+	return func() {
+		giveBack()
+		<-a.unpacking
+	}, nil
 }
 
 // withBackup calls do with the backup in the body.

@@ -148,6 +148,10 @@ func (a *API) handOver(c echo.Context, bundle io.ReadCloser) error {
 var squashfs = []byte("hsqs")
 
 func (a *API) receive(body io.Reader) error {
+	if !a.receiving.TryLock() {
+		return refuse(http.StatusConflict, "another update is being received; try again when it is there")
+	}
+	defer a.receiving.Unlock()
 	var begin [4]byte
 	if _, err := io.ReadFull(body, begin[:]); err != nil || !bytes.Equal(begin[:], squashfs) {
 		return &refusal{status: http.StatusUnprocessableEntity, detail: "this is no update bundle; want the file update.raucb", cause: err}

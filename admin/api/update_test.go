@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -90,5 +91,50 @@ func TestUpdateIsFetched(t *testing.T) {
 	}
 	if now.Status != "under way" {
 		t.Errorf("just handed over: %+v", now)
+	}
+}
+
+// While one bundle comes in slowly, another is refused: each may fill the card.
+func TestOneUpdateIsReceivedAtATime(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	boss := h.as(account.RoleAdmin)
+	slow, more := io.Pipe()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, boss.base+"/api/v1/update", slow)
+	must(t, err)
+	req.Header.Set("Authorization", "Bearer "+boss.token)
+	first := make(chan int, 1)
+	go func() {
+		res, err := boss.http.Do(req)
+		if err != nil {
+			t.Error(err)
+			first <- 0
+			return
+		}
+		res.Body.Close()
+		first <- res.StatusCode
+	}()
+	_, err = more.Write([]byte("hsqs"))
+	must(t, err)
+	_, err = more.Write([]byte("system")) // which is taken when the one before was looked at
+	must(t, err)
+	parts := func() int {
+		left, err := filepath.Glob(filepath.Join(h.dir, "update", "part-*"))
+		must(t, err)
+		return len(left)
+	}
+	for parts() == 0 {
+		if t.Context().Err() != nil {
+			t.Fatal("the first bundle is not received")
+		}
+		runtime.Gosched()
+	}
+	boss.must(409, "POST", "/update", "hsqs another", nil)
+	if n := parts(); n != 1 {
+		t.Errorf("%d bundles are being received, want one", n)
+	}
+	must(t, more.Close())
+	if got := <-first; got != http.StatusAccepted {
+		t.Errorf("the first: %d, want 202", got)
 	}
 }

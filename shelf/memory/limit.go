@@ -38,6 +38,19 @@ func SetLimit(most int64) (limit int64, from string) {
 	return limit, from
 }
 
+// Borrow lets the runtime grow by some bytes more before it collects harder, for what needs them for a while, such as a backup
+// that is read: else the collector does nothing but look at what is needed, again and again, while commands wait. The part of
+// the control group's or machine's memory that [SetLimit] keeps to is never passed. One borrows at a time.
+func Borrow(bytes int64) (giveBack func()) {
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return func() {}
+	}
+	most, _ := choose("/")
+	was := debug.SetMemoryLimit(-1)
+	debug.SetMemoryLimit(max(was, min(was+bytes, most)))
+	return func() { debug.SetMemoryLimit(was) }
+}
+
 // choose works it out for a machine whose file system begins at root.
 func choose(root string) (limit int64, from string) {
 	if group := groupLimit(root); group > 0 {

@@ -55,3 +55,28 @@ func TestEnvironmentOverrules(t *testing.T) {
 		t.Errorf("the limit is from %s", from)
 	}
 }
+
+func TestWhatIsBorrowedIsGivenBack(t *testing.T) {
+	t.Setenv("GOMEMLIMIT", "") // as in a unit
+	before := debug.SetMemoryLimit(64 << 20)
+	defer debug.SetMemoryLimit(before)
+	giveBack := Borrow(8 << 20)
+	if got := debug.SetMemoryLimit(-1); got != 72<<20 {
+		t.Errorf("limit of %d bytes while 8 MiB are borrowed, want 72 MiB", got)
+	}
+	giveBack()
+	if got := debug.SetMemoryLimit(-1); got != 64<<20 {
+		t.Errorf("limit of %d bytes afterwards, want 64 MiB", got)
+	}
+	most, _ := choose("/")
+	giveBack = Borrow(math.MaxInt64 / 2)
+	if got := debug.SetMemoryLimit(-1); got != most {
+		t.Errorf("limit of %d bytes for whoever wants everything, want %d, what there is", got, most)
+	}
+	giveBack()
+	t.Setenv("GOMEMLIMIT", "64MiB")
+	Borrow(8 << 20)()
+	if got := debug.SetMemoryLimit(-1); got != 64<<20 {
+		t.Errorf("limit of %d bytes where the environment sets it, want 64 MiB", got)
+	}
+}
