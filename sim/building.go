@@ -272,6 +272,8 @@ func (b *bus) impose(r *running) {
 		b.cuts++
 	case FaultStuck:
 		b.freeze(r.unit)
+	case FaultPower:
+		b.halt(r.unit)
 	}
 	if r.Kind == FaultUnplug || r.Kind == FaultClose {
 		r.hits.Add(1)
@@ -298,6 +300,18 @@ func (b *bus) lift(r *running) {
 	}
 	b.mu.Unlock()
 	b.nudge()
+}
+
+// halt stops the motors of a unit (0: all), as a power cut does.
+func (b *bus) halt(number int) {
+	now := time.Now()
+	for n, u := range b.units {
+		if number == 0 || int(n) == number {
+			for _, m := range u.motors {
+				m.run(now, still)
+			}
+		}
+	}
 }
 
 // freeze makes the motors of a unit (0: all) stuck or free, as the faults in

@@ -94,7 +94,7 @@ func (b *bus) devices(now time.Time) []Device {
 // silenced reports whether a fault keeps a unit from ever answering.
 func (b *bus) silenced(unit byte) bool {
 	for _, r := range b.faults {
-		lost := r.Kind == FaultSilent || r.Kind == FaultDropRequest || r.Kind == FaultDropAnswer || r.Kind == FaultDrop
+		lost := r.Kind == FaultSilent || r.Kind == FaultPower || r.Kind == FaultDropRequest || r.Kind == FaultDropAnswer || r.Kind == FaultDrop
 		if lost && r.Rate == 1 && r.Count == 0 && (r.unit == 0 || r.unit == int(unit)) {
 			return true
 		}

@@ -26,6 +26,7 @@ const (
 	FaultNoise       FaultKind = "noise"       // one to three stray bytes before the answer
 	FaultEcho        FaultKind = "echo"        // the adapter echoes what it sends
 	FaultForeign     FaultKind = "foreign"     // another unit's frame comes before the answer
+	FaultPower       FaultKind = "power"       // the device has no power: its motors stop where they are; when it is back, none runs. Modbus only
 	FaultStuck       FaultKind = "stuck"       // acknowledges and does not move or change
 	FaultLamp        FaultKind = "lampFailure" // the lamp is broken; not on Modbus
 	FaultDuplicate   FaultKind = "duplicate"   // a second device has the same address
@@ -36,7 +37,7 @@ const (
 )
 
 var faultKinds = []FaultKind{FaultDrop, FaultDropRequest, FaultDropAnswer, FaultDelay, FaultCorrupt, FaultRefuse,
-	FaultBusy, FaultSilent, FaultNoise, FaultEcho, FaultForeign, FaultStuck, FaultLamp, FaultDuplicate, FaultBabble, FaultSettings, FaultUnplug, FaultClose}
+	FaultBusy, FaultSilent, FaultPower, FaultNoise, FaultEcho, FaultForeign, FaultStuck, FaultLamp, FaultDuplicate, FaultBabble, FaultSettings, FaultUnplug, FaultClose}
 
 // Fault is something that goes wrong on demand. Faults of different kinds are
 // drawn one by one for every exchange.
@@ -188,7 +189,7 @@ func (b *bus) drawOf(unit byte, of func(*running) bool) trouble {
 			} else {
 				t.loseAnswer = true
 			}
-		case FaultDropRequest, FaultSilent:
+		case FaultDropRequest, FaultSilent, FaultPower:
 			t.loseRequest = true
 		case FaultDropAnswer:
 			t.loseAnswer = true

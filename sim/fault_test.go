@@ -137,6 +137,28 @@ func TestStuckMotorAcknowledgesAndStays(t *testing.T) {
 	eventually(t, "shade moves again", func() bool { return device(t, bd, 1).Shades[0].ExactPosition > before+1 })
 }
 
+func TestAMotorWithoutPowerStopsAndStays(t *testing.T) {
+	t.Parallel()
+	bd := newSite(t).tcp("b").node("6", "wirenboard-wb-mr6c").shade(1, 2*time.Second, 2*time.Second).run(Options{})
+	if err := bd.PressShade("b", "6", 1, "open"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "shade moves", func() bool { return device(t, bd, 1).Shades[0].Moving })
+	id, err := bd.AddFault(Fault{Kind: FaultPower, Bus: "b", Address: "6"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := device(t, bd, 1)
+	if cut.Online || cut.Shades[0].Moving {
+		t.Errorf("without power: %+v", cut)
+	}
+	bd.RemoveFault(id)
+	until(time.Now().Add(50 * time.Millisecond))
+	if back := device(t, bd, 1); !back.Online || back.Shades[0].ExactPosition != cut.Shades[0].ExactPosition {
+		t.Errorf("with power again: %+v, it stopped at %v", back, cut.Shades[0].ExactPosition)
+	}
+}
+
 func TestFaultsEndByCountAndByTime(t *testing.T) {
 	t.Parallel()
 	bd := newSite(t).rtuTCP("b").node("4", "wirenboard-wb-mao4").run(Options{})

@@ -119,15 +119,21 @@ func (b *belief) arrived(r appliance.Reading) bool {
 // points: there it is believed although it was never seen going there. A guess.
 const endSlack = 5
 
+// coarse is how far a device has to have gone before that shows a limit, in points. The arc
+// power of DALI has steps of up to three, and a step is read as what was ordered last if
+// that is one of its numbers (IEC 62386-102, 9.3).
+const coarse = 3
+
 // explain reports whether a device that was ordered want and has got went to its limit: one
 // that went the other way was on its way to somewhere else. stood is what it had before;
-// negative: nobody knows. Nobody's limit is 0, the end of every range that counts.
+// negative: nobody knows. Nobody's limit is 0, the end of every range that counts. Less
+// than coarse is no way: it may be the same step of the device, read as another number.
 func (l *limits) explain(stood, want, got int) bool {
 	limit := &l.high
 	if want < got {
 		limit = &l.low
 	}
-	if stood >= 0 && (want-stood)*(got-stood) > 0 {
+	if stood >= 0 && (want-stood)*(got-stood) > 0 && max(got-stood, stood-got) >= coarse {
 		*limit = got
 	}
 	return stood >= 0 && got > 0 && *limit == got

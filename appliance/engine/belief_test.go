@@ -59,3 +59,22 @@ func TestWhoIsToldNeedNotStand(t *testing.T) {
 		t.Errorf("known of it: %+v, want where it was, and not that it stands", got)
 	}
 }
+
+// A lamp that obeys nobody is not at its lower limit because the step at which it stands was read as another number before.
+func TestAStepReadAsAnotherNumberIsNoLimit(t *testing.T) {
+	ref := appliance.Ref{Node: 5, Channel: 1}
+	dimmed := func(l appliance.Level) appliance.Values { return appliance.Values{Has: appliance.CanDim, Level: l} }
+	believed := func(known beliefs, had, want, read appliance.Level) bool {
+		return known.explain(&member{target: appliance.Want{Ref: ref, Values: dimmed(want)}, before: dimmed(had), got: appliance.Reading{Ref: ref, Values: dimmed(read)}})
+	}
+	if believed(beliefs{ref: &belief{clips: true}}, 71, 37, 70) {
+		t.Error("who stands at 70, which was 71, is believed to go no lower")
+	}
+	known := beliefs{ref: &belief{clips: true}}
+	if !believed(known, 71, 3, 10) {
+		t.Error("who went down to 10 is not believed to go no lower")
+	}
+	if !believed(known, 10, 3, 10) {
+		t.Error("who has gone down to 10 before is not believed to go no lower than that")
+	}
+}

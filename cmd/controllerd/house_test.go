@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -21,6 +22,7 @@ import (
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/line/cable"
 	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/shelf/web"
 	"svc.internal/controller/sim"
 	"svc.internal/controller/site/sitefile"
 	"svc.internal/controller/store"
@@ -43,6 +45,9 @@ type house struct {
 	tunnel    bool
 	log       *slog.Logger // of the daemon; nil: to the test's output
 	net       *cable.Net   // that everything is on, in a bubble; nil: this machine's
+	clock     *web.Clock   // of the daemon; nil: this machine's
+	// dialBroker connects to the platform's; nil: over this machine's network.
+	dialBroker func(ctx context.Context, address string) (net.Conn, error)
 }
 
 const housePassword = "a password for tests"
@@ -71,9 +76,12 @@ func (h *house) build(site string) *house {
 	t := h.t
 	t.Helper()
 	h.dataDir, h.tokens = filepath.Join(t.TempDir(), "data"), map[string]string{}
-	ptys := t.TempDir()
+	ports := "/building"
+	if h.net == nil {
+		ports = t.TempDir()
+	}
 	var err error
-	if h.site, err = sitefile.Parse("test site", []byte(strings.ReplaceAll(site, "@DIR@", ptys))); err != nil {
+	if h.site, err = sitefile.Parse("test site", []byte(strings.ReplaceAll(site, "@DIR@", ports))); err != nil {
 		t.Fatal(err)
 	}
 	h.play()

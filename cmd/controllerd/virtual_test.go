@@ -44,7 +44,7 @@ func (h *house) ground() ground {
 			}
 			return h.net.Listen(address)
 		},
-		ports: h.net.Ports(),
+		ports: h.net.Ports(), clock: h.clock, broker: h.dialBroker,
 	}
 }
 

@@ -331,7 +331,7 @@ func (b *Bus) takeApart(now time.Time) {
 		}
 		b.receive(l.heardBy, f, false)
 	}
-	if len(l.heard) > 0 && now.After(l.heardBy.Add(partialGap)) {
+	if len(l.heard) > 0 && !now.Before(l.heardBy.Add(partialGap)) {
 		b.counts.Garbled += uint64(len(l.heard))
 		l.heard = l.heard[:0]
 	}
