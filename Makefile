@@ -43,6 +43,7 @@ peers: ## what the tests talk to, from Debian
 
 test: peers
 	CGO_ENABLED=1 $(GO) test -tags peers -race -shuffle=on -timeout 30m ./...
+	COMMANDS=10000 $(GO) test -count=1 -run 'HistoryCampaign' ./cmd/controllerd
 
 lint: lint-pages
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt-ed: $$unformatted"; exit 1; fi

@@ -1,0 +1,334 @@
+package main
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/sim"
+)
+
+const (
+	commandLife = 11 * time.Second // a command whose answer nobody heard is over by then
+	recovery    = 30 * time.Second // until who was ill is known to be well
+	moveLasts   = 25 * time.Second // of a shade, by way of its end
+	settles     = 1500 * time.Millisecond
+	endLasts    = 12 * time.Second
+	frameLasts  = 40 * time.Millisecond // that a gateway had when its adapter was pulled
+	nextPacket  = 60 * time.Millisecond // of a universe
+)
+
+// open notes an order that is about to be given.
+func (h *history) open(o *order) {
+	o.from = time.Now()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, x := range o.things {
+		h.orders[x] = append(h.orders[x], o)
+	}
+}
+
+// until is when an order is over. Called with mu held.
+func (o *order) until() time.Time {
+	if o.to.IsZero() || o.answer.status == -1 {
+		return o.from.Add(commandLife)
+	}
+	return o.to
+}
+
+// rivals are the other orders for a thing that were under way, or came, between two moments.
+func (h *history) rivals(x *thing, o *order, from, to time.Time) (out []*order) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, other := range h.orders[x] {
+		if other != o && !other.from.After(to) && !other.until().Before(from) {
+			out = append(out, other)
+		}
+	}
+	return out
+}
+
+// alike reports whether orders ask for the same.
+func (o *order) alike(p *order) bool {
+	return o.verb == p.verb && (o.verb != "DIM" && o.verb != "POS" || o.value == p.value)
+}
+
+// judge compares what was said of an order with what the devices do.
+func (h *history) judge(o *order) {
+	h.mu.Lock()
+	o.to = time.Now()
+	h.outcomes[outcome(o.answer)]++
+	h.mu.Unlock()
+	h.note("%v: %d %s", o, o.answer.status, o.answer.said)
+	if o.answer.status == 0 {
+		h.unharmed(o)
+	}
+	did := h.confirmed(o)
+	if len(did) == 0 {
+		return
+	}
+	devices := h.building.Devices()
+	for _, x := range did {
+		if !x.shade {
+			h.lit(o, x, devices)
+		}
+	}
+	for _, x := range did {
+		if x.shade {
+			h.moved(o, x)
+		}
+	}
+}
+
+func outcome(a answer) string {
+	switch {
+	case a.status == 1:
+		return "done"
+	case a.status == 0:
+		if why := reason(a.said); len(why) < 40 {
+			return why
+		}
+		return "not done"
+	}
+	return a.said
+}
+
+// confirmed are the things of which the ledger says that they have it.
+func (h *history) confirmed(o *order) (out []*thing) {
+	members := map[*thing]bool{}
+	for id := range strings.SplitSeq(o.answer.command, ", ") {
+		e, ok := h.boss.Load().core.Entry(id)
+		if !ok {
+			continue
+		}
+		for _, m := range e.Members {
+			for _, x := range o.things {
+				if x.shade && m.Ref.Shade == x.id || !x.shade && m.Ref.Shade == 0 && m.Ref.Node == x.id {
+					had, known := members[x]
+					members[x] = m.Err == "" && !m.Offline && (had || !known)
+				}
+			}
+		}
+	}
+	if len(members) == 0 && o.answer.status == 1 && o.scope.Scope == appliance.One {
+		return o.things
+	}
+	for _, x := range o.things { // in the order of the site
+		if members[x] {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// lit looks whether a light that was confirmed is as it was wanted.
+func (h *history) lit(o *order, x *thing, devices []sim.Device) {
+	if x.bus == "dmx" { // what an interface took is in its next packet
+		time.Sleep(nextPacket)
+		devices = h.building.Devices()
+		if h.wasIll(x, o.from) {
+			return // pulled meanwhile: nobody can have confirmed it
+		}
+	}
+	i := slices.IndexFunc(devices, func(d sim.Device) bool { return d.NodeID == x.node })
+	got := targets(devices[i])
+	wants := append(h.rivals(x, o, o.from, time.Now()), o)
+	for _, w := range wants {
+		if w.met(x, got) {
+			return
+		}
+	}
+	h.wrong("false 1: %v (%s at %s %s): the device has %v; at once with %v", o, x.make, x.bus, x.at, got, wants[:len(wants)-1])
+}
+
+// met reports whether levels are as an order wants them.
+func (o *order) met(x *thing, got []int) bool {
+	level := o.value
+	switch o.verb {
+	case "press":
+		return true
+	case "OFF":
+		level = 0
+	case "ON":
+		return !slices.Contains(got, 0)
+	}
+	if x.make == relays && level > 0 {
+		level = 100
+	}
+	return !slices.ContainsFunc(got, func(g int) bool {
+		return g < level-x.within() || g > level+x.within() || (g == 0) != (level == 0)
+	})
+}
+
+// moved looks whether a shade that was confirmed goes where it was sent, or is there. An actuator waits before it turns
+// round.
+func (h *history) moved(o *order, x *thing) {
+	if len(h.rivals(x, o, o.from, o.to)) > 0 {
+		return
+	}
+	for {
+		s := h.truth(x.id)
+		at := s.ExactPosition
+		switch {
+		case o.verb == "UP" && (s.Motion == "opening" || at > 99.5),
+			o.verb == "DOWN" && (s.Motion == "closing" || at < 0.5),
+			o.verb == "STOP" && !s.Moving,
+			o.verb == "POS" && (s.Moving || math.Abs(at-float64(o.value)) <= h.within(x)):
+			return
+		}
+		most := settles
+		if x.timed && o.verb == "POS" && (at < 0.5 || at > 99.5) { // it makes sure that it is at an end, and comes from there
+			most = endLasts
+		}
+		if now := time.Now(); now.Sub(o.to) > most {
+			h.wrong("false 1: %v (%s at %s %s), which is %+v %v later", o, x.make, x.bus, x.at, s, now.Sub(o.to))
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+		if len(h.rivals(x, o, o.to, time.Now())) > 0 || h.broke(x, o.from) {
+			return
+		}
+	}
+}
+
+// broke reports whether something holds a shade up that its controller need not have known: a motor that got stuck, which
+// shows to nobody if it has no eyes, or lost its power after it was seen to run.
+func (h *history) broke(x *thing, since time.Time) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p := h.broken[x.bus+"/"+x.at]
+	return !p.at.IsZero() && (!p.at.Before(since) || p.stuck && x.timed && time.Now().Before(p.until))
+}
+
+// wasIll reports whether a thing, or its bus, was ill at any time since.
+func (h *history) wasIll(x *thing, since time.Time) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return !h.ill[x.bus].Before(since) || !h.ill[x.bus+"/"+x.at].Before(since)
+}
+
+// unharmed looks whether somebody failed who was well: his neighbours, or what others ask of them, are no reason.
+func (h *history) unharmed(o *order) {
+	if o.scope.Scope != appliance.One || !h.calm || o.door == "event" {
+		return
+	}
+	x := o.things[0]
+	h.mu.Lock()
+	restarted := !h.again.Before(o.from.Add(-recovery))
+	h.mu.Unlock()
+	if !x.healthy || restarted || h.wasIll(x, o.from.Add(-recovery)) || o.answer.said == "overloaded" {
+		return
+	}
+	for _, other := range h.rivals(x, o, o.from, o.to) {
+		if !identicalJoin || !other.alike(o) {
+			return
+		}
+	}
+	h.wrong("%v (%s at %s %s) is well, and it was said: %s", o, x.make, x.bus, x.at, o.answer.said)
+}
+
+// identicalJoin: of two identical commands for one thing at once, both get the outcome. False as long as the core tells the
+// older one that it was superseded.
+const identicalJoin = false
+
+// newWrites are what devices carried out since they were looked at last.
+func (h *history) newWrites() (all []sim.Write) {
+	for _, b := range h.building.Buses() {
+		writes, err := h.building.Writes(b.Name, h.since[b.Name], 0)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		if n := len(writes); n > 0 {
+			h.since[b.Name] = writes[n-1].Seq
+		}
+		all = append(all, writes...)
+	}
+	return all
+}
+
+// rest looks at what has to be right when nothing happens: nothing came late, what is shown is what is, and no motor runs.
+func (h *history) rest() {
+	for _, w := range h.newWrites() {
+		h.lines = append(h.lines, w.At.Format("150405.000000000")+" "+w.Bus+" "+w.Source+" "+w.PDU)
+		if w.Source == "wall" {
+			continue
+		}
+		for _, c := range w.Changes {
+			h.inTime(w, c)
+		}
+	}
+	snap := h.boss.Load().core.Snapshot()
+	devices := h.building.Devices()
+	for _, x := range h.things {
+		i := slices.IndexFunc(devices, func(d sim.Device) bool { return d.NodeID == x.node })
+		n := snap.Node(x.node)
+		if n == nil || !n.Online {
+			h.wrong("%s %s at %s is well again, and offline after a minute", x.make, x.at, x.bus)
+			continue
+		}
+		if x.shade {
+			h.standing(x, snap.Shade(x.id))
+			continue
+		}
+		for k, c := range n.Channels {
+			if k >= len(devices[i].Channels) || c.Abilities&(appliance.CanSwitch|appliance.CanDim) == 0 {
+				continue
+			}
+			if got := devices[i].Channels[k].TargetLevel; c.Level.OK() && math.Abs(float64(got)-float64(c.Level.Value)) > float64(x.within()) {
+				h.wrong("%s %s at %s, channel %d: shown %v (%v), and it is %d", x.make, x.at, x.bus, k+1, c.Level.Value, c.Level.Source, got)
+			}
+		}
+	}
+	h.mu.Lock()
+	clear(h.orders)
+	h.mu.Unlock()
+	h.closeRecord()
+}
+
+// inTime looks whether somebody waited for a change when it was made.
+func (h *history) inTime(w sim.Write, c sim.Change) {
+	for _, x := range h.things {
+		if c.ShadeID != 0 && (!x.shade || x.id != c.ShadeID) || c.ShadeID == 0 && (x.shade || x.node != c.NodeID) {
+			continue
+		}
+		if x.shade && c.Motion == "stopped" {
+			return
+		}
+		h.mu.Lock()
+		in := slices.ContainsFunc(h.orders[x], func(o *order) bool {
+			most := frameLasts
+			if x.shade {
+				most = moveLasts
+			}
+			again := x.bus == "dmx" && c.Level != nil && o.met(x, []int{*c.Level}) // a widget that is back is told all again
+			return !w.At.Before(o.from) && (again || !w.At.After(o.until().Add(most)))
+		})
+		h.mu.Unlock()
+		if !in {
+			h.wrong("late: %s %s at %s was changed at %v (%+v, %s), when nobody waited for it", x.make, x.at, x.bus, w.At.Sub(bubbleBegins), c, w.PDU)
+		}
+		return
+	}
+}
+
+// within is how wrong the position of a shade may be: that of one without eyes is reckoned.
+func (h *history) within(x *thing) float64 {
+	return math.Max(6, float64(h.boss.Load().core.Snapshot().Shade(x.id).Uncertainty)+3)
+}
+
+// standing compares a shade at rest with what is shown of it.
+func (h *history) standing(x *thing, shown *appliance.ShadeState) {
+	s := h.truth(x.id)
+	if s.Moving {
+		h.wrong("shade %d at %s runs on: %+v", x.id, x.bus, s)
+	}
+	within := h.within(x)
+	if shown.Position.OK() && shown.Position.Source != appliance.Restored && math.Abs(s.ExactPosition-float64(shown.Position.Value)) > within {
+		h.wrong("shade %d (%s at %s %s): shown %v ±%d (%v), and it is %.1f", x.id, x.make, x.bus, x.at, shown.Position.Value, shown.Uncertainty, shown.Position.Source, s.ExactPosition)
+	}
+	if shown.Motion != appliance.Stopped && shown.Motion != appliance.MotionUnknown {
+		h.wrong("shade %d (%s at %s %s): shown %v, and it stands", x.id, x.make, x.bus, x.at, shown.Motion)
+	}
+}
