@@ -87,7 +87,7 @@ func (d *Driver) ask(ctx context.Context, y appliance.Yield, r request, t timing
 		Yield: y, Actuates: t.actuates, At: t.at, Own: listener.own, Length: listener.length,
 	}
 	if t.listen != nil {
-		t.listen.sent, t.listen.echoed = frame, t.echoed
+		*t.listen = rollCall{unit: t.listen.unit, sent: frame, echoed: t.echoed} // it may be asked again
 		q.Scan, q.Length = t.listen.scan, nil
 	}
 	if r.unit == 0 {
@@ -127,7 +127,7 @@ func (d *Driver) explain(r request, l *listener, err error) error {
 	switch {
 	case l.passed == "" || errors.Is(err, appliance.ErrBusDown) || errors.Is(err, context.Canceled):
 		return fmt.Errorf("%s: %w", what, err)
-	case errors.Is(err, appliance.ErrSilent) && l.garbled:
+	case errors.Is(err, appliance.ErrSilent) && !errors.Is(err, appliance.ErrOverslept) && l.garbled:
 		return fmt.Errorf("bus %s: %s: %w: %s", d.name, what, appliance.ErrDamaged, l.passed)
 	}
 	return fmt.Errorf("%s: %w: %s", what, err, l.passed)
