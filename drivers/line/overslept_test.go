@@ -3,6 +3,7 @@ package line
 import (
 	"context"
 	"errors"
+	"net"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -90,4 +91,43 @@ func TestWhoOversleepsAccusesNobody(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A frame of which only a part went out is not sent again on a new connection: the device
+// may have understood it, and whoever asked is not told what became of it.
+func TestAPartOfAFrameIsNotSentAgain(t *testing.T) {
+	l, listener := lineTo(t)
+	p := &cut{sleeper{line: l}}
+	l.link = link{port: p, opened: time.Now()}
+	r := ask("hello")
+	r.Actuates = true
+	if reply, err := l.Exchange(context.Background(), r); !errors.Is(err, appliance.ErrBusDown) || reply.Sent.IsZero() {
+		t.Errorf("sent %v, %v; want that something was sent, and %v", reply.Sent, err, appliance.ErrBusDown)
+	}
+	listener.SetDeadline(time.Now().Add(10 * time.Millisecond)) // a connection would have been made by now
+	if c, err := listener.Accept(); err == nil {
+		c.Close()
+		t.Error("it was sent again on a new connection")
+	}
+}
+
+// cut is a port that takes the first two bytes of a frame, and breaks.
+type cut struct{ sleeper }
+
+func (c *cut) write([]byte, time.Time) (int, error) { return 2, errors.New("broken pipe") }
+
+// lineTo is a line to somebody who listens.
+func lineTo(t *testing.T) (*Line, *net.TCPListener) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	l, err := New(Config{Name: "test", Port: "tcp://" + listener.Addr().String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	close(l.tried)
+	return l, listener.(*net.TCPListener)
 }
