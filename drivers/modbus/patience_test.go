@@ -32,6 +32,7 @@ func TestPatience(t *testing.T) {
 		"what is not ours says nothing":             {[]answer{{1, 0, 0.1}, {1, 0, 9}}, 10, timeout},
 		"what never came neither":                   {[]answer{{1, 0, 0}}, 10, timeout},
 		"it is forgotten":                           {[]answer{{1, 0, 2.5}}, 2.5 + 10*minutes + 1, timeout},
+		"quick answers do not keep it":              {[]answer{{1, 0, 2.5}, {2, 9 * minutes, 9*minutes + 0.1}}, 11 * minutes, timeout},
 		"not while it goes on":                      {[]answer{{1, 0, 2.5}, {2, 9 * minutes, 9*minutes + 2.5}}, 19 * minutes, 2850 * time.Millisecond},
 		"one that got quicker is learnt anew later": {[]answer{{1, 0, 2.5}, {2, 11 * minutes, 11*minutes + 1}}, 12 * minutes, 1200 * time.Millisecond},
 	} {
