@@ -16,6 +16,8 @@ const (
 	perMove = 1
 	// perSurprise is lost at least when the shade is read doing something else.
 	perSurprise = 5
+	// stillFor is how long a motor that says it runs may tell one position and be shown moving.
+	stillFor = 5 * time.Second
 	// knownMost is how uncertain a position may be before it counts as unknown.
 	knownMost = 100
 )
@@ -89,6 +91,7 @@ type Pose struct {
 	HeardAt    time.Time // when it last acknowledged or told something
 	SeenAt     time.Time // when it was last asked for a reading that told of then
 	MeasuredAt time.Time // when the motor last told its position
+	MovedAt    time.Time // when it last told another one than before, or was sent somewhere
 	LookedAt   time.Time // when it was last asked for because it was due at its end
 	Seen       bool      // it was read running so
 	Proven     bool      // it was read standing, and nothing was sent since that moves it
@@ -102,6 +105,12 @@ type Pose struct {
 
 // moving reports whether the shade moves as far as is known.
 func (p *Pose) moving() bool { return p.Dir != 0 || p.Motion.running() }
+
+// stuck reports whether a motor that says that it runs has told the same position for longer
+// than the slowest takes for a point.
+func (p *Pose) stuck(s *Settings) bool {
+	return s.Measures && p.Motion.running() && p.MeasuredAt.Sub(p.MovedAt) >= stillFor
+}
 
 // atEnd reports whether the shade stands at an end for certain.
 func (p *Pose) atEnd() bool {
@@ -207,7 +216,7 @@ func (p *Pose) turn(s *Settings, dir int, at time.Time) {
 // frame takes note that a frame is on the wire.
 func (p *Pose) frame(k Kind, at time.Time) {
 	if k != Stop {
-		p.Proven = false
+		p.Proven, p.MovedAt = false, at
 	}
 	if p.Doubt.IsZero() && (k.dir() != p.Dir || k == MoveTo) {
 		p.Doubt = at
@@ -275,6 +284,9 @@ func (m *machine) look(r Read) {
 	p := &m.Pose
 	if m.Settings.Measures {
 		if r.Place {
+			if r.Position != p.From || p.MeasuredAt.IsZero() {
+				p.MovedAt = m.now
+			}
 			p.From, p.Uncertainty, p.Restored = r.Position, 0, false
 			p.HeardAt, p.MeasuredAt = m.now, m.now
 		}

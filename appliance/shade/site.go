@@ -72,6 +72,6 @@ func (e Stood) step(m *machine) {
 func (e Restored) step(m *machine) {
 	p := &m.Pose
 	p.From, p.Uncertainty, p.Restored = e.Position, e.Uncertainty, true
-	p.HeardAt, p.MeasuredAt = e.At, e.At
+	p.HeardAt, p.MeasuredAt, p.MovedAt = e.At, e.At, e.At
 	p.costs(perSurprise) // nobody watched since
 }

@@ -31,6 +31,9 @@ func (s State) View(now time.Time) View {
 	p, set := s.Pose, s.Settings
 	p.advance(&set, now)
 	v := View{Motion: p.Motion, HeardAt: p.HeardAt, Watch: p.moving() || s.Phase != Idle}
+	if p.stuck(&set) {
+		v.Motion = Standing
+	}
 	if s.Route.Ahead && (s.Order.Kind == Stop || s.Phase == OnRoute) && v.Motion == Standing {
 		v.Motion = Moving // it pauses, or is at an end on its way; who waits until it stands waits for its arrival
 	}

@@ -174,7 +174,15 @@ func (w *wire) one(ctx context.Context, begin <-chan struct{}, s Send) (Answer, 
 		return Answer{}, h.at, w.trouble(h.err)
 	case h.out() && (errors.Is(err, appliance.ErrPreempted) || errors.Is(err, appliance.ErrSilent)):
 		w.heard()
+		if !h.until.IsZero() {
+			err = w.line.Overslept(h.until, appliance.ErrSilent)
+		}
+		if errors.Is(err, appliance.ErrOverslept) {
+			return Answer{}, h.at, err // it may have answered
+		}
 		return Answer{}, h.at, nil
+	case errors.Is(err, appliance.ErrOverslept):
+		w.stray = true // it may have answered
 	case errors.Is(err, appliance.ErrSilent) && h.junk > 0:
 		w.stray = true
 		return Answer{}, reply.Sent, fmt.Errorf("%w on bus %s: the gateway sent %d bytes that are no message: check gateway type, baud rate and the serial cable", appliance.ErrDamaged, w.name, h.junk)
@@ -193,6 +201,7 @@ type listening struct {
 	hearing
 	window time.Duration
 	closed chan struct{} // when the window is over
+	until  time.Time     // when that should be
 	timer  *time.Timer
 	at     time.Time // of the last confirmation
 	junk   int
@@ -214,6 +223,7 @@ func (l *listening) scan(b []byte) (int, line.Verdict) {
 
 func (l *listening) startWindow() {
 	if l.timer == nil {
+		l.until = time.Now().Add(l.window)
 		l.timer = time.AfterFunc(l.window, func() { close(l.closed) })
 	}
 }
@@ -297,6 +307,8 @@ func (w *wire) converse(ctx context.Context, frame []byte, want said) error {
 	switch {
 	case err == nil:
 		w.heard()
+	case errors.Is(err, appliance.ErrOverslept):
+		w.stray = true // it may have answered
 	case errors.Is(err, appliance.ErrSilent):
 		err = w.muted(err)
 	}

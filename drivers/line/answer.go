@@ -39,7 +39,7 @@ func (l *Line) answer(ctx context.Context, p port, r Request, reply Reply) (Repl
 			return reply, nil
 		}
 		if over {
-			return reply, l.timeUp(r)
+			return reply, l.Overslept(until, l.timeUp(r))
 		}
 		stop, preempt := until, r.Yield.Answer
 		if l.in.waiting() > 0 {
@@ -144,7 +144,7 @@ func (l *Line) settle(p port, r Request, err error) error {
 			l.lose(p, f.error)
 		}
 		err = f.error
-	case errors.Is(err, appliance.ErrSilent):
+	case errors.Is(err, appliance.ErrSilent), errors.Is(err, appliance.ErrOverslept):
 	case errors.Is(err, appliance.ErrPreempted):
 		if l.cfg.Silence > 0 { // no answer tells when our frame was over
 			l.pace.ownEnd = l.pace.ownEnd.Add(adapterLag)

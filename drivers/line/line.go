@@ -24,7 +24,8 @@ type Line struct {
 
 	rec    Recorder
 	in     input
-	heard  atomic.Bool // something was received since the port was opened
+	heard  atomic.Bool  // something was received since the port was opened
+	nods   atomic.Int32 // times in a row that this machine woke too late
 	opener Opener
 
 	turn  chan struct{} // held by the exchange under way

@@ -102,7 +102,7 @@ func (l *Line) hear(ctx context.Context, p port, t *talk, reply Reply) (Reply, e
 		reply.Frame, reply.Done = t.frame, t.at
 		return reply, nil
 	}
-	return reply, l.unheard(p, t)
+	return reply, l.unheard(p, t, reply.Sent)
 }
 
 // read reads for all until a talk is over.
@@ -164,8 +164,9 @@ func (l *Line) deliver() error {
 
 // unheard leaves the line fit for others after a talk that had no answer, and returns the
 // error for the caller.
-func (l *Line) unheard(p port, t *talk) error {
+func (l *Line) unheard(p port, t *talk, sent time.Time) error {
 	l.abortUnsent(p, t.Request)
+	until := sent.Add(t.Timeout)
 	switch err := t.err; {
 	case errors.Is(err, errTimeUp):
 		l.in.mu.Lock()
@@ -177,9 +178,9 @@ func (l *Line) unheard(p port, t *talk) error {
 		if stuck > 0 {
 			err = fmt.Errorf("%w on %s: incomplete after %d bytes", appliance.ErrDamaged, l.where, stuck)
 			l.lose(p, err)
-			return err
+			return l.Overslept(until, err)
 		}
-		return fmt.Errorf("%w within %v on %s", appliance.ErrSilent, t.Timeout.Round(time.Millisecond), l.where)
+		return l.Overslept(until, fmt.Errorf("%w within %v on %s", appliance.ErrSilent, t.Timeout.Round(time.Millisecond), l.where))
 	case errors.Is(err, appliance.ErrDamaged):
 		return err
 	case errors.Is(err, appliance.ErrPreempted):

@@ -2,6 +2,7 @@ package modbus
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -38,6 +39,7 @@ type Driver struct {
 	order  []*unit // ascending number
 	things map[appliance.Ref]*thing
 	gossip gossip
+	peer   patience
 }
 
 // settle puts units and things in order once all are placed.
@@ -87,7 +89,7 @@ func (d *Driver) ask(ctx context.Context, y appliance.Yield, r request, t timing
 		Yield: y, Actuates: t.actuates, At: t.at, Own: listener.own, Length: listener.length,
 	}
 	if t.listen != nil {
-		t.listen.sent, t.listen.echoed = frame, t.echoed
+		*t.listen = rollCall{unit: t.listen.unit, sent: frame, echoed: t.echoed} // it may be asked again
 		q.Scan, q.Length = t.listen.scan, nil
 	}
 	if r.unit == 0 {
@@ -97,7 +99,14 @@ func (d *Driver) ask(ctx context.Context, y appliance.Yield, r request, t timing
 		behind := d.characters(len(frame))
 		q.Timeout, q.Turnaround = q.Timeout+behind, q.Turnaround+behind
 	}
+	least := q.Timeout
+	if d.codec.tcp && t.echoed == nil { // a scan has its own patience
+		q.Timeout = d.peer.timeout(least, time.Now())
+	}
 	reply, err := d.line.Exchange(ctx, q)
+	if d.codec.tcp && !reply.Sent.IsZero() {
+		d.waited(frame, reply, err, least)
+	}
 	if listener.returned {
 		d.line.Echoes()
 	}
@@ -120,6 +129,16 @@ func (d *Driver) ask(ctx context.Context, y appliance.Yield, r request, t timing
 	return a, reply, nil
 }
 
+// waited notes how long the gateway took, for this answer or for earlier ones.
+func (d *Driver) waited(frame []byte, reply line.Reply, err error, timeout time.Duration) {
+	transaction := binary.BigEndian.Uint16(frame)
+	d.peer.sent(transaction, reply.Sent)
+	d.peer.late(d.line, timeout)
+	if err == nil {
+		d.peer.answered(transaction, reply.Done, timeout)
+	}
+}
+
 // explain adds to a line's error what was asked and what was heard instead. An
 // answer to another question is damage, not silence.
 func (d *Driver) explain(r request, l *listener, err error) error {
@@ -127,7 +146,7 @@ func (d *Driver) explain(r request, l *listener, err error) error {
 	switch {
 	case l.passed == "" || errors.Is(err, appliance.ErrBusDown) || errors.Is(err, context.Canceled):
 		return fmt.Errorf("%s: %w", what, err)
-	case errors.Is(err, appliance.ErrSilent) && l.garbled:
+	case errors.Is(err, appliance.ErrSilent) && !errors.Is(err, appliance.ErrOverslept) && l.garbled:
 		return fmt.Errorf("bus %s: %s: %w: %s", d.name, what, appliance.ErrDamaged, l.passed)
 	}
 	return fmt.Errorf("%s: %w: %s", what, err, l.passed)

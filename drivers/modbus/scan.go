@@ -120,9 +120,6 @@ func (s *search) ask(p probe) (answer, time.Duration, error) {
 			if !s.driver.codec.tcp {
 				s.awaitQuiet(p.unit)
 			}
-			if p.listen != nil {
-				*p.listen = rollCall{unit: p.listen.unit}
-			}
 			continue
 		}
 		if !errors.Is(err, appliance.ErrBusDown) {

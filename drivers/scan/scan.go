@@ -53,13 +53,22 @@ func (c *Course) Ask(address string, e appliance.Exchange) (appliance.Result, er
 	return c.AskAndTell(address, e, nil)
 }
 
-// AskAndTell tells of the outcome besides, in the same step, where then is not nil.
+// AskAndTell tells of the outcome besides, in the same step, where then is not nil. A
+// question is asked again as long as this machine was too late to hear the answer, which
+// the line bounds.
 func (c *Course) AskAndTell(address string, e appliance.Exchange, then func(error) appliance.Found) (result appliance.Result, err error) {
+	for result, err = c.askOnce(address, e, then); errors.Is(err, appliance.ErrOverslept); {
+		result, err = c.askOnce(address, e, then)
+	}
+	return result, err
+}
+
+func (c *Course) askOnce(address string, e appliance.Exchange, then func(error) appliance.Found) (result appliance.Result, err error) {
 	err = ErrOver
 	c.step(appliance.ScanStep{Address: address, Exchange: e, Judge: func(r appliance.Result, failed error) (f appliance.Found, ok bool) {
 		result, err = r, failed
 		c.overheard()
-		if then == nil {
+		if then == nil || errors.Is(failed, appliance.ErrOverslept) {
 			return appliance.Found{}, false
 		}
 		return then(failed), true

@@ -119,3 +119,23 @@ func TestPatienceIsRoundAndBounded(t *testing.T) {
 		}
 	}
 }
+
+// What this machine was too late to hear is asked again, and told of nobody.
+func TestWhatWasOversleptIsAskedAgain(t *testing.T) {
+	asked := 0
+	e := appliance.Exchange{Do: func(context.Context, appliance.Yield) (appliance.Result, error) {
+		if asked++; asked < 3 {
+			return appliance.Result{}, appliance.ErrOverslept
+		}
+		return appliance.Result{}, errLost
+	}}
+	told, addresses := carry(10, func(c *Course) {
+		_, err := c.AskAndTell("1", e, func(err error) appliance.Found { return appliance.Found{Address: "1", Detail: err.Error()} })
+		if !errors.Is(err, errLost) {
+			t.Errorf("in the end: %v, want %v", err, errLost)
+		}
+	})
+	if len(addresses) != 3 || len(told) != 1 || told[0].Detail != "lost" {
+		t.Errorf("asked at %q, told %+v; want thrice, and that it was lost", addresses, told)
+	}
+}

@@ -75,7 +75,7 @@ func (d *Driver) ask(ctx context.Context, y appliance.Yield, q question) (applia
 		q.motor.wasOut(reply.Sent)
 	}
 	err = d.nameBabble(reply.Sent, err)
-	if errors.Is(err, appliance.ErrSilent) && ear.junk > 0 {
+	if errors.Is(err, appliance.ErrSilent) && !errors.Is(err, appliance.ErrOverslept) && ear.junk > 0 {
 		err = fmt.Errorf("%w on bus %s: %d bytes came that make no frame: noise, a collision, or two motors with one address", appliance.ErrDamaged, d.name, ear.junk)
 	}
 	if err != nil {

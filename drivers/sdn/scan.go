@@ -197,7 +197,14 @@ func (s *search) call(t NodeType) {
 		if err != nil {
 			return res, err
 		}
-		return res, line.Wait(ctx, collectFor) // what comes meanwhile is overheard
+		over := time.Now().Add(collectFor)
+		if err := line.Wait(ctx, collectFor); err != nil { // what comes meanwhile is overheard
+			return res, err
+		}
+		if late := d.line.Overslept(over, appliance.ErrSilent); errors.Is(late, appliance.ErrOverslept) {
+			return res, late // what came may have been told to an earlier call
+		}
+		return res, nil
 	}
 	who := "everybody"
 	if t != 0 {

@@ -1,0 +1,84 @@
+package modbus
+
+import (
+	"encoding/binary"
+	"time"
+
+	"svc.internal/controller/drivers/line"
+)
+
+const (
+	// patienceMost bounds how long a gateway may take: a command waits for it.
+	patienceMost = 5 * time.Second
+	// patienceSpare is added to what it took: a tenth and this.
+	patienceSpare = 100 * time.Millisecond
+	// patienceFor is how long it is remembered.
+	patienceFor = 10 * time.Minute
+	// askedMost bounds the questions whose answers may come late.
+	askedMost = 64
+)
+
+// patience is how long the gateway of a connection takes, learnt from answers that came when
+// their time was over: one that waits 2.5 s for a unit that is dead serves nobody else
+// meanwhile, and what it was asked for others piles up behind. Modbus TCP only: transaction
+// numbers tell to what an answer is.
+type patience struct {
+	asked  map[uint16]time.Time // by transaction
+	served time.Time            // when the last answer came: it serves one after the other
+	takes  time.Duration
+	slow   time.Time // when it last took about as long as a device is waited for, or longer
+
+	stray int       // what came late so far, see [line.Line.Stray]
+	upTo  time.Time // when the last of it that was looked at came
+}
+
+// sent notes a question.
+func (p *patience) sent(transaction uint16, at time.Time) {
+	if p.asked == nil {
+		p.asked = make(map[uint16]time.Time)
+	}
+	p.asked[transaction] = at
+	delete(p.asked, transaction-askedMost)
+}
+
+// answered notes an answer to one of them. It counts if it took three quarters of the
+// time-out or more.
+func (p *patience) answered(transaction uint16, at time.Time, timeout time.Duration) {
+	began, ok := p.asked[transaction]
+	delete(p.asked, transaction)
+	if p.served.After(began) {
+		began = p.served
+	}
+	p.served = at
+	took := at.Sub(began)
+	if !ok || took < timeout*3/4 {
+		return
+	}
+	if took += took/10 + patienceSpare; took > p.takes || at.Sub(p.slow) > patienceFor {
+		p.takes = min(took, patienceMost)
+	}
+	p.slow = at
+}
+
+// timeout is how long an answer is waited for, at least so long.
+func (p *patience) timeout(least time.Duration, now time.Time) time.Duration {
+	if now.Sub(p.slow) > patienceFor {
+		return least
+	}
+	return max(least, p.takes)
+}
+
+// late looks at the answers that came when their time was over.
+func (p *patience) late(l *line.Line, timeout time.Duration) {
+	stray := l.Stray()
+	if stray == p.stray {
+		return
+	}
+	p.stray = stray
+	for _, f := range l.Recent() {
+		if f.At.After(p.upTo) && f.Note == line.NoteNotForUs && len(f.Bytes) >= 8 {
+			p.upTo = f.At
+			p.answered(binary.BigEndian.Uint16(f.Bytes), f.At, timeout)
+		}
+	}
+}
