@@ -111,6 +111,8 @@ var mayImport = map[string][]string{
 	"platform/mcp":         {"platform/sse", "shelf/web"},
 	"platform/assistant":   {"platform/assistant/facts", "platform/assistant/model", "platform/assistant/question"},
 
+	"platform/understand": nil,
+
 	"platform/assistant/question": nil,
 	"platform/assistant/facts":    nil,
 	"platform/assistant/model":    nil,

@@ -1,0 +1,219 @@
+package understand
+
+import (
+	"slices"
+	"strconv"
+)
+
+// relations are the words that make a bound of the number behind them, longest first.
+var relations = []struct {
+	words []string
+	rel   Relation
+}{
+	{stems("not less than"), AtLeast}, {stems("no less than"), AtLeast}, {stems("not more than"), AtMost}, {stems("no more than"), AtMost},
+	{stems("at least"), AtLeast}, {stems("at most"), AtMost}, {stems("or more"), AtLeast}, {stems("up to"), AtMost},
+	{stems("more than"), Above}, {stems("greater than"), Above}, {stems("brighter than"), Above}, {stems("warmer than"), Below}, {stems("cooler than"), Above},
+	{stems("higher than"), Above}, {stems("longer than"), Above}, {stems("wider than"), Above}, {stems("further than"), Above},
+	{stems("less than"), Below}, {stems("lower than"), Below}, {stems("dimmer than"), Below}, {stems("darker than"), Below}, {stems("fewer than"), Below},
+	{stems("shorter than"), Below}, {stems("dimmed to"), Exactly}, {stems("set to"), Exactly}, {stems("open to"), Exactly},
+	{stems("above"), Above}, {stems("over"), Above}, {stems("exceed"), Above}, {stems("exceeding"), Above}, {stems("beyond"), Above},
+	{stems("below"), Below}, {stems("under"), Below}, {stems("exactly"), Exactly}, {stems("at"), Exactly}, {stems("to"), Exactly},
+	{stems("mehr als"), Above}, {stems("heller als"), Above}, {stems("länger als"), Above}, {stems("höher als"), Above}, {stems("größer als"), Above},
+	{stems("weniger als"), Below}, {stems("dunkler als"), Below}, {stems("niedriger als"), Below}, {stems("kürzer als"), Below}, {stems("mindestens"), AtLeast},
+	{stems("höchstens"), AtMost}, {stems("über"), Above}, {stems("unter"), Below}, {stems("genau"), Exactly}, {stems("auf"), Exactly}, {stems("bei"), Exactly},
+}
+
+// measures are the units of conditions, with what one of them is in the unit that frames have.
+var measures = map[string]struct {
+	unit  Unit
+	scale float64
+}{
+	"percent": {Percent, 1}, "w": {Watt, 1}, "watt": {Watt, 1}, "kw": {Watt, 1000}, "kwh": {WattHour, 1000}, "wh": {WattHour, 1},
+	"k": {Kelvin, 1}, "kelvin": {Kelvin, 1}, "minute": {Minutes, 1}, "hour": {Minutes, 60}, "day": {Minutes, 24 * 60}, "week": {Minutes, 7 * 24 * 60},
+}
+
+// conditions reads "above 50 %", "more than 4 lights", "for over 3 hours" and takes their words.
+func (s *sentence) conditions() {
+	for i := 0; i < len(s.t); i++ {
+		c, n, ok := s.condition(i)
+		if !ok {
+			continue
+		}
+		s.f.Conds = append(s.f.Conds, c)
+		for k := i; k < i+n; k++ {
+			s.t[k].used = true
+		}
+		i += n - 1
+	}
+}
+
+func (s *sentence) condition(i int) (c Cond, n int, ok bool) {
+	for _, r := range relations {
+		k := phraseAt(s.t, i, r.words)
+		if k == 0 || i+k >= len(s.t) || s.t[i+k].used {
+			continue
+		}
+		value, took := s.quantity(i + k)
+		if took == 0 {
+			continue
+		}
+		c = Cond{Rel: r.rel, Value: value}
+		end := i + k + took
+		unit, isUnit := measures[s.wordAt(end)]
+		kind := countable(s.wordAt(end))
+		half := took > 0 && (s.t[i+k].stem == "half" || s.t[i+k].stem == "halb")
+		loose := len(r.words) == 1 && slices.Contains([]string{"at", "to", "auf", "bei", "over", "under", "up", "above", "below", "ueber", "unter"}, r.words[0])
+		switch {
+		case half:
+			c.Unit = Percent
+			if s.wordAt(end) == "way" {
+				end++
+			}
+		case isUnit && unit.unit == Minutes:
+			lead := s.wordAt(i - 1)
+			if loose && lead != "for" && lead != "since" || r.rel == Exactly || s.wordAt(end+1) == "ago" {
+				return c, 0, false
+			}
+			c.Unit, c.Value = Minutes, value*unit.scale
+			end++
+		case isUnit:
+			c.Unit, c.Value = unit.unit, value*unit.scale
+			end++
+		case kind != "" && r.rel != Exactly:
+			c.Of = kind
+			end++
+		case loose && len(s.wordAt(end)) > 0 && r.rel != Exactly:
+			return c, 0, false // "over 3 days", "above 2 other rooms"
+		case r.rel == Exactly:
+			return c, 0, false // "at 5", "to 3" are too many things
+		}
+		return c, end - i, true
+	}
+	if value, took := s.quantity(i); took > 0 && (s.wordAt(i-1) == "for" || s.wordAt(i-1) == "seit" || s.wordAt(i-1) == "since") {
+		unit, isUnit := measures[s.wordAt(i+took)]
+		if isUnit && unit.unit == Minutes && s.wordAt(i+took+1) != "ago" && s.has0("on", "off", "open", "closed", "offline", "an", "aus") {
+			return Cond{Rel: AtLeast, Value: value * unit.scale, Unit: Minutes}, took + 1, true
+		}
+	}
+	return c, 0, false
+}
+
+// has0 reports whether a word stands anywhere in the sentence.
+func (s *sentence) has0(words ...string) bool {
+	return slices.ContainsFunc(s.t, func(t token) bool { return slices.Contains(words, t.stem) })
+}
+
+// quantity reads a number, or half.
+func (s *sentence) quantity(i int) (value float64, took int) {
+	if i >= len(s.t) || s.t[i].used {
+		return 0, 0
+	}
+	switch w := s.t[i]; {
+	case w.stem == "half" || w.stem == "halb":
+		return 50, 1
+	case (w.stem == "an" || w.stem == "a" || w.stem == "one" || w.stem == "eine" || w.stem == "einem" || w.stem == "einer") && i+1 < len(s.t) && measures[s.t[i+1].stem].unit == Minutes && measures[s.t[i+1].stem].scale > 0:
+		return 1, 1
+	case digit(w.stem[0]):
+		v, err := strconv.ParseFloat(w.stem, 64)
+		if err != nil {
+			return 0, 0
+		}
+		return v, 1
+	}
+	return 0, 0
+}
+
+// countable is the kind of things that a noun counts; empty for others.
+func countable(w string) Kind {
+	for _, l := range lexicons {
+		for _, e := range l.byFirst[w] {
+			if len(e.words) != 1 {
+				continue
+			}
+			for _, k := range []Kind{Light, Shade, Zone, Floor, Meter} {
+				if slices.Contains(e.tags, string(k)) {
+					return k
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// top reads "top 3", "3 highest", "the 5 brightest rooms".
+func (s *sentence) top() {
+	for i := 0; i+1 < len(s.t); i++ {
+		number, err := strconv.Atoi(s.t[i+1].stem)
+		if s.t[i].stem == "top" && err == nil && number > 0 && number <= 100 && !s.t[i+1].used {
+			s.f.Top, s.f.Op = number, Most
+			s.mark(i, 2)
+			return
+		}
+		number, err = strconv.Atoi(s.t[i].stem)
+		if err != nil || number <= 0 || number > 100 || s.t[i].used {
+			continue
+		}
+		for _, e := range s.lex.byFirst[s.t[i+1].stem] {
+			if len(e.words) == 1 && slices.ContainsFunc(e.tags, func(t string) bool {
+				return slices.Contains([]string{"most", "least", "brightest", "darkest"}, t)
+			}) {
+				s.f.Top = number
+				s.t[i].used = true
+				return
+			}
+		}
+	}
+}
+
+// assumptions reads what the asker wants calculated with: "30 W per lamp", "at 31 cents a kWh".
+func (s *sentence) assumptions() {
+	for i := 0; i+1 < len(s.t); i++ {
+		v, err := strconv.ParseFloat(s.t[i].stem, 64)
+		unit, lead, next := s.t[i+1].stem, s.wordAt(i-1), s.wordAt(i+2)
+		assumed := slices.Contains([]string{"assume", "assuming", "with"}, lead) || slices.Contains([]string{"per", "each", "a", "pro", "je"}, next)
+		if err == nil && !s.t[i].used && v > 0 && v <= 5000 && (unit == "w" || unit == "watt") && assumed {
+			s.f.Assumed.Watts = v
+			s.f.Set(Estimate, true)
+			n := 2
+			if slices.Contains([]string{"per", "each", "a", "pro", "je"}, next) && countable(s.wordAt(i+3)) == Light {
+				n = 4
+			}
+			if slices.Contains([]string{"assume", "assuming", "with"}, lead) {
+				i, n = i-1, n+1
+			}
+			s.mark(i, n)
+			return
+		}
+	}
+	s.tariff()
+}
+
+// coins are worth so much of a currency.
+var coins = map[string]Assumed{"cent": {PerKWh: 0.01}, "ct": {PerKWh: 0.01}, "euro": {PerKWh: 1, Currency: "EUR"}, "eur": {PerKWh: 1, Currency: "EUR"}, "€": {PerKWh: 1, Currency: "EUR"},
+	"dollar": {PerKWh: 1, Currency: "USD"}, "usd": {PerKWh: 1, Currency: "USD"}, "$": {PerKWh: 1, Currency: "USD"}, "pound": {PerKWh: 1, Currency: "GBP"}, "gbp": {PerKWh: 1, Currency: "GBP"},
+	"penny": {PerKWh: 0.01, Currency: "GBP"}, "pence": {PerKWh: 0.01, Currency: "GBP"}, "p": {PerKWh: 0.01, Currency: "GBP"}, "franc": {PerKWh: 1, Currency: "CHF"}, "chf": {PerKWh: 1, Currency: "CHF"}}
+
+// tariff reads what the asker says energy costs: "at 31 cents a kWh", "€0.31 per kWh".
+func (s *sentence) tariff() {
+	for i := range s.t {
+		v, err := strconv.ParseFloat(s.t[i].stem, 64)
+		coin, ok := coins[s.wordAt(i+1)]
+		from, k := i, i+2
+		if !ok && i > 0 {
+			coin, ok = coins[s.t[i-1].stem]
+			from, k = i-1, i+1
+		}
+		if err != nil || v <= 0 || !ok || s.t[i].used {
+			continue
+		}
+		if w := s.wordAt(k); slices.Contains([]string{"a", "per", "each", "the", "for", "pro", "je"}, w) {
+			k++
+		}
+		if s.wordAt(k) != "kwh" {
+			continue
+		}
+		s.f.Assumed.PerKWh, s.f.Assumed.Currency = v*coin.PerKWh, coin.Currency
+		s.mark(from, k+1-from)
+		return
+	}
+}

@@ -1,0 +1,353 @@
+package understand
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// cue is a part of an order: a word or phrase, an amount, a name, or a time.
+type cue struct {
+	at, n  int
+	tags   []string
+	amount *amount
+	places []Place
+	apart  bool // it begins another part of the sentence
+}
+
+// amount is what an order sets.
+type amount struct {
+	form    string // "num", "part", "third"
+	value   int    // percent; of a third, how many
+	percent bool   // "percent" or "points" was said
+	bad     string // as it was said, where it is no whole number from 0 to 100
+}
+
+func (c cue) is(tags ...string) bool {
+	return slices.ContainsFunc(c.tags, func(t string) bool { return slices.Contains(tags, t) })
+}
+
+// orderTags are tags of questions that orders are made of, too.
+var orderTags = []string{"light", "shade", "panel", "everything", "it", "except", "not", "neither", "no", "only"}
+
+// cues cuts a sentence for the reader of orders.
+func (s *sentence) cues() []cue {
+	wanted := func(tag string) bool { return tag[0] == '!' || slices.Contains(orderTags, tag) }
+	var out []cue
+	add := func(c cue) { out = append(out, c) }
+	sure, future := false, slices.ContainsFunc(s.when, func(p part) bool { return p.future })
+	for i := 0; i < len(s.t); {
+		w := s.t[i]
+		if w.name {
+			end := s.nameEnd(i)
+			add(cue{at: i, n: end - i, tags: []string{"place"}, places: s.placeAt(i), apart: w.apart})
+			i = end
+			continue
+		}
+		if w.used { // a number that no place has, or a time
+			n := 1
+			tag := "strange"
+			for _, p := range s.when {
+				if p.at == i {
+					n, tag = p.n, "later"
+					switch lead := s.wordAt(i); {
+					case p.span.Now:
+						tag = "filler"
+					case !future && !p.span.To.After(s.now) && !slices.Contains([]string{"at", "by", "until", "till", "after", "before", "um", "bis"}, lead) && !digit(lead[0]):
+						tag = "past"
+					}
+				}
+			}
+			add(cue{at: i, n: n, tags: []string{tag}, apart: w.apart})
+			i += n
+			continue
+		}
+		if n, tag := s.whileOrLater(i); n > 0 {
+			add(cue{at: i, n: n, tags: []string{tag}, apart: w.apart})
+			i += n
+			continue
+		}
+		if a, n := s.amountAt(i); n > 0 {
+			add(cue{at: i, n: n, tags: []string{"amount"}, amount: &a, apart: w.apart})
+			i += n
+			continue
+		}
+		if n := s.leadsToPlace(i, out); n > 0 {
+			i += n
+			continue
+		}
+		took := 0
+		for _, e := range s.lex.byFirst[w.stem] {
+			if !slices.ContainsFunc(e.tags, wanted) {
+				continue
+			}
+			if took = phraseAt(s.t, i, e.words); took > 0 {
+				c := cue{at: i, n: took, apart: w.apart}
+				for _, tg := range e.tags {
+					if wanted(tg) {
+						c.tags = append(c.tags, strings.TrimPrefix(tg, "!"))
+					}
+				}
+				if c.is("filler") && w.apart && len(c.tags) == 1 && took == 1 && i+1 < len(s.t) {
+					s.t[i+1].apart = s.t[i+1].apart || w.apart
+				}
+				sure = sure || c.is("sure")
+				add(c)
+				break
+			}
+		}
+		if took == 0 {
+			c := cue{at: i, n: 1, apart: w.apart}
+			if sure && slices.Contains([]string{"is", "are", "that", "ist", "sind", "dass"}, w.stem) {
+				c.tags = []string{"filler"}
+			}
+			add(c)
+			took = 1
+		}
+		i += took
+	}
+	return s.settleCues(out)
+}
+
+// leadsToPlace is the number of words that only lead to a name: "in the", "of the". "On" is one if nothing else is switched by it.
+func (s *sentence) leadsToPlace(i int, before []cue) int {
+	if !slices.Contains([]string{"in", "on", "at", "of", "for", "from", "inside", "within", "across", "throughout", "im", "am", "auf", "von", "beim", "fuer"}, s.wordAt(i)) {
+		return 0
+	}
+	k := i + 1
+	for slices.Contains([]string{"the", "our", "my", "all", "of", "der", "dem", "den", "die", "das", "room", "zone"}, s.wordAt(k)) && !(k < len(s.t) && s.t[k].name) {
+		k++
+	}
+	if k >= len(s.t) || !s.t[k].name {
+		return 0
+	}
+	if s.wordAt(i) != "on" && s.wordAt(i) != "auf" || s.t[k].text == "upstairs" {
+		return k - i
+	}
+	switched := slices.ContainsFunc(before, func(c cue) bool {
+		return c.is("on", "off", "open", "close", "dim", "brighten", "toggle", "stop", "lower", "raise", "shut", "up", "down") || c.amount != nil
+	}) || s.switchedBehind(k)
+	verb := len(before) > 0 && before[len(before)-1].is("set", "flip")
+	if verb && s.wordAt(i) == "on" || !switched {
+		return 0
+	}
+	return k - i
+}
+
+// switchedBehind reports whether words behind a name tell what is to be done: "the lights on the ground floor off".
+func (s *sentence) switchedBehind(k int) bool {
+	for i := s.nameEnd(k); i < len(s.t); i++ {
+		if slices.Contains([]string{"on", "off", "open", "closed", "to", "at", "up", "down", "aus", "an"}, s.t[i].stem) || digit(s.t[i].stem[0]) {
+			return true
+		}
+	}
+	return false
+}
+
+// settleCues resolves words whose meaning lies in those beside them, and drops filler.
+func (s *sentence) settleCues(in []cue) []cue {
+	var out []cue
+	drawn := false
+	for i, c := range in {
+		next := cue{}
+		if i+1 < len(in) {
+			next = in[i+1]
+		}
+		w := s.t[c.at].stem
+		drawn = drawn || c.is("draw", "pull")
+		switch {
+		case w == "back" && drawn && !next.is("up", "down"): // "draw the curtains back"
+			c.tags = []string{"open"}
+		case c.is("to") && c.is("open"): // auf 40 %
+			c.tags = []string{"open"}
+			if next.amount != nil || next.is("max", "min", "fully", "on", "off", "close") {
+				c.tags = []string{"to"}
+			}
+		case w == "power" && i > 0 && in[i-1].amount != nil: // "half power"
+			c.tags = []string{"level"}
+		case w == "of" && (i == 0 || in[i-1].amount == nil || next.is("level", "light") && in[i-1].amount.percent):
+			continue
+		case w == "of":
+			c.tags = []string{"part"}
+		case c.is("room") && s.t[c.at].text == "rooms" && !next.is("light", "shade"):
+			c.tags = nil
+		case c.is("room") && next.is("light", "shade", "panel", "level"):
+			c.tags = []string{"own"}
+		case c.is("filler") && !c.is("max", "min", "own", "all", "up", "down", "on", "off", "not", "set"):
+			if c.apart && i+1 < len(in) {
+				in[i+1].apart = true
+			}
+			continue
+		}
+		if c.is("own", "sure") && len(out) > 0 && c.apart && i+1 < len(in) {
+			in[i+1].apart = true
+		}
+		if c.is("sure") {
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+var partWords = map[string]string{"viertel": "quarter", "drittel": "third", "haelfte": "half", "halb": "half", "halbe": "half", "halfway": "half", "midway": "half"}
+
+// amountAt reads "40", "40 %", "half", "a third", "two thirds", "three quarters".
+func (s *sentence) amountAt(i int) (a amount, n int) {
+	part := func(k int) string {
+		w := s.wordAt(k)
+		if same, ok := partWords[w]; ok {
+			return same
+		}
+		return w
+	}
+	count, k := 1, i
+	switch w := s.wordAt(i); {
+	case w == "a" || w == "1" || w == "ein" || w == "eine" || w == "einem":
+		k++
+	case w == "2" || w == "3":
+		count, _ = strconv.Atoi(w)
+		k++
+	}
+	switch p := part(k); {
+	case p == "third" && (k > i || s.t[k].text == "thirds" || s.t[k].text == "third"):
+		if count == 3 {
+			return a, 0
+		}
+		return amount{form: "third", value: count, bad: s.t[i].odd}, k + 1 - i
+	case p == "quarter" && (count == 1 || count == 3):
+		return amount{form: "part", value: 25 * count, bad: s.t[i].odd}, k + 1 - i
+	case p == "half" && count == 1 && s.wordAt(i) != "1":
+		n = k + 1 - i
+		if s.wordAt(i+n) == "way" {
+			n++
+		}
+		return amount{form: "part", value: 50, bad: s.t[i].odd}, n
+	}
+	w := s.t[i]
+	switch w.stem {
+	case "⅓", "1/3":
+		return amount{form: "third", value: 1}, 1
+	case "⅔", "2/3":
+		return amount{form: "third", value: 2}, 1
+	case "¼", "1/4":
+		return amount{form: "part", value: 25}, 1
+	case "¾", "3/4":
+		return amount{form: "part", value: 75}, 1
+	}
+	if !digit(w.stem[0]) && !(w.stem == "minu" || w.stem == "minus") {
+		return a, 0
+	}
+	if !digit(w.stem[0]) { // "minus ten"
+		if i+1 >= len(s.t) || !digit(s.t[i+1].stem[0]) {
+			return a, 0
+		}
+		return amount{form: "num", bad: said(s.t, i, 2)}, 2
+	}
+	a = amount{form: "num"}
+	v, err := strconv.Atoi(w.stem)
+	a.value, n = v, 1
+	if w.odd != "" || err != nil || v > 100 {
+		a.bad = w.text
+		if w.odd != "" {
+			a.bad = w.odd
+		}
+	}
+	switch next := s.wordAt(i + 1); {
+	case next == "percent":
+		a.percent, n = true, 2
+		if s.wordAt(i+2) == "point" {
+			n++
+		}
+	case next == "percentage" && s.wordAt(i+2) == "point":
+		a.percent, n = true, 3
+	case next == "point" && i+2 < len(s.t) && digit(s.wordAt(i + 2)[0]): // "3 point 5"
+		a.bad, n = said(s.t, i, 3), 3
+	case next == "point":
+		n = 2
+	case otherUnits[next] && !s.t[i+1].used:
+		a.bad, n = said(s.t, i, 2), 2
+	}
+	return a, n
+}
+
+// otherUnits are no percent.
+var otherUnits = wordSet("k kelvin mired w watt kw kwh lux lx lumen degree c f celsius fahrenheit ppm v volt ma hz " +
+	"times promille permille grad")
+
+// whileOrLater reads when an order is to be done, or for how long, where no time was read: "for an hour", "in ten minutes".
+func (s *sentence) whileOrLater(i int) (n int, tag string) {
+	w := s.wordAt(i)
+	unit := func(k int) bool {
+		u := s.wordAt(k)
+		return slices.Contains([]string{"second", "minute", "hour", "day", "week", "month", "moment", "while", "night", "sekunde", "sekunden", "weile", "moment"}, u)
+	}
+	some := func(k int) int { // "an", "10", "a few", "the next 3"
+		from := k
+		for slices.Contains([]string{"a", "an", "the", "few", "couple", "of", "next", "another", "eine", "einen", "paar", "half", "naechsten", "about"}, s.wordAt(k)) || k < len(s.t) && digit(s.t[k].stem[0]) && k-from < 4 {
+			k++
+		}
+		if k > from && unit(k) {
+			return k + 1 - i
+		}
+		return 0
+	}
+	switch w {
+	case "for", "fuer":
+		if n := some(i + 1); n > 0 {
+			return n, "for"
+		}
+	case "in", "within", "nach":
+		if n := some(i + 1); n > 0 {
+			return n, "later"
+		}
+	case "every", "each", "jeden", "jede":
+		if u := s.wordAt(i + 1); timeWords[u] || dayParts[u] != [2]int{} || weekdays[u] > 0 || u == "hour" || u == "time" {
+			n := 2
+			for k := i + 2; k < len(s.t) && (s.t[k].stem == "at" || digit(s.t[k].stem[0]) || slices.Contains([]string{"am", "pm", "oclock"}, s.t[k].stem)); k++ {
+				n++
+			}
+			return n, "later"
+		}
+	case "until", "till", "by", "at", "around", "before", "after", "bis", "gegen", "um", "from", "past":
+		if n := some(i + 1); n > 0 && w == "after" {
+			return n, "later"
+		}
+		k := i + 1
+		if s.wordAt(k) == "about" {
+			k++
+		}
+		if k < len(s.t) && digit(s.t[k].stem[0]) {
+			next := s.wordAt(k + 1)
+			clock := strings.Contains(s.t[k].stem, ":") || slices.Contains([]string{"am", "pm", "oclock", "a", "p", "sharp"}, next)
+			if clock || slices.Contains([]string{"until", "till", "bis", "before", "after", "past"}, w) && next != "percent" || next == "past" && w == "at" {
+				n := k + 1 - i
+				for slices.Contains([]string{"am", "pm", "oclock", "a", "p", "m", "sharp", "past"}, s.wordAt(i+n)) || i+n < len(s.t) && digit(s.t[i+n].stem[0]) && (s.wordAt(i+n-1) == "past" || s.wordAt(i+n-1) == "oclock") {
+					n++
+				}
+				return n, "later"
+			}
+		}
+		if w == "at" && (s.wordAt(k) == "half" || s.wordAt(k) == "quarter" || s.wordAt(k) == "a") {
+			for e := k; e < k+3; e++ {
+				if s.wordAt(e) == "past" || s.wordAt(e) == "to" && s.wordAt(e-1) == "quarter" {
+					return e + 2 - i, "later"
+				}
+			}
+		}
+		if u := s.wordAt(k); slices.Contains([]string{"night", "noon", "midnight", "dusk", "dawn", "sunset", "sunrise", "lunch", "lunchtime", "nightfall", "mittag", "sonnenuntergang", "sonnenaufgang"}, u) {
+			return k + 1 - i, "later"
+		}
+	case "on":
+		if _, ok := weekdays[s.wordAt(i+1)]; ok || slices.Contains([]string{"weekday", "weekend"}, s.wordAt(i+1)) {
+			return 2, "later"
+		}
+	case "daily", "nightly", "weekly", "hourly", "later", "soon", "overnight", "spaeter", "nachher", "bald", "taeglich":
+		return 1, "later"
+	case "during", "over":
+		if u := s.wordAt(i + 2); s.wordAt(i+1) == "the" && timeWords[u] {
+			return 3, "later"
+		}
+	}
+	return 0, ""
+}

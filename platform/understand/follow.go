@@ -1,0 +1,204 @@
+package understand
+
+import "time"
+
+// After reads f as said after before: what f leaves out is taken from before where the sentence leans on it.
+func (f Frame) After(before Frame) Frame {
+	if before.Topic == Nothing || before.Topic == Order || f.Topic == Order || f.Topic == Confirm || f.Topic == Decline || f.Unclear != nil {
+		return f
+	}
+	if f.Is(Both) && len(f.Places) == 0 && len(before.Earlier) > 0 && len(before.Places) > 0 {
+		return f.ofBoth(before)
+	}
+	if f.Is(Follows) && (before.Topic == Offline || before.Topic == Faults) && len(f.Places) == 0 && f.State == "" && len(f.Conds) == 0 && deviceTopics[f.Topic] {
+		f.Topic = Nothing // "are any of them lights?"
+	}
+	if f.Topic == Nothing || f.Topic == Report && f.bare() && f.Is(Follows) || f.Is(Follows) && f.Topic == before.Topic {
+		return f.over(before)
+	}
+	if !f.Is(Follows) {
+		return f
+	}
+	if len(f.Places) == 0 && !f.Is(Whole) {
+		f.Places, f.Except = before.Places, before.Except
+	}
+	if f.When == nil && !f.Topic.Instant() {
+		f.Times = before.Times
+	}
+	return f
+}
+
+// Instant reports whether a topic is about the present state.
+func (t Topic) Instant() bool {
+	switch t {
+	case Lights, Colour, Shades, Inventory, Comfort, Occupancy, Automation:
+		return true
+	}
+	return false
+}
+
+// General reports whether a topic is not about one site.
+func (t Topic) General() bool {
+	switch t {
+	case Help, Greeting, Controllers, Nothing, Confirm, Decline:
+		return true
+	}
+	return false
+}
+
+// deviceTopics are about devices of a kind.
+var deviceTopics = map[Topic]bool{Lights: true, Shades: true, Inventory: true}
+
+// ofBoth asks for the places of the last two sentences: "which of the two needs more?".
+func (f Frame) ofBoth(before Frame) Frame {
+	m := before
+	m.Places, m.Earlier = nil, nil
+	for i, places := range [][]Place{before.Earlier, before.Places} {
+		for _, p := range places {
+			p.Mention = i
+			m.Places = append(m.Places, p)
+		}
+	}
+	if f.Topic != Nothing && f.Topic != before.Topic && !(before.Topic == Power && f.Topic == Energy) {
+		m.Topic = f.Topic
+	}
+	if f.When != nil {
+		m.When = f.When
+	}
+	m.Op, m.By, m.Against, m.Unclear = Compare, "", nil, f.Unclear
+	if f.Op == Difference {
+		m.Op = Difference
+	}
+	m.Set(Follows, true)
+	return m
+}
+
+// bare reports whether nothing but names and times was said.
+func (f Frame) bare() bool { return f.Op == Tell && f.State == "" && len(f.Conds) == 0 }
+
+// over lays the parts of f over those of before.
+func (f Frame) over(before Frame) Frame {
+	if f.When != nil && f.When.Ahead && before.When != nil && !before.When.Now {
+		label := f.When.Label
+		ahead := Before(*before.When)
+		ahead.Label = label
+		f.When = &ahead
+	}
+	m := before
+	m.Lang, m.Unclear = f.Lang, f.Unclear
+	m.Set(Follows, true)
+	m.Set(Future, f.Is(Future))
+	if len(f.Places) > 0 {
+		m.Earlier = before.Places
+		m.Places, m.Except = f.Places, nil
+		m.Set(Whole, false)
+		if m.By == string(f.Places[0].Kind) {
+			m.By, m.Op, m.Top = "", Tell, 0
+		}
+	}
+	if len(f.Except) > 0 {
+		m.Except = f.Except
+	}
+	if f.Is(Whole) {
+		m.Places, m.Except = nil, nil
+		m.Set(Whole, true)
+	}
+	switch {
+	case f.Op == Compare && f.When != nil && f.Against == nil:
+		m.Op, m.Against = Compare, f.When
+	case f.Against != nil:
+		m.Op, m.When, m.Against = Compare, f.When, f.Against
+		if before.When != nil && f.When != nil && sameKindLabel(f.When.Label) && alike(*before.When, *f.Against) {
+			m.When = before.When // "compared with last week?"
+		}
+	case f.When != nil:
+		m.When = f.When
+		if m.Op == Compare {
+			m.Against, m.Op = nil, Tell
+		}
+	}
+	if f.Op != Tell && f.Op != Compare {
+		m.Op = f.Op
+	}
+	if f.Form != Plain {
+		m.Form = f.Form
+	}
+	if f.State != "" {
+		m.State, m.Conds = f.State, nil
+		m.Set(All, f.Is(All))
+	}
+	if len(f.Conds) > 0 {
+		m.Conds = f.Conds
+	}
+	if f.By != "" {
+		m.By = f.By
+	}
+	if f.Per != "" {
+		m.Per = f.Per
+	}
+	if f.Top > 0 {
+		m.Top = f.Top
+	}
+	if f.Kind != "" {
+		m.Kind = f.Kind
+	}
+	if f.Assumed.Watts > 0 || f.Is(Estimate) {
+		m.Assumed = f.Assumed
+		m.Set(Estimate, true)
+	}
+	return m
+}
+
+// alike reports whether two spans are of about the same length.
+func alike(a, b Span) bool {
+	x, y := a.To.Sub(a.From), b.To.Sub(b.From)
+	return x < 2*y && y < 2*x
+}
+
+// sameKindLabel tells the spans that [sameKindNow] made up.
+func sameKindLabel(label string) bool {
+	return label == "today" || label == "this week" || label == "this month" || label == "this year"
+}
+
+// sameKindNow is the current period of the kind that s is.
+func sameKindNow(s Span, now time.Time) Span {
+	c := clock{now: now}
+	span := func(unit, label string) Span {
+		from, to := c.period(unit, 0)
+		return Span{From: from, To: to, Label: label}
+	}
+	switch d := s.To.Sub(s.From); {
+	case d <= 25*time.Hour:
+		return span("day", "today")
+	case d <= 8*24*time.Hour:
+		return span("week", "this week")
+	case d <= 32*24*time.Hour:
+		return span("month", "this month")
+	}
+	return span("year", "this year")
+}
+
+// Alone is f where nothing was said before that it could lean on: what a sentence leaves out has its usual meaning.
+func (f Frame) Alone() Frame {
+	if f.Topic != Nothing || f.Unclear != nil {
+		return f
+	}
+	kind := Kind("")
+	if len(f.Places) > 0 {
+		kind = f.Places[0].Kind
+	}
+	period := f.When != nil && !f.When.Now
+	switch {
+	case f.Op == Why || f.Op == Since || f.Op == Who || len(f.Conds) > 0 || f.Is(Follows) && len(f.Places) == 0 && f.When == nil:
+		f.Unclear = &Unclear{Nowhere, nil}
+	case f.Op != Tell, f.Per != "", f.By != "" && period, kind == Meter && period:
+		f.Topic = Energy // "compare this week with last week", "what did the ground floor meter measure yesterday"
+	case kind == Bus:
+		f.Topic = Inventory // "what is on the stage bus"
+	case len(f.Places) > 0 || f.When != nil:
+		f.Topic = Report
+	default:
+		f.Unclear = &Unclear{Nowhere, nil}
+	}
+	return f
+}

@@ -1,0 +1,252 @@
+package understand
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// name is a name of the building, cut like a sentence.
+type name struct {
+	place Place
+	words []string
+	// vague are words that people say of other things as often, and that other places of the kind have as well.
+	vague map[string]bool
+}
+
+// common words name a thing that people do as often as a place.
+var common = wordSet("meeting workshop training class conference call video lecture")
+
+// Names are those of one building, ready to be looked for.
+type Names struct {
+	all   []name
+	known map[string]bool // every word of every name
+}
+
+// maxNameWords bounds what one name can cost; what is longer cannot be said anyway.
+const maxNameWords = 12
+
+// NewNames prepares names. What has no letter or digit is left out.
+func NewNames(names []Name) Names {
+	n := Names{known: map[string]bool{}}
+	for _, one := range names {
+		words := slices.DeleteFunc(stems(one.Text), func(w string) bool { return w == "the" || w == "of" })
+		if len(words) == 0 || len(words) > maxNameWords {
+			continue
+		}
+		n.all = append(n.all, name{one.Place, words, nil})
+		for _, w := range words {
+			n.known[w] = true
+		}
+	}
+	for i := range n.all {
+		one := &n.all[i]
+		one.vague = map[string]bool{}
+		for _, w := range one.words {
+			one.vague[w] = common[w] && slices.ContainsFunc(n.all, func(o name) bool {
+				return o.place != one.place && o.place.Kind == one.place.Kind && slices.Contains(o.words, w)
+			})
+		}
+	}
+	return n
+}
+
+// generic words say what kind of thing it is, not which one.
+var generic = wordSet("light lamp luminaire shade blind meter room floor zone area building device node sensor controller level " +
+	"power energy lighting space cluster group fixture number main raum etage licht lampe jalousie zaehler")
+
+// rank of kinds where the same words fit several: people speak of places before they speak of things.
+var rank = map[Kind]int{Zone: 5, Floor: 6, Meter: 3, Device: 2, Shade: 2, Bus: 1}
+
+// match is a name found at tokens [at, at+n).
+type match struct {
+	name    *name
+	at, n   int
+	covered int // words of the name that were said
+	own     int // of these, such that are not generic
+	full    bool
+}
+
+// find looks for names and marks their words as used. Several places come back for words that fit several.
+func (n Names) find(t []token) []Place {
+	var places []Place
+	for range 8 { // a question names few places
+		best := n.best(t)
+		if len(best) == 0 {
+			break
+		}
+		for i := best[0].at; i < best[0].at+best[0].n; i++ {
+			t[i].used = true
+		}
+		for _, m := range best {
+			p := m.name.place
+			if p.Kind == "" { // the site itself: the question is about it anyway
+				continue
+			}
+			p.Partly, p.Mention = !m.full, m.at
+			if !slices.ContainsFunc(places, func(o Place) bool { return o == p }) {
+				places = append(places, p)
+			}
+		}
+	}
+	slices.SortStableFunc(places, func(a, b Place) int { return cmp.Compare(a.Mention, b.Mention) })
+	return places
+}
+
+// best are the matches that explain most words: full names before parts, places before things.
+func (n Names) best(t []token) []match {
+	var found []match
+	for i := range n.all {
+		if m, ok := n.all[i].in(t); ok {
+			found = append(found, m)
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	weigh := func(a, b match) int {
+		if c := cmp.Compare(b.own, a.own); c != 0 {
+			return c
+		}
+		if a.full != b.full {
+			if a.full {
+				return -1
+			}
+			return 1
+		}
+		if c := cmp.Compare(b.covered, a.covered); c != 0 {
+			return c
+		}
+		if c := cmp.Compare(rank[b.name.place.Kind], rank[a.name.place.Kind]); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.at, b.at)
+	}
+	first := slices.MinFunc(found, weigh)
+	return slices.DeleteFunc(found, func(m match) bool {
+		return m.at != first.at || m.n != first.n || m.full != first.full || m.name.place.Kind != first.name.place.Kind
+	})
+}
+
+// in looks for the whole name within a window of words, in any order, then for a part of it.
+func (n *name) in(t []token) (match, bool) {
+	loose := slices.ContainsFunc(n.words, func(w string) bool { return own(w) && !isDigits(w) })
+	for at := range t {
+		if width := n.window(t, at, loose); width > 0 {
+			return match{name: n, at: at, n: width, covered: len(n.words), own: countOwn(n.words), full: true}, true
+		}
+	}
+	var best match
+	for at := range t {
+		width, told := n.run(t, at)
+		if told && width > best.n {
+			best = match{name: n, at: at, n: width, covered: width}
+			for _, w := range t[at : at+width] {
+				if own(w.stem) {
+					best.own++
+				}
+			}
+		}
+	}
+	return best, best.n > 0
+}
+
+// own words tell one name from others.
+func own(w string) bool {
+	return !generic[w] && !lexicons[English].asking[w] && !lexicons[German].asking[w]
+}
+
+func countOwn(words []string) int {
+	n := 0
+	for _, w := range words {
+		if own(w) {
+			n++
+		}
+	}
+	return n
+}
+
+// window is the width of the smallest stretch from at on that holds all words of the name and else only joints such as
+// "of the"; names without a word of their own must be said in order and without joints.
+func (n *name) window(t []token, at int, loose bool) int {
+	left := slices.Clone(n.words)
+	spare := 0
+	for i := at; i < len(t) && len(left) > 0; i++ {
+		if t[i].used {
+			return 0
+		}
+		k := slices.Index(left, t[i].stem)
+		switch {
+		case k >= 0 && i > at && isDigits(t[i].stem) && joints[t[i-1].stem]: // "the lobby on 1 November" is not "Lobby 1"
+			return 0
+		case k == 0, k > 0 && loose:
+			left = slices.Delete(left, k, k+1)
+		case loose && i > at && joints[t[i].stem] && spare < 3:
+			spare++
+		default:
+			return 0
+		}
+		if len(left) == 0 {
+			return i + 1 - at
+		}
+	}
+	return 0
+}
+
+var joints = wordSet("of the in on at a for")
+
+// run is the width of the stretch at at whose words are all of the name, in any order, and whether one of them is the name's own.
+func (n *name) run(t []token, at int) (width int, told bool) {
+	left := slices.Clone(n.words)
+	for i := at; i < len(t) && !t[i].used && (i == at || !t[i].apart); i++ {
+		k := slices.Index(left, t[i].stem)
+		if k < 0 {
+			break
+		}
+		left = slices.Delete(left, k, k+1)
+		width++
+		if w := t[i].stem; own(w) && !isDigits(w) {
+			told = true
+		}
+	}
+	if width == 0 || width == 1 && n.vague[t[at].stem] {
+		return width, false
+	}
+	return width, told
+}
+
+// byNumber finds "light 35", "zone 3": a kind and an ID.
+func (n Names) byNumber(t []token) []Place {
+	var places []Place
+	for i := 0; i+1 < len(t); i++ {
+		kinds, ok := numbered[t[i].stem]
+		k := i + 1
+		if k+1 < len(t) && (t[k].stem == "number" || t[k].stem == "id" || t[k].stem == "no") {
+			k++
+		}
+		id, err := strconv.ParseInt(t[k].stem, 10, 64)
+		if !ok || t[i].used || t[k].used || err != nil || k+1 < len(t) && percentWord(t[k+1].stem) {
+			continue
+		}
+		for _, one := range n.all {
+			if one.place.ID == id && slices.Contains(kinds, one.place.Kind) {
+				p := one.place
+				p.Mention = i
+				places = append(places, p)
+				t[i].used, t[k].used = true, true
+				break
+			}
+		}
+	}
+	return places
+}
+
+var numbered = map[string][]Kind{"light": {Device}, "lamp": {Device}, "luminaire": {Device}, "node": {Device, Meter}, "device": {Device, Meter},
+	"shade": {Shade}, "blind": {Shade}, "zone": {Zone}, "cluster": {Zone}, "meter": {Meter}, "area": {Zone}}
+
+func percentWord(w string) bool {
+	return w == "percent" || w == "watt" || w == "kwh" || w == "day" || w == "hour"
+}
+
+func isDigits(w string) bool { return strings.Trim(w, "0123456789") == "" }

@@ -1,0 +1,576 @@
+package understand
+
+import (
+	"slices"
+	"strings"
+)
+
+// readOrder understands a sentence that wants something done. It is one only if every word of it is understood, or if it begins as
+// an order does; then the frame says what keeps it from being done.
+func (s *sentence) readOrder(names Names) (Frame, bool) {
+	o := &sentence{t: slices.Clone(s.t), lex: s.lex, now: s.now, asks: s.asks, claims: map[string]bool{}, f: Frame{Lang: s.f.Lang}}
+	if s.f.Lang == English {
+		o.heard()
+	}
+	o.places(names)
+	o.when = whens(o.t, o.now)
+	all := o.cues()
+	f := Frame{Lang: s.f.Lang, Topic: Order}
+	if len(all) == 0 || len(all) > longestOrder || o.questioned() || slices.ContainsFunc(all, func(c cue) bool { return c.is("past") }) {
+		return f, false
+	}
+	if do, ok := o.actions(all); ok && !(s.asks && o.terse(all)) {
+		f.Do = do
+		f.Set(Terse, o.terse(all))
+		return f, true
+	}
+	f.Unclear = o.whyNot(all)
+	if o.imperative(all) {
+		f.Form = Imperative
+	}
+	return f, f.Unclear != nil
+}
+
+// longestOrder is how many parts an order may have; a command is short, and the bound keeps the work small.
+const longestOrder = 60
+
+// questioned reports whether a sentence is put as a question, and not as a polite order.
+func (s *sentence) questioned() bool {
+	i := 0
+	for i < len(s.t) && slices.Contains([]string{"hey", "hi", "hello", "ok", "okay", "please", "so", "and", "um", "well", "then", "webex", "now", "bitte", "hallo", "also", "thanks"}, s.t[i].stem) {
+		i++
+	}
+	w, next := s.wordAt(i), s.wordAt(i+1)
+	if (w == "how" || w == "what") && next == "about" {
+		return false
+	}
+	if s.has0("which", "what", "who", "why", "whose", "how", "welche", "welcher", "welches", "welchem", "welchen", "warum", "wieso", "wer") || s.has0("wann", "when") && (w == "since" || w == "seit") {
+		return true
+	}
+	polite := slices.Contains([]string{"you", "we", "i", "someone", "somebody", "du", "sie", "ihr"}, next)
+	switch w {
+	case "can", "could", "would", "will", "may", "might", "kannst", "koenntest", "koennen", "koennten", "wuerdest":
+		return !polite || slices.Contains([]string{"tell", "show", "check", "explain", "mir", "control", "hear", "understand", "help", "report"}, s.wordAt(i+2))
+	case "what", "which", "who", "whose", "how", "why", "when", "where", "is", "are", "was", "were", "do", "does", "did", "has", "had", "any", "welche", "welcher", "welches", "welchen", "wie", "wo", "wer", "warum", "wieso", "wann", "ist", "sind", "war",
+		"list", "tell", "compare", "report", "count", "name", "explain", "describe", "summarize", "summarise", "find", "check", "anything", "gibt", "hat", "brennt", "seit", "lassen", "laesst":
+		if w == "do" && next == "you" && s.wordAt(i+2) == "mind" || w == "is" && next == "it" && s.wordAt(i+2) == "possible" || w == "do" && next == "me" {
+			return false
+		}
+		if (w == "when" || w == "do") && (next == "you" && s.wordAt(i+2) == "can" || next == "not" || next == "me" || next == "everyone") {
+			return false
+		}
+		return w != "when" || s.asks
+	}
+	return false
+}
+
+// terse reports whether an order has no verb: "lobby lights off".
+func (s *sentence) terse(all []cue) bool {
+	return !slices.ContainsFunc(all, func(c cue) bool {
+		w := s.t[c.at].stem
+		return c.is("set", "flip", "give", "shut", "toggle", "dim", "brighten", "increase", "reduce", "raise", "lower", "pull", "draw", "stop", "show", "bringup", "max", "morelight", "lesslight", "dimmer", "brighter") ||
+			c.is("open", "close") && (w == "open" || w == "close" || w == "oeffne" || w == "schliesse") && c.at < 3 || c.is("on", "off") && w != "on" && w != "off" && w != "out" && w != "an" && w != "aus"
+	}) && !s.has0("please", "bitte")
+}
+
+// actions reads all that an order wants done, in order, or nothing.
+func (s *sentence) actions(all []cue) ([]Do, bool) {
+	if !s.verbBehindJoin(all) {
+		if d, ok := s.act(joinless(all), Do{}); ok {
+			return []Do{d}, true
+		}
+	}
+	parts := split(all)
+	if len(parts) >= 2 {
+		if do, ok := s.parts(parts); ok {
+			return do, true
+		}
+	}
+	for i := 1; i < len(all); i++ { // "lights off shades down"
+		if all[i].is("and") {
+			continue
+		}
+		a, okA := s.act(joinless(all[:i]), Do{})
+		b, okB := s.act(joinless(all[i:]), Do{})
+		if okA && okB && a.Kind != b.Kind && len(parts) < 3 {
+			return []Do{a, b}, true
+		}
+	}
+	return nil, false
+}
+
+// verbs begin another action.
+var verbs = []string{"set", "flip", "give", "dim", "brighten", "increase", "reduce", "raise", "lower", "open", "close", "shut", "pull", "draw", "stop", "toggle", "show", "bringup"}
+
+// verbBehindJoin reports whether a second verb follows an "and" or a comma, so that the whole is not one action.
+func (s *sentence) verbBehindJoin(all []cue) bool {
+	for i := 1; i < len(all); i++ {
+		if joins := all[i-1].is("and") || all[i].apart; joins && all[i].is(verbs...) && !all[i].is("and") {
+			return true
+		}
+	}
+	return false
+}
+
+func joinless(all []cue) []cue {
+	return slices.DeleteFunc(slices.Clone(all), func(c cue) bool { return c.is("and") })
+}
+
+// split cuts an order at its joins and commas.
+func split(all []cue) [][]cue {
+	var parts [][]cue
+	var part []cue
+	for _, c := range all {
+		if (c.is("and") || c.apart) && len(part) > 0 {
+			parts = append(parts, part)
+			part = nil
+		}
+		if !c.is("and") {
+			part = append(part, c)
+		}
+	}
+	if len(part) > 0 {
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+// parts reads several actions, each whole in itself, but that the thing or the verb may be said only once.
+func (s *sentence) parts(parts [][]cue) ([]Do, bool) {
+	var out []Do
+	var before Do
+	var verb []cue
+	for i := 0; i < len(parts); i++ {
+		p := parts[i]
+		var d Do
+		ok := false
+		for take := len(parts) - i; take > 1 && !ok && i > 0 == (i > 0); take-- { // "lobby, canteen and corridor" belong together
+			joined := slices.Concat(parts[i : i+take]...)
+			if onlyPlaces(parts[i+1 : i+take]) {
+				if d, ok = s.act(joined, before); ok {
+					i += take - 1
+				}
+			}
+		}
+		if !ok {
+			d, ok = s.act(p, before)
+		}
+		if !ok && len(verb) > 0 && !p[0].is(verbs...) {
+			d, ok = s.act(append(slices.Clone(verb), p...), before)
+		}
+		if !ok {
+			return nil, false
+		}
+		if n := len(out); n > 0 && out[n-1].same(d) {
+			out[n-1].Places = append(out[n-1].Places, d.Places...)
+		} else {
+			out = append(out, d)
+		}
+		before = d
+		verb = nil
+		for _, c := range p {
+			if c.is("set", "open", "close", "raise", "lower", "shut", "show", "on", "off", "dim") && len(verb) < 2 {
+				verb = append(verb, cue{at: c.at, n: c.n, tags: c.tags})
+			}
+		}
+	}
+	for i := range out {
+		for k := range out[:i] {
+			if out[i].Kind == out[k].Kind && (out[i].Switch == "on" && out[k].Switch == "off" || out[i].Switch == "off" && out[k].Switch == "on") && samePlaces(out[i].Places, out[k].Places) {
+				return nil, false
+			}
+		}
+	}
+	return out, len(out) > 0
+}
+
+func onlyPlaces(parts [][]cue) bool {
+	for _, p := range parts {
+		for _, c := range p {
+			if len(c.places) == 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func samePlaces(a, b []Place) bool {
+	return slices.EqualFunc(a, b, func(x, y Place) bool { return x.Kind == y.Kind && x.ID == y.ID && x.Name == y.Name })
+}
+
+// same reports whether two actions differ in their places only.
+func (d Do) same(o Do) bool {
+	d.Places, o.Places = nil, nil
+	return len(d.Except) == 0 && len(o.Except) == 0 && d.String() == o.String()
+}
+
+// said is what the cues of one action say, each at most once.
+type sayings struct {
+	at     map[string]int // where a tag first stands
+	amount *amount
+	where  int // of the amount
+}
+
+// act understands one action, or nothing; before is the one ahead of it in the sentence, which "them" goes back to.
+func (s *sentence) act(all []cue, before Do) (Do, bool) {
+	var d Do
+	y := sayings{at: map[string]int{}}
+	for i := 0; i < len(all); i++ {
+		c := all[i]
+		switch {
+		case c.is("except") || c.is("not") && i+1 < len(all) && len(all[i+1].places) > 0 && i > 0:
+			n := exceptions(all[i+1:])
+			if n == 0 {
+				return d, false
+			}
+			for _, o := range all[i+1 : i+1+n] {
+				d.Except = append(d.Except, o.places...)
+			}
+			i += n
+		case len(c.places) > 0:
+			d.Places = append(d.Places, c.places...)
+		case c.is("place"): // the site itself
+			d.Whole = true
+		case c.amount != nil:
+			if y.amount != nil || c.amount.bad != "" {
+				return d, false
+			}
+			y.amount, y.where = c.amount, i
+		case len(c.tags) == 0, c.is("strange", "later", "for", "part", "not", "neither", "no", "if"):
+			return d, false
+		case c.is("only", "own"), c.is("room") && s.t[c.at].text != "rooms" && i+1 < len(all) && all[i+1].is("light", "shade", "panel", "level"):
+		case c.is("all"):
+			d.Whole = true
+		default:
+			for _, t := range c.tags {
+				if _, ok := y.at[t]; !ok {
+					y.at[t] = i
+				}
+			}
+		}
+	}
+	if len(d.Places) > 0 {
+		d.Whole = false
+	}
+	return s.decide(d, y, before)
+}
+
+// exceptions is how many cues belong to what is left out.
+func exceptions(all []cue) int {
+	n := 0
+	for n < len(all) && (len(all[n].places) > 0 || n+1 < len(all) && len(all[n+1].places) > 0 && all[n].is("and", "light", "shade", "only")) {
+		n++
+	}
+	if n < len(all) && n > 0 && all[n].is("light", "shade") {
+		n++
+	}
+	return n
+}
+
+func (y sayings) has(tags ...string) bool {
+	return slices.ContainsFunc(tags, func(t string) bool { _, ok := y.at[t]; return ok })
+}
+
+// only reports whether nothing else is said than some tags.
+func (y sayings) only(tags ...string) bool {
+	for t := range y.at {
+		if !slices.Contains(tags, t) {
+			return false
+		}
+	}
+	return true
+}
+
+// decide makes an action of what is said.
+func (s *sentence) decide(d Do, y sayings, before Do) (Do, bool) {
+	if y.has("it") && before.Kind != "" && !y.has("light", "shade", "panel") { // "and dim them"
+		y.at[string(before.Kind)] = y.at["it"]
+		delete(y.at, "it")
+		if len(d.Places) == 0 {
+			d.Places = before.Places
+		}
+	}
+	bright := y.has("light", "level", "dim", "dimmer", "brighten", "brighter", "morelight", "lesslight", "switch")
+	switch {
+	case y.has("panel") && !y.has("light", "shade"):
+		return s.panel(d, y)
+	case y.has("shade") && !y.has("light", "panel", "level"):
+		return s.shade(d, y)
+	case y.has("everything") && !y.has("light", "shade"):
+		d.Kind = Everything
+		if y.has("off", "on") && y.only("everything", "set", "off", "on", "to", "here") && y.amount == nil && !(y.has("on") && y.has("off")) {
+			d.Switch = "off"
+			if y.has("on") {
+				d.Switch = "on"
+			}
+			return d, true
+		}
+		return d, false
+	case bright && !y.has("shade"):
+		return s.light(d, y)
+	case len(d.Places) > 0 && y.has("open", "close", "shut") && !y.has("on", "off", "room"): // a place alone: what is opened is its shades
+		return s.shade(d, y)
+	case len(d.Places) > 0 && (y.has("on", "off", "toggle") || y.amount != nil && y.has("to", "set", "by") || y.has("max", "min")) && (y.amount != nil || !y.has("up", "down", "raise", "lower")):
+		return s.light(d, y)
+	case y.has("room") && y.has("on", "brighter", "dimmer", "dim", "brighten"):
+		return s.light(d, y)
+	case len(d.Places) > 0 && y.amount != nil && y.only("to", "set", "lower", "reduce", "increase", "raise", "up", "down"):
+		return s.light(d, y)
+	case len(d.Places) > 0 && y.amount != nil && y.has("by") && y.has("increase", "reduce"):
+		return s.light(d, y)
+	}
+	return d, false
+}
+
+// lightWords are all that an action on lights may be said with.
+var lightWords = []string{"light", "level", "room", "it", "set", "flip", "give", "on", "off", "shut", "toggle", "dim", "dimmer", "brighten", "brighter", "increase", "reduce", "raise", "lower", "up", "down",
+	"more", "less", "morelight", "lesslight", "fully", "max", "min", "highest", "lowest", "to", "by", "switch", "bringup", "points", "show", "pull", "filler", "place"}
+
+// light decides an action on lights.
+func (s *sentence) light(d Do, y sayings) (Do, bool) {
+	d.Kind = Light
+	if !y.only(lightWords...) || y.has("it") && !y.has("dim", "dimmer", "brighten", "brighter") && y.amount == nil {
+		return d, false
+	}
+	named := y.has("light", "level", "switch") || len(d.Places) > 0 || d.Whole
+	if y.has("it") && y.has("on", "off") {
+		return d, false
+	}
+	higher := y.has("brighten", "brighter", "increase", "raise", "up", "more", "morelight", "bringup") && !(y.has("up") && y.has("on"))
+	lower := y.has("dim", "dimmer", "reduce", "lower", "down", "less", "lesslight")
+	a := y.amount
+	switch {
+	case y.has("max") && y.has("min"), higher && lower && a == nil && !(y.has("dim") && y.has("up")):
+		return d, false
+	case a == nil && y.has("highest", "lowest") && y.has("to", "set", "dim", "brighten", "lower", "raise", "down", "up"):
+		a, y.where = &amount{form: "max", value: 100}, 0
+		if y.has("lowest") {
+			a = &amount{form: "min", value: 1}
+		}
+		y.where = max(y.at["highest"], y.at["lowest"])
+	case a == nil && y.has("max"):
+		a, y.where = &amount{form: "max", value: 100}, y.at["max"]
+	case a == nil && y.has("min"):
+		a, y.where = &amount{form: "min", value: 1}, y.at["min"]
+	}
+	if y.has("toggle") || y.has("switch") || y.has("flip") && !y.has("on", "off") {
+		d.Switch = "toggle"
+		return d, a == nil && named && !higher && !lower && !y.has("fully") && (y.has("on") == y.has("off"))
+	}
+	if y.has("on") && y.has("off") {
+		return d, false
+	}
+	if a != nil {
+		return s.lightTo(d, y, *a, higher, lower)
+	}
+	switch {
+	case y.has("by") || y.has("to") && !y.has("on", "off"): // an amount is missing
+		return d, false
+	case y.has("fully") && !y.has("off"):
+		if !higher && !lower && !y.has("on") {
+			return d, false
+		}
+		d.Switch, d.Percent = "set", number(100)
+		if lower && !higher {
+			d.Percent = number(1)
+		}
+		return d, named || y.has("room")
+	case y.has("off"):
+		d.Switch = "off"
+		return d, named && !higher && !lower
+	case y.has("on"):
+		d.Switch = "on"
+		return d, (named || y.has("room")) && !higher && !lower
+	case higher, lower:
+		d.Switch = "brighten"
+		if lower {
+			d.Switch = "dim"
+		}
+		return d, !y.has("shut", "show", "pull")
+	case y.has("give") && y.has("light"): // "give us some light"
+		d.Switch = "on"
+		return d, true
+	}
+	return d, false
+}
+
+// lightTo decides an action on lights with an amount.
+func (s *sentence) lightTo(d Do, y sayings, a amount, higher, lower bool) (Do, bool) {
+	v := a.value
+	if a.form == "third" {
+		v = []int{0, 33, 67}[a.value]
+	}
+	before := func(tags ...string) bool {
+		return slices.ContainsFunc(tags, func(t string) bool { at, ok := y.at[t]; return ok && at < y.where })
+	}
+	comparing := y.has("brighter", "dimmer") && !before("to")
+	behind := func(tags ...string) bool {
+		return slices.ContainsFunc(tags, func(t string) bool { at, ok := y.at[t]; return ok && at > y.where })
+	}
+	switch {
+	case y.has("fully", "shut") || y.has("it") && !y.has("to", "give", "set", "dim", "brighten", "dimmer", "brighter"):
+		return d, false
+	case y.has("off"): // "10 percent off the lights"
+		if !behind("off") || !behind("light", "level") || !a.percent || y.has("to") {
+			return d, false
+		}
+		return step(d, "dim", v)
+	case y.has("by") || comparing || behind("up", "down", "lower") && !before("to") && !before("up", "down", "dim", "brighten"):
+		switch {
+		case higher == lower, a.form == "max", a.form == "min":
+			return d, false
+		case higher:
+			return step(d, "brighten", v)
+		}
+		return step(d, "dim", v)
+	case a.form == "num" && !a.percent && v <= 24 && y.has("on") && s.toldAt(y): // "turn on the lights at 8" is a time of day as well
+		return d, false
+	case y.has("it") && !y.has("dim", "brighten", "level", "light"):
+		return d, false
+	case !y.has("light", "level", "dim", "brighten") && len(d.Places) == 0:
+		return d, false
+	case y.only("light") && a.form == "num" && !a.percent && len(d.Places) == 0 && y.at["light"] > y.where: // "three lights"
+		return d, false
+	}
+	d.Switch, d.Percent = "set", number(v)
+	return d, true
+}
+
+// toldAt reports whether the amount follows "at".
+func (s *sentence) toldAt(y sayings) bool {
+	return s.has0("at")
+}
+
+func step(d Do, way string, by int) (Do, bool) {
+	if by < 1 || by > 100 {
+		return d, false
+	}
+	d.Switch, d.By = way, number(by)
+	return d, true
+}
+
+func number(n int) *int { return &n }
+
+// shadeWords are all that an action on shades may be said with.
+var shadeWords = []string{"shade", "set", "give", "open", "close", "shut", "covered", "raise", "lower", "up", "down", "pull", "draw", "stop", "here", "moving", "fully", "to", "by", "way", "increase", "reduce", "off", "on", "bringup", "max", "min", "filler"}
+
+// shade decides an action on shades.
+func (s *sentence) shade(d Do, y sayings) (Do, bool) {
+	d.Kind = Shade
+	a := y.amount
+	if !y.only(shadeWords...) {
+		return d, false
+	}
+	if y.has("stop") || y.has("here") && y.has("set") {
+		d.Switch = "stop"
+		return d, a == nil && !y.has("fully", "to", "by", "max", "min")
+	}
+	opening := y.has("open", "raise", "up", "increase", "bringup")
+	closing := y.has("close", "shut", "covered", "lower", "down", "reduce")
+	if y.has("draw") && !opening && !closing {
+		closing = true
+	}
+	if a == nil && y.has("max") != y.has("min") && !closing && !opening {
+		opening, closing = y.has("max"), y.has("min")
+	}
+	switch {
+	case y.has("here"), y.has("moving") && y.has("moving") != y.has("stop"), y.has("off", "on") && (a == nil || y.has("off")) && !(y.has("shut") && y.has("off")):
+		return d, false
+	case a != nil:
+		return s.shadeTo(d, y, *a, opening, closing)
+	case opening == closing, y.has("by"), y.has("to") && !s.toState(y):
+		return d, false
+	}
+	d.Switch, d.Percent = "set", number(0)
+	if opening {
+		d.Percent = number(100)
+	}
+	return d, true
+}
+
+// toState reports whether "to" leads to a state: "the blinds to closed".
+func (s *sentence) toState(y sayings) bool {
+	return slices.ContainsFunc([]string{"open", "close", "up", "down", "max", "min"}, func(t string) bool { at, ok := y.at[t]; return ok && at > y.at["to"] })
+}
+
+// shadeTo decides an action on shades with an amount: "to" is how far they are open, a closing verb without it how far they are
+// covered.
+func (s *sentence) shadeTo(d Do, y sayings, a amount, opening, closing bool) (Do, bool) {
+	at := func(tag string) int {
+		if i, ok := y.at[tag]; ok {
+			return i
+		}
+		return -1
+	}
+	behind := func(tags ...string) bool {
+		return slices.ContainsFunc(tags, func(t string) bool { return at(t) > y.where })
+	}
+	to := at("to") >= 0 && at("to") < y.where
+	covers := behind("close", "shut", "covered") || behind("down") && !behind("open", "up")
+	switch {
+	case y.has("fully"), y.has("by") && a.form == "num", y.has("draw") && a.value != 50 && !(opening != closing && y.has("open", "up", "down", "close")), opening && closing && !covers && !(to && y.has("down") && y.has("open")):
+		return d, false
+	case covers && !(to && y.has("close") && at("close") < y.where):
+	case opening && !closing:
+		covers = false
+	case closing && !to:
+		covers = true
+	}
+	switch {
+	case a.form == "third" && covers:
+		d.Thirds = 3 - a.value
+	case a.form == "third":
+		d.Thirds = a.value
+	case covers:
+		d.Percent = number(100 - a.value)
+	default:
+		d.Percent = number(a.value)
+	}
+	d.Switch = "set"
+	return d, true
+}
+
+// panel decides to show the controls.
+func (s *sentence) panel(d Do, y sayings) (Do, bool) {
+	d.Kind, d.Switch = Panel, "show"
+	shows := y.has("show", "open", "bringup", "give", "up", "pull") || y.has("set") && y.has("on", "screen", "up") || y.only("panel", "room", "screen")
+	return d, shows && y.amount == nil && y.only("panel", "room", "show", "open", "bringup", "give", "set", "up", "on", "pull", "screen", "filler", "light", "to")
+}
+
+// heard mends what speech recognition hears where only the words beside it tell what was meant.
+func (s *sentence) heard() {
+	thing := func(i int, tags ...string) bool {
+		for slices.Contains([]string{"the", "all", "my", "our", "window"}, s.wordAt(i)) {
+			i++
+		}
+		return s.means(i, tags...)
+	}
+	for i := range s.t {
+		w, before := s.t[i].stem, s.wordAt(i-1)
+		switch {
+		case s.t[i].text == "of" && (slices.Contains([]string{"turn", "switch", "shut", "power", "turned", "switched"}, before) || s.means(i-1, "light") && i == len(s.t)-1):
+			s.t[i].stem = "off"
+		case slices.Contains([]string{"clothe", "cloth", "clause", "clothes"}, w) && thing(i+1, "shade"):
+			s.t[i].stem = "close"
+		case (w == "ray" || w == "raze") && thing(i+1, "shade"):
+			s.t[i].stem = "raise"
+		case w == "bright" && s.wordAt(i+1) == "in" && thing(i+2, "light"):
+			s.t[i].stem, s.t[i+1].stem = "brighten", "the"
+		case (w == "too" || w == "to" || w == "2") && s.wordAt(i+1) == "third":
+			s.t[i].stem = "2"
+		case (w == "too" || w == "2") && i > 0 && i+1 < len(s.t) && (digit(s.t[i+1].stem[0]) || slices.Contains([]string{"half", "full", "max", "maximum", "minimum"}, s.t[i+1].stem)) && !slices.Contains([]string{"to", "at", "by"}, before):
+			s.t[i].stem = "to"
+		}
+	}
+}
+
+// means reports whether a word has one of the tags.
+func (s *sentence) means(i int, tags ...string) bool {
+	for _, e := range s.lex.byFirst[s.wordAt(i)] {
+		if len(e.words) == 1 && slices.ContainsFunc(e.tags, func(t string) bool { return slices.Contains(tags, strings.TrimPrefix(t, "!")) }) {
+			return true
+		}
+	}
+	return false
+}

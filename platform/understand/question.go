@@ -1,0 +1,440 @@
+package understand
+
+import (
+	"slices"
+	"strings"
+)
+
+// always are tags that any question may have beside what it is about: how it is put changes the sentence and not the facts.
+var always = []string{"fill", "talk", "there", "count", "list", "howmuch", "any", "total", "whole", "site", "data"}
+
+// readQuestion understands a sentence that is no order.
+func (s *sentence) readQuestion(names Names) Frame {
+	s.f.Unclear, s.f.Do = nil, nil
+	s.places(names)
+	s.greeted()
+	s.dismiss()
+	s.assumptions()
+	s.conditions()
+	turned := s.turnChange()
+	s.when = whens(s.t, s.now)
+	s.top()
+	s.chunks = s.tag(func(tag string) bool { return tag[0] != '!' })
+	s.sense()
+	s.exclude()
+	s.having()
+	s.times()
+	s.state()
+	s.nouns()
+	s.f.Topic = s.topic()
+	s.op()
+	s.settle()
+	if turned && s.f.Against != nil {
+		s.f.When, s.f.Against = s.f.Against, s.f.When
+	}
+	s.manner()
+	s.account()
+	s.f.Places, s.f.Except = once(s.f.Places), once(s.f.Except)
+	return s.f
+}
+
+// once keeps the first mention of every place.
+func once(places []Place) []Place {
+	var out []Place
+	for _, p := range places {
+		if !slices.ContainsFunc(out, func(o Place) bool { return o.Kind == p.Kind && o.ID == p.ID && o.Name == p.Name }) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// greeted takes the words of a greeting, which hold a time of day.
+func (s *sentence) greeted() {
+	for i := 0; i+1 < len(s.t); i++ {
+		if w := s.t[i+1].stem; (s.t[i].stem == "good" || s.t[i].stem == "guten") && slices.Contains([]string{"morning", "afternoon", "evening", "morgen", "abend", "tag", "day", "tomorrow"}, w) {
+			s.mark(i, 2)
+			s.f.Topic = Greeting
+		}
+	}
+}
+
+// sense drops meanings that the words beside exclude: "on" of "on Monday" is no state.
+func (s *sentence) sense() {
+	for i := range s.chunks {
+		c := &s.chunks[i]
+		c.tags = slices.DeleteFunc(slices.Clone(c.tags), func(tag string) bool { return !s.meant(tag, c.at, c.n) })
+	}
+}
+
+// meant sorts out words that are prepositions, articles or fragments as often as they are states.
+func (s *sentence) meant(tag string, i, n int) bool {
+	if n != 1 {
+		return true
+	}
+	next, before := token{}, s.wordAt(i-1)
+	if i+1 < len(s.t) {
+		next = s.t[i+1]
+	}
+	last := i == len(s.t)-1
+	switch w := s.t[i].stem; {
+	case w == "on" && tag == "on":
+		return s.stateOn(i, next)
+	case w == "leuchten" && tag == "on":
+		return last && s.hasWord("list")
+	case s.f.Lang == German && (w == "an" || w == "ein" || w == "auf" || w == "zu") && (tag == "on" || tag == "open" || tag == "closed"):
+		return last || next.apart || slices.Contains([]string{"ausser", "und", "oder", "bis", "seit"}, next.stem) || next.used && s.isTime(i+1)
+	case w == "out":
+		return tag == "fill"
+	case w == "dark" && tag == "off": // "why is it so dark" says of no light that it is off
+		return before != "so" && before != "too"
+	case (w == "up" || w == "down") && (tag == "open" || tag == "closed"):
+		return next.stem != "to" && s.hasWord("shade")
+	case w == "level" && tag == "level":
+		return slices.Index(ordinals, before) < 0
+	case w == "may" && tag == "fill", w == "it" && tag == "it":
+		return true
+	case w == "can" && tag == "can":
+		return i == 0 || s.hasWord("dim?") || s.hasWord("tune?") || s.hasWord("able")
+	case w == "free" && tag == "occupancy", w == "empty" && tag == "occupancy":
+		return true
+	case w == "drawn":
+		return (tag == "power") != s.hasWord("shade")
+	case w == "opening" && tag == "moving":
+		return slices.Contains([]string{"is", "are", "shade", "blind", "curtain", "still", "not", "currently", "now"}, before)
+	case (w == "running" || w == "opening" || w == "closing") && tag == "moving":
+		return s.hasWord("shade") || w != "opening"
+	case w == "minute" || w == "second":
+		return false
+	case w == "light" && tag == "light", w == "shade" && tag == "shade":
+		return true
+	case w == "set" || w == "turn" || w == "moved":
+		return tag != "switch" || s.hasWord("who") || s.hasWord("since")
+	case w == "free":
+		return true
+	case tag == "brighter" || tag == "darker":
+		return w != "lighter" || s.hasWord("than")
+	}
+	return true
+}
+
+// stateOn tells "on" as a state from "on" as a preposition.
+func (s *sentence) stateOn(i int, next token) bool {
+	switch {
+	case s.wordAt(i-1) == "on" && i > 0:
+		return false // the second one of "on on the upper floor"
+	case i == len(s.t)-1:
+		first, second := s.wordAt(0), s.wordAt(1)
+		return !((first == "which" || first == "what") && slices.Contains([]string{"floor", "bus", "line", "level", "day"}, second)) || s.hasWord("light")
+	case next.used && s.isTime(i+1):
+		_, weekday := weekdays[next.stem]
+		_, month := months[next.stem]
+		return !weekday && !month && next.stem != "the" && !digit(next.text[0])
+	case next.stem == "on":
+		return true
+	case next.name:
+		return next.text == "upstairs" || next.text == "downstairs"
+	case next.used:
+		return true
+	}
+	return !slices.Contains([]string{"the", "a", "this", "that", "which", "what", "our", "my", "each", "every", "all", "average", "floor", "any", "new", "christmas", "lighting", "electricity", "energy", "bus"}, next.stem)
+}
+
+// lit reports whether "on" ahead of a name is a state all the same: "are lights on lobby" is not English, "left on Lobby" is.
+func (s *sentence) lit(i int) bool { return false }
+
+// hasWord reports whether a word that means tag stands in the sentence, before the words are sorted out.
+func (s *sentence) hasWord(tag string) bool {
+	return slices.ContainsFunc(s.chunks, func(c chunk) bool { return slices.Contains(c.tags, tag) })
+}
+
+// turnChange reads "change from Sunday to Monday" as two times, not as all between them.
+func (s *sentence) turnChange() bool {
+	changes := wordSet("change changed rise rose risen fall fell fallen grow grew grown differ increase increased decrease decreased develop up down more less")
+	change := slices.IndexFunc(s.t, func(t token) bool { return changes[t.stem] })
+	if change < 0 {
+		return false
+	}
+	for i := change + 1; i+3 < len(s.t); i++ {
+		if s.t[i].stem != "from" {
+			continue
+		}
+		for k := i + 2; k+1 < len(s.t) && k <= i+6; k++ {
+			if s.t[k].stem == "to" && (timeWords[s.t[k-1].stem] || s.t[k-2].stem == "before") {
+				s.t[i].stem, s.t[k].stem = "for", "vs"
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// times takes the first span as the one that is asked about, and a second one as what it is compared with.
+func (s *sentence) times() {
+	var spans []Span
+	var at []int
+	for _, p := range s.when {
+		if p.future {
+			s.f.Set(Future, true)
+			continue
+		}
+		spans = append(spans, p.span)
+		at = append(at, p.at)
+	}
+	compared := s.has("compare", "than", "difference", "change", "trend", "more", "less")
+	c := clock{now: s.now}
+	switch {
+	case len(spans) == 0:
+	case len(spans) > 2:
+		s.f.Unclear = &Unclear{TimeWords, []string{spans[2].Label}}
+	case len(spans) == 2 && !spans[0].Now && !spans[1].Now:
+		s.f.When, s.f.Against = &spans[0], &spans[1]
+	case len(spans) == 2 && compared && spans[0].Now != spans[1].Now:
+		other := spans[1]
+		if spans[1].Now {
+			other = spans[0]
+		}
+		if when, against, ok := c.nowAgainst(other); ok { // "more now than yesterday"
+			s.f.When, s.f.Against = &when, &against
+		} else {
+			s.f.When = &other
+		}
+	case len(spans) == 2 && spans[0].Now:
+		s.f.When = &spans[1]
+	case compared && s.comparedBefore(at[0]) && !spans[0].Now:
+		s.f.Against = &spans[0]
+		when := sameKindNow(spans[0], s.now)
+		s.f.When = &when
+	default:
+		s.f.When = &spans[0]
+	}
+	if s.f.When != nil && !s.f.When.Now && s.f.When.From.After(s.now) {
+		s.f.Set(Future, true)
+	}
+}
+
+// comparedBefore reports whether "than", "with", "against" leads to the word at i.
+func (s *sentence) comparedBefore(i int) bool {
+	for k := i - 1; k >= 0 && k >= i-3; k-- {
+		if s.t[k].name {
+			return false // "ground floor vs canteen, yesterday": places are compared
+		}
+		for _, c := range s.chunks {
+			if c.at <= k && k < c.at+c.n && c.is("usual", "average") {
+				return false // "higher than usual today"
+			}
+		}
+		if slices.Contains([]string{"than", "vs", "against", "compared", "compare", "with", "to", "als", "gegen", "mit", "gegenueber"}, s.t[k].stem) {
+			return s.t[k].stem != "to" || s.has("compare")
+		}
+	}
+	return false
+}
+
+// nouns finds what is counted and what it is grouped by.
+func (s *sentence) nouns() {
+	s.grouped()
+	ask := s.first("count", "list", "where")
+	for _, c := range s.chunks {
+		k := kindOf(c)
+		if k == "" || s.f.By == string(k) && s.groupedAt(c) || s.taken(c) {
+			continue
+		}
+		if s.f.Kind == "" || ask >= 0 && s.kindAt < ask && c.at > ask {
+			s.f.Kind, s.kindAt = k, c.at
+		}
+	}
+}
+
+// kindOf is the kind of things that a noun names.
+func kindOf(c chunk) Kind {
+	for _, k := range []Kind{Light, Shade, Zone, Floor, Device, Meter, Peripheral, Bus, Controller, Building} {
+		if c.is(string(k)) {
+			return k
+		}
+	}
+	return ""
+}
+
+// taken reports whether a noun belongs to something that was read already: the name beside it, or what a place has.
+func (s *sentence) taken(c chunk) bool {
+	return slices.Contains(c.tags, "taken")
+}
+
+// grouped reads "per floor", "by zone", "in each room", "hourly".
+func (s *sentence) grouped() {
+	for i, c := range s.chunks {
+		switch {
+		case c.is("hourly", "byhour"):
+			s.f.By = "hour"
+		case c.is("daily", "byday"):
+			s.f.By = "day"
+		case c.is("weekly"):
+			s.f.By = "week"
+		case c.is("monthly"):
+			s.f.By = "month"
+		case c.is("perm2"):
+			s.f.Per = "m2"
+		case c.is("perlight"):
+			s.f.Per = "light"
+		case c.is("each"):
+			for _, o := range s.chunks[i+1 : min(len(s.chunks), i+3)] {
+				for _, k := range []Kind{Zone, Floor, Meter, Device, Bus, Light, Shade} {
+					if o.is(string(k)) && s.f.By == "" && !(c.is("all") && s.has("list", "count") && (k == Light || k == Shade)) {
+						if k == Light && s.has("energy", "power", "use") {
+							s.f.Per = "light"
+						} else if k != Light && k != Shade {
+							s.f.By = string(k)
+						}
+						s.claim("each")
+					}
+				}
+			}
+		}
+	}
+}
+
+func (s *sentence) groupedAt(c chunk) bool {
+	i := slices.IndexFunc(s.chunks, func(o chunk) bool { return o.at == c.at })
+	return i > 0 && (s.chunks[i-1].is("each") || i > 1 && s.chunks[i-2].is("each"))
+}
+
+// manner notes how the question was put.
+func (s *sentence) manner() {
+	f := &s.f
+	f.Set(Whole, s.has("whole") && len(f.Places) == 0)
+	f.Set(Estimate, f.Is(Estimate) || s.has("estimate"))
+	f.Set(Follows, s.follows())
+	f.Set(Both, s.both())
+	f.Set(Future, f.Is(Future) || s.has("future") && f.Topic != Automation)
+	switch {
+	case f.Form != "":
+	case s.has("count"):
+		f.Form = Count
+	case s.has("list", "where"):
+		f.Form = List
+	case s.yesNo():
+		f.Form = Check
+	}
+	if s.allOf() {
+		f.Set(All, true)
+	}
+}
+
+// allOf reports whether yes or no is asked of all of them: "are all lights off".
+func (s *sentence) allOf() bool {
+	if s.f.Form != Check || s.f.State == "" && len(s.f.Conds) == 0 {
+		return false
+	}
+	return s.has("all", "everything") || s.has("whole")
+}
+
+func (s *sentence) yesNo() bool {
+	for _, c := range s.chunks {
+		if c.is("talk") {
+			continue
+		}
+		w := s.t[c.at].stem
+		return slices.Contains([]string{"is", "are", "was", "were", "do", "does", "did", "has", "have", "any", "anything", "can", "ist", "sind", "war", "waren", "hat", "haben", "brennt", "brennen",
+			"laeuft", "gibt", "steigt", "faehrt", "will"}, w) || c.is("no") || c.is("any")
+	}
+	return false
+}
+
+func (s *sentence) both() bool {
+	for i := range s.t {
+		if s.wordAt(i) == "both" || s.wordAt(i) == "beide" || s.wordAt(i) == "beiden" ||
+			s.wordAt(i) == "2" && slices.Contains([]string{"the", "those", "these"}, s.wordAt(i-1)) {
+			s.t[i].used = true
+			return true
+		}
+	}
+	return false
+}
+
+func (s *sentence) follows() bool {
+	if len(s.t) == 0 {
+		return false
+	}
+	start := s.wordAt(0) + " " + s.wordAt(1)
+	first := s.wordAt(0)
+	return first == "and" || first == "then" || first == "or" || first == "und" || start == "what about" || start == "how about" || start == "now what" ||
+		s.has("it") && (len(s.f.Places) == 0 || s.wordAt(0) == "which") || (first == "why" || first == "warum" || first == "wieso") && len(s.t) == 1 || s.has("only") && len(s.t) < 5
+}
+
+// account looks for what was said and is in no field of the frame.
+func (s *sentence) account() {
+	f := &s.f
+	if f.Unclear != nil {
+		return
+	}
+	var strange, words []string
+	timely := false
+	for i := 0; i < len(s.chunks); i++ {
+		c := s.chunks[i]
+		text := said(s.t, c.at, c.n)
+		switch {
+		case s.t[c.at].used, s.claims[key(c)]:
+		case len(c.tags) == 0 || c.is("except", "not", "neither", "only", "no", "nothing", "without") && !s.claims[key(c)]:
+			if !s.small(c) {
+				strange = append(strange, text)
+				timely = timely || timeWords[s.t[c.at].stem] || s.lex.times[s.t[c.at].stem] != "" || s.duringWord(c.at)
+			}
+		case !c.is(always...) && !slices.ContainsFunc(c.tags, func(t string) bool { return s.claims[t] }):
+			words = append(words, text)
+			timely = timely || timeWords[s.t[c.at].stem]
+		}
+	}
+	strange = append(s.odd, join(strange, s)...)
+	switch {
+	case len(strange) > 0 && timely && len(s.odd) == 0:
+		f.Unclear = &Unclear{TimeWords, strange}
+	case len(strange) > 0:
+		f.Unclear = &Unclear{Words, strange}
+	case len(words) > 0:
+		f.Unclear = &Unclear{Conflict, words}
+	case f.Topic == Nothing && !f.Is(Follows) && len(f.Places) == 0 && f.When == nil:
+		f.Unclear = &Unclear{Nowhere, nil}
+	}
+}
+
+// key is the claim that a single operator needs: operators are claimed one by one.
+func key(c chunk) string { return "at " + string(rune(c.at)) }
+
+// small reports whether a word without tags is a lone letter or a number that belongs to what was read.
+func (s *sentence) small(c chunk) bool {
+	w := s.t[c.at]
+	return len(w.stem) == 1 && !digit(w.stem[0]) && w.odd == ""
+}
+
+// duringWord reports whether a word stands behind one that leads to a time: "over Easter".
+func (s *sentence) duringWord(i int) bool {
+	k := i - 1
+	for k > 0 && (s.t[k].stem == "the" || len(s.tagsAt(k)) == 0 && !s.t[k].used) {
+		k--
+	}
+	return k >= 0 && slices.Contains([]string{"over", "during", "since", "until", "throughout"}, s.t[k].stem)
+}
+
+func (s *sentence) tagsAt(i int) []string {
+	for _, c := range s.chunks {
+		if c.at <= i && i < c.at+c.n {
+			return c.tags
+		}
+	}
+	return nil
+}
+
+// join puts words that stood beside each other back together.
+func join(words []string, s *sentence) []string {
+	whole := " " + said(s.t, 0, len(s.t)) + " "
+	var out []string
+	for _, w := range words {
+		if n := len(out); n > 0 && strings.Contains(whole, " "+out[n-1]+" "+w+" ") {
+			out[n-1] += " " + w
+		} else {
+			out = append(out, w)
+		}
+	}
+	return out
+}

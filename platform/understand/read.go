@@ -1,0 +1,244 @@
+package understand
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// chunk is a word or phrase of the lexicon, with all that it may mean.
+type chunk struct {
+	at, n int
+	tags  []string
+}
+
+// sentence is what somebody said while it is read.
+type sentence struct {
+	t      []token
+	lex    *lexicon
+	now    time.Time
+	asks   bool // it ends with a question mark
+	when   []part
+	chunks []chunk
+	claims map[string]bool // tags that the frame makes use of
+	kindAt int             // token of the noun that is asked for
+	odd    []string        // numbers that no place has, and the like
+	f      Frame
+}
+
+// Read understands a message at a moment; now is in the building's time zone, and names are the building's.
+func Read(text string, names Names, now time.Time) Frame {
+	s := &sentence{t: cut(text), now: now, asks: strings.Contains(text, "?"), claims: map[string]bool{}}
+	if answer := reaction(s.t); answer != Nothing {
+		return Frame{Topic: answer}
+	}
+	s.f.Lang = language(s.t, names.known)
+	s.lex = lexicons[s.f.Lang]
+	if s.f.Lang == German {
+		s.t = translate(s.t)
+	}
+	s.forgive(names)
+	order, ok := s.readOrder(names)
+	if ok && (order.Unclear == nil || order.Form == Imperative || !s.asks && slices.Contains([]Reason{Negated, Value, For, Later, If}, order.Unclear.Why)) {
+		return order
+	}
+	if f := s.readQuestion(names); !ok || f.Unclear == nil {
+		return f
+	}
+	return order
+}
+
+// places finds what is named, and notes numbers of things that there are not.
+func (s *sentence) places(names Names) {
+	s.f.Places = append(names.find(s.t), names.byNumber(s.t)...)
+	for i := range s.t {
+		s.t[i].name = s.t[i].used
+	}
+	slices.SortStableFunc(s.f.Places, func(a, b Place) int { return a.Mention - b.Mention })
+	s.odd = s.unknownNumbers()
+}
+
+// reaction recognises a bare yes or no.
+func reaction(t []token) Topic {
+	var words []string
+	for _, w := range t {
+		if !slices.Contains([]string{"please", "thank", "you", "bitte", "danke"}, w.stem) {
+			words = append(words, w.stem)
+		}
+	}
+	switch strings.Join(words, " ") {
+	case "yes", "y", "yep", "yeah", "confirm", "confirmed", "i confirm", "go ahead", "do it", "ok", "okay", "sure", "yes do it",
+		"yes go ahead", "proceed", "ok do it", "do that", "yes i confirm", "go", "yes confirm", "confirm it", "do", "sure do it", "correct",
+		"ja", "ja mach", "ja mach es", "ja mach da", "mach es", "mach da", "bestaetigt", "in ordnung", "los", "ja gerne", "gerne", "jawohl", "einverstanden":
+		return Confirm
+	case "no", "n", "nope", "cancel", "stop that", "do not", "never mind", "nevermind", "no do not", "abort", "forget it", "no never mind", "cancel that", "cancel it", "no cancel", "better not",
+		"nein", "abbrechen", "nicht", "nein nicht", "vergis es", "lieber nicht", "stornieren", "abbruch":
+		return Decline
+	}
+	return Nothing
+}
+
+// notSlips are words of their own that lie one slip from one of ours.
+var notSlips = wordSet("tower garage kitchen basement roof cellar sauna garden bathroom toilet restroom lab office hall store shop " +
+	"shower washer dishwasher server bedroom foyer reception stairs stair staircase gym pool library attic balcony terrace fridge freezer oven " +
+	"charge charged charger stage blink blinks shape shake shame valve drain stock closet cooker dryer lever spade spare pond plane plate lift " +
+	"water heater boiler door gate fan pump pipe tank leak camera lock alarm fire smoke gas oil rain snow solar battery car parking printer phone " +
+	"elevator escalator desk chair table carpet paint roof wall ceiling light night right might sight fight shares binds blends camps ramps clamps " +
+	"pencil control patrol certain grapes booms groom bloom frighten tighten rise praise arise rinse mower flower blower often spoken oven " +
+	"steps launch points persons person screams reach teach beach peach coach total tidal moral rural plural nation station stations portion " +
+	"cable table fable stable marble party parts ports posts pests beds feeds weeds seeds needs deeds thing think thank bring ring wing wings hotel motel model " +
+	"rotten bottle battle cattle settle kettle metal medal pedal petal")
+
+// forgive replaces words that nobody knows by the only one they can be a slip for.
+func (s *sentence) forgive(names Names) {
+	for i := range s.t {
+		w := s.t[i].stem
+		if len(w) < 4 || names.known[w] || s.lex.words[w] || timeWords[w] || notSlips[w] || digit(w[0]) || s.inOtherLanguage(w) {
+			continue
+		}
+		meant := ""
+		for k, set := range []map[string]bool{names.known, timeWords, s.lex.single} {
+			least := 5
+			if k == 0 {
+				least = 4 // names are few, and those of the building are meant
+			}
+			if s.f.Lang == German && k > 0 {
+				least = 7
+			}
+			for known := range set {
+				if len(known) >= 5 && near(w, known, least) && (meant == "" || known < meant) {
+					meant = known
+				}
+			}
+			if meant != "" {
+				s.t[i].stem = meant
+				break
+			}
+		}
+	}
+}
+
+func (s *sentence) inOtherLanguage(w string) bool {
+	other := German
+	if s.f.Lang == German {
+		other = English
+	}
+	return lexicons[other].single[w]
+}
+
+// unknownNumbers finds "floor 7", "room 12", "the third floor" that no name matched.
+func (s *sentence) unknownNumbers() []string {
+	var unknown []string
+	kinds := wordSet("room floor zone area meter light lamp luminaire device node shade blind controller building cluster raum etage zaehler leuchte lampe jalousie stock")
+	for i := 0; i+1 < len(s.t); i++ {
+		a, b := s.t[i], s.t[i+1]
+		if a.used || b.used || b.apart {
+			continue
+		}
+		next := ""
+		if i+2 < len(s.t) {
+			next = s.t[i+2].stem
+		}
+		numberFollows := kinds[a.stem] && isDigits(b.stem) && digit(b.text[0]) && !slices.Contains([]string{"percent", "minute", "hour", "day", "w", "watt", "kw", "oclock", "am", "pm"}, next)
+		ordinal := slices.Index(ordinals, a.stem) > 0 && slices.Contains([]string{"floor", "level", "room", "zone", "etage", "stock"}, b.stem)
+		if numberFollows || ordinal {
+			unknown = append(unknown, a.text+" "+b.text)
+			s.t[i].used, s.t[i+1].used = true, true
+		}
+	}
+	return unknown
+}
+
+// tag explains the words that are left by the lexicon, longest phrase first, with the tags that wanted lets through.
+func (s *sentence) tag(wanted func(string) bool) []chunk {
+	var out []chunk
+	for i := 0; i < len(s.t); {
+		if s.t[i].used {
+			i++
+			continue
+		}
+		took := 0
+		for _, e := range s.lex.byFirst[s.t[i].stem] {
+			if !slices.ContainsFunc(e.tags, wanted) {
+				continue
+			}
+			if took = phraseAt(s.t, i, e.words); took > 0 {
+				c := chunk{at: i, n: took}
+				for _, tg := range e.tags {
+					if wanted(tg) {
+						c.tags = append(c.tags, tg)
+					}
+				}
+				out = append(out, c)
+				break
+			}
+		}
+		if took == 0 {
+			out = append(out, chunk{at: i, n: 1})
+			took = 1
+		}
+		i += took
+	}
+	return out
+}
+
+// has reports whether any of the tags was given.
+func (s *sentence) has(tags ...string) bool { return s.first(tags...) >= 0 }
+
+// first is the token of the first of the tags, -1 without one.
+func (s *sentence) first(tags ...string) int {
+	for _, c := range s.chunks {
+		if c.is(tags...) {
+			return c.at
+		}
+	}
+	return -1
+}
+
+func (c chunk) is(tags ...string) bool {
+	return slices.ContainsFunc(c.tags, func(t string) bool { return slices.Contains(tags, t) })
+}
+
+func (s *sentence) claim(tags ...string) {
+	for _, t := range tags {
+		s.claims[t] = true
+	}
+}
+
+func (s *sentence) wordAt(i int) string {
+	if i >= 0 && i < len(s.t) {
+		return s.t[i].stem
+	}
+	return ""
+}
+
+func (s *sentence) mark(i, n int) {
+	for k := i; k < i+n && k < len(s.t); k++ {
+		s.t[k].used = true
+	}
+}
+
+// isTime reports whether a word belongs to a time.
+func (s *sentence) isTime(i int) bool {
+	return slices.ContainsFunc(s.when, func(p part) bool { return i >= p.at && i < p.at+p.n })
+}
+
+// placeAt are the places that are named by the words that begin at a token.
+func (s *sentence) placeAt(i int) []Place {
+	var found []Place
+	for _, p := range s.f.Places {
+		if p.Mention == i {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// nameEnd is behind the words of the name that token i belongs to.
+func (s *sentence) nameEnd(i int) int {
+	k := i
+	for k < len(s.t) && s.t[k].name && (k == i || len(s.placeAt(k)) == 0) {
+		k++
+	}
+	return k
+}

@@ -1,0 +1,277 @@
+package understand
+
+import "slices"
+
+// dismissals are put before what a question is not about.
+var dismissals = [][]string{stems("not care about"), stems("not interested in"), stems("not ask about"), stems("not asking about"), stems("not talking about"), stems("forget about"),
+	stems("forget"), stems("ignore"), stems("never mind"), stems("leave aside"), stems("not about"), stems("not mean"), stems("not")}
+
+// boundary words begin what is asked after all.
+var boundary = wordSet("i just only tell show give how what which when is are but instead list")
+
+// dismiss takes out what the asker does not want to hear about: "I don't care about the lobby, just tell me …".
+func (s *sentence) dismiss() {
+	for i := range s.t {
+		for _, d := range dismissals {
+			n := phraseAt(s.t, i, d)
+			if n == 0 || len(d) == 1 && d[0] == "not" && i > 0 { // "not the lobby, I meant …"
+				continue
+			}
+			end := i + n
+			for end < len(s.t) && (s.t[end].name || s.quiet(end)) && !boundary[s.t[end].stem] {
+				end++
+			}
+			named := slices.ContainsFunc(s.f.Places, func(p Place) bool { return p.Mention >= i && p.Mention < end })
+			if !named || end == len(s.t) {
+				continue
+			}
+			s.f.Places = slices.DeleteFunc(s.f.Places, func(p Place) bool { return p.Mention >= i && p.Mention < end })
+			for k := i; k < end; k++ {
+				s.t[k].used, s.t[k].name = true, false
+			}
+			for k := i - 1; k >= 0 && (s.wordAt(k) == "do" || s.wordAt(k) == "i" || s.wordAt(k) == "am"); k-- {
+				s.t[k].used = true
+			}
+			for k := end; k < len(s.t) && (s.wordAt(k) == "i" || s.wordAt(k) == "meant" || s.wordAt(k) == "mean"); k++ {
+				s.t[k].used = true
+			}
+			return
+		}
+	}
+}
+
+// quiet reports whether a word alone means nothing.
+func (s *sentence) quiet(i int) bool {
+	for _, e := range s.lex.byFirst[s.t[i].stem] {
+		if len(e.words) == 1 {
+			return slices.Contains(e.tags, "fill")
+		}
+	}
+	return false
+}
+
+// exclude reads "except the lobby", "without the canteen and the corridor", "but not in Alps", "neither the lobby nor the canteen".
+func (s *sentence) exclude() {
+	for i, c := range s.chunks {
+		operator := c.is("except", "neither") || c.is("not", "no", "without")
+		if !operator {
+			if c.is("only") {
+				s.limit(i)
+			}
+			continue
+		}
+		k, found := c.at+c.n, false
+		for k < len(s.t) {
+			if s.t[k].name {
+				if s.t[k].apart && found && !s.joined(k) {
+					break
+				}
+				out := s.placeAt(k)
+				s.f.Except = append(s.f.Except, out...)
+				s.f.Places = slices.DeleteFunc(s.f.Places, func(p Place) bool { return p.Mention == k })
+				k, found = s.nameEnd(k), true
+				continue
+			}
+			if tags := s.tagsAt(k); s.t[k].used || !(slices.Contains(tags, "fill") || slices.Contains(tags, "neither") || found && slices.ContainsFunc(tags, placeNoun)) {
+				break
+			}
+			if s.t[c.at].stem == "no" && !found {
+				break
+			}
+			k++
+		}
+		if found {
+			s.claims[key(c)] = true
+			s.claimBetween(c.at, k, "neither")
+			continue
+		}
+		if c.is("except") && !s.has("zone", "floor") { // "apart from the shades"
+			for _, o := range s.chunks[i+1:] {
+				if o.is("fill") && !o.is(string(Light), string(Shade), string(Meter), string(Peripheral)) {
+					continue
+				}
+				for _, kind := range []Kind{Light, Shade, Meter, Peripheral} {
+					if o.is(string(kind)) {
+						s.f.Having = append(s.f.Having, Having{kind, true})
+						s.take(o.at)
+						s.claims[key(c)] = true
+					}
+				}
+				break
+			}
+		}
+	}
+}
+
+func placeNoun(tag string) bool {
+	return slices.Contains([]string{"light", "shade", "zone", "floor", "it"}, tag)
+}
+
+// joined reports whether a name is led to by "and", "or" or a comma among names.
+func (s *sentence) joined(k int) bool {
+	before := s.wordAt(k - 1)
+	return before == "and" || before == "or" || before == "nor" || before == "und" || before == "the" || s.t[k-1].name
+}
+
+// claimBetween claims the operators within some words.
+func (s *sentence) claimBetween(from, to int, tags ...string) {
+	for _, c := range s.chunks {
+		if c.at > from && c.at < to && c.is(tags...) {
+			s.claims[key(c)] = true
+		}
+	}
+}
+
+// take notes that a noun was read as what a place has.
+func (s *sentence) take(at int) {
+	for i := range s.chunks {
+		if s.chunks[i].at == at {
+			s.chunks[i].tags = append(slices.Clone(s.chunks[i].tags), "taken")
+			s.claim("taken")
+		}
+	}
+}
+
+// limit reads "only the ground floor": what is named is all that is meant anyway.
+func (s *sentence) limit(i int) {
+	c := s.chunks[i]
+	for k := c.at + c.n; k < len(s.t); k++ {
+		if s.t[k].name || slices.ContainsFunc(s.tagsAt(k), func(t string) bool { return slices.Contains([]string{"light", "shade", "zone", "floor", "meter"}, t) }) {
+			s.claims[key(c)] = true
+			return
+		}
+		if !slices.Contains(s.tagsAt(k), "fill") && !slices.Contains(s.tagsAt(k), "talk") {
+			return
+		}
+	}
+}
+
+// having reads "rooms with lights but no shades": rows are places, and the kinds behind them are what they have.
+func (s *sentence) having() {
+	rows := s.first("zone", "floor")
+	if u := s.first("unmetered"); u >= 0 {
+		s.f.Having = append(s.f.Having, Having{Meter, true})
+		s.claim("unmetered", "zone", "floor", "not")
+	}
+	if rows < 0 || s.has("on", "off", "open", "closed", "moving", "level", "brightest", "darkest", "most", "least", "where", "each", "energy", "power", "fault", "offline", "online") && !s.has("neither") {
+		return
+	}
+	negative, positive := -1, false
+	for i, c := range s.chunks {
+		if c.at < rows {
+			continue
+		}
+		switch {
+		case c.is("neither"):
+			negative = i
+			s.claims[key(c)] = true
+		case c.is("no", "without", "except", "not") && !s.claims[key(c)]:
+			negative = i
+		case c.is("with", "inventory") || slices.Contains([]string{"have", "has", "haben", "hat"}, s.t[c.at].stem):
+			positive = true
+		case c.is("light", "shade", "meter", "peripheral", "metered"):
+			if negative < 0 && !positive {
+				continue
+			}
+			kind := Meter
+			for _, k := range []Kind{Light, Shade, Meter, Peripheral} {
+				if c.is(string(k)) {
+					kind = k
+				}
+			}
+			s.f.Having = append(s.f.Having, Having{kind, negative >= 0})
+			s.take(c.at)
+			if negative >= 0 {
+				s.claims[key(s.chunks[negative])] = true
+				if !s.chunks[negative].is("neither") {
+					negative, positive = -1, true
+				}
+			}
+		}
+	}
+	if len(s.f.Having) > 0 {
+		s.claim("with")
+	}
+}
+
+// state reads the filter; "not" ahead of it turns it round.
+func (s *sentence) state() {
+	opposite := map[State]State{On: Off, Off: On, Open: Closed, Closed: Open, Online: Away, Away: Online}
+	var states []State
+	for i, c := range s.chunks {
+		st := stateOf(c)
+		if st == "" || s.taken(c) {
+			continue
+		}
+		if st == Moving && s.has("position") && !s.has("moving") {
+			continue
+		}
+		for k := i - 1; k >= 0 && k >= i-4; k-- {
+			o := s.chunks[k]
+			if o.is("not") && !s.claims[key(o)] && opposite[st] != "" {
+				st = opposite[st]
+				s.claims[key(o)] = true
+				break
+			}
+			if !o.is("fill", "light", "shade", "any", "device") && !o.is("not") {
+				break
+			}
+		}
+		if !slices.Contains(states, st) {
+			states = append(states, st)
+		}
+	}
+	if s.has("unread") {
+		states = []State{Unread}
+	}
+	if len(states) == 2 && s.has0("or", "oder") { // "are the blinds open or closed"
+		states = nil
+	}
+	s.claim("on", "off", "open", "closed", "moving", "online", "offline", "unread")
+	if len(states) > 1 && !(slices.Contains(states, Away) || slices.Contains(states, Online)) {
+		s.f.Unclear = &Unclear{Conflict, []string{string(states[0]) + " / " + string(states[1])}}
+		return
+	}
+	if len(states) == 0 {
+		return
+	}
+	s.f.State = states[0]
+	s.nobody()
+}
+
+func stateOf(c chunk) State {
+	for _, st := range []State{On, Off, Open, Closed, Moving, Online} {
+		if c.is(string(st)) {
+			return st
+		}
+	}
+	if c.is("offline") {
+		return Away
+	}
+	return ""
+}
+
+// nobody reads "no lights on", "nothing on", "rooms without lights on": of places, that all is off; of things, a question
+// whether any is.
+func (s *sentence) nobody() {
+	for i, c := range s.chunks {
+		if !c.is("no", "without", "nothing") && !(c.is("except") && s.f.Lang == German) || s.claims[key(c)] {
+			continue
+		}
+		noun := c.is("nothing")
+		for _, o := range s.chunks[i+1 : min(len(s.chunks), i+4)] {
+			noun = noun || o.is("light", "shade", "device")
+		}
+		if !noun {
+			continue
+		}
+		s.claims[key(c)] = true
+		if s.has("zone", "floor") && s.f.State == On {
+			s.f.State = Off
+			s.f.Set(All, true)
+			return
+		}
+		s.f.Set(None, true)
+		s.f.Form = Check
+	}
+}

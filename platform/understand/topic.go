@@ -1,0 +1,569 @@
+package understand
+
+import (
+	"slices"
+	"time"
+)
+
+// aspects of comfort that nobody here measures, in the order in which they win.
+var aspects = []string{"humidity", "air", "noise", "daylight", "hvac", "temperature", "comfort"}
+
+// topic weighs the tags; what is special comes first. What does not go with the topic is found by [sentence.account].
+func (s *sentence) topic() Topic {
+	thing := s.has("light", "shade")
+	metered := s.has("energy", "use", "power", "peak", "base")
+	state := s.f.State
+	switch {
+	case s.has("help") && !metered && !thing:
+		return Help
+	case s.has("source") && !thing && !s.has("fault", "offline"):
+		return Sources
+	case s.has("saving") && s.f.Against == nil && !s.has("difference", "trend", "fault"):
+		return Saving
+	case s.has("carbon"):
+		return Carbon
+	case s.has("cost"), s.f.Assumed.PerKWh > 0:
+		return Cost
+	case s.has("kelvin"), slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Unit == Kelvin }):
+		return Colour
+	case s.has("dim?", "tune?") && (s.has("can", "able", "list") || s.has("dim?") && !s.has("level") || s.has("tune?")):
+		s.f.Op = Can
+		return Inventory
+	case s.has("occupancy") && !s.has("light", "shade", "fault"):
+		return Occupancy
+	case s.has(aspects...) && !(s.has("temperature") && s.has("light") && len(s.f.Conds) > 0):
+		return Comfort
+	case s.has("automation"):
+		return Automation
+	case s.has("controller"):
+		return Controllers
+	case s.has("firmware"):
+		return Controllers
+	case s.has("availability"), state == Away:
+		return Offline
+	case s.has("fault"), s.has("healthy") && !thing || s.has("healthy") && s.yesNo() && !s.has("on", "off", "open", "closed"):
+		return Faults
+	case state == Online:
+		return Offline
+	case s.has("size") && s.f.Per == "" && !metered:
+		return Inventory
+	case s.has("timezone"):
+		return Inventory
+	case s.f.measured(s):
+		return Energy
+	case s.has("power", "peak", "base") || slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Unit == Watt }):
+		return s.powerOrEnergy()
+	case s.has("energy", "use"), slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Unit == WattHour }):
+		return s.powerOrEnergy()
+	case s.has("consumer") && (s.has("most", "least", "list") || s.f.Top > 0):
+		return s.powerOrEnergy()
+	case s.lights() && s.has("shade") && s.first("shade") > s.first("light") && s.first("light") >= 0:
+		return s.orInventory(Lights)
+	case s.has("shade", "position") || state == Open || state == Closed || state == Moving:
+		return s.orInventory(Shades)
+	case s.lights():
+		return s.orInventory(Lights)
+	case s.has("report") && !s.has("zone", "floor", "device", "meter", "peripheral", "bus"):
+		return Report
+	case s.f.Kind == Building && s.has("list", "count"):
+		return Inventory
+	case len(s.f.Having) > 0, s.has("zone", "floor", "device", "meter", "peripheral", "bus", "inventory", "dali", "modbus", "dmx", "somfy", "able", "metered"), s.has("type") && s.f.By == "":
+		return Inventory
+	case s.has("status", "report"):
+		return Report
+	case s.has("where") && len(s.f.Places) > 0:
+		return Inventory
+	case s.has("since") && len(s.f.Places) > 0:
+		return Offline
+	case s.has("greeting"), s.f.Topic == Greeting:
+		return Greeting
+	case s.f.By == "hour" || s.f.By == "day" || s.f.By == "week" || s.f.By == "month", s.figure():
+		return Energy
+	}
+	return Nothing
+}
+
+// lights reports whether lights are spoken of, or what only lights do.
+func (s *sentence) lights() bool {
+	return s.has("light", "level", "full", "brightest", "darkest", "brighter", "darker") || s.f.State == On || s.f.State == Off ||
+		slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Unit == Percent || c.Of == Light && s.f.State == On }) && !s.has("shade", "position", "open", "closed")
+}
+
+// measured reports whether figures of a period are asked for that only meters give: "what did the meter say for yesterday".
+func (f *Frame) measured(s *sentence) bool {
+	period := f.When != nil && !f.When.Now
+	if s.has("light", "shade", "power", "peak", "base", "on", "off", "open", "closed") {
+		return false
+	}
+	meter := s.has("meter") || slices.ContainsFunc(f.Places, func(p Place) bool { return p.Kind == Meter })
+	return period && s.has("share") || (f.By == "day" || f.By == "hour") && s.has("most", "least") || period && meter && !s.has("list", "inventory", "fault", "offline")
+}
+
+// figure reports whether a figure of a place and a past time is asked for, in words that name no quantity: "the total for the offices
+// last week".
+func (s *sentence) figure() bool {
+	return len(s.f.Places) > 0 && s.f.When != nil && !s.f.When.Now && s.has("howmuch", "average", "total", "sum", "compare", "difference")
+}
+
+// powerOrEnergy tells power, which is drawn now, from energy, which was used over a time.
+func (s *sentence) powerOrEnergy() Topic {
+	period := s.f.When != nil && !s.f.When.Now
+	now := s.f.When != nil && s.f.When.Now || s.has0("currently", "moment", "current", "instantaneous", "present", "aktuelle", "aktuell", "gerade", "derzeit")
+	strong := slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Unit == Watt })
+	switch {
+	case s.has("energy", "use") && !s.has("power", "peak", "base") && !strong && !now:
+		return Energy
+	case s.has("energy", "use") && !s.has("power", "peak", "base") && now && s.f.Against == nil && !period:
+		return Power
+	case period && s.has("power") && s.has("use", "energy") && !s.has("peak", "base", "average", "most", "least"):
+		return Energy
+	case s.has("power") && s.f.Against != nil && !s.has("peak", "base"):
+		return Energy // what two periods needed is compared
+	case s.has("consumer") && !s.has("power") && period:
+		return Energy
+	}
+	return Power
+}
+
+// orInventory: lights or shades that are only counted or listed are a question of what there is.
+func (s *sentence) orInventory(t Topic) Topic {
+	f := &s.f
+	told := f.State != "" || slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Unit == Percent || c.Unit == Minutes }) || s.has("level", "full", "brightest", "darkest", "brighter", "darker", "position", "moving", "half", "status", "average", "who", "why", "since", "switch", "report") ||
+		s.has("most", "least") && !s.has("zone", "floor", "bus", "count", "device")
+	asked := s.has("count", "list", "inventory", "able", "type", "dali", "modbus", "dmx", "somfy", "where") || len(f.Having) > 0 || slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Of != "" })
+	bare := s.has("any", "there", "inventory") && s.yesNo()
+	if !told && (asked || bare) {
+		return Inventory
+	}
+	return t
+}
+
+// op finds what is asked of the topic.
+func (s *sentence) op() {
+	f := &s.f
+	two := f.Against != nil || len(f.Mentioned()) >= 2
+	duration := slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Unit == Minutes })
+	switch {
+	case f.Op == Can:
+		s.claim("can", "able", "dim?", "tune?", "any", "level")
+	case s.has("who") && s.has("switch", "on", "off", "open", "closed", "level") && (f.Topic == Lights || f.Topic == Shades || f.Topic == Nothing || f.Topic == Inventory):
+		f.Op = Who
+		if f.Topic == Nothing || f.Topic == Inventory {
+			f.Topic = Lights
+			if s.has("shade") {
+				f.Topic = Shades
+			}
+		}
+		s.claim("who", "switch", "since", "level", "can")
+	case s.has("why"):
+		f.Op = Why
+		s.claim("why", "switch", "most", "more", "less", "can")
+	case s.has("usual"):
+		f.Op = Usual
+		s.claim("usual", "more", "less", "than", "compare", "most")
+	case s.has("difference"):
+		f.Op = Difference
+		s.claim("difference", "more", "less", "than", "trend", "change", "brighter", "darker", "compare")
+	case f.Against != nil && s.has("compare", "than", "trend", "change", "more", "less", "difference") || len(f.Mentioned()) >= 2 && s.has("compare", "than", "more", "less", "brighter", "darker", "most"):
+		f.Op = Compare
+		s.claim("compare", "than", "more", "less", "trend", "change", "brighter", "darker", "most", "least", "sum")
+	case s.has("trend") && !two:
+		f.Op = Trend
+		s.claim("trend", "change", "more", "less")
+	case s.has("share"):
+		f.Op = Share
+		s.claim("share")
+	case f.Per != "":
+		f.Op = PerUnit
+		s.claim("perm2", "perlight", "average")
+	case (s.has("since") || duration && (f.Topic == Lights || f.Topic == Shades)) && slices.Contains([]Topic{Lights, Shades, Faults, Offline, Controllers}, f.Topic):
+		if f.Topic != Offline || !duration {
+			f.Op = Since
+		}
+		s.claim("since", "switch", "longer", "when")
+	case s.has("most", "brightest", "peak"), f.Op == Most:
+		f.Op = Most
+		s.claim("most", "brightest", "peak", "consumer", "who", "list", "longer", "where", "when", "since")
+	case s.has("least", "darkest", "base"):
+		f.Op = Least
+		s.claim("least", "darkest", "base", "consumer", "who", "where", "when")
+	case s.has("average"):
+		f.Op = Average
+		s.claim("average")
+	case f.Against != nil:
+		f.Op = Compare
+	case s.has("compare") && (f.When != nil && !f.When.Now || f.Topic == Energy || f.Topic == Power):
+		f.Op = Compare
+		s.claim("compare", "than", "more", "less")
+	case s.has("sum") && len(f.Mentioned()) >= 2:
+		f.Op = Sum
+		s.claim("sum")
+	}
+	if s.has("average") && f.Op != Average && (f.Op == Most || f.Op == Least || f.By != "") {
+		s.claim("average")
+	}
+}
+
+// settle claims what goes with the topic, and puts the frame in order.
+func (s *sentence) settle() {
+	f := &s.f
+	switch f.Topic {
+	case Energy, Cost, Carbon:
+		s.claim("energy", "use", "power", "consumer", "carbon", "cost", "estimate", "saving", "air")
+		if f.Topic == Energy {
+			s.drop("cost", "carbon", "saving", "air")
+		} else if f.Topic == Cost {
+			s.drop("carbon", "air", "saving")
+		} else {
+			s.drop("cost", "saving")
+		}
+		s.claim("hourly", "daily", "weekly", "monthly", "byhour", "byday", "sum", "meter")
+		s.grouping(Zone, Floor, Meter)
+	case Power:
+		s.claim("power", "energy", "use", "peak", "base", "consumer", "estimate", "hourly", "daily", "byhour", "byday", "sum", "meter", "status")
+		s.grouping(Zone, Floor, Meter)
+		if f.By == "hour" && s.has("when", "byhour") {
+			f.By = ""
+		}
+		s.claim("when")
+	case Lights:
+		s.claim("light", "level", "status", "full", "report", "switch", "everything", "device", "half")
+		s.full()
+		s.rows(Light)
+	case Shades:
+		if s.has("position") && f.State == Open && len(f.Conds) == 0 {
+			f.State = "" // "how far is it open"
+		}
+		s.claim("shade", "position", "status", "half", "ends", "report", "switch", "device", "everything")
+		s.full()
+		s.rows(Shade)
+	case Colour:
+		s.claim("kelvin", "light", "level", "temperature")
+		s.rows(Light)
+	case Faults:
+		s.claim("fault", "healthy", "light", "shade", "device", "meter", "peripheral", "status", "everything", "switch", "when", "report", "bus")
+		s.ofKind()
+		f.State = ""
+		if f.Kind == Device || f.Kind == Zone || f.Kind == Floor || f.Kind == Bus {
+			f.Kind = ""
+		}
+	case Offline:
+		s.claim("offline", "online", "availability", "light", "shade", "device", "meter", "peripheral", "status", "everything", "switch", "when", "since", "longer", "fault", "moving")
+		s.ofKind()
+		if f.State == Away || f.State == Moving {
+			f.State = ""
+		}
+	case Controllers:
+		s.claim("controller", "online", "offline", "firmware", "status", "since", "healthy", "inventory", "on", "off", "moving", "type")
+		f.Kind = ""
+		if s.has("firmware") {
+			f.Aspect = "firmware"
+		}
+		switch f.State {
+		case On, Open, Moving:
+			f.State = Online
+		case Off, Closed:
+			f.State = Away
+		}
+		if f.Aspect == "firmware" {
+			f.State = ""
+		}
+		s.claim("everything")
+	case Comfort:
+		for _, a := range aspects {
+			if s.has(a) {
+				f.Aspect = a
+				break
+			}
+		}
+		s.claim(aspects...)
+		s.claim("on", "level", "zone", "floor", "status", "able", "more", "less", "than", "healthy", "most", "least", "average", "where", "moving")
+		f.State, f.Kind, f.Conds, f.By, f.Op = "", "", nil, "", Tell
+	case Occupancy:
+		s.claim("occupancy", "zone", "floor", "status", "who", "where")
+		f.State, f.Kind, f.By = "", "", ""
+	case Automation:
+		s.claim("automation", "light", "shade", "on", "off", "open", "closed", "future", "inventory", "when", "zone", "everything", "healthy", "since", "fault", "online", "moving")
+		f.State, f.Kind, f.Op = "", "", Tell
+	case Inventory:
+		s.inventory()
+	case Report:
+		s.claim("report", "status", "healthy", "everything", "use", "light", "energy")
+		s.drop("light", "energy", "use")
+		f.Kind = ""
+	case Sources:
+		s.claim("source")
+		f.Kind = ""
+	case Saving:
+		s.claim("saving", "energy", "power", "cost", "can", "use", "where", "light", "consumer", "able", "more", "less")
+		f.Kind = ""
+	case Help:
+		s.claim("help", "can", "greeting", "able")
+		f.Kind = ""
+	case Greeting:
+		s.claim("greeting")
+	case Nothing:
+		s.claim("it", "light", "shade", "zone", "floor", "meter", "device", "compare", "than", "more", "less", "why", "since", "each", "hourly", "daily", "weekly", "monthly", "average", "most", "least", "half", "full", "everything",
+			"difference", "trend", "share", "sum", "usual", "perm2", "perlight", "list")
+		s.full()
+		if s.has("difference") {
+			f.Op = Difference
+		}
+	}
+	s.claim("all", "everything", "future", "it", "else ")
+	s.appositions()
+	s.units()
+}
+
+// drop takes claims back.
+func (s *sentence) drop(tags ...string) {
+	for _, t := range tags {
+		delete(s.claims, t)
+	}
+}
+
+// grouping finds what is ranked or listed: "which floor used most", "which zones draw more than 500 W".
+func (s *sentence) grouping(kinds ...Kind) {
+	f := &s.f
+	for _, k := range kinds {
+		if f.Kind != k || s.beside(k) {
+			continue
+		}
+		if f.By == "" && (f.Op == Most || f.Op == Least || len(f.Conds) > 0 || s.has("list", "any")) {
+			f.By = string(k)
+		}
+		if f.By == string(k) {
+			s.claim(string(k))
+		}
+	}
+	for _, k := range kinds {
+		if f.By == string(k) {
+			s.claim(string(k))
+		}
+	}
+	if f.Op == Most && s.has("when") && f.By == "" && f.Topic == Energy {
+		f.By = "hour"
+		if f.When != nil && f.When.To.Sub(f.When.From) > 49*time.Hour {
+			f.By = "day"
+		}
+		s.claim("when")
+	}
+	if f.Per == "light" {
+		s.claim("light", "perlight", "each")
+	}
+	f.Kind = ""
+}
+
+// beside reports whether a noun stands next to a name of its kind: "the ground floor meter", "the lobby room".
+func (s *sentence) beside(k Kind) bool {
+	for _, c := range s.chunks {
+		if c.is(string(k)) && s.apposed(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// apposed reports whether a noun only says again what kind of thing the name beside it is.
+func (s *sentence) apposed(c chunk) bool {
+	fits := func(i int) bool {
+		if i < 0 || i >= len(s.t) || !s.t[i].name {
+			return false
+		}
+		for k := i; k >= 0 && s.t[k].name; k-- {
+			for _, p := range append(s.placeAt(k), s.f.Except...) {
+				if p.Mention == k && (c.is(string(p.Kind)) || p.Kind == Device && c.is(string(Light)) || c.is("device") || p.Kind == Floor && c.is("zone")) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	end := c.at + c.n
+	for s.wordAt(end) == "the" || s.wordAt(end) == "of" || s.wordAt(end) == "in" || s.wordAt(end) == "on" {
+		end++
+	}
+	return fits(c.at-1) || fits(end)
+}
+
+// appositions claims nouns that stand beside a name of their kind.
+func (s *sentence) appositions() {
+	for i := range s.chunks {
+		if s.apposed(s.chunks[i]) && s.chunks[i].is("zone", "floor", "meter", "light", "shade", "device", "bus") {
+			s.take(s.chunks[i].at)
+		}
+	}
+}
+
+// rows tells places that are asked for from things: "which rooms have lights on" is of rooms.
+func (s *sentence) rows(kind Kind) {
+	f := &s.f
+	for _, k := range []Kind{Zone, Floor} {
+		if f.By == string(k) || f.Kind == k && !s.beside(k) && f.By == "" {
+			f.By = string(k)
+			s.claim(string(k))
+		}
+	}
+	if f.By == "" && s.has("where") {
+		f.By = string(Zone)
+		s.claim("where", "zone")
+	}
+	if f.By == "device" {
+		f.By = ""
+	}
+	if f.By == string(Zone) && f.State == Off && !s.has("each") && !f.Is(All) && s.has("list", "count") && !s.has("light") {
+		f.Set(All, true) // "which rooms are dark"
+	}
+	if f.Op == Tell && len(f.Mentioned()) == 2 && s.has("brighter", "darker", "more", "less") {
+		f.Op = Compare
+	}
+	s.claim("with", "inventory", "where", "no", "moving")
+	if kind == Light {
+		s.claim("half")
+		s.drop("moving")
+	}
+	f.Kind = ""
+}
+
+// full reads "at full brightness" and "fully open" as conditions.
+func (s *sentence) full() {
+	f := &s.f
+	switch {
+	case len(f.Conds) > 0:
+	case s.has("full") && f.Topic != Shades || s.has("ends"):
+		f.Conds = append(f.Conds, Cond{Rel: Exactly, Value: 100, Unit: Percent})
+		if f.State == Open || f.State == On {
+			f.State = ""
+		}
+	case s.has("half") && f.Topic == Shades:
+		f.Conds = append(f.Conds, Cond{Rel: Exactly, Value: 50, Unit: Percent})
+		f.State = ""
+	}
+	if f.Topic == Shades && len(f.Conds) > 0 && f.State == Open {
+		f.State = "" // "more than half open"
+	}
+	if f.Topic == Shades && len(f.Conds) > 0 && f.State == Closed && f.Conds[0].Unit == Percent { // "more than 30 % closed"
+		c := &f.Conds[0]
+		c.Value = 100 - c.Value
+		c.Rel = map[Relation]Relation{Above: Below, Below: Above, AtLeast: AtMost, AtMost: AtLeast, Exactly: Exactly}[c.Rel]
+		f.State = ""
+	}
+	if f.Topic == Lights && len(f.Conds) > 0 && f.State == On && f.Conds[0].Unit == Percent {
+		f.State = ""
+	}
+}
+
+// ofKind keeps the kind that a question of faults or reach is limited to.
+func (s *sentence) ofKind() {
+	f := &s.f
+	for _, k := range []Kind{Zone, Floor} {
+		if f.Kind == k {
+			f.Kind = ""
+		}
+		if f.By == string(k) || s.has(string(k)) && !s.beside(k) && s.has("list", "most", "where") {
+			f.By = string(k)
+			s.claim(string(k))
+		}
+	}
+	if f.Kind == Device || f.Kind == Building {
+		f.Kind = ""
+	}
+	s.claim("where")
+}
+
+// inventory puts a question of what there is in order.
+func (s *sentence) inventory() {
+	f := &s.f
+	s.claim("inventory", "light", "shade", "zone", "floor", "device", "meter", "peripheral", "bus", "controller", "type", "able", "everything", "where", "with", "metered", "most", "least", "each", "sum", "can", "size", "timezone", "status")
+	switch {
+	case s.has("size"):
+		f.Aspect, f.Kind = "size", ""
+		s.drop("light", "shade", "meter", "most", "least")
+	case s.has("timezone"):
+		f.Aspect, f.Kind = "timezone", ""
+	case f.Op == Can:
+		f.Aspect = "can:dim"
+		if s.has("tune?") {
+			f.Aspect = "can:tune"
+		}
+	}
+	for _, m := range []string{"dali", "modbus", "dmx", "somfy"} {
+		if s.has(m) {
+			f.Make = m
+			s.claim(m)
+			if f.Kind == "" {
+				f.Kind = Device
+			}
+		}
+	}
+	if f.Aspect == "" && f.Make == "" && s.has("type") {
+		f.Aspect = "type"
+	}
+	if s.has("where") && (f.Kind == "" || f.Kind == Zone || f.Kind == Floor || len(f.Places) > 0) && f.Op == Tell {
+		f.Kind = Zone
+		if s.has("floor") {
+			f.Kind = Floor
+		}
+	} else if s.has("where") && f.By == "" {
+		f.By = string(Zone)
+		if s.has("floor") {
+			f.By = string(Floor)
+		}
+	}
+	if f.Op == Most || f.Op == Least {
+		for _, k := range []Kind{Zone, Floor, Bus} {
+			if s.has(string(k)) && f.By == "" && !s.beside(k) {
+				f.By = string(k)
+			}
+		}
+		if f.Kind == Kind(f.By) {
+			f.Kind = Device
+			for _, k := range []Kind{Light, Shade, Meter, Peripheral} {
+				if s.has(string(k)) {
+					f.Kind = k
+				}
+			}
+		}
+	}
+	if f.Kind == Building {
+		s.claim("site")
+	}
+	if f.Kind == Device && len(f.Places) == 1 && (f.Places[0].Kind == Device || f.Places[0].Kind == Shade) {
+		f.Kind = ""
+	}
+	if len(f.Having) > 0 && f.Kind != Floor && f.Kind != Device {
+		f.Kind = Zone
+	}
+	if f.Kind == "" && len(f.Places) == 0 && f.Aspect == "" && f.Op == Tell && !s.has("inventory", "everything", "device") {
+		f.Topic = Nothing
+	}
+	for i := range f.Conds {
+		if f.Conds[i].Of == "" {
+			f.Unclear = &Unclear{Conflict, []string{"number without a unit"}}
+		}
+	}
+}
+
+// units gives a number without a unit that of the topic, and refuses units that do not go with it.
+func (s *sentence) units() {
+	f := &s.f
+	allowed := map[Topic][]Unit{Lights: {Percent, Minutes}, Shades: {Percent, Minutes}, Energy: {WattHour}, Power: {Watt}, Colour: {Kelvin}, Offline: {Minutes}, Faults: {Minutes}, Cost: {}, Nothing: {Percent}}
+	for i := range f.Conds {
+		c := &f.Conds[i]
+		if c.Unit == Number && c.Of == "" && (f.Topic == Lights || f.Topic == Shades) && c.Value <= 100 {
+			c.Unit = Percent
+		}
+		fits := slices.Contains(allowed[f.Topic], c.Unit)
+		if c.Unit == Number {
+			fits = c.Of != "" && (f.Topic == Inventory || f.Topic == Lights && c.Of == Light && f.By != "" || f.Topic == Shades && c.Of == Shade && f.By != "")
+		}
+		if !fits && f.Unclear == nil {
+			f.Unclear = &Unclear{Conflict, []string{c.words()}}
+		}
+	}
+}
+
+func (c Cond) words() string {
+	f := Frame{Topic: Nothing, Conds: []Cond{c}}
+	return f.String()[1:]
+}
