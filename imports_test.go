@@ -102,7 +102,7 @@ var mayImport = map[string][]string{
 	"platform/peertest":    {"platform/store"},
 	"platform/panel":       {"platform/sse", "shelf/web", "cloud/wire"},
 	"platform/panel/webex": {"platform/panel"},
-	"platform/voice":       {"shelf/web", "cloud/wire"},
+	"platform/voice":       {"platform/understand", "shelf/web", "cloud/wire"},
 	"platform/tunnel":      {"shelf/web", "cloud/wire"},
 	"platform/pages":       {"platform/sse", "shelf/ui", "shelf/web"},
 	"platform/sitetest":    nil,

@@ -165,9 +165,13 @@ func (s *sentence) settleCues(in []cue) []cue {
 			}
 		case w == "power" && i > 0 && in[i-1].amount != nil: // "half power"
 			c.tags = []string{"level"}
-		case w == "of" && (i == 0 || in[i-1].amount == nil || next.is("level", "light") && in[i-1].amount.percent):
+		case w == "back" && next.is("light", "shade"):
+			c.tags = nil
+		case w == "bright" && i > 0 && in[i-1].amount != nil:
+			c.tags = []string{"level"}
+		case c.is("of") && (i == 0 || in[i-1].amount == nil || next.is("level", "light") && in[i-1].amount.percent):
 			continue
-		case w == "of":
+		case c.is("of"):
 			c.tags = []string{"part"}
 		case c.is("room") && s.t[c.at].text == "rooms" && !next.is("light", "shade"):
 			c.tags = nil

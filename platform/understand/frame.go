@@ -228,6 +228,7 @@ const (
 	Follows                     // leans on the sentence before: "and yesterday?"
 	Both                        // of the last two that were spoken of
 	None                        // "is nothing …": the answer's yes and no change places
+	Asked                       // it is put as a question
 	Terse                       // said without a verb: "lights off" may be an order or a question
 )
 
@@ -289,6 +290,8 @@ type Do struct {
 	Percent *int    `json:"percent,omitempty"` // of "set": 0 to 100, of a shade how far it is open
 	By      *int    `json:"by,omitempty"`      // of "dim" and "brighten": percentage points; nil: a step
 	Thirds  int     `json:"thirds,omitempty"`  // of a shade that is set to one or two thirds of its opening
+	Way     bool    `json:"way,omitempty"`     // of a shade: all the way up or down was said, and no number
+	House   bool    `json:"house,omitempty"`   // the building was named
 	Whole   bool    `json:"whole,omitempty"`   // all of the building
 	Places  []Place `json:"places,omitempty"`
 	Except  []Place `json:"except,omitempty"`

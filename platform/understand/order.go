@@ -16,8 +16,18 @@ func (s *sentence) readOrder(names Names) (Frame, bool) {
 	o.when = whens(o.t, o.now)
 	all := o.cues()
 	f := Frame{Lang: s.f.Lang, Topic: Order}
-	if len(all) == 0 || len(all) > longestOrder || o.questioned() || slices.ContainsFunc(all, func(c cue) bool { return c.is("past") }) {
+	if len(all) == 0 || len(all) > longestOrder || o.questioned() {
 		return f, false
+	}
+	imperative := o.imperative(all)
+	for i := range all {
+		if !all[i].is("past") {
+			continue
+		}
+		if !imperative {
+			return f, false
+		}
+		all[i].tags = []string{"later"}
 	}
 	if do, ok := o.actions(all); ok && !(s.asks && o.terse(all)) {
 		f.Do = do
@@ -25,7 +35,7 @@ func (s *sentence) readOrder(names Names) (Frame, bool) {
 		return f, true
 	}
 	f.Unclear = o.whyNot(all)
-	if o.imperative(all) {
+	if imperative {
 		f.Form = Imperative
 	}
 	return f, f.Unclear != nil
@@ -50,9 +60,12 @@ func (s *sentence) questioned() bool {
 	polite := slices.Contains([]string{"you", "we", "i", "someone", "somebody", "du", "sie", "ihr"}, next)
 	switch w {
 	case "can", "could", "would", "will", "may", "might", "kannst", "koenntest", "koennen", "koennten", "wuerdest":
-		return !polite || slices.Contains([]string{"tell", "show", "check", "explain", "mir", "control", "hear", "understand", "help", "report"}, s.wordAt(i+2))
+		if next == "the" && s.has0("be") && s.wordAt(i+3) == "be" { // "could the lights be at 45 percent"
+			return false
+		}
+		return !polite || slices.Contains([]string{"tell", "check", "explain", "mir", "control", "hear", "understand", "help", "report"}, s.wordAt(i+2))
 	case "what", "which", "who", "whose", "how", "why", "when", "where", "is", "are", "was", "were", "do", "does", "did", "has", "had", "any", "welche", "welcher", "welches", "welchen", "wie", "wo", "wer", "warum", "wieso", "wann", "ist", "sind", "war",
-		"list", "tell", "compare", "report", "count", "name", "explain", "describe", "summarize", "summarise", "find", "check", "anything", "gibt", "hat", "brennt", "seit", "lassen", "laesst":
+		"should", "shall", "list", "tell", "compare", "report", "count", "name", "explain", "describe", "summarize", "summarise", "find", "check", "anything", "gibt", "hat", "brennt", "seit", "lassen", "laesst":
 		if w == "do" && next == "you" && s.wordAt(i+2) == "mind" || w == "is" && next == "it" && s.wordAt(i+2) == "possible" || w == "do" && next == "me" {
 			return false
 		}
@@ -105,7 +118,8 @@ var verbs = []string{"set", "flip", "give", "dim", "brighten", "increase", "redu
 // verbBehindJoin reports whether a second verb follows an "and" or a comma, so that the whole is not one action.
 func (s *sentence) verbBehindJoin(all []cue) bool {
 	for i := 1; i < len(all); i++ {
-		if joins := all[i-1].is("and") || all[i].apart; joins && all[i].is(verbs...) && !all[i].is("and") {
+		joins := all[i-1].is("and") || all[i].apart
+		if joins && all[i].is(verbs...) && !all[i].is("and") && slices.ContainsFunc(all[:i], func(c cue) bool { return c.is(verbs...) || c.is("on", "off") || c.amount != nil }) {
 			return true
 		}
 	}
@@ -208,6 +222,7 @@ func (d Do) same(o Do) bool {
 // said is what the cues of one action say, each at most once.
 type sayings struct {
 	at     map[string]int // where a tag first stands
+	cues   [][]string
 	amount *amount
 	where  int // of the amount
 }
@@ -240,9 +255,12 @@ func (s *sentence) act(all []cue, before Do) (Do, bool) {
 		case len(c.tags) == 0, c.is("strange", "later", "for", "part", "not", "neither", "no", "if"):
 			return d, false
 		case c.is("only", "own"), c.is("room") && s.t[c.at].text != "rooms" && i+1 < len(all) && all[i+1].is("light", "shade", "panel", "level"):
+		case c.is("building"):
+			d.Whole, d.House = true, true
 		case c.is("all"):
 			d.Whole = true
 		default:
+			y.cues = append(y.cues, c.tags)
 			for _, t := range c.tags {
 				if _, ok := y.at[t]; !ok {
 					y.at[t] = i
@@ -272,14 +290,11 @@ func (y sayings) has(tags ...string) bool {
 	return slices.ContainsFunc(tags, func(t string) bool { _, ok := y.at[t]; return ok })
 }
 
-// only reports whether nothing else is said than some tags.
+// only reports whether everything that is said may mean one of some tags.
 func (y sayings) only(tags ...string) bool {
-	for t := range y.at {
-		if !slices.Contains(tags, t) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(y.cues, func(c []string) bool {
+		return !slices.ContainsFunc(c, func(t string) bool { return slices.Contains(tags, t) })
+	})
 }
 
 // decide makes an action of what is said.
@@ -287,6 +302,7 @@ func (s *sentence) decide(d Do, y sayings, before Do) (Do, bool) {
 	if y.has("it") && before.Kind != "" && !y.has("light", "shade", "panel") { // "and dim them"
 		y.at[string(before.Kind)] = y.at["it"]
 		delete(y.at, "it")
+		y.cues = slices.DeleteFunc(slices.Clone(y.cues), func(c []string) bool { return slices.Contains(c, "it") })
 		if len(d.Places) == 0 {
 			d.Places = before.Places
 		}
@@ -468,6 +484,9 @@ func (s *sentence) shade(d Do, y sayings) (Do, bool) {
 	}
 	opening := y.has("open", "raise", "up", "increase", "bringup")
 	closing := y.has("close", "shut", "covered", "lower", "down", "reduce")
+	if closing && y.has("up") && !y.has("open", "raise", "down") { // "close up the blinds"
+		opening = false
+	}
 	if y.has("draw") && !opening && !closing {
 		closing = true
 	}
@@ -482,7 +501,7 @@ func (s *sentence) shade(d Do, y sayings) (Do, bool) {
 	case opening == closing, y.has("by"), y.has("to") && !s.toState(y):
 		return d, false
 	}
-	d.Switch, d.Percent = "set", number(0)
+	d.Switch, d.Percent, d.Way = "set", number(0), true
 	if opening {
 		d.Percent = number(100)
 	}
@@ -509,7 +528,7 @@ func (s *sentence) shadeTo(d Do, y sayings, a amount, opening, closing bool) (Do
 	to := at("to") >= 0 && at("to") < y.where
 	covers := behind("close", "shut", "covered") || behind("down") && !behind("open", "up")
 	switch {
-	case y.has("fully"), y.has("by") && a.form == "num", y.has("draw") && a.value != 50 && !(opening != closing && y.has("open", "up", "down", "close")), opening && closing && !covers && !(to && y.has("down") && y.has("open")):
+	case y.has("fully"), y.has("by") && a.form == "num", y.has("draw") && a.value != 50 && !to && !(opening != closing && y.has("open", "up", "down", "close")), opening && closing && !covers && !(to && y.has("down") && y.has("open")):
 		return d, false
 	case covers && !(to && y.has("close") && at("close") < y.where):
 	case opening && !closing:
@@ -549,6 +568,8 @@ func (s *sentence) heard() {
 	for i := range s.t {
 		w, before := s.t[i].stem, s.wordAt(i-1)
 		switch {
+		case w == "dem":
+			s.t[i].stem = "dim"
 		case s.t[i].text == "of" && (slices.Contains([]string{"turn", "switch", "shut", "power", "turned", "switched"}, before) || s.means(i-1, "light") && i == len(s.t)-1):
 			s.t[i].stem = "off"
 		case slices.Contains([]string{"clothe", "cloth", "clause", "clothes"}, w) && thing(i+1, "shade"):

@@ -98,7 +98,7 @@ func (s *sentence) meant(tag string, i, n int) bool {
 		return i == 0 || s.hasWord("dim?") || s.hasWord("tune?") || s.hasWord("able")
 	case w == "free" && tag == "occupancy", w == "empty" && tag == "occupancy":
 		return true
-	case w == "drawn":
+	case (tag == "power" || tag == "closed") && slices.Contains([]string{"drawn", "draw", "drew", "drawing", "pull", "pulling"}, w):
 		return (tag == "power") != s.hasWord("shade")
 	case w == "opening" && tag == "moving":
 		return slices.Contains([]string{"is", "are", "shade", "blind", "curtain", "still", "not", "currently", "now"}, before)
@@ -306,6 +306,7 @@ func (s *sentence) manner() {
 	f.Set(Estimate, f.Is(Estimate) || s.has("estimate"))
 	f.Set(Follows, s.follows())
 	f.Set(Both, s.both())
+	f.Set(Asked, s.asks || s.put())
 	f.Set(Future, f.Is(Future) || s.has("future") && f.Topic != Automation)
 	switch {
 	case f.Form != "":
@@ -340,6 +341,22 @@ func (s *sentence) yesNo() bool {
 	}
 	return false
 }
+
+// put reports whether a sentence is put as a question, or asks for a report.
+func (s *sentence) put() bool {
+	i := 0
+	for i < len(s.t) && slices.Contains([]string{"hey", "hi", "hello", "ok", "okay", "webex", "please", "so", "and", "um", "uh", "well", "also", "thank", "bitte", "hallo"}, s.t[i].stem) {
+		i++
+	}
+	if slices.Contains([]string{"can", "could", "will", "would", "may"}, s.wordAt(i)) && slices.Contains([]string{"you", "we", "i", "someone", "somebody"}, s.wordAt(i+1)) {
+		i += 2
+	}
+	return asking[s.wordAt(i)] && !(s.wordAt(i) == "do" && s.wordAt(i+1) == "not")
+}
+
+// asking are the words that questions and requests for reports begin with.
+var asking = wordSet("what which who whose how why when where is are am was were do does did has have had list tell compare report count name explain describe summarize summarise find " +
+	"show give get check any can could should will would may anything display enumerate help welche welcher welches welchen wie wo wer was warum wieso wann ist sind war hat haben gibt seit zeig nenne vergleiche")
 
 func (s *sentence) both() bool {
 	for i := range s.t {

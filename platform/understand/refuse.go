@@ -1,16 +1,22 @@
 package understand
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // whyNot tells what keeps an order from being done as it was said; nil if the sentence is none.
 func (s *sentence) whyNot(all []cue) *Unclear {
 	if u := s.denied(all); u != nil {
 		return u
 	}
+	imperative := s.imperative(all)
+	if u := s.otherwise(all, imperative); u != nil {
+		return u
+	}
 	if u := s.numbers(all); u != nil {
 		return u
 	}
-	imperative := s.imperative(all)
 	if u := s.without(all); u != nil {
 		return u
 	}
@@ -23,10 +29,7 @@ func (s *sentence) whyNot(all []cue) *Unclear {
 			words = append(words, said(s.t, c.at, c.n))
 		}
 	}
-	switch {
-	case slices.ContainsFunc(all, func(c cue) bool { return c.is("other") }):
-		return &Unclear{Heating, s.told(all, "other")}
-	case len(words) > 0:
+	if len(words) > 0 {
 		return &Unclear{Cannot, join(words, s)}
 	}
 	return &Unclear{Nowhere, nil}
@@ -145,27 +148,71 @@ func (s *sentence) without(all []cue) *Unclear {
 			}
 		}
 	}
+	for i, c := range all { // "at 8" may be a time of day
+		if c.amount != nil && c.amount.form == "num" && !c.amount.percent && c.amount.value <= 24 && i > 0 && s.t[all[i-1].at].stem == "at" && acts(slices.Concat(all[:i-1], all[i+1:])) {
+			return &Unclear{Later, []string{said(s.t, all[i-1].at, 2)}}
+		}
+	}
 	return s.scoped(all)
 }
 
-// scoped finds what tells which of the things are meant, or what they should be like, where the rest is an action.
-func (s *sentence) scoped(all []cue) *Unclear {
-	strange := func(c cue) bool { return len(c.tags) == 0 || c.is("strange", "part") }
-	rest := trim(slices.DeleteFunc(slices.Clone(all), strange))
-	if words := s.told(all, "color"); len(words) > 0 && slices.ContainsFunc(all, func(c cue) bool { return c.is("light", "place") }) {
-		return &Unclear{Coloured, words}
+// otherwise finds what is set besides levels: colours, scenes, and heating.
+func (s *sentence) otherwise(all []cue, imperative bool) *Unclear {
+	has := func(tags ...string) bool { return slices.ContainsFunc(all, func(c cue) bool { return c.is(tags...) }) }
+	starts := imperative || !persons[s.wordAt(0)] && s.wordAt(0) != "the"
+	thing := has("light", "shade", "place", "own", "room", "everything", "level")
+	arranging := imperative || has("set", "on", "show", "ready", "give")
+	kelvin := slices.ContainsFunc(all, func(c cue) bool {
+		return c.amount != nil && (strings.HasSuffix(c.amount.bad, " k") || strings.HasSuffix(c.amount.bad, "kelvin"))
+	})
+	switch {
+	case kelvin && imperative:
+		return &Unclear{Coloured, []string{"kelvin"}}
+	case !starts, has("panel"):
+	case has("scene") && (arranging || has("purpose")), has("purpose") && thing && has("ready") && arranging && !has("on", "off"):
+		return &Unclear{SceneSet, s.told(all, "scene", "purpose")}
+	case has("color") && (has("light") || len(s.f.Places) > 0 || s.has0("kelvin", "colour")) && !has("brighter") && (imperative || has("light")):
+		return &Unclear{Coloured, s.told(all, "color")}
+	case has("other") && (imperative || has("set")) && !has("light", "shade"):
+		return &Unclear{Heating, s.told(all, "other")}
 	}
-	if len(rest) == len(all) {
+	return nil
+}
+
+var persons = wordSet("he she they it its there i me him her us them you we")
+
+// prepositions lead to a place.
+var prepositions = wordSet("in on at near by over under beside behind next from for outside around across along above within inside of all the except but only just")
+
+// scoped finds what tells which of the things are meant, where the rest is an action: "the kitchen lights", "in the sauna".
+func (s *sentence) scoped(all []cue) *Unclear {
+	if persons[s.wordAt(0)] && s.wordAt(0) != "we" && s.wordAt(0) != "i" || s.wordAt(0) == "the" {
 		return nil
 	}
-	if _, ok := s.actions(rest); ok {
-		var words []string
-		for _, c := range all {
-			if strange(c) {
-				words = append(words, said(s.t, c.at, c.n))
+	strange := make([]bool, len(all))
+	var words []string
+	for i, c := range all {
+		if strange[i] = len(c.tags) == 0 || c.is("strange", "part"); strange[i] {
+			if persons[s.t[c.at].stem] {
+				return nil
+			}
+			words = append(words, said(s.t, c.at, c.n))
+		}
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	for _, wide := range []bool{false, true} { // with the words that only lead to what is strange
+		var rest []cue
+		for i, c := range all {
+			lead := wide && (prepositions[s.t[c.at].stem] || c.is("room", "own", "except", "amount", "it", "only")) && (i+1 < len(all) && (strange[i+1] || i+2 < len(all) && strange[i+2] && c.n == 1 && prepositions[s.t[all[i+1].at].stem]) || i > 0 && strange[i-1])
+			if !strange[i] && !lead {
+				rest = append(rest, c)
 			}
 		}
-		return &Unclear{Elsewhere, join(words, s)}
+		if do, ok := s.actions(trim(rest)); ok && !slices.ContainsFunc(do, func(d Do) bool { return d.Kind == Panel }) && slices.ContainsFunc(rest, func(c cue) bool { return c.is("light", "shade", "level", "place") }) {
+			return &Unclear{Elsewhere, join(words, s)}
+		}
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ var contractions = strings.NewReplacer(
 	"shouldn't", "should not", "mustn't", "must not", "wouldn't", "would not", "couldn't", "could not",
 	"o'clock", "oclock", "wi-fi", "wifi", "co₂", "co2", "co 2", "co2", "per cent", "percent", "air-conditioning", "air conditioning",
 	"air-con", "air conditioning", "kilowatt-hour", "kwh", "kilowatt hour", "kwh", "watt-hour", "kwh", "m²", "m2", "co2-", "co2 ",
-	"day-to-day", "daily", "set-point", "setpoint", "set point", "setpoint", "off-line", "offline", "on-line", "online",
+	"day-to-day", "daily", "set-point", "setpoint", "set point", "setpoint", "turnon", "turn on", "turnoff", "turn off", "switchon", "switch on", "switchoff", "switch off", "off-line", "offline", "on-line", "online",
 )
 
 // apostrophes are written in one way before contractions are looked for.
@@ -71,7 +71,7 @@ var sameWord = map[string]string{
 	"hours": "hour", "hrs": "hour", "hr": "hour", "h": "hour", "mins": "minute", "min": "minute", "lux": "lux",
 	"always": "always", "less": "less", "yes": "yes", "please": "please", "plz": "please", "pls": "please", "buses": "bus",
 	"versus": "vs", "us": "us", "lens": "lens", "kilowatts": "kw", "kilowatt": "kw", "kilowattstunde": "kwh", "kilowattstunden": "kwh",
-	"lites": "light", "lite": "light", "lightes": "light", "litghts": "light", "toggel": "toggle", "dem": "dem", "dimm": "dim", "brighton": "brighten",
+	"lites": "light", "lite": "light", "lightes": "light", "litghts": "light", "toggel": "toggle", "dimm": "dim", "brighton": "brighten",
 	"brightin": "brighten", "briten": "brighten", "quater": "quarter", "½": "half", "1/2": "half", "grey": "gray",
 	"blindes": "blind", "shads": "shade", "curtins": "curtain", "maxed": "max", "dont": "not", "wont": "not", "cant": "not", "doesnt": "not",
 	"isnt": "not", "arent": "not", "shouldnt": "not", "didnt": "not",

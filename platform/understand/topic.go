@@ -14,8 +14,12 @@ func (s *sentence) topic() Topic {
 	metered := s.has("energy", "use", "power", "peak", "base")
 	state := s.f.State
 	switch {
-	case s.has("help") && !metered && !thing:
+	case (s.wordAt(0) == "he" || s.wordAt(0) == "she" || s.wordAt(0) == "they") && !s.asks: // a tale
+		return Nothing
+	case s.has("self"), s.has("help") && !metered && !thing:
 		return Help
+	case s.has("complaint") && !s.asks && len(s.f.Places) == 0 && !s.has("light", "shade"):
+		return Comfort
 	case s.has("source") && !thing && !s.has("fault", "offline"):
 		return Sources
 	case s.has("saving") && s.f.Against == nil && !s.has("difference", "trend", "fault"):
@@ -35,6 +39,8 @@ func (s *sentence) topic() Topic {
 		return Comfort
 	case s.has("automation"):
 		return Automation
+	case s.has("flicker"):
+		return Faults
 	case s.has("controller"):
 		return Controllers
 	case s.has("firmware"):
@@ -85,7 +91,7 @@ func (s *sentence) topic() Topic {
 
 // lights reports whether lights are spoken of, or what only lights do.
 func (s *sentence) lights() bool {
-	return s.has("light", "level", "full", "brightest", "darkest", "brighter", "darker") || s.f.State == On || s.f.State == Off ||
+	return s.has("light", "level", "complaint", "full", "brightest", "darkest", "brighter", "darker") || s.f.State == On || s.f.State == Off ||
 		slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Unit == Percent || c.Of == Light && s.f.State == On }) && !s.has("shade", "position", "open", "closed")
 }
 
@@ -227,7 +233,7 @@ func (s *sentence) settle() {
 		}
 		s.claim("when")
 	case Lights:
-		s.claim("light", "level", "status", "full", "report", "switch", "everything", "device", "half")
+		s.claim("complaint", "light", "level", "status", "full", "report", "switch", "everything", "device", "half")
 		s.full()
 		s.rows(Light)
 	case Shades:
@@ -277,6 +283,8 @@ func (s *sentence) settle() {
 			}
 		}
 		s.claim(aspects...)
+		s.claim("complaint", "off", "light")
+		s.drop("light")
 		s.claim("on", "level", "zone", "floor", "status", "able", "more", "less", "than", "healthy", "most", "least", "average", "where", "moving")
 		f.State, f.Kind, f.Conds, f.By, f.Op = "", "", nil, "", Tell
 	case Occupancy:
@@ -298,7 +306,7 @@ func (s *sentence) settle() {
 		s.claim("saving", "energy", "power", "cost", "can", "use", "where", "light", "consumer", "able", "more", "less")
 		f.Kind = ""
 	case Help:
-		s.claim("help", "can", "greeting", "able")
+		s.claim("help", "self", "can", "greeting", "able", "level", "light", "shade")
 		f.Kind = ""
 	case Greeting:
 		s.claim("greeting")

@@ -1,7 +1,5 @@
 package voice
 
-import "unicode/utf8"
-
 // MaxText is the longest sentence in characters; longer ones are refused by [Parse] as unknown.
 const MaxText = 500
 
@@ -73,30 +71,4 @@ func (h Heard) Acts() bool {
 		return false
 	}
 	return true
-}
-
-// Parse understands a sentence of at most [MaxText] characters in English.
-func Parse(text string) Heard {
-	if utf8.RuneCountInString(text) > MaxText {
-		return Heard{Intent: Unknown}
-	}
-	words := normalise(text)
-	if len(words) == 0 {
-		return Heard{Intent: Unknown}
-	}
-	if prohibits(words) {
-		return Heard{Intent: Unknown}
-	}
-	if !negated(words) {
-		if h, ok := act(words); ok {
-			return h
-		}
-		if h, ok := compound(words); ok {
-			return h
-		}
-	}
-	if agent := askedAgent(words); agent != "" {
-		return Heard{Intent: Question, Slots: Slots{Agent: agent}}
-	}
-	return Heard{Intent: Unknown}
 }

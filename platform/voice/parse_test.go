@@ -50,6 +50,8 @@ func score(t *testing.T, all []labelled, atLeast, falseAtMost float64) {
 			questions++
 			if got.Slots.Agent == l.Slots.Agent {
 				agents++
+			} else {
+				t.Logf("%q: want %s, got %s", l.Text, l.Slots.Agent, got.Slots.Agent)
 			}
 			got.Slots.Agent, want.Slots.Agent = "", ""
 		}
