@@ -109,11 +109,10 @@ var mayImport = map[string][]string{
 	"platform/sse":         {"shelf/web"},
 	"platform/chat":        {"platform/sse", "shelf/web"},
 	"platform/mcp":         {"platform/sse", "shelf/web"},
-	"platform/assistant":   {"platform/assistant/facts", "platform/assistant/model", "platform/assistant/question"},
+	"platform/assistant":   {"platform/assistant/facts", "platform/assistant/model", "platform/understand"},
 
 	"platform/understand": nil,
 
-	"platform/assistant/question": nil,
 	"platform/assistant/facts":    nil,
 	"platform/assistant/model":    nil,
 

@@ -2,7 +2,7 @@ package assistant
 
 import (
 	"svc.internal/controller/platform"
-	"svc.internal/controller/platform/assistant/question"
+	"svc.internal/controller/platform/understand"
 )
 
 // Agent is one of the assistant's voices. Agents are data: what they are for, what they may read, and how a model that
@@ -10,7 +10,7 @@ import (
 type Agent struct {
 	Name    string
 	Purpose string // for the model that routes, and for the status
-	Topics  []question.Topic
+	Topics  []understand.Topic
 	Tools   []string // names of read tools
 }
 
@@ -26,24 +26,24 @@ const (
 // Agents lists all of them; the first is the one that routes and answers what is nobody else's.
 var Agents = []Agent{
 	{User, "talks with the person: greetings, help, summaries of the building, orders to switch or move something, and whatever belongs to nobody else",
-		[]question.Topic{question.Help, question.Greeting, question.Order, question.Confirm, question.Decline, question.Report, question.Sources, question.Outside, question.Nothing},
+		[]understand.Topic{understand.Help, understand.Greeting, understand.Order, understand.Confirm, understand.Decline, understand.Report, understand.Sources, understand.Nothing},
 		[]string{"building", "lights", "shades", "energy", "power", "faults", "reach", "controllers", "preview_order"}},
 	{SiteAsset, "site assets: buildings, floors, zones, devices, controllers, and what is on or off now",
-		[]question.Topic{question.Inventory, question.Lights, question.Controllers, question.Automation},
+		[]understand.Topic{understand.Inventory, understand.Lights, understand.Controllers, understand.Automation},
 		[]string{"building", "lights", "shades", "controllers", "reach"}},
 	{EnergyAgent, "energy and power: consumption by period, zone, floor or meter, comparisons, peaks, cost, proposals to save",
-		[]question.Topic{question.Energy, question.Power, question.Cost, question.Carbon, question.Saving},
+		[]understand.Topic{understand.Energy, understand.Power, understand.Cost, understand.Carbon, understand.Saving},
 		[]string{"building", "energy", "power", "lights"}},
 	{Comfort, "comfort: temperature, air, light colour, shades, occupancy, and what of these is measured",
-		[]question.Topic{question.Comfort, question.Occupancy, question.Shades, question.Colour},
+		[]understand.Topic{understand.Comfort, understand.Occupancy, understand.Shades, understand.Colour},
 		[]string{"building", "lights", "shades"}},
 	{Maintenance, "maintenance: faults, alerts, devices that are out of reach, availability",
-		[]question.Topic{question.Faults, question.Offline},
+		[]understand.Topic{understand.Faults, understand.Offline},
 		[]string{"building", "faults", "reach", "controllers"}},
 }
 
 // route chooses the agent of a topic.
-func route(topic question.Topic) Agent {
+func route(topic understand.Topic) Agent {
 	for _, a := range Agents {
 		for _, t := range a.Topics {
 			if t == topic {
@@ -55,13 +55,13 @@ func route(topic question.Topic) Agent {
 }
 
 // narrow turns a question so that it is about the data that was asked for, if it is not yet.
-func narrow(q question.Question, about platform.DataType) question.Question {
-	keep := map[platform.DataType][]question.Topic{
-		platform.AboutEnergy:     {question.Energy, question.Power, question.Cost, question.Carbon, question.Saving},
-		platform.AboutOccupancy:  {question.Occupancy},
-		platform.AboutDevices:    {question.Inventory, question.Lights, question.Shades, question.Colour, question.Controllers, question.Offline, question.Faults},
-		platform.AboutAutomation: {question.Automation},
-		platform.AboutReports:    {question.Report, question.Energy, question.Power, question.Cost, question.Carbon, question.Faults, question.Offline},
+func narrow(q understand.Frame, about platform.DataType) understand.Frame {
+	keep := map[platform.DataType][]understand.Topic{
+		platform.AboutEnergy:     {understand.Energy, understand.Power, understand.Cost, understand.Carbon, understand.Saving},
+		platform.AboutOccupancy:  {understand.Occupancy},
+		platform.AboutDevices:    {understand.Inventory, understand.Lights, understand.Shades, understand.Colour, understand.Controllers, understand.Offline, understand.Faults},
+		platform.AboutAutomation: {understand.Automation},
+		platform.AboutReports:    {understand.Report, understand.Energy, understand.Power, understand.Cost, understand.Carbon, understand.Faults, understand.Offline},
 	}[about]
 	if len(keep) == 0 {
 		return q
@@ -71,9 +71,9 @@ func narrow(q question.Question, about platform.DataType) question.Question {
 			return q
 		}
 	}
-	q.Topic, q.State, q.Bound = keep[0], "", nil
-	if q.Op == question.Check {
-		q.Op = question.Tell
+	if q.Unclear != nil && q.Unclear.Why != understand.Nowhere {
+		return q
 	}
+	q.Topic, q.Op, q.Form, q.State, q.Conds, q.Kind, q.Having, q.By, q.Per, q.Unclear = keep[0], understand.Tell, understand.Plain, "", nil, "", nil, "", "", nil
 	return q
 }

@@ -60,6 +60,20 @@ func kw(meters ...int64) string {
 	return fmt.Sprintf("%.0f W", sum)
 }
 
+// usualKWh words the mean of today's hours up to half past two on the four Wednesdays before.
+func usualKWh(meter int64) string {
+	sum := 0.0
+	for w := 1; w <= 4; w++ {
+		from := at(18, 0).AddDate(0, 0, -7*w)
+		for m := from; m.Before(from.Add(14*time.Hour + 30*time.Minute)); m = m.Add(time.Minute) {
+			if sitetest.Measured(meter, m) {
+				sum += sitetest.Watts(meter, m) / 60000 / 4
+			}
+		}
+	}
+	return fmt.Sprintf("%.2f kWh", sum)
+}
+
 const (
 	ground   = sitetest.GroundMeter
 	offices  = sitetest.OfficeMeter
@@ -170,7 +184,8 @@ func TestQuestionsAreAnsweredInManyWordings(t *testing.T) {
 		{[]string{"what scenes are scheduled", "which automations exist?"}, SiteAsset, []string{"I do not know"}, nil},
 		// what was asked freely, and answered wrongly at first
 		{[]string{"By how many percent did ground floor consumption change from Sunday to Monday?", "how did the ground floor's energy change from sunday to monday"}, EnergyAgent, []string{kwh(at(16, 0), at(17, 0), ground), kwh(at(15, 0), at(16, 0), ground), "more"}, nil},
-		{[]string{"Is the consumption of the ground floor higher than usual today?"}, EnergyAgent, []string{kwh(at(18, 0), sitetest.Now, ground), kwh(at(17, 0), at(18, 0), ground)}, nil},
+		{[]string{"Is the consumption of the ground floor higher than usual today?", "is today's consumption on the ground floor normal"}, EnergyAgent,
+			[]string{"used " + kwh(at(18, 0), at(18, 14).Add(30*time.Minute), ground), "same hours of the same weekday of the last 4 weeks", "it was " + usualKWh(ground) + " on average"}, nil},
 		{[]string{"How much energy does the ground floor use per day on average?"}, EnergyAgent, []string{kwh(at(11, 0), at(18, 0), ground), "in 24 hours"}, nil},
 		{[]string{"When was the peak on the ground floor yesterday?"}, EnergyAgent, []string{"The highest power of Ground floor yesterday", "Tue 17 Nov 12:"}, nil},
 		{[]string{"Who is the biggest power consumer at the moment?", "which meter shows the highest load?"}, EnergyAgent, []string{"Power now: Meter open offices " + kw(offices)}, nil},
@@ -234,7 +249,7 @@ func TestQuestionsAreAnsweredInManyWordings(t *testing.T) {
 		// a time that is not understood gets no figure of another one
 		{[]string{"kWh for the ground floor over Easter", "energy Mondays versus Fridays", "what did we burn yesterday after hours", "workshop energy for week 46",
 			"how many kWh has the lobby needed since it was first measured"}, EnergyAgent, []string{"I did not understand the time"}, []string{" used "}},
-		{[]string{"what did we use on New Year's Eve"}, User, []string{"I do not know"}, []string{"kWh", "lights are on"}},
+		{[]string{"what did we use on New Year's Eve"}, EnergyAgent, []string{"I did not understand the time “new year eve”"}, []string{"kWh", "lights are on"}},
 		// shares, meters, states said in other words
 		{[]string{"what is the canteen's share of the ground floor yesterday?"}, EnergyAgent, []string{"not measured: no meter measures Canteen"}, []string{"kWh"}},
 		{[]string{"the lobby's share of the ground floor yesterday?", "what share of the ground floor was the lobby's yesterday?"}, EnergyAgent,
@@ -254,7 +269,7 @@ func TestQuestionsAreAnsweredInManyWordings(t *testing.T) {
 		{[]string{"give me an overview of the building", "how is the building doing?", "status report please"}, User, []string{"Lights: 27 of 39", "lamp failure", "Source"}, nil},
 		{[]string{"where does your data come from", "how old is the data?", "how fresh are your readings"}, User, []string{"controller", "3 s ago"}, nil},
 		{[]string{"what can you do", "help"}, User, []string{"energy"}, nil},
-		{[]string{"what's the weather tomorrow", "will it rain"}, User, []string{"I do not know"}, nil},
+		{[]string{"what's the weather tomorrow", "will it rain"}, User, []string{"I know nothing called"}, []string{" on", "kWh", " W "}},
 		{[]string{"what does electricity cost us this month", "how much money did we spend on energy this month"}, EnergyAgent, []string{"not known to me", kwh(at(1, 0), sitetest.Now, all...)}, []string{"EUR"}},
 		{[]string{"what is our carbon footprint this week", "CO2 emissions this week"}, EnergyAgent, []string{"not measured"}, nil},
 		{[]string{"lights in the sauna", "which lights are on in the sauna?", "is the sauna light on"}, SiteAsset, []string{"nothing called", "sauna"}, []string{"27"}},

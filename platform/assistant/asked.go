@@ -9,14 +9,14 @@ import (
 
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/assistant/facts"
-	"svc.internal/controller/platform/assistant/question"
+	"svc.internal/controller/platform/understand"
 )
 
 // asked is one question to one site while it is answered.
 type asked struct {
 	ctx   context.Context
 	site  *facts.Site
-	q     question.Question
+	q     understand.Frame
 	scope facts.Scope
 	price Price
 }
@@ -28,44 +28,44 @@ type answer struct {
 }
 
 // names of a site, for the reader of questions.
-func names(s *facts.Site) question.Names {
-	var n []question.Name
-	add := func(kind question.PlaceKind, id int64, name string, also ...string) {
-		p := question.Place{Kind: kind, ID: id, Name: name}
+func names(s *facts.Site) understand.Names {
+	var n []understand.Name
+	add := func(kind understand.Kind, id int64, name string, also ...string) {
+		p := understand.Place{Kind: kind, ID: id, Name: name}
 		for _, text := range append([]string{name}, also...) {
-			n = append(n, question.Name{Place: p, Text: text})
+			n = append(n, understand.Name{Place: p, Text: text})
 		}
 	}
-	n = append(n, question.Name{Text: s.Name()}, question.Name{Text: s.Controller.Name}, question.Name{Text: s.Controller.ID})
+	n = append(n, understand.Name{Text: s.Name()}, understand.Name{Text: s.Controller.Name}, understand.Name{Text: s.Controller.ID})
 	for _, z := range s.Zones {
-		add(question.Zone, z.ID, z.Name)
+		add(understand.Zone, z.ID, z.Name)
 	}
 	for _, f := range s.Building.Floors {
-		add(question.Floor, 0, f.Name, floorAliases(f.Name)...)
+		add(understand.Floor, 0, f.Name, floorAliases(f.Name)...)
 	}
 	meters := map[int64]bool{}
 	for _, m := range s.Meters() {
 		meters[m.Node] = true
 		if m.Covers == "" || len(m.Covers) > 60 {
-			add(question.Meter, m.Node, m.Name)
+			add(understand.Meter, m.Node, m.Name)
 		} else {
-			add(question.Meter, m.Node, m.Name, m.Covers+" meter")
+			add(understand.Meter, m.Node, m.Name, m.Covers+" meter")
 		}
 	}
 	buses := map[string]bool{}
 	for _, d := range s.Devices {
 		switch {
 		case d.Kind == platform.KindShade:
-			add(question.Shade, d.ID, d.Name)
+			add(understand.Shade, d.ID, d.Name)
 		case !meters[d.ID]:
-			add(question.Device, d.ID, d.Name)
+			add(understand.Device, d.ID, d.Name)
 		}
 		if d.Bus != "" && !buses[d.Bus] {
 			buses[d.Bus] = true
-			n = append(n, question.Name{Place: question.Place{Kind: question.Bus, Name: d.Bus}, Text: "bus " + d.Bus})
+			n = append(n, understand.Name{Place: understand.Place{Kind: understand.Bus, Name: d.Bus}, Text: "bus " + d.Bus}, understand.Name{Place: understand.Place{Kind: understand.Bus, Name: d.Bus}, Text: d.Bus + " bus"})
 		}
 	}
-	return question.NewNames(n)
+	return understand.NewNames(n)
 }
 
 // floorAliases are other ways to say a floor: "1st floor" for "Floor 1" and the like.
@@ -74,19 +74,21 @@ func floorAliases(name string) []string {
 	ordinals := []string{"zeroth", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"}
 	for i, o := range ordinals {
 		n := fmt.Sprint(i)
-		for _, form := range []string{"floor " + n, "level " + n, o + " floor", o + " level", n + ". floor", "storey " + n, n + " floor"} {
+		for _, form := range []string{"floor " + n, "level " + n, o + " floor", o + " level", n + ". floor", "storey " + n, n + " floor", n + ". etage", n + ". stock", n + ". og"} {
 			if low == form || low == strings.Replace(form, o, ordinalDigits(i), 1) {
-				return []string{"floor " + n, "level " + n, o + " floor", o + " level", o + " storey"}
+				return []string{"floor " + n, "level " + n, o + " floor", o + " level", o + " storey", n + ". etage", n + ". stock", "etage " + n}
 			}
 		}
 	}
-	switch low {
-	case "ground floor":
-		return []string{"ground level", "downstairs"}
-	case "upper floor":
-		return []string{"upstairs", "top floor"}
-	case "basement", "cellar":
-		return []string{"basement", "cellar"}
+	for _, same := range [][]string{
+		{"ground floor", "ground level", "downstairs", "erdgeschoss", "eg"},
+		{"upper floor", "upstairs", "top floor", "obergeschoss", "og"},
+		{"basement", "cellar", "keller", "untergeschoss", "ug"},
+		{"attic", "dachgeschoss", "dg"},
+	} {
+		if slices.Contains(same, low) {
+			return same
+		}
 	}
 	return nil
 }
@@ -103,16 +105,27 @@ func ordinalDigits(i int) string {
 	return fmt.Sprintf("%dth", i)
 }
 
-// scopeOf turns places into a scope.
-func scopeOf(s *facts.Site, places []question.Place) facts.Scope {
+// scopeOf turns places, without those that are left out, into a scope.
+func scopeOf(s *facts.Site, places, except []understand.Place) facts.Scope {
+	c := scopeIn(s, places)
+	if len(except) == 0 {
+		return c
+	}
+	out := scopeIn(s, except)
+	c.Out = &out
+	c.Label = strings.TrimPrefix(c.Label+" without "+out.Label, " ")
+	return c
+}
+
+func scopeIn(s *facts.Site, places []understand.Place) facts.Scope {
 	var c facts.Scope
 	var labels []string
 	for _, p := range places {
 		labels = append(labels, label(p.Name))
 		switch p.Kind {
-		case question.Zone:
+		case understand.Zone:
 			c.Zones = append(c.Zones, p.ID)
-		case question.Floor:
+		case understand.Floor:
 			f := s.FloorScope(p.Name)
 			c.Zones = append(c.Zones, f.Zones...)
 			if len(places) == 1 {
@@ -120,22 +133,28 @@ func scopeOf(s *facts.Site, places []question.Place) facts.Scope {
 			} else if len(f.Zones) == 0 {
 				c.Floor = p.Name
 			}
-		case question.Device, question.Meter:
+		case understand.Device, understand.Meter:
 			c.Devices = append(c.Devices, p.ID)
-		case question.Shade:
+		case understand.Shade:
 			c.Shades = append(c.Shades, p.ID)
-		case question.Bus:
+		case understand.Bus:
 			c.Bus = p.Name
 		}
 	}
 	c.Label = some(labels, 6)
+	if len(places) == 0 {
+		c.Label = ""
+	}
 	return c
 }
 
 // where names the scope inside a sentence.
 func (a *asked) where() string {
-	if a.scope.Whole() {
+	switch {
+	case a.scope.Whole():
 		return "the building"
+	case len(a.q.Places) == 0 && a.scope.Out != nil:
+		return "the building " + a.scope.Label
 	}
 	return a.scope.Label
 }
@@ -144,6 +163,9 @@ func (a *asked) where() string {
 func (a *asked) in() string {
 	if a.scope.Whole() {
 		return ""
+	}
+	if len(a.q.Places) == 0 && a.scope.Out != nil {
+		return " " + a.scope.Label
 	}
 	if a.scope.Floor != "" {
 		return " on " + a.scope.Label
@@ -170,14 +192,11 @@ func (a *asked) partly() string {
 
 // strange words name nothing here; the answer says so and what there is instead.
 func (a *asked) strange() string {
-	if len(a.q.Unknown) == 0 {
+	if a.q.Unclear == nil {
 		return ""
 	}
 	var words []string
-	for _, w := range a.q.Unknown {
-		if w == "except …" {
-			return "I cannot leave something out of a question; name what you mean instead."
-		}
+	for _, w := range a.q.Unclear.Words {
 		words = append(words, quoted(w))
 	}
 	return fmt.Sprintf("I know nothing called %s in %s.", list(words), quoted(a.site.Name()))
@@ -203,7 +222,7 @@ func (a *asked) around() string {
 }
 
 // span is the period of the question, or today.
-func (a *asked) span() question.Span {
+func (a *asked) span() understand.Span {
 	if a.q.When != nil && !a.q.When.Now {
 		return *a.q.When
 	}
@@ -211,10 +230,10 @@ func (a *asked) span() question.Span {
 }
 
 // day is a calendar day in the building's time zone.
-func day(now time.Time, offset int, label string) question.Span {
+func day(now time.Time, offset int, label string) understand.Span {
 	y, m, d := now.Date()
 	from := time.Date(y, m, d+offset, 0, 0, 0, 0, now.Location())
-	return question.Span{From: from, To: from.AddDate(0, 0, 1), Label: label}
+	return understand.Span{From: from, To: from.AddDate(0, 0, 1), Label: label}
 }
 
 // past reports whether the question is about a time for which only measured energy and events are kept.
@@ -224,10 +243,5 @@ func (a *asked) past() bool {
 
 // zonesIn are the zones of the scope.
 func (a *asked) zonesIn() []platform.Zone {
-	if a.scope.Whole() {
-		return a.site.Zones
-	}
-	return slices.DeleteFunc(slices.Clone(a.site.Zones), func(z platform.Zone) bool {
-		return !slices.Contains(a.scope.Zones, z.ID) && (a.scope.Floor == "" || z.Floor != a.scope.Floor)
-	})
+	return slices.DeleteFunc(slices.Clone(a.site.Zones), func(z platform.Zone) bool { return !a.scope.HasZone(z) })
 }

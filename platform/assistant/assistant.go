@@ -16,7 +16,7 @@ import (
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/assistant/facts"
 	"svc.internal/controller/platform/assistant/model"
-	"svc.internal/controller/platform/assistant/question"
+	"svc.internal/controller/platform/understand"
 )
 
 // Bounds of an inquiry, in characters, and of the work on it.
@@ -192,7 +192,7 @@ func (e *Assistant) answer(ctx context.Context, w *work) (Agent, answer, error) 
 			return Agent{}, answer{}, err
 		}
 		before := w.conv.Last
-		for _, message := range question.Separate(w.in.Message) {
+		for _, message := range understand.Separate(w.in.Message, names(site), site.Now) {
 			a := e.understand(ctx, w, site, message, before)
 			asks = append(asks, a)
 			before = &a.q
@@ -209,8 +209,8 @@ func (e *Assistant) answer(ctx context.Context, w *work) (Agent, answer, error) 
 func (e *Assistant) settle(ctx context.Context, w *work) (Agent, answer, bool, error) {
 	pending := w.conv.Order
 	w.conv.Order = nil
-	topic := question.Parse(w.in.Message, question.Names{}, w.now).Topic
-	if topic != question.Confirm && topic != question.Decline {
+	topic := understand.Read(w.in.Message, understand.Names{}, w.now).Topic
+	if topic != understand.Confirm && topic != understand.Decline {
 		return Agent{}, answer{}, false, nil
 	}
 	agent := Agents[0]
@@ -218,7 +218,7 @@ func (e *Assistant) settle(ctx context.Context, w *work) (Agent, answer, bool, e
 	switch {
 	case pending == nil:
 		return agent, answer{text: "There is nothing waiting for a yes or no. Ask me something, or tell me what to set."}, true, nil
-	case topic == question.Decline:
+	case topic == understand.Decline:
 		return agent, answer{text: "Dropped: nothing was done."}, true, nil
 	}
 	said, err := e.carryOut(ctx, w, *pending)
@@ -254,33 +254,28 @@ func choose(all []platform.Controller, w *work) ([]platform.Controller, error) {
 }
 
 // understand reads the message with the names of a site and what was asked before; nil: nothing.
-func (e *Assistant) understand(ctx context.Context, w *work, site *facts.Site, message string, before *question.Question) *asked {
-	q := question.Parse(message, names(site), site.Now)
+func (e *Assistant) understand(ctx context.Context, w *work, site *facts.Site, message string, before *understand.Frame) *asked {
+	known := names(site)
+	q := understand.Read(message, known, site.Now)
+	if q.Topic == understand.Order && q.Unclear == nil && q.Is(understand.Terse) && !w.in.Control { // who may not order asks
+		q = understand.Question(message, known, site.Now)
+	}
 	if before != nil {
 		q = q.After(*before)
 	}
-	q = narrow(q, w.in.About)
+	q = narrow(q.Alone(), w.in.About)
 	if p := w.in.Period; p != nil {
-		q.When = &question.Span{From: p.Start.In(site.Now.Location()), To: p.End.In(site.Now.Location())}
+		q.When = &understand.Span{From: p.Start.In(site.Now.Location()), To: p.End.In(site.Now.Location())}
 		q.Against = nil
-		q.Set(question.Future, p.Start.After(site.Now))
-		if q.Op == question.Compare && len(q.Mentioned()) < 2 {
-			q.Op = question.Tell
+		q.Set(understand.Future, p.Start.After(site.Now))
+		if q.Op == understand.Compare && len(q.Mentioned()) < 2 {
+			q.Op = understand.Tell
+		}
+		if q.Unclear != nil && q.Unclear.Why == understand.TimeWords {
+			q.Unclear = nil // the period says which time is meant
 		}
 	}
-	if q.Topic == question.Nothing && q.Op == question.Compare {
-		q.Topic = question.Energy // "compare this week with last week"
-	}
-	if q.Topic == question.Nothing && len(q.Places) == 1 && q.Places[0].Kind == question.Meter && q.When != nil && !q.When.Now {
-		q.Topic = question.Energy // "what did the ground floor meter measure yesterday"
-	}
-	if q.Topic == question.Nothing && len(q.Places) == 1 && q.Places[0].Kind == question.Bus {
-		q.Topic = question.Inventory // "what is on the stage bus"
-	}
-	if q.Topic == question.Nothing && (len(q.Places) > 0 || q.When != nil) && len(q.Unknown) == 0 {
-		q.Topic = question.Report
-	}
-	return &asked{ctx: ctx, site: site, q: q, scope: scopeOf(site, q.Places), price: e.Price}
+	return &asked{ctx: ctx, site: site, q: q, scope: scopeOf(site, q.Places, q.Except), price: e.Price}
 }
 
 // whereNamed keeps the sites that have what was named, if any has.
@@ -299,13 +294,13 @@ func whereNamed(asks []*asked) []*asked {
 
 // overAll answers where there are none or too many sites to go through.
 func (e *Assistant) overAll(w *work, all []platform.Controller) (Agent, answer, error) {
-	q := question.Parse(w.in.Message, question.Names{}, w.now)
+	q := understand.Read(w.in.Message, understand.Names{}, w.now)
 	agent := route(q.Topic)
 	w.status("routing", agent.Name, "Routed to "+agent.Name)
 	switch {
-	case q.Topic == question.Help || q.Topic == question.Greeting:
+	case q.Topic == understand.Help || q.Topic == understand.Greeting:
 		return agent, help(), nil
-	case q.Topic == question.Controllers || len(all) == 0:
+	case q.Topic == understand.Controllers || len(all) == 0:
 		return agent, e.controllers(q, w.now, titled(all)), nil
 	}
 	var names []string
@@ -330,7 +325,7 @@ func titled(all []platform.Controller) []controllerState {
 // byAgent routes the question and words the answer, by a model if there is one.
 func (e *Assistant) byAgent(ctx context.Context, w *work, asks []*asked, all []platform.Controller) (Agent, answer, error) {
 	first := asks[0]
-	if e.Model != nil && first.q.Topic != question.Order {
+	if e.Model != nil && first.q.Topic != understand.Order {
 		agent, said, err := e.talk(ctx, w, asks, all)
 		if err == nil {
 			e.lean(w, asks)
@@ -386,7 +381,7 @@ func (e *Assistant) byAgent(ctx context.Context, w *work, asks []*asked, all []p
 // lean keeps what the next sentence may lean on.
 func (e *Assistant) lean(w *work, asks []*asked) {
 	a := asks[len(asks)-1]
-	if a.q.Topic != question.Nothing && a.q.Topic != question.Greeting && a.q.Topic != question.Help && len(a.q.Unknown) == 0 {
+	if a.q.Topic != understand.Nothing && a.q.Topic != understand.Greeting && a.q.Topic != understand.Help && a.q.Unclear == nil {
 		q := a.q
 		w.conv.Last = &q
 	}
@@ -397,67 +392,58 @@ func (e *Assistant) lean(w *work, asks []*asked) {
 
 // say words the answer of one site by rules.
 func (e *Assistant) say(w *work, a *asked, all []platform.Controller) (answer, error) {
-	if a.q.Topic == question.Order {
+	if a.q.Topic == understand.Order {
 		return e.preview(w, a)
 	}
-	if len(a.q.Unknown) > 0 && len(a.q.Places) == 0 && !a.q.Topic.General() && a.q.Topic != question.Automation {
-		return answer{text: sentences(a.strange(), a.around())}, nil
+	if text := a.refused(); text != "" {
+		return answer{text: text}, nil
 	}
-	if a.q.Missed != "" && w.in.Period == nil {
-		return answer{text: fmt.Sprintf("I did not understand the time “%s”, and a figure of another time would not help. Say it for instance as “yesterday”, “last week”, “since Monday” or “9 to 13 November”.", label(a.q.Missed))}, nil
-	}
-	said, err := e.sayTopic(w, a, all)
-	if err == nil && len(a.q.Unknown) > 0 && !a.q.Topic.General() && a.q.Topic != question.Automation {
-		said.text = sentences(a.strange(), said.text)
-	}
-	return said, err
+	return e.sayTopic(w, a, all)
 }
 
 func (e *Assistant) sayTopic(w *work, a *asked, all []platform.Controller) (answer, error) {
-	if a.q.Is(question.Future) && !a.q.Topic.General() && a.q.Topic != question.Automation && a.q.Topic != question.Saving {
+	if a.q.Is(understand.Future) && !a.q.Topic.General() && a.q.Topic != understand.Automation && a.q.Topic != understand.Saving {
 		return answer{text: "I do not know: that has not happened yet, and I make no forecasts. I can tell what was measured up to now."}, nil
 	}
 	switch a.q.Topic {
-	case question.Energy:
+	case understand.Energy:
 		return a.energy()
-	case question.Power:
+	case understand.Power:
 		return a.power()
-	case question.Cost:
+	case understand.Cost:
 		return a.cost()
-	case question.Carbon:
+	case understand.Carbon:
 		return a.carbon()
-	case question.Lights:
+	case understand.Lights:
 		return a.lights()
-	case question.Colour:
+	case understand.Colour:
 		return a.colour()
-	case question.Shades:
+	case understand.Shades:
 		return a.shades()
-	case question.Faults:
+	case understand.Faults:
 		return a.faults()
-	case question.Offline:
+	case understand.Offline:
 		return a.offline()
-	case question.Inventory:
+	case understand.Inventory:
 		return a.inventory()
-	case question.Controllers:
+	case understand.Controllers:
 		return e.controllers(a.q, a.site.Now, titled(all)), nil
-	case question.Comfort:
+	case understand.Comfort:
 		return a.comfort()
-	case question.Occupancy:
+	case understand.Occupancy:
 		return a.occupancy()
-	case question.Automation:
+	case understand.Automation:
 		return a.automation()
-	case question.Outside:
-		return a.outside()
-	case question.Report:
+	case understand.Report:
 		return a.report()
-	case question.Sources:
+	case understand.Sources:
 		return a.sources()
-	case question.Saving:
+	case understand.Saving:
 		p, err := a.proposals(platform.Wish{Target: platform.TargetEnergy})
 		return answer{p.text(a.site), p}, err
-	case question.Help:
+	case understand.Help:
 		return help(), nil
-	case question.Greeting:
+	case understand.Greeting:
 		return answer{text: sentences("Hello.", help().text)}, nil
 	}
 	return answer{text: "I did not understand that, so I will not guess. " + help().text}, nil
@@ -473,9 +459,9 @@ func (e *Assistant) Propose(ctx context.Context, wish platform.Wish, tell func(p
 	}
 	w := &work{in: platform.Inquiry{Owner: wish.Owner, Session: wish.Session, Site: wish.Site}, tell: tell, now: e.Now(), clock: e.Now}
 	w.status("thinking", "", "Reading the target")
-	agent := route(question.Saving)
+	agent := route(understand.Saving)
 	if wish.Target == platform.TargetComfort {
-		agent = route(question.Comfort)
+		agent = route(understand.Comfort)
 	}
 	w.status("routing", agent.Name, "Routed to "+agent.Name)
 	all, err := e.Sites.Controllers(ctx)

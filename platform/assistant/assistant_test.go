@@ -112,8 +112,8 @@ func TestOrdersNeedPermissionPreviewAndYes(t *testing.T) {
 	tell("which lights are on?", true) // anything else drops it
 	says(t, tell("yes", true), "nothing waiting")
 	for message, want := range map[string]string{
-		"turn off the lights": "which zone", "dim the lobby": "to what", "set the sauna to 50 %": "nothing called", "turn on Lobby 3": "whole zones",
-		"set the temperature in the lobby to 21": "heating", "turn off the lobby lights tomorrow": "later", "restart the controller": "not something I can do",
+		"turn off the lights": "which zone", "dim the lights by 0 %": "what to do with what", "dim the meters": "nothing called", "set the sauna to 50 %": "nothing called", "turn on Lobby 3": "whole zones",
+		"set the temperature in the lobby to 21": "heating", "turn off the lobby lights tomorrow": "later", "restart the controller": "not something I can do", "turn off the lobby lights for an hour": "for a while", "turn off the lobby at 8 pm": "later", "turn off the lobby lights when it gets bright": "condition",
 		"close the workshop shades": "no zone in Annex workshop has a shade",
 	} {
 		if r := tell(message, true); !strings.Contains(strings.ToLower(r.Text), strings.ToLower(want)) || !strings.HasPrefix(r.Text, "I did nothing") {
@@ -126,7 +126,7 @@ func TestOrdersNeedPermissionPreviewAndYes(t *testing.T) {
 	for message, want := range map[string]string{
 		"please turn the lobby lights on": "level 100", "switch off all lights in the canteen": "level 0", "open the lobby shades": "position 100",
 		"could you set the alps meeting room to 25 percent": "level 25", "move the lobby blinds to 30%": "position 30", "stop the lobby shades": "stop",
-		"lower the canteen blinds": "position 0", "raise the canteen blinds halfway": "position 50",
+		"dim the lobby": "level 20", "brighten the lobby by 5 %": "level 45", "set the lobby to twenty five percent": "level 25", "toggle the canteen": "level 100", "lower the canteen blinds": "position 0", "raise the canteen blinds halfway": "position 50",
 	} {
 		b.Acted = nil
 		tell(message, true)

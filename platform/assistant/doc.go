@@ -2,7 +2,7 @@
 //
 // One question goes this way:
 //
-//	question.Parse     the words become a typed question           question/
+//	understand.Parse     the words become a typed question           question/
 //	route              the question chooses an agent               agent.go
 //	facts              the agent reads, with source and age        facts/
 //	words              the agent words what it read                lights.go, energy.go, …

@@ -9,15 +9,15 @@ import (
 	"time"
 
 	"svc.internal/controller/platform/assistant/facts"
-	"svc.internal/controller/platform/assistant/question"
+	"svc.internal/controller/platform/understand"
 )
 
 // energy answers what was used.
 func (a *asked) energy() (answer, error) {
 	if a.q.When == nil && a.q.By == "day" {
-		week := question.Span{From: day(a.site.Now, -7, "").From, To: day(a.site.Now, 0, "").From, Label: "in the last 7 whole days"}
+		week := understand.Span{From: day(a.site.Now, -7, "").From, To: day(a.site.Now, 0, "").From, Label: "in the last 7 whole days"}
 		a.q.When = &week
-		if a.q.Op == question.Average {
+		if a.q.Op == understand.Average {
 			a.q.By = ""
 		}
 	}
@@ -26,27 +26,41 @@ func (a *asked) energy() (answer, error) {
 		if a.q.By == "month" {
 			from = time.Date(y, m-3, 1, 0, 0, 0, 0, a.site.Now.Location())
 		}
-		a.q.When = &question.Span{From: from, To: a.site.Now, Label: "since " + from.Format("2 January")}
+		a.q.When = &understand.Span{From: from, To: a.site.Now, Label: "since " + from.Format("2 January")}
 	}
 	switch {
-	case a.q.Is(question.Future):
+	case a.q.Is(understand.Future):
 		return answer{text: "I do not know: that has not happened yet, and I make no forecasts. I can tell what was measured up to now."}, nil
-	case a.q.Op == question.Compare && a.q.Against == nil && len(a.q.Mentioned()) < 2:
-		earlier := question.Before(a.span())
+	case a.q.Op == understand.Why:
+		return a.why(a.energy)
+	case a.q.Op == understand.Trend:
+		return a.trend()
+	case a.q.Op == understand.Usual:
+		return a.usual()
+	case a.q.Op == understand.PerUnit:
+		return a.perUnit()
+	case a.q.Op == understand.Sum && len(a.q.Mentioned()) > 1:
+		return a.together()
+	case a.cond(understand.WattHour) != nil:
+		return a.bounded(*a.cond(understand.WattHour))
+	case a.q.Op == understand.Compare && a.q.Against == nil && len(a.q.Mentioned()) < 2:
+		earlier := understand.Before(a.span())
 		a.q.Against = &earlier
 		return a.comparePeriods()
-	case a.q.Op == question.Compare && a.q.Against == nil:
+	case (a.q.Op == understand.Compare || a.q.Op == understand.Difference) && a.q.Against == nil && len(a.q.Mentioned()) > 1:
 		return a.comparePlaces()
+	case a.q.Op == understand.Difference && a.q.Against == nil:
+		return answer{text: "The difference between what and what? Name two places or two times."}, nil
 	case a.q.Against != nil:
 		return a.comparePeriods()
 	case a.slotted():
 		return a.energySlots()
-	case a.q.By != "" || a.q.Op == question.Most || a.q.Op == question.Least || a.q.Op == question.Split:
+	case a.q.By != "" || a.q.Op == understand.Most || a.q.Op == understand.Least:
 		return a.rankEnergy()
 	}
 	span := a.span()
-	if groups := a.q.Mentioned(); a.q.Aspect == "share" && len(groups) == 2 {
-		part, whole := scopeOf(a.site, groups[0]), scopeOf(a.site, groups[1])
+	if groups := a.q.Mentioned(); a.q.Op == understand.Share && len(groups) == 2 {
+		part, whole := scopeIn(a.site, groups[0]), scopeIn(a.site, groups[1])
 		if len(part.Zones) > len(whole.Zones) {
 			part, whole = whole, part // "what share of the ground floor was the lobby's"
 		}
@@ -63,10 +77,10 @@ func (a *asked) energy() (answer, error) {
 	if len(e.Missing) > 0 {
 		text = fmt.Sprintf("What is measured of %s used %s %s.", a.where(), wattHours(e.WattHours), period(span, a.site.Now))
 	}
-	if a.q.Op == question.Average {
+	if a.q.Op == understand.Average {
 		text = a.averageEnergy(e, span) + " " + text
 	}
-	if a.q.Aspect == "share" && !a.scope.Whole() {
+	if a.q.Op == understand.Share && !a.scope.Whole() {
 		all, err := a.site.EnergyOf(a.ctx, facts.Scope{}, span.From, span.To)
 		if err != nil {
 			return answer{}, err
@@ -84,7 +98,7 @@ func (a *asked) slotted() bool {
 }
 
 // shareOf tells which part of one place's energy another needed: "the canteen's share of the ground floor".
-func (a *asked) shareOf(part, whole facts.Scope, span question.Span) (answer, error) {
+func (a *asked) shareOf(part, whole facts.Scope, span understand.Span) (answer, error) {
 	var used [2]facts.Energy
 	for i, scope := range []facts.Scope{part, whole} {
 		e, err := a.site.EnergyOf(a.ctx, scope, span.From, span.To)
@@ -104,7 +118,7 @@ func (a *asked) shareOf(part, whole facts.Scope, span question.Span) (answer, er
 }
 
 // averageEnergy words the mean power, and the mean of a day where the period has several.
-func (a *asked) averageEnergy(e facts.Energy, span question.Span) string {
+func (a *asked) averageEnergy(e facts.Energy, span understand.Span) string {
 	mean, _ := e.Mean()
 	text := fmt.Sprintf("On average %s %s %s", a.where(), "drew", watts(mean))
 	if e.To.Sub(e.From) >= 48*time.Hour {
@@ -142,7 +156,7 @@ func covers(m facts.Meter) string {
 }
 
 // gaps tells which part of the period was not measured.
-func (a *asked) gaps(e facts.Energy, span question.Span) string {
+func (a *asked) gaps(e facts.Energy, span understand.Span) string {
 	whole := e.To.Sub(e.From)
 	if partOf(e) == "" {
 		return ""
@@ -178,7 +192,7 @@ func (a *asked) uncovered(e facts.Energy) string {
 }
 
 // noEnergy says why there is no figure.
-func (a *asked) noEnergy(e facts.Energy, span question.Span) string {
+func (a *asked) noEnergy(e facts.Energy, span understand.Span) string {
 	if len(e.Meters) > 0 {
 		text := fmt.Sprintf("I do not know: nothing was measured for %s %s.", a.where(), period(span, a.site.Now))
 		switch first := since(e); {
@@ -306,7 +320,7 @@ func (a *asked) comparePlaces() (answer, error) {
 	var all []facts.Energy
 	var lines, unknown []string
 	for _, places := range a.q.Mentioned() {
-		scope := scopeOf(a.site, places)
+		scope := scopeIn(a.site, places)
 		e, err := a.site.EnergyOf(a.ctx, scope, span.From, span.To)
 		if err != nil {
 			return answer{}, err
@@ -365,15 +379,15 @@ func (a *asked) energySlots() (answer, error) {
 	}
 	var lines []string
 	switch a.q.Op {
-	case question.Most, question.Least:
+	case understand.Most, understand.Least:
 		slices.SortStableFunc(slots, func(x, y facts.Slot) int { return cmp.Compare(y.WattHours, x.WattHours) })
-		if a.q.Op == question.Least {
+		if a.q.Op == understand.Least {
 			slices.Reverse(slots)
 		}
 		for _, s := range slots[:min(len(slots), max(1, a.q.Top))] {
 			lines = append(lines, word(s))
 		}
-		text := fmt.Sprintf("The %s with the %s use of %s %s: %s.", a.q.By, map[question.Op]string{question.Most: "highest", question.Least: "lowest"}[a.q.Op],
+		text := fmt.Sprintf("The %s with the %s use of %s %s: %s.", a.q.By, map[understand.Op]string{understand.Most: "highest", understand.Least: "lowest"}[a.q.Op],
 			a.where(), period(span, a.site.Now), list(lines))
 		return answer{sentences(text, a.gaps(e, span), a.uncovered(e), a.basis(e.Basis)), slots}, nil
 	}
@@ -384,7 +398,7 @@ func (a *asked) energySlots() (answer, error) {
 		lines = lines[len(lines)-62:]
 	}
 	text := fmt.Sprintf("%s by %s, %s: %s. Together %s.", upper(a.where()), a.q.By, period(span, a.site.Now), strings.Join(lines, ", "), wattHours(e.WattHours))
-	if mean, ok := e.Mean(); ok && a.q.Op == question.Average {
+	if mean, ok := e.Mean(); ok && a.q.Op == understand.Average {
 		hours := map[string]float64{"hour": 1, "day": 24, "week": 168, "month": 720}[a.q.By]
 		text = fmt.Sprintf("On average %s used %s in %.0f h of what was measured. ", a.where(), wattHours(mean*hours), hours) + text
 	}
@@ -434,7 +448,7 @@ func (a *asked) rankEnergy() (answer, error) {
 		return answer{text: fmt.Sprintf("I do not know: nothing of %s was measured %s.", a.where(), period(span, a.site.Now))}, nil
 	}
 	slices.SortStableFunc(rows, func(x, y ranked) int { return cmp.Compare(y.WattHours, x.WattHours) })
-	if a.q.Op == question.Least {
+	if a.q.Op == understand.Least {
 		slices.Reverse(rows)
 	}
 	shown := rows
@@ -454,9 +468,9 @@ func (a *asked) rankEnergy() (answer, error) {
 	}
 	text := upper(period(span, a.site.Now)) + ": " + list(lines) + "."
 	switch a.q.Op {
-	case question.Most:
+	case understand.Most:
 		text = rows[0].Label + " used the most of what is measured on its own. " + text
-	case question.Least:
+	case understand.Least:
 		text = rows[0].Label + " used the least of what is measured on its own. " + text
 	}
 	if by == "zone" && preface == "" {
@@ -476,7 +490,7 @@ func (a *asked) rankEnergy() (answer, error) {
 
 // sharedMeters tells what meters over several zones measured: one of those zones may have used more than those in the
 // ranking.
-func (a *asked) sharedMeters(span question.Span) (string, error) {
+func (a *asked) sharedMeters(span understand.Span) (string, error) {
 	var lines []string
 	for _, m := range a.site.Meters() {
 		if len(m.Zones) < 2 || !a.scope.Whole() && !slices.ContainsFunc(m.Zones, func(z int64) bool { return slices.Contains(a.scope.Zones, z) }) {

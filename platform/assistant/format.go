@@ -9,7 +9,7 @@ import (
 	"unicode"
 
 	"svc.internal/controller/platform/assistant/facts"
-	"svc.internal/controller/platform/assistant/question"
+	"svc.internal/controller/platform/understand"
 )
 
 // maxLabel bounds what a name can take of an answer.
@@ -118,7 +118,7 @@ func moment(at, now time.Time) string {
 }
 
 // period words a span with its exact bounds.
-func period(span question.Span, now time.Time) string {
+func period(span understand.Span, now time.Time) string {
 	from, to := span.From.In(now.Location()), span.To.In(now.Location())
 	so := ""
 	if to.After(now) {

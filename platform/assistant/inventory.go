@@ -9,7 +9,7 @@ import (
 
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/assistant/facts"
-	"svc.internal/controller/platform/assistant/question"
+	"svc.internal/controller/platform/understand"
 )
 
 // inventory answers what there is.
@@ -21,26 +21,32 @@ func (a *asked) inventory() (answer, error) {
 	switch a.q.Aspect {
 	case "size":
 		return a.size()
-	case "unmetered":
-		return a.unmetered()
+	case "can:dim", "can:tune":
+		return a.able()
 	case "timezone":
 		return answer{text: fmt.Sprintf("%s is in the time zone %s; there it is %s.", quoted(s.Name()), s.Now.Location(), s.Now.Format("15:04 on Mon 2 Jan 2006"))}, nil
 	}
-	if a.q.Make != "" && deviceKind(a.q.Object) == "" {
-		a.q.Object = "device"
+	if a.q.Make != "" && deviceKind(a.q.Kind) == "" {
+		a.q.Kind = understand.Device
 	}
-	switch a.q.Object {
-	case "zone":
+	switch {
+	case len(a.q.Having) == 1 && a.q.Having[0] == understand.Having{Kind: understand.Meter, Not: true} && a.q.Kind == understand.Zone:
+		return a.unmetered()
+	case len(a.q.Having) > 0 || len(a.q.Conds) > 0:
+		return a.placesThat()
+	}
+	switch a.q.Kind {
+	case understand.Zone:
 		return a.zones()
-	case "floor":
+	case understand.Floor:
 		return a.floors()
-	case "meter":
+	case understand.Meter:
 		return a.meters()
-	case "bus":
+	case understand.Bus:
 		return a.buses()
-	case "light", "shade", "peripheral", "device":
+	case understand.Light, understand.Shade, understand.Peripheral, understand.Device:
 		return a.devices()
-	case "site":
+	case understand.Building:
 		return answer{text: fmt.Sprintf("This is %s.", quoted(s.Name())), data: s.Building}, nil
 	}
 	return a.everything()
@@ -175,7 +181,7 @@ func (a *asked) meters() (answer, error) {
 func (a *asked) unmetered() (answer, error) {
 	var shared, none, all []string
 	for _, z := range a.zonesIn() {
-		m := a.site.MeteringOf(scopeOf(a.site, []question.Place{{Kind: question.Zone, ID: z.ID, Name: z.Name}}))
+		m := a.site.MeteringOf(scopeIn(a.site, []understand.Place{{Kind: understand.Zone, ID: z.ID, Name: z.Name}}))
 		switch {
 		case len(m.Meters) > 0:
 			continue
@@ -208,7 +214,7 @@ func (a *asked) buses() (answer, error) {
 	}
 	var lines []string
 	buses := slices.Sorted(maps.Keys(counts))
-	if a.q.Op == question.Most || a.q.Op == question.Least {
+	if a.q.Op == understand.Most || a.q.Op == understand.Least {
 		slices.SortStableFunc(buses, func(x, y string) int { return a.ranked(counts[x], counts[y]) })
 	}
 	for _, name := range buses {
@@ -222,14 +228,14 @@ func (a *asked) buses() (answer, error) {
 
 // devices counts or lists devices of the kind that was asked for.
 func (a *asked) devices() (answer, error) {
-	kind := deviceKind(a.q.Object)
+	kind := deviceKind(a.q.Kind)
 	var found []platform.Device
 	for _, d := range a.site.Devices {
 		if a.scope.Holds(d) && (kind == "" || facts.Kind(d) == kind) && strings.Contains(strings.ToLower(d.Profile), a.q.Make) {
 			found = append(found, d)
 		}
 	}
-	noun, make := a.q.Object, strings.ToUpper(a.q.Make)
+	noun, make := string(a.q.Kind), strings.ToUpper(a.q.Make)
 	switch {
 	case a.q.By == "bus" && a.q.Make == "" && noun == "device":
 		return a.buses()
@@ -248,7 +254,7 @@ func (a *asked) devices() (answer, error) {
 		text += ": " + kinds(found)
 	}
 	text += "."
-	if a.q.Op != question.Count || len(found) <= 12 {
+	if a.q.Form != understand.Count || len(found) <= 12 {
 		var names []string
 		for _, d := range found {
 			names = append(names, label(d.Name))
@@ -285,7 +291,7 @@ func kinds(devices []platform.Device) string {
 
 // ranked orders counts as the question wants them.
 func (a *asked) ranked(x, y int) int {
-	if a.q.Op == question.Least {
+	if a.q.Op == understand.Least {
 		return cmp.Compare(x, y)
 	}
 	return cmp.Compare(y, x)
@@ -318,14 +324,14 @@ func (a *asked) devicesBy(found []platform.Device) (answer, error) {
 			rows = append(rows, row{label(z.Name), n})
 		}
 	}
-	if a.q.Op == question.Most || a.q.Op == question.Least {
+	if a.q.Op == understand.Most || a.q.Op == understand.Least {
 		slices.SortStableFunc(rows, func(x, y row) int { return a.ranked(x.Count, y.Count) })
 	}
 	var lines []string
 	for _, r := range rows {
 		lines = append(lines, fmt.Sprintf("%s %d", r.Label, r.Count))
 	}
-	return answer{sentences(fmt.Sprintf("%s by %s: %s.", upper(count(len(found), a.q.Object)), a.q.By, list(lines)), a.reported()), rows}, nil
+	return answer{sentences(fmt.Sprintf("%s by %s: %s.", upper(count(len(found), string(a.q.Kind))), a.q.By, list(lines)), a.reported()), rows}, nil
 }
 
 func (a *asked) size() (answer, error) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"svc.internal/controller/platform/assistant/facts"
-	"svc.internal/controller/platform/assistant/question"
+	"svc.internal/controller/platform/understand"
 )
 
 // lights answers which lights are on, off, how bright.
@@ -15,25 +15,33 @@ func (a *asked) lights() (answer, error) {
 	if text := a.noneOf(t, "light"); text != "" {
 		return answer{text, t}, nil
 	}
-	if a.past() || a.q.Op == question.Since {
+	switch {
+	case a.q.Op == understand.Since || a.q.Op == understand.Who || a.q.Op == understand.Why:
+		return a.unkept(), nil
+	case (a.q.Op == understand.Compare || a.q.Op == understand.Difference) && len(a.q.Mentioned()) > 1:
+		return a.compareLights()
+	case a.q.Op == understand.Compare || a.q.Op == understand.Difference:
+		return answer{text: "Compared with what? Name two places."}, nil
+	}
+	if a.past() {
 		return answer{text: sentences("I do not know: levels are reported as they are now, and their history is not kept.", "I can tell what is on now, and what was measured of energy.")}, nil
 	}
 	switch {
-	case a.q.State == question.Unread:
+	case a.q.State == understand.Unread:
 		return a.unread(t, "light", "level"), nil
 	case a.q.By != "" && a.q.By != "device":
 		return a.lightsBy(t)
-	case a.q.Op == question.Most, a.q.Op == question.Least:
+	case a.q.Op == understand.Most, a.q.Op == understand.Least:
 		return a.brightest(t)
 	case len(t.All) == 1:
 		return a.oneLight(t)
-	case a.q.Op == question.Average:
+	case a.q.Op == understand.Average:
 		mean, ok := t.Mean()
 		if !ok {
 			return answer{sentences("I do not know any of the levels"+a.in()+" now.", a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
 		}
 		return answer{sentences(fmt.Sprintf("The mean level of the %s%s is %s.", count(t.Basis.Readings, "light"), a.in(), percent(mean)), a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
-	case a.q.State == "" && a.q.Bound == nil:
+	case a.q.State == "" && a.level() == nil:
 		return a.allLights(t)
 	}
 	return a.lightsThat(t)
@@ -63,26 +71,31 @@ func (a *asked) unread(t facts.Things, kind, value string) answer {
 // wanted is the filter of the question over levels, and its words.
 func (a *asked) wanted() (keep func(facts.Thing) bool, words string) {
 	switch {
-	case a.q.Bound != nil:
-		b := *a.q.Bound
-		side := "below"
-		switch {
-		case b.Only:
-			side = "at"
-		case b.Above && b.Equal:
-			side = "at or above"
-		case b.Above:
-			side = "above"
-		case b.Equal:
-			side = "at or below"
-		}
+	case a.level() != nil:
+		b := *a.level()
 		return func(t facts.Thing) bool {
-			return b.Holds(*t.Value) && (a.q.State != question.On || *t.Value > 0)
-		}, side + " " + percent(b.Value)
-	case a.q.State == question.Off:
+			return b.Holds(*t.Value) && (a.q.State != understand.On || *t.Value > 0)
+		}, sides[b.Rel] + " " + percent(b.Value)
+	case a.q.State == understand.Off:
 		return func(t facts.Thing) bool { return *t.Value == 0 }, "off"
 	}
 	return func(t facts.Thing) bool { return *t.Value > 0 }, "on"
+}
+
+// sides word relations.
+var sides = map[understand.Relation]string{understand.Above: "above", understand.AtLeast: "at or above", understand.Below: "below", understand.AtMost: "at or below", understand.Exactly: "at"}
+
+// level is the condition on levels or positions; nil without one.
+func (a *asked) level() *understand.Cond { return a.cond(understand.Percent) }
+
+// cond is the condition of a unit; nil without one.
+func (a *asked) cond(unit understand.Unit) *understand.Cond {
+	for i := range a.q.Conds {
+		if a.q.Conds[i].Unit == unit {
+			return &a.q.Conds[i]
+		}
+	}
+	return nil
 }
 
 // lightsThat answers how many and which lights are as the question says.
@@ -104,16 +117,16 @@ func (a *asked) lightsThat(t facts.Things) (answer, error) {
 	default:
 		head = fmt.Sprintf("%d of %s%s %s %s.", len(found), count(len(t.All), "light"), a.in(), are(len(found)), words)
 	}
-	if a.q.Aspect == "share" && known > 0 {
+	if a.q.Op == understand.Share && known > 0 {
 		head += fmt.Sprintf(" That is %s of those whose level is known.", percent(100*float64(len(found))/float64(known)))
 	}
-	if a.q.Op == question.Check && known > 0 {
+	if a.q.Form == understand.Check && known > 0 {
 		yes := len(found) > 0
-		if a.q.Is(question.All) {
+		if a.q.Is(understand.All) {
 			yes = len(found) == len(t.All)
 		}
 		switch {
-		case a.q.Is(question.All) && !yes && len(found) == known:
+		case a.q.Is(understand.All) && !yes && len(found) == known:
 			head = "As far as I know: " + lower(head)
 		case yes:
 			head = "Yes: " + lower(head)
@@ -200,7 +213,7 @@ func (a *asked) oneLight(t facts.Things) (answer, error) {
 		state = "off"
 	}
 	text := fmt.Sprintf("%s is %s.", label(one.Name), state)
-	if a.q.Op == question.Check && (a.q.State != "" || a.q.Bound != nil) {
+	if a.q.Form == understand.Check && (a.q.State != "" || a.level() != nil) {
 		if keep, _ := a.wanted(); keep(one) {
 			text = "Yes: " + text
 		} else {
@@ -236,8 +249,8 @@ func (a *asked) brightest(t facts.Things) (answer, error) {
 	switch {
 	case *current[0].Value == 0:
 		return answer{sentences(fmt.Sprintf("All %s%s with a current level are off.", count(len(current), "light"), a.in()), a.doubts(t, "light"), a.basis(t.Basis)), current}, nil
-	case a.q.Op == question.Least:
-		if a.q.State == question.On { // "the dimmest that is on"
+	case a.q.Op == understand.Least:
+		if a.q.State == understand.On { // "the dimmest that is on"
 			current = slices.DeleteFunc(current, func(one facts.Thing) bool { return *one.Value == 0 })
 		}
 		slices.Reverse(current)
@@ -295,23 +308,32 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 		}
 	}
 	rows = slices.DeleteFunc(rows, func(r row) bool { return r.All == 0 })
-	if a.q.Is(question.All) && a.q.State == question.Off {
+	for _, c := range a.q.Conds { // "rooms with more than 3 lights on"
+		if c.Of == understand.Light {
+			for i := range rows {
+				if !c.Holds(float64(rows[i].Match)) {
+					rows[i].Match = 0
+				}
+			}
+		}
+	}
+	if a.q.Is(understand.All) && a.q.State == understand.Off {
 		for i := range rows {
 			if rows[i].Match < rows[i].Known {
 				rows[i].Match = 0 // it is not dark
 			}
 		}
 	}
-	byLevel := (a.q.Op == question.Most || a.q.Op == question.Least) && a.q.State == "" && a.q.Bound == nil // "the brightest room"
+	byLevel := (a.q.Op == understand.Most || a.q.Op == understand.Least) && a.q.State == "" && a.level() == nil // "the brightest room"
 	weigh := func(r row) float64 {
 		if byLevel {
 			return r.Mean
 		}
 		return float64(r.Match)
 	}
-	if a.q.Op == question.Most || a.q.Op == question.Least {
+	if a.q.Op == understand.Most || a.q.Op == understand.Least {
 		slices.SortStableFunc(rows, func(x, y row) int { return cmp.Compare(weigh(y), weigh(x)) })
-		if a.q.Op == question.Least {
+		if a.q.Op == understand.Least {
 			slices.Reverse(rows)
 		} else if len(rows) > 0 && weigh(rows[0]) == 0 {
 			return answer{sentences(fmt.Sprintf("None that I know of: no %s%s has a light %s.", a.q.By, a.in(), words), a.doubts(t, "light"), a.basis(t.Basis)), rows}, nil
@@ -330,12 +352,12 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 		if r.Known < r.All {
 			line += fmt.Sprintf(" (%d unknown)", r.All-r.Known)
 		}
-		if (a.q.Op == question.List || a.q.Op == question.Count) && a.q.Object == a.q.By && r.Match == 0 {
+		if string(a.q.Kind) == a.q.By && a.q.Op == understand.Tell && r.Match == 0 {
 			continue
 		}
 		lines = append(lines, line)
 	}
-	if a.q.Object == a.q.By && len(lines) > 0 && (a.q.Op == question.List || a.q.Op == question.Count) {
+	if string(a.q.Kind) == a.q.By && len(lines) > 0 && a.q.Op == understand.Tell {
 		lines[0] = fmt.Sprintf("%d of %s with lights %s lights %s: %s", len(lines), count(len(rows), a.q.By), haveVerb(len(lines)), words, lines[0])
 	}
 	if len(lines) == 0 {
@@ -354,6 +376,14 @@ func haveVerb(n int) string {
 // colour answers the colour temperature of lights.
 func (a *asked) colour() (answer, error) {
 	t := a.site.Kelvins(a.scope)
+	if c := a.cond(understand.Kelvin); c != nil {
+		found := t.Where(facts.Current, func(one facts.Thing) bool { return c.Holds(*one.Value) })
+		var lines []string
+		for _, one := range found {
+			lines = append(lines, fmt.Sprintf("%s %.0f K", label(one.Name), *one.Value))
+		}
+		return answer{sentences(fmt.Sprintf("%d of %s%s with a colour temperature %s %s %.0f K: %s.", len(found), count(len(t.All), "light"), a.in(), are(len(found)), sides[c.Rel], c.Value, some(lines, 16)), a.doubts(t, "light"), a.basis(t.Basis)), found}, nil
+	}
 	if len(t.All) == 0 {
 		return answer{fmt.Sprintf("No light%s reports a colour temperature.", a.in()), t}, nil
 	}

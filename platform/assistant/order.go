@@ -12,7 +12,7 @@ import (
 
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/assistant/facts"
-	"svc.internal/controller/platform/assistant/question"
+	"svc.internal/controller/platform/understand"
 )
 
 // Bounds of an order.
@@ -22,16 +22,22 @@ const (
 	maxOrderZones = 50
 	ordersAtOnce  = 4
 	orderTimeout  = 10 * time.Second
+	stepPoints    = 20 // of "brighter" and "dimmer" without a number
 )
 
 // Pending is an order that was previewed and waits for a yes.
 type Pending struct {
-	Controller string          `json:"controller"`
-	Zones      []platform.Zone `json:"zones"`
-	Action     platform.Action `json:"action"`
-	What       string          `json:"what"` // "set to 40 %"
-	At         time.Time       `json:"at"`
-	Text       string          `json:"text"` // of the preview
+	Controller string    `json:"controller"`
+	Steps      []Step    `json:"steps"`
+	At         time.Time `json:"at"`
+	Text       string    `json:"text"` // of the preview
+}
+
+// Step is what is to be done in one zone.
+type Step struct {
+	Zone   platform.Zone   `json:"zone"`
+	Action platform.Action `json:"action"`
+	What   string          `json:"what"` // "set the lights to 40 %"
 }
 
 // noControl is the answer to who may not.
@@ -39,49 +45,157 @@ const noControl = "I may not switch or move anything for you: your key or login 
 
 // preview shows what an order would do; nothing is sent before the same person says yes.
 func (e *Assistant) preview(w *work, a *asked) (answer, error) {
-	do := a.q.Do
 	switch {
 	case !w.in.Control:
 		return answer{text: noControl}, nil
 	case e.Act == nil:
 		return answer{text: "I cannot switch or move anything: this platform has no way to its controllers."}, nil
-	case do.Unclear != "":
-		return answer{text: "I did nothing: " + clean(do.Unclear) + "."}, nil
-	case len(a.q.Unknown) > 0:
-		return answer{text: sentences("I did nothing.", a.strange(), a.around())}, nil
-	case len(a.q.Places) == 0 && !a.q.Is(question.Whole) && !do.Stop:
-		return answer{text: sentences("I did nothing: which zone or floor do you mean, or all of them?", a.around())}, nil
+	case a.q.Unclear != nil:
+		return answer{text: "I did nothing: " + a.cannot()}, nil
 	case !a.site.Controller.Online:
 		return answer{text: fmt.Sprintf("I did nothing: the controller of %s is offline, so nothing would arrive in time.", quoted(a.site.Name()))}, nil
 	}
-	return e.previewZones(w, a, platform.Action{Level: do.Level, Position: do.Position, StopShade: do.Stop})
+	p := &Pending{Controller: a.site.Controller.ID, At: w.now}
+	var lines []string
+	for _, d := range a.q.Do { // all of them or none
+		steps, line, why := a.steps(d)
+		if why != "" {
+			return answer{text: "I did nothing: " + why}, nil
+		}
+		p.Steps = append(p.Steps, steps...)
+		lines = append(lines, line)
+	}
+	if len(p.Steps) > maxOrderZones {
+		return answer{text: fmt.Sprintf("I did nothing: that would be %d zones, at most %d are possible at once.", len(p.Steps), maxOrderZones)}, nil
+	}
+	w.conv.Order = p
+	p.Text = fmt.Sprintf("Not done yet. This would %s. Answer “yes” within %s to do it; anything else drops it.", strings.Join(lines, "; then "), length(PreviewLife))
+	return answer{p.Text, p}, nil
 }
 
-// previewZones prepares an order for the zones of the scope that have what it is about.
-func (e *Assistant) previewZones(w *work, a *asked, action platform.Action) (answer, error) {
-	kind := platform.KindShade
-	if action.Level != nil {
-		kind = platform.KindLight
+// cannot says why an order is not done as it was said.
+func (a *asked) cannot() string {
+	u := a.q.Unclear
+	var words []string
+	for _, w := range u.Words {
+		words = append(words, quoted(w))
 	}
-	p := &Pending{Controller: a.site.Controller.ID, Action: action, What: actionWords(action), At: w.now}
+	said := list(words)
+	switch u.Why {
+	case understand.Later:
+		return fmt.Sprintf("I cannot do it later (%s); I can do it now.", said)
+	case understand.For:
+		return fmt.Sprintf("I cannot do it for a while only (%s) and undo it afterwards; say it without, and again when it should end.", said)
+	case understand.If:
+		return fmt.Sprintf("I cannot wait for a condition (%s); rules on the controller can.", said)
+	case understand.Heating:
+		return "no controller here can set heating, cooling or ventilation; I can switch and dim lights and move shades."
+	case understand.SceneSet:
+		return "I cannot recall scenes; I can switch and dim lights and move shades, zone by zone."
+	case understand.Coloured:
+		return "I cannot set colours; I can switch and dim lights and move shades."
+	case understand.Negated:
+		return fmt.Sprintf("I do not understand orders with “not” (%s); say only what is to be done, and nothing happens to the rest.", said)
+	case understand.Value:
+		return fmt.Sprintf("I understood %s, and I need one whole number from 0 to 100: say for example “set the lobby to 60 %%”.", said)
+	case understand.Elsewhere, understand.Missing:
+		return sentences(a.strange(), a.around())
+	case understand.Cannot:
+		return fmt.Sprintf("I do not understand %s, and that is not something I can do; I can set lights to a level and move or stop shades, zone by zone.", said)
+	}
+	return "I need to know what to do with what, from 0 to 100 %: say for example “set the lobby to 60 %” or “move the lobby shades to 30 %”."
+}
+
+// steps are what one thing that an order wants means for every zone of it, or why it cannot be done.
+func (a *asked) steps(d understand.Do) (steps []Step, line, why string) {
+	scope := scopeOf(a.site, d.Places, d.Except)
+	if d.Kind == understand.Panel {
+		return nil, "", "a panel can be opened at its device only."
+	}
+	if len(d.Places) == 0 && len(d.Except) == 0 && !d.Whole && d.Switch != "stop" && d.Kind != understand.Everything {
+		return nil, "", sentences("which zone or floor do you mean, or all of them?", a.around())
+	}
+	if slices.ContainsFunc(slices.Concat(d.Places, d.Except), func(p understand.Place) bool { return p.Kind != understand.Zone && p.Kind != understand.Floor }) {
+		return nil, "", "I command whole zones, not single devices; name a zone or a floor."
+	}
+	kind := platform.KindLight
+	if d.Kind == understand.Shade {
+		kind = platform.KindShade
+	}
+	of := &asked{ctx: a.ctx, site: a.site, q: understand.Frame{Where: understand.Where{Places: d.Places, Except: d.Except}}, scope: scope}
 	var lines []string
-	for _, z := range a.zonesIn() {
+	for _, z := range of.zonesIn() {
 		devices := a.site.In(a.site.ZoneScope(z.ID), kind)
 		if len(devices) == 0 {
 			continue
 		}
-		p.Zones = append(p.Zones, z)
+		if i := slices.IndexFunc(devices, func(one platform.Device) bool { return scope.Out != nil && scope.Out.Holds(one) }); i >= 0 {
+			return nil, "", fmt.Sprintf("%s belongs to %s and to what is left out, and I command whole zones.", label(devices[i].Name), label(z.Name))
+		}
+		action, unknown := a.action(d, z)
+		if unknown != "" {
+			return nil, "", unknown
+		}
+		steps = append(steps, Step{z, action, actionWords(action)})
 		lines = append(lines, fmt.Sprintf("%s (%s, %s)", label(z.Name), count(len(devices), kind), a.present(z, kind)))
 	}
-	switch {
-	case len(p.Zones) == 0:
-		return answer{text: fmt.Sprintf("I did nothing: no zone%s has a %s.", a.in(), kind)}, nil
-	case len(p.Zones) > maxOrderZones:
-		return answer{text: fmt.Sprintf("I did nothing: that would be %d zones, at most %d are possible at once.", len(p.Zones), maxOrderZones)}, nil
+	if len(steps) == 0 {
+		return nil, "", fmt.Sprintf("no zone%s has a %s.", of.in(), kind)
 	}
-	w.conv.Order = p
-	p.Text = fmt.Sprintf("Not done yet. This would %s: %s. Answer “yes” within %s to do it; anything else drops it.", p.What, list(lines), length(PreviewLife))
-	return answer{p.Text, p}, nil
+	what := steps[0].What
+	if d.Switch == "dim" || d.Switch == "brighten" || d.Switch == "toggle" { // each zone has its own
+		what = ""
+		for i := range lines {
+			lines[i] = steps[i].What + " in " + lines[i]
+		}
+	}
+	if what != "" {
+		what += ": "
+	}
+	return steps, what + list(lines), ""
+}
+
+// action is what is sent to one zone. What depends on how the zone is becomes an absolute value, so that the yes is to a known thing.
+func (a *asked) action(d understand.Do, z platform.Zone) (action platform.Action, why string) {
+	level := func(v int) platform.Action { return platform.Action{Level: &v} }
+	t := a.site.Levels(a.site.ZoneScope(z.ID))
+	switch d.Switch {
+	case "on":
+		return level(100), ""
+	case "off":
+		return level(0), ""
+	case "stop":
+		return platform.Action{StopShade: true}, ""
+	case "toggle":
+		if len(t.Where(facts.Current, func(one facts.Thing) bool { return *one.Value > 0 })) > 0 {
+			return level(0), ""
+		}
+		return level(100), ""
+	case "dim", "brighten":
+		mean, ok := t.Mean()
+		if !ok {
+			return action, fmt.Sprintf("I do not know how bright %s is now; say to what level, from 0 to 100 %%.", label(z.Name))
+		}
+		by := stepPoints
+		if d.By != nil {
+			by = *d.By
+		}
+		if d.Switch == "dim" {
+			by = -by
+		}
+		return level(min(100, max(1, int(mean+0.5)+by))), ""
+	}
+	v := 0
+	switch {
+	case d.Thirds > 0:
+		v = []int{0, 33, 67}[d.Thirds]
+	case d.Percent != nil:
+		v = *d.Percent
+	}
+	if d.Kind == understand.Shade {
+		return platform.Action{Position: &v}, ""
+	}
+	return level(v), ""
 }
 
 // present words what a zone is like before an order.
@@ -115,7 +229,7 @@ func actionWords(a platform.Action) string {
 	return "stop the shades"
 }
 
-// carryOut does what was previewed and reports what the controller said of every zone.
+// carryOut does what was previewed and reports what the controller said of every zone. What concerns one zone is done in order.
 func (e *Assistant) carryOut(ctx context.Context, w *work, p Pending) (answer, error) {
 	switch {
 	case !w.in.Control:
@@ -126,25 +240,31 @@ func (e *Assistant) carryOut(ctx context.Context, w *work, p Pending) (answer, e
 		return answer{text: fmt.Sprintf("Nothing was done: the preview is %s old. Say again what you want.", length(w.now.Sub(p.At)))}, nil
 	}
 	w.status("acting", User, "Sending to the controller")
-	results := make([]result, len(p.Zones))
+	results := make([]result, len(p.Steps))
+	byZone := map[int64][]int{}
+	for i, s := range p.Steps {
+		byZone[s.Zone.ID] = append(byZone[s.Zone.ID], i)
+	}
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, ordersAtOnce)
-	for i, z := range p.Zones {
+	for _, steps := range byZone {
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			ctx, cancel := context.WithTimeout(ctx, orderTimeout)
-			defer cancel()
-			out, err := e.Act.Act(ctx, p.Controller, z.ID, p.Action)
-			results[i] = result{Zone: z, Outcome: out}
-			if err != nil {
-				results[i].Error = e.notSent(p.Controller, err)
+			for _, i := range steps {
+				ctx, cancel := context.WithTimeout(ctx, orderTimeout)
+				out, err := e.Act.Act(ctx, p.Controller, p.Steps[i].Zone.ID, p.Steps[i].Action)
+				cancel()
+				results[i] = result{Step: p.Steps[i], Outcome: out}
+				if err != nil {
+					results[i].Error = e.notSent(p.Controller, err)
+				}
 			}
 		})
 	}
 	wg.Wait()
-	text := outcomes(p, results)
-	if e.Settle > 0 && !e.settled(ctx, p, results) {
+	text := outcomes(results)
+	if e.Settle > 0 && !e.settled(ctx, p.Controller, results) {
 		text = sentences(text, "What it reports does not show all of it yet.")
 	}
 	return answer{text, results}, nil
@@ -155,16 +275,16 @@ const lookEvery = 100 * time.Millisecond
 
 // settled waits until what the controller reported shows what was done, for at most [Config.Settle]: who asks next should
 // not be told of before. States come a moment after the acknowledgement.
-func (e *Assistant) settled(ctx context.Context, p Pending, results []result) bool {
+func (e *Assistant) settled(ctx context.Context, controller string, results []result) bool {
 	ctx, cancel := context.WithTimeout(ctx, e.Settle)
 	defer cancel()
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	for {
-		devices, err := e.Sites.Devices(ctx, p.Controller)
+		devices, err := e.Sites.Devices(ctx, controller)
 		if err == nil && !slices.ContainsFunc(devices, func(d platform.Device) bool {
 			return slices.ContainsFunc(results, func(r result) bool {
-				return r.Outcome.Done && slices.Contains(d.Zones, r.Zone.ID) && !shows(d, p.Action)
+				return r.Outcome.Done && slices.Contains(d.Zones, r.Zone.ID) && !shows(d, r.Action)
 			})
 		}) {
 			return true
@@ -215,13 +335,14 @@ func (e *Assistant) notSent(controller string, err error) string {
 
 // result is what became of an order in one zone.
 type result struct {
-	Zone    platform.Zone    `json:"zone"`
+	Step
 	Outcome platform.Outcome `json:"outcome"`
 	Error   string           `json:"error,omitempty"`
 }
 
-func outcomes(p Pending, results []result) string {
-	var done, not []string
+func outcomes(results []result) string {
+	var what, not []string
+	done := map[string][]string{}
 	for _, r := range results {
 		switch {
 		case r.Error != "":
@@ -233,13 +354,20 @@ func outcomes(p Pending, results []result) string {
 			if r.Outcome.Detail != "" {
 				line += " (" + reason(r.Outcome.Detail) + ")"
 			}
-			done = append(done, line)
+			if done[r.What] == nil {
+				what = append(what, r.What)
+			}
+			done[r.What] = append(done[r.What], line)
 		}
 	}
 	slices.Sort(not)
+	var parts []string
+	for _, w := range what {
+		parts = append(parts, w+", "+list(done[w]))
+	}
 	text := ""
-	if len(done) > 0 {
-		text = fmt.Sprintf("Done, the controller confirmed it: %s, %s.", p.What, list(done))
+	if len(parts) > 0 {
+		text = "Done, the controller confirmed it: " + strings.Join(parts, "; ") + "."
 	}
 	if len(not) > 0 {
 		text = sentences(text, "Not done: "+strings.Join(not, "; ")+".")

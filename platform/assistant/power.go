@@ -7,25 +7,39 @@ import (
 	"strings"
 
 	"svc.internal/controller/platform/assistant/facts"
-	"svc.internal/controller/platform/assistant/question"
+	"svc.internal/controller/platform/understand"
 )
 
 // power answers what is drawn, now or over a period.
 func (a *asked) power() (answer, error) {
 	switch {
-	case a.q.Is(question.Future):
+	case a.q.Is(understand.Future):
 		return answer{text: "I do not know: that has not happened yet, and I make no forecasts."}, nil
+	case a.q.Op == understand.Why:
+		return a.why(a.power)
+	case a.q.Op == understand.Usual:
+		return a.usual()
+	case a.q.Op == understand.PerUnit:
+		return a.perUnit()
+	case a.q.Op == understand.Sum && len(a.q.Mentioned()) > 1 && (a.q.When == nil || a.q.When.Now):
+		return a.togetherNow()
+	case a.cond(understand.Watt) != nil && (a.q.When == nil || a.q.When.Now):
+		return a.boundedPower(*a.cond(understand.Watt))
 	case a.q.When != nil && !a.q.When.Now, a.q.Aspect != "", a.q.By == "hour", a.q.By == "day":
 		return a.powerOver()
-	case a.q.By == "" && (a.q.Op == question.Most || a.q.Op == question.Least) && len(a.q.Places) == 0:
+	case a.q.By == "" && (a.q.Op == understand.Most || a.q.Op == understand.Least) && len(a.q.Places) == 0:
 		a.q.By = "meter" // the zones that have none of their own may draw more than those that have
 		return a.rankPower()
-	case a.q.By != "" || a.q.Op == question.Most || a.q.Op == question.Least || a.q.Op == question.Split:
+	case a.q.By != "" || a.q.Op == understand.Most || a.q.Op == understand.Least:
 		return a.rankPower()
-	case a.q.Op == question.Compare && len(a.q.Mentioned()) >= 2:
+	case (a.q.Op == understand.Compare || a.q.Op == understand.Difference) && len(a.q.Mentioned()) >= 2:
 		return a.comparePower()
 	}
-	p := a.site.PowerOf(a.scope)
+	return a.powerNow(a.site.PowerOf(a.scope))
+}
+
+// powerNow words what is drawn now.
+func (a *asked) powerNow(p facts.Power) (answer, error) {
 	if len(p.Parts) == 0 {
 		return answer{a.noPower(p), p}, nil
 	}
@@ -117,7 +131,7 @@ func (a *asked) offerEstimate() string {
 	if len(levels.All) == 0 {
 		return ""
 	}
-	if a.q.Watts == 0 {
+	if a.q.Assumed.Watts == 0 {
 		return "I can estimate what the lights draw now from their levels if you tell me what one is rated, for example “estimate it assuming 20 W per light”."
 	}
 	current := levels.Where(facts.Current, nil)
@@ -126,7 +140,7 @@ func (a *asked) offerEstimate() string {
 		sum += *one.Value / 100
 	}
 	text := fmt.Sprintf("An estimate, not a measurement: %s at %.2f times full brightness together × %s each, as you assume, make %s.",
-		count(len(current), "light"), sum, watts(a.q.Watts), watts(sum*a.q.Watts))
+		count(len(current), "light"), sum, watts(a.q.Assumed.Watts), watts(sum*a.q.Assumed.Watts))
 	if left := len(levels.All) - len(current); left > 0 {
 		text += fmt.Sprintf(" %s without a current level %s left out.", count(left, "light"), are(left))
 	}
@@ -156,7 +170,7 @@ func (a *asked) powerOver() (answer, error) {
 	switch {
 	case !isPeak:
 		text = fmt.Sprintf("%s: %s; there is not one whole quarter of an hour to tell a peak from.", upper(period(span, a.site.Now)), meanText)
-	case a.q.Op == question.Most && a.q.By != "":
+	case a.q.Op == understand.Most && a.q.By != "":
 		text = fmt.Sprintf("The highest power of %s %s was %s; %s.", a.where(), period(span, a.site.Now), at(peak), meanText)
 	case a.q.By == "hour" || a.q.By == "day":
 		var lines []string
@@ -164,11 +178,11 @@ func (a *asked) powerOver() (answer, error) {
 			lines = append(lines, s.Start.Format("Mon 15:04")+" "+watts(s.Watts()))
 		}
 		text = fmt.Sprintf("Mean power of %s by %s, %s: %s.", a.where(), a.q.By, period(span, a.site.Now), strings.Join(lines, ", "))
-	case a.q.Op == question.Average:
+	case a.q.Op == understand.Average:
 		text = fmt.Sprintf("On average %s drew %s %s. The highest was %s.", a.where(), watts(mean), period(span, a.site.Now), at(peak))
-	case a.q.Op == question.Least || a.q.Aspect == "base":
+	case a.q.Op == understand.Least || a.q.Aspect == "base":
 		text = fmt.Sprintf("The lowest power of %s %s was %s; %s.", a.where(), period(span, a.site.Now), at(low), meanText)
-	case a.q.Op == question.Most || a.q.Aspect == "peak":
+	case a.q.Op == understand.Most || a.q.Aspect == "peak":
 		text = fmt.Sprintf("The highest power of %s %s was %s; %s.", a.where(), period(span, a.site.Now), at(peak), meanText)
 	default:
 		text = fmt.Sprintf("%s drew %s on average %s, at most %s, at least %s.", upper(a.where()), watts(mean), period(span, a.site.Now), at(peak), at(low))
@@ -210,7 +224,7 @@ func (a *asked) rankPower() (answer, error) {
 		return answer{text: "I do not know: nothing reports its power now."}, nil
 	}
 	slices.SortStableFunc(rows, func(x, y row) int { return cmp.Compare(y.Watts, x.Watts) })
-	if a.q.Op == question.Least {
+	if a.q.Op == understand.Least {
 		slices.Reverse(rows)
 	}
 	if a.q.Top > 0 {
@@ -231,30 +245,41 @@ func (a *asked) comparePower() (answer, error) {
 	var lines []string
 	var b facts.Basis
 	var data []facts.Power
+	var known []facts.Power
 	for _, places := range a.q.Mentioned() {
-		scope := scopeOf(a.site, places)
+		scope := scopeIn(a.site, places)
 		power := a.site.PowerOf(scope)
 		if power.Known() && len(power.Missing) == 0 {
 			lines = append(lines, scope.Label+" draws "+watts(power.Watts))
 			b = power.Basis
+			known = append(known, power)
 		} else {
 			lines = append(lines, scope.Label+" is not measured on its own, or not now")
 		}
 		data = append(data, power)
 	}
-	return answer{sentences(upper(list(lines))+".", a.basis(b)), data}, nil
+	text := upper(list(lines)) + "."
+	if len(known) == 2 && len(data) == 2 {
+		d := known[0].Watts - known[1].Watts
+		more := known[0].Scope.Label
+		if d < 0 {
+			d, more = -d, known[1].Scope.Label
+		}
+		text += fmt.Sprintf(" %s draws %s more.", upper(more), watts(d))
+	}
+	return answer{sentences(text, a.basis(b)), data}, nil
 }
 
 // cost answers what energy cost, as far as somebody said what it costs.
 func (a *asked) cost() (answer, error) {
-	a.q.Topic = question.Energy
+	a.q.Topic = understand.Energy
 	used, err := a.energy()
 	if err != nil {
 		return answer{}, err
 	}
 	e, isTotal := used.data.(facts.Energy)
 	price, whose := a.price, "the tariff entered for this platform"
-	if t := a.q.Tariff; t != nil {
+	if t := a.q.Assumed; t.PerKWh > 0 {
 		price.PerKWh, price.Currency, whose = t.PerKWh, t.Currency, "as you say"
 	}
 	switch {

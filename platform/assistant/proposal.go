@@ -9,7 +9,7 @@ import (
 
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/assistant/facts"
-	"svc.internal/controller/platform/assistant/question"
+	"svc.internal/controller/platform/understand"
 )
 
 // What proposals assume where nobody said otherwise; every proposal that uses one names it.
@@ -52,7 +52,7 @@ type Proposals struct {
 
 // proposals looks for what could be done at a site.
 func (a *asked) proposals(wish platform.Wish) (*Proposals, error) {
-	span := question.Span{From: a.site.Now.AddDate(0, 0, -7), To: a.site.Now}
+	span := understand.Span{From: a.site.Now.AddDate(0, 0, -7), To: a.site.Now}
 	if wish.Period != nil {
 		span.From, span.To = wish.Period.Start, wish.Period.End
 	}
@@ -303,7 +303,7 @@ func (p *Proposals) rank() {
 // text words the proposals.
 func (p *Proposals) text(s *facts.Site) string {
 	head := fmt.Sprintf("%s for %s, target %s, from what was measured %s (%s of %s).", upper(count(len(p.Ranked), "proposal")), quoted(p.Site),
-		p.Target, period(question.Span{From: p.From, To: p.To}, s.Now), length(time.Duration(p.Measured)), length(p.To.Sub(p.From)))
+		p.Target, period(understand.Span{From: p.From, To: p.To}, s.Now), length(time.Duration(p.Measured)), length(p.To.Sub(p.From)))
 	if len(p.Ranked) == 0 {
 		head = fmt.Sprintf("I have no proposal for %s: what is measured and reported shows nothing to improve, or too little is measured.", quoted(p.Site))
 	}

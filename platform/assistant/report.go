@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"svc.internal/controller/platform/assistant/facts"
-	"svc.internal/controller/platform/assistant/question"
+	"svc.internal/controller/platform/understand"
 )
 
 // report says a bit of everything, of now or of a period.
@@ -13,7 +13,7 @@ func (a *asked) report() (answer, error) {
 	if len(a.site.Devices) == 0 {
 		return a.inventory()
 	}
-	if len(a.q.Places) == 1 && (a.q.Places[0].Kind == question.Device || a.q.Places[0].Kind == question.Shade || a.q.Places[0].Kind == question.Meter) {
+	if len(a.q.Places) == 1 && (a.q.Places[0].Kind == understand.Device || a.q.Places[0].Kind == understand.Shade || a.q.Places[0].Kind == understand.Meter) {
 		return a.reportDevice()
 	}
 	if a.past() {
@@ -39,7 +39,7 @@ func (a *asked) report() (answer, error) {
 	if mean, ok := positions.Mean(); ok {
 		parts = append(parts, fmt.Sprintf("Shades: %s, on average %s open.", count(len(positions.All), "shade"), percent(mean)))
 	}
-	a.q.Op, a.q.By, a.q.Object = question.Tell, "", ""
+	a.q.Op, a.q.By, a.q.Kind, a.q.Form = understand.Tell, "", "", understand.Plain
 	for _, part := range []struct {
 		key  string
 		read func() (answer, error)
@@ -53,7 +53,7 @@ func (a *asked) report() (answer, error) {
 
 // reportPeriod says what is kept of a past period.
 func (a *asked) reportPeriod() (answer, error) {
-	a.q.Op, a.q.By, a.q.Object = question.Tell, "", ""
+	a.q.Op, a.q.By, a.q.Kind, a.q.Form = understand.Tell, "", "", understand.Plain
 	data := map[string]any{}
 	var texts []string
 	for _, part := range []struct {
@@ -74,7 +74,7 @@ func (a *asked) reportPeriod() (answer, error) {
 func (a *asked) reportDevice() (answer, error) {
 	reads := []func() (answer, error){a.everything, a.oneReach}
 	switch {
-	case a.q.Places[0].Kind == question.Meter:
+	case a.q.Places[0].Kind == understand.Meter:
 		reads = append(reads, a.power, a.energy)
 	case len(a.site.Levels(a.scope).All) > 0:
 		reads = append(reads, a.lights)
@@ -139,7 +139,7 @@ func help() answer {
 }
 
 // controllers answers about the appliances that report.
-func (e *Assistant) controllers(q question.Question, now time.Time, all []controllerState) answer {
+func (e *Assistant) controllers(q understand.Frame, now time.Time, all []controllerState) answer {
 	if len(all) == 0 {
 		return answer{text: "No controller reports to this platform yet."}
 	}
@@ -152,7 +152,7 @@ func (e *Assistant) controllers(q question.Question, now time.Time, all []contro
 		} else {
 			online++
 		}
-		if q.Op != question.Check && q.State == question.Online && !c.Online || q.Op != question.Check && q.State == question.Away && c.Online {
+		if q.Form != understand.Check && q.State == understand.Online && !c.Online || q.Form != understand.Check && q.State == understand.Away && c.Online {
 			continue
 		}
 		line := fmt.Sprintf("%s (%s): %s", label(c.Title), c.ID, state)
@@ -169,11 +169,11 @@ func (e *Assistant) controllers(q question.Question, now time.Time, all []contro
 		lines = append(lines, line)
 	}
 	head := fmt.Sprintf("%d of %s %s online.", online, count(len(all), "controller"), are(len(all)))
-	if q.Op == question.Check {
+	if q.Form == understand.Check {
 		switch q.State {
-		case question.Online:
-			head = yesNo(online == len(all) || !q.Is(question.All) && online > 0) + head
-		case question.Away:
+		case understand.Online:
+			head = yesNo(online == len(all) || !q.Is(understand.All) && online > 0) + head
+		case understand.Away:
 			head = yesNo(online < len(all)) + head
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"svc.internal/controller/platform/assistant/question"
+	"svc.internal/controller/platform/understand"
 )
 
 // Bounds of what is remembered of one conversation.
@@ -26,10 +26,10 @@ type Turn struct {
 
 // Conversation is what is remembered of a session.
 type Conversation struct {
-	Turns []Turn             `json:"turns,omitempty"`
-	Last  *question.Question `json:"last,omitempty"` // what the next sentence may lean on
-	Site  string             `json:"site,omitempty"` // controller that was talked about
-	Order *Pending           `json:"order,omitempty"`
+	Turns []Turn            `json:"turns,omitempty"`
+	Last  *understand.Frame `json:"last,omitempty"` // what the next sentence may lean on
+	Site  string            `json:"site,omitempty"` // controller that was talked about
+	Order *Pending          `json:"order,omitempty"`
 }
 
 // remember adds a turn and keeps the bounds.

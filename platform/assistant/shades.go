@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"svc.internal/controller/platform/assistant/facts"
-	"svc.internal/controller/platform/assistant/question"
+	"svc.internal/controller/platform/understand"
 )
 
 // A shade within this of an end counts as being there.
@@ -18,36 +18,45 @@ func (a *asked) shades() (answer, error) {
 	if text := a.noneOf(t, "shade"); text != "" {
 		return answer{text, t}, nil
 	}
-	if a.past() || a.q.Op == question.Since {
+	if a.q.Op == understand.Since || a.q.Op == understand.Who || a.q.Op == understand.Why {
+		return a.unkept(), nil
+	}
+	if a.past() {
 		return answer{text: "I do not know: positions are reported as they are now, and their history is not kept."}, nil
 	}
-	if a.q.State == question.Unread {
+	if a.q.State == understand.Unread {
 		return a.unread(t, "shade", "position"), nil
 	}
 	keep, words := a.shadeFilter()
-	if a.q.State == question.Moving {
+	if a.q.State == understand.Moving {
 		return a.movingShades(t)
 	}
 	if len(t.All) == 1 {
 		return a.oneShade(t, keep)
 	}
-	if a.q.Op == question.Average {
+	if a.q.Op == understand.Average {
 		return a.allShades(t)
 	}
-	if keep == nil && a.q.Op != question.Most && a.q.Op != question.Least {
+	if keep == nil && a.q.By != "" {
+		return a.shadesBy(t, func(facts.Thing) bool { return true }, "with a known position"), nil
+	}
+	if keep == nil && a.q.Op != understand.Most && a.q.Op != understand.Least {
 		return a.allShades(t)
 	}
 	current := t.Where(facts.Current, keep)
-	if a.q.Op == question.Most || a.q.Op == question.Least {
+	if a.q.Op == understand.Most || a.q.Op == understand.Least {
 		current = t.Where(facts.Current, nil)
 		slices.SortStableFunc(current, func(x, y facts.Thing) int { return cmp.Compare(*y.Value, *x.Value) })
-		if a.q.Op == question.Least || a.q.State == question.Closed {
+		if a.q.Op == understand.Least || a.q.State == understand.Closed {
 			slices.Reverse(current)
 		}
 		current = current[:min(len(current), max(a.q.Top, 1))]
 		return answer{sentences(a.named(current), a.doubts(t, "shade"), a.basis(t.Basis)), current}, nil
 	}
 	doubts := a.doubts(t, "shade")
+	if a.q.By != "" {
+		return a.shadesBy(t, keep, words), nil
+	}
 	var head string
 	switch {
 	case t.Basis.Readings == 0:
@@ -59,14 +68,55 @@ func (a *asked) shades() (answer, error) {
 	default:
 		head = fmt.Sprintf("%d of %s%s %s %s.", len(current), count(len(t.All), "shade"), a.in(), are(len(current)), words)
 	}
-	if a.q.Op == question.Check && t.Basis.Readings > 0 {
-		if yes := len(current) > 0 && (!a.q.Is(question.All) || len(current) == len(t.All)); yes {
+	if a.q.Op == understand.Share && t.Basis.Readings > 0 {
+		head += fmt.Sprintf(" That is %s of those whose position is known.", percent(100*float64(len(current))/float64(t.Basis.Readings)))
+	}
+	if a.q.Form == understand.Check && t.Basis.Readings > 0 {
+		if yes := len(current) > 0 && (!a.q.Is(understand.All) || len(current) == len(t.All)); yes {
 			head = "Yes: " + lower(head)
 		} else {
 			head = "No: " + lower(head)
 		}
 	}
 	return answer{sentences(a.partly(), head, a.openings(current), doubts, a.basis(t.Basis)), map[string]any{"matching": current, "all": t}}, nil
+}
+
+// shadesBy lists shades that are as the question says, place by place.
+func (a *asked) shadesBy(t facts.Things, keep func(facts.Thing) bool, words string) answer {
+	var lines []string
+	add := func(name string, in func(facts.Thing) bool) {
+		all := 0
+		var found []string
+		for _, one := range t.All {
+			if !in(one) {
+				continue
+			}
+			all++
+			if one.Condition == facts.Current && keep(one) {
+				found = append(found, fmt.Sprintf("%s %s open", label(one.Name), percent(*one.Value)))
+			}
+		}
+		if all > 0 && (len(found) > 0 || string(a.q.Kind) != a.q.By) {
+			lines = append(lines, fmt.Sprintf("%s %d of %d %s", label(name), len(found), all, words))
+			if len(found) > 0 {
+				lines[len(lines)-1] += " (" + some(found, 6) + ")"
+			}
+		}
+	}
+	if a.q.By == "floor" {
+		for _, f := range a.site.Building.Floors {
+			add(f.Name, func(one facts.Thing) bool { return one.Floor == f.Name })
+		}
+	} else {
+		for _, z := range a.zonesIn() {
+			add(z.Name, func(one facts.Thing) bool { return slices.Contains(one.Zones, z.ID) })
+		}
+	}
+	head := fmt.Sprintf("No %s%s has a shade %s, as far as is known.", a.q.By, a.in(), words)
+	if len(lines) > 0 {
+		head = upper(list(lines)) + "."
+	}
+	return answer{sentences(head, a.doubts(t, "shade"), a.basis(t.Basis)), t}
 }
 
 // openings lists positions in words.
@@ -83,12 +133,12 @@ func (a *asked) openings(found []facts.Thing) string {
 
 func (a *asked) shadeFilter() (func(facts.Thing) bool, string) {
 	switch {
-	case a.q.Bound != nil:
-		b := *a.q.Bound
-		return func(t facts.Thing) bool { return b.Holds(*t.Value) }, "open as far as asked"
-	case a.q.State == question.Open:
+	case a.level() != nil:
+		b := *a.level()
+		return func(t facts.Thing) bool { return b.Holds(*t.Value) }, sides[b.Rel] + " " + percent(b.Value) + " open"
+	case a.q.State == understand.Open:
 		return func(t facts.Thing) bool { return *t.Value > shadeEnd }, "open, wholly or partly"
-	case a.q.State == question.Closed:
+	case a.q.State == understand.Closed:
 		return func(t facts.Thing) bool { return *t.Value <= shadeEnd }, "closed"
 	}
 	return nil, ""
@@ -104,7 +154,7 @@ func (a *asked) oneShade(t facts.Things, keep func(facts.Thing) bool) (answer, e
 	if one.Motion != "" && one.Motion != "unknown" {
 		text += " and " + one.Motion
 	}
-	if a.q.Op == question.Check && keep != nil {
+	if a.q.Form == understand.Check && keep != nil {
 		text = yesNo(keep(one)) + text
 	}
 	return answer{sentences(text+".", a.basis(t.Basis)), t}, nil

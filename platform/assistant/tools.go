@@ -8,7 +8,7 @@ import (
 
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/assistant/model"
-	"svc.internal/controller/platform/assistant/question"
+	"svc.internal/controller/platform/understand"
 )
 
 // arguments of every read tool; each uses those it names in its schema.
@@ -40,7 +40,7 @@ var tools = []tool{
 	{"building", "Floors, zones, meters and the number of devices by kind of a place, with its time zone and the present local time.",
 		`{"type":"object","properties":{` + placeSchema + `}}`,
 		func(_ *Assistant, _ *work, a *asked, _ arguments) (any, error) {
-			a.q = question.Question{Topic: question.Inventory}
+			a.q = understand.Frame{Topic: understand.Inventory}
 			said, err := a.inventory()
 			return map[string]any{"summary": said.text, "building": a.site.Building, "zones": a.zonesIn(), "localTime": a.site.Now, "meters": a.site.Meters()}, err
 		}},
@@ -76,10 +76,19 @@ var tools = []tool{
 	{"preview_order", "Prepares to set lights or shades of a place and returns what it would do. It does nothing by itself: the person has to answer yes in their next message.",
 		`{"type":"object","properties":{` + placeSchema + `,"level":{"type":"integer","minimum":0,"maximum":100,"description":"lights, percent"},"position":{"type":"integer","minimum":0,"maximum":100,"description":"shades, percent open"},"stop":{"type":"boolean","description":"stop shades"}},"required":["place"]}`,
 		func(e *Assistant, w *work, a *asked, args arguments) (any, error) {
-			a.q.Topic, a.q.Do = question.Order, &question.Do{Level: args.Level, Position: args.Shade, Stop: args.Stop}
-			if args.Level == nil && args.Shade == nil && !args.Stop {
+			d := understand.Do{Kind: understand.Shade, Switch: "set", Percent: args.Shade, Places: a.q.Places, Whole: a.q.Is(understand.Whole)}
+			switch {
+			case args.Level != nil:
+				d.Kind, d.Percent = understand.Light, args.Level
+			case args.Stop:
+				d.Switch, d.Percent = "stop", nil
+			case args.Shade == nil:
 				return nil, platform.Invalid("say level, position or stop")
 			}
+			if d.Percent != nil && (*d.Percent < 0 || *d.Percent > 100) {
+				return nil, platform.Invalid("level and position are from 0 to 100")
+			}
+			a.q.Topic, a.q.Do = understand.Order, []understand.Do{d}
 			said, err := e.preview(w, a)
 			return map[string]string{"preview": said.text}, err
 		}},
@@ -158,11 +167,13 @@ func (e *Assistant) call(ctx context.Context, w *work, agent Agent, asks []*aske
 	}
 	a := &asked{ctx: ctx, site: base.site, price: base.price}
 	if args.Place != "" {
-		a.q = question.Parse(args.Place, names(a.site), a.site.Now)
-		if len(a.q.Places) == 0 && !a.q.Is(question.Whole) {
+		places, whole := understand.Find(args.Place, names(a.site))
+		a.q.Places = places
+		a.q.Set(understand.Whole, whole)
+		if len(a.q.Places) == 0 && !whole {
 			return fail("nothing is called %q here. %s", clip(args.Place, 100), a.around())
 		}
-		a.scope = scopeOf(a.site, a.q.Places)
+		a.scope = scopeIn(a.site, a.q.Places)
 	}
 	out, err := found.run(e, w, a, args)
 	if err != nil {

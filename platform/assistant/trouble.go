@@ -7,7 +7,7 @@ import (
 
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/assistant/facts"
-	"svc.internal/controller/platform/assistant/question"
+	"svc.internal/controller/platform/understand"
 )
 
 // faults answers what is wrong, or was in a period.
@@ -24,13 +24,13 @@ func (a *asked) faults() (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if kind := deviceKind(a.q.Object); kind != "" {
+	if kind := deviceKind(a.q.Kind); kind != "" {
 		f.Present = a.ofKind(f.Present, kind)
 		reach.Away = slices.DeleteFunc(reach.Away, func(t facts.Thing) bool { return !a.isKind(t.ID, kind) })
 	}
 	data := map[string]any{"faults": f, "offline": reach.Away}
 	if !to.IsZero() {
-		past, err := a.site.ReachOf(a.ctx, a.scope, deviceKind(a.q.Object), from, to)
+		past, err := a.site.ReachOf(a.ctx, a.scope, deviceKind(a.q.Kind), from, to)
 		if err != nil {
 			return answer{}, err
 		}
@@ -48,7 +48,7 @@ func (a *asked) faults() (answer, error) {
 	if n := len(reach.Away); n > 0 {
 		head = sentences(head, fmt.Sprintf("Besides, %s %s not answering: %s.", count(n, "device"), are(n), some(thingNames(reach.Away), 10)))
 	}
-	if a.q.Op == question.Check && len(a.site.Devices) > 0 {
+	if a.q.Form == understand.Check && len(a.site.Devices) > 0 {
 		good := len(lines) == 0 && len(reach.Away) == 0
 		switch {
 		case good && a.site.Controller.Online:
@@ -107,15 +107,15 @@ func (a *asked) pastOutages(r facts.Reach, to time.Time) string {
 }
 
 // deviceKind is the kind of device that an object names; empty for any.
-func deviceKind(object string) string {
-	switch object {
-	case "light":
+func deviceKind(kind understand.Kind) string {
+	switch kind {
+	case understand.Light:
 		return platform.KindLight
-	case "shade":
+	case understand.Shade:
 		return platform.KindShade
-	case "meter":
+	case understand.Meter:
 		return facts.KindMeter
-	case "peripheral":
+	case understand.Peripheral:
 		return platform.KindPeripheral
 	}
 	return ""
@@ -142,17 +142,23 @@ func (a *asked) offline() (answer, error) {
 	var from, to time.Time
 	if a.q.When != nil && !a.q.When.Now {
 		from, to = a.q.When.From, a.q.When.To
-	} else if a.q.Aspect == "availability" {
+	} else if a.q.Aspect == "availability" || a.q.Op == understand.Since && len(a.q.Places) == 0 {
 		from, to = a.site.Now.AddDate(0, 0, -7), a.site.Now
 	}
-	kind := deviceKind(a.q.Object)
+	kind := deviceKind(a.q.Kind)
 	r, err := a.site.ReachOf(a.ctx, a.scope, kind, from, to)
 	if err != nil {
 		return answer{}, err
 	}
+	for _, h := range a.q.Having { // "apart from the shades"
+		if out := deviceKind(h.Kind); h.Not && out != "" {
+			r.Total -= len(a.site.In(a.scope, out))
+			r.Away = slices.DeleteFunc(r.Away, func(t facts.Thing) bool { return a.isKind(t.ID, out) })
+		}
+	}
 	noun := "device"
 	if kind != "" {
-		noun = a.q.Object
+		noun = string(a.q.Kind)
 	}
 	switch {
 	case r.Total == 0 && len(a.site.Devices) == 0:
@@ -164,20 +170,22 @@ func (a *asked) offline() (answer, error) {
 			fmt.Sprintf("When last heard, %d of %s did not answer.", len(r.Away), count(r.Total, noun)), a.basis(r.Basis)), r}, nil
 	case !to.IsZero():
 		return answer{a.outages(r, noun, from, to), r}, nil
+	case a.cond(understand.Minutes) != nil:
+		return a.awayFor(r, *a.cond(understand.Minutes), noun), nil
 	case r.Total == 1:
 		return a.oneReach()
 	}
-	if a.q.Op == question.Most {
+	if a.q.Op == understand.Most {
 		slices.SortStableFunc(r.Away, func(x, y facts.Thing) int { return x.LastSeen.Compare(y.LastSeen) })
 	}
 	online := r.Total - len(r.Away)
-	if a.q.State == question.Online {
+	if a.q.State == understand.Online {
 		head := fmt.Sprintf("%d of %s%s %s online.", online, count(r.Total, noun), a.in(), are(online))
-		if a.q.Aspect == "share" {
+		if a.q.Op == understand.Share {
 			head += fmt.Sprintf(" That is %s.", percent(100*float64(online)/float64(r.Total)))
 		}
-		if a.q.Op == question.Check {
-			head = yesNo(len(r.Away) == 0 || !a.q.Is(question.All) && online > 0) + lower(head)
+		if a.q.Form == understand.Check {
+			head = yesNo(len(r.Away) == 0 || !a.q.Is(understand.All) && online > 0) + lower(head)
 		}
 		return answer{sentences(head, a.awayLine(r), a.basis(r.Basis)), r}, nil
 	}
@@ -185,7 +193,7 @@ func (a *asked) offline() (answer, error) {
 	if len(r.Away) > 0 {
 		head = fmt.Sprintf("%d of %s%s %s offline.", len(r.Away), count(r.Total, noun), a.in(), are(len(r.Away)))
 	}
-	if a.q.Op == question.Check {
+	if a.q.Form == understand.Check {
 		head = yesNo(len(r.Away) > 0) + lower(head)
 	}
 	return answer{sentences(head, a.awayLine(r), a.basis(r.Basis)), r}, nil
@@ -236,8 +244,8 @@ func (a *asked) oneReach() (answer, error) {
 		state = "is offline"
 	}
 	head := fmt.Sprintf("%s %s.", label(d.Name), state)
-	if a.q.Op == question.Check {
-		head = yesNo(d.Online == (a.q.State != question.Away)) + head
+	if a.q.Form == understand.Check {
+		head = yesNo(d.Online == (a.q.State != understand.Away)) + head
 	}
 	return answer{sentences(head, seen, a.basis(b)), r}, nil
 }
@@ -247,7 +255,7 @@ func (a *asked) outages(r facts.Reach, noun string, from, to time.Time) string {
 	if to.After(a.site.Now) {
 		to = a.site.Now
 	}
-	span := question.Span{From: from, To: to}
+	span := understand.Span{From: from, To: to}
 	if a.q.When != nil {
 		span.Label = a.q.When.Label
 	}

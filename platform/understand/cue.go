@@ -277,7 +277,7 @@ func (s *sentence) amountAt(i int) (a amount, n int) {
 
 // otherUnits are no percent.
 var otherUnits = wordSet("k kelvin mired w watt kw kwh lux lx lumen degree c f celsius fahrenheit ppm v volt ma hz " +
-	"times promille permille grad")
+	"minute hour second sec sekunde stunde times promille permille grad")
 
 // whileOrLater reads when an order is to be done, or for how long, where no time was read: "for an hour", "in ten minutes".
 func (s *sentence) whileOrLater(i int) (n int, tag string) {

@@ -316,6 +316,7 @@ const (
 	Negated   Reason = "negated"
 	Nowhere   Reason = "what" // nothing says what is to be done, or with what
 	Cannot    Reason = "cannot"
+	Missing   Reason = "missing" // what it is for is not known here
 )
 
 // Unclear says what keeps a sentence from being answered or done.
@@ -349,8 +350,12 @@ func (f Frame) String() string {
 			parts = append(parts, s)
 		}
 	}
-	add(string(f.Kind))
-	add(f.Aspect)
+	if string(f.Kind) != f.By {
+		add(string(f.Kind))
+	}
+	if f.Topic != Power {
+		add(f.Aspect)
+	}
 	if f.Make != "" {
 		add("make:" + f.Make)
 	}

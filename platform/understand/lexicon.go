@@ -151,7 +151,7 @@ func translate(t []token) []token {
 		w := t[i]
 		put := func(stem string) {
 			w.stem = stem
-			if _, same := weekdays[stem]; same {
+			if _, same := weekdays[stem]; same || stem == "weekend" {
 				w.text = stem
 			}
 			out = append(out, w)

@@ -21,7 +21,8 @@ var common = wordSet("meeting workshop training class conference call video lect
 // Names are those of one building, ready to be looked for.
 type Names struct {
 	all   []name
-	known map[string]bool // every word of every name
+	known map[string]bool  // every word of every name
+	with  map[string][]int // the names that have a word
 }
 
 // maxNameWords bounds what one name can cost; what is longer cannot be said anyway.
@@ -29,23 +30,26 @@ const maxNameWords = 12
 
 // NewNames prepares names. What has no letter or digit is left out.
 func NewNames(names []Name) Names {
-	n := Names{known: map[string]bool{}}
+	n := Names{known: map[string]bool{}, with: map[string][]int{}}
 	for _, one := range names {
 		words := slices.DeleteFunc(stems(one.Text), func(w string) bool { return w == "the" || w == "of" })
 		if len(words) == 0 || len(words) > maxNameWords {
 			continue
 		}
 		n.all = append(n.all, name{one.Place, words, nil})
-		for _, w := range words {
+		for i, w := range words {
 			n.known[w] = true
+			if slices.Index(words, w) == i {
+				n.with[w] = append(n.with[w], len(n.all)-1)
+			}
 		}
 	}
 	for i := range n.all {
 		one := &n.all[i]
 		one.vague = map[string]bool{}
 		for _, w := range one.words {
-			one.vague[w] = common[w] && slices.ContainsFunc(n.all, func(o name) bool {
-				return o.place != one.place && o.place.Kind == one.place.Kind && slices.Contains(o.words, w)
+			one.vague[w] = common[w] && slices.ContainsFunc(n.with[w], func(k int) bool {
+				return n.all[k].place != one.place && n.all[k].place.Kind == one.place.Kind
 			})
 		}
 	}
@@ -97,7 +101,14 @@ func (n Names) find(t []token) []Place {
 // best are the matches that explain most words: full names before parts, places before things.
 func (n Names) best(t []token) []match {
 	var found []match
-	for i := range n.all {
+	var candidates []int
+	for _, w := range t {
+		if !w.used {
+			candidates = append(candidates, n.with[w.stem]...)
+		}
+	}
+	slices.Sort(candidates)
+	for _, i := range slices.Compact(candidates) {
 		if m, ok := n.all[i].in(t); ok {
 			found = append(found, m)
 		}

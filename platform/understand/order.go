@@ -270,6 +270,8 @@ func (s *sentence) act(all []cue, before Do) (Do, bool) {
 	}
 	if len(d.Places) > 0 {
 		d.Whole = false
+	} else if y.has("it") && !y.has("light", "shade") {
+		d.Places = before.Places
 	}
 	return s.decide(d, y, before)
 }
@@ -299,13 +301,10 @@ func (y sayings) only(tags ...string) bool {
 
 // decide makes an action of what is said.
 func (s *sentence) decide(d Do, y sayings, before Do) (Do, bool) {
-	if y.has("it") && before.Kind != "" && !y.has("light", "shade", "panel") { // "and dim them"
+	if y.has("it") && before.Kind != "" && !y.has("light", "shade", "panel") && !(before.Kind == Shade && y.has("dim", "brighten", "dimmer", "brighter")) { // "and dim them"
 		y.at[string(before.Kind)] = y.at["it"]
 		delete(y.at, "it")
 		y.cues = slices.DeleteFunc(slices.Clone(y.cues), func(c []string) bool { return slices.Contains(c, "it") })
-		if len(d.Places) == 0 {
-			d.Places = before.Places
-		}
 	}
 	bright := y.has("light", "level", "dim", "dimmer", "brighten", "brighter", "morelight", "lesslight", "switch")
 	switch {
@@ -570,7 +569,7 @@ func (s *sentence) heard() {
 		switch {
 		case w == "dem":
 			s.t[i].stem = "dim"
-		case s.t[i].text == "of" && (slices.Contains([]string{"turn", "switch", "shut", "power", "turned", "switched"}, before) || s.means(i-1, "light") && i == len(s.t)-1):
+		case s.t[i].text == "of" && (slices.Contains([]string{"turn", "switch", "shut", "turned", "switched"}, before) || s.means(i-1, "light") && i == len(s.t)-1):
 			s.t[i].stem = "off"
 		case slices.Contains([]string{"clothe", "cloth", "clause", "clothes"}, w) && thing(i+1, "shade"):
 			s.t[i].stem = "close"

@@ -90,8 +90,11 @@ func (s *sentence) meant(tag string, i, n int) bool {
 		return before != "so" && before != "too"
 	case (w == "up" || w == "down") && (tag == "open" || tag == "closed"):
 		return next.stem != "to" && s.hasWord("shade")
+	case (w == "up" || w == "down") && (tag == "online" || tag == "offline"):
+		bus := slices.ContainsFunc(s.f.Places, func(p Place) bool { return p.Kind == Bus })
+		return s.hasWord("device") || s.hasWord("controller") || s.hasWord("meter") || s.hasWord("bus") || bus
 	case w == "level" && tag == "level":
-		return slices.Index(ordinals, before) < 0
+		return slices.Index(ordinals, before) < 1
 	case w == "may" && tag == "fill", w == "it" && tag == "it":
 		return true
 	case w == "can" && tag == "can":
@@ -273,6 +276,9 @@ func (s *sentence) grouped() {
 			s.f.By = "week"
 		case c.is("monthly"):
 			s.f.By = "month"
+		case c.is("most", "least") && slices.Contains([]string{"hour", "day", "week", "month"}, s.wordAt(c.at+c.n)):
+			s.f.By = s.wordAt(c.at + c.n) // "the heaviest day"
+			s.t[c.at+c.n].used = true
 		case c.is("perm2"):
 			s.f.Per = "m2"
 		case c.is("perlight"):
@@ -327,15 +333,15 @@ func (s *sentence) allOf() bool {
 	if s.f.Form != Check || s.f.State == "" && len(s.f.Conds) == 0 {
 		return false
 	}
-	return s.has("all", "everything") || s.has("whole")
+	return s.has("all", "everything", "whole") || s.has("ends", "full") && s.wordAt(0) == "are"
 }
 
 func (s *sentence) yesNo() bool {
 	for _, c := range s.chunks {
-		if c.is("talk") {
+		w := s.t[c.at].stem
+		if c.is("talk") && w != "did" {
 			continue
 		}
-		w := s.t[c.at].stem
 		return slices.Contains([]string{"is", "are", "was", "were", "do", "does", "did", "has", "have", "any", "anything", "can", "ist", "sind", "war", "waren", "hat", "haben", "brennt", "brennen",
 			"laeuft", "gibt", "steigt", "faehrt", "will"}, w) || c.is("no") || c.is("any")
 	}
@@ -363,10 +369,10 @@ func (s *sentence) both() bool {
 		if s.wordAt(i) == "both" || s.wordAt(i) == "beide" || s.wordAt(i) == "beiden" ||
 			s.wordAt(i) == "2" && slices.Contains([]string{"the", "those", "these"}, s.wordAt(i-1)) {
 			s.t[i].used = true
-			return true
+			s.f.Set(Both, true)
 		}
 	}
-	return false
+	return s.f.Is(Both)
 }
 
 func (s *sentence) follows() bool {
@@ -410,8 +416,6 @@ func (s *sentence) account() {
 		f.Unclear = &Unclear{Words, strange}
 	case len(words) > 0:
 		f.Unclear = &Unclear{Conflict, words}
-	case f.Topic == Nothing && !f.Is(Follows) && len(f.Places) == 0 && f.When == nil:
-		f.Unclear = &Unclear{Nowhere, nil}
 	}
 }
 

@@ -28,7 +28,7 @@ type sentence struct {
 
 // Read understands a message at a moment; now is in the building's time zone, and names are the building's.
 func Read(text string, names Names, now time.Time) Frame {
-	s := &sentence{t: cut(text), now: now, asks: strings.Contains(text, "?"), claims: map[string]bool{}}
+	s := &sentence{t: cut(text), now: now, asks: strings.HasSuffix(strings.TrimSpace(text), "?"), claims: map[string]bool{}}
 	if answer := reaction(s.t); answer != Nothing {
 		return Frame{Topic: answer}
 	}
@@ -42,10 +42,32 @@ func Read(text string, names Names, now time.Time) Frame {
 	if ok && (order.Unclear == nil || order.Form == Imperative || !s.asks && slices.Contains([]Reason{Negated, Value, For, Later, If}, order.Unclear.Why)) {
 		return order
 	}
-	if f := s.readQuestion(names); !ok || f.Unclear == nil {
+	if f := s.readQuestion(names); !ok || f.Unclear == nil || s.asks {
 		return f
 	}
 	return order
+}
+
+// Question understands a message as a question, which [Read] took for an order said without a verb: "lights on in the lobby".
+func Question(text string, names Names, now time.Time) Frame {
+	s := &sentence{t: cut(text), now: now, asks: true, claims: map[string]bool{}}
+	s.f.Lang = language(s.t, names.known)
+	s.lex = lexicons[s.f.Lang]
+	if s.f.Lang == German {
+		s.t = translate(s.t)
+	}
+	s.forgive(names)
+	return s.readQuestion(names)
+}
+
+// Find looks for what a text names, and tells whether it names the whole building.
+func Find(text string, names Names) (places []Place, whole bool) {
+	t := cut(text)
+	places = append(names.find(t), names.byNumber(t)...)
+	if len(places) == 0 {
+		whole = Question(text, names, time.Unix(0, 0)).Is(Whole) || slices.ContainsFunc(t, func(w token) bool { return w.used })
+	}
+	return places, whole
 }
 
 // places finds what is named, and notes numbers of things that there are not.

@@ -29,7 +29,10 @@ func (s *sentence) whyNot(all []cue) *Unclear {
 			words = append(words, said(s.t, c.at, c.n))
 		}
 	}
-	if len(words) > 0 {
+	switch {
+	case len(words) > 0 && len(all[0].tags) > 0:
+		return &Unclear{Missing, join(words, s)}
+	case len(words) > 0:
 		return &Unclear{Cannot, join(words, s)}
 	}
 	return &Unclear{Nowhere, nil}

@@ -75,7 +75,7 @@ func (s *sentence) exclude() {
 			if tags := s.tagsAt(k); s.t[k].used || !(slices.Contains(tags, "fill") || slices.Contains(tags, "neither") || found && slices.ContainsFunc(tags, placeNoun)) {
 				break
 			}
-			if s.t[c.at].stem == "no" && !found {
+			if !found && (s.t[c.at].stem == "no" || c.is("not") && slices.ContainsFunc(s.tagsAt(k), func(t string) bool { return stateOf(chunk{tags: []string{t}}) != "" })) {
 				break
 			}
 			k++

@@ -45,6 +45,8 @@ func (s *sentence) topic() Topic {
 		return Controllers
 	case s.has("firmware"):
 		return Controllers
+	case state == Away && slices.ContainsFunc(s.f.Places, func(p Place) bool { return p.Kind == Bus }):
+		return Faults // "how long was the bus down"
 	case s.has("availability"), state == Away:
 		return Offline
 	case s.has("fault"), s.has("healthy") && !thing || s.has("healthy") && s.yesNo() && !s.has("on", "off", "open", "closed"):
@@ -172,7 +174,7 @@ func (s *sentence) op() {
 		s.claim("difference", "more", "less", "than", "trend", "change", "brighter", "darker", "compare")
 	case f.Against != nil && s.has("compare", "than", "trend", "change", "more", "less", "difference") || len(f.Mentioned()) >= 2 && s.has("compare", "than", "more", "less", "brighter", "darker", "most"):
 		f.Op = Compare
-		s.claim("compare", "than", "more", "less", "trend", "change", "brighter", "darker", "most", "least", "sum")
+		s.claim("compare", "than", "more", "less", "trend", "change", "brighter", "darker", "most", "least", "sum", "with")
 	case s.has("trend") && !two:
 		f.Op = Trend
 		s.claim("trend", "change", "more", "less")
@@ -198,9 +200,10 @@ func (s *sentence) op() {
 		s.claim("average")
 	case f.Against != nil:
 		f.Op = Compare
+		s.claim("with")
 	case s.has("compare") && (f.When != nil && !f.When.Now || f.Topic == Energy || f.Topic == Power):
 		f.Op = Compare
-		s.claim("compare", "than", "more", "less")
+		s.claim("compare", "than", "more", "less", "with")
 	case s.has("sum") && len(f.Mentioned()) >= 2:
 		f.Op = Sum
 		s.claim("sum")
@@ -215,7 +218,7 @@ func (s *sentence) settle() {
 	f := &s.f
 	switch f.Topic {
 	case Energy, Cost, Carbon:
-		s.claim("energy", "use", "power", "consumer", "carbon", "cost", "estimate", "saving", "air")
+		s.claim("energy", "use", "power", "consumer", "carbon", "cost", "estimate", "saving", "air", "metered")
 		if f.Topic == Energy {
 			s.drop("cost", "carbon", "saving", "air")
 		} else if f.Topic == Cost {
@@ -228,6 +231,11 @@ func (s *sentence) settle() {
 	case Power:
 		s.claim("power", "energy", "use", "peak", "base", "consumer", "estimate", "hourly", "daily", "byhour", "byday", "sum", "meter", "status")
 		s.grouping(Zone, Floor, Meter)
+		if f.Aspect = ""; s.has("peak") && f.By == "" {
+			f.Aspect = "peak"
+		} else if s.has("base") {
+			f.Aspect = "base"
+		}
 		if f.By == "hour" && s.has("when", "byhour") {
 			f.By = ""
 		}
@@ -247,7 +255,7 @@ func (s *sentence) settle() {
 		s.claim("kelvin", "light", "level", "temperature")
 		s.rows(Light)
 	case Faults:
-		s.claim("fault", "healthy", "light", "shade", "device", "meter", "peripheral", "status", "everything", "switch", "when", "report", "bus")
+		s.claim("fault", "healthy", "light", "shade", "device", "meter", "peripheral", "status", "everything", "switch", "when", "report", "bus", "with", "since", "offline")
 		s.ofKind()
 		f.State = ""
 		if f.Kind == Device || f.Kind == Zone || f.Kind == Floor || f.Kind == Bus {
@@ -318,7 +326,13 @@ func (s *sentence) settle() {
 			f.Op = Difference
 		}
 	}
-	s.claim("all", "everything", "future", "it", "else ")
+	if f.By != "" {
+		s.claim("each")
+	}
+	if s.both() {
+		s.claim("more", "less", "most", "least", "than", "compare")
+	}
+	s.claim("all", "everything", "future", "it")
 	s.appositions()
 	s.units()
 }
@@ -405,9 +419,10 @@ func (s *sentence) appositions() {
 
 // rows tells places that are asked for from things: "which rooms have lights on" is of rooms.
 func (s *sentence) rows(kind Kind) {
-	f := &s.f
+	f, rows := &s.f, false
 	for _, k := range []Kind{Zone, Floor} {
 		if f.By == string(k) || f.Kind == k && !s.beside(k) && f.By == "" {
+			rows = f.By == ""
 			f.By = string(k)
 			s.claim(string(k))
 		}
@@ -431,6 +446,9 @@ func (s *sentence) rows(kind Kind) {
 		s.drop("moving")
 	}
 	f.Kind = ""
+	if rows {
+		f.Kind = Kind(f.By)
+	}
 }
 
 // full reads "at full brightness" and "fully open" as conditions.

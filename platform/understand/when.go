@@ -188,7 +188,7 @@ func (c *clock) single(i int) (part, bool) {
 }
 
 func (c *clock) instant(i int) (part, bool) {
-	for _, phrase := range []string{"right now", "at the moment", "at this moment", "at present", "as of now", "just now",
+	for _, phrase := range []string{"right now", "at the moment", "at the minute", "at this moment", "at present", "as of now", "just now",
 		"at this time", "so far", "these day", "now", "currently", "presently", "live", "still"} {
 		if n := c.phrase(i, phrase); n > 0 {
 			if phrase == "so far" || phrase == "still" {
@@ -456,7 +456,12 @@ func said(t []token, i, n int) string {
 }
 
 // phrase is the number of words of p, which are stems, if it stands at i, else 0.
-func (c *clock) phrase(i int, p string) int { return phraseAt(c.t, i, strings.Fields(p)) }
+func (c *clock) phrase(i int, p string) int {
+	if first, _, _ := strings.Cut(p, " "); first != c.word(i) {
+		return 0
+	}
+	return phraseAt(c.t, i, strings.Fields(p))
+}
 
 func phraseAt(t []token, i int, words []string) int {
 	for k, w := range words {

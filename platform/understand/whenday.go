@@ -10,6 +10,9 @@ import (
 // date reads 2026-11-20, 20.11.2026, 20 November, November 20, the 20th.
 func (c *clock) date(i int) (part, bool) {
 	w := c.raw(i)
+	if w == "" || c.t[i].used {
+		return part{}, false
+	}
 	if len(w) >= 16 && w[4] == '-' {
 		for _, form := range []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04"} {
 			if at, err := time.ParseInLocation(form, strings.ToUpper(w), c.now.Location()); err == nil {
@@ -19,6 +22,9 @@ func (c *clock) date(i int) (part, bool) {
 		}
 	}
 	for _, form := range []string{"2006-01-02", "2.1.2006", "2/1/2006", "2.1.06", "2/1/06"} {
+		if !digit(w[0]) {
+			break
+		}
 		if at, err := time.ParseInLocation(form, w, c.now.Location()); err == nil {
 			return c.whole(i, 1, at)
 		}

@@ -63,9 +63,9 @@ func (s *Site) MeteringOf(c Scope) Metering {
 		return m
 	}
 	zones := c.Zones
-	if c.Whole() {
+	if c.all() {
 		for _, meter := range all {
-			if meter.Whole && meter.Assigned {
+			if meter.Whole && meter.Assigned && c.Out == nil {
 				return Metering{Meters: []Meter{meter}}
 			}
 		}
@@ -73,6 +73,12 @@ func (s *Site) MeteringOf(c Scope) Metering {
 	}
 	if c.Bus != "" {
 		return Metering{}
+	}
+	if c.Out != nil {
+		zones = slices.DeleteFunc(slices.Clone(zones), func(id int64) bool {
+			i := slices.IndexFunc(s.Zones, func(z platform.Zone) bool { return z.ID == id })
+			return i >= 0 && c.Out.HasZone(s.Zones[i])
+		})
 	}
 	m := cover(all, zones)
 	if c.Whole() && len(m.Meters) == 0 && len(all) > 0 {

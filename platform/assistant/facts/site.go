@@ -91,11 +91,25 @@ type Scope struct {
 	Devices []int64 `json:"devices,omitempty"` // single lights, peripherals and meters
 	Shades  []int64 `json:"shades,omitempty"`  // single shades
 	Bus     string  `json:"bus,omitempty"`
+	Out     *Scope  `json:"out,omitempty"` // what is left out
 }
 
 // Whole reports whether the scope is the whole building.
 func (c Scope) Whole() bool {
+	return c.all() && c.Out == nil
+}
+
+// all reports whether a scope is the whole building but for what is left out.
+func (c Scope) all() bool {
 	return len(c.Zones) == 0 && len(c.Devices) == 0 && len(c.Shades) == 0 && c.Floor == "" && c.Bus == ""
+}
+
+// HasZone reports whether a zone is within the scope.
+func (c Scope) HasZone(z platform.Zone) bool {
+	if c.Out != nil && c.Out.HasZone(z) {
+		return false
+	}
+	return c.all() || slices.Contains(c.Zones, z.ID) || c.Floor != "" && z.Floor == c.Floor
 }
 
 // FloorScope is the scope of a floor.
@@ -115,7 +129,9 @@ func (s *Site) ZoneScope(id int64) Scope { return Scope{Label: s.ZoneName(id), Z
 // Holds reports whether a device is within the scope.
 func (c Scope) Holds(d platform.Device) bool {
 	switch {
-	case c.Whole():
+	case c.Out != nil && c.Out.Holds(d):
+		return false
+	case c.all():
 		return true
 	case d.Kind == platform.KindShade && slices.Contains(c.Shades, d.ID), d.Kind != platform.KindShade && slices.Contains(c.Devices, d.ID), c.Bus != "" && d.Bus == c.Bus, c.Floor != "" && d.Floor == c.Floor:
 		return true

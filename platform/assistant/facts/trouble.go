@@ -100,7 +100,7 @@ func (s *Site) events(ctx context.Context, c Scope, from, to time.Time) ([]platf
 	}
 	return slices.DeleteFunc(events, func(e platform.Event) bool {
 		if e.Kind == "bus" {
-			return c.Bus == "" || e.Name != c.Bus
+			return !c.all() && (c.Bus == "" || e.Name != c.Bus)
 		}
 		return !slices.ContainsFunc(s.Devices, func(d platform.Device) bool {
 			return d.ID == e.Thing && (d.Kind == platform.KindShade) == (e.Kind == "shade") && c.Holds(d)

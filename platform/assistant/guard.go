@@ -1,0 +1,80 @@
+package assistant
+
+import (
+	"fmt"
+	"slices"
+
+	"svc.internal/controller/platform/understand"
+)
+
+// refused says why a question is not answered; empty if it is. Whoever asks hears which words were not understood, and what could
+// be asked instead, and no figure.
+func (a *asked) refused() string {
+	if u := a.q.Unclear; u != nil {
+		var words []string
+		for _, w := range u.Words {
+			words = append(words, quoted(w))
+		}
+		switch u.Why {
+		case understand.Words:
+			return sentences(a.strange(), "So I do not answer, rather than answer something else.", a.around())
+		case understand.TimeWords:
+			return fmt.Sprintf("I did not understand the time %s, and a figure of another time would not help. Say it for instance as “yesterday”, “last week”, “since Monday” or “9 to 13 November”.", list(words))
+		case understand.Conflict:
+			return fmt.Sprintf("I do not understand %s together with the rest of the question, so I do not answer, rather than answer something else. Ask it in other words, or one thing at a time.", list(words))
+		}
+		return "I did not understand that, so I will not guess. " + help().text
+	}
+	if left := a.unserved(); len(left) > 0 {
+		return fmt.Sprintf("I understood the question, but cannot answer it with %s. Ask it without, or one thing at a time.", list(left))
+	}
+	return ""
+}
+
+// served are the operations that an answer on a topic knows of.
+var served = map[understand.Topic][]understand.Op{
+	understand.Energy: {understand.Average, understand.Most, understand.Least, understand.Sum, understand.Compare, understand.Difference, understand.Share, understand.PerUnit, understand.Trend, understand.Why, understand.Usual},
+	understand.Power:  {understand.Average, understand.Most, understand.Least, understand.Sum, understand.Compare, understand.Difference, understand.Share, understand.PerUnit, understand.Why, understand.Usual},
+	understand.Cost:   {understand.Average, understand.Sum, understand.Compare, understand.Difference}, understand.Carbon: {understand.Average, understand.Compare, understand.Trend},
+	understand.Lights:    {understand.Average, understand.Most, understand.Least, understand.Compare, understand.Difference, understand.Share, understand.Since, understand.Who, understand.Why},
+	understand.Shades:    {understand.Average, understand.Most, understand.Least, understand.Share, understand.Since, understand.Who, understand.Why},
+	understand.Colour:    {understand.Average, understand.Most, understand.Least},
+	understand.Faults:    {understand.Since, understand.Why},
+	understand.Offline:   {understand.Most, understand.Since, understand.Why, understand.Share},
+	understand.Inventory: {understand.Most, understand.Least, understand.Can, understand.Sum}, understand.Controllers: {understand.Since},
+	understand.Comfort: {}, understand.Occupancy: {understand.Since, understand.Most}, understand.Automation: {}, understand.Report: {}, understand.Sources: {understand.Since}, understand.Saving: {},
+}
+
+// rows are what an answer on a topic can be split into.
+var rows = map[understand.Topic][]string{
+	understand.Energy: {"zone", "floor", "meter", "hour", "day", "week", "month"}, understand.Cost: {"hour", "day", "week", "month"}, understand.Carbon: {"hour", "day", "week", "month"},
+	understand.Power: {"zone", "floor", "meter", "hour", "day"}, understand.Lights: {"zone", "floor"}, understand.Shades: {"zone", "floor"}, understand.Inventory: {"zone", "floor", "bus"},
+}
+
+// unserved are the parts of a frame that no answer on its topic takes into account: a figure without them would be of another
+// question.
+func (a *asked) unserved() []string {
+	f := a.q
+	var left []string
+	if ops, ok := served[f.Topic]; ok && f.Op != understand.Tell && !slices.Contains(ops, f.Op) {
+		left = append(left, "“"+opWords[f.Op]+"”")
+	}
+	if f.Against != nil && f.Op != understand.Compare && f.Op != understand.Difference && f.Op != understand.Usual {
+		left = append(left, "a second time")
+	}
+	if f.By != "" && !slices.Contains(rows[f.Topic], f.By) {
+		left = append(left, "“by "+f.By+"”")
+	}
+	if len(f.Conds) > 1 {
+		left = append(left, "two conditions")
+	}
+	if f.Per != "" && f.Op != understand.PerUnit {
+		left = append(left, "“per "+f.Per+"”")
+	}
+	return left
+}
+
+// opWords name operations for people.
+var opWords = map[understand.Op]string{understand.Average: "on average", understand.Most: "the most", understand.Least: "the least", understand.Sum: "together", understand.Compare: "compared",
+	understand.Difference: "the difference", understand.Share: "the share", understand.PerUnit: "per", understand.Trend: "the trend", understand.Since: "since when", understand.Who: "who", understand.Why: "why",
+	understand.Can: "can it", understand.Usual: "usual"}

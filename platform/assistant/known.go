@@ -1,0 +1,200 @@
+package assistant
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/assistant/facts"
+	"svc.internal/controller/platform/understand"
+)
+
+// unkept answers who switched something, since when it is as it is, and why: the platform hears how things are, not what led there.
+func (a *asked) unkept() answer {
+	what := map[understand.Topic]string{understand.Lights: "levels", understand.Shades: "positions"}[a.q.Topic]
+	switch a.q.Op {
+	case understand.Who:
+		return answer{text: "I do not know: who switched or moved something, and through what, stands in the ledger of the controller, which it does not report to the platform. Its own pages show it under every command."}
+	case understand.Why:
+		return answer{text: "I do not know: what led to it stands in the ledger and the rules of the controller, which it does not report to the platform. I can tell how it is now, and which faults are reported."}
+	}
+	return answer{text: fmt.Sprintf("I do not know: %s are reported as they are now, and their history is not kept, so I cannot tell for how long.", what)}
+}
+
+// why answers for energy that reasons are not measured, and gives the figure that is.
+func (a *asked) why(figure func() (answer, error)) (answer, error) {
+	a.q.Op = understand.Tell
+	said, err := figure()
+	if err != nil {
+		return answer{}, err
+	}
+	said.text = "Why, I do not know: meters tell how much, not for what. What was measured: " + said.text
+	return said, nil
+}
+
+// compareLights sets the lights of places against each other.
+func (a *asked) compareLights() (answer, error) {
+	type row struct {
+		Label string   `json:"label"`
+		Value *float64 `json:"value"`
+	}
+	var rows []row
+	var lines, doubts []string
+	var b facts.Basis
+	for _, places := range a.q.Mentioned() {
+		scope := scopeIn(a.site, places)
+		t := a.site.Levels(scope)
+		one := &asked{ctx: a.ctx, site: a.site, q: a.q, scope: scope}
+		r := row{Label: scope.Label}
+		if t.Basis.Readings > 0 {
+			b = t.Basis
+			if a.q.State != "" || a.level() != nil {
+				keep, words := a.wanted()
+				n := float64(len(t.Where(facts.Current, keep)))
+				r.Value = &n
+				lines = append(lines, fmt.Sprintf("%s has %.0f of %s %s", scope.Label, n, count(len(t.All), "light"), words))
+			} else {
+				mean, _ := t.Mean()
+				r.Value = &mean
+				lines = append(lines, fmt.Sprintf("%s is at %s on average", scope.Label, percent(mean)))
+			}
+		} else {
+			lines = append(lines, scope.Label+" has no current level")
+		}
+		if d := one.doubts(t, "light"); d != "" {
+			doubts = append(doubts, d)
+		}
+		rows = append(rows, r)
+	}
+	text := upper(list(lines)) + "."
+	if len(rows) == 2 && rows[0].Value != nil && rows[1].Value != nil {
+		d := *rows[0].Value - *rows[1].Value
+		unit := " points"
+		if a.q.State != "" || a.level() != nil {
+			unit = ""
+		}
+		switch {
+		case d > 0.5:
+			text += fmt.Sprintf(" %s has %.0f%s more than %s.", rows[0].Label, d, unit, rows[1].Label)
+		case d < -0.5:
+			text += fmt.Sprintf(" %s has %.0f%s more than %s.", rows[1].Label, -d, unit, rows[0].Label)
+		default:
+			text += " They are alike."
+		}
+	} else {
+		text = "I cannot compare them all: " + text
+	}
+	return answer{sentences(text, sentences(doubts...), a.basis(b)), rows}, nil
+}
+
+// able answers what devices can do, as their controller says.
+func (a *asked) able() (answer, error) {
+	ability, word := "dim", "dimmed"
+	if a.q.Aspect == "can:tune" {
+		ability, word = "tune", "tuned in colour temperature"
+	}
+	all := a.site.In(a.scope, platform.KindLight)
+	if len(all) == 0 {
+		return answer{text: fmt.Sprintf("No light is known%s.", a.in())}, nil
+	}
+	var can, not []string
+	for _, d := range all {
+		if slices.Contains(d.Abilities, ability) {
+			can = append(can, label(d.Name))
+		} else {
+			not = append(not, label(d.Name))
+		}
+	}
+	head := fmt.Sprintf("%d of %s%s can be %s.", len(can), count(len(all), "light"), a.in(), word)
+	if a.q.Form == understand.Check {
+		head = yesNo(len(can) == len(all) || len(can) > 0 && !a.q.Is(understand.All)) + lower(head)
+	}
+	if len(can) > 0 && len(not) > 0 || len(can) > 0 && len(can) <= 12 {
+		head += " " + upper(some(can, 30)) + "."
+	}
+	if len(not) > 0 && len(can) > 0 {
+		head += " Not: " + some(not, 12) + "."
+	}
+	return answer{sentences(head, a.reported()), map[string]any{"can": can, "not": not}}, nil
+}
+
+// placesThat lists zones or floors that have what is asked for: "rooms with lights but no shades", "with more than 4 lights".
+func (a *asked) placesThat() (answer, error) {
+	type row struct {
+		name  string
+		scope facts.Scope
+	}
+	var all []row
+	if a.q.Kind == understand.Floor {
+		for _, f := range a.site.Building.Floors {
+			all = append(all, row{f.Name, a.site.FloorScope(f.Name)})
+		}
+	} else {
+		for _, z := range a.zonesIn() {
+			all = append(all, row{z.Name, a.site.ZoneScope(z.ID)})
+		}
+	}
+	var lines []string
+	for _, r := range all {
+		fits, told := true, ""
+		for _, h := range a.q.Having {
+			n := len(a.site.In(r.scope, string(h.Kind)))
+			if h.Kind == understand.Meter {
+				m := a.site.MeteringOf(r.scope)
+				n = len(m.Meters)
+			}
+			fits = fits && (n > 0) != h.Not
+		}
+		for _, c := range a.q.Conds {
+			n := len(a.site.In(r.scope, string(c.Of)))
+			fits = fits && c.Holds(float64(n))
+			told = " (" + count(n, string(c.Of)) + ")"
+		}
+		if fits {
+			lines = append(lines, label(r.name)+told)
+		}
+	}
+	noun := string(a.q.Kind)
+	if noun == "" {
+		noun = "zone"
+	}
+	return answer{sentences(fmt.Sprintf("%d of %s%s %s: %s.", len(lines), count(len(all), noun), a.in(), a.havingWords(len(lines)), list(lines)), a.reported()), lines}, nil
+}
+
+// havingWords say what the places have.
+func (a *asked) havingWords(n int) string {
+	var words []string
+	for _, h := range a.q.Having {
+		w := string(h.Kind) + "s"
+		if h.Not {
+			w = "no " + w
+		}
+		words = append(words, w)
+	}
+	for _, c := range a.q.Conds {
+		words = append(words, map[understand.Relation]string{understand.Above: "more than", understand.AtLeast: "at least", understand.Below: "fewer than", understand.AtMost: "at most"}[c.Rel]+fmt.Sprintf(" %.0f %ss", c.Value, c.Of))
+	}
+	return haveVerb(n) + " " + list(words)
+}
+
+// away tells what has been out of reach for how long.
+func (a *asked) awayFor(r facts.Reach, c understand.Cond, noun string) answer {
+	var found []facts.Thing
+	var never []string
+	for _, t := range r.Away {
+		switch {
+		case t.LastSeen.IsZero():
+			never = append(never, label(t.Name))
+		case c.Holds(a.site.Now.Sub(t.LastSeen).Minutes()):
+			found = append(found, t)
+		}
+	}
+	r.Away = found
+	bound := map[understand.Relation]string{understand.Above: "more than", understand.AtLeast: "at least", understand.Below: "less than", understand.AtMost: "at most"}[c.Rel] + " " + length(time.Duration(c.Value)*time.Minute)
+	text := fmt.Sprintf("%d of %s%s %s been out of reach for %s.", len(found), count(r.Total, noun), a.in(), haveVerb(len(found)), bound)
+	if len(never) > 0 {
+		text += fmt.Sprintf(" Never seen at all, so for how long is not known: %s.", some(never, 10))
+	}
+	return answer{sentences(text, a.awayLine(r), a.basis(r.Basis)), r}
+}

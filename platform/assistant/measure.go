@@ -1,0 +1,358 @@
+package assistant
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"svc.internal/controller/platform/assistant/facts"
+	"svc.internal/controller/platform/understand"
+)
+
+// bounded answers whether more or less was used than a bound, for the whole scope or for what of it is asked for.
+func (a *asked) bounded(c understand.Cond) (answer, error) {
+	span := a.span()
+	bound := sides[c.Rel] + " " + wattHours(c.Value)
+	if a.slotted() {
+		e, err := a.site.EnergyOf(a.ctx, a.scope, span.From, span.To)
+		if err != nil {
+			return answer{}, err
+		}
+		if !e.Known() {
+			return answer{a.noEnergy(e, span), e}, nil
+		}
+		slots := e.By(a.q.By, a.site.Now.Location())
+		var lines []string
+		for _, s := range slots {
+			if c.Holds(s.WattHours) {
+				lines = append(lines, s.Start.Format(map[string]string{"hour": "Mon 15:04"}[a.q.By]+map[bool]string{true: "Mon 2 Jan"}[a.q.By != "hour"])+" "+wattHours(s.WattHours))
+			}
+		}
+		text := fmt.Sprintf("%d of the %s measured %s of %s %s.", len(lines), count(len(slots), a.q.By), are(len(lines)), bound, period(span, a.site.Now))
+		if len(lines) > 0 {
+			text += " " + upper(some(lines, 31)) + "."
+		}
+		return answer{sentences(text, a.gaps(e, span), a.uncovered(e), a.basis(e.Basis)), slots}, nil
+	}
+	if a.q.By != "" {
+		var lines, not, unmeasured []string
+		var b facts.Basis
+		_, err := a.readRanked(func(scope facts.Scope, name string, whole bool) error {
+			e, err := a.site.EnergyOf(a.ctx, scope, span.From, span.To)
+			switch {
+			case err != nil:
+				return err
+			case !e.Known() || len(e.Missing) > 0 && c.Rel != understand.Above && c.Rel != understand.AtLeast:
+				unmeasured = append(unmeasured, label(name))
+			case c.Holds(e.WattHours):
+				lines, b = append(lines, label(name)+" "+wattHours(e.WattHours)), e.Basis
+			case len(e.Missing) > 0:
+				unmeasured = append(unmeasured, label(name))
+			default:
+				not, b = append(not, label(name)+" "+wattHours(e.WattHours)), e.Basis
+			}
+			return nil
+		})
+		if err != nil {
+			return answer{}, err
+		}
+		text := fmt.Sprintf("%s %s: %s.", upper(bound), period(span, a.site.Now), list(lines))
+		if len(not) > 0 {
+			text += " Not: " + some(not, 20) + "."
+		}
+		if len(unmeasured) > 0 {
+			text += " Not measured, or not all of it: " + some(unmeasured, 12) + "."
+		}
+		return answer{sentences(text, a.basis(b)), lines}, nil
+	}
+	e, err := a.site.EnergyOf(a.ctx, a.scope, span.From, span.To)
+	if err != nil {
+		return answer{}, err
+	}
+	if !e.Known() {
+		return answer{a.noEnergy(e, span), e}, nil
+	}
+	holds := c.Holds(e.WattHours)
+	head := yesNo(holds)
+	if partial := len(e.Missing) > 0 || partOf(e) != ""; partial && holds != (c.Rel == understand.Above || c.Rel == understand.AtLeast) {
+		head = "As far as it is measured, " + lower(yesNo(holds))
+	}
+	text := fmt.Sprintf("%s%s used %s %s, which is %s%s.", head, a.where(), wattHours(e.WattHours), period(span, a.site.Now), map[bool]string{false: "not "}[holds], bound)
+	return answer{sentences(text, parts(e), a.gaps(e, span), a.uncovered(e), a.basis(e.Basis)), e}, nil
+}
+
+// boundedPower answers whether more or less is drawn now than a bound.
+func (a *asked) boundedPower(c understand.Cond) (answer, error) {
+	bound := sides[c.Rel] + " " + watts(c.Value)
+	if a.q.By != "" {
+		var lines, not, unknown []string
+		total := a.site.PowerOf(facts.Scope{}).Basis
+		_, err := a.readRanked(func(scope facts.Scope, name string, whole bool) error {
+			p := a.site.PowerOf(scope)
+			switch {
+			case !p.Known() || whole && len(p.Missing) > 0:
+				unknown = append(unknown, label(name))
+			case c.Holds(p.Watts):
+				lines = append(lines, label(name)+" "+watts(p.Watts))
+			default:
+				not = append(not, label(name)+" "+watts(p.Watts))
+			}
+			return nil
+		})
+		if err != nil {
+			return answer{}, err
+		}
+		text := fmt.Sprintf("%s now: %s.", upper(bound), list(lines))
+		if len(not) > 0 {
+			text += " Not: " + some(not, 20) + "."
+		}
+		if len(unknown) > 0 {
+			text += " Without a current figure of their own: " + some(unknown, 12) + "."
+		}
+		return answer{sentences(text, a.basis(total)), lines}, nil
+	}
+	p := a.site.PowerOf(a.scope)
+	if !p.Known() {
+		return a.powerNow(p)
+	}
+	holds := c.Holds(p.Watts)
+	head := yesNo(holds)
+	if len(p.Missing) > 0 && holds != (c.Rel == understand.Above || c.Rel == understand.AtLeast) {
+		head = "As far as it is measured, " + lower(yesNo(holds))
+	}
+	now, err := a.powerNow(p)
+	return answer{sentences(fmt.Sprintf("%s%s draws %s, which is %s%s.", head, a.where(), watts(p.Watts), map[bool]string{false: "not "}[holds], bound), now.text), p}, err
+}
+
+// perUnit divides by what a unit stands for: the area that was entered, or the lights.
+func (a *asked) perUnit() (answer, error) {
+	units, word, missing := 0.0, "light", ""
+	scope := a.scope
+	if a.q.Per == "m2" {
+		word = "m²"
+		var without []string
+		scope = facts.Scope{}
+		for _, f := range a.site.Building.Floors {
+			on := a.site.FloorScope(f.Name)
+			switch {
+			case !a.scope.Whole() && (a.scope.Floor != f.Name || a.scope.Out != nil):
+			case f.AreaM2 <= 0:
+				without = append(without, label(f.Name))
+			default:
+				units += f.AreaM2
+				scope.Zones = append(scope.Zones, on.Zones...)
+				scope.Label = label(f.Name)
+			}
+		}
+		if !a.scope.Whole() && a.scope.Floor == "" || units == 0 {
+			return answer{text: fmt.Sprintf("I do not know: nobody entered the area of %s; areas are entered by floor.", a.where())}, nil
+		}
+		if len(without) > 0 {
+			missing = fmt.Sprintf("Without %s, whose area nobody entered.", list(without))
+		}
+		if a.scope.Whole() {
+			scope.Label = "what of the building has an area"
+		}
+	} else {
+		units = float64(len(a.site.In(a.scope, "light")))
+	}
+	if units == 0 {
+		return answer{text: fmt.Sprintf("No light is known%s.", a.in())}, nil
+	}
+	if a.q.Topic == understand.Power && (a.q.When == nil || a.q.When.Now) {
+		p := a.site.PowerOf(scope)
+		if !p.Known() || len(p.Missing) > 0 {
+			return answer{text: sentences(fmt.Sprintf("I do not know: not all of %s is measured now.", a.where()), a.uncoveredZones(p.Missing))}, nil
+		}
+		return answer{sentences(fmt.Sprintf("%s draws %s for %.0f %s: %.2f W per %s.", upper(orWhere(scope.Label, a.where())), watts(p.Watts), units, word, p.Watts/units, word), missing, a.basis(p.Basis)), p}, nil
+	}
+	span := a.span()
+	e, err := a.site.EnergyOf(a.ctx, scope, span.From, span.To)
+	if err != nil {
+		return answer{}, err
+	}
+	if !e.Known() || len(e.Missing) > 0 {
+		return answer{sentences(fmt.Sprintf("I do not know: not all of %s was measured.", a.where()), a.uncovered(e)), e}, nil
+	}
+	return answer{sentences(fmt.Sprintf("%s used %s %s for %.0f %s: %.3f kWh per %s.", upper(orWhere(scope.Label, a.where())), wattHours(e.WattHours), period(span, a.site.Now), units, word, e.WattHours/1000/units, word),
+		missing, a.gaps(e, span), a.basis(e.Basis)), e}, nil
+}
+
+func orWhere(label, where string) string {
+	if label == "" {
+		return where
+	}
+	return label
+}
+
+func (a *asked) uncoveredZones(zones []int64) string {
+	if len(zones) == 0 {
+		return ""
+	}
+	return "Not measured: " + a.zoneNames(zones) + "."
+}
+
+// trend compares whole weeks or days with those before.
+func (a *asked) trend() (answer, error) {
+	y, m, d := a.site.Now.Date()
+	monday := time.Date(y, m, d-(int(a.site.Now.Weekday())+6)%7, 0, 0, 0, 0, a.site.Now.Location())
+	span, by := understand.Span{From: monday.AddDate(0, 0, -28), To: monday, Label: "in the last four whole weeks"}, "week"
+	if a.q.When != nil && !a.q.When.Now {
+		span, by = a.span(), "day"
+		if span.To.After(a.site.Now) { // a day that is not over is no day to compare
+			span.To = time.Date(y, m, d, 0, 0, 0, 0, a.site.Now.Location())
+		}
+	}
+	if span.To.Sub(span.From) < 47*time.Hour {
+		return answer{text: "A trend needs at least two whole days; ask for a longer time, or compare two."}, nil
+	}
+	e, err := a.site.EnergyOf(a.ctx, a.scope, span.From, span.To)
+	if err != nil {
+		return answer{}, err
+	}
+	if !e.Known() {
+		return answer{a.noEnergy(e, span), e}, nil
+	}
+	slots := slices.DeleteFunc(e.By(by, a.site.Now.Location()), func(s facts.Slot) bool { return s.Measured < s.Length*95/100 })
+	if len(slots) < 2 {
+		return answer{sentences(fmt.Sprintf("I do not know: fewer than two whole %ss of %s were measured %s.", by, a.where(), period(span, a.site.Now)), a.gaps(e, span)), e}, nil
+	}
+	half := len(slots) / 2
+	mean := func(s []facts.Slot) float64 {
+		sum := 0.0
+		for _, one := range s {
+			sum += one.WattHours
+		}
+		return sum / float64(len(s))
+	}
+	earlier, later := mean(slots[:half]), mean(slots[half:])
+	word := "about as before"
+	switch {
+	case later > earlier*1.03:
+		word = "rising"
+	case later < earlier*0.97:
+		word = "falling"
+	}
+	var lines []string
+	for _, s := range slots {
+		lines = append(lines, s.Start.Format(map[string]string{"week": "week of 2 Jan", "day": "Mon 2 Jan"}[by])+" "+wattHours(s.WattHours))
+	}
+	text := fmt.Sprintf("The use of %s was %s %s: the later half of the whole %ss had %s on average, %s than the earlier half. %s.", a.where(), word, period(span, a.site.Now), by, wattHours(later), difference(later, earlier), upper(some(lines, 31)))
+	return answer{sentences(text, a.uncovered(e), a.basis(e.Basis)), slots}, nil
+}
+
+// usualWeeks is how many weeks back is looked for what is usual.
+const usualWeeks = 4
+
+// usual sets a time against the same hours of the same weekday in the weeks before, and says so.
+func (a *asked) usual() (answer, error) {
+	span := a.span()
+	if a.q.Topic == understand.Power && (a.q.When == nil || a.q.When.Now) {
+		to := a.site.Now.Truncate(15 * time.Minute)
+		span = understand.Span{From: to.Add(-15 * time.Minute), To: to, Label: "in the last quarter of an hour"}
+	} else if span.To.After(a.site.Now) {
+		span.To = a.site.Now.Truncate(15 * time.Minute)
+	}
+	e, err := a.site.EnergyOf(a.ctx, a.scope, span.From, span.To)
+	if err != nil {
+		return answer{}, err
+	}
+	if !e.Known() || partOf(e) != "" {
+		return answer{a.noUsual(e, span), e}, nil
+	}
+	var sum, least, most float64
+	n := 0
+	for w := 1; w <= usualWeeks; w++ {
+		before, err := a.site.EnergyOf(a.ctx, a.scope, span.From.AddDate(0, 0, -7*w), span.To.AddDate(0, 0, -7*w))
+		if err != nil {
+			return answer{}, err
+		}
+		if !before.Known() || partOf(before) != "" || len(before.Parts) != len(e.Parts) {
+			continue
+		}
+		if n == 0 || before.WattHours < least {
+			least = before.WattHours
+		}
+		most = max(most, before.WattHours)
+		sum += before.WattHours
+		n++
+	}
+	if n == 0 {
+		return answer{sentences(fmt.Sprintf("%s used %s %s. I do not know what is usual: the same hours of the weeks before were not measured.", upper(a.where()), wattHours(e.WattHours), period(span, a.site.Now)), a.uncovered(e), a.basis(e.Basis)), e}, nil
+	}
+	word := "That is within what these weeks had"
+	switch {
+	case e.WattHours > most*1.02:
+		word = "That is more than in any of them"
+	case e.WattHours < least*0.98:
+		word = "That is less than in any of them"
+	}
+	text := fmt.Sprintf("%s used %s %s. In the same hours of the same weekday of the last %s it was %s on average, %s at least and %s at most. %s: %s than their mean.", upper(a.where()), wattHours(e.WattHours),
+		period(span, a.site.Now), count(n, "week"), wattHours(sum/float64(n)), wattHours(least), wattHours(most), word, difference(e.WattHours, sum/float64(n)))
+	return answer{sentences(text, a.uncovered(e), a.basis(e.Basis)), e}, nil
+}
+
+func (a *asked) noUsual(e facts.Energy, span understand.Span) string {
+	if e.Known() {
+		return sentences("I do not know: that time itself was not wholly measured.", a.gaps(e, span))
+	}
+	return a.noEnergy(e, span)
+}
+
+// together adds places up.
+func (a *asked) together() (answer, error) {
+	span := a.span()
+	var lines, unknown []string
+	total := 0.0
+	var data []facts.Energy
+	seen := map[int64]bool{}
+	for _, places := range a.q.Mentioned() {
+		scope := scopeIn(a.site, places)
+		e, err := a.site.EnergyOf(a.ctx, scope, span.From, span.To)
+		if err != nil {
+			return answer{}, err
+		}
+		if !e.Known() || len(e.Missing) > 0 {
+			unknown = append(unknown, scope.Label)
+			continue
+		}
+		for _, z := range scope.Zones {
+			if seen[z] {
+				return answer{text: fmt.Sprintf("%s lies within another of them, so a sum would count it twice.", label(a.site.ZoneName(z)))}, nil
+			}
+			seen[z] = true
+		}
+		lines = append(lines, scope.Label+" "+wattHours(e.WattHours))
+		total += e.WattHours
+		data = append(data, e)
+	}
+	if len(unknown) > 0 || len(data) == 0 {
+		text := fmt.Sprintf("The sum is not known: not measured on its own: %s.", list(unknown))
+		if len(lines) > 0 {
+			text += fmt.Sprintf(" %s: %s.", upper(period(span, a.site.Now)), list(lines))
+		}
+		return answer{text, data}, nil
+	}
+	return answer{sentences(fmt.Sprintf("Together %s %s: %s.", wattHours(total), period(span, a.site.Now), list(lines)), a.basis(data[0].Basis)), data}, nil
+}
+
+// togetherNow adds the power of places up.
+func (a *asked) togetherNow() (answer, error) {
+	var lines, unknown []string
+	total := 0.0
+	var b facts.Basis
+	for _, places := range a.q.Mentioned() {
+		scope := scopeIn(a.site, places)
+		p := a.site.PowerOf(scope)
+		if !p.Known() || len(p.Missing) > 0 {
+			unknown = append(unknown, scope.Label)
+			continue
+		}
+		lines, b = append(lines, scope.Label+" "+watts(p.Watts)), p.Basis
+		total += p.Watts
+	}
+	if len(unknown) > 0 {
+		return answer{text: fmt.Sprintf("The sum is not known: not measured on its own, or not now: %s.", list(unknown))}, nil
+	}
+	return answer{sentences(fmt.Sprintf("Together %s now: %s.", watts(total), list(lines)), a.basis(b)), lines}, nil
+}
