@@ -543,4 +543,10 @@ func (a *asked) readMeters(read func(facts.Scope, string, bool) error) error {
 	return nil
 }
 
-func (a *asked) basis(b facts.Basis) string { return basis(b, a.site.Now) }
+// basis words what an answer rests on; nothing where there was no figure.
+func (a *asked) basis(b facts.Basis) string {
+	if b.Controller == "" {
+		return ""
+	}
+	return basis(b, a.site.Now)
+}

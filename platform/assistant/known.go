@@ -45,6 +45,9 @@ func (a *asked) compareLights() (answer, error) {
 	for _, places := range a.q.Mentioned() {
 		scope := scopeIn(a.site, places)
 		t := a.site.Levels(scope)
+		if b.Controller == "" {
+			b = t.Basis
+		}
 		one := &asked{ctx: a.ctx, site: a.site, q: a.q, scope: scope}
 		r := row{Label: scope.Label}
 		if t.Basis.Readings > 0 {

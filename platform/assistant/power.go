@@ -254,7 +254,10 @@ func (a *asked) comparePower() (answer, error) {
 			b = power.Basis
 			known = append(known, power)
 		} else {
-			lines = append(lines, scope.Label+" is not measured on its own, or not now")
+			lines = append(lines, scope.Label+" is not measured on its own, not all of it, or not now")
+			if b.Controller == "" {
+				b = power.Basis
+			}
 		}
 		data = append(data, power)
 	}

@@ -143,9 +143,6 @@ func (s *sentence) stateOn(i int, next token) bool {
 	return !slices.Contains([]string{"the", "a", "this", "that", "which", "what", "our", "my", "each", "every", "all", "average", "floor", "any", "new", "christmas", "lighting", "electricity", "energy", "bus"}, next.stem)
 }
 
-// lit reports whether "on" ahead of a name is a state all the same: "are lights on lobby" is not English, "left on Lobby" is.
-func (s *sentence) lit(i int) bool { return false }
-
 // hasWord reports whether a word that means tag stands in the sentence, before the words are sorted out.
 func (s *sentence) hasWord(tag string) bool {
 	return slices.ContainsFunc(s.chunks, func(c chunk) bool { return slices.Contains(c.tags, tag) })

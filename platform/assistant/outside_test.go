@@ -1,0 +1,145 @@
+package assistant
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/sitetest"
+)
+
+// outside are things that buildings have and this one does not tell of.
+var outside = []string{"fire alarm", "smoke detector", "lift", "elevator", "parking space", "front door", "window", "sprinkler", "camera", "security gate", "EV charger", "coffee machine",
+	"printer", "rainwater tank", "boiler", "chiller", "solar panel", "battery storage", "wifi access point", "intercom", "fountain", "garage door", "vending machine", "water meter",
+	"gas meter", "dishwasher", "swimming pool", "server rack", "escalator", "burglar alarm"}
+
+// figure is a number, or a state that only things of this building have.
+var figure = regexp.MustCompile(`[0-9]|\bYes\b|\bNo:|\bis (on|off|open|closed|online)\b|\bare (on|off|open|closed|online|reported)\b|No fault|order`)
+
+func TestWhatTheBuildingDoesNotHaveGetsNoFigureAndNoState(t *testing.T) {
+	e := on(sitetest.New())
+	asked := 0
+	for _, noun := range outside {
+		many := noun + "s"
+		for _, form := range []string{
+			"is the %[1]s on?", "are the %[2]s working", "any active %[2]s?", "how many %[2]s do we have", "which %[2]s are open", "status of the %[1]s", "is there a fault on the %[1]s",
+			"how much energy did the %[1]s use yesterday", "is the %[1]s in the lobby ok", "when was the %[1]s last serviced", "list all %[2]s on the ground floor", "what does the %[1]s draw right now",
+			"are all %[2]s closed", "is the %[1]s offline", "how bright is the %[1]s", "who opened the %[1]s",
+		} {
+			text := fmt.Sprintf(form, noun, many)
+			r := ask(t, e, platform.Inquiry{Message: text})
+			asked++
+			if got := figure.FindString(r.Text); got != "" {
+				t.Errorf("%q: %q has no place in: %s", text, got, r.Text)
+			}
+			if first := strings.Fields(noun)[0]; !strings.Contains(r.Text, first) && !strings.Contains(r.Text, "do not understand") && !strings.Contains(r.Text, "did not understand") && !strings.Contains(r.Text, "not measured") && !strings.Contains(r.Text, "nothing called") {
+				t.Errorf("%q does not say what was not understood: %s", text, r.Text)
+			}
+		}
+	}
+	t.Logf("%d questions about %d things that there are not", asked, len(outside))
+}
+
+// Every row of what made answers wrong: a word that means something was left over, and nobody minded.
+func TestNoWordThatMeansSomethingIsLeftOver(t *testing.T) {
+	e := on(sitetest.New())
+	for _, c := range []struct {
+		asked string
+		want  []string
+		never []string
+	}{
+		{"any active fire alarms?", []string{"nothing called “active fire”"}, []string{"Yes", "lights are", "50", "172"}},
+		{"which lights have been on for more than 3 hours?", []string{"history is not kept"}, []string{"3 %", "27"}},
+		{"lights on for more than 3 hours?", []string{"history is not kept"}, []string{"3 %", "27"}},
+		{"which lights are on without the lobby?", []string{"23 of 35 lights without Lobby are on"}, []string{"Lobby 1", "Lobby 4"}},
+		{"which rooms have lights but no shades?", []string{"7 of 10 zones have lights and no shades", "Annex workshop"}, []string{"Canteen", "Tower lounge", "Lobby,"}},
+		{"by how many watts does the upper floor exceed the annex?", []string{"Upper floor is not measured on its own, not all of it", "Annex is not measured"}, []string{"together"}},
+		{"by how many watts does the ground floor exceed the workshop?", []string{"Ground floor draws " + kw(ground), "Annex workshop draws " + kw(workshop), "more"}, nil},
+		{"power per square metre, please", []string{"I do not know: not all of"}, []string{"may not switch"}},
+		{"power per square metre on the ground floor, please", []string{"Ground floor draws " + kw(ground) + " for 640 m²", "W per m²"}, nil},
+		{"canteen lights off for an hour", []string{"for a while"}, []string{"Not done yet"}},
+		{"canteen lights off at 8 pm", []string{"cannot do it later"}, []string{"Not done yet"}},
+		{"all lights off but the lobby", []string{"Not done yet", "Canteen"}, []string{"Lobby ("}},
+		{"why is the lobby lit?", []string{"do not know"}, []string{"40 %"}},
+	} {
+		r := ask(t, e, platform.Inquiry{Message: c.asked, Control: true})
+		for _, want := range c.want {
+			if !strings.Contains(r.Text, want) {
+				t.Errorf("%q: %q is missing in: %s", c.asked, want, r.Text)
+			}
+		}
+		for _, never := range c.never {
+			if strings.Contains(r.Text, never) {
+				t.Errorf("%q: %q has no place in: %s", c.asked, never, r.Text)
+			}
+		}
+	}
+}
+
+// A gateway that is silent makes nothing dark, and "why?" is not the state again.
+func TestWhatIsMissingIsToldAsMissing(t *testing.T) {
+	b := sitetest.New()
+	for i := range b.DeviceList {
+		if len(b.DeviceList[i].Zones) == 1 && b.DeviceList[i].Zones[0] == sitetest.North {
+			b.DeviceList[i].Online = false
+		}
+	}
+	e := on(b)
+	for _, text := range []string{"is open office north too dark?", "how bright is open office north", "are the lights on in open office north?", "is open office north brighter than the lobby?"} {
+		r := ask(t, e, platform.Inquiry{Message: text})
+		if !strings.Contains(r.Text, "do not know") || strings.Contains(r.Text, "0 of 8") || strings.Contains(r.Text, "No:") {
+			t.Errorf("%q: %s", text, r.Text)
+		}
+	}
+	ask(t, e, platform.Inquiry{Session: "why", Message: "which lights are on in the lobby?"})
+	if r := ask(t, e, platform.Inquiry{Session: "why", Message: "why?"}); !strings.Contains(r.Text, "what led to it") || strings.Contains(r.Text, "40 %") {
+		t.Errorf("why? is answered by %s", r.Text)
+	}
+	ask(t, e, platform.Inquiry{Session: "use", Message: "what did the ground floor use yesterday?"})
+	says(t, ask(t, e, platform.Inquiry{Session: "use", Message: "why?"}), "Why, I do not know", kwh(at(17, 0), at(18, 0), ground))
+}
+
+// Operations have answers whose figures can be computed again.
+func TestOperations(t *testing.T) {
+	e := on(sitetest.New())
+	for asked, want := range map[string][]string{
+		"did the ground floor use more than 20 kWh yesterday":               {"Yes: Ground floor used " + kwh(at(17, 0), at(18, 0), ground), "above 20.00 kWh"},
+		"did the ground floor use more than 30 kWh yesterday":               {"No: Ground floor used " + kwh(at(17, 0), at(18, 0), ground), "not above 30.00 kWh"},
+		"which floors used over 25 kWh yesterday":                           {"Upper floor " + kwh(at(17, 0), at(18, 0), offices, alps), "Not: Ground floor"},
+		"is the ground floor drawing more than 1 kW":                        {"Yes: Ground floor draws " + kw(ground)},
+		"energy per square metre on the ground floor yesterday":             {kwh(at(17, 0), at(18, 0), ground) + " yesterday", "for 640 m²: 0.033 kWh per m²"},
+		"sum of the workshop and Alps on Monday":                            {"Together " + kwh(at(16, 0), at(17, 0), workshop, alps)},
+		"by how many kWh did the offices exceed the workshop on Monday":     {"Annex workshop " + kwh(at(16, 0), at(17, 0), workshop), kwh(at(16, 0), at(17, 0), offices), "more"},
+		"energy yesterday without the offices":                              {kwh(at(17, 0), at(18, 0), ground, workshop, alps)},
+		"energy on Monday without the annex and the meeting rooms":          {kwh(at(16, 0), at(17, 0), ground, offices)},
+		"what is the trend on the ground floor":                             {"in the last four whole weeks", "week of 9 Nov " + kwh(at(9, 0), at(16, 0), ground)},
+		"how much brighter is Alps than the lobby":                          {"Meeting room Alps is at 60 % on average", "Lobby is at 40 %", "20 points more"},
+		"are there more lights on upstairs than downstairs":                 {"Upper floor has 15 of 20 lights on", "Ground floor has 7 of 12 lights on", "8 more"},
+		"which rooms have neither lights nor shades":                        {"0 of 10 zones"},
+		"rooms with more than 4 lights":                                     {"3 of 10 zones", "Open office north (8 lights)", "Canteen (5 lights)"},
+		"rooms with more than 3 lights on":                                  {"Open office north 6 of 8 on", "Lobby 4 of 4 on"},
+		"which lights are tunable":                                          {"6 of 39 lights can be tuned in colour temperature"},
+		"can the lights in Alps be dimmed?":                                 {"Yes: 3 of 3 lights in Meeting room Alps can be dimmed"},
+		"which devices have been offline for more than a day":               {"1 of 50 devices has been out of reach for more than 24 h", "Lounge shade"},
+		"which devices are offline apart from the shades":                   {"1 of 45 devices", "Open office north 8"},
+		"which rooms have closed shades":                                    {"Canteen 2 of 2 closed"},
+		"what percentage of the blinds is closed":                           {"2 of 5 shades are closed", "50 %"},
+		"who switched on the lobby lights":                                  {"ledger of the controller"},
+		"since when are the lobby lights on":                                {"history is not kept"},
+		"why is consumption so high today":                                  {"Why, I do not know", kwh(at(18, 0), sitetest.Now, ground, offices, workshop, alps)},
+		"lights cooler than 3600 K in Alps?":                                {"1 of 3 lights in Meeting room Alps with a colour temperature is above 3600 K: Alps 3 4000 K"},
+		"welche Lichter sind an, außer in der Lobby?":                       {"23 of 35 lights"},
+		"wie viel Energie hat das Erdgeschoss gestern verbraucht?":          {kwh(at(17, 0), at(18, 0), ground)},
+		"is the workshop's consumption on Monday usual":                     {kwh(at(16, 0), at(17, 0), workshop), "same hours of the same weekday of the last 4 weeks"},
+		"what share of the building's energy did the offices use on Monday": {kwh(at(16, 0), at(17, 0), offices), "whole building"},
+	} {
+		r := ask(t, e, platform.Inquiry{Message: asked})
+		for _, w := range want {
+			if !strings.Contains(r.Text, w) {
+				t.Errorf("%q: %q is missing in: %s", asked, w, r.Text)
+			}
+		}
+	}
+}
