@@ -61,9 +61,14 @@ func (s *sentence) condition(i int) (c Cond, n int, ok bool) {
 		end := i + k + took
 		unit, isUnit := measures[s.wordAt(end)]
 		kind := countable(s.wordAt(end))
+		if next := s.wordAt(end + 1); isUnit && unit.unit == Percent && (next == "of" || next == "der") {
+			return c, 0, false // a part of the things, and no level of each
+		}
 		half := took > 0 && (s.t[i+k].stem == "half" || s.t[i+k].stem == "halb")
 		loose := len(r.words) == 1 && slices.Contains([]string{"at", "to", "auf", "bei", "over", "under", "up", "above", "below", "ueber", "unter"}, r.words[0])
 		switch {
+		case half && (s.wordAt(end) == "of" || s.wordAt(end) == "der"):
+			return c, 0, false
 		case half:
 			c.Unit = Percent
 			if s.wordAt(end) == "way" {

@@ -72,7 +72,7 @@ func (s *sentence) questioned() bool {
 		if (w == "when" || w == "do") && (next == "you" && s.wordAt(i+2) == "can" || next == "not" || next == "me" || next == "everyone") {
 			return false
 		}
-		return w != "when" || s.asks
+		return w != "when" || s.asks || slices.Contains([]string{"was", "were", "did", "will", "do", "does", "has", "have"}, next) && !slices.Contains([]string{"you", "we", "i"}, s.wordAt(i+2))
 	}
 	return false
 }

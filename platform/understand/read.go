@@ -109,7 +109,7 @@ var notSlips = wordSet("tower garage kitchen basement roof cellar sauna garden b
 	"pencil control patrol certain grapes booms groom bloom frighten tighten rise praise arise rinse mower flower blower often spoken oven " +
 	"steps launch points persons person screams reach teach beach peach coach total tidal moral rural plural nation station stations portion " +
 	"cable table fable stable marble party parts ports posts pests beds feeds weeds seeds needs deeds thing think thank bring ring wing wings hotel motel model " +
-	"hallway hall entry exit inner outer rotten bottle battle cattle settle kettle metal medal pedal petal")
+	"hallway hall entry exit inner outer projector rotten bottle battle cattle settle kettle metal medal pedal petal")
 
 // exact words have to be said as they are: who hears a wrong amount or a wrong operator does something else.
 var exact = wordSet("half halfway midway third quarter except excluding without neither never nothing minus hundred")
@@ -131,7 +131,7 @@ func (s *sentence) forgive(names Names) {
 				least = 7
 			}
 			for known := range set {
-				if len(known) >= 5 && !exact[known] && near(w, known, least) && (meant == "" || known < meant) {
+				if len(known) >= 5 && !exact[known] && near(w, known, least, k == 0) && (meant == "" || known < meant) {
 					meant = known
 				}
 			}

@@ -199,7 +199,9 @@ func (s *sentence) scoped(all []cue) *Unclear {
 			if persons[s.t[c.at].stem] {
 				return nil
 			}
-			words = append(words, said(s.t, c.at, c.n))
+			if !prepositions[s.t[c.at].stem] && s.t[c.at].stem != "im" && s.t[c.at].stem != "am" {
+				words = append(words, said(s.t, c.at, c.n))
+			}
 		}
 	}
 	if len(words) == 0 {

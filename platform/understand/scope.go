@@ -203,6 +203,12 @@ func (s *sentence) state() {
 		if st == "" || s.taken(c) {
 			continue
 		}
+		if n := slices.IndexFunc(s.chunks[max(0, i-3):i], func(o chunk) bool { return o.is("not") && !s.claims[key(o)] }); n >= 0 && c.is("ends") { // "not fully open"
+			s.claims[key(s.chunks[max(0, i-3)+n])] = true
+			s.f.Conds = append(s.f.Conds, Cond{Rel: Below, Value: 100, Unit: Percent})
+			s.claim("ends", "open")
+			continue
+		}
 		if st == Moving && s.has("position") && !s.has("moving") {
 			continue
 		}

@@ -40,7 +40,7 @@ func house() Names {
 	for i, z := range []string{"Open office north", "Open office south", "Lobby", "Canteen", "Corridor ground floor", "Meeting room Alps", "Meeting room Lakes", "Annex workshop", "Annex gallery", "Tower lounge"} {
 		add(Zone, int64(i+1), z)
 	}
-	add(Floor, 0, "Ground floor", "ground level", "downstairs", "Erdgeschoss", "EG", "unten")
+	add(Floor, 0, "Ground floor", "ground level", "downstairs", "Erdgeschoss", "EG")
 	add(Floor, 0, "Upper floor", "upstairs", "top floor", "Obergeschoss", "OG")
 	add(Floor, 0, "Annex")
 	id := int64(1)

@@ -67,7 +67,7 @@ var sameWord = map[string]string{
 	"color": "colour", "colors": "colour", "%": "percent", "pct": "percent", "prozent": "percent", "procent": "percent", "1st": "first", "2nd": "second", "3rd": "third", "4th": "fourth",
 	"5th": "fifth", "6th": "sixth", "7th": "seventh", "8th": "eighth", "9th": "ninth", "10th": "tenth",
 	"centre": "center", "storey": "floor", "storeys": "floor", "story": "floor", "stories": "floor",
-	"people": "people", "this": "this", "was": "was", "has": "has", "is": "is", "bus": "bus", "gas": "gas", "status": "status", "aus": "aus",
+	"people": "people", "this": "this", "was": "was", "has": "has", "is": "is", "bus": "bus", "gas": "gas", "status": "status", "aus": "aus", "alles": "alles",
 	"hours": "hour", "hrs": "hour", "hr": "hour", "h": "hour", "mins": "minute", "min": "minute", "lux": "lux",
 	"always": "always", "less": "less", "yes": "yes", "please": "please", "plz": "please", "pls": "please", "buses": "bus",
 	"versus": "vs", "us": "us", "lens": "lens", "kilowatts": "kw", "kilowatt": "kw", "kilowattstunde": "kwh", "kilowattstunden": "kwh",
@@ -227,13 +227,13 @@ func numberAt(t []token) (n, took int) {
 	return n, took
 }
 
-// near reports whether b can be a misspelt a: one slip in least letters or more, two in nine or more, never in the first.
-func near(a, b string, least int) bool {
+// near reports whether b can be a misspelt a: one slip in least letters or more, of a name two in nine or more, never in the first.
+func near(a, b string, least int, name bool) bool {
 	la, lb := utf8.RuneCountInString(a), utf8.RuneCountInString(b)
 	short := min(la, lb)
 	slips := 0
 	switch {
-	case short >= 9:
+	case short >= 9 && name:
 		slips = 2
 	case short >= least:
 		slips = 1

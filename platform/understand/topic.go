@@ -175,7 +175,7 @@ func (s *sentence) op() {
 	case f.Against != nil && s.has("compare", "than", "trend", "change", "more", "less", "difference") || len(f.Mentioned()) >= 2 && s.has("compare", "than", "more", "less", "brighter", "darker", "most"):
 		f.Op = Compare
 		s.claim("compare", "than", "more", "less", "trend", "change", "brighter", "darker", "most", "least", "sum", "with")
-	case s.has("trend") && !two:
+	case s.has("trend") && !two && f.Topic != Offline && f.Topic != Faults:
 		f.Op = Trend
 		s.claim("trend", "change", "more", "less")
 	case s.has("share"):
@@ -351,10 +351,10 @@ func (s *sentence) grouping(kinds ...Kind) {
 		if f.Kind != k || s.beside(k) {
 			continue
 		}
-		if f.By == "" && (f.Op == Most || f.Op == Least || len(f.Conds) > 0 || s.has("list", "any")) {
+		if f.By == "" && (f.Op == Most || f.Op == Least || len(f.Conds) > 0 || s.has("list", "any") || s.has("all") && !s.has("total", "sum")) {
 			f.By = string(k)
 		}
-		if f.By == string(k) {
+		if f.By == string(k) || s.has("all") {
 			s.claim(string(k))
 		}
 	}
@@ -544,6 +544,9 @@ func (s *sentence) inventory() {
 		}
 		if f.Kind == Kind(f.By) {
 			f.Kind = Device
+			if !s.has("device", "light", "shade", "meter", "peripheral", "inventory") { // "the biggest room"
+				f.Unclear = &Unclear{Conflict, []string{said(s.t, max(0, s.first("most", "least")), 1)}}
+			}
 			for _, k := range []Kind{Light, Shade, Meter, Peripheral} {
 				if s.has(string(k)) {
 					f.Kind = k
@@ -553,6 +556,11 @@ func (s *sentence) inventory() {
 	}
 	if f.Kind == Building {
 		s.claim("site")
+	}
+	for _, k := range []Kind{Light, Shade, Zone, Floor, Meter, Peripheral, Bus, Controller} { // "zones and floors" are two questions
+		if f.Kind != k && f.By != string(k) && f.Aspect != "size" && !(f.Op == Can && k == Light) && !(k == Floor && f.Kind == Zone && s.has("where")) && !(k == Zone && f.Kind == Floor && s.has("where")) {
+			s.drop(string(k))
+		}
 	}
 	if f.Kind == Device && len(f.Places) == 1 && (f.Places[0].Kind == Device || f.Places[0].Kind == Shade) {
 		f.Kind = ""
