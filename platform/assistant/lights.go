@@ -331,6 +331,15 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 		}
 		return float64(r.Match)
 	}
+	if c := a.level(); c != nil && a.q.Op == understand.Average { // "zones with a mean level above 50 %"
+		var lines []string
+		for _, r := range rows {
+			if r.Known > 0 && c.Holds(r.Mean) {
+				lines = append(lines, fmt.Sprintf("%s mean %s", r.Label, percent(r.Mean)))
+			}
+		}
+		return answer{sentences(fmt.Sprintf("%d of %s with a known mean level %s %s %s: %s.", len(lines), count(len(rows), a.q.By), are(len(lines)), sides[c.Rel], percent(c.Value), list(lines)), a.doubts(t, "light"), a.basis(t.Basis)), rows}, nil
+	}
 	if a.q.Op == understand.Most || a.q.Op == understand.Least {
 		slices.SortStableFunc(rows, func(x, y row) int { return cmp.Compare(weigh(y), weigh(x)) })
 		if a.q.Op == understand.Least {

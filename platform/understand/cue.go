@@ -173,6 +173,8 @@ func (s *sentence) settleCues(in []cue) []cue {
 			continue
 		case c.is("of"):
 			c.tags = []string{"part"}
+		case s.named && c.is("own") && slices.Contains([]string{"in", "of", "for", "here", "around", "hier"}, w):
+			c.tags = nil // who writes from nowhere means no room by "here"
 		case c.is("room") && s.t[c.at].text == "rooms" && !next.is("light", "shade"):
 			c.tags = nil
 		case c.is("room") && next.is("light", "shade", "panel", "level"):

@@ -184,7 +184,7 @@ func (n *name) window(t []token, at int, loose bool) int {
 	left := slices.Clone(n.words)
 	spare := 0
 	for i := at; i < len(t) && len(left) > 0; i++ {
-		if t[i].used {
+		if t[i].used || counted(t, i) {
 			return 0
 		}
 		k := slices.Index(left, t[i].stem)
@@ -205,12 +205,21 @@ func (n *name) window(t []token, at int, loose bool) int {
 	return 0
 }
 
+// counted reports whether a number is an amount, and no part of a name: "lobby shades one third".
+func counted(t []token, i int) bool {
+	if !digit(t[i].stem[0]) || i+1 >= len(t) {
+		return false
+	}
+	next := t[i+1].stem
+	return percentWord(next) || slices.Contains([]string{"third", "quarter", "drittel", "viertel", "w", "kw", "minute", "k", "kelvin", "oclock", "am", "pm"}, next)
+}
+
 var joints = wordSet("of the in on at a for")
 
 // run is the width of the stretch at at whose words are all of the name, in any order, and whether one of them is the name's own.
 func (n *name) run(t []token, at int) (width int, told bool) {
 	left := slices.Clone(n.words)
-	for i := at; i < len(t) && !t[i].used && (i == at || !t[i].apart); i++ {
+	for i := at; i < len(t) && !t[i].used && !counted(t, i) && (i == at || !t[i].apart); i++ {
 		k := slices.Index(left, t[i].stem)
 		if k < 0 {
 			break

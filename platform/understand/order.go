@@ -8,7 +8,7 @@ import (
 // readOrder understands a sentence that wants something done. It is one only if every word of it is understood, or if it begins as
 // an order does; then the frame says what keeps it from being done.
 func (s *sentence) readOrder(names Names) (Frame, bool) {
-	o := &sentence{t: slices.Clone(s.t), lex: s.lex, now: s.now, asks: s.asks, claims: map[string]bool{}, f: Frame{Lang: s.f.Lang}}
+	o := &sentence{t: slices.Clone(s.t), lex: s.lex, now: s.now, asks: s.asks, named: len(names.all) > 0, claims: map[string]bool{}, f: Frame{Lang: s.f.Lang}}
 	if s.f.Lang == English {
 		o.heard()
 	}

@@ -3,6 +3,7 @@ package understand
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
 // always are tags that any question may have beside what it is about: how it is put changes the sentence and not the facts.
@@ -83,7 +84,7 @@ func (s *sentence) meant(tag string, i, n int) bool {
 	case w == "leuchten" && tag == "on":
 		return last && s.hasWord("list")
 	case s.f.Lang == German && (w == "an" || w == "ein" || w == "auf" || w == "zu") && (tag == "on" || tag == "open" || tag == "closed"):
-		return last || next.apart || slices.Contains([]string{"ausser", "und", "oder", "bis", "seit"}, next.stem) || next.used && s.isTime(i+1)
+		return last || next.apart || slices.Contains([]string{"ausser", "und", "oder", "bis", "seit"}, next.stem) || next.used && s.isTime(i+1) || (w == "an" || w == "ein") && s.hasWord("light") && (next.stem == "in" || next.stem == "im")
 	case w == "out":
 		return tag == "fill"
 	case w == "dark" && tag == "off": // "why is it so dark" says of no light that it is off
@@ -103,6 +104,10 @@ func (s *sentence) meant(tag string, i, n int) bool {
 		return true
 	case (tag == "power" || tag == "closed") && slices.Contains([]string{"drawn", "draw", "drew", "drawing", "pull", "pulling"}, w):
 		return (tag == "power") != s.hasWord("shade")
+	case w == "break" && (tag == "fault") == (s.has0("down") || s.has0("by")):
+		return false
+	case (w == "burn" || w == "burning" || w == "burnt" || w == "burned") && (tag == "use" || tag == "on"):
+		return (tag == "on") == (s.hasWord("light") && !s.hasWord("energy"))
 	case w == "opening" && tag == "moving":
 		return slices.Contains([]string{"is", "are", "shade", "blind", "curtain", "still", "not", "currently", "now"}, before)
 	case (w == "running" || w == "opening" || w == "closing") && tag == "moving":
@@ -150,6 +155,20 @@ func (s *sentence) hasWord(tag string) bool {
 
 // turnChange reads "change from Sunday to Monday" as two times, not as all between them.
 func (s *sentence) turnChange() bool {
+	for i := 1; i+3 < len(s.t); i++ { // "the difference between Monday and Tuesday" is of two times
+		if s.t[i].stem != "between" || !s.has0("difference", "differ", "unterschied", "differenz", "gap") {
+			continue
+		}
+		for k := i + 2; k+1 < len(s.t) && k <= i+6; k++ {
+			if (s.t[k].stem == "and" || s.t[k].stem == "und") && timeWords[s.t[k-1].stem] {
+				s.t[i].stem, s.t[k].stem = "for", "vs"
+				if s.f.Lang == German {
+					s.t[i].stem, s.t[k].stem = "fuer", "gegen"
+				}
+				return false
+			}
+		}
+	}
 	changes := wordSet("change changed rise rose risen fall fell fallen grow grew grown differ increase increased decrease decreased develop up down more less")
 	change := slices.IndexFunc(s.t, func(t token) bool { return changes[t.stem] })
 	if change < 0 {
@@ -181,6 +200,11 @@ func (s *sentence) times() {
 		spans = append(spans, p.span)
 		at = append(at, p.at)
 	}
+	if len(spans) == 2 && !spans[0].Now && at[1]-at[0] < 8 && !s.has("compare", "than", "difference") { // "between Monday and Wednesday last week", "Tuesday of last week"
+		if moved, ok := within(spans[0], spans[1]); ok {
+			spans, at = []Span{moved}, at[:1]
+		}
+	}
 	compared := s.has("compare", "than", "difference", "change", "trend", "more", "less")
 	c := clock{now: s.now}
 	switch {
@@ -211,6 +235,24 @@ func (s *sentence) times() {
 	if s.f.When != nil && !s.f.When.Now && s.f.When.From.After(s.now) {
 		s.f.Set(Future, true)
 	}
+}
+
+// within moves days of a week, said by their names, into the week that is said behind them.
+func within(days, week Span) (Span, bool) {
+	named := false
+	for w := range strings.FieldsSeq(days.Label) {
+		_, is := weekdays[stem(w)]
+		named = named || is
+	}
+	if !named || week.Now || !week.From.AddDate(0, 0, 7).Equal(week.To) || week.From.Weekday() != time.Monday {
+		return days, false
+	}
+	back := 0
+	for back < 60 && days.From.AddDate(0, 0, -7*back).After(week.To.AddDate(0, 0, -1)) {
+		back++
+	}
+	moved := Span{From: days.From.AddDate(0, 0, -7*back), To: days.To.AddDate(0, 0, -7*back), Label: days.Label + " " + week.Label}
+	return moved, !moved.From.Before(week.From) && !moved.To.After(week.To)
 }
 
 // comparedBefore reports whether "than", "with", "against" leads to the word at i.
@@ -328,6 +370,9 @@ func (s *sentence) manner() {
 // allOf reports whether yes or no is asked of all of them: "are all lights off".
 func (s *sentence) allOf() bool {
 	if s.f.Form != Check || s.f.State == "" && len(s.f.Conds) == 0 {
+		return false
+	}
+	if t := s.f.Topic; t != Lights && t != Shades && t != Offline && t != Faults {
 		return false
 	}
 	return s.has("all", "everything", "whole") || s.has("ends", "full") && s.wordAt(0) == "are"

@@ -18,6 +18,7 @@ type sentence struct {
 	lex    *lexicon
 	now    time.Time
 	asks   bool // it ends with a question mark
+	named  bool // the building has names: nobody speaks from a room of it
 	when   []part
 	chunks []chunk
 	claims map[string]bool // tags that the frame makes use of

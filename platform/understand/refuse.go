@@ -81,7 +81,7 @@ func (s *sentence) denied(all []cue) *Unclear {
 		if !c.is("not", "neither", "no") {
 			continue
 		}
-		rest := slices.DeleteFunc(slices.Clone(all[:i]), func(c cue) bool { return len(c.tags) == 0 }) // "do", "you should"
+		rest := slices.DeleteFunc(slices.Clone(all[:i]), func(c cue) bool { return len(c.tags) == 0 && prohibiting[s.t[c.at].stem] }) // "do", "you should"
 		rest = append(rest, all[i+1:]...)
 		if _, ok := s.actions(rest); ok || i == 0 && s.imperative(rest) || slices.ContainsFunc(all[:i], func(o cue) bool { return o.is("set") && o.at < 2 }) {
 			return &Unclear{Negated, []string{said(s.t, c.at, c.n)}}
@@ -181,6 +181,8 @@ func (s *sentence) otherwise(all []cue, imperative bool) *Unclear {
 	}
 	return nil
 }
+
+var prohibiting = wordSet("do you should must may might need shall i we don doesn didn shouldn mustn dont")
 
 var persons = wordSet("he she they it its there i me him her us them you we")
 

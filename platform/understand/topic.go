@@ -33,6 +33,8 @@ func (s *sentence) topic() Topic {
 	case s.has("dim?", "tune?") && (s.has("can", "able", "list") || s.has("dim?") && !s.has("level") || s.has("tune?")):
 		s.f.Op = Can
 		return Inventory
+	case s.has("future") && !metered && !thing && !s.has("automation", "fault", "on", "off", "open", "closed") && len(s.f.Places) == 0 && s.f.Is(Future):
+		return Energy // "forecast for next week"
 	case s.has("occupancy") && !s.has("light", "shade", "fault"):
 		return Occupancy
 	case s.has(aspects...) && !(s.has("temperature") && s.has("light") && len(s.f.Conds) > 0):
@@ -162,10 +164,15 @@ func (s *sentence) op() {
 				f.Topic = Shades
 			}
 		}
-		s.claim("who", "switch", "since", "level", "can")
+		s.claim("who", "switch", "since", "level", "can", "future")
 	case s.has("why"):
 		f.Op = Why
 		s.claim("why", "switch", "most", "more", "less", "can")
+		for _, c := range s.chunks {
+			if c.is("not") { // "why is it not moving"
+				s.claims[key(c)] = true
+			}
+		}
 	case s.has("usual"):
 		f.Op = Usual
 		s.claim("usual", "more", "less", "than", "compare", "most")
@@ -293,7 +300,7 @@ func (s *sentence) settle() {
 		s.claim(aspects...)
 		s.claim("complaint", "off", "light")
 		s.drop("light")
-		s.claim("on", "level", "zone", "floor", "status", "able", "more", "less", "than", "healthy", "most", "least", "average", "where", "moving")
+		s.claim("on", "level", "zone", "floor", "status", "able", "more", "less", "than", "healthy", "most", "least", "average", "where", "moving", "report")
 		f.State, f.Kind, f.Conds, f.By, f.Op = "", "", nil, "", Tell
 	case Occupancy:
 		s.claim("occupancy", "zone", "floor", "status", "who", "where")
@@ -329,12 +336,34 @@ func (s *sentence) settle() {
 	if f.By != "" {
 		s.claim("each")
 	}
+	if f.Is(Future) || s.has("future") {
+		s.claim("when", "since")
+	}
+	s.twoMeasures()
 	if s.both() {
 		s.claim("more", "less", "most", "least", "than", "compare")
 	}
 	s.claim("all", "everything", "future", "it")
 	s.appositions()
 	s.units()
+}
+
+// twoMeasures refuses "energy and power of the workshop", of which an answer would tell one.
+func (s *sentence) twoMeasures() {
+	measure := func(c chunk) string {
+		for _, m := range []string{"energy", "power", "cost", "carbon", "level", "position"} {
+			if c.is(m) {
+				return m
+			}
+		}
+		return ""
+	}
+	for i := 2; i < len(s.chunks); i++ {
+		a, b := measure(s.chunks[i-2]), measure(s.chunks[i])
+		if joint := s.t[s.chunks[i-1].at].stem; a != "" && b != "" && a != b && (joint == "and" || joint == "und") && s.f.Unclear == nil {
+			s.f.Unclear = &Unclear{Conflict, []string{said(s.t, s.chunks[i-2].at, s.chunks[i].at+s.chunks[i].n-s.chunks[i-2].at)}}
+		}
+	}
 }
 
 // drop takes claims back.
