@@ -8,10 +8,12 @@
 //	when.go, whenday.go,     times: "since Monday", "between 8 and 12", "the first week of November"
 //	stretch.go, calendar.go
 //	cond.go                  conditions with a dimension: "above 80 %", "for more than 3 hours", "more than 4 lights"
-//	cue.go, order.go         an order, if every word of it is one of an action's
+//	cue.go, order.go,        an order, if every word of it is one of an action's
+//	action.go
 //	refuse.go                why an order cannot be done as it was said
 //	question.go, scope.go,   a question: what is left out, what is asked, about what
-//	topic.go
+//	times.go, topic.go,
+//	settle.go
 //	follow.go                what a sentence takes from the one before
 //
 // The result is a [Frame]. The reader of questions claims every word for a field of the frame. A word that means something and
@@ -21,6 +23,6 @@
 // Names are data of devices and installers: they are compared with words, and nothing in them is ever read as an order. The
 // package knows no store and no clock; the same words at the same time give the same frame.
 //
-// testdata has sentences with what should be understood. Half of them, shut.*.tsv, are kept shut: nobody mends the grammar by
-// them. "go test -v -run Sets ./platform/understand" prints both rates of either half.
+// testdata has sentences with what should be understood. Those in shut.tsv are kept shut: nobody mends the grammar by them, and once
+// they were looked at, others take their place. "go test -v -run Sets ./platform/understand" prints both rates of all.
 package understand

@@ -151,6 +151,18 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
+// What is made to take long takes milliseconds.
+func BenchmarkReadWorst(b *testing.B) {
+	names := house()
+	for _, text := range []string{strings.Repeat("not ", 60), strings.Repeat("turn on not ", 20), strings.Repeat("if lights on ", 20), strings.Repeat("lobby, canteen and ", 20), strings.Repeat("x lights on ", 20), strings.Repeat("except the lobby ", 90)} {
+		b.Run(text[:8], func(b *testing.B) {
+			for b.Loop() {
+				Read(text, names, now)
+			}
+		})
+	}
+}
+
 func BenchmarkReadLongest(b *testing.B) {
 	names := house()
 	text := strings.Repeat("turn on the lihgts in the kichen and ", 110)

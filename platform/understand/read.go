@@ -152,10 +152,12 @@ func (s *sentence) inOtherLanguage(w string) bool {
 	return lexicons[other].single[w]
 }
 
+// numberable are things that numbers are said of.
+var numberable = wordSet("room floor zone area meter light lamp luminaire device node shade blind controller building cluster raum etage zaehler leuchte lampe jalousie stock")
+
 // unknownNumbers finds "floor 7", "room 12", "the third floor" that no name matched.
 func (s *sentence) unknownNumbers() []string {
 	var unknown []string
-	kinds := wordSet("room floor zone area meter light lamp luminaire device node shade blind controller building cluster raum etage zaehler leuchte lampe jalousie stock")
 	for i := 0; i+1 < len(s.t); i++ {
 		a, b := s.t[i], s.t[i+1]
 		if a.used || b.used || b.apart {
@@ -165,7 +167,7 @@ func (s *sentence) unknownNumbers() []string {
 		if i+2 < len(s.t) {
 			next = s.t[i+2].stem
 		}
-		numberFollows := kinds[a.stem] && isDigits(b.stem) && digit(b.text[0]) && !slices.Contains([]string{"percent", "minute", "hour", "day", "w", "watt", "kw", "oclock", "am", "pm"}, next)
+		numberFollows := numberable[a.stem] && isDigits(b.stem) && digit(b.text[0]) && !slices.Contains([]string{"percent", "minute", "hour", "day", "w", "watt", "kw", "oclock", "am", "pm"}, next)
 		ordinal := slices.Index(ordinals, a.stem) > 0 && slices.Contains([]string{"floor", "level", "room", "zone", "etage", "stock"}, b.stem)
 		if numberFollows || ordinal {
 			unknown = append(unknown, a.text+" "+b.text)

@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// mostTries bounds how often a sentence is read again without one of its words.
+const mostTries = 3
+
 // whyNot tells what keeps an order from being done as it was said; nil if the sentence is none.
 func (s *sentence) whyNot(all []cue) *Unclear {
 	if u := s.denied(all); u != nil {
@@ -77,9 +80,13 @@ var setters = wordSet("restart reboot reset update upgrade install delete remove
 
 // denied finds a negation, which turns an order into what is not understood.
 func (s *sentence) denied(all []cue) *Unclear {
+	tries := 0
 	for i, c := range all {
 		if !c.is("not", "neither", "no") {
 			continue
+		}
+		if tries++; tries > mostTries {
+			return &Unclear{Negated, []string{said(s.t, c.at, c.n)}}
 		}
 		rest := slices.DeleteFunc(slices.Clone(all[:i]), func(c cue) bool { return len(c.tags) == 0 && prohibiting[s.t[c.at].stem] }) // "do", "you should"
 		rest = append(rest, all[i+1:]...)
@@ -127,9 +134,13 @@ func (s *sentence) numbers(all []cue) *Unclear {
 // without finds what an order has beside an action that would be understood: a time, a condition, another place, a colour.
 func (s *sentence) without(all []cue) *Unclear {
 	acts := func(rest []cue) bool { _, ok := s.actions(rest); return ok }
+	tries := 0
 	for i, c := range all { // a condition goes to the end, or up to what is to be done
 		if !c.is("if") {
 			continue
+		}
+		if tries++; tries > mostTries {
+			break
 		}
 		if i > 0 && acts(trim(all[:i])) {
 			return &Unclear{If, []string{said(s.t, c.at, c.n)}}

@@ -1,0 +1,340 @@
+package understand
+
+import "slices"
+
+// sayings are what the cues of one action say, each at most once.
+type sayings struct {
+	at     map[string]int // where a tag first stands
+	cues   [][]string
+	amount *amount
+	where  int // of the amount
+}
+
+// act understands one action, or nothing; before is the one ahead of it in the sentence, which "them" goes back to.
+func (s *sentence) act(all []cue, before Do) (Do, bool) {
+	var d Do
+	y := sayings{at: map[string]int{}}
+	for i := 0; i < len(all); i++ {
+		c := all[i]
+		switch {
+		case c.is("except") || c.is("not") && i+1 < len(all) && len(all[i+1].places) > 0 && i > 0:
+			n := exceptions(all[i+1:])
+			if n == 0 {
+				return d, false
+			}
+			for _, o := range all[i+1 : i+1+n] {
+				d.Except = append(d.Except, o.places...)
+			}
+			i += n
+		case len(c.places) > 0:
+			d.Places = append(d.Places, c.places...)
+		case c.is("place"): // the site itself
+			d.Whole = true
+		case c.amount != nil:
+			if y.amount != nil || c.amount.bad != "" {
+				return d, false
+			}
+			y.amount, y.where = c.amount, i
+		case len(c.tags) == 0, c.is("strange", "later", "for", "part", "not", "neither", "no", "if"):
+			return d, false
+		case c.is("only", "own"), c.is("room") && s.t[c.at].text != "rooms" && i+1 < len(all) && all[i+1].is("light", "shade", "panel", "level"):
+		case c.is("building"):
+			d.Whole, d.House = true, true
+		case c.is("all"):
+			d.Whole = true
+		default:
+			y.cues = append(y.cues, c.tags)
+			for _, t := range c.tags {
+				if _, ok := y.at[t]; !ok {
+					y.at[t] = i
+				}
+			}
+		}
+	}
+	if len(d.Places) > 0 {
+		d.Whole = false
+	} else if y.has("it") && !y.has("light", "shade") {
+		d.Places = before.Places
+	}
+	return s.decide(d, y, before)
+}
+
+// exceptions is how many cues belong to what is left out.
+func exceptions(all []cue) int {
+	n := 0
+	for n < len(all) && (len(all[n].places) > 0 || n+1 < len(all) && len(all[n+1].places) > 0 && all[n].is("and", "light", "shade", "only")) {
+		n++
+	}
+	if n < len(all) && n > 0 && all[n].is("light", "shade") {
+		n++
+	}
+	return n
+}
+
+func (y sayings) has(tags ...string) bool {
+	return slices.ContainsFunc(tags, func(t string) bool { _, ok := y.at[t]; return ok })
+}
+
+// only reports whether everything that is said may mean one of some tags.
+func (y sayings) only(tags ...string) bool {
+	return !slices.ContainsFunc(y.cues, func(c []string) bool {
+		return !slices.ContainsFunc(c, func(t string) bool { return slices.Contains(tags, t) })
+	})
+}
+
+// decide makes an action of what is said.
+func (s *sentence) decide(d Do, y sayings, before Do) (Do, bool) {
+	if y.has("it") && before.Kind != "" && !y.has("light", "shade", "panel") && !(before.Kind == Shade && y.has("dim", "brighten", "dimmer", "brighter")) { // "and dim them"
+		y.at[string(before.Kind)] = y.at["it"]
+		delete(y.at, "it")
+		y.cues = slices.DeleteFunc(slices.Clone(y.cues), func(c []string) bool { return slices.Contains(c, "it") })
+	}
+	bright := y.has("light", "level", "dim", "dimmer", "brighten", "brighter", "morelight", "lesslight", "switch")
+	switch {
+	case y.has("panel") && !y.has("light", "shade"):
+		return s.panel(d, y)
+	case y.has("shade") && !y.has("light", "panel", "level"):
+		return s.shade(d, y)
+	case y.has("everything") && !y.has("light", "shade"):
+		d.Kind = Everything
+		if y.has("off", "on") && y.only("everything", "set", "off", "on", "to", "here") && y.amount == nil && !(y.has("on") && y.has("off")) {
+			d.Switch = "off"
+			if y.has("on") {
+				d.Switch = "on"
+			}
+			return d, true
+		}
+		return d, false
+	case bright && !y.has("shade"):
+		return s.light(d, y)
+	case len(d.Places) > 0 && y.has("open", "close", "shut") && !y.has("on", "off", "room"): // a place alone: what is opened is its shades
+		return s.shade(d, y)
+	case len(d.Places) > 0 && (y.has("on", "off", "toggle") || y.amount != nil && y.has("to", "set", "by") || y.has("max", "min")) && (y.amount != nil || !y.has("up", "down", "raise", "lower")):
+		return s.light(d, y)
+	case y.has("room") && y.has("on", "brighter", "dimmer", "dim", "brighten"):
+		return s.light(d, y)
+	case len(d.Places) > 0 && y.amount != nil && y.only("to", "set", "lower", "reduce", "increase", "raise", "up", "down"):
+		return s.light(d, y)
+	case len(d.Places) > 0 && y.amount != nil && y.has("by") && y.has("increase", "reduce"):
+		return s.light(d, y)
+	}
+	return d, false
+}
+
+// lightWords are all that an action on lights may be said with.
+var lightWords = []string{"light", "level", "room", "it", "set", "flip", "give", "on", "off", "shut", "toggle", "dim", "dimmer", "brighten", "brighter", "increase", "reduce", "raise", "lower", "up", "down",
+	"more", "less", "morelight", "lesslight", "fully", "max", "min", "highest", "lowest", "to", "by", "switch", "bringup", "points", "show", "pull", "filler", "place"}
+
+// light decides an action on lights.
+func (s *sentence) light(d Do, y sayings) (Do, bool) {
+	d.Kind = Light
+	if !y.only(lightWords...) || y.has("it") && !y.has("dim", "dimmer", "brighten", "brighter") && y.amount == nil {
+		return d, false
+	}
+	named := y.has("light", "level", "switch") || len(d.Places) > 0 || d.Whole
+	if y.has("it") && y.has("on", "off") {
+		return d, false
+	}
+	higher := y.has("brighten", "brighter", "increase", "raise", "up", "more", "morelight", "bringup") && !(y.has("up") && y.has("on"))
+	lower := y.has("dim", "dimmer", "reduce", "lower", "down", "less", "lesslight")
+	a := y.amount
+	switch {
+	case y.has("max") && y.has("min"), higher && lower && a == nil && !(y.has("dim") && y.has("up")):
+		return d, false
+	case a == nil && y.has("highest", "lowest") && y.has("to", "set", "dim", "brighten", "lower", "raise", "down", "up"):
+		a, y.where = &amount{form: "max", value: 100}, 0
+		if y.has("lowest") {
+			a = &amount{form: "min", value: 1}
+		}
+		y.where = max(y.at["highest"], y.at["lowest"])
+	case a == nil && y.has("max"):
+		a, y.where = &amount{form: "max", value: 100}, y.at["max"]
+	case a == nil && y.has("min"):
+		a, y.where = &amount{form: "min", value: 1}, y.at["min"]
+	}
+	if y.has("toggle") || y.has("switch") || y.has("flip") && !y.has("on", "off") {
+		d.Switch = "toggle"
+		return d, a == nil && named && !higher && !lower && !y.has("fully") && (y.has("on") == y.has("off"))
+	}
+	if y.has("on") && y.has("off") {
+		return d, false
+	}
+	if a != nil {
+		return s.lightTo(d, y, *a, higher, lower)
+	}
+	switch {
+	case y.has("by") || y.has("to") && !y.has("on", "off"): // an amount is missing
+		return d, false
+	case y.has("fully") && !y.has("off"):
+		if !higher && !lower && !y.has("on") {
+			return d, false
+		}
+		d.Switch, d.Percent = "set", number(100)
+		if lower && !higher {
+			d.Percent = number(1)
+		}
+		return d, named || y.has("room")
+	case y.has("off"):
+		d.Switch = "off"
+		return d, named && !higher && !lower
+	case y.has("on"):
+		d.Switch = "on"
+		return d, (named || y.has("room")) && !higher && !lower
+	case higher, lower:
+		d.Switch = "brighten"
+		if lower {
+			d.Switch = "dim"
+		}
+		return d, !y.has("shut", "show", "pull")
+	case y.has("give") && y.has("light"): // "give us some light"
+		d.Switch = "on"
+		return d, true
+	}
+	return d, false
+}
+
+// lightTo decides an action on lights with an amount.
+func (s *sentence) lightTo(d Do, y sayings, a amount, higher, lower bool) (Do, bool) {
+	v := a.value
+	if a.form == "third" {
+		v = []int{0, 33, 67}[a.value]
+	}
+	before := func(tags ...string) bool {
+		return slices.ContainsFunc(tags, func(t string) bool { at, ok := y.at[t]; return ok && at < y.where })
+	}
+	comparing := y.has("brighter", "dimmer") && !before("to")
+	behind := func(tags ...string) bool {
+		return slices.ContainsFunc(tags, func(t string) bool { at, ok := y.at[t]; return ok && at > y.where })
+	}
+	switch {
+	case y.has("fully", "shut") || y.has("it") && !y.has("to", "give", "set", "dim", "brighten", "dimmer", "brighter"):
+		return d, false
+	case y.has("off"): // "10 percent off the lights"
+		if !behind("off") || !behind("light", "level") || !a.percent || y.has("to") {
+			return d, false
+		}
+		return step(d, "dim", v)
+	case y.has("by") || comparing || behind("up", "down", "lower") && !before("to") && !before("up", "down", "dim", "brighten"):
+		switch {
+		case higher == lower, a.form == "max", a.form == "min":
+			return d, false
+		case higher:
+			return step(d, "brighten", v)
+		}
+		return step(d, "dim", v)
+	case a.form == "num" && !a.percent && v <= 24 && y.has("on") && s.toldAt(y): // "turn on the lights at 8" is a time of day as well
+		return d, false
+	case y.has("it") && !y.has("dim", "brighten", "level", "light"):
+		return d, false
+	case !y.has("light", "level", "dim", "brighten") && len(d.Places) == 0:
+		return d, false
+	case y.only("light") && a.form == "num" && !a.percent && len(d.Places) == 0 && y.at["light"] > y.where: // "three lights"
+		return d, false
+	}
+	d.Switch, d.Percent = "set", number(v)
+	return d, true
+}
+
+// toldAt reports whether the amount follows "at".
+func (s *sentence) toldAt(y sayings) bool {
+	return s.has0("at")
+}
+
+func step(d Do, way string, by int) (Do, bool) {
+	if by < 1 || by > 100 {
+		return d, false
+	}
+	d.Switch, d.By = way, number(by)
+	return d, true
+}
+
+func number(n int) *int { return &n }
+
+// shadeWords are all that an action on shades may be said with.
+var shadeWords = []string{"shade", "set", "give", "open", "close", "shut", "covered", "raise", "lower", "up", "down", "pull", "draw", "stop", "here", "moving", "fully", "to", "by", "way", "increase", "reduce", "off", "on", "bringup", "max", "min", "filler"}
+
+// shade decides an action on shades.
+func (s *sentence) shade(d Do, y sayings) (Do, bool) {
+	d.Kind = Shade
+	a := y.amount
+	if !y.only(shadeWords...) {
+		return d, false
+	}
+	if y.has("stop") || y.has("here") && y.has("set") {
+		d.Switch = "stop"
+		return d, a == nil && !y.has("fully", "to", "by", "max", "min")
+	}
+	opening := y.has("open", "raise", "up", "increase", "bringup")
+	closing := y.has("close", "shut", "covered", "lower", "down", "reduce")
+	if closing && y.has("up") && !y.has("open", "raise", "down") { // "close up the blinds"
+		opening = false
+	}
+	if y.has("draw") && !opening && !closing {
+		closing = true
+	}
+	if a == nil && y.has("max") != y.has("min") && !closing && !opening {
+		opening, closing = y.has("max"), y.has("min")
+	}
+	switch {
+	case y.has("here"), y.has("moving") && y.has("moving") != y.has("stop"), y.has("off", "on") && (a == nil || y.has("off")) && !(y.has("shut") && y.has("off")):
+		return d, false
+	case a != nil:
+		return s.shadeTo(d, y, *a, opening, closing)
+	case opening == closing, y.has("by"), y.has("to") && !s.toState(y):
+		return d, false
+	}
+	d.Switch, d.Percent, d.Way = "set", number(0), true
+	if opening {
+		d.Percent = number(100)
+	}
+	return d, true
+}
+
+// toState reports whether "to" leads to a state: "the blinds to closed".
+func (s *sentence) toState(y sayings) bool {
+	return slices.ContainsFunc([]string{"open", "close", "up", "down", "max", "min"}, func(t string) bool { at, ok := y.at[t]; return ok && at > y.at["to"] })
+}
+
+// shadeTo decides an action on shades with an amount: "to" is how far they are open, a closing verb without it how far they are
+// covered.
+func (s *sentence) shadeTo(d Do, y sayings, a amount, opening, closing bool) (Do, bool) {
+	at := func(tag string) int {
+		if i, ok := y.at[tag]; ok {
+			return i
+		}
+		return -1
+	}
+	behind := func(tags ...string) bool {
+		return slices.ContainsFunc(tags, func(t string) bool { return at(t) > y.where })
+	}
+	to := at("to") >= 0 && at("to") < y.where
+	covers := behind("close", "shut", "covered") || behind("down") && !behind("open", "up")
+	switch {
+	case y.has("fully"), y.has("by") && a.form == "num", y.has("draw") && a.value != 50 && !to && !(opening != closing && y.has("open", "up", "down", "close")), opening && closing && !covers && !(to && y.has("down") && y.has("open")):
+		return d, false
+	case covers && !(to && y.has("close") && at("close") < y.where):
+	case opening && !closing:
+		covers = false
+	case closing && !to:
+		covers = true
+	}
+	switch {
+	case a.form == "third" && covers:
+		d.Thirds = 3 - a.value
+	case a.form == "third":
+		d.Thirds = a.value
+	case covers:
+		d.Percent = number(100 - a.value)
+	default:
+		d.Percent = number(a.value)
+	}
+	d.Switch = "set"
+	return d, true
+}
+
+// panel decides to show the controls.
+func (s *sentence) panel(d Do, y sayings) (Do, bool) {
+	d.Kind, d.Switch = Panel, "show"
+	shows := y.has("show", "open", "bringup", "give", "up", "pull") || y.has("set") && y.has("on", "screen", "up") || y.only("panel", "room", "screen")
+	return d, shows && y.amount == nil && y.only("panel", "room", "show", "open", "bringup", "give", "set", "up", "on", "pull", "screen", "filler", "light", "to")
+}
