@@ -2,7 +2,7 @@
 //
 // One question goes this way:
 //
-//	understand.Parse     the words become a typed question           question/
+//	understand.Read    the words become a typed frame              ../understand/
 //	route              the question chooses an agent               agent.go
 //	facts              the agent reads, with source and age        facts/
 //	words              the agent words what it read                lights.go, energy.go, …
