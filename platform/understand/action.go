@@ -207,6 +207,8 @@ func (s *sentence) lightTo(d Do, y sayings, a amount, higher, lower bool) (Do, b
 		return slices.ContainsFunc(tags, func(t string) bool { at, ok := y.at[t]; return ok && at > y.where })
 	}
 	switch {
+	case before("to") && behind("brighter", "dimmer") && a.form == "num": // "to 50 % brighter" may be either
+		return d, false
 	case y.has("fully", "shut") || y.has("it") && !y.has("to", "give", "set", "dim", "brighten", "dimmer", "brighter"):
 		return d, false
 	case y.has("off"): // "10 percent off the lights"

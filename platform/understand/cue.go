@@ -118,8 +118,8 @@ func (s *sentence) leadsToPlace(i int, before []cue) int {
 	for slices.Contains([]string{"the", "our", "my", "all", "of", "der", "dem", "den", "die", "das", "room", "zone"}, s.wordAt(k)) && !(k < len(s.t) && s.t[k].name) {
 		k++
 	}
-	if k >= len(s.t) || !s.t[k].name {
-		return 0
+	if k >= len(s.t) || !s.t[k].name || slices.ContainsFunc(s.t[i+1:k+1], func(t token) bool { return t.apart }) {
+		return 0 // "the lobby on, the canteen off"
 	}
 	if s.wordAt(i) != "on" && s.wordAt(i) != "auf" || s.t[k].text == "upstairs" {
 		return k - i

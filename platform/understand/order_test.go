@@ -61,6 +61,8 @@ func TestAnOrderTakesWholeNumbersFrom0To100(t *testing.T) {
 		"set the canteen to 50°":                                        "!",
 		"set the canteen to -half":                                      "!value -half",
 		"set the canteen to below 30 %":                                 "!",
+		"set the canteen to 50 % brighter":                              "!",
+		"turn the lobby on, the canteen off and open the lobby blinds":  "set light=on @Lobby + set light=off @Canteen + set shade=100 @Lobby",
 		"raise the canteen blinds by 20 percent":                        "!what ",
 		"turn on the lobby at 8":                                        "!time at 8",
 		"dim the canteen to 130 % and close the canteen shades":         "!value 130",

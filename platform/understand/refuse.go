@@ -217,8 +217,11 @@ func (s *sentence) scoped(all []cue) *Unclear {
 			}
 		}
 	}
-	if len(words) == 0 {
+	if !slices.Contains(strange, true) {
 		return nil
+	}
+	if len(words) == 0 {
+		words = []string{said(s.t, all[slices.Index(strange, true)].at, 1)}
 	}
 	for _, wide := range []bool{false, true} { // with the words that only lead to what is strange
 		var rest []cue

@@ -118,6 +118,8 @@ func (s *sentence) powerOrEnergy() Topic {
 	now := s.f.When != nil && s.f.When.Now || s.has0("currently", "moment", "current", "instantaneous", "present", "aktuelle", "aktuell", "gerade", "derzeit")
 	strong := slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Unit == Watt })
 	switch {
+	case slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Unit == WattHour }):
+		return Energy
 	case s.has("energy", "use") && !s.has("power", "peak", "base") && !strong && !now:
 		return Energy
 	case s.has("energy", "use") && !s.has("power", "peak", "base") && now && s.f.Against == nil && !period:

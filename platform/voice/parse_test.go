@@ -88,10 +88,10 @@ func told(h Heard) string {
 	return string(b)
 }
 
-func TestUtterances(t *testing.T) { score(t, lines(t, "utterances.jsonl"), 97, 1) }
+func TestUtterances(t *testing.T) { score(t, lines(t, "utterances.jsonl"), 99, 0) }
 
 // Other people's words for the same things, written apart from the grammar.
-func TestUtterancesOtherwise(t *testing.T) { score(t, lines(t, "otherwise.jsonl"), 92, 2) }
+func TestUtterancesOtherwise(t *testing.T) { score(t, lines(t, "otherwise.jsonl"), 99, 0) }
 
 func TestTooLongIsNotUnderstood(t *testing.T) {
 	if got := Parse("turn on the lights" + strings.Repeat(" please", 100)); got.Intent != Unknown {
