@@ -440,6 +440,12 @@ func (e *Assistant) sayTopic(w *work, a *asked, all []platform.Controller) (answ
 		return a.sources()
 	case understand.Saving:
 		p, err := a.proposals(platform.Wish{Target: platform.TargetEnergy})
+		if err == nil && !a.scope.Whole() {
+			p.Ranked = slices.DeleteFunc(p.Ranked, func(one Proposal) bool {
+				return !slices.ContainsFunc(a.zonesIn(), func(z platform.Zone) bool { return slices.Contains(one.Zones, z.ID) })
+			})
+			p.Notes = append(p.Notes, "Only what concerns "+a.where()+".")
+		}
 		return answer{p.text(a.site), p}, err
 	case understand.Help:
 		return help(), nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/assistant/facts"
 	"svc.internal/controller/platform/understand"
 )
@@ -493,7 +494,7 @@ func (a *asked) rankEnergy() (answer, error) {
 func (a *asked) sharedMeters(span understand.Span) (string, error) {
 	var lines []string
 	for _, m := range a.site.Meters() {
-		if len(m.Zones) < 2 || !a.scope.Whole() && !slices.ContainsFunc(m.Zones, func(z int64) bool { return slices.Contains(a.scope.Zones, z) }) {
+		if len(m.Zones) < 2 || a.leftOut(m) || !a.scope.Whole() && a.scope.Out == nil && !slices.ContainsFunc(m.Zones, func(z int64) bool { return slices.Contains(a.scope.Zones, z) }) {
 			continue
 		}
 		e, err := a.site.EnergyOf(a.ctx, facts.Scope{Devices: []int64{m.Node}}, span.From, span.To)
@@ -515,7 +516,22 @@ func (a *asked) readRanked(read func(facts.Scope, string, bool) error) (string, 
 	switch a.q.By {
 	case "floor":
 		for _, f := range a.site.Building.Floors {
-			if err := read(a.site.FloorScope(f.Name), f.Name, false); err != nil {
+			on := a.site.FloorScope(f.Name)
+			zones := slices.DeleteFunc(slices.Clone(a.site.Zones), func(z platform.Zone) bool { return z.Floor != f.Name || !a.scope.HasZone(z) })
+			if len(zones) == 0 && len(on.Zones) > 0 {
+				continue // it is left out, or not meant
+			}
+			name := f.Name
+			if len(zones) < len(on.Zones) {
+				on.Out, name = a.scope.Out, f.Name+" in part"
+				if a.scope.Out == nil {
+					on = facts.Scope{Label: name}
+					for _, z := range zones {
+						on.Zones = append(on.Zones, z.ID)
+					}
+				}
+			}
+			if err := read(on, name, false); err != nil {
 				return "", err
 			}
 		}
@@ -531,9 +547,16 @@ func (a *asked) readRanked(read func(facts.Scope, string, bool) error) (string, 
 	return "zone", nil
 }
 
+// leftOut reports whether a meter measures what is left out.
+func (a *asked) leftOut(m facts.Meter) bool {
+	return a.scope.Out != nil && (m.Whole || slices.ContainsFunc(a.site.Zones, func(z platform.Zone) bool {
+		return slices.Contains(m.Zones, z.ID) && a.scope.Out.HasZone(z)
+	}))
+}
+
 func (a *asked) readMeters(read func(facts.Scope, string, bool) error) error {
 	for _, m := range a.site.Meters() {
-		if !a.scope.Whole() && !slices.ContainsFunc(m.Zones, func(z int64) bool { return slices.Contains(a.scope.Zones, z) }) {
+		if a.leftOut(m) || !a.scope.Whole() && len(a.q.Places) > 0 && !slices.ContainsFunc(m.Zones, func(z int64) bool { return slices.Contains(a.scope.Zones, z) }) {
 			continue
 		}
 		if err := read(facts.Scope{Label: m.Name, Devices: []int64{m.Node}}, m.Name, false); err != nil {

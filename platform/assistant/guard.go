@@ -65,13 +65,38 @@ func (a *asked) unserved() []string {
 	if f.By != "" && !slices.Contains(rows[f.Topic], f.By) {
 		left = append(left, "“by "+f.By+"”")
 	}
-	if len(f.Conds) > 1 {
-		left = append(left, "two conditions")
+	places := len(f.Mentioned()) > 1 && slices.Contains([]understand.Op{understand.Compare, understand.Difference, understand.Sum, understand.Share}, f.Op)
+	if len(f.Except) > 0 && (places || f.Topic == understand.Saving || f.Topic == understand.Report && len(f.Places) > 0) {
+		left = append(left, "something left out")
 	}
+	if len(f.Having) > 0 && f.Topic != understand.Inventory && f.Topic != understand.Offline {
+		left = append(left, "what a place has or has not")
+	}
+	if f.When != nil && !f.When.Now && !f.Is(understand.Future) && (f.Topic == understand.Saving || f.Topic == understand.Sources || f.Topic == understand.Controllers || f.Topic == understand.Inventory && (f.Op == understand.Can || len(f.Having)+len(f.Conds) > 0)) {
+		left = append(left, "a time")
+	}
+	left = append(left, a.unservedConds()...)
 	if f.Per != "" && f.Op != understand.PerUnit {
 		left = append(left, "“per "+f.Per+"”")
 	}
 	return left
+}
+
+// unservedConds are conditions that the operation does not take into account.
+func (a *asked) unservedConds() []string {
+	f := a.q
+	if len(f.Conds) == 0 {
+		return nil
+	}
+	period := f.When != nil && !f.When.Now
+	onLights := f.Topic == understand.Lights && (f.Op == understand.Compare || f.Op == understand.Difference || f.Op == understand.Share || f.By != "")
+	switch {
+	case len(f.Conds) > 1:
+		return []string{"two conditions"}
+	case f.Op != understand.Tell && f.Op != understand.Since && !onLights && !(f.Topic == understand.Shades && f.Op == understand.Share), period && (f.Topic == understand.Power || f.Topic == understand.Offline):
+		return []string{"a condition"}
+	}
+	return nil
 }
 
 // opWords name operations for people.

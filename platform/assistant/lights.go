@@ -18,6 +18,7 @@ func (a *asked) lights() (answer, error) {
 	switch {
 	case a.q.Op == understand.Since || a.q.Op == understand.Who || a.q.Op == understand.Why:
 		return a.unkept(), nil
+	case a.past():
 	case (a.q.Op == understand.Compare || a.q.Op == understand.Difference) && len(a.q.Mentioned()) > 1:
 		return a.compareLights()
 	case a.q.Op == understand.Compare || a.q.Op == understand.Difference:
@@ -120,6 +121,9 @@ func (a *asked) lightsThat(t facts.Things) (answer, error) {
 	if a.q.Op == understand.Share && known > 0 {
 		head += fmt.Sprintf(" That is %s of those whose level is known.", percent(100*float64(len(found))/float64(known)))
 	}
+	if a.q.Is(understand.None) && known > 0 {
+		return answer{sentences(a.partly(), a.none(len(found), doubts)+lower(head), a.named(found), doubts, a.basis(t.Basis)), map[string]any{"matching": found, "all": t}}, nil
+	}
 	if a.q.Form == understand.Check && known > 0 {
 		yes := len(found) > 0
 		if a.q.Is(understand.All) {
@@ -135,6 +139,14 @@ func (a *asked) lightsThat(t facts.Things) (answer, error) {
 		}
 	}
 	return answer{sentences(a.partly(), head, a.named(found), doubts, a.basis(t.Basis)), map[string]any{"matching": found, "all": t}}, nil
+}
+
+// none is the yes or no to "is nothing …".
+func (a *asked) none(found int, doubts string) string {
+	if found == 0 && doubts != "" {
+		return "Yes, as far as I know: "
+	}
+	return yesNo(found == 0)
 }
 
 // named lists things with their values, by zone where there are many.
@@ -385,6 +397,9 @@ func haveVerb(n int) string {
 // colour answers the colour temperature of lights.
 func (a *asked) colour() (answer, error) {
 	t := a.site.Kelvins(a.scope)
+	if a.past() {
+		return answer{text: "I do not know: colour temperatures are reported as they are now, and their history is not kept."}, nil
+	}
 	if c := a.cond(understand.Kelvin); c != nil {
 		found := t.Where(facts.Current, func(one facts.Thing) bool { return c.Holds(*one.Value) })
 		var lines []string

@@ -28,7 +28,7 @@ func (a *asked) bounded(c understand.Cond) (answer, error) {
 				lines = append(lines, s.Start.Format(map[string]string{"hour": "Mon 15:04"}[a.q.By]+map[bool]string{true: "Mon 2 Jan"}[a.q.By != "hour"])+" "+wattHours(s.WattHours))
 			}
 		}
-		text := fmt.Sprintf("%d of the %s measured %s of %s %s.", len(lines), count(len(slots), a.q.By), are(len(lines)), bound, period(span, a.site.Now))
+		text := fmt.Sprintf("%s of %s were measured %s; %d of them %s %s.", upper(count(len(slots), a.q.By)), a.where(), period(span, a.site.Now), len(lines), are(len(lines)), bound)
 		if len(lines) > 0 {
 			text += " " + upper(some(lines, 31)) + "."
 		}
@@ -126,10 +126,10 @@ func (a *asked) boundedPower(c understand.Cond) (answer, error) {
 
 // perUnit divides by what a unit stands for: the area that was entered, or the lights.
 func (a *asked) perUnit() (answer, error) {
-	units, word, missing := 0.0, "light", ""
+	units, word, many, missing := 0.0, "light", "lights", ""
 	scope := a.scope
 	if a.q.Per == "m2" {
-		word = "m²"
+		word, many = "m²", "m²"
 		var without []string
 		scope = facts.Scope{}
 		for _, f := range a.site.Building.Floors {
@@ -164,7 +164,7 @@ func (a *asked) perUnit() (answer, error) {
 		if !p.Known() || len(p.Missing) > 0 {
 			return answer{text: sentences(fmt.Sprintf("I do not know: not all of %s is measured now.", a.where()), a.uncoveredZones(p.Missing))}, nil
 		}
-		return answer{sentences(fmt.Sprintf("%s draws %s for %.0f %s: %.2f W per %s.", upper(orWhere(scope.Label, a.where())), watts(p.Watts), units, word, p.Watts/units, word), missing, a.basis(p.Basis)), p}, nil
+		return answer{sentences(fmt.Sprintf("%s draws %s for %.0f %s: %.2f W per %s.", upper(orWhere(scope.Label, a.where())), watts(p.Watts), units, many, p.Watts/units, word), missing, a.basis(p.Basis)), p}, nil
 	}
 	span := a.span()
 	e, err := a.site.EnergyOf(a.ctx, scope, span.From, span.To)
@@ -174,7 +174,7 @@ func (a *asked) perUnit() (answer, error) {
 	if !e.Known() || len(e.Missing) > 0 {
 		return answer{sentences(fmt.Sprintf("I do not know: not all of %s was measured.", a.where()), a.uncovered(e)), e}, nil
 	}
-	return answer{sentences(fmt.Sprintf("%s used %s %s for %.0f %s: %.3f kWh per %s.", upper(orWhere(scope.Label, a.where())), wattHours(e.WattHours), period(span, a.site.Now), units, word, e.WattHours/1000/units, word),
+	return answer{sentences(fmt.Sprintf("%s used %s %s for %.0f %s: %.3f kWh per %s.", upper(orWhere(scope.Label, a.where())), wattHours(e.WattHours), period(span, a.site.Now), units, many, e.WattHours/1000/units, word),
 		missing, a.gaps(e, span), a.basis(e.Basis)), e}, nil
 }
 
@@ -192,20 +192,16 @@ func (a *asked) uncoveredZones(zones []int64) string {
 	return "Not measured: " + a.zoneNames(zones) + "."
 }
 
-// trend compares whole weeks or days with those before.
+// trend compares whole weeks, which have the same days, or the time that was said with as long a time before.
 func (a *asked) trend() (answer, error) {
+	if a.q.When != nil && !a.q.When.Now {
+		before := understand.Before(a.span())
+		a.q.Against = &before
+		return a.comparePeriods()
+	}
 	y, m, d := a.site.Now.Date()
 	monday := time.Date(y, m, d-(int(a.site.Now.Weekday())+6)%7, 0, 0, 0, 0, a.site.Now.Location())
 	span, by := understand.Span{From: monday.AddDate(0, 0, -28), To: monday, Label: "in the last four whole weeks"}, "week"
-	if a.q.When != nil && !a.q.When.Now {
-		span, by = a.span(), "day"
-		if span.To.After(a.site.Now) { // a day that is not over is no day to compare
-			span.To = time.Date(y, m, d, 0, 0, 0, 0, a.site.Now.Location())
-		}
-	}
-	if span.To.Sub(span.From) < 47*time.Hour {
-		return answer{text: "A trend needs at least two whole days; ask for a longer time, or compare two."}, nil
-	}
 	e, err := a.site.EnergyOf(a.ctx, a.scope, span.From, span.To)
 	if err != nil {
 		return answer{}, err
@@ -235,7 +231,7 @@ func (a *asked) trend() (answer, error) {
 	}
 	var lines []string
 	for _, s := range slots {
-		lines = append(lines, s.Start.Format(map[string]string{"week": "week of 2 Jan", "day": "Mon 2 Jan"}[by])+" "+wattHours(s.WattHours))
+		lines = append(lines, s.Start.Format("week of 2 Jan")+" "+wattHours(s.WattHours))
 	}
 	text := fmt.Sprintf("The use of %s was %s %s: the later half of the whole %ss had %s on average, %s than the earlier half. %s.", a.where(), word, period(span, a.site.Now), by, wattHours(later), difference(later, earlier), upper(some(lines, 31)))
 	return answer{sentences(text, a.uncovered(e), a.basis(e.Basis)), slots}, nil

@@ -78,6 +78,38 @@ func TestNoWordThatMeansSomethingIsLeftOver(t *testing.T) {
 	}
 }
 
+// What an answer does not take into account is named, and there is no figure without it.
+func TestWhatAnAnswerWouldDropIsRefused(t *testing.T) {
+	e := on(sitetest.New())
+	for asked, want := range map[string]string{
+		"compare the ground floor without the lobby with the annex for Monday": "cannot answer it with something left out",
+		"was Alps brighter than the lobby yesterday":                           "history is not kept",
+		"what colour temperature did Alps have yesterday":                      "history is not kept",
+		"faults for more than 2 days":                                          "do not understand",
+		"was the controller offline yesterday":                                 "cannot answer it with a time",
+		"which devices were offline for more than 2 hours yesterday":           "cannot answer it with a condition",
+		"what was the share of the offices above 20 kWh yesterday":             "cannot answer it with a condition",
+		"energy and power of the workshop":                                     "do not understand “energy and power”",
+		"what is the biggest room":                                             "do not understand “biggest”",
+		"are more than half of the lights on":                                  "do not understand",
+		"how much energy per employee last week":                               "employee",
+		"kWh over Easter":                                                      "did not understand the time",
+	} {
+		r := ask(t, e, platform.Inquiry{Message: asked})
+		if !strings.Contains(r.Text, want) || strings.Contains(r.Text, " used ") || strings.Contains(r.Text, "are on") {
+			t.Errorf("%q: want %q in: %s", asked, want, r.Text)
+		}
+	}
+	for asked, never := range map[string]string{
+		"energy by floor yesterday without the annex": "Annex ", "which zone used the most yesterday except the workshop": "workshop ", "power per floor without the upper floor": "Upper",
+		"consumption by meter yesterday without the lobby": "Meter lobby", "how can the workshop save electricity": "open offices",
+	} {
+		if r := ask(t, e, platform.Inquiry{Message: asked}); strings.Contains(strings.Replace(r.Text, "Not measured", "", 1), never) && !strings.Contains(r.Text, "without "+never) {
+			t.Errorf("%q: %q has no place in: %s", asked, never, r.Text)
+		}
+	}
+}
+
 // A gateway that is silent makes nothing dark, and "why?" is not the state again.
 func TestWhatIsMissingIsToldAsMissing(t *testing.T) {
 	b := sitetest.New()
@@ -120,6 +152,12 @@ func TestOperations(t *testing.T) {
 		"which rooms have neither lights nor shades":                        {"0 of 10 zones"},
 		"rooms with more than 4 lights":                                     {"3 of 10 zones", "Open office north (8 lights)", "Canteen (5 lights)"},
 		"rooms with more than 3 lights on":                                  {"Open office north 6 of 8 on", "Lobby 4 of 4 on"},
+		"is nothing on in the canteen?":                                     {"Yes: none of the 5 lights in Canteen is on"},
+		"no lights on in the lobby, right?":                                 {"No: all 4 lights in Lobby are on"},
+		"are no shades open":                                                {"No: 2 of 5 shades are open"},
+		"did consumption on the ground floor go up last week":               {kwh(at(9, 0), at(16, 0), ground), kwh(at(2, 0), at(9, 0), ground), "more"},
+		"which shade is lowest":                                             {"Canteen shade 1 0 % open", "Canteen shade 2 0 % open"},
+		"on which days did we use more than 60 kWh last week":               {"7 days of the building were measured", "5 of them are above 60.00 kWh"},
 		"which lights are tunable":                                          {"6 of 39 lights can be tuned in colour temperature"},
 		"can the lights in Alps be dimmed?":                                 {"Yes: 3 of 3 lights in Meeting room Alps can be dimmed"},
 		"which devices have been offline for more than a day":               {"1 of 50 devices has been out of reach for more than 24 h", "Lounge shade"},

@@ -50,8 +50,12 @@ func (a *asked) shades() (answer, error) {
 		if a.q.Op == understand.Least || a.q.State == understand.Closed {
 			slices.Reverse(current)
 		}
-		current = current[:min(len(current), max(a.q.Top, 1))]
-		return answer{sentences(a.named(current), a.doubts(t, "shade"), a.basis(t.Basis)), current}, nil
+		n := max(a.q.Top, 1)
+		for a.q.Top == 0 && n < len(current) && *current[n].Value == *current[0].Value {
+			n++ // all that share the first place
+		}
+		current = current[:min(len(current), n)]
+		return answer{sentences(a.openings(current), a.doubts(t, "shade"), a.basis(t.Basis)), current}, nil
 	}
 	doubts := a.doubts(t, "shade")
 	if a.q.By != "" {
@@ -71,7 +75,9 @@ func (a *asked) shades() (answer, error) {
 	if a.q.Op == understand.Share && t.Basis.Readings > 0 {
 		head += fmt.Sprintf(" That is %s of those whose position is known.", percent(100*float64(len(current))/float64(t.Basis.Readings)))
 	}
-	if a.q.Form == understand.Check && t.Basis.Readings > 0 {
+	if a.q.Is(understand.None) && t.Basis.Readings > 0 {
+		head = a.none(len(current), doubts) + lower(head)
+	} else if a.q.Form == understand.Check && t.Basis.Readings > 0 {
 		if yes := len(current) > 0 && (!a.q.Is(understand.All) || len(current) == len(t.All)); yes {
 			head = "Yes: " + lower(head)
 		} else {

@@ -194,7 +194,7 @@ func (a *asked) offline() (answer, error) {
 		head = fmt.Sprintf("%d of %s%s %s offline.", len(r.Away), count(r.Total, noun), a.in(), are(len(r.Away)))
 	}
 	if a.q.Form == understand.Check {
-		head = yesNo(len(r.Away) > 0) + lower(head)
+		head = yesNo(len(r.Away) > 0 != a.q.Is(understand.None)) + lower(head)
 	}
 	return answer{sentences(head, a.awayLine(r), a.basis(r.Basis)), r}, nil
 }

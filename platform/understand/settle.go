@@ -395,7 +395,7 @@ func (s *sentence) inventory() {
 // units gives a number without a unit that of the topic, and refuses units that do not go with it.
 func (s *sentence) units() {
 	f := &s.f
-	allowed := map[Topic][]Unit{Lights: {Percent, Minutes}, Shades: {Percent, Minutes}, Energy: {WattHour}, Power: {Watt}, Colour: {Kelvin}, Offline: {Minutes}, Faults: {Minutes}, Cost: {}, Nothing: {Percent}}
+	allowed := map[Topic][]Unit{Lights: {Percent, Minutes}, Shades: {Percent, Minutes}, Energy: {WattHour}, Power: {Watt}, Colour: {Kelvin}, Offline: {Minutes}, Cost: {}, Nothing: {Percent}}
 	for i := range f.Conds {
 		c := &f.Conds[i]
 		if c.Unit == Number && c.Of == "" && (f.Topic == Lights || f.Topic == Shades) && c.Value <= 100 {
