@@ -64,7 +64,7 @@ func (s *sentence) condition(i int) (c Cond, n int, ok bool) {
 		if next := s.wordAt(end + 1); isUnit && unit.unit == Percent && (next == "of" || next == "der") {
 			return c, 0, false // a part of the things, and no level of each
 		}
-		half := took > 0 && (s.t[i+k].stem == "half" || s.t[i+k].stem == "halb")
+		half := slices.Contains([]string{"half", "halb", "halfway", "haelfte"}, s.t[i+k].stem)
 		loose := len(r.words) == 1 && slices.Contains([]string{"at", "to", "auf", "bei", "over", "under", "up", "above", "below", "ueber", "unter"}, r.words[0])
 		switch {
 		case half && (s.wordAt(end) == "of" || s.wordAt(end) == "der"):
@@ -81,6 +81,9 @@ func (s *sentence) condition(i int) (c Cond, n int, ok bool) {
 			}
 			c.Unit, c.Value = Minutes, value*unit.scale
 			end++
+			if lead == "for" || lead == "since" {
+				s.t[i-1].used = true
+			}
 		case isUnit:
 			c.Unit, c.Value = unit.unit, value*unit.scale
 			end++
@@ -114,7 +117,7 @@ func (s *sentence) quantity(i int) (value float64, took int) {
 		return 0, 0
 	}
 	switch w := s.t[i]; {
-	case w.stem == "half" || w.stem == "halb":
+	case w.stem == "half" || w.stem == "halb" || w.stem == "halfway" || w.stem == "haelfte":
 		return 50, 1
 	case (w.stem == "an" || w.stem == "a" || w.stem == "one" || w.stem == "eine" || w.stem == "einem" || w.stem == "einer") && i+1 < len(s.t) && measures[s.t[i+1].stem].unit == Minutes && measures[s.t[i+1].stem].scale > 0:
 		return 1, 1

@@ -208,7 +208,7 @@ func (s *sentence) apposed(c chunk) bool {
 		}
 		for k := i; k >= 0 && s.t[k].name; k-- {
 			for _, p := range append(s.placeAt(k), s.f.Except...) {
-				if p.Mention == k && (c.is(string(p.Kind)) || p.Kind == Device && c.is(string(Light)) || c.is("device") || p.Kind == Floor && c.is("zone")) {
+				if p.Mention == k && (c.is(string(p.Kind)) || p.Kind == Device && c.is(string(Light)) || c.is("device")) {
 					return true
 				}
 			}
@@ -248,7 +248,7 @@ func (s *sentence) rows(kind Kind) {
 	if f.By == "device" {
 		f.By = ""
 	}
-	if f.By == string(Zone) && f.State == Off && !s.has("each") && !f.Is(All) && s.has("list", "count") && !s.has("light") {
+	if (f.By == string(Zone) || f.By == string(Floor)) && f.State == Off && !s.has("each") && !f.Is(All) && s.has("list", "count") && !s.has("light") {
 		f.Set(All, true) // "which rooms are dark"
 	}
 	if f.Op == Tell && len(f.Mentioned()) == 2 && s.has("brighter", "darker", "more", "less") {
@@ -351,14 +351,20 @@ func (s *sentence) inventory() {
 		}
 	}
 	if f.Op == Most || f.Op == Least {
-		for _, k := range []Kind{Zone, Floor, Bus} {
+		places := []Kind{Zone, Floor, Bus}
+		if slices.Contains(places, f.Kind) { // "which floor has the most rooms"
+			places = slices.Insert(places, 0, f.Kind)
+		}
+		for _, k := range places {
 			if s.has(string(k)) && f.By == "" && !s.beside(k) {
 				f.By = string(k)
 			}
 		}
 		if f.Kind == Kind(f.By) {
 			f.Kind = Device
-			if !s.has("device", "light", "shade", "meter", "peripheral", "inventory") { // "the biggest room"
+			if f.By == string(Floor) && s.has("zone") {
+				f.Kind = Zone
+			} else if !s.has("device", "light", "shade", "meter", "peripheral", "inventory") { // "the biggest room"
 				f.Unclear = &Unclear{Conflict, []string{said(s.t, max(0, s.first("most", "least")), 1)}}
 			}
 			for _, k := range []Kind{Light, Shade, Meter, Peripheral} {
