@@ -216,7 +216,7 @@ func (e *Assistant) settle(ctx context.Context, w *work) (Agent, answer, bool, e
 	agent := Agents[0]
 	w.status("routing", agent.Name, "Routed to "+agent.Name)
 	switch {
-	case pending == nil:
+	case pending == nil || len(pending.Steps) == 0: // or one of a version that kept orders in another form
 		return agent, answer{text: "There is nothing waiting for a yes or no. Ask me something, or tell me what to set."}, true, nil
 	case topic == understand.Decline:
 		return agent, answer{text: "Dropped: nothing was done."}, true, nil

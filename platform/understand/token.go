@@ -241,7 +241,20 @@ func near(a, b string, least int, name bool) bool {
 	if slips == 0 || max(la, lb)-short > slips || a[0] != b[0] {
 		return false
 	}
-	return distance([]rune(a), []rune(b)) <= slips
+	ra, rb := []rune(a), []rune(b)
+	if la == lb && !swapped(ra, rb) && (short < 6 || short < 8 && !name) {
+		return false // one letter for another makes other words: "guest" of "guess", "flood" of "floor"
+	}
+	return distance(ra, rb) <= slips
+}
+
+// swapped reports whether two words differ by the order of two neighbours.
+func swapped(a, b []rune) bool {
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && string(a[i+2:]) == string(b[i+2:])
 }
 
 // distance counts insertions, deletions, replacements and swaps of neighbours.
