@@ -30,6 +30,13 @@ func TestFollowUpsLeanOnWhatWasSaid(t *testing.T) {
 		{{"which lights are on in the lobby?", "ll 4 lights in Lobby"}, {"and in the canteen?", "None of the 5 lights in Canteen"}, {"which of them are off?", "ll 5 lights in Canteen are off"}},
 		{{"energy of the ground floor this week", kwh(at(16, 0), sitetest.Now, ground)}, {"compared with last week?", "against " + kwh(at(9, 0), at(11, 14).Add(30*time.Minute), ground)}},
 		{{"is anything offline on the upper floor?", "Open office north 8"}, {"and how many faults?", "No fault is reported on Upper floor"}},
+		{{"which lights are on in the lobby?", "ll 4 lights in Lobby"}, {"and in Alps?", "ll 3 lights in Meeting room Alps"}, {"why?", "what led to it"}, {"how many are off there?", "None of the 3 lights in Meeting room Alps is off"}},
+		{{"energy of the offices last week", kwh(at(9, 0), at(16, 0), offices)}, {"compared with the week before?", kwh(at(2, 0), at(9, 0), offices)}, {"what about the workshop?", kwh(at(2, 0), at(9, 0), workshop)},
+			{"by day?", "Fri 13 Nov " + kwh(at(13, 0), at(14, 0), workshop)}},
+		{{"wie viel Energie hat das Erdgeschoss gestern verbraucht?", kwh(at(17, 0), at(18, 0), ground)}, {"und vorgestern?", kwh(at(16, 0), at(17, 0), ground)}, {"und das Obergeschoss?", kwh(at(16, 0), at(17, 0), offices, alps)}},
+		{{"what does the ground floor draw?", kw(ground)}, {"is that usual?", "same hours of the same weekday"}},
+		{{"which devices are offline?", "2 of 50"}, {"which of them are shades?", "1 of 5 shades is offline"}},
+		{{"is the fire alarm on?", "nothing called “fire”"}, {"and the sprinklers?", "nothing called “sprinklers”"}},
 		{{"how many lights are on?", "27 of 39"}, {"which ones?", "Lobby 4"}, {"only in the annex", "4 of 6"}},
 	} {
 		session := ""

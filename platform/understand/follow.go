@@ -104,6 +104,10 @@ func (f Frame) over(before Frame) Frame {
 		m.Set(Whole, true)
 	}
 	switch {
+	case f.Against != nil && f.Against.Ahead && before.When != nil && !before.When.Now: // "compared with the week before?"
+		ahead := Before(*before.When)
+		ahead.Label = f.Against.Label
+		m.Op, m.Against = Compare, &ahead
 	case f.Op == Compare && f.When != nil && f.Against == nil:
 		m.Op, m.Against = Compare, f.When
 	case f.Against != nil:
@@ -117,8 +121,13 @@ func (f Frame) over(before Frame) Frame {
 			m.Against, m.Op = nil, Tell
 		}
 	}
-	if f.Op != Tell && f.Op != Compare {
+	switch fresh := f.State != "" || f.Form != Plain; {
+	case f.Op != Tell && f.Op != Compare:
 		m.Op = f.Op
+	case f.Op == Tell && fresh && (m.Op == Why || m.Op == Who || m.Op == Since || m.Op == Usual):
+		m.Op = Tell // "how many are off there?" after "why?"
+	case f.Op == Tell && m.Op == Compare && (f.By == "hour" || f.By == "day" || f.By == "week" || f.By == "month"):
+		m.Op, m.Against = Tell, nil
 	}
 	if f.Form != Plain {
 		m.Form = f.Form
@@ -191,7 +200,7 @@ func (f Frame) Alone() Frame {
 	switch {
 	case f.Op == Why || f.Op == Since || f.Op == Who || len(f.Conds) > 0 || f.Is(Follows) && len(f.Places) == 0 && f.When == nil:
 		f.Unclear = &Unclear{Nowhere, nil}
-	case f.Op != Tell, f.Per != "", f.By != "" && period, kind == Meter && period:
+	case f.Op != Tell, f.Per != "", f.By != "" && period, f.By == "hour", f.By == "day", f.By == "week", f.By == "month", kind == Meter && period:
 		f.Topic = Energy // "compare this week with last week", "what did the ground floor meter measure yesterday"
 	case kind == Bus:
 		f.Topic = Inventory // "what is on the stage bus"

@@ -162,6 +162,7 @@ func translate(t []token) []token {
 		case w.stem == "vorgestern":
 			for _, s := range []string{"day", "before", "yesterday"} {
 				out = append(out, token{text: w.text, stem: s})
+				w.text = "" // it was said once
 			}
 		case w.stem == "morgen" && i > 0 && (t[i-1].stem == "heute" || t[i-1].stem == "gestern" || weekdays[times[t[i-1].stem]] > 0):
 			put("morning")

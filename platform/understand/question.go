@@ -303,7 +303,15 @@ func (s *sentence) follows() bool {
 	start := s.wordAt(0) + " " + s.wordAt(1)
 	first := s.wordAt(0)
 	return first == "and" || first == "then" || first == "or" || first == "und" || start == "what about" || start == "how about" || start == "now what" ||
-		s.has("it") && (len(s.f.Places) == 0 || s.wordAt(0) == "which") || (first == "why" || first == "warum" || first == "wieso") && len(s.t) == 1 || s.has("only") && len(s.t) < 5
+		s.there() && len(s.f.Places) == 0 || s.has("it") && (len(s.f.Places) == 0 || s.wordAt(0) == "which") || (first == "why" || first == "warum" || first == "wieso") && len(s.t) == 1 || s.has("only") && len(s.t) < 5
+}
+
+// there reports whether the place of the sentence before is meant: "how many are off there?".
+func (s *sentence) there() bool {
+	return slices.ContainsFunc(s.chunks, func(c chunk) bool {
+		w := s.t[c.at].stem
+		return c.n == 1 && (w == "there" || w == "dort") && !slices.Contains([]string{"is", "are", "was", "were"}, s.wordAt(c.at-1)) && !slices.Contains([]string{"is", "are", "was", "were"}, s.wordAt(c.at+1))
+	})
 }
 
 // account looks for what was said and is in no field of the frame.

@@ -84,7 +84,7 @@ func (s *sentence) topic() Topic {
 		return Offline
 	case s.has("greeting"), s.f.Topic == Greeting:
 		return Greeting
-	case s.f.By == "hour" || s.f.By == "day" || s.f.By == "week" || s.f.By == "month", s.figure():
+	case s.figure():
 		return Energy
 	}
 	return Nothing

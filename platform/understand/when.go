@@ -325,6 +325,9 @@ func (c *clock) join(found []part) []part {
 		p := found[i]
 		if p.before != "" {
 			from := Span{From: c.midnight(0), To: c.midnight(1)}
+			if unit := p.before; unit == "week" || unit == "month" || unit == "quarter" || unit == "year" {
+				from.From, from.To = c.period(unit, 0) // "the week before" is no day before
+			}
 			if len(out) > 0 {
 				from = out[len(out)-1].span
 			}
@@ -447,7 +450,7 @@ func (c *clock) said(i, n int) string { return said(c.t, i, n) }
 func said(t []token, i, n int) string {
 	text := ""
 	for _, w := range t[i:min(i+n, len(t))] {
-		if text != "" {
+		if text != "" && w.text != "" {
 			text += " "
 		}
 		text += w.text
