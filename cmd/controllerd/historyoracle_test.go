@@ -222,16 +222,12 @@ func (h *history) unharmed(o *order) {
 		return
 	}
 	for _, other := range h.rivals(x, o, o.from, o.to) {
-		if !identicalJoin || !other.alike(o) {
+		if !other.alike(o) {
 			return
 		}
 	}
 	h.wrong("%v (%s at %s %s) is well, and it was said: %s", o, x.make, x.bus, x.at, o.answer.said)
 }
-
-// identicalJoin: of two identical commands for one thing at once, both get the outcome. False as long as the core tells the
-// older one that it was superseded.
-const identicalJoin = false
 
 // newWrites are what devices carried out since they were looked at last.
 func (h *history) newWrites() (all []sim.Write) {
