@@ -113,8 +113,8 @@ var mayImport = map[string][]string{
 
 	"platform/understand": nil,
 
-	"platform/assistant/facts":    nil,
-	"platform/assistant/model":    nil,
+	"platform/assistant/facts": nil,
+	"platform/assistant/model": nil,
 
 	"platform/assistant/model/anthropic": {"platform/assistant/model"},
 	"platform/assistant/model/openai":    {"platform/assistant/model"},
