@@ -98,6 +98,7 @@ type API struct {
 	accountsMu sync.Mutex
 	receiving  sync.Mutex    // one update bundle at a time: it fills the card
 	unpacking  chan struct{} // one backup or site file at a time: each takes several times its size of memory
+	rested     time.Time     // no file is read before; whoever is unpacking has it
 	other      readHouse     // that may be taken over
 }
 

@@ -143,16 +143,30 @@ func (a *API) alone(ctx context.Context) (done func(), err error) {
 // unpackRoom is what reading and working out the largest of files needs of memory besides what the daemon has.
 const unpackRoom = 48 << 20
 
-// unpack waits until nobody else reads a file that was brought, or ctx ends.
+// restMost bounds how long nobody's file is read after one that took long.
+const restMost = 2 * time.Second
+
+// unpack waits until nobody else reads a file that was brought, or ctx ends. Files get half of the time, however many come: after
+// each there is a rest as long as it took, so that commands never wait behind a row of them.
 func (a *API) unpack(ctx context.Context) (done func(), err error) {
 	select {
 	case a.unpacking <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	giveBack := memory.Borrow(unpackRoom)
+	rest := time.NewTimer(time.Until(a.rested))
+	defer rest.Stop()
+	select {
+	case <-rest.C:
+	case <-ctx.Done():
+		<-a.unpacking
+		return nil, ctx.Err()
+	}
+	began, giveBack := time.Now(), memory.Borrow(unpackRoom)
 	return func() {
 		giveBack()
+		now := time.Now()
+		a.rested = now.Add(min(now.Sub(began), restMost))
 		<-a.unpacking
 	}, nil
 }

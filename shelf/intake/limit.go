@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime"
 )
 
 // Limit is how much of one thing is read.
@@ -43,6 +44,7 @@ func (l *limited) Read(p []byte) (int, error) {
 	if err := l.ctx.Err(); err != nil {
 		return 0, err
 	}
+	runtime.Gosched() // commands go before files
 	if int64(len(p)) > l.left+1 { // the one more tells that there is more
 		p = p[:l.left+1]
 	}
