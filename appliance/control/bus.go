@@ -112,6 +112,7 @@ func (b *bus) look() *engine.Perform {
 	now := time.Now()
 	b.beat.looked(b.progress(now))
 	b.checkScan(now)
+	b.feed(engine.Link{Down: b.down()})
 	b.takeMail()
 	b.todo = nil
 	b.feed(engine.Look{Down: b.down(), Wait: b.flights.holds.Load() > 0})

@@ -18,6 +18,10 @@ type Look struct {
 	Wait bool // nothing may begin
 }
 
+// Link tells whether the bus may be used, as Down of [Look] does, before what was handed in meanwhile is judged by that: a command
+// that comes just after the port is not refused for what was.
+type Link struct{ Down error }
+
 // Command is the part of a command that falls on this bus.
 type Command struct {
 	ID       uint64 // newer commands have higher ones, all below [Own]

@@ -29,6 +29,8 @@ func (l *link) up() bool { return l.down == nil }
 // device of its own: after a silence nothing is known of it before something answers.
 func (w *Wiring) stream() bool { return strings.Contains(w.Config.Bus.Port, "tcp://") }
 
+func (e Link) step(s *State) { s.checkLink(e.Down) }
+
 // listen takes note of whether anybody is there at the other end of a connection. While that
 // is in doubt one read is out at a time, and nothing is written.
 func (s *State) listen(t *task, res appliance.Result, err error) {
