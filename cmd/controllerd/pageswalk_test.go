@@ -75,6 +75,7 @@ func TestWalkFromClaimToReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	tab.Ignore("status of 401") // the browser notes, some time afterwards, that nobody was logged in
 	tab.Type("input[name=code]", "AAAA-BBBB-CCCC")
 	tab.Type("input[name=password]", housePassword)
 	tab.Keys("\r")

@@ -44,7 +44,7 @@ func (l *limited) Read(p []byte) (int, error) {
 	if err := l.ctx.Err(); err != nil {
 		return 0, err
 	}
-	runtime.Gosched() // commands go before files
+	runtime.Gosched()             // commands go before files
 	if int64(len(p)) > l.left+1 { // the one more tells that there is more
 		p = p[:l.left+1]
 	}
