@@ -189,8 +189,7 @@ func (s *State) judgeRead(p *piece, res appliance.Result, err error) {
 		return
 	}
 	if err == nil {
-		s.learn(res.Readings, res.Sent)
-		for _, r := range res.Readings {
+		for _, r := range s.learn(res.Readings, res.Sent) {
 			if m := p.of(r.Ref); m != nil {
 				m.got = merge(m.got, r)
 			}

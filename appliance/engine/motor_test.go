@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -101,5 +102,30 @@ func TestReleaseOfARelayGivesWay(t *testing.T) {
 	r.run(60 * time.Second)
 	if n := r.writes(sh); n != 2 {
 		t.Errorf("a minute later: ordered off %d times, want twice", n)
+	}
+}
+
+// A motor that acknowledges, stands where it stood, and says that it has carried its order out
+// is not read for as long as anybody waits: it is ordered thrice, and its place is named.
+func TestMotorThatSaysItArrivedAndStandsIsNotReadForEver(t *testing.T) {
+	r := newRig(t, 0, 1).begin()
+	w := r.wiring()
+	w.Opened.Shades[5001] = appliance.Channel{Abilities: appliance.CanMove | appliance.CanPosition, PositionMeasured: true}
+	r.take(Configure{Wiring: w, Afresh: true})
+	sh := r.things[0]
+	sh.tells = &appliance.Reading{Values: appliance.Values{Has: appliance.CanMove | appliance.CanPosition, Motion: appliance.Stopped, Position: 100}, Reached: true}
+	r.run(20 * time.Second)
+	r.frames = nil
+	began := r.now
+	id := r.command(appliance.Values{Has: appliance.CanMove | appliance.CanPosition, Motion: appliance.MoveTo, Position: 40}, sh)
+	for r.now.Sub(began) < 11*time.Second && len(r.ended[id]) == 0 {
+		r.run(50 * time.Millisecond)
+	}
+	as, why := r.outcome(id)
+	if as != Failed || !strings.Contains(why.Error(), "stopped at 100 % instead of go to 40 %") || r.now.Sub(began) > 6*time.Second {
+		t.Errorf("%v, %v after %v", as, why, r.now.Sub(began))
+	}
+	if n := r.writes(sh); n != maxWrites {
+		t.Errorf("ordered %d times, want %d", n, maxWrites)
 	}
 }

@@ -44,6 +44,7 @@ type thing struct {
 	// answers says what becomes of a frame: whether it is obeyed, and what is answered,
 	// after which time beyond the airtime. nil: all is well.
 	answers func(write bool) (obeyed bool, after time.Duration, err error)
+	tells   *appliance.Reading // what it is read to have, whatever it was ordered; nil: the truth
 }
 
 type happening struct {
@@ -244,6 +245,11 @@ func (th *thing) obey(w appliance.Want) {
 }
 
 func (th *thing) read(at time.Time) appliance.Reading {
+	if th.tells != nil {
+		r := *th.tells
+		r.Ref, r.At = th.ref(), at
+		return r
+	}
 	if th.shade != 0 {
 		return appliance.Reading{Ref: th.ref(), Values: motion(th.motion), At: at}
 	}

@@ -163,8 +163,8 @@ func (s *State) failAll(err error, keep func(*piece) bool) {
 func (e Reported) step(s *State) { s.learn(e.Readings, time.Time{}) }
 
 // learn takes what devices said; asked is when the question was on the wire, zero: they
-// said it unasked.
-func (s *State) learn(readings []appliance.Reading, asked time.Time) {
+// said it unasked. It returns what is believed of that.
+func (s *State) learn(readings []appliance.Reading, asked time.Time) []appliance.Reading {
 	readings = slices.Clone(readings)
 	s.beliefs.saw(readings)
 	s.sawAbsent(readings)
@@ -174,6 +174,7 @@ func (s *State) learn(readings []appliance.Reading, asked time.Time) {
 			s.saw(m, r, asked)
 		}
 	}
+	return readings
 }
 
 // sawAbsent takes what gateways say of who does not answer behind them, by node: all its
