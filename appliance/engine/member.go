@@ -30,13 +30,14 @@ type member struct {
 	outcome Outcome
 	stage   appliance.Stage
 
-	target appliance.Want    // Has: the parts that no newer command has taken over
-	before appliance.Values  // what was last read of it when it was first ordered
-	writes int               // how often it was ordered and that was not confirmed
-	got    appliance.Reading // what was read since it was last ordered; zero: nothing
-	order  shade.Order       // of a shade's machine
-	why    error             // what was last read instead of the target; nil: nothing else was
-	tried  error             // how the last try of what is under way failed; nil: none did
+	target  appliance.Want    // Has: the parts that no newer command has taken over
+	before  appliance.Values  // what was last read of it when it was first ordered
+	writes  int               // how often it was ordered and that was not confirmed
+	got     appliance.Reading // what was read since it was last ordered; zero: nothing
+	order   shade.Order       // of a shade's machine
+	why     error             // what was last read instead of the target; nil: nothing else was
+	because error             // why it has failed; nil: it has not
+	tried   error             // how the last try of what is under way failed; nil: none did
 }
 
 // ErrUnconfirmed is why a member fails of which nothing was heard in time.
@@ -79,7 +80,7 @@ func (s *State) end(m *member, as Outcome, at time.Time, why error) {
 	if !m.open() {
 		return
 	}
-	m.outcome = as
+	m.outcome, m.because = as, why
 	for _, name := range m.names() {
 		s.do(Ended{name, as, at, why})
 	}

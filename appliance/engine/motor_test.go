@@ -129,3 +129,98 @@ func TestMotorThatSaysItArrivedAndStandsIsNotReadForEver(t *testing.T) {
 		t.Errorf("ordered %d times, want %d", n, maxWrites)
 	}
 }
+
+// A position that turns a shade round is the matter of its second frame: if that is refused,
+// whoever gave the command is told at once, and why.
+func TestCommandWhoseRunDoesNotComeFails(t *testing.T) {
+	r := newRig(t, 0, 1).begin()
+	sh := r.things[0]
+	r.command(motion(appliance.Open), sh)
+	r.run(23 * time.Second) // it is at its upper end, for certain
+	r.command(motion(appliance.Close), sh)
+	r.run(3 * time.Second)
+	sh.answers = func(write bool) (bool, time.Duration, error) {
+		if write && sh.motion == appliance.Stopped {
+			return false, 0, appliance.ErrRefused
+		}
+		return true, 0, nil
+	}
+	id := r.command(appliance.Values{Has: appliance.CanMove | appliance.CanPosition, Motion: appliance.MoveTo, Position: 95}, sh)
+	r.run(5 * time.Second)
+	if as, why := r.outcome(id); as != Failed || !errors.Is(why, appliance.ErrRefused) {
+		t.Errorf("%v, %v; want what was refused", as, why)
+	}
+	if r.writes(sh) < 4 {
+		t.Errorf("%d frames; this test shows nothing", r.writes(sh))
+	}
+}
+
+// Whoever is silent is not asked when a shade would have to be stopped meanwhile.
+func TestStopOfAWayIsNotLateForWhoIsSilent(t *testing.T) {
+	tried := 0
+	for phase := range 40 {
+		r := newRig(t, 1, 1)
+		r.timeout = 900 * time.Millisecond
+		r.begin()
+		lamp, sh := r.things[0], r.things[1]
+		r.command(motion(appliance.Open), sh)
+		r.run(30*time.Second + time.Duration(phase)*100*time.Millisecond) // it is at its upper end, for certain
+		r.frames = nil
+		r.command(appliance.Values{Has: appliance.CanMove | appliance.CanPosition, Motion: appliance.MoveTo, Position: 50}, sh)
+		r.run(3 * time.Second)
+		lamp.answers = r.silent
+		silent := r.now
+		r.run(9 * time.Second)
+		var due, stopped, first time.Time
+		for _, f := range r.frames {
+			switch {
+			case f.write && f.want.Motion == appliance.Close:
+				due = f.at.Add(10*time.Second + r.airtime/2)
+			case f.write && f.want.Motion == appliance.Stop && !due.IsZero() && stopped.IsZero():
+				stopped = f.at
+			case f.node == 1 && f.at.After(silent) && first.IsZero():
+				first = f.at
+			}
+		}
+		if first.Before(due) && due.Sub(first) < r.timeout+r.airtime {
+			continue // nobody could know that it is silent
+		}
+		if tried++; stopped.Sub(due).Abs() > 2*r.airtime {
+			t.Errorf("ordered at %d00 ms: stopped %v late", phase, stopped.Sub(due))
+		}
+	}
+	if tried < 20 {
+		t.Errorf("%d phases tried", tried)
+	}
+}
+
+// What is ordered in between is confirmed with the run, and fails with what ends the pause.
+func TestStopThatMakesRoomIsNotTheCommand(t *testing.T) {
+	for name, wall := range map[string]bool{"it runs on": false, "somebody moves it at the wall": true} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, 0, 1).begin()
+			w := r.wiring()
+			w.Opened.Shades[5001] = appliance.Channel{Abilities: appliance.CanMove, ReverseDelay: 3 * time.Second}
+			r.take(Configure{Wiring: w})
+			sh := r.things[0]
+			r.command(motion(appliance.Open), sh)
+			r.run(23 * time.Second)
+			r.command(motion(appliance.Close), sh)
+			r.run(6 * time.Second)
+			id := r.command(appliance.Values{Has: appliance.CanMove | appliance.CanPosition, Motion: appliance.MoveTo, Position: 95}, sh)
+			if wall {
+				r.after(time.Second, func() { sh.motion = appliance.Closing })
+			}
+			r.run(5500 * time.Millisecond)
+			as, why := r.outcome(id)
+			if wall && !errors.Is(why, shade.ErrWall) || !wall && as == Failed {
+				t.Errorf("%v, %v", as, why)
+			}
+			if r.run(4 * time.Second); !wall {
+				if as, why := r.outcome(id); as != Confirmed {
+					t.Errorf("%v, %v", as, why)
+				}
+			}
+		})
+	}
+}

@@ -133,5 +133,8 @@ func (s *State) gaveUp(of *member, unread bool) {
 	if m == nil || of.order.ID == 0 {
 		return
 	}
+	if m.begun != nil && of.order.Confirms == m.begun.order.ID && of.because != nil {
+		s.end(m.begun, Failed, time.Time{}, of.because) // it was this one's to confirm
+	}
 	s.hand(m, s.now, shade.Failed{Order: of.order.ID, Unread: unread})
 }
