@@ -237,6 +237,18 @@ export function enter(s) {
   listen();
 }
 
+// logOut ends the session. Nothing is listened to from then on: the server ends the stream, too, and the page would ask why.
+export async function logOut() {
+  line?.end();
+  line = undefined;
+  try {
+    await server.post('/auth/logout');
+  } catch {
+    /* then the session ends by itself */
+  }
+  leave();
+}
+
 // leave shows the log-in, and comes back to where one was afterwards.
 export function leave() {
   line?.end();

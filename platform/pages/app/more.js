@@ -4,7 +4,7 @@ import { t } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';
 import { keysOn, setKeys } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
-import { server, session, leave } from './session.js';
+import { session, logOut } from './session.js';
 
 const Row = ({ href, icon, name, sub }) => html`
   <li>
@@ -17,14 +17,6 @@ const Row = ({ href, icon, name, sub }) => html`
 
 export default function More() {
   const s = session.value;
-  const out = async () => {
-    try {
-      await server.post('/auth/logout', {});
-    } catch {
-      /* then the session ends by itself */
-    }
-    leave();
-  };
   return html`
     <${Page} title=${t('more')}>
       <div class="columns">
@@ -32,7 +24,7 @@ export default function More() {
           <div class="row">
             <span class="avatar"><${Icon} name="user" size=${24} /></span>
             <div class="grow"><h2 class="plain"><bdi>${s.username}</bdi></h2><p class="sub">${t('role.' + s.role)}</p></div>
-            <button class="button" onClick=${out}><${Icon} name="out" />${t('logout')}</button>
+            <button class="button" onClick=${logOut}><${Icon} name="out" />${t('logout')}</button>
           </div>
           <label class="check">
             <input type="checkbox" checked=${keysOn.value} onChange=${(e) => setKeys(e.target.checked)} />
