@@ -14,21 +14,21 @@ import (
 
 // virtually runs the daemon and a simulated building in memory, on virtual time: an hour that nobody works in takes none.
 // What is not in memory is the database.
-func virtually(t *testing.T, site string, do func(h *house)) {
+func virtually(t *testing.T, site string, do func(t *testing.T, h *house)) {
 	t.Helper()
-	virtualBuilding(t, site, func(h *house) {
+	virtualBuilding(t, site, func(t *testing.T, h *house) {
 		h.serve()
 		h.awaitOnline()
-		do(h)
+		do(t, h)
 	})
 }
 
 // virtualBuilding does so with a daemon that was not started yet.
-func virtualBuilding(t *testing.T, site string, do func(h *house)) {
+func virtualBuilding(t *testing.T, site string, do func(t *testing.T, h *house)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		h := &house{t: t, net: &cable.Net{}}
-		do(h.build(site))
+		do(t, h.build(site))
 	})
 }
 
@@ -64,7 +64,7 @@ func (h *house) trusting(certificate string) *http.Client {
 // that is started again finds what is there.
 func TestABuildingOnVirtualTime(t *testing.T) {
 	t.Parallel()
-	virtually(t, mixedSite, func(h *house) {
+	virtually(t, mixedSite, func(t *testing.T, h *house) {
 		if status, message := h.control("channelControl", `{"targetType":3,"targetId":1,"command":"DIM","dimLevel":40}`); status != 1 {
 			t.Errorf("%d %s", status, message)
 		}
