@@ -13,12 +13,12 @@ import (
 // ErrIrregular: an archive has an entry that is no plain file.
 var ErrIrregular = errors.New("it holds an entry that is no plain file")
 
-// Tar calls each for every file of a tar archive that is in memory, with its content. No
-// entry can have more bytes than the archive: a sparse one, which says it is larger, is
-// refused as links, folders and devices are.
+// Tar calls each for every file of a tar archive that is in memory, with its content, which is
+// a part of the archive and no copy. No entry can have more bytes than the archive: a sparse
+// one, which says it is larger, is refused as links, folders and devices are.
 func Tar(ctx context.Context, what string, archive []byte, filesMost int, each func(h *tar.Header, content []byte) error) error {
-	left := int64(len(archive))
-	t := tar.NewReader(bytes.NewReader(archive))
+	rest := bytes.NewReader(archive)
+	t := tar.NewReader(rest)
 	for n := 0; ; n++ {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -33,15 +33,14 @@ func Tar(ctx context.Context, what string, archive []byte, filesMost int, each f
 		if n == filesMost {
 			return &TooMuch{what, int64(filesMost), "files", "was it made by a controller?"}
 		}
-		if h.Typeflag != tar.TypeReg || sparse(h) || h.Size > left {
+		if h.Typeflag != tar.TypeReg || sparse(h) || h.Size > int64(len(archive)) {
 			return fmt.Errorf("%w (%.200q, type %q, %d bytes)", ErrIrregular, h.Name, h.Typeflag, h.Size)
 		}
-		left -= h.Size
-		content := make([]byte, h.Size)
-		if _, err := io.ReadFull(t, content); err != nil {
-			return err
+		if h.Size > int64(rest.Len()) {
+			return io.ErrUnexpectedEOF
 		}
-		if err := each(h, content); err != nil {
+		content := archive[len(archive)-rest.Len():]
+		if err := each(h, content[:h.Size:h.Size]); err != nil {
 			return err
 		}
 	}
