@@ -143,11 +143,15 @@ func (a *API) alone(ctx context.Context) (done func(), err error) {
 // unpackRoom is what reading and working out the largest of files needs of memory besides what the daemon has.
 const unpackRoom = 48 << 20
 
-// restMost bounds how long nobody's file is read after one that took long.
-const restMost = 2 * time.Second
+const (
+	// restFactor is how many times as long as a file took nobody's is read after it.
+	restFactor = 10
+	// restMost bounds that.
+	restMost = 2 * time.Second
+)
 
-// unpack waits until nobody else reads a file that was brought, or ctx ends. Files get half of the time, however many come: after
-// each there is a rest as long as it took, so that commands never wait behind a row of them.
+// unpack waits until nobody else reads a file that was brought, or ctx ends. Files get a small part of the time, however many come:
+// after each there is a rest, so that commands never wait behind a row of them.
 func (a *API) unpack(ctx context.Context) (done func(), err error) {
 	select {
 	case a.unpacking <- struct{}{}:
@@ -166,7 +170,7 @@ func (a *API) unpack(ctx context.Context) (done func(), err error) {
 	return func() {
 		giveBack()
 		now := time.Now()
-		a.rested = now.Add(min(now.Sub(began), restMost))
+		a.rested = now.Add(min(restFactor*now.Sub(began), restMost))
 		<-a.unpacking
 	}, nil
 }
