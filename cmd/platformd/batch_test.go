@@ -114,12 +114,18 @@ func askedWith(t *testing.T, m model.Model) asked {
 func TestAKeyHasSoManyRequestsToTheModel(t *testing.T) {
 	p := &paid{}
 	a := askedWith(t, p)
-	_, value := a.ada.newKey(`{"name":"talks","rateLimit":20}`)
+	id, value := a.ada.newKey(`{"name":"talks","rateLimit":20}`)
 	call := `{"name":"chat","arguments":{"message":"Tell me about the lights in the lobby"}}`
 	a.tool(batchOf(20, "tools/call", call), "X-API-Key: "+value).want(t, 200, "twenty questions")
 	bucket := platform.Bucket{Limit: 20}.Model()
 	if n := p.asked.Load(); n == 0 || n > int64(bucket.Limit) {
 		t.Errorf("%d requests to the model for a key with a limit of 20, want at most %d", n, bucket.Limit)
+	}
+	metrics := a.newPerson("root", platform.RoleAdmin).api("GET", "/metrics", "").want(t, 200, "metrics").text
+	for _, budget := range []string{"requests", "answers", "model"} {
+		if !strings.Contains(metrics, `platform_budget_left{budget="`+budget+`",who="key:`+id+`"}`) {
+			t.Errorf("metrics do not tell what the key has left of %s", budget)
+		}
 	}
 	// Of a limit of one, what is beyond is answered by rules, and told.
 	_, value = a.ada.newKey(`{"name":"talks once","rateLimit":1}`)

@@ -55,6 +55,11 @@ func openStore(t testing.TB) *store.Store {
 // embedded is the broker inside platformd, without TLS.
 func embedded(t testing.TB, db *store.Store) place {
 	t.Helper()
+	return embeddedOf(t, db, quota.NewBook(testLog(t)))
+}
+
+func embeddedOf(t testing.TB, db *store.Store, shares *quota.Book) place {
+	t.Helper()
 	dir, address := t.TempDir(), ""
 	var now atomic.Pointer[broker.Broker] // the link dials while it is away
 	var stop func()
@@ -68,7 +73,7 @@ func embedded(t testing.TB, db *store.Store) place {
 			t.Fatal(err)
 		}
 		address = l.Addr().String()
-		b, err := broker.Start(broker.Config{Dir: dir, Listener: l, Credentials: db, Shares: quota.NewBook(testLog(t)), Log: testLog(t)})
+		b, err := broker.Start(broker.Config{Dir: dir, Listener: l, Credentials: db, Shares: shares, Log: testLog(t)})
 		if err != nil {
 			t.Fatal(err)
 		}
