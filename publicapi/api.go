@@ -70,6 +70,8 @@ type API struct {
 	metrics *metrics
 	pages   pages
 	logins  *web.Turns
+	// readers bounds the large answers under way: each holds the values of a moment until it is taken.
+	readers *web.Readers
 	// failures bounds what is logged of logins that failed.
 	failures web.Sparse
 	waiting  atomic.Int64 // control calls under way
@@ -80,7 +82,7 @@ func New(cfg Config) (*API, error) {
 	a := &API{
 		core: cfg.Core, accounts: cfg.Accounts, tokens: cfg.Tokens, brake: cfg.Brake,
 		ready: cfg.Ready, kept: cfg.Kept, registry: cfg.Metrics, log: cfg.Log,
-		logins: web.NewTurns(hashing, loginsWaiting),
+		logins: web.NewTurns(hashing, loginsWaiting), readers: web.NewReaders(readersUser, readersMost, readersWaiting),
 	}
 	a.metrics = newMetrics(cfg.Core.Snapshot)
 	if err := cfg.Metrics.Register(a.metrics); err != nil {

@@ -67,9 +67,25 @@ func (a *API) getLightLevels(c echo.Context) error {
 // whoever asked, and must be asked about again each time.
 var revalidate = []string{"private, no-cache"}
 
+const (
+	// largeAnswer is what connections do not take at once, in bytes; a building of some 300 lights has one.
+	largeAnswer = 32 << 10
+	// Large answers under way, of one user and in all, and those of a user that wait: half a megabyte each at 5,000 lights.
+	readersUser, readersMost, readersWaiting = 24, 48, 2048
+)
+
 // show sends the page of a view.
 func (a *API) show(c echo.Context, v view) error {
 	pg := a.pages.get(a.core.Snapshot(), v)
+	if pg != nil && len(pg.body) > largeAnswer {
+		who, _ := web.CallerOf(c)
+		leave, err := a.readers.Enter(c, who.Name)
+		if err != nil {
+			return err
+		}
+		defer leave()
+		pg = a.pages.get(a.core.Snapshot(), v) // somebody may have waited
+	}
 	if pg == nil {
 		return notThere(v)
 	}

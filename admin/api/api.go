@@ -104,12 +104,12 @@ type API struct {
 
 // New makes the door.
 func New(cfg Config) *API {
-	return &API{Config: cfg, logins: web.NewTurns(loginsMost, loginsWaiting), sessions: newSessions(), streams: newStreams(), readers: web.NewReaders(readersUser, readersMost), unpacking: make(chan struct{}, 1)}
+	return &API{Config: cfg, logins: web.NewTurns(loginsMost, loginsWaiting), sessions: newSessions(), streams: newStreams(), readers: web.NewReaders(readersUser, readersMost, readersWaiting), unpacking: make(chan struct{}, 1)}
 }
 
 // How many answers to GET are made and sent at the same time, of a user and in all: some
 // megabytes each, where a building has thousands of lights.
-const readersUser, readersMost = 4, 12
+const readersUser, readersMost, readersWaiting = 4, 12, 32
 
 // Run ends the event streams when ctx ends, so that the server need not wait for them.
 func (a *API) Run(ctx context.Context) error {
@@ -188,7 +188,7 @@ func (a *API) enter(r route) echo.HandlerFunc {
 		if r.method == http.MethodGet && !r.goesOn() {
 			leave, err := a.readers.Enter(c, who.name)
 			if errors.Is(err, web.ErrUnread) {
-				return &refusal{status: http.StatusServiceUnavailable, detail: "too many answers are under way that nobody reads; read them, and try again", wait: time.Second}
+				return &refusal{status: http.StatusServiceUnavailable, detail: web.ErrUnread.Message, wait: web.ErrUnread.RetryAfter}
 			}
 			if err != nil {
 				return err

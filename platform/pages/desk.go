@@ -64,7 +64,7 @@ type Desk struct {
 
 // NewDesk makes the desk.
 func NewDesk(cfg Config) *Desk {
-	d := &Desk{cfg: cfg, streams: web.NewStreams(streamsUser, streamsAddress, streamsMost), readers: web.NewReaders(readersUser, readersMost)}
+	d := &Desk{cfg: cfg, streams: web.NewStreams(streamsUser, streamsAddress, streamsMost), readers: web.NewReaders(readersUser, readersMost, readersWaiting)}
 	d.news.load = d.sites
 	return d
 }
@@ -82,7 +82,7 @@ func (d *Desk) Register(e *echo.Echo, person, admin echo.MiddlewareFunc) {
 
 // How many of these answers are made and sent at the same time, of a user and in all: the page of a large building has a
 // megabyte, made of several.
-const readersUser, readersMost = 4, 16
+const readersUser, readersMost, readersWaiting = 4, 16, 32
 
 // inTurn has a request wait for its place among the answers.
 func (d *Desk) inTurn(next echo.HandlerFunc) echo.HandlerFunc {

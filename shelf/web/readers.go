@@ -1,7 +1,6 @@
 package web
 
 import (
-	"errors"
 	"net/http"
 	"slices"
 	"sync"
@@ -15,7 +14,7 @@ import (
 // one of their own, where they have all that a user may have, else one of the user who has
 // most. Who takes their answers at once never meets the bound.
 type Readers struct {
-	perUser, most int
+	perUser, most, waitingMost int
 
 	mu      sync.Mutex
 	here    []*reader // oldest first
@@ -34,17 +33,16 @@ type reader struct {
 const (
 	// readerPatience is how long an answer may take to be made and taken while others wait.
 	readerPatience = 3 * time.Second
-	// readersWait is how long somebody waits for a place, and readersWaiting how many of one user may.
-	readersWait    = 10 * time.Second
-	readersWaiting = 32
+	// readersWait is how long somebody waits for a place.
+	readersWait = 10 * time.Second
 )
 
 // ErrUnread is for whoever asks for more while nothing is read of what was answered before.
-var ErrUnread = errors.New("too many answers are under way; read them first")
+var ErrUnread = &Error{Status: http.StatusServiceUnavailable, Message: "too many answers are under way that nobody reads; read them, and try again", RetryAfter: time.Second}
 
-// NewReaders has so many answers of a user, and so many in all.
-func NewReaders(perUser, most int) *Readers {
-	return &Readers{perUser: perUser, most: most, waiting: map[string]int{}, left: make(chan struct{})}
+// NewReaders has so many answers of a user, and so many in all; so many of a user may wait for a place.
+func NewReaders(perUser, most, waitingMost int) *Readers {
+	return &Readers{perUser: perUser, most: most, waitingMost: waitingMost, waiting: map[string]int{}, left: make(chan struct{})}
 }
 
 // Enter waits for a place to answer a user; leave gives it back. It returns [ErrUnread] where there is none for too long,
@@ -57,7 +55,7 @@ func (r *Readers) Enter(c echo.Context, user string) (leave func(), err error) {
 	if r.enter(me) {
 		return func() { r.leave(me) }, nil
 	}
-	if r.waiting[user] >= readersWaiting {
+	if r.waiting[user] >= r.waitingMost {
 		return nil, ErrUnread
 	}
 	r.waiting[user]++

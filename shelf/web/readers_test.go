@@ -30,7 +30,7 @@ func (d *deadlined) SetWriteDeadline(at time.Time) error {
 
 func TestWhoReadsNothingMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := NewReaders(2, 3)
+		r := NewReaders(2, 3, readersWaiting)
 		enter := func(user string) (leave func(), w *deadlined) {
 			t.Helper()
 			c, w := asking(t.Context())
@@ -69,9 +69,11 @@ func TestWhoReadsNothingMakesRoom(t *testing.T) {
 	})
 }
 
+const readersWaiting = 32
+
 func TestReadersWaitNotForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := NewReaders(1, 8)
+		r := NewReaders(1, 8, readersWaiting)
 		c, _ := asking(t.Context())
 		leave, err := r.Enter(c, "mallory")
 		if err != nil {
