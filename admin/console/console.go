@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"svc.internal/controller/shelf/cli"
+	"svc.internal/controller/drivers/line"
 	"svc.internal/controller/store"
 )
 
@@ -16,7 +17,8 @@ import (
 type App struct {
 	DataDir  string
 	LogLevel slog.LevelVar
-	Version  string // of the program
+	Version  string      // of the program
+	Ports    *line.Ports // that buses are opened on; nil: this machine's
 }
 
 // Commands are all that operators have.

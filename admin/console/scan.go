@@ -248,7 +248,7 @@ func (a *App) scanAlone(ctx context.Context, bus appliance.Bus, site appliance.S
 			}
 		}
 	}
-	core := control.New(control.Options{Drivers: withoutPolls(drivers.All), DataDir: a.DataDir})
+	core := control.New(control.Options{Drivers: withoutPolls(drivers.On(a.Ports)), DataDir: a.DataDir})
 	core.Apply(mine, nil)
 	for _, fault := range core.Snapshot().Faults {
 		if fault.Where == "bus "+bus.Name {

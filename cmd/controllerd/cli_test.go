@@ -502,7 +502,7 @@ func TestEveryCommandHasHelp(t *testing.T) {
 			}
 		}
 	}
-	walk(newRoot(), nil)
+	walk(newRoot(&app{}), nil)
 	t.Logf("%d commands", count)
 	if _, err := os.Stat(d.dataDir); err == nil {
 		t.Error("asking for help made a data directory")

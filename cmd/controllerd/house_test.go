@@ -76,17 +76,23 @@ func (h *house) build(site string) *house {
 	t := h.t
 	t.Helper()
 	h.dataDir, h.tokens = filepath.Join(t.TempDir(), "data"), map[string]string{}
-	ports := "/building"
-	if h.net == nil {
-		ports = t.TempDir()
-	}
-	var err error
-	if h.site, err = sitefile.Parse("test site", []byte(strings.ReplaceAll(site, "@DIR@", ports))); err != nil {
-		t.Fatal(err)
-	}
+	h.readSite(site)
 	h.play()
 	h.fillStore()
 	return h
+}
+
+// readSite takes in a site; its ports are below @DIR@.
+func (h *house) readSite(site string) {
+	h.t.Helper()
+	ports := "/building"
+	if h.net == nil {
+		ports = h.t.TempDir()
+	}
+	var err error
+	if h.site, err = sitefile.Parse("test site", []byte(strings.ReplaceAll(site, "@DIR@", ports))); err != nil {
+		h.t.Fatal(err)
+	}
 }
 
 // restart ends the daemon and starts it again on the same data.

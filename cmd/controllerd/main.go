@@ -14,13 +14,12 @@ import (
 // version is set by the build: -ldflags "-X main.version=…".
 var version = "development"
 
-func main() { cli.Main(newRoot()) }
+func main() { cli.Main(newRoot(&app{console.App{Version: version}})) }
 
 // app is the program: its commands share a data directory and a log level.
 type app struct{ console.App }
 
-func newRoot() *cobra.Command {
-	a := &app{console.App{Version: version}}
+func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{Use: "controllerd", Short: "Controller for a building's lights and shades"}
 	root.Long = root.Short + ".\n\nExit code of all commands: 0 done, 1 failed, 2 called wrongly; the help of a command tells of others."
 	cli.Setup(root, version, "this controller knows", &a.DataDir, &a.LogLevel)

@@ -9,11 +9,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/drivertest"
+	"svc.internal/controller/drivers/line/cable"
 	"svc.internal/controller/sim"
 	"svc.internal/controller/site/sitefile"
 )
@@ -21,11 +23,21 @@ import (
 // bare plays the buses of a site without a daemon on them.
 func bare(t *testing.T, site string) *house {
 	t.Helper()
-	h := &house{t: t, dataDir: t.TempDir()}
-	var err error
-	if h.site, err = sitefile.Parse("test site", []byte(strings.ReplaceAll(site, "@DIR@", t.TempDir()))); err != nil {
-		t.Fatal(err)
-	}
+	return (&house{t: t}).bare(site)
+}
+
+// bareInBubble does so in memory, on virtual time.
+func bareInBubble(t *testing.T, site string, do func(t *testing.T, h *house)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		do(t, (&house{t: t, net: &cable.Net{}}).bare(site))
+	})
+}
+
+func (h *house) bare(site string) *house {
+	h.t.Helper()
+	h.dataDir = h.t.TempDir()
+	h.readSite(site)
 	h.play()
 	return h
 }
@@ -53,8 +65,7 @@ func (h *house) strangers(bus string, args ...string) []api.Found {
 // scan runs 'bus scan' for as long as it takes.
 func (h *house) scan(args ...string) (found []api.Found) {
 	h.t.Helper()
-	d := h.desk()
-	s := d.answerOf(d.command(h.t.Context(), append([]string{"bus", "scan", "--json"}, args...)...), "")
+	s := h.typed(append([]string{"bus", "scan", "--json"}, args...)...)
 	if err := json.Unmarshal([]byte(s.out), &found); err != nil || s.code != 0 && s.code != 3 {
 		h.t.Fatalf("bus scan %v: exit code %d, %v\n%s%s", args, s.code, err, s.out, s.err)
 	}

@@ -33,9 +33,10 @@ func motorsSite(n int) string {
 func TestScanMissesNoMotor(t *testing.T) {
 	drivertest.Long(t)
 	t.Parallel()
-	h := bare(t, motorsSite(8))
-	h.fault(sim.Fault{Bus: "tower", Kind: sim.FaultCorrupt, Address: "06.10.03", Rate: 0.7})
-	h.scanFindsAllMotors("06.10.03")
+	bareInBubble(t, motorsSite(8), func(t *testing.T, h *house) {
+		h.fault(sim.Fault{Bus: "tower", Kind: sim.FaultCorrupt, Address: "06.10.03", Rate: 0.7})
+		h.scanFindsAllMotors("06.10.03")
+	})
 }
 
 // scanFindsAllMotors scans the tower, and tells whom the scan missed or accused, but

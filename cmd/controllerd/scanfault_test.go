@@ -43,21 +43,22 @@ func pairFound(found map[string]api.Found) bool {
 func TestScanNamesAnEcho(t *testing.T) {
 	drivertest.Long(t)
 	t.Parallel()
-	h := bare(t, pairSite)
-	h.site.Buses[0].Options = map[string]string{"echo": "true"}
-	found := rows(h.strangers("line", "--last", "5"))
-	if f := found[" echo"]; len(found) != 1 || !strings.Contains(f.Detail, "DOES NOT RETURN") || !strings.Contains(f.Advice, "take the bus option echo away") {
-		t.Errorf("the option without the echo: %+v", found)
-	}
-	h.fault(sim.Fault{Bus: "line", Kind: sim.FaultEcho})
-	if found = rows(h.strangers("line", "--last", "5")); len(found) != 2 || !pairFound(found) {
-		t.Errorf("the echo with its option: %+v", found)
-	}
-	h.site.Buses[0].Options = nil
-	found = rows(h.strangers("line", "--last", "5"))
-	if f := found[" echo"]; len(found) != 3 || !pairFound(found) || !f.Trouble || !strings.Contains(f.Advice, "set the bus option echo to true") {
-		t.Errorf("the echo without its option: %+v", found)
-	}
+	bareInBubble(t, pairSite, func(t *testing.T, h *house) {
+		h.site.Buses[0].Options = map[string]string{"echo": "true"}
+		found := rows(h.strangers("line", "--last", "5"))
+		if f := found[" echo"]; len(found) != 1 || !strings.Contains(f.Detail, "DOES NOT RETURN") || !strings.Contains(f.Advice, "take the bus option echo away") {
+			t.Errorf("the option without the echo: %+v", found)
+		}
+		h.fault(sim.Fault{Bus: "line", Kind: sim.FaultEcho})
+		if found = rows(h.strangers("line", "--last", "5")); len(found) != 2 || !pairFound(found) {
+			t.Errorf("the echo with its option: %+v", found)
+		}
+		h.site.Buses[0].Options = nil
+		found = rows(h.strangers("line", "--last", "5"))
+		if f := found[" echo"]; len(found) != 3 || !pairFound(found) || !f.Trouble || !strings.Contains(f.Advice, "set the bus option echo to true") {
+			t.Errorf("the echo without its option: %+v", found)
+		}
+	})
 }
 
 // TestScanAccusesNoAddressUnderNoise: what somebody babbles is named first, and nobody
@@ -65,24 +66,25 @@ func TestScanNamesAnEcho(t *testing.T) {
 func TestScanAccusesNoAddressUnderNoise(t *testing.T) {
 	drivertest.Long(t)
 	t.Parallel()
-	h := bare(t, pairSite)
-	h.fault(sim.Fault{Bus: "line", Kind: sim.FaultBabble})
-	list := h.strangers("line", "--last", "12")
-	found := rows(list)
-	if len(list) == 0 || list[0].Finding != "babble" || !strings.Contains(list[0].Detail, "it is no Modbus frame") {
-		t.Errorf("the babble is not named first: %+v", list)
-	}
-	if !pairFound(found) {
-		t.Errorf("the devices are %+v", found)
-	}
-	for key, f := range found {
-		switch {
-		case f.Address == "1", f.Address == "2", key == " babble":
-		case key == " hindered" && strings.Contains(f.Detail, "cannot be told while the line is noisy"):
-		default:
-			t.Errorf("%s: %+v, where nobody is", key, f)
+	bareInBubble(t, pairSite, func(t *testing.T, h *house) {
+		h.fault(sim.Fault{Bus: "line", Kind: sim.FaultBabble})
+		list := h.strangers("line", "--last", "12")
+		found := rows(list)
+		if len(list) == 0 || list[0].Finding != "babble" || !strings.Contains(list[0].Detail, "it is no Modbus frame") {
+			t.Errorf("the babble is not named first: %+v", list)
 		}
-	}
+		if !pairFound(found) {
+			t.Errorf("the devices are %+v", found)
+		}
+		for key, f := range found {
+			switch {
+			case f.Address == "1", f.Address == "2", key == " babble":
+			case key == " hindered" && strings.Contains(f.Detail, "cannot be told while the line is noisy"):
+			default:
+				t.Errorf("%s: %+v, where nobody is", key, f)
+			}
+		}
+	})
 }
 
 // TestScanTellsDamage: a line on which every answer, or its question, is damaged is not
@@ -90,17 +92,18 @@ func TestScanAccusesNoAddressUnderNoise(t *testing.T) {
 func TestScanTellsDamage(t *testing.T) {
 	drivertest.Long(t)
 	t.Parallel()
-	h := bare(t, pairSite)
-	h.fault(sim.Fault{Bus: "line", Kind: sim.FaultCorrupt})
-	found := rows(h.strangers("line", "--last", "4"))
-	if len(found) == 0 {
-		t.Error("nothing was found")
-	}
-	for key, f := range found {
-		if f.Finding != "damaged" || f.Address != "1" && f.Address != "2" || !strings.Contains(f.Detail, "damaged answers: ") || !strings.Contains(f.Advice, "termination") {
-			t.Errorf("%s: %+v, want damaged answers of 1 or 2", key, f)
+	bareInBubble(t, pairSite, func(t *testing.T, h *house) {
+		h.fault(sim.Fault{Bus: "line", Kind: sim.FaultCorrupt})
+		found := rows(h.strangers("line", "--last", "4"))
+		if len(found) == 0 {
+			t.Error("nothing was found")
 		}
-	}
+		for key, f := range found {
+			if f.Finding != "damaged" || f.Address != "1" && f.Address != "2" || !strings.Contains(f.Detail, "damaged answers: ") || !strings.Contains(f.Advice, "termination") {
+				t.Errorf("%s: %+v, want damaged answers of 1 or 2", key, f)
+			}
+		}
+	})
 }
 
 // TestScanMeasuresWhoIsLate: a device that answers when the scan does not wait any more
@@ -120,38 +123,39 @@ func TestScanMeasuresWhoIsLate(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			h := bare(t, pairSite)
-			h.fault(sim.Fault{Bus: "line", Address: "2", Kind: sim.FaultDelay, DelayMs: int(tc.delay.Milliseconds())})
-			var found map[string]api.Found
-			if tc.known {
-				h.fillStore()
-				found = rows(h.scan("line", "--last", "2"))
-			} else {
-				found = rows(h.strangers("line", "--last", "2"))
-			}
-			f, ok := found["2 late"]
-			if !ok || len(found) != 2 {
-				t.Fatalf("found %+v, want 1, and 2 late", found)
-			}
-			said, err := time.ParseDuration(regexp.MustCompile(`answers after (\S+),`).FindStringSubmatch(f.Detail + " answers after 0s,")[1])
-			if err != nil || said < tc.delay || said > tc.delay+80*time.Millisecond {
-				t.Errorf("%q: want %v", f.Detail, tc.delay)
-			}
-			advised := regexp.MustCompile(`responseTimeout: ([^ ;]+)`).FindStringSubmatch(f.Advice)
-			if advised == nil {
-				t.Fatalf("advice %q", f.Advice)
-			}
-			if enough, err := time.ParseDuration(advised[1]); err != nil || enough < said+100*time.Millisecond {
-				t.Errorf("responseTimeout %s is advised for %v", advised[1], said)
-			}
-			if tc.delay > 200*time.Millisecond {
-				return // reading takes as long each time
-			}
-			h.site.Buses[0].Options = map[string]string{"responseTimeout": advised[1]}
-			again := rows(h.strangers("line", "--first", "2", "--last", "2"))
-			if again["2 device"].Kind != "waveshare-relay-8ch" || len(again) != 1 {
-				t.Errorf("with responseTimeout %s: %+v", advised[1], again)
-			}
+			bareInBubble(t, pairSite, func(t *testing.T, h *house) {
+				h.fault(sim.Fault{Bus: "line", Address: "2", Kind: sim.FaultDelay, DelayMs: int(tc.delay.Milliseconds())})
+				var found map[string]api.Found
+				if tc.known {
+					h.fillStore()
+					found = rows(h.scan("line", "--last", "2"))
+				} else {
+					found = rows(h.strangers("line", "--last", "2"))
+				}
+				f, ok := found["2 late"]
+				if !ok || len(found) != 2 {
+					t.Fatalf("found %+v, want 1, and 2 late", found)
+				}
+				said, err := time.ParseDuration(regexp.MustCompile(`answers after (\S+),`).FindStringSubmatch(f.Detail + " answers after 0s,")[1])
+				if err != nil || said < tc.delay || said > tc.delay+80*time.Millisecond {
+					t.Errorf("%q: want %v", f.Detail, tc.delay)
+				}
+				advised := regexp.MustCompile(`responseTimeout: ([^ ;]+)`).FindStringSubmatch(f.Advice)
+				if advised == nil {
+					t.Fatalf("advice %q", f.Advice)
+				}
+				if enough, err := time.ParseDuration(advised[1]); err != nil || enough < said+100*time.Millisecond {
+					t.Errorf("responseTimeout %s is advised for %v", advised[1], said)
+				}
+				if tc.delay > 200*time.Millisecond {
+					return // reading takes as long each time
+				}
+				h.site.Buses[0].Options = map[string]string{"responseTimeout": advised[1]}
+				again := rows(h.strangers("line", "--first", "2", "--last", "2"))
+				if again["2 device"].Kind != "waveshare-relay-8ch" || len(again) != 1 {
+					t.Errorf("with responseTimeout %s: %+v", advised[1], again)
+				}
+			})
 		})
 	}
 }

@@ -45,33 +45,34 @@ func TestScanTellsFaultsOfMotorsApart(t *testing.T) {
 				fmt.Fprintf(&nodes, "  - {name: Motor %d, bus: shades, address: %q, profile: somfy-sdn-30dc}\n", i+1, motorAddress(i))
 				fmt.Fprintf(&shades, "  - {name: Shade %d, node: Motor %d, output: 1, travelUp: 12s, travelDown: 12s}\n", i+1, i+1)
 			}
-			h := bare(t, "buses:\n  - {name: shades, driver: sdn, port: \"@DIR@/shades\"}\nnodes:\n"+nodes.String()+"shades:\n"+shades.String())
-			for _, f := range tc.faults {
-				f.Bus = "shades"
-				h.fault(f)
-			}
-			found := rows(h.strangers("shades"))
-			defer func() {
-				if t.Failed() {
-					t.Logf("found %+v", found)
+			bareInBubble(t, "buses:\n  - {name: shades, driver: sdn, port: \"@DIR@/shades\"}\nnodes:\n"+nodes.String()+"shades:\n"+shades.String(), func(t *testing.T, h *house) {
+				for _, f := range tc.faults {
+					f.Bus = "shades"
+					h.fault(f)
 				}
-			}()
-			for key, want := range tc.want {
-				if f, ok := found[key]; !ok || !strings.Contains(f.Detail, want) || f.Trouble && f.Advice == "" {
-					t.Errorf("%s: %+v, want %q in its detail", key, f, want)
+				found := rows(h.strangers("shades"))
+				defer func() {
+					if t.Failed() {
+						t.Logf("found %+v", found)
+					}
+				}()
+				for key, want := range tc.want {
+					if f, ok := found[key]; !ok || !strings.Contains(f.Detail, want) || f.Trouble && f.Advice == "" {
+						t.Errorf("%s: %+v, want %q in its detail", key, f, want)
+					}
 				}
-			}
-			if f, ok := found[motorAddress(1)+" late"]; ok { // 500 ms, and up to 255 ms of the motor's own
-				said, err := time.ParseDuration(regexp.MustCompile(`answers after (\S+),`).FindStringSubmatch(f.Detail)[1])
-				if err != nil || said < 500*time.Millisecond || said > 850*time.Millisecond {
-					t.Errorf("%q", f.Detail)
+				if f, ok := found[motorAddress(1)+" late"]; ok { // 500 ms, and up to 255 ms of the motor's own
+					said, err := time.ParseDuration(regexp.MustCompile(`answers after (\S+),`).FindStringSubmatch(f.Detail)[1])
+					if err != nil || said < 500*time.Millisecond || said > 850*time.Millisecond {
+						t.Errorf("%q", f.Detail)
+					}
 				}
-			}
-			for _, i := range tc.sound {
-				if f, ok := found[motorAddress(i)+" device"]; !ok || !strings.Contains(f.Detail, "Sonesse 30 DC") {
-					t.Errorf("motor %s is sound: %v", motorAddress(i), about(found, motorAddress(i)))
+				for _, i := range tc.sound {
+					if f, ok := found[motorAddress(i)+" device"]; !ok || !strings.Contains(f.Detail, "Sonesse 30 DC") {
+						t.Errorf("motor %s is sound: %v", motorAddress(i), about(found, motorAddress(i)))
+					}
 				}
-			}
+			})
 		})
 	}
 }

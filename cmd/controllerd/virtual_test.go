@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"net"
 	"net/http"
@@ -9,7 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"svc.internal/controller/admin/console"
 	"svc.internal/controller/drivers/line/cable"
+	"svc.internal/controller/shelf/cli"
 )
 
 // virtually runs the daemon and a simulated building in memory, on virtual time: an hour that nobody works in takes none.
@@ -46,6 +49,22 @@ func (h *house) ground() ground {
 		},
 		ports: h.net.Ports(), clock: h.clock, broker: h.dialBroker,
 	}
+}
+
+// typed runs a command of the program, however long it takes: in a bubble in this process, on the ports in memory.
+func (h *house) typed(args ...string) said {
+	h.t.Helper()
+	if h.net == nil {
+		d := h.desk()
+		return d.answerOf(d.command(h.t.Context(), args...), "")
+	}
+	var out, errs bytes.Buffer
+	root := newRoot(&app{console.App{Ports: h.net.Ports()}})
+	root.SetOut(&out)
+	root.SetErr(&errs)
+	root.SetArgs(append([]string{"--data-dir", h.dataDir}, args...))
+	code := cli.Run(h.t.Context(), root)
+	return said{out.String(), errs.String(), code}
 }
 
 // trusting is a client that believes the given certificate only, on the network of the house.

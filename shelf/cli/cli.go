@@ -20,14 +20,16 @@ import (
 func Main(root *cobra.Command) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
-	os.Exit(exitCode(root, root.ExecuteContext(ctx)))
+	os.Exit(Run(ctx, root))
 }
 
-func exitCode(root *cobra.Command, err error) int {
+// Run runs a program, says on its standard error why it failed, and returns its exit code.
+func Run(ctx context.Context, root *cobra.Command) int {
+	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(os.Stderr, root.Name()+": "+err.Error())
+	fmt.Fprintln(root.ErrOrStderr(), root.Name()+": "+err.Error())
 	var own interface{ ExitCode() int }
 	if errors.As(err, &own) {
 		return own.ExitCode()
