@@ -55,6 +55,9 @@ const (
 	runsMost, runsMore = 10, 2
 )
 
+// errUnread: a leg proves nothing about the shade, such as one on which this machine woke too late to read.
+var errUnread = errors.New("it was read too rarely on its way to tell how long that took")
+
 // Calibrate measures a shade's travel times. The shade goes up to its end, and then
 // the whole way down and up, as often as wanted. Nothing is saved. It ends with
 // ErrInterrupted when somebody else commands the shade, which then does what they
@@ -80,17 +83,25 @@ func (c *Controller) Calibrate(ctx context.Context, plan Calibration, w Watcher)
 		return res, err
 	}
 	var down, up []timing
+	var missed error // why a leg could not be timed
 	for run := 1; ; run++ {
-		d, err := k.leg(ctx, appliance.Leg{Number: 2 * run, Run: run})
-		if err != nil {
-			return res, err
+		for _, leg := range []appliance.Leg{{Number: 2 * run, Run: run}, {Number: 2*run + 1, Run: run, Up: true}} {
+			took, err := k.leg(ctx, leg)
+			switch {
+			case errors.Is(err, errUnread):
+				missed = err
+			case err != nil:
+				return res, err
+			case leg.Up:
+				up = append(up, took)
+			default:
+				down = append(down, took)
+			}
 		}
-		u, err := k.leg(ctx, appliance.Leg{Number: 2*run + 1, Run: run, Up: true})
-		if err != nil {
-			return res, err
-		}
-		down, up = append(down, d), append(up, u)
-		if run < runs {
+		if len(down) < runs || len(up) < runs {
+			if run >= runs+runsMore {
+				return res, missed
+			}
 			continue
 		}
 		var agreed, agreedUp bool
@@ -170,8 +181,8 @@ func (k *calibrating) arrive(ctx context.Context, leg appliance.Leg, sent time.T
 	}
 	took, ok := watched(k.seen(), sent, from, where)
 	if !ok || took.off > took.took/4 {
-		return timing{}, fmt.Errorf("shade %d: it was read too rarely on its way to tell how long that took (%v, give or take %v): try again while its bus is quiet",
-			k.shade, took.took.Round(100*time.Millisecond), took.off.Round(100*time.Millisecond))
+		return timing{}, fmt.Errorf("shade %d: %w (%v, give or take %v): try again while its bus is quiet",
+			k.shade, errUnread, took.took.Round(100*time.Millisecond), took.off.Round(100*time.Millisecond))
 	}
 	return took, nil
 }

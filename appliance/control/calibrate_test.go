@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -95,6 +96,57 @@ func TestShadeThatTellsItsPositionIsTimedByReading(t *testing.T) {
 			if !res.Measured || len(res.Up.Runs) != 2 || len(p.legs) != 5 || p.moves == 0 {
 				t.Errorf("%+v in legs %+v with progress told %d times", res, p.legs, p.moves)
 			}
+		})
+	}
+}
+
+// A leg on which this machine woke too late to read proves nothing about the shade: it is run again.
+func TestALegThatCouldNotBeReadIsRunAgain(t *testing.T) {
+	for name, tc := range map[string]struct {
+		late func(run int) bool // on its way down
+		want string
+	}{
+		"once":   {func(run int) bool { return run == 1 }, ""},
+		"always": {func(int) bool { return true }, "read too rarely"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCopper()
+				c.measured = true
+				c.motors[5001] = &motor{up: 14300 * time.Millisecond, down: 11700 * time.Millisecond, at: 42, top: 100}
+				ctl, stop := run(t, c, siteOf("shade"), nil)
+				defer stop()
+				time.Sleep(time.Second)
+				var asleep atomic.Int64 // until then, on the clock of the bubble
+				c.fail = func(_ appliance.ID, write bool) error {
+					if !write && time.Now().UnixNano() < asleep.Load() {
+						return appliance.ErrOverslept
+					}
+					return nil
+				}
+				p := &person{c: c}
+				p.begin = func(leg appliance.Leg) error {
+					if leg.Run > 0 && !leg.Up && tc.late(leg.Run) {
+						asleep.Store(time.Now().Add(9 * time.Second).UnixNano())
+					}
+					return nil
+				}
+				res, err := calibrate(ctl, p, 1)
+				if tc.want != "" {
+					if err == nil || !strings.Contains(err.Error(), tc.want) {
+						t.Errorf("%+v, %v, want %q", res, err, tc.want)
+					}
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				within(t, "up", res.Up, 14300*time.Millisecond)
+				within(t, "down", res.Down, 11700*time.Millisecond)
+				if len(res.Down.Runs) != 1 || len(res.Up.Runs) != 2 {
+					t.Errorf("timed down %v, up %v, want one and two", res.Down.Runs, res.Up.Runs)
+				}
+			})
 		})
 	}
 }
