@@ -5,11 +5,12 @@ package console
 import (
 	"context"
 	"log/slog"
+	"net"
 
 	"github.com/spf13/cobra"
 
-	"svc.internal/controller/shelf/cli"
 	"svc.internal/controller/drivers/line"
+	"svc.internal/controller/shelf/cli"
 	"svc.internal/controller/store"
 )
 
@@ -19,6 +20,8 @@ type App struct {
 	LogLevel slog.LevelVar
 	Version  string      // of the program
 	Ports    *line.Ports // that buses are opened on; nil: this machine's
+	// Daemon connects to the one that runs; nil: over the socket in DataDir.
+	Daemon func(context.Context) (net.Conn, error)
 }
 
 // Commands are all that operators have.

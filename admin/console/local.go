@@ -38,11 +38,13 @@ type local struct {
 }
 
 func (a *App) local() *local {
-	path := filepath.Join(a.DataDir, SocketName)
 	return &local{a, http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			if a.Daemon != nil {
+				return a.Daemon(ctx)
+			}
 			var d net.Dialer
-			return d.DialContext(ctx, "unix", path)
+			return d.DialContext(ctx, "unix", filepath.Join(a.DataDir, SocketName))
 		},
 	}}}
 }

@@ -20,7 +20,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 	d.must("site", "export", filepath.Join(h.dataDir, "there.yaml"))
 	backup := filepath.Join(t.TempDir(), "site.db")
 	d.must("backup", backup)
-	stopped := &desk{t, filepath.Join(t.TempDir(), "data")}
+	stopped := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	for _, tc := range []struct {
 		name  string
 		desk  *desk
@@ -53,7 +53,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 
 func TestSiteCheckNamesEntriesAsTheFileDoes(t *testing.T) {
 	t.Parallel()
-	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	s := d.run("site", "check", d.write("site.yaml", `
 buses:
   - {name: a, driver: modbus, port: ttyUSB0}
@@ -82,7 +82,7 @@ shades:
 
 func TestSiteCheckKnowsProfilesOfFixtures(t *testing.T) {
 	t.Parallel()
-	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	const fixture = `
 name: acme-wash
 title: Acme Wash
@@ -107,7 +107,7 @@ fixed:
 
 func TestListsForScriptsKeepOneForm(t *testing.T) {
 	t.Parallel()
-	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	d.must("key", "add", "grafana")
 	var keys []struct {
 		Name      string
@@ -135,7 +135,7 @@ nodes: [{name: Dimmer, bus: a, address: 1, profile: wirenboard-wb-mdm3}]
 // wrong in another.
 func TestSiteCheckTellsEverythingAtOnce(t *testing.T) {
 	t.Parallel()
-	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	profiles := filepath.Join(d.dataDir, "profiles")
 	if err := os.MkdirAll(profiles, 0o700); err != nil {
 		t.Fatal(err)

@@ -9,13 +9,13 @@ import (
 
 func TestEncryptedBackupByHand(t *testing.T) {
 	t.Parallel()
-	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	d.must("site", "import", d.write("site.yaml", "site: {name: House}\nnodes:\n  - {id: 7, name: Lamp}\nclusters:\n  - {id: 3, name: Hall, nodes: [7]}\n"))
 	site := d.must("site", "export")
 	phrase := d.write("phrase", "correct horse\n")
 	file := filepath.Join(t.TempDir(), "house.age")
 	d.must("backup", file, "--passphrase-file", phrase)
-	blank := &desk{t, filepath.Join(t.TempDir(), "blank")}
+	blank := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "blank")}
 	for _, c := range []struct {
 		name, input string
 		args        []string

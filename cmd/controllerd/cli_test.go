@@ -69,7 +69,13 @@ func (h *house) knows(user string) bool {
 	return slices.ContainsFunc(h.daemon.db.Users(), func(u account.User) bool { return u.Name == user })
 }
 
-func (h *house) desk() *desk { return &desk{h.t, h.dataDir} }
+func (h *house) desk() *desk {
+	d := &desk{t: h.t, dataDir: h.dataDir}
+	if h.net != nil {
+		d.house = h
+	}
+	return d
+}
 
 func TestUserCommandsReachTheRunningDaemon(t *testing.T) {
 	drivertest.Long(t)
@@ -173,7 +179,7 @@ func TestSiteExportImportsIdenticallyElsewhere(t *testing.T) {
 	h := newHouse(t, mixedSite)
 	first := h.desk().must("site", "export")
 	file := h.desk().write("site.yaml", first)
-	elsewhere := &desk{t, filepath.Join(t.TempDir(), "other")}
+	elsewhere := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "other")}
 	if out := elsewhere.must("site", "check", file); !strings.Contains(out, "site is good: 4 buses, 11 nodes, 2 shades, 2 clusters") {
 		t.Errorf("site check: %s", out)
 	}
@@ -196,7 +202,7 @@ func TestSiteExportImportsIdenticallyElsewhere(t *testing.T) {
 
 func TestSiteFilesComeFromStandardInputToo(t *testing.T) {
 	t.Parallel()
-	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	const good = "buses:\n  - {name: a, driver: modbus, port: \"tcp://127.0.0.1:502\"}\n"
 	for name, tc := range map[string]struct {
 		text, says string
@@ -222,7 +228,7 @@ func TestSiteFilesComeFromStandardInputToo(t *testing.T) {
 
 func TestSiteCheckNamesFileLineAndKey(t *testing.T) {
 	t.Parallel()
-	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	const head = "buses:\n  - {name: a, driver: modbus, port: \"tcp://127.0.0.1:502\"}\n"
 	node := func(rest string) string { return head + "nodes:\n  - name: One\n    bus: a\n" + rest }
 	for _, tc := range []struct{ name, text, line, key, word string }{
@@ -261,7 +267,7 @@ func TestSiteCheckNamesFileLineAndKey(t *testing.T) {
 // much of it is no value at all.
 func TestSiteCheckTellsAllAtOnce(t *testing.T) {
 	t.Parallel()
-	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	s := d.run("site", "check", d.write("site.yaml", `buses:
   - {name: a, driver: modbus, port: /dev/ttyUSB0, line: {baudRate: 9601000}}
 nodes:
@@ -385,7 +391,7 @@ func TestBusDecodeExplainsEveryVector(t *testing.T) {
 	if err := json.Unmarshal(data, &file); err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	decode := func(transport string, frames []string) (out []map[string]any) {
 		s := d.typed(strings.Join(frames, "\n")+"\n", "bus", "decode", "--protocol", "modbus-"+transport)
 		if s.code != 0 {
@@ -461,7 +467,7 @@ func TestBackupRestoresOnBlankHardware(t *testing.T) {
 	}
 	h.stop()
 
-	blank := &desk{t, filepath.Join(t.TempDir(), "blank")}
+	blank := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "blank")}
 	blank.must("restore", file)
 	if got := blank.must("site", "export"); got != site {
 		t.Errorf("restored site\n%s\nwant\n%s", got, site)
@@ -488,7 +494,7 @@ func TestBackupRestoresOnBlankHardware(t *testing.T) {
 
 func TestEveryCommandHasHelp(t *testing.T) {
 	t.Parallel()
-	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	count := 0
 	var walk func(c *cobra.Command, path []string)
 	walk = func(c *cobra.Command, path []string) {
@@ -512,8 +518,8 @@ func TestEveryCommandHasHelp(t *testing.T) {
 // TestMistypedDataDirectories: what would tell of nothing refuses, and nothing is made.
 func TestMistypedDataDirectories(t *testing.T) {
 	t.Parallel()
-	typo := &desk{t, filepath.Join(t.TempDir(), "typo")}
-	empty := &desk{t, t.TempDir()}
+	typo := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "typo")}
+	empty := &desk{t: t, dataDir: t.TempDir()}
 	elsewhere := t.TempDir()
 	for _, args := range [][]string{
 		{"backup", filepath.Join(elsewhere, "b.db")}, {"backup", "-"}, {"user", "list"}, {"user", "list", "--json"}, {"user", "role", "mira", "viewer"},
@@ -543,14 +549,14 @@ func TestMistypedDataDirectories(t *testing.T) {
 
 func TestNewControllersBeginWith(t *testing.T) {
 	t.Parallel()
-	first := &desk{t, filepath.Join(t.TempDir(), "first")}
+	first := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "first")}
 	first.must("site", "import", first.write("site.yaml", "site: {name: S}\nbuses: []\n"))
 	backup := filepath.Join(t.TempDir(), "b.db")
 	first.must("backup", backup)
 	for name, args := range map[string][]string{
 		"user": {"user", "add", "mira", "--role", "viewer", "--password-stdin"}, "key": {"key", "add", "any"}, "restore": {"restore", backup},
 	} {
-		d := &desk{t, filepath.Join(t.TempDir(), name)}
+		d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), name)}
 		if s := d.typed("long enough\n", args...); s.code != 0 {
 			t.Errorf("%v: exit code %d, %s", args, s.code, s.err)
 		}
@@ -561,12 +567,12 @@ func TestNewControllersBeginWith(t *testing.T) {
 func TestEmptyDataDirIsRefused(t *testing.T) {
 	t.Parallel()
 	here := t.TempDir()
-	file := (&desk{t, here}).write("site.yaml", "site: {name: S}\nbuses: []\n")
+	file := (&desk{t: t, dataDir: here}).write("site.yaml", "site: {name: S}\nbuses: []\n")
 	for _, args := range [][]string{
 		{"serve"}, {"user", "list"}, {"user", "add", "mira", "--role", "viewer", "--password-stdin"}, {"backup", "b.db"}, {"restore", "b.db"},
 		{"site", "import", file}, {"site", "export"}, {"site", "check", file}, {"bus", "list"}, {"bus", "monitor"}, {"shade", "list"},
 	} {
-		c := (&desk{t, ""}).command(t.Context(), args...)
+		c := (&desk{t: t, dataDir: ""}).command(t.Context(), args...)
 		c.Dir, c.Stdin = here, strings.NewReader("long enough\n")
 		out, err := c.CombinedOutput()
 		if err == nil || c.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "--data-dir is empty; name a directory, or leave it out for /var/lib/controllerd") {
@@ -580,13 +586,13 @@ func TestEmptyDataDirIsRefused(t *testing.T) {
 
 func TestBackupToStandardOutputIsTheBackupAlone(t *testing.T) {
 	t.Parallel()
-	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	d.must("key", "add", "any")
 	s := d.run("backup", "-")
 	if s.code != 0 || s.err != "" || !strings.HasPrefix(s.out, "controllerd backup 1\n") {
 		t.Fatalf("exit code %d, %.40q, %q", s.code, s.out, s.err)
 	}
-	other := &desk{t, filepath.Join(t.TempDir(), "other")}
+	other := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "other")}
 	other.must("restore", d.write("received.db", s.out))
 	if got, want := other.must("key", "list", "--json"), d.must("key", "list", "--json"); got != want {
 		t.Errorf("restored keys\n%s\nwant\n%s", got, want)
@@ -595,7 +601,7 @@ func TestBackupToStandardOutputIsTheBackupAlone(t *testing.T) {
 
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
-	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	d.must("key", "add", "any") // makes the database
 	for _, tc := range []struct {
 		args string

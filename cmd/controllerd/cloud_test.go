@@ -115,7 +115,7 @@ func TestEnrollingTellsWhatToDo(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	sum := sha256.Sum256(server.Certificate().Raw)
-	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	enroll := []string{"cloud", "enroll", "--platform", server.URL, "--fingerprint", hex.EncodeToString(sum[:]), "--code"}
 	for _, step := range []struct {
 		args []string

@@ -21,7 +21,7 @@ func TestOurControllerConforms(t *testing.T) {
 	if status, message := h.control("setRGBW", `{"targetType":3,"targetId":5,"R":255,"G":9,"B":9,"W":9,"DL":50}`); status != 1 {
 		t.Fatal(message)
 	}
-	d := &desk{t, t.TempDir()}
+	d := &desk{t: t, dataDir: t.TempDir()}
 	junit := filepath.Join(t.TempDir(), "report.xml")
 	common := []string{"conformance", "--url", h.url, "--username", string(account.RoleAPIService), "--password-file", "-", "--ca-file", filepath.Join(h.dataDir, certificateFile), "--strict"}
 
@@ -67,7 +67,7 @@ func TestConformanceSendsNothingToStrangers(t *testing.T) {
 	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, mixedSite)
-	d := &desk{t, t.TempDir()}
+	d := &desk{t: t, dataDir: t.TempDir()}
 	got := d.typed(housePassword, "conformance", "--url", h.url, "--username", "admin", "--password-file", "-")
 	fingerprint := strings.ToLower(strings.ReplaceAll(h.daemon.cert.Fingerprint(), ":", ""))
 	if got.code != 1 || !strings.Contains(got.err, fingerprint) || !strings.Contains(got.err, "nothing was sent") {

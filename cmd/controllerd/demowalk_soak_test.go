@@ -239,7 +239,7 @@ func TestSoakWalkOnTheDemo(t *testing.T) {
 	if err := os.WriteFile(file, d.ask(http.MethodGet, "/api/v1/backup", ""), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	there, here := &desk{t, filepath.Join(filepath.Dir(d.Controller.CaFile))}, &desk{t, filepath.Join(t.TempDir(), "data")}
+	there, here := &desk{t: t, dataDir: filepath.Join(filepath.Dir(d.Controller.CaFile))}, &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	here.must("restore", file)
 	if got, want := here.must("site", "export"), there.must("site", "export"); got != want {
 		t.Errorf("the restored building is\n%s\nwant\n%s", got, want)

@@ -193,7 +193,7 @@ func TestTheEverydayFromTheCommandLine(t *testing.T) {
 		for _, what := range []string{"light", "node", "cluster", "job"} {
 			wants(t, d.must(what, "--help"), "Usage:", "list")
 		}
-		lonely, mistyped := &desk{t, t.TempDir()}, &desk{t, filepath.Join(t.TempDir(), "typo")}
+		lonely, mistyped := &desk{t: t, dataDir: t.TempDir()}, &desk{t: t, dataDir: filepath.Join(t.TempDir(), "typo")}
 		lonely.must("key", "add", "dashboard")
 		for _, what := range []string{"light", "node", "cluster", "shade", "job"} {
 			if s := lonely.run(what, "list"); s.code != 1 || !strings.Contains(s.err, "no daemon is running on the data directory "+lonely.dataDir+"; start it first") {

@@ -46,6 +46,8 @@ type house struct {
 	log       *slog.Logger // of the daemon; nil: to the test's output
 	net       *cable.Net   // that everything is on, in a bubble; nil: this machine's
 	clock     *web.Clock   // of the daemon; nil: this machine's
+	// consoleAt is where the daemon answers the command line in a bubble.
+	consoleAt string
 	// dialBroker connects to the platform's; nil: over this machine's network.
 	dialBroker func(ctx context.Context, address string) (net.Conn, error)
 }

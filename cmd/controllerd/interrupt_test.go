@@ -66,7 +66,7 @@ shades:
 		{"shades", "06.00.01", func(f sim.Frame) bool { return strings.HasPrefix(f.Hex, "bf") }, 12}, // GET_NODE_ADDR
 	} {
 		t.Run(c.bus, func(t *testing.T) {
-			h, d := &house{t: t, building: h.building}, &desk{t, h.dataDir}
+			h, d := &house{t: t, building: h.building}, &desk{t: t, dataDir: h.dataDir}
 			_, from := h.sentTo(c.bus, 0, c.search)
 			scan := d.begin("bus", "scan", c.bus, "--json")
 			waitFor(t, 30*time.Second, "the scan is under way", func() bool {

@@ -51,7 +51,7 @@ func TestAlertRulesAskForMetricsThatThereAre(t *testing.T) {
 
 func TestQuietImportSaysNothing(t *testing.T) {
 	t.Parallel()
-	d := &desk{t, t.TempDir()}
+	d := &desk{t: t, dataDir: t.TempDir()}
 	if out := d.must("site", "import", "--quiet", d.write("site.yaml", "site: {name: Empty}\nbuses: []\n")); out != "" {
 		t.Errorf("said %q", out)
 	}
@@ -59,7 +59,7 @@ func TestQuietImportSaysNothing(t *testing.T) {
 
 func TestAStopIsToldFromACrash(t *testing.T) {
 	t.Parallel()
-	d := &desk{t, t.TempDir()}
+	d := &desk{t: t, dataDir: t.TempDir()}
 	s := d.serve()
 	s.stop()
 	if log := s.log.String(); !strings.Contains(log, "msg=stopped") || !strings.Contains(log, "stopping") {

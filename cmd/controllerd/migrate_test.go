@@ -80,7 +80,7 @@ func TestMigrateByHand(t *testing.T) {
 	house.Nodes[3].Offline = true
 	server := onezero.New(house, onezero.Habits{IDKey: "nodeId", NameKey: "nodeName", NumbersAsText: true, EmptyBody: true})
 	from, _, _ := oldHouse(t, server)
-	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	d.must("site", "import", d.write("site.yaml", "site: {name: New}\nclusters:\n  - {id: 900, name: Ours}\n"))
 	before := exported(t, d)
 
@@ -141,7 +141,7 @@ func TestMigrateIsCalledWrongly(t *testing.T) {
 	t.Parallel()
 	server := onezero.New(onezero.NewHouse(1, 1, 1), onezero.Habits{})
 	from, _, url := oldHouse(t, server)
-	d := &desk{t, t.TempDir()}
+	d := &desk{t: t, dataDir: t.TempDir()}
 	for _, c := range []struct {
 		name string
 		args []string
@@ -326,7 +326,7 @@ func TestAMigrationIsWholeOrNot(t *testing.T) {
 		}
 	})
 	from, _, _ := oldHouse(t, server)
-	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	d.must("site", "import", d.write("site.yaml", "site: {name: New}\n"))
 	before := exported(t, d)
 	applied := 0

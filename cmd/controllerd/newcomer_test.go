@@ -16,7 +16,7 @@ import (
 func TestEmptyListsSayHowToFillThem(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "site: {name: Empty}\nbuses: []\nnodes: []\n")
-	fresh := &desk{t, filepath.Join(t.TempDir(), "data")}
+	fresh := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	fresh.must("site", "import", fresh.write("site.yaml", "site: {name: Empty}\nbuses: []\n"))
 	for _, c := range []struct {
 		desk *desk
@@ -51,7 +51,7 @@ func TestCommissioningSaysWhereElseAddressesComeFrom(t *testing.T) {
 
 func TestInputThatIsNoFrameFails(t *testing.T) {
 	t.Parallel()
-	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	const good, damaged = "01 03 00 00 00 02 c4 0b", "01 03 00 00 00 02 c4 0c"
 	if s := d.run("bus", "decode", "--protocol", "modbus-rtu", good, damaged); s.code != 0 || strings.Count(s.out, "\n") != 2 {
 		t.Errorf("a damaged frame is explained: exit code %d, %q %q", s.code, s.out, s.err)

@@ -15,7 +15,7 @@ import (
 // nothing of what failed or was only looked at.
 func TestCommandsAreInTheAuditLog(t *testing.T) {
 	t.Parallel()
-	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	site := d.write("site.yaml", "site: {name: House}\nnodes:\n  - {id: 7, name: Lamp}\n")
 	d.must("site", "import", site)
 	d.must("site", "import", site) // changes nothing

@@ -12,7 +12,7 @@ import (
 // site names it.
 func TestABrokenProfileIsToldOf(t *testing.T) {
 	t.Parallel()
-	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	folder := filepath.Join(d.dataDir, "profiles")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)

@@ -167,7 +167,7 @@ func TestBackupIsRestoredInTheBrowser(t *testing.T) {
 	ids := h.desk().must("site", "export")
 	h.stop()
 
-	fresh := &desk{t, filepath.Join(t.TempDir(), "data")}
+	fresh := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	s := fresh.serve()
 	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 360, Height: 740, Scale: 2, Touch: true})
 	tab.Ignore("status of 422") // the browser notes what is refused

@@ -58,6 +58,7 @@ func TestMain(m *testing.M) {
 type desk struct {
 	t       *testing.T
 	dataDir string
+	house   *house // in whose bubble the commands run; nil: each is a process
 }
 
 // said is what a command answered.
@@ -79,6 +80,11 @@ func (d *desk) command(ctx context.Context, args ...string) *exec.Cmd {
 // typed runs a command with something on its standard input.
 func (d *desk) typed(input string, args ...string) said {
 	d.t.Helper()
+	if d.house != nil {
+		var out, errs bytes.Buffer
+		code := d.house.inProcess(d.t.Context(), d.dataDir, strings.NewReader(input), &out, &errs, args)
+		return said{out.String(), errs.String(), code}
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	return d.answerOf(d.command(ctx, args...), input)

@@ -59,7 +59,7 @@ func (d *desk) rescued() (get func(path string) (int, string), log *heard) {
 
 func TestDamagedDatabaseShowsARescuePageAndIsRestored(t *testing.T) {
 	t.Parallel()
-	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	d.must("site", "import", d.write("site.yaml", "site: {name: House}\nclusters:\n  - {id: 3, name: Hall}\n"))
 	site := d.must("site", "export")
 	backup := filepath.Join(t.TempDir(), "backup")
@@ -70,7 +70,7 @@ func TestDamagedDatabaseShowsARescuePageAndIsRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("rescue", func(t *testing.T) {
-		d := &desk{t, d.dataDir}
+		d := &desk{t: t, dataDir: d.dataDir}
 		get, log := d.rescued()
 		if status, body := get("/"); status != http.StatusServiceUnavailable || !strings.Contains(body, "needs help") || !strings.Contains(body, "restore BACKUP") || !strings.Contains(body, "not a database") {
 			t.Errorf("/: %d %s", status, body)
@@ -120,7 +120,7 @@ func TestWhichFailuresAreShownOnAPage(t *testing.T) {
 // One bus that is not there, and one profile that cannot be read, stop nothing else.
 func TestMissingBusAndUnreadableProfileStopNothingElse(t *testing.T) {
 	t.Parallel()
-	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	profiles := filepath.Join(d.dataDir, "profiles")
 	own := filepath.Join(profiles, "own.yaml")
 	if err := errors.Join(os.MkdirAll(profiles, 0o700), os.WriteFile(own, []byte("name: own\ntitle: Our own relays\nsource: a test\noutputs:\n  - kind: light\n    switches: [{table: coil, address: 0}]\n"), 0o600)); err != nil {

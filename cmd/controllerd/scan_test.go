@@ -387,7 +387,7 @@ shades:
   - {name: East shade, node: East, output: 1}
   - {name: West shade, node: West, output: 1}
 `)
-	d := &desk{t, filepath.Join(t.TempDir(), "fresh")}
+	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "fresh")}
 	draft := filepath.Join(t.TempDir(), "found.yaml")
 	s := d.run("bus", "scan", "--port", h.site.Buses[0].Port, "--driver", "sdn", "--site", draft)
 	if s.code != 0 || !strings.Contains(s.out, "2 nodes written to "+draft) {

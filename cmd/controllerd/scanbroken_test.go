@@ -115,7 +115,7 @@ func TestWhatNeverAnsweredIsToldAsSuch(t *testing.T) {
 // TestWhoHasAKeyCanLogIn starts without users, once before and once after a key was made.
 func TestWhoHasAKeyCanLogIn(t *testing.T) {
 	t.Parallel()
-	d := &desk{t, t.TempDir()}
+	d := &desk{t: t, dataDir: t.TempDir()}
 	for _, locked := range []bool{true, false} {
 		s := d.serve()
 		waitFor(t, 60*time.Second, "the claim code", func() bool { return strings.Contains(s.log.String(), "claim code") })

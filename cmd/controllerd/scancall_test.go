@@ -14,7 +14,7 @@ import (
 // TestScanRefusesWhatNoBusHas: calls that cannot be meant end before a port is opened.
 func TestScanRefusesWhatNoBusHas(t *testing.T) {
 	t.Parallel()
-	d := &desk{t, t.TempDir()}
+	d := &desk{t: t, dataDir: t.TempDir()}
 	for _, tc := range []struct{ args, want string }{
 		{"--parity od", `--parity "od": want none, even or odd`},
 		{"--first 9 --last 3", "--first 9 --last 3: the first address comes after the last"},
@@ -34,7 +34,7 @@ func TestScanRefusesWhatNoBusHas(t *testing.T) {
 // front, once.
 func TestScanNamesABusOnce(t *testing.T) {
 	t.Parallel()
-	d := &desk{t, t.TempDir()}
+	d := &desk{t: t, dataDir: t.TempDir()}
 	s := d.run("bus", "scan", "--port", "/dev/no-such-port", "--baud", "7")
 	if s.code != 1 || !strings.Contains(s.err, "baud rate 7: want") || strings.Count(s.err, "bus no-such-port") != 1 {
 		t.Errorf("exit code %d: %s; want the bus named once", s.code, s.err)

@@ -21,7 +21,7 @@ func (h *house) scanPort(bus string, args ...string) (run said, draft string) {
 }
 
 // fresh is a controller from its box.
-func (h *house) fresh() *desk { return &desk{h.t, filepath.Join(h.t.TempDir(), "fresh")} }
+func (h *house) fresh() *desk { return &desk{t: h.t, dataDir: filepath.Join(h.t.TempDir(), "fresh")} }
 
 // imported is the site that a draft becomes in a controller fresh from its box.
 func (h *house) imported(draft string) appliance.Site {

@@ -126,7 +126,7 @@ func TestFieldBusesBehindSerialServers(t *testing.T) {
 // is checked, with what it can.
 func TestWrongSchemesAreRefusedAtImport(t *testing.T) {
 	t.Parallel()
-	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	for bus, want := range map[string]string{
 		`{name: b, driver: dali, port: "rtu+tcp://10.0.0.7:4001", options: {gateway: luba}}`: "tcp://host:port of a serial server",
 		`{name: b, driver: sdn, port: "udp://10.0.0.7:4001"}`:                                "tcp://host:port or rtu+tcp://host:port",

@@ -1,11 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"slices"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,10 +43,14 @@ func (h *house) ground() ground {
 	}
 	return ground{
 		listen: func(network, address string) (net.Listener, error) {
-			if network == "unix" {
-				address = "127.0.0.1:0" // the command line's; nobody in here types
+			if network != "unix" {
+				return h.net.Listen(address)
 			}
-			return h.net.Listen(address)
+			ln, err := h.net.Listen("127.0.0.1:0")
+			if err == nil {
+				h.consoleAt = ln.Addr().String()
+			}
+			return ln, err
 		},
 		ports: h.net.Ports(), clock: h.clock, broker: h.dialBroker,
 	}
@@ -58,13 +63,23 @@ func (h *house) typed(args ...string) said {
 		d := h.desk()
 		return d.answerOf(d.command(h.t.Context(), args...), "")
 	}
-	var out, errs bytes.Buffer
-	root := newRoot(&app{console.App{Ports: h.net.Ports()}})
-	root.SetOut(&out)
-	root.SetErr(&errs)
-	root.SetArgs(append([]string{"--data-dir", h.dataDir}, args...))
-	code := cli.Run(h.t.Context(), root)
-	return said{out.String(), errs.String(), code}
+	return h.desk().run(args...)
+}
+
+// inProcess runs a command of the program as one does at this house's machine, and returns its exit code.
+func (h *house) inProcess(ctx context.Context, dataDir string, in io.Reader, out, errs io.Writer, args []string) int {
+	daemon := func(ctx context.Context) (net.Conn, error) {
+		if dataDir != h.dataDir {
+			return nil, syscall.ECONNREFUSED // nobody serves another directory
+		}
+		return h.net.Dial(ctx, h.consoleAt)
+	}
+	root := newRoot(&app{console.App{Ports: h.net.Ports(), Daemon: daemon}})
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errs)
+	root.SetArgs(append([]string{"--data-dir", dataDir}, args...))
+	return cli.Run(ctx, root)
 }
 
 // trusting is a client that believes the given certificate only, on the network of the house.

@@ -20,7 +20,7 @@ func TestAHouseIsWatched(t *testing.T) {
 	t.Parallel()
 	server := onezero.New(onezero.NewHouse(2, 12, 4), onezero.Habits{})
 	from, _, _ := oldHouse(t, server)
-	d := &desk{t, filepath.Join(t.TempDir(), "data")}
+	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	d.must("site", "import", d.write("site.yaml", "site: {name: New}\n"))
 	if d.must(append([]string{"migrate", "apply", "--watch"}, from...)...); !strings.Contains(d.must("migrate", "list"), "0 differences") {
 		t.Errorf("migrate list said %s", d.must("migrate", "list"))
