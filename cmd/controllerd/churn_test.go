@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/drivertest"
 )
 
 // Nodes 1 to 4 stay; 11 to 14 and the shades are what changes.
@@ -42,52 +41,53 @@ clusters:
 // random, while those that stay get some 50 commands a second: each is confirmed, nothing is opened anew, and no ID is
 // changed or given twice. For ten seconds, or ten minutes with SOAK=1.
 func TestCampaignTheSiteChanges(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	lasts := 10 * time.Second
 	if soak() {
 		lasts = 10 * time.Minute
 	}
-	h := newHouse(t, churnSite)
-	h.login("api_service")
-	c := churn{house: h, token: h.enter("admin"), dice: rand.New(rand.NewPCG(18, 3)),
-		guests: []appliance.ID{11, 12, 13, 14}, shades: []appliance.ID{5001, 5002}, given: map[appliance.ID]bool{11: true, 12: true, 13: true, 14: true, 5001: true, 5002: true}}
-	connections := h.connections()
-	ended := time.Now().Add(lasts)
-	var mu sync.Mutex
-	commands, slowest := 0, time.Duration(0)
-	var all sync.WaitGroup
-	for id := 1; id <= 4; id++ {
-		all.Go(func() {
-			turn := time.NewTicker(80 * time.Millisecond)
-			defer turn.Stop()
-			for level := id; time.Now().Before(ended) && !t.Failed(); level = (level + 7) % 101 {
-				<-turn.C
-				began := time.Now()
-				if status, message := h.control("channelControl", fmt.Sprintf(`{"targetType":3,"targetId":%d,"command":"DIM","dimLevel":%d}`, id, level)); status != 1 {
-					t.Errorf("node %d, which stays: %s", id, message)
+	virtually(t, churnSite, func(t *testing.T, h *house) {
+		h.login("api_service")
+		c := churn{house: h, token: h.enter("admin"), dice: rand.New(rand.NewPCG(18, 3)),
+			guests: []appliance.ID{11, 12, 13, 14}, shades: []appliance.ID{5001, 5002}, given: map[appliance.ID]bool{11: true, 12: true, 13: true, 14: true, 5001: true, 5002: true}}
+		connections := h.connections()
+		ended := time.Now().Add(lasts)
+		var mu sync.Mutex
+		commands, slowest := 0, time.Duration(0)
+		var all sync.WaitGroup
+		for id := 1; id <= 4; id++ {
+			all.Go(func() {
+				turn := time.NewTicker(80 * time.Millisecond)
+				defer turn.Stop()
+				for level := id; time.Now().Before(ended) && !t.Failed(); level = (level + 7) % 101 {
+					<-turn.C
+					began := time.Now()
+					if status, message := h.control("channelControl", fmt.Sprintf(`{"targetType":3,"targetId":%d,"command":"DIM","dimLevel":%d}`, id, level)); status != 1 {
+						t.Errorf("node %d, which stays: %s", id, message)
+					}
+					mu.Lock()
+					commands, slowest = commands+1, max(slowest, time.Since(began))
+					mu.Unlock()
 				}
-				mu.Lock()
-				commands, slowest = commands+1, max(slowest, time.Since(began))
-				mu.Unlock()
-			}
-		})
-	}
-	changes := 0
-	for ; time.Now().Before(ended) && !t.Failed(); changes++ {
-		c.change()
-	}
-	all.Wait()
-	if was := h.connections(); was != connections {
-		t.Errorf("the bus was connected to %d times instead of %d", was, connections)
-	}
-	s := h.daemon.core.Snapshot()
-	for id := appliance.ID(1); id <= 4; id++ {
-		if n, at := s.Node(id), h.site.Nodes[id-1]; n == nil || n.Node.Address != at.Address || !n.Online {
-			t.Errorf("node %d, which stays, is %+v now", id, n)
+			})
 		}
-	}
-	t.Logf("%d commands, the slowest %v; %d changes of the site", commands, slowest.Round(time.Millisecond), changes)
+		changes := 0
+		for ; time.Now().Before(ended) && !t.Failed(); changes++ {
+			c.change()
+			time.Sleep(time.Duration(c.dice.IntN(100)) * time.Millisecond) // a change takes no virtual time
+		}
+		all.Wait()
+		if was := h.connections(); was != connections {
+			t.Errorf("the bus was connected to %d times instead of %d", was, connections)
+		}
+		s := h.daemon.core.Snapshot()
+		for id := appliance.ID(1); id <= 4; id++ {
+			if n, at := s.Node(id), h.site.Nodes[id-1]; n == nil || n.Node.Address != at.Address || !n.Online {
+				t.Errorf("node %d, which stays, is %+v now", id, n)
+			}
+		}
+		t.Logf("%d commands, the slowest %v; %d changes of the site", commands, slowest.Round(time.Millisecond), changes)
+	})
 }
 
 // churn is somebody who cannot leave a site alone.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/sim"
 )
@@ -18,74 +17,74 @@ import (
 // all the time. Each bus must work again within 5 s of being back, in the same
 // process, and nothing that was asked during the outage may happen afterwards.
 func TestCampaignFieldAdaptersPulled(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	rounds := 3
 	if soak() {
 		rounds = 100
 	}
-	h := newHouse(t, fieldSite)
-	h.login(account.RoleAPIService)
-	collected := h.collectWrites()
-	stop := make(chan struct{})
-	var lastPull atomic.Int64 // ns
-	buses := map[string]*hammered{
-		"shades": h.hammerField(stop, &lastPull, "shadeControl", `{"targetType":3,"targetId":%d,"command":"POS","posValue":%d}`, map[appliance.ID]appliance.ID{501: 1, 502: 2}),
-		"line":   h.hammerField(stop, &lastPull, "channelControl", `{"targetType":3,"targetId":%d,"command":"DIM","dimLevel":%d}`, map[appliance.ID]appliance.ID{11: 11, 12: 12, 13: 13}),
-		"stage":  h.hammerField(stop, &lastPull, "channelControl", `{"targetType":3,"targetId":%d,"command":"DIM","dimLevel":%d}`, map[appliance.ID]appliance.ID{21: 21, 22: 22, 23: 23}),
-	}
-	dice := rand.New(rand.NewPCG(5, 5))
-	worst, sum := map[string]time.Duration{}, map[string]time.Duration{}
-	for round := range rounds {
-		for _, c := range buses {
-			c.awaitConfirmed(t, 5)
+	virtually(t, fieldSite, func(t *testing.T, h *house) {
+		h.login(account.RoleAPIService)
+		collected := h.collectWrites()
+		stop := make(chan struct{})
+		var lastPull atomic.Int64 // ns
+		buses := map[string]*hammered{
+			"shades": h.hammerField(stop, &lastPull, "shadeControl", `{"targetType":3,"targetId":%d,"command":"POS","posValue":%d}`, map[appliance.ID]appliance.ID{501: 1, 502: 2}),
+			"line":   h.hammerField(stop, &lastPull, "channelControl", `{"targetType":3,"targetId":%d,"command":"DIM","dimLevel":%d}`, map[appliance.ID]appliance.ID{11: 11, 12: 12, 13: 13}),
+			"stage":  h.hammerField(stop, &lastPull, "channelControl", `{"targetType":3,"targetId":%d,"command":"DIM","dimLevel":%d}`, map[appliance.ID]appliance.ID{21: 21, 22: 22, 23: 23}),
 		}
-		kind := []sim.FaultKind{sim.FaultUnplug, sim.FaultClose}[round%2]
-		pulled := time.Now()
-		lastPull.Store(pulled.UnixNano())
-		var ends []func()
-		for bus := range buses {
-			ends = append(ends, h.fault(sim.Fault{Kind: kind, Bus: bus}))
-		}
-		if kind == sim.FaultUnplug {
-			h.pass(time.Duration(500+dice.IntN(2000))*time.Millisecond, time.Now())
-		}
-		for _, end := range ends {
-			end()
-		}
-		back := time.Now()
-		for bus, c := range buses {
-			c.awaitConfirmedSince(t, pulled, back, 5*time.Second)
-			c.mu.Lock()
-			var took time.Duration // until the last node of the bus obeyed
-			for id := range c.last {
-				took = max(took, c.last[id].to.Sub(back))
+		dice := rand.New(rand.NewPCG(5, 5))
+		worst, sum := map[string]time.Duration{}, map[string]time.Duration{}
+		for round := range rounds {
+			for _, c := range buses {
+				c.awaitConfirmed(t, 5)
 			}
-			c.mu.Unlock()
-			worst[bus], sum[bus] = max(worst[bus], took), sum[bus]+took
-		}
-	}
-	close(stop)
-	spans := map[appliance.ID][]span{}
-	for bus, c := range buses {
-		c.wg.Wait()
-		t.Logf("%s: %d times pulled, every node confirmed a command again %v after its return on average, %v at worst; %d commands, %d confirmed",
-			bus, rounds, ms(sum[bus]/time.Duration(rounds)), ms(worst[bus]), c.sent, c.confirmed)
-		if c.sent == c.confirmed {
-			t.Errorf("%s: every command was confirmed: nothing was pulled", bus)
-		}
-		for id, list := range c.spans {
-			for i := range list {
-				if bus != "stage" { // only a universe is sent again as it was confirmed
-					list[i].kept = 0
+			kind := []sim.FaultKind{sim.FaultUnplug, sim.FaultClose}[round%2]
+			pulled := time.Now()
+			lastPull.Store(pulled.UnixNano())
+			var ends []func()
+			for bus := range buses {
+				ends = append(ends, h.fault(sim.Fault{Kind: kind, Bus: bus}))
+			}
+			if kind == sim.FaultUnplug {
+				h.pass(time.Duration(500+dice.IntN(2000))*time.Millisecond, time.Now())
+			}
+			for _, end := range ends {
+				end()
+			}
+			back := time.Now()
+			for bus, c := range buses {
+				c.awaitConfirmedSince(t, pulled, back, 5*time.Second)
+				c.mu.Lock()
+				var took time.Duration // until the last node of the bus obeyed
+				for id := range c.last {
+					took = max(took, c.last[id].to.Sub(back))
 				}
-				list[i].to = list[i].to.Add(adapterHolds)
+				c.mu.Unlock()
+				worst[bus], sum[bus] = max(worst[bus], took), sum[bus]+took
 			}
-			spans[id] = list
 		}
-	}
-	h.pass(11*time.Second, time.Now()) // longer than any command lives
-	checkNothingLate(t, collected(), spans)
+		close(stop)
+		spans := map[appliance.ID][]span{}
+		for bus, c := range buses {
+			c.wg.Wait()
+			t.Logf("%s: %d times pulled, every node confirmed a command again %v after its return on average, %v at worst; %d commands, %d confirmed",
+				bus, rounds, ms(sum[bus]/time.Duration(rounds)), ms(worst[bus]), c.sent, c.confirmed)
+			if c.sent == c.confirmed {
+				t.Errorf("%s: every command was confirmed: nothing was pulled", bus)
+			}
+			for id, list := range c.spans {
+				for i := range list {
+					if bus != "stage" { // only a universe is sent again as it was confirmed
+						list[i].kept = 0
+					}
+					list[i].to = list[i].to.Add(adapterHolds)
+				}
+				spans[id] = list
+			}
+		}
+		h.pass(11*time.Second, time.Now()) // longer than any command lives
+		checkNothingLate(t, collected(), spans)
+	})
 }
 
 // adapterHolds is how long a frame may still be on its way that was handed to the

@@ -42,79 +42,79 @@ func (h *house) dims() (levels map[int]string, age int) {
 }
 
 func TestRestartMovesNothing(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
-	h := newHouse(t, mixedSite)
-	for _, c := range [][2]string{
-		{"channelControl", `{"targetType":1,"command":"DIM","dimLevel":37}`},
-		{"setColorTemp", `{"targetType":1,"colorTemp":3300}`},
-		{"shadeControl", `{"targetType":3,"targetId":5001,"command":"UP"}`},
-	} {
-		if status, message := h.control(c[0], c[1]); status != 1 {
-			t.Fatal(c, message)
-		}
-	}
-	h.await(10*time.Second, "shade 5001 open", func() bool { return h.shade(5001).Position == 100 && !h.shade(5001).Moving })
-	before := h.writes()
-	h.restart()
-	h.awaitOnline()
-	// Online came with the first answer; two rounds of polls come after it.
-	h.await(20*time.Second, "every light to be read again", func() bool {
-		for _, n := range h.daemon.core.Snapshot().Nodes {
-			if n.Abilities.Has(appliance.CanDim) && n.Level.Source != appliance.Measured {
-				return false
+	virtually(t, mixedSite, func(t *testing.T, h *house) {
+		for _, c := range [][2]string{
+			{"channelControl", `{"targetType":1,"command":"DIM","dimLevel":37}`},
+			{"setColorTemp", `{"targetType":1,"colorTemp":3300}`},
+			{"shadeControl", `{"targetType":3,"targetId":5001,"command":"UP"}`},
+		} {
+			if status, message := h.control(c[0], c[1]); status != 1 {
+				t.Fatal(c, message)
 			}
 		}
-		return true
+		h.await(10*time.Second, "shade 5001 open", func() bool { return h.shade(5001).Position == 100 && !h.shade(5001).Moving })
+		before := h.writes()
+		h.restart()
+		h.awaitOnline()
+		// Online came with the first answer; two rounds of polls come after it.
+		h.await(20*time.Second, "every light to be read again", func() bool {
+			for _, n := range h.daemon.core.Snapshot().Nodes {
+				if n.Abilities.Has(appliance.CanDim) && n.Level.Source != appliance.Measured {
+					return false
+				}
+			}
+			return true
+		})
+		if after := h.writes(); after != before {
+			for _, b := range h.building.Buses() {
+				if w, err := h.building.Writes(b.Name, 0, 3); err == nil {
+					t.Logf("bus %s: last writes %+v", b.Name, w)
+				}
+			}
+			t.Errorf("%d writes reached devices during the restart, want none", after-before)
+		}
+		if got := h.shade(5001); got.Moving || got.Position != 100 {
+			t.Errorf("shade after the restart: %+v", got)
+		}
 	})
-	if after := h.writes(); after != before {
-		for _, b := range h.building.Buses() {
-			if w, err := h.building.Writes(b.Name, 0, 3); err == nil {
-				t.Logf("bus %s: last writes %+v", b.Name, w)
-			}
-		}
-		t.Errorf("%d writes reached devices during the restart, want none", after-before)
-	}
-	if got := h.shade(5001); got.Moving || got.Position != 100 {
-		t.Errorf("shade after the restart: %+v", got)
-	}
 }
 
 func TestRestartRestoresLastStateMarkedStale(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
-	h := newHouse(t, smallSite)
-	if status, message := h.control("channelControl", `{"targetType":1,"command":"DIM","dimLevel":37}`); status != 1 {
-		t.Fatal(message)
-	}
-	h.stop()
-	for _, bus := range []string{"tcp", "rtu"} {
-		h.fault(sim.Fault{Kind: sim.FaultUnplug, Bus: bus})
-	}
-	stopped := time.Now()
-	h.pass(2100*time.Millisecond, stopped)
-	h.serve()
-	levels, age := h.dims()
-	if levels[1] != "37" || levels[3] != "37" {
-		t.Errorf("restored levels %v, want 37 at nodes 1 and 3", levels)
-	}
-	if age < 2 {
-		t.Errorf("X-State-Age %d, want at least the 2 s that the daemon was away", age)
-	}
-	s := h.daemon.core.Snapshot()
-	for _, id := range []appliance.ID{1, 2, 3} {
-		n := s.Node(id)
-		if n.Level.Source != appliance.Restored || n.Online {
-			t.Errorf("node %d: source %v, online %t; want restored and offline", id, n.Level.Source, n.Online)
+	virtually(t, smallSite, func(t *testing.T, h *house) {
+		if status, message := h.control("channelControl", `{"targetType":1,"command":"DIM","dimLevel":37}`); status != 1 {
+			t.Fatal(message)
 		}
-	}
-	for _, f := range h.building.Faults() {
-		h.building.RemoveFault(f.ID)
-	}
-	h.awaitOnline()
-	h.await(10*time.Second, "fresh values", func() bool {
+		h.stop()
+		for _, bus := range []string{"tcp", "rtu"} {
+			h.fault(sim.Fault{Kind: sim.FaultUnplug, Bus: bus})
+		}
+		stopped := time.Now()
+		h.pass(2100*time.Millisecond, stopped)
+		h.serve()
 		levels, age := h.dims()
-		return age <= 6 && levels[1] == "37" && levels[3] == "37"
+		if levels[1] != "37" || levels[3] != "37" {
+			t.Errorf("restored levels %v, want 37 at nodes 1 and 3", levels)
+		}
+		if age < 2 {
+			t.Errorf("X-State-Age %d, want at least the 2 s that the daemon was away", age)
+		}
+		s := h.daemon.core.Snapshot()
+		for _, id := range []appliance.ID{1, 2, 3} {
+			n := s.Node(id)
+			if n.Level.Source != appliance.Restored || n.Online {
+				t.Errorf("node %d: source %v, online %t; want restored and offline", id, n.Level.Source, n.Online)
+			}
+		}
+		for _, f := range h.building.Faults() {
+			h.building.RemoveFault(f.ID)
+		}
+		h.awaitOnline()
+		h.await(10*time.Second, "fresh values", func() bool {
+			levels, age := h.dims()
+			return age <= 6 && levels[1] == "37" && levels[3] == "37"
+		})
 	})
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/sim"
 )
@@ -18,43 +17,44 @@ import (
 // name each time. The line must work again within 5 s of being back, in the same
 // process, and nothing that was asked during the outage may happen afterwards.
 func TestCampaignAdapterPulled(t *testing.T) {
-	drivertest.Long(t)
+	t.Parallel()
 	rounds := 5
 	if soak() {
 		rounds = 100
 	}
-	h := newHouse(t, pulledSite)
-	h.login(account.RoleAPIService)
-	collected := h.collectWrites()
-	stop := make(chan struct{})
-	commands := h.hammer(stop, 1, 2, 3, 4)
-	dice := rand.New(rand.NewPCG(3, 3))
-	pullable := []sim.Fault{{Kind: sim.FaultUnplug, Bus: "rtu"}, {Kind: sim.FaultClose, Bus: "rtu"}}
-	var worst, sum time.Duration
-	for round := range rounds {
-		commands.awaitConfirmed(t, 20)
-		pulled := time.Now()
-		if f := pullable[round%2]; f.Kind == sim.FaultUnplug {
-			end := h.fault(f)
-			h.pass(time.Duration(500+dice.IntN(2500))*time.Millisecond, time.Now())
-			end()
-		} else {
-			h.fault(f)
+	virtually(t, pulledSite, func(t *testing.T, h *house) {
+		h.login(account.RoleAPIService)
+		collected := h.collectWrites()
+		stop := make(chan struct{})
+		commands := h.hammer(stop, 1, 2, 3, 4)
+		dice := rand.New(rand.NewPCG(3, 3))
+		pullable := []sim.Fault{{Kind: sim.FaultUnplug, Bus: "rtu"}, {Kind: sim.FaultClose, Bus: "rtu"}}
+		var worst, sum time.Duration
+		for round := range rounds {
+			commands.awaitConfirmed(t, 20)
+			pulled := time.Now()
+			if f := pullable[round%2]; f.Kind == sim.FaultUnplug {
+				end := h.fault(f)
+				h.pass(time.Duration(500+dice.IntN(2500))*time.Millisecond, time.Now())
+				end()
+			} else {
+				h.fault(f)
+			}
+			back := time.Now()
+			commands.awaitConfirmedSince(t, pulled, back, 5*time.Second)
+			took := time.Since(back)
+			worst, sum = max(worst, took), sum+took
 		}
-		back := time.Now()
-		commands.awaitConfirmedSince(t, pulled, back, 5*time.Second)
-		took := time.Since(back)
-		worst, sum = max(worst, took), sum+took
-	}
-	close(stop)
-	commands.wg.Wait()
-	t.Logf("%d times pulled: works again %v after it is back on average, %v at worst; %d commands, %d confirmed",
-		rounds, (sum / time.Duration(rounds)).Round(time.Millisecond), worst.Round(time.Millisecond), commands.sent, commands.confirmed)
-	h.pass(11*time.Second, time.Now()) // longer than any command lives
-	checkNothingLate(t, collected(), commands.spans)
-	if commands.confirmed == commands.sent {
-		t.Error("every command was confirmed: nothing was pulled")
-	}
+		close(stop)
+		commands.wg.Wait()
+		t.Logf("%d times pulled: works again %v after it is back on average, %v at worst; %d commands, %d confirmed",
+			rounds, (sum / time.Duration(rounds)).Round(time.Millisecond), worst.Round(time.Millisecond), commands.sent, commands.confirmed)
+		h.pass(11*time.Second, time.Now()) // longer than any command lives
+		checkNothingLate(t, collected(), commands.spans)
+		if commands.confirmed == commands.sent {
+			t.Error("every command was confirmed: nothing was pulled")
+		}
+	})
 }
 
 const pulledSite = `

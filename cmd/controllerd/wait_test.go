@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/sim"
 )
@@ -117,63 +116,63 @@ func (h *house) bus(name string) appliance.BusState {
 // the daemon publishes for the bus. The next command of a line comes when the one
 // before is done, after a random pause, so that nothing but polls is in the way.
 func TestCampaignWaitBound(t *testing.T) {
-	drivertest.Long(t)
+	t.Parallel()
 	commands := 120
 	if soak() {
 		commands = 4000
 	}
-	late := drivertest.Watch(t)
-	h := newHouse(t, waitSite)
-	h.login(account.RoleAPIService)
-	pace := paceOf(9600, 2)
-	waits := map[string][]time.Duration{}
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	for i, bus := range []string{"east", "west"} {
-		wg.Go(func() {
-			dice := rand.New(rand.NewPCG(uint64(i), 5))
-			log := h.tail(bus)
-			for range commands {
-				<-time.After(time.Duration(dice.Int64N(int64(60 * time.Millisecond))))
-				log.more()
-				path, body := randomOrder(dice, i)
-				entry, status, message := h.order(path, body)
-				if status != 1 {
-					t.Errorf("bus %s: %s: %s", bus, body, message)
-					continue
+	virtually(t, waitSite, func(t *testing.T, h *house) {
+		h.login(account.RoleAPIService)
+		pace := paceOf(9600, 2)
+		waits := map[string][]time.Duration{}
+		var mu sync.Mutex
+		var wg sync.WaitGroup
+		for i, bus := range []string{"east", "west"} {
+			wg.Go(func() {
+				dice := rand.New(rand.NewPCG(uint64(i), 5))
+				log := h.tail(bus)
+				for range commands {
+					<-time.After(time.Duration(dice.Int64N(int64(60 * time.Millisecond))))
+					log.more()
+					path, body := randomOrder(dice, i)
+					entry, status, message := h.order(path, body)
+					if status != 1 {
+						t.Errorf("bus %s: %s: %s", bus, body, message)
+						continue
+					}
+					requests := log.more()
+					at := slices.IndexFunc(requests, ofCommand)
+					if at < 0 {
+						t.Errorf("bus %s: %s was confirmed and nothing was written", bus, body)
+						continue
+					}
+					mu.Lock()
+					waits[bus] = append(waits[bus], pace.begin(requests[at]).Sub(entry.AcceptedAt))
+					mu.Unlock()
 				}
-				requests := log.more()
-				at := slices.IndexFunc(requests, ofCommand)
-				if at < 0 {
-					t.Errorf("bus %s: %s was confirmed and nothing was written", bus, body)
-					continue
-				}
-				mu.Lock()
-				waits[bus] = append(waits[bus], pace.begin(requests[at]).Sub(entry.AcceptedAt))
-				mu.Unlock()
+			})
+		}
+		wg.Wait()
+		for bus, w := range waits {
+			b := h.bus(bus)
+			slices.Sort(w)
+			worst := w[len(w)-1]
+			t.Logf("bus %s: %d commands, polled at %.0f %% use and %.1f times the demand it can meet: wait until the first bit p50 %v, p99 %v, worst %v; published bound %v (ratio %.2f), typical %v (ratio %.2f)",
+				bus, len(w), 100*b.Use, b.Demand, quantile(w, 0.5), quantile(w, 0.99), worst.Round(10*time.Microsecond),
+				b.Bound, float64(worst)/float64(b.Bound), b.Typical, float64(worst)/float64(b.Typical))
+			if worst > b.Bound {
+				t.Errorf("bus %s: a command waited %v, the published bound is %v", bus, worst, b.Bound)
 			}
-		})
-	}
-	wg.Wait()
-	for bus, w := range waits {
-		b := h.bus(bus)
-		slices.Sort(w)
-		worst := w[len(w)-1]
-		t.Logf("bus %s: %d commands, polled at %.0f %% use and %.1f times the demand it can meet: wait until the first bit p50 %v, p99 %v, worst %v; published bound %v (ratio %.2f), typical %v (ratio %.2f)",
-			bus, len(w), 100*b.Use, b.Demand, quantile(w, 0.5), quantile(w, 0.99), worst.Round(10*time.Microsecond),
-			b.Bound, float64(worst)/float64(b.Bound), b.Typical, float64(worst)/float64(b.Typical))
-		if worst > b.Bound+late.Steps(2) {
-			t.Errorf("bus %s: a command waited %v, the published bound is %v, this machine late by %v", bus, worst, b.Bound, late.Steps(1))
+			if b.Demand < 1 || b.Use < 0.8 {
+				t.Errorf("bus %s: use %.2f, demand %.2f: it was not polled at full rate", bus, b.Use, b.Demand)
+			}
 		}
-		if b.Demand < 1 || b.Use < 0.8 {
-			t.Errorf("bus %s: use %.2f, demand %.2f: it was not polled at full rate", bus, b.Use, b.Demand)
+		for _, b := range h.building.Buses() {
+			if b.SilenceViolations > 0 || b.Collisions > 0 || b.Garbled > 0 {
+				t.Errorf("bus %s: %d requests broke t3.5, %d collisions, %d garbled", b.Name, b.SilenceViolations, b.Collisions, b.Garbled)
+			}
 		}
-	}
-	for _, b := range h.building.Buses() {
-		if b.SilenceViolations > 0 || b.Collisions > 0 || b.Garbled > 0 {
-			t.Errorf("bus %s: %d requests broke t3.5, %d collisions, %d garbled", b.Name, b.SilenceViolations, b.Collisions, b.Garbled)
-		}
-	}
+	})
 }
 
 // waitSite has the same devices on both lines; freshness is asked for that no line
@@ -224,7 +223,7 @@ func quantile(sorted []time.Duration, q float64) time.Duration {
 // line and then stops one that runs: at most the one frame in flight may come
 // before the stop.
 func TestStopOvertakesQueuedMoves(t *testing.T) {
-	drivertest.Long(t)
+	t.Parallel()
 	rounds := 2
 	if soak() {
 		rounds = 20
@@ -241,69 +240,69 @@ nodes:
 	for s := range 51 {
 		site += fmt.Sprintf("  - {id: %d, name: Shade %d, node: %d, output: %d, travelUp: 60s, travelDown: 60s}\n", 5001+s, s, s/3+1, s%3+1)
 	}
-	late := drivertest.Watch(t)
-	h := newHouse(t, site)
-	h.login(account.RoleAPIService)
-	pace := paceOf(9600, 2)
-	for round := range rounds {
-		way := []string{"UP", "DOWN"}[round%2]
-		if status, message := h.control("shadeControl", fmt.Sprintf(`{"targetType":3,"targetId":5001,"command":%q}`, way)); status != 1 {
-			t.Fatal(message)
-		}
-		log := h.tail("slow")
-		moves, since := h.writes(), time.Now()
-		var wg sync.WaitGroup
-		var expired, obeyed atomic.Int64
-		for s := range 50 {
-			wg.Go(func() {
-				switch status, message := h.control("shadeControl", fmt.Sprintf(`{"targetType":3,"targetId":%d,"command":%q}`, 5002+s, way)); {
-				case status == 1:
-					obeyed.Add(1)
-				case strings.Contains(message, "expired"), strings.Contains(message, "before the deadline"):
-					expired.Add(1)
-				default:
-					t.Errorf("shade %d: %s", 5002+s, message)
+	virtually(t, site, func(t *testing.T, h *house) {
+		h.login(account.RoleAPIService)
+		pace := paceOf(9600, 2)
+		for round := range rounds {
+			way := []string{"UP", "DOWN"}[round%2]
+			if status, message := h.control("shadeControl", fmt.Sprintf(`{"targetType":3,"targetId":5001,"command":%q}`, way)); status != 1 {
+				t.Fatal(message)
+			}
+			log := h.tail("slow")
+			moves, since := h.writes(), time.Now()
+			var wg sync.WaitGroup
+			var expired, obeyed atomic.Int64
+			for s := range 50 {
+				wg.Go(func() {
+					switch status, message := h.control("shadeControl", fmt.Sprintf(`{"targetType":3,"targetId":%d,"command":%q}`, 5002+s, way)); {
+					case status == 1:
+						obeyed.Add(1)
+					case strings.Contains(message, "expired"), strings.Contains(message, "before the deadline"):
+						expired.Add(1)
+					default:
+						t.Errorf("shade %d: %s", 5002+s, message)
+					}
+				})
+			}
+			h.await(10*time.Second, "the first moves to be carried out", func() bool { return h.writes() >= moves+4 })
+			queued := 50 - h.moving(way, since)
+			entry, status, message := h.order("shadeControl", `{"targetType":3,"targetId":5001,"command":"STOP"}`)
+			if status != 1 {
+				t.Fatal(message)
+			}
+			between, own := 0, sim.Frame{}
+			for _, f := range log.more() {
+				if slices.ContainsFunc(f.Changes, func(c sim.Change) bool { return c.ShadeID == 5001 && c.Motion == "stopped" }) {
+					own = f
+					break
 				}
-			})
-		}
-		h.await(10*time.Second, "the first moves to be carried out", func() bool { return h.writes() >= moves+4 })
-		queued := 50 - h.moving(way, since)
-		entry, status, message := h.order("shadeControl", `{"targetType":3,"targetId":5001,"command":"STOP"}`)
-		if status != 1 {
-			t.Fatal(message)
-		}
-		between, own := 0, sim.Frame{}
-		for _, f := range log.more() {
-			if slices.ContainsFunc(f.Changes, func(c sim.Change) bool { return c.ShadeID == 5001 && c.Motion == "stopped" }) {
-				own = f
-				break
+				if f.At.After(entry.AcceptedAt.Add(pace.silence)) { // its last bit came after that moment
+					between++
+				}
 			}
-			if f.At.After(entry.AcceptedAt.Add(pace.silence)) { // its last bit came after that moment
-				between++
+			if own.Hex == "" {
+				t.Fatal("no frame stopped the shade")
+			}
+			wait, b := own.At.Add(-pace.silence).Sub(entry.AcceptedAt), h.bus("slow")
+			most := b.Bound + pace.airtime(own) + pace.silence
+			t.Logf("STOP behind %d queued moves: on the wire %v after it was accepted, %d frame in flight before it; one exchange and its own frame are %v (typical), %v (bound)",
+				queued, wait.Round(10*time.Microsecond), between, b.Typical+pace.airtime(own), most)
+			if queued < 30 {
+				t.Errorf("only %d moves were queued", queued)
+			}
+			if wait > most || between > 1 {
+				t.Errorf("STOP was on the wire after %v and %d other frames, want at most %v and 1", wait, between, most)
+			}
+			if s := h.shade(5001); s.Moving {
+				t.Errorf("shade after STOP: %+v", s)
+			}
+			wg.Wait()
+			t.Logf("of the 50 moves %d were carried out, %d were too late and dropped", obeyed.Load(), expired.Load())
+			if obeyed.Load()+expired.Load() != 50 || obeyed.Load() == 0 {
+				t.Errorf("%d obeyed and %d too late, want 50 together", obeyed.Load(), expired.Load())
 			}
 		}
-		if own.Hex == "" {
-			t.Fatal("no frame stopped the shade")
-		}
-		wait, b := own.At.Add(-pace.silence).Sub(entry.AcceptedAt), h.bus("slow")
-		most := b.Bound + pace.airtime(own) + pace.silence
-		t.Logf("STOP behind %d queued moves: on the wire %v after it was accepted, %d frame in flight before it; one exchange and its own frame are %v (typical), %v (bound)",
-			queued, wait.Round(10*time.Microsecond), between, b.Typical+pace.airtime(own), most)
-		if queued < 30 {
-			t.Errorf("only %d moves were queued", queued)
-		}
-		if wait > most+late.Steps(2) || between > 1 {
-			t.Errorf("STOP was on the wire after %v and %d other frames, want at most %v and 1", wait, between, most)
-		}
-		if s := h.shade(5001); s.Moving {
-			t.Errorf("shade after STOP: %+v", s)
-		}
-		wg.Wait()
-		t.Logf("of the 50 moves %d were carried out, %d were too late and dropped", obeyed.Load(), expired.Load())
-		if obeyed.Load()+expired.Load() != 50 || obeyed.Load() == 0 {
-			t.Errorf("%d obeyed and %d too late, want 50 together", obeyed.Load(), expired.Load())
-		}
-	}
+	})
 }
 
 // moving counts the shades but 5001 that were set in motion since.

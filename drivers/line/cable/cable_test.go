@@ -52,6 +52,14 @@ func TestAConnectionIsOneOverLoopback(t *testing.T) {
 		if _, err := mine.Write(b); !errors.Is(err, syscall.EPIPE) {
 			t.Errorf("to whoever has closed: %v", err)
 		}
+		anywhere, err := n.Listen("127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		anywhere.Close()
+		if another, err := n.Listen("127.0.0.1:0"); err != nil || another.Addr().String() == anywhere.Addr().String() {
+			t.Errorf("whoever asks for any port gets %v, which somebody had: %v", another.Addr(), err)
+		}
 		ln.Close()
 		if _, err := ln.Accept(); !errors.Is(err, net.ErrClosed) {
 			t.Errorf("a closed listener: %v", err)

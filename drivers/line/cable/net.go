@@ -18,6 +18,7 @@ type Net struct {
 	listeners map[string]*listener
 	serial    map[string]*Serial
 	dialled   uint16
+	given     uint16 // ports that were free for whoever asked for any
 }
 
 // Ports are this network's and its serial ports, for lines.
@@ -46,7 +47,7 @@ type listener struct {
 	closed chan struct{}
 }
 
-// Listen takes an address of loopback; with port 0 the next that is free.
+// Listen takes an address of loopback; with port 0 the next that is free, and was given to nobody yet.
 func (n *Net) Listen(address string) (net.Listener, error) {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -54,8 +55,9 @@ func (n *Net) Listen(address string) (net.Listener, error) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for free := uint16(40000); at.Port() == 0; free++ {
-		if next := netip.AddrPortFrom(at.Addr(), free); n.listeners[next.String()] == nil {
+	for at.Port() == 0 {
+		n.given++
+		if next := netip.AddrPortFrom(at.Addr(), 40000+n.given%20000); n.listeners[next.String()] == nil {
 			at = next
 		}
 	}
