@@ -213,21 +213,21 @@ func TestBadInputIsRefusedExactlyAndMovesNothing(t *testing.T) {
 }
 
 func TestExpiredTokenIsRefused(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
-	h := newHouse(t, smallSite)
-	h.tokenLife = time.Second
-	h.restart()
-	token := h.login(account.RoleAPIService)
-	if got := h.read(token); got != 200 {
-		t.Fatalf("fresh token: %d", got)
-	}
-	before := h.writes()
-	h.await(3*time.Second, "the token to expire", func() bool { return h.read(token) == 401 })
-	h.refused(http.MethodPost, channelControl, token, `{"targetType":1,"command":"OFF"}`, 401, notLoggedIn)
-	if after := h.writes(); after != before {
-		t.Error("an expired token moved something")
-	}
+	virtually(t, smallSite, func(t *testing.T, h *house) {
+		h.tokenLife = time.Second
+		h.restart()
+		token := h.login(account.RoleAPIService)
+		if got := h.read(token); got != 200 {
+			t.Fatalf("fresh token: %d", got)
+		}
+		before := h.writes()
+		h.await(3*time.Second, "the token to expire", func() bool { return h.read(token) == 401 })
+		h.refused(http.MethodPost, channelControl, token, `{"targetType":1,"command":"OFF"}`, 401, notLoggedIn)
+		if after := h.writes(); after != before {
+			t.Error("an expired token moved something")
+		}
+	})
 }
 
 // aims is what every output of the building aims at, as text.

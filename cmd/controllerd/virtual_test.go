@@ -36,6 +36,13 @@ func virtualBuilding(t *testing.T, site string, do func(t *testing.T, h *house))
 	})
 }
 
+// part is a subtest in a bubble, where there are none: the log says where a failure was.
+func (h *house) part(name string, do func()) {
+	h.t.Helper()
+	h.t.Logf("%s:", name)
+	do()
+}
+
 // ground is what the daemon stands on.
 func (h *house) ground() ground {
 	if h.net == nil {
@@ -80,6 +87,15 @@ func (h *house) inProcess(ctx context.Context, dataDir string, in io.Reader, out
 	root.SetErr(errs)
 	root.SetArgs(append([]string{"--data-dir", dataDir}, args...))
 	return cli.Run(ctx, root)
+}
+
+// typist is whom the daemon takes for the one who types at the house's desk: a connection in memory belongs to no account.
+func (h *house) typist() string {
+	h.t.Helper()
+	if h.net != nil {
+		return "controllerd"
+	}
+	return me(h.t)
 }
 
 // trusting is a client that believes the given certificate only, on the network of the house.

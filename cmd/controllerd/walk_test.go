@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 )
 
@@ -48,173 +47,173 @@ func targets(d sim.Device) []int {
 }
 
 func TestOneZeroClientReachesTheDevices(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
-	h := newHouse(t, mixedSite)
-	all, clusterOne, one := `"targetType":1`, `"targetType":2,"targetId":1`, `"targetType":3,"targetId":1`
+	virtually(t, mixedSite, func(t *testing.T, h *house) {
+		all, clusterOne, one := `"targetType":1`, `"targetType":2,"targetId":1`, `"targetType":3,"targetId":1`
 
-	t.Run("channelControl", func(t *testing.T) {
-		for _, tc := range []struct {
-			target, command string
-			nodes           []appliance.ID
-			level           int
-		}{
-			{all, `"command":"DIM","dimLevel":40`, []appliance.ID{1, 2, 3, 5, 6, 7, 10, 11}, 40},
-			{all, `"command":"DIM","dimLevel":40`, []appliance.ID{4}, 100},
-			{clusterOne, `"command":"DIM","dimLevel":73`, []appliance.ID{1, 2, 3, 5, 6}, 73},
-			{one, `"command":"DIM","dimLevel":5`, []appliance.ID{1}, 5},
-			{one, `"command":"OFF"`, []appliance.ID{1}, 0},
-			{one, `"command":"ON"`, []appliance.ID{1}, 5},
-			{all, `"command":"OFF"`, []appliance.ID{1, 2, 3, 4, 5, 6, 7, 10, 11}, 0},
-			{all, `"command":"ON"`, []appliance.ID{2, 3, 5, 6}, 73},
-		} {
-			if status, message := h.control("channelControl", "{"+tc.target+","+tc.command+"}"); status != 1 {
-				t.Errorf("%s %s: status %d: %s", tc.target, tc.command, status, message)
-				continue
-			}
-			for _, id := range tc.nodes {
-				for ch, got := range targets(h.device(id)) {
-					if d := got - tc.level; d < -1 || d > 1 || (got == 0) != (tc.level == 0) { // DALI arc power has coarse steps
-						t.Errorf("%s %s: node %d channel %d is at %d, want %d", tc.target, tc.command, id, ch+1, got, tc.level)
+		h.part("channelControl", func() {
+			for _, tc := range []struct {
+				target, command string
+				nodes           []appliance.ID
+				level           int
+			}{
+				{all, `"command":"DIM","dimLevel":40`, []appliance.ID{1, 2, 3, 5, 6, 7, 10, 11}, 40},
+				{all, `"command":"DIM","dimLevel":40`, []appliance.ID{4}, 100},
+				{clusterOne, `"command":"DIM","dimLevel":73`, []appliance.ID{1, 2, 3, 5, 6}, 73},
+				{one, `"command":"DIM","dimLevel":5`, []appliance.ID{1}, 5},
+				{one, `"command":"OFF"`, []appliance.ID{1}, 0},
+				{one, `"command":"ON"`, []appliance.ID{1}, 5},
+				{all, `"command":"OFF"`, []appliance.ID{1, 2, 3, 4, 5, 6, 7, 10, 11}, 0},
+				{all, `"command":"ON"`, []appliance.ID{2, 3, 5, 6}, 73},
+			} {
+				if status, message := h.control("channelControl", "{"+tc.target+","+tc.command+"}"); status != 1 {
+					t.Errorf("%s %s: status %d: %s", tc.target, tc.command, status, message)
+					continue
+				}
+				for _, id := range tc.nodes {
+					for ch, got := range targets(h.device(id)) {
+						if d := got - tc.level; d < -1 || d > 1 || (got == 0) != (tc.level == 0) { // DALI arc power has coarse steps
+							t.Errorf("%s %s: node %d channel %d is at %d, want %d", tc.target, tc.command, id, ch+1, got, tc.level)
+						}
 					}
 				}
 			}
-		}
-	})
+		})
 
-	t.Run("one channel of a node", func(t *testing.T) {
-		h.control("channelControl", `{"targetType":3,"targetId":1,"command":"DIM","dimLevel":20}`)
-		if status, message := h.control("channelControl", `{"targetType":"3","targetId":"1","channelId":"2","command":"DIM","dimLevel":"60"}`); status != 1 {
-			t.Fatal(message)
-		}
-		if got := fmt.Sprint(targets(h.device(1))); got != "[20 60 20]" {
-			t.Errorf("channels at %s, want [20 60 20]", got)
-		}
-		if status, _ := h.control("channelControl", `{"targetType":3,"targetId":1,"channelId":4,"command":"OFF"}`); status != 0 {
-			t.Error("a channel that the node does not have was accepted")
-		}
-	})
-
-	t.Run("setColorTemp", func(t *testing.T) {
-		for _, target := range []string{all, clusterOne, `"targetType":3,"targetId":6`} {
-			if status, message := h.control("setColorTemp", "{"+target+`,"colorTemp":9000}`); status != 1 {
-				t.Errorf("%s: %s", target, message)
+		h.part("one channel of a node", func() {
+			h.control("channelControl", `{"targetType":3,"targetId":1,"command":"DIM","dimLevel":20}`)
+			if status, message := h.control("channelControl", `{"targetType":"3","targetId":"1","channelId":"2","command":"DIM","dimLevel":"60"}`); status != 1 {
+				t.Fatal(message)
 			}
-			for _, c := range h.device(6).Channels {
-				if c.ColorTemp < 4900 || c.ColorTemp > 5050 {
-					t.Errorf("%s: channel %d at %d K, want 5000 within the device's step", target, c.Channel, c.ColorTemp)
+			if got := fmt.Sprint(targets(h.device(1))); got != "[20 60 20]" {
+				t.Errorf("channels at %s, want [20 60 20]", got)
+			}
+			if status, _ := h.control("channelControl", `{"targetType":3,"targetId":1,"channelId":4,"command":"OFF"}`); status != 0 {
+				t.Error("a channel that the node does not have was accepted")
+			}
+		})
+
+		h.part("setColorTemp", func() {
+			for _, target := range []string{all, clusterOne, `"targetType":3,"targetId":6`} {
+				if status, message := h.control("setColorTemp", "{"+target+`,"colorTemp":9000}`); status != 1 {
+					t.Errorf("%s: %s", target, message)
+				}
+				for _, c := range h.device(6).Channels {
+					if c.ColorTemp < 4900 || c.ColorTemp > 5050 {
+						t.Errorf("%s: channel %d at %d K, want 5000 within the device's step", target, c.Channel, c.ColorTemp)
+					}
+				}
+				h.control("setColorTemp", "{"+target+`,"colorTemp":3000}`)
+			}
+		})
+
+		h.part("setRGBW", func() {
+			for i, target := range []string{all, clusterOne, `"targetType":3,"targetId":5`} {
+				r := 200 + i
+				if status, message := h.control("setRGBW", fmt.Sprintf(`{%s,"R":%d,"G":100,"B":50,"W":25,"DL":100}`, target, r)); status != 1 {
+					t.Fatalf("%s: %s", target, message)
+				}
+				// W is an output of 0 to 100 %: 25 of 255 is 10 %, which is 26.
+				if got, want := h.device(5).Channels[0].RGBW, fmt.Sprintf("%d:100:50:26", r); got != want {
+					t.Errorf("%s: outputs at %s, want %s", target, got, want)
 				}
 			}
-			h.control("setColorTemp", "{"+target+`,"colorTemp":3000}`)
-		}
-	})
-
-	t.Run("setRGBW", func(t *testing.T) {
-		for i, target := range []string{all, clusterOne, `"targetType":3,"targetId":5`} {
-			r := 200 + i
-			if status, message := h.control("setRGBW", fmt.Sprintf(`{%s,"R":%d,"G":100,"B":50,"W":25,"DL":100}`, target, r)); status != 1 {
-				t.Fatalf("%s: %s", target, message)
+			h.control("channelControl", `{"targetType":3,"targetId":5,"command":"DIM","dimLevel":50}`)
+			if status, message := h.control("setRGBW", `{"targetType":3,"targetId":5,"R":100,"G":200,"B":0,"W":0,"DL":101}`); status != 1 {
+				t.Fatal(message)
 			}
-			// W is an output of 0 to 100 %: 25 of 255 is 10 %, which is 26.
-			if got, want := h.device(5).Channels[0].RGBW, fmt.Sprintf("%d:100:50:26", r); got != want {
-				t.Errorf("%s: outputs at %s, want %s", target, got, want)
+			if got := h.device(5).Channels[0].RGBW; got != "50:100:0:0" {
+				t.Errorf("colour at an unchanged 50 %%: outputs at %s, want 50:100:0:0", got)
 			}
-		}
-		h.control("channelControl", `{"targetType":3,"targetId":5,"command":"DIM","dimLevel":50}`)
-		if status, message := h.control("setRGBW", `{"targetType":3,"targetId":5,"R":100,"G":200,"B":0,"W":0,"DL":101}`); status != 1 {
-			t.Fatal(message)
-		}
-		if got := h.device(5).Channels[0].RGBW; got != "50:100:0:0" {
-			t.Errorf("colour at an unchanged 50 %%: outputs at %s, want 50:100:0:0", got)
-		}
-	})
-
-	t.Run("shadeControl", func(t *testing.T) {
-		for _, tc := range []struct {
-			body   string
-			shades []appliance.ID
-			motion string
-		}{
-			{`{"targetType":1,"command":"UP"}`, []appliance.ID{5001, 5002}, "opening"},
-			{`{"targetType":1,"command":"STOP"}`, []appliance.ID{5001, 5002}, "stopped"},
-			{`{"targetType":2,"targetId":2,"command":"DOWN"}`, []appliance.ID{5002}, "closing"},
-			{`{"targetType":3,"targetId":5002,"command":"STOP"}`, []appliance.ID{5002}, "stopped"},
-		} {
-			if status, message := h.control("shadeControl", tc.body); status != 1 {
-				t.Fatalf("%s: %s", tc.body, message)
-			}
-			for _, id := range tc.shades {
-				// The actuator itself pauses half a second before it reverses.
-				h.await(time.Second, fmt.Sprintf("shade %d %s after %s", id, tc.motion, tc.body), func() bool {
-					return h.shade(id).Motion == tc.motion
-				})
-			}
-		}
-		if status, message := h.control("shadeControl", `{"targetType":3,"targetId":5001,"command":"POS","posValue":30}`); status != 1 {
-			t.Fatal(message)
-		}
-		h.await(20*time.Second, "shade 5001 stopped near 30 %", func() bool {
-			s := h.shade(5001)
-			return !s.Moving && s.ExactPosition > 24 && s.ExactPosition < 36
 		})
-		var shades []struct {
-			ID         int    `json:"id"`
-			ShadeLevel int    `json:"shadeLevel"`
-			ShadeState string `json:"shadeState"`
-		}
-		h.await(5*time.Second, "getShades to tell STOPPED near the true position", func() bool {
-			h.get("/svc/api/getShades", &shades)
-			d := shades[0].ShadeLevel - h.shade(5001).Position
-			return shades[0].ShadeState == "STOPPED" && d >= -5 && d <= 5
-		})
-	})
 
-	t.Run("reads", func(t *testing.T) {
-		h.control("channelControl", `{"targetType":1,"command":"DIM","dimLevel":66}`)
-		var rows []struct {
-			ID, NodeID, ClusterID int
-			Value, ValueType      string
-		}
-		h.get("/svc/api/getLightLevels?targetType=2&targetId=1", &rows)
-		dims := 0
-		for _, r := range rows {
-			if r.ValueType == "DIM_LEVEL" {
-				dims++
-				if r.Value != "66" {
-					t.Errorf("row %+v, want 66", r)
+		h.part("shadeControl", func() {
+			for _, tc := range []struct {
+				body   string
+				shades []appliance.ID
+				motion string
+			}{
+				{`{"targetType":1,"command":"UP"}`, []appliance.ID{5001, 5002}, "opening"},
+				{`{"targetType":1,"command":"STOP"}`, []appliance.ID{5001, 5002}, "stopped"},
+				{`{"targetType":2,"targetId":2,"command":"DOWN"}`, []appliance.ID{5002}, "closing"},
+				{`{"targetType":3,"targetId":5002,"command":"STOP"}`, []appliance.ID{5002}, "stopped"},
+			} {
+				if status, message := h.control("shadeControl", tc.body); status != 1 {
+					t.Fatalf("%s: %s", tc.body, message)
+				}
+				for _, id := range tc.shades {
+					// The actuator itself pauses half a second before it reverses.
+					h.await(time.Second, fmt.Sprintf("shade %d %s after %s", id, tc.motion, tc.body), func() bool {
+						return h.shade(id).Motion == tc.motion
+					})
 				}
 			}
-		}
-		if dims != 5 {
-			t.Errorf("%d DIM_LEVEL rows in cluster 1, want 5", dims)
-		}
-		h.await(40*time.Second, "the meter's PPOWER row", func() bool {
-			h.get("/svc/api/getLightLevels?targetType=1", &rows)
+			if status, message := h.control("shadeControl", `{"targetType":3,"targetId":5001,"command":"POS","posValue":30}`); status != 1 {
+				t.Fatal(message)
+			}
+			h.await(20*time.Second, "shade 5001 stopped near 30 %", func() bool {
+				s := h.shade(5001)
+				return !s.Moving && s.ExactPosition > 24 && s.ExactPosition < 36
+			})
+			var shades []struct {
+				ID         int    `json:"id"`
+				ShadeLevel int    `json:"shadeLevel"`
+				ShadeState string `json:"shadeState"`
+			}
+			h.await(5*time.Second, "getShades to tell STOPPED near the true position", func() bool {
+				h.get("/svc/api/getShades", &shades)
+				d := shades[0].ShadeLevel - h.shade(5001).Position
+				return shades[0].ShadeState == "STOPPED" && d >= -5 && d <= 5
+			})
+		})
+
+		h.part("reads", func() {
+			h.control("channelControl", `{"targetType":1,"command":"DIM","dimLevel":66}`)
+			var rows []struct {
+				ID, NodeID, ClusterID int
+				Value, ValueType      string
+			}
+			h.get("/svc/api/getLightLevels?targetType=2&targetId=1", &rows)
+			dims := 0
 			for _, r := range rows {
-				if r.ValueType == "PPOWER" && r.NodeID == 9 && r.Value != "" {
-					return true
+				if r.ValueType == "DIM_LEVEL" {
+					dims++
+					if r.Value != "66" {
+						t.Errorf("row %+v, want 66", r)
+					}
 				}
 			}
-			return false
+			if dims != 5 {
+				t.Errorf("%d DIM_LEVEL rows in cluster 1, want 5", dims)
+			}
+			h.await(40*time.Second, "the meter's PPOWER row", func() bool {
+				h.get("/svc/api/getLightLevels?targetType=1", &rows)
+				for _, r := range rows {
+					if r.ValueType == "PPOWER" && r.NodeID == 9 && r.Value != "" {
+						return true
+					}
+				}
+				return false
+			})
 		})
-	})
 
-	t.Run("wall switch", func(t *testing.T) {
-		level := 12
-		if err := h.building.PressChannel("tcp", "1", 1, sim.Press{Level: &level}); err != nil {
-			t.Fatal(err)
-		}
-		h.await(7*time.Second, "the new level within its freshness target", func() bool {
-			return h.daemon.core.Snapshot().Node(1).Channels[0].Level.Value == 12
+		h.part("wall switch", func() {
+			level := 12
+			if err := h.building.PressChannel("tcp", "1", 1, sim.Press{Level: &level}); err != nil {
+				t.Fatal(err)
+			}
+			h.await(7*time.Second, "the new level within its freshness target", func() bool {
+				return h.daemon.core.Snapshot().Node(1).Channels[0].Level.Value == 12
+			})
 		})
-	})
 
-	for _, b := range h.building.Buses() {
-		t.Logf("bus %s: %d requests, %d broke t3.5, %d collisions, %d bytes were no frame", b.Name, b.Frames, b.SilenceViolations, b.Collisions, b.Garbled)
-		if b.SilenceViolations > 0 {
-			t.Errorf("bus %s: %d requests broke t3.5", b.Name, b.SilenceViolations)
+		for _, b := range h.building.Buses() {
+			t.Logf("bus %s: %d requests, %d broke t3.5, %d collisions, %d bytes were no frame", b.Name, b.Frames, b.SilenceViolations, b.Collisions, b.Garbled)
+			if b.SilenceViolations > 0 {
+				t.Errorf("bus %s: %d requests broke t3.5", b.Name, b.SilenceViolations)
+			}
 		}
-	}
+	})
 }
 
 // shade is the true state of a simulated shade.
