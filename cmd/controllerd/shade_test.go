@@ -7,20 +7,20 @@ import (
 	"io"
 	"math"
 	"os"
-	"os/exec"
 	"os/user"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/drivertest"
+	"svc.internal/controller/drivers/line/cable"
 	"svc.internal/controller/sim"
-	"svc.internal/controller/site/sitefile"
 )
 
 // True travel times of calibrationSite, which the controller does not know.
@@ -44,15 +44,11 @@ shades:
 `
 )
 
-// calibrationHouse is built as the site says; the controller is told nothing of
-// travel times and wiring.
-func calibrationHouse(t *testing.T) *house {
-	t.Helper()
-	h := &house{t: t, dataDir: filepath.Join(t.TempDir(), "data"), tokens: map[string]string{}}
-	var err error
-	if h.site, err = sitefile.Parse("test site", []byte(strings.ReplaceAll(calibrationSlowBuses, "@DIR@", t.TempDir()))); err != nil {
-		t.Fatal(err)
-	}
+// calibrationHouse plays the site as it says, and tells the controller nothing of travel times and wiring.
+func (h *house) calibrationHouse() *house {
+	h.t.Helper()
+	h.dataDir, h.tokens = filepath.Join(h.t.TempDir(), "data"), map[string]string{}
+	h.readSite(calibrationSlowBuses)
 	h.play()
 	for i := range h.site.Shades {
 		s := &h.site.Shades[i]
@@ -85,13 +81,15 @@ func (h *house) exchangesOf() map[string]uint64 {
 	return out
 }
 
-// client is a command in a process of its own, whose questions a test answers.
+// client is a command that goes on while a test answers its questions: a process of its own, or in a bubble a goroutine.
 type client struct {
-	t     *testing.T
-	cmd   *exec.Cmd
-	in    io.WriteCloser
-	out   strings.Builder
-	ended chan struct{}
+	t         *testing.T
+	interrupt func() // as Ctrl-C does
+	kill      func() // as SIGKILL does; nil in a bubble
+	in        io.WriteCloser
+	out       strings.Builder
+	ended     chan struct{}
+	exit      int // once it has ended
 
 	mu   sync.Mutex
 	said strings.Builder
@@ -107,24 +105,44 @@ func (c *client) Write(p []byte) (int, error) {
 // talkTo starts a command.
 func (d *desk) talkTo(args ...string) *client {
 	d.t.Helper()
-	c := &client{t: d.t, cmd: d.command(context.Background(), args...), ended: make(chan struct{})}
-	var err error
-	if c.in, err = c.cmd.StdinPipe(); err != nil {
-		d.t.Fatal(err)
-	}
-	c.cmd.Stdout, c.cmd.Stderr = &c.out, c
-	if err := c.cmd.Start(); err != nil {
-		d.t.Fatal(err)
-	}
-	go func() { defer close(c.ended); c.cmd.Wait() }()
+	c := &client{t: d.t, ended: make(chan struct{})}
+	end := d.start(c, args)
 	d.t.Cleanup(func() {
-		c.cmd.Process.Kill()
+		end()
 		<-c.ended
 		if d.t.Failed() {
 			d.t.Logf("%s said:\n%s%s", strings.Join(args, " "), c.said.String(), c.out.String())
 		}
 	})
 	return c
+}
+
+// start starts a command for a client; end ends it, come what may.
+func (d *desk) start(c *client, args []string) (end func()) {
+	d.t.Helper()
+	if d.house != nil {
+		in, typed := io.Pipe()
+		ctx, cancel := context.WithCancel(d.t.Context())
+		c.in, c.interrupt = typed, cancel
+		go func() {
+			defer close(c.ended)
+			c.exit = d.house.inProcess(ctx, d.dataDir, in, &c.out, c, args)
+			in.Close()
+		}()
+		return func() { cancel(); typed.Close() }
+	}
+	cmd := d.command(context.Background(), args...)
+	var err error
+	if c.in, err = cmd.StdinPipe(); err != nil {
+		d.t.Fatal(err)
+	}
+	cmd.Stdout, cmd.Stderr = &c.out, c
+	if err := cmd.Start(); err != nil {
+		d.t.Fatal(err)
+	}
+	c.interrupt, c.kill = func() { cmd.Process.Signal(os.Interrupt) }, func() { cmd.Process.Kill() }
+	go func() { defer close(c.ended); cmd.Wait(); c.exit = cmd.ProcessState.ExitCode() }()
+	return c.kill
 }
 
 // expect waits until the command says something that it has not said before, and
@@ -160,7 +178,7 @@ func (c *client) code() int {
 	case <-time.After(time.Minute):
 		c.t.Fatalf("not ended after a minute; it said %q", c.said.String())
 	}
-	return c.cmd.ProcessState.ExitCode()
+	return c.exit
 }
 
 func (c *client) result() (r api.ShadeResult) {
@@ -199,31 +217,28 @@ func measuredWithin(t *testing.T, what string, got *api.Travel, truth time.Durat
 	}
 }
 
-// TestShadesAreCalibrated shares one house for the parts that do not end it.
+// TestShadesAreCalibrated does one after the other in one house.
 func TestShadesAreCalibrated(t *testing.T) {
-	drivertest.Long(t)
-	t.Parallel() // with the other slow buses
-	h := calibrationHouse(t)
-	h.serve()
-	h.awaitOnline()
-	for _, part := range []struct {
-		name string
-		test func(*testing.T, *house)
-	}{
-		{"and listed", shadesAreListed},
-		{"by their own position", motorIsMeasured},
-		{"by a person", relaysAreWatched},
-		{"in their direction", directionIsFound},
-		{"although their console dies", killedConsole},
-		{"until Ctrl-C", ctrlCStopsTheShade},
-		{"until somebody else commands them", theRoomWins},
-		{"until nobody can answer any more", endedInput},
-	} {
-		t.Run(part.name, func(t *testing.T) {
-			h.t = t
-			part.test(t, h)
-		})
-	}
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := (&house{t: t, net: &cable.Net{}}).calibrationHouse()
+		h.serve()
+		h.awaitOnline()
+		for _, part := range []struct {
+			name string
+			test func(*testing.T, *house)
+		}{
+			{"and listed", shadesAreListed},
+			{"by their own position", motorIsMeasured},
+			{"by a person", relaysAreWatched},
+			{"in their direction", directionIsFound},
+			{"until Ctrl-C", ctrlCStopsTheShade},
+			{"until somebody else commands them", theRoomWins},
+			{"until nobody can answer any more", endedInput},
+		} {
+			h.part(part.name, func() { part.test(t, h) })
+		}
+	})
 }
 
 func shadesAreListed(t *testing.T, h *house) {
@@ -266,7 +281,7 @@ func motorIsMeasured(t *testing.T, h *house) {
 		}
 	}
 	e := h.lastEntries("console")
-	if len(e) == 0 || e[0].Command.Origin.Who != me(t) || e[0].Command.Origin.Why != "calibration" {
+	if len(e) == 0 || e[0].Command.Origin.Who != h.typist() || e[0].Command.Origin.Why != "calibration" {
 		t.Errorf("the ledger has %+v of the run", e)
 	}
 }
@@ -360,9 +375,14 @@ func (d *desk) underWay() (list []api.Job) {
 	return list
 }
 
-// killedConsole: a calibration that one console began goes on when that is killed with no
+// A calibration that one console began goes on when that is killed with no
 // chance to say goodbye, and is seen and cancelled from another.
-func killedConsole(t *testing.T, h *house) {
+func TestACalibrationOutlivesItsConsole(t *testing.T) {
+	drivertest.Long(t)
+	t.Parallel()
+	h := (&house{t: t}).calibrationHouse()
+	h.serve()
+	h.awaitOnline()
 	d := h.desk()
 	for _, part := range []struct {
 		bus   string
@@ -370,7 +390,7 @@ func killedConsole(t *testing.T, h *house) {
 	}{{"relays", relayShade}, {"motors", motorShade}} {
 		c := d.talkTo("shade", "calibrate", fmt.Sprint(part.shade), "--yes")
 		waitFor(t, 20*time.Second, "the shade on its way", func() bool { return h.truth(part.shade).Moving })
-		c.cmd.Process.Kill()
+		c.kill()
 		<-c.ended
 		killed := h.truth(part.shade)
 		follower := d.talkTo("job", "follow", d.underWay()[0].ID)
@@ -419,7 +439,7 @@ func ctrlCStopsTheShade(t *testing.T, h *house) {
 	})
 	before := h.lastOrder("motors")
 	pressed := time.Now()
-	c.cmd.Process.Signal(os.Interrupt)
+	c.interrupt()
 	if code := c.code(); code != 1 || !strings.Contains(c.said.String(), "the shade was stopped, and nothing is saved") {
 		t.Errorf("exit code %d: %s", code, c.said.String())
 	}
@@ -453,7 +473,7 @@ func (h *house) press(c *client, shade appliance.ID) bool {
 func theRoomWins(t *testing.T, h *house) {
 	c := h.desk().talkTo("shade", "calibrate", "5001", "--yes")
 	waitFor(t, 30*time.Second, "the shade on its way down", func() bool { s := h.truth(motorShade); return s.Motion == "closing" && s.ExactPosition < 90 })
-	if s := h.desk().run("shade", "calibrate", "5001", "--yes"); s.code != 1 || !strings.Contains(s.err, "shade 5001: a job is under way already (calibrate, begun by "+me(t)+")") || !strings.Contains(s.err, "job cancel") {
+	if s := h.desk().run("shade", "calibrate", "5001", "--yes"); s.code != 1 || !strings.Contains(s.err, "shade 5001: a job is under way already (calibrate, begun by "+h.typist()+")") || !strings.Contains(s.err, "job cancel") {
 		t.Errorf("a second one at the same time: exit code %d, %q", s.code, s.err)
 	}
 	if status, message := h.control("shadeControl", `{"targetType":3,"targetId":5001,"command":"STOP"}`); status != 1 {
@@ -497,7 +517,7 @@ func (h *house) lastEntries(via string) (out []appliance.Entry) {
 func TestPowerCutDuringACalibration(t *testing.T) {
 	drivertest.Long(t)
 	t.Parallel()
-	h := calibrationHouse(t)
+	h := (&house{t: t}).calibrationHouse()
 	d := h.desk()
 	before := d.must("site", "export")
 	daemon := d.serve()
@@ -528,24 +548,22 @@ func TestPowerCutDuringACalibration(t *testing.T) {
 
 // A daemon that is told to end stops the shade first.
 func TestEndOfTheDaemonStopsTheShade(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
-	h := calibrationHouse(t)
-	h.serve()
-	h.awaitOnline()
-	if h.truth(motorShade).ExactPosition != 50 {
-		t.Fatalf("at %v at first", h.truth(motorShade))
-	}
-	d := h.desk()
-	run := d.command(t.Context(), "shade", "calibrate", fmt.Sprint(motorShade), "--yes")
-	ended := make(chan said, 1)
-	go func() { ended <- d.answerOf(run, "") }()
-	waitFor(t, 20*time.Second, "the shade on its way", func() bool { return h.truth(motorShade).Moving })
-	h.stop()
-	if s := h.truth(motorShade); s.Moving || s.ExactPosition > 99 {
-		t.Errorf("the daemon ended and left %+v", s)
-	}
-	if s := <-ended; s.code != 1 || !strings.Contains(s.err, "the daemon ended or hung up") {
-		t.Errorf("whoever followed it is told %+v", s)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		h := (&house{t: t, net: &cable.Net{}}).calibrationHouse()
+		h.serve()
+		h.awaitOnline()
+		if h.truth(motorShade).ExactPosition != 50 {
+			t.Fatalf("at %v at first", h.truth(motorShade))
+		}
+		c := h.desk().talkTo("shade", "calibrate", fmt.Sprint(motorShade), "--yes")
+		waitFor(t, 20*time.Second, "the shade on its way", func() bool { return h.truth(motorShade).Moving })
+		h.stop()
+		if s := h.truth(motorShade); s.Moving || s.ExactPosition > 99 {
+			t.Errorf("the daemon ended and left %+v", s)
+		}
+		if code := c.code(); code != 1 || !strings.Contains(c.said.String(), "the daemon ended or hung up") {
+			t.Errorf("whoever followed it ended with %d: %s", code, c.said.String())
+		}
+	})
 }
