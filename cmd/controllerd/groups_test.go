@@ -87,19 +87,12 @@ clusters:
   - {id: 4, name: Corner, nodes: [3, 4], shades: [503, 504]}
 `
 
-// groupHouse is a building whose daemon is a process of its own.
+// groupHouse is a building whose frames are looked at.
 type groupHouse struct {
 	*house
-	daemon *served
 	seen   map[string]uint64 // how far the frames of a bus were looked at
 	halves int               // of table writes that are sent twice
 	motors int               // table writes to motors
-}
-
-func (g *groupHouse) start() {
-	g.t.Helper()
-	g.daemon = g.desk().serve()
-	g.url, g.client = g.daemon.url, g.daemon.client
 }
 
 // tableWrites counts writes to group tables since the building was built.
@@ -134,6 +127,16 @@ func (g *groupHouse) groups(bus string) (out api.Groups) {
 		g.t.Fatalf("%v in %s", err, text)
 	}
 	return out
+}
+
+// await waits until a condition holds that is asked for on the command line.
+func (g *groupHouse) await(most time.Duration, what string, holds func() bool) {
+	g.t.Helper()
+	for deadline := time.Now().Add(most); !holds(); time.Sleep(500 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			g.t.Fatalf("after %v still not: %s", most, what)
+		}
+	}
 }
 
 // claims are the groups of the clusters that are in use.
@@ -200,49 +203,50 @@ func (g *groupHouse) mustBeOneFrame(bus, path, body string) {
 }
 
 func TestClustersAreGroupsOfTheDevices(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
-	g := &groupHouse{house: newBuilding(t, groupSite), seen: map[string]uint64{}}
-	keypad := []string{"01.01.05", "01.01.FE"}
-	g.wipe("facade", "06.00.01", keypad...)
-	g.wipe("line", "0", "15", "3")
-	g.start()
+	virtualBuilding(t, groupSite, func(t *testing.T, h *house) {
+		g := &groupHouse{house: h, seen: map[string]uint64{}}
+		keypad := []string{"01.01.05", "01.01.FE"}
+		g.wipe("facade", "06.00.01", keypad...)
+		g.wipe("line", "0", "15", "3")
+		g.serve()
 
-	waitFor(t, 2*time.Minute, "all tables read", g.read)
-	if _, singles := g.frames("line", "channelControl", `{"targetType":2,"targetId":1,"command":"DIM","dimLevel":31}`); singles != 3 {
-		t.Errorf("%d frames to single gear, want three: there is no group", singles)
-	}
-	if n := g.tableWrites(); n != 0 {
-		t.Fatalf("%d table writes although nobody allowed any", n)
-	}
+		g.await(2*time.Minute, "all tables read", g.read)
+		if _, singles := g.frames("line", "channelControl", `{"targetType":2,"targetId":1,"command":"DIM","dimLevel":31}`); singles != 3 {
+			t.Errorf("%d frames to single gear, want three: there is no group", singles)
+		}
+		if n := g.tableWrites(); n != 0 {
+			t.Fatalf("%d table writes although nobody allowed any", n)
+		}
 
-	g.allow("keep")
-	for _, enough := range []int{1, 6} { // killed after the first write, and in the middle
-		waitFor(t, 2*time.Minute, "tables being written", func() bool { return g.tableWrites() >= enough })
-		g.daemon.kill()
-		g.start()
-	}
-	want := map[string]string{
-		"line Desks": "14", "line Walls": "13", "line Corner": "12", "facade South": "01.01.FD", "facade Corner": "01.01.FC",
-	}
-	waitFor(t, 3*time.Minute, "every cluster a group", func() bool { return len(g.claims()) == len(want) })
-	if got := g.claims(); fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("groups %v, want %v", got, want)
-	}
-	g.inStep(want, keypad)
-	// Each device is written once for each group, but for those that the kills caught
-	// between writing and remembering.
-	if n := g.tableWrites(); n < 12 || n > 14 {
-		t.Errorf("%d table writes, want 12 and one more for each kill at most", n)
-	}
-	g.moveByOneFrame()
+		g.allow("keep")
+		for _, enough := range []int{1, 6} { // killed after the first write, and in the middle
+			waitFor(t, 2*time.Minute, "tables being written", func() bool { return g.tableWrites() >= enough })
+			g.killDaemon()
+			g.serve()
+		}
+		want := map[string]string{
+			"line Desks": "14", "line Walls": "13", "line Corner": "12", "facade South": "01.01.FD", "facade Corner": "01.01.FC",
+		}
+		g.await(3*time.Minute, "every cluster a group", func() bool { return len(g.claims()) == len(want) })
+		if got := g.claims(); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("groups %v, want %v", got, want)
+		}
+		g.inStep(want, keypad)
+		// Each device is written once for each group, but for those that the kills caught
+		// between writing and remembering.
+		if n := g.tableWrites(); n < 12 || n > 14 {
+			t.Errorf("%d table writes, want 12 and one more for each kill at most", n)
+		}
+		g.moveByOneFrame()
 
-	g.daemon.kill()
-	g.start()
-	waitFor(t, time.Minute, "groups in use as before the restart", func() bool { return len(g.claims()) == len(want) })
-	g.mustBeOneFrame("line", "channelControl", `{"targetType":2,"targetId":1,"command":"DIM","dimLevel":66}`)
+		g.killDaemon()
+		g.serve()
+		g.await(time.Minute, "groups in use as before the restart", func() bool { return len(g.claims()) == len(want) })
+		g.mustBeOneFrame("line", "channelControl", `{"targetType":2,"targetId":1,"command":"DIM","dimLevel":66}`)
 
-	g.repairWiped(want)
+		g.repairWiped(want)
+	})
 }
 
 // inStep checks the tables in the devices.
@@ -292,9 +296,9 @@ func (g *groupHouse) moveByOneFrame() {
 // next group frame, is told by itself and written again; for the gear an installer
 // does not wait for that.
 func (g *groupHouse) repairWiped(want map[string]string) {
-	waitFor(g.t, 2*time.Minute, "all tables read", g.read)
+	g.await(2*time.Minute, "all tables read", g.read)
 	waitFor(g.t, 30*time.Second, "shades at rest", func() bool { return !g.device(11).Shades[0].Moving && !g.device(12).Shades[0].Moving })
-	waitFor(g.t, time.Minute, "a table old enough to be doubted", func() bool {
+	g.await(time.Minute, "a table old enough to be doubted", func() bool {
 		devices := g.groups("facade").Devices
 		i := slices.IndexFunc(devices, func(d api.GroupDevice) bool { return d.Device == "06.00.02" })
 		return time.Since(*devices[i].ReadAt) > 6*time.Second
@@ -314,7 +318,7 @@ func (g *groupHouse) repairWiped(want map[string]string) {
 	if got := g.holds("line", "3"); len(got) != 2 {
 		g.t.Errorf("gear 3 holds %v", got)
 	}
-	waitFor(g.t, time.Minute, "all in use again", func() bool { return len(g.claims()) == len(want) })
+	g.await(time.Minute, "all in use again", func() bool { return len(g.claims()) == len(want) })
 	waitFor(g.t, 30*time.Second, "shades at rest", func() bool { return !g.device(11).Shades[0].Moving && !g.device(12).Shades[0].Moving })
 	waitFor(g.t, 30*time.Second, "one frame again", func() bool {
 		groups, singles := g.frames("facade", "shadeControl", `{"targetType":2,"targetId":3,"command":"POS","posValue":90}`)

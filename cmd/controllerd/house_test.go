@@ -46,8 +46,8 @@ type house struct {
 	log       *slog.Logger // of the daemon; nil: to the test's output
 	net       *cable.Net   // that everything is on, in a bubble; nil: this machine's
 	clock     *web.Clock   // of the daemon; nil: this machine's
-	// consoleAt is where the daemon answers the command line in a bubble.
-	consoleAt string
+	consoleAt string       // where the daemon answers the command line, in a bubble
+	lives     *process     // the daemon's, there
 	// dialBroker connects to the platform's; nil: over this machine's network.
 	dialBroker func(ctx context.Context, address string) (net.Conn, error)
 }
@@ -207,7 +207,13 @@ func (h *house) serveAt(address string) {
 		h.t.Fatal(err)
 	}
 	h.daemon = d
-	stop := runFor(h.t, h.daemon.run)
+	process := h.lives
+	stop := runFor(h.t, func(ctx context.Context) error {
+		if err := d.run(ctx); process == nil || !process.isKilled() {
+			return err
+		}
+		return nil
+	})
 	h.stop = sync.OnceFunc(func() { stop(); end() })
 	h.t.Cleanup(h.stop)
 	h.url = "https://" + h.daemon.https.Addr().String()

@@ -515,35 +515,29 @@ func (h *house) lastEntries(via string) (out []appliance.Entry) {
 // After a power cut in the middle of a run nothing moves by itself, and the old
 // times stand.
 func TestPowerCutDuringACalibration(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
-	h := (&house{t: t}).calibrationHouse()
-	d := h.desk()
-	before := d.must("site", "export")
-	daemon := d.serve()
-	online := func() bool {
-		var list []api.Shade
-		s := d.run("shade", "list", "--json")
-		return s.code == 0 && json.Unmarshal([]byte(s.out), &list) == nil && len(list) == 3 && list[0].Online && list[1].Online
-	}
-	waitFor(t, 60*time.Second, "the shades online", online)
-	c := d.talkTo("shade", "calibrate", "5002", "--yes")
-	waitFor(t, 20*time.Second, "the shade on its way", func() bool { return h.truth(relayShade).Moving })
-	daemon.kill()
-	if code := c.code(); code != 1 || !strings.Contains(c.said.String(), "hung up") {
-		t.Errorf("the client ended with %d: %s", code, c.said.String())
-	}
-	writes := h.writes()
-	daemon = d.serve()
-	waitFor(t, 60*time.Second, "the shades online again", online)
-	waitFor(t, 20*time.Second, "the actuator to end the movement by itself", func() bool { return !h.truth(relayShade).Moving })
-	if now := h.writes(); now != writes {
-		t.Errorf("%d orders after the power came back, want none", now-writes)
-	}
-	if after := d.must("site", "export"); after != before {
-		t.Errorf("the site changed:\n%s\nwas\n%s", after, before)
-	}
-	daemon.stop()
+	synctest.Test(t, func(t *testing.T) {
+		h := (&house{t: t, net: &cable.Net{}}).calibrationHouse()
+		before := h.desk().must("site", "export")
+		h.serve()
+		h.awaitOnline()
+		c := h.desk().talkTo("shade", "calibrate", "5002", "--yes")
+		waitFor(t, 20*time.Second, "the shade on its way", func() bool { return h.truth(relayShade).Moving })
+		h.killDaemon()
+		if code := c.code(); code != 1 || !strings.Contains(c.said.String(), "hung up") {
+			t.Errorf("the client ended with %d: %s", code, c.said.String())
+		}
+		writes := h.writes()
+		h.serve()
+		h.awaitOnline()
+		waitFor(t, 20*time.Second, "the actuator to end the movement by itself", func() bool { return !h.truth(relayShade).Moving })
+		if now := h.writes(); now != writes {
+			t.Errorf("%d orders after the power came back, want none", now-writes)
+		}
+		if after := h.desk().must("site", "export"); after != before {
+			t.Errorf("the site changed:\n%s\nwas\n%s", after, before)
+		}
+	})
 }
 
 // A daemon that is told to end stops the shade first.

@@ -48,18 +48,20 @@ func (h *house) ground() ground {
 	if h.net == nil {
 		return ground{}
 	}
+	p := &process{}
+	h.lives = p
 	return ground{
 		listen: func(network, address string) (net.Listener, error) {
 			if network != "unix" {
-				return h.net.Listen(address)
+				return p.listen(h.net.Listen(address))
 			}
 			ln, err := h.net.Listen("127.0.0.1:0")
 			if err == nil {
 				h.consoleAt = ln.Addr().String()
 			}
-			return ln, err
+			return p.listen(ln, err)
 		},
-		ports: h.net.Ports(), clock: h.clock, broker: h.dialBroker,
+		ports: p.ports(h.net.Ports()), clock: h.clock, broker: h.dialBroker,
 	}
 }
 
