@@ -108,27 +108,28 @@ nodes:
 			site += fmt.Sprintf("  - {name: %s %d, bus: %s, address: %q, profile: %s}\n", p, i, bus, address, p)
 		}
 	}
-	h := bare(t, site)
-	for bus, profiles := range on {
-		found := slices.DeleteFunc(h.strangers(bus, "--last", fmt.Sprint(len(profiles)+1)), func(f api.Found) bool { // the gear behind gateways is looked for elsewhere
-			return strings.Contains(f.Address, "/") || f.Finding == string(appliance.FoundNote)
-		})
-		if len(found) != len(profiles) {
-			t.Errorf("bus %s: %d found, want %d", bus, len(found), len(profiles))
+	bareInBubble(t, site, func(t *testing.T, h *house) {
+		for bus, profiles := range on {
+			found := slices.DeleteFunc(h.strangers(bus, "--last", fmt.Sprint(len(profiles)+1)), func(f api.Found) bool { // the gear behind gateways is looked for elsewhere
+				return strings.Contains(f.Address, "/") || f.Finding == string(appliance.FoundNote)
+			})
+			if len(found) != len(profiles) {
+				t.Errorf("bus %s: %d found, want %d", bus, len(found), len(profiles))
+			}
+			for _, f := range found {
+				got := slices.Sorted(slices.Values(append([]string{f.Kind}, f.Others...)))
+				if w := want[bus+" "+f.Address]; !slices.Equal(got, w) {
+					t.Errorf("bus %s, address %s: looks like %v, want %v (%s)", bus, f.Address, got, w, f.Detail)
+				}
+				if f.Finding != "device" || f.Trouble {
+					t.Errorf("bus %s, address %s: %s", bus, f.Address, f.Finding)
+				}
+				if f.Kind == "wirenboard-wb-mao4" && (f.Serial == "" || f.Version == "" || !strings.Contains(f.Detail, "WBMAO4")) {
+					t.Errorf("nameplate of the WB-MAO4: %+v", f)
+				}
+			}
 		}
-		for _, f := range found {
-			got := slices.Sorted(slices.Values(append([]string{f.Kind}, f.Others...)))
-			if w := want[bus+" "+f.Address]; !slices.Equal(got, w) {
-				t.Errorf("bus %s, address %s: looks like %v, want %v (%s)", bus, f.Address, got, w, f.Detail)
-			}
-			if f.Finding != "device" || f.Trouble {
-				t.Errorf("bus %s, address %s: %s", bus, f.Address, f.Finding)
-			}
-			if f.Kind == "wirenboard-wb-mao4" && (f.Serial == "" || f.Version == "" || !strings.Contains(f.Detail, "WBMAO4")) {
-				t.Errorf("nameplate of the WB-MAO4: %+v", f)
-			}
-		}
-	}
+	})
 }
 
 // scanResult runs a scan by hand and returns what it says as JSON.
@@ -162,66 +163,67 @@ nodes:
 func TestScanNamesTheCulprit(t *testing.T) {
 	drivertest.Long(t)
 	t.Parallel()
-	h := bare(t, troubledSite)
-	// The installer took one device for another, and forgot one.
-	h.site.Nodes[3].Profile = "wirenboard-wb-mr6c"
-	h.site.Nodes = h.site.Nodes[:5]
-	h.fillStore()
-	h.serve()
-	d := h.desk()
-	h.fault(sim.Fault{Bus: "line", Kind: sim.FaultDuplicate, Address: "2"})
-	if found := d.scanResult(3, "line", "--first", "2", "--last", "2"); !strings.Contains(found["2 collision"].Detail, "DEVICES") {
-		t.Errorf("two at one address: %+v", found)
-	}
-	for _, f := range []sim.Fault{
-		{Kind: sim.FaultSilent, Address: "3"},
-		{Kind: sim.FaultSettings, Address: "5", BaudRate: 9600, Parity: "none"},
-		{Kind: sim.FaultBabble, Address: "17"},
-	} {
-		f.Bus = "line"
-		h.fault(f)
-	}
-	found := d.scanResult(3, "line", "--last", "8") // whether the two at 2 are heard colliding is chance now, since 17 talks into it
-	for key, want := range map[string]struct{ kind, detail string }{
-		"1 device":  {"wirenboard-wb-mao4", "that the site says"},
-		"3 silent":  {"", "does not answer"},
-		"4 profile": {"waveshare-relay-8ch", "is not the wirenboard-wb-mr6c that the site says"},
-		"5 silent":  {"", "does not answer"},
-		"6 device":  {"wirenboard-wb-led-white", "looks like"},
-		"17 babble": {"", "UNIT 17 TALKS WITHOUT BEING ASKED"},
-	} {
-		f, ok := found[key]
-		if !ok || f.Kind != want.kind || !strings.Contains(f.Detail, want.detail) {
-			t.Errorf("%s: %+v, want kind %q and a detail with %q; found were %q", key, f, want.kind, want.detail, slices.Sorted(maps.Keys(found)))
+	bareInBubble(t, troubledSite, func(t *testing.T, h *house) {
+		// The installer took one device for another, and forgot one.
+		h.site.Nodes[3].Profile = "wirenboard-wb-mr6c"
+		h.site.Nodes = h.site.Nodes[:5]
+		h.fillStore()
+		h.serve()
+		d := h.desk()
+		h.fault(sim.Fault{Bus: "line", Kind: sim.FaultDuplicate, Address: "2"})
+		if found := d.scanResult(3, "line", "--first", "2", "--last", "2"); !strings.Contains(found["2 collision"].Detail, "DEVICES") {
+			t.Errorf("two at one address: %+v", found)
 		}
-		if f.Trouble && f.Advice == "" {
-			t.Errorf("%s: nothing is said of what to do", key)
+		for _, f := range []sim.Fault{
+			{Kind: sim.FaultSilent, Address: "3"},
+			{Kind: sim.FaultSettings, Address: "5", BaudRate: 9600, Parity: "none"},
+			{Kind: sim.FaultBabble, Address: "17"},
+		} {
+			f.Bus = "line"
+			h.fault(f)
 		}
-	}
-	if len(found) != 7 {
-		t.Errorf("%d rows, want 7: %+v", len(found), found)
-	}
-	if len(found["6 device"].Nodes) != 0 || !slices.Equal(found["1 device"].Nodes, []appliance.ID{h.site.Nodes[0].ID}) {
-		t.Errorf("nodes at 6 and 1: %v, %v", found["6 device"].Nodes, found["1 device"].Nodes)
-	}
+		found := d.scanResult(3, "line", "--last", "8") // whether the two at 2 are heard colliding is chance now, since 17 talks into it
+		for key, want := range map[string]struct{ kind, detail string }{
+			"1 device":  {"wirenboard-wb-mao4", "that the site says"},
+			"3 silent":  {"", "does not answer"},
+			"4 profile": {"waveshare-relay-8ch", "is not the wirenboard-wb-mr6c that the site says"},
+			"5 silent":  {"", "does not answer"},
+			"6 device":  {"wirenboard-wb-led-white", "looks like"},
+			"17 babble": {"", "UNIT 17 TALKS WITHOUT BEING ASKED"},
+		} {
+			f, ok := found[key]
+			if !ok || f.Kind != want.kind || !strings.Contains(f.Detail, want.detail) {
+				t.Errorf("%s: %+v, want kind %q and a detail with %q; found were %q", key, f, want.kind, want.detail, slices.Sorted(maps.Keys(found)))
+			}
+			if f.Trouble && f.Advice == "" {
+				t.Errorf("%s: nothing is said of what to do", key)
+			}
+		}
+		if len(found) != 7 {
+			t.Errorf("%d rows, want 7: %+v", len(found), found)
+		}
+		if len(found["6 device"].Nodes) != 0 || !slices.Equal(found["1 device"].Nodes, []appliance.ID{h.site.Nodes[0].ID}) {
+			t.Errorf("nodes at 6 and 1: %v, %v", found["6 device"].Nodes, found["1 device"].Nodes)
+		}
 
-	found = d.scanResult(3, "line", "--first", "5", "--last", "5", "--all-settings")
-	f := found["5 settings"]
-	if f.Line == nil || f.Line.BaudRate != 9600 || f.Line.Parity != "none" || f.Kind != "wirenboard-wb-led-rgbw" || !strings.Contains(f.Advice, "19200 8E") {
-		t.Errorf("at other settings: %+v in %+v", f, found)
-	}
-	if f, accused := found["5 silent"]; accused {
-		t.Errorf("who answers at other settings is silent besides: %+v", f)
-	}
-	if s := d.run("bus", "scan", "line", "--first", "3", "--last", "3", "--all-settings"); s.code != 3 || !strings.Contains(s.out, "3 (3 Office): does not answer") || strings.Contains(s.out, "--all-settings") {
-		t.Errorf("silent at all settings: %d\n%s%s", s.code, s.out, s.err)
-	}
-	// Without the two of one address, which were found above: whether they are heard colliding again is chance, since 17 talks into it.
-	if s := d.run("bus", "scan", "line", "--first", "3", "--last", "6"); s.code != 3 || !strings.Contains(s.out, "2 of the site silent, 1 not in the site") ||
-		!strings.Contains(s.err, "3 silent, 4 profile, 5 silent") || !strings.Contains(s.out, "→ disconnect") {
-		t.Errorf("for people: %d\n%s%s", s.code, s.out, s.err)
-	}
-	d.importDraft("line", []string{"--first", "6", "--last", "6"}, map[string]string{"6": "wirenboard-wb-led-white"})
+		found = d.scanResult(3, "line", "--first", "5", "--last", "5", "--all-settings")
+		f := found["5 settings"]
+		if f.Line == nil || f.Line.BaudRate != 9600 || f.Line.Parity != "none" || f.Kind != "wirenboard-wb-led-rgbw" || !strings.Contains(f.Advice, "19200 8E") {
+			t.Errorf("at other settings: %+v in %+v", f, found)
+		}
+		if f, accused := found["5 silent"]; accused {
+			t.Errorf("who answers at other settings is silent besides: %+v", f)
+		}
+		if s := d.run("bus", "scan", "line", "--first", "3", "--last", "3", "--all-settings"); s.code != 3 || !strings.Contains(s.out, "3 (3 Office): does not answer") || strings.Contains(s.out, "--all-settings") {
+			t.Errorf("silent at all settings: %d\n%s%s", s.code, s.out, s.err)
+		}
+		// Without the two of one address, which were found above: whether they are heard colliding again is chance, since 17 talks into it.
+		if s := d.run("bus", "scan", "line", "--first", "3", "--last", "6"); s.code != 3 || !strings.Contains(s.out, "2 of the site silent, 1 not in the site") ||
+			!strings.Contains(s.err, "3 silent, 4 profile, 5 silent") || !strings.Contains(s.out, "→ disconnect") {
+			t.Errorf("for people: %d\n%s%s", s.code, s.out, s.err)
+		}
+		d.importDraft("line", []string{"--first", "6", "--last", "6"}, map[string]string{"6": "wirenboard-wb-led-white"})
+	})
 }
 
 // TestScanNamesTheCulpritAmongMotors does the same with shade motors.
@@ -233,47 +235,48 @@ func TestScanNamesTheCulpritAmongMotors(t *testing.T) {
 		fmt.Fprintf(&nodes, "  - {name: Motor %d, bus: shades, address: %q, profile: somfy-sdn-30dc}\n", i+1, motorAddress(i))
 		fmt.Fprintf(&shades, "  - {name: Shade %d, node: Motor %d, output: 1, travelUp: 12s, travelDown: 12s}\n", i+1, i+1)
 	}
-	h := bare(t, "buses:\n  - {name: shades, driver: sdn, port: \"@DIR@/shades\"}\nnodes:\n"+nodes.String()+"shades:\n"+shades.String())
-	h.site.Nodes[3].Profile = "somfy-sdn-40ac"
-	h.site.Nodes, h.site.Shades = h.site.Nodes[:5], h.site.Shades[:5]
-	h.fillStore()
-	h.serve()
-	for _, f := range []sim.Fault{
-		{Kind: sim.FaultDuplicate, Address: motorAddress(1)},
-		{Kind: sim.FaultSilent, Address: motorAddress(2)},
-	} {
-		f.Bus = "shades"
-		h.fault(f)
-	}
-	d := h.desk()
-	found := d.scanResult(3, "shades")
-	for key, want := range map[string]string{
-		motorAddress(0) + " device":    "Sonesse 30 DC",
-		motorAddress(1) + " collision": "TWO MOTORS",
-		motorAddress(2) + " silent":    "does not answer",
-		motorAddress(3) + " profile":   "not the somfy-sdn-40ac that the site says",
-		motorAddress(4) + " device":    "Sonesse 30 DC",
-		motorAddress(5) + " device":    "Sonesse 30 DC",
-	} {
-		if f, ok := found[key]; !ok || !strings.Contains(f.Detail, want) {
-			t.Errorf("%s: %+v, want %q; found were %q", key, f, want, slices.Sorted(maps.Keys(found)))
+	bareInBubble(t, "buses:\n  - {name: shades, driver: sdn, port: \"@DIR@/shades\"}\nnodes:\n"+nodes.String()+"shades:\n"+shades.String(), func(t *testing.T, h *house) {
+		h.site.Nodes[3].Profile = "somfy-sdn-40ac"
+		h.site.Nodes, h.site.Shades = h.site.Nodes[:5], h.site.Shades[:5]
+		h.fillStore()
+		h.serve()
+		for _, f := range []sim.Fault{
+			{Kind: sim.FaultDuplicate, Address: motorAddress(1)},
+			{Kind: sim.FaultSilent, Address: motorAddress(2)},
+		} {
+			f.Bus = "shades"
+			h.fault(f)
 		}
-	}
-	for _, f := range h.building.Faults() {
-		h.building.RemoveFault(f.ID)
-	}
-	h.fault(sim.Fault{Bus: "shades", Kind: sim.FaultBabble, Address: motorAddress(0), Rate: 0.05})
-	found = d.scanResult(3, "shades")
-	if f, ok := found[motorAddress(0)+" babble"]; !ok || !strings.Contains(f.Detail, "TALKS WITHOUT BEING ASKED") {
-		t.Errorf("a babbling motor: %+v", found)
-	}
+		d := h.desk()
+		found := d.scanResult(3, "shades")
+		for key, want := range map[string]string{
+			motorAddress(0) + " device":    "Sonesse 30 DC",
+			motorAddress(1) + " collision": "TWO MOTORS",
+			motorAddress(2) + " silent":    "does not answer",
+			motorAddress(3) + " profile":   "not the somfy-sdn-40ac that the site says",
+			motorAddress(4) + " device":    "Sonesse 30 DC",
+			motorAddress(5) + " device":    "Sonesse 30 DC",
+		} {
+			if f, ok := found[key]; !ok || !strings.Contains(f.Detail, want) {
+				t.Errorf("%s: %+v, want %q; found were %q", key, f, want, slices.Sorted(maps.Keys(found)))
+			}
+		}
+		for _, f := range h.building.Faults() {
+			h.building.RemoveFault(f.ID)
+		}
+		h.fault(sim.Fault{Bus: "shades", Kind: sim.FaultBabble, Address: motorAddress(0), Rate: 0.05})
+		found = d.scanResult(3, "shades")
+		if f, ok := found[motorAddress(0)+" babble"]; !ok || !strings.Contains(f.Detail, "TALKS WITHOUT BEING ASKED") {
+			t.Errorf("a babbling motor: %+v", found)
+		}
+	})
 }
 
 // TestScanNamesTheCulpritAmongGear does the same on a DALI line.
 func TestScanNamesTheCulpritAmongGear(t *testing.T) {
 	drivertest.Long(t)
 	t.Parallel()
-	h := bare(t, `buses:
+	bareInBubble(t, `buses:
   - {name: attic, driver: dali, port: "@DIR@/attic", options: {gateway: luba}}
 nodes:
   - {name: Desk, bus: attic, address: 0, profile: dali-dt6, groups: [3, 12], options: {fade: 700ms}}
@@ -281,32 +284,33 @@ nodes:
   - {name: Wall, bus: attic, address: 2, profile: dali-dt6}
   - {name: Niche, bus: attic, address: 3, profile: dali-dt6}
   - {name: Sofa, bus: attic, address: 4, profile: dali-dt8-tc, groups: [3], options: {fade: 700ms}}
-`)
-	h.site.Nodes[3].Profile = "dali-dt8-rgbw"
-	h.site.Nodes = h.site.Nodes[:4]
-	h.fillStore()
-	h.serve()
-	for _, f := range []sim.Fault{{Kind: sim.FaultDuplicate, Address: "1"}, {Kind: sim.FaultSilent, Address: "2"}} {
-		f.Bus = "attic"
-		h.fault(f)
-	}
-	d := h.desk()
-	found := d.scanResult(3, "attic", "--last", "7")
-	for key, want := range map[string]string{
-		"0 device": "device type 6", "1 collision": "SEVERAL GEARS", "2 silent": "does not answer",
-		"3 profile": "is not the dali-dt8-rgbw that the site says", "4 device": "colour temperature",
-	} {
-		if f, ok := found[key]; !ok || !strings.Contains(f.Detail, want) {
-			t.Errorf("%s: %+v, want %q; found were %q", key, f, want, slices.Sorted(maps.Keys(found)))
+`, func(t *testing.T, h *house) {
+		h.site.Nodes[3].Profile = "dali-dt8-rgbw"
+		h.site.Nodes = h.site.Nodes[:4]
+		h.fillStore()
+		h.serve()
+		for _, f := range []sim.Fault{{Kind: sim.FaultDuplicate, Address: "1"}, {Kind: sim.FaultSilent, Address: "2"}} {
+			f.Bus = "attic"
+			h.fault(f)
 		}
-	}
-	if f := found["0 device"]; !slices.Equal(f.Groups, []string{"3", "12"}) || f.Options["fade"] != "700ms" {
-		t.Errorf("groups and options of gear 0: %+v", f)
-	}
-	if len(found) != 5 {
-		t.Errorf("found %+v", found)
-	}
-	d.importDraft("attic", []string{"--last", "7"}, map[string]string{"4": "dali-dt8-tc"})
+		d := h.desk()
+		found := d.scanResult(3, "attic", "--last", "7")
+		for key, want := range map[string]string{
+			"0 device": "device type 6", "1 collision": "SEVERAL GEARS", "2 silent": "does not answer",
+			"3 profile": "is not the dali-dt8-rgbw that the site says", "4 device": "colour temperature",
+		} {
+			if f, ok := found[key]; !ok || !strings.Contains(f.Detail, want) {
+				t.Errorf("%s: %+v, want %q; found were %q", key, f, want, slices.Sorted(maps.Keys(found)))
+			}
+		}
+		if f := found["0 device"]; !slices.Equal(f.Groups, []string{"3", "12"}) || f.Options["fade"] != "700ms" {
+			t.Errorf("groups and options of gear 0: %+v", f)
+		}
+		if len(found) != 5 {
+			t.Errorf("found %+v", found)
+		}
+		d.importDraft("attic", []string{"--last", "7"}, map[string]string{"4": "dali-dt8-tc"})
+	})
 }
 
 // importDraft writes what a scan found to a file, imports that, and expects nodes with
@@ -351,25 +355,26 @@ func (d *desk) importDraft(bus string, args []string, want map[string]string) {
 // not what the site says, and one not in the site.
 func TestScanComparesFixturesWithTheSite(t *testing.T) {
 	t.Parallel()
-	h := bare(t, `buses:
+	bareInBubble(t, `buses:
   - {name: stage, driver: dmx, port: "@DIR@/stage"}
 nodes:
   - {id: 21, name: Spot, bus: stage, address: 1, profile: dmx-dimmer}
   - {id: 22, name: Wash, bus: stage, address: 11, profile: dmx-rgbw}
   - {id: 23, name: Strip, bus: stage, address: 21, profile: dmx-rgb}
-`)
-	h.site.Nodes[1].Profile = "dmx-rgb"
-	h.site.Nodes = slices.Delete(h.site.Nodes, 2, 3)
-	h.fillStore()
-	h.serve()
-	d := h.desk()
-	found := d.scanResult(3, "stage")
-	for key, kind := range map[string]string{"1 device": "dmx-dimmer", "11 profile": "dmx-rgbw", "21 device": "dmx-rgb"} {
-		if f, ok := found[key]; !ok || f.Kind != kind || f.Serial == "" {
-			t.Errorf("%s: %+v, want %s", key, f, kind)
+`, func(t *testing.T, h *house) {
+		h.site.Nodes[1].Profile = "dmx-rgb"
+		h.site.Nodes = slices.Delete(h.site.Nodes, 2, 3)
+		h.fillStore()
+		h.serve()
+		d := h.desk()
+		found := d.scanResult(3, "stage")
+		for key, kind := range map[string]string{"1 device": "dmx-dimmer", "11 profile": "dmx-rgbw", "21 device": "dmx-rgb"} {
+			if f, ok := found[key]; !ok || f.Kind != kind || f.Serial == "" {
+				t.Errorf("%s: %+v, want %s", key, f, kind)
+			}
 		}
-	}
-	d.importDraft("stage", nil, map[string]string{"21": "dmx-rgb"})
+		d.importDraft("stage", nil, map[string]string{"21": "dmx-rgb"})
+	})
 }
 
 // TestDraftOfMotorsMakesASite scans a bus of which no site knows, imports what the scan
@@ -378,7 +383,7 @@ nodes:
 func TestDraftOfMotorsMakesASite(t *testing.T) {
 	drivertest.Long(t)
 	t.Parallel()
-	h := bare(t, `buses:
+	bareInBubble(t, `buses:
   - {name: shades, driver: sdn, port: "@DIR@/shades"}
 nodes:
   - {name: East, bus: shades, address: 06.00.01, profile: somfy-sdn-30dc}
@@ -386,25 +391,27 @@ nodes:
 shades:
   - {name: East shade, node: East, output: 1}
   - {name: West shade, node: West, output: 1}
-`)
-	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "fresh")}
-	draft := filepath.Join(t.TempDir(), "found.yaml")
-	s := d.run("bus", "scan", "--port", h.site.Buses[0].Port, "--driver", "sdn", "--site", draft)
-	if s.code != 0 || !strings.Contains(s.out, "2 nodes written to "+draft) {
-		t.Fatalf("scan: exit code %d\n%s%s", s.code, s.out, s.err)
-	}
-	d.must("site", "check", draft)
-	d.must("site", "import", draft)
-	d.serve()
-	waitFor(t, 60*time.Second, "the motors online", func() bool {
-		buses := d.buses()
-		return len(buses) == 1 && buses[0].Nodes == 2 && buses[0].Online == 2
+`, func(t *testing.T, h *house) {
+		d := h.fresh()
+		draft := filepath.Join(t.TempDir(), "found.yaml")
+		s := d.run("bus", "scan", "--port", h.site.Buses[0].Port, "--driver", "sdn", "--site", draft)
+		if s.code != 0 || !strings.Contains(s.out, "2 nodes written to "+draft) {
+			t.Fatalf("scan: exit code %d\n%s%s", s.code, s.out, s.err)
+		}
+		d.must("site", "check", draft)
+		d.must("site", "import", draft)
+		h.dataDir = d.dataDir
+		h.serve()
+		h.await(60*time.Second, "the motors online", func() bool {
+			buses := d.buses()
+			return len(buses) == 1 && buses[0].Nodes == 2 && buses[0].Online == 2
+		})
+		var shades []api.Shade
+		if err := json.Unmarshal([]byte(d.must("shade", "list", "--json")), &shades); err != nil {
+			t.Fatal(err)
+		}
+		if len(shades) != 2 || !shades[0].Online || !shades[0].Measured {
+			t.Errorf("shades %+v, made of\n%s", shades, readText(draft))
+		}
 	})
-	var shades []api.Shade
-	if err := json.Unmarshal([]byte(d.must("shade", "list", "--json")), &shades); err != nil {
-		t.Fatal(err)
-	}
-	if len(shades) != 2 || !shades[0].Online || !shades[0].Measured {
-		t.Errorf("shades %+v, made of\n%s", shades, readText(draft))
-	}
 }

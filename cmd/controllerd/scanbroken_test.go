@@ -1,6 +1,7 @@
 package main
 
 import (
+	"log/slog"
 	"regexp"
 	"slices"
 	"strings"
@@ -35,25 +36,25 @@ func TestScanBrokenOffSaysSo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, brokenOffSite)
-			looked := func() int {
-				for _, j := range h.daemon.core.Jobs().List() {
-					return j.Progress.Done
+			virtually(t, brokenOffSite, func(t *testing.T, h *house) {
+				looked := func() int {
+					for _, j := range h.daemon.core.Jobs().List() {
+						return j.Progress.Done
+					}
+					return 0
 				}
-				return 0
-			}
-			disturbed := make(chan struct{})
-			go func() {
-				defer close(disturbed)
-				waitFor(t, 60*time.Second, "the scan under way", func() bool { return looked() >= 20 })
-				disturb(h)
-			}()
-			d := h.desk()
-			s := d.answerOf(d.command(t.Context(), "bus", "scan", "line"), "")
-			<-disturbed
-			if s.code != 1 || !strings.Contains(s.err, "was not looked for") {
-				t.Errorf("after %d addresses the scan ended with exit code %d: %s", looked(), s.code, s.err)
-			}
+				disturbed := make(chan struct{})
+				go func() {
+					defer close(disturbed)
+					waitFor(t, 60*time.Second, "the scan under way", func() bool { return looked() >= 20 })
+					disturb(h)
+				}()
+				s := h.typed("bus", "scan", "line")
+				<-disturbed
+				if s.code != 1 || !strings.Contains(s.err, "was not looked for") {
+					t.Errorf("after %d addresses the scan ended with exit code %d: %s", looked(), s.code, s.err)
+				}
+			})
 		})
 	}
 }
@@ -63,36 +64,47 @@ func TestScanBrokenOffSaysSo(t *testing.T) {
 func TestDevicesInOrder(t *testing.T) {
 	drivertest.Long(t)
 	t.Parallel()
-	h := newHouse(t, brokenOffSite)
-	h.fault(sim.Fault{Bus: "line", Address: "101", Kind: sim.FaultSilent})
-	var out string
-	h.await(60*time.Second, "the silent device with its reason", func() bool {
-		out = h.desk().must("bus", "list", "--devices")
-		return strings.Contains(out, "no answer within")
+	virtually(t, brokenOffSite, func(t *testing.T, h *house) {
+		h.fault(sim.Fault{Bus: "line", Address: "101", Kind: sim.FaultSilent})
+		var out string
+		h.await(60*time.Second, "the silent device with its reason", func() bool {
+			out = h.desk().must("bus", "list", "--devices")
+			return strings.Contains(out, "no answer within")
+		})
+		two, hundred := strings.Index(out, "line  2 "), strings.Index(out, "line  101 ")
+		if two < 0 || hundred < two {
+			t.Errorf("2 does not stand before 101:\n%s", out)
+		}
+		if !strings.Contains(out[hundred:], "no answer within") {
+			t.Errorf("why 101 is offline is not told:\n%s", out)
+		}
 	})
-	two, hundred := strings.Index(out, "line  2 "), strings.Index(out, "line  101 ")
-	if two < 0 || hundred < two {
-		t.Errorf("2 does not stand before 101:\n%s", out)
-	}
-	if !strings.Contains(out[hundred:], "no answer within") {
-		t.Errorf("why 101 is offline is not told:\n%s", out)
-	}
+}
+
+// serveHeard starts the daemon and collects what it logs.
+func (h *house) serveHeard() *heard {
+	h.t.Helper()
+	log := &heard{pattern: servingLine, found: make(chan string, 1)}
+	h.log = slog.New(slog.NewTextHandler(log, nil))
+	h.serve()
+	return log
 }
 
 // TestWrongProfileIsToldOnce gives a device a profile whose registers it does not have:
 // the list of devices says so, and the log in one line.
 func TestWrongProfileIsToldOnce(t *testing.T) {
 	t.Parallel()
-	h := bare(t, brokenOffSite)
-	h.site.Nodes[0].Profile = "wirenboard-wb-mrgbw-d-legacy"
-	h.fillStore()
-	s := h.desk().serve()
-	waitFor(t, 60*time.Second, "what is wrong with device 2", func() bool {
-		return strings.Contains(h.desk().must("bus", "list", "--devices"), "wrong profile?")
+	bareInBubble(t, brokenOffSite, func(t *testing.T, h *house) {
+		h.site.Nodes[0].Profile = "wirenboard-wb-mrgbw-d-legacy"
+		h.fillStore()
+		log := h.serveHeard()
+		h.await(60*time.Second, "what is wrong with device 2", func() bool {
+			return strings.Contains(h.desk().must("bus", "list", "--devices"), "wrong profile?")
+		})
+		if n := strings.Count(log.String(), "refuses to tell a value"); n != 1 {
+			t.Errorf("%d lines of log about one device:\n%s", n, log)
+		}
 	})
-	if n := strings.Count(s.log.String(), "refuses to tell a value"); n != 1 {
-		t.Errorf("%d lines of log about one device:\n%s", n, s.log.String())
-	}
 }
 
 // TestWhatNeverAnsweredIsToldAsSuch starts with a device that is silent from the beginning:
@@ -100,16 +112,17 @@ func TestWrongProfileIsToldOnce(t *testing.T) {
 func TestWhatNeverAnsweredIsToldAsSuch(t *testing.T) {
 	drivertest.Long(t)
 	t.Parallel()
-	h := bare(t, brokenOffSite)
-	h.fault(sim.Fault{Bus: "line", Address: "101", Kind: sim.FaultSilent})
-	h.fillStore()
-	s := h.desk().serve()
-	waitFor(t, 60*time.Second, "what is known of device 101", func() bool {
-		return strings.Contains(s.log.String(), "device does not answer") && strings.Count(h.desk().must("node", "list"), "never answered") == 2
+	bareInBubble(t, brokenOffSite, func(t *testing.T, h *house) {
+		h.fault(sim.Fault{Bus: "line", Address: "101", Kind: sim.FaultSilent})
+		h.fillStore()
+		log := h.serveHeard()
+		h.await(60*time.Second, "what is known of device 101", func() bool {
+			return strings.Contains(log.String(), "device does not answer") && strings.Count(h.desk().must("node", "list"), "never answered") == 2
+		})
+		if log := log.String(); strings.Count(log, "does not answer") != 1 || strings.Contains(log, "device is offline") {
+			t.Errorf("the log says\n%s", log)
+		}
 	})
-	if log := s.log.String(); strings.Count(log, "does not answer") != 1 || strings.Contains(log, "device is offline") {
-		t.Errorf("the log says\n%s", log)
-	}
 }
 
 // TestWhoHasAKeyCanLogIn starts without users, once before and once after a key was made.
@@ -133,13 +146,14 @@ func TestWhoHasAKeyCanLogIn(t *testing.T) {
 func TestWhoTalksUnaskedIsListed(t *testing.T) {
 	drivertest.Long(t)
 	t.Parallel()
-	h := newHouse(t, brokenOffSite)
-	h.fault(sim.Fault{Bus: "line", Address: "2", Kind: sim.FaultBabble, Rate: 0.8})
-	h.await(60*time.Second, "the talker among the devices", func() bool {
-		out := h.desk().must("bus", "list", "--devices")
-		if n := strings.Count(out, "talks unasked"); n > 1 {
-			t.Fatalf("more than one is accused:\n%s", out)
-		}
-		return regexp.MustCompile(`(?m)^line +2 .* talks unasked, \d+ times`).MatchString(out)
+	virtually(t, brokenOffSite, func(t *testing.T, h *house) {
+		h.fault(sim.Fault{Bus: "line", Address: "2", Kind: sim.FaultBabble, Rate: 0.8})
+		h.await(60*time.Second, "the talker among the devices", func() bool {
+			out := h.desk().must("bus", "list", "--devices")
+			if n := strings.Count(out, "talks unasked"); n > 1 {
+				t.Fatalf("more than one is accused:\n%s", out)
+			}
+			return regexp.MustCompile(`(?m)^line +2 .* talks unasked, \d+ times`).MatchString(out)
+		})
 	})
 }
