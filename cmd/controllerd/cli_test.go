@@ -289,91 +289,91 @@ shades:
 }
 
 func TestBusCommandsWithAndWithoutDaemon(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
-	h := newHouse(t, smallSite)
-	d := h.desk()
-	h.control("channelControl", `{"targetType":3,"targetId":2,"command":"ON"}`)
+	virtually(t, smallSite, func(t *testing.T, h *house) {
+		d := h.desk()
+		h.control("channelControl", `{"targetType":3,"targetId":2,"command":"ON"}`)
 
-	list := func() (buses []api.BusDetail) {
-		if err := json.Unmarshal([]byte(d.must("bus", "list", "--json")), &buses); err != nil {
-			t.Fatal(err)
+		list := func() (buses []api.BusDetail) {
+			if err := json.Unmarshal([]byte(d.must("bus", "list", "--json")), &buses); err != nil {
+				t.Fatal(err)
+			}
+			if len(buses) != 2 || buses[0].Name != "tcp" || buses[1].Name != "rtu" {
+				t.Fatalf("bus list: %+v", buses)
+			}
+			return buses
 		}
-		if len(buses) != 2 || buses[0].Name != "tcp" || buses[1].Name != "rtu" {
-			t.Fatalf("bus list: %+v", buses)
+		for _, b := range list() {
+			if !b.Up || b.Online != b.Nodes || b.Nodes == 0 || b.BoundMs <= 0 || b.TypicalMs <= 0 || b.TypicalMs > b.BoundMs || len(b.Devices) == 0 {
+				t.Errorf("bus list with daemon: %+v", b)
+			}
 		}
-		return buses
-	}
-	for _, b := range list() {
-		if !b.Up || b.Online != b.Nodes || b.Nodes == 0 || b.BoundMs <= 0 || b.TypicalMs <= 0 || b.TypicalMs > b.BoundMs || len(b.Devices) == 0 {
-			t.Errorf("bus list with daemon: %+v", b)
+		if out := d.must("bus", "list"); !strings.Contains(out, "BOUND") || !strings.Contains(out, "rtu") {
+			t.Errorf("bus list: %s", out)
 		}
-	}
-	if out := d.must("bus", "list"); !strings.Contains(out, "BOUND") || !strings.Contains(out, "rtu") {
-		t.Errorf("bus list: %s", out)
-	}
 
-	scan := func() {
-		t.Helper()
-		s := d.run("bus", "scan", "rtu", "--last", "6", "--json")
-		var found []api.Found
-		if err := json.Unmarshal([]byte(s.out), &found); err != nil || s.code != 0 {
-			t.Fatalf("bus scan: %d %v %s%s", s.code, err, s.out, s.err)
+		scan := func() {
+			t.Helper()
+			s := d.run("bus", "scan", "rtu", "--last", "6", "--json")
+			var found []api.Found
+			if err := json.Unmarshal([]byte(s.out), &found); err != nil || s.code != 0 {
+				t.Fatalf("bus scan: %d %v %s%s", s.code, err, s.out, s.err)
+			}
+			if len(found) != 2 || found[0].Address != "3" || found[0].Kind != "waveshare-relay-8ch" || found[1].Address != "5" || found[1].Kind != "wirenboard-wb-mao4" {
+				t.Errorf("bus scan found %+v, want one row for the relays at 3 and one for the analogue outputs at 5", found)
+			}
+			if s.err != "" {
+				t.Errorf("standard error is no terminal, and got %q", s.err)
+			}
 		}
-		if len(found) != 2 || found[0].Address != "3" || found[0].Kind != "waveshare-relay-8ch" || found[1].Address != "5" || found[1].Kind != "wirenboard-wb-mao4" {
-			t.Errorf("bus scan found %+v, want one row for the relays at 3 and one for the analogue outputs at 5", found)
+		scan()
+		if out := d.must("bus", "scan", "rtu", "--first", "3", "--last", "3"); strings.Count(out, "\n") != 4 || !strings.Contains(out, "1 address answered, 0 of the site silent, 0 not in the site") {
+			t.Errorf("scan as a table: want a heading, one row and a summary:\n%s", out)
 		}
-		if s.err != "" {
-			t.Errorf("standard error is no terminal, and got %q", s.err)
-		}
-	}
-	scan()
-	if out := d.must("bus", "scan", "rtu", "--first", "3", "--last", "3"); strings.Count(out, "\n") != 4 || !strings.Contains(out, "1 address answered, 0 of the site silent, 0 not in the site") {
-		t.Errorf("scan as a table: want a heading, one row and a summary:\n%s", out)
-	}
 
-	out := d.must("bus", "monitor", "rtu", "--recent", "--json")
-	sent, received := 0, 0
-	for line := range strings.Lines(out) {
-		var f struct {
-			Direction string `json:"direction"`
-			OK        bool   `json:"ok"`
-			Fields    struct{ Unit int }
+		out := d.must("bus", "monitor", "rtu", "--recent", "--json")
+		sent, received := 0, 0
+		for line := range strings.Lines(out) {
+			var f struct {
+				Direction string `json:"direction"`
+				OK        bool   `json:"ok"`
+				Fields    struct{ Unit int }
+			}
+			if err := json.Unmarshal([]byte(line), &f); err != nil {
+				t.Fatalf("bus monitor: %v in %s", err, line)
+			}
+			if f.OK && f.Direction == "sent" {
+				sent++
+			} else if f.OK && f.Direction == "received" {
+				received++
+			}
 		}
-		if err := json.Unmarshal([]byte(line), &f); err != nil {
-			t.Fatalf("bus monitor: %v in %s", err, line)
+		if sent < 5 || received < 5 {
+			t.Errorf("bus monitor --recent: %d frames sent and %d received were understood, want some", sent, received)
 		}
-		if f.OK && f.Direction == "sent" {
-			sent++
-		} else if f.OK && f.Direction == "received" {
-			received++
+		if out := d.must("bus", "monitor", "rtu", "--recent"); !strings.Contains(out, "→") || !strings.Contains(out, "←") {
+			t.Errorf("bus monitor for people: %.300s", out)
 		}
-	}
-	if sent < 5 || received < 5 {
-		t.Errorf("bus monitor --recent: %d frames sent and %d received were understood, want some", sent, received)
-	}
-	if out := d.must("bus", "monitor", "rtu", "--recent"); !strings.Contains(out, "→") || !strings.Contains(out, "←") {
-		t.Errorf("bus monitor for people: %.300s", out)
-	}
-	for _, args := range [][]string{{"bus", "monitor", "attic", "--recent"}, {"bus", "scan", "attic"}} {
-		if s := d.run(args...); s.code != 1 || !strings.Contains(s.err, "attic") {
-			t.Errorf("%v: exit code %d, %q; want 1 and the name", args, s.code, s.err)
+		for _, args := range [][]string{{"bus", "monitor", "attic", "--recent"}, {"bus", "scan", "attic"}} {
+			if s := d.run(args...); s.code != 1 || !strings.Contains(s.err, "attic") {
+				t.Errorf("%v: exit code %d, %q; want 1 and the name", args, s.code, s.err)
+			}
 		}
-	}
 
-	h.stop()
-	for _, b := range list() {
-		if b.Up || b.Fault == "" || b.Nodes == 0 {
-			t.Errorf("bus list without daemon: %+v", b)
+		h.stop()
+		for _, b := range list() {
+			if b.Up || b.Fault == "" || b.Nodes == 0 {
+				t.Errorf("bus list without daemon: %+v", b)
+			}
 		}
-	}
-	scan()
-	if s := d.run("bus", "monitor", "rtu", "--recent"); s.code != 1 || !strings.Contains(s.err, "no daemon is running") {
-		t.Errorf("bus monitor without daemon: %d %q", s.code, s.err)
-	}
-	if s := d.run("bus", "scan", "--port", h.building.Port("rtu"), "--baud", "19200", "--parity", "even", "--stop-bits", "1", "--first", "5", "--last", "5"); s.code != 0 || !strings.Contains(s.out, "wirenboard-wb-mao4") {
-		t.Errorf("bus scan --port: %d %s%s", s.code, s.out, s.err)
-	}
+		scan()
+		if s := d.run("bus", "monitor", "rtu", "--recent"); s.code != 1 || !strings.Contains(s.err, "no daemon is running") {
+			t.Errorf("bus monitor without daemon: %d %q", s.code, s.err)
+		}
+		if s := d.run("bus", "scan", "--port", h.building.Port("rtu"), "--baud", "19200", "--parity", "even", "--stop-bits", "1", "--first", "5", "--last", "5"); s.code != 0 || !strings.Contains(s.out, "wirenboard-wb-mao4") {
+			t.Errorf("bus scan --port: %d %s%s", s.code, s.out, s.err)
+		}
+	})
 }
 
 func TestBusDecodeExplainsEveryVector(t *testing.T) {

@@ -14,29 +14,29 @@ import (
 	"svc.internal/controller/admin/api"
 	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
-	"svc.internal/controller/site/sitefile"
 )
 
 // newGear is a house with a line of gear fresh from its box, of which the site knows
 // nothing but the port.
 func newGear(t *testing.T, n int) *house {
 	t.Helper()
-	var nodes strings.Builder
-	for i := range n {
-		profile := []string{"dali-dt6", "dali-dt8-tc"}[i%2]
-		fmt.Fprintf(&nodes, "  - {name: Box %d, bus: line, address: %d, profile: %s}\n", i, i, profile)
-	}
-	text := fmt.Sprintf(`
+	return (&house{t: t}).newGear(n)
+}
+
+func (h *house) newGear(n int) *house {
+	h.t.Helper()
+	text := `
 site: {name: New}
 buses:
-  - {name: line, driver: dali, port: "%s/line", options: {gateway: atx}}
+  - {name: line, driver: dali, port: "@DIR@/line", options: {gateway: atx}}
 nodes:
-%s`, t.TempDir(), nodes.String())
-	h := &house{t: t, dataDir: filepath.Join(t.TempDir(), "data"), tokens: map[string]string{}, options: sim.Options{NewGear: []string{"line"}, DALISpeed: 40}}
-	var err error
-	if h.site, err = sitefile.Parse("new gear", []byte(text)); err != nil {
-		t.Fatal(err)
+`
+	for i := range n {
+		profile := []string{"dali-dt6", "dali-dt8-tc"}[i%2]
+		text += fmt.Sprintf("  - {name: Box %d, bus: line, address: %d, profile: %s}\n", i, i, profile)
 	}
+	h.dataDir, h.tokens, h.options = filepath.Join(h.t.TempDir(), "data"), map[string]string{}, sim.Options{NewGear: []string{"line"}, DALISpeed: 40}
+	h.readSite(text)
 	h.play()
 	h.site.Nodes = nil
 	h.fillStore()
