@@ -188,17 +188,25 @@ func (s *State) judgeRead(p *piece, res appliance.Result, err error) {
 		p.chain.Verify, p.tries = slices.Replace(slices.Clone(p.chain.Verify), at, at+1, parts...), 0
 		return
 	}
-	if err == nil {
-		for _, r := range s.learn(res.Readings, res.Sent) {
-			if m := p.of(r.Ref); m != nil {
-				m.got = merge(m.got, r)
-			}
+	if err != nil {
+		p.readErr = err
+		s.readBack(p, nil, err)
+		return
+	}
+	s.readBack(p, s.learn(res.Readings, res.Sent), nil)
+}
+
+// readBack notes what was read of the members of a piece, and goes on to what is to be read next.
+func (s *State) readBack(p *piece, readings []appliance.Reading, err error) {
+	for _, r := range readings {
+		if m := p.of(r.Ref); m != nil {
+			m.got = merge(m.got, r)
 		}
+	}
+	if err == nil {
 		for _, m := range p.open() {
 			m.tried = nil
 		}
-	} else {
-		p.readErr = err
 	}
 	asked := p.exchange().Device
 	p.pos, p.tries = p.pos+1, 0

@@ -22,6 +22,8 @@ type rig struct {
 	late    time.Duration
 	port    string
 	down    error
+	polls   []appliance.Poll
+	block   bool // all lamps hang off one device, which tells of all at once when it is polled
 
 	things []*thing
 	plans  []happening // to come, in order
@@ -91,7 +93,7 @@ func (r *rig) wiring() *Wiring {
 	}}
 	for _, th := range r.things {
 		w.Config.Nodes = append(w.Config.Nodes, appliance.Node{ID: th.node, Address: fmt.Sprint(th.node)})
-		w.Opened.Device[th.node] = fmt.Sprint(th.node)
+		w.Opened.Device[th.node] = r.device(th)
 		w.Opened.Channels[th.node] = nil
 		if th.shade != 0 {
 			w.Config.Shades = append(w.Config.Shades, appliance.Shade{ID: th.shade, Node: th.node, Output: 1, TravelUp: 20 * time.Second, TravelDown: 20 * time.Second})
@@ -210,9 +212,16 @@ func (th *thing) ref() appliance.Ref {
 	return appliance.Ref{Node: th.node, Channel: 1}
 }
 
+func (r *rig) device(th *thing) string {
+	if r.block {
+		return "block"
+	}
+	return fmt.Sprint(th.node)
+}
+
 func (r *rig) exchange(th *thing, want *appliance.Want) appliance.Exchange {
 	return appliance.Exchange{
-		Device: fmt.Sprint(th.node), Airtime: r.airtime, Worst: r.airtime + r.timeout, Late: r.late, Refs: []appliance.Ref{th.ref()},
+		Device: r.device(th), Airtime: r.airtime, Worst: r.airtime + r.timeout, Late: r.late, Refs: []appliance.Ref{th.ref()},
 		Do: func(context.Context, appliance.Yield) (appliance.Result, error) {
 			obeyed, after, err := true, time.Duration(0), error(nil)
 			if th.answers != nil {
@@ -269,6 +278,9 @@ func (r *rig) Repair(wants []appliance.Want) (out []appliance.Chain) {
 }
 
 func (r *rig) Polls() (out []appliance.Poll) {
+	if r.block {
+		return r.polls
+	}
 	for _, th := range r.things {
 		class := appliance.ClassLight
 		if th.shade != 0 {

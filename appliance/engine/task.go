@@ -17,6 +17,7 @@ type task struct {
 	lent     bool      // it is out while others use the bus
 
 	piece  *piece
+	mates  []*piece // that are read back with it, see shared
 	poll   *pollState
 	before time.Time // when the poll was last begun before
 	job    *job
@@ -138,9 +139,9 @@ func (e Over) step(s *State) {
 func (s *State) judgeTask(t *task, res appliance.Result, err error) {
 	switch {
 	case t.piece != nil && t.lent:
-		s.back(t.piece, res, err)
+		s.back(t, res, err)
 	case t.piece != nil:
-		s.judge(t.piece, res, err)
+		s.judgePiece(t, res, err)
 	case t.poll != nil:
 		s.judgePoll(t, res, err)
 	case t.job != nil:
@@ -148,6 +149,14 @@ func (s *State) judgeTask(t *task, res appliance.Result, err error) {
 	case t.table != nil:
 		s.groups.judge(t.table, res, err)
 	}
+}
+
+func (s *State) judgePiece(t *task, res appliance.Result, err error) {
+	if len(t.mates) > 0 {
+		s.judgeShared(t, res, err)
+		return
+	}
+	s.judge(t.piece, res, err)
 }
 
 func (s *State) pollTask(p *pollState, kind taskKind) *task {
@@ -197,6 +206,7 @@ func (s *State) pieceTask(p *piece) *task {
 	if d := s.devices[e.Device]; d != nil && t.writes() && p.tries == 0 && d.restWrites.After(s.now) {
 		p.chain.Group = true // it need not be this one that is acknowledged: only reading confirms it
 	}
+	s.shared(t)
 	return t
 }
 
@@ -213,7 +223,8 @@ func (s *State) wentOut(p *piece, sent time.Time) {
 
 // back judges a piece whose answer was awaited while others had the bus: newer commands
 // may have taken parts of it, and the port may be gone.
-func (s *State) back(p *piece, res appliance.Result, err error) {
+func (s *State) back(t *task, res appliance.Result, err error) {
+	p := t.piece
 	left := p.open()
 	switch {
 	case len(left) == 0:
@@ -227,7 +238,7 @@ func (s *State) back(p *piece, res appliance.Result, err error) {
 	case p.overtaken && !p.verifying():
 		s.replace(p, s.again(p, left, s.driver().Plan))
 	default:
-		s.judge(p, res, err)
+		s.judgePiece(t, res, err)
 	}
 	p.outAt, p.overtaken = time.Time{}, false
 }
