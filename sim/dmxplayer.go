@@ -19,7 +19,7 @@ type dmxBus struct {
 	nodes  []appliance.Node
 	starts []int
 
-	last     time.Time     // of the frames told of
+	last     int           // number of the frames told of
 	universe []byte        // of the last of these
 	babble   Fault         // the babbling in force; without kind: none
 	ends     chan struct{} // ends it
@@ -129,10 +129,10 @@ func (p *dmxBus) count(s *BusState) {
 // heard tells of the frames since the last one that was told of.
 func (p *dmxBus) heard() (out []heard) {
 	for _, e := range p.widget.Events() {
-		if !e.At.After(p.last) {
+		if e.Number <= p.last {
 			continue
 		}
-		p.last = e.At
+		p.last = e.Number
 		h := heard{at: e.At, bytes: append([]byte{0x7E, e.Label, byte(len(e.Data)), byte(len(e.Data) >> 8)}, append(e.Data, 0xE7)...)}
 		if e.Label == 6 && len(e.Data) > 0 {
 			h.changes = p.changed(e.Data[1:])

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"encoding/hex"
 	"net/http"
 	"net/http/httptest"
@@ -8,11 +9,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line/cable"
 )
 
 // fieldSite has one bus of each kind that is played by a simulator of its own.
@@ -57,6 +60,39 @@ func say(t *testing.T, bd *Building, bus, frame string) {
 	if _, err := port.Write(raw); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Frames that come at one moment, as many do on virtual time, are all told of.
+func TestUniversesOfOneMomentAreAllTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ports := &cable.Net{}
+		bd, err := New(fieldSite("/building"), Options{Seed: 1, Cables: ports})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, end := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- bd.Run(ctx) }()
+		<-bd.Ready()
+		port, err := ports.Ports().Serial(bd.Port("stage"), appliance.LineSettings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		universe := func(level byte) []byte {
+			return append(append([]byte{0x7e, 6, 25, 0}, append(make([]byte, 10), level)...), append(make([]byte, 14), 0xe7)...)
+		}
+		if _, err := port.Write(append(universe(255), universe(9)...), time.Now().Add(time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if list, err := bd.Writes("stage", 0, 0); err != nil || len(list) != 2 {
+			t.Errorf("%d universes are told of, %v, want 2: %+v", len(list), err, list)
+		}
+		end()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestOtherBusesArePlayedFromTheSite(t *testing.T) {

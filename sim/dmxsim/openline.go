@@ -70,7 +70,7 @@ func (w *Widget) hear(at time.Time, b []byte) {
 	w.counters.ByLabel[6]++
 	w.everSent, w.stoppedAt = false, time.Time{} // no rate of a widget's own
 	changed, onWire := w.output(at, b)
-	w.log = append(w.log, Event{At: at, Label: 6, Data: append([]byte(nil), b...), Changed: changed, OnWire: onWire})
+	w.log = append(w.log, Event{Number: w.counters.Received, At: at, Label: 6, Data: append([]byte(nil), b...), Changed: changed, OnWire: onWire})
 	if len(w.log) > maxEvents {
 		w.log = append(w.log[:0], w.log[maxEvents/4:]...)
 	}

@@ -77,9 +77,10 @@ type Counters struct {
 
 // Event is one frame that came from the host.
 type Event struct {
-	At    time.Time
-	Label byte
-	Data  []byte
+	Number int // of those that were received, from 1
+	At     time.Time
+	Label  byte
+	Data   []byte
 	// Changed slots, of label 6; OnWire is when the first of them was.
 	Changed int
 	OnWire  time.Time
@@ -259,7 +260,7 @@ func (w *Widget) take(now time.Time, label byte, data []byte) [][]byte {
 	w.settle(now)
 	w.counters.Received++
 	w.counters.ByLabel[int(label)]++
-	e := Event{At: now, Label: label, Data: data}
+	e := Event{Number: w.counters.Received, At: now, Label: label, Data: data}
 	if w.faults.deaf(now) {
 		return nil
 	}
