@@ -72,72 +72,69 @@ func (h *house) allTo(t *testing.T, bus string, level int) (from time.Time, answ
 func TestDALILine(t *testing.T) {
 	drivertest.Long(t)
 	t.Parallel()
-	h := newHouse(t, daliSite())
-	// Broadcast and groups are used once the groups of all gear have been compared.
-	t.Run("goes dark by one frame", func(t *testing.T) {
-		h.t = t
-		h.allTo(t, "line", 70)
-		for round := range 3 {
-			if round > 0 {
-				h.allTo(t, "line", 70)
-			}
-			from, answered, groups, singles := h.allTo(t, "line", 0)
-			first, last := h.changes(t, 0)
-			t.Logf("40 gears, polled all the time: last lamp dark %v after the HTTP request, first to last %v; %d broadcast frame, %d to single gear; answered, all 40 read back, after %v",
-				ms(last.Sub(from)), last.Sub(first), groups, singles, ms(answered))
-			if groups != 1 || singles != 0 {
-				t.Errorf("%d frames to several and %d to single gear, want one broadcast frame", groups, singles)
-			}
-		}
-	})
-	t.Run("names a lamp that failed", func(t *testing.T) {
-		h.t = t
-		end := h.fault(sim.Fault{Kind: sim.FaultLamp, Bus: "line", Address: "7"})
-		status, message := h.control("channelControl", `{"targetType":1,"command":"DIM","dimLevel":50}`)
-		t.Logf("one lamp of 40 broken: status %d: %s", status, message)
-		if status != 0 || !strings.Contains(message, "Gear 8") {
-			t.Errorf("status %d %q, want gear 8 named", status, message)
-		}
-		end()
-	})
-	t.Run("is driven from the wall too", func(t *testing.T) {
-		h.t = t
-		level := 33
-		if err := h.building.PressChannel("line", "5", 1, sim.Press{Level: &level}); err != nil {
-			t.Fatal(err)
-		}
-		pressed := time.Now()
-		waitFor(t, 30*time.Second, "the level from the wall shown", func() bool {
-			for _, n := range h.daemon.core.Snapshot().Nodes {
-				if n.Node.ID == 6 {
-					return int(n.Channels[0].Level.Value) == level
+	virtually(t, daliSite(), func(t *testing.T, h *house) {
+		// Broadcast and groups are used once the groups of all gear have been compared.
+		h.part("goes dark by one frame", func() {
+			h.allTo(t, "line", 70)
+			for round := range 3 {
+				if round > 0 {
+					h.allTo(t, "line", 70)
+				}
+				from, answered, groups, singles := h.allTo(t, "line", 0)
+				first, last := h.changes(t, 0)
+				t.Logf("40 gears, polled all the time: last lamp dark %v after the HTTP request, first to last %v; %d broadcast frame, %d to single gear; answered, all 40 read back, after %v",
+					ms(last.Sub(from)), last.Sub(first), groups, singles, ms(answered))
+				if groups != 1 || singles != 0 {
+					t.Errorf("%d frames to several and %d to single gear, want one broadcast frame", groups, singles)
 				}
 			}
-			return false
 		})
-		t.Logf("a push-button's level is shown after %v", ms(time.Since(pressed)))
-	})
-	t.Run("shows one gear", func(t *testing.T) {
-		h.t = t
-		if err := h.daemon.core.Identify(t.Context(), "line", "9"); err != nil {
-			t.Fatal(err)
-		}
-		identify := 0
-		frames, err := h.building.Log("line", 0, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range frames {
-			if f.Hex == "1325" { // IDENTIFY DEVICE to short address 9
-				identify++
+		h.part("names a lamp that failed", func() {
+			end := h.fault(sim.Fault{Kind: sim.FaultLamp, Bus: "line", Address: "7"})
+			status, message := h.control("channelControl", `{"targetType":1,"command":"DIM","dimLevel":50}`)
+			t.Logf("one lamp of 40 broken: status %d: %s", status, message)
+			if status != 0 || !strings.Contains(message, "Gear 8") {
+				t.Errorf("status %d %q, want gear 8 named", status, message)
 			}
-		}
-		if identify < 2 {
-			t.Errorf("IDENTIFY DEVICE was on the line %d times, want it twice", identify)
-		}
-		if err := h.daemon.core.Identify(t.Context(), "line", "77"); err == nil {
-			t.Error("address 77 was accepted")
-		}
+			end()
+		})
+		h.part("is driven from the wall too", func() {
+			level := 33
+			if err := h.building.PressChannel("line", "5", 1, sim.Press{Level: &level}); err != nil {
+				t.Fatal(err)
+			}
+			pressed := time.Now()
+			waitFor(t, 30*time.Second, "the level from the wall shown", func() bool {
+				for _, n := range h.daemon.core.Snapshot().Nodes {
+					if n.Node.ID == 6 {
+						return int(n.Channels[0].Level.Value) == level
+					}
+				}
+				return false
+			})
+			t.Logf("a push-button's level is shown after %v", ms(time.Since(pressed)))
+		})
+		h.part("shows one gear", func() {
+			if err := h.daemon.core.Identify(t.Context(), "line", "9"); err != nil {
+				t.Fatal(err)
+			}
+			identify := 0
+			frames, err := h.building.Log("line", 0, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range frames {
+				if f.Hex == "1325" { // IDENTIFY DEVICE to short address 9
+					identify++
+				}
+			}
+			if identify < 2 {
+				t.Errorf("IDENTIFY DEVICE was on the line %d times, want it twice", identify)
+			}
+			if err := h.daemon.core.Identify(t.Context(), "line", "77"); err == nil {
+				t.Error("address 77 was accepted")
+			}
+		})
 	})
 }
 
@@ -146,25 +143,26 @@ func TestDALILine(t *testing.T) {
 func TestDALIGroupIsUsed(t *testing.T) {
 	drivertest.Long(t)
 	t.Parallel()
-	h := newHouse(t, daliSite())
-	level := 20
-	waitFor(t, 3*time.Minute, "a command for a cluster by one group frame", func() bool {
-		level = 20 + (level+10)%60
-		before := h.lastOrder("line")
-		status, message := h.control("channelControl", fmt.Sprintf(`{"targetType":2,"targetId":3,"command":"DIM","dimLevel":%d}`, level))
-		if status != 1 {
-			t.Fatalf("status %d: %s", status, message)
+	virtually(t, daliSite(), func(t *testing.T, h *house) {
+		level := 20
+		waitFor(t, 3*time.Minute, "a command for a cluster by one group frame", func() bool {
+			level = 20 + (level+10)%60
+			before := h.lastOrder("line")
+			status, message := h.control("channelControl", fmt.Sprintf(`{"targetType":2,"targetId":3,"command":"DIM","dimLevel":%d}`, level))
+			if status != 1 {
+				t.Fatalf("status %d: %s", status, message)
+			}
+			groups, singles := groupsAndSingles(h.orders("line", before))
+			if groups == 1 && singles == 0 {
+				return true
+			}
+			<-time.After(2 * time.Second)
+			return false
+		})
+		for _, d := range h.building.Devices() {
+			if c := d.Channels[0]; d.NodeID > gears/2 && (c.TargetLevel < level-1 || c.TargetLevel > level+1) || d.NodeID <= gears/2 && c.On {
+				t.Errorf("%s is at %d", d.Name, c.TargetLevel)
+			}
 		}
-		groups, singles := groupsAndSingles(h.orders("line", before))
-		if groups == 1 && singles == 0 {
-			return true
-		}
-		<-time.After(2 * time.Second)
-		return false
 	})
-	for _, d := range h.building.Devices() {
-		if c := d.Channels[0]; d.NodeID > gears/2 && (c.TargetLevel < level-1 || c.TargetLevel > level+1) || d.NodeID <= gears/2 && c.On {
-			t.Errorf("%s is at %d", d.Name, c.TargetLevel)
-		}
-	}
 }

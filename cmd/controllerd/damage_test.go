@@ -10,31 +10,32 @@ import (
 // An export that leaves something out must say so.
 func TestExportTellsWhatItLeavesOut(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, smallSite)
-	d := h.desk()
-	h.stop()
-	breakRow(t, h.dataDir, "UPDATE node SET options = '{' WHERE id = 2")
-	if s := d.run("site", "export"); s.code == 0 && !strings.Contains(s.out, "Relays") && !strings.Contains(s.err, "node 2") {
-		t.Errorf("export without node 2 (Relays): exit code %d, said %q", s.code, s.err)
-	}
+	virtually(t, smallSite, func(t *testing.T, h *house) {
+		d := h.desk()
+		h.stop()
+		breakRow(t, h.dataDir, "UPDATE node SET options = '{' WHERE id = 2")
+		if s := d.run("site", "export"); s.code == 0 && !strings.Contains(s.out, "Relays") && !strings.Contains(s.err, "node 2") {
+			t.Errorf("export without node 2 (Relays): exit code %d, said %q", s.code, s.err)
+		}
+	})
 }
 
 // One damaged row of the last state must not keep a building dark.
 func TestDaemonStartsWithABadStateRow(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, smallSite)
-	d := h.desk()
-	h.stop()
-	breakRow(t, h.dataDir, "INSERT OR REPLACE INTO state VALUES (1, 1, 0, 1, 40, 0, -1, 0, 0, 0, 40, 1, 0)")
-	d.serve().stop()
+	virtually(t, smallSite, func(t *testing.T, h *house) {
+		h.stop()
+		breakRow(t, h.dataDir, "INSERT OR REPLACE INTO state VALUES (1, 1, 0, 1, 40, 0, -1, 0, 0, 0, 40, 1, 0)")
+		h.serve()
+	})
 }
 
 // 012 is twelve to whoever writes it.
 func TestLeadingZerosAreRefused(t *testing.T) {
 	t.Parallel()
-	h := newBuilding(t, smallSite)
-	d := h.desk()
-	site := `
+	virtualBuilding(t, smallSite, func(t *testing.T, h *house) {
+		d := h.desk()
+		site := `
 buses:
   - {name: b, driver: modbus, port: "tcp://127.0.0.1:1"}
 nodes:
@@ -43,14 +44,15 @@ nodes:
 clusters:
   - {name: c, nodes: [012]}
 `
-	s := d.run("site", "import", "--preview", d.write("zeros.yaml", site))
-	if s.code == 0 {
-		t.Errorf("nodes: [012] was taken, as node 10:\n%s", s.out)
-	}
-	s = d.run("site", "import", "--preview", d.write("zeros2.yaml", strings.Replace(strings.Replace(site, "[012]", "[twelve]", 1), "id: 12", "id: 0012", 1)))
-	if s.code == 0 || strings.Contains(s.err, "10 is the ID") {
-		t.Errorf("id: 0012 was taken, as 10:\n%s%s", s.out, s.err)
-	}
+		s := d.run("site", "import", "--preview", d.write("zeros.yaml", site))
+		if s.code == 0 {
+			t.Errorf("nodes: [012] was taken, as node 10:\n%s", s.out)
+		}
+		s = d.run("site", "import", "--preview", d.write("zeros2.yaml", strings.Replace(strings.Replace(site, "[012]", "[twelve]", 1), "id: 12", "id: 0012", 1)))
+		if s.code == 0 || strings.Contains(s.err, "10 is the ID") {
+			t.Errorf("id: 0012 was taken, as 10:\n%s%s", s.out, s.err)
+		}
+	})
 }
 
 func breakRow(t *testing.T, dataDir, statement string) {

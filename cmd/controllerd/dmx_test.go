@@ -39,44 +39,45 @@ func TestDMXUniverse(t *testing.T) {
 	drivertest.Long(t)
 	t.Parallel()
 	site, fixtures := dmxSite()
-	h := newHouse(t, site)
-	t.Run("goes dark by one frame", func(t *testing.T) {
-		h.t = t
-		for range 3 {
-			h.allTo(t, "stage", 60)
-			h.settleDMX(t)
-			from, answered, groups, singles := h.allTo(t, "stage", 0)
-			h.settleDMX(t)
-			first, last := h.changes(t, 0)
-			t.Logf("512 slots, %d fixtures: last lamp dark %v after the HTTP request, first to last %v; %d frames; answered after %v",
-				fixtures, last.Sub(from).Round(100*time.Microsecond), last.Sub(first).Round(10*time.Microsecond), groups+singles, answered.Round(100*time.Microsecond))
-			if groups+singles != 1 {
-				t.Errorf("%d frames changed something, want one", groups+singles)
+	virtually(t, site, func(t *testing.T, h *house) {
+		h.part("goes dark by one frame", func() {
+			for range 3 {
+				h.allTo(t, "stage", 60)
+				h.settleDMX(t)
+				before := h.lastOrder("stage")
+				from, answered, _, _ := h.allTo(t, "stage", 0)
+				h.settleDMX(t)
+				frames := len(h.orders("stage", before))
+				first, last := h.changes(t, 0)
+				t.Logf("512 slots, %d fixtures: last lamp dark %v after the HTTP request, first to last %v; %d frames; answered after %v",
+					fixtures, last.Sub(from).Round(100*time.Microsecond), last.Sub(first).Round(10*time.Microsecond), frames, answered.Round(100*time.Microsecond))
+				if frames != 1 {
+					t.Errorf("%d frames changed something, want one", frames)
+				}
 			}
-		}
-		if s := h.busState("stage"); s.Units != fixtures || !s.Up {
-			t.Errorf("bus %+v", s)
-		}
-	})
-	t.Run("blinks one fixture and leaves it as it was", func(t *testing.T) {
-		h.t = t
-		h.allTo(t, "stage", 20)
-		h.settleDMX(t)
-		level := func() int { return h.device(1).Channels[0].Level }
-		was := level()
-		if err := h.daemon.core.Identify(t.Context(), "stage", "1"); err != nil {
-			t.Fatal(err)
-		}
-		for blink := range 3 {
-			waitFor(t, 5*time.Second, fmt.Sprintf("lamp bright, time %d", blink+1), func() bool { return level() == 100 })
-			waitFor(t, 5*time.Second, fmt.Sprintf("lamp as before, time %d", blink+1), func() bool { return level() == was })
-		}
-		if got := h.device(2).Channels[0].Level; got != 20 {
-			t.Errorf("another fixture is at %d", got)
-		}
-		if err := h.daemon.core.Identify(t.Context(), "stage", "600"); err == nil {
-			t.Error("slot 600 was accepted")
-		}
+			if s := h.busState("stage"); s.Units != fixtures || !s.Up {
+				t.Errorf("bus %+v", s)
+			}
+		})
+		h.part("blinks one fixture and leaves it as it was", func() {
+			h.allTo(t, "stage", 20)
+			h.settleDMX(t)
+			level := func() int { return h.device(1).Channels[0].Level }
+			was := level()
+			if err := h.daemon.core.Identify(t.Context(), "stage", "1"); err != nil {
+				t.Fatal(err)
+			}
+			for blink := range 3 {
+				waitFor(t, 5*time.Second, fmt.Sprintf("lamp bright, time %d", blink+1), func() bool { return level() == 100 })
+				waitFor(t, 5*time.Second, fmt.Sprintf("lamp as before, time %d", blink+1), func() bool { return level() == was })
+			}
+			if got := h.device(2).Channels[0].Level; got != 20 {
+				t.Errorf("another fixture is at %d", got)
+			}
+			if err := h.daemon.core.Identify(t.Context(), "stage", "600"); err == nil {
+				t.Error("slot 600 was accepted")
+			}
+		})
 	})
 }
 
@@ -84,18 +85,19 @@ func TestDMXUniverse(t *testing.T) {
 func TestDMXScanFindsFixtures(t *testing.T) {
 	drivertest.Long(t)
 	t.Parallel()
-	h := newHouse(t, fieldSite)
-	d := h.desk()
-	h.allTo(t, "stage", 40)
-	found := d.must("bus", "scan", "stage")
-	for _, want := range []string{"7ff0:00000015", "7ff0:00000016", "7ff0:00000017"} {
-		if !strings.Contains(found, want) {
-			t.Errorf("%s is missing in\n%s", want, found)
+	virtually(t, fieldSite, func(t *testing.T, h *house) {
+		d := h.desk()
+		h.allTo(t, "stage", 40)
+		found := d.must("bus", "scan", "stage")
+		for _, want := range []string{"7ff0:00000015", "7ff0:00000016", "7ff0:00000017"} {
+			if !strings.Contains(found, want) {
+				t.Errorf("%s is missing in\n%s", want, found)
+			}
 		}
-	}
-	if s := d.run("bus", "identify", "stage", "7ff0:00000016"); s.code != 0 {
-		t.Errorf("bus identify: %d %s%s", s.code, s.out, s.err)
-	}
+		if s := d.run("bus", "identify", "stage", "7ff0:00000016"); s.code != 0 {
+			t.Errorf("bus identify: %d %s%s", s.code, s.out, s.err)
+		}
+	})
 }
 
 // settleDMX waits for the end of a packet: a universe that the widget has taken is

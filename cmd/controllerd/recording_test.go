@@ -273,57 +273,58 @@ func readText(path string) string {
 func TestMonitorShowsOnlyWhatIsAskedFor(t *testing.T) {
 	drivertest.Long(t)
 	t.Parallel()
-	h := newHouse(t, recordedSite)
-	d := h.desk()
-	last := func(args ...string) (list []recording.Frame) {
-		t.Helper()
-		for line := range strings.Lines(d.must(append([]string{"bus", "monitor", "--json"}, args...)...)) {
-			var r recording.Frame
-			if err := json.Unmarshal([]byte(line), &r); err != nil {
-				t.Fatalf("%v in %q", err, line)
+	virtually(t, recordedSite, func(t *testing.T, h *house) {
+		d := h.desk()
+		last := func(args ...string) (list []recording.Frame) {
+			t.Helper()
+			for line := range strings.Lines(d.must(append([]string{"bus", "monitor", "--json"}, args...)...)) {
+				var r recording.Frame
+				if err := json.Unmarshal([]byte(line), &r); err != nil {
+					t.Fatalf("%v in %q", err, line)
+				}
+				list = append(list, r)
 			}
-			list = append(list, r)
+			return list
 		}
-		return list
-	}
-	every := func(list []recording.Frame, is func(recording.Frame) bool) {
-		t.Helper()
-		if len(list) == 0 {
-			t.Error("nothing is shown")
-		}
-		for _, r := range list {
-			if !is(r) {
-				t.Errorf("%+v is shown", r)
+		every := func(list []recording.Frame, is func(recording.Frame) bool) {
+			t.Helper()
+			if len(list) == 0 {
+				t.Error("nothing is shown")
+			}
+			for _, r := range list {
+				if !is(r) {
+					t.Errorf("%+v is shown", r)
+				}
 			}
 		}
-	}
-	if list := last("tcp", "rtu", "--last", "3"); len(list) != 6 {
-		t.Errorf("%d frames, want three of each bus", len(list))
-	}
-	every(last("tcp", "--recent", "--direction", "received"), func(r recording.Frame) bool { return r.Direction == "received" })
-	every(last("tcp", "--recent", "--text", "Read Holding"), func(r recording.Frame) bool { return strings.Contains(r.Words(), "read holding") })
-	every(last("rtu", "--recent", "--address", "7"), func(r recording.Frame) bool { return r.Bus == "rtu" })
-	every(last("shades", "--recent", "--address", "06.1a.2b"), func(r recording.Frame) bool { return r.Bus == "shades" })
-	// An answer on a DALI line carries no address: it is that of the gear asked.
-	every(last("line", "--recent", "--address", "5", "--direction", "received"), func(r recording.Frame) bool { return r.Direction == "received" })
-	if list := last("rtu", "--recent", "--address", "8"); len(list) != 0 {
-		t.Errorf("%d frames of a device that is not there", len(list))
-	}
-	if list := last("line", "--count", "4"); len(list) != 4 {
-		t.Errorf("%d frames, want it to end after 4", len(list))
-	}
+		if list := last("tcp", "rtu", "--last", "3"); len(list) != 6 {
+			t.Errorf("%d frames, want three of each bus", len(list))
+		}
+		every(last("tcp", "--recent", "--direction", "received"), func(r recording.Frame) bool { return r.Direction == "received" })
+		every(last("tcp", "--recent", "--text", "Read Holding"), func(r recording.Frame) bool { return strings.Contains(r.Words(), "read holding") })
+		every(last("rtu", "--recent", "--address", "7"), func(r recording.Frame) bool { return r.Bus == "rtu" })
+		every(last("shades", "--recent", "--address", "06.1a.2b"), func(r recording.Frame) bool { return r.Bus == "shades" })
+		// An answer on a DALI line carries no address: it is that of the gear asked.
+		every(last("line", "--recent", "--address", "5", "--direction", "received"), func(r recording.Frame) bool { return r.Direction == "received" })
+		if list := last("rtu", "--recent", "--address", "8"); len(list) != 0 {
+			t.Errorf("%d frames of a device that is not there", len(list))
+		}
+		if list := last("line", "--count", "4"); len(list) != 4 {
+			t.Errorf("%d frames, want it to end after 4", len(list))
+		}
 
-	end := h.fault(sim.Fault{Kind: sim.FaultCorrupt, Bus: "rtu"})
-	waitFor(t, 20*time.Second, "damaged frames in the flight recorder", func() bool {
-		return len(last("rtu", "--recent", "--errors", "--direction", "discarded")) > 0
-	})
-	end()
-	for _, c := range [][]string{{"bus", "monitor"}, {"bus", "monitor", "tcp", "--all"}, {"bus", "monitor", "tcp", "--direction", "up"}} {
-		if s := d.run(c...); s.code != 2 {
-			t.Errorf("%q: exit code %d, want 2", c, s.code)
+		end := h.fault(sim.Fault{Kind: sim.FaultCorrupt, Bus: "rtu"})
+		waitFor(t, 20*time.Second, "damaged frames in the flight recorder", func() bool {
+			return len(last("rtu", "--recent", "--errors", "--direction", "discarded")) > 0
+		})
+		end()
+		for _, c := range [][]string{{"bus", "monitor"}, {"bus", "monitor", "tcp", "--all"}, {"bus", "monitor", "tcp", "--direction", "up"}} {
+			if s := d.run(c...); s.code != 2 {
+				t.Errorf("%q: exit code %d, want 2", c, s.code)
+			}
 		}
-	}
-	if s := d.run("bus", "monitor", "cellar"); s.code != 1 || !strings.Contains(s.err, "bus list") {
-		t.Errorf("exit code %d: %s", s.code, s.err)
-	}
+		if s := d.run("bus", "monitor", "cellar"); s.code != 1 || !strings.Contains(s.err, "bus list") {
+			t.Errorf("exit code %d: %s", s.code, s.err)
+		}
+	})
 }

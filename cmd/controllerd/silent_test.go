@@ -28,84 +28,86 @@ import (
 // the ratio is above 1.10, in the long form if the ratio itself is.
 func TestSilentDevicesCampaign(t *testing.T) {
 	drivertest.Long(t)
+	t.Parallel()
 	length := 32 * time.Second
 	if soak() {
 		length = 10 * time.Minute
 	}
-	h := newHouse(t, silentSite)
-	h.login(account.RoleAPIService)
-	known := func(gone int) func() bool {
-		return func() bool {
-			n := 0
-			for _, d := range h.bus("partly").Devices {
-				if !d.Online {
-					n++
+	virtually(t, silentSite, func(t *testing.T, h *house) {
+		h.login(account.RoleAPIService)
+		known := func(gone int) func() bool {
+			return func() bool {
+				n := 0
+				for _, d := range h.bus("partly").Devices {
+					if !d.Online {
+						n++
+					}
 				}
+				return n == gone
 			}
-			return n == gone
 		}
-	}
-	h.await(20*time.Second, "all devices to answer", known(0))
-	for unit := healthy + 1; unit <= 20; unit++ {
-		h.fault(sim.Fault{Kind: sim.FaultSilent, Bus: "partly", Address: fmt.Sprint(unit)})
-	}
-	died := time.Now()
-	// Finding out who is gone is not throttled, and takes what it takes.
-	h.await(20*time.Second, "the dead devices to be known", known(20-healthy))
-	t.Logf("known after %v", time.Since(died).Round(time.Millisecond))
-	waits := map[string][]time.Duration{}
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	began := time.Now()
-	dead := h.deadTime(&wg, length)
-	for _, bus := range []string{"whole", "partly"} {
-		wg.Go(func() {
-			dice := rand.New(rand.NewPCG(8, 8)) // the same for both
-			for time.Since(began) < length {
-				<-time.After(time.Duration(dice.Int64N(int64(30 * time.Millisecond))))
-				id := 1 + dice.IntN(healthy)
-				if bus == "partly" {
-					id += 100
+		h.await(20*time.Second, "all devices to answer", known(0))
+		for unit := healthy + 1; unit <= 20; unit++ {
+			h.fault(sim.Fault{Kind: sim.FaultSilent, Bus: "partly", Address: fmt.Sprint(unit)})
+		}
+		died := time.Now()
+		// Finding out who is gone is not throttled, and takes what it takes.
+		h.await(20*time.Second, "the dead devices to be known", known(20-healthy))
+		t.Logf("known after %v", time.Since(died).Round(time.Millisecond))
+		waits := map[string][]time.Duration{}
+		var mu sync.Mutex
+		var wg sync.WaitGroup
+		began := time.Now()
+		dead := h.deadTime(&wg, length)
+		for _, bus := range []string{"whole", "partly"} {
+			wg.Go(func() {
+				dice := rand.New(rand.NewPCG(8, 8)) // the same for both
+				for time.Since(began) < length {
+					<-time.After(time.Duration(dice.Int64N(int64(30 * time.Millisecond))))
+					id := 1 + dice.IntN(healthy)
+					if bus == "partly" {
+						id += 100
+					}
+					body := fmt.Sprintf(`{"targetType":3,"targetId":%d,"command":"DIM","dimLevel":%d}`, id, dice.IntN(101))
+					entry, status, message := h.order("channelControl", body)
+					if status != 1 {
+						t.Errorf("bus %s: %s: %s", bus, body, message)
+						continue
+					}
+					mu.Lock()
+					waits[bus] = append(waits[bus], entry.Members[0].SentAt.Sub(entry.AcceptedAt))
+					mu.Unlock()
 				}
-				body := fmt.Sprintf(`{"targetType":3,"targetId":%d,"command":"DIM","dimLevel":%d}`, id, dice.IntN(101))
-				entry, status, message := h.order("channelControl", body)
-				if status != 1 {
-					t.Errorf("bus %s: %s: %s", bus, body, message)
-					continue
-				}
-				mu.Lock()
-				waits[bus] = append(waits[bus], entry.Members[0].SentAt.Sub(entry.AcceptedAt))
-				mu.Unlock()
+			})
+		}
+		wg.Wait()
+		whole, partly := waits["whole"], waits["partly"]
+		slices.Sort(whole)
+		slices.Sort(partly)
+		ratio := float64(quantile(partly, 0.99)) / float64(quantile(whole, 0.99))
+		low, high := ratioInterval(partly, whole, 0.99)
+		cost := float64(dead().cost) / float64(length)
+		t.Logf("all healthy: %d commands, p50 %v, p99 %v; 30 %% dead: %d commands, p50 %v, p99 %v",
+			len(whole), quantile(whole, 0.5), quantile(whole, 0.99), len(partly), quantile(partly, 0.5), quantile(partly, 0.99))
+		t.Logf("p99 ratio %.3f, 95 %% interval %.3f to %.3f; dead devices were asked %d times and cost at most %.2f %% of the time; the daemon publishes use %.1f %%, dead %.1f %% of the last minute, which includes finding out",
+			ratio, low, high, dead().asked, 100*cost, 100*h.bus("partly").Use, 100*h.bus("partly").DeadUse)
+		if low > 1.10 || soak() && ratio > 1.10 {
+			t.Errorf("p99 is %.3f times that of the whole line, want at most 1.10", ratio)
+		}
+		if cost > 0.05 {
+			t.Errorf("dead devices cost %.2f %% of the line's time, want at most 5 %%", 100*cost)
+		}
+		offline := 0
+		for _, n := range h.daemon.core.Snapshot().Nodes {
+			if !n.Online {
+				offline++
 			}
-		})
-	}
-	wg.Wait()
-	whole, partly := waits["whole"], waits["partly"]
-	slices.Sort(whole)
-	slices.Sort(partly)
-	ratio := float64(quantile(partly, 0.99)) / float64(quantile(whole, 0.99))
-	low, high := ratioInterval(partly, whole, 0.99)
-	cost := float64(dead().cost) / float64(length)
-	t.Logf("all healthy: %d commands, p50 %v, p99 %v; 30 %% dead: %d commands, p50 %v, p99 %v",
-		len(whole), quantile(whole, 0.5), quantile(whole, 0.99), len(partly), quantile(partly, 0.5), quantile(partly, 0.99))
-	t.Logf("p99 ratio %.3f, 95 %% interval %.3f to %.3f; dead devices were asked %d times and cost at most %.2f %% of the time; the daemon publishes use %.1f %%, dead %.1f %% of the last minute, which includes finding out",
-		ratio, low, high, dead().asked, 100*cost, 100*h.bus("partly").Use, 100*h.bus("partly").DeadUse)
-	if low > 1.10 || soak() && ratio > 1.10 {
-		t.Errorf("p99 is %.3f times that of the whole line, want at most 1.10", ratio)
-	}
-	if cost > 0.05 {
-		t.Errorf("dead devices cost %.2f %% of the line's time, want at most 5 %%", 100*cost)
-	}
-	offline := 0
-	for _, n := range h.daemon.core.Snapshot().Nodes {
-		if !n.Online {
-			offline++
 		}
-	}
-	t.Logf("%d of %d dead devices are told to be offline %v after they died", offline, 20-healthy, time.Since(died).Round(time.Second))
-	if dead().asked == 0 {
-		t.Error("dead devices were never asked: they could not come back")
-	}
+		t.Logf("%d of %d dead devices are told to be offline %v after they died", offline, 20-healthy, time.Since(died).Round(time.Second))
+		if dead().asked == 0 {
+			t.Error("dead devices were never asked: they could not come back")
+		}
+	})
 }
 
 // healthy units of 20 on the line with dead ones; the dead ones follow.
