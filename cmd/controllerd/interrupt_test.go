@@ -5,13 +5,11 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/drivertest"
-	"svc.internal/controller/drivers/line/cable"
 	"svc.internal/controller/sim"
 )
 
@@ -171,8 +169,7 @@ nodes: [{id: 1, name: Lamps, bus: rtu, address: 1, profile: wirenboard-wb-mdm3}]
 func TestCtrlCEndsCommissioning(t *testing.T) {
 	t.Parallel()
 	const all = 24
-	synctest.Test(t, func(t *testing.T) {
-		h := (&house{t: t, net: &cable.Net{}}).newGear(all)
+	gearInBubble(t, all, func(t *testing.T, h *house) {
 		d := h.desk()
 		h.serve()
 		d.awaitBusUp("line")
