@@ -144,6 +144,7 @@ func archiveOf(t *testing.T, entries ...*tar.Header) []byte {
 }
 
 func TestHostileBackups(t *testing.T) {
+	t.Parallel()
 	b := newBroughtTo(t)
 	const drill = "/api/v1/backup/drill"
 	var many []*tar.Header
@@ -174,6 +175,7 @@ func TestHostileBackups(t *testing.T) {
 
 // TestABackupWithAView: whatever reads the tables of such a database reads without end.
 func TestABackupWithAView(t *testing.T) {
+	t.Parallel()
 	b := newBroughtTo(t)
 	_, file, _ := b.send(http.MethodGet, "/api/v1/backup", b.admin, "")
 	archive, err := backup.Open(t.Context(), file, nil)

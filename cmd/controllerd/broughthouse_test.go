@@ -73,6 +73,7 @@ func packed(w http.ResponseWriter, write func(io.Writer)) {
 }
 
 func TestHostileOldControllers(t *testing.T) {
+	t.Parallel()
 	b := newBroughtTo(t)
 	for _, c := range []struct {
 		name, endpoint string
@@ -107,6 +108,7 @@ func TestHostileOldControllers(t *testing.T) {
 
 // TestAClusterWithoutEnd has 400,000 nodes; who cancels does not wait for it.
 func TestAClusterWithoutEnd(t *testing.T) {
+	t.Parallel()
 	b := newBroughtTo(t)
 	url, told := hostileHouse(t, "getNodesForCluster", func(w http.ResponseWriter) {
 		io.WriteString(w, "[")
@@ -132,6 +134,7 @@ func TestAClusterWithoutEnd(t *testing.T) {
 // TestALargeHouseIsPlannedWhileSomebodyWaits: with as many nodes as a house may have, all in
 // each of some clusters.
 func TestALargeHouseIsPlannedWhileSomebodyWaits(t *testing.T) {
+	t.Parallel()
 	b := newBroughtTo(t)
 	const nodes = 19_990
 	var list strings.Builder

@@ -40,6 +40,7 @@ func inUTF16(text string) string {
 }
 
 func TestHostileSiteFiles(t *testing.T) {
+	t.Parallel()
 	b := newBroughtTo(t)
 	for _, c := range []struct{ name, file, words string }{
 		{"3.5 MB of empty nodes", "nodes: [" + strings.Repeat("{},", 1_170_000) + "{}]", "marks of lists and mappings"},
@@ -79,6 +80,7 @@ func TestHostileSiteFiles(t *testing.T) {
 // TestManyBringFilesAtOnce has twenty people bring at once what is dear to look at alone.
 func TestManyBringFilesAtOnce(t *testing.T) {
 	drivertest.Long(t)
+	t.Parallel()
 	b := newBroughtTo(t)
 	file := "clusters: [{name: x, nodes: [" + strings.Repeat("{},", 124_000) + "{}]}]"
 	var all sync.WaitGroup

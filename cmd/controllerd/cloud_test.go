@@ -154,6 +154,7 @@ func (p *platformFor) level(t *testing.T, node appliance.ID) *platform.Reading {
 
 func TestALightThatIsChangedShowsOnThePlatformWithin10s(t *testing.T) {
 	drivertest.Long(t)
+	t.Parallel()
 	h := newHouse(t, mixedSite)
 	p := h.enrol()
 	for _, level := range []string{"35", "0"} {
@@ -180,6 +181,7 @@ func TestALightThatIsChangedShowsOnThePlatformWithin10s(t *testing.T) {
 }
 
 func TestThePlatformCommandsACluster(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, mixedSite)
 	p := h.enrol()
 	level, position := 60, 100

@@ -57,6 +57,7 @@ var pagePaths = map[string]string{
 }
 
 func TestPagesInEveryLook(t *testing.T) {
+	t.Parallel()
 	h := demoHouse(t)
 	browser := uitest.Open(t)
 	for _, look := range []uitest.Look{
@@ -73,6 +74,7 @@ func TestPagesInEveryLook(t *testing.T) {
 		}
 		name := fmt.Sprintf("%d-%s-%s", look.Width, scheme, cmp.Or(look.Language, "en"))
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			tab := browser.Tab(t, look)
 			tab.Go(h.url + "/")
 			tab.Wait(`document.querySelector("form")`)

@@ -24,6 +24,7 @@ import (
 
 // TestNewDevicesAreFoundNamedAndPutIntoRooms is the walk of an installer, on a phone.
 func TestNewDevicesAreFoundNamedAndPutIntoRooms(t *testing.T) {
+	t.Parallel()
 	h := bare(t, walkSite)
 	h.tokens = map[string]string{}
 	h.site.Nodes, h.site.Shades, h.site.Clusters = nil, nil, nil // the buses are known, the devices on them not
@@ -90,6 +91,7 @@ func TestNewDevicesAreFoundNamedAndPutIntoRooms(t *testing.T) {
 
 // TestUsersAndKeysAreMadeInTheBrowser makes what a program needs and uses it.
 func TestUsersAndKeysAreMadeInTheBrowser(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, walkSite)
 	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 1440, Height: 900})
 	logIn(h, tab, "admin")
@@ -158,6 +160,7 @@ func TestUsersAndKeysAreMadeInTheBrowser(t *testing.T) {
 // TestBackupIsRestoredInTheBrowser moves a building to a new, empty controller: something else is refused, the backup is
 // tried, then restored; the users and IDs of before are there.
 func TestBackupIsRestoredInTheBrowser(t *testing.T) {
+	t.Parallel()
 	h := newBuilding(t, everydaySite)
 	h.serve()
 	status, file, _ := h.send(http.MethodGet, "/api/v1/backup", h.enter("admin"), "")
@@ -230,6 +233,7 @@ func chooseFile(tab *uitest.Tab, selector string, content []byte) {
 
 // TestLogAndCertificateInTheBrowser follows the log while something goes wrong, then gives the controller another certificate.
 func TestLogAndCertificateInTheBrowser(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, everydaySite)
 	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 390, Height: 844, Scale: 2, Touch: true})
 	logIn(h, tab, "admin")
@@ -273,6 +277,7 @@ func TestLogAndCertificateInTheBrowser(t *testing.T) {
 // TestSiteFileIsTakenOverInTheBrowser edits the site as a file: what is wrong with it is told by its line, what it would
 // change is shown, and then it is so.
 func TestSiteFileIsTakenOverInTheBrowser(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, everydaySite)
 	text := h.desk().must("site", "export")
 	edited := strings.Replace(text, "name: Lobby", "name: Foyer", 1) + "scenes:\n  - {name: Evening, actions: [{do: light-level, cluster: 4, level: 30}]}\n"
@@ -317,6 +322,7 @@ func TestSiteFileIsTakenOverInTheBrowser(t *testing.T) {
 // TestADeviceIsReplacedAndBoundInTheBrowser: another device in a node's place, told while it does not answer, and taken
 // back; then what waits for a device gets one.
 func TestADeviceIsReplacedAndBoundInTheBrowser(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, everydaySite)
 	admin := h.enter("admin")
 	node := func(path string) (n api.Node) {

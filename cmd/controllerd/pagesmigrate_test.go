@@ -12,6 +12,7 @@ import (
 // TestAHouseIsTakenOverInTheBrowser goes from the address of a Controller 1.0 to its house
 // here, and back.
 func TestAHouseIsTakenOverInTheBrowser(t *testing.T) {
+	t.Parallel()
 	other := onezero.New(onezero.NewHouse(3, 8, 4), onezero.Habits{})
 	_, _, url := oldHouse(t, other)
 	h := newBuilding(t, everydaySite)

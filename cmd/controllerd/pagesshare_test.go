@@ -12,6 +12,7 @@ import (
 // A page whose stream had to make room says so, does not push the others out in its turn,
 // and goes on when somebody asks it to.
 func TestPageWhoseStreamMadeRoom(t *testing.T) {
+	t.Parallel()
 	h := demoHouse(t)
 	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 1440, Height: 900})
 	logIn(h, tab, "admin")

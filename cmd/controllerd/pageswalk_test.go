@@ -63,6 +63,7 @@ func unclaimed(t *testing.T) *house {
 }
 
 func TestWalkFromClaimToReport(t *testing.T) {
+	t.Parallel()
 	h := unclaimed(t)
 	browser := uitest.Open(t)
 	tab := browser.Tab(t, uitest.Look{Width: 360, Height: 740, Scale: 2, Touch: true})
@@ -243,6 +244,7 @@ func watch(tab *uitest.Tab, stands func() bool) {
 
 // TestPagesWithoutTheController: what one sees when it is gone, and when it is back.
 func TestPagesWithoutTheController(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, walkSite)
 	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 360, Height: 740, Touch: true})
 	logIn(h, tab, "operator")
@@ -269,6 +271,7 @@ func TestPagesWithoutTheController(t *testing.T) {
 
 // TestViewerOnlyLooks: what the role forbids is not there.
 func TestViewerOnlyLooks(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, walkSite)
 	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 360, Height: 740})
 	logIn(h, tab, "viewer")
@@ -286,6 +289,7 @@ func TestViewerOnlyLooks(t *testing.T) {
 
 // TestEverythingIsReachedWithKeys goes through the home page with the Tab key.
 func TestEverythingIsReachedWithKeys(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, walkSite)
 	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 1440, Height: 900})
 	logIn(h, tab, "operator")

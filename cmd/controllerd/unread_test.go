@@ -17,6 +17,7 @@ import (
 // TestAnswersThatNobodyTakes has one viewer ask for a list of a large building, again and again, and take nothing of it.
 func TestAnswersThatNobodyTakes(t *testing.T) {
 	drivertest.Long(t)
+	t.Parallel()
 	b := large(t, unitMemory)
 	door, viewer := siege.Door{Addr: strings.TrimPrefix(b.url, "https://")}, map[string]string{"authorization": "Bearer " + b.enter("viewer")}
 	var all sync.WaitGroup
@@ -52,6 +53,7 @@ func TestAnswersThatNobodyTakes(t *testing.T) {
 // nothing of it: each answer is one of its own.
 func TestLevelsThatNobodyTakes(t *testing.T) {
 	drivertest.Long(t)
+	t.Parallel()
 	b := large(t, 112<<20)
 	door, key := siege.Door{Addr: strings.TrimPrefix(b.url, "https://")}, map[string]string{"authorization": "Bearer " + b.login(account.RoleAPIService)}
 	for i := range 160 {

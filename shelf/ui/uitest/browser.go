@@ -31,7 +31,10 @@ type Browser struct {
 	ctx context.Context
 }
 
-// Open starts Chromium. It trusts any certificate, as the controllers of tests make
+// seats are for the browsers that run at once: each takes a processor for itself.
+var seats = make(chan struct{}, 2)
+
+// Open starts Chromium, once there is room for one more. It trusts any certificate, as the controllers of tests make
 // their own.
 func Open(t testing.TB) *Browser {
 	t.Helper()
@@ -39,6 +42,8 @@ func Open(t testing.TB) *Browser {
 	if _, err := os.Stat(path); err != nil {
 		t.Fatalf("Chromium is needed: run scripts/install-peers.sh (%v)", err)
 	}
+	seats <- struct{}{}
+	t.Cleanup(func() { <-seats })
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.IgnoreCertErrors,
 		chromedp.UserDataDir(t.TempDir()), chromedp.Flag("disable-background-networking", true),
