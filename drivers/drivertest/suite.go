@@ -69,6 +69,7 @@ func (s Suite) Run(t *testing.T) {
 		}, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
 			d, end := s.start(t)
 			end.play(tc.act)
 			res, err := s.do(s.Read(d), 10*s.Timeout)
@@ -81,6 +82,7 @@ func (s Suite) Run(t *testing.T) {
 	}
 	t.Run("an answer to the question before", s.late)
 	t.Run("a deadline that has passed", func(t *testing.T) {
+		t.Parallel()
 		d, end := s.start(t)
 		end.play(healthy)
 		res, err := s.do(s.Read(d), -time.Second)
@@ -89,6 +91,7 @@ func (s Suite) Run(t *testing.T) {
 		}
 	})
 	t.Run("unplugged", func(t *testing.T) {
+		t.Parallel()
 		d, end := s.start(t)
 		end.play(func([]byte) []part { end.pty.Close(); return nil })
 		judge(t, appliance.Result{Sent: time.Now()}, second(s.do(s.Read(d), 10*s.Timeout)), []error{appliance.ErrBusDown})
@@ -103,6 +106,7 @@ func (s Suite) Run(t *testing.T) {
 // late puts a question whose answer comes after its time, and another when the driver says
 // that none can come any more.
 func (s Suite) late(t *testing.T) {
+	t.Parallel()
 	d, end := s.start(t)
 	healthy := func(q []byte) []part { return []part{{bytes: s.Answer(q)}} }
 	end.play(healthy)

@@ -5,22 +5,21 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/appliance/control"
+	"svc.internal/controller/drivers"
 	"svc.internal/controller/drivers/drivertest"
-	"svc.internal/controller/drivers/line/pty"
-	"svc.internal/controller/drivers/sdn"
+	"svc.internal/controller/drivers/line/cable"
 	"svc.internal/controller/sim/sdnsim"
 )
 
 func TestMain(m *testing.M) { os.Exit(drivertest.SideBySide(m, 4)) }
 
-// house is a bus of simulated motors on a pseudo-terminal, the driver on its other
-// end, and the real core above.
+// house is a bus of simulated motors on a line in memory, the driver on its other end, and
+// the real core above, in a bubble of virtual time.
 type house struct {
 	t   *testing.T
 	sim *sdnsim.Bus
@@ -60,16 +59,15 @@ const firstShade = 5001
 
 func build(t *testing.T, p plan) *house {
 	t.Helper()
+	p.sim.Virtual = true
 	sim, err := sdnsim.New(p.sim)
 	if err != nil {
 		t.Fatal(err)
 	}
-	port, err := pty.Open()
+	const path = "/port"
+	var ground cable.Net
+	port, err := ground.Plug(path)
 	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "port")
-	if err := port.Link(path); err != nil {
 		t.Fatal(err)
 	}
 	bus := appliance.Bus{UUID: appliance.NewUUID(), Name: "shades", Driver: "sdn", Port: path, Options: p.options}
@@ -79,7 +77,7 @@ func build(t *testing.T, p plan) *house {
 		book[bus.UUID] = asHeld(sim)
 	}
 	h := &house{t: t, sim: sim, ctl: control.New(control.Options{
-		Drivers: map[string]appliance.OpenFunc{"sdn": sdn.Open}, GroupBook: book, Log: slog.New(slog.DiscardHandler),
+		Drivers: drivers.On(ground.Ports()), GroupBook: book, Log: slog.New(slog.DiscardHandler),
 	})}
 	site := appliance.Site{Name: "house", Buses: []appliance.Bus{bus}}
 	site.Settings.Freshness = p.fresh
@@ -110,7 +108,7 @@ func build(t *testing.T, p plan) *house {
 
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 2)
-	go func() { done <- sim.Serve(ctx, port.Master()) }()
+	go func() { done <- sim.Serve(ctx, port) }()
 	go func() { done <- h.ctl.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()

@@ -3,6 +3,7 @@ package sdn_test
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -10,10 +11,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/drivertest"
+	"svc.internal/controller/drivers/line"
+	"svc.internal/controller/drivers/line/cable"
 	"svc.internal/controller/drivers/line/pty"
 	"svc.internal/controller/drivers/sdn"
 	"svc.internal/controller/sim/sdnsim"
@@ -23,7 +27,7 @@ import (
 type bench struct {
 	*sdn.Driver
 	sim  *sdnsim.Bus
-	port *pty.Pty
+	port *pty.Pty // nil: a line in memory
 	path string
 	log  *journal
 }
@@ -51,12 +55,10 @@ func newBench(t *testing.T, sim sdnsim.Config, configured int, left ...sdn.Frame
 	t.Helper()
 	b := &bench{path: filepath.Join(t.TempDir(), "port"), log: &journal{}}
 	var err error
-	if b.sim, err = sdnsim.New(sim); err != nil {
-		t.Fatal(err)
-	}
 	if b.port, err = pty.Open(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { b.port.Close() })
 	if err := b.port.Link(b.path); err != nil {
 		t.Fatal(err)
 	}
@@ -69,6 +71,32 @@ func newBench(t *testing.T, sim sdnsim.Config, configured int, left ...sdn.Frame
 			t.Fatal(err)
 		}
 	}
+	b.run(t, sim, configured, b.port.Master(), nil)
+	return b
+}
+
+// virtualBench runs a driver on a line in memory, in a bubble.
+func virtualBench(t *testing.T, sim sdnsim.Config, configured int) *bench {
+	t.Helper()
+	b := &bench{path: "/port", log: &journal{}}
+	var ground cable.Net
+	port, err := ground.Plug(b.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { port.Close() })
+	sim.Virtual = true
+	b.run(t, sim, configured, port, ground.Ports())
+	return b
+}
+
+// run plays the motors at one end of the line, and the driver at the other, until the test ends.
+func (b *bench) run(t *testing.T, sim sdnsim.Config, configured int, end io.ReadWriter, ports *line.Ports) {
+	t.Helper()
+	var err error
+	if b.sim, err = sdnsim.New(sim); err != nil {
+		t.Fatal(err)
+	}
 	cfg := appliance.BusConfig{
 		Bus: appliance.Bus{Name: "shades", Port: b.path, Line: appliance.LineSettings{BaudRate: sim.BaudRate}}, Log: slog.New(slog.NewTextHandler(b.log, nil)),
 	}
@@ -77,14 +105,14 @@ func newBench(t *testing.T, sim sdnsim.Config, configured int, left ...sdn.Frame
 		cfg.Nodes = append(cfg.Nodes, appliance.Node{ID: id, Address: address(i), Profile: "somfy-sdn"})
 		cfg.Shades = append(cfg.Shades, appliance.Shade{ID: 5000 + id, Node: id, Output: 1})
 	}
-	o, err := sdn.Open(cfg)
+	o, err := sdn.OpenOn(cfg, ports)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.Driver = o.Driver.(*sdn.Driver)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 2)
-	go func() { done <- b.sim.Serve(ctx, b.port.Master()) }()
+	go func() { done <- b.sim.Serve(ctx, end) }()
 	go func() { done <- b.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
@@ -93,9 +121,7 @@ func newBench(t *testing.T, sim sdnsim.Config, configured int, left ...sdn.Frame
 				t.Error(err)
 			}
 		}
-		b.port.Close()
 	})
-	return b
 }
 
 func (b *bench) do(t *testing.T, e appliance.Exchange) error {
@@ -293,19 +319,20 @@ func TestAnswerToWhoHadThePortBefore(t *testing.T) {
 }
 
 func TestTwinsAreNoticed(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
-	list := motors(2)
-	list[1].Address, list[1].Open = list[0].Address, 20
-	b := newBench(t, sdnsim.Config{Motors: list, BaudRate: 19200, AnswerMin: 5 * time.Millisecond, AnswerMax: 100 * time.Millisecond, Seed: 5}, 1)
-	poll := b.Polls()[1].Exchange
-	for began := time.Now(); !b.log.has("two motors have this address"); {
-		if time.Since(began) > time.Minute {
-			t.Fatal("two motors answer to one address, and nobody says so")
+	synctest.Test(t, func(t *testing.T) {
+		list := motors(2)
+		list[1].Address, list[1].Open = list[0].Address, 20
+		b := virtualBench(t, sdnsim.Config{Motors: list, BaudRate: 19200, AnswerMin: 5 * time.Millisecond, AnswerMax: 100 * time.Millisecond, Seed: 5}, 1)
+		poll := b.Polls()[1].Exchange
+		for began := time.Now(); !b.log.has("two motors have this address"); {
+			if time.Since(began) > time.Minute {
+				t.Fatal("two motors answer to one address, and nobody says so")
+			}
+			b.do(t, poll)                        // fails now and then: they collide
+			<-time.After(150 * time.Millisecond) // the second answer comes while nobody asks
 		}
-		b.do(t, poll)                        // fails now and then: they collide
-		<-time.After(150 * time.Millisecond) // the second answer comes while nobody asks
-	}
+	})
 }
 
 func TestMastersAddressTakenByAnotherIsNoticed(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 )
 
 func TestSuiteOfSerialDrivers(t *testing.T) {
-	drivertest.Long(t)
+	t.Parallel()
 	motor := Address{0x06, 0x1A, 0x2B}
 	says := func(from Address, percent byte) func([]byte) []byte {
 		return func(request []byte) []byte {
