@@ -3,14 +3,14 @@ package scripted_test
 import (
 	"bytes"
 	"fmt"
-	"os"
+	"io"
 	"strconv"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/line/pty"
 )
 
 // gear of a DALI line (IEC 62386-102) behind a serial HAT of ATX LED.
@@ -24,17 +24,10 @@ type gear struct {
 }
 
 func (g *gear) listen(t *testing.T) (port string) {
-	p, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var wg sync.WaitGroup
-	wg.Go(func() { g.serve(p.Master()) })
-	t.Cleanup(func() { p.Close(); wg.Wait() })
-	return p.SlavePath()
+	return plug(t, func(port io.ReadWriter) { g.serve(port) })
 }
 
-func (g *gear) serve(port *os.File) {
+func (g *gear) serve(port io.ReadWriter) {
 	var buf []byte
 	chunk := make([]byte, 256)
 	for {
@@ -108,27 +101,29 @@ func (g *gear) take(address, data byte) string {
 // Gear whose lamp failed, as is known and logged, tells the level that it was told.
 func TestLampFailureThatIsKnown(t *testing.T) {
 	t.Parallel()
-	g := &gear{}
-	site := oneBus(appliance.Bus{Driver: "dali", Port: g.listen(t), Options: map[string]string{"gateway": "atx"}}, 2, "dali-dt6")
-	site.Nodes[0].Address, site.Nodes[1].Address = "0", "1"
-	site.Settings.Freshness = appliance.Freshness{Light: time.Second, Power: time.Second}
-	h := start(t, site, 2)
-	if e := h.dim(0, 50); !e.OK() {
-		t.Fatal(e.Err)
-	}
-	g.mu.Lock()
-	g.failed[1] = true
-	g.mu.Unlock()
-	h.wait(20*time.Second, "the failure to be known", func() bool {
-		for _, d := range h.Snapshot().Buses[0].Devices {
-			if d.Trouble != "" {
-				return true
-			}
+	synctest.Test(t, func(t *testing.T) {
+		g := &gear{}
+		site := oneBus(appliance.Bus{Driver: "dali", Port: g.listen(t), Options: map[string]string{"gateway": "atx"}}, 2, "dali-dt6")
+		site.Nodes[0].Address, site.Nodes[1].Address = "0", "1"
+		site.Settings.Freshness = appliance.Freshness{Light: time.Second, Power: time.Second}
+		h := start(t, site, 2)
+		if e := h.dim(0, 50); !e.OK() {
+			t.Fatal(e.Err)
 		}
-		return false
+		g.mu.Lock()
+		g.failed[1] = true
+		g.mu.Unlock()
+		h.wait(20*time.Second, "the failure to be known", func() bool {
+			for _, d := range h.Snapshot().Buses[0].Devices {
+				if d.Trouble != "" {
+					return true
+				}
+			}
+			return false
+		})
+		e := h.dim(0, 80)
+		if e.OK() || e.Members[0].Err != "" || e.Members[1].Err == "" {
+			t.Errorf("%q, %+v", e.Err, e.Members)
+		}
 	})
-	e := h.dim(0, 80)
-	if e.OK() || e.Members[0].Err != "" || e.Members[1].Err == "" {
-		t.Errorf("%q, %+v", e.Err, e.Members)
-	}
 }

@@ -2,14 +2,14 @@ package scripted_test
 
 import (
 	"encoding/binary"
-	"os"
+	"io"
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/line/pty"
 )
 
 // widget is a DMX USB Pro (ENTTEC, "DMX USB Pro Widget API 1.44") and what it last sent.
@@ -21,18 +21,11 @@ type widget struct {
 }
 
 func (w *widget) listen(t *testing.T) (port string) {
-	p, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var wg sync.WaitGroup
-	wg.Go(func() { w.serve(p.Master()) })
-	t.Cleanup(func() { p.Close(); wg.Wait() })
-	return p.SlavePath()
+	return plug(t, func(port io.ReadWriter) { w.serve(port) })
 }
 
 // serve takes messages: 7E, label, length (2 bytes, low one first), data, E7.
-func (w *widget) serve(port *os.File) {
+func (w *widget) serve(port io.ReadWriter) {
 	var buf []byte
 	chunk := make([]byte, 1024)
 	for {
@@ -87,16 +80,18 @@ func dmxSite(port string, n int) appliance.Site {
 // that does not answer was given, counts for nothing.
 func TestWidgetIsTheOnlyWitness(t *testing.T) {
 	t.Parallel()
-	w := &widget{}
-	h := start(t, dmxSite(w.listen(t), 2), 2)
-	e := h.dim(2, 100)
-	w.mu.Lock()
-	if !e.OK() || e.Members[0].Stage != appliance.StageUnverifiable || w.slots[1] != 255 || w.slots[0] != 0 {
-		t.Errorf("%q, %+v, slots %v", e.Err, e.Members, w.slots[:3])
-	}
-	w.silent = true
-	w.mu.Unlock()
-	if e := h.dim(1, 100); e.OK() {
-		t.Errorf("a widget that is not there: %+v", e.Members[0])
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := &widget{}
+		h := start(t, dmxSite(w.listen(t), 2), 2)
+		e := h.dim(2, 100)
+		w.mu.Lock()
+		if !e.OK() || e.Members[0].Stage != appliance.StageUnverifiable || w.slots[1] != 255 || w.slots[0] != 0 {
+			t.Errorf("%q, %+v, slots %v", e.Err, e.Members, w.slots[:3])
+		}
+		w.silent = true
+		w.mu.Unlock()
+		if e := h.dim(1, 100); e.OK() {
+			t.Errorf("a widget that is not there: %+v", e.Members[0])
+		}
+	})
 }

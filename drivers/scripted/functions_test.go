@@ -2,6 +2,7 @@ package scripted_test
 
 import (
 	"testing"
+	"testing/synctest"
 
 	"svc.internal/controller/appliance"
 )
@@ -21,20 +22,22 @@ outputs:
 // only.
 func TestFunctionOfAWrite(t *testing.T) {
 	t.Parallel()
-	for profile, want := range map[string]byte{"lamp": 6, "strict": 16} {
-		u := newUnits(1)
-		h := start(t, oneBus(appliance.Bus{Driver: "modbus", Port: u.listenTCP(t)}, 1, profile), 1)
-		if e := h.dim(1, 30); !e.OK() || u.holds(1, 3) != 30 {
-			t.Errorf("%s: %q", profile, e.Err)
-		}
-		used := false
-		u.set(func(map[byte]*unit) {
-			for _, r := range u.requests {
-				used = used || r.fn == want
+	synctest.Test(t, func(t *testing.T) {
+		for profile, want := range map[string]byte{"lamp": 6, "strict": 16} {
+			u := newUnits(1)
+			h := start(t, oneBus(appliance.Bus{Driver: "modbus", Port: u.listenTCP(t)}, 1, profile), 1)
+			if e := h.dim(1, 30); !e.OK() || u.holds(1, 3) != 30 {
+				t.Errorf("%s: %q", profile, e.Err)
 			}
-		})
-		if !used {
-			t.Errorf("%s: function %d was not used", profile, want)
+			used := false
+			u.set(func(map[byte]*unit) {
+				for _, r := range u.requests {
+					used = used || r.fn == want
+				}
+			})
+			if !used {
+				t.Errorf("%s: function %d was not used", profile, want)
+			}
 		}
-	}
+	})
 }

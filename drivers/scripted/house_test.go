@@ -3,15 +3,19 @@ package scripted_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/drivers"
+	"svc.internal/controller/drivers/line/cable"
 )
 
 // profiles of the Modbus devices here.
@@ -42,11 +46,32 @@ outputs:
 `,
 }
 
+// copper is what everything here is plugged into: each device has a port of its own.
+var (
+	copper  cable.Net
+	plugged atomic.Int64
+)
+
+// plug puts devices on a serial line in memory until the test ends.
+func plug(t *testing.T, serve func(port io.ReadWriter)) (path string) {
+	t.Helper()
+	path = fmt.Sprint("/dev/line", plugged.Add(1))
+	line, err := copper.Plug(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { serve(line) })
+	t.Cleanup(func() { line.Close(); wg.Wait() })
+	return path
+}
+
 // house is a controller on scripted devices.
 type house struct {
 	*control.Controller
-	t   *testing.T
-	log *logbook
+	t    *testing.T
+	log  *logbook
+	stop func() // called when the test ends, at the latest
 }
 
 // start runs a controller until the test ends, and waits until nodes are online.
@@ -62,7 +87,7 @@ func start(t *testing.T, site appliance.Site, online int) *house {
 		}
 	}
 	h := &house{t: t, log: &logbook{}}
-	h.Controller = control.New(control.Options{Drivers: drivers.All, DataDir: dir, Log: slog.New(slog.NewTextHandler(h.log, nil))})
+	h.Controller = control.New(control.Options{Drivers: drivers.On(copper.Ports()), DataDir: dir, Log: slog.New(slog.NewTextHandler(h.log, nil))})
 	h.Apply(site, nil)
 	if f := h.Snapshot().Faults; len(f) > 0 {
 		t.Fatalf("%+v", f)
@@ -70,12 +95,13 @@ func start(t *testing.T, site appliance.Site, online int) *house {
 	ctx, cancel := context.WithCancel(context.Background())
 	ran := make(chan error)
 	go func() { ran <- h.Run(ctx) }()
-	t.Cleanup(func() {
+	h.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-ran; err != nil {
 			t.Error(err)
 		}
 	})
+	t.Cleanup(h.stop)
 	h.wait(20*time.Second, fmt.Sprint(online, " nodes online"), func() bool { return h.online() == online })
 	return h
 }

@@ -7,13 +7,10 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
-	"os"
 	"slices"
 	"sync"
 	"testing"
 	"time"
-
-	"svc.internal/controller/drivers/line/pty"
 )
 
 // unit is a Modbus server with one number in each register, and how it misbehaves.
@@ -83,8 +80,9 @@ func (u *units) holds(n byte, address uint16) uint16 {
 }
 
 // answer is what a unit says to a PDU (MODBUS Application Protocol V1.1b3, §6); nil:
-// nothing.
+// nothing. It takes its time, so that something can come between.
 func (u *units) answer(n byte, pdu []byte) []byte {
+	time.Sleep(2 * time.Millisecond)
 	for u.isHung() {
 		time.Sleep(time.Millisecond)
 	}
@@ -205,7 +203,7 @@ type asked struct {
 // listenTCP serves units on Modbus TCP, one request after the other and in the order they
 // came, as a gateway does.
 func (u *units) listenTCP(t *testing.T) (port string) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := copper.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,17 +282,10 @@ func rtu(unit byte, pdu []byte) []byte {
 
 // listenRTU serves units on a serial port; echo: the adapter returns what is sent.
 func (u *units) listenRTU(t *testing.T, echo bool) (port string) {
-	p, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var wg sync.WaitGroup
-	wg.Go(func() { u.serveRTU(p.Master(), echo) })
-	t.Cleanup(func() { p.Close(); wg.Wait() })
-	return p.SlavePath()
+	return plug(t, func(port io.ReadWriter) { u.serveRTU(port, echo) })
 }
 
-func (u *units) serveRTU(port *os.File, echo bool) {
+func (u *units) serveRTU(port io.ReadWriter, echo bool) {
 	var buf []byte
 	chunk := make([]byte, 256)
 	for {

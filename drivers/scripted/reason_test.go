@@ -4,15 +4,14 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/drivertest"
 )
 
 // Why a command failed goes through line, driver, bus and ledger, each of which adds what
 // it knows. None says again what another has said.
 func TestReasonIsSaidOnce(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		wrong func(*unit)
@@ -26,23 +25,27 @@ func TestReasonIsSaidOnce(t *testing.T) {
 		for _, tcp := range []bool{true, false} {
 			t.Run(fmt.Sprint(name, ", tcp ", tcp), func(t *testing.T) {
 				t.Parallel()
-				u := newUnits(2)
-				bus := appliance.Bus{Driver: "modbus"}
-				if tcp {
-					bus.Port = u.listenTCP(t)
-				} else {
-					bus.Port = u.listenRTU(t, false)
-				}
-				h := start(t, oneBus(bus, 2, "lamp"), 2)
-				u.set(func(of map[byte]*unit) { tc.wrong(of[1]); tc.wrong(of[2]) })
-				h.saysOnce(tc.why, h.dim(1, 70), h.dim(0, 60))
+				synctest.Test(t, func(t *testing.T) {
+					u := newUnits(2)
+					bus := appliance.Bus{Driver: "modbus"}
+					if tcp {
+						bus.Port = u.listenTCP(t)
+					} else {
+						bus.Port = u.listenRTU(t, false)
+					}
+					h := start(t, oneBus(bus, 2, "lamp"), 2)
+					u.set(func(of map[byte]*unit) { tc.wrong(of[1]); tc.wrong(of[2]) })
+					h.saysOnce(tc.why, h.dim(1, 70), h.dim(0, 60))
+				})
 			})
 		}
 	}
 	t.Run("nobody at the address of a gateway", func(t *testing.T) {
 		t.Parallel()
-		h := start(t, oneBus(appliance.Bus{Driver: "modbus", Port: "tcp://127.0.0.1:1"}, 1, "lamp"), 0)
-		h.saysOnce(appliance.ErrBusDown, h.dim(1, 70))
+		synctest.Test(t, func(t *testing.T) {
+			h := start(t, oneBus(appliance.Bus{Driver: "modbus", Port: "tcp://127.0.0.1:1"}, 1, "lamp"), 0)
+			h.saysOnce(appliance.ErrBusDown, h.dim(1, 70))
+		})
 	})
 }
 

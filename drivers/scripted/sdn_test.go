@@ -3,16 +3,15 @@ package scripted_test
 import (
 	"encoding/binary"
 	"fmt"
-	"os"
+	"io"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/drivertest"
-	"svc.internal/controller/drivers/line/pty"
 )
 
 // motor is a Somfy SDN motor: 10000 pulses from its upper to its lower limit, in 10 s.
@@ -65,17 +64,10 @@ func sdnFrame(id byte, source, destination [3]byte, data ...byte) []byte {
 }
 
 func (ms *motors) listen(t *testing.T) (port string) {
-	p, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var wg sync.WaitGroup
-	wg.Go(func() { ms.serve(p.Master()) })
-	t.Cleanup(func() { p.Close(); wg.Wait() })
-	return p.SlavePath()
+	return plug(t, func(port io.ReadWriter) { ms.serve(port) })
 }
 
-func (ms *motors) serve(port *os.File) {
+func (ms *motors) serve(port io.ReadWriter) {
 	var buf []byte
 	chunk := make([]byte, 256)
 	for {
@@ -192,49 +184,51 @@ func (h *house) standing() (n int) {
 
 // A motor that acknowledges and stands has not been moved, alone or in a group.
 func TestMotorThatAcknowledgesAndStands(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
-	h, ms := motorHouse(t, 3)
-	ms.mu.Lock()
-	ms.all[1].stuck = true
-	ms.mu.Unlock()
-	e := h.shade(5002, appliance.ShadeMoveTo, 40)
-	if e.OK() || !strings.Contains(e.Err, "stopped at 100 % instead of go to 40 %") {
-		t.Errorf("alone: %q, %+v", e.Err, e.Members[0])
-	}
-	e = h.shade(0, appliance.ShadeMoveTo, 40)
-	for i, m := range e.Members {
-		if ok := m.Stage == appliance.StageObserved; ok != (i != 1) {
-			t.Errorf("in a group: member %d: %v %s", i, m.Stage, m.Err)
+	synctest.Test(t, func(t *testing.T) {
+		h, ms := motorHouse(t, 3)
+		ms.mu.Lock()
+		ms.all[1].stuck = true
+		ms.mu.Unlock()
+		e := h.shade(5002, appliance.ShadeMoveTo, 40)
+		if e.OK() || !strings.Contains(e.Err, "stopped at 100 % instead of go to 40 %") {
+			t.Errorf("alone: %q, %+v", e.Err, e.Members[0])
 		}
-	}
+		e = h.shade(0, appliance.ShadeMoveTo, 40)
+		for i, m := range e.Members {
+			if ok := m.Stage == appliance.StageObserved; ok != (i != 1) {
+				t.Errorf("in a group: member %d: %v %s", i, m.Stage, m.Err)
+			}
+		}
+	})
 }
 
 // Motors that are shown as standing are moved by one frame, whatever they did before.
 func TestStandingMotorsAreMovedByOneFrame(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
-	h, ms := motorHouse(t, 8)
-	rest := func() { h.wait(20*time.Second, "all to stand", func() bool { return h.standing() == 8 }) }
-	for _, before := range []func(){
-		func() { h.shade(0, appliance.ShadeMoveTo, 80); h.shade(0, appliance.ShadeStop, 0) },
-		func() { h.shade(0, appliance.ShadeMoveTo, 70) },
-		func() {},
-	} {
-		before()
-		rest()
-		ms.mu.Lock()
-		ms.orders = nil
-		ms.mu.Unlock()
-		if e := h.shade(0, appliance.ShadeMoveTo, 60); !e.OK() {
-			t.Error(e.Err)
+	synctest.Test(t, func(t *testing.T) {
+		h, ms := motorHouse(t, 8)
+		rest := func() { h.wait(20*time.Second, "all to stand", func() bool { return h.standing() == 8 }) }
+		for _, before := range []func(){
+			func() { h.shade(0, appliance.ShadeMoveTo, 80); h.shade(0, appliance.ShadeStop, 0) },
+			func() { h.shade(0, appliance.ShadeMoveTo, 70) },
+			func() {},
+		} {
+			before()
+			rest()
+			ms.mu.Lock()
+			ms.orders = nil
+			ms.mu.Unlock()
+			if e := h.shade(0, appliance.ShadeMoveTo, 60); !e.OK() {
+				t.Error(e.Err)
+			}
+			ms.mu.Lock()
+			if len(ms.orders) != 1 || ms.orders[0].alone {
+				t.Errorf("sent %+v, want one frame to all", ms.orders)
+			}
+			ms.mu.Unlock()
+			h.shade(0, appliance.ShadeOpen, 0)
+			rest()
 		}
-		ms.mu.Lock()
-		if len(ms.orders) != 1 || ms.orders[0].alone {
-			t.Errorf("sent %+v, want one frame to all", ms.orders)
-		}
-		ms.mu.Unlock()
-		h.shade(0, appliance.ShadeOpen, 0)
-		rest()
-	}
+	})
 }
