@@ -2,6 +2,7 @@ package dali
 
 import (
 	"testing"
+	"testing/synctest"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/appliance/control"
@@ -12,35 +13,37 @@ import (
 // others must not light it along.
 func TestBrokenNodeIsNotLitAlong(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, dalisim.Config{Gateway: "luba", Gears: gearsOf(4, nil)})
-	nodes := nodesOf(4, "dali-dt6")
-	nodes[3].Options = map[string]string{"fade": "soon"} // quarantined
-	bus := r.bus("luba", nil)
-	site := appliance.Site{Buses: []appliance.Bus{bus}, Clusters: []appliance.Cluster{{ID: 1, Name: "room", Nodes: []appliance.ID{1, 2, 3}}}, Settings: quick}
-	for _, n := range nodes {
-		n.Bus = bus.UUID
-		site.Nodes = append(site.Nodes, n)
-	}
-	ctl := control.New(control.Options{Drivers: map[string]appliance.OpenFunc{"dali": Open}})
-	ctl.Apply(site, nil)
-	ctx := t.Context()
-	done := make(chan error, 1)
-	go func() { done <- ctl.Run(ctx) }()
-	t.Cleanup(func() { <-done })
-	waitFor(t, "three gears were read", func() bool {
-		n := 0
-		for _, s := range ctl.Snapshot().Nodes {
-			if s.Online && s.Level.OK() {
-				n++
-			}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, dalisim.Config{Gateway: "luba", Gears: gearsOf(4, nil)})
+		nodes := nodesOf(4, "dali-dt6")
+		nodes[3].Options = map[string]string{"fade": "soon"} // quarantined
+		bus := r.bus("luba", nil)
+		site := appliance.Site{Buses: []appliance.Bus{bus}, Clusters: []appliance.Cluster{{ID: 1, Name: "room", Nodes: []appliance.ID{1, 2, 3}}}, Settings: quick}
+		for _, n := range nodes {
+			n.Bus = bus.UUID
+			site.Nodes = append(site.Nodes, n)
 		}
-		return n == 3
+		ctl := control.New(control.Options{Drivers: map[string]appliance.OpenFunc{"dali": r.open}})
+		ctl.Apply(site, nil)
+		ctx := t.Context()
+		done := make(chan error, 1)
+		go func() { done <- ctl.Run(ctx) }()
+		t.Cleanup(func() { <-done })
+		waitFor(t, "three gears were read", func() bool {
+			n := 0
+			for _, s := range ctl.Snapshot().Nodes {
+				if s.Online && s.Level.OK() {
+					n++
+				}
+			}
+			return n == 3
+		})
+		before := r.sim.Devices()[3].Target
+		mustDo(t, ctl, levelTo(appliance.Target{Scope: appliance.InCluster, ID: 1}, 80))
+		if after := r.sim.Devices()[3].Target; after != before {
+			t.Errorf("a command to cluster 1 (gear 0 to 2) sent gear 3, whose entry is broken and who is in no cluster, from %d to %d", before, after)
+		}
 	})
-	before := r.sim.Devices()[3].Target
-	mustDo(t, ctl, levelTo(appliance.Target{Scope: appliance.InCluster, ID: 1}, 80))
-	if after := r.sim.Devices()[3].Target; after != before {
-		t.Errorf("a command to cluster 1 (gear 0 to 2) sent gear 3, whose entry is broken and who is in no cluster, from %d to %d", before, after)
-	}
 }
 
 // As TestBrokenNodeIsNotLitAlong, by way of a group that the broken one holds.

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"testing/synctest"
 
-	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim/dalisim"
 )
 
@@ -35,32 +35,33 @@ func strangers(n int) []dalisim.GearConfig {
 }
 
 func TestCommissioningGives64GearsAnAddressEach(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	for _, gw := range gatewayKinds {
 		t.Run(gw, func(t *testing.T) {
 			t.Parallel()
-			n := 64
-			if gw != "atx" { // the others leave it to us to wait for silence, in real time
-				n = 2
-			}
-			r := newRig(t, dalisim.Config{Gateway: gw, Gears: strangers(n), Speed: 400, Seed: 7})
-			d := r.driver(gw)
-			var last Progress
-			before := 0.0
-			out, err := Commission(context.Background(), d, CommissionOptions{Progress: func(p Progress) {
-				if p.Stage == StageSearch && p.Share() < before && p.Found > 0 && last.Stage == StageSearch && p.Searched == 0 {
-					t.Errorf("progress fell from %v to %v", before, p.Share())
+			synctest.Test(t, func(t *testing.T) {
+				n := 64
+				if gw != "atx" { // the others leave it to us to wait for silence, in real time
+					n = 2
 				}
-				before, last = p.Share(), p
-			}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			unique(t, r.sim, n)
-			if len(out.Assigned) != n || last.Stage != StageFinally || last.Found != n {
-				t.Errorf("outcome %+v, last progress %+v", out, last)
-			}
+				r := newRig(t, dalisim.Config{Gateway: gw, Gears: strangers(n), Speed: 400, Seed: 7})
+				d := r.driver(gw)
+				var last Progress
+				before := 0.0
+				out, err := Commission(context.Background(), d, CommissionOptions{Progress: func(p Progress) {
+					if p.Stage == StageSearch && p.Share() < before && p.Found > 0 && last.Stage == StageSearch && p.Searched == 0 {
+						t.Errorf("progress fell from %v to %v", before, p.Share())
+					}
+					before, last = p.Share(), p
+				}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				unique(t, r.sim, n)
+				if len(out.Assigned) != n || last.Stage != StageFinally || last.Found != n {
+					t.Errorf("outcome %+v, last progress %+v", out, last)
+				}
+			})
 		})
 	}
 }
@@ -84,41 +85,44 @@ func (l *late) Transmit(ctx context.Context, seq ...Send) ([]Answer, error) {
 // it stays open for addressing is met all the same.
 func TestCommissioningMeetsGearThatClosed(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: strangers(12), Speed: 100, Seed: 5})
-	tx := &late{Transmitter: r.driver("atx"), left: 64*2 + 200} // the survey is over, some are found
-	again := 0
-	out, err := Commission(context.Background(), tx, CommissionOptions{Progress: func(p Progress) {
-		if p.Stage == StageAgain {
-			again++
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, dalisim.Config{Gateway: "atx", Gears: strangers(12), Speed: 100, Seed: 5})
+		tx := &late{Transmitter: r.driver("atx"), left: 64*2 + 200} // the survey is over, some are found
+		again := 0
+		out, err := Commission(context.Background(), tx, CommissionOptions{Progress: func(p Progress) {
+			if p.Stage == StageAgain {
+				again++
+			}
+		}})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	unique(t, r.sim, 12)
-	if len(out.Assigned) != 12 || tx.left > 0 || again == 0 {
-		t.Errorf("outcome %+v after %d rounds more", out, again)
-	}
+		unique(t, r.sim, 12)
+		if len(out.Assigned) != 12 || tx.left > 0 || again == 0 {
+			t.Errorf("outcome %+v after %d rounds more", out, again)
+		}
+	})
 }
 
 func TestCommissioningIsContinuedAfterAKill(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
-	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: strangers(64), Speed: 400, Seed: 3})
-	d := r.driver("atx")
-	rng := rand.New(rand.NewPCG(5, 5))
-	killed := errors.New("killed")
-	for run := 0; run < 4; run++ {
-		// Like a process that dies: nothing is sent any more, no TERMINATE either.
-		dying := &mortal{Transmitter: d, left: 200 + rng.IntN(600), err: killed}
-		if _, err := Commission(context.Background(), dying, CommissionOptions{}); !errors.Is(err, killed) {
-			t.Fatalf("run %d: %v, want it to be killed", run, err)
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, dalisim.Config{Gateway: "atx", Gears: strangers(64), Speed: 400, Seed: 3})
+		d := r.driver("atx")
+		rng := rand.New(rand.NewPCG(5, 5))
+		killed := errors.New("killed")
+		for run := 0; run < 4; run++ {
+			// Like a process that dies: nothing is sent any more, no TERMINATE either.
+			dying := &mortal{Transmitter: d, left: 200 + rng.IntN(600), err: killed}
+			if _, err := Commission(context.Background(), dying, CommissionOptions{}); !errors.Is(err, killed) {
+				t.Fatalf("run %d: %v, want it to be killed", run, err)
+			}
 		}
-	}
-	if _, err := Commission(context.Background(), d, CommissionOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	unique(t, r.sim, 64)
+		if _, err := Commission(context.Background(), d, CommissionOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		unique(t, r.sim, 64)
+	})
 }
 
 // mortal stops working after some frames.
@@ -137,63 +141,69 @@ func (m *mortal) Transmit(ctx context.Context, seq ...Send) ([]Answer, error) {
 
 func TestCommissioningTakesSharedAddressesApart(t *testing.T) {
 	t.Parallel()
-	gears := gearsOf(12, func(i int, g *dalisim.GearConfig) {
-		g.Short = i
-		switch {
-		case i >= 8:
-			g.Short = -1
-		case i >= 5:
-			g.Short = 3 // shared by 3, 5, 6 and 7
+	synctest.Test(t, func(t *testing.T) {
+		gears := gearsOf(12, func(i int, g *dalisim.GearConfig) {
+			g.Short = i
+			switch {
+			case i >= 8:
+				g.Short = -1
+			case i >= 5:
+				g.Short = 3 // shared by 3, 5, 6 and 7
+			}
+		})
+		r := newRig(t, dalisim.Config{Gateway: "atx", Gears: gears, Speed: 400, Seed: 11})
+		d := r.driver("atx")
+		out, err := Commission(context.Background(), d, CommissionOptions{Reserved: []int{5, 6}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		unique(t, r.sim, 12)
+		if !slices.Equal(out.Shared, []int{3}) || len(out.Assigned) != 7 {
+			t.Errorf("outcome %+v, want address 3 shared and 7 assigned", out)
+		}
+		for _, n := range out.Assigned {
+			if n == 5 || n == 6 {
+				t.Errorf("reserved address %d was given", n)
+			}
+		}
+		for i, dev := range r.sim.Devices() {
+			if i < 3 && dev.Short != i || i == 4 && dev.Short != 4 {
+				t.Errorf("gear %d lost its address: it has %d now", i, dev.Short)
+			}
 		}
 	})
-	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: gears, Speed: 400, Seed: 11})
-	d := r.driver("atx")
-	out, err := Commission(context.Background(), d, CommissionOptions{Reserved: []int{5, 6}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	unique(t, r.sim, 12)
-	if !slices.Equal(out.Shared, []int{3}) || len(out.Assigned) != 7 {
-		t.Errorf("outcome %+v, want address 3 shared and 7 assigned", out)
-	}
-	for _, n := range out.Assigned {
-		if n == 5 || n == 6 {
-			t.Errorf("reserved address %d was given", n)
-		}
-	}
-	for i, dev := range r.sim.Devices() {
-		if i < 3 && dev.Short != i || i == 4 && dev.Short != 4 {
-			t.Errorf("gear %d lost its address: it has %d now", i, dev.Short)
-		}
-	}
 }
 
 func TestCommissioningSurvivesANoisyLine(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: strangers(12), Speed: 400, Seed: 13})
-	for _, f := range []dalisim.Fault{
-		{Kind: dalisim.FaultSilent, Gear: -1, Rate: 0.02},
-		{Kind: dalisim.FaultConflict, Rate: 0.01},
-	} {
-		if err := r.sim.AddFault(f); err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, dalisim.Config{Gateway: "atx", Gears: strangers(12), Speed: 400, Seed: 13})
+		for _, f := range []dalisim.Fault{
+			{Kind: dalisim.FaultSilent, Gear: -1, Rate: 0.02},
+			{Kind: dalisim.FaultConflict, Rate: 0.01},
+		} {
+			if err := r.sim.AddFault(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := Commission(context.Background(), r.driver("atx"), CommissionOptions{}); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if _, err := Commission(context.Background(), r.driver("atx"), CommissionOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	unique(t, r.sim, 12)
+		unique(t, r.sim, 12)
+	})
 }
 
 func TestCommissioningTellsWhenAddressesRunOut(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: strangers(3), Speed: 400, Seed: 17})
-	var reserved []int
-	for n := 2; n < Shorts; n++ {
-		reserved = append(reserved, n)
-	}
-	out, err := Commission(context.Background(), r.driver("atx"), CommissionOptions{Reserved: reserved})
-	if err != nil || out.Unplaced != 1 || len(out.Assigned) != 2 {
-		t.Errorf("%+v, %v; want two assigned and one unplaced", out, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, dalisim.Config{Gateway: "atx", Gears: strangers(3), Speed: 400, Seed: 17})
+		var reserved []int
+		for n := 2; n < Shorts; n++ {
+			reserved = append(reserved, n)
+		}
+		out, err := Commission(context.Background(), r.driver("atx"), CommissionOptions{Reserved: reserved})
+		if err != nil || out.Unplaced != 1 || len(out.Assigned) != 2 {
+			t.Errorf("%+v, %v; want two assigned and one unplaced", out, err)
+		}
+	})
 }

@@ -3,33 +3,46 @@ package dali
 import (
 	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/appliance/control"
+	"svc.internal/controller/drivers/line/cable"
 	"svc.internal/controller/drivers/line/pty"
 	"svc.internal/controller/sim/dalisim"
 )
 
-// rig is a driver on a simulated line: a real port (a pseudo-terminal) and the
-// real line engine between them.
+// rig is a driver on a simulated line, with the real line engine between them.
 type rig struct {
 	t    testing.TB
 	sim  *dalisim.Line
-	pty  *pty.Pty
+	net  *cable.Net // that the gateway is plugged into; nil: a pseudo-terminal of this machine
 	link string
 	stop func() // unplugs the gateway
 }
 
+// newRig has its serial port in memory, for a bubble of virtual time.
 func newRig(t testing.TB, cfg dalisim.Config) *rig {
 	t.Helper()
-	sim, err := dalisim.New(cfg)
-	if err != nil {
+	cfg.Virtual = true
+	return plugged(t, cfg, &rig{t: t, net: &cable.Net{}, link: "/gateway"})
+}
+
+// ptyRig has a pseudo-terminal, and real time.
+func ptyRig(t testing.TB, cfg dalisim.Config) *rig {
+	t.Helper()
+	return plugged(t, cfg, &rig{t: t, link: filepath.Join(t.TempDir(), "gateway")})
+}
+
+func plugged(t testing.TB, cfg dalisim.Config, r *rig) *rig {
+	t.Helper()
+	var err error
+	if r.sim, err = dalisim.New(cfg); err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, sim: sim, link: filepath.Join(t.TempDir(), "gateway")}
 	r.plug()
 	t.Cleanup(func() { r.stop() })
 	return r
@@ -38,6 +51,31 @@ func newRig(t testing.TB, cfg dalisim.Config) *rig {
 // plug connects the gateway, under whatever name the kernel gives it.
 func (r *rig) plug() {
 	r.t.Helper()
+	end, pull := r.end()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.sim.Serve(ctx, end)
+	}()
+	r.stop = func() {
+		cancel()
+		pull()
+		<-done
+		r.stop = func() {}
+	}
+}
+
+// end makes a serial port and gives its devices' end.
+func (r *rig) end() (end io.ReadWriter, pull func() error) {
+	r.t.Helper()
+	if r.net != nil {
+		line, err := r.net.Plug(r.link)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		return line, line.Close
+	}
 	p, err := pty.Open()
 	if err != nil {
 		r.t.Fatal(err)
@@ -45,19 +83,15 @@ func (r *rig) plug() {
 	if err := p.Link(r.link); err != nil {
 		r.t.Fatal(err)
 	}
-	r.pty = p
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		r.sim.Serve(ctx, p.Master())
-	}()
-	r.stop = func() {
-		cancel()
-		p.Close()
-		<-done
-		r.stop = func() {}
+	return p.Master(), p.Close
+}
+
+// open makes drivers on the ports of the rig.
+func (r *rig) open(cfg appliance.BusConfig) (appliance.Opened, error) {
+	if r.net == nil {
+		return Open(cfg)
 	}
+	return OpenOn(cfg, r.net.Ports())
 }
 
 func (r *rig) bus(gateway string, options map[string]string) appliance.Bus {
@@ -71,7 +105,7 @@ func (r *rig) bus(gateway string, options map[string]string) appliance.Bus {
 // driver runs a bare driver.
 func (r *rig) driver(gateway string, nodes ...appliance.Node) *Driver {
 	r.t.Helper()
-	o, err := Open(appliance.BusConfig{Bus: r.bus(gateway, nil), Nodes: nodes})
+	o, err := r.open(appliance.BusConfig{Bus: r.bus(gateway, nil), Nodes: nodes})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -109,7 +143,7 @@ func (r *rig) core(gateway string, options map[string]string, nodes []appliance.
 // run runs the core with a site until the test ends.
 func (r *rig) run(site appliance.Site) *control.Controller {
 	r.t.Helper()
-	ctl := control.New(control.Options{Drivers: map[string]appliance.OpenFunc{"dali": Open}})
+	ctl := control.New(control.Options{Drivers: map[string]appliance.OpenFunc{"dali": r.open}})
 	ctl.Apply(site, nil)
 	if f := ctl.Snapshot().Faults; len(f) > 0 {
 		r.t.Fatalf("quarantined: %+v", f)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/sim/dalisim"
@@ -35,47 +36,51 @@ func serve(t *testing.T, d *Driver, name string, inputs map[string]string) (told
 
 func TestScenesAreRead(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: gearsOf(3, func(i int, g *dalisim.GearConfig) { g.Short = i }), Speed: 100})
-	d := r.driver("atx")
-	for scene, level := range map[int]byte{0: 254, 3: 229, 15: 0} {
-		if _, err := d.Transmit(t.Context(), Special(OpDTR0, level), Command(Short(1), OpSetScene+byte(scene))); err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, dalisim.Config{Gateway: "atx", Gears: gearsOf(3, func(i int, g *dalisim.GearConfig) { g.Short = i }), Speed: 100})
+		d := r.driver("atx")
+		for scene, level := range map[int]byte{0: 254, 3: 229, 15: 0} {
+			if _, err := d.Transmit(t.Context(), Special(OpDTR0, level), Command(Short(1), OpSetScene+byte(scene))); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	told, err := serve(t, d, "scenes", map[string]string{"address": "1"})
-	if err != nil || len(told) != 1 || told[0].Address != "1" {
-		t.Fatalf("%+v, %v", told, err)
-	}
-	got := map[string]any{}
-	for _, f := range told[0].Facts {
-		got[f.Name] = f.Value
-	}
-	if len(got) != 3 || got["scene0"] != "254 (100 %)" || got["scene3"] != "229 (51 %)" || got["scene15"] != "0 (0 %)" {
-		t.Errorf("%v", got)
-	}
-	if told, err := serve(t, d, "scenes", map[string]string{"address": "2"}); err != nil || len(told[0].Facts) != 0 {
-		t.Errorf("gear without scenes: %+v, %v", told, err)
-	}
-	if _, err := serve(t, d, "scenes", map[string]string{"address": "9"}); err == nil || !strings.Contains(err.Error(), "short address 9") {
-		t.Errorf("nobody there: %v", err)
-	}
+		told, err := serve(t, d, "scenes", map[string]string{"address": "1"})
+		if err != nil || len(told) != 1 || told[0].Address != "1" {
+			t.Fatalf("%+v, %v", told, err)
+		}
+		got := map[string]any{}
+		for _, f := range told[0].Facts {
+			got[f.Name] = f.Value
+		}
+		if len(got) != 3 || got["scene0"] != "254 (100 %)" || got["scene3"] != "229 (51 %)" || got["scene15"] != "0 (0 %)" {
+			t.Errorf("%v", got)
+		}
+		if told, err := serve(t, d, "scenes", map[string]string{"address": "2"}); err != nil || len(told[0].Facts) != 0 {
+			t.Errorf("gear without scenes: %+v, %v", told, err)
+		}
+		if _, err := serve(t, d, "scenes", map[string]string{"address": "9"}); err == nil || !strings.Contains(err.Error(), "short address 9") {
+			t.Errorf("nobody there: %v", err)
+		}
+	})
 }
 
 func TestOnlyOneCommissionsALineAtATime(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, dalisim.Config{Gateway: "atx", Gears: strangers(2), Speed: 100})
-	d := r.driver("atx")
-	d.commissioning.Store(true)
-	if _, err := serve(t, d, "commission", nil); err == nil || !strings.Contains(err.Error(), "already") {
-		t.Errorf("a second run: %v", err)
-	}
-	d.commissioning.Store(false)
-	if told, err := serve(t, d, "commission", nil); err != nil || len(told) != 2 {
-		t.Errorf("%+v, %v", told, err)
-	}
-	for _, bad := range []map[string]string{{"all": "maybe"}, {"dry": "1"}, {"addresses": "5-"}, {"addresses": "x"}} {
-		if _, err := serve(t, d, "commission", bad); err == nil {
-			t.Errorf("%v was accepted", bad)
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, dalisim.Config{Gateway: "atx", Gears: strangers(2), Speed: 100})
+		d := r.driver("atx")
+		d.commissioning.Store(true)
+		if _, err := serve(t, d, "commission", nil); err == nil || !strings.Contains(err.Error(), "already") {
+			t.Errorf("a second run: %v", err)
 		}
-	}
+		d.commissioning.Store(false)
+		if told, err := serve(t, d, "commission", nil); err != nil || len(told) != 2 {
+			t.Errorf("%+v, %v", told, err)
+		}
+		for _, bad := range []map[string]string{{"all": "maybe"}, {"dry": "1"}, {"addresses": "5-"}, {"addresses": "x"}} {
+			if _, err := serve(t, d, "commission", bad); err == nil {
+				t.Errorf("%v was accepted", bad)
+			}
+		}
+	})
 }

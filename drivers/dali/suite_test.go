@@ -12,7 +12,6 @@ import (
 // The far end is an ATX LED HAT: a forward frame is a line "h", four digits and a line
 // feed, a backward frame "J" and two digits.
 func TestSuiteOfSerialDrivers(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	says := func(text string) func([]byte) []byte { return func([]byte) []byte { return []byte(text) } }
 	drivertest.Suite{
