@@ -18,6 +18,7 @@ import (
 const quiet = 150 * time.Millisecond
 
 func TestAControllerTouchesItsOwnSubtreeOnly(t *testing.T) {
+	t.Parallel()
 	drivertest.Long(t)
 	eachBroker(t, func(t *testing.T, db *store.Store, at place) {
 		a, b := addController(t, db, at, "house-a"), addController(t, db, at, "house-b")
@@ -75,6 +76,7 @@ func TestAControllerTouchesItsOwnSubtreeOnly(t *testing.T) {
 }
 
 func TestAnIntegrationActsAsThePlatformTowardsItsControllerOnly(t *testing.T) {
+	t.Parallel()
 	eachBroker(t, func(t *testing.T, db *store.Store, at place) {
 		a, b := addController(t, db, at, "house-a"), addController(t, db, at, "house-b")
 		user, password := integration(t, db, at, "house-a")
@@ -102,6 +104,7 @@ func TestAnIntegrationActsAsThePlatformTowardsItsControllerOnly(t *testing.T) {
 }
 
 func TestWhoIsNotKnownOrRevokedIsOutside(t *testing.T) {
+	t.Parallel()
 	eachBroker(t, func(t *testing.T, db *store.Store, at place) {
 		password := addController(t, db, at, "house-a")
 		for name, c := range map[string][2]string{

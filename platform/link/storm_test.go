@@ -101,6 +101,7 @@ func TestEventsActOnceOrNever(t *testing.T) {
 // The test of the reference: 21 messages of quality of service 1 keep their order, and none of them is lost or doubled
 // while the session lives.
 func TestOrderWithinASession(t *testing.T) {
+	t.Parallel()
 	eachBroker(t, func(t *testing.T, db *store.Store, at place) {
 		password := addController(t, db, at, "house")
 		user, secret := integration(t, db, at, "house")

@@ -13,6 +13,7 @@ import (
 // What a controller leaves behind as its will is kept within its share, as what it publishes is: else each of many
 // connections that break could add to what is kept.
 func TestAWillIsKeptWithinTheShare(t *testing.T) {
+	t.Parallel()
 	db, shares := openStore(t), quota.NewBook(testLog(t))
 	at := embeddedOf(t, db, shares)
 	password := addController(t, db, at, "house")
