@@ -31,7 +31,7 @@ func echoAddress(q []byte) []byte { return rtuFrame(q[0], []byte{3, 2, q[2], q[3
 
 func TestDefect01NoLocking(t *testing.T) {
 	t.Parallel()
-	end := serialWire(t)
+	end := ptyWire(t)
 	end.play(t, false, func(q []byte) []piece { return []piece{{bytes: echoAddress(q)}} })
 	d, _ := open(t, busOf(end, nil))
 	var wg sync.WaitGroup
@@ -69,7 +69,7 @@ func TestDefect01NoLocking(t *testing.T) {
 
 func TestDefect02LateAnswerTakenForTheNext(t *testing.T) {
 	t.Parallel()
-	end := serialWire(t)
+	end := ptyWire(t)
 	end.play(t, false, func(q []byte) []piece {
 		if q[3] == 10 {
 			return []piece{{after: 120 * time.Millisecond, bytes: echoAddress(q)}}
@@ -99,7 +99,7 @@ func TestDefect02LateAnswerTakenForTheNext(t *testing.T) {
 
 func TestDefect03SlowExceptionMisread(t *testing.T) {
 	t.Parallel()
-	end := serialWire(t)
+	end := ptyWire(t)
 	end.play(t, false, func(q []byte) []piece {
 		if q[3] == 1 {
 			f := rtuFrame(q[0], []byte{0x83, 2})
@@ -120,7 +120,7 @@ func TestDefect03SlowExceptionMisread(t *testing.T) {
 
 func TestDefect04TCPTimeoutPoisonsTheConnection(t *testing.T) {
 	t.Parallel()
-	end := socketWire(t, "tcp")
+	end := loopbackWire(t, "tcp")
 	end.play(t, true, func(q []byte) []piece {
 		pause := time.Duration(0)
 		if q[9] == 10 {
@@ -141,7 +141,7 @@ func TestDefect04TCPTimeoutPoisonsTheConnection(t *testing.T) {
 
 func TestDefect05SleepsBeforeReading(t *testing.T) {
 	t.Parallel()
-	end := serialWire(t)
+	end := ptyWire(t)
 	end.play(t, false, func(q []byte) []piece {
 		return []piece{{bytes: rtuFrame(q[0], append([]byte{3, 250}, make([]byte, 250)...))}}
 	})
@@ -162,7 +162,7 @@ func TestDefect05SleepsBeforeReading(t *testing.T) {
 
 func TestDefect06TimeoutPerReadInsteadOfPerAnswer(t *testing.T) {
 	t.Parallel()
-	end := serialWire(t)
+	end := ptyWire(t)
 	end.play(t, false, func(q []byte) []piece {
 		var drip []piece
 		for _, b := range rtuFrame(q[0], append([]byte{3, 20}, make([]byte, 20)...)) {
@@ -183,7 +183,7 @@ func TestDefect06TimeoutPerReadInsteadOfPerAnswer(t *testing.T) {
 
 func TestDefect07UnpluggedAdapterSpins(t *testing.T) {
 	t.Parallel()
-	end := serialWire(t)
+	end := ptyWire(t)
 	end.play(t, false, func(q []byte) []piece {
 		if q[3] == 10 {
 			end.end.Close()
@@ -225,7 +225,7 @@ func processorTime(t testing.TB) time.Duration {
 
 func TestDefect08BroadcastWaitsForAnAnswer(t *testing.T) {
 	t.Parallel()
-	end := serialWire(t)
+	end := ptyWire(t)
 	end.play(t, false, func([]byte) []piece { return nil })
 	d, _ := open(t, busOf(end, nil))
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
@@ -242,7 +242,7 @@ func TestDefect08BroadcastWaitsForAnAnswer(t *testing.T) {
 
 func TestDefect09WrongFunctionTakenForAnException(t *testing.T) {
 	t.Parallel()
-	end := serialWire(t)
+	end := ptyWire(t)
 	end.play(t, false, func(q []byte) []piece {
 		if q[3] == 10 {
 			return []piece{{bytes: rtuFrame(q[0], []byte{4, 2, 0, 9})}}
@@ -308,7 +308,7 @@ func TestDefect11FIFORejectsValidAnswers(t *testing.T) {
 
 func TestDefect12UnitIsAFieldOfTheHandler(t *testing.T) {
 	t.Parallel()
-	end, b := serialWire(t), newBank()
+	end, b := ptyWire(t), newBank()
 	for u := byte(1); u <= 20; u++ {
 		b.set(u, point{holdings, 0}, uint16(u))
 	}
@@ -328,7 +328,7 @@ func TestDefect12UnitIsAFieldOfTheHandler(t *testing.T) {
 
 func TestDefect13NoContext(t *testing.T) {
 	t.Parallel()
-	end := serialWire(t)
+	end := ptyWire(t)
 	asked := make(chan struct{}, 4)
 	end.play(t, false, func(q []byte) []piece {
 		if q[3] == 10 {
@@ -362,7 +362,7 @@ func TestDefect13NoContext(t *testing.T) {
 func TestDefect14ShortWritesAndEAGAIN(t *testing.T) {
 	t.Parallel()
 	// A full frame of 255 bytes arrives whole although the far end reads slowly.
-	end := serialWire(t)
+	end := ptyWire(t)
 	sizes := make(chan int, 1)
 	end.play(t, false, func(q []byte) []piece {
 		sizes <- len(q)
@@ -405,7 +405,7 @@ func TestDefect15DescriptorsFrom1024(t *testing.T) {
 		}
 		held = append(held, fd)
 	}
-	end := serialWire(t)
+	end := ptyWire(t)
 	end.play(t, false, func(q []byte) []piece { return []piece{{bytes: echoAddress(q)}} })
 	d, _ := open(t, busOf(end, nil))
 	if got, err := askFor(t, d, 9, 1, 2*time.Second); err != nil || got[0] != 9 {
@@ -430,7 +430,7 @@ func TestDefect16FunctionWithExceptionBit(t *testing.T) {
 // its guard after an exchange that failed: the stream must not be cut in two.
 func TestStreamIsNotCutInTwo(t *testing.T) {
 	t.Parallel()
-	end := socketWire(t, "tcp")
+	end := loopbackWire(t, "tcp")
 	n := 0
 	var late []byte
 	end.play(t, true, func(q []byte) []piece {
@@ -472,7 +472,7 @@ func TestEchoWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	for _, baud := range []int{9600, 19200, 115200} {
 		for _, addr := range []uint16{0, 0x0400, 0x1000} {
-			end := serialWire(t)
+			end := ptyWire(t)
 			end.play(t, false, func(q []byte) []piece { return []piece{{bytes: q}} })
 			cfg := busOf(end, nil)
 			cfg.Bus.Line.BaudRate = baud

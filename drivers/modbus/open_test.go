@@ -59,7 +59,7 @@ func TestBrokenEntriesAreSetAside(t *testing.T) {
 			cfg := serialBus(good, tc.node)
 			cfg.Shades = []appliance.Shade{{ID: 5001, Node: 2, Output: 1}}
 			cfg.Bus.Line = appliance.LineSettings{BaudRate: 9600}
-			opened, err := Open(cfg)
+			opened, err := openWire(cfg)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -86,7 +86,7 @@ func TestShadesTakeTheirRelays(t *testing.T) {
 	motors := node(2, "5", "wirenboard-wb-mr6c")
 	cfg := serialBus(lights, motors)
 	cfg.Shades = []appliance.Shade{{ID: 5001, Node: 2, Output: 1}, {ID: 5002, Node: 2, Output: 1}, {ID: 5003, Node: 2, Output: 4}, {ID: 5004, Node: 9, Output: 1}}
-	opened, err := Open(cfg)
+	opened, err := openWire(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestBrokenBuses(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			cfg := serialBus()
 			tc.change(&cfg.Bus)
-			if _, err := Open(cfg); err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "bus b") {
+			if _, err := openWire(cfg); err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "bus b") {
 				t.Errorf("got %v, want an error with %q naming the bus", err, tc.want)
 			}
 		})
@@ -169,7 +169,7 @@ func TestOwnProfiles(t *testing.T) {
 	write("eastron-sdm120.yaml", "name: eastron-sdm120\ntitle: T\nsource: S\noutputs: [{kind: light, switches: [{table: coil, address: 9}]}]\n")
 	cfg := serialBus(node(1, "1", "my-relay"), node(2, "2", "broken"), node(3, "3", "eastron-sdm120"))
 	cfg.DataDir = dir
-	opened, err := Open(cfg)
+	opened, err := openWire(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -319,7 +319,7 @@ func FuzzProfile(f *testing.F) {
 // and one to a question of a program before this must not be taken for that to ours.
 func TestAnswerToWhoHadThePortBefore(t *testing.T) {
 	t.Parallel()
-	end := serialWire(t)
+	end := ptyWire(t)
 	left := rtuFrame(5, []byte{3, 0, 10, 0, 1})
 	if err := os.WriteFile(end.port, left, 0); err != nil {
 		t.Fatal(err)

@@ -3,15 +3,14 @@ package modbus
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/drivertest"
 )
 
 // TestScanDoesNotCallTheSilentLate: while somebody else talks, pieces of what he says
 // come at the end of the wait for one who is dead. They make him neither late nor two.
 func TestScanDoesNotCallTheSilentLate(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	babble := rtuFrame(17, []byte{3, 2, 0xB6, 0x2A})
 	for _, tc := range []struct {
@@ -23,29 +22,32 @@ func TestScanDoesNotCallTheSilentLate(t *testing.T) {
 		{"often, by one who is known", []int{0, 4, 7, 7, 7, 4, 4}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			end := serialWire(t)
-			heard := tc.heard
-			end.play(t, false, func([]byte) []piece {
-				if len(heard) == 0 {
-					return nil
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				end := serialWire(t)
+				heard := tc.heard
+				end.play(t, false, func([]byte) []piece {
+					if len(heard) == 0 {
+						return nil
+					}
+					n := heard[0]
+					heard = heard[1:]
+					return []piece{{bytes: babble[:n]}}
+				})
+				cfg := busOf(end, map[string]string{"responseTimeout": "50ms"})
+				cfg.Nodes = []appliance.Node{node(1, "5", "wirenboard-wb-mdm3")}
+				d, _ := open(t, cfg)
+				found := make(map[appliance.Finding]appliance.Found)
+				for step := range d.Scan(appliance.ScanOptions{First: 5, Last: 5}) {
+					res, err := do(t, step.Exchange)
+					if f, ok := step.Judge(res, err); ok && f.Address == "5" {
+						found[f.Finding] = f
+					}
 				}
-				n := heard[0]
-				heard = heard[1:]
-				return []piece{{bytes: babble[:n]}}
+				if f := found[appliance.FoundSilent]; len(found) != 1 || f.Advice == "" {
+					t.Errorf("found %+v, want 5 silent", found)
+				}
 			})
-			cfg := busOf(end, map[string]string{"responseTimeout": "50ms"})
-			cfg.Nodes = []appliance.Node{node(1, "5", "wirenboard-wb-mdm3")}
-			d, _ := open(t, cfg)
-			found := make(map[appliance.Finding]appliance.Found)
-			for step := range d.Scan(appliance.ScanOptions{First: 5, Last: 5}) {
-				res, err := do(t, step.Exchange)
-				if f, ok := step.Judge(res, err); ok && f.Address == "5" {
-					found[f.Finding] = f
-				}
-			}
-			if f := found[appliance.FoundSilent]; len(found) != 1 || f.Advice == "" {
-				t.Errorf("found %+v, want 5 silent", found)
-			}
 		})
 	}
 }
@@ -53,7 +55,6 @@ func TestScanDoesNotCallTheSilentLate(t *testing.T) {
 // TestScanThatNobodyAnswers accuses the line only if all addresses were asked: those few
 // that were asked may be free, which is no trouble.
 func TestScanThatNobodyAnswers(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	for _, tc := range []struct {
 		name    string
@@ -71,21 +72,23 @@ func TestScanThatNobodyAnswers(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			cfg := busOf(serialWire(t), map[string]string{"responseTimeout": "1ms", "turnaround": "0s"})
-			if tc.known != "" {
-				cfg.Nodes = []appliance.Node{node(1, tc.known, "wirenboard-wb-mdm3")}
-			}
-			d, _ := open(t, cfg)
-			var f appliance.Found
-			for step := range d.Scan(tc.opts) {
-				res, err := do(t, step.Exchange)
-				if told, ok := step.Judge(res, err); ok {
-					f = told
+			synctest.Test(t, func(t *testing.T) {
+				cfg := busOf(serialWire(t), map[string]string{"responseTimeout": "1ms", "turnaround": "0s"})
+				if tc.known != "" {
+					cfg.Nodes = []appliance.Node{node(1, tc.known, "wirenboard-wb-mdm3")}
 				}
-			}
-			if f.Finding != tc.finding || !strings.Contains(f.Detail, tc.says) || !strings.Contains(f.Advice, tc.advises) || tc.advises == "" && f.Advice != "" {
-				t.Errorf("found %+v, want %s, %q and the advice %q", f, tc.finding, tc.says, tc.advises)
-			}
+				d, _ := open(t, cfg)
+				var f appliance.Found
+				for step := range d.Scan(tc.opts) {
+					res, err := do(t, step.Exchange)
+					if told, ok := step.Judge(res, err); ok {
+						f = told
+					}
+				}
+				if f.Finding != tc.finding || !strings.Contains(f.Detail, tc.says) || !strings.Contains(f.Advice, tc.advises) || tc.advises == "" && f.Advice != "" {
+					t.Errorf("found %+v, want %s, %q and the advice %q", f, tc.finding, tc.says, tc.advises)
+				}
+			})
 		})
 	}
 }

@@ -4,47 +4,98 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"maps"
 	"net"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/line"
+	"svc.internal/controller/drivers/line/cable"
 	"svc.internal/controller/drivers/line/pty"
 )
 
 // deadline bounds every wait of the tests.
 const deadline = 5 * time.Second
 
-// wire is the far end of a bus: a pseudo-terminal or a socket.
+// wire is the far end of a bus.
 type wire struct {
 	port string // as the bus entry names it
 	conn chan io.ReadWriteCloser
 	end  io.Closer
 }
 
-// serialWire makes a pseudo-terminal.
+// copper is what the buses of tests in a bubble are plugged into, each at a port of its own.
+var (
+	copper  cable.Net
+	plugged atomic.Int64
+)
+
+// The names of ports in memory: no port of this machine has such.
+const (
+	memoryDir  = "/memory/"
+	memoryHost = "192.0.2.1"
+)
+
+// openWire opens a bus where its port is.
+func openWire(cfg appliance.BusConfig) (appliance.Opened, error) {
+	if strings.Contains(cfg.Bus.Port, memoryDir) || strings.Contains(cfg.Bus.Port, memoryHost) {
+		return OpenOn(cfg, copper.Ports())
+	}
+	return Open(cfg)
+}
+
+// serialWire makes a serial line in memory.
 func serialWire(t testing.TB) *wire {
+	t.Helper()
+	path := fmt.Sprint(memoryDir, plugged.Add(1))
+	end, err := copper.Plug(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { end.Close() })
+	return serialEnd(path, end, end)
+}
+
+// ptyWire makes a pseudo-terminal, for real time.
+func ptyWire(t testing.TB) *wire {
 	t.Helper()
 	p, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { p.Close() })
-	w := &wire{port: p.SlavePath(), end: p, conn: make(chan io.ReadWriteCloser, 1)}
-	w.conn <- p.Master()
+	return serialEnd(p.SlavePath(), p, p.Master())
+}
+
+func serialEnd(port string, pull io.Closer, end io.ReadWriteCloser) *wire {
+	w := &wire{port: port, end: pull, conn: make(chan io.ReadWriteCloser, 1)}
+	w.conn <- end
 	return w
 }
 
-// socketWire listens on the loopback; every connection is offered in turn.
+// socketWire listens in memory; every connection is offered in turn.
 func socketWire(t testing.TB, scheme string) *wire {
 	t.Helper()
+	l, err := copper.Listen(memoryHost + ":0")
+	return socketEnd(t, scheme, l, err)
+}
+
+// loopbackWire listens on the loopback, for real time.
+func loopbackWire(t testing.TB, scheme string) *wire {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
+	return socketEnd(t, scheme, l, err)
+}
+
+func socketEnd(t testing.TB, scheme string, l net.Listener, err error) *wire {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +379,7 @@ func busOf(w *wire, options map[string]string) appliance.BusConfig {
 // open opens a bus and runs it until the test ends.
 func open(t testing.TB, cfg appliance.BusConfig) (*Driver, appliance.Opened) {
 	t.Helper()
-	opened, err := Open(cfg)
+	opened, err := openWire(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

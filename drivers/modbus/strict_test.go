@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"svc.internal/controller/appliance"
@@ -20,78 +21,84 @@ func gear(id appliance.ID, address string, options map[string]string, groups ...
 // A node whose entry is broken is in group "05", as Atoi reads it elsewhere: the group must not be used.
 func TestGroupOfABrokenNodeIsGivenUp(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"5", "05", "+5"} {
-		end := serialWire(t)
-		cfg := busOf(end, nil)
-		cfg.Nodes = []appliance.Node{
-			gear(1, "1/1", nil, "5"), gear(2, "1/2", nil, "5"),
-			gear(3, "1/64", nil, text), // no such short address: broken
-			gear(4, "1/4", nil),
-		}
-		opened, err := Open(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if opened.BrokenNodes[3] == nil {
-			t.Fatal("node 3 is not broken")
-		}
-		chains := opened.Driver.(*Driver).Plan([]appliance.Want{level(channel(1, 1), 0), level(channel(2, 1), 0)})
-		for _, c := range chains {
-			if c.Group {
-				t.Errorf("group written as %q: a group frame is sent though a broken node is in that group", text)
+	synctest.Test(t, func(t *testing.T) {
+		for _, text := range []string{"5", "05", "+5"} {
+			end := serialWire(t)
+			cfg := busOf(end, nil)
+			cfg.Nodes = []appliance.Node{
+				gear(1, "1/1", nil, "5"), gear(2, "1/2", nil, "5"),
+				gear(3, "1/64", nil, text), // no such short address: broken
+				gear(4, "1/4", nil),
+			}
+			opened, err := openWire(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if opened.BrokenNodes[3] == nil {
+				t.Fatal("node 3 is not broken")
+			}
+			chains := opened.Driver.(*Driver).Plan([]appliance.Want{level(channel(1, 1), 0), level(channel(2, 1), 0)})
+			for _, c := range chains {
+				if c.Group {
+					t.Errorf("group written as %q: a group frame is sent though a broken node is in that group", text)
+				}
 			}
 		}
-	}
+	})
 }
 
 // The slowest of the nodes of one unit counts, in whatever order they are.
 func TestTheSlowestNodeCounts(t *testing.T) {
 	t.Parallel()
-	slow, fast := map[string]string{"responseTimeout": "2s"}, map[string]string{"responseTimeout": "300ms"}
-	for i, o := range [][2]map[string]string{{fast, slow}, {slow, fast}} {
-		cfg := busOf(serialWire(t), nil)
-		cfg.Nodes = []appliance.Node{gear(1, "1/1", o[0]), gear(2, "1/2", o[1])}
-		opened, err := Open(cfg)
-		if err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		slow, fast := map[string]string{"responseTimeout": "2s"}, map[string]string{"responseTimeout": "300ms"}
+		for i, o := range [][2]map[string]string{{fast, slow}, {slow, fast}} {
+			cfg := busOf(serialWire(t), nil)
+			cfg.Nodes = []appliance.Node{gear(1, "1/1", o[0]), gear(2, "1/2", o[1])}
+			opened, err := openWire(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := opened.Driver.(*Driver).units[1].timeout; got != 2*time.Second {
+				t.Errorf("order %d: time-out %v, want 2s", i, got)
+			}
 		}
-		if got := opened.Driver.(*Driver).units[1].timeout; got != 2*time.Second {
-			t.Errorf("order %d: time-out %v, want 2s", i, got)
-		}
-	}
+	})
 }
 
 // A broadcast keeps the silence that its devices need.
 func TestBroadcastKeepsTheGuard(t *testing.T) {
 	t.Parallel()
-	const guard = 60 * time.Millisecond
-	end := serialWire(t)
-	var nodes []appliance.Node
-	var want []appliance.Want
-	for u := 1; u <= 2; u++ {
-		nodes = append(nodes, node(appliance.ID(u), fmt.Sprint(u), "wirenboard-wb-mdm3"))
-		for c := 1; c <= 3; c++ {
-			want = append(want, level(channel(appliance.ID(u), c), 0))
-		}
-	}
-	d, _ := bench(t, end, nodes, nil, map[string]string{"guard": guard.String()})
-	pollAll(t, d)
-	chains := d.Plan(want)
-	if len(chains) != 1 || !chains[0].Group {
-		t.Fatalf("got %+v", chains)
-	}
-	if _, err := do(t, chains[0].Steps[0]); err != nil {
-		t.Fatal(err)
-	}
-	var last time.Time
-	for _, f := range d.Recent() {
-		if f.Direction == appliance.FrameSent && f.Bytes[0] == 0 {
-			if gap := f.At.Sub(last); gap < guard {
-				t.Errorf("the broadcast went out %v after the last answer, its devices need %v", gap, guard)
+	synctest.Test(t, func(t *testing.T) {
+		const guard = 60 * time.Millisecond
+		end := serialWire(t)
+		var nodes []appliance.Node
+		var want []appliance.Want
+		for u := 1; u <= 2; u++ {
+			nodes = append(nodes, node(appliance.ID(u), fmt.Sprint(u), "wirenboard-wb-mdm3"))
+			for c := 1; c <= 3; c++ {
+				want = append(want, level(channel(appliance.ID(u), c), 0))
 			}
 		}
-		last = f.At
-	}
+		d, _ := bench(t, end, nodes, nil, map[string]string{"guard": guard.String()})
+		pollAll(t, d)
+		chains := d.Plan(want)
+		if len(chains) != 1 || !chains[0].Group {
+			t.Fatalf("got %+v", chains)
+		}
+		if _, err := do(t, chains[0].Steps[0]); err != nil {
+			t.Fatal(err)
+		}
+		var last time.Time
+		for _, f := range d.Recent() {
+			if f.Direction == appliance.FrameSent && f.Bytes[0] == 0 {
+				if gap := f.At.Sub(last); gap < guard {
+					t.Errorf("the broadcast went out %v after the last answer, its devices need %v", gap, guard)
+				}
+			}
+			last = f.At
+		}
+	})
 }
 
 const floatProfile = `name: float-dimmer
@@ -112,36 +119,38 @@ outputs:
 // A number that is none never becomes a level.
 func TestNoNumberIsNoLevel(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "profiles"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "profiles", "float-dimmer.yaml"), []byte(floatProfile), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	end := serialWire(t)
-	cfg := busOf(end, nil)
-	cfg.DataDir = dir
-	cfg.Nodes = []appliance.Node{node(1, "5", "float-dimmer")}
-	d, opened := open(t, cfg)
-	for _, err := range opened.BrokenNodes {
-		t.Fatal(err)
-	}
-	b := newBank()
-	for _, x := range []float32{float32(math.NaN()), float32(math.Inf(1))} {
-		bits := math.Float32bits(x)
-		for i := range uint16(2) {
-			b.set(5, point{holdings, 2 * i}, uint16(bits>>16))
-			b.set(5, point{holdings, 2*i + 1}, uint16(bits))
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		if err := os.MkdirAll(filepath.Join(dir, "profiles"), 0o755); err != nil {
+			t.Fatal(err)
 		}
-		if x != x {
-			b.serve(t, end)
+		if err := os.WriteFile(filepath.Join(dir, "profiles", "float-dimmer.yaml"), []byte(floatProfile), 0o644); err != nil {
+			t.Fatal(err)
 		}
-		for _, p := range d.Polls() {
-			res, err := do(t, p.Exchange)
-			for _, r := range res.Readings {
-				t.Errorf("register %v became level %d, %d K (has %v), err %v", x, r.Level, r.Kelvin, r.Has, err)
+		end := serialWire(t)
+		cfg := busOf(end, nil)
+		cfg.DataDir = dir
+		cfg.Nodes = []appliance.Node{node(1, "5", "float-dimmer")}
+		d, opened := open(t, cfg)
+		for _, err := range opened.BrokenNodes {
+			t.Fatal(err)
+		}
+		b := newBank()
+		for _, x := range []float32{float32(math.NaN()), float32(math.Inf(1))} {
+			bits := math.Float32bits(x)
+			for i := range uint16(2) {
+				b.set(5, point{holdings, 2 * i}, uint16(bits>>16))
+				b.set(5, point{holdings, 2*i + 1}, uint16(bits))
+			}
+			if x != x {
+				b.serve(t, end)
+			}
+			for _, p := range d.Polls() {
+				res, err := do(t, p.Exchange)
+				for _, r := range res.Readings {
+					t.Errorf("register %v became level %d, %d K (has %v), err %v", x, r.Level, r.Kelvin, r.Has, err)
+				}
 			}
 		}
-	}
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"svc.internal/controller/appliance"
@@ -102,29 +103,32 @@ func TestGoldenVectors(t *testing.T) {
 	good, _ := readVectors(t)
 	for _, transport := range []string{"rtu", "tcp", "rtu+tcp"} {
 		t.Run(transport, func(t *testing.T) {
-			w := serialWire
-			if transport != "rtu" {
-				w = func(t testing.TB) *wire { return socketWire(t, transport) }
-			}
-			end := w(t)
-			responses, requests := make(chan []byte, 1), make(chan []byte, 1)
-			end.play(t, transport == "tcp", func(q []byte) []piece {
-				requests <- q
-				return []piece{{bytes: <-responses}}
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := serialWire
+				if transport != "rtu" {
+					w = func(t testing.TB) *wire { return socketWire(t, transport) }
+				}
+				end := w(t)
+				responses, requests := make(chan []byte, 1), make(chan []byte, 1)
+				end.play(t, transport == "tcp", func(q []byte) []piece {
+					requests <- q
+					return []piece{{bytes: <-responses}}
+				})
+				d, _ := open(t, busOf(end, nil))
+				for _, v := range good {
+					if v.Transport != strings.TrimSuffix(transport, "+tcp") {
+						continue
+					}
+					want := unhex(t, v.Request)
+					responses <- unhex(t, v.Response) // empty: nobody answers
+					d.codec.transaction = v.Transaction - 1
+					checkGolden(t, d, v)
+					if got := <-requests; !bytes.Equal(got, want) {
+						t.Errorf("%s: sent %X, want %X", v.Name, got, want)
+					}
+				}
 			})
-			d, _ := open(t, busOf(end, nil))
-			for _, v := range good {
-				if v.Transport != strings.TrimSuffix(transport, "+tcp") {
-					continue
-				}
-				want := unhex(t, v.Request)
-				responses <- unhex(t, v.Response) // empty: nobody answers
-				d.codec.transaction = v.Transaction - 1
-				checkGolden(t, d, v)
-				if got := <-requests; !bytes.Equal(got, want) {
-					t.Errorf("%s: sent %X, want %X", v.Name, got, want)
-				}
-			}
 		})
 	}
 }
@@ -179,34 +183,36 @@ func TestDamagedVectors(t *testing.T) {
 			}
 			t.Run(transport+" "+v.Name, func(t *testing.T) {
 				t.Parallel()
-				end := serialWire(t)
-				if transport != "rtu" {
-					end = socketWire(t, transport)
-				}
-				first := true
-				end.play(t, transport == "tcp", func(q []byte) []piece {
-					if first {
-						first = false
-						return []piece{{bytes: unhex(t, v.Response)}}
+				synctest.Test(t, func(t *testing.T) {
+					end := serialWire(t)
+					if transport != "rtu" {
+						end = socketWire(t, transport)
 					}
-					return []piece{{bytes: goodAnswer(q, transport == "tcp")}}
+					first := true
+					end.play(t, transport == "tcp", func(q []byte) []piece {
+						if first {
+							first = false
+							return []piece{{bytes: unhex(t, v.Response)}}
+						}
+						return []piece{{bytes: goodAnswer(q, transport == "tcp")}}
+					})
+					d, _ := open(t, busOf(end, nil))
+					d.codec.transaction = v.Transaction - 1
+					r := v.request(t)
+					ctx, cancel := context.WithTimeout(context.Background(), deadline)
+					defer cancel()
+					a, _, err := d.ask(ctx, appliance.Yield{}, r, timing{timeout: 150 * time.Millisecond})
+					if !errors.Is(err, appliance.ErrDamaged) && !errors.Is(err, appliance.ErrSilent) && !errors.Is(err, appliance.ErrBusDown) {
+						t.Fatalf("got %v, %v; want ErrDamaged or ErrSilent", a, err)
+					}
+					a, _, err = d.ask(ctx, appliance.Yield{}, r, timing{timeout: 2 * time.Second})
+					if err != nil {
+						t.Fatalf("the next transaction: %v", err)
+					}
+					if r.fn == readHolding && !slices.Equal(a.words, []uint16{0x1111, 0x2222}) {
+						t.Errorf("the next transaction: got %v", a.words)
+					}
 				})
-				d, _ := open(t, busOf(end, nil))
-				d.codec.transaction = v.Transaction - 1
-				r := v.request(t)
-				ctx, cancel := context.WithTimeout(context.Background(), deadline)
-				defer cancel()
-				a, _, err := d.ask(ctx, appliance.Yield{}, r, timing{timeout: 150 * time.Millisecond})
-				if !errors.Is(err, appliance.ErrDamaged) && !errors.Is(err, appliance.ErrSilent) && !errors.Is(err, appliance.ErrBusDown) {
-					t.Fatalf("got %v, %v; want ErrDamaged or ErrSilent", a, err)
-				}
-				a, _, err = d.ask(ctx, appliance.Yield{}, r, timing{timeout: 2 * time.Second})
-				if err != nil {
-					t.Fatalf("the next transaction: %v", err)
-				}
-				if r.fn == readHolding && !slices.Equal(a.words, []uint16{0x1111, 0x2222}) {
-					t.Errorf("the next transaction: got %v", a.words)
-				}
 			})
 		}
 	}
