@@ -33,22 +33,24 @@ func repeated(t *testing.T, w *dmxsim.Widget, n int) {
 
 func TestExpiredCommandIsNeverSentLater(t *testing.T) {
 	t.Parallel()
-	b, p := start(t, dmxsim.Config{}, mixedNodes())
-	if out := b.do(level(one(1), 20)); !out.OK() {
-		t.Fatal(out.Err)
-	}
-	p.widget.SetFaults(dmxsim.Faults{DeafUntil: time.Now().Add(2 * time.Second)})
-	cmd := level(one(1), 100)
-	cmd.Expiry = time.Now().Add(700 * time.Millisecond)
-	if out := b.do(cmd); out.OK() || out.Members[0].Stage != appliance.StageFailed {
-		t.Fatalf("a widget that hears nothing acknowledged: %+v", out)
-	}
-	repeated(t, p.widget, 3)
-	never(t, p.widget, 1, 255)
-	eventually(t, "a command works again", func() bool { return b.do(level(one(1), 30)).OK() })
-	if v, _ := p.widget.Slot(1); v != 77 {
-		eventually(t, "slot 1 is 77", func() bool { v, _ := p.widget.Slot(1); return v == 77 })
-	}
+	synctest.Test(t, func(t *testing.T) {
+		b, p := start(t, dmxsim.Config{}, mixedNodes())
+		if out := b.do(level(one(1), 20)); !out.OK() {
+			t.Fatal(out.Err)
+		}
+		p.widget.SetFaults(dmxsim.Faults{DeafUntil: time.Now().Add(2 * time.Second)})
+		cmd := level(one(1), 100)
+		cmd.Expiry = time.Now().Add(700 * time.Millisecond)
+		if out := b.do(cmd); out.OK() || out.Members[0].Stage != appliance.StageFailed {
+			t.Fatalf("a widget that hears nothing acknowledged: %+v", out)
+		}
+		repeated(t, p.widget, 3)
+		never(t, p.widget, 1, 255)
+		eventually(t, "a command works again", func() bool { return b.do(level(one(1), 30)).OK() })
+		if v, _ := p.widget.Slot(1); v != 77 {
+			eventually(t, "slot 1 is 77", func() bool { v, _ := p.widget.Slot(1); return v == 77 })
+		}
+	})
 }
 
 // The core's context of a command has a deadline that does not end it.
@@ -69,77 +71,82 @@ func TestCommandWaitsForItsTurnNoLongerThanItsExpiry(t *testing.T) {
 }
 
 func TestWidgetThatDoesNotAnswerIsNotBelieved(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
-	b, p := start(t, dmxsim.Config{}, mixedNodes())
-	if out := b.do(level(one(1), 20)); !out.OK() {
-		t.Fatal(out.Err)
-	}
-	p.widget.SetFaults(dmxsim.Faults{NoParameters: true})
-	cmd := level(one(1), 100)
-	cmd.Expiry = time.Now().Add(600 * time.Millisecond)
-	out := b.do(cmd)
-	if out.OK() {
-		t.Fatal("acknowledged by a widget that said nothing")
-	}
-	// It has heard the frame all the same; the universe goes back to what was
-	// reported.
-	eventually(t, "slot 1 is back at 20 %", func() bool { v, _ := p.widget.Slot(1); return v == 51 })
-	if got := b.core.Snapshot().Node(1).Level.Value; got != 20 {
-		t.Errorf("the snapshot says %d %%, want 20", got)
-	}
-	eventually(t, "the nodes are offline", func() bool { return !b.core.Snapshot().Node(1).Online })
-	p.widget.SetFaults(dmxsim.Faults{})
-	eventually(t, "a command works again", func() bool { return b.do(level(one(1), 60)).OK() })
-	b.up()
+	synctest.Test(t, func(t *testing.T) {
+		b, p := start(t, dmxsim.Config{}, mixedNodes())
+		if out := b.do(level(one(1), 20)); !out.OK() {
+			t.Fatal(out.Err)
+		}
+		p.widget.SetFaults(dmxsim.Faults{NoParameters: true})
+		cmd := level(one(1), 100)
+		cmd.Expiry = time.Now().Add(600 * time.Millisecond)
+		out := b.do(cmd)
+		if out.OK() {
+			t.Fatal("acknowledged by a widget that said nothing")
+		}
+		// It has heard the frame all the same; the universe goes back to what was
+		// reported.
+		eventually(t, "slot 1 is back at 20 %", func() bool { v, _ := p.widget.Slot(1); return v == 51 })
+		if got := b.core.Snapshot().Node(1).Level.Value; got != 20 {
+			t.Errorf("the snapshot says %d %%, want 20", got)
+		}
+		eventually(t, "the nodes are offline", func() bool { return !b.core.Snapshot().Node(1).Online })
+		p.widget.SetFaults(dmxsim.Faults{})
+		eventually(t, "a command works again", func() bool { return b.do(level(one(1), 60)).OK() })
+		b.up()
+	})
 }
 
 func TestLateAnswerConfirmsNothingElse(t *testing.T) {
 	t.Parallel()
-	b, p := start(t, dmxsim.Config{}, mixedNodes())
-	p.widget.SetFaults(dmxsim.Faults{Late: 250 * time.Millisecond}) // the time-out is 200 ms
-	cmd := level(one(1), 70)
-	cmd.Expiry = time.Now().Add(400 * time.Millisecond)
-	if out := b.do(cmd); out.OK() {
-		t.Fatal("an answer after the time-out was taken for one")
-	}
-	p.widget.SetFaults(dmxsim.Faults{NoParameters: true})
-	cmd.Expiry = time.Now().Add(900 * time.Millisecond)
-	if out := b.do(cmd); out.OK() {
-		t.Fatal("the late answer to one command confirmed the next")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		b, p := start(t, dmxsim.Config{}, mixedNodes())
+		p.widget.SetFaults(dmxsim.Faults{Late: 250 * time.Millisecond}) // the time-out is 200 ms
+		cmd := level(one(1), 70)
+		cmd.Expiry = time.Now().Add(400 * time.Millisecond)
+		if out := b.do(cmd); out.OK() {
+			t.Fatal("an answer after the time-out was taken for one")
+		}
+		p.widget.SetFaults(dmxsim.Faults{NoParameters: true})
+		cmd.Expiry = time.Now().Add(900 * time.Millisecond)
+		if out := b.do(cmd); out.OK() {
+			t.Fatal("the late answer to one command confirmed the next")
+		}
+	})
 }
 
 func TestNoiseAndDamageAroundAnswers(t *testing.T) {
 	t.Parallel()
-	b, p := start(t, dmxsim.Config{Seed: 3}, mixedNodes())
-	p.widget.SetFaults(dmxsim.Faults{Damage: 0.3, Noise: 40, Late: 5 * time.Millisecond})
-	good := 0
-	for i := range 40 {
-		l := appliance.Level(10 + i)
-		out := b.do(level(one(1), l))
-		if !out.OK() {
-			continue
+	synctest.Test(t, func(t *testing.T) {
+		b, p := start(t, dmxsim.Config{Seed: 3}, mixedNodes())
+		p.widget.SetFaults(dmxsim.Faults{Damage: 0.3, Noise: 40, Late: 5 * time.Millisecond})
+		good := 0
+		for i := range 40 {
+			l := appliance.Level(10 + i)
+			out := b.do(level(one(1), l))
+			if !out.OK() {
+				continue
+			}
+			good++
+			if got := b.core.Snapshot().Node(1).Level; got.OK() && got.Value != l {
+				t.Errorf("acknowledged %d %%, the snapshot says %d %%", l, got.Value)
+			}
 		}
-		good++
-		if got := b.core.Snapshot().Node(1).Level; got.OK() && got.Value != l {
-			t.Errorf("acknowledged %d %%, the snapshot says %d %%", l, got.Value)
+		if good < 38 {
+			t.Errorf("%d of 40 commands came through", good)
 		}
-	}
-	if good < 38 {
-		t.Errorf("%d of 40 commands came through", good)
-	}
-	p.widget.SetFaults(dmxsim.Faults{})
-	if out := b.do(level(one(1), 99)); !out.OK() {
-		t.Errorf("after the noise: %s", out.Err)
-	}
-	t.Logf("%d of 40 commands with 30 %% of answers damaged", good)
+		p.widget.SetFaults(dmxsim.Faults{})
+		if out := b.do(level(one(1), 99)); !out.OK() {
+			t.Errorf("after the noise: %s", out.Err)
+		}
+		t.Logf("%d of 40 commands with 30 %% of answers damaged", good)
+	})
 }
 
 func TestCampaignPulledAndPutBack(t *testing.T) {
 	drivertest.Long(t)
 	t.Parallel()
-	b, p := start(t, dmxsim.Config{}, mixedNodes())
+	b, p := startOn(t, ptyPlug(t, mustWidget(t, dmxsim.Config{Nodes: fixturesOf(mixedNodes())})), mixedNodes())
 	rounds := 6
 	if os.Getenv("SOAK") != "" {
 		rounds = 100

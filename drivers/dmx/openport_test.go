@@ -18,7 +18,11 @@ import (
 // startOpen puts an Open DMX line behind a building.
 func startOpen(t *testing.T, options map[string]string, nodes []appliance.Node) (*building, *plug) {
 	t.Helper()
-	p := newPlug(t, mustWidget(t, dmxsim.Config{Nodes: fixturesOf(nodes)}))
+	return startOpenOn(t, newPlug(t, mustWidget(t, dmxsim.Config{Nodes: fixturesOf(nodes)})), options, nodes)
+}
+
+func startOpenOn(t *testing.T, p *plug, options map[string]string, nodes []appliance.Node) (*building, *plug) {
+	t.Helper()
 	p.open = true
 	p.put()
 	all := map[string]string{"interface": "open-dmx"}
@@ -32,58 +36,60 @@ func startOpen(t *testing.T, options map[string]string, nodes []appliance.Node) 
 
 func TestOpenDMXRepeatsTheUniverse(t *testing.T) {
 	t.Parallel()
-	nodes := mixedNodes()
-	b, p := startOpen(t, map[string]string{"slots": "512"}, nodes)
-	if n := len(outputs(p.widget)); n != 0 {
-		t.Fatalf("%d packets before anything is known", n)
-	}
-	if out := b.do(level(one(1), 40)); !out.OK() || out.Members[0].Stage != appliance.StageUnverifiable {
-		t.Fatalf("%+v", out)
-	}
-	eventually(t, "the lamp is at 40 %", func() bool { return showing1(p.widget, 0).Level == 40 })
-	eventually(t, "60 packets", func() bool { return len(outputs(p.widget)) >= 60 })
-	list := outputs(p.widget)
-	for i, e := range list {
-		if len(e.Data) != 513 || e.Data[0] != 0 || i > 0 && !bytes.Equal(e.Data, list[i-1].Data) {
-			t.Fatalf("packet %d: %d bytes, %x…", i, len(e.Data), e.Data[:8])
+	synctest.Test(t, func(t *testing.T) {
+		nodes := mixedNodes()
+		b, p := startOpen(t, map[string]string{"slots": "512"}, nodes)
+		if n := len(outputs(p.widget)); n != 0 {
+			t.Fatalf("%d packets before anything is known", n)
 		}
-		if i >= 10 {
-			if ten := e.At.Sub(list[i-10].At); ten < 220*time.Millisecond || ten > 3*time.Second {
-				t.Errorf("ten packets in %v", ten)
+		if out := b.do(level(one(1), 40)); !out.OK() || out.Members[0].Stage != appliance.StageUnverifiable {
+			t.Fatalf("%+v", out)
+		}
+		eventually(t, "the lamp is at 40 %", func() bool { return showing1(p.widget, 0).Level == 40 })
+		eventually(t, "60 packets", func() bool { return len(outputs(p.widget)) >= 60 })
+		list := outputs(p.widget)
+		for i, e := range list {
+			if len(e.Data) != 513 || e.Data[0] != 0 || i > 0 && !bytes.Equal(e.Data, list[i-1].Data) {
+				t.Fatalf("packet %d: %d bytes, %x…", i, len(e.Data), e.Data[:8])
+			}
+			if i >= 10 {
+				if ten := e.At.Sub(list[i-10].At); ten < 220*time.Millisecond || ten > 3*time.Second {
+					t.Errorf("ten packets in %v", ten)
+				}
 			}
 		}
-	}
-	rate := float64(len(list)-1) / list[len(list)-1].At.Sub(list[0].At).Seconds()
-	if rate < 25 || rate > 31 {
-		t.Errorf("%.1f packets a second, want about 30", rate)
-	}
-	begun := time.Now()
-	if out := b.do(appliance.Command{Kind: appliance.LightOff, Target: everything}); !out.OK() {
-		t.Fatal(out.Err)
-	}
-	took := time.Since(begun)
-	eventually(t, "all dark", func() bool { return p.widget.Universe()[0] == 0 })
-	t.Logf("%.1f packets a second; all-off on the wire after %v", rate, took.Round(time.Millisecond))
+		rate := float64(len(list)-1) / list[len(list)-1].At.Sub(list[0].At).Seconds()
+		if rate < 25 || rate > 31 {
+			t.Errorf("%.1f packets a second, want about 30", rate)
+		}
+		begun := time.Now()
+		if out := b.do(appliance.Command{Kind: appliance.LightOff, Target: everything}); !out.OK() {
+			t.Fatal(out.Err)
+		}
+		took := time.Since(begun)
+		eventually(t, "all dark", func() bool { return p.widget.Universe()[0] == 0 })
+		t.Logf("%.1f packets a second; all-off on the wire after %v", rate, took.Round(time.Millisecond))
 
-	frames := b.recent()
-	if len(frames) == 0 {
-		t.Fatal("nothing was recorded")
-	}
-	for _, f := range frames {
-		if f.Note != "" {
-			continue
+		frames := b.recent()
+		if len(frames) == 0 {
+			t.Fatal("nothing was recorded")
 		}
-		if _, err := Decode(f.Bytes); err != nil {
-			t.Errorf("recorded %x: %v", f.Bytes[:8], err)
+		for _, f := range frames {
+			if f.Note != "" {
+				continue
+			}
+			if _, err := Decode(f.Bytes); err != nil {
+				t.Errorf("recorded %x: %v", f.Bytes[:8], err)
+			}
 		}
-	}
+	})
 }
 
 func TestOpenDMXPulledAndPutBack(t *testing.T) {
 	drivertest.Long(t)
 	t.Parallel()
 	nodes := mixedNodes()
-	b, p := startOpen(t, nil, nodes)
+	b, p := startOpenOn(t, ptyPlug(t, mustWidget(t, dmxsim.Config{Nodes: fixturesOf(nodes)})), nil, nodes)
 	for round := range 4 {
 		keep := appliance.Level(10 + round)
 		if out := b.do(level(one(1), keep)); !out.OK() {
@@ -105,20 +111,22 @@ func TestOpenDMXPulledAndPutBack(t *testing.T) {
 
 func TestOpenDMXHasNoRDM(t *testing.T) {
 	t.Parallel()
-	p := newPlug(t, mustWidget(t, dmxsim.Config{}))
-	p.open = true
-	p.put()
-	d := openDriver(t, p, map[string]string{"interface": "open-dmx"})
-	_, err := d.Discover(t.Context())
-	words(t, err, "Open DMX interface cannot listen")
-	if !errors.Is(err, appliance.ErrUnable) {
-		t.Error(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlug(t, mustWidget(t, dmxsim.Config{}))
+		p.open = true
+		p.put()
+		d := openDriver(t, p, map[string]string{"interface": "open-dmx"})
+		_, err := d.Discover(t.Context())
+		words(t, err, "Open DMX interface cannot listen")
+		if !errors.Is(err, appliance.ErrUnable) {
+			t.Error(err)
+		}
+	})
 }
 
 func TestOpenDMXPortIsNotShared(t *testing.T) {
 	t.Parallel()
-	p := newPlug(t, mustWidget(t, dmxsim.Config{}))
+	p := ptyPlug(t, mustWidget(t, dmxsim.Config{}))
 	p.open = true
 	p.put()
 	openDriver(t, p, map[string]string{"interface": "open-dmx"})

@@ -4,40 +4,80 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/appliance/control"
+	"svc.internal/controller/drivers/line/cable"
 	"svc.internal/controller/drivers/line/pty"
 	"svc.internal/controller/sim/dmxsim"
 )
 
-// plug is a simulated widget on a pseudo-terminal that can be pulled.
+// plug is a simulated widget on a serial port that can be pulled.
 type plug struct {
 	t      testing.TB
-	path   string // link that the driver opens
+	path   string // that the driver opens
 	widget *dmxsim.Widget
 	open   bool // an Open DMX line instead of a widget
-
-	pair *pty.Pty
-	stop func()
+	stop   func()
 }
 
+// copper is what the widgets of tests in a bubble are plugged into, each at a port of its own.
+var (
+	copper  cable.Net
+	plugged atomic.Int64
+)
+
+// memoryDir has the ports in memory: none of this machine is there.
+const memoryDir = "/memory/"
+
+// openWire opens a bus where its port is.
+func openWire(cfg appliance.BusConfig) (appliance.Opened, error) {
+	if strings.HasPrefix(cfg.Bus.Port, memoryDir) {
+		return OpenOn(cfg, copper.Ports())
+	}
+	return Open(cfg)
+}
+
+// newPlug has a port in memory.
 func newPlug(t testing.TB, w *dmxsim.Widget) *plug {
+	t.Helper()
+	p := &plug{t: t, widget: w, path: fmt.Sprint(memoryDir, plugged.Add(1))}
+	t.Cleanup(p.pull)
+	return p
+}
+
+// ptyPlug has a pseudo-terminal, for real time.
+func ptyPlug(t testing.TB, w *dmxsim.Widget) *plug {
 	t.Helper()
 	p := &plug{t: t, widget: w, path: filepath.Join(t.TempDir(), "dmx")}
 	t.Cleanup(p.pull)
 	return p
 }
 
-// put plugs the widget in, under a new name each time.
-func (p *plug) put() {
+// far is the devices' end of a serial port.
+type far interface {
+	io.ReadWriteCloser
+	SetReadDeadline(time.Time) error
+}
+
+// end makes a serial port.
+func (p *plug) end() (end far, pull func() error) {
 	p.t.Helper()
+	if strings.HasPrefix(p.path, memoryDir) {
+		line, err := copper.Plug(p.path)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		return line, line.Close
+	}
 	pair, err := pty.Open()
 	if err != nil {
 		p.t.Fatal(err)
@@ -45,20 +85,26 @@ func (p *plug) put() {
 	if err := pair.Link(p.path); err != nil {
 		p.t.Fatal(err)
 	}
+	return pair.Master(), pair.Close
+}
+
+// put plugs the widget in, under a new name each time.
+func (p *plug) put() {
+	p.t.Helper()
+	end, pull := p.end()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		serve := func() error { return p.widget.Serve(ctx, pair.Master()) }
+		serve := func() error { return p.widget.Serve(ctx, end) }
 		if p.open {
-			serve = func() error { return p.widget.ServeOpen(ctx, pair.Master()) }
+			serve = func() error { return p.widget.ServeOpen(ctx, end) }
 		}
 		if err := serve(); err != nil && ctx.Err() == nil {
 			p.t.Errorf("widget: %v", err)
 		}
 	}()
-	p.pair = pair
-	p.stop = func() { cancel(); pair.Close(); <-done }
+	p.stop = func() { cancel(); pull(); <-done }
 }
 
 func (p *plug) pull() {
@@ -93,7 +139,7 @@ func startBuilding(t testing.TB, port string, options map[string]string, nodes [
 		site.Nodes = append(site.Nodes, n)
 	}
 	b := &building{t: t, site: site, core: control.New(control.Options{
-		Drivers: map[string]appliance.OpenFunc{"dmx": Open}, Journal: journal, Log: slog.New(slog.DiscardHandler),
+		Drivers: map[string]appliance.OpenFunc{"dmx": openWire}, Journal: journal, Log: slog.New(slog.DiscardHandler),
 	})}
 	b.core.Apply(site, nil)
 	if err := b.core.Restore(t.Context()); err != nil {
