@@ -27,6 +27,6 @@ export default [
       'no-use-before-define': ['error', { functions: false, variables: false }],
     },
   },
-  { files: ['publicapi/docs.js'], languageOptions: { sourceType: 'script', globals: { SwaggerUIBundle: 'readonly' } } },
+  { files: ['shelf/apidocs/docs.js'], languageOptions: { sourceType: 'script', globals: { SwaggerUIBundle: 'readonly' } } },
   { files: ['**/pages/tests/**', 'shelf/ui/tests/**', 'eslint.config.js', 'cmd/**/*.mjs'], languageOptions: { globals: globals.node } },
 ];

@@ -111,7 +111,7 @@ func (a *API) Register(e *echo.Echo) {
 	a.openGet(e, "/healthz", a.healthz)
 	a.openGet(e, "/readyz", a.readyz)
 	a.get(e, "/metrics", a.showMetrics())
-	a.registerDocs(e)
+	docs.Register(func(path string, h echo.HandlerFunc) { a.openGet(e, path, h) })
 }
 
 // get registers a read that needs a token. HEAD is the same without the body.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -97,7 +96,7 @@ func (a *API) show(c echo.Context, v view) error {
 		age := max(time.Since(pg.oldest), 0)
 		h["X-State-Age"] = []string{strconv.Itoa(int(age / time.Second))}
 	}
-	if match := r.Header["If-None-Match"]; len(match) > 0 && matches(match, pg.etag[0]) {
+	if web.SameTag(r, pg.etag[0]) {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
@@ -122,19 +121,4 @@ func notThere(v view) error {
 		field = "targetId"
 	}
 	return web.Refuse(http.StatusNotFound, fmt.Sprintf("%s: no cluster %d", field, v.target.ID))
-}
-
-// matches reports whether one of the entity tags in If-None-Match is tag, by the
-// weak comparison that RFC 9110 §13.1.2 asks for.
-func matches(header []string, tag string) bool {
-	tag = strings.TrimPrefix(tag, "W/")
-	for _, line := range header {
-		for one := range strings.SplitSeq(line, ",") {
-			one = strings.TrimSpace(one)
-			if one == "*" || strings.TrimPrefix(one, "W/") == tag {
-				return true
-			}
-		}
-	}
-	return false
 }

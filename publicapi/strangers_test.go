@@ -2,42 +2,12 @@ package publicapi
 
 import (
 	"net/http"
-	"runtime"
 	"strings"
 	"testing"
 
 	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/shelf/web"
 )
-
-// Whoever cannot take compressed files is sent the same bytes as everybody else, and
-// HEAD costs nothing.
-func TestFilesAreNotUnpackedForEveryRequest(t *testing.T) {
-	h := newHouse(t, lobby().snapshot())
-	ask := func(method string) {
-		w := unread{http.Header{}}
-		r, _ := http.NewRequest(method, "/docs/swagger-ui-bundle.js", nil)
-		h.echo.ServeHTTP(w, r)
-	}
-	ask("GET")
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	for range 100 {
-		ask("GET")
-		ask("HEAD")
-	}
-	runtime.ReadMemStats(&after)
-	if made := after.TotalAlloc - before.TotalAlloc; made > 4<<20 {
-		t.Errorf("200 requests took %d MB", made>>20)
-	}
-}
-
-// unread takes answers and keeps nothing.
-type unread struct{ header http.Header }
-
-func (n unread) Header() http.Header         { return n.header }
-func (n unread) Write(b []byte) (int, error) { return len(b), nil }
-func (n unread) WriteHeader(int)             {}
 
 func TestBodiesOfStrangersAreShort(t *testing.T) {
 	h := newHouse(t, lobby().snapshot())
@@ -112,3 +82,10 @@ func TestViewersWhoTakeNoAnswersDoNotHoldUpMetrics(t *testing.T) {
 		t.Errorf("status %d", got.status)
 	}
 }
+
+// unread takes answers and keeps nothing.
+type unread struct{ header http.Header }
+
+func (n unread) Header() http.Header         { return n.header }
+func (n unread) Write(b []byte) (int, error) { return len(b), nil }
+func (n unread) WriteHeader(int)             {}

@@ -1,10 +1,10 @@
 'use strict';
 // Without a validator badge, which would ask a server on the internet.
-const internal = new URLSearchParams(location.search).get('api') === 'internal';
-const own = document.querySelector(`nav a[href="/docs${internal ? '?api=internal' : ''}"]`);
+const api = new URLSearchParams(location.search).get('api') || '';
+const own = [...document.querySelectorAll('nav a')].find((a) => a.dataset.api === api);
 if (own) own.setAttribute('aria-current', 'page');
 SwaggerUIBundle({
-  url: internal ? '/api/v1/openapi.json' : '/openapi.json',
+  url: own ? own.dataset.description : '/openapi.json',
   dom_id: '#swagger-ui',
   deepLinking: true,
   docExpansion: 'list',
