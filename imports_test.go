@@ -92,6 +92,7 @@ var mayImport = map[string][]string{
 	// the platform: the nouns at its root import nothing, rooms below import them
 	"platform":             {"shelf/lookalike"},
 	"platform/apikey":      {"shelf/web"},
+	"platform/docs":        {"shelf/apidocs"},
 	"platform/gate":        {"shelf/web"},
 	"platform/login":       {"shelf/password", "shelf/web"},
 	"platform/ratelimit":   nil,

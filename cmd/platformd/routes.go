@@ -10,6 +10,7 @@ import (
 
 	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform/apikey"
+	"svc.internal/controller/platform/docs"
 	"svc.internal/controller/platform/gate"
 	"svc.internal/controller/platform/login"
 	"svc.internal/controller/platform/panel"
@@ -55,6 +56,7 @@ func (d *daemon) hall() (*echo.Echo, *gate.Gate) {
 // furnish registers every room.
 func (d *daemon) furnish(e *echo.Echo, g *gate.Gate) {
 	e.POST(wire.EnrolPath, d.enrol)
+	docs.Register(e)
 	d.assist(e, g)
 	apikey.New(d.db).Register(e, g.Person)
 	login.New(d.db, d.tokens, login.Hall{

@@ -6,9 +6,9 @@ import { keysOn, setKeys } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
 import { session, logOut } from './session.js';
 
-const Row = ({ href, icon, name, sub }) => html`
+const Row = ({ href, icon, name, sub, out }) => html`
   <li>
-    <a href=${href}>
+    <a href=${href} target=${out ? '_blank' : undefined}>
       <${Icon} name=${icon} size=${24} />
       <span class="main"><span class="name">${name}</span><span class="sub">${sub}</span></span>
       <${Icon} name="right" />
@@ -35,6 +35,7 @@ export default function More() {
           <ul class="list">
             <${Row} href="/usage" icon="pulse" name=${t('usage')} sub=${t('usage.sub')} />
             <${Row} href="/connect" icon="copy" name=${t('connect')} sub=${t('connect.sub')} />
+            <${Row} href="/docs" out icon="book" name=${t('docs')} sub=${t('docs.sub')} />
           </ul>
         </section>
       </div>

@@ -38,6 +38,8 @@ export default {
   "delete.of": "{name} löschen",
   "delete.text": "Der Schlüssel gilt sofort nicht mehr, und sein Eintrag ist endgültig weg.",
   "deleted": "{name} wurde gelöscht",
+  "docs": "API-Beschreibung",
+  "docs.sub": "Alles, was Programme fragen können, zum Ausprobieren",
   "enrol": "Controller anmelden",
   "enrol.ca": "Hat die Plattform ein eigenes Zertifikat, fügen Sie --ca-file mit ihrer certificate.pem an.",
   "enrol.code": "Einmalcode",

@@ -36,6 +36,8 @@ export default {
   "delete.of": "Delete {name}",
   "delete.text": "The key stops working at once, and its record is gone for good.",
   "deleted": "{name} was deleted",
+  "docs": "API description",
+  "docs.sub": "All that programs can ask, to try out",
   "enrol": "Enrol a controller",
   "enrol.ca": "If the platform's certificate is its own, add --ca-file with its certificate.pem.",
   "enrol.code": "One-time code",
