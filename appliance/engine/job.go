@@ -81,6 +81,8 @@ func (s *State) judgeJob(t *task, res appliance.Result, err error) {
 		j.device.rest(false, s.now.Add(j.Exchange.Worst+j.Exchange.Late))
 	case errors.Is(err, appliance.ErrSilent), errors.Is(err, appliance.ErrDamaged):
 		j.device.rest(false, s.now.Add(j.Exchange.Late))
+	case err == nil && j.device.restReads.After(s.now): // what came may be the answer to the question before this
+		j.device.rest(false, s.now.Add(j.Exchange.Late))
 	}
 	s.do(Answered{j.Job, res, err})
 }
