@@ -1,11 +1,12 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,29 +24,40 @@ nodes:
   - {id: 3, name: And more, bus: tcp, address: 3, profile: wirenboard-wb-mao4}
 `
 
-// TestARecordingTellsWhereFramesAreMissing stops the process that records until more
+// TestARecordingTellsWhereFramesAreMissing stops the command that records until more
 // has passed than anybody keeps for it. What it writes then has to name the gap, and
 // whoever reads it must not take the gap for silence.
 func TestARecordingTellsWhereFramesAreMissing(t *testing.T) {
 	drivertest.Long(t)
 	t.Parallel()
-	h := newBuilding(t, busySite)
-	d := h.desk()
-	d.serve()
-	exchanges := func() uint64 { return d.buses()[0].Stats.Exchanges }
-	waitFor(t, 30*time.Second, "the bus is polled", func() bool { return exchanges() > 10 })
-
 	path := filepath.Join(t.TempDir(), "night.jsonl")
-	m := d.monitor("tcp", "--export", path)
+	virtually(t, busySite, func(t *testing.T, h *house) { h.recordWithGaps(t, path) })
+	d := &desk{t: t}
+	reports := replayReports(t, d.replay(aroundGap(t, path), d.write("busy.yaml", busySite), "--json", "--ignore-values"))
+	if len(reports) != 1 || reports[0].Gaps != 1 || reports[0].Verdicts[verdictMissing]+reports[0].Verdicts[verdictExtra]+reports[0].Verdicts[verdictOther] > 0 {
+		t.Errorf("replay over gaps: %+v, want one frame not judged", reports)
+	}
+}
+
+func (h *house) recordWithGaps(t *testing.T, path string) {
+	t.Helper()
+	exchanges := func() uint64 { return h.bus("tcp").Stats.Exchanges }
+	h.await(30*time.Second, "the bus is polled", func() bool { return exchanges() > 10 })
+	ctx, interrupt := context.WithCancel(t.Context())
+	out, errs, ended := &stoppable{}, &strings.Builder{}, make(chan int)
+	go func() {
+		ended <- h.inProcess(ctx, h.dataDir, strings.NewReader(""), out, errs, []string{"bus", "monitor", "tcp", "--export", path})
+	}()
 	waitFor(t, 10*time.Second, "the recording has begun", func() bool { return len(readText(path)) > 1000 })
-	m.cmd.Process.Signal(syscall.SIGSTOP)
+	goOn := out.stop()
 	before := exchanges()
-	waitFor(t, time.Minute, "more to have passed than anybody keeps", func() bool { return exchanges() > before+800 })
-	m.cmd.Process.Signal(syscall.SIGCONT)
+	h.await(2*time.Minute, "more to have passed than anybody keeps", func() bool { return exchanges() > before+1200 })
+	goOn()
 	before = exchanges()
-	waitFor(t, 30*time.Second, "some more to have passed", func() bool { return exchanges() > before+50 })
-	if code := m.interrupt(t); code != 0 {
-		t.Errorf("exit code %d: %s", code, m.errs.String())
+	h.await(30*time.Second, "some more to have passed", func() bool { return exchanges() > before+50 })
+	interrupt()
+	if code := <-ended; code != 0 {
+		t.Errorf("exit code %d: %s", code, errs)
 	}
 
 	lost, gaps := 0, 0
@@ -55,14 +67,14 @@ func TestARecordingTellsWhereFramesAreMissing(t *testing.T) {
 		}
 	}
 	t.Logf("%d frames missing in %d gaps", lost, gaps)
-	if gaps == 0 || lost < 100 { // 1600 frames passed at least
+	if gaps == 0 || lost < 100 { // 2400 frames passed at least
 		t.Fatalf("%d frames missing in %d gaps", lost, gaps)
 	}
-	if !strings.Contains(m.errs.String(), "frames are missing in it") || !strings.Contains(m.out.String(), "missing here: more passed than could be shown") {
-		t.Errorf("the installer reads %q, and no gap in\n%.2000s", m.errs.String(), m.out.String())
+	if !strings.Contains(errs.String(), "frames are missing in it") || !strings.Contains(out.text.String(), "missing here: more passed than could be shown") {
+		t.Errorf("the installer reads %q, and no gap in\n%.2000s", errs, out.text.String())
 	}
 	decoded := 0
-	for _, line := range strings.Split(strings.TrimSpace(d.must("bus", "decode", "--file", path)), "\n") {
+	for _, line := range strings.Split(strings.TrimSpace(h.desk().must("bus", "decode", "--file", path)), "\n") {
 		var r recording.Frame
 		if err := json.Unmarshal([]byte(line), &r); err != nil {
 			t.Fatalf("%v in %s", err, line)
@@ -72,10 +84,31 @@ func TestARecordingTellsWhereFramesAreMissing(t *testing.T) {
 	if decoded != lost {
 		t.Errorf("decode tells of %d missing frames, want %d", decoded, lost)
 	}
-	reports := replayReports(t, d.replay(aroundGap(t, path), d.write("busy.yaml", busySite), "--json", "--ignore-values"))
-	if len(reports) != 1 || reports[0].Gaps != 1 || reports[0].Verdicts[verdictMissing]+reports[0].Verdicts[verdictExtra]+reports[0].Verdicts[verdictOther] > 0 {
-		t.Errorf("replay over gaps: %+v, want one frame not judged", reports)
+}
+
+// stoppable is a terminal that can be stopped: whoever writes to it waits, as a process that gets SIGSTOP does.
+type stoppable struct {
+	mu   sync.Mutex
+	goes chan struct{} // closed when it goes on; nil: it was not stopped
+	text strings.Builder
+}
+
+func (s *stoppable) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	goes := s.goes
+	s.mu.Unlock()
+	if goes != nil {
+		<-goes
 	}
+	return s.text.Write(b)
+}
+
+func (s *stoppable) stop() (goOn func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	goes := make(chan struct{})
+	s.goes = goes
+	return func() { close(goes) }
 }
 
 // aroundGap writes a part of a recording with its first gap in the middle, since a

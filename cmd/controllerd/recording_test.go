@@ -125,6 +125,7 @@ func TestARecordingIsReplayedIntoASimulatedCopy(t *testing.T) {
 	}
 
 	t.Run("alike, at any speed", func(t *testing.T) {
+		t.Parallel()
 		for _, speed := range []string{"max", "1"} {
 			s := d.replay(path, site, "--speed", speed, "--json")
 			reports := replayReports(t, s)
@@ -144,6 +145,7 @@ func TestARecordingIsReplayedIntoASimulatedCopy(t *testing.T) {
 		}
 	})
 	t.Run("never where the site says", func(t *testing.T) {
+		t.Parallel()
 		before := h.writes()
 		replayReports(t, d.replay(path, site, "--json"))
 		if now := h.writes(); now != before {
@@ -151,6 +153,7 @@ func TestARecordingIsReplayedIntoASimulatedCopy(t *testing.T) {
 		}
 	})
 	t.Run("tells what differs", func(t *testing.T) {
+		t.Parallel()
 		other := d.write("other.yaml", strings.NewReplacer("@DIR@", t.TempDir(), "address: 7", "address: 8").Replace(recordedSite))
 		s := d.replay(path, other, "--bus", "rtu,tcp", "--json")
 		reports := replayReports(t, s)
@@ -159,6 +162,7 @@ func TestARecordingIsReplayedIntoASimulatedCopy(t *testing.T) {
 		}
 	})
 	t.Run("tells values from answers", func(t *testing.T) {
+		t.Parallel()
 		// The level that was read last is another in this recording, with its checksum.
 		lines := strings.SplitAfter(readText(path), "\n")
 		changed := 0
@@ -314,7 +318,7 @@ func TestMonitorShowsOnlyWhatIsAskedFor(t *testing.T) {
 		}
 
 		end := h.fault(sim.Fault{Kind: sim.FaultCorrupt, Bus: "rtu"})
-		waitFor(t, 20*time.Second, "damaged frames in the flight recorder", func() bool {
+		h.await(20*time.Second, "damaged frames in the flight recorder", func() bool {
 			return len(last("rtu", "--recent", "--errors", "--direction", "discarded")) > 0
 		})
 		end()
