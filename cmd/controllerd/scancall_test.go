@@ -42,34 +42,33 @@ func TestScanNamesABusOnce(t *testing.T) {
 }
 
 // TestScanWritesNothingIfNothingIsNew: no site file is made to import for nothing, and
-// standard output stays JSON.
+// standard output stays JSON. It is a process that scans a pseudo-terminal, as with installers.
 func TestScanWritesNothingIfNothingIsNew(t *testing.T) {
 	drivertest.Long(t)
 	t.Parallel()
-	bareInBubble(t, `buses:
+	h := bare(t, `buses:
   - {name: line, driver: modbus, port: "@DIR@/line", line: {baudRate: 115200, parity: even, stopBits: 1}}
 nodes:
   - {name: Lobby, bus: line, address: 1, profile: waveshare-relay-8ch}
-`, func(t *testing.T, h *house) {
-		h.fillStore()
-		d := h.desk()
-		draft := filepath.Join(t.TempDir(), "found.yaml")
-		s := d.run("bus", "scan", "line", "--last", "2", "--site", draft)
-		if s.code != 0 || !strings.Contains(s.out, "nothing new was found") || strings.Contains(s.out, "import") {
-			t.Errorf("exit code %d\n%s%s", s.code, s.out, s.err)
-		}
-		if _, err := os.Stat(draft); err == nil {
-			t.Errorf("%s was written: %s", draft, readText(draft))
-		}
-		// To whom the bus is new, the device is too.
-		port := h.site.Buses[0].Port
-		s = d.run("bus", "scan", "--port", port, "--baud", "115200", "--parity", "even", "--last", "2", "--json", "--site", draft)
-		var list []api.Found
-		if err := json.Unmarshal([]byte(s.out), &list); err != nil || len(list) != 1 {
-			t.Errorf("standard output is %q, want one device as JSON (%v)", s.out, err)
-		}
-		if !strings.Contains(s.err, "8 nodes written to "+draft) {
-			t.Errorf("standard error says %q", s.err)
-		}
-	})
+`)
+	h.fillStore()
+	d := h.desk()
+	draft := filepath.Join(t.TempDir(), "found.yaml")
+	s := d.run("bus", "scan", "line", "--last", "2", "--site", draft)
+	if s.code != 0 || !strings.Contains(s.out, "nothing new was found") || strings.Contains(s.out, "import") {
+		t.Errorf("exit code %d\n%s%s", s.code, s.out, s.err)
+	}
+	if _, err := os.Stat(draft); err == nil {
+		t.Errorf("%s was written: %s", draft, readText(draft))
+	}
+	// To whom the bus is new, the device is too.
+	port := h.site.Buses[0].Port
+	s = d.run("bus", "scan", "--port", port, "--baud", "115200", "--parity", "even", "--last", "2", "--json", "--site", draft)
+	var list []api.Found
+	if err := json.Unmarshal([]byte(s.out), &list); err != nil || len(list) != 1 {
+		t.Errorf("standard output is %q, want one device as JSON (%v)", s.out, err)
+	}
+	if !strings.Contains(s.err, "8 nodes written to "+draft) {
+		t.Errorf("standard error says %q", s.err)
+	}
 }
