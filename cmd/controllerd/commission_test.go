@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"svc.internal/controller/admin/api"
-	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/drivers/line/cable"
 	"svc.internal/controller/sim"
 )
@@ -80,7 +79,6 @@ func (h *house) uniqueShorts(n int) {
 // the command line. The daemon is killed in the middle; afterwards some of the gear
 // is in the site and obeys while the rest is given addresses.
 func TestCommissioningIsContinuedAfterADaemonWasKilled(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	const all = 64
 	gearInBubble(t, all, func(t *testing.T, h *house) {
@@ -179,7 +177,6 @@ func (d *desk) awaitBusUp(name string) {
 }
 
 func TestCommissionByTheCommandLine(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	gearInBubble(t, 6, func(t *testing.T, h *house) {
 		h.serve()

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 )
 
@@ -70,7 +69,6 @@ func (h *house) allTo(t *testing.T, bus string, level int) (from time.Time, answ
 }
 
 func TestDALILine(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	virtually(t, daliSite(), func(t *testing.T, h *house) {
 		// Broadcast and groups are used once the groups of all gear have been compared.
@@ -141,7 +139,6 @@ func TestDALILine(t *testing.T) {
 // TestDALIGroupIsUsed waits until the driver has compared the groups that the gear
 // holds with those of the site.
 func TestDALIGroupIsUsed(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	virtually(t, daliSite(), func(t *testing.T, h *house) {
 		level := 20

@@ -4,14 +4,12 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/shelf/account"
 )
 
 // TestModbusGoesDark measures on Modbus what the tests of DALI and DMX measure there:
 // how long after the request the last lamp is dark, bus by bus.
 func TestModbusGoesDark(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	site, lights := campaignSite()
 	virtually(t, site, func(t *testing.T, h *house) {

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"svc.internal/controller/drivers/drivertest"
 )
 
 // dmxSite fills a universe: 512 slots of dimmers, RGB and RGBW fixtures, tunable
@@ -36,7 +34,6 @@ nodes:
 }
 
 func TestDMXUniverse(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	site, fixtures := dmxSite()
 	virtually(t, site, func(t *testing.T, h *house) {
@@ -83,7 +80,6 @@ func TestDMXUniverse(t *testing.T) {
 
 // TestDMXScanFindsFixtures looks for RDM devices while a command is given.
 func TestDMXScanFindsFixtures(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	virtually(t, fieldSite, func(t *testing.T, h *house) {
 		d := h.desk()

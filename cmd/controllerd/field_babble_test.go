@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/sim"
 )
@@ -30,7 +29,6 @@ import (
 // silence that the protocol demands after each of its frames: nobody could have sent
 // anything then.
 func TestCampaignBadFieldDevices(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	length := 25 * time.Second
 	if soak() {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 )
 
@@ -37,7 +36,6 @@ const unheard = -1
 // TestFieldFaultsAreTold puts one fault after another in force: what a command answers
 // has to be true, and to say what is wrong; without the fault it succeeds again.
 func TestFieldFaultsAreTold(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	virtually(t, faultySite, func(t *testing.T, h *house) {
 		move := func(shade, to int) (int, string) {

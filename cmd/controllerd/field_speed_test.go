@@ -20,7 +20,6 @@ import (
 // by themselves, and stops one that runs: its frame may have to wait for the one in
 // flight and no other, within the bound that the daemon publishes.
 func TestCampaignStopBehindMoves(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	rounds := 2
 	if soak() {

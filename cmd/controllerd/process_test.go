@@ -85,7 +85,10 @@ func (d *desk) typed(input string, args ...string) said {
 		code := d.house.inProcess(d.t.Context(), d.dataDir, strings.NewReader(input), &out, &errs, args)
 		return said{out.String(), errs.String(), code}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	if _, err := program(); err != nil { // the first to ask waits for the build, which is not the command's time
+		d.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	return d.answerOf(d.command(ctx, args...), input)
 }

@@ -275,7 +275,6 @@ func readText(path string) string {
 }
 
 func TestMonitorShowsOnlyWhatIsAskedFor(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	virtually(t, recordedSite, func(t *testing.T, h *house) {
 		d := h.desk()

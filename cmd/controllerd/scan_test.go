@@ -161,7 +161,6 @@ nodes:
 // TestScanNamesTheCulprit gives a Modbus line every fault at once, while a daemon
 // works on it, and expects each to be told apart and named.
 func TestScanNamesTheCulprit(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	bareInBubble(t, troubledSite, func(t *testing.T, h *house) {
 		// The installer took one device for another, and forgot one.
@@ -228,7 +227,6 @@ func TestScanNamesTheCulprit(t *testing.T) {
 
 // TestScanNamesTheCulpritAmongMotors does the same with shade motors.
 func TestScanNamesTheCulpritAmongMotors(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	var nodes, shades strings.Builder
 	for i := range 6 {

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 	"svc.internal/controller/site/sitefile"
 )
@@ -31,7 +30,6 @@ func motorsSite(n int) string {
 // answers collide, and accuses none. What a motor that damages its answers said is not
 // drafted.
 func TestScanMissesNoMotor(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	bareInBubble(t, motorsSite(8), func(t *testing.T, h *house) {
 		h.fault(sim.Fault{Bus: "tower", Kind: sim.FaultCorrupt, Address: "06.10.03", Rate: 0.7})

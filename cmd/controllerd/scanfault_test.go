@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"svc.internal/controller/admin/api"
-	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 )
 
@@ -41,7 +40,6 @@ func pairFound(found map[string]api.Found) bool {
 // TestScanNamesAnEcho: an adapter that returns what is sent makes neither masters nor
 // devices; it is named once, and so is an option that says so without reason.
 func TestScanNamesAnEcho(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	bareInBubble(t, pairSite, func(t *testing.T, h *house) {
 		h.site.Buses[0].Options = map[string]string{"echo": "true"}
@@ -64,7 +62,6 @@ func TestScanNamesAnEcho(t *testing.T) {
 // TestScanAccusesNoAddressUnderNoise: what somebody babbles is named first, and nobody
 // is seen where only he is heard.
 func TestScanAccusesNoAddressUnderNoise(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	bareInBubble(t, pairSite, func(t *testing.T, h *house) {
 		h.fault(sim.Fault{Bus: "line", Kind: sim.FaultBabble})
@@ -90,7 +87,6 @@ func TestScanAccusesNoAddressUnderNoise(t *testing.T) {
 // TestScanTellsDamage: a line on which every answer, or its question, is damaged is not
 // an empty line.
 func TestScanTellsDamage(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	bareInBubble(t, pairSite, func(t *testing.T, h *house) {
 		h.fault(sim.Fault{Bus: "line", Kind: sim.FaultCorrupt})
@@ -109,7 +105,6 @@ func TestScanTellsDamage(t *testing.T) {
 // TestScanMeasuresWhoIsLate: a device that answers when the scan does not wait any more
 // is found, its figure is true, and what is advised is enough.
 func TestScanMeasuresWhoIsLate(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	for _, tc := range []struct {
 		name  string

@@ -8,14 +8,12 @@ import (
 	"time"
 
 	"svc.internal/controller/admin/api"
-	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/sim"
 )
 
 // TestScanTellsFaultsOfMotorsApart lays faults upon each other on lines of shade motors
 // that no site knows, and expects each to be told, and nobody else to be accused.
 func TestScanTellsFaultsOfMotorsApart(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	const motors = 3
 	babble := sim.Fault{Kind: sim.FaultBabble, Address: motorAddress(0), Rate: 0.1}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/sim"
 )
@@ -122,7 +121,6 @@ func groupsAndSingles(list []sim.Write) (groups, singles int) {
 // TestShades shares one house, since 25 motors on 4800 baud take their time to be
 // asked for the first time.
 func TestShades(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	virtualBuilding(t, shadeSite(), func(t *testing.T, h *house) {
 		h.rememberGroups("shades") // 25 tables take minutes to read

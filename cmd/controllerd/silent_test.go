@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/sim"
 )
@@ -27,7 +26,6 @@ import (
 // with replacement; the test fails if even the lower end of the 95 % interval of
 // the ratio is above 1.10, in the long form if the ratio itself is.
 func TestSilentDevicesCampaign(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	length := 32 * time.Second
 	if soak() {

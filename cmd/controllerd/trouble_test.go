@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/sim"
 )
@@ -24,7 +23,6 @@ nodes:
 // TestFailedLampIsShown breaks a lamp: who looks at the devices reads which and why,
 // and no longer once it is mended.
 func TestFailedLampIsShown(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	virtually(t, failingSite, func(t *testing.T, h *house) {
 		trouble := func() (found string) {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/sim"
 )
@@ -30,7 +29,6 @@ type span struct {
 // told 1 must find the device so, and no device may be written to when no command
 // for it is under way: nothing fires late.
 func TestCampaignStatusOneIsNeverALie(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
 	commands := 10
 	if soak() {
