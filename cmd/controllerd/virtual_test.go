@@ -17,7 +17,9 @@ import (
 )
 
 // virtually runs the daemon and a simulated building in memory, on virtual time: an hour that nobody works in takes none.
-// What is not in memory is the database.
+// What is not in memory is the database. That this machine's terminals, sockets and processes do as those in memory is shown
+// by those that stay on them: TestFieldPortsOfOtherKinds, TestFieldBusesBehindSerialServers, TestScanWritesNothingIfNothingIsNew,
+// TestARecordingIsReplayedIntoASimulatedCopy, and what needs a browser, a signal or another program.
 func virtually(t *testing.T, site string, do func(t *testing.T, h *house)) {
 	t.Helper()
 	virtualBuilding(t, site, func(t *testing.T, h *house) {
