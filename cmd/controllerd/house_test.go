@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -168,9 +169,47 @@ func runFor(t *testing.T, serve func(context.Context) error) (stop func()) {
 	return stop
 }
 
+// populated is a data directory with the users of a house and nothing else. To hash their passwords for each house again
+// would take the processors longer than most tests do. In a bubble it is another time, in which the users were made.
+var populated = map[bool]func() (string, error){
+	false: sync.OnceValues(func() (string, error) { return populate("users") }),
+	true:  sync.OnceValues(func() (string, error) { return populate("virtual-users") }),
+}
+
+func populate(name string) (dir string, err error) {
+	dir = filepath.Join(programDir, name)
+	db, err := store.Open(context.Background(), dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	for _, role := range houseUsers {
+		if _, err := db.AddUser(context.Background(), string(role), housePassword, role); err != nil {
+			return "", err
+		}
+	}
+	return dir, nil
+}
+
+// copyData makes a copy of a data directory.
+func (h *house) copyData(from, to string) {
+	h.t.Helper()
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		h.t.Fatal(err)
+	}
+	if err := os.Chmod(to, 0o700); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
 func (h *house) fillStore() {
 	h.t.Helper()
 	ctx := h.t.Context()
+	users, err := populated[h.net != nil]()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.copyData(users, h.dataDir)
 	db, err := store.Open(ctx, h.dataDir, slog.New(slog.DiscardHandler))
 	if err != nil {
 		h.t.Fatal(err)
@@ -178,11 +217,6 @@ func (h *house) fillStore() {
 	defer db.Close()
 	if _, err := db.Import(ctx, h.site, store.ImportOptions{By: "tests"}); err != nil {
 		h.t.Fatal(err)
-	}
-	for _, role := range houseUsers {
-		if _, err := db.AddUser(ctx, string(role), housePassword, role); err != nil {
-			h.t.Fatal(err)
-		}
 	}
 	if h.site, _, err = db.Site(ctx); err != nil {
 		h.t.Fatal(err)

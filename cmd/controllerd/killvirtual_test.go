@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"os"
 	"path/filepath"
 	"sync"
 	"testing/synctest"
@@ -98,12 +97,7 @@ func (h *house) killDaemon() {
 	synctest.Wait()
 	h.lives.kill()
 	left := filepath.Join(h.t.TempDir(), "data")
-	if err := os.CopyFS(left, os.DirFS(h.dataDir)); err != nil {
-		h.t.Fatal(err)
-	}
-	if err := os.Chmod(left, 0o700); err != nil {
-		h.t.Fatal(err)
-	}
+	h.copyData(h.dataDir, left)
 	h.dataDir = left
 	stop, ended := h.stop, make(chan struct{})
 	go func() { stop(); close(ended) }()

@@ -265,8 +265,18 @@ func TestImportDuringTheStartIsTakenOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.site = appliance.Site{Name: "New", Buses: []appliance.Bus{{UUID: appliance.NewUUID(), Name: "a", Driver: "modbus", Port: "tcp://127.0.0.1:1"}}}
-	h.fillStore() // as another process would, users last
-	waitFor(t, 10*time.Second, "the store has seen it", func() bool { return len(db.Users()) == len(houseUsers) })
+	other, err := store.Open(t.Context(), h.dataDir, slog.New(slog.DiscardHandler)) // as another process would
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { other.Close() })
+	if _, err := other.Import(t.Context(), h.site, store.ImportOptions{By: "tests"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.AddUser(t.Context(), "late", housePassword, account.RoleViewer); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, 10*time.Second, "the store has seen it", func() bool { return len(db.Users()) == 1 })
 	runFor(t, daemon.run)
 	waitFor(t, 10*time.Second, "the site in force", func() bool { return len(daemon.core.Snapshot().Site.Buses) == 1 })
 }

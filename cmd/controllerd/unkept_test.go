@@ -45,12 +45,7 @@ func TestLightsObeyOnADiskThatTakesNothing(t *testing.T) {
 			h := newBuilding(t, everydaySite)
 			dir := mounted(t)
 			data := filepath.Join(dir, "data")
-			if err := os.CopyFS(data, os.DirFS(h.dataDir)); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Chmod(data, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			h.copyData(h.dataDir, data)
 			h.dataDir = data
 			h.serve()
 			h.awaitOnline()
@@ -113,12 +108,7 @@ func TestPeopleLogInWhenTheDiskHasFilled(t *testing.T) {
 	h := newBuilding(t, everydaySite)
 	dir := mounted(t)
 	data := filepath.Join(dir, "data")
-	if err := os.CopyFS(data, os.DirFS(h.dataDir)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(data, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	h.copyData(h.dataDir, data)
 	h.dataDir = data
 	h.serve()
 	h.awaitOnline()
