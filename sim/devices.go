@@ -68,6 +68,16 @@ func (bd *Building) Devices() []Device {
 	return out
 }
 
+// DevicesOn is the true state of the nodes of one bus, in site order; of none if there is no such bus.
+func (bd *Building) DevicesOn(bus string) []Device {
+	for _, b := range bd.buses {
+		if b.name == bus {
+			return b.devices(time.Now())
+		}
+	}
+	return nil
+}
+
 func (b *bus) devices(now time.Time) []Device {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -69,10 +69,15 @@ func (h *history) judge(o *order) {
 	if len(did) == 0 {
 		return
 	}
-	devices := h.building.Devices()
+	devices := map[string][]sim.Device{} // by bus, all as they are now
+	for _, x := range did {
+		if !x.shade && devices[x.bus] == nil {
+			devices[x.bus] = h.building.DevicesOn(x.bus)
+		}
+	}
 	for _, x := range did {
 		if !x.shade {
-			h.lit(o, x, devices)
+			h.lit(o, x, devices[x.bus])
 		}
 	}
 	for _, x := range did {
@@ -127,7 +132,7 @@ func (h *history) confirmed(o *order) (out []*thing) {
 func (h *history) lit(o *order, x *thing, devices []sim.Device) {
 	if x.bus == "dmx" { // what an interface took is in its next packet
 		time.Sleep(nextPacket)
-		devices = h.building.Devices()
+		devices = h.building.DevicesOn(x.bus)
 		if h.wasIll(x, o.from) {
 			return // pulled meanwhile: nobody can have confirmed it
 		}
