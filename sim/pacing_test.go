@@ -84,6 +84,7 @@ func TestPacedLineTakesAsLongAsTheSpeedSays(t *testing.T) {
 	bd := s.run(Options{})
 	for _, b := range bd.buses {
 		t.Run(b.name, func(t *testing.T) {
+			t.Parallel()
 			fd := client(t, bd, b.name)
 			theory := b.line.airtime(33) + 2*b.line.silence
 			var total, worst time.Duration
