@@ -74,8 +74,8 @@ type house struct {
 	stop func() // called when the test ends, at the latest
 }
 
-// start runs a controller until the test ends, and waits until nodes are online.
-func start(t *testing.T, site appliance.Site, online int) *house {
+// profilesIn makes a directory with the profiles.
+func profilesIn(t *testing.T) (dataDir string) {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "profiles"), 0o700); err != nil {
@@ -86,8 +86,14 @@ func start(t *testing.T, site appliance.Site, online int) *house {
 			t.Fatal(err)
 		}
 	}
+	return dir
+}
+
+// start runs a controller until the test ends, and waits until nodes are online.
+func start(t *testing.T, site appliance.Site, online int) *house {
+	t.Helper()
 	h := &house{t: t, log: &logbook{}}
-	h.Controller = control.New(control.Options{Drivers: drivers.On(copper.Ports()), DataDir: dir, Log: slog.New(slog.NewTextHandler(h.log, nil))})
+	h.Controller = control.New(control.Options{Drivers: drivers.On(copper.Ports()), DataDir: profilesIn(t), Log: slog.New(slog.NewTextHandler(h.log, nil))})
 	h.Apply(site, nil)
 	if f := h.Snapshot().Faults; len(f) > 0 {
 		t.Fatalf("%+v", f)
