@@ -60,6 +60,7 @@ type cloud struct {
 	env      brokerSettings
 	listen   net.Listener   // of the broker inside; nil: it is outside
 	broker   *broker.Broker // nil: it is outside
+	claimed  *os.File       // keeps others out of the broker's directory; nil: it is outside
 	link     *link.Link
 	shares   *quota.Book
 	recorder *site.Recorder
@@ -68,10 +69,10 @@ type cloud struct {
 	self     platform.Credential
 }
 
-// openCloud starts the broker, or gets ready to connect to one.
-func (a *app) openCloud(ctx context.Context, d *daemon, cfg serveConfig, env brokerSettings) (c *cloud, err error) {
+// openCloud starts the broker at door, or gets ready to connect to one.
+func (a *app) openCloud(ctx context.Context, d *daemon, cfg serveConfig, env brokerSettings, door net.Listener) (c *cloud, err error) {
 	shares := quota.NewBook(d.log)
-	c = &cloud{env: env, shares: shares, recorder: site.NewRecorder(d.db, shares, d.log), board: panel.NewBoard()}
+	c = &cloud{env: env, listen: door, shares: shares, recorder: site.NewRecorder(d.db, shares, d.log), board: panel.NewBoard()}
 	at := link.Broker{URL: env.url}
 	if env.ca != "" {
 		if c.ca, err = os.ReadFile(env.ca); err != nil {
@@ -108,8 +109,8 @@ func (a *app) openCloud(ctx context.Context, d *daemon, cfg serveConfig, env bro
 }
 
 func (a *app) openBroker(d *daemon, c *cloud, cfg serveConfig) (err error) {
-	if c.listen, err = net.Listen("tcp", cfg.mqttListen); err != nil {
-		return fmt.Errorf("serve MQTT: %w%s", err, cli.ListenHint("--mqtt-listen", err))
+	if c.claimed, err = a.claim(); err != nil {
+		return err
 	}
 	conf := d.cert.TLS()
 	conf.NextProtos = nil
@@ -121,6 +122,7 @@ func (a *app) openBroker(d *daemon, c *cloud, cfg serveConfig) (err error) {
 	})
 	if err != nil {
 		c.listen.Close()
+		c.claimed.Close()
 	}
 	return err
 }
@@ -131,6 +133,7 @@ func (c *cloud) run(ctx context.Context, d *daemon) error {
 	defer endBroker()
 	var g errgroup.Group
 	if c.broker != nil {
+		defer c.claimed.Close()
 		defer c.broker.Close()
 		g.Go(func() error { return c.broker.Run(brokerCtx) })
 		d.log.Info("serving", "mqtts", c.listen.Addr().String())

@@ -323,6 +323,25 @@ func TestABusyAddressNamesItsFlag(t *testing.T) {
 	}
 }
 
+// Whoever starts a second instance on one machine hears at once of every flag that it needs,
+// and its broker never opens the files of the first.
+func TestASecondInstanceOnOneMachineIsToldItsFlags(t *testing.T) {
+	dir := t.TempDir()
+	s := serve(t, dir)
+	plain, mqtt := strings.TrimPrefix(s.url, "http://"), s.addressOf("mqtts")
+	out, err := command(t, t.TempDir(), "serve", "--listen", "", "--insecure-http", plain, "--mqtt-listen", mqtt).CombinedOutput()
+	for _, want := range []string{"choose another with --insecure-http", "choose another with --mqtt-listen", "--data-dir of its own"} {
+		if err == nil || !bytes.Contains(out, []byte(want)) {
+			t.Errorf("%q is missing: %v: %s", want, err, out)
+		}
+	}
+	out, err = command(t, dir, "serve", "--listen", "", "--insecure-http", "127.0.0.1:0", "--mqtt-listen", "127.0.0.1:0").CombinedOutput()
+	if err == nil || !bytes.Contains(out, []byte("choose another directory with --data-dir")) {
+		t.Errorf("the same directory: %v: %s", err, out)
+	}
+	s.ask("GET", "/readyz", "").want(t, 200, "the first one")
+}
+
 // The row "What counts": X-Forwarded-For only from a configured proxy.
 func TestATrustedProxySpeaksForOthersAndNobodyElseDoes(t *testing.T) {
 	dir := t.TempDir()

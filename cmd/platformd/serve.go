@@ -192,6 +192,10 @@ func (a *app) open(ctx context.Context, d *daemon, cfg serveConfig, mqtt brokerS
 	if d.proxies, err = prefixes(cfg.proxies); err != nil {
 		return err
 	}
+	door, err := d.bind(cfg, mqtt.url == "")
+	if err != nil {
+		return err
+	}
 	d.crowd = web.NewServerCrowd(d.log, d.proxies)
 	if cfg.listen != "" || mqtt.url == "" {
 		if d.tunnel != "" {
@@ -204,18 +208,8 @@ func (a *app) open(ctx context.Context, d *daemon, cfg serveConfig, mqtt brokerS
 			return err
 		}
 	}
-	if cfg.listen != "" {
-		if d.https, err = systemd.Listen(cfg.listen); err != nil {
-			return fmt.Errorf("serve HTTPS: %w%s", err, cli.ListenHint("--listen", err))
-		}
-	}
-	if cfg.insecureHTTP != "" {
-		if d.http, err = net.Listen("tcp", cfg.insecureHTTP); err != nil {
-			return fmt.Errorf("serve plain HTTP: %w%s", err, cli.ListenHint("--insecure-http", err))
-		}
-	}
 	d.sites = site.NewReader(d.db)
-	if d.cloud, err = a.openCloud(ctx, d, cfg, mqtt); err == nil {
+	if d.cloud, err = a.openCloud(ctx, d, cfg, mqtt, door); err == nil {
 		d.act = d.cloud.link
 	}
 	return err
