@@ -20,6 +20,7 @@ import (
 
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/docs"
+	"svc.internal/controller/platform/login"
 )
 
 func loadOpenAPI(t *testing.T) (*openapi3.T, routers.Router) {
@@ -82,7 +83,11 @@ func TestOpenAPIKnowsEveryRouteAndDescribesEverything(t *testing.T) {
 }
 
 // everyDoor are settings with which there is nothing that is not served.
-var everyDoor = map[string]string{"WEBEX_WEBHOOK_SECRET": "a secret of tests"}
+var everyDoor = map[string]string{
+	"WEBEX_WEBHOOK_SECRET": "a secret of tests",
+	// There is no provider: browsers are led back and told so.
+	"OIDC_ISSUER": "http://127.0.0.1:1", "OIDC_AUDIENCE": "platform", "OIDC_CLIENT_ID": "pages", "OIDC_REDIRECT_URL": "https://platform.example" + login.CallbackPath,
+}
 
 // reader compares what passes with the description, and notes what was answered.
 type reader struct {
@@ -150,7 +155,7 @@ func TestAnswersAreAsOpenAPISays(t *testing.T) {
 	doc, router := loadOpenAPI(t)
 	e := newEstate(t, everyDoor)
 	r := &reader{t: t, next: e.client.Transport, router: router, done: map[string]bool{}}
-	e.client = &http.Client{Transport: r}
+	e.client = &http.Client{Transport: r, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	const json = "Content-Type: application/json"
 	nobody := func(method, path, body string, status int, headers ...string) answer {
 		t.Helper()
@@ -175,6 +180,9 @@ func TestAnswersAreAsOpenAPISays(t *testing.T) {
 	cookie := "Cookie: " + strings.Split(browser.Header.Get("Set-Cookie"), ";")[0]
 	nobody("GET", "/api/auth/me", "", 200, cookie, "Sec-Fetch-Site: same-origin")
 	nobody("GET", "/api/auth/me", "", 401)
+	nobody("GET", "/api/auth/ways", "", 200)
+	nobody("GET", login.SignOnPath, "", 303)
+	nobody("GET", login.CallbackPath+"?code=1&state=2", "", 303)
 	next := nobody("POST", "/api/auth/refresh", `{"refreshToken":"`+second.refresh+`"}`, 200)
 	nobody("POST", "/api/auth/refresh", `{"refreshToken":"no"}`, 401)
 	nobody("POST", "/api/auth/logout", `{"refreshToken":"`+next.str("refreshToken")+`"}`, 204)

@@ -263,6 +263,7 @@ func TestWrongSettingsExitWith2AndTellNoPassword(t *testing.T) {
 		"DATABASE_URL=postgres://ada:gehe/im@host":         `DATABASE_URL cannot be read as an address`,
 		"OIDC_ISSUER=login.example":                        "OIDC_ISSUER",
 		"OIDC_CREATE_USERS=perhaps":                        "OIDC_CREATE_USERS",
+		"OIDC_CLIENT_ID=pages":                             "OIDC_ISSUER",
 		"WEBEX_CLIENT_ID=x":                                "WEBEX_CLIENT_SECRET",
 		"VOICE_ACTION_ENABLED=true":                        "VOICE_ACTION_TOKEN",
 		"LLM_URL=x":                                        "LLM_MODEL",

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -40,6 +41,7 @@ func readSettings(getenv func(string) string) (settings, error) {
 		provider: login.ProviderConfig{
 			Issuer: getenv("OIDC_ISSUER"), Audience: getenv("OIDC_AUDIENCE"), KeysURL: getenv("OIDC_JWKS_URL"),
 			NameClaim: getenv("OIDC_NAME_CLAIM"), RoleClaim: getenv("OIDC_ROLE_CLAIM"), AdminRole: getenv("OIDC_ADMIN_ROLE"),
+			SignOn: login.SignOnConfig{ClientID: getenv("OIDC_CLIENT_ID"), Secret: getenv("OIDC_CLIENT_SECRET"), RedirectURL: getenv("OIDC_REDIRECT_URL")},
 		},
 	}
 	var err error
@@ -66,6 +68,9 @@ func readSettings(getenv func(string) string) (settings, error) {
 	}
 	if s.tunnel = getenv("TUNNEL_DOMAIN"); s.tunnel != "" && !domainName.MatchString(s.tunnel) {
 		return settings{}, cli.Usage(fmt.Errorf("TUNNEL_DOMAIN is %q; want the domain that controllers' host names end with, such as tunnel.platform.example", s.tunnel))
+	}
+	if s.provider.Issuer == "" && s.provider.SignOn.ClientID != "" {
+		return settings{}, cli.Usage(errors.New("OIDC_CLIENT_ID is set without OIDC_ISSUER; name the identity provider"))
 	}
 	switch create := getenv("OIDC_CREATE_USERS"); create {
 	case "", "false", "0":

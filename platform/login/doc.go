@@ -20,4 +20,7 @@
 // A token whose issuer is the configured one is checked by OpenID Connect's rules:
 // issuer, audience, expiry and a signature by one of the provider's keys. These are
 // fetched when an unknown one is named, at most once in 30 s.
+//
+// Browsers log in there by the code flow with PKCE: [SignOnPath] leads away, [CallbackPath]
+// back. What one flow rests on is in a cookie of the browser, so any instance goes on with it.
 package login

@@ -115,18 +115,14 @@ func (s *keySet) fetch(ctx context.Context, done chan struct{}) {
 func (s *keySet) ask(ctx context.Context) ([]jose.JSONWebKey, error) {
 	url := s.cfg.KeysURL
 	if url == "" {
-		var document struct {
-			Issuer string `json:"issuer"`
-			Keys   string `json:"jwks_uri"`
-		}
-		if err := s.get(ctx, strings.TrimSuffix(s.cfg.Issuer, "/")+"/.well-known/openid-configuration", &document); err != nil {
+		d, err := s.discover(ctx)
+		if err != nil {
 			return nil, err
 		}
-		if document.Issuer != s.cfg.Issuer || document.Keys == "" {
-			return nil, fmt.Errorf("discovery document is of issuer %q with keys at %q; want issuer %q as in OIDC_ISSUER",
-				document.Issuer, document.Keys, s.cfg.Issuer)
+		if d.Keys == "" {
+			return nil, errors.New("the discovery document names no jwks_uri")
 		}
-		url = document.Keys
+		url = d.Keys
 	}
 	var set jose.JSONWebKeySet
 	if err := s.get(ctx, url, &set); err != nil {
@@ -142,6 +138,25 @@ func (s *keySet) ask(ctx context.Context) ([]jose.JSONWebKey, error) {
 		return nil, errors.New(url + " has no keys that sign")
 	}
 	return keys, nil
+}
+
+// document is what a provider says of itself (OpenID Connect Discovery 1.0, section 3).
+type document struct {
+	Issuer        string   `json:"issuer"`
+	Keys          string   `json:"jwks_uri"`
+	Authorization string   `json:"authorization_endpoint"`
+	Token         string   `json:"token_endpoint"`
+	Methods       []string `json:"token_endpoint_auth_methods_supported"`
+}
+
+func (s *keySet) discover(ctx context.Context) (d document, err error) {
+	if err := s.get(ctx, strings.TrimSuffix(s.cfg.Issuer, "/")+"/.well-known/openid-configuration", &d); err != nil {
+		return d, err
+	}
+	if d.Issuer != s.cfg.Issuer {
+		return d, fmt.Errorf("discovery document is of issuer %q; want issuer %q as in OIDC_ISSUER", d.Issuer, s.cfg.Issuer)
+	}
+	return d, nil
 }
 
 func (s *keySet) get(ctx context.Context, url string, into any) error {

@@ -30,6 +30,8 @@ type ProviderConfig struct {
 	// RoleClaim holds roles, as text or a list of it; whoever has AdminRole there is an
 	// administrator. Empty: the role that is kept here.
 	RoleClaim, AdminRole string
+	// SignOn lets browsers log in at the provider.
+	SignOn SignOnConfig
 }
 
 // Users keeps those whom a provider vouches for.
@@ -38,6 +40,8 @@ type Users interface {
 	// AddUserOfProvider returns who is there already. [platform.ErrNotFound] means that
 	// the name is somebody else's.
 	AddUserOfProvider(ctx context.Context, issuer, subject, name string, role platform.Role) (platform.User, error)
+	// SetRole changes what a user may do, from the next log-in on.
+	SetRole(ctx context.Context, name string, role platform.Role) error
 }
 
 // Provider judges the tokens of an identity provider.
@@ -46,6 +50,7 @@ type Provider struct {
 	users    Users
 	log      *slog.Logger
 	verifier *oidc.IDTokenVerifier
+	signOn   *signOn // nil: browsers do not log in there
 }
 
 // algorithms that a provider may sign with: none whose key is a shared secret.
@@ -73,13 +78,21 @@ func newProvider(cfg ProviderConfig, users Users, log *slog.Logger, now func() t
 	case (cfg.RoleClaim == "") != (cfg.AdminRole == ""):
 		return nil, errors.New("OIDC_ROLE_CLAIM and OIDC_ADMIN_ROLE go together")
 	}
+	if err := cfg.SignOn.check(); err != nil {
+		return nil, err
+	}
 	if cfg.NameClaim == "" {
 		cfg.NameClaim = "preferred_username"
 	}
 	keys := &keySet{cfg: cfg, now: now, log: log, client: &http.Client{Timeout: 10 * time.Second}}
-	return &Provider{cfg: cfg, users: users, log: log, verifier: oidc.NewVerifier(cfg.Issuer, keys, &oidc.Config{
-		ClientID: cfg.Audience, SupportedSigningAlgs: algorithms, Now: now,
-	})}, nil
+	verifier := func(audience string) *oidc.IDTokenVerifier {
+		return oidc.NewVerifier(cfg.Issuer, keys, &oidc.Config{ClientID: audience, SupportedSigningAlgs: algorithms, Now: now})
+	}
+	p := &Provider{cfg: cfg, users: users, log: log, verifier: verifier(cfg.Audience)}
+	if cfg.SignOn.ClientID != "" {
+		p.signOn = &signOn{cfg: cfg.SignOn, keys: keys, verifier: verifier(cfg.SignOn.ClientID)}
+	}
+	return p, nil
 }
 
 func (p *Provider) user(ctx context.Context, token string) (platform.User, error) {
@@ -88,6 +101,12 @@ func (p *Provider) user(ctx context.Context, token string) (platform.User, error
 		p.log.Debug("a token of the identity provider was refused", "why", err)
 		return platform.User{}, platform.ErrUnauthorized
 	}
+	return p.known(ctx, checked)
+}
+
+// known is whom a token that was checked names, with the role that it gives;
+// [platform.ErrUnauthorized] is somebody whom we do not let in.
+func (p *Provider) known(ctx context.Context, checked *oidc.IDToken) (platform.User, error) {
 	var claims map[string]any
 	if err := checked.Claims(&claims); err != nil || checked.Subject == "" {
 		return platform.User{}, platform.ErrUnauthorized

@@ -78,13 +78,24 @@ const (
 	RefreshPath = "/api/auth/refresh" // on the user whose token is sent; the room sees to it
 )
 
+// Paths that a browser takes to the identity provider and back.
+const (
+	SignOnPath   = "/api/auth/sso"
+	CallbackPath = "/api/auth/sso/callback"
+)
+
 // Register adds the routes.
 func (r *Room) Register(e *echo.Echo) {
 	e.POST(LoginPath, r.login)
 	e.POST(RefreshPath, r.refresh)
 	e.POST("/api/auth/logout", r.logout)
 	e.GET("/api/auth/me", r.me, r.hall.Person)
+	e.GET("/api/auth/ways", r.ways)
 	e.GET("/.well-known/jwks.json", r.keys)
+	if r.tokens.signOn() != nil {
+		e.GET(SignOnPath, r.begin)
+		e.GET(CallbackPath, r.callback)
+	}
 }
 
 // What the room refuses with.

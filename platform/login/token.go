@@ -53,6 +53,14 @@ func newTokens(secrets Secrets, sessions Sessions, provider *Provider, now func(
 	}
 }
 
+// signOn is how browsers log in at the provider; nil: they do not.
+func (t *Tokens) signOn() *signOn {
+	if t == nil || t.provider == nil {
+		return nil
+	}
+	return t.provider.signOn
+}
+
 // claims of our own tokens.
 type claims struct {
 	jwt.RegisteredClaims

@@ -14,6 +14,9 @@ const (
 	// SessionLife is how long a login lasts that is refreshed; then the password is
 	// asked for again.
 	SessionLife = 30 * 24 * time.Hour
+	// ProviderSessionLife is how long somebody is believed whom an identity provider vouched
+	// for: it may know better by then.
+	ProviderSessionLife = 12 * time.Hour
 	// maxSessions of one user live at a time; the oldest give way.
 	maxSessions = 64
 )
@@ -25,11 +28,14 @@ type Hash = [32]byte
 // hash. It returns [platform.ErrUnauthorized] if the user was changed since user was
 // looked up.
 func (s *Store) StartSession(ctx context.Context, user platform.User, token Hash) (session string, err error) {
-	session, now := newID(), s.now()
+	session, now, life := newID(), s.now(), SessionLife
+	if user.Issuer != "" {
+		life = ProviderSessionLife
+	}
 	err = s.write(ctx, func(tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `INSERT INTO session (id, account, created_at, expires_at)
 			SELECT $1, id, $2, $3 FROM account WHERE id = $4 AND revision = $5 AND NOT disabled`,
-			session, Micros(now), Micros(now.Add(SessionLife)), user.ID, user.Revision)
+			session, Micros(now), Micros(now.Add(life)), user.ID, user.Revision)
 		if err := oneRow(res, err, platform.ErrUnauthorized); err != nil {
 			return err
 		}

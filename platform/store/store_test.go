@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"svc.internal/controller/platform"
@@ -139,6 +140,42 @@ func TestDisablingAndANewPasswordEndSessions(t *testing.T) {
 			if err := s.SetDisabled(t.Context(), "Ada", false); err != nil {
 				t.Fatal(err)
 			}
+		}
+	})
+}
+
+// Whom an identity provider vouched for is asked about again after half a day; a password is
+// good for thirty.
+func TestASessionOfAProvidersUserIsShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := store.Open(t.Context(), t.TempDir(), "", slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		own := addUser(t, s, "ada")
+		guest, err := s.AddUserOfProvider(t.Context(), "https://id.example", "7", "bob", platform.RoleUser)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, second := sha256.Sum256([]byte("own")), sha256.Sum256([]byte("guest"))
+		if _, err := s.StartSession(t.Context(), own, first); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.StartSession(t.Context(), guest, second); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(12*time.Hour - time.Minute)
+		if _, err := s.BrowserUser(t.Context(), second); err != nil {
+			t.Errorf("shortly before: %v", err)
+		}
+		time.Sleep(2 * time.Minute)
+		if _, err := s.BrowserUser(t.Context(), second); !errors.Is(err, platform.ErrUnauthorized) {
+			t.Errorf("after half a day: %v", err)
+		}
+		time.Sleep(29 * 24 * time.Hour)
+		if _, err := s.BrowserUser(t.Context(), first); err != nil {
+			t.Errorf("a password after 29 days: %v", err)
 		}
 	})
 }

@@ -2,7 +2,7 @@
 import { signal } from '../ui/lib.js';
 import { api } from '../ui/api.js';
 import { stream } from '../ui/stream.js';
-import { go, address } from '../ui/router.js';
+import { go, address, ownPath } from '../ui/router.js';
 
 export const session = signal(undefined); // undefined: not asked yet; null: nobody is logged in
 export const admin = () => session.value?.role === 'admin';
@@ -82,11 +82,12 @@ export function leave() {
 
 export async function start() {
   if (address.peek().path.startsWith('/panel/')) return; // for whoever has its link
-  if (localStorage.getItem(here)) await askSession();
+  const { query } = address.peek();
+  if (localStorage.getItem(here) || query.get('signon') === 'done') await askSession(); // the provider vouched for somebody
   if (!session.peek()) {
     leave();
     return;
   }
   enter(session.peek());
-  if (address.peek().path === '/login') go('/', { replace: true });
+  if (address.peek().path === '/login') go(ownPath(query.get('to')), { replace: true });
 }

@@ -141,6 +141,26 @@ describe('a session', () => {
     assert.equal(session.value.username, 'ana');
     assert.equal(address.value.path, '/');
   });
+  it('that a provider vouched for begins, and goes on where it was to', async () => {
+    go('/login?signon=done&to=%2Fkeys');
+    session.value = undefined;
+    answers({ body: { data: ana } });
+    await start();
+    assert.equal(session.value.username, 'ana');
+    assert.equal(address.value.path, '/keys');
+    leave();
+    go('/login?signon=done&to=%2F%2Fother.example');
+    await start();
+    assert.equal(address.value.path, '/');
+  });
+  it('does not begin where a provider let nobody in', async () => {
+    go('/login?signon=refused');
+    session.value = undefined;
+    answers({ status: 500 });
+    await start();
+    assert.equal(asked.length, 0);
+    assert.equal(address.value.path, '/login');
+  });
   it('is not wanted for a panel, whose link is enough', async () => {
     go('/panel/lobby?code=K');
     answers({ status: 500 });

@@ -89,6 +89,13 @@ export default {
   "life.none": "ohne Ende",
   "login": "Anmelden",
   "login.password.missing": "das Passwort fehlt",
+  "login.signon": "Mit dem Konto Ihrer Organisation anmelden",
+  "login.signon.failed":
+    "Die Anmeldung bei Ihrer Organisation hat nicht geklappt. Versuchen Sie es nochmals; bleibt es dabei, melden Sie es dem Betreiber der Plattform.",
+  "login.signon.or": "oder mit einem Benutzernamen dieser Plattform",
+  "login.signon.refused": "Die Anmeldung bei Ihrer Organisation wurde abgebrochen.",
+  "login.signon.unknown":
+    "Ihre Organisation kennt Sie, aber Sie haben hier keinen Zugang. Fragen Sie den Betreiber der Plattform.",
   "login.sub": "Gebäude, Schlüssel und Fragen",
   "login.username.missing": "der Benutzername fehlt",
   "logout": "Abmelden",

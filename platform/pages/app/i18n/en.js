@@ -87,6 +87,12 @@ export default {
   "life.none": "no end",
   "login": "Log in",
   "login.password.missing": "the password is needed",
+  "login.signon": "Log in with your organisation",
+  "login.signon.failed":
+    "The log-in at your organisation did not work. Try again; if it stays so, tell whoever runs the platform.",
+  "login.signon.or": "or with a user name of this platform",
+  "login.signon.refused": "The log-in at your organisation was cancelled.",
+  "login.signon.unknown": "Your organisation knows you, but you have no access here. Ask whoever runs the platform.",
   "login.sub": "Buildings, keys and questions",
   "login.username.missing": "the user name is needed",
   "logout": "Log out",
