@@ -14,8 +14,6 @@ import (
 )
 
 const (
-	// commandTime is what a command of a widget event gets, so that its outcome can still be told.
-	commandTime = 1200 * time.Millisecond
 	// lingers is how long a lane remembers when its sliders acted.
 	lingers = time.Second
 	// lanesMost bounds the rooms that are busy at once.
@@ -226,10 +224,7 @@ func (a *Automation) carryOut(life, run context.Context, t task) wire.Ack {
 		return wire.Ack{Status: wire.Expired, Detail: "its time ran out while it waited"}
 	}
 	cmd := t.order.command
-	cmd.Expiry = now.Add(commandTime)
-	if t.deadline.Before(cmd.Expiry) {
-		cmd.Expiry = t.deadline
-	}
+	cmd.Expiry = t.deadline // at the latest: the core gives each bus what its part of the fan-out takes
 	cmd.Origin = appliance.Origin{
 		Who: t.Origin + " " + clip(t.WorkspaceName), Via: "automation",
 		Why: fmt.Sprintf("%s %s %s", t.WidgetID, t.Action, clip(t.Value)),
