@@ -42,7 +42,7 @@ peers: ## what the tests talk to, from Debian
 	./scripts/install-peers.sh
 
 test: peers
-	CGO_ENABLED=1 $(GO) test -tags peers -race -shuffle=on -timeout 30m ./...
+	CGO_ENABLED=1 COMMANDS=300 $(GO) test -tags peers -race -shuffle=on -timeout 30m ./...
 	COMMANDS=10000 $(GO) test -count=1 -run 'HistoryCampaign' ./cmd/controllerd
 
 lint: lint-pages
