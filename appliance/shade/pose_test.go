@@ -89,6 +89,8 @@ func TestWhatIsShown(t *testing.T) {
 		{"but it did move then", resting(50),
 			then(command(5000, 2, Stop), sent(5000, 1), acked(5001, 1), reads(5100, Closing)), 5300, "standing, 50 ± 84, estimated 0 s ago"},
 		{"at an end the relay stays on", resting(100), then(reads(-9000, Opening), reads(0, Opening)), 0, "standing, 100 ± 0, estimated 0 s ago"},
+		{"which is no news at the first look", resting(100), then(reads(0, Opening)), 0, "standing, 100 ± 0, estimated 0 s ago"},
+		{"nor at the other end", resting(0), then(reads(0, Closing)), 0, "standing, 0 ± 0, estimated 0 s ago"},
 		{"the actuator waits before it turns round", resting(50),
 			then(watched(2000), command(2000, 2, Close), sent(2000, 2), acked(2001, 2), reads(2600, Closing)), 4300, "closing, 50 ± 2, estimated 0 s ago"},
 		{"it has waited already if it stood", resting(50),

@@ -1,0 +1,153 @@
+package line_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line"
+	"svc.internal/controller/drivers/line/cable"
+)
+
+const (
+	gap      = 10 * time.Millisecond
+	patience = 100 * time.Millisecond
+)
+
+// virtual is a line in memory on virtual time, and the moments at which frames came out of it.
+type virtual struct {
+	*line.Line
+	end *cable.Serial
+	out []time.Time
+}
+
+// newVirtual starts a line whose device answers frames with what says gives, as it comes.
+func newVirtual(t *testing.T, says func(v *virtual), change func(*line.Config)) *virtual {
+	t.Helper()
+	var net cable.Net
+	end, err := net.Plug("/dev/virtual")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { end.Close() })
+	cfg := line.Config{
+		Name: "test", Port: "/dev/virtual", Silence: gap, Ports: net.Ports(),
+		Serial: appliance.LineSettings{BaudRate: 115200, Parity: "none", DataBits: 8, StopBits: 1},
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	l, err := line.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &virtual{Line: l, end: end}
+	go l.Run(t.Context())
+	go func() {
+		for b := make([]byte, 64); ; {
+			if _, err := end.Read(b); err != nil {
+				return
+			}
+			v.out = append(v.out, time.Now())
+			says(v)
+		}
+	}()
+	time.Sleep(time.Second)
+	return v
+}
+
+// ask sends a frame and awaits four bytes.
+func (v *virtual) ask(t *testing.T) error {
+	_, err := v.Exchange(t.Context(), line.Request{Frame: []byte("?"), Timeout: patience, Scan: func(b []byte) (int, line.Verdict) {
+		if len(b) < 4 {
+			return 0, line.More
+		}
+		return 4, line.Accept
+	}})
+	return err
+}
+
+// After half an answer the other half may be under way: the next frame goes out when the line
+// was at rest from when we gave up, and what comes until then is shown to nobody.
+func TestLineComesToRestAfterHalfAnAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var overheard []byte
+		var rest time.Time // when it came
+		v := newVirtual(t, func(v *virtual) {
+			if len(v.out) > 1 {
+				v.end.Write([]byte("full"))
+				return
+			}
+			v.end.Write([]byte("ha"))
+			time.AfterFunc(patience+gap/2, func() { rest = time.Now(); v.end.Write([]byte("lf")) })
+		}, func(c *line.Config) {
+			c.Overheard = func(b []byte) int { overheard = append(overheard, b...); return len(b) }
+		})
+		if err := v.ask(t); !errors.Is(err, appliance.ErrDamaged) {
+			t.Fatalf("half an answer: %v, want %v", err, appliance.ErrDamaged)
+		}
+		if err := v.ask(t); err != nil {
+			t.Fatal(err)
+		}
+		if quiet := v.out[1].Sub(rest); rest.IsZero() || quiet < gap {
+			t.Errorf("the next frame came %v after the other half of the answer, want %v of silence", quiet, gap)
+		}
+		if len(overheard) > 0 {
+			t.Errorf("the other half was taken for something that nobody had asked for: %q", overheard)
+		}
+	})
+}
+
+func TestNoFrameFollowsHalfAnAnswerAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVirtual(t, func(v *virtual) { v.end.Write([]byte("ha")) }, nil)
+		v.ask(t)
+		gaveUp := time.Now()
+		v.ask(t)
+		if rest := v.out[1].Sub(gaveUp); rest < gap {
+			t.Errorf("the next frame came %v after half an answer was given up, want %v", rest, gap)
+		}
+	})
+}
+
+// stuckPort takes a part of a frame, and no more.
+type stuckPort struct {
+	line.SerialPort
+	takes int
+	ends  *[]string
+}
+
+func (p stuckPort) Write(b []byte, _ time.Time) (int, error) {
+	return p.takes, errors.New("it takes no more")
+}
+
+func (p stuckPort) Abort() { *p.ends = append(*p.ends, "aborted"); p.SerialPort.Abort() }
+func (p stuckPort) Close() { *p.ends = append(*p.ends, "closed"); p.SerialPort.Close() }
+
+// A port that took a part of a frame is not closed as one that has done its work, which would
+// have it send the part.
+func TestPartOfAFrameIsThrownAway(t *testing.T) {
+	for _, takes := range []int{0, 1} {
+		synctest.Test(t, func(t *testing.T) {
+			var ends []string
+			v := newVirtual(t, func(*virtual) {}, func(c *line.Config) {
+				real := *c.Ports
+				c.Ports = &line.Ports{Dial: real.Dial, Serial: func(path string, to appliance.LineSettings) (line.SerialPort, error) {
+					p, err := real.Serial(path, to)
+					return stuckPort{SerialPort: p, takes: takes, ends: &ends}, err
+				}}
+			})
+			_, err := v.Exchange(context.Background(), line.Request{Frame: []byte("go"), Actuates: true})
+			if !errors.Is(err, appliance.ErrBusDown) {
+				t.Errorf("a frame of which %d bytes went out: %v, want %v", takes, err, appliance.ErrBusDown)
+			}
+			if !slices.Equal(ends, []string{"aborted"}) {
+				t.Errorf("after %d bytes the port was %v, want aborted", takes, ends)
+			}
+		})
+	}
+}

@@ -1,0 +1,164 @@
+package sdn
+
+import (
+	"errors"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line"
+	"svc.internal/controller/drivers/line/cable"
+)
+
+// alone is a motor on a bus of its own that talks to nobody.
+func alone() *motor {
+	m := &motor{shade: 5001, address: Address{0x06, 0x1A, 0x2B}, course: course{goal: -1}}
+	m.driver = &Driver{
+		site: site{motors: map[Address]*motor{m.address: m}, all: []*motor{m}}, log: slog.New(slog.DiscardHandler),
+		strangers: strangers{found: map[Address]*sighting{}}, report: func([]appliance.Reading) {},
+		line: new(line.Line), // which is asked how long frames are on it
+	}
+	return m
+}
+
+// A shade that is wired the other way: its motor goes down to open it, and its percent are
+// those of the shade.
+func TestInvertedMotorGoesAndStandsTheOtherWay(t *testing.T) {
+	for _, tc := range []struct {
+		inverted    bool
+		open, close moveTo
+		shown       appliance.Position // where the motor says 30
+	}{{false, toUpLimit, toDownLimit, 70}, {true, toDownLimit, toUpLimit, 30}} {
+		m := alone()
+		m.inverted = tc.inverted
+		for motion, fn := range map[appliance.Motion]moveTo{appliance.Open: tc.open, appliance.Close: tc.close} {
+			if o, ok := m.orderFor(want(motion, 0, 0)[0]); !ok || o.fn != fn {
+				t.Errorf("inverted %v: %v is %+v, want %v", tc.inverted, motion, o, fn)
+			}
+		}
+		if got := m.positionOf(30); got != tc.shown || m.percentOf(got) != 30 {
+			t.Errorf("inverted %v: 30 of the motor is %v, and back %v; want %v", tc.inverted, got, m.percentOf(got), tc.shown)
+		}
+	}
+}
+
+// The sensor of a motor that stands may tell a pulse or two more or less.
+func TestAPulseOrTwoIsNoMovement(t *testing.T) {
+	for by, moved := range map[int]bool{0: false, 1: false, 2: false, -2: false, 3: true, -3: true} {
+		if got := apart(position{Pulses: uint16(1000 + by)}, position{Pulses: 1000}); got != moved {
+			t.Errorf("%d pulses: moved is %v, want %v", by, got, moved)
+		}
+	}
+}
+
+// A motor that may be moving stands when its position was the same half a second later.
+func TestOneReadingIsNoStanding(t *testing.T) {
+	for later, still := range map[time.Duration]bool{0: false, 400 * time.Millisecond: false, 500 * time.Millisecond: true} {
+		m, begun := alone(), time.Now()
+		m.sent(errand{goal: 100}, begun)
+		for _, at := range []time.Duration{50 * time.Millisecond, 50*time.Millisecond + later} {
+			m.takePosition(position{Percent: 40, Pulses: 400}, begun.Add(at))
+		}
+		told := m.takeStatus(status{}, begun.Add(time.Second))
+		if (len(told) == 1 && told[0].Motion == appliance.Stopped) != still {
+			t.Errorf("read again %v later: told %+v, want that it stands: %v", later, told, still)
+		}
+	}
+}
+
+// A motor that runs has not been asked where, and one that stands is: what it proves is
+// told by the place.
+func TestWhoRunsIsNotAskedWhereAndWhoStandsIs(t *testing.T) {
+	for state, asks := range map[byte]bool{stateRunning: false, stateStopped: true, stateBlocked: true} {
+		m := alone()
+		p := &proof{driver: m.driver, wish: wish{motor: m, order: order{id: ctrlMoveTo, fn: toDownLimit}}}
+		if _, err := p.askStatus().then(Frame{Data: []byte{state, directionDown, 0, 0}}, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if (p.next != nil) != asks {
+			t.Errorf("state %d: goes on asking is %v, want %v", state, p.next != nil, asks)
+		}
+	}
+}
+
+// A stop has no goal: where the motor was stopped is all that its place tells.
+func TestWhereAStoppedMotorStandsContradictsNothing(t *testing.T) {
+	m := alone()
+	p := &proof{driver: m.driver, wish: wish{motor: m, order: order{id: ctrlStop}}}
+	p.Ref = m.ref()
+	where := appliance.Values{Has: appliance.CanPosition, Position: 60}
+	got := p.judge(position{Percent: 40, Pulses: 400}, p.reading(where, time.Now()))
+	if len(got) != 1 || got[0].Values != where || got[0].Reached || got[0].Why != "" {
+		t.Errorf("told %+v, want where it stands and nothing else", got)
+	}
+}
+
+// An answer that nobody awaits is that of a second motor with the address, unless one was
+// missed just before.
+func TestWhoAnswersTwiceIsTwo(t *testing.T) {
+	now := time.Now()
+	for since, twin := range map[time.Duration]bool{time.Hour: true, answerMemory / 2: false} {
+		m := alone()
+		m.missed = now.Add(-since)
+		m.driver.noteTwin(m, now)
+		if m.twin != twin {
+			t.Errorf("%v after one was missed: two motors is %v, want %v", since, m.twin, twin)
+		}
+	}
+}
+
+// A bus that makes addresses up does not fill the memory.
+func TestNodesThatTellTheirAddressAreRememberedUpToABound(t *testing.T) {
+	d := alone().driver
+	for i := range 2 * maxFound {
+		d.sight(Frame{Source: Address{9, byte(i >> 8), byte(i)}})
+	}
+	if n := len(d.strangers.found); n != maxFound {
+		t.Errorf("%d nodes are remembered, want %d", n, maxFound)
+	}
+}
+
+// Bytes that make no frame are not the silence of a motor that is gone: somebody talks, and
+// the wires are to be looked at, also where somebody else's frame comes behind them.
+func TestBytesThatMakeNoFrameAreDamage(t *testing.T) {
+	others, err := Frame{ID: ctrlStop, Source: Address{1, 2, 3}, Destination: Address{4, 5, 6}, Data: []byte{0}}.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for said, want := range map[string]error{
+		"": appliance.ErrSilent, "\x7f\x7f\x7f": appliance.ErrDamaged, "\x7f\x7f\x7f" + string(others): appliance.ErrDamaged, string(others): appliance.ErrSilent,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var net cable.Net
+			end, err := net.Plug("/dev/virtual")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer end.Close()
+			cfg := busConfig(nil, []appliance.Node{{ID: 1, Address: "06.1A.2B", Profile: "somfy-sdn"}}, []appliance.Shade{{ID: 5001, Node: 1, Output: 1}})
+			cfg.Bus.Port = "/dev/virtual"
+			o, err := OpenOn(cfg, net.Ports())
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := o.Driver.(*Driver)
+			go d.Run(t.Context())
+			go func() {
+				b := make([]byte, 64)
+				for {
+					if _, err := end.Read(b); err != nil {
+						return
+					}
+					end.Write([]byte(said))
+				}
+			}()
+			time.Sleep(time.Minute)
+			_, err = d.exchange(d.statusOf(d.site.all[0])).Do(t.Context(), appliance.Yield{})
+			if !errors.Is(err, want) {
+				t.Errorf("after %q: %v, want %v", said, err, want)
+			}
+		})
+	}
+}
