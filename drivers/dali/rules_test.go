@@ -1,0 +1,180 @@
+package dali
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line/cable"
+)
+
+// still is a driver of so many gears on a line in memory, that does not run.
+func still(t *testing.T, n int, options map[string]string) (*Driver, *cable.Serial) {
+	t.Helper()
+	var net cable.Net
+	end, err := net.Plug("/dev/virtual")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{"gateway": "atx"}
+	for k, v := range options {
+		all[k] = v
+	}
+	o, err := OpenOn(appliance.BusConfig{
+		Bus: appliance.Bus{Name: "hall", Driver: "dali", Port: "/dev/virtual", Options: all}, Nodes: nodesOf(n, "dali-dt6"),
+	}, net.Ports())
+	if err != nil || len(o.BrokenNodes) > 0 {
+		t.Fatal(err, o.BrokenNodes)
+	}
+	return o.Driver.(*Driver), end
+}
+
+// levels wants one of so many gears, from the first on.
+func levels(l appliance.Level, n int) (want []appliance.Want) {
+	for i := range n {
+		want = append(want, appliance.Want{
+			Ref: appliance.Ref{Node: appliance.ID(i + 1), Channel: 1}, Values: appliance.Values{Has: appliance.CanDim, Level: l},
+		})
+	}
+	return want
+}
+
+// Of groups that lie in one another the largest saves most frames.
+func TestLargestGroupGoesFirst(t *testing.T) {
+	d, _ := still(t, 4, nil)
+	d.UseGroups(appliance.GroupUse{Groups: []appliance.Group{
+		{Name: "1", Members: []string{"0", "1"}}, {Name: "2", Members: []string{"0", "1", "2"}},
+	}})
+	if chains := d.Plan(levels(40, 3)); len(chains) != 1 || len(chains[0].Wants) != 3 {
+		t.Errorf("%d chains, the first for %d gears; want one for all three", len(chains), len(chains[0].Wants))
+	}
+}
+
+// Gear that did not answer gets the frame with the others and is waited for apart from them:
+// its own frame counts only with the answer to it.
+func TestSilentGearIsToldWithTheOthersAndHasToAnswerByItself(t *testing.T) {
+	d, _ := still(t, 4, nil)
+	d.gears[1].silent = 1
+	chains := d.Plan(levels(40, 4))
+	if len(chains) != 2 || len(chains[0].Wants) != 3 || len(chains[1].Wants) != 1 {
+		t.Fatalf("chains %+v, want one for the three that answer and one for the other", chains)
+	}
+	alone := chains[1]
+	if alone.Wants[0].Node != 2 || len(alone.Steps) != 1 || alone.Steps[0].Device != d.gears[1].key {
+		t.Errorf("the silent one: %+v, want one exchange that it has to answer", alone)
+	}
+	for _, s := range chains[0].Steps {
+		if s.Device != "" {
+			t.Errorf("the others wait for %s", s.Device)
+		}
+	}
+}
+
+// running is a driver whose gateway says what answer gives to each frame, on virtual time.
+func running(t *testing.T, n int, answer func(frame string) string) *Driver {
+	t.Helper()
+	d, end := still(t, n, nil)
+	t.Cleanup(func() { end.Close() })
+	go d.Run(t.Context())
+	go func() {
+		for in := bufio.NewScanner(end); in.Scan(); {
+			text := in.Text()
+			said := answer(text[1:]) + "\n"
+			if text[0] == 't' {
+				said += said
+			}
+			fmt.Fprint(end, said)
+		}
+	}()
+	time.Sleep(time.Minute)
+	return d
+}
+
+// What a gear's groups are decides what is written to it. Where answers carry no checksum one
+// that was heard wrong once shows in the other.
+func TestGroupsThatReadDifferentlyAreDamaged(t *testing.T) {
+	for name, answers := range map[string][]string{"the same": {"J01", "J01", "J00", "J00"}, "another": {"J01", "J03", "J00", "J00"}} {
+		synctest.Test(t, func(t *testing.T) {
+			d := running(t, 1, func(string) string {
+				said := answers[0]
+				answers = answers[1:]
+				return said
+			})
+			var held []string
+			var damaged bool
+			for e := range d.ReadGroups("0", func(h []string) { held = h }) {
+				if _, err := e.Do(t.Context(), appliance.Yield{}); err != nil {
+					damaged = errors.Is(err, appliance.ErrDamaged)
+					break
+				}
+			}
+			if damaged != (name == "another") || !damaged && strings.Join(held, " ") != "0" {
+				t.Errorf("%s: damaged is %v, groups %v", name, damaged, held)
+			}
+		})
+	}
+}
+
+// Silence, several answers at once and one clear answer are three things.
+func TestWhatAnAnswerTells(t *testing.T) {
+	for said, want := range map[string]struct {
+		err    error
+		silent int
+	}{"J7F": {nil, 0}, "N": {appliance.ErrSilent, 2}, "X": {appliance.ErrDamaged, 0}} {
+		synctest.Test(t, func(t *testing.T) {
+			d := running(t, 1, func(string) string { return said })
+			d.gears[0].silent = 1
+			v, _, err := d.askByte(t.Context(), appliance.Yield{}, d.gears[0], OpQueryMax)
+			if !errors.Is(err, want.err) || err == nil && v != 0x7F || d.gears[0].silent != want.silent {
+				t.Errorf("after %q: %d, %v, silent %d times; want %v, %d", said, v, err, d.gears[0].silent, want.err, want.silent)
+			}
+		})
+	}
+}
+
+// A level that is news is asked for twice where answers carry no checksum, and told if both
+// are the same.
+func TestLevelThatIsNewsComesTwice(t *testing.T) {
+	for name, tc := range map[string]struct {
+		answers []string
+		asked   int
+		damaged bool
+	}{
+		"as before":      {[]string{"J40"}, 1, false},
+		"news":           {[]string{"J50", "J50"}, 2, false},
+		"once and never": {[]string{"J50", "J40"}, 2, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			asked := 0
+			d := running(t, 1, func(string) string { asked++; return tc.answers[asked-1] })
+			g := d.gears[0]
+			g.last = raw{0x40, true}
+			_, _, err := d.askLevel(t.Context(), appliance.Yield{}, g)
+			if asked != tc.asked || errors.Is(err, appliance.ErrDamaged) != tc.damaged || (err != nil) != tc.damaged {
+				t.Errorf("%s: asked %d times, %v; want %d times, damaged %v", name, asked, err, tc.asked, tc.damaged)
+			}
+		})
+	}
+}
+
+// A fade is that of the last level only if the gear was at rest before, or must have been.
+func TestAFadeThatBeganBeforeIsNotOurs(t *testing.T) {
+	for name, tc := range map[string]struct {
+		settled bool
+		later   time.Duration
+		ours    bool
+	}{"on its way": {false, time.Second, false}, "at rest": {true, time.Second, true}, "long ago": {false, longestFade + time.Second, true}} {
+		g := &gear{profile: profiles["dali-dt6"], curve: curves["standard"]}
+		g.told(100, testTime)
+		g.settled = tc.settled
+		g.told(10, testTime.Add(tc.later))
+		if g.asked.fadeKnown != tc.ours || g.settled {
+			t.Errorf("%s: a fade seen now is ours: %v, want %v; at rest: %v", name, g.asked.fadeKnown, tc.ours, g.settled)
+		}
+	}
+}
