@@ -178,3 +178,44 @@ func TestAFadeThatBeganBeforeIsNotOurs(t *testing.T) {
 		}
 	}
 }
+
+// One that fades is where it was sent only if the fade is known to be that one; else nobody
+// can tell yet.
+func TestWhoFadesIsBelievedOnlyOnTheWayItWasSent(t *testing.T) {
+	for name, tc := range map[string]struct {
+		known bool
+		sent  appliance.Level
+		err   error
+	}{"ours": {true, 40, nil}, "perhaps an older one": {false, 40, appliance.ErrBusy}, "to another level": {true, 70, appliance.ErrBusy}} {
+		synctest.Test(t, func(t *testing.T) {
+			answers := map[string]string{}
+			for op, said := range map[byte]string{OpQueryStatus: "J14", OpQueryMin: "J01", OpQueryMax: "JFE"} {
+				answers[Command(Short(0), op).Frame.String()] = said
+			}
+			d := running(t, 1, func(frame string) string { return answers[frame] })
+			g := d.gears[0]
+			g.told(tc.sent, time.Now())
+			g.asked.fadeKnown = tc.known
+			w := wish{levels(40, 1)[0], g}
+			if _, err := d.verifiedLevel(t.Context(), w, 200); !errors.Is(err, tc.err) {
+				t.Errorf("%s: %v, want %v", name, err, tc.err)
+			}
+		})
+	}
+}
+
+// What was read before a fade was over is not where it ended: the level is asked for again.
+func TestWhereAFadeEndedIsReadAfterIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answers := map[string]string{
+			Command(Short(0), OpQueryStatus).Frame.String(): "J04", Command(Short(0), OpQueryActualLevel).Frame.String(): "JFE",
+		}
+		d := running(t, 1, func(frame string) string { return answers[frame] })
+		g := d.gears[0]
+		g.told(50, time.Now())
+		l, ok, err := d.polledLevel(t.Context(), g, 100, time.Now())
+		if l != 100 || !ok || err != nil {
+			t.Errorf("%v %%, %v, %v; want 100, which it told once it stood", l, ok, err)
+		}
+	})
+}
