@@ -49,6 +49,7 @@ type (
 		State      []byte    // JSON; empty: it is gone
 		At         time.Time // when the controller said so
 		ReportedAt time.Time // when it arrived
+		Silent     bool      // it is a device that does not answer
 		Seen       time.Time // values were read again and found unchanged; zero: never
 	}
 	// Sample is one measured power.

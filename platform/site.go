@@ -21,6 +21,9 @@ type Controller struct {
 	Firmware string    `json:"firmware,omitempty"`
 }
 
+// Answering is how many devices a controller has, and how many of them do not answer.
+type Answering struct{ Devices, Silent int }
+
 // Building is a site: what one controller looks after.
 type Building struct {
 	Controller string  `json:"controller"`

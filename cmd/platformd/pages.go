@@ -6,9 +6,11 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/gate"
 	"svc.internal/controller/platform/link"
 	"svc.internal/controller/platform/pages"
+	"svc.internal/controller/platform/site"
 )
 
 // pages registers the web pages and what they ask.
@@ -19,9 +21,13 @@ func (d *daemon) pages(e *echo.Echo, g *gate.Gate) error {
 	}
 	files.Register(e)
 	pages.NewDesk(pages.Config{
-		Store: d.db, Sites: d.sites, Show: d.limit.Show, Invite: d.invite, Renew: d.renew, Still: g.Still, AtOnce: g.AtOnce, AtOnceMost: gate.AtOnceMost, Model: d.model != nil, LeftOut: d.leftOut, Ending: d.ending,
+		Store: d.db, Sites: d.sites, Answering: d.answering, Show: d.limit.Show, Invite: d.invite, Renew: d.renew, Still: g.Still, AtOnce: g.AtOnce, AtOnceMost: gate.AtOnceMost, Model: d.model != nil, LeftOut: d.leftOut, Ending: d.ending,
 	}).Register(e, g.Person, g.Admin)
 	return nil
+}
+
+func (d *daemon) answering(ctx context.Context) (map[string]platform.Answering, error) {
+	return site.Answering(ctx, d.db)
 }
 
 // leftOut is what was left out of what a controller sent.

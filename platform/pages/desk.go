@@ -36,6 +36,8 @@ type Invitation struct {
 type Config struct {
 	Store Store
 	Sites platform.SiteReader
+	// Answering counts the devices of controllers, by ID.
+	Answering func(ctx context.Context) (map[string]platform.Answering, error)
 	// Show tells how full a bucket is.
 	Show func(ctx context.Context, b platform.Bucket) platform.Allowance
 	// LeftOut tells what was left out of what a controller sent, as it is shown; nil: nothing.

@@ -22,6 +22,8 @@ type site struct {
 	State    string     `json:"state"` // "online", "offline", "invited", "expired", "revoked"
 	LastSeen *time.Time `json:"lastSeen"`
 	Firmware string     `json:"firmware"`
+	Devices  int        `json:"devices"`
+	Silent   int        `json:"silent"` // of the devices, those that do not answer
 }
 
 func siteOf(e platform.Enrolment, now time.Time) site {
@@ -49,9 +51,14 @@ func (d *Desk) sites(ctx context.Context) ([]site, error) {
 	if err != nil {
 		return nil, err
 	}
+	answering, err := d.cfg.Answering(ctx)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]site, len(all))
 	for i, e := range all {
 		out[i] = siteOf(e, time.Now())
+		out[i].Devices, out[i].Silent = answering[e.ID].Devices, answering[e.ID].Silent
 	}
 	return out, nil
 }
@@ -100,7 +107,6 @@ func (d *Desk) read(c echo.Context) error {
 	out := struct {
 		site
 		TimeZone string           `json:"timeZone"`
-		Devices  int              `json:"devices"`
 		Zones    []zone           `json:"zones"`
 		Troubles []trouble        `json:"troubles"`
 		Events   []platform.Event `json:"events"`
@@ -117,6 +123,9 @@ func (d *Desk) read(c echo.Context) error {
 	}
 	out.Devices = len(devices)
 	for _, dev := range devices {
+		if !dev.Online {
+			out.Silent++
+		}
 		if !dev.Online || dev.Trouble != "" {
 			out.Troubles = append(out.Troubles, trouble{dev.Name, dev.Kind, dev.Trouble, dev.LastSeen})
 		}

@@ -264,6 +264,7 @@ func addReport(b *platform.Batch, m Message, kind wire.Kind, id int64) error {
 	}
 	b.Reports = append(b.Reports, platform.Report{
 		Controller: m.Controller, Kind: string(kind), ID: id, State: env.Data, At: env.TS, ReportedAt: m.At,
+		Silent: (kind == wire.KindNode || kind == wire.KindShade) && (s.Online == nil || !*s.Online),
 	})
 	return nil
 }

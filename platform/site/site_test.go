@@ -17,6 +17,7 @@ import (
 // house is a platform's site data of one controller.
 type house struct {
 	*site.Reader
+	db *store.Store
 	t  *testing.T
 	in func(below string, typ wire.Type, retained bool, data any)
 }
@@ -39,7 +40,7 @@ func open(t *testing.T) *house {
 	go func() { defer close(ended); _ = r.Run(ctx) }()
 	t.Cleanup(func() { cancel(); <-ended; db.Close() })
 	n := 0
-	return &house{site.NewReader(db), t, func(below string, typ wire.Type, retained bool, data any) {
+	return &house{site.NewReader(db), db, t, func(below string, typ wire.Type, retained bool, data any) {
 		t.Helper()
 		n++
 		b, err := wire.Envelope{ID: string(typ) + time.Now().String(), Type: typ, TS: time.Now()}.Seal(data)
@@ -158,5 +159,42 @@ func TestOnlyALiveBirthMakesAControllerOnline(t *testing.T) {
 	}
 	if came != 1 || went != 1 {
 		t.Errorf("it came %d times and went %d times", came, went)
+	}
+}
+
+// What does not answer is counted with what there is: neither what a site has no more, nor
+// what somebody else has, nor a zone.
+func TestDevicesThatDoNotAnswerAreCounted(t *testing.T) {
+	h := open(t)
+	yes, no := true, false
+	state := func(kind wire.Kind, topic string, id int64, online *bool) {
+		h.in("up/state/"+topic, wire.TypeState, true, wire.State{Kind: kind, ID: id, Name: topic, Tag: "NODE", Online: online})
+	}
+	state(wire.KindNode, "node/7", 7, &yes)
+	state(wire.KindNode, "node/8", 8, &no)
+	state(wire.KindNode, "node/9", 9, nil) // nobody said that it answers
+	state(wire.KindNode, "node/10", 10, &no)
+	state(wire.KindShade, "shade/5001", 5001, &no)
+	state(wire.KindCluster, "cluster/3", 3, nil)
+	h.in("up/state/site/0", wire.TypeState, true, wire.State{Kind: wire.KindSite, Name: "House", Site: &wire.Site{NodeIDs: []int64{7, 8, 9}, ShadeIDs: []int64{5001}}})
+	counted := func() platform.Answering {
+		t.Helper()
+		all, err := site.Answering(t.Context(), h.db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all["house"]
+	}
+	h.until("3 of 4 do not answer", func() bool { return counted() == platform.Answering{Devices: 4, Silent: 3} })
+	state(wire.KindNode, "node/8", 8, &yes)
+	h.until("2 of 4 do not answer", func() bool { return counted() == platform.Answering{Devices: 4, Silent: 2} })
+	silent := 0
+	for _, d := range h.devices() {
+		if !d.Online {
+			silent++
+		}
+	}
+	if silent != counted().Silent {
+		t.Errorf("the site's own page counts %d, the list %d", silent, counted().Silent)
 	}
 }

@@ -67,9 +67,9 @@ func inOrder(reports []platform.Report) []platform.Report {
 }
 
 func saveReports(ctx context.Context, tx *sql.Tx, b platform.Batch) error {
-	put, err := tx.PrepareContext(ctx, `INSERT INTO thing (controller, kind, id, state, at, reported_at, seen_at)
-		VALUES ($1, $2, $3, $4, $5, $6, 0) ON CONFLICT (controller, kind, id) DO UPDATE SET
-		state = excluded.state, at = excluded.at, reported_at = excluded.reported_at WHERE excluded.at >= thing.at`)
+	put, err := tx.PrepareContext(ctx, `INSERT INTO thing (controller, kind, id, state, at, reported_at, silent, seen_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, 0) ON CONFLICT (controller, kind, id) DO UPDATE SET
+		state = excluded.state, silent = excluded.silent, at = excluded.at, reported_at = excluded.reported_at WHERE excluded.at >= thing.at`)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func saveReports(ctx context.Context, tx *sql.Tx, b platform.Batch) error {
 		if len(r.State) == 0 {
 			_, err = tx.ExecContext(ctx, "DELETE FROM thing WHERE controller = $1 AND kind = $2 AND id = $3", r.Controller, r.Kind, r.ID)
 		} else {
-			_, err = put.ExecContext(ctx, r.Controller, r.Kind, r.ID, string(r.State), Micros(r.At), Micros(r.ReportedAt))
+			_, err = put.ExecContext(ctx, r.Controller, r.Kind, r.ID, string(r.State), Micros(r.At), Micros(r.ReportedAt), r.Silent)
 		}
 		if err != nil {
 			return err
@@ -172,6 +172,30 @@ func (s *Store) Reports(ctx context.Context, controller, kind string) ([]platfor
 		return nil, fmt.Errorf("list what controller %q reported: %w", controller, err)
 	}
 	return out, nil
+}
+
+// SiteReports lists what every controller last said of its site, and of devices that do not answer their kind and ID.
+func (s *Store) SiteReports(ctx context.Context) (sites, silent []platform.Report, err error) {
+	err = each(ctx, s.views, func(row scanner) error {
+		var r platform.Report
+		var state string
+		err := row.Scan(&r.Controller, &r.Kind, &r.ID, &state)
+		r.State = []byte(state)
+		sites = append(sites, r)
+		return err
+	}, "SELECT t.controller, t.kind, t.id, t.state FROM controller c JOIN thing t ON t.controller = c.id AND t.kind = $1", "site")
+	if err == nil {
+		err = each(ctx, s.views, func(row scanner) error {
+			r := platform.Report{Silent: true}
+			err := row.Scan(&r.Controller, &r.Kind, &r.ID)
+			silent = append(silent, r)
+			return err
+		}, "SELECT controller, kind, id FROM thing WHERE silent")
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("list what controllers said of their sites: %w", err)
+	}
+	return sites, silent, nil
 }
 
 // Events of a controller in [from, to), newest first, at most limit.

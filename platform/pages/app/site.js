@@ -7,7 +7,7 @@ import { Confirm } from '../ui/dialog.js';
 import { Icon } from '../ui/icons.js';
 import { ask, admin, sites } from './session.js';
 import { useServer } from './useserver.js';
-import { State, heard } from './sites.js';
+import { Health, heard } from './sites.js';
 import { Invitation } from './enrol.js';
 
 export default function Site({ params }) {
@@ -38,7 +38,7 @@ export default function Site({ params }) {
       <div class="columns">
         <section class="panel">
           <h2>${t('site.controller')}</h2>
-          <p><${State} of=${live.state} /></p>
+          <p><${Health} of=${live} /></p>
           <dl class="facts">
             <dt>${t('site.id')}</dt><dd><code>${data.id}</code></dd>
             <dt>${t('site.firmware')}</dt><dd>${data.firmware || '–'}</dd>

@@ -9,7 +9,7 @@ import { checkLimit, endOf } from '../app/keys.js';
 import { Lights, percentOf, Shades, sliderOf } from '../app/panel.js';
 import { missing, numbers, panelOf } from '../app/rooms.js';
 import { admin, ask, enter, leave, session, sites, start } from '../app/session.js';
-import { heard } from '../app/sites.js';
+import { heard, Health, summary } from '../app/sites.js';
 
 await startTexts((l) => import(`../app/i18n/${l}.js`));
 let time;
@@ -25,6 +25,20 @@ describe('the slider of a panel', () => {
   it('gives every percent back as it was', () => {
     for (let p = 0; p <= 100; p++) assert.equal(percentOf(sliderOf(p)), p);
     assert.deepEqual([0, 100].map(sliderOf), [0, 255]);
+  });
+});
+
+describe('the list of sites', () => {
+  const site = (state, silent) => ({ state, silent, devices: 245 });
+  it('is well only where all devices answer', () => {
+    const shown = (s) => JSON.stringify(Health({ of: s }));
+    assert.ok(shown(site('online', 36)).includes(t('sites.silent', { n: 36, all: '245' })));
+    assert.ok(shown(site('online', 36)).includes('badge warn'));
+    for (const s of [site('online', 0), site('offline', 36)]) assert.ok(!shown(s).includes('badge warn'));
+  });
+  it('says what needs somebody', () => {
+    assert.equal(summary([site('online', 0), site('invited', 0)]), t('sites.sub', { n: 2 }));
+    assert.equal(summary([site('online', 36), site('offline', 9)]), t('sites.away', { n: 1 }) + ' · ' + t('sites.partly', { n: 1 }));
   });
 });
 

@@ -216,6 +216,8 @@ export default {
   "sites.away": {"one": "{n} Controller ist offline", "other": "{n} Controller sind offline"},
   "sites.none": "Noch kein Controller ist angemeldet.",
   "sites.none.user": "Noch kein Controller ist angemeldet. Ein Administrator kann das tun.",
+  "sites.partly": {"one": "an {n} Standort antworten Geräte nicht", "other": "an {n} Standorten antworten Geräte nicht"},
+  "sites.silent": {"one": "{n} von {all} antwortet nicht", "other": "{n} von {all} antworten nicht"},
   "sites.sub": {"one": "{n} Standort", "other": "{n} Standorte"},
   "state.expired": "Code abgelaufen",
   "state.invited": "Noch nicht angemeldet",

@@ -206,6 +206,8 @@ export default {
   "sites.away": {"one": "{n} controller is offline", "other": "{n} controllers are offline"},
   "sites.none": "No controller has enrolled yet.",
   "sites.none.user": "No controller has enrolled yet. An administrator can do so.",
+  "sites.partly": {"one": "{n} site has devices that do not answer", "other": "{n} sites have devices that do not answer"},
+  "sites.silent": {"one": "{n} of {all} does not answer", "other": "{n} of {all} do not answer"},
   "sites.sub": {"one": "{n} site", "other": "{n} sites"},
   "state.expired": "Code expired",
   "state.invited": "Not enrolled yet",
