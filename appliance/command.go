@@ -53,8 +53,10 @@ type Command struct {
 	Position  Position
 	Origin    Origin
 	// Expiry is when the command is worth nothing any more; zero lets the core
-	// choose: 2 s plus the bus time of its fan-out, at most 10 s.
+	// choose: Patience plus the bus time of its fan-out, at most 10 s.
 	Expiry time.Time
+	// Patience is what the command gets beyond the bus time of its fan-out, for repetitions to who does not answer; zero: 2 s.
+	Patience time.Duration
 }
 
 // Origin says who caused a command, through which door, and why.
@@ -85,6 +87,8 @@ type Member struct {
 	SentAt, AcknowledgedAt, ObservedAt time.Time
 	// Err is why the member failed, for people; empty if it did not.
 	Err string
+	// Cause is the same for callers, who compare it with errors.Is; nil for a member that did not fail, or of an entry from before a restart.
+	Cause error
 	// Offline members of a cluster are named, not waited for.
 	Offline bool
 }

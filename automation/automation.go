@@ -14,6 +14,9 @@ import (
 )
 
 const (
+	// patience is what a command of a panel or a voice gets beyond the bus time of its fan-out: somebody stands there and waits
+	// for the outcome.
+	patience = 1200 * time.Millisecond
 	// lingers is how long a lane remembers when its sliders acted.
 	lingers = time.Second
 	// lanesMost bounds the rooms that are busy at once.
@@ -225,6 +228,9 @@ func (a *Automation) carryOut(life, run context.Context, t task) wire.Ack {
 	}
 	cmd := t.order.command
 	cmd.Expiry = t.deadline // at the latest: the core gives each bus what its part of the fan-out takes
+	if t.Origin != wire.OriginAPI {
+		cmd.Patience = patience
+	}
 	cmd.Origin = appliance.Origin{
 		Who: t.Origin + " " + clip(t.WorkspaceName), Via: "automation",
 		Why: fmt.Sprintf("%s %s %s", t.WidgetID, t.Action, clip(t.Value)),
@@ -241,8 +247,10 @@ func (a *Automation) carryOut(life, run context.Context, t task) wire.Ack {
 		ack.Command = commands(outcomes)
 		return ack
 	}
+	snapshot := a.core.Snapshot()
 	ack := judge(outcomes)
-	ack.Widgets = values(a.core.Snapshot(), t.clusters)
+	ack.Things, ack.Not = exceptions(snapshot, outcomes)
+	ack.Widgets = values(snapshot, t.clusters)
 	return ack
 }
 

@@ -144,4 +144,16 @@ type Outcome struct {
 	Done    bool   // the hardware has it
 	Detail  string // who did not obey, or why not
 	Command string // entry in the controller's ledger
+	// Things is how many lights or shades were addressed; 0: an older controller does not say. Not are those that do not
+	// have it, by name.
+	Things int
+	Not    []Exception
+}
+
+// Exception is a thing that did not do what it was told.
+type Exception struct {
+	Kind string // [KindLight] or [KindShade]
+	ID   int64
+	Name string
+	Why  string // a reason of the wire, such as "silent"
 }

@@ -114,7 +114,7 @@ func conclude(v *appliance.Member, a engine.Ended) {
 	case engine.Unverifiable:
 		v.Stage = appliance.StageUnverifiable
 	case engine.Failed:
-		v.Stage, v.Err = appliance.StageFailed, a.Why.Error()
+		v.Stage, v.Err, v.Cause = appliance.StageFailed, a.Why.Error(), a.Why
 	case engine.LeftOut:
 		v.Offline = true
 	}
@@ -140,7 +140,7 @@ func (r *record) finish(now time.Time, name func(appliance.Ref) string) applianc
 		}
 		addressed++
 		if outcome == engine.Open {
-			v.Stage, v.Err = appliance.StageFailed, r.pending[i].Error()
+			v.Stage, v.Err, v.Cause = appliance.StageFailed, r.pending[i].Error(), r.pending[i]
 		}
 		if v.Err != "" {
 			wrong = append(wrong, name(v.Ref)+": "+v.Err)

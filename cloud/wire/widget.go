@@ -88,9 +88,41 @@ type Ack struct {
 	Command string `json:"command,omitempty"`
 	// Offline is how many members of the addressed clusters are offline; they do not make the command fail.
 	Offline int `json:"offline,omitempty"`
+	// Things is how many lights or shades the action addressed, offline ones included; 0: the controller does not say, as
+	// older ones do not.
+	Things int `json:"things,omitempty"`
+	// Not are those of them that do not have it, by ID, at most [NotMost].
+	Not []Exception `json:"not,omitempty"`
 	// Widgets is what the panel should show now, widget ID to value in the panel's words.
 	Widgets map[string]string `json:"widgets,omitempty"`
 }
+
+// NotMost bounds the exceptions of an acknowledgement, for its size.
+const NotMost = 100
+
+// Exception is a thing that did not do what it was told, and why.
+type Exception struct {
+	Kind Kind   `json:"kind"` // [KindNode] or [KindShade]
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+	Why  Why    `json:"why"`
+}
+
+// Why a thing did not do what it was told.
+type Why string
+
+// The reasons. Whoever reads another one takes it for [WhyFailed].
+const (
+	WhyOffline     Why = "offline"     // was offline before, and not waited for
+	WhySilent      Why = "silent"      // does not answer
+	WhyRefused     Why = "refused"     // answered that it will not
+	WhyElsewhere   Why = "elsewhere"   // acknowledged, and then reported another value
+	WhyLate        Why = "late"        // the bus did not come to it in time, nothing was sent
+	WhyBus         Why = "bus"         // its port or connection is not there
+	WhySuperseded  Why = "superseded"  // something newer took its place
+	WhyUnconfirmed Why = "unconfirmed" // sent, and not confirmed in time
+	WhyFailed      Why = "failed"      // something else
+)
 
 // Order asks a controller to do something about the link itself.
 type Order struct {

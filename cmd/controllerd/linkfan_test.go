@@ -51,7 +51,7 @@ func TestTheLinkLeavesNoMotorBehind(t *testing.T) {
 					return automation.Message{Payload: b, At: time.Now()}
 				}
 				rules.Panels(seal("c", wire.TypeConfig, 0, wire.Config{Rev: 1, Panels: []wire.Panel{{DeviceID: "room", PanelID: wire.ControlsPanel, Clusters: []int64{7}}}}))
-				time.Sleep(time.Minute) // everything was read
+				time.Sleep(time.Minute)                                         // everything was read
 				for i, value := range []string{"255", "0", "255", "0", "255"} { // also while all move, and are asked where they are
 					began := time.Now()
 					rules.Widget(seal(fmt.Sprint("w", i), wire.TypeWidget, int64(i+1), wire.WidgetAction{

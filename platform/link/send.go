@@ -210,7 +210,14 @@ func (l *Link) Act(ctx context.Context, controller string, cluster int64, do pla
 	if err != nil {
 		return platform.Outcome{}, err
 	}
-	out := platform.Outcome{Done: ack.Status == wire.Applied, Detail: ack.Detail, Command: ack.Command}
+	out := platform.Outcome{Done: ack.Status == wire.Applied, Detail: ack.Detail, Command: ack.Command, Things: ack.Things}
+	for _, x := range ack.Not {
+		kind := platform.KindLight
+		if x.Kind == wire.KindShade {
+			kind = platform.KindShade
+		}
+		out.Not = append(out.Not, platform.Exception{Kind: kind, ID: x.ID, Name: x.Name, Why: string(x.Why)})
+	}
 	if out.Done && ack.Offline > 0 {
 		out.Detail = Offline(ack.Offline)
 	}
