@@ -28,14 +28,16 @@ type house struct {
 	mu   sync.Mutex
 	done []appliance.Command
 	when []time.Time
-	slow time.Duration
+	held chan struct{} // if there is one, what is commanded is done when it is closed
 }
 
 func (h *house) Do(_ context.Context, cmd appliance.Command) (appliance.Entry, error) {
 	h.mu.Lock()
 	h.done, h.when = append(h.done, cmd), append(h.when, time.Now())
 	h.mu.Unlock()
-	time.Sleep(h.slow)
+	if h.held != nil {
+		<-h.held
+	}
 	return appliance.Entry{ID: "entry", Command: cmd, AcceptedAt: time.Now(), DoneAt: time.Now()}, nil
 }
 
@@ -152,7 +154,9 @@ func TestNothingIsRepeatedAfterTheEndOfTheLink(t *testing.T) {
 	db := openStore(t)
 	at := embedded(t, db)
 	h := move(t, db, at, "house")
-	h.slow = 300 * time.Millisecond
+	h.held = make(chan struct{})
+	release := sync.OnceFunc(func() { close(h.held) })
+	defer release()
 	o := &office{}
 	o.Link = link.New(link.Config{Broker: at.platform, Store: db, Log: testLog(t), Take: func(m link.Message) {
 		_, _ = db.SetSession(context.Background(), platform.Session{Controller: m.Controller, Online: true, Boot: 1, At: m.At})
