@@ -25,7 +25,7 @@ import (
 )
 
 // history is what happens in a building from one seed: commands through every door, faults on every bus, hands at wall
-// switches, clients that repeat themselves, restarts, a site that changes and clocks that jump.
+// switches, clients that repeat themselves, restarts, daemons that are killed, a site that changes and clocks that jump.
 type history struct {
 	*house
 	seed     int64
@@ -53,6 +53,8 @@ type history struct {
 	ill      map[string]time.Time // until when a bus, or a device of it, is ill
 	broken   map[string]breakage  // what last stopped motors, by device
 	again    time.Time            // the last restart
+	kills    []time.Time          // of this round
+	rested   map[*thing]int       // levels of fixtures at the end of the round before
 	waiting  map[string]chan answer
 	lines    []string          // what happened in this round
 	plot     [sha256.Size]byte // of what was made to happen
@@ -129,7 +131,7 @@ func newHistory(t *testing.T, seed int64) *history {
 	h := &history{
 		house: &house{t: t, net: &cable.Net{}, tokenLife: 1000 * time.Hour}, seed: seed, dice: rand.New(rand.NewPCG(uint64(seed), 0)),
 		things: things, tokens: map[string]string{}, clusters: map[appliance.ID][]*thing{}, sequence: map[string]int64{}, given: map[appliance.ID]bool{}, pushed: map[*thing]bool{}, since: map[string]uint64{},
-		orders: map[*thing][]*order{}, ill: map[string]time.Time{}, broken: map[string]breakage{}, waiting: map[string]chan answer{}, outcomes: map[string]int{},
+		orders: map[*thing][]*order{}, ill: map[string]time.Time{}, broken: map[string]breakage{}, rested: map[*thing]int{}, waiting: map[string]chan answer{}, outcomes: map[string]int{},
 	}
 	h.options.Seed = seed
 	mono := web.SystemClock().Mono
@@ -209,16 +211,12 @@ func (h *history) happen() {
 	case n < 992:
 		h.changeSite()
 	case n < 994:
-		h.cue("restart")
+		h.startAgain("restart", h.stop)
+	case n < 995:
 		h.mu.Lock()
-		h.again = time.Now().Add(time.Hour)
+		h.kills = append(h.kills, time.Now())
 		h.mu.Unlock()
-		h.stop()
-		h.start()
-		h.enterAll()
-		h.mu.Lock()
-		h.again = time.Now()
-		h.mu.Unlock()
+		h.startAgain("kill", h.killDaemon)
 	case n < 997:
 		h.cue("the broker is lost")
 		h.broker.cut()
@@ -227,6 +225,20 @@ func (h *history) happen() {
 		h.cue("the clock is off by %v", d)
 		h.skew.Store(int64(d))
 	}
+}
+
+// startAgain ends the daemon in one way or another, and starts the next.
+func (h *history) startAgain(how string, end func()) {
+	h.cue("%s", how)
+	h.mu.Lock()
+	h.again = time.Now().Add(time.Hour)
+	h.mu.Unlock()
+	end()
+	h.start()
+	h.enterAll()
+	h.mu.Lock()
+	h.again = time.Now()
+	h.mu.Unlock()
 }
 
 // cue notes what is made to happen, which is the same whenever a seed is played.

@@ -13,10 +13,8 @@ import (
 const (
 	commandLife = 11 * time.Second // a command whose answer nobody heard is over by then
 	recovery    = 30 * time.Second // until who was ill is known to be well
-	moveLasts   = 25 * time.Second // of a shade, by way of its end
 	settles     = 1500 * time.Millisecond
 	endLasts    = 12 * time.Second
-	frameLasts  = 40 * time.Millisecond // that a gateway had when its adapter was pulled
 	nextPacket  = 60 * time.Millisecond // of a universe
 )
 
@@ -234,21 +232,6 @@ func (h *history) unharmed(o *order) {
 	h.wrong("%v (%s at %s %s) is well, and it was said: %s", o, x.make, x.bus, x.at, o.answer.said)
 }
 
-// newWrites are what devices carried out since they were looked at last.
-func (h *history) newWrites() (all []sim.Write) {
-	for _, b := range h.building.Buses() {
-		writes, err := h.building.Writes(b.Name, h.since[b.Name], 0)
-		if err != nil {
-			h.t.Fatal(err)
-		}
-		if n := len(writes); n > 0 {
-			h.since[b.Name] = writes[n-1].Seq
-		}
-		all = append(all, writes...)
-	}
-	return all
-}
-
 // rest looks at what has to be right when nothing happens: nothing came late, what is shown is what is, and no motor runs.
 func (h *history) rest() {
 	for _, w := range h.newWrites() {
@@ -284,34 +267,14 @@ func (h *history) rest() {
 	}
 	h.mu.Lock()
 	clear(h.orders)
+	h.kills = nil
+	for _, x := range h.things {
+		if i := slices.IndexFunc(devices, func(d sim.Device) bool { return d.NodeID == x.node }); x.bus == "dmx" {
+			h.rested[x] = targets(devices[i])[0]
+		}
+	}
 	h.mu.Unlock()
 	h.closeRecord()
-}
-
-// inTime looks whether somebody waited for a change when it was made.
-func (h *history) inTime(w sim.Write, c sim.Change) {
-	for _, x := range h.things {
-		if c.ShadeID != 0 && (!x.shade || x.id != c.ShadeID) || c.ShadeID == 0 && (x.shade || x.node != c.NodeID) {
-			continue
-		}
-		if x.shade && c.Motion == "stopped" {
-			return
-		}
-		h.mu.Lock()
-		in := slices.ContainsFunc(h.orders[x], func(o *order) bool {
-			most := frameLasts
-			if x.shade {
-				most = moveLasts
-			}
-			again := x.bus == "dmx" && c.Level != nil && o.met(x, []int{*c.Level}) // a widget that is back is told all again
-			return !w.At.Before(o.from) && (again || !w.At.After(o.until().Add(most)))
-		})
-		h.mu.Unlock()
-		if !in {
-			h.wrong("late: %s %s at %s was changed at %v (%+v, %s), when nobody waited for it", x.make, x.at, x.bus, w.At.Sub(bubbleBegins), c, w.PDU)
-		}
-		return
-	}
 }
 
 // within is how wrong the position of a shade may be: that of one without eyes is reckoned.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing/synctest"
@@ -69,6 +70,20 @@ func (p *process) ports(of *line.Ports) *line.Ports {
 	}
 }
 
+// dial is a way to connect, as long as the process lives; nil stays nil.
+func (p *process) dial(by func(context.Context, string) (net.Conn, error)) func(context.Context, string) (net.Conn, error) {
+	if by == nil {
+		return nil
+	}
+	return func(ctx context.Context, address string) (net.Conn, error) {
+		c, err := by(ctx, address)
+		if err != nil {
+			return nil, err
+		}
+		return c, p.hold(func() { c.Close() })
+	}
+}
+
 // accepting is a listener of the process.
 type accepting struct {
 	net.Listener
@@ -96,10 +111,14 @@ func (h *house) killDaemon() {
 	h.t.Helper()
 	synctest.Wait()
 	h.lives.kill()
-	left := filepath.Join(h.t.TempDir(), "data")
-	h.copyData(h.dataDir, left)
+	left, was := filepath.Join(h.t.TempDir(), "data"), h.dataDir
+	h.copyData(was, left)
 	h.dataDir = left
 	stop, ended := h.stop, make(chan struct{})
-	go func() { stop(); close(ended) }()
+	go func() {
+		defer close(ended)
+		stop()
+		os.RemoveAll(was)
+	}()
 	h.t.Cleanup(func() { <-ended })
 }

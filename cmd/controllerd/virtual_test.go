@@ -63,7 +63,7 @@ func (h *house) ground() ground {
 			}
 			return p.listen(ln, err)
 		},
-		ports: p.ports(h.net.Ports()), clock: h.clock, broker: h.dialBroker,
+		ports: p.ports(h.net.Ports()), clock: h.clock, broker: p.dial(h.dialBroker),
 	}
 }
 
