@@ -31,6 +31,7 @@ type openPort struct {
 	why    error     // why the port is not open; nil: it is
 	shown  []byte    // what was sent last and is repeated; nil: nothing yet
 	sentAt time.Time // when
+	given  time.Time // when the port was given the packet under way; zero: none is
 	want   *showing  // waits for the next packet
 }
 
@@ -154,6 +155,7 @@ func (p *openPort) feed(ctx context.Context, port packetPort) error {
 			continue
 		}
 		begun := time.Now()
+		p.give(begun)
 		sent, err := p.packet(ctx, port, slots, change)
 		p.over(slots, change, sent, err)
 		switch {
@@ -196,9 +198,17 @@ func (p *openPort) next() ([]byte, *showing) {
 	return p.shown, nil
 }
 
+// give notes that the port has a packet.
+func (p *openPort) give(at time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.given = at
+}
+
 // over keeps what was sent, and tells who waits for it.
 func (p *openPort) over(slots []byte, change *showing, sent time.Time, err error) {
 	p.mu.Lock()
+	p.given = time.Time{}
 	if err == nil {
 		if !slices.Equal(p.shown, slots) || time.Since(p.sentAt) > repeatLimit || change != nil {
 			p.note(outputFrame(nil, slots), "")
@@ -303,7 +313,8 @@ func (p *openPort) show(ctx context.Context, y appliance.Yield, slots []byte) (t
 	return change.sent, change.err
 }
 
-// check tells whether packets go out.
+// check tells whether packets go out. If none does although the port has taken all that it was given, it is us who
+// came too late, which proves nothing.
 func (p *openPort) check(context.Context, appliance.Yield) (time.Time, error) {
 	if err := p.link(); err != nil {
 		return time.Time{}, err
@@ -311,7 +322,11 @@ func (p *openPort) check(context.Context, appliance.Yield) (time.Time, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.shown != nil && !p.sentAt.IsZero() && time.Since(p.sentAt) > repeatLimit {
-		return p.sentAt, fmt.Errorf("%w: %s: no packet went out for %v", appliance.ErrSilent, p.where, time.Since(p.sentAt).Round(time.Millisecond))
+		err := fmt.Errorf("%w: %s: no packet went out for %v", appliance.ErrSilent, p.where, time.Since(p.sentAt).Round(time.Millisecond))
+		if p.given.IsZero() || time.Since(p.given) < takeLimit {
+			err = fmt.Errorf("%w; %w", appliance.ErrOverslept, err)
+		}
+		return p.sentAt, err
 	}
 	return p.sentAt, nil
 }

@@ -276,3 +276,40 @@ func TestOpenDMXCommandThatExpiresDuringTheBreakIsNotSent(t *testing.T) {
 		t.Errorf("%d bytes were sent, %v", sent, err)
 	}
 }
+
+// stuckPort never ends a break until it is told to.
+type stuckPort struct{ end chan struct{} }
+
+func (s stuckPort) Break(time.Duration) error                { <-s.end; return nil }
+func (s stuckPort) Write(b []byte, _ time.Time) (int, error) { return len(b), nil }
+func (s stuckPort) Unsent() int                              { return 0 }
+func (s stuckPort) Abort()                                   {}
+
+// No packet goes out for two seconds. If the port has taken all that it was given, nobody but
+// this machine is late, and nothing is proven; a port that holds a packet is silent.
+func TestOpenDMXOfAMachineThatIsLateAccusesNobody(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := idlePort()
+		p.sentAt = time.Now()
+		time.Sleep(2 * time.Second)
+		if _, err := p.check(t.Context(), appliance.Yield{}); !errors.Is(err, appliance.ErrOverslept) || !errors.Is(err, appliance.ErrSilent) {
+			t.Errorf("nobody has given the port anything: %v", err)
+		}
+		port := stuckPort{make(chan struct{})}
+		ctx, cancel := context.WithCancel(t.Context())
+		fed := make(chan error, 1)
+		go func() { fed <- p.feed(ctx, port) }()
+		time.Sleep(2 * time.Second)
+		if _, err := p.check(t.Context(), appliance.Yield{}); !errors.Is(err, appliance.ErrSilent) || errors.Is(err, appliance.ErrOverslept) {
+			t.Errorf("the port holds a packet: %v", err)
+		}
+		close(port.end)
+		time.Sleep(time.Second)
+		if _, err := p.check(t.Context(), appliance.Yield{}); err != nil {
+			t.Errorf("well again: %v", err)
+		}
+		cancel()
+		<-fed
+	})
+}
