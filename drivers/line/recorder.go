@@ -23,7 +23,8 @@ type Recorder struct {
 	ring  [recordedFrames]appliance.Frame
 	next  int // slot of the next frame
 	count int // used slots
-	stray int // frames that nobody asked for, so far
+	total int // frames so far
+	stray int // of them those that nobody asked for
 	// followers, with how many frames each has lost since the last one it got.
 	followers map[chan appliance.Frame]int
 }
@@ -40,6 +41,7 @@ func (r *Recorder) Add(at time.Time, dir appliance.Direction, b []byte, note str
 	slot.Bytes = append(slot.Bytes[:0], b...)
 	r.next = (r.next + 1) % recordedFrames
 	r.count = min(r.count+1, recordedFrames)
+	r.total++
 	if note == NoteUnasked || note == NoteNotForUs {
 		r.stray++
 	}
@@ -78,16 +80,26 @@ func (l *Line) Stray() int {
 // Follow sends every frame from now on, as [Recorder.Follow] does.
 func (l *Line) Follow(ctx context.Context) <-chan appliance.Frame { return l.rec.Follow(ctx) }
 
+// Since returns what was recorded after the first so many frames, as [Recorder.Recent] does,
+// and how many that makes.
+func (l *Line) Since(seen int) (frames []appliance.Frame, total int) { return l.rec.since(seen) }
+
 // Recent returns the last frames, oldest first; 256 at most, of each at most the
 // first 640 bytes. They are the caller's own.
 func (r *Recorder) Recent() []appliance.Frame {
+	frames, _ := r.since(0)
+	return frames
+}
+
+func (r *Recorder) since(seen int) (frames []appliance.Frame, total int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	frames := make([]appliance.Frame, 0, r.count)
-	for i := range r.count {
-		frames = append(frames, copyFrame(&r.ring[(r.next-r.count+i+recordedFrames)%recordedFrames]))
+	n := min(r.total-seen, r.count)
+	frames = make([]appliance.Frame, 0, n)
+	for i := range n {
+		frames = append(frames, copyFrame(&r.ring[(r.next-n+i+recordedFrames)%recordedFrames]))
 	}
-	return frames
+	return frames, r.total
 }
 
 // Follow sends every frame from now on until ctx ends, then closes the channel.

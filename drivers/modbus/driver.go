@@ -126,6 +126,11 @@ func (d *Driver) ask(ctx context.Context, y appliance.Yield, r request, t timing
 	if err != nil {
 		return answer{}, reply, fmt.Errorf("bus %s: %w", d.name, err)
 	}
+	if t.echoed == nil && t.listen == nil && !d.codec.tcp && !r.writes() && d.units[r.unit] != nil {
+		if d.gossip.listen(d); d.gossip.twins(r.unit) {
+			return answer{}, reply, fmt.Errorf("bus %s: unit %d: %w: %w", d.name, r.unit, appliance.ErrDamaged, errTwins)
+		}
+	}
 	return a, reply, nil
 }
 

@@ -42,6 +42,8 @@ type eavesdropper struct {
 	at    time.Time
 	rest  bool      // it came on the heels of an answer, and may be the rest of it
 	spoke time.Time // when an answer came last
+
+	answers map[byte][]byte // the last that each unit gave
 }
 
 // talker is who talks without being asked.
@@ -51,6 +53,13 @@ type talker struct {
 	sample   []byte
 	at       time.Time // the last time
 	told     bool      // in the log
+
+	// Since answers were last counted, as long as others may follow one: answers, the last of
+	// them, and what came unasked that has their form and says something else. doubled is how
+	// often in a row one followed each answer.
+	answers, followed int
+	answered          time.Time
+	doubled           int
 }
 
 // Adapters hand over what they receive in pieces: what follows within a USB latency or
@@ -63,7 +72,7 @@ const (
 func newEavesdropper(d *Driver) *eavesdropper {
 	return &eavesdropper{
 		gap:     max(leastGap, d.characters(gapCharacters)),
-		askedAt: make(map[byte]time.Time), late: make(map[byte]bool), units: make(map[byte]*talker),
+		askedAt: make(map[byte]time.Time), late: make(map[byte]bool), units: make(map[byte]*talker), answers: make(map[byte][]byte),
 	}
 }
 
@@ -91,6 +100,7 @@ func (e *eavesdropper) take(frames []appliance.Frame) {
 			e.spoke = f.At
 		case len(f.Bytes) > 0:
 			e.spoke = f.At
+			e.answered(f.Bytes, f.At)
 			if last := len(e.asked) - 1; e.strict && last >= 0 && f.Bytes[0] == e.asked[last].Bytes[0] {
 				e.asked = e.asked[:last]
 			}
@@ -150,6 +160,46 @@ func (e *eavesdropper) frame(b []byte, question bool, at time.Time) {
 	}
 	t.add(b, question)
 	t.at = at
+	if a := e.answers[b[0]]; len(a) == len(b) && a[1] == b[1] && !bytes.Equal(a, b) {
+		t.followed++
+	}
+}
+
+// answered notes an answer. What a write is answered with says nothing of whoever else has
+// the address: all of them say the same.
+func (e *eavesdropper) answered(b []byte, at time.Time) {
+	if len(b) < 2 || (request{fn: function(b[1])}).writes() {
+		return
+	}
+	e.answers[b[0]] = b
+	t := e.units[b[0]]
+	if t == nil {
+		return
+	}
+	missing := t.answers - t.followed
+	fits := missing >= 0 && missing <= t.answers/countedMost
+	if over := at.Sub(t.answered) > lateLeast; over || fits && t.answers >= countedMost { // over: nothing more follows
+		switch {
+		case fits:
+			t.doubled++
+		case missing < 0 || t.followed == 0:
+			t.doubled = 0
+		}
+		t.answers, t.followed = 0, 0
+	}
+	t.answers++
+	t.answered = at
+}
+
+// countedMost answers are enough to count, however fast they come after each other; of so many
+// one may be followed by nothing that could be read.
+const countedMost = 4
+
+// twins reports whether two devices have an address: its last answers were followed each by
+// one that says something else. Somebody who talks by chance would have done so once or twice.
+func (e *eavesdropper) twins(unit byte) bool {
+	t := e.units[unit]
+	return t != nil && t.doubled > chance
 }
 
 func (t *talker) add(b []byte, question bool) {

@@ -1,6 +1,7 @@
 package modbus
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -36,8 +37,8 @@ func (d *Driver) Troubles() map[string]string {
 // gossip is who talked lately without being asked, while the bus was used as usual.
 type gossip struct {
 	*eavesdropper
-	stray int       // frames of the line that were no answers
-	until time.Time // when the last that was looked at came
+	stray int // frames of the line that were no answers
+	seen  int // frames that were looked at, of all kinds
 
 	voided int       // exchanges in which another master was heard, lately
 	heard  time.Time // the last
@@ -54,6 +55,23 @@ func (g *gossip) shared(at time.Time) {
 // forgiven is after how long of not talking unasked a unit is in order again.
 const forgiven = 10 * time.Minute
 
+// errTwins: whom of them to believe, nobody can tell.
+var errTwins = errors.New("two devices have this address, and their answers differ")
+
+// listen looks at what has come since the last time.
+func (g *gossip) listen(d *Driver) {
+	if g.eavesdropper == nil {
+		g.eavesdropper = newEavesdropper(d)
+		g.strict = true
+	}
+	if stray := d.line.Stray(); stray != g.stray || len(g.piece) > 0 || len(g.units) > 0 {
+		var frames []appliance.Frame
+		frames, g.seen = d.line.Since(g.seen)
+		g.stray = stray
+		g.take(frames)
+	}
+}
+
 // told looks at what has come since the last time, and says of each unit that talks
 // unasked that it does; in the log once.
 func (g *gossip) told(d *Driver, now time.Time) map[string]string {
@@ -61,21 +79,7 @@ func (g *gossip) told(d *Driver, now time.Time) map[string]string {
 	if d.codec.tcp { // a gateway that talks unasked does not
 		return list
 	}
-	if g.eavesdropper == nil {
-		g.eavesdropper = newEavesdropper(d)
-		g.strict = true
-	}
-	if stray := d.line.Stray(); stray != g.stray || len(g.piece) > 0 {
-		g.stray = stray
-		frames := d.line.Recent()
-		for len(frames) > 0 && !frames[0].At.After(g.until) {
-			frames = frames[1:]
-		}
-		g.take(frames)
-		if n := len(frames); n > 0 {
-			g.until = frames[n-1].At
-		}
-	}
+	g.listen(d)
 	for n, t := range g.units {
 		if now.Sub(t.at) > forgiven {
 			delete(g.units, n)
@@ -85,7 +89,9 @@ func (g *gossip) told(d *Driver, now time.Time) map[string]string {
 			continue
 		}
 		what := fmt.Sprintf("talks unasked, %d times lately; or another device has its address", t.times)
-		if t.master() {
+		if g.twins(n) {
+			what = errTwins.Error() + ": give one of them another address"
+		} else if t.master() {
 			what = fmt.Sprintf("another master asks it, %d times lately", t.times)
 		}
 		list[unitKey(n)] = what

@@ -44,6 +44,9 @@ type units struct {
 	// raw, if not nil, is all that is heard on a serial line after a question; nil: the answer.
 	raw func(unit byte, pdu []byte) []byte
 
+	twin  uint16        // what a second lamp with the address of unit 1 says to a read; 0: there is none
+	apart time.Duration // it answers so much later than the first; negative: at once, and they collide
+
 	hung bool // the gateway keeps what it is asked, and goes on with it later
 }
 
@@ -321,8 +324,22 @@ func (u *units) serveRTU(port io.ReadWriter, echo bool) {
 				}
 			}
 			u.mu.Unlock()
+			twin, apart := u.twin, u.apart
+			if out != nil && frame[0] == 1 && frame[1] == 3 && twin > 0 && apart < 0 {
+				for i, b := range rtu(1, []byte{3, 2, byte(twin >> 8), byte(twin)}) {
+					out[i] &= b
+				}
+			}
 			if out != nil {
 				port.Write(out)
+			}
+			if frame[0] == 1 && frame[1] == 3 && twin > 0 && apart >= 0 {
+				say := func() { port.Write(rtu(1, []byte{3, 2, byte(twin >> 8), byte(twin)})) }
+				if apart > 0 {
+					time.AfterFunc(apart, say)
+				} else {
+					say()
+				}
 			}
 		}
 	}
