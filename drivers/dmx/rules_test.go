@@ -28,3 +28,26 @@ func TestWhoDoesNotConfirmWasNeverThere(t *testing.T) {
 		t.Errorf("found %v, %v; want nobody, and nothing wrong", s.found, s.err())
 	}
 }
+
+// An answer is that to the question that is open, of the device that was asked, to us.
+func TestOnlyTheAnswerToTheQuestionConcernsIt(t *testing.T) {
+	q := rdmPacket{to: 0x123456789A, from: 0x454E00000001, number: 7, class: classGet, parameter: pidLabel}
+	for name, tc := range map[string]struct {
+		change func(*rdmPacket)
+		ours   bool
+	}{
+		"the answer":                   {func(*rdmPacket) {}, true},
+		"to an older question":         {func(a *rdmPacket) { a.number-- }, false},
+		"of another device":            {func(a *rdmPacket) { a.from++ }, false},
+		"to another controller":        {func(a *rdmPacket) { a.to++ }, false},
+		"that something was set":       {func(a *rdmPacket) { a.class = classSet + 1 }, false},
+		"another controller's request": {func(a *rdmPacket) { a.class = classGet }, false},
+		"about something else":         {func(a *rdmPacket) { a.parameter = pidDeviceInfo }, false},
+	} {
+		a := rdmPacket{to: q.from, from: q.to, number: q.number, class: classGet + 1, parameter: q.parameter}
+		tc.change(&a)
+		if got := concerns(widgetFrame{labelReceived, append([]byte{0}, a.encode()...)}, labelSendRDM, q); got != tc.ours {
+			t.Errorf("%s: concerns it is %v, want %v", name, got, tc.ours)
+		}
+	}
+}
