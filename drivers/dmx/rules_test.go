@@ -1,6 +1,13 @@
 package dmx
 
-import "testing"
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/sim/dmxsim"
+)
 
 // Answers of several at once can look like that of a device which is not there. It confirms
 // nothing, and the search goes on without it.
@@ -49,5 +56,41 @@ func TestOnlyTheAnswerToTheQuestionConcernsIt(t *testing.T) {
 		if got := concerns(widgetFrame{labelReceived, append([]byte{0}, a.encode()...)}, labelSendRDM, q); got != tc.ours {
 			t.Errorf("%s: concerns it is %v, want %v", name, got, tc.ours)
 		}
+	}
+}
+
+// A question without an answer is put three times, and then the device is not there.
+func TestLostAnswerIsAskedForAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlug(t, mustWidget(t, dmxsim.Config{Responders: crowd(1, 1)}))
+		p.put()
+		d := openDriver(t, p, nil)
+		if _, err := d.DeviceInfo(t.Context(), 0x123456789A); !errors.Is(err, appliance.ErrSilent) {
+			t.Errorf("a device that is not there: %v, want %v", err, appliance.ErrSilent)
+		}
+		asked := 0
+		for _, f := range d.Recent() {
+			if f.Direction == appliance.FrameSent && len(f.Bytes) > 1 && label(f.Bytes[1]) == labelSendRDM {
+				asked++
+			}
+		}
+		if asked != rdmTries {
+			t.Errorf("it was asked %d times, want %d", asked, rdmTries)
+		}
+	})
+}
+
+// Where everything collides, whatever is asked, the search ends and says why.
+func TestSearchInNoiseEnds(t *testing.T) {
+	var s discovery
+	asked := 0
+	for step, ok := s.next(); ok; step, ok = s.next() {
+		if asked++; asked > 2*searchSteps {
+			t.Fatalf("%d questions and no end", asked)
+		}
+		s.heard(step, heard{collision: step.kind == searchBranch})
+	}
+	if err := s.err(); err == nil || len(s.found) > 0 {
+		t.Errorf("found %v, %v; want nobody, and what is wrong", s.found, err)
 	}
 }
