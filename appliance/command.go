@@ -53,10 +53,8 @@ type Command struct {
 	Position  Position
 	Origin    Origin
 	// Expiry is when the command is worth nothing any more; zero lets the core
-	// choose: Patience plus the bus time of its fan-out, at most 10 s.
+	// choose: 2 s plus the bus time of its fan-out, at most 10 s.
 	Expiry time.Time
-	// Patience is what the command gets beyond the bus time of its fan-out, for repetitions to who does not answer; zero: 2 s.
-	Patience time.Duration
 }
 
 // Origin says who caused a command, through which door, and why.

@@ -14,9 +14,8 @@ import (
 )
 
 const (
-	// patience is what a command of a panel or a voice gets beyond the bus time of its fan-out: somebody stands there and waits
-	// for the outcome.
-	patience = 1200 * time.Millisecond
+	// lightTime is what a command to lights of a panel or a voice gets: somebody stands there, and hears of a lamp that is silent.
+	lightTime = 1200 * time.Millisecond
 	// lingers is how long a lane remembers when its sliders acted.
 	lingers = time.Second
 	// lanesMost bounds the rooms that are busy at once.
@@ -228,8 +227,8 @@ func (a *Automation) carryOut(life, run context.Context, t task) wire.Ack {
 	}
 	cmd := t.order.command
 	cmd.Expiry = t.deadline // at the latest: the core gives each bus what its part of the fan-out takes
-	if t.Origin != wire.OriginAPI {
-		cmd.Patience = patience
+	if soon := now.Add(lightTime); t.Origin != wire.OriginAPI && !cmd.Kind.IsShade() && soon.Before(t.deadline) {
+		cmd.Expiry = soon
 	}
 	cmd.Origin = appliance.Origin{
 		Who: t.Origin + " " + clip(t.WorkspaceName), Via: "automation",

@@ -106,7 +106,7 @@ func (c *Controller) dispatch(run *record) {
 		if !ok {
 			on = append(on, b)
 			part = engine.Command{
-				ID: run.seq, Accepted: run.entry.AcceptedAt, Ceiling: run.ceiling(), Patience: run.entry.Command.Patience, Single: run.entry.Command.Target.Scope == appliance.One, Holder: run.holder,
+				ID: run.seq, Accepted: run.entry.AcceptedAt, Ceiling: run.ceiling(), Single: run.entry.Command.Target.Scope == appliance.One, Holder: run.holder,
 			}
 		}
 		part.Wants, part.Places = append(part.Wants, want), append(part.Places, i)

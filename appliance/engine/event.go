@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"time"
 
 	"svc.internal/controller/appliance"
@@ -29,17 +28,13 @@ type Command struct {
 	Wants    []appliance.Want
 	Places   []int // of the wants in the command, for [Member]
 	Accepted time.Time
-	Ceiling  time.Time     // whoever asked does not wait longer
-	Patience time.Duration // beyond the bus time of its fan-out; zero: commandTime
-	Single   bool          // one thing is meant, so that nobody else stands in for it
-	Holder   uint64        // the calibration that gives it; 0: none
+	Ceiling  time.Time // whoever asked does not wait longer
+	Single   bool      // one thing is meant, so that nobody else stands in for it
+	Holder   uint64    // the calibration that gives it; 0: none
 }
 
 // Stops reports whether the command stops shades.
 func (c *Command) Stops() bool { return len(c.Wants) > 0 && stops(c.Wants[0]) }
-
-// patience is what the command gets beyond the bus time of its fan-out.
-func (c *Command) patience() time.Duration { return cmp.Or(c.Patience, commandTime) }
 
 // Own is the first ID of the commands that the engine gives itself, see [Begin].
 const Own = 1 << 63

@@ -58,7 +58,7 @@ func (s *State) giveTime(p *piece, c *Command) {
 	p.ceiling = later(p.ceiling, c.Ceiling)
 	until := c.Ceiling
 	if !s.link.opening() {
-		until = earlier(s.now.Add(c.patience()+p.airtime()), until)
+		until = earlier(s.now.Add(commandTime+p.airtime()), until)
 	}
 	p.expires = later(p.expires, until)
 }

@@ -42,7 +42,7 @@ func (c Command) step(s *State) {
 }
 
 // enqueue supersedes what members replace and appends their pieces. expiry is when they are
-// worth nothing any more; zero: the patience of their command, and the bus time of the fan-out, from now on.
+// worth nothing any more; zero: commandTime, and the bus time of the fan-out, from now on.
 func (s *State) enqueue(members []*member, owed duty, expiry time.Time) {
 	if len(members) == 0 {
 		return
@@ -62,7 +62,7 @@ func (s *State) enqueue(members []*member, owed duty, expiry time.Time) {
 		case s.link.opening():
 			p.expires = p.ceiling
 		default:
-			p.expires = earlier(s.now.Add(members[0].command.patience()+airtime), p.ceiling)
+			p.expires = earlier(s.now.Add(commandTime+airtime), p.ceiling)
 		}
 		for _, m := range p.open() { // it gets the frame, but nobody waits for it
 			if s.absent[m.target.Node] && !m.command.Single {

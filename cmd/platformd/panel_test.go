@@ -118,7 +118,7 @@ func TestAQuestionRightAfterAnOrderHearsOfIt(t *testing.T) {
 	for _, level := range []string{"30", "70"} {
 		chat("set the lobby lights to " + level + " %")
 		done := chat("yes")
-		if strings.Contains(done, "does not show all of it yet") || !strings.HasPrefix(done, "Done") {
+		if strings.Contains(done, "On its way") || !strings.HasPrefix(done, "Done") {
 			continue // the machine was busy, and that was said
 		}
 		if now := chat("how bright are the lights in the lobby?"); !strings.Contains(now, "Lobby 1 ("+level+" %)") {

@@ -101,10 +101,17 @@ func (e *Assistant) Ask(ctx context.Context, in platform.Inquiry, tell func(plat
 	if w.conv, err = e.recall(ctx, in.Owner, in.Session); err != nil {
 		return platform.Reply{}, err
 	}
+	ended := e.howItEnded(ctx, w)
 	w.status("thinking", "", "Reading the question")
 	agent, said, err := e.answer(ctx, w)
 	if err != nil {
 		return platform.Reply{}, err
+	}
+	if ended != "" { // what became of an order since comes last, so that the answer is to the question
+		said.text += "\n\n" + ended
+		if w.told {
+			w.delta("\n\n" + ended)
+		}
 	}
 	if !w.told {
 		w.delta(said.text)
@@ -209,7 +216,8 @@ func (e *Assistant) answer(ctx context.Context, w *work) (Agent, answer, error) 
 func (e *Assistant) settle(ctx context.Context, w *work) (Agent, answer, bool, error) {
 	pending := w.conv.Order
 	w.conv.Order = nil
-	topic := understand.Read(w.in.Message, understand.Names{}, w.now).Topic
+	heard := understand.Read(w.in.Message, understand.Names{}, w.now)
+	topic := heard.Topic
 	if topic != understand.Confirm && topic != understand.Decline {
 		return Agent{}, answer{}, false, nil
 	}
@@ -217,9 +225,9 @@ func (e *Assistant) settle(ctx context.Context, w *work) (Agent, answer, bool, e
 	w.status("routing", agent.Name, "Routed to "+agent.Name)
 	switch {
 	case pending == nil || len(pending.Steps) == 0: // or one of a version that kept orders in another form
-		return agent, answer{text: "There is nothing waiting for a yes or no. Ask me something, or tell me what to set."}, true, nil
+		return agent, answer{text: in(heard.Lang, "There is nothing waiting for a yes or no. Ask me something, or tell me what to set.")}, true, nil
 	case topic == understand.Decline:
-		return agent, answer{text: "Dropped: nothing was done."}, true, nil
+		return agent, answer{text: in(pending.Lang, "Dropped: nothing was done.")}, true, nil
 	}
 	said, err := e.carryOut(ctx, w, *pending)
 	return agent, said, true, err

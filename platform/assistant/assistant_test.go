@@ -110,7 +110,7 @@ func TestOrdersNeedPermissionPreviewAndYes(t *testing.T) {
 	says(t, tell("yes", true), "nothing waiting")
 	tell("set the ground floor to 40%", true)
 	b.Refuse[sitetest.Canteen] = "1 light is offline"
-	says(t, tell("yes", true), "Done", "Lobby", "Not done: Canteen: 1 light is offline")
+	says(t, tell("yes", true), "Done", "Lobby", "Not done: set the lights to 40 %: Canteen, 1 light is offline")
 	if got := len(b.Acted); got != 3 {
 		t.Errorf("%d orders were sent, want one for each of 3 zones: %v", got, b.Acted)
 	}
@@ -199,12 +199,12 @@ func TestWhyAnOrderWasNotDoneIsSaidForPeople(t *testing.T) {
 		refuse string
 		want   string
 	}{
-		"offline":    {err: fmt.Errorf("send light_brightness to controller %q: %w", "main-street-5-f71092", platform.ErrOffline), want: "Not done: Lobby: its controller is offline."},
-		"unknown":    {err: fmt.Errorf("send: %w", platform.ErrNotFound), want: "Not done: Lobby: its controller is no longer known here."},
-		"unanswered": {err: fmt.Errorf("send: %w", platform.ErrUnanswered), want: "Not done: Lobby: it was sent, but its controller has not answered, so I do not know whether it was done."},
-		"overloaded": {err: fmt.Errorf("send: %w", platform.ErrOverloaded), want: "Not done: Lobby: too many orders are under way; try again."},
-		"invalid":    {err: platform.Invalid("130 percent: want 0 to 100"), want: "Not done: Lobby: 130 percent: want 0 to 100."},
-		"internal":   {err: errors.New("database is locked (5)"), want: "Not done: Lobby: it could not be sent; try again."},
+		"offline":    {err: fmt.Errorf("send light_brightness to controller %q: %w", "main-street-5-f71092", platform.ErrOffline), want: "Not done: switch the lights off: Lobby, its controller is offline."},
+		"unknown":    {err: fmt.Errorf("send: %w", platform.ErrNotFound), want: "Not done: switch the lights off: Lobby, its controller is no longer known here."},
+		"unanswered": {err: fmt.Errorf("send: %w", platform.ErrUnanswered), want: "On its way: switch the lights off: Lobby (sent, and its controller has not answered yet)."},
+		"overloaded": {err: fmt.Errorf("send: %w", platform.ErrOverloaded), want: "Not done: switch the lights off: Lobby, too many orders are under way; try again."},
+		"invalid":    {err: platform.Invalid("130 percent: want 0 to 100"), want: "Not done: switch the lights off: Lobby, 130 percent: want 0 to 100."},
+		"internal":   {err: errors.New("database is locked (5)"), want: "Not done: switch the lights off: Lobby, it could not be sent; try again."},
 		"a sentence": {refuse: "Main entrance downlight north of the reception desk, left row, and its neighbour are offline.", want: "left row, and its neighbour are offline."},
 		"many":       {refuse: long, want: "Canteen downlight does not answer, and more."},
 	} {
@@ -264,9 +264,8 @@ func TestWhoAsksAfterAnOrderIsNotToldOfBefore(t *testing.T) {
 		e := New(Config{Sites: l, Act: l, History: sitetest.NewHistory(), Settle: c.settle, Now: func() time.Time { return sitetest.Now }, Log: slog.New(slog.DiscardHandler)})
 		ask(t, e, platform.Inquiry{Session: "s", Message: "set the lobby to 30 %", Control: true})
 		done := ask(t, e, platform.Inquiry{Session: "s", Message: "yes", Control: true})
-		says(t, done, "Done, the controller confirmed it: set the lights to 30 %, Lobby.")
 		after := ask(t, e, platform.Inquiry{Session: "s", Message: "how bright are the lights in the lobby?"})
-		if warned := strings.Contains(done.Text, "does not show all of it yet"); warned == c.shown || strings.Contains(after.Text, "30 %") != c.shown {
+		if warned := done.Text != "Done: set the lights to 30 %: Lobby."; warned == c.shown || warned != (done.Text == "On its way: set the lights to 30 %: Lobby.") || strings.Contains(after.Text, "30 %") != c.shown {
 			t.Errorf("%d looks: %s\n%s", c.looks, done.Text, after.Text)
 		}
 	}

@@ -30,6 +30,7 @@ type Conversation struct {
 	Last  *understand.Frame `json:"last,omitempty"` // what the next sentence may lean on
 	Site  string            `json:"site,omitempty"` // controller that was talked about
 	Order *Pending          `json:"order,omitempty"`
+	Sent  *Ordered          `json:"sent,omitempty"` // an order that was on its way when it was last spoken of
 }
 
 // remember adds a turn and keeps the bounds.
