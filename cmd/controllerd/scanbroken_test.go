@@ -63,8 +63,14 @@ func TestDevicesInOrder(t *testing.T) {
 	t.Parallel()
 	virtually(t, brokenOffSite, func(t *testing.T, h *house) {
 		h.fault(sim.Fault{Bus: "line", Address: "101", Kind: sim.FaultSilent})
-		h.await(60*time.Second, "the silent device to be missed", func() bool { return !h.daemon.core.Snapshot().Node(2).Online })
-		out := h.desk().must("bus", "list", "--devices")
+		var out string
+		h.await(60*time.Second, "the silent device with its reason", func() bool {
+			if h.daemon.core.Snapshot().Node(2).Online {
+				return false // and the list, which costs a command, would say so
+			}
+			out = h.desk().must("bus", "list", "--devices")
+			return strings.Contains(out, "no answer within")
+		})
 		two, hundred := strings.Index(out, "line  2 "), strings.Index(out, "line  101 ")
 		if two < 0 || hundred < two {
 			t.Errorf("2 does not stand before 101:\n%s", out)
