@@ -11,7 +11,6 @@ import (
 
 	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/store"
 )
 
@@ -328,24 +327,24 @@ func (g *groupHouse) repairWiped(want map[string]string) {
 }
 
 func TestGroupsOfABusThatHasNone(t *testing.T) {
-	drivertest.Long(t)
 	t.Parallel()
-	h := newHouse(t, smallSite)
-	for what, c := range map[string]struct {
-		args []string
-		says string
-	}{
-		"a bus without tables":           {[]string{h.site.Buses[0].Name}, "knows no group tables"},
-		"a bus without tables, to write": {[]string{h.site.Buses[0].Name, "--write"}, "knows no group tables"},
-		"no such bus":                    {[]string{"cellar"}, "cellar"},
-		"no bus named":                   {nil, "arg"},
-	} {
-		if s := h.desk().run(append([]string{"bus", "groups"}, c.args...)...); s.code == 0 || s.out != "" || !strings.Contains(s.err, c.says) {
-			t.Errorf("%s: %+v", what, s)
+	virtually(t, smallSite, func(t *testing.T, h *house) {
+		for what, c := range map[string]struct {
+			args []string
+			says string
+		}{
+			"a bus without tables":           {[]string{h.site.Buses[0].Name}, "knows no group tables"},
+			"a bus without tables, to write": {[]string{h.site.Buses[0].Name, "--write"}, "knows no group tables"},
+			"no such bus":                    {[]string{"cellar"}, "cellar"},
+			"no bus named":                   {nil, "arg"},
+		} {
+			if s := h.desk().run(append([]string{"bus", "groups"}, c.args...)...); s.code == 0 || s.out != "" || !strings.Contains(s.err, c.says) {
+				t.Errorf("%s: %+v", what, s)
+			}
 		}
-	}
-	h.stop()
-	if s := h.desk().run("bus", "groups", h.site.Buses[0].Name); s.code == 0 || !strings.Contains(s.err, "no daemon") {
-		t.Errorf("without a daemon: %+v", s)
-	}
+		h.stop()
+		if s := h.desk().run("bus", "groups", h.site.Buses[0].Name); s.code == 0 || !strings.Contains(s.err, "no daemon") {
+			t.Errorf("without a daemon: %+v", s)
+		}
+	})
 }

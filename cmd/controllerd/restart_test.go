@@ -15,7 +15,6 @@ import (
 	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/sim"
-	"svc.internal/controller/site/sitefile"
 	"svc.internal/controller/store"
 )
 
@@ -168,61 +167,59 @@ func (h *house) awaitActive(nodes int) {
 
 func TestSiteChangesWhileTheDaemonRuns(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, smallSite)
-	const text = `
+	virtually(t, smallSite, func(t *testing.T, h *house) {
+		const text = `
 buses: [{name: annex, driver: modbus, port: "tcp://127.0.0.1:0"}]
 nodes: [{name: Annex light, bus: annex, address: 7, profile: wirenboard-wb-mdm3}]
 `
-	annex := &house{t: t}
-	var err error
-	if annex.site, err = sitefile.Parse("annex", []byte(text)); err != nil {
-		t.Fatal(err)
-	}
-	annex.play()
-	d := h.desk()
-	file := d.write("annex.yaml", strings.Replace(text, "tcp://127.0.0.1:0", annex.building.Port("annex"), 1))
+		annex := &house{t: t, net: h.net}
+		annex.readSite(text)
+		annex.play()
+		d := h.desk()
+		file := d.write("annex.yaml", strings.Replace(text, "tcp://127.0.0.1:0", annex.building.Port("annex"), 1))
 
-	was := h.connections()
-	exchanges := h.exchanges("rtu")
-	out := d.must("site", "import", file)
-	imported := time.Now()
-	if !strings.Contains(out, "created") {
-		t.Fatal(out)
-	}
-	status, message := 0, ""
-	h.await(3*time.Second, "the new node to obey", func() bool {
-		status, message = h.control("channelControl", `{"targetType":3,"targetId":4,"command":"DIM","dimLevel":44}`)
-		return status == 1
-	})
-	t.Logf("a node on a new bus obeyed %v after the import ended", time.Since(imported).Round(time.Millisecond))
-	if got := annex.building.Devices()[0].Channels[0].TargetLevel; got != 44 {
-		t.Errorf("the new device is at %d, want 44 (%s)", got, message)
-	}
-	// The change has settled; nothing else was reopened.
-	if now := h.connections(); now != was {
-		t.Errorf("the unchanged TCP bus was connected to %d times, before the change %d", now, was)
-	}
-	if now := h.exchanges("rtu"); now < exchanges {
-		t.Errorf("the unchanged line counts %d exchanges since it was opened, before the change %d: it was opened again", now, exchanges)
-	}
+		was := h.connections()
+		exchanges := h.exchanges("rtu")
+		out := d.must("site", "import", file)
+		imported := time.Now()
+		if !strings.Contains(out, "created") {
+			t.Fatal(out)
+		}
+		status, message := 0, ""
+		h.await(3*time.Second, "the new node to obey", func() bool {
+			status, message = h.control("channelControl", `{"targetType":3,"targetId":4,"command":"DIM","dimLevel":44}`)
+			return status == 1
+		})
+		t.Logf("a node on a new bus obeyed %v after the import ended", time.Since(imported).Round(time.Millisecond))
+		if got := annex.building.Devices()[0].Channels[0].TargetLevel; got != 44 {
+			t.Errorf("the new device is at %d, want 44 (%s)", got, message)
+		}
+		// The change has settled; nothing else was reopened.
+		if now := h.connections(); now != was {
+			t.Errorf("the unchanged TCP bus was connected to %d times, before the change %d", now, was)
+		}
+		if now := h.exchanges("rtu"); now < exchanges {
+			t.Errorf("the unchanged line counts %d exchanges since it was opened, before the change %d: it was opened again", now, exchanges)
+		}
 
-	full := d.must("site", "export")
-	cut := full[:strings.Index(full, "  - id: 4\n")] + full[strings.Index(full, "clusters:"):]
-	d.must("site", "import", "--replace", d.write("cut.yaml", cut))
-	h.await(3*time.Second, "the removed node to be unknown", func() bool {
-		status, _ = h.control("channelControl", `{"targetType":3,"targetId":4,"command":"OFF"}`)
-		return status == 0 && h.daemon.core.Snapshot().Node(4) == nil
-	})
-	if status, message := h.control("channelControl", `{"targetType":2,"targetId":1,"command":"DIM","dimLevel":9}`); status != 1 {
-		t.Errorf("the rest after the removal: %s", message)
-	}
-	if now := h.connections(); now != was {
-		t.Errorf("the unchanged TCP bus was connected to %d times, before the removal %d", now, was)
-	}
-	d.must("site", "import", d.write("full.yaml", full))
-	h.await(3*time.Second, "the returned node to obey under its old ID", func() bool {
-		status, _ = h.control("channelControl", `{"targetType":3,"targetId":4,"command":"DIM","dimLevel":45}`)
-		return status == 1
+		full := d.must("site", "export")
+		cut := full[:strings.Index(full, "  - id: 4\n")] + full[strings.Index(full, "clusters:"):]
+		d.must("site", "import", "--replace", d.write("cut.yaml", cut))
+		h.await(3*time.Second, "the removed node to be unknown", func() bool {
+			status, _ = h.control("channelControl", `{"targetType":3,"targetId":4,"command":"OFF"}`)
+			return status == 0 && h.daemon.core.Snapshot().Node(4) == nil
+		})
+		if status, message := h.control("channelControl", `{"targetType":2,"targetId":1,"command":"DIM","dimLevel":9}`); status != 1 {
+			t.Errorf("the rest after the removal: %s", message)
+		}
+		if now := h.connections(); now != was {
+			t.Errorf("the unchanged TCP bus was connected to %d times, before the removal %d", now, was)
+		}
+		d.must("site", "import", d.write("full.yaml", full))
+		h.await(3*time.Second, "the returned node to obey under its old ID", func() bool {
+			status, _ = h.control("channelControl", `{"targetType":3,"targetId":4,"command":"DIM","dimLevel":45}`)
+			return status == 1
+		})
 	})
 }
 
