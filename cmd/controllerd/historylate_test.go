@@ -58,6 +58,13 @@ func (h *history) inTime(w sim.Write, c sim.Change) {
 	}
 }
 
+// killedSince reports whether a daemon was killed since.
+func (h *history) killedSince(since time.Time) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.ContainsFunc(h.kills, func(at time.Time) bool { return !at.Before(since) })
+}
+
 // fellBack reports whether a fixture, which cannot be read, got what was last on the disk from a daemon that was started
 // after another was killed: what it had not longer than notWritten before.
 func (h *history) fellBack(x *thing, w sim.Write) bool {

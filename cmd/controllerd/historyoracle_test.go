@@ -183,7 +183,9 @@ func (h *history) moved(o *order, x *thing) {
 		}
 		most := settles
 		if x.timed && o.verb == "POS" && (at < 0.5 || at > 99.5) { // it makes sure that it is at an end, and comes from there
-			most = endLasts
+			if most = endLasts; h.wasIll(x, o.from) || h.killedSince(o.from) {
+				return // not if it was not read on its way there, or by a daemon that knows of no way
+			}
 		}
 		if now := time.Now(); now.Sub(o.to) > most {
 			h.wrong("false 1: %v (%s at %s %s), which is %+v %v later", o, x.make, x.bus, x.at, s, now.Sub(o.to))
