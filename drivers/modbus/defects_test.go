@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -69,116 +70,126 @@ func TestDefect01NoLocking(t *testing.T) {
 
 func TestDefect02LateAnswerTakenForTheNext(t *testing.T) {
 	t.Parallel()
-	end := ptyWire(t)
-	end.play(t, false, func(q []byte) []piece {
-		if q[3] == 10 {
-			return []piece{{after: 120 * time.Millisecond, bytes: echoAddress(q)}}
+	synctest.Test(t, func(t *testing.T) {
+		end := serialWire(t)
+		end.play(t, false, func(q []byte) []piece {
+			if q[3] == 10 {
+				return []piece{{after: 120 * time.Millisecond, bytes: echoAddress(q)}}
+			}
+			return []piece{{bytes: echoAddress(q)}}
+		})
+		d, _ := open(t, busOf(end, nil))
+		if got, err := askFor(t, d, 10, 1, 60*time.Millisecond); !errors.Is(err, appliance.ErrSilent) {
+			t.Fatalf("got %v, %v; want a time-out", got, err)
 		}
-		return []piece{{bytes: echoAddress(q)}}
-	})
-	d, _ := open(t, busOf(end, nil))
-	if got, err := askFor(t, d, 10, 1, 60*time.Millisecond); !errors.Is(err, appliance.ErrSilent) {
-		t.Fatalf("got %v, %v; want a time-out", got, err)
-	}
-	// The core leaves the device alone until a late answer must have come.
-	until(t, "the late answer is discarded", func() bool {
-		frames := d.Recent()
-		return frames[len(frames)-1].Direction == appliance.FrameDiscarded
-	})
-	for addr := uint16(20); addr < 25; addr++ {
-		got, err := askFor(t, d, addr, 1, time.Second)
-		if err != nil || got[0] != addr {
-			t.Errorf("register %d: got %v, %v", addr, got, err)
+		// The core leaves the device alone until a late answer must have come.
+		until(t, "the late answer is discarded", func() bool {
+			frames := d.Recent()
+			return frames[len(frames)-1].Direction == appliance.FrameDiscarded
+		})
+		for addr := uint16(20); addr < 25; addr++ {
+			got, err := askFor(t, d, addr, 1, time.Second)
+			if err != nil || got[0] != addr {
+				t.Errorf("register %d: got %v, %v", addr, got, err)
+			}
 		}
-	}
-	u := d.newUnit(5, &Profile{}, 1)
-	if d.late(u) < time.Second {
-		t.Errorf("the device is left alone for %v only", d.late(u))
-	}
+		u := d.newUnit(5, &Profile{}, 1)
+		if d.late(u) < time.Second {
+			t.Errorf("the device is left alone for %v only", d.late(u))
+		}
+	})
 }
 
 func TestDefect03SlowExceptionMisread(t *testing.T) {
 	t.Parallel()
-	end := ptyWire(t)
-	end.play(t, false, func(q []byte) []piece {
-		if q[3] == 1 {
-			f := rtuFrame(q[0], []byte{0x83, 2})
-			return []piece{{bytes: f[:4]}, {after: 30 * time.Millisecond, bytes: f[4:]}}
+	synctest.Test(t, func(t *testing.T) {
+		end := serialWire(t)
+		end.play(t, false, func(q []byte) []piece {
+			if q[3] == 1 {
+				f := rtuFrame(q[0], []byte{0x83, 2})
+				return []piece{{bytes: f[:4]}, {after: 30 * time.Millisecond, bytes: f[4:]}}
+			}
+			return []piece{{bytes: echoAddress(q)}}
+		})
+		d, _ := open(t, busOf(end, nil))
+		_, err := askFor(t, d, 1, 1, time.Second)
+		var e *Exception
+		if !errors.As(err, &e) || e.Code != 2 || !errors.Is(err, appliance.ErrRefused) {
+			t.Fatalf("got %v, want exception 02", err)
 		}
-		return []piece{{bytes: echoAddress(q)}}
+		if got, err := askFor(t, d, 7, 1, time.Second); err != nil || got[0] != 7 {
+			t.Errorf("the next: got %v, %v", got, err)
+		}
 	})
-	d, _ := open(t, busOf(end, nil))
-	_, err := askFor(t, d, 1, 1, time.Second)
-	var e *Exception
-	if !errors.As(err, &e) || e.Code != 2 || !errors.Is(err, appliance.ErrRefused) {
-		t.Fatalf("got %v, want exception 02", err)
-	}
-	if got, err := askFor(t, d, 7, 1, time.Second); err != nil || got[0] != 7 {
-		t.Errorf("the next: got %v, %v", got, err)
-	}
 }
 
 func TestDefect04TCPTimeoutPoisonsTheConnection(t *testing.T) {
 	t.Parallel()
-	end := loopbackWire(t, "tcp")
-	end.play(t, true, func(q []byte) []piece {
-		pause := time.Duration(0)
-		if q[9] == 10 {
-			pause = 120 * time.Millisecond
+	synctest.Test(t, func(t *testing.T) {
+		end := socketWire(t, "tcp")
+		end.play(t, true, func(q []byte) []piece {
+			pause := time.Duration(0)
+			if q[9] == 10 {
+				pause = 120 * time.Millisecond
+			}
+			return []piece{{after: pause, bytes: append(append(append([]byte{}, q[:4]...), 0, 5, q[6], 3, 2), q[8], q[9])}}
+		})
+		d, _ := open(t, busOf(end, nil))
+		if got, err := askFor(t, d, 10, 1, 60*time.Millisecond); !errors.Is(err, appliance.ErrSilent) {
+			t.Fatalf("got %v, %v; want a time-out", got, err)
 		}
-		return []piece{{after: pause, bytes: append(append(append([]byte{}, q[:4]...), 0, 5, q[6], 3, 2), q[8], q[9])}}
+		for addr := uint16(20); addr < 30; addr++ {
+			if got, err := askFor(t, d, addr, 1, time.Second); err != nil || got[0] != addr {
+				t.Errorf("register %d: got %v, %v", addr, got, err)
+			}
+		}
 	})
-	d, _ := open(t, busOf(end, nil))
-	if got, err := askFor(t, d, 10, 1, 60*time.Millisecond); !errors.Is(err, appliance.ErrSilent) {
-		t.Fatalf("got %v, %v; want a time-out", got, err)
-	}
-	for addr := uint16(20); addr < 30; addr++ {
-		if got, err := askFor(t, d, addr, 1, time.Second); err != nil || got[0] != addr {
-			t.Errorf("register %d: got %v, %v", addr, got, err)
-		}
-	}
 }
 
 func TestDefect05SleepsBeforeReading(t *testing.T) {
 	t.Parallel()
-	end := ptyWire(t)
-	end.play(t, false, func(q []byte) []piece {
-		return []piece{{bytes: rtuFrame(q[0], append([]byte{3, 250}, make([]byte, 250)...))}}
+	synctest.Test(t, func(t *testing.T) {
+		end := serialWire(t)
+		end.play(t, false, func(q []byte) []piece {
+			return []piece{{bytes: rtuFrame(q[0], append([]byte{3, 250}, make([]byte, 250)...))}}
+		})
+		cfg := busOf(end, nil)
+		cfg.Bus.Line = appliance.LineSettings{BaudRate: 9600}
+		d, _ := open(t, cfg)
+		if _, err := askFor(t, d, 0, 125, time.Second); err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		if _, err := askFor(t, d, 0, 125, time.Second); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(start); took > 200*time.Millisecond {
+			t.Errorf("an answer that was there at once took %v", took)
+		}
 	})
-	cfg := busOf(end, nil)
-	cfg.Bus.Line = appliance.LineSettings{BaudRate: 9600}
-	d, _ := open(t, cfg)
-	if _, err := askFor(t, d, 0, 125, time.Second); err != nil {
-		t.Fatal(err)
-	}
-	start := time.Now()
-	if _, err := askFor(t, d, 0, 125, time.Second); err != nil {
-		t.Fatal(err)
-	}
-	if took := time.Since(start); took > 200*time.Millisecond {
-		t.Errorf("an answer that was there at once took %v", took)
-	}
 }
 
 func TestDefect06TimeoutPerReadInsteadOfPerAnswer(t *testing.T) {
 	t.Parallel()
-	end := ptyWire(t)
-	end.play(t, false, func(q []byte) []piece {
-		var drip []piece
-		for _, b := range rtuFrame(q[0], append([]byte{3, 20}, make([]byte, 20)...)) {
-			drip = append(drip, piece{after: 30 * time.Millisecond, bytes: []byte{b}})
+	synctest.Test(t, func(t *testing.T) {
+		end := serialWire(t)
+		end.play(t, false, func(q []byte) []piece {
+			var drip []piece
+			for _, b := range rtuFrame(q[0], append([]byte{3, 20}, make([]byte, 20)...)) {
+				drip = append(drip, piece{after: 30 * time.Millisecond, bytes: []byte{b}})
+			}
+			return drip
+		})
+		d, _ := open(t, busOf(end, nil))
+		start := time.Now()
+		_, err := askFor(t, d, 0, 10, 100*time.Millisecond)
+		if err == nil {
+			t.Fatal("an answer that dripped in was accepted")
 		}
-		return drip
+		if took := time.Since(start); took > 400*time.Millisecond {
+			t.Errorf("a time-out of 100 ms took %v", took)
+		}
 	})
-	d, _ := open(t, busOf(end, nil))
-	start := time.Now()
-	_, err := askFor(t, d, 0, 10, 100*time.Millisecond)
-	if err == nil {
-		t.Fatal("an answer that dripped in was accepted")
-	}
-	if took := time.Since(start); took > 400*time.Millisecond {
-		t.Errorf("a time-out of 100 ms took %v", took)
-	}
 }
 
 func TestDefect07UnpluggedAdapterSpins(t *testing.T) {
@@ -242,25 +253,27 @@ func TestDefect08BroadcastWaitsForAnAnswer(t *testing.T) {
 
 func TestDefect09WrongFunctionTakenForAnException(t *testing.T) {
 	t.Parallel()
-	end := ptyWire(t)
-	end.play(t, false, func(q []byte) []piece {
-		if q[3] == 10 {
-			return []piece{{bytes: rtuFrame(q[0], []byte{4, 2, 0, 9})}}
+	synctest.Test(t, func(t *testing.T) {
+		end := serialWire(t)
+		end.play(t, false, func(q []byte) []piece {
+			if q[3] == 10 {
+				return []piece{{bytes: rtuFrame(q[0], []byte{4, 2, 0, 9})}}
+			}
+			return []piece{{bytes: echoAddress(q)}}
+		})
+		d, _ := open(t, busOf(end, nil))
+		_, err := askFor(t, d, 10, 1, 100*time.Millisecond)
+		var e *Exception
+		if !errors.Is(err, appliance.ErrDamaged) || errors.As(err, &e) {
+			t.Fatalf("got %v, want ErrDamaged and no exception", err)
 		}
-		return []piece{{bytes: echoAddress(q)}}
+		if !strings.Contains(err.Error(), "function 04 instead of 03") {
+			t.Errorf("the error does not say what came: %v", err)
+		}
+		if got, err := askFor(t, d, 7, 1, time.Second); err != nil || got[0] != 7 {
+			t.Errorf("the next: got %v, %v", got, err)
+		}
 	})
-	d, _ := open(t, busOf(end, nil))
-	_, err := askFor(t, d, 10, 1, 100*time.Millisecond)
-	var e *Exception
-	if !errors.Is(err, appliance.ErrDamaged) || errors.As(err, &e) {
-		t.Fatalf("got %v, want ErrDamaged and no exception", err)
-	}
-	if !strings.Contains(err.Error(), "function 04 instead of 03") {
-		t.Errorf("the error does not say what came: %v", err)
-	}
-	if got, err := askFor(t, d, 7, 1, time.Second); err != nil || got[0] != 7 {
-		t.Errorf("the next: got %v, %v", got, err)
-	}
 }
 
 func TestDefect10QuantityNotComparedWithValues(t *testing.T) {
@@ -328,35 +341,37 @@ func TestDefect12UnitIsAFieldOfTheHandler(t *testing.T) {
 
 func TestDefect13NoContext(t *testing.T) {
 	t.Parallel()
-	end := ptyWire(t)
-	asked := make(chan struct{}, 4)
-	end.play(t, false, func(q []byte) []piece {
-		if q[3] == 10 {
-			asked <- struct{}{}
-			return nil
+	synctest.Test(t, func(t *testing.T) {
+		end := serialWire(t)
+		asked := make(chan struct{}, 4)
+		end.play(t, false, func(q []byte) []piece {
+			if q[3] == 10 {
+				asked <- struct{}{}
+				return nil
+			}
+			return []piece{{bytes: echoAddress(q)}}
+		})
+		d, _ := open(t, busOf(end, nil))
+		ctx, cancel := context.WithCancel(context.Background())
+		go func() { <-asked; cancel() }()
+		start := time.Now()
+		_, _, err := d.ask(ctx, appliance.Yield{}, request{unit: 5, fn: readHolding, addr: 10, qty: 1}, timing{timeout: 4 * time.Second})
+		if !errors.Is(err, context.Canceled) || time.Since(start) > 2*time.Second {
+			t.Errorf("cancelled: got %v after %v", err, time.Since(start))
 		}
-		return []piece{{bytes: echoAddress(q)}}
+		urgent := make(chan struct{})
+		go func() { <-asked; close(urgent) }()
+		bounded, stop := context.WithTimeout(context.Background(), deadline)
+		defer stop()
+		start = time.Now()
+		_, _, err = d.ask(bounded, appliance.Yield{Begin: urgent, Answer: urgent}, request{unit: 5, fn: readHolding, addr: 10, qty: 1}, timing{timeout: 4 * time.Second})
+		if !errors.Is(err, appliance.ErrPreempted) || time.Since(start) > 2*time.Second {
+			t.Errorf("preempted: got %v after %v", err, time.Since(start))
+		}
+		if got, err := askFor(t, d, 3, 1, time.Second); err != nil || got[0] != 3 {
+			t.Errorf("the next: got %v, %v", got, err)
+		}
 	})
-	d, _ := open(t, busOf(end, nil))
-	ctx, cancel := context.WithCancel(context.Background())
-	go func() { <-asked; cancel() }()
-	start := time.Now()
-	_, _, err := d.ask(ctx, appliance.Yield{}, request{unit: 5, fn: readHolding, addr: 10, qty: 1}, timing{timeout: 4 * time.Second})
-	if !errors.Is(err, context.Canceled) || time.Since(start) > 2*time.Second {
-		t.Errorf("cancelled: got %v after %v", err, time.Since(start))
-	}
-	urgent := make(chan struct{})
-	go func() { <-asked; close(urgent) }()
-	bounded, stop := context.WithTimeout(context.Background(), deadline)
-	defer stop()
-	start = time.Now()
-	_, _, err = d.ask(bounded, appliance.Yield{Begin: urgent, Answer: urgent}, request{unit: 5, fn: readHolding, addr: 10, qty: 1}, timing{timeout: 4 * time.Second})
-	if !errors.Is(err, appliance.ErrPreempted) || time.Since(start) > 2*time.Second {
-		t.Errorf("preempted: got %v after %v", err, time.Since(start))
-	}
-	if got, err := askFor(t, d, 3, 1, time.Second); err != nil || got[0] != 3 {
-		t.Errorf("the next: got %v, %v", got, err)
-	}
 }
 
 func TestDefect14ShortWritesAndEAGAIN(t *testing.T) {
@@ -430,59 +445,63 @@ func TestDefect16FunctionWithExceptionBit(t *testing.T) {
 // its guard after an exchange that failed: the stream must not be cut in two.
 func TestStreamIsNotCutInTwo(t *testing.T) {
 	t.Parallel()
-	end := loopbackWire(t, "tcp")
-	n := 0
-	var late []byte
-	end.play(t, true, func(q []byte) []piece {
-		n++
-		full := append(append(append([]byte{}, q[:4]...), 0, 5, q[6], 3, 2), q[8], q[9])
-		switch n {
-		case 1:
-			late = full
-			return nil // times out
-		case 2: // a wrong unit, then the late answer: half now, half later
-			bad := append([]byte{}, full...)
-			bad[6]++
-			return []piece{{bytes: bad}, {after: 30 * time.Millisecond, bytes: late[:7]}, {after: 200 * time.Millisecond, bytes: late[7:]}}
+	synctest.Test(t, func(t *testing.T) {
+		end := socketWire(t, "tcp")
+		n := 0
+		var late []byte
+		end.play(t, true, func(q []byte) []piece {
+			n++
+			full := append(append(append([]byte{}, q[:4]...), 0, 5, q[6], 3, 2), q[8], q[9])
+			switch n {
+			case 1:
+				late = full
+				return nil // times out
+			case 2: // a wrong unit, then the late answer: half now, half later
+				bad := append([]byte{}, full...)
+				bad[6]++
+				return []piece{{bytes: bad}, {after: 30 * time.Millisecond, bytes: late[:7]}, {after: 200 * time.Millisecond, bytes: late[7:]}}
+			}
+			return []piece{{bytes: full}}
+		})
+		d, _ := open(t, busOf(end, nil))
+		guarded := func(addr uint16, timeout time.Duration) ([]uint16, error) {
+			ctx, cancel := context.WithTimeout(context.Background(), deadline)
+			defer cancel()
+			a, _, err := d.ask(ctx, appliance.Yield{}, request{unit: 5, fn: readHolding, addr: addr, qty: 1}, timing{timeout: timeout, guard: 100 * time.Millisecond})
+			return a.words, err
 		}
-		return []piece{{bytes: full}}
+		if _, err := guarded(10, 50*time.Millisecond); !errors.Is(err, appliance.ErrSilent) {
+			t.Fatal(err)
+		}
+		if _, err := guarded(11, time.Second); err == nil {
+			t.Fatal("the answer of another unit was taken")
+		}
+		got, err := guarded(12, time.Second)
+		if err != nil || got[0] != 12 {
+			t.Errorf("register 12: %v, %v", got, err)
+		}
 	})
-	d, _ := open(t, busOf(end, nil))
-	guarded := func(addr uint16, timeout time.Duration) ([]uint16, error) {
-		ctx, cancel := context.WithTimeout(context.Background(), deadline)
-		defer cancel()
-		a, _, err := d.ask(ctx, appliance.Yield{}, request{unit: 5, fn: readHolding, addr: addr, qty: 1}, timing{timeout: timeout, guard: 100 * time.Millisecond})
-		return a.words, err
-	}
-	if _, err := guarded(10, 50*time.Millisecond); !errors.Is(err, appliance.ErrSilent) {
-		t.Fatal(err)
-	}
-	if _, err := guarded(11, time.Second); err == nil {
-		t.Fatal("the answer of another unit was taken")
-	}
-	got, err := guarded(12, time.Second)
-	if err != nil || got[0] != 12 {
-		t.Errorf("register 12: %v, %v", got, err)
-	}
 }
 
 // An adapter's echo is known as one whatever the question's bytes would mean in an answer, also when
 // nobody answers after it.
 func TestEchoWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
-	for _, baud := range []int{9600, 19200, 115200} {
-		for _, addr := range []uint16{0, 0x0400, 0x1000} {
-			end := ptyWire(t)
-			end.play(t, false, func(q []byte) []piece { return []piece{{bytes: q}} })
-			cfg := busOf(end, nil)
-			cfg.Bus.Line.BaudRate = baud
-			d, _ := open(t, cfg)
-			ctx, cancel := context.WithTimeout(context.Background(), deadline)
-			_, _, err := d.ask(ctx, appliance.Yield{}, request{unit: 5, fn: readHolding, addr: addr, qty: 10}, timing{timeout: 100 * time.Millisecond})
-			cancel()
-			if !errors.Is(err, appliance.ErrSilent) || !strings.Contains(err.Error(), "returns what is sent") {
-				t.Errorf("%d baud, register %d: %v", baud, addr, err)
+	synctest.Test(t, func(t *testing.T) {
+		for _, baud := range []int{9600, 19200, 115200} {
+			for _, addr := range []uint16{0, 0x0400, 0x1000} {
+				end := serialWire(t)
+				end.play(t, false, func(q []byte) []piece { return []piece{{bytes: q}} })
+				cfg := busOf(end, nil)
+				cfg.Bus.Line.BaudRate = baud
+				d, _ := open(t, cfg)
+				ctx, cancel := context.WithTimeout(context.Background(), deadline)
+				_, _, err := d.ask(ctx, appliance.Yield{}, request{unit: 5, fn: readHolding, addr: addr, qty: 10}, timing{timeout: 100 * time.Millisecond})
+				cancel()
+				if !errors.Is(err, appliance.ErrSilent) || !strings.Contains(err.Error(), "returns what is sent") {
+					t.Errorf("%d baud, register %d: %v", baud, addr, err)
+				}
 			}
 		}
-	}
+	})
 }
