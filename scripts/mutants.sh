@@ -42,7 +42,7 @@ try() {
   printf '{"Replace": {"%s/%s/%s": "%s/mutant.go"}}\n' "$PWD" "$pkg" "$file" "$work" >"$work/overlay.json"
   local dir
   for dir in "$pkg" "${also[@]}"; do
-    if ! go test -c -vet=off -overlay="$work/overlay.json" -o "$work/mutant.test" "./$dir" >"$work/out" 2>&1; then
+    if ! go test -c -vet=off -ldflags=-w -overlay="$work/overlay.json" -o "$work/mutant.test" "./$dir" >"$work/out" 2>&1; then
       echo "BROKEN  $pkg/$file: $name: does not compile"
       cat "$work/out"
       alive=$((alive + 1))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/sim/dmxsim"
@@ -92,5 +93,39 @@ func TestSearchInNoiseEnds(t *testing.T) {
 	}
 	if err := s.err(); err == nil || len(s.found) > 0 {
 		t.Errorf("found %v, %v; want nobody, and what is wrong", s.found, err)
+	}
+}
+
+// Several that answer together can look like one that was not asked at all.
+func TestAnswerFromOutsideTheRangeIsACollision(t *testing.T) {
+	var s discovery
+	for s.unmuted < unmuteTimes {
+		step, _ := s.next()
+		s.heard(step, heard{})
+	}
+	step, _ := s.next()
+	s.heard(step, heard{collision: true})
+	lower, _ := s.next()
+	s.heard(lower, heard{uid: lower.high + 1})
+	if next, ok := s.next(); !ok || next.kind != searchBranch || next.low != lower.low || next.high >= lower.high {
+		t.Errorf("after an answer from outside of %v the next step is %v", lower, next)
+	}
+}
+
+// A change whose packet would be too late is given up as it is taken up, and what was shown is
+// shown on.
+func TestOpenDMXChangeThatIsTooLateIsNotTakenUp(t *testing.T) {
+	p := idlePort()
+	p.shown = []byte{1}
+	for _, late := range []bool{false, true} {
+		change := &showing{slots: []byte{2}, done: make(chan struct{}), until: time.Now().Add(time.Hour)}
+		if late {
+			change.until = time.Now().Add(-time.Hour)
+		}
+		p.want = change
+		slots, taken := p.next()
+		if (taken == nil) != late || (slots[0] == 1) != late || late != errors.Is(change.err, appliance.ErrExpired) {
+			t.Errorf("late %v: slots %v, taken %v, %v", late, slots, taken != nil, change.err)
+		}
 	}
 }

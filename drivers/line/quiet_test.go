@@ -151,3 +151,50 @@ func TestPartOfAFrameIsThrownAway(t *testing.T) {
 		})
 	}
 }
+
+// deadConn takes nothing, though nobody has told so.
+type deadConn struct{ line.Connection }
+
+func (deadConn) Write([]byte) (int, error) { return 0, errors.New("it is dead") }
+
+// A connection that turns out dead before it took a byte is made again, once, and the frame is
+// out.
+func TestDeadConnectionIsMadeAgain(t *testing.T) {
+	for dead, fails := range map[int]bool{1: false, 9: true} {
+		synctest.Test(t, func(t *testing.T) {
+			var net cable.Net
+			ln, err := net.Listen("127.0.0.1:502")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer ln.Close()
+			go func() {
+				for {
+					if _, err := ln.Accept(); err != nil {
+						return
+					}
+				}
+			}()
+			real, dialled := net.Ports(), 0
+			l, err := line.New(line.Config{Name: "test", Port: "tcp://127.0.0.1:502", Ports: &line.Ports{
+				Serial: real.Serial,
+				Dial: func(ctx context.Context, address string) (line.Connection, error) {
+					c, err := real.Dial(ctx, address)
+					if dialled++; err == nil && dialled <= dead {
+						c = deadConn{c}
+					}
+					return c, err
+				},
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			go l.Run(t.Context())
+			time.Sleep(time.Minute)
+			reply, err := l.Exchange(t.Context(), line.Request{Frame: []byte("go")})
+			if (err != nil) != fails || reply.Sent.IsZero() != fails || dialled > 2 {
+				t.Errorf("%d dead connections: sent %v, %v, dialled %d times", dead, reply.Sent, err, dialled)
+			}
+		})
+	}
+}
