@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -68,5 +69,54 @@ func TestRestoreRefusesADatabaseThatContradictsItself(t *testing.T) {
 	_, err = Restore(ctx, packed(t, s.path), t.TempDir(), nil)
 	if err == nil || !strings.Contains(err.Error(), "damaged") {
 		t.Errorf("restored: %v; want it to be called damaged", err)
+	}
+}
+
+// Keys are looked at with every request: a program that makes one each day cannot fill the
+// memory.
+func TestKeysAreBounded(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir())
+	err := s.changeAccounts(t.Context(), func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(t.Context(), `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+			INSERT INTO api_key (uuid, number, name, prefix, hash, may_write, created_at, last_used)
+			SELECT randomblob(16), i, 'key ' || i, '01234567', randomblob(32), 0, 0, 0 FROM n`, maxKeys-1)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.AddKey(t.Context(), "the last", false); err != nil {
+		t.Errorf("key %d: %v", maxKeys, err)
+	}
+	if _, _, err := s.AddKey(t.Context(), "one too many", false); !errors.Is(err, errTooManyKeys) {
+		t.Errorf("key %d: %v, want %v", maxKeys+1, err, errTooManyKeys)
+	}
+}
+
+// The audit log is bounded where it is kept, not only where it is read.
+func TestAuditLogIsBoundedOnTheFlash(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir())
+	count := func() (n int) {
+		t.Helper()
+		if err := s.db.Load().read.QueryRowContext(t.Context(), "SELECT count(*) FROM audit").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	err := s.write(t.Context(), func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(t.Context(), `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+			INSERT INTO audit (at, who, origin, what, subject, detail, scope) SELECT 0, 'mira', '', 'node.change', '', '', 'site' FROM n`, maxAudit)
+		return err
+	})
+	if err != nil || count() != maxAudit {
+		t.Fatal(err, count())
+	}
+	if err := s.Audit(t.Context(), account.Audit{Who: "mira", What: "node.change"}); err != nil {
+		t.Fatal(err)
+	}
+	if n := count(); n != maxAudit {
+		t.Errorf("%d entries are kept, want %d", n, maxAudit)
 	}
 }

@@ -1,12 +1,15 @@
 package dmx
 
 import (
+	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line"
 	"svc.internal/controller/sim/dmxsim"
 )
 
@@ -127,5 +130,65 @@ func TestOpenDMXChangeThatIsTooLateIsNotTakenUp(t *testing.T) {
 		if (taken == nil) != late || (slots[0] == 1) != late || late != errors.Is(change.err, appliance.ErrExpired) {
 			t.Errorf("late %v: slots %v, taken %v, %v", late, slots, taken != nil, change.err)
 		}
+	}
+}
+
+// A widget that heard a universe and did not answer may show it: what was acknowledged is sent
+// again at once, not when it is due.
+func TestUniverseThatWasNotAcknowledgedIsTakenBackAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlug(t, mustWidget(t, dmxsim.Config{}))
+		p.put()
+		d := openDriver(t, p, map[string]string{"responseTimeout": "100ms"}, appliance.Node{ID: 1, Address: "1", Profile: "dmx-dimmer"})
+		to := func(l appliance.Level) error {
+			_, err := d.apply(t.Context(), appliance.Yield{}, []appliance.Want{{
+				Ref: appliance.Ref{Node: 1, Channel: 1}, Values: appliance.Values{Has: appliance.CanDim, Level: l},
+			}})
+			return err
+		}
+		if err := to(20); err != nil {
+			t.Fatal(err)
+		}
+		p.widget.SetFaults(dmxsim.Faults{NoParameters: true})
+		if err := to(100); !errors.Is(err, appliance.ErrSilent) {
+			t.Fatalf("a widget that says nothing: %v, want %v", err, appliance.ErrSilent)
+		}
+		time.Sleep(100 * time.Millisecond)
+		if v, _ := p.widget.Slot(1); v != 51 {
+			t.Errorf("a tenth of a second later slot 1 is at %d, want 51 as before", v)
+		}
+	})
+}
+
+// fullPort is an adapter that takes bytes and sends none.
+type fullPort struct{}
+
+func (fullPort) Break(time.Duration) error                { return nil }
+func (fullPort) Write(b []byte, _ time.Time) (int, error) { return len(b), nil }
+func (fullPort) Unsent() int                              { return 1 }
+func (fullPort) Abort()                                   {}
+
+func TestOpenDMXAdapterThatSendsNothingIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*takeLimit)
+		defer cancel()
+		port, begun := idlePort(), time.Now()
+		port.ports = &line.Ports{} // virtual time
+		_, err := port.packet(ctx, fullPort{}, []byte{1}, nil)
+		if took := time.Since(begun); err == nil || took > 2*takeLimit {
+			t.Errorf("after %v: %v; want it lost after %v", took, err, takeLimit)
+		}
+	})
+}
+
+// Fixtures that have the same slots are meant to do the same, and are told as such.
+func TestScanTellsWhoDoesTheSame(t *testing.T) {
+	s := search{owner: map[int]fixture{}}
+	var first, second, across appliance.Found
+	s.overlap(&first, fixture{1, 10, 4})
+	s.overlap(&second, fixture{2, 10, 4})
+	s.overlap(&across, fixture{3, 12, 4})
+	if first.Detail != "" || !strings.Contains(second.Detail, "does the same") || second.Finding != "" || across.Finding != appliance.FoundCollision {
+		t.Errorf("the first %q, the second %q (%s), one across %q (%s)", first.Detail, second.Detail, second.Finding, across.Detail, across.Finding)
 	}
 }
