@@ -120,3 +120,24 @@ func TestAuditLogIsBoundedOnTheFlash(t *testing.T) {
 		t.Errorf("%d entries are kept, want %d", n, maxAudit)
 	}
 }
+
+// A database that holds more than tables would carry out what somebody put in, when they are
+// read.
+func TestRestoreRefusesADatabaseThatDoesThings(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir())
+	err := s.write(t.Context(), func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(t.Context(), "CREATE TRIGGER guest AFTER INSERT ON audit BEGIN DELETE FROM user; END")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Restore(t.Context(), packed(t, s.path), t.TempDir(), nil)
+	if err == nil || !strings.Contains(err.Error(), "trigger guest") {
+		t.Errorf("restored: %v; want the trigger to be named", err)
+	}
+}

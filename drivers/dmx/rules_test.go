@@ -140,6 +140,7 @@ func TestUniverseThatWasNotAcknowledgedIsTakenBackAtOnce(t *testing.T) {
 		p := newPlug(t, mustWidget(t, dmxsim.Config{}))
 		p.put()
 		d := openDriver(t, p, map[string]string{"responseTimeout": "100ms"}, appliance.Node{ID: 1, Address: "1", Profile: "dmx-dimmer"})
+		time.Sleep(time.Second + 10*time.Millisecond) // it is looked after, and nothing is due
 		to := func(l appliance.Level) error {
 			_, err := d.apply(t.Context(), appliance.Yield{}, []appliance.Want{{
 				Ref: appliance.Ref{Node: 1, Channel: 1}, Values: appliance.Values{Has: appliance.CanDim, Level: l},
@@ -152,6 +153,9 @@ func TestUniverseThatWasNotAcknowledgedIsTakenBackAtOnce(t *testing.T) {
 		p.widget.SetFaults(dmxsim.Faults{NoParameters: true})
 		if err := to(100); !errors.Is(err, appliance.ErrSilent) {
 			t.Fatalf("a widget that says nothing: %v, want %v", err, appliance.ErrSilent)
+		}
+		if v, _ := p.widget.Slot(1); v != 255 {
+			t.Fatalf("slot 1 is at %d, want the 255 that nobody acknowledged; this test shows nothing", v)
 		}
 		time.Sleep(100 * time.Millisecond)
 		if v, _ := p.widget.Slot(1); v != 51 {
