@@ -1,0 +1,59 @@
+package store
+
+import (
+	"testing"
+	"time"
+
+	"svc.internal/controller/shelf/account"
+)
+
+// A token is good at the door that it was made for, and nowhere else.
+func TestTokenIsGoodAtItsOwnDoorOnly(t *testing.T) {
+	t.Parallel()
+	s, ctx := open(t, t.TempDir()), t.Context()
+	anna := addUser(t, s, "anna", account.RoleAdmin)
+	public, err := s.NewRefreshToken(ctx, anna)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser, err := s.NewSession(ctx, anna)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, use := range map[string]func(string) (account.User, error){
+		public:  func(token string) (account.User, error) { return s.UseRefreshToken(ctx, token) },
+		browser: func(token string) (account.User, error) { return s.UseSession(ctx, token) },
+	} {
+		for _, token := range []string{public, browser} {
+			if _, err := use(token); (err == nil) != (token == name) {
+				t.Errorf("made for this door: %v, and: %v", token == name, err)
+			}
+		}
+	}
+}
+
+// A token that was replaced may come once more within a moment: the answer was lost. Later it
+// was stolen, by whoever came first or last: all that go back to the same log-in end.
+func TestReplacedTokenComesOnceMoreOrEndsTheLogIn(t *testing.T) {
+	t.Parallel()
+	for after, stolen := range map[time.Duration]bool{replacedGrace / 2: false, replacedGrace + time.Second: true} {
+		s, ctx := open(t, t.TempDir()), t.Context()
+		now := time.Now()
+		s.now = func() time.Time { return now }
+		first, err := s.NewRotatingToken(ctx, addUser(t, s, "anna", account.RoleAdmin))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, second, err := s.Rotate(ctx, first)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now = now.Add(after)
+		if _, _, err := s.Rotate(ctx, first); (err != nil) != stolen {
+			t.Errorf("the first once more after %v: %v", after, err)
+		}
+		if _, _, err := s.Rotate(ctx, second); (err != nil) != stolen {
+			t.Errorf("the second after that: %v, want refused: %v", err, stolen)
+		}
+	}
+}
