@@ -27,7 +27,7 @@ func (e *estate) enter(tab *uitest.Tab, name string) {
 
 func inspect(t *testing.T, tab *uitest.Tab, name string) {
 	t.Helper()
-	tab.Shot(name, false)
+	tab.Shot(name, strings.HasPrefix(name, "tower"))
 	for _, wrong := range append(tab.Fits(), tab.Axe()...) {
 		t.Errorf("%s: %s", name, wrong)
 	}
@@ -45,8 +45,9 @@ func TestPagesInEveryLook(t *testing.T) {
 	}
 	e.admin.api("POST", "/api/controllers", `{"name":"Main street 5"}`).want(t, 201, "invite")
 	e.room("lobby", "Lobby", "[1]")
+	e.tower()
 	pages := map[string]string{
-		"chat": "/", "sites": "/sites", "site": "/sites/rooms", "enrol": "/enrol", "keys": "/keys", "key": "/keys/" + id,
+		"chat": "/", "sites": "/sites", "site": "/sites/rooms", "tower": "/sites/tower", "enrol": "/enrol", "keys": "/keys", "key": "/keys/" + id,
 		"usage": "/usage", "connect": "/connect", "more": "/more", "nopage": "/sites/nowhere",
 	}
 	browser := uitest.Open(t)

@@ -75,6 +75,7 @@ func NewDesk(cfg Config) *Desk {
 func (d *Desk) Register(e *echo.Echo, person, admin echo.MiddlewareFunc) {
 	e.GET("/api/sites", d.list, person, d.inTurn)
 	e.GET("/api/sites/:id", d.read, person, d.inTurn)
+	e.GET("/api/sites/:id/energy", d.energy, person, d.inTurn)
 	e.GET("/api/usage", d.usage, person, d.inTurn)
 	e.GET("/api/events", d.events, person)
 	e.POST("/api/controllers", d.invite, admin)

@@ -9,6 +9,7 @@ import { ask, admin, sites } from './session.js';
 import { useServer } from './useserver.js';
 import { Health, heard } from './sites.js';
 import { Invitation } from './enrol.js';
+import { Energy } from './energy.js';
 
 export default function Site({ params }) {
   const { data, wrong, again } = useServer('/sites/' + encodeURIComponent(params.id));
@@ -105,6 +106,7 @@ export default function Site({ params }) {
             <//>
           </section>`,
       )}
+      <${Energy} id=${params.id} />
       <section class="panel">
         <h2>${t('site.events')}</h2>
         ${data.events.length

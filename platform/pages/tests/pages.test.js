@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { startTexts, t } from '../ui/i18n.js';
 import { address, go } from '../ui/router.js';
 import { events } from '../app/chat.js';
+import { sum, words } from '../app/energy.js';
 import { checkLimit, endOf } from '../app/keys.js';
 import { Lights, percentOf, Shades, sliderOf } from '../app/panel.js';
 import { missing, numbers, panelOf } from '../app/rooms.js';
@@ -210,5 +211,19 @@ describe('a site', () => {
   it('was heard some time ago, or never', () => {
     assert.equal(heard({}), t('site.neverheard'));
     assert.match(heard({ lastSeen: '2026-06-01T11:00:00Z' }), /ago/);
+  });
+});
+
+describe('energy', () => {
+  const hour = (wattHours, minutes = 60) => ({ wattHours, minutes });
+  it('that nobody measured is no zero', () => {
+    assert.equal(sum([null, null]), null);
+    assert.equal(words(null), '–');
+    assert.equal(words(hour(0)), '0\u00a0Wh');
+    assert.deepEqual(sum([hour(1, 30), null, hour(2)]), hour(3, 90));
+  });
+  it('is told in what people read', () => {
+    assert.equal(words(hour(999.4)), '999\u00a0Wh');
+    assert.equal(words(hour(12_340)), '12.3\u00a0kWh');
   });
 });
