@@ -230,10 +230,7 @@ func (a *Automation) carryOut(life, run context.Context, t task) wire.Ack {
 	if soon := now.Add(lightTime); t.Origin != wire.OriginAPI && !cmd.Kind.IsShade() && soon.Before(t.deadline) {
 		cmd.Expiry = soon
 	}
-	cmd.Origin = appliance.Origin{
-		Who: t.Origin + " " + clip(t.WorkspaceName), Via: "automation",
-		Why: fmt.Sprintf("%s %s %s", t.WidgetID, t.Action, clip(t.Value)),
-	}
+	cmd.Origin = originOf(t.WidgetAction)
 	outcomes := make([]outcome, len(t.clusters))
 	var wg sync.WaitGroup
 	for i, id := range t.clusters {
@@ -251,6 +248,22 @@ func (a *Automation) carryOut(life, run context.Context, t task) wire.Ack {
 	ack.Things, ack.Not = exceptions(snapshot, outcomes)
 	ack.Widgets = values(snapshot, t.clusters)
 	return ack
+}
+
+// originOf says in the ledger who asked, and through which of the platform's doors. None is that of rules: what a person
+// asks for is set by hand.
+func originOf(a wire.WidgetAction) appliance.Origin {
+	by := appliance.Origin{Who: clip(a.By), Via: a.Origin, Why: fmt.Sprintf("%s %s %s", a.WidgetID, a.Action, clip(a.Value))}
+	switch {
+	case a.Origin == wire.OriginAPI:
+		by.Via = "assistant"
+		if by.Who == "" {
+			by.Who = wire.OriginAPI
+		}
+	case by.Who == "":
+		by.Who = strings.TrimSpace(a.Origin + " " + clip(a.WorkspaceName))
+	}
+	return by
 }
 
 // outcome of a command at one cluster.

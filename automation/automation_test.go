@@ -130,7 +130,7 @@ func TestAnEventThatComesThreeTimesActsOnce(t *testing.T) {
 		if got := h.commands(); len(got) != 1 || got[0].Kind != appliance.LightOn || got[0].Target != (appliance.Target{Scope: appliance.InCluster, ID: 1}) {
 			t.Errorf("carried out: %+v", got)
 		}
-		if got := h.done[0]; got.Origin.Via != "automation" || got.Expiry.Sub(h.when[0]) != lightTime {
+		if got := h.done[0]; got.Origin.Via != wire.OriginPanel || got.Expiry.Sub(h.when[0]) != lightTime {
 			t.Errorf("origin %+v, time %v", got.Origin, got.Expiry.Sub(h.when[0]))
 		}
 		if got := r.outcomes(id); !slices.Equal(got, []wire.AckStatus{wire.Duplicate, wire.Duplicate, wire.Applied}) {

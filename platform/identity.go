@@ -8,6 +8,8 @@ type Identity struct {
 	User User
 	// KeyID is the ID of the key that was sent; empty for a user who logged in.
 	KeyID string
+	// KeyName is what its owner calls that key.
+	KeyName string
 	// Permissions are those of the key. A user who logged in has none: actuation is
 	// a matter of keys.
 	Permissions Permissions
@@ -17,6 +19,14 @@ type Identity struct {
 
 // Known reports whether somebody was recognised at all.
 func (i Identity) Known() bool { return i.User.ID != "" }
+
+// String says who it is, for people: ada, or key "BMS". Nobody is empty.
+func (i Identity) String() string {
+	if i.KeyName != "" {
+		return `key "` + i.KeyName + `"`
+	}
+	return i.User.Name
+}
 
 // Admin reports whether a person logged in who looks after all others. Keys never
 // are: they are for reading and controlling sites.

@@ -50,6 +50,8 @@ type WidgetAction struct {
 	// Percent of a slider's value, 0 to 100; nil for other widgets.
 	Percent *int   `json:"percent,omitempty"`
 	Origin  string `json:"origin"`
+	// By is who asked, for people, such as ada or key "BMS"; empty: a platform from before there was this.
+	By string `json:"by,omitempty"`
 	// Cluster is what an action of [OriginAPI] acts on, in place of a deployed panel's clusters. Of other origins it is
 	// not read.
 	Cluster int64 `json:"cluster,omitempty"`

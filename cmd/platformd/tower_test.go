@@ -51,5 +51,7 @@ func (e *estate) tower() {
 		b.Samples["tower"] = append(b.Samples["tower"],
 			platform.Sample{Node: 1, Watts: 500 + 3500*day, At: at}, platform.Sample{Node: 2, Watts: 100 + 600*day, At: at})
 	}
+	_, err = e.db.SetSession(ctx, platform.Session{Controller: "tower", Online: true, Boot: 1, At: now})
+	must(err)
 	must(e.db.SaveBatch(ctx, b))
 }

@@ -169,7 +169,7 @@ func (g *Gate) recognise(r *http.Request) (*visit, platform.Bucket) {
 	case v.key:
 		k, owner, err := g.key(r.Context(), key)
 		if err == nil {
-			v.who = platform.Identity{User: owner, KeyID: k.ID, Permissions: k.Permissions}
+			v.who = platform.Identity{User: owner, KeyID: k.ID, KeyName: k.Name, Permissions: k.Permissions}
 			if !slices.Contains(g.cfg.AddressPaths, r.URL.Path) {
 				return v, platform.KeyBucket(k)
 			}

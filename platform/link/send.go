@@ -182,7 +182,7 @@ func (l *Link) acknowledged(cid string, payload []byte) {
 
 // Act commands one cluster of a controller, by the same path as a panel's tap.
 func (l *Link) Act(ctx context.Context, controller string, cluster int64, do platform.Action) (platform.Outcome, error) {
-	action := wire.WidgetAction{PanelID: wire.ControlsPanel, Origin: wire.OriginAPI, Cluster: cluster}
+	action := wire.WidgetAction{PanelID: wire.ControlsPanel, Origin: wire.OriginAPI, By: platform.IdentityOf(ctx).String(), Cluster: cluster}
 	slide := func(widget string, percent int) error {
 		if percent < 0 || percent > 100 {
 			return platform.Invalid("%d percent: want 0 to 100", percent)

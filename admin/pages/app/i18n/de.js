@@ -456,10 +456,13 @@ export default {
   "users.sub": "Wer sich anmelden darf, und wozu",
   "version": "Version",
   "via.admin-api": "auf diesen Seiten",
+  "via.assistant": "durch den Assistenten",
   "via.automation": "durch eine Regel",
   "via.cloud": "über die Plattform",
   "via.console": "auf der Konsole",
+  "via.panel": "an einem Raumpanel",
   "via.public-api": "über die öffentliche Schnittstelle",
+  "via.voice": "durch Sprache",
   "yes": "ja",
   "start.failed": "Die Steuerung antwortet nicht"
 };

@@ -455,10 +455,13 @@ export default {
   "users.sub": "Who may log in, and do what",
   "version": "Version",
   "via.admin-api": "on these pages",
+  "via.assistant": "by the assistant",
   "via.automation": "by a rule",
   "via.cloud": "through the platform",
   "via.console": "on the console",
+  "via.panel": "on a room panel",
   "via.public-api": "through the public API",
+  "via.voice": "by voice",
   "yes": "yes",
   "start.failed": "The controller does not answer"
 };
