@@ -157,3 +157,26 @@ type Exception struct {
 	Name string
 	Why  string // a reason of the wire, such as "silent"
 }
+
+// WhyNot says for people, after a name, why a thing did not do what it was told: "does not answer".
+func WhyNot(why string) string {
+	switch why {
+	case "offline":
+		return "is offline"
+	case "silent":
+		return "does not answer"
+	case "refused":
+		return "refuses it"
+	case "elsewhere":
+		return "stands at another value"
+	case "late":
+		return "was not told in time"
+	case "bus":
+		return "cannot be reached: its bus is down"
+	case "superseded":
+		return "was told something newer"
+	case "unconfirmed":
+		return "did not confirm it"
+	}
+	return "did not do it"
+}

@@ -4,7 +4,7 @@ package assistant
 var german = map[string]string{
 	// parts
 	" and ": " und ", " and %d more": " und %d weitere", "none": "keine", "; then ": "; dann ", " in ": " in ", "%d of %d": "%d von %d",
-	"light": "Leuchte", "shade": "Behang", "zone": "Zone", "floor": "Etage", "device": "Gerät", "meter": "Zähler", "fault": "Störung",
+	"light": "Leuchte", "shade": "Rollo", "zone": "Zone", "floor": "Etage", "device": "Gerät", "meter": "Zähler", "fault": "Störung",
 
 	// what became of an order
 	"done": "erledigt", "on its way": "unterwegs", "not done": "nicht erledigt",
@@ -23,8 +23,8 @@ var german = map[string]string{
 	"There is nothing waiting for a yes or no. Ask me something, or tell me what to set.": "Nichts wartet auf ein Ja oder Nein. Fragen Sie etwas, oder sagen Sie, was zu stellen ist.",
 
 	// what an order would do
-	"switch the lights off": "Licht aus", "set the lights to %d %%": "Licht auf %d %%", "close the shades": "Behänge schließen",
-	"move the shades to %d %% open": "Behänge auf %d %% offen", "stop the shades": "Behänge anhalten",
+	"switch the lights off": "Licht aus", "set the lights to %d %%": "Licht auf %d %%", "close the shades": "Rollos schließen",
+	"move the shades to %d %% open": "Rollos auf %d %% offen", "stop the shades": "Rollos anhalten",
 	"Not done yet. This would %s. Answer “yes” within %s to do it; anything else drops it.": "Noch nicht ausgeführt. Es wäre: %s. „Ja“ innerhalb von %s führt es aus; alles andere verwirft es.",
 	"present level unknown": "jetziger Wert unbekannt", "present position unknown": "jetzige Stellung unbekannt", "%d on now": "jetzt %d an", "now %s open on average": "jetzt im Mittel %s offen",
 
@@ -37,13 +37,13 @@ var german = map[string]string{
 	"I cannot do it later (%s); I can do it now.":                                                                                          "Später (%s) kann ich es nicht tun, jetzt schon.",
 	"I cannot do it for a while only (%s) and undo it afterwards; say it without, and again when it should end.":                           "Nur für eine Weile (%s) kann ich es nicht tun; sagen Sie es ohne, und noch einmal, wenn es enden soll.",
 	"I cannot wait for a condition (%s); rules on the controller can.":                                                                     "Auf eine Bedingung (%s) kann ich nicht warten; Regeln des Controllers können das.",
-	"no controller here can set heating, cooling or ventilation; I can switch and dim lights and move shades.":                             "Heizung, Kühlung oder Lüftung stellt hier kein Controller; ich kann Licht schalten und dimmen und Behänge bewegen.",
-	"I cannot recall scenes; I can switch and dim lights and move shades, zone by zone.":                                                   "Szenen kann ich nicht abrufen; ich kann Licht schalten und dimmen und Behänge bewegen, Zone für Zone.",
-	"I cannot set colours; I can switch and dim lights and move shades.":                                                                   "Farben kann ich nicht stellen; ich kann Licht schalten und dimmen und Behänge bewegen.",
+	"no controller here can set heating, cooling or ventilation; I can switch and dim lights and move shades.":                             "Heizung, Kühlung oder Lüftung stellt hier kein Controller; ich kann Licht schalten und dimmen und Rollos bewegen.",
+	"I cannot recall scenes; I can switch and dim lights and move shades, zone by zone.":                                                   "Szenen kann ich nicht abrufen; ich kann Licht schalten und dimmen und Rollos bewegen, Zone für Zone.",
+	"I cannot set colours; I can switch and dim lights and move shades.":                                                                   "Farben kann ich nicht stellen; ich kann Licht schalten und dimmen und Rollos bewegen.",
 	"I do not understand orders with “not” (%s); say only what is to be done, and nothing happens to the rest.":                            "Anweisungen mit „nicht“ (%s) verstehe ich nicht; sagen Sie nur, was geschehen soll, mit dem Rest geschieht nichts.",
 	"I understood %s, and I need one whole number from 0 to 100: say for example “set the lobby to 60 %%”.":                                "Ich habe %s verstanden und brauche eine ganze Zahl von 0 bis 100: zum Beispiel „Lobby auf 60 %%“.",
-	"I do not understand %s, and that is not something I can do; I can set lights to a level and move or stop shades, zone by zone.":       "Ich verstehe %s nicht und kann das nicht tun; ich kann Licht auf einen Wert stellen und Behänge bewegen oder anhalten, Zone für Zone.",
-	"I need to know what to do with what, from 0 to 100 %%: say for example “set the lobby to 60 %%” or “move the lobby shades to 30 %%”.": "Ich muss wissen, was womit geschehen soll, von 0 bis 100 %%: zum Beispiel „Lobby auf 60 %%“ oder „Behänge der Lobby auf 30 %%“.",
+	"I do not understand %s, and that is not something I can do; I can set lights to a level and move or stop shades, zone by zone.":       "Ich verstehe %s nicht und kann das nicht tun; ich kann Licht auf einen Wert stellen und Rollos bewegen oder anhalten, Zone für Zone.",
+	"I need to know what to do with what, from 0 to 100 %%: say for example “set the lobby to 60 %%” or “move the lobby shades to 30 %%”.": "Ich muss wissen, was womit geschehen soll, von 0 bis 100 %%: zum Beispiel „Lobby auf 60 %%“ oder „Rollos der Lobby auf 30 %%“.",
 	"a panel can be opened at its device only.":                                                                                            "ein Bedienfeld öffnet sich nur an seinem Gerät.",
 	"which zone or floor do you mean, or all of them?":                                                                                     "welche Zone oder Etage ist gemeint, oder alle?",
 	"I command whole zones, not single devices; name a zone or a floor.":                                                                   "ich steuere ganze Zonen, keine einzelnen Geräte; nennen Sie eine Zone oder Etage.",

@@ -43,7 +43,7 @@ func (r *result) judge(lang understand.Lang, devices []platform.Device) {
 			continue // a stop of what stands is done
 		}
 		failed[x.ID] = true
-		r.Not = append(r.Not, label(x.Name)+" "+whyNot(lang, x.Why))
+		r.Not = append(r.Not, label(x.Name)+" "+in(lang, platform.WhyNot(x.Why)))
 	}
 	switch {
 	case r.Sent && (devices == nil || !r.shown(devices, nil)):

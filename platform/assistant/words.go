@@ -59,17 +59,5 @@ func (a *asked) count(n int, one string) string {
 	return count(n, one)
 }
 
-// whyNot words why a thing did not do what it was told.
-func whyNot(lang understand.Lang, why string) string {
-	text := map[string]string{
-		"offline": "is offline", "silent": "does not answer", "refused": "refuses it", "elsewhere": "stands at another value", "late": "was not told in time",
-		"bus": "cannot be reached: its bus is down", "superseded": "was told something newer", "unconfirmed": "did not confirm it",
-	}[why]
-	if text == "" {
-		text = "did not do it"
-	}
-	return in(lang, text)
-}
-
 // germanMany are plurals.
-var germanMany = map[string]string{"light": "Leuchten", "shade": "Behänge", "zone": "Zonen", "floor": "Etagen", "device": "Geräte", "meter": "Zähler", "fault": "Störungen"}
+var germanMany = map[string]string{"light": "Leuchten", "shade": "Rollos", "zone": "Zonen", "floor": "Etagen", "device": "Geräte", "meter": "Zähler", "fault": "Störungen"}

@@ -187,7 +187,9 @@ func TestOutcomeIsTold(t *testing.T) {
 		{"done, one offline", wire.Ack{Status: wire.Applied, Offline: 1}, nil, true, "Lights off. 1 light is offline."},
 		{"done, two offline", wire.Ack{Status: wire.Applied, Offline: 2}, nil, true, "Lights off. 2 lights are offline."},
 		{"not answered in time", wire.Ack{}, platform.ErrUnanswered, true, "Sent."},
-		{"partly failed", wire.Ack{Status: wire.Failed, Detail: "1 of 4 did not confirm: node 7 (Window)"}, nil, false, "Not done: 1 of 4 did not confirm: node 7 (Window)."},
+		{"partly failed, by name", wire.Ack{Status: wire.Failed, Detail: "node 7 on /dev/ttyUSB0", Things: 14, Not: []wire.Exception{{Name: "Stage 5", Why: wire.WhySilent}}}, nil, false, "13 of 14 done; Stage 5 does not answer."},
+		{"all failed, by name", wire.Ack{Status: wire.Failed, Detail: "x", Things: 1, Not: []wire.Exception{{Name: "Stage 5", Why: wire.WhyBus}}}, nil, false, "Not done: Stage 5 cannot be reached: its bus is down."},
+		{"partly failed, an older controller", wire.Ack{Status: wire.Failed, Detail: "1 of 4 did not confirm: node 7 (Window)"}, nil, false, "Not done: 1 of 4 did not confirm: node 7 (Window)."},
 		{"too late", wire.Ack{Status: wire.Expired}, nil, false, "That came too late; nothing was done. Say it again."},
 		{"controller offline", wire.Ack{}, platform.ErrOffline, false, platform.ControllerOffline},
 	} {

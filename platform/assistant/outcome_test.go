@@ -1,0 +1,96 @@
+package assistant
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/sitetest"
+)
+
+// answering is a building whose controller answers orders with an outcome.
+type answering struct {
+	*house
+	out platform.Outcome
+}
+
+func (a *answering) Act(ctx context.Context, controller string, cluster int64, do platform.Action) (platform.Outcome, error) {
+	return a.out, nil
+}
+
+// ordered gives an order, says yes, and returns what is said of it; then changes the building and asks something else.
+func ordered(t *testing.T, a *answering, order, yes string, then func()) (first, later string) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		e := New(Config{Sites: a, Act: a, History: sitetest.NewHistory(), Settle: 2 * time.Second, Now: func() time.Time { return sitetest.Now }, Log: slog.New(slog.DiscardHandler)})
+		ask(t, e, platform.Inquiry{Session: "s", Message: order, Control: true})
+		first = ask(t, e, platform.Inquiry{Session: "s", Message: yes, Control: true}).Text
+		if then != nil {
+			then()
+		}
+		later = ask(t, e, platform.Inquiry{Session: "s", Message: "is the controller online?", Control: true}).Text
+	})
+	return first, later
+}
+
+func TestWhatBecameOfAnOrderIsToldInThreeWords(t *testing.T) {
+	shade := func(a *answering, name string, change func(*platform.Device)) {
+		for i := range a.DeviceList {
+			if a.DeviceList[i].Name == name {
+				change(&a.DeviceList[i])
+			}
+		}
+	}
+	var lobby []platform.Device
+	for _, d := range sitetest.New().DeviceList {
+		if d.Kind == platform.KindShade && d.Zones[0] == sitetest.Lobby {
+			lobby = append(lobby, d)
+		}
+	}
+	all := func(a *answering, change func(*platform.Device)) {
+		for _, d := range lobby {
+			shade(a, d.Name, change)
+		}
+	}
+	stuck := platform.Exception{Kind: platform.KindShade, ID: lobby[1].ID, Name: lobby[1].Name, Why: "silent"}
+
+	a := &answering{sitetest.New(), platform.Outcome{Done: true, Things: 2}}
+	all(a, func(d *platform.Device) { d.Motion = "closing" })
+	first, later := ordered(t, a, "close the lobby shades", "yes", func() { all(a, func(d *platform.Device) { d.Motion, d.Position.Value = "stopped", 0 }) })
+	if first != "On its way: close the shades: Lobby." || !strings.Contains(later, "Of what you told me at 14:32: Done: close the shades: Lobby.") {
+		t.Errorf("moving: %s\n%s", first, later)
+	}
+	if _, later = ordered(t, a, "close the lobby shades", "yes", nil); strings.Contains(later, "told me") {
+		t.Errorf("what was done at once is told again: %s", later)
+	}
+
+	a = &answering{sitetest.New(), platform.Outcome{Detail: "shade 2: motor on bus facade (/dev/ttyUSB0): no answer", Things: 2, Not: []platform.Exception{stuck}}}
+	shade(a, lobby[0].Name, func(d *platform.Device) { d.Motion, d.Position.Value = "stopped", 0 })
+	if first, _ = ordered(t, a, "close the lobby shades", "yes", nil); first != "Done: close the shades: Lobby (1 of 2; "+stuck.Name+" does not answer)." {
+		t.Errorf("one is silent: %s", first)
+	}
+	if first, _ = ordered(t, a, "schließe die Rollos in der Lobby", "ja", nil); first != "Erledigt: Rollos schließen: Lobby (1 von 2; "+stuck.Name+" antwortet nicht)." {
+		t.Errorf("in German: %s", first)
+	}
+	both := a.out
+	both.Not = []platform.Exception{{Kind: stuck.Kind, ID: lobby[0].ID, Name: lobby[0].Name, Why: "bus"}, stuck}
+	a = &answering{sitetest.New(), both}
+	if first, _ = ordered(t, a, "close the lobby shades", "yes", nil); !strings.HasPrefix(first, "Not done: close the shades: Lobby, ") || strings.Contains(first, "/dev") {
+		t.Errorf("none: %s", first)
+	}
+
+	refused := platform.Exception{Kind: stuck.Kind, ID: stuck.ID, Name: stuck.Name, Why: "unconfirmed"}
+	a = &answering{sitetest.New(), platform.Outcome{Things: 2, Not: []platform.Exception{refused}}}
+	all(a, func(d *platform.Device) { d.Motion = "stopped" })
+	if first, _ = ordered(t, a, "stop the lobby shades", "yes", nil); first != "Done: stop the shades: Lobby." {
+		t.Errorf("a stop of what stands: %s", first)
+	}
+	a.out.Not[0].Why = "silent"
+	if first, _ = ordered(t, a, "stop the lobby shades", "yes", nil); !strings.Contains(first, "does not answer") {
+		t.Errorf("a stop that nobody heard: %s", first)
+	}
+}
