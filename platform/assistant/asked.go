@@ -106,14 +106,14 @@ func ordinalDigits(i int) string {
 }
 
 // scopeOf turns places, without those that are left out, into a scope.
-func scopeOf(s *facts.Site, places, except []understand.Place) facts.Scope {
+func scopeOf(s *facts.Site, lang understand.Lang, places, except []understand.Place) facts.Scope {
 	c := scopeIn(s, places)
 	if len(except) == 0 {
 		return c
 	}
 	out := scopeIn(s, except)
 	c.Out = &out
-	c.Label = strings.TrimPrefix(c.Label+" without "+out.Label, " ")
+	c.Label = strings.TrimPrefix(c.Label+in(lang, " without ")+out.Label, " ")
 	return c
 }
 
@@ -152,7 +152,7 @@ func scopeIn(s *facts.Site, places []understand.Place) facts.Scope {
 func (a *asked) where() string {
 	switch {
 	case a.scope.Whole():
-		return "the building"
+		return a.f("the building")
 	case len(a.q.Places) == 0 && a.scope.Out != nil:
 		return "the building " + a.scope.Label
 	}
@@ -168,12 +168,12 @@ func (a *asked) in() string {
 		return " " + a.scope.Label
 	}
 	if a.scope.Floor != "" {
-		return " on " + a.scope.Label
+		return a.f(" on ") + a.scope.Label
 	}
 	if len(a.scope.Devices)+len(a.scope.Shades) > 0 && len(a.scope.Zones) == 0 {
-		return " among " + a.scope.Label
+		return a.f(" among ") + a.scope.Label
 	}
-	return " in " + a.scope.Label
+	return a.f(" in ") + a.scope.Label
 }
 
 // partly tells which names were meant where only a part of them was said.
@@ -199,7 +199,7 @@ func (a *asked) strange() string {
 	for _, w := range a.q.Unclear.Words {
 		words = append(words, quoted(w))
 	}
-	return fmt.Sprintf("I know nothing called %s in %s.", list(words), quoted(a.site.Name()))
+	return a.f("I know nothing called %s in %s.", a.list(words), quoted(a.site.Name()))
 }
 
 // around lists what there is, for somebody who named something that is not there.
@@ -213,10 +213,10 @@ func (a *asked) around() string {
 	}
 	text := ""
 	if len(zones) > 0 {
-		text = "The zones are " + some(zones, 25) + "."
+		text = a.f("The zones are %s.", a.some(zones, 25))
 	}
 	if len(floors) > 0 {
-		text += " The floors are " + some(floors, 15) + "."
+		text += " " + a.f("The floors are %s.", a.some(floors, 15))
 	}
 	return strings.TrimSpace(text)
 }

@@ -283,7 +283,10 @@ func (e *Assistant) understand(ctx context.Context, w *work, site *facts.Site, m
 			q.Unclear = nil // the period says which time is meant
 		}
 	}
-	return &asked{ctx: ctx, site: site, q: q, scope: scopeOf(site, q.Places, q.Except), price: e.Price}
+	if q.Topic != understand.Order && q.Unclear == nil && !speaksGerman(q) {
+		q.Lang = understand.English
+	}
+	return &asked{ctx: ctx, site: site, q: q, scope: scopeOf(site, q.Lang, q.Places, q.Except), price: e.Price}
 }
 
 // whereNamed keeps the sites that have what was named, if any has.

@@ -571,5 +571,5 @@ func (a *asked) basis(b facts.Basis) string {
 	if b.Controller == "" {
 		return ""
 	}
-	return basis(b, a.site.Now)
+	return basis(a.q.Lang, b, a.site.Now)
 }

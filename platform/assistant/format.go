@@ -180,7 +180,7 @@ var sourceWords = map[string]string{
 }
 
 // basis tells source and age of what an answer rests on.
-func basis(b facts.Basis, now time.Time) string {
+func basis(lang understand.Lang, b facts.Basis, now time.Time) string {
 	var text string
 	if b.Readings > 0 {
 		var sources []string
@@ -188,34 +188,37 @@ func basis(b facts.Basis, now time.Time) string {
 			if w := sourceWords[s]; w != "" {
 				s = w
 			}
-			sources = append(sources, s)
+			sources = append(sources, in(lang, s))
 		}
 		slices.Sort(sources)
-		text = fmt.Sprintf("Source: controller %s, %s; ", quoted(b.Controller), list(sources))
+		text = in(lang, "Source: controller %s, %s; ", quoted(b.Controller), listIn(lang, sources))
 		oldest, newest := now.Sub(b.Oldest), now.Sub(b.Newest)
 		if b.Readings == 1 || length(oldest) == length(newest) {
-			text += "the reading is " + length(newest) + " old."
-			if b.Readings > 1 {
-				text = strings.Replace(text, "the reading is", fmt.Sprintf("%d readings,", b.Readings), 1)
+			if b.Readings == 1 {
+				text += in(lang, "the reading is %s old.", lengthIn(lang, newest))
+			} else {
+				text += in(lang, "%d readings, %s old.", b.Readings, lengthIn(lang, newest))
 			}
 		} else {
-			text += fmt.Sprintf("%d readings, %s to %s old.", b.Readings, length(newest), length(oldest))
+			text += in(lang, "%d readings, %s to %s old.", b.Readings, lengthIn(lang, newest), lengthIn(lang, oldest))
 		}
 	} else {
-		text = "Source: controller " + quoted(b.Controller) + "; it gave no reading that I could use."
+		text = in(lang, "Source: controller %s; it gave no reading that I could use.", quoted(b.Controller))
 	}
-	return text + away(b, now)
+	return text + awayIn(lang, b, now)
 }
 
 // away warns that the controller itself does not report.
-func away(b facts.Basis, now time.Time) string {
+func away(b facts.Basis, now time.Time) string { return awayIn(understand.English, b, now) }
+
+func awayIn(lang understand.Lang, b facts.Basis, now time.Time) string {
 	switch {
 	case b.ControllerOnline:
 		return ""
 	case b.ControllerSeen.IsZero():
-		return " The controller has never reported."
+		return in(lang, " The controller has never reported.")
 	}
-	return fmt.Sprintf(" The controller is offline, last heard %s ago (%s): nothing newer is known.", length(now.Sub(b.ControllerSeen)), moment(b.ControllerSeen, now))
+	return in(lang, " The controller is offline, last heard %s ago (%s): nothing newer is known.", lengthIn(lang, now.Sub(b.ControllerSeen)), momentIn(lang, b.ControllerSeen, now))
 }
 
 // sentences joins what is not empty.

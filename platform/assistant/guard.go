@@ -17,13 +17,13 @@ func (a *asked) refused() string {
 		}
 		switch u.Why {
 		case understand.Words:
-			return sentences(a.strange(), "So I do not answer, rather than answer something else.", a.around())
+			return sentences(a.strange(), a.f("So I do not answer, rather than answer something else."), a.around())
 		case understand.TimeWords:
-			return fmt.Sprintf("I did not understand the time %s, and a figure of another time would not help. Say it for instance as “yesterday”, “last week”, “since Monday” or “9 to 13 November”.", list(words))
+			return a.f("I did not understand the time %s, and a figure of another time would not help. Say it for instance as “yesterday”, “last week”, “since Monday” or “9 to 13 November”.", a.list(words))
 		case understand.Conflict:
-			return fmt.Sprintf("I do not understand %s together with the rest of the question, so I do not answer, rather than answer something else. Ask it in other words, or one thing at a time.", list(words))
+			return a.f("I do not understand %s together with the rest of the question, so I do not answer, rather than answer something else. Ask it in other words, or one thing at a time.", a.list(words))
 		}
-		return "I did not understand that, so I will not guess. " + help().text
+		return sentences(a.f("I did not understand that, so I will not guess."), a.f(helpText))
 	}
 	if left := a.unserved(); len(left) > 0 {
 		return fmt.Sprintf("I understood the question, but cannot answer it with %s. Ask it without, or one thing at a time.", list(left))

@@ -25,7 +25,7 @@ func (a *asked) lights() (answer, error) {
 		return answer{text: "Compared with what? Name two places."}, nil
 	}
 	if a.past() {
-		return answer{text: sentences("I do not know: levels are reported as they are now, and their history is not kept.", "I can tell what is on now, and what was measured of energy.")}, nil
+		return answer{text: sentences(a.f("I do not know: levels are reported as they are now, and their history is not kept."), a.f("I can tell what is on now, and what was measured of energy."))}, nil
 	}
 	switch {
 	case a.q.State == understand.Unread:
@@ -39,9 +39,9 @@ func (a *asked) lights() (answer, error) {
 	case a.q.Op == understand.Average:
 		mean, ok := t.Mean()
 		if !ok {
-			return answer{sentences("I do not know any of the levels"+a.in()+" now.", a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
+			return answer{sentences(a.f("I do not know any of the levels%s now.", a.in()), a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
 		}
-		return answer{sentences(fmt.Sprintf("The mean level of the %s%s is %s.", count(t.Basis.Readings, "light"), a.in(), percent(mean)), a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
+		return answer{sentences(a.f("The mean level of the %s%s is %s.", a.count(t.Basis.Readings, "light"), a.in(), percent(mean)), a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
 	case a.q.State == "" && a.level() == nil:
 		return a.allLights(t)
 	}
@@ -54,9 +54,9 @@ func (a *asked) noneOf(t facts.Things, kind string) string {
 	case len(t.All) > 0:
 		return ""
 	case a.scope.Whole() && len(a.site.Devices) == 0:
-		return quoted(a.site.Name()) + " has not reported any devices yet." + away(t.Basis, a.site.Now)
+		return a.f("%s has not reported any devices yet.", quoted(a.site.Name())) + awayIn(a.q.Lang, t.Basis, a.site.Now)
 	}
-	return fmt.Sprintf("No %s is known%s.", kind, a.in())
+	return a.f("No %s is known%s.", a.noun(kind), a.in())
 }
 
 // unread answers of how many things it is not known what they do.
@@ -76,11 +76,11 @@ func (a *asked) wanted() (keep func(facts.Thing) bool, words string) {
 		b := *a.level()
 		return func(t facts.Thing) bool {
 			return b.Holds(*t.Value) && (a.q.State != understand.On || *t.Value > 0)
-		}, sides[b.Rel] + " " + percent(b.Value)
+		}, a.f(sides[b.Rel]) + " " + percent(b.Value)
 	case a.q.State == understand.Off:
-		return func(t facts.Thing) bool { return *t.Value == 0 }, "off"
+		return func(t facts.Thing) bool { return *t.Value == 0 }, a.f("off")
 	}
-	return func(t facts.Thing) bool { return *t.Value > 0 }, "on"
+	return func(t facts.Thing) bool { return *t.Value > 0 }, a.f("on")
 }
 
 // sides word relations.
@@ -108,18 +108,18 @@ func (a *asked) lightsThat(t facts.Things) (answer, error) {
 	var head string
 	switch {
 	case known == 0:
-		head = "I do not know: of " + count(len(t.All), "light") + a.in() + " none has a current level."
+		head = a.f("I do not know: of %s%s none has a current level.", a.count(len(t.All), "light"), a.in())
 	case len(found) == 0 && doubts == "":
-		head = fmt.Sprintf("None of the %s%s is %s.", count(len(t.All), "light"), a.in(), words)
+		head = a.f("None of the %s%s is %s.", a.count(len(t.All), "light"), a.in(), words)
 	case len(found) == 0:
-		head = fmt.Sprintf("None that I know of: none of the %d with a current level%s is %s.", known, a.in(), words)
+		head = a.f("None that I know of: none of the %d with a current level%s is %s.", known, a.in(), words)
 	case len(found) == len(t.All):
-		head = fmt.Sprintf("All %s%s are %s.", count(len(found), "light"), a.in(), words)
+		head = a.f("All %s%s are %s.", a.count(len(found), "light"), a.in(), words)
 	default:
-		head = fmt.Sprintf("%d of %s%s %s %s.", len(found), count(len(t.All), "light"), a.in(), are(len(found)), words)
+		head = a.f("%d of %s%s %s %s.", len(found), a.count(len(t.All), "light"), a.in(), a.are(len(found)), words)
 	}
 	if a.q.Op == understand.Share && known > 0 {
-		head += fmt.Sprintf(" That is %s of those whose level is known.", percent(100*float64(len(found))/float64(known)))
+		head += a.f(" That is %s of those whose level is known.", percent(100*float64(len(found))/float64(known)))
 	}
 	if a.q.Is(understand.None) && known > 0 {
 		return answer{sentences(a.partly(), a.none(len(found), doubts)+lower(head), a.named(found), doubts, a.basis(t.Basis)), map[string]any{"matching": found, "all": t}}, nil
@@ -131,11 +131,11 @@ func (a *asked) lightsThat(t facts.Things) (answer, error) {
 		}
 		switch {
 		case a.q.Is(understand.All) && !yes && len(found) == known:
-			head = "As far as I know: " + lower(head)
+			head = a.f("As far as I know: ") + lower(head)
 		case yes:
-			head = "Yes: " + lower(head)
+			head = a.yesNo(true) + lower(head)
 		default:
-			head = "No: " + lower(head)
+			head = a.yesNo(false) + lower(head)
 		}
 	}
 	return answer{sentences(a.partly(), head, a.named(found), doubts, a.basis(t.Basis)), map[string]any{"matching": found, "all": t}}, nil
@@ -144,9 +144,9 @@ func (a *asked) lightsThat(t facts.Things) (answer, error) {
 // none is the yes or no to "is nothing …".
 func (a *asked) none(found int, doubts string) string {
 	if found == 0 && doubts != "" {
-		return "Yes, as far as I know: "
+		return a.f("Yes, as far as I know: ")
 	}
-	return yesNo(found == 0)
+	return a.yesNo(found == 0)
 }
 
 // named lists things with their values, by zone where there are many.
@@ -159,7 +159,7 @@ func (a *asked) named(found []facts.Thing) string {
 		for _, one := range found {
 			lines = append(lines, a.withValue(one))
 		}
-		return upper(list(lines)) + "."
+		return upper(a.list(lines)) + "."
 	}
 	for _, z := range a.site.Zones {
 		n, sum := 0, 0.0
@@ -170,7 +170,7 @@ func (a *asked) named(found []facts.Thing) string {
 			}
 		}
 		if n > 0 {
-			lines = append(lines, fmt.Sprintf("%s %d (mean %s)", label(z.Name), n, percent(sum/float64(n))))
+			lines = append(lines, a.f("%s %d (mean %s)", label(z.Name), n, percent(sum/float64(n))))
 		}
 	}
 	loose := 0
@@ -180,16 +180,16 @@ func (a *asked) named(found []facts.Thing) string {
 		}
 	}
 	if loose > 0 {
-		lines = append(lines, fmt.Sprintf("%d in no zone", loose))
+		lines = append(lines, a.f("%d in no zone", loose))
 	}
-	return "By zone: " + list(lines) + "."
+	return a.f("By zone: %s.", a.list(lines))
 }
 
 func (a *asked) withValue(one facts.Thing) string {
 	if *one.Value == 0 {
 		return label(one.Name)
 	}
-	return fmt.Sprintf("%s (%s)", label(one.Name), percent(*one.Value))
+	return a.f("%s (%s)", label(one.Name), percent(*one.Value))
 }
 
 // doubts tells which things have no current value, and why.
@@ -201,7 +201,7 @@ func (a *asked) doubts(t facts.Things, kind string) string {
 			continue
 		}
 		if condition == facts.Away && !a.site.Controller.Online {
-			return fmt.Sprintf("Of %s nothing current is known, because the controller does not report.", count(len(found), kind))
+			return a.f("Of %s nothing current is known, because the controller does not report.", a.count(len(found), kind))
 		}
 		var names []string
 		for _, one := range found {
@@ -209,7 +209,7 @@ func (a *asked) doubts(t facts.Things, kind string) string {
 		}
 		why := map[facts.Condition]string{facts.Away: "%s %s offline, so I do not know what it does: %s.", facts.Stale: "%s %s without a recent reading, so I do not know: %s.",
 			facts.Unknown: "%s %s never read, so I do not know: %s."}[condition]
-		parts = append(parts, fmt.Sprintf(why, count(len(found), kind), are(len(found)), some(names, 10)))
+		parts = append(parts, a.f(why, a.count(len(found), kind), a.are(len(found)), a.some(names, 10)))
 	}
 	return sentences(parts...)
 }
@@ -218,22 +218,22 @@ func (a *asked) doubts(t facts.Things, kind string) string {
 func (a *asked) oneLight(t facts.Things) (answer, error) {
 	one := t.All[0]
 	if one.Condition != facts.Current {
-		return answer{sentences("I do not know: "+a.silence(one)+".", a.basis(t.Basis)), t}, nil
+		return answer{sentences(a.f("I do not know: %s.", a.silence(one)), a.basis(t.Basis)), t}, nil
 	}
-	state := "on at " + percent(*one.Value)
+	state := a.f("on at %s", percent(*one.Value))
 	if *one.Value == 0 {
-		state = "off"
+		state = a.f("off")
 	}
-	text := fmt.Sprintf("%s is %s.", label(one.Name), state)
+	text := a.f("%s is %s.", label(one.Name), state)
 	if a.q.Form == understand.Check && (a.q.State != "" || a.level() != nil) {
 		if keep, _ := a.wanted(); keep(one) {
-			text = "Yes: " + text
+			text = a.yesNo(true) + text
 		} else {
-			text = "No: " + text
+			text = a.yesNo(false) + text
 		}
 	}
 	if one.Trouble != "" {
-		text += " It reports: " + quoted(one.Trouble) + "."
+		text += a.f(" It reports: %s.", quoted(one.Trouble))
 	}
 	return answer{sentences(text, a.basis(t.Basis)), t}, nil
 }
@@ -241,11 +241,11 @@ func (a *asked) oneLight(t facts.Things) (answer, error) {
 // allLights sums a scope up.
 func (a *asked) allLights(t facts.Things) (answer, error) {
 	on := t.Where(facts.Current, func(one facts.Thing) bool { return *one.Value > 0 })
-	head := fmt.Sprintf("%d of %s%s %s on.", len(on), count(len(t.All), "light"), a.in(), are(len(on)))
+	head := a.f("%d of %s%s %s on.", len(on), a.count(len(t.All), "light"), a.in(), a.are(len(on)))
 	if t.Basis.Readings == 0 {
-		head = "I do not know: of " + count(len(t.All), "light") + a.in() + " none has a current level."
+		head = a.f("I do not know: of %s%s none has a current level.", a.count(len(t.All), "light"), a.in())
 	} else if mean, ok := t.Mean(); ok {
-		head += fmt.Sprintf(" The mean level of all with a current reading is %s.", percent(mean))
+		head += a.f(" The mean level of all with a current reading is %s.", percent(mean))
 	}
 	return answer{sentences(a.partly(), head, a.named(on), a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
 }
@@ -254,19 +254,19 @@ func (a *asked) allLights(t facts.Things) (answer, error) {
 func (a *asked) brightest(t facts.Things) (answer, error) {
 	current := t.Where(facts.Current, nil)
 	if len(current) == 0 {
-		return answer{sentences("I do not know any level"+a.in()+" now.", a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
+		return answer{sentences(a.f("I do not know any level%s now.", a.in()), a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
 	}
 	slices.SortStableFunc(current, func(x, y facts.Thing) int { return cmp.Compare(*y.Value, *x.Value) })
-	word := "brightest"
+	word := a.f("brightest")
 	switch {
 	case *current[0].Value == 0:
-		return answer{sentences(fmt.Sprintf("All %s%s with a current level are off.", count(len(current), "light"), a.in()), a.doubts(t, "light"), a.basis(t.Basis)), current}, nil
+		return answer{sentences(a.f("All %s%s with a current level are off.", a.count(len(current), "light"), a.in()), a.doubts(t, "light"), a.basis(t.Basis)), current}, nil
 	case a.q.Op == understand.Least:
 		if a.q.State == understand.On { // "the dimmest that is on"
 			current = slices.DeleteFunc(current, func(one facts.Thing) bool { return *one.Value == 0 })
 		}
 		slices.Reverse(current)
-		word = "dimmest"
+		word = a.f("dimmest")
 	}
 	n := a.q.Top
 	if n == 0 { // all that share the first place
@@ -275,7 +275,7 @@ func (a *asked) brightest(t facts.Things) (answer, error) {
 		}
 	}
 	shown := current[:min(n, len(current))]
-	return answer{sentences(fmt.Sprintf("The %s%s: %s", word, a.in(), lower(a.named(shown))), a.doubts(t, "light"), a.basis(t.Basis)), shown}, nil
+	return answer{sentences(a.f("The %s%s: %s", word, a.in(), lower(a.named(shown))), a.doubts(t, "light"), a.basis(t.Basis)), shown}, nil
 }
 
 // lightsBy counts by zone or floor.

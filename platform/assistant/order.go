@@ -107,7 +107,7 @@ func (a *asked) cannot() string {
 
 // steps are what one thing that an order wants means for every zone of it, or why it cannot be done.
 func (a *asked) steps(d understand.Do) (steps []Step, line, why string) {
-	scope := scopeOf(a.site, d.Places, d.Except)
+	scope := scopeOf(a.site, a.q.Lang, d.Places, d.Except)
 	if d.Kind == understand.Panel {
 		return nil, "", a.f("a panel can be opened at its device only.")
 	}

@@ -183,7 +183,7 @@ func TestOperations(t *testing.T) {
 		"since when are the lobby lights on":                                {"history is not kept"},
 		"why is consumption so high today":                                  {"Why, I do not know", kwh(at(18, 0), sitetest.Now, ground, offices, workshop, alps)},
 		"lights cooler than 3600 K in Alps?":                                {"1 of 3 lights in Meeting room Alps with a colour temperature is above 3600 K: Alps 3 4000 K"},
-		"welche Lichter sind an, außer in der Lobby?":                       {"23 of 35 lights"},
+		"welche Lichter sind an, außer in der Lobby?":                       {"23 von 35 Leuchten ohne Lobby sind an"},
 		"wie viel Energie hat das Erdgeschoss gestern verbraucht?":          {kwh(at(17, 0), at(18, 0), ground)},
 		"is the workshop's consumption on Monday usual":                     {kwh(at(16, 0), at(17, 0), workshop), "same hours of the same weekday of the last 4 weeks"},
 		"what share of the building's energy did the offices use on Monday": {kwh(at(16, 0), at(17, 0), offices), "whole building"},

@@ -84,17 +84,17 @@ func (a *asked) condition(one facts.Thing) string {
 	now := a.site.Now
 	switch {
 	case one.Condition == facts.Away && !a.site.Controller.Online:
-		return "the controller does not report"
+		return a.f("the controller does not report")
 	case one.Condition == facts.Away && one.LastSeen.IsZero():
-		return "offline, never seen"
+		return a.f("offline, never seen")
 	case one.Condition == facts.Away:
-		return "offline, last seen " + length(now.Sub(one.LastSeen)) + " ago"
+		return a.f("offline, last seen %s ago", lengthIn(a.q.Lang, now.Sub(one.LastSeen)))
 	case one.Condition == facts.Stale && one.Source == "restored":
-		return "not read since a restart"
+		return a.f("not read since a restart")
 	case one.Condition == facts.Stale:
-		return "its last reading is " + length(now.Sub(one.At)) + " old"
+		return a.f("its last reading is %s old", lengthIn(a.q.Lang, now.Sub(one.At)))
 	case one.Condition == facts.Unknown:
-		return "never read"
+		return a.f("never read")
 	}
 	return ""
 }
@@ -104,13 +104,13 @@ func (a *asked) silence(one facts.Thing) string {
 	why, name := a.condition(one), label(one.Name)
 	switch {
 	case one.Condition == facts.Away && !a.site.Controller.Online:
-		return why + " what " + name + " does"
+		return a.f("%s what %s does", why, name)
 	case one.Condition == facts.Away:
-		return name + " is " + why
+		return a.f("%s is %s", name, why)
 	case one.Condition == facts.Stale && one.Source != "restored":
-		return fmt.Sprintf("the last reading of %s is %s old", name, length(a.site.Now.Sub(one.At)))
+		return a.f("the last reading of %s is %s old", name, lengthIn(a.q.Lang, a.site.Now.Sub(one.At)))
 	}
-	return name + " was " + why
+	return a.f("%s was %s", name, why)
 }
 
 // noPower says why there is no figure, and offers an estimate as such.

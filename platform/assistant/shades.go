@@ -22,7 +22,7 @@ func (a *asked) shades() (answer, error) {
 		return a.unkept(), nil
 	}
 	if a.past() {
-		return answer{text: "I do not know: positions are reported as they are now, and their history is not kept."}, nil
+		return answer{text: a.f("I do not know: positions are reported as they are now, and their history is not kept.")}, nil
 	}
 	if a.q.State == understand.Unread {
 		return a.unread(t, "shade", "position"), nil
@@ -64,24 +64,24 @@ func (a *asked) shades() (answer, error) {
 	var head string
 	switch {
 	case t.Basis.Readings == 0:
-		head = "I do not know: of " + count(len(t.All), "shade") + a.in() + " none has a current position."
+		head = a.f("I do not know: of %s%s none has a current position.", a.count(len(t.All), "shade"), a.in())
 	case len(current) == 0:
-		head = fmt.Sprintf("None of the %d with a known position%s is %s.", t.Basis.Readings, a.in(), words)
+		head = a.f("None of the %d with a known position%s is %s.", t.Basis.Readings, a.in(), words)
 	case len(current) == len(t.All):
-		head = fmt.Sprintf("All %s%s are %s.", count(len(current), "shade"), a.in(), words)
+		head = a.f("All %s%s are %s.", a.count(len(current), "shade"), a.in(), words)
 	default:
-		head = fmt.Sprintf("%d of %s%s %s %s.", len(current), count(len(t.All), "shade"), a.in(), are(len(current)), words)
+		head = a.f("%d of %s%s %s %s.", len(current), a.count(len(t.All), "shade"), a.in(), a.are(len(current)), words)
 	}
 	if a.q.Op == understand.Share && t.Basis.Readings > 0 {
-		head += fmt.Sprintf(" That is %s of those whose position is known.", percent(100*float64(len(current))/float64(t.Basis.Readings)))
+		head += a.f(" That is %s of those whose position is known.", percent(100*float64(len(current))/float64(t.Basis.Readings)))
 	}
 	if a.q.Is(understand.None) && t.Basis.Readings > 0 {
 		head = a.none(len(current), doubts) + lower(head)
 	} else if a.q.Form == understand.Check && t.Basis.Readings > 0 {
 		if yes := len(current) > 0 && (!a.q.Is(understand.All) || len(current) == len(t.All)); yes {
-			head = "Yes: " + lower(head)
+			head = a.yesNo(true) + lower(head)
 		} else {
-			head = "No: " + lower(head)
+			head = a.yesNo(false) + lower(head)
 		}
 	}
 	return answer{sentences(a.partly(), head, a.openings(current), doubts, a.basis(t.Basis)), map[string]any{"matching": current, "all": t}}, nil
@@ -129,23 +129,23 @@ func (a *asked) shadesBy(t facts.Things, keep func(facts.Thing) bool, words stri
 func (a *asked) openings(found []facts.Thing) string {
 	var lines []string
 	for _, one := range found {
-		lines = append(lines, fmt.Sprintf("%s %s open", label(one.Name), percent(*one.Value)))
+		lines = append(lines, a.f("%s %s open", label(one.Name), percent(*one.Value)))
 	}
 	if len(lines) == 0 {
 		return ""
 	}
-	return upper(some(lines, 30)) + "."
+	return upper(a.some(lines, 30)) + "."
 }
 
 func (a *asked) shadeFilter() (func(facts.Thing) bool, string) {
 	switch {
 	case a.level() != nil:
 		b := *a.level()
-		return func(t facts.Thing) bool { return b.Holds(*t.Value) }, sides[b.Rel] + " " + percent(b.Value) + " open"
+		return func(t facts.Thing) bool { return b.Holds(*t.Value) }, a.f(sides[b.Rel]) + " " + percent(b.Value) + a.f(" open")
 	case a.q.State == understand.Open:
-		return func(t facts.Thing) bool { return *t.Value > shadeEnd }, "open, wholly or partly"
+		return func(t facts.Thing) bool { return *t.Value > shadeEnd }, a.f("open, wholly or partly")
 	case a.q.State == understand.Closed:
-		return func(t facts.Thing) bool { return *t.Value <= shadeEnd }, "closed"
+		return func(t facts.Thing) bool { return *t.Value <= shadeEnd }, a.f("closed")
 	}
 	return nil, ""
 }
@@ -154,14 +154,14 @@ func (a *asked) shadeFilter() (func(facts.Thing) bool, string) {
 func (a *asked) oneShade(t facts.Things, keep func(facts.Thing) bool) (answer, error) {
 	one := t.All[0]
 	if one.Condition != facts.Current {
-		return answer{sentences("I do not know: "+a.silence(one)+".", a.basis(t.Basis)), t}, nil
+		return answer{sentences(a.f("I do not know: %s.", a.silence(one)), a.basis(t.Basis)), t}, nil
 	}
-	text := fmt.Sprintf("%s is %s open", label(one.Name), percent(*one.Value))
+	text := a.f("%s is %s open", label(one.Name), percent(*one.Value))
 	if one.Motion != "" && one.Motion != "unknown" {
-		text += " and " + one.Motion
+		text += a.f(" and ") + a.f(one.Motion)
 	}
 	if a.q.Form == understand.Check && keep != nil {
-		text = yesNo(keep(one)) + text
+		text = a.yesNo(keep(one)) + text
 	}
 	return answer{sentences(text+".", a.basis(t.Basis)), t}, nil
 }
@@ -170,12 +170,12 @@ func (a *asked) movingShades(t facts.Things) (answer, error) {
 	var lines []string
 	for _, one := range t.All {
 		if one.Condition == facts.Current && (one.Motion == "opening" || one.Motion == "closing" || one.Motion == "moving") {
-			lines = append(lines, label(one.Name)+" ("+one.Motion+")")
+			lines = append(lines, label(one.Name)+" ("+a.f(one.Motion)+")")
 		}
 	}
-	head := "No shade" + a.in() + " is reported as moving."
+	head := a.f("No shade%s is reported as moving.", a.in())
 	if len(lines) > 0 {
-		head = fmt.Sprintf("%s%s %s moving: %s.", upper(count(len(lines), "shade")), a.in(), are(len(lines)), some(lines, 20))
+		head = a.f("%s%s %s moving: %s.", upper(a.count(len(lines), "shade")), a.in(), a.are(len(lines)), a.some(lines, 20))
 	}
 	return answer{sentences(head, a.doubts(t, "shade"), a.basis(t.Basis)), t}, nil
 }
@@ -183,11 +183,11 @@ func (a *asked) movingShades(t facts.Things) (answer, error) {
 func (a *asked) allShades(t facts.Things) (answer, error) {
 	open := len(t.Where(facts.Current, func(one facts.Thing) bool { return *one.Value >= 100-shadeEnd }))
 	closed := len(t.Where(facts.Current, func(one facts.Thing) bool { return *one.Value <= shadeEnd }))
-	text := fmt.Sprintf("Of %s%s %d %s fully open, %d closed and %d in between.", count(len(t.All), "shade"), a.in(), open, are(open), closed, t.Basis.Readings-open-closed)
+	text := a.f("Of %s%s %d %s fully open, %d closed and %d in between.", a.count(len(t.All), "shade"), a.in(), open, a.are(open), closed, t.Basis.Readings-open-closed)
 	if mean, ok := t.Mean(); ok {
-		text += fmt.Sprintf(" The mean is %s open.", percent(mean))
+		text += a.f(" The mean is %s open.", percent(mean))
 	} else {
-		text = "I do not know: of " + count(len(t.All), "shade") + a.in() + " none has a current position."
+		text = a.f("I do not know: of %s%s none has a current position.", a.count(len(t.All), "shade"), a.in())
 	}
 	return answer{sentences(a.partly(), text, a.openings(t.Where(facts.Current, nil)), a.doubts(t, "shade"), a.basis(t.Basis)), t}, nil
 }

@@ -162,12 +162,12 @@ func (a *asked) offline() (answer, error) {
 	}
 	switch {
 	case r.Total == 0 && len(a.site.Devices) == 0:
-		return answer{quoted(a.site.Name()) + " has not reported any devices yet." + away(r.Basis, a.site.Now), r}, nil
+		return answer{a.f("%s has not reported any devices yet.", quoted(a.site.Name())) + awayIn(a.q.Lang, r.Basis, a.site.Now), r}, nil
 	case r.Total == 0:
-		return answer{fmt.Sprintf("No %s is known%s.", noun, a.in()), r}, nil
+		return answer{a.f("No %s is known%s.", a.noun(noun), a.in()), r}, nil
 	case !a.site.Controller.Online && to.IsZero():
-		return answer{sentences(fmt.Sprintf("I do not know what answers now%s: the controller does not report.", a.in()),
-			fmt.Sprintf("When last heard, %d of %s did not answer.", len(r.Away), count(r.Total, noun)), a.basis(r.Basis)), r}, nil
+		return answer{sentences(a.f("I do not know what answers now%s: the controller does not report.", a.in()),
+			a.f("When last heard, %d of %s did not answer.", len(r.Away), a.count(r.Total, noun)), a.basis(r.Basis)), r}, nil
 	case !to.IsZero():
 		return answer{a.outages(r, noun, from, to), r}, nil
 	case a.cond(understand.Minutes) != nil:
@@ -180,25 +180,26 @@ func (a *asked) offline() (answer, error) {
 	}
 	online := r.Total - len(r.Away)
 	if a.q.State == understand.Online {
-		head := fmt.Sprintf("%d of %s%s %s online.", online, count(r.Total, noun), a.in(), are(online))
+		head := a.f("%d of %s%s %s online.", online, a.count(r.Total, noun), a.in(), a.are(online))
 		if a.q.Op == understand.Share {
-			head += fmt.Sprintf(" That is %s.", percent(100*float64(online)/float64(r.Total)))
+			head += a.f(" That is %s.", percent(100*float64(online)/float64(r.Total)))
 		}
 		if a.q.Form == understand.Check {
-			head = yesNo(len(r.Away) == 0 || !a.q.Is(understand.All) && online > 0) + lower(head)
+			head = a.yesNo(len(r.Away) == 0 || !a.q.Is(understand.All) && online > 0) + lower(head)
 		}
 		return answer{sentences(head, a.awayLine(r), a.basis(r.Basis)), r}, nil
 	}
-	head := fmt.Sprintf("All %s%s answer; none is offline.", count(r.Total, noun), a.in())
+	head := a.f("All %s%s answer; none is offline.", a.count(r.Total, noun), a.in())
 	if len(r.Away) > 0 {
-		head = fmt.Sprintf("%d of %s%s %s offline.", len(r.Away), count(r.Total, noun), a.in(), are(len(r.Away)))
+		head = a.f("%d of %s%s %s offline.", len(r.Away), a.count(r.Total, noun), a.in(), a.are(len(r.Away)))
 	}
 	if a.q.Form == understand.Check {
-		head = yesNo(len(r.Away) > 0 != a.q.Is(understand.None)) + lower(head)
+		head = a.yesNo(len(r.Away) > 0 != a.q.Is(understand.None)) + lower(head)
 	}
 	return answer{sentences(head, a.awayLine(r), a.basis(r.Basis)), r}, nil
 }
 
+// yesNo begins an answer.
 func yesNo(yes bool) string {
 	if yes {
 		return "Yes: "
@@ -212,13 +213,13 @@ func (a *asked) awayLine(r facts.Reach) string {
 	}
 	var lines []string
 	for _, one := range r.Away {
-		seen := "never seen"
+		seen := a.f("never seen")
 		if !one.LastSeen.IsZero() {
-			seen = fmt.Sprintf("last seen %s ago, %s", length(a.site.Now.Sub(one.LastSeen)), moment(one.LastSeen, a.site.Now))
+			seen = a.f("last seen %s ago, %s", lengthIn(a.q.Lang, a.site.Now.Sub(one.LastSeen)), momentIn(a.q.Lang, one.LastSeen, a.site.Now))
 		}
 		lines = append(lines, label(one.Name)+" ("+seen+")")
 	}
-	return "Offline: " + some(lines, 20) + "."
+	return a.f("Offline: %s.", a.some(lines, 20))
 }
 
 // oneReach answers about a single device.
@@ -235,17 +236,17 @@ func (a *asked) oneReach() (answer, error) {
 		return answer{}, err
 	}
 	b = r.Basis
-	seen := "It was never seen."
+	seen := a.f("It was never seen.")
 	if !d.LastSeen.IsZero() {
-		seen = fmt.Sprintf("It was last seen %s ago, %s.", length(a.site.Now.Sub(d.LastSeen)), moment(d.LastSeen, a.site.Now))
+		seen = a.f("It was last seen %s ago, %s.", lengthIn(a.q.Lang, a.site.Now.Sub(d.LastSeen)), momentIn(a.q.Lang, d.LastSeen, a.site.Now))
 	}
-	state := "is online"
+	state := a.f("is online")
 	if !d.Online {
-		state = "is offline"
+		state = a.f("is offline")
 	}
-	head := fmt.Sprintf("%s %s.", label(d.Name), state)
+	head := a.f("%s %s.", label(d.Name), state)
 	if a.q.Form == understand.Check {
-		head = yesNo(d.Online == (a.q.State != understand.Away)) + head
+		head = a.yesNo(d.Online == (a.q.State != understand.Away)) + head
 	}
 	return answer{sentences(head, seen, a.basis(b)), r}, nil
 }

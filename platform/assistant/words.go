@@ -2,7 +2,9 @@ package assistant
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"svc.internal/controller/platform/understand"
 )
@@ -44,11 +46,45 @@ func someIn(lang understand.Lang, names []string, n int) string {
 	return strings.Join(names[:n], ", ") + in(lang, " and %d more", len(names)-n)
 }
 
+// are is the verb for n things.
+func (a *asked) are(n int) string { return in(a.q.Lang, are(n)) }
+
+// yesNo begins an answer.
+func (a *asked) yesNo(yes bool) string { return in(a.q.Lang, yesNo(yes)) }
+
+func lengthIn(lang understand.Lang, d time.Duration) string {
+	if lang == understand.German {
+		return strings.Replace(length(d), " days", " Tage", 1)
+	}
+	return length(d)
+}
+
+func momentIn(lang understand.Lang, at, now time.Time) string {
+	at = at.In(now.Location())
+	if lang != understand.German || at.IsZero() || at.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return in(lang, moment(at, now))
+	}
+	return at.Format("2.1.2006 15:04")
+}
+
+// speaksGerman reports whether the answer to a question can be said in German: all of it or nothing is, so that no answer is half of each.
+func speaksGerman(q understand.Frame) bool {
+	op := slices.Contains([]understand.Op{understand.Tell, understand.Average, understand.Most, understand.Least, understand.Share}, q.Op)
+	period := q.When != nil && !q.When.Now
+	switch q.Topic {
+	case understand.Lights, understand.Shades:
+		return op && q.By == "" && q.State != understand.Unread
+	case understand.Offline:
+		return op && !period && len(q.Conds) == 0 && q.Aspect != "availability" && slices.Contains([]understand.Kind{"", understand.Light, understand.Shade, understand.Meter}, q.Kind)
+	}
+	return false
+}
+
 // noun is one of something, without an article.
 func (a *asked) noun(one string) string { return in(a.q.Lang, one) }
 
-// count words a number of things. German nouns here are the same in nominative and dative, but for the "n" of Lichter, which
-// their sentences avoid.
+// count words a number of things. The German nouns are such that nominative and
+// dative are the same.
 func (a *asked) count(n int, one string) string {
 	if a.q.Lang == understand.German && germanMany[one] != "" {
 		if n == 1 {
@@ -60,4 +96,4 @@ func (a *asked) count(n int, one string) string {
 }
 
 // germanMany are plurals.
-var germanMany = map[string]string{"light": "Leuchten", "shade": "Rollos", "zone": "Zonen", "floor": "Etagen", "device": "Geräte", "meter": "Zähler", "fault": "Störungen"}
+var germanMany = map[string]string{"light": "Leuchten", "shade": "Rollos", "zone": "Zonen", "floor": "Etagen", "device": "Komponenten", "meter": "Messstellen", "fault": "Störungen"}
