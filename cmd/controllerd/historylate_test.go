@@ -70,7 +70,13 @@ func (h *history) killedSince(since time.Time) bool {
 func (h *history) fellBack(x *thing, w sim.Write) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	i := slices.IndexFunc(h.kills, func(at time.Time) bool { return !w.At.Before(at) && w.At.Before(at.Add(settles)) })
+	i := slices.IndexFunc(h.kills, func(at time.Time) bool {
+		told := at.Add(settles)
+		if well := h.ill[x.bus]; well.After(at) { // its interface was not there then
+			told = well.Add(recovery)
+		}
+		return !w.At.Before(at) && w.At.Before(told)
+	})
 	if x.bus != "dmx" || i < 0 {
 		return false
 	}

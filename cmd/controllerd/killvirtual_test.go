@@ -54,6 +54,9 @@ func (p *process) kill() {
 func (p *process) ports(of *line.Ports) *line.Ports {
 	return &line.Ports{
 		Serial: func(path string, to appliance.LineSettings) (line.SerialPort, error) {
+			if p.isKilled() {
+				return nil, errKilled
+			}
 			s, err := of.Serial(path, to)
 			if err != nil {
 				return nil, err
