@@ -193,7 +193,7 @@ func TestDefect06TimeoutPerReadInsteadOfPerAnswer(t *testing.T) {
 }
 
 func TestDefect07UnpluggedAdapterSpins(t *testing.T) {
-	t.Parallel()
+	// Not beside others: it looks at the time that the whole process takes.
 	end := ptyWire(t)
 	end.play(t, false, func(q []byte) []piece {
 		if q[3] == 10 {
