@@ -57,3 +57,14 @@ func TestReplacedTokenComesOnceMoreOrEndsTheLogIn(t *testing.T) {
 		}
 	}
 }
+
+// A name that people take for another's is that of nobody new.
+func TestNobodyIsNamedLikeAnother(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir())
+	addUser(t, s, "anna", account.RoleAdmin)
+	for _, like := range []string{"Anna", "ANNA"} {
+		_, err := s.AddUser(t.Context(), like, "correct horse battery", account.RoleAdmin)
+		wantErr(t, like, err, account.ErrExists)
+	}
+}

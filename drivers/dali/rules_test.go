@@ -2,6 +2,7 @@ package dali
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/line/cable"
+	"svc.internal/controller/sim/dalisim"
 )
 
 // still is a driver of so many gears on a line in memory, that does not run.
@@ -218,4 +220,46 @@ func TestWhereAFadeEndedIsReadAfterIt(t *testing.T) {
 			t.Errorf("%v %%, %v, %v; want 100, which it told once it stood", l, ok, err)
 		}
 	})
+}
+
+func TestStatusIsPutIntoWords(t *testing.T) {
+	for status, want := range map[byte]string{
+		0: "answers", StatusLampOn: "answers, lamp on", StatusGearFailure | StatusPowerCycled: "answers, gear failure, power was cycled", StatusFading: "answers",
+	} {
+		if got := describeStatus(status); got != want {
+			t.Errorf("%02X: %q, want %q", status, got, want)
+		}
+	}
+}
+
+// forgetful is gear that does not tell the address it was given, so often.
+type forgetful struct {
+	Transmitter
+	left  int
+	given bool // it was just given one
+}
+
+func (f *forgetful) Transmit(ctx context.Context, seq ...Send) ([]Answer, error) {
+	answers, err := f.Transmitter.Transmit(ctx, seq...)
+	is := seq[len(seq)-1].Frame.AddressByte()
+	if err == nil && f.left > 0 && f.given && is == OpQueryShort {
+		f.left--
+		answers[len(answers)-1] = Answer{}
+	}
+	f.given = is == OpProgramShort
+	return answers, err
+}
+
+// An address that gear did not take is given again, and not for ever.
+func TestAddressThatWasNotTakenIsGivenAgain(t *testing.T) {
+	t.Parallel()
+	for lost, want := range map[int]error{sendTries - 1: nil, 100: appliance.ErrRefused} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, dalisim.Config{Gateway: "atx", Gears: strangers(2), Speed: 100, Seed: 5})
+			out, err := Commission(t.Context(), &forgetful{Transmitter: r.driver("atx"), left: lost}, CommissionOptions{})
+			if !errors.Is(err, want) || want == nil && len(out.Assigned) != 2 {
+				t.Errorf("%d answers lost: %+v, %v; want %v", lost, out, err, want)
+			}
+		})
+	}
 }
