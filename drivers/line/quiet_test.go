@@ -198,3 +198,86 @@ func TestDeadConnectionIsMadeAgain(t *testing.T) {
 		})
 	}
 }
+
+// An adapter that turns out to return what is sent is coped with from then on: the question is
+// not taken for the beginning of the answer.
+func TestAdapterThatEchoesIsCopedWith(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVirtual(t, func(v *virtual) { v.end.Write([]byte("?full")) }, nil)
+		got := func() string {
+			reply, err := v.Exchange(t.Context(), line.Request{Frame: []byte("?"), Timeout: patience, Scan: func(b []byte) (int, line.Verdict) {
+				return min(len(b), 4), line.Accept
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(reply.Frame)
+		}
+		if first := got(); first != "?ful" {
+			t.Fatalf("the answer is %q; this test shows nothing", first)
+		}
+		v.Echoes()
+		if second := got(); second != "full" {
+			t.Errorf("the answer is %q, want it without what was sent", second)
+		}
+	})
+}
+
+// Of several questions that are out each gets its own answer, in whatever order they come.
+func TestEachTalkGetsItsOwnAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net cable.Net
+		ln, err := net.Listen("127.0.0.1:502")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ln.Close()
+		go func() {
+			c, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			defer c.Close()
+			b, n := make([]byte, 2), 0
+			for n < 2 {
+				m, err := c.Read(b[n:])
+				if err != nil {
+					return
+				}
+				n += m
+			}
+			c.Write([]byte{b[1], '!', b[0], '!'})
+			<-t.Context().Done()
+		}()
+		l, err := line.New(line.Config{Name: "test", Port: "tcp://127.0.0.1:502", InFlight: 2, Ports: net.Ports()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		go l.Run(t.Context())
+		time.Sleep(time.Second)
+		answers := make(chan string, 2)
+		for _, q := range []string{"a", "b"} {
+			go func() {
+				reply, err := l.Exchange(t.Context(), line.Request{
+					Frame: []byte(q), Timeout: patience,
+					Own: func(b []byte) bool { return b[0] == q[0] },
+					Scan: func(b []byte) (int, line.Verdict) {
+						switch {
+						case len(b) < 2:
+							return 0, line.More
+						case b[0] != q[0]:
+							return 2, line.Skip
+						}
+						return 2, line.Accept
+					},
+				})
+				if string(reply.Frame) != q+"!" || err != nil {
+					t.Errorf("%s is answered %q, %v", q, reply.Frame, err)
+				}
+				answers <- q
+			}()
+		}
+		<-answers
+		<-answers
+	})
+}
