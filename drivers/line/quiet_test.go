@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -247,7 +248,11 @@ func TestEachTalkGetsItsOwnAnswer(t *testing.T) {
 				n += m
 			}
 			c.Write([]byte{b[1], '!', b[0], '!'})
-			<-t.Context().Done()
+			for err == nil {
+				if _, err = c.Read(b[:1]); err == nil {
+					c.Write([]byte{b[0], '!'})
+				}
+			}
 		}()
 		l, err := line.New(line.Config{Name: "test", Port: "tcp://127.0.0.1:502", InFlight: 2, Ports: net.Ports()})
 		if err != nil {
@@ -255,29 +260,29 @@ func TestEachTalkGetsItsOwnAnswer(t *testing.T) {
 		}
 		go l.Run(t.Context())
 		time.Sleep(time.Second)
-		answers := make(chan string, 2)
-		for _, q := range []string{"a", "b"} {
-			go func() {
-				reply, err := l.Exchange(t.Context(), line.Request{
-					Frame: []byte(q), Timeout: patience,
-					Own: func(b []byte) bool { return b[0] == q[0] },
-					Scan: func(b []byte) (int, line.Verdict) {
-						switch {
-						case len(b) < 2:
-							return 0, line.More
-						case b[0] != q[0]:
-							return 2, line.Skip
-						}
-						return 2, line.Accept
-					},
-				})
-				if string(reply.Frame) != q+"!" || err != nil {
-					t.Errorf("%s is answered %q, %v", q, reply.Frame, err)
-				}
-				answers <- q
-			}()
+		ask := func(q string) {
+			reply, err := l.Exchange(t.Context(), line.Request{
+				Frame: []byte(q), Timeout: patience,
+				Own: func(b []byte) bool { return b[0] == q[0] },
+				Scan: func(b []byte) (int, line.Verdict) {
+					switch {
+					case len(b) < 2:
+						return 0, line.More
+					case b[0] != q[0]:
+						return 2, line.Skip
+					}
+					return 2, line.Accept
+				},
+			})
+			if string(reply.Frame) != q+"!" || err != nil {
+				t.Errorf("%s is answered %q, %v", q, reply.Frame, err)
+			}
 		}
-		<-answers
-		<-answers
+		var both sync.WaitGroup
+		for _, q := range []string{"a", "b"} {
+			both.Go(func() { ask(q) })
+		}
+		both.Wait()
+		ask("a") // the one who asked so before awaits nothing any more
 	})
 }
