@@ -103,7 +103,7 @@ export default {
   "login.password.missing": "das Passwort fehlt",
   "login.signon": "Mit dem Konto Ihrer Organisation anmelden",
   "login.signon.failed":
-    "Die Anmeldung bei Ihrer Organisation hat nicht geklappt. Versuchen Sie es nochmals; bleibt es dabei, melden Sie es dem Betreiber der Plattform.",
+    "Die Anmeldung bei Ihrer Organisation hat nicht geklappt. Versuchen Sie es nochmals, oder melden Sie es dem Betreiber der Plattform.",
   "login.signon.or": "oder mit einem Benutzernamen dieser Plattform",
   "login.signon.refused": "Die Anmeldung bei Ihrer Organisation wurde abgebrochen.",
   "login.signon.unknown":
