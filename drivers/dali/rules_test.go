@@ -263,3 +263,17 @@ func TestAddressThatWasNotTakenIsGivenAgain(t *testing.T) {
 		})
 	}
 }
+
+// A sequence that cannot be out before the deadline is not begun.
+func TestSequenceIsBegunOnlyIfItCanBeOutInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		d := running(t, 1, func(string) string { asked++; return "N" })
+		ctx, cancel := context.WithTimeout(t.Context(), 40*time.Millisecond)
+		defer cancel()
+		_, _, err := d.wire.transmit(ctx, appliance.Yield{}, Arc(Short(0), 1), Arc(Short(0), 2), Arc(Short(0), 3))
+		if !errors.Is(err, appliance.ErrExpired) || asked > 0 {
+			t.Errorf("%d frames went out, %v; want none, and %v", asked, err, appliance.ErrExpired)
+		}
+	})
+}
