@@ -114,9 +114,6 @@ func TestALegThatCouldNotBeReadIsRunAgain(t *testing.T) {
 				c := newCopper()
 				c.measured = true
 				c.motors[5001] = &motor{up: 14300 * time.Millisecond, down: 11700 * time.Millisecond, at: 42, top: 100}
-				ctl, stop := run(t, c, siteOf("shade"), nil)
-				defer stop()
-				time.Sleep(time.Second)
 				var asleep atomic.Int64 // until then, on the clock of the bubble
 				c.fail = func(_ appliance.ID, write bool) error {
 					if !write && time.Now().UnixNano() < asleep.Load() {
@@ -124,6 +121,9 @@ func TestALegThatCouldNotBeReadIsRunAgain(t *testing.T) {
 					}
 					return nil
 				}
+				ctl, stop := run(t, c, siteOf("shade"), nil)
+				defer stop()
+				time.Sleep(time.Second)
 				p := &person{c: c}
 				p.begin = func(leg appliance.Leg) error {
 					if leg.Run > 0 && !leg.Up && tc.late(leg.Run) {
