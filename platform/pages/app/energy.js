@@ -4,6 +4,8 @@ import { t, language, number, unit } from '../ui/i18n.js';
 import { Table } from '../ui/shell.js';
 import { useServer } from './useserver.js';
 
+const look = new URL('energy.css', import.meta.url).href;
+
 /** @typedef {{ wattHours: number, minutes: number } | null} Hour */
 
 const named = (date, options) => new Intl.DateTimeFormat(language, { timeZone: 'UTC', ...options }).format(Date.parse(date));
@@ -80,6 +82,7 @@ export function Energy({ id }) {
     last = data.days.length - 1;
   return html`
     <section class="panel">
+      <link rel="stylesheet" href=${look} />
       <h2>${t('energy')}</h2>
       ${data.meters.length > 1 && html`
         <${Bars} label=${t('energy.meters')} head=${t('energy.of')}
