@@ -237,22 +237,15 @@ export function enter(s) {
   listen();
 }
 
-// logOut ends the session. Nothing is listened to from then on: the server ends the stream, too, and the page would ask why.
-export async function logOut() {
+// hush ends listening.
+export function hush() {
   line?.end();
   line = undefined;
-  try {
-    await server.post('/auth/logout');
-  } catch {
-    /* then the session ends by itself */
-  }
-  leave();
 }
 
 // leave shows the log-in, and comes back to where one was afterwards.
 export function leave() {
-  line?.end();
-  line = undefined;
+  hush();
   session.value = null;
   house.whole.value = false;
   const { path, query } = address.peek();

@@ -5,7 +5,7 @@ import { t } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';
 import { Notice, keysOn, setKeys } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
-import { house, session, logOut, may } from './house.js';
+import { house, server, session, hush, leave, may } from './house.js';
 import { Fingerprint } from './login.js';
 import { Entries } from './entries.js';
 
@@ -21,6 +21,11 @@ const Row = ({ href, icon, name, sub, out }) => html`
 export default function More() {
   const s = session.value,
     site = house.site.value;
+  const out = async () => {
+    hush(); // the server ends what is listened to, too, and the page would ask why
+    await server.post('/auth/logout').catch(() => {}); // else the session ends by itself
+    leave();
+  };
   return html`
     <${Page} title=${t('more')}>
       ${site?.faults.map((f) => html`<${Notice} kind="fault" key=${f.where}><b>${f.where}</b>: ${f.what}<//>`)}
@@ -29,7 +34,7 @@ export default function More() {
           <div class="row">
             <span class="avatar"><${Icon} name="user" size=${24} /></span>
             <div class="grow"><h2 class="plain"><bdi>${s.username}</bdi></h2><p class="sub">${t('role.' + s.role)}</p></div>
-            <button class="button" onClick=${logOut}><${Icon} name="out" />${t('logout')}</button>
+            <button class="button" onClick=${out}><${Icon} name="out" />${t('logout')}</button>
           </div>
           <label class="check">
             <input type="checkbox" checked=${keysOn.value} onChange=${(e) => setKeys(e.target.checked)} />
