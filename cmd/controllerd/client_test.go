@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/sim"
 )
@@ -29,6 +31,7 @@ import (
 func TestOneZeroClientScript(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, mixedSite)
+	h.late = drivertest.Watch(t)
 	// The client finds coloured lights by their COLOR rows, and a strip that was never
 	// on has no colour yet.
 	if status, message := h.control("setRGBW", `{"targetType":3,"targetId":5,"R":255,"G":9,"B":9,"W":9,"DL":50}`); status != 1 {
@@ -185,7 +188,7 @@ func (h *house) shadesObeyed(a ask) error {
 		}
 		for deadline := time.Now().Add(most); ; <-time.After(10 * time.Millisecond) {
 			got = h.shade(s.ID)
-			if shadeObeyed(a, got) {
+			if shadeObeyed(a, got, h.slack(s)) {
 				break
 			}
 			if time.Now().After(deadline) {
@@ -196,7 +199,16 @@ func (h *house) shadesObeyed(a ask) error {
 	return nil
 }
 
-func shadeObeyed(a ask, s sim.DeviceShade) bool {
+// slack is by how many percent a position may be off: the steps of a motor, and how far a shade goes while the machine is late
+// with the stop.
+func (h *house) slack(s appliance.Shade) float64 {
+	if h.late == nil {
+		return 6
+	}
+	return 6 + 100*h.late.Steps(1).Seconds()/min(s.TravelUp, s.TravelDown).Seconds()
+}
+
+func shadeObeyed(a ask, s sim.DeviceShade, slack float64) bool {
 	switch a.Command {
 	case "UP":
 		return s.Motion == "opening" || s.Position == 100
@@ -205,5 +217,5 @@ func shadeObeyed(a ask, s sim.DeviceShade) bool {
 	case "STOP":
 		return !s.Moving
 	}
-	return !s.Moving && s.ExactPosition > float64(a.PosValue-6) && s.ExactPosition < float64(a.PosValue+6)
+	return !s.Moving && math.Abs(s.ExactPosition-float64(a.PosValue)) < slack
 }
