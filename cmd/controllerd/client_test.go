@@ -31,7 +31,7 @@ import (
 func TestOneZeroClientScript(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, mixedSite)
-	h.late = drivertest.Watch(t)
+	late := drivertest.Watch(t)
 	// The client finds coloured lights by their COLOR rows, and a strip that was never
 	// on has no colour yet.
 	if status, message := h.control("setRGBW", `{"targetType":3,"targetId":5,"R":255,"G":9,"B":9,"W":9,"DL":50}`); status != 1 {
@@ -43,7 +43,7 @@ func TestOneZeroClientScript(t *testing.T) {
 		endpoint := strings.TrimPrefix(r.URL.Path, "/")
 		body, err := io.ReadAll(r.Body)
 		if err == nil {
-			err = h.obeyed(endpoint, body)
+			err = h.obeyed(endpoint, body, late)
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -95,13 +95,13 @@ type ask struct {
 
 // obeyed compares the simulated devices of the mixed site with what a command
 // asked for. It knows the site by itself and asks the daemon nothing.
-func (h *house) obeyed(endpoint string, body []byte) error {
+func (h *house) obeyed(endpoint string, body []byte, late *drivertest.Lateness) error {
 	var a ask
 	if err := json.Unmarshal(body, &a); err != nil {
 		return err
 	}
 	if endpoint == "shadeControl" {
-		return h.shadesObeyed(a)
+		return h.shadesObeyed(a, late)
 	}
 	seen := 0
 	for _, d := range h.building.Devices() {
@@ -176,7 +176,7 @@ func channelObeyed(endpoint string, a ask, c sim.DeviceChannel, profile string) 
 
 // shadesObeyed waits as long as the actuators take to reverse, and for a position
 // until it is reached.
-func (h *house) shadesObeyed(a ask) error {
+func (h *house) shadesObeyed(a ask, late *drivertest.Lateness) error {
 	for _, s := range h.site.Shades {
 		if !h.addressed(a, 0, s.ID) {
 			continue
@@ -188,7 +188,7 @@ func (h *house) shadesObeyed(a ask) error {
 		}
 		for deadline := time.Now().Add(most); ; <-time.After(10 * time.Millisecond) {
 			got = h.shade(s.ID)
-			if shadeObeyed(a, got, h.slack(s)) {
+			if shadeObeyed(a, got, slack(s, late)) {
 				break
 			}
 			if time.Now().After(deadline) {
@@ -201,11 +201,8 @@ func (h *house) shadesObeyed(a ask) error {
 
 // slack is by how many percent a position may be off: the steps of a motor, and how far a shade goes while the machine is late
 // with the stop.
-func (h *house) slack(s appliance.Shade) float64 {
-	if h.late == nil {
-		return 6
-	}
-	return 6 + 100*h.late.Steps(1).Seconds()/min(s.TravelUp, s.TravelDown).Seconds()
+func slack(s appliance.Shade, late *drivertest.Lateness) float64 {
+	return 6 + 100*late.Steps(1).Seconds()/min(s.TravelUp, s.TravelDown).Seconds()
 }
 
 func shadeObeyed(a ask, s sim.DeviceShade, slack float64) bool {

@@ -21,7 +21,6 @@ import (
 
 	"svc.internal/controller/admin/console"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/drivers/line/cable"
 	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/shelf/web"
@@ -45,12 +44,11 @@ type house struct {
 	tokenLife time.Duration // an hour if zero
 	options   sim.Options   // of the building, but for the seed
 	tunnel    bool
-	late      *drivertest.Lateness // of this machine; nil: it is not watched
-	log       *slog.Logger         // of the daemon; nil: to the test's output
-	net       *cable.Net           // that everything is on, in a bubble; nil: this machine's
-	clock     *web.Clock           // of the daemon; nil: this machine's
-	consoleAt string               // where the daemon answers the command line, in a bubble
-	lives     *process             // the daemon's, there
+	log       *slog.Logger // of the daemon; nil: to the test's output
+	net       *cable.Net   // that everything is on, in a bubble; nil: this machine's
+	clock     *web.Clock   // of the daemon; nil: this machine's
+	consoleAt string       // where the daemon answers the command line, in a bubble
+	lives     *process     // the daemon's, there
 	// dialBroker connects to the platform's; nil: over this machine's network.
 	dialBroker func(ctx context.Context, address string) (net.Conn, error)
 }
