@@ -75,14 +75,14 @@ const HeatMap = ({ days, rows, label }) => {
 export function Energy({ id }) {
   const { data, wrong } = useServer(`/sites/${encodeURIComponent(id)}/energy`);
   const [chosen, choose] = useState(0);
-  if (!data && !wrong) return html`<div class="skeleton"></div>`;
+  const dress = html`<link rel="stylesheet" href=${look} />`; // it comes while the figures are asked for
+  if (!data && !wrong) return [dress, html`<div class="skeleton"></div>`];
   if (!data?.meters.length) return wrong ? html`<p class="sub">${wrong.message}</p>` : null;
   const nameOf = (m) => [m.covers || t('energy.meter', { n: m.node }), m.floor].filter(Boolean).join(' · '),
     at = data.meters[chosen] || data.meters[0],
     last = data.days.length - 1;
-  return html`
+  const week = html`
     <section class="panel">
-      <link rel="stylesheet" href=${look} />
       <h2>${t('energy')}</h2>
       ${data.meters.length > 1 && html`
         <${Bars} label=${t('energy.meters')} head=${t('energy.of')}
@@ -110,4 +110,5 @@ export function Energy({ id }) {
         </div>
       </div>
     </section>`;
+  return [dress, week];
 }
