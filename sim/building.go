@@ -270,12 +270,16 @@ func (b *bus) impose(r *running) {
 		b.cuts++
 	case FaultClose:
 		b.cuts++
+	case FaultHang:
+		if b.hanging++; b.hanging == 1 {
+			b.awake = make(chan struct{})
+		}
 	case FaultStuck:
 		b.freeze(r.unit)
 	case FaultPower:
 		b.halt(r.unit)
 	}
-	if r.Kind == FaultUnplug || r.Kind == FaultClose {
+	if r.Kind.ofPort() {
 		r.hits.Add(1)
 		b.faultHits[r.Kind]++
 	}
@@ -293,6 +297,10 @@ func (b *bus) lift(r *running) {
 		switch r.Kind {
 		case FaultUnplug:
 			b.pulled--
+		case FaultHang:
+			if b.hanging--; b.hanging == 0 {
+				close(b.awake)
+			}
 		case FaultStuck:
 			b.freeze(r.unit)
 		}

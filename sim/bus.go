@@ -46,8 +46,10 @@ type bus struct {
 	rng       *rand.Rand
 	faults    []*running
 	faultHits map[FaultKind]uint64
-	pulled    int    // unplug faults in force
-	cuts      uint64 // close faults so far
+	pulled    int           // unplug faults in force
+	cuts      uint64        // close faults so far
+	hanging   int           // hang faults in force
+	awake     chan struct{} // closed when it hangs no more
 	up        bool
 	where     string // port as clients open it, once it is up
 	began     time.Time
@@ -300,6 +302,23 @@ func (b *bus) take(ctx context.Context) error {
 }
 
 func (b *bus) giveBack() { <-b.turn }
+
+// awaken returns when the gateway does not hang, or ctx ended.
+func (b *bus) awaken(ctx context.Context) error {
+	for {
+		b.mu.Lock()
+		hanging, awake := b.hanging > 0, b.awake
+		b.mu.Unlock()
+		if !hanging {
+			return nil
+		}
+		select {
+		case <-awake:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
 
 func (b *bus) nudge() {
 	select {

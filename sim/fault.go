@@ -33,11 +33,12 @@ const (
 	FaultBabble      FaultKind = "babble"      // a device talks without being asked and listens to nobody
 	FaultSettings    FaultKind = "settings"    // the device has another bit rate or parity than its Modbus line
 	FaultUnplug      FaultKind = "unplug"      // the adapter is pulled, the gateway switched off, until the fault ends
+	FaultHang        FaultKind = "hang"        // the gateway takes what it is sent and does nothing until the fault ends; then all of it
 	FaultClose       FaultKind = "close"       // connections are cut once, or the adapter comes back at once
 )
 
 var faultKinds = []FaultKind{FaultDrop, FaultDropRequest, FaultDropAnswer, FaultDelay, FaultCorrupt, FaultRefuse,
-	FaultBusy, FaultSilent, FaultPower, FaultNoise, FaultEcho, FaultForeign, FaultStuck, FaultLamp, FaultDuplicate, FaultBabble, FaultSettings, FaultUnplug, FaultClose}
+	FaultBusy, FaultSilent, FaultPower, FaultNoise, FaultEcho, FaultForeign, FaultStuck, FaultLamp, FaultDuplicate, FaultBabble, FaultSettings, FaultUnplug, FaultHang, FaultClose}
 
 // Fault is something that goes wrong on demand. Faults of different kinds are
 // drawn one by one for every exchange.
@@ -105,7 +106,7 @@ func (f *Fault) check() error {
 	case f.Count < 0:
 		return fmt.Errorf("count %d: want 0 or more", f.Count)
 	}
-	if f.Address != "" && (f.Kind == FaultUnplug || f.Kind == FaultClose) {
+	if f.Address != "" && f.Kind.ofPort() {
 		return fmt.Errorf("address: %s strikes a whole bus", f.Kind)
 	}
 	if f.Rate == 0 {
@@ -114,6 +115,9 @@ func (f *Fault) check() error {
 	f.ID, f.Hits = 0, 0
 	return nil
 }
+
+// ofPort reports whether a kind strikes a whole port, and not exchanges on it.
+func (k FaultKind) ofPort() bool { return k == FaultUnplug || k == FaultHang || k == FaultClose }
 
 func joinKinds() string {
 	var words []string
@@ -177,7 +181,7 @@ func (b *bus) drawOwn(unit byte) trouble {
 func (b *bus) drawOf(unit byte, of func(*running) bool) trouble {
 	var t trouble
 	for _, r := range b.faults {
-		if !of(r) || r.Kind == FaultUnplug || r.Kind == FaultClose || r.Kind == FaultSettings || r.Kind == FaultBabble || !r.strikes(b.rng, unit) {
+		if !of(r) || r.Kind.ofPort() || r.Kind == FaultSettings || r.Kind == FaultBabble || !r.strikes(b.rng, unit) {
 			continue
 		}
 		t.kinds = append(t.kinds, r.Kind)

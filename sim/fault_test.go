@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -264,6 +265,40 @@ func TestGatewaySwitchedOffComesBackOnItsPort(t *testing.T) {
 	}
 	if len(bd.Faults()) != 0 {
 		t.Errorf("faults in force: %+v", bd.Faults())
+	}
+}
+
+func TestGatewayThatHangsDoesAtLastWhatItTook(t *testing.T) {
+	t.Parallel()
+	bd := newSite(t).tcp("gw").node("5", "wirenboard-wb-mdm3").serial("line", 9600, "none").node("1", "wirenboard-wb-mdm3").run(Options{})
+	if _, err := bd.AddFault(Fault{Kind: FaultHang, Bus: "line"}); err == nil {
+		t.Error("a line hangs")
+	}
+	id, err := bd.AddFault(Fault{Kind: FaultHang, Bus: "gw"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := net.Dial("tcp", strings.TrimPrefix(bd.Port("gw"), "tcp://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	on := mbap{transaction: 7, unit: 5, pdu: []byte{fnWriteCoil, 0, 0, 0xFF, 0}}.bytes()
+	if _, err := c.Write(on); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the request taken", func() bool { return bd.Buses()[0].BytesReceived == uint64(len(on)) })
+	if writes, err := bd.Writes("gw", 0, 0); err != nil || len(writes) != 0 {
+		t.Errorf("done meanwhile: %+v, %v", writes, err)
+	}
+	bd.RemoveFault(id)
+	answer := make([]byte, len(on))
+	c.SetReadDeadline(time.Now().Add(time.Minute))
+	if _, err := io.ReadFull(c, answer); err != nil || !bytes.Equal(answer, on) {
+		t.Errorf("then: % x, %v", answer, err)
+	}
+	if writes, err := bd.Writes("gw", 0, 0); err != nil || len(writes) != 1 {
+		t.Errorf("then done: %+v, %v", writes, err)
 	}
 }
 

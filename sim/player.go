@@ -170,6 +170,8 @@ func (b *bus) can(f Fault) (unit int, err error) {
 	switch {
 	case f.Kind == FaultUnplug || f.Kind == FaultClose:
 		return 0, nil
+	case f.Kind == FaultHang && (b.kind == kindSerial || b.player != nil):
+		return 0, fmt.Errorf("bus %s: kind %s is for Modbus gateways", b.name, f.Kind)
 	case b.player != nil:
 		if err := b.player.can(f); err != nil {
 			return 0, fmt.Errorf("bus %s: %w", b.name, err)

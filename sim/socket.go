@@ -165,6 +165,9 @@ func (b *bus) answer(ctx context.Context, c net.Conn, raw []byte, unit byte, pdu
 		return err
 	}
 	defer b.giveBack()
+	if err := b.awaken(ctx); err != nil {
+		return err
+	}
 	rep := b.handle(time.Now(), raw, unit, pdu, pack)
 	if rep.bytes == nil {
 		return nil

@@ -25,6 +25,9 @@ const (
 	// journalEvery bounds how much history a power cut may cost: the journal itself
 	// may take 2 s more to reach the disk.
 	journalEvery = 3 * time.Second
+	// motionWritten is how soon it is on the disk that a shade moves: where it stood is known no
+	// more, should the power fail. Those that begin within that time are written together.
+	motionWritten = 200 * time.Millisecond
 )
 
 // Options of a controller.

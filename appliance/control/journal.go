@@ -123,6 +123,12 @@ func (c *Controller) keepJournal(ctx context.Context) {
 			return
 		case <-t.C:
 		case <-many:
+		case <-c.state.begun:
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(motionWritten):
+			}
 		}
 		many = nil // a journal that fails is tried again at its usual time
 		err := c.saveJournal(ctx)

@@ -556,6 +556,35 @@ func TestStateSurvivesARestartMarkedStale(t *testing.T) {
 	})
 }
 
+// A daemon that is killed while a shade moves does not remember where the shade stood before.
+func TestThatAShadeMovesIsWrittenAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		journal := &lastStates{of: map[appliance.Ref]appliance.Saved{}}
+		ctl, stop := run(t, newCopper(), siteOf("shade"), journal)
+		defer stop()
+		time.Sleep(time.Second)
+		last := func() appliance.Saved {
+			journal.mu.Lock()
+			defer journal.mu.Unlock()
+			return journal.of[appliance.Ref{Shade: 5001}]
+		}
+		do(t, ctl, position(5001, 40))
+		time.Sleep(50 * time.Second)
+		if s := last(); !s.Has.Has(appliance.CanPosition) || s.Position != 40 {
+			t.Fatalf("at rest: %+v", s)
+		}
+		for range 10 {
+			do(t, ctl, appliance.Command{Kind: appliance.ShadeOpen, Target: one(5001)})
+			time.Sleep(300 * time.Millisecond)
+			if s := last(); s.Has.Has(appliance.CanPosition) {
+				t.Errorf("0.3 s after it was sent off it is written to stand at %d", s.Position)
+			}
+			do(t, ctl, appliance.Command{Kind: appliance.ShadeStop, Target: one(5001)})
+			time.Sleep(4 * time.Second)
+		}
+	})
+}
+
 // What was not certain is not certain after a restart, and what had been forgotten does not
 // come back.
 func TestRestartMakesNoPositionMoreCertain(t *testing.T) {

@@ -18,6 +18,7 @@ const publishEvery = 50 * time.Millisecond
 type state struct {
 	current atomic.Pointer[appliance.Snapshot]
 	kick    chan struct{} // something was learned that is not published yet
+	begun   chan struct{} // a shade that was known to stand begins to move
 
 	mu      sync.Mutex
 	values  uint64
@@ -42,7 +43,7 @@ type hold struct {
 }
 
 func newState() *state {
-	s := &state{kick: make(chan struct{}, 1), hold: map[appliance.Ref]hold{}, fresh: map[any]bool{}, unheard: map[appliance.ID]bool{}, unsaved: map[appliance.Ref]bool{}}
+	s := &state{kick: make(chan struct{}, 1), begun: make(chan struct{}, 1), hold: map[appliance.Ref]hold{}, fresh: map[any]bool{}, unheard: map[appliance.ID]bool{}, unsaved: map[appliance.Ref]bool{}}
 	s.replace(&appliance.Site{}, nil, nil, nil)
 	return s
 }
@@ -298,6 +299,12 @@ func (s *state) learnShade(id appliance.ID, unheard bool, update func(*appliance
 		s.values++
 		if before.Motion != sh.Motion || !moves(sh) {
 			s.unsaved[appliance.Ref{Shade: id}] = true
+		}
+	}
+	if moves(sh) && !moves(&before) {
+		select {
+		case s.begun <- struct{}{}:
+		default:
 		}
 	}
 	if s.unheard[id] != unheard {

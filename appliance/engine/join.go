@@ -18,7 +18,7 @@ func (s *State) joinPieces(c *Command) (joined []int) {
 		places := make([]int, 0, len(list))
 		for _, m := range list {
 			i := slices.IndexFunc(c.Wants, func(w appliance.Want) bool { return w == m.target })
-			if i < 0 || m.target.Shade != 0 || p.overtaken {
+			if i < 0 || m.taken || m.target.Shade != 0 || p.overtaken {
 				break
 			}
 			places = append(places, i)

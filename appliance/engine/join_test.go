@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -77,6 +78,27 @@ func TestIdenticalCommandsJoin(t *testing.T) {
 	}
 	if as, why := r.outcome(second); as != Confirmed || lamp.level != 60 {
 		t.Errorf("the second is %v, %v", as, why)
+	}
+}
+
+// A lamp of which one wants a colour and a level, and another a level, gets the colour; the first is not told that all is done.
+func TestOfAPartThatIsTakenTheRestIsDone(t *testing.T) {
+	r := newRig(t, 1, 0).begin()
+	lamp := r.things[0]
+	both := dim(40)
+	both.Has, both.Kelvin = both.Has|appliance.CanTune, 3000
+	lamp.tells = &appliance.Reading{Values: both}
+	lamp.tells.Level = 50
+	first, second := r.command(both, lamp), r.command(dim(50), lamp)
+	r.run(time.Second)
+	if as, why := r.outcome(first); as != Failed || why != appliance.ErrSuperseded {
+		t.Errorf("colour and level: %v, %v; want it superseded", as, why)
+	}
+	if as, why := r.outcome(second); as != Confirmed {
+		t.Errorf("the level after it: %v, %v", as, why)
+	}
+	if !slices.ContainsFunc(r.frames, func(f sentFrame) bool { return f.write && f.want.Has == appliance.CanTune }) {
+		t.Errorf("the colour alone was not sent: %v", r.frames)
 	}
 }
 

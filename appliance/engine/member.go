@@ -31,6 +31,7 @@ type member struct {
 	stage   appliance.Stage
 
 	target  appliance.Want    // Has: the parts that no newer command has taken over
+	taken   bool              // one has taken some
 	before  appliance.Values  // what was last read of it when it was first ordered
 	writes  int               // how often it was ordered and that was not confirmed
 	got     appliance.Reading // what was read since it was last ordered; zero: nothing
@@ -75,10 +76,14 @@ func (s *State) pending(m *member) {
 	}
 }
 
-// end closes a member. The first outcome counts.
+// end closes a member. The first outcome counts. Of which a newer command has taken a part, it is superseded, though the
+// rest is done.
 func (s *State) end(m *member, as Outcome, at time.Time, why error) {
 	if !m.open() {
 		return
+	}
+	if m.taken && why == nil && as != LeftOut {
+		as, at, why = Failed, time.Time{}, appliance.ErrSuperseded
 	}
 	m.outcome, m.because = as, why
 	for _, name := range m.names() {

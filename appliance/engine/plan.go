@@ -152,8 +152,8 @@ func lastSeen(d *device, now time.Time) string {
 	return fmt.Sprintf(": it last answered %s ago", now.Sub(d.lastSeen).Round(time.Second))
 }
 
-// overtake takes from older commands the parts of a thing that a newer one wants. Who
-// has none left is superseded; the rest goes on.
+// overtake takes from older commands the parts of a thing that a newer one wants. They are superseded; what
+// is left of them is done.
 func (s *State) overtake(newer *member) {
 	parts := aspectsOf(newer.target.Has)
 	for _, p := range slices.Clone(s.pieces) {
@@ -161,7 +161,7 @@ func (s *State) overtake(newer *member) {
 		if old == nil || !old.open() || parts&aspectsOf(old.target.Has) == 0 {
 			continue
 		}
-		old.target.Has = without(old.target.Has, parts)
+		old.target.Has, old.taken = without(old.target.Has, parts), true
 		if aspectsOf(old.target.Has) == 0 {
 			s.fail(old, appliance.ErrSuperseded)
 		}

@@ -100,6 +100,7 @@ type Pose struct {
 	Doubt time.Time
 
 	Ran      int       // direction in which the motor last ran
+	RanAt    time.Time // when it was last read to
 	Released time.Time // when it was last told, or seen, to stand; zero: it may be running
 }
 
@@ -114,7 +115,12 @@ func (p *Pose) stuck(s *Settings) bool {
 
 // atEnd reports whether the shade stands at an end for certain.
 func (p *Pose) atEnd() bool {
-	return p.Dir == 0 && p.known() && p.Uncertainty == 0 && (p.From <= 0 || p.From >= 100) && p.Doubt.IsZero()
+	return p.arrived() && p.Doubt.IsZero()
+}
+
+// arrived reports whether it was at an end for certain when it last stood.
+func (p *Pose) arrived() bool {
+	return p.Dir == 0 && p.Uncertainty == 0 && (p.From <= 0 || p.From >= 100)
 }
 
 // position at a moment, 0 to 100.
@@ -227,6 +233,7 @@ func (p *Pose) frame(k Kind, at time.Time) {
 // changed is when another one was sent before it: since a frame in doubt the shade may have
 // turned round.
 func (p *Pose) told(s *Settings, k Kind, at, changed time.Time) {
+	arrived := p.arrived()
 	if p.Doubt.Before(at) && !p.Doubt.IsZero() && !s.Measures {
 		p.costs(s.wayMost(at.Sub(p.Doubt)))
 		if p.Dir != 0 && s.timed() && !changed.Before(p.Doubt) {
@@ -243,6 +250,9 @@ func (p *Pose) told(s *Settings, k Kind, at, changed time.Time) {
 	}
 	again := !p.Released.IsZero()
 	begins := p.begins(s, k.dir(), at)
+	if soonest := p.RanAt.Add(s.ReverseDelay); arrived && begins.After(at) { // its relay may have dropped by itself since
+		p.costs(s.way(min(begins.Sub(at), begins.Sub(soonest)), k.dir()))
+	}
 	if k.dir() == p.Dir {
 		if k == Stop && again && p.Ran != 0 && !p.Proven { // it need not have obeyed the one before
 			p.costs(s.wayMost(at.Sub(p.Since)))
@@ -329,7 +339,7 @@ func (m *machine) look(r Read) {
 	p.Seen = p.Seen || dir != 0 && m.proves(r.Asked)
 	switch {
 	case dir != 0:
-		p.Ran, p.Released = dir, time.Time{}
+		p.Ran, p.RanAt, p.Released = dir, r.Asked, time.Time{}
 	case p.Released.IsZero():
 		p.Released = r.Asked
 	}

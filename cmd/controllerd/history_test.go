@@ -41,6 +41,7 @@ type history struct {
 	underway sync.WaitGroup
 	calm     bool // few enough commands that who is well has no reason to fail
 	number   int  // of the next order
+	last     *thing
 	sequence map[string]int64
 	guests   []appliance.ID
 	places   []int           // their addresses
@@ -52,6 +53,7 @@ type history struct {
 	orders   map[*thing][]*order
 	ill      map[string]time.Time // until when a bus, or a device of it, is ill
 	broken   map[string]breakage  // what last stopped motors, by device
+	hangs    []*hang              // of this round
 	again    time.Time            // the last restart
 	kills    []time.Time          // of this round
 	rested   map[*thing]int       // levels of fixtures at the end of the round before

@@ -18,8 +18,9 @@ import (
 type order struct {
 	number int
 	door   string
-	verb   string // ON, OFF, DIM, UP, DOWN, STOP, POS; press: somebody at the wall
-	value  int
+	verb   string // ON, OFF, DIM, TINT, COLOUR, UP, DOWN, STOP, POS; press: somebody at the wall
+	value  int    // percent; of TINT kelvin
+	colour map[string]uint8
 	things []*thing
 	scope  appliance.Target
 	from   time.Time
@@ -76,6 +77,7 @@ func (h *history) command() {
 func (h *history) order() *order {
 	o := &order{}
 	x := h.things[h.dice.IntN(len(h.things))]
+	h.last = x
 	o.things, o.scope = []*thing{x}, appliance.Target{Scope: appliance.One, ID: x.id}
 	if h.dice.IntN(12) == 0 {
 		o.scope = appliance.Target{Scope: appliance.InCluster, ID: appliance.ID(1 + h.dice.IntN(2))}
@@ -91,6 +93,14 @@ func (h *history) order() *order {
 		o.verb = []string{"UP", "DOWN", "STOP", "POS", "POS"}[h.dice.IntN(5)]
 	} else {
 		o.verb = []string{"ON", "OFF", "DIM", "DIM", "DIM"}[h.dice.IntN(5)]
+	}
+	if o.scope.Scope == appliance.One && h.dice.IntN(3) == 0 {
+		switch {
+		case x.tunable():
+			o.verb, o.value = "TINT", 3000+h.dice.IntN(2001)
+		case x.coloured():
+			o.verb, o.colour = "COLOUR", map[string]uint8{"R": 255, "G": uint8(h.dice.IntN(256)), "B": uint8(h.dice.IntN(256)), "W": uint8(h.dice.IntN(256))}
+		}
 	}
 	return o
 }
@@ -123,8 +133,16 @@ func (h *history) ask(o *order) func(context.Context) answer {
 		body["targetType"] = 2
 	}
 	shade := o.things[0].shade
-	if shade {
+	switch {
+	case shade:
 		path = "/svc/api/shadeControl"
+	case o.verb == "TINT":
+		path, body["colorTemp"] = "/svc/api/setColorTemp", o.value
+	case o.verb == "COLOUR":
+		path, body["DL"] = "/svc/api/setRGBW", o.value
+		for part, v := range o.colour {
+			body[part] = v
+		}
 	}
 	if o.door == "/api/v1" {
 		scope := "node"
@@ -134,11 +152,15 @@ func (h *history) ask(o *order) func(context.Context) answer {
 		case shade:
 			scope = "shade"
 		}
-		kind := map[string]string{"ON": "light-on", "OFF": "light-off", "DIM": "light-level", "UP": "shade-open", "DOWN": "shade-close", "STOP": "shade-stop", "POS": "shade-move-to"}[o.verb]
+		kind := map[string]string{"ON": "light-on", "OFF": "light-off", "DIM": "light-level", "TINT": "light-kelvin", "COLOUR": "light-rgbw", "UP": "shade-open", "DOWN": "shade-close", "STOP": "shade-stop", "POS": "shade-move-to"}[o.verb]
 		body = map[string]any{"kind": kind, "target": map[string]any{"scope": scope, "id": o.scope.ID}}
 		switch o.verb {
 		case "DIM":
 			body["level"] = o.value
+		case "TINT":
+			body["kelvin"] = o.value
+		case "COLOUR":
+			body["level"], body["rgbw"] = o.value, o.colour
 		case "POS":
 			body["position"] = o.value
 		}

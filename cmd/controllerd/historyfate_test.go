@@ -18,17 +18,20 @@ func (h *history) fault() {
 		return
 	}
 	x := h.things[h.dice.IntN(len(h.things))]
+	if h.last != nil && h.dice.IntN(2) == 0 {
+		x = h.last // in the middle of what it was told
+	}
 	kinds := ailments[x.bus]
 	f := sim.Fault{Bus: x.bus, Address: x.at, DurationMs: 300 + h.dice.IntN(25_000)}
 	place := x.bus + "/" + x.at
 	if x.healthy || len(kinds.one) == 0 || h.dice.IntN(8) == 0 {
 		f.Address, place = "", x.bus
 		f.Kind = kinds.all[h.dice.IntN(len(kinds.all))]
-	} else {
-		f.Kind = kinds.one[h.dice.IntN(len(kinds.one))]
+	} else if f.Kind = kinds.one[h.dice.IntN(len(kinds.one))]; x.timed && h.dice.IntN(3) == 0 {
+		f.Kind = sim.FaultPower
 	}
 	switch f.Kind {
-	case sim.FaultSilent, sim.FaultPower, sim.FaultStuck, sim.FaultUnplug, sim.FaultClose, sim.FaultDelay, sim.FaultRefuse, sim.FaultBusy, sim.FaultForeign:
+	case sim.FaultSilent, sim.FaultPower, sim.FaultStuck, sim.FaultUnplug, sim.FaultHang, sim.FaultClose, sim.FaultDelay, sim.FaultRefuse, sim.FaultBusy, sim.FaultForeign:
 	case sim.FaultBabble:
 		f.Rate = 0.5
 	case sim.FaultNoise:
@@ -37,7 +40,7 @@ func (h *history) fault() {
 		f.Rate = 0.1 + 0.9*h.dice.Float64()
 	}
 	if f.Kind == sim.FaultDelay {
-		f.DelayMs = 50 + h.dice.IntN(1500)
+		f.DelayMs = 50 + h.dice.IntN(2500)
 	}
 	if _, err := h.building.AddFault(f); err != nil {
 		h.t.Fatalf("fault %+v: %v", f, err)
@@ -50,6 +53,12 @@ func (h *history) fault() {
 	if until.After(h.ill[place]) {
 		h.ill[place] = until
 	}
+	switch {
+	case f.Kind == sim.FaultHang:
+		h.hangs = append(h.hangs, &hang{bus: x.bus, from: now})
+	case f.Kind == sim.FaultDelay && f.Address == "":
+		h.hangs = append(h.hangs, &hang{bus: x.bus, from: now, slow: time.Duration(f.DelayMs) * time.Millisecond})
+	}
 	if f.Kind == sim.FaultPower || f.Kind == sim.FaultStuck {
 		h.broken[place] = breakage{at: now, until: until, stuck: f.Kind == sim.FaultStuck}
 	}
@@ -58,16 +67,20 @@ func (h *history) fault() {
 // findBack sends shades to an end that have no eyes, and were stuck or moved by hand for shorter than anybody looks: where
 // they are is known again then.
 func (h *history) findBack() {
+	var lost []*thing
 	for _, x := range h.things {
-		p := h.broken[x.bus+"/"+x.at]
-		if !x.timed || !p.stuck && !h.pushed[x] {
-			continue
+		if x.timed && (h.broken[x.bus+"/"+x.at].stuck || h.pushed[x]) {
+			lost = append(lost, x)
+			delete(h.pushed, x)
 		}
-		h.mu.Lock()
-		delete(h.broken, x.bus+"/"+x.at)
-		h.mu.Unlock()
-		delete(h.pushed, x)
+	}
+	h.mu.Lock()
+	clear(h.broken)
+	h.mu.Unlock()
+	if len(lost) > 0 {
 		time.Sleep(recovery)
+	}
+	for _, x := range lost {
 		o := &order{door: "/svc/api", verb: "UP", things: []*thing{x}, scope: appliance.Target{Scope: appliance.One, ID: x.id}}
 		h.give(o, 15*time.Second, h.ask(o))
 	}
@@ -77,6 +90,14 @@ func (h *history) findBack() {
 type breakage struct {
 	at, until time.Time
 	stuck     bool // it hums; else it has no power
+}
+
+// hang of a gateway, which holds what it was sent when that began, or is slow with everything.
+type hang struct {
+	bus  string
+	from time.Time
+	slow time.Duration // with each; 0: it does nothing
+	held *order        // was sent then, and is carried out when nobody waits for it any more: nobody can take it back
 }
 
 // recovered notes that no fault is in force any more.
@@ -120,7 +141,7 @@ func (h *history) press() {
 	h.mu.Lock()
 	o.to = o.from.Add(settles) // until the controller has seen it
 	h.mu.Unlock()
-	h.note("%v: %v", o, err != nil)
+	h.note("%v, %s %d: %v", o, action, level, err != nil)
 }
 
 // twoWhoStop are two clients who say STOP for one shade until they are told that it stands.

@@ -15,6 +15,7 @@ const (
 	moveLasts  = 25 * time.Second      // of a shade, by way of its end
 	frameLasts = 40 * time.Millisecond // that a gateway had when its adapter was pulled
 	notWritten = 5 * time.Second       // may be lost by a daemon that is killed
+	noticed    = 2 * time.Second       // is a gateway that hangs
 )
 
 // newWrites are what devices carried out since they were looked at last.
@@ -48,7 +49,7 @@ func (h *history) inTime(w sim.Write, c sim.Change) {
 				most = moveLasts
 			}
 			again := x.bus == "dmx" && c.Level != nil && o.met(x, []int{*c.Level}) // a widget that is back is told all again
-			return !w.At.Before(o.from) && (again || !w.At.After(o.until().Add(most)))
+			return !w.At.Before(o.from) && (again || !w.At.After(o.until().Add(most)) || h.held(x, o, w))
 		})
 		h.mu.Unlock()
 		if !in && !h.fellBack(x, w) {
@@ -56,6 +57,24 @@ func (h *history) inTime(w sim.Write, c sim.Change) {
 		}
 		return
 	}
+}
+
+// held reports whether a gateway that hung had an order, which was the first that it did not answer, or one that is slow had it
+// behind another. Called with mu held.
+func (h *history) held(x *thing, o *order, w sim.Write) bool {
+	for _, g := range h.hangs {
+		switch {
+		case g.bus != x.bus || w.At.Before(g.from) || o.until().Before(g.from):
+		case g.slow > 0:
+			if !w.At.After(o.until().Add(2 * g.slow)) {
+				return true
+			}
+		case o.from.Before(g.from.Add(noticed)) && (g.held == nil || g.held == o):
+			g.held = o
+			return true
+		}
+	}
+	return false
 }
 
 // killedSince reports whether a daemon was killed since.
@@ -70,13 +89,16 @@ func (h *history) killedSince(since time.Time) bool {
 func (h *history) fellBack(x *thing, w sim.Write) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	i := slices.IndexFunc(h.kills, func(at time.Time) bool {
+	i := -1
+	for k, at := range h.kills {
 		told := at.Add(settles)
 		if well := h.ill[x.bus]; well.After(at) { // its interface was not there then
 			told = well.Add(recovery)
 		}
-		return !w.At.Before(at) && w.At.Before(told)
-	})
+		if !w.At.Before(at) && w.At.Before(told) {
+			i = k // the last
+		}
+	}
 	if x.bus != "dmx" || i < 0 {
 		return false
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -16,6 +18,8 @@ const (
 	settles     = 1500 * time.Millisecond
 	endLasts    = 12 * time.Second
 	nextPacket  = 60 * time.Millisecond // of a universe
+	nearKelvin  = 60
+	colourSteps = 3 // of 255: outputs have steps of a percent
 )
 
 // open notes an order that is about to be given.
@@ -50,7 +54,8 @@ func (h *history) rivals(x *thing, o *order, from, to time.Time) (out []*order) 
 
 // alike reports whether orders ask for the same.
 func (o *order) alike(p *order) bool {
-	return o.verb == p.verb && (o.verb != "DIM" && o.verb != "POS" || o.value == p.value)
+	valued := o.verb == "DIM" || o.verb == "POS" || o.verb == "TINT" || o.verb == "COLOUR"
+	return o.verb == p.verb && (!valued || o.value == p.value) && maps.Equal(o.colour, p.colour)
 }
 
 // judge compares what was said of an order with what the devices do.
@@ -128,22 +133,61 @@ func (h *history) confirmed(o *order) (out []*thing) {
 
 // lit looks whether a light that was confirmed is as it was wanted.
 func (h *history) lit(o *order, x *thing, devices []sim.Device) {
-	if x.bus == "dmx" { // what an interface took is in its next packet
-		time.Sleep(nextPacket)
-		devices = h.building.DevicesOn(x.bus)
-		if h.wasIll(x, o.from) {
-			return // pulled meanwhile: nobody can have confirmed it
+	var d sim.Device
+	var wants []*order
+	for range 3 {
+		if x.bus == "dmx" { // what an interface took is in its next packet, which may be half on its way
+			time.Sleep(nextPacket)
+			devices = h.building.DevicesOn(x.bus)
+			if h.wasIll(x, o.from) || h.killedSince(o.from) {
+				return // pulled meanwhile: nobody can have confirmed it; or told again what was on the disk
+			}
 		}
-	}
-	i := slices.IndexFunc(devices, func(d sim.Device) bool { return d.NodeID == x.node })
-	got := targets(devices[i])
-	wants := append(h.rivals(x, o, o.from, time.Now()), o)
-	for _, w := range wants {
-		if w.met(x, got) {
+		d = devices[slices.IndexFunc(devices, func(d sim.Device) bool { return d.NodeID == x.node })]
+		wants = append(h.rivals(x, o, o.from, time.Now()), o)
+		if o.shown(x, d, wants) {
 			return
 		}
+		if x.bus != "dmx" {
+			break
+		}
 	}
-	h.wrong("false 1: %v (%s at %s %s): the device has %v; at once with %v", o, x.make, x.bus, x.at, got, wants[:len(wants)-1])
+	h.wrong("false 1: %v %v (%s at %s %s): the device has %v, %d K, %s; at once with %v",
+		o, o.colour, x.make, x.bus, x.at, targets(d), d.Channels[0].ColorTemp, d.Channels[0].RGBW, wants[:len(wants)-1])
+}
+
+// shown reports whether a light is as one of several orders at once wants it.
+func (o *order) shown(x *thing, d sim.Device, wants []*order) bool {
+	got := targets(d)
+	for _, w := range wants {
+		switch {
+		case w.verb == "press", w != o && w.verb == "COLOUR" && x.coloured(): // the second is half on its way
+			return true
+		case o.verb == "TINT" && w.verb == "TINT" && math.Abs(float64(d.Channels[0].ColorTemp-w.value)) <= nearKelvin:
+			return true
+		case o.verb != "TINT" && w.met(x, got) && (o.verb != "COLOUR" || o.mixed(d.Channels[0], wants)):
+			return true
+		}
+	}
+	return false
+}
+
+// mixed reports whether a lamp has the colour. What an output is set to is colour and level, so that others who dim it at
+// once leave nothing to compare.
+func (o *order) mixed(c sim.DeviceChannel, wants []*order) bool {
+	if slices.ContainsFunc(wants, func(w *order) bool { return !w.alike(o) }) {
+		return true
+	}
+	var parts [4]int
+	if _, err := fmt.Sscanf(c.RGBW, "%d:%d:%d:%d", &parts[0], &parts[1], &parts[2], &parts[3]); err != nil {
+		return false
+	}
+	for i, name := range []string{"R", "G", "B", "W"} {
+		if math.Abs(float64(parts[i])-float64(o.colour[name])*float64(o.value)/100) > colourSteps {
+			return false
+		}
+	}
+	return true
 }
 
 // met reports whether levels are as an order wants them.
@@ -152,6 +196,8 @@ func (o *order) met(x *thing, got []int) bool {
 	switch o.verb {
 	case "press":
 		return true
+	case "TINT":
+		return false
 	case "OFF":
 		level = 0
 	case "ON":
@@ -168,7 +214,7 @@ func (o *order) met(x *thing, got []int) bool {
 // moved looks whether a shade that was confirmed goes where it was sent, or is there. An actuator waits before it turns
 // round.
 func (h *history) moved(o *order, x *thing) {
-	if len(h.rivals(x, o, o.from, o.to)) > 0 {
+	if len(h.rivals(x, o, o.from, o.to)) > 0 || o.verb == "POS" && x.timed && h.pushedBefore(x, o) {
 		return
 	}
 	for {
@@ -207,6 +253,13 @@ func (h *history) broke(x *thing, since time.Time) bool {
 	return !p.at.IsZero() && (!p.at.Before(since) || p.stuck && x.timed && time.Now().Before(p.until))
 }
 
+// pushedBefore reports whether a shade without eyes was moved by hand, which may have been over before anybody looked.
+func (h *history) pushedBefore(x *thing, o *order) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.ContainsFunc(h.orders[x], func(p *order) bool { return p.verb == "press" && p.from.Before(o.from) })
+}
+
 // wasIll reports whether a thing, or its bus, was ill at any time since.
 func (h *history) wasIll(x *thing, since time.Time) bool {
 	h.mu.Lock()
@@ -237,7 +290,7 @@ func (h *history) unharmed(o *order) {
 // rest looks at what has to be right when nothing happens: nothing came late, what is shown is what is, and no motor runs.
 func (h *history) rest() {
 	for _, w := range h.newWrites() {
-		h.lines = append(h.lines, w.At.Format("150405.000000000")+" "+w.Bus+" "+w.Source+" "+w.PDU)
+		h.lines = append(h.lines, fmt.Sprintf("%015d %s %d %s %s", w.At.Sub(bubbleBegins), w.Bus, w.Unit, w.Source, w.PDU))
 		if w.Source == "wall" {
 			continue
 		}
@@ -269,7 +322,7 @@ func (h *history) rest() {
 	}
 	h.mu.Lock()
 	clear(h.orders)
-	h.kills = nil
+	h.kills, h.hangs = nil, nil
 	for _, x := range h.things {
 		if i := slices.IndexFunc(devices, func(d sim.Device) bool { return d.NodeID == x.node }); x.bus == "dmx" {
 			h.rested[x] = targets(devices[i])[0]

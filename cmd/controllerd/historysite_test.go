@@ -20,6 +20,9 @@ type thing struct {
 	timed   bool // a shade without eyes
 }
 
+func (x *thing) tunable() bool  { return x.make == "wirenboard-wb-led-cct" || x.make == "dali-dt8-tc" }
+func (x *thing) coloured() bool { return x.make == "wirenboard-wb-led-rgbw" || x.make == "dmx-rgbw" }
+
 // within are how far the true level may be from the one that was confirmed: DALI has coarse steps.
 func (x *thing) within() int {
 	switch x.bus {
@@ -78,18 +81,21 @@ nodes:
 	light("rtu", "1", "wirenboard-wb-led-rgbw")
 	light("rtu", "2", relays)
 	light("rtu", "3", "wirenboard-wb-led-cct")
+	shade(add("rtu", "4", "wirenboard-wb-mr6c"), 1)
 	healthy := add("slow", "1", "wirenboard-wb-mr6c")
 	shade(healthy, 1)
 	shade(healthy, 2)
-	shade(add("slow", "2", "wirenboard-wb-mr6c"), 1)
+	ailing := add("slow", "2", "wirenboard-wb-mr6c")
+	shade(ailing, 1)
+	shade(ailing, 2)
 	light("slow", "3", "wirenboard-wb-mao4")
 	light("gateway", "1", "wirenboard-wb-led-white")
 	light("gateway", "2/0", "ecodim-dali-gw2")
 	for i := range 3 {
 		shade(add("sdn", fmt.Sprintf("06.00.0%d", 1+i), "somfy-sdn-30dc"), 1)
 	}
-	for i := range 3 {
-		light("dali", fmt.Sprint(i), "dali-dt6")
+	for i, kind := range []string{"dali-dt6", "dali-dt6", "dali-dt8-tc"} {
+		light("dali", fmt.Sprint(i), kind)
 	}
 	light("dmx", "1", "dmx-dimmer")
 	light("dmx", "10", "dmx-rgbw")
@@ -113,13 +119,13 @@ func listed(ids []appliance.ID) string {
 // ailments of single devices, and of whole buses, by bus.
 var ailments = map[string]struct{ one, all []sim.FaultKind }{
 	"tcp": {one: []sim.FaultKind{sim.FaultSilent, sim.FaultDrop, sim.FaultDropAnswer, sim.FaultDelay, sim.FaultCorrupt, sim.FaultRefuse, sim.FaultBusy, sim.FaultStuck},
-		all: []sim.FaultKind{sim.FaultUnplug, sim.FaultClose}},
+		all: []sim.FaultKind{sim.FaultUnplug, sim.FaultClose, sim.FaultHang, sim.FaultDelay}},
 	"rtu": {one: []sim.FaultKind{sim.FaultSilent, sim.FaultDrop, sim.FaultDropAnswer, sim.FaultDelay, sim.FaultCorrupt, sim.FaultRefuse, sim.FaultBusy, sim.FaultStuck, sim.FaultNoise},
 		all: []sim.FaultKind{sim.FaultUnplug, sim.FaultClose, sim.FaultBabble}},
 	"slow": {one: []sim.FaultKind{sim.FaultSilent, sim.FaultDrop, sim.FaultDropAnswer, sim.FaultDelay, sim.FaultCorrupt, sim.FaultRefuse, sim.FaultBusy, sim.FaultStuck, sim.FaultPower},
 		all: []sim.FaultKind{sim.FaultUnplug, sim.FaultClose}},
 	"gateway": {one: []sim.FaultKind{sim.FaultSilent, sim.FaultDrop, sim.FaultDelay, sim.FaultCorrupt, sim.FaultRefuse, sim.FaultBusy, sim.FaultStuck},
-		all: []sim.FaultKind{sim.FaultUnplug, sim.FaultClose}},
+		all: []sim.FaultKind{sim.FaultUnplug, sim.FaultClose, sim.FaultHang, sim.FaultDelay}},
 	"sdn": {one: []sim.FaultKind{sim.FaultSilent, sim.FaultDropRequest, sim.FaultDropAnswer, sim.FaultDelay, sim.FaultCorrupt, sim.FaultRefuse, sim.FaultBusy, sim.FaultStuck},
 		all: []sim.FaultKind{sim.FaultUnplug, sim.FaultClose, sim.FaultNoise, sim.FaultForeign}},
 	"dali": {one: []sim.FaultKind{sim.FaultSilent, sim.FaultDropRequest, sim.FaultDropAnswer, sim.FaultStuck},
