@@ -186,6 +186,7 @@ func (h *history) round(most int) {
 	last := min(h.number+100+h.dice.IntN(300), most)
 	for h.number < last {
 		time.Sleep(time.Duration(h.dice.ExpFloat64() * float64(gap)))
+		h.glance(h.things[h.dice.IntN(len(h.things))])
 		h.happen()
 	}
 	for _, f := range h.building.Faults() {

@@ -56,7 +56,7 @@ func (h *history) fault() {
 	switch {
 	case f.Kind == sim.FaultHang:
 		h.hangs = append(h.hangs, &hang{bus: x.bus, from: now})
-	case f.Kind == sim.FaultDelay && f.Address == "":
+	case f.Kind == sim.FaultDelay && (x.bus == "tcp" || x.bus == "gateway"):
 		h.hangs = append(h.hangs, &hang{bus: x.bus, from: now, slow: time.Duration(f.DelayMs) * time.Millisecond})
 	}
 	if f.Kind == sim.FaultPower || f.Kind == sim.FaultStuck {

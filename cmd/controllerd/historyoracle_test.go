@@ -229,7 +229,7 @@ func (h *history) moved(o *order, x *thing) {
 		}
 		most := settles
 		if x.timed && o.verb == "POS" && (at < 0.5 || at > 99.5) { // it makes sure that it is at an end, and comes from there
-			if most = endLasts; h.wasIll(x, o.from) || h.killedSince(o.from) {
+			if most = endLasts; h.wasIll(x, o.from) || h.restartedSince(o.from) {
 				return // not if it was not read on its way there, or by a daemon that knows of no way
 			}
 		}
@@ -267,16 +267,20 @@ func (h *history) wasIll(x *thing, since time.Time) bool {
 	return !h.ill[x.bus].Before(since) || !h.ill[x.bus+"/"+x.at].Before(since)
 }
 
+// restartedSince reports whether the daemon was started again since, or is being.
+func (h *history) restartedSince(at time.Time) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return !h.again.Before(at)
+}
+
 // unharmed looks whether somebody failed who was well: his neighbours, or what others ask of them, are no reason.
 func (h *history) unharmed(o *order) {
 	if o.scope.Scope != appliance.One || !h.calm || o.door == "event" {
 		return
 	}
 	x := o.things[0]
-	h.mu.Lock()
-	restarted := !h.again.Before(o.from.Add(-recovery))
-	h.mu.Unlock()
-	if !x.healthy || restarted || h.wasIll(x, o.from.Add(-recovery)) || o.answer.said == "overloaded" {
+	if !x.healthy || h.restartedSince(o.from.Add(-recovery)) || h.wasIll(x, o.from.Add(-recovery)) || o.answer.said == "overloaded" {
 		return
 	}
 	for _, other := range h.rivals(x, o, o.from, o.to) {
@@ -330,6 +334,23 @@ func (h *history) rest() {
 	}
 	h.mu.Unlock()
 	h.closeRecord()
+}
+
+// glance compares a shade without eyes that stands with what is shown of it, whatever else goes on.
+func (h *history) glance(x *thing) {
+	if !x.timed {
+		return
+	}
+	shown, s := h.boss.Load().core.Snapshot().Shade(x.id), h.truth(x.id)
+	if shown == nil || shown.Motion != appliance.Stopped || !shown.Position.OK() || shown.Position.Source == appliance.Restored || s.Moving {
+		return
+	}
+	h.mu.Lock()
+	hidden := h.broken[x.bus+"/"+x.at].stuck || slices.ContainsFunc(h.orders[x], func(o *order) bool { return o.verb == "press" })
+	h.mu.Unlock()
+	if within := h.within(x); !hidden && math.Abs(s.ExactPosition-float64(shown.Position.Value)) > within {
+		h.wrong("shade %d (%s at %s %s): shown %v ±%d (%v), and it is %.1f", x.id, x.make, x.bus, x.at, shown.Position.Value, shown.Uncertainty, shown.Position.Source, s.ExactPosition)
+	}
 }
 
 // within is how wrong the position of a shade may be: that of one without eyes is reckoned.
