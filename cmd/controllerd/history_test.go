@@ -191,7 +191,7 @@ func (h *history) enterAll() {
 func (h *history) round(most int) {
 	gap := time.Duration(float64(5*time.Millisecond) * math.Pow(100, h.dice.Float64())) // 5 ms to 0.5 s
 	h.calm = gap > 200*time.Millisecond
-	last := min(h.number+100+h.dice.IntN(300), most)
+	last := min(h.number+300+h.dice.IntN(1200), most)
 	for h.number < last {
 		time.Sleep(time.Duration(h.dice.ExpFloat64() * float64(gap)))
 		h.glance(h.things[h.dice.IntN(len(h.things))])
