@@ -249,6 +249,9 @@ func (h *history) startAgain(how string, end func()) {
 	h.enterAll()
 	h.mu.Lock()
 	h.again = time.Now()
+	for _, g := range slices.Clone(h.hangs) { // of which the next daemon knows nothing
+		h.hangs = append(h.hangs, &hang{bus: g.bus, from: h.again, slow: g.slow})
+	}
 	h.mu.Unlock()
 }
 
