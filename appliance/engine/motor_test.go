@@ -224,3 +224,27 @@ func TestStopThatMakesRoomIsNotTheCommand(t *testing.T) {
 		})
 	}
 }
+
+// A stop that waits when its bus goes down is not ended by that: it is sent as soon as the bus is back.
+func TestAStopOutlivesItsBus(t *testing.T) {
+	r := newRig(t, 1, 1).begin()
+	lamp, blind := r.things[0], r.things[1]
+	r.command(motion(appliance.Open), blind)
+	r.run(time.Second)
+	lamp.answers, blind.answers = r.silent, r.silent
+	stop, level := r.command(motion(appliance.Stop), blind), r.command(dim(40), lamp)
+	r.run(50 * time.Millisecond)
+	r.down = errors.New("pulled")
+	r.run(time.Second)
+	if as, why := r.outcome(level); as != Failed || why != r.down {
+		t.Errorf("a level: %v, %v; want it to have failed as the bus did", as, why)
+	}
+	if as, why := r.outcome(stop); as != Open {
+		t.Errorf("a stop while the bus is down: %v, %v; want it open", as, why)
+	}
+	lamp.answers, blind.answers, r.down = nil, nil, nil
+	r.run(3 * time.Second)
+	if as, why := r.outcome(stop); as != Confirmed || blind.motion != appliance.Stopped {
+		t.Errorf("once it is back: %v, %v, and it is %v", as, why, blind.motion)
+	}
+}
