@@ -2,7 +2,6 @@ package main
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -18,7 +17,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/line/cable"
 	"svc.internal/controller/shelf/account"
@@ -174,16 +172,10 @@ func (h *history) enterAll() {
 		delete(h.house.tokens, string(account.RoleAPIService))
 		h.tokens["svc"] = h.login(account.RoleAPIService)
 	}
-	if status, _, _ := h.send(http.MethodGet, "/api/v1/site", h.tokens["admin"], ""); status != http.StatusOK {
-		h.tokens["admin"] = h.enter("admin")
-	}
-	if h.tokens["v1"] == "" {
-		var key api.Key
-		status, body, _ := h.send(http.MethodPost, "/api/v1/auth/keys", h.tokens["admin"], `{"name":"program","write":true}`)
-		if err := json.Unmarshal(body, &key); err != nil || status != http.StatusCreated {
-			h.t.Fatalf("a key for programs: %d %s", status, body)
+	for _, as := range []struct{ door, name string }{{"v1", "operator"}, {"admin", "admin"}} {
+		if status, _, _ := h.send(http.MethodGet, "/api/v1/site", h.tokens[as.door], ""); status != http.StatusOK {
+			h.tokens[as.door] = h.enter(as.name)
 		}
-		h.tokens["v1"] = key.Key
 	}
 }
 

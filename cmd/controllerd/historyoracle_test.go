@@ -233,14 +233,14 @@ func (h *history) moved(o *order, x *thing) {
 				return // not if it was not read on its way there, or by a daemon that knows of no way
 			}
 		}
+		if len(h.rivals(x, o, o.to, time.Now())) > 0 || h.broke(x, o.from) {
+			return
+		}
 		if now := time.Now(); now.Sub(o.to) > most {
 			h.wrong("false 1: %v (%s at %s %s), which is %+v %v later", o, x.make, x.bus, x.at, s, now.Sub(o.to))
 			return
 		}
 		time.Sleep(50 * time.Millisecond)
-		if len(h.rivals(x, o, o.to, time.Now())) > 0 || h.broke(x, o.from) {
-			return
-		}
 	}
 }
 
