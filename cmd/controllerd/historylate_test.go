@@ -16,6 +16,7 @@ const (
 	frameLasts = 40 * time.Millisecond // that a gateway had when its adapter was pulled
 	notWritten = 5 * time.Second       // may be lost by a daemon that is killed
 	noticed    = 2 * time.Second       // is a gateway that hangs
+	queued     = 4                     // requests, of this daemon and of the one before, wait in a gateway that is slow
 )
 
 // newWrites are what devices carried out since they were looked at last.
@@ -48,8 +49,9 @@ func (h *history) inTime(w sim.Write, c sim.Change) {
 			if x.shade {
 				most = moveLasts
 			}
-			again := x.bus == "dmx" && c.Level != nil && o.met(x, []int{*c.Level}) // a widget that is back is told all again
-			return !w.At.Before(o.from) && (again || !w.At.After(o.until().Add(most)) || h.held(x, o, w))
+			his := c.Level == nil || o.met(x, []int{*c.Level})
+			again := x.bus == "dmx" && c.Level != nil && his // a widget that is back is told all again
+			return !w.At.Before(o.from) && (again || !w.At.After(o.until().Add(most)) || his && h.held(x, o, w))
 		})
 		h.mu.Unlock()
 		if !in && !h.fellBack(x, w) {
@@ -66,7 +68,7 @@ func (h *history) held(x *thing, o *order, w sim.Write) bool {
 		switch {
 		case g.bus != x.bus || w.At.Before(g.from) || o.until().Before(g.from):
 		case g.slow > 0:
-			if !w.At.After(o.until().Add(2 * g.slow)) {
+			if !w.At.After(o.until().Add(queued * g.slow)) {
 				return true
 			}
 		case o.from.Before(g.from.Add(noticed)) && (g.held == nil || g.held == o):

@@ -161,7 +161,7 @@ func (o *order) shown(x *thing, d sim.Device, wants []*order) bool {
 	got := targets(d)
 	for _, w := range wants {
 		switch {
-		case w.verb == "press", w != o && w.verb == "COLOUR" && x.coloured(): // the second is half on its way
+		case w.verb == "press", x.coloured() && !w.alike(o): // the second may be half on its way
 			return true
 		case o.verb == "TINT" && w.verb == "TINT" && math.Abs(float64(d.Channels[0].ColorTemp-w.value)) <= nearKelvin:
 			return true
