@@ -45,7 +45,7 @@ func (h *history) fault() {
 	if _, err := h.building.AddFault(f); err != nil {
 		h.t.Fatalf("fault %+v: %v", f, err)
 	}
-	h.cue("%s at %s for %d ms", f.Kind, place, f.DurationMs)
+	h.cue("%s at %s for %d ms, %d ms", f.Kind, place, f.DurationMs, f.DelayMs)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := time.Now()

@@ -100,11 +100,12 @@ func (d *Driver) ask(ctx context.Context, y appliance.Yield, r request, t timing
 		q.Timeout, q.Turnaround = q.Timeout+behind, q.Turnaround+behind
 	}
 	least := q.Timeout
-	if d.codec.tcp && t.echoed == nil { // a scan has its own patience
+	server := d.codec.tcp || d.line.Airtime(1) == 0 // somebody is in between who takes what it is sent
+	if server && t.echoed == nil {                  // a scan has its own patience
 		q.Timeout = d.peer.timeout(least, time.Now())
 	}
 	reply, err := d.line.Exchange(ctx, q)
-	if d.codec.tcp && !reply.Sent.IsZero() {
+	if server && !reply.Sent.IsZero() {
 		d.waited(frame, reply, err, least)
 	}
 	if listener.returned {
@@ -136,11 +137,11 @@ func (d *Driver) ask(ctx context.Context, y appliance.Yield, r request, t timing
 
 // waited notes how long the gateway took, for this answer or for earlier ones.
 func (d *Driver) waited(frame []byte, reply line.Reply, err error, timeout time.Duration) {
-	transaction := binary.BigEndian.Uint16(frame)
-	d.peer.sent(transaction, reply.Sent)
+	question := binary.BigEndian.Uint16(frame)
+	d.peer.sent(question, reply.Sent)
 	d.peer.late(d.line, timeout)
 	if err == nil {
-		d.peer.answered(transaction, reply.Done, timeout)
+		d.peer.answered(question, reply.Done, timeout)
 	}
 }
 

@@ -14,16 +14,18 @@ const (
 	patienceSpare = 100 * time.Millisecond
 	// patienceFor is how long it is remembered.
 	patienceFor = 10 * time.Minute
+	// answerLeast is how long the shortest answer is, an exception behind a serial server.
+	answerLeast = 5
 	// askedMost bounds the questions whose answers may come late.
 	askedMost = 64
 )
 
 // patience is how long the gateway of a connection takes, learnt from answers that came when
 // their time was over: one that waits 2.5 s for a unit that is dead serves nobody else
-// meanwhile, and what it was asked for others piles up behind. Modbus TCP only: transaction
-// numbers tell to what an answer is.
+// meanwhile, and what it was asked for others piles up behind. On Modbus TCP the number of the
+// transaction tells to what an answer is, behind a serial server its unit and function.
 type patience struct {
-	asked  map[uint16]time.Time // by transaction
+	asked  map[uint16]time.Time // by the first two bytes of the question, which its answer has, too
 	served time.Time            // when the last answer came: it serves one after the other
 	takes  time.Duration
 	slow   time.Time // when it last took about as long as a device is waited for, or longer
@@ -33,19 +35,19 @@ type patience struct {
 }
 
 // sent notes a question.
-func (p *patience) sent(transaction uint16, at time.Time) {
+func (p *patience) sent(question uint16, at time.Time) {
 	if p.asked == nil {
 		p.asked = make(map[uint16]time.Time)
 	}
-	p.asked[transaction] = at
-	delete(p.asked, transaction-askedMost)
+	p.asked[question] = at
+	delete(p.asked, question-askedMost)
 }
 
 // answered notes an answer to one of them. It counts if it took three quarters of the
 // time-out or more.
-func (p *patience) answered(transaction uint16, at time.Time, timeout time.Duration) {
-	began, ok := p.asked[transaction]
-	delete(p.asked, transaction)
+func (p *patience) answered(question uint16, at time.Time, timeout time.Duration) {
+	began, ok := p.asked[question]
+	delete(p.asked, question)
 	if p.served.After(began) {
 		began = p.served
 	}
@@ -76,7 +78,7 @@ func (p *patience) late(l *line.Line, timeout time.Duration) {
 	}
 	p.stray = stray
 	for _, f := range l.Recent() {
-		if f.At.After(p.upTo) && f.Note == line.NoteNotForUs && len(f.Bytes) >= 8 {
+		if late := f.Note == line.NoteNotForUs || f.Note == line.NoteUnasked; late && f.At.After(p.upTo) && len(f.Bytes) >= answerLeast {
 			p.upTo = f.At
 			p.answered(binary.BigEndian.Uint16(f.Bytes), f.At, timeout)
 		}

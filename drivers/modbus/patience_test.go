@@ -1,8 +1,12 @@
 package modbus
 
 import (
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"svc.internal/controller/appliance"
 )
 
 // The time of a gateway is learnt from what it answers late, one after the other.
@@ -56,4 +60,60 @@ func TestPatience(t *testing.T) {
 	if len(p.asked) > askedMost {
 		t.Errorf("%d questions are remembered", len(p.asked))
 	}
+}
+
+// A serial server that takes 0.7 s with everything, where 0.2 s are waited for, is learnt from what it answers late. Until
+// then at most one write is in it when its command is over.
+func TestASlowSerialServerIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		end := socketWire(t, "rtu+tcp")
+		b := newBank()
+		nodes := []appliance.Node{node(1, "5", "waveshare-relay-8ch"), node(2, "6", "waveshare-relay-8ch"), node(3, "7", "waveshare-relay-8ch")}
+		for unit := range byte(3) {
+			for c := range uint16(8) {
+				b.set(5+unit, point{coils, c}, 0)
+			}
+		}
+		var slow atomic.Bool
+		var ends atomic.Int64 // when the command of the moment was over
+		var late atomic.Int32
+		end.play(t, false, func(q []byte) []piece {
+			if over := ends.Load(); (q[1] == 5 || q[1] == 15) && over != 0 && time.Now().UnixNano() > over {
+				late.Add(1)
+			}
+			after := time.Duration(0)
+			if slow.Load() {
+				after = 700 * time.Millisecond
+			}
+			return []piece{{after: after, bytes: rtuFrame(q[0], b.answer(q[0], q[1:len(q)-2]))}}
+		})
+		ctl := together(t, end, nil, nodes, nil)
+		until(t, "all are online", func() bool {
+			for id := range appliance.ID(3) {
+				if n := ctl.Snapshot().Node(id + 1); n == nil || !n.Online {
+					return false
+				}
+			}
+			return true
+		})
+		slow.Store(true)
+		failed := 0
+		for i := range 40 {
+			ends.Store(0)
+			kind := []appliance.Kind{appliance.LightOn, appliance.LightOff}[i%2]
+			e, err := ctl.Do(t.Context(), appliance.Command{Kind: kind, Target: appliance.Target{Scope: appliance.One, ID: appliance.ID(1 + i%3)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !e.OK() {
+				failed++
+				ends.Store(time.Now().UnixNano())
+			}
+			time.Sleep(5 * time.Second)
+		}
+		if failed > 2 || late.Load() > 1 {
+			t.Errorf("%d of 40 commands failed, and %d writes came when theirs were over", failed, late.Load())
+		}
+	})
 }
