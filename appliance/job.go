@@ -54,7 +54,7 @@ type Job struct {
 	Progress     JobProgress
 	Question     *JobQuestion // open now; nil: none
 	// Items are what it found out so far, in order: of a scan [Found], of a service
-	// [Told], of groups [GroupProgress], of a calibration [MeasuredLeg].
+	// [ServiceStep], of groups [GroupProgress], of a calibration [MeasuredLeg].
 	Items  []any
 	Result any // of a job that is done: [ShadeOutcome], or nil
 	Err    string

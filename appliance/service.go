@@ -41,12 +41,12 @@ type Session struct {
 	Perform func(ctx context.Context, e Exchange) (Result, error)
 	// Tell shows what was done or learned. It does not wait for slow readers longer
 	// than ctx lasts.
-	Tell func(Told)
+	Tell func(ServiceStep)
 }
 
-// Told is one thing that a job has to say: how far it is, or what it learned of a
+// ServiceStep is one thing that a job has to say: how far it is, or what it learned of a
 // device.
-type Told struct {
+type ServiceStep struct {
 	Step  string  // what is being done, for people who watch; empty: this is a result
 	Share float64 // with Step: how much of the job is done, 0 to 1; 0 if nobody knows
 

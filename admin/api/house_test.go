@@ -71,7 +71,7 @@ func newHouse(t *testing.T) *house {
 	door := api.New(api.Config{
 		Core: h.core, Jobs: h.core, Accounts: db, Keeper: db, Editor: db, Auditor: db, History: db, Rules: rules, Tokens: tokens, Brake: web.NewBrake(clock, nil), Claim: h.claim,
 		Version: "test", TLS: h.tls, Within: h.within(), Backups: backups{db}, Log: log,
-		System: api.System{Inbox: filepath.Join(dir, "update", "upload.raucb"), Told: filepath.Join(dir, "told"), FetchLocal: true},
+		System: api.System{Inbox: filepath.Join(dir, "update", "upload.raucb"), StatusFile: filepath.Join(dir, "told"), FetchLocal: true},
 	})
 	e := web.New(web.Config{Log: log, Errors: api.Errors})
 	door.Register(e)

@@ -39,7 +39,7 @@ type Job struct {
 	Progress  JobProgress  `json:"progress"`
 	Question  *JobQuestion `json:"question" doc:"What it wants to know of a person; answer with POST /jobs/{id}/answer."`
 	Found     int          `json:"found" doc:"How many items there are."`
-	Items     []any        `json:"items,omitempty" doc:"What it found out: of a scan Found, of a service Told, of groups GroupStep, of a calibration MeasuredLeg, of a drill Drilled. Left out of an event if they did not change."`
+	Items     []any        `json:"items,omitempty" doc:"What it found out: of a scan Found, of a service ServiceStep, of groups GroupStep, of a calibration MeasuredLeg, of a drill Drilled. Left out of an event if they did not change."`
 	Result    *ShadeResult `json:"result,omitempty" doc:"Of a calibration or a direction that is done."`
 	Error     string       `json:"error,omitempty"`
 }
@@ -108,8 +108,8 @@ func FoundOf(f appliance.Found) Found {
 	return out
 }
 
-// Told is what a service learned.
-type Told struct {
+// ServiceStep is what a service learned.
+type ServiceStep struct {
 	Address string `json:"address,omitempty"`
 	Facts   []Fact `json:"facts"`
 }
@@ -208,8 +208,8 @@ func itemOf(item any) any {
 	switch v := item.(type) {
 	case appliance.Found:
 		return FoundOf(v)
-	case appliance.Told:
-		out := Told{Address: v.Address, Facts: make([]Fact, len(v.Facts))}
+	case appliance.ServiceStep:
+		out := ServiceStep{Address: v.Address, Facts: make([]Fact, len(v.Facts))}
 		for i, f := range v.Facts {
 			out.Facts[i] = Fact(f)
 		}

@@ -23,7 +23,7 @@ const (
 	bundleMost = 256 << 20
 	// bundleTime is how long one may take to arrive.
 	bundleTime = 15 * time.Minute
-	toldMost   = 16 << 10
+	statusMost = 16 << 10
 )
 
 // System is the one below the daemon, which installs its updates itself: it alone may
@@ -31,9 +31,9 @@ const (
 type System struct {
 	// Inbox is the file that it takes bundles from. Empty: it takes none from here.
 	Inbox string
-	// Told is the file in which it says how it is: its version in the first line, a
+	// StatusFile is the file in which it says how it is: its version in the first line, a
 	// word of UpdateStatus in the second, then what there is to say.
-	Told string
+	StatusFile string
 	// FetchLocal lets updates be fetched from loopback and link-local addresses, too.
 	FetchLocal bool
 }
@@ -58,12 +58,12 @@ func (a *API) updateStatus() UpdateStatus {
 		out.Status = "under way"
 		return out
 	}
-	f, err := os.Open(a.System.Told)
+	f, err := os.Open(a.System.StatusFile)
 	if err != nil {
 		return out // it has not said anything yet
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, toldMost))
+	text, err := io.ReadAll(io.LimitReader(f, statusMost))
 	if err != nil {
 		return out
 	}

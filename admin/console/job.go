@@ -125,7 +125,7 @@ func (a *App) showFound(ctx context.Context, out io.Writer, id, kind string) err
 		view.take(j)
 		return view.end()
 	case appliance.JobService:
-		var j job[api.Told]
+		var j job[api.ServiceStep]
 		if err := client.get(ctx, path, &j); err != nil {
 			return err
 		}

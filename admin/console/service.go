@@ -84,7 +84,7 @@ func listServices(c *cobra.Command, client *local, bus string, asJSON bool) erro
 type serviceView struct {
 	out      io.Writer
 	progress io.Writer // nil: nobody is watching
-	told     []api.Told
+	told     []api.ServiceStep
 }
 
 func newServiceView(c *cobra.Command) *serviceView {
@@ -102,7 +102,7 @@ func (v *serviceView) run(ctx context.Context, client *local, bus, name string, 
 }
 
 // follow shows how far a job is.
-func (v *serviceView) follow(j job[api.Told]) error {
+func (v *serviceView) follow(j job[api.ServiceStep]) error {
 	switch {
 	case v.progress == nil || j.Progress.Text == "":
 	case j.Progress.Share > 0:
@@ -114,7 +114,7 @@ func (v *serviceView) follow(j job[api.Told]) error {
 }
 
 // ended takes what a job learned.
-func (v *serviceView) ended(j job[api.Told], err error) error {
+func (v *serviceView) ended(j job[api.ServiceStep], err error) error {
 	v.endProgress()
 	v.told = j.Items
 	if errors.Is(err, errStopped) {

@@ -12,9 +12,9 @@ import (
 
 func TestJobsThatFindNothingSaySo(t *testing.T) {
 	t.Parallel()
-	bare := []api.Told{{Address: "5"}}
-	some := append(bare, api.Told{Address: "6", Facts: []api.Fact{{Name: "scene0", Value: "254 (100 %)"}, {Name: "scene1", Value: "0 (0 %)"}}})
-	for want, told := range map[string][]api.Told{
+	bare := []api.ServiceStep{{Address: "5"}}
+	some := append(bare, api.ServiceStep{Address: "6", Facts: []api.Fact{{Name: "scene0", Value: "254 (100 %)"}, {Name: "scene1", Value: "0 (0 %)"}}})
+	for want, told := range map[string][]api.ServiceStep{
 		"ADDRESS         5\nnothing is set":                     bare,
 		"ADDRESS  SCENE0  SCENE1\n5        nothing is set\n6  ": some,
 	} {

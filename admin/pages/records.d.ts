@@ -481,7 +481,7 @@ export interface Job {
   /** How many items there are. */
   found: number;
   id: string;
-  /** What it found out: of a scan Found, of a service Told, of groups GroupStep, of a calibration MeasuredLeg, of a drill Drilled. Left out of an event if they did not change. */
+  /** What it found out: of a scan Found, of a service ServiceStep, of groups GroupStep, of a calibration MeasuredLeg, of a drill Drilled. Left out of an event if they did not change. */
   items?: Array<unknown>;
   kind: 'scan' | 'identify' | 'service' | 'groups' | 'calibrate' | 'direction' | 'migration' | 'drill';
   progress: JobProgress;
@@ -957,6 +957,11 @@ export interface ServiceInput {
   required: boolean;
 }
 
+export interface ServiceStep {
+  address?: string;
+  facts: Array<Fact>;
+}
+
 export interface Session {
   access_token?: string;
   /** Seconds. */
@@ -1118,11 +1123,6 @@ export interface Target {
 
 export interface Tick {
   time: string;
-}
-
-export interface Told {
-  address?: string;
-  facts: Array<Fact>;
 }
 
 export interface Travel {

@@ -70,7 +70,7 @@ func (c *Controller) StartService(bus, name string, inputs map[string]string, by
 	about.By.Why = name
 	return c.jobs.Start(about, func(ctx context.Context, on *JobHand) (any, error) {
 		done := 0
-		return nil, c.Serve(ctx, bus, name, inputs, func(t appliance.Told) {
+		return nil, c.Serve(ctx, bus, name, inputs, func(t appliance.ServiceStep) {
 			if t.Step != "" {
 				done++
 				on.Progress(appliance.JobProgress{Text: t.Step, Share: t.Share, Done: done})

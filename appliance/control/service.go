@@ -25,7 +25,7 @@ func (c *Controller) Services(busName string) ([]appliance.Service, error) {
 
 // Serve does one job on a bus and tells what it does and learns, in its own
 // goroutine. It returns when the job is done or ctx ends.
-func (c *Controller) Serve(ctx context.Context, busName, name string, inputs map[string]string, tell func(appliance.Told)) error {
+func (c *Controller) Serve(ctx context.Context, busName, name string, inputs map[string]string, tell func(appliance.ServiceStep)) error {
 	list, err := c.Services(busName)
 	if err != nil {
 		return err

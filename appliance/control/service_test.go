@@ -18,12 +18,12 @@ func (c *copper) Services() []appliance.Service {
 		Name: "ask", About: "ask three times", Inputs: []appliance.Input{{Name: "address", About: "of the device", Required: true}, {Name: "loud", About: "yes or no"}},
 		Run: func(ctx context.Context, s appliance.Session) error {
 			for i := range 3 {
-				s.Tell(appliance.Told{Step: "asking", Share: float64(i) / 3})
+				s.Tell(appliance.ServiceStep{Step: "asking", Share: float64(i) / 3})
 				if _, err := s.Perform(ctx, c.exchange(1, false, "asked", func() []appliance.Reading { return nil })); err != nil {
 					return err
 				}
 			}
-			s.Tell(appliance.Told{Address: s.Inputs["address"], Facts: []appliance.Fact{{Name: "answers", Value: 3}}})
+			s.Tell(appliance.ServiceStep{Address: s.Inputs["address"], Facts: []appliance.Fact{{Name: "answers", Value: 3}}})
 			return nil
 		},
 	}}
@@ -36,7 +36,7 @@ func TestServiceDoesItsJobBetweenTheBussOwnExchanges(t *testing.T) {
 		defer stop()
 		time.Sleep(time.Second)
 		var steps, results int
-		err := ctl.Serve(t.Context(), "test", "ask", map[string]string{"address": "1"}, func(told appliance.Told) {
+		err := ctl.Serve(t.Context(), "test", "ask", map[string]string{"address": "1"}, func(told appliance.ServiceStep) {
 			if told.Step != "" {
 				steps++
 				return
@@ -65,7 +65,7 @@ func TestServiceSaysWhatItHasToBeTold(t *testing.T) {
 			{"ask", nil, "input address is missing: of the device"},
 			{"ask", map[string]string{"address": "1", "color": "red"}, `input "color" is unknown; it takes address, loud`},
 		} {
-			err := ctl.Serve(t.Context(), "test", c.job, c.inputs, func(appliance.Told) { t.Error("something was told") })
+			err := ctl.Serve(t.Context(), "test", c.job, c.inputs, func(appliance.ServiceStep) { t.Error("something was told") })
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s %v: %v, want %q", c.job, c.inputs, err, c.want)
 			}
@@ -82,7 +82,7 @@ func TestServiceEndsWhenItsBusIsGone(t *testing.T) {
 		ctl, stop := run(t, c, siteOf("dimmer"), nil)
 		defer stop()
 		time.Sleep(time.Second)
-		pull := func(appliance.Told) { c.set(func() { c.down = fmt.Errorf("%w: pulled", appliance.ErrBusDown) }) }
+		pull := func(appliance.ServiceStep) { c.set(func() { c.down = fmt.Errorf("%w: pulled", appliance.ErrBusDown) }) }
 		for _, most := range []time.Duration{appliance.ServiceWait + time.Second, time.Second} { // in the middle, then before it
 			began := time.Now()
 			err := ctl.Serve(t.Context(), "test", "ask", map[string]string{"address": "1"}, pull)

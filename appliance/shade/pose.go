@@ -229,10 +229,10 @@ func (p *Pose) frame(k Kind, at time.Time) {
 	}
 }
 
-// told takes note that the last frame, sent at a moment, was acknowledged.
+// acknowledged takes note that the last frame, sent at a moment, was acknowledged.
 // changed is when another one was sent before it: since a frame in doubt the shade may have
 // turned round.
-func (p *Pose) told(s *Settings, k Kind, at, changed time.Time) {
+func (p *Pose) acknowledged(s *Settings, k Kind, at, changed time.Time) {
 	arrived := p.arrived()
 	if p.Doubt.Before(at) && !p.Doubt.IsZero() && !s.Measures {
 		p.costs(s.wayMost(at.Sub(p.Doubt)))

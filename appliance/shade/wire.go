@@ -40,7 +40,7 @@ func (e Ack) step(m *machine) {
 		return
 	}
 	o.Stage, o.AckAt = max(o.Stage, StageAcknowledged), m.now
-	m.Pose.told(&m.Settings, o.Kind, o.SentAt, m.Last.Changed)
+	m.Pose.acknowledged(&m.Settings, o.Kind, o.SentAt, m.Last.Changed)
 	if o.run() {
 		m.Holds = o.dirs()
 	}

@@ -35,7 +35,7 @@ func systemBelow(dir, dataDir string, fetchLocal bool) api.System {
 	if dir == "" {
 		return api.System{}
 	}
-	return api.System{Inbox: filepath.Join(dataDir, "update", "upload.raucb"), Told: filepath.Join(dir, "told"), FetchLocal: fetchLocal}
+	return api.System{Inbox: filepath.Join(dataDir, "update", "upload.raucb"), StatusFile: filepath.Join(dir, "told"), FetchLocal: fetchLocal}
 }
 
 // claimable opens the claim while there is no user, and voids it when there is one.

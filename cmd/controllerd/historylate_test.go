@@ -15,7 +15,7 @@ const (
 	moveLasts  = 25 * time.Second      // of a shade, by way of its end
 	frameLasts = 40 * time.Millisecond // that a gateway had when its adapter was pulled
 	notWritten = 5 * time.Second       // may be lost by a daemon that is killed
-	noticed    = 2 * time.Second       // is a gateway that hangs
+	noticed    = 6 * time.Second       // is a gateway that hangs: by the next that asks it
 	queued     = 4                     // requests, of this daemon and of the one before, wait in a gateway that is slow
 )
 

@@ -136,8 +136,8 @@ func (g *gear) told(p appliance.Level, at time.Time) {
 	g.settled = false
 }
 
-// toldColour notes that a colour was sent.
-func (g *gear) toldColour(w wish, at time.Time) {
+// sentColour notes that a colour was sent.
+func (g *gear) sentColour(w wish, at time.Time) {
 	v := &g.asked.values
 	if w.Has.Has(appliance.CanTune) {
 		v.Kelvin = w.kelvin()

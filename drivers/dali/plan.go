@@ -204,7 +204,7 @@ func (d *Driver) chain(k key, to Address, wishes []wish) appliance.Chain {
 	if len(colour) > 0 {
 		c.Steps = append(c.Steps, d.telling(colour, func(at time.Time) {
 			for _, w := range wishes {
-				w.gear.toldColour(w, at)
+				w.gear.sentColour(w, at)
 			}
 		}))
 	}
@@ -267,7 +267,7 @@ func (d *Driver) tellingAndAsking(seq []Send, w wish) appliance.Exchange {
 // note remembers all that was sent for a wish.
 func (d *Driver) note(w wish, at time.Time) {
 	if w.Has&(appliance.CanTune|appliance.CanColour) != 0 {
-		w.gear.toldColour(w, at)
+		w.gear.sentColour(w, at)
 	}
 	if w.wantsLevel() {
 		w.gear.told(w.Level, at)

@@ -89,7 +89,7 @@ func (d *Driver) commissionOptions(s appliance.Session) (opts CommissionOptions,
 			opts.Reserved = append(opts.Reserved, g.short)
 		}
 	}
-	opts.Progress = func(p Progress) { s.Tell(appliance.Told{Step: p.String(), Share: p.Share()}) }
+	opts.Progress = func(p Progress) { s.Tell(appliance.ServiceStep{Step: p.String(), Share: p.Share()}) }
 	return opts, nil
 }
 
@@ -181,7 +181,7 @@ func (d *Driver) tellCommissioned(ctx context.Context, s appliance.Session, opts
 		}
 		facts := []appliance.Fact{{Name: "outcome", Value: what[n]}}
 		if there := !opts.DryRun || slices.Contains(out.Taken, n); there && ctx.Err() == nil {
-			s.Tell(appliance.Told{Step: fmt.Sprintf("asking address %d what it is", n), Share: 1})
+			s.Tell(appliance.ServiceStep{Step: fmt.Sprintf("asking address %d what it is", n), Share: 1})
 			var f appliance.Found
 			gear := &resident{short: n, send: func(seq ...Send) (got []Answer, err error) {
 				_, err = s.Perform(ctx, d.probe(seq, &got))
@@ -191,7 +191,7 @@ func (d *Driver) tellCommissioned(ctx context.Context, s appliance.Session, opts
 				facts = append(facts, appliance.Fact{Name: "profile", Value: f.Kind}, appliance.Fact{Name: "detail", Value: strings.Join(words, "; ")})
 			}
 		}
-		s.Tell(appliance.Told{Address: gearKey(n), Facts: facts})
+		s.Tell(appliance.ServiceStep{Address: gearKey(n), Facts: facts})
 	}
 }
 
@@ -213,7 +213,7 @@ func (d *Driver) readScenes(ctx context.Context, s appliance.Session) error {
 		return errors.New("the site has no gear on this line; name one with address=")
 	}
 	for i, n := range shorts {
-		s.Tell(appliance.Told{Step: fmt.Sprintf("asking address %d", n), Share: float64(i) / float64(len(shorts))})
+		s.Tell(appliance.ServiceStep{Step: fmt.Sprintf("asking address %d", n), Share: float64(i) / float64(len(shorts))})
 		facts, err := d.scenesOf(ctx, s, n)
 		if err != nil && (len(shorts) == 1 || ctx.Err() != nil || errors.Is(err, appliance.ErrBusDown)) {
 			return err
@@ -221,7 +221,7 @@ func (d *Driver) readScenes(ctx context.Context, s appliance.Session) error {
 		if err != nil {
 			facts = []appliance.Fact{{Name: "error", Value: err.Error()}}
 		}
-		s.Tell(appliance.Told{Address: gearKey(n), Facts: facts})
+		s.Tell(appliance.ServiceStep{Address: gearKey(n), Facts: facts})
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // serve does a job of the driver, with nobody else on the bus.
-func serve(t *testing.T, d *Driver, name string, inputs map[string]string) (told []appliance.Told, err error) {
+func serve(t *testing.T, d *Driver, name string, inputs map[string]string) (told []appliance.ServiceStep, err error) {
 	t.Helper()
 	for _, s := range d.Services() {
 		if s.Name != name {
@@ -22,7 +22,7 @@ func serve(t *testing.T, d *Driver, name string, inputs map[string]string) (told
 			Perform: func(ctx context.Context, e appliance.Exchange) (appliance.Result, error) {
 				return e.Do(ctx, appliance.Yield{})
 			},
-			Tell: func(x appliance.Told) {
+			Tell: func(x appliance.ServiceStep) {
 				if x.Step == "" {
 					told = append(told, x)
 				}

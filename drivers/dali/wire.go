@@ -37,9 +37,9 @@ const (
 	// strayGuard keeps the port silent after a gateway that did not answer, since
 	// its answer could still come. Where an answer does not tell to which frame it
 	// belongs it would be taken for the next one's.
-	strayGuard     = time.Second
-	strayGuardTold = 50 * time.Millisecond
-	reviveEach     = time.Second
+	strayGuard         = time.Second
+	strayGuardNumbered = 50 * time.Millisecond
+	reviveEach         = time.Second
 )
 
 // wire carries sequences of frames over the line, one at a time.
@@ -239,7 +239,7 @@ func (w *wire) guard() time.Duration {
 	w.stray, w.collided = false, false
 	switch {
 	case stray && w.gw.traits().has(ordered):
-		return strayGuardTold
+		return strayGuardNumbered
 	case stray:
 		return strayGuard
 	case collided:

@@ -20,7 +20,7 @@ type course struct {
 	phase   phase
 	headed  byte      // direction in which it was seen to run
 	goal    int       // percent it was last sent to; <0: not known
-	ours    errand    // our own last order
+	ours    aim       // our own last order
 	sentAt  time.Time // when it was last sent somewhere
 	orderAt time.Time // when it was last sent somewhere or stopped, by whomever
 }
@@ -35,8 +35,8 @@ const (
 	resting               // proven still
 )
 
-// errand is what an order comes to: a stop, or the percent it sends a motor to.
-type errand struct {
+// aim is what an order comes to: a stop, or the percent it sends a motor to.
+type aim struct {
 	stop bool
 	goal int // <0: not known
 }
@@ -53,13 +53,13 @@ const (
 
 // sent notes that a frame which moves or stops the motor went out. Called with the
 // driver's lock held.
-func (m *motor) sent(e errand, at time.Time) {
+func (m *motor) sent(e aim, at time.Time) {
 	m.course.ours = e
 	m.ordered(e, at)
 }
 
 // ordered does so for an order by whomever. Called with the driver's lock held.
-func (m *motor) ordered(e errand, at time.Time) {
+func (m *motor) ordered(e aim, at time.Time) {
 	c := &m.course
 	c.phase, c.goal, c.sentAt, c.orderAt = suspect, e.goal, at, at
 	if e.stop {

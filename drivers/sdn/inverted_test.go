@@ -51,7 +51,7 @@ func TestServiceTellsThePositionOfAnInvertedShadeAsTheCoreDoes(t *testing.T) {
 			defer cancel()
 			return e.Do(ctx, appliance.Yield{})
 		},
-		Tell: func(x appliance.Told) {
+		Tell: func(x appliance.ServiceStep) {
 			for _, f := range x.Facts {
 				if f.Name == "position_percent_open" {
 					told = f.Value

@@ -134,11 +134,11 @@ func (d *Driver) follow(f Frame, now time.Time) {
 			// Who is not moving does not begin to; who is, is watched already, and says
 			// itself when it stands.
 			if m.course.phase != resting {
-				m.ordered(errand{stop: true, goal: -1}, now)
+				m.ordered(aim{stop: true, goal: -1}, now)
 			}
 			continue
 		}
-		m.ordered(errand{goal: -1}, now)
+		m.ordered(aim{goal: -1}, now)
 		readings = append(readings, m.readings(appliance.Values{Has: appliance.CanMove, Motion: appliance.Moving}, now)...)
 	}
 	d.mu.Unlock()

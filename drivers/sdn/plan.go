@@ -40,7 +40,7 @@ func (o order) goal() int {
 	return 0
 }
 
-func (o order) errand() errand { return errand{stop: o.id == ctrlStop, goal: o.goal()} }
+func (o order) aim() aim { return aim{stop: o.id == ctrlStop, goal: o.goal()} }
 
 // String tells the order to people.
 func (o order) String() string {
@@ -198,7 +198,7 @@ func (d *Driver) together(o order, wishes []wish, f Frame) appliance.Chain {
 		defer d.mu.Unlock()
 		for _, p := range proofs {
 			p.wasThere = p.motor.standsAt(o.goal())
-			p.motor.sent(o.errand(), sent)
+			p.motor.sent(o.aim(), sent)
 		}
 	}
 	chain.Steps = []appliance.Exchange{d.shout(f, nil, moved)}
@@ -236,7 +236,7 @@ func (d *Driver) tell(m *motor, o order) question {
 		before: func() {
 			d.mu.Lock()
 			defer d.mu.Unlock()
-			m.sent(o.errand(), time.Now())
+			m.sent(o.aim(), time.Now())
 		},
 	}
 }

@@ -70,7 +70,7 @@ func TestDirectionIsToldByPositionsAfterTheOrder(t *testing.T) {
 		return func(m *motor, at time.Time) []appliance.Reading {
 			m.driver.mu.Lock()
 			defer m.driver.mu.Unlock()
-			m.sent(errand{stop, goal}, at)
+			m.sent(aim{stop, goal}, at)
 			return nil
 		}
 	}

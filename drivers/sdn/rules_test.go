@@ -57,7 +57,7 @@ func TestAPulseOrTwoIsNoMovement(t *testing.T) {
 func TestOneReadingIsNoStanding(t *testing.T) {
 	for later, still := range map[time.Duration]bool{0: false, 400 * time.Millisecond: false, 500 * time.Millisecond: true} {
 		m, begun := alone(), time.Now()
-		m.sent(errand{goal: 100}, begun)
+		m.sent(aim{goal: 100}, begun)
 		for _, at := range []time.Duration{50 * time.Millisecond, 50*time.Millisecond + later} {
 			m.takePosition(position{Percent: 40, Pulses: 400}, begun.Add(at))
 		}

@@ -28,7 +28,7 @@ func (d *Driver) command(a Address, id MessageID, data []byte, what string) appl
 		q.before = func() {
 			d.mu.Lock()
 			defer d.mu.Unlock()
-			m.sent(errand{goal: -1}, time.Now())
+			m.sent(aim{goal: -1}, time.Now())
 		}
 	}
 	return d.exchange(q)

@@ -75,7 +75,7 @@ func (b *bench) ask(e appliance.Exchange) error {
 }
 
 func (b *bench) tell(facts ...appliance.Fact) {
-	b.session.Tell(appliance.Told{Address: b.address.String(), Facts: facts})
+	b.session.Tell(appliance.ServiceStep{Address: b.address.String(), Facts: facts})
 }
 
 // number reads an input between bounds; def stands for one that is not there.
@@ -120,7 +120,7 @@ func (b *bench) motor() error {
 		}},
 		{"status", d.readOf(a, getMotorStatus, postMotorStatus, 4, "asking for its status", func(data []byte) { how, _ = readStatus(data) }), func() { add("status", how.String()) }},
 	} {
-		b.session.Tell(appliance.Told{Step: "asking for its " + q.step})
+		b.session.Tell(appliance.ServiceStep{Step: "asking for its " + q.step})
 		switch err := b.ask(q.exchange); {
 		case err == nil:
 			q.take()
@@ -141,7 +141,7 @@ func (b *bench) motor() error {
 func (b *bench) groups() (list []string, err error) {
 	var g Address
 	for i, empty := 0, 0; i < maxGroups && empty < emptyEntries; i++ {
-		b.session.Tell(appliance.Told{Step: fmt.Sprintf("asking for group %d", i)})
+		b.session.Tell(appliance.ServiceStep{Step: fmt.Sprintf("asking for group %d", i)})
 		switch err := b.ask(b.driver.ReadGroup(b.address, i, &g)); {
 		case errors.Is(err, appliance.ErrRefused):
 			return list, nil

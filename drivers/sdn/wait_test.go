@@ -20,7 +20,7 @@ func TestOrderThatWaitedForTheLineCountsFromWhenItWasOut(t *testing.T) {
 	m.takePosition(position{Percent: 0}, t0.Add(time.Second))
 
 	d.mu.Lock()
-	m.sent(errand{goal: 100}, t0.Add(2*time.Second)) // announced: close
+	m.sent(aim{goal: 100}, t0.Add(2*time.Second)) // announced: close
 	d.mu.Unlock()
 	out := t0.Add(3*time.Second - 50*time.Millisecond) // the line was busy for 950 ms
 	m.wasOut(out)
@@ -45,7 +45,7 @@ func TestOverheardWhileWaiting(t *testing.T) {
 	m := &motor{driver: d, shade: 5001, course: course{goal: -1}}
 	t0 := time.Now().Add(-time.Minute)
 	d.mu.Lock()
-	m.sent(errand{goal: 100}, t0)
+	m.sent(aim{goal: 100}, t0)
 	d.mu.Unlock()
 	// Another master asks it meanwhile, twice, half a second apart, and it stands.
 	m.takePosition(position{Percent: 0}, t0.Add(100*time.Millisecond))
@@ -67,7 +67,7 @@ func TestStopOverheardWhileAMoveWaits(t *testing.T) {
 	t0 := time.Now().Add(-time.Minute)
 	m.takePosition(position{Percent: 0}, t0)
 	d.mu.Lock()
-	m.sent(errand{goal: 100}, t0.Add(time.Second)) // announced: close
+	m.sent(aim{goal: 100}, t0.Add(time.Second)) // announced: close
 	d.mu.Unlock()
 	station, _ := ParseAddress("7F.00.01")
 	d.follow(Frame{ID: ctrlStop, Source: station, Destination: a}, t0.Add(1500*time.Millisecond))
