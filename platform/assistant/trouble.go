@@ -262,6 +262,9 @@ func (a *asked) outages(r facts.Reach, noun string, from, to time.Time) string {
 	}
 	if len(r.Outages) == 0 {
 		text := fmt.Sprintf("No %s was reported as offline%s %s.", noun, a.in(), period(span, a.site.Now))
+		if a.q.Form == understand.Check {
+			text = a.yesNo(a.q.Is(understand.None)) + lower(text)
+		}
 		return sentences(text, a.awayLine(r), a.basis(r.Basis))
 	}
 	var lines []string
@@ -283,10 +286,9 @@ func (a *asked) outages(r facts.Reach, noun string, from, to time.Time) string {
 		lines = append(lines, fmt.Sprintf("%s from %s for %s%s", label(o.Name), moment(start, a.site.Now), length(d), still))
 	}
 	text := fmt.Sprintf("%s reported%s %s: %s.", upper(count(len(r.Outages), "outage")), a.in(), period(span, a.site.Now), some(lines, 20))
-	if whole := to.Sub(from); r.Total == 1 && whole > 0 {
-		text += fmt.Sprintf(" Away for %s of %s, so it answered %.1f %% of the time, as far as the controller reported.", length(total), length(whole), 100-float64(total)/float64(whole)*100)
-	} else {
-		text += fmt.Sprintf(" Together %s, as far as the controller reported.", length(total))
+	text += fmt.Sprintf(" Together %s, as far as the controller reported.", length(total))
+	if a.q.Form == understand.Check {
+		text = a.yesNo(!a.q.Is(understand.None)) + lower(text)
 	}
 	return sentences(text, a.basis(r.Basis))
 }

@@ -244,6 +244,7 @@ func (s *sentence) manner() {
 	if s.allOf() {
 		f.Set(All, true)
 	}
+	s.everBefore()
 }
 
 // allOf reports whether yes or no is asked of all of them: "are all lights off".
@@ -254,7 +255,10 @@ func (s *sentence) allOf() bool {
 	if t := s.f.Topic; t != Lights && t != Shades && t != Offline && t != Faults {
 		return false
 	}
-	return s.has("all", "everything", "whole") || s.has("ends", "full") && s.wordAt(0) == "are"
+	if s.has("all", "everything") {
+		return true
+	}
+	return s.has("whole") && !s.has("any") || s.has("ends", "full") && s.wordAt(0) == "are"
 }
 
 func (s *sentence) yesNo() bool {

@@ -421,3 +421,19 @@ func (c Cond) words() string {
 	f := Frame{Topic: Nothing, Conds: []Cond{c}}
 	return f.String()[1:]
 }
+
+// everLooks is how far back "did it ever" looks.
+const everLooks = 30 * 24 * time.Hour
+
+// everBefore reads "did it ever go offline", "did it go offline": of what was, not of what is.
+func (s *sentence) everBefore() {
+	f := &s.f
+	if f.Topic != Offline && f.Topic != Faults || f.Form != Check || f.When != nil || !s.has("ever") && s.wordAt(0) != "did" {
+		return
+	}
+	f.When = &Span{From: s.now.Add(-everLooks), To: s.now, Label: "in the last 30 days"}
+	if f.Lang == German {
+		f.When.Label = "in den letzten 30 Tagen"
+	}
+	s.claim("ever")
+}

@@ -114,6 +114,9 @@ func (c *clock) fromTo(i, lead int) (part, bool) {
 	switch {
 	case a.ofDay && b.ofDay:
 		from, to := a.fromMin, b.fromMin
+		if bare := a.n == 1 && !strings.Contains(c.word(i+lead), ":"); bare && c.word(k+2) == "pm" && from+12*60 < to {
+			from += 12 * 60 // "between 6 and 7 pm"
+		}
 		if to <= from { // "between 8 and 5", "from 22 to 6"
 			if from < 12*60 && to+12*60 > from {
 				to += 12 * 60
