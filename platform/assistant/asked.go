@@ -213,12 +213,21 @@ func (a *asked) around() string {
 	}
 	text := ""
 	if len(zones) > 0 {
-		text = a.f("The zones are %s.", a.some(zones, 25))
+		text = a.f("The zones are %s.", a.first(zones))
 	}
 	if len(floors) > 0 {
-		text += " " + a.f("The floors are %s.", a.some(floors, 15))
+		text += " " + a.f("The floors are %s.", a.first(floors))
 	}
 	return strings.TrimSpace(text)
+}
+
+// first are names, not too many to be read, and no figure of how many more there are.
+func (a *asked) first(names []string) string {
+	const most = 10
+	if len(names) <= most {
+		return a.list(names)
+	}
+	return strings.Join(names[:most], ", ") + ", …"
 }
 
 // span is the period of the question, or today.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -65,6 +66,14 @@ func wattHours(wh float64) string {
 	default:
 		return fmt.Sprintf("%.1f kWh", kwh)
 	}
+}
+
+// share is the energy that one of many used.
+func share(wh float64) string {
+	if math.Abs(wh) < 1 { // it would be 0.000 kWh
+		return strconv.FormatFloat(wh, 'g', 2, 64) + " Wh"
+	}
+	return fmt.Sprintf("%.3f kWh", wh/1000)
 }
 
 func watts(w float64) string {

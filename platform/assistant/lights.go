@@ -211,7 +211,7 @@ func (a *asked) doubts(t facts.Things, kind string) string {
 		for _, one := range found {
 			names = append(names, label(one.Name))
 		}
-		why := map[facts.Condition]string{facts.Away: "%s %s offline, so I do not know what it does: %s.", facts.Stale: "%s %s without a recent reading, so I do not know: %s.",
+		why := map[facts.Condition]string{facts.Away: "%s %s offline, so I do not know what is there: %s.", facts.Stale: "%s %s without a recent reading, so I do not know: %s.",
 			facts.Unknown: "%s %s never read, so I do not know: %s."}[condition]
 		parts = append(parts, a.f(why, a.count(len(found), kind), a.are(len(found)), a.some(names, 10)))
 	}

@@ -174,7 +174,7 @@ func (a *asked) perUnit() (answer, error) {
 	if !e.Known() || len(e.Missing) > 0 {
 		return answer{sentences(fmt.Sprintf("I do not know: not all of %s was measured.", a.where()), a.uncovered(e)), e}, nil
 	}
-	return answer{sentences(fmt.Sprintf("%s used %s %s for %.0f %s: %.3f kWh per %s.", upper(orWhere(scope.Label, a.where())), wattHours(e.WattHours), period(span, a.site.Now), units, many, e.WattHours/1000/units, word),
+	return answer{sentences(fmt.Sprintf("%s used %s %s for %.0f %s: %s per %s.", upper(orWhere(scope.Label, a.where())), wattHours(e.WattHours), period(span, a.site.Now), units, many, share(e.WattHours/units), word),
 		missing, a.gaps(e, span), a.basis(e.Basis)), e}, nil
 }
 
