@@ -65,7 +65,7 @@ bench:
 	$(GO) test -run '^$$' -bench ToolsList -benchtime 20x ./cmd/platformd
 
 soak: peers
-	SOAK=1 CGO_ENABLED=1 $(GO) test -tags peers,soak -count=1 -timeout 6h -v -run 'Campaign|Soak' ./...
+	SOAK=1 CGO_ENABLED=1 $(GO) test -tags peers,soak -count=1 -timeout 6h -v -run 'Campaign|Soak|EveryLook' ./...
 	./scripts/fuzz.sh 60s
 
 mutants:

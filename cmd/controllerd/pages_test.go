@@ -56,18 +56,22 @@ var pagePaths = map[string]string{
 	"nopage": "/clusters/999", "rules": "/rules", "settings": "/more/settings", "certificate": "/more/certificate", "diagnostics": "/more/diagnostics", "users": "/more/users", "keys": "/more/keys", "backup": "/more/backup", "migrate": "/more/migrate", "account": "/more/account", "audit": "/more/audit", "commission": "/commission/ground-floor",
 }
 
+// TestPagesInEveryLook opens each page in three looks, which have each width, language and scheme between them; SOAK=1 in six.
 func TestPagesInEveryLook(t *testing.T) {
 	t.Parallel()
 	h := demoHouse(t)
 	browser := uitest.Open(t)
-	for _, look := range []uitest.Look{
+	looks := []uitest.Look{
 		{Width: 320, Height: 640, Language: "de", Touch: true},
-		{Width: 360, Height: 740, Scale: 2, Touch: true},
-		{Width: 360, Height: 740, Dark: true, Language: "de", Scale: 2, Touch: true},
 		{Width: 768, Height: 1024, Dark: true},
-		{Width: 1440, Height: 900, Language: "de"},
-		{Width: 1440, Height: 900, Dark: true},
-	} {
+		{Width: 1440, Height: 900},
+	}
+	if soak() {
+		looks = append(looks, uitest.Look{Width: 360, Height: 740, Scale: 2, Touch: true},
+			uitest.Look{Width: 360, Height: 740, Dark: true, Language: "de", Scale: 2, Touch: true},
+			uitest.Look{Width: 1440, Height: 900, Language: "de", Dark: true})
+	}
+	for _, look := range looks {
 		scheme := "light"
 		if look.Dark {
 			scheme = "dark"
