@@ -72,7 +72,7 @@ func (s *sentence) exclude() {
 				k, found = s.nameEnd(k), true
 				continue
 			}
-			if tags := s.tagsAt(k); s.t[k].used || !(slices.Contains(tags, "fill") || slices.Contains(tags, "neither") || found && slices.ContainsFunc(tags, placeNoun)) {
+			if tags := s.tagsAt(k); s.t[k].used || !(slices.Contains(tags, "fill") || slices.Contains(tags, "neither") || slices.Contains(tags, "it") || found && slices.ContainsFunc(tags, placeNoun)) {
 				break
 			}
 			if !found && (s.t[c.at].stem == "no" || c.is("not") && slices.ContainsFunc(s.tagsAt(k), func(t string) bool { return stateOf(chunk{tags: []string{t}}) != "" })) {
@@ -82,7 +82,7 @@ func (s *sentence) exclude() {
 		}
 		if found {
 			s.claims[key(c)] = true
-			s.claimBetween(c.at, k, "neither")
+			s.claimBetween(c.at, k, "neither", "it")
 			continue
 		}
 		if c.is("except") && !s.has("zone", "floor") { // "apart from the shades"
