@@ -8,6 +8,8 @@ type sayings struct {
 	cues   [][]string
 	amount *amount
 	where  int // of the amount
+	place  int // where the first place stands
+	first  int // the first word that is no place
 }
 
 // act understands one action, or nothing; before is the one ahead of it in the sentence, which "them" goes back to.
@@ -27,6 +29,9 @@ func (s *sentence) act(all []cue, before Do) (Do, bool) {
 			}
 			i += n
 		case len(c.places) > 0:
+			if len(d.Places) == 0 {
+				y.place = i
+			}
 			d.Places = append(d.Places, c.places...)
 		case c.is("place"): // the site itself
 			d.Whole = true
@@ -43,6 +48,9 @@ func (s *sentence) act(all []cue, before Do) (Do, bool) {
 		case c.is("all"):
 			d.Whole = true
 		default:
+			if len(y.cues) == 0 {
+				y.first = c.at
+			}
 			y.cues = append(y.cues, c.tags)
 			for _, t := range c.tags {
 				if _, ok := y.at[t]; !ok {
@@ -88,6 +96,9 @@ func (s *sentence) decide(d Do, y sayings, before Do) (Do, bool) {
 		y.at[string(before.Kind)] = y.at["it"]
 		delete(y.at, "it")
 		y.cues = slices.DeleteFunc(slices.Clone(y.cues), func(c []string) bool { return slices.Contains(c, "it") })
+	}
+	if y.has("on") && y.only("on", "filler") && y.at["on"] < y.place && s.t[y.first].stem == "on" {
+		return d, false // "on the ground floor" says where
 	}
 	bright := y.has("light", "level", "dim", "dimmer", "brighten", "brighter", "morelight", "lesslight", "switch")
 	switch {
@@ -139,6 +150,8 @@ func (s *sentence) light(d Do, y sayings) (Do, bool) {
 	lower := y.has("dim", "dimmer", "reduce", "lower", "down", "less", "lesslight")
 	a := y.amount
 	switch {
+	case a != nil && y.has("max", "min"): // "canteen half, lobby full" is two
+		return d, false
 	case y.has("max") && y.has("min"), higher && lower && a == nil && !(y.has("dim") && y.has("up")):
 		return d, false
 	case a == nil && y.has("highest", "lowest") && y.has("to", "set", "dim", "brighten", "lower", "raise", "down", "up"):

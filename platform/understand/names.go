@@ -57,7 +57,7 @@ func NewNames(names []Name) Names {
 }
 
 // generic words say what kind of thing it is, not which one.
-var generic = wordSet("light lamp luminaire colour color shade blind meter room floor zone area building device node sensor controller level " +
+var generic = wordSet("work light lamp luminaire colour color shade blind meter room floor zone area building device node sensor controller level " +
 	"power energy lighting space cluster group fixture number main raum etage licht lampe jalousie zaehler")
 
 // rank of kinds where the same words fit several: people speak of places before they speak of things.

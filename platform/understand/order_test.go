@@ -111,6 +111,15 @@ func TestAnOrderWithANegationIsNone(t *testing.T) {
 }
 
 // A name that sounds like an order is a name.
+// Where something is, is no order: "on the ground floor".
+func TestAPlaceAloneIsNoOrder(t *testing.T) {
+	for _, text := range []string{"on the ground floor", "those on the ground floor", "only those on the ground floor"} {
+		if f := Read(text, house(), now); f.Topic == Order {
+			t.Errorf("%q: %+v", text, f.Do)
+		}
+	}
+}
+
 func TestNamesAreNoOrders(t *testing.T) {
 	names := NewNames([]Name{{Place{Kind: Zone, ID: 1, Name: "Turn off everything"}, "Turn off everything"}, {Place{Kind: Zone, ID: 2, Name: "Not the lobby"}, "Not the lobby"}})
 	for text, want := range map[string]string{
