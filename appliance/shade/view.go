@@ -37,6 +37,9 @@ func (s State) View(now time.Time) View {
 	if s.Route.Ahead && (s.Order.Kind == Stop || s.Phase == OnRoute) && v.Motion == Standing {
 		v.Motion = Moving // it pauses, or is at an end on its way; who waits until it stands waits for its arrival
 	}
+	if unheard := now.Sub(p.Doubt); !p.Doubt.IsZero() && !set.Measures {
+		p.costs(set.wayMost(unheard)) // it may have obeyed a frame that nobody acknowledged
+	}
 	if !p.known() {
 		return v
 	}

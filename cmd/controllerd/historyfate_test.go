@@ -40,7 +40,10 @@ func (h *history) fault() {
 		f.Rate = 0.1 + 0.9*h.dice.Float64()
 	}
 	if f.Kind == sim.FaultDelay {
-		f.DelayMs = 50 + h.dice.IntN(2500)
+		f.DelayMs = 50 + h.dice.IntN(1500)
+		if f.Address == "" {
+			f.DelayMs += 1000
+		}
 	}
 	if _, err := h.building.AddFault(f); err != nil {
 		h.t.Fatalf("fault %+v: %v", f, err)
@@ -69,7 +72,7 @@ func (h *history) fault() {
 func (h *history) findBack() {
 	var lost []*thing
 	for _, x := range h.things {
-		if x.timed && (h.broken[x.bus+"/"+x.at].stuck || h.pushed[x]) {
+		if x.timed && (h.broken[x.bus+"/"+x.at].hides() || h.pushed[x]) {
 			lost = append(lost, x)
 			delete(h.pushed, x)
 		}
@@ -90,6 +93,11 @@ func (h *history) findBack() {
 type breakage struct {
 	at, until time.Time
 	stuck     bool // it hums; else it has no power
+}
+
+// hides reports whether it may show to nobody where a shade without eyes stands.
+func (b breakage) hides() bool {
+	return b.stuck || !b.at.IsZero() && b.until.Sub(b.at) < unread
 }
 
 // hang of a gateway, which holds what it was sent when that began, or is slow with everything.

@@ -19,7 +19,8 @@ const (
 	endLasts    = 12 * time.Second
 	nextPacket  = 60 * time.Millisecond // of a universe
 	nearKelvin  = 60
-	colourSteps = 3 // of 255: outputs have steps of a percent
+	unread      = 10 * time.Second // may a shade be on its way, and is taken to have gone on
+	colourSteps = 3                // of 255: outputs have steps of a percent
 )
 
 // open notes an order that is about to be given.
@@ -145,7 +146,7 @@ func (h *history) lit(o *order, x *thing, devices []sim.Device) {
 		}
 		d = devices[slices.IndexFunc(devices, func(d sim.Device) bool { return d.NodeID == x.node })]
 		wants = append(h.rivals(x, o, o.from, time.Now()), o)
-		if o.shown(x, d, wants) {
+		if o.shown(x, d, wants) || h.heldAtTheWall(x, o) {
 			return
 		}
 		if x.bus != "dmx" {
@@ -253,7 +254,17 @@ func (h *history) broke(x *thing, since time.Time) bool {
 	return !p.at.IsZero() && (!p.at.Before(since) || p.stuck && x.timed && time.Now().Before(p.until))
 }
 
-// pushedBefore reports whether a shade without eyes was moved by hand, which may have been over before anybody looked.
+// heldAtTheWall reports whether a lamp is stuck where a hand at the wall set it while it was ordered something else: as far as
+// its readings tell, that is a limit of its own.
+func (h *history) heldAtTheWall(x *thing, o *order) bool {
+	h.mu.Lock()
+	stuck := h.broken[x.bus+"/"+x.at].stuck
+	h.mu.Unlock()
+	return stuck && h.pushedBefore(x, o)
+}
+
+// pushedBefore reports whether somebody at the wall was at a thing in this round: of a shade without eyes that may have been over
+// before anybody looked.
 func (h *history) pushedBefore(x *thing, o *order) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -346,7 +357,7 @@ func (h *history) glance(x *thing) {
 		return
 	}
 	h.mu.Lock()
-	hidden := h.broken[x.bus+"/"+x.at].stuck || slices.ContainsFunc(h.orders[x], func(o *order) bool { return o.verb == "press" })
+	hidden := h.broken[x.bus+"/"+x.at].hides() || slices.ContainsFunc(h.orders[x], func(o *order) bool { return o.verb == "press" })
 	h.mu.Unlock()
 	if within := h.within(x); !hidden && math.Abs(s.ExactPosition-float64(shown.Position.Value)) > within {
 		h.wrong("shade %d (%s at %s %s): shown %v ±%d (%v), and it is %.1f", x.id, x.make, x.bus, x.at, shown.Position.Value, shown.Uncertainty, shown.Position.Source, s.ExactPosition)
