@@ -1,7 +1,6 @@
 package dali
 
 import (
-	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -81,30 +80,36 @@ func TestAnswerToWhoHadThePortBefore(t *testing.T) {
 	for _, gw := range gatewayKinds {
 		t.Run(gw, func(t *testing.T) {
 			t.Parallel()
-			r := ptyRig(t, dalisim.Config{Gateway: gw, Gears: gearsOf(2, func(i int, g *dalisim.GearConfig) {
-				g.Level = byte(100 + i)
-			}), Seed: 1})
-			// The simulated HAT takes one line after the other, as the real one.
-			left := gateways[gw].encode(Command(Short(0), OpQueryActualLevel))
-			if err := os.WriteFile(r.link, left, 0); err != nil {
-				t.Fatal(err)
-			}
-			d := r.driver(gw)
-			for i := range 2 {
-				answers, err := d.Transmit(t.Context(), Command(Short(1-i), OpQueryActualLevel))
-				if err != nil || int(answers[0].Value) != 101-i {
-					t.Errorf("gear %d answers %v, %v, want %d", 1-i, answers, err, 101-i)
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, dalisim.Config{Gateway: gw, Gears: gearsOf(2, func(i int, g *dalisim.GearConfig) {
+					g.Level = byte(100 + i)
+				}), Seed: 1})
+				// The simulated HAT takes one line after the other, as the real one.
+				before, err := r.net.Ports().Serial(r.link, appliance.LineSettings{BaudRate: 19_200, Parity: "none", StopBits: 1})
+				if err != nil {
+					t.Fatal(err)
 				}
-			}
-			asked := 0
-			for _, f := range r.sim.Frames(0) {
-				if f.Frame == uint16(Command(Short(0), OpQueryActualLevel).Frame) {
-					asked++
+				if _, err := before.Write(gateways[gw].encode(Command(Short(0), OpQueryActualLevel)), time.Now().Add(time.Second)); err != nil {
+					t.Fatal(err)
 				}
-			}
-			if asked != 2 {
-				t.Errorf("gear 0 was asked %d times: nothing was left behind", asked)
-			}
+				before.Close()
+				d := r.driver(gw)
+				for i := range 2 {
+					answers, err := d.Transmit(t.Context(), Command(Short(1-i), OpQueryActualLevel))
+					if err != nil || int(answers[0].Value) != 101-i {
+						t.Errorf("gear %d answers %v, %v, want %d", 1-i, answers, err, 101-i)
+					}
+				}
+				asked := 0
+				for _, f := range r.sim.Frames(0) {
+					if f.Frame == uint16(Command(Short(0), OpQueryActualLevel).Frame) {
+						asked++
+					}
+				}
+				if asked != 2 {
+					t.Errorf("gear 0 was asked %d times: nothing was left behind", asked)
+				}
+			})
 		})
 	}
 }
