@@ -68,7 +68,7 @@ var german = map[string]string{
 	"By zone: %s.": "Nach Zonen: %s.", "%s %d (mean %s)": "%s %d (im Mittel %s)", "%d in no zone": "%d in keiner Zone", "%s is %s.": "%s ist %s.", "%s is %s open": "%s ist %s offen", "%s %s open": "%s %s offen",
 	" It reports: %s.": " Es meldet: %s.", "All %s%s with a current level are off.": "Alle %s%s mit aktuellem Wert sind aus.", "The %s%s: %s": "%s%s: %s",
 	"Of %s nothing current is known, because the controller does not report.": "Von %s ist nichts Aktuelles bekannt, weil der Controller nicht berichtet.",
-	"%s %s offline, so I do not know what is there: %s.":                       "%s %s offline, also weiß ich nicht, was dort ist: %s.", "%s %s without a recent reading, so I do not know: %s.": "%s %s ohne neue Ablesung, also weiß ich es nicht: %s.",
+	"%s %s offline, so I do not know what is there: %s.":                      "%s %s offline, also weiß ich nicht, was dort ist: %s.", "%s %s without a recent reading, so I do not know: %s.": "%s %s ohne neue Ablesung, also weiß ich es nicht: %s.",
 	"%s %s never read, so I do not know: %s.": "%s %s nie abgelesen, also weiß ich es nicht: %s.",
 	"%s has not reported any devices yet.":    "%s hat noch keine Geräte gemeldet.", "No %s is known%s.": "Bekannt ist nichts dieser Art (%s)%s.", "I do not know: %s.": "Ich weiß es nicht: %s.",
 	"%s what %s does": "%s, was %s tut", "%s was %s": "%s wurde %s", "%s is %s": "%s ist %s", "the last reading of %s is %s old": "die letzte Ablesung von %s ist %s alt",
