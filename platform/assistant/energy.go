@@ -74,9 +74,9 @@ func (a *asked) energy() (answer, error) {
 	if !e.Known() {
 		return answer{a.noEnergy(e, span), e}, nil
 	}
-	text := fmt.Sprintf("%s used %s %s.", upper(a.where()), wattHours(e.WattHours), period(span, a.site.Now))
+	text := a.f("%s used %s %s.", upper(a.where()), wattHours(e.WattHours), a.period(span))
 	if len(e.Missing) > 0 {
-		text = fmt.Sprintf("What is measured of %s used %s %s.", a.where(), wattHours(e.WattHours), period(span, a.site.Now))
+		text = a.f("What is measured of %s used %s %s.", a.where(), wattHours(e.WattHours), a.period(span))
 	}
 	if a.q.Op == understand.Average {
 		text = a.averageEnergy(e, span) + " " + text
@@ -90,7 +90,7 @@ func (a *asked) energy() (answer, error) {
 			text += fmt.Sprintf(" That is %s of the %s measured in the whole building.", percent(100*e.WattHours/all.WattHours), wattHours(all.WattHours))
 		}
 	}
-	return answer{sentences(text, parts(e), a.gaps(e, span), a.uncovered(e), a.basis(e.Basis)), e}, nil
+	return answer{sentences(text, a.parts(e), a.gaps(e, span), a.uncovered(e), a.basis(e.Basis)), e}, nil
 }
 
 // slotted reports whether figures are asked for time by time.
@@ -121,30 +121,30 @@ func (a *asked) shareOf(part, whole facts.Scope, span understand.Span) (answer, 
 // averageEnergy words the mean power, and the mean of a day where the period has several.
 func (a *asked) averageEnergy(e facts.Energy, span understand.Span) string {
 	mean, _ := e.Mean()
-	text := fmt.Sprintf("On average %s %s %s", a.where(), "drew", watts(mean))
+	text := a.f("On average %s drew %s", a.where(), watts(mean))
 	if e.To.Sub(e.From) >= 48*time.Hour {
-		text += fmt.Sprintf(", which is %s in 24 hours", wattHours(mean*24))
+		text += a.f(", which is %s in 24 hours", wattHours(mean*24))
 	}
 	return text + "."
 }
 
 // parts lists the meters where there are several, or tells the only one.
-func parts(e facts.Energy) string {
+func (a *asked) parts(e facts.Energy) string {
 	if len(e.Parts) == 1 {
 		m := e.Parts[0].Meter
-		return "Meter: " + quoted(m.Name) + covers(m) + "."
+		return a.f("Meter: %s.", quoted(m.Name)+covers(m))
 	}
 	var list []string
 	for _, p := range e.Parts {
 		figure := wattHours(p.WattHours)
 		if p.Measured == 0 {
-			figure = "not measured"
+			figure = a.f("not measured")
 		}
 		list = append(list, label(p.Meter.Name)+" "+figure)
 	}
-	text := "By meter: " + strings.Join(list, ", ") + "."
+	text := a.f("By meter: %s.", strings.Join(list, ", "))
 	if e.Unassigned {
-		text += " Nobody entered what these meters cover, so their sum may count something twice or leave something out."
+		text += a.f(" Nobody entered what these meters cover, so their sum may count something twice or leave something out.")
 	}
 	return text
 }
@@ -162,9 +162,10 @@ func (a *asked) gaps(e facts.Energy, span understand.Span) string {
 	if partOf(e) == "" {
 		return ""
 	}
-	text := fmt.Sprintf("It was measured for %s of %s; the other %s are not measured and not in this figure", length(time.Duration(e.Measured)), length(whole), length(time.Duration(e.Gap)))
+	long := func(d time.Duration) string { return lengthIn(a.q.Lang, d) }
+	text := a.f("It was measured for %s of %s; the other %s are not measured and not in this figure", long(time.Duration(e.Measured)), long(whole), long(time.Duration(e.Gap)))
 	if first := since(e); first.After(e.From) {
-		text += fmt.Sprintf(" (the first sample came at %s)", moment(first, a.site.Now))
+		text += a.f(" (the first sample came at %s)", momentIn(a.q.Lang, first, a.site.Now))
 	}
 	return text + "."
 }
@@ -189,33 +190,33 @@ func (a *asked) uncovered(e facts.Energy) string {
 	for _, z := range e.Missing {
 		names = append(names, label(a.site.ZoneName(z)))
 	}
-	return fmt.Sprintf("Not measured and not in it: %s.", some(names, 8))
+	return a.f("Not measured and not in it: %s.", a.some(names, 8))
 }
 
 // noEnergy says why there is no figure.
 func (a *asked) noEnergy(e facts.Energy, span understand.Span) string {
 	if len(e.Meters) > 0 {
-		text := fmt.Sprintf("I do not know: nothing was measured for %s %s.", a.where(), period(span, a.site.Now))
+		text := a.f("I do not know: nothing was measured for %s %s.", a.where(), a.period(span))
 		switch first := since(e); {
 		case first.IsZero():
-			text += " No sample of " + meterNames(e.Meters) + " has arrived yet."
+			text += a.f(" No sample of %s has arrived yet.", a.meterNames(e.Meters))
 		case first.After(e.From):
-			text += fmt.Sprintf(" The first sample of %s came at %s.", meterNames(e.Meters), moment(first, a.site.Now))
+			text += a.f(" The first sample of %s came at %s.", a.meterNames(e.Meters), momentIn(a.q.Lang, first, a.site.Now))
 		default:
-			text += " No samples of " + meterNames(e.Meters) + " arrived in that time."
+			text += a.f(" No samples of %s arrived in that time.", a.meterNames(e.Meters))
 		}
-		return sentences(text, a.uncovered(e), strings.TrimSpace(away(e.Basis, a.site.Now)))
+		return sentences(text, a.uncovered(e), strings.TrimSpace(awayIn(a.q.Lang, e.Basis, a.site.Now)))
 	}
-	text := fmt.Sprintf("That is not measured: no meter measures %s on its own.", a.where())
+	text := a.f("That is not measured: no meter measures %s on its own.", a.where())
 	if a.scope.Whole() {
-		text = "That is not measured: no meter is known in " + quoted(a.site.Name()) + "."
+		text = a.f("That is not measured: no meter is known in %s.", quoted(a.site.Name()))
 	}
 	for _, m := range e.Shared {
-		zones := "the whole building"
+		zones := a.f("the whole building")
 		if !m.Whole {
 			zones = a.zoneNames(m.Zones)
 		}
-		text += fmt.Sprintf(" Meter %s measures it together with others: %s; ask for that meter to get its figure.", quoted(m.Name), zones)
+		text += a.f(" Meter %s measures it together with others: %s; ask for that meter to get its figure.", quoted(m.Name), zones)
 	}
 	return sentences(text, a.offerEstimate())
 }
@@ -225,15 +226,15 @@ func (a *asked) zoneNames(ids []int64) string {
 	for _, id := range ids {
 		names = append(names, label(a.site.ZoneName(id)))
 	}
-	return some(names, 8)
+	return a.some(names, 8)
 }
 
-func meterNames(meters []facts.Meter) string {
+func (a *asked) meterNames(meters []facts.Meter) string {
 	var names []string
 	for _, m := range meters {
 		names = append(names, quoted(m.Name))
 	}
-	return "meter " + some(names, 4)
+	return a.f("meter %s", a.some(names, 4))
 }
 
 // comparePeriods sets two periods against each other, like with like where one is not over.

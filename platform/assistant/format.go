@@ -143,6 +143,22 @@ func period(span understand.Span, now time.Time) string {
 	return span.Label + so + " (" + exact + ")"
 }
 
+// period words a span in the language of the question.
+func (a *asked) period(span understand.Span) string {
+	if a.q.Lang != understand.German {
+		return period(span, a.site.Now)
+	}
+	from, to, so := span.From.In(a.site.Now.Location()), span.To.In(a.site.Now.Location()), ""
+	if to.After(a.site.Now) {
+		to, so = a.site.Now, " bisher"
+	}
+	exact := from.Format("2.1.2006 15:04") + " bis " + to.Format("2.1.2006 15:04")
+	if span.Label == "" {
+		return "von " + exact
+	}
+	return span.Label + so + " (" + exact + ")"
+}
+
 // list joins names: "a, b and c".
 func list(names []string) string {
 	switch n := len(names); n {

@@ -99,4 +99,29 @@ var german = map[string]string{
 	helpText: "Ich beantworte Fragen zu den Gebäuden, die dieser Plattform berichten, mit Quelle und Alter jeder Ablesung: Energie nach Zeit, Zone, Etage oder Zähler; Leistung jetzt und Spitzen; " +
 		"welches Licht an ist und wie hell; wie weit Rollos offen sind; Störungen und was offline ist; was eingebaut ist; welche Controller verbunden sind; Vorschläge zum Sparen. " +
 		"Mit einem Schlüssel, der steuern darf, stelle ich auch Licht und Rollos, nachdem ich gezeigt habe, was geschähe. Was nicht gemessen ist, sage ich.",
+
+	// energy and power
+	"%s used %s %s.":                     "%s: %s verbraucht, %s.",
+	"What is measured of %s used %s %s.": "Gemessen wurde für %s: %s verbraucht, %s.",
+	"On average %s drew %s":              "Im Mittel zog %s %s", ", which is %s in 24 hours": ", das sind %s in 24 Stunden",
+	"Meter: %s.": "Messstelle: %s.", "By meter: %s.": "Nach Messstellen: %s.", "not measured": "nicht gemessen", "meter %s": "Messstelle %s", "the whole building": "das ganze Gebäude",
+	" Nobody entered what these meters cover, so their sum may count something twice or leave something out.": " Niemand hat eingetragen, was diese Messstellen erfassen, darum kann ihre Summe etwas doppelt zählen oder auslassen.",
+	"It was measured for %s of %s; the other %s are not measured and not in this figure":                      "Gemessen wurde %s von %s; die übrigen %s sind nicht gemessen und nicht in dieser Zahl",
+	" (the first sample came at %s)":                                                        " (die erste Messung kam %s)",
+	"Not measured and not in it: %s.":                                                       "Nicht gemessen und nicht enthalten: %s.",
+	"I do not know: nothing was measured for %s %s.":                                        "Ich weiß es nicht: Für %s wurde nichts gemessen, %s.",
+	" No sample of %s has arrived yet.":                                                     " Von %s kam noch keine Messung.",
+	" The first sample of %s came at %s.":                                                   " Die erste Messung von %s kam %s.",
+	" No samples of %s arrived in that time.":                                               " Von %s kamen in dieser Zeit keine Messungen.",
+	"That is not measured: no meter measures %s on its own.":                                "Das wird nicht gemessen: Keine Messstelle misst %s für sich.",
+	"That is not measured: no meter is known in %s.":                                        "Das wird nicht gemessen: In %s ist keine Messstelle bekannt.",
+	" Meter %s measures it together with others: %s; ask for that meter to get its figure.": " Die Messstelle %s misst es zusammen mit anderem: %s; fragen Sie nach ihr, um ihre Zahl zu bekommen.",
+	"I can estimate what the lights draw now from their levels if you tell me what one is rated, for example “estimate it assuming 20 W per light”.": "Was die Leuchten jetzt ziehen, kann ich aus ihren Werten schätzen, wenn Sie sagen, was eine aufnimmt: zum Beispiel „schätze mit 20 W je Leuchte“.",
+	"I do not know what %s draws now: %s.":                   "Ich weiß nicht, was %s jetzt zieht: %s.",
+	"The sum for %s is not known now: %s. What reports: %s.": "Die Summe für %s ist jetzt nicht bekannt: %s. Gemeldet wird: %s.",
+	"%s draws %s now.":                                                   "%s: jetzt %s.",
+	"What is measured of %s draws %s now.":                               "Gemessen wird für %s: jetzt %s.",
+	" That is the sum of %s that measure themselves.":                    " Das ist die Summe von %s, die sich selbst messen.",
+	"That is not measured: nothing measures the power of %s on its own.": "Das wird nicht gemessen: Nichts misst die Leistung von %s für sich.",
+	" Meter %s measures it together with others.":                        " Die Messstelle %s misst es zusammen mit anderem.",
 }

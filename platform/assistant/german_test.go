@@ -26,18 +26,24 @@ func TestTheCatalogueTakesTheSameValues(t *testing.T) {
 func TestGermanQuestionsAreAnsweredInGerman(t *testing.T) {
 	english := regexp.MustCompile(`\b(the|of|is|are|lights?|shades?|open|closed|on|off|without|known|Source|old|measured|and|which|not|do|seen)\b`)
 	germanWords := regexp.MustCompile(`\b(der|die|das|ist|sind|von|und|Leuchten?|Quelle|nicht)\b`)
-	names := regexp.MustCompile(`“[^”]*”|Open office (north|south)( \d+)?|(Lobby|Lounge|Canteen) shade( \d)?|Meeting room \w+`)
-	figures := regexp.MustCompile(`\d+ (of|von) \d+|\d+ %`)
+	names := regexp.MustCompile(`“[^”]*”|Meter open offices|Open office (north|south)( \d+)?|(Lobby|Lounge|Canteen) shade( \d)?|Meeting room \w+`)
+	figures := regexp.MustCompile(`\d+ (of|von) \d+|\d+ %|[\d.]+ k?Wh?\b`)
 	e := on(sitetest.New())
 	for de, en := range map[string]string{
-		"Welche Lichter sind an?":                      "Which lights are on?",
-		"Welche Lichter sind an, außer in der Lobby?":  "which lights are on except in the lobby?",
-		"Wie viele Lichter sind in der Lobby an?":      "how many lights are on in the lobby?",
-		"Sind alle Lichter im Canteen aus?":            "are all lights in the canteen off?",
-		"Welche Rollos sind offen?":                    "which shades are open?",
-		"Welche Geräte sind offline?":                  "which devices are offline?",
-		"Welche Lichter sind heller als 50 %?":         "which lights are above 50 %?",
-		"Sind die Jalousien in der Lobby geschlossen?": "are the blinds in the lobby closed?",
+		"Welche Lichter sind an?":                                  "Which lights are on?",
+		"Welche Lichter sind an, außer in der Lobby?":              "which lights are on except in the lobby?",
+		"Wie viele Lichter sind in der Lobby an?":                  "how many lights are on in the lobby?",
+		"Sind alle Lichter im Canteen aus?":                        "are all lights in the canteen off?",
+		"Welche Rollos sind offen?":                                "which shades are open?",
+		"Welche Geräte sind offline?":                              "which devices are offline?",
+		"Wie viel Energie hat das Erdgeschoss gestern verbraucht?": "how much energy did the ground floor use yesterday?",
+		"Verbrauch der Lobby heute?":                               "consumption of the lobby today?",
+		"Wie hoch war der Stromverbrauch letzte Woche?":            "how much energy did we use last week?",
+		"Wie viel Strom brauchte die Tower lounge vorgestern?":     "how much energy did the tower lounge use the day before yesterday?",
+		"Was zieht das Haus jetzt an Leistung?":                    "what does the building draw now?",
+		"Wie viel Leistung zieht der Annex workshop?":              "how much power does the annex workshop draw?",
+		"Welche Lichter sind heller als 50 %?":                     "which lights are above 50 %?",
+		"Sind die Jalousien in der Lobby geschlossen?":             "are the blinds in the lobby closed?",
 	} {
 		gr, er := ask(t, e, platform.Inquiry{Message: de}).Text, ask(t, e, platform.Inquiry{Message: en}).Text
 		if bad := english.FindAllString(names.ReplaceAllString(gr, ""), -1); bad != nil {

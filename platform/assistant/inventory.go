@@ -186,7 +186,7 @@ func (a *asked) unmetered() (answer, error) {
 		case len(m.Meters) > 0:
 			continue
 		case len(m.Shared) > 0:
-			shared = append(shared, label(z.Name)+" (with others by "+meterNames(m.Shared)+")")
+			shared = append(shared, label(z.Name)+" (with others by "+a.meterNames(m.Shared)+")")
 		default:
 			none = append(none, label(z.Name))
 		}

@@ -78,7 +78,7 @@ func (a *asked) bounded(c understand.Cond) (answer, error) {
 		head = "As far as it is measured, " + lower(yesNo(holds))
 	}
 	text := fmt.Sprintf("%s%s used %s %s, which is %s%s.", head, a.where(), wattHours(e.WattHours), period(span, a.site.Now), map[bool]string{false: "not "}[holds], bound)
-	return answer{sentences(text, parts(e), a.gaps(e, span), a.uncovered(e), a.basis(e.Basis)), e}, nil
+	return answer{sentences(text, a.parts(e), a.gaps(e, span), a.uncovered(e), a.basis(e.Basis)), e}, nil
 }
 
 // boundedPower answers whether more or less is drawn now than a bound.

@@ -53,28 +53,27 @@ func (a *asked) powerNow(p facts.Power) (answer, error) {
 	}
 	switch {
 	case len(known) == 0:
-		return answer{sentences(fmt.Sprintf("I do not know what %s draws now: %s.", a.where(), strings.Join(unknown, "; ")), a.offerEstimate(), strings.TrimSpace(away(p.Basis, a.site.Now))), p}, nil
+		return answer{sentences(a.f("I do not know what %s draws now: %s.", a.where(), strings.Join(unknown, "; ")), a.offerEstimate(), strings.TrimSpace(awayIn(a.q.Lang, p.Basis, a.site.Now))), p}, nil
 	case len(unknown) > 0:
-		return answer{sentences(fmt.Sprintf("The sum for %s is not known now: %s. What reports: %s.", a.where(), strings.Join(unknown, "; "), some(known, 12)), a.basis(p.Basis)), p}, nil
+		return answer{sentences(a.f("The sum for %s is not known now: %s. What reports: %s.", a.where(), strings.Join(unknown, "; "), a.some(known, 12)), a.basis(p.Basis)), p}, nil
 	}
-	subject := a.where() + " draws"
+	text := a.f("%s draws %s now.", upper(a.where()), watts(p.Watts))
 	if len(p.Missing) > 0 {
-		subject = "what is measured of " + a.where() + " draws"
+		text = a.f("What is measured of %s draws %s now.", a.where(), watts(p.Watts))
 	}
-	text := fmt.Sprintf("%s %s now.", upper(subject), watts(p.Watts))
 	switch {
 	case p.ByLight:
-		text += fmt.Sprintf(" That is the sum of %s that measure themselves.", count(len(p.Parts), "light"))
+		text += a.f(" That is the sum of %s that measure themselves.", a.count(len(p.Parts), "light"))
 	case len(known) > 1:
-		text += " By meter: " + strings.Join(known, ", ") + "."
+		text += " " + a.f("By meter: %s.", strings.Join(known, ", "))
 	default:
-		text += " Meter: " + quoted(p.Parts[0].Name) + "."
+		text += " " + a.f("Meter: %s.", quoted(p.Parts[0].Name))
 	}
 	if p.Unassigned {
-		text += " Nobody entered what these meters cover, so their sum may count something twice or leave something out."
+		text += a.f(" Nobody entered what these meters cover, so their sum may count something twice or leave something out.")
 	}
 	if len(p.Missing) > 0 {
-		text += " Not measured and not in it: " + a.zoneNames(p.Missing) + "."
+		text += " " + a.f("Not measured and not in it: %s.", a.zoneNames(p.Missing))
 	}
 	return answer{sentences(text, a.basis(p.Basis)), p}, nil
 }
@@ -115,9 +114,9 @@ func (a *asked) silence(one facts.Thing) string {
 
 // noPower says why there is no figure, and offers an estimate as such.
 func (a *asked) noPower(p facts.Power) string {
-	text := fmt.Sprintf("That is not measured: nothing measures the power of %s on its own.", a.where())
+	text := a.f("That is not measured: nothing measures the power of %s on its own.", a.where())
 	for _, m := range p.Shared {
-		text += fmt.Sprintf(" Meter %s measures it together with others.", quoted(m.Name))
+		text += a.f(" Meter %s measures it together with others.", quoted(m.Name))
 	}
 	return sentences(text, a.offerEstimate())
 }
@@ -132,7 +131,7 @@ func (a *asked) offerEstimate() string {
 		return ""
 	}
 	if a.q.Assumed.Watts == 0 {
-		return "I can estimate what the lights draw now from their levels if you tell me what one is rated, for example “estimate it assuming 20 W per light”."
+		return a.f("I can estimate what the lights draw now from their levels if you tell me what one is rated, for example “estimate it assuming 20 W per light”.")
 	}
 	current := levels.Where(facts.Current, nil)
 	sum := 0.0

@@ -74,6 +74,10 @@ func speaksGerman(q understand.Frame) bool {
 	switch q.Topic {
 	case understand.Lights, understand.Shades:
 		return op && q.By == "" && q.State != understand.Unread
+	case understand.Energy:
+		return (q.Op == understand.Tell || q.Op == understand.Average) && q.By == "" && q.Against == nil && len(q.Conds) == 0 && q.Assumed == understand.Assumed{} && q.Aspect == ""
+	case understand.Power:
+		return q.Op == understand.Tell && q.By == "" && !period && len(q.Conds) == 0 && q.Assumed == understand.Assumed{} && q.Aspect == ""
 	case understand.Offline:
 		return op && !period && len(q.Conds) == 0 && q.Aspect != "availability" && slices.Contains([]understand.Kind{"", understand.Light, understand.Shade, understand.Meter}, q.Kind)
 	}
