@@ -2,6 +2,7 @@ package understand
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -419,7 +420,7 @@ func (s *sentence) units() {
 
 func (c Cond) words() string {
 	f := Frame{Topic: Nothing, Conds: []Cond{c}}
-	return f.String()[1:]
+	return strings.TrimPrefix(f.String()[1:], string(Exactly))
 }
 
 // everLooks is how far back "did it ever" looks.
