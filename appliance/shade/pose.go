@@ -250,7 +250,7 @@ func (p *Pose) acknowledged(s *Settings, k Kind, at, changed time.Time) {
 	}
 	again := !p.Released.IsZero()
 	begins := p.begins(s, k.dir(), at)
-	if soonest := p.RanAt.Add(s.ReverseDelay); arrived && begins.After(at) { // its relay may have dropped by itself since
+	if soonest := p.RanAt.Add(s.ReverseDelay); arrived && s.timed() && begins.After(at) { // its relay may have dropped by itself since
 		p.costs(s.way(min(begins.Sub(at), begins.Sub(soonest)), k.dir()))
 	}
 	if k.dir() == p.Dir {

@@ -43,6 +43,7 @@ func OpenOn(cfg appliance.BusConfig, ports *line.Ports) (appliance.Opened, error
 	if err := o.port(); err != nil {
 		return appliance.Opened{}, fmt.Errorf("bus %s: %w", cfg.Bus.Name, err)
 	}
+	o.driver.peer.unnumbered = !o.driver.codec.tcp
 	o.place()
 	if err := o.line(); err != nil {
 		return appliance.Opened{}, err

@@ -30,6 +30,9 @@ type patience struct {
 	takes  time.Duration
 	slow   time.Time // when it last took about as long as a device is waited for, or longer
 
+	// unnumbered: what came much later than a question is no answer to it, but to another master's, or nobody's.
+	unnumbered bool
+
 	stray int       // what came late so far, see [line.Line.Stray]
 	upTo  time.Time // when the last of it that was looked at came
 }
@@ -53,7 +56,7 @@ func (p *patience) answered(question uint16, at time.Time, timeout time.Duration
 	}
 	p.served = at
 	took := at.Sub(began)
-	if !ok || took < timeout*3/4 {
+	if !ok || took < timeout*3/4 || p.unnumbered && took > patienceMost {
 		return
 	}
 	if took += took/10 + patienceSpare; took > p.takes || at.Sub(p.slow) > patienceFor {

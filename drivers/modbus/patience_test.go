@@ -53,6 +53,12 @@ func TestPatience(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, tc.want)
 		}
 	}
+	loose := patience{unnumbered: true}
+	loose.sent(1, at(0))
+	loose.answered(1, at(6), timeout)
+	if got := loose.timeout(timeout, at(7)); got != timeout {
+		t.Errorf("behind a serial server, what comes 6 s later: %v, want %v", got, timeout)
+	}
 	var p patience
 	for i := range 10_000 {
 		p.sent(uint16(i), now)
