@@ -28,6 +28,9 @@ func (s *State) release() time.Time {
 	switch {
 	case p.atEnd():
 		at = p.Since.Add(cmp.Or(set.Release, releaseAfter))
+		if whole := p.MovedAt.Add(set.takes(100+runMargin, s.Holds)); set.timed() && whole.After(at) {
+			at = whole // somebody may have moved it unseen, and then its way is longer than reckoned
+		}
 	case p.Dir != 0 && p.Seen && !set.timed():
 		at = p.Since.Add(lostAfter)
 	default:
