@@ -63,9 +63,9 @@ func (s *State) giveTime(p *piece, c *Command) {
 	p.expires = later(p.expires, until)
 }
 
-// repeats reports whether a piece that is about to begin orders things something again that
-// the last frame of a command ordered. Behind what others want it is as good, and whoever
-// keeps doing so takes half of the bus.
+// repeats reports whether a piece orders nothing but things that the last frame of a command
+// ordered something. Behind what others want it is as good, and whoever keeps doing so takes
+// half of the bus.
 func (s *State) repeats(p *piece) bool {
 	return len(s.behind.wrote) > 0 && !slices.ContainsFunc(p.chain.Wants, func(w appliance.Want) bool { return !slices.Contains(s.behind.wrote, w.Ref) })
 }
@@ -83,6 +83,8 @@ func (s *State) rankOf(p *piece, suspect bool) rank {
 	r := p.rankOf(suspect)
 	switch {
 	case r != rankStop && r != rankWrite:
+	case s.repeats(p) && p.begun():
+		return rankRepair // its own last frame was the one before; it goes on, behind what others want
 	case s.repeats(p):
 		return rankAgain
 	case r == rankStop && s.stoppedBefore(p):

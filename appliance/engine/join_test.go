@@ -156,6 +156,30 @@ func TestOneThingTakesHalfOfTheBusAtMost(t *testing.T) {
 	}
 }
 
+// A chain that has begun goes on before a shade's stop is repeated that nobody hears: its
+// second frame is no repetition of its first.
+func TestAChainThatHasBegunGoesOn(t *testing.T) {
+	r := newRig(t, 1, 1)
+	r.begin()
+	lamp, deaf := r.things[0], r.things[1]
+	lamp.steps = 4
+	r.command(motion(appliance.Open), deaf)
+	r.run(time.Second)
+	r.frames, deaf.answers = nil, r.silent
+	stop := r.command(motion(appliance.Stop), deaf)
+	r.after(50*time.Millisecond, func() { r.command(dim(40), lamp) })
+	r.run(3 * time.Second)
+	at := slices.IndexFunc(r.frames, func(f sentFrame) bool { return f.node == lamp.node })
+	for i := range lamp.steps {
+		if f := r.frames[at+i]; f.node != lamp.node {
+			t.Errorf("frame %d after the lamp's first is one of %d", i, f.node)
+		}
+	}
+	if as, _ := r.outcome(stop); as == Confirmed {
+		t.Error("a stop that nobody heard is confirmed")
+	}
+}
+
 // Whoever moves a shade up and stops it, again and again, does not keep another's from being
 // stopped.
 func TestRepetitionsGoBehindAnothersStop(t *testing.T) {

@@ -43,6 +43,7 @@ type thing struct {
 	shade  appliance.ID // 0: a lamp
 	level  appliance.Level
 	motion appliance.Motion // of the relays
+	steps  int              // frames that it takes to tell it something; 0: one
 	// answers says what becomes of a frame: whether it is obeyed, and what is answered,
 	// after which time beyond the airtime. nil: all is well.
 	answers func(write bool) (obeyed bool, after time.Duration, err error)
@@ -272,7 +273,8 @@ func (r *rig) Plan(wants []appliance.Want) []appliance.Chain { return r.Repair(w
 func (r *rig) Repair(wants []appliance.Want) (out []appliance.Chain) {
 	for _, w := range wants {
 		th := r.things[slices.IndexFunc(r.things, func(th *thing) bool { return th.ref() == w.Ref })]
-		out = append(out, appliance.Chain{Wants: []appliance.Want{w}, Steps: []appliance.Exchange{r.exchange(th, &w)}, Verify: []appliance.Exchange{r.exchange(th, nil)}})
+		steps := slices.Repeat([]appliance.Exchange{r.exchange(th, &w)}, max(1, th.steps))
+		out = append(out, appliance.Chain{Wants: []appliance.Want{w}, Steps: steps, Verify: []appliance.Exchange{r.exchange(th, nil)}})
 	}
 	return out
 }
