@@ -19,6 +19,7 @@ func anHourAgo() string { return time.Now().Add(-time.Hour).UTC().Format(time.RF
 // The table "API key management" of the contract, and the rows "Key record",
 // "Transitions" and "Statuses" of our decisions.
 func TestContractAPIKeys(t *testing.T) {
+	t.Parallel()
 	peertest.Each(t, func(t *testing.T, db peertest.Database) {
 		h := newHouse(t, db, "")
 		ada, bob := h.newPerson("ada", platform.RoleUser), h.newPerson("bob", platform.RoleAdmin)

@@ -43,6 +43,7 @@ func (a asked) tool(body string, headers ...string) answer {
 
 // The contract's section "Public assistant chat" and our decisions about its bodies.
 func TestContractChat(t *testing.T) {
+	t.Parallel()
 	peertest.Each(t, func(t *testing.T, db peertest.Database) {
 		a := newAsked(t, db)
 		key := "X-API-Key: " + a.key
@@ -238,6 +239,7 @@ func TestContractMCPPlainForm(t *testing.T) {
 
 // The row "permissions": {} reads, {"control":true} switches, after a preview and a yes.
 func TestContractControl(t *testing.T) {
+	t.Parallel()
 	peertest.Each(t, func(t *testing.T, db peertest.Database) {
 		a := newAsked(t, db)
 		order := `{"message":"turn off the lobby lights","sessionId":"c"}`

@@ -41,6 +41,7 @@ func tool(t *testing.T, program string, args ...string) (output string, err erro
 // of theirs, or want prompts, resources, logging or completion, which we do not announce. The program sends no key, so one
 // is put in on the way.
 func TestConformanceScenariosOfMCP(t *testing.T) {
+	t.Parallel()
 	a := newAsked(t, peertest.Database{DataDir: t.TempDir()})
 	target, err := url.Parse(a.url)
 	if err != nil {
@@ -62,6 +63,7 @@ func TestConformanceScenariosOfMCP(t *testing.T) {
 
 // The command line of the MCP inspector lists and calls all four tools.
 func TestTheInspectorUsesAllTools(t *testing.T) {
+	t.Parallel()
 	a := newAsked(t, peertest.Database{DataDir: t.TempDir()})
 	inspect := func(args ...string) string {
 		t.Helper()

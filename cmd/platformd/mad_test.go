@@ -22,6 +22,7 @@ import (
 // TestAControllerGoneMadHarmsNobody has one of two controllers retain 40 to 60 KB under ever
 // new topics, which filled memory and disk before.
 func TestAControllerGoneMadHarmsNobody(t *testing.T) {
+	t.Parallel()
 	drivertest.Long(t)
 	const (
 		flood    = 800 // messages, some 40 MB

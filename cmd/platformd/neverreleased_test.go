@@ -16,6 +16,7 @@ import (
 // TestMessagesThatAreNeverReleased has a controller begin to hand over messages exactly once (QoS 2), and never say PUBREL:
 // each would be kept under its packet identifier, outside the share of the controller.
 func TestMessagesThatAreNeverReleased(t *testing.T) {
+	t.Parallel()
 	drivertest.Long(t)
 	dir := t.TempDir()
 	s := serveIn(t, nil, delivered(t), dir, "--mqtt-listen", "127.0.0.1:0")

@@ -37,6 +37,7 @@ func inspect(t *testing.T, tab *uitest.Tab, name string) {
 }
 
 func TestPagesInEveryLook(t *testing.T) {
+	t.Parallel()
 	e := newEstate(t, nil)
 	id, key := e.admin.newKey(`{"name":"dashboard","rateLimit":250}`)
 	e.admin.newKey(`{"name":"assistant of the caretaker","permissions":{"control":true},"expiresAt":"2099-01-31T18:00:00Z"}`)
@@ -100,6 +101,7 @@ func (e *estate) enterAs(tab *uitest.Tab, name string) {
 
 // One walk of somebody who has never been here: log in, a key, its rotation and end, a question, a site, a controller.
 func TestAWalkThroughThePages(t *testing.T) {
+	t.Parallel()
 	e := newEstate(t, nil)
 	browser := uitest.Open(t)
 	tab := browser.Tab(t, uitest.Look{Width: 1024, Height: 900})

@@ -15,6 +15,7 @@ import (
 )
 
 func TestThePanelPage(t *testing.T) {
+	t.Parallel()
 	e := newEstate(t, nil)
 	code := e.room("lobby", "Lobby", "[1]")
 	e.admin.api("POST", "/api/conferencing/devices", `{"deviceId":"new","workspaceName":"New room"}`).want(t, 201, "enter")

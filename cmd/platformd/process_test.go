@@ -135,6 +135,7 @@ func serveIn(t *testing.T, group *confine.Group, program, dir string, args ...st
 }
 
 func TestTheCommandLineWorksOnARunningDaemonFromTheNextRequest(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	platformd(t, dir, password+"\n", "user", "add", "ada", "--role", "admin", "--password-stdin")
 	s := serve(t, dir)
@@ -175,6 +176,7 @@ func TestTheCommandLineWorksOnARunningDaemonFromTheNextRequest(t *testing.T) {
 }
 
 func TestAnOrderlyEndLetsRequestsUnderWayFinish(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	platformd(t, dir, password+"\n", "user", "add", "ada", "--password-stdin")
 	s := serve(t, dir)
@@ -240,6 +242,7 @@ func TestAnOrderlyEndLetsRequestsUnderWayFinish(t *testing.T) {
 }
 
 func TestWrongCallsExitWith2(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{
 		{"nonsense"}, {"serve", "--nonsense"}, {"user", "add"}, {"user", "add", "ada", "--role", "king", "--password-stdin"},
 		{"serve", "--listen", "", "--insecure-http", "0.0.0.0:8080"}, {"serve", "--listen", ""},
@@ -253,6 +256,7 @@ func TestWrongCallsExitWith2(t *testing.T) {
 }
 
 func TestWrongSettingsExitWith2AndTellNoPassword(t *testing.T) {
+	t.Parallel()
 	for setting, says := range map[string]string{
 		"REDIS_URL=foo": `REDIS_URL is "foo"; want an address such as redis://`,
 		"REDIS_URL=http://ada:geheim@host?password=geheim": `REDIS_URL is "http://host"; want an address such as redis://`,
