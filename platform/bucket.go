@@ -36,8 +36,13 @@ const (
 	AnswerBytes      = 64 << 20
 	answerPerRequest = 16 << 10
 	// modelPerRequest is how many requests to a language model a counted one may cause, on
-	// average: as a rule one to choose an agent, and one or two to answer.
+	// average: one for each part of a message that the rules do not read.
 	modelPerRequest = 3
+	// ModelTokens is how much of a language model it has a day at least, in tokens read and
+	// written; whoever may ask much has tokensPerRequest for each request of its limit.
+	ModelTokens      = 1_000_000
+	tokensPerRequest = 10_000
+	day              = 24 * time.Hour
 )
 
 // Answers counts the bytes that the assistant answers to whom b counts.
@@ -49,6 +54,12 @@ func (b Bucket) Answers() Bucket {
 // Model counts the requests to a language model on behalf of whom b counts.
 func (b Bucket) Model() Bucket {
 	b.ID, b.Limit = "model:"+b.ID, modelPerRequest*b.Limit
+	return b
+}
+
+// Tokens counts what a language model costs on behalf of whom b counts, by the day.
+func (b Bucket) Tokens() Bucket {
+	b.ID, b.Limit, b.Window = "tokens:"+b.ID, max(ModelTokens, tokensPerRequest*b.Limit), day
 	return b
 }
 

@@ -49,10 +49,18 @@ func (d *daemon) metered() model.Model {
 		return nil
 	}
 	return model.Metered{Of: d.model, Take: func(ctx context.Context) error {
-		if !d.limit.Take(ctx, platform.IdentityOf(ctx).Bucket.Model(), 1).OK {
+		b := platform.IdentityOf(ctx).Bucket
+		if d.limit.Show(ctx, b.Tokens()).Remaining == 0 || !d.limit.Take(ctx, b.Model(), 1).OK {
 			return model.ErrSpent
 		}
 		return nil
+	}, Cost: func(ctx context.Context, tokens int) {
+		ctx, b := context.WithoutCancel(ctx), platform.IdentityOf(ctx).Bucket.Tokens() // who is gone pays, too
+		for range gate.AtOnceMost {                                                    // others take of it meanwhile
+			if n := min(tokens, d.limit.Show(ctx, b).Remaining); n == 0 || d.limit.Take(ctx, b, n).OK {
+				return
+			}
+		}
 	}}
 }
 

@@ -86,6 +86,8 @@ func TestBatchesHaveAnEnd(t *testing.T) {
 type paid struct {
 	asked atomic.Int64
 	hold  chan struct{} // nil: answers at once
+	// tokens that each request costs.
+	tokens int
 }
 
 func (*paid) Name() string { return "paid" }
@@ -99,7 +101,7 @@ func (p *paid) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Even
 			case <-ctx.Done():
 			}
 		}
-		_ = yield(model.Event{Text: "It is so."}, nil) && yield(model.Event{Stop: model.End}, nil)
+		_ = yield(model.Event{Text: "It is so."}, nil) && yield(model.Event{Tokens: p.tokens}, nil) && yield(model.Event{Stop: model.End}, nil)
 	}
 }
 
@@ -115,7 +117,7 @@ func TestAKeyHasSoManyRequestsToTheModel(t *testing.T) {
 	p := &paid{}
 	a := askedWith(t, p)
 	id, value := a.ada.newKey(`{"name":"talks","rateLimit":20}`)
-	call := `{"name":"chat","arguments":{"message":"Tell me about the lights in the lobby"}}`
+	call := `{"name":"chat","arguments":{"message":"Tell me about the karma of the lights in the lobby"}}`
 	a.tool(batchOf(20, "tools/call", call), "X-API-Key: "+value).want(t, 200, "twenty questions")
 	bucket := platform.Bucket{Limit: 20}.Model()
 	if n := p.asked.Load(); n == 0 || n > int64(bucket.Limit) {
@@ -130,9 +132,29 @@ func TestAKeyHasSoManyRequestsToTheModel(t *testing.T) {
 	// Of a limit of one, what is beyond is answered by rules, and told.
 	_, value = a.ada.newKey(`{"name":"talks once","rateLimit":1}`)
 	before := p.asked.Load()
-	got := a.chat(`{"message":"Tell me about the lights in the lobby"}`, "X-API-Key: "+value).want(t, 200, "a question")
+	got := a.chat(`{"message":"Tell me about the karma of the lights in the lobby"}`, "X-API-Key: "+value).want(t, 200, "a question")
 	if n := p.asked.Load() - before; n > 3 {
 		t.Errorf("%d requests to the model for one request: %s", n, got.text)
+	}
+}
+
+// A day's cost is bounded in tokens, and shown; then the rules answer alone, and say so.
+func TestAKeyHasSoManyTokensOfTheModel(t *testing.T) {
+	p := &paid{tokens: 400_000}
+	a := askedWith(t, p)
+	id, value := a.ada.newKey(`{"name":"talks"}`)
+	const body = `{"message":"Tell me about the karma of the lights in the lobby"}`
+	for i := range 5 {
+		got := a.chat(body, "X-API-Key: "+value).want(t, 200, "a question")
+		if spent := strings.Contains(got.text, "used up"); spent != (i >= 3) {
+			t.Errorf("question %d: %s", i, got.text)
+		}
+	}
+	if n := p.asked.Load(); n != 3 {
+		t.Errorf("%d requests to the model of 400,000 tokens each, want 3", n)
+	}
+	if metrics := a.newPerson("root", platform.RoleAdmin).api("GET", "/metrics", "").want(t, 200, "metrics").text; !strings.Contains(metrics, `platform_budget_left{budget="tokens",who="key:`+id+`"} 0`) {
+		t.Error("metrics do not tell that the tokens are used up")
 	}
 }
 
@@ -141,7 +163,7 @@ func TestAKeyHasSoManyQuestionsAtOnce(t *testing.T) {
 	a := askedWith(t, p)
 	_, value := a.ada.newKey(`{"name":"talks","rateLimit":1000}`)
 	_, other := a.ada.newKey(`{"name":"another","rateLimit":1000}`)
-	const body = `{"message":"Tell me about the lights in the lobby"}`
+	const body = `{"message":"Tell me about the karma of the lights in the lobby"}`
 	var wg sync.WaitGroup
 	for range gate.AtOnceMost {
 		wg.Go(func() { a.chat(body, "X-API-Key: "+value).want(t, 200, "one of those that may") })

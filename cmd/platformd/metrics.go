@@ -54,7 +54,7 @@ func newMetrics(d *daemon) *metrics {
 type budgets struct{ of counter }
 
 var budgetLeft = prometheus.NewDesc("platform_budget_left",
-	"What a key or user who asked lately may still have in this window, as this instance counts: requests, bytes of answers, requests to the language model.",
+	"What a key or user who asked lately may still have in this window, as this instance counts: requests, bytes of answers, requests to the language model, and its tokens of a day.",
 	[]string{"budget", "who"}, nil)
 
 // Describe implements [prometheus.Collector].
@@ -64,7 +64,7 @@ func (budgets) Describe(to chan<- *prometheus.Desc) { to <- budgetLeft }
 func (b budgets) Collect(to chan<- prometheus.Metric) {
 	b.of.Each(func(id string, left int) {
 		budget, who, ok := strings.Cut(id, ":")
-		if ok && budget != "answers" && budget != "model" {
+		if ok && budget != "answers" && budget != "model" && budget != "tokens" {
 			budget, who = "requests", id
 		}
 		to <- prometheus.MustNewConstMetric(budgetLeft, prometheus.GaugeValue, float64(left), budget, who)

@@ -5,13 +5,11 @@ import (
 	"svc.internal/controller/platform/understand"
 )
 
-// Agent is one of the assistant's voices. Agents are data: what they are for, what they may read, and how a model that
-// words for them is told to.
+// Agent is one of the assistant's voices. Agents are data: what they are for.
 type Agent struct {
 	Name    string
-	Purpose string // for the model that routes, and for the status
+	Purpose string // for the status
 	Topics  []understand.Topic
-	Tools   []string // names of read tools
 }
 
 // The names of the agents.
@@ -26,20 +24,15 @@ const (
 // Agents lists all of them; the first is the one that routes and answers what is nobody else's.
 var Agents = []Agent{
 	{User, "talks with the person: greetings, help, summaries of the building, orders to switch or move something, and whatever belongs to nobody else",
-		[]understand.Topic{understand.Help, understand.Greeting, understand.Order, understand.Confirm, understand.Decline, understand.Report, understand.Sources, understand.Nothing},
-		[]string{"building", "lights", "shades", "energy", "power", "faults", "reach", "controllers", "preview_order"}},
+		[]understand.Topic{understand.Help, understand.Greeting, understand.Order, understand.Confirm, understand.Decline, understand.Report, understand.Sources, understand.Nothing}},
 	{SiteAsset, "site assets: buildings, floors, zones, devices, controllers, and what is on or off now",
-		[]understand.Topic{understand.Inventory, understand.Lights, understand.Controllers, understand.Automation},
-		[]string{"building", "lights", "shades", "controllers", "reach"}},
+		[]understand.Topic{understand.Inventory, understand.Lights, understand.Controllers, understand.Automation}},
 	{EnergyAgent, "energy and power: consumption by period, zone, floor or meter, comparisons, peaks, cost, proposals to save",
-		[]understand.Topic{understand.Energy, understand.Power, understand.Cost, understand.Carbon, understand.Saving},
-		[]string{"building", "energy", "power", "lights"}},
+		[]understand.Topic{understand.Energy, understand.Power, understand.Cost, understand.Carbon, understand.Saving}},
 	{Comfort, "comfort: temperature, air, light colour, shades, occupancy, and what of these is measured",
-		[]understand.Topic{understand.Comfort, understand.Occupancy, understand.Shades, understand.Colour},
-		[]string{"building", "lights", "shades"}},
+		[]understand.Topic{understand.Comfort, understand.Occupancy, understand.Shades, understand.Colour}},
 	{Maintenance, "maintenance: faults, alerts, devices that are out of reach, availability",
-		[]understand.Topic{understand.Faults, understand.Offline},
-		[]string{"building", "faults", "reach", "controllers"}},
+		[]understand.Topic{understand.Faults, understand.Offline}},
 }
 
 // route chooses the agent of a topic.

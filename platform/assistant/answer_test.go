@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/assistant/facts"
 	"svc.internal/controller/platform/sitetest"
 )
 
@@ -301,4 +302,18 @@ func TestQuestionsAreAnsweredInManyWordings(t *testing.T) {
 		}
 	}
 	t.Logf("%d questions in %d wordings", len(lines), wordings)
+}
+
+// look is what is known of the building.
+func (e *Assistant) look(t *testing.T) *facts.Site {
+	t.Helper()
+	all, err := e.Sites.Controllers(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	site, err := facts.Look(t.Context(), e.Sites, all[0], sitetest.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return site
 }

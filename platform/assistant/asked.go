@@ -14,11 +14,14 @@ import (
 
 // asked is one question to one site while it is answered.
 type asked struct {
-	ctx   context.Context
-	site  *facts.Site
-	q     understand.Frame
-	scope facts.Scope
-	price Price
+	ctx     context.Context
+	site    *facts.Site
+	message string // as it was said
+	q       understand.Frame
+	scope   facts.Scope
+	price   Price
+	// What a model took it for, at the beginning of the answer, or why it did not help, at the end. Empty if none was asked.
+	took, note string
 }
 
 // answer is text with the facts behind it.

@@ -40,7 +40,7 @@ type Config struct {
 	Sites   platform.SiteReader
 	Act     platform.Actuator // nil: nothing can be controlled
 	History History
-	Model   model.Model // nil: answers by rules and templates
+	Model   model.Model // reads what the rules do not; nil: nobody does
 	Price   Price
 	// Settle is how long the answer to an order waits for the controller's reports to show it; zero: not at all.
 	Settle time.Duration
@@ -65,7 +65,6 @@ type work struct {
 	now     time.Time
 	clock   func() time.Time
 	updates []platform.StatusUpdate
-	told    bool // text went out as deltas
 	conv    Conversation
 }
 
@@ -83,7 +82,6 @@ func (w *work) status(stage, agent, message string) {
 
 // delta passes a piece of text on.
 func (w *work) delta(text string) {
-	w.told = true
 	if w.tell != nil && text != "" {
 		w.tell(platform.Progress{Delta: text})
 	}
@@ -109,13 +107,8 @@ func (e *Assistant) Ask(ctx context.Context, in platform.Inquiry, tell func(plat
 	}
 	if ended != "" { // what became of an order since comes last, so that the answer is to the question
 		said.text += "\n\n" + ended
-		if w.told {
-			w.delta("\n\n" + ended)
-		}
 	}
-	if !w.told {
-		w.delta(said.text)
-	}
+	w.delta(said.text)
 	w.status("done", agent.Name, "The answer is complete")
 	w.conv.remember(Turn{At: w.now, Message: in.Message, Reply: said.text, Agent: agent.Name})
 	if err := e.keep(ctx, in.Owner, in.Session, w.conv); err != nil {
@@ -271,6 +264,12 @@ func (e *Assistant) understand(ctx context.Context, w *work, site *facts.Site, m
 	if before != nil {
 		q = q.After(*before)
 	}
+	q = finish(w, site, q)
+	return &asked{ctx: ctx, site: site, message: message, q: q, scope: scopeOf(site, q.Lang, q.Places, q.Except), price: e.Price}
+}
+
+// finish lets a frame be about what was asked for beside the words: a kind of data, a time. It settles in which language it is answered.
+func finish(w *work, site *facts.Site, q understand.Frame) understand.Frame {
 	q = narrow(q.Alone(), w.in.About)
 	if p := w.in.Period; p != nil {
 		q.When = &understand.Span{From: p.Start.In(site.Now.Location()), To: p.End.In(site.Now.Location())}
@@ -286,7 +285,7 @@ func (e *Assistant) understand(ctx context.Context, w *work, site *facts.Site, m
 	if q.Topic != understand.Order && q.Unclear == nil && !speaksGerman(q) {
 		q.Lang = understand.English
 	}
-	return &asked{ctx: ctx, site: site, q: q, scope: scopeOf(site, q.Lang, q.Places, q.Except), price: e.Price}
+	return q
 }
 
 // whereNamed keeps the sites that have what was named, if any has.
@@ -333,30 +332,17 @@ func titled(all []platform.Controller) []controllerState {
 	return out
 }
 
-// byAgent routes the question and words the answer, by a model if there is one.
+// byAgent routes the question and words the answer.
 func (e *Assistant) byAgent(ctx context.Context, w *work, asks []*asked, all []platform.Controller) (Agent, answer, error) {
-	first := asks[0]
-	if e.Model != nil && first.q.Topic != understand.Order {
-		agent, said, err := e.talk(ctx, w, asks, all)
-		if err == nil {
-			e.lean(w, asks)
-			if w.conv.Order != nil { // whoever says yes has to have read to what, whatever the model made of it
-				said.text += "\n\n" + w.conv.Order.Text
-				w.delta("\n\n" + w.conv.Order.Text)
+	one := !slices.ContainsFunc(asks, func(a *asked) bool { return a.site != asks[0].site })
+	for _, a := range asks {
+		if one && e.unread(w, a) { // of several sites each would be asked about
+			if e.reread(ctx, w, a); ctx.Err() != nil {
+				return Agent{}, answer{}, ctx.Err()
 			}
-			return agent, said, nil
-		}
-		if ctx.Err() != nil {
-			return Agent{}, answer{}, ctx.Err()
-		}
-		w.conv.Order = nil // nobody was shown it
-		e.Log.Warn("language model failed, answering by rules", "error", err)
-		w.status("fallback", "", "The language model did not answer ("+model.Reason(err)+"); answering by rules")
-		if w.told {
-			w.delta("\n\n")
 		}
 	}
-	agent := route(first.q.Topic)
+	agent := route(asks[0].q.Topic)
 	w.status("routing", agent.Name, "Routed to "+agent.Name)
 	var texts []string
 	var data []any
@@ -367,7 +353,8 @@ func (e *Assistant) byAgent(ctx context.Context, w *work, asks []*asked, all []p
 		if err != nil {
 			return agent, answer{}, err
 		}
-		if asks[0].site != asks[len(asks)-1].site && !a.q.Topic.General() {
+		said.text = sentences(a.took, said.text, a.note)
+		if !one && !a.q.Topic.General() {
 			said.text = quoted(a.site.Name()) + ": " + said.text
 		}
 		texts = append(texts, said.text)
@@ -382,9 +369,6 @@ func (e *Assistant) byAgent(ctx context.Context, w *work, asks []*asked, all []p
 		said.data = data[0]
 	} else {
 		said.data = data
-	}
-	if w.told {
-		w.delta(said.text)
 	}
 	return agent, said, nil
 }

@@ -7,8 +7,8 @@
 //	facts              the agent reads, with source and age        facts/
 //	words              the agent words what it read                lights.go, energy.go, …
 //
-// With a language model the model chooses the agent and words the answer, from the same facts by the same tools
-// (talk.go); if it fails, the way above is taken and a status update says so.
+// A language model, if there is one, is asked what the rules do not read whole: it fills in a form (form.go), which becomes a
+// frame of the same kind, and the answer says what it was taken for (talk.go). A figure or a word of its own has no way to anybody.
 //
 // Nothing that a device or an installer named is ever an order, and nothing is switched without the permission of the
 // asker and their own "yes" to what was previewed (order.go).

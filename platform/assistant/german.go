@@ -22,6 +22,22 @@ var german = map[string]string{
 	"Nothing was done: the preview is %s old. Say again what you want.":                   "Es wurde nichts getan: Die Vorschau ist %s alt. Bitte noch einmal sagen, was geschehen soll.",
 	"There is nothing waiting for a yes or no. Ask me something, or tell me what to set.": "Nichts wartet auf ein Ja oder Nein. Fragen Sie etwas, oder sagen Sie, was zu stellen ist.",
 
+	// what a model read
+	"I took it as: %s.": "Ich verstehe es so: %s.", "an order": "eine Anweisung", "Left out: %s.": "Nicht berücksichtigt: %s.", "of %s": "von: %s", "against ": "gegen ",
+	"(Worded by the rules: %s.)": "(Von den Regeln beantwortet: %s.)", "how many": "wie viele", "which": "welche", "is it so": "ist es so",
+	"the language model (%s) did not help":            "das Sprachmodell half nicht (%s)",
+	"the language model did not understand it either": "auch das Sprachmodell verstand es nicht",
+	"its answer was cut off":                          "seine Antwort brach ab",
+	"no answer in time":                               "keine Antwort in der Zeit",
+	"it is overloaded":                                "es ist überlastet",
+	"what you may ask of it is used up for now":       "was Sie davon haben dürfen, ist vorerst verbraucht",
+	"its answer had no end":                           "seine Antwort nahm kein Ende",
+	"it refused to answer":                            "es wollte nicht antworten",
+	"its answer was of no use":                        "seine Antwort war nicht zu gebrauchen",
+	"it refused our credential":                       "es lehnte unsere Anmeldung ab",
+	"it could not be reached":                         "es war nicht zu erreichen",
+	"lights":                                          "Licht", "shades": "Rollos", "energy": "Energie", "power": "Leistung", "what is out of reach": "was nicht antwortet",
+
 	// what an order would do
 	"switch the lights off": "Licht aus", "set the lights to %d %%": "Licht auf %d %%", "close the shades": "Rollos schließen",
 	"move the shades to %d %% open": "Rollos auf %d %% offen", "stop the shades": "Rollos anhalten",

@@ -160,6 +160,7 @@ type budget struct {
 	limit
 	Answers limit  `json:"answerBytes"`
 	Model   *limit `json:"modelRequests"` // null: there is no model
+	Tokens  *limit `json:"modelTokens"`   // of a day; null likewise
 	AtOnce  struct {
 		Limit int `json:"limit"`
 		Used  int `json:"used"`
@@ -169,7 +170,7 @@ type budget struct {
 func (d *Desk) budgetOf(ctx context.Context, b platform.Bucket) (out budget) {
 	out.limit, out.Answers = d.limitOf(ctx, b), d.limitOf(ctx, b.Answers())
 	if d.cfg.Model {
-		out.Model = new(d.limitOf(ctx, b.Model()))
+		out.Model, out.Tokens = new(d.limitOf(ctx, b.Model())), new(d.limitOf(ctx, b.Tokens()))
 	}
 	out.AtOnce.Limit, out.AtOnce.Used = d.cfg.AtOnceMost, d.cfg.AtOnce(b)
 	return out

@@ -1,13 +1,14 @@
 package model_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,8 +20,9 @@ import (
 
 // A turn is what the stub's model says, whatever the protocol.
 type turn struct {
-	text  []string
-	calls []model.Call
+	prose string     // what it says besides
+	form  []string   // what it fills in, in pieces
+	tool  string     // that it calls; "": the one it has to
 	stop  model.Stop // "": the stream is cut
 	fail  bool       // an error event instead of the end
 }
@@ -51,23 +53,17 @@ func writeAnthropic(t turn) string {
 	b.WriteString(event("message_start", o{"type": "message_start", "message": o{"id": "m", "type": "message", "role": "assistant", "model": "stub", "content": []any{}, "stop_reason": nil, "usage": o{"input_tokens": 7, "output_tokens": 1}}}))
 	b.WriteString(event("ping", o{"type": "ping"}))
 	b.WriteString(event("a_new_kind", o{"type": "a_new_kind", "x": 1}))
-	i := 0
-	if len(t.text) > 0 {
-		b.WriteString(event("content_block_start", o{"type": "content_block_start", "index": i, "content_block": o{"type": "text", "text": ""}}))
-		for _, s := range t.text {
-			b.WriteString(event("content_block_delta", o{"type": "content_block_delta", "index": i, "delta": o{"type": "text_delta", "text": s}}))
-		}
-		b.WriteString(event("content_block_stop", o{"type": "content_block_stop", "index": i}))
-		i++
+	if t.prose != "" {
+		b.WriteString(event("content_block_start", o{"type": "content_block_start", "index": 0, "content_block": o{"type": "text", "text": ""}}))
+		b.WriteString(event("content_block_delta", o{"type": "content_block_delta", "index": 0, "delta": o{"type": "text_delta", "text": t.prose}}))
+		b.WriteString(event("content_block_stop", o{"type": "content_block_stop", "index": 0}))
 	}
-	for _, c := range t.calls {
-		b.WriteString(event("content_block_start", o{"type": "content_block_start", "index": i, "content_block": o{"type": "tool_use", "id": c.ID, "name": c.Name, "input": o{}}}))
-		half := len(c.Arguments) / 2
-		for _, s := range []string{string(c.Arguments[:half]), string(c.Arguments[half:])} {
-			b.WriteString(event("content_block_delta", o{"type": "content_block_delta", "index": i, "delta": o{"type": "input_json_delta", "partial_json": s}}))
+	if len(t.form) > 0 {
+		b.WriteString(event("content_block_start", o{"type": "content_block_start", "index": 1, "content_block": o{"type": "tool_use", "id": "t", "name": cmp.Or(t.tool, "understood"), "input": o{}}}))
+		for _, s := range t.form {
+			b.WriteString(event("content_block_delta", o{"type": "content_block_delta", "index": 1, "delta": o{"type": "input_json_delta", "partial_json": s}}))
 		}
-		b.WriteString(event("content_block_stop", o{"type": "content_block_stop", "index": i}))
-		i++
+		b.WriteString(event("content_block_stop", o{"type": "content_block_stop", "index": 1}))
 	}
 	if t.fail {
 		b.WriteString(event("error", o{"type": "error", "error": o{"type": "overloaded_error", "message": "Overloaded"}}))
@@ -76,7 +72,7 @@ func writeAnthropic(t turn) string {
 	if t.stop == "" {
 		return b.String()
 	}
-	reason := map[model.Stop]string{model.End: "end_turn", model.ForTool: "tool_use", model.Length: "max_tokens", model.Refused: "refusal"}[t.stop]
+	reason := map[model.Stop]string{model.End: "tool_use", model.Length: "max_tokens", model.Refused: "refusal"}[t.stop]
 	b.WriteString(event("message_delta", o{"type": "message_delta", "delta": o{"stop_reason": reason}, "usage": o{"output_tokens": 9}}))
 	b.WriteString(event("message_stop", o{"type": "message_stop"}))
 	return b.String()
@@ -88,13 +84,11 @@ func writeOpenAI(t turn) string {
 		return event("", o{"id": "c", "object": "chat.completion.chunk", "model": "stub", "choices": []any{o{"index": 0, "delta": delta, "finish_reason": finish}}})
 	}
 	b.WriteString(": comment\n\n" + event("", o{"object": "a.new.kind"}))
-	for _, s := range t.text {
-		b.WriteString(choice(o{"role": "assistant", "content": s}, nil))
+	if t.tool != "" {
+		b.WriteString(choice(o{"tool_calls": []any{o{"index": 0, "id": "t", "type": "function", "function": o{"name": t.tool, "arguments": "{}"}}}}, nil))
 	}
-	for i, c := range t.calls {
-		half := len(c.Arguments) / 2
-		b.WriteString(choice(o{"tool_calls": []any{o{"index": i, "id": c.ID, "type": "function", "function": o{"name": c.Name, "arguments": string(c.Arguments[:half])}}}}, nil))
-		b.WriteString(choice(o{"tool_calls": []any{o{"index": i, "function": o{"arguments": string(c.Arguments[half:])}}}}, nil))
+	for _, s := range t.form {
+		b.WriteString(choice(o{"role": "assistant", "content": s}, nil))
 	}
 	if t.fail {
 		b.WriteString(event("", o{"error": o{"message": "overloaded", "code": 529}}))
@@ -103,9 +97,9 @@ func writeOpenAI(t turn) string {
 	if t.stop == "" {
 		return b.String()
 	}
-	finish := map[model.Stop]string{model.End: "stop", model.ForTool: "tool_calls", model.Length: "length", model.Refused: "content_filter"}[t.stop]
+	finish := map[model.Stop]string{model.End: "stop", model.Length: "length", model.Refused: "content_filter"}[t.stop]
 	b.WriteString(choice(o{}, finish))
-	b.WriteString(event("", o{"choices": []any{}, "usage": o{"prompt_tokens": 7, "completion_tokens": 9}}) + "data: [DONE]\n\n")
+	b.WriteString(event("", o{"choices": []any{}, "usage": o{"prompt_tokens": 7, "completion_tokens": 9, "total_tokens": 16}}) + "data: [DONE]\n\n")
 	return b.String()
 }
 
@@ -125,55 +119,83 @@ func serve(t *testing.T, handle http.HandlerFunc) string {
 	return srv.URL
 }
 
-var ask = model.Request{System: "be brief", MaxTokens: 100, Messages: []model.Message{{Role: model.User, Text: "hello"}},
-	Tools: []model.Tool{{Name: "energy", Description: "reads", Schema: json.RawMessage(`{"type":"object","properties":{"place":{"type":"string"}},"required":["place"]}`)}}}
+var ask = model.Request{System: "be brief", MaxTokens: 100, Text: "hello", Form: model.Form{Name: "understood", Description: "what was said",
+	Schema: []byte(`{"type":"object","additionalProperties":false,"properties":{"place":{"type":"string"}},"required":["place"]}`)}}
 
-func TestStreamsAreReadWholeInEveryDialect(t *testing.T) {
-	calls := []model.Call{{ID: "a", Name: "energy", Arguments: json.RawMessage(`{"place":"Büro"}`)}, {ID: "b", Name: "energy", Arguments: json.RawMessage(`{"place":"lobby"}`)}}
+func TestFormsAreReadWholeInEveryDialect(t *testing.T) {
+	form := []string{`{"place":`, `"Bü`, `ro"}`}
 	for _, d := range dialects {
 		for name, c := range map[string]struct {
 			turn turn
-			want model.Answer
+			want string
 			err  error
 		}{
-			"text":           {turn{text: []string{"Grü", "ße"}, stop: model.End}, model.Answer{Text: "Grüße", Stop: model.End}, nil},
-			"one tool":       {turn{calls: calls[:1], stop: model.ForTool}, model.Answer{Calls: calls[:1], Stop: model.ForTool}, nil},
-			"parallel tools": {turn{text: []string{"Let me look"}, calls: calls, stop: model.ForTool}, model.Answer{Text: "Let me look", Calls: calls, Stop: model.ForTool}, nil},
-			"tool but stop":  {turn{calls: calls[:1], stop: model.End}, model.Answer{Calls: calls[:1], Stop: model.ForTool}, nil},
-			"refusal":        {turn{text: []string{"No"}, stop: model.Refused}, model.Answer{Text: "No", Stop: model.Refused}, nil},
-			"too long":       {turn{text: []string{"abc"}, stop: model.Length}, model.Answer{Text: "abc", Stop: model.Length}, nil},
-			"cut":            {turn{text: []string{"abc"}}, model.Answer{Text: "abc"}, model.ErrCut},
-			"cut in a call":  {turn{calls: calls[:1]}, model.Answer{}, model.ErrCut},
-			"error event":    {turn{text: []string{"abc"}, fail: true}, model.Answer{Text: "abc"}, errAny},
+			"whole":              {turn{form: form, stop: model.End}, `{"place":"Büro"}`, nil},
+			"refusal":            {turn{prose: "No", stop: model.Refused}, "", model.ErrDenied},
+			"too long":           {turn{form: form[:2], stop: model.Length}, "", model.ErrEndless},
+			"cut":                {turn{form: form[:2]}, "", model.ErrCut},
+			"error event":        {turn{form: form[:1], fail: true}, "", errAny},
+			"another tool":       {turn{form: form, tool: "switch_everything_off", stop: model.End}, "", model.ErrUseless},
+			"nothing":            {turn{stop: model.End}, "", nil},
+			"endless":            {turn{form: slices.Repeat([]string{strings.Repeat("9", 1000)}, model.MaxAnswer/1000+1), stop: model.End}, "", model.ErrEndless},
+			"endless besides it": {turn{prose: strings.Repeat("and ", 32*model.MaxAnswer), form: form, stop: model.End}, "", model.ErrEndless},
 		} {
+			if c.turn.prose != "" && d.name != "Anthropic" { // elsewhere all that is said is the form
+				c.turn.form = []string{c.turn.prose}
+			}
 			t.Run(d.name+"/"+name, func(t *testing.T) {
 				url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 					w.Header().Set("Content-Type", "text/event-stream")
-					for _, b := range []byte(d.write(c.turn)) { // every line and letter is split somewhere
+					all := []byte(d.write(c.turn))
+					if len(all) > 10_000 {
+						w.Write(all)
+						return
+					}
+					for _, b := range all { // every line and letter is split somewhere
 						w.Write([]byte{b})
 						if b == 'r' || b >= 0x80 {
 							w.(http.Flusher).Flush()
 						}
 					}
 				})
-				got, err := model.Drain(d.make(url).Stream(t.Context(), ask), nil)
+				got, err := model.Drain(d.make(url).Stream(t.Context(), ask))
 				if c.err == errAny && err == nil || c.err != errAny && !errors.Is(err, c.err) {
 					t.Fatalf("error is %v, want %v", err, c.err)
 				}
-				if shown(got) != shown(c.want) {
-					t.Errorf("got %s, want %s", shown(got), shown(c.want))
+				if string(got) != c.want {
+					t.Errorf("got %s, want %s", got, c.want)
 				}
 			})
 		}
 	}
 }
 
-func shown(a model.Answer) string {
-	text := fmt.Sprintf("%q %q", a.Text, a.Stop)
-	for _, c := range a.Calls {
-		text += fmt.Sprintf(" %s:%s(%s)", c.ID, c.Name, c.Arguments)
+// What a request cost is what the server counts, told once; of one that does not count it is reckoned.
+func TestWhatItCostIsTold(t *testing.T) {
+	for _, d := range dialects {
+		for name, counts := range map[string]bool{"counted": true, "not counted": false} {
+			url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "text/event-stream")
+				body := d.write(turn{form: []string{`{"place":"x"}`}, stop: model.End})
+				if !counts {
+					body = strings.NewReplacer(`"total_tokens":16`, `"total_tokens":0`, `"input_tokens":7`, `"input_tokens":0`, `"output_tokens":9`, `"output_tokens":0`).Replace(body)
+				}
+				io.WriteString(w, body)
+			})
+			var cost []int
+			m := model.Metered{Of: d.make(url), Take: func(context.Context) error { return nil }, Cost: func(_ context.Context, tokens int) { cost = append(cost, tokens) }}
+			if _, err := model.Drain(m.Stream(t.Context(), ask)); err != nil {
+				t.Fatal(err)
+			}
+			want := 16
+			if !counts {
+				want = (len(ask.System) + len(ask.Text) + len(ask.Form.Description) + len(ask.Form.Schema) + len(`{"place":"x"}`) + 3) / 4
+			}
+			if len(cost) != 1 || cost[0] != want {
+				t.Errorf("%s, %s: cost %v, want %d", d.name, name, cost, want)
+			}
+		}
 	}
-	return text
 }
 
 var errAny = errors.New("any")
@@ -189,7 +211,7 @@ func TestStatusesAreToldApart(t *testing.T) {
 				w.WriteHeader(status)
 				io.WriteString(w, `{"type":"error","error":{"type":"x","message":"no"}}`)
 			})
-			_, err := model.Drain(d.make(url).Stream(t.Context(), ask), nil)
+			_, err := model.Drain(d.make(url).Stream(t.Context(), ask))
 			if !errors.Is(err, want) {
 				t.Errorf("%s: %d gives %v, want %v", d.name, status, err, want)
 			}
@@ -213,10 +235,10 @@ func TestABusyServerIsAskedAgain(t *testing.T) {
 				return
 			}
 			w.Header().Set("Content-Type", "text/event-stream")
-			io.WriteString(w, d.write(turn{text: []string{"ok"}, stop: model.End}))
+			io.WriteString(w, d.write(turn{form: []string{"ok"}, stop: model.End}))
 		})
-		if got, err := model.Drain(d.make(url).Stream(t.Context(), ask), nil); err != nil || got.Text != "ok" {
-			t.Errorf("%s: %q %v", d.name, got.Text, err)
+		if got, err := model.Drain(d.make(url).Stream(t.Context(), ask)); err != nil || string(got) != "ok" {
+			t.Errorf("%s: %q %v", d.name, got, err)
 		}
 	}
 }
@@ -235,13 +257,13 @@ func TestSilenceEndsAStream(t *testing.T) {
 				io.Copy(io.Discard, r.Body)
 				w.Header().Set("Content-Type", "text/event-stream")
 				if begun {
-					io.WriteString(w, d.write(turn{text: []string{"a"}}))
+					io.WriteString(w, d.write(turn{form: []string{"a"}}))
 				}
 				w.(http.Flusher).Flush()
 				<-r.Context().Done()
 				close(ended)
 			})
-			if _, err := model.Drain(d.make(url).Stream(t.Context(), ask), nil); !errors.Is(err, model.ErrSilent) {
+			if _, err := model.Drain(d.make(url).Stream(t.Context(), ask)); !errors.Is(err, model.ErrSilent) {
 				t.Errorf("%s, silent %s: %v, want ErrSilent", d.name, name, err)
 			}
 			select {
@@ -259,13 +281,19 @@ func TestAReaderThatIsGoneEndsTheRequest(t *testing.T) {
 		url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			io.Copy(io.Discard, r.Body)
 			w.Header().Set("Content-Type", "text/event-stream")
-			io.WriteString(w, d.write(turn{text: []string{"a"}}))
+			io.WriteString(w, d.write(turn{form: []string{"a"}}))
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
 			close(ended)
 		})
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := model.Drain(d.make(url).Stream(ctx, ask), func(string) { cancel() })
+		var err error
+		for e, failed := range d.make(url).Stream(ctx, ask) {
+			if e.Text != "" {
+				cancel()
+			}
+			err = failed
+		}
 		cancel()
 		if err == nil {
 			t.Errorf("%s: a cancelled stream ended well", d.name)
@@ -278,17 +306,13 @@ func TestAReaderThatIsGoneEndsTheRequest(t *testing.T) {
 	}
 }
 
-// What is sent: credential, tools, choice, results of tools.
+// What is sent: credential, form, and that it has to be filled in.
 func TestRequestsAreAsTheProtocolSays(t *testing.T) {
-	r := ask
-	r.Choose = "energy"
-	r.Messages = append(r.Messages, model.Message{Role: model.Assistant, Calls: []model.Call{{ID: "a", Name: "energy", Arguments: json.RawMessage(`{"place":"x"}`)}}},
-		model.Message{Role: model.User, Results: []model.Result{{ID: "a", Content: "12 kWh"}, {ID: "b", Content: "nothing", Failed: true}}})
 	want := map[string][]string{
-		"Anthropic": {`"tool_choice":{"name":"energy","type":"tool"}`, `"system":[{"text":"be brief","type":"text"}]`, `"tool_use_id":"a"`, `"is_error":true`, `"input":{"place":"x"}`,
-			`"input_schema":{"properties":{"place":{"type":"string"}},"required":["place"],"type":"object"}`, `"stream":true`, `"max_tokens":100`},
-		"OpenAI-compatible": {`"tool_choice":{"function":{"name":"energy"},"type":"function"}`, `{"content":"be brief","role":"system"}`, `"tool_call_id":"a"`, `"Error: nothing"`,
-			`"arguments":"{\"place\":\"x\"}"`, `"parameters":{"properties":{"place":{"type":"string"}},"required":["place"],"type":"object"}`, `"stream":true`, `"max_tokens":100`},
+		"Anthropic": {`"tool_choice":{"name":"understood","type":"tool"}`, `"system":[{"text":"be brief","type":"text"}]`, `"messages":[{"content":[{"text":"hello","type":"text"}],"role":"user"}]`,
+			`"input_schema":{"additionalProperties":false,"properties":{"place":{"type":"string"}},"required":["place"],"type":"object"}`, `"stream":true`, `"max_tokens":100`},
+		"OpenAI-compatible": {`"response_format":{"json_schema":{"description":"what was said","name":"understood","schema":{"additionalProperties":false,"properties":{"place":{"type":"string"}},"required":["place"],"type":"object"},"strict":true},"type":"json_schema"}`,
+			`"messages":[{"content":"be brief","role":"system"},{"content":"hello","role":"user"}]`, `"stream":true`, `"max_tokens":100`, `"stream_options":{"include_usage":true}`},
 	}
 	for _, d := range dialects {
 		var body, credential, path string
@@ -301,9 +325,9 @@ func TestRequestsAreAsTheProtocolSays(t *testing.T) {
 			sorted, _ := json.Marshal(v)
 			body, credential, path = string(sorted), req.Header.Get("X-Api-Key")+req.Header.Get("Authorization"), req.URL.Path
 			w.Header().Set("Content-Type", "text/event-stream")
-			io.WriteString(w, d.write(turn{text: []string{"ok"}, stop: model.End}))
+			io.WriteString(w, d.write(turn{form: []string{"ok"}, stop: model.End}))
 		})
-		if _, err := model.Drain(d.make(url).Stream(t.Context(), r), nil); err != nil {
+		if _, err := model.Drain(d.make(url).Stream(t.Context(), ask)); err != nil {
 			t.Fatal(err)
 		}
 		for _, part := range want[d.name] {
@@ -317,17 +341,32 @@ func TestRequestsAreAsTheProtocolSays(t *testing.T) {
 	}
 }
 
-// Local servers leave out the index, end a call with "stop", or send it whole in one chunk.
-func TestServersThatBendTheProtocol(t *testing.T) {
-	for name, body := range map[string]string{
-		"no index, stop": `data: {"choices":[{"delta":{"tool_calls":[{"id":"a","function":{"name":"energy","arguments":"{\"place\":\"x\"}"}}]},"finish_reason":"stop"}]}` + "\n\n",
-		"no index, no ID, in pieces": `data: {"choices":[{"delta":{"tool_calls":[{"function":{"name":"energy","arguments":"{\"place\""}}]}}]}` + "\n\n" +
-			`data: {"choices":[{"delta":{"tool_calls":[{"function":{"arguments":":\"x\"}"}}]}}]}` + "\n\n" + `data: {"choices":[{"delta":{},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n",
-	} {
-		url := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) })
-		got, err := model.Drain((&openai.Client{URL: url, Model: "stub"}).Stream(t.Context(), ask), nil)
-		if err != nil || got.Stop != model.ForTool || len(got.Calls) != 1 || got.Calls[0].ID == "" || string(got.Calls[0].Arguments) != `{"place":"x"}` {
-			t.Errorf("%s: %+v %v", name, got, err)
-		}
+// Ollama answers at /v1 with chunks of its own: a role in each, an empty one with the reason, the usage in another one, thinking
+// beside the content, and no credential asked for.
+func TestOllamaIsUnderstood(t *testing.T) {
+	const stream = `data: {"id":"chatcmpl-12","object":"chat.completion.chunk","created":1764000000,"model":"qwen3:8b","system_fingerprint":"fp_ollama","choices":[{"index":0,"delta":{"role":"assistant","content":"","reasoning":"The person wants"},"finish_reason":null}]}
+
+data: {"id":"chatcmpl-12","object":"chat.completion.chunk","created":1764000001,"model":"qwen3:8b","system_fingerprint":"fp_ollama","choices":[{"index":0,"delta":{"role":"assistant","content":"{\"place\":"},"finish_reason":null}]}
+
+data: {"id":"chatcmpl-12","object":"chat.completion.chunk","created":1764000001,"model":"qwen3:8b","system_fingerprint":"fp_ollama","choices":[{"index":0,"delta":{"role":"assistant","content":"\"x\"}"},"finish_reason":null}]}
+
+data: {"id":"chatcmpl-12","object":"chat.completion.chunk","created":1764000001,"model":"qwen3:8b","system_fingerprint":"fp_ollama","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":"stop"}]}
+
+data: {"id":"chatcmpl-12","object":"chat.completion.chunk","created":1764000001,"model":"qwen3:8b","system_fingerprint":"fp_ollama","choices":[],"usage":{"prompt_tokens":412,"completion_tokens":96,"total_tokens":508}}
+
+data: [DONE]
+
+`
+	var credential string
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		credential = r.Header.Get("Authorization")
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, stream)
+	})
+	tokens := 0
+	m := model.Metered{Of: &openai.Client{URL: url + "/v1/", Model: "qwen3:8b"}, Take: func(context.Context) error { return nil }, Cost: func(_ context.Context, n int) { tokens = n }}
+	got, err := model.Drain(m.Stream(t.Context(), ask))
+	if err != nil || string(got) != `{"place":"x"}` || tokens != 508 || credential != "" {
+		t.Errorf("%s %v, %d tokens, credential %q", got, err, tokens, credential)
 	}
 }

@@ -1,10 +1,9 @@
-// Package model is what the assistant wants of a language model: messages and tools in, a stream of typed events out.
-// Adapters for vendors are packages of their own, so that a program carries only those it uses.
+// Package model is what the assistant wants of a language model: it reads what somebody said into a form. Nothing else that
+// it says is passed on. Adapters for vendors are packages of their own, so that a program carries only those it uses.
 package model
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -15,66 +14,31 @@ import (
 type Model interface {
 	// Name for status and logs.
 	Name() string
-	// Stream sends a request and yields events until a [Stop] or an error; either ends the stream. A stream that ends
-	// without a stop reason yields [ErrCut].
+	// Stream asks for a form and yields what is filled in, in pieces, until a [Stop] or an error; either ends the stream. A
+	// stream that ends without a stop reason yields [ErrCut].
 	Stream(ctx context.Context, r Request) iter.Seq2[Event, error]
 }
 
-// Request is one turn.
+// Request asks for one form.
 type Request struct {
-	System    string
-	Messages  []Message
-	Tools     []Tool
-	Choose    string // "": the model decides; [NoTool]; else the name of the tool it must call
-	MaxTokens int
+	System    string // what to do; nothing in it is of a device, an installer or the asker
+	Text      string // what was said
+	Form      Form
+	MaxTokens int // of the answer
 }
 
-// NoTool forbids tools for a turn.
-const NoTool = "none"
-
-// Role of a message.
-type Role string
-
-// The roles.
-const (
-	User      Role = "user"
-	Assistant Role = "assistant"
-)
-
-// Message is one side's say. Tool results come from the user's side.
-type Message struct {
-	Role    Role
-	Text    string
-	Calls   []Call
-	Results []Result
-}
-
-// Tool the model may call.
-type Tool struct {
+// Form is a JSON object that the model has to fill in.
+type Form struct {
 	Name        string
 	Description string
-	Schema      json.RawMessage // JSON schema of an object
-}
-
-// Call of a tool.
-type Call struct {
-	ID        string
-	Name      string
-	Arguments json.RawMessage
-}
-
-// Result of a call.
-type Result struct {
-	ID      string
-	Content string
-	Failed  bool
+	Schema      []byte // JSON schema of an object: all members required, no others possible
 }
 
 // Event of a stream: exactly one of the fields is set.
 type Event struct {
-	Text string // the next piece
-	Call *Call  // complete
-	Stop Stop
+	Text   string // the next piece of the form
+	Tokens int    // that the request cost, read and written together, as the server counts; at most once
+	Stop   Stop
 }
 
 // Stop is why the model ended.
@@ -83,10 +47,12 @@ type Stop string
 // The reasons.
 const (
 	End     Stop = "end"
-	ForTool Stop = "tool"
 	Length  Stop = "length"
 	Refused Stop = "refused"
 )
+
+// MaxAnswer bounds a form, in bytes. Adapters count everything that a server sends of an answer.
+const MaxAnswer = 64 << 10
 
 // What callers tell apart.
 var (
@@ -94,46 +60,36 @@ var (
 	ErrSilent  = errors.New("nothing arrived in time")
 	ErrBusy    = errors.New("overloaded or rate limited")
 	ErrRefused = errors.New("the credential was refused")
-	ErrSpent   = errors.New("the requests to the model of whoever asks are used up for now")
+	ErrSpent   = errors.New("what the model may cost on behalf of whoever asks is used up for now")
+	ErrEndless = errors.New("its answer has no end")
+	ErrUseless = errors.New("its answer is not what was asked for")
+	ErrDenied  = errors.New("the model refused to answer")
 )
 
-// Answer is a whole stream.
-type Answer struct {
-	Text  string
-	Calls []Call
-	Stop  Stop
-}
-
-// Drain reads a stream to its end; delta is told every piece of text and may be nil. There is a tool call if calls are
-// present, whatever the stop reason says.
-func Drain(events iter.Seq2[Event, error], delta func(string)) (Answer, error) {
-	var a Answer
+// Drain reads a stream to its end, and tells the form that was filled in, as bytes that nobody has checked yet.
+func Drain(events iter.Seq2[Event, error]) (form []byte, err error) {
 	var text strings.Builder
+	stop := Stop("")
 	for e, err := range events {
 		if err != nil {
-			a.Text = text.String()
-			return a, err
+			return nil, err
 		}
-		switch {
-		case e.Text != "":
-			text.WriteString(e.Text)
-			if delta != nil {
-				delta(e.Text)
-			}
-		case e.Call != nil:
-			a.Calls = append(a.Calls, *e.Call)
-		case e.Stop != "":
-			a.Stop = e.Stop
+		if text.WriteString(e.Text); text.Len() > MaxAnswer {
+			return nil, ErrEndless
+		}
+		if e.Stop != "" {
+			stop = e.Stop
 		}
 	}
-	a.Text = text.String()
-	if a.Stop == "" {
-		return a, ErrCut
+	switch stop {
+	case "":
+		return nil, ErrCut
+	case Refused:
+		return nil, ErrDenied
+	case Length:
+		return nil, ErrEndless
 	}
-	if len(a.Calls) > 0 && a.Stop != Refused {
-		a.Stop = ForTool
-	}
-	return a, nil
+	return []byte(text.String()), nil
 }
 
 // HTTPError is an answer with a status that is not 200. Its text is for the log; [Reason] is for people.
@@ -168,11 +124,17 @@ func Reason(err error) string {
 	case errors.Is(err, ErrBusy):
 		return "it is overloaded"
 	case errors.Is(err, ErrSpent):
-		return "your requests to it are used up for now"
+		return "what you may ask of it is used up for now"
+	case errors.Is(err, ErrEndless):
+		return "its answer had no end"
+	case errors.Is(err, ErrDenied):
+		return "it refused to answer"
+	case errors.Is(err, ErrUseless):
+		return "its answer was of no use"
 	case errors.Is(err, ErrRefused):
 		return "it refused our credential"
 	case errors.As(err, &h):
 		return fmt.Sprintf("it answered with status %d", h.Status)
 	}
-	return "it could not be reached or its answer was of no use"
+	return "it could not be reached"
 }

@@ -33,6 +33,7 @@ const size = (n) => unit(Math.round(n / 104857.6) / 10, 'MB');
 const Spent = ({ name, of }) => html`
   <${Meter} what=${t('usage.answers')} name=${name} of=${of.answerBytes} words=${size} />
   ${of.modelRequests && html`<${Meter} what=${t('usage.model')} name=${name} of=${of.modelRequests} />`}
+  ${of.modelTokens && html`<${Meter} what=${t('usage.tokens')} name=${name} of=${of.modelTokens} />`}
   <p class="sub">${t('usage.atonce', { n: of.atOnce.used, limit: of.atOnce.limit })}</p>`;
 
 export default function Usage() {

@@ -35,7 +35,7 @@ func New(key, name, url string, patience model.Patience) *Client {
 // Name implements [model.Model].
 func (c *Client) Name() string { return c.model }
 
-// Stream implements [model.Model].
+// Stream implements [model.Model]. The form is the input of a tool that the model has to call; what else it says is dropped.
 func (c *Client) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		params, err := c.pack(r)
@@ -47,16 +47,31 @@ func (c *Client) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Ev
 		defer stop()
 		stream := c.client.Messages.NewStreaming(ctx, params)
 		defer stream.Close()
-		var whole sdk.Message
+		read, written, said := int64(0), int64(0), 0
+		reason, form := sdk.StopReason(""), int64(-1)
 		for stream.Next() {
 			heard()
 			event := stream.Current()
-			if err := whole.Accumulate(event); err != nil {
-				yield(model.Event{}, fmt.Errorf("read an event of the language model: %w", err))
+			if said += len(event.RawJSON()); said > answerMost {
+				yield(model.Event{}, model.ErrEndless)
 				return
 			}
-			if event.Type == "content_block_delta" && event.Delta.Type == "text_delta" && event.Delta.Text != "" {
-				if !yield(model.Event{Text: event.Delta.Text}, nil) {
+			switch event.Type {
+			case "message_start":
+				read = event.Message.Usage.InputTokens
+			case "message_delta":
+				reason, written = event.Delta.StopReason, event.Usage.OutputTokens
+			case "content_block_start":
+				if event.ContentBlock.Type != "tool_use" {
+					break
+				}
+				if event.ContentBlock.Name != r.Form.Name || form >= 0 {
+					yield(model.Event{}, fmt.Errorf("%w: it calls %.100q", model.ErrUseless, event.ContentBlock.Name))
+					return
+				}
+				form = event.Index
+			case "content_block_delta":
+				if event.Index == form && event.Delta.PartialJSON != "" && !yield(model.Event{Text: event.Delta.PartialJSON}, nil) {
 					return
 				}
 			}
@@ -65,40 +80,26 @@ func (c *Client) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Ev
 			yield(model.Event{}, model.Because(ctx, told(err)))
 			return
 		}
-		finish(whole, yield)
+		// The library has no error for a stream that was cut.
+		if reason == "" {
+			yield(model.Event{}, model.ErrCut)
+			return
+		}
+		_ = yield(model.Event{Tokens: int(read + written)}, nil) && yield(model.Event{Stop: stopped(reason)}, nil)
 	}
 }
 
-// finish tells the calls, what it cost, and why the model ended. The library has no error for a stream that was cut.
-func finish(whole sdk.Message, yield func(model.Event, error) bool) {
-	if whole.StopReason == "" {
-		yield(model.Event{}, model.ErrCut)
-		return
+// answerMost bounds all events of an answer, in bytes: each letter of a form may come in one.
+const answerMost = 64 * model.MaxAnswer
+
+func stopped(reason sdk.StopReason) model.Stop {
+	switch reason {
+	case sdk.StopReasonRefusal:
+		return model.Refused
+	case sdk.StopReasonMaxTokens, sdk.StopReasonModelContextWindowExceeded:
+		return model.Length
 	}
-	calls := 0
-	for _, block := range whole.Content {
-		if block.Type != "tool_use" || whole.StopReason == sdk.StopReasonMaxTokens {
-			continue
-		}
-		calls++
-		arguments := json.RawMessage(block.Input)
-		if len(arguments) == 0 {
-			arguments = json.RawMessage("{}")
-		}
-		if !yield(model.Event{Call: &model.Call{ID: block.ID, Name: block.Name, Arguments: arguments}}, nil) {
-			return
-		}
-	}
-	stop := model.End
-	switch {
-	case whole.StopReason == sdk.StopReasonRefusal:
-		stop = model.Refused
-	case whole.StopReason == sdk.StopReasonMaxTokens, whole.StopReason == sdk.StopReasonModelContextWindowExceeded:
-		stop = model.Length
-	case calls > 0:
-		stop = model.ForTool
-	}
-	yield(model.Event{Stop: stop}, nil)
+	return model.End
 }
 
 // told makes an error of ours of the library's.
@@ -112,43 +113,17 @@ func told(err error) error {
 
 func (c *Client) pack(r model.Request) (sdk.MessageNewParams, error) {
 	p := sdk.MessageNewParams{Model: sdk.Model(c.model), MaxTokens: int64(max(r.MaxTokens, 1))}
-	if r.System != "" {
-		p.System = []sdk.TextBlockParam{{Text: r.System}}
+	p.System = []sdk.TextBlockParam{{Text: r.System}}
+	p.Messages = []sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock(r.Text))}
+	var schema struct {
+		Properties json.RawMessage `json:"properties"`
+		Required   []string        `json:"required"`
 	}
-	for _, m := range r.Messages {
-		var blocks []sdk.ContentBlockParamUnion
-		for _, res := range m.Results {
-			blocks = append(blocks, sdk.NewToolResultBlock(res.ID, res.Content, res.Failed))
-		}
-		if m.Text != "" {
-			blocks = append(blocks, sdk.NewTextBlock(m.Text))
-		}
-		for _, call := range m.Calls {
-			blocks = append(blocks, sdk.NewToolUseBlock(call.ID, call.Arguments, call.Name))
-		}
-		if m.Role == model.Assistant {
-			p.Messages = append(p.Messages, sdk.NewAssistantMessage(blocks...))
-		} else {
-			p.Messages = append(p.Messages, sdk.NewUserMessage(blocks...))
-		}
+	if err := json.Unmarshal(r.Form.Schema, &schema); err != nil {
+		return p, fmt.Errorf("schema of form %s: %w", r.Form.Name, err)
 	}
-	for _, t := range r.Tools {
-		var schema struct {
-			Properties any      `json:"properties"`
-			Required   []string `json:"required"`
-		}
-		if err := json.Unmarshal(t.Schema, &schema); err != nil {
-			return p, fmt.Errorf("schema of tool %s: %w", t.Name, err)
-		}
-		p.Tools = append(p.Tools, sdk.ToolUnionParam{OfTool: &sdk.ToolParam{Name: t.Name, Description: sdk.String(t.Description),
-			InputSchema: sdk.ToolInputSchemaParam{Properties: schema.Properties, Required: schema.Required}}})
-	}
-	switch {
-	case r.Choose == "" || len(r.Tools) == 0:
-	case r.Choose == model.NoTool:
-		p.ToolChoice = sdk.ToolChoiceUnionParam{OfNone: &sdk.ToolChoiceNoneParam{}}
-	default:
-		p.ToolChoice = sdk.ToolChoiceParamOfTool(r.Choose)
-	}
+	p.Tools = []sdk.ToolUnionParam{{OfTool: &sdk.ToolParam{Name: r.Form.Name, Description: sdk.String(r.Form.Description),
+		InputSchema: sdk.ToolInputSchemaParam{Properties: schema.Properties, Required: schema.Required, ExtraFields: map[string]any{"additionalProperties": false}}}}}
+	p.ToolChoice = sdk.ToolChoiceParamOfTool(r.Form.Name)
 	return p, nil
 }

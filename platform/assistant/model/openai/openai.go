@@ -12,7 +12,6 @@ import (
 	"io"
 	"iter"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,11 +21,11 @@ import (
 
 // Bounds of what a server may send.
 const (
-	maxLine   = 1 << 20
-	maxAnswer = 4 << 20
-	maxBody   = 4 << 10 // of an error
-	tries     = 3
-	maxWait   = 10 * time.Second // that a server may ask us to wait
+	maxLine    = 1 << 20
+	answerMost = 64 * model.MaxAnswer // all events of an answer: each letter of a form may come in one
+	maxBody    = 4 << 10              // of an error
+	tries      = 3
+	maxWait    = 10 * time.Second // that a server may ask us to wait
 )
 
 // Client of one server.
@@ -107,39 +106,28 @@ func wait(after string, try int) time.Duration {
 	return time.Duration(try*try) * 250 * time.Millisecond
 }
 
-// call gathers the pieces of one tool call.
-type call struct {
-	key       string
-	id, name  string
-	arguments strings.Builder
-}
-
-// chunk is one event of the stream. Pointers tell what servers leave out.
+// chunk is one event of the stream.
 type chunk struct {
 	Choices []struct {
 		Delta struct {
-			Content   string `json:"content"`
-			Refusal   string `json:"refusal"`
-			ToolCalls []struct {
-				Index    *int   `json:"index"`
-				ID       string `json:"id"`
-				Function struct {
-					Name      string `json:"name"`
-					Arguments string `json:"arguments"`
-				} `json:"function"`
-			} `json:"tool_calls"`
+			Content   string            `json:"content"`
+			Refusal   string            `json:"refusal"`
+			ToolCalls []json.RawMessage `json:"tool_calls"`
 		} `json:"delta"`
 		FinishReason string `json:"finish_reason"`
 	} `json:"choices"`
+	Usage *struct {
+		Total int `json:"total_tokens"`
+	} `json:"usage"`
 	Error json.RawMessage `json:"error"`
 }
 
-// read turns the stream into events. Calls are told when it is over, since only then they are known to be complete.
+// read turns the stream into events.
 func read(r io.Reader, heard func(), yield func(model.Event, error) bool) error {
-	lines := bufio.NewScanner(io.LimitReader(r, maxAnswer))
+	all := &io.LimitedReader{R: r, N: answerMost}
+	lines := bufio.NewScanner(all)
 	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
-	var calls []*call
-	finish, refused := "", false
+	finish, refused, tokens := "", false, 0
 	for lines.Scan() {
 		heard()
 		data, ok := strings.CutPrefix(lines.Text(), "data:")
@@ -152,10 +140,13 @@ func read(r io.Reader, heard func(), yield func(model.Event, error) bool) error 
 		}
 		var c chunk
 		if err := json.Unmarshal([]byte(data), &c); err != nil {
-			return fmt.Errorf("read an event of the language model: %w", err)
+			return fmt.Errorf("%w: %w", model.ErrUseless, err)
 		}
 		if len(c.Error) > 0 && string(c.Error) != "null" {
 			return fmt.Errorf("language model reports an error: %.500s", c.Error)
+		}
+		if c.Usage != nil {
+			tokens = c.Usage.Total
 		}
 		if len(c.Choices) == 0 {
 			continue
@@ -165,62 +156,20 @@ func read(r io.Reader, heard func(), yield func(model.Event, error) bool) error 
 		if one.FinishReason != "" {
 			finish = one.FinishReason
 		}
+		if len(one.Delta.ToolCalls) > 0 {
+			return fmt.Errorf("%w: it calls a tool, and none was offered", model.ErrUseless)
+		}
 		if one.Delta.Content != "" && !yield(model.Event{Text: one.Delta.Content}, nil) {
 			return nil
 		}
-		for _, piece := range one.Delta.ToolCalls {
-			key := piece.ID
-			if piece.Index != nil {
-				key = strconv.Itoa(*piece.Index)
-			}
-			gather(&calls, key, piece.ID, piece.Function.Name, piece.Function.Arguments)
-		}
 	}
-	if err := lines.Err(); err != nil {
+	switch err := lines.Err(); {
+	case all.N == 0, errors.Is(err, bufio.ErrTooLong):
+		return model.ErrEndless
+	case err != nil:
 		return fmt.Errorf("read the stream of the language model: %w", err)
-	}
-	if finish == "" {
+	case finish == "":
 		return model.ErrCut
-	}
-	return finishUp(calls, finish, refused, yield)
-}
-
-// gather adds a piece to the call it belongs to. A piece without index and ID goes on with the last one, unless it has a
-// name and so begins another.
-func gather(calls *[]*call, key, id, name, arguments string) {
-	i := slices.IndexFunc(*calls, func(c *call) bool { return c.key == key && key != "" })
-	if i < 0 && key == "" && name == "" && len(*calls) > 0 {
-		i = len(*calls) - 1
-	}
-	if i < 0 {
-		*calls = append(*calls, &call{key: key})
-		i = len(*calls) - 1
-	}
-	c := (*calls)[i]
-	if id != "" {
-		c.id = id
-	}
-	c.name += name
-	c.arguments.WriteString(arguments)
-}
-
-func finishUp(calls []*call, finish string, refused bool, yield func(model.Event, error) bool) error {
-	if finish != "length" { // what was cut off is no call
-		for i, c := range calls {
-			arguments := c.arguments.String()
-			if arguments == "" {
-				arguments = "{}"
-			}
-			if !json.Valid([]byte(arguments)) {
-				return fmt.Errorf("language model calls %s with arguments that are no JSON", c.name)
-			}
-			if c.id == "" {
-				c.id = "call-" + strconv.Itoa(i)
-			}
-			if !yield(model.Event{Call: &model.Call{ID: c.id, Name: c.name, Arguments: json.RawMessage(arguments)}}, nil) {
-				return nil
-			}
-		}
 	}
 	stop := model.End
 	switch {
@@ -228,9 +177,7 @@ func finishUp(calls []*call, finish string, refused bool, yield func(model.Event
 		stop = model.Refused
 	case finish == "length":
 		stop = model.Length
-	case len(calls) > 0:
-		stop = model.ForTool
 	}
-	yield(model.Event{Stop: stop}, nil)
+	_ = yield(model.Event{Tokens: tokens}, nil) && yield(model.Event{Stop: stop}, nil)
 	return nil
 }

@@ -240,6 +240,7 @@ export default {
   "usage.answers": "Vom Assistenten beantwortet",
   "usage.atonce": "{n} von höchstens {limit} Fragen werden gerade beantwortet",
   "usage.model": "Beim Sprachmodell angefragt",
+  "usage.tokens": "Tokens des Sprachmodells heute",
   "usage.nokeys": "Sie haben keinen aktiven Schlüssel.",
   "usage.of": "{n} von {limit}",
   "usage.requests": "Anfragen",

@@ -230,6 +230,7 @@ export default {
   "usage.answers": "Answered by the assistant",
   "usage.atonce": "{n} of at most {limit} questions are being answered",
   "usage.model": "Asked of the language model",
+  "usage.tokens": "Tokens of the language model today",
   "usage.nokeys": "You have no active key.",
   "usage.of": "{n} of {limit}",
   "usage.requests": "Requests",
