@@ -61,30 +61,36 @@ func TestConformanceScenariosOfMCP(t *testing.T) {
 	}
 }
 
-// The command line of the MCP inspector lists and calls all four tools.
+// The command line of the MCP inspector lists and calls all tools.
 func TestTheInspectorUsesAllTools(t *testing.T) {
 	t.Parallel()
 	a := newAsked(t, peertest.Database{DataDir: t.TempDir()})
 	inspect := func(args ...string) string {
 		t.Helper()
 		out, err := tool(t, "@modelcontextprotocol/inspector/clients/launcher/build/index.js",
-			append([]string{"--cli", a.url + mcpPath, "--transport", "http", "--header", "X-API-Key: " + a.key, "--method"}, args...)...)
+			append([]string{"--cli", a.url + mcpPath, "--transport", "http", "--header", "X-API-Key: " + a.control, "--method"}, args...)...)
 		if err != nil {
 			t.Errorf("%v: %v: %s", args, err, out)
 		}
 		return out
 	}
 	list := inspect("tools/list")
-	for name, c := range map[string]struct{ argument, want string }{
-		"chat": {"message=how many lights are there?", "39 lights"}, "query": {"query=which shades are installed", "shade"},
-		"optimize": {"target=comfort", "Repair lights"}, "get_status": {"", "Status ok"},
+	for name, c := range map[string]struct {
+		arguments []string
+		want      string
+	}{
+		"chat": {[]string{"message=how many lights are there?"}, "39 lights"}, "query": {[]string{"query=which shades are installed"}, "shade"},
+		"optimize": {[]string{"target=comfort"}, "Repair lights"}, "get_status": {nil, "Status ok"},
+		"places": {[]string{"sort=brightest", "limit=2"}, "Harbour House"}, "lights": {[]string{"place=Lobby"}, "4 not known"}, "shades": {nil, "Lobby shade 1"},
+		"meters": {nil, "Meter workshop"}, "energy": {[]string{"by=meter", "from=2026-11-17T00:00:00+01:00", "to=2026-11-18T00:00:00+01:00"}, "kWh"},
+		"faults": {nil, "lamp failure"}, "capabilities": {nil, "notMeasured"}, "order": {[]string{`places=["Lobby"]`, "things=lights", "do=off"}, "Not done yet"},
 	} {
 		if !strings.Contains(list, `"`+name+`"`) {
 			t.Errorf("%s is not in the list: %s", name, list)
 		}
 		args := []string{"tools/call", "--tool-name", name}
-		if c.argument != "" {
-			args = append(args, "--tool-arg", c.argument)
+		for _, one := range c.arguments {
+			args = append(args, "--tool-arg", one)
 		}
 		if out := inspect(args...); !strings.Contains(out, c.want) {
 			t.Errorf("%s: %q is missing in %s", name, c.want, out)

@@ -14,7 +14,7 @@ import (
 	"svc.internal/controller/platform/peertest"
 )
 
-// The official TypeScript clients list and call all four tools, at a version with initialize and at the newest one. The
+// The official TypeScript clients list and call all tools, at a version with initialize and at the newest one. The
 // script fails by itself when an answer is not what it should be.
 func TestOfficialTypeScriptClientsUseAllTools(t *testing.T) {
 	node, err := exec.LookPath("node")
@@ -43,7 +43,7 @@ func TestOfficialTypeScriptClientsUseAllTools(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	run := exec.CommandContext(ctx, node, filepath.Join(dir, "clients.mjs"), a.url+mcpPath)
-	run.Env = append(os.Environ(), "KEY="+a.key)
+	run.Env = append(os.Environ(), "KEY="+a.control)
 	out, err := run.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -51,6 +51,7 @@ func TestOfficialTypeScriptClientsUseAllTools(t *testing.T) {
 	for _, want := range []string{
 		"sdk 2025-11-25 chat: ", "sdk 2025-11-25 get_status: Status ok",
 		"client 2025-11-25 query: ", "client 2026-07-28 optimize: ", "client 2026-07-28 get_status: Status ok", "39 lights",
+		"sdk 2025-11-25 order: Not done yet", "client 2026-07-28 places: ", "client 2026-07-28 energy: ", "client 2026-07-28 prompts: energy_review morning_round turn_down_empty_rooms",
 	} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("%q is missing in what the clients say:\n%s", want, out)

@@ -232,7 +232,10 @@ func choose(all []platform.Controller, w *work) ([]platform.Controller, error) {
 	if w.in.Site != "" {
 		found := slices.DeleteFunc(slices.Clone(all), func(c platform.Controller) bool { return !same(c, w.in.Site) })
 		if len(found) == 0 {
-			return nil, platform.Invalid("there is no site %q", clip(w.in.Site, 100))
+			if len(all) == 0 {
+				return nil, platform.Invalid("there is no site %q: none reports to this platform yet", clip(w.in.Site, 100))
+			}
+			return nil, platform.Invalid("there is no site %q; sites: %s", clip(w.in.Site, 100), sitesOf(all))
 		}
 		return found, nil
 	}

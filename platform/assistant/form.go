@@ -128,14 +128,14 @@ func schema(names, words []string) ([]byte, error) {
 	return json.Marshal(object(map[string]any{"parts": array(part, "one question, or one to five orders"), "words": account}))
 }
 
-// placesByName are what a form can name in a site, in the order of how likely it is.
-func placesByName(s *facts.Site) (order []string, by map[string][]understand.Place) {
+// placesByName are what can be named in a site, at most so many, in the order of how likely it is.
+func placesByName(s *facts.Site, most int) (order []string, by map[string][]understand.Place) {
 	by = map[string][]understand.Place{wholeBuilding: nil}
 	order = []string{wholeBuilding}
 	add := func(p understand.Place) {
 		name := label(p.Name)
 		if _, known := by[name]; !known {
-			if len(order) >= formNames || name == "" {
+			if len(order) >= most || name == "" {
 				return
 			}
 			order = append(order, name)

@@ -45,6 +45,8 @@ type siteState struct {
 	Online   bool          `json:"online"`
 	LastSeen time.Time     `json:"lastSeen,omitzero"`
 	Zones    int           `json:"zones"`
+	Places   []string      `json:"places"` // names of zones, placesMost of them
+	Floors   []string      `json:"floors,omitempty"`
 	Devices  int           `json:"devices"`
 	Meters   []facts.Meter `json:"meters"`
 }
@@ -53,6 +55,12 @@ type controlState struct {
 	Possible  bool `json:"possible"`  // the platform can reach controllers
 	Permitted bool `json:"permitted"` // this asker may
 }
+
+// placesMost is how many zones of a site are named.
+const placesMost = 200
+
+// notMeasured is what no controller reports.
+var notMeasured = []string{"occupancy", "temperature", "humidity", "air quality", "noise", "daylight", "automation"}
 
 // Health implements [platform.Asker].
 func (e *Assistant) Health(ctx context.Context, in platform.Inquiry) (platform.Reply, error) {
@@ -68,7 +76,7 @@ func (e *Assistant) Health(ctx context.Context, in platform.Inquiry) (platform.R
 	s := state{Status: "ok", Time: w.now.UTC(), Control: controlState{e.Act != nil, in.Control},
 		Model:        modelState{Without: "agents answer by rules and templates"},
 		Capabilities: []string{"energy", "power", "lights", "shades", "faults", "offline devices", "inventory", "controllers", "reports", "proposals"},
-		NotMeasured:  []string{"occupancy", "temperature", "humidity", "air quality", "noise", "daylight", "automation"}}
+		NotMeasured:  notMeasured}
 	if e.Model != nil {
 		s.Model.Configured, s.Model.Name = true, e.Model.Name()
 	}
@@ -85,7 +93,14 @@ func (e *Assistant) Health(ctx context.Context, in platform.Inquiry) (platform.R
 			if err != nil {
 				return platform.Reply{}, err
 			}
-			s.Sites = append(s.Sites, siteState{c.ID, site.Name(), c.Online, c.LastSeen, len(site.Zones), len(site.Devices), site.Meters()})
+			one := siteState{ID: c.ID, Name: site.Name(), Online: c.Online, LastSeen: c.LastSeen, Zones: len(site.Zones), Places: []string{}, Devices: len(site.Devices), Meters: site.Meters()}
+			for _, z := range site.Zones[:min(len(site.Zones), placesMost)] {
+				one.Places = append(one.Places, label(z.Name))
+			}
+			for _, f := range site.Building.Floors {
+				one.Floors = append(one.Floors, label(f.Name))
+			}
+			s.Sites = append(s.Sites, one)
 		}
 	}
 	switch {

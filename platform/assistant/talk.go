@@ -78,7 +78,7 @@ func (e *Assistant) byModel(ctx context.Context, w *work, a *asked) (understand.
 	if a.q.Unclear != nil {
 		words = slices.Compact(slices.Sorted(slices.Values(a.q.Unclear.Words)))
 	}
-	names, by := placesByName(a.site)
+	names, by := placesByName(a.site, formNames)
 	s, err := schema(names, words)
 	if err != nil {
 		return understand.Frame{}, nil, err

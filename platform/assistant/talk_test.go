@@ -331,7 +331,7 @@ func TestAnyFormIsAnsweredOrRefused(t *testing.T) {
 		}
 		return of[0]
 	}
-	names, _ := placesByName(e.look(t))
+	names, _ := placesByName(e.look(t), formNames)
 	answered := 0
 	for range 1000 {
 		part := map[string]any{"topic": formTopics[r.IntN(len(formTopics))], "operation": pick(formOps), "form": pick(formForms), "of": pick(formOfs), "state": pick(formStates), "ability": pick(formAbilities),
@@ -378,7 +378,7 @@ func TestAFormTellsSoManyNamesAndNoMore(t *testing.T) {
 		d.ID, d.Name = int64(10_000+i), fmt.Sprintf("Lamp %d of many", i)
 		b.DeviceList = append(b.DeviceList, d)
 	}
-	names, _ := placesByName(withModel(b, nil).look(t))
+	names, _ := placesByName(withModel(b, nil).look(t), formNames)
 	if len(names) != formNames || !slices.Contains(names, "Lobby") || !slices.Contains(names, "Annex") || !slices.Contains(names, "Meter lobby") {
 		t.Errorf("%d names: %v", len(names), names[:30])
 	}

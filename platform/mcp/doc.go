@@ -3,5 +3,6 @@
 //	POST with a member "jsonrpc"   the Model Context Protocol, by its official SDK
 //	POST without it                the plain form: {"method":"tools/list"} or {"method":"tools/call","tool":…,"arguments":…}
 //
-// Both have the same four tools, of one table (tools.go). MCP is not MQTT, by which controllers report.
+// Both have the four tools of the contract, of one table (tools.go). The protocol has small typed ones besides, for models
+// (reads.go), and prompts (prompts.go). MCP is not MQTT, by which controllers report.
 package mcp

@@ -27,9 +27,15 @@ const (
 	answerTimeout = 2 * time.Minute
 )
 
+// Assistant answers in sentences and in rows.
+type Assistant interface {
+	platform.Asker
+	platform.Reader
+}
+
 // Room answers at [Path].
 type Room struct {
-	asker    platform.Asker
+	asker    Assistant
 	more     func(c echo.Context, n int) error
 	log      *slog.Logger
 	protocol http.Handler
@@ -37,7 +43,7 @@ type Room struct {
 
 // New makes the room; more counts n further requests of whoever asks, all or none, and
 // version is the program's.
-func New(asker platform.Asker, more func(c echo.Context, n int) error, version string, log *slog.Logger) *Room {
+func New(asker Assistant, more func(c echo.Context, n int) error, version string, log *slog.Logger) *Room {
 	return &Room{asker, more, log, protocol(asker, version, log)}
 }
 

@@ -31,7 +31,7 @@ const (
 		`"end":{"type":"string","format":"date-time","description":"End, ISO 8601, after the beginning"}},"required":["start","end"]}`
 )
 
-// catalogue is the one table of tools, for both forms.
+// catalogue is the table of the contract's tools, for both forms.
 var catalogue = []tool{
 	{"chat", "Talk with the building assistant about energy, comfort, maintenance and site assets. Answers name source and age of every reading.",
 		compact(`{"type":"object","properties":{
@@ -113,15 +113,18 @@ func readArguments(raw json.RawMessage) (arguments, error) {
 	if raw[0] != '{' {
 		return a, platform.Invalid("arguments is not an object")
 	}
-	var wrong *json.UnmarshalTypeError
-	err := json.Unmarshal(raw, &a)
-	switch {
-	case errors.As(err, &wrong):
-		return a, platform.Invalid("arguments.%s is not of the type that the schema says", wrong.Field)
-	case err != nil:
-		return a, platform.Invalid("arguments cannot be read")
+	if err := json.Unmarshal(raw, &a); err != nil {
+		return a, typeError(err)
 	}
 	return a, nil
+}
+
+// typeError words what is wrong with arguments.
+func typeError(err error) error {
+	if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) {
+		return platform.Invalid("arguments.%s is not of the type that the schema says", wrong.Field)
+	}
+	return platform.Invalid("arguments cannot be read")
 }
 
 func (a arguments) site() string {
@@ -136,18 +139,26 @@ func (a arguments) period() (*platform.Period, error) {
 	if a.TimeRange == nil {
 		return nil, nil
 	}
+	return period(a.TimeRange.Start, a.TimeRange.End, "timeRange.start", "timeRange.end")
+}
+
+// period reads two ends of a time, both or none.
+func period(start, end *string, startName, endName string) (*platform.Period, error) {
+	if start == nil && end == nil && startName == "from" { // a typed tool may be asked without
+		return nil, nil
+	}
 	var p platform.Period
 	for _, end := range []struct {
 		name string
 		text *string
 		into *time.Time
-	}{{"start", a.TimeRange.Start, &p.Start}, {"end", a.TimeRange.End, &p.End}} {
+	}{{startName, start, &p.Start}, {endName, end, &p.End}} {
 		if end.text == nil {
-			return nil, platform.Invalid("timeRange.%s is missing", end.name)
+			return nil, platform.Invalid("%s is missing", end.name)
 		}
 		at, err := time.Parse(time.RFC3339, *end.text)
 		if err != nil {
-			return nil, platform.Invalid("timeRange.%s is not an ISO 8601 date-time such as 2026-11-18T08:00:00Z", end.name)
+			return nil, platform.Invalid("%s is not an ISO 8601 date-time such as 2026-11-18T08:00:00Z", end.name)
 		}
 		*end.into = at
 	}
