@@ -29,6 +29,7 @@ type Pending struct {
 	Lang       understand.Lang `json:"lang,omitempty"`
 	Steps      []Step          `json:"steps"`
 	At         time.Time       `json:"at"`
+	What       string          `json:"what"` // it would do
 	Text       string          `json:"text"` // of the preview
 }
 
@@ -68,7 +69,8 @@ func (e *Assistant) preview(w *work, a *asked) (answer, error) {
 		return answer{text: a.f("I did nothing: that would be %d zones, at most %d are possible at once.", len(p.Steps), maxOrderZones)}, nil
 	}
 	w.conv.Order = p
-	p.Text = a.f("Not done yet. This would %s. Answer “yes” within %s to do it; anything else drops it.", strings.Join(lines, a.f("; then ")), length(PreviewLife))
+	p.What = strings.Join(lines, a.f("; then "))
+	p.Text = a.f("Not done yet. This would %s. Answer “yes” within %s to do it; anything else drops it.", p.What, length(PreviewLife))
 	return answer{p.Text, p}, nil
 }
 

@@ -3,6 +3,7 @@ package assistant
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -38,7 +39,7 @@ func (e *Assistant) Order(ctx context.Context, in platform.OrderWish) (platform.
 	case !*in.Confirm:
 		dropped := *conv.Order
 		w.conv.Order = nil
-		return orderFound(in.ID, "dropped", "Dropped: nothing was done.", dropped), e.keep(ctx, in.Owner, typedOrder+in.ID, w.conv)
+		return orderFound(in.ID, "dropped", dropped), e.keep(ctx, in.Owner, typedOrder+in.ID, w.conv)
 	}
 	pending := *conv.Order
 	w.conv.Order = nil
@@ -102,14 +103,14 @@ func (e *Assistant) previewTyped(ctx context.Context, w *work, in platform.Order
 		return platform.Found{}, platform.Invalid("%s", said.text)
 	}
 	id := uuid.NewString()
-	found := orderFound(id, "previewed", said.text, *w.conv.Order)
+	found := orderFound(id, "previewed", *w.conv.Order)
 	return found, e.keep(ctx, in.Owner, typedOrder+id, w.conv)
 }
 
 // standing is what became of an order, or what waits for its confirmation.
 func (e *Assistant) standing(ctx context.Context, w *work) (platform.Found, error) {
 	if p := w.conv.Order; p != nil {
-		return orderFound(w.in.Session, "previewed", p.Text, *p), nil
+		return orderFound(w.in.Session, "previewed", *p), nil
 	}
 	o := *w.conv.Sent
 	if devices, err := e.Sites.Devices(ctx, o.Controller); err == nil && o.under() {
@@ -118,10 +119,12 @@ func (e *Assistant) standing(ctx context.Context, w *work) (platform.Found, erro
 	return sent(w.in.Session, o), nil
 }
 
-func orderFound(id, state, text string, p Pending) platform.Found {
+func orderFound(id, state string, p Pending) platform.Found {
 	out := platform.OrderFound{ID: id, State: state, Zones: []platform.OrderZone{}}
+	text := "Dropped: nothing was done."
 	if state == "previewed" {
-		out.ValidUntil = new(p.At.Add(PreviewLife).UTC())
+		text = "Not done yet. This would " + p.What + ". It is done if this order is confirmed within " + length(PreviewLife) + "."
+		out.ValidUntil = new(p.At.Add(PreviewLife).UTC().Truncate(time.Second))
 	}
 	for _, s := range p.Steps {
 		out.Zones = append(out.Zones, platform.OrderZone{ID: s.Zone.ID, Name: label(s.Zone.Name), What: s.What, State: state})

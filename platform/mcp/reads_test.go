@@ -99,7 +99,7 @@ func TestTypedToolsTellWhatIsThere(t *testing.T) {
 		rows                    string
 		text                    string
 	}{
-		{"places", `{"kind":"zone","sort":"brightest","limit":3}`, "name", "Open office south, Annex workshop, Open office north", "10 places in “Harbour House”."},
+		{"places", `{"kind":"zone","sort":"brightest","limit":3}`, "name", "Open office south, Annex workshop, Open office north", "10 places in “Harbour House”. The brightest first: Open office south (100 %), Annex workshop (97 %) and Open office north ("},
 		{"places", `{"kind":"zone","place":"Ground floor"}`, "name", "Lobby, Canteen, Corridor ground floor", "3 places"},
 		{"places", `{"kind":"floor"}`, "name", "Ground floor, Upper floor, Annex", "3 places"},
 		{"lights", `{"place":"Lobby"}`, "level", "40, 40, 40, 40", "4 lights in “Lobby”: 4 on, 0 off, 0 not known."},
