@@ -45,7 +45,9 @@ func BenchmarkProtocol(b *testing.B) {
 		{"places", "tools/call", `{"name":"places","arguments":{"site":"hall","sort":"brightest","limit":5}}`},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			versus(b, e, mcpPath, func(int) []byte { return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, c.method, c.params) })
+			versus(b, e, mcpPath, func(int) []byte {
+				return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, c.method, c.params)
+			})
 		})
 	}
 }
