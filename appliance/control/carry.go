@@ -23,6 +23,10 @@ func (b *bus) carryOut(actions []engine.Action) {
 			why := appliance.Origin{Via: "shade engine", Why: a.Why}
 			r := b.begin(appliance.Command{Kind: a.Kind, Target: appliance.Target{Scope: appliance.One, ID: a.Target.Shade}, Origin: why}, a.Target)
 			b.desk.records[a.ID] = &part{r, 1}
+		case engine.Due:
+			if p := b.desk.records[a.Command]; p != nil && p.told != nil { // nil: it ended at once
+				p.told(a.At)
+			}
 		case engine.Staged:
 			b.desk.records[a.Command].staged(a)
 		case engine.Pending:

@@ -16,11 +16,18 @@ import (
 // The error says why nothing was begun: it wraps ErrNotFound, ErrUnable,
 // ErrOutOfRange or ErrOverloaded, and the entry is in the ledger all the same.
 func (c *Controller) Do(ctx context.Context, cmd appliance.Command) (appliance.Entry, error) {
-	return c.do(ctx, cmd, nil)
+	return c.do(ctx, cmd, nil, nil)
 }
 
-// do carries out a command, of a trial if that is not nil.
-func (c *Controller) do(ctx context.Context, cmd appliance.Command, by *Trial) (appliance.Entry, error) {
+// DoTelling is [Controller.Do], and tells, as soon as a bus has planned its part, by when that is done or has failed: 2 s and the
+// bus time of the fan-out there from then on, at most the command's deadline. Of several buses the latest counts. told is
+// called by several goroutines and must not block.
+func (c *Controller) DoTelling(ctx context.Context, cmd appliance.Command, told func(due time.Time)) (appliance.Entry, error) {
+	return c.do(ctx, cmd, nil, told)
+}
+
+// do carries out a command, of a trial if by is not nil.
+func (c *Controller) do(ctx context.Context, cmd appliance.Command, by *Trial, told func(due time.Time)) (appliance.Entry, error) {
 	now := time.Now()
 	defer c.active.Add(-1)
 	if n := c.active.Add(1); n > commandsMost && (cmd.Kind != appliance.ShadeStop || n > 2*commandsMost) {
@@ -37,6 +44,7 @@ func (c *Controller) do(ctx context.Context, cmd appliance.Command, by *Trial) (
 	}
 	c.order.Lock() // the newest of two commands at once is the same on every bus
 	run := newRecord(c.seq.Add(1), cmd, wants, now)
+	run.told = told
 	if by != nil {
 		run.holder = by.number
 	}

@@ -18,6 +18,7 @@ import (
 type record struct {
 	seq    uint64
 	holder uint64 // the trial that it belongs to; 0: none
+	told   func(due time.Time) // who asked wants to know by when it ends; nil: nobody does
 	wants  []appliance.Want
 	done   chan struct{}
 

@@ -231,7 +231,7 @@ func (t *Trial) command(ctx context.Context, kind appliance.Kind, to appliance.P
 	t.samples = nil
 	t.mu.Unlock()
 	cmd := appliance.Command{Kind: kind, Target: appliance.Target{Scope: appliance.One, ID: t.shade}, Position: to, Origin: t.by}
-	e, err := t.c.do(ctx, cmd, t)
+	e, err := t.c.do(ctx, cmd, t, nil)
 	switch {
 	case err != nil:
 		return time.Time{}, err

@@ -50,6 +50,13 @@ type Member struct {
 	Place   int // in the command, see [Command.Places]
 }
 
+// Due tells by when what a command wants of this bus is done or has failed, unless it is read back until whoever asked does not
+// wait any longer.
+type Due struct {
+	Command uint64
+	At      time.Time
+}
+
 // Staged tells how far a member has come, at a moment.
 type Staged struct {
 	Member
@@ -117,6 +124,7 @@ type Log struct {
 func (Perform) action()  {}
 func (Wake) action()     {}
 func (Begin) action()    {}
+func (Due) action()      {}
 func (Staged) action()   {}
 func (Pending) action()  {}
 func (Ended) action()    {}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"time"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/appliance/shade"
@@ -11,8 +12,8 @@ import (
 // second time: it joins, and has the same outcome.
 
 // joinPieces lets a command join the pieces of which it wants the same of everything that is
-// open, and returns the places that have joined.
-func (s *State) joinPieces(c *Command) (joined []int) {
+// open, and returns the places that have joined, and until when their pieces live.
+func (s *State) joinPieces(c *Command) (joined []int, until time.Time) {
 	for _, p := range s.pieces {
 		list := p.open()
 		places := make([]int, 0, len(list))
@@ -31,8 +32,9 @@ func (s *State) joinPieces(c *Command) (joined []int) {
 		}
 		joined = append(joined, places...)
 		s.giveTime(p, c)
+		until = later(until, p.expires)
 	}
-	return joined
+	return joined, until
 }
 
 // join lets a shade's command have the outcome of an order that is out.

@@ -13,8 +13,11 @@ func (c Command) step(s *State) {
 	all := make([]member, len(c.Wants))
 	members := make([]*member, 0, len(c.Wants))
 	var joined []int
+	due := s.now.Add(commandTime)
 	if !late {
-		joined = s.joinPieces(&c)
+		var until time.Time
+		joined, until = s.joinPieces(&c)
+		due = later(due, until)
 	}
 	for i, want := range c.Wants {
 		if slices.Contains(joined, i) {
@@ -38,14 +41,16 @@ func (c Command) step(s *State) {
 			members = append(members, m)
 		}
 	}
-	s.enqueue(members, noDuty, time.Time{})
+	due = later(due, s.enqueue(members, noDuty, time.Time{}))
+	s.do(Due{c.ID, earlier(due, c.Ceiling)})
 }
 
 // enqueue supersedes what members replace and appends their pieces. expiry is when they are
-// worth nothing any more; zero: commandTime, and the bus time of the fan-out, from now on.
-func (s *State) enqueue(members []*member, owed duty, expiry time.Time) {
+// worth nothing any more; zero: commandTime, and the bus time of the fan-out, from now on. It returns when the last of them is; zero:
+// there is none.
+func (s *State) enqueue(members []*member, owed duty, expiry time.Time) (due time.Time) {
 	if len(members) == 0 {
-		return
+		return due
 	}
 	for _, m := range members {
 		s.overtake(m)
@@ -71,8 +76,10 @@ func (s *State) enqueue(members []*member, owed duty, expiry time.Time) {
 		}
 		if len(p.open()) > 0 && !s.setAsideOffline(p) {
 			s.pieces = append(s.pieces, p)
+			due = later(due, p.expires)
 		}
 	}
+	return due
 }
 
 // piecesOf wraps the chains that a driver made for members.
