@@ -2,10 +2,7 @@ package automation
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"strings"
 	"sync"
 	"time"
 
@@ -14,8 +11,9 @@ import (
 )
 
 const (
-	// lightTime is what a command to lights of a panel or a voice gets: somebody stands there, and hears of a lamp that is silent.
-	lightTime = 1200 * time.Millisecond
+	// turn is how long lights that were told something keep those waiting that are told something else: nothing that somebody
+	// taps acts later because the outcome of what was tapped before is still to come.
+	turn = 1200 * time.Millisecond
 	// lingers is how long a lane remembers when its sliders acted.
 	lingers = time.Second
 	// lanesMost bounds the rooms that are busy at once.
@@ -25,13 +23,16 @@ const (
 // Core carries commands out.
 type Core interface {
 	Do(ctx context.Context, cmd appliance.Command) (appliance.Entry, error)
+	// DoTelling is Do, and tells as soon as that is known by when the outcome is; the latest counts.
+	DoTelling(ctx context.Context, cmd appliance.Command, told func(due time.Time)) (appliance.Entry, error)
 	Snapshot() *appliance.Snapshot
 }
 
 // Config of an automation.
 type Config struct {
 	Core Core
-	// Answer tells whoever sent the message with the ID corr what became of it. It must not block.
+	// Answer tells whoever sent the message with the ID corr what became of it; before that it may tell once that it is
+	// [wire.Accepted]. It must not block.
 	Answer func(corr string, ack wire.Ack)
 	// Start is when the controller started: what was made before never acts.
 	Start time.Time
@@ -167,23 +168,45 @@ func (a *Automation) work(ctx context.Context, key laneKey, l *busy) {
 	for {
 		a.mu.Lock()
 		t, wait, ok := l.next(time.Now())
-		var run context.Context
+		run, cancel := context.WithCancel(ctx)
 		if ok {
-			run, l.interrupt = context.WithCancel(ctx)
+			l.interrupt = cancel
 		}
 		a.mu.Unlock()
-		if !ok && !a.await(ctx, key, l, wait) {
-			return
-		}
 		if !ok {
+			cancel()
+			if !a.await(ctx, key, l, wait) {
+				return
+			}
 			continue
 		}
-		ack := a.carryOut(ctx, run, t)
+		over := make(chan struct{})
+		a.wg.Go(func() {
+			defer close(over)
+			defer cancel()
+			ack := a.carryOut(ctx, run, t)
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			a.finish(t.event, ack)
+		})
+		t.hold(over)
 		a.mu.Lock()
-		l.interrupt()
 		l.interrupt, l.running = nil, nil
-		a.finish(t.event, ack)
 		a.mu.Unlock()
+	}
+}
+
+// hold waits until a task is over, or must not keep others waiting any longer.
+func (t task) hold(over <-chan struct{}) {
+	if t.order.command.Kind.IsShade() { // what moves is told one thing after the other
+		<-over
+		return
+	}
+	most := time.NewTimer(turn)
+	defer most.Stop()
+	select {
+	case <-over:
+	case <-most.C:
 	}
 }
 
@@ -214,101 +237,6 @@ func (a *Automation) await(ctx context.Context, key laneKey, l *busy, wait time.
 	}
 	delete(a.lanes, key)
 	return false
-}
-
-// carryOut does one task and says what became of it. life ends with the daemon, run when something newer must not wait.
-func (a *Automation) carryOut(life, run context.Context, t task) wire.Ack {
-	now := time.Now()
-	switch {
-	case life.Err() != nil:
-		return stopping
-	case !now.Before(t.deadline):
-		return wire.Ack{Status: wire.Expired, Detail: "its time ran out while it waited"}
-	}
-	cmd := t.order.command
-	cmd.Expiry = t.deadline // at the latest: the core gives each bus what its part of the fan-out takes
-	if soon := now.Add(lightTime); t.Origin != wire.OriginAPI && !cmd.Kind.IsShade() && soon.Before(t.deadline) {
-		cmd.Expiry = soon
-	}
-	cmd.Origin = originOf(t.WidgetAction)
-	outcomes := make([]outcome, len(t.clusters))
-	var wg sync.WaitGroup
-	for i, id := range t.clusters {
-		cmd.Target = appliance.Target{Scope: appliance.InCluster, ID: id}
-		wg.Go(func() { outcomes[i].entry, outcomes[i].err = a.core.Do(run, cmd) })
-	}
-	wg.Wait()
-	if run.Err() != nil && life.Err() == nil && !t.order.stops() {
-		ack := superseded
-		ack.Command = commands(outcomes)
-		return ack
-	}
-	snapshot := a.core.Snapshot()
-	ack := judge(outcomes)
-	ack.Things, ack.Not = exceptions(snapshot, outcomes)
-	ack.Widgets = values(snapshot, t.clusters)
-	return ack
-}
-
-// originOf says in the ledger who asked, and through which of the platform's doors. None is that of rules: what a person
-// asks for is set by hand.
-func originOf(a wire.WidgetAction) appliance.Origin {
-	by := appliance.Origin{Who: clip(a.By), Via: a.Origin, Why: fmt.Sprintf("%s %s %s", a.WidgetID, a.Action, clip(a.Value))}
-	switch {
-	case a.Origin == wire.OriginAPI:
-		by.Via = "assistant"
-		if by.Who == "" {
-			by.Who = wire.OriginAPI
-		}
-	case by.Who == "":
-		by.Who = strings.TrimSpace(a.Origin + " " + clip(a.WorkspaceName))
-	}
-	return by
-}
-
-// outcome of a command at one cluster.
-type outcome struct {
-	entry appliance.Entry
-	err   error
-}
-
-// judge makes one answer of what the ledger says of every cluster. A cluster that has nothing which could obey is
-// passed over, unless none has.
-func judge(outcomes []outcome) wire.Ack {
-	ack := wire.Ack{Status: wire.Applied, Command: commands(outcomes)}
-	var problems, unable []string
-	for _, o := range outcomes {
-		for _, m := range o.entry.Members {
-			if m.Offline {
-				ack.Offline++
-			}
-		}
-		switch {
-		case errors.Is(o.err, appliance.ErrUnable):
-			unable = append(unable, o.err.Error())
-		case o.err != nil:
-			problems = append(problems, o.err.Error())
-		case !o.entry.OK():
-			problems = append(problems, o.entry.Err)
-		}
-	}
-	if len(unable) == len(outcomes) {
-		problems = unable
-	}
-	if len(problems) > 0 {
-		ack.Status, ack.Detail = wire.Failed, strings.Join(problems, "; ")
-	}
-	return ack
-}
-
-func commands(outcomes []outcome) string {
-	var ids []string
-	for _, o := range outcomes {
-		if o.entry.ID != "" {
-			ids = append(ids, o.entry.ID)
-		}
-	}
-	return strings.Join(ids, ", ")
 }
 
 // finish tells the gate and whoever sent the event what became of it.

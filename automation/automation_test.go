@@ -16,6 +16,9 @@ import (
 	"svc.internal/controller/cloud/wire"
 )
 
+// fanOut is how long every command takes at most.
+const fanOut = 3456 * time.Millisecond
+
 // house is a core whose commands take a while.
 type house struct {
 	site *control.Controller // for the snapshot
@@ -37,6 +40,12 @@ func newHouse(slow time.Duration) *house {
 func (h *house) Snapshot() *appliance.Snapshot { return h.site.Snapshot() }
 
 func (h *house) Do(ctx context.Context, cmd appliance.Command) (appliance.Entry, error) {
+	return h.DoTelling(ctx, cmd, func(time.Time) {})
+}
+
+func (h *house) DoTelling(ctx context.Context, cmd appliance.Command, told func(time.Time)) (appliance.Entry, error) {
+	told(time.Now().Add(fanOut))
+	told(time.Now().Add(fanOut / 2)) // of a quicker bus
 	h.mu.Lock()
 	h.done, h.when = append(h.done, cmd), append(h.when, time.Now())
 	h.inside++
@@ -130,7 +139,7 @@ func TestAnEventThatComesThreeTimesActsOnce(t *testing.T) {
 		if got := h.commands(); len(got) != 1 || got[0].Kind != appliance.LightOn || got[0].Target != (appliance.Target{Scope: appliance.InCluster, ID: 1}) {
 			t.Errorf("carried out: %+v", got)
 		}
-		if got := h.done[0]; got.Origin.Via != wire.OriginPanel || got.Expiry.Sub(h.when[0]) != lightTime {
+		if got := h.done[0]; got.Origin.Via != wire.OriginPanel || got.Expiry.Sub(h.when[0]) != wire.Lifetime {
 			t.Errorf("origin %+v, time %v", got.Origin, got.Expiry.Sub(h.when[0]))
 		}
 		if got := r.outcomes(id); !slices.Equal(got, []wire.AckStatus{wire.Duplicate, wire.Duplicate, wire.Applied}) {

@@ -148,6 +148,9 @@ type Outcome struct {
 	// have it, by name.
 	Things int
 	Not    []Exception
+	// Within is how long the controller gave its hardware for the order: 2 s and the bus time of its fan-out, 10 s at most; 0: an
+	// older controller does not say.
+	Within time.Duration
 }
 
 // Exception is a thing that did not do what it was told.

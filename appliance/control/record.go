@@ -17,7 +17,7 @@ import (
 // report what becomes of the members; who asked waits on done.
 type record struct {
 	seq    uint64
-	holder uint64 // the trial that it belongs to; 0: none
+	holder uint64              // the trial that it belongs to; 0: none
 	told   func(due time.Time) // who asked wants to know by when it ends; nil: nobody does
 	wants  []appliance.Want
 	done   chan struct{}

@@ -55,6 +55,8 @@ type WidgetAction struct {
 	// Cluster is what an action of [OriginAPI] acts on, in place of a deployed panel's clusters. Of other origins it is
 	// not read.
 	Cluster int64 `json:"cluster,omitempty"`
+	// Accept asks for an answer [Accepted] if the outcome is not known at once; older controllers do not read it.
+	Accept bool `json:"accept,omitempty"`
 	// Utterance is what was said, only where the site allows it to be kept: it is personal data.
 	Utterance string `json:"utterance,omitempty"`
 }
@@ -71,6 +73,7 @@ type AckStatus string
 
 // What may become of a message.
 const (
+	Accepted  AckStatus = "accepted"  // under way; the answer that tells the outcome follows. Only to who asked for it
 	Applied   AckStatus = "applied"   // done, the hardware has it
 	Duplicate AckStatus = "duplicate" // this ID was here before
 	Expired   AckStatus = "expired"   // too late, nothing was done
@@ -95,8 +98,16 @@ type Ack struct {
 	Things int `json:"things,omitempty"`
 	// Not are those of them that do not have it, by ID, at most [NotMost].
 	Not []Exception `json:"not,omitempty"`
+	// Within is how many milliseconds the command had for its outcome, from when it was begun: 2,000 and the bus time of its
+	// fan-out, at most until its exp. 0: the controller does not say, as older ones do not, or nothing was begun.
+	Within int64 `json:"within,omitempty"`
 	// Widgets is what the panel should show now, widget ID to value in the panel's words.
 	Widgets map[string]string `json:"widgets,omitempty"`
+}
+
+// Time is [Ack.Within], as far as it can be true: 0 to [Lifetime].
+func (a Ack) Time() time.Duration {
+	return time.Duration(min(max(0, a.Within), Lifetime.Milliseconds())) * time.Millisecond
 }
 
 // NotMost bounds the exceptions of an acknowledgement, for its size.

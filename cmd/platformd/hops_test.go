@@ -47,9 +47,9 @@ type noted struct {
 	hops *hops
 }
 
-func (n noted) Do(ctx context.Context, cmd appliance.Command) (appliance.Entry, error) {
+func (n noted) DoTelling(ctx context.Context, cmd appliance.Command, told func(time.Time)) (appliance.Entry, error) {
 	began := time.Now()
-	entry, err := n.Core.Do(ctx, cmd)
+	entry, err := n.Core.DoTelling(ctx, cmd, told)
 	n.hops.mu.Lock()
 	defer n.hops.mu.Unlock()
 	n.hops.began, n.hops.ending = began, time.Now()

@@ -20,6 +20,9 @@ import (
 	"svc.internal/controller/platform/store"
 )
 
+// fanOut is how long commands have.
+const fanOut = 4 * time.Second
+
 // house is a controller on the link, whose commands are written down.
 type house struct {
 	*control.Controller
@@ -31,7 +34,12 @@ type house struct {
 	held chan struct{} // if there is one, what is commanded is done when it is closed
 }
 
-func (h *house) Do(_ context.Context, cmd appliance.Command) (appliance.Entry, error) {
+func (h *house) Do(ctx context.Context, cmd appliance.Command) (appliance.Entry, error) {
+	return h.DoTelling(ctx, cmd, func(time.Time) {})
+}
+
+func (h *house) DoTelling(_ context.Context, cmd appliance.Command, told func(time.Time)) (appliance.Entry, error) {
+	told(time.Now().Add(fanOut))
 	h.mu.Lock()
 	h.done, h.when = append(h.done, cmd), append(h.when, time.Now())
 	h.mu.Unlock()

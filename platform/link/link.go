@@ -56,6 +56,8 @@ type Config struct {
 	// Take gets every message of a controller but acknowledgements, in the order of the broker. It may block: then the
 	// broker waits.
 	Take func(Message)
+	// Late gets the outcome of an action that nobody waits for any more; nil: nobody wants it. It must not block.
+	Late func(controller string, action wire.WidgetAction, ack wire.Ack)
 	Log  *slog.Logger
 }
 

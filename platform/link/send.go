@@ -13,27 +13,42 @@ import (
 // pendingMost bounds the commands that wait for an answer.
 const pendingMost = 10000
 
+// wayBack is how long the answer of a controller may be on its way.
+const wayBack = 2 * time.Second
+
 // resendAfter is when a command that nobody answered is sent again, with the same ID; at longer intervals it expires.
 var resendAfter = []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}
 
 // pending is a command that waits for its answer.
 type pending struct {
 	controller string
+	action     wire.WidgetAction
+	waiting    int           // for the answer
 	received   chan struct{} // closed when the controller is known to have it
+	accepted   chan struct{} // closed when within is there
+	within     time.Duration // what the controller says that it has from then on
 	done       chan struct{} // closed when ack is there
 	ack        wire.Ack
 }
 
-// Send sends a widget action to a controller and waits until ctx ends for what became of it. It fails with
-// [platform.ErrNotFound], [platform.ErrOffline], [platform.ErrOverloaded] if nothing was sent, and with [platform.ErrUnanswered]
-// if ctx or the link ended first.
-func (l *Link) Send(ctx context.Context, cid string, action wire.WidgetAction) (wire.Ack, error) {
-	return l.SendAs(ctx, cid, newID(), time.Now(), action)
+// Send sends a widget action to a controller and waits for what became of it: for patience, and if the controller says within that
+// time how long its hardware takes, for that long and the way of the answer. It fails with [platform.ErrNotFound],
+// [platform.ErrOffline], [platform.ErrOverloaded] if nothing was sent, and with [platform.ErrUnanswered] if that time, ctx or
+// the link ended first.
+func (l *Link) Send(ctx context.Context, cid string, action wire.WidgetAction, patience time.Duration) (wire.Ack, error) {
+	action.Accept = true
+	return l.send(ctx, cid, newID(), time.Now(), action, patience)
 }
 
-// SendAs sends a widget action that was made at a time under an ID; the same ID again is the same action, which is done once.
-// What is too old is not sent. That ctx ends only ends the wait for an answer: what was begun to be sent is, as long as it counts.
+// SendAs sends a widget action that was made at a time under an ID, and waits until ctx ends; the same ID again is the same
+// action, which is done once. What is too old is not sent. That ctx ends only ends the wait for an answer: what was begun to be
+// sent is, as long as it counts, and what comes of it goes to [Config.Late].
 func (l *Link) SendAs(ctx context.Context, cid, id string, made time.Time, action wire.WidgetAction) (wire.Ack, error) {
+	return l.send(ctx, cid, id, made, action, 2*wire.Lifetime) // longer than any answer takes
+}
+
+func (l *Link) send(ctx context.Context, cid, id string, made time.Time, action wire.WidgetAction, patience time.Duration) (wire.Ack, error) {
+	began := time.Now()
 	fail := func(err error) (wire.Ack, error) {
 		return wire.Ack{}, fmt.Errorf("send %s to controller %q: %w", action.WidgetID, cid, err)
 	}
@@ -41,7 +56,9 @@ func (l *Link) SendAs(ctx context.Context, cid, id string, made time.Time, actio
 	if !time.Now().Before(exp) {
 		return wire.Ack{Status: wire.Expired, Detail: "it came too late"}, nil
 	}
-	p, first := l.expect(cid, id)
+	enough := time.NewTimer(patience)
+	defer enough.Stop()
+	p, first := l.expect(cid, id, action)
 	switch {
 	case p == nil:
 		return fail(platform.ErrOverloaded)
@@ -55,28 +72,59 @@ func (l *Link) SendAs(ctx context.Context, cid, id string, made time.Time, actio
 	case p.controller != cid:
 		return fail(platform.ErrConflict)
 	}
+	for accepted := p.accepted; ; {
+		select {
+		case <-p.done:
+			return p.ack, nil
+		case <-accepted:
+			accepted = nil
+			if until := p.within + wayBack; action.Accept && until > time.Until(began.Add(patience)) {
+				enough.Reset(until)
+			}
+			continue
+		case <-l.over:
+		case <-ctx.Done():
+		case <-enough.C:
+		}
+		if l.leave(p) {
+			return fail(platform.ErrUnanswered)
+		}
+		<-p.done // it came just now
+		return p.ack, nil
+	}
+}
+
+// leave notes that one does not wait any longer; it returns false if the answer is there.
+func (l *Link) leave(p *pending) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	select {
 	case <-p.done:
-		return p.ack, nil
-	case <-l.over:
-		return fail(platform.ErrUnanswered)
-	case <-ctx.Done():
-		return fail(platform.ErrUnanswered)
+		return false
+	default:
+		p.waiting--
+		return true
 	}
 }
 
 // expect notes a command that will wait for its answer; first is false if it does so already. It returns nil when there are too
 // many.
-func (l *Link) expect(cid, id string) (p *pending, first bool) {
+func (l *Link) expect(cid, id string, action wire.WidgetAction) (p *pending, first bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if p := l.pending[id]; p != nil {
+		if p.controller == cid {
+			p.waiting++
+		}
 		return p, false
 	}
 	if len(l.pending) >= pendingMost {
 		return nil, false
 	}
-	p = &pending{controller: cid, received: make(chan struct{}), done: make(chan struct{})}
+	p = &pending{
+		controller: cid, action: action, waiting: 1,
+		received: make(chan struct{}), accepted: make(chan struct{}), done: make(chan struct{}),
+	}
 	l.pending[id] = p
 	return p, true
 }
@@ -116,7 +164,7 @@ func (l *Link) start(ctx context.Context, p *pending, id string, made, exp time.
 func (l *Link) resend(env wire.Envelope, b []byte, p *pending) {
 	defer l.forget(env.ID)
 	received := p.received
-	expired := time.NewTimer(time.Until(*env.Exp))
+	expired := time.NewTimer(time.Until(*env.Exp) + wayBack)
 	defer expired.Stop()
 	for i := 0; ; i++ {
 		var again <-chan time.Time
@@ -158,26 +206,47 @@ func (l *Link) acknowledged(cid string, payload []byte) {
 		l.cfg.Log.Warn("an acknowledgement cannot be read", "controller", cid, "why", err)
 		return
 	}
+	if p := l.answered(cid, env.Corr, ack); p != nil && l.cfg.Late != nil {
+		l.cfg.Late(cid, p.action, p.ack)
+	}
+}
+
+// answered hands an answer to whoever waits for it; it returns a command whose outcome nobody waits for any more.
+func (l *Link) answered(cid, id string, ack wire.Ack) *pending {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p := l.pending[env.Corr]
-	if p == nil || p.controller != cid {
-		return
-	}
-	if ack.Status == wire.Duplicate && ack.First == "" { // the first one is under way
-		select {
-		case <-p.received:
-		default:
+	p := l.pending[id]
+	switch {
+	case p == nil || p.controller != cid:
+		return nil
+	case ack.Status == wire.Duplicate && ack.First == "", ack.Status == wire.Accepted: // its outcome follows
+		if !closed(p.received) {
 			close(p.received)
 		}
-		return
-	}
-	if ack.Status == wire.Duplicate { // the answer to the first one was lost
+		if ack.Status == wire.Accepted && !closed(p.accepted) {
+			p.within = ack.Time()
+			close(p.accepted)
+		}
+		return nil
+	case ack.Status == wire.Duplicate: // the answer to the first one was lost
 		ack.Status = ack.First
 	}
-	delete(l.pending, env.Corr)
+	delete(l.pending, id)
 	p.ack = ack
 	close(p.done)
+	if p.waiting > 0 {
+		return nil
+	}
+	return p
+}
+
+func closed(c chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
 
 // Act commands one cluster of a controller, by the same path as a panel's tap.
@@ -204,13 +273,13 @@ func (l *Link) Act(ctx context.Context, controller string, cluster int64, do pla
 	if err != nil {
 		return platform.Outcome{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, wire.Lifetime)
-	defer cancel()
-	ack, err := l.Send(ctx, controller, action)
+	ack, err := l.Send(ctx, controller, action, wire.Lifetime)
 	if err != nil {
 		return platform.Outcome{}, err
 	}
-	out := platform.Outcome{Done: ack.Status == wire.Applied, Detail: ack.Detail, Command: ack.Command, Things: ack.Things}
+	out := platform.Outcome{
+		Done: ack.Status == wire.Applied, Detail: ack.Detail, Command: ack.Command, Things: ack.Things, Within: ack.Time(),
+	}
 	for _, x := range ack.Not {
 		kind := platform.KindLight
 		if x.Kind == wire.KindShade {

@@ -31,8 +31,11 @@ const (
 	maxDevice = 256
 )
 
-// answerWithin is how long a person waits for what became of a command before "sent" is said.
+// answerWithin is how long a person waits for the first word of the controller before "sent" is said.
 const answerWithin = 1500 * time.Millisecond
+
+// sentenceMost is how long a person waits for what became of a sentence, if the controller says that its hardware takes so long.
+const sentenceMost = 12 * time.Second
 
 // stepLeast is what a further step of a sentence gets when those before have used the time up: it has to be sent as well.
 const stepLeast = 250 * time.Millisecond
@@ -66,10 +69,10 @@ type Devices interface {
 	RoomDevice(ctx context.Context, id string) (platform.RoomDevice, error)
 }
 
-// Sender sends a widget action to a controller and waits for its acknowledgement until ctx ends
-// ([platform.ErrUnanswered]).
+// Sender sends a widget action to a controller and waits for its acknowledgement: for patience, and for as long as the controller
+// says within that time that it takes; until ctx ends at most ([platform.ErrUnanswered]).
 type Sender interface {
-	Send(ctx context.Context, controller string, action wire.WidgetAction) (wire.Ack, error)
+	Send(ctx context.Context, controller string, action wire.WidgetAction, patience time.Duration) (wire.Ack, error)
 }
 
 // Room answers at [Path].
@@ -221,14 +224,12 @@ func (r *Room) obey(ctx context.Context, d platform.RoomDevice, text string, out
 		}
 		steps = append(steps, g)
 	}
-	end := time.Now().Add(answerWithin)
+	began := time.Now()
 	var said []string
 	for _, g := range steps {
-		if least := time.Now().Add(stepLeast); end.Before(least) {
-			end = least
-		}
-		stepCtx, cancel := context.WithDeadline(ctx, end)
-		sentence, ok := r.step(stepCtx, d, g, out)
+		gone := time.Since(began)
+		stepCtx, cancel := context.WithTimeout(ctx, max(sentenceMost-gone, stepLeast))
+		sentence, ok := r.step(stepCtx, d, g, max(answerWithin-gone, stepLeast), out)
 		cancel()
 		if !slices.Contains(said, sentence) { // "Sent." once
 			said = append(said, sentence)
@@ -241,10 +242,10 @@ func (r *Room) obey(ctx context.Context, d platform.RoomDevice, text string, out
 	out.Success, out.Message = true, strings.Join(said, " ")
 }
 
-// step does one thing that a sentence asks for and says what became of it.
-func (r *Room) step(ctx context.Context, d platform.RoomDevice, g gesture, out *Response) (sentence string, ok bool) {
+// step does one thing that a sentence asks for and says what became of it, see [Sender].
+func (r *Room) step(ctx context.Context, d platform.RoomDevice, g gesture, patience time.Duration, out *Response) (sentence string, ok bool) {
 	if g.widget != "" {
-		return r.send(ctx, d, g)
+		return r.send(ctx, d, g, patience)
 	}
 	if r.cfg.Open != nil {
 		if err := r.cfg.Open(ctx, d.ID); err == nil {
@@ -259,11 +260,11 @@ func (r *Room) step(ctx context.Context, d platform.RoomDevice, g gesture, out *
 }
 
 // send puts one gesture to the controller and says what became of it.
-func (r *Room) send(ctx context.Context, d platform.RoomDevice, g gesture) (sentence string, ok bool) {
+func (r *Room) send(ctx context.Context, d platform.RoomDevice, g gesture, patience time.Duration) (sentence string, ok bool) {
 	ack, err := r.cfg.Send.Send(ctx, d.Controller, wire.WidgetAction{
 		DeviceID: d.ID, WorkspaceName: d.Workspace, PanelID: wire.ControlsPanel,
 		WidgetID: g.widget, Action: g.action, Value: g.value, Percent: g.percent, Origin: wire.OriginVoice,
-	})
+	}, patience)
 	switch {
 	case errors.Is(err, platform.ErrUnanswered):
 		return "Sent.", true

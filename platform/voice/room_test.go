@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -46,7 +47,7 @@ func (b *building) RoomDevice(_ context.Context, id string) (platform.RoomDevice
 
 func (b *building) Devices(context.Context, string) ([]platform.Device, error) { return b.lights, nil }
 
-func (b *building) Send(ctx context.Context, controller string, a wire.WidgetAction) (wire.Ack, error) {
+func (b *building) Send(ctx context.Context, controller string, a wire.WidgetAction, patience time.Duration) (wire.Ack, error) {
 	if controller != "house" {
 		return wire.Ack{}, platform.ErrNotFound
 	}
@@ -55,7 +56,10 @@ func (b *building) Send(ctx context.Context, controller string, a wire.WidgetAct
 	}
 	b.sent = append(b.sent, a)
 	if b.slow {
-		<-ctx.Done()
+		select {
+		case <-time.After(patience):
+		case <-ctx.Done():
+		}
 		return wire.Ack{}, platform.ErrUnanswered
 	}
 	return b.ack, b.err

@@ -1,0 +1,136 @@
+package automation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/cloud/wire"
+)
+
+// acceptAfter is when who wants to know is told that a command is under way, and how long it has.
+const acceptAfter = 800 * time.Millisecond
+
+// carryOut does one task and says what became of it. life ends with the daemon, run when something newer must not wait.
+func (a *Automation) carryOut(life, run context.Context, t task) wire.Ack {
+	now := time.Now()
+	switch {
+	case life.Err() != nil:
+		return stopping
+	case !now.Before(t.deadline):
+		return wire.Ack{Status: wire.Expired, Detail: "its time ran out while it waited"}
+	}
+	cmd := t.order.command
+	cmd.Expiry = t.deadline // at the latest: the core gives each bus what its part of the fan-out takes
+	cmd.Origin = originOf(t.WidgetAction)
+	outcomes := make([]outcome, len(t.clusters))
+	has := &allowance{began: now}
+	if t.Accept {
+		soon := time.AfterFunc(acceptAfter, func() { a.answer(t.ID, wire.Ack{Status: wire.Accepted, Within: has.milliseconds()}) })
+		defer soon.Stop()
+	}
+	var wg sync.WaitGroup
+	for i, id := range t.clusters {
+		cmd.Target = appliance.Target{Scope: appliance.InCluster, ID: id}
+		wg.Go(func() { outcomes[i].entry, outcomes[i].err = a.core.DoTelling(run, cmd, has.until) })
+	}
+	wg.Wait()
+	if run.Err() != nil && life.Err() == nil && !t.order.stops() {
+		ack := superseded
+		ack.Command = commands(outcomes)
+		return ack
+	}
+	snapshot := a.core.Snapshot()
+	ack := judge(outcomes)
+	ack.Things, ack.Not = exceptions(snapshot, outcomes)
+	ack.Within, ack.Widgets = has.milliseconds(), values(snapshot, t.clusters)
+	return ack
+}
+
+// allowance is how long a command has, as far as the core has told.
+type allowance struct {
+	began time.Time
+
+	mu  sync.Mutex
+	due time.Time
+}
+
+func (a *allowance) until(due time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if due.After(a.due) {
+		a.due = due
+	}
+}
+
+// milliseconds of it, rounded up; 0: nothing was told.
+func (a *allowance) milliseconds() int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return max(0, int64((a.due.Sub(a.began)+time.Millisecond-1)/time.Millisecond))
+}
+
+// originOf says in the ledger who asked, and through which of the platform's doors. None is that of rules: what a person
+// asks for is set by hand.
+func originOf(a wire.WidgetAction) appliance.Origin {
+	by := appliance.Origin{Who: clip(a.By), Via: a.Origin, Why: fmt.Sprintf("%s %s %s", a.WidgetID, a.Action, clip(a.Value))}
+	switch {
+	case a.Origin == wire.OriginAPI:
+		by.Via = "assistant"
+		if by.Who == "" {
+			by.Who = wire.OriginAPI
+		}
+	case by.Who == "":
+		by.Who = strings.TrimSpace(a.Origin + " " + clip(a.WorkspaceName))
+	}
+	return by
+}
+
+// outcome of a command at one cluster.
+type outcome struct {
+	entry appliance.Entry
+	err   error
+}
+
+// judge makes one answer of what the ledger says of every cluster. A cluster that has nothing which could obey is
+// passed over, unless none has.
+func judge(outcomes []outcome) wire.Ack {
+	ack := wire.Ack{Status: wire.Applied, Command: commands(outcomes)}
+	var problems, unable []string
+	for _, o := range outcomes {
+		for _, m := range o.entry.Members {
+			if m.Offline {
+				ack.Offline++
+			}
+		}
+		switch {
+		case errors.Is(o.err, appliance.ErrUnable):
+			unable = append(unable, o.err.Error())
+		case o.err != nil:
+			problems = append(problems, o.err.Error())
+		case !o.entry.OK():
+			problems = append(problems, o.entry.Err)
+		}
+	}
+	if len(unable) == len(outcomes) {
+		problems = unable
+	}
+	if len(problems) > 0 {
+		ack.Status, ack.Detail = wire.Failed, strings.Join(problems, "; ")
+	}
+	return ack
+}
+
+func commands(outcomes []outcome) string {
+	var ids []string
+	for _, o := range outcomes {
+		if o.entry.ID != "" {
+			ids = append(ids, o.entry.ID)
+		}
+	}
+	return strings.Join(ids, ", ")
+}
