@@ -20,8 +20,9 @@ import (
 	"svc.internal/controller/shelf/cli"
 )
 
-// settleMost is how long an order waits for the state that follows it: controllers look every half second what has changed.
-const settleMost = 2 * time.Second
+// settleLeast is how long an order waits for the state that follows it where the controller does not say that it takes longer:
+// controllers look every half second what has changed.
+const settleLeast = 2 * time.Second
 
 // assist registers the doors of the assistant and of those who speak to rooms, once there are sites to ask about.
 func (d *daemon) assist(e *echo.Echo, g *gate.Gate) {
@@ -29,7 +30,7 @@ func (d *daemon) assist(e *echo.Echo, g *gate.Gate) {
 		return
 	}
 	asker := assistant.New(assistant.Config{
-		Sites: d.sites, Act: d.act, History: d.db, Model: d.metered(), Price: d.price, Settle: settleMost, Now: time.Now, Log: d.log,
+		Sites: d.sites, Act: d.act, History: d.db, Model: d.metered(), Price: d.price, Settle: settleLeast, Now: time.Now, Log: d.log,
 	})
 	chat.New(asker, d.log).Register(e, with(g.Key, g.Metered), with(g.Person, g.Metered))
 	mcp.New(asker, g.More, version, d.log).Register(e, with(g.Key, g.Metered))

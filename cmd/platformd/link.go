@@ -96,6 +96,11 @@ func (a *app) openCloud(ctx context.Context, d *daemon, cfg serveConfig, env bro
 	}
 	c.link = link.New(link.Config{
 		Broker: at, Store: d.db, Log: d.log,
+		Late: func(controller string, a wire.WidgetAction, ack wire.Ack) {
+			if a.Origin != wire.OriginAPI { // the assistant looks itself
+				c.board.Late(controller, a.DeviceID, ack)
+			}
+		},
 		Take: func(m link.Message) {
 			if m.Below == wire.UpPanel {
 				if err := c.board.Take(m.Controller, m.Payload); err != nil {

@@ -81,6 +81,7 @@ xapi.Event.UserInterface.Extensions.Widget.Action.on((event) => {
 async function follow() {
   let since = '';
   let again = 1000;
+  let said; // how something ended that was sent only; what stands there at first is of before
   for (;;) {
     try {
       const Url = `${address}?wait=20&since=${since}`;
@@ -89,6 +90,9 @@ async function follow() {
       since = answer.tag;
       again = 1000;
       if (!busy) await show(answer.widgets);
+      const message = answer.message || '';
+      if (message && said !== undefined && message !== said) await tell(message);
+      said = message;
     } catch (e) {
       console.warn(`no values from the platform: ${e.message}`);
       since = '';

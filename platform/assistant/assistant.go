@@ -42,7 +42,8 @@ type Config struct {
 	History History
 	Model   model.Model // reads what the rules do not; nil: nobody does
 	Price   Price
-	// Settle is how long the answer to an order waits for the controller's reports to show it; zero: not at all.
+	// Settle is how long the answer to an order waits, after the controller's, for its reports to show it; longer where the
+	// controller says that its hardware takes longer. Zero: not at all.
 	Settle time.Duration
 	Now    func() time.Time
 	Log    *slog.Logger

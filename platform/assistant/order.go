@@ -19,8 +19,8 @@ const (
 	PreviewLife   = 2 * time.Minute
 	maxOrderZones = 50
 	ordersAtOnce  = 4
-	orderTimeout  = 10 * time.Second
-	stepPoints    = 20 // of "brighter" and "dimmer" without a number
+	orderTimeout  = 12 * time.Second // a controller has 10 s at most, and its answer is on its way
+	stepPoints    = 20               // of "brighter" and "dimmer" without a number
 )
 
 // Pending is an order that was previewed and waits for a yes.
@@ -241,7 +241,7 @@ func (e *Assistant) carryOut(ctx context.Context, w *work, p Pending) (answer, e
 		return answer{text: in(p.Lang, "Nothing was done: the preview is %s old. Say again what you want.", length(w.now.Sub(p.At)))}, nil
 	}
 	w.status("acting", User, "Sending to the controller")
-	results := make([]result, len(p.Steps))
+	began, results := time.Now(), make([]result, len(p.Steps))
 	byZone := map[int64][]int{}
 	for i, s := range p.Steps {
 		byZone[s.Zone.ID] = append(byZone[s.Zone.ID], i)
@@ -268,7 +268,7 @@ func (e *Assistant) carryOut(ctx context.Context, w *work, p Pending) (answer, e
 	o := &Ordered{Controller: p.Controller, Lang: p.Lang, At: w.now, Results: results}
 	o.judge(nil)
 	if e.Settle > 0 {
-		e.settleOrder(ctx, o)
+		e.settleOrder(ctx, o, time.Since(began))
 	}
 	if o.under() { // how it ends is told when it has
 		w.conv.Sent = o

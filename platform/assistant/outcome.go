@@ -101,11 +101,22 @@ func shows(d platform.Device, do platform.Action) bool {
 // lookEvery is how often it is looked at whether an order shows.
 const lookEvery = 100 * time.Millisecond
 
-// settleOrder waits until what the controller reports tells what became of an order, for at most [Config.Settle], and no longer when
-// all that is left are shades on their way: states come a moment after the acknowledgement, and who asks next should not be
-// told of before.
-func (e *Assistant) settleOrder(ctx context.Context, o *Ordered) {
-	ctx, cancel := context.WithTimeout(ctx, e.Settle)
+// reportsBehind is how long after its hardware the reports of a controller may show something: it looks every half second what has
+// changed.
+const reportsBehind = time.Second
+
+// settleOrder waits until what the controller reports tells what became of an order that was sent gone ago, and no longer when all
+// that is left are shades on their way: states come a moment after the acknowledgement, and who asks next should not be told of
+// before. At most it waits as long as the controller gave its hardware, and then for its reports; if that did not say, for
+// [Config.Settle].
+func (e *Assistant) settleOrder(ctx context.Context, o *Ordered, gone time.Duration) {
+	most := e.Settle
+	for _, r := range o.Results {
+		if within := r.Outcome.Within; within > 0 {
+			most = max(most, within+reportsBehind-gone)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()

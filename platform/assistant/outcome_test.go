@@ -3,6 +3,7 @@ package assistant
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -93,4 +94,52 @@ func TestWhatBecameOfAnOrderIsToldInThreeWords(t *testing.T) {
 	if first, _ = ordered(t, a, "stop the lobby shades", "yes", nil); !strings.Contains(first, "does not answer") {
 		t.Errorf("a stop that nobody heard: %s", first)
 	}
+}
+
+// How long an answer waits for the reports that show it follows what the controller says of its hardware; one that says nothing is
+// waited for as before.
+func TestTheAnswerWaitsAsLongAsTheControllerSays(t *testing.T) {
+	for _, test := range []struct{ within, reported, want time.Duration }{
+		{0, 1500 * time.Millisecond, 1500 * time.Millisecond},
+		{0, 5 * time.Second, 2 * time.Second},
+		{2100 * time.Millisecond, 5 * time.Second, 3100 * time.Millisecond},
+		{7 * time.Second, 5 * time.Second, 5 * time.Second},
+		{7 * time.Second, 20 * time.Second, 8 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			a := &answering{sitetest.New(), platform.Outcome{Done: true, Things: 4, Within: test.within}}
+			slow := &reporting{answering: a, after: test.reported}
+			e := New(Config{Sites: slow, Act: a, History: sitetest.NewHistory(), Settle: 2 * time.Second, Now: func() time.Time { return sitetest.Now }, Log: slog.New(slog.DiscardHandler)})
+			ask(t, e, platform.Inquiry{Session: "s", Message: "set the lobby to 31 %", Control: true})
+			slow.began = time.Now()
+			got := ask(t, e, platform.Inquiry{Session: "s", Message: "yes", Control: true}).Text
+			took := time.Since(slow.began)
+			if word := map[bool]string{true: "Done: ", false: "On its way: "}[test.reported <= test.want]; took < test.want || took > test.want+lookEvery || !strings.HasPrefix(got, word) {
+				t.Errorf("%+v: %s after %v", test, got, took)
+			}
+		})
+	}
+}
+
+// reporting is a building of which the platform hears some time after an order that its lights are at 31 %.
+type reporting struct {
+	*answering
+	began time.Time
+	after time.Duration
+}
+
+func (r *reporting) Devices(ctx context.Context, controller string) ([]platform.Device, error) {
+	all, err := r.answering.Devices(ctx, controller)
+	if r.began.IsZero() || time.Since(r.began) < r.after {
+		return all, err
+	}
+	all = slices.Clone(all)
+	for i := range all {
+		if all[i].Level != nil {
+			l := *all[i].Level
+			l.Value = 31
+			all[i].Level = &l
+		}
+	}
+	return all, err
 }

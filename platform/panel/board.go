@@ -3,6 +3,7 @@ package panel
 import (
 	"maps"
 	"sync"
+	"time"
 
 	"svc.internal/controller/cloud/wire"
 )
@@ -11,17 +12,27 @@ import (
 type Board struct {
 	mu      sync.Mutex
 	shown   map[spot]map[string]string
-	spots   map[string]int // of each controller in shown
-	changed chan struct{}  // closed when anything changes, and replaced
-	fresh   map[spot]bool  // changed since the writer looked; true: all of it is to be written again
+	spots   map[string]int  // of each controller in shown
+	changed chan struct{}   // closed when anything changes, and replaced
+	fresh   map[spot]bool   // changed since the writer looked; true: all of it is to be written again
+	told    map[spot]saying // what panels say besides
 }
 
 // spot is one device of one controller. What another controller says of the device is not believed.
 type spot struct{ controller, device string }
 
+// saying is a sentence on a panel, and when it was put there.
+type saying struct {
+	text string
+	at   time.Time
+}
+
+// saidFor is how long a panel says what became of something that was done there.
+const saidFor = time.Minute
+
 // NewBoard makes an empty board.
 func NewBoard() *Board {
-	return &Board{shown: map[spot]map[string]string{}, spots: map[string]int{}, changed: make(chan struct{}), fresh: map[spot]bool{}}
+	return &Board{shown: map[spot]map[string]string{}, spots: map[string]int{}, changed: make(chan struct{}), fresh: map[spot]bool{}, told: map[spot]saying{}}
 }
 
 // Bounds of what controllers may make the board remember: one alone cannot take the places of the others.
@@ -51,6 +62,38 @@ func (b *Board) Take(controller string, payload []byte) error {
 // Shown notes what a controller said, in answer to a command, that a device's panel should show now.
 func (b *Board) Shown(controller, device string, widgets map[string]string) {
 	b.set(controller, device, widgets)
+}
+
+// Late notes what became of an action at a device whose answer came when nobody waited for it any more: the panel says it for a
+// minute, or until something else is done there.
+func (b *Board) Late(controller, device string, ack wire.Ack) {
+	b.set(controller, device, ack.Widgets)
+	if mistaken(ack) {
+		b.again(controller, device)
+	}
+	if ack.Status == wire.Stale { // what came after it tells of itself
+		return
+	}
+	text := inWords(ack)
+	if ack.Status == wire.Applied {
+		text = "Done."
+	}
+	b.tell(controller, device, text)
+}
+
+// tell has a panel say something; empty: nothing.
+func (b *Board) tell(controller, device, text string) {
+	at := spot{controller, device}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, said := b.told[at]; !said && text == "" {
+		return
+	}
+	delete(b.told, at)
+	if _, known := b.shown[at]; known && text != "" { // within the bounds of what is shown
+		b.told[at] = saying{text, time.Now()}
+	}
+	b.note(at, false)
 }
 
 // set notes what a device's panel should show; nil widgets are those that nobody said anything of.
@@ -88,11 +131,15 @@ func (b *Board) again(controller, device string) {
 	b.note(spot{controller, device}, true)
 }
 
-// of tells what a device's panel should show, and a channel that is closed at the next change of anything.
-func (b *Board) of(controller, device string) (map[string]string, <-chan struct{}) {
+// of tells what a device's panel should show and say, and a channel that is closed at the next change of anything.
+func (b *Board) of(controller, device string) (widgets map[string]string, told string, changed <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.shown[spot{controller, device}], b.changed
+	at := spot{controller, device}
+	if said := b.told[at]; time.Since(said.at) < saidFor {
+		told = said.text
+	}
+	return b.shown[at], told, b.changed
 }
 
 // take returns the devices that changed since the last call, with whether all of their widgets must be written again, and a

@@ -91,12 +91,14 @@ type view struct {
 	Online    bool              `json:"online"` // the controller of the room is there
 	Voice     bool              `json:"voice"`  // sentences can be said here
 	Widgets   map[string]string `json:"widgets"`
-	Tag       string            `json:"tag"` // of these values, for ?since=
+	// Message is what became of the last thing that was done here, where its answer was that it is sent; absent otherwise.
+	Message string `json:"message,omitempty"`
+	Tag     string `json:"tag"` // of these values, for ?since=
 }
 
 func (r *Room) view(ctx context.Context, d platform.RoomDevice) (view, <-chan struct{}, error) {
-	widgets, next := r.cfg.Board.of(d.Controller, d.ID)
-	v := view{Device: d.ID, Workspace: d.Workspace, Voice: r.cfg.Say != nil, Widgets: widgets}
+	widgets, told, next := r.cfg.Board.of(d.Controller, d.ID)
+	v := view{Device: d.ID, Workspace: d.Workspace, Voice: r.cfg.Say != nil, Widgets: widgets, Message: told}
 	if v.Widgets == nil {
 		v.Widgets = map[string]string{}
 	}
@@ -215,7 +217,7 @@ func (r *Room) events(c echo.Context) error {
 		if now, next, err = r.view(ctx, d); err != nil {
 			continue // the next look may know more
 		}
-		if now.Online == v.Online && now.Workspace == v.Workspace && maps.Equal(now.Widgets, v.Widgets) {
+		if now.Online == v.Online && now.Workspace == v.Workspace && now.Message == v.Message && maps.Equal(now.Widgets, v.Widgets) {
 			continue
 		}
 		v = now

@@ -99,7 +99,7 @@ func (w *writer) begin(at spot, full bool) bool {
 func (w *writer) keep(ctx context.Context, at spot) {
 	pause := writeFirst
 	for ctx.Err() == nil {
-		want, _ := w.board.of(at.controller, at.device)
+		want, _, _ := w.board.of(at.controller, at.device)
 		d, err := w.store.RoomDevice(ctx, at.device)
 		if err == nil && d.Deployed && d.Controller == at.controller {
 			err = w.write(ctx, at.device, want)

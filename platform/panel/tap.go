@@ -127,13 +127,28 @@ func (r *Room) put(ctx context.Context, d platform.RoomDevice, t Tap) outcome {
 		r.cfg.Log.Warn("a tap was not sent", "device", d.ID, "controller", d.Controller, "why", err)
 		return outcome{Message: "That could not be sent; try again."}
 	}
-	r.cfg.Board.set(d.Controller, d.ID, ack.Widgets)
-	out := outcome{Success: ack.Status == wire.Applied, Message: ack.Detail, Status: ack.Status, Widgets: ack.Widgets}
-	if !out.Success && ack.Status != wire.Stale { // the panel shows what was tapped: it has to learn the truth
+	r.cfg.Board.Shown(d.Controller, d.ID, ack.Widgets)
+	if mistaken(ack) {
 		r.cfg.Board.again(d.Controller, d.ID)
 	}
-	if !out.Success && out.Message == "" {
-		out.Message = "That came too late; nothing was done."
+	r.cfg.Board.tell(d.Controller, d.ID, "")
+	return outcome{Success: ack.Status == wire.Applied, Message: inWords(ack), Status: ack.Status, Widgets: ack.Widgets}
+}
+
+// mistaken reports whether the panel shows what was tapped and is not so: it has to learn the truth.
+func mistaken(ack wire.Ack) bool { return ack.Status != wire.Applied && ack.Status != wire.Stale }
+
+// inWords says for whoever tapped what became of it.
+func inWords(ack wire.Ack) string {
+	switch {
+	case ack.Status == wire.Failed && len(ack.Not) > 0:
+		var who []string
+		for _, x := range ack.Not {
+			who = append(who, x.Name+" "+platform.WhyNot(string(x.Why)))
+		}
+		return platform.NotAll(ack.Things, who)
+	case ack.Status != wire.Applied && ack.Detail == "":
+		return "That came too late; nothing was done."
 	}
-	return out
+	return ack.Detail
 }

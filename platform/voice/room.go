@@ -284,30 +284,16 @@ func (r *Room) send(ctx context.Context, d platform.RoomDevice, g gesture, patie
 		return "That came too late; nothing was done. Say it again.", false
 	}
 	if len(ack.Not) > 0 {
-		return exceptions(ack), false
+		var who []string
+		for _, x := range ack.Not {
+			who = append(who, x.Name+" "+platform.WhyNot(string(x.Why)))
+		}
+		return platform.NotAll(ack.Things, who), false
 	}
 	if ack.Detail != "" {
 		return "Not done: " + strings.TrimSuffix(ack.Detail, ".") + ".", false
 	}
 	return "That was not done.", false
-}
-
-// exceptions says who did not do it, by name, and how many did.
-func exceptions(ack wire.Ack) string {
-	const named = 3
-	var who []string
-	for i, x := range ack.Not {
-		if i == named {
-			who = append(who, fmt.Sprintf("and %d more", len(ack.Not)-named))
-			break
-		}
-		who = append(who, x.Name+" "+platform.WhyNot(string(x.Why)))
-	}
-	text := strings.Join(who, "; ") + "."
-	if done := ack.Things - len(ack.Not); done > 0 {
-		return fmt.Sprintf("%d of %d done; %s", done, ack.Things, text)
-	}
-	return "Not done: " + text
 }
 
 func offline(n int, thing string) string {

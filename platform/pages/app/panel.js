@@ -91,7 +91,10 @@ export default function Panel({ params }) {
         <div class="grow"><h1><bdi>${v.workspaceName || v.deviceId}</bdi></h1><p class="sub">${t('panel.sub')}</p></div>
       </div>
       <${Banner} link=${panel.link} />
-      <div role="status">${!v.online && html`<${Notice} kind="fault" icon="plug">${t('panel.offline')}<//>`}</div>
+      <div role="status">
+        ${!v.online && html`<${Notice} kind="fault" icon="plug">${t('panel.offline')}<//>`}
+        ${v.message && html`<${Notice} kind="info">${v.message}<//>`}
+      </div>
       <${Lights} panel=${panel} v=${v} />
       <${Shades} panel=${panel} v=${v} />
       ${v.voice && html`<${Say} panel=${panel} />`}
