@@ -14,7 +14,7 @@ type Asker interface {
 	Ask(ctx context.Context, in Inquiry, tell func(Progress)) (Reply, error)
 	// Propose ranks what could be done about energy, comfort, cost or efficiency.
 	Propose(ctx context.Context, in Wish, tell func(Progress)) (Reply, error)
-	// Health tells what works now.
+	// Health tells what works now, and what became of the orders that the owner gave lately.
 	Health(ctx context.Context, in Inquiry) (Reply, error)
 }
 

@@ -32,6 +32,7 @@ func (d *daemon) assist(e *echo.Echo, g *gate.Gate) {
 	asker := assistant.New(assistant.Config{
 		Sites: d.sites, Act: d.act, History: d.db, Model: d.metered(), Price: d.price, Settle: settleLeast, Now: time.Now, Log: d.log,
 	})
+	d.beside = append(d.beside, asker.Run)
 	chat.New(asker, d.log).Register(e, with(g.Key, g.Metered), with(g.Person, g.Metered))
 	mcp.New(asker, g.More, version, d.log).Register(e, with(g.Key, g.Metered))
 	if d.cloud != nil {

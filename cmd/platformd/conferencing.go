@@ -47,6 +47,7 @@ func (d *daemon) conferencing(e *echo.Echo, g *gate.Gate, asker platform.Asker) 
 			return speech.Say(ctx, device, text, "panel")
 		}
 	}
-	d.panels = panel.New(cfg)
-	d.panels.Register(e, g.Admin)
+	panels := panel.New(cfg)
+	panels.Register(e, g.Admin)
+	d.beside = append(d.beside, panels.Run)
 }

@@ -19,7 +19,6 @@ import (
 	"svc.internal/controller/platform/assistant/model"
 	"svc.internal/controller/platform/gate"
 	"svc.internal/controller/platform/login"
-	"svc.internal/controller/platform/panel"
 	"svc.internal/controller/platform/ratelimit"
 	"svc.internal/controller/platform/site"
 	"svc.internal/controller/platform/store"
@@ -146,13 +145,14 @@ type daemon struct {
 	cloud  *cloud
 	speech voiceSettings
 	rooms  conferencingSettings
-	tunnel string      // domain; empty: there is none
-	panels *panel.Room // nil: there are no rooms
+	tunnel string // domain; empty: there is none
 
 	sites platform.SiteReader // nil: there is nothing to ask the assistant about
 	act   platform.Actuator   // nil: nothing can be controlled
 	model model.Model         // nil: the assistant answers by rules
 	price assistant.Price
+
+	beside []func(context.Context) error // what works while requests are answered, until its context ends
 
 	https, http net.Listener // one of them may be nil
 
@@ -227,8 +227,8 @@ func (d *daemon) run(ctx context.Context) error {
 		g.Go(func() error { return d.redis.Run(ctx) })
 	}
 	g.Go(func() error { return d.cloud.run(ctx, d) })
-	if d.panels != nil {
-		g.Go(func() error { return d.panels.Run(ctx) })
+	for _, run := range d.beside {
+		g.Go(func() error { return run(ctx) })
 	}
 	if d.https != nil {
 		g.Go(func() error { return web.Serve(ctx, d.https, e, d.cert.TLS(), d.crowd) })

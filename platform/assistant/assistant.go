@@ -52,12 +52,13 @@ type Config struct {
 // Assistant answers questions; it implements [platform.Asker].
 type Assistant struct {
 	Config
+	following follower
 }
 
 var _ platform.Asker = (*Assistant)(nil)
 
 // New makes an assistant.
-func New(c Config) *Assistant { return &Assistant{c} }
+func New(c Config) *Assistant { return &Assistant{Config: c} }
 
 // work is one inquiry while it is answered.
 type work struct {
@@ -100,7 +101,7 @@ func (e *Assistant) Ask(ctx context.Context, in platform.Inquiry, tell func(plat
 	if w.conv, err = e.recall(ctx, in.Owner, in.Session); err != nil {
 		return platform.Reply{}, err
 	}
-	ended := e.howItEnded(ctx, w)
+	ended := e.howItEnded(ctx, in.Owner, &w.conv, w.now)
 	w.status("thinking", "", "Reading the question")
 	agent, said, err := e.answer(ctx, w)
 	if err != nil {

@@ -19,6 +19,7 @@ type state struct {
 	Capabilities []string        `json:"capabilities"`
 	NotMeasured  []string        `json:"notMeasured"`
 	Control      controlState    `json:"control"`
+	Orders       []Gave          `json:"orders,omitempty"` // of this owner, the newest last
 	Time         time.Time       `json:"time"`
 }
 
@@ -80,6 +81,9 @@ func (e *Assistant) Health(ctx context.Context, in platform.Inquiry) (platform.R
 	if e.Model != nil {
 		s.Model.Configured, s.Model.Name = true, e.Model.Name()
 	}
+	if s.Orders, err = e.ordered(ctx, in.Owner, w.now); err != nil {
+		return platform.Reply{}, err
+	}
 	for _, a := range Agents {
 		s.Agents = append(s.Agents, agentState{a.Name, a.Purpose, "ready"})
 	}
@@ -112,5 +116,9 @@ func (e *Assistant) Health(ctx context.Context, in platform.Inquiry) (platform.R
 	text := fmt.Sprintf("Status %s: %s ready; %d of %s online; language model %s. Not measured: %s.", s.Status, count(len(s.Agents), "agent"),
 		s.Controllers.Online, count(s.Controllers.Total, "controller"), map[bool]string{true: "configured (" + label(s.Model.Name) + ")", false: "not configured, answers are worded by rules"}[s.Model.Configured],
 		list(s.NotMeasured))
+	if n := len(s.Orders); n > 0 {
+		last := s.Orders[n-1]
+		text += fmt.Sprintf(" Your last order, at %s: %s", moment(last.At, w.now), last.Text)
+	}
 	return w.reply(User, answer{text, s})
 }

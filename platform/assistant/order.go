@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/assistant/facts"
 	"svc.internal/controller/platform/understand"
@@ -265,13 +267,20 @@ func (e *Assistant) carryOut(ctx context.Context, w *work, p Pending) (answer, e
 		})
 	}
 	wg.Wait()
-	o := &Ordered{Controller: p.Controller, Lang: p.Lang, At: w.now, Results: results}
+	o := &Ordered{ID: uuid.NewString(), Controller: p.Controller, Lang: p.Lang, At: w.now, Results: results}
 	o.judge(nil)
 	if e.Settle > 0 {
 		e.settleOrder(ctx, o, time.Since(began))
 	}
+	if !o.under() {
+		o.EndedAt = e.Now()
+	}
+	if err := e.note(context.WithoutCancel(ctx), w.in.Owner, o); err != nil { // what was done is told all the same
+		e.Log.Warn("an order was not kept", "controller", p.Controller, "why", err)
+	}
 	if o.under() { // how it ends is told when it has
 		w.conv.Sent = o
+		e.following.take(w.in.Owner, *o)
 	}
 	return answer{o.text(), results}, nil
 }

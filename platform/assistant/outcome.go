@@ -135,9 +135,11 @@ func (e *Assistant) settleOrder(ctx context.Context, o *Ordered, gone time.Durat
 
 // Ordered is an order that was sent.
 type Ordered struct {
+	ID         string          `json:"id"`
 	Controller string          `json:"controller"`
 	Lang       understand.Lang `json:"lang"`
 	At         time.Time       `json:"at"`
+	EndedAt    time.Time       `json:"endedAt,omitzero"` // zero: something is on its way
 	Results    []result        `json:"results"`
 }
 
@@ -213,27 +215,3 @@ func (r *result) exceptions(lang understand.Lang) string {
 	}
 	return " (" + someIn(lang, r.Not, exceptionsNamed) + ")"
 }
-
-// howItEnded tells, once, what became of an order that was on its way when it was last spoken of; empty while it still is.
-func (e *Assistant) howItEnded(ctx context.Context, w *work) string {
-	o := w.conv.Sent
-	if o == nil {
-		return ""
-	}
-	late := w.now.Sub(o.At) > followMost
-	devices, err := e.Sites.Devices(ctx, o.Controller)
-	if err == nil {
-		o.judge(devices)
-	}
-	if o.under() && !late {
-		return ""
-	}
-	w.conv.Sent = nil
-	if o.under() {
-		return in(o.Lang, "What you told me at %s is still not there: %s", moment(o.At, w.now), o.text())
-	}
-	return in(o.Lang, "Of what you told me at %s: %s", moment(o.At, w.now), o.text())
-}
-
-// followMost is how long an order may be on its way before it is told as lost: the longest travel of a shade takes less.
-const followMost = 5 * time.Minute
