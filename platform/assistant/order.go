@@ -48,12 +48,12 @@ const noControl = "I may not switch or move anything for you: your key or login 
 // preview shows what an order would do; nothing is sent before the same person says yes.
 func (e *Assistant) preview(w *work, a *asked) (answer, error) {
 	switch {
+	case a.q.Unclear != nil: // nobody could have it done
+		return answer{text: a.f("I did nothing: %s", a.cannot())}, nil
 	case !w.in.Control:
 		return answer{text: a.f(noControl)}, nil
 	case e.Act == nil:
 		return answer{text: a.f("I cannot switch or move anything: this platform has no way to its controllers.")}, nil
-	case a.q.Unclear != nil:
-		return answer{text: a.f("I did nothing: %s", a.cannot())}, nil
 	case !a.site.Controller.Online:
 		return answer{text: a.f("I did nothing: the controller of %s is offline, so nothing would arrive in time.", quoted(a.site.Name()))}, nil
 	}

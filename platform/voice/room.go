@@ -205,6 +205,15 @@ func (r *Room) room(ctx context.Context, id string) (d platform.RoomDevice, miss
 // cannot says what can be said.
 const cannot = `I can switch and dim the lights, and move the shades. Say for instance "lights to 50 percent" or "open the shades".`
 
+// refusals are why an order is not done as it was said, by [Slots.Reason].
+var refusals = map[string]string{
+	Schedule:  "I cannot do it later, or for a while only.",
+	Condition: "I cannot wait for a condition.",
+	Scope:     "I command the lights and the shades of this room, all of them.",
+	Scene:     "I cannot recall scenes.",
+	Color:     "I cannot set colours.",
+}
+
 // obey does what a sentence says, or says why not.
 func (r *Room) obey(ctx context.Context, d platform.RoomDevice, text string, out *Response) {
 	heard := Parse(text)
@@ -315,6 +324,9 @@ func bucketOf(device string) platform.Bucket {
 func (r *Room) discuss(ctx context.Context, d platform.RoomDevice, h Heard, text string, out *Response) {
 	if r.cfg.Assistant == nil || h.Intent == Unknown {
 		out.Message = cannot
+		if why := refusals[h.Slots.Reason]; why != "" {
+			out.Message = "Nothing was done: " + why + " " + cannot
+		}
 		return
 	}
 	ctx = platform.WithIdentity(ctx, platform.Identity{Bucket: bucketOf(d.ID)})

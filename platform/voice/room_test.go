@@ -147,7 +147,7 @@ func TestSentencesBecomeGestures(t *testing.T) {
 		{"stop", "stop the shades", nil, "shade_stop clicked ", "Shades stopped."},
 		{"two things", "lights off and close the shades", nil, "light_power changed off, shade_position released 0", "Lights off. Shades closing."},
 		{"the panel", "show the controls", nil, "", "Here are the controls."},
-		{"another room", "turn on the kitchen lights", nil, "", cannot},
+		{"another room", "turn on the kitchen lights", nil, "", "Nothing was done: I command the lights and the shades of this room, all of them. " + cannot},
 		{"not a command", "play some music", nil, "", cannot},
 		{"one thing too much", "dim the lights and close the shades", nil, "", `I don't know how bright the lights are now. Say for instance "lights to 50 percent".`},
 	} {
@@ -174,6 +174,42 @@ func TestSentencesBecomeGestures(t *testing.T) {
 				t.Errorf("panel is %q", out.Panel)
 			}
 		})
+	}
+}
+
+// What is said is done whole or not at all: what a room cannot do is named, and nothing moves.
+func TestWhatARoomCannotDoIsRefusedWithTheReason(t *testing.T) {
+	for text, why := range map[string]string{
+		"lights off at 8 pm":                                     refusals[Schedule],
+		"turn the lights off in ten minutes":                     refusals[Schedule],
+		"lights on for an hour":                                  refusals[Schedule],
+		"lights off and close the shades at 8 pm":                refusals[Schedule],
+		"close the shades when it gets dark":                     refusals[Condition],
+		"turn off all lights except the ones at the window":      "",
+		"lights off but the lobby":                               refusals[Scope],
+		"activate the movie scene":                               refusals[Scene],
+		"make the lights blue":                                   refusals[Color],
+		"lights off, shades down, and the lights in the kitchen": "",
+		"lights to 20 percent and stop the music":                "",
+		"Licht aus um 20 Uhr":                                    refusals[Schedule],
+	} {
+		b := &building{lights: []platform.Device{light(50)}, ack: wire.Ack{Status: wire.Applied}}
+		_, out := b.open(t, false)(good, `{"deviceId":"room","text":`+quoted(text)+`}`)
+		if out.Success || len(b.sent) > 0 {
+			t.Errorf("%q: %+v, sent %v", text, out, b.sent)
+		}
+		if !strings.Contains(out.Message, why) || !strings.HasSuffix(out.Message, cannot) {
+			t.Errorf("%q: %s; want %q", text, out.Message, why)
+		}
+	}
+}
+
+// A sentence of several things is done in its order, and ends where one is not done: that is said.
+func TestASentenceEndsWhereSomethingIsNotDone(t *testing.T) {
+	b := &building{ack: wire.Ack{Status: wire.Failed, Things: 2, Not: []wire.Exception{{Name: "West", Why: wire.WhySilent}}}}
+	_, out := b.open(t, false)(good, `{"deviceId":"room","text":"close the shades, lights off"}`)
+	if out.Success || len(b.sent) != 1 || out.Message != "1 of 2 done; West does not answer." {
+		t.Errorf("%+v, sent %v", out, b.sent)
 	}
 }
 
