@@ -16,6 +16,7 @@ import (
 	mqtt "github.com/eclipse/paho.mqtt.golang"
 	"github.com/google/uuid"
 
+	"svc.internal/controller/appliance"
 	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/cloud/wire"
 )
@@ -45,6 +46,8 @@ type Config struct {
 	// Tunnel, if not nil, answers requests to the public API that the platform carries here. It asks for the controller's
 	// own tokens: the platform vouches for nobody.
 	Tunnel http.Handler
+	// Past, if not nil, gives the newest finished commands from before this start, at most limit, the newest first.
+	Past func(ctx context.Context, limit int) ([]appliance.Entry, error)
 	// Deadline tells when by this clock it is exp by the platform's; nil: the clocks agree.
 	Deadline func(exp time.Time) time.Time
 	Log      *slog.Logger
@@ -57,6 +60,7 @@ type Link struct {
 	box    *outbox
 	follow *follower
 	tunnel *tunnel
+	retell chan struct{} // the platform may have missed something of the ledger
 
 	mu       sync.Mutex
 	online   bool // there is a session
@@ -68,7 +72,7 @@ func New(cfg Config) (*Link, error) {
 	if err := wire.CheckControllerID(cfg.Credentials.Controller); err != nil {
 		return nil, fmt.Errorf("link to the platform: %w", err)
 	}
-	l := &Link{cfg: cfg, box: newOutbox(), tunnel: newTunnel(cfg), tls: &tls.Config{MinVersion: tls.VersionTLS12}}
+	l := &Link{cfg: cfg, box: newOutbox(), tunnel: newTunnel(cfg), retell: make(chan struct{}, 1), tls: &tls.Config{MinVersion: tls.VersionTLS12}}
 	if ca := cfg.Credentials.CA; ca != "" {
 		l.tls.RootCAs = x509.NewCertPool()
 		if !l.tls.RootCAs.AppendCertsFromPEM([]byte(ca)) {
@@ -128,6 +132,7 @@ func (l *Link) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	wg.Go(func() { l.follow.run(ctx) })
+	wg.Go(func() { l.tellLedger(ctx) })
 	defer l.tunnel.done.Wait()
 	pause, told := retryFirst, false
 	for ctx.Err() == nil {
@@ -166,6 +171,13 @@ func (l *Link) setPlatform(there bool) {
 	l.platform = there
 	l.mu.Unlock()
 	l.box.poke()
+}
+
+// heard reports whether what is sent now reaches the platform, as far as is known.
+func (l *Link) heard() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.online && l.platform
 }
 
 func (l *Link) hasPlatform() bool {

@@ -56,6 +56,7 @@ func (l *Link) hold(ctx context.Context) error {
 // whole puts everything that is known into the outbox.
 func (l *Link) whole() {
 	l.follow.all()
+	poke(l.retell)
 	if l.cfg.Values != nil {
 		l.box.panel(l.cfg.Values())
 	}

@@ -14,6 +14,7 @@
 //	bms/v1/ctl/<cid>/up/tele              controller → platform  QoS 0            Telemetry
 //	bms/v1/ctl/<cid>/up/event             controller → platform  QoS 1            Event
 //	bms/v1/ctl/<cid>/up/panel             controller → platform  QoS 1            PanelValues
+//	bms/v1/ctl/<cid>/up/ledger            controller → platform  QoS 1            Ledger
 //	bms/v1/ctl/<cid>/up/req               controller → platform  reserved
 //	bms/v1/platform/status                platform               QoS 1, retained  Status
 //

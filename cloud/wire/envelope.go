@@ -27,6 +27,7 @@ const (
 	TypeTele     Type = "telemetry"
 	TypeEvent    Type = "event"
 	TypePanel    Type = "panel.values"
+	TypeLedger   Type = "ledger"
 	TypeTunnel   Type = "tunnel.request"
 	TypeTunneled Type = "tunnel.part"
 )

@@ -30,6 +30,7 @@ const (
 	UpTele     = "up/tele"
 	UpEvent    = "up/event"
 	UpPanel    = "up/panel"
+	UpLedger   = "up/ledger"
 	UpTunnel   = "up/tunnel"
 )
 

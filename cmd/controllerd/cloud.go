@@ -78,6 +78,9 @@ func (c *cloud) hold(ctx context.Context, enrolled store.Cloud) {
 		Clock:  rules.Clock, Deadline: rules.Deadline,
 		Values: rules.Values,
 		Tunnel: c.door(),
+		Past: func(ctx context.Context, limit int) ([]appliance.Entry, error) {
+			return d.db.Entries(ctx, limit, "")
+		},
 	})
 	if err != nil {
 		log.Error("no link to the platform; enrol again", "why", err)
