@@ -51,6 +51,16 @@ type (
 		ReportedAt time.Time // when it arrived
 		Silent     bool      // it is a device that does not answer
 		Seen       time.Time // values were read again and found unchanged; zero: never
+		// Doing and Reach are what a change of it would say; empty: nothing new is known of that. Read tells that Doing was
+		// read and not only sent.
+		Doing, Reach string
+		Read         bool
+	}
+	// LedgerPart is a part of a ledger: nothing that ended in [Since, Until) is missing in what came from Since on.
+	LedgerPart struct {
+		Controller   string
+		Since, Until time.Time
+		Commands     []Command
 	}
 	// Sample is one measured power.
 	Sample struct {
@@ -74,11 +84,12 @@ type (
 		Reports []Report
 		Seen    []Report // kind, ID and Seen count
 		Events  []MessageEvent
+		Ledgers []LedgerPart
 		Samples map[string][]Sample  // by controller
 		Alive   map[string]time.Time // controllers that said anything
 	}
 	// Retention says from when on what is kept.
-	Retention struct{ Minutes, Quarters, Events time.Time }
+	Retention struct{ Minutes, Quarters, Events, History time.Time }
 )
 
 // quietMost is how long a controller that is there may say nothing: it tells every half minute that its values still

@@ -118,6 +118,10 @@ type SiteReader interface {
 	Devices(ctx context.Context, controller string) ([]Device, error)
 	// Events returns those in [from, to), newest first, at most limit.
 	Events(ctx context.Context, controller string, from, to time.Time, limit int) ([]Event, error)
+	// Ledger returns what was commanded in [from, to), newest first, at most limit.
+	Ledger(ctx context.Context, controller string, from, to time.Time, limit int) (Ledger, error)
+	// Changes returns those of an aspect of things of a kind, "node" or "shade", by ID, newest first of each.
+	Changes(ctx context.Context, controller, kind string, aspect Aspect) ([]Change, error)
 	// Energy returns what meter node measured in [from, to): whole minutes within the last 48 hours, quarters of an hour
 	// before.
 	Energy(ctx context.Context, controller string, node int64, from, to time.Time) ([]Energy, error)

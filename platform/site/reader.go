@@ -22,6 +22,8 @@ type Reports interface {
 	Events(ctx context.Context, controller string, from, to time.Time, limit int) ([]platform.Event, error)
 	Energy(ctx context.Context, controller string, node int64, length time.Duration, from, to time.Time) ([]platform.Energy, error)
 	Meters(ctx context.Context, controller string) ([]platform.MeterState, error)
+	Ledger(ctx context.Context, controller string, from, to time.Time, limit int) (platform.Ledger, error)
+	Changes(ctx context.Context, controller, kind string, aspect platform.Aspect) ([]platform.Change, error)
 }
 
 // Reader implements [platform.SiteReader].

@@ -211,6 +211,8 @@ func (r *Recorder) sort(messages []Message) (platform.Batch, []session) {
 			err = addTelemetry(&b, m)
 		case m.Below == wire.UpEvent:
 			err = addEvent(&b, m)
+		case m.Below == wire.UpLedger:
+			err = addLedger(&b, m)
 		}
 		if err != nil {
 			r.Unread(m, err)
@@ -231,7 +233,7 @@ func (r *Recorder) mayKeep(m Message, isState bool) bool {
 	switch {
 	case m.Retained, isState:
 		return r.shares.Hold(m.Controller, m.Below, len(m.Payload))
-	case m.Below == wire.UpTele, m.Below == wire.UpEvent:
+	case m.Below == wire.UpTele, m.Below == wire.UpEvent, m.Below == wire.UpLedger:
 		return r.shares.Store(m.Controller, len(m.Payload))
 	}
 	return true
@@ -262,10 +264,15 @@ func addReport(b *platform.Batch, m Message, kind wire.Kind, id int64) error {
 	if kind != wire.KindSite && len(env.Data) > stateMost {
 		return platform.Invalid("a state of %d bytes, at most %d", len(env.Data), stateMost)
 	}
-	b.Reports = append(b.Reports, platform.Report{
+	r := platform.Report{
 		Controller: m.Controller, Kind: string(kind), ID: id, State: env.Data, At: env.TS, ReportedAt: m.At,
 		Silent: (kind == wire.KindNode || kind == wire.KindShade) && (s.Online == nil || !*s.Online),
-	})
+	}
+	if env.TS.Before(m.At.Add(futureMost)) { // else nothing that comes later would count as newer
+		r.Doing, r.Read = doing(s)
+		r.Reach = reach(s)
+	}
+	b.Reports = append(b.Reports, r)
 	return nil
 }
 
@@ -320,7 +327,7 @@ func addEvent(b *platform.Batch, m Message) error {
 
 func (r *Recorder) purge(ctx context.Context) {
 	now := time.Now()
-	err := r.store.Purge(ctx, platform.Retention{Minutes: now.Add(-MinutesKept), Quarters: now.Add(-QuartersKept), Events: now.Add(-EventsKept)})
+	err := r.store.Purge(ctx, platform.Retention{Minutes: now.Add(-MinutesKept), Quarters: now.Add(-QuartersKept), Events: now.Add(-EventsKept), History: now.Add(-platform.HistoryKept)})
 	if err != nil && ctx.Err() == nil {
 		r.log.Error("what is too old was not removed; trying again in an hour", "why", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -196,5 +197,62 @@ func TestDevicesThatDoNotAnswerAreCounted(t *testing.T) {
 	}
 	if silent != counted().Silent {
 		t.Errorf("the site's own page counts %d, the list %d", silent, counted().Silent)
+	}
+}
+
+func TestWhatWasCommandedAndWhatChangedIsKept(t *testing.T) {
+	h := open(t)
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	if l, err := h.Ledger(t.Context(), "house", now.Add(-time.Hour), now.Add(time.Hour), 10); err != nil || !l.Since.IsZero() {
+		t.Errorf("before it was reported: %+v %v", l, err)
+	}
+	if _, err := h.Ledger(t.Context(), "nowhere", now, now, 10); !errors.Is(err, platform.ErrNotFound) {
+		t.Errorf("an unknown controller: %v", err)
+	}
+	yes, no := true, false
+	light := func(level float64, source wire.Source, online *bool) {
+		h.in("up/state/node/7", wire.TypeState, false, wire.State{Kind: wire.KindNode, ID: 7, Tag: "NODE", Abilities: []string{"switch"}, Online: online,
+			Level: &wire.Value{Value: level, At: time.Now(), Source: source}})
+	}
+	is := func(aspect platform.Aspect, kind string) (words []string) {
+		t.Helper()
+		all, err := h.Changes(t.Context(), "house", kind, aspect)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range all {
+			words = append(words, c.Is)
+		}
+		return words
+	}
+	light(40, wire.Measured, &yes)
+	light(60, wire.Measured, &yes)
+	light(0, wire.Acknowledged, &yes)
+	light(100, wire.Restored, &yes) // from before a restart: no news
+	light(0, wire.Measured, &no)
+	for _, position := range []float64{0, 40, 100} {
+		h.in("up/state/shade/5001", wire.TypeState, false, wire.State{Kind: wire.KindShade, ID: 5001, Online: &yes, Position: &wire.Value{Value: position, At: time.Now(), Source: wire.Measured}})
+	}
+	h.in("up/state/node/127", wire.TypeState, false, wire.State{Kind: wire.KindNode, ID: 127, Abilities: []string{"measure"}, Online: &yes})
+	part := wire.Ledger{Since: now.Add(-time.Minute), Until: now, Commands: []wire.Commanded{{ID: "a", At: now.Add(-time.Second), Done: now, Who: "ada", Via: "public-api", Do: "light-off", Kind: wire.KindCluster, Thing: 3, Things: 2}}}
+	h.in("up/ledger", wire.TypeLedger, false, part)
+	part.Until = now.Add(24 * time.Hour) // of a clock that is wrong
+	h.in("up/ledger", wire.TypeLedger, false, part)
+	part.Until, part.Commands = now, []wire.Commanded{{ID: "b", At: now.Add(24 * time.Hour), Do: "light-off"}}
+	h.in("up/ledger", wire.TypeLedger, false, part)
+	h.in("up/state/node/8", wire.TypeState, false, wire.State{Kind: wire.KindNode, ID: 8, Online: &yes})
+	h.until("the last is saved", func() bool { return len(h.devices()) == 4 })
+	if got := is(platform.Doing, "node"); !slices.Equal(got, []string{"unknown", "off", "on"}) {
+		t.Errorf("the light was %q", got)
+	}
+	if got := is(platform.Doing, "shade"); !slices.Equal(got, []string{"open", "between", "closed"}) {
+		t.Errorf("the shade was %q", got)
+	}
+	if got := is(platform.Reach, "node"); !slices.Equal(got, []string{"offline", "online", "online", "online"}) {
+		t.Errorf("the nodes were %q", got)
+	}
+	l, err := h.Ledger(t.Context(), "house", now.Add(-time.Hour), now.Add(48*time.Hour), 10)
+	if err != nil || !l.Until.Equal(now) || len(l.Commands) != 1 || l.Commands[0].Who != "ada" || l.Commands[0].Kind != "cluster" {
+		t.Errorf("ledger: %+v %v", l, err)
 	}
 }

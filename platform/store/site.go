@@ -40,6 +40,9 @@ func (s *Store) SaveBatch(ctx context.Context, b platform.Batch) error {
 				return err
 			}
 		}
+		if err := saveLedgers(ctx, tx, b.Ledgers); err != nil {
+			return err
+		}
 		for _, controller := range slices.Sorted(maps.Keys(b.Samples)) {
 			if err := saveSamples(ctx, tx, controller, b.Samples[controller]); err != nil {
 				return err
@@ -67,18 +70,29 @@ func inOrder(reports []platform.Report) []platform.Report {
 }
 
 func saveReports(ctx context.Context, tx *sql.Tx, b platform.Batch) error {
-	put, err := tx.PrepareContext(ctx, `INSERT INTO thing (controller, kind, id, state, at, reported_at, silent, seen_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, 0) ON CONFLICT (controller, kind, id) DO UPDATE SET
-		state = excluded.state, silent = excluded.silent, at = excluded.at, reported_at = excluded.reported_at WHERE excluded.at >= thing.at`)
+	put, err := tx.PrepareContext(ctx, `INSERT INTO thing (controller, kind, id, state, at, reported_at, silent, seen_at, doing, reach)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9) ON CONFLICT (controller, kind, id) DO UPDATE SET
+		state = excluded.state, silent = excluded.silent, at = excluded.at, reported_at = excluded.reported_at,
+		doing = CASE WHEN excluded.doing = '' THEN thing.doing ELSE excluded.doing END,
+		reach = CASE WHEN excluded.reach = '' THEN thing.reach ELSE excluded.reach END WHERE excluded.at >= thing.at`)
 	if err != nil {
 		return err
 	}
 	defer put.Close()
+	changes, err := newChanges(ctx, tx)
+	if err != nil {
+		return err
+	}
+	defer changes.Close()
 	for _, r := range b.Reports {
 		if len(r.State) == 0 {
-			_, err = tx.ExecContext(ctx, "DELETE FROM thing WHERE controller = $1 AND kind = $2 AND id = $3", r.Controller, r.Kind, r.ID)
-		} else {
-			_, err = put.ExecContext(ctx, r.Controller, r.Kind, r.ID, string(r.State), Micros(r.At), Micros(r.ReportedAt), r.Silent)
+			for _, table := range []string{"thing", "change"} {
+				if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE controller = $1 AND kind = $2 AND id = $3", r.Controller, r.Kind, r.ID); err != nil {
+					return err
+				}
+			}
+		} else if err = saveChanges(ctx, tx, changes, r); err == nil {
+			_, err = put.ExecContext(ctx, r.Controller, r.Kind, r.ID, string(r.State), Micros(r.At), Micros(r.ReportedAt), r.Silent, r.Doing, r.Reach)
 		}
 		if err != nil {
 			return err
@@ -260,8 +274,10 @@ func (s *Store) Purge(ctx context.Context, r platform.Retention) error {
 				return err
 			}
 		}
-		_, err := tx.ExecContext(ctx, "DELETE FROM event WHERE at < $1", Micros(r.Events))
-		return err
+		if _, err := tx.ExecContext(ctx, "DELETE FROM event WHERE at < $1", Micros(r.Events)); err != nil {
+			return err
+		}
+		return purgeHistory(ctx, tx, r.History)
 	})
 	if err != nil {
 		return fmt.Errorf("remove what is older than it has to be: %w", err)
