@@ -39,8 +39,8 @@ var served = map[understand.Topic][]understand.Op{
 	understand.Lights:    {understand.Average, understand.Most, understand.Least, understand.Compare, understand.Difference, understand.Share, understand.Since, understand.Who, understand.Why},
 	understand.Shades:    {understand.Average, understand.Most, understand.Least, understand.Share, understand.Since, understand.Who, understand.Why},
 	understand.Colour:    {understand.Average, understand.Most, understand.Least},
-	understand.Faults:    {understand.Since, understand.Why},
-	understand.Offline:   {understand.Most, understand.Since, understand.Why, understand.Share},
+	understand.Faults:    {understand.Since, understand.Who, understand.Why},
+	understand.Offline:   {understand.Most, understand.Since, understand.Who, understand.Why, understand.Share},
 	understand.Inventory: {understand.Most, understand.Least, understand.Can, understand.Sum}, understand.Controllers: {understand.Since},
 	understand.Comfort: {}, understand.Occupancy: {understand.Since, understand.Most}, understand.Automation: {}, understand.Report: {}, understand.Sources: {understand.Since}, understand.Saving: {},
 }

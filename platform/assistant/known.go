@@ -10,16 +10,12 @@ import (
 	"svc.internal/controller/platform/understand"
 )
 
-// unkept answers who switched something, since when it is as it is, and why: the platform hears how things are, not what led there.
+// unkept answers who switched something, and why, where the controller does not say.
 func (a *asked) unkept() answer {
-	what := map[understand.Topic]string{understand.Lights: "levels", understand.Shades: "positions"}[a.q.Topic]
-	switch a.q.Op {
-	case understand.Who:
-		return answer{text: "I do not know: who switched or moved something, and through what, stands in the ledger of the controller, which it does not report to the platform. Its own pages show it under every command."}
-	case understand.Why:
-		return answer{text: "I do not know: what led to it stands in the ledger and the rules of the controller, which it does not report to the platform. I can tell how it is now, and which faults are reported."}
+	if a.q.Op == understand.Who {
+		return answer{text: a.f("I do not know: who switched or moved something, and through what, stands in the ledger of the controller, which it does not report to the platform. Its own pages show it under every command.")}
 	}
-	return answer{text: fmt.Sprintf("I do not know: %s are reported as they are now, and their history is not kept, so I cannot tell for how long.", what)}
+	return answer{text: a.f("I do not know: what led to it stands in the ledger and the rules of the controller, which it does not report to the platform. I can tell how it is now, and which faults are reported.")}
 }
 
 // why answers for energy that reasons are not measured, and gives the figure that is.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/assistant/facts"
 	"svc.internal/controller/platform/understand"
 )
@@ -16,8 +17,10 @@ func (a *asked) lights() (answer, error) {
 		return answer{text, t}, nil
 	}
 	switch {
-	case a.q.Op == understand.Since || a.q.Op == understand.Who || a.q.Op == understand.Why:
-		return a.unkept(), nil
+	case a.q.Op == understand.Since:
+		return a.since(t, platform.KindLight)
+	case a.q.Op == understand.Who || a.q.Op == understand.Why:
+		return a.who(t, platform.KindLight)
 	case a.past():
 	case (a.q.Op == understand.Compare || a.q.Op == understand.Difference) && len(a.q.Mentioned()) > 1:
 		return a.compareLights()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/assistant/facts"
 	"svc.internal/controller/platform/understand"
 )
@@ -18,8 +19,11 @@ func (a *asked) shades() (answer, error) {
 	if text := a.noneOf(t, "shade"); text != "" {
 		return answer{text, t}, nil
 	}
-	if a.q.Op == understand.Since || a.q.Op == understand.Who || a.q.Op == understand.Why {
-		return a.unkept(), nil
+	switch a.q.Op {
+	case understand.Since:
+		return a.since(t, platform.KindShade)
+	case understand.Who, understand.Why:
+		return a.who(t, platform.KindShade)
 	}
 	if a.past() {
 		return answer{text: a.f("I do not know: positions are reported as they are now, and their history is not kept.")}, nil

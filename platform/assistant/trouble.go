@@ -10,8 +10,20 @@ import (
 	"svc.internal/controller/platform/understand"
 )
 
+// cause answers who or why of a trouble, which nobody reports, with what is known of it.
+func (a *asked) cause(why, who string, tell func() (answer, error)) (answer, error) {
+	head := map[understand.Op]string{understand.Why: why, understand.Who: who}[a.q.Op]
+	a.q.Op, a.q.Form = understand.Tell, understand.Plain
+	said, err := tell()
+	said.text = sentences(a.f(head), said.text)
+	return said, err
+}
+
 // faults answers what is wrong, or was in a period.
 func (a *asked) faults() (answer, error) {
+	if a.q.Op == understand.Why || a.q.Op == understand.Who {
+		return a.cause("Why, I do not know, beyond what is reported:", "Who or what did that is not reported. What is known:", a.faults)
+	}
 	var from, to time.Time
 	if a.past() || a.q.When != nil && !a.q.When.Now {
 		from, to = a.q.When.From, a.q.When.To
@@ -139,6 +151,9 @@ func thingNames(things []facts.Thing) []string {
 
 // offline answers what is out of reach, what is not, and for how long.
 func (a *asked) offline() (answer, error) {
+	if a.q.Op == understand.Why || a.q.Op == understand.Who {
+		return a.cause("Why, I do not know: a device that does not answer tells no reason. What is known:", "Nobody is known to have done that: no command makes a device silent. What is known:", a.offline)
+	}
 	var from, to time.Time
 	if a.q.When != nil && !a.q.When.Now {
 		from, to = a.q.When.From, a.q.When.To
@@ -245,6 +260,11 @@ func (a *asked) oneReach() (answer, error) {
 		state = a.f("is offline")
 	}
 	head := a.f("%s %s.", label(d.Name), state)
+	if a.q.Op == understand.Since && d.Online {
+		if seen, err = a.online([]facts.Thing{{ID: d.ID, Name: d.Name}}); err != nil {
+			return answer{}, err
+		}
+	}
 	if a.q.Form == understand.Check {
 		head = a.yesNo(d.Online == (a.q.State != understand.Away)) + head
 	}

@@ -73,6 +73,9 @@ func speaksGerman(q understand.Frame) bool {
 	period := q.When != nil && !q.When.Now
 	switch q.Topic {
 	case understand.Lights, understand.Shades:
+		if q.Op == understand.Since || q.Op == understand.Who || q.Op == understand.Why {
+			return true
+		}
 		return op && q.By == "" && q.State != understand.Unread
 	case understand.Energy:
 		return (q.Op == understand.Tell || q.Op == understand.Average) && q.By == "" && q.Against == nil && len(q.Conds) == 0 && q.Assumed == understand.Assumed{} && q.Aspect == ""

@@ -46,6 +46,8 @@ type Building struct {
 	ZoneList   []platform.Zone
 	DeviceList []platform.Device
 	EventList  []platform.Event
+	LedgerKept platform.Ledger
+	ChangeList []platform.Change     // newest first
 	Further    []platform.Controller // that have no devices
 	Acted      []string              // what was ordered
 	Refuse     map[int64]string      // clusters that do not obey, and why

@@ -155,6 +155,15 @@ func (s *sentence) op() {
 	switch {
 	case f.Op == Can:
 		s.claim("can", "able", "dim?", "tune?", "any", "level")
+	case f.Topic == Nothing && s.has("who") && f.State == "": // "who was it?", of what was said before
+		f.Op = Who
+		if !s.bare() && !f.Is(Follows) && f.Unclear == nil { // "who was in the lobby"
+			f.Unclear = &Unclear{Conflict, []string{said(s.t, max(0, s.first("who")), 1)}}
+		}
+		s.claim("who", "switch")
+	case (f.Topic == Lights || f.Topic == Shades) && s.agent(): // "what switched it off"
+		f.Op = Who
+		s.claim("switch")
 	case s.has("who") && s.has("switch", "on", "off", "open", "closed", "level") && (f.Topic == Lights || f.Topic == Shades || f.Topic == Nothing || f.Topic == Inventory):
 		f.Op = Who
 		if f.Topic == Nothing || f.Topic == Inventory {
@@ -164,6 +173,9 @@ func (s *sentence) op() {
 			}
 		}
 		s.claim("who", "switch", "since", "level", "can", "future")
+	case f.Topic == Nothing && s.bare() && s.has("since") && !s.has("why"): // "since when?"
+		f.Op = Since
+		s.claim("since", "when", "longer")
 	case s.has("why"):
 		f.Op = Why
 		s.claim("why", "switch", "most", "more", "less", "can")
@@ -217,4 +229,17 @@ func (s *sentence) op() {
 	if s.has("average") && f.Op != Average && (f.Op == Most || f.Op == Least || f.By != "") {
 		s.claim("average")
 	}
+}
+
+// bare reports whether a sentence names no place, time, state or value: it is about what was said before, if about anything.
+func (s *sentence) bare() bool {
+	return len(s.f.Places)+len(s.f.Except)+len(s.f.Conds)+len(s.f.Having) == 0 && s.f.When == nil && s.f.State == "" && s.f.Kind == ""
+}
+
+// agent reports whether it is asked what did something, in the words of who did.
+func (s *sentence) agent() bool {
+	if s.wordAt(0) == "was" && s.wordAt(1) == "hat" {
+		return s.has("switch", "on", "off", "open", "closed")
+	}
+	return s.wordAt(0) == "what" && s.first("switch") == 1
 }

@@ -1,0 +1,315 @@
+package assistant
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/assistant/facts"
+	"svc.internal/controller/platform/understand"
+)
+
+// wireKind is what the history calls things of a kind.
+var wireKind = map[string]string{platform.KindLight: "node", platform.KindShade: "shade"}
+
+// stateWords are the words of the history for a state that is asked for.
+var stateWords = map[understand.State][]string{understand.On: {"on"}, understand.Off: {"off"}, understand.Open: {"open", "between"}, understand.Closed: {"closed"}}
+
+// since answers since when things are as they are, or when they last were.
+func (a *asked) since(t facts.Things, kind string) (answer, error) {
+	if a.q.When != nil && !a.q.When.Now {
+		return answer{text: a.f("I can tell since when things are as they are and when they last changed, but do not add up how long that was in a time that is past.")}, nil
+	}
+	words := stateWords[a.q.State]
+	bound := a.cond(understand.Minutes)
+	if bound != nil && words == nil {
+		words = stateWords[map[string]understand.State{platform.KindLight: understand.On, platform.KindShade: understand.Open}[kind]]
+	}
+	holds, err := a.site.Holds(a.ctx, t.All, wireKind[kind], platform.Doing, words...)
+	if err != nil {
+		return answer{}, err
+	}
+	if len(holds) > 0 && !slices.ContainsFunc(holds, func(h facts.Hold) bool { return h.Is != "" }) {
+		return answer{sentences(a.f("I do not know for how long: their history is not kept yet, only how they are now."), a.basis(t.Basis)), holds}, nil
+	}
+	if bound != nil {
+		return a.heldFor(t, kind, holds, *bound, words[0]), nil
+	}
+	if a.q.Form == understand.List { // "which are on, since when": not those that are not
+		holds = slices.DeleteFunc(holds, func(h facts.Hold) bool { return !h.Until.IsZero() })
+	}
+	for i := range holds {
+		if len(words) > 1 && holds[i].Is != "" {
+			holds[i].Is = "part"
+		}
+	}
+	lines := a.holdLines(holds)
+	head := upper(strings.Join(first(lines, 20), "; ")) + "."
+	if len(lines) == 0 { // or it would be among those that never were so
+		head = a.f("As far as is known, none of the %s%s was %s.", a.count(len(t.All), kind), a.in(), a.f(words[0]))
+	}
+	return answer{sentences(a.partly(), head, a.watched(), a.basis(t.Basis)), holds}, nil
+}
+
+// watched tells where the history comes from.
+func (a *asked) watched() string {
+	return a.f("Changes are known as far as they were reported, for a month at most.")
+}
+
+// holdLines put together what began at the same time.
+func (a *asked) holdLines(holds []facts.Hold) []string {
+	names := map[string][]string{}
+	var order []string
+	for _, h := range holds {
+		w := a.holdWords(h)
+		if names[w] == nil {
+			order = append(order, w)
+		}
+		names[w] = append(names[w], label(h.Name))
+	}
+	var lines []string
+	for _, w := range order {
+		lines = append(lines, a.some(names[w], 10)+": "+w)
+	}
+	return lines
+}
+
+// online answers since when devices answer.
+func (a *asked) online(things []facts.Thing) (string, error) {
+	var all []facts.Hold
+	for _, kind := range []string{"node", "shade"} {
+		of := slices.DeleteFunc(slices.Clone(things), func(t facts.Thing) bool { return a.isKind(t.ID, platform.KindShade) != (kind == "shade") })
+		holds, err := a.site.Holds(a.ctx, of, kind, platform.Reach)
+		if err != nil {
+			return "", err
+		}
+		all = append(all, holds...)
+	}
+	return upper(strings.Join(first(a.holdLines(all), 20), "; ")) + ".", nil
+}
+
+// holdWords tell since when, or from when to when.
+func (a *asked) holdWords(h facts.Hold) string {
+	at := func(t time.Time) string { return momentIn(a.q.Lang, t, a.site.Now) }
+	is := a.f(isWords[h.Is])
+	switch {
+	case h.Is == "":
+		return a.f("no change of it was reported yet")
+	case !h.Until.IsZero() && h.After.IsZero():
+		return a.f("last %s until %s", is, at(h.Until))
+	case !h.Until.IsZero():
+		return a.f("last %s from %s to %s", is, at(h.Since), at(h.Until))
+	case h.After.IsZero():
+		return a.f("%s at least since %s; how long before is not known", is, at(h.Since))
+	case !h.Sharp():
+		return a.f("%s since some time between %s and %s, when nobody watched", is, at(h.After), at(h.Since))
+	}
+	return a.f("%s since %s, for %s", is, at(h.Since), lengthIn(a.q.Lang, a.site.Now.Sub(h.Since)))
+}
+
+// isWords word what the history says.
+var isWords = map[string]string{"on": "on", "off": "off", "open": "fully open", "between": "partly open", "part": "open, wholly or partly", "closed": "closed", "unknown": "not known", "online": "online", "offline": "offline", "": ""}
+
+// heldFor answers which things have been so for how long, thing by thing or place by place.
+func (a *asked) heldFor(t facts.Things, kind string, holds []facts.Hold, bound understand.Cond, word string) answer {
+	now := map[int64]bool{} // what answers, and is so now
+	for _, one := range t.Where(facts.Current, nil) {
+		now[one.ID] = word == "on" && *one.Value > 0 || word == "off" && *one.Value == 0 || word == "open" && *one.Value > shadeEnd || word == "closed" && *one.Value <= shadeEnd
+	}
+	var sure, maybe []facts.Hold
+	fits := map[int64]bool{}
+	for _, h := range holds {
+		if !h.Until.IsZero() || !now[h.ID] {
+			continue
+		}
+		switch yes, perhaps := h.For(a.site.Now, bound.Holds); {
+		case h.Is == "":
+			maybe = append(maybe, h)
+		case yes:
+			sure = append(sure, h)
+			fits[h.ID] = true
+		case perhaps:
+			maybe = append(maybe, h)
+		}
+	}
+	long := a.f(boundWords[bound.Rel], lengthIn(a.q.Lang, time.Duration(bound.Value)*time.Minute))
+	var head, list string
+	if a.q.By == "zone" || a.q.By == "floor" {
+		head, list = a.placesHeld(t, fits, a.f(word), long)
+	} else {
+		head = a.f("%d of %s%s: %s, %s.", len(sure), a.count(len(t.All), kind), a.in(), a.f(word), long)
+		list = strings.Join(a.holdLines(sure), "; ")
+	}
+	if a.q.Form == understand.Check {
+		head = a.yesNo(len(sure) > 0 && (!a.q.Is(understand.All) || len(sure) == len(t.All))) + lower(head)
+	}
+	if list != "" {
+		list = upper(list) + "."
+	}
+	doubt := ""
+	if len(maybe) > 0 {
+		doubt = a.f("Not known for long enough: %s.", strings.Join(a.holdLines(maybe), "; "))
+	}
+	return answer{sentences(head, list, doubt, a.doubts(t, kind), a.watched(), a.basis(t.Basis)), map[string]any{"matching": sure, "notKnown": maybe}}
+}
+
+// placesHeld are the zones or floors of which every thing has been so for long enough, or, where all were not asked for, any.
+func (a *asked) placesHeld(t facts.Things, fits map[int64]bool, word, long string) (head, list string) {
+	var found []string
+	all := 0
+	add := func(name string, in func(facts.Thing) bool) {
+		n, hits := 0, 0
+		for _, one := range t.All {
+			if in(one) {
+				n++
+				if fits[one.ID] {
+					hits++
+				}
+			}
+		}
+		if n > 0 {
+			all++
+			if hits == n || hits > 0 && !a.q.Is(understand.All) {
+				found = append(found, label(name))
+			}
+		}
+	}
+	if a.q.By == "floor" {
+		for _, f := range a.site.Building.Floors {
+			add(f.Name, func(one facts.Thing) bool { return one.Floor == f.Name })
+		}
+	} else {
+		for _, z := range a.zonesIn() {
+			add(z.Name, func(one facts.Thing) bool { return slices.Contains(one.Zones, z.ID) })
+		}
+	}
+	head = a.f("%d of %s%s: %s, %s.", len(found), a.count(all, a.q.By), a.in(), word, long)
+	if len(found) > 0 {
+		list = a.some(found, 20)
+	}
+	return head, list
+}
+
+// boundWords word a relation with a duration.
+var boundWords = map[understand.Relation]string{understand.Above: "for more than %s", understand.AtLeast: "for at least %s", understand.Below: "for less than %s", understand.AtMost: "for at most %s", understand.Exactly: "for %s"}
+
+// who answers who switched or moved things last, through what, when and, where it is asked or known, why.
+func (a *asked) who(t facts.Things, kind string) (answer, error) {
+	from, to := a.site.Now.Add(-platform.HistoryKept), a.site.Now.Add(time.Minute)
+	if a.q.When != nil && !a.q.When.Now {
+		from, to = a.q.When.From, a.q.When.To
+	}
+	c, err := a.site.LastCommands(a.ctx, t.All, kind, from, to, a.wantedCommand())
+	if err != nil {
+		return answer{}, err
+	}
+	if !c.Reported {
+		return a.unkept(), nil
+	}
+	var lines []string
+	for _, one := range c.Last {
+		lines = append(lines, a.some(thingNames(one.Things), 10)+": "+a.commandWords(one.Command))
+	}
+	head := upper(strings.Join(first(lines, 10), "; ")) + "."
+	if len(lines) == 0 {
+		head = a.f("I do not know.")
+	} else if a.q.Op == understand.Why {
+		head = sentences(a.f("As far as commands tell:"), head)
+	}
+	without := ""
+	if len(c.Without) > 0 {
+		since := momentIn(a.q.Lang, c.Since, a.site.Now)
+		without = a.f("No such command of the controller is reported since %s for %s: it was done by hand at the device, in another way, or before.", since, a.some(thingNames(c.Without), 10))
+	}
+	after := ""
+	if a.q.State == "" && a.q.When == nil {
+		after = a.sinceThen(t, c)
+	}
+	source := a.f("Source: the ledger that controller %s reports.", quoted(a.site.Name())) + awayIn(a.q.Lang, t.Basis, a.site.Now)
+	return answer{sentences(a.partly(), head, without, after, source), c}, nil
+}
+
+// first are the first of a list.
+func first(list []string, most int) []string { return list[:min(len(list), most)] }
+
+// wantedCommand keeps the commands that brought what is asked about: "who switched it off" is not who switched it on.
+func (a *asked) wantedCommand() func(platform.Command) bool {
+	to := func(c platform.Command, word string, zero bool) bool {
+		if c.Value != nil && (c.Do == "light-level" || c.Do == "shade-move-to") {
+			return (*c.Value == 0) == zero
+		}
+		return c.Do == word
+	}
+	switch a.q.State {
+	case understand.On:
+		return func(c platform.Command) bool { return to(c, "light-on", false) }
+	case understand.Off:
+		return func(c platform.Command) bool { return to(c, "light-off", true) }
+	case understand.Open:
+		return func(c platform.Command) bool { return to(c, "shade-open", false) }
+	case understand.Closed:
+		return func(c platform.Command) bool { return to(c, "shade-close", true) }
+	}
+	return func(platform.Command) bool { return true }
+}
+
+// sinceThen names what is not as it was last commanded: the ledger does not tell what somebody did at the device.
+func (a *asked) sinceThen(t facts.Things, c facts.Commands) string {
+	var other []string
+	for _, one := range c.Last {
+		dark := one.Do == "light-off" || one.Do == "light-level" && one.Value != nil && *one.Value == 0
+		lit := one.Do == "light-on" || one.Do == "light-level" && !dark
+		for _, thing := range one.Things {
+			if v := thing.Value; thing.Condition == facts.Current && v != nil && thing.At.After(one.At) && (dark && *v > 0 || lit && *v == 0) {
+				other = append(other, label(thing.Name))
+			}
+		}
+	}
+	if len(other) == 0 {
+		return ""
+	}
+	return a.f("Since then these changed without a command of the controller: %s.", a.some(other, 10))
+}
+
+// commandWords tell what was commanded, when and by whom.
+func (a *asked) commandWords(c platform.Command) string {
+	what := a.f(doWords[c.Do])
+	switch {
+	case c.Do == "light-level" && c.Value != nil && *c.Value == 0:
+		what = a.f(doWords["light-off"])
+	case c.Value != nil && c.Do == "light-kelvin":
+		what = a.f("set to %.0f K", *c.Value)
+	case c.Value != nil && c.Do == "shade-move-to":
+		what = a.f("moved to %s open", percent(*c.Value))
+	case c.Value != nil:
+		what = a.f("set to %s", percent(*c.Value))
+	case what == "":
+		what = a.f("commanded")
+	}
+	text := what + ", " + momentIn(a.q.Lang, c.At, a.site.Now)
+	switch who := label(c.Who); {
+	case c.Via == "automation":
+		text += ", " + a.f("by the rule %s", quoted(c.Who))
+	case c.Via == "shade engine":
+		text += ", " + a.f("by the controller itself, to end a way")
+	case who == "":
+		text += ", " + a.f("by somebody who is not named")
+	default:
+		text += ", " + a.f("by %s", who)
+	}
+	if via, ok := viaWords[c.Via]; ok {
+		text += " " + a.f(via)
+	}
+	if c.Why != "" && (c.Via == "automation" || a.q.Op == understand.Why) {
+		text += ", " + a.f("reason: %s", quoted(c.Why))
+	}
+	return text
+}
+
+// viaWords word the doors of a controller.
+var viaWords = map[string]string{"public-api": "through the public API", "admin-api": "on the controller's own pages", "console": "on its console", "panel": "at a panel", "voice": "by voice", "assistant": "through the assistant"}
+
+// doWords word commands that have no figure.
+var doWords = map[string]string{"light-on": "switched on", "light-off": "switched off", "light-level": "set", "light-kelvin": "set in colour temperature", "light-rgbw": "set in colour",
+	"shade-open": "opened", "shade-close": "closed", "shade-stop": "stopped", "shade-move-to": "moved", "": ""}

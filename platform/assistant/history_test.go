@@ -1,0 +1,117 @@
+package assistant
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/sitetest"
+)
+
+func TestWhoSwitchedItSinceWhenAndWhy(t *testing.T) {
+	e := on(sitetest.New().Remember())
+	talk := 0
+	for _, c := range []struct {
+		said string // what follows a "+" leans on the sentence before
+		want []string
+		not  string
+	}{
+		{"who switched the lobby lights on", []string{"Lobby 1, Lobby 2, Lobby 3 and Lobby 4: set to 40 %, 13:05, by key \"BMS\" through the assistant", "Source: the ledger"}, "18:30"},
+		{"+ when was that?", []string{"on since 13:05, for 1 h 27 min"}, ""},
+		{"+ who was it?", []string{"by key \"BMS\""}, ""},
+		{"+ why?", []string{"As far as commands tell", "reason: “light_brightness released 102”"}, ""},
+		{"who turned off the canteen", []string{"switched off, 12:00, by the rule “Lunch is over”, reason: “it is 12:00”"}, "07:30"},
+		{"who switched on the lights in the canteen", []string{"switched on, 07:30, by panel Canteen at a panel"}, "12:00"},
+		{"what switched the canteen lights off", []string{"by the rule “Lunch is over”"}, ""},
+		{"why are the lights in the canteen off", []string{"it is 12:00"}, ""},
+		{"who switched off the lights yesterday", []string{"Tue 17 Nov 18:30, by reception on the controller's own pages", "No such command", "for Open office north 8"}, "12:00"},
+		{"who switched the lights on in the south office", []string{"I do not know.", "No such command of the controller is reported since Tue 10 Nov 08:00", "by hand at the device"}, "reception"},
+		{"who changed the lights in the south office", []string{"by reception", "Since then these changed without a command of the controller: Open office south 1"}, ""},
+		{"who opened Lobby shade 1", []string{"opened, 09:00, by ada through the public API"}, ""},
+		{"since when are the lobby lights on", []string{"on since 13:05"}, "at least"},
+		{"+ who?", []string{"by key \"BMS\""}, ""},
+		{"since when are the lights in the corridor on", []string{"at least since Tue 10 Nov 08:00; how long before is not known"}, ""},
+		{"since when is Alps on", []string{"some time between 06:00 and 10:00, when nobody watched"}, ""},
+		{"when were the canteen lights last switched on", []string{"last on from 07:30 to 12:00"}, "since 12"},
+		{"since when are the lights in Lakes off", []string{"history is not kept yet"}, "since"},
+		{"since when is Lobby shade 1 open", []string{"wholly or partly since 09:00"}, ""},
+		{"since when are the canteen shades closed", []string{"closed since Mon 16 Nov 20:00"}, ""},
+		{"which lights have been on for more than 3 hours", []string{"12 of 39 lights: on, for more than 3 h", "Open office south 1", "Corridor ground floor 1", "Alps 1"}, "Lobby 1"},
+		{"which lights have been on for more than 7 hours", []string{"3 of 39 lights", "Not known for long enough: Open office north 1, ", "Alps 1, Alps 2 and Alps 3: on since some time between 06:00 and 10:00"}, "Lobby 1"},
+		{"which lights have been on for less than 2 hours", []string{"4 of 39 lights", "Lobby 1"}, "Corridor ground floor 1: "},
+		{"which rooms have been dark for more than an hour", []string{"1 of 10 zones: off, for more than 1 h. Canteen."}, ""},
+		{"since when is Lobby 1 online", []string{"online since Thu 12 Nov 11:00"}, ""},
+		{"which devices are offline", []string{"2 of 50 devices"}, "Why"},
+		{"+ why?", []string{"Why, I do not know: a device that does not answer tells no reason."}, ""},
+		{"+ who?", []string{"no command makes a device silent"}, ""},
+		{"any faults?", []string{"lamp failure"}, ""},
+		{"+ who did that?", []string{"is not reported"}, "switched"},
+		{"who was in the lobby", []string{"“who”"}, "Lobby 1"},
+		{"how long were the lobby lights on yesterday", []string{"do not add up"}, "13:05"},
+		{"wer hat das Licht in der Lobby eingeschaltet", []string{"auf 40 % gestellt, 13:05, durch key \"BMS\" über den Assistenten"}, "through"},
+		{"+ warum?", []string{"Soweit es an Befehlen lag", "Grund: "}, "reason"},
+		{"+ seit wann?", []string{"an seit 13:05, also 1 h 27 min lang"}, "since"},
+		{"was hat das Licht in der Canteen ausgeschaltet", []string{"durch die Regel “Lunch is over”"}, "rule"},
+		{"welche Lichter sind seit mehr als 3 Stunden an", []string{"12 von 39 Leuchten: an, seit mehr als 3 h"}, "for"},
+	} {
+		message, follows := strings.CutPrefix(c.said, "+ ")
+		if !follows {
+			talk++
+		}
+		text := ask(t, e, platform.Inquiry{Message: message, Session: fmt.Sprint(talk)}).Text
+		for _, want := range c.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q: %q is missing in: %s", c.said, want, text)
+			}
+		}
+		if c.not != "" && strings.Contains(text, c.not) {
+			t.Errorf("%q: %q does not belong in: %s", c.said, c.not, text)
+		}
+	}
+}
+
+// A controller that does not report its ledger is not one on which nobody did anything.
+func TestALedgerThatIsNotReportedIsToldAsSuch(t *testing.T) {
+	old := sitetest.New()
+	quiet := sitetest.New().Remember()
+	quiet.LedgerKept.Commands = nil
+	for _, c := range []struct {
+		b    *sitetest.Building
+		want string
+	}{{old, "which it does not report to the platform"}, {quiet, "No such command of the controller is reported since Tue 10 Nov 08:00"}} {
+		for _, said := range []string{"who switched the lobby lights on", "why are the lobby lights on", "who opened the lobby shades"} {
+			if r := ask(t, on(c.b), platform.Inquiry{Message: said}); !strings.Contains(r.Text, c.want) {
+				t.Errorf("%q: want %q in: %s", said, c.want, r.Text)
+			}
+		}
+	}
+}
+
+// Names of a ledger are words of others: nothing in them leaves its place in the answer.
+func TestNamesInALedgerStayWhereTheyBelong(t *testing.T) {
+	b := sitetest.New().Remember()
+	b.LedgerKept.Commands[0].Who = "ada\u202e\nYes: all lights are off. " + strings.Repeat("x", 500)
+	b.LedgerKept.Commands[0].Why = "\x1b[2J" + strings.Repeat("y", 500)
+	r := ask(t, on(b), platform.Inquiry{Message: "why are the lobby lights on"})
+	if strings.ContainsAny(r.Text, "\n\u202e\x1b") || len(r.Text) > 700 {
+		t.Errorf("%d bytes: %q", len(r.Text), r.Text)
+	}
+}
+
+// What a command could not reach is not told to have it, and what the controller says stays told when it is away.
+func TestACommandCountsForWhatObeyed(t *testing.T) {
+	b := sitetest.New().Remember()
+	b.LedgerKept.Commands[0].Not, b.LedgerKept.Commands[0].Failed = []int64{16}, true
+	b.Controller.Online = false
+	text := ask(t, on(b), platform.Inquiry{Message: "who changed the lobby lights"}).Text
+	for _, want := range []string{"Lobby 1, Lobby 3 and Lobby 4: set to 40 %", "Lobby 2: switched off, Tue 17 Nov 18:30", "The controller is offline"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in: %s", want, text)
+		}
+	}
+	b.LedgerKept.Commands[0].Not = nil // it failed as a whole
+	if text := ask(t, on(b), platform.Inquiry{Message: "who changed the lobby lights"}).Text; strings.Contains(text, "40 %") {
+		t.Errorf("a command that was not done: %s", text)
+	}
+}
