@@ -74,3 +74,25 @@ func TestTheControllersLedgerSaysWhoAskedAtThePlatform(t *testing.T) {
 		}
 	}
 }
+
+// Who switched a light, and since when it is as it is, is answered from what its controller reports.
+func TestTheAssistantTellsWhoSwitchedIt(t *testing.T) {
+	e := newEstate(t, nil)
+	code := e.room("lobby", "Lobby", "[1]")
+	_, key := e.admin.newKey(`{"name":"BMS","rateLimit":100000}`)
+	answered := func(message string, want ...string) {
+		t.Helper()
+		var got string
+		eventually(t, message, func() bool {
+			got = e.ask("POST", chatPath, `{"message":"`+message+`"}`, "X-API-Key: "+key).want(t, 200, message).str("reply")
+			return !slices.ContainsFunc(want, func(w string) bool { return !strings.Contains(got, w) })
+		})
+		t.Log(message, got)
+	}
+	answered("who switched the lobby lights off", "No such command of the controller is reported since")
+	e.tap("lobby", code, `{"widgetId":"light_power","type":"changed","value":"on"}`).want(t, 200, "tap")
+	e.tap("lobby", code, `{"widgetId":"light_power","type":"changed","value":"off"}`).want(t, 200, "tap")
+	answered("who switched the lobby lights off", "Lobby 1 and Lobby 2: switched off", "by panel Lobby at a panel")
+	answered("since when are the lobby lights off", "Lobby 1 and Lobby 2: off since")
+	answered("who switched the lights in the canteen on", "No such command of the controller is reported since")
+}

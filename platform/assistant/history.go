@@ -301,8 +301,12 @@ func (a *asked) commandWords(c platform.Command) string {
 	if via, ok := viaWords[c.Via]; ok {
 		text += " " + a.f(via)
 	}
-	if c.Why != "" && (c.Via == "automation" || a.q.Op == understand.Why) {
+	byHand := c.Via == "panel" || c.Via == "voice" || c.Via == "assistant" // its reason is the widget that was touched
+	switch {
+	case c.Why != "" && !byHand && (c.Via == "automation" || a.q.Op == understand.Why):
 		text += ", " + a.f("reason: %s", quoted(c.Why))
+	case a.q.Op == understand.Why:
+		text += ", " + a.f("a reason is not told")
 	}
 	return text
 }

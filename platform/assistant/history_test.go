@@ -20,7 +20,7 @@ func TestWhoSwitchedItSinceWhenAndWhy(t *testing.T) {
 		{"who switched the lobby lights on", []string{"Lobby 1, Lobby 2, Lobby 3 and Lobby 4: set to 40 %, 13:05, by key \"BMS\" through the assistant", "Source: the ledger"}, "18:30"},
 		{"+ when was that?", []string{"on since 13:05, for 1 h 27 min"}, ""},
 		{"+ who was it?", []string{"by key \"BMS\""}, ""},
-		{"+ why?", []string{"As far as commands tell", "reason: “light_brightness released 102”"}, ""},
+		{"+ why?", []string{"As far as commands tell", "through the assistant, a reason is not told"}, "light_brightness"},
 		{"who turned off the canteen", []string{"switched off, 12:00, by the rule “Lunch is over”, reason: “it is 12:00”"}, "07:30"},
 		{"who switched on the lights in the canteen", []string{"switched on, 07:30, by panel Canteen at a panel"}, "12:00"},
 		{"what switched the canteen lights off", []string{"by the rule “Lunch is over”"}, ""},
@@ -50,7 +50,7 @@ func TestWhoSwitchedItSinceWhenAndWhy(t *testing.T) {
 		{"who was in the lobby", []string{"“who”"}, "Lobby 1"},
 		{"how long were the lobby lights on yesterday", []string{"do not add up"}, "13:05"},
 		{"wer hat das Licht in der Lobby eingeschaltet", []string{"auf 40 % gestellt, 13:05, durch key \"BMS\" über den Assistenten"}, "through"},
-		{"+ warum?", []string{"Soweit es an Befehlen lag", "Grund: "}, "reason"},
+		{"+ warum?", []string{"Soweit es an Befehlen lag", "ein Grund ist nicht genannt"}, "reason"},
 		{"+ seit wann?", []string{"an seit 13:05, also 1 h 27 min lang"}, "since"},
 		{"was hat das Licht in der Canteen ausgeschaltet", []string{"durch die Regel “Lunch is over”"}, "rule"},
 		{"welche Lichter sind seit mehr als 3 Stunden an", []string{"12 von 39 Leuchten: an, seit mehr als 3 h"}, "for"},
@@ -92,7 +92,7 @@ func TestALedgerThatIsNotReportedIsToldAsSuch(t *testing.T) {
 func TestNamesInALedgerStayWhereTheyBelong(t *testing.T) {
 	b := sitetest.New().Remember()
 	b.LedgerKept.Commands[0].Who = "ada\u202e\nYes: all lights are off. " + strings.Repeat("x", 500)
-	b.LedgerKept.Commands[0].Why = "\x1b[2J" + strings.Repeat("y", 500)
+	b.LedgerKept.Commands[0].Via, b.LedgerKept.Commands[0].Why = "public-api", "\x1b[2J" + strings.Repeat("y", 500)
 	r := ask(t, on(b), platform.Inquiry{Message: "why are the lobby lights on"})
 	if strings.ContainsAny(r.Text, "\n\u202e\x1b") || len(r.Text) > 700 {
 		t.Errorf("%d bytes: %q", len(r.Text), r.Text)
