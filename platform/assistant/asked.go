@@ -110,17 +110,27 @@ func ordinalDigits(i int) string {
 
 // scopeOf turns places, without those that are left out, into a scope.
 func scopeOf(s *facts.Site, lang understand.Lang, places, except []understand.Place) facts.Scope {
-	c := scopeIn(s, places)
+	c := scopeSaid(s, lang, places)
 	if len(except) == 0 {
 		return c
 	}
-	out := scopeIn(s, except)
+	out := scopeSaid(s, lang, except)
 	c.Out = &out
 	c.Label = strings.TrimPrefix(c.Label+in(lang, " without ")+out.Label, " ")
 	return c
 }
 
+// scopeIn is the scope of places, whose label is for who knows English.
 func scopeIn(s *facts.Site, places []understand.Place) facts.Scope {
+	return scopeSaid(s, understand.English, places)
+}
+
+func (a *asked) scopeIn(places []understand.Place) facts.Scope {
+	return scopeSaid(a.site, a.q.Lang, places)
+}
+
+// scopeSaid is the scope of places, with a label in a language.
+func scopeSaid(s *facts.Site, lang understand.Lang, places []understand.Place) facts.Scope {
 	var c facts.Scope
 	var labels []string
 	for _, p := range places {
@@ -144,7 +154,7 @@ func scopeIn(s *facts.Site, places []understand.Place) facts.Scope {
 			c.Bus = p.Name
 		}
 	}
-	c.Label = some(labels, 6)
+	c.Label = someIn(lang, labels, 6)
 	if len(places) == 0 {
 		c.Label = ""
 	}
@@ -157,7 +167,7 @@ func (a *asked) where() string {
 	case a.scope.Whole():
 		return a.f("the building")
 	case len(a.q.Places) == 0 && a.scope.Out != nil:
-		return "the building " + a.scope.Label
+		return a.f("the building") + " " + a.scope.Label
 	}
 	return a.scope.Label
 }
@@ -190,7 +200,7 @@ func (a *asked) partly() string {
 	if len(names) < 2 {
 		return ""
 	}
-	return "I took that as " + some(names, 6) + "."
+	return a.f("I took that as %s.", a.some(names, 6))
 }
 
 // strange words name nothing here; the answer says so and what there is instead.
@@ -238,7 +248,7 @@ func (a *asked) span() understand.Span {
 	if a.q.When != nil && !a.q.When.Now {
 		return *a.q.When
 	}
-	return day(a.site.Now, 0, "today")
+	return day(a.site.Now, 0, a.f("today"))
 }
 
 // day is a calendar day in the building's time zone.

@@ -287,9 +287,6 @@ func finish(w *work, site *facts.Site, q understand.Frame) understand.Frame {
 			q.Unclear = nil // the period says which time is meant
 		}
 	}
-	if q.Topic != understand.Order && q.Unclear == nil && !speaksGerman(q) {
-		q.Lang = understand.English
-	}
 	return q
 }
 
@@ -314,7 +311,7 @@ func (e *Assistant) overAll(w *work, all []platform.Controller) (Agent, answer, 
 	w.status("routing", agent.Name, "Routed to "+agent.Name)
 	switch {
 	case q.Topic == understand.Help || q.Topic == understand.Greeting:
-		return agent, help(), nil
+		return agent, help(q.Lang), nil
 	case q.Topic == understand.Controllers || len(all) == 0:
 		return agent, e.controllers(q, w.now, titled(all)), nil
 	}
@@ -322,7 +319,7 @@ func (e *Assistant) overAll(w *work, all []platform.Controller) (Agent, answer, 
 	for _, c := range all {
 		names = append(names, label(c.Name))
 	}
-	return agent, answer{text: fmt.Sprintf("%d sites report to this platform; which one do you mean? For example %s.", len(all), some(names, 10))}, nil
+	return agent, answer{text: in(q.Lang, "%d sites report to this platform; which one do you mean? For example %s.", len(all), someIn(q.Lang, names, 10))}, nil
 }
 
 func titled(all []platform.Controller) []controllerState {
@@ -403,7 +400,7 @@ func (e *Assistant) say(w *work, a *asked, all []platform.Controller) (answer, e
 
 func (e *Assistant) sayTopic(w *work, a *asked, all []platform.Controller) (answer, error) {
 	if a.q.Is(understand.Future) && !a.q.Topic.General() && a.q.Topic != understand.Automation && a.q.Topic != understand.Saving {
-		return answer{text: "I do not know: that has not happened yet, and I make no forecasts. I can tell what was measured up to now."}, nil
+		return answer{text: a.f("I do not know: that has not happened yet, and I make no forecasts. I can tell what was measured up to now.")}, nil
 	}
 	switch a.q.Topic {
 	case understand.Energy:
@@ -444,15 +441,15 @@ func (e *Assistant) sayTopic(w *work, a *asked, all []platform.Controller) (answ
 			p.Ranked = slices.DeleteFunc(p.Ranked, func(one Proposal) bool {
 				return !slices.ContainsFunc(a.zonesIn(), func(z platform.Zone) bool { return slices.Contains(one.Zones, z.ID) })
 			})
-			p.Notes = append(p.Notes, "Only what concerns "+a.where()+".")
+			p.Notes = append(p.Notes, a.f("Only what concerns %s.", a.where()))
 		}
-		return answer{p.text(a.site), p}, err
+		return answer{a.proposalText(p), p}, err
 	case understand.Help:
-		return help(), nil
+		return help(a.q.Lang), nil
 	case understand.Greeting:
-		return answer{text: sentences("Hello.", help().text)}, nil
+		return answer{text: sentences(a.f("Hello."), help(a.q.Lang).text)}, nil
 	}
-	return answer{text: "I did not understand that, so I will not guess. " + help().text}, nil
+	return answer{text: sentences(a.f("I did not understand that, so I will not guess."), help(a.q.Lang).text)}, nil
 }
 
 // Propose implements [platform.Asker].
@@ -498,7 +495,7 @@ func (e *Assistant) Propose(ctx context.Context, wish platform.Wish, tell func(p
 		if err != nil {
 			return platform.Reply{}, err
 		}
-		texts = append(texts, p.text(site))
+		texts = append(texts, a.proposalText(p))
 		data = append(data, p)
 	}
 	said := answer{text: strings.Join(texts, "\n\n"), data: data[0]}

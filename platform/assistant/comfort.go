@@ -1,7 +1,5 @@
 package assistant
 
-import "fmt"
-
 // aspects of comfort and what would measure them.
 var aspects = map[string]string{
 	"temperature": "Temperature", "humidity": "Humidity", "air": "Air quality", "noise": "Noise", "daylight": "Illuminance and daylight",
@@ -19,14 +17,14 @@ func (a *asked) comfort() (answer, error) {
 	if a.q.Aspect == "daylight" {
 		verb = "are"
 	}
-	return answer{text: fmt.Sprintf("%s %s not measured%s: no sensor for it reports to the platform, so I do not know.", subject, verb, a.in())}, nil
+	return answer{text: a.f("%s %s not measured%s: no sensor for it reports to the platform, so I do not know.", a.f(subject), a.f(verb), a.in())}, nil
 }
 
 // occupancy and automation are not reported at all.
 func (a *asked) occupancy() (answer, error) {
-	return answer{text: fmt.Sprintf("Occupancy is not measured%s: no presence sensor reports to the platform, so I do not know whether anybody is there. Lights that are on say nothing about it.", a.in())}, nil
+	return answer{text: a.f("Occupancy is not measured%s: no presence sensor reports to the platform, so I do not know whether anybody is there. Lights that are on say nothing about it.", a.in())}, nil
 }
 
 func (a *asked) automation() (answer, error) {
-	return answer{text: "I do not know: controllers do not report their scenes, rules and schedules to the platform. They are kept and shown on the controller itself."}, nil
+	return answer{text: a.f("I do not know: controllers do not report their scenes, rules and schedules to the platform. They are kept and shown on the controller itself.")}, nil
 }

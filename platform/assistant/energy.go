@@ -16,7 +16,7 @@ import (
 // energy answers what was used.
 func (a *asked) energy() (answer, error) {
 	if a.q.When == nil && a.q.By == "day" {
-		week := understand.Span{From: day(a.site.Now, -7, "").From, To: day(a.site.Now, 0, "").From, Label: "in the last 7 whole days"}
+		week := understand.Span{From: day(a.site.Now, -7, "").From, To: day(a.site.Now, 0, "").From, Label: a.f("in the last 7 whole days")}
 		a.q.When = &week
 		if a.q.Op == understand.Average {
 			a.q.By = ""
@@ -27,11 +27,11 @@ func (a *asked) energy() (answer, error) {
 		if a.q.By == "month" {
 			from = time.Date(y, m-3, 1, 0, 0, 0, 0, a.site.Now.Location())
 		}
-		a.q.When = &understand.Span{From: from, To: a.site.Now, Label: "since " + from.Format("2 January")}
+		a.q.When = &understand.Span{From: from, To: a.site.Now, Label: a.f("since %s", a.date(from, "2 January"))}
 	}
 	switch {
 	case a.q.Is(understand.Future):
-		return answer{text: "I do not know: that has not happened yet, and I make no forecasts. I can tell what was measured up to now."}, nil
+		return answer{text: a.f("I do not know: that has not happened yet, and I make no forecasts. I can tell what was measured up to now.")}, nil
 	case a.q.Op == understand.Why:
 		return a.why(a.energy)
 	case a.q.Op == understand.Trend:
@@ -51,7 +51,7 @@ func (a *asked) energy() (answer, error) {
 	case (a.q.Op == understand.Compare || a.q.Op == understand.Difference) && a.q.Against == nil && len(a.q.Mentioned()) > 1:
 		return a.comparePlaces()
 	case a.q.Op == understand.Difference && a.q.Against == nil:
-		return answer{text: "The difference between what and what? Name two places or two times."}, nil
+		return answer{text: a.f("The difference between what and what? Name two places or two times.")}, nil
 	case a.q.Against != nil:
 		return a.comparePeriods()
 	case a.slotted():
@@ -61,7 +61,7 @@ func (a *asked) energy() (answer, error) {
 	}
 	span := a.span()
 	if groups := a.q.Mentioned(); a.q.Op == understand.Share && len(groups) == 2 {
-		part, whole := scopeIn(a.site, groups[0]), scopeIn(a.site, groups[1])
+		part, whole := a.scopeIn(groups[0]), a.scopeIn(groups[1])
 		if len(part.Zones) > len(whole.Zones) {
 			part, whole = whole, part // "what share of the ground floor was the lobby's"
 		}
@@ -87,7 +87,7 @@ func (a *asked) energy() (answer, error) {
 			return answer{}, err
 		}
 		if all.Known() && all.WattHours > 0 {
-			text += fmt.Sprintf(" That is %s of the %s measured in the whole building.", percent(100*e.WattHours/all.WattHours), wattHours(all.WattHours))
+			text += a.f(" That is %s of the %s measured in the whole building.", percent(100*e.WattHours/all.WattHours), wattHours(all.WattHours))
 		}
 	}
 	return answer{sentences(text, a.parts(e), a.gaps(e, span), a.uncovered(e), a.basis(e.Basis)), e}, nil
@@ -111,9 +111,9 @@ func (a *asked) shareOf(part, whole facts.Scope, span understand.Span) (answer, 
 		}
 		used[i] = e
 	}
-	text := fmt.Sprintf("%s used %s %s and %s %s", upper(part.Label), wattHours(used[0].WattHours), period(span, a.site.Now), whole.Label, wattHours(used[1].WattHours))
+	text := a.f("%s used %s %s and %s %s", upper(part.Label), wattHours(used[0].WattHours), a.period(span), whole.Label, wattHours(used[1].WattHours))
 	if used[1].WattHours > 0 {
-		text += fmt.Sprintf(": %s of it", percent(100*used[0].WattHours/used[1].WattHours))
+		text += a.f(": %s of it", percent(100*used[0].WattHours/used[1].WattHours))
 	}
 	return answer{sentences(text+".", a.unlike(used[0], used[1]), a.uncovered(used[0]), a.uncovered(used[1]), a.basis(used[0].Basis)), used}, nil
 }
@@ -159,7 +159,7 @@ func covers(m facts.Meter) string {
 // gaps tells which part of the period was not measured.
 func (a *asked) gaps(e facts.Energy, span understand.Span) string {
 	whole := e.To.Sub(e.From)
-	if partOf(e) == "" {
+	if a.partOf(e) == "" {
 		return ""
 	}
 	long := func(d time.Duration) string { return lengthIn(a.q.Lang, d) }
@@ -253,10 +253,10 @@ func (a *asked) comparePeriods() (answer, error) {
 		return answer{a.noEnergy(first, when), data}, nil
 	}
 	if !second.Known() {
-		return answer{sentences(fmt.Sprintf("%s used %s %s, but I cannot compare it.", upper(a.where()), wattHours(first.WattHours), period(when, a.site.Now)),
+		return answer{sentences(a.f("%s used %s %s, but I cannot compare it.", upper(a.where()), wattHours(first.WattHours), a.period(when)),
 			a.noEnergy(second, against), a.basis(first.Basis)), data}, nil
 	}
-	text := fmt.Sprintf("%s used %s %s and %s %s:", upper(a.where()), wattHours(first.WattHours), period(when, a.site.Now), wattHours(second.WattHours), period(against, a.site.Now))
+	text := a.f("%s used %s %s and %s %s:", upper(a.where()), wattHours(first.WattHours), a.period(when), wattHours(second.WattHours), a.period(against))
 	// Older figures are kept by the quarter of an hour, so the point up to which both are compared is a whole one.
 	if elapsed := a.site.Now.Truncate(15 * time.Minute).Sub(when.From); when.To.After(a.site.Now) && elapsed > 0 && against.From.Add(elapsed).Before(against.To) {
 		until, err := a.site.EnergyOf(a.ctx, a.scope, when.From, when.From.Add(elapsed))
@@ -268,15 +268,15 @@ func (a *asked) comparePeriods() (answer, error) {
 			return answer{}, err
 		}
 		data["firstAlike"], data["secondAlike"] = until, alike
-		text += fmt.Sprintf(" in the first %s of each it was %s against %s, so it is %s.", length(elapsed), wattHours(until.WattHours), wattHours(alike.WattHours), difference(until.WattHours, alike.WattHours))
+		text += a.f(" in the first %s of each it was %s against %s, so it is %s.", lengthIn(a.q.Lang, elapsed), wattHours(until.WattHours), wattHours(alike.WattHours), a.difference(until.WattHours, alike.WattHours))
 		return answer{sentences(text, a.unlike(until, alike), a.uncovered(first), a.basis(first.Basis)), data}, nil
 	}
-	text += " " + difference(first.WattHours, second.WattHours) + "."
+	text += " " + a.difference(first.WattHours, second.WattHours) + "."
 	return answer{sentences(text, a.unlike(first, second), a.uncovered(first), a.basis(first.Basis)), data}, nil
 }
 
 // difference words how much more or less first is than second.
-func difference(first, second float64) string {
+func (a *asked) difference(first, second float64) string {
 	d := first - second
 	share := ""
 	if second > 0 {
@@ -284,11 +284,11 @@ func difference(first, second float64) string {
 	}
 	switch {
 	case math.Abs(d) < 0.5:
-		return "the same"
+		return a.f("the same")
 	case d > 0:
-		return wattHours(d) + " more" + share
+		return a.f("%s more", wattHours(d)) + share
 	}
-	return wattHours(-d) + " less" + share
+	return a.f("%s less", wattHours(-d)) + share
 }
 
 // unlike warns where the periods were not measured to the same extent.
@@ -304,16 +304,16 @@ func (a *asked) unlike(first, second facts.Energy) string {
 	if one > 0.98 && two > 0.98 {
 		return ""
 	}
-	return fmt.Sprintf("Careful: the first was measured for %.0f %% of its time, the second for %.0f %%; what was not measured is in neither.", one*100, two*100)
+	return a.f("Careful: the first was measured for %.0f %% of its time, the second for %.0f %%; what was not measured is in neither.", one*100, two*100)
 }
 
 // partOf words how much of the period was measured; empty if all of it was.
-func partOf(e facts.Energy) string {
+func (a *asked) partOf(e facts.Energy) string {
 	whole := e.To.Sub(e.From)
 	if gap := time.Duration(e.Gap); gap < 2*time.Minute || gap < whole/100 {
 		return ""
 	}
-	return length(time.Duration(e.Measured)) + " of " + length(whole)
+	return a.f("%s of %s", lengthIn(a.q.Lang, time.Duration(e.Measured)), lengthIn(a.q.Lang, whole))
 }
 
 // comparePlaces sets places against each other.
@@ -322,7 +322,7 @@ func (a *asked) comparePlaces() (answer, error) {
 	var all []facts.Energy
 	var lines, unknown []string
 	for _, places := range a.q.Mentioned() {
-		scope := scopeIn(a.site, places)
+		scope := a.scopeIn(places)
 		e, err := a.site.EnergyOf(a.ctx, scope, span.From, span.To)
 		if err != nil {
 			return answer{}, err
@@ -336,20 +336,20 @@ func (a *asked) comparePlaces() (answer, error) {
 	slices.SortStableFunc(all, func(x, y facts.Energy) int { return cmp.Compare(y.WattHours, x.WattHours) })
 	for _, e := range all {
 		line := e.Scope.Label + " " + wattHours(e.WattHours)
-		if part := partOf(e); part != "" {
-			line += " (measured for " + part + " only)"
+		if part := a.partOf(e); part != "" {
+			line += a.f(" (measured for %s only)", part)
 		}
 		lines = append(lines, line)
 	}
 	text := ""
 	if len(all) > 0 {
-		text = upper(period(span, a.site.Now)) + ": " + list(lines) + "."
+		text = upper(a.period(span)) + ": " + a.list(lines) + "."
 	}
 	if len(all) == 2 {
-		text += fmt.Sprintf(" %s used %s than %s.", all[0].Scope.Label, difference(all[0].WattHours, all[1].WattHours), all[1].Scope.Label)
+		text += a.f(" %s used %s than %s.", all[0].Scope.Label, a.difference(all[0].WattHours, all[1].WattHours), all[1].Scope.Label)
 	}
 	if len(unknown) > 0 {
-		text = sentences(text, fmt.Sprintf("Not measured on its own: %s.", list(unknown)))
+		text = sentences(text, a.f("Not measured on its own: %s.", a.list(unknown)))
 	}
 	if len(all) == 0 {
 		return answer{text, nil}, nil
@@ -369,13 +369,9 @@ func (a *asked) energySlots() (answer, error) {
 	}
 	slots := e.By(a.q.By, a.site.Now.Location())
 	word := func(s facts.Slot) string {
-		at := s.Start.Format(map[string]string{"day": "Mon 2 Jan", "week": "week of 2 Jan", "month": "January 2006"}[a.q.By])
-		if a.q.By == "hour" {
-			at = s.Start.Format("Mon 15:04")
-		}
-		text := at + " " + wattHours(s.WattHours)
+		text := a.slot(s.Start, a.q.By) + " " + wattHours(s.WattHours)
 		if s.Measured < s.Length*98/100 && s.Start.Add(time.Duration(s.Length)).Before(a.site.Now) {
-			text += " (measured for " + length(time.Duration(s.Measured)) + ")"
+			text += a.f(" (measured for %s)", lengthIn(a.q.Lang, time.Duration(s.Measured)))
 		}
 		return text
 	}
@@ -389,8 +385,8 @@ func (a *asked) energySlots() (answer, error) {
 		for _, s := range slots[:min(len(slots), max(1, a.q.Top))] {
 			lines = append(lines, word(s))
 		}
-		text := fmt.Sprintf("The %s with the %s use of %s %s: %s.", a.q.By, map[understand.Op]string{understand.Most: "highest", understand.Least: "lowest"}[a.q.Op],
-			a.where(), period(span, a.site.Now), list(lines))
+		text := a.f("The %s with the %s use of %s %s: %s.", a.noun(a.q.By), a.f(map[understand.Op]string{understand.Most: "highest", understand.Least: "lowest"}[a.q.Op]),
+			a.where(), a.period(span), a.list(lines))
 		return answer{sentences(text, a.gaps(e, span), a.uncovered(e), a.basis(e.Basis)), slots}, nil
 	}
 	for _, s := range slots {
@@ -399,10 +395,10 @@ func (a *asked) energySlots() (answer, error) {
 	if len(lines) > 62 {
 		lines = lines[len(lines)-62:]
 	}
-	text := fmt.Sprintf("%s by %s, %s: %s. Together %s.", upper(a.where()), a.q.By, period(span, a.site.Now), strings.Join(lines, ", "), wattHours(e.WattHours))
+	text := a.f("%s by %s, %s: %s. Together %s.", upper(a.where()), a.noun(a.q.By), a.period(span), strings.Join(lines, ", "), wattHours(e.WattHours))
 	if mean, ok := e.Mean(); ok && a.q.Op == understand.Average {
 		hours := map[string]float64{"hour": 1, "day": 24, "week": 168, "month": 720}[a.q.By]
-		text = fmt.Sprintf("On average %s used %s in %.0f h of what was measured. ", a.where(), wattHours(mean*hours), hours) + text
+		text = a.f("On average %s used %s in %.0f h of what was measured. ", a.where(), wattHours(mean*hours), hours) + text
 	}
 	return answer{sentences(text, a.gaps(e, span), a.uncovered(e), a.basis(e.Basis)), slots}, nil
 }
@@ -431,7 +427,7 @@ func (a *asked) rankEnergy() (answer, error) {
 			return nil
 		}
 		b = e.Basis
-		rows = append(rows, ranked{label(name), e.WattHours, len(e.Missing) > 0, partOf(e)})
+		rows = append(rows, ranked{label(name), e.WattHours, len(e.Missing) > 0, a.partOf(e)})
 		return nil
 	}
 	by, err := a.readRanked(read)
@@ -440,14 +436,14 @@ func (a *asked) rankEnergy() (answer, error) {
 	}
 	preface := ""
 	if len(rows) == 0 && by == "zone" && len(a.site.Meters()) > 0 {
-		preface = "No zone" + a.in() + " has a meter of its own, so I can only rank the meters."
+		preface = a.f("No zone%s has a meter of its own, so I can only rank the meters.", a.in())
 		unmeasured = nil
 		if err := a.readMeters(read); err != nil {
 			return answer{}, err
 		}
 	}
 	if len(rows) == 0 {
-		return answer{text: fmt.Sprintf("I do not know: nothing of %s was measured %s.", a.where(), period(span, a.site.Now))}, nil
+		return answer{text: a.f("I do not know: nothing of %s was measured %s.", a.where(), a.period(span))}, nil
 	}
 	slices.SortStableFunc(rows, func(x, y ranked) int { return cmp.Compare(y.WattHours, x.WattHours) })
 	if a.q.Op == understand.Least {
@@ -461,19 +457,19 @@ func (a *asked) rankEnergy() (answer, error) {
 	for _, r := range shown {
 		line := r.Label + " " + wattHours(r.WattHours)
 		if r.Partly {
-			line += " (not all of it is measured)"
+			line += a.f(" (not all of it is measured)")
 		}
 		if r.Gap != "" {
-			line += " (measured for " + r.Gap + ")"
+			line += a.f(" (measured for %s)", r.Gap)
 		}
 		lines = append(lines, line)
 	}
-	text := upper(period(span, a.site.Now)) + ": " + list(lines) + "."
+	text := upper(a.period(span)) + ": " + a.list(lines) + "."
 	switch a.q.Op {
 	case understand.Most:
-		text = rows[0].Label + " used the most of what is measured on its own. " + text
+		text = a.f("%s used the most of what is measured on its own.", rows[0].Label) + " " + text
 	case understand.Least:
-		text = rows[0].Label + " used the least of what is measured on its own. " + text
+		text = a.f("%s used the least of what is measured on its own.", rows[0].Label) + " " + text
 	}
 	if by == "zone" && preface == "" {
 		shared, err := a.sharedMeters(span)
@@ -483,9 +479,9 @@ func (a *asked) rankEnergy() (answer, error) {
 		text = sentences(text, shared)
 	}
 	if len(unmeasured) > 0 && by != "meter" {
-		text += fmt.Sprintf(" Not measured on their own: %s.", some(unmeasured, 8))
+		text += a.f(" Not measured on their own: %s.", a.some(unmeasured, 8))
 	} else if len(unmeasured) > 0 {
-		text += fmt.Sprintf(" No samples of %s.", some(unmeasured, 8))
+		text += a.f(" No samples of %s.", a.some(unmeasured, 8))
 	}
 	return answer{sentences(preface, text, a.basis(b)), rows}, nil
 }
@@ -503,13 +499,13 @@ func (a *asked) sharedMeters(span understand.Span) (string, error) {
 			return "", err
 		}
 		if e.Known() {
-			lines = append(lines, fmt.Sprintf("%s %s (%s)", label(m.Name), wattHours(e.WattHours), a.zoneNames(m.Zones)))
+			lines = append(lines, a.f("%s %s (%s)", label(m.Name), wattHours(e.WattHours), a.zoneNames(m.Zones)))
 		}
 	}
 	if len(lines) == 0 {
 		return "", nil
 	}
-	return "Meters over several zones: " + list(lines) + ".", nil
+	return a.f("Meters over several zones: %s.", a.list(lines)), nil
 }
 
 // readRanked reads every zone, floor or meter of the scope and tells which it was.
@@ -524,7 +520,7 @@ func (a *asked) readRanked(read func(facts.Scope, string, bool) error) (string, 
 			}
 			name := f.Name
 			if len(zones) < len(on.Zones) {
-				on.Out, name = a.scope.Out, f.Name+" in part"
+				on.Out, name = a.scope.Out, a.f("%s in part", f.Name)
 				if a.scope.Out == nil {
 					on = facts.Scope{Label: name}
 					for _, z := range zones {

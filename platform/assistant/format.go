@@ -156,7 +156,32 @@ func (a *asked) period(span understand.Span) string {
 	if span.Label == "" {
 		return "von " + exact
 	}
-	return span.Label + so + " (" + exact + ")"
+	return germanLabel(span.Label) + so + " (" + exact + ")"
+}
+
+// germanLabel says the times that the reader of questions words by itself; the others are as they were said.
+func germanLabel(label string) string {
+	if rest, ok := strings.CutPrefix(label, "at the same time "); ok {
+		return "zur gleichen Zeit " + rest
+	}
+	if de, ok := inGerman(label); ok {
+		return de
+	}
+	words := strings.Fields(label)
+	for i, w := range words {
+		if timeNouns[w] {
+			words[i] = upper(w)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// timeNouns are written large in German; sentences are read without that.
+var timeNouns = map[string]bool{
+	"stunde": true, "stunden": true, "tag": true, "tage": true, "tagen": true, "woche": true, "wochen": true, "monat": true, "monate": true, "monaten": true, "monats": true,
+	"jahr": true, "jahre": true, "jahren": true, "uhr": true, "abend": true, "nacht": true, "mittag": true, "nachmittag": true, "vormittag": true, "wochenende": true,
+	"montag": true, "dienstag": true, "mittwoch": true, "donnerstag": true, "freitag": true, "samstag": true, "sonntag": true,
+	"januar": true, "februar": true, "märz": true, "april": true, "mai": true, "juni": true, "juli": true, "august": true, "september": true, "oktober": true, "november": true, "dezember": true,
 }
 
 // list joins names: "a, b and c".
@@ -233,9 +258,7 @@ func basis(lang understand.Lang, b facts.Basis, now time.Time) string {
 	return text + awayIn(lang, b, now)
 }
 
-// away warns that the controller itself does not report.
-func away(b facts.Basis, now time.Time) string { return awayIn(understand.English, b, now) }
-
+// awayIn warns that the controller itself does not report.
 func awayIn(lang understand.Lang, b facts.Basis, now time.Time) string {
 	switch {
 	case b.ControllerOnline:

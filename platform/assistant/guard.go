@@ -1,7 +1,6 @@
 package assistant
 
 import (
-	"fmt"
 	"slices"
 
 	"svc.internal/controller/platform/understand"
@@ -26,7 +25,7 @@ func (a *asked) refused() string {
 		return sentences(a.f("I did not understand that, so I will not guess."), a.f(helpText))
 	}
 	if left := a.unserved(); len(left) > 0 {
-		return fmt.Sprintf("I understood the question, but cannot answer it with %s. Ask it without, or one thing at a time.", list(left))
+		return a.f("I understood the question, but cannot answer it with %s. Ask it without, or one thing at a time.", a.list(left))
 	}
 	return ""
 }
@@ -57,27 +56,27 @@ func (a *asked) unserved() []string {
 	f := a.q
 	var left []string
 	if ops, ok := served[f.Topic]; ok && f.Op != understand.Tell && !slices.Contains(ops, f.Op) {
-		left = append(left, "“"+opWords[f.Op]+"”")
+		left = append(left, "“"+a.f(opWords[f.Op])+"”")
 	}
 	if f.Against != nil && f.Op != understand.Compare && f.Op != understand.Difference && f.Op != understand.Usual {
-		left = append(left, "a second time")
+		left = append(left, a.f("a second time"))
 	}
 	if f.By != "" && !slices.Contains(rows[f.Topic], f.By) {
-		left = append(left, "“by "+f.By+"”")
+		left = append(left, a.f("“by %s”", a.noun(f.By)))
 	}
 	places := len(f.Mentioned()) > 1 && slices.Contains([]understand.Op{understand.Compare, understand.Difference, understand.Sum, understand.Share}, f.Op)
 	if len(f.Except) > 0 && (places || f.Topic == understand.Saving || f.Topic == understand.Report && len(f.Places) > 0) {
-		left = append(left, "something left out")
+		left = append(left, a.f("something left out"))
 	}
 	if len(f.Having) > 0 && f.Topic != understand.Inventory && f.Topic != understand.Offline {
-		left = append(left, "what a place has or has not")
+		left = append(left, a.f("what a place has or has not"))
 	}
 	if f.When != nil && !f.When.Now && !f.Is(understand.Future) && (f.Topic == understand.Saving || f.Topic == understand.Sources || f.Topic == understand.Controllers || f.Topic == understand.Inventory && (f.Op == understand.Can || len(f.Having)+len(f.Conds) > 0)) {
-		left = append(left, "a time")
+		left = append(left, a.f("a time"))
 	}
 	left = append(left, a.unservedConds()...)
 	if f.Per != "" && f.Op != understand.PerUnit {
-		left = append(left, "“per "+f.Per+"”")
+		left = append(left, a.f("“per %s”", a.noun(f.Per)))
 	}
 	return left
 }
@@ -92,9 +91,9 @@ func (a *asked) unservedConds() []string {
 	onLights := f.Topic == understand.Lights && (f.Op == understand.Compare || f.Op == understand.Difference || f.Op == understand.Share || f.By != "")
 	switch {
 	case len(f.Conds) > 1:
-		return []string{"two conditions"}
+		return []string{a.f("two conditions")}
 	case f.Op != understand.Tell && f.Op != understand.Since && !onLights && !(f.Topic == understand.Shades && f.Op == understand.Share), period && (f.Topic == understand.Power || f.Topic == understand.Offline):
-		return []string{"a condition"}
+		return []string{a.f("a condition")}
 	}
 	return nil
 }

@@ -115,7 +115,7 @@ func (e *Assistant) Health(ctx context.Context, in platform.Inquiry) (platform.R
 	}
 	text := fmt.Sprintf("Status %s: %s ready; %d of %s online; language model %s. Not measured: %s.", s.Status, count(len(s.Agents), "agent"),
 		s.Controllers.Online, count(s.Controllers.Total, "controller"), map[bool]string{true: "configured (" + label(s.Model.Name) + ")", false: "not configured, answers are worded by rules"}[s.Model.Configured],
-		list(s.NotMeasured))
+		some(s.NotMeasured, 20))
 	if n := len(s.Orders); n > 0 {
 		last := s.Orders[n-1]
 		text += fmt.Sprintf(" Your last order, at %s: %s", moment(last.At, w.now), last.Text)

@@ -92,7 +92,7 @@ func TestALedgerThatIsNotReportedIsToldAsSuch(t *testing.T) {
 func TestNamesInALedgerStayWhereTheyBelong(t *testing.T) {
 	b := sitetest.New().Remember()
 	b.LedgerKept.Commands[0].Who = "ada\u202e\nYes: all lights are off. " + strings.Repeat("x", 500)
-	b.LedgerKept.Commands[0].Via, b.LedgerKept.Commands[0].Why = "public-api", "\x1b[2J" + strings.Repeat("y", 500)
+	b.LedgerKept.Commands[0].Via, b.LedgerKept.Commands[0].Why = "public-api", "\x1b[2J"+strings.Repeat("y", 500)
 	r := ask(t, on(b), platform.Inquiry{Message: "why are the lobby lights on"})
 	if strings.ContainsAny(r.Text, "\n\u202e\x1b") || len(r.Text) > 700 {
 		t.Errorf("%d bytes: %q", len(r.Text), r.Text)

@@ -16,7 +16,7 @@ import (
 func (a *asked) inventory() (answer, error) {
 	s := a.site
 	if len(s.Devices) == 0 && len(s.Zones) == 0 {
-		return answer{text: quoted(s.Name()) + " has not reported what it has yet." + away(facts.Basis{ControllerOnline: s.Controller.Online, ControllerSeen: s.Controller.LastSeen}, s.Now)}, nil
+		return answer{text: a.f("%s has not reported what it has yet.", quoted(s.Name())) + awayIn(a.q.Lang, facts.Basis{ControllerOnline: s.Controller.Online, ControllerSeen: s.Controller.LastSeen}, s.Now)}, nil
 	}
 	switch a.q.Aspect {
 	case "size":
@@ -24,7 +24,7 @@ func (a *asked) inventory() (answer, error) {
 	case "can:dim", "can:tune":
 		return a.able()
 	case "timezone":
-		return answer{text: fmt.Sprintf("%s is in the time zone %s; there it is %s.", quoted(s.Name()), s.Now.Location(), s.Now.Format("15:04 on Mon 2 Jan 2006"))}, nil
+		return answer{text: a.f("%s is in the time zone %s; there it is %s.", quoted(s.Name()), s.Now.Location(), a.date(s.Now, "15:04 on Mon 2 Jan 2006"))}, nil
 	}
 	if a.q.Make != "" && deviceKind(a.q.Kind) == "" {
 		a.q.Kind = understand.Device
@@ -47,7 +47,7 @@ func (a *asked) inventory() (answer, error) {
 	case understand.Light, understand.Shade, understand.Peripheral, understand.Device:
 		return a.devices()
 	case understand.Building:
-		return answer{text: fmt.Sprintf("This is %s.", quoted(s.Name())), data: s.Building}, nil
+		return answer{text: a.f("This is %s.", quoted(s.Name())), data: s.Building}, nil
 	}
 	return a.everything()
 }
@@ -55,7 +55,7 @@ func (a *asked) inventory() (answer, error) {
 // noHistory warns that an inventory is the present one.
 func (a *asked) noHistory() string {
 	if a.past() {
-		return "That is as of now; what was installed in the past is not kept."
+		return a.f("That is as of now; what was installed in the past is not kept.")
 	}
 	return ""
 }
@@ -69,9 +69,9 @@ func (a *asked) reported() string {
 		}
 	}
 	if b.Readings == 0 {
-		return "Source: controller " + quoted(b.Controller) + "." + away(b, a.site.Now)
+		return a.f("Source: controller %s.", quoted(b.Controller)) + awayIn(a.q.Lang, b, a.site.Now)
 	}
-	return fmt.Sprintf("Source: controller %s, as reported %s ago.", quoted(b.Controller), length(a.site.Now.Sub(b.Newest))) + away(b, a.site.Now)
+	return a.f("Source: controller %s, as reported %s ago.", quoted(b.Controller), lengthIn(a.q.Lang, a.site.Now.Sub(b.Newest))) + awayIn(a.q.Lang, b, a.site.Now)
 }
 
 func (a *asked) zones() (answer, error) {
@@ -88,15 +88,15 @@ func (a *asked) zones() (answer, error) {
 					n++
 				}
 			}
-			lines = append(lines, fmt.Sprintf("%s %d", label(f.Name), n))
+			lines = append(lines, a.f("%s %d", label(f.Name), n))
 		}
-		return answer{sentences("Zones by floor: "+list(lines)+".", a.reported()), zones}, nil
+		return answer{sentences(a.f("Zones by floor: %s.", a.list(lines)), a.reported()), zones}, nil
 	}
 	var names []string
 	for _, z := range zones {
 		names = append(names, label(z.Name))
 	}
-	return answer{sentences(fmt.Sprintf("There %s %s%s: %s.", are(len(zones)), count(len(zones), "zone"), a.in(), some(names, 40)), a.noHistory(), a.reported()), zones}, nil
+	return answer{sentences(a.f("There %s %s%s: %s.", a.are(len(zones)), a.count(len(zones), "zone"), a.in(), a.some(names, 40)), a.noHistory(), a.reported()), zones}, nil
 }
 
 // located tells where the devices are that were named; empty if places were.
@@ -109,19 +109,19 @@ func (a *asked) located() string {
 		if !a.scope.Holds(d) {
 			continue
 		}
-		line := label(d.Name) + " is in no zone"
+		line := a.f("%s is in no zone", label(d.Name))
 		if len(d.Zones) > 0 {
-			line = label(d.Name) + " is in " + a.zoneNames(d.Zones)
+			line = a.f("%s is in %s", label(d.Name), a.zoneNames(d.Zones))
 		}
 		if d.Floor != "" {
-			line += " on " + label(d.Floor)
+			line += a.f(" on ") + label(d.Floor)
 		}
 		lines = append(lines, line)
 	}
 	if len(lines) == 0 {
 		return ""
 	}
-	return some(lines, 20) + "."
+	return a.some(lines, 20) + "."
 }
 
 func (a *asked) floors() (answer, error) {
@@ -130,26 +130,26 @@ func (a *asked) floors() (answer, error) {
 		return answer{sentences(text, a.reported()), floors}, nil
 	}
 	if len(floors) == 0 {
-		return answer{text: "I do not know: nobody entered the floors of " + quoted(a.site.Name()) + "."}, nil
+		return answer{text: a.f("I do not know: nobody entered the floors of %s.", quoted(a.site.Name()))}, nil
 	}
 	if len(a.q.Places) > 0 && a.scope.Floor == "" { // "which floor is the lobby on"
 		var lines []string
 		for _, z := range a.zonesIn() {
 			if z.Floor == "" {
-				lines = append(lines, label(z.Name)+" is on no floor that was entered")
+				lines = append(lines, a.f("%s is on no floor that was entered", label(z.Name)))
 			} else {
-				lines = append(lines, label(z.Name)+" is on "+label(z.Floor))
+				lines = append(lines, a.f("%s is on %s", label(z.Name), label(z.Floor)))
 			}
 		}
 		if len(lines) > 0 {
-			return answer{sentences(list(lines)+".", a.reported()), floors}, nil
+			return answer{sentences(a.list(lines)+".", a.reported()), floors}, nil
 		}
 	}
 	var names []string
 	for _, f := range floors {
 		names = append(names, label(f.Name))
 	}
-	return answer{sentences(fmt.Sprintf("There %s %s: %s.", are(len(floors)), count(len(floors), "floor"), list(names)), a.reported()), floors}, nil
+	return answer{sentences(a.f("There %s %s: %s.", a.are(len(floors)), a.count(len(floors), "floor"), a.list(names)), a.reported()), floors}, nil
 }
 
 func (a *asked) meters() (answer, error) {
@@ -159,48 +159,48 @@ func (a *asked) meters() (answer, error) {
 		all = append(m.Meters, m.Shared...)
 	}
 	if len(all) == 0 {
-		return answer{sentences(fmt.Sprintf("There is no meter%s.", a.in()), a.reported()), all}, nil
+		return answer{sentences(a.f("There is no meter%s.", a.in()), a.reported()), all}, nil
 	}
 	var lines []string
 	for _, m := range all {
 		line := label(m.Name)
 		switch {
 		case m.Whole && m.Assigned:
-			line += " (the whole building)"
+			line += " (" + a.f("the whole building") + ")"
 		case m.Assigned:
 			line += " (" + a.zoneNames(m.Zones) + ")"
 		default:
-			line += " (nobody entered what it covers)"
+			line += a.f(" (nobody entered what it covers)")
 		}
 		lines = append(lines, line)
 	}
-	return answer{sentences(fmt.Sprintf("There %s %s%s: %s.", are(len(all)), count(len(all), "meter"), a.in(), list(lines)), a.reported()), all}, nil
+	return answer{sentences(a.f("There %s %s%s: %s.", a.are(len(all)), a.count(len(all), "meter"), a.in(), a.list(lines)), a.reported()), all}, nil
 }
 
 // unmetered tells which zones no meter measures on their own.
 func (a *asked) unmetered() (answer, error) {
 	var shared, none, all []string
 	for _, z := range a.zonesIn() {
-		m := a.site.MeteringOf(scopeIn(a.site, []understand.Place{{Kind: understand.Zone, ID: z.ID, Name: z.Name}}))
+		m := a.site.MeteringOf(a.scopeIn([]understand.Place{{Kind: understand.Zone, ID: z.ID, Name: z.Name}}))
 		switch {
 		case len(m.Meters) > 0:
 			continue
 		case len(m.Shared) > 0:
-			shared = append(shared, label(z.Name)+" (with others by "+a.meterNames(m.Shared)+")")
+			shared = append(shared, a.f("%s (with others by %s)", label(z.Name), a.meterNames(m.Shared)))
 		default:
 			none = append(none, label(z.Name))
 		}
 		all = append(all, z.Name)
 	}
-	text := fmt.Sprintf("Every zone%s has a meter of its own.", a.in())
+	text := a.f("Every zone%s has a meter of its own.", a.in())
 	if len(all) > 0 {
-		text = fmt.Sprintf("%s%s %s no meter of their own.", upper(count(len(all), "zone")), a.in(), haveVerb(len(all)))
+		text = a.f("%s%s %s no meter of their own.", upper(a.count(len(all), "zone")), a.in(), a.have(len(all)))
 	}
 	if len(none) > 0 {
-		text += " Not measured at all: " + some(none, 25) + "."
+		text += a.f(" Not measured at all: %s.", a.some(none, 25))
 	}
 	if len(shared) > 0 {
-		text += " Measured together with others only: " + some(shared, 25) + "."
+		text += a.f(" Measured together with others only: %s.", a.some(shared, 25))
 	}
 	return answer{sentences(text, a.reported()), all}, nil
 }
@@ -218,12 +218,12 @@ func (a *asked) buses() (answer, error) {
 		slices.SortStableFunc(buses, func(x, y string) int { return a.ranked(counts[x], counts[y]) })
 	}
 	for _, name := range buses {
-		lines = append(lines, fmt.Sprintf("%s (%s)", label(name), count(counts[name], "device")))
+		lines = append(lines, label(name)+" ("+a.count(counts[name], "device")+")")
 	}
 	if len(lines) == 0 {
-		return answer{text: "I do not know: the controller reports no buses."}, nil
+		return answer{text: a.f("I do not know: the controller reports no buses.")}, nil
 	}
-	return answer{sentences(fmt.Sprintf("There %s %d: %s.", are(len(lines)), len(lines), some(lines, 30)), a.reported()), counts}, nil
+	return answer{sentences(a.f("There %s %d: %s.", a.are(len(lines)), len(lines), a.some(lines, 30)), a.reported()), counts}, nil
 }
 
 // devices counts or lists devices of the kind that was asked for.
@@ -242,16 +242,16 @@ func (a *asked) devices() (answer, error) {
 	case a.q.By == "zone" || a.q.By == "floor":
 		return a.devicesBy(found)
 	case make != "" && len(found) == 0:
-		return answer{sentences(fmt.Sprintf("I do not know: controllers report types of devices, not what they speak, and no type%s has “%s” in its name.", a.in(), make), a.reported()), found}, nil
+		return answer{sentences(a.f("I do not know: controllers report types of devices, not what they speak, and no type%s has “%s” in its name.", a.in(), make), a.reported()), found}, nil
 	case make != "":
-		return answer{sentences(fmt.Sprintf("%s%s %s of a type with “%s” in its name: %s.", upper(count(len(found), noun)), a.in(), are(len(found)), make, types(found)), a.reported()), found}, nil
+		return answer{sentences(a.f("%s%s %s of a type with “%s” in its name: %s.", upper(a.count(len(found), noun)), a.in(), a.are(len(found)), make, a.types(found)), a.reported()), found}, nil
 	}
 	if len(found) == 0 {
-		return answer{sentences(fmt.Sprintf("There is no %s%s.", noun, a.in()), a.reported()), found}, nil
+		return answer{sentences(a.f("There is no %s%s.", a.noun(noun), a.in()), a.reported()), found}, nil
 	}
-	text := fmt.Sprintf("There %s %s%s", are(len(found)), count(len(found), noun), a.in())
+	text := a.f("There %s %s%s", a.are(len(found)), a.count(len(found), noun), a.in())
 	if kind == "" {
-		text += ": " + kinds(found)
+		text += ": " + a.kinds(found)
 	}
 	text += "."
 	if a.q.Form != understand.Count || len(found) <= 12 {
@@ -259,23 +259,23 @@ func (a *asked) devices() (answer, error) {
 		for _, d := range found {
 			names = append(names, label(d.Name))
 		}
-		text += " " + upper(some(names, 40)) + "."
+		text += " " + upper(a.some(names, 40)) + "."
 	}
 	if a.q.Aspect == "type" {
-		text += " Device types: " + types(found) + "."
+		text += a.f(" Device types: %s.", a.types(found))
 	}
 	if kind == platform.KindLight {
 		t := a.site.Levels(a.scope)
 		on := len(t.Where(facts.Current, func(one facts.Thing) bool { return *one.Value > 0 }))
 		if t.Basis.Readings > 0 {
-			text += fmt.Sprintf(" %d of them %s on now.", on, are(on))
+			text += a.f(" %d of them %s on now.", on, a.are(on))
 		}
 	}
 	return answer{sentences(a.partly(), text, a.noHistory(), a.reported()), found}, nil
 }
 
 // kinds counts devices by kind.
-func kinds(devices []platform.Device) string {
+func (a *asked) kinds(devices []platform.Device) string {
 	counts := map[string]int{}
 	for _, d := range devices {
 		counts[facts.Kind(d)]++
@@ -283,10 +283,10 @@ func kinds(devices []platform.Device) string {
 	var lines []string
 	for _, kind := range []struct{ kind, one string }{{platform.KindLight, "light"}, {platform.KindShade, "shade"}, {facts.KindMeter, "meter"}, {platform.KindPeripheral, "peripheral"}} {
 		if n := counts[kind.kind]; n > 0 {
-			lines = append(lines, count(n, kind.one))
+			lines = append(lines, a.count(n, kind.one))
 		}
 	}
-	return list(lines)
+	return a.list(lines)
 }
 
 // ranked orders counts as the question wants them.
@@ -329,9 +329,9 @@ func (a *asked) devicesBy(found []platform.Device) (answer, error) {
 	}
 	var lines []string
 	for _, r := range rows {
-		lines = append(lines, fmt.Sprintf("%s %d", r.Label, r.Count))
+		lines = append(lines, a.f("%s %d", r.Label, r.Count))
 	}
-	return answer{sentences(fmt.Sprintf("%s by %s: %s.", upper(count(len(found), string(a.q.Kind))), a.q.By, list(lines)), a.reported()), rows}, nil
+	return answer{sentences(a.f("%s by %s: %s.", upper(a.count(len(found), string(a.q.Kind))), a.noun(a.q.By), a.list(lines)), a.reported()), rows}, nil
 }
 
 func (a *asked) size() (answer, error) {
@@ -339,16 +339,16 @@ func (a *asked) size() (answer, error) {
 	for _, f := range a.site.Building.Floors {
 		if a.scope.Whole() || a.scope.Floor == f.Name {
 			if f.AreaM2 > 0 {
-				lines = append(lines, fmt.Sprintf("%s %.0f m²", label(f.Name), f.AreaM2))
+				lines = append(lines, a.f("%s %.0f m²", label(f.Name), f.AreaM2))
 			} else {
-				lines = append(lines, label(f.Name)+" not entered")
+				lines = append(lines, a.f("%s not entered", label(f.Name)))
 			}
 		}
 	}
 	if len(lines) == 0 {
-		return answer{text: fmt.Sprintf("I do not know: nobody entered the area of %s.", a.where())}, nil
+		return answer{text: a.f("I do not know: nobody entered the area of %s.", a.where())}, nil
 	}
-	return answer{sentences("Areas as entered: "+list(lines)+".", a.reported()), a.site.Building.Floors}, nil
+	return answer{sentences(a.f("Areas as entered: %s.", a.list(lines)), a.reported()), a.site.Building.Floors}, nil
 }
 
 // everything sums up what is installed in the scope.
@@ -362,21 +362,21 @@ func (a *asked) everything() (answer, error) {
 	if len(a.q.Places) == 1 && len(found) == 1 {
 		return a.oneDevice(found[0])
 	}
-	text := fmt.Sprintf("%s has %s", upper(a.where()), kinds(found))
+	text := a.f("%s has %s", upper(a.where()), a.kinds(found))
 	if a.scope.Whole() {
-		text += fmt.Sprintf(" in %s", count(len(a.site.Zones), "zone"))
+		text += a.f(" in %s", a.count(len(a.site.Zones), "zone"))
 		if n := len(a.site.Building.Floors); n > 0 {
-			text += " on " + count(n, "floor")
+			text += a.f(" on ") + a.count(n, "floor")
 		}
 	}
-	if types := types(found); types != "" {
-		text += ". Device types: " + types
+	if types := a.types(found); types != "" {
+		text += a.f(". Device types: %s", types)
 	}
 	return answer{sentences(text+".", a.noHistory(), a.reported()), found}, nil
 }
 
 // types counts devices by type.
-func types(devices []platform.Device) string {
+func (a *asked) types(devices []platform.Device) string {
 	counts := map[string]int{}
 	for _, d := range devices {
 		if d.Profile != "" {
@@ -390,25 +390,29 @@ func types(devices []platform.Device) string {
 	if len(lines) == 0 {
 		return ""
 	}
-	return some(lines, 15)
+	return a.some(lines, 15)
 }
 
 func (a *asked) oneDevice(d platform.Device) (answer, error) {
-	text := fmt.Sprintf("%s is a %s with ID %d", label(d.Name), facts.Kind(d), d.ID)
+	text := a.f("%s is a %s with ID %d", label(d.Name), a.noun(facts.Kind(d)), d.ID)
 	if len(d.Zones) > 0 {
-		text += " in " + a.zoneNames(d.Zones)
+		text += a.f(" in ") + a.zoneNames(d.Zones)
 	}
 	if d.Floor != "" {
-		text += " on " + label(d.Floor)
+		text += a.f(" on ") + label(d.Floor)
 	}
 	if d.Bus != "" {
-		text += ", on bus " + label(d.Bus)
+		text += a.f(", on bus %s", label(d.Bus))
 	}
 	if d.Profile != "" {
-		text += ", type " + label(d.Profile)
+		text += a.f(", type %s", label(d.Profile))
 	}
 	if len(d.Abilities) > 0 {
-		text += "; it can " + strings.Join(d.Abilities, ", ")
+		var can []string
+		for _, ability := range d.Abilities {
+			can = append(can, a.f(ability))
+		}
+		text += a.f("; it can %s", strings.Join(can, ", "))
 	}
 	return answer{sentences(text+".", a.reported()), d}, nil
 }

@@ -1,7 +1,6 @@
 package assistant
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -25,7 +24,7 @@ func (a *asked) why(figure func() (answer, error)) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	said.text = "Why, I do not know: meters tell how much, not for what. What was measured: " + said.text
+	said.text = a.f("Why, I do not know: meters tell how much, not for what. What was measured:") + " " + said.text
 	return said, nil
 }
 
@@ -39,7 +38,7 @@ func (a *asked) compareLights() (answer, error) {
 	var lines, doubts []string
 	var b facts.Basis
 	for _, places := range a.q.Mentioned() {
-		scope := scopeIn(a.site, places)
+		scope := a.scopeIn(places)
 		t := a.site.Levels(scope)
 		if b.Controller == "" {
 			b = t.Basis
@@ -52,50 +51,50 @@ func (a *asked) compareLights() (answer, error) {
 				keep, words := a.wanted()
 				n := float64(len(t.Where(facts.Current, keep)))
 				r.Value = &n
-				lines = append(lines, fmt.Sprintf("%s has %.0f of %s %s", scope.Label, n, count(len(t.All), "light"), words))
+				lines = append(lines, a.f("%s has %.0f of %s %s", scope.Label, n, a.count(len(t.All), "light"), words))
 			} else {
 				mean, _ := t.Mean()
 				r.Value = &mean
-				lines = append(lines, fmt.Sprintf("%s is at %s on average", scope.Label, percent(mean)))
+				lines = append(lines, a.f("%s is at %s on average", scope.Label, percent(mean)))
 			}
 		} else {
-			lines = append(lines, scope.Label+" has no current level")
+			lines = append(lines, a.f("%s has no current level", scope.Label))
 		}
 		if d := one.doubts(t, "light"); d != "" {
 			doubts = append(doubts, d)
 		}
 		rows = append(rows, r)
 	}
-	text := upper(list(lines)) + "."
+	text := upper(a.list(lines)) + "."
 	if len(rows) == 2 && rows[0].Value != nil && rows[1].Value != nil {
 		d := *rows[0].Value - *rows[1].Value
-		unit := " points"
+		unit := a.f(" points")
 		if a.q.State != "" || a.level() != nil {
 			unit = ""
 		}
 		switch {
 		case d > 0.5:
-			text += fmt.Sprintf(" %s has %.0f%s more than %s.", rows[0].Label, d, unit, rows[1].Label)
+			text += a.f(" %s has %.0f%s more than %s.", rows[0].Label, d, unit, rows[1].Label)
 		case d < -0.5:
-			text += fmt.Sprintf(" %s has %.0f%s more than %s.", rows[1].Label, -d, unit, rows[0].Label)
+			text += a.f(" %s has %.0f%s more than %s.", rows[1].Label, -d, unit, rows[0].Label)
 		default:
-			text += " They are alike."
+			text += a.f(" They are alike.")
 		}
 	} else {
-		text = "I cannot compare them all: " + text
+		text = a.f("I cannot compare them all:") + " " + text
 	}
 	return answer{sentences(text, sentences(doubts...), a.basis(b)), rows}, nil
 }
 
 // able answers what devices can do, as their controller says.
 func (a *asked) able() (answer, error) {
-	ability, word := "dim", "dimmed"
+	ability, word := "dim", a.f("dimmed")
 	if a.q.Aspect == "can:tune" {
-		ability, word = "tune", "tuned in colour temperature"
+		ability, word = "tune", a.f("tuned in colour temperature")
 	}
 	all := a.site.In(a.scope, platform.KindLight)
 	if len(all) == 0 {
-		return answer{text: fmt.Sprintf("No light is known%s.", a.in())}, nil
+		return answer{text: a.f("No light is known%s.", a.in())}, nil
 	}
 	var can, not []string
 	for _, d := range all {
@@ -105,15 +104,15 @@ func (a *asked) able() (answer, error) {
 			not = append(not, label(d.Name))
 		}
 	}
-	head := fmt.Sprintf("%d of %s%s can be %s.", len(can), count(len(all), "light"), a.in(), word)
+	head := a.f("%d of %s%s can be %s.", len(can), a.count(len(all), "light"), a.in(), word)
 	if a.q.Form == understand.Check {
-		head = yesNo(len(can) == len(all) || len(can) > 0 && !a.q.Is(understand.All)) + lower(head)
+		head = a.yesNo(len(can) == len(all) || len(can) > 0 && !a.q.Is(understand.All)) + lower(head)
 	}
 	if len(can) > 0 && len(not) > 0 || len(can) > 0 && len(can) <= 12 {
-		head += " " + upper(some(can, 30)) + "."
+		head += " " + upper(a.some(can, 30)) + "."
 	}
 	if len(not) > 0 && len(can) > 0 {
-		head += " Not: " + some(not, 12) + "."
+		head += a.f(" Not: %s.", a.some(not, 12))
 	}
 	return answer{sentences(head, a.reported()), map[string]any{"can": can, "not": not}}, nil
 }
@@ -148,7 +147,7 @@ func (a *asked) placesThat() (answer, error) {
 		for _, c := range a.q.Conds {
 			n := len(a.site.In(r.scope, string(c.Of)))
 			fits = fits && c.Holds(float64(n))
-			told = " (" + count(n, string(c.Of)) + ")"
+			told = " (" + a.count(n, string(c.Of)) + ")"
 		}
 		if fits {
 			lines = append(lines, label(r.name)+told)
@@ -158,23 +157,23 @@ func (a *asked) placesThat() (answer, error) {
 	if noun == "" {
 		noun = "zone"
 	}
-	return answer{sentences(fmt.Sprintf("%d of %s%s %s: %s.", len(lines), count(len(all), noun), a.in(), a.havingWords(len(lines)), list(lines)), a.reported()), lines}, nil
+	return answer{sentences(a.f("%d of %s%s %s: %s.", len(lines), a.count(len(all), noun), a.in(), a.havingWords(len(lines)), a.list(lines)), a.reported()), lines}, nil
 }
 
 // havingWords say what the places have.
 func (a *asked) havingWords(n int) string {
 	var words []string
 	for _, h := range a.q.Having {
-		w := string(h.Kind) + "s"
+		w := a.many(string(h.Kind))
 		if h.Not {
-			w = "no " + w
+			w = a.f("no %s", w)
 		}
 		words = append(words, w)
 	}
 	for _, c := range a.q.Conds {
-		words = append(words, map[understand.Relation]string{understand.Above: "more than", understand.AtLeast: "at least", understand.Below: "fewer than", understand.AtMost: "at most"}[c.Rel]+fmt.Sprintf(" %.0f %ss", c.Value, c.Of))
+		words = append(words, a.f(map[understand.Relation]string{understand.Above: "more than", understand.AtLeast: "at least", understand.Below: "fewer than", understand.AtMost: "at most", understand.Exactly: "exactly"}[c.Rel])+" "+a.count(int(c.Value), string(c.Of)))
 	}
-	return haveVerb(n) + " " + list(words)
+	return a.have(n) + " " + a.list(words)
 }
 
 // away tells what has been out of reach for how long.
@@ -190,10 +189,10 @@ func (a *asked) awayFor(r facts.Reach, c understand.Cond, noun string) answer {
 		}
 	}
 	r.Away = found
-	bound := map[understand.Relation]string{understand.Above: "more than", understand.AtLeast: "at least", understand.Below: "less than", understand.AtMost: "at most"}[c.Rel] + " " + length(time.Duration(c.Value)*time.Minute)
-	text := fmt.Sprintf("%d of %s%s %s been out of reach for %s.", len(found), count(r.Total, noun), a.in(), haveVerb(len(found)), bound)
+	bound := a.f(boundWords[c.Rel], lengthIn(a.q.Lang, time.Duration(c.Value)*time.Minute))
+	text := a.f("%d of %s%s %s been out of reach %s.", len(found), a.count(r.Total, noun), a.in(), a.have(len(found)), bound)
 	if len(never) > 0 {
-		text += fmt.Sprintf(" Never seen at all, so for how long is not known: %s.", some(never, 10))
+		text += a.f(" Never seen at all, so for how long is not known: %s.", a.some(never, 10))
 	}
 	return answer{sentences(text, a.awayLine(r), a.basis(r.Basis)), r}
 }

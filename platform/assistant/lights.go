@@ -2,7 +2,6 @@ package assistant
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"svc.internal/controller/platform"
@@ -25,7 +24,7 @@ func (a *asked) lights() (answer, error) {
 	case (a.q.Op == understand.Compare || a.q.Op == understand.Difference) && len(a.q.Mentioned()) > 1:
 		return a.compareLights()
 	case a.q.Op == understand.Compare || a.q.Op == understand.Difference:
-		return answer{text: "Compared with what? Name two places."}, nil
+		return answer{text: a.f("Compared with what? Name two places.")}, nil
 	}
 	if a.past() {
 		return answer{text: sentences(a.f("I do not know: levels are reported as they are now, and their history is not kept."), a.f("I can tell what is on now, and what was measured of energy."))}, nil
@@ -65,9 +64,9 @@ func (a *asked) noneOf(t facts.Things, kind string) string {
 // unread answers of how many things it is not known what they do.
 func (a *asked) unread(t facts.Things, kind, value string) answer {
 	all := len(t.All)
-	head := fmt.Sprintf("All %s%s have a current %s.", count(all, kind), a.in(), value)
+	head := a.f("All %s%s have a current %s.", a.count(all, kind), a.in(), a.f(value))
 	if n := all - t.Basis.Readings; n > 0 {
-		head = fmt.Sprintf("%d of %s%s %s no current %s.", n, count(all, kind), a.in(), haveVerb(n), value)
+		head = a.f("%d of %s%s %s no current %s.", n, a.count(all, kind), a.in(), a.have(n), a.f(value))
 	}
 	return answer{sentences(head, a.doubts(t, kind), a.basis(t.Basis)), t}
 }
@@ -354,17 +353,17 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 		var lines []string
 		for _, r := range rows {
 			if r.Known > 0 && c.Holds(r.Mean) {
-				lines = append(lines, fmt.Sprintf("%s mean %s", r.Label, percent(r.Mean)))
+				lines = append(lines, a.f("%s mean %s", r.Label, percent(r.Mean)))
 			}
 		}
-		return answer{sentences(fmt.Sprintf("%d of %s with a known mean level %s %s %s: %s.", len(lines), count(len(rows), a.q.By), are(len(lines)), sides[c.Rel], percent(c.Value), list(lines)), a.doubts(t, "light"), a.basis(t.Basis)), rows}, nil
+		return answer{sentences(a.f("%d of %s with a known mean level %s %s %s: %s.", len(lines), a.count(len(rows), a.q.By), a.are(len(lines)), a.f(sides[c.Rel]), percent(c.Value), a.list(lines)), a.doubts(t, "light"), a.basis(t.Basis)), rows}, nil
 	}
 	if a.q.Op == understand.Most || a.q.Op == understand.Least {
 		slices.SortStableFunc(rows, func(x, y row) int { return cmp.Compare(weigh(y), weigh(x)) })
 		if a.q.Op == understand.Least {
 			slices.Reverse(rows)
 		} else if len(rows) > 0 && weigh(rows[0]) == 0 {
-			return answer{sentences(fmt.Sprintf("None that I know of: no %s%s has a light %s.", a.q.By, a.in(), words), a.doubts(t, "light"), a.basis(t.Basis)), rows}, nil
+			return answer{sentences(a.f("None that I know of: no %s%s has a light %s.", a.noun(a.q.By), a.in(), words), a.doubts(t, "light"), a.basis(t.Basis)), rows}, nil
 		}
 		if byLevel {
 			rows = slices.DeleteFunc(rows, func(r row) bool { return r.Known == 0 })
@@ -373,12 +372,12 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 	}
 	var lines []string
 	for _, r := range rows {
-		line := fmt.Sprintf("%s %d of %d %s", r.Label, r.Match, r.All, words)
+		line := a.f("%s %d of %d %s", r.Label, r.Match, r.All, words)
 		if byLevel {
-			line = fmt.Sprintf("%s mean %s", r.Label, percent(r.Mean))
+			line = a.f("%s mean %s", r.Label, percent(r.Mean))
 		}
 		if r.Known < r.All {
-			line += fmt.Sprintf(" (%d unknown)", r.All-r.Known)
+			line += a.f(" (%d unknown)", r.All-r.Known)
 		}
 		if string(a.q.Kind) == a.q.By && a.q.Op == understand.Tell && r.Match == 0 {
 			continue
@@ -386,12 +385,12 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 		lines = append(lines, line)
 	}
 	if string(a.q.Kind) == a.q.By && len(lines) > 0 && a.q.Op == understand.Tell {
-		lines[0] = fmt.Sprintf("%d of %s with lights %s lights %s: %s", len(lines), count(len(rows), a.q.By), haveVerb(len(lines)), words, lines[0])
+		lines[0] = a.f("%d of %s with lights %s lights %s: %s", len(lines), a.count(len(rows), a.q.By), a.have(len(lines)), words, lines[0])
 	}
 	if len(lines) == 0 {
-		return answer{sentences(fmt.Sprintf("None that I know of: no %s%s has a light %s.", a.q.By, a.in(), words), a.doubts(t, "light"), a.basis(t.Basis)), rows}, nil
+		return answer{sentences(a.f("None that I know of: no %s%s has a light %s.", a.noun(a.q.By), a.in(), words), a.doubts(t, "light"), a.basis(t.Basis)), rows}, nil
 	}
-	return answer{sentences(upper(list(lines))+".", a.doubts(t, "light"), a.basis(t.Basis)), rows}, nil
+	return answer{sentences(upper(a.list(lines))+".", a.doubts(t, "light"), a.basis(t.Basis)), rows}, nil
 }
 
 func haveVerb(n int) string {
@@ -405,31 +404,31 @@ func haveVerb(n int) string {
 func (a *asked) colour() (answer, error) {
 	t := a.site.Kelvins(a.scope)
 	if a.past() {
-		return answer{text: "I do not know: colour temperatures are reported as they are now, and their history is not kept."}, nil
+		return answer{text: a.f("I do not know: colour temperatures are reported as they are now, and their history is not kept.")}, nil
 	}
 	if c := a.cond(understand.Kelvin); c != nil {
 		found := t.Where(facts.Current, func(one facts.Thing) bool { return c.Holds(*one.Value) })
 		var lines []string
 		for _, one := range found {
-			lines = append(lines, fmt.Sprintf("%s %.0f K", label(one.Name), *one.Value))
+			lines = append(lines, a.f("%s %.0f K", label(one.Name), *one.Value))
 		}
-		return answer{sentences(fmt.Sprintf("%d of %s%s with a colour temperature %s %s %.0f K: %s.", len(found), count(len(t.All), "light"), a.in(), are(len(found)), sides[c.Rel], c.Value, some(lines, 16)), a.doubts(t, "light"), a.basis(t.Basis)), found}, nil
+		return answer{sentences(a.f("%d of %s%s with a colour temperature %s %s %.0f K: %s.", len(found), a.count(len(t.All), "light"), a.in(), a.are(len(found)), a.f(sides[c.Rel]), c.Value, a.some(lines, 16)), a.doubts(t, "light"), a.basis(t.Basis)), found}, nil
 	}
 	if len(t.All) == 0 {
-		return answer{fmt.Sprintf("No light%s reports a colour temperature.", a.in()), t}, nil
+		return answer{a.f("No light%s reports a colour temperature.", a.in()), t}, nil
 	}
 	current := t.Where(facts.Current, nil)
 	if len(current) == 0 {
-		return answer{sentences("I do not know: none of "+count(len(t.All), "light")+a.in()+" has a current colour temperature.", a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
+		return answer{sentences(a.f("I do not know: none of %s%s has a current colour temperature.", a.count(len(t.All), "light"), a.in()), a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
 	}
 	mean, _ := t.Mean()
 	var lines []string
 	for _, one := range current {
-		lines = append(lines, fmt.Sprintf("%s %.0f K", label(one.Name), *one.Value))
+		lines = append(lines, a.f("%s %.0f K", label(one.Name), *one.Value))
 	}
-	text := fmt.Sprintf("%s%s: %s.", upper(count(len(current), "light")), a.in(), some(lines, 16))
+	text := a.f("%s%s: %s.", upper(a.count(len(current), "light")), a.in(), a.some(lines, 16))
 	if len(current) > 1 {
-		text += fmt.Sprintf(" The mean is %.0f K.", mean)
+		text += a.f(" The mean is %.0f K.", mean)
 	}
 	return answer{sentences(text, a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
 }

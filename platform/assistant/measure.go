@@ -1,7 +1,6 @@
 package assistant
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -12,7 +11,7 @@ import (
 // bounded answers whether more or less was used than a bound, for the whole scope or for what of it is asked for.
 func (a *asked) bounded(c understand.Cond) (answer, error) {
 	span := a.span()
-	bound := sides[c.Rel] + " " + wattHours(c.Value)
+	bound := a.f(sides[c.Rel]) + " " + wattHours(c.Value)
 	if a.slotted() {
 		e, err := a.site.EnergyOf(a.ctx, a.scope, span.From, span.To)
 		if err != nil {
@@ -25,12 +24,12 @@ func (a *asked) bounded(c understand.Cond) (answer, error) {
 		var lines []string
 		for _, s := range slots {
 			if c.Holds(s.WattHours) {
-				lines = append(lines, s.Start.Format(map[string]string{"hour": "Mon 15:04"}[a.q.By]+map[bool]string{true: "Mon 2 Jan"}[a.q.By != "hour"])+" "+wattHours(s.WattHours))
+				lines = append(lines, a.slot(s.Start, a.q.By)+" "+wattHours(s.WattHours))
 			}
 		}
-		text := fmt.Sprintf("%s of %s were measured %s; %d of them %s %s.", upper(count(len(slots), a.q.By)), a.where(), period(span, a.site.Now), len(lines), are(len(lines)), bound)
+		text := a.f("%s of %s were measured %s; %d of them %s %s.", upper(a.count(len(slots), a.q.By)), a.where(), a.period(span), len(lines), a.are(len(lines)), bound)
 		if len(lines) > 0 {
-			text += " " + upper(some(lines, 31)) + "."
+			text += " " + upper(a.some(lines, 31)) + "."
 		}
 		return answer{sentences(text, a.gaps(e, span), a.uncovered(e), a.basis(e.Basis)), slots}, nil
 	}
@@ -56,12 +55,12 @@ func (a *asked) bounded(c understand.Cond) (answer, error) {
 		if err != nil {
 			return answer{}, err
 		}
-		text := fmt.Sprintf("%s %s: %s.", upper(bound), period(span, a.site.Now), list(lines))
+		text := a.f("%s %s: %s.", upper(bound), a.period(span), a.list(lines))
 		if len(not) > 0 {
-			text += " Not: " + some(not, 20) + "."
+			text += a.f(" Not: %s.", a.some(not, 20))
 		}
 		if len(unmeasured) > 0 {
-			text += " Not measured, or not all of it: " + some(unmeasured, 12) + "."
+			text += a.f(" Not measured, or not all of it: %s.", a.some(unmeasured, 12))
 		}
 		return answer{sentences(text, a.basis(b)), lines}, nil
 	}
@@ -73,17 +72,17 @@ func (a *asked) bounded(c understand.Cond) (answer, error) {
 		return answer{a.noEnergy(e, span), e}, nil
 	}
 	holds := c.Holds(e.WattHours)
-	head := yesNo(holds)
-	if partial := len(e.Missing) > 0 || partOf(e) != ""; partial && holds != (c.Rel == understand.Above || c.Rel == understand.AtLeast) {
-		head = "As far as it is measured, " + lower(yesNo(holds))
+	head := a.yesNo(holds)
+	if partial := len(e.Missing) > 0 || a.partOf(e) != ""; partial && holds != (c.Rel == understand.Above || c.Rel == understand.AtLeast) {
+		head = a.f("As far as it is measured: ") + lower(a.yesNo(holds))
 	}
-	text := fmt.Sprintf("%s%s used %s %s, which is %s%s.", head, a.where(), wattHours(e.WattHours), period(span, a.site.Now), map[bool]string{false: "not "}[holds], bound)
+	text := a.f("%s%s used %s %s, which is %s%s.", head, a.where(), wattHours(e.WattHours), a.period(span), a.f(map[bool]string{false: "not "}[holds]), bound)
 	return answer{sentences(text, a.parts(e), a.gaps(e, span), a.uncovered(e), a.basis(e.Basis)), e}, nil
 }
 
 // boundedPower answers whether more or less is drawn now than a bound.
 func (a *asked) boundedPower(c understand.Cond) (answer, error) {
-	bound := sides[c.Rel] + " " + watts(c.Value)
+	bound := a.f(sides[c.Rel]) + " " + watts(c.Value)
 	if a.q.By != "" {
 		var lines, not, unknown []string
 		total := a.site.PowerOf(facts.Scope{}).Basis
@@ -102,12 +101,12 @@ func (a *asked) boundedPower(c understand.Cond) (answer, error) {
 		if err != nil {
 			return answer{}, err
 		}
-		text := fmt.Sprintf("%s now: %s.", upper(bound), list(lines))
+		text := a.f("%s now: %s.", upper(bound), a.list(lines))
 		if len(not) > 0 {
-			text += " Not: " + some(not, 20) + "."
+			text += a.f(" Not: %s.", a.some(not, 20))
 		}
 		if len(unknown) > 0 {
-			text += " Without a current figure of their own: " + some(unknown, 12) + "."
+			text += a.f(" Without a current figure of their own: %s.", a.some(unknown, 12))
 		}
 		return answer{sentences(text, a.basis(total)), lines}, nil
 	}
@@ -116,20 +115,20 @@ func (a *asked) boundedPower(c understand.Cond) (answer, error) {
 		return a.powerNow(p)
 	}
 	holds := c.Holds(p.Watts)
-	head := yesNo(holds)
+	head := a.yesNo(holds)
 	if len(p.Missing) > 0 && holds != (c.Rel == understand.Above || c.Rel == understand.AtLeast) {
-		head = "As far as it is measured, " + lower(yesNo(holds))
+		head = a.f("As far as it is measured: ") + lower(a.yesNo(holds))
 	}
 	now, err := a.powerNow(p)
-	return answer{sentences(fmt.Sprintf("%s%s draws %s, which is %s%s.", head, a.where(), watts(p.Watts), map[bool]string{false: "not "}[holds], bound), now.text), p}, err
+	return answer{sentences(a.f("%s%s draws %s, which is %s%s.", head, a.where(), watts(p.Watts), a.f(map[bool]string{false: "not "}[holds]), bound), now.text), p}, err
 }
 
 // perUnit divides by what a unit stands for: the area that was entered, or the lights.
 func (a *asked) perUnit() (answer, error) {
-	units, word, many, missing := 0.0, "light", "lights", ""
+	units, word, missing := 0.0, "light", ""
 	scope := a.scope
 	if a.q.Per == "m2" {
-		word, many = "m²", "m²"
+		word = "m²"
 		var without []string
 		scope = facts.Scope{}
 		for _, f := range a.site.Building.Floors {
@@ -145,26 +144,26 @@ func (a *asked) perUnit() (answer, error) {
 			}
 		}
 		if !a.scope.Whole() && a.scope.Floor == "" || units == 0 {
-			return answer{text: fmt.Sprintf("I do not know: nobody entered the area of %s; areas are entered by floor.", a.where())}, nil
+			return answer{text: a.f("I do not know: nobody entered the area of %s; areas are entered by floor.", a.where())}, nil
 		}
 		if len(without) > 0 {
-			missing = fmt.Sprintf("Without %s, whose area nobody entered.", list(without))
+			missing = a.f("Without %s, whose area nobody entered.", a.list(without))
 		}
 		if a.scope.Whole() {
-			scope.Label = "what of the building has an area"
+			scope.Label = a.f("what of the building has an area")
 		}
 	} else {
 		units = float64(len(a.site.In(a.scope, "light")))
 	}
 	if units == 0 {
-		return answer{text: fmt.Sprintf("No light is known%s.", a.in())}, nil
+		return answer{text: a.f("No light is known%s.", a.in())}, nil
 	}
 	if a.q.Topic == understand.Power && (a.q.When == nil || a.q.When.Now) {
 		p := a.site.PowerOf(scope)
 		if !p.Known() || len(p.Missing) > 0 {
-			return answer{text: sentences(fmt.Sprintf("I do not know: not all of %s is measured now.", a.where()), a.uncoveredZones(p.Missing))}, nil
+			return answer{text: sentences(a.f("I do not know: not all of %s is measured now.", a.where()), a.uncoveredZones(p.Missing))}, nil
 		}
-		return answer{sentences(fmt.Sprintf("%s draws %s for %.0f %s: %.2f W per %s.", upper(orWhere(scope.Label, a.where())), watts(p.Watts), units, many, p.Watts/units, word), missing, a.basis(p.Basis)), p}, nil
+		return answer{sentences(a.f("%s draws %s for %.0f %s: %.2f W per %s.", upper(orWhere(scope.Label, a.where())), watts(p.Watts), units, a.many(word), p.Watts/units, a.noun(word)), missing, a.basis(p.Basis)), p}, nil
 	}
 	span := a.span()
 	e, err := a.site.EnergyOf(a.ctx, scope, span.From, span.To)
@@ -172,9 +171,9 @@ func (a *asked) perUnit() (answer, error) {
 		return answer{}, err
 	}
 	if !e.Known() || len(e.Missing) > 0 {
-		return answer{sentences(fmt.Sprintf("I do not know: not all of %s was measured.", a.where()), a.uncovered(e)), e}, nil
+		return answer{sentences(a.f("I do not know: not all of %s was measured.", a.where()), a.uncovered(e)), e}, nil
 	}
-	return answer{sentences(fmt.Sprintf("%s used %s %s for %.0f %s: %s per %s.", upper(orWhere(scope.Label, a.where())), wattHours(e.WattHours), period(span, a.site.Now), units, many, share(e.WattHours/units), word),
+	return answer{sentences(a.f("%s used %s %s for %.0f %s: %s per %s.", upper(orWhere(scope.Label, a.where())), wattHours(e.WattHours), a.period(span), units, a.many(word), share(e.WattHours/units), a.noun(word)),
 		missing, a.gaps(e, span), a.basis(e.Basis)), e}, nil
 }
 
@@ -189,7 +188,7 @@ func (a *asked) uncoveredZones(zones []int64) string {
 	if len(zones) == 0 {
 		return ""
 	}
-	return "Not measured: " + a.zoneNames(zones) + "."
+	return a.f("Not measured: %s.", a.zoneNames(zones))
 }
 
 // trend compares whole weeks, which have the same days, or the time that was said with as long a time before.
@@ -201,7 +200,7 @@ func (a *asked) trend() (answer, error) {
 	}
 	y, m, d := a.site.Now.Date()
 	monday := time.Date(y, m, d-(int(a.site.Now.Weekday())+6)%7, 0, 0, 0, 0, a.site.Now.Location())
-	span, by := understand.Span{From: monday.AddDate(0, 0, -28), To: monday, Label: "in the last four whole weeks"}, "week"
+	span, by := understand.Span{From: monday.AddDate(0, 0, -28), To: monday, Label: a.f("in the last four whole weeks")}, "week"
 	e, err := a.site.EnergyOf(a.ctx, a.scope, span.From, span.To)
 	if err != nil {
 		return answer{}, err
@@ -211,7 +210,7 @@ func (a *asked) trend() (answer, error) {
 	}
 	slots := slices.DeleteFunc(e.By(by, a.site.Now.Location()), func(s facts.Slot) bool { return s.Measured < s.Length*95/100 })
 	if len(slots) < 2 {
-		return answer{sentences(fmt.Sprintf("I do not know: fewer than two whole %ss of %s were measured %s.", by, a.where(), period(span, a.site.Now)), a.gaps(e, span)), e}, nil
+		return answer{sentences(a.f("I do not know: fewer than two whole %s of %s were measured %s.", a.many(by), a.where(), a.period(span)), a.gaps(e, span)), e}, nil
 	}
 	half := len(slots) / 2
 	mean := func(s []facts.Slot) float64 {
@@ -222,18 +221,18 @@ func (a *asked) trend() (answer, error) {
 		return sum / float64(len(s))
 	}
 	earlier, later := mean(slots[:half]), mean(slots[half:])
-	word := "about as before"
+	word := a.f("about as before")
 	switch {
 	case later > earlier*1.03:
-		word = "rising"
+		word = a.f("rising")
 	case later < earlier*0.97:
-		word = "falling"
+		word = a.f("falling")
 	}
 	var lines []string
 	for _, s := range slots {
-		lines = append(lines, s.Start.Format("week of 2 Jan")+" "+wattHours(s.WattHours))
+		lines = append(lines, a.slot(s.Start, "week")+" "+wattHours(s.WattHours))
 	}
-	text := fmt.Sprintf("The use of %s was %s %s: the later half of the whole %ss had %s on average, %s than the earlier half. %s.", a.where(), word, period(span, a.site.Now), by, wattHours(later), difference(later, earlier), upper(some(lines, 31)))
+	text := a.f("The use of %s was %s %s: the later half of the whole %s had %s on average, %s than the earlier half. %s.", a.where(), word, a.period(span), a.many(by), wattHours(later), a.difference(later, earlier), upper(a.some(lines, 31)))
 	return answer{sentences(text, a.uncovered(e), a.basis(e.Basis)), slots}, nil
 }
 
@@ -245,7 +244,7 @@ func (a *asked) usual() (answer, error) {
 	span := a.span()
 	if a.q.Topic == understand.Power && (a.q.When == nil || a.q.When.Now) {
 		to := a.site.Now.Truncate(15 * time.Minute)
-		span = understand.Span{From: to.Add(-15 * time.Minute), To: to, Label: "in the last quarter of an hour"}
+		span = understand.Span{From: to.Add(-15 * time.Minute), To: to, Label: a.f("in the last quarter of an hour")}
 	} else if span.To.After(a.site.Now) {
 		span.To = a.site.Now.Truncate(15 * time.Minute)
 	}
@@ -253,7 +252,7 @@ func (a *asked) usual() (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if !e.Known() || partOf(e) != "" {
+	if !e.Known() || a.partOf(e) != "" {
 		return answer{a.noUsual(e, span), e}, nil
 	}
 	var sum, least, most float64
@@ -263,7 +262,7 @@ func (a *asked) usual() (answer, error) {
 		if err != nil {
 			return answer{}, err
 		}
-		if !before.Known() || partOf(before) != "" || len(before.Parts) != len(e.Parts) {
+		if !before.Known() || a.partOf(before) != "" || len(before.Parts) != len(e.Parts) {
 			continue
 		}
 		if n == 0 || before.WattHours < least {
@@ -274,23 +273,23 @@ func (a *asked) usual() (answer, error) {
 		n++
 	}
 	if n == 0 {
-		return answer{sentences(fmt.Sprintf("%s used %s %s. I do not know what is usual: the same hours of the weeks before were not measured.", upper(a.where()), wattHours(e.WattHours), period(span, a.site.Now)), a.uncovered(e), a.basis(e.Basis)), e}, nil
+		return answer{sentences(a.f("%s used %s %s. I do not know what is usual: the same hours of the weeks before were not measured.", upper(a.where()), wattHours(e.WattHours), a.period(span)), a.uncovered(e), a.basis(e.Basis)), e}, nil
 	}
-	word := "That is within what these weeks had"
+	word := a.f("That is within what these weeks had")
 	switch {
 	case e.WattHours > most*1.02:
-		word = "That is more than in any of them"
+		word = a.f("That is more than in any of them")
 	case e.WattHours < least*0.98:
-		word = "That is less than in any of them"
+		word = a.f("That is less than in any of them")
 	}
-	text := fmt.Sprintf("%s used %s %s. In the same hours of the same weekday of the last %s it was %s on average, %s at least and %s at most. %s: %s than their mean.", upper(a.where()), wattHours(e.WattHours),
-		period(span, a.site.Now), count(n, "week"), wattHours(sum/float64(n)), wattHours(least), wattHours(most), word, difference(e.WattHours, sum/float64(n)))
+	text := a.f("%s used %s %s. In the same hours of the same weekday of the last %s it was %s on average, %s at least and %s at most. %s: %s than their mean.", upper(a.where()), wattHours(e.WattHours),
+		a.period(span), a.count(n, "week"), wattHours(sum/float64(n)), wattHours(least), wattHours(most), word, a.difference(e.WattHours, sum/float64(n)))
 	return answer{sentences(text, a.uncovered(e), a.basis(e.Basis)), e}, nil
 }
 
 func (a *asked) noUsual(e facts.Energy, span understand.Span) string {
 	if e.Known() {
-		return sentences("I do not know: that time itself was not wholly measured.", a.gaps(e, span))
+		return sentences(a.f("I do not know: that time itself was not wholly measured."), a.gaps(e, span))
 	}
 	return a.noEnergy(e, span)
 }
@@ -303,7 +302,7 @@ func (a *asked) together() (answer, error) {
 	var data []facts.Energy
 	seen := map[int64]bool{}
 	for _, places := range a.q.Mentioned() {
-		scope := scopeIn(a.site, places)
+		scope := a.scopeIn(places)
 		e, err := a.site.EnergyOf(a.ctx, scope, span.From, span.To)
 		if err != nil {
 			return answer{}, err
@@ -314,7 +313,7 @@ func (a *asked) together() (answer, error) {
 		}
 		for _, z := range scope.Zones {
 			if seen[z] {
-				return answer{text: fmt.Sprintf("%s lies within another of them, so a sum would count it twice.", label(a.site.ZoneName(z)))}, nil
+				return answer{text: a.f("%s lies within another of them, so a sum would count it twice.", label(a.site.ZoneName(z)))}, nil
 			}
 			seen[z] = true
 		}
@@ -323,13 +322,13 @@ func (a *asked) together() (answer, error) {
 		data = append(data, e)
 	}
 	if len(unknown) > 0 || len(data) == 0 {
-		text := fmt.Sprintf("The sum is not known: not measured on its own: %s.", list(unknown))
+		text := a.f("The sum is not known: not measured on its own: %s.", a.list(unknown))
 		if len(lines) > 0 {
-			text += fmt.Sprintf(" %s: %s.", upper(period(span, a.site.Now)), list(lines))
+			text += a.f(" %s: %s.", upper(a.period(span)), a.list(lines))
 		}
 		return answer{text, data}, nil
 	}
-	return answer{sentences(fmt.Sprintf("Together %s %s: %s.", wattHours(total), period(span, a.site.Now), list(lines)), a.basis(data[0].Basis)), data}, nil
+	return answer{sentences(a.f("Together %s %s: %s.", wattHours(total), a.period(span), a.list(lines)), a.basis(data[0].Basis)), data}, nil
 }
 
 // togetherNow adds the power of places up.
@@ -338,7 +337,7 @@ func (a *asked) togetherNow() (answer, error) {
 	total := 0.0
 	var b facts.Basis
 	for _, places := range a.q.Mentioned() {
-		scope := scopeIn(a.site, places)
+		scope := a.scopeIn(places)
 		p := a.site.PowerOf(scope)
 		if !p.Known() || len(p.Missing) > 0 {
 			unknown = append(unknown, scope.Label)
@@ -348,7 +347,7 @@ func (a *asked) togetherNow() (answer, error) {
 		total += p.Watts
 	}
 	if len(unknown) > 0 {
-		return answer{text: fmt.Sprintf("The sum is not known: not measured on its own, or not now: %s.", list(unknown))}, nil
+		return answer{text: a.f("The sum is not known: not measured on its own, or not now: %s.", a.list(unknown))}, nil
 	}
-	return answer{sentences(fmt.Sprintf("Together %s now: %s.", watts(total), list(lines)), a.basis(b)), lines}, nil
+	return answer{sentences(a.f("Together %s now: %s.", watts(total), a.list(lines)), a.basis(b)), lines}, nil
 }

@@ -2,7 +2,6 @@ package assistant
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -14,7 +13,7 @@ import (
 func (a *asked) power() (answer, error) {
 	switch {
 	case a.q.Is(understand.Future):
-		return answer{text: "I do not know: that has not happened yet, and I make no forecasts."}, nil
+		return answer{text: a.f("I do not know: that has not happened yet, and I make no forecasts.")}, nil
 	case a.q.Op == understand.Why:
 		return a.why(a.power)
 	case a.q.Op == understand.Usual:
@@ -46,7 +45,7 @@ func (a *asked) powerNow(p facts.Power) (answer, error) {
 	var known, unknown []string
 	for _, one := range p.Parts {
 		if one.Condition == facts.Current {
-			known = append(known, fmt.Sprintf("%s %s", label(one.Name), watts(*one.Value)))
+			known = append(known, a.f("%s %s", label(one.Name), watts(*one.Value)))
 		} else {
 			unknown = append(unknown, label(one.Name)+" ("+a.condition(one)+")")
 		}
@@ -138,10 +137,10 @@ func (a *asked) offerEstimate() string {
 	for _, one := range current {
 		sum += *one.Value / 100
 	}
-	text := fmt.Sprintf("An estimate, not a measurement: %s at %.2f times full brightness together × %s each, as you assume, make %s.",
-		count(len(current), "light"), sum, watts(a.q.Assumed.Watts), watts(sum*a.q.Assumed.Watts))
+	text := a.f("An estimate, not a measurement: %s at %.2f times full brightness together × %s each, as you assume, make %s.",
+		a.count(len(current), "light"), sum, watts(a.q.Assumed.Watts), watts(sum*a.q.Assumed.Watts))
 	if left := len(levels.All) - len(current); left > 0 {
-		text += fmt.Sprintf(" %s without a current level %s left out.", count(left, "light"), are(left))
+		text += a.f(" %s without a current level %s left out.", a.count(left, "light"), a.are(left))
 	}
 	return text
 }
@@ -162,29 +161,29 @@ func (a *asked) powerOver() (answer, error) {
 	low, _ := e.Base(here)
 	data := map[string]any{"energy": e, "meanWatts": mean, "peak": peak, "base": low}
 	at := func(s facts.Slot) string {
-		return fmt.Sprintf("%s in the quarter of an hour from %s", watts(s.Watts()), s.Start.Format("Mon 2 Jan 15:04"))
+		return a.f("%s in the quarter of an hour from %s", watts(s.Watts()), momentIn(a.q.Lang, s.Start, a.site.Now))
 	}
-	meanText := fmt.Sprintf("the mean was %s", watts(mean))
+	meanText := a.f("the mean was %s", watts(mean))
 	var text string
 	switch {
 	case !isPeak:
-		text = fmt.Sprintf("%s: %s; there is not one whole quarter of an hour to tell a peak from.", upper(period(span, a.site.Now)), meanText)
+		text = a.f("%s: %s; there is not one whole quarter of an hour to tell a peak from.", upper(a.period(span)), meanText)
 	case a.q.Op == understand.Most && a.q.By != "":
-		text = fmt.Sprintf("The highest power of %s %s was %s; %s.", a.where(), period(span, a.site.Now), at(peak), meanText)
+		text = a.f("The highest power of %s %s was %s; %s.", a.where(), a.period(span), at(peak), meanText)
 	case a.q.By == "hour" || a.q.By == "day":
 		var lines []string
 		for _, s := range e.By(a.q.By, here) {
-			lines = append(lines, s.Start.Format("Mon 15:04")+" "+watts(s.Watts()))
+			lines = append(lines, a.slot(s.Start, "hour")+" "+watts(s.Watts()))
 		}
-		text = fmt.Sprintf("Mean power of %s by %s, %s: %s.", a.where(), a.q.By, period(span, a.site.Now), strings.Join(lines, ", "))
+		text = a.f("Mean power of %s by %s, %s: %s.", a.where(), a.noun(a.q.By), a.period(span), strings.Join(lines, ", "))
 	case a.q.Op == understand.Average:
-		text = fmt.Sprintf("On average %s drew %s %s. The highest was %s.", a.where(), watts(mean), period(span, a.site.Now), at(peak))
+		text = a.f("On average %s drew %s %s. The highest was %s.", a.where(), watts(mean), a.period(span), at(peak))
 	case a.q.Op == understand.Least || a.q.Aspect == "base":
-		text = fmt.Sprintf("The lowest power of %s %s was %s; %s.", a.where(), period(span, a.site.Now), at(low), meanText)
+		text = a.f("The lowest power of %s %s was %s; %s.", a.where(), a.period(span), at(low), meanText)
 	case a.q.Op == understand.Most || a.q.Aspect == "peak":
-		text = fmt.Sprintf("The highest power of %s %s was %s; %s.", a.where(), period(span, a.site.Now), at(peak), meanText)
+		text = a.f("The highest power of %s %s was %s; %s.", a.where(), a.period(span), at(peak), meanText)
 	default:
-		text = fmt.Sprintf("%s drew %s on average %s, at most %s, at least %s.", upper(a.where()), watts(mean), period(span, a.site.Now), at(peak), at(low))
+		text = a.f("%s drew %s on average %s, at most %s, at least %s.", upper(a.where()), watts(mean), a.period(span), at(peak), at(low))
 	}
 	return answer{sentences(text, a.gaps(e, span), a.uncovered(e), a.basis(e.Basis)), data}, nil
 }
@@ -213,14 +212,14 @@ func (a *asked) rankPower() (answer, error) {
 	}
 	preface := ""
 	if len(rows) == 0 && by == "zone" {
-		preface = "No zone" + a.in() + " has a current reading of its own, so I rank the meters."
+		preface = a.f("No zone%s has a current reading of its own, so I rank the meters.", a.in())
 		unknown = nil
 		if err := a.readMeters(read); err != nil {
 			return answer{}, err
 		}
 	}
 	if len(rows) == 0 {
-		return answer{text: "I do not know: nothing reports its power now."}, nil
+		return answer{text: a.f("I do not know: nothing reports its power now.")}, nil
 	}
 	slices.SortStableFunc(rows, func(x, y row) int { return cmp.Compare(y.Watts, x.Watts) })
 	if a.q.Op == understand.Least {
@@ -233,9 +232,9 @@ func (a *asked) rankPower() (answer, error) {
 	for _, r := range rows {
 		lines = append(lines, r.Label+" "+watts(r.Watts))
 	}
-	text := "Power now: " + list(lines) + "."
+	text := a.f("Power now: %s.", a.list(lines))
 	if len(unknown) > 0 {
-		text += fmt.Sprintf(" Without a current figure of their own: %s.", some(unknown, 8))
+		text += a.f(" Without a current figure of their own: %s.", a.some(unknown, 8))
 	}
 	return answer{sentences(preface, text, a.basis(total)), rows}, nil
 }
@@ -246,28 +245,28 @@ func (a *asked) comparePower() (answer, error) {
 	var data []facts.Power
 	var known []facts.Power
 	for _, places := range a.q.Mentioned() {
-		scope := scopeIn(a.site, places)
+		scope := a.scopeIn(places)
 		power := a.site.PowerOf(scope)
 		if power.Known() && len(power.Missing) == 0 {
-			lines = append(lines, scope.Label+" draws "+watts(power.Watts))
+			lines = append(lines, a.f("%s draws %s", scope.Label, watts(power.Watts)))
 			b = power.Basis
 			known = append(known, power)
 		} else {
-			lines = append(lines, scope.Label+" is not measured on its own, not all of it, or not now")
+			lines = append(lines, a.f("%s is not measured on its own, not all of it, or not now", scope.Label))
 			if b.Controller == "" {
 				b = power.Basis
 			}
 		}
 		data = append(data, power)
 	}
-	text := upper(list(lines)) + "."
+	text := upper(a.list(lines)) + "."
 	if len(known) == 2 && len(data) == 2 {
 		d := known[0].Watts - known[1].Watts
 		more := known[0].Scope.Label
 		if d < 0 {
 			d, more = -d, known[1].Scope.Label
 		}
-		text += fmt.Sprintf(" %s draws %s more.", upper(more), watts(d))
+		text += a.f(" %s draws %s more.", upper(more), watts(d))
 	}
 	return answer{sentences(text, a.basis(b)), data}, nil
 }
@@ -280,18 +279,18 @@ func (a *asked) cost() (answer, error) {
 		return answer{}, err
 	}
 	e, isTotal := used.data.(facts.Energy)
-	price, whose := a.price, "the tariff entered for this platform"
+	price, whose := a.price, a.f("the tariff entered for this platform")
 	if t := a.q.Assumed; t.PerKWh > 0 {
-		price.PerKWh, price.Currency, whose = t.PerKWh, t.Currency, "as you say"
+		price.PerKWh, price.Currency, whose = t.PerKWh, t.Currency, a.f("as you say")
 	}
 	switch {
 	case price.PerKWh <= 0:
-		return answer{sentences("What energy costs here is not known to me: nobody entered a tariff.", used.text), used.data}, nil
+		return answer{sentences(a.f("What energy costs here is not known to me: nobody entered a tariff."), used.text), used.data}, nil
 	case !isTotal || !e.Known():
 		return used, nil
 	}
 	currency := strings.TrimSuffix(" "+price.Currency, " ") // whoever speaks of cents does not say of which
-	text := fmt.Sprintf("%s × %.4g%s per kWh, %s, make %.2f%s.", wattHours(e.WattHours), price.PerKWh, currency, whose, e.WattHours/1000*price.PerKWh, currency)
+	text := a.f("%s × %.4g%s per kWh, %s, make %.2f%s.", wattHours(e.WattHours), price.PerKWh, currency, whose, e.WattHours/1000*price.PerKWh, currency)
 	return answer{sentences(text, used.text), used.data}, nil
 }
 
@@ -301,5 +300,5 @@ func (a *asked) carbon() (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{sentences("Emissions are not measured, and I do not know how your electricity is made, so I give no figure for CO2. The energy behind it:", used.text), used.data}, nil
+	return answer{sentences(a.f("Emissions are not measured, and I do not know how your electricity is made, so I give no figure for CO2. The energy behind it:"), used.text), used.data}, nil
 }

@@ -64,7 +64,7 @@ func (a *asked) proposals(wish platform.Wish) (*Proposals, error) {
 	spare := a.spared(wish)
 	meters := a.site.MeteringOf(facts.Scope{})
 	if len(meters.Meters) == 0 {
-		p.Notes = append(p.Notes, "No meter is known, so no saving can be told in kWh.")
+		p.Notes = append(p.Notes, a.f("No meter is known, so no saving can be told in kWh."))
 	}
 	for i, m := range meters.Meters {
 		e, err := a.site.EnergyOf(a.ctx, facts.Scope{Label: m.Name, Devices: []int64{m.Node}}, span.From, span.To)
@@ -75,7 +75,7 @@ func (a *asked) proposals(wish platform.Wish) (*Proposals, error) {
 			p.Measured = e.Measured
 		}
 		if !e.Known() {
-			p.Notes = append(p.Notes, fmt.Sprintf("Meter %s has no samples in the period.", quoted(m.Name)))
+			p.Notes = append(p.Notes, a.f("Meter %s has no samples in the period.", quoted(m.Name)))
 			continue
 		}
 		p.Ranked = append(p.Ranked, a.idle(m, e)...)
@@ -84,19 +84,19 @@ func (a *asked) proposals(wish platform.Wish) (*Proposals, error) {
 		}
 	}
 	if len(meters.Missing) > 0 {
-		p.Notes = append(p.Notes, "No meter covers "+a.zoneNames(meters.Missing)+".")
+		p.Notes = append(p.Notes, a.f("No meter covers %s.", a.zoneNames(meters.Missing)))
 	}
 	p.Ranked = append(p.Ranked, a.uneven(spare)...)
 	p.Ranked = append(p.Ranked, a.daylight(spare)...)
 	p.Ranked = append(p.Ranked, a.repairs()...)
 	for _, name := range wish.Unknown {
-		p.Notes = append(p.Notes, fmt.Sprintf("The constraint %s means nothing to me and was not considered.", quoted(name)))
+		p.Notes = append(p.Notes, a.f("The constraint %s means nothing to me and was not considered.", quoted(name)))
 	}
 	for i := range p.Ranked {
 		if one := &p.Ranked[i]; one.KWh != nil {
 			c := *one.KWh * price
 			one.Cost, one.Currency = &c, currency
-			one.Arithmetic = append(one.Arithmetic, fmt.Sprintf("%.2f kWh × %.4g %s/kWh = %.2f %s a week", *one.KWh, price, currency, c, currency))
+			one.Arithmetic = append(one.Arithmetic, a.f("%.2f kWh × %.4g %s/kWh = %.2f %s a week", *one.KWh, price, currency, c, currency))
 			one.Assumptions = append(one.Assumptions, about)
 		}
 	}
@@ -109,11 +109,11 @@ func (a *asked) tariff(wish platform.Wish) (price float64, currency, told string
 	switch {
 	case wish.PricePerKWh > 0:
 		currency = cmp.Or(wish.Currency, a.price.Currency, assumedCurrency)
-		return wish.PricePerKWh, currency, fmt.Sprintf("%.4g %s per kWh, as the asker says", wish.PricePerKWh, currency)
+		return wish.PricePerKWh, currency, a.f("%.4g %s per kWh, as the asker says", wish.PricePerKWh, currency)
 	case a.price.PerKWh > 0:
-		return a.price.PerKWh, a.price.Currency, fmt.Sprintf("%.4g %s per kWh, the tariff entered for this platform", a.price.PerKWh, a.price.Currency)
+		return a.price.PerKWh, a.price.Currency, a.f("%.4g %s per kWh, the tariff entered for this platform", a.price.PerKWh, a.price.Currency)
 	}
-	return assumedPrice, assumedCurrency, fmt.Sprintf("%.4g %s per kWh is assumed, nobody entered a tariff; give constraints.pricePerKWh", assumedPrice, assumedCurrency)
+	return assumedPrice, assumedCurrency, a.f("%.4g %s per kWh is assumed, nobody entered a tariff; give constraints.pricePerKWh", assumedPrice, assumedCurrency)
 }
 
 // spared are the zones that the asker wants left alone.
@@ -156,21 +156,21 @@ func (a *asked) idle(m facts.Meter, e facts.Energy) []Proposal {
 		what  string
 		slot  facts.Slot
 		hours float64 // of a week
-	}{{"at night (22:00 to 06:00)", night, 56}, {"on weekend days (06:00 to 22:00)", weekend, 32}} {
+	}{{a.f("at night (22:00 to 06:00)"), night, 56}, {a.f("on weekend days (06:00 to 22:00)"), weekend, 32}} {
 		excess := one.slot.Watts() - low.Watts()
 		if time.Duration(one.slot.Measured) < enoughNight || excess < 5 {
 			continue
 		}
 		kwh := excess * one.hours / 1000
 		out = append(out, Proposal{
-			Title: fmt.Sprintf("Switch off what runs %s behind meter %s", one.what, quoted(m.Name)), Zones: m.Zones, KWh: &kwh,
-			Comfort: "none while nobody is there; whoever comes switches on", comfort: 0,
+			Title: a.f("Switch off what runs %s behind meter %s", one.what, quoted(m.Name)), Zones: m.Zones, KWh: &kwh,
+			Comfort: a.f("none while nobody is there; whoever comes switches on"), comfort: 0,
 			Arithmetic: []string{
-				fmt.Sprintf("mean power %s: %s over %s measured", one.what, watts(one.slot.Watts()), length(time.Duration(one.slot.Measured))),
-				fmt.Sprintf("least power in the period: %s (quarter of an hour from %s)", watts(low.Watts()), low.Start.Format("Mon 2 Jan 15:04")),
-				fmt.Sprintf("(%.0f W − %.0f W) × %.0f h a week = %.2f kWh", one.slot.Watts(), low.Watts(), one.hours, kwh),
+				a.f("mean power %s: %s over %s measured", one.what, watts(one.slot.Watts()), lengthIn(a.q.Lang, time.Duration(one.slot.Measured))),
+				a.f("least power in the period: %s (quarter of an hour from %s)", watts(low.Watts()), momentIn(a.q.Lang, low.Start, a.site.Now)),
+				a.f("(%.0f W − %.0f W) × %.0f h a week = %.2f kWh", one.slot.Watts(), low.Watts(), one.hours, kwh),
 			},
-			Assumptions: []string{"what could once be off can be off in all these hours", "a week like the measured one; occupancy is not measured"},
+			Assumptions: []string{a.f("what could once be off can be off in all these hours"), a.f("a week like the measured one; occupancy is not measured")},
 		})
 	}
 	return out
@@ -204,14 +204,14 @@ func (a *asked) dim(m facts.Meter, e facts.Energy, wish platform.Wish, spare map
 	}
 	kwh := (mean - low.Watts()) * 168 / 1000 * part
 	return Proposal{
-		Title: fmt.Sprintf("Let no light behind meter %s be brighter than %.0f %%", quoted(m.Name), goal), Zones: zones, KWh: &kwh,
-		Comfort: fmt.Sprintf("slightly darker: %s from a mean of %.0f %% to %.0f %%", count(len(lit), "light"), sum/float64(len(lit)), lower/float64(len(lit))), comfort: -1,
+		Title: a.f("Let no light behind meter %s be brighter than %.0f %%", quoted(m.Name), goal), Zones: zones, KWh: &kwh,
+		Comfort: a.f("slightly darker: %s from a mean of %.0f %% to %.0f %%", a.count(len(lit), "light"), sum/float64(len(lit)), lower/float64(len(lit))), comfort: -1,
 		Arithmetic: []string{
-			fmt.Sprintf("mean power above the least: %.0f W − %.0f W = %.0f W", mean, low.Watts(), mean-low.Watts()),
-			fmt.Sprintf("levels of the lights that are on now, %.0f in sum, would become %.0f: %.1f %% less", sum, lower, part*100),
-			fmt.Sprintf("%.0f W × 168 h × %.3f = %.2f kWh a week", mean-low.Watts(), part, kwh),
+			a.f("mean power above the least: %.0f W − %.0f W = %.0f W", mean, low.Watts(), mean-low.Watts()),
+			a.f("levels of the lights that are on now, %.0f in sum, would become %.0f: %.1f %% less", sum, lower, part*100),
+			a.f("%.0f W × 168 h × %.3f = %.2f kWh a week", mean-low.Watts(), part, kwh),
 		},
-		Assumptions: []string{"power follows the level", "what is drawn above the least is light", "the levels of now are typical"},
+		Assumptions: []string{a.f("power follows the level"), a.f("what is drawn above the least is light"), a.f("the levels of now are typical")},
 	}, true
 }
 
@@ -230,10 +230,10 @@ func (a *asked) uneven(spare map[int64]bool) []Proposal {
 		if high-low < 300 {
 			continue
 		}
-		out = append(out, Proposal{Title: fmt.Sprintf("Give all lights of %s one colour temperature", label(z.Name)), Zones: []int64{z.ID},
-			Comfort: "better: the room looks of one piece", comfort: 2,
-			Arithmetic:  []string{fmt.Sprintf("%.0f K to %.0f K now, a difference of %.0f K", low, high, high-low)},
-			Assumptions: []string{"the difference is not intended"}})
+		out = append(out, Proposal{Title: a.f("Give all lights of %s one colour temperature", label(z.Name)), Zones: []int64{z.ID},
+			Comfort: a.f("better: the room looks of one piece"), comfort: 2,
+			Arithmetic:  []string{a.f("%.0f K to %.0f K now, a difference of %.0f K", low, high, high-low)},
+			Assumptions: []string{a.f("the difference is not intended")}})
 	}
 	return out
 }
@@ -251,10 +251,10 @@ func (a *asked) daylight(spare map[int64]bool) []Proposal {
 		if spare[z.ID] || !isOpen || !isLevel || open > 30 || level < 50 {
 			continue
 		}
-		out = append(out, Proposal{Title: fmt.Sprintf("Open the shades of %s and dim its lights", label(z.Name)), Zones: []int64{z.ID},
-			Comfort: "better: daylight and a view; glare is possible", comfort: 1,
-			Arithmetic:  []string{fmt.Sprintf("shades %.0f %% open, lights at %.0f %% on average at %s", open, level, a.site.Now.Format("15:04")), "kWh cannot be told: daylight is not measured"},
-			Assumptions: []string{"it is light outside between 9:00 and 16:00", "nobody closed them against glare"}})
+		out = append(out, Proposal{Title: a.f("Open the shades of %s and dim its lights", label(z.Name)), Zones: []int64{z.ID},
+			Comfort: a.f("better: daylight and a view; glare is possible"), comfort: 1,
+			Arithmetic:  []string{a.f("shades %.0f %% open, lights at %.0f %% on average at %s", open, level, a.site.Now.Format("15:04")), a.f("kWh cannot be told: daylight is not measured")},
+			Assumptions: []string{a.f("it is light outside between 9:00 and 16:00"), a.f("nobody closed them against glare")}})
 	}
 	return out
 }
@@ -273,9 +273,9 @@ func (a *asked) repairs() []Proposal {
 		return nil
 	}
 	slices.Sort(zones)
-	return []Proposal{{Title: "Repair lights that are faulty or do not answer", Zones: slices.Compact(zones), Comfort: "better: light where it is missing, and lights that obey", comfort: 2,
-		Arithmetic:  []string{fmt.Sprintf("%s: %s", count(len(names), "light"), some(names, 10)), "kWh cannot be told: what they draw is not measured on its own"},
-		Assumptions: []string{"the controller's report is true"}}}
+	return []Proposal{{Title: a.f("Repair lights that are faulty or do not answer"), Zones: slices.Compact(zones), Comfort: a.f("better: light where it is missing, and lights that obey"), comfort: 2,
+		Arithmetic:  []string{a.f("%s: %s", a.count(len(names), "light"), a.some(names, 10)), a.f("kWh cannot be told: what they draw is not measured on its own")},
+		Assumptions: []string{a.f("the controller's report is true")}}}
 }
 
 // rank sorts by what was asked for.
@@ -300,29 +300,29 @@ func (p *Proposals) rank() {
 	}
 }
 
-// text words the proposals.
-func (p *Proposals) text(s *facts.Site) string {
-	head := fmt.Sprintf("%s for %s, target %s, from what was measured %s (%s of %s).", upper(count(len(p.Ranked), "proposal")), quoted(p.Site),
-		p.Target, period(understand.Span{From: p.From, To: p.To}, s.Now), length(time.Duration(p.Measured)), length(p.To.Sub(p.From)))
+// proposalText words the proposals.
+func (a *asked) proposalText(p *Proposals) string {
+	head := a.f("%s for %s, target %s, from what was measured %s (%s of %s).", upper(a.count(len(p.Ranked), "proposal")), quoted(p.Site),
+		a.f(string(p.Target)), a.period(understand.Span{From: p.From, To: p.To}), lengthIn(a.q.Lang, time.Duration(p.Measured)), lengthIn(a.q.Lang, p.To.Sub(p.From)))
 	if len(p.Ranked) == 0 {
-		head = fmt.Sprintf("I have no proposal for %s: what is measured and reported shows nothing to improve, or too little is measured.", quoted(p.Site))
+		head = a.f("I have no proposal for %s: what is measured and reported shows nothing to improve, or too little is measured.", quoted(p.Site))
 	}
 	lines := []string{head}
 	for _, one := range p.Ranked[:min(len(p.Ranked), told)] {
-		saving := "no figure in kWh"
+		saving := a.f("no figure in kWh")
 		if one.KWh != nil {
-			saving = fmt.Sprintf("%.2f kWh a week", *one.KWh)
+			saving = a.f("%.2f kWh a week", *one.KWh)
 		}
 		if one.Cost != nil {
-			saving += fmt.Sprintf(", %.2f %s a week", *one.Cost, one.Currency)
+			saving += a.f(", %.2f %s a week", *one.Cost, one.Currency)
 		}
-		lines = append(lines, fmt.Sprintf("%d. %s: %s. Comfort: %s. Arithmetic: %s. Assumptions: %s.", one.Rank, one.Title, saving, one.Comfort,
+		lines = append(lines, a.f("%d. %s: %s. Comfort: %s. Arithmetic: %s. Assumptions: %s.", one.Rank, one.Title, saving, one.Comfort,
 			strings.Join(one.Arithmetic, "; "), strings.Join(one.Assumptions, "; ")))
 	}
 	if more := len(p.Ranked) - told; more > 0 {
-		lines = append(lines, fmt.Sprintf("%s with less effect %s in the data only.", count(more, "further proposal"), are(more)))
+		lines = append(lines, a.f("%s with less effect %s in the data only.", a.count(more, "further proposal"), a.are(more)))
 	}
 	lines = append(lines, p.Notes...)
-	lines = append(lines, "Nothing was changed.")
+	lines = append(lines, a.f("Nothing was changed."))
 	return strings.Join(lines, "\n")
 }

@@ -34,10 +34,10 @@ func (a *asked) report() (answer, error) {
 	data["lights"], data["shades"] = levels, positions
 	if len(levels.All) > 0 {
 		on := len(levels.Where(facts.Current, func(t facts.Thing) bool { return *t.Value > 0 }))
-		parts = append(parts, sentences(fmt.Sprintf("Lights: %d of %d on.", on, len(levels.All)), a.doubts(levels, "light"), a.basis(levels.Basis)))
+		parts = append(parts, sentences(a.f("Lights: %d of %d on.", on, len(levels.All)), a.doubts(levels, "light"), a.basis(levels.Basis)))
 	}
 	if mean, ok := positions.Mean(); ok {
-		parts = append(parts, fmt.Sprintf("Shades: %s, on average %s open.", count(len(positions.All), "shade"), percent(mean)))
+		parts = append(parts, a.f("Shades: %s, on average %s open.", a.count(len(positions.All), "shade"), percent(mean)))
 	}
 	a.q.Op, a.q.By, a.q.Kind, a.q.Form = understand.Tell, "", "", understand.Plain
 	for _, part := range []struct {
@@ -109,29 +109,29 @@ func joinLines(parts []string) string {
 func (a *asked) sources() (answer, error) {
 	now := a.site.Now
 	levels, positions, power := a.site.Levels(a.scope), a.site.Positions(a.scope), a.site.PowerOf(a.scope)
-	head := fmt.Sprintf("Everything I say about %s is what its controller reported over its link to the platform; I read nothing else.", quoted(a.site.Name()))
-	online := "It is online and was last heard " + length(now.Sub(a.site.Controller.LastSeen)) + " ago."
+	head := a.f("Everything I say about %s is what its controller reported over its link to the platform; I read nothing else.", quoted(a.site.Name()))
+	online := a.f("It is online and was last heard %s ago.", lengthIn(a.q.Lang, now.Sub(a.site.Controller.LastSeen)))
 	if !a.site.Controller.Online {
-		online = away(levels.Basis, now)
+		online = awayIn(a.q.Lang, levels.Basis, now)
 	}
 	var parts []string
 	for _, one := range []struct {
 		what string
 		b    facts.Basis
-	}{{"Levels of lights", levels.Basis}, {"positions of shades", positions.Basis}, {"power", power.Basis}} {
+	}{{a.f("levels of lights"), levels.Basis}, {a.f("positions of shades"), positions.Basis}, {a.f("power"), power.Basis}} {
 		if one.b.Readings > 0 {
-			parts = append(parts, fmt.Sprintf("%s: %d current, %s to %s old", one.what, one.b.Readings, length(now.Sub(one.b.Newest)), length(now.Sub(one.b.Oldest))))
+			parts = append(parts, a.f("%s: %d current, %s to %s old", one.what, one.b.Readings, lengthIn(a.q.Lang, now.Sub(one.b.Newest)), lengthIn(a.q.Lang, now.Sub(one.b.Oldest))))
 		}
 	}
 	if len(parts) == 0 {
-		parts = []string{"No reading is current"}
+		parts = []string{a.f("no reading is current")}
 	}
-	rest := fmt.Sprintf("A reading older than %s I do not take for the present. Energy is added up from power samples by the minute for 48 hours and by the quarter of an hour for two years.", length(facts.StaleAfter))
-	return answer{sentences(head, online, list(parts)+".", rest), map[string]any{"levels": levels.Basis, "positions": positions.Basis, "power": power.Basis}}, nil
+	rest := a.f("A reading older than %s I do not take for the present. Energy is added up from power samples by the minute for 48 hours and by the quarter of an hour for two years.", lengthIn(a.q.Lang, facts.StaleAfter))
+	return answer{sentences(head, online, upper(a.list(parts))+".", rest), map[string]any{"levels": levels.Basis, "positions": positions.Basis, "power": power.Basis}}, nil
 }
 
 // help tells what can be asked.
-func help() answer { return answer{text: helpText} }
+func help(lang understand.Lang) answer { return answer{text: in(lang, helpText)} }
 
 const helpText = "I answer questions about the buildings that report to this platform, with the source and age of every reading: " +
 	"energy by period, zone, floor or meter (“How much energy did the lobby use yesterday?”, “Compare this week with last week”); power now and peaks; " +
@@ -140,15 +140,16 @@ const helpText = "I answer questions about the buildings that report to this pla
 
 // controllers answers about the appliances that report.
 func (e *Assistant) controllers(q understand.Frame, now time.Time, all []controllerState) answer {
+	f := func(format string, values ...any) string { return in(q.Lang, format, values...) }
 	if len(all) == 0 {
-		return answer{text: "No controller reports to this platform yet."}
+		return answer{text: f("No controller reports to this platform yet.")}
 	}
 	var lines []string
 	online := 0
 	for _, c := range all {
-		state := "online"
+		state := f("online")
 		if !c.Online {
-			state = "offline"
+			state = f("offline")
 		} else {
 			online++
 		}
@@ -157,28 +158,28 @@ func (e *Assistant) controllers(q understand.Frame, now time.Time, all []control
 		}
 		line := fmt.Sprintf("%s (%s): %s", label(c.Title), c.ID, state)
 		if c.LastSeen.IsZero() {
-			line += ", never heard"
+			line += f(", never heard")
 		} else {
-			line += fmt.Sprintf(", last heard %s ago", length(now.Sub(c.LastSeen)))
+			line += f(", last heard %s ago", lengthIn(q.Lang, now.Sub(c.LastSeen)))
 		}
 		if c.Firmware != "" && (q.Aspect == "firmware" || len(all) <= 3) {
-			line += ", firmware " + label(c.Firmware)
+			line += f(", firmware %s", label(c.Firmware))
 		} else if q.Aspect == "firmware" {
-			line += ", firmware not reported"
+			line += f(", firmware not reported")
 		}
 		lines = append(lines, line)
 	}
-	head := fmt.Sprintf("%d of %s %s online.", online, count(len(all), "controller"), are(len(all)))
+	head := f("%d of %s %s online.", online, countIn(q.Lang, len(all), "controller"), f(are(len(all))))
 	if q.Form == understand.Check {
 		switch q.State {
 		case understand.Online:
-			head = yesNo(online == len(all) || !q.Is(understand.All) && online > 0) + head
+			head = f(yesNo(online == len(all) || !q.Is(understand.All) && online > 0)) + head
 		case understand.Away:
-			head = yesNo(online < len(all)) + head
+			head = f(yesNo(online < len(all))) + head
 		}
 	}
 	if len(lines) == 0 {
 		return answer{head, all}
 	}
-	return answer{head + " " + some(lines, 30) + ".", all}
+	return answer{head + " " + someIn(q.Lang, lines, 30) + ".", all}
 }

@@ -2,7 +2,6 @@ package assistant
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"svc.internal/controller/platform"
@@ -42,7 +41,7 @@ func (a *asked) shades() (answer, error) {
 		return a.allShades(t)
 	}
 	if keep == nil && a.q.By != "" {
-		return a.shadesBy(t, func(facts.Thing) bool { return true }, "with a known position"), nil
+		return a.shadesBy(t, func(facts.Thing) bool { return true }, a.f("with a known position")), nil
 	}
 	if keep == nil && a.q.Op != understand.Most && a.q.Op != understand.Least {
 		return a.allShades(t)
@@ -103,13 +102,13 @@ func (a *asked) shadesBy(t facts.Things, keep func(facts.Thing) bool, words stri
 			}
 			all++
 			if one.Condition == facts.Current && keep(one) {
-				found = append(found, fmt.Sprintf("%s %s open", label(one.Name), percent(*one.Value)))
+				found = append(found, a.f("%s %s open", label(one.Name), percent(*one.Value)))
 			}
 		}
 		if all > 0 && (len(found) > 0 || string(a.q.Kind) != a.q.By) {
-			lines = append(lines, fmt.Sprintf("%s %d of %d %s", label(name), len(found), all, words))
+			lines = append(lines, a.f("%s %d of %d %s", label(name), len(found), all, words))
 			if len(found) > 0 {
-				lines[len(lines)-1] += " (" + some(found, 6) + ")"
+				lines[len(lines)-1] += " (" + a.some(found, 6) + ")"
 			}
 		}
 	}
@@ -122,9 +121,9 @@ func (a *asked) shadesBy(t facts.Things, keep func(facts.Thing) bool, words stri
 			add(z.Name, func(one facts.Thing) bool { return slices.Contains(one.Zones, z.ID) })
 		}
 	}
-	head := fmt.Sprintf("No %s%s has a shade %s, as far as is known.", a.q.By, a.in(), words)
+	head := a.f("No %s%s has a shade %s, as far as is known.", a.noun(a.q.By), a.in(), words)
 	if len(lines) > 0 {
-		head = upper(list(lines)) + "."
+		head = upper(a.list(lines)) + "."
 	}
 	return answer{sentences(head, a.doubts(t, "shade"), a.basis(t.Basis)), t}
 }

@@ -1,7 +1,6 @@
 package assistant
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -53,24 +52,24 @@ func (a *asked) faults() (answer, error) {
 	for _, one := range f.Present {
 		lines = append(lines, a.faultLine(one))
 	}
-	head := fmt.Sprintf("No fault is reported%s.", a.in())
+	head := a.f("No fault is reported%s.", a.in())
 	if len(lines) > 0 {
-		head = fmt.Sprintf("%s %s reported%s: %s.", upper(count(len(lines), "fault")), are(len(lines)), a.in(), some(lines, 20))
+		head = a.f("%s %s reported%s: %s.", upper(a.count(len(lines), "fault")), a.are(len(lines)), a.in(), a.some(lines, 20))
 	}
 	if n := len(reach.Away); n > 0 {
-		head = sentences(head, fmt.Sprintf("Besides, %s %s not answering: %s.", count(n, "device"), are(n), some(thingNames(reach.Away), 10)))
+		head = sentences(head, a.f("Besides, %s %s not answering: %s.", a.count(n, "device"), a.are(n), a.some(thingNames(reach.Away), 10)))
 	}
 	if a.q.Form == understand.Check && len(a.site.Devices) > 0 {
 		good := len(lines) == 0 && len(reach.Away) == 0
 		switch {
 		case good && a.site.Controller.Online:
-			head = "Nothing wrong is known. " + head
+			head = a.f("Nothing wrong is known.") + " " + head
 		case !good:
-			head = "Not everything is in order. " + head
+			head = a.f("Not everything is in order.") + " " + head
 		}
 	}
 	if len(a.site.Devices) == 0 {
-		head = quoted(a.site.Name()) + " has not reported any devices yet, so I know of no faults either."
+		head = a.f("%s has not reported any devices yet, so I know of no faults either.", quoted(a.site.Name()))
 	}
 	return answer{sentences(head, a.basis(f.Basis)), data}, nil
 }
@@ -79,24 +78,24 @@ func (a *asked) faults() (answer, error) {
 func (a *asked) faultLine(f facts.Fault) string {
 	text := label(f.Name) + ": " + quoted(f.Message)
 	if !f.Since.IsZero() {
-		text += " since " + moment(f.Since, a.site.Now)
+		text += a.f(" since %s", momentIn(a.q.Lang, f.Since, a.site.Now))
 	}
 	if !f.Until.IsZero() {
-		text += " until " + moment(f.Until, a.site.Now)
+		text += a.f(" until %s", momentIn(a.q.Lang, f.Until, a.site.Now))
 	}
 	return text
 }
 
 func (a *asked) pastFaults(f facts.Faults) string {
-	span := period(*a.q.When, a.site.Now)
+	span := a.period(*a.q.When)
 	if len(f.Past) == 0 {
-		return fmt.Sprintf("No fault was reported%s %s.", a.in(), span)
+		return a.f("No fault was reported%s %s.", a.in(), span)
 	}
 	var lines []string
 	for _, one := range f.Past {
 		lines = append(lines, a.faultLine(one))
 	}
-	return fmt.Sprintf("%s reported%s %s: %s.", upper(count(len(f.Past), "fault")), a.in(), span, some(lines, 20))
+	return a.f("%s reported%s %s: %s.", upper(a.count(len(f.Past), "fault")), a.in(), span, a.some(lines, 20))
 }
 
 // pastOutages tells what did not answer meanwhile.
@@ -109,13 +108,13 @@ func (a *asked) pastOutages(r facts.Reach, to time.Time) string {
 	}
 	var lines []string
 	for _, o := range r.Outages {
-		until := " and still did not at its end"
+		until := a.f(" and still did not at its end")
 		if !o.Until.IsZero() && !o.Until.After(to) {
-			until = " until " + moment(o.Until, a.site.Now)
+			until = a.f(" until %s", momentIn(a.q.Lang, o.Until, a.site.Now))
 		}
-		lines = append(lines, label(o.Name)+" from "+moment(o.Since, a.site.Now)+until)
+		lines = append(lines, a.f("%s from %s", label(o.Name), momentIn(a.q.Lang, o.Since, a.site.Now))+until)
 	}
-	return "Besides, these did not answer: " + some(lines, 20) + "."
+	return a.f("Besides, these did not answer: %s.", a.some(lines, 20))
 }
 
 // deviceKind is the kind of device that an object names; empty for any.
@@ -281,7 +280,7 @@ func (a *asked) outages(r facts.Reach, noun string, from, to time.Time) string {
 		span.Label = a.q.When.Label
 	}
 	if len(r.Outages) == 0 {
-		text := fmt.Sprintf("No %s was reported as offline%s %s.", noun, a.in(), period(span, a.site.Now))
+		text := a.f("No %s was reported as offline%s %s.", a.noun(noun), a.in(), a.period(span))
 		if a.q.Form == understand.Check {
 			text = a.yesNo(a.q.Is(understand.None)) + lower(text)
 		}
@@ -296,17 +295,17 @@ func (a *asked) outages(r facts.Reach, noun string, from, to time.Time) string {
 		}
 		still := ""
 		if end.IsZero() {
-			end, still = to, ", still"
+			end, still = to, a.f(", still")
 		}
 		if end.After(to) {
 			end = to
 		}
 		d := end.Sub(start)
 		total += d
-		lines = append(lines, fmt.Sprintf("%s from %s for %s%s", label(o.Name), moment(start, a.site.Now), length(d), still))
+		lines = append(lines, a.f("%s from %s for %s%s", label(o.Name), momentIn(a.q.Lang, start, a.site.Now), lengthIn(a.q.Lang, d), still))
 	}
-	text := fmt.Sprintf("%s reported%s %s: %s.", upper(count(len(r.Outages), "outage")), a.in(), period(span, a.site.Now), some(lines, 20))
-	text += fmt.Sprintf(" Together %s, as far as the controller reported.", length(total))
+	text := a.f("%s reported%s %s: %s.", upper(a.count(len(r.Outages), "outage")), a.in(), a.period(span), a.some(lines, 20))
+	text += a.f(" Together %s, as far as the controller reported.", lengthIn(a.q.Lang, total))
 	if a.q.Form == understand.Check {
 		text = a.yesNo(!a.q.Is(understand.None)) + lower(text)
 	}

@@ -2,7 +2,6 @@ package assistant
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,11 +12,19 @@ import (
 // in both. What the catalogue does not have stays English.
 func in(lang understand.Lang, format string, values ...any) string {
 	if lang == understand.German {
-		if de, ok := german[format]; ok {
+		if de, ok := inGerman(format); ok {
 			format = de
 		}
 	}
 	return fmt.Sprintf(format, values...)
+}
+
+// inGerman looks a sentence up.
+func inGerman(en string) (de string, ok bool) {
+	if de, ok = german[en]; !ok {
+		de, ok = germanAnswers[en]
+	}
+	return de, ok
 }
 
 // f words a fact in the language of the question.
@@ -67,35 +74,17 @@ func momentIn(lang understand.Lang, at, now time.Time) string {
 	return at.Format("2.1.2006 15:04")
 }
 
-// speaksGerman reports whether the answer to a question can be said in German: all of it or nothing is, so that no answer is half of each.
-func speaksGerman(q understand.Frame) bool {
-	op := slices.Contains([]understand.Op{understand.Tell, understand.Average, understand.Most, understand.Least, understand.Share}, q.Op)
-	period := q.When != nil && !q.When.Now
-	switch q.Topic {
-	case understand.Lights, understand.Shades:
-		if q.Op == understand.Since || q.Op == understand.Who || q.Op == understand.Why {
-			return true
-		}
-		return op && q.By == "" && q.State != understand.Unread
-	case understand.Energy:
-		return (q.Op == understand.Tell || q.Op == understand.Average) && q.By == "" && q.Against == nil && len(q.Conds) == 0 && q.Assumed == understand.Assumed{} && q.Aspect == ""
-	case understand.Power:
-		return q.Op == understand.Tell && q.By == "" && !period && len(q.Conds) == 0 && q.Assumed == understand.Assumed{} && q.Aspect == ""
-	case understand.Offline:
-		return op && !period && len(q.Conds) == 0 && q.Aspect != "availability" && slices.Contains([]understand.Kind{"", understand.Light, understand.Shade, understand.Meter}, q.Kind)
-	}
-	return false
-}
-
 // noun is one of something, without an article.
 func (a *asked) noun(one string) string { return in(a.q.Lang, one) }
 
 // count words a number of things. The German nouns are such that nominative and
 // dative are the same.
-func (a *asked) count(n int, one string) string {
-	if a.q.Lang == understand.German && germanMany[one] != "" {
+func (a *asked) count(n int, one string) string { return countIn(a.q.Lang, n, one) }
+
+func countIn(lang understand.Lang, n int, one string) string {
+	if lang == understand.German && germanMany[one] != "" {
 		if n == 1 {
-			return "1 " + in(a.q.Lang, one)
+			return "1 " + in(lang, one)
 		}
 		return fmt.Sprintf("%d %s", n, germanMany[one])
 	}
@@ -103,4 +92,34 @@ func (a *asked) count(n int, one string) string {
 }
 
 // germanMany are plurals.
-var germanMany = map[string]string{"light": "Leuchten", "shade": "Rollos", "zone": "Zonen", "floor": "Etagen", "device": "Komponenten", "meter": "Messstellen", "fault": "Störungen"}
+var germanMany = map[string]string{"light": "Leuchten", "shade": "Rollos", "zone": "Zonen", "floor": "Etagen", "device": "Komponenten", "meter": "Messstellen", "fault": "Störungen", "peripheral": "Sensoren und Taster",
+	"hour": "Stunden", "day": "Tage", "week": "Wochen", "month": "Monate", "bus": "Busse", "controller": "Controller", "outage": "Ausfälle", "proposal": "Vorschläge", "further proposal": "weitere Vorschläge"}
+
+// many is the plural of something.
+func (a *asked) many(one string) string {
+	if one == "m²" {
+		return one
+	}
+	_, words, _ := strings.Cut(a.count(2, one), " ")
+	return words
+}
+
+// have is the verb for n things that have something.
+func (a *asked) have(n int) string { return in(a.q.Lang, haveVerb(n)) }
+
+// date is a moment as an English layout shows it; in German, the date and what of the time the layout has.
+func (a *asked) date(at time.Time, layout string) string { return dateIn(a.q.Lang, at, layout) }
+
+func dateIn(lang understand.Lang, at time.Time, layout string) string {
+	if lang == understand.German {
+		layout = map[string]string{
+			"2 January": "2.1.", "January 2006": "1/2006", "Mon 2 Jan": "2.1.", "Mon 15:04": "2.1. 15:04", "week of 2 Jan": "Woche ab 2.1.", "15:04 on Mon 2 Jan 2006": "15:04 am 2.1.2006",
+		}[layout]
+	}
+	return at.Format(layout)
+}
+
+// slot names an hour, a day, a week or a month.
+func (a *asked) slot(start time.Time, by string) string {
+	return a.date(start, map[string]string{"hour": "Mon 15:04", "day": "Mon 2 Jan", "week": "week of 2 Jan", "month": "January 2006"}[by])
+}
