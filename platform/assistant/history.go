@@ -115,7 +115,7 @@ var isWords = map[string]string{"on": "on", "off": "off", "open": "fully open", 
 func (a *asked) heldFor(t facts.Things, kind string, holds []facts.Hold, bound understand.Cond, word string) answer {
 	now := map[int64]bool{} // what answers, and is so now
 	for _, one := range t.Where(facts.Current, nil) {
-		now[one.ID] = word == "on" && *one.Value > 0 || word == "off" && *one.Value == 0 || word == "open" && *one.Value > shadeEnd || word == "closed" && *one.Value <= shadeEnd
+		now[one.ID] = isSo(understand.State(word), *one.Value)
 	}
 	var sure, maybe []facts.Hold
 	fits := map[int64]bool{}
@@ -200,7 +200,11 @@ func (a *asked) who(t facts.Things, kind string) (answer, error) {
 	if a.q.When != nil && !a.q.When.Now {
 		from, to = a.q.When.From, a.q.When.To
 	}
-	c, err := a.site.LastCommands(a.ctx, t.All, kind, from, to, a.wantedCommand())
+	things, wanted := t.All, a.wantedCommand()
+	if a.q.Op == understand.Why || a.q.Is(understand.Follows) { // of how it is, not of who last made it so
+		things, wanted = a.inState(t), func(platform.Command) bool { return true }
+	}
+	c, err := a.site.LastCommands(a.ctx, things, kind, from, to, wanted)
 	if err != nil {
 		return answer{}, err
 	}
@@ -228,6 +232,30 @@ func (a *asked) who(t facts.Things, kind string) (answer, error) {
 	}
 	source := a.f("Source: the ledger that controller %s reports.", quoted(a.site.Name())) + awayIn(a.q.Lang, t.Basis, a.site.Now)
 	return answer{sentences(a.partly(), head, without, after, source), c}, nil
+}
+
+// inState are the things that are as the question says; if none is, what they do instead is what wants explaining.
+func (a *asked) inState(t facts.Things) []facts.Thing {
+	found := t.Where(facts.Current, func(one facts.Thing) bool { return isSo(a.q.State, *one.Value) })
+	if len(found) == 0 {
+		return t.All
+	}
+	return found
+}
+
+// isSo reports whether a level or a position is one of a state; of no state, each is.
+func isSo(s understand.State, value float64) bool {
+	switch s {
+	case understand.On:
+		return value > 0
+	case understand.Off:
+		return value == 0
+	case understand.Open:
+		return value > shadeEnd
+	case understand.Closed:
+		return value <= shadeEnd
+	}
+	return true
 }
 
 // first are the first of a list.

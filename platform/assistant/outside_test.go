@@ -93,6 +93,51 @@ func TestNoWordThatMeansSomethingIsLeftOver(t *testing.T) {
 	}
 }
 
+// The same rows in German, and with a history: what was kept is told, and only that.
+func TestNoWordThatMeansSomethingIsLeftOverInGerman(t *testing.T) {
+	b := sitetest.New().Remember()
+	for i := range b.DeviceList {
+		if len(b.DeviceList[i].Zones) == 1 && b.DeviceList[i].Zones[0] == sitetest.North {
+			b.DeviceList[i].Online = false
+		}
+	}
+	e := on(b)
+	for i, c := range []struct {
+		asked []string // one after the other
+		want  []string
+		never []string
+	}{
+		{[]string{"gibt es aktive Feueralarme?"}, []string{"kenne ich in “Harbour House” nicht"}, []string{"Ja", "sind an", "Störung"}},
+		{[]string{"welche Lichter sind seit mehr als 3 Stunden an?"}, []string{"12 von 39 Leuchten: an, seit mehr als 3 h", "Open office south 1"}, []string{"3 %", "Lobby 1"}},
+		{[]string{"which lights have been on for more than 3 hours?"}, []string{"12 of 39 lights: on, for more than 3 h"}, []string{"3 %", "Lobby 1"}},
+		{[]string{"welche Lichter sind an, ohne die Lobby?"}, []string{"ohne Lobby"}, []string{"Lobby 1", "Lobby 4"}},
+		{[]string{"welche Räume haben Licht, aber keine Rollos?"}, []string{"7 von 10 Zonen haben Leuchten und keine Rollos"}, []string{"Canteen", "Lobby,"}},
+		{[]string{"um wie viel Watt liegt das Erdgeschoss über dem Workshop?"}, nil, []string{"usammen", "umme"}},
+		{[]string{"Leistung pro Quadratmeter, bitte"}, []string{"Ich weiß es nicht: Nicht alles wird jetzt gemessen"}, []string{"schalten", "W je"}},
+		{[]string{"Leistung pro Quadratmeter im Erdgeschoss, bitte"}, []string{kw(ground), "auf 640 m²"}, nil},
+		{[]string{"Licht in der Canteen für eine Stunde aus"}, []string{"Nur für eine Weile"}, []string{"Noch nicht ausgeführt"}},
+		{[]string{"alle Lichter aus außer in der Lobby"}, []string{"Noch nicht ausgeführt", "Canteen"}, []string{"Lobby ("}},
+		{[]string{"ist es in Open office north zu dunkel?"}, []string{"Ich weiß es nicht"}, []string{"0 von 8", "Nein"}},
+		{[]string{"welche Lichter sind in der Canteen an?", "warum?"}, []string{"Lunch is over"}, []string{"%", "07:30"}},
+		{[]string{"was hat das Erdgeschoss gestern verbraucht?", "warum?"}, []string{"Warum, weiß ich nicht", kwh(at(17, 0), at(18, 0), ground)}, nil},
+	} {
+		var r platform.Reply
+		for _, text := range c.asked {
+			r = ask(t, e, platform.Inquiry{Session: fmt.Sprint(i), Message: text, Control: true})
+		}
+		for _, want := range c.want {
+			if !strings.Contains(r.Text, want) {
+				t.Errorf("%q: %q is missing in: %s", c.asked, want, r.Text)
+			}
+		}
+		for _, never := range c.never {
+			if strings.Contains(r.Text, never) {
+				t.Errorf("%q: %q has no place in: %s", c.asked, never, r.Text)
+			}
+		}
+	}
+}
+
 // What an answer does not take into account is named, and there is no figure without it.
 func TestWhatAnAnswerWouldDropIsRefused(t *testing.T) {
 	e := on(sitetest.New())
