@@ -13,19 +13,39 @@ import (
 	"svc.internal/controller/platform"
 )
 
-// newChanges prepares what is asked of every report: what was known of the thing.
-func newChanges(ctx context.Context, tx *sql.Tx) (*sql.Stmt, error) {
-	return tx.PrepareContext(ctx, "SELECT doing, reach, at, seen_at FROM thing WHERE controller = $1 AND kind = $2 AND id = $3")
+// turns are the statements that note changes, prepared once for many reports.
+type turns struct {
+	known *sql.Stmt // what was known of a thing
+	add   *sql.Stmt
+	trim  *sql.Stmt // keep the newest few of an aspect of a thing
 }
 
-// saveChanges notes what a report changes of its thing, before the report takes the place of the last one.
-func saveChanges(ctx context.Context, tx *sql.Tx, known *sql.Stmt, r platform.Report) error {
+func newTurns(ctx context.Context, tx *sql.Tx) (c turns, err error) {
+	for _, one := range []struct {
+		to    **sql.Stmt
+		query string
+	}{
+		{&c.known, "SELECT doing, reach, at, seen_at FROM thing WHERE controller = $1 AND kind = $2 AND id = $3"},
+		{&c.add, `INSERT INTO change (controller, kind, id, aspect, is_now, at, after_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+			ON CONFLICT (controller, kind, id, aspect, at) DO NOTHING`},
+		{&c.trim, `DELETE FROM change WHERE controller = $1 AND kind = $2 AND id = $3 AND aspect = $4 AND at <=
+			(SELECT at FROM change WHERE controller = $1 AND kind = $2 AND id = $3 AND aspect = $4 ORDER BY at DESC LIMIT 1 OFFSET $5)`},
+	} {
+		if *one.to, err = tx.PrepareContext(ctx, one.query); err != nil {
+			return c, err // the transaction ends, and they with it
+		}
+	}
+	return c, nil
+}
+
+// save notes what a report changes of its thing, before the report takes the place of the last one.
+func (c turns) save(ctx context.Context, r platform.Report) error {
 	if r.Doing == "" && r.Reach == "" {
 		return nil
 	}
 	var doing, reach string
 	var at, seen int64
-	err := known.QueryRowContext(ctx, r.Controller, r.Kind, r.ID).Scan(&doing, &reach, &at, &seen)
+	err := c.known.QueryRowContext(ctx, r.Controller, r.Kind, r.ID).Scan(&doing, &reach, &at, &seen)
 	switch {
 	case err != nil && !errors.Is(err, sql.ErrNoRows):
 		return err
@@ -37,28 +57,25 @@ func saveChanges(ctx context.Context, tx *sql.Tx, known *sql.Stmt, r platform.Re
 		after = r.At
 	}
 	if r.Doing != "" && (r.Doing != doing || r.At.Sub(after) > platform.UnwatchedMost) {
-		if err := saveChange(ctx, tx, r, platform.Change{Aspect: platform.Doing, Is: r.Doing, After: after}, doing == ""); err != nil {
+		if err := c.note(ctx, r, platform.Change{Aspect: platform.Doing, Is: r.Doing, After: after}, doing == ""); err != nil {
 			return err
 		}
 	}
 	if r.Reach != "" && r.Reach != reach {
-		return saveChange(ctx, tx, r, platform.Change{Aspect: platform.Reach, Is: r.Reach, After: r.At}, reach == "")
+		return c.note(ctx, r, platform.Change{Aspect: platform.Reach, Is: r.Reach, After: r.At}, reach == "")
 	}
 	return nil
 }
 
-// saveChange keeps one change, and the newest few of its kind. Of the first nothing is known before.
-func saveChange(ctx context.Context, tx *sql.Tx, r platform.Report, c platform.Change, first bool) error {
+// note keeps one change, and the newest few of its kind. Of the first nothing is known before.
+func (c turns) note(ctx context.Context, r platform.Report, one platform.Change, first bool) error {
 	if first {
-		c.After = time.Time{}
+		one.After = time.Time{}
 	}
-	if _, err := tx.ExecContext(ctx, `INSERT INTO change (controller, kind, id, aspect, is_now, at, after_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
-		ON CONFLICT (controller, kind, id, aspect, at) DO NOTHING`, r.Controller, r.Kind, r.ID, string(c.Aspect), c.Is, Micros(r.At), Micros(c.After)); err != nil {
-		return err
+	_, err := c.add.ExecContext(ctx, r.Controller, r.Kind, r.ID, string(one.Aspect), one.Is, Micros(r.At), Micros(one.After))
+	if err == nil && !first {
+		_, err = c.trim.ExecContext(ctx, r.Controller, r.Kind, r.ID, string(one.Aspect), platform.ChangesKept)
 	}
-	_, err := tx.ExecContext(ctx, `DELETE FROM change WHERE controller = $1 AND kind = $2 AND id = $3 AND aspect = $4 AND at <=
-		(SELECT at FROM change WHERE controller = $1 AND kind = $2 AND id = $3 AND aspect = $4 ORDER BY at DESC LIMIT 1 OFFSET $5)`,
-		r.Controller, r.Kind, r.ID, string(c.Aspect), platform.ChangesKept)
 	return err
 }
 

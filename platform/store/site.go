@@ -79,11 +79,10 @@ func saveReports(ctx context.Context, tx *sql.Tx, b platform.Batch) error {
 		return err
 	}
 	defer put.Close()
-	changes, err := newChanges(ctx, tx)
+	turns, err := newTurns(ctx, tx)
 	if err != nil {
 		return err
 	}
-	defer changes.Close()
 	for _, r := range b.Reports {
 		if len(r.State) == 0 {
 			for _, table := range []string{"thing", "change"} {
@@ -91,7 +90,7 @@ func saveReports(ctx context.Context, tx *sql.Tx, b platform.Batch) error {
 					return err
 				}
 			}
-		} else if err = saveChanges(ctx, tx, changes, r); err == nil {
+		} else if err = turns.save(ctx, r); err == nil {
 			_, err = put.ExecContext(ctx, r.Controller, r.Kind, r.ID, string(r.State), Micros(r.At), Micros(r.ReportedAt), r.Silent, r.Doing, r.Reach)
 		}
 		if err != nil {
