@@ -308,6 +308,8 @@ var germanAnswers = map[string]string{
 	"panel":                                                "Bedienfeld",
 	"no %s":                                                "keine %s", "more than": "mehr als", "at least": "mindestens", "fewer than": "weniger als", "at most": "höchstens", "exactly": "genau",
 
+	"No such command of the controller is reported %s for %s.":        "Kein solcher Befehl des Controllers ist gemeldet, %s, für %s.",
+	"I do not know: the controller reports its ledger only since %s.": "Ich weiß es nicht: Sein Protokoll meldet der Controller erst seit %s.",
 	// times that the reader of questions words
 	"today": "heute", "this week": "diese Woche", "this month": "diesen Monat", "this year": "dieses Jahr", "in the last 7 days": "in den letzten 7 Tagen",
 	"the year before": "das Jahr davor", "the month before": "der Monat davor", "the week before": "die Woche davor", "the day before": "der Tag davor",

@@ -92,7 +92,7 @@ func (a *asked) unservedConds() []string {
 	switch {
 	case len(f.Conds) > 1:
 		return []string{a.f("two conditions")}
-	case f.Op != understand.Tell && f.Op != understand.Since && !onLights && !(f.Topic == understand.Shades && f.Op == understand.Share), period && (f.Topic == understand.Power || f.Topic == understand.Offline):
+	case f.Op != understand.Tell && !(f.Op == understand.Since && f.Conds[0].Unit == understand.Minutes) && !onLights && !(f.Topic == understand.Shades && f.Op == understand.Share), period && (f.Topic == understand.Power || f.Topic == understand.Offline):
 		return []string{a.f("a condition")}
 	}
 	return nil

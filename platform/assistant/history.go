@@ -201,33 +201,44 @@ func (a *asked) who(t facts.Things, kind string) (answer, error) {
 		from, to = a.q.When.From, a.q.When.To
 	}
 	things, wanted := t.All, a.wantedCommand()
-	if a.q.Op == understand.Why || a.q.Is(understand.Follows) { // of how it is, not of who last made it so
+	ofNow := a.q.When == nil || a.q.When.Now
+	asItIs := ofNow && (a.q.Op == understand.Why || a.q.Is(understand.Follows)) // how it is, not who last made it so
+	if asItIs {
 		things, wanted = a.inState(t), func(platform.Command) bool { return true }
 	}
 	c, err := a.site.LastCommands(a.ctx, things, kind, from, to, wanted)
 	if err != nil {
 		return answer{}, err
 	}
-	if !c.Reported {
+	switch {
+	case !c.Reported:
 		return a.unkept(), nil
+	case !c.Since.Before(to):
+		return answer{a.f("I do not know: the controller reports its ledger only since %s.", momentIn(a.q.Lang, c.Since, a.site.Now)), c}, nil
 	}
 	var lines []string
 	for _, one := range c.Last {
 		lines = append(lines, a.some(thingNames(one.Things), 10)+": "+a.commandWords(one.Command))
 	}
 	head := upper(strings.Join(first(lines, 10), "; ")) + "."
-	if len(lines) == 0 {
+	if len(lines) == 0 && ofNow {
 		head = a.f("I do not know.")
+	} else if len(lines) == 0 {
+		head = ""
 	} else if a.q.Op == understand.Why {
 		head = sentences(a.f("As far as commands tell:"), head)
 	}
 	without := ""
 	if len(c.Without) > 0 {
-		since := momentIn(a.q.Lang, c.Since, a.site.Now)
-		without = a.f("No such command of the controller is reported since %s for %s: it was done by hand at the device, in another way, or before.", since, a.some(thingNames(c.Without), 10))
+		names := a.some(thingNames(c.Without), 10)
+		if ofNow {
+			without = a.f("No such command of the controller is reported since %s for %s: it was done by hand at the device, in another way, or before.", momentIn(a.q.Lang, c.Since, a.site.Now), names)
+		} else {
+			without = a.f("No such command of the controller is reported %s for %s.", a.period(understand.Span{From: c.Since, To: to, Label: a.q.When.Label}), names)
+		}
 	}
 	after := ""
-	if a.q.State == "" && a.q.When == nil {
+	if ofNow && (a.q.State == "" || asItIs) {
 		after = a.sinceThen(t, c)
 	}
 	source := a.f("Source: the ledger that controller %s reports.", quoted(a.site.Name())) + awayIn(a.q.Lang, t.Basis, a.site.Now)

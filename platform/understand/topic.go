@@ -164,6 +164,12 @@ func (s *sentence) op() {
 	case (f.Topic == Lights || f.Topic == Shades) && s.agent(): // "what switched it off"
 		f.Op = Who
 		s.claim("switch")
+	case (f.Topic == Lights || f.Topic == Shades) && (s.somebody() || s.has("switch") && (f.State == "" || f.State == Moving) && f.When != nil && !f.When.Now): // "which were switched today"
+		f.Op = Who
+		s.claim("switch", "since", "moving")
+		if f.State == Moving {
+			f.State = ""
+		}
 	case s.has("who") && s.has("switch", "on", "off", "open", "closed", "level") && (f.Topic == Lights || f.Topic == Shades || f.Topic == Nothing || f.Topic == Inventory):
 		f.Op = Who
 		if f.Topic == Nothing || f.Topic == Inventory {
@@ -209,7 +215,12 @@ func (s *sentence) op() {
 		s.claim("since", "switch", "longer", "when")
 	case s.has("most", "brightest", "peak"), f.Op == Most:
 		f.Op = Most
-		s.claim("most", "brightest", "peak", "consumer", "who", "list", "longer", "where", "when", "since")
+		s.claim("most", "brightest", "peak", "consumer", "who", "list", "where", "when", "since")
+		if f.Topic != Lights && f.Topic != Shades {
+			s.claim("longer")
+		} else if w := s.word("longest", "shortest", "längsten", "laengsten", "kürzesten", "kuerzesten"); w != "" { // that is not the brightest
+			f.Unclear = &Unclear{Conflict, []string{w}}
+		}
 	case s.has("least", "darkest", "base"):
 		f.Op = Least
 		s.claim("least", "darkest", "base", "consumer", "who", "where", "when")
@@ -242,4 +253,20 @@ func (s *sentence) agent() bool {
 		return s.has("switch", "on", "off", "open", "closed")
 	}
 	return s.wordAt(0) == "what" && s.first("switch") == 1
+}
+
+// somebody reports whether it is asked if anybody did something: "did anybody switch it off". Who leaves a light on does nothing.
+func (s *sentence) somebody() bool {
+	return s.word("anybody", "anyone", "somebody", "someone", "jemand") != "" && s.word("did", "has", "have", "hat") != "" &&
+		s.word("leave", "left", "leaving", "forget", "forgot", "forgotten", "gelassen", "vergessen") == "" && (s.has("switch") || s.f.State != "")
+}
+
+// word is the first of some words that the sentence has, as it was said; empty: none.
+func (s *sentence) word(words ...string) string {
+	for _, t := range s.t {
+		if slices.Contains(words, t.text) || slices.Contains(words, t.stem) {
+			return t.text
+		}
+	}
+	return ""
 }
