@@ -254,7 +254,7 @@ func TestAModelFillsAnOrderThatIsPreviewed(t *testing.T) {
 	words := strangeWords(t, e, message, "order")
 	m := fills(filled(`{"topic":"order","of":"light","do":"set","percent":10,"places":[{"name":"Lobby","leftOut":false}]}`, words...))
 	e.Model = m
-	says(t, ask(t, e, platform.Inquiry{Session: "s", Message: message}), "only reads")
+	says(t, ask(t, e, platform.Inquiry{Session: "s", Message: message}), "I did nothing")
 	if len(m.asked) != 0 {
 		t.Error("a model was asked about an order of somebody who may not give one")
 	}
