@@ -59,7 +59,8 @@ func (o *outbox) poke() {
 func push[T any](o *outbox, queue *[]T, most int, items ...T) {
 	*queue = append(*queue, items...)
 	if over := len(*queue) - most; over > 0 {
-		*queue = slices.Delete(*queue, 0, over)
+		clear((*queue)[:over])
+		*queue = (*queue)[over:] // not moved down: that would cost the whole queue for each that gives way
 		o.lost += over
 	}
 	o.poke()
