@@ -1,6 +1,10 @@
 package engine
 
-import "svc.internal/controller/appliance"
+import (
+	"time"
+
+	"svc.internal/controller/appliance"
+)
 
 // belief is what a bus knows of one thing: what it was read to have, and was last ordered.
 // Drivers keep no such memory; those that need one to tell apart what registers alone do
@@ -13,7 +17,12 @@ type belief struct {
 	tune    limits
 	place   limits
 	clips   bool // it has such limits, see [Channel.Clips]
+	// lost is when the last order ended that was sent, and of which nothing was read: it may be obeyed yet. Zero: of the last one something was.
+	lost time.Time
 }
+
+// lostFor is how long what was lost on the way to a lamp may be obeyed yet: a gateway may have it. A guess.
+const lostFor = 30 * time.Second
 
 // limits of a value; 0: not shown yet.
 type limits struct{ low, high int }
@@ -61,6 +70,18 @@ func (b beliefs) ordered(m *member) {
 	}
 }
 
+// ended notes whether anything was read of a member since it was sent something: then nothing of that is under way.
+func (b beliefs) ended(m *member, now time.Time) {
+	known := b[m.target.Ref]
+	switch {
+	case known == nil || m.stage < appliance.StageSent:
+	case m.outcome == Confirmed, m.why != nil:
+		known.lost = time.Time{}
+	default:
+		known.lost = now
+	}
+}
+
 // explain reports whether what was read of a member, and is not what was wanted, is as
 // near as its device goes. One that stands where it stood although something else was
 // wanted is at its limit, or does not obey: only one that has been seen moving there
@@ -70,12 +91,13 @@ func (b beliefs) explain(m *member) bool {
 	if known == nil || !known.clips {
 		return false
 	}
+	learns := known.lost.IsZero() || m.got.At.After(known.lost.Add(lostFor))
 	if want.SpeaksOfLevel() && got.SpeaksOfLevel() && want.Level != got.Level {
 		stood := -1
 		if m.before.SpeaksOfLevel() {
 			stood = int(m.before.Level)
 		}
-		if want.Level == 0 || got.Level == 0 || !known.level.explain(stood, int(want.Level), int(got.Level)) {
+		if want.Level == 0 || got.Level == 0 || !known.level.explain(stood, int(want.Level), int(got.Level), learns) {
 			return false
 		}
 	}
@@ -84,7 +106,7 @@ func (b beliefs) explain(m *member) bool {
 		if m.before.Has.Has(appliance.CanTune) {
 			stood = int(m.before.Kelvin)
 		}
-		if !known.tune.explain(stood, int(want.Kelvin), int(got.Kelvin)) {
+		if !known.tune.explain(stood, int(want.Kelvin), int(got.Kelvin), learns) {
 			return false
 		}
 	}
@@ -112,7 +134,7 @@ func (b *belief) arrived(r appliance.Reading) bool {
 		stood = int(b.stood.Position)
 	}
 	nearEnd := goal == 100 && at >= 100-endSlack || goal == 0 && at <= endSlack
-	return b.place.explain(stood, goal, at) || nearEnd
+	return b.place.explain(stood, goal, at, true) || nearEnd
 }
 
 // endSlack is how far from the end of its percent a motor may have its end limit, in
@@ -127,13 +149,14 @@ const coarse = 3
 // explain reports whether a device that was ordered want and has got went to its limit: one
 // that went the other way was on its way to somewhere else. stood is what it had before;
 // negative: nobody knows. Nobody's limit is 0, the end of every range that counts. Less
-// than coarse is no way: it may be the same step of the device, read as another number.
-func (l *limits) explain(stood, want, got int) bool {
+// than coarse is no way: it may be the same step of the device, read as another number. Without
+// learns it counts only if it went there before: what it has may be an older order that was lost.
+func (l *limits) explain(stood, want, got int, learns bool) bool {
 	limit := &l.high
 	if want < got {
 		limit = &l.low
 	}
-	if stood >= 0 && (want-stood)*(got-stood) > 0 && max(got-stood, stood-got) >= coarse {
+	if learns && stood >= 0 && (want-stood)*(got-stood) > 0 && max(got-stood, stood-got) >= coarse {
 		*limit = got
 	}
 	return stood >= 0 && got > 0 && *limit == got

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"testing"
+	"time"
 
 	"svc.internal/controller/appliance"
 )
@@ -76,5 +77,31 @@ func TestAStepReadAsAnotherNumberIsNoLimit(t *testing.T) {
 	}
 	if !believed(known, 10, 3, 10) {
 		t.Error("who has gone down to 10 before is not believed to go no lower than that")
+	}
+}
+
+// A lamp that an order reaches late, which a gateway had, and that obeys no more, has not gone to a limit of its own.
+func TestALateOrderIsNoLimit(t *testing.T) {
+	r := newRig(t, 1, 0).begin()
+	lamp := r.things[0]
+	r.s.beliefs[lamp.ref()].clips = true
+	lamp.answers = r.silent
+	r.command(dim(48), lamp)
+	r.run(5 * time.Second)
+	lamp.answers = nil
+	lamp.tells = &appliance.Reading{Values: dim(48)} // the gateway has told it, and it is stuck
+	late := r.command(dim(99), lamp)
+	r.run(5 * time.Second)
+	if as, why := r.outcome(late); as == Confirmed {
+		t.Errorf("99 is done by a lamp that has 48, as it was told before: %v", why)
+	}
+	lamp.tells = nil
+	r.command(dim(20), lamp)
+	r.run(5 * time.Second)
+	lamp.tells = &appliance.Reading{Values: dim(80)}
+	limited := r.command(dim(99), lamp)
+	r.run(5 * time.Second)
+	if as, why := r.outcome(limited); as != Confirmed {
+		t.Errorf("one that obeys, and goes to 80, is at its limit: %v, %v", as, why)
 	}
 }

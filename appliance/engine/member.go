@@ -86,6 +86,7 @@ func (s *State) end(m *member, as Outcome, at time.Time, why error) {
 		as, at, why = Failed, time.Time{}, appliance.ErrSuperseded
 	}
 	m.outcome, m.because = as, why
+	s.beliefs.ended(m, s.now)
 	for _, name := range m.names() {
 		s.do(Ended{name, as, at, why})
 	}

@@ -137,11 +137,11 @@ func (d *Driver) ask(ctx context.Context, y appliance.Yield, r request, t timing
 
 // waited notes how long the gateway took, for this answer or for earlier ones.
 func (d *Driver) waited(frame []byte, reply line.Reply, err error, timeout time.Duration) {
-	question := binary.BigEndian.Uint16(frame)
-	d.peer.sent(question, reply.Sent)
+	what := binary.BigEndian.Uint16(frame)
+	d.peer.sent(what, reply.Sent)
 	d.peer.late(d.line, timeout)
 	if err == nil {
-		d.peer.answered(question, reply.Done, timeout)
+		d.peer.answered(what, reply.Done, timeout, false)
 	}
 }
 

@@ -25,8 +25,8 @@ const (
 // meanwhile, and what it was asked for others piles up behind. On Modbus TCP the number of the
 // transaction tells to what an answer is, behind a serial server its unit and function.
 type patience struct {
-	asked  map[uint16]time.Time // by the first two bytes of the question, which its answer has, too
-	served time.Time            // when the last answer came: it serves one after the other
+	asked  map[uint16]series // by its first two bytes, which its answer has, too
+	served time.Time         // when the last answer came: it serves one after the other
 	takes  time.Duration
 	slow   time.Time // when it last took about as long as a device is waited for, or longer
 
@@ -37,20 +37,31 @@ type patience struct {
 	upTo  time.Time // when the last of it that was looked at came
 }
 
+// series of the same question, not answered yet: when it was asked first and last.
+type series struct{ first, last time.Time }
+
 // sent notes a question.
-func (p *patience) sent(question uint16, at time.Time) {
+func (p *patience) sent(what uint16, at time.Time) {
 	if p.asked == nil {
-		p.asked = make(map[uint16]time.Time)
+		p.asked = make(map[uint16]series)
 	}
-	p.asked[question] = at
-	delete(p.asked, question-askedMost)
+	q := p.asked[what]
+	if at.Sub(q.last) > patienceMost {
+		q.first = at
+	}
+	p.asked[what] = series{q.first, at}
+	delete(p.asked, what-askedMost)
 }
 
-// answered notes an answer to one of them. It counts if it took three quarters of the
-// time-out or more.
-func (p *patience) answered(question uint16, at time.Time, timeout time.Duration) {
-	began, ok := p.asked[question]
-	delete(p.asked, question)
+// answered notes an answer to one of them: in time to the last, late to the first. It counts if it took three quarters of
+// the time-out or more.
+func (p *patience) answered(what uint16, at time.Time, timeout time.Duration, late bool) {
+	q, ok := p.asked[what]
+	delete(p.asked, what)
+	began := q.last
+	if late {
+		began = q.first
+	}
 	if p.served.After(began) {
 		began = p.served
 	}
@@ -83,7 +94,7 @@ func (p *patience) late(l *line.Line, timeout time.Duration) {
 	for _, f := range l.Recent() {
 		if late := f.Note == line.NoteNotForUs || f.Note == line.NoteUnasked; late && f.At.After(p.upTo) && len(f.Bytes) >= answerLeast {
 			p.upTo = f.At
-			p.answered(binary.BigEndian.Uint16(f.Bytes), f.At, timeout)
+			p.answered(binary.BigEndian.Uint16(f.Bytes), f.At, timeout, true)
 		}
 	}
 }

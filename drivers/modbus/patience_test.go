@@ -46,7 +46,7 @@ func TestPatience(t *testing.T) {
 				p.sent(a.to, at(a.sent))
 			}
 			if a.at > 0 {
-				p.answered(a.to, at(a.at), timeout)
+				p.answered(a.to, at(a.at), timeout, a.at-a.sent > timeout.Seconds())
 			}
 		}
 		if got := p.timeout(timeout, at(tc.at)); got.Round(time.Millisecond) != tc.want {
@@ -55,9 +55,17 @@ func TestPatience(t *testing.T) {
 	}
 	loose := patience{unnumbered: true}
 	loose.sent(1, at(0))
-	loose.answered(1, at(6), timeout)
+	loose.answered(1, at(6), timeout, true)
 	if got := loose.timeout(timeout, at(7)); got != timeout {
 		t.Errorf("behind a serial server, what comes 6 s later: %v, want %v", got, timeout)
+	}
+	again := patience{unnumbered: true}
+	for _, s := range []float64{0, 0.2, 0.4} { // asked three times, before the first is answered
+		again.sent(1, at(s))
+	}
+	again.answered(1, at(1.5), 200*time.Millisecond, true)
+	if got := again.timeout(timeout, at(2)); got != 1750*time.Millisecond {
+		t.Errorf("of a series of questions the first is answered first: %v", got)
 	}
 	var p patience
 	for i := range 10_000 {
