@@ -19,6 +19,8 @@ type Controller struct {
 	Online   bool      `json:"online"`
 	LastSeen time.Time `json:"lastSeen"` // last message of any kind; zero: never
 	Firmware string    `json:"firmware,omitempty"`
+	// Revision is another one whenever anything that it reported is; 0: nobody counts.
+	Revision int64 `json:"-"`
 }
 
 // Answering is how many devices a controller has, and how many of them do not answer.

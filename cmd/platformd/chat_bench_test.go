@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -109,12 +110,15 @@ func versus(b *testing.B, e *estate, path string, body func(lane int) []byte) {
 	b.Cleanup(plain.CloseIdleConnections)
 	var ratios []float64
 	var all, floorAll []time.Duration
-	var sum, floorSum time.Duration
+	var sum, floorSum, work, floorWork time.Duration
 	for b.Loop() {
+		before := worked(b)
 		floorTook, times := press(plain, floor.URL)
 		floorSum, floorAll = floorSum+floorTook, append(floorAll, times...)
+		between := worked(b)
 		took, times := press(e.client, e.url)
 		sum, all = sum+took, append(all, times...)
+		floorWork, work = floorWork+between-before, work+worked(b)-between
 		ratios = append(ratios, float64(floorTook)/float64(took))
 	}
 	slices.Sort(all)
@@ -125,7 +129,19 @@ func versus(b *testing.B, e *estate, path string, body func(lane int) []byte) {
 	b.ReportMetric(float64(len(floorAll))/floorSum.Seconds(), "bare-requests/s")
 	b.ReportMetric(float64(all[len(all)*99/100].Microseconds())/1000, "p99-ms")
 	b.ReportMetric(float64(floorAll[len(floorAll)*99/100].Microseconds())/1000, "bare-p99-ms")
+	// What callers and handlers work for one request together, however busy the machine is with other things.
+	b.ReportMetric(float64(work.Microseconds())/float64(len(all)), "cpu-µs")
+	b.ReportMetric(float64(floorWork.Microseconds())/float64(len(floorAll)), "bare-cpu-µs")
 	b.ReportMetric(0, "ns/op")
+}
+
+// worked is the processor time of this program so far.
+func worked(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // hall puts a site into the database: 21 rooms with 172 lights and 40 shades.

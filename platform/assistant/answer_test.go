@@ -304,8 +304,8 @@ func TestQuestionsAreAnsweredInManyWordings(t *testing.T) {
 	t.Logf("%d questions in %d wordings", len(lines), wordings)
 }
 
-// look is what is known of the building.
-func (e *Assistant) look(t *testing.T) *facts.Site {
+// built is what is known of the building.
+func (e *Assistant) built(t *testing.T) *facts.Site {
 	t.Helper()
 	all, err := e.Sites.Controllers(t.Context())
 	if err != nil {

@@ -52,13 +52,17 @@ type Config struct {
 // Assistant answers questions; it implements [platform.Asker].
 type Assistant struct {
 	Config
+
 	following follower
+	kept      kept
 }
 
 var _ platform.Asker = (*Assistant)(nil)
 
 // New makes an assistant.
-func New(c Config) *Assistant { return &Assistant{Config: c} }
+func New(c Config) *Assistant {
+	return &Assistant{Config: c, kept: kept{of: map[string]*keptOne{}, devices: map[string]int{}}}
+}
 
 // work is one inquiry while it is answered.
 type work struct {
@@ -186,7 +190,7 @@ func (e *Assistant) answer(ctx context.Context, w *work) (Agent, answer, error) 
 	}
 	var asks []*asked
 	for _, c := range chosen {
-		site, err := facts.Look(ctx, e.Sites, c, w.now)
+		site, err := e.look(ctx, c, w.now)
 		if err != nil {
 			if errors.Is(err, platform.ErrNotFound) { // it was removed meanwhile
 				continue
@@ -194,8 +198,12 @@ func (e *Assistant) answer(ctx context.Context, w *work) (Agent, answer, error) 
 			return Agent{}, answer{}, err
 		}
 		before := w.conv.Last
-		for _, message := range understand.Separate(w.in.Message, names(site), site.Now) {
-			a := e.understand(ctx, w, site, message, before)
+		read := understand.Read(w.in.Message, site.names, site.Now)
+		for _, message := range understand.Separate(w.in.Message, read, site.names, site.Now) {
+			if message != w.in.Message {
+				read = understand.Read(message, site.names, site.Now)
+			}
+			a := e.understand(ctx, w, site, message, read, before)
 			asks = append(asks, a)
 			before = &a.q
 		}
@@ -211,8 +219,7 @@ func (e *Assistant) answer(ctx context.Context, w *work) (Agent, answer, error) 
 func (e *Assistant) settle(ctx context.Context, w *work) (Agent, answer, bool, error) {
 	pending := w.conv.Order
 	w.conv.Order = nil
-	heard := understand.Read(w.in.Message, understand.Names{}, w.now)
-	topic := heard.Topic
+	topic := understand.Reaction(w.in.Message)
 	if topic != understand.Confirm && topic != understand.Decline {
 		return Agent{}, answer{}, false, nil
 	}
@@ -220,7 +227,7 @@ func (e *Assistant) settle(ctx context.Context, w *work) (Agent, answer, bool, e
 	w.status("routing", agent.Name, "Routed to "+agent.Name)
 	switch {
 	case pending == nil || len(pending.Steps) == 0: // or one of a version that kept orders in another form
-		return agent, answer{text: in(heard.Lang, "There is nothing waiting for a yes or no. Ask me something, or tell me what to set.")}, true, nil
+		return agent, answer{text: "There is nothing waiting for a yes or no. Ask me something, or tell me what to set."}, true, nil
 	case topic == understand.Decline:
 		return agent, answer{text: in(pending.Lang, "Dropped: nothing was done.")}, true, nil
 	}
@@ -259,18 +266,16 @@ func choose(all []platform.Controller, w *work) ([]platform.Controller, error) {
 	return all, nil
 }
 
-// understand reads the message with the names of a site and what was asked before; nil: nothing.
-func (e *Assistant) understand(ctx context.Context, w *work, site *facts.Site, message string, before *understand.Frame) *asked {
-	known := names(site)
-	q := understand.Read(message, known, site.Now)
+// understand makes a question to a site of what was read, and of what was asked before; nil: nothing.
+func (e *Assistant) understand(ctx context.Context, w *work, site building, message string, q understand.Frame, before *understand.Frame) *asked {
 	if q.Topic == understand.Order && q.Unclear == nil && q.Is(understand.Terse) && !w.in.Control { // who may not order asks
-		q = understand.Question(message, known, site.Now)
+		q = understand.Question(message, site.names, site.Now)
 	}
 	if before != nil {
 		q = q.After(*before)
 	}
-	q = finish(w, site, q)
-	return &asked{ctx: ctx, site: site, message: message, q: q, scope: scopeOf(site, q.Lang, q.Places, q.Except), price: e.Price}
+	q = finish(w, site.Site, q)
+	return &asked{ctx: ctx, site: site.Site, message: message, q: q, scope: scopeOf(site.Site, q.Lang, q.Places, q.Except), price: e.Price}
 }
 
 // finish lets a frame be about what was asked for beside the words: a kind of data, a time. It settles in which language it is answered.

@@ -93,7 +93,7 @@ func (e *Assistant) Health(ctx context.Context, in platform.Inquiry) (platform.R
 			s.Controllers.Online++
 		}
 		if len(s.Sites) < manySites {
-			site, err := facts.Look(ctx, e.Sites, c, w.now)
+			site, err := e.look(ctx, c, w.now)
 			if err != nil {
 				return platform.Reply{}, err
 			}

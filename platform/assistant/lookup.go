@@ -49,6 +49,7 @@ func (e *Assistant) Look(ctx context.Context, in platform.Lookup) (platform.Foun
 type lookup struct {
 	in    platform.Lookup
 	site  *facts.Site
+	names understand.Names
 	scope facts.Scope
 }
 
@@ -67,11 +68,11 @@ func (e *Assistant) lookAt(ctx context.Context, name string) (*lookup, error) {
 	case len(chosen) > 1:
 		return nil, platform.Invalid("say which site: %s", sitesOf(chosen))
 	}
-	site, err := facts.Look(ctx, e.Sites, chosen[0], e.Now())
+	b, err := e.look(ctx, chosen[0], e.Now())
 	if err != nil {
 		return nil, err
 	}
-	return &lookup{site: site}, nil
+	return &lookup{site: b.Site, names: b.names}, nil
 }
 
 // sitesOf names sites for whoever named none of them.
@@ -98,7 +99,7 @@ func (l *lookup) named(name string) ([]understand.Place, error) {
 	if places := by[label(name)]; places != nil {
 		return places, nil
 	}
-	places, whole := understand.Find(name, names(l.site))
+	places, whole := understand.Find(name, l.names)
 	if len(places) == 0 && !whole {
 		a := &asked{site: l.site}
 		return nil, platform.Invalid("nothing is called “%s” in “%s”. %s", clip(name, 100), label(l.site.Name()), a.around())

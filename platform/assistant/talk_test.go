@@ -90,7 +90,7 @@ const strange = "how many lamps are glowing away in the lobby?"
 // strangeWords are the words of it that the rules do not know, each as what it is.
 func strangeWords(t *testing.T, e *Assistant, message string, as string) (words []string) {
 	t.Helper()
-	site := e.look(t)
+	site := e.built(t)
 	f := understand.Read(message, names(site), site.Now).Alone()
 	if f.Unclear == nil {
 		t.Fatalf("the rules read %q whole: %+v", message, f)
@@ -331,7 +331,7 @@ func TestAnyFormIsAnsweredOrRefused(t *testing.T) {
 		}
 		return of[0]
 	}
-	names, _ := placesByName(e.look(t), formNames)
+	names, _ := placesByName(e.built(t), formNames)
 	answered := 0
 	for range 1000 {
 		part := map[string]any{"topic": formTopics[r.IntN(len(formTopics))], "operation": pick(formOps), "form": pick(formForms), "of": pick(formOfs), "state": pick(formStates), "ability": pick(formAbilities),
@@ -378,7 +378,7 @@ func TestAFormTellsSoManyNamesAndNoMore(t *testing.T) {
 		d.ID, d.Name = int64(10_000+i), fmt.Sprintf("Lamp %d of many", i)
 		b.DeviceList = append(b.DeviceList, d)
 	}
-	names, _ := placesByName(withModel(b, nil).look(t), formNames)
+	names, _ := placesByName(withModel(b, nil).built(t), formNames)
 	if len(names) != formNames || !slices.Contains(names, "Lobby") || !slices.Contains(names, "Annex") || !slices.Contains(names, "Meter lobby") {
 		t.Errorf("%d names: %v", len(names), names[:30])
 	}

@@ -166,5 +166,9 @@ func (t typed) tool() *mcp.Tool {
 	if t.writes {
 		hints.DestructiveHint = new(true)
 	}
-	return &mcp.Tool{Name: t.name, Title: t.title, Description: t.description, InputSchema: t.input, OutputSchema: t.output, Annotations: hints}
+	output, err := json.Marshal(t.output) // once: it is written into every list
+	if err != nil {
+		panic(err) // a type above has no schema
+	}
+	return &mcp.Tool{Name: t.name, Title: t.title, Description: t.description, InputSchema: t.input, OutputSchema: json.RawMessage(output), Annotations: hints}
 }

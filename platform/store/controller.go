@@ -150,11 +150,11 @@ func (s *Store) Enrolment(ctx context.Context, id string) (platform.Enrolment, e
 	return e, nil
 }
 
-const enrolmentColumns = "id, CASE WHEN site_name = '' THEN label ELSE site_name END, firmware, online, last_seen, created_at, enrolled_at, code_until, revoked"
+const enrolmentColumns = "id, CASE WHEN site_name = '' THEN label ELSE site_name END, firmware, online, last_seen, created_at, enrolled_at, code_until, revoked, revision"
 
 func scanEnrolment(row scanner) (e platform.Enrolment, err error) {
 	var seen, created, enrolled, until int64
-	err = row.Scan(&e.ID, &e.Name, &e.Firmware, &e.Online, &seen, &created, &enrolled, &until, &e.Revoked)
+	err = row.Scan(&e.ID, &e.Name, &e.Firmware, &e.Online, &seen, &created, &enrolled, &until, &e.Revoked, &e.Revision)
 	e.LastSeen, e.CreatedAt, e.EnrolledAt, e.CodeUntil = Moment(seen), Moment(created), Moment(enrolled), Moment(until)
 	return e, err
 }

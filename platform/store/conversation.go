@@ -39,6 +39,13 @@ func (s *Store) KeepConversation(ctx context.Context, owner, session string, bod
 	}
 	now := s.now()
 	return s.writeAside(ctx, func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, "UPDATE conversation SET body = $3, used_at = $4 WHERE owner = $1 AND session = $2", owner, session, string(body), Micros(now))
+		if err != nil {
+			return fmt.Errorf("keep conversation: %w", err)
+		}
+		if n, err := res.RowsAffected(); n > 0 || err != nil { // it was there: none has to make room for it
+			return err
+		}
 		if _, err := tx.ExecContext(ctx, `INSERT INTO conversation (owner, session, body, used_at) VALUES ($1, $2, $3, $4)
 			ON CONFLICT (owner, session) DO UPDATE SET body = excluded.body, used_at = excluded.used_at`, owner, session, string(body), Micros(now)); err != nil {
 			return fmt.Errorf("keep conversation: %w", err)

@@ -48,9 +48,9 @@ func (s *Store) SaveBatch(ctx context.Context, b platform.Batch) error {
 				return err
 			}
 		}
-		for _, controller := range slices.Sorted(maps.Keys(b.Alive)) {
-			at := b.Alive[controller]
-			if _, err := tx.ExecContext(ctx, "UPDATE controller SET last_seen = $2 WHERE id = $1 AND last_seen < $2", controller, Micros(at)); err != nil {
+		for _, controller := range slices.Sorted(maps.Keys(touched(b))) {
+			if _, err := tx.ExecContext(ctx, `UPDATE controller SET revision = revision + 1, last_seen = CASE WHEN last_seen < $2 THEN $2 ELSE last_seen END WHERE id = $1`,
+				controller, Micros(b.Alive[controller])); err != nil {
 				return err
 			}
 		}
@@ -60,6 +60,21 @@ func (s *Store) SaveBatch(ctx context.Context, b platform.Batch) error {
 		return fmt.Errorf("save what controllers reported: %w", err)
 	}
 	return nil
+}
+
+// touched are the controllers of a batch: those that said anything, and those of which something is kept.
+func touched(b platform.Batch) map[string]bool {
+	all := map[string]bool{}
+	for _, r := range slices.Concat(b.Reports, b.Seen) {
+		all[r.Controller] = true
+	}
+	for controller := range b.Samples {
+		all[controller] = true
+	}
+	for controller := range b.Alive {
+		all[controller] = true
+	}
+	return all
 }
 
 // inOrder sorts by thing; of one thing the order stays.

@@ -13,6 +13,8 @@ type name struct {
 	words []string
 	// vague are words that people say of other things as often, and that other places of the kind have as well.
 	vague map[string]bool
+	own   int  // how many of the words are its own
+	loose bool // one of them is, and no number
 }
 
 // common words name a thing that people do as often as a place.
@@ -36,7 +38,7 @@ func NewNames(names []Name) Names {
 		if len(words) == 0 || len(words) > maxNameWords {
 			continue
 		}
-		n.all = append(n.all, name{one.Place, words, nil})
+		n.all = append(n.all, name{place: one.Place, words: words, own: countOwn(words), loose: slices.ContainsFunc(words, func(w string) bool { return own(w) && !isDigits(w) })})
 		for i, w := range words {
 			n.known[w] = true
 			if slices.Index(words, w) == i {
@@ -142,10 +144,9 @@ func (n Names) best(t []token) []match {
 
 // in looks for the whole name within a window of words, in any order, then for a part of it.
 func (n *name) in(t []token) (match, bool) {
-	loose := slices.ContainsFunc(n.words, func(w string) bool { return own(w) && !isDigits(w) })
 	for at := range t {
-		if width := n.window(t, at, loose); width > 0 {
-			return match{name: n, at: at, n: width, covered: len(n.words), own: countOwn(n.words), full: true}, true
+		if width := n.window(t, at); width > 0 {
+			return match{name: n, at: at, n: width, covered: len(n.words), own: n.own, full: true}, true
 		}
 	}
 	var best match
@@ -180,7 +181,10 @@ func countOwn(words []string) int {
 
 // window is the width of the smallest stretch from at on that holds all words of the name and else only joints such as
 // "of the"; names without a word of their own must be said in order and without joints.
-func (n *name) window(t []token, at int, loose bool) int {
+func (n *name) window(t []token, at int) int {
+	if !slices.Contains(n.words, t[at].stem) { // most names, at most words
+		return 0
+	}
 	left := slices.Clone(n.words)
 	spare := 0
 	for i := at; i < len(t) && len(left) > 0; i++ {
@@ -191,9 +195,9 @@ func (n *name) window(t []token, at int, loose bool) int {
 		switch {
 		case k >= 0 && i > at && isDigits(t[i].stem) && joints[t[i-1].stem]: // "the lobby on 1 November" is not "Lobby 1"
 			return 0
-		case k == 0, k > 0 && loose:
+		case k == 0, k > 0 && n.loose:
 			left = slices.Delete(left, k, k+1)
-		case loose && i > at && joints[t[i].stem] && spare < 3:
+		case n.loose && i > at && joints[t[i].stem] && spare < 3:
 			spare++
 		default:
 			return 0
@@ -218,6 +222,9 @@ var joints = wordSet("of the in on at a for")
 
 // run is the width of the stretch at at whose words are all of the name, in any order, and whether one of them is the name's own.
 func (n *name) run(t []token, at int) (width int, told bool) {
+	if !slices.Contains(n.words, t[at].stem) {
+		return 0, false
+	}
 	left := slices.Clone(n.words)
 	for i := at; i < len(t) && !t[i].used && !counted(t, i) && (i == at || !t[i].apart); i++ {
 		k := slices.Index(left, t[i].stem)

@@ -81,6 +81,9 @@ func (s *sentence) places(names Names) {
 	s.odd = s.unknownNumbers()
 }
 
+// Reaction is [Confirm] or [Decline] for a bare yes or no, else [Nothing].
+func Reaction(text string) Topic { return reaction(cut(text)) }
+
 // reaction recognises a bare yes or no.
 func reaction(t []token) Topic {
 	var words []string

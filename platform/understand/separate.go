@@ -16,10 +16,10 @@ var (
 )
 
 // Separate cuts a message into its questions where each of them stands on its own: "Which lights are on, and how much power does the
-// building draw?". Otherwise the message comes back whole.
-func Separate(message string, names Names, now time.Time) []string {
+// building draw?". Otherwise, and where it was understood as one, the message comes back whole.
+func Separate(message string, read Frame, names Names, now time.Time) []string {
 	whole := []string{message}
-	if len(message) > 500 || Read(message, names, now).Alone().Unclear == nil {
+	if len(message) > 500 || read.Alone().Unclear == nil {
 		return whole
 	}
 	var parts []string

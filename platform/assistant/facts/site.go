@@ -57,6 +57,13 @@ func Look(ctx context.Context, reader platform.SiteReader, controller platform.C
 	return s, nil
 }
 
+// At is the same site at a later moment, of whose controller something else may be known. What was reported is shared with s.
+func (s *Site) At(controller platform.Controller, now time.Time) *Site {
+	at := *s
+	at.Controller, at.Now = controller, now.In(s.Now.Location())
+	return &at
+}
+
 func (s *Site) floorOf(zones []int64) string {
 	for _, f := range s.Building.Floors {
 		for _, z := range zones {
