@@ -31,6 +31,7 @@ const (
 	LookMeters    What = "meters"       // [MeterRow]
 	LookEnergy    What = "energy"       // [EnergyRow]
 	LookFaults    What = "faults"       // [FaultRow]
+	LookLedger    What = "ledger"       // [LedgerRow]
 	LookAbilities What = "capabilities" // [Abilities]
 )
 
@@ -148,6 +149,21 @@ type FaultRow struct {
 	Present  bool       `json:"present"`
 	Since    *time.Time `json:"since,omitempty" jsonschema:"missing: not known"`
 	Until    *time.Time `json:"until,omitempty"`
+}
+
+// LedgerRow is a command that was carried out.
+type LedgerRow struct {
+	ID     string    `json:"id" jsonschema:"in the ledger of the controller"`
+	At     time.Time `json:"at" jsonschema:"when it was accepted"`
+	Who    string    `json:"who,omitempty" jsonschema:"person, key or rule"`
+	Via    string    `json:"via,omitempty" jsonschema:"through what"`
+	Why    string    `json:"why,omitempty"`
+	Do     string    `json:"do"`
+	Value  *float64  `json:"value,omitempty" jsonschema:"percent or kelvin"`
+	For    string    `json:"for" jsonschema:"name of the zone, light or shade; the site's for all of it"`
+	Things int       `json:"things" jsonschema:"lights or shades that were addressed"`
+	Not    []string  `json:"not,omitempty" jsonschema:"who does not have it, the first of them"`
+	Failed bool      `json:"failed,omitempty"`
 }
 
 // Abilities are what can be known of a site, and done there.

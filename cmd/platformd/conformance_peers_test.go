@@ -83,7 +83,7 @@ func TestTheInspectorUsesAllTools(t *testing.T) {
 		"optimize": {[]string{"target=comfort"}, "Repair lights"}, "get_status": {nil, "Status ok"},
 		"places": {[]string{"sort=brightest", "limit=2"}, "Harbour House"}, "lights": {[]string{"place=Lobby"}, "4 not known"}, "shades": {nil, "Lobby shade 1"},
 		"meters": {nil, "Meter workshop"}, "energy": {[]string{"by=meter", "from=2026-11-17T00:00:00+01:00", "to=2026-11-18T00:00:00+01:00"}, "kWh"},
-		"faults": {nil, "lamp failure"}, "capabilities": {nil, "notMeasured"}, "order": {[]string{`places=["Lobby"]`, "things=lights", "do=off"}, "Not done yet"},
+		"faults": {nil, "lamp failure"}, "ledger": {nil, "newest first"}, "capabilities": {nil, "notMeasured"}, "order": {[]string{`places=["Lobby"]`, "things=lights", "do=off"}, "Not done yet"},
 	} {
 		if !strings.Contains(list, `"`+name+`"`) {
 			t.Errorf("%s is not in the list: %s", name, list)

@@ -24,7 +24,7 @@ func (k keyed) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // everyTool is what the protocol offers: the contract's four, and the typed ones.
-const everyTool = "capabilities chat energy faults get_status lights meters optimize order places query shades"
+const everyTool = "capabilities chat energy faults get_status ledger lights meters optimize order places query shades"
 
 // The official Go client lists and calls all tools, at a version with initialize and at the newest one.
 func TestOfficialGoClientUsesAllTools(t *testing.T) {
@@ -74,6 +74,7 @@ func TestOfficialGoClientUsesAllTools(t *testing.T) {
 				"meters":       {map[string]any{}, "counting nothing twice"},
 				"energy":       {map[string]any{"by": "hour", "from": "2026-11-17T00:00:00+01:00", "to": "2026-11-18T00:00:00+01:00"}, "“Harbour House” used"},
 				"faults":       {map[string]any{}, "faults in “Harbour House”"},
+				"ledger":       {map[string]any{}, "does not report its ledger"},
 				"capabilities": {map[string]any{}, "Not measured: occupancy"},
 				"order":        {map[string]any{"things": "lights", "do": "off", "places": []string{"Lobby"}}, "Not done yet"},
 			} {

@@ -39,6 +39,8 @@ func (e *Assistant) Look(ctx context.Context, in platform.Lookup) (platform.Foun
 		return l.energy(ctx)
 	case platform.LookFaults:
 		return l.faults(ctx)
+	case platform.LookLedger:
+		return l.ledger(ctx, e.Sites)
 	case platform.LookAbilities:
 		return l.abilities(e.Act != nil && in.Control), nil
 	}

@@ -147,7 +147,7 @@ func (l *lookup) faults(ctx context.Context) (platform.Found, error) {
 
 func (l *lookup) abilities(may bool) platform.Found {
 	a := platform.Abilities{Site: l.ref(), Lights: map[string]int{}, Shades: map[string]int{}, Meters: len(l.site.Meters()), MayOrder: may,
-		NotMeasured: slices.Clone(notMeasured), NotKept: []string{"levels of lights", "positions of shades"}, Orders: []string{}}
+		NotMeasured: slices.Clone(notMeasured), NotKept: []string{"levels of lights while they are on", "positions of shades between open and closed"}, Orders: []string{}}
 	if may {
 		a.Orders = slices.Clone(formDos[1:])
 	}

@@ -132,6 +132,27 @@ func TestTypedToolsTellWhatIsThere(t *testing.T) {
 	if _, data := b.call("energy", `{"by":"hour","from":"2026-11-17T00:00:00+01:00","to":"2026-11-18T00:00:00+01:00","place":"Ground floor"}`); data["total"] != 24.0 {
 		t.Errorf("a day has %v hours", data["total"])
 	}
+	if text, data := b.call("ledger", `{}`); data["total"] != 0.0 || !strings.Contains(text, "does not report its ledger") {
+		t.Errorf("a controller without a ledger: %s %v", text, data)
+	}
+	b.building.Remember()
+	for arguments, want := range map[string]string{
+		`{}`:                  "light-level Lobby key \"BMS\" assistant; light-off Canteen Lunch is over automation; shade-open Lobby shade 1 ada public-api; light-on Canteen panel Canteen panel; light-off Harbour House reception admin-api",
+		`{"place":"Canteen"}`: "light-off Canteen Lunch is over automation; light-on Canteen panel Canteen panel; light-off Harbour House reception admin-api",
+		`{"place":"Lobby","from":"2026-11-18T08:00:00+01:00","to":"2026-11-18T10:00:00+01:00"}`: "shade-open Lobby shade 1 ada public-api",
+	} {
+		text, data := b.call("ledger", arguments)
+		var got []string
+		for i := range rows(data, "id") {
+			got = append(got, strings.Join([]string{rows(data, "do")[i], rows(data, "for")[i], rows(data, "who")[i], rows(data, "via")[i]}, " "))
+		}
+		if strings.Join(got, "; ") != want {
+			t.Errorf("ledger %s: %s\nwant %s (%s)", arguments, strings.Join(got, "; "), want, text)
+		}
+	}
+	if _, data := b.call("ledger", `{"place":"Upper floor"}`); !strings.Contains(fmt.Sprint(data["items"]), "not:[Open office north 8]") {
+		t.Errorf("who did not obey: %v", data)
+	}
 	text, data := b.call("capabilities", `{}`)
 	if data["mayOrder"] != true || !strings.Contains(text, "Not measured: occupancy") || data["lights"].(map[string]any)["dim"] != 39.0 {
 		t.Errorf("capabilities: %s %v", text, data)
