@@ -98,7 +98,7 @@ func (a *app) openCloud(ctx context.Context, d *daemon, cfg serveConfig, env bro
 		Broker: at, Store: d.db, Log: d.log,
 		Late: func(controller string, a wire.WidgetAction, ack wire.Ack) {
 			if a.Origin != wire.OriginAPI { // the assistant looks itself
-				c.board.Late(controller, a.DeviceID, ack)
+				c.board.Late(controller, a, ack)
 			}
 		},
 		Take: func(m link.Message) {

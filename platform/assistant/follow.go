@@ -196,7 +196,7 @@ func (e *Assistant) endOf(ctx context.Context, owner string, o *Ordered, now tim
 // ended words how an order ended.
 func (o *Ordered) ended(text string, lost bool, now time.Time) string {
 	if lost {
-		return in(o.Lang, "What you told me at %s is still not there: %s", moment(o.At, now), text)
+		return in(o.Lang, "Of what you told me at %s I have not seen the end: %s", moment(o.At, now), text)
 	}
 	return in(o.Lang, "Of what you told me at %s: %s", moment(o.At, now), text)
 }
@@ -211,7 +211,7 @@ func (e *Assistant) ordered(ctx context.Context, owner string, now time.Time) ([
 			g.OnItsWay = false
 			g.Text += " It was not seen how that ended."
 		case g.Lost:
-			g.Text += " After 5 minutes that was still not there."
+			g.Text += " After 5 minutes its end had not been seen."
 		}
 	}
 	return all, err

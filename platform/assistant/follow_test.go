@@ -24,7 +24,7 @@ func TestTheEndOfAnOrderIsSeenWhenItComes(t *testing.T) {
 		status  string
 	}{
 		{"arrives", true, "Of what you told me at 14:32: Done: close the shades: Lobby.", "Done: close the shades: Lobby."},
-		{"never", false, "What you told me at 14:32 is still not there: On its way: close the shades: Lobby.", "On its way: close the shades: Lobby. After 5 minutes that was still not there."},
+		{"never", false, "Of what you told me at 14:32 I have not seen the end: On its way: close the shades: Lobby.", "On its way: close the shades: Lobby. After 5 minutes its end had not been seen."},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -16,7 +16,7 @@ var german = map[string]string{
 	"its controller is no longer known here":                                              "der Controller ist hier nicht mehr bekannt",
 	"too many orders are under way; try again":                                            "es sind zu viele Anweisungen unterwegs; bitte noch einmal",
 	"it could not be sent; try again":                                                     "es konnte nicht gesendet werden; bitte noch einmal",
-	"What you told me at %s is still not there: %s":                                       "Die Anweisung von %s ist noch nicht ausgeführt: %s",
+	"Of what you told me at %s I have not seen the end: %s":                               "Von der Anweisung von %s habe ich das Ende nicht gesehen: %s",
 	"Of what you told me at %s: %s":                                                       "Zur Anweisung von %s: %s",
 	"Dropped: nothing was done.":                                                          "Verworfen: Es wurde nichts getan.",
 	"Nothing was done: the preview is %s old. Say again what you want.":                   "Es wurde nichts getan: Die Vorschau ist %s alt. Bitte noch einmal sagen, was geschehen soll.",

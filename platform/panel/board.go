@@ -2,6 +2,7 @@ package panel
 
 import (
 	"maps"
+	"strings"
 	"sync"
 	"time"
 
@@ -65,8 +66,12 @@ func (b *Board) Shown(controller, device string, widgets map[string]string) {
 }
 
 // Late notes what became of an action at a device whose answer came when nobody waited for it any more: the panel says it for a
-// minute, or until something else is done there.
-func (b *Board) Late(controller, device string, ack wire.Ack) {
+// minute, or until somebody taps it.
+func (b *Board) Late(controller string, a wire.WidgetAction, ack wire.Ack) {
+	device, about := a.DeviceID, "Lights: "
+	if a.WidgetID != wire.LightPower && a.WidgetID != wire.LightBrightness {
+		about = "Shades: "
+	}
 	b.set(controller, device, ack.Widgets)
 	if mistaken(ack) {
 		b.again(controller, device)
@@ -76,9 +81,9 @@ func (b *Board) Late(controller, device string, ack wire.Ack) {
 	}
 	text := inWords(ack)
 	if ack.Status == wire.Applied {
-		text = "Done."
+		text = strings.TrimSpace("Done. " + text)
 	}
-	b.tell(controller, device, text)
+	b.tell(controller, device, about+text)
 }
 
 // tell has a panel say something; empty: nothing.

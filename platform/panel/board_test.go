@@ -43,6 +43,7 @@ func TestThePanelSaysHowSomethingEnded(t *testing.T) {
 			}
 			return v.Message
 		}
+		light := wire.WidgetAction{DeviceID: "lobby", WidgetID: wire.LightPower}
 		on := map[string]string{wire.LightPower: "on"}
 		b.set("house", "lobby", on)
 		silent := wire.Ack{
@@ -50,30 +51,30 @@ func TestThePanelSaysHowSomethingEnded(t *testing.T) {
 			Not: []wire.Exception{{Kind: wire.KindNode, ID: 7, Name: "Lobby 1", Why: wire.WhySilent}},
 		}
 		b.take()
-		b.Late("house", "lobby", silent)
-		if got := says(); got != "3 of 4 done; Lobby 1 does not answer." {
+		b.Late("house", light, silent)
+		if got := says(); got != "Lights: 3 of 4 done; Lobby 1 does not answer." {
 			t.Errorf("it says %q", got)
 		}
 		if todo, _ := b.take(); !todo[spot{"house", "lobby"}] {
 			t.Error("the panel shows what was tapped on")
 		}
-		b.Late("house", "lobby", wire.Ack{Status: wire.Stale, Detail: "superseded"})
-		if got := says(); got != "3 of 4 done; Lobby 1 does not answer." {
+		b.Late("house", light, wire.Ack{Status: wire.Stale, Detail: "superseded"})
+		if got := says(); got != "Lights: 3 of 4 done; Lobby 1 does not answer." {
 			t.Errorf("after what was overtaken it says %q", got)
 		}
 		time.Sleep(saidFor)
 		if got := says(); got != "" {
 			t.Errorf("a minute later it says %q", got)
 		}
-		b.Late("house", "lobby", wire.Ack{Status: wire.Applied, Widgets: on})
-		if got := says(); got != "Done." {
+		b.Late("house", light, wire.Ack{Status: wire.Applied, Widgets: on})
+		if got := says(); got != "Lights: Done." {
 			t.Errorf("it says %q", got)
 		}
 		b.tell("house", "lobby", "") // as the next tap does
 		if got := says(); got != "" {
 			t.Errorf("after the next tap it says %q", got)
 		}
-		b.Late("house", "nowhere", wire.Ack{Status: wire.Applied})
+		b.Late("house", wire.WidgetAction{DeviceID: "nowhere", WidgetID: wire.ShadeStop}, wire.Ack{Status: wire.Applied})
 		if len(b.told) != 0 {
 			t.Errorf("a device that shows nothing says %v", b.told)
 		}

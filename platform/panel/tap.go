@@ -117,6 +117,7 @@ func (r *Room) put(ctx context.Context, d platform.RoomDevice, t Tap) outcome {
 	if t.ID == "" {
 		t.ID = uuid.Must(uuid.NewV7()).String()
 	}
+	r.cfg.Board.tell(d.Controller, d.ID, "") // it was of before
 	ack, err := r.cfg.Send.SendAs(ctx, d.Controller, t.ID, t.Made, action)
 	switch {
 	case errors.Is(err, platform.ErrUnanswered):
@@ -131,7 +132,6 @@ func (r *Room) put(ctx context.Context, d platform.RoomDevice, t Tap) outcome {
 	if mistaken(ack) {
 		r.cfg.Board.again(d.Controller, d.ID)
 	}
-	r.cfg.Board.tell(d.Controller, d.ID, "")
 	return outcome{Success: ack.Status == wire.Applied, Message: inWords(ack), Status: ack.Status, Widgets: ack.Widgets}
 }
 
@@ -147,6 +147,10 @@ func inWords(ack wire.Ack) string {
 			who = append(who, x.Name+" "+platform.WhyNot(string(x.Why)))
 		}
 		return platform.NotAll(ack.Things, who)
+	case ack.Status == wire.Applied && ack.Offline == 1:
+		return "1 device is offline."
+	case ack.Status == wire.Applied && ack.Offline > 1:
+		return fmt.Sprintf("%d devices are offline.", ack.Offline)
 	case ack.Status != wire.Applied && ack.Detail == "":
 		return "That came too late; nothing was done."
 	}
