@@ -29,6 +29,7 @@ func TestWhoAsksIsToldHowLongACommandHas(t *testing.T) {
 				t.Errorf("%+v: after 2 s %v", test, got)
 			}
 			time.Sleep(8 * time.Second)
+			synctest.Wait()
 			if got := r.outcomes(id); !slices.Equal(got, test.want) {
 				t.Errorf("%+v: answers %v", test, got)
 			}
@@ -53,6 +54,7 @@ func TestATapDoesNotWaitForTheOutcomeOfTheOneBefore(t *testing.T) {
 			ids = append(ids, r.send(1, func(_ *wire.Envelope, a *wire.WidgetAction) { a.Value = v }))
 		}
 		time.Sleep(20 * time.Second)
+		synctest.Wait()
 		for i, want := range []time.Duration{0, turn, 2 * turn} {
 			if got := h.when[i].Sub(began); got != want {
 				t.Errorf("tap %d acted after %v, want %v", i+1, got, want)
@@ -68,6 +70,7 @@ func TestATapDoesNotWaitForTheOutcomeOfTheOneBefore(t *testing.T) {
 			})
 		}
 		time.Sleep(20 * time.Second)
+		synctest.Wait()
 		if got := h.when[4].Sub(began); got != 5*time.Second {
 			t.Errorf("the second move acted after %v", got)
 		}

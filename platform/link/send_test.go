@@ -111,6 +111,7 @@ func TestTheWaitForAnOutcomeIsAsLongAsTheControllerSays(t *testing.T) {
 					t.Errorf("waited %v, %v; want %v, missed: %v", took, err, test.want, test.missed)
 				}
 				time.Sleep(20 * time.Second)
+				synctest.Wait()
 				if late != test.late {
 					t.Errorf("handed on after %v, want %v", late, test.late)
 				}
