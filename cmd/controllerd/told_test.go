@@ -222,3 +222,28 @@ func (o *told) gesture(l *lane) (widget string, kind wire.Gesture, value string)
 	}
 	return wire.LightBrightness, wire.Released, fmt.Sprint(wire.SliderOf(o.value))
 }
+
+// fall makes something ill, recover well again.
+func (w *telling) fall(f sim.Fault) {
+	w.mu.Lock()
+	w.ill[where(f)] = illness{from: time.Now()}
+	w.mu.Unlock()
+	w.fault(f)
+	w.t.Logf("at %v: %s is %s", time.Since(bubbleBegins), where(f), f.Kind)
+}
+
+func (w *telling) recover(f sim.Fault) {
+	w.building.RemoveFault(f.ID)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	is := w.ill[where(f)]
+	is.to = time.Now()
+	w.ill[where(f)] = is
+}
+
+func where(f sim.Fault) string {
+	if f.Address == "" {
+		return f.Bus
+	}
+	return f.Bus + "/" + f.Address
+}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/sim"
 )
 
 // The three words, and that nothing is known yet.
@@ -300,29 +299,4 @@ func (l *lane) count(o *told, word string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.words[o.door+" "+word]++
-}
-
-// fall makes something ill, recover well again.
-func (w *telling) fall(f sim.Fault) {
-	w.mu.Lock()
-	w.ill[where(f)] = illness{from: time.Now()}
-	w.mu.Unlock()
-	w.fault(f)
-	w.t.Logf("at %v: %s is %s", time.Since(bubbleBegins), where(f), f.Kind)
-}
-
-func (w *telling) recover(f sim.Fault) {
-	w.building.RemoveFault(f.ID)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	is := w.ill[where(f)]
-	is.to = time.Now()
-	w.ill[where(f)] = is
-}
-
-func where(f sim.Fault) string {
-	if f.Address == "" {
-		return f.Bus
-	}
-	return f.Bus + "/" + f.Address
 }
