@@ -136,8 +136,11 @@ func (l *lane) heard(o *told, success bool, text string) {
 func (l *lane) later(o *told) {
 	for range 150 {
 		time.Sleep(100 * time.Millisecond)
-		about := map[bool]string{false: "Lights: ", true: "Shades: "}[l.shades]
-		text, mine := strings.CutPrefix(l.at.tap(l.room, "", "", "").Message, about)
+		lights, shades, both := strings.Cut(l.at.tap(l.room, "", "", "").Message, "Shades: ")
+		text, mine := strings.CutPrefix(lights, "Lights: ")
+		if l.shades {
+			text, mine = shades, both
+		}
 		if mine {
 			l.heard(o, strings.HasPrefix(text, "Done."), text)
 			return

@@ -13,10 +13,10 @@ import (
 type Board struct {
 	mu      sync.Mutex
 	shown   map[spot]map[string]string
-	spots   map[string]int  // of each controller in shown
-	changed chan struct{}   // closed when anything changes, and replaced
-	fresh   map[spot]bool   // changed since the writer looked; true: all of it is to be written again
-	told    map[spot]saying // what panels say besides
+	spots   map[string]int     // of each controller in shown
+	changed chan struct{}      // closed when anything changes, and replaced
+	fresh   map[spot]bool      // changed since the writer looked; true: all of it is to be written again
+	told    map[spot][2]saying // what panels say besides
 }
 
 // spot is one device of one controller. What another controller says of the device is not believed.
@@ -33,7 +33,7 @@ const saidFor = time.Minute
 
 // NewBoard makes an empty board.
 func NewBoard() *Board {
-	return &Board{shown: map[spot]map[string]string{}, spots: map[string]int{}, changed: make(chan struct{}), fresh: map[spot]bool{}, told: map[spot]saying{}}
+	return &Board{shown: map[spot]map[string]string{}, spots: map[string]int{}, changed: make(chan struct{}), fresh: map[spot]bool{}, told: map[spot][2]saying{}}
 }
 
 // Bounds of what controllers may make the board remember: one alone cannot take the places of the others.
@@ -66,15 +66,11 @@ func (b *Board) Shown(controller, device string, widgets map[string]string) {
 }
 
 // Late notes what became of an action at a device whose answer came when nobody waited for it any more: the panel says it for a
-// minute, or until somebody taps it.
+// minute, or until somebody taps what it is about.
 func (b *Board) Late(controller string, a wire.WidgetAction, ack wire.Ack) {
-	device, about := a.DeviceID, "Lights: "
-	if a.WidgetID != wire.LightPower && a.WidgetID != wire.LightBrightness {
-		about = "Shades: "
-	}
-	b.set(controller, device, ack.Widgets)
+	b.set(controller, a.DeviceID, ack.Widgets)
 	if mistaken(ack) {
-		b.again(controller, device)
+		b.again(controller, a.DeviceID)
 	}
 	if ack.Status == wire.Stale { // what came after it tells of itself
 		return
@@ -83,21 +79,34 @@ func (b *Board) Late(controller string, a wire.WidgetAction, ack wire.Ack) {
 	if ack.Status == wire.Applied {
 		text = strings.TrimSpace("Done. " + text)
 	}
-	b.tell(controller, device, about+text)
+	b.tell(controller, a.DeviceID, about(a.WidgetID), text)
 }
 
-// tell has a panel say something; empty: nothing.
-func (b *Board) tell(controller, device, text string) {
+// What a panel speaks of.
+const (
+	ofLights = iota
+	ofShades
+)
+
+// about is what a widget is for.
+func about(widget string) int {
+	if widget == wire.LightPower || widget == wire.LightBrightness {
+		return ofLights
+	}
+	return ofShades
+}
+
+// tell has a panel say something about its lights or its shades; empty: nothing.
+func (b *Board) tell(controller, device string, of int, text string) {
 	at := spot{controller, device}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if _, said := b.told[at]; !said && text == "" {
+	says := b.told[at]
+	if _, known := b.shown[at]; !known || says[of].text == "" && text == "" { // within the bounds of what is shown
 		return
 	}
-	delete(b.told, at)
-	if _, known := b.shown[at]; known && text != "" { // within the bounds of what is shown
-		b.told[at] = saying{text, time.Now()}
-	}
+	says[of] = saying{text, time.Now()}
+	b.told[at] = says
 	b.note(at, false)
 }
 
@@ -141,10 +150,12 @@ func (b *Board) of(controller, device string) (widgets map[string]string, told s
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	at := spot{controller, device}
-	if said := b.told[at]; time.Since(said.at) < saidFor {
-		told = said.text
+	for of, said := range b.told[at] {
+		if said.text != "" && time.Since(said.at) < saidFor {
+			told += [...]string{" Lights: ", " Shades: "}[of] + said.text
+		}
 	}
-	return b.shown[at], told, b.changed
+	return b.shown[at], strings.TrimSpace(told), b.changed
 }
 
 // take returns the devices that changed since the last call, with whether all of their widgets must be written again, and a

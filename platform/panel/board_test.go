@@ -70,13 +70,22 @@ func TestThePanelSaysHowSomethingEnded(t *testing.T) {
 		if got := says(); got != "Lights: Done." {
 			t.Errorf("it says %q", got)
 		}
-		b.tell("house", "lobby", "") // as the next tap does
+		b.tell("house", "lobby", ofShades, "") // as a tap of the shades does
+		if got := says(); got != "Lights: Done." {
+			t.Errorf("after the shades were tapped it says %q", got)
+		}
+		b.Late("house", wire.WidgetAction{DeviceID: "lobby", WidgetID: wire.ShadeStop}, silent)
+		if got := says(); got != "Lights: Done. Shades: 3 of 4 done; Lobby 1 does not answer." {
+			t.Errorf("of both it says %q", got)
+		}
+		time.Sleep(saidFor)
+		b.tell("house", "lobby", ofLights, "")
 		if got := says(); got != "" {
 			t.Errorf("after the next tap it says %q", got)
 		}
 		b.Late("house", wire.WidgetAction{DeviceID: "nowhere", WidgetID: wire.ShadeStop}, wire.Ack{Status: wire.Applied})
-		if len(b.told) != 0 {
-			t.Errorf("a device that shows nothing says %v", b.told)
+		if len(b.told) != 1 {
+			t.Errorf("a device that shows nothing says something: %v", b.told)
 		}
 	})
 }

@@ -117,7 +117,7 @@ func (r *Room) put(ctx context.Context, d platform.RoomDevice, t Tap) outcome {
 	if t.ID == "" {
 		t.ID = uuid.Must(uuid.NewV7()).String()
 	}
-	r.cfg.Board.tell(d.Controller, d.ID, "") // it was of before
+	r.cfg.Board.tell(d.Controller, d.ID, about(t.Widget), "") // it was of before
 	ack, err := r.cfg.Send.SendAs(ctx, d.Controller, t.ID, t.Made, action)
 	switch {
 	case errors.Is(err, platform.ErrUnanswered):
