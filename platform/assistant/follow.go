@@ -45,8 +45,9 @@ type follower struct {
 
 // followed is an order, and whose it is.
 type followed struct {
-	owner string
-	order *Ordered
+	owner   string
+	session string // that keeps its end with all zones; empty: none does
+	order   *Ordered
 }
 
 // take looks after an order from now on.
@@ -60,7 +61,17 @@ func (f *follower) take(owner string, o Ordered) {
 		f.orders = map[string]followed{}
 	}
 	o.Results = slices.Clone(o.Results)
-	f.orders[o.ID] = followed{owner, &o}
+	f.orders[o.ID] = followed{owner: owner, order: &o}
+}
+
+// keepIn has a conversation keep the end of an order, if that is looked after: one in which nothing else is said.
+func (f *follower) keepIn(id, session string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if one, ok := f.orders[id]; ok {
+		one.session = session
+		f.orders[id] = one
+	}
 }
 
 func (f *follower) has(id string) bool {
@@ -117,7 +128,11 @@ func (e *Assistant) lookAfter(ctx context.Context, controller string, list []fol
 		}
 		if now := e.Now(); !f.order.under() || now.Sub(f.order.At) > followMost {
 			f.order.EndedAt = now
-			if err := e.note(ctx, f.owner, f.order); err != nil && ctx.Err() == nil {
+			err := e.note(ctx, f.owner, f.order)
+			if err == nil && f.session != "" {
+				err = e.keep(ctx, f.owner, f.session, Conversation{Sent: f.order})
+			}
+			if err != nil && ctx.Err() == nil {
 				e.Log.Warn("how an order ended was not kept", "controller", controller, "why", err)
 			}
 			e.following.drop(f.order.ID)

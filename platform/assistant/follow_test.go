@@ -135,3 +135,45 @@ func (m *moving) Devices(ctx context.Context, controller string) ([]platform.Dev
 	}
 	return out, err
 }
+
+// A typed order stands as it ended, whatever is done afterwards.
+func TestATypedOrderStandsAsItEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		house := &moving{answering: &answering{sitetest.New(), platform.Outcome{Done: true, Things: 2}}}
+		e := New(Config{
+			Sites: house, Act: house, History: sitetest.NewHistory(), Settle: 2 * time.Second, Log: slog.New(slog.DiscardHandler),
+			Now: func() time.Time { return sitetest.Now.Add(time.Since(began)) },
+		})
+		ctx, stop := context.WithCancel(t.Context())
+		over := make(chan struct{})
+		go func() { defer close(over); _ = e.Run(ctx) }()
+		defer func() { stop(); <-over }()
+		house.at.Store(&pose{"closing", 50})
+		order := func(in platform.OrderWish) platform.OrderFound {
+			t.Helper()
+			in.Owner, in.Control = "ada", true
+			found, err := e.Order(t.Context(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return found.Data.(platform.OrderFound)
+		}
+		id := order(platform.OrderWish{Things: "shades", Do: "close", Places: []string{"Lobby"}}).ID
+		yes := true
+		if got := order(platform.OrderWish{ID: id, Confirm: &yes}); got.State != "on its way" {
+			t.Errorf("confirmed: %+v", got)
+		}
+		time.Sleep(3 * time.Second)
+		if got := order(platform.OrderWish{ID: id}); got.State != "on its way" {
+			t.Errorf("while it moves: %+v", got)
+		}
+		house.at.Store(&pose{"stopped", 0})
+		time.Sleep(3 * time.Second)
+		house.at.Store(&pose{"stopped", 70}) // by somebody else
+		time.Sleep(time.Minute)
+		if got := order(platform.OrderWish{ID: id}); got.State != "done" || len(got.Zones) != 1 || got.Zones[0].State != "done" {
+			t.Errorf("afterwards: %+v", got)
+		}
+	})
+}

@@ -55,7 +55,10 @@ func (e *Assistant) Order(ctx context.Context, in platform.OrderWish) (platform.
 	if !done {
 		return platform.Found{}, platform.Invalid("%s", said.text)
 	}
-	w.conv.Sent = &Ordered{Controller: pending.Controller, Lang: pending.Lang, At: w.now, Results: results}
+	if w.conv.Sent == nil { // it is over
+		w.conv.Sent = &Ordered{Controller: pending.Controller, Lang: pending.Lang, At: w.now, EndedAt: e.Now(), Results: results}
+	}
+	e.following.keepIn(w.conv.Sent.ID, typedOrder+in.ID)
 	return sent(in.ID, *w.conv.Sent), e.keep(context.WithoutCancel(ctx), in.Owner, typedOrder+in.ID, w.conv)
 }
 
@@ -113,8 +116,10 @@ func (e *Assistant) standing(ctx context.Context, w *work) (platform.Found, erro
 		return orderFound(w.in.Session, "previewed", *p), nil
 	}
 	o := *w.conv.Sent
-	if devices, err := e.Sites.Devices(ctx, o.Controller); err == nil && o.under() {
-		o.judge(devices)
+	if o.EndedAt.IsZero() {
+		if devices, err := e.Sites.Devices(ctx, o.Controller); err == nil {
+			o.judge(devices)
+		}
 	}
 	return sent(w.in.Session, o), nil
 }
