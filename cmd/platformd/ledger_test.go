@@ -44,6 +44,18 @@ func TestTheControllersLedgerSaysWhoAskedAtThePlatform(t *testing.T) {
 		{"chat, another key", ordered(chat("two", other), "set the lobby to 12 %"), appliance.Origin{Who: `key "Cleaner's "app""`, Via: "assistant", Why: "light_brightness released 31"}},
 		{"MCP, plain", ordered(plain, "set the lobby to 13 %"), appliance.Origin{Who: `key "BMS"`, Via: "assistant", Why: "light_brightness released 33"}},
 		{"MCP, JSON-RPC", ordered(rpc, "close the lobby shades"), appliance.Origin{Who: `key "BMS"`, Via: "assistant", Why: "shade_position released 0"}},
+		{"MCP, typed", func() {
+			call := func(arguments string) answer {
+				return e.ask("POST", mcpPath, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"order","arguments":`+arguments+`}}`,
+					"X-API-Key: "+key, "Content-Type: application/json", "Accept: application/json, text/event-stream").want(t, 200, arguments)
+			}
+			_, id, found := strings.Cut(call(`{"things":"lights","do":"set","percent":17,"places":["Lobby"]}`).text, `"order":"`)
+			id, _, _ = strings.Cut(id, `"`)
+			if !found {
+				t.Error("an order without a name")
+			}
+			call(fmt.Sprintf(`{"order":%q,"confirm":true}`, id))
+		}, appliance.Origin{Who: `key "BMS"`, Via: "assistant", Why: "light_brightness released 43"}},
 		{"voice", func() { e.say("lobby", "lights to 14 percent").want(t, 200, "say") }, appliance.Origin{Who: "voice Lobby", Via: "voice", Why: "light_brightness released 36"}},
 		{"a sentence at the panel", func() {
 			e.ask("POST", "/api/conferencing/panels/lobby/say", `{"text":"lights to 15 percent"}`, "Authorization: Bearer "+code).want(t, 200, "say")
