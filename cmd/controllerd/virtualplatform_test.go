@@ -112,6 +112,7 @@ func (h *house) enrolVirtually(rooms map[string]int64) *virtualPlatform {
 	runFor(t, room.Run)
 	room.Register(p.doors, func(next echo.HandlerFunc) echo.HandlerFunc { return next })
 
+	h.await(time.Minute, "the platform to hear what its broker does not keep", l.Connected)
 	must(h.daemon.db.SetCloud(ctx, store.Cloud{Platform: "https://platform", Controller: houseID, Broker: "tcp://" + historyBroker, Username: houseID, Password: "secret"}))
 	h.await(time.Minute, "the controller to be online on the platform, with all it has", func() bool {
 		all, err := reader.Controllers(ctx)
