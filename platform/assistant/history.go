@@ -19,7 +19,11 @@ var stateWords = map[understand.State][]string{understand.On: {"on"}, understand
 // since answers since when things are as they are, or when they last were.
 func (a *asked) since(t facts.Things, kind string) (answer, error) {
 	if a.q.When != nil && !a.q.When.Now {
-		return answer{text: a.f("I can tell since when things are as they are and when they last changed, but do not add up how long that was in a time that is past.")}, nil
+		said, ok, err := a.during(t, kind)
+		if err == nil && !ok {
+			said = answer{text: a.f("I do not know: of a time that is past only on and off, open and closed are kept, as far as they were reported.")}
+		}
+		return said, err
 	}
 	words := stateWords[a.q.State]
 	bound := a.cond(understand.Minutes)

@@ -27,6 +27,9 @@ func (a *asked) lights() (answer, error) {
 		return answer{text: a.f("Compared with what? Name two places.")}, nil
 	}
 	if a.past() {
+		if said, ok, err := a.during(t, platform.KindLight); ok || err != nil {
+			return said, err
+		}
 		return answer{text: sentences(a.f("I do not know: levels are reported as they are now, and their history is not kept."), a.f("I can tell what is on now, and what was measured of energy."))}, nil
 	}
 	switch {

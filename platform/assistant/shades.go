@@ -25,6 +25,9 @@ func (a *asked) shades() (answer, error) {
 		return a.who(t, platform.KindShade)
 	}
 	if a.past() {
+		if said, ok, err := a.during(t, platform.KindShade); ok || err != nil {
+			return said, err
+		}
 		return answer{text: a.f("I do not know: positions are reported as they are now, and their history is not kept.")}, nil
 	}
 	if a.q.State == understand.Unread {
