@@ -1,12 +1,18 @@
 package link
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/cloud/wire"
 )
 
@@ -158,4 +164,65 @@ func TestTheLargestPartOfALedgerFitsIntoAMessage(t *testing.T) {
 	if b, err := envelope(wire.TypeLedger, "", l); !ok || err != nil || len(l.Commands) != wire.LedgerMost {
 		t.Errorf("%d commands, %d bytes: %v", len(l.Commands), len(b), err)
 	}
+}
+
+// Without a session nothing is put into the outbox; with one again, what finished meanwhile is told within some seconds.
+func TestNothingOfTheLedgerWaitsInTheOutboxDuringAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		core := control.New(control.Options{})
+		l, err := New(Config{Core: core, Credentials: wire.Credentials{Controller: "house"}, Log: slog.New(slog.DiscardHandler),
+			Past: func(_ context.Context, limit int) ([]appliance.Entry, error) { return finished(0, min(3, limit)), nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var ended sync.WaitGroup
+		ended.Go(func() { l.tellLedger(ctx) })
+		defer ended.Wait()
+		defer cancel()
+		synctest.Wait()
+		told := func() (ids []string) {
+			for {
+				p, ok, err := l.box.next(true, seal)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !ok {
+					return ids
+				}
+				var part wire.Ledger
+				if env, err := wire.Open(p.bytes); err != nil || env.Type != wire.TypeLedger || p.below != wire.UpLedger || env.Read(&part) != nil {
+					t.Fatalf("got %s on %s: %v", p.bytes, p.below, err)
+				}
+				for _, c := range part.Commands {
+					ids = append(ids, c.ID)
+				}
+			}
+		}
+		for _, e := range finished(10, 2) {
+			core.Entries().Add(e)
+		}
+		time.Sleep(time.Hour)
+		if ids := told(); len(ids) > 0 {
+			t.Errorf("without a session: %q", ids)
+		}
+		l.note(true)
+		l.setPlatform(true)
+		time.Sleep(2 * ledgerEvery)
+		if ids := told(); !slices.Equal(ids, []string{"c-00000", "c-00001", "c-00002", "c-00010", "c-00011"}) {
+			t.Errorf("with a session: %q", ids)
+		}
+		core.Entries().Add(finished(12, 1)[0])
+		l.setPlatform(false)
+		time.Sleep(time.Minute)
+		if ids := told(); len(ids) > 0 {
+			t.Errorf("while the platform is away: %q", ids)
+		}
+		l.setPlatform(true)
+		poke(l.retell)
+		time.Sleep(2 * ledgerEvery)
+		if ids := told(); len(ids) != 6 || ids[5] != "c-00012" {
+			t.Errorf("when it is back: %q", ids)
+		}
+	})
 }
