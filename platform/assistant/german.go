@@ -113,7 +113,7 @@ var german = map[string]string{
 	"I do not understand %s together with the rest of the question, so I do not answer, rather than answer something else. Ask it in other words, or one thing at a time.":  "Ich verstehe %s zusammen mit dem Rest der Frage nicht, also antworte ich nicht, statt etwas anderes zu beantworten. Fragen Sie mit anderen Worten oder eins nach dem anderen.",
 	"I did not understand that, so I will not guess.": "Das habe ich nicht verstanden, also rate ich nicht.",
 	helpText: "Ich beantworte Fragen zu den Gebäuden, die dieser Plattform berichten, mit Quelle und Alter jeder Ablesung: Energie nach Zeit, Zone, Etage oder Zähler; Leistung jetzt und Spitzen; " +
-		"welches Licht an ist und wie hell; wie weit Rollos offen sind; Störungen und was offline ist; was eingebaut ist; welche Controller verbunden sind; Vorschläge zum Sparen. " +
+		"welches Licht an ist und wie hell; wie weit Rollos offen sind; seit wann, und wer es geschaltet hat; Störungen und was offline ist; was eingebaut ist; welche Controller verbunden sind; Vorschläge zum Sparen. " +
 		"Mit einem Schlüssel, der steuern darf, stelle ich auch Licht und Rollos, nachdem ich gezeigt habe, was geschähe. Was nicht gemessen ist, sage ich.",
 
 	// energy and power

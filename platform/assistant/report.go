@@ -135,7 +135,7 @@ func help(lang understand.Lang) answer { return answer{text: in(lang, helpText)}
 
 const helpText = "I answer questions about the buildings that report to this platform, with the source and age of every reading: " +
 	"energy by period, zone, floor or meter (“How much energy did the lobby use yesterday?”, “Compare this week with last week”); power now and peaks; " +
-	"which lights are on and how bright; how far shades are open; faults and what is offline; what is installed; which controllers are connected; proposals to save energy. " +
+	"which lights are on and how bright; how far shades are open; since when, and who switched it; faults and what is offline; what is installed; which controllers are connected; proposals to save energy. " +
 	"With a key that allows control I can also set lights and shades, after showing you what would happen. What is not measured I say so."
 
 // controllers answers about the appliances that report.

@@ -1,0 +1,173 @@
+package assistant
+
+import (
+	"strings"
+	"time"
+
+	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/assistant/facts"
+	"svc.internal/controller/platform/understand"
+)
+
+// who answers who switched or moved things last, through what, when and, where it is asked or known, why.
+func (a *asked) who(t facts.Things, kind string) (answer, error) {
+	from, to := a.site.Now.Add(-platform.HistoryKept), a.site.Now.Add(time.Minute)
+	if a.q.When != nil && !a.q.When.Now {
+		from, to = a.q.When.From, a.q.When.To
+	}
+	things, wanted := t.All, a.wantedCommand()
+	ofNow := a.q.When == nil || a.q.When.Now
+	asItIs := ofNow && (a.q.Op == understand.Why || a.q.Is(understand.Follows)) // how it is, not who last made it so
+	if asItIs {
+		things, wanted = a.inState(t), func(platform.Command) bool { return true }
+	}
+	c, err := a.site.LastCommands(a.ctx, things, kind, from, to, wanted)
+	if err != nil {
+		return answer{}, err
+	}
+	switch {
+	case !c.Reported:
+		return a.unkept(), nil
+	case !c.Since.Before(to):
+		return answer{a.f("I do not know: the controller reports its ledger only since %s.", momentIn(a.q.Lang, c.Since, a.site.Now)), c}, nil
+	}
+	var lines []string
+	for _, one := range c.Last {
+		lines = append(lines, a.some(thingNames(one.Things), 10)+": "+a.commandWords(one.Command))
+	}
+	head := upper(strings.Join(first(lines, 10), "; ")) + "."
+	if len(lines) == 0 && ofNow {
+		head = a.f("I do not know.")
+	} else if len(lines) == 0 {
+		head = ""
+	} else if a.q.Op == understand.Why {
+		head = sentences(a.f("As far as commands tell:"), head)
+	}
+	without := ""
+	if len(c.Without) > 0 {
+		names := a.some(thingNames(c.Without), 10)
+		if ofNow {
+			without = a.f("No such command of the controller is reported since %s for %s: it was done by hand at the device, in another way, or before.", momentIn(a.q.Lang, c.Since, a.site.Now), names)
+		} else {
+			without = a.f("No such command of the controller is reported %s for %s.", a.period(understand.Span{From: c.Since, To: to, Label: a.q.When.Label}), names)
+		}
+	}
+	after := ""
+	if ofNow && (a.q.State == "" || asItIs) {
+		after = a.sinceThen(t, c)
+	}
+	source := a.f("Source: the ledger that controller %s reports.", quoted(a.site.Name())) + awayIn(a.q.Lang, t.Basis, a.site.Now)
+	return answer{sentences(a.partly(), head, without, after, source), c}, nil
+}
+
+// inState are the things that are as the question says; if none is, what they do instead is what wants explaining.
+func (a *asked) inState(t facts.Things) []facts.Thing {
+	found := t.Where(facts.Current, func(one facts.Thing) bool { return isSo(a.q.State, *one.Value) })
+	if len(found) == 0 {
+		return t.All
+	}
+	return found
+}
+
+// isSo reports whether a level or a position is one of a state; of no state, each is.
+func isSo(s understand.State, value float64) bool {
+	switch s {
+	case understand.On:
+		return value > 0
+	case understand.Off:
+		return value == 0
+	case understand.Open:
+		return value > shadeEnd
+	case understand.Closed:
+		return value <= shadeEnd
+	}
+	return true
+}
+
+// first are the first of a list.
+func first(list []string, most int) []string { return list[:min(len(list), most)] }
+
+// wantedCommand keeps the commands that brought what is asked about: "who switched it off" is not who switched it on.
+func (a *asked) wantedCommand() func(platform.Command) bool {
+	to := func(c platform.Command, word string, zero bool) bool {
+		if c.Value != nil && (c.Do == "light-level" || c.Do == "shade-move-to") {
+			return (*c.Value == 0) == zero
+		}
+		return c.Do == word
+	}
+	switch a.q.State {
+	case understand.On:
+		return func(c platform.Command) bool { return to(c, "light-on", false) }
+	case understand.Off:
+		return func(c platform.Command) bool { return to(c, "light-off", true) }
+	case understand.Open:
+		return func(c platform.Command) bool { return to(c, "shade-open", false) }
+	case understand.Closed:
+		return func(c platform.Command) bool { return to(c, "shade-close", true) }
+	}
+	return func(platform.Command) bool { return true }
+}
+
+// sinceThen names what is not as it was last commanded: the ledger does not tell what somebody did at the device.
+func (a *asked) sinceThen(t facts.Things, c facts.Commands) string {
+	var other []string
+	for _, one := range c.Last {
+		dark := one.Do == "light-off" || one.Do == "light-level" && one.Value != nil && *one.Value == 0
+		lit := one.Do == "light-on" || one.Do == "light-level" && !dark
+		for _, thing := range one.Things {
+			if v := thing.Value; thing.Condition == facts.Current && v != nil && thing.At.After(one.At) && (dark && *v > 0 || lit && *v == 0) {
+				other = append(other, label(thing.Name))
+			}
+		}
+	}
+	if len(other) == 0 {
+		return ""
+	}
+	return a.f("Since then these changed without a command of the controller: %s.", a.some(other, 10))
+}
+
+// commandWords tell what was commanded, when and by whom.
+func (a *asked) commandWords(c platform.Command) string {
+	what := a.f(doWords[c.Do])
+	switch {
+	case c.Do == "light-level" && c.Value != nil && *c.Value == 0:
+		what = a.f(doWords["light-off"])
+	case c.Value != nil && c.Do == "light-kelvin":
+		what = a.f("set to %.0f K", *c.Value)
+	case c.Value != nil && c.Do == "shade-move-to":
+		what = a.f("moved to %s open", percent(*c.Value))
+	case c.Value != nil:
+		what = a.f("set to %s", percent(*c.Value))
+	case what == "":
+		what = a.f("commanded")
+	}
+	text := what + ", " + momentIn(a.q.Lang, c.At, a.site.Now)
+	switch who := label(c.Who); {
+	case c.Via == "automation":
+		text += ", " + a.f("by the rule %s", quoted(c.Who))
+	case c.Via == "shade engine":
+		text += ", " + a.f("by the controller itself, to end a way")
+	case who == "":
+		text += ", " + a.f("by somebody who is not named")
+	default:
+		text += ", " + a.f("by %s", who)
+	}
+	if via, ok := viaWords[c.Via]; ok {
+		text += " " + a.f(via)
+	}
+	byHand := c.Via == "panel" || c.Via == "voice" || c.Via == "assistant" // its reason is the widget that was touched
+	switch {
+	case c.Why != "" && !byHand && (c.Via == "automation" || a.q.Op == understand.Why):
+		text += ", " + a.f("reason: %s", quoted(c.Why))
+	case a.q.Op == understand.Why:
+		text += ", " + a.f("a reason is not told")
+	}
+	return text
+}
+
+// viaWords word the doors of a controller.
+var viaWords = map[string]string{"public-api": "through the public API", "admin-api": "on the controller's own pages", "console": "on its console", "panel": "at a panel", "voice": "by voice", "assistant": "through the assistant"}
+
+// doWords word commands that have no figure.
+var doWords = map[string]string{"light-on": "switched on", "light-off": "switched off", "light-level": "set", "light-kelvin": "set in colour temperature", "light-rgbw": "set in colour",
+	"shade-open": "opened", "shade-close": "closed", "shade-stop": "stopped", "shade-move-to": "moved", "": ""}
