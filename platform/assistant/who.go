@@ -145,8 +145,6 @@ func (a *asked) commandWords(c platform.Command) string {
 	switch who := label(c.Who); {
 	case c.Via == "automation":
 		text += ", " + a.f("by the rule %s", quoted(c.Who))
-	case c.Via == "shade engine":
-		text += ", " + a.f("by the controller itself, to end a way")
 	case who == "":
 		text += ", " + a.f("by somebody who is not named")
 	default:

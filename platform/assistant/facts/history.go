@@ -102,6 +102,9 @@ type Commands struct {
 	Without  []Thing     `json:"without,omitempty"` // none since then
 }
 
+// ownStop is the door of commands that a controller gives to shades by itself.
+const ownStop = "shade engine"
+
 // commandsMost bounds what one answer looks through.
 const commandsMost = 2000
 
@@ -121,6 +124,9 @@ func (s *Site) LastCommands(ctx context.Context, things []Thing, kind string, fr
 	}
 	left := slices.Clone(things)
 	for _, c := range l.Commands {
+		if c.Via == ownStop { // it ends the way that somebody else's command began
+			continue
+		}
 		if strings.HasPrefix(c.Do, kind+"-") && wanted(c) && !(c.Failed && len(c.Not) == 0) {
 			var hit []Thing
 			left = slices.DeleteFunc(left, func(t Thing) bool {
