@@ -34,6 +34,7 @@ func TestWhoSwitchedItSinceWhenAndWhy(t *testing.T) {
 		{"since when are the lights in the corridor on", []string{"at least since Tue 10 Nov 08:00; how long before is not known"}, ""},
 		{"since when is Alps on", []string{"some time between 06:00 and 10:00, when nobody watched"}, ""},
 		{"when were the canteen lights last switched on", []string{"last on from 07:30 to 12:00"}, "since 12"},
+		{"since when is Open office north 8 on", []string{"As far as is known, none of the 1 light", "1 light is offline, so I do not know what is there"}, "since 0"},
 		{"since when are the lights in Lakes off", []string{"history is not kept yet"}, "since"},
 		{"since when is Lobby shade 1 open", []string{"wholly or partly since 09:00"}, ""},
 		{"since when are the canteen shades closed", []string{"closed since Mon 16 Nov 20:00"}, ""},

@@ -53,7 +53,7 @@ func (a *asked) since(t facts.Things, kind string) (answer, error) {
 	if len(lines) == 0 { // or it would be among those that never were so
 		head = a.f("As far as is known, none of the %s%s was %s.", a.count(len(t.All), kind), a.in(), a.f(words[0]))
 	}
-	return answer{sentences(a.partly(), head, a.watched(), a.basis(t.Basis)), holds}, nil
+	return answer{sentences(a.partly(), head, a.doubts(t, kind), a.watched(), a.basis(t.Basis)), holds}, nil
 }
 
 // watched tells where the history comes from.
