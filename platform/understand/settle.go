@@ -2,7 +2,6 @@ package understand
 
 import (
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -413,14 +412,17 @@ func (s *sentence) units() {
 			fits = c.Of != "" && (f.Topic == Inventory || f.Topic == Lights && c.Of == Light && f.By != "" || f.Topic == Shades && c.Of == Shade && f.By != "")
 		}
 		if !fits && f.Unclear == nil {
-			f.Unclear = &Unclear{Conflict, []string{c.words()}}
+			f.Unclear = &Unclear{Conflict, []string{c.words(f.Lang)}}
 		}
 	}
 }
 
-func (c Cond) words() string {
-	f := Frame{Topic: Nothing, Conds: []Cond{c}}
-	return strings.TrimPrefix(f.String()[1:], string(Exactly))
+// words name the dimension of a condition, which does not go with the rest.
+func (c Cond) words(lang Lang) string {
+	if lang == German {
+		return map[Unit]string{Percent: "Prozent", Watt: "Leistung", WattHour: "Energie", Kelvin: "Farbtemperatur", Minutes: "Dauer", Number: "Anzahl"}[c.Unit]
+	}
+	return map[Unit]string{Percent: "percentage", Watt: "power", WattHour: "energy", Kelvin: "colour temperature", Minutes: "duration", Number: "number"}[c.Unit]
 }
 
 // everLooks is how far back "did it ever" looks.
