@@ -40,6 +40,9 @@ func (a *asked) since(t facts.Things, kind string) (answer, error) {
 	if bound != nil {
 		return a.heldFor(t, kind, holds, *bound, words[0]), nil
 	}
+	if a.q.Top > 0 && len(words) > 0 {
+		return a.longest(t, kind, holds)
+	}
 	if a.q.Form == understand.List { // "which are on, since when": not those that are not
 		holds = slices.DeleteFunc(holds, func(h facts.Hold) bool { return !h.Until.IsZero() })
 	}
@@ -54,6 +57,31 @@ func (a *asked) since(t facts.Things, kind string) (answer, error) {
 		head = a.f("As far as is known, none of the %s%s was %s.", a.count(len(t.All), kind), a.in(), a.f(words[0]))
 	}
 	return answer{sentences(a.partly(), head, a.doubts(t, kind), a.watched(), a.basis(t.Basis)), holds}, nil
+}
+
+// longest are the things that have been so for the longest time, those of which no beginning is known before all others.
+func (a *asked) longest(t facts.Things, kind string, holds []facts.Hold) (answer, error) {
+	var unknown []string
+	holds = slices.DeleteFunc(holds, func(h facts.Hold) bool {
+		if h.Is == "" {
+			unknown = append(unknown, label(h.Name))
+		}
+		return h.Is == "" || h.Is == "unknown" || !h.Until.IsZero()
+	})
+	slices.SortStableFunc(holds, func(x, y facts.Hold) int { return x.Since.Compare(y.Since) })
+	n := min(a.q.Top, len(holds))
+	for n > 0 && n < len(holds) && holds[n].Since.Equal(holds[n-1].Since) {
+		n++ // all that share the last place
+	}
+	head := a.f("I do not know.")
+	if n > 0 {
+		head = upper(strings.Join(a.holdLines(holds[:n]), "; ")) + "."
+	}
+	doubt := ""
+	if len(unknown) > 0 {
+		doubt = a.f("Not known: %s.", a.some(unknown, 10))
+	}
+	return answer{sentences(head, doubt, a.doubts(t, kind), a.watched(), a.basis(t.Basis)), holds[:n]}, nil
 }
 
 // watched tells where the history comes from.

@@ -218,7 +218,12 @@ func (s *sentence) op() {
 		s.claim("most", "brightest", "peak", "consumer", "who", "list", "where", "when", "since")
 		if f.Topic != Lights && f.Topic != Shades {
 			s.claim("longer")
-		} else if w := s.word("longest", "shortest", "längsten", "laengsten", "kürzesten", "kuerzesten"); w != "" { // that is not the brightest
+		} else if s.word("longest", "längsten", "laengsten") != "" { // that is not the brightest
+			f.Op, f.Top = Since, max(f.Top, 1)
+			if f.State == "" && f.Topic == Lights { // "been on the longest": this "on" was read as one before a place
+				f.State = On
+			}
+		} else if w := s.word("shortest", "kürzesten", "kuerzesten"); w != "" {
 			f.Unclear = &Unclear{Conflict, []string{w}}
 		}
 	case s.has("least", "darkest", "base"):
