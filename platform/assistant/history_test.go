@@ -32,14 +32,16 @@ func TestWhoSwitchedItSinceWhenAndWhy(t *testing.T) {
 		{"since when are the lobby lights on", []string{"on since 13:05"}, "at least"},
 		{"+ who?", []string{"by key \"BMS\""}, ""},
 		{"since when are the lights in the corridor on", []string{"at least since Tue 10 Nov 08:00; how long before is not known"}, ""},
+		{"since when is the light in the tower lounge on", []string{"Lounge 1: on since 07:00"}, "10:01"},
+		{"since when is Gallery 1 on", []string{"on at least since 11:00; how long before is not known"}, "07:00"},
 		{"since when is Alps on", []string{"some time between 06:00 and 10:00, when nobody watched"}, ""},
 		{"when were the canteen lights last switched on", []string{"last on from 07:30 to 12:00"}, "since 12"},
 		{"since when is Open office north 8 on", []string{"As far as is known, none of the 1 light", "1 light is offline, so I do not know what is there"}, "since 0"},
 		{"since when are the lights in Lakes off", []string{"history is not kept yet"}, "since"},
 		{"since when is Lobby shade 1 open", []string{"wholly or partly since 09:00"}, ""},
 		{"since when are the canteen shades closed", []string{"closed since Mon 16 Nov 20:00"}, ""},
-		{"which lights have been on for more than 3 hours", []string{"12 of 39 lights: on, for more than 3 h", "Open office south 1", "Corridor ground floor 1", "Alps 1"}, "Lobby 1"},
-		{"which lights have been on for more than 7 hours", []string{"3 of 39 lights", "Not known for long enough: Open office north 1, ", "Alps 1, Alps 2 and Alps 3: on since some time between 06:00 and 10:00"}, "Lobby 1"},
+		{"which lights have been on for more than 3 hours", []string{"14 of 39 lights: on, for more than 3 h", "Open office south 1", "Corridor ground floor 1", "Alps 1"}, "Lobby 1"},
+		{"which lights have been on for more than 7 hours", []string{"4 of 39 lights", "Not known for long enough: Open office north 1, ", "Gallery 1: on at least since 11:00", "Alps 1, Alps 2 and Alps 3: on since some time between 06:00 and 10:00"}, "Lobby 1"},
 		{"which lights have been on for less than 2 hours", []string{"4 of 39 lights", "Lobby 1"}, "Corridor ground floor 1: "},
 		{"which rooms have been dark for more than an hour", []string{"1 of 10 zones: off, for more than 1 h. Canteen."}, ""},
 		{"since when is Lobby 1 online", []string{"online since Thu 12 Nov 11:00"}, ""},
@@ -79,7 +81,7 @@ func TestWhoSwitchedItSinceWhenAndWhy(t *testing.T) {
 		{"+ warum?", []string{"Soweit es an Befehlen lag", "ein Grund ist nicht genannt"}, "reason"},
 		{"+ seit wann?", []string{"an seit 13:05, also 1 h 27 min lang"}, "since"},
 		{"was hat das Licht in der Canteen ausgeschaltet", []string{"durch die Regel “Lunch is over”"}, "rule"},
-		{"welche Lichter sind seit mehr als 3 Stunden an", []string{"12 von 39 Leuchten: an, seit mehr als 3 h"}, "for"},
+		{"welche Lichter sind seit mehr als 3 Stunden an", []string{"14 von 39 Leuchten: an, seit mehr als 3 h"}, "for"},
 	} {
 		message, follows := strings.CutPrefix(c.said, "+ ")
 		if !follows {

@@ -35,6 +35,12 @@ func (b *Building) Remember() *Building {
 	change("node", platform.Doing, "on", at(18, 10, 0), at(18, 6, 0), 27, 28, 29) // not watched in between
 	change("node", platform.Doing, "off", at(17, 18, 30), soon(at(17, 18, 30)), 27, 28, 29)
 	change("node", platform.Doing, "on", at(10, 8, 0), time.Time{}, 24, 25, 26)
+	change("node", platform.Doing, "on", at(18, 10, 1), soon(at(18, 10, 1)), 39) // after a restart of the controller
+	change("node", platform.Doing, "unknown", at(18, 10, 0), at(18, 10, 0), 39)
+	change("node", platform.Doing, "on", at(18, 7, 0), soon(at(18, 7, 0)), 39)
+	change("node", platform.Doing, "on", at(18, 11, 0), soon(at(18, 11, 0)), 37) // after an hour without an answer
+	change("node", platform.Doing, "unknown", at(18, 10, 0), at(18, 10, 0), 37)
+	change("node", platform.Doing, "on", at(18, 7, 0), soon(at(18, 7, 0)), 37)
 	change("node", platform.Doing, "unknown", at(18, 9, 5), soon(at(18, 9, 5)), 8)
 	change("shade", platform.Doing, "open", at(18, 9, 1), soon(at(18, 9, 1)), 5001)
 	change("shade", platform.Doing, "between", at(18, 9, 0), soon(at(18, 9, 0)), 5001)

@@ -75,7 +75,16 @@ func hold(t Thing, all []platform.Change, fits func(platform.Change) bool) (Hold
 	if first > 0 {
 		h.Until = all[first-1].At
 	}
-	for i := first; i < len(all) && fits(all[i]); i++ {
+	for i := first; i < len(all); i++ {
+		if c := all[i]; !fits(c) {
+			if silent(c) && i+1 < len(all) && fits(all[i+1]) && all[i-1].At.Sub(c.At) <= sharp {
+				continue // a restart, or a moment without an answer, between two of the same
+			}
+			if c.Is == "unknown" { // it may have been so meanwhile
+				h.After = time.Time{}
+			}
+			break
+		}
 		h.Since, h.After = all[i].At, all[i].After
 		unwatched := !h.After.IsZero() && h.Since.Sub(h.After) > platform.UnwatchedMost
 		if unwatched && i+1 < len(all) && fits(all[i+1]) { // it may have been so all the time
@@ -87,6 +96,9 @@ func hold(t Thing, all []platform.Change, fits func(platform.Change) bool) (Hold
 	}
 	return h, true
 }
+
+// silent reports whether a change says that nothing is heard of a thing.
+func silent(c platform.Change) bool { return c.Is == "unknown" || c.Is == "offline" }
 
 // Commanded is the newest command that a thing had, as a question wants it.
 type Commanded struct {
