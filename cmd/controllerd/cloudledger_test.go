@@ -65,4 +65,10 @@ func TestThePlatformHearsOfCommandsAndChanges(t *testing.T) {
 	if n := len(ledger().Commands); n != 2 {
 		t.Errorf("%d commands, and at the wall nobody gave one", n)
 	}
+	h.restart()
+	dim("50")
+	h.await(60*time.Second, "the platform to know a command of after the restart", func() bool { return len(ledger().Commands) == 3 })
+	if again := ledger(); again.Since.After(l.Since) {
+		t.Errorf("it was whole from %v on, and after the restart from %v", l.Since, again.Since)
+	}
 }
