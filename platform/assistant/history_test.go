@@ -2,8 +2,10 @@ package assistant
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/sitetest"
@@ -141,5 +143,18 @@ func TestACommandCountsForWhatObeyed(t *testing.T) {
 	b.LedgerKept.Commands[0].Not = nil // it failed as a whole
 	if text := ask(t, on(b), platform.Inquiry{Message: "who changed the lobby lights"}).Text; strings.Contains(text, "40 %") {
 		t.Errorf("a command that was not done: %s", text)
+	}
+}
+
+// The stop with which a controller ends a way stands in its ledger, and is not who moved the shade.
+func TestTheEndOfAWayIsNobodysCommand(t *testing.T) {
+	b := sitetest.New().Remember()
+	opened := b.LedgerKept.Commands[2]
+	stop := platform.Command{Controller: opened.Controller, ID: "c-7a", At: opened.At.Add(time.Minute), Via: "shade engine", Why: "the end of its way", Do: "shade-stop", Kind: "shade", Thing: 5001, Things: 1}
+	b.LedgerKept.Commands = slices.Insert(b.LedgerKept.Commands, 2, stop)
+	for _, said := range []string{"who moved Lobby shade 1", "why is Lobby shade 1 open", "who opened Lobby shade 1"} {
+		if text := ask(t, on(b), platform.Inquiry{Message: said}).Text; !strings.Contains(text, "opened, 09:00, by ada") || strings.Contains(text, "stopped") {
+			t.Errorf("%q: %s", said, text)
+		}
 	}
 }

@@ -15,7 +15,6 @@ func (b *Building) Remember() *Building {
 	b.LedgerKept = platform.Ledger{Since: at(10, 8, 0), Until: Now, Commands: []platform.Command{ // newest first
 		{Controller: ID, ID: "c-9", At: at(18, 13, 5), Who: `key "BMS"`, Via: "assistant", Why: "light_brightness released 102", Do: "light-level", Value: &forty, Kind: "cluster", Thing: Lobby, Things: 4},
 		{Controller: ID, ID: "c-8", At: at(18, 12, 0), Who: "Lunch is over", Via: "automation", Why: "it is 12:00", Do: "light-off", Kind: "cluster", Thing: Canteen, Things: 5},
-		{Controller: ID, ID: "c-7a", At: at(18, 9, 1), Via: "shade engine", Why: "the end of its way", Do: "shade-stop", Kind: "shade", Thing: 5001, Things: 1},
 		{Controller: ID, ID: "c-7", At: at(18, 9, 0), Who: "ada", Via: "public-api", Do: "shade-open", Kind: "shade", Thing: 5001, Things: 1},
 		{Controller: ID, ID: "c-6", At: at(18, 7, 30), Who: "panel Canteen", Via: "panel", Why: "light_power changed on", Do: "light-on", Kind: "cluster", Thing: Canteen, Things: 5},
 		{Controller: ID, ID: "c-5", At: at(17, 18, 30), Who: "reception", Via: "admin-api", Do: "light-off", Kind: "site", Things: 39, Not: []int64{8}},
