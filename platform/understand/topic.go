@@ -155,7 +155,7 @@ func (s *sentence) op() {
 	switch {
 	case f.Op == Can:
 		s.claim("can", "able", "dim?", "tune?", "any", "level")
-	case f.Topic == Nothing && s.has("who") && f.State == "": // "who was it?", of what was said before
+	case f.Topic == Nothing && s.has("who") && f.State == "" && !(s.has("switch") && len(f.Places) > 0): // "who was it?", of what was said before
 		f.Op = Who
 		if !s.bare() && !f.Is(Follows) && f.Unclear == nil { // "who was in the lobby"
 			f.Unclear = &Unclear{Conflict, []string{said(s.t, max(0, s.first("who")), 1)}}
@@ -174,7 +174,7 @@ func (s *sentence) op() {
 		f.Op = Who
 		if f.Topic == Nothing || f.Topic == Inventory {
 			f.Topic = Lights
-			if s.has("shade") {
+			if s.has("shade") || len(f.Places) > 0 && f.Places[0].Kind == Shade {
 				f.Topic = Shades
 			}
 		}
