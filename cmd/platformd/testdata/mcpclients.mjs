@@ -1,15 +1,19 @@
-// The official TypeScript clients list and call all tools, which they hold to their output schemas, at a version with initialize and at the newest one.
+// The official TypeScript clients list and call all tools, which they hold to their output schemas, at a version with
+// initialize and at the newest one.
 const url = new URL(process.argv[2]);
 const headers = { 'X-API-Key': process.env.KEY };
 const calls = {
   chat: { message: 'how many lights are there?' }, query: { query: 'which shades are installed', dataType: 'devices' },
   optimize: { target: 'comfort' }, get_status: {},
-  places: { sort: 'brightest', limit: 2 }, lights: { place: 'Lobby' }, shades: {}, meters: {}, energy: { by: 'hour', from: '2026-11-17T00:00:00+01:00', to: '2026-11-18T00:00:00+01:00' }, faults: {}, ledger: {}, capabilities: {},
+  places: { sort: 'brightest', limit: 2 }, lights: { place: 'Lobby' }, shades: {}, meters: {},
+  energy: { by: 'hour', from: '2026-11-17T00:00:00+01:00', to: '2026-11-18T00:00:00+01:00' },
+  faults: {}, ledger: {}, capabilities: {},
   order: { things: 'lights', do: 'off', places: ['Lobby'] },
 };
 async function walk(name, client, version) {
   const tools = (await client.listTools()).tools.map((t) => t.name).sort().join(' ');
-  if (tools !== 'capabilities chat energy faults get_status ledger lights meters optimize order places query shades') throw new Error(`${name}: tools are ${tools}`);
+  const expected = 'capabilities chat energy faults get_status ledger lights meters optimize order places query shades';
+  if (tools !== expected) throw new Error(`${name}: tools are ${tools}`);
   for (const [tool, args] of Object.entries(calls)) {
     const r = await client.callTool({ name: tool, arguments: args });
     if (r.isError || r.content[0].type !== 'text' || !r.content[0].text) throw new Error(`${name} ${tool}: ${JSON.stringify(r)}`);
