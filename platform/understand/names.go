@@ -209,10 +209,13 @@ func (n *name) window(t []token, at int) int {
 	return 0
 }
 
-// counted reports whether a number is an amount, and no part of a name: "lobby shades one third".
+// counted reports whether a number is an amount, and no part of a name: "lobby shades one third", "all six lobby lamps".
 func counted(t []token, i int) bool {
 	if !digit(t[i].stem[0]) || i+1 >= len(t) {
 		return false
+	}
+	if i > 0 && slices.Contains([]string{"all", "alle"}, t[i-1].stem) {
+		return true
 	}
 	next := t[i+1].stem
 	return percentWord(next) || slices.Contains([]string{"third", "quarter", "drittel", "viertel", "w", "kw", "minute", "k", "kelvin", "oclock", "am", "pm"}, next)

@@ -78,10 +78,17 @@ func (c *clock) composite(i int) (part, bool) {
 		if !ok {
 			return part{}, false
 		}
+		n := 1 + a.n
 		if a.ofDay {
-			a = c.onDay(a, c.midnight(0))
+			day := c.midnight(0)
+			if b, ok := c.edge(i + n); ok && !b.ofDay && isDay(b.span) { // "since 11 pm yesterday"
+				day, n = b.span.From, n+b.n
+			} else if c.onDay(a, day).span.From.After(c.now) { // "since 11 pm", said at 1 am
+				day = c.midnight(-1)
+			}
+			a = c.onDay(a, day)
 		}
-		return part{at: i, n: 1 + a.n, open: true, span: Span{From: a.span.From, To: c.now, Label: c.said(i, 1+a.n)}}, true
+		return part{at: i, n: n, open: true, span: Span{From: a.span.From, To: c.now, Label: c.said(i, n)}}, true
 	}
 	return c.fromTo(i, 0)
 }

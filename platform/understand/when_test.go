@@ -21,6 +21,8 @@ func TestDaysOfSummerTime(t *testing.T) {
 func TestTimes(t *testing.T) {
 	for text, want := range map[string]string{
 		"energy since monday 8 am":                                     "1116T0800-1118T1432",
+		"energy since 11 pm":                                           "1117T2300-1118T1432", // the last one
+		"energy since 11 pm yesterday":                                 "1117T2300-1118T1432",
 		"energy on 17 November between 08:00 and 12:00":                "1117T0800-1117T1200",
 		"energy from 2026-11-10 to 2026-11-12":                         "1110T0000-1113T0000",
 		"energy between 22 and 6":                                      "1117T2200-1118T0600",
