@@ -79,9 +79,9 @@ func TestNodesAndShadesShareNoID(t *testing.T) {
 	if err := s.RemoveNode(t.Context(), 2, "", func(appliance.Node) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	for _, id := range []appliance.ID{1, 2} {
+	for id, why := range map[appliance.ID]string{1: "is the ID of a node; nodes and shades share no ID", 2: "which is retired; nodes and shades share no ID"} {
 		_, err := s.CreateShade(t.Context(), appliance.Shade{ID: id, Name: "X", Node: 3, Output: 9}, "", nil)
-		if err == nil || !strings.Contains(err.Error(), "share no ID") {
+		if err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("shade with the ID %d of a node: %v", id, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"testing"
 
 	"svc.internal/controller/appliance"
@@ -32,5 +33,36 @@ func TestUndoingTurnsShadesBack(t *testing.T) {
 		if turned() != before {
 			t.Errorf("before %v, after the migration was undone %v", before, turned())
 		}
+	}
+}
+
+// What people changed since, and what a later migration of the same house builds on, is not undone unasked.
+func TestUndoingLosesNothingUnasked(t *testing.T) {
+	s := open(t, t.TempDir())
+	migrate := func(name string) int64 {
+		t.Helper()
+		id, _, err := s.Migrate(t.Context(), Takeover{House: migration.House{Source: "old:443", Nodes: []migration.Node{{ID: 1, Name: name}}}, By: "test"})
+		if err != nil || id == 0 {
+			t.Fatal(id, err)
+		}
+		return id
+	}
+	first := migrate("Lamp")
+	second := migrate("Lamp of the hall")
+	if _, err := s.UndoMigration(t.Context(), first, false, "test"); !errors.Is(err, appliance.ErrInUse) {
+		t.Errorf("the first of two: %v", err)
+	}
+	if err := s.UpdateNode(t.Context(), 1, "ana", func(n *appliance.Node) error { n.Name = "Ours"; return nil }, nil); err != nil {
+		t.Fatal(err)
+	}
+	var edited *Edited
+	if _, err := s.UndoMigration(t.Context(), second, false, "test"); !errors.As(err, &edited) || len(edited.Edits) != 1 {
+		t.Errorf("with a name that somebody gave: %v", err)
+	}
+	if name := load(t, s).Nodes[0].Name; name != "Ours" {
+		t.Errorf("it is called %q", name)
+	}
+	if _, err := s.UndoMigration(t.Context(), second, true, "test"); err != nil {
+		t.Errorf("forced: %v", err)
 	}
 }

@@ -221,7 +221,9 @@ func TestNothingOfTheLedgerWaitsInTheOutboxDuringAnOutage(t *testing.T) {
 		l.setPlatform(true)
 		poke(l.retell)
 		time.Sleep(2 * ledgerEvery)
-		if ids := told(); len(ids) != 6 || ids[5] != "c-00012" {
+		// The one that is new may go out just before all are told again.
+		ids := told()
+		if all := ids[max(0, len(ids)-6):]; !slices.Equal(all, []string{"c-00000", "c-00001", "c-00002", "c-00010", "c-00011", "c-00012"}) {
 			t.Errorf("when it is back: %q", ids)
 		}
 	})
