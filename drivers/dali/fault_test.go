@@ -171,6 +171,24 @@ func TestLampFailureIsToldAndNoLevelIsMadeUp(t *testing.T) {
 	})
 }
 
+// What is read of a gear that did not answer before, and that stays as it is, acknowledges nothing.
+func TestGearThatIsBackAndStaysAsItIsHasNotObeyed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, dalisim.Config{Gateway: "atx", Gears: gearsOf(2, nil), Speed: 20, Seed: 1})
+		ctl := r.core("atx", nil, nodesOf(2, "dali-dt6"))
+		allOnline(t, ctl)
+		r.fault(dalisim.Fault{Kind: dalisim.FaultSilent, Gear: 1})
+		waitFor(t, "it is offline", func() bool { return !ctl.Snapshot().Node(2).Online })
+		r.sim.ClearFaults()
+		r.fault(dalisim.Fault{Kind: dalisim.FaultStuck, Gear: 1})
+		e := do(t, ctl, levelTo(one(2), 60))
+		if m := e.Members[0]; e.OK() || !m.AcknowledgedAt.IsZero() {
+			t.Errorf("%q, acknowledged at %v", e.Err, m.AcknowledgedAt)
+		}
+	})
+}
+
 func TestTwoGearsAtOneAddressAreNamedByAScan(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package dali
 
 import (
+	"errors"
 	"testing"
 
 	"svc.internal/controller/drivers/line"
@@ -64,5 +65,21 @@ func TestEchoOfOurFrameIsNoOtherMaster(t *testing.T) {
 	}
 	if want := (Answer{AnswerValue, 77}); h.answer != want || !h.over {
 		t.Errorf("%+v, over %v, want %+v", h.answer, h.over, want)
+	}
+}
+
+// The two halves of a frame that a gateway sends twice, and tells of each, have one fate: else somebody else was on the line.
+func TestHalvesOfDifferentFatesAreACollision(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		second message
+		want   error
+	}{{message{said: saidNone}, nil}, {message{said: saidAnswer, value: 5}, errConflict}} {
+		h := hearing{gw: atx{}, send: Send{Frame: Command(Short(0), OpSetShort).Frame, Twice: true}}
+		h.take(message{said: saidNone})
+		h.take(tc.second)
+		if !h.over || !errors.Is(h.err, tc.want) {
+			t.Errorf("%+v after none: over %v, %v; want %v", tc.second, h.over, h.err, tc.want)
+		}
 	}
 }
