@@ -120,6 +120,12 @@ func TestAnswerToWhoHadThePortBefore(t *testing.T) {
 	if !b.discarded("two\n") {
 		t.Error("the old answer was taken for the new one")
 	}
+	b.Line.mu.Lock()
+	opened := b.Line.link.opened
+	b.Line.mu.Unlock()
+	if after := reply.Sent.Sub(opened); after < 500*time.Millisecond {
+		t.Errorf("asked %v after the port was opened, want 500ms or more", after)
+	}
 }
 
 func TestPartialAnswerThenResynchronised(t *testing.T) {
