@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"testing"
 	"testing/synctest"
@@ -312,4 +313,23 @@ func TestOpenDMXOfAMachineThatIsLateAccusesNobody(t *testing.T) {
 		cancel()
 		<-fed
 	})
+}
+
+// What waits when the port is lost is over: it does not come out when the port is back.
+func TestOpenDMXWhatWaitsEndsWithThePort(t *testing.T) {
+	t.Parallel()
+	p := idlePort()
+	p.log, p.present = slog.New(slog.DiscardHandler), func() ([]byte, bool) { return nil, false }
+	waits := &showing{slots: []byte{9}, done: make(chan struct{})}
+	p.want = waits
+	p.opened(errors.New("unplugged"))
+	select {
+	case <-waits.done:
+	default:
+		t.Fatal("what waited is not over")
+	}
+	p.opened(nil)
+	if slots, change := p.next(); change != nil || len(slots) > 0 && slots[0] == 9 {
+		t.Errorf("%v comes out when the port is back", slots)
+	}
 }
