@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
@@ -20,7 +19,6 @@ import (
 
 	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
-	"svc.internal/controller/platform/link"
 )
 
 // callers ask together, each on a connection of its own.
@@ -154,12 +152,7 @@ func (e *estate) hall() {
 			e.t.Fatal(err)
 		}
 	}
-	code := link.NewCode()
-	must(e.db.AddController(ctx, "hall", "Hall", link.HashCode(code), now.Add(time.Hour)))
-	_, err := e.db.Enrol(ctx, link.HashCode(code), func(id string) platform.Credential {
-		return platform.Credential{Username: id, Controller: id, Hash: sha256.Sum256([]byte(code))}
-	})
-	must(err)
+	e.enrolled("hall", "Hall")
 	b := platform.Batch{Alive: map[string]time.Time{"hall": now}}
 	report := func(s wire.State) {
 		state, err := json.Marshal(s)
@@ -184,7 +177,7 @@ func (e *estate) hall() {
 		site.ShadeIDs = append(site.ShadeIDs, 5001+i)
 	}
 	report(wire.State{Kind: wire.KindSite, Name: "Hall", Site: &site})
-	_, err = e.db.SetSession(ctx, platform.Session{Controller: "hall", Online: true, Boot: 1, At: now})
+	_, err := e.db.SetSession(ctx, platform.Session{Controller: "hall", Online: true, Boot: 1, At: now})
 	must(err)
 	must(e.db.SaveBatch(ctx, b))
 }

@@ -11,6 +11,21 @@ import (
 	"svc.internal/controller/platform/link"
 )
 
+// enrolled puts a controller into the database.
+func (e *estate) enrolled(id, name string) {
+	e.t.Helper()
+	code := link.NewCode()
+	if err := e.db.AddController(e.t.Context(), id, name, link.HashCode(code), time.Now().Add(time.Hour)); err != nil {
+		e.t.Fatal(err)
+	}
+	_, err := e.db.Enrol(e.t.Context(), link.HashCode(code), func(id string) platform.Credential {
+		return platform.Credential{Username: id, Controller: id, Hash: sha256.Sum256([]byte(code))}
+	})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+}
+
 // tower puts a site into the database that reported for a week: two meters with their days, and
 // a device that does not answer.
 func (e *estate) tower() {
@@ -22,12 +37,7 @@ func (e *estate) tower() {
 			e.t.Fatal(err)
 		}
 	}
-	code := link.NewCode()
-	must(e.db.AddController(ctx, "tower", "Tower", link.HashCode(code), now.Add(time.Hour)))
-	_, err := e.db.Enrol(ctx, link.HashCode(code), func(id string) platform.Credential {
-		return platform.Credential{Username: id, Controller: id, Hash: sha256.Sum256([]byte(code))}
-	})
-	must(err)
+	e.enrolled("tower", "Tower")
 	report := func(s wire.State) platform.Report {
 		state, err := json.Marshal(s)
 		must(err)
@@ -51,7 +61,7 @@ func (e *estate) tower() {
 		b.Samples["tower"] = append(b.Samples["tower"],
 			platform.Sample{Node: 1, Watts: 500 + 3500*day, At: at}, platform.Sample{Node: 2, Watts: 100 + 600*day, At: at})
 	}
-	_, err = e.db.SetSession(ctx, platform.Session{Controller: "tower", Online: true, Boot: 1, At: now})
+	_, err := e.db.SetSession(ctx, platform.Session{Controller: "tower", Online: true, Boot: 1, At: now})
 	must(err)
 	must(e.db.SaveBatch(ctx, b))
 }
