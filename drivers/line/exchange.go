@@ -54,6 +54,7 @@ func (l *Line) Exchange(ctx context.Context, r Request) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
+	r = r.patient()
 	back, err := l.retune(p, r)
 	if err != nil {
 		return Reply{}, err

@@ -46,6 +46,9 @@ type Request struct {
 	// Timeout for the whole answer, counted from the end of transmission; above 0
 	// if there is a Scan.
 	Timeout time.Duration
+	// Patience, if not nil, is asked when the line is free, and everything that came before was
+	// looked at: a longer time than Timeout. It must not use the line for an exchange.
+	Patience func() time.Duration
 	// Silence required before the frame, if longer than the line's own.
 	Guard time.Duration
 	// Turnaround after a frame that nobody answers. The exchange lasts until its
@@ -61,6 +64,14 @@ type Request struct {
 	// left this machine in time (bytes stuck in a socket), the connection is
 	// aborted so that it is never delivered late.
 	Actuates bool
+}
+
+// patient has the time-out that holds now.
+func (r Request) patient() Request {
+	if r.Patience != nil {
+		r.Timeout = max(r.Timeout, r.Patience())
+	}
+	return r
 }
 
 // Reply to a request.

@@ -61,6 +61,7 @@ func (l *Line) say(ctx context.Context, t *talk) (port, time.Time, error) {
 	if err != nil {
 		return nil, time.Time{}, err
 	}
+	t.Request = t.Request.patient()
 	l.in.mu.Lock()
 	l.in.talks = append(l.in.talks, t)
 	l.in.mu.Unlock()

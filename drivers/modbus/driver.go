@@ -102,7 +102,10 @@ func (d *Driver) ask(ctx context.Context, y appliance.Yield, r request, t timing
 	least := q.Timeout
 	server := d.codec.tcp || d.line.Airtime(1) == 0 // somebody is in between who takes what it is sent
 	if server && t.echoed == nil {                  // a scan has its own patience
-		q.Timeout = d.peer.timeout(least, time.Now())
+		q.Patience = func() time.Duration {
+			d.peer.late(d.line, least)
+			return d.peer.timeout(least, time.Now())
+		}
 	}
 	reply, err := d.line.Exchange(ctx, q)
 	if server && !reply.Sent.IsZero() {

@@ -131,3 +131,48 @@ func TestASlowSerialServerIsWaitedFor(t *testing.T) {
 		}
 	})
 }
+
+// Behind a serial server a device becomes slow. When its neighbour is told something, what came late is known already, and
+// the question whether the server lives is waited for: the write goes out as soon as that is answered.
+func TestANeighbourBehindASlowSerialServer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		end := socketWire(t, "rtu+tcp")
+		b := newBank()
+		nodes := []appliance.Node{node(1, "5", "waveshare-relay-8ch"), node(2, "6", "waveshare-relay-8ch")}
+		for unit := range byte(2) {
+			for c := range uint16(8) {
+				b.set(5+unit, point{coils, c}, 0)
+			}
+		}
+		var slow atomic.Bool
+		end.play(t, false, func(q []byte) []piece {
+			after := time.Duration(0)
+			if slow.Load() && q[0] == 6 {
+				after = 1450 * time.Millisecond
+			}
+			return []piece{{after: after, bytes: rtuFrame(q[0], b.answer(q[0], q[1:len(q)-2]))}}
+		})
+		ctl := together(t, end, nil, nodes, nil)
+		until(t, "both are online", func() bool {
+			s := ctl.Snapshot()
+			return s.Node(1) != nil && s.Node(1).Online && s.Node(2) != nil && s.Node(2).Online
+		})
+		slow.Store(true)
+		on := func(id appliance.ID) appliance.Entry {
+			e, err := ctl.Do(t.Context(), appliance.Command{Kind: appliance.LightOn, Target: appliance.Target{Scope: appliance.One, ID: id}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return e
+		}
+		began := time.Now()
+		if e := on(2); e.OK() {
+			t.Fatal("nothing came of its silence")
+		}
+		time.Sleep(1950*time.Millisecond - time.Since(began))
+		if e := on(1); !e.OK() || time.Since(began) > 3*time.Second { // it is busy for others until 2.9 s
+			t.Errorf("the neighbour, after %v: %v", time.Since(began), e.Members[0])
+		}
+	})
+}
