@@ -394,3 +394,32 @@ func TestNewTravelTimesAreTakenOver(t *testing.T) {
 		}
 	})
 }
+
+// Whoever repeats a position while the shade is told to go there has the outcome of the first.
+func TestRepeatedPositionsAreOneWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("shade"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeOpen, Target: everything})
+		time.Sleep(30 * time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+		time.Sleep(2 * time.Second) // it runs, and has to be stopped to be sent on
+		_, mark := c.frames(0)
+		var wg sync.WaitGroup
+		for range 12 { // while it stops, pauses and starts
+			wg.Go(func() {
+				if e, err := ctl.Do(context.Background(), position(5001, 70)); err != nil || !e.OK() {
+					t.Errorf("repeated: %+v, %v", e.Members, err)
+				}
+			})
+			time.Sleep(50 * time.Millisecond)
+		}
+		wg.Wait()
+		time.Sleep(30 * time.Second)
+		if at := c.place(5001); at < 67 || at > 73 {
+			t.Errorf("it is at %.0f, told %q", at, writes(c, mark))
+		}
+	})
+}

@@ -40,6 +40,10 @@ func (s *State) joinPieces(c *Command) (joined []int, until time.Time) {
 // join lets a shade's command have the outcome of an order that is out.
 func (s *State) join(m *motor, of *member, order uint64) {
 	p, old := s.carries(m, order)
+	if old == nil && m.begun != nil && m.begun.order.ID == order { // its next run confirms it
+		s.alsoTell(m.begun, Member{of.command.ID, of.place})
+		return
+	}
 	if old == nil {
 		s.fail(of, appliance.ErrSuperseded)
 		return

@@ -31,8 +31,8 @@ func (c Command) step(m *machine) {
 		return
 	}
 	m.Last.Seq = c.Seq
-	if m.wants(c) {
-		m.do(Join{m.Order.ID})
+	if order := m.wants(c); order != 0 {
+		m.do(Join{order})
 		return
 	}
 	m.Holder = c.Holder
@@ -49,17 +49,63 @@ func (c Command) step(m *machine) {
 	m.send(o)
 }
 
-// wants reports whether what is out for somebody wants the same as a command: whoever repeats
+// wants is the order out for somebody who wants the same as a command; 0: none. Whoever repeats
 // it has nothing sent anew, which would only begin to count from then on.
-func (m *machine) wants(c Command) bool {
+func (m *machine) wants(c Command) uint64 {
 	o := m.Order
-	same := c.Kind == o.Kind && (c.Kind != MoveTo || c.Position == o.Position)
-	return same && m.Phase == Asked && o.out() && o.Command != 0 && o.Ends == ByItself && m.Route == Route{} && c.Holder == 0 && m.Holder == 0
+	switch {
+	case c.Holder != 0 || m.Holder != 0:
+		return 0
+	case m.onWayTo(c):
+		return m.wayOf()
+	}
+	kind := c.Kind
+	if end := c.end(); end != 0 && !m.Settings.Measures {
+		kind = end
+	}
+	same := kind == o.Kind && (kind != MoveTo || c.Position == o.Position)
+	if !same || m.Phase != Asked || !o.out() || o.Command == 0 || o.Ends != ByItself || m.Route != (Route{}) {
+		return 0
+	}
+	return o.ID
+}
+
+// onWayTo reports whether a timed shade is on its way to the position that a command wants.
+func (m *machine) onWayTo(c Command) bool {
+	asked := m.Phase == Asked || m.Phase == OnRoute
+	return asked && c.Kind == MoveTo && c.end() == 0 && m.Route.Goal == c.Position && !m.Route.Ended && !m.Settings.Measures
+}
+
+// wayOf is the order that somebody waits for who sent the shade on its way; 0: he knows already.
+func (m *machine) wayOf() uint64 {
+	o := m.Order
+	switch {
+	case m.Route.Confirms != 0:
+		return m.Route.Confirms
+	case !o.out() || o.Denied:
+		return 0
+	case o.Command != 0:
+		return o.ID
+	}
+	return o.Confirms
+}
+
+// end is the order that brings a shade to the end that a position is; 0: it is none.
+func (c Command) end() Kind {
+	switch {
+	case c.Kind != MoveTo:
+		return 0
+	case c.Position >= 100:
+		return Open
+	case c.Position <= 0:
+		return Close
+	}
+	return 0
 }
 
 // unable tells why a command cannot be carried out.
 func (m *machine) unable(c Command) error {
-	between := c.Kind == MoveTo && c.Position > 0 && c.Position < 100
+	between := c.Kind == MoveTo && c.end() == 0
 	switch {
 	case m.Down:
 		return ErrDown

@@ -24,13 +24,7 @@ const (
 
 // begin plans the way of a timed shade to a position, and gives its first order.
 func (m *machine) begin(c Command) Order {
-	o := Order{Command: c.Seq, Expires: c.Expires}
-	switch {
-	case c.Position >= 100:
-		o.Kind = Open
-	case c.Position <= 0:
-		o.Kind = Close
-	}
+	o := Order{Kind: c.end(), Command: c.Seq, Expires: c.Expires}
 	if o.Kind != 0 {
 		if c.Holder != 0 {
 			o.Ends = ByHolder

@@ -90,6 +90,30 @@ func TestCommands(t *testing.T) {
 		{"not to another one", measured(0),
 			then(command(0, 1, MoveTo, 50), command(100, 2, MoveTo, 60)),
 			"send 2 move; asked"},
+		{"a position joins the run to it, while that is not read", resting(0),
+			then(command(0, 1, MoveTo, 50), sent(0, 1), command(30, 2, MoveTo, 50)),
+			"join 1; asked, must stop up"},
+		{"and the run to an end", resting(0),
+			then(command(0, 1, MoveTo, 100), sent(0, 1), command(30, 2, MoveTo, 100)),
+			"join 1; asked"},
+		{"and the stop that makes room for the run", resting(0),
+			then(toEighty(), command(5010, 3, MoveTo, 80)),
+			"join 2; asked"},
+		{"and in the pause", resting(0),
+			then(toEighty(), told(5000, 2, Standing), command(5200, 3, MoveTo, 80)),
+			"join 2; on route"},
+		{"and after it", resting(0),
+			then(toEighty(), told(5000, 2, Standing), tick(5600), command(5610, 3, MoveTo, 80)),
+			"join 2; asked"},
+		{"but not one to another position", resting(0),
+			then(toEighty(), told(5000, 2, Standing), command(5200, 3, MoveTo, 70)),
+			"send 3 open; asked"},
+		{"nor one that was read to run", resting(0),
+			then(command(0, 1, MoveTo, 50), told(0, 1, Opening), command(3000, 2, MoveTo, 50)),
+			"send 2 stop; asked, must stop up"},
+		{"nor one that was read not to", resting(0),
+			then(command(0, 1, MoveTo, 50), sent(0, 1), acked(1, 1), reads(400, Standing), command(500, 2, MoveTo, 50)),
+			"send 2 stop; asked, must stop up"},
 		{"a move 20 ms after a stop that joined is refused as well", resting(0),
 			then(command(0, 1, Stop), command(3000, 2, Stop), command(3015, 3, Open)),
 			"refuse: superseded; asked"},
@@ -118,6 +142,11 @@ func TestCommands(t *testing.T) {
 			then(command(0, 1, MoveTo, 50)),
 			"send 1 move; asked"},
 	})
+}
+
+// toEighty is on its way up, and is stopped to be sent to 80.
+func toEighty() []happening {
+	return then(command(0, 1, Open), told(0, 1, Opening), command(5000, 2, MoveTo, 80))
 }
 
 func TestRoutes(t *testing.T) {
