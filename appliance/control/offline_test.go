@@ -411,3 +411,36 @@ func TestShadeIsStoppedInTimeWhileManyFallSilent(t *testing.T) {
 		}
 	})
 }
+
+// Shades on their way that cannot be stopped are told to again and again. That keeps nobody from asking whether another
+// device is back.
+func TestStopsToTheDeadKeepNobodyAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const shades = 30
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf(append(slices.Repeat([]string{"shade"}, shades), "dimmer")...), nil)
+		defer stop()
+		time.Sleep(6 * time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+		time.Sleep(40 * time.Second)
+		silence := func(yes bool, from, to appliance.ID) {
+			c.set(func() {
+				for id := from; id <= to; id++ {
+					c.silent[id] = yes
+				}
+			})
+		}
+		silence(true, shades+1, shades+1)
+		time.Sleep(20 * time.Second)
+		for id := range appliance.ID(shades) {
+			do(t, ctl, position(5001+id, 50))
+		}
+		silence(true, 1, shades)
+		time.Sleep(30 * time.Second)
+		silence(false, shades+1, shades+1)
+		time.Sleep(2 * time.Minute) // of all that are silent each is asked once
+		if s := ctl.Snapshot(); s.Node(1).Online || !s.Node(shades+1).Online {
+			t.Errorf("a shade's device is online: %v, the dimmer: %v", s.Node(1).Online, s.Node(shades+1).Online)
+		}
+	})
+}

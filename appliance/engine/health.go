@@ -113,6 +113,12 @@ func (b *budget) spend(now time.Time, d time.Duration) {
 	b.left -= d
 }
 
+// owe is spend for what does not wait until it is allowed: nobody else waits for long because of it.
+func (b *budget) owe(now time.Time, d time.Duration) {
+	b.refill(now)
+	b.left = min(b.left, max(b.left-d, -budgetBurst))
+}
+
 // allowed returns zero when some may be spent now, else when.
 func (b *budget) allowed(now time.Time) time.Time {
 	b.refill(now)

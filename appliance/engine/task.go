@@ -120,8 +120,10 @@ func (e Over) step(s *State) {
 	switch {
 	case wasted && t.kind == taskAttempt:
 		s.accounts.attempts.spend(s.now, took)
-	case wasted && (t.kind == taskProbe || t.kind == taskStop):
+	case wasted && t.kind == taskProbe:
 		s.accounts.probes.spend(s.now, took)
+	case wasted && t.kind == taskStop:
+		s.accounts.probes.owe(s.now, took)
 	}
 	s.listen(t, e.Result, e.Err)
 	if silent {
