@@ -2,6 +2,7 @@ package control_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -128,6 +129,32 @@ func TestImportKeepsWhereAMovingShadeIs(t *testing.T) {
 		time.Sleep(time.Minute)
 		if sh := ctl.Snapshot().Shade(5001); !sh.Position.OK() {
 			t.Errorf("position not known any more; it stands at %.0f %%", c.place(5001))
+		}
+	})
+}
+
+// Of a shade that was told to open when its bus went down nobody knows whether it obeyed: the longer nothing is read, the less
+// is certain of where it is.
+func TestWhatNobodyAcknowledgedMakesThePositionUncertain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("shade"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		do(t, ctl, appliance.Command{Kind: appliance.ShadeClose, Target: everything})
+		time.Sleep(40 * time.Second)
+		if sh := ctl.Snapshot().Shade(5001); !sh.Position.OK() || sh.Position.Value != 0 || sh.Uncertainty > 3 {
+			t.Fatalf("closed, and shown %+v ±%d", sh.Position, sh.Uncertainty)
+		}
+		c.set(func() { c.mute[1] = true }) // it obeys, and its answer is lost
+		time.AfterFunc(50*time.Millisecond, func() { c.set(func() { c.down = errors.New("unplugged") }) })
+		fails(t, ctl, appliance.Command{Kind: appliance.ShadeOpen, Target: one(5001)})
+		for range 20 {
+			time.Sleep(time.Second)
+			sh, at := ctl.Snapshot().Shade(5001), c.place(5001)
+			if off := at - float64(sh.Position.Value); sh.Position.OK() && off > float64(sh.Uncertainty)+6 {
+				t.Errorf("shown %d ±%d, and it is at %.0f", sh.Position.Value, sh.Uncertainty, at)
+			}
 		}
 	})
 }

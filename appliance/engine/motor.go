@@ -191,8 +191,7 @@ func (s *State) nextTick() (tick, stop time.Time) {
 
 // show tells readers what is known of a shade.
 func (s *State) show(m *motor) {
-	unheard := !m.channel.PositionMeasured && !m.state.Pose.Doubt.IsZero()
-	s.do(Shade{ID: m.shade.ID, View: m.state.View(s.now), Unheard: unheard})
+	s.do(Shade{ID: m.shade.ID, View: m.state.View(s.now), Unheard: m.state.Unheard()})
 }
 
 func kindOf(m appliance.Motion) shade.Kind {

@@ -30,15 +30,15 @@ type View struct {
 func (s State) View(now time.Time) View {
 	p, set := s.Pose, s.Settings
 	p.advance(&set, now)
-	v := View{Motion: p.Motion, HeardAt: p.HeardAt, Watch: p.moving() || s.Phase != Idle}
+	v := View{Motion: p.Motion, HeardAt: p.HeardAt, Watch: s.watches(&p)}
 	if p.stuck(&set) {
 		v.Motion = Standing
 	}
 	if s.Route.Ahead && (s.Order.Kind == Stop || s.Phase == OnRoute) && v.Motion == Standing {
 		v.Motion = Moving // it pauses, or is at an end on its way; who waits until it stands waits for its arrival
 	}
-	if unheard := now.Sub(p.Doubt); !p.Doubt.IsZero() && !set.Measures {
-		p.costs(set.wayMost(unheard)) // it may have obeyed a frame that nobody acknowledged
+	if s.Unheard() {
+		p.costs(set.wayMost(now.Sub(p.Doubt))) // it may have obeyed a frame that nobody acknowledged
 	}
 	if !p.known() {
 		return v
@@ -96,4 +96,9 @@ func (s State) Wake() time.Time {
 }
 
 // Watch reports whether the shade is to be read often.
-func (s State) Watch() bool { return s.Pose.moving() || s.Phase != Idle }
+func (s State) Watch() bool { return s.watches(&s.Pose) }
+
+func (s State) watches(p *Pose) bool { return p.moving() || s.Phase != Idle || s.Unheard() }
+
+// Unheard reports whether the shade may have obeyed a frame that nobody acknowledged, and no reading has told since.
+func (s State) Unheard() bool { return !s.Pose.Doubt.IsZero() && !s.Settings.Measures }
