@@ -2,7 +2,11 @@ package shade
 
 func (r Read) step(m *machine) {
 	m.doubt(r)
-	wanted, early := m.wanted(r), m.early(r.Asked)
+	wanted, early, ran := m.wanted(r), m.early(r.Asked), m.ranItsWay(r)
+	if ran {
+		m.Pose.arrive(m.Pose.SeenAt)
+		m.Pose.costs(runMargin)
+	}
 	m.look(r)
 	if r.Motion == MotionUnknown && !wanted {
 		return
@@ -12,7 +16,7 @@ func (r Read) step(m *machine) {
 	case Asked:
 		m.readAsked(r, proven)
 	case OnRoute:
-		m.readOnRoute(r, wanted || early, proven)
+		m.readOnRoute(r, wanted || early, proven, ran)
 	case Stopping:
 		switch {
 		case proven && !m.Order.AckAt.IsZero():
@@ -22,6 +26,14 @@ func (r Read) step(m *machine) {
 			m.free(ErrWall)
 		}
 	}
+}
+
+// ranItsWay reports whether a shade stands that was on its way to an end, to be sent on from there, and was read to run for
+// as long as it takes from end to end: its actuator has a time of its own, and ended the run.
+func (m *machine) ranItsWay(r Read) bool {
+	p := &m.Pose
+	toEnd := m.Phase == OnRoute && m.Route.Ahead && m.Order.run() && m.Order.Stage == StageRead
+	return toEnd && r.Motion == Standing && p.Dir != 0 && p.Seen && p.SeenAt.Sub(p.Since) >= m.Settings.takes(100, motionOf(p.Dir).dirs())
 }
 
 // readAsked takes a reading while an order is with the engine.
@@ -47,8 +59,10 @@ func (m *machine) arrived(r Read) {
 }
 
 // readOnRoute takes a reading on the way to a position, or of a run of a calibration.
-func (m *machine) readOnRoute(r Read, asItMay, proven bool) {
+func (m *machine) readOnRoute(r Read, asItMay, proven, ran bool) {
 	switch {
+	case ran:
+		m.Due = m.now
 	case !m.Order.run(): // it pauses
 		if r.Motion.running() {
 			m.free(ErrWall)

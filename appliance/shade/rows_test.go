@@ -1,6 +1,9 @@
 package shade
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // On the way from 0 to 50: 10 s up. Order 1 is the run.
 func onRoute(seen Motion) []happening {
@@ -221,6 +224,14 @@ func TestRoutes(t *testing.T) {
 			then(command(0, 1, MoveTo, 40), told(0, 1, Standing), tick(501), told(501, 2, Closing),
 				reads(8000, Closing), reads(15_000, Closing), reads(20_301, Closing), tick(20_301), told(20_301, 3, Standing), tick(20_802)),
 			"send 4 open; asked"},
+		{"also if its actuator ends the run when that is over", unknown,
+			then(command(0, 1, MoveTo, 40), told(0, 1, Standing), tick(501), told(501, 2, Closing),
+				reads(10_000, Closing), reads(18_502, Closing), reads(19_400, Standing), tick(19_401), told(19_401, 3, Standing), tick(19_902)),
+			"send 4 open; asked"},
+		{"but not if it stops before", unknown,
+			then(command(0, 1, MoveTo, 40), told(0, 1, Standing), tick(501), told(501, 2, Closing),
+				reads(10_000, Closing), reads(18_500, Closing), reads(19_400, Standing), tick(19_401)),
+			"idle"},
 		{"if nobody read it on its way to the end, it stays there", unknown,
 			then(command(0, 1, MoveTo, 40), told(0, 1, Standing), tick(501), told(501, 2, MotionUnknown), unread(3000, 2),
 				tick(22_301), told(22_301, 3, Standing), tick(22_802)),
@@ -670,4 +681,13 @@ func TestMotorsThatMeasure(t *testing.T) {
 			then(command(0, 1, MoveTo, 50), sent(0, 1), failed(1000, 1)),
 			"idle"},
 	})
+}
+
+// A run that its actuator ended ended at the end or up to a tenth before.
+func TestAnEndNobodyProvedIsUncertain(t *testing.T) {
+	s, _, log := story{shade: New(relays, moment(-10_000)), happens: then(command(0, 1, MoveTo, 40), told(0, 1, Standing), tick(501), told(501, 2, Closing),
+		reads(10_000, Closing), reads(18_502, Closing), reads(19_400, Standing))}.tell(t)
+	if v := s.View(moment(19_400)); v.Position != 0 || v.Uncertainty < 10 || v.Uncertainty > 20 {
+		t.Errorf("%v ±%v\n%s", v.Position, v.Uncertainty, strings.Join(log, "\n"))
+	}
 }

@@ -63,7 +63,14 @@ func (h *history) fault() {
 		h.hangs = append(h.hangs, &hang{bus: x.bus, from: now, slow: time.Duration(f.DelayMs) * time.Millisecond})
 	}
 	if f.Kind == sim.FaultPower || f.Kind == sim.FaultStuck {
-		h.broken[place] = breakage{at: now, until: until, stuck: f.Kind == sim.FaultStuck}
+		b := breakage{at: now, until: until, stuck: f.Kind == sim.FaultStuck}
+		if old := h.broken[place]; old.stuck && old.until.After(now) { // both at once
+			b.stuck = true
+			if old.until.After(until) {
+				b.until = old.until
+			}
+		}
+		h.broken[place] = b
 	}
 }
 

@@ -41,13 +41,16 @@ func (h *history) moved(o *order, x *thing) {
 	}
 }
 
+// hums is how long a motor that is stuck says that it runs.
+const hums = 5 * time.Second
+
 // broke reports whether something holds a shade up that its controller need not have known: a motor that got stuck, which
-// shows to nobody if it has no eyes, or lost its power after it was seen to run.
+// shows to nobody if it has no eyes, and else only when it has hummed for a while, or lost its power after it was seen to run.
 func (h *history) broke(x *thing, since time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p := h.broken[x.bus+"/"+x.at]
-	return !p.at.IsZero() && (!p.at.Before(since) || p.stuck && x.timed && time.Now().Before(p.until))
+	return !p.at.IsZero() && (!p.at.Before(since) || p.stuck && (x.timed && time.Now().Before(p.until) || since.Sub(p.at) < hums))
 }
 
 // pushedBefore reports whether somebody at the wall was at a thing in this round: of a shade without eyes that may have been over
