@@ -11,7 +11,7 @@ import (
 // moved looks whether a shade that was confirmed goes where it was sent, or is there. An actuator waits before it turns
 // round.
 func (h *history) moved(o *order, x *thing) {
-	if len(h.rivals(x, o, o.from, o.to)) > 0 || o.verb == "POS" && x.timed && h.pushedBefore(x, o) {
+	if len(h.rivals(x, o, o.from, o.to)) > 0 || o.verb == "POS" && x.timed && h.lost(x, o) {
 		return
 	}
 	for {
@@ -34,7 +34,8 @@ func (h *history) moved(o *order, x *thing) {
 			return
 		}
 		if now := time.Now(); now.Sub(o.to) > most {
-			h.wrong("false 1: %v (%s at %s %s), which is %+v %v later", o, x.make, x.bus, x.at, s, now.Sub(o.to))
+			shown := h.boss.Load().core.Snapshot().Shade(x.id)
+			h.wrong("false 1: %v (%s at %s %s), which is %+v %v later, and shown at %v ±%d", o, x.make, x.bus, x.at, s, now.Sub(o.to), shown.Position.Value, shown.Uncertainty)
 			return
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -51,6 +52,15 @@ func (h *history) broke(x *thing, since time.Time) bool {
 	defer h.mu.Unlock()
 	p := h.broken[x.bus+"/"+x.at]
 	return !p.at.IsZero() && (!p.at.Before(since) || p.stuck && (x.timed && time.Now().Before(p.until) || since.Sub(p.at) < hums))
+}
+
+// lost reports whether nobody can know where a shade without eyes was when an order came: in this round somebody at the wall was
+// at it, or it was stuck.
+func (h *history) lost(x *thing, o *order) bool {
+	h.mu.Lock()
+	b := h.broken[x.bus+"/"+x.at]
+	h.mu.Unlock()
+	return b.hides() && b.at.Before(o.from) || h.pushedBefore(x, o)
 }
 
 // pushedBefore reports whether somebody at the wall was at a thing in this round: of a shade without eyes that may have been over
