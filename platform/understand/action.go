@@ -229,14 +229,16 @@ func (s *sentence) lightTo(d Do, y sayings, a amount, higher, lower bool) (Do, b
 			return d, false
 		}
 		return step(d, "dim", v)
-	case y.has("by") || comparing || behind("up", "down", "lower") && !before("to") && !before("up", "down", "dim", "brighten"):
+	case y.has("by") || comparing || behind("up", "down", "lower") && !before("to") && !before("up", "down", "dim", "brighten") || higher != lower && a.percent && !y.has("dim", "to"): // "up ten percent"
 		switch {
-		case higher == lower, a.form == "max", a.form == "min":
+		case higher == lower, a.form == "max", a.form == "min", a.form == "part" && v == 50: // by half of what there is, or of all
 			return d, false
 		case higher:
 			return step(d, "brighten", v)
 		}
 		return step(d, "dim", v)
+	case a.form == "num" && higher != lower && !y.has("to", "by"): // "up 20", "dim 20 percent": to it or by it
+		return d, false
 	case a.form == "num" && !a.percent && v <= 24 && y.has("on") && s.toldAt(y): // "turn on the lights at 8" is a time of day as well
 		return d, false
 	case y.has("it") && !y.has("dim", "brighten", "level", "light"):

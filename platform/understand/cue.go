@@ -13,6 +13,8 @@ type cue struct {
 	amount *amount
 	places []Place
 	apart  bool // it begins another part of the sentence
+	// instead tells that it is said in place of the action before it: "on, no wait, off".
+	instead bool
 }
 
 // amount is what an order sets.
@@ -32,7 +34,9 @@ var orderTags = []string{"light", "shade", "panel", "everything", "it", "except"
 
 // cues cuts a sentence for the reader of orders.
 func (s *sentence) cues() []cue {
-	wanted := func(tag string) bool { return tag[0] == '!' || slices.Contains(orderTags, tag) }
+	wanted := func(tag string) bool {
+		return tag[0] == '!' && !strings.HasPrefix(tag, "!reason") || slices.Contains(orderTags, tag)
+	}
 	var out []cue
 	add := func(c cue) { out = append(out, c) }
 	sure, future := false, slices.ContainsFunc(s.when, func(p part) bool { return p.future })
@@ -62,6 +66,13 @@ func (s *sentence) cues() []cue {
 			i += n
 			continue
 		}
+		if n := s.reasonAt(i); n > 0 && n < len(s.t) {
+			if i+n < len(s.t) {
+				s.t[i+n].apart = true
+			}
+			i += n
+			continue
+		}
 		if n, tag := s.whileOrLater(i); n > 0 {
 			add(cue{at: i, n: n, tags: []string{tag}, apart: w.apart})
 			i += n
@@ -70,6 +81,12 @@ func (s *sentence) cues() []cue {
 		if a, n := s.amountAt(i); n > 0 {
 			add(cue{at: i, n: n, tags: []string{"amount"}, amount: &a, apart: w.apart})
 			i += n
+			continue
+		}
+		if s.firstOf(i) {
+			if i++; i < len(s.t) {
+				s.t[i].apart = true
+			}
 			continue
 		}
 		if n := s.leadsToPlace(i, out); n > 0 {
@@ -106,7 +123,7 @@ func (s *sentence) cues() []cue {
 		}
 		i += took
 	}
-	return s.settleCues(out)
+	return s.settleCues(s.takenBack(out))
 }
 
 // leadsToPlace is the number of words that only lead to a name: "in the", "of the". "On" is one if nothing else is switched by it.
@@ -153,11 +170,16 @@ func (s *sentence) settleCues(in []cue) []cue {
 		if i+1 < len(in) {
 			next = in[i+1]
 		}
+		if next.is("filler") && i+2 < len(in) && c.is("to") { // "auf die Hälfte"
+			next = in[i+2]
+		}
 		w := s.t[c.at].stem
 		drawn = drawn || c.is("draw", "pull")
 		switch {
 		case w == "back" && drawn && !next.is("up", "down"): // "draw the curtains back"
 			c.tags = []string{"open"}
+		case w == "auf" && i > 0 && in[i-1].is("max"): // "das Licht voll auf"
+			continue
 		case c.is("to") && c.is("open"): // auf 40 %
 			c.tags = []string{"open"}
 			if next.amount != nil || next.is("max", "min", "fully", "on", "off", "close") {
@@ -196,7 +218,7 @@ func (s *sentence) settleCues(in []cue) []cue {
 	return out
 }
 
-var partWords = map[string]string{"viertel": "quarter", "drittel": "third", "haelfte": "half", "halb": "half", "halbe": "half", "halfway": "half", "midway": "half"}
+var partWords = map[string]string{"viertel": "quarter", "viertels": "quarter", "vierteln": "quarter", "drittel": "third", "dritteln": "third", "haelfte": "half", "halb": "half", "halbe": "half", "halfway": "half", "midway": "half"}
 
 // amountAt reads "40", "40 %", "half", "a third", "two thirds", "three quarters".
 func (s *sentence) amountAt(i int) (a amount, n int) {

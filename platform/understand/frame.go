@@ -307,7 +307,8 @@ const (
 	SceneSet  Reason = "scene"
 	Coloured  Reason = "color"
 	Heating   Reason = "heating"
-	Value     Reason = "value" // no number that can be set
+	Value     Reason = "value"  // no number that can be set
+	Either    Reason = "either" // a number that may be one to set or one to change by
 	Negated   Reason = "negated"
 	Nowhere   Reason = "what" // nothing says what is to be done, or with what
 	Cannot    Reason = "cannot"

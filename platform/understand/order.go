@@ -9,8 +9,11 @@ import (
 // an order does; then the frame says what keeps it from being done.
 func (s *sentence) readOrder(names Names) (Frame, bool) {
 	o := &sentence{t: slices.Clone(s.t), lex: s.lex, now: s.now, asks: s.asks, named: len(names.all) > 0, claims: map[string]bool{}, f: Frame{Lang: s.f.Lang}}
+	o.t = repeated(o.t)
 	if s.f.Lang == English {
 		o.heard()
+	} else {
+		o.germanVerbs()
 	}
 	o.places(names)
 	o.when = whens(o.t, o.now)
@@ -57,16 +60,22 @@ func (s *sentence) questioned() bool {
 	if s.has0("which", "what", "who", "why", "whose", "how", "welche", "welcher", "welches", "welchem", "welchen", "warum", "wieso", "wer") || s.has0("wann", "when") && (w == "since" || w == "seit") {
 		return true
 	}
-	polite := slices.Contains([]string{"you", "we", "i", "someone", "somebody", "du", "sie", "ihr"}, next)
+	polite := slices.Contains([]string{"you", "we", "i", "someone", "somebody", "anyone", "anybody", "one", "please", "du", "sie", "ihr", "wir", "ich", "man", "jemand", "bitte", "mal", "mir", "uns", "es"}, next)
 	switch w {
-	case "can", "could", "would", "will", "may", "might", "kannst", "koenntest", "koennen", "koennten", "wuerdest":
-		if next == "the" && s.has0("be") && s.wordAt(i+3) == "be" { // "could the lights be at 45 percent"
+	case "can", "could", "would", "will", "may", "might", "kannst", "kann", "koennte", "koenntest", "koennen", "koennten", "wuerdest", "wuerden", "wuerde", "waeren", "waere", "waerst", "duerfte", "duerften":
+		if (next == "the" || next == "those") && (s.has0("be") || s.has0("go") || s.has0("come")) && slices.Contains([]string{"be", "go", "come"}, s.behindThing(i+2)) { // "could the lights be at 45 percent"
+			return false
+		}
+		if s.f.Lang == German && slices.Contains([]string{"das", "die", "der"}, next) && s.passive() { // "könnte das Licht ausgemacht werden"
+			return false
+		}
+		if next == "do" && s.wordAt(i+2) == "with" { // "could do with more light"
 			return false
 		}
 		return !polite || slices.Contains([]string{"tell", "check", "explain", "mir", "control", "hear", "understand", "help", "report"}, s.wordAt(i+2))
 	case "what", "which", "who", "whose", "how", "why", "when", "where", "is", "are", "was", "were", "do", "does", "did", "has", "had", "any", "welche", "welcher", "welches", "welchen", "wie", "wo", "wer", "warum", "wieso", "wann", "ist", "sind", "war",
 		"should", "shall", "list", "tell", "compare", "report", "count", "name", "explain", "describe", "summarize", "summarise", "find", "check", "anything", "gibt", "hat", "brennt", "seit", "lassen", "laesst":
-		if w == "do" && next == "you" && s.wordAt(i+2) == "mind" || w == "is" && next == "it" && s.wordAt(i+2) == "possible" || w == "do" && next == "me" {
+		if (w == "any" || s.wordAt(i+2) == "any") && s.has0("chance") || w == "do" && (next == "you" || next == "we") && slices.Contains([]string{"mind", "think", "suppose"}, s.wordAt(i+2)) && s.has0("mind", "could", "can") || w == "is" && next == "it" && s.wordAt(i+2) == "possible" || w == "do" && next == "me" {
 			return false
 		}
 		if (w == "when" || w == "do") && (next == "you" && s.wordAt(i+2) == "can" || next == "not" || next == "me" || next == "everyone") {
@@ -77,18 +86,33 @@ func (s *sentence) questioned() bool {
 	return false
 }
 
+// behindThing is the word behind the thing at i, which may have several words.
+func (s *sentence) behindThing(i int) string {
+	for s.means(i, "light", "shade", "level", "all") || i < len(s.t) && s.t[i].name {
+		i++
+	}
+	return s.wordAt(i)
+}
+
+// passive reports whether a German sentence ends as "… ausgemacht werden".
+func (s *sentence) passive() bool {
+	n := len(s.t)
+	return n > 2 && s.t[n-1].stem == "werden" && s.means(n-2, "on", "off", "open", "close", "dim", "raise", "lower", "set")
+}
+
 // terse reports whether an order has no verb: "lobby lights off".
 func (s *sentence) terse(all []cue) bool {
 	return !slices.ContainsFunc(all, func(c cue) bool {
 		w := s.t[c.at].stem
 		return c.is("set", "flip", "give", "shut", "toggle", "dim", "brighten", "increase", "reduce", "raise", "lower", "pull", "draw", "stop", "show", "bringup", "max", "morelight", "lesslight", "dimmer", "brighter") ||
 			c.is("open", "close") && (w == "open" || w == "close" || w == "oeffne" || w == "schliesse") && c.at < 3 || c.is("on", "off") && w != "on" && w != "off" && w != "out" && w != "an" && w != "aus"
-	}) && !s.has0("please", "bitte")
+	}) && !s.has0("please", "bitte", "mind", "chance", "would", "could", "wuerde", "wuerden", "koennte", "koennten", "koenntest", "waere", "waeren", "haette", "haetten", "gern", "gerne")
 }
 
 // actions reads all that an order wants done, in order, or nothing.
 func (s *sentence) actions(all []cue) ([]Do, bool) {
-	if !s.verbBehindJoin(all) {
+	takenBack := slices.ContainsFunc(all, func(c cue) bool { return c.instead })
+	if !s.verbBehindJoin(all) && !takenBack {
 		if d, ok := s.act(joinless(all), Do{}); ok {
 			return []Do{d}, true
 		}
@@ -99,7 +123,7 @@ func (s *sentence) actions(all []cue) ([]Do, bool) {
 			return do, true
 		}
 	}
-	for i := 1; i < len(all); i++ { // "lights off shades down"
+	for i := 1; i < len(all) && !takenBack; i++ { // "lights off shades down"
 		if all[i].is("and") {
 			continue
 		}
@@ -153,9 +177,10 @@ func split(all []cue) [][]cue {
 func (s *sentence) parts(parts [][]cue) ([]Do, bool) {
 	var out []Do
 	var before Do
-	var verb []cue
+	var verb, things []cue
 	for i := 0; i < len(parts); i++ {
 		p := parts[i]
+		instead := p[0].instead
 		var d Do
 		ok := false
 		for take := len(parts) - i; take > 1 && !ok && i > 0 == (i > 0); take-- { // "lobby, canteen and corridor" belong together
@@ -172,17 +197,26 @@ func (s *sentence) parts(parts [][]cue) ([]Do, bool) {
 		if !ok && len(verb) > 0 && !p[0].is(verbs...) {
 			d, ok = s.act(append(slices.Clone(verb), p...), before)
 		}
+		if !ok && p[0].apart && len(things) > 0 { // "lights on, off"
+			d, ok = s.act(append(slices.Clone(things), p...), before)
+		}
 		if !ok {
 			return nil, false
 		}
-		if n := len(out); n > 0 && out[n-1].same(d) {
+		switch n := len(out); {
+		case n > 0 && (instead || p[0].apart && out[n-1].overtakenBy(d)):
+			out[n-1] = d
+		case n > 0 && out[n-1].same(d):
 			out[n-1].Places = append(out[n-1].Places, d.Places...)
-		} else {
+		default:
 			out = append(out, d)
 		}
 		before = d
-		verb = nil
+		verb, things = nil, nil
 		for _, c := range p {
+			if c.is("light", "shade", "level", "place") {
+				things = append(things, cue{at: c.at, n: c.n, tags: c.tags, places: c.places})
+			}
 			if c.is("set", "open", "close", "raise", "lower", "shut", "show", "on", "off", "dim") && len(verb) < 2 {
 				verb = append(verb, cue{at: c.at, n: c.n, tags: c.tags})
 			}
@@ -211,6 +245,12 @@ func onlyPlaces(parts [][]cue) bool {
 
 func samePlaces(a, b []Place) bool {
 	return slices.EqualFunc(a, b, func(x, y Place) bool { return x.Kind == y.Kind && x.ID == y.ID && x.Name == y.Name })
+}
+
+// overtakenBy reports whether nothing of an action is left once the next one is done: "40, 50 percent".
+func (d Do) overtakenBy(next Do) bool {
+	absolute := func(o Do) bool { return o.Switch == "on" || o.Switch == "off" || o.Switch == "set" }
+	return d.Kind == next.Kind && absolute(d) && absolute(next) && d.Whole == next.Whole && len(d.Except)+len(next.Except) == 0 && samePlaces(d.Places, next.Places)
 }
 
 // same reports whether two actions differ in their places only.

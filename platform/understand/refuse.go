@@ -20,6 +20,9 @@ func (s *sentence) whyNot(all []cue) *Unclear {
 	if u := s.numbers(all); u != nil {
 		return u
 	}
+	if u := s.toOrBy(all); u != nil {
+		return u
+	}
 	if u := s.without(all); u != nil {
 		return u
 	}
@@ -129,6 +132,31 @@ func (s *sentence) numbers(all []cue) *Unclear {
 		return nil
 	}
 	return &Unclear{Value, words}
+}
+
+// toOrBy finds an amount that may be one to set or one to change by: "up 20", "dim by half".
+func (s *sentence) toOrBy(all []cue) *Unclear {
+	if !slices.ContainsFunc(all, func(c cue) bool {
+		return c.is("up", "down", "raise", "lower", "increase", "reduce", "dim", "brighten", "brighter", "dimmer", "by")
+	}) {
+		return nil
+	}
+	for i, c := range all {
+		if c.amount == nil || c.amount.bad != "" || i > 0 && all[i-1].is("to") {
+			continue
+		}
+		from := i
+		if i > 0 && all[i-1].is("by") {
+			if c.amount.form != "part" || c.amount.value != 50 {
+				continue
+			}
+			from--
+		}
+		if _, ok := s.actions(slices.Concat(all[:from], []cue{{at: c.at, tags: []string{"to"}}}, all[i:])); ok {
+			return &Unclear{Either, []string{said(s.t, c.at, c.n)}}
+		}
+	}
+	return nil
 }
 
 // without finds what an order has beside an action that would be understood: a time, a condition, another place, a colour.

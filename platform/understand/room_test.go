@@ -1,0 +1,75 @@
+package understand
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// does is what a sentence would have done, "-" if nothing; "all" of a room is the room.
+func does(f Frame) string {
+	if f.Topic != Order || f.Unclear != nil || len(f.Do) == 0 {
+		return "-"
+	}
+	return allOf.ReplaceAllString(f.String(), "$1")
+}
+
+var allOf = regexp.MustCompile(` all( |$)`)
+
+// What guests of a room say, spoken, polite, roundabout, corrected, or not meant for the room at all. The sentences were written
+// without looking at the grammar, and the grammar was mended by them.
+func TestARoomIsObeyed(t *testing.T) {
+	roomSet(t, "room.tsv", 99, Names{})
+}
+
+// roomSet wants at least a share of a set right, and nothing done that was not wanted.
+func roomSet(t *testing.T, set string, share float64, names Names) {
+	t.Helper()
+	right, refused := 0, 0
+	all := readSet(t, set)
+	for _, l := range all {
+		f := Read(l.text, names, now)
+		switch got := does(f); {
+		case slices.Contains(l.want, got):
+			right++
+		case got == "-":
+			refused++
+			t.Logf("%q is not done: %s; want %s", l.text, f, strings.Join(l.want, " | "))
+		default:
+			t.Errorf("%q does %s; want %s", l.text, got, strings.Join(l.want, " | "))
+		}
+	}
+	got := 100 * float64(right) / float64(len(all))
+	t.Logf("%s: %d sentences: %.1f %% right, %.1f %% refused", set, len(all), got, 100*float64(refused)/float64(len(all)))
+	if got < share {
+		t.Errorf("%s: %.1f %% right, want %.0f %%", set, got, share)
+	}
+}
+
+// A number beside "up", "down" or "dim" is one to change by if that is said, or a percentage beside "up" and "down"; else who says it
+// is asked.
+func TestANumberIsToOrByOrAskedFor(t *testing.T) {
+	for text, want := range map[string]string{
+		"turn the lights up ten percent":          "step light=+10",
+		"lights down 20 percent":                  "step light=-20",
+		"raise the brightness 10 percent":         "step light=+10",
+		"turn the lights up to ten percent":       "set light=10",
+		"turn the lights up 20":                   "!either 20",
+		"dim the lights 20 percent":               "!either 20 percent",
+		"dim the lights by half":                  "!either half",
+		"dim the lights to half":                  "set light=50",
+		"dim the lights by a third":               "step light=-33",
+		"Licht um 10 Prozent heller":              "step light=+10",
+		"Licht 10 Prozent runter":                 "step light=-10",
+		"dimme das Licht auf 20":                  "set light=20",
+		"dimme das Licht um die Hälfte":           "!either hälfte",
+		"das Licht auf die Hälfte dimmen":         "set light=50",
+		"turn the blinds up by 20 percent":        "!what ",
+		"lights up ten percent, close the blinds": "step light=+10 + set shade=0",
+	} {
+		if got := allOf.ReplaceAllString(Read(text, Names{}, now).String(), "$1"); got != want {
+			t.Errorf("%q:\n got %s\nwant %s", text, got, want)
+		}
+	}
+}

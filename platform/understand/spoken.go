@@ -1,0 +1,137 @@
+package understand
+
+import (
+	"slices"
+	"strings"
+)
+
+// What people say around an order when they speak: words twice, "Sie" behind a verb, why they want it, and what they take back.
+
+// repeated drops words that are said twice in a row: "stop, stop the blinds".
+func repeated(t []token) []token {
+	out := t[:0:0]
+	for i, w := range t {
+		if i > 0 && !digit(w.stem[0]) && w.stem == t[i-1].stem && !w.used {
+			continue
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// germanVerbs writes forms of German verbs as the lexicon has them: "auszumachen" as "ausmachen", "zu öffnen" as "öffnen", and takes
+// out the "Sie" of "machen Sie".
+func (s *sentence) germanVerbs() {
+	var out []token
+	shades := s.kindNamed("shade")
+	for i, w := range s.t {
+		for _, prefix := range []string{"aus", "an", "ein", "auf", "zu", "ab", "hoch", "runter", "herunter", "hinunter", "herauf", "hinauf", "um"} {
+			if verb, ok := strings.CutPrefix(w.stem, prefix+"zu"); ok && s.lex.words[prefix+verb] {
+				w.stem = prefix + verb
+			}
+		}
+		verb := strings.HasSuffix(w.stem, "n")
+		if w.stem == "sie" && i > 0 && strings.HasSuffix(s.t[i-1].stem, "en") && s.means(i-1, "set", "on", "off", "open", "close", "dim", "brighten", "increase", "reduce", "raise", "lower", "stop", "show", "toggle") && !(i == len(s.t)-1) {
+			continue
+		}
+		if verb && i > 0 && s.t[i-1].stem == "zu" && len(out) > 0 && (s.means(i, "on", "off", "open", "close", "dim", "brighten", "increase", "reduce", "raise", "lower", "stop") || s.means(i, "set") && !shades) {
+			w.apart = w.apart || out[len(out)-1].apart
+			out = out[:len(out)-1]
+		}
+		out = append(out, w)
+	}
+	s.t = out
+}
+
+// kindNamed reports whether the sentence has a noun for a kind of things.
+func (s *sentence) kindNamed(tag string) bool {
+	return slices.ContainsFunc(s.t, func(w token) bool {
+		return slices.ContainsFunc(s.lex.byFirst[w.stem], func(e entry) bool { return len(e.words) == 1 && slices.Contains(e.tags, tag) })
+	})
+}
+
+// reasonAt is the number of words from i on that only tell why somebody wants it: "it is so dark in here", "so we can see the
+// screen". All of them are words of reasons, one at least is what the reason is, and nothing in them could be done.
+func (s *sentence) reasonAt(i int) int {
+	is := func(k int, tag string) bool { return k < len(s.t) && !s.t[k].used && s.means(k, tag) }
+	if !is(i, "reason-first") {
+		return 0
+	}
+	k, told := i, false
+	for k < len(s.t) {
+		w := s.t[k].stem
+		switch {
+		case k > i && s.t[k].apart:
+			return length(k-i, told)
+		case is(k, "reason"):
+			told = true
+		case is(k, "reason-first"), is(k, "reasoning"):
+		case w == "not" && (is(k+1, "reason") || is(k+1, "reasoning") || is(k+2, "reason")) && (s.t[k+1].stem == "see" || s.t[k+1].stem == "read" || s.t[k+1].stem == "need"):
+		case is(k, "light") && s.complains(k), is(k, "shade") && s.complains(k):
+		default:
+			if i == 0 || s.t[i].apart { // an order follows without a comma
+				return length(k-i, told && s.opens(k))
+			}
+			return 0
+		}
+		k++
+	}
+	return length(k-i, told)
+}
+
+func length(n int, so bool) int {
+	if so {
+		return n
+	}
+	return 0
+}
+
+// complains reports whether "is too bright" or the like follows a thing.
+func (s *sentence) complains(k int) bool {
+	be := s.wordAt(k + 1)
+	return slices.Contains([]string{"is", "are", "ist", "sind"}, be) && (s.wordAt(k+2) == "too" || s.wordAt(k+2) == "zu" || s.wordAt(k+2) == "so" || s.wordAt(k+2) == "way" || s.wordAt(k+2) == "viel")
+}
+
+// opens reports whether an order may begin at a word.
+func (s *sentence) opens(k int) bool {
+	if s.means(k, "and") {
+		return true
+	}
+	if s.means(k, "light", "shade") && slices.Contains([]string{"the", "my", "our", "all", "das", "die", "den", "alle"}, s.wordAt(k-1)) { // "we are leaving the lights on"
+		return false
+	}
+	return s.means(k, "set", "flip", "give", "dim", "brighten", "open", "close", "shut", "raise", "lower", "increase", "reduce", "pull", "draw", "on", "off", "light", "shade", "stop", "dimmer", "brighter") ||
+		slices.Contains([]string{"please", "can", "could", "would", "let", "bitte", "koennen", "koennten", "kannst", "koenntest"}, s.wordAt(k))
+}
+
+// takenBack marks what replaces the action before it, "on, no wait, off", and drops the words that say so, and a "no" or "sorry"
+// in front of all.
+func (s *sentence) takenBack(in []cue) []cue {
+	var out []cue
+	instead, apart := false, false
+	for i, c := range in {
+		correcting := c.is("correct")
+		if c.is("no") && len(c.tags) > 0 { // "no lights" is none, "no, lights" is one
+			next := i+1 < len(in) && (in[i+1].apart || in[i+1].is("correct"))
+			correcting = correcting || next || c.apart && i+1 < len(in) && in[i+1].is("on", "off", "amount", "set", "up", "down", "open", "close")
+		}
+		if correcting && i+1 < len(in) {
+			instead, apart = instead || len(out) > 0, true
+			continue
+		}
+		if apart {
+			c.apart, c.instead = true, instead
+			instead, apart = false, false
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// firstOf reports whether a word only says that something comes first, where something follows: "first the shades, then …".
+func (s *sentence) firstOf(i int) bool {
+	return slices.Contains([]string{"first", "firstly", "erst", "zuerst", "zunaechst", "erstmal"}, s.wordAt(i)) && (i == 0 || s.t[i].apart || s.wordAt(i-1) == "please" || s.wordAt(i-1) == "bitte" || s.f.Lang == German) &&
+		slices.ContainsFunc(s.t[i+1:], func(w token) bool {
+			return slices.Contains([]string{"then", "and", "afterward", "next", "dann", "danach", "und", "anschliessend"}, w.stem)
+		})
+}
