@@ -28,6 +28,8 @@ func (s *sentence) act(all []cue, before Do) (Do, bool) {
 				d.Except = append(d.Except, o.places...)
 			}
 			i += n
+		case c.is("here") && len(d.Places) == 0 && len(before.Places) > 0 && slices.Contains([]string{"there", "dort"}, s.t[c.at+c.n-1].stem): // "and turn the lights there on"
+			d.Places = before.Places
 		case len(c.places) > 0:
 			if len(d.Places) == 0 {
 				y.place = i
@@ -118,6 +120,9 @@ func (s *sentence) decide(d Do, y sayings, before Do) (Do, bool) {
 		return d, false
 	case bright && !y.has("shade"):
 		return s.light(d, y)
+	case len(d.Places) > 0 && y.has("shut") && y.has("down") && y.only("shut", "down", "filler"): // "shut down the ground floor"
+		d.Kind, d.Switch = Everything, "off"
+		return d, true
 	case len(d.Places) > 0 && y.has("open", "close", "shut") && !y.has("on", "off", "room"): // a place alone: what is opened is its shades
 		return s.shade(d, y)
 	case len(d.Places) > 0 && (y.has("on", "off", "toggle") || y.amount != nil && y.has("to", "set", "by") || y.has("max", "min")) && (y.amount != nil || !y.has("up", "down", "raise", "lower")):

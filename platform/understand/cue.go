@@ -83,6 +83,10 @@ func (s *sentence) cues() []cue {
 			i += n
 			continue
 		}
+		if w.stem == "side" && i > 0 && s.t[i-1].name { // "on the west side"
+			i++
+			continue
+		}
 		if s.firstOf(i) {
 			if i++; i < len(s.t) {
 				s.t[i].apart = true
@@ -138,8 +142,11 @@ func (s *sentence) leadsToPlace(i int, before []cue) int {
 	if k >= len(s.t) || !s.t[k].name || slices.ContainsFunc(s.t[i+1:k+1], func(t token) bool { return t.apart }) {
 		return 0 // "the lobby on, the canteen off"
 	}
-	if s.wordAt(i) != "on" && s.wordAt(i) != "auf" || s.t[k].text == "upstairs" {
+	if s.wordAt(i) != "on" && s.wordAt(i) != "auf" {
 		return k - i
+	}
+	if s.t[k].text == "upstairs" || s.t[k].text == "downstairs" { // nothing is "on upstairs"
+		return 0
 	}
 	switched := slices.ContainsFunc(before, func(c cue) bool {
 		return c.is("on", "off", "open", "close", "dim", "brighten", "toggle", "stop", "lower", "raise", "shut", "up", "down") || c.amount != nil
@@ -197,13 +204,16 @@ func (s *sentence) settleCues(in []cue) []cue {
 			c.tags = []string{"part"}
 		case s.named && c.is("own") && slices.Contains([]string{"in", "of", "for", "here", "around", "hier"}, w):
 			c.tags = nil // who writes from nowhere means no room by "here"
+		case c.is("except") && w == "but" && next.is(verbs...) && len(next.places) == 0: // "lights on, but close the blinds"
+			c.tags = []string{"and"}
 		case c.is("room") && s.t[c.at].text == "rooms" && !next.is("light", "shade"):
 			c.tags = nil
 		case c.is("room") && next.is("light", "shade", "panel", "level"):
 			c.tags = []string{"own"}
 		case c.is("filler") && !c.is("max", "min", "own", "all", "up", "down", "on", "off", "not", "set"):
-			if c.apart && i+1 < len(in) {
-				in[i+1].apart = true
+			if i+1 < len(in) {
+				in[i+1].apart = in[i+1].apart || c.apart
+				in[i+1].instead = in[i+1].instead || c.instead
 			}
 			continue
 		}

@@ -307,8 +307,11 @@ const (
 	SceneSet  Reason = "scene"
 	Coloured  Reason = "color"
 	Heating   Reason = "heating"
-	Value     Reason = "value"  // no number that can be set
-	Either    Reason = "either" // a number that may be one to set or one to change by
+	Value     Reason = "value"    // no number that can be set
+	Either    Reason = "either"   // a number that may be one to set or one to change by
+	Undo      Reason = "undo"     // back to what was
+	Multiple  Reason = "multiple" // so many times as bright
+	Contrary  Reason = "contrary" // two states at once
 	Negated   Reason = "negated"
 	Nowhere   Reason = "what" // nothing says what is to be done, or with what
 	Cannot    Reason = "cannot"

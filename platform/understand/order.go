@@ -19,6 +19,12 @@ func (s *sentence) readOrder(names Names) (Frame, bool) {
 	o.when = whens(o.t, o.now)
 	all := o.cues()
 	f := Frame{Lang: s.f.Lang, Topic: Order}
+	if d, ok := o.complaint(); ok {
+		f.Do = []Do{d}
+		f.Set(Terse, true)
+		return f, true
+	}
+	all = o.leftAlone(all)
 	if len(all) == 0 || len(all) > longestOrder || o.questioned() {
 		return f, false
 	}
@@ -57,13 +63,16 @@ func (s *sentence) questioned() bool {
 	if (w == "how" || w == "what") && next == "about" {
 		return false
 	}
+	if k := slices.IndexFunc(s.t, func(w token) bool { return w.stem == "how" || w.stem == "what" }); k > 0 && s.wordAt(k-1) == "to" { // "back to how it was"
+		return false
+	}
 	if s.has0("which", "what", "who", "why", "whose", "how", "welche", "welcher", "welches", "welchem", "welchen", "warum", "wieso", "wer") || s.has0("wann", "when") && (w == "since" || w == "seit") {
 		return true
 	}
 	polite := slices.Contains([]string{"you", "we", "i", "someone", "somebody", "anyone", "anybody", "one", "please", "du", "sie", "ihr", "wir", "ich", "man", "jemand", "bitte", "mal", "mir", "uns", "es"}, next)
 	switch w {
 	case "can", "could", "would", "will", "may", "might", "kannst", "kann", "koennte", "koenntest", "koennen", "koennten", "wuerdest", "wuerden", "wuerde", "waeren", "waere", "waerst", "duerfte", "duerften":
-		if (next == "the" || next == "those") && (s.has0("be") || s.has0("go") || s.has0("come")) && slices.Contains([]string{"be", "go", "come"}, s.behindThing(i+2)) { // "could the lights be at 45 percent"
+		if (next == "the" || next == "those") && (s.has0("be") || s.has0("go") || s.has0("come")) && slices.Contains([]string{"be", "go", "come"}, s.behindThing(i+2)) && (w != "can" || !s.t[i+2].name || slices.ContainsFunc(s.t, func(w token) bool { return digit(w.stem[0]) && !w.used })) { // "could the lights be at 45 percent"
 			return false
 		}
 		if s.f.Lang == German && slices.Contains([]string{"das", "die", "der"}, next) && s.passive() { // "könnte das Licht ausgemacht werden"
@@ -183,9 +192,9 @@ func (s *sentence) parts(parts [][]cue) ([]Do, bool) {
 		instead := p[0].instead
 		var d Do
 		ok := false
-		for take := len(parts) - i; take > 1 && !ok && i > 0 == (i > 0); take-- { // "lobby, canteen and corridor" belong together
+		for take := len(parts) - i; take > 1 && !ok; take-- { // "lobby, canteen and corridor" belong together
 			joined := slices.Concat(parts[i : i+take]...)
-			if onlyPlaces(parts[i+1 : i+take]) {
+			if onlyPlaces(parts[i+1:i+take]) || onlyNamed(parts[i:i+take-1]) { // or "the lights in Alps, Lakes and the lobby to 50"
 				if d, ok = s.act(joined, before); ok {
 					i += take - 1
 				}
@@ -238,6 +247,16 @@ func onlyPlaces(parts [][]cue) bool {
 			if len(c.places) == 0 {
 				return false
 			}
+		}
+	}
+	return true
+}
+
+// onlyNamed reports whether parts name things at places, and nothing of what is to be done.
+func onlyNamed(parts [][]cue) bool {
+	for _, p := range parts {
+		if !slices.ContainsFunc(p, func(c cue) bool { return len(c.places) > 0 }) || slices.ContainsFunc(p, func(c cue) bool { return c.instead || len(c.places) == 0 && !c.is("light", "shade", "all") }) {
+			return false
 		}
 	}
 	return true

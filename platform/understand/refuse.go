@@ -14,6 +14,9 @@ func (s *sentence) whyNot(all []cue) *Unclear {
 		return u
 	}
 	imperative := s.imperative(all)
+	if u := s.reckoned(all, imperative); u != nil {
+		return u
+	}
 	if u := s.otherwise(all, imperative); u != nil {
 		return u
 	}
@@ -41,7 +44,34 @@ func (s *sentence) whyNot(all []cue) *Unclear {
 	case len(words) > 0:
 		return &Unclear{Cannot, join(words, s)}
 	}
+	if both := s.contrary(all); both != nil {
+		return &Unclear{Contrary, both}
+	}
 	return &Unclear{Nowhere, nil}
+}
+
+// contrary are two states that a thing cannot have together: "on and off again".
+func (s *sentence) contrary(all []cue) []string {
+	for _, pair := range [][2]string{{"on", "off"}, {"open", "close"}, {"up", "down"}, {"max", "min"}} {
+		first, second := s.told(all, pair[0]), s.told(all, pair[1])
+		if len(first) > 0 && len(second) > 0 {
+			return []string{first[len(first)-1], second[len(second)-1]}
+		}
+	}
+	return nil
+}
+
+// reckoned finds what would have to be reckoned from another state: "double the brightness", "back to how it was".
+func (s *sentence) reckoned(all []cue, imperative bool) *Unclear {
+	for _, one := range []struct {
+		why Reason
+		tag string
+	}{{Undo, "before"}, {Multiple, "multiple"}} {
+		if words := s.told(all, one.tag); words != nil && !persons[s.wordAt(0)] && (imperative || all[0].is(one.tag) || slices.ContainsFunc(all, func(c cue) bool { return c.is("set", "light", "shade", "level", "place", "it") })) {
+			return &Unclear{one.why, words}
+		}
+	}
+	return nil
 }
 
 // told are the words of the cues with a tag.
@@ -185,6 +215,9 @@ func (s *sentence) without(all []cue) *Unclear {
 	}{{For, []string{"for"}}, {Later, []string{"later", "for"}}} {
 		if words := s.told(all, one.tags...); len(words) > 0 && s.told(all, one.tags[0]) != nil {
 			rest := trim(drop(all, one.tags...))
+			if i := slices.IndexFunc(rest, func(c cue) bool { return c.amount != nil && s.wordAt(c.at-1) == "at" }); i > 0 && one.why == Later { // "at 7 tomorrow"
+				rest = slices.Concat(rest[:i-1], rest[i+1:])
+			}
 			if acts(rest) || s.imperative(rest) && s.scoped(rest) != nil {
 				return &Unclear{one.why, words}
 			}
@@ -203,17 +236,20 @@ func (s *sentence) otherwise(all []cue, imperative bool) *Unclear {
 	has := func(tags ...string) bool { return slices.ContainsFunc(all, func(c cue) bool { return c.is(tags...) }) }
 	starts := imperative || !persons[s.wordAt(0)] && s.wordAt(0) != "the"
 	thing := has("light", "shade", "place", "own", "room", "everything", "level")
+	short := has("place", "light", "own") && !slices.ContainsFunc(all, func(c cue) bool { // "atrium blue"
+		return !c.is("place", "color", "light", "own", "all", "scene", "purpose", "to") && c.amount == nil
+	})
 	arranging := imperative || has("set", "on", "show", "ready", "give")
 	kelvin := slices.ContainsFunc(all, func(c cue) bool {
 		return c.amount != nil && (strings.HasSuffix(c.amount.bad, " k") || strings.HasSuffix(c.amount.bad, "kelvin"))
 	})
 	switch {
-	case kelvin && imperative:
+	case kelvin && (imperative || short):
 		return &Unclear{Coloured, []string{"kelvin"}}
 	case !starts, has("panel"):
-	case has("scene") && (arranging || has("purpose")), has("purpose") && thing && has("ready") && arranging && !has("on", "off"):
+	case has("scene") && (arranging || has("purpose") || all[0].is("scene")), has("purpose") && thing && has("ready") && arranging && !has("on", "off"):
 		return &Unclear{SceneSet, s.told(all, "scene", "purpose")}
-	case has("color") && (has("light") || len(s.f.Places) > 0 || s.has0("kelvin", "colour")) && !has("brighter") && (imperative || has("light")):
+	case has("color") && (has("light") || len(s.f.Places) > 0 || s.has0("kelvin", "colour")) && !has("brighter") && (imperative || has("light") || short):
 		return &Unclear{Coloured, s.told(all, "color")}
 	case has("other") && (imperative || has("set")) && !has("light", "shade"):
 		return &Unclear{Heating, s.told(all, "other")}

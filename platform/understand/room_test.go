@@ -73,3 +73,33 @@ func TestANumberIsToOrByOrAskedFor(t *testing.T) {
 		}
 	}
 }
+
+// What people who write from nowhere say of the places of a building.
+func TestABuildingIsObeyed(t *testing.T) {
+	roomSet(t, "building.tsv", 100, house())
+}
+
+// What is not done is not done for the reason that is told.
+func TestAnOrderIsRefusedWithItsReason(t *testing.T) {
+	for text, want := range map[string]string{
+		"atrium blue please":                         "?",
+		"lobby blue please":                          "!color blue",
+		"lobby warmer, 3000 kelvin":                  "!color kelvin",
+		"In der Lobby bitte grünes Licht":            "!color grünes",
+		"Szene Willkommen in der Lobby":              "!scene szene",
+		"turn the lounge on at 7 tomorrow morning":   "!time tomorrow, morning",
+		"switch the lobby on and off again":          "!contrary on, off",
+		"set the canteen back to how it was":         "!undo back to how it was",
+		"double the brightness in the canteen":       "!multiple double",
+		"die Lobby doppelt so hell":                  "!multiple doppelt so hell",
+		"don't switch off the lobby":                 "!negated not",
+		"turn on the air conditioning in the lobby":  "!heating air conditioning",
+		"lobby to 130 percent":                       "!value 130",
+		"turn off the lobby lights for half an hour": "!for for half an hour",
+	} {
+		f := Read(text, house(), now)
+		if got := f.String(); got != want && !(want == "?" && f.Unclear != nil) {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}

@@ -135,3 +135,75 @@ func (s *sentence) firstOf(i int) bool {
 			return slices.Contains([]string{"then", "and", "afterward", "next", "dann", "danach", "und", "anschliessend"}, w.stem)
 		})
 }
+
+// leftAlone writes "…, but leave the corridor on" as "… except the corridor", where that is another state than the one that the rest
+// is brought to, or "as it is".
+func (s *sentence) leftAlone(all []cue) []cue {
+	var out []cue
+	for i := 0; i < len(all); i++ {
+		c := all[i]
+		if i == 0 || !slices.Contains([]string{"leave", "keep", "las", "lass", "lassen", "lasse"}, s.t[c.at].stem) {
+			out = append(out, c)
+			continue
+		}
+		end := i + 1
+		for end < len(all) && !all[end].is("and") && !(all[end].apart && len(all[end].places) == 0) {
+			end++
+		}
+		var places []cue
+		state := ""
+		fits := true
+		for _, o := range all[i+1 : end] {
+			switch {
+			case len(o.places) > 0:
+				places = append(places, o)
+			case o.is("on", "off", "open", "close", "up", "down"):
+				state += o.tags[0]
+			case o.is("untouched"):
+				state += "untouched"
+			default:
+				fits = fits && o.is("light", "shade", "it", "all", "own")
+			}
+		}
+		against := map[string]string{"on": "off", "off": "on", "open": "close", "close": "open", "up": "close", "down": "open"}[state]
+		apart := state == "untouched" || slices.ContainsFunc(all[:i], func(o cue) bool {
+			return o.is(against) || against == "close" && o.is("down", "lower") || against == "open" && o.is("up", "raise")
+		})
+		if !fits || len(places) == 0 || state == "" || !apart {
+			out = append(out, c)
+			continue
+		}
+		for len(out) > 0 && out[len(out)-1].is("and", "except") && len(out[len(out)-1].places) == 0 {
+			out = out[:len(out)-1]
+		}
+		out = append(out, cue{at: c.at, n: c.n, tags: []string{"except"}})
+		for _, p := range places {
+			p.apart = false
+			out = append(out, p)
+		}
+		i = end - 1
+	}
+	return out
+}
+
+// complaint understands who says of a place that it is too bright or too dark there, and nothing else: a step the other way.
+func (s *sentence) complaint() (Do, bool) {
+	d := Do{Kind: Light, Places: s.f.Places}
+	if len(d.Places) == 0 || s.asks {
+		return d, false
+	}
+	for i, w := range s.t {
+		if !w.name && !slices.Contains([]string{"on", "at", "am", "auf", "dem"}, w.stem) && !s.means(i, "reason", "reasoning", "reason-first") {
+			return d, false
+		}
+		if too := s.wordAt(i-1) == "too" || s.wordAt(i-1) == "zu"; too && d.Switch == "" {
+			switch s.wordAt(i) {
+			case "bright", "hell", "grell":
+				d.Switch = "dim"
+			case "dark", "dim", "gloomy", "dunkel", "finster", "duester":
+				d.Switch = "brighten"
+			}
+		}
+	}
+	return d, d.Switch != "" && !s.has0("not", "nicht", "never", "nie", "kein", "no")
+}
