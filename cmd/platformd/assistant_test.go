@@ -256,7 +256,7 @@ func TestContractControl(t *testing.T) {
 			t.Fatalf("a reading key acted: %v", a.building.Acted)
 		}
 		a.chat(order, "X-API-Key: "+a.control)
-		if got := a.chat(yes, "X-API-Key: "+a.control); !strings.Contains(got.str("reply"), "On its way: switch the lights off: Lobby") || len(a.building.Acted) != 1 { // what this building reports never changes
+		if got := a.chat(yes, "X-API-Key: "+a.control); !strings.Contains(got.str("reply"), "On its way: lights off: Lobby") || len(a.building.Acted) != 1 { // what this building reports never changes
 			t.Errorf("the yes: %s, sent %v", got.text, a.building.Acted)
 		}
 	})

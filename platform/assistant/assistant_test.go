@@ -110,7 +110,7 @@ func TestOrdersNeedPermissionPreviewAndYes(t *testing.T) {
 	says(t, tell("yes", true), "nothing waiting")
 	tell("set the ground floor to 40%", true)
 	b.Refuse[sitetest.Canteen] = "1 light is offline"
-	says(t, tell("yes", true), "Done", "Lobby", "Not done: set the lights to 40 %: Canteen, 1 light is offline")
+	says(t, tell("yes", true), "Done", "Lobby", "Not done: lights at 40 %: Canteen, 1 light is offline")
 	if got := len(b.Acted); got != 3 {
 		t.Errorf("%d orders were sent, want one for each of 3 zones: %v", got, b.Acted)
 	}
@@ -119,7 +119,7 @@ func TestOrdersNeedPermissionPreviewAndYes(t *testing.T) {
 	tell("which lights are on?", true) // anything else drops it
 	says(t, tell("yes", true), "nothing waiting")
 	for message, want := range map[string]string{
-		"turn off the lights": "which zone", "dim the lights by 0 %": "what to do with what", "dim the meters": "nothing called", "set the sauna to 50 %": "nothing called", "turn on Lobby 3": "whole zones",
+		"turn off the lights": "which zone", "dim the lights by 0 %": "not clear to me what should be done", "dim the meters": "nothing called", "set the sauna to 50 %": "nothing called", "turn on Lobby 3": "whole zones",
 		"set the temperature in the lobby to 21": "heating", "turn off the lobby lights tomorrow": "later", "restart the controller": "not something I can do", "turn off the lobby lights for an hour": "for a while", "turn off the lobby at 8 pm": "later", "turn off the lobby lights when it gets bright": "condition",
 		"close the workshop shades": "no zone in Annex workshop has a shade",
 	} {
@@ -199,12 +199,12 @@ func TestWhyAnOrderWasNotDoneIsSaidForPeople(t *testing.T) {
 		refuse string
 		want   string
 	}{
-		"offline":    {err: fmt.Errorf("send light_brightness to controller %q: %w", "main-street-5-f71092", platform.ErrOffline), want: "Not done: switch the lights off: Lobby, its controller is offline."},
-		"unknown":    {err: fmt.Errorf("send: %w", platform.ErrNotFound), want: "Not done: switch the lights off: Lobby, its controller is no longer known here."},
-		"unanswered": {err: fmt.Errorf("send: %w", platform.ErrUnanswered), want: "On its way: switch the lights off: Lobby (sent, and its controller has not answered yet)."},
-		"overloaded": {err: fmt.Errorf("send: %w", platform.ErrOverloaded), want: "Not done: switch the lights off: Lobby, too many orders are under way; try again."},
-		"invalid":    {err: platform.Invalid("130 percent: want 0 to 100"), want: "Not done: switch the lights off: Lobby, 130 percent: want 0 to 100."},
-		"internal":   {err: errors.New("database is locked (5)"), want: "Not done: switch the lights off: Lobby, it could not be sent; try again."},
+		"offline":    {err: fmt.Errorf("send light_brightness to controller %q: %w", "main-street-5-f71092", platform.ErrOffline), want: "Not done: lights off: Lobby, its controller is offline."},
+		"unknown":    {err: fmt.Errorf("send: %w", platform.ErrNotFound), want: "Not done: lights off: Lobby, its controller is no longer known here."},
+		"unanswered": {err: fmt.Errorf("send: %w", platform.ErrUnanswered), want: "On its way: lights off: Lobby (sent, and its controller has not answered yet)."},
+		"overloaded": {err: fmt.Errorf("send: %w", platform.ErrOverloaded), want: "Not done: lights off: Lobby, too many orders are under way; try again."},
+		"invalid":    {err: platform.Invalid("130 percent: want 0 to 100"), want: "Not done: lights off: Lobby, 130 percent: want 0 to 100."},
+		"internal":   {err: errors.New("database is locked (5)"), want: "Not done: lights off: Lobby, it could not be sent; try again."},
 		"a sentence": {refuse: "Main entrance downlight north of the reception desk, left row, and its neighbour are offline.", want: "left row, and its neighbour are offline."},
 		"many":       {refuse: long, want: "Canteen downlight does not answer, and more."},
 	} {
@@ -265,7 +265,7 @@ func TestWhoAsksAfterAnOrderIsNotToldOfBefore(t *testing.T) {
 		ask(t, e, platform.Inquiry{Session: "s", Message: "set the lobby to 30 %", Control: true})
 		done := ask(t, e, platform.Inquiry{Session: "s", Message: "yes", Control: true})
 		after := ask(t, e, platform.Inquiry{Session: "s", Message: "how bright are the lights in the lobby?"})
-		if warned := done.Text != "Done: set the lights to 30 %: Lobby."; warned == c.shown || warned != (done.Text == "On its way: set the lights to 30 %: Lobby.") || strings.Contains(after.Text, "30 %") != c.shown {
+		if warned := done.Text != "Done: lights at 30 %: Lobby."; warned == c.shown || warned != (done.Text == "On its way: lights at 30 %: Lobby.") || strings.Contains(after.Text, "30 %") != c.shown {
 			t.Errorf("%d looks: %s\n%s", c.looks, done.Text, after.Text)
 		}
 	}

@@ -23,8 +23,8 @@ func TestTheEndOfAnOrderIsSeenWhenItComes(t *testing.T) {
 		told    string
 		status  string
 	}{
-		{"arrives", true, "Of what you told me at 14:32: Done: close the shades: Lobby.", "Done: close the shades: Lobby."},
-		{"never", false, "Of what you told me at 14:32 I have not seen the end: On its way: close the shades: Lobby.", "On its way: close the shades: Lobby. After 5 minutes its end had not been seen."},
+		{"arrives", true, "Of what you told me at 14:32: Done: shades closed: Lobby.", "Done: shades closed: Lobby."},
+		{"never", false, "Of what you told me at 14:32 I have not seen the end: On its way: shades closed: Lobby.", "On its way: shades closed: Lobby. After 5 minutes its end had not been seen."},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestTheEndOfAnOrderIsSeenWhenItComes(t *testing.T) {
 				house.at.Store(&pose{"closing", 50})
 				ask(t, e, platform.Inquiry{Owner: "ada", Session: "s", Message: "close the lobby shades", Control: true})
 				first := ask(t, e, platform.Inquiry{Owner: "ada", Session: "s", Message: "yes", Control: true})
-				if first.Text != "On its way: close the shades: Lobby." {
+				if first.Text != "On its way: shades closed: Lobby." {
 					t.Fatalf("first: %s", first.Text)
 				}
 				if got := status(t, e, "ada"); len(got) != 1 || !got[0].OnItsWay || got[0].Text != first.Text {

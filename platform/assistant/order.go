@@ -101,12 +101,20 @@ func (a *asked) cannot() string {
 		return a.f("I do not understand orders with “not” (%s); say only what is to be done, and nothing happens to the rest.", said)
 	case understand.Value:
 		return a.f("I understood %s, and I need one whole number from 0 to 100: say for example “set the lobby to 60 %%”.", said)
+	case understand.Either:
+		return a.f("%s may be a value to set or one to change by: say “to %s” or “by %s”.", said, u.Words[0], u.Words[0])
+	case understand.Undo:
+		return a.f("I keep no earlier state to go back to; say to what level, from 0 to 100 %%.")
+	case understand.Multiple:
+		return a.f("I do not reckon with what it is now (%s); say to what level, from 0 to 100 %%.", said)
+	case understand.Contrary:
+		return a.f("%s exclude each other; say one of them.", said)
 	case understand.Elsewhere, understand.Missing:
 		return sentences(a.strange(), a.around())
 	case understand.Cannot:
 		return a.f("I do not understand %s, and that is not something I can do; I can set lights to a level and move or stop shades, zone by zone.", said)
 	}
-	return a.f("I need to know what to do with what, from 0 to 100 %%: say for example “set the lobby to 60 %%” or “move the lobby shades to 30 %%”.")
+	return a.f("it is not clear to me what should be done, or with what: say for example “set the lobby to 60 %%” or “move the lobby shades to 30 %%”.")
 }
 
 // steps are what one thing that an order wants means for every zone of it, or why it cannot be done.

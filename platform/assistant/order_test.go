@@ -39,6 +39,16 @@ func TestAnOrderIsDoneWholeOrNotAtAll(t *testing.T) {
 		{"all lights off but Lobby 1", []string{"I did nothing", "whole zones"}, nil},
 		{"all lights off except the ballroom", []string{"ballroom"}, nil},
 
+		{"turn the lobby up 20", []string{"I did nothing", "“20” may be a value to set or one to change by"}, nil},
+		{"Lobby um die Hälfte dimmen", []string{"Ich habe nichts getan", "„um hälfte“"}, nil},
+		{"set the lobby back to how it was", []string{"I did nothing", "no earlier state"}, nil},
+		{"double the brightness in the lobby", []string{"I did nothing", "to what level"}, nil},
+		{"switch the lobby on and off again", []string{"I did nothing", "“on” and “off” exclude each other"}, nil},
+		{"lights off downstairs, but leave the lobby and the corridor on", []string{"Not done yet"}, []string{"level 0 Canteen"}},
+		{"close the lobby blinds and turn the lights there on", []string{"Not done yet"}, []string{"level 100 Lobby", "position 0 Lobby"}},
+		{"it is far too bright in the lobby", []string{"Not done yet", "This would set the lights to"}, []string{"level 20 Lobby"}},
+		{"lobby to 30, sorry, 40 percent", []string{"Not done yet", "set the lights to 40 %: Lobby"}, []string{"level 40 Lobby"}},
+
 		{"lobby lights off at 8 pm", []string{"I did nothing", "cannot do it later (“at 8 pm”)"}, nil},
 		{"lobby lights off in ten minutes", []string{"I did nothing", "cannot do it later", "ten minutes"}, nil},
 		{"lobby lights on tomorrow morning", []string{"I did nothing", "cannot do it later", "tomorrow", "morning"}, nil},

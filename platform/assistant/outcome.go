@@ -175,7 +175,7 @@ func (o *Ordered) text() string {
 			if r.Fate != f {
 				continue
 			}
-			key := actionWords(o.Lang, r.Action)
+			key := leadsTo(o.Lang, r.Action)
 			if zones[key] == nil {
 				what = append(what, key)
 			}
@@ -194,6 +194,23 @@ func (o *Ordered) text() string {
 		}
 	}
 	return strings.Join(parts, " ")
+}
+
+// leadsTo is what an action leads to: "lights off".
+func leadsTo(lang understand.Lang, a platform.Action) string {
+	switch {
+	case a.Level != nil && *a.Level == 0:
+		return in(lang, "lights off")
+	case a.Level != nil:
+		return in(lang, "lights at %d %%", *a.Level)
+	case a.Position != nil && *a.Position == 0:
+		return in(lang, "shades closed")
+	case a.Position != nil && *a.Position == 100:
+		return in(lang, "shades open")
+	case a.Position != nil:
+		return in(lang, "shades %d %% open", *a.Position)
+	}
+	return in(lang, "shades stopped")
 }
 
 // exceptionsNamed is how many of a zone that did not obey are named.

@@ -62,7 +62,7 @@ func TestWhatBecameOfAnOrderIsToldInThreeWords(t *testing.T) {
 	a := &answering{sitetest.New(), platform.Outcome{Done: true, Things: 2}}
 	all(a, func(d *platform.Device) { d.Motion = "closing" })
 	first, later := ordered(t, a, "close the lobby shades", "yes", func() { all(a, func(d *platform.Device) { d.Motion, d.Position.Value = "stopped", 0 }) })
-	if first != "On its way: close the shades: Lobby." || !strings.Contains(later, "Of what you told me at 14:32: Done: close the shades: Lobby.") {
+	if first != "On its way: shades closed: Lobby." || !strings.Contains(later, "Of what you told me at 14:32: Done: shades closed: Lobby.") {
 		t.Errorf("moving: %s\n%s", first, later)
 	}
 	if _, later = ordered(t, a, "close the lobby shades", "yes", nil); strings.Contains(later, "told me") {
@@ -71,23 +71,23 @@ func TestWhatBecameOfAnOrderIsToldInThreeWords(t *testing.T) {
 
 	a = &answering{sitetest.New(), platform.Outcome{Detail: "shade 2: motor on bus facade (/dev/ttyUSB0): no answer", Things: 2, Not: []platform.Exception{stuck}}}
 	shade(a, lobby[0].Name, func(d *platform.Device) { d.Motion, d.Position.Value = "stopped", 0 })
-	if first, _ = ordered(t, a, "close the lobby shades", "yes", nil); first != "Done: close the shades: Lobby (1 of 2; "+stuck.Name+" does not answer)." {
+	if first, _ = ordered(t, a, "close the lobby shades", "yes", nil); first != "Done: shades closed: Lobby (1 of 2; "+stuck.Name+" does not answer)." {
 		t.Errorf("one is silent: %s", first)
 	}
-	if first, _ = ordered(t, a, "schließe die Rollos in der Lobby", "ja", nil); first != "Erledigt: Rollos schließen: Lobby (1 von 2; "+stuck.Name+" antwortet nicht)." {
+	if first, _ = ordered(t, a, "schließe die Rollos in der Lobby", "ja", nil); first != "Erledigt: Rollos geschlossen: Lobby (1 von 2; "+stuck.Name+" antwortet nicht)." {
 		t.Errorf("in German: %s", first)
 	}
 	both := a.out
 	both.Not = []platform.Exception{{Kind: stuck.Kind, ID: lobby[0].ID, Name: lobby[0].Name, Why: "bus"}, stuck}
 	a = &answering{sitetest.New(), both}
-	if first, _ = ordered(t, a, "close the lobby shades", "yes", nil); !strings.HasPrefix(first, "Not done: close the shades: Lobby, ") || strings.Contains(first, "/dev") {
+	if first, _ = ordered(t, a, "close the lobby shades", "yes", nil); !strings.HasPrefix(first, "Not done: shades closed: Lobby, ") || strings.Contains(first, "/dev") {
 		t.Errorf("none: %s", first)
 	}
 
 	refused := platform.Exception{Kind: stuck.Kind, ID: stuck.ID, Name: stuck.Name, Why: "unconfirmed"}
 	a = &answering{sitetest.New(), platform.Outcome{Things: 2, Not: []platform.Exception{refused}}}
 	all(a, func(d *platform.Device) { d.Motion = "stopped" })
-	if first, _ = ordered(t, a, "stop the lobby shades", "yes", nil); first != "Done: stop the shades: Lobby." {
+	if first, _ = ordered(t, a, "stop the lobby shades", "yes", nil); first != "Done: shades stopped: Lobby." {
 		t.Errorf("a stop of what stands: %s", first)
 	}
 	a.out.Not[0].Why = "silent"

@@ -147,7 +147,7 @@ func (s *sentence) leftAlone(all []cue) []cue {
 			continue
 		}
 		end := i + 1
-		for end < len(all) && !all[end].is("and") && !(all[end].apart && len(all[end].places) == 0) {
+		for end < len(all) && !(all[end].is("and") && (end+1 == len(all) || len(all[end+1].places) == 0)) && !(all[end].apart && len(all[end].places) == 0) {
 			end++
 		}
 		var places []cue
@@ -162,7 +162,7 @@ func (s *sentence) leftAlone(all []cue) []cue {
 			case o.is("untouched"):
 				state += "untouched"
 			default:
-				fits = fits && o.is("light", "shade", "it", "all", "own")
+				fits = fits && o.is("light", "shade", "it", "all", "own", "and")
 			}
 		}
 		against := map[string]string{"on": "off", "off": "on", "open": "close", "close": "open", "up": "close", "down": "open"}[state]
