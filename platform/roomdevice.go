@@ -18,7 +18,7 @@ const (
 	DeviceUnknown     = "This room is not set up yet. Refresh devices and assign a controller."
 	DeviceUnassigned  = "Assign a controller to the device."
 	DeviceUndeployed  = "The control panel is not deployed in this room; deploy it."
-	ControllerOffline = "The controller of this room is offline. Check its power and its network."
+	ControllerOffline = "This room's controller is offline. Check its power and its network."
 )
 
 // Missing says what has to be done before the device acts; empty: nothing.

@@ -182,7 +182,7 @@ func (l *lane) order() {
 		}
 	case "voice":
 		r := l.at.say(l.room, o.sentence(l))
-		l.heard(o, r.Success, r.Message)
+		l.heard(o, r.Success, r.Reply) // what is spoken names nobody where several did not obey
 	case "panel":
 		widget, kind, value := o.gesture(l)
 		r := l.at.tap(l.room, widget, kind, value)

@@ -185,6 +185,8 @@ func (s *sentence) settleCues(in []cue) []cue {
 		switch {
 		case w == "back" && drawn && !next.is("up", "down"): // "draw the curtains back"
 			c.tags = []string{"open"}
+		case w == "zu" && next.amount != nil && slices.ContainsFunc(in[i+2:], func(o cue) bool { return o.is("open", "close") }): // "zu zwei Dritteln öffnen"
+			continue
 		case w == "auf" && i > 0 && in[i-1].is("max"): // "das Licht voll auf"
 			continue
 		case c.is("to") && c.is("open"): // auf 40 %

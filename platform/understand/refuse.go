@@ -108,7 +108,7 @@ func (s *sentence) imperative(all []cue) bool {
 }
 
 // setters begin orders that nobody here can carry out.
-var setters = wordSet("restart reboot reset update upgrade install delete remove add create rename enable disable schedule lock unlock program assign commission swap undo start heat cool play mute call " +
+var setters = wordSet("restart reboot reset update upgrade install delete remove add create rename enable disable schedule lock unlock program assign commission swap undo touch start heat cool play mute call " +
 	"blink flash loesche starte sperre entsperre")
 
 // denied finds a negation, which turns an order into what is not understood.
@@ -122,8 +122,9 @@ func (s *sentence) denied(all []cue) *Unclear {
 			return &Unclear{Negated, []string{said(s.t, c.at, c.n)}}
 		}
 		rest := slices.DeleteFunc(slices.Clone(all[:i]), func(c cue) bool { return len(c.tags) == 0 && prohibiting[s.t[c.at].stem] }) // "do", "you should"
+		first := len(rest) == 0
 		rest = append(rest, all[i+1:]...)
-		if _, ok := s.actions(rest); ok || i == 0 && s.imperative(rest) || slices.ContainsFunc(all[:i], func(o cue) bool { return o.is("set") && o.at < 2 }) {
+		if _, ok := s.actions(rest); ok || first && s.imperative(rest) || slices.ContainsFunc(all[:i], func(o cue) bool { return o.is("set") && o.at < 2 }) {
 			return &Unclear{Negated, []string{said(s.t, c.at, c.n)}}
 		}
 	}

@@ -2,12 +2,11 @@ package voice
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"strconv"
 
 	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/understand"
 )
 
 // gesture is the finished gesture on the panel that a sentence stands for, and what is said when it is done. Without a
@@ -33,21 +32,27 @@ const stepPoints = 20
 
 // gesture of an intent, or why there is none. What depends on how the room is looks there, and at what the sentence does
 // earlier: a toggle becomes on or off before it is sent, a step a level.
-func (r *Room) gesture(ctx context.Context, d platform.RoomDevice, h Heard, earlier []gesture) (g gesture, why string) {
+func (r *Room) gesture(ctx context.Context, d platform.RoomDevice, h Heard, lang understand.Lang, earlier []gesture) (g gesture, why string) {
+	say := func(g gesture, done string, values ...any) (gesture, string) {
+		g.done = in(lang, done, values...)
+		return g, ""
+	}
 	switch h.Intent {
 	case LightsOn:
-		return power(true), ""
+		return say(power("on"), "Lights on.")
 	case LightsOff:
-		return power(false), ""
+		return say(power("off"), "Lights off.")
 	case LightsToggle:
-		_, on := r.lights(ctx, d, earlier)
-		return power(!on), ""
+		if _, on := r.lights(ctx, d, earlier); on {
+			return say(power("off"), "Lights off.")
+		}
+		return say(power("on"), "Lights on.")
 	case LightsSet:
-		return slider(wire.LightBrightness, *h.Slots.Percent, "Lights at %d percent."), ""
+		return say(slider(wire.LightBrightness, *h.Slots.Percent), "Lights at %d percent.", *h.Slots.Percent)
 	case LightsDim, LightsBrighten:
 		level, _ := r.lights(ctx, d, earlier)
 		if level == nil {
-			return g, `I don't know how bright the lights are now. Say for instance "lights to 50 percent".`
+			return g, in(lang, darkness)
 		}
 		by := stepPoints
 		if h.Slots.By != nil {
@@ -56,78 +61,29 @@ func (r *Room) gesture(ctx context.Context, d platform.RoomDevice, h Heard, earl
 		if h.Intent == LightsDim {
 			by = -by
 		}
-		return slider(wire.LightBrightness, min(100, max(1, *level+by)), "Lights at %d percent."), ""
+		goal := min(100, max(1, *level+by))
+		return say(slider(wire.LightBrightness, goal), "Lights at %d percent.", goal)
 	case ShadesOpen:
-		g = slider(wire.ShadePosition, 100, "")
-		g.done = "Shades opening."
-		return g, ""
+		return say(slider(wire.ShadePosition, 100), "Shades opening.")
 	case ShadesClose:
-		g = slider(wire.ShadePosition, 0, "")
-		g.done = "Shades closing."
-		return g, ""
+		return say(slider(wire.ShadePosition, 0), "Shades closing.")
 	case ShadesSet:
-		return slider(wire.ShadePosition, *h.Slots.Percent, "Shades going to %d percent open."), ""
+		return say(slider(wire.ShadePosition, *h.Slots.Percent), "Shades going to %d percent open.", *h.Slots.Percent)
 	case ShadesPreset:
 		name := map[string]string{wire.PresetOneThird: "one third", wire.PresetTwoThirds: "two thirds"}[h.Slots.Preset]
-		return gesture{widget: wire.ShadePreset, action: wire.Released, value: h.Slots.Preset, done: "Shades going to " + name + "."}, ""
+		return say(gesture{widget: wire.ShadePreset, action: wire.Released, value: h.Slots.Preset}, "Shades going to "+name+".")
 	case ShadesStop:
-		return gesture{widget: wire.ShadeStop, action: wire.Clicked, done: "Shades stopped."}, ""
+		return say(gesture{widget: wire.ShadeStop, action: wire.Clicked}, "Shades stopped.")
 	case PanelShow:
-		return gesture{done: "Here are the controls."}, ""
+		return say(gesture{}, "Here are the controls.")
 	}
-	return g, cannot
+	return g, in(lang, unheard)
 }
 
-func power(on bool) gesture {
-	if on {
-		return gesture{widget: wire.LightPower, action: wire.Changed, value: "on", done: "Lights on."}
-	}
-	return gesture{widget: wire.LightPower, action: wire.Changed, value: "off", done: "Lights off."}
+func power(value string) gesture {
+	return gesture{widget: wire.LightPower, action: wire.Changed, value: value}
 }
 
-func slider(widget string, percent int, done string) gesture {
-	g := gesture{widget: widget, action: wire.Released, value: strconv.Itoa(wire.SliderOf(percent)), percent: &percent}
-	if done != "" {
-		g.done = fmt.Sprintf(done, percent)
-	}
-	return g
-}
-
-// lights tells how bright the lights of a room will be after the gestures before, nil if that is not known, and whether any
-// will be on.
-func (r *Room) lights(ctx context.Context, d platform.RoomDevice, earlier []gesture) (level *int, on bool) {
-	level, on = r.lit(ctx, d)
-	for _, g := range earlier {
-		switch turned := g.value == "on"; {
-		case g.widget == wire.LightBrightness:
-			level, on = g.percent, *g.percent > 0
-		case g.widget == wire.LightPower && turned != on:
-			level, on = nil, turned // how bright they come on is the controller's
-		}
-	}
-	return level, on
-}
-
-// lit tells how bright the lights of a room are on average, nil if that is not known, and whether any is on. A level from
-// before a restart is not known.
-func (r *Room) lit(ctx context.Context, d platform.RoomDevice) (level *int, on bool) {
-	devices, err := r.cfg.Site.Devices(ctx, d.Controller)
-	if err != nil {
-		r.cfg.Log.Warn("voice: the state of the room is not known", "device", d.ID, "why", err)
-		return nil, false
-	}
-	sum, n := 0.0, 0
-	for _, v := range devices {
-		if v.Kind != platform.KindLight || !v.Online || v.Level == nil || v.Level.Source == string(wire.Restored) || !slices.ContainsFunc(v.Zones, func(z int64) bool { return slices.Contains(d.Clusters, z) }) {
-			continue
-		}
-		sum += v.Level.Value
-		n++
-		on = on || v.Level.Value > 0
-	}
-	if n == 0 {
-		return nil, false
-	}
-	mean := int(sum/float64(n) + 0.5)
-	return &mean, on
+func slider(widget string, percent int) gesture {
+	return gesture{widget: widget, action: wire.Released, value: strconv.Itoa(wire.SliderOf(percent)), percent: &percent}
 }

@@ -10,10 +10,20 @@ import (
 // Parse understands a sentence of at most [MaxText] characters, said in a room: it names no place, since the room is the
 // caller's own.
 func Parse(text string) Heard {
+	h, _ := read(text)
+	return h
+}
+
+// read is [Parse] with the frame that it is from, which tells the language and why something is not done.
+func read(text string) (Heard, understand.Frame) {
 	if utf8.RuneCountInString(text) > MaxText {
-		return Heard{Intent: Unknown}
+		return Heard{Intent: Unknown}, understand.Frame{}
 	}
 	f := understand.Read(text, understand.Names{}, time.Now())
+	return heardIn(f), f
+}
+
+func heardIn(f understand.Frame) Heard {
 	switch {
 	case f.Topic == understand.Order && f.Unclear == nil:
 		return heardAll(f.Do)

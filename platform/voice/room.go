@@ -6,10 +6,8 @@ import (
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -18,6 +16,7 @@ import (
 
 	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/understand"
 	"svc.internal/controller/shelf/web"
 )
 
@@ -76,10 +75,13 @@ type Sender interface {
 }
 
 // Room answers at [Path].
-type Room struct{ cfg Config }
+type Room struct {
+	cfg   Config
+	goals goals
+}
 
 // NewRoom makes the room.
-func NewRoom(cfg Config) *Room { return &Room{cfg} }
+func NewRoom(cfg Config) *Room { return &Room{cfg: cfg, goals: goals{of: map[string]goal{}}} }
 
 // Register adds the route.
 func (r *Room) Register(e *echo.Echo) { e.POST(Path, r.act) }
@@ -91,7 +93,7 @@ type request struct {
 	Source   *string `json:"source"`
 }
 
-// Response is what a person hears and reads. Speak is what Message is; Reply may say more.
+// Response is what a person hears and reads, in the language of the sentence. Speak is what Message is, and short; Reply may say more.
 type Response struct {
 	Success       bool   `json:"success"`
 	Message       string `json:"message"`
@@ -115,7 +117,7 @@ func (r *Room) act(c echo.Context) error {
 	if !web.SetCaller(c, &web.Caller{Name: "voice"}) {
 		return web.ErrCrowded
 	}
-	in, err := read(c)
+	in, err := requested(c)
 	if err != nil {
 		return err
 	}
@@ -172,7 +174,7 @@ func (r *Room) admits(req *http.Request) bool {
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1 && r.cfg.Token != ""
 }
 
-func read(c echo.Context) (in request, err error) {
+func requested(c echo.Context) (in request, err error) {
 	data, err := web.ReadBody(c, bodyLimit)
 	if err != nil {
 		return in, err
@@ -202,31 +204,20 @@ func (r *Room) room(ctx context.Context, id string) (d platform.RoomDevice, miss
 	return d, d.Missing(), nil
 }
 
-// cannot says what can be said.
-const cannot = `I can switch and dim the lights, and move the shades. Say for instance "lights to 50 percent" or "open the shades".`
-
-// refusals are why an order is not done as it was said, by [Slots.Reason].
-var refusals = map[string]string{
-	Schedule:  "I cannot do it later, or for a while only.",
-	Condition: "I cannot wait for a condition.",
-	Scope:     "I command the lights and the shades of this room, all of them.",
-	Scene:     "I cannot recall scenes.",
-	Color:     "I cannot set colours.",
-}
-
 // obey does what a sentence says, or says why not.
 func (r *Room) obey(ctx context.Context, d platform.RoomDevice, text string, out *Response) {
-	heard := Parse(text)
+	heard, frame := read(text)
 	todo := []Heard{heard}
 	if heard.Intent == Compound && len(heard.Slots.Actions) > 0 {
 		todo = heard.Slots.Actions
 	} else if !heard.Acts() {
-		r.discuss(ctx, d, heard, text, out)
+		r.discuss(ctx, d, heard, frame, text, out)
 		return
 	}
+	lang := frame.Lang
 	var steps []gesture
 	for _, h := range todo {
-		g, why := r.gesture(ctx, d, h, steps)
+		g, why := r.gesture(ctx, d, h, lang, steps)
 		if why != "" { // all or nothing
 			out.Message = why
 			return
@@ -234,85 +225,71 @@ func (r *Room) obey(ctx context.Context, d platform.RoomDevice, text string, out
 		steps = append(steps, g)
 	}
 	began := time.Now()
-	var said []string
-	for _, g := range steps {
+	var all []saying
+	ok := true
+	for i := 0; i < len(steps) && ok; i++ {
 		gone := time.Since(began)
 		stepCtx, cancel := context.WithTimeout(ctx, max(sentenceMost-gone, stepLeast))
-		sentence, ok := r.step(stepCtx, d, g, max(answerWithin-gone, stepLeast), out)
+		var one saying
+		one, ok = r.step(stepCtx, d, steps[i], lang, max(answerWithin-gone, stepLeast), out)
 		cancel()
-		if !slices.Contains(said, sentence) { // "Sent." once
-			said = append(said, sentence)
-		}
-		if !ok {
-			out.Message = strings.Join(said, " ")
-			return
-		}
+		all = append(all, one)
 	}
-	out.Success, out.Message = true, strings.Join(said, " ")
+	said := joined(all)
+	out.Success, out.Message, out.Reply = ok, said.speak, said.reply
 }
 
 // step does one thing that a sentence asks for and says what became of it, see [Sender].
-func (r *Room) step(ctx context.Context, d platform.RoomDevice, g gesture, patience time.Duration, out *Response) (sentence string, ok bool) {
+func (r *Room) step(ctx context.Context, d platform.RoomDevice, g gesture, lang understand.Lang, patience time.Duration, out *Response) (saying, bool) {
 	if g.widget != "" {
-		return r.send(ctx, d, g, patience)
+		return r.send(ctx, d, g, lang, patience)
 	}
 	if r.cfg.Open != nil {
 		if err := r.cfg.Open(ctx, d.ID); err == nil {
-			return g.done, true
+			return same(g.done), true
 		} else if !errors.Is(err, platform.ErrNotFound) {
 			r.cfg.Log.Warn("voice: the panel was not opened", "device", d.ID, "why", err)
-			return "The controls could not be opened; tap the panel's button on the screen.", false
+			return saying{in(lang, "The controls could not be opened."), in(lang, "The controls could not be opened; tap the panel's button on the screen.")}, false
 		}
 	}
 	out.Panel = wire.ControlsPanel
-	return g.done, true
+	return same(g.done), true
 }
 
 // send puts one gesture to the controller and says what became of it.
-func (r *Room) send(ctx context.Context, d platform.RoomDevice, g gesture, patience time.Duration) (sentence string, ok bool) {
+func (r *Room) send(ctx context.Context, d platform.RoomDevice, g gesture, lang understand.Lang, patience time.Duration) (saying, bool) {
 	ack, err := r.cfg.Send.Send(ctx, d.Controller, wire.WidgetAction{
 		DeviceID: d.ID, WorkspaceName: d.Workspace, PanelID: wire.ControlsPanel,
 		WidgetID: g.widget, Action: g.action, Value: g.value, Percent: g.percent, Origin: wire.OriginVoice,
 	}, patience)
 	switch {
 	case errors.Is(err, platform.ErrUnanswered):
-		return "Sent.", true
+		r.goals.set(d.ID, g, ack, time.Now())
+		return same(in(lang, "Sent.")), true
 	case errors.Is(err, platform.ErrOffline), errors.Is(err, platform.ErrNotFound):
-		return platform.ControllerOffline, false
+		return same(in(lang, platform.ControllerOffline)), false
 	case err != nil:
 		r.cfg.Log.Warn("voice: not sent", "device", d.ID, "controller", d.Controller, "why", err)
-		return "That could not be sent; try again.", false
+		return same(in(lang, "That could not be sent; try again.")), false
 	}
 	if r.cfg.Shown != nil {
 		r.cfg.Shown(d.Controller, d.ID, ack.Widgets)
 	}
 	switch ack.Status {
 	case wire.Applied, wire.Duplicate:
-		return g.done + offline(ack.Offline, g.thing()), true
+		r.goals.set(d.ID, g, ack, time.Now())
+		return same(g.done + offline(lang, ack.Offline, g.thing())), true
 	case wire.Expired, wire.Stale:
-		return "That came too late; nothing was done. Say it again.", false
+		return same(in(lang, "That came too late; nothing was done. Say it again.")), false
 	}
+	r.goals.forget(d.ID)
 	if len(ack.Not) > 0 {
-		var who []string
-		for _, x := range ack.Not {
-			who = append(who, x.Name+" "+platform.WhyNot(string(x.Why)))
-		}
-		return platform.NotAll(ack.Things, who), false
+		return exceptions(lang, ack.Things, ack.Not), false
 	}
-	if ack.Detail != "" {
-		return "Not done: " + strings.TrimSuffix(ack.Detail, ".") + ".", false
+	if ack.Detail != "" { // an older controller, which names nodes
+		return saying{in(lang, "Not all of it was done."), "Not done: " + strings.TrimSuffix(ack.Detail, ".") + "."}, false
 	}
-	return "That was not done.", false
-}
-
-func offline(n int, thing string) string {
-	switch n {
-	case 0:
-		return ""
-	case 1:
-		return " 1 " + thing + " is offline."
-	}
-	return fmt.Sprintf(" %d %ss are offline.", n, thing)
+	return same(in(lang, "That was not done.")), false
 }
 
 // bucketOf counts the sentences of a device.
@@ -320,33 +297,29 @@ func bucketOf(device string) platform.Bucket {
 	return platform.Bucket{ID: "voice:" + device, Limit: perDevice, Window: time.Minute, Stranger: true}
 }
 
-// discuss hands a sentence that does not act to the assistant, if there is one.
-func (r *Room) discuss(ctx context.Context, d platform.RoomDevice, h Heard, text string, out *Response) {
+// discuss answers a question about the lights or shades of the room, hands another sentence that does not act to the assistant if
+// there is one, and says else why nothing is done.
+func (r *Room) discuss(ctx context.Context, d platform.RoomDevice, h Heard, f understand.Frame, text string, out *Response) {
+	if said, ok := r.state(ctx, d, f); ok {
+		out.Success, out.Message = true, said
+		return
+	}
 	if r.cfg.Assistant == nil || h.Intent == Unknown {
-		out.Message = cannot
-		if why := refusals[h.Slots.Reason]; why != "" {
-			out.Message = "Nothing was done: " + why + " " + cannot
+		said := refuse(f.Lang, f.Unclear)
+		if h.Intent == Question && f.Topic != understand.Order {
+			said = saying{in(f.Lang, "I only know how the lights and shades are."), in(f.Lang, cannot)}
+		} else if h.Slots.Reason == Scope && f.Unclear == nil {
+			said = refuse(f.Lang, &understand.Unclear{Why: understand.Elsewhere})
 		}
+		out.Message, out.Reply = said.speak, said.reply
 		return
 	}
 	ctx = platform.WithIdentity(ctx, platform.Identity{Bucket: bucketOf(d.ID)})
 	reply, err := r.cfg.Assistant.Ask(ctx, platform.Inquiry{Owner: "voice:" + d.ID, Session: "voice", Message: text, Site: d.Controller}, nil)
 	if err != nil {
 		r.cfg.Log.Warn("voice: the assistant did not answer", "device", d.ID, "why", err)
-		out.Message = "I cannot answer that now; try again."
+		out.Message = in(f.Lang, "I cannot answer that now; try again.")
 		return
 	}
 	out.Success, out.Reply, out.Message = true, reply.Text, firstSentences(reply.Text)
-}
-
-// firstSentences is what is spoken of a long answer.
-func firstSentences(text string) string {
-	const spoken = 300
-	if len(text) <= spoken {
-		return text
-	}
-	if i := strings.LastIndex(text[:spoken], ". "); i > 0 {
-		return text[:i+1]
-	}
-	return strings.ToValidUTF8(text[:spoken], "") + "…"
 }

@@ -1,0 +1,93 @@
+package voice
+
+import (
+	"testing"
+	"time"
+
+	"svc.internal/controller/cloud/wire"
+	"svc.internal/controller/platform"
+)
+
+func shade(position float64, motion string) platform.Device {
+	return platform.Device{Kind: platform.KindShade, Online: true, Zones: []int64{1}, Position: &platform.Reading{Value: position}, Motion: motion}
+}
+
+func away(d platform.Device) platform.Device { d.Online = false; return d }
+
+// How the lights and shades of the room are is answered, of this room and without the assistant.
+func TestAQuestionAboutTheRoomIsAnswered(t *testing.T) {
+	other := light(100)
+	other.Zones = []int64{9}
+	for _, c := range []struct {
+		text string
+		room []platform.Device
+		says string
+	}{
+		{"are the lights on?", []platform.Device{light(30), light(50)}, "Yes: the lights are on, at 40 percent."},
+		{"are the lights on?", []platform.Device{light(0), other}, "No: the lights are off."},
+		{"are the lights on?", []platform.Device{light(0), light(50), light(50)}, "Yes: 2 of 3 lights are on."},
+		{"are all the lights on?", []platform.Device{light(0), light(50)}, "No: 1 of 2 lights are on."},
+		{"are the lights off?", []platform.Device{light(0)}, "Yes: the lights are off."},
+		{"how bright are the lights?", []platform.Device{light(40), away(light(80))}, "The lights are on, at 40 percent. 1 did not report."},
+		{"are the lights on?", []platform.Device{restored(light(50))}, "I do not know how the lights are now."},
+		{"are the blinds open?", []platform.Device{shade(100, "")}, "Yes: the shades are open."},
+		{"are the shades closed?", []platform.Device{shade(30, "")}, "No: the shades are 30 percent open."},
+		{"how far open are the blinds?", []platform.Device{shade(30, ""), shade(50, "")}, "The shades are 40 percent open."},
+		{"are the blinds open?", []platform.Device{shade(30, "closing")}, "No: the shades are moving."},
+		{"Ist das Licht an?", []platform.Device{light(40)}, "Ja: das Licht ist an, mit 40 Prozent."},
+		{"Sind die Rollos zu?", []platform.Device{shade(0, "")}, "Ja: die Rollos sind zu."},
+	} {
+		b := &building{lights: c.room}
+		if out := b.say(t, c.text); !out.Success || out.Speak != c.says || len(b.sent) > 0 {
+			t.Errorf("%q says %q, want %q; sent %v", c.text, out.Speak, c.says, b.sent)
+		}
+	}
+}
+
+// Brighter and darker count from what the room was told last, not from what was reported before.
+func TestAStepCountsFromTheNewestIntent(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		first string
+		ack   wire.Ack
+		slow  bool
+		then  string
+		says  string
+	}{
+		{"a level", "lights to 20 percent", wire.Ack{Status: wire.Applied}, false, "brighter", "Lights at 40 percent."},
+		{"a level that was not answered", "lights to 20 percent", wire.Ack{}, true, "brighter", "Sent."},
+		{"two steps", "brighter", wire.Ack{Status: wire.Applied}, false, "brighter", "Lights at 100 percent."},
+		{"off", "lights off", wire.Ack{Status: wire.Applied}, false, "toggle the lights", "Lights on."},
+		{"on, as the controller says", "lights on", wire.Ack{Status: wire.Applied, Widgets: map[string]string{wire.LightBrightness: "128"}}, false, "dim the lights by 10 percent", "Lights at 40 percent."},
+		{"on, nobody says how bright", "lights on", wire.Ack{Status: wire.Applied}, false, "brighter", darkness},
+		{"what was not done", "lights to 20 percent", wire.Ack{Status: wire.Failed}, false, "brighter", "That was not done."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			before := light(70)
+			before.ReportedAt = time.Now().Add(-time.Second)
+			b := &building{lights: []platform.Device{before}, ack: c.ack, slow: c.slow}
+			say := b.open(t, false)
+			say(good, `{"deviceId":"room","text":`+quoted(c.first)+`}`)
+			_, out := say(good, `{"deviceId":"room","text":`+quoted(c.then)+`}`)
+			if out.Speak != c.says {
+				t.Errorf("says %q, want %q", out.Speak, c.says)
+			}
+			if last := b.sent[len(b.sent)-1]; c.slow && (last.Percent == nil || *last.Percent != 40) {
+				t.Errorf("sent %+v", last)
+			}
+			if last := b.sent[len(b.sent)-1]; c.name == "what was not done" && *last.Percent != 90 {
+				t.Errorf("sent %+v", last)
+			}
+		})
+	}
+	t.Run("until it reports", func(t *testing.T) {
+		b := &building{lights: []platform.Device{light(70)}, ack: wire.Ack{Status: wire.Applied}}
+		say := b.open(t, false)
+		say(good, `{"deviceId":"room","text":"lights to 20 percent"}`)
+		b.lights[0] = light(50) // a hand on the switch
+		b.lights[0].ReportedAt = time.Now().Add(time.Second)
+		if _, out := say(good, `{"deviceId":"room","text":"brighter"}`); out.Speak != "Lights at 70 percent." {
+			t.Errorf("says %q", out.Speak)
+		}
+	})
+}
