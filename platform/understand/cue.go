@@ -119,7 +119,7 @@ func (s *sentence) cues() []cue {
 		}
 		if took == 0 {
 			c := cue{at: i, n: 1, apart: w.apart}
-			if sure && slices.Contains([]string{"is", "are", "that", "ist", "sind", "dass"}, w.stem) {
+			if sure && slices.Contains([]string{"is", "are", "be", "were", "would", "could", "that", "ist", "sind", "dass", "sein", "waere", "waeren", "wuerde", "wuerden", "koennten", "koennte"}, w.stem) {
 				c.tags = []string{"filler"}
 			}
 			add(c)

@@ -55,7 +55,10 @@ const longestOrder = 60
 
 // questioned reports whether a sentence is put as a question, and not as a polite order.
 func (s *sentence) questioned() bool {
-	i := 0
+	i := s.reasonAt(0)
+	if i == len(s.t) {
+		i = 0
+	}
 	for i < len(s.t) && slices.Contains([]string{"hey", "hi", "hello", "ok", "okay", "please", "so", "and", "um", "well", "then", "webex", "now", "bitte", "hallo", "also", "thanks"}, s.t[i].stem) {
 		i++
 	}
@@ -79,6 +82,9 @@ func (s *sentence) questioned() bool {
 			return false
 		}
 		if next == "do" && s.wordAt(i+2) == "with" { // "could do with more light"
+			return false
+		}
+		if next == "it" && s.has0("possible", "trouble", "ok", "okay", "much", "problem") { // "would it be too much trouble to"
 			return false
 		}
 		return !polite || slices.Contains([]string{"tell", "check", "explain", "mir", "control", "hear", "understand", "help", "report"}, s.wordAt(i+2))
@@ -115,7 +121,7 @@ func (s *sentence) terse(all []cue) bool {
 		w := s.t[c.at].stem
 		return c.is("set", "flip", "give", "shut", "toggle", "dim", "brighten", "increase", "reduce", "raise", "lower", "pull", "draw", "stop", "show", "bringup", "max", "morelight", "lesslight", "dimmer", "brighter") ||
 			c.is("open", "close") && (w == "open" || w == "close" || w == "oeffne" || w == "schliesse") && c.at < 3 || c.is("on", "off") && w != "on" && w != "off" && w != "out" && w != "an" && w != "aus"
-	}) && !s.has0("please", "bitte", "mind", "chance", "would", "could", "wuerde", "wuerden", "koennte", "koennten", "koenntest", "waere", "waeren", "haette", "haetten", "gern", "gerne")
+	}) && !s.has0("please", "bitte", "mind", "chance", "would", "could", "wuerde", "wuerden", "koennte", "koennten", "koenntest", "waere", "waeren", "haette", "haetten", "gern", "gerne", "bitten", "duerfte")
 }
 
 // actions reads all that an order wants done, in order, or nothing.

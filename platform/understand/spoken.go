@@ -51,23 +51,27 @@ func (s *sentence) kindNamed(tag string) bool {
 }
 
 // reasonAt is the number of words from i on that only tell why somebody wants it: "it is so dark in here", "so we can see the
-// screen". All of them are words of reasons, one at least is what the reason is, and nothing in them could be done.
+// screen". All of them are words of reasons, one at least is what the reason is, and nothing in them could be done. What somebody
+// sees or reads may be anything.
 func (s *sentence) reasonAt(i int) int {
-	is := func(k int, tag string) bool { return k < len(s.t) && !s.t[k].used && s.means(k, tag) }
-	if !is(i, "reason-first") {
+	is := func(k int, tag string) bool {
+		return k < len(s.t) && (!s.t[k].used || slices.Contains([]string{"heute", "jetzt", "today", "now"}, s.t[k].text)) && s.means(k, tag)
+	}
+	if !is(i, "reason-first") || i > 0 && !s.t[i].apart && !s.reasonBegins(i) {
 		return 0
 	}
-	k, told := i, false
+	k, told, seeing := i, false, false
 	for k < len(s.t) {
 		w := s.t[k].stem
 		switch {
 		case k > i && s.t[k].apart:
 			return length(k-i, told)
 		case is(k, "reason"):
-			told = true
+			told, seeing = true, seeing || reading[w]
 		case is(k, "reason-first"), is(k, "reasoning"):
-		case w == "not" && (is(k+1, "reason") || is(k+1, "reasoning") || is(k+2, "reason")) && (s.t[k+1].stem == "see" || s.t[k+1].stem == "read" || s.t[k+1].stem == "need"):
+		case w == "not" && (reading[s.wordAt(k+1)] || s.wordAt(k+1) == "need"), w == "nicht" && reading[s.wordAt(k+1)]:
 		case is(k, "light") && s.complains(k), is(k, "shade") && s.complains(k):
+		case seeing && !s.t[k].used && !digit(w[0]) && !s.orders(k):
 		default:
 			if i == 0 || s.t[i].apart { // an order follows without a comma
 				return length(k-i, told && s.opens(k))
@@ -77,6 +81,28 @@ func (s *sentence) reasonAt(i int) int {
 		k++
 	}
 	return length(k-i, told)
+}
+
+// reading are verbs of what people do with light.
+var reading = wordSet("see read watch lesen sehen sehe seh sieht lese anschauen schauen schaue")
+
+// reasonBegins reports whether a reason begins at a word in the middle of a sentence: with a word that says so, or with a whole
+// clause, which no preposition leads to ("at the end of the meeting").
+func (s *sentence) reasonBegins(i int) bool {
+	if slices.Contains([]string{"because", "cause", "so", "since", "weil", "denn", "damit"}, s.wordAt(i)) {
+		return true
+	}
+	if before := s.wordAt(i - 1); prepositions[before] || s.means(i-1, "if") || slices.Contains([]string{"to", "during", "with", "after", "before", "until", "bei", "nach", "vor", "bis", "zum", "zur", "mit"}, before) {
+		return false
+	}
+	return slices.ContainsFunc(s.t[i+1:min(i+3, len(s.t))], func(w token) bool {
+		return slices.Contains([]string{"is", "are", "am", "can", "have", "need", "want", "ist", "sind", "bin", "kann", "blendet"}, w.stem)
+	})
+}
+
+// orders reports whether a word may be of an order.
+func (s *sentence) orders(k int) bool {
+	return s.means(k, "light", "shade", "panel", "everything", "set", "flip", "give", "on", "off", "dim", "brighten", "open", "close", "shut", "raise", "lower", "increase", "reduce", "stop", "toggle", "if", "and", "level", "brighter", "dimmer", "up", "down", "later")
 }
 
 func length(n int, so bool) int {
@@ -112,7 +138,7 @@ func (s *sentence) takenBack(in []cue) []cue {
 	for i, c := range in {
 		correcting := c.is("correct")
 		if c.is("no") && len(c.tags) > 0 { // "no lights" is none, "no, lights" is one
-			next := i+1 < len(in) && (in[i+1].apart || in[i+1].is("correct"))
+			next := i+1 < len(in) && (in[i+1].apart || in[i+1].is("correct") || in[i+1].amount != nil && len(out) > 0 && out[len(out)-1].amount != nil)
 			correcting = correcting || next || c.apart && i+1 < len(in) && in[i+1].is("on", "off", "amount", "set", "up", "down", "open", "close")
 		}
 		if correcting && i+1 < len(in) {

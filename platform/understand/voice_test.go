@@ -11,6 +11,28 @@ import (
 func TestChatObeysWhatVoiceObeys(t *testing.T) {
 	names := house()
 	acting, apart := 0, 0
+	same := func(text string) {
+		voice := Read(text, Names{}, now)
+		chat := Read(text, names, now)
+		if len(voice.Do) == 0 || voice.Unclear != nil {
+			if len(chat.Do) > 0 && chat.Unclear == nil && len(chat.Do[0].Places) == 0 {
+				t.Errorf("%q: voice does nothing, chat %s", text, chat)
+			}
+			return
+		}
+		acting++
+		switch {
+		case chat.String() == voice.String():
+		case chat.Unclear != nil && (chat.Unclear.Why == Elsewhere || chat.Unclear.Why == Missing): // "in here" is nowhere for who writes
+			apart++
+		case len(chat.Do) == 1 && len(chat.Do[0].Places) > 0 && chat.Do[0].Switch == voice.Do[0].Switch: // the building has meeting rooms
+			apart++
+		case len(chat.Do) == 0 && len(chat.Places) > 0: // likewise: "the meeting is over"
+			apart++
+		default:
+			t.Errorf("%q: voice hears %s, chat %s", text, voice, chat)
+		}
+	}
 	for _, file := range []string{"../voice/testdata/utterances.jsonl", "../voice/testdata/otherwise.jsonl"} {
 		f, err := os.Open(file)
 		if err != nil {
@@ -24,25 +46,11 @@ func TestChatObeysWhatVoiceObeys(t *testing.T) {
 			if err := json.Unmarshal(in.Bytes(), &l); err != nil {
 				t.Fatal(err)
 			}
-			voice := Read(l.Text, Names{}, now)
-			if len(voice.Do) == 0 || voice.Unclear != nil {
-				if chat := Read(l.Text, names, now); len(chat.Do) > 0 && chat.Unclear == nil && len(chat.Do[0].Places) == 0 {
-					t.Errorf("%q: voice does nothing, chat %s", l.Text, chat)
-				}
-				continue
-			}
-			acting++
-			chat := Read(l.Text, names, now)
-			switch {
-			case chat.String() == voice.String():
-			case chat.Unclear != nil && (chat.Unclear.Why == Elsewhere || chat.Unclear.Why == Missing): // "in here" is nowhere for who writes
-				apart++
-			case len(chat.Do) == 1 && len(chat.Do[0].Places) > 0 && chat.Do[0].Switch == voice.Do[0].Switch: // the building has meeting rooms
-				apart++
-			default:
-				t.Errorf("%q: voice hears %s, chat %s", l.Text, voice, chat)
-			}
+			same(l.Text)
 		}
+	}
+	for _, l := range readSet(t, "room.tsv") {
+		same(l.text)
 	}
 	if apart > 20 {
 		t.Errorf("%d of %d orders differ", apart, acting)
