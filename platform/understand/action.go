@@ -1,6 +1,9 @@
 package understand
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // sayings are what the cues of one action say, each at most once.
 type sayings struct {
@@ -204,7 +207,7 @@ func (s *sentence) light(d Do, y sayings) (Do, bool) {
 			d.Switch = "dim"
 		}
 		return d, !y.has("shut", "show", "pull")
-	case y.has("give") && y.has("light"): // "give us some light"
+	case y.has("give") && y.has("light"), s.f.Lang == German && y.has("set") && y.only("set", "light") && strings.HasPrefix(s.t[y.first].stem, "mach"): // "give us some light", "mach Licht"
 		d.Switch = "on"
 		return d, true
 	}

@@ -194,6 +194,8 @@ func (s *sentence) settleCues(in []cue) []cue {
 			if next.amount != nil || next.is("max", "min", "fully", "on", "off", "close") {
 				c.tags = []string{"to"}
 			}
+		case len(c.tags) == 0 && next.amount != nil && slices.Contains([]string{"about", "around", "roughly", "approximately", "etwa", "ungefaehr", "rund", "circa", "ca", "zirka"}, w):
+			continue
 		case w == "power" && i > 0 && in[i-1].amount != nil: // "half power"
 			c.tags = []string{"level"}
 		case w == "back" && next.is("light", "shade"):

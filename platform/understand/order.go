@@ -9,7 +9,10 @@ import (
 // an order does; then the frame says what keeps it from being done.
 func (s *sentence) readOrder(names Names) (Frame, bool) {
 	o := &sentence{t: slices.Clone(s.t), lex: s.lex, now: s.now, asks: s.asks, named: len(names.all) > 0, claims: map[string]bool{}, f: Frame{Lang: s.f.Lang}}
-	o.t = repeated(o.t)
+	o.t = greetingless(repeated(o.t))
+	if len(o.t) == 0 {
+		return Frame{}, false
+	}
 	if s.f.Lang == English {
 		o.heard()
 	} else {

@@ -19,6 +19,19 @@ func repeated(t []token) []token {
 	return out
 }
 
+// greetingless drops a greeting, which holds a time of day: "good evening, lights on".
+func greetingless(t []token) []token {
+	n := 0
+	for n < len(t) && n < 4 && slices.Contains([]string{"good", "guten", "schoenen", "hello", "hi", "hey", "hallo"}, t[n].stem) {
+		n++
+	}
+	day := n < len(t) && slices.Contains([]string{"morning", "afternoon", "evening", "day", "morgen", "tomorrow", "tag", "abend"}, t[n].stem)
+	if day && n+1 < len(t) && (n > 0 || t[n+1].apart) {
+		return t[n+1:]
+	}
+	return t
+}
+
 // germanVerbs writes forms of German verbs as the lexicon has them: "auszumachen" as "ausmachen", "zu öffnen" as "öffnen", and takes
 // out the "Sie" of "machen Sie".
 func (s *sentence) germanVerbs() {
@@ -31,7 +44,7 @@ func (s *sentence) germanVerbs() {
 			}
 		}
 		verb := strings.HasSuffix(w.stem, "n")
-		if w.stem == "sie" && i > 0 && strings.HasSuffix(s.t[i-1].stem, "en") && s.means(i-1, "set", "on", "off", "open", "close", "dim", "brighten", "increase", "reduce", "raise", "lower", "stop", "show", "toggle") && !(i == len(s.t)-1) {
+		if (w.stem == "sie" || w.stem == "wir") && i > 0 && strings.HasSuffix(s.t[i-1].stem, "en") && s.means(i-1, "set", "on", "off", "open", "close", "dim", "brighten", "increase", "reduce", "raise", "lower", "stop", "show", "toggle") && !(i == len(s.t)-1) {
 			continue
 		}
 		if verb && i > 0 && s.t[i-1].stem == "zu" && len(out) > 0 && (s.means(i, "on", "off", "open", "close", "dim", "brighten", "increase", "reduce", "raise", "lower", "stop") || s.means(i, "set") && !shades) {
@@ -67,7 +80,7 @@ func (s *sentence) reasonAt(i int) int {
 		case k > i && s.t[k].apart:
 			return length(k-i, told)
 		case is(k, "reason"):
-			told, seeing = true, seeing || reading[w]
+			told, seeing = true, seeing || reading[w] || w == "sun" || w == "sonne"
 		case is(k, "reason-first"), is(k, "reasoning"):
 		case w == "not" && (reading[s.wordAt(k+1)] || s.wordAt(k+1) == "need"), w == "nicht" && reading[s.wordAt(k+1)]:
 		case is(k, "light") && s.complains(k), is(k, "shade") && s.complains(k):
