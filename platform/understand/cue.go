@@ -194,6 +194,10 @@ func (s *sentence) settleCues(in []cue) []cue {
 			if next.amount != nil || next.is("max", "min", "fully", "on", "off", "close") {
 				c.tags = []string{"to"}
 			}
+		case (w == "right" && len(c.tags) == 0 || w == "way" && (len(out) == 0 || out[len(out)-1].amount == nil)) && next.is("up", "down", "open"), i == 0 && (w == "about" || w == "regarding"):
+			continue
+		case w == "alles" && next.is("light"):
+			c.tags = []string{"all"}
 		case len(c.tags) == 0 && next.amount != nil && slices.Contains([]string{"about", "around", "roughly", "approximately", "etwa", "ungefaehr", "rund", "circa", "ca", "zirka"}, w):
 			continue
 		case w == "power" && i > 0 && in[i-1].amount != nil: // "half power"

@@ -199,6 +199,12 @@ func (s *sentence) parts(parts [][]cue) ([]Do, bool) {
 	for i := 0; i < len(parts); i++ {
 		p := parts[i]
 		instead := p[0].instead
+		if d, ok := thingOnly(p); ok && i+1 < len(parts) && slices.ContainsFunc(parts[i+1], func(c cue) bool { return c.is("it") }) { // "the lights: turn them off"
+			before = d
+			parts[i+1] = slices.Clone(parts[i+1])
+			parts[i+1][0].instead = parts[i+1][0].instead || instead
+			continue
+		}
 		var d Do
 		ok := false
 		for take := len(parts) - i; take > 1 && !ok; take-- { // "lobby, canteen and corridor" belong together
@@ -259,6 +265,24 @@ func onlyPlaces(parts [][]cue) bool {
 		}
 	}
 	return true
+}
+
+// thingOnly is what a part names that says nothing of what is to be done.
+func thingOnly(p []cue) (Do, bool) {
+	var d Do
+	for _, c := range p {
+		switch {
+		case len(c.places) > 0:
+			d.Places = append(d.Places, c.places...)
+		case c.is("light") && d.Kind != Shade:
+			d.Kind = Light
+		case c.is("shade") && d.Kind != Light:
+			d.Kind = Shade
+		case !c.is("own", "all"):
+			return d, false
+		}
+	}
+	return d, d.Kind != ""
 }
 
 // onlyNamed reports whether parts name things at places, and nothing of what is to be done.

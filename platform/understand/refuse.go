@@ -296,7 +296,7 @@ func (s *sentence) scoped(all []cue) *Unclear {
 				rest = append(rest, c)
 			}
 		}
-		if do, ok := s.actions(trim(rest)); ok && !slices.ContainsFunc(do, func(d Do) bool { return d.Kind == Panel }) && slices.ContainsFunc(rest, func(c cue) bool { return c.is("light", "shade", "level", "place") }) {
+		if do, ok := s.actions(trim(rest)); ok && !slices.ContainsFunc(do, func(d Do) bool { return d.Kind == Panel }) && slices.ContainsFunc(rest, func(c cue) bool { return c.is("light", "shade", "level", "place", "morelight", "lesslight") }) {
 			return &Unclear{Elsewhere, join(words, s)}
 		}
 	}

@@ -7,9 +7,10 @@ import (
 	"testing"
 )
 
-// does is what a sentence would have done, "-" if nothing; "all" of a room is the room.
+// does is what a sentence would have done, "-" if nothing; "all" of a room is the room, and it does nothing for the whole building or
+// for everything in it.
 func does(f Frame) string {
-	if f.Topic != Order || f.Unclear != nil || len(f.Do) == 0 {
+	if f.Topic != Order || f.Unclear != nil || len(f.Do) == 0 || slices.ContainsFunc(f.Do, func(d Do) bool { return d.House || d.Kind == Everything && len(d.Places) == 0 }) {
 		return "-"
 	}
 	return allOf.ReplaceAllString(f.String(), "$1")

@@ -73,21 +73,24 @@ func (s *sentence) reasonAt(i int) int {
 	if !is(i, "reason-first") || i > 0 && !s.t[i].apart && !s.reasonBegins(i) {
 		return 0
 	}
-	k, told, seeing := i, false, false
+	k, told, seeing, clause := i, false, false, false
 	for k < len(s.t) {
 		w := s.t[k].stem
+		clause = clause || finite[w]
 		switch {
 		case k > i && s.t[k].apart:
 			return length(k-i, told)
 		case is(k, "reason"):
-			told, seeing = true, seeing || reading[w] || w == "sun" || w == "sonne"
+			told, seeing = true, seeing || reading[w] || glaring[w]
+		case glaring[w]:
+			seeing = true
 		case is(k, "reason-first"), is(k, "reasoning"):
 		case w == "not" && (reading[s.wordAt(k+1)] || s.wordAt(k+1) == "need"), w == "nicht" && reading[s.wordAt(k+1)]:
 		case is(k, "light") && s.complains(k), is(k, "shade") && s.complains(k):
 		case seeing && !s.t[k].used && !digit(w[0]) && !s.orders(k):
 		default:
 			if i == 0 || s.t[i].apart { // an order follows without a comma
-				return length(k-i, told && s.opens(k))
+				return length(k-i, told && clause && s.opens(k))
 			}
 			return 0
 		}
@@ -96,8 +99,14 @@ func (s *sentence) reasonAt(i int) int {
 	return length(k-i, told)
 }
 
+// finite are words that make a clause of a reason: "the meeting is over", but not "the meeting lights".
+var finite = wordSet("is are am was can cannot have has need want get too so ist sind bin kann koennen haben hat zu so blendet scheint wollen will fangen faengt beginnt startet sehe seh sieht schauen moechte moechten")
+
 // reading are verbs of what people do with light.
 var reading = wordSet("see read watch lesen sehen sehe seh sieht lese anschauen schauen schaue")
+
+// glaring are things of which anything is said that is wrong with them.
+var glaring = wordSet("sun sonne screen leinwand slide projector beamer people everyone leute folien")
 
 // reasonBegins reports whether a reason begins at a word in the middle of a sentence: with a word that says so, or with a whole
 // clause, which no preposition leads to ("at the end of the meeting").
@@ -115,7 +124,7 @@ func (s *sentence) reasonBegins(i int) bool {
 
 // orders reports whether a word may be of an order.
 func (s *sentence) orders(k int) bool {
-	return s.means(k, "light", "shade", "panel", "everything", "set", "flip", "give", "on", "off", "dim", "brighten", "open", "close", "shut", "raise", "lower", "increase", "reduce", "stop", "toggle", "if", "and", "level", "brighter", "dimmer", "up", "down", "later")
+	return s.wordAt(k) != "out" && s.means(k, "light", "shade", "panel", "everything", "set", "flip", "give", "on", "off", "dim", "brighten", "open", "close", "shut", "raise", "lower", "increase", "reduce", "stop", "toggle", "if", "and", "level", "brighter", "dimmer", "up", "down", "later")
 }
 
 func length(n int, so bool) int {
@@ -196,13 +205,20 @@ func (s *sentence) leftAlone(all []cue) []cue {
 			switch {
 			case len(o.places) > 0:
 				places = append(places, o)
-			case o.is("on", "off", "open", "close", "up", "down"):
-				state += o.tags[0]
 			case o.is("untouched"):
 				state += "untouched"
+			case o.is("on", "off", "open", "close", "up", "down"):
+				state += o.tags[0]
 			default:
 				fits = fits && o.is("light", "shade", "it", "all", "own", "and")
 			}
+		}
+		if len(places) == 0 && fits && strings.HasSuffix(state, "untouched") && slices.ContainsFunc(all[i+1:end], func(o cue) bool { return o.is("light", "shade") }) { // "and leave the blinds as they are"
+			for len(out) > 0 && out[len(out)-1].is("and", "except") {
+				out = out[:len(out)-1]
+			}
+			i = end - 1
+			continue
 		}
 		against := map[string]string{"on": "off", "off": "on", "open": "close", "close": "open", "up": "close", "down": "open"}[state]
 		apart := state == "untouched" || slices.ContainsFunc(all[:i], func(o cue) bool {
