@@ -10,6 +10,7 @@
 //	cond.go                  conditions with a dimension: "above 80 %", "for more than 3 hours", "more than 4 lights"
 //	cue.go, order.go,        an order, if every word of it is one of an action's
 //	action.go
+//	spoken.go, reason.go     what is said around an order: what is taken back or left alone, why it is wanted
 //	refuse.go                why an order cannot be done as it was said
 //	question.go, scope.go,   a question: what is left out, what is asked, about what
 //	times.go, topic.go,

@@ -78,7 +78,7 @@ func (s *sentence) questioned() bool {
 	polite := slices.Contains([]string{"you", "we", "i", "someone", "somebody", "anyone", "anybody", "one", "please", "du", "sie", "ihr", "wir", "ich", "man", "jemand", "bitte", "mal", "mir", "uns", "es"}, next)
 	switch w {
 	case "can", "could", "would", "will", "may", "might", "kannst", "kann", "koennte", "koenntest", "koennen", "koennten", "wuerdest", "wuerden", "wuerde", "waeren", "waere", "waerst", "duerfte", "duerften":
-		if (next == "the" || next == "those") && (s.has0("be") || s.has0("go") || s.has0("come")) && slices.Contains([]string{"be", "go", "come"}, s.behindThing(i+2)) && (w != "can" || !s.t[i+2].name || slices.ContainsFunc(s.t, func(w token) bool { return digit(w.stem[0]) && !w.used })) { // "could the lights be at 45 percent"
+		if (next == "the" || next == "those") && (s.has0("be") || s.has0("go") || s.has0("come")) && slices.Contains([]string{"be", "go", "come"}, s.behindThing(i+2)) && (w != "can" || !slices.ContainsFunc(s.t, func(w token) bool { return w.name }) || slices.ContainsFunc(s.t, func(w token) bool { return digit(w.stem[0]) && !w.used })) { // "could the lights be at 45 percent"
 			return false
 		}
 		if s.f.Lang == German && slices.Contains([]string{"das", "die", "der"}, next) && s.passive() { // "könnte das Licht ausgemacht werden"
@@ -106,7 +106,7 @@ func (s *sentence) questioned() bool {
 
 // behindThing is the word behind the thing at i, which may have several words.
 func (s *sentence) behindThing(i int) string {
-	for s.means(i, "light", "shade", "level", "all") || i < len(s.t) && s.t[i].name {
+	for s.means(i, "light", "shade", "level", "all") || i < len(s.t) && (s.t[i].name || slices.Contains([]string{"in", "on", "at", "of", "the"}, s.t[i].stem)) {
 		i++
 	}
 	return s.wordAt(i)

@@ -1,0 +1,114 @@
+package understand
+
+import "slices"
+
+// reasonAt is the number of words from i on that only tell why somebody wants it: "it is so dark in here", "so we can see the
+// screen". All of them are words of reasons, one at least is what the reason is, and nothing in them could be done. What somebody
+// sees or reads may be anything.
+func (s *sentence) reasonAt(i int) int {
+	is := func(k int, tag string) bool {
+		return k < len(s.t) && (!s.t[k].used || slices.Contains([]string{"heute", "jetzt", "today", "now"}, s.t[k].text)) && s.means(k, tag)
+	}
+	if !is(i, "reason-first") || i > 0 && !s.t[i].apart && !s.reasonBegins(i) {
+		return 0
+	}
+	k, told, seeing, clause := i, false, false, false
+	for k < len(s.t) {
+		w := s.t[k].stem
+		clause = clause || finite[w]
+		switch {
+		case k > i && s.t[k].apart:
+			return length(k-i, told)
+		case is(k, "reason"):
+			told, seeing = true, seeing || reading[w] || glaring[w]
+		case glaring[w]:
+			seeing = true
+		case is(k, "reason-first"), is(k, "reasoning"):
+		case w == "not" && (reading[s.wordAt(k+1)] || s.wordAt(k+1) == "need"), w == "nicht" && reading[s.wordAt(k+1)]:
+		case is(k, "light") && s.complains(k), is(k, "shade") && s.complains(k):
+		case seeing && !s.t[k].used && !digit(w[0]) && !s.orders(k):
+		default:
+			if i == 0 || s.t[i].apart { // an order follows without a comma
+				return length(k-i, told && clause && s.opens(k))
+			}
+			return 0
+		}
+		k++
+	}
+	return length(k-i, told)
+}
+
+// finite are words that make a clause of a reason: "the meeting is over", but not "the meeting lights".
+var finite = wordSet("is are am was can cannot have has need want get too so ist sind bin kann koennen haben hat zu so blendet scheint wollen will fangen faengt beginnt startet sehe seh sieht schauen moechte moechten")
+
+// reading are verbs of what people do with light.
+var reading = wordSet("see read watch lesen sehen sehe seh sieht lese anschauen schauen schaue")
+
+// glaring are things of which anything is said that is wrong with them.
+var glaring = wordSet("sun sonne screen leinwand slide projector beamer people everyone leute folien")
+
+// reasonBegins reports whether a reason begins at a word in the middle of a sentence: with a word that says so, or with a whole
+// clause, which no preposition leads to ("at the end of the meeting").
+func (s *sentence) reasonBegins(i int) bool {
+	if slices.Contains([]string{"because", "cause", "so", "since", "weil", "denn", "damit"}, s.wordAt(i)) {
+		return true
+	}
+	if before := s.wordAt(i - 1); prepositions[before] || s.means(i-1, "if") || slices.Contains([]string{"to", "during", "with", "after", "before", "until", "bei", "nach", "vor", "bis", "zum", "zur", "mit"}, before) {
+		return false
+	}
+	return slices.ContainsFunc(s.t[i+1:min(i+3, len(s.t))], func(w token) bool {
+		return slices.Contains([]string{"is", "are", "am", "can", "have", "need", "want", "ist", "sind", "bin", "kann", "blendet"}, w.stem)
+	})
+}
+
+// orders reports whether a word may be of an order.
+func (s *sentence) orders(k int) bool {
+	return s.wordAt(k) != "out" && s.means(k, "light", "shade", "panel", "everything", "set", "flip", "give", "on", "off", "dim", "brighten", "open", "close", "shut", "raise", "lower", "increase", "reduce", "stop", "toggle", "if", "and", "level", "brighter", "dimmer", "up", "down", "later")
+}
+
+func length(n int, so bool) int {
+	if so {
+		return n
+	}
+	return 0
+}
+
+// complains reports whether "is too bright" or the like follows a thing.
+func (s *sentence) complains(k int) bool {
+	be := s.wordAt(k + 1)
+	return slices.Contains([]string{"is", "are", "ist", "sind"}, be) && (s.wordAt(k+2) == "too" || s.wordAt(k+2) == "zu" || s.wordAt(k+2) == "so" || s.wordAt(k+2) == "way" || s.wordAt(k+2) == "viel")
+}
+
+// opens reports whether an order may begin at a word.
+func (s *sentence) opens(k int) bool {
+	if s.means(k, "and") {
+		return true
+	}
+	if s.means(k, "light", "shade") && slices.Contains([]string{"the", "my", "our", "all", "das", "die", "den", "alle"}, s.wordAt(k-1)) { // "we are leaving the lights on"
+		return false
+	}
+	return s.means(k, "set", "flip", "give", "dim", "brighten", "open", "close", "shut", "raise", "lower", "increase", "reduce", "pull", "draw", "on", "off", "light", "shade", "stop", "dimmer", "brighter") ||
+		slices.Contains([]string{"please", "can", "could", "would", "let", "bitte", "koennen", "koennten", "kannst", "koenntest"}, s.wordAt(k))
+}
+
+// complaint understands who says of a place that it is too bright or too dark there, and nothing else: a step the other way.
+func (s *sentence) complaint() (Do, bool) {
+	d := Do{Kind: Light, Places: s.f.Places}
+	if len(d.Places) == 0 || s.asks {
+		return d, false
+	}
+	for i, w := range s.t {
+		if !w.name && !slices.Contains([]string{"on", "at", "am", "auf", "dem"}, w.stem) && !s.means(i, "reason", "reasoning", "reason-first") {
+			return d, false
+		}
+		if too := s.wordAt(i-1) == "too" || s.wordAt(i-1) == "zu"; too && d.Switch == "" {
+			switch s.wordAt(i) {
+			case "bright", "hell", "grell":
+				d.Switch = "dim"
+			case "dark", "dim", "gloomy", "dunkel", "finster", "duester":
+				d.Switch = "brighten"
+			}
+		}
+	}
+	return d, d.Switch != "" && !s.has0("not", "nicht", "never", "nie", "kein", "no")
+}
