@@ -102,6 +102,10 @@ func (s *sentence) decide(d Do, y sayings, before Do) (Do, bool) {
 		delete(y.at, "it")
 		y.cues = slices.DeleteFunc(slices.Clone(y.cues), func(c []string) bool { return slices.Contains(c, "it") })
 	}
+	if y.has("it") && y.has("light", "shade") && y.at["it"] > max(y.at["light"], y.at["shade"]) { // "the curtain, please close it"
+		delete(y.at, "it")
+		y.cues = slices.DeleteFunc(slices.Clone(y.cues), func(c []string) bool { return slices.Contains(c, "it") })
+	}
 	if y.has("on") && y.only("on", "filler") && y.at["on"] < y.place && s.t[y.first].stem == "on" {
 		return d, false // "on the ground floor" says where
 	}
@@ -147,6 +151,9 @@ var lightWords = []string{"light", "level", "room", "it", "set", "flip", "give",
 // light decides an action on lights.
 func (s *sentence) light(d Do, y sayings) (Do, bool) {
 	d.Kind = Light
+	if y.has("morelight", "lesslight") && y.has("light") { // "more light bulbs"
+		return d, false
+	}
 	if !y.only(lightWords...) || y.has("it") && !y.has("dim", "dimmer", "brighten", "brighter") && y.amount == nil {
 		return d, false
 	}

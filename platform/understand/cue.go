@@ -93,6 +93,11 @@ func (s *sentence) cues() []cue {
 			}
 			continue
 		}
+		if s.onlySome(i) {
+			add(cue{at: i, n: 1, apart: w.apart})
+			i++
+			continue
+		}
 		if n := s.leadsToPlace(i, out); n > 0 {
 			i += n
 			continue
@@ -128,6 +133,27 @@ func (s *sentence) cues() []cue {
 		i += took
 	}
 	return s.settleCues(s.takenBack(out))
+}
+
+// onlySome reports whether a word makes of a thing one or some of its kind: "that lamp", "some lights", "ein Licht"; or of a state
+// a place: "aus dem Licht".
+func (s *sentence) onlySome(i int) bool {
+	if i+1 >= len(s.t) || s.t[i+1].apart {
+		return false
+	}
+	thing := s.means(i+1, "light", "shade")
+	plural := strings.HasSuffix(s.t[i+1].text, "s")
+	switch w := s.t[i].stem; w {
+	case "that", "this", "one":
+		return thing && !plural && s.t[i+1].text != "lighting"
+	case "some", "few", "several":
+		return thing && plural
+	case "ein", "eine", "einen", "einem", "einer", "einige", "manche", "dieses", "jenes":
+		return thing && s.f.Lang == German
+	case "zu", "aus", "an", "ab":
+		return s.f.Lang == German && slices.Contains([]string{"dem", "den", "der"}, s.t[i+1].stem)
+	}
+	return false
 }
 
 // leadsToPlace is the number of words that only lead to a name: "in the", "of the". "On" is one if nothing else is switched by it.
@@ -194,7 +220,9 @@ func (s *sentence) settleCues(in []cue) []cue {
 			if next.amount != nil || next.is("max", "min", "fully", "on", "off", "close") {
 				c.tags = []string{"to"}
 			}
-		case (w == "right" && len(c.tags) == 0 || w == "way" && (len(out) == 0 || out[len(out)-1].amount == nil)) && next.is("up", "down", "open"), i == 0 && (w == "about" || w == "regarding"):
+		case (w == "right" && len(c.tags) == 0 || w == "way" && (len(out) == 0 || out[len(out)-1].amount == nil)) && next.is("up", "down", "open"), i == 0 && (w == "about" || w == "regarding" || w == "right" && next.apart && len(c.tags) == 0):
+			continue
+		case w == "window" && next.is("shade"):
 			continue
 		case w == "alles" && next.is("light"):
 			c.tags = []string{"all"}

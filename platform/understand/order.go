@@ -76,6 +76,9 @@ func (s *sentence) questioned() bool {
 		return true
 	}
 	polite := slices.Contains([]string{"you", "we", "i", "someone", "somebody", "anyone", "anybody", "one", "please", "du", "sie", "ihr", "wir", "ich", "man", "jemand", "bitte", "mal", "mir", "uns", "es"}, next)
+	if s.asks && (w == "can" && next == "the" || w == "kann" && next == "man" || (w == "kann" || w == "koennen") && (next == "das" || next == "die")) && !s.has0("please", "now", "bitte", "mal", "jetzt", "vielleicht", "etwas", "up", "to", "at", "auf") { // whether it is possible
+		return true
+	}
 	switch w {
 	case "can", "could", "would", "will", "may", "might", "kannst", "kann", "koennte", "koenntest", "koennen", "koennten", "wuerdest", "wuerden", "wuerde", "waeren", "waere", "waerst", "duerfte", "duerften":
 		if (next == "the" || next == "those") && (s.has0("be") || s.has0("go") || s.has0("come")) && slices.Contains([]string{"be", "go", "come"}, s.behindThing(i+2)) && (w != "can" || !slices.ContainsFunc(s.t, func(w token) bool { return w.name }) || slices.ContainsFunc(s.t, func(w token) bool { return digit(w.stem[0]) && !w.used })) { // "could the lights be at 45 percent"
@@ -94,6 +97,9 @@ func (s *sentence) questioned() bool {
 	case "what", "which", "who", "whose", "how", "why", "when", "where", "is", "are", "was", "were", "do", "does", "did", "has", "had", "any", "welche", "welcher", "welches", "welchen", "wie", "wo", "wer", "warum", "wieso", "wann", "ist", "sind", "war",
 		"should", "shall", "list", "tell", "compare", "report", "count", "name", "explain", "describe", "summarize", "summarise", "find", "check", "anything", "gibt", "hat", "brennt", "seit", "lassen", "laesst":
 		if (w == "any" || s.wordAt(i+2) == "any") && s.has0("chance") || w == "do" && (next == "you" || next == "we") && slices.Contains([]string{"mind", "think", "suppose"}, s.wordAt(i+2)) && s.has0("mind", "could", "can") || w == "is" && next == "it" && s.wordAt(i+2) == "possible" || w == "do" && next == "me" {
+			return false
+		}
+		if w == "lassen" && !s.has0("sich") { // "lassen Sie die Rollos runter"
 			return false
 		}
 		if (w == "when" || w == "do") && (next == "you" && s.wordAt(i+2) == "can" || next == "not" || next == "me" || next == "everyone") {
@@ -124,7 +130,7 @@ func (s *sentence) terse(all []cue) bool {
 		w := s.t[c.at].stem
 		return c.is("set", "flip", "give", "shut", "toggle", "dim", "brighten", "increase", "reduce", "raise", "lower", "pull", "draw", "stop", "show", "bringup", "max", "morelight", "lesslight", "dimmer", "brighter") ||
 			c.is("open", "close") && (w == "open" || w == "close" || w == "oeffne" || w == "schliesse") && c.at < 3 || c.is("on", "off") && w != "on" && w != "off" && w != "out" && w != "an" && w != "aus"
-	}) && !s.has0("please", "bitte", "mind", "chance", "would", "could", "wuerde", "wuerden", "koennte", "koennten", "koenntest", "waere", "waeren", "haette", "haetten", "gern", "gerne", "bitten", "duerfte")
+	}) && !s.has0("please", "bitte", "mind", "chance", "would", "could", "wuerde", "wuerden", "koennte", "koennten", "koenntest", "waere", "waeren", "haette", "haetten", "gern", "gerne", "bitten", "duerfte", "geht", "ginge")
 }
 
 // actions reads all that an order wants done, in order, or nothing.

@@ -296,7 +296,10 @@ func (s *sentence) scoped(all []cue) *Unclear {
 				rest = append(rest, c)
 			}
 		}
-		if do, ok := s.actions(trim(rest)); ok && !slices.ContainsFunc(do, func(d Do) bool { return d.Kind == Panel }) && slices.ContainsFunc(rest, func(c cue) bool { return c.is("light", "shade", "level", "place", "morelight", "lesslight") }) {
+		if do, ok := s.actions(trim(rest)); ok && !slices.ContainsFunc(do, func(d Do) bool { return d.Kind == Panel }) && slices.ContainsFunc(rest, func(c cue) bool {
+			here := !slices.ContainsFunc(words, func(w string) bool { return !strings.HasSuffix(w, "here") && !strings.HasSuffix(w, "hier") })
+			return c.is("light", "shade", "level", "place", "morelight", "lesslight") || here && c.is("brighter", "dimmer", "brighten", "dim")
+		}) {
 			return &Unclear{Elsewhere, join(words, s)}
 		}
 	}
