@@ -286,7 +286,8 @@ func (s *sentence) scoped(all []cue) *Unclear {
 		return nil
 	}
 	if len(words) == 0 {
-		words = []string{said(s.t, all[slices.Index(strange, true)].at, 1)}
+		first := all[slices.Index(strange, true)]
+		words = []string{said(s.t, first.at, first.n)}
 	}
 	for _, wide := range []bool{false, true} { // with the words that only lead to what is strange
 		var rest []cue
