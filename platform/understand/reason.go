@@ -1,6 +1,9 @@
 package understand
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // reasonAt is the number of words from i on that only tell why somebody wants it: "it is so dark in here", "so we can see the
 // screen". All of them are words of reasons, one at least is what the reason is, and nothing in them could be done. What somebody
@@ -21,6 +24,7 @@ func (s *sentence) reasonAt(i int) int {
 			return length(k-i, told)
 		case is(k, "reason"):
 			told, seeing = true, seeing || reading[w] || glaring[w]
+		case w == "an" && strings.HasPrefix(s.wordAt(k-1), "fa"): // "wir fangen an"
 		case glaring[w]:
 			seeing = true
 		case is(k, "reason-first"), is(k, "reasoning"):
@@ -39,7 +43,7 @@ func (s *sentence) reasonAt(i int) int {
 }
 
 // finite are words that make a clause of a reason: "the meeting is over", but not "the meeting lights".
-var finite = wordSet("is are am was can cannot have has need want get too so ist sind bin kann koennen haben hat zu so blendet scheint wollen will fangen faengt beginnt startet sehe seh sieht schauen moechte moechten")
+var finite = wordSet("is are am was can cannot have has need want get too so ist sind bin kann koennen haben hat zu so blendet scheint wollen will fangen fange faengt beginnt wird startet sehe seh sieht schauen moechte moechten")
 
 // reading are verbs of what people do with light.
 var reading = wordSet("see read watch lesen sehen sehe seh sieht lese anschauen schauen schaue")

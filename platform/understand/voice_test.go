@@ -52,7 +52,7 @@ func TestChatObeysWhatVoiceObeys(t *testing.T) {
 	for _, l := range readSet(t, "room.tsv") {
 		same(l.text)
 	}
-	if apart > 20 {
+	if apart*100 > 3*acting {
 		t.Errorf("%d of %d orders differ", apart, acting)
 	}
 	t.Logf("%d orders, %d of them of “here”, which is nowhere for who writes, or of rooms that the building has", acting, apart)
