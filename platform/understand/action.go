@@ -151,6 +151,9 @@ var lightWords = []string{"light", "level", "room", "it", "set", "flip", "give",
 // light decides an action on lights.
 func (s *sentence) light(d Do, y sayings) (Do, bool) {
 	d.Kind = Light
+	if s.t[y.first].stem == "lighten" && y.only("brighten", "up") && len(d.Places) == 0 { // cheer up
+		return d, false
+	}
 	if y.has("morelight", "lesslight") && y.has("light") { // "more light bulbs"
 		return d, false
 	}

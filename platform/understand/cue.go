@@ -78,6 +78,11 @@ func (s *sentence) cues() []cue {
 			i += n
 			continue
 		}
+		if s.onlySome(i) {
+			add(cue{at: i, n: 1, apart: w.apart})
+			i++
+			continue
+		}
 		if a, n := s.amountAt(i); n > 0 {
 			add(cue{at: i, n: n, tags: []string{"amount"}, amount: &a, apart: w.apart})
 			i += n
@@ -91,11 +96,6 @@ func (s *sentence) cues() []cue {
 			if i++; i < len(s.t) {
 				s.t[i].apart = true
 			}
-			continue
-		}
-		if s.onlySome(i) {
-			add(cue{at: i, n: 1, apart: w.apart})
-			i++
 			continue
 		}
 		if n := s.leadsToPlace(i, out); n > 0 {
@@ -143,6 +143,10 @@ func (s *sentence) onlySome(i int) bool {
 	}
 	thing := s.means(i+1, "light", "shade")
 	plural := strings.HasSuffix(s.t[i+1].text, "s")
+	if digit(s.t[i].stem[0]) && thing { // "close 2 blinds", but not "blinds 30, lights 50"
+		before := s.wordAt(i - 1)
+		return !s.means(i-1, "light", "shade") && !slices.Contains([]string{"to", "at", "by", "auf", "um", "mit"}, before)
+	}
 	switch w := s.t[i].stem; w {
 	case "that", "this", "one":
 		return thing && !plural && s.t[i+1].text != "lighting"
