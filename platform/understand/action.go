@@ -136,7 +136,7 @@ func (s *sentence) decide(d Do, y sayings, before Do) (Do, bool) {
 		return s.light(d, y)
 	case y.has("room") && y.has("on", "brighter", "dimmer", "dim", "brighten"):
 		return s.light(d, y)
-	case len(d.Places) > 0 && y.amount != nil && y.only("to", "set", "lower", "reduce", "increase", "raise", "up", "down"):
+	case len(d.Places) > 0 && y.amount != nil && y.only("to", "set", "give", "lower", "reduce", "increase", "raise", "up", "down"):
 		return s.light(d, y)
 	case len(d.Places) > 0 && y.amount != nil && y.has("by") && y.has("increase", "reduce"):
 		return s.light(d, y)

@@ -215,7 +215,8 @@ func (s *sentence) parts(parts [][]cue) ([]Do, bool) {
 		ok := false
 		for take := len(parts) - i; take > 1 && !ok; take-- { // "lobby, canteen and corridor" belong together
 			joined := slices.Concat(parts[i : i+take]...)
-			if onlyPlaces(parts[i+1:i+take]) || onlyNamed(parts[i:i+take-1]) { // or "the lights in Alps, Lakes and the lobby to 50"
+			corrects := slices.ContainsFunc(slices.Concat(parts[i+1:i+take]...), func(c cue) bool { return c.instead })
+			if !corrects && onlyPlaces(parts[i+1:i+take]) || onlyNamed(parts[i:i+take-1]) { // or "the lights in Alps, Lakes and the lobby to 50"
 				if d, ok = s.act(joined, before); ok {
 					i += take - 1
 				}
