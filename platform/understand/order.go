@@ -243,7 +243,10 @@ func (s *sentence) parts(parts [][]cue) ([]Do, bool) {
 			out = append(out, d)
 		}
 		before = d
-		verb, things = nil, nil
+		verb = nil
+		if slices.ContainsFunc(p, func(c cue) bool { return c.is("light", "shade", "level", "place") }) { // else those of before
+			things = nil
+		}
 		for _, c := range p {
 			if c.is("light", "shade", "level", "place") {
 				things = append(things, cue{at: c.at, n: c.n, tags: c.tags, places: c.places})
