@@ -229,6 +229,8 @@ func (s *sentence) settleCues(in []cue) []cue {
 			}
 		case (w == "right" && len(c.tags) == 0 || w == "way" && (len(out) == 0 || out[len(out)-1].amount == nil)) && next.is("up", "down", "open"), i == 0 && (w == "about" || w == "regarding" || w == "right" && next.apart && len(c.tags) == 0):
 			continue
+		case i == 0 && slices.Contains([]string{"somebody", "someone", "anybody", "anyone"}, w) && next.is(verbs...) && s.t[next.at].text == s.t[next.at].stem && !strings.HasSuffix(s.t[next.at].stem, "ed"): // "somebody turn the lights on"
+			continue
 		case w == "window" && next.is("shade"):
 			continue
 		case w == "alles" && next.is("light"):
@@ -316,11 +318,12 @@ func (s *sentence) amountAt(i int) (a amount, n int) {
 	case "¾", "3/4":
 		return amount{form: "part", value: 75}, 1
 	}
-	if !digit(w.stem[0]) && !(w.stem == "minu" || w.stem == "minus") {
+	signed := w.stem == "minu" || w.stem == "minus" || w.stem == "plus" || w.stem == "plu"
+	if !digit(w.stem[0]) && !signed {
 		return a, 0
 	}
-	if !digit(w.stem[0]) { // "minus ten"
-		if i+1 >= len(s.t) || !digit(s.t[i+1].stem[0]) {
+	if signed { // "minus ten"
+		if i+1 >= len(s.t) || !digit(s.t[i+1].stem[0]) || s.t[i+1].used {
 			return a, 0
 		}
 		return amount{form: "num", bad: said(s.t, i, 2)}, 2

@@ -66,7 +66,7 @@ func (s *sentence) questioned() bool {
 		i++
 	}
 	w, next := s.wordAt(i), s.wordAt(i+1)
-	if (w == "how" || w == "what") && next == "about" {
+	if (w == "how" || w == "what") && next == "about" || w == "wie" && next == "waere" {
 		return false
 	}
 	if k := slices.IndexFunc(s.t, func(w token) bool { return w.stem == "how" || w.stem == "what" }); k > 0 && s.wordAt(k-1) == "to" { // "back to how it was"
@@ -96,7 +96,7 @@ func (s *sentence) questioned() bool {
 		return !polite || slices.Contains([]string{"tell", "check", "explain", "mir", "control", "hear", "understand", "help", "report"}, s.wordAt(i+2))
 	case "what", "which", "who", "whose", "how", "why", "when", "where", "is", "are", "was", "were", "do", "does", "did", "has", "had", "any", "welche", "welcher", "welches", "welchen", "wie", "wo", "wer", "warum", "wieso", "wann", "ist", "sind", "war",
 		"should", "shall", "list", "tell", "compare", "report", "count", "name", "explain", "describe", "summarize", "summarise", "find", "check", "anything", "gibt", "hat", "brennt", "seit", "lassen", "laesst":
-		if (w == "any" || s.wordAt(i+2) == "any") && s.has0("chance") || w == "do" && (next == "you" || next == "we") && slices.Contains([]string{"mind", "think", "suppose"}, s.wordAt(i+2)) && s.has0("mind", "could", "can") || w == "is" && next == "it" && s.wordAt(i+2) == "possible" || w == "do" && next == "me" {
+		if w == "ist" && next == "es" && s.wordAt(i+2) == "moeglich" || (w == "any" || s.wordAt(i+2) == "any") && s.has0("chance") || w == "do" && (next == "you" || next == "we") && slices.Contains([]string{"mind", "think", "suppose"}, s.wordAt(i+2)) && s.has0("mind", "could", "can") || w == "is" && next == "it" && s.wordAt(i+2) == "possible" || w == "do" && next == "me" {
 			return false
 		}
 		if w == "lassen" && !s.has0("sich") { // "lassen Sie die Rollos runter"
@@ -130,7 +130,7 @@ func (s *sentence) terse(all []cue) bool {
 		w := s.t[c.at].stem
 		return c.is("set", "flip", "give", "shut", "toggle", "dim", "brighten", "increase", "reduce", "raise", "lower", "pull", "draw", "stop", "show", "bringup", "max", "morelight", "lesslight", "dimmer", "brighter") ||
 			c.is("open", "close") && (w == "open" || w == "close" || w == "oeffne" || w == "schliesse") && c.at < 3 || c.is("on", "off") && w != "on" && w != "off" && w != "out" && w != "an" && w != "aus"
-	}) && !s.has0("please", "bitte", "mind", "chance", "would", "could", "wuerde", "wuerden", "koennte", "koennten", "koenntest", "waere", "waeren", "haette", "haetten", "gern", "gerne", "bitten", "duerfte", "geht", "ginge")
+	}) && !s.has0("please", "bitte", "mind", "chance", "would", "could", "wuerde", "wuerden", "koennte", "koennten", "koenntest", "waere", "waeren", "haette", "haetten", "gern", "gerne", "bitten", "duerfte", "geht", "ginge", "about", "moeglich")
 }
 
 // actions reads all that an order wants done, in order, or nothing.
@@ -334,7 +334,7 @@ func (s *sentence) heard() {
 		switch {
 		case w == "dem":
 			s.t[i].stem = "dim"
-		case s.t[i].text == "of" && (slices.Contains([]string{"turn", "switch", "shut", "turned", "switched"}, before) || s.means(i-1, "light") && i == len(s.t)-1):
+		case s.t[i].text == "of" && (slices.Contains([]string{"turn", "switch", "shut", "turned", "switched"}, before) || s.means(i-1, "light") && (i == len(s.t)-1 || i == len(s.t)-2 && s.wordAt(i+1) == "please")):
 			s.t[i].stem = "off"
 		case slices.Contains([]string{"clothe", "cloth", "clause", "clothes"}, w) && thing(i+1, "shade"):
 			s.t[i].stem = "close"
