@@ -165,7 +165,7 @@ func BenchmarkRead(b *testing.B) {
 // What is made to take long takes milliseconds.
 func BenchmarkReadWorst(b *testing.B) {
 	names := house()
-	for _, text := range []string{strings.Repeat("not ", 60), strings.Repeat("turn on not ", 20), strings.Repeat("if lights on ", 20), strings.Repeat("lobby, canteen and ", 20), strings.Repeat("x lights on ", 20), strings.Repeat("except the lobby ", 90)} {
+	for _, text := range []string{strings.Repeat("not ", 60), strings.Repeat("turn on not ", 20), strings.Repeat("if lights on ", 20), strings.Repeat("lobby, canteen and ", 20), strings.Repeat("x lights on ", 20), strings.Repeat("except the lobby ", 90), strings.Repeat("it is so dark we need ", 70), strings.Repeat("no, lobby 20, ", 30), strings.Repeat("leave lobby on and ", 15)} {
 		b.Run(text[:8], func(b *testing.B) {
 			for b.Loop() {
 				Read(text, names, now)
