@@ -147,17 +147,45 @@ func (s *sentence) actions(all []cue) ([]Do, bool) {
 			return do, true
 		}
 	}
-	for i := 1; i < len(all) && !takenBack; i++ { // "lights off shades down"
-		if all[i].is("and") {
+	if takenBack {
+		return nil, false
+	}
+	var pieces [][]cue
+	for _, p := range parts {
+		apart := s.unjoined(p, maxUnjoined)
+		if apart == nil {
+			return nil, false
+		}
+		pieces = append(pieces, apart...)
+	}
+	if len(pieces) == len(parts) {
+		return nil, false
+	}
+	return s.parts(pieces)
+}
+
+// maxUnjoined is how many actions are told apart that nothing stands between.
+const maxUnjoined = 3
+
+// unjoined cuts "lights off shades down" in two: actions on other kinds of things, each of them whole.
+func (s *sentence) unjoined(p []cue, most int) [][]cue {
+	if _, ok := s.act(p, Do{}); ok {
+		return [][]cue{p}
+	}
+	for i := 1; i < len(p) && most > 1; i++ {
+		first, ok := s.act(p[:i], Do{})
+		if !ok {
 			continue
 		}
-		a, okA := s.act(joinless(all[:i]), Do{})
-		b, okB := s.act(joinless(all[i:]), Do{})
-		if okA && okB && a.Kind != b.Kind && len(parts) < 3 {
-			return []Do{a, b}, true
+		rest := s.unjoined(p[i:], most-1)
+		if rest == nil {
+			continue
+		}
+		if second, _ := s.act(rest[0], Do{}); second.Kind != first.Kind {
+			return append([][]cue{p[:i]}, rest...)
 		}
 	}
-	return nil, false
+	return nil
 }
 
 // verbs begin another action.

@@ -15,13 +15,14 @@ func (s *sentence) reasonAt(i int) int {
 	if !is(i, "reason-first") || i > 0 && !s.t[i].apart && !s.reasonBegins(i) {
 		return 0
 	}
-	k, told, seeing, clause := i, false, false, false
+	k, told, seeing, verb := i, false, false, 0 // verb is behind the last one
 	for k < len(s.t) {
 		w := s.t[k].stem
-		clause = clause || finite[w]
 		switch {
 		case k > i && s.t[k].apart:
 			return length(k-i, told)
+		case told && verb > 0 && (i == 0 || s.t[i].apart) && s.opens(k, verb): // an order follows without a comma
+			return k - i
 		case is(k, "reason"):
 			told, seeing = true, seeing || reading[w] || glaring[w]
 		case w == "an" && strings.HasPrefix(s.wordAt(k-1), "fa"): // "wir fangen an"
@@ -32,12 +33,11 @@ func (s *sentence) reasonAt(i int) int {
 		case is(k, "light") && s.complains(k), is(k, "shade") && s.complains(k):
 		case seeing && !s.t[k].used && !digit(w[0]) && !s.orders(k):
 		default:
-			if i == 0 || s.t[i].apart { // an order follows without a comma
-				return length(k-i, told && clause && s.opens(k))
-			}
 			return 0
 		}
-		k++
+		if k++; finite[w] {
+			verb = k
+		}
 	}
 	return length(k-i, told)
 }
@@ -84,16 +84,24 @@ func (s *sentence) complains(k int) bool {
 }
 
 // opens reports whether an order may begin at a word.
-func (s *sentence) opens(k int) bool {
-	if s.means(k, "and") {
-		return true
-	}
-	if s.means(k, "light", "shade") && slices.Contains([]string{"the", "my", "our", "all", "das", "die", "den", "alle"}, s.wordAt(k-1)) { // "we are leaving the lights on"
+func (s *sentence) opens(k, verb int) bool {
+	w, before := s.t[k], s.wordAt(k-1)
+	switch {
+	case s.means(k, "light", "shade"): // but not "we are leaving the lights on", "we want the meeting lights on"
+		return !slices.ContainsFunc(s.t[verb:k], func(w token) bool { return articles[w.stem] })
+	case verb == k, w.stem == "out", s.means(k, "reason", "reasoning") && !s.means(k, "dim", "set"):
+		return slices.Contains([]string{"can", "could", "koennen"}, w.stem) && verb < k && !subjects[before]
+	case subjects[before], before == "to", before == "and", before == "zu", before == "und", strings.HasSuffix(w.text, "ing"), strings.HasSuffix(w.text, "ed"): // "too tired to turn off the lights"
 		return false
 	}
-	return s.means(k, "set", "flip", "give", "dim", "brighten", "open", "close", "shut", "raise", "lower", "increase", "reduce", "pull", "draw", "on", "off", "light", "shade", "stop", "dimmer", "brighter") ||
-		slices.Contains([]string{"please", "can", "could", "would", "let", "bitte", "koennen", "koennten", "kannst", "koenntest"}, s.wordAt(k))
+	return s.means(k, "set", "flip", "give", "dim", "brighten", "open", "close", "shut", "raise", "lower", "increase", "reduce", "pull", "draw", "stop", "on", "off", "dimmer", "brighter") ||
+		slices.Contains([]string{"please", "could", "would", "let", "bitte", "koennten", "kannst", "koenntest"}, w.stem)
 }
+
+// subjects are those who do what follows.
+var subjects = wordSet("i you we they he she it who that ich du wir sie er es man wer")
+
+var articles = wordSet("the a an my our your this that all das die den der ein eine einen unser unsere alle")
 
 // complaint understands who says of a place that it is too bright or too dark there, and nothing else: a step the other way.
 func (s *sentence) complaint() (Do, bool) {

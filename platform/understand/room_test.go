@@ -104,3 +104,22 @@ func TestAnOrderIsRefusedWithItsReason(t *testing.T) {
 		}
 	}
 }
+
+// Speech recognition writes no commas: without them the same is done, or nothing. What only a question mark tells is left out.
+func TestWithoutCommasNothingElseIsDone(t *testing.T) {
+	right, all := 0, readSet(t, "room.tsv")
+	for _, l := range all {
+		text := strings.Join(strings.Fields(strings.NewReplacer(",", " ", ".", " ", "!", " ", "?", " ", ";", " ", ":", " ").Replace(strings.ToLower(l.text))), " ")
+		switch got := does(Read(text, Names{}, now), true); {
+		case slices.Contains(l.want, got):
+			right++
+		case got != "-" && !strings.HasSuffix(l.text, "?"):
+			t.Errorf("%q does %s; want %s", text, got, strings.Join(l.want, " | "))
+		}
+	}
+	share := 100 * float64(right) / float64(len(all))
+	t.Logf("%d sentences without commas: %.1f %% right", len(all), share)
+	if share < 97 {
+		t.Errorf("%.1f %% right, want 97 %%", share)
+	}
+}

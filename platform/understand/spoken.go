@@ -69,6 +69,14 @@ func (s *sentence) kindNamed(tag string) bool {
 	})
 }
 
+// hesitation is said before people correct themselves.
+var hesitation = wordSet("actually uh um er erm hmm hm sorry aeh aehm oeh nein ne doch")
+
+// other reports whether two cues tell the same thing differently: "forty" and "fifty", "on" and "off".
+func (c cue) other(next cue) bool {
+	return c.amount != nil && next.amount != nil || c.is("on") && next.is("off") || c.is("off") && next.is("on") || c.is("up") && next.is("down") || c.is("down") && next.is("up")
+}
+
 // takenBack marks what replaces the action before it, "on, no wait, off", and drops the words that say so, and a "no" or "sorry"
 // in front of all.
 func (s *sentence) takenBack(in []cue) []cue {
@@ -79,6 +87,9 @@ func (s *sentence) takenBack(in []cue) []cue {
 		if c.is("no") && len(c.tags) > 0 { // "no lights" is none, "no, lights" is one
 			next := i+1 < len(in) && (in[i+1].apart || in[i+1].is("correct") || in[i+1].amount != nil && len(out) > 0 && out[len(out)-1].amount != nil)
 			correcting = correcting || next || c.apart && i+1 < len(in) && in[i+1].is("on", "off", "amount", "set", "up", "down", "open", "close")
+		}
+		if n := len(out); n > 0 && i+1 < len(in) && (c.is("no") || hesitation[s.t[c.at].stem] && c.n == 1) { // "forty, er, fifty"
+			correcting = correcting || out[n-1].other(in[i+1])
 		}
 		if correcting && i+1 < len(in) {
 			instead, apart = instead || len(out) > 0, true
