@@ -2,6 +2,7 @@ package understand
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -39,3 +40,89 @@ func oddNumber(text string, from, to int) string {
 	}
 	return strings.ToValidUTF8(strings.TrimRight(before[begin:]+text[from:to]+after[:end], ".,;:!?"), "")
 }
+
+var partWords = map[string]string{"viertel": "quarter", "viertels": "quarter", "vierteln": "quarter", "drittel": "third", "dritteln": "third", "haelfte": "half", "halb": "half", "halbe": "half", "halfway": "half", "midway": "half"}
+
+// amountAt reads "40", "40 %", "half", "a third", "two thirds", "three quarters".
+func (s *sentence) amountAt(i int) (a amount, n int) {
+	part := func(k int) string {
+		w := s.wordAt(k)
+		if same, ok := partWords[w]; ok {
+			return same
+		}
+		return w
+	}
+	count, k := 1, i
+	switch w := s.wordAt(i); {
+	case w == "a" || w == "1" || w == "ein" || w == "eine" || w == "einem":
+		k++
+	case w == "2" || w == "3":
+		count, _ = strconv.Atoi(w)
+		k++
+	}
+	switch p := part(k); {
+	case p == "third" && (k > i || s.t[k].text == "thirds" || s.t[k].text == "third"):
+		if count == 3 {
+			return a, 0
+		}
+		return amount{form: "third", value: count, bad: s.t[i].odd}, k + 1 - i
+	case p == "quarter" && (count == 1 || count == 3):
+		return amount{form: "part", value: 25 * count, bad: s.t[i].odd}, k + 1 - i
+	case p == "half" && count == 1 && s.wordAt(i) != "1":
+		n = k + 1 - i
+		if s.wordAt(i+n) == "way" {
+			n++
+		}
+		return amount{form: "part", value: 50, bad: s.t[i].odd}, n
+	}
+	w := s.t[i]
+	switch w.stem {
+	case "⅓", "1/3":
+		return amount{form: "third", value: 1}, 1
+	case "⅔", "2/3":
+		return amount{form: "third", value: 2}, 1
+	case "¼", "1/4":
+		return amount{form: "part", value: 25}, 1
+	case "¾", "3/4":
+		return amount{form: "part", value: 75}, 1
+	}
+	signed := w.stem == "minu" || w.stem == "minus" || w.stem == "plus" || w.stem == "plu"
+	if !digit(w.stem[0]) && !signed {
+		return a, 0
+	}
+	if signed { // "minus ten"
+		if i+1 >= len(s.t) || !digit(s.t[i+1].stem[0]) || s.t[i+1].used {
+			return a, 0
+		}
+		return amount{form: "num", bad: said(s.t, i, 2)}, 2
+	}
+	a = amount{form: "num"}
+	v, err := strconv.Atoi(w.stem)
+	a.value, n = v, 1
+	if w.odd != "" || err != nil || v > 100 {
+		a.bad = w.text
+		if w.odd != "" {
+			a.bad = w.odd
+		}
+	}
+	switch next := s.wordAt(i + 1); {
+	case next == "percent":
+		a.percent, n = true, 2
+		if s.wordAt(i+2) == "point" {
+			n++
+		}
+	case next == "percentage" && s.wordAt(i+2) == "point":
+		a.percent, n = true, 3
+	case next == "point" && i+2 < len(s.t) && digit(s.wordAt(i + 2)[0]): // "3 point 5"
+		a.bad, n = said(s.t, i, 3), 3
+	case next == "point":
+		n = 2
+	case otherUnits[next] && !s.t[i+1].used:
+		a.bad, n = said(s.t, i, 2), 2
+	}
+	return a, n
+}
+
+// otherUnits are no percent.
+var otherUnits = wordSet("k kelvin mired w watt kw kwh lux lx lumen degree c f celsius fahrenheit ppm v volt ma hz " +
+	"minute hour second sec sekunde stunde times promille permille grad")

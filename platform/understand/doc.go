@@ -8,8 +8,10 @@
 //	when.go, whenday.go,     times: "since Monday", "between 8 and 12", "the first week of November"
 //	stretch.go, calendar.go
 //	cond.go                  conditions with a dimension: "above 80 %", "for more than 3 hours", "more than 4 lights"
-//	cue.go, order.go,        an order, if every word of it is one of an action's
-//	action.go
+//	order.go, asked.go,      an order, if every word of it is one of an action's
+//	cue.go, amount.go,
+//	later.go, action.go,
+//	actionshade.go
 //	spoken.go, reason.go     what is said around an order: what is taken back or left alone, why it is wanted
 //	refuse.go                why an order cannot be done as it was said
 //	question.go, scope.go,   a question: what is left out, what is asked, about what

@@ -1,0 +1,85 @@
+package understand
+
+import "slices"
+
+// shadeWords are all that an action on shades may be said with.
+var shadeWords = []string{"shade", "set", "give", "open", "close", "shut", "covered", "raise", "lower", "up", "down", "pull", "draw", "stop", "here", "moving", "fully", "to", "by", "way", "increase", "reduce", "off", "on", "bringup", "max", "min", "filler"}
+
+// shade decides an action on shades.
+func (s *sentence) shade(d Do, y sayings) (Do, bool) {
+	d.Kind = Shade
+	a := y.amount
+	if !y.only(shadeWords...) {
+		return d, false
+	}
+	if y.has("stop") || y.has("here") && y.has("set") {
+		d.Switch = "stop"
+		return d, a == nil && !y.has("fully", "to", "by", "max", "min")
+	}
+	opening := y.has("open", "raise", "up", "increase", "bringup")
+	closing := y.has("close", "shut", "covered", "lower", "down", "reduce")
+	if closing && y.has("up") && !y.has("open", "raise", "down") { // "close up the blinds"
+		opening = false
+	}
+	if y.has("draw") && !opening && !closing {
+		closing = true
+	}
+	if a == nil && y.has("max") != y.has("min") && !closing && !opening {
+		opening, closing = y.has("max"), y.has("min")
+	}
+	switch {
+	case y.has("here"), y.has("moving") && y.has("moving") != y.has("stop"), y.has("off", "on") && (a == nil || y.has("off")) && !(y.has("shut") && y.has("off")):
+		return d, false
+	case a != nil:
+		return s.shadeTo(d, y, *a, opening, closing)
+	case opening == closing, y.has("by"), y.has("to") && !s.toState(y):
+		return d, false
+	}
+	d.Switch, d.Percent, d.Way = "set", number(0), true
+	if opening {
+		d.Percent = number(100)
+	}
+	return d, true
+}
+
+// toState reports whether "to" leads to a state: "the blinds to closed".
+func (s *sentence) toState(y sayings) bool {
+	return slices.ContainsFunc([]string{"open", "close", "up", "down", "max", "min"}, func(t string) bool { at, ok := y.at[t]; return ok && at > y.at["to"] })
+}
+
+// shadeTo decides an action on shades with an amount: "to" is how far they are open, a closing verb without it how far they are
+// covered.
+func (s *sentence) shadeTo(d Do, y sayings, a amount, opening, closing bool) (Do, bool) {
+	at := func(tag string) int {
+		if i, ok := y.at[tag]; ok {
+			return i
+		}
+		return -1
+	}
+	behind := func(tags ...string) bool {
+		return slices.ContainsFunc(tags, func(t string) bool { return at(t) > y.where })
+	}
+	to := at("to") >= 0 && at("to") < y.where
+	covers := behind("close", "shut", "covered") || behind("down") && !behind("open", "up")
+	switch {
+	case y.has("fully"), y.has("by") && a.form == "num", y.has("draw") && a.value != 50 && !to && !(opening != closing && y.has("open", "up", "down", "close")), opening && closing && !covers && !(to && y.has("down") && y.has("open")):
+		return d, false
+	case covers && !(to && y.has("close") && at("close") < y.where):
+	case opening && !closing:
+		covers = false
+	case closing && !to:
+		covers = true
+	}
+	switch {
+	case a.form == "third" && covers:
+		d.Thirds = 3 - a.value
+	case a.form == "third":
+		d.Thirds = a.value
+	case covers:
+		d.Percent = number(100 - a.value)
+	default:
+		d.Percent = number(a.value)
+	}
+	d.Switch = "set"
+	return d, true
+}
