@@ -235,13 +235,7 @@ func (s *sentence) state() {
 	}
 	s.claim("on", "off", "open", "closed", "moving", "online", "offline", "unread")
 	if len(states) > 1 && !(slices.Contains(states, Away) || slices.Contains(states, Online)) {
-		var words []string
-		for _, c := range s.chunks {
-			if slices.ContainsFunc(states, func(st State) bool { return c.is(string(st)) }) {
-				words = append(words, said(s.t, c.at, c.n))
-			}
-		}
-		s.f.Unclear = &Unclear{Conflict, words}
+		s.f.Unclear = &Unclear{Conflict, []string{string(states[0]) + " / " + string(states[1])}}
 		return
 	}
 	if len(states) == 0 {
