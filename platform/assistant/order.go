@@ -101,7 +101,7 @@ func (a *asked) cannot() string {
 		return a.f("I do not understand orders with “not” (%s); say only what is to be done, and nothing happens to the rest.", said)
 	case understand.Value:
 		return a.f("I understood %s, and I need one whole number from 0 to 100: say for example “set the lobby to 60 %%”.", said)
-	case understand.Either:
+	case understand.ToOrBy:
 		return a.f("%s may be a value to set or one to change by: say “to %s” or “by %s”.", said, u.Words[0], u.Words[0])
 	case understand.Undo:
 		return a.f("I keep no earlier state to go back to; say to what level, from 0 to 100 %%.")

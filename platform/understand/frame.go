@@ -308,7 +308,7 @@ const (
 	Coloured  Reason = "color"
 	Heating   Reason = "heating"
 	Value     Reason = "value"    // no number that can be set
-	Either    Reason = "either"   // a number that may be one to set or one to change by
+	ToOrBy    Reason = "either"   // a number that may be one to set or one to change by
 	Undo      Reason = "undo"     // back to what was
 	Multiple  Reason = "multiple" // so many times as bright
 	Contrary  Reason = "contrary" // two states at once

@@ -184,7 +184,7 @@ func (s *sentence) toOrBy(all []cue) *Unclear {
 			from--
 		}
 		if _, ok := s.actions(slices.Concat(all[:from], []cue{{at: c.at, tags: []string{"to"}}}, all[i:])); ok {
-			return &Unclear{Either, []string{said(s.t, c.at, c.n)}}
+			return &Unclear{ToOrBy, []string{said(s.t, c.at, c.n)}}
 		}
 	}
 	return nil

@@ -59,7 +59,7 @@ func refuse(lang understand.Lang, u *understand.Unclear) saying {
 	if u == nil {
 		return saying{in(lang, unheard), in(lang, cannot)}
 	}
-	if u.Why == understand.Either {
+	if u.Why == understand.ToOrBy {
 		return same(in(lang, "To %s, or by %s? Say it again.", u.Words[0], u.Words[0]))
 	}
 	why, ok := refusals[u.Why]
