@@ -87,7 +87,7 @@ func (s *sentence) cues() []cue {
 			i += n
 			continue
 		}
-		if w.stem == "side" && i > 0 && s.t[i-1].name { // "on the west side"
+		if (w.stem == "side" || w.stem == "seite") && i > 0 && s.t[i-1].name { // "on the west side"
 			i++
 			continue
 		}
@@ -193,7 +193,7 @@ func (s *sentence) leadsToPlace(i int, before []cue) int {
 // switchedBehind reports whether words behind a name tell what is to be done: "the lights on the ground floor off".
 func (s *sentence) switchedBehind(k int) bool {
 	for i := s.nameEnd(k); i < len(s.t); i++ {
-		if slices.Contains([]string{"on", "off", "open", "closed", "to", "at", "up", "down", "aus", "an"}, s.t[i].stem) || digit(s.t[i].stem[0]) {
+		if slices.Contains([]string{"on", "off", "open", "closed", "to", "at", "up", "down", "aus", "an"}, s.t[i].stem) || digit(s.t[i].stem[0]) || s.means(i, "open", "close", "dim", "brighten", "raise", "lower", "stop", "on", "off") {
 			return true
 		}
 	}

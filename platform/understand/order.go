@@ -47,7 +47,7 @@ func (s *sentence) readOrder(names Names) (Frame, bool) {
 		return f, true
 	}
 	f.Unclear = o.whyNot(all)
-	if imperative {
+	if imperative || !s.asks && f.Unclear != nil && f.Unclear.Why == Heating { // "heating on in the lobby" asks nothing
 		f.Form = Imperative
 	}
 	return f, f.Unclear != nil

@@ -245,14 +245,14 @@ func (s *sentence) otherwise(all []cue, imperative bool) *Unclear {
 		return c.amount != nil && (strings.HasSuffix(c.amount.bad, " k") || strings.HasSuffix(c.amount.bad, "kelvin"))
 	})
 	switch {
-	case kelvin && (imperative || short):
+	case kelvin && (imperative || short || has("place") && has("other")):
 		return &Unclear{Coloured, []string{"kelvin"}}
 	case !starts, has("panel"):
 	case has("scene") && (arranging || has("purpose") || all[0].is("scene")), has("purpose") && thing && has("ready") && arranging && !has("on", "off"):
 		return &Unclear{SceneSet, s.told(all, "scene", "purpose")}
 	case has("color") && (has("light") || len(s.f.Places) > 0 || s.has0("kelvin", "colour")) && !has("brighter") && (imperative || has("light") || short):
 		return &Unclear{Coloured, s.told(all, "color")}
-	case has("other") && (imperative || has("set")) && !has("light", "shade"):
+	case has("other") && (imperative || has("set") || has("place") && has("on", "off")) && !has("light", "shade"):
 		return &Unclear{Heating, s.told(all, "other")}
 	}
 	return nil

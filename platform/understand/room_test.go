@@ -87,6 +87,8 @@ func TestAnOrderIsRefusedWithItsReason(t *testing.T) {
 		"lobby blue please":                          "!color blue",
 		"lobby warmer, 3000 kelvin":                  "!color kelvin",
 		"In der Lobby bitte grünes Licht":            "!color grünes",
+		"Lobby wärmer, 3000 Kelvin":                  "!color kelvin",
+		"Heizung in der Lobby aus":                   "!heating heizung",
 		"Szene Willkommen in der Lobby":              "!scene szene",
 		"turn the lounge on at 7 tomorrow morning":   "!time tomorrow, morning",
 		"switch the lobby on and off again":          "!contrary on, off",
