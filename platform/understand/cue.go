@@ -154,7 +154,7 @@ func (s *sentence) onlySome(i int) bool {
 	case "ein", "eine", "einen", "einem", "einer", "einige", "manche", "dieses", "jenes":
 		return thing && s.f.Lang == German
 	case "lamp", "lampe", "leuchte", "bulb", "blind", "shade", "curtain", "rollo", "jalousie", "light", "licht": // "lamp 3"
-		bare := s.t[i].text == w && digit(s.t[i+1].stem[0]) && s.wordAt(i+2) != "percent"
+		bare := s.t[i].text == w && !s.t[i+1].used && digit(s.t[i+1].stem[0]) && s.wordAt(i+2) != "percent"
 		return bare && ((w != "light" && w != "licht") || slices.Contains([]string{"on", "off", "an", "aus"}, s.wordAt(i+2)))
 	case "zu", "aus", "an", "ab":
 		return s.f.Lang == German && slices.Contains([]string{"dem", "den", "der"}, s.t[i+1].stem)
