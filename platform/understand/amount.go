@@ -2,6 +2,7 @@ package understand
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -126,3 +127,10 @@ func (s *sentence) amountAt(i int) (a amount, n int) {
 // otherUnits are no percent.
 var otherUnits = wordSet("k kelvin mired w watt kw kwh lux lx lumen degree c f celsius fahrenheit ppm v volt ma hz " +
 	"minute hour second sec sekunde stunde times promille permille grad")
+
+// multiple reports whether "half as bright" or the like begins at a word, which is no amount.
+func (s *sentence) multiple(i int) bool {
+	return slices.ContainsFunc(s.lex.byFirst[s.wordAt(i)], func(e entry) bool {
+		return slices.Contains(e.tags, "!multiple") && phraseAt(s.t, i, e.words) > 0
+	})
+}

@@ -82,7 +82,7 @@ func (s *sentence) cues() []cue {
 			i++
 			continue
 		}
-		if a, n := s.amountAt(i); n > 0 {
+		if a, n := s.amountAt(i); n > 0 && !s.multiple(i) {
 			add(cue{at: i, n: n, tags: []string{"amount"}, amount: &a, apart: w.apart})
 			i += n
 			continue
@@ -118,6 +118,9 @@ func (s *sentence) cues() []cue {
 				}
 				sure = sure || c.is("sure")
 				add(c)
+				for c.is("sure") && wished[s.wordAt(i+took)] { // "it would be nice if somebody could …"
+					took++
+				}
 				break
 			}
 		}
@@ -133,6 +136,9 @@ func (s *sentence) cues() []cue {
 	}
 	return s.settleCues(s.takenBack(out))
 }
+
+// wished are those of whom, and words by which, something is wished.
+var wished = wordSet("you we i somebody someone could had have there was were sie du ihr wir ich jemand man es")
 
 // onlySome reports whether a word makes of a thing one or some of its kind: "that lamp", "some lights", "ein Licht"; or of a state
 // a place: "aus dem Licht".
@@ -229,6 +235,8 @@ func (s *sentence) settleCues(in []cue) []cue {
 		case (w == "right" && len(c.tags) == 0 || w == "way" && (len(out) == 0 || out[len(out)-1].amount == nil)) && next.is("up", "down", "open"), i == 0 && (w == "about" || w == "regarding" || w == "right" && next.apart && len(c.tags) == 0):
 			continue
 		case i == 0 && slices.Contains([]string{"somebody", "someone", "anybody", "anyone"}, w) && next.is(verbs...) && s.t[next.at].text == s.t[next.at].stem && !strings.HasSuffix(s.t[next.at].stem, "ed"): // "somebody turn the lights on"
+			continue
+		case w == "them" && next.is("light", "shade"), w == "jemand" && i > 0 && s.has0("kann", "koennte", "wuerde", "mag"):
 			continue
 		case w == "window" && next.is("shade"):
 			continue
