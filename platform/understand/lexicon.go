@@ -114,7 +114,7 @@ func language(t []token, names map[string]bool) Lang {
 			continue
 		}
 		inEnglish := lexicons[English].words[w.stem] || timeWords[w.stem]
-		inGerman := lexicons[German].words[w.stem]
+		inGerman := lexicons[German].words[w.stem] || germanRooms[w.stem]
 		switch {
 		case inEnglish && !inGerman:
 			en++

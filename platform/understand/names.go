@@ -25,6 +25,8 @@ type Names struct {
 	all   []name
 	known map[string]bool  // every word of every name
 	with  map[string][]int // the names that have a word
+	// called is what people call places otherwise, by the first word of it.
+	called map[string][]called
 }
 
 // maxNameWords bounds what one name can cost; what is longer cannot be said anyway.
@@ -46,6 +48,7 @@ func NewNames(names []Name) Names {
 			}
 		}
 	}
+	n.called = calledIn(n.known)
 	for i := range n.all {
 		one := &n.all[i]
 		one.vague = map[string]bool{}
@@ -153,8 +156,11 @@ func (n *name) in(t []token) (match, bool) {
 	for at := range t {
 		width, told := n.run(t, at)
 		if told && width > best.n {
-			best = match{name: n, at: at, n: width, covered: width}
+			best = match{name: n, at: at, n: width}
 			for _, w := range t[at : at+width] {
+				if slices.Contains(n.words, w.stem) {
+					best.covered++
+				}
 				if own(w.stem) {
 					best.own++
 				}
@@ -221,9 +227,19 @@ func counted(t []token, i int) bool {
 	return percentWord(next) || slices.Contains([]string{"third", "quarter", "drittel", "viertel", "w", "kw", "minute", "k", "kelvin", "oclock", "am", "pm"}, next)
 }
 
-var joints = wordSet("of the in on at a for")
+var joints = wordSet("of the in on at a for im am auf der dem")
 
-// run is the width of the stretch at at whose words are all of the name, in any order, and whether one of them is the name's own.
+// joining is how many joints stand at i before another word, 0 if none does.
+func joining(t []token, i int) int {
+	n := 0
+	for n < 3 && i+n+1 < len(t) && joints[t[i+n].stem] && !t[i+n].used && !t[i+n+1].used && !t[i+n+1].apart {
+		n++
+	}
+	return n
+}
+
+// run is the width of the stretch at at whose words are all of the name, in any order and perhaps with joints between them, and whether
+// one of them is the name's own.
 func (n *name) run(t []token, at int) (width int, told bool) {
 	if !slices.Contains(n.words, t[at].stem) {
 		return 0, false
@@ -232,10 +248,13 @@ func (n *name) run(t []token, at int) (width int, told bool) {
 	for i := at; i < len(t) && !t[i].used && !counted(t, i) && (i == at || !t[i].apart); i++ {
 		k := slices.Index(left, t[i].stem)
 		if k < 0 {
-			break
+			if i += joining(t, i); !slices.Contains(left, t[i].stem) || isDigits(t[i].stem) || !told {
+				break
+			}
+			k = slices.Index(left, t[i].stem) // "the office in the north"
 		}
 		left = slices.Delete(left, k, k+1)
-		width++
+		width = i + 1 - at
 		if w := t[i].stem; own(w) && !isDigits(w) {
 			told = true
 		}

@@ -33,12 +33,7 @@ func Read(text string, names Names, now time.Time) Frame {
 	if answer := reaction(s.t); answer != Nothing {
 		return Frame{Topic: answer}
 	}
-	s.f.Lang = language(s.t, names.known)
-	s.lex = lexicons[s.f.Lang]
-	if s.f.Lang == German {
-		s.t = translate(s.t)
-	}
-	s.forgive(names)
+	s.words(names)
 	order, ok := s.readOrder(names)
 	if ok && (order.Unclear == nil || order.Form == Imperative || !s.asks && slices.Contains([]Reason{Negated, Value, For, Later, If}, order.Unclear.Why)) {
 		return order
@@ -52,18 +47,25 @@ func Read(text string, names Names, now time.Time) Frame {
 // Question understands a message as a question, which [Read] took for an order said without a verb: "lights on in the lobby".
 func Question(text string, names Names, now time.Time) Frame {
 	s := &sentence{t: cut(text), now: now, asks: true, claims: map[string]bool{}}
+	s.words(names)
+	return s.readQuestion(names)
+}
+
+// words finds the language of a sentence, and writes its words as the lexicon and the building's names have them.
+func (s *sentence) words(names Names) {
+	s.t = names.uncompound(s.t)
 	s.f.Lang = language(s.t, names.known)
 	s.lex = lexicons[s.f.Lang]
 	if s.f.Lang == German {
 		s.t = translate(s.t)
 	}
+	s.t = names.rename(s.t)
 	s.forgive(names)
-	return s.readQuestion(names)
 }
 
 // Find looks for what a text names, and tells whether it names the whole building.
 func Find(text string, names Names) (places []Place, whole bool) {
-	t := cut(text)
+	t := names.rename(names.uncompound(cut(text)))
 	places = append(names.find(t), names.byNumber(t)...)
 	if len(places) == 0 {
 		whole = Question(text, names, time.Unix(0, 0)).Is(Whole) || slices.ContainsFunc(t, func(w token) bool { return w.used })
