@@ -42,7 +42,7 @@ func TestFollowUpsLeanOnWhatWasSaid(t *testing.T) {
 		session := ""
 		for _, turn := range talk {
 			r := ask(t, e, platform.Inquiry{Session: session, Message: turn[0]})
-			if !strings.Contains(r.Text, turn[1]) {
+			if !strings.Contains(decimalPoints(r.Text), turn[1]) {
 				t.Errorf("%q: %q is missing in: %s", turn[0], turn[1], r.Text)
 			}
 			session = r.Session

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -57,33 +56,39 @@ func clean(text string) string {
 // quoted is a name in an answer that could be read as something else.
 func quoted(name string) string { return "“" + label(name) + "”" }
 
-func wattHours(wh float64) string {
+// wattHours are energy in words, in the unit that was asked for, or else a handy one.
+func (a *asked) wattHours(wh float64) string {
 	switch kwh := wh / 1000; {
-	case math.Abs(wh) < 1000:
-		return fmt.Sprintf("%.0f Wh", wh)
+	case a.q.Is(understand.InKilo) && math.Abs(kwh) < 10:
+		return a.f("%.3f kWh", kwh)
+	case a.q.Is(understand.InOnes), math.Abs(wh) < 1000 && !a.q.Is(understand.InKilo):
+		return a.f("%.0f Wh", wh)
 	case math.Abs(kwh) < 100:
-		return fmt.Sprintf("%.2f kWh", kwh)
+		return a.f("%.2f kWh", kwh)
 	default:
-		return fmt.Sprintf("%.1f kWh", kwh)
+		return a.f("%.1f kWh", kwh)
 	}
 }
 
-// share is the energy that one of many used.
-func share(wh float64) string {
+// perOne is the energy that one of many used.
+func (a *asked) perOne(wh float64) string {
 	if math.Abs(wh) < 1 { // it would be 0.000 kWh
-		return strconv.FormatFloat(wh, 'g', 2, 64) + " Wh"
+		return a.f("%.2g Wh", wh)
 	}
-	return fmt.Sprintf("%.3f kWh", wh/1000)
+	return a.f("%.3f kWh", wh/1000)
 }
 
-func watts(w float64) string {
+// watts are power in words, in the unit that was asked for, or else a handy one.
+func (a *asked) watts(w float64) string {
 	switch {
+	case a.q.Is(understand.InKilo) && math.Abs(w) < 10_000:
+		return a.f("%.3f kW", w/1000)
 	case math.Abs(w) < 10:
-		return fmt.Sprintf("%.1f W", w)
-	case math.Abs(w) < 1000:
-		return fmt.Sprintf("%.0f W", w)
+		return a.f("%.1f W", w)
+	case a.q.Is(understand.InOnes), math.Abs(w) < 1000 && !a.q.Is(understand.InKilo):
+		return a.f("%.0f W", w)
 	default:
-		return fmt.Sprintf("%.2f kW", w/1000)
+		return a.f("%.2f kW", w/1000)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // bounded answers whether more or less was used than a bound, for the whole scope or for what of it is asked for.
 func (a *asked) bounded(c understand.Cond) (answer, error) {
 	span := a.span()
-	bound := a.f(sides[c.Rel]) + " " + wattHours(c.Value)
+	bound := a.f(sides[c.Rel]) + " " + a.wattHours(c.Value)
 	if a.slotted() {
 		e, err := a.site.EnergyOf(a.ctx, a.scope, span.From, span.To)
 		if err != nil {
@@ -24,7 +24,7 @@ func (a *asked) bounded(c understand.Cond) (answer, error) {
 		var lines []string
 		for _, s := range slots {
 			if c.Holds(s.WattHours) {
-				lines = append(lines, a.slot(s.Start, a.q.By)+" "+wattHours(s.WattHours))
+				lines = append(lines, a.slot(s.Start, a.q.By)+" "+a.wattHours(s.WattHours))
 			}
 		}
 		text := a.f("%s of %s were measured %s; %d of them %s %s.", upper(a.count(len(slots), a.q.By)), a.where(), a.period(span), len(lines), a.are(len(lines)), bound)
@@ -44,11 +44,11 @@ func (a *asked) bounded(c understand.Cond) (answer, error) {
 			case !e.Known() || len(e.Missing) > 0 && c.Rel != understand.Above && c.Rel != understand.AtLeast:
 				unmeasured = append(unmeasured, label(name))
 			case c.Holds(e.WattHours):
-				lines, b = append(lines, label(name)+" "+wattHours(e.WattHours)), e.Basis
+				lines, b = append(lines, label(name)+" "+a.wattHours(e.WattHours)), e.Basis
 			case len(e.Missing) > 0:
 				unmeasured = append(unmeasured, label(name))
 			default:
-				not, b = append(not, label(name)+" "+wattHours(e.WattHours)), e.Basis
+				not, b = append(not, label(name)+" "+a.wattHours(e.WattHours)), e.Basis
 			}
 			return nil
 		})
@@ -76,13 +76,13 @@ func (a *asked) bounded(c understand.Cond) (answer, error) {
 	if partial := len(e.Missing) > 0 || a.partOf(e) != ""; partial && holds != (c.Rel == understand.Above || c.Rel == understand.AtLeast) {
 		head = a.f("As far as it is measured: ") + lower(a.yesNo(holds))
 	}
-	text := a.f("%s%s used %s %s, which is %s%s.", head, a.where(), wattHours(e.WattHours), a.period(span), a.f(map[bool]string{false: "not "}[holds]), bound)
+	text := a.f("%s%s used %s %s, which is %s%s.", head, a.where(), a.wattHours(e.WattHours), a.period(span), a.f(map[bool]string{false: "not "}[holds]), bound)
 	return answer{sentences(text, a.parts(e), a.gaps(e, span), a.uncovered(e), a.basis(e.Basis)), e}, nil
 }
 
 // boundedPower answers whether more or less is drawn now than a bound.
 func (a *asked) boundedPower(c understand.Cond) (answer, error) {
-	bound := a.f(sides[c.Rel]) + " " + watts(c.Value)
+	bound := a.f(sides[c.Rel]) + " " + a.watts(c.Value)
 	if a.q.By != "" {
 		var lines, not, unknown []string
 		total := a.site.PowerOf(facts.Scope{}).Basis
@@ -92,9 +92,9 @@ func (a *asked) boundedPower(c understand.Cond) (answer, error) {
 			case !p.Known() || whole && len(p.Missing) > 0:
 				unknown = append(unknown, label(name))
 			case c.Holds(p.Watts):
-				lines = append(lines, label(name)+" "+watts(p.Watts))
+				lines = append(lines, label(name)+" "+a.watts(p.Watts))
 			default:
-				not = append(not, label(name)+" "+watts(p.Watts))
+				not = append(not, label(name)+" "+a.watts(p.Watts))
 			}
 			return nil
 		})
@@ -120,7 +120,7 @@ func (a *asked) boundedPower(c understand.Cond) (answer, error) {
 		head = a.f("As far as it is measured: ") + lower(a.yesNo(holds))
 	}
 	now, err := a.powerNow(p)
-	return answer{sentences(a.f("%s%s draws %s, which is %s%s.", head, a.where(), watts(p.Watts), a.f(map[bool]string{false: "not "}[holds]), bound), now.text), p}, err
+	return answer{sentences(a.f("%s%s draws %s, which is %s%s.", head, a.where(), a.watts(p.Watts), a.f(map[bool]string{false: "not "}[holds]), bound), now.text), p}, err
 }
 
 // perUnit divides by what a unit stands for: the area that was entered, or the lights.
@@ -163,7 +163,7 @@ func (a *asked) perUnit() (answer, error) {
 		if !p.Known() || len(p.Missing) > 0 {
 			return answer{text: sentences(a.f("I do not know: not all of %s is measured now.", a.where()), a.uncoveredZones(p.Missing))}, nil
 		}
-		return answer{sentences(a.f("%s draws %s for %.0f %s: %.2f W per %s.", upper(orWhere(scope.Label, a.where())), watts(p.Watts), units, a.many(word), p.Watts/units, a.noun(word)), missing, a.basis(p.Basis)), p}, nil
+		return answer{sentences(a.f("%s draws %s for %.0f %s: %.2f W per %s.", upper(orWhere(scope.Label, a.where())), a.watts(p.Watts), units, a.many(word), p.Watts/units, a.noun(word)), missing, a.basis(p.Basis)), p}, nil
 	}
 	span := a.span()
 	e, err := a.site.EnergyOf(a.ctx, scope, span.From, span.To)
@@ -173,7 +173,7 @@ func (a *asked) perUnit() (answer, error) {
 	if !e.Known() || len(e.Missing) > 0 {
 		return answer{sentences(a.f("I do not know: not all of %s was measured.", a.where()), a.uncovered(e)), e}, nil
 	}
-	return answer{sentences(a.f("%s used %s %s for %.0f %s: %s per %s.", upper(orWhere(scope.Label, a.where())), wattHours(e.WattHours), a.period(span), units, a.many(word), share(e.WattHours/units), a.noun(word)),
+	return answer{sentences(a.f("%s used %s %s for %.0f %s: %s per %s.", upper(orWhere(scope.Label, a.where())), a.wattHours(e.WattHours), a.period(span), units, a.many(word), a.perOne(e.WattHours/units), a.noun(word)),
 		missing, a.gaps(e, span), a.basis(e.Basis)), e}, nil
 }
 
@@ -230,9 +230,9 @@ func (a *asked) trend() (answer, error) {
 	}
 	var lines []string
 	for _, s := range slots {
-		lines = append(lines, a.slot(s.Start, "week")+" "+wattHours(s.WattHours))
+		lines = append(lines, a.slot(s.Start, "week")+" "+a.wattHours(s.WattHours))
 	}
-	text := a.f("The use of %s was %s %s: the later half of the whole %s had %s on average, %s than the earlier half. %s.", a.where(), word, a.period(span), a.many(by), wattHours(later), a.difference(later, earlier), upper(a.some(lines, 31)))
+	text := a.f("The use of %s was %s %s: the later half of the whole %s had %s on average, %s than the earlier half. %s.", a.where(), word, a.period(span), a.many(by), a.wattHours(later), a.difference(later, earlier), upper(a.some(lines, 31)))
 	return answer{sentences(text, a.uncovered(e), a.basis(e.Basis)), slots}, nil
 }
 
@@ -273,7 +273,7 @@ func (a *asked) usual() (answer, error) {
 		n++
 	}
 	if n == 0 {
-		return answer{sentences(a.f("%s used %s %s. I do not know what is usual: the same hours of the weeks before were not measured.", upper(a.where()), wattHours(e.WattHours), a.period(span)), a.uncovered(e), a.basis(e.Basis)), e}, nil
+		return answer{sentences(a.f("%s used %s %s. I do not know what is usual: the same hours of the weeks before were not measured.", upper(a.where()), a.wattHours(e.WattHours), a.period(span)), a.uncovered(e), a.basis(e.Basis)), e}, nil
 	}
 	word := a.f("That is within what these weeks had")
 	switch {
@@ -282,8 +282,8 @@ func (a *asked) usual() (answer, error) {
 	case e.WattHours < least*0.98:
 		word = a.f("That is less than in any of them")
 	}
-	text := a.f("%s used %s %s. In the same hours of the same weekday of the last %s it was %s on average, %s at least and %s at most. %s: %s than their mean.", upper(a.where()), wattHours(e.WattHours),
-		a.period(span), a.count(n, "week"), wattHours(sum/float64(n)), wattHours(least), wattHours(most), word, a.difference(e.WattHours, sum/float64(n)))
+	text := a.f("%s used %s %s. In the same hours of the same weekday of the last %s it was %s on average, %s at least and %s at most. %s: %s than their mean.", upper(a.where()), a.wattHours(e.WattHours),
+		a.period(span), a.count(n, "week"), a.wattHours(sum/float64(n)), a.wattHours(least), a.wattHours(most), word, a.difference(e.WattHours, sum/float64(n)))
 	return answer{sentences(text, a.uncovered(e), a.basis(e.Basis)), e}, nil
 }
 
@@ -317,7 +317,7 @@ func (a *asked) together() (answer, error) {
 			}
 			seen[z] = true
 		}
-		lines = append(lines, scope.Label+" "+wattHours(e.WattHours))
+		lines = append(lines, scope.Label+" "+a.wattHours(e.WattHours))
 		total += e.WattHours
 		data = append(data, e)
 	}
@@ -328,7 +328,7 @@ func (a *asked) together() (answer, error) {
 		}
 		return answer{text, data}, nil
 	}
-	return answer{sentences(a.f("Together %s %s: %s.", wattHours(total), a.period(span), a.list(lines)), a.basis(data[0].Basis)), data}, nil
+	return answer{sentences(a.f("Together %s %s: %s.", a.wattHours(total), a.period(span), a.list(lines)), a.basis(data[0].Basis)), data}, nil
 }
 
 // togetherNow adds the power of places up.
@@ -343,11 +343,11 @@ func (a *asked) togetherNow() (answer, error) {
 			unknown = append(unknown, scope.Label)
 			continue
 		}
-		lines, b = append(lines, scope.Label+" "+watts(p.Watts)), p.Basis
+		lines, b = append(lines, scope.Label+" "+a.watts(p.Watts)), p.Basis
 		total += p.Watts
 	}
 	if len(unknown) > 0 {
 		return answer{text: a.f("The sum is not known: not measured on its own, or not now: %s.", a.list(unknown))}, nil
 	}
-	return answer{sentences(a.f("Together %s now: %s.", watts(total), a.list(lines)), a.basis(b)), lines}, nil
+	return answer{sentences(a.f("Together %s now: %s.", a.watts(total), a.list(lines)), a.basis(b)), lines}, nil
 }

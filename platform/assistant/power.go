@@ -45,7 +45,7 @@ func (a *asked) powerNow(p facts.Power) (answer, error) {
 	var known, unknown []string
 	for _, one := range p.Parts {
 		if one.Condition == facts.Current {
-			known = append(known, a.f("%s %s", label(one.Name), watts(*one.Value)))
+			known = append(known, a.f("%s %s", label(one.Name), a.watts(*one.Value)))
 		} else {
 			unknown = append(unknown, label(one.Name)+" ("+a.condition(one)+")")
 		}
@@ -56,9 +56,9 @@ func (a *asked) powerNow(p facts.Power) (answer, error) {
 	case len(unknown) > 0:
 		return answer{sentences(a.f("The sum for %s is not known now: %s. What reports: %s.", a.where(), strings.Join(unknown, "; "), a.some(known, 12)), a.basis(p.Basis)), p}, nil
 	}
-	text := a.f("%s draws %s now.", upper(a.where()), watts(p.Watts))
+	text := a.f("%s draws %s now.", upper(a.where()), a.watts(p.Watts))
 	if len(p.Missing) > 0 {
-		text = a.f("What is measured of %s draws %s now.", a.where(), watts(p.Watts))
+		text = a.f("What is measured of %s draws %s now.", a.where(), a.watts(p.Watts))
 	}
 	switch {
 	case p.ByLight:
@@ -138,7 +138,7 @@ func (a *asked) offerEstimate() string {
 		sum += *one.Value / 100
 	}
 	text := a.f("An estimate, not a measurement: %s at %.2f times full brightness together × %s each, as you assume, make %s.",
-		a.count(len(current), "light"), sum, watts(a.q.Assumed.Watts), watts(sum*a.q.Assumed.Watts))
+		a.count(len(current), "light"), sum, a.watts(a.q.Assumed.Watts), a.watts(sum*a.q.Assumed.Watts))
 	if left := len(levels.All) - len(current); left > 0 {
 		text += a.f(" %s without a current level %s left out.", a.count(left, "light"), a.are(left))
 	}
@@ -161,9 +161,9 @@ func (a *asked) powerOver() (answer, error) {
 	low, _ := e.Base(here)
 	data := map[string]any{"energy": e, "meanWatts": mean, "peak": peak, "base": low}
 	at := func(s facts.Slot) string {
-		return a.f("%s in the quarter of an hour from %s", watts(s.Watts()), momentIn(a.q.Lang, s.Start, a.site.Now))
+		return a.f("%s in the quarter of an hour from %s", a.watts(s.Watts()), momentIn(a.q.Lang, s.Start, a.site.Now))
 	}
-	meanText := a.f("the mean was %s", watts(mean))
+	meanText := a.f("the mean was %s", a.watts(mean))
 	var text string
 	switch {
 	case !isPeak:
@@ -173,17 +173,17 @@ func (a *asked) powerOver() (answer, error) {
 	case a.q.By == "hour" || a.q.By == "day":
 		var lines []string
 		for _, s := range e.By(a.q.By, here) {
-			lines = append(lines, a.slot(s.Start, "hour")+" "+watts(s.Watts()))
+			lines = append(lines, a.slot(s.Start, "hour")+" "+a.watts(s.Watts()))
 		}
 		text = a.f("Mean power of %s by %s, %s: %s.", a.where(), a.noun(a.q.By), a.period(span), strings.Join(lines, ", "))
 	case a.q.Op == understand.Average:
-		text = a.f("On average %s drew %s %s. The highest was %s.", a.where(), watts(mean), a.period(span), at(peak))
+		text = a.f("On average %s drew %s %s. The highest was %s.", a.where(), a.watts(mean), a.period(span), at(peak))
 	case a.q.Op == understand.Least || a.q.Aspect == "base":
 		text = a.f("The lowest power of %s %s was %s; %s.", a.where(), a.period(span), at(low), meanText)
 	case a.q.Op == understand.Most || a.q.Aspect == "peak":
 		text = a.f("The highest power of %s %s was %s; %s.", a.where(), a.period(span), at(peak), meanText)
 	default:
-		text = a.f("%s drew %s on average %s, at most %s, at least %s.", upper(a.where()), watts(mean), a.period(span), at(peak), at(low))
+		text = a.f("%s drew %s on average %s, at most %s, at least %s.", upper(a.where()), a.watts(mean), a.period(span), at(peak), at(low))
 	}
 	return answer{sentences(text, a.gaps(e, span), a.uncovered(e), a.basis(e.Basis)), data}, nil
 }
@@ -230,7 +230,7 @@ func (a *asked) rankPower() (answer, error) {
 	}
 	var lines []string
 	for _, r := range rows {
-		lines = append(lines, r.Label+" "+watts(r.Watts))
+		lines = append(lines, r.Label+" "+a.watts(r.Watts))
 	}
 	text := a.f("Power now: %s.", a.list(lines))
 	if len(unknown) > 0 {
@@ -248,7 +248,7 @@ func (a *asked) comparePower() (answer, error) {
 		scope := a.scopeIn(places)
 		power := a.site.PowerOf(scope)
 		if power.Known() && len(power.Missing) == 0 {
-			lines = append(lines, a.f("%s draws %s", scope.Label, watts(power.Watts)))
+			lines = append(lines, a.f("%s draws %s", scope.Label, a.watts(power.Watts)))
 			b = power.Basis
 			known = append(known, power)
 		} else {
@@ -266,7 +266,7 @@ func (a *asked) comparePower() (answer, error) {
 		if d < 0 {
 			d, more = -d, known[1].Scope.Label
 		}
-		text += a.f(" %s draws %s more.", upper(more), watts(d))
+		text += a.f(" %s draws %s more.", upper(more), a.watts(d))
 	}
 	return answer{sentences(text, a.basis(b)), data}, nil
 }
@@ -290,7 +290,7 @@ func (a *asked) cost() (answer, error) {
 		return used, nil
 	}
 	currency := strings.TrimSuffix(" "+price.Currency, " ") // whoever speaks of cents does not say of which
-	text := a.f("%s × %.4g%s per kWh, %s, make %.2f%s.", wattHours(e.WattHours), price.PerKWh, currency, whose, e.WattHours/1000*price.PerKWh, currency)
+	text := a.f("%s × %.4g%s per kWh, %s, make %.2f%s.", a.wattHours(e.WattHours), price.PerKWh, currency, whose, e.WattHours/1000*price.PerKWh, currency)
 	return answer{sentences(text, used.text), used.data}, nil
 }
 

@@ -166,8 +166,8 @@ func (a *asked) idle(m facts.Meter, e facts.Energy) []Proposal {
 			Title: a.f("Switch off what runs %s behind meter %s", one.what, quoted(m.Name)), Zones: m.Zones, KWh: &kwh,
 			Comfort: a.f("none while nobody is there; whoever comes switches on"), comfort: 0,
 			Arithmetic: []string{
-				a.f("mean power %s: %s over %s measured", one.what, watts(one.slot.Watts()), lengthIn(a.q.Lang, time.Duration(one.slot.Measured))),
-				a.f("least power in the period: %s (quarter of an hour from %s)", watts(low.Watts()), momentIn(a.q.Lang, low.Start, a.site.Now)),
+				a.f("mean power %s: %s over %s measured", one.what, a.watts(one.slot.Watts()), lengthIn(a.q.Lang, time.Duration(one.slot.Measured))),
+				a.f("least power in the period: %s (quarter of an hour from %s)", a.watts(low.Watts()), momentIn(a.q.Lang, low.Start, a.site.Now)),
 				a.f("(%.0f W − %.0f W) × %.0f h a week = %.2f kWh", one.slot.Watts(), low.Watts(), one.hours, kwh),
 			},
 			Assumptions: []string{a.f("what could once be off can be off in all these hours"), a.f("a week like the measured one; occupancy is not measured")},

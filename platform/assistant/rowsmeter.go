@@ -75,7 +75,7 @@ func (l *lookup) energy(ctx context.Context) (platform.Found, error) {
 	default:
 		return platform.Found{}, platform.Invalid("by %q is not one of meter, hour, day", clip(l.in.By, 50))
 	}
-	text := fmt.Sprintf("%s used %s from %s to %s.", upper(l.where()), wattHours(e.WattHours), moment(e.From, l.site.Now), moment(e.To, l.site.Now))
+	text := fmt.Sprintf("%s used %s from %s to %s.", upper(l.where()), (&asked{}).wattHours(e.WattHours), moment(e.From, l.site.Now), moment(e.To, l.site.Now))
 	if !e.Known() {
 		text = fmt.Sprintf("Nothing was measured for %s in that time.", l.where())
 	}

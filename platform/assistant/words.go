@@ -2,6 +2,8 @@ package assistant
 
 import (
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,8 +17,23 @@ func in(lang understand.Lang, format string, values ...any) string {
 		if de, ok := inGerman(format); ok {
 			format = de
 		}
+		values = slices.Clone(values)
+		for i, v := range values {
+			if number, ok := v.(float64); ok {
+				values[i] = commaed(number)
+			}
+		}
 	}
 	return fmt.Sprintf(format, values...)
+}
+
+// commaed is a number that is written with a decimal comma.
+type commaed float64
+
+// Format implements [fmt.Formatter].
+func (c commaed) Format(s fmt.State, verb rune) {
+	text := fmt.Sprintf(fmt.FormatString(s, verb), float64(c))
+	_, _ = io.WriteString(s, strings.Replace(text, ".", ",", 1)) // nothing can fail in a string
 }
 
 // inGerman looks a sentence up.

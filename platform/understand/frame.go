@@ -225,6 +225,8 @@ const (
 	None                        // "is nothing …": the answer's yes and no change places
 	Asked                       // it is put as a question
 	Terse                       // said without a verb: "lights off" may be an order or a question
+	InKilo                      // figures are wanted in kW or kWh
+	InOnes                      // figures are wanted in W or Wh
 )
 
 // Is reports whether the words say so.
