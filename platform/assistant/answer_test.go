@@ -260,7 +260,7 @@ func TestQuestionsAreAnsweredInManyWordings(t *testing.T) {
 		{[]string{"how many kilowatts does the whole place pull at the minute"}, EnergyAgent, []string{"draws " + kw(all...)}, nil},
 		{[]string{"Which floor is the hungriest right now?"}, EnergyAgent, []string{"Upper floor " + kw(offices, alps)}, nil},
 		{[]string{"Could somebody have forgotten to turn the lights off in the annex?"}, SiteAsset, []string{"4 of 6 lights", "Gallery 1 (10 %)"}, nil},
-		{[]string{"What's the dimmest lit lamp in the building?"}, SiteAsset, []string{"gallery 1 (10 %)"}, []string{"Canteen"}},
+		{[]string{"What's the dimmest lit lamp in the building?"}, SiteAsset, []string{"Gallery 1 (10 %)"}, []string{"Canteen"}},
 		{[]string{"are all of the south office lights at full?"}, SiteAsset, []string{"Yes: all 6"}, []string{"north 1"}},
 		{[]string{"is Alps brighter than the lobby?"}, SiteAsset, []string{"60 %", "40 %"}, nil},
 		{[]string{"are the lobby blinds all the way up?"}, Comfort, []string{"No: 1 of 2"}, nil},

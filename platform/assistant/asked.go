@@ -234,6 +234,24 @@ func (a *asked) around() string {
 	return strings.TrimSpace(text)
 }
 
+// nearest offers what may have been meant, or tells how to hear what there is.
+func (a *asked) nearest() string {
+	var names, near []string
+	for _, z := range a.site.Zones {
+		names = append(names, label(z.Name))
+	}
+	for _, f := range a.site.Building.Floors {
+		names = append(names, label(f.Name))
+	}
+	for _, w := range a.q.Unclear.Words {
+		near = append(near, understand.Near(w, names)...)
+	}
+	if len(near) > 0 {
+		return a.f("Perhaps you mean %s.", a.some(slices.Compact(near), 3))
+	}
+	return a.f("Ask for the zones or the floors to hear what there is.")
+}
+
 // first are names, not too many to be read, and no figure of how many more there are.
 func (a *asked) first(names []string) string {
 	const most = 10

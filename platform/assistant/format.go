@@ -59,9 +59,9 @@ func quoted(name string) string { return "“" + label(name) + "”" }
 // wattHours are energy in words, in the unit that was asked for, or else a handy one.
 func (a *asked) wattHours(wh float64) string {
 	switch kwh := wh / 1000; {
-	case a.q.Is(understand.InKilo) && math.Abs(kwh) < 10:
+	case a.q.Is(understand.InKilo) && math.Abs(kwh) < 1:
 		return a.f("%.3f kWh", kwh)
-	case a.q.Is(understand.InOnes), math.Abs(wh) < 1000 && !a.q.Is(understand.InKilo):
+	case a.q.Is(understand.InOnes), math.Abs(wh) < 1000:
 		return a.f("%.0f Wh", wh)
 	case math.Abs(kwh) < 100:
 		return a.f("%.2f kWh", kwh)
@@ -81,11 +81,11 @@ func (a *asked) perOne(wh float64) string {
 // watts are power in words, in the unit that was asked for, or else a handy one.
 func (a *asked) watts(w float64) string {
 	switch {
-	case a.q.Is(understand.InKilo) && math.Abs(w) < 10_000:
+	case a.q.Is(understand.InKilo) && math.Abs(w) < 1000:
 		return a.f("%.3f kW", w/1000)
 	case math.Abs(w) < 10:
 		return a.f("%.1f W", w)
-	case a.q.Is(understand.InOnes), math.Abs(w) < 1000 && !a.q.Is(understand.InKilo):
+	case a.q.Is(understand.InOnes), math.Abs(w) < 1000:
 		return a.f("%.0f W", w)
 	default:
 		return a.f("%.2f kW", w/1000)

@@ -89,7 +89,7 @@ var german = map[string]string{
 	" That is %s of those whose level is known.": " Das sind %s derer, deren Wert bekannt ist.", " That is %s of those whose position is known.": " Das sind %s derer, deren Stellung bekannt ist.",
 	" The mean level of all with a current reading is %s.": " Der mittlere Wert aller mit aktueller Ablesung ist %s.", "The mean level of the %s%s is %s.": "Der mittlere Wert der %s%s ist %s.",
 	"I do not know any of the levels%s now.": "Ich kenne jetzt keinen der Werte%s.", "I do not know any level%s now.": "Ich kenne jetzt keinen Wert%s.",
-	"By zone: %s.": "Nach Zonen: %s.", "%s %d (mean %s)": "%s %d (im Mittel %s)", "%d in no zone": "%d in keiner Zone", "%s is %s.": "%s ist %s.", "%s is %s open": "%s ist %s offen", "%s %s open": "%s %s offen",
+	"By zone: %s.": "Nach Zonen: %s.", "%s %d (mean %s)": "%s %d (im Mittel %s)", "%d in no zone": "%d in keiner Zone", "%s is %s open": "%s ist %s offen", "%s %s open": "%s %s offen",
 	" It reports: %s.": " Es meldet: %s.", "All %s%s with a current level are off.": "Alle %s%s mit aktuellem Wert sind aus.", "The %s%s: %s": "%s%s: %s",
 	"Of %s nothing current is known, because the controller does not report.": "Von %s ist nichts Aktuelles bekannt, weil der Controller nicht berichtet.",
 	"%s %s offline, so I do not know what is there: %s.":                      "%s %s offline, also weiß ich nicht, was dort ist: %s.", "%s %s without a recent reading, so I do not know: %s.": "%s %s ohne neue Ablesung, also weiß ich es nicht: %s.",

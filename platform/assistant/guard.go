@@ -16,7 +16,7 @@ func (a *asked) refused() string {
 		}
 		switch u.Why {
 		case understand.Words:
-			return sentences(a.strange(), a.f("So I do not answer, rather than answer something else."), a.around())
+			return sentences(a.strange(), a.f("So I do not answer, rather than answer something else."), a.nearest())
 		case understand.TimeWords:
 			return a.f("I did not understand the time %s, and a figure of another time would not help. Say it for instance as “yesterday”, “last week”, “since Monday” or “9 to 13 November”.", a.list(words))
 		case understand.Conflict:
@@ -68,6 +68,9 @@ func (a *asked) unserved() []string {
 	if len(f.Except) > 0 && (places || f.Topic == understand.Saving || f.Topic == understand.Report && len(f.Places) > 0) {
 		left = append(left, a.f("something left out"))
 	}
+	if f.Topic == understand.Inventory && f.By != "" && f.Kind == understand.Meter {
+		left = append(left, a.f("“by %s”", a.noun(f.By)))
+	}
 	if len(f.Having) > 0 && f.Topic != understand.Inventory && f.Topic != understand.Offline {
 		left = append(left, a.f("what a place has or has not"))
 	}
@@ -88,11 +91,13 @@ func (a *asked) unservedConds() []string {
 		return nil
 	}
 	period := f.When != nil && !f.When.Now
-	onLights := f.Topic == understand.Lights && (f.Op == understand.Compare || f.Op == understand.Difference || f.Op == understand.Share || f.By != "")
+	onLights := f.Topic == understand.Lights && (f.Op == understand.Compare || f.Op == understand.Difference || f.Op == understand.Share || f.Op == understand.Most || f.Op == understand.Least || f.By != "")
+	onThings := f.Topic == understand.Lights || f.Topic == understand.Shades
+	ofCommand := f.Op == understand.Who || f.Op == understand.Why || f.Op == understand.Since
 	switch {
 	case len(f.Conds) > 1:
 		return []string{a.f("two conditions")}
-	case f.Op != understand.Tell && !(f.Op == understand.Since && f.Conds[0].Unit == understand.Minutes) && !onLights && !(f.Topic == understand.Shades && f.Op == understand.Share), period && (f.Topic == understand.Power || f.Topic == understand.Offline):
+	case f.Op != understand.Tell && !(f.Op == understand.Since && f.Conds[0].Unit == understand.Minutes) && !onLights && !(f.Topic == understand.Shades && f.Op == understand.Share) && !(onThings && ofCommand && f.Conds[0].Unit == understand.Percent), f.Conds[0].Unit == understand.Part && f.Op != understand.Share, period && (f.Topic == understand.Power || f.Topic == understand.Offline):
 		return []string{a.f("a condition")}
 	}
 	return nil

@@ -16,6 +16,8 @@ func (a *asked) lights() (answer, error) {
 		return answer{text, t}, nil
 	}
 	switch {
+	case a.q.Op == understand.Since && a.level() != nil: // of levels no history is kept, but who set them is
+		return a.who(t, platform.KindLight)
 	case a.q.Op == understand.Since:
 		return a.since(t, platform.KindLight)
 	case a.q.Op == understand.Who || a.q.Op == understand.Why:
@@ -126,6 +128,9 @@ func (a *asked) lightsThat(t facts.Things) (answer, error) {
 	if a.q.Op == understand.Share && known > 0 {
 		head += a.f(" That is %s of those whose level is known.", percent(100*float64(len(found))/float64(known)))
 	}
+	if c := a.cond(understand.Part); c != nil && known > 0 {
+		return answer{sentences(a.partly(), a.partHolds(*c, len(found), known, len(t.All))+lower(head), doubts, a.basis(t.Basis)), map[string]any{"matching": found, "all": t}}, nil
+	}
 	if a.q.Is(understand.None) && known > 0 {
 		return answer{sentences(a.partly(), a.none(len(found), doubts)+lower(head), a.named(found), doubts, a.basis(t.Basis)), map[string]any{"matching": found, "all": t}}, nil
 	}
@@ -141,6 +146,8 @@ func (a *asked) lightsThat(t facts.Things) (answer, error) {
 		switch {
 		case a.q.Is(understand.All) && !yes && len(found) == known:
 			head = a.f("As far as I know: ") + lower(head)
+		case a.q.Is(understand.Mostly) && len(a.q.Mentioned()) < 2 && len(found) > 0 && len(found) < known:
+			head = a.f("Partly: ") + lower(head)
 		case yes:
 			head = a.yesNo(true) + lower(head)
 		default:
@@ -148,6 +155,16 @@ func (a *asked) lightsThat(t facts.Things) (answer, error) {
 		}
 	}
 	return answer{sentences(a.partly(), head, a.named(found), doubts, a.basis(t.Basis)), map[string]any{"matching": found, "all": t}}, nil
+}
+
+// partHolds is the yes or no to whether so large a part of the things is so; what is not known may be so or not.
+func (a *asked) partHolds(c understand.Cond, found, known, all int) string {
+	share := func(n, of int) bool { return c.Holds(100 * float64(n) / float64(of)) }
+	holds := share(found, known)
+	if share(found, all) != holds || share(found+all-known, all) != holds {
+		return a.f("As far as I know: ") + lower(a.yesNo(holds))
+	}
+	return a.yesNo(holds)
 }
 
 // none is the yes or no to "is nothing …".
@@ -229,11 +246,7 @@ func (a *asked) oneLight(t facts.Things) (answer, error) {
 	if one.Condition != facts.Current {
 		return answer{sentences(a.f("I do not know: %s.", a.silence(one)), a.basis(t.Basis)), t}, nil
 	}
-	state := a.f("on at %s", percent(*one.Value))
-	if *one.Value == 0 {
-		state = a.f("off")
-	}
-	text := a.f("%s is %s.", label(one.Name), state)
+	text := a.lightState(one) + "."
 	if a.q.Form == understand.Check && (a.q.State != "" || a.level() != nil) {
 		if keep, _ := a.wanted(); keep(one) {
 			text = a.yesNo(true) + text
@@ -245,6 +258,14 @@ func (a *asked) oneLight(t facts.Things) (answer, error) {
 		text += a.f(" It reports: %s.", quoted(one.Trouble))
 	}
 	return answer{sentences(text, a.basis(t.Basis)), t}, nil
+}
+
+// lightState says how a light is, without the end of the sentence.
+func (a *asked) lightState(one facts.Thing) string {
+	if *one.Value == 0 {
+		return a.f("%s is %s", label(one.Name), a.f("off"))
+	}
+	return a.f("%s is %s", label(one.Name), a.f("on at %s", percent(*one.Value)))
 }
 
 // allLights sums a scope up.
@@ -261,19 +282,23 @@ func (a *asked) allLights(t facts.Things) (answer, error) {
 
 // brightest ranks single lights by level.
 func (a *asked) brightest(t facts.Things) (answer, error) {
-	current := t.Where(facts.Current, nil)
+	current, words := t.Where(facts.Current, nil), ""
+	if known := len(current); known > 0 && (a.q.State != "" || a.level() != nil) { // "the dimmest that is on"
+		var keep func(facts.Thing) bool
+		keep, words = a.wanted()
+		if current = t.Where(facts.Current, keep); len(current) == 0 {
+			return answer{sentences(a.f("None that I know of: none of the %d with a current level%s is %s.", known, a.in(), words), a.doubts(t, "light"), a.basis(t.Basis)), current}, nil
+		}
+	}
 	if len(current) == 0 {
 		return answer{sentences(a.f("I do not know any level%s now.", a.in()), a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
 	}
 	slices.SortStableFunc(current, func(x, y facts.Thing) int { return cmp.Compare(*y.Value, *x.Value) })
 	word := a.f("brightest")
 	switch {
-	case *current[0].Value == 0:
+	case *current[0].Value == 0 && words == "":
 		return answer{sentences(a.f("All %s%s with a current level are off.", a.count(len(current), "light"), a.in()), a.doubts(t, "light"), a.basis(t.Basis)), current}, nil
 	case a.q.Op == understand.Least:
-		if a.q.State == understand.On { // "the dimmest that is on"
-			current = slices.DeleteFunc(current, func(one facts.Thing) bool { return *one.Value == 0 })
-		}
 		slices.Reverse(current)
 		word = a.f("dimmest")
 	}
@@ -283,8 +308,11 @@ func (a *asked) brightest(t facts.Things) (answer, error) {
 			n++
 		}
 	}
+	if words != "" {
+		word += " (" + words + ")"
+	}
 	shown := current[:min(n, len(current))]
-	return answer{sentences(a.f("The %s%s: %s", word, a.in(), lower(a.named(shown))), a.doubts(t, "light"), a.basis(t.Basis)), shown}, nil
+	return answer{sentences(a.f("The %s%s: %s", word, a.in(), a.named(shown)), a.doubts(t, "light"), a.basis(t.Basis)), shown}, nil
 }
 
 // lightsBy counts by zone or floor.
@@ -297,6 +325,7 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 		All   int     `json:"all"`
 		Mean  float64 `json:"mean"`
 	}
+	ofThose := a.q.Aspect == "level" // the brightest or dimmest of what is so
 	group := func(label string, in func(facts.Thing) bool) row {
 		r := row{Label: label}
 		sum := 0.0
@@ -307,14 +336,16 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 			r.All++
 			if one.Condition == facts.Current {
 				r.Known++
-				sum += *one.Value
 				if keep(one) {
 					r.Match++
 				}
+				if !ofThose || keep(one) {
+					sum += *one.Value
+				}
 			}
 		}
-		if r.Known > 0 {
-			r.Mean = sum / float64(r.Known)
+		if n := map[bool]int{false: r.Known, true: r.Match}[ofThose]; n > 0 {
+			r.Mean = sum / float64(n)
 		}
 		return r
 	}
@@ -345,7 +376,10 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 			}
 		}
 	}
-	byLevel := (a.q.Op == understand.Most || a.q.Op == understand.Least) && a.q.State == "" && a.level() == nil // "the brightest room"
+	byLevel := (a.q.Op == understand.Most || a.q.Op == understand.Least) && (ofThose || a.q.State == "" && a.level() == nil) // "the brightest room"
+	if ofThose {
+		rows = slices.DeleteFunc(rows, func(r row) bool { return r.Match == 0 })
+	}
 	weigh := func(r row) float64 {
 		if byLevel {
 			return r.Mean
@@ -376,7 +410,10 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 	var lines []string
 	for _, r := range rows {
 		line := a.f("%s %d of %d %s", r.Label, r.Match, r.All, words)
-		if byLevel {
+		switch {
+		case ofThose:
+			line = a.f("%s mean %s of %d that are %s", r.Label, percent(r.Mean), r.Match, words)
+		case byLevel:
 			line = a.f("%s mean %s", r.Label, percent(r.Mean))
 		}
 		if r.Known < r.All {

@@ -125,6 +125,9 @@ func (a *asked) boundedPower(c understand.Cond) (answer, error) {
 
 // perUnit divides by what a unit stands for: the area that was entered, or the lights.
 func (a *asked) perUnit() (answer, error) {
+	if a.q.By == "floor" && a.scope.Whole() && a.q.Per == "m2" {
+		return a.perFloor()
+	}
 	units, word, missing := 0.0, "light", ""
 	scope := a.scope
 	if a.q.Per == "m2" {
@@ -175,6 +178,48 @@ func (a *asked) perUnit() (answer, error) {
 	}
 	return answer{sentences(a.f("%s used %s %s for %.0f %s: %s per %s.", upper(orWhere(scope.Label, a.where())), a.wattHours(e.WattHours), a.period(span), units, a.many(word), a.perOne(e.WattHours/units), a.noun(word)),
 		missing, a.gaps(e, span), a.basis(e.Basis)), e}, nil
+}
+
+// perFloor divides floor by floor, and names those that are not measured whole.
+func (a *asked) perFloor() (answer, error) {
+	var lines, not []string
+	var data []any
+	var b facts.Basis
+	for _, f := range a.site.Building.Floors {
+		one := &asked{ctx: a.ctx, site: a.site, q: a.q, price: a.price, scope: a.site.FloorScope(f.Name)}
+		one.q.By = ""
+		one.q.Places = []understand.Place{{Kind: understand.Floor, Name: f.Name}}
+		power, energy := a.site.PowerOf(one.scope), facts.Energy{}
+		now := a.q.Topic == understand.Power && (a.q.When == nil || a.q.When.Now)
+		if !now {
+			var err error
+			if energy, err = a.site.EnergyOf(a.ctx, one.scope, one.span().From, one.span().To); err != nil {
+				return answer{}, err
+			}
+		}
+		switch {
+		case f.AreaM2 <= 0, now && (!power.Known() || len(power.Missing) > 0), !now && (!energy.Known() || len(energy.Missing) > 0):
+			not = append(not, label(f.Name))
+			continue
+		case now:
+			lines, b = append(lines, a.f("%s %.2f W per m²", label(f.Name), power.Watts/f.AreaM2)), power.Basis
+			data = append(data, power)
+		default:
+			lines, b = append(lines, a.f("%s %s per m²", label(f.Name), a.perOne(energy.WattHours/f.AreaM2))), energy.Basis
+			data = append(data, energy)
+		}
+	}
+	head, rest := a.f("I do not know: not all of %s is measured now.", a.where()), ""
+	if len(lines) > 0 {
+		head = a.list(lines) + "."
+		if a.q.When != nil && !a.q.When.Now || a.q.Topic != understand.Power {
+			head = upper(a.period(a.span())) + ": " + head
+		}
+	}
+	if len(not) > 0 {
+		rest = a.f("Not measured as a whole, or without an area: %s.", a.list(not))
+	}
+	return answer{sentences(head, rest, a.basis(b)), data}, nil
 }
 
 func orWhere(label, where string) string {

@@ -24,7 +24,7 @@ func (a *asked) power() (answer, error) {
 		return a.togetherNow()
 	case a.cond(understand.Watt) != nil && (a.q.When == nil || a.q.When.Now):
 		return a.boundedPower(*a.cond(understand.Watt))
-	case a.q.When != nil && !a.q.When.Now, a.q.Aspect != "", a.q.By == "hour", a.q.By == "day":
+	case a.q.When != nil && !a.q.When.Now, a.q.Aspect == "peak", a.q.Aspect == "base", a.q.By == "hour", a.q.By == "day":
 		return a.powerOver()
 	case a.q.By == "" && (a.q.Op == understand.Most || a.q.Op == understand.Least) && len(a.q.Places) == 0:
 		a.q.By = "meter" // the zones that have none of their own may draw more than those that have
@@ -41,6 +41,12 @@ func (a *asked) power() (answer, error) {
 func (a *asked) powerNow(p facts.Power) (answer, error) {
 	if len(p.Parts) == 0 {
 		return answer{a.noPower(p), p}, nil
+	}
+	if a.q.Aspect == "counter" {
+		a.q.Aspect = ""
+		said, err := a.powerNow(p)
+		said.text = sentences(a.f("What a meter's counter stands at is not reported to the platform; I know what it measures now, and the energy of a time that you name."), said.text)
+		return said, err
 	}
 	var known, unknown []string
 	for _, one := range p.Parts {
@@ -191,8 +197,9 @@ func (a *asked) powerOver() (answer, error) {
 // rankPower orders zones, floors or meters by what they draw now.
 func (a *asked) rankPower() (answer, error) {
 	type row struct {
-		Label string  `json:"label"`
-		Watts float64 `json:"watts"`
+		Label  string  `json:"label"`
+		Watts  float64 `json:"watts"`
+		Partly bool    `json:"partly,omitempty"` // not all of it is measured
 	}
 	var rows []row
 	var unknown []string
@@ -203,7 +210,7 @@ func (a *asked) rankPower() (answer, error) {
 			unknown = append(unknown, label(name))
 			return nil
 		}
-		rows = append(rows, row{label(name), p.Watts})
+		rows = append(rows, row{label(name), p.Watts, len(p.Missing) > 0})
 		return nil
 	}
 	by, err := a.readRanked(read)
@@ -230,7 +237,11 @@ func (a *asked) rankPower() (answer, error) {
 	}
 	var lines []string
 	for _, r := range rows {
-		lines = append(lines, r.Label+" "+a.watts(r.Watts))
+		line := r.Label + " " + a.watts(r.Watts)
+		if r.Partly {
+			line += a.f(" (not all of it is measured)")
+		}
+		lines = append(lines, line)
 	}
 	text := a.f("Power now: %s.", a.list(lines))
 	if len(unknown) > 0 {
@@ -244,11 +255,16 @@ func (a *asked) comparePower() (answer, error) {
 	var b facts.Basis
 	var data []facts.Power
 	var known []facts.Power
+	var partly []bool
 	for _, places := range a.q.Mentioned() {
 		scope := a.scopeIn(places)
 		power := a.site.PowerOf(scope)
-		if power.Known() && len(power.Missing) == 0 {
-			lines = append(lines, a.f("%s draws %s", scope.Label, a.watts(power.Watts)))
+		if power.Known() {
+			line := a.f("%s draws %s", scope.Label, a.watts(power.Watts))
+			if len(power.Missing) > 0 {
+				line += a.f(" (without %s, which nothing measures)", a.zoneNames(power.Missing))
+			}
+			lines, partly = append(lines, line), append(partly, len(power.Missing) > 0)
 			b = power.Basis
 			known = append(known, power)
 		} else {
@@ -261,12 +277,18 @@ func (a *asked) comparePower() (answer, error) {
 	}
 	text := upper(a.list(lines)) + "."
 	if len(known) == 2 && len(data) == 2 {
-		d := known[0].Watts - known[1].Watts
-		more := known[0].Scope.Label
+		d, more, less := known[0].Watts-known[1].Watts, 0, 1
 		if d < 0 {
-			d, more = -d, known[1].Scope.Label
+			d, more, less = -d, 1, 0
 		}
-		text += a.f(" %s draws %s more.", upper(more), a.watts(d))
+		switch name := known[more].Scope.Label; {
+		case partly[less]:
+			text += " " + a.f("Which of them draws more is not known.")
+		case partly[more]:
+			text += " " + a.f("%s draws at least %s more.", name, a.watts(d))
+		default:
+			text += " " + a.f("%s draws %s more.", name, a.watts(d))
+		}
 	}
 	return answer{sentences(text, a.basis(b)), data}, nil
 }

@@ -18,10 +18,12 @@ func (a *asked) shades() (answer, error) {
 	if text := a.noneOf(t, "shade"); text != "" {
 		return answer{text, t}, nil
 	}
-	switch a.q.Op {
-	case understand.Since:
+	switch {
+	case a.q.Op == understand.Since && a.level() != nil:
+		return a.who(t, platform.KindShade)
+	case a.q.Op == understand.Since:
 		return a.since(t, platform.KindShade)
-	case understand.Who, understand.Why:
+	case a.q.Op == understand.Who || a.q.Op == understand.Why:
 		return a.who(t, platform.KindShade)
 	}
 	if a.past() {
@@ -81,8 +83,12 @@ func (a *asked) shades() (answer, error) {
 	if a.q.Op == understand.Share && t.Basis.Readings > 0 {
 		head += a.f(" That is %s of those whose position is known.", percent(100*float64(len(current))/float64(t.Basis.Readings)))
 	}
-	if a.q.Is(understand.None) && t.Basis.Readings > 0 {
+	if c := a.cond(understand.Part); c != nil && t.Basis.Readings > 0 {
+		head, current = a.partHolds(*c, len(current), t.Basis.Readings, len(t.All))+lower(head), nil
+	} else if a.q.Is(understand.None) && t.Basis.Readings > 0 {
 		head = a.none(len(current), doubts) + lower(head)
+	} else if a.q.Is(understand.Mostly) && len(current) > 0 && len(current) < t.Basis.Readings {
+		head = a.f("Partly: ") + lower(head)
 	} else if a.q.Form == understand.Check && t.Basis.Readings > 0 {
 		if yes := len(current) > 0 && (!a.q.Is(understand.All) || len(current) == len(t.All)); yes {
 			head = a.yesNo(true) + lower(head)

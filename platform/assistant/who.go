@@ -1,6 +1,7 @@
 package assistant
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +18,7 @@ func (a *asked) who(t facts.Things, kind string) (answer, error) {
 	}
 	things, wanted := t.All, a.wantedCommand()
 	ofNow := a.q.When == nil || a.q.When.Now
-	asItIs := ofNow && (a.q.Op == understand.Why || a.q.Is(understand.Follows)) // how it is, not who last made it so
+	asItIs := ofNow && (a.q.Op == understand.Why || a.q.Op == understand.Since || a.q.Is(understand.Follows)) // how it is, not who last made it so
 	if asItIs {
 		things, wanted = a.inState(t), func(platform.Command) bool { return true }
 	}
@@ -40,8 +41,11 @@ func (a *asked) who(t facts.Things, kind string) (answer, error) {
 		head = a.f("I do not know.")
 	} else if len(lines) == 0 {
 		head = ""
-	} else if a.q.Op == understand.Why {
+	} else if a.q.Op != understand.Who {
 		head = sentences(a.f("As far as commands tell:"), head)
+	}
+	if asItIs {
+		head = sentences(a.notSo(t, kind), head)
 	}
 	without := ""
 	if len(c.Without) > 0 {
@@ -62,11 +66,34 @@ func (a *asked) who(t facts.Things, kind string) (answer, error) {
 
 // inState are the things that are as the question says; if none is, what they do instead is what wants explaining.
 func (a *asked) inState(t facts.Things) []facts.Thing {
-	found := t.Where(facts.Current, func(one facts.Thing) bool { return isSo(a.q.State, *one.Value) })
+	found := t.Where(facts.Current, func(one facts.Thing) bool {
+		return isSo(a.q.State, *one.Value) && (a.level() == nil || a.level().Holds(*one.Value))
+	})
 	if len(found) == 0 {
 		return t.All
 	}
 	return found
+}
+
+// notSo says that nothing is as the question takes for granted: "why is it off", of what is on.
+func (a *asked) notSo(t facts.Things, kind string) string {
+	if a.q.State == "" && a.level() == nil {
+		return ""
+	}
+	current := t.Where(facts.Current, nil)
+	keep, words := a.wanted()
+	if kind == platform.KindShade {
+		if keep, words = a.shadeFilter(); keep == nil {
+			return ""
+		}
+	}
+	if len(current) < len(t.All) || slices.ContainsFunc(current, keep) {
+		return ""
+	}
+	if len(current) == 1 && kind == platform.KindLight {
+		return a.f("No, it is not so: %s.", a.lightState(current[0]))
+	}
+	return a.f("No, it is not so: none of the %s%s is %s.", a.count(len(t.All), kind), a.in(), words)
 }
 
 // isSo reports whether a level or a position is one of a state; of no state, each is.
@@ -94,6 +121,9 @@ func (a *asked) wantedCommand() func(platform.Command) bool {
 			return (*c.Value == 0) == zero
 		}
 		return c.Do == word
+	}
+	if level := a.level(); level != nil {
+		return func(c platform.Command) bool { return c.Value != nil && (c.Do == "light-level" || c.Do == "shade-move-to") && level.Holds(*c.Value) }
 	}
 	switch a.q.State {
 	case understand.On:

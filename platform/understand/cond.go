@@ -53,6 +53,9 @@ func (s *sentence) condition(i int) (c Cond, n int, ok bool) {
 		if k == 0 || i+k >= len(s.t) || s.t[i+k].used {
 			continue
 		}
+		if part, n := s.fraction(i + k); n > 0 {
+			return Cond{Rel: r.rel, Value: part, Unit: Part}, k + n, true
+		}
 		value, took := s.quantity(i + k)
 		if took == 0 {
 			continue
@@ -61,14 +64,9 @@ func (s *sentence) condition(i int) (c Cond, n int, ok bool) {
 		end := i + k + took
 		unit, isUnit := measures[s.wordAt(end)]
 		kind := countable(s.wordAt(end))
-		if next := s.wordAt(end + 1); isUnit && unit.unit == Percent && (next == "of" || next == "der") {
-			return c, 0, false // a part of the things, and no level of each
-		}
 		half := slices.Contains([]string{"half", "halb", "halfway", "haelfte"}, s.t[i+k].stem)
 		loose := len(r.words) == 1 && slices.Contains([]string{"at", "to", "auf", "bei", "over", "under", "up", "above", "below", "ueber", "unter"}, r.words[0])
 		switch {
-		case half && (s.wordAt(end) == "of" || s.wordAt(end) == "der"):
-			return c, 0, false
 		case half:
 			c.Unit = Percent
 			if s.wordAt(end) == "way" {
@@ -92,6 +90,8 @@ func (s *sentence) condition(i int) (c Cond, n int, ok bool) {
 			end++
 		case loose && len(s.wordAt(end)) > 0 && r.rel != Exactly:
 			return c, 0, false // "over 3 days", "above 2 other rooms"
+		case r.rel == Exactly && loose && value > 24 && value <= 100 && (end == len(s.t) || s.t[end].apart):
+			c.Unit = Percent // "at 80" is no time of day
 		case r.rel == Exactly:
 			return c, 0, false // "at 5", "to 3" are too many things
 		}
@@ -109,6 +109,22 @@ func (s *sentence) condition(i int) (c Cond, n int, ok bool) {
 // has0 reports whether a word stands anywhere in the sentence.
 func (s *sentence) has0(words ...string) bool {
 	return slices.ContainsFunc(s.t, func(t token) bool { return slices.Contains(words, t.stem) })
+}
+
+// fraction reads a part of all: "half of the", "80 percent of the", "a third of the"; the last word is left.
+func (s *sentence) fraction(i int) (percent float64, took int) {
+	k := i
+	if slices.Contains([]string{"a", "the", "one", "ein", "eine", "einem", "der", "die"}, s.wordAt(k)) {
+		k++
+	}
+	part := map[string]float64{"half": 50, "haelfte": 50, "third": 100.0 / 3, "drittel": 100.0 / 3, "quarter": 25, "viertel": 25}[s.wordAt(k)]
+	if v, n := s.quantity(i); part == 0 && n > 0 && measures[s.wordAt(i+n)].unit == Percent && v <= 100 {
+		part, k = v, i+n
+	}
+	if part == 0 || !slices.Contains([]string{"of", "der", "aller", "von"}, s.wordAt(k+1)) || k < len(s.t) && s.t[k].used {
+		return 0, 0
+	}
+	return part, k + 2 - i
 }
 
 // quantity reads a number, or half.

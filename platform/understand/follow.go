@@ -7,6 +7,9 @@ func (f Frame) After(before Frame) Frame {
 	if before.Topic == Nothing || before.Topic == Order || f.Topic == Order || f.Topic == Confirm || f.Topic == Decline || f.Unclear != nil {
 		return f
 	}
+	if f.Op == Compare && f.Is(Follows) && len(f.Mentioned()) == 1 && f.When == nil && len(before.Places) > 0 {
+		return f.against(before)
+	}
 	if f.Is(Both) && len(f.Places) == 0 && len(before.Earlier) > 0 && len(before.Places) > 0 {
 		return f.ofBoth(before)
 	}
@@ -69,6 +72,21 @@ func (f Frame) ofBoth(before Frame) Frame {
 	if f.Op == Difference {
 		m.Op = Difference
 	}
+	m.Set(Follows, true)
+	return m
+}
+
+// against asks for the places of the sentence before beside those of this one: "is that more than the upper floor?".
+func (f Frame) against(before Frame) Frame {
+	m := before
+	m.Places = nil
+	for i, places := range [][]Place{before.Places, f.Places} {
+		for _, p := range places {
+			p.Mention = i
+			m.Places = append(m.Places, p)
+		}
+	}
+	m.Op, m.Form, m.By, m.Against, m.Lang = Compare, f.Form, "", nil, f.Lang
 	m.Set(Follows, true)
 	return m
 }
@@ -198,7 +216,7 @@ func (f Frame) Alone() Frame {
 	}
 	period := f.When != nil && !f.When.Now
 	switch {
-	case f.Op == Why || f.Op == Since || f.Op == Who || len(f.Conds) > 0 || f.Is(Follows) && len(f.Places) == 0 && f.When == nil:
+	case f.Op == Compare && f.Is(Follows) && len(f.Mentioned()) == 1, f.Op == Why || f.Op == Since || f.Op == Who || len(f.Conds) > 0 || f.Is(Follows) && len(f.Places) == 0 && f.When == nil:
 		f.Unclear = &Unclear{Nowhere, nil}
 	case f.Op != Tell, f.Per != "", f.By != "" && period, f.By == "hour", f.By == "day", f.By == "week", f.By == "month", kind == Meter && period:
 		f.Topic = Energy // "compare this week with last week", "what did the ground floor meter measure yesterday"

@@ -152,7 +152,8 @@ const (
 	WattHour Unit = "Wh"
 	Kelvin   Unit = "K"
 	Minutes  Unit = "m"
-	Number   Unit = "" // of things, of the kind that the condition names
+	Part     Unit = "% of" // of the things, not of each
+	Number   Unit = ""     // of things, of the kind that the condition names
 )
 
 // Relation of a value with a bound.
@@ -227,6 +228,7 @@ const (
 	Terse                       // said without a verb: "lights off" may be an order or a question
 	InKilo                      // figures are wanted in kW or kWh
 	InOnes                      // figures are wanted in W or Wh
+	Mostly                      // "are the blinds down": of all of a place, where some would be worth telling
 )
 
 // Is reports whether the words say so.

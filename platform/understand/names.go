@@ -220,7 +220,7 @@ func counted(t []token, i int) bool {
 	if !digit(t[i].stem[0]) || i+1 >= len(t) {
 		return false
 	}
-	if i > 0 && slices.Contains([]string{"all", "alle"}, t[i-1].stem) {
+	if i > 0 && slices.Contains([]string{"all", "alle", "the", "these", "those", "our", "die", "der", "den", "unsere"}, t[i-1].stem) {
 		return true
 	}
 	next := t[i+1].stem

@@ -228,9 +228,11 @@ func (s *sentence) manner() {
 	f := &s.f
 	f.Set(Whole, s.has("whole") && len(f.Places) == 0)
 	f.Set(Estimate, f.Is(Estimate) || s.has("estimate"))
-	f.Set(Follows, s.follows())
+	f.Set(Follows, f.Is(Follows) || s.follows())
 	f.Set(Both, s.both())
 	f.Set(Asked, s.asks || s.put())
+	f.Set(InKilo, s.inUnits("kw", "kwh"))
+	f.Set(InOnes, !f.Is(InKilo) && s.inUnits("watt", "wh"))
 	f.Set(Future, f.Is(Future) || s.has("future") && f.Topic != Automation)
 	switch {
 	case f.Form != "":
@@ -244,7 +246,39 @@ func (s *sentence) manner() {
 	if s.allOf() {
 		f.Set(All, true)
 	}
+	f.Set(Mostly, f.Form == Check && f.State != "" && !f.Is(All) && !f.Is(None) && s.ofTheThings())
 	s.everBefore()
+}
+
+// inUnits reports whether figures are asked for in one of some units: "in kW", "how many watts", not "above 20 kW".
+func (s *sentence) inUnits(units ...string) bool {
+	for i, t := range s.t {
+		if !slices.Contains(units, t.stem) || t.used {
+			continue
+		}
+		if s.wordAt(i-1) == "in" || i == len(s.t)-1 && t.apart {
+			return true
+		}
+	}
+	return false
+}
+
+// ofTheThings reports whether it is asked of the things of a place, not of any of them: "are the lobby lights on".
+func (s *sentence) ofTheThings() bool {
+	if s.has("any", "there", "half") || s.has0("still", "noch", "jemand") || s.word("leave", "left") != "" {
+		return false
+	}
+	for _, c := range s.chunks {
+		if !c.is("light", "shade") {
+			continue
+		}
+		k := c.at - 1
+		for k > 0 && s.t[k].name {
+			k--
+		}
+		return slices.Contains([]string{"the", "our", "die", "unsere"}, s.wordAt(k)) && slices.ContainsFunc(s.t[:k+1], func(t token) bool { return slices.Contains([]string{"are", "were", "sind", "waren"}, t.stem) })
+	}
+	return false
 }
 
 // allOf reports whether yes or no is asked of all of them: "are all lights off".
@@ -268,7 +302,7 @@ func (s *sentence) yesNo() bool {
 			continue
 		}
 		return slices.Contains([]string{"is", "are", "was", "were", "do", "does", "did", "has", "have", "any", "anything", "can", "ist", "sind", "war", "waren", "hat", "haben", "brennt", "brennen",
-			"laeuft", "gibt", "steigt", "faehrt", "will"}, w) || c.is("no") || c.is("any")
+			"laeuft", "gibt", "steigt", "faehrt", "will"}, w) || c.is("no") || c.is("any") || s.asks && c.is("everything", "all") && s.f.State != ""
 	}
 	return false
 }

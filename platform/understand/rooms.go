@@ -151,3 +151,33 @@ func (l *lexicon) noun(w string) bool {
 		return len(e.words) == 1 && slices.ContainsFunc(e.tags, func(tag string) bool { return slices.Contains(partNouns, tag) })
 	})
 }
+
+// nearMost is how many names are offered for a word that is none.
+const nearMost = 3
+
+// Near are those of a list of names that a word may have been meant for, the first ones of equals: what is spelled alike, begins alike, or
+// has the same meaning where several do.
+func Near(said string, names []string) []string {
+	var near []string
+	for _, name := range names {
+		if len(near) < nearMost && slices.ContainsFunc(stems(name), func(w string) bool {
+			return own(w) && slices.ContainsFunc(stems(said), func(s string) bool { return alikeWords(s, w) })
+		}) {
+			near = append(near, name)
+		}
+	}
+	return near
+}
+
+// alikeWords reports whether two words are spelled alike or have the same meaning.
+func alikeWords(a, b string) bool {
+	if len(a) >= 4 && len(b) >= 4 && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a) || distance([]rune(a), []rune(b)) <= min(len(a), len(b))/4) {
+		return true
+	}
+	return slices.ContainsFunc(rooms, func(phrases [][]string) bool {
+		has := func(w string) bool {
+			return slices.ContainsFunc(phrases, func(p []string) bool { return len(p) == 1 && p[0] == w })
+		}
+		return has(a) && has(b)
+	})
+}

@@ -235,7 +235,13 @@ func (s *sentence) state() {
 	}
 	s.claim("on", "off", "open", "closed", "moving", "online", "offline", "unread")
 	if len(states) > 1 && !(slices.Contains(states, Away) || slices.Contains(states, Online)) {
-		s.f.Unclear = &Unclear{Conflict, []string{string(states[0]) + " / " + string(states[1])}}
+		var words []string
+		for _, c := range s.chunks {
+			if stateOf(c) != "" && !s.taken(c) {
+				words = append(words, said(s.t, c.at, c.n))
+			}
+		}
+		s.f.Unclear = &Unclear{Conflict, words}
 		return
 	}
 	if len(states) == 0 {

@@ -23,7 +23,10 @@ func (s *sentence) settle() {
 	case Power:
 		s.claim("power", "energy", "use", "peak", "base", "consumer", "estimate", "hourly", "daily", "byhour", "byday", "sum", "meter", "status")
 		s.grouping(Zone, Floor, Meter)
-		if f.Aspect = ""; s.has("peak") && f.By == "" {
+		s.claim("counter")
+		if f.Aspect = ""; s.has("counter") {
+			f.Aspect = "counter"
+		} else if s.has("peak") && f.By == "" {
 			f.Aspect = "peak"
 		} else if s.has("base") {
 			f.Aspect = "base"
@@ -103,7 +106,10 @@ func (s *sentence) settle() {
 		s.claim("source")
 		f.Kind = ""
 	case Saving:
-		s.claim("saving", "energy", "power", "cost", "can", "use", "where", "light", "consumer", "able", "more", "less")
+		if s.has("waste") && s.has("howmuch", "count", "share") && f.Unclear == nil { // nobody measures what is wasted
+			f.Unclear = &Unclear{Conflict, []string{said(s.t, s.first("waste"), 1)}}
+		}
+		s.claim("saving", "waste", "energy", "power", "cost", "can", "use", "where", "light", "consumer", "able", "more", "less")
 		f.Kind = ""
 	case Help:
 		s.claim("help", "self", "can", "greeting", "able", "level", "light", "shade")
@@ -279,7 +285,7 @@ func (s *sentence) full() {
 		f.Conds = append(f.Conds, Cond{Rel: Exactly, Value: 50, Unit: Percent})
 		f.State = ""
 	}
-	if f.Topic == Shades && len(f.Conds) > 0 && f.State == Open {
+	if f.Topic == Shades && len(f.Conds) > 0 && f.State == Open && f.Conds[0].Unit != Part {
 		f.State = "" // "more than half open"
 	}
 	if f.Topic == Shades && len(f.Conds) > 0 && f.State == Closed && f.Conds[0].Unit == Percent { // "more than 30 % closed"
@@ -401,7 +407,7 @@ func (s *sentence) inventory() {
 // units gives a number without a unit that of the topic, and refuses units that do not go with it.
 func (s *sentence) units() {
 	f := &s.f
-	allowed := map[Topic][]Unit{Lights: {Percent, Minutes}, Shades: {Percent, Minutes}, Energy: {WattHour}, Power: {Watt}, Colour: {Kelvin}, Offline: {Minutes}, Cost: {}, Nothing: {Percent}}
+	allowed := map[Topic][]Unit{Lights: {Percent, Minutes, Part}, Shades: {Percent, Minutes, Part}, Energy: {WattHour}, Power: {Watt}, Colour: {Kelvin}, Offline: {Minutes, Part}, Cost: {}, Nothing: {Percent}}
 	for i := range f.Conds {
 		c := &f.Conds[i]
 		if c.Unit == Number && c.Of == "" && (f.Topic == Lights || f.Topic == Shades) && c.Value <= 100 {
@@ -420,9 +426,9 @@ func (s *sentence) units() {
 // words name the dimension of a condition, which does not go with the rest.
 func (c Cond) words(lang Lang) string {
 	if lang == German {
-		return map[Unit]string{Percent: "Prozent", Watt: "Leistung", WattHour: "Energie", Kelvin: "Farbtemperatur", Minutes: "Dauer", Number: "Anzahl"}[c.Unit]
+		return map[Unit]string{Percent: "Prozent", Watt: "Leistung", WattHour: "Energie", Kelvin: "Farbtemperatur", Minutes: "Dauer", Number: "Anzahl", Part: "Anteil"}[c.Unit]
 	}
-	return map[Unit]string{Percent: "percentage", Watt: "power", WattHour: "energy", Kelvin: "colour temperature", Minutes: "duration", Number: "number"}[c.Unit]
+	return map[Unit]string{Percent: "percentage", Watt: "power", WattHour: "energy", Kelvin: "colour temperature", Minutes: "duration", Number: "number", Part: "share"}[c.Unit]
 }
 
 // everLooks is how far back "did it ever" looks.

@@ -58,6 +58,8 @@ func (s *sentence) topic() Topic {
 		return Inventory
 	case s.f.measured(s):
 		return Energy
+	case s.has("counter"), s.has("data") && slices.ContainsFunc(s.f.Places, func(p Place) bool { return p.Kind == Meter }) && !thing:
+		return Power // what a meter stands at
 	case s.has("power", "peak", "base") || slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Unit == Watt }):
 		return s.powerOrEnergy()
 	case s.has("energy", "use"), slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Unit == WattHour }):
@@ -74,6 +76,8 @@ func (s *sentence) topic() Topic {
 		return Report
 	case s.f.Kind == Building && s.has("list", "count"):
 		return Inventory
+	case s.has("meter") && s.has("most", "least") && !s.has("inventory", "zone", "floor", "bus", "count", "where", "type"): // "which meter shows the least"
+		return s.powerOrEnergy()
 	case len(s.f.Having) > 0, s.has("zone", "floor", "device", "meter", "peripheral", "bus", "inventory", "dali", "modbus", "dmx", "somfy", "able", "metered"), s.has("type") && s.f.By == "":
 		return Inventory
 	case s.has("status", "report"):
@@ -150,6 +154,7 @@ func (s *sentence) orInventory(t Topic) Topic {
 // op finds what is asked of the topic.
 func (s *sentence) op() {
 	f := &s.f
+	s.severally()
 	two := f.Against != nil || len(f.Mentioned()) >= 2
 	duration := slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Unit == Minutes })
 	switch {
@@ -199,10 +204,14 @@ func (s *sentence) op() {
 	case f.Against != nil && s.has("compare", "than", "trend", "change", "more", "less", "difference") || len(f.Mentioned()) >= 2 && s.has("compare", "than", "more", "less", "brighter", "darker", "most"):
 		f.Op = Compare
 		s.claim("compare", "than", "more", "less", "trend", "change", "brighter", "darker", "most", "least", "sum", "with")
+	case s.thanThat():
+		f.Op = Compare
+		f.Set(Follows, true)
+		s.claim("than", "more", "less", "brighter", "darker", "it", "compare")
 	case s.has("trend") && !two && f.Topic != Offline && f.Topic != Faults:
 		f.Op = Trend
 		s.claim("trend", "change", "more", "less")
-	case s.has("share"):
+	case s.has("share"), slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Unit == Part }):
 		f.Op = Share
 		s.claim("share")
 	case f.Per != "":
@@ -242,9 +251,33 @@ func (s *sentence) op() {
 		f.Op = Sum
 		s.claim("sum")
 	}
+	if f.Topic == Lights && (f.Op == Most || f.Op == Least) && s.has("brightest", "darkest") && (f.State != "" || len(f.Conds) > 0) {
+		f.Aspect = "level" // "the dimmest that is on" is no count of what is on
+	}
+	if f.Op == Who || f.Op == Why || f.Op == Since {
+		s.claim("last", "when")
+	}
 	if s.has("average") && f.Op != Average && (f.Op == Most || f.Op == Least || f.By != "") {
 		s.claim("average")
 	}
+}
+
+// severally tells places apart that were named by the same words, where they are compared: "which of the two open offices is brighter".
+func (s *sentence) severally() {
+	places := s.f.Places
+	if len(places) < 2 || len(places) > 6 || len(s.f.Mentioned()) > 1 || !s.has("brighter", "darker", "more", "less") || s.has("than") || !s.has("list", "who") {
+		return
+	}
+	for i := range places {
+		places[i].Mention += i
+	}
+}
+
+// thanThat reports whether what was said before is compared with a place: "is that more than the upper floor?".
+func (s *sentence) thanThat() bool {
+	than := s.first("than")
+	return than >= 0 && s.has("more", "less", "brighter", "darker") && len(s.f.Mentioned()) == 1 && s.f.Against == nil && s.f.Places[0].Mention > than &&
+		slices.ContainsFunc(s.t[:than], func(t token) bool { return slices.Contains([]string{"it", "that", "this", "das", "es", "dies"}, t.stem) })
 }
 
 // bare reports whether a sentence names no place, time, state or value: it is about what was said before, if about anything.

@@ -1,0 +1,75 @@
+package assistant
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/sitetest"
+)
+
+// What people asked who had never seen the grammar, by kinds: each line stands for one.
+func TestWhatStrangersAsked(t *testing.T) {
+	e := on(sitetest.New())
+	for i, c := range []struct {
+		asked string // turns of a conversation, by " || "
+		want  []string
+		never string
+	}{
+		// the clause behind a superlative
+		{"what is the dimmest zone that is still on", []string{"Annex gallery mean 10 % of 1 that are on"}, "Canteen"},
+		{"which room is the brightest of those that are on", []string{"Open office south mean 100 %", "Annex workshop mean 97 % of 3"}, "of 4 on"},
+		{"which zone has the fewest lights on", []string{"Canteen 0 of 5 on"}, "mean"},
+		{"dimmest lamp that is on in the offices", []string{"60 %"}, "(0 %)"},
+		{"the brightest lamp below 50 %", []string{"Lobby 1 (40 %)", "Lobby 4"}, "100 %"},
+		// superlatives over meters
+		{"Which meter shows the least?", []string{"Power now: Meter Alps " + kw(alps)}, "5 meters"},
+		{"welcher Zähler zeigt am meisten", []string{"Meter open offices " + strings.Replace(kw(offices), ".", ",", 1)}, "5 Messstellen"},
+		{"which floor has the most meters", []string{"cannot answer it with “by floor”"}, "5 meters"},
+		// nobody measures what is wasted
+		{"how much of our light is wasted in the corridor", []string{"do not understand “wasted”"}, "proposal"},
+		{"how much energy do we waste at night", []string{"do not understand “waste”"}, "kWh"},
+		{"where do we waste energy", []string{"proposal"}, "do not understand"},
+		// a check without a verb
+		{"Everything off except the offices?", []string{"No: "}, "Yes"},
+		// parts of all
+		{"are more than half of the lights on?", []string{"Yes: 27 of 39"}, "No"},
+		{"are at least 80 percent of the lights on?", []string{"o: 27 of 39"}, "Yes"},
+		{"sind mehr als die Hälfte der Rollos zu?", []string{"2 von 5 Rollos sind geschlossen"}, "Canteen"},
+		{"are less than a third of the blinds open", []string{"No: 2 of 5 shades are open"}, "Yes"},
+		// of two
+		{"which of the two open offices is brighter", []string{"Open office north is at", "Open office south is at 100 %", "Open office south has"}, "do not understand"},
+		{"what does the workshop draw? || is that more than the ground floor?", []string{"Annex workshop draws " + kw(workshop), "Ground floor draws " + kw(ground), "Ground floor draws 644 W more"}, ""},
+		{"how bright is the lobby? || is it brighter than the corridor?", []string{"Lobby is at 40 %", "Corridor ground floor is at 25 %"}, ""},
+		{"is that more than the ground floor?", []string{"did not understand"}, "kW"},
+		{"which floor draws more, the ground floor or the upper floor", []string{"Power now: Upper floor", "(not all of it is measured)"}, ""},
+		// of the things of a place
+		{"are the blinds in the lobby closed?", []string{"No: "}, "Partly"},
+		{"are the lights in the gallery on?", []string{"Yes: 1 of 2"}, "Partly"},
+		{"are the lights in the workshop above 95 %?", []string{"2 of 4"}, ""},
+		// units
+		{"what does Alps draw in kW", []string{"0.172 kW"}, ""},
+		{"wie viel zieht Alps, in Kilowatt?", []string{"0,172 kW"}, ""},
+		{"power of the ground floor in watts", []string{"1940 W"}, "kW"},
+		{"watts per square metre by floor", []string{"Ground floor 3.03 W per m²", "Not measured as a whole, or without an area: Upper floor and Annex."}, "I do not know"},
+		{"Zählerstand Erdgeschoss?", []string{"Den Stand eines Zählers meldet der Controller nicht", "1,94 kW"}, "The "},
+		// words that were not understood are named, with what is near
+		{"is the lobbby bar open", []string{"nothing called “bar”"}, "Open office north, Open office south"},
+		{"how bright is the corridoor", []string{"25 %"}, ""},
+		{"is the workbench lit", []string{"nothing called “workbench”"}, "The zones are"},
+	} {
+		var r platform.Reply
+		for _, turn := range strings.Split(c.asked, " || ") {
+			r = ask(t, e, platform.Inquiry{Session: fmt.Sprint("stranger", i), Message: turn})
+		}
+		for _, want := range c.want {
+			if !strings.Contains(r.Text, want) {
+				t.Errorf("%q: %q is missing in: %s", c.asked, want, r.Text)
+			}
+		}
+		if c.never != "" && strings.Contains(r.Text, c.never) {
+			t.Errorf("%q: %q does not belong in: %s", c.asked, c.never, r.Text)
+		}
+	}
+}
