@@ -11,6 +11,9 @@ import (
 
 // lights answers which lights are on, off, how bright.
 func (a *asked) lights() (answer, error) {
+	if a.q.Op == understand.Who && a.q.Kind == understand.Everything {
+		return a.everyCommand()
+	}
 	t := a.site.Levels(a.scope)
 	if text := a.noneOf(t, "light"); text != "" {
 		return answer{text, t}, nil
@@ -410,6 +413,9 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 	var lines []string
 	for _, r := range rows {
 		line := a.f("%s %d of %d %s", r.Label, r.Match, r.All, words)
+		if a.q.Op == understand.Share && r.Known > 0 {
+			line += " (" + percent(100*float64(r.Match)/float64(r.Known)) + ")"
+		}
 		switch {
 		case ofThose:
 			line = a.f("%s mean %s of %d that are %s", r.Label, percent(r.Mean), r.Match, words)

@@ -56,7 +56,8 @@ func (a *asked) since(t facts.Things, kind string) (answer, error) {
 	if len(lines) == 0 { // or it would be among those that never were so
 		head = a.f("As far as is known, none of the %s%s was %s.", a.count(len(t.All), kind), a.in(), a.f(words[0]))
 	}
-	return answer{sentences(a.partly(), head, a.doubts(t, kind), a.watched(), a.basis(t.Basis)), holds}, nil
+	commands, err := a.commandedSo(t, kind, holds)
+	return answer{sentences(a.partly(), head, commands, a.doubts(t, kind), a.watched(), a.basis(t.Basis)), holds}, err
 }
 
 // longest are the things that have been so for the longest time, those of which no beginning is known before all others.

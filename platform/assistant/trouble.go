@@ -156,7 +156,7 @@ func (a *asked) offline() (answer, error) {
 	var from, to time.Time
 	if a.q.When != nil && !a.q.When.Now {
 		from, to = a.q.When.From, a.q.When.To
-	} else if a.q.Aspect == "availability" || a.q.Op == understand.Since && len(a.q.Places) == 0 {
+	} else if a.q.Aspect == "availability" {
 		from, to = a.site.Now.AddDate(0, 0, -7), a.site.Now
 	}
 	kind := deviceKind(a.q.Kind)

@@ -32,10 +32,7 @@ func (a *asked) who(t facts.Things, kind string) (answer, error) {
 	case !c.Since.Before(to):
 		return answer{a.f("I do not know: the controller reports its ledger only since %s.", momentIn(a.q.Lang, c.Since, a.site.Now)), c}, nil
 	}
-	var lines []string
-	for _, one := range c.Last {
-		lines = append(lines, a.some(thingNames(one.Things), 10)+": "+a.commandWords(one.Command))
-	}
+	lines := a.commandLines(c)
 	head := upper(strings.Join(first(lines, 10), "; ")) + "."
 	if len(lines) == 0 && ofNow {
 		head = a.f("I do not know.")
@@ -50,6 +47,9 @@ func (a *asked) who(t facts.Things, kind string) (answer, error) {
 	without := ""
 	if len(c.Without) > 0 {
 		names := a.some(thingNames(c.Without), 10)
+		if len(lines) > 0 && len(c.Without) > 10 {
+			names = a.f("the other %d", len(c.Without))
+		}
 		if ofNow {
 			without = a.f("No such command of the controller is reported since %s for %s: it was done by hand at the device, in another way, or before.", momentIn(a.q.Lang, c.Since, a.site.Now), names)
 		} else {
@@ -62,6 +62,47 @@ func (a *asked) who(t facts.Things, kind string) (answer, error) {
 	}
 	source := a.f("Source: the ledger that controller %s reports.", quoted(a.site.Name())) + awayIn(a.q.Lang, t.Basis, a.site.Now)
 	return answer{sentences(a.partly(), head, without, after, source), c}, nil
+}
+
+// commandLines tell what was commanded of which things.
+func (a *asked) commandLines(c facts.Commands) []string {
+	var lines []string
+	for _, one := range c.Last {
+		lines = append(lines, a.some(thingNames(one.Things), 10)+": "+a.commandWords(one.Command))
+	}
+	return lines
+}
+
+// commandedSo tells by which commands things came to be as is asked, where the history does not say when; empty: none is known.
+func (a *asked) commandedSo(t facts.Things, kind string, holds []facts.Hold) (string, error) {
+	if a.q.State == "" || !slices.ContainsFunc(holds, func(h facts.Hold) bool { return h.Is != "" && h.Until.IsZero() && !h.Sharp() }) {
+		return "", nil
+	}
+	c, err := a.site.LastCommands(a.ctx, t.All, kind, a.site.Now.Add(-platform.HistoryKept), a.site.Now.Add(time.Minute), a.wantedCommand())
+	if lines := a.commandLines(c); err == nil && len(lines) > 0 {
+		return sentences(a.f("As far as commands tell:"), upper(strings.Join(first(lines, 10), "; "))+"."), nil
+	}
+	return "", err
+}
+
+// everyCommand answers what was commanded of lights and of shades.
+func (a *asked) everyCommand() (answer, error) {
+	a.q.Kind = ""
+	lights, shades := a.site.Levels(a.scope), a.site.Positions(a.scope)
+	switch {
+	case len(lights.All) == 0 && len(shades.All) == 0:
+		return answer{text: a.noneOf(lights, "light")}, nil
+	case len(shades.All) == 0:
+		return a.who(lights, platform.KindLight)
+	case len(lights.All) == 0:
+		return a.who(shades, platform.KindShade)
+	}
+	first, err := a.who(lights, platform.KindLight)
+	if err != nil {
+		return answer{}, err
+	}
+	second, err := a.who(shades, platform.KindShade)
+	return answer{joinLines([]string{a.f("Lights: ") + first.text, a.f("Shades: ") + second.text}), []any{first.data, second.data}}, err
 }
 
 // inState are the things that are as the question says; if none is, what they do instead is what wants explaining.

@@ -301,6 +301,9 @@ func (s *sentence) yesNo() bool {
 		if c.is("talk") && w != "did" {
 			continue
 		}
+		if s.f.Lang == German && w == "was" { // that is "what"
+			return false
+		}
 		return slices.Contains([]string{"is", "are", "was", "were", "do", "does", "did", "has", "have", "any", "anything", "can", "ist", "sind", "war", "waren", "hat", "haben", "brennt", "brennen",
 			"laeuft", "gibt", "steigt", "faehrt", "will"}, w) || c.is("no") || c.is("any") || s.asks && c.is("everything", "all") && s.f.State != ""
 	}

@@ -227,8 +227,17 @@ func (s *sentence) state() {
 			states = append(states, st)
 		}
 	}
+	if i := slices.IndexFunc(s.chunks, func(c chunk) bool { return c.is("not") && !s.claims[key(c)] }); i >= 0 && s.has("known") && s.has("position", "level", "status") {
+		s.claims[key(s.chunks[i])] = true // "von welchen Rollos kennt man die Stellung nicht"
+		states = []State{Unread}
+		s.claim("known", "position", "level", "status")
+	}
 	if s.has("unread") {
 		states = []State{Unread}
+	}
+	if len(states) == 0 && s.has("light") && s.has0("still", "noch") && !s.has("who", "fault", "level", "count") {
+		states = []State{On} // "which rooms still have light"
+		s.claim("inventory", "there")
 	}
 	if len(states) == 2 && s.has0("or", "oder") { // "are the blinds open or closed"
 		states = nil

@@ -94,7 +94,7 @@ func (s *sentence) settle() {
 		s.claim("occupancy", "zone", "floor", "status", "who", "where")
 		f.State, f.Kind, f.By = "", "", ""
 	case Automation:
-		s.claim("automation", "light", "shade", "on", "off", "open", "closed", "future", "inventory", "when", "zone", "everything", "healthy", "since", "fault", "online", "moving")
+		s.claim("report", "use", "can", "able", "status", "automation", "light", "shade", "on", "off", "open", "closed", "future", "inventory", "when", "zone", "everything", "healthy", "since", "fault", "online", "moving")
 		f.State, f.Kind, f.Op = "", "", Tell
 	case Inventory:
 		s.inventory()
@@ -248,7 +248,7 @@ func (s *sentence) rows(kind Kind) {
 		}
 	}
 	if f.By == "" && s.has("where") {
-		f.By = string(Zone)
+		f.By, rows = string(Zone), f.State != "" || len(f.Conds) > 0
 		s.claim("where", "zone")
 	}
 	if f.By == "device" {
@@ -265,7 +265,9 @@ func (s *sentence) rows(kind Kind) {
 		s.claim("half")
 		s.drop("moving")
 	}
-	f.Kind = ""
+	if f.Kind != Everything {
+		f.Kind = ""
+	}
 	if rows {
 		f.Kind = Kind(f.By)
 	}

@@ -72,6 +72,9 @@ func (s *sentence) topic() Topic {
 		return s.orInventory(Shades)
 	case s.lights():
 		return s.orInventory(Lights)
+	case s.commanded():
+		s.f.Kind, s.f.Op = Everything, Who
+		return Lights
 	case s.has("report") && !s.has("zone", "floor", "device", "meter", "peripheral", "bus"):
 		return Report
 	case s.f.Kind == Building && s.has("list", "count"):
@@ -160,6 +163,8 @@ func (s *sentence) op() {
 	switch {
 	case f.Op == Can:
 		s.claim("can", "able", "dim?", "tune?", "any", "level")
+	case f.Op == Who:
+		s.claim("switch", "command", "change", "who", "since", "when", "any", "status")
 	case f.Topic == Nothing && s.has("who") && f.State == "" && !(s.has("switch") && len(f.Places) > 0): // "who was it?", of what was said before
 		f.Op = Who
 		if !s.bare() && !f.Is(Follows) && f.Unclear == nil { // "who was in the lobby"
@@ -175,7 +180,7 @@ func (s *sentence) op() {
 		if f.State == Moving {
 			f.State = ""
 		}
-	case s.has("who") && s.has("switch", "on", "off", "open", "closed", "level") && (f.Topic == Lights || f.Topic == Shades || f.Topic == Nothing || f.Topic == Inventory):
+	case s.has("who") && (s.has("switch", "on", "off", "open", "closed", "level") || len(f.Places) > 0 && s.has("light", "shade")) && (f.Topic == Lights || f.Topic == Shades || f.Topic == Nothing || f.Topic == Inventory):
 		f.Op = Who
 		if f.Topic == Nothing || f.Topic == Inventory {
 			f.Topic = Lights
@@ -278,6 +283,19 @@ func (s *sentence) thanThat() bool {
 	than := s.first("than")
 	return than >= 0 && s.has("more", "less", "brighter", "darker") && len(s.f.Mentioned()) == 1 && s.f.Against == nil && s.f.Places[0].Mention > than &&
 		slices.ContainsFunc(s.t[:than], func(t token) bool { return slices.Contains([]string{"it", "that", "this", "das", "es", "dies"}, t.stem) })
+}
+
+// commanded reports whether it is asked what was commanded, of whatever there is: "what changed since 11", "the last command in the lobby".
+func (s *sentence) commanded() bool {
+	period := s.f.When != nil && !s.f.When.Now
+	if s.f.State != "" || s.f.Against != nil || s.has("energy", "power", "use", "cost", "meter", "fault", "offline", "controller", "firmware") {
+		return false
+	}
+	switch {
+	case s.has("command"), s.has("switch") && (s.has("who") || s.somebody()) && len(s.f.Places) > 0:
+		return true
+	}
+	return period && (s.has("switch") || s.has("change") && s.wordAt(0) == "what" || s.has("change") && s.wordAt(0) == "was")
 }
 
 // bare reports whether a sentence names no place, time, state or value: it is about what was said before, if about anything.
