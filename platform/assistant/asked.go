@@ -33,8 +33,15 @@ type answer struct {
 // names of a site, for the reader of questions.
 func names(s *facts.Site) understand.Names {
 	var n []understand.Name
+	floors := map[int64]string{}
+	for _, z := range s.Zones {
+		floors[z.ID] = z.Floor
+	}
 	add := func(kind understand.Kind, id int64, name string, also ...string) {
 		p := understand.Place{Kind: kind, ID: id, Name: name}
+		if kind == understand.Zone {
+			p.On = floors[id]
+		}
 		for _, text := range append([]string{name}, also...) {
 			n = append(n, understand.Name{Place: p, Text: text})
 		}

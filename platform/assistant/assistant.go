@@ -199,11 +199,15 @@ func (e *Assistant) answer(ctx context.Context, w *work) (Agent, answer, error) 
 		}
 		before := w.conv.Last
 		read := understand.Read(w.in.Message, site.names, site.Now)
-		for _, message := range understand.Separate(w.in.Message, read, site.names, site.Now) {
+		questions, leftOut := understand.Separate(w.in.Message, read, site.names, site.Now)
+		for i, message := range questions {
 			if message != w.in.Message {
 				read = understand.Read(message, site.names, site.Now)
 			}
 			a := e.understand(ctx, w, site, message, read, before)
+			if i == 0 && leftOut != "" {
+				a.took = a.f("Left out: %s.", quoted(leftOut))
+			}
 			asks = append(asks, a)
 			before = &a.q
 		}

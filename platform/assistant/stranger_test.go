@@ -54,6 +54,28 @@ func TestWhatStrangersAsked(t *testing.T) {
 		{"power of the ground floor in watts", []string{"1940 W"}, "kW"},
 		{"watts per square metre by floor", []string{"Ground floor 3.03 W per m²", "Not measured as a whole, or without an area: Upper floor and Annex."}, "I do not know"},
 		{"Zählerstand Erdgeschoss?", []string{"Den Stand eines Zählers meldet der Controller nicht", "1,94 kW"}, "The "},
+		// what is said besides
+		{"I'm about to lock up. Is the lobby dark?", []string{"Left out: “I'm about to lock up”.", "No: none of the 4 lights"}, "nothing called"},
+		{"The sauna is broken. Is the lobby dark?", []string{"“sauna”"}, "4 lights"},
+		{"Don't mind the canteen. Is the lobby dark?", []string{"o not"}, "4 lights"},
+		{"could you please tell me whether the lobby lights are on", []string{"Yes: all 4 lights in Lobby are on"}, "nothing called"},
+		{"Könnten Sie mir bitte kurz sagen, wie hell es in der Lobby ist?", []string{"40 %"}, "kenne ich"},
+		{"mich würde interessieren ob im Erdgeschoss noch Licht brennt", []string{"Ja: 7 von 12"}, "kenne ich"},
+		// how many there are, said again
+		{"are all four lobby lamps on", []string{"Yes: all 4 lights in Lobby are on"}, "Lobby 4 is"},
+		{"how many of the 5 lamps in the canteen are lit", []string{"None of the 5 lights in Canteen is on"}, "nothing called"},
+		// places that things are asked of
+		{"which rooms downstairs still have light", []string{"2 of 3 zones with lights have lights on: Lobby 4 of 4 on"}, "Canteen"},
+		{"where is there still light on the ground floor", []string{"Lobby 4 of 4 on"}, "Canteen"},
+		{"which of the offices is the brightest", []string{"Open office south mean 100 %"}, "Open office south 1"},
+		{"percentage of lamps on per floor", []string{"Ground floor 7 of 12 on (58 %)"}, ""},
+		{"how bright is the corridor on the ground floor", []string{"Corridor ground floor 1 (25 %)"}, "12 lights"},
+		{"which lights are on in the canteen upstairs", []string{"nothing called “canteen upstairs”"}, "lights are on"},
+		{"Wie hell ist es im Flur unten?", []string{"25 %"}, "kenne ich"},
+		// what does not answer
+		{"Was antwortet gerade nicht und seit wann?", []string{"2 von 50 Komponenten sind offline", "Open office north 8 (zuletzt gesehen vor"}, "Ausf"},
+		{"list everything offline with since when", []string{"2 of 50 devices are offline"}, "do not understand"},
+		{"when did open office north 8 stop responding", []string{"last seen 5 h 27 min ago"}, "nothing called"},
 		// words that were not understood are named, with what is near
 		{"is the lobbby bar open", []string{"nothing called “bar”"}, "Open office north, Open office south"},
 		{"how bright is the corridoor", []string{"25 %"}, ""},

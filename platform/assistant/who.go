@@ -164,7 +164,9 @@ func (a *asked) wantedCommand() func(platform.Command) bool {
 		return c.Do == word
 	}
 	if level := a.level(); level != nil {
-		return func(c platform.Command) bool { return c.Value != nil && (c.Do == "light-level" || c.Do == "shade-move-to") && level.Holds(*c.Value) }
+		return func(c platform.Command) bool {
+			return c.Value != nil && (c.Do == "light-level" || c.Do == "shade-move-to") && level.Holds(*c.Value)
+		}
 	}
 	switch a.q.State {
 	case understand.On:

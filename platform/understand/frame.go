@@ -91,6 +91,7 @@ type Place struct {
 	Kind Kind   `json:"kind"`
 	ID   int64  `json:"id,omitempty"` // of zones, devices and meters
 	Name string `json:"name"`
+	On   string `json:"on,omitempty"` // the floor of a zone, where it is known
 	// Partly tells that only a part of the name was said, so that other places may have been meant as well.
 	Partly bool `json:"partly,omitempty"`
 	// Mention is the place in the sentence: places of the same mention were said by the same words.

@@ -215,17 +215,23 @@ func (n *name) window(t []token, at int) int {
 	return 0
 }
 
+// counting are words before a number of things.
+var counting = wordSet("all alle the these those our die der den unsere")
+
 // counted reports whether a number is an amount, and no part of a name: "lobby shades one third", "all six lobby lamps".
 func counted(t []token, i int) bool {
 	if !digit(t[i].stem[0]) || i+1 >= len(t) {
 		return false
 	}
-	if i > 0 && slices.Contains([]string{"all", "alle", "the", "these", "those", "our", "die", "der", "den", "unsere"}, t[i-1].stem) {
+	if i > 0 && counting[t[i-1].stem] {
 		return true
 	}
 	next := t[i+1].stem
 	return percentWord(next) || slices.Contains([]string{"third", "quarter", "drittel", "viertel", "w", "kw", "minute", "k", "kelvin", "oclock", "am", "pm"}, next)
 }
+
+// joinedMost is how many words a name has at most that joints are looked for in: longer ones are lists of what a meter covers.
+const joinedMost = 4
 
 var joints = wordSet("of the in on at a for im am auf der dem")
 
@@ -248,7 +254,7 @@ func (n *name) run(t []token, at int) (width int, told bool) {
 	for i := at; i < len(t) && !t[i].used && !counted(t, i) && (i == at || !t[i].apart); i++ {
 		k := slices.Index(left, t[i].stem)
 		if k < 0 {
-			if i += joining(t, i); !slices.Contains(left, t[i].stem) || isDigits(t[i].stem) || !told {
+			if i += joining(t, i); len(n.words) > joinedMost || !slices.Contains(left, t[i].stem) || isDigits(t[i].stem) || !told {
 				break
 			}
 			k = slices.Index(left, t[i].stem) // "the office in the north"

@@ -12,6 +12,7 @@ var always = []string{"fill", "talk", "there", "count", "list", "howmuch", "any"
 func (s *sentence) readQuestion(names Names) Frame {
 	s.f.Unclear, s.f.Do = nil, nil
 	s.places(names)
+	s.howManyThereAre()
 	s.greeted()
 	s.dismiss()
 	s.assumptions()
@@ -55,6 +56,22 @@ func (s *sentence) greeted() {
 		if w := s.t[i+1].stem; (s.t[i].stem == "good" || s.t[i].stem == "guten") && slices.Contains([]string{"morning", "afternoon", "evening", "morgen", "abend", "tag", "day", "tomorrow"}, w) {
 			s.mark(i, 2)
 			s.f.Topic = Greeting
+		}
+	}
+}
+
+// howManyThereAre takes numbers that only say again how many things there are: "how many of the 16 lamps in the workshop".
+func (s *sentence) howManyThereAre() {
+	for i := 1; i+1 < len(s.t); i++ {
+		if s.t[i].used || !isDigits(s.t[i].stem) || !counted(s.t, i) || !counting[s.t[i-1].stem] {
+			continue
+		}
+		end := i + 1
+		for end < len(s.t) && s.t[end].name {
+			end++
+		}
+		if k := countable(s.wordAt(end)); k == Light || k == Shade {
+			s.t[i].used = true
 		}
 	}
 }
@@ -296,6 +313,11 @@ func (s *sentence) allOf() bool {
 }
 
 func (s *sentence) yesNo() bool {
+	for i := range s.t { // "tell me whether …"
+		if w := s.t[i].stem; w == "whether" || w == "ob" || w == "if" && i > 0 && slices.Contains([]string{"me", "know", "check", "see", "us", "wonder", "wondering"}, s.t[i-1].stem) {
+			return true
+		}
+	}
 	for _, c := range s.chunks {
 		w := s.t[c.at].stem
 		if c.is("talk") && w != "did" {

@@ -61,6 +61,13 @@ func (s *sentence) words(names Names) {
 	}
 	s.t = names.rename(s.t)
 	s.forgive(names)
+	if s.f.Lang == German && names.known["upstair"] && !slices.ContainsFunc(s.t, func(t token) bool { return countable(t.stem) == Shade }) {
+		for i, t := range s.t { // of rollers it says how far they are open
+			if up := map[string]string{"oben": "upstair", "unten": "downstair"}[t.stem]; up != "" && names.known[up] {
+				s.t[i].stem = up
+			}
+		}
+	}
 }
 
 // Find looks for what a text names, and tells whether it names the whole building.
@@ -80,7 +87,55 @@ func (s *sentence) places(names Names) {
 		s.t[i].name = s.t[i].used
 	}
 	slices.SortStableFunc(s.f.Places, func(a, b Place) int { return a.Mention - b.Mention })
-	s.odd = s.unknownNumbers()
+	s.odd = append(s.upstairs(), s.unknownNumbers()...)
+}
+
+// leading are words between the names of a zone and of its floor.
+var leading = wordSet("on the in of at up im auf dem der am vom des")
+
+// upstairs narrows zones to those on the floor that is said with them: "the corridor on the upper floor". Where that leaves none, the
+// words are told as unknown.
+func (s *sentence) upstairs() (unknown []string) {
+	for again := true; again; {
+		again = false
+		groups := s.f.Mentioned()
+		for i := 0; i+1 < len(groups) && !again; i++ {
+			zones, floor := groups[i], groups[i+1]
+			if zones[0].Kind == Floor {
+				zones, floor = floor, zones
+			}
+			from, to := groups[i][0].Mention, groups[i+1][0].Mention
+			if len(floor) != 1 || floor[0].Kind != Floor || slices.ContainsFunc(zones, func(p Place) bool { return p.Kind != Zone || p.On == "" }) || !s.leads(s.nameEnd(from), to) {
+				continue
+			}
+			end := s.nameEnd(to)
+			kept := slices.DeleteFunc(slices.Clone(zones), func(p Place) bool { return p.On != floor[0].Name })
+			for k := range kept {
+				kept[k].Mention = from
+			}
+			for k := from; k < end; k++ {
+				s.t[k].used, s.t[k].name = true, len(kept) > 0
+			}
+			if len(kept) == 0 {
+				unknown = append(unknown, said(s.t, from, end-from))
+			}
+			rest := slices.DeleteFunc(s.f.Places, func(p Place) bool { return p.Mention == from || p.Mention == to })
+			s.f.Places = append(rest, kept...)
+			slices.SortStableFunc(s.f.Places, func(a, b Place) int { return a.Mention - b.Mention })
+			again = true
+		}
+	}
+	return unknown
+}
+
+// leads reports whether the words [from, to) only lead from one name to the next, which begins no other part of the sentence.
+func (s *sentence) leads(from, to int) bool {
+	for i := from; i < to; i++ {
+		if !leading[s.t[i].stem] || s.t[i].apart {
+			return false
+		}
+	}
+	return from <= to && !s.t[to].apart
 }
 
 // Reaction is [Confirm] or [Decline] for a bare yes or no, else [Nothing].

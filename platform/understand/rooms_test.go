@@ -60,3 +60,26 @@ func TestOwnNamesWinOverCommonOnes(t *testing.T) {
 		}
 	}
 }
+
+// A floor that is said with zones narrows them, and is no second place.
+func TestZonesOnTheirFloor(t *testing.T) {
+	names := house()
+	for said, want := range map[string]string{
+		"how bright is the lobby on the ground floor":              "lights @Lobby",
+		"how bright is the corridor downstairs":                    "lights @Corridor_ground_floor",
+		"which lights are on in the meeting rooms upstairs":        "lights on @Meeting_room_Alps @Meeting_room_Lakes",
+		"which lights are on upstairs in the offices":              "lights on @Open_office_north @Open_office_south",
+		"which lights are on in the lobby and on the upper floor":  "lights on @Lobby @Upper_floor",
+		"which lights are on in the lobby, upstairs and the annex": "lights on @Annex @Lobby @Upper_floor",
+		"which lights are on in the canteen on the upper floor":    "? words canteen on the upper floor",
+		"is the lobby brighter than the upper floor":               "lights.compare @Lobby @Upper_floor",
+		"turn off the lights in the offices upstairs":              "set light=off @Open_office_north @Open_office_south",
+		"turn off the lights in the canteen upstairs":              "!cannot canteen upstairs",
+		"Wie hell ist der Flur im Erdgeschoss?":                    "lights @Corridor_ground_floor",
+	} {
+		got := Read(said, names, now).Alone().String()
+		if got != want && !(strings.HasPrefix(want, "!") && strings.HasPrefix(got, "!") && strings.Contains(got, "canteen upstairs")) {
+			t.Errorf("%q:\n got %s\nwant %s", said, got, want)
+		}
+	}
+}

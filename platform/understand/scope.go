@@ -153,7 +153,7 @@ func (s *sentence) having() {
 		s.f.Having = append(s.f.Having, Having{Meter, true})
 		s.claim("unmetered", "zone", "floor", "not")
 	}
-	if rows < 0 || s.has("on", "off", "open", "closed", "moving", "level", "brightest", "darkest", "most", "least", "where", "each", "energy", "power", "fault", "offline", "online") && !s.has("neither") {
+	if rows < 0 || s.has("light") && s.has0("still", "noch") || s.has("on", "off", "open", "closed", "moving", "level", "brightest", "darkest", "most", "least", "where", "each", "energy", "power", "fault", "offline", "online") && !s.has("neither") {
 		return
 	}
 	negative, positive := -1, false
@@ -221,6 +221,16 @@ func (s *sentence) state() {
 			}
 			if !o.is("fill", "light", "shade", "any", "device") && !o.is("not") {
 				break
+			}
+		}
+		if s.f.Lang == German && opposite[st] != "" { // "antwortet gerade nicht"
+			for k := i + 1; k < len(s.chunks) && k <= i+3; k++ {
+				if o := s.chunks[k]; o.is("not") && !s.claims[key(o)] {
+					st, s.claims[key(o)] = opposite[st], true
+					break
+				} else if !o.is("fill", "it", "any") || s.t[o.at].apart {
+					break
+				}
 			}
 		}
 		if !slices.Contains(states, st) {

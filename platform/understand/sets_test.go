@@ -33,7 +33,11 @@ func house() Names {
 	var n []Name
 	add := func(kind Kind, id int64, name string, also ...string) {
 		for _, text := range append([]string{name}, also...) {
-			n = append(n, Name{Place{Kind: kind, ID: id, Name: name}, text})
+			p := Place{Kind: kind, ID: id, Name: name}
+			if kind == Zone {
+				p.On = []string{"Upper floor", "Upper floor", "Ground floor", "Ground floor", "Ground floor", "Upper floor", "Upper floor", "Annex", "Annex", ""}[id-1]
+			}
+			n = append(n, Name{p, text})
 		}
 	}
 	n = append(n, Name{Text: "Harbour House"})

@@ -58,6 +58,9 @@ func (s *sentence) settle() {
 		}
 	case Offline:
 		s.claim("offline", "online", "availability", "light", "shade", "device", "meter", "peripheral", "status", "everything", "switch", "when", "since", "longer", "fault", "moving")
+		if s.has("since") {
+			s.claim("with")
+		}
 		s.ofKind()
 		if f.State == Away || f.State == Moving {
 			f.State = ""
@@ -246,6 +249,9 @@ func (s *sentence) rows(kind Kind) {
 			f.By = string(k)
 			s.claim(string(k))
 		}
+	}
+	if f.By == "" && (f.Op == Most || f.Op == Least) && s.has("brightest", "darkest") && !s.has(string(kind)) && len(f.Places) > 1 && f.Places[0].Kind == Zone {
+		f.By = string(Zone) // "which of the corridors is brightest"
 	}
 	if f.By == "" && s.has("where") {
 		f.By, rows = string(Zone), f.State != "" || len(f.Conds) > 0

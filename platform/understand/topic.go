@@ -282,7 +282,9 @@ func (s *sentence) severally() {
 func (s *sentence) thanThat() bool {
 	than := s.first("than")
 	return than >= 0 && s.has("more", "less", "brighter", "darker") && len(s.f.Mentioned()) == 1 && s.f.Against == nil && s.f.Places[0].Mention > than &&
-		slices.ContainsFunc(s.t[:than], func(t token) bool { return slices.Contains([]string{"it", "that", "this", "das", "es", "dies"}, t.stem) })
+		slices.ContainsFunc(s.t[:than], func(t token) bool {
+			return slices.Contains([]string{"it", "that", "this", "das", "es", "dies"}, t.stem)
+		})
 }
 
 // commanded reports whether it is asked what was commanded, of whatever there is: "what changed since 11", "the last command in the lobby".

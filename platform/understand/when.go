@@ -296,6 +296,8 @@ func (c *clock) named(i int) (part, bool) {
 		return day(1, -1)
 	case c.word(i) == "today":
 		return day(1, 0)
+	case c.word(i) == "tonight" && c.now.Hour() < 6: // it is that night
+		return part{at: start, n: i + 1 - start, span: Span{From: c.midnight(-1).Add(18 * time.Hour), To: c.midnight(0).Add(6 * time.Hour)}}, true
 	case c.word(i) == "tonight":
 		return part{at: start, n: i + 1 - start, span: Span{From: c.midnight(0).Add(18 * time.Hour), To: c.midnight(1)}}, true
 	}
