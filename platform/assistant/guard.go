@@ -36,7 +36,7 @@ var served = map[understand.Topic][]understand.Op{
 	understand.Power:  {understand.Average, understand.Most, understand.Least, understand.Sum, understand.Compare, understand.Difference, understand.Share, understand.PerUnit, understand.Why, understand.Usual},
 	understand.Cost:   {understand.Average, understand.Sum, understand.Compare, understand.Difference}, understand.Carbon: {understand.Average, understand.Compare, understand.Trend},
 	understand.Lights:    {understand.Average, understand.Most, understand.Least, understand.Compare, understand.Difference, understand.Share, understand.Since, understand.Who, understand.Why},
-	understand.Shades:    {understand.Average, understand.Most, understand.Least, understand.Share, understand.Since, understand.Who, understand.Why},
+	understand.Shades:    {understand.Average, understand.Compare, understand.Difference, understand.Most, understand.Least, understand.Share, understand.Since, understand.Who, understand.Why},
 	understand.Colour:    {understand.Average, understand.Most, understand.Least},
 	understand.Faults:    {understand.Since, understand.Who, understand.Why},
 	understand.Offline:   {understand.Most, understand.Since, understand.Who, understand.Why, understand.Share},
@@ -95,7 +95,7 @@ func (a *asked) unservedConds() []string {
 	onThings := f.Topic == understand.Lights || f.Topic == understand.Shades
 	ofCommand := f.Op == understand.Who || f.Op == understand.Why || f.Op == understand.Since
 	switch {
-	case len(f.Conds) > 1:
+	case len(f.Conds) > 1 && !(onThings && len(f.Conds) == 2 && f.Conds[0].Unit == understand.Percent && f.Conds[1].Unit == understand.Percent):
 		return []string{a.f("two conditions")}
 	case f.Op != understand.Tell && !(f.Op == understand.Since && f.Conds[0].Unit == understand.Minutes) && !onLights && !(f.Topic == understand.Shades && f.Op == understand.Share) && !(onThings && ofCommand && f.Conds[0].Unit == understand.Percent), f.Conds[0].Unit == understand.Part && f.Op != understand.Share, period && (f.Topic == understand.Power || f.Topic == understand.Offline):
 		return []string{a.f("a condition")}

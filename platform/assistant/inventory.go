@@ -23,6 +23,8 @@ func (a *asked) inventory() (answer, error) {
 		return a.size()
 	case "can:dim", "can:tune":
 		return a.able()
+	case "metered":
+		return a.meteredBy()
 	case "timezone":
 		return answer{text: a.f("%s is in the time zone %s; there it is %s.", quoted(s.Name()), s.Now.Location(), a.date(s.Now, "15:04 on Mon 2 Jan 2006"))}, nil
 	}
@@ -50,6 +52,24 @@ func (a *asked) inventory() (answer, error) {
 		return answer{text: a.f("This is %s.", quoted(s.Name())), data: s.Building}, nil
 	}
 	return a.everything()
+}
+
+// meteredBy answers which meters measure a place, and what of it none does.
+func (a *asked) meteredBy() (answer, error) {
+	m := a.site.MeteringOf(a.scope)
+	var head []string
+	switch {
+	case len(m.Meters) > 0 && len(m.Missing) == 0:
+		head = append(head, a.yesNo(true)+a.f("%s is measured by %s.", a.where(), a.meterNames(m.Meters)))
+	case len(m.Meters) > 0:
+		head = append(head, a.f("Partly: ")+a.f("%s is measured by %s.", a.where(), a.meterNames(m.Meters)), a.f("Not measured: %s.", a.zoneNames(m.Missing)))
+	default:
+		head = append(head, a.yesNo(false)+a.f("no meter measures %s on its own.", a.where()))
+	}
+	for _, one := range m.Shared {
+		head = append(head, strings.TrimSpace(a.f(" Meter %s measures it together with others.", quoted(one.Name))))
+	}
+	return answer{sentences(append(head, a.reported())...), m}, nil
 }
 
 // noHistory warns that an inventory is the present one.

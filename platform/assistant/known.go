@@ -86,6 +86,34 @@ func (a *asked) compareLights() (answer, error) {
 	return answer{sentences(text, sentences(doubts...), a.basis(b)), rows}, nil
 }
 
+// comparePositions sets the shades of places against each other.
+func (a *asked) comparePositions() (answer, error) {
+	var lines, doubts []string
+	var means []float64
+	var b facts.Basis
+	groups := a.q.Mentioned()
+	for _, places := range groups {
+		scope := a.scopeIn(places)
+		t := a.site.Positions(scope)
+		if b.Readings == 0 {
+			b = t.Basis
+		}
+		if mean, ok := t.Mean(); ok {
+			means = append(means, mean)
+			lines = append(lines, a.f("%s is %s open on average", scope.Label, percent(mean)))
+		} else {
+			lines = append(lines, a.f("%s has no current position", scope.Label))
+		}
+		one := &asked{ctx: a.ctx, site: a.site, q: a.q, scope: scope}
+		doubts = append(doubts, one.doubts(t, "shade"))
+	}
+	text := upper(a.list(lines)) + "."
+	if len(means) < len(groups) {
+		text = a.f("I cannot compare them all:") + " " + text
+	}
+	return answer{sentences(text, sentences(doubts...), a.basis(b)), means}, nil
+}
+
 // able answers what devices can do, as their controller says.
 func (a *asked) able() (answer, error) {
 	ability, word := "dim", a.f("dimmed")

@@ -46,6 +46,18 @@ func (a *asked) lights() (answer, error) {
 		return a.brightest(t)
 	case len(t.All) == 1:
 		return a.oneLight(t)
+	case a.q.Op == understand.Average && (a.q.State != "" || a.level() != nil):
+		keep, words := a.wanted()
+		found := t.Where(facts.Current, keep)
+		sum := 0.0
+		for _, one := range found {
+			sum += *one.Value
+		}
+		head := a.f("None that I know of: none of the %d with a current level%s is %s.", t.Basis.Readings, a.in(), words)
+		if len(found) > 0 {
+			head = a.f("The mean level of the %s%s that are %s is %s.", a.count(len(found), "light"), a.in(), words, percent(sum/float64(len(found))))
+		}
+		return answer{sentences(head, a.doubts(t, "light"), a.basis(t.Basis)), found}, nil
 	case a.q.Op == understand.Average:
 		mean, ok := t.Mean()
 		if !ok {
@@ -83,10 +95,10 @@ func (a *asked) unread(t facts.Things, kind, value string) answer {
 func (a *asked) wanted() (keep func(facts.Thing) bool, words string) {
 	switch {
 	case a.level() != nil:
-		b := *a.level()
+		holds, words := a.bounds()
 		return func(t facts.Thing) bool {
-			return b.Holds(*t.Value) && (a.q.State != understand.On || *t.Value > 0)
-		}, a.f(sides[b.Rel]) + " " + percent(b.Value)
+			return holds(*t.Value) && (a.q.State != understand.On || *t.Value > 0)
+		}, words
 	case a.q.State == understand.Off:
 		return func(t facts.Thing) bool { return *t.Value == 0 }, a.f("off")
 	}
@@ -98,6 +110,20 @@ var sides = map[understand.Relation]string{understand.Above: "above", understand
 
 // level is the condition on levels or positions; nil without one.
 func (a *asked) level() *understand.Cond { return a.cond(understand.Percent) }
+
+// bounds are all conditions on levels or positions together, and their words: "between 20 and 60 %" is two.
+func (a *asked) bounds() (holds func(float64) bool, words string) {
+	var all []understand.Cond
+	var said []string
+	for _, c := range a.q.Conds {
+		if c.Unit == understand.Percent {
+			all, said = append(all, c), append(said, a.f(sides[c.Rel])+" "+percent(c.Value))
+		}
+	}
+	return func(v float64) bool {
+		return !slices.ContainsFunc(all, func(c understand.Cond) bool { return !c.Holds(v) })
+	}, a.list(said)
+}
 
 // cond is the condition of a unit; nil without one.
 func (a *asked) cond(unit understand.Unit) *understand.Cond {
@@ -372,7 +398,7 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 			}
 		}
 	}
-	if a.q.Is(understand.All) && a.q.State == understand.Off {
+	if a.q.Is(understand.All) && (a.q.State == understand.Off || string(a.q.Kind) == a.q.By) {
 		for i := range rows {
 			if rows[i].Match < rows[i].Known {
 				rows[i].Match = 0 // it is not dark

@@ -32,6 +32,9 @@ func (a *asked) shades() (answer, error) {
 		}
 		return answer{text: a.f("I do not know: positions are reported as they are now, and their history is not kept.")}, nil
 	}
+	if (a.q.Op == understand.Compare || a.q.Op == understand.Difference) && len(a.q.Mentioned()) > 1 {
+		return a.comparePositions()
+	}
 	if a.q.State == understand.Unread {
 		return a.unread(t, "shade", "position"), nil
 	}
@@ -152,8 +155,8 @@ func (a *asked) openings(found []facts.Thing) string {
 func (a *asked) shadeFilter() (func(facts.Thing) bool, string) {
 	switch {
 	case a.level() != nil:
-		b := *a.level()
-		return func(t facts.Thing) bool { return b.Holds(*t.Value) }, a.f(sides[b.Rel]) + " " + percent(b.Value) + a.f(" open")
+		holds, words := a.bounds()
+		return func(t facts.Thing) bool { return holds(*t.Value) }, words + a.f(" open")
 	case a.q.State == understand.Open:
 		return func(t facts.Thing) bool { return *t.Value > shadeEnd }, a.f("open, wholly or partly")
 	case a.q.State == understand.Closed:

@@ -35,7 +35,10 @@ func (a *asked) faults() (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if kind := deviceKind(a.q.Kind); kind != "" {
+	if a.q.Kind == understand.Bus {
+		f.Present = slices.DeleteFunc(f.Present, func(f facts.Fault) bool { return f.Kind != "bus" })
+		reach.Away = nil
+	} else if kind := deviceKind(a.q.Kind); kind != "" {
 		f.Present = a.ofKind(f.Present, kind)
 		reach.Away = slices.DeleteFunc(reach.Away, func(t facts.Thing) bool { return !a.isKind(t.ID, kind) })
 	}

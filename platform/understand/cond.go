@@ -35,6 +35,10 @@ var measures = map[string]struct {
 // conditions reads "above 50 %", "more than 4 lights", "for over 3 hours" and takes their words.
 func (s *sentence) conditions() {
 	for i := 0; i < len(s.t); i++ {
+		if n := s.rangeAt(i); n > 0 {
+			i += n - 1
+			continue
+		}
 		c, n, ok := s.condition(i)
 		if !ok {
 			continue
@@ -45,6 +49,29 @@ func (s *sentence) conditions() {
 		}
 		i += n - 1
 	}
+}
+
+// rangeAt takes "between 20 and 60 percent", which is two conditions, and returns how many words it has. Hours are for the reader of times.
+func (s *sentence) rangeAt(i int) int {
+	if !slices.Contains([]string{"between", "from", "zwischen", "von"}, s.wordAt(i)) {
+		return 0
+	}
+	low, n := s.quantity(i + 1)
+	k := i + 1 + n
+	if s.wordAt(k) == "percent" {
+		k++
+	}
+	if n == 0 || !slices.Contains([]string{"and", "to", "und", "bis"}, s.wordAt(k)) {
+		return 0
+	}
+	high, m := s.quantity(k + 1)
+	unit, ok := measures[s.wordAt(k+1+m)]
+	if m == 0 || !ok || unit.unit == Minutes || low >= high {
+		return 0
+	}
+	s.f.Conds = append(s.f.Conds, Cond{Rel: AtLeast, Value: low * unit.scale, Unit: unit.unit}, Cond{Rel: AtMost, Value: high * unit.scale, Unit: unit.unit})
+	s.mark(i, k+2+m-i)
+	return k + 2 + m - i
 }
 
 func (s *sentence) condition(i int) (c Cond, n int, ok bool) {

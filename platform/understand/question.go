@@ -97,6 +97,10 @@ func (s *sentence) meant(tag string, i, n int) bool {
 	switch w := s.t[i].stem; {
 	case w == "on" && tag == "on":
 		return s.stateOn(i, next)
+	case w == "au" && tag == "off" || w == "aus" && tag == "off": // "wie sieht es in der Lobby aus"
+		return !s.has0("sieht", "schaut", "sehen")
+	case w == "an" && tag == "on" && s.has0("zeigt", "zeigen", "gibt", "faengt"):
+		return false
 	case w == "leuchten" && tag == "on":
 		return last && s.hasWord("list")
 	case s.f.Lang == German && (w == "an" || w == "ein" || w == "auf" || w == "zu") && (tag == "on" || tag == "open" || tag == "closed"):

@@ -23,7 +23,7 @@ func (s *sentence) settle() {
 	case Power:
 		s.claim("power", "energy", "use", "peak", "base", "consumer", "estimate", "hourly", "daily", "byhour", "byday", "sum", "meter", "status")
 		s.grouping(Zone, Floor, Meter)
-		s.claim("counter")
+		s.claim("counter", "metered", "since")
 		if f.Aspect = ""; s.has("counter") {
 			f.Aspect = "counter"
 		} else if s.has("peak") && f.By == "" {
@@ -36,6 +36,10 @@ func (s *sentence) settle() {
 		}
 		s.claim("when")
 	case Lights:
+		if f.Op == Sum { // "how many are on in Alps and Lakes together"
+			f.Op = Tell
+			s.claim("sum")
+		}
 		s.claim("complaint", "light", "level", "status", "full", "report", "switch", "everything", "device", "half")
 		s.full()
 		s.rows(Light)
@@ -53,7 +57,7 @@ func (s *sentence) settle() {
 		s.claim("fault", "healthy", "light", "shade", "device", "meter", "peripheral", "status", "everything", "switch", "when", "report", "bus", "with", "since", "offline")
 		s.ofKind()
 		f.State = ""
-		if f.Kind == Device || f.Kind == Zone || f.Kind == Floor || f.Kind == Bus {
+		if f.Kind == Device || f.Kind == Zone || f.Kind == Floor {
 			f.Kind = ""
 		}
 	case Offline:
@@ -186,12 +190,12 @@ func (s *sentence) grouping(kinds ...Kind) {
 			s.claim(string(k))
 		}
 	}
-	if f.Op == Most && s.has("when") && f.By == "" && f.Topic == Energy {
+	if (f.Op == Most || f.Op == Least) && s.has0("when", "wann") && f.By == "" && f.Topic == Energy {
 		f.By = "hour"
 		if f.When != nil && f.When.To.Sub(f.When.From) > 49*time.Hour {
 			f.By = "day"
 		}
-		s.claim("when")
+		s.claim("when", "since")
 	}
 	if f.Per == "light" {
 		s.claim("light", "perlight", "each")
@@ -259,6 +263,9 @@ func (s *sentence) rows(kind Kind) {
 	}
 	if f.By == "device" {
 		f.By = ""
+	}
+	if rows && f.State != "" && s.has("everything", "all") && !s.has("each") {
+		f.Set(All, true) // "rooms where everything is off"
 	}
 	if (f.By == string(Zone) || f.By == string(Floor)) && f.State == Off && !s.has("each") && !f.Is(All) && s.has("list", "count") && !s.has("light") {
 		f.Set(All, true) // "which rooms are dark"
@@ -335,6 +342,12 @@ func (s *sentence) inventory() {
 		s.drop("light", "shade", "meter", "most", "least")
 	case s.has("timezone"):
 		f.Aspect, f.Kind = "timezone", ""
+	case s.has("metered") && len(f.Having) == 0 && f.Kind == "":
+		f.Aspect = "metered"
+		f.Set(Future, false) // "wird der Turm gemessen"
+		s.drop("future")
+		s.claim("future", "unmetered")
+		s.claims["metered"] = true
 	case f.Op == Can:
 		f.Aspect = "can:dim"
 		if s.has("tune?") {

@@ -13,6 +13,9 @@ func (s *sentence) topic() Topic {
 	switch {
 	case (s.wordAt(0) == "he" || s.wordAt(0) == "she" || s.wordAt(0) == "they") && !s.asks: // a tale
 		return Nothing
+	case s.has("command") && (len(s.f.Places) > 0 || s.f.When != nil && !s.f.When.Now) && s.commanded():
+		s.f.Kind, s.f.Op = Everything, Who
+		return Lights
 	case s.has("self"), s.has("help") && !metered && !thing:
 		return Help
 	case s.has("complaint") && !s.asks && len(s.f.Places) == 0 && !s.has("light", "shade"):
@@ -206,6 +209,8 @@ func (s *sentence) op() {
 	case s.has("difference"):
 		f.Op = Difference
 		s.claim("difference", "more", "less", "than", "trend", "change", "brighter", "darker", "compare")
+	case s.likeIt() != "": // what it stands for is not known
+		f.Unclear = &Unclear{Conflict, []string{s.likeIt()}}
 	case f.Against != nil && s.has("compare", "than", "trend", "change", "more", "less", "difference") || len(f.Mentioned()) >= 2 && s.has("compare", "than", "more", "less", "brighter", "darker", "most"):
 		f.Op = Compare
 		s.claim("compare", "than", "more", "less", "trend", "change", "brighter", "darker", "most", "least", "sum", "with")
@@ -278,6 +283,25 @@ func (s *sentence) severally() {
 	}
 }
 
+// likeIt are words that stand for a place of the same kind on another floor: "brighter than the one upstairs", "heller als der im
+// Erdgeschoss"; empty: there are none.
+func (s *sentence) likeIt() string {
+	for _, p := range s.f.Places {
+		k := p.Mention - 1
+		for k > 0 && leading[s.t[k].stem] && !slices.Contains([]string{"der", "die", "das"}, s.t[k].stem) {
+			k--
+		}
+		if k <= 0 || !slices.Contains([]string{"one", "those", "that", "der", "die", "das", "dem", "den", "jener"}, s.t[k].stem) {
+			continue
+		}
+		german := slices.Contains([]string{"der", "die", "das", "dem", "den"}, s.t[k].stem)
+		if before := s.wordAt(k - 1); (before == "than" || before == "als" || before == "the" && s.wordAt(k-2) == "than") && (!german || k < p.Mention-1) {
+			return said(s.t, k, s.nameEnd(p.Mention)-k)
+		}
+	}
+	return ""
+}
+
 // thanThat reports whether what was said before is compared with a place: "is that more than the upper floor?".
 func (s *sentence) thanThat() bool {
 	than := s.first("than")
@@ -294,7 +318,7 @@ func (s *sentence) commanded() bool {
 		return false
 	}
 	switch {
-	case s.has("command"), s.has("switch") && (s.has("who") || s.somebody()) && len(s.f.Places) > 0:
+	case s.has("command"), s.has("switch", "change") && (s.has("who") || s.somebody()) && len(s.f.Places) > 0:
 		return true
 	}
 	return period && (s.has("switch") || s.has("change") && s.wordAt(0) == "what" || s.has("change") && s.wordAt(0) == "was")

@@ -169,5 +169,10 @@ func (s *Site) ReachOf(ctx context.Context, c Scope, kind string, from, to time.
 		return r, err
 	}
 	r.Outages = slices.DeleteFunc(pair(events), func(f Fault) bool { return !isReach(f.Code) })
+	for i := range r.Outages {
+		if o := &r.Outages[i]; o.Name == "" {
+			o.Name = s.device(o.ID, map[bool]string{true: platform.KindShade, false: platform.KindLight}[o.Kind == "shade"]).Name
+		}
+	}
 	return r, nil
 }
