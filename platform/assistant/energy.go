@@ -83,6 +83,9 @@ func (a *asked) energy() (answer, error) {
 		}
 		if all.Known() && all.WattHours > 0 {
 			text += a.f(" That is %s of the %s measured in the whole building.", percent(100*e.WattHours/all.WattHours), a.wattHours(all.WattHours))
+			if c := a.cond(understand.Part); c != nil {
+				text = a.partOfAll(*c, 100*e.WattHours/all.WattHours, len(all.Missing) > 0) + text
+			}
 		}
 	}
 	return answer{sentences(text, a.parts(e), a.gaps(e, span), a.uncovered(e), a.basis(e.Basis)), e}, nil

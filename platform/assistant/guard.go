@@ -97,7 +97,7 @@ func (a *asked) unservedConds() []string {
 	switch {
 	case len(f.Conds) > 1 && !(onThings && len(f.Conds) == 2 && f.Conds[0].Unit == understand.Percent && f.Conds[1].Unit == understand.Percent):
 		return []string{a.f("two conditions")}
-	case f.Op != understand.Tell && !(f.Op == understand.Since && f.Conds[0].Unit == understand.Minutes) && !onLights && !(f.Topic == understand.Shades && f.Op == understand.Share) && !(onThings && ofCommand && f.Conds[0].Unit == understand.Percent), f.Conds[0].Unit == understand.Part && f.Op != understand.Share, period && (f.Topic == understand.Power || f.Topic == understand.Offline):
+	case f.Op != understand.Tell && !(f.Op == understand.Since && f.Conds[0].Unit == understand.Minutes) && !onLights && !(f.Topic == understand.Shades && f.Op == understand.Share) && !(onThings && ofCommand && f.Conds[0].Unit == understand.Percent) && !(f.Conds[0].Unit == understand.Part && (f.Topic == understand.Power || f.Topic == understand.Energy) && len(f.Mentioned()) == 1), f.Conds[0].Unit == understand.Part && f.Op != understand.Share, period && (f.Topic == understand.Power || f.Topic == understand.Offline):
 		return []string{a.f("a condition")}
 	}
 	return nil

@@ -379,20 +379,27 @@ func (a *asked) together() (answer, error) {
 // togetherNow adds the power of places up.
 func (a *asked) togetherNow() (answer, error) {
 	var lines, unknown []string
+	var missing []int64
 	total := 0.0
 	var b facts.Basis
 	for _, places := range a.q.Mentioned() {
 		scope := a.scopeIn(places)
 		p := a.site.PowerOf(scope)
-		if !p.Known() || len(p.Missing) > 0 {
+		if !p.Known() {
 			unknown = append(unknown, scope.Label)
 			continue
 		}
+		missing = append(missing, p.Missing...)
 		lines, b = append(lines, scope.Label+" "+a.watts(p.Watts)), p.Basis
 		total += p.Watts
 	}
 	if len(unknown) > 0 {
 		return answer{text: a.f("The sum is not known: not measured on its own, or not now: %s.", a.list(unknown))}, nil
 	}
-	return answer{sentences(a.f("Together %s now: %s.", a.watts(total), a.list(lines)), a.basis(b)), lines}, nil
+	head, rest := a.f("Together %s now: %s.", a.watts(total), a.list(lines)), ""
+	if len(missing) > 0 {
+		head = a.f("As far as it is measured: ") + lower(head)
+		rest = a.f("Not measured and not in it: %s.", a.zoneNames(missing))
+	}
+	return answer{sentences(head, rest, a.basis(b)), lines}, nil
 }

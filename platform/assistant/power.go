@@ -22,6 +22,8 @@ func (a *asked) power() (answer, error) {
 		return a.perUnit()
 	case a.q.Op == understand.Sum && len(a.q.Mentioned()) > 1 && (a.q.When == nil || a.q.When.Now):
 		return a.togetherNow()
+	case a.q.Op == understand.Share && (a.q.When == nil || a.q.When.Now):
+		return a.sharePower()
 	case a.cond(understand.Watt) != nil && (a.q.When == nil || a.q.When.Now):
 		return a.boundedPower(*a.cond(understand.Watt))
 	case a.q.When != nil && !a.q.When.Now, a.q.Aspect == "peak", a.q.Aspect == "base", a.q.By == "hour", a.q.By == "day":
@@ -291,6 +293,43 @@ func (a *asked) comparePower() (answer, error) {
 		}
 	}
 	return answer{sentences(text, a.basis(b)), data}, nil
+}
+
+// sharePower tells which part of the power that is measured a place draws, or one of two places of the other.
+func (a *asked) sharePower() (answer, error) {
+	part, whole := a.scope, facts.Scope{Label: a.f("what is measured of the building")}
+	if groups := a.q.Mentioned(); len(groups) == 2 {
+		part, whole = a.scopeIn(groups[0]), a.scopeIn(groups[1])
+		if len(part.Zones) > len(whole.Zones) {
+			part, whole = whole, part
+		}
+	}
+	one, all := a.site.PowerOf(part), a.site.PowerOf(whole)
+	if a.scope = part; part.Whole() || !one.Known() || len(one.Missing) > 0 {
+		return a.powerNow(one)
+	}
+	if a.scope = whole; !all.Known() || all.Watts <= 0 {
+		return a.powerNow(all)
+	}
+	share := 100 * one.Watts / all.Watts
+	text := a.f("%s draws %s, which is %s of the %s of %s.", upper(part.Label), a.watts(one.Watts), percent(share), a.watts(all.Watts), whole.Label)
+	if c := a.cond(understand.Part); c != nil {
+		text = a.partOfAll(*c, share, len(all.Missing) > 0) + text
+	}
+	missing := ""
+	if len(all.Missing) > 0 {
+		missing = a.f("Not measured and not in it: %s.", a.zoneNames(all.Missing))
+	}
+	return answer{sentences(text, missing, a.basis(all.Basis)), map[string]any{"part": one, "whole": all}}, nil
+}
+
+// partOfAll is the yes or no to whether so large a part of a whole is meant, of which perhaps not all is measured: then it is smaller.
+func (a *asked) partOfAll(c understand.Cond, share float64, missing bool) string {
+	holds := c.Holds(share)
+	if missing && holds == (c.Rel == understand.Above || c.Rel == understand.AtLeast) {
+		return a.f("As far as it is measured: ") + lower(a.yesNo(holds))
+	}
+	return a.yesNo(holds)
 }
 
 // cost answers what energy cost, as far as somebody said what it costs.

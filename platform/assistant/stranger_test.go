@@ -76,6 +76,26 @@ func TestWhatStrangersAsked(t *testing.T) {
 		{"Was antwortet gerade nicht und seit wann?", []string{"2 von 50 Komponenten sind offline", "Open office north 8 (zuletzt gesehen vor"}, "Ausf"},
 		{"list everything offline with since when", []string{"2 of 50 devices are offline"}, "do not understand"},
 		{"when did open office north 8 stop responding", []string{"last seen 5 h 27 min ago"}, "nothing called"},
+		// what is counted is what was said
+		{"what is the average level of the lamps in the building that are on", []string{"The mean level of the 27 lights that are on is 66 %"}, "36 lights"},
+		{"are there rooms where everything is off", []string{"2 of 10 zones", "Canteen 5 of 5 off"}, "of 8 off"},
+		{"Is the corridor brighter than the one on the upper floor?", []string{"do not understand “one on the upper floor”"}, " %"},
+		{"ist der Flur heller als der im Obergeschoss", []string{"verstehe “der im obergeschoss”"}, " %"},
+		{"which lights are between 50 and 70 percent", []string{"5 of 39 lights are at or above 50 % and at or below 70 %"}, "nothing called"},
+		{"welche Rollos stehen zwischen 20 und 80 Prozent", []string{"1 von 5 Rollos", "Lobby shade 2"}, "kenne ich"},
+		{"are the canteen blinds lower than the lobby blinds", []string{"Canteen is 0 % open on average and Lobby is 80 % open on average"}, "cannot"},
+		{"wie weit ist Rollo 2 in der Lobby offen", []string{"Lobby shade 2 ist 60 % offen"}, "Lobby 2"},
+		{"how many lights are on in Alps and Lakes together", []string{"3 of 6 lights"}, "cannot"},
+		// which meters measure what
+		{"do we measure the annex", []string{"Partly: Annex is measured by meter “Meter workshop”.", "Not measured: Annex gallery."}, "lights"},
+		{"wird die Lounge gemessen?", []string{"Nein: keine Messstelle misst Tower lounge für sich."}, "noch nicht geschehen"},
+		{"when was the highest consumption on the ground floor today", []string{"The hour with the highest use of Ground floor today"}, "zone"},
+		{"list the zones of the ground floor with the number of lamps", []string{"Lobby 4, Canteen 5 and Corridor ground floor 3"}, "do not understand"},
+		// shares of power
+		{"what percentage of the power goes into the workshop", []string{"Annex workshop draws " + kw(workshop) + ", which is 21 % of the " + kw(ground, offices, workshop, alps)}, "Meter ground floor"},
+		{"does the ground floor draw more than a third of the power", []string{"No: Ground floor draws " + kw(ground) + ", which is 31 %"}, ""},
+		{"does the ground floor draw more than a quarter of the power", []string{"As far as it is measured: yes: Ground floor draws"}, ""},
+		{"what do the ground floor and the upper floor draw together", []string{"As far as it is measured: together 4.95 kW", "Not measured and not in it: Meeting room Lakes"}, "not known"},
 		// words that were not understood are named, with what is near
 		{"is the lobbby bar open", []string{"nothing called “bar”"}, "Open office north, Open office south"},
 		{"how bright is the corridoor", []string{"25 %"}, ""},

@@ -159,6 +159,9 @@ func translate(t []token) []token {
 		switch {
 		case w.used:
 			out = append(out, w)
+		case w.stem == "viertelstunde" || w.stem == "halbstunde":
+			put(map[string]string{"viertelstunde": "quarter", "halbstunde": "half"}[w.stem])
+			out = append(out, token{stem: "hour"})
 		case w.stem == "vorgestern":
 			for _, s := range []string{"day", "before", "yesterday"} {
 				out = append(out, token{text: w.text, stem: s})

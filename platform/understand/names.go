@@ -43,7 +43,8 @@ func NewNames(names []Name) Names {
 		n.all = append(n.all, name{place: one.Place, words: words, own: countOwn(words), loose: slices.ContainsFunc(words, func(w string) bool { return own(w) && !isDigits(w) })})
 		for i, w := range words {
 			n.known[w] = true
-			if slices.Index(words, w) == i {
+			words[i] = inNames(w)
+			if w = words[i]; slices.Index(words, w) == i {
 				n.with[w] = append(n.with[w], len(n.all)-1)
 			}
 		}
@@ -67,6 +68,25 @@ var generic = wordSet("work light lamp luminaire colour color shade blind meter 
 
 // rank of kinds where the same words fit several: people speak of places before they speak of things.
 var rank = map[Kind]int{Zone: 5, Floor: 6, Meter: 3, Device: 2, Shade: 2, Bus: 1}
+
+// shadeNouns are the words for shades, which names of shades have one of: "Rollo 3 in der Kantine" is "Canteen shade 3".
+var shadeNouns = func() map[string]bool {
+	words := map[string]bool{}
+	for _, l := range lexicons {
+		for first := range l.byFirst {
+			words[first] = words[first] || countable(first) == Shade
+		}
+	}
+	return words
+}()
+
+// inNames is a word as names of devices have it.
+func inNames(w string) string {
+	if shadeNouns[w] {
+		return "shade"
+	}
+	return w
+}
 
 // match is a name found at tokens [at, at+n).
 type match struct {
@@ -109,7 +129,7 @@ func (n Names) best(t []token) []match {
 	var candidates []int
 	for _, w := range t {
 		if !w.used {
-			candidates = append(candidates, n.with[w.stem]...)
+			candidates = append(candidates, n.with[inNames(w.stem)]...)
 		}
 	}
 	slices.Sort(candidates)
@@ -158,7 +178,7 @@ func (n *name) in(t []token) (match, bool) {
 		if told && width > best.n {
 			best = match{name: n, at: at, n: width}
 			for _, w := range t[at : at+width] {
-				if slices.Contains(n.words, w.stem) {
+				if slices.Contains(n.words, inNames(w.stem)) {
 					best.covered++
 				}
 				if own(w.stem) {
@@ -188,7 +208,7 @@ func countOwn(words []string) int {
 // window is the width of the smallest stretch from at on that holds all words of the name and else only joints such as
 // "of the"; names without a word of their own must be said in order and without joints.
 func (n *name) window(t []token, at int) int {
-	if !slices.Contains(n.words, t[at].stem) { // most names, at most words
+	if !slices.Contains(n.words, inNames(t[at].stem)) { // most names, at most words
 		return 0
 	}
 	left := slices.Clone(n.words)
@@ -197,7 +217,7 @@ func (n *name) window(t []token, at int) int {
 		if t[i].used || counted(t, i) {
 			return 0
 		}
-		k := slices.Index(left, t[i].stem)
+		k := slices.Index(left, inNames(t[i].stem))
 		switch {
 		case k >= 0 && i > at && isDigits(t[i].stem) && joints[t[i-1].stem]: // "the lobby on 1 November" is not "Lobby 1"
 			return 0
@@ -247,17 +267,17 @@ func joining(t []token, i int) int {
 // run is the width of the stretch at at whose words are all of the name, in any order and perhaps with joints between them, and whether
 // one of them is the name's own.
 func (n *name) run(t []token, at int) (width int, told bool) {
-	if !slices.Contains(n.words, t[at].stem) {
+	if !slices.Contains(n.words, inNames(t[at].stem)) {
 		return 0, false
 	}
 	left := slices.Clone(n.words)
 	for i := at; i < len(t) && !t[i].used && !counted(t, i) && (i == at || !t[i].apart); i++ {
-		k := slices.Index(left, t[i].stem)
+		k := slices.Index(left, inNames(t[i].stem))
 		if k < 0 {
-			if i += joining(t, i); len(n.words) > joinedMost || !slices.Contains(left, t[i].stem) || isDigits(t[i].stem) || !told {
+			if i += joining(t, i); len(n.words) > joinedMost || !slices.Contains(left, inNames(t[i].stem)) || isDigits(t[i].stem) || !told {
 				break
 			}
-			k = slices.Index(left, t[i].stem) // "the office in the north"
+			k = slices.Index(left, inNames(t[i].stem)) // "the office in the north"
 		}
 		left = slices.Delete(left, k, k+1)
 		width = i + 1 - at

@@ -101,6 +101,8 @@ func (s *sentence) meant(tag string, i, n int) bool {
 		return !s.has0("sieht", "schaut", "sehen")
 	case w == "an" && tag == "on" && s.has0("zeigt", "zeigen", "gibt", "faengt"):
 		return false
+	case w == "left" && tag == "fill": // "who left the lamps burning", not "the lamps on the left"
+		return before != "the" && before != "to" && s.has0("on", "burning", "lit", "running")
 	case w == "leuchten" && tag == "on":
 		return last && s.hasWord("list")
 	case s.f.Lang == German && (w == "an" || w == "ein" || w == "auf" || w == "zu") && (tag == "on" || tag == "open" || tag == "closed"):
@@ -254,7 +256,7 @@ func (s *sentence) manner() {
 	f.Set(Asked, s.asks || s.put())
 	f.Set(InKilo, s.inUnits("kw", "kwh"))
 	f.Set(InOnes, !f.Is(InKilo) && s.inUnits("watt", "wh"))
-	f.Set(Future, f.Is(Future) || s.has("future") && f.Topic != Automation)
+	f.Set(Future, f.Is(Future) || s.has("future") && f.Topic != Automation && f.Aspect != "metered")
 	switch {
 	case f.Form != "":
 	case s.has("count"):

@@ -167,6 +167,19 @@ func (s *sentence) having() {
 			s.claims[key(c)] = true
 		case c.is("no", "without", "except", "not") && !s.claims[key(c)]:
 			negative = i
+		case c.is("count") && positive: // "with the number of lamps": it is asked, place by place
+			s.f.By = string(Zone)
+			if s.has("floor") && !s.has("zone") {
+				s.f.By = string(Floor)
+			}
+			s.claim("with", "count", s.f.By)
+			for _, o := range s.chunks[i+1:] {
+				if k := kindOf(o); k == Light || k == Shade || k == Device || k == Meter || k == Peripheral {
+					s.f.Kind = k
+					break
+				}
+			}
+			return
 		case c.is("with", "inventory") || slices.Contains([]string{"have", "has", "haben", "hat"}, s.t[c.at].stem):
 			positive = true
 		case c.is("light", "shade", "meter", "peripheral", "metered"):

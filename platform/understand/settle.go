@@ -345,9 +345,7 @@ func (s *sentence) inventory() {
 	case s.has("metered") && len(f.Having) == 0 && f.Kind == "":
 		f.Aspect = "metered"
 		f.Set(Future, false) // "wird der Turm gemessen"
-		s.drop("future")
 		s.claim("future", "unmetered")
-		s.claims["metered"] = true
 	case f.Op == Can:
 		f.Aspect = "can:dim"
 		if s.has("tune?") {
@@ -428,7 +426,7 @@ func (s *sentence) inventory() {
 // units gives a number without a unit that of the topic, and refuses units that do not go with it.
 func (s *sentence) units() {
 	f := &s.f
-	allowed := map[Topic][]Unit{Lights: {Percent, Minutes, Part}, Shades: {Percent, Minutes, Part}, Energy: {WattHour}, Power: {Watt}, Colour: {Kelvin}, Offline: {Minutes, Part}, Cost: {}, Nothing: {Percent}}
+	allowed := map[Topic][]Unit{Lights: {Percent, Minutes, Part}, Shades: {Percent, Minutes, Part}, Energy: {WattHour, Part}, Power: {Watt, Part}, Colour: {Kelvin}, Offline: {Minutes, Part}, Cost: {}, Nothing: {Percent}}
 	for i := range f.Conds {
 		c := &f.Conds[i]
 		if c.Unit == Number && c.Of == "" && (f.Topic == Lights || f.Topic == Shades) && c.Value <= 100 {

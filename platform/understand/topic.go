@@ -71,6 +71,8 @@ func (s *sentence) topic() Topic {
 		return s.powerOrEnergy()
 	case s.lights() && s.has("shade") && s.first("shade") > s.first("light") && s.first("light") >= 0:
 		return s.orInventory(Lights)
+	case s.nameSays(Shade) && s.has("more", "less", "than", "compare", "average", "difference"):
+		return Shades // "are the south blinds lower than the north ones"
 	case s.has("shade", "position") || state == Open || state == Closed || state == Moving:
 		return s.orInventory(Shades)
 	case s.lights():
@@ -300,6 +302,11 @@ func (s *sentence) likeIt() string {
 		}
 	}
 	return ""
+}
+
+// nameSays reports whether the name of a place says a noun of a kind: "the south blinds".
+func (s *sentence) nameSays(k Kind) bool {
+	return slices.ContainsFunc(s.t, func(t token) bool { return t.name && countable(t.stem) == k })
 }
 
 // thanThat reports whether what was said before is compared with a place: "is that more than the upper floor?".

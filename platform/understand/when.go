@@ -247,6 +247,12 @@ func (c *clock) relative(i int) (part, bool) {
 		}
 		from, to = c.period(c.word(i+1), -int(number))
 		return part{at: start, n: i + 3 - start, span: Span{From: from, To: to}}, true
+	case (w == "last" || w == "past") && (c.word(i+1) == "half" || c.word(i+1) == "halben" || c.word(i+1) == "quarter") && hourAt(c, i+2) > 0: // "the last half an hour"
+		length := 30 * time.Minute
+		if c.word(i+1) == "quarter" {
+			length = 15 * time.Minute
+		}
+		return part{at: start, n: hourAt(c, i+2) + 1 - start, span: Span{From: c.now.Add(-length), To: c.now}}, true
 	case (w == "last" || w == "past" || w == "previous" || w == "recent") && c.isNumber(i+1) && c.isUnit(i+2):
 		n, _ := c.number(i + 1)
 		return part{at: start, n: i + 3 - start, span: Span{From: c.back(c.word(i+2), n), To: c.now}}, true
@@ -276,6 +282,17 @@ func (c *clock) relative(i int) (part, bool) {
 		return part{at: start, n: i + 1 - start, span: Span{From: from, To: to}}, true
 	}
 	return part{}, false
+}
+
+// hourAt is the token of "hour", perhaps behind "of", "an" or "hour's"; 0 if it does not stand at i.
+func hourAt(c *clock, i int) int {
+	for c.word(i) == "of" || c.word(i) == "an" || c.word(i) == "a" {
+		i++
+	}
+	if c.word(i) == "hour" {
+		return i
+	}
+	return 0
 }
 
 // named reads today, yesterday, the day before yesterday, tonight, and years.

@@ -95,6 +95,11 @@ func (s *Site) events(ctx context.Context, c Scope, from, to time.Time) ([]platf
 	if err != nil {
 		return nil, fmt.Errorf("read events of controller %s: %w", s.Controller.ID, err)
 	}
+	for i := range events { // what the broker says for a controller that went away has no name
+		if e := &events[i]; e.Kind == "controller" {
+			e.Name = s.Name()
+		}
+	}
 	if c.Whole() {
 		return events, nil
 	}
@@ -169,10 +174,5 @@ func (s *Site) ReachOf(ctx context.Context, c Scope, kind string, from, to time.
 		return r, err
 	}
 	r.Outages = slices.DeleteFunc(pair(events), func(f Fault) bool { return !isReach(f.Code) })
-	for i := range r.Outages {
-		if o := &r.Outages[i]; o.Name == "" {
-			o.Name = s.device(o.ID, map[bool]string{true: platform.KindShade, false: platform.KindLight}[o.Kind == "shade"]).Name
-		}
-	}
 	return r, nil
 }
