@@ -31,8 +31,8 @@ type answer struct {
 }
 
 // names of a site, for the reader of questions.
-func names(s *facts.Site) understand.Names {
-	var n []understand.Name
+func names(s *facts.Site, also ...understand.Name) understand.Names {
+	n := slices.Clone(also)
 	floors := map[int64]string{}
 	for _, z := range s.Zones {
 		floors[z.ID] = z.Floor

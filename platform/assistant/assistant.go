@@ -199,6 +199,10 @@ func (e *Assistant) answer(ctx context.Context, w *work) (Agent, answer, error) 
 		}
 		before := w.conv.Last
 		read := understand.Read(w.in.Message, site.names, site.Now)
+		if people := e.people(ctx, site, read); people != nil {
+			site.names = names(site.Site, people...)
+			read = understand.Read(w.in.Message, site.names, site.Now)
+		}
 		questions, leftOut := understand.Separate(w.in.Message, read, site.names, site.Now)
 		for i, message := range questions {
 			if message != w.in.Message {

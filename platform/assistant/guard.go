@@ -58,6 +58,9 @@ func (a *asked) unserved() []string {
 	if ops, ok := served[f.Topic]; ok && f.Op != understand.Tell && !slices.Contains(ops, f.Op) {
 		left = append(left, "“"+a.f(opWords[f.Op])+"”")
 	}
+	if f.Actor != "" && f.Op != understand.Who {
+		left = append(left, "“"+a.f(opWords[understand.Who])+"”")
+	}
 	if f.Against != nil && f.Op != understand.Compare && f.Op != understand.Difference && f.Op != understand.Usual {
 		left = append(left, a.f("a second time"))
 	}

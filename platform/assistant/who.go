@@ -1,9 +1,11 @@
 package assistant
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/assistant/facts"
@@ -45,7 +47,9 @@ func (a *asked) who(t facts.Things, kind string) (answer, error) {
 		head = sentences(a.notSo(t, kind), head)
 	}
 	without := ""
-	if len(c.Without) > 0 {
+	if a.q.Actor != "" && len(lines) == 0 {
+		head, without = "", a.f("No such command by %s is reported%s since %s.", label(a.q.Actor), a.in(), momentIn(a.q.Lang, c.Since, a.site.Now))
+	} else if len(c.Without) > 0 && a.q.Actor == "" {
 		names := a.some(thingNames(c.Without), 10)
 		if len(lines) > 0 && len(c.Without) > 10 {
 			names = a.f("the other %d", len(c.Without))
@@ -105,6 +109,40 @@ func (a *asked) everyCommand() (answer, error) {
 	return answer{joinLines([]string{a.f("Lights: ") + first.text, a.f("Shades: ") + second.text}), []any{first.data, second.data}}, err
 }
 
+// people are those in the ledger of whom a sentence may speak by words that name nothing of the building; nil: there are none.
+func (e *Assistant) people(ctx context.Context, site building, read understand.Frame) []understand.Name {
+	if u := read.Unclear; read.Topic == understand.Order || u == nil || u.Why != understand.Words {
+		return nil
+	}
+	l, err := e.Sites.Ledger(ctx, site.Controller.ID, site.Now.Add(-platform.HistoryKept), site.Now.Add(time.Minute), peopleMost)
+	if err != nil { // the words are refused then, which is true as well
+		e.Log.Warn("the ledger was not read", "controller", site.Controller.ID, "error", err)
+		return nil
+	}
+	var all []understand.Name
+	said := false
+	for _, c := range l.Commands {
+		one := understand.Name{Place: understand.Place{Kind: understand.Person, Name: c.Who}, Text: c.Who}
+		if c.Who == "" || slices.Contains(all, one) {
+			continue
+		}
+		all = append(all, one)
+		said = said || slices.ContainsFunc(bareWords(strings.Join(read.Unclear.Words, " ")), func(w string) bool { return slices.Contains(bareWords(c.Who), w) })
+	}
+	if !said {
+		return nil
+	}
+	return all
+}
+
+// bareWords are the words of a text, without quotes and the like.
+func bareWords(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// peopleMost bounds the commands that people are looked for in.
+const peopleMost = 500
+
 // inState are the things that are as the question says; if none is, what they do instead is what wants explaining.
 func (a *asked) inState(t facts.Things) []facts.Thing {
 	found := t.Where(facts.Current, func(one facts.Thing) bool {
@@ -157,6 +195,11 @@ func first(list []string, most int) []string { return list[:min(len(list), most)
 
 // wantedCommand keeps the commands that brought what is asked about: "who switched it off" is not who switched it on.
 func (a *asked) wantedCommand() func(platform.Command) bool {
+	wanted := a.wantedDo()
+	return func(c platform.Command) bool { return (a.q.Actor == "" || c.Who == a.q.Actor) && wanted(c) }
+}
+
+func (a *asked) wantedDo() func(platform.Command) bool {
 	to := func(c platform.Command, word string, zero bool) bool {
 		if c.Value != nil && (c.Do == "light-level" || c.Do == "shade-move-to") {
 			return (*c.Value == 0) == zero

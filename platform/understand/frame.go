@@ -84,6 +84,7 @@ const (
 	Building   Kind = "site"
 	Panel      Kind = "panel"
 	Everything Kind = "all"
+	Person     Kind = "person" // who gives commands: somebody, a key, a rule
 )
 
 // Place is something of the building that a sentence names.
@@ -266,6 +267,7 @@ type Frame struct {
 	Op     Op     `json:"op,omitempty"`
 	Form   Form   `json:"form,omitempty"`
 	Kind   Kind   `json:"kind,omitempty"`   // what is counted or listed
+	Actor  string `json:"actor,omitempty"`  // who did what is asked about, as the ledger names them
 	Make   string `json:"make,omitempty"`   // what the type of devices is named after: "dali"
 	Aspect string `json:"aspect,omitempty"` // of comfort: "temperature"; of devices: what they can, "dim"
 	State  State  `json:"state,omitempty"`

@@ -87,6 +87,12 @@ func (s *sentence) places(names Names) {
 		s.t[i].name = s.t[i].used
 	}
 	slices.SortStableFunc(s.f.Places, func(a, b Place) int { return a.Mention - b.Mention })
+	s.f.Places = slices.DeleteFunc(s.f.Places, func(p Place) bool {
+		if p.Kind == Person {
+			s.f.Actor = p.Name
+		}
+		return p.Kind == Person
+	})
 	s.odd = append(s.upstairs(), s.unknownNumbers()...)
 }
 

@@ -40,6 +40,7 @@ func (f Frame) String() string {
 	if f.Make != "" {
 		add("make:" + f.Make)
 	}
+	add(f.Actor)
 	add(string(f.State))
 	for _, m := range []struct {
 		m    Manner

@@ -13,6 +13,15 @@ func (s *sentence) topic() Topic {
 	switch {
 	case (s.wordAt(0) == "he" || s.wordAt(0) == "she" || s.wordAt(0) == "they") && !s.asks: // a tale
 		return Nothing
+	case s.f.Actor != "" && (!metered || s.word("anybody", "anyone", "somebody", "someone", "jemand") != "" && !s.has("energy", "power")) && !s.has("fault", "offline", "cost"): // "what did the operator do"
+		s.f.Op = Who
+		switch {
+		case s.has("shade") && !s.has("light"), state == Open, state == Closed, state == Moving:
+			return Shades
+		case state == "" && !s.has("light"):
+			s.f.Kind = Everything
+		}
+		return Lights
 	case s.has("command") && (len(s.f.Places) > 0 || s.f.When != nil && !s.f.When.Now) && s.commanded():
 		s.f.Kind, s.f.Op = Everything, Who
 		return Lights
@@ -169,7 +178,7 @@ func (s *sentence) op() {
 	case f.Op == Can:
 		s.claim("can", "able", "dim?", "tune?", "any", "level")
 	case f.Op == Who:
-		s.claim("switch", "command", "change", "who", "since", "when", "any", "status")
+		s.claim("switch", "command", "change", "who", "since", "when", "any", "status", "use", "everything", "why")
 	case f.Topic == Nothing && s.has("who") && f.State == "" && !(s.has("switch") && len(f.Places) > 0): // "who was it?", of what was said before
 		f.Op = Who
 		if !s.bare() && !f.Is(Follows) && f.Unclear == nil { // "who was in the lobby"
