@@ -362,6 +362,9 @@ func (e *Assistant) byAgent(ctx context.Context, w *work, asks []*asked, all []p
 	var texts []string
 	var data []any
 	for _, a := range asks {
+		if a.site != asks[0].site && a.q.Topic.General() { // it is answered already
+			continue
+		}
 		agent := route(a.q.Topic)
 		w.status("reading", agent.Name, "Reading what "+label(a.site.Name())+" reported")
 		said, err := e.say(w, a, all)
@@ -374,9 +377,6 @@ func (e *Assistant) byAgent(ctx context.Context, w *work, asks []*asked, all []p
 		}
 		texts = append(texts, said.text)
 		data = append(data, said.data)
-		if a.q.Topic.General() {
-			break
-		}
 	}
 	e.lean(w, asks)
 	said := answer{text: strings.Join(texts, "\n\n")}

@@ -106,7 +106,7 @@ func (a *asked) wanted() (keep func(facts.Thing) bool, words string) {
 }
 
 // sides word relations.
-var sides = map[understand.Relation]string{understand.Above: "above", understand.AtLeast: "at or above", understand.Below: "below", understand.AtMost: "at or below", understand.Exactly: "at"}
+var sides = map[understand.Relation]string{understand.Above: "above", understand.AtLeast: "at or above", understand.Below: "below", understand.AtMost: "at or below", understand.Exactly: "at", understand.Unlike: "not at"}
 
 // level is the condition on levels or positions; nil without one.
 func (a *asked) level() *understand.Cond { return a.cond(understand.Percent) }

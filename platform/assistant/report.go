@@ -16,7 +16,7 @@ func (a *asked) report() (answer, error) {
 	if len(a.q.Places) == 1 && (a.q.Places[0].Kind == understand.Device || a.q.Places[0].Kind == understand.Shade || a.q.Places[0].Kind == understand.Meter) {
 		return a.reportDevice()
 	}
-	if a.past() {
+	if a.q.When != nil && !a.q.When.Now && (a.past() || a.site.Now.Sub(a.q.When.From) < 24*time.Hour && a.q.When.To.Equal(a.site.Now)) {
 		return a.reportPeriod()
 	}
 	data := map[string]any{}
@@ -59,7 +59,7 @@ func (a *asked) reportPeriod() (answer, error) {
 	for _, part := range []struct {
 		key  string
 		read func() (answer, error)
-	}{{"energy", a.energy}, {"faults", a.faults}, {"outages", a.offline}} {
+	}{{"commands", a.everyCommand}, {"energy", a.energy}, {"faults", a.faults}, {"outages", a.offline}} {
 		one, err := part.read()
 		if err != nil {
 			return answer{}, err

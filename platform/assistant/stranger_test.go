@@ -96,6 +96,25 @@ func TestWhatStrangersAsked(t *testing.T) {
 		{"does the ground floor draw more than a third of the power", []string{"No: Ground floor draws " + kw(ground) + ", which is 31 %"}, ""},
 		{"does the ground floor draw more than a quarter of the power", []string{"As far as it is measured: yes: Ground floor draws"}, ""},
 		{"what do the ground floor and the upper floor draw together", []string{"As far as it is measured: together 4.95 kW", "Not measured and not in it: Meeting room Lakes"}, "not known"},
+		// a negation of the whole question leaves nothing out
+		{"why doesn't open office north 8 answer", []string{"Open office north 8 is offline"}, "without"},
+		{"isn't the lobby dark?", []string{"No: none of the 4 lights in Lobby is off"}, "without"},
+		{"aren't the lobby lights on?", []string{"Yes: all 4 lights in Lobby are on"}, "without"},
+		{"which lights in Alps are not at 55 percent", []string{"1 of 3 lights in Meeting room Alps is not at 55 %. Alps 3"}, "nothing called"},
+		{"Seit wann antwortet open office north 8 nicht mehr?", []string{"offline", "5 h 27 min"}, "verstehe"},
+		// the second question leans on the first
+		{"is the canteen lit and are its blinds open", []string{"No: none of the 5 lights in Canteen is on", "known position in Canteen is open"}, "Lobby"},
+		{"is the controller online and how fresh is the data?", []string{"Yes: 1 of 1 controller", "Levels of lights: "}, ""},
+		// of meters
+		{"total of all meters right now", []string{"What is measured of the building draws"}, "There are"},
+		{"which of the five meters shows the most", []string{"Power now: Meter open offices"}, "nothing called"},
+		{"how many meters are there in total", []string{"5 meters"}, "draws"},
+		{"what does the workshop cost per hour at 30 cents per kWh", []string{"An hour at the power of now is " + kw(workshop) + "h × 0.3 per kWh, as you say, which makes 0.389"}, "do not"},
+		{"Was kostet die Werkstatt pro Stunde, wenn die kWh 27 Rappen kostet?", []string{"0,27 CHF je kWh", "das macht 0,350 CHF"}, "kenne ich"},
+		{"which is the biggest floor", []string{"Upper floor 910 m²"}, "zones"},
+		{"which lights on the upper floor are brighter than 80", []string{"6 of 20 lights on Upper floor are above 80 %"}, "without a unit"},
+		{"why is the lobby only at 40", []string{"ledger"}, "nothing called"},
+		{"were the lights in the lobby on all night", []string{"I do not know"}, "4 of 4 on."},
 		// words that were not understood are named, with what is near
 		{"is the lobbby bar open", []string{"nothing called “bar”"}, "Open office north, Open office south"},
 		{"how bright is the corridoor", []string{"25 %"}, ""},

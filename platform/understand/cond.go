@@ -11,6 +11,7 @@ var relations = []struct {
 	rel   Relation
 }{
 	{stems("not less than"), AtLeast}, {stems("no less than"), AtLeast}, {stems("not more than"), AtMost}, {stems("no more than"), AtMost},
+	{stems("not at"), Unlike}, {stems("nicht bei"), Unlike}, {stems("nicht auf"), Unlike},
 	{stems("at least"), AtLeast}, {stems("at most"), AtMost}, {stems("or more"), AtLeast}, {stems("up to"), AtMost},
 	{stems("more than"), Above}, {stems("greater than"), Above}, {stems("brighter than"), Above}, {stems("warmer than"), Below}, {stems("cooler than"), Above},
 	{stems("higher than"), Above}, {stems("longer than"), Above}, {stems("wider than"), Above}, {stems("further than"), Above},
@@ -99,6 +100,8 @@ func (s *sentence) condition(i int) (c Cond, n int, ok bool) {
 			if s.wordAt(end) == "way" {
 				end++
 			}
+		case r.rel == Unlike && !(isUnit && unit.unit == Percent):
+			return c, 0, false
 		case isUnit && unit.unit == Minutes:
 			lead := s.wordAt(i - 1)
 			if loose && lead != "for" && lead != "since" || r.rel == Exactly || s.wordAt(end+1) == "ago" {
@@ -242,7 +245,7 @@ func (s *sentence) assumptions() {
 // coins are worth so much of a currency.
 var coins = map[string]Assumed{"cent": {PerKWh: 0.01}, "ct": {PerKWh: 0.01}, "euro": {PerKWh: 1, Currency: "EUR"}, "eur": {PerKWh: 1, Currency: "EUR"}, "€": {PerKWh: 1, Currency: "EUR"},
 	"dollar": {PerKWh: 1, Currency: "USD"}, "usd": {PerKWh: 1, Currency: "USD"}, "$": {PerKWh: 1, Currency: "USD"}, "pound": {PerKWh: 1, Currency: "GBP"}, "gbp": {PerKWh: 1, Currency: "GBP"},
-	"penny": {PerKWh: 0.01, Currency: "GBP"}, "pence": {PerKWh: 0.01, Currency: "GBP"}, "p": {PerKWh: 0.01, Currency: "GBP"}, "franc": {PerKWh: 1, Currency: "CHF"}, "chf": {PerKWh: 1, Currency: "CHF"}}
+	"penny": {PerKWh: 0.01, Currency: "GBP"}, "rappen": {PerKWh: 0.01, Currency: "CHF"}, "rp": {PerKWh: 0.01, Currency: "CHF"}, "centime": {PerKWh: 0.01}, "pence": {PerKWh: 0.01, Currency: "GBP"}, "p": {PerKWh: 0.01, Currency: "GBP"}, "franc": {PerKWh: 1, Currency: "CHF"}, "chf": {PerKWh: 1, Currency: "CHF"}}
 
 // tariff reads what the asker says energy costs: "at 31 cents a kWh", "€0.31 per kWh".
 func (s *sentence) tariff() {
@@ -257,8 +260,13 @@ func (s *sentence) tariff() {
 		if err != nil || v <= 0 || !ok || s.t[i].used {
 			continue
 		}
-		if w := s.wordAt(k); slices.Contains([]string{"a", "per", "each", "the", "for", "pro", "je"}, w) {
+		if w := s.wordAt(k); slices.Contains([]string{"a", "per", "each", "the", "for", "pro", "je", "die"}, w) {
 			k++
+		}
+		if s.wordAt(from-1) == "kwh" { // "wenn die kWh 27 Rappen kostet"
+			s.f.Assumed.PerKWh, s.f.Assumed.Currency = v*coin.PerKWh, coin.Currency
+			s.mark(from-1, 3)
+			return
 		}
 		if s.wordAt(k) != "kwh" {
 			continue

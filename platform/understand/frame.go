@@ -168,6 +168,7 @@ const (
 	Below   Relation = "<"
 	AtMost  Relation = "<="
 	Exactly Relation = "="
+	Unlike  Relation = "!="
 )
 
 // Cond is a condition with a dimension.
@@ -190,7 +191,7 @@ func (c Cond) Holds(v float64) bool {
 	case AtMost:
 		return v <= c.Value
 	}
-	return v > c.Value-0.5 && v < c.Value+0.5
+	return (v > c.Value-0.5 && v < c.Value+0.5) != (c.Rel == Unlike)
 }
 
 // Having is what a place has, or does not have: rooms with lights and without shades.

@@ -70,7 +70,7 @@ func (s *sentence) howManyThereAre() {
 		for end < len(s.t) && s.t[end].name {
 			end++
 		}
-		if k := countable(s.wordAt(end)); k == Light || k == Shade {
+		if countable(s.wordAt(end)) != "" {
 			s.t[i].used = true
 		}
 	}
@@ -80,8 +80,21 @@ func (s *sentence) howManyThereAre() {
 func (s *sentence) sense() {
 	for i := range s.chunks {
 		c := &s.chunks[i]
+		if c.n > 1 && c.is("on") && s.wordAt(c.at+c.n-1) == "on" && s.onAFloor(c.at+c.n) { // "what was switched on the ground floor"
+			c.tags = []string{"switch"}
+			continue
+		}
 		c.tags = slices.DeleteFunc(slices.Clone(c.tags), func(tag string) bool { return !s.meant(tag, c.at, c.n) })
 	}
+}
+
+// onAFloor reports whether a floor stands at i, and behind it no lights that something was done to.
+func (s *sentence) onAFloor(i int) bool {
+	if s.wordAt(i) == "the" {
+		i++
+	}
+	places := s.placeAt(i)
+	return len(places) == 1 && places[0].Kind == Floor && !slices.ContainsFunc(s.t[i:], func(t token) bool { return countable(t.stem) == Light })
 }
 
 // meant sorts out words that are prepositions, articles or fragments as often as they are states.
@@ -160,7 +173,7 @@ func (s *sentence) stateOn(i int, next token) bool {
 		_, weekday := weekdays[next.stem]
 		_, month := months[next.stem]
 		return !weekday && !month && next.stem != "the" && !digit(next.text[0])
-	case next.stem == "on":
+	case next.stem == "on", next.stem == "all" && i+2 < len(s.t) && s.isTime(i+2): // "on all night"
 		return true
 	case next.name:
 		return next.text == "upstairs" || next.text == "downstairs"
@@ -372,7 +385,7 @@ func (s *sentence) follows() bool {
 	start := s.wordAt(0) + " " + s.wordAt(1)
 	first := s.wordAt(0)
 	return first == "and" || first == "then" || first == "or" || first == "und" || start == "what about" || start == "how about" || start == "now what" ||
-		s.there() && len(s.f.Places) == 0 || s.has("it") && (len(s.f.Places) == 0 || s.wordAt(0) == "which") || (first == "why" || first == "warum" || first == "wieso") && len(s.t) == 1 || s.has("only") && len(s.t) < 5
+		s.there() && len(s.f.Places) == 0 || s.has0("its", "their", "dessen", "deren") && len(s.f.Places) == 0 || s.has("it") && (len(s.f.Places) == 0 || s.wordAt(0) == "which") || (first == "why" || first == "warum" || first == "wieso") && len(s.t) == 1 || s.has("only") && len(s.t) < 5
 }
 
 // there reports whether the place of the sentence before is meant: "how many are off there?".

@@ -53,6 +53,12 @@ func (s *sentence) quiet(i int) bool {
 // exclude reads "except the lobby", "without the canteen and the corridor", "but not in Alps", "neither the lobby nor the canteen".
 func (s *sentence) exclude() {
 	for i, c := range s.chunks {
+		if c.is("not") && auxiliaries[s.wordAt(c.at-1)] { // "why doesn't Alps 4 answer", "isn't the lobby dark?" leave nothing out
+			if c.at <= 1 {
+				s.claims[key(c)] = true
+			}
+			continue
+		}
 		operator := c.is("except", "neither") || c.is("not", "no", "without")
 		if !operator {
 			if c.is("only") {
@@ -103,6 +109,9 @@ func (s *sentence) exclude() {
 	}
 }
 
+// auxiliaries stand before a "not" that is of the whole question.
+var auxiliaries = wordSet("do does did is are was were has have had can could will would should")
+
 func placeNoun(tag string) bool {
 	return slices.Contains([]string{"light", "shade", "zone", "floor", "it"}, tag)
 }
@@ -137,6 +146,10 @@ func (s *sentence) limit(i int) {
 	c := s.chunks[i]
 	for k := c.at + c.n; k < len(s.t); k++ {
 		if s.t[k].name || slices.ContainsFunc(s.tagsAt(k), func(t string) bool { return slices.Contains([]string{"light", "shade", "zone", "floor", "meter"}, t) }) {
+			s.claims[key(c)] = true
+			return
+		}
+		if s.t[k].used && k == c.at+c.n && len(s.f.Conds) > 0 { // "why is it only at 45"
 			s.claims[key(c)] = true
 			return
 		}

@@ -387,8 +387,12 @@ func (s *sentence) inventory() {
 		}
 		if f.Kind == Kind(f.By) {
 			f.Kind = Device
-			if f.By == string(Floor) && s.has("zone") {
+			if f.By == string(Floor) && s.has("zone") && !s.has0("area") {
 				f.Kind = Zone
+			} else if f.By == string(Floor) && !s.has("device", "light", "shade", "meter", "peripheral", "inventory") { // "the biggest floor"
+				f.Kind, f.By, f.Aspect = "", "", "size"
+				s.claim("zone")
+				return
 			} else if !s.has("device", "light", "shade", "meter", "peripheral", "inventory") { // "the biggest room"
 				f.Unclear = &Unclear{Conflict, []string{said(s.t, max(0, s.first("most", "least")), 1)}}
 			}

@@ -93,7 +93,7 @@ func (s *sentence) topic() Topic {
 		return Report
 	case s.f.Kind == Building && s.has("list", "count"):
 		return Inventory
-	case s.has("meter") && s.has("most", "least") && !s.has("inventory", "zone", "floor", "bus", "count", "where", "type"): // "which meter shows the least"
+	case s.has("meter") && s.has("total", "sum") && !s.has("count", "inventory", "zone", "floor", "where"), s.has("meter") && s.has("most", "least") && !s.has("inventory", "zone", "floor", "bus", "count", "where", "type"): // "which meter shows the least"
 		return s.powerOrEnergy()
 	case len(s.f.Having) > 0, s.has("zone", "floor", "device", "meter", "peripheral", "bus", "inventory", "dali", "modbus", "dmx", "somfy", "able", "metered"), s.has("type") && s.f.By == "":
 		return Inventory
@@ -158,7 +158,7 @@ func (s *sentence) powerOrEnergy() Topic {
 // orInventory: lights or shades that are only counted or listed are a question of what there is.
 func (s *sentence) orInventory(t Topic) Topic {
 	f := &s.f
-	told := f.State != "" || slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Unit == Percent || c.Unit == Minutes }) || s.has("level", "full", "brightest", "darkest", "brighter", "darker", "position", "moving", "half", "status", "average", "who", "why", "since", "switch", "report") ||
+	told := f.State != "" || s.has("ends", "full") || slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Unit == Number && c.Of == "" }) || slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Unit == Percent || c.Unit == Minutes }) || s.has("level", "full", "brightest", "darkest", "brighter", "darker", "position", "moving", "half", "status", "average", "who", "why", "since", "switch", "report") ||
 		s.has("most", "least") && !s.has("zone", "floor", "bus", "count", "device")
 	asked := s.has("count", "list", "inventory", "able", "type", "dali", "modbus", "dmx", "somfy", "where") || len(f.Having) > 0 || slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Of != "" })
 	bare := s.has("any", "there", "inventory") && s.yesNo()
