@@ -288,6 +288,11 @@ func (a *asked) past() bool {
 	return a.q.When != nil && !a.q.When.Now && a.site.Now.Sub(a.q.When.To) > 0
 }
 
+// before reports whether it is asked how things were in a time that has begun at least.
+func (a *asked) before() bool {
+	return a.past() || a.q.When != nil && !a.q.When.Now && a.q.Is(understand.Past) && a.q.When.From.Before(a.site.Now.Add(-momentMost))
+}
+
 // zonesIn are the zones of the scope.
 func (a *asked) zonesIn() []platform.Zone {
 	return slices.DeleteFunc(slices.Clone(a.site.Zones), func(z platform.Zone) bool { return !a.scope.HasZone(z) })

@@ -82,6 +82,8 @@ func TestWhoSwitchedItSinceWhenAndWhy(t *testing.T) {
 		{"what was switched on the ground floor today", []string{"set to 40 %, 13:05", "switched off, 12:00", "opened, 09:00, by ada"}, "lights on Ground floor are on"},
 		{"who switched on the ground floor lights today", []string{"set to 40 %, 13:05"}, "12:00"},
 		{"what happened in the lobby in the last 2 hours", []string{"set to 40 %, 13:05", "No fault was reported in Lobby"}, "4 of 4 on"},
+		{"have the lobby lights been on all night", []string{"No: 0 of 4 lights in Lobby: on, "}, "Yes"},
+		{"were the lights in the corridor on all night", []string{"Yes: 3 of 3 lights in Corridor ground floor: on, "}, "do not know"},
 		{"what did ada do today", []string{"Lobby shade 1: opened, 09:00, by ada"}, "BMS"},
 		{"did ada close any shades", []string{"No such command by ada is reported"}, "09:00"},
 		{"what did reception do yesterday", []string{"Tue 17 Nov 18:30, by reception"}, "BMS"},

@@ -25,13 +25,13 @@ func (a *asked) lights() (answer, error) {
 		return a.since(t, platform.KindLight)
 	case a.q.Op == understand.Who || a.q.Op == understand.Why:
 		return a.who(t, platform.KindLight)
-	case a.past():
+	case a.before():
 	case (a.q.Op == understand.Compare || a.q.Op == understand.Difference) && len(a.q.Mentioned()) > 1:
 		return a.compareLights()
 	case a.q.Op == understand.Compare || a.q.Op == understand.Difference:
 		return answer{text: a.f("Compared with what? Name two places.")}, nil
 	}
-	if a.past() {
+	if a.before() {
 		if said, ok, err := a.during(t, platform.KindLight); ok || err != nil {
 			return said, err
 		}
@@ -346,6 +346,9 @@ func (a *asked) brightest(t facts.Things) (answer, error) {
 
 // lightsBy counts by zone or floor.
 func (a *asked) lightsBy(t facts.Things) (answer, error) {
+	if t.Basis.Readings == 0 {
+		return answer{sentences(a.f("I do not know: of %s%s none has a current level.", a.count(len(t.All), "light"), a.in()), a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
+	}
 	keep, words := a.wanted()
 	type row struct {
 		Label string  `json:"label"`

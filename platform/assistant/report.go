@@ -34,7 +34,11 @@ func (a *asked) report() (answer, error) {
 	data["lights"], data["shades"] = levels, positions
 	if len(levels.All) > 0 {
 		on := len(levels.Where(facts.Current, func(t facts.Thing) bool { return *t.Value > 0 }))
-		parts = append(parts, sentences(a.f("Lights: %d of %d on.", on, len(levels.All)), a.doubts(levels, "light"), a.basis(levels.Basis)))
+		head := a.f("Lights: %d of %d on.", on, len(levels.All))
+		if levels.Basis.Readings == 0 {
+			head = a.f("I do not know: of %s%s none has a current level.", a.count(len(levels.All), "light"), a.in())
+		}
+		parts = append(parts, sentences(head, a.doubts(levels, "light"), a.basis(levels.Basis)))
 	}
 	if mean, ok := positions.Mean(); ok {
 		parts = append(parts, a.f("Shades: %s, on average %s open.", a.count(len(positions.All), "shade"), percent(mean)))

@@ -26,7 +26,7 @@ func (a *asked) shades() (answer, error) {
 	case a.q.Op == understand.Who || a.q.Op == understand.Why:
 		return a.who(t, platform.KindShade)
 	}
-	if a.past() {
+	if a.before() {
 		if said, ok, err := a.during(t, platform.KindShade); ok || err != nil {
 			return said, err
 		}
@@ -104,6 +104,9 @@ func (a *asked) shades() (answer, error) {
 
 // shadesBy lists shades that are as the question says, place by place.
 func (a *asked) shadesBy(t facts.Things, keep func(facts.Thing) bool, words string) answer {
+	if t.Basis.Readings == 0 {
+		return answer{sentences(a.f("I do not know: of %s%s none has a current position.", a.count(len(t.All), "shade"), a.in()), a.doubts(t, "shade"), a.basis(t.Basis)), t}
+	}
 	var lines []string
 	add := func(name string, in func(facts.Thing) bool) {
 		all := 0

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/sitetest"
@@ -115,6 +116,7 @@ func TestWhatStrangersAsked(t *testing.T) {
 		{"which lights on the upper floor are brighter than 80", []string{"6 of 20 lights on Upper floor are above 80 %"}, "without a unit"},
 		{"why is the lobby only at 40", []string{"ledger"}, "nothing called"},
 		{"were the lights in the lobby on all night", []string{"I do not know"}, "4 of 4 on."},
+		{"Hat jemand in der Lobby das Licht vergessen?", []string{"Ja: alle 4 Leuchten in Lobby sind an"}, "Belegung"},
 		// words that were not understood are named, with what is near
 		{"is the lobbby bar open", []string{"nothing called “bar”"}, "Open office north, Open office south"},
 		{"how bright is the corridoor", []string{"25 %"}, ""},
@@ -131,6 +133,19 @@ func TestWhatStrangersAsked(t *testing.T) {
 		}
 		if c.never != "" && strings.Contains(r.Text, c.never) {
 			t.Errorf("%q: %q does not belong in: %s", c.asked, c.never, r.Text)
+		}
+	}
+}
+
+// Of what does not report nothing is told as none.
+func TestNothingKnownIsNotNone(t *testing.T) {
+	b := sitetest.New()
+	b.Controller.Online, b.Controller.LastSeen = false, sitetest.Now.Add(-time.Hour)
+	e := on(b)
+	for _, text := range []string{"which rooms have lights on?", "name the three brightest zones", "where are blinds closed?", "what is going on in the lobby?", "Wo brennt noch Licht?", "percentage of lamps on per floor"} {
+		r := ask(t, e, platform.Inquiry{Message: text})
+		if !strings.Contains(r.Text, "I do not know") && !strings.Contains(r.Text, "Ich weiß es nicht") || strings.Contains(r.Text, "0 of 4 on") || strings.Contains(r.Text, "None") {
+			t.Errorf("%q: %s", text, r.Text)
 		}
 	}
 }

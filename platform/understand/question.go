@@ -267,6 +267,7 @@ func (s *sentence) manner() {
 	f.Set(Follows, f.Is(Follows) || s.follows())
 	f.Set(Both, s.both())
 	f.Set(Asked, s.asks || s.put())
+	f.Set(Past, s.f.Lang == English && s.has0("was", "were", "been") || s.has0("war", "waren", "wurde", "wurden", "gewesen", "gebrannt"))
 	f.Set(InKilo, s.inUnits("kw", "kwh"))
 	f.Set(InOnes, !f.Is(InKilo) && s.inUnits("watt", "wh"))
 	f.Set(Future, f.Is(Future) || s.has("future") && f.Topic != Automation && f.Aspect != "metered")

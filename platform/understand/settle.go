@@ -40,6 +40,9 @@ func (s *sentence) settle() {
 			f.Op = Tell
 			s.claim("sum")
 		}
+		if s.has0("vergessen", "gelassen", "angelassen", "left", "forget", "forgot") {
+			s.claim("occupancy") // "hat jemand in der Lobby das Licht vergessen"
+		}
 		s.claim("complaint", "light", "level", "status", "full", "report", "switch", "everything", "device", "half")
 		s.full()
 		s.rows(Light)
