@@ -307,6 +307,7 @@ var germanAnswers = map[string]string{
 	"what is measured of the building": "dem, was vom Gebäude gemessen wird", "%s draws %s, which is %s of the %s of %s.": "%s zieht %s, das sind %s der %s von %s.",
 	"No such command by %s is reported%s since %s.": "Kein solcher Befehl durch %s ist gemeldet%s seit %s.",
 	"not at": "nicht bei", "An hour at the power of now is %s × %.4g%s per kWh, %s, which makes %.3f%s.": "Eine Stunde bei der Leistung von jetzt sind %s × %.4g%s je kWh, %s, das macht %.3f%s.",
+	"Off: %s.": "Aus: %s.", "%s %s, %d without an answer": "%s %s, %d ohne Antwort",
 	"Partly: ": "Teilweise: ", "%s mean %s of %d that are %s": "%s im Mittel %s bei %d, die so sind: %s", "No, it is not so: %s.": "Nein, so ist es nicht: %s.",
 	"No, it is not so: none of the %s%s is %s.": "Nein, so ist es nicht: Von %s%s gilt keines: %s.",
 	" (without %s, which nothing measures)":     " (ohne %s, was nichts misst)",

@@ -38,7 +38,7 @@ var served = map[understand.Topic][]understand.Op{
 	understand.Lights:    {understand.Average, understand.Most, understand.Least, understand.Compare, understand.Difference, understand.Share, understand.Since, understand.Who, understand.Why},
 	understand.Shades:    {understand.Average, understand.Compare, understand.Difference, understand.Most, understand.Least, understand.Share, understand.Since, understand.Who, understand.Why},
 	understand.Colour:    {understand.Average, understand.Most, understand.Least},
-	understand.Faults:    {understand.Since, understand.Who, understand.Why},
+	understand.Faults:    {understand.Most, understand.Since, understand.Who, understand.Why},
 	understand.Offline:   {understand.Most, understand.Since, understand.Who, understand.Why, understand.Share},
 	understand.Inventory: {understand.Most, understand.Least, understand.Can, understand.Sum}, understand.Controllers: {understand.Since},
 	understand.Comfort: {}, understand.Occupancy: {understand.Since, understand.Most}, understand.Automation: {}, understand.Report: {}, understand.Sources: {understand.Since}, understand.Saving: {},
@@ -47,7 +47,7 @@ var served = map[understand.Topic][]understand.Op{
 // rows are what an answer on a topic can be split into.
 var rows = map[understand.Topic][]string{
 	understand.Energy: {"zone", "floor", "meter", "hour", "day", "week", "month"}, understand.Cost: {"hour", "day", "week", "month"}, understand.Carbon: {"hour", "day", "week", "month"},
-	understand.Power: {"zone", "floor", "meter", "hour", "day"}, understand.Lights: {"zone", "floor"}, understand.Shades: {"zone", "floor"}, understand.Inventory: {"zone", "floor", "bus"},
+	understand.Power: {"zone", "floor", "meter", "hour", "day"}, understand.Lights: {"zone", "floor"}, understand.Shades: {"zone", "floor"}, understand.Inventory: {"zone", "floor", "bus"}, understand.Faults: {"zone", "floor"},
 }
 
 // unserved are the parts of a frame that no answer on its topic takes into account: a figure without them would be of another

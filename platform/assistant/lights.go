@@ -306,7 +306,11 @@ func (a *asked) allLights(t facts.Things) (answer, error) {
 	} else if mean, ok := t.Mean(); ok {
 		head += a.f(" The mean level of all with a current reading is %s.", percent(mean))
 	}
-	return answer{sentences(a.partly(), head, a.named(on), a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
+	dark := ""
+	if off := t.Where(facts.Current, func(one facts.Thing) bool { return *one.Value == 0 }); len(off) > 0 && len(on) > 0 && len(t.All) <= 20 {
+		dark = a.f("Off: %s.", a.some(thingNames(off), 20))
+	}
+	return answer{sentences(a.partly(), head, a.named(on), dark, a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
 }
 
 // brightest ranks single lights by level.
@@ -401,6 +405,11 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 			}
 		}
 	}
+	for i := range rows { // "only some of the lights on"
+		if a.q.Is(understand.Some) && rows[i].Match == rows[i].Known {
+			rows[i].Match = 0
+		}
+	}
 	if a.q.Is(understand.All) && (a.q.State == understand.Off || string(a.q.Kind) == a.q.By) {
 		for i := range rows {
 			if rows[i].Match < rows[i].Known {
@@ -408,7 +417,7 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 			}
 		}
 	}
-	byLevel := (a.q.Op == understand.Most || a.q.Op == understand.Least) && (ofThose || a.q.State == "" && a.level() == nil) // "the brightest room"
+	byLevel := a.q.Op == understand.Average && a.q.State == "" || (a.q.Op == understand.Most || a.q.Op == understand.Least) && (ofThose || a.q.State == "" && a.level() == nil) // "the brightest room"
 	if ofThose {
 		rows = slices.DeleteFunc(rows, func(r row) bool { return r.Match == 0 })
 	}

@@ -117,6 +117,23 @@ func TestWhatStrangersAsked(t *testing.T) {
 		{"why is the lobby only at 40", []string{"ledger"}, "nothing called"},
 		{"were the lights in the lobby on all night", []string{"I do not know"}, "4 of 4 on."},
 		{"Hat jemand in der Lobby das Licht vergessen?", []string{"Ja: alle 4 Leuchten in Lobby sind an"}, "Belegung"},
+		// by place
+		{"give me the mean brightness per zone on the ground floor", []string{"Lobby mean 40 %, Canteen mean 0 % and Corridor ground floor mean 25 %"}, "of 4 on"},
+		{"Wie hell ist jede Zone im Erdgeschoss im Schnitt?", []string{"Lobby im Mittel 40 %"}, "4 von 4 an"},
+		{"does any room have only some of its lamps on", []string{"1 of 10 zones", "Open office north 6 of 8 on"}, "Lobby"},
+		{"how many faults are there per floor", []string{"1 fault, 0 without an answer", "0 faults, 1 without an answer"}, "cannot"},
+		{"tell me the level of each lamp in the workshop", []string{"Workshop 1 (100 %)"}, "nothing called"},
+		{"tell me the level of each lamp in open office north", []string{"Off: Open office north 7."}, "Lobby"},
+		// exceptions that are states, and what is neither
+		{"which lights are at the lowest level, not counting those that are off", []string{"The dimmest (on): Gallery 1 (10 %)"}, "Canteen"},
+		{"count the blinds that are neither open nor closed", []string{"1 of 5 shades"}, "do not understand"},
+		{"Welche Storen sind nicht ganz offen?", []string{"3 von 5 Rollos sind unter 100 % offen"}, "kenne ich"},
+		{"are the blinds mostly closed?", []string{"2 of 5 shades are closed"}, "nothing called"},
+		{"how many lamps are on and how many are off in the offices?", []string{"12 of 14 lights"}, "do not understand"},
+		{"is the ground floor drawing more than half a kilowatt", []string{"Yes: Ground floor draws " + kw(ground) + ", which is above 500 W"}, "percentage"},
+		{"minimum and maximum power yesterday", []string{"at most", "at least"}, "do not understand"},
+		{"Auf wie viel Prozent stehen die Storen in der Lobby?", []string{"Lobby shade 2 60 % offen"}, "nichts getan"},
+		{"are the meters functional", []string{"othing wrong is known"}, "nothing called"},
 		// words that were not understood are named, with what is near
 		{"is the lobbby bar open", []string{"nothing called “bar”"}, "Open office north, Open office south"},
 		{"how bright is the corridoor", []string{"25 %"}, ""},

@@ -2,6 +2,7 @@ package assistant
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"svc.internal/controller/platform"
@@ -51,6 +52,9 @@ func (a *asked) faults() (answer, error) {
 		data["outages"] = past.Outages
 		return answer{sentences(a.pastFaults(f), a.pastOutages(past, to), a.basis(f.Basis)), data}, nil
 	}
+	if a.q.By != "" {
+		return answer{sentences(a.troubleBy(f, reach), a.basis(f.Basis)), data}, nil
+	}
 	var lines []string
 	for _, one := range f.Present {
 		lines = append(lines, a.faultLine(one))
@@ -75,6 +79,51 @@ func (a *asked) faults() (answer, error) {
 		head = a.f("%s has not reported any devices yet, so I know of no faults either.", quoted(a.site.Name()))
 	}
 	return answer{sentences(head, a.basis(f.Basis)), data}, nil
+}
+
+// troubleBy counts faults and what does not answer, place by place, most first.
+func (a *asked) troubleBy(f facts.Faults, reach facts.Reach) string {
+	type row struct {
+		name    string
+		n, away int
+	}
+	var rows []row
+	add := func(name string, in func(platform.Device) bool) {
+		r := row{name: label(name)}
+		for _, d := range a.site.Devices {
+			if !in(d) {
+				continue
+			}
+			same := func(id int64, shade bool) bool { return d.ID == id && (d.Kind == platform.KindShade) == shade }
+			if slices.ContainsFunc(f.Present, func(one facts.Fault) bool { return one.Kind != "bus" && same(one.ID, one.Kind == "shade") }) {
+				r.n++
+			}
+			if slices.ContainsFunc(reach.Away, func(t facts.Thing) bool { return t.Name == d.Name && t.ID == d.ID }) {
+				r.away++
+			}
+		}
+		if r.n+r.away > 0 {
+			rows = append(rows, r)
+		}
+	}
+	if a.q.By == "floor" {
+		for _, fl := range a.site.Building.Floors {
+			add(fl.Name, func(d platform.Device) bool { return d.Floor == fl.Name && a.scope.Holds(d) })
+		}
+	} else {
+		for _, z := range a.zonesIn() {
+			add(z.Name, func(d platform.Device) bool { return slices.Contains(d.Zones, z.ID) && a.scope.Holds(d) })
+		}
+	}
+	slices.SortStableFunc(rows, func(x, y row) int { return y.n + y.away - x.n - x.away })
+	if len(rows) == 0 {
+		return a.f("No fault is reported%s.", a.in())
+	}
+	var lines []string
+	for _, r := range rows {
+		lines = append(lines, a.f("%s %s, %d without an answer", r.name, a.count(r.n, "fault"), r.away))
+	}
+	return strings.Join(lines, "; ") + "."
 }
 
 // faultLine words one fault; the message is the controller's, quoted.

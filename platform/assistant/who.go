@@ -20,9 +20,9 @@ func (a *asked) who(t facts.Things, kind string) (answer, error) {
 	}
 	things, wanted := t.All, a.wantedCommand()
 	ofNow := a.q.When == nil || a.q.When.Now
-	asItIs := ofNow && (a.q.Op == understand.Why || a.q.Op == understand.Since || a.q.Is(understand.Follows)) // how it is, not who last made it so
+	asItIs := ofNow && (a.q.Op == understand.Why || a.q.Op == understand.Since || a.level() != nil || a.q.Is(understand.Follows)) // how it is, not who last made it so
 	if asItIs {
-		things, wanted = a.inState(t), func(platform.Command) bool { return true }
+		things, wanted = a.inState(t), func(c platform.Command) bool { return a.q.Actor == "" || c.Who == a.q.Actor }
 	}
 	c, err := a.site.LastCommands(a.ctx, things, kind, from, to, wanted)
 	if err != nil {

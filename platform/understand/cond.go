@@ -40,6 +40,11 @@ func (s *sentence) conditions() {
 			i += n - 1
 			continue
 		}
+		if slices.Contains([]string{"mostly", "mainly", "predominantly", "ueberwiegend", "groesstenteil", "mehrheitlich", "meistens"}, s.t[i].stem) {
+			s.f.Conds = append(s.f.Conds, Cond{Rel: Above, Value: 50, Unit: Part})
+			s.t[i].used = true
+			continue
+		}
 		c, n, ok := s.condition(i)
 		if !ok {
 			continue
@@ -94,6 +99,11 @@ func (s *sentence) condition(i int) (c Cond, n int, ok bool) {
 		kind := countable(s.wordAt(end))
 		half := slices.Contains([]string{"half", "halb", "halfway", "haelfte"}, s.t[i+k].stem)
 		loose := len(r.words) == 1 && slices.Contains([]string{"at", "to", "auf", "bei", "over", "under", "up", "above", "below", "ueber", "unter"}, r.words[0])
+		article := slices.Contains([]string{"a", "an", "ein", "eine", "einen", "einem"}, s.wordAt(end))
+		if m, ok := measures[s.wordAt(end+1)]; half && article && ok && (m.unit == Watt || m.unit == WattHour) {
+			c.Unit, c.Value = m.unit, m.scale/2
+			return c, end + 2 - i, true
+		}
 		switch {
 		case half:
 			c.Unit = Percent

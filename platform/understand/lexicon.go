@@ -159,6 +159,9 @@ func translate(t []token) []token {
 		switch {
 		case w.used:
 			out = append(out, w)
+		case w.stem == "heute" && i+1 < len(t) && t[i+1].stem == "nacht":
+			out = append(out, token{text: w.text + " " + t[i+1].text, stem: "tonight", apart: w.apart})
+			i++
 		case w.stem == "viertelstunde" || w.stem == "halbstunde":
 			put(map[string]string{"viertelstunde": "quarter", "halbstunde": "half"}[w.stem])
 			out = append(out, token{stem: "hour"})

@@ -35,13 +35,20 @@ func Read(text string, names Names, now time.Time) Frame {
 	}
 	s.words(names)
 	order, ok := s.readOrder(names)
-	if ok && (order.Unclear == nil || order.Form == Imperative || !s.asks && slices.Contains([]Reason{Negated, Value, For, Later, If}, order.Unclear.Why)) {
+	if ok && (order.Unclear == nil || order.Form == Imperative && !s.begunAsQuestion() || !s.asks && slices.Contains([]Reason{Negated, Value, For, Later, If}, order.Unclear.Why)) {
 		return order
 	}
 	if f := s.readQuestion(names); !ok || f.Unclear == nil || s.asks {
 		return f
 	}
 	return order
+}
+
+// begunAsQuestion reports whether a question begins with its word for what is asked, perhaps behind a preposition: "auf wie viel Prozent".
+func (s *sentence) begunAsQuestion() bool {
+	return s.asks && slices.ContainsFunc(s.t[:min(2, len(s.t))], func(t token) bool {
+		return slices.Contains([]string{"wie", "was", "wer", "wann", "wo", "warum", "welche", "welcher", "welchem", "welchen", "how", "what", "which", "who", "when", "where", "why"}, t.stem)
+	})
 }
 
 // Question understands a message as a question, which [Read] took for an order said without a verb: "lights on in the lobby".

@@ -62,6 +62,11 @@ func calledIn(known map[string]bool) map[string][]called {
 			}
 		}
 	}
+	for first, list := range all { // "Empfang" may be the lobby or the reception
+		all[first] = slices.DeleteFunc(list, func(c called) bool {
+			return slices.ContainsFunc(list, func(o called) bool { return slices.Equal(o.words, c.words) && !slices.Equal(o.own, c.own) })
+		})
+	}
 	for _, list := range all {
 		slices.SortStableFunc(list, func(a, b called) int { return len(b.words) - len(a.words) })
 	}

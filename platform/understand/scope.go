@@ -91,6 +91,9 @@ func (s *sentence) exclude() {
 			s.claimBetween(c.at, k, "neither", "it")
 			continue
 		}
+		if c.is("except") && s.exceptState(i) {
+			continue
+		}
 		if c.is("except") && !s.has("zone", "floor") { // "apart from the shades"
 			for _, o := range s.chunks[i+1:] {
 				if o.is("fill") && !o.is(string(Light), string(Shade), string(Meter), string(Peripheral)) {
@@ -107,6 +110,26 @@ func (s *sentence) exclude() {
 			}
 		}
 	}
+}
+
+// exceptState reads "except those that are off" as what the others are.
+func (s *sentence) exceptState(i int) bool {
+	other := map[State]State{On: Off, Off: On, Open: Closed, Closed: Open, Online: Away, Away: Online}
+	those := false
+	for k := i + 1; k < len(s.chunks) && k < i+6; k++ {
+		c := s.chunks[k]
+		those = those || c.is("it") || slices.Contains([]string{"die", "der", "that"}, s.t[c.at].stem)
+		if st := other[stateOf(c)]; st != "" && those && s.f.State == "" {
+			s.f.State = st
+			s.claims[key(s.chunks[i])] = true
+			s.take(c.at)
+			return true
+		}
+		if !c.is("fill", "it", "light", "shade", "there") {
+			break
+		}
+	}
+	return false
 }
 
 // auxiliaries stand before a "not" that is of the whole question.
@@ -275,6 +298,18 @@ func (s *sentence) state() {
 		states = []State{On} // "which rooms still have light"
 		s.claim("inventory", "there")
 	}
+	if i := slices.IndexFunc(s.chunks, func(c chunk) bool { return c.is("neither") }); i >= 0 && len(states) == 2 && slices.Contains(states, Open) && slices.Contains(states, Closed) {
+		s.claims[key(s.chunks[i])] = true // "neither open nor closed"
+		s.claimBetween(s.chunks[i].at, len(s.t), "neither")
+		s.f.Conds = append(s.f.Conds, Cond{Rel: Above, Value: 0, Unit: Percent}, Cond{Rel: Below, Value: 100, Unit: Percent})
+		s.claim("ends")
+		states = nil
+	}
+	if len(states) == 2 && s.has("count") && slices.Contains(states, On) && slices.Contains(states, Off) { // "how many on, how many off": both are told
+		states = nil
+		s.claim("level")
+		s.f.Aspect = "both"
+	}
 	if len(states) == 2 && s.has0("or", "oder") { // "are the blinds open or closed"
 		states = nil
 	}
@@ -289,7 +324,7 @@ func (s *sentence) state() {
 		s.f.Unclear = &Unclear{Conflict, words}
 		return
 	}
-	if len(states) == 0 {
+	if len(states) == 0 || s.f.State != "" {
 		return
 	}
 	s.f.State = states[0]

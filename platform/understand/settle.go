@@ -26,9 +26,9 @@ func (s *sentence) settle() {
 		s.claim("counter", "metered", "since")
 		if f.Aspect = ""; s.has("counter") {
 			f.Aspect = "counter"
-		} else if s.has("peak") && f.By == "" {
+		} else if s.has("peak") && f.By == "" && !s.has("least", "base") {
 			f.Aspect = "peak"
-		} else if s.has("base") {
+		} else if s.has("base") && !s.has("most", "peak") {
 			f.Aspect = "base"
 		}
 		if f.By == "hour" && s.has("when", "byhour") {
@@ -269,6 +269,10 @@ func (s *sentence) rows(kind Kind) {
 	}
 	if rows && f.State != "" && s.has("everything", "all") && !s.has("each") {
 		f.Set(All, true) // "rooms where everything is off"
+	}
+	if rows && f.State != "" && s.has("partly") {
+		f.Set(Some, true)
+		s.claim("partly")
 	}
 	if (f.By == string(Zone) || f.By == string(Floor)) && f.State == Off && !s.has("each") && !f.Is(All) && s.has("list", "count") && !s.has("light") {
 		f.Set(All, true) // "which rooms are dark"

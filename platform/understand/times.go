@@ -87,6 +87,9 @@ func (s *sentence) times() {
 	default:
 		s.f.When = &spans[0]
 	}
+	if w := s.f.When; w != nil && !w.Now && w.From.After(s.now) && w.To.Sub(w.From) < 24*time.Hour && s.f.Lang == German && s.has0("wurde", "wurden", "war", "waren", "hat", "haben") {
+		s.f.When = &Span{From: w.From.AddDate(0, 0, -1), To: w.To.AddDate(0, 0, -1), Label: w.Label} // "was wurde heute Nacht geschaltet" is asked of the night that was
+	}
 	if s.f.When != nil && !s.f.When.Now && s.f.When.From.After(s.now) {
 		s.f.Set(Future, true)
 	}

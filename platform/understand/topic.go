@@ -78,10 +78,10 @@ func (s *sentence) topic() Topic {
 		return s.powerOrEnergy()
 	case s.has("consumer") && (s.has("most", "least", "list") || s.f.Top > 0):
 		return s.powerOrEnergy()
+	case s.nameSays(Shade) && !s.has("light") && (len(s.f.Conds) > 0 || s.has("more", "less", "than", "compare", "average", "difference", "who", "why", "since", "switch")):
+		return Shades // "are the south blinds lower than the north ones"
 	case s.lights() && s.has("shade") && s.first("shade") > s.first("light") && s.first("light") >= 0:
 		return s.orInventory(Lights)
-	case s.nameSays(Shade) && s.has("more", "less", "than", "compare", "average", "difference"):
-		return Shades // "are the south blinds lower than the north ones"
 	case s.has("shade", "position") || state == Open || state == Closed || state == Moving:
 		return s.orInventory(Shades)
 	case s.lights():
@@ -158,7 +158,7 @@ func (s *sentence) powerOrEnergy() Topic {
 // orInventory: lights or shades that are only counted or listed are a question of what there is.
 func (s *sentence) orInventory(t Topic) Topic {
 	f := &s.f
-	told := f.State != "" || s.has("ends", "full") || slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Unit == Number && c.Of == "" }) || slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Unit == Percent || c.Unit == Minutes }) || s.has("level", "full", "brightest", "darkest", "brighter", "darker", "position", "moving", "half", "status", "average", "who", "why", "since", "switch", "report") ||
+	told := f.State != "" || f.Aspect == "both" || s.has("ends", "full") || slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Unit == Number && c.Of == "" }) || slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Unit == Percent || c.Unit == Minutes }) || s.has("level", "full", "brightest", "darkest", "brighter", "darker", "position", "moving", "half", "status", "average", "who", "why", "since", "switch", "report") ||
 		s.has("most", "least") && !s.has("zone", "floor", "bus", "count", "device")
 	asked := s.has("count", "list", "inventory", "able", "type", "dali", "modbus", "dmx", "somfy", "where") || len(f.Having) > 0 || slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Of != "" })
 	bare := s.has("any", "there", "inventory") && s.yesNo()
@@ -243,6 +243,8 @@ func (s *sentence) op() {
 			f.Op = Since
 		}
 		s.claim("since", "switch", "longer", "when")
+	case f.Topic == Power && s.has("most", "peak") && s.has("least", "base") && f.When != nil && !f.When.Now: // both are told
+		s.claim("most", "least", "peak", "base")
 	case s.has("most", "brightest", "peak"), f.Op == Most:
 		f.Op = Most
 		s.claim("most", "brightest", "peak", "consumer", "who", "list", "where", "when", "since")
