@@ -47,7 +47,7 @@ var served = map[understand.Topic][]understand.Op{
 // rows are what an answer on a topic can be split into.
 var rows = map[understand.Topic][]string{
 	understand.Energy: {"zone", "floor", "meter", "hour", "day", "week", "month"}, understand.Cost: {"hour", "day", "week", "month"}, understand.Carbon: {"hour", "day", "week", "month"},
-	understand.Power: {"zone", "floor", "meter", "hour", "day"}, understand.Lights: {"zone", "floor"}, understand.Shades: {"zone", "floor"}, understand.Inventory: {"zone", "floor", "bus"}, understand.Faults: {"zone", "floor"},
+	understand.Power: {"zone", "floor", "meter", "hour", "day"}, understand.Lights: {"zone", "floor"}, understand.Shades: {"zone", "floor"}, understand.Inventory: {"zone", "floor", "bus"}, understand.Faults: {"zone", "floor"}, understand.Offline: {"zone", "floor"},
 }
 
 // unserved are the parts of a frame that no answer on its topic takes into account: a figure without them would be of another

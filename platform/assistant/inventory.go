@@ -356,7 +356,16 @@ func (a *asked) devicesBy(found []platform.Device) (answer, error) {
 
 func (a *asked) size() (answer, error) {
 	var lines []string
-	for _, f := range a.site.Building.Floors {
+	floors := slices.Clone(a.site.Building.Floors)
+	if a.q.Op == understand.Most || a.q.Op == understand.Least {
+		slices.SortStableFunc(floors, func(x, y platform.Floor) int {
+			if a.q.Op == understand.Least {
+				x, y = y, x
+			}
+			return cmp.Compare(y.AreaM2, x.AreaM2)
+		})
+	}
+	for _, f := range floors {
 		if a.scope.Whole() || a.scope.Floor == f.Name {
 			if f.AreaM2 > 0 {
 				lines = append(lines, a.f("%s %.0f m²", label(f.Name), f.AreaM2))

@@ -98,7 +98,11 @@ func (a *asked) comparePositions() (answer, error) {
 		if b.Readings == 0 {
 			b = t.Basis
 		}
-		if mean, ok := t.Mean(); ok {
+		if keep, words := a.shadeFilter(); keep != nil && t.Basis.Readings > 0 {
+			n := len(t.Where(facts.Current, keep))
+			means = append(means, float64(n))
+			lines = append(lines, a.f("%s has %.0f of %s %s", scope.Label, float64(n), a.count(len(t.All), "shade"), words))
+		} else if mean, ok := t.Mean(); ok {
 			means = append(means, mean)
 			lines = append(lines, a.f("%s is %s open on average", scope.Label, percent(mean)))
 		} else {

@@ -116,11 +116,18 @@ func (a *asked) troubleBy(f facts.Faults, reach facts.Reach) string {
 		}
 	}
 	slices.SortStableFunc(rows, func(x, y row) int { return y.n + y.away - x.n - x.away })
+	if len(rows) == 0 && a.q.Topic == understand.Offline {
+		return a.f("All %s%s answer; none is offline.", a.count(reach.Total, "device"), a.in())
+	}
 	if len(rows) == 0 {
 		return a.f("No fault is reported%s.", a.in())
 	}
 	var lines []string
 	for _, r := range rows {
+		if a.q.Topic == understand.Offline {
+			lines = append(lines, a.f("%s %d offline", r.name, r.away))
+			continue
+		}
 		lines = append(lines, a.f("%s %s, %d without an answer", r.name, a.count(r.n, "fault"), r.away))
 	}
 	return strings.Join(lines, "; ") + "."
@@ -243,6 +250,9 @@ func (a *asked) offline() (answer, error) {
 	}
 	if a.q.Op == understand.Most {
 		slices.SortStableFunc(r.Away, func(x, y facts.Thing) int { return x.LastSeen.Compare(y.LastSeen) })
+	}
+	if a.q.By != "" && a.q.State != understand.Online {
+		return answer{sentences(a.troubleBy(facts.Faults{}, r), a.basis(r.Basis)), r}, nil
 	}
 	online := r.Total - len(r.Away)
 	if a.q.State == understand.Online {

@@ -168,6 +168,9 @@ func (f Frame) over(before Frame) Frame {
 	}
 	if f.Kind != "" {
 		m.Kind = f.Kind
+		if f.Topic == Inventory { // "how big is it, and how many lamps does it have"
+			m.Aspect, m.Op = f.Aspect, f.Op
+		}
 	}
 	if f.Assumed.Watts > 0 || f.Is(Estimate) {
 		m.Assumed = f.Assumed

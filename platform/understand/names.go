@@ -32,6 +32,9 @@ type Names struct {
 // maxNameWords bounds what one name can cost; what is longer cannot be said anyway.
 const maxNameWords = 12
 
+// alone are words that name nothing by themselves: "in the whole house" is not the "Stage house lights".
+var alone = wordSet("house home place haus gebaeude")
+
 // NewNames prepares names. What has no letter or digit is left out.
 func NewNames(names []Name) Names {
 	n := Names{known: map[string]bool{}, with: map[string][]int{}}
@@ -43,7 +46,9 @@ func NewNames(names []Name) Names {
 		n.all = append(n.all, name{place: one.Place, words: words, own: countOwn(words), loose: slices.ContainsFunc(words, func(w string) bool { return own(w) && !isDigits(w) })})
 		for i, w := range words {
 			n.known[w] = true
-			words[i] = inNames(w)
+			if slices.ContainsFunc(words, isDigits) {
+				words[i] = inNames(w)
+			}
 			if w = words[i]; slices.Index(words, w) == i {
 				n.with[w] = append(n.with[w], len(n.all)-1)
 			}
@@ -129,7 +134,10 @@ func (n Names) best(t []token) []match {
 	var candidates []int
 	for _, w := range t {
 		if !w.used {
-			candidates = append(candidates, n.with[inNames(w.stem)]...)
+			candidates = append(candidates, n.with[w.stem]...)
+			if same := inNames(w.stem); same != w.stem {
+				candidates = append(candidates, n.with[same]...)
+			}
 		}
 	}
 	slices.Sort(candidates)
@@ -178,7 +186,7 @@ func (n *name) in(t []token) (match, bool) {
 		if told && width > best.n {
 			best = match{name: n, at: at, n: width}
 			for _, w := range t[at : at+width] {
-				if slices.Contains(n.words, inNames(w.stem)) {
+				if n.has(n.words, w.stem) >= 0 {
 					best.covered++
 				}
 				if own(w.stem) {
@@ -205,10 +213,18 @@ func countOwn(words []string) int {
 	return n
 }
 
+// has is the place of a word among words of the name. Of names with a number, what they name is told by any word for it.
+func (n *name) has(words []string, w string) int {
+	if i := slices.Index(words, w); i >= 0 || !slices.ContainsFunc(n.words, isDigits) {
+		return i
+	}
+	return slices.Index(words, inNames(w))
+}
+
 // window is the width of the smallest stretch from at on that holds all words of the name and else only joints such as
 // "of the"; names without a word of their own must be said in order and without joints.
 func (n *name) window(t []token, at int) int {
-	if !slices.Contains(n.words, inNames(t[at].stem)) { // most names, at most words
+	if n.has(n.words, t[at].stem) < 0 { // most names, at most words
 		return 0
 	}
 	left := slices.Clone(n.words)
@@ -217,13 +233,13 @@ func (n *name) window(t []token, at int) int {
 		if t[i].used || counted(t, i) {
 			return 0
 		}
-		k := slices.Index(left, inNames(t[i].stem))
+		k := n.has(left, t[i].stem)
 		switch {
 		case k >= 0 && i > at && isDigits(t[i].stem) && joints[t[i-1].stem]: // "the lobby on 1 November" is not "Lobby 1"
 			return 0
 		case k == 0, k > 0 && n.loose:
 			left = slices.Delete(left, k, k+1)
-		case n.loose && i > at && joints[t[i].stem] && spare < 3:
+		case n.loose && i > at && (joints[t[i].stem] || n.place.Kind == Device && countable(t[i].stem) == Light) && spare < 3: // "lobby lamp 6"
 			spare++
 		default:
 			return 0
@@ -267,17 +283,17 @@ func joining(t []token, i int) int {
 // run is the width of the stretch at at whose words are all of the name, in any order and perhaps with joints between them, and whether
 // one of them is the name's own.
 func (n *name) run(t []token, at int) (width int, told bool) {
-	if !slices.Contains(n.words, inNames(t[at].stem)) {
+	if n.has(n.words, t[at].stem) < 0 {
 		return 0, false
 	}
 	left := slices.Clone(n.words)
 	for i := at; i < len(t) && !t[i].used && !counted(t, i) && (i == at || !t[i].apart); i++ {
-		k := slices.Index(left, inNames(t[i].stem))
+		k := n.has(left, t[i].stem)
 		if k < 0 {
-			if i += joining(t, i); len(n.words) > joinedMost || !slices.Contains(left, inNames(t[i].stem)) || isDigits(t[i].stem) || !told {
+			if i += joining(t, i); len(n.words) > joinedMost || n.has(left, t[i].stem) < 0 || isDigits(t[i].stem) || !told {
 				break
 			}
-			k = slices.Index(left, inNames(t[i].stem)) // "the office in the north"
+			k = n.has(left, t[i].stem) // "the office in the north"
 		}
 		left = slices.Delete(left, k, k+1)
 		width = i + 1 - at
@@ -285,7 +301,7 @@ func (n *name) run(t []token, at int) (width int, told bool) {
 			told = true
 		}
 	}
-	if width == 0 || width == 1 && n.vague[t[at].stem] {
+	if width == 0 || width == 1 && (n.vague[t[at].stem] || alone[t[at].stem]) {
 		return width, false
 	}
 	return width, told
@@ -301,7 +317,7 @@ func (n Names) byNumber(t []token) []Place {
 			k++
 		}
 		id, err := strconv.ParseInt(t[k].stem, 10, 64)
-		if !ok || t[i].used || t[k].used || err != nil || k+1 < len(t) && percentWord(t[k+1].stem) {
+		if !ok || t[i].used || t[k].used || i > 0 && t[i-1].used || err != nil || k+1 < len(t) && percentWord(t[k+1].stem) {
 			continue
 		}
 		for _, one := range n.all {

@@ -142,6 +142,9 @@ func (s *sentence) meant(tag string, i, n int) bool {
 	case w == "break" && (tag == "fault") == (s.has0("down") || s.has0("by")):
 		return false
 	case (w == "burn" || w == "burning" || w == "burnt" || w == "burned") && (tag == "use" || tag == "on"):
+		if s.wordAt(0) == "what" && s.wordAt(1) == "is" && w == "burning" && !s.hasWord("energy") {
+			return tag == "on"
+		}
 		return (tag == "on") == (s.hasWord("light") && !s.hasWord("energy") || s.hasWord("any") && !s.hasWord("howmuch"))
 	case w == "opening" && tag == "moving":
 		return slices.Contains([]string{"is", "are", "shade", "blind", "curtain", "still", "not", "currently", "now"}, before)

@@ -109,6 +109,9 @@ var leading = wordSet("on the in of at up im auf dem der am vom des")
 // upstairs narrows zones to those on the floor that is said with them: "the corridor on the upper floor". Where that leaves none, the
 // words are told as unknown.
 func (s *sentence) upstairs() (unknown []string) {
+	if s.has0("share", "percentage", "percent", "proportion", "portion", "fraction", "part", "anteil") { // of the one in the other
+		return nil
+	}
 	for again := true; again; {
 		again = false
 		groups := s.f.Mentioned()

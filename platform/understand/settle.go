@@ -267,8 +267,11 @@ func (s *sentence) rows(kind Kind) {
 	if f.By == "device" {
 		f.By = ""
 	}
-	if rows && f.State != "" && s.has("everything", "all") && !s.has("each") {
+	if rows && f.State != "" && s.allThings() && !s.has("each") {
 		f.Set(All, true) // "rooms where everything is off"
+	}
+	if (f.By == string(Zone) || f.By == string(Floor)) && f.Op == Tell && f.State == "" && len(f.Conds) == 0 && s.has("level") && s.has("each") && kind == Light {
+		f.Op = Average // "list zones by brightness"
 	}
 	if rows && f.State != "" && s.has("partly") {
 		f.Set(Some, true)
@@ -291,6 +294,13 @@ func (s *sentence) rows(kind Kind) {
 	if rows {
 		f.Kind = Kind(f.By)
 	}
+}
+
+// allThings reports whether all of the things of a place are spoken of: "where everything is off", "where all lights are on".
+func (s *sentence) allThings() bool {
+	return s.has("everything") || slices.ContainsFunc(s.chunks, func(c chunk) bool {
+		return c.is("all") && slices.Contains([]Kind{Light, Shade}, countable(s.wordAt(c.at+c.n)))
+	})
 }
 
 // full reads "at full brightness" and "fully open" as conditions.

@@ -78,7 +78,7 @@ func (s *sentence) topic() Topic {
 		return s.powerOrEnergy()
 	case s.has("consumer") && (s.has("most", "least", "list") || s.f.Top > 0):
 		return s.powerOrEnergy()
-	case s.nameSays(Shade) && !s.has("light") && (len(s.f.Conds) > 0 || s.has("more", "less", "than", "compare", "average", "difference", "who", "why", "since", "switch")):
+	case s.nameSays(Shade) && !s.has("light") && (len(s.f.Conds) > 0 || s.has("more", "less", "than", "compare", "average", "difference", "who", "why", "since", "switch") && !s.has0("seen", "heard", "contact")):
 		return Shades // "are the south blinds lower than the north ones"
 	case s.lights() && s.has("shade") && s.first("shade") > s.first("light") && s.first("light") >= 0:
 		return s.orInventory(Lights)
