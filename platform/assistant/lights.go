@@ -167,7 +167,7 @@ func (a *asked) lightsThat(t facts.Things) (answer, error) {
 		yes := len(found) > 0
 		if a.q.Is(understand.All) {
 			yes = len(found) == len(t.All)
-		} else if groups := a.q.Mentioned(); len(groups) > 1 || a.q.Is(understand.Both) { // "are Alps and Lakes on"
+		} else if groups := a.q.Mentioned(); len(groups) > 1 && !a.q.Is(understand.Either) || a.q.Is(understand.Both) { // "are Alps and Lakes on"
 			yes = !slices.ContainsFunc(a.q.Places, func(p understand.Place) bool {
 				return p.Kind == understand.Zone && !slices.ContainsFunc(found, func(one facts.Thing) bool { return slices.Contains(one.Zones, p.ID) })
 			})

@@ -305,14 +305,18 @@ func (a *asked) sharePower() (answer, error) {
 		}
 	}
 	one, all := a.site.PowerOf(part), a.site.PowerOf(whole)
-	if a.scope = part; part.Whole() || !one.Known() || len(one.Missing) > 0 {
+	if a.scope = part; part.Whole() || !one.Known() {
 		return a.powerNow(one)
 	}
 	if a.scope = whole; !all.Known() || all.Watts <= 0 {
 		return a.powerNow(all)
 	}
 	share := 100 * one.Watts / all.Watts
-	text := a.f("%s draws %s, which is %s of the %s of %s.", upper(part.Label), a.watts(one.Watts), percent(share), a.watts(all.Watts), whole.Label)
+	name := part.Label
+	if len(one.Missing) > 0 {
+		name = a.f("what is measured of %s", name)
+	}
+	text := a.f("%s draws %s, which is %s of the %s of %s.", upper(name), a.watts(one.Watts), percent(share), a.watts(all.Watts), whole.Label)
 	if c := a.cond(understand.Part); c != nil {
 		text = a.partOfAll(*c, share, len(all.Missing) > 0) + text
 	}

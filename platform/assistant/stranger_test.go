@@ -144,6 +144,16 @@ func TestWhatStrangersAsked(t *testing.T) {
 		{"which floor has the most unreachable devices", []string{"Upper floor 1 offline"}, "cannot"},
 		{"list zones by brightness", []string{"Open office south mean 100 %"}, "of 8 on"},
 		{"how did the lobby end up at 40 percent", []string{"ledger"}, "nothing called"},
+		// one or the other
+		{"is there a light on in the canteen or the lobby", []string{"Yes: 4 of 9 lights"}, "No"},
+		{"Brennt Licht in der Kantine oder im Flur?", []string{"Ja: 3 von 8"}, "Nein"},
+		{"are the lights on in the canteen and the lobby", []string{"No: 4 of 9 lights"}, "Yes"},
+		{"what share of the power has the upper floor", []string{"What is measured of Upper floor draws", "which is 48 % of the"}, "now. By"},
+		{"what do you know about Lobby 3", []string{"Lobby 3 is on at 40 %"}, "I answer questions"},
+		{"highest and lowest meter right now", []string{"Power now: Meter open offices", "Meter Alps"}, "do not understand"},
+		{"Läuft der Controller?", []string{"1 von 1 Controller ist online"}, "verstehe"},
+		{"what does the workshop cost per hour at 0.3 per kWh", []string{"0.3 per kWh, as you say, which makes 0.389"}, "nothing called"},
+		{"Welche Lampen stehen genau auf 40 Prozent?", []string{"4 von 39 Leuchten sind bei 40 %"}, "kenne ich"},
 		// words that were not understood are named, with what is near
 		{"is the lobbby bar open", []string{"nothing called “bar”"}, "Open office north, Open office south"},
 		{"how bright is the corridoor", []string{"25 %"}, ""},

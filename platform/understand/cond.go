@@ -12,6 +12,7 @@ var relations = []struct {
 }{
 	{stems("not less than"), AtLeast}, {stems("no less than"), AtLeast}, {stems("not more than"), AtMost}, {stems("no more than"), AtMost},
 	{stems("not at"), Unlike}, {stems("nicht bei"), Unlike}, {stems("nicht auf"), Unlike},
+	{stems("exactly at"), Exactly}, {stems("genau auf"), Exactly}, {stems("genau bei"), Exactly},
 	{stems("at least"), AtLeast}, {stems("at most"), AtMost}, {stems("or more"), AtLeast}, {stems("up to"), AtMost},
 	{stems("more than"), Above}, {stems("greater than"), Above}, {stems("brighter than"), Above}, {stems("warmer than"), Below}, {stems("cooler than"), Above},
 	{stems("higher than"), Above}, {stems("longer than"), Above}, {stems("wider than"), Above}, {stems("further than"), Above},
@@ -266,6 +267,11 @@ func (s *sentence) tariff() {
 		if !ok && i > 0 {
 			coin, ok = coins[s.t[i-1].stem]
 			from, k = i-1, i+1
+		}
+		if err == nil && v > 0 && !ok && !s.t[i].used && slices.Contains([]string{"per", "pro", "je"}, s.wordAt(i+1)) && s.wordAt(i+2) == "kwh" { // of whatever currency
+			s.f.Assumed.PerKWh = v
+			s.mark(i, 3)
+			return
 		}
 		if err != nil || v <= 0 || !ok || s.t[i].used {
 			continue

@@ -231,6 +231,7 @@ const (
 	Terse                       // said without a verb: "lights off" may be an order or a question
 	InKilo                      // figures are wanted in kW or kWh
 	InOnes                      // figures are wanted in W or Wh
+	Either                      // any of the places that are named: "in the gallery or the workshop"
 	Some                        // of some and not of all: "rooms with only some of the lights on"
 	Past                        // it was so, or has been: "has it been on all night"
 	Mostly                      // "are the blinds down": of all of a place, where some would be worth telling

@@ -116,6 +116,8 @@ func (s *sentence) meant(tag string, i, n int) bool {
 		return false
 	case w == "left" && tag == "fill": // "who left the lamps burning", not "the lamps on the left"
 		return before != "the" && before != "to" && s.has0("on", "burning", "lit", "running")
+	case tag == "position" && slices.Contains([]string{"steht", "stehen", "standing"}, w):
+		return !s.hasWord("light")
 	case w == "leuchten" && tag == "on":
 		return last && s.hasWord("list")
 	case s.f.Lang == German && (w == "an" || w == "ein" || w == "auf" || w == "zu") && (tag == "on" || tag == "open" || tag == "closed"):
@@ -270,6 +272,7 @@ func (s *sentence) manner() {
 	f.Set(Follows, f.Is(Follows) || s.follows())
 	f.Set(Both, s.both())
 	f.Set(Asked, s.asks || s.put())
+	f.Set(Either, s.either())
 	f.Set(Past, s.f.Lang == English && s.has0("was", "were", "been") || s.has0("war", "waren", "wurde", "wurden", "gewesen", "gebrannt"))
 	f.Set(InKilo, s.inUnits("kw", "kwh"))
 	f.Set(InOnes, !f.Is(InKilo) && s.inUnits("watt", "wh"))
@@ -288,6 +291,20 @@ func (s *sentence) manner() {
 	}
 	f.Set(Mostly, f.Form == Check && f.State != "" && !f.Is(All) && !f.Is(None) && s.ofTheThings())
 	s.everBefore()
+}
+
+// either reports whether places are named as one or the other.
+func (s *sentence) either() bool {
+	for _, p := range s.f.Places {
+		k := p.Mention - 1
+		for k > 0 && leading[s.t[k].stem] || s.wordAt(k) == "the" {
+			k--
+		}
+		if s.wordAt(k) == "or" || s.wordAt(k) == "oder" {
+			return true
+		}
+	}
+	return false
 }
 
 // inUnits reports whether figures are asked for in one of some units: "in kW", "how many watts", not "above 20 kW".

@@ -40,6 +40,9 @@ func (s *sentence) settle() {
 			f.Op = Tell
 			s.claim("sum")
 		}
+		if f.When != nil {
+			s.claim("ever")
+		}
 		if s.has0("vergessen", "gelassen", "angelassen", "left", "forget", "forgot") {
 			s.claim("occupancy") // "hat jemand in der Lobby das Licht vergessen"
 		}
@@ -47,6 +50,9 @@ func (s *sentence) settle() {
 		s.full()
 		s.rows(Light)
 	case Shades:
+		if f.When != nil {
+			s.claim("ever")
+		}
 		if s.has("position") && f.State == Open && len(f.Conds) == 0 {
 			f.State = "" // "how far is it open"
 		}
@@ -73,7 +79,7 @@ func (s *sentence) settle() {
 			f.State = ""
 		}
 	case Controllers:
-		s.claim("controller", "online", "offline", "firmware", "status", "since", "healthy", "inventory", "on", "off", "moving", "type")
+		s.claim("controller", "online", "offline", "firmware", "status", "since", "healthy", "inventory", "on", "off", "moving", "type", "report", "fault")
 		f.Kind = ""
 		if s.has("firmware") {
 			f.Aspect = "firmware"
@@ -109,7 +115,7 @@ func (s *sentence) settle() {
 	case Inventory:
 		s.inventory()
 	case Report:
-		s.claim("report", "status", "healthy", "everything", "use", "light", "energy")
+		s.claim("report", "status", "healthy", "everything", "use", "light", "energy", "help")
 		s.drop("light", "energy", "use")
 		f.Kind = ""
 	case Sources:

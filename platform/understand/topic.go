@@ -25,6 +25,8 @@ func (s *sentence) topic() Topic {
 	case s.has("command") && (len(s.f.Places) > 0 || s.f.When != nil && !s.f.When.Now) && s.commanded():
 		s.f.Kind, s.f.Op = Everything, Who
 		return Lights
+	case s.has("help") && len(s.f.Places) > 0 && s.wordAt(0) == "what": // "what do you know about Lobby 3"
+		return Report
 	case s.has("self"), s.has("help") && !metered && !thing:
 		return Help
 	case s.has("complaint") && !s.asks && len(s.f.Places) == 0 && !s.has("light", "shade"):
@@ -243,6 +245,9 @@ func (s *sentence) op() {
 			f.Op = Since
 		}
 		s.claim("since", "switch", "longer", "when")
+	case (f.Topic == Power || f.Topic == Energy) && s.has("most") && s.has("least") && s.has("meter", "zone", "floor"): // a ranking has both ends
+		f.Op = Most
+		s.claim("most", "least", "consumer")
 	case f.Topic == Power && s.has("most", "peak") && s.has("least", "base") && f.When != nil && !f.When.Now: // both are told
 		s.claim("most", "least", "peak", "base")
 	case s.has("most", "brightest", "peak"), f.Op == Most:
