@@ -32,7 +32,7 @@ func (a *asked) inventory() (answer, error) {
 		a.q.Kind = understand.Device
 	}
 	switch {
-	case len(a.q.Having) == 1 && a.q.Having[0] == understand.Having{Kind: understand.Meter, Not: true} && a.q.Kind == understand.Zone:
+	case len(a.q.Having) == 1 && a.q.Having[0].Kind == understand.Meter && a.q.Kind == understand.Zone: // with or without: the others are told as well
 		return a.unmetered()
 	case len(a.q.Having) > 0 || len(a.q.Conds) > 0:
 		return a.placesThat()
@@ -199,11 +199,12 @@ func (a *asked) meters() (answer, error) {
 
 // unmetered tells which zones no meter measures on their own.
 func (a *asked) unmetered() (answer, error) {
-	var shared, none, all []string
+	var own, shared, none, all []string
 	for _, z := range a.zonesIn() {
 		m := a.site.MeteringOf(a.scopeIn([]understand.Place{{Kind: understand.Zone, ID: z.ID, Name: z.Name}}))
 		switch {
 		case len(m.Meters) > 0:
+			own = append(own, label(z.Name))
 			continue
 		case len(m.Shared) > 0:
 			shared = append(shared, a.f("%s (with others by %s)", label(z.Name), a.meterNames(m.Shared)))
@@ -215,6 +216,9 @@ func (a *asked) unmetered() (answer, error) {
 	text := a.f("Every zone%s has a meter of its own.", a.in())
 	if len(all) > 0 {
 		text = a.f("%s%s %s no meter of their own.", upper(a.count(len(all), "zone")), a.in(), a.have(len(all)))
+	}
+	if !a.q.Having[0].Not {
+		text = a.f("%d of %s%s %s a meter of their own: %s.", len(own), a.count(len(a.zonesIn()), "zone"), a.in(), a.have(len(own)), a.some(own, 25))
 	}
 	if len(none) > 0 {
 		text += a.f(" Not measured at all: %s.", a.some(none, 25))

@@ -90,6 +90,8 @@ func (a *asked) shades() (answer, error) {
 		head, current = a.partHolds(*c, len(current), t.Basis.Readings, len(t.All))+lower(head), nil
 	} else if a.q.Is(understand.None) && t.Basis.Readings > 0 {
 		head = a.none(len(current), doubts) + lower(head)
+	} else if a.q.Is(understand.Mostly) && len(current) == t.Basis.Readings && len(current) < len(t.All) && len(current) > 0 {
+		head = a.f("Yes, as far as I know: ") + lower(head)
 	} else if a.q.Is(understand.Mostly) && len(current) > 0 && len(current) < t.Basis.Readings {
 		head = a.f("Partly: ") + lower(head)
 	} else if a.q.Form == understand.Check && t.Basis.Readings > 0 {
@@ -119,6 +121,9 @@ func (a *asked) shadesBy(t facts.Things, keep func(facts.Thing) bool, words stri
 			if one.Condition == facts.Current && keep(one) {
 				found = append(found, a.f("%s %s open", label(one.Name), percent(*one.Value)))
 			}
+		}
+		if a.q.Is(understand.All) && string(a.q.Kind) == a.q.By && len(found) < all {
+			return
 		}
 		if all > 0 && (len(found) > 0 || string(a.q.Kind) != a.q.By) {
 			lines = append(lines, a.f("%s %d of %d %s", label(name), len(found), all, words))

@@ -47,7 +47,7 @@ func TestWhatStrangersAsked(t *testing.T) {
 		{"which floor draws more, the ground floor or the upper floor", []string{"Power now: Upper floor", "(not all of it is measured)"}, ""},
 		// of the things of a place
 		{"are the blinds in the lobby closed?", []string{"No: "}, "Partly"},
-		{"are the lights in the gallery on?", []string{"Yes: 1 of 2"}, "Partly"},
+		{"are the lights in the gallery on?", []string{"Yes, as far as I know: 1 of 2"}, "Partly"},
 		{"are the lights in the workshop above 95 %?", []string{"2 of 4"}, ""},
 		// units
 		{"what does Alps draw in kW", []string{"0.172 kW"}, ""},
@@ -154,6 +154,13 @@ func TestWhatStrangersAsked(t *testing.T) {
 		{"Läuft der Controller?", []string{"1 von 1 Controller ist online"}, "verstehe"},
 		{"what does the workshop cost per hour at 0.3 per kWh", []string{"0.3 per kWh, as you say, which makes 0.389"}, "nothing called"},
 		{"Welche Lampen stehen genau auf 40 Prozent?", []string{"4 von 39 Leuchten sind bei 40 %"}, "kenne ich"},
+		{"which zones are half lit", []string{"1 of 10 zones", "Open office north 6 of 8 on"}, "Lobby"},
+		{"are the lights in the workshop at 100", []string{"Partly: 2 of 4"}, "Yes"},
+		{"are there zones with all blinds closed", []string{"Canteen 2 of 2 closed"}, "Lobby"},
+		{"how many zones have a meter", []string{"3 of 10 zones have a meter of their own: Lobby, Meeting room Alps and Annex workshop.", "Measured together with others only"}, "none"},
+		{"how many watts per square meter on the ground floor", []string{"3.03 W per m²"}, "nothing called"},
+		{"Welche Lampen reagieren nicht?", []string{"1 von 39 Leuchten ist offline"}, "kenne ich"},
+		{"did we leave anything on in the lobby", []string{"Yes: all 4 lights"}, "nothing called"},
 		// words that were not understood are named, with what is near
 		{"is the lobbby bar open", []string{"nothing called “bar”"}, "Open office north, Open office south"},
 		{"how bright is the corridoor", []string{"25 %"}, ""},

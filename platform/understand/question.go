@@ -114,7 +114,7 @@ func (s *sentence) meant(tag string, i, n int) bool {
 		return !s.has0("sieht", "schaut", "sehen")
 	case w == "an" && tag == "on" && s.has0("zeigt", "zeigen", "gibt", "faengt"):
 		return false
-	case w == "left" && tag == "fill": // "who left the lamps burning", not "the lamps on the left"
+	case (w == "left" || w == "leave") && tag == "fill": // "who left the lamps burning", not "the lamps on the left"
 		return before != "the" && before != "to" && s.has0("on", "burning", "lit", "running")
 	case tag == "position" && slices.Contains([]string{"steht", "stehen", "standing"}, w):
 		return !s.hasWord("light")
@@ -157,7 +157,7 @@ func (s *sentence) meant(tag string, i, n int) bool {
 	case w == "light" && tag == "light", w == "shade" && tag == "shade":
 		return true
 	case w == "set" || w == "turn" || w == "moved":
-		return tag != "switch" || s.hasWord("who") || s.hasWord("since")
+		return tag != "switch" || s.hasWord("who") || s.hasWord("since") || w == "moved" && s.has0("were", "was", "been")
 	case w == "free":
 		return true
 	case tag == "brighter" || tag == "darker":
@@ -289,7 +289,7 @@ func (s *sentence) manner() {
 	if s.allOf() {
 		f.Set(All, true)
 	}
-	f.Set(Mostly, f.Form == Check && f.State != "" && !f.Is(All) && !f.Is(None) && s.ofTheThings())
+	f.Set(Mostly, f.Form == Check && (f.State != "" || len(f.Conds) > 0) && !f.Is(All) && !f.Is(None) && s.ofTheThings())
 	s.everBefore()
 }
 

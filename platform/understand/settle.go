@@ -46,7 +46,7 @@ func (s *sentence) settle() {
 		if s.has0("vergessen", "gelassen", "angelassen", "left", "forget", "forgot") {
 			s.claim("occupancy") // "hat jemand in der Lobby das Licht vergessen"
 		}
-		s.claim("complaint", "light", "level", "status", "full", "report", "switch", "everything", "device", "half")
+		s.claim("complaint", "light", "level", "status", "full", "report", "switch", "everything", "device")
 		s.full()
 		s.rows(Light)
 	case Shades:
@@ -279,9 +279,9 @@ func (s *sentence) rows(kind Kind) {
 	if (f.By == string(Zone) || f.By == string(Floor)) && f.Op == Tell && f.State == "" && len(f.Conds) == 0 && s.has("level") && s.has("each") && kind == Light {
 		f.Op = Average // "list zones by brightness"
 	}
-	if rows && f.State != "" && s.has("partly") {
-		f.Set(Some, true)
-		s.claim("partly")
+	if rows && f.State != "" && s.has("partly", "half") && len(f.Conds) == 0 {
+		f.Set(Some, true) // "which zones are half lit"
+		s.claim("partly", "half")
 	}
 	if (f.By == string(Zone) || f.By == string(Floor)) && f.State == Off && !s.has("each") && !f.Is(All) && s.has("list", "count") && !s.has("light") {
 		f.Set(All, true) // "which rooms are dark"
@@ -291,7 +291,6 @@ func (s *sentence) rows(kind Kind) {
 	}
 	s.claim("with", "inventory", "where", "no", "moving")
 	if kind == Light {
-		s.claim("half")
 		s.drop("moving")
 	}
 	if f.Kind != Everything {

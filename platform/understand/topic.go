@@ -196,6 +196,9 @@ func (s *sentence) op() {
 		if f.State == Moving {
 			f.State = ""
 		}
+	case (f.Topic == Lights || f.Topic == Shades) && f.State != "" && f.When != nil && !f.When.Now && s.wasDone(): // "what was switched off tonight"
+		f.Op = Who
+		s.claim("switch", "since")
 	case s.has("who") && (s.has("switch", "on", "off", "open", "closed", "level") || len(f.Places) > 0 && s.has("light", "shade")) && (f.Topic == Lights || f.Topic == Shades || f.Topic == Nothing || f.Topic == Inventory):
 		f.Op = Who
 		if f.Topic == Nothing || f.Topic == Inventory {
@@ -318,6 +321,14 @@ func (s *sentence) likeIt() string {
 		}
 	}
 	return ""
+}
+
+// wasDone reports whether it is asked what somebody did, without saying who: "was switched off", not "was off".
+func (s *sentence) wasDone() bool {
+	if s.f.Lang == German {
+		return s.has0("wurde", "wurden") && s.word("ausgeschaltet", "eingeschaltet", "angeschaltet", "abgeschaltet", "ausgemacht", "angemacht", "geöffnet", "geschlossen", "gelöscht", "aufgemacht", "zugemacht") != ""
+	}
+	return s.has0("was", "were", "been", "got") && s.word("switched", "turned", "opened", "closed", "raised", "lowered") != "" && !s.has0("how", "long") && s.has("list", "everything", "any", "count") || s.has0("what") && s.has0("was", "were") && s.word("switched", "turned", "opened", "closed") != ""
 }
 
 // nameSays reports whether the name of a place says a noun of a kind: "the south blinds".
