@@ -33,7 +33,7 @@ type Names struct {
 const maxNameWords = 12
 
 // alone are words that name nothing by themselves: "in the whole house" is not the "Stage house lights".
-var alone = wordSet("house home place haus gebaeude")
+var alone = wordSet("house home place spot haus gebaeude")
 
 // NewNames prepares names. What has no letter or digit is left out.
 func NewNames(names []Name) Names {

@@ -70,7 +70,7 @@ func (s *sentence) howManyThereAre() {
 		for end < len(s.t) && s.t[end].name {
 			end++
 		}
-		if countable(s.wordAt(end)) != "" {
+		if end > i+1 || countable(s.wordAt(end)) != "" {
 			s.t[i].used = true
 		}
 	}
@@ -118,6 +118,12 @@ func (s *sentence) meant(tag string, i, n int) bool {
 		return before != "the" && before != "to" && s.has0("on", "burning", "lit", "running")
 	case tag == "position" && slices.Contains([]string{"steht", "stehen", "standing"}, w):
 		return !s.hasWord("light")
+	case w == "ausgefallen" && (tag == "fault" || tag == "offline"): // of a lamp it is broken, of a device it does not answer
+		return (tag == "fault") == s.hasWord("light")
+	case w == "running" && (tag == "on" || tag == "moving") && s.hasWord("light"), w == "laufen" && tag == "on":
+		return tag == "on" && s.hasWord("light")
+	case w == "running" && tag == "on":
+		return false
 	case w == "leuchten" && tag == "on":
 		return last && s.hasWord("list")
 	case s.f.Lang == German && (w == "an" || w == "ein" || w == "auf" || w == "zu") && (tag == "on" || tag == "open" || tag == "closed"):
@@ -173,7 +179,7 @@ func (s *sentence) stateOn(i int, next token) bool {
 		return false // the second one of "on on the upper floor"
 	case i == len(s.t)-1:
 		first, second := s.wordAt(0), s.wordAt(1)
-		return !((first == "which" || first == "what") && slices.Contains([]string{"floor", "bus", "line", "level", "day"}, second)) || s.hasWord("light")
+		return !((first == "which" || first == "what") && slices.Contains([]string{"floor", "bus", "line", "level", "day"}, second)) || s.hasWord("light") || slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Of == Light })
 	case next.used && s.isTime(i+1):
 		_, weekday := weekdays[next.stem]
 		_, month := months[next.stem]

@@ -130,7 +130,9 @@ func (s *sentence) upstairs() (unknown []string) {
 				kept[k].Mention = from
 			}
 			for k := from; k < end; k++ {
-				s.t[k].used, s.t[k].name = true, len(kept) > 0
+				if s.t[k].name || leading[s.t[k].stem] || len(kept) == 0 {
+					s.t[k].used, s.t[k].name = true, len(kept) > 0
+				}
 			}
 			if len(kept) == 0 {
 				unknown = append(unknown, said(s.t, from, end-from))
@@ -147,7 +149,8 @@ func (s *sentence) upstairs() (unknown []string) {
 // leads reports whether the words [from, to) only lead from one name to the next, which begins no other part of the sentence.
 func (s *sentence) leads(from, to int) bool {
 	for i := from; i < to; i++ {
-		if !leading[s.t[i].stem] || s.t[i].apart {
+		kind := countable(s.t[i].stem) // "the corridor lamps on the ground floor"
+		if !leading[s.t[i].stem] && kind != Light && kind != Shade || s.t[i].apart {
 			return false
 		}
 	}

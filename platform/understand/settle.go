@@ -358,6 +358,9 @@ func (s *sentence) ofKind() {
 func (s *sentence) inventory() {
 	f := &s.f
 	s.claim("inventory", "light", "shade", "zone", "floor", "device", "meter", "peripheral", "bus", "controller", "type", "able", "everything", "where", "with", "metered", "most", "least", "each", "sum", "can", "size", "timezone", "status")
+	if f.Kind == Floor && s.beside(Floor) && !s.has("count") && f.Op == Tell { // "what is on floor Tower"
+		f.Kind = ""
+	}
 	switch {
 	case s.has("size"):
 		f.Aspect, f.Kind = "size", ""

@@ -296,7 +296,8 @@ func (s *sentence) op() {
 // severally tells places apart that were named by the same words, where they are compared: "which of the two open offices is brighter".
 func (s *sentence) severally() {
 	places := s.f.Places
-	if len(places) < 2 || len(places) > 6 || len(s.f.Mentioned()) > 1 || !s.has("brighter", "darker", "more", "less") || s.has("than") || !s.has("list", "who") {
+	compared := s.has("compare") && s.f.Against == nil && s.f.When == nil || s.has("brighter", "darker", "more", "less") && s.has("list", "who")
+	if len(places) < 2 || len(places) > 6 || len(s.f.Mentioned()) > 1 || s.has("than") || !compared {
 		return
 	}
 	for i := range places {
@@ -353,6 +354,9 @@ func (s *sentence) commanded() bool {
 	}
 	switch {
 	case s.has("command"), s.has("switch", "change") && (s.has("who") || s.somebody()) && len(s.f.Places) > 0:
+		return true
+	}
+	if period && (s.wordAt(0) == "what" || s.wordAt(0) == "was") && s.has0("done", "gemacht", "getan") && !s.has("report") {
 		return true
 	}
 	return period && (s.has("switch") || s.has("change") && s.wordAt(0) == "what" || s.has("change") && s.wordAt(0) == "was")
