@@ -61,6 +61,12 @@ func (a *asked) unserved() []string {
 	if f.Actor != "" && f.Op != understand.Who {
 		left = append(left, "“"+a.f(opWords[understand.Who])+"”")
 	}
+	switch f.Topic { // figures and stocks are of everything, whatever it does at the moment
+	case understand.Energy, understand.Power, understand.Cost, understand.Carbon, understand.Inventory, understand.Report, understand.Saving, understand.Sources:
+		if f.State != "" {
+			left = append(left, "“"+a.f(string(f.State))+"”")
+		}
+	}
 	if f.Against != nil && f.Op != understand.Compare && f.Op != understand.Difference && f.Op != understand.Usual {
 		left = append(left, a.f("a second time"))
 	}

@@ -91,6 +91,8 @@ func TestWhoSwitchedItSinceWhenAndWhy(t *testing.T) {
 		{"list everything that was switched off today", []string{"switched off, 12:00, by the rule"}, "lights: off, today"},
 		{"Was wurde heute ausgeschaltet?", []string{"ausgeschaltet, 12:00"}, "Leuchten: aus"},
 		{"which shades were moved today", []string{"opened, 09:00, by ada"}, "nothing called"},
+		{"which lights went on at 1:05 pm", []string{"set to 40 %, 13:05"}, "39 lights: on"},
+		{"Welche Lampen gingen um 13:05 Uhr an?", []string{"auf 40 % gestellt, 13:05"}, "Leuchten: an"},
 		{"what did ada do today", []string{"Lobby shade 1: opened, 09:00, by ada"}, "BMS"},
 		{"did ada close any shades", []string{"No such command by ada is reported"}, "09:00"},
 		{"what did reception do yesterday", []string{"Tue 17 Nov 18:30, by reception"}, "BMS"},

@@ -448,7 +448,7 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 		if byLevel {
 			rows = slices.DeleteFunc(rows, func(r row) bool { return r.Known == 0 })
 		}
-		rows = rows[:min(len(rows), max(a.q.Top, 3))]
+		rows = rows[:min(len(rows), cmp.Or(a.q.Top, 3))]
 	}
 	var lines []string
 	for _, r := range rows {
@@ -507,10 +507,24 @@ func (a *asked) colour() (answer, error) {
 	if len(current) == 0 {
 		return answer{sentences(a.f("I do not know: none of %s%s has a current colour temperature.", a.count(len(t.All), "light"), a.in()), a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
 	}
+	if a.q.Op == understand.Most || a.q.Op == understand.Least {
+		slices.SortStableFunc(current, func(x, y facts.Thing) int { return cmp.Compare(*y.Value, *x.Value) })
+		if a.q.Op == understand.Least {
+			slices.Reverse(current)
+		}
+		n := max(a.q.Top, 1)
+		for a.q.Top == 0 && n < len(current) && *current[n].Value == *current[0].Value {
+			n++ // all that share the first place
+		}
+		current = current[:min(n, len(current))]
+	}
 	mean, _ := t.Mean()
 	var lines []string
 	for _, one := range current {
 		lines = append(lines, a.f("%s %.0f K", label(one.Name), *one.Value))
+	}
+	if len(current) < t.Basis.Readings {
+		return answer{sentences(upper(a.some(lines, 16))+".", a.doubts(t, "light"), a.basis(t.Basis)), current}, nil
 	}
 	text := a.f("%s%s: %s.", upper(a.count(len(current), "light")), a.in(), a.some(lines, 16))
 	if len(current) > 1 {

@@ -26,7 +26,9 @@ func (a *asked) power() (answer, error) {
 		return a.sharePower()
 	case a.cond(understand.Watt) != nil && (a.q.When == nil || a.q.When.Now):
 		return a.boundedPower(*a.cond(understand.Watt))
-	case a.q.When != nil && !a.q.When.Now, a.q.Aspect == "peak", a.q.Aspect == "base", a.q.By == "hour", a.q.By == "day":
+	case (a.q.Op == understand.Compare || a.q.Op == understand.Difference) && len(a.q.Mentioned()) < 2:
+		return answer{text: a.f("Compared with what? Name two places.")}, nil
+	case a.q.When != nil && !a.q.When.Now, a.q.Op == understand.Average && a.q.When == nil, a.q.Aspect == "peak", a.q.Aspect == "base", a.q.By == "hour", a.q.By == "day":
 		return a.powerOver()
 	case a.q.By == "" && (a.q.Op == understand.Most || a.q.Op == understand.Least) && len(a.q.Places) == 0:
 		a.q.By = "meter" // the zones that have none of their own may draw more than those that have

@@ -32,7 +32,10 @@ func (a *asked) shades() (answer, error) {
 		}
 		return answer{text: a.f("I do not know: positions are reported as they are now, and their history is not kept.")}, nil
 	}
-	if (a.q.Op == understand.Compare || a.q.Op == understand.Difference) && len(a.q.Mentioned()) > 1 {
+	if a.q.Op == understand.Compare || a.q.Op == understand.Difference {
+		if len(a.q.Mentioned()) < 2 {
+			return answer{text: a.f("Compared with what? Name two places.")}, nil
+		}
 		return a.comparePositions()
 	}
 	if a.q.State == understand.Unread {
@@ -47,6 +50,9 @@ func (a *asked) shades() (answer, error) {
 	}
 	if a.q.Op == understand.Average {
 		return a.allShades(t)
+	}
+	if keep == nil && (a.q.By == "zone" || a.q.By == "floor") && (a.q.Op == understand.Most || a.q.Op == understand.Least) {
+		return a.rankShades(t), nil
 	}
 	if keep == nil && a.q.By != "" {
 		return a.shadesBy(t, func(facts.Thing) bool { return true }, a.f("with a known position")), nil
@@ -146,6 +152,46 @@ func (a *asked) shadesBy(t facts.Things, keep func(facts.Thing) bool, words stri
 		head = upper(a.list(lines)) + "."
 	}
 	return answer{sentences(head, a.doubts(t, "shade"), a.basis(t.Basis)), t}
+}
+
+// rankShades orders places by how far their shades are open on average.
+func (a *asked) rankShades(t facts.Things) answer {
+	type row struct {
+		name string
+		mean float64
+	}
+	var rows []row
+	add := func(name string, in func(facts.Thing) bool) {
+		n, sum := 0, 0.0
+		for _, one := range t.Where(facts.Current, in) {
+			n, sum = n+1, sum+*one.Value
+		}
+		if n > 0 {
+			rows = append(rows, row{label(name), sum / float64(n)})
+		}
+	}
+	if a.q.By == "floor" {
+		for _, f := range a.site.Building.Floors {
+			add(f.Name, func(one facts.Thing) bool { return one.Floor == f.Name })
+		}
+	} else {
+		for _, z := range a.zonesIn() {
+			add(z.Name, func(one facts.Thing) bool { return slices.Contains(one.Zones, z.ID) })
+		}
+	}
+	slices.SortStableFunc(rows, func(x, y row) int { return cmp.Compare(y.mean, x.mean) })
+	if a.q.Op == understand.Least {
+		slices.Reverse(rows)
+	}
+	var lines []string
+	for _, r := range rows[:min(len(rows), cmp.Or(a.q.Top, 3))] {
+		lines = append(lines, a.f("%s is %s open on average", r.name, percent(r.mean)))
+	}
+	head := a.f("I do not know: of %s%s none has a current position.", a.count(len(t.All), "shade"), a.in())
+	if len(lines) > 0 {
+		head = upper(a.list(lines)) + "."
+	}
+	return answer{sentences(head, a.doubts(t, "shade"), a.basis(t.Basis)), rows}
 }
 
 // openings lists positions in words.

@@ -169,6 +169,18 @@ func TestWhatStrangersAsked(t *testing.T) {
 		{"how much of yesterday's energy comes from the workshop in percent", []string{"Annex workshop used " + kwh(at(17, 0), at(18, 0), workshop), "of the"}, "nothing called"},
 		{"are there lamps running at less than 30 percent in the corridor", []string{"Yes: all 3 lights"}, "do not understand"},
 		{"which devices are not ok", []string{"lamp failure"}, "nothing called"},
+		{"what share of the lit lamps is on the upper floor", []string{"do not understand “lit lamps”"}, "15 of"},
+		{"which room has the lowest blinds", []string{"Canteen is 0 % open on average and Lobby is 80 % open on average"}, "by zone"},
+		{"Nenne die zwei dunkelsten Lampen im Büro Nord, die an sind", []string{"Open office north 6 (60 %)"}, "Open office north 7"},
+		{"which rooms have lights between 30 and 60", []string{"Lobby 4 of 4"}, "nothing called"},
+		{"Was geht im Erdgeschoss nicht?", []string{"lamp failure"}, "kenne ich"},
+		// what an answer would drop is told
+		{"which lamp has the highest colour temperature", []string{"Alps 3 4000 K and Lakes 3 4000 K."}, "Alps 1"},
+		{"how much does the ground floor draw on average", []string{"On average Ground floor drew"}, "now"},
+		{"does the ground floor draw more?", []string{"do not understand “more”"}, "kW"},
+		{"are the lobby blinds more open than yesterday", []string{"Compared with what?"}, " % open"},
+		{"how much energy do we use with everything off", []string{"o not"}, "kWh"},
+		{"which are the 2 brightest zones", []string{"Open office south mean 100 % and Annex workshop mean 97 %"}, "Lobby"},
 		// words that were not understood are named, with what is near
 		{"is the lobbby bar open", []string{"nothing called “bar”"}, "Open office north, Open office south"},
 		{"how bright is the corridoor", []string{"25 %"}, ""},

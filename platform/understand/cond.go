@@ -73,7 +73,11 @@ func (s *sentence) rangeAt(i int) int {
 	}
 	high, m := s.quantity(k + 1)
 	unit, ok := measures[s.wordAt(k+1+m)]
-	if m == 0 || !ok || unit.unit == Minutes || low >= high {
+	if m > 0 && !ok && high > 24 && high <= 100 && slices.ContainsFunc(s.t, func(t token) bool { kind := countable(t.stem); return kind == Light || kind == Shade }) {
+		unit, ok = measures["percent"], true // "lights between 40 and 60" is no time of day
+		m--                                  // there is no word for the unit
+	}
+	if m < 0 || n == 0 || !ok || unit.unit == Minutes || low >= high {
 		return 0
 	}
 	s.f.Conds = append(s.f.Conds, Cond{Rel: AtLeast, Value: low * unit.scale, Unit: unit.unit}, Cond{Rel: AtMost, Value: high * unit.scale, Unit: unit.unit})

@@ -189,7 +189,7 @@ func (s *sentence) having() {
 		s.f.Having = append(s.f.Having, Having{Meter, true})
 		s.claim("unmetered", "zone", "floor", "not")
 	}
-	if rows < 0 || s.has("light") && s.has0("still", "noch") && !s.has("neither") || s.has("on", "off", "open", "closed", "moving", "level", "brightest", "darkest", "most", "least", "where", "each", "energy", "power", "fault", "offline", "online") && !s.has("neither") {
+	if rows < 0 || slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Unit == Percent }) || s.has("light") && s.has0("still", "noch") && !s.has("neither") || s.has("on", "off", "open", "closed", "moving", "level", "brightest", "darkest", "most", "least", "where", "each", "energy", "power", "fault", "offline", "online") && !s.has("neither") {
 		return
 	}
 	negative, positive := -1, false

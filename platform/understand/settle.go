@@ -65,6 +65,13 @@ func (s *sentence) settle() {
 	case Faults:
 		s.claim("fault", "healthy", "light", "shade", "device", "meter", "peripheral", "status", "everything", "switch", "when", "report", "bus", "with", "since", "offline")
 		s.ofKind()
+		if s.has("healthy") { // "what isn't working", "was geht nicht"
+			for _, c := range s.chunks {
+				if c.is("not") {
+					s.claims[key(c)] = true
+				}
+			}
+		}
 		f.State = ""
 		if f.Kind == Device || f.Kind == Zone || f.Kind == Floor {
 			f.Kind = ""

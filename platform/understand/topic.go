@@ -160,7 +160,7 @@ func (s *sentence) powerOrEnergy() Topic {
 // orInventory: lights or shades that are only counted or listed are a question of what there is.
 func (s *sentence) orInventory(t Topic) Topic {
 	f := &s.f
-	told := f.State != "" || f.Aspect == "both" || s.has("ends", "full") || slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Unit == Number && c.Of == "" }) || slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Unit == Percent || c.Unit == Minutes }) || s.has("level", "full", "brightest", "darkest", "brighter", "darker", "position", "moving", "half", "status", "average", "who", "why", "since", "switch", "report") ||
+	told := f.State != "" || t == Shades && s.word("lowest", "highest", "tiefsten", "niedrigsten", "höchsten") != "" || f.Aspect == "both" || s.has("ends", "full") || slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Unit == Number && c.Of == "" }) || slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Unit == Percent || c.Unit == Minutes }) || s.has("level", "full", "brightest", "darkest", "brighter", "darker", "position", "moving", "half", "status", "average", "who", "why", "since", "switch", "report") ||
 		s.has("most", "least") && !s.has("zone", "floor", "bus", "count", "device")
 	asked := s.has("count", "list", "inventory", "able", "type", "dali", "modbus", "dmx", "somfy", "where") || len(f.Having) > 0 || slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Of != "" })
 	bare := s.has("any", "there", "inventory") && s.yesNo()
@@ -237,6 +237,8 @@ func (s *sentence) op() {
 	case s.has("trend") && !two && f.Topic != Offline && f.Topic != Faults:
 		f.Op = Trend
 		s.claim("trend", "change", "more", "less")
+	case s.has("share") && s.attributive() != "": // "what share of the lit lamps is in the tower" is no share of the tower's lamps
+		f.Unclear = &Unclear{Conflict, []string{s.attributive()}}
 	case s.has("share"), slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Unit == Part }):
 		f.Op = Share
 		s.claim("share")
@@ -327,9 +329,19 @@ func (s *sentence) likeIt() string {
 // wasDone reports whether it is asked what somebody did, without saying who: "was switched off", not "was off".
 func (s *sentence) wasDone() bool {
 	if s.f.Lang == German {
-		return s.has0("wurde", "wurden") && s.word("ausgeschaltet", "eingeschaltet", "angeschaltet", "abgeschaltet", "ausgemacht", "angemacht", "geöffnet", "geschlossen", "gelöscht", "aufgemacht", "zugemacht") != ""
+		return s.has0("ging", "gingen") || s.has0("wurde", "wurden") && s.word("ausgeschaltet", "eingeschaltet", "angeschaltet", "abgeschaltet", "ausgemacht", "angemacht", "geöffnet", "geschlossen", "gelöscht", "aufgemacht", "zugemacht") != ""
 	}
-	return s.has0("was", "were", "been", "got") && s.word("switched", "turned", "opened", "closed", "raised", "lowered") != "" && !s.has0("how", "long") && s.has("list", "everything", "any", "count") || s.has0("what") && s.has0("was", "were") && s.word("switched", "turned", "opened", "closed") != ""
+	return s.has0("went") && s.has("list") || s.has0("was", "were", "been", "got") && s.word("switched", "turned", "opened", "closed", "raised", "lowered") != "" && !s.has0("how", "long") && s.has("list", "everything", "any", "count") || s.has0("what") && s.has0("was", "were") && s.word("switched", "turned", "opened", "closed") != ""
+}
+
+// attributive are the words of things that are so, where a place follows that they are a share of: "lit lamps … in the tower"; else empty.
+func (s *sentence) attributive() string {
+	for i, c := range s.chunks[:max(0, len(s.chunks)-1)] {
+		if next := s.chunks[i+1]; stateOf(c) != "" && next.is("light", "shade") && next.at == c.at+c.n && len(s.f.Places) > 0 && s.f.Places[0].Mention > next.at {
+			return said(s.t, c.at, c.n+next.n)
+		}
+	}
+	return ""
 }
 
 // nameSays reports whether the name of a place says a noun of a kind: "the south blinds".
