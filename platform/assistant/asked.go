@@ -290,7 +290,8 @@ func (a *asked) past() bool {
 
 // before reports whether it is asked how things were in a time that has begun at least.
 func (a *asked) before() bool {
-	return a.past() || a.q.When != nil && !a.q.When.Now && a.q.Is(understand.Past) && a.q.When.From.Before(a.site.Now.Add(-momentMost))
+	begun := a.q.When != nil && !a.q.When.Now && a.q.When.From.Before(a.site.Now.Add(-momentMost))
+	return a.past() || begun && (a.q.Is(understand.Past) || a.q.When.To.Equal(a.site.Now))
 }
 
 // zonesIn are the zones of the scope.

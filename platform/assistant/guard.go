@@ -1,6 +1,7 @@
 package assistant
 
 import (
+	"fmt"
 	"slices"
 
 	"svc.internal/controller/platform/understand"
@@ -62,10 +63,32 @@ func (a *asked) unserved() []string {
 		left = append(left, "“"+a.f(opWords[understand.Who])+"”")
 	}
 	switch f.Topic { // figures and stocks are of everything, whatever it does at the moment
-	case understand.Energy, understand.Power, understand.Cost, understand.Carbon, understand.Inventory, understand.Report, understand.Saving, understand.Sources:
+	case understand.Energy, understand.Power, understand.Cost, understand.Carbon, understand.Colour, understand.Inventory, understand.Report, understand.Saving, understand.Sources:
 		if f.State != "" {
 			left = append(left, "“"+a.f(string(f.State))+"”")
 		}
+	case understand.Shades:
+		if f.State == understand.On || f.State == understand.Off {
+			left = append(left, "“"+a.f(string(f.State))+"”")
+		}
+	case understand.Controllers:
+		if len(f.Places)+len(f.Except) > 0 {
+			left = append(left, a.f("a place"))
+		}
+	}
+	ranks := f.Op == understand.Most || f.Op == understand.Least
+	if ranks && f.By == "" && (f.Topic == understand.Inventory && f.Aspect != "size" || f.Topic == understand.Faults) {
+		left = append(left, "“"+a.f(opWords[f.Op])+"”")
+	}
+	if f.Top > 0 && !ranks && f.Op != understand.Since {
+		left = append(left, fmt.Sprintf("“%d”", f.Top))
+	}
+	overTime := f.Op == understand.Usual || f.Op == understand.Trend || f.Op == understand.PerUnit && !(f.By == "floor" && f.Per == "m2")
+	if f.By != "" && (overTime || f.Op == understand.Can) {
+		left = append(left, a.f("“by %s”", a.noun(f.By)))
+	}
+	if f.Make != "" && (f.Op == understand.Can || f.Kind == understand.Meter) {
+		left = append(left, a.f("a type"))
 	}
 	if f.Against != nil && f.Op != understand.Compare && f.Op != understand.Difference && f.Op != understand.Usual {
 		left = append(left, a.f("a second time"))
@@ -80,10 +103,13 @@ func (a *asked) unserved() []string {
 	if f.Topic == understand.Inventory && f.By != "" && f.Kind == understand.Meter {
 		left = append(left, a.f("“by %s”", a.noun(f.By)))
 	}
+	if len(f.Having) > 0 && f.Op == understand.Can {
+		left = append(left, a.f("what a place has or has not"))
+	}
 	if len(f.Having) > 0 && f.Topic != understand.Inventory && f.Topic != understand.Offline {
 		left = append(left, a.f("what a place has or has not"))
 	}
-	if f.When != nil && !f.When.Now && !f.Is(understand.Future) && (f.Topic == understand.Saving || f.Topic == understand.Sources || f.Topic == understand.Controllers || f.Topic == understand.Inventory && (f.Op == understand.Can || len(f.Having)+len(f.Conds) > 0)) {
+	if f.When != nil && !f.When.Now && !f.Is(understand.Future) && (f.Topic == understand.Saving || f.Topic == understand.Sources || f.Topic == understand.Controllers || f.Topic == understand.Inventory && (f.Op == understand.Can || f.Kind == understand.Meter || len(f.Having)+len(f.Conds) > 0)) {
 		left = append(left, a.f("a time"))
 	}
 	left = append(left, a.unservedConds()...)
@@ -100,7 +126,7 @@ func (a *asked) unservedConds() []string {
 		return nil
 	}
 	period := f.When != nil && !f.When.Now
-	onLights := f.Topic == understand.Lights && (f.Op == understand.Compare || f.Op == understand.Difference || f.Op == understand.Share || f.Op == understand.Most || f.Op == understand.Least || f.By != "")
+	onLights := f.Topic == understand.Lights && f.Conds[0].Unit != understand.Minutes && (f.Op == understand.Compare || f.Op == understand.Difference || f.Op == understand.Share || f.Op == understand.Most || f.Op == understand.Least || f.By != "")
 	onThings := f.Topic == understand.Lights || f.Topic == understand.Shades
 	ofCommand := f.Op == understand.Who || f.Op == understand.Why || f.Op == understand.Since
 	switch {

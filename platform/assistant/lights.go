@@ -489,7 +489,7 @@ func haveVerb(n int) string {
 // colour answers the colour temperature of lights.
 func (a *asked) colour() (answer, error) {
 	t := a.site.Kelvins(a.scope)
-	if a.past() {
+	if a.before() {
 		return answer{text: a.f("I do not know: colour temperatures are reported as they are now, and their history is not kept.")}, nil
 	}
 	if c := a.cond(understand.Kelvin); c != nil {

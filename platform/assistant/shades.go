@@ -48,6 +48,21 @@ func (a *asked) shades() (answer, error) {
 	if len(t.All) == 1 {
 		return a.oneShade(t, keep)
 	}
+	if a.q.Op == understand.Average && (a.q.By == "zone" || a.q.By == "floor") {
+		return a.rankShades(t), nil
+	}
+	if a.q.Op == understand.Average && keep != nil {
+		current := t.Where(facts.Current, keep)
+		sum := 0.0
+		for _, one := range current {
+			sum += *one.Value
+		}
+		head := a.f("None of the %d with a known position%s is %s.", t.Basis.Readings, a.in(), words)
+		if len(current) > 0 {
+			head = a.f("%s%s that are %s: %s open on average.", upper(a.count(len(current), "shade")), a.in(), words, percent(sum/float64(len(current))))
+		}
+		return answer{sentences(head, a.doubts(t, "shade"), a.basis(t.Basis)), current}, nil
+	}
 	if a.q.Op == understand.Average {
 		return a.allShades(t)
 	}
@@ -184,7 +199,11 @@ func (a *asked) rankShades(t facts.Things) answer {
 		slices.Reverse(rows)
 	}
 	var lines []string
-	for _, r := range rows[:min(len(rows), cmp.Or(a.q.Top, 3))] {
+	most := len(rows)
+	if a.q.Op != understand.Average {
+		most = min(most, cmp.Or(a.q.Top, 3))
+	}
+	for _, r := range rows[:most] {
 		lines = append(lines, a.f("%s is %s open on average", r.name, percent(r.mean)))
 	}
 	head := a.f("I do not know: of %s%s none has a current position.", a.count(len(t.All), "shade"), a.in())

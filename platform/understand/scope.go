@@ -314,7 +314,7 @@ func (s *sentence) state() {
 		states = nil
 	}
 	s.claim("on", "off", "open", "closed", "moving", "online", "offline", "unread")
-	if len(states) > 1 && !(slices.Contains(states, Away) || slices.Contains(states, Online)) {
+	if len(states) > 1 {
 		var words []string
 		for _, c := range s.chunks {
 			if stateOf(c) != "" && !s.taken(c) {

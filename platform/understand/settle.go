@@ -1,6 +1,7 @@
 package understand
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -72,6 +73,7 @@ func (s *sentence) settle() {
 				}
 			}
 		}
+		s.drop("on", "off") // a fault is no light
 		f.State = ""
 		if f.Kind == Device || f.Kind == Zone || f.Kind == Floor {
 			f.Kind = ""
@@ -147,6 +149,10 @@ func (s *sentence) settle() {
 			f.Op = Difference
 		}
 	}
+	if w := f.When; w != nil && s.sinceThen(w) && (f.Topic == Lights || f.Topic == Shades) && f.State != "" && (f.Op == Tell || f.Op == Since) && len(f.Conds) == 0 && !f.Is(Past) {
+		f.Conds = append(f.Conds, Cond{Rel: AtLeast, Value: math.Floor(w.To.Sub(w.From).Minutes()), Unit: Minutes}) // "which lights are on since 8": for as long
+		f.Op, f.When = Since, nil
+	}
 	if f.By != "" {
 		s.claim("each")
 	}
@@ -160,6 +166,11 @@ func (s *sentence) settle() {
 	s.claim("all", "everything", "future", "it")
 	s.appositions()
 	s.units()
+}
+
+// sinceThen reports whether a time is one since a moment, up to now.
+func (s *sentence) sinceThen(w *Span) bool {
+	return slices.ContainsFunc(s.when, func(p part) bool { return p.open && p.span.From.Equal(w.From) && w.To.Equal(s.now) })
 }
 
 // twoMeasures refuses "energy and power of the workshop", of which an answer would tell one.

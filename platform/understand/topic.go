@@ -290,7 +290,7 @@ func (s *sentence) op() {
 	if f.Op == Who || f.Op == Why || f.Op == Since {
 		s.claim("last", "when")
 	}
-	if s.has("average") && f.Op != Average && (f.Op == Most || f.Op == Least || f.By != "") {
+	if s.has("average") && f.Op != Average && (f.Op == Most || f.Op == Least || f.By != "") && !(f.Topic == Power && f.When == nil) {
 		s.claim("average")
 	}
 }
