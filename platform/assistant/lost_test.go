@@ -16,7 +16,7 @@ import (
 func TestNothingThatIsSaidBesidesGetsLost(t *testing.T) {
 	e := on(sitetest.New().Remember())
 	anyway := []string{"since when are the lights on per floor", "who switched the lights per floor", "why are the lights on per floor", "energy by floor per floor", "power by floor per floor",
-		"is consumption going up since Monday", "how many lights are there since Monday", "energy per square metre since Monday", "wer hat das Licht geschaltet je Etage"}
+		"is consumption going up since Monday", "how many lights are there since Monday", "energy per square metre since Monday", "wer hat das Licht geschaltet je Etage", "welche Lichter gibt es seit Montag"}
 	age := regexp.MustCompile(`\d+ s|\d+ min`)
 	say := func(text string) string {
 		return age.ReplaceAllString(ask(t, e, platform.Inquiry{Message: text}).Text, "")

@@ -118,6 +118,8 @@ func (s *sentence) meant(tag string, i, n int) bool {
 		return before != "the" && before != "to" && s.has0("on", "burning", "lit", "running")
 	case tag == "position" && slices.Contains([]string{"steht", "stehen", "standing"}, w):
 		return !s.hasWord("light")
+	case tag == "healthy" && slices.Contains([]string{"geht", "gehen", "tut", "tun"}, w): // "was geht nicht", not "geht in den Anbau"
+		return s.hasWord("not")
 	case w == "ausgefallen" && (tag == "fault" || tag == "offline"): // of a lamp it is broken, of a device it does not answer
 		return (tag == "fault") == s.hasWord("light")
 	case w == "running" && (tag == "on" || tag == "moving") && s.hasWord("light"), w == "laufen" && tag == "on":

@@ -302,8 +302,8 @@ func (s *sentence) severally() {
 	if len(places) < 2 || len(places) > 6 || len(s.f.Mentioned()) > 1 || s.has("than") || !compared {
 		return
 	}
-	for i := range places {
-		places[i].Mention += i
+	for i := range places[1:] {
+		places[i+1].Mention = -1 - i // no word is theirs alone
 	}
 }
 
