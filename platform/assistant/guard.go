@@ -36,8 +36,8 @@ var served = map[understand.Topic][]understand.Op{
 	understand.Energy: {understand.Average, understand.Most, understand.Least, understand.Sum, understand.Compare, understand.Difference, understand.Share, understand.PerUnit, understand.Trend, understand.Why, understand.Usual},
 	understand.Power:  {understand.Average, understand.Most, understand.Least, understand.Sum, understand.Compare, understand.Difference, understand.Share, understand.PerUnit, understand.Why, understand.Usual},
 	understand.Cost:   {understand.Average, understand.Sum, understand.Compare, understand.Difference}, understand.Carbon: {understand.Average, understand.Compare, understand.Trend},
-	understand.Lights:    {understand.Average, understand.Most, understand.Least, understand.Compare, understand.Difference, understand.Share, understand.Since, understand.Who, understand.Why},
-	understand.Shades:    {understand.Average, understand.Compare, understand.Difference, understand.Most, understand.Least, understand.Share, understand.Since, understand.Who, understand.Why},
+	understand.Lights:    {understand.Same, understand.Average, understand.Most, understand.Least, understand.Compare, understand.Difference, understand.Share, understand.Since, understand.Who, understand.Why},
+	understand.Shades:    {understand.Same, understand.Average, understand.Compare, understand.Difference, understand.Most, understand.Least, understand.Share, understand.Since, understand.Who, understand.Why},
 	understand.Colour:    {understand.Average, understand.Most, understand.Least},
 	understand.Faults:    {understand.Most, understand.Since, understand.Who, understand.Why},
 	understand.Offline:   {understand.Most, understand.Since, understand.Who, understand.Why, understand.Share},
@@ -141,4 +141,4 @@ func (a *asked) unservedConds() []string {
 // opWords name operations for people.
 var opWords = map[understand.Op]string{understand.Average: "on average", understand.Most: "the most", understand.Least: "the least", understand.Sum: "together", understand.Compare: "compared",
 	understand.Difference: "the difference", understand.Share: "the share", understand.PerUnit: "per", understand.Trend: "the trend", understand.Since: "since when", understand.Who: "who", understand.Why: "why",
-	understand.Can: "can it", understand.Usual: "usual"}
+	understand.Can: "can it", understand.Same: "alike", understand.Usual: "usual"}

@@ -86,6 +86,24 @@ func (a *asked) compareLights() (answer, error) {
 	return answer{sentences(text, sentences(doubts...), a.basis(b)), rows}, nil
 }
 
+// alike answers whether things, or those of several places on average, have the same level or position.
+func (a *asked) alike(t facts.Things, kind string, list func([]facts.Thing) string) answer {
+	current := t.Where(facts.Current, nil)
+	if len(current) == 0 {
+		return answer{sentences(a.f("I do not know any of the levels%s now.", a.in()), a.doubts(t, kind), a.basis(t.Basis)), t}
+	}
+	low, high := *current[0].Value, *current[0].Value
+	for _, one := range current {
+		low, high = min(low, *one.Value), max(high, *one.Value)
+	}
+	head := a.yesNo(high-low < 1)
+	if high-low < 1 && len(current) < len(t.All) {
+		head = a.f("Yes, as far as I know: ")
+	}
+	text := a.f("the %s%s are at %s to %s.", a.count(len(current), kind), a.in(), percent(low), percent(high))
+	return answer{sentences(a.partly(), head+text, list(current), a.doubts(t, kind), a.basis(t.Basis)), current}
+}
+
 // comparePositions sets the shades of places against each other.
 func (a *asked) comparePositions() (answer, error) {
 	var lines, doubts []string

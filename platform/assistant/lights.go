@@ -38,6 +38,8 @@ func (a *asked) lights() (answer, error) {
 		return answer{text: sentences(a.f("I do not know: levels are reported as they are now, and their history is not kept."), a.f("I can tell what is on now, and what was measured of energy."))}, nil
 	}
 	switch {
+	case a.q.Op == understand.Same:
+		return a.alike(t, "light", a.named), nil
 	case a.q.State == understand.Unread:
 		return a.unread(t, "light", "level"), nil
 	case a.q.By != "" && a.q.By != "device":

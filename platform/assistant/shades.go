@@ -38,6 +38,9 @@ func (a *asked) shades() (answer, error) {
 		}
 		return a.comparePositions()
 	}
+	if a.q.Op == understand.Same {
+		return a.alike(t, "shade", a.openings), nil
+	}
 	if a.q.State == understand.Unread {
 		return a.unread(t, "shade", "position"), nil
 	}

@@ -181,6 +181,10 @@ func TestWhatStrangersAsked(t *testing.T) {
 		{"are the lobby blinds more open than yesterday", []string{"Compared with what?"}, " % open"},
 		{"how much energy do we use with everything off", []string{"o not"}, "kWh"},
 		{"which are the 2 brightest zones", []string{"Open office south mean 100 % and Annex workshop mean 97 %"}, "Lobby"},
+		{"are the lobby lamps all at the same level", []string{"Yes: the 4 lights in Lobby are at 40 % to 40 %"}, "nothing called"},
+		{"do the lobby and the corridor have the same brightness", []string{"No: the 7 lights in Lobby and Corridor ground floor are at 25 % to 40 %"}, "nothing called"},
+		{"Sind die Rollos in der Lobby gleich weit offen?", []string{"Nein: 2 Rollos in Lobby, von 60 % bis 100 %"}, "kenne ich"},
+		{"how many lamps and shades does the ground floor have", []string{"Ground floor has 12 lights", "4 shades"}, "do not understand"},
 		// words that were not understood are named, with what is near
 		{"is the lobbby bar open", []string{"nothing called “bar”"}, "Open office north, Open office south"},
 		{"how bright is the corridoor", []string{"25 %"}, ""},

@@ -51,6 +51,7 @@ const (
 	Who        Op = "who"   // did it
 	Why        Op = "why"
 	Can        Op = "can"   // is able to
+	Same       Op = "same"  // are they alike
 	Usual      Op = "usual" // more or less than at other times
 )
 

@@ -376,6 +376,11 @@ func (s *sentence) ofKind() {
 func (s *sentence) inventory() {
 	f := &s.f
 	s.claim("inventory", "light", "shade", "zone", "floor", "device", "meter", "peripheral", "bus", "controller", "type", "able", "everything", "where", "with", "metered", "most", "least", "each", "sum", "can", "size", "timezone", "status")
+	if s.has("light") && s.has("shade") && f.Op == Tell && f.By == "" && f.Make == "" && len(f.Conds)+len(f.Having) == 0 && s.has("count") && s.has0("and", "und") { // "how many lamps and shades"
+		f.Kind, f.Aspect = "", ""
+		s.claim("light", "shade", "count", "inventory", "with")
+		return
+	}
 	if f.Kind == Floor && s.beside(Floor) && !s.has("count") && f.Op == Tell { // "what is on floor Tower"
 		f.Kind = ""
 	}

@@ -88,6 +88,10 @@ func (s *sentence) topic() Topic {
 		return s.orInventory(Shades)
 	case s.lights():
 		return s.orInventory(Lights)
+	case s.has("same") && s.has0("brightness", "bright", "hell", "helligkeit"):
+		return Lights
+	case s.has("same") && s.has0("position", "height", "open", "offen", "stellung"):
+		return Shades
 	case s.commanded():
 		s.f.Kind, s.f.Op = Everything, Who
 		return Lights
@@ -160,7 +164,7 @@ func (s *sentence) powerOrEnergy() Topic {
 // orInventory: lights or shades that are only counted or listed are a question of what there is.
 func (s *sentence) orInventory(t Topic) Topic {
 	f := &s.f
-	told := f.State != "" || t == Shades && s.word("lowest", "highest", "tiefsten", "niedrigsten", "höchsten") != "" || f.Aspect == "both" || s.has("ends", "full") || slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Unit == Number && c.Of == "" }) || slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Unit == Percent || c.Unit == Minutes }) || s.has("level", "full", "brightest", "darkest", "brighter", "darker", "position", "moving", "half", "status", "average", "who", "why", "since", "switch", "report") ||
+	told := f.State != "" || s.has("same") && s.yesNo() || t == Shades && s.word("lowest", "highest", "tiefsten", "niedrigsten", "höchsten") != "" || f.Aspect == "both" || s.has("ends", "full") || slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Unit == Number && c.Of == "" }) || slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Unit == Percent || c.Unit == Minutes }) || s.has("level", "full", "brightest", "darkest", "brighter", "darker", "position", "moving", "half", "status", "average", "who", "why", "since", "switch", "report") ||
 		s.has("most", "least") && !s.has("zone", "floor", "bus", "count", "device")
 	asked := s.has("count", "list", "inventory", "able", "type", "dali", "modbus", "dmx", "somfy", "where") || len(f.Having) > 0 || slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Of != "" })
 	bare := s.has("any", "there", "inventory") && s.yesNo()
@@ -230,6 +234,9 @@ func (s *sentence) op() {
 	case f.Against != nil && s.has("compare", "than", "trend", "change", "more", "less", "difference") || len(f.Mentioned()) >= 2 && s.has("compare", "than", "more", "less", "brighter", "darker", "most"):
 		f.Op = Compare
 		s.claim("compare", "than", "more", "less", "trend", "change", "brighter", "darker", "most", "least", "sum", "with")
+	case s.has("same") && (f.Topic == Lights || f.Topic == Shades) && s.yesNo():
+		f.Op = Same
+		s.claim("same")
 	case s.thanThat():
 		f.Op = Compare
 		f.Set(Follows, true)
