@@ -23,6 +23,8 @@ func (a *asked) inventory() (answer, error) {
 		return a.size()
 	case "can:dim", "can:tune":
 		return a.able()
+	case "covers":
+		return a.coversOf()
 	case "metered":
 		return a.meteredBy()
 	case "timezone":
@@ -50,6 +52,24 @@ func (a *asked) inventory() (answer, error) {
 		return a.devices()
 	case understand.Building:
 		return answer{text: a.f("This is %s.", quoted(s.Name())), data: s.Building}, nil
+	}
+	return a.everything()
+}
+
+// coversOf answers what a meter measures.
+func (a *asked) coversOf() (answer, error) {
+	for _, m := range a.site.Meters() {
+		if !slices.Contains(a.scope.Devices, m.Node) {
+			continue
+		}
+		what := a.zoneNames(m.Zones)
+		switch {
+		case m.Whole:
+			what = a.f("the whole building")
+		case !m.Assigned:
+			return answer{sentences(a.f("I do not know: nobody entered what %s covers.", label(m.Name)), a.reported()), m}, nil
+		}
+		return answer{sentences(a.f("%s covers %s.", label(m.Name), what), a.reported()), m}, nil
 	}
 	return a.everything()
 }

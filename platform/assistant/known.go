@@ -154,8 +154,18 @@ func (a *asked) able() (answer, error) {
 			not = append(not, label(d.Name))
 		}
 	}
+	if a.q.Is(understand.None) && a.q.Form != understand.Check {
+		head := a.f("%d of %s%s cannot be %s.", len(not), a.count(len(all), "light"), a.in(), word)
+		if len(not) > 0 {
+			head += " " + upper(a.some(not, 30)) + "."
+		}
+		return answer{sentences(head, a.reported()), map[string]any{"can": can, "not": not}}, nil
+	}
 	head := a.f("%d of %s%s can be %s.", len(can), a.count(len(all), "light"), a.in(), word)
 	if a.q.Form == understand.Check {
+		if a.q.Is(understand.None) { // "can they not be dimmed"
+			return answer{text: a.f("I did not understand that, so I will not guess.")}, nil
+		}
 		head = a.yesNo(len(can) == len(all) || len(can) > 0 && !a.q.Is(understand.All)) + lower(head)
 	}
 	if len(can) > 0 && len(not) > 0 || len(can) > 0 && len(can) <= 12 {

@@ -185,6 +185,12 @@ func TestWhatStrangersAsked(t *testing.T) {
 		{"do the lobby and the corridor have the same brightness", []string{"No: the 7 lights in Lobby and Corridor ground floor are at 25 % to 40 %"}, "nothing called"},
 		{"Sind die Rollos in der Lobby gleich weit offen?", []string{"Nein: 2 Rollos in Lobby, von 60 % bis 100 %"}, "kenne ich"},
 		{"how many lamps and shades does the ground floor have", []string{"Ground floor has 12 lights", "4 shades"}, "do not understand"},
+		{"which rooms upstairs are brighter than the lobby", []string{"do not understand “than the lobby”"}, "points more"},
+		{"which zones does the ground floor meter cover", []string{"Meter ground floor covers Lobby, Canteen and Corridor ground floor."}, "no zone"},
+		{"In welchen Zonen antworten Geräte nicht?", []string{"Open office north 1 offline"}, "online"},
+		{"which three zones have the most lamps on", []string{"Open office north 6 of 8 on"}, "nothing called"},
+		{"Wie viele Lampen sind unter 50 gedimmt?", []string{"unter 50 %"}, "kenne ich"},
+		{"which lamps are not dimmable", []string{"0 of 39 lights cannot be dimmed."}, "nothing called"},
 		// words that were not understood are named, with what is near
 		{"is the lobbby bar open", []string{"nothing called “bar”"}, "Open office north, Open office south"},
 		{"how bright is the corridoor", []string{"25 %"}, ""},

@@ -21,7 +21,7 @@ var relations = []struct {
 	{stems("above"), Above}, {stems("over"), Above}, {stems("exceed"), Above}, {stems("exceeding"), Above}, {stems("beyond"), Above},
 	{stems("below"), Below}, {stems("under"), Below}, {stems("exactly"), Exactly}, {stems("at"), Exactly}, {stems("to"), Exactly},
 	{stems("mehr als"), Above}, {stems("heller als"), Above}, {stems("länger als"), Above}, {stems("höher als"), Above}, {stems("größer als"), Above},
-	{stems("weniger als"), Below}, {stems("dunkler als"), Below}, {stems("niedriger als"), Below}, {stems("kürzer als"), Below}, {stems("mindestens"), AtLeast},
+	{stems("weniger als"), Below}, {stems("tiefer als"), Below}, {stems("dunkler als"), Below}, {stems("niedriger als"), Below}, {stems("kürzer als"), Below}, {stems("mindestens"), AtLeast},
 	{stems("höchstens"), AtMost}, {stems("über"), Above}, {stems("unter"), Below}, {stems("genau"), Exactly}, {stems("auf"), Exactly}, {stems("bei"), Exactly},
 }
 
@@ -133,6 +133,8 @@ func (s *sentence) condition(i int) (c Cond, n int, ok bool) {
 		case kind != "" && r.rel != Exactly:
 			c.Of = kind
 			end++
+		case loose && r.rel != Exactly && value <= 100 && slices.Contains([]string{"gedimmt", "dimmed", "hell", "bright", "brightness", "helligkeit"}, s.wordAt(end)):
+			c.Unit = Percent
 		case loose && len(s.wordAt(end)) > 0 && r.rel != Exactly:
 			return c, 0, false // "over 3 days", "above 2 other rooms"
 		case r.rel == Exactly && loose && value > 24 && value <= 100 && (end == len(s.t) || s.t[end].apart):
@@ -222,6 +224,11 @@ func (s *sentence) top() {
 		if err != nil || number <= 0 || number > 100 || s.t[i].used {
 			continue
 		}
+		if k := countable(s.t[i+1].stem); (k == Zone || k == Floor || k == Meter) && s.ranks() { // "which three zones have the most lamps on"
+			s.f.Top = number
+			s.t[i].used = true
+			return
+		}
 		for _, e := range s.lex.byFirst[s.t[i+1].stem] {
 			if len(e.words) == 1 && slices.ContainsFunc(e.tags, func(t string) bool {
 				return slices.Contains([]string{"most", "least", "brightest", "darkest"}, t)
@@ -232,6 +239,15 @@ func (s *sentence) top() {
 			}
 		}
 	}
+}
+
+// ranks reports whether a word for the most or the least is said.
+func (s *sentence) ranks() bool {
+	return slices.ContainsFunc(s.t, func(t token) bool {
+		return slices.ContainsFunc(s.lex.byFirst[t.stem], func(e entry) bool {
+			return len(e.words) == 1 && slices.ContainsFunc(e.tags, func(tag string) bool { return slices.Contains([]string{"most", "least", "brightest", "darkest"}, tag) })
+		})
+	})
 }
 
 // assumptions reads what the asker wants calculated with: "30 W per lamp", "at 31 cents a kWh".

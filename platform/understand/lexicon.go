@@ -187,6 +187,8 @@ func translate(t []token) []token {
 			put("from")
 		case w.stem == "und" && slices.ContainsFunc(out, func(o token) bool { return o.stem == "between" }):
 			put("and")
+		case (w.stem == "nach" || w.stem == "ab") && i+2 < len(t) && times[t[i+2].stem] == "oclock" && digit(t[i+1].stem[0]):
+			put("since")
 		case w.stem == "um" && i+2 < len(t) && times[t[i+2].stem] == "oclock":
 			put("at")
 		case times[w.stem] != "":

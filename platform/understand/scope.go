@@ -277,7 +277,7 @@ func (s *sentence) state() {
 				if o := s.chunks[k]; o.is("not") && !s.claims[key(o)] {
 					st, s.claims[key(o)] = opposite[st], true
 					break
-				} else if !o.is("fill", "it", "any") || s.t[o.at].apart {
+				} else if !o.is("fill", "it", "any", "device", "light", "shade") || s.t[o.at].apart {
 					break
 				}
 			}

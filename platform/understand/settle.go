@@ -322,7 +322,8 @@ func (s *sentence) rows(kind Kind) {
 // allThings reports whether all of the things of a place are spoken of: "where everything is off", "where all lights are on".
 func (s *sentence) allThings() bool {
 	return s.has("everything") || slices.ContainsFunc(s.chunks, func(c chunk) bool {
-		return c.is("all") && slices.Contains([]Kind{Light, Shade}, countable(s.wordAt(c.at+c.n)))
+		next := slices.IndexFunc(s.chunks, func(o chunk) bool { return o.at == c.at+c.n })
+		return c.is("all") && (slices.Contains([]Kind{Light, Shade}, countable(s.wordAt(c.at+c.n))) || next >= 0 && stateOf(s.chunks[next]) != "")
 	})
 }
 
@@ -390,6 +391,8 @@ func (s *sentence) inventory() {
 		s.drop("light", "shade", "meter", "most", "least")
 	case s.has("timezone"):
 		f.Aspect, f.Kind = "timezone", ""
+	case s.has("metered") && len(f.Places) == 1 && f.Places[0].Kind == Meter:
+		f.Aspect, f.Kind = "covers", ""
 	case s.has("metered") && len(f.Having) == 0 && f.Kind == "":
 		f.Aspect = "metered"
 		f.Set(Future, false) // "wird der Turm gemessen"
@@ -455,7 +458,7 @@ func (s *sentence) inventory() {
 		s.claim("site")
 	}
 	for _, k := range []Kind{Light, Shade, Zone, Floor, Meter, Peripheral, Bus, Controller} { // "zones and floors" are two questions
-		if f.Kind != k && f.By != string(k) && f.Aspect != "size" && !(f.Op == Can && k == Light) && !(k == Floor && f.Kind == Zone && s.has("where")) && !(k == Zone && f.Kind == Floor && s.has("where")) {
+		if f.Kind != k && f.By != string(k) && f.Aspect != "size" && f.Aspect != "covers" && !(f.Op == Can && k == Light) && !(k == Floor && f.Kind == Zone && s.has("where")) && !(k == Zone && f.Kind == Floor && s.has("where")) {
 			s.drop(string(k))
 		}
 	}

@@ -183,6 +183,12 @@ func (s *sentence) op() {
 	switch {
 	case f.Op == Can:
 		s.claim("can", "able", "dim?", "tune?", "any", "level")
+		for _, c := range s.chunks {
+			if c.is("not") { // "which lamps are not dimmable"
+				s.claims[key(c)] = true
+				f.Set(None, true)
+			}
+		}
 	case f.Op == Who:
 		s.claim("switch", "command", "change", "who", "since", "when", "any", "status", "use", "everything", "why")
 	case f.Topic == Nothing && s.has("who") && f.State == "" && !(s.has("switch") && len(f.Places) > 0): // "who was it?", of what was said before
@@ -229,6 +235,8 @@ func (s *sentence) op() {
 	case s.has("difference"):
 		f.Op = Difference
 		s.claim("difference", "more", "less", "than", "trend", "change", "brighter", "darker", "compare")
+	case len(f.Mentioned()) >= 2 && s.thingsThan(): // "which rooms upstairs are brighter than the lobby"
+		f.Unclear = &Unclear{Conflict, []string{said(s.t, s.first("than"), s.nameEnd(f.Places[len(f.Places)-1].Mention)-s.first("than"))}}
 	case s.likeIt() != "": // what it stands for is not known
 		f.Unclear = &Unclear{Conflict, []string{s.likeIt()}}
 	case f.Against != nil && s.has("compare", "than", "trend", "change", "more", "less", "difference") || len(f.Mentioned()) >= 2 && s.has("compare", "than", "more", "less", "brighter", "darker", "most"):
@@ -312,6 +320,14 @@ func (s *sentence) severally() {
 	for i := range places[1:] {
 		places[i+1].Mention = -1 - i // no word is theirs alone
 	}
+}
+
+// thingsThan reports whether it is asked which things of a place are more so than another place.
+func (s *sentence) thingsThan() bool {
+	than := s.first("than")
+	return than >= 0 && s.f.Places[len(s.f.Places)-1].Mention > than && s.has("list", "count") && slices.ContainsFunc(s.chunks, func(c chunk) bool {
+		return c.at < than && c.is("zone", "floor", "light", "shade", "meter", "device") && !s.apposed(c)
+	})
 }
 
 // likeIt are words that stand for a place of the same kind on another floor: "brighter than the one upstairs", "heller als der im
