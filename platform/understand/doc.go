@@ -5,6 +5,7 @@
 //	token.go                 words, numbers, punctuation
 //	en.txt, de.txt           what words mean: a tag and its phrases; a word that is nowhere is not understood
 //	names.go                 the building's own names, also inexact ones
+//	rooms.txt, rooms.go      what places are commonly called, in both languages
 //	when.go, whenday.go,     times: "since Monday", "between 8 and 12", "the first week of November"
 //	stretch.go, calendar.go
 //	cond.go                  conditions with a dimension: "above 80 %", "for more than 3 hours", "more than 4 lights"
@@ -14,9 +15,11 @@
 //	actionshade.go
 //	spoken.go, reason.go     what is said around an order: what is taken back or left alone, why it is wanted
 //	refuse.go                why an order cannot be done as it was said
-//	question.go, scope.go,   a question: what is left out, what is asked, about what
-//	times.go, topic.go,
-//	settle.go
+//	question.go, scope.go,   a question: what is left out, what is asked, about what, place by place or not,
+//	meant.go, times.go,      and how it was put
+//	topic.go, op.go,
+//	settle.go, rows.go,
+//	manner.go
 //	follow.go                what a sentence takes from the one before
 //
 // The result is a [Frame]. The reader of questions claims every word for a field of the frame. A word that means something and

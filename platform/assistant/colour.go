@@ -1,0 +1,56 @@
+package assistant
+
+import (
+	"cmp"
+	"slices"
+
+	"svc.internal/controller/platform/assistant/facts"
+	"svc.internal/controller/platform/understand"
+)
+
+// colour answers the colour temperature of lights.
+func (a *asked) colour() (answer, error) {
+	t := a.site.Kelvins(a.scope)
+	if a.before() {
+		return answer{text: a.f("I do not know: colour temperatures are reported as they are now, and their history is not kept.")}, nil
+	}
+	if c := a.cond(understand.Kelvin); c != nil {
+		found := t.Where(facts.Current, func(one facts.Thing) bool { return c.Holds(*one.Value) })
+		var lines []string
+		for _, one := range found {
+			lines = append(lines, a.f("%s %.0f K", label(one.Name), *one.Value))
+		}
+		return answer{sentences(a.f("%d of %s%s with a colour temperature %s %s %.0f K: %s.", len(found), a.count(len(t.All), "light"), a.in(), a.are(len(found)), a.f(sides[c.Rel]), c.Value, a.some(lines, 16)), a.doubts(t, "light"), a.basis(t.Basis)), found}, nil
+	}
+	if len(t.All) == 0 {
+		return answer{a.f("No light%s reports a colour temperature.", a.in()), t}, nil
+	}
+	current := t.Where(facts.Current, nil)
+	if len(current) == 0 {
+		return answer{sentences(a.f("I do not know: none of %s%s has a current colour temperature.", a.count(len(t.All), "light"), a.in()), a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
+	}
+	if a.q.Op == understand.Most || a.q.Op == understand.Least {
+		slices.SortStableFunc(current, func(x, y facts.Thing) int { return cmp.Compare(*y.Value, *x.Value) })
+		if a.q.Op == understand.Least {
+			slices.Reverse(current)
+		}
+		n := max(a.q.Top, 1)
+		for a.q.Top == 0 && n < len(current) && *current[n].Value == *current[0].Value {
+			n++ // all that share the first place
+		}
+		current = current[:min(n, len(current))]
+	}
+	mean, _ := t.Mean()
+	var lines []string
+	for _, one := range current {
+		lines = append(lines, a.f("%s %.0f K", label(one.Name), *one.Value))
+	}
+	if len(current) < t.Basis.Readings {
+		return answer{sentences(upper(a.some(lines, 16))+".", a.doubts(t, "light"), a.basis(t.Basis)), current}, nil
+	}
+	text := a.f("%s%s: %s.", upper(a.count(len(current), "light")), a.in(), a.some(lines, 16))
+	if len(current) > 1 {
+		text += a.f(" The mean is %.0f K.", mean)
+	}
+	return answer{sentences(text, a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
+}

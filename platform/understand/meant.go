@@ -1,0 +1,130 @@
+package understand
+
+import (
+	"slices"
+)
+
+// sense drops meanings that the words beside exclude: "on" of "on Monday" is no state.
+func (s *sentence) sense() {
+	for i := range s.chunks {
+		c := &s.chunks[i]
+		if c.n > 1 && c.is("on") && s.wordAt(c.at+c.n-1) == "on" && s.onAFloor(c.at+c.n) { // "what was switched on the ground floor"
+			c.tags = []string{"switch"}
+			continue
+		}
+		c.tags = slices.DeleteFunc(slices.Clone(c.tags), func(tag string) bool { return !s.meant(tag, c.at, c.n) })
+	}
+}
+
+// onAFloor reports whether a floor stands at i, and behind it no lights that something was done to.
+func (s *sentence) onAFloor(i int) bool {
+	if s.wordAt(i) == "the" {
+		i++
+	}
+	places := s.placeAt(i)
+	return len(places) == 1 && places[0].Kind == Floor && !slices.ContainsFunc(s.t[i:], func(t token) bool { return countable(t.stem) == Light })
+}
+
+// meant sorts out words that are prepositions, articles or fragments as often as they are states.
+func (s *sentence) meant(tag string, i, n int) bool {
+	if n != 1 {
+		return true
+	}
+	next, before := token{}, s.wordAt(i-1)
+	if i+1 < len(s.t) {
+		next = s.t[i+1]
+	}
+	last := i == len(s.t)-1
+	switch w := s.t[i].stem; {
+	case w == "on" && tag == "on":
+		return s.stateOn(i, next)
+	case w == "au" && tag == "off" || w == "aus" && tag == "off": // "wie sieht es in der Lobby aus"
+		return !s.has0("sieht", "schaut", "sehen")
+	case w == "an" && tag == "on" && s.has0("zeigt", "zeigen", "gibt", "faengt"):
+		return false
+	case (w == "left" || w == "leave") && tag == "fill": // "who left the lamps burning", not "the lamps on the left"
+		return before != "the" && before != "to" && s.has0("on", "burning", "lit", "running")
+	case tag == "position" && slices.Contains([]string{"steht", "stehen", "standing"}, w):
+		return !s.hasWord("light")
+	case tag == "healthy" && slices.Contains([]string{"geht", "gehen", "tut", "tun"}, w): // "was geht nicht", not "geht in den Anbau"
+		return s.hasWord("not")
+	case w == "ausgefallen" && (tag == "fault" || tag == "offline"): // of a lamp it is broken, of a device it does not answer
+		return (tag == "fault") == s.hasWord("light")
+	case w == "running" && (tag == "on" || tag == "moving") && s.hasWord("light"), w == "laufen" && tag == "on":
+		return tag == "on" && s.hasWord("light")
+	case w == "running" && tag == "on":
+		return false
+	case w == "leuchten" && tag == "on":
+		return last && s.hasWord("list")
+	case s.f.Lang == German && (w == "an" || w == "ein" || w == "auf" || w == "zu") && (tag == "on" || tag == "open" || tag == "closed"):
+		return last || next.apart || slices.Contains([]string{"sind", "ist", "waren", "war", "bleiben", "ausser", "und", "oder", "bis", "seit"}, next.stem) || next.used && s.isTime(i+1) || (w == "an" || w == "ein") && s.hasWord("light") && (next.stem == "in" || next.stem == "im")
+	case w == "out":
+		return tag == "fill"
+	case w == "dark" && tag == "off": // "why is it so dark" says of no light that it is off
+		return before != "so" && before != "too"
+	case (w == "up" || w == "down") && (tag == "open" || tag == "closed"):
+		return next.stem != "to" && s.hasWord("shade")
+	case (w == "up" || w == "down") && (tag == "online" || tag == "offline"):
+		bus := slices.ContainsFunc(s.f.Places, func(p Place) bool { return p.Kind == Bus })
+		return s.hasWord("device") || s.hasWord("controller") || s.hasWord("meter") || s.hasWord("bus") || bus
+	case w == "level" && tag == "level":
+		return slices.Index(ordinals, before) < 1
+	case w == "may" && tag == "fill", w == "it" && tag == "it":
+		return true
+	case w == "can" && tag == "can":
+		return i == 0 || s.hasWord("dim?") || s.hasWord("tune?") || s.hasWord("able")
+	case w == "free" && tag == "occupancy", w == "empty" && tag == "occupancy":
+		return true
+	case (tag == "power" || tag == "closed") && slices.Contains([]string{"drawn", "draw", "drew", "drawing", "pull", "pulling"}, w):
+		return (tag == "power") != s.hasWord("shade")
+	case w == "break" && (tag == "fault") == (s.has0("down") || s.has0("by")):
+		return false
+	case (w == "burn" || w == "burning" || w == "burnt" || w == "burned") && (tag == "use" || tag == "on"):
+		if s.wordAt(0) == "what" && s.wordAt(1) == "is" && w == "burning" && !s.hasWord("energy") {
+			return tag == "on"
+		}
+		return (tag == "on") == (s.hasWord("light") && !s.hasWord("energy") || s.hasWord("any") && !s.hasWord("howmuch"))
+	case w == "opening" && tag == "moving":
+		return slices.Contains([]string{"is", "are", "shade", "blind", "curtain", "still", "not", "currently", "now"}, before)
+	case (w == "running" || w == "opening" || w == "closing") && tag == "moving":
+		return s.hasWord("shade") || w != "opening"
+	case w == "minute" || w == "second":
+		return false
+	case w == "light" && tag == "light", w == "shade" && tag == "shade":
+		return true
+	case w == "set" || w == "turn" || w == "moved":
+		return tag != "switch" || s.hasWord("who") || s.hasWord("since") || w == "moved" && (s.has0("were", "was", "been") || s.hasWord("list"))
+	case w == "free":
+		return true
+	case tag == "brighter" || tag == "darker":
+		return w != "lighter" || s.hasWord("than")
+	}
+	return true
+}
+
+// stateOn tells "on" as a state from "on" as a preposition.
+func (s *sentence) stateOn(i int, next token) bool {
+	switch {
+	case s.wordAt(i-1) == "on" && i > 0:
+		return false // the second one of "on on the upper floor"
+	case i == len(s.t)-1:
+		first, second := s.wordAt(0), s.wordAt(1)
+		return !((first == "which" || first == "what") && slices.Contains([]string{"floor", "bus", "line", "level", "day"}, second)) || s.hasWord("light") || slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Of == Light })
+	case next.used && s.isTime(i+1):
+		_, weekday := weekdays[next.stem]
+		_, month := months[next.stem]
+		return !weekday && !month && next.stem != "the" && !digit(next.text[0])
+	case next.stem == "on", next.stem == "all" && i+2 < len(s.t) && s.isTime(i+2): // "on all night"
+		return true
+	case next.name:
+		return next.text == "upstairs" || next.text == "downstairs"
+	case next.used:
+		return true
+	}
+	return !slices.Contains([]string{"the", "a", "this", "that", "which", "what", "our", "my", "each", "every", "all", "average", "floor", "any", "new", "christmas", "lighting", "electricity", "energy", "bus"}, next.stem)
+}
+
+// hasWord reports whether a word that means tag stands in the sentence, before the words are sorted out.
+func (s *sentence) hasWord(tag string) bool {
+	return slices.ContainsFunc(s.chunks, func(c chunk) bool { return slices.Contains(c.tags, tag) })
+}

@@ -1,0 +1,255 @@
+package understand
+
+import "slices"
+
+// op finds what is asked of the topic.
+func (s *sentence) op() {
+	f := &s.f
+	s.severally()
+	two := f.Against != nil || len(f.Mentioned()) >= 2
+	duration := slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Unit == Minutes })
+	switch {
+	case f.Op == Can:
+		s.claim("can", "able", "dim?", "tune?", "any", "level")
+		for _, c := range s.chunks {
+			if c.is("not") { // "which lamps are not dimmable"
+				s.claims[key(c)] = true
+				f.Set(None, true)
+			}
+		}
+	case f.Op == Who:
+		s.claim("switch", "command", "change", "who", "since", "when", "any", "status", "use", "everything", "why")
+	case f.Topic == Nothing && s.has("who") && f.State == "" && !(s.has("switch") && len(f.Places) > 0): // "who was it?", of what was said before
+		f.Op = Who
+		if !s.bare() && !f.Is(Follows) && f.Unclear == nil { // "who was in the lobby"
+			f.Unclear = &Unclear{Conflict, []string{said(s.t, max(0, s.first("who")), 1)}}
+		}
+		s.claim("who", "switch")
+	case (f.Topic == Lights || f.Topic == Shades) && s.agent(): // "what switched it off"
+		f.Op = Who
+		s.claim("switch")
+	case (f.Topic == Lights || f.Topic == Shades) && (s.somebody() || s.has("switch") && (f.State == "" || f.State == Moving) && f.When != nil && !f.When.Now): // "which were switched today"
+		f.Op = Who
+		s.claim("switch", "since", "moving")
+		if f.State == Moving {
+			f.State = ""
+		}
+	case (f.Topic == Lights || f.Topic == Shades) && f.State != "" && f.When != nil && !f.When.Now && s.wasDone(): // "what was switched off tonight"
+		f.Op = Who
+		s.claim("switch", "since")
+	case s.has("who") && (s.has("switch", "on", "off", "open", "closed", "level") || len(f.Places) > 0 && s.has("light", "shade")) && (f.Topic == Lights || f.Topic == Shades || f.Topic == Nothing || f.Topic == Inventory):
+		f.Op = Who
+		if f.Topic == Nothing || f.Topic == Inventory {
+			f.Topic = Lights
+			if s.has("shade") || len(f.Places) > 0 && f.Places[0].Kind == Shade {
+				f.Topic = Shades
+			}
+		}
+		s.claim("who", "switch", "since", "level", "can", "future")
+	case f.Topic == Nothing && s.bare() && s.has("since") && !s.has("why"): // "since when?"
+		f.Op = Since
+		s.claim("since", "when", "longer")
+	case s.has("why"):
+		f.Op = Why
+		s.claim("why", "switch", "most", "more", "less", "can")
+		for _, c := range s.chunks {
+			if c.is("not") { // "why is it not moving"
+				s.claims[key(c)] = true
+			}
+		}
+	case s.has("usual"):
+		f.Op = Usual
+		s.claim("usual", "more", "less", "than", "compare", "most")
+	case s.has("difference"):
+		f.Op = Difference
+		s.claim("difference", "more", "less", "than", "trend", "change", "brighter", "darker", "compare")
+	case len(f.Mentioned()) >= 2 && s.thingsThan(): // "which rooms upstairs are brighter than the lobby"
+		f.Unclear = &Unclear{Conflict, []string{said(s.t, s.first("than"), s.nameEnd(f.Places[len(f.Places)-1].Mention)-s.first("than"))}}
+	case s.likeIt() != "": // what it stands for is not known
+		f.Unclear = &Unclear{Conflict, []string{s.likeIt()}}
+	case f.Against != nil && s.has("compare", "than", "trend", "change", "more", "less", "difference") || len(f.Mentioned()) >= 2 && s.has("compare", "than", "more", "less", "brighter", "darker", "most"):
+		f.Op = Compare
+		s.claim("compare", "than", "more", "less", "trend", "change", "brighter", "darker", "most", "least", "sum", "with")
+	case s.has("same") && (f.Topic == Lights || f.Topic == Shades) && s.yesNo():
+		f.Op = Same
+		s.claim("same")
+	case s.thanThat():
+		f.Op = Compare
+		f.Set(Follows, true)
+		s.claim("than", "more", "less", "brighter", "darker", "it", "compare")
+	case s.has("trend") && !two && f.Topic != Offline && f.Topic != Faults:
+		f.Op = Trend
+		s.claim("trend", "change", "more", "less")
+	case s.has("share") && s.attributive() != "": // "what share of the lit lamps is in the tower" is no share of the tower's lamps
+		f.Unclear = &Unclear{Conflict, []string{s.attributive()}}
+	case s.has("share"), slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Unit == Part }):
+		f.Op = Share
+		s.claim("share")
+	case f.Per != "":
+		f.Op = PerUnit
+		s.claim("perm2", "perlight", "average")
+	case (s.has("since") || duration && (f.Topic == Lights || f.Topic == Shades)) && slices.Contains([]Topic{Lights, Shades, Faults, Offline, Controllers}, f.Topic):
+		if f.Topic != Offline || !duration {
+			f.Op = Since
+		}
+		s.claim("since", "switch", "longer", "when")
+	case (f.Topic == Power || f.Topic == Energy) && s.has("most") && s.has("least") && s.has("meter", "zone", "floor"): // a ranking has both ends
+		f.Op = Most
+		s.claim("most", "least", "consumer")
+	case f.Topic == Power && s.has("most", "peak") && s.has("least", "base") && f.When != nil && !f.When.Now: // both are told
+		s.claim("most", "least", "peak", "base")
+	case s.has("most", "brightest", "peak"), f.Op == Most:
+		f.Op = Most
+		s.claim("most", "brightest", "peak", "consumer", "who", "list", "where", "when", "since")
+		if f.Topic != Lights && f.Topic != Shades {
+			s.claim("longer")
+		} else if s.word("longest", "längsten", "laengsten") != "" { // that is not the brightest
+			f.Op, f.Top = Since, max(f.Top, 1)
+			if f.State == "" && f.Topic == Lights { // "been on the longest": this "on" was read as one before a place
+				f.State = On
+			}
+		} else if w := s.word("shortest", "kürzesten", "kuerzesten"); w != "" {
+			f.Unclear = &Unclear{Conflict, []string{w}}
+		}
+	case s.has("least", "darkest", "base"):
+		f.Op = Least
+		s.claim("least", "darkest", "base", "consumer", "who", "where", "when")
+	case s.has("average"):
+		f.Op = Average
+		s.claim("average")
+	case f.Against != nil:
+		f.Op = Compare
+		s.claim("with")
+	case s.has("compare") && (f.When != nil && !f.When.Now || f.Topic == Energy || f.Topic == Power):
+		f.Op = Compare
+		s.claim("compare", "than", "more", "less", "with")
+	case s.has("sum") && len(f.Mentioned()) >= 2:
+		f.Op = Sum
+		s.claim("sum")
+	}
+	if f.Topic == Lights && (f.Op == Most || f.Op == Least) && s.has("brightest", "darkest") && (f.State != "" || len(f.Conds) > 0) {
+		f.Aspect = "level" // "the dimmest that is on" is no count of what is on
+	}
+	if f.Op == Who || f.Op == Why || f.Op == Since {
+		s.claim("last", "when")
+	}
+	if s.has("average") && f.Op != Average && (f.Op == Most || f.Op == Least || f.By != "") && !(f.Topic == Power && f.When == nil) {
+		s.claim("average")
+	}
+}
+
+// severally tells places apart that were named by the same words, where they are compared: "which of the two open offices is brighter".
+func (s *sentence) severally() {
+	places := s.f.Places
+	compared := s.has("compare") && s.f.Against == nil && s.f.When == nil || s.has("brighter", "darker", "more", "less") && s.has("list", "who")
+	if len(places) < 2 || len(places) > 6 || len(s.f.Mentioned()) > 1 || s.has("than") || !compared {
+		return
+	}
+	for i := range places[1:] {
+		places[i+1].Mention = -1 - i // no word is theirs alone
+	}
+}
+
+// thingsThan reports whether it is asked which things of a place are more so than another place.
+func (s *sentence) thingsThan() bool {
+	than := s.first("than")
+	return than >= 0 && s.f.Places[len(s.f.Places)-1].Mention > than && s.has("list", "count") && slices.ContainsFunc(s.chunks, func(c chunk) bool {
+		return c.at < than && c.is("zone", "floor", "light", "shade", "meter", "device") && !s.apposed(c)
+	})
+}
+
+// likeIt are words that stand for a place of the same kind on another floor: "brighter than the one upstairs", "heller als der im
+// Erdgeschoss"; empty: there are none.
+func (s *sentence) likeIt() string {
+	for _, p := range s.f.Places {
+		k := p.Mention - 1
+		for k > 0 && leading[s.t[k].stem] && !slices.Contains([]string{"der", "die", "das"}, s.t[k].stem) {
+			k--
+		}
+		if k <= 0 || !slices.Contains([]string{"one", "those", "that", "der", "die", "das", "dem", "den", "jener"}, s.t[k].stem) {
+			continue
+		}
+		german := slices.Contains([]string{"der", "die", "das", "dem", "den"}, s.t[k].stem)
+		if before := s.wordAt(k - 1); (before == "than" || before == "als" || before == "the" && s.wordAt(k-2) == "than") && (!german || k < p.Mention-1) {
+			return said(s.t, k, s.nameEnd(p.Mention)-k)
+		}
+	}
+	return ""
+}
+
+// wasDone reports whether it is asked what somebody did, without saying who: "was switched off", not "was off".
+func (s *sentence) wasDone() bool {
+	if s.f.Lang == German {
+		return s.has0("ging", "gingen") || s.has0("wurde", "wurden") && s.word("ausgeschaltet", "eingeschaltet", "angeschaltet", "abgeschaltet", "ausgemacht", "angemacht", "geöffnet", "geschlossen", "gelöscht", "aufgemacht", "zugemacht") != ""
+	}
+	return s.has0("went") && s.has("list") || s.has0("was", "were", "been", "got") && s.word("switched", "turned", "opened", "closed", "raised", "lowered") != "" && !s.has0("how", "long") && s.has("list", "everything", "any", "count") || s.has0("what") && s.has0("was", "were") && s.word("switched", "turned", "opened", "closed") != ""
+}
+
+// attributive are the words of things that are so, where a place follows that they are a share of: "lit lamps … in the tower"; else empty.
+func (s *sentence) attributive() string {
+	for i, c := range s.chunks[:max(0, len(s.chunks)-1)] {
+		if next := s.chunks[i+1]; stateOf(c) != "" && next.is("light", "shade") && next.at == c.at+c.n && len(s.f.Places) > 0 && s.f.Places[0].Mention > next.at {
+			return said(s.t, c.at, c.n+next.n)
+		}
+	}
+	return ""
+}
+
+// nameSays reports whether the name of a place says a noun of a kind: "the south blinds".
+func (s *sentence) nameSays(k Kind) bool {
+	return slices.ContainsFunc(s.t, func(t token) bool { return t.name && countable(t.stem) == k })
+}
+
+// thanThat reports whether what was said before is compared with a place: "is that more than the upper floor?".
+func (s *sentence) thanThat() bool {
+	than := s.first("than")
+	return than >= 0 && s.has("more", "less", "brighter", "darker") && len(s.f.Mentioned()) == 1 && s.f.Against == nil && s.f.Places[0].Mention > than &&
+		slices.ContainsFunc(s.t[:than], func(t token) bool {
+			return slices.Contains([]string{"it", "that", "this", "das", "es", "dies"}, t.stem)
+		})
+}
+
+// commanded reports whether it is asked what was commanded, of whatever there is: "what changed since 11", "the last command in the lobby".
+func (s *sentence) commanded() bool {
+	period := s.f.When != nil && !s.f.When.Now
+	if s.f.State != "" || s.f.Against != nil || s.has("energy", "power", "use", "cost", "meter", "fault", "offline", "controller", "firmware") {
+		return false
+	}
+	switch {
+	case s.has("command"), s.has("switch", "change") && (s.has("who") || s.somebody()) && len(s.f.Places) > 0:
+		return true
+	}
+	if period && (s.wordAt(0) == "what" || s.wordAt(0) == "was") && s.has0("done", "gemacht", "getan") && !s.has("report") {
+		return true
+	}
+	return period && (s.has("switch") || s.has("change") && s.wordAt(0) == "what" || s.has("change") && s.wordAt(0) == "was")
+}
+
+// bare reports whether a sentence names no place, time, state or value: it is about what was said before, if about anything.
+func (s *sentence) bare() bool {
+	return len(s.f.Places)+len(s.f.Except)+len(s.f.Conds)+len(s.f.Having) == 0 && s.f.When == nil && s.f.State == "" && s.f.Kind == ""
+}
+
+// agent reports whether it is asked what did something, in the words of who did.
+func (s *sentence) agent() bool {
+	if s.wordAt(0) == "was" && s.wordAt(1) == "hat" {
+		return s.has("switch", "on", "off", "open", "closed")
+	}
+	return s.wordAt(0) == "what" && s.first("switch") == 1
+}
+
+// somebody reports whether it is asked if anybody did something: "did anybody switch it off". Who leaves a light on does nothing.
+func (s *sentence) somebody() bool {
+	return s.word("anybody", "anyone", "somebody", "someone", "jemand") != "" && s.word("did", "has", "have", "hat") != "" &&
+		s.word("leave", "left", "leaving", "forget", "forgot", "forgotten", "gelassen", "vergessen") == "" && (s.has("switch") || s.f.State != "")
+}
+
+// word is the first of some words that the sentence has, as it was said; empty: none.
+func (s *sentence) word(words ...string) string {
+	for _, t := range s.t {
+		if slices.Contains(words, t.text) || slices.Contains(words, t.stem) {
+			return t.text
+		}
+	}
+	return ""
+}
