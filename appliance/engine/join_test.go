@@ -219,3 +219,51 @@ func (r *rig) writes(th *thing) (n int) {
 	}
 	return n
 }
+
+// Whatever is repeated to one shade, another that moves is read in between: it has to be seen to arrive.
+func TestRepetitionsHideNoMovement(t *testing.T) {
+	r := newRig(t, 1, 2)
+	r.airtime = 100 * time.Millisecond
+	r.begin()
+	one, other := r.things[1], r.things[2]
+	r.command(motion(appliance.Open), other)
+	r.run(2 * time.Second)
+	began := r.now
+	kinds := []appliance.Motion{appliance.Stop, appliance.Stop, appliance.Open, appliance.Close}
+	for i := range 400 {
+		r.after(time.Duration(i)*25*time.Millisecond, func() { r.command(motion(kinds[i%4]), one) })
+	}
+	r.run(10 * time.Second)
+	last := began
+	for _, f := range r.frames {
+		if f.node != other.node || f.write || f.at.Before(began) {
+			continue
+		}
+		if gap := f.at.Sub(last); gap > 1500*time.Millisecond {
+			t.Errorf("not read for %v, from %v on", gap, last.Sub(began))
+		}
+		last = f.at
+	}
+	if r.now.Sub(last) > 1500*time.Millisecond {
+		t.Errorf("not read since %v", last.Sub(began))
+	}
+}
+
+// What is ordered first waits for no such look.
+func TestFirstOrdersWaitForNoLook(t *testing.T) {
+	r := newRig(t, 1, 2)
+	r.airtime = 100 * time.Millisecond
+	r.begin()
+	r.command(motion(appliance.Open), r.things[2])
+	r.run(2 * time.Second)
+	for i := range 40 {
+		r.run(137 * time.Millisecond)
+		before := len(r.frames)
+		r.command(dim(appliance.Level(10+i)), r.things[0])
+		r.command(motion([]appliance.Motion{appliance.Close, appliance.Open}[i%2]), r.things[1])
+		r.run(250 * time.Millisecond)
+		if got := r.frames[before:]; len(got) < 2 || !got[0].write || !got[1].write {
+			t.Errorf("round %d: %+v", i, got)
+		}
+	}
+}

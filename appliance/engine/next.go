@@ -1,6 +1,11 @@
 package engine
 
-import "time"
+import (
+	"slices"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
 
 // idleMost is how long the bus sleeps at most, to keep its health current.
 const idleMost = time.Second
@@ -35,8 +40,12 @@ func (s *State) next() (*task, time.Time) {
 			wake = earlier(wake, at)
 		}
 	}
-	p, at := s.nextPiece()
+	p, rank, at := s.nextPiece()
 	if p != nil {
+		s.behind.looked = rank >= rankStopRetry && !s.behind.looked // at most every other exchange
+		if watched := s.nextWatched(); watched != nil {
+			return s.pollTask(watched, taskRead), time.Time{}
+		}
 		return s.pieceTask(p), time.Time{}
 	}
 	sooner(at)
@@ -103,9 +112,23 @@ func (s *State) nextInTurn(fits func(time.Duration) bool, idle bool) *task {
 	return s.groups.next(idle)
 }
 
-// nextPiece picks the first ready piece of the lowest rank; without one it says when the
+// nextWatched is a read that is due of a shade which moves, if it is its turn: whatever is repeated to others, it has to be
+// seen to arrive.
+func (s *State) nextWatched() *pollState {
+	if !s.behind.looked {
+		return nil
+	}
+	p, _ := s.schedule.pick(s.now, func(p *pollState) bool {
+		d := s.device(p.Device)
+		moves := slices.ContainsFunc(p.Refs, func(r appliance.Ref) bool { m := s.motors[r.Shade]; return m != nil && m.state.Pose.Dir != 0 })
+		return moves && !d.suspect() && !d.asked && !d.restReads.After(s.now)
+	})
+	return p
+}
+
+// nextPiece picks the first ready piece of the lowest rank, and tells that; without one it says when the
 // first becomes ready or expires.
-func (s *State) nextPiece() (*piece, time.Time) {
+func (s *State) nextPiece() (*piece, rank, time.Time) {
 	var best *piece
 	bestRank := ranks
 	var soonest time.Time
@@ -125,7 +148,7 @@ func (s *State) nextPiece() (*piece, time.Time) {
 		}
 		best, bestRank = p, r
 	}
-	return best, soonest
+	return best, bestRank, soonest
 }
 
 // readyAt is when a piece may go on. A write does not wait for a late answer to an

@@ -50,6 +50,7 @@ type behind struct {
 	jobs     []*job
 	scanTurn bool            // a poll was the last to go, so a scan may
 	found    bool            // the last exchange was to find out who is gone
+	looked   bool            // it was the turn of a shade that moves
 	wrote    []appliance.Ref // what the last exchange of a command ordered something
 }
 
