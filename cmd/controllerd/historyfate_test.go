@@ -119,9 +119,16 @@ type hang struct {
 func (h *history) recovered() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	now := time.Now()
 	for place, until := range h.ill {
-		if now := time.Now(); until.After(now) {
+		if until.After(now) {
 			h.ill[place] = now
+		}
+	}
+	for place, b := range h.broken {
+		if b.until.After(now) { // shorter than it was to be
+			b.until = now
+			h.broken[place] = b
 		}
 	}
 }
