@@ -94,6 +94,8 @@ func TestWhoSwitchedItSinceWhenAndWhy(t *testing.T) {
 		{"which lights went on at 1:05 pm", []string{"set to 40 %, 13:05"}, "39 lights: on"},
 		{"Welche Lampen gingen um 13:05 Uhr an?", []string{"auf 40 % gestellt, 13:05"}, "Leuchten: an"},
 		{"Wurde nach 11:40 Uhr noch Licht ausgeschaltet?", []string{"ausgeschaltet, 12:00"}, "bis 18.11.2026 11:55"},
+		{"how was the lobby switched on", []string{"through the assistant"}, "lights in Lobby are on"},
+		{"Wer hat die Lobby auf 40 gestellt?", []string{"13:05"}, "kenne ich"},
 		{"what did ada do today", []string{"Lobby shade 1: opened, 09:00, by ada"}, "BMS"},
 		{"did ada close any shades", []string{"No such command by ada is reported"}, "09:00"},
 		{"what did reception do yesterday", []string{"Tue 17 Nov 18:30, by reception"}, "BMS"},

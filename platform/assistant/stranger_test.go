@@ -191,6 +191,13 @@ func TestWhatStrangersAsked(t *testing.T) {
 		{"which three zones have the most lamps on", []string{"Open office north 6 of 8 on"}, "nothing called"},
 		{"Wie viele Lampen sind unter 50 gedimmt?", []string{"unter 50 %"}, "kenne ich"},
 		{"which lamps are not dimmable", []string{"0 of 39 lights cannot be dimmed."}, "nothing called"},
+		{"which room has only lights", []string{"7 of 10 zones have lights and no shades"}, "Canteen"},
+		{"Welche Zone hat nur Rollos?", []string{"0 von 10 Zonen"}, "Lobby"},
+		{"how many lamps would I have to switch off in the lobby", []string{"do not understand “switch off”"}, "None"},
+		{"which lamps in Alps differ from 55 percent", []string{"Alps 3 (70 %)"}, "Alps 1 "},
+		{"Which two lamps in the open office north are brightest?", []string{"(80 %)"}, "nothing called"},
+		{"did someone forget the lights in the lobby?", []string{"Yes: all 4 lights"}, "nothing called"},
+		{"Gibt es dunkle Räume im Erdgeschoss?", []string{"Canteen"}, "kenne ich"},
 		// words that were not understood are named, with what is near
 		{"is the lobbby bar open", []string{"nothing called “bar”"}, "Open office north, Open office south"},
 		{"how bright is the corridoor", []string{"25 %"}, ""},

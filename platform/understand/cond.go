@@ -11,7 +11,7 @@ var relations = []struct {
 	rel   Relation
 }{
 	{stems("not less than"), AtLeast}, {stems("no less than"), AtLeast}, {stems("not more than"), AtMost}, {stems("no more than"), AtMost},
-	{stems("not at"), Unlike}, {stems("nicht bei"), Unlike}, {stems("nicht auf"), Unlike},
+	{stems("not at"), Unlike}, {stems("differ from"), Unlike}, {stems("different from"), Unlike}, {stems("nicht bei"), Unlike}, {stems("nicht auf"), Unlike},
 	{stems("exactly at"), Exactly}, {stems("genau auf"), Exactly}, {stems("genau bei"), Exactly},
 	{stems("at least"), AtLeast}, {stems("at most"), AtMost}, {stems("or more"), AtLeast}, {stems("up to"), AtMost},
 	{stems("more than"), Above}, {stems("greater than"), Above}, {stems("brighter than"), Above}, {stems("warmer than"), Below}, {stems("cooler than"), Above},
@@ -137,7 +137,7 @@ func (s *sentence) condition(i int) (c Cond, n int, ok bool) {
 			c.Unit = Percent
 		case loose && len(s.wordAt(end)) > 0 && r.rel != Exactly:
 			return c, 0, false // "over 3 days", "above 2 other rooms"
-		case r.rel == Exactly && loose && value > 24 && value <= 100 && (end == len(s.t) || s.t[end].apart):
+		case r.rel == Exactly && loose && value > 24 && value <= 100 && (end == len(s.t) || s.t[end].apart || slices.Contains([]string{"gedimmt", "gestellt", "gesetzt"}, s.wordAt(end))):
 			c.Unit = Percent // "at 80" is no time of day
 		case r.rel == Exactly:
 			return c, 0, false // "at 5", "to 3" are too many things
@@ -224,7 +224,7 @@ func (s *sentence) top() {
 		if err != nil || number <= 0 || number > 100 || s.t[i].used {
 			continue
 		}
-		if k := countable(s.t[i+1].stem); (k == Zone || k == Floor || k == Meter) && s.ranks() { // "which three zones have the most lamps on"
+		if k := countable(s.t[i+1].stem); k != "" && s.ranks() { // "which three zones have the most lamps on"
 			s.f.Top = number
 			s.t[i].used = true
 			return

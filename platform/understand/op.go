@@ -34,6 +34,9 @@ func (s *sentence) op() {
 		if f.State == Moving {
 			f.State = ""
 		}
+	case (f.Topic == Lights || f.Topic == Shades) && f.State != "" && s.wordAt(0) == "how" && (s.wordAt(1) == "was" || s.wordAt(1) == "were") && s.word("switched", "turned", "opened", "closed") != "": // "how was it switched on"
+		f.Op = Who
+		s.claim("switch", "since")
 	case (f.Topic == Lights || f.Topic == Shades) && f.State != "" && f.When != nil && !f.When.Now && s.wasDone(): // "what was switched off tonight"
 		f.Op = Who
 		s.claim("switch", "since")

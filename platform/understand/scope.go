@@ -238,6 +238,11 @@ func (s *sentence) having() {
 			}
 		}
 	}
+	if len(s.f.Having) == 1 && !s.f.Having[0].Not && s.has("only") { // "which zone has only shades"
+		if other := map[Kind]Kind{Light: Shade, Shade: Light}[s.f.Having[0].Kind]; other != "" {
+			s.f.Having = append(s.f.Having, Having{other, true})
+		}
+	}
 	if len(s.f.Having) > 0 {
 		s.claim("with")
 	}
@@ -251,6 +256,9 @@ func (s *sentence) state() {
 		st := stateOf(c)
 		if st == "" || s.taken(c) {
 			continue
+		}
+		if c.n > 1 && s.wordAt(c.at-1) == "to" && s.has0("have", "need", "must", "ought") && s.f.Unclear == nil { // "how many would I have to switch off"
+			s.f.Unclear = &Unclear{Conflict, []string{said(s.t, c.at, c.n)}}
 		}
 		if n := slices.IndexFunc(s.chunks[max(0, i-3):i], func(o chunk) bool { return o.is("not") && !s.claims[key(o)] }); n >= 0 && c.is("ends") { // "not fully open"
 			s.claims[key(s.chunks[max(0, i-3)+n])] = true

@@ -43,7 +43,7 @@ func (s *sentence) settle() {
 		if f.When != nil {
 			s.claim("ever")
 		}
-		if s.has0("vergessen", "gelassen", "angelassen", "left", "forget", "forgot") {
+		if s.has0("vergessen", "lassen", "gelassen", "angelassen", "left", "forget", "forgot") {
 			s.claim("occupancy") // "hat jemand in der Lobby das Licht vergessen"
 		}
 		s.claim("complaint", "light", "level", "status", "full", "report", "switch", "everything", "device")
