@@ -198,6 +198,8 @@ func TestWhatStrangersAsked(t *testing.T) {
 		{"Which two lamps in the open office north are brightest?", []string{"(80 %)"}, "nothing called"},
 		{"did someone forget the lights in the lobby?", []string{"Yes: all 4 lights"}, "nothing called"},
 		{"Gibt es dunkle Räume im Erdgeschoss?", []string{"Canteen"}, "kenne ich"},
+		{"is the corridor as bright as the lobby", []string{"Corridor ground floor is at 25 % on average and Lobby is at 40 % on average"}, "7 of 7"},
+		{"Ist mein Sitzungszimmer Alps so hell wie die Lobby?", []string{"Meeting room Alps hat im Mittel 60 % und Lobby hat im Mittel 40 %"}, "kenne ich"},
 		// words that were not understood are named, with what is near
 		{"is the lobbby bar open", []string{"nothing called “bar”"}, "Open office north, Open office south"},
 		{"how bright is the corridoor", []string{"25 %"}, ""},
