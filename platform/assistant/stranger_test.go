@@ -200,6 +200,9 @@ func TestWhatStrangersAsked(t *testing.T) {
 		{"Gibt es dunkle Räume im Erdgeschoss?", []string{"Canteen"}, "kenne ich"},
 		{"is the corridor as bright as the lobby", []string{"Corridor ground floor is at 25 % on average and Lobby is at 40 % on average"}, "7 of 7"},
 		{"Ist mein Sitzungszimmer Alps so hell wie die Lobby?", []string{"Meeting room Alps hat im Mittel 60 % und Lobby hat im Mittel 40 %"}, "kenne ich"},
+		{"did somebody leave the lights on upstairs?", []string{"Yes: 15 of 20 lights"}, "do not understand"},
+		{"what does the workshop draw? || is that more than the ground floor? || and Alps?", []string{"Meeting room Alps draws " + kw(alps) + " now"}, "Compared with what"},
+		{"What does it cost us to run the workshop for an hour at 30 cents per kWh?", []string{"An hour at the power of now"}, "do not understand"},
 		// words that were not understood are named, with what is near
 		{"is the lobbby bar open", []string{"nothing called “bar”"}, "Open office north, Open office south"},
 		{"how bright is the corridoor", []string{"25 %"}, ""},

@@ -146,7 +146,7 @@ func (s *sentence) condition(i int) (c Cond, n int, ok bool) {
 	}
 	if value, took := s.quantity(i); took > 0 && (s.wordAt(i-1) == "for" || s.wordAt(i-1) == "seit" || s.wordAt(i-1) == "since") {
 		unit, isUnit := measures[s.wordAt(i+took)]
-		if isUnit && unit.unit == Minutes && s.wordAt(i+took+1) != "ago" && s.has0("on", "off", "open", "closed", "offline", "an", "aus") {
+		if isUnit && unit.unit == Minutes && s.wordAt(i+took+1) != "ago" && (s.has0("on", "off", "open", "closed", "offline") || s.f.Lang == German && s.has0("an", "aus")) {
 			return Cond{Rel: AtLeast, Value: value * unit.scale, Unit: Minutes}, took + 1, true
 		}
 	}

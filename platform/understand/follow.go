@@ -110,6 +110,9 @@ func (f Frame) over(before Frame) Frame {
 		m.Earlier = before.Places
 		m.Places, m.Except = f.Places, nil
 		m.Set(Whole, false)
+		if (m.Op == Compare || m.Op == Difference) && m.Against == nil && f.Op == Tell && len(f.Mentioned()) == 1 {
+			m.Op = Tell // "and the ground floor?" after two were compared
+		}
 		if m.By == string(f.Places[0].Kind) {
 			m.By, m.Op, m.Top = "", Tell, 0
 		}

@@ -8,7 +8,7 @@ import (
 func (s *sentence) sense() {
 	for i := range s.chunks {
 		c := &s.chunks[i]
-		if c.n > 1 && c.is("on") && s.wordAt(c.at+c.n-1) == "on" && s.onAFloor(c.at+c.n) { // "what was switched on the ground floor"
+		if c.n > 1 && c.is("on") && s.wordAt(c.at+c.n-1) == "on" && slices.Contains([]string{"switched", "turned"}, s.t[c.at].text) && s.onAFloor(c.at+c.n) { // "what was switched on the ground floor"
 			c.tags = []string{"switch"}
 			continue
 		}
