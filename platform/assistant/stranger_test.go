@@ -203,6 +203,15 @@ func TestWhatStrangersAsked(t *testing.T) {
 		{"did somebody leave the lights on upstairs?", []string{"Yes: 15 of 20 lights"}, "do not understand"},
 		{"what does the workshop draw? || is that more than the ground floor? || and Alps?", []string{"Meeting room Alps draws " + kw(alps) + " now"}, "Compared with what"},
 		{"What does it cost us to run the workshop for an hour at 30 cents per kWh?", []string{"An hour at the power of now"}, "do not understand"},
+		// what leans on the sentence before
+		{"are the blinds in the lobby open? || how far?", []string{"Lobby shade 2 60 % open"}, "Canteen"},
+		{"Sind die Rollos in der Lobby offen? || Wie weit?", []string{"Lobby shade 2 60 % offen"}, "Canteen"},
+		{"what does the workshop draw? || and the ground floor? || compare them", []string{"Annex workshop draws " + kw(workshop), "Ground floor draws 644 W more"}, "Meter:"},
+		{"compare them", []string{"did not understand"}, "kW"},
+		{"Was zieht die Werkstatt? || Und das Erdgeschoss? || Was davon mehr?", []string{"Ground floor zieht 644 W mehr"}, "Messstelle:"},
+		{"Welche Geräte sind offline? || Welche davon sind Lampen?", []string{"1 von 39 Leuchten ist offline"}, "Vorhanden"},
+		{"how much did the workshop use yesterday? || what would that cost at 30 cents per kWh?", []string{kwh(at(17, 0), at(18, 0), workshop) + " × 0.3"}, "building"},
+		{"since when are the lobby lights on? || and how bright are they?", []string{"Lobby 1 (40 %)"}, "since"},
 		// words that were not understood are named, with what is near
 		{"is the lobbby bar open", []string{"nothing called “bar”"}, "Open office north, Open office south"},
 		{"how bright is the corridoor", []string{"25 %"}, ""},

@@ -10,6 +10,13 @@ func (f Frame) After(before Frame) Frame {
 	if f.Op == Compare && f.Is(Follows) && len(f.Mentioned()) == 1 && f.When == nil && len(before.Places) > 0 {
 		return f.against(before)
 	}
+	if f.Op == Compare && f.Is(Follows) && len(f.Places) == 0 && f.When == nil && f.Against == nil && f.Topic == Nothing { // "compare them"
+		if len(before.Earlier) == 0 || len(before.Places) == 0 {
+			f.Unclear = &Unclear{Nowhere, nil}
+			return f
+		}
+		return f.ofBoth(before)
+	}
 	if f.Is(Both) && len(f.Places) == 0 && len(before.Earlier) > 0 && len(before.Places) > 0 {
 		return f.ofBoth(before)
 	}
@@ -145,7 +152,7 @@ func (f Frame) over(before Frame) Frame {
 	switch fresh := f.State != "" || f.Form != Plain; {
 	case f.Op != Tell && f.Op != Compare:
 		m.Op = f.Op
-	case f.Op == Tell && fresh && (m.Op == Why || m.Op == Who || m.Op == Since || m.Op == Usual):
+	case f.Op == Tell && (fresh || f.Topic != Nothing) && (m.Op == Why || m.Op == Who || m.Op == Since || m.Op == Usual):
 		m.Op = Tell // "how many are off there?" after "why?"
 	case f.Op == Tell && m.Op == Compare && (f.By == "hour" || f.By == "day" || f.By == "week" || f.By == "month"):
 		m.Op, m.Against = Tell, nil

@@ -130,7 +130,7 @@ var asking = wordSet("what which who whose how why when where is are am was were
 
 func (s *sentence) both() bool {
 	for i := range s.t {
-		if s.wordAt(i) == "both" || s.wordAt(i) == "beide" || s.wordAt(i) == "beiden" ||
+		if s.wordAt(i) == "davon" && s.has("more", "less", "brighter", "darker") || s.wordAt(i) == "both" || s.wordAt(i) == "beide" || s.wordAt(i) == "beiden" ||
 			s.wordAt(i) == "2" && slices.Contains([]string{"the", "those", "these"}, s.wordAt(i-1)) {
 			s.t[i].used = true
 			s.f.Set(Both, true)
@@ -142,6 +142,11 @@ func (s *sentence) both() bool {
 func (s *sentence) follows() bool {
 	if len(s.t) == 0 {
 		return false
+	}
+	if len(s.f.Places) == 0 && !s.f.Is(Whole) && (s.has0("davon", "darunter") || // "how far?", "welche davon sind Lampen", "what would that cost"
+		len(s.t) == 2 && s.f.When == nil && slices.Contains([]string{"how", "wie"}, s.wordAt(0)) && s.f.Topic != Help ||
+		s.f.Topic == Cost && s.f.When == nil && (s.has0("that") || s.wordAt(len(s.t)-1) == "das")) {
+		return true
 	}
 	start := s.wordAt(0) + " " + s.wordAt(1)
 	first := s.wordAt(0)

@@ -49,6 +49,9 @@ func (s *sentence) op() {
 			}
 		}
 		s.claim("who", "switch", "since", "level", "can", "future")
+	case f.Topic == Nothing && s.bare() && s.has("compare") && s.has("it"): // "compare them"
+		f.Op = Compare
+		s.claim("compare", "it")
 	case f.Topic == Nothing && s.bare() && s.has("since") && !s.has("why"): // "since when?"
 		f.Op = Since
 		s.claim("since", "when", "longer")
