@@ -103,7 +103,7 @@ func (h *house) enrolVirtually(rooms map[string]int64) *virtualPlatform {
 	reader := site.NewReader(db)
 	p.asker = assistant.New(assistant.Config{Sites: reader, Act: l, History: db, Settle: 2 * time.Second, Now: time.Now, Log: log})
 	runFor(t, p.asker.Run)
-	p.voice = voice.NewRoom(voice.Config{Devices: db, Send: l, Site: reader, Shown: board.Shown, Log: log})
+	p.voice = voice.NewRoom(voice.Config{Devices: db, Send: l, Site: reader, Shown: board.Shown, Answered: board.Answered, Log: log})
 	free := func(echo.Context, platform.Bucket) error { return nil }
 	room := panel.New(panel.Config{
 		Store: db, Link: l, Send: l, Board: board, Charge: free, Ending: make(chan struct{}), Zones: reader.Zones, Log: log,

@@ -14,6 +14,7 @@ type Board struct {
 	mu      sync.Mutex
 	shown   map[spot]map[string]string
 	spots   map[string]int     // of each controller in shown
+	at      map[spot]time.Time // when a command there was answered last
 	changed chan struct{}      // closed when anything changes, and replaced
 	fresh   map[spot]bool      // changed since the writer looked; true: all of it is to be written again
 	told    map[spot][2]saying // what panels say besides
@@ -33,7 +34,7 @@ const saidFor = time.Minute
 
 // NewBoard makes an empty board.
 func NewBoard() *Board {
-	return &Board{shown: map[spot]map[string]string{}, spots: map[string]int{}, changed: make(chan struct{}), fresh: map[spot]bool{}, told: map[spot][2]saying{}}
+	return &Board{shown: map[spot]map[string]string{}, spots: map[string]int{}, at: map[spot]time.Time{}, changed: make(chan struct{}), fresh: map[spot]bool{}, told: map[spot][2]saying{}}
 }
 
 // Bounds of what controllers may make the board remember: one alone cannot take the places of the others.
@@ -63,12 +64,31 @@ func (b *Board) Take(controller string, payload []byte) error {
 // Shown notes what a controller said, in answer to a command, that a device's panel should show now.
 func (b *Board) Shown(controller, device string, widgets map[string]string) {
 	b.set(controller, device, widgets)
+	b.answered(controller, device, widgets)
+}
+
+// answered notes that a command at a device was answered with what its panel should show.
+func (b *Board) answered(controller, device string, widgets map[string]string) {
+	at := spot{controller, device}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, known := b.shown[at]; known && widgets != nil { // within the bounds of what is shown
+		b.at[at] = time.Now()
+	}
+}
+
+// Answered is what a device's panel should show, and when a command there was answered last; zero: never.
+func (b *Board) Answered(controller, device string) (widgets map[string]string, at time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.shown[spot{controller, device}], b.at[spot{controller, device}]
 }
 
 // Late notes what became of an action at a device whose answer came when nobody waited for it any more: the panel says it for a
 // minute, or until somebody taps what it is about.
 func (b *Board) Late(controller string, a wire.WidgetAction, ack wire.Ack) {
 	b.set(controller, a.DeviceID, ack.Widgets)
+	b.answered(controller, a.DeviceID, ack.Widgets)
 	if mistaken(ack) {
 		b.again(controller, a.DeviceID)
 	}

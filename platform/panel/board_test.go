@@ -30,6 +30,34 @@ func TestOneControllerCannotFillTheBoard(t *testing.T) {
 	}
 }
 
+// An answer to a command is told apart from what a controller reports of itself.
+func TestTheBoardKnowsWhenACommandWasAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := NewBoard()
+		on := map[string]string{"light_power": "on"}
+		b.set("house", "lobby", on)
+		if _, at := b.Answered("house", "lobby"); !at.IsZero() {
+			t.Errorf("answered at %v, before anything was asked", at)
+		}
+		time.Sleep(time.Minute)
+		b.Shown("house", "lobby", on)
+		first := time.Now()
+		time.Sleep(time.Minute)
+		b.set("house", "lobby", map[string]string{"light_power": "off"})
+		if widgets, at := b.Answered("house", "lobby"); !at.Equal(first) || widgets["light_power"] != "off" {
+			t.Errorf("shows %v, answered at %v", widgets, at)
+		}
+		b.Late("house", wire.WidgetAction{DeviceID: "lobby"}, wire.Ack{Status: wire.Applied, Widgets: on})
+		if _, at := b.Answered("house", "lobby"); !at.Equal(time.Now()) {
+			t.Errorf("a late answer counts from %v", at)
+		}
+		b.Shown("house", "stranger", nil)
+		if _, at := b.Answered("house", "stranger"); !at.IsZero() {
+			t.Errorf("nothing was shown, and it counts from %v", at)
+		}
+	})
+}
+
 // How something ended of which all that could be told was that it is sent stands on the panel for a minute, or until something else
 // is done there, in words for whoever stands before it.
 func TestThePanelSaysHowSomethingEnded(t *testing.T) {

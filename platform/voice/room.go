@@ -56,6 +56,8 @@ type Config struct {
 	Site platform.SiteReader
 	// Shown is told what the panel of a device should show after a command; nil: nobody wants to know.
 	Shown func(controller, device string, widgets map[string]string)
+	// Answered is what the panel of a device should show, and when a tap or a sentence there was answered last; nil: nobody knows.
+	Answered func(controller, device string) (widgets map[string]string, at time.Time)
 	// Charge counts a request in a bucket, or refuses it.
 	Charge func(echo.Context, platform.Bucket) error
 	// Stranger is the bucket of a request without the secret.

@@ -30,6 +30,8 @@ type building struct {
 	slow   bool // nobody answers while the sentence is waited for
 	opens  func(device string) error
 	counts map[string]int
+
+	answered func() (map[string]string, time.Time) // what the panel shows, and since which answer
 }
 
 func (b *building) RoomDevice(_ context.Context, id string) (platform.RoomDevice, error) {
@@ -86,6 +88,9 @@ func (b *building) open(t *testing.T, dev bool) func(headers map[string]string, 
 		Token: secret, Dev: dev, Devices: b, Send: b, Site: b, Log: slog.New(slog.DiscardHandler),
 		Charge:   func(_ echo.Context, k platform.Bucket) error { b.counts[k.ID]++; return nil },
 		Stranger: func(*http.Request) platform.Bucket { return platform.Bucket{ID: "stranger"} },
+	}
+	if b.answered != nil {
+		cfg.Answered = func(string, string) (map[string]string, time.Time) { return b.answered() }
 	}
 	if b.opens != nil {
 		cfg.Open = func(_ context.Context, device string) error { return b.opens(device) }

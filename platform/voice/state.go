@@ -12,11 +12,12 @@ import (
 	"svc.internal/controller/platform/understand"
 )
 
-// goal is what the lights of a room were told last, until they report.
+// goal is what lights were told, until they report.
 type goal struct {
 	level *int // percent; nil: not known
 	on    bool
 	at    time.Time // when that was answered, or no longer waited for
+	panel bool      // it is what the panel shows, which may be from before a restart
 }
 
 // goalLife is how long a goal counts of which nothing is reported.
@@ -34,9 +35,8 @@ func (g *goals) set(device string, did gesture, ack wire.Ack, now time.Time) {
 		return
 	}
 	one := goal{level: did.percent, on: did.value == "on" || did.percent != nil && *did.percent > 0, at: now}
-	if n, err := strconv.Atoi(ack.Widgets[wire.LightBrightness]); err == nil && did.percent == nil && n >= 0 && n <= 255 {
-		percent := wire.PercentOf(n)
-		one.level = &percent
+	if did.percent == nil {
+		one.level = brightness(ack.Widgets)
 	}
 	if did.value == "off" {
 		one.level = new(int)
@@ -51,18 +51,33 @@ func (g *goals) set(device string, did gesture, ack wire.Ack, now time.Time) {
 	g.of[device] = one
 }
 
+// brightness is what a panel shows of it, in percent; nil: nothing.
+func brightness(widgets map[string]string) *int {
+	n, err := strconv.Atoi(widgets[wire.LightBrightness])
+	if err != nil || n < 0 || n > 255 {
+		return nil
+	}
+	percent := wire.PercentOf(n)
+	return &percent
+}
+
 func (g *goals) forget(device string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.of, device)
 }
 
-// latest is the goal of a room that counts still.
-func (g *goals) latest(device string, now time.Time) (goal, bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	one, ok := g.of[device]
-	return one, ok && now.Sub(one.at) <= goalLife
+// goal is what the lights of a room were told last, by voice or on the panel, if that counts still.
+func (r *Room) goal(d platform.RoomDevice, now time.Time) (goal, bool) {
+	r.goals.mu.Lock()
+	one := r.goals.of[d.ID]
+	r.goals.mu.Unlock()
+	if r.cfg.Answered != nil {
+		if widgets, at := r.cfg.Answered(d.Controller, d.ID); at.After(one.at) {
+			one = goal{level: brightness(widgets), on: widgets[wire.LightPower] == "on", at: at, panel: true}
+		}
+	}
+	return one, now.Sub(one.at) <= goalLife
 }
 
 // lights tells how bright the lights of a room will be after the gestures before, nil if that is not known, and whether any
@@ -83,11 +98,11 @@ func (r *Room) lights(ctx context.Context, d platform.RoomDevice, earlier []gest
 // lit tells how bright the lights of a room are on average, nil if that is not known, and whether any is on. A level from before a
 // restart is not known, and one that was reported before the room was told something newer is not believed.
 func (r *Room) lit(ctx context.Context, d platform.RoomDevice) (level *int, on bool) {
-	told, newer := r.goals.latest(d.ID, time.Now())
+	told, newer := r.goal(d, time.Now())
 	sum, n := 0.0, 0
 	for _, v := range r.inRoom(ctx, d, platform.KindLight) {
 		switch {
-		case newer && v.ReportedAt.Before(told.at):
+		case newer && v.ReportedAt.Before(told.at) && !(told.panel && !reads(v, v.Level)):
 			return told.level, told.on
 		case reads(v, v.Level):
 			sum += v.Level.Value

@@ -80,6 +80,21 @@ func TestAStepCountsFromTheNewestIntent(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a tap", func(t *testing.T) {
+		before := light(70)
+		before.ReportedAt = time.Now().Add(-time.Second)
+		b := &building{lights: []platform.Device{before}, ack: wire.Ack{Status: wire.Applied}}
+		b.answered = func() (map[string]string, time.Time) {
+			return map[string]string{wire.LightBrightness: "51", wire.LightPower: "on"}, time.Now()
+		}
+		if out := b.say(t, "brighter"); out.Speak != "Lights at 40 percent." {
+			t.Errorf("says %q", out.Speak)
+		}
+		b.lights[0] = restored(b.lights[0])
+		if out := b.say(t, "brighter"); out.Speak != darkness {
+			t.Errorf("a level from before a restart: says %q", out.Speak)
+		}
+	})
 	t.Run("until it reports", func(t *testing.T) {
 		b := &building{lights: []platform.Device{light(70)}, ack: wire.Ack{Status: wire.Applied}}
 		say := b.open(t, false)
