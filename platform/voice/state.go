@@ -162,12 +162,14 @@ func (r *Room) lightsAre(ctx context.Context, d platform.RoomDevice, f understan
 	if known == 0 {
 		return in(f.Lang, "I do not know how the lights are now.")
 	}
-	text := in(f.Lang, "%d of %d lights are on.", on, known)
+	text, bright := "", int(sum/float64(max(on, 1))+0.5) // of those that are on: one of six at 90 percent is not 15
 	switch on {
 	case 0:
 		text = in(f.Lang, "the lights are off.")
 	case known:
-		text = in(f.Lang, "the lights are on, at %d percent.", int(sum/float64(known)+0.5))
+		text = in(f.Lang, "the lights are on, at %d percent.", bright)
+	default:
+		text = in(f.Lang, "%d of %d lights are on, at %d percent.", on, known, bright)
 	}
 	yes := on > 0
 	switch {

@@ -25,8 +25,8 @@ func TestAQuestionAboutTheRoomIsAnswered(t *testing.T) {
 	}{
 		{"are the lights on?", []platform.Device{light(30), light(50)}, "Yes: the lights are on, at 40 percent."},
 		{"are the lights on?", []platform.Device{light(0), other}, "No: the lights are off."},
-		{"are the lights on?", []platform.Device{light(0), light(50), light(50)}, "Yes: 2 of 3 lights are on."},
-		{"are all the lights on?", []platform.Device{light(0), light(50)}, "No: 1 of 2 lights are on."},
+		{"are the lights on?", []platform.Device{light(0), light(40), light(50)}, "Yes: 2 of 3 lights are on, at 45 percent."},
+		{"are all the lights on?", []platform.Device{light(0), light(50)}, "No: 1 of 2 lights are on, at 50 percent."},
 		{"are the lights off?", []platform.Device{light(0)}, "Yes: the lights are off."},
 		{"how bright are the lights?", []platform.Device{light(40), away(light(80))}, "The lights are on, at 40 percent. 1 did not report."},
 		{"are the lights on?", []platform.Device{restored(light(50))}, "I do not know how the lights are now."},

@@ -174,7 +174,7 @@ var german = map[string]string{
 	"No: ":                                                "Nein: ",
 	"the lights are off.":                                 "das Licht ist aus.",
 	"the lights are on, at %d percent.":                   "das Licht ist an, mit %d Prozent.",
-	"%d of %d lights are on.":                             "%d von %d Leuchten sind an.",
+	"%d of %d lights are on, at %d percent.":              "%d von %d Leuchten sind an, mit %d Prozent.",
 	"the shades are closed.":                              "die Rollos sind zu.",
 	"the shades are open.":                                "die Rollos sind offen.",
 	"the shades are %d percent open.":                     "die Rollos sind zu %d Prozent offen.",
