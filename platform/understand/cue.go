@@ -236,6 +236,9 @@ func (s *sentence) settleCues(in []cue) []cue {
 			continue
 		case i == 0 && slices.Contains([]string{"somebody", "someone", "anybody", "anyone"}, w) && next.is(verbs...) && s.t[next.at].text == s.t[next.at].stem && !strings.HasSuffix(s.t[next.at].stem, "ed"): // "somebody turn the lights on"
 			continue
+		case s.f.Lang == English && c.n == 1 && c.is(verbs...) && !c.is("light", "shade") && s.t[c.at].text == w+"s", // "this turns on the lights"
+			s.f.Lang == German && i > 0 && in[i-1].is("light", "shade") && c.is("set") && strings.HasSuffix(w, "en") && next.is("up", "down", "on", "off", "open", "close"): // "die Rollos fahren hoch"
+			c.tags = nil
 		case w == "them" && next.is("light", "shade"), w == "jemand" && i > 0 && s.has0("kann", "koennte", "wuerde", "mag"):
 			continue
 		case w == "window" && next.is("shade"):
