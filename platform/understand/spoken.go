@@ -22,10 +22,10 @@ func repeated(t []token) []token {
 // greetingless drops a greeting, which holds a time of day: "good evening, lights on".
 func greetingless(t []token) []token {
 	n := 0
-	for n < len(t) && n < 4 && slices.Contains([]string{"good", "guten", "schoenen", "hello", "hi", "hey", "hallo"}, t[n].stem) {
+	for n < len(t) && n < 4 && slices.Contains([]string{"good", "guten", "gute", "schoenen", "hello", "hi", "hey", "hallo"}, t[n].stem) {
 		n++
 	}
-	day := n < len(t) && slices.Contains([]string{"morning", "afternoon", "evening", "day", "morgen", "tomorrow", "tag", "abend"}, t[n].stem)
+	day := n < len(t) && slices.Contains([]string{"morning", "afternoon", "evening", "day", "morgen", "tomorrow", "tag", "abend", "night", "nacht"}, t[n].stem)
 	if day && n+1 < len(t) && (n > 0 || t[n+1].apart) {
 		return t[n+1:]
 	}
@@ -132,7 +132,7 @@ func (s *sentence) leftAlone(all []cue) []cue {
 		switch {
 		case !ok:
 			continue
-		case len(places) == 0 && state == "untouched": // "and leave the blinds as they are"
+		case len(places) == 0 && (state == "untouched" || !sameKind(all[:from], all[from:end]) && state != ""): // "and leave the blinds open"
 		case len(places) > 0 && (state == "untouched" || slices.ContainsFunc(all[:from], func(o cue) bool {
 			return o.is(against) || against == "close" && o.is("down", "lower") || against == "open" && o.is("up", "raise")
 		})):
@@ -143,6 +143,14 @@ func (s *sentence) leftAlone(all []cue) []cue {
 		all = slices.Concat(all[:from], places, all[end:])
 	}
 	return all
+}
+
+// sameKind reports whether two parts of a sentence are about the same kind of things.
+func sameKind(a, b []cue) bool {
+	about := func(part []cue, tag string) bool {
+		return slices.ContainsFunc(part, func(c cue) bool { return c.is(tag) || tag == "light" && c.is("level", "everything") })
+	}
+	return about(a, "light") && about(b, "light") || about(a, "shade") && about(b, "shade")
 }
 
 // left are the places that a part of a sentence wants left as they are, and how; false if it wants something else.
