@@ -106,7 +106,10 @@ func (s *sentence) cues() []cue {
 			if !slices.ContainsFunc(e.tags, wanted) {
 				continue
 			}
-			if took = phraseAt(s.t, i, e.words); took > 0 {
+			if took = phraseAt(s.t, i, e.words); took > 1 && !e.spans() && slices.ContainsFunc(s.t[i+1:i+took], func(w token) bool { return w.apart }) { // "the lights, the …" is not "light the"
+				took = 0
+			}
+			if took > 0 {
 				c := cue{at: i, n: took, apart: w.apart}
 				for _, tg := range e.tags {
 					if wanted(tg) {
@@ -135,6 +138,11 @@ func (s *sentence) cues() []cue {
 		i += took
 	}
 	return s.settleCues(s.takenBack(out))
+}
+
+// spans reports whether a phrase may have a comma in it: "it would be nice, if".
+func (e entry) spans() bool {
+	return slices.ContainsFunc(e.tags, func(t string) bool { return t == "!filler" || t == "!correct" || t == "!sure" })
 }
 
 // wished are those of whom, and words by which, something is wished.
