@@ -42,13 +42,13 @@ func (s *sentence) questioned() bool {
 		return !polite || slices.Contains([]string{"tell", "check", "explain", "mir", "control", "hear", "understand", "help", "report"}, s.wordAt(i+2))
 	case "what", "which", "who", "whose", "how", "why", "when", "where", "is", "are", "was", "were", "do", "does", "did", "has", "had", "any", "welche", "welcher", "welches", "welchen", "wie", "wo", "wer", "warum", "wieso", "wann", "ist", "sind", "war",
 		"should", "shall", "list", "tell", "compare", "report", "count", "name", "explain", "describe", "summarize", "summarise", "find", "check", "anything", "gibt", "hat", "brennt", "seit", "lassen", "laesst":
-		if w == "ist" && next == "es" && s.wordAt(i+2) == "moeglich" || (w == "any" || s.wordAt(i+2) == "any") && s.has0("chance") || w == "do" && (next == "you" || next == "we") && slices.Contains([]string{"mind", "think", "suppose"}, s.wordAt(i+2)) && s.has0("mind", "could", "can") || w == "is" && next == "it" && s.wordAt(i+2) == "possible" || w == "do" && next == "me" {
+		if w == "ist" && next == "es" && s.wordAt(i+2) == "moeglich" || (w == "any" || s.wordAt(i+2) == "any") && s.has0("chance") || w == "do" && (next == "you" || next == "we") && slices.Contains([]string{"mind", "think", "suppose"}, s.wordAt(i+2)) && s.has0("mind", "could", "can") || w == "is" && next == "it" && s.wordAt(i+2) == "possible" || w == "do" && (next == "me" || next == "us") {
 			return false
 		}
 		if w == "lassen" && !s.has0("sich") { // "lassen Sie die Rollos runter"
 			return false
 		}
-		if (w == "when" || w == "do") && (next == "you" && s.wordAt(i+2) == "can" || next == "not" || next == "me" || next == "everyone") {
+		if (w == "when" || w == "do") && (next == "you" && s.wordAt(i+2) == "can" || next == "not" || next == "me" || next == "us" || next == "everyone") {
 			return false
 		}
 		return w != "when" || s.asks || slices.Contains([]string{"was", "were", "did", "will", "do", "does", "has", "have"}, next) && !slices.Contains([]string{"you", "we", "i"}, s.wordAt(i+2))

@@ -255,7 +255,9 @@ func (s *sentence) settleCues(in []cue) []cue {
 			c.tags = []string{"all"}
 		case len(c.tags) == 0 && next.amount != nil && slices.Contains([]string{"about", "around", "roughly", "approximately", "etwa", "ungefaehr", "rund", "circa", "ca", "zirka"}, w):
 			continue
-		case w == "power" && i > 0 && in[i-1].amount != nil: // "half power"
+		case w == "hoehe" && i > 0 && in[i-1].amount != nil: // "auf halbe Höhe"
+			continue
+		case (w == "power" || w == "leistung") && i > 0 && in[i-1].amount != nil: // "half power"
 			c.tags = []string{"level"}
 		case w == "back" && next.is("light", "shade"):
 			c.tags = nil

@@ -182,6 +182,11 @@ func (s *sentence) parts(parts [][]cue) ([]Do, bool) {
 		if !ok && p[0].apart && len(things) > 0 { // "lights on, off"
 			d, ok = s.act(append(slices.Clone(things), p...), before)
 		}
+		if _, named := thingOnly(p); !ok && named && i+1 < len(parts) { // "the blinds, all the way down"
+			if d, ok = s.act(slices.Concat(p, parts[i+1]), before); ok {
+				i++
+			}
+		}
 		if !ok {
 			return nil, false
 		}

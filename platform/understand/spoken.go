@@ -26,8 +26,15 @@ func greetingless(t []token) []token {
 		n++
 	}
 	day := n < len(t) && slices.Contains([]string{"morning", "afternoon", "evening", "day", "morgen", "tomorrow", "tag", "abend", "night", "nacht"}, t[n].stem)
-	if day && n+1 < len(t) && (n > 0 || t[n+1].apart) {
-		return t[n+1:]
+	if !day {
+		return t
+	}
+	greets := n > 0
+	for n++; n < len(t) && !t[n].apart && slices.Contains([]string{"all", "everyone", "everybody", "zusammen", "miteinander", "alle"}, t[n].stem); n++ {
+		greets = true
+	}
+	if n < len(t) && (greets || t[n].apart) {
+		return t[n:]
 	}
 	return t
 }
