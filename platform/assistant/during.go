@@ -77,7 +77,7 @@ func (a *asked) during(t facts.Things, kind string) (answer, bool, error) {
 	}
 	list := ""
 	if len(named) > 0 {
-		list = upper(strings.Join(first(named, 20), "; ")) + "."
+		list = a.lines(named, 20)
 	}
 	doubt := ""
 	if len(unknown) > 0 {

@@ -210,6 +210,7 @@ func (e *Assistant) endOf(ctx context.Context, owner string, o *Ordered, now tim
 
 // ended words how an order ended.
 func (o *Ordered) ended(text string, lost bool, now time.Time) string {
+	now = now.In(o.At.Location()) // that of the building
 	if lost {
 		return in(o.Lang, "Of what you told me at %s I have not seen the end: %s", moment(o.At, now), text)
 	}

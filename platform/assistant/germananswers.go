@@ -322,6 +322,7 @@ var germanAnswers = map[string]string{
 	"%s %.2f W per m²":  "%s %.2f W je m²",
 	"%s %s per m²":      "%s %s je m²",
 	"Not measured as a whole, or without an area: %s.": "Nicht im Ganzen gemessen oder ohne Fläche: %s.",
+	"And %d more.": "Und %d weitere.",
 	"What a meter's counter stands at is not reported to the platform; I know what it measures now, and the energy of a time that you name.": "Den Stand eines Zählers meldet der Controller nicht; ich weiß, was er jetzt misst, und die Energie einer Zeit, die Sie nennen.",
 	"Perhaps you mean %s.": "Vielleicht ist gemeint: %s.",
 	"Ask for the zones or the floors to hear what there is.": "Fragen Sie nach den Zonen oder Etagen, um zu hören, was es gibt.",

@@ -57,7 +57,7 @@ func (e *Assistant) preview(w *work, a *asked) (answer, error) {
 	case !a.site.Controller.Online:
 		return answer{text: a.f("I did nothing: the controller of %s is offline, so nothing would arrive in time.", quoted(a.site.Name()))}, nil
 	}
-	p := &Pending{Controller: a.site.Controller.ID, Lang: a.q.Lang, At: w.now}
+	p := &Pending{Controller: a.site.Controller.ID, Lang: a.q.Lang, At: w.now.In(a.site.Now.Location())}
 	var lines []string
 	for _, d := range a.q.Do { // all of them or none
 		steps, line, why := a.steps(d)
@@ -275,7 +275,7 @@ func (e *Assistant) carryOut(ctx context.Context, w *work, p Pending) (answer, e
 		})
 	}
 	wg.Wait()
-	o := &Ordered{ID: uuid.NewString(), Controller: p.Controller, Lang: p.Lang, At: w.now, Results: results}
+	o := &Ordered{ID: uuid.NewString(), Controller: p.Controller, Lang: p.Lang, At: w.now.In(p.At.Location()), Results: results}
 	o.judge(nil)
 	if e.Settle > 0 {
 		e.settleOrder(ctx, o, time.Since(began))

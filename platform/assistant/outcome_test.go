@@ -2,6 +2,7 @@ package assistant
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"slices"
 	"strings"
@@ -142,4 +143,23 @@ func (r *reporting) Devices(ctx context.Context, controller string) ([]platform.
 		}
 	}
 	return all, err
+}
+
+// When something was ordered is told in the time of the building, wherever the platform runs, and after a restart.
+func TestWhenItWasOrderedIsTheBuildingsTime(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := json.Marshal(Ordered{At: time.Date(2026, 11, 18, 13, 32, 0, 0, time.UTC).In(berlin)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var o Ordered
+	if err := json.Unmarshal(kept, &o); err != nil {
+		t.Fatal(err)
+	}
+	if got := o.ended("Done.", false, time.Date(2026, 11, 18, 13, 33, 0, 0, time.UTC)); got != "Of what you told me at 14:32: Done." {
+		t.Error(got)
+	}
 }

@@ -14,6 +14,8 @@ func (a *asked) power() (answer, error) {
 	switch {
 	case a.q.Is(understand.Future):
 		return answer{text: a.f("I do not know: that has not happened yet, and I make no forecasts.")}, nil
+	case a.q.Aspect == "counter" && a.q.Op != understand.Tell:
+		return answer{text: a.counterUnknown()}, nil
 	case a.q.Op == understand.Why:
 		return a.why(a.power)
 	case a.q.Op == understand.Usual:
@@ -41,6 +43,10 @@ func (a *asked) power() (answer, error) {
 	return a.powerNow(a.site.PowerOf(a.scope))
 }
 
+func (a *asked) counterUnknown() string {
+	return a.f("What a meter's counter stands at is not reported to the platform; I know what it measures now, and the energy of a time that you name.")
+}
+
 // powerNow words what is drawn now.
 func (a *asked) powerNow(p facts.Power) (answer, error) {
 	if len(p.Parts) == 0 {
@@ -49,7 +55,7 @@ func (a *asked) powerNow(p facts.Power) (answer, error) {
 	if a.q.Aspect == "counter" {
 		a.q.Aspect = ""
 		said, err := a.powerNow(p)
-		said.text = sentences(a.f("What a meter's counter stands at is not reported to the platform; I know what it measures now, and the energy of a time that you name."), said.text)
+		said.text = sentences(a.counterUnknown(), said.text)
 		return said, err
 	}
 	var known, unknown []string

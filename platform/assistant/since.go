@@ -52,7 +52,7 @@ func (a *asked) since(t facts.Things, kind string) (answer, error) {
 		}
 	}
 	lines := a.holdLines(holds)
-	head := upper(strings.Join(first(lines, 20), "; ")) + "."
+	head := a.lines(lines, 20)
 	if len(lines) == 0 { // or it would be among those that never were so
 		head = a.f("As far as is known, none of the %s%s was %s.", a.count(len(t.All), kind), a.in(), a.f(words[0]))
 	}
@@ -119,7 +119,7 @@ func (a *asked) online(things []facts.Thing) (string, error) {
 		}
 		all = append(all, holds...)
 	}
-	return upper(strings.Join(first(a.holdLines(all), 20), "; ")) + ".", nil
+	return a.lines(a.holdLines(all), 20), nil
 }
 
 // holdWords tell since when, or from when to when.

@@ -28,6 +28,9 @@ func TestWhatStrangersAsked(t *testing.T) {
 		{"Which meter shows the least?", []string{"Power now: Meter Alps " + kw(alps)}, "5 meters"},
 		{"welcher Zähler zeigt am meisten", []string{"Meter open offices " + strings.Replace(kw(offices), ".", ",", 1)}, "5 Messstellen"},
 		{"which floor has the most meters", []string{"cannot answer it with “by floor”"}, "5 meters"},
+		{"which meter reads the highest energy counter", []string{"counter stands at is not reported"}, "kW"},
+		// what does not is no future
+		{"why won't Lobby 1 respond", []string{"Lobby 1"}, "forecast"},
 		// nobody measures what is wasted
 		{"how much of our light is wasted in the corridor", []string{"do not understand “wasted”"}, "proposal"},
 		{"how much energy do we waste at night", []string{"do not understand “waste”"}, "kWh"},

@@ -56,7 +56,7 @@ func (e *Assistant) Order(ctx context.Context, in platform.OrderWish) (platform.
 		return platform.Found{}, platform.Invalid("%s", said.text)
 	}
 	if w.conv.Sent == nil { // it is over
-		w.conv.Sent = &Ordered{Controller: pending.Controller, Lang: pending.Lang, At: w.now, EndedAt: e.Now(), Results: results}
+		w.conv.Sent = &Ordered{Controller: pending.Controller, Lang: pending.Lang, At: w.now.In(pending.At.Location()), EndedAt: e.Now(), Results: results}
 	}
 	e.following.keepIn(w.conv.Sent.ID, typedOrder+in.ID)
 	return sent(in.ID, *w.conv.Sent), e.keep(context.WithoutCancel(ctx), in.Owner, typedOrder+in.ID, w.conv)

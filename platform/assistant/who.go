@@ -35,7 +35,7 @@ func (a *asked) who(t facts.Things, kind string) (answer, error) {
 		return answer{a.f("I do not know: the controller reports its ledger only since %s.", momentIn(a.q.Lang, c.Since, a.site.Now)), c}, nil
 	}
 	lines := a.commandLines(c)
-	head := upper(strings.Join(first(lines, 10), "; ")) + "."
+	head := a.lines(lines, 10)
 	if len(lines) == 0 && ofNow {
 		head = a.f("I do not know.")
 	} else if len(lines) == 0 {
@@ -84,7 +84,7 @@ func (a *asked) commandedSo(t facts.Things, kind string, holds []facts.Hold) (st
 	}
 	c, err := a.site.LastCommands(a.ctx, t.All, kind, a.site.Now.Add(-platform.HistoryKept), a.site.Now.Add(time.Minute), a.wantedCommand())
 	if lines := a.commandLines(c); err == nil && len(lines) > 0 {
-		return sentences(a.f("As far as commands tell:"), upper(strings.Join(first(lines, 10), "; "))+"."), nil
+		return sentences(a.f("As far as commands tell:"), a.lines(lines, 10)), nil
 	}
 	return "", err
 }
@@ -190,8 +190,15 @@ func isSo(s understand.State, value float64) bool {
 	return true
 }
 
-// first are the first of a list.
-func first(list []string, most int) []string { return list[:min(len(list), most)] }
+// lines are the first of a list as a sentence, and how many more there are.
+func (a *asked) lines(list []string, most int) string {
+	n := min(len(list), most)
+	text := upper(strings.Join(list[:n], "; ")) + "."
+	if more := len(list) - n; more > 0 {
+		text = sentences(text, a.f("And %d more.", more))
+	}
+	return text
+}
 
 // wantedCommand keeps the commands that brought what is asked about: "who switched it off" is not who switched it on.
 func (a *asked) wantedCommand() func(platform.Command) bool {

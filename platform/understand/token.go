@@ -31,7 +31,7 @@ var contractions = strings.NewReplacer(
 	"what's", "what is", "where's", "where is", "how's", "how is", "who's", "who is", "here's", "here is",
 	"which're", "which are", "there's", "there is", "it's", "it is", "that's", "that is", "let's", "let us",
 	"isn't", "is not", "aren't", "are not", "wasn't", "was not", "weren't", "were not", "don't", "do not",
-	"doesn't", "does not", "didn't", "did not", "can't", "can not", "cannot", "can not", "won't", "will not",
+	"doesn't", "does not", "didn't", "did not", "can't", "can not", "cannot", "can not", "won't", "do not",
 	"haven't", "have not", "hasn't", "has not", "i'm", "i am", "we're", "we are", "you're", "you are", "they're", "they are", "it'd", "it would", "that'd", "that would", "you'd", "you would", "i'll", "i will", "we'll", "we will", "you'll", "you will", "it'll", "it will", "we've", "we have", "i'd", "i would", "i've", "i have", "we'd", "we would", "what've", "what have",
 	"shouldn't", "should not", "mustn't", "must not", "wouldn't", "would not", "couldn't", "could not",
 	"o'clock", "oclock", "wi-fi", "wifi", "co₂", "co2", "co 2", "co2", "per cent", "percent", "air-conditioning", "air conditioning",

@@ -48,3 +48,17 @@ func TestTimes(t *testing.T) {
 		}
 	}
 }
+
+// Who is up before six and speaks of this morning means today's.
+func TestTheMorningOfWhoIsUpEarly(t *testing.T) {
+	early := time.Date(2026, 11, 18, 4, 23, 0, 0, berlin)
+	for _, text := range []string{"energy this morning", "Verbrauch heute Morgen", "Verbrauch heute früh"} {
+		f := Read(text, Names{}, early)
+		if f.When == nil || f.Unclear != nil || !f.When.From.Equal(time.Date(2026, 11, 18, 0, 0, 0, 0, berlin)) || f.When.To.Before(early) {
+			t.Errorf("%q: %s", text, f)
+		}
+	}
+	if f := Read("energy in the morning", Names{}, early); f.When == nil || f.When.To.After(early) {
+		t.Errorf("the morning: %s", f)
+	}
+}

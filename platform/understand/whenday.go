@@ -124,7 +124,10 @@ func (c *clock) partOfDay(i int) (part, bool) {
 	if !ok {
 		return part{}, false
 	}
-	p := part{at: start, n: i + 1 - start, ofDay: true, fromMin: minutes[0], toMin: minutes[1]}
+	p := part{at: start, n: i + 1 - start, ofDay: true, fromMin: minutes[0], toMin: minutes[1], morning: c.word(i) == "morning"}
+	if p.morning && lead == "this" && !c.midnight(0).Add(time.Duration(p.fromMin)*time.Minute).Before(c.now) {
+		p.fromMin = 0
+	}
 	if lead == "last" || c.word(i) == "overnight" {
 		p = c.onDay(p, c.midnight(-1))
 		p.at, p.n, p.ofDay = start, i+1-start, false
