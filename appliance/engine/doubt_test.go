@@ -375,3 +375,42 @@ func TestAcknowledgementOfAnOfflineDeviceIsNoLife(t *testing.T) {
 		t.Errorf("the command: %v; online: %v", as, r.online[1])
 	}
 }
+
+// A serial server that falls behind answers older questions than the one that is out, which is read as damage. That it lives says
+// nothing of how much waits in it: nothing is written before a question has its own answer.
+func TestAnOlderAnswerEndsNoDoubt(t *testing.T) {
+	r := newRig(t, 2, 0)
+	throughGateway(r, 200*time.Millisecond)
+	r.begin()
+	behind := true
+	for i, th := range r.things {
+		asked := 0
+		th.answers = func(bool) (bool, time.Duration, error) {
+			switch asked++; {
+			case !behind:
+				return true, 0, nil
+			case i == 0 && asked == 1:
+				return true, r.timeout, appliance.ErrSilent
+			}
+			return false, 50 * time.Millisecond, fmt.Errorf("%w: the answer is to another question", appliance.ErrDamaged)
+		}
+	}
+	first := r.command(dim(50), r.things[0])
+	r.after(250*time.Millisecond, func() { r.command(dim(60), r.things[1]) })
+	r.run(2 * time.Second)
+	if n := r.writes(r.things[0]) + r.writes(r.things[1]); n > 1 {
+		t.Errorf("%d writes wait in a server that is behind, want the first", n)
+	}
+	if as, _ := r.outcome(first); as == Confirmed {
+		t.Error("confirmed by answers to others")
+	}
+	behind = false
+	r.run(30 * time.Second)
+	well := r.command(dim(70), r.things...)
+	r.run(2 * time.Second)
+	for _, e := range r.ended[well] {
+		if e.Outcome != Confirmed {
+			t.Errorf("when it has caught up: %v, %v", e.Outcome, e.Why)
+		}
+	}
+}

@@ -57,9 +57,10 @@ func (s *State) inVain(err error) {
 	}
 }
 
-// answered reports whether anybody has, whatever it was.
+// answered reports whether whoever was asked has, whatever it was. Damage is none: behind a serial server that has fallen behind
+// it is the answer to an older question, and more may wait in it.
 func answered(err error) bool {
-	for _, is := range []error{appliance.ErrGateway, appliance.ErrRefused, appliance.ErrBusy, appliance.ErrAccepted, appliance.ErrDamaged} {
+	for _, is := range []error{appliance.ErrGateway, appliance.ErrRefused, appliance.ErrBusy, appliance.ErrAccepted} {
 		if errors.Is(err, is) {
 			return true
 		}
