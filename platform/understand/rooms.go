@@ -108,7 +108,7 @@ var joiningLetters = []string{"", "n", "s", "en", "es"}
 // partNouns are the tags of nouns that are said in one word with a place.
 var partNouns = []string{"light", "shade", "meter", "floor", "zone", "energy", "power", "level", "fault", "cost", "device"}
 
-// part is the least that a part of a compound is long, in bytes.
+// leastPart is how long a part of a compound is at least, in bytes.
 const leastPart = 4
 
 // uncompound cuts "Turmkorridor" and "Bühnenlicht" into words, where the first is the name of a place and the other one as well, or a
