@@ -29,7 +29,7 @@ func isDay(s Span) bool {
 
 func (c *clock) onDay(p part, day time.Time) part {
 	y, m, d := day.Date()
-	if begin := time.Date(y, m, d, 0, p.fromMin, 0, 0, c.now.Location()); p.morning && day.Equal(c.midnight(0)) && c.now.Before(begin) {
+	if begin := time.Date(y, m, d, 0, p.fromMin, 0, 0, c.now.Location()); p.named == "morning" && day.Equal(c.midnight(0)) && c.now.Before(begin) {
 		p.fromMin = 0 // it is so early that the morning has hardly begun
 	}
 	p.span.From = time.Date(y, m, d, 0, p.fromMin, 0, 0, c.now.Location())

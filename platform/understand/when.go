@@ -19,8 +19,7 @@ type part struct {
 	at, n int // tokens
 	// ofDay is a time of day that still needs a date: "morning", "between 8 and 12".
 	ofDay bool
-	// morning is one of a day that is said with it: today's has begun at midnight for who is up before six.
-	morning bool
+	named string // the part of the day that it is: "morning"
 	// fromMin and toMin of such a time, in minutes since midnight; toMin over 1440 reaches into the next day.
 	fromMin, toMin int
 	future         bool

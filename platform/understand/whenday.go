@@ -124,8 +124,8 @@ func (c *clock) partOfDay(i int) (part, bool) {
 	if !ok {
 		return part{}, false
 	}
-	p := part{at: start, n: i + 1 - start, ofDay: true, fromMin: minutes[0], toMin: minutes[1], morning: c.word(i) == "morning"}
-	if p.morning && lead == "this" && !c.midnight(0).Add(time.Duration(p.fromMin)*time.Minute).Before(c.now) {
+	p := part{at: start, n: i + 1 - start, ofDay: true, fromMin: minutes[0], toMin: minutes[1], named: c.word(i)}
+	if p.named == "morning" && lead == "this" && !c.midnight(0).Add(time.Duration(p.fromMin)*time.Minute).Before(c.now) {
 		p.fromMin = 0
 	}
 	if lead == "last" || c.word(i) == "overnight" {
