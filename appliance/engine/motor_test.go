@@ -248,3 +248,15 @@ func TestAStopOutlivesItsBus(t *testing.T) {
 		t.Errorf("once it is back: %v, %v, and it is %v", as, why, blind.motion)
 	}
 }
+
+// What a device says of its relays is as old as the question: an answer that takes a second tells
+// nothing of what became of a frame meanwhile.
+func TestAReadingIsAsOldAsItsQuestion(t *testing.T) {
+	r := newRig(t, 0, 1).begin()
+	const slow = time.Second
+	r.things[0].answers = func(bool) (bool, time.Duration, error) { return true, slow, nil }
+	r.run(30 * time.Second)
+	if p := r.s.Shades()[5001].Pose; p.HeardAt.Sub(p.SeenAt) < slow {
+		t.Errorf("heard at %v, counts as seen at %v", p.HeardAt, p.SeenAt)
+	}
+}
