@@ -411,3 +411,30 @@ func TestTablesAreReadInTimeThatNobodyWants(t *testing.T) {
 		}
 	})
 }
+
+// Whoever asks why a cluster has no group of its own is told.
+func TestWhyAClusterHasNoGroupIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newTables(appliance.GroupsKept, 5)
+		c.strange, c.space.Closed = []string{"g9", "g8"}, true // one is left, and nobody else hears a broadcast
+		site := dimmers(5, []appliance.ID{1, 2, 3}, []appliance.ID{2, 3}, []appliance.ID{5}, []appliance.ID{1, 2, 3, 4, 5}, []appliance.ID{3, 2, 1})
+		ctl, stop := keep(t, c, site, newBook())
+		time.Sleep(time.Minute)
+		g, err := ctl.Groups("test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, cluster := range g.Clusters {
+			got = append(got, fmt.Sprintf("%d %s %t %s", cluster.Cluster, cluster.Group, cluster.Ready, cluster.Why))
+		}
+		want := []string{
+			"1 g7 true ", "2  false no group is left; larger clusters have them", "3  false one member on this bus",
+			"4  false all of the bus: one frame to everybody", "5 g7 true ",
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+		stop()
+	})
+}

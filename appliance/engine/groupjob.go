@@ -48,8 +48,7 @@ func (g *grouping) drop() {
 	}
 	g.bus.do(Hang{})
 	if d := g.work.job.device; d != nil && g.work.job.kind == Changing {
-		d.armed, d.table = false, tableUnknown // nobody knows how far it got
-		g.claims.unsaved = true
+		d.armed, d.table = false, tableUnknown // nobody knows how far it got; the book has said so since before it began
 	}
 	g.work.job = nil
 	g.dirty = true

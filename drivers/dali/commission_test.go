@@ -201,9 +201,14 @@ func TestCommissioningTellsWhenAddressesRunOut(t *testing.T) {
 		for n := 2; n < Shorts; n++ {
 			reserved = append(reserved, n)
 		}
-		out, err := Commission(context.Background(), r.driver("atx"), CommissionOptions{Reserved: reserved})
-		if err != nil || out.Unplaced != 1 || len(out.Assigned) != 2 {
-			t.Errorf("%+v, %v; want two assigned and one unplaced", out, err)
+		var left []uint32 // told to whoever watches
+		out, err := Commission(context.Background(), r.driver("atx"), CommissionOptions{Reserved: reserved, Progress: func(p Progress) {
+			if p.Stage == StageFull {
+				left = append(left, p.Random)
+			}
+		}})
+		if err != nil || out.Unplaced != 1 || len(out.Assigned) != 2 || len(left) != 1 {
+			t.Errorf("%+v, %v; told of %X; want two assigned and one unplaced", out, err, left)
 		}
 	})
 }

@@ -358,3 +358,17 @@ func TestScanSaysWhatItCannotFind(t *testing.T) {
 		})
 	}
 }
+
+// A device that needs time says how much, in tenths of a second (E1.20, ACK_TIMER).
+func TestWhenADeviceWillAnswerIsSaid(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		data []byte
+		says string
+	}{{[]byte{0x01, 0x2c}, "in 30s;"}, {[]byte{0, 5}, "in 500ms;"}, {nil, "answers later;"}} {
+		err := judge(rdmPacket{port: rdmAckTimer, data: tc.data})
+		if !errors.Is(err, appliance.ErrBusy) || !strings.Contains(err.Error(), tc.says) {
+			t.Errorf("% X: %v, want %s", tc.data, err, tc.says)
+		}
+	}
+}

@@ -160,9 +160,9 @@ func judge(a rdmPacket) error {
 	case rdmAckTimer:
 		wait := "later"
 		if len(a.data) == 2 {
-			wait = (time.Duration(binary.BigEndian.Uint16(a.data)) * 100 * time.Millisecond).String()
+			wait = "in " + (time.Duration(binary.BigEndian.Uint16(a.data)) * 100 * time.Millisecond).String()
 		}
-		return fmt.Errorf("%w: it answers in %s; ask again then", appliance.ErrBusy, wait)
+		return fmt.Errorf("%w: it answers %s; ask again then", appliance.ErrBusy, wait)
 	case rdmNack:
 		return fmt.Errorf("%w: %s", appliance.ErrRefused, nackReason(a.data))
 	case rdmAckOverflow:
