@@ -81,7 +81,7 @@ func TestASessionBelongsToItsOwner(t *testing.T) {
 
 func TestAConversationIsBounded(t *testing.T) {
 	h := sitetest.NewHistory()
-	e := New(Config{Sites: sitetest.New(), History: h, Now: func() time.Time { return sitetest.Now }})
+	e := New(Config{Sites: unchanged(), History: h, Now: func() time.Time { return sitetest.Now }})
 	for range MaxTurns + 5 {
 		ask(t, e, platform.Inquiry{Owner: "ann", Session: "long", Message: strings.Repeat("lights on in the lobby ", 170)})
 	}

@@ -7,14 +7,13 @@ import (
 	"testing"
 
 	"svc.internal/controller/platform"
-	"svc.internal/controller/platform/sitetest"
 )
 
 // What is said besides changes an answer, or stops it: no word of an operation, a place, a time, a state or a bound gets lost behind
 // another one. Every question is asked with every addition; the same answer as without it is a fault, but where an addition is true of
 // all that is told anyway.
 func TestNothingThatIsSaidBesidesGetsLost(t *testing.T) {
-	e := on(sitetest.New().Remember())
+	e := on(unchanged().Remember())
 	anyway := []string{"since when are the lights on per floor", "who switched the lights per floor", "why are the lights on per floor", "energy by floor per floor", "power by floor per floor",
 		"is consumption going up since Monday", "how many lights are there since Monday", "energy per square metre since Monday", "wer hat das Licht geschaltet je Etage", "welche Lichter gibt es seit Montag"}
 	age := regexp.MustCompile(`\d+ s|\d+ min`)

@@ -19,7 +19,7 @@ var outside = []string{"fire alarm", "smoke detector", "lift", "elevator", "park
 var figure = regexp.MustCompile(`[0-9]|\bby |\bdurch |\bYes\b|\bNo:|\bis (on|off|open|closed|online)\b|\bare (on|off|open|closed|online|reported)\b|No fault|order`)
 
 func TestWhatTheBuildingDoesNotHaveGetsNoFigureAndNoState(t *testing.T) {
-	e := on(sitetest.New().Remember())
+	e := on(unchanged().Remember())
 	asked := 0
 	for _, noun := range outside {
 		many := noun + "s"
@@ -45,7 +45,7 @@ func TestWhatTheBuildingDoesNotHaveGetsNoFigureAndNoState(t *testing.T) {
 
 // The same in German, whose compound nouns hold words that are known: "Rauchmelder", "Wasserzähler".
 func TestWhatTheBuildingDoesNotHaveGetsNoFigureInGerman(t *testing.T) {
-	e := on(sitetest.New().Remember())
+	e := on(unchanged().Remember())
 	for _, noun := range []string{"Aufzug", "Rauchmelder", "Brandmelder", "Parkplatz", "Haustür", "Fenster", "Kamera", "Drucker", "Kaffeemaschine", "Wasserzähler", "Gaszähler", "Ladesäule", "Boiler", "Springbrunnen",
 		"Garagentor", "Serverraum", "Rolltreppe", "Alarmanlage", "Sprinkleranlage", "Spülmaschine", "Solaranlage", "Schwimmbad", "Tiefgarage", "Küche", "Gegensprechanlage", "Kühlschrank", "Schranke", "Wäschetrockner", "Batteriespeicher", "Feuerlöscher"} {
 		for _, form := range []string{"ist %s an", "wie viele %s gibt es", "funktioniert %s", "welche %s sind offen", "wie viel Strom hat %s gestern verbraucht", "ist %s kaputt", "ist %s in der Lobby offline", "wer hat %s eingeschaltet",
@@ -60,7 +60,7 @@ func TestWhatTheBuildingDoesNotHaveGetsNoFigureInGerman(t *testing.T) {
 
 // Every row of what made answers wrong: a word that means something was left over, and nobody minded.
 func TestNoWordThatMeansSomethingIsLeftOver(t *testing.T) {
-	e := on(sitetest.New())
+	e := on(unchanged())
 	for _, c := range []struct {
 		asked string
 		want  []string
@@ -141,7 +141,7 @@ func TestNoWordThatMeansSomethingIsLeftOverInGerman(t *testing.T) {
 
 // What an answer does not take into account is named, and there is no figure without it.
 func TestWhatAnAnswerWouldDropIsRefused(t *testing.T) {
-	e := on(sitetest.New())
+	e := on(unchanged())
 	for asked, want := range map[string]string{
 		"compare the ground floor without the lobby with the annex for Monday": "cannot answer it with something left out",
 		"was Alps brighter than the lobby yesterday":                           "history is not kept",
@@ -195,7 +195,7 @@ func TestWhatIsMissingIsToldAsMissing(t *testing.T) {
 
 // Operations have answers whose figures can be computed again.
 func TestOperations(t *testing.T) {
-	e := on(sitetest.New())
+	e := on(unchanged())
 	for asked, want := range map[string][]string{
 		"did the ground floor use more than 20 kWh yesterday":               {"Yes: Ground floor used " + kwh(at(17, 0), at(18, 0), ground), "above 20.00 kWh"},
 		"did the ground floor use more than 30 kWh yesterday":               {"No: Ground floor used " + kwh(at(17, 0), at(18, 0), ground), "not above 30.00 kWh"},

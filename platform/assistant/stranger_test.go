@@ -12,7 +12,7 @@ import (
 
 // What people asked who had never seen the grammar, by kinds: each line stands for one.
 func TestWhatStrangersAsked(t *testing.T) {
-	e := on(sitetest.New())
+	e := on(unchanged())
 	for i, c := range []struct {
 		asked string // turns of a conversation, by " || "
 		want  []string

@@ -321,7 +321,7 @@ func TestAnOrderInANameIsNoOrder(t *testing.T) {
 
 // Whatever is within the schema is answered or refused.
 func TestAnyFormIsAnsweredOrRefused(t *testing.T) {
-	b := sitetest.New()
+	b := unchanged()
 	e := withModel(b, nil)
 	words := strangeWords(t, e, strange, "nothing")
 	r := rand.New(rand.NewPCG(7, 11))
