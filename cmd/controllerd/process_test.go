@@ -18,6 +18,7 @@ import (
 
 	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/shelf/memory/confine"
+	"svc.internal/controller/shelf/ui/uitest"
 	"svc.internal/controller/shelf/web/siege"
 )
 
@@ -50,6 +51,9 @@ func TestMain(m *testing.M) {
 	}
 	programDir = dir
 	code := drivertest.SideBySide(m, 4)
+	if err := uitest.Close(); err != nil {
+		fmt.Fprintln(os.Stderr, "end Chromium:", err)
+	}
 	os.RemoveAll(dir)
 	os.Exit(code)
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -23,6 +24,7 @@ import (
 	"svc.internal/controller/platform/gate"
 	"svc.internal/controller/platform/peertest"
 	"svc.internal/controller/shelf/memory/confine"
+	"svc.internal/controller/shelf/ui/uitest"
 	"svc.internal/controller/shelf/web"
 	"svc.internal/controller/shelf/web/siege"
 )
@@ -33,7 +35,11 @@ func TestMain(m *testing.M) {
 	if os.Getenv("BE_PLATFORMD") != "" {
 		main()
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if err := uitest.Close(); err != nil {
+		fmt.Fprintln(os.Stderr, "end Chromium:", err)
+	}
+	os.Exit(code)
 }
 
 // command is the program with these arguments, on a data directory.

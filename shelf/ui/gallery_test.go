@@ -16,6 +16,14 @@ import (
 	"svc.internal/controller/shelf/ui/uitest"
 )
 
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := uitest.Close(); err != nil {
+		fmt.Fprintln(os.Stderr, "end Chromium:", err)
+	}
+	os.Exit(code)
+}
+
 // gallery serves a page with all components in all states.
 func gallery(t *testing.T) string {
 	p, err := ui.New(ui.Options{App: os.DirFS("testdata/gallery"), Title: "Gallery"})
@@ -31,6 +39,7 @@ func gallery(t *testing.T) string {
 }
 
 func TestGalleryInEveryLook(t *testing.T) {
+	t.Parallel()
 	address, browser := gallery(t), uitest.Open(t)
 	for _, size := range [][2]int{{320, 640}, {360, 740}, {768, 1024}, {1440, 900}} {
 		for _, dark := range []bool{false, true} {
@@ -59,6 +68,7 @@ func slider(tab *uitest.Tab) (uitest.Point, float64) {
 func sent(tab *uitest.Tab) []int { return uitest.Eval[[]int](tab, "window.sent") }
 
 func TestScrollingThumbSwitchesNothing(t *testing.T) {
+	t.Parallel()
 	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 360, Height: 740, Touch: true})
 	tab.Go(gallery(t))
 	p, _ := slider(tab)
@@ -96,6 +106,7 @@ func TestScrollingThumbSwitchesNothing(t *testing.T) {
 }
 
 func TestKeyboardMovesSlider(t *testing.T) {
+	t.Parallel()
 	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 1440, Height: 900})
 	tab.Go(gallery(t))
 	uitest.Eval[bool](tab, `document.querySelector(".slider input").focus() || true`)
@@ -108,6 +119,7 @@ func TestKeyboardMovesSlider(t *testing.T) {
 }
 
 func TestFailureIsToldOnTheCard(t *testing.T) {
+	t.Parallel()
 	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 360, Height: 740})
 	tab.Go(gallery(t))
 	tab.Press("Lobby on")
@@ -118,6 +130,7 @@ func TestFailureIsToldOnTheCard(t *testing.T) {
 }
 
 func TestFormTellsWhatIsWrong(t *testing.T) {
+	t.Parallel()
 	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 360, Height: 740})
 	tab.Go(gallery(t))
 	tab.Press("Create user")
@@ -139,6 +152,7 @@ func TestFormTellsWhatIsWrong(t *testing.T) {
 }
 
 func TestDestructionIsAskedAbout(t *testing.T) {
+	t.Parallel()
 	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 360, Height: 740})
 	tab.Go(gallery(t))
 	tab.Press("Remove user")
@@ -159,6 +173,7 @@ func TestDestructionIsAskedAbout(t *testing.T) {
 }
 
 func TestSeenWithoutMotionAndWithForcedColours(t *testing.T) {
+	t.Parallel()
 	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 768, Height: 1024, Features: map[string]string{"forced-colors": "active", "prefers-reduced-motion": "reduce"}})
 	tab.Go(gallery(t))
 	tab.Shot("gallery-forced", true)

@@ -4,6 +4,7 @@ package uitest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -26,40 +27,46 @@ import (
 // nothing is measured with it.
 const Patience = 60 * time.Second
 
-// Browser is one headless Chromium with a profile of its own.
+// Browser is the one headless Chromium of a package's tests. Each tab has cookies and storage of its own.
 type Browser struct {
 	ctx context.Context
 }
 
-// seats are for the browsers that run at once: each takes a processor for itself.
+// shared is the browser of this process: to start one takes as long as many a test.
+var shared = sync.OnceValues(start)
+
+// seats are for the tests that look at pages at once: each takes a processor for itself.
 var seats = make(chan struct{}, 2)
 
-// Open starts Chromium, once there is room for one more. It trusts any certificate, as the controllers of tests make
-// their own.
+// Open gives the browser to a test, once there is room for one more. The first to ask starts it; the package's TestMain calls
+// Close. It trusts any certificate, as the controllers of tests make their own.
 func Open(t testing.TB) *Browser {
 	t.Helper()
-	path := "/usr/bin/chromium"
-	if _, err := os.Stat(path); err != nil {
-		t.Fatalf("Chromium is needed: run scripts/install-peers.sh (%v)", err)
-	}
 	seats <- struct{}{}
 	t.Cleanup(func() { <-seats })
-	ctx, stop := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.IgnoreCertErrors,
-		chromedp.UserDataDir(t.TempDir()), chromedp.Flag("disable-background-networking", true),
-		chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("lang", "en"), chromedp.WSURLReadTimeout(Patience))...)
-	ctx, shut := chromedp.NewContext(ctx)
-	t.Cleanup(func() {
-		if err := chromedp.Cancel(ctx); err != nil {
-			t.Logf("end Chromium: %v", err)
-		}
-		shut()
-		stop()
-	})
-	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
-		t.Fatalf("start Chromium: %v", err)
+	browser, err := shared()
+	if err != nil {
+		t.Fatalf("start Chromium, which scripts/install-peers.sh installs: %v", err)
 	}
-	return &Browser{ctx}
+	return browser
+}
+
+func start() (*Browser, error) {
+	dir, err := os.MkdirTemp("", "chromium")
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath("/usr/bin/chromium"), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.IgnoreCertErrors,
+		chromedp.UserDataDir(dir), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("lang", "en"), chromedp.WSURLReadTimeout(Patience))...)
+	ctx, _ = chromedp.NewContext(ctx)
+	closeBrowser = func() error {
+		err := chromedp.Cancel(ctx)
+		stop()
+		return errors.Join(err, os.RemoveAll(dir))
+	}
+	return &Browser{ctx}, chromedp.Do(ctx, chromedp.Navigate("about:blank"))
 }
 
 // Look is what a page is looked at with.
@@ -213,6 +220,9 @@ func (tab *Tab) Look(l Look) {
 		}
 		if _, err := cdp.Call(ctx, to, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features}); err != nil {
 			return err
+		}
+		if _, err := cdp.Call(ctx, to, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
+			return err // another test's tab may have the focus of the browser
 		}
 		_, err = cdp.Call(ctx, to, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{
 			UserAgent: agent, AcceptLanguage: l.Language})
