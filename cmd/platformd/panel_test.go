@@ -220,9 +220,9 @@ func newDevicesCloud(t *testing.T) *devicesCloud {
 			return
 		}
 		var in struct {
-			Device    string            `json:"deviceId"`
-			Arguments map[string]string `json:"arguments"`
-			Body      string            `json:"body"`
+			Device    string         `json:"deviceId"`
+			Arguments map[string]any `json:"arguments"`
+			Body      string         `json:"body"`
 		}
 		if json.NewDecoder(r.Body).Decode(&in) != nil || !strings.HasPrefix(in.Device, "dev-") {
 			http.Error(w, `{"message":"no such device"}`, 404)
@@ -235,16 +235,23 @@ func newDevicesCloud(t *testing.T) *devicesCloud {
 			http.Error(w, `{"message":"device unreachable"}`, http.StatusBadGateway)
 			return
 		}
-		at := in.Device + "/" + in.Arguments["WidgetId"]
+		argument := func(name string) string { text, _ := in.Arguments[name].(string); return text }
+		at := in.Device + "/" + argument("WidgetId")
 		switch r.PathValue("key") {
 		case "UserInterface.Extensions.Widget.SetValue":
-			c.shows[at] = in.Arguments["Value"]
+			c.shows[at] = argument("Value")
 		case "UserInterface.Extensions.Widget.UnsetValue":
 			delete(c.shows, at)
 		case "UserInterface.Extensions.Panel.Open":
-			c.opened = append(c.opened, in.Device+" "+in.Arguments["PanelId"])
+			c.opened = append(c.opened, in.Device+" "+argument("PanelId"))
+		case "UserInterface.Message.TextLine.Display":
+			if in.Arguments["Duration"] != 6.0 {
+				http.Error(w, `{"message":"Duration is no number"}`, 400)
+				return
+			}
+			c.shows[in.Device] = argument("Text")
 		case "UserInterface.Extensions.Panel.Save":
-			c.saved = append(c.saved, in.Device+" "+in.Arguments["PanelId"])
+			c.saved = append(c.saved, in.Device+" "+argument("PanelId"))
 			if in.Body != panel.Description {
 				http.Error(w, `{"message":"no panel in it"}`, 400)
 				return
@@ -371,6 +378,18 @@ func TestDevicesOfTheIntegrationAreFoundDeployedObeyedAndWrittenBack(t *testing.
 	e.insist("it is taken back", func() bool {
 		return cloud.shown("dev-lobby/shade_preset") == "" && cloud.shown("dev-lobby/shade_position") == "255"
 	}, "dev-lobby", "shade_position", "released", "255")
+
+	// What was not done is said on the screen, and the switch goes back.
+	if _, err := e.db.SetSession(t.Context(), platform.Session{Controller: "rooms", Online: false, Boot: 1 << 40, At: time.Now().Add(time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	cloud.mu.Lock()
+	cloud.shows["dev-lobby/light_power"] = "off" // as the finger left it
+	cloud.mu.Unlock()
+	e.notify(`[`+gesture("dev-lobby", "light_power", "changed", "off", time.Now())+`]`).want(t, 204, "away")
+	eventually(t, "the screen says that nothing was done", func() bool {
+		return cloud.shown("dev-lobby") == "Lights: "+platform.ControllerOffline && cloud.shown("dev-lobby/light_power") == "on"
+	})
 }
 
 func TestWhatIsMissingInARoomIsSaidAndNothingMoves(t *testing.T) {

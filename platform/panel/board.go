@@ -170,12 +170,27 @@ func (b *Board) of(controller, device string) (widgets map[string]string, told s
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	at := spot{controller, device}
-	for of, said := range b.told[at] {
-		if said.text != "" && time.Since(said.at) < saidFor {
+	told, _ = saidAfter(b.told[at], time.Time{})
+	return b.shown[at], told, b.changed
+}
+
+// saidSince is what a device's panel says that was put there after a moment, and when the last of it was.
+func (b *Board) saidSince(at spot, moment time.Time) (told string, last time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return saidAfter(b.told[at], moment)
+}
+
+func saidAfter(says [2]saying, moment time.Time) (told string, last time.Time) {
+	for of, said := range says {
+		if said.text != "" && time.Since(said.at) < saidFor && said.at.After(moment) {
 			told += [...]string{" Lights: ", " Shades: "}[of] + said.text
+			if said.at.After(last) {
+				last = said.at
+			}
 		}
 	}
-	return b.shown[at], strings.TrimSpace(told), b.changed
+	return strings.TrimSpace(told), last
 }
 
 // take returns the devices that changed since the last call, with whether all of their widgets must be written again, and a

@@ -24,6 +24,8 @@ type Provider interface {
 	SavePanel(ctx context.Context, device, panel, description string) error
 	RemovePanel(ctx context.Context, device, panel string) error
 	OpenPanel(ctx context.Context, device, panel string) error
+	// Say shows a sentence for a few seconds.
+	Say(ctx context.Context, device, text string) error
 }
 
 // Description of the panel, as RoomOS reads it.
@@ -51,6 +53,7 @@ type writer struct {
 	mu      sync.Mutex
 	written map[string]map[string]string // by device
 	full    map[string]bool              // devices of which nobody knows what they show
+	said    map[string]time.Time         // up to when what was to be said was said, by device
 	busy    map[string]bool              // somebody writes to the device; true: something changed since they looked
 }
 
@@ -102,7 +105,9 @@ func (w *writer) keep(ctx context.Context, at spot) {
 		want, _, _ := w.board.of(at.controller, at.device)
 		d, err := w.store.RoomDevice(ctx, at.device)
 		if err == nil && d.Deployed && d.Controller == at.controller {
-			err = w.write(ctx, at.device, want)
+			if err = w.write(ctx, at.device, want); err == nil {
+				err = w.say(ctx, at)
+			}
 		}
 		wait := writePause
 		switch {
@@ -165,6 +170,25 @@ func (w *writer) write(ctx context.Context, device string, want map[string]strin
 	}
 	w.mu.Lock()
 	w.written[device] = have
+	w.mu.Unlock()
+	return nil
+}
+
+// say has a device say what became of things since it last did.
+func (w *writer) say(ctx context.Context, at spot) error {
+	w.mu.Lock()
+	text, until := w.board.saidSince(at, w.said[at.device])
+	w.mu.Unlock()
+	if text == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeMost)
+	defer cancel()
+	if err := w.provider.Say(ctx, at.device, text); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	w.said[at.device] = until
 	w.mu.Unlock()
 	return nil
 }

@@ -87,6 +87,10 @@ func (r *Room) deliver(device string, t Tap) {
 	ctx, cancel := context.WithTimeout(life, answerWithin)
 	defer cancel()
 	out := r.put(ctx, d, t)
+	if !out.Success && out.Status != wire.Stale { // nobody waits to hear it, and the device shows what was tapped
+		r.cfg.Board.tell(d.Controller, d.ID, about(t.Widget), out.Message)
+		r.cfg.Board.again(d.Controller, d.ID)
+	}
 	r.cfg.Log.Info("tap", "device", d.ID, "widget", t.Widget, "type", string(t.Type), "success", out.Success, "message", out.Message)
 }
 
@@ -97,7 +101,7 @@ func (r *Room) Run(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
-	w := &writer{board: r.cfg.Board, provider: r.cfg.Provider, store: r.cfg.Store, log: r.cfg.Log, written: map[string]map[string]string{}, full: map[string]bool{}, busy: map[string]bool{}}
+	w := &writer{board: r.cfg.Board, provider: r.cfg.Provider, store: r.cfg.Store, log: r.cfg.Log, written: map[string]map[string]string{}, full: map[string]bool{}, said: map[string]time.Time{}, busy: map[string]bool{}}
 	w.run(ctx)
 	return nil
 }

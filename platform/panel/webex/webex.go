@@ -126,31 +126,42 @@ func (c *Client) nextPage(h http.Header) string {
 // SetWidget has a widget show a value; an empty one takes it back.
 func (c *Client) SetWidget(ctx context.Context, device, widget, value string) error {
 	if value == "" {
-		return c.command(ctx, device, "UserInterface.Extensions.Widget.UnsetValue", map[string]string{"WidgetId": widget}, "")
+		return c.command(ctx, device, "UserInterface.Extensions.Widget.UnsetValue", map[string]any{"WidgetId": widget}, "")
 	}
-	return c.command(ctx, device, "UserInterface.Extensions.Widget.SetValue", map[string]string{"WidgetId": widget, "Value": value}, "")
+	return c.command(ctx, device, "UserInterface.Extensions.Widget.SetValue", map[string]any{"WidgetId": widget, "Value": value}, "")
 }
 
 // SavePanel puts a panel onto a device.
 func (c *Client) SavePanel(ctx context.Context, device, id, description string) error {
-	return c.command(ctx, device, "UserInterface.Extensions.Panel.Save", map[string]string{"PanelId": id}, description)
+	return c.command(ctx, device, "UserInterface.Extensions.Panel.Save", map[string]any{"PanelId": id}, description)
 }
 
 // RemovePanel takes a panel off a device.
 func (c *Client) RemovePanel(ctx context.Context, device, id string) error {
-	return c.command(ctx, device, "UserInterface.Extensions.Panel.Remove", map[string]string{"PanelId": id}, "")
+	return c.command(ctx, device, "UserInterface.Extensions.Panel.Remove", map[string]any{"PanelId": id}, "")
 }
 
 // OpenPanel shows a panel.
 func (c *Client) OpenPanel(ctx context.Context, device, id string) error {
-	return c.command(ctx, device, "UserInterface.Extensions.Panel.Open", map[string]string{"PanelId": id}, "")
+	return c.command(ctx, device, "UserInterface.Extensions.Panel.Open", map[string]any{"PanelId": id}, "")
 }
 
-func (c *Client) command(ctx context.Context, device, key string, arguments map[string]string, body string) error {
+// saidFor is for how many seconds a sentence stands on the screen, and saidMost how many characters of it.
+const saidFor, saidMost = 6, 500
+
+// Say shows a sentence on the screen.
+func (c *Client) Say(ctx context.Context, device, text string) error {
+	if r := []rune(text); len(r) > saidMost {
+		text = string(r[:saidMost-1]) + "…"
+	}
+	return c.command(ctx, device, "UserInterface.Message.TextLine.Display", map[string]any{"Text": text, "Duration": saidFor}, "")
+}
+
+func (c *Client) command(ctx context.Context, device, key string, arguments map[string]any, body string) error {
 	in := struct {
-		Device    string            `json:"deviceId"`
-		Arguments map[string]string `json:"arguments"`
-		Body      string            `json:"body,omitempty"`
+		Device    string         `json:"deviceId"`
+		Arguments map[string]any `json:"arguments"`
+		Body      string         `json:"body,omitempty"`
 	}{device, arguments, body}
 	if _, err := c.call(ctx, http.MethodPost, c.cfg.URL+"/xapi/command/"+key, in, nil); err != nil {
 		return fmt.Errorf("%s on device %q: %w", key, device, err)
