@@ -27,6 +27,7 @@ type Inquiry struct {
 	About   DataType // empty: from the words
 	Period  *Period  // nil: from the words
 	Control bool     // the asker may switch lights and move shades
+	Lang    string   // that the asker prefers where no words tell: [English] or [German]; empty: English
 }
 
 // DataType narrows a question.
@@ -69,6 +70,7 @@ type Wish struct {
 	Zones       []string // names of zones to leave alone
 	MinLevel    float64  // percent that no proposal may go below
 	Unknown     []string // names of constraints that were given and mean nothing here; the answer says so
+	Lang        string   // as in [Inquiry]
 }
 
 // StatusUpdate tells a stage of the work on an answer.

@@ -15,6 +15,8 @@ type Identity struct {
 	Permissions Permissions
 	// Bucket is what requests of this user or key are counted in.
 	Bucket Bucket
+	// Lang is the language that they prefer, [English] or [German]; empty: they did not say.
+	Lang string
 }
 
 // Known reports whether somebody was recognised at all.

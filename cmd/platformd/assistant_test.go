@@ -237,6 +237,22 @@ func TestContractMCPPlainForm(t *testing.T) {
 	})
 }
 
+// What is said without words of a person's is in the language that the request prefers.
+func TestWithoutWordsTheRequestSaysTheLanguage(t *testing.T) {
+	t.Parallel()
+	a := newAsked(t, peertest.Database{DataDir: t.TempDir()})
+	for call, want := range map[string]string{
+		`{"method":"tools/call","tool":"get_status","arguments":{}}`:                                   "Ich sehe nach, was arbeitet",
+		`{"method":"tools/call","tool":"optimize","arguments":{"target":"comfort"}}`:                   "Geändert wurde nichts.",
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_status","arguments":{}}}`: "Nicht gemessen:",
+		`{"method":"tools/call","tool":"query","arguments":{"query":"Which lights are on?"}}`:          "Reading the question",
+	} {
+		if got := a.tool(call, "X-API-Key: "+a.key, "Accept-Language: de-CH, en;q=0.5"); !strings.Contains(got.text, want) {
+			t.Errorf("%s: %q is not in %s", call, want, got.text)
+		}
+	}
+}
+
 // The row "permissions": {} reads, {"control":true} switches, after a preview and a yes.
 func TestContractControl(t *testing.T) {
 	t.Parallel()

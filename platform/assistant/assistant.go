@@ -72,7 +72,22 @@ type work struct {
 	clock   func() time.Time
 	updates []platform.StatusUpdate
 	conv    Conversation
+	lang    understand.Lang // of the message, as far as its words tell
 }
+
+// preferred is the language of what words tell nothing about: that of what was said before, or the asker's.
+func (w *work) preferred() understand.Lang {
+	switch {
+	case w.conv.Order != nil:
+		return w.conv.Order.Lang
+	case w.conv.Last != nil:
+		return w.conv.Last.Lang
+	}
+	return understand.Lang(w.in.Lang)
+}
+
+// f words a stage.
+func (w *work) f(format string, values ...any) string { return in(w.lang, format, values...) }
 
 // status tells a stage of the work.
 func (w *work) status(stage, agent, message string) {
@@ -105,8 +120,9 @@ func (e *Assistant) Ask(ctx context.Context, in platform.Inquiry, tell func(plat
 	if w.conv, err = e.recall(ctx, in.Owner, in.Session); err != nil {
 		return platform.Reply{}, err
 	}
+	w.lang = understand.LanguageOf(in.Message, w.preferred())
 	ended := e.howItEnded(ctx, in.Owner, &w.conv, w.now)
-	w.status("thinking", "", "Reading the question")
+	w.status("thinking", "", w.f("Reading the question"))
 	agent, said, err := e.answer(ctx, w)
 	if err != nil {
 		return platform.Reply{}, err
@@ -115,7 +131,7 @@ func (e *Assistant) Ask(ctx context.Context, in platform.Inquiry, tell func(plat
 		said.text += "\n\n" + ended
 	}
 	w.delta(said.text)
-	w.status("done", agent.Name, "The answer is complete")
+	w.status("done", agent.Name, w.f("The answer is complete"))
 	w.conv.remember(Turn{At: w.now, Message: in.Message, Reply: said.text, Agent: agent.Name})
 	if err := e.keep(ctx, in.Owner, in.Session, w.conv); err != nil {
 		return platform.Reply{}, err
@@ -232,10 +248,10 @@ func (e *Assistant) settle(ctx context.Context, w *work) (Agent, answer, bool, e
 		return Agent{}, answer{}, false, nil
 	}
 	agent := Agents[0]
-	w.status("routing", agent.Name, "Routed to "+agent.Name)
+	w.status("routing", agent.Name, w.f("Routed to %s", agent.Name))
 	switch {
 	case pending == nil || len(pending.Steps) == 0: // or one of a version that kept orders in another form
-		return agent, answer{text: "There is nothing waiting for a yes or no. Ask me something, or tell me what to set."}, true, nil
+		return agent, answer{text: w.f("There is nothing waiting for a yes or no. Ask me something, or tell me what to set.")}, true, nil
 	case topic == understand.Decline:
 		return agent, answer{text: in(pending.Lang, "Dropped: nothing was done.")}, true, nil
 	}
@@ -320,8 +336,9 @@ func whereNamed(asks []*asked) []*asked {
 // overAll answers where there are none or too many sites to go through.
 func (e *Assistant) overAll(w *work, all []platform.Controller) (Agent, answer, error) {
 	q := understand.Read(w.in.Message, understand.Names{}, w.now)
+	q.Lang = w.lang
 	agent := route(q.Topic)
-	w.status("routing", agent.Name, "Routed to "+agent.Name)
+	w.status("routing", agent.Name, w.f("Routed to %s", agent.Name))
 	switch {
 	case q.Topic == understand.Help || q.Topic == understand.Greeting:
 		return agent, help(q.Lang), nil
@@ -358,7 +375,7 @@ func (e *Assistant) byAgent(ctx context.Context, w *work, asks []*asked, all []p
 		}
 	}
 	agent := route(asks[0].q.Topic)
-	w.status("routing", agent.Name, "Routed to "+agent.Name)
+	w.status("routing", agent.Name, w.f("Routed to %s", agent.Name))
 	var texts []string
 	var data []any
 	for _, a := range asks {
@@ -366,7 +383,7 @@ func (e *Assistant) byAgent(ctx context.Context, w *work, asks []*asked, all []p
 			continue
 		}
 		agent := route(a.q.Topic)
-		w.status("reading", agent.Name, "Reading what "+label(a.site.Name())+" reported")
+		w.status("reading", agent.Name, w.f("Reading what %s reported", label(a.site.Name())))
 		said, err := e.say(w, a, all)
 		if err != nil {
 			return agent, answer{}, err
@@ -473,13 +490,13 @@ func (e *Assistant) Propose(ctx context.Context, wish platform.Wish, tell func(p
 	if err := checkSession(&wish.Session); err != nil {
 		return platform.Reply{}, err
 	}
-	w := &work{in: platform.Inquiry{Owner: wish.Owner, Session: wish.Session, Site: wish.Site}, tell: tell, now: e.Now(), clock: e.Now}
-	w.status("thinking", "", "Reading the target")
+	w := &work{in: platform.Inquiry{Owner: wish.Owner, Session: wish.Session, Site: wish.Site}, tell: tell, now: e.Now(), clock: e.Now, lang: understand.Lang(wish.Lang)}
+	w.status("thinking", "", w.f("Reading the target"))
 	agent := route(understand.Saving)
 	if wish.Target == platform.TargetComfort {
 		agent = route(understand.Comfort)
 	}
-	w.status("routing", agent.Name, "Routed to "+agent.Name)
+	w.status("routing", agent.Name, w.f("Routed to %s", agent.Name))
 	all, err := e.Sites.Controllers(ctx)
 	if err != nil {
 		return platform.Reply{}, fmt.Errorf("list controllers: %w", err)
@@ -502,8 +519,8 @@ func (e *Assistant) Propose(ctx context.Context, wish platform.Wish, tell func(p
 		if err != nil {
 			return platform.Reply{}, err
 		}
-		w.status("reading", agent.Name, "Reading what "+label(site.Name())+" reported")
-		a := &asked{ctx: ctx, site: site, price: e.Price}
+		w.status("reading", agent.Name, w.f("Reading what %s reported", label(site.Name())))
+		a := &asked{ctx: ctx, site: site, q: understand.Frame{Lang: w.lang}, price: e.Price}
 		p, err := a.proposals(wish)
 		if err != nil {
 			return platform.Reply{}, err
@@ -516,6 +533,6 @@ func (e *Assistant) Propose(ctx context.Context, wish platform.Wish, tell func(p
 		said.data = data
 	}
 	w.delta(said.text)
-	w.status("done", agent.Name, "The answer is complete")
+	w.status("done", agent.Name, w.f("The answer is complete"))
 	return w.reply(agent.Name, said)
 }

@@ -80,6 +80,7 @@ func sayings(t *testing.T) map[string]string {
 	add("abilities", "switch", "dim", "tune", "colour", "measure", "move", "position")
 	add("targets", "energy_usage", "comfort", "cost", "efficiency")
 	add("helpText", helpText)
+	add("notMeasured", notMeasured...)
 	return all
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"svc.internal/controller/platform/understand"
 )
 
 const (
@@ -32,6 +34,8 @@ type Gave struct {
 	OnItsWay   bool      `json:"onItsWay"`
 	EndedAt    time.Time `json:"endedAt,omitzero"`
 	Lost       bool      `json:"lost,omitempty"` // given up, with something still on its way
+
+	Lang understand.Lang `json:"lang,omitempty"` // of the text; empty: English
 }
 
 // follower looks after orders that are on their way.
@@ -161,7 +165,7 @@ func (e *Assistant) note(ctx context.Context, owner string, o *Ordered) error {
 		return err
 	}
 	all = slices.DeleteFunc(all, func(g Gave) bool { return g.ID == o.ID })
-	all = append(all, Gave{o.ID, o.Controller, o.At, clip(o.text(), maxTurnText), o.EndedAt.IsZero(), o.EndedAt, !o.EndedAt.IsZero() && o.under()})
+	all = append(all, Gave{o.ID, o.Controller, o.At, clip(o.text(), maxTurnText), o.EndedAt.IsZero(), o.EndedAt, !o.EndedAt.IsZero() && o.under(), o.Lang})
 	slices.SortStableFunc(all, func(a, b Gave) int { return a.At.Compare(b.At) })
 	body, err := json.Marshal(all[max(0, len(all)-ordersKept):])
 	if err == nil {
@@ -225,9 +229,9 @@ func (e *Assistant) ordered(ctx context.Context, owner string, now time.Time) ([
 		switch {
 		case g.OnItsWay && now.Sub(g.At) > followMost+2*followEvery: // this program was not there to see
 			g.OnItsWay = false
-			g.Text += " It was not seen how that ended."
+			g.Text += " " + in(g.Lang, "It was not seen how that ended.")
 		case g.Lost:
-			g.Text += " After 5 minutes its end had not been seen."
+			g.Text += " " + in(g.Lang, "After 5 minutes its end had not been seen.")
 		}
 	}
 	return all, err

@@ -6,6 +6,17 @@ var german = map[string]string{
 	" and ": " und ", " and %d more": " und %d weitere", "none": "keine", "; then ": "; dann ", " in ": " in ", "%d of %d": "%d von %d",
 	"light": "Leuchte", "shade": "Rollo", "zone": "Zone", "floor": "Etage", "device": "Komponente", "meter": "Messstelle", "fault": "Störung",
 
+	// stages, and what works
+	"Reading the question": "Ich lese die Frage", "Reading the target": "Ich lese das Ziel", "Routed to %s": "Zuständig: %s", "Reading what %s reported": "Ich lese, was %s gemeldet hat",
+	"Sending to the controller": "Ich sende an den Controller", "Looking at what works": "Ich sehe nach, was arbeitet", "The answer is complete": "Die Antwort ist fertig",
+	"The rules do not know all of it: asking %s what is meant": "Die Regeln verstehen nicht alles: %s wird gefragt, was gemeint ist",
+	"Read by %s": "Gelesen von %s", "%s; answering by rules": "%s; die Regeln antworten", "agent": "Agent",
+	"occupancy": "Belegung", "temperature": "Temperatur", "humidity": "Luftfeuchte", "air quality": "Luftqualität", "noise": "Lärm", "daylight": "Tageslicht", "automation": "Automation",
+	"Status %s: %s ready; %d of %s online; language model %s. Not measured: %s.": "Status %s: %s bereit; %d von %s online; Sprachmodell %s. Nicht gemessen: %s.",
+	"configured (%s)": "eingerichtet (%s)", "not configured, answers are worded by rules": "nicht eingerichtet, Regeln antworten",
+	"Your last order, at %s: %s":      "Ihre letzte Anweisung, %s: %s",
+	"It was not seen how that ended.": "Wie das ausging, wurde nicht gesehen.", "After 5 minutes its end had not been seen.": "Nach 5 Minuten war sein Ende nicht zu sehen.",
+
 	// what became of an order
 	"done": "erledigt", "on its way": "unterwegs", "not done": "nicht erledigt",
 	"is offline": "ist offline", "does not answer": "antwortet nicht", "refuses it": "lehnt es ab", "stands at another value": "steht auf einem anderen Wert",

@@ -7,6 +7,7 @@ import (
 
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/assistant/facts"
+	"svc.internal/controller/platform/understand"
 )
 
 // state is what works now.
@@ -68,8 +69,8 @@ func (e *Assistant) Health(ctx context.Context, in platform.Inquiry) (platform.R
 	if err := checkSession(&in.Session); err != nil {
 		return platform.Reply{}, err
 	}
-	w := &work{in: in, now: e.Now(), clock: e.Now}
-	w.status("reading", User, "Looking at what works")
+	w := &work{in: in, now: e.Now(), clock: e.Now, lang: understand.Lang(in.Lang)}
+	w.status("reading", User, w.f("Looking at what works"))
 	all, err := e.Sites.Controllers(ctx)
 	if err != nil {
 		return platform.Reply{}, fmt.Errorf("list controllers: %w", err)
@@ -113,12 +114,19 @@ func (e *Assistant) Health(ctx context.Context, in platform.Inquiry) (platform.R
 	case s.Controllers.Online == 0:
 		s.Status = "degraded"
 	}
-	text := fmt.Sprintf("Status %s: %s ready; %d of %s online; language model %s. Not measured: %s.", s.Status, count(len(s.Agents), "agent"),
-		s.Controllers.Online, count(s.Controllers.Total, "controller"), map[bool]string{true: "configured (" + label(s.Model.Name) + ")", false: "not configured, answers are worded by rules"}[s.Model.Configured],
-		some(s.NotMeasured, 20))
+	withModel := w.f("not configured, answers are worded by rules")
+	if s.Model.Configured {
+		withModel = w.f("configured (%s)", label(s.Model.Name))
+	}
+	var missing []string
+	for _, what := range s.NotMeasured {
+		missing = append(missing, w.f(what))
+	}
+	text := w.f("Status %s: %s ready; %d of %s online; language model %s. Not measured: %s.", s.Status, countIn(w.lang, len(s.Agents), "agent"),
+		s.Controllers.Online, countIn(w.lang, s.Controllers.Total, "controller"), withModel, listIn(w.lang, missing))
 	if n := len(s.Orders); n > 0 {
 		last := s.Orders[n-1]
-		text += fmt.Sprintf(" Your last order, at %s: %s", moment(last.At, w.now), last.Text)
+		text += " " + w.f("Your last order, at %s: %s", momentIn(w.lang, last.At, w.now), last.Text)
 	}
 	return w.reply(User, answer{text, s})
 }

@@ -250,7 +250,7 @@ func (e *Assistant) carryOut(ctx context.Context, w *work, p Pending) (answer, e
 	case w.now.Sub(p.At) > PreviewLife:
 		return answer{text: in(p.Lang, "Nothing was done: the preview is %s old. Say again what you want.", length(w.now.Sub(p.At)))}, nil
 	}
-	w.status("acting", User, "Sending to the controller")
+	w.status("acting", User, w.f("Sending to the controller"))
 	began, results := time.Now(), make([]result, len(p.Steps))
 	byZone := map[int64][]int{}
 	for i, s := range p.Steps {

@@ -49,7 +49,7 @@ func (e *Assistant) unread(w *work, a *asked) bool {
 // reread lets the model read what the rules did not. Its form, if it is one, is answered as if the rules had read it, and the
 // answer begins with what it was taken for; if not, the answer of the rules ends with why.
 func (e *Assistant) reread(ctx context.Context, w *work, a *asked) {
-	w.status("thinking", "", "The rules do not know all of it: asking "+label(e.Model.Name())+" what is meant")
+	w.status("thinking", "", w.f("The rules do not know all of it: asking %s what is meant", label(e.Model.Name())))
 	q, ignored, err := e.byModel(ctx, w, a)
 	if err != nil {
 		why := func(lang understand.Lang) string {
@@ -59,7 +59,7 @@ func (e *Assistant) reread(ctx context.Context, w *work, a *asked) {
 			return in(lang, "the language model (%s) did not help", in(lang, model.Reason(err)))
 		}
 		e.Log.Info("what the language model read is not used", "why", err)
-		w.status("fallback", "", upper(why(understand.English))+"; answering by rules")
+		w.status("fallback", "", w.f("%s; answering by rules", upper(why(w.lang))))
 		a.note = a.f("(Worded by the rules: %s.)", why(a.q.Lang))
 		return
 	}
@@ -67,7 +67,7 @@ func (e *Assistant) reread(ctx context.Context, w *work, a *asked) {
 	a.q = finish(w, a.site, q)
 	a.scope = scopeOf(a.site, a.q.Lang, a.q.Places, a.q.Except)
 	a.took = a.tookAs(ignored)
-	w.status("thinking", "", "Read by "+label(e.Model.Name()))
+	w.status("thinking", "", w.f("Read by %s", label(e.Model.Name())))
 }
 
 // byModel is the frame that the model makes of a sentence, with the words that it took for nothing.

@@ -68,7 +68,7 @@ func (r *Room) chat(c echo.Context) error {
 		return err
 	}
 	who := platform.IdentityOf(c.Request().Context())
-	inquiry := platform.Inquiry{Owner: who.User.ID, Session: in.SessionID, Message: *in.Message, Site: in.Context.SiteID, Control: who.Permissions.Control}
+	inquiry := platform.Inquiry{Owner: who.User.ID, Session: in.SessionID, Message: *in.Message, Site: in.Context.SiteID, Control: who.Permissions.Control, Lang: who.Lang}
 	if in.UseSSE {
 		return r.stream(c, inquiry)
 	}

@@ -155,7 +155,7 @@ func show(c echo.Context, a platform.Allowance) {
 func (g *Gate) look(r *http.Request) (*visit, platform.Bucket) {
 	v, bucket := g.recognise(r)
 	if v.who.Known() {
-		v.who.Bucket = bucket
+		v.who.Bucket, v.who.Lang = bucket, platform.PreferredLanguage(r.Header.Get("Accept-Language"))
 	}
 	return v, bucket
 }

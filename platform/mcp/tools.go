@@ -172,7 +172,7 @@ func chat(ctx context.Context, asker platform.Asker, who platform.Identity, a ar
 	if a.Message == nil {
 		return platform.Reply{}, platform.Invalid("message is missing")
 	}
-	r, err := asker.Ask(ctx, platform.Inquiry{Owner: who.User.ID, Session: a.SessionID, Message: *a.Message, Site: a.site(), Control: who.Permissions.Control}, tell)
+	r, err := asker.Ask(ctx, platform.Inquiry{Owner: who.User.ID, Session: a.SessionID, Message: *a.Message, Site: a.site(), Control: who.Permissions.Control, Lang: who.Lang}, tell)
 	r.Data = nil // a conversation is words
 	return r, err
 }
@@ -185,7 +185,7 @@ func query(ctx context.Context, asker platform.Asker, who platform.Identity, a a
 	if err != nil {
 		return platform.Reply{}, err
 	}
-	in := platform.Inquiry{Owner: who.User.ID, Session: a.SessionID, Message: *a.Query, Site: a.site(), Period: period}
+	in := platform.Inquiry{Owner: who.User.ID, Session: a.SessionID, Message: *a.Query, Site: a.site(), Period: period, Lang: who.Lang}
 	if a.DataType != nil {
 		in.About = platform.DataType(*a.DataType)
 		switch in.About {
@@ -201,7 +201,7 @@ func optimize(ctx context.Context, asker platform.Asker, who platform.Identity, 
 	if a.Target == nil {
 		return platform.Reply{}, platform.Invalid("target is missing")
 	}
-	wish := platform.Wish{Owner: who.User.ID, Session: a.SessionID, Site: a.site(), Target: platform.Target(*a.Target)}
+	wish := platform.Wish{Owner: who.User.ID, Session: a.SessionID, Site: a.site(), Target: platform.Target(*a.Target), Lang: who.Lang}
 	switch wish.Target {
 	case platform.TargetEnergy, platform.TargetComfort, platform.TargetCost, platform.TargetEfficiency:
 	default:
@@ -243,5 +243,5 @@ func (a arguments) constrain(wish *platform.Wish) error {
 }
 
 func getStatus(ctx context.Context, asker platform.Asker, who platform.Identity, a arguments, _ func(platform.Progress)) (platform.Reply, error) {
-	return asker.Health(ctx, platform.Inquiry{Owner: who.User.ID, Session: a.SessionID, Control: who.Permissions.Control})
+	return asker.Health(ctx, platform.Inquiry{Owner: who.User.ID, Session: a.SessionID, Control: who.Permissions.Control, Lang: who.Lang})
 }

@@ -108,7 +108,24 @@ func forms(phrase string) []string {
 
 // language is the one that more words of a sentence belong to; English if neither.
 func language(t []token, names map[string]bool) Lang {
-	en, de := 0, 0
+	en, de := tell(t, names)
+	if de > en || de == en && de > 0 && german1[firstStem(t)] {
+		return German
+	}
+	return English
+}
+
+// LanguageOf is the language that words are in, whatever they name; preferred where they do not tell.
+func LanguageOf(text string, preferred Lang) Lang {
+	t := cut(text)
+	if en, de := tell(t, nil); en == 0 && de == 0 && preferred != "" {
+		return preferred
+	}
+	return language(t, nil)
+}
+
+// tell counts the words that only one of the languages has.
+func tell(t []token, names map[string]bool) (en, de int) {
 	for _, w := range t {
 		if names[w.stem] || digit(w.stem[0]) {
 			continue
@@ -122,10 +139,7 @@ func language(t []token, names map[string]bool) Lang {
 			de++
 		}
 	}
-	if de > en || de == en && de > 0 && german1[firstStem(t)] {
-		return German
-	}
-	return English
+	return en, de
 }
 
 func firstStem(t []token) string {
