@@ -114,6 +114,8 @@ func TestWhatIsShown(t *testing.T) {
 			then(command(0, 1, MoveTo, 40), told(0, 1, Standing), tick(501), told(501, 2, Closing), reads(15_000, Closing), reads(20_301, Closing)), 20_305, "moving, 0 ± 0, estimated 0 s ago"},
 		{"one that may have turned round on a frame that nobody acknowledged may be as far away as both ways", resting(80),
 			then(command(0, 1, Close), told(0, 1, Closing), command(2000, 2, Open), sent(2000, 2), command(2100, 3, Stop), sent(6000, 3), acked(6001, 3)), 6001, "standing, 47 ± 47, estimated 0 s ago"},
+		{"one that nobody has answered for may be on its way", resting(0),
+			then(command(0, 1, Open), sent(0, 1), failed(1000, 1)), 5000, "standing, 0 ± 28, estimated 15 s ago"},
 		{"a shade that pauses on its way is moving", resting(0), pausing(), 8100, "moving, 40 ± 2, estimated 0 s ago"},
 		{"of one that nobody has heard of for long nothing is known", resting(0), then(watched(2000)), 300_000, "unknown, nowhere"},
 		{"without travel times it is where it was seen", prepared(Settings{}, 40), then(reads(0, Standing)), 0, "standing, 40 ± 0, estimated 0 s ago"},
@@ -145,6 +147,19 @@ func TestWhatIsShown(t *testing.T) {
 				t.Errorf("shown %s\nwant  %s\n%s", got, s.want, strings.Join(log, "\n"))
 			}
 		})
+	}
+}
+
+// A shade that may have obeyed what nobody acknowledged is read often, until a reading has told.
+func TestWatchedUntilItIsKnownWhetherItObeyed(t *testing.T) {
+	tried := then(command(0, 1, Open), sent(0, 1), failed(1000, 1))
+	s, _, _ := story{shade: resting(0), happens: tried}.tell(t)
+	if s.Phase != Idle || !s.Watch() {
+		t.Errorf("%v, watched %t", s.Phase, s.Watch())
+	}
+	s, _ = Step(s, moment(9100), Read{Asked: moment(9100), Motion: Standing})
+	if s.Watch() {
+		t.Errorf("watched still, when it is known to stand")
 	}
 }
 
