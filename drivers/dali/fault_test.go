@@ -189,6 +189,27 @@ func TestGearThatIsBackAndStaysAsItIsHasNotObeyed(t *testing.T) {
 	})
 }
 
+// Told and asked in one, it acknowledges only if it has what it was told: else the core would believe that even if
+// reading it afterwards failed.
+func TestToldAndAskedOnlyWhatItHasAcknowledges(t *testing.T) {
+	t.Parallel()
+	for _, stuck := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, dalisim.Config{Gateway: "atx", Gears: gearsOf(1, nil), Speed: 20, Seed: 1})
+			d := r.driver("atx", nodesOf(1, "dali-dt6")...)
+			d.gears[0].silent = 1 // when it was last asked
+			if stuck {
+				r.fault(dalisim.Fault{Kind: dalisim.FaultStuck})
+			}
+			want := appliance.Want{Ref: appliance.Ref{Node: 1, Channel: 1}, Values: appliance.Values{Has: appliance.CanDim | appliance.CanSwitch, Level: 60}}
+			_, err := d.Plan([]appliance.Want{want})[0].Steps[0].Do(t.Context(), appliance.Yield{})
+			if damaged := errors.Is(err, appliance.ErrDamaged); damaged != stuck || !stuck && err != nil {
+				t.Errorf("stuck %t: %v", stuck, err)
+			}
+		})
+	}
+}
+
 func TestTwoGearsAtOneAddressAreNamedByAScan(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
