@@ -251,17 +251,31 @@ func TestUnreadBatchesInTheMemoryOfTheUnit(t *testing.T) {
 	})
 }
 
-// delivered is the program as it is delivered: the race detector takes a multiple of the memory.
+// delivered is the program as it is delivered, built once for all tests: the race detector takes a multiple of the memory.
 func delivered(t *testing.T) string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "platformd")
-	build := exec.Command("go", "build", "-o", program, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v: %s", err, out)
+	program, err := buildDelivered()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return program
 }
+
+// deliveredIn is the folder of that program while the tests run; empty: none was built.
+var deliveredIn string
+
+var buildDelivered = sync.OnceValues(func() (program string, err error) {
+	if deliveredIn, err = os.MkdirTemp("", "platformd-test"); err != nil {
+		return "", err
+	}
+	program = filepath.Join(deliveredIn, "platformd")
+	build := exec.Command("go", "build", "-o", program, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w: %s", err, out)
+	}
+	return program, nil
+})
 
 // Who has had all the bytes that a key may have is told when it goes on. Whoever may ask
 // much has more of them.

@@ -23,6 +23,7 @@ import (
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/gate"
 	"svc.internal/controller/platform/peertest"
+	"svc.internal/controller/shelf/cli"
 	"svc.internal/controller/shelf/memory/confine"
 	"svc.internal/controller/shelf/ui/uitest"
 	"svc.internal/controller/shelf/web"
@@ -36,6 +37,7 @@ func TestMain(m *testing.M) {
 		main()
 	}
 	code := m.Run()
+	os.RemoveAll(deliveredIn)
 	if err := uitest.Close(); err != nil {
 		fmt.Fprintln(os.Stderr, "end Chromium:", err)
 	}
@@ -55,16 +57,27 @@ func commandOf(t *testing.T, program, dir string, args ...string) *exec.Cmd {
 	return c
 }
 
-// platformd runs a command that ends by itself, and returns what it printed.
+// typed runs a command in this process, which has long begun, and returns its exit code and what it printed.
+func typed(t *testing.T, dir, stdin string, args ...string) (code int, printed string) {
+	t.Helper()
+	var out bytes.Buffer
+	root := newRoot()
+	root.SetIn(strings.NewReader(stdin))
+	root.SetOut(&out)
+	root.SetErr(&out)
+	root.SetArgs(append([]string{"--data-dir", dir}, args...))
+	code = cli.Run(t.Context(), root)
+	return code, out.String()
+}
+
+// platformd runs a command that has to succeed, and returns what it printed.
 func platformd(t *testing.T, dir, stdin string, args ...string) string {
 	t.Helper()
-	c := command(t, dir, args...)
-	c.Stdin = strings.NewReader(stdin)
-	out, err := c.CombinedOutput()
-	if err != nil {
-		t.Fatalf("platformd %s: %v: %s", strings.Join(args, " "), err, out)
+	code, out := typed(t, dir, stdin, args...)
+	if code != 0 {
+		t.Fatalf("platformd %s: exit code %d: %s", strings.Join(args, " "), code, out)
 	}
-	return string(out)
+	return out
 }
 
 // served is a running daemon.
@@ -254,15 +267,13 @@ func TestWrongCallsExitWith2(t *testing.T) {
 		{"serve", "--listen", "", "--insecure-http", "0.0.0.0:8080"}, {"serve", "--listen", ""},
 		{"serve", "--tls-cert", "x"}, {"serve", "--listen", "127.0.0.1:0", "--trusted-proxy", "proxy"},
 	} {
-		out, err := command(t, t.TempDir(), args...).CombinedOutput()
-		if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 2 || !bytes.Contains(out, []byte("platformd: ")) {
-			t.Errorf("%q: %v: %s", args, err, out)
+		if code, out := typed(t, t.TempDir(), "", args...); code != 2 || !strings.Contains(out, "platformd: ") {
+			t.Errorf("%q: exit code %d: %s", args, code, out)
 		}
 	}
 }
 
 func TestWrongSettingsExitWith2AndTellNoPassword(t *testing.T) {
-	t.Parallel()
 	for setting, says := range map[string]string{
 		"REDIS_URL=foo": `REDIS_URL is "foo"; want an address such as redis://`,
 		"REDIS_URL=http://ada:geheim@host?password=geheim": `REDIS_URL is "http://host"; want an address such as redis://`,
@@ -280,12 +291,14 @@ func TestWrongSettingsExitWith2AndTellNoPassword(t *testing.T) {
 		"TUNNEL_DOMAIN=x":                                  "TUNNEL_DOMAIN",
 		"MQTT_CA_FILE=/nowhere":                            "MQTT_CA_FILE",
 	} {
-		c := command(t, t.TempDir(), "serve", "--listen", "127.0.0.1:0", "--mqtt-listen", "127.0.0.1:0")
-		c.Env = append(c.Env, setting)
-		out, err := c.CombinedOutput()
-		if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 2 || !bytes.Contains(out, []byte(says)) || bytes.Contains(out, []byte("gehe")) {
-			t.Errorf("%s: %v: %s", setting, err, out)
-		}
+		t.Run(setting, func(t *testing.T) {
+			name, value, _ := strings.Cut(setting, "=")
+			t.Setenv(name, value)
+			code, out := typed(t, t.TempDir(), "", "serve", "--listen", "127.0.0.1:0", "--mqtt-listen", "127.0.0.1:0")
+			if code != 2 || !strings.Contains(out, says) || strings.Contains(out, "gehe") {
+				t.Errorf("exit code %d: %s", code, out)
+			}
+		})
 	}
 }
 
@@ -306,8 +319,8 @@ func TestSayingNamesWhatItNeeds(t *testing.T) {
 		"give that certificate, or its authority's, with --ca": say,
 		"Too many requests; try again in 7 s\n":                append(say, "--ca", ca),
 	} {
-		if out, err := command(t, t.TempDir(), args...).CombinedOutput(); err == nil || !bytes.Contains(out, []byte(says)) {
-			t.Errorf("%q: %v: %s", args, err, out)
+		if code, out := typed(t, t.TempDir(), "", args...); code == 0 || !strings.Contains(out, says) {
+			t.Errorf("%q: %s", args, out)
 		}
 	}
 }

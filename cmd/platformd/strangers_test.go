@@ -8,8 +8,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -45,14 +43,8 @@ func TestCampaignStrangers(t *testing.T) {
 	for _, name := range []string{"ada", "mallory"} {
 		platformd(t, dir, password+"\n", "user", "add", name, "--password-stdin")
 	}
-	program := filepath.Join(t.TempDir(), "platformd") // as it is delivered: the race detector takes a multiple of the memory
-	build := exec.Command("go", "build", "-o", program, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v: %s", err, out)
-	}
 	group := confine.New(t, besiegedMemory)
-	s := serveIn(t, group, program, dir, "--listen", "127.0.0.1:0")
+	s := serveIn(t, group, delivered(t), dir, "--listen", "127.0.0.1:0")
 	s.url = "https://" + s.addressOf("https")
 	s.client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}, Timeout: patience}
 	_, key := s.login("ada").newKey(`{"name":"k","rateLimit":100000}`)
