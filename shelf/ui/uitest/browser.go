@@ -59,6 +59,7 @@ func start() (*Browser, error) {
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath("/usr/bin/chromium"), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.IgnoreCertErrors,
 		chromedp.UserDataDir(dir), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-features", "Translate,BackForwardCache,SpareRendererForSitePerProcess"),
 		chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("lang", "en"), chromedp.WSURLReadTimeout(Patience))...)
 	ctx, _ = chromedp.NewContext(ctx)
 	closeBrowser = func() error {
