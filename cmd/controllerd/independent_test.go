@@ -56,6 +56,7 @@ func TestIndependentServersObeyTheOneZeroClient(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
 			port, look := tc.rig(t)
 			w := &window{t: t, port: look}
 			w.await()

@@ -13,7 +13,7 @@ import (
 // and goes on when somebody asks it to.
 func TestPageWhoseStreamMadeRoom(t *testing.T) {
 	t.Parallel()
-	h := demoHouse(t)
+	h := newHouse(t, walkSite)
 	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 1440, Height: 900})
 	logIn(h, tab, "admin")
 	tab.WaitText("Live")

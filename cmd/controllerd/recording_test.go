@@ -95,6 +95,7 @@ func TestARecordingIsReplayedIntoASimulatedCopy(t *testing.T) {
 	d := h.desk()
 	path := filepath.Join(t.TempDir(), "recording.jsonl")
 	m := d.monitor("--all", "--export", path)
+	motor := h.device(3).Frames
 	for _, level := range []int{40, 70, 0} {
 		for id := range 4 {
 			if id+1 == 3 {
@@ -105,6 +106,8 @@ func TestARecordingIsReplayedIntoASimulatedCopy(t *testing.T) {
 			}
 		}
 	}
+	// Nobody commands the motor. One frame that came too late is less than a third of what was recorded of it.
+	h.await(5*time.Minute, "the motor to be asked", func() bool { return h.device(3).Frames >= motor+5 })
 	if code := m.interrupt(t); code != 0 || !strings.Contains(m.errs.String(), "of 4 buses written to") {
 		t.Errorf("exit code %d after Ctrl-C, %q", code, m.errs.String())
 	}
