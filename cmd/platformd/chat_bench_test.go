@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
@@ -34,7 +36,8 @@ func BenchmarkChat(b *testing.B) {
 	})
 }
 
-// BenchmarkProtocol does the same with a call of a tool as clients of MCP send it: JSON-RPC over TLS, by the official SDK.
+// BenchmarkProtocol does the same with a call of a tool as clients of MCP send it: JSON-RPC over TLS, by the official SDK. The
+// benchmarks "alone" are that SDK with a tool that does nothing and answers likewise: what it costs whoever takes it.
 func BenchmarkProtocol(b *testing.B) {
 	e := newEstate(b, nil)
 	e.hall()
@@ -43,19 +46,54 @@ func BenchmarkProtocol(b *testing.B) {
 		{"lights", "tools/call", `{"name":"lights","arguments":{"site":"hall","place":"Room 3"}}`},
 		{"places", "tools/call", `{"name":"places","arguments":{"site":"hall","sort":"brightest","limit":5}}`},
 	} {
-		b.Run(c.name, func(b *testing.B) {
-			versus(b, e, mcpPath, func(int) []byte {
-				return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, c.method, c.params)
-			})
+		body := func(int) []byte {
+			return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, c.method, c.params)
+		}
+		var answer []byte
+		b.Run(c.name, func(b *testing.B) { answer = versus(b, e, mcpPath, body) })
+		if c.method != "tools/call" || answer == nil {
+			continue
+		}
+		b.Run(c.name+" alone", func(b *testing.B) {
+			srv := httptest.NewTLSServer(sdkAlone(b, c.name, answer))
+			b.Cleanup(srv.Close)
+			alone := &estate{house: &house{t: b, url: srv.URL, client: srv.Client()}}
+			alone.client.Transport.(*http.Transport).MaxIdleConnsPerHost = callers
+			versus(b, alone, mcpPath, body)
 		})
 	}
 }
 
-// versus measures a path against a bare handler that sends what it answers.
-func versus(b *testing.B, e *estate, path string, body func(lane int) []byte) {
+// sdkAlone is the SDK with one tool, which answers what stands in an answer of ours.
+func sdkAlone(b *testing.B, name string, answer []byte) http.Handler {
+	if _, data, found := bytes.Cut(answer, []byte("data: ")); found { // a stream of one event
+		answer = data
+	}
+	var got struct {
+		Result struct {
+			Content           []struct{ Text string } `json:"content"`
+			StructuredContent json.RawMessage         `json:"structuredContent"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal(bytes.TrimSpace(answer), &got); err != nil || len(got.Result.Content) != 1 {
+		b.Fatalf("%s answers %s: %v", name, answer, err)
+	}
+	server := mcp.NewServer(&mcp.Implementation{Name: "alone", Version: "1"}, nil)
+	server.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: got.Result.Content[0].Text}}, StructuredContent: got.Result.StructuredContent}, nil
+	})
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: true})
+}
+
+// versus measures a path against a bare handler that sends what it answers, which it returns.
+func versus(b *testing.B, e *estate, path string, body func(lane int) []byte) []byte {
 	const each = 50
 	var keys []string
 	for i := range callers / 4 { // four of each key: a key has eight at once
+		if e.core == nil { // nobody looks at keys there
+			keys = append(keys, "")
+			continue
+		}
 		_, value := e.newPerson(fmt.Sprintf("%s-%d", strings.NewReplacer("/", "-").Replace(b.Name()), i), platform.RoleUser).newKey(`{"name":"bench","rateLimit":100000}`)
 		keys = append(keys, value)
 	}
@@ -131,6 +169,7 @@ func versus(b *testing.B, e *estate, path string, body func(lane int) []byte) {
 	b.ReportMetric(float64(work.Microseconds())/float64(len(all)), "cpu-µs")
 	b.ReportMetric(float64(floorWork.Microseconds())/float64(len(floorAll)), "bare-cpu-µs")
 	b.ReportMetric(0, "ns/op")
+	return answer
 }
 
 // worked is the processor time of this program so far.

@@ -3,6 +3,7 @@ package assistant
 import (
 	"context"
 	"maps"
+	"math"
 	"sync"
 	"time"
 
@@ -18,6 +19,7 @@ const keptDevices = 20_000
 type building struct {
 	*facts.Site
 	names understand.Names
+	named map[string][]understand.Place // by their whole names
 }
 
 // kept are buildings as they were last reported. Many questions come between two reports, and reading a building from the
@@ -58,7 +60,7 @@ func (e *Assistant) look(ctx context.Context, c platform.Controller, now time.Ti
 		e.kept.count(c.ID, len(b.Devices))
 		one.revision, one.name, one.building = c.Revision, c.Name, b
 	}
-	return building{one.building.At(c, now), one.building.names}, nil
+	return building{one.building.At(c, now), one.building.names, one.building.named}, nil
 }
 
 // count makes room for a building by forgetting all others, where there is none: that is rare, and the next question reads one again.
@@ -81,5 +83,6 @@ func (e *Assistant) read(ctx context.Context, c platform.Controller, now time.Ti
 	if err != nil {
 		return building{}, err
 	}
-	return building{site, names(site)}, nil
+	_, named := placesByName(site, math.MaxInt)
+	return building{site, names(site), named}, nil
 }

@@ -52,6 +52,7 @@ type lookup struct {
 	in    platform.Lookup
 	site  *facts.Site
 	names understand.Names
+	by    map[string][]understand.Place
 	scope facts.Scope
 }
 
@@ -74,7 +75,7 @@ func (e *Assistant) lookAt(ctx context.Context, name string) (*lookup, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &lookup{site: b.Site, names: b.names}, nil
+	return &lookup{site: b.Site, names: b.names, by: b.named}, nil
 }
 
 // sitesOf names sites for whoever named none of them.
@@ -97,8 +98,7 @@ func (l *lookup) place(name string) (facts.Scope, error) {
 
 // named are the places of a name, which is the whole one, or, if there is none, as people say it.
 func (l *lookup) named(name string) ([]understand.Place, error) {
-	_, by := placesByName(l.site, math.MaxInt)
-	if places := by[label(name)]; places != nil {
+	if places := l.by[label(name)]; places != nil {
 		return places, nil
 	}
 	places, whole := understand.Find(name, l.names)

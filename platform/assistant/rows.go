@@ -15,20 +15,9 @@ func (l *lookup) places() (platform.Found, error) {
 		return platform.Found{}, err
 	}
 	var rows []platform.PlaceRow
+	scopes := map[platform.PlaceRow]facts.Scope{} // of rows of which nothing more is known yet
 	add := func(row platform.PlaceRow, scope facts.Scope) {
-		levels, positions := l.site.Levels(scope), l.site.Positions(scope)
-		row.Lights, row.Shades = len(levels.All), len(positions.All)
-		row.LightsOn = len(levels.Where(facts.Current, func(t facts.Thing) bool { return *t.Value > 0 }))
-		row.LightsUnread = len(levels.All) - levels.Basis.Readings
-		if mean, ok := levels.Mean(); ok {
-			row.MeanLevel = rounded(mean)
-		}
-		if mean, ok := positions.Mean(); ok {
-			row.MeanOpen = rounded(mean)
-		}
-		if p := l.site.PowerOf(scope); p.Known() && len(p.Missing) == 0 {
-			row.Watts = rounded(p.Watts)
-		}
+		scopes[row] = scope
 		rows = append(rows, row)
 	}
 	for _, z := range l.site.Zones {
@@ -41,10 +30,13 @@ func (l *lookup) places() (platform.Found, error) {
 			add(platform.PlaceRow{Kind: "floor", Name: label(f.Name)}, l.site.FloorScope(f.Name))
 		}
 	}
-	if err := l.sorted(rows); err != nil {
+	if err := l.sorted(rows, scopes); err != nil {
 		return platform.Found{}, err
 	}
 	p, err := page(l, rows, l.offline())
+	for i, row := range p.Items { // those that are told, not all
+		l.fill(&p.Items[i], scopes[row])
+	}
 	text := count(len(rows), "place") + " in " + l.where() + "."
 	if first := p.Items[:min(len(p.Items), 5)]; l.in.Sort != "" && len(first) > 0 {
 		var names []string
@@ -60,8 +52,25 @@ func (l *lookup) places() (platform.Found, error) {
 	return summed(text, p), err
 }
 
+// fill looks how a place is.
+func (l *lookup) fill(row *platform.PlaceRow, scope facts.Scope) {
+	levels, positions := l.site.Levels(scope), l.site.Positions(scope)
+	row.Lights, row.Shades = len(levels.All), len(positions.All)
+	row.LightsOn = len(levels.Where(facts.Current, func(t facts.Thing) bool { return *t.Value > 0 }))
+	row.LightsUnread = len(levels.All) - levels.Basis.Readings
+	if mean, ok := levels.Mean(); ok {
+		row.MeanLevel = rounded(mean)
+	}
+	if mean, ok := positions.Mean(); ok {
+		row.MeanOpen = rounded(mean)
+	}
+	if p := l.site.PowerOf(scope); p.Known() && len(p.Missing) == 0 {
+		row.Watts = rounded(p.Watts)
+	}
+}
+
 // sorted puts places in order by how bright they are; those of which nothing is known come last.
-func (l *lookup) sorted(rows []platform.PlaceRow) error {
+func (l *lookup) sorted(rows []platform.PlaceRow, scopes map[platform.PlaceRow]facts.Scope) error {
 	sign := map[string]float64{"brightest": -1, "dimmest": 1}[l.in.Sort]
 	if sign == 0 {
 		if l.in.Sort != "" {
@@ -69,13 +78,14 @@ func (l *lookup) sorted(rows []platform.PlaceRow) error {
 		}
 		return nil
 	}
-	key := func(r platform.PlaceRow) float64 {
-		if r.MeanLevel == nil {
-			return math.Inf(1)
+	key := map[platform.PlaceRow]float64{}
+	for row, scope := range scopes {
+		key[row] = math.Inf(1)
+		if mean, ok := l.site.MeanLevel(scope); ok {
+			key[row] = sign * *rounded(mean)
 		}
-		return sign * *r.MeanLevel
 	}
-	slices.SortStableFunc(rows, func(a, b platform.PlaceRow) int { return cmp.Compare(key(a), key(b)) })
+	slices.SortStableFunc(rows, func(a, b platform.PlaceRow) int { return cmp.Compare(key[a], key[b]) })
 	return nil
 }
 

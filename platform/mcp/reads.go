@@ -129,6 +129,26 @@ var reads = []typed{
 		output: schemaOf[platform.OrderFound](), run: order, writes: true},
 }
 
+// takes are the arguments of each typed tool by name, with the values of those that have a few: as its schema says.
+var takes = func() map[string]map[string][]string {
+	all := map[string]map[string][]string{}
+	for _, t := range reads {
+		var schema struct {
+			Properties map[string]struct {
+				Enum []string `json:"enum"`
+			} `json:"properties"`
+		}
+		if err := json.Unmarshal(t.input, &schema); err != nil {
+			panic(err) // a schema above is not JSON
+		}
+		all[t.name] = map[string][]string{}
+		for name, p := range schema.Properties {
+			all[t.name][name] = p.Enum
+		}
+	}
+	return all
+}()
+
 // readTyped reads the arguments of a typed tool: one that it does not have is an error that tells those it has.
 func (t typed) readTyped(raw json.RawMessage) (typedArguments, error) {
 	var a typedArguments
@@ -139,22 +159,14 @@ func (t typed) readTyped(raw json.RawMessage) (typedArguments, error) {
 	if err := json.Unmarshal(raw, &given); err != nil {
 		return a, platform.Invalid("arguments is not an object")
 	}
-	var schema struct {
-		Properties map[string]struct {
-			Enum []string `json:"enum"`
-		} `json:"properties"`
-	}
-	if err := json.Unmarshal(t.input, &schema); err != nil {
-		return a, err
-	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		p, known := schema.Properties[name]
+		values, known := takes[t.name][name]
 		if !known {
-			return a, platform.Invalid("%s has no argument %.50q; it takes %s", t.name, name, strings.Join(slices.Sorted(maps.Keys(schema.Properties)), ", "))
+			return a, platform.Invalid("%s has no argument %.50q; it takes %s", t.name, name, strings.Join(slices.Sorted(maps.Keys(takes[t.name])), ", "))
 		}
 		var one string
-		if len(p.Enum) > 0 && json.Unmarshal(given[name], &one) == nil && !slices.Contains(p.Enum, one) {
-			return a, platform.Invalid("%s %.50q is not one of %s", name, one, strings.Join(p.Enum, ", "))
+		if len(values) > 0 && json.Unmarshal(given[name], &one) == nil && !slices.Contains(values, one) {
+			return a, platform.Invalid("%s %.50q is not one of %s", name, one, strings.Join(values, ", "))
 		}
 	}
 	if err := json.Unmarshal(raw, &a); err != nil {

@@ -130,11 +130,14 @@ func (s *Store) RevokeController(ctx context.Context, id string) error {
 // Enrolments lists all controllers by ID.
 func (s *Store) Enrolments(ctx context.Context) ([]platform.Enrolment, error) {
 	out := []platform.Enrolment{}
-	err := each(ctx, s.views, func(row scanner) error {
-		e, err := scanEnrolment(row)
-		out = append(out, e)
-		return err
-	}, "SELECT "+enrolmentColumns+" FROM controller ORDER BY id")
+	rows, err := s.hot.controllers.QueryContext(ctx)
+	if err == nil {
+		err = eachOf(rows, func(row scanner) error {
+			e, err := scanEnrolment(row)
+			out = append(out, e)
+			return err
+		})
+	}
 	if err != nil {
 		return nil, fmt.Errorf("list controllers: %w", err)
 	}

@@ -22,6 +22,11 @@ func each(ctx context.Context, q querier, fn func(row scanner) error, query stri
 	if err != nil {
 		return err
 	}
+	return eachOf(rows, fn)
+}
+
+// eachOf runs fn on each row, and closes the rows.
+func eachOf(rows *sql.Rows, fn func(row scanner) error) error {
 	defer rows.Close()
 	for rows.Next() {
 		if err := fn(rows); err != nil {

@@ -37,6 +37,18 @@ func (s *Site) Levels(c Scope) Things {
 	return s.things(c, platform.KindLight, "level", func(d platform.Device) *platform.Reading { return d.Level })
 }
 
+// MeanLevel is the mean of the levels of a scope that are known now; false where none is.
+func (s *Site) MeanLevel(c Scope) (float64, bool) {
+	sum, n := 0.0, 0
+	for d := range s.within(c, platform.KindLight) {
+		if s.Judge(*d, d.Level) == Current {
+			sum += d.Level.Value
+			n++
+		}
+	}
+	return sum / float64(max(n, 1)), n > 0
+}
+
 // Kelvins reads the colour temperatures of the lights in a scope that have one.
 func (s *Site) Kelvins(c Scope) Things {
 	t := s.things(c, platform.KindLight, "kelvin", func(d platform.Device) *platform.Reading { return d.Kelvin })
@@ -57,10 +69,10 @@ func (s *Site) Positions(c Scope) Things {
 
 func (s *Site) things(c Scope, kind, value string, read func(platform.Device) *platform.Reading) Things {
 	t := Things{Scope: c, Kind: kind, Value: value, Basis: s.basis()}
-	for _, d := range s.In(c, kind) {
-		r := read(d)
-		one := s.thing(d)
-		one.Condition = s.Judge(d, r)
+	for d := range s.within(c, kind) {
+		r := read(*d)
+		one := s.thing(*d)
+		one.Condition = s.Judge(*d, r)
 		if r != nil {
 			one.Value, one.At, one.Source = &r.Value, r.At, r.Source
 		}

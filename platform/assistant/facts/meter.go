@@ -20,7 +20,9 @@ type Meter struct {
 }
 
 // Meters of the building: those entered with what they cover, and others that measure.
-func (s *Site) Meters() []Meter {
+func (s *Site) Meters() []Meter { return slices.Clone(s.sorted.meters) }
+
+func (s *Site) findMeters() []Meter {
 	var meters []Meter
 	for _, m := range s.Building.Meters {
 		name := fmt.Sprintf("meter %d", m.Node)
@@ -31,8 +33,8 @@ func (s *Site) Meters() []Meter {
 		}
 		meters = append(meters, Meter{m.Node, name, m.Covers, m.Zones, len(m.Zones) == 0, true})
 	}
-	for _, d := range s.Devices {
-		if Kind(d) == KindMeter && !slices.ContainsFunc(meters, func(m Meter) bool { return m.Node == d.ID }) {
+	for i, d := range s.Devices {
+		if s.sorted.kinds[i] == KindMeter && !slices.ContainsFunc(meters, func(m Meter) bool { return m.Node == d.ID }) {
 			meters = append(meters, Meter{Node: d.ID, Name: d.Name})
 		}
 	}

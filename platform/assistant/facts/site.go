@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -22,6 +23,28 @@ type Site struct {
 	Now        time.Time // in the building's time zone
 
 	reader platform.SiteReader
+	sorted *sorting // of the devices
+}
+
+// sorting is what many questions to one report would find out again and again: it is never changed.
+type sorting struct {
+	kinds  []string        // as [Kind] says, in the order of the devices
+	zone   map[int64][]int // places of a zone's devices among all
+	meters []Meter
+}
+
+// sort finds it out.
+func (s *Site) sort() {
+	s.sorted = &sorting{zone: map[int64][]int{}}
+	for i, d := range s.Devices {
+		s.sorted.kinds = append(s.sorted.kinds, Kind(d))
+		for n, z := range d.Zones {
+			if !slices.Contains(d.Zones[:n], z) {
+				s.sorted.zone[z] = append(s.sorted.zone[z], i)
+			}
+		}
+	}
+	s.sorted.meters = s.findMeters()
 }
 
 // Look reads what is known of a controller's building.
@@ -54,6 +77,7 @@ func Look(ctx context.Context, reader platform.SiteReader, controller platform.C
 	}
 	slices.SortFunc(s.Devices, func(a, b platform.Device) int { return cmp.Compare(a.ID, b.ID) })
 	slices.SortFunc(s.Zones, func(a, b platform.Zone) int { return cmp.Compare(a.ID, b.ID) })
+	s.sort()
 	return s, nil
 }
 
@@ -149,12 +173,29 @@ func (c Scope) Holds(d platform.Device) bool {
 // In returns the devices of a kind within a scope.
 func (s *Site) In(c Scope, kind string) []platform.Device {
 	var found []platform.Device
-	for _, d := range s.Devices {
-		if Kind(d) == kind && c.Holds(d) {
-			found = append(found, d)
-		}
+	for d := range s.within(c, kind) {
+		found = append(found, *d)
 	}
 	return found
+}
+
+// within goes through the devices of a kind within a scope.
+func (s *Site) within(c Scope, kind string) iter.Seq[*platform.Device] {
+	return func(yield func(*platform.Device) bool) {
+		if len(c.Zones) == 1 && c.Floor == "" && len(c.Devices)+len(c.Shades) == 0 && c.Bus == "" && c.Out == nil {
+			for _, i := range s.sorted.zone[c.Zones[0]] {
+				if s.sorted.kinds[i] == kind && !yield(&s.Devices[i]) {
+					return
+				}
+			}
+			return
+		}
+		for i := range s.Devices {
+			if s.sorted.kinds[i] == kind && c.Holds(s.Devices[i]) && !yield(&s.Devices[i]) {
+				return
+			}
+		}
+	}
 }
 
 // KindMeter is a device that measures and does nothing else.
