@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/shelf/ui/uitest"
 )
 
@@ -54,11 +55,16 @@ func TestThePanelPage(t *testing.T) {
 	tab.Keys("\r")
 	tab.WaitText("I can switch and dim the lights")
 
-	// A fault is told, and the panel shows what is so.
+	// How something ended badly is told in the language of the page, and the panel shows what is so.
+	says := map[string]string{"de": "Licht: 1 von 2 erledigt; Lobby 1 antwortet nicht.", "": "Lights: 1 of 2 done; Lobby 1 does not answer."}
 	for _, look := range []uitest.Look{{Width: 320, Height: 640, Language: "de", Touch: true}, {Width: 1024, Height: 768, Dark: true}} {
 		view := browser.Tab(t, look)
+		e.daemon.cloud.board.Late("rooms", wire.WidgetAction{DeviceID: "lobby", WidgetID: wire.LightPower}, wire.Ack{
+			Status: wire.Failed, Things: 2, Not: []wire.Exception{{Kind: wire.KindNode, ID: 1, Name: "Lobby 1", Why: wire.WhySilent}},
+		})
 		view.Go(e.url + "/panel/lobby?code=" + code)
 		view.Wait(`document.querySelector(".card")`)
+		view.WaitText(says[look.Language])
 		inspect(t, view, fmt.Sprintf("panel-%d-%s", look.Width, cmp.Or(look.Language, "en")))
 	}
 	stranger := browser.Tab(t, uitest.Look{Width: 360, Height: 740})

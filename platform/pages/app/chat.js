@@ -4,6 +4,7 @@ import { t, time } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';
 import { say } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
+import { said } from './said.js';
 import { server } from './session.js';
 
 // A conversation lasts as long as the tab, whichever page is shown in between.
@@ -51,7 +52,7 @@ async function send(text) {
       if (event === 'status') under.value = { ...under.peek(), status: data.message };
       if (event === 'delta') under.value = { ...under.peek(), text: under.peek().text + data.text };
       if (event === 'result') end = { text: data.reply, agent: data.metadata.agent };
-      if (event === 'error') end = { text: data.message, wrong: true };
+      if (event === 'error') end = { text: said(data.message), wrong: true };
     });
     end ||= { text: t('chat.cut'), wrong: true };
   } catch (p) {

@@ -9,6 +9,7 @@ import { Notice, Banner } from '../ui/shell.js';
 import { LightCard } from '../ui/light.js';
 import { ShadeCard } from '../ui/shade.js';
 import { Icon } from '../ui/icons.js';
+import { said } from './said.js';
 
 // Percent of a slider's 0 to 255 and back: every percent comes back unchanged.
 export const percentOf = (v) => Math.floor((v * 100 + 127) / 255);
@@ -20,13 +21,14 @@ function open(device, code) {
   const server = api({
     prefix: '/api/conferencing/panels/' + encodeURIComponent(device),
     headers: () => ({ Authorization: 'Bearer ' + code }),
+    said,
   });
   const source = Array.from(crypto.getRandomValues(new Uint8Array(8)), (b) => b.toString(16).padStart(2, '0')).join('');
   let seq = 0;
   const tap = async (widgetId, type, value) => {
     const got = await server.post('/widget', { widgetId, type, value, source, seq: ++seq });
     if (got.status === 'stale') return; // something newer was asked for meanwhile
-    if (!got.success) throw new Problem(200, { detail: got.message });
+    if (!got.success) throw new Problem(200, { detail: said(got.message) });
   };
   const number = (widget) => {
     const v = shown.peek()?.widgets[widget];
@@ -93,7 +95,7 @@ export default function Panel({ params }) {
       <${Banner} link=${panel.link} />
       <div role="status">
         ${!v.online && html`<${Notice} kind="fault" icon="plug">${t('panel.offline')}<//>`}
-        ${v.message && html`<${Notice} kind="info">${v.message}<//>`}
+        ${v.message && html`<${Notice} kind="info">${said(v.message)}<//>`}
       </div>
       <${Lights} panel=${panel} v=${v} />
       <${Shades} panel=${panel} v=${v} />
@@ -185,7 +187,7 @@ function Say({ panel }) {
         ${heard && html`
           <p class=${'with-icon' + (heard.success ? '' : ' fault')} id="heard">
             <${Icon} name=${heard.success ? 'check' : 'triangle'} />
-            <span>${heard.reply}</span>
+            <span>${said(heard.reply)}</span>
           </p>`}
       </div>
     </section>`;

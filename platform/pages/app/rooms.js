@@ -5,6 +5,7 @@ import { Page } from '../ui/router.js';
 import { Notice, Empty, done } from '../ui/shell.js';
 import { Dialog, Confirm } from '../ui/dialog.js';
 import { useForm, Summary, Field, Submit } from '../ui/form.js';
+import { said } from './said.js';
 import { Icon } from '../ui/icons.js';
 import { ask, admin, server, sites } from './session.js';
 import { useServer } from './useserver.js';
@@ -46,7 +47,7 @@ export default function Rooms() {
   };
   const test = async (d) => {
     try {
-      done((await server.post(at(d) + '/test')).message);
+      done(said((await server.post(at(d) + '/test')).message));
     } catch (p) {
       done(p.message);
     }

@@ -3,11 +3,13 @@ import { signal } from '../ui/lib.js';
 import { api } from '../ui/api.js';
 import { stream } from '../ui/stream.js';
 import { go, address, ownPath } from '../ui/router.js';
+import { said, startSaid } from './said.js';
 
 export const session = signal(undefined); // undefined: not asked yet; null: nobody is logged in
 export const admin = () => session.value?.role === 'admin';
 export const server = api({
   prefix: '/api',
+  said,
   unauthorized: async () => {
     if (session.peek()) leave();
     return false;
@@ -81,6 +83,7 @@ export function leave() {
 }
 
 export async function start() {
+  await startSaid();
   if (address.peek().path.startsWith('/panel/')) return; // for whoever has its link
   const { query } = address.peek();
   if (localStorage.getItem(here) || query.get('signon') === 'done') await askSession(); // the provider vouched for somebody

@@ -33,14 +33,16 @@ export class Problem extends Error {
 }
 
 // api makes the functions that talk to a server. prefix is put before every path; headers() gives those of each request;
-// unauthorized() is called on 401 and resolves to whether the request is worth another try.
+// unauthorized() is called on 401 and resolves to whether the request is worth another try; said() words what a server that
+// speaks one language refuses with.
 /**
  * @param {object} server
  * @param {string} server.prefix
  * @param {() => Record<string, string>} [server.headers]
  * @param {() => Promise<boolean>} [server.unauthorized]
+ * @param {(text: string) => string} [server.said]
  */
-export function api({ prefix, headers = () => ({}), unauthorized }) {
+export function api({ prefix, headers = () => ({}), unauthorized, said }) {
   /**
    * @param {string} method
    * @param {string} path
@@ -76,6 +78,7 @@ export function api({ prefix, headers = () => ({}), unauthorized }) {
       data = undefined;
     }
     const tag = r.headers.get('ETag');
+    if (!r.ok && said && data?.message) data = { ...data, message: said(data.message) };
     if (!r.ok)
       throw new Problem(r.status, data, {
         wait: +r.headers.get('Retry-After') || 0,

@@ -1,0 +1,101 @@
+// What the platform answers in words, and its German: {name} stands for a value. The first that fits counts.
+export default [
+  ['Wrong username or password', 'Falscher Benutzername oder falsches Passwort'],
+  ['username and password are needed', 'Benutzername und Passwort fehlen'],
+  ['Token invalid or expired', 'Die Anmeldung ist abgelaufen'],
+  ['This is for administrators', 'Das ist Administratoren vorbehalten'],
+  ['Credentials cannot be checked at present; try again', 'Anmeldungen können gerade nicht geprüft werden; bitte noch einmal'],
+  ['Too many requests; try again in {n} s', 'Zu viele Anfragen; in {n} s geht es weiter'],
+  [
+    '{n} requests of this key are under way; read their answers first',
+    '{n} Anfragen dieses Schlüssels sind unterwegs; lesen Sie erst deren Antworten',
+  ],
+  [
+    "{n} requests of this person's keys are under way; read their answers first",
+    '{n} Anfragen dieser Person sind unterwegs; lesen Sie erst deren Antworten',
+  ],
+  ['The assistant answers many others; try again', 'Der Assistent antwortet gerade vielen anderen; bitte noch einmal'],
+  [
+    'The assistant has answered {n} MB to this key; it goes on in {time}',
+    'Der Assistent hat hier schon {n} MB geantwortet; in {time} geht es weiter',
+  ],
+  ['internal error', 'interner Fehler'],
+  ['message has {n} characters, at most {most} are possible', 'Die Nachricht hat {n} Zeichen, höchstens {most} sind möglich'],
+
+  ['You have no such key', 'Diesen Schlüssel haben Sie nicht'],
+  ['name is missing', 'Der Name fehlt'],
+  [
+    'there are {n} keys already, revoked ones included; delete one permanently first',
+    'Es gibt schon {n} Schlüssel, widerrufene eingeschlossen; löschen Sie erst einen endgültig',
+  ],
+  ['There is no such controller', 'Diesen Controller gibt es nicht'],
+  ['name: want 1 to 200 characters', 'Der Name hat 1 bis 200 Zeichen'],
+
+  [
+    'no integration is configured; enter devices by hand',
+    'Es ist keine Integration eingerichtet; tragen Sie Geräte von Hand ein',
+  ],
+  ['The integration did not do it: {reason}', 'Die Integration hat es nicht getan: {reason}'],
+  ['there are {n} devices, the most that are kept', 'Es gibt {n} Geräte, mehr werden nicht geführt'],
+  ['controllerId: there is no controller "{id}"', 'Einen Controller „{id}“ gibt es nicht'],
+  ['deviceId cannot be changed', 'Die Geräte-ID kann nicht geändert werden'],
+  ['deviceId: want 1 to 256 characters', 'Die Geräte-ID hat 1 bis 256 Zeichen'],
+  ['workspaceName: want at most 200 characters', 'Der Name des Raums hat höchstens 200 Zeichen'],
+  ['clusterIds: want at most {n}', 'Höchstens {n} Zonen sind möglich'],
+  ['clusterIds: {id} is no cluster', '{id} ist keine Zone'],
+  [
+    'a panel can be deployed once a controller and at least one cluster are assigned',
+    'Ein Bedienfeld wird eingerichtet, wenn ein Controller und mindestens eine Zone zugewiesen sind',
+  ],
+  ['exists already', 'Das gibt es schon'],
+  ['not found', 'Das gibt es nicht'],
+  ['The controller answers: taps and sentences act.', 'Der Controller antwortet: Tippen und Sätze wirken.'],
+  ['The controller did not answer in time; try again.', 'Der Controller hat nicht rechtzeitig geantwortet; bitte noch einmal.'],
+  [
+    'The controller answers, but it has no cluster {ids}: taps and sentences fail there. Correct the clusters of this room.',
+    'Der Controller antwortet, hat aber keine Zone {ids}: Tippen und Sätze bewirken dort nichts. Berichtigen Sie ' +
+      'die Zonen dieses Raums.',
+  ],
+  [
+    'The controller answers, but it has no clusters {ids}: taps and sentences fail there. Correct the clusters of this room.',
+    'Der Controller antwortet, hat aber die Zonen {ids} nicht: Tippen und Sätze bewirken dort nichts. Berichtigen ' +
+      'Sie die Zonen dieses Raums.',
+  ],
+  [
+    'This room is not set up yet. Refresh devices and assign a controller.',
+    'Dieser Raum ist noch nicht eingerichtet. Holen Sie die Geräte, und weisen Sie einen Controller zu.',
+  ],
+  ['Assign a controller to the device.', 'Weisen Sie dem Gerät einen Controller zu.'],
+  [
+    'The control panel is not deployed in this room; deploy it.',
+    'Das Bedienfeld ist in diesem Raum nicht eingerichtet; richten Sie es ein.',
+  ],
+  [
+    "This room's controller is offline. Check its power and its network.",
+    'Der Controller dieses Raums ist offline. Prüfen Sie seinen Strom und sein Netz.',
+  ],
+
+  ['Lights: {said} Shades: {also}', 'Licht: {said} Storen: {also}'],
+  ['Lights: {said}', 'Licht: {said}'],
+  ['Shades: {said}', 'Storen: {said}'],
+  ['Done. {said}', 'Erledigt. {said}'],
+  ['Done.', 'Erledigt.'],
+  ['Sent.', 'Gesendet.'],
+  ['That could not be sent; try again.', 'Das konnte nicht gesendet werden; bitte noch einmal.'],
+  ['That came too late; nothing was done.', 'Das kam zu spät; es wurde nichts getan.'],
+  ['Something newer came before.', 'Etwas Neueres kam zuvor.'],
+  ['1 device is offline.', '1 Gerät ist offline.'],
+  ['{n} devices are offline.', '{n} Geräte sind offline.'],
+  ['{n} of {all} done; {who}.', '{n} von {all} erledigt; {who}.'],
+  ['Not done: {who}.', 'Nicht erledigt: {who}.'],
+  ['and {n} more', 'und {n} weitere'],
+  ['{name} is offline', '{name} ist offline'],
+  ['{name} does not answer', '{name} antwortet nicht'],
+  ['{name} refuses it', '{name} lehnt es ab'],
+  ['{name} stands at another value', '{name} steht auf einem anderen Wert'],
+  ['{name} was not told in time', '{name} kam nicht mehr rechtzeitig an die Reihe'],
+  ['{name} cannot be reached: its bus is down', '{name} ist nicht zu erreichen: sein Bus ist ausgefallen'],
+  ['{name} was told something newer', '{name} bekam inzwischen eine neuere Anweisung'],
+  ['{name} did not confirm it', '{name} hat es nicht bestätigt'],
+  ['{name} did not do it', '{name} hat es nicht getan'],
+];
