@@ -176,8 +176,10 @@ type PanelValue struct {
 	Widgets map[string]string `json:"widgets"`
 }
 
-// Lifetime is how long a command of a panel or a voice is worth doing, and the longest that one may claim is MaxLifetime.
+// Lifetime is how long a command of a panel or a voice is worth doing, and the longest that one may claim is MaxLifetime. A tap of which
+// it is known when the finger was there is worth TapLife.
 const (
+	TapLife     = 3 * time.Second
 	Lifetime    = 10 * time.Second
 	MaxLifetime = 60 * time.Second
 )

@@ -127,6 +127,10 @@ func TestTheMacroOfTheDocsCarriesTapsAndShowsWhatIsSo(t *testing.T) {
 	d.tap(t, "light_brightness", "released", "153")
 	eventually(t, "the lights are where the finger left the slider", func() bool { return e.level(1) == 60 && e.level(2) == 60 })
 	eventually(t, "the panel shows it", func() bool { return d.shown("light_brightness") == "153" && d.shown("light_power") == "on" })
+	for i := range 20 {
+		d.tap(t, "light_power", "changed", []string{"on", "off"}[i%2])
+	}
+	eventually(t, "of twenty taps on the switch the last one counts", func() bool { return e.level(1) == 0 && d.shown("light_power") == "off" })
 	d.tap(t, "shade_preset", "pressed", "one_third")
 	d.tap(t, "shade_preset", "released", "one_third")
 	eventually(t, "the preset is shown", func() bool { return d.shown("shade_preset") == "one_third" })

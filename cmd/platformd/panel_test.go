@@ -91,6 +91,39 @@ func TestATapOnThePanelMovesTheRightRoom(t *testing.T) {
 	e.panel("lobby", lobby).want(t, 401, "the old link")
 }
 
+// A tap that says when the finger was there counts for three seconds from then on, however it was held up: what comes later does
+// nothing, is told as such, and the panel hears what is so.
+func TestATapThatComesLateDoesNothing(t *testing.T) {
+	t.Parallel()
+	e := newEstate(t, nil)
+	code := e.room("lobby", "Lobby", "[1]")
+	tap := func(value string, at time.Time) answer {
+		return e.tap("lobby", code, fmt.Sprintf(`{"widgetId":"light_brightness","type":"released","value":%q,"at":%q}`, value, at.Format(time.RFC3339Nano))).want(t, 200, value)
+	}
+	shown := e.panel("lobby", code)
+	clock, err := time.Parse(time.RFC3339Nano, shown.str("time"))
+	if off := time.Since(clock); err != nil || off < 0 || off > 10*time.Second {
+		t.Errorf("the panel is told the time %q: %v", shown.str("time"), err)
+	}
+	if a := tap("102", time.Now()); a.str("status") != "applied" || e.level(1) != 40 {
+		t.Errorf("in time: %s, the light is at %d", a.text, e.level(1))
+	}
+	before := e.writes()
+	for _, age := range []time.Duration{3 * time.Second, 46 * time.Second, 240 * time.Hour} {
+		a := tap("255", time.Now().Add(-age))
+		if a.member("success") != false || a.str("status") != "expired" || a.str("message") != "That came too late; nothing was done." || a.str("widgets.light_brightness") != "102" {
+			t.Errorf("%v old: %s", age, a.text)
+		}
+	}
+	if n := e.writes() - before; n != 0 || e.level(1) != 40 {
+		t.Errorf("late taps made %d writes, the light is at %d", n, e.level(1))
+	}
+	if a := tap("51", time.Now().Add(time.Minute)); a.str("status") != "applied" { // of a panel whose clock runs ahead
+		t.Errorf("from the future: %s", a.text)
+	}
+	e.tap("lobby", code, `{"widgetId":"light_power","type":"changed","value":"off","at":"yesterday"}`).want(t, 400, "no time")
+}
+
 // Whoever looks at the panel right after a sentence sees what it did.
 func TestThePanelShowsASentenceAtOnce(t *testing.T) {
 	t.Parallel()

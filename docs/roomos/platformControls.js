@@ -19,6 +19,15 @@ const acts = {
   shade_stop: ['clicked'],
 };
 const slides = (tap) => tap.type === 'changed' && tap.widgetId !== 'light_power';
+
+// A tap counts for three seconds from the finger on, here and at the platform, which is told when that was by its own time.
+const life = 3000;
+const clock = () => (typeof performance === 'undefined' ? Date.now() : performance.now());
+let ahead; // of our clock, in milliseconds; what was longer on its way tells less
+const hear = (time) => {
+  const by = Date.parse(time) - clock();
+  if (!(by <= ahead)) ahead = by;
+};
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 // What the panel is known to show, by widget.
@@ -38,7 +47,7 @@ async function show(widgets) {
 
 const tell = (Text) => xapi.Command.UserInterface.Message.TextLine.Display({ Text, Duration: 6 });
 
-// Taps are sent one after the other. A value of a slider that a newer one overtakes is not sent at all.
+// Taps are sent one after the other. One that a newer one of the same widget overtakes is not sent at all, nor one that waited too long.
 const waiting = [];
 let busy = false;
 let number = 0;
@@ -46,12 +55,19 @@ async function send() {
   if (busy) return;
   busy = true;
   while (waiting.length) {
-    const tap = waiting.shift();
-    const body = JSON.stringify({ ...tap, source, seq: ++number });
+    const { made, ...tap } = waiting.shift();
+    if (clock() - made >= life) {
+      await tell('Not done: the building did not answer.');
+      continue;
+    }
+    const at = ahead === undefined ? undefined : new Date(ahead + made).toISOString();
+    const body = JSON.stringify({ ...tap, source, seq: ++number, at });
     try {
       const Url = `${address}/widget`;
-      const sent = await xapi.Command.HttpClient.Post({ Url, Header: headers, Timeout: 5, ResultBody: 'PlainText' }, body);
+      const Timeout = Math.ceil((life - (clock() - made)) / 1000);
+      const sent = await xapi.Command.HttpClient.Post({ Url, Header: headers, Timeout, ResultBody: 'PlainText' }, body);
       const answer = JSON.parse(sent.Body);
+      if (answer.time) hear(answer.time);
       if (!answer.success && answer.status !== 'stale') {
         delete shown[tap.widgetId]; // it shows what was tapped, which is not so
         await tell(answer.message);
@@ -67,13 +83,13 @@ async function send() {
 }
 
 xapi.Event.UserInterface.Extensions.Widget.Action.on((event) => {
-  const tap = { widgetId: event.WidgetId, type: event.Type, value: event.Value };
+  const tap = { widgetId: event.WidgetId, type: event.Type, value: event.Value, made: clock() };
   if (!acts[tap.widgetId]?.includes(tap.type)) return;
   delete shown[tap.widgetId]; // the finger has moved it
   for (let i = waiting.length - 1; i >= 0; i--) {
-    if (waiting[i].widgetId === tap.widgetId && slides(waiting[i])) waiting.splice(i, 1);
+    if (waiting[i].widgetId === tap.widgetId) waiting.splice(i, 1);
   }
-  if (waiting.length < 20) waiting.push(tap);
+  waiting.push(tap);
   send();
 });
 
@@ -87,6 +103,7 @@ async function follow() {
       const Url = `${address}?wait=20&since=${since}`;
       const told = await xapi.Command.HttpClient.Get({ Url, Header: headers, Timeout: 30, ResultBody: 'PlainText' });
       const answer = JSON.parse(told.Body);
+      hear(answer.time);
       since = answer.tag;
       again = 1000;
       if (!busy) await show(answer.widgets);

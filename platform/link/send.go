@@ -37,22 +37,23 @@ type pending struct {
 // the link ended first.
 func (l *Link) Send(ctx context.Context, cid string, action wire.WidgetAction, patience time.Duration) (wire.Ack, error) {
 	action.Accept = true
-	return l.send(ctx, cid, newID(), time.Now(), action, patience)
+	now := time.Now()
+	return l.send(ctx, cid, newID(), now, now.Add(wire.Lifetime), action, patience)
 }
 
-// SendAs sends a widget action that was made at a time under an ID, and waits until ctx ends; the same ID again is the same
-// action, which is done once. What is too old is not sent. That ctx ends only ends the wait for an answer: what was begun to be
+// SendAs sends a widget action that was made at a time, and is worth nothing from another on, under an ID, and waits until ctx ends; the
+// same ID again is the same action, which is done once. What is too old is not sent. That ctx ends only ends the wait for an answer: what was begun to be
 // sent is, as long as it counts, and what comes of it goes to [Config.Late].
-func (l *Link) SendAs(ctx context.Context, cid, id string, made time.Time, action wire.WidgetAction) (wire.Ack, error) {
-	return l.send(ctx, cid, id, made, action, 2*wire.Lifetime) // longer than any answer takes
+func (l *Link) SendAs(ctx context.Context, cid, id string, made, exp time.Time, action wire.WidgetAction) (wire.Ack, error) {
+	return l.send(ctx, cid, id, made, exp, action, 2*wire.Lifetime) // longer than any answer takes
 }
 
-func (l *Link) send(ctx context.Context, cid, id string, made time.Time, action wire.WidgetAction, patience time.Duration) (wire.Ack, error) {
+func (l *Link) send(ctx context.Context, cid, id string, made, exp time.Time, action wire.WidgetAction, patience time.Duration) (wire.Ack, error) {
 	began := time.Now()
 	fail := func(err error) (wire.Ack, error) {
 		return wire.Ack{}, fmt.Errorf("send %s to controller %q: %w", action.WidgetID, cid, err)
 	}
-	exp := made.Add(wire.Lifetime).UTC()
+	exp = exp.UTC()
 	if !time.Now().Before(exp) {
 		return wire.Ack{Status: wire.Expired, Detail: "it came too late"}, nil
 	}

@@ -103,7 +103,7 @@ func TestTheWaitForAnOutcomeIsAsLongAsTheControllerSays(t *testing.T) {
 				if test.panel {
 					ctx, cancel := context.WithTimeout(t.Context(), patience)
 					defer cancel()
-					_, err = l.SendAs(ctx, "house", "one", time.Now(), action)
+					_, err = l.SendAs(ctx, "house", "one", time.Now(), time.Now().Add(wire.Lifetime), action)
 				} else {
 					_, err = l.Send(t.Context(), "house", action, patience)
 				}

@@ -94,6 +94,8 @@ type view struct {
 	// Message is what became of the last thing that was done here, where its answer was that it is sent; absent otherwise.
 	Message string `json:"message,omitempty"`
 	Tag     string `json:"tag"` // of these values, for ?since=
+	// Time is when this was told: by it a panel reckons when a finger was there, see at in a tap.
+	Time time.Time `json:"time"`
 }
 
 func (r *Room) view(ctx context.Context, d platform.RoomDevice) (view, <-chan struct{}, error) {
@@ -120,7 +122,7 @@ func (v view) tagged() (view, error) {
 		return v, err
 	}
 	sum := sha256.Sum256(b)
-	v.Tag = hex.EncodeToString(sum[:8])
+	v.Tag, v.Time = hex.EncodeToString(sum[:8]), time.Now().UTC()
 	return v, nil
 }
 
@@ -183,7 +185,8 @@ func (r *Room) events(c echo.Context) error {
 	s := sse.Open(c)
 	defer s.Close()
 	tick := func() error { return s.Send("tick", map[string]time.Time{"time": time.Now().UTC()}) }
-	if tick() != nil || s.Send("values", v) != nil {
+	values := func() error { v.Time = time.Now().UTC(); return s.Send("values", v) }
+	if tick() != nil || values() != nil {
 		return nil // the reader is gone
 	}
 	beat, look := time.NewTicker(tickEvery), time.NewTicker(lookEvery)
@@ -221,7 +224,7 @@ func (r *Room) events(c echo.Context) error {
 			continue
 		}
 		v = now
-		if s.Send("values", v) != nil {
+		if values() != nil {
 			return nil
 		}
 	}
@@ -240,6 +243,8 @@ func (r *Room) widget(c echo.Context) error {
 		// Source and Seq name a tap: told again, it is the same.
 		Source string `json:"source"`
 		Seq    int64  `json:"seq"`
+		// At is when the finger was there, by the times that the panel was told; absent: nobody knows.
+		At time.Time `json:"at"`
 	}
 	if err := readBody(c, &in); err != nil {
 		return err
@@ -253,6 +258,16 @@ func (r *Room) widget(c echo.Context) error {
 	}
 	if !t.acts() {
 		return c.JSON(http.StatusOK, outcome{Success: true})
+	}
+	if !in.At.IsZero() {
+		t.Finger, t.Made = true, in.At
+		if now := time.Now(); t.Made.After(now) { // its clock runs ahead
+			t.Made = now
+		}
+		if !time.Now().Before(t.exp()) {
+			widgets, _, _ := r.cfg.Board.of(d.Controller, d.ID)
+			return c.JSON(http.StatusOK, outcome{Status: wire.Expired, Message: tooLate, Widgets: widgets, Time: new(time.Now().UTC())})
+		}
 	}
 	if in.Source != "" && in.Seq > 0 {
 		if !r.lanes.inOrder(d.ID, in.Widget, in.Source, in.Seq) {

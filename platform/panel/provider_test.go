@@ -62,12 +62,32 @@ func (lobbyOnly) RoomDevice(_ context.Context, id string) (platform.RoomDevice, 
 
 // answering is a controller, and what it answers.
 type answering struct {
-	ack wire.Ack
-	err error
+	ack  wire.Ack
+	err  error
+	life time.Duration // of what it was sent last
 }
 
-func (a *answering) SendAs(context.Context, string, string, time.Time, wire.WidgetAction) (wire.Ack, error) {
+func (a *answering) SendAs(_ context.Context, _, _ string, made, exp time.Time, _ wire.WidgetAction) (wire.Ack, error) {
+	a.life = exp.Sub(made)
 	return a.ack, a.err
+}
+
+// A tap of which it is known when the finger was there is worth nothing to the controller, either, three seconds later.
+func TestATapIsWorthSomethingForSoLong(t *testing.T) {
+	house := &answering{ack: wire.Ack{Status: wire.Expired, Detail: "it came 120ms too late"}}
+	r := New(Config{Board: NewBoard(), Send: house})
+	lobby, err := lobbyOnly{}.RoomDevice(t.Context(), "lobby")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		tap  Tap
+		want time.Duration
+	}{{Tap{Widget: wire.ShadeStop, Made: time.Now(), Finger: true}, 3 * time.Second}, {Tap{Widget: wire.ShadeStop}, 10 * time.Second}} {
+		if out := r.put(t.Context(), lobby, c.tap); house.life != c.want || out.Success || out.Message != tooLate {
+			t.Errorf("%+v: worth %v, told %+v", c.tap, house.life, out)
+		}
+	}
 }
 
 // A device without a macro says what a panel in a browser says: how something ended of which nobody heard at once, and what was not

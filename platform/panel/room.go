@@ -77,7 +77,7 @@ func New(cfg Config) *Room {
 
 // deliver puts a tap that nobody waits for to the controller.
 func (r *Room) deliver(device string, t Tap) {
-	life, cancel := context.WithDeadline(context.Background(), t.Made.Add(wire.Lifetime)) // whoever told of the tap is gone
+	life, cancel := context.WithDeadline(context.Background(), t.exp()) // whoever told of the tap is gone
 	defer cancel()
 	d, err := r.cfg.Store.RoomDevice(life, device)
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 	"svc.internal/controller/platform"
 )
 
-// Sender sends a widget action under an ID to a controller and waits for its acknowledgement until ctx ends
-// ([platform.ErrUnanswered]). The same ID again is the same action.
+// Sender sends a widget action, made at a time and worth nothing from exp on, under an ID to a controller and waits for its
+// acknowledgement until ctx ends ([platform.ErrUnanswered]). The same ID again is the same action.
 type Sender interface {
-	SendAs(ctx context.Context, controller, id string, made time.Time, action wire.WidgetAction) (wire.Ack, error)
+	SendAs(ctx context.Context, controller, id string, made, exp time.Time, action wire.WidgetAction) (wire.Ack, error)
 }
 
 // Tap is what somebody did to a widget, in the device's words.
@@ -28,6 +28,16 @@ type Tap struct {
 	Value  string
 	ID     string    // the same for the same tap, however often it is told; empty: it is told once
 	Made   time.Time // zero: just now
+	// Finger: Made is when the finger was there, and not when somebody told of it, so that the tap counts for [wire.TapLife].
+	Finger bool
+}
+
+// exp is from when on a tap is worth nothing.
+func (t Tap) exp() time.Time {
+	if t.Finger {
+		return t.Made.Add(wire.TapLife)
+	}
+	return t.Made.Add(wire.Lifetime)
 }
 
 // tapID makes one ID of what tells a tap from all others of a device.
@@ -85,17 +95,13 @@ func clip(s string) string {
 	return s
 }
 
-// slides reports whether a newer tap makes t worthless.
-func (t Tap) slides() bool {
-	return t.Type == wire.Changed && (t.Widget == wire.LightBrightness || t.Widget == wire.ShadePosition)
-}
-
 // outcome of a tap, for whoever tapped.
 type outcome struct {
 	Success bool              `json:"success"`
 	Message string            `json:"message"`
 	Status  wire.AckStatus    `json:"status,omitempty"` // as the controller said; absent if it did not
 	Widgets map[string]string `json:"widgets,omitempty"`
+	Time    *time.Time        `json:"time,omitempty"` // when this was told, to a panel that reckons wrongly
 }
 
 // put puts a tap to the controller of a device.
@@ -118,7 +124,7 @@ func (r *Room) put(ctx context.Context, d platform.RoomDevice, t Tap) outcome {
 		t.ID = uuid.Must(uuid.NewV7()).String()
 	}
 	r.cfg.Board.tell(d.Controller, d.ID, about(t.Widget), "") // it was of before
-	ack, err := r.cfg.Send.SendAs(ctx, d.Controller, t.ID, t.Made, action)
+	ack, err := r.cfg.Send.SendAs(ctx, d.Controller, t.ID, t.Made, t.exp(), action)
 	switch {
 	case errors.Is(err, platform.ErrUnanswered):
 		return outcome{Success: true, Message: "Sent."}
@@ -135,6 +141,9 @@ func (r *Room) put(ctx context.Context, d platform.RoomDevice, t Tap) outcome {
 	return outcome{Success: ack.Status == wire.Applied, Message: inWords(ack), Status: ack.Status, Widgets: ack.Widgets}
 }
 
+// tooLate is said of a tap that was worth nothing any more when it came.
+const tooLate = "That came too late; nothing was done."
+
 // mistaken reports whether the panel shows what was tapped and is not so: it has to learn the truth.
 func mistaken(ack wire.Ack) bool { return ack.Status != wire.Applied && ack.Status != wire.Stale }
 
@@ -147,12 +156,14 @@ func inWords(ack wire.Ack) string {
 			who = append(who, x.Name+" "+platform.WhyNot(string(x.Why)))
 		}
 		return platform.NotAll(ack.Things, who)
+	case ack.Status == wire.Expired:
+		return tooLate
 	case ack.Status == wire.Applied && ack.Offline == 1:
 		return "1 device is offline."
 	case ack.Status == wire.Applied && ack.Offline > 1:
 		return fmt.Sprintf("%d devices are offline.", ack.Offline)
 	case ack.Status != wire.Applied && ack.Detail == "":
-		return "That came too late; nothing was done."
+		return tooLate
 	}
 	return ack.Detail
 }

@@ -31,7 +31,7 @@ const (
 	webhookMost = 256 << 10
 	// aheadMost is how far ahead of ours their clock may be.
 	aheadMost = wire.MaxLifetime
-	// waitingMost taps of one device wait for those before.
+	// waitingMost taps of one device wait for those before, the newest.
 	waitingMost = 64
 )
 
@@ -166,7 +166,8 @@ type queue struct {
 	ended   bool
 }
 
-// push queues a tap; the values of a slider that it overtakes are dropped. It fails when too many wait.
+// push queues a tap. What waits of the same widget is overtaken by it, and of too many the oldest is dropped. It fails when the queue
+// has ended.
 func (q *queue) push(device string, t Tap) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -174,9 +175,9 @@ func (q *queue) push(device string, t Tap) bool {
 		return false
 	}
 	waiting, busy := q.waiting[device]
-	waiting = slices.DeleteFunc(waiting, func(old Tap) bool { return old.slides() && old.Widget == t.Widget })
+	waiting = slices.DeleteFunc(waiting, func(old Tap) bool { return old.Widget == t.Widget })
 	if len(waiting) >= waitingMost {
-		return false
+		waiting = waiting[1:]
 	}
 	if q.waiting == nil {
 		q.waiting = map[string][]Tap{}

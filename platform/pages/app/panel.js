@@ -15,6 +15,38 @@ import { said } from './said.js';
 export const percentOf = (v) => Math.floor((v * 100 + 127) / 255);
 export const sliderOf = (p) => Math.floor((p * 255 + 50) / 100);
 
+// life is how long a tap counts from the finger on, in milliseconds: here, at the platform, and at the controller.
+const life = 3000;
+
+// taps numbers taps, and sends each by post as long as it counts. hear takes the platform's time, by which it tells when the finger
+// was there: our own clock may be wrong, and may jump.
+export function taps(post) {
+  const source = Array.from(crypto.getRandomValues(new Uint8Array(8)), (b) => b.toString(16).padStart(2, '0')).join('');
+  let seq = 0,
+    ahead; // of our monotonic clock, in milliseconds; what was longer on its way tells less
+  const hear = (time) => {
+    const by = Date.parse(time) - performance.now();
+    if (!(by <= ahead)) ahead = by;
+  };
+  const tap = async (widgetId, type, value) => {
+    const at = ahead === undefined ? undefined : new Date(ahead + performance.now()).toISOString();
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), life);
+    let got;
+    try {
+      got = await post('/widget', { widgetId, type, value, source, seq: ++seq, at }, { signal: late.signal });
+    } catch (p) {
+      throw late.signal.aborted ? new Problem(0, { detail: t('panel.late') }) : p;
+    } finally {
+      clearTimeout(timer);
+    }
+    if (got.time) hear(got.time); // we reckoned wrongly, perhaps: our clock stood still while we slept
+    if (got.status === 'stale') return; // something newer was asked for meanwhile
+    if (!got.success) throw new Problem(200, { detail: said(got.message) });
+  };
+  return { hear, tap };
+}
+
 // open makes all that a panel needs: what it shows, how it asks, and the line to the platform.
 function open(device, code) {
   const shown = signal(undefined); // null: not ours to see
@@ -23,13 +55,7 @@ function open(device, code) {
     headers: () => ({ Authorization: 'Bearer ' + code }),
     said,
   });
-  const source = Array.from(crypto.getRandomValues(new Uint8Array(8)), (b) => b.toString(16).padStart(2, '0')).join('');
-  let seq = 0;
-  const tap = async (widgetId, type, value) => {
-    const got = await server.post('/widget', { widgetId, type, value, source, seq: ++seq });
-    if (got.status === 'stale') return; // something newer was asked for meanwhile
-    if (!got.success) throw new Problem(200, { detail: said(got.message) });
-  };
+  const { hear, tap } = taps(server.post);
   const number = (widget) => {
     const v = shown.peek()?.widgets[widget];
     return v === undefined ? undefined : percentOf(+v);
@@ -37,6 +63,7 @@ function open(device, code) {
   const look = async () => {
     try {
       shown.value = await server.get('');
+      hear(shown.peek().time);
     } catch (p) {
       if (p.status !== 401) throw p;
       shown.value = null;
@@ -48,7 +75,9 @@ function open(device, code) {
     handle: {
       values: (v) => {
         shown.value = v;
+        hear(v.time);
       },
+      tick: (v) => hear(v.time),
     },
     ask: look,
   });

@@ -7,7 +7,7 @@ import { address, go } from '../ui/router.js';
 import { events } from '../app/chat.js';
 import { sum, words } from '../app/energy.js';
 import { checkLimit, endOf } from '../app/keys.js';
-import { Lights, percentOf, Shades, sliderOf } from '../app/panel.js';
+import { Lights, percentOf, Shades, sliderOf, taps } from '../app/panel.js';
 import { missing, numbers, panelOf } from '../app/rooms.js';
 import { admin, ask, enter, leave, session, sites, start } from '../app/session.js';
 import { heard, Health, summary } from '../app/sites.js';
@@ -70,6 +70,53 @@ describe('the panel of a room', () => {
       );
     assert.deepEqual(pressed({ shade_preset: 'two_thirds' }), ['false', 'true']);
     assert.deepEqual(pressed({}), ['false', 'false']);
+  });
+});
+
+describe('a tap on a panel', () => {
+  const never = (sent) => (path, body, { signal }) => {
+    sent.push(body);
+    return new Promise((_, no) => {
+      signal.addEventListener('abort', () => no(signal.reason));
+    });
+  };
+  it('tells when the finger was there by the time of the platform', async () => {
+    const sent = [];
+    const { hear, tap } = taps(async (_, body) => (sent.push(body), { success: true }));
+    await tap('light_power', 'changed', 'on');
+    hear('2026-11-26T12:00:00.000Z');
+    await time.pass(20_000);
+    hear('2026-11-26T12:00:01.000Z'); // was on its way for 19 s
+    await tap('light_power', 'changed', 'off');
+    hear('2026-11-26T12:00:25.000Z');
+    await tap('light_power', 'changed', 'on');
+    assert.deepEqual(
+      sent.map((b) => [b.seq, b.at]),
+      [
+        [1, undefined],
+        [2, '2026-11-26T12:00:20.000Z'],
+        [3, '2026-11-26T12:00:25.000Z'],
+      ],
+    );
+  });
+  it('that nobody answers is given up after three seconds, and that is said', async () => {
+    const sent = [];
+    const { tap } = taps(never(sent));
+    let wrong;
+    tap('light_power', 'changed', 'on').catch((p) => {
+      wrong = p;
+    });
+    await time.pass(2900);
+    assert.equal(wrong, undefined);
+    await time.pass(200);
+    assert.equal(wrong?.message, t('panel.late'));
+    assert.equal(sent.length, 1);
+  });
+  it('that failed otherwise says why, and one that was overtaken nothing', async () => {
+    const answer = (body) => taps(async () => body).tap('light_power', 'changed', 'on');
+    const message = 'Not done: Lobby 1 is offline.';
+    await assert.rejects(answer({ success: false, message }), { message });
+    await answer({ success: false, status: 'stale', message: 'Something newer came before.' });
   });
 });
 

@@ -113,6 +113,7 @@ export default {
   "needed": "this is needed",
   "panel": "Control panel",
   "panel.code": "This link opens no panel, or not any more. Ask for a new one.",
+  "panel.late": "The building did not answer in time. What is shown here counts.",
   "panel.lights": "Lights",
   "panel.off": "off",
   "panel.offline": "The controller of this room is offline. Check its power and its network.",
