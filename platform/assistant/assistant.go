@@ -73,6 +73,7 @@ type work struct {
 	updates []platform.StatusUpdate
 	conv    Conversation
 	lang    understand.Lang // of the message, as far as its words tell
+	dropped *Pending        // what waited for a yes, and did not get it
 }
 
 // preferred is the language of what words tell nothing about: that of what was said before, or the asker's.
@@ -126,6 +127,9 @@ func (e *Assistant) Ask(ctx context.Context, in platform.Inquiry, tell func(plat
 	agent, said, err := e.answer(ctx, w)
 	if err != nil {
 		return platform.Reply{}, err
+	}
+	if w.dropped != nil {
+		said.text += "\n\n" + w.dropped.gone()
 	}
 	if ended != "" { // what became of an order since comes last, so that the answer is to the question
 		said.text += "\n\n" + ended
@@ -243,10 +247,14 @@ func (e *Assistant) answer(ctx context.Context, w *work) (Agent, answer, error) 
 func (e *Assistant) settle(ctx context.Context, w *work) (Agent, answer, bool, error) {
 	pending := w.conv.Order
 	w.conv.Order = nil
+	if pending != nil && w.now.Sub(pending.At) <= PreviewLife {
+		w.dropped = pending
+	}
 	topic := understand.Reaction(w.in.Message)
 	if topic != understand.Confirm && topic != understand.Decline {
 		return Agent{}, answer{}, false, nil
 	}
+	w.dropped = nil
 	agent := Agents[0]
 	w.status("routing", agent.Name, w.f("Routed to %s", agent.Name))
 	switch {

@@ -3,7 +3,9 @@ package assistant
 import (
 	"cmp"
 	"slices"
+	"time"
 
+	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/assistant/facts"
 	"svc.internal/controller/platform/understand"
 )
@@ -13,6 +15,9 @@ func (a *asked) colour() (answer, error) {
 	t := a.site.Kelvins(a.scope)
 	if a.before() {
 		return answer{text: a.f("I do not know: colour temperatures are reported as they are now, and their history is not kept.")}, nil
+	}
+	if a.q.Aspect == "hue" {
+		return a.hue(t)
 	}
 	if c := a.cond(understand.Kelvin); c != nil {
 		found := t.Where(facts.Current, func(one facts.Thing) bool { return c.Holds(*one.Value) })
@@ -53,4 +58,24 @@ func (a *asked) colour() (answer, error) {
 		text += a.f(" The mean is %.0f K.", mean)
 	}
 	return answer{sentences(text, a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
+}
+
+// hue answers of colours, which nobody reports, with what is known beside them.
+func (a *asked) hue(tuned facts.Things) (answer, error) {
+	lights := a.site.Levels(a.scope)
+	if text := a.noneOf(lights, "light"); text != "" {
+		return answer{text, lights}, nil
+	}
+	c, err := a.site.LastCommands(a.ctx, lights.All, platform.KindLight, a.site.Now.Add(-platform.HistoryKept), a.site.Now.Add(time.Minute), func(c platform.Command) bool { return c.Do == "light-rgbw" })
+	if err != nil {
+		return answer{}, err
+	}
+	commanded, kelvins := "", ""
+	if lines := a.commandLines(c); len(lines) > 0 {
+		commanded = sentences(a.f("As far as commands tell:"), a.lines(lines, 10))
+	}
+	if mean, ok := tuned.Mean(); ok {
+		kelvins = a.f("The colour temperature of %s is %.0f K on average.", a.count(tuned.Basis.Readings, "light"), mean)
+	}
+	return answer{sentences(a.f("I do not know: the colour of a light is not reported to the platform, only how bright it is and, of some, the colour temperature."), commanded, kelvins), lights}, nil
 }

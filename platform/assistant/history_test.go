@@ -115,7 +115,7 @@ func TestWhoSwitchedItSinceWhenAndWhy(t *testing.T) {
 		{"wer hat das Licht in der Lobby eingeschaltet", []string{"auf 40 % gestellt, 13:05, durch key \"BMS\" über den Assistenten"}, "through"},
 		{"+ warum?", []string{"Soweit es an Befehlen lag", "ein Grund ist nicht genannt"}, "reason"},
 		{"+ seit wann?", []string{"an seit 13:05, also 1 h 27 min lang"}, "since"},
-		{"was hat das Licht in der Canteen ausgeschaltet", []string{"durch die Regel “Lunch is over”"}, "rule"},
+		{"was hat das Licht in der Canteen ausgeschaltet", []string{"durch die Regel „Lunch is over“"}, "rule"},
 		{"welche Lichter sind seit mehr als 3 Stunden an", []string{"14 von 39 Leuchten: an, seit mehr als 3 h"}, "for"},
 	} {
 		message, follows := strings.CutPrefix(c.said, "+ ")

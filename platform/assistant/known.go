@@ -130,6 +130,12 @@ func (a *asked) comparePositions() (answer, error) {
 		doubts = append(doubts, one.doubts(t, "shade"))
 	}
 	text := upper(a.list(lines)) + "."
+	if keep, _ := a.shadeFilter(); keep != nil && a.level() == nil && len(means) == len(groups) && slices.Max(means) == slices.Min(means) { // then how far tells
+		a.q.State = ""
+		said, err := a.comparePositions()
+		said.text = sentences(text, said.text)
+		return said, err
+	}
 	if len(means) < len(groups) {
 		text = a.f("I cannot compare them all:") + " " + text
 	}

@@ -97,6 +97,9 @@ func (a *asked) wanted() (keep func(facts.Thing) bool, words string) {
 	switch {
 	case a.level() != nil:
 		holds, words := a.bounds()
+		if a.q.State == understand.On {
+			words = a.f("on and %s", words)
+		}
 		return func(t facts.Thing) bool {
 			return holds(*t.Value) && (a.q.State != understand.On || *t.Value > 0)
 		}, words
@@ -162,7 +165,7 @@ func (a *asked) lightsThat(t facts.Things) (answer, error) {
 		return answer{sentences(a.partly(), a.partHolds(*c, len(found), known, len(t.All))+lower(head), doubts, a.basis(t.Basis)), map[string]any{"matching": found, "all": t}}, nil
 	}
 	if a.q.Is(understand.None) && known > 0 {
-		return answer{sentences(a.partly(), a.none(len(found), doubts)+lower(head), a.named(found), doubts, a.basis(t.Basis)), map[string]any{"matching": found, "all": t}}, nil
+		return answer{sentences(a.partly(), a.none(len(found), doubts)+lower(head), a.named(found), a.failing(found), doubts, a.basis(t.Basis)), map[string]any{"matching": found, "all": t}}, nil
 	}
 	if a.q.Form == understand.Check && known > 0 {
 		yes := len(found) > 0
@@ -186,7 +189,7 @@ func (a *asked) lightsThat(t facts.Things) (answer, error) {
 			head = a.yesNo(false) + lower(head)
 		}
 	}
-	return answer{sentences(a.partly(), head, a.named(found), doubts, a.basis(t.Basis)), map[string]any{"matching": found, "all": t}}, nil
+	return answer{sentences(a.partly(), head, a.named(found), a.failing(found), doubts, a.basis(t.Basis)), map[string]any{"matching": found, "all": t}}, nil
 }
 
 // partHolds is the yes or no to whether so large a part of the things is so; what is not known may be so or not.
@@ -265,11 +268,47 @@ func (a *asked) doubts(t facts.Things, kind string) string {
 		for _, one := range found {
 			names = append(names, label(one.Name))
 		}
+		if condition == facts.Unknown && found[0].Motion != "" { // what it does was read
+			parts = append(parts, a.f("%s %s, but the position is not known: %s.", a.count(len(found), kind), a.f(map[bool]string{true: "answers", false: "answer"}[len(found) == 1]), a.some(names, 10)))
+			continue
+		}
 		why := map[facts.Condition]string{facts.Away: "%s %s offline, so I do not know what is there: %s.", facts.Stale: "%s %s without a recent reading, so I do not know: %s.",
 			facts.Unknown: "%s %s never read, so I do not know: %s."}[condition]
 		parts = append(parts, a.f(why, a.count(len(found), kind), a.are(len(found)), a.some(names, 10)))
 	}
 	return sentences(parts...)
+}
+
+// failing names those of the things that are told as on which report a trouble: what reports a lamp failure may be dark.
+func (a *asked) failing(on []facts.Thing) string {
+	var order []string
+	names := map[string][]string{}
+	for _, one := range on {
+		if one.Trouble == "" || one.Value == nil || *one.Value == 0 {
+			continue
+		}
+		if names[one.Trouble] == nil {
+			order = append(order, one.Trouble)
+		}
+		names[one.Trouble] = append(names[one.Trouble], label(one.Name))
+	}
+	var told []string
+	for _, trouble := range order {
+		text := "%s is among them and reports %s, so it may be dark."
+		if len(names[trouble]) > 1 {
+			text = "%s are among them and report %s, so they may be dark."
+		}
+		told = append(told, a.f(text, a.some(names[trouble], 10), a.trouble(trouble)))
+	}
+	return sentences(told...)
+}
+
+// trouble quotes what a device says is wrong with it, in the language of the question where that is known.
+func (a *asked) trouble(text string) string {
+	if de, ok := inGerman(text); ok && a.q.Lang == understand.German {
+		return "„" + de + "“"
+	}
+	return quoted(text)
 }
 
 // oneLight answers about a single light.
@@ -287,7 +326,7 @@ func (a *asked) oneLight(t facts.Things) (answer, error) {
 		}
 	}
 	if one.Trouble != "" {
-		text += a.f(" It reports: %s.", quoted(one.Trouble))
+		text += a.f(" It reports: %s.", a.trouble(one.Trouble))
 	}
 	return answer{sentences(text, a.basis(t.Basis)), t}, nil
 }
@@ -313,7 +352,7 @@ func (a *asked) allLights(t facts.Things) (answer, error) {
 	if off := t.Where(facts.Current, func(one facts.Thing) bool { return *one.Value == 0 }); len(off) > 0 && len(on) > 0 && len(t.All) <= 20 {
 		dark = a.f("Off: %s.", a.some(thingNames(off), 20))
 	}
-	return answer{sentences(a.partly(), head, a.named(on), dark, a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
+	return answer{sentences(a.partly(), head, a.named(on), a.failing(on), dark, a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
 }
 
 func lower(s string) string {

@@ -143,8 +143,10 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 		}
 		rows = rows[:min(len(rows), cmp.Or(a.q.Top, 3))]
 	}
+	those, together := a.q.Is(understand.Follows) && a.q.Form == understand.Count && a.q.Kind == understand.Light, 0 // "how many lamps is that"
 	var lines []string
 	for _, r := range rows {
+		together += r.Match
 		line := a.f("%s %d of %d %s", r.Label, r.Match, r.All, words)
 		if a.q.Op == understand.Share && r.Known > 0 {
 			line += " (" + percent(100*float64(r.Match)/float64(r.Known)) + ")"
@@ -158,7 +160,7 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 		if r.Known < r.All {
 			line += a.f(" (%d unknown)", r.All-r.Known)
 		}
-		if string(a.q.Kind) == a.q.By && a.q.Op == understand.Tell && r.Match == 0 {
+		if (those || string(a.q.Kind) == a.q.By && a.q.Op == understand.Tell) && r.Match == 0 {
 			continue
 		}
 		lines = append(lines, line)
@@ -166,10 +168,17 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 	if string(a.q.Kind) == a.q.By && len(lines) > 0 && a.q.Op == understand.Tell {
 		lines[0] = a.f("%d of %s with lights %s lights %s: %s", len(lines), a.count(len(rows), a.q.By), a.have(len(lines)), words, lines[0])
 	}
+	if those && len(lines) > 0 {
+		lines[0] = a.f("Together %s: %s", a.count(together, "light"), lines[0])
+	}
 	if len(lines) == 0 {
 		return answer{sentences(a.f("None that I know of: no %s%s has a light %s.", a.noun(a.q.By), a.in(), words), a.doubts(t, "light"), a.basis(t.Basis)), rows}, nil
 	}
-	return answer{sentences(upper(a.list(lines))+".", a.doubts(t, "light"), a.basis(t.Basis)), rows}, nil
+	lit := t.Where(facts.Current, keep)
+	if a.q.Is(understand.All) || a.q.Op != understand.Tell {
+		lit = nil
+	}
+	return answer{sentences(upper(a.list(lines))+".", a.failing(lit), a.doubts(t, "light"), a.basis(t.Basis)), rows}, nil
 }
 
 func haveVerb(n int) string {

@@ -35,6 +35,11 @@ type Pending struct {
 	Text       string          `json:"text"` // of the preview
 }
 
+// gone tells that an order is no longer waiting.
+func (p *Pending) gone() string {
+	return in(p.Lang, "Dropped, since you did not say yes: %s. To have it done, say it again.", p.What)
+}
+
 // Step is what is to be done in one zone.
 type Step struct {
 	Zone   platform.Zone   `json:"zone"`
@@ -220,8 +225,13 @@ func (a *asked) present(z platform.Zone, kind string) string {
 		on := len(t.Where(facts.Current, func(one facts.Thing) bool { return *one.Value > 0 }))
 		return a.f("%d on now", on)
 	}
-	if mean, ok := a.site.Positions(scope).Mean(); ok {
-		return a.f("now %s open on average", percent(mean))
+	t := a.site.Positions(scope)
+	if mean, ok := t.Mean(); ok {
+		text := a.f("now %s open on average", percent(mean))
+		if n := len(t.All) - t.Basis.Readings; n > 0 {
+			text += a.f(", %d unknown", n)
+		}
+		return text
 	}
 	return a.f("present position unknown")
 }

@@ -108,7 +108,7 @@ func TestNoWordThatMeansSomethingIsLeftOverInGerman(t *testing.T) {
 		want  []string
 		never []string
 	}{
-		{[]string{"gibt es aktive Feueralarme?"}, []string{"kenne ich in “Harbour House” nicht"}, []string{"Ja", "sind an", "Störung"}},
+		{[]string{"gibt es aktive Feueralarme?"}, []string{"kenne ich in „Harbour House“ nicht"}, []string{"Ja", "sind an", "Störung"}},
 		{[]string{"welche Lichter sind seit mehr als 3 Stunden an?"}, []string{"14 von 39 Leuchten: an, seit mehr als 3 h", "Open office south 1"}, []string{"3 %", "Lobby 1"}},
 		{[]string{"which lights have been on for more than 3 hours?"}, []string{"14 of 39 lights: on, for more than 3 h"}, []string{"3 %", "Lobby 1"}},
 		{[]string{"welche Lichter sind an, ohne die Lobby?"}, []string{"ohne Lobby"}, []string{"Lobby 1", "Lobby 4"}},

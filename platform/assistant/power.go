@@ -107,6 +107,8 @@ func (a *asked) condition(one facts.Thing) string {
 		return a.f("not read since a restart")
 	case one.Condition == facts.Stale:
 		return a.f("its last reading is %s old", lengthIn(a.q.Lang, now.Sub(one.At)))
+	case one.Condition == facts.Unknown && one.Motion != "":
+		return a.f("position not known")
 	case one.Condition == facts.Unknown:
 		return a.f("never read")
 	}
@@ -119,6 +121,8 @@ func (a *asked) silence(one facts.Thing) string {
 	switch {
 	case one.Condition == facts.Away && !a.site.Controller.Online:
 		return a.f("%s what %s does", why, name)
+	case one.Condition == facts.Unknown && one.Motion != "":
+		return a.f("the position of %s is not known", name)
 	case one.Condition == facts.Away:
 		return a.f("%s is %s", name, why)
 	case one.Condition == facts.Stale && one.Source != "restored":

@@ -1,6 +1,7 @@
 package assistant
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -64,7 +65,7 @@ func (a *asked) faults() (answer, error) {
 		head = a.f("%s %s reported%s: %s.", upper(a.count(len(lines), "fault")), a.are(len(lines)), a.in(), a.some(lines, 20))
 	}
 	if n := len(reach.Away); n > 0 {
-		head = sentences(head, a.f("Besides, %s %s not answering: %s.", a.count(n, "device"), a.are(n), a.some(thingNames(reach.Away), 10)))
+		head = sentences(head, a.f("Besides, %s %s not answering: %s.", a.count(n, "device"), a.are(n), a.some(a.lastSeen(reach.Away), 10)))
 	}
 	if a.q.Form == understand.Check && len(a.site.Devices) > 0 {
 		good := len(lines) == 0 && len(reach.Away) == 0
@@ -115,7 +116,7 @@ func (a *asked) troubleBy(f facts.Faults, reach facts.Reach) string {
 			add(z.Name, func(d platform.Device) bool { return slices.Contains(d.Zones, z.ID) && a.scope.Holds(d) })
 		}
 	}
-	slices.SortStableFunc(rows, func(x, y row) int { return y.n + y.away - x.n - x.away })
+	slices.SortStableFunc(rows, func(x, y row) int { return cmp.Or(y.n-x.n, y.away-x.away) })
 	if len(rows) == 0 && a.q.Topic == understand.Offline {
 		return a.f("All %s%s answer; none is offline.", a.count(reach.Total, "device"), a.in())
 	}
@@ -128,14 +129,18 @@ func (a *asked) troubleBy(f facts.Faults, reach facts.Reach) string {
 			lines = append(lines, a.f("%s %d offline", r.name, r.away))
 			continue
 		}
-		lines = append(lines, a.f("%s %s, %d without an answer", r.name, a.count(r.n, "fault"), r.away))
+		faults := a.f("no fault")
+		if r.n > 0 || a.q.Op != understand.Most {
+			faults = a.count(r.n, "fault")
+		}
+		lines = append(lines, a.f("%s %s, %d without an answer", r.name, faults, r.away))
 	}
 	return strings.Join(lines, "; ") + "."
 }
 
 // faultLine words one fault; the message is the controller's, quoted.
 func (a *asked) faultLine(f facts.Fault) string {
-	text := label(f.Name) + ": " + quoted(f.Message)
+	text := label(f.Name) + ": " + a.trouble(f.Message)
 	if !f.Since.IsZero() {
 		text += a.f(" since %s", momentIn(a.q.Lang, f.Since, a.site.Now))
 	}
@@ -287,15 +292,19 @@ func (a *asked) awayLine(r facts.Reach) string {
 	if len(r.Away) == 0 {
 		return ""
 	}
-	var lines []string
-	for _, one := range r.Away {
+	return a.f("Offline: %s.", a.some(a.lastSeen(r.Away), 20))
+}
+
+// lastSeen names things with when they were last seen.
+func (a *asked) lastSeen(away []facts.Thing) (lines []string) {
+	for _, one := range away {
 		seen := a.f("never seen")
 		if !one.LastSeen.IsZero() {
 			seen = a.f("last seen %s ago, %s", lengthIn(a.q.Lang, a.site.Now.Sub(one.LastSeen)), momentIn(a.q.Lang, one.LastSeen, a.site.Now))
 		}
 		lines = append(lines, label(one.Name)+" ("+seen+")")
 	}
-	return a.f("Offline: %s.", a.some(lines, 20))
+	return lines
 }
 
 // oneReach answers about a single device.

@@ -20,7 +20,7 @@ func (a *asked) who(t facts.Things, kind string) (answer, error) {
 	}
 	things, wanted := t.All, a.wantedCommand()
 	ofNow := a.q.When == nil || a.q.When.Now
-	asItIs := ofNow && (a.q.Op == understand.Why || a.q.Op == understand.Since || a.level() != nil || a.q.Is(understand.Follows)) // how it is, not who last made it so
+	asItIs := ofNow && (a.q.Op == understand.Why || a.q.Op == understand.Since || a.level() != nil || a.q.Is(understand.Follows) || a.q.Is(understand.Still)) // how it is, not who last made it so
 	if asItIs {
 		things, wanted = a.inState(t), func(c platform.Command) bool { return a.q.Actor == "" || c.Who == a.q.Actor }
 	}
@@ -33,6 +33,13 @@ func (a *asked) who(t facts.Things, kind string) (answer, error) {
 		return a.unkept(), nil
 	case !c.Since.Before(to):
 		return answer{a.f("I do not know: the controller reports its ledger only since %s.", momentIn(a.q.Lang, c.Since, a.site.Now)), c}, nil
+	}
+	if text := a.notSo(t, kind); a.q.Is(understand.Still) && text != "" {
+		return answer{sentences(text, a.doubts(t, kind), a.basis(t.Basis)), t}, nil
+	}
+	if a.q.Aspect == "last" && len(c.Last) > 0 { // the newest, whatever else came before it
+		c.Last = slices.DeleteFunc(c.Last, func(one facts.Commanded) bool { return one.At.Before(c.Last[0].At) })
+		c.Without = nil
 	}
 	lines := a.commandLines(c)
 	head := a.lines(lines, 10)
@@ -106,7 +113,24 @@ func (a *asked) everyCommand() (answer, error) {
 		return answer{}, err
 	}
 	second, err := a.who(shades, platform.KindShade)
+	if a.q.Aspect == "last" && err == nil {
+		one, other := lastOf(first), lastOf(second)
+		switch {
+		case !one.IsZero() && one.After(other):
+			return first, nil
+		case !other.IsZero() && other.After(one):
+			return second, nil
+		}
+	}
 	return answer{joinLines([]string{a.f("Lights: ") + first.text, a.f("Shades: ") + second.text}), []any{first.data, second.data}}, err
+}
+
+// lastOf is when the newest of the commands was that an answer tells of; zero: it tells of none.
+func lastOf(said answer) (at time.Time) {
+	if c, ok := said.data.(facts.Commands); ok && len(c.Last) > 0 {
+		at = c.Last[0].At
+	}
+	return at
 }
 
 // people are those in the ledger of whom a sentence may speak by words that name nothing of the building; nil: there are none.

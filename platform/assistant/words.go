@@ -3,6 +3,7 @@ package assistant
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -12,11 +13,12 @@ import (
 
 // in words a fact in a language: the English sentence is the key, its German is in the catalogue. Figures and names are the same
 // in both. What the catalogue does not have stays English.
-func in(lang understand.Lang, format string, values ...any) string {
+func in(lang understand.Lang, format string, values ...any) (text string) {
 	if lang == understand.German {
 		if de, ok := inGerman(format); ok {
 			format = de
 		}
+		defer func() { text = lowQuotes.ReplaceAllString(text, "„$1“") }()
 		values = slices.Clone(values)
 		for i, v := range values {
 			if number, ok := v.(float64); ok {
@@ -26,6 +28,9 @@ func in(lang understand.Lang, format string, values ...any) string {
 	}
 	return fmt.Sprintf(format, values...)
 }
+
+// lowQuotes are names in quotes as English has them, which German writes otherwise.
+var lowQuotes = regexp.MustCompile(`“([^“”]*)”`)
 
 // commaed is a number that is written with a decimal comma.
 type commaed float64

@@ -235,6 +235,7 @@ const (
 	Either                      // any of the places that are named: "in the gallery or the workshop"
 	Some                        // of some and not of all: "rooms with only some of the lights on"
 	Past                        // it was so, or has been: "has it been on all night"
+	Still                       // it is so until now: "who left it on"
 	Mostly                      // "are the blinds down": of all of a place, where some would be worth telling
 )
 

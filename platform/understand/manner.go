@@ -14,6 +14,7 @@ func (s *sentence) manner() {
 	f.Set(Asked, s.asks || s.put())
 	f.Set(Either, s.either())
 	f.Set(Past, s.f.Lang == English && s.has0("was", "were", "been") || s.has0("war", "waren", "wurde", "wurden", "gewesen", "gebrannt"))
+	f.Set(Still, f.Op == Who && f.State != "" && s.has0("left", "leave", "leaving", "forget", "forgot", "forgotten", "lassen", "gelassen", "laesst", "vergessen", "angelassen", "offengelassen"))
 	f.Set(InKilo, s.inUnits("kw", "kwh"))
 	f.Set(InOnes, !f.Is(InKilo) && s.inUnits("watt", "wh"))
 	f.Set(Future, f.Is(Future) || s.has("future") && f.Topic != Automation && f.Aspect != "metered")

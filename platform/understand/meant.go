@@ -63,7 +63,7 @@ func (s *sentence) meant(tag string, i, n int) bool {
 	case w == "dark" && tag == "off": // "why is it so dark" says of no light that it is off
 		return before != "so" && before != "too"
 	case (w == "up" || w == "down") && (tag == "open" || tag == "closed"):
-		return next.stem != "to" && s.hasWord("shade")
+		return next.stem != "to" && (s.hasWord("shade") || s.nameSays(Shade) || slices.ContainsFunc(s.f.Places, func(p Place) bool { return p.Kind == Shade }))
 	case (w == "up" || w == "down") && (tag == "online" || tag == "offline"):
 		bus := slices.ContainsFunc(s.f.Places, func(p Place) bool { return p.Kind == Bus })
 		return s.hasWord("device") || s.hasWord("controller") || s.hasWord("meter") || s.hasWord("bus") || bus

@@ -136,6 +136,9 @@ func (s *sentence) op() {
 	if f.Topic == Lights && (f.Op == Most || f.Op == Least) && s.has("brightest", "darkest") && (f.State != "" || len(f.Conds) > 0) {
 		f.Aspect = "level" // "the dimmest that is on" is no count of what is on
 	}
+	if f.Op == Who && f.Kind == Everything && s.has0("last", "zuletzt", "latest") && !s.timely("last") && s.has("any", "who") {
+		f.Aspect = "last"
+	}
 	if f.Op == Who || f.Op == Why || f.Op == Since {
 		s.claim("last", "when")
 	}
@@ -203,7 +206,8 @@ func (s *sentence) attributive() string {
 
 // nameSays reports whether the name of a place says a noun of a kind: "the south blinds".
 func (s *sentence) nameSays(k Kind) bool {
-	return slices.ContainsFunc(s.t, func(t token) bool { return t.name && countable(t.stem) == k })
+	bus := slices.ContainsFunc(s.f.Places, func(p Place) bool { return p.Kind == Bus }) // named after its shades
+	return !bus && slices.ContainsFunc(s.t, func(t token) bool { return t.name && countable(t.stem) == k })
 }
 
 // thanThat reports whether what was said before is compared with a place: "is that more than the upper floor?".
@@ -215,6 +219,19 @@ func (s *sentence) thanThat() bool {
 		})
 }
 
+// timely reports whether a word stands only in times: "last night".
+func (s *sentence) timely(word string) bool {
+	found := false
+	for i, t := range s.t {
+		if t.stem == word {
+			if found = s.isTime(i); !found {
+				return false
+			}
+		}
+	}
+	return found
+}
+
 // commanded reports whether it is asked what was commanded, of whatever there is: "what changed since 11", "the last command in the lobby".
 func (s *sentence) commanded() bool {
 	period := s.f.When != nil && !s.f.When.Now
@@ -222,7 +239,7 @@ func (s *sentence) commanded() bool {
 		return false
 	}
 	switch {
-	case s.has("command"), s.has("switch", "change") && (s.has("who") || s.somebody()) && len(s.f.Places) > 0:
+	case s.has("command"), s.has("switch", "change") && (s.has("who") || s.somebody() || s.has0("last", "zuletzt")) && len(s.f.Places) > 0:
 		return true
 	}
 	if period && (s.wordAt(0) == "what" || s.wordAt(0) == "was") && s.has0("done", "gemacht", "getan") && !s.has("report") {

@@ -47,10 +47,18 @@ func (s *sentence) readOrder(names Names) (Frame, bool) {
 		return f, true
 	}
 	f.Unclear = o.whyNot(all)
-	if imperative || !s.asks && f.Unclear != nil && f.Unclear.Why == Heating { // "heating on in the lobby" asks nothing
+	if imperative || !s.asks && f.Unclear != nil && (f.Unclear.Why == Heating || f.Unclear.Why == Coloured && o.coloured(all)) { // "heating on in the lobby" asks nothing
 		f.Form = Imperative
 	}
 	return f, f.Unclear != nil
+}
+
+// coloured reports whether a colour is named that something is brought to: "the lobby to 2700 kelvin", "lobby blue" ask nothing.
+func (s *sentence) coloured(all []cue) bool {
+	return slices.ContainsFunc(all, func(c cue) bool {
+		w := s.t[c.at].stem
+		return c.amount != nil && slices.Contains([]string{"to", "auf"}, s.wordAt(c.at-1)) || c.is("color") && w != "colour" && w != "farbe" && w != "kelvin"
+	})
 }
 
 // longestOrder is how many parts an order may have; a command is short, and the bound keeps the work small.

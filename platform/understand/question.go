@@ -26,6 +26,7 @@ func (s *sentence) readQuestion(names Names) Frame {
 	s.having()
 	s.times()
 	s.state()
+	s.dimmed()
 	s.nouns()
 	s.f.Topic = s.topic()
 	s.op()

@@ -187,7 +187,8 @@ func (s *sentence) full() {
 		c.Rel = map[Relation]Relation{Above: Below, Below: Above, AtLeast: AtMost, AtMost: AtLeast, Exactly: Exactly}[c.Rel]
 		f.State = ""
 	}
-	if f.Topic == Lights && len(f.Conds) > 0 && f.State == On && f.Conds[0].Unit == Percent {
+	off := f.Topic == Lights && f.State == On && slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Unit == Percent && c.Holds(0) }) // which does not go without saying
+	if f.Topic == Lights && len(f.Conds) > 0 && f.State == On && f.Conds[0].Unit == Percent && !off {
 		f.State = ""
 	}
 }

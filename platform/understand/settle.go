@@ -24,7 +24,7 @@ func (s *sentence) settle() {
 		s.claim("power", "energy", "use", "peak", "base", "consumer", "estimate", "hourly", "daily", "byhour", "byday", "sum", "meter", "status")
 		s.grouping(Zone, Floor, Meter)
 		s.claim("counter", "metered", "since")
-		if f.Aspect = ""; s.has("counter") {
+		if f.Aspect = ""; s.has("counter") || s.counted() {
 			f.Aspect = "counter"
 		} else if s.has("peak") && f.By == "" && !s.has("least", "base") {
 			f.Aspect = "peak"
@@ -53,14 +53,17 @@ func (s *sentence) settle() {
 		if f.When != nil {
 			s.claim("ever")
 		}
-		if s.has("position") && f.State == Open && len(f.Conds) == 0 {
-			f.State = "" // "how far is it open"
+		if s.has("position") && (f.State == Open || f.State == Closed) && len(f.Conds) == 0 {
+			f.State = "" // "how far is it open", "how far down"
 		}
 		s.claim("shade", "position", "status", "half", "ends", "report", "switch", "device", "everything")
 		s.full()
 		s.rows(Shade)
 	case Colour:
-		s.claim("kelvin", "light", "level", "temperature")
+		s.claim("kelvin", "light", "level", "temperature", "hue", "else")
+		if f.Aspect = ""; s.has("hue") || s.word("colour", "color", "colours", "colors", "farbe") != "" && !s.has("temperature") && !s.lightColour() {
+			f.Aspect = "hue"
+		}
 		s.rows(Light)
 	case Faults:
 		s.claim("fault", "healthy", "light", "shade", "device", "meter", "peripheral", "status", "everything", "switch", "when", "report", "bus", "with", "since", "offline")

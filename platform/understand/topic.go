@@ -13,6 +13,9 @@ func (s *sentence) topic() Topic {
 	switch {
 	case (s.wordAt(0) == "he" || s.wordAt(0) == "she" || s.wordAt(0) == "they") && !s.asks: // a tale
 		return Nothing
+	case s.countsThat():
+		s.f.Set(Follows, true)
+		return Nothing
 	case s.f.Actor != "" && (!metered || s.word("anybody", "anyone", "somebody", "someone", "jemand") != "" && !s.has("energy", "power")) && !s.has("fault", "offline", "cost"): // "what did the operator do"
 		s.f.Op = Who
 		switch {
@@ -39,7 +42,7 @@ func (s *sentence) topic() Topic {
 		return Carbon
 	case s.has("cost"), s.f.Assumed.PerKWh > 0:
 		return Cost
-	case s.has("kelvin"), slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Unit == Kelvin }):
+	case s.has("kelvin"), s.has("hue") && state == "" && (thing || len(s.f.Places) > 0), slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Unit == Kelvin }):
 		return Colour
 	case s.has("dim?", "tune?") && (s.has("can", "able", "list") || s.has("dim?") && !s.has("level") || s.has("tune?")):
 		s.f.Op = Can
@@ -70,9 +73,11 @@ func (s *sentence) topic() Topic {
 		return Inventory
 	case s.has("timezone"):
 		return Inventory
+	case s.has("counter"), s.counted():
+		return Power
 	case s.f.measured(s):
 		return Energy
-	case s.has("counter"), s.has("data") && slices.ContainsFunc(s.f.Places, func(p Place) bool { return p.Kind == Meter }) && !thing:
+	case s.has("data") && slices.ContainsFunc(s.f.Places, func(p Place) bool { return p.Kind == Meter }) && !thing:
 		return Power // what a meter stands at
 	case s.has("power", "peak", "base") || slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Unit == Watt }):
 		return s.powerOrEnergy()
@@ -115,6 +120,21 @@ func (s *sentence) topic() Topic {
 		return Energy
 	}
 	return Nothing
+}
+
+// countsThat reports whether it is asked how many things those are that were spoken of: "how many lamps is that".
+func (s *sentence) countsThat() bool {
+	n := len(s.t)
+	return n > 3 && s.has("count") && s.has("light", "shade", "device") && len(s.f.Places) == 0 && s.f.State == "" && len(s.f.Conds) == 0 &&
+		slices.Contains([]string{"that", "those", "these", "das"}, s.t[n-1].stem) && slices.Contains([]string{"is", "are", "make", "ist", "sind", "macht"}, s.t[n-2].stem)
+}
+
+// counted reports whether it is asked what a meter has counted ever since, which is what its counter stands at: "what has it counted in
+// total", of no time.
+func (s *sentence) counted() bool {
+	meter := s.has("meter") || slices.ContainsFunc(s.f.Places, func(p Place) bool { return p.Kind == Meter })
+	ever := s.has("total", "sum") && s.has("energy", "use") || s.has0("counted", "registered", "clocked", "gezaehlt", "registriert")
+	return meter && ever && s.f.When == nil && s.f.By == "" && len(s.f.Mentioned()) < 2 && !s.has("most", "least", "share", "average", "power")
 }
 
 // lights reports whether lights are spoken of, or what only lights do.

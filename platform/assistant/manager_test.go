@@ -1,0 +1,109 @@
+package assistant
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/sitetest"
+)
+
+// What somebody asked who looks after buildings, by kinds: each line stands for one.
+func TestWhatManagersAsked(t *testing.T) {
+	b := sitetest.New().Remember()
+	b.Light("Lobby 2", func(d *platform.Device) { d.Trouble = "lamp failure" })
+	b.Light("Canteen shade 2", func(d *platform.Device) { d.Position = nil })
+	e := on(b)
+	for i, c := range []struct {
+		asked string // turns of a conversation, by " || "
+		want  []string
+		never string
+	}{
+		// a counter, in other words
+		{"how many kilowatt hours has the ground floor meter counted all in all", []string{"counter stands at is not reported"}, "today"},
+		{"total energy of the workshop meter since it was installed", []string{"counter stands at is not reported"}, "today"},
+		{"how much has the Alps meter registered in total", []string{"counter stands at is not reported"}, "today"},
+		{"Wie viele Kilowattstunden hat der Zähler Erdgeschoss insgesamt gezählt?", []string{"Den Stand eines Zählers"}, "heute"},
+		{"how much energy has the ground floor used in total today", []string{kwh(at(18, 0), sitetest.Now, ground)}, "counter"},
+		// how many things that are, of the places before
+		{"which zones are off on the upper floor || how many lamps is that", []string{"Together 3 lights: Meeting room Lakes 3 of 3 off"}, "39"},
+		{"which zones have lights on on the ground floor || how many lamps are those", []string{"7 lights", "Lobby 4"}, "39"},
+		{"which floors have lights on || how many lamps is that", []string{"Upper floor 15"}, "39 lights."},
+		{"Welche Zonen im Erdgeschoss haben Licht an? || Wie viele Lampen sind das?", []string{"7 Leuchten", "Lobby 4"}, "39"},
+		// orders without a verb
+		{"Meeting room Alps auf 2700 Kelvin", []string{"nichts getan", "Farb"}, "0 von"},
+		{"Alps to 4000 kelvin", []string{"I did nothing", "colours"}, "0 of"},
+		{"Alps and Lakes to 3000 K", []string{"I did nothing", "colours"}, "0 of"},
+		{"which lights in Alps are at 3500 kelvin", []string{"Alps 2 3500 K"}, "nothing"},
+		// who left it on: only of what is on
+		{"who left the lights on in the lobby?", []string{"Lobby 1", `key "BMS"`}, "o, it is not so"},
+		{"who left the lights on in the canteen?", []string{"none of the 5 lights in Canteen is on"}, "panel Canteen"},
+		{"Wer hat in der Kantine das Licht brennen lassen?", []string{"Von 5 Leuchten in Canteen gilt keines: an"}, "panel Canteen"},
+		// what reports a lamp failure may be dark
+		{"how many lamps are on in the lobby", []string{"All 4 lights in Lobby are on", "Lobby 2 is among them and reports “lamp failure”"}, ""},
+		{"which rooms downstairs have their lights on", []string{"Lobby 4 of 4 on", "Lobby 2 is among them and reports “lamp failure”"}, ""},
+		{"Wie viele Lampen brennen im Erdgeschoss?", []string{"7 von 12", "Lobby 2 ist darunter und meldet „Lampenausfall“"}, ""},
+		// dimmed is what is on
+		{"which lamps are dimmed below 40 %", []string{"5 of 39 lights are on and below 40 %", "Gallery 1"}, "Canteen"},
+		{"how many zones are dimmed", []string{"7 of 10 zones"}, "Open office south"},
+		{"which lamps upstairs are dimmed", []string{"9 of 20 lights on Upper floor are on and below 100 %"}, "South"},
+		{"welche Räume im Erdgeschoss sind gedimmt", []string{"Lobby 4 von 4", "Corridor"}, "Canteen"},
+		// more down, by how far they are down
+		{"lobby or canteen - where are more shades down?", []string{"Lobby has 0 of 2 shades closed", "Canteen has 1 of 2 shades closed"}, ""},
+		{"are more shades down in the lobby or in the lounge", []string{"I cannot compare them all"}, ""},
+		{"Wie weit sind die Rollos in der Lobby unten?", []string{"Lobby shade 2 60 % offen"}, "geschlossen. "},
+		{"how far down is Lobby shade 2", []string{"60 % open"}, "nothing called"},
+		// since when something is out of order
+		{"since when is open office north 8 faulty", []string{"not answering", "09:05"}, ""},
+		{"Seit wann ist open office north 8 gestört?", []string{"09:05"}, ""},
+		{"how long has Canteen 3 been broken", []string{"lamp failure", "16 Nov 07:45"}, ""},
+		// the most faults
+		{"which floor has the most faults", []string{"Ground floor 2 faults"}, "Upper floor 0"},
+		{"welche Etage hat die meisten Störungen", []string{"Ground floor 2 Störungen", "Upper floor keine Störung, 1 ohne Antwort"}, ""},
+		// the last one is one
+		{"who was the last person to change anything on the ground floor", []string{`key "BMS"`, "13:05"}, "Lunch"},
+		{"when was the canteen last changed", []string{"12:00"}, "answer; none"},
+		{"Wer hat zuletzt im Erdgeschoss etwas geschaltet?", []string{"13:05"}, "Lunch"},
+		// a colour is not a colour temperature
+		{"which colour do the lobby lights have", []string{"colour of a light is not reported"}, "No light"},
+		{"welche Farbe hat die Lobby gerade", []string{"Farbe einer Leuchte wird nicht gemeldet"}, "Keine Leuchte"},
+		{"what colour temperature has Alps", []string{"3500 K"}, "not reported"},
+		// a position that is not known was read all the same
+		{"are the canteen blinds closed", []string{"Canteen shade 2", "position is not known"}, "never read"},
+		{"is Canteen shade 2 closed", []string{"the position of Canteen shade 2 is not known"}, "never read"},
+		{"Ist das Rollo Canteen shade 2 zu?", []string{"Stellung von Canteen shade 2 ist nicht bekannt"}, "abgelesen"},
+	} {
+		e.converse(t, fmt.Sprint("manager", i), c.asked, c.want, c.never)
+	}
+}
+
+// converse asks what somebody says in turns, by " || ", and looks at the last answer.
+func (e *Assistant) converse(t *testing.T, session, asked string, want []string, never string) {
+	t.Helper()
+	var r platform.Reply
+	for turn := range strings.SplitSeq(asked, " || ") {
+		r = ask(t, e, platform.Inquiry{Session: session, Message: turn, Control: true})
+	}
+	for _, part := range want {
+		if !strings.Contains(r.Text, part) {
+			t.Errorf("%q: %q is missing in: %s", asked, part, r.Text)
+		}
+	}
+	if never != "" && strings.Contains(r.Text, never) {
+		t.Errorf("%q: %q does not belong in: %s", asked, never, r.Text)
+	}
+}
+
+// What waits for a yes is never dropped in silence.
+func TestAnotherMessageDropsWhatWaitsAndSaysSo(t *testing.T) {
+	e := on(sitetest.New())
+	for i, c := range []struct{ asked, want, never string }{
+		{"close the lobby shades || how bright is the canteen", "Dropped, since you did not say yes: close the shades: Lobby", ""},
+		{"schließe die Rollos in der Lobby || Wie hell ist die Kantine?", "Verworfen, weil kein Ja kam: ", ""},
+		{"close the lobby shades || and what about some soup", "Dropped, since you did not say yes", ""},
+		{"close the lobby shades || no wait, the canteen too", "Dropped, since you did not say yes", ""},
+	} {
+		e.converse(t, fmt.Sprint("dropped", i), c.asked, []string{c.want}, c.never)
+	}
+}

@@ -1,0 +1,31 @@
+package understand
+
+import "slices"
+
+// dimmed reads "dimmed" as what it says of a light: it is on, and below a value that is said or below all it can give. "How far is it
+// dimmed" asks for the level, and who or when somebody dimmed it for a command.
+func (s *sentence) dimmed() {
+	at := slices.IndexFunc(s.t, func(t token) bool {
+		return t.text == "dimmed" || t.text == "gedimmt" || t.text == "gedimmte" || t.text == "gedimmten"
+	})
+	if at < 0 || s.has("shade", "who", "since", "why", "able", "can", "when", "dim?", "average", "difference", "compare") || s.f.When != nil && !s.f.When.Now {
+		return
+	}
+	bounded := slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Unit == Percent })
+	asked := slices.ContainsFunc(s.t[:at], func(t token) bool { return slices.Contains([]string{"how", "wie", "to", "what", "was"}, t.stem) }) && !s.has("count")
+	is := s.has0("is", "are", "ist", "sind", "any") || at+1 < len(s.t) && countable(s.t[at+1].stem) != ""
+	switch {
+	case s.f.State != "" && s.f.State != On, !bounded && (asked || !is):
+		return
+	case !bounded:
+		s.f.Conds = append(s.f.Conds, Cond{Rel: Below, Value: 100, Unit: Percent})
+	}
+	s.f.State = On
+}
+
+// lightColour reports whether the colour of white light is named: "light colour", "colour temperature".
+func (s *sentence) lightColour() bool {
+	return slices.ContainsFunc(s.chunks, func(c chunk) bool {
+		return c.is("kelvin") && slices.ContainsFunc(s.t[c.at:c.at+c.n], func(t token) bool { return t.stem == "light" || t.stem == "temperature" || t.stem == "white" })
+	})
+}
