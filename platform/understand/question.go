@@ -11,6 +11,7 @@ var always = []string{"fill", "talk", "there", "count", "list", "howmuch", "any"
 // readQuestion understands a sentence that is no order.
 func (s *sentence) readQuestion(names Names) Frame {
 	s.f.Unclear, s.f.Do = nil, nil
+	s.asideless(names)
 	s.places(names)
 	s.howManyThereAre()
 	s.greeted()
@@ -20,7 +21,7 @@ func (s *sentence) readQuestion(names Names) Frame {
 	turned := s.turnChange()
 	s.when = whens(s.t, s.now)
 	s.top()
-	s.chunks = s.tag(func(tag string) bool { return tag[0] != '!' })
+	s.chunks = s.tag(meaning)
 	s.sense()
 	s.exclude()
 	s.having()
@@ -38,6 +39,11 @@ func (s *sentence) readQuestion(names Names) Frame {
 	s.account()
 	s.f.Places, s.f.Except = once(s.f.Places), once(s.f.Except)
 	return s.f
+}
+
+// meaning reports whether a tag says what a word means in a question.
+func meaning(tag string) bool {
+	return tag[0] != '!' && tag != "aside" && tag != "opening" && tag != "closing"
 }
 
 // once keeps the first mention of every place.

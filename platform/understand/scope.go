@@ -119,6 +119,7 @@ func (s *sentence) exceptState(i int) bool {
 	for k := i + 1; k < len(s.chunks) && k < i+6; k++ {
 		c := s.chunks[k]
 		those = those || c.is("it") || slices.Contains([]string{"die", "der", "that"}, s.t[c.at].stem)
+		those = those || stateOf(c) != "" && k+1 < len(s.chunks) && s.chunks[k+1].is("it", "light", "shade") // "the dark ones"
 		if st := other[stateOf(c)]; st != "" && those && s.f.State == "" {
 			s.f.State = st
 			s.claims[key(s.chunks[i])] = true

@@ -30,7 +30,7 @@ func lead(message string, names Names, now time.Time) int {
 		}
 		lang := language(t, names.known)
 		s := &sentence{t: t, lex: lexicons[lang], f: Frame{Lang: lang}}
-		s.chunks = s.tag(func(tag string) bool { return tag[0] != '!' })
+		s.chunks = s.tag(meaning)
 		s.sense()
 		if slices.ContainsFunc(s.chunks, func(c chunk) bool {
 			return len(c.tags) > 0 && !c.is("fill", "talk", "greeting", "it", "there")

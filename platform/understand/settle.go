@@ -60,7 +60,7 @@ func (s *sentence) settle() {
 		s.full()
 		s.rows(Shade)
 	case Colour:
-		s.claim("kelvin", "light", "level", "temperature", "hue", "else")
+		s.claim("kelvin", "light", "level", "temperature", "hue", "else", "moving")
 		if f.Aspect = ""; s.has("hue") || s.word("colour", "color", "colours", "colors", "farbe") != "" && !s.has("temperature") && !s.lightColour() {
 			f.Aspect = "hue"
 		}

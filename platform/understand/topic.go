@@ -162,7 +162,7 @@ func (s *sentence) figure() bool {
 // powerOrEnergy tells power, which is drawn now, from energy, which was used over a time.
 func (s *sentence) powerOrEnergy() Topic {
 	period := s.f.When != nil && !s.f.When.Now
-	now := s.f.When != nil && s.f.When.Now || s.has0("currently", "moment", "current", "instantaneous", "present", "aktuelle", "aktuell", "gerade", "derzeit")
+	now := s.f.When != nil && s.f.When.Now || s.has0("currently", "moment", "current", "instantaneous", "present", "aktuelle", "aktuell", "gerade", "derzeit", "momentan", "zurzeit", "augenblicklich", "jetzt", "presently", "right")
 	strong := slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Unit == Watt })
 	switch {
 	case slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Unit == WattHour }):
