@@ -181,6 +181,8 @@ func (a *asked) lightsThat(t facts.Things) (answer, error) {
 			head = a.f("As far as I know: ") + lower(head)
 		case a.q.Is(understand.Mostly) && len(found) == known && known < len(t.All) && len(found) > 0:
 			head = a.f("Yes, as far as I know: ") + lower(head)
+		case a.q.Is(understand.Mostly) && a.q.State == understand.Off && len(found) < known:
+			head = a.yesNo(false) + lower(head)
 		case a.q.Is(understand.Mostly) && len(a.q.Mentioned()) < 2 && len(found) > 0 && len(found) < known:
 			head = a.f("Partly: ") + lower(head)
 		case yes:

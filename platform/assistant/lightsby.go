@@ -100,6 +100,13 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 			}
 		}
 	}
+	part := a.cond(understand.Part)
+	if part != nil && string(a.q.Kind) == a.q.By { // "zones where less than half of the lamps are on"
+		rows = slices.DeleteFunc(rows, func(r row) bool { return r.Known == 0 || !part.Holds(100*float64(r.Match)/float64(r.Known)) })
+		if len(rows) == 0 {
+			return answer{sentences(a.f("None that I know of: no %s%s has such a part of its lights %s.", a.noun(a.q.By), a.in(), words), a.doubts(t, "light"), a.basis(t.Basis)), rows}, nil
+		}
+	}
 	for i := range rows { // "only some of the lights on"
 		if a.q.Is(understand.Some) && rows[i].Match == rows[i].Known {
 			rows[i].Match = 0

@@ -13,6 +13,9 @@ func (s *sentence) asideless(names Names) {
 	for i := 0; i < len(s.t); {
 		if n := s.asideAt(i, len(out) == 0, names); n > 0 && n < len(s.t) {
 			apart = apart || s.t[i].apart
+			if len(out) == 0 && n > 1 && slices.Contains([]string{"is", "would", "can", "could", "stimmt", "trifft", "ist"}, s.t[i].stem) { // "is it true that"
+				s.f.Form = Check
+			}
 			i += n
 			continue
 		}

@@ -30,7 +30,7 @@ func (s *sentence) manner() {
 	if s.allOf() {
 		f.Set(All, true)
 	}
-	f.Set(Mostly, f.Form == Check && (f.State != "" || len(f.Conds) > 0) && !f.Is(All) && !f.Is(None) && s.ofTheThings())
+	f.Set(Mostly, f.Form == Check && (f.State != "" || len(f.Conds) > 0) && !f.Is(All) && !f.Is(None) && (s.ofTheThings() || f.State == Off && s.darkPlace()))
 	s.everBefore()
 }
 
@@ -59,6 +59,11 @@ func (s *sentence) inUnits(units ...string) bool {
 		}
 	}
 	return false
+}
+
+// darkPlace reports whether it is asked of a place whether it is dark, which it is not while one of its lights is on.
+func (s *sentence) darkPlace() bool {
+	return len(s.f.Places) > 0 && !s.has("light", "any", "there", "half", "device", "zone", "floor") && s.f.Places[0].Kind != Device && !s.has0("still", "noch", "something", "etwas")
 }
 
 // ofTheThings reports whether it is asked of the things of a place, not of any of them: "are the lobby lights on".

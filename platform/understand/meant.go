@@ -87,7 +87,7 @@ func (s *sentence) meant(tag string, i, n int) bool {
 	case w == "opening" && tag == "moving":
 		return slices.Contains([]string{"is", "are", "shade", "blind", "curtain", "still", "not", "currently", "now"}, before)
 	case (w == "running" || w == "opening" || w == "closing") && tag == "moving":
-		return s.hasWord("shade") || w != "opening"
+		return (s.hasWord("shade") || w != "opening") && next.stem != "at" && !s.hasWord("kelvin")
 	case w == "minute" || w == "second":
 		return false
 	case w == "light" && tag == "light", w == "shade" && tag == "shade":

@@ -68,6 +68,9 @@ func (s *sentence) exclude() {
 		}
 		k, found := c.at+c.n, false
 		for k < len(s.t) {
+			if found && s.t[k].apart && !s.nameAhead(k) { // "leaving aside the lobby, which rooms …"
+				break
+			}
 			if s.t[k].name {
 				if s.t[k].apart && found && !s.joined(k) {
 					break
@@ -110,6 +113,14 @@ func (s *sentence) exclude() {
 			}
 		}
 	}
+}
+
+// nameAhead reports whether only articles and joins stand before the next name.
+func (s *sentence) nameAhead(k int) bool {
+	for k < len(s.t) && !s.t[k].name && (leading[s.t[k].stem] || slices.Contains([]string{"and", "or", "nor", "und", "oder", "noch", "die", "das", "den", "neither", "weder"}, s.t[k].stem)) {
+		k++
+	}
+	return k < len(s.t) && s.t[k].name
 }
 
 // exceptState reads "except those that are off" as what the others are.
@@ -257,6 +268,9 @@ func (s *sentence) state() {
 		st := stateOf(c)
 		if st == "" || s.taken(c) {
 			continue
+		}
+		if (c.n > 1 || s.f.Lang == German) && s.wished(c.at) && (st == Off || st == Closed) { // "what should I switch off": what is not yet
+			st = opposite[st]
 		}
 		if c.n > 1 && s.wordAt(c.at-1) == "to" && s.has0("have", "need", "must", "ought") && s.f.Unclear == nil { // "how many would I have to switch off"
 			s.f.Unclear = &Unclear{Conflict, []string{said(s.t, c.at, c.n)}}

@@ -56,6 +56,9 @@ func (s *sentence) settle() {
 		if s.has("position") && (f.State == Open || f.State == Closed) && len(f.Conds) == 0 {
 			f.State = "" // "how far is it open", "how far down"
 		}
+		if s.has0("percent") {
+			s.claim("level") // "auf wie viel Prozent sind die Storen"
+		}
 		s.claim("shade", "position", "status", "half", "ends", "report", "switch", "device", "everything")
 		s.full()
 		s.rows(Shade)

@@ -1,6 +1,9 @@
 package understand
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // dimmed reads "dimmed" as what it says of a light: it is on, and below a value that is said or below all it can give. "How far is it
 // dimmed" asks for the level, and who or when somebody dimmed it for a command.
@@ -28,4 +31,13 @@ func (s *sentence) lightColour() bool {
 	return slices.ContainsFunc(s.chunks, func(c chunk) bool {
 		return c.is("kelvin") && slices.ContainsFunc(s.t[c.at:c.at+c.n], func(t token) bool { return t.stem == "light" || t.stem == "temperature" || t.stem == "white" })
 	})
+}
+
+// wished reports whether what stands at i is what somebody asks whether to do: "what should I switch off", "was soll ich ausschalten".
+func (s *sentence) wished(i int) bool {
+	modal := slices.IndexFunc(s.t, func(t token) bool {
+		return slices.Contains([]string{"should", "shall", "must", "soll", "sollte", "muss", "muesste", "sollen", "muessen"}, t.stem)
+	})
+	verb := strings.HasSuffix(s.t[i].stem, "en") || s.f.Lang == English
+	return verb && modal >= 0 && modal < i && s.has0("what", "which", "anything", "was", "welche") && slices.Contains([]string{"i", "we", "ich", "wir", "man"}, s.wordAt(modal+1))
 }
