@@ -290,7 +290,11 @@ func (a *asked) past() bool {
 
 // before reports whether it is asked how things were in a time that has begun at least.
 func (a *asked) before() bool {
-	begun := a.q.When != nil && !a.q.When.Now && a.q.When.From.Before(a.site.Now.Add(-momentMost))
+	since := a.site.Now.Add(-momentMost)
+	if a.q.Is(understand.Past) { // "which were on at 5:36", asked at 5:39
+		since = a.site.Now.Add(-time.Minute)
+	}
+	begun := a.q.When != nil && !a.q.When.Now && a.q.When.From.Before(since)
 	return a.past() || begun && (a.q.Is(understand.Past) || a.q.When.To.Equal(a.site.Now))
 }
 

@@ -80,7 +80,7 @@ func (a *asked) unserved() []string {
 	if ranks && f.By == "" && (f.Topic == understand.Inventory && f.Aspect != "size" || f.Topic == understand.Faults) {
 		left = append(left, "“"+a.f(opWords[f.Op])+"”")
 	}
-	if f.Top > 0 && !ranks && f.Op != understand.Since {
+	if f.Top > 0 && !ranks && f.Op != understand.Since && f.Op != understand.Who {
 		left = append(left, fmt.Sprintf("“%d”", f.Top))
 	}
 	overTime := f.Op == understand.Usual || f.Op == understand.Trend || f.Op == understand.PerUnit && !(f.By == "floor" && f.Per == "m2")
@@ -132,7 +132,7 @@ func (a *asked) unservedConds() []string {
 	switch {
 	case len(f.Conds) > 1 && !(onThings && len(f.Conds) == 2 && f.Conds[0].Unit == understand.Percent && f.Conds[1].Unit == understand.Percent):
 		return []string{a.f("two conditions")}
-	case f.Op != understand.Tell && !(f.Op == understand.Since && f.Conds[0].Unit == understand.Minutes) && !onLights && !(f.Topic == understand.Shades && f.Op == understand.Share) && !(onThings && ofCommand && f.Conds[0].Unit == understand.Percent) && !(f.Conds[0].Unit == understand.Part && (f.Topic == understand.Power || f.Topic == understand.Energy) && len(f.Mentioned()) == 1), f.Conds[0].Unit == understand.Part && f.Op != understand.Share, period && (f.Topic == understand.Power || f.Topic == understand.Offline):
+	case f.Op != understand.Tell && !(f.Op == understand.Since && f.Conds[0].Unit == understand.Minutes) && !onLights && !(f.Topic == understand.Shades && f.Op == understand.Share) && !(onThings && ofCommand && (f.Conds[0].Unit == understand.Percent || f.Conds[0].Unit == understand.Kelvin)) && !(f.Conds[0].Unit == understand.Part && (f.Topic == understand.Power || f.Topic == understand.Energy) && len(f.Mentioned()) == 1), f.Conds[0].Unit == understand.Part && f.Op != understand.Share, period && (f.Topic == understand.Power || f.Topic == understand.Offline):
 		return []string{a.f("a condition")}
 	}
 	return nil

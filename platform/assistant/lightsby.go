@@ -181,6 +181,11 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 	if len(lines) == 0 {
 		return answer{sentences(a.f("None that I know of: no %s%s has a light %s.", a.noun(a.q.By), a.in(), words), a.doubts(t, "light"), a.basis(t.Basis)), rows}, nil
 	}
+	if a.q.Form == understand.Check && a.q.Op == understand.Tell && string(a.q.Kind) == a.q.By {
+		head := upper(a.list(lines))
+		all := !a.q.Is(understand.All) || len(lines) == len(rows)
+		lines = []string{a.yesNo(all) + lower(head)}
+	}
 	lit := t.Where(facts.Current, keep)
 	if a.q.Is(understand.All) || a.q.Op != understand.Tell {
 		lit = nil

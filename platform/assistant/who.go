@@ -41,6 +41,9 @@ func (a *asked) who(t facts.Things, kind string) (answer, error) {
 		c.Last = slices.DeleteFunc(c.Last, func(one facts.Commanded) bool { return one.At.Before(c.Last[0].At) })
 		c.Without = nil
 	}
+	if a.q.Top > 0 && len(c.Last) > a.q.Top {
+		c.Last, c.Without = c.Last[:a.q.Top], nil
+	}
 	lines := a.commandLines(c)
 	head := a.lines(lines, 10)
 	if len(lines) == 0 && ofNow {
@@ -241,6 +244,15 @@ func (a *asked) wantedDo() func(platform.Command) bool {
 		return func(c platform.Command) bool {
 			return c.Value != nil && (c.Do == "light-level" || c.Do == "shade-move-to") && level.Holds(*c.Value)
 		}
+	}
+	kelvin := a.cond(understand.Kelvin)
+	switch a.q.Aspect {
+	case "kelvin":
+		return func(c platform.Command) bool {
+			return c.Do == "light-kelvin" && (kelvin == nil || c.Value != nil && kelvin.Holds(*c.Value))
+		}
+	case "hue":
+		return func(c platform.Command) bool { return c.Do == "light-rgbw" }
 	}
 	switch a.q.State {
 	case understand.On:

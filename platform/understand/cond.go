@@ -73,7 +73,10 @@ func (s *sentence) rangeAt(i int) int {
 	}
 	high, m := s.quantity(k + 1)
 	unit, ok := measures[s.wordAt(k+1+m)]
-	if m > 0 && !ok && high > 24 && high <= 100 && slices.ContainsFunc(s.t, func(t token) bool { kind := countable(t.stem); return kind == Light || kind == Shade }) {
+	if m > 0 && !ok && high > 24 && high <= 100 && slices.ContainsFunc(s.t, func(t token) bool {
+		kind := countable(t.stem)
+		return kind == Light || kind == Shade || kind == Zone || kind == Floor
+	}) {
 		unit, ok = measures["percent"], true // "lights between 40 and 60" is no time of day
 		m--                                  // there is no word for the unit
 	}
@@ -115,6 +118,8 @@ func (s *sentence) condition(i int) (c Cond, n int, ok bool) {
 			if s.wordAt(end) == "way" {
 				end++
 			}
+		case r.rel == Unlike && !isUnit && value > 24 && value <= 100 && end == len(s.t): // "which are not at 50"
+			c.Unit = Percent
 		case r.rel == Unlike && !(isUnit && unit.unit == Percent):
 			return c, 0, false
 		case isUnit && unit.unit == Minutes:
@@ -225,6 +230,11 @@ func (s *sentence) top() {
 			continue
 		}
 		if k := countable(s.t[i+1].stem); k != "" && s.ranks() { // "which three zones have the most lamps on"
+			s.f.Top = number
+			s.t[i].used = true
+			return
+		}
+		if s.wordAt(i-1) == "last" && s.means(i+1, "command", "change") { // "the last three commands"
 			s.f.Top = number
 			s.t[i].used = true
 			return

@@ -113,6 +113,10 @@ func (f Frame) over(before Frame) Frame {
 	m.Lang, m.Unclear = f.Lang, f.Unclear
 	m.Set(Follows, true)
 	m.Set(Future, f.Is(Future))
+	if f.Is(InKilo) || f.Is(InOnes) { // "and in kW?"
+		m.Set(InKilo, f.Is(InKilo))
+		m.Set(InOnes, f.Is(InOnes))
+	}
 	if len(f.Places) > 0 {
 		m.Earlier = before.Places
 		m.Places, m.Except = f.Places, nil

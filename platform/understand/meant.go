@@ -52,8 +52,8 @@ func (s *sentence) meant(tag string, i, n int) bool {
 		return (tag == "fault") == s.hasWord("light")
 	case w == "running" && (tag == "on" || tag == "moving") && s.hasWord("light"), w == "laufen" && tag == "on":
 		return tag == "on" && s.hasWord("light")
-	case w == "running" && tag == "on":
-		return false
+	case w == "running" && tag == "on": // "what is still running upstairs"
+		return s.has0("still", "left", "anything", "everything") && !s.hasWord("shade") && !s.hasWord("device") && !s.hasWord("controller") && !s.hasWord("meter") && !s.hasWord("bus") && !s.hasWord("automation")
 	case w == "leuchten" && tag == "on":
 		return last && s.hasWord("list")
 	case s.f.Lang == German && (w == "an" || w == "ein" || w == "auf" || w == "zu") && (tag == "on" || tag == "open" || tag == "closed"):
@@ -87,7 +87,7 @@ func (s *sentence) meant(tag string, i, n int) bool {
 	case w == "opening" && tag == "moving":
 		return slices.Contains([]string{"is", "are", "shade", "blind", "curtain", "still", "not", "currently", "now"}, before)
 	case (w == "running" || w == "opening" || w == "closing") && tag == "moving":
-		return (s.hasWord("shade") || w != "opening") && next.stem != "at" && !s.hasWord("kelvin")
+		return (s.hasWord("shade") || s.nameSays(Shade) || w == "closing") && next.stem != "at" && !s.hasWord("kelvin")
 	case w == "minute" || w == "second":
 		return false
 	case w == "light" && tag == "light", w == "shade" && tag == "shade":

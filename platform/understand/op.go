@@ -104,6 +104,11 @@ func (s *sentence) op() {
 		s.claim("most", "least", "consumer")
 	case f.Topic == Power && s.has("most", "peak") && s.has("least", "base") && f.When != nil && !f.When.Now: // both are told
 		s.claim("most", "least", "peak", "base")
+	case f.Topic == Power && s.has("list", "who") && (s.has("peak") && s.word("highest", "maximum", "höchste") != "" || s.has("base") && s.word("lowest", "niedrigste") != "") && s.has("zone", "floor", "meter"): // "which floor has the lowest power"
+		if f.Op = Most; s.has("base") {
+			f.Op = Least
+		}
+		s.claim("peak", "base", "list")
 	case s.has("most", "brightest", "peak"), f.Op == Most:
 		f.Op = Most
 		s.claim("most", "brightest", "peak", "consumer", "who", "list", "where", "when", "since")

@@ -220,7 +220,7 @@ func (s *sentence) units() {
 		if c.Unit == Number && c.Of == "" && (f.Topic == Lights || f.Topic == Shades) && c.Value <= 100 {
 			c.Unit = Percent
 		}
-		fits := slices.Contains(allowed[f.Topic], c.Unit)
+		fits := slices.Contains(allowed[f.Topic], c.Unit) || c.Unit == Kelvin && f.Aspect == "kelvin"
 		if c.Unit == Number {
 			fits = c.Of != "" && (f.Topic == Inventory || f.Topic == Lights && c.Of == Light && f.By != "" || f.Topic == Shades && c.Of == Shade && f.By != "")
 		}

@@ -126,7 +126,7 @@ func (s *sentence) nameAhead(k int) bool {
 // exceptState reads "except those that are off" as what the others are.
 func (s *sentence) exceptState(i int) bool {
 	other := map[State]State{On: Off, Off: On, Open: Closed, Closed: Open, Online: Away, Away: Online}
-	those := false
+	those := slices.Contains([]string{"not", "nicht"}, s.t[s.chunks[i].at+s.chunks[i].n-1].stem) // "but not off"
 	for k := i + 1; k < len(s.chunks) && k < i+6; k++ {
 		c := s.chunks[k]
 		those = those || c.is("it") || slices.Contains([]string{"die", "der", "that"}, s.t[c.at].stem)
@@ -320,6 +320,12 @@ func (s *sentence) state() {
 	if len(states) == 0 && s.has("light") && s.has0("still", "noch") && !s.has("neither", "who", "fault", "level", "count") {
 		states = []State{On} // "which rooms still have light"
 		s.claim("inventory", "there")
+	}
+	if len(states) == 2 && s.has0("between", "zwischen") && slices.Contains(states, Open) && slices.Contains(states, Closed) {
+		s.f.Conds = append(s.f.Conds, Cond{Rel: Above, Value: 0, Unit: Percent}, Cond{Rel: Below, Value: 100, Unit: Percent})
+		s.claim("ends")
+		s.take(slices.IndexFunc(s.t, func(t token) bool { return t.stem == "between" || t.stem == "zwischen" }))
+		states = nil
 	}
 	if i := slices.IndexFunc(s.chunks, func(c chunk) bool { return c.is("neither") }); i >= 0 && len(states) == 2 && slices.Contains(states, Open) && slices.Contains(states, Closed) {
 		s.claims[key(s.chunks[i])] = true // "neither open nor closed"

@@ -26,6 +26,7 @@ func (s *sentence) settle() {
 		s.claim("counter", "metered", "since")
 		if f.Aspect = ""; s.has("counter") || s.counted() {
 			f.Aspect = "counter"
+		} else if ranked := s.has("zone", "floor", "meter") && (f.Op == Most || f.Op == Least) && f.When == nil; ranked && s.has("peak", "base") && s.word("highest", "maximum", "höchste", "lowest", "niedrigste") != "" {
 		} else if s.has("peak") && f.By == "" && !s.has("least", "base") {
 			f.Aspect = "peak"
 		} else if s.has("base") && !s.has("most", "peak") {
@@ -55,6 +56,9 @@ func (s *sentence) settle() {
 		}
 		if s.has("position") && (f.State == Open || f.State == Closed) && len(f.Conds) == 0 {
 			f.State = "" // "how far is it open", "how far down"
+		}
+		if f.Op == Compare && s.word("weiter", "further", "farther", "wider") != "" && (f.State == Open || f.State == Closed) {
+			f.State = "" // how far, not how many
 		}
 		if s.has0("percent") {
 			s.claim("level") // "auf wie viel Prozent sind die Storen"

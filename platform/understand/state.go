@@ -41,3 +41,14 @@ func (s *sentence) wished(i int) bool {
 	verb := strings.HasSuffix(s.t[i].stem, "en") || s.f.Lang == English
 	return verb && modal >= 0 && modal < i && s.has0("what", "which", "anything", "was", "welche") && slices.Contains([]string{"i", "we", "ich", "wir", "man"}, s.wordAt(modal+1))
 }
+
+// colourOf is the side of colour that is spoken of: "kelvin", "hue", or none.
+func (s *sentence) colourOf() string {
+	switch {
+	case s.has("kelvin") || slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Unit == Kelvin }):
+		return "kelvin"
+	case s.has("hue"):
+		return "hue"
+	}
+	return ""
+}

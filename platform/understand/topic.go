@@ -42,6 +42,10 @@ func (s *sentence) topic() Topic {
 		return Carbon
 	case s.has("cost"), s.f.Assumed.PerKWh > 0:
 		return Cost
+	case s.colourOf() != "" && (s.has("who") || s.agent() || s.somebody()):
+		s.f.Op, s.f.Aspect = Who, s.colourOf()
+		s.claim("hue", "kelvin", "light", "level")
+		return Lights
 	case s.has("kelvin"), s.has("hue") && state == "" && (thing || len(s.f.Places) > 0), slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Unit == Kelvin }):
 		return Colour
 	case s.has("dim?", "tune?") && (s.has("can", "able", "list") || s.has("dim?") && !s.has("level") || s.has("tune?")):
@@ -104,6 +108,8 @@ func (s *sentence) topic() Topic {
 		return Report
 	case s.f.Kind == Building && s.has("list", "count"):
 		return Inventory
+	case s.has("meter") && s.has0("zeigt", "zeigen", "show", "showing", "indicate", "display", "displaying") && (s.wordAt(0) == "what" || s.wordAt(0) == "was"):
+		return Power // "what does the meter show"
 	case s.has("meter") && s.has("total", "sum") && !s.has("count", "inventory", "zone", "floor", "where"), s.has("meter") && s.has("most", "least") && !s.has("inventory", "zone", "floor", "bus", "count", "where", "type"): // "which meter shows the least"
 		return s.powerOrEnergy()
 	case len(s.f.Having) > 0, s.has("zone", "floor", "device", "meter", "peripheral", "bus", "inventory", "dali", "modbus", "dmx", "somfy", "able", "metered"), s.has("type") && s.f.By == "":
