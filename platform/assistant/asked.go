@@ -216,10 +216,32 @@ func (a *asked) strange() string {
 		return ""
 	}
 	var words []string
+	verb := false
 	for _, w := range a.q.Unclear.Words {
 		words = append(words, quoted(w))
+		verb = verb || a.actsLike(w)
+	}
+	if verb {
+		return a.f("I do not understand %s here.", a.list(words))
 	}
 	return a.f("I know nothing called %s in %s.", a.list(words), quoted(a.site.Name()))
+}
+
+// ahead are words that something is done or said behind, not named.
+var ahead = []string{"to", "i", "we", "you", "he", "she", "they", "somebody", "someone", "anybody", "anyone", "nobody", "people", "not", "than",
+	"ich", "wir", "du", "sie", "er", "jemand", "man", "nicht", "als"}
+
+// actsLike reports whether words that were not understood are no name of anything, by their form and what stands before them:
+// nobody calls a room "forgetting" or "did somebody forget".
+func (a *asked) actsLike(words string) bool {
+	said := bareWords(a.message)
+	parts := bareWords(words)
+	if len(parts) == 0 {
+		return false
+	}
+	i := slices.Index(said, parts[0])
+	form := len(parts) == 1 && (strings.HasSuffix(words, "ing") || strings.HasSuffix(words, "ly") || strings.HasSuffix(words, "ed") && len(words) > 4)
+	return form || i > 0 && slices.Contains(ahead, said[i-1]) || len(parts) == 1 && slices.Contains(ahead, parts[0])
 }
 
 // around lists what there is, for somebody who named something that is not there.

@@ -307,6 +307,7 @@ func (e *Assistant) understand(ctx context.Context, w *work, site building, mess
 		q = q.After(*before)
 	}
 	q = finish(w, site.Site, q)
+	q.Places = withThings(site.Site, q)
 	return &asked{ctx: ctx, site: site.Site, message: message, q: q, scope: scopeOf(site.Site, q.Lang, q.Places, q.Except), price: e.Price}
 }
 

@@ -31,6 +31,12 @@ func (s *sentence) act(all []cue, before Do) (Do, bool) {
 				d.Except = append(d.Except, o.places...)
 			}
 			i += n
+		case s.f.Lang == German && i > 0 && (c.is("only") || c.apart && len(c.places) > 0) && s.notThese(all[i:]) > 0: // "alle Rollos hoch, nur die Lobby nicht"
+			n := s.notThese(all[i:])
+			for _, o := range all[i : i+n] {
+				d.Except = append(d.Except, o.places...)
+			}
+			i += n - 1
 		case c.is("here") && len(d.Places) == 0 && len(before.Places) > 0 && slices.Contains([]string{"there", "dort"}, s.t[c.at+c.n-1].stem): // "and turn the lights there on"
 			d.Places = before.Places
 		case len(c.places) > 0:
@@ -70,6 +76,22 @@ func (s *sentence) act(all []cue, before Do) (Do, bool) {
 		d.Places = before.Places
 	}
 	return s.decide(d, y, before)
+}
+
+// notThese is how many cues name places that are left out by a "nicht" behind them; 0: none.
+func (s *sentence) notThese(all []cue) int {
+	n := 0
+	if all[0].is("only") {
+		n = 1
+	}
+	from := n
+	for n < len(all) && (len(all[n].places) > 0 || n > from && all[n].is("and", "light", "shade")) {
+		n++
+	}
+	if n == from || n >= len(all) || !all[n].is("not") {
+		return 0
+	}
+	return n + 1
 }
 
 // exceptions is how many cues belong to what is left out.
@@ -115,6 +137,10 @@ func (s *sentence) decide(d Do, y sayings, before Do) (Do, bool) {
 		return s.panel(d, y)
 	case y.has("shade") && !y.has("light", "panel", "level"):
 		return s.shade(d, y)
+	case y.has("everything") && y.has("pull", "draw") && y.only("everything", "pull", "draw", "up", "down", "open", "close", "fully"): // nothing else is pulled
+		y.at["shade"] = y.at["everything"]
+		y.cues = slices.DeleteFunc(slices.Clone(y.cues), func(c []string) bool { return slices.Contains(c, "everything") })
+		return s.shade(d, y)
 	case y.has("everything") && !y.has("light", "shade"):
 		d.Kind = Everything
 		if y.has("off", "on") && y.only("everything", "set", "off", "on", "to", "here") && y.amount == nil && !(y.has("on") && y.has("off")) {
@@ -134,6 +160,8 @@ func (s *sentence) decide(d Do, y sayings, before Do) (Do, bool) {
 		return s.shade(d, y)
 	case len(d.Places) > 0 && (y.has("on", "off", "toggle") || y.amount != nil && y.has("to", "set", "by") || y.has("max", "min")) && (y.amount != nil || !y.has("up", "down", "raise", "lower")):
 		return s.light(d, y)
+	case len(d.Places) > 0 && y.amount == nil && y.has("up", "down") && y.only("set", "up", "down") && turning[s.t[y.first].stem]: // "turn the lobby down a bit"
+		return s.light(d, y)
 	case y.has("room") && y.has("on", "brighter", "dimmer", "dim", "brighten"):
 		return s.light(d, y)
 	case len(d.Places) > 0 && y.amount != nil && y.only("to", "set", "give", "lower", "reduce", "increase", "raise", "up", "down"):
@@ -143,6 +171,9 @@ func (s *sentence) decide(d Do, y sayings, before Do) (Do, bool) {
 	}
 	return d, false
 }
+
+// turning are verbs of what has a knob: light, and no shade.
+var turning = wordSet("turn dial crank dreh drehe drehen dreht")
 
 // lightWords are all that an action on lights may be said with.
 var lightWords = []string{"light", "level", "room", "it", "set", "flip", "give", "on", "off", "shut", "toggle", "dim", "dimmer", "brighten", "brighter", "increase", "reduce", "raise", "lower", "up", "down",

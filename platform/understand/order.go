@@ -14,6 +14,7 @@ func (s *sentence) readOrder(names Names) (Frame, bool) {
 		return Frame{}, false
 	}
 	if s.f.Lang == English {
+		o.relative()
 		o.heard()
 	} else {
 		o.germanVerbs()
@@ -262,7 +263,7 @@ func thingOnly(p []cue) (Do, bool) {
 // onlyNamed reports whether parts name things at places, and nothing of what is to be done.
 func onlyNamed(parts [][]cue) bool {
 	for _, p := range parts {
-		if !slices.ContainsFunc(p, func(c cue) bool { return len(c.places) > 0 }) || slices.ContainsFunc(p, func(c cue) bool { return c.instead || len(c.places) == 0 && !c.is("light", "shade", "all") }) {
+		if !slices.ContainsFunc(p, func(c cue) bool { return len(c.places) > 0 }) || slices.ContainsFunc(p, func(c cue) bool { return c.instead || len(c.places) == 0 && !c.is("light", "shade", "all") && !(c.is("set") && c.at == p[0].at) }) {
 			return false
 		}
 	}

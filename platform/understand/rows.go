@@ -121,6 +121,15 @@ func (s *sentence) rows(kind Kind) {
 	if f.By == "" && (f.Op == Most || f.Op == Least) && s.has("brightest", "darkest") && !s.has(string(kind)) && len(f.Places) > 1 && f.Places[0].Kind == Zone {
 		f.By = string(Zone) // "which of the corridors is brightest"
 	}
+	for i, c := range s.chunks[:max(0, len(s.chunks)-1)] { // "are the lamps on in all rooms"
+		for _, k := range []Kind{Zone, Floor} {
+			if next := s.chunks[i+1]; f.By == "" && c.is("all") && next.is(string(k)) && !s.apposed(next) && f.State != "" {
+				f.By, rows = string(k), true
+				f.Set(All, true)
+				s.claim(string(k))
+			}
+		}
+	}
 	if f.By == "" && s.has("where") {
 		f.By, rows = string(Zone), f.State != "" || len(f.Conds) > 0
 		s.claim("where", "zone")

@@ -30,7 +30,7 @@ func (s *sentence) topic() Topic {
 		return Lights
 	case s.has("help") && len(s.f.Places) > 0 && s.wordAt(0) == "what": // "what do you know about Lobby 3"
 		return Report
-	case s.has("self"), s.has("help") && !metered && !thing:
+	case s.has("self"), s.has("help") && !metered && !thing && !(s.has("command") && s.has("last")):
 		return Help
 	case s.has("complaint") && !s.asks && len(s.f.Places) == 0 && !s.has("light", "shade"):
 		return Comfort
@@ -45,6 +45,9 @@ func (s *sentence) topic() Topic {
 	case s.colourOf() != "" && (s.has("who") || s.agent() || s.somebody()):
 		s.f.Op, s.f.Aspect = Who, s.colourOf()
 		s.claim("hue", "kelvin", "light", "level")
+		if i := slices.IndexFunc(s.t, func(t token) bool { return t.stem == "made" || t.stem == "gemacht" }); i >= 0 {
+			s.t[i].used = true
+		}
 		return Lights
 	case s.has("kelvin"), s.has("hue") && state == "" && (thing || len(s.f.Places) > 0), slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Unit == Kelvin }):
 		return Colour
@@ -106,7 +109,7 @@ func (s *sentence) topic() Topic {
 		return Lights
 	case s.has("report") && !s.has("zone", "floor", "device", "meter", "peripheral", "bus"):
 		return Report
-	case s.f.Kind == Building && s.has("list", "count"):
+	case s.f.Kind == Building && s.has("list", "count") && !s.has("command"):
 		return Inventory
 	case s.has("meter") && s.has0("zeigt", "zeigen", "show", "showing", "indicate", "display", "displaying") && (s.wordAt(0) == "what" || s.wordAt(0) == "was"):
 		return Power // "what does the meter show"
