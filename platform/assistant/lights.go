@@ -13,6 +13,9 @@ func (a *asked) lights() (answer, error) {
 	if a.q.Op == understand.Who && a.q.Kind == understand.Everything {
 		return a.everyCommand()
 	}
+	if a.q.Op == understand.Who && a.q.Top > 0 {
+		return a.newest(map[string][]facts.Thing{platform.KindLight: a.site.Levels(a.scope).All})
+	}
 	t := a.site.Levels(a.scope)
 	if text := a.noneOf(t, "light"); text != "" {
 		return answer{text, t}, nil

@@ -102,7 +102,7 @@ func TestWhatManagersAsked(t *testing.T) {
 		{"what does the meter in the workshop show", []string{kw(workshop)}, "There is"},
 		{"Was zeigt der Zähler in der Werkstatt an?", []string{"1,30 kW"}, "Vorhanden"},
 		{"how much does Alps draw || and in kW", []string{"0.172 kW"}, "172 W"},
-		{"show the last two commands in the building", []string{"13:05"}, "c-7"},
+		{"show the last three commands on the ground floor", []string{"13:05", "12:00", "opened, 09:00, by ada"}, "07:30"},
 		// more down, by how far they are down
 		{"lobby or canteen - where are more shades down?", []string{"Lobby has 0 of 2 shades closed", "Canteen has 1 of 2 shades closed"}, ""},
 		{"are more shades down in the lobby or in the lounge", []string{"I cannot compare them all"}, ""},

@@ -18,6 +18,9 @@ func (a *asked) shades() (answer, error) {
 	if text := a.noneOf(t, "shade"); text != "" {
 		return answer{text, t}, nil
 	}
+	if a.q.Op == understand.Who && a.q.Top > 0 {
+		return a.newest(map[string][]facts.Thing{platform.KindShade: t.All})
+	}
 	switch {
 	case a.q.Op == understand.Since && a.level() != nil:
 		return a.who(t, platform.KindShade)

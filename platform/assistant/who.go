@@ -37,13 +37,6 @@ func (a *asked) who(t facts.Things, kind string) (answer, error) {
 	if text := a.notSo(t, kind); a.q.Is(understand.Still) && text != "" {
 		return answer{sentences(text, a.doubts(t, kind), a.basis(t.Basis)), t}, nil
 	}
-	if a.q.Aspect == "last" && len(c.Last) > 0 { // the newest, whatever else came before it
-		c.Last = slices.DeleteFunc(c.Last, func(one facts.Commanded) bool { return one.At.Before(c.Last[0].At) })
-		c.Without = nil
-	}
-	if a.q.Top > 0 && len(c.Last) > a.q.Top {
-		c.Last, c.Without = c.Last[:a.q.Top], nil
-	}
 	lines := a.commandLines(c)
 	head := a.lines(lines, 10)
 	if len(lines) == 0 && ofNow {
@@ -103,6 +96,9 @@ func (a *asked) commandedSo(t facts.Things, kind string, holds []facts.Hold) (st
 func (a *asked) everyCommand() (answer, error) {
 	a.q.Kind = ""
 	lights, shades := a.site.Levels(a.scope), a.site.Positions(a.scope)
+	if a.q.Aspect == "last" || a.q.Top > 0 {
+		return a.newest(map[string][]facts.Thing{platform.KindLight: lights.All, platform.KindShade: shades.All})
+	}
 	switch {
 	case len(lights.All) == 0 && len(shades.All) == 0:
 		return answer{text: a.noneOf(lights, "light")}, nil
@@ -116,25 +112,31 @@ func (a *asked) everyCommand() (answer, error) {
 		return answer{}, err
 	}
 	second, err := a.who(shades, platform.KindShade)
-	if a.q.Aspect == "last" && err == nil {
-		one, other := lastOf(first), lastOf(second)
-		switch {
-		case !one.IsZero() && one.After(other):
-			return first, nil
-		case !other.IsZero() && other.After(one):
-			return second, nil
-		}
-	}
 	return answer{joinLines([]string{a.f("Lights: ") + first.text, a.f("Shades: ") + second.text}), []any{first.data, second.data}}, err
 }
 
-// lastOf is when the newest of the commands was that an answer tells of; zero: it tells of none.
-func lastOf(said answer) (at time.Time) {
-	if c, ok := said.data.(facts.Commands); ok && len(c.Last) > 0 {
-		at = c.Last[0].At
+// newest answers which commands were the last ones, or the last.
+func (a *asked) newest(of map[string][]facts.Thing) (answer, error) {
+	from, to := a.site.Now.Add(-platform.HistoryKept), a.site.Now.Add(time.Minute)
+	if a.q.When != nil && !a.q.When.Now {
+		from, to = a.q.When.From, a.q.When.To
 	}
-	return at
+	c, err := a.site.NewestCommands(a.ctx, of, from, to, a.wantedCommand(), max(a.q.Top, 1))
+	switch {
+	case err != nil:
+		return answer{}, err
+	case !c.Reported:
+		return a.unkept(), nil
+	}
+	head := a.f("No such command is reported since %s.", momentIn(a.q.Lang, c.Since, a.site.Now))
+	if lines := a.commandLines(c); len(lines) > 0 {
+		head = a.lines(lines, commandsTold)
+	}
+	return answer{sentences(a.partly(), head, a.f("Source: the ledger that controller %s reports.", quoted(a.site.Name()))), c}, nil
 }
+
+// commandsTold is how many commands are put into words.
+const commandsTold = 20
 
 // people are those in the ledger of whom a sentence may speak by words that name nothing of the building; nil: there are none.
 func (e *Assistant) people(ctx context.Context, site building, read understand.Frame) []understand.Name {

@@ -263,7 +263,9 @@ func thingOnly(p []cue) (Do, bool) {
 // onlyNamed reports whether parts name things at places, and nothing of what is to be done.
 func onlyNamed(parts [][]cue) bool {
 	for _, p := range parts {
-		if !slices.ContainsFunc(p, func(c cue) bool { return len(c.places) > 0 }) || slices.ContainsFunc(p, func(c cue) bool { return c.instead || len(c.places) == 0 && !c.is("light", "shade", "all") && !(c.is("set") && c.at == p[0].at) }) {
+		if !slices.ContainsFunc(p, func(c cue) bool { return len(c.places) > 0 }) || slices.ContainsFunc(p, func(c cue) bool {
+			return c.instead || len(c.places) == 0 && !c.is("light", "shade", "all") && !(c.is("set") && c.at == p[0].at)
+		}) {
 			return false
 		}
 	}

@@ -157,6 +157,27 @@ func (s *Site) LastCommands(ctx context.Context, things []Thing, kind string, fr
 	return out, nil
 }
 
+// NewestCommands are the n newest commands in [from, to) that were wanted and that any of the things obeyed, newest first; of is by
+// [platform.KindLight] and [platform.KindShade].
+func (s *Site) NewestCommands(ctx context.Context, of map[string][]Thing, from, to time.Time, wanted func(platform.Command) bool, n int) (Commands, error) {
+	l, err := s.reader.Ledger(ctx, s.Controller.ID, from, to, commandsMost)
+	if err != nil {
+		return Commands{}, fmt.Errorf("read the ledger of controller %s: %w", s.Controller.ID, err)
+	}
+	out := Commands{Reported: !l.Since.IsZero(), Since: l.Since}
+	for _, c := range l.Commands {
+		family, _, _ := strings.Cut(c.Do, "-")
+		if len(out.Last) == n || c.Via == ownStop || !wanted(c) || c.Failed && len(c.Not) == 0 {
+			continue
+		}
+		hit := slices.DeleteFunc(slices.Clone(of[family]), func(t Thing) bool { return !addressed(c, t) || slices.Contains(c.Not, t.ID) })
+		if len(hit) > 0 {
+			out.Last = append(out.Last, Commanded{c, hit})
+		}
+	}
+	return out, nil
+}
+
 // addressed reports whether a command of the right family was for a thing, as the building is divided now.
 func addressed(c platform.Command, t Thing) bool {
 	switch c.Kind {
