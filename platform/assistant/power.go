@@ -137,6 +137,9 @@ func (a *asked) noPower(p facts.Power) string {
 	for _, m := range p.Shared {
 		text += a.f(" Meter %s measures it together with others.", quoted(m.Name))
 	}
+	if a.q.Topic == understand.Report { // nobody asked for a figure
+		return text
+	}
 	return sentences(text, a.offerEstimate())
 }
 

@@ -48,6 +48,9 @@ func (a *asked) report() (answer, error) {
 		key  string
 		read func() (answer, error)
 	}{{"power", a.power}, {"energy", a.energy}, {"faults", a.faults}} {
+		if m := a.site.MeteringOf(a.scope); part.key == "energy" && len(m.Meters) == 0 && len(a.site.PowerOf(a.scope).Parts) == 0 {
+			continue // that nothing measures it was just told
+		}
 		if err := add(part.key, part.read); err != nil {
 			return answer{}, err
 		}

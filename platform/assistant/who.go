@@ -96,7 +96,7 @@ func (a *asked) commandedSo(t facts.Things, kind string, holds []facts.Hold) (st
 func (a *asked) everyCommand() (answer, error) {
 	a.q.Kind = ""
 	lights, shades := a.site.Levels(a.scope), a.site.Positions(a.scope)
-	if a.q.Aspect == "last" || a.q.Top > 0 {
+	if a.q.Aspect == "last" || a.q.Top > 0 || a.q.When != nil && !a.q.When.Now { // of a time, all there were
 		return a.newest(map[string][]facts.Thing{platform.KindLight: lights.All, platform.KindShade: shades.All})
 	}
 	switch {
@@ -121,18 +121,51 @@ func (a *asked) newest(of map[string][]facts.Thing) (answer, error) {
 	if a.q.When != nil && !a.q.When.Now {
 		from, to = a.q.When.From, a.q.When.To
 	}
-	c, err := a.site.NewestCommands(a.ctx, of, from, to, a.wantedCommand(), max(a.q.Top, 1))
+	most := max(a.q.Top, 1)
+	if a.q.Aspect != "last" && a.q.Top == 0 {
+		most = peopleMost
+	}
+	c, err := a.site.NewestCommands(a.ctx, of, from, to, a.wantedCommand(), most)
 	switch {
 	case err != nil:
 		return answer{}, err
 	case !c.Reported:
 		return a.unkept(), nil
+	case !c.Since.Before(to):
+		return answer{a.f("I do not know: the controller reports its ledger only since %s.", momentIn(a.q.Lang, c.Since, a.site.Now)), c}, nil
 	}
 	head := a.f("No such command is reported since %s.", momentIn(a.q.Lang, c.Since, a.site.Now))
 	if lines := a.commandLines(c); len(lines) > 0 {
 		head = a.lines(lines, commandsTold)
+	} else if a.q.Actor != "" {
+		head = a.f("No such command by %s is reported%s since %s.", label(a.q.Actor), a.in(), momentIn(a.q.Lang, c.Since, a.site.Now))
 	}
-	return answer{sentences(a.partly(), head, a.f("Source: the ledger that controller %s reports.", quoted(a.site.Name()))), c}, nil
+	without := ""
+	if ofTime := a.q.When != nil && !a.q.When.Now; ofTime && most == peopleMost && a.q.Actor == "" {
+		left := untold(of, c)
+		names := a.some(thingNames(left), 10)
+		if len(left) > 10 && len(c.Last) > 0 {
+			names = a.f("the other %d", len(left))
+		}
+		if len(left) > 0 {
+			without = a.f("No such command of the controller is reported %s for %s.", a.period(understand.Span{From: c.Since, To: to, Label: a.q.When.Label}), names)
+		}
+	}
+	return answer{sentences(a.partly(), head, without, a.f("Source: the ledger that controller %s reports.", quoted(a.site.Name()))), c}, nil
+}
+
+// untold are the things of which no command tells.
+func untold(of map[string][]facts.Thing, c facts.Commands) (left []facts.Thing) {
+	for _, kind := range []string{platform.KindLight, platform.KindShade} {
+		for _, t := range of[kind] {
+			if !slices.ContainsFunc(c.Last, func(one facts.Commanded) bool {
+				return strings.HasPrefix(one.Do, kind) && slices.ContainsFunc(one.Things, func(o facts.Thing) bool { return o.ID == t.ID })
+			}) {
+				left = append(left, t)
+			}
+		}
+	}
+	return left
 }
 
 // commandsTold is how many commands are put into words.

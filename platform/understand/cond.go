@@ -105,7 +105,7 @@ func (s *sentence) condition(i int) (c Cond, n int, ok bool) {
 		end := i + k + took
 		unit, isUnit := measures[s.wordAt(end)]
 		kind := countable(s.wordAt(end))
-		half := slices.Contains([]string{"half", "halb", "halfway", "haelfte"}, s.t[i+k].stem)
+		half := slices.Contains([]string{"half", "halb", "halfway", "haelfte"}, s.t[i+k].stem) || took == 2
 		loose := len(r.words) == 1 && slices.Contains([]string{"at", "to", "auf", "bei", "over", "under", "up", "above", "below", "ueber", "unter"}, r.words[0])
 		article := slices.Contains([]string{"a", "an", "ein", "eine", "einen", "einem"}, s.wordAt(end))
 		if m, ok := measures[s.wordAt(end+1)]; half && article && ok && (m.unit == Watt || m.unit == WattHour) {
@@ -179,10 +179,17 @@ func (s *sentence) fraction(i int) (percent float64, took int) {
 	return part, k + 2 - i
 }
 
+// partOfWhole are parts in percent.
+var partOfWhole = map[string]float64{"third": 100.0 / 3, "drittel": 100.0 / 3, "quarter": 25, "viertel": 25}
+
 // quantity reads a number, or half.
 func (s *sentence) quantity(i int) (value float64, took int) {
 	if i >= len(s.t) || s.t[i].used {
 		return 0, 0
+	}
+	article := slices.Contains([]string{"a", "one", "ein", "eine", "einem", "1"}, s.t[i].stem)
+	if part := partOfWhole[s.wordAt(i+1)]; article && part > 0 && s.wordAt(i+2) != "hour" {
+		return part, 2
 	}
 	switch w := s.t[i]; {
 	case w.stem == "half" || w.stem == "halb" || w.stem == "halfway" || w.stem == "haelfte":

@@ -92,7 +92,7 @@ func (s *sentence) allOf() bool {
 	if t := s.f.Topic; t != Lights && t != Shades && t != Offline && t != Faults {
 		return false
 	}
-	if s.has("all", "everything") {
+	if s.has("everything") || s.has("all") && !(s.has("any") && s.f.By == "") {
 		return true
 	}
 	return s.has("whole") && !s.has("any") || s.has("ends", "full") && s.wordAt(0) == "are"
@@ -113,7 +113,7 @@ func (s *sentence) yesNo() bool {
 			return false
 		}
 		return slices.Contains([]string{"is", "are", "was", "were", "do", "does", "did", "has", "have", "any", "anything", "can", "ist", "sind", "war", "waren", "hat", "haben", "brennt", "brennen",
-			"laeuft", "gibt", "steigt", "faehrt", "will"}, w) || c.is("no") || c.is("any") || s.asks && c.is("everything", "all") && s.f.State != ""
+			"laeuft", "gibt", "steigt", "faehrt", "will", "steht", "stehen", "leuchtet", "zieht", "ziehen", "braucht", "brauchen", "antwortet", "antworten", "meldet", "melden", "bewegt", "fehlt", "misst"}, w) || c.is("no") || c.is("any") || s.asks && c.is("everything", "all") && s.f.State != ""
 	}
 	return false
 }

@@ -12,6 +12,7 @@ var always = []string{"fill", "talk", "there", "count", "list", "howmuch", "any"
 func (s *sentence) readQuestion(names Names) Frame {
 	s.f.Unclear, s.f.Do = nil, nil
 	s.asideless(names)
+	s.forgotten()
 	s.places(names)
 	s.howManyThereAre()
 	s.greeted()

@@ -264,6 +264,13 @@ func (s *sentence) having() {
 func (s *sentence) state() {
 	opposite := map[State]State{On: Off, Off: On, Open: Closed, Closed: Open, Online: Away, Away: Online}
 	var states []State
+	for i, c := range s.chunks[:max(0, len(s.chunks)-1)] { // "where not all of the lamps are on"
+		if c.is("not") && s.chunks[i+1].is("all") && !s.claims[key(c)] && s.chunks[i+1].at == c.at+c.n {
+			s.claims[key(c)] = true
+			s.f.Conds = append(s.f.Conds, Cond{Rel: Below, Value: 100, Unit: Part})
+			s.chunks[i+1].tags = []string{"fill"}
+		}
+	}
 	for i, c := range s.chunks {
 		st := stateOf(c)
 		if st == "" || s.taken(c) {
@@ -324,7 +331,9 @@ func (s *sentence) state() {
 	if len(states) == 2 && s.has0("between", "zwischen") && slices.Contains(states, Open) && slices.Contains(states, Closed) {
 		s.f.Conds = append(s.f.Conds, Cond{Rel: Above, Value: 0, Unit: Percent}, Cond{Rel: Below, Value: 100, Unit: Percent})
 		s.claim("ends")
-		s.take(slices.IndexFunc(s.t, func(t token) bool { return t.stem == "between" || t.stem == "zwischen" }))
+		for k := range s.t {
+			s.t[k].used = s.t[k].used || slices.Contains([]string{"between", "zwischen", "and"}, s.t[k].stem)
+		}
 		states = nil
 	}
 	if i := slices.IndexFunc(s.chunks, func(c chunk) bool { return c.is("neither") }); i >= 0 && len(states) == 2 && slices.Contains(states, Open) && slices.Contains(states, Closed) {

@@ -11,6 +11,9 @@ func (s *sentence) dimmed() {
 	at := slices.IndexFunc(s.t, func(t token) bool {
 		return t.text == "dimmed" || t.text == "gedimmt" || t.text == "gedimmte" || t.text == "gedimmten"
 	})
+	if lit := slices.IndexFunc(s.t, func(t token) bool { return t.text == "lit" || t.text == "beleuchtet" }); at < 0 && lit > 0 && slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Unit == Percent }) {
+		at = lit
+	}
 	if at < 0 || s.has("shade", "who", "since", "why", "able", "can", "when", "dim?", "average", "difference", "compare") || s.f.When != nil && !s.f.When.Now {
 		return
 	}
@@ -24,6 +27,20 @@ func (s *sentence) dimmed() {
 		s.f.Conds = append(s.f.Conds, Cond{Rel: Below, Value: 100, Unit: Percent})
 	}
 	s.f.State = On
+}
+
+// forgotten takes the verb of what was forgotten, which only says again what the things still are: "vergessen, das Licht auszumachen".
+func (s *sentence) forgotten() {
+	if s.f.Lang != German || !s.has0("vergessen") {
+		return
+	}
+	for i, t := range s.t {
+		for _, prefix := range []string{"aus", "ab", "zu"} {
+			if verb, ok := strings.CutPrefix(t.stem, prefix+"zu"); ok && s.lex.words[prefix+verb] {
+				s.t[i].used = true
+			}
+		}
+	}
 }
 
 // lightColour reports whether the colour of white light is named: "light colour", "colour temperature".

@@ -25,6 +25,14 @@ func (s *sentence) topic() Topic {
 			s.f.Kind = Everything
 		}
 		return Lights
+	case s.has("who") && s.has("use") && !s.has("energy", "power", "most", "least", "consumer", "more", "less", "howmuch", "cost"), // "who used the system today"
+		s.has("change", "command") && s.has0("last", "latest", "recent", "letzte", "zuletzt") && (s.has("list", "who") || s.wordAt(0) == "what" || s.wordAt(0) == "was") && !metered && !s.has("fault", "offline") && len(s.f.Places) == 0: // "what is the most recent change"
+		s.f.Kind, s.f.Op = Everything, Who
+		s.claim("use", "change", "most", "last")
+		if !s.has("use") && s.f.Top == 0 {
+			s.f.Aspect = "last"
+		}
+		return Lights
 	case s.has("command") && (len(s.f.Places) > 0 || s.f.When != nil && !s.f.When.Now) && s.commanded():
 		s.f.Kind, s.f.Op = Everything, Who
 		return Lights
@@ -76,6 +84,14 @@ func (s *sentence) topic() Topic {
 		return Faults
 	case state == Online:
 		return Offline
+	case s.has("type") && s.has("use") && (thing || s.has("device")) && !s.has("energy", "power"): // "what protocol do the stage lights use"
+		s.claim("use")
+		return Inventory
+	case s.has("meter") && s.has("data") && !s.has("fault", "offline", "source", "energy", "use") && s.f.When == nil: // "list the meters and their readings"
+		if s.has("each", "list", "all") {
+			s.f.By = string(Meter)
+		}
+		return Power
 	case s.has("size") && s.f.Per == "" && !metered:
 		return Inventory
 	case s.has("timezone"):

@@ -165,6 +165,9 @@ func (s *Site) NewestCommands(ctx context.Context, of map[string][]Thing, from, 
 		return Commands{}, fmt.Errorf("read the ledger of controller %s: %w", s.Controller.ID, err)
 	}
 	out := Commands{Reported: !l.Since.IsZero(), Since: l.Since}
+	if from.After(out.Since) {
+		out.Since = from
+	}
 	for _, c := range l.Commands {
 		family, _, _ := strings.Cut(c.Do, "-")
 		if len(out.Last) == n || c.Via == ownStop || !wanted(c) || c.Failed && len(c.Not) == 0 {
