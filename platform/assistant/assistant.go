@@ -486,6 +486,11 @@ func (e *Assistant) sayTopic(w *work, a *asked, all []platform.Controller) (answ
 	case understand.Help:
 		return help(a.q.Lang), nil
 	case understand.Greeting:
+		if thanks := bareWords(a.message); slices.ContainsFunc(thanks, func(w string) bool {
+			return slices.Contains([]string{"thanks", "thank", "cheers", "danke", "merci"}, w)
+		}) {
+			return answer{text: a.f("You are welcome.")}, nil
+		}
 		return answer{text: sentences(a.f("Hello."), help(a.q.Lang).text)}, nil
 	}
 	return answer{text: sentences(a.f("I did not understand that, so I will not guess."), help(a.q.Lang).text)}, nil

@@ -344,6 +344,7 @@ var germanAnswers = map[string]string{
 	"None that I know of: no %s%s has such a part of its lights %s.": "Soweit ich weiß, keine: Keine %s%s hat so viele ihrer Leuchten %s.",
 	"I do not understand %s here.":                                   "%s verstehe ich hier nicht.",
 	"No such command is reported since %s.":                          "Seit %s ist kein solcher Befehl gemeldet.",
+	"You are welcome.":                                               "Gern geschehen.",
 	", %d unknown":                                                   ", %d unbekannt", "no fault": "keine Störung", "on and %s": "an und %s", "position not known": "Stellung nicht bekannt", "the position of %s is not known": "die Stellung von %s ist nicht bekannt",
 	"Dropped, since you did not say yes: %s. To have it done, say it again.":                                                            "Verworfen, weil kein Ja kam: %s. Sagen Sie es noch einmal, wenn es geschehen soll.",
 	"I do not know: the colour of a light is not reported to the platform, only how bright it is and, of some, the colour temperature.": "Ich weiß es nicht: Die Farbe einer Leuchte wird nicht gemeldet, nur wie hell sie ist und bei manchen die Farbtemperatur.",

@@ -164,6 +164,9 @@ func (a *asked) lightsThat(t facts.Things) (answer, error) {
 	if a.q.Op == understand.Share && known > 0 {
 		head += a.f(" That is %s of those whose level is known.", percent(100*float64(len(found))/float64(known)))
 	}
+	if c := a.cond(understand.Number); c != nil && known > 0 {
+		return answer{sentences(a.partly(), a.countHolds(*c, len(found), len(t.All)-known)+lower(head), a.failing(found), doubts, a.basis(t.Basis)), map[string]any{"matching": found, "all": t}}, nil
+	}
 	if c := a.cond(understand.Part); c != nil && known > 0 {
 		return answer{sentences(a.partly(), a.partHolds(*c, len(found), known, len(t.All))+lower(head), doubts, a.basis(t.Basis)), map[string]any{"matching": found, "all": t}}, nil
 	}
@@ -202,6 +205,15 @@ func (a *asked) partHolds(c understand.Cond, found, known, all int) string {
 	share := func(n, of int) bool { return c.Holds(100 * float64(n) / float64(of)) }
 	holds := share(found, known)
 	if share(found, all) != holds || share(found+all-known, all) != holds {
+		return a.f("As far as I know: ") + lower(a.yesNo(holds))
+	}
+	return a.yesNo(holds)
+}
+
+// countHolds is the yes or no to whether so many things are so; those that are not known may be so or not.
+func (a *asked) countHolds(c understand.Cond, found, unknown int) string {
+	holds := c.Holds(float64(found))
+	if c.Holds(float64(found+unknown)) != holds {
 		return a.f("As far as I know: ") + lower(a.yesNo(holds))
 	}
 	return a.yesNo(holds)

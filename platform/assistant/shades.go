@@ -113,7 +113,9 @@ func (a *asked) shades() (answer, error) {
 	if a.q.Op == understand.Share && t.Basis.Readings > 0 {
 		head += a.f(" That is %s of those whose position is known.", percent(100*float64(len(current))/float64(t.Basis.Readings)))
 	}
-	if c := a.cond(understand.Part); c != nil && t.Basis.Readings > 0 {
+	if c := a.cond(understand.Number); c != nil && t.Basis.Readings > 0 {
+		head, current = a.countHolds(*c, len(current), len(t.All)-t.Basis.Readings)+lower(head), nil
+	} else if c := a.cond(understand.Part); c != nil && t.Basis.Readings > 0 {
 		head, current = a.partHolds(*c, len(current), t.Basis.Readings, len(t.All))+lower(head), nil
 	} else if a.q.Is(understand.None) && t.Basis.Readings > 0 {
 		head = a.none(len(current), doubts) + lower(head)

@@ -11,6 +11,9 @@ func (s *sentence) op() {
 	switch {
 	case f.Op == Can:
 		s.claim("can", "able", "dim?", "tune?", "any", "level")
+		if s.has("shade") && !s.has("light") && f.Unclear == nil { // nothing of that kind can be dimmed
+			f.Unclear = &Unclear{Conflict, []string{said(s.t, max(0, s.first("dim?", "tune?")), s.chunkAt(s.first("dim?", "tune?")).n)}}
+		}
 		for _, c := range s.chunks {
 			if c.is("not") { // "which lamps are not dimmable"
 				s.claims[key(c)] = true
@@ -150,6 +153,16 @@ func (s *sentence) op() {
 	if s.has("average") && f.Op != Average && (f.Op == Most || f.Op == Least || f.By != "") && !(f.Topic == Power && f.When == nil) {
 		s.claim("average")
 	}
+}
+
+// chunkAt is the chunk that begins at a token.
+func (s *sentence) chunkAt(at int) chunk {
+	for _, c := range s.chunks {
+		if c.at == at {
+			return c
+		}
+	}
+	return chunk{n: 1}
 }
 
 // severally tells places apart that were named by the same words, where they are compared: "which of the two open offices is brighter".

@@ -217,6 +217,11 @@ func (s *sentence) ofKind() {
 	if f.Kind == Device || f.Kind == Building {
 		f.Kind = ""
 	}
+	for _, k := range []Kind{Light, Shade, Meter} { // "which zone has offline lamps"
+		if f.Kind == "" && f.By != "" && s.has(string(k)) && !s.beside(k) {
+			f.Kind = k
+		}
+	}
 	s.claim("where")
 }
 
@@ -231,7 +236,7 @@ func (s *sentence) units() {
 		}
 		fits := slices.Contains(allowed[f.Topic], c.Unit) || c.Unit == Kelvin && f.Aspect == "kelvin"
 		if c.Unit == Number {
-			fits = c.Of != "" && (f.Topic == Inventory || f.Topic == Lights && c.Of == Light && f.By != "" || f.Topic == Shades && c.Of == Shade && f.By != "")
+			fits = c.Of != "" && (f.Topic == Inventory || f.State != "" && f.Op == Tell && f.By == "" && (f.Topic == Lights && c.Of == Light || f.Topic == Shades && c.Of == Shade) || f.Topic == Lights && c.Of == Light && f.By != "" || f.Topic == Shades && c.Of == Shade && f.By != "")
 		}
 		if !fits && f.Unclear == nil {
 			f.Unclear = &Unclear{Conflict, []string{c.words(f.Lang)}}

@@ -35,7 +35,7 @@ var contractions = strings.NewReplacer(
 	"haven't", "have not", "hasn't", "has not", "i'm", "i am", "we're", "we are", "you're", "you are", "they're", "they are", "it'd", "it would", "that'd", "that would", "you'd", "you would", "i'll", "i will", "we'll", "we will", "you'll", "you will", "it'll", "it will", "we've", "we have", "i'd", "i would", "i've", "i have", "we'd", "we would", "what've", "what have",
 	"shouldn't", "should not", "mustn't", "must not", "wouldn't", "would not", "couldn't", "could not",
 	"o'clock", "oclock", "wi-fi", "wifi", "co₂", "co2", "co 2", "co2", "per cent", "percent", "air-conditioning", "air conditioning",
-	"air-con", "air conditioning", "kilowatt-hour", "kwh", "kilowatt hour", "kwh", "watt-hour", "kwh", "m²", "m2", "square meters", "m2", "square metres", "m2", "square meter", "m2", "square metre", "m2", "sq m", "m2", "co2-", "co2 ",
+	"air-con", "air conditioning", "kilowatt-hour", "kwh", "kilowatt hours", "kwh", "kilowatt hour", "kwh", "watt-hours", "wh", "watt hours", "wh", "watt hour", "wh", "watt-hour", "kwh", "m²", "m2", "square meters", "m2", "square metres", "m2", "square meter", "m2", "square metre", "m2", "sq m", "m2", "co2-", "co2 ",
 	"day-to-day", "daily", "set-point", "setpoint", "set point", "setpoint", "turnon", "turn on", "turnoff", "turn off", "switchon", "switch on", "switchoff", "switch off", "off-line", "offline", "on-line", "online",
 )
 

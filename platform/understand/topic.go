@@ -26,7 +26,7 @@ func (s *sentence) topic() Topic {
 		}
 		return Lights
 	case s.has("who") && s.has("use") && !s.has("energy", "power", "most", "least", "consumer", "more", "less", "howmuch", "cost"), // "who used the system today"
-		s.has("change", "command") && s.has0("last", "latest", "recent", "letzte", "zuletzt") && (s.has("list", "who") || s.wordAt(0) == "what" || s.wordAt(0) == "was") && !metered && !s.has("fault", "offline") && len(s.f.Places) == 0: // "what is the most recent change"
+		s.has("change", "command") && s.has0("last", "latest", "recent", "letzte", "zuletzt") && !s.timely("last") && (s.has("list", "who") || s.wordAt(0) == "what" || s.wordAt(0) == "was") && !metered && !s.has("fault", "offline") && len(s.f.Places) == 0: // "what is the most recent change"
 		s.f.Kind, s.f.Op = Everything, Who
 		s.claim("use", "change", "most", "last")
 		if !s.has("use") && s.f.Top == 0 {
@@ -76,7 +76,7 @@ func (s *sentence) topic() Topic {
 		return Controllers
 	case s.has("firmware"):
 		return Controllers
-	case state == Away && slices.ContainsFunc(s.f.Places, func(p Place) bool { return p.Kind == Bus }):
+	case state == Away && s.has("bus") && !s.has("light", "shade", "device"), state == Away && slices.ContainsFunc(s.f.Places, func(p Place) bool { return p.Kind == Bus }):
 		return Faults // "how long was the bus down"
 	case s.has("availability"), state == Away:
 		return Offline
@@ -116,7 +116,7 @@ func (s *sentence) topic() Topic {
 		return s.orInventory(Shades)
 	case s.lights():
 		return s.orInventory(Lights)
-	case s.has("same") && s.has0("brightness", "bright", "hell", "helligkeit"):
+	case s.has("same") && s.has0("brightness", "bright", "level", "hell", "helligkeit", "wert"):
 		return Lights
 	case s.has("same") && s.has0("position", "height", "open", "offen", "stellung"):
 		return Shades
