@@ -101,23 +101,31 @@ func (a *asked) unlike(first, second facts.Energy) string {
 	return a.f("Careful: the first was measured for %.0f %% of its time, the second for %.0f %%; what was not measured is in neither.", one*100, two*100)
 }
 
-// comparePlaces sets places against each other.
-func (a *asked) comparePlaces() (answer, error) {
-	span := a.span()
-	var all []facts.Energy
-	var lines, unknown []string
+// ofEach is the energy of each of the places that were mentioned, and the names of those of which not all is measured.
+func (a *asked) ofEach(span understand.Span) (known []facts.Energy, unknown []string, err error) {
 	for _, places := range a.q.Mentioned() {
 		scope := a.scopeIn(places)
 		e, err := a.site.EnergyOf(a.ctx, scope, span.From, span.To)
 		if err != nil {
-			return answer{}, err
+			return nil, nil, err
 		}
 		if !e.Known() || len(e.Missing) > 0 {
 			unknown = append(unknown, scope.Label)
 			continue
 		}
-		all = append(all, e)
+		known = append(known, e)
 	}
+	return known, unknown, nil
+}
+
+// comparePlaces sets places against each other.
+func (a *asked) comparePlaces() (answer, error) {
+	span := a.span()
+	all, unknown, err := a.ofEach(span)
+	if err != nil {
+		return answer{}, err
+	}
+	var lines []string
 	slices.SortStableFunc(all, func(x, y facts.Energy) int { return cmp.Compare(y.WattHours, x.WattHours) })
 	for _, e := range all {
 		line := e.Scope.Label + " " + a.wattHours(e.WattHours)

@@ -131,6 +131,11 @@ func TestWhatManagersAsked(t *testing.T) {
 		{"is any bus down?", []string{"No fault is reported"}, "understand"},
 		{"gibt es eine Leuchte, die flackert?", []string{"„flackert“"}, "an."},
 		{"thanks!", []string{"You are welcome."}, "Hello"},
+		{"why is the lobby blue", []string{"ledger"}, "understood"},
+		{"has anyone moved the lobby shades today", []string{"opened, 09:00, by ada"}, "understand"},
+		{"what does the scene Presentation do", []string{"do not report their scenes"}, "nothing called"},
+		{"what rules are there and when do they run next", []string{"do not report their scenes"}, "nothing called"},
+		{"Give me the voltage on the workshop meter", []string{"nothing called “voltage”"}, "did nothing"},
 		// more down, by how far they are down
 		{"lobby or canteen - where are more shades down?", []string{"Lobby has 0 of 2 shades closed", "Canteen has 1 of 2 shades closed"}, ""},
 		{"are more shades down in the lobby or in the lounge", []string{"I cannot compare them all"}, ""},

@@ -229,29 +229,21 @@ func (a *asked) noUsual(e facts.Energy, span understand.Span) string {
 // together adds places up.
 func (a *asked) together() (answer, error) {
 	span := a.span()
-	var lines, unknown []string
-	total := 0.0
-	var data []facts.Energy
-	seen := map[int64]bool{}
-	for _, places := range a.q.Mentioned() {
-		scope := a.scopeIn(places)
-		e, err := a.site.EnergyOf(a.ctx, scope, span.From, span.To)
-		if err != nil {
-			return answer{}, err
-		}
-		if !e.Known() || len(e.Missing) > 0 {
-			unknown = append(unknown, scope.Label)
-			continue
-		}
-		for _, z := range scope.Zones {
+	data, unknown, err := a.ofEach(span)
+	if err != nil {
+		return answer{}, err
+	}
+	var lines []string
+	total, seen := 0.0, map[int64]bool{}
+	for _, e := range data {
+		for _, z := range e.Scope.Zones {
 			if seen[z] {
 				return answer{text: a.f("%s lies within another of them, so a sum would count it twice.", label(a.site.ZoneName(z)))}, nil
 			}
 			seen[z] = true
 		}
-		lines = append(lines, scope.Label+" "+a.wattHours(e.WattHours))
+		lines = append(lines, e.Scope.Label+" "+a.wattHours(e.WattHours))
 		total += e.WattHours
-		data = append(data, e)
 	}
 	if len(unknown) > 0 || len(data) == 0 {
 		text := a.f("The sum is not known: not measured on its own: %s.", a.list(unknown))

@@ -178,6 +178,9 @@ func (s *sentence) account() {
 			timely = timely || timeWords[s.t[c.at].stem]
 		}
 	}
+	if f.Topic == Automation && (s.asks || s.put()) && !s.has("switch", "on", "off", "open", "closed", "who", "energy", "power", "level", "command") {
+		return // nothing is known of any of them, whatever else is said
+	}
 	strange = append(s.odd, join(strange, s)...)
 	switch {
 	case len(strange) > 0 && timely && len(s.odd) == 0:

@@ -38,7 +38,8 @@ func Read(text string, names Names, now time.Time) Frame {
 	if ok && (order.Unclear == nil || order.Form == Imperative && !s.begunAsQuestion() || !s.asks && slices.Contains([]Reason{Negated, Value, For, Later, If}, order.Unclear.Why)) {
 		return order
 	}
-	if f := s.readQuestion(names); !ok || f.Unclear == nil || s.asks {
+	wanted := ok && order.Form != Imperative && s.put() && slices.Contains([]Reason{Elsewhere, Missing, Cannot, Nowhere}, order.Unclear.Why) // "give me the voltage"
+	if f := s.readQuestion(names); !ok || f.Unclear == nil || s.asks || wanted {
 		return f
 	}
 	return order

@@ -50,6 +50,10 @@ func (s *sentence) topic() Topic {
 		return Carbon
 	case s.has("cost"), s.f.Assumed.PerKWh > 0:
 		return Cost
+	case s.colourOf() != "" && s.has("why") && s.f.State == "" && len(s.f.Places) > 0: // "why is the stage red"
+		s.f.Op, s.f.Aspect = Why, s.colourOf()
+		s.claim("hue", "kelvin", "light", "level")
+		return Lights
 	case s.colourOf() != "" && (s.has("who") || s.agent() || s.somebody()):
 		s.f.Op, s.f.Aspect = Who, s.colourOf()
 		s.claim("hue", "kelvin", "light", "level")

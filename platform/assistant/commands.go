@@ -1,0 +1,134 @@
+package assistant
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/assistant/facts"
+	"svc.internal/controller/platform/understand"
+)
+
+// everyCommand answers what was commanded of lights and of shades.
+func (a *asked) everyCommand() (answer, error) {
+	a.q.Kind = ""
+	lights, shades := a.site.Levels(a.scope), a.site.Positions(a.scope)
+	if a.q.Aspect == "last" || a.q.Top > 0 || a.q.When != nil && !a.q.When.Now { // of a time, all there were
+		return a.newest(map[string][]facts.Thing{platform.KindLight: lights.All, platform.KindShade: shades.All})
+	}
+	switch {
+	case len(lights.All) == 0 && len(shades.All) == 0:
+		return answer{text: a.noneOf(lights, "light")}, nil
+	case len(shades.All) == 0:
+		return a.who(lights, platform.KindLight)
+	case len(lights.All) == 0:
+		return a.who(shades, platform.KindShade)
+	}
+	first, err := a.who(lights, platform.KindLight)
+	if err != nil {
+		return answer{}, err
+	}
+	second, err := a.who(shades, platform.KindShade)
+	return answer{joinLines([]string{a.f("Lights: ") + first.text, a.f("Shades: ") + second.text}), []any{first.data, second.data}}, err
+}
+
+// newest answers which commands were the last ones, or the last.
+func (a *asked) newest(of map[string][]facts.Thing) (answer, error) {
+	from, to := a.site.Now.Add(-platform.HistoryKept), a.site.Now.Add(time.Minute)
+	if a.q.When != nil && !a.q.When.Now {
+		from, to = a.q.When.From, a.q.When.To
+	}
+	most := max(a.q.Top, 1)
+	if a.q.Aspect != "last" && a.q.Top == 0 {
+		most = peopleMost
+	}
+	c, err := a.site.NewestCommands(a.ctx, of, from, to, a.wantedCommand(), most)
+	switch {
+	case err != nil:
+		return answer{}, err
+	case !c.Reported:
+		return a.unkept(), nil
+	case !c.Since.Before(to):
+		return answer{a.f("I do not know: the controller reports its ledger only since %s.", momentIn(a.q.Lang, c.Since, a.site.Now)), c}, nil
+	}
+	head := a.f("No such command is reported since %s.", momentIn(a.q.Lang, c.Since, a.site.Now))
+	if lines := a.commandLines(c); len(lines) > 0 {
+		head = a.lines(lines, commandsTold)
+	} else if a.q.Actor != "" {
+		head = a.f("No such command by %s is reported%s since %s.", label(a.q.Actor), a.in(), momentIn(a.q.Lang, c.Since, a.site.Now))
+	}
+	without := ""
+	if ofTime := a.q.When != nil && !a.q.When.Now; ofTime && most == peopleMost && a.q.Actor == "" {
+		left := untold(of, c)
+		names := a.some(thingNames(left), 10)
+		if len(left) > 10 && len(c.Last) > 0 {
+			names = a.f("the other %d", len(left))
+		}
+		if len(left) > 0 {
+			without = a.f("No such command of the controller is reported %s for %s.", a.period(understand.Span{From: c.Since, To: to, Label: a.q.When.Label}), names)
+		}
+	}
+	return answer{sentences(a.partly(), head, without, a.f("Source: the ledger that controller %s reports.", quoted(a.site.Name()))), c}, nil
+}
+
+// untold are the things of which no command tells.
+func untold(of map[string][]facts.Thing, c facts.Commands) (left []facts.Thing) {
+	for _, kind := range []string{platform.KindLight, platform.KindShade} {
+		for _, t := range of[kind] {
+			if !slices.ContainsFunc(c.Last, func(one facts.Commanded) bool {
+				return strings.HasPrefix(one.Do, kind) && slices.ContainsFunc(one.Things, func(o facts.Thing) bool { return o.ID == t.ID })
+			}) {
+				left = append(left, t)
+			}
+		}
+	}
+	return left
+}
+
+// commandsTold is how many commands are put into words.
+const commandsTold = 20
+
+// commandWords tell what was commanded, when and by whom.
+func (a *asked) commandWords(c platform.Command) string {
+	what := a.f(doWords[c.Do])
+	switch {
+	case c.Do == "light-level" && c.Value != nil && *c.Value == 0:
+		what = a.f(doWords["light-off"])
+	case c.Value != nil && c.Do == "light-kelvin":
+		what = a.f("set to %.0f K", *c.Value)
+	case c.Value != nil && c.Do == "shade-move-to":
+		what = a.f("moved to %s open", percent(*c.Value))
+	case c.Value != nil:
+		what = a.f("set to %s", percent(*c.Value))
+	case what == "":
+		what = a.f("commanded")
+	}
+	text := what + ", " + momentIn(a.q.Lang, c.At, a.site.Now)
+	switch who := label(c.Who); {
+	case c.Via == "automation":
+		text += ", " + a.f("by the rule %s", quoted(c.Who))
+	case who == "":
+		text += ", " + a.f("by somebody who is not named")
+	default:
+		text += ", " + a.f("by %s", who)
+	}
+	if via, ok := viaWords[c.Via]; ok {
+		text += " " + a.f(via)
+	}
+	byHand := c.Via == "panel" || c.Via == "voice" || c.Via == "assistant" // its reason is the widget that was touched
+	switch {
+	case c.Why != "" && !byHand && (c.Via == "automation" || a.q.Op == understand.Why):
+		text += ", " + a.f("reason: %s", quoted(c.Why))
+	case a.q.Op == understand.Why:
+		text += ", " + a.f("a reason is not told")
+	}
+	return text
+}
+
+// viaWords word the doors of a controller.
+var viaWords = map[string]string{"public-api": "through the public API", "admin-api": "on the controller's own pages", "console": "on its console", "panel": "at a panel", "voice": "by voice", "assistant": "through the assistant"}
+
+// doWords word commands that have no figure.
+var doWords = map[string]string{"light-on": "switched on", "light-off": "switched off", "light-level": "set", "light-kelvin": "set in colour temperature", "light-rgbw": "set in colour",
+	"shade-open": "opened", "shade-close": "closed", "shade-stop": "stopped", "shade-move-to": "moved", "": ""}
