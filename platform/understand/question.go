@@ -181,6 +181,9 @@ func (s *sentence) account() {
 	if f.Topic == Automation && (s.asks || s.put()) && !s.has("switch", "on", "off", "open", "closed", "who", "energy", "power", "level", "command") {
 		return // nothing is known of any of them, whatever else is said
 	}
+	if i := s.first("who"); i >= 0 && slices.Contains([]Topic{Lights, Shades, Colour, Energy, Power, Inventory}, f.Topic) && slices.Contains([]Op{Tell, Since, Average, Share, Trend, PerUnit, Usual}, f.Op) && f.Form != Check {
+		words = append(words, said(s.t, i, 1)) // a figure would not tell who
+	}
 	strange = append(s.odd, join(strange, s)...)
 	switch {
 	case len(strange) > 0 && timely && len(s.odd) == 0:
