@@ -14,7 +14,7 @@ import (
 func (a *asked) everyCommand() (answer, error) {
 	a.q.Kind = ""
 	lights, shades := a.site.Levels(a.scope), a.site.Positions(a.scope)
-	if a.q.Aspect == "last" || a.q.Top > 0 || a.q.When != nil && !a.q.When.Now { // of a time, all there were
+	if a.q.Aspect == "last" || a.q.Aspect == "often" || a.q.Top > 0 || a.q.When != nil && !a.q.When.Now { // of a time, all there were
 		return a.newest(map[string][]facts.Thing{platform.KindLight: lights.All, platform.KindShade: shades.All})
 	}
 	switch {
@@ -55,6 +55,9 @@ func (a *asked) newest(of map[string][]facts.Thing) (answer, error) {
 	head := a.f("No such command is reported since %s.", momentIn(a.q.Lang, c.Since, a.site.Now))
 	if lines := a.commandLines(c); len(lines) > 0 {
 		head = a.lines(lines, commandsTold)
+		if a.q.Aspect == "often" {
+			head = sentences(a.f("%s since %s:", upper(a.count(len(lines), "command")), momentIn(a.q.Lang, c.Since, a.site.Now)), head)
+		}
 	} else if a.q.Actor != "" {
 		head = a.f("No such command by %s is reported%s since %s.", label(a.q.Actor), a.in(), momentIn(a.q.Lang, c.Since, a.site.Now))
 	}

@@ -41,7 +41,7 @@ var served = map[understand.Topic][]understand.Op{
 	understand.Colour:    {understand.Average, understand.Most, understand.Least},
 	understand.Faults:    {understand.Most, understand.Since, understand.Who, understand.Why},
 	understand.Offline:   {understand.Most, understand.Since, understand.Who, understand.Why, understand.Share},
-	understand.Inventory: {understand.Most, understand.Least, understand.Can, understand.Sum}, understand.Controllers: {understand.Since},
+	understand.Inventory: {understand.Most, understand.Least, understand.Can, understand.Sum, understand.Compare, understand.Difference}, understand.Controllers: {understand.Since},
 	understand.Comfort: {}, understand.Occupancy: {understand.Since, understand.Most}, understand.Automation: {}, understand.Report: {}, understand.Sources: {understand.Since}, understand.Saving: {},
 }
 

@@ -39,6 +39,9 @@ func (a *asked) inventory() (answer, error) {
 	case len(a.q.Having) > 0 || len(a.q.Conds) > 0:
 		return a.placesThat()
 	}
+	if a.q.Op == understand.Compare || a.q.Op == understand.Difference {
+		return a.compareStock(), nil
+	}
 	switch a.q.Kind {
 	case understand.Zone:
 		return a.zones()

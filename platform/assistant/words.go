@@ -115,7 +115,7 @@ func countIn(lang understand.Lang, n int, one string) string {
 
 // germanMany are plurals.
 var germanMany = map[string]string{"light": "Leuchten", "shade": "Rollos", "zone": "Zonen", "floor": "Etagen", "device": "Komponenten", "meter": "Messstellen", "fault": "Störungen", "peripheral": "Sensoren und Taster",
-	"hour": "Stunden", "day": "Tage", "week": "Wochen", "month": "Monate", "bus": "Busse", "controller": "Controller", "outage": "Ausfälle", "proposal": "Vorschläge", "further proposal": "weitere Vorschläge", "agent": "Agenten"}
+	"hour": "Stunden", "day": "Tage", "week": "Wochen", "month": "Monate", "bus": "Busse", "controller": "Controller", "outage": "Ausfälle", "proposal": "Vorschläge", "command": "Befehle", "further proposal": "weitere Vorschläge", "agent": "Agenten"}
 
 // many is the plural of something.
 func (a *asked) many(one string) string {

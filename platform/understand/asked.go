@@ -18,6 +18,9 @@ func (s *sentence) questioned() bool {
 	if k := slices.IndexFunc(s.t, func(w token) bool { return w.stem == "how" || w.stem == "what" }); k > 0 && s.wordAt(k-1) == "to" { // "back to how it was"
 		return false
 	}
+	if slices.Contains([]string{"exactly", "precisely", "genau"}, next) {
+		next = s.wordAt(i + 2)
+	}
 	if w == "when" && slices.Contains([]string{"do", "does", "did", "will", "is", "are", "was", "were"}, next) && !slices.Contains([]string{"you", "we", "i"}, s.wordAt(i+2)) {
 		return true
 	}

@@ -151,7 +151,7 @@ func (s *sentence) condition(i int) (c Cond, n int, ok bool) {
 	}
 	if value, took := s.quantity(i); took > 0 && (s.wordAt(i-1) == "for" || s.wordAt(i-1) == "seit" || s.wordAt(i-1) == "since") {
 		unit, isUnit := measures[s.wordAt(i+took)]
-		if isUnit && unit.unit == Minutes && s.wordAt(i+took+1) != "ago" && (s.has0("on", "off", "open", "closed", "offline") || s.f.Lang == German && s.has0("an", "aus")) {
+		if isUnit && unit.unit == Minutes && s.wordAt(i+took+1) != "ago" && (s.has0("on", "off", "open", "closed", "offline", "seen", "heard", "answered", "reached", "reported", "responded", "silent") || s.f.Lang == German && s.has0("an", "aus")) {
 			return Cond{Rel: AtLeast, Value: value * unit.scale, Unit: Minutes}, took + 1, true
 		}
 	}
@@ -192,6 +192,8 @@ func (s *sentence) quantity(i int) (value float64, took int) {
 		return part, 2
 	}
 	switch w := s.t[i]; {
+	case article && i+1 < len(s.t) && (measures[s.t[i+1].stem].unit == Watt || measures[s.t[i+1].stem].unit == WattHour):
+		return 1, 1
 	case w.stem == "half" || w.stem == "halb" || w.stem == "halfway" || w.stem == "haelfte":
 		return 50, 1
 	case (w.stem == "an" || w.stem == "a" || w.stem == "one" || w.stem == "eine" || w.stem == "einem" || w.stem == "einer") && i+1 < len(s.t) && measures[s.t[i+1].stem].unit == Minutes && measures[s.t[i+1].stem].scale > 0:

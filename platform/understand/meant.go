@@ -93,7 +93,7 @@ func (s *sentence) meant(tag string, i, n int) bool {
 	case w == "light" && tag == "light", w == "shade" && tag == "shade":
 		return true
 	case w == "set" || w == "turn" || w == "moved":
-		return tag != "switch" || s.hasWord("who") || s.hasWord("since") || w == "moved" && (s.has0("were", "was", "been", "anyone", "anybody", "someone", "somebody") || s.hasWord("list"))
+		return tag != "switch" || s.hasWord("who") || s.hasWord("since") || s.hasWord("often") || w == "set" && s.wordAt(0) == "what" && s.has0("last") || w == "moved" && (s.has0("were", "was", "been", "anyone", "anybody", "someone", "somebody") || s.hasWord("list"))
 	case w == "free":
 		return true
 	case tag == "brighter" || tag == "darker":

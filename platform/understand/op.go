@@ -97,6 +97,10 @@ func (s *sentence) op() {
 	case f.Per != "":
 		f.Op = PerUnit
 		s.claim("perm2", "perlight", "average")
+		if f.Per == "m2" && s.has("most", "least") && s.has("floor") && f.Top == 0 && len(f.Places) == 0 { // each is told, with its figure
+			f.By = string(Floor)
+			s.claim("most", "least", "floor", "list", "consumer")
+		}
 	case (s.has("since") || duration && (f.Topic == Lights || f.Topic == Shades)) && slices.Contains([]Topic{Lights, Shades, Faults, Offline, Controllers}, f.Topic):
 		if f.Topic != Offline || !duration {
 			f.Op = Since
@@ -257,7 +261,7 @@ func (s *sentence) commanded() bool {
 		return false
 	}
 	switch {
-	case s.has("command"), s.has("switch", "change") && (s.has("who") || s.somebody() || s.has0("last", "zuletzt")) && len(s.f.Places) > 0:
+	case s.has("command"), s.has("switch", "change") && (s.has("who") || s.somebody() || s.has0("last", "zuletzt") && !s.timely("last")) && len(s.f.Places) > 0:
 		return true
 	}
 	if period && (s.wordAt(0) == "what" || s.wordAt(0) == "was") && s.has0("done", "gemacht", "getan") && !s.has("report") {

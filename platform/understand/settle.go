@@ -137,7 +137,7 @@ func (s *sentence) settle() {
 		s.drop("light", "energy", "use")
 		f.Kind = ""
 	case Sources:
-		s.claim("source")
+		s.claim("source", "meter", "energy", "power", "level", "position")
 		f.Kind = ""
 	case Saving:
 		if s.has("waste") && s.has("howmuch", "count", "share") && f.Unclear == nil { // nobody measures what is wasted

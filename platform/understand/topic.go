@@ -36,6 +36,11 @@ func (s *sentence) topic() Topic {
 	case s.has("command") && (len(s.f.Places) > 0 || s.f.When != nil && !s.f.When.Now) && s.commanded():
 		s.f.Kind, s.f.Op = Everything, Who
 		return Lights
+	case s.has("often") && s.has("switch", "on", "off", "open", "closed", "change", "command"): // "how often was it switched today"
+		s.f.Kind, s.f.Op = Everything, Who
+		s.claim("often", "on", "off", "open", "closed")
+		s.f.Aspect = "often"
+		return Lights
 	case s.has("help") && len(s.f.Places) > 0 && s.wordAt(0) == "what": // "what do you know about Lobby 3"
 		return Report
 	case s.has("self"), s.has("help") && !metered && !thing && !(s.has("command") && s.has("last")):
@@ -88,6 +93,8 @@ func (s *sentence) topic() Topic {
 		return Faults
 	case state == Online:
 		return Offline
+	case s.has("metered") && s.f.When != nil && s.f.When.Now && slices.ContainsFunc(s.f.Places, func(p Place) bool { return p.Kind == Meter }): // "what does the meter measure now"
+		return Power
 	case s.has("type") && s.has("use") && (thing || s.has("device")) && !s.has("energy", "power"): // "what protocol do the stage lights use"
 		s.claim("use")
 		return Inventory
