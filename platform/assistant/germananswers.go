@@ -347,8 +347,9 @@ var germanAnswers = map[string]string{
 	"You are welcome.":                                               "Gern geschehen.",
 	"%s since %s:":                                                   "%s seit %s:", "command": "Befehl",
 
-	"%s has %s":    "%s hat %s",
-	", %d unknown": ", %d unbekannt", "no fault": "keine Störung", "on and %s": "an und %s", "position not known": "Stellung nicht bekannt", "the position of %s is not known": "die Stellung von %s ist nicht bekannt",
+	"%s has %s":      "%s hat %s",
+	"That is %s: %s": "Das sind %s: %s",
+	", %d unknown":   ", %d unbekannt", "no fault": "keine Störung", "on and %s": "an und %s", "position not known": "Stellung nicht bekannt", "the position of %s is not known": "die Stellung von %s ist nicht bekannt",
 	"Dropped, since you did not say yes: %s. To have it done, say it again.":                                                            "Verworfen, weil kein Ja kam: %s. Sagen Sie es noch einmal, wenn es geschehen soll.",
 	"I do not know: the colour of a light is not reported to the platform, only how bright it is and, of some, the colour temperature.": "Ich weiß es nicht: Die Farbe einer Leuchte wird nicht gemeldet, nur wie hell sie ist und bei manchen die Farbtemperatur.",
 	"The colour temperature of %s is %.0f K on average.":                                                                                "Die Farbtemperatur von %s ist im Mittel %.0f K.",

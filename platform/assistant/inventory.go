@@ -351,6 +351,13 @@ func (a *asked) everything() (answer, error) {
 		return a.oneDevice(found[0])
 	}
 	text := a.f("%s has %s", upper(a.where()), a.kinds(found))
+	if len(a.q.Places) > 1 && len(a.scope.Zones) == 0 && len(found) == len(a.q.Places) { // "how many motors are there": they are named themselves
+		var names []string
+		for _, d := range found {
+			names = append(names, label(d.Name))
+		}
+		text = a.f("That is %s: %s", a.kinds(found), a.some(names, 10))
+	}
 	if a.scope.Whole() {
 		text += a.f(" in %s", a.count(len(a.site.Zones), "zone"))
 		if n := len(a.site.Building.Floors); n > 0 {

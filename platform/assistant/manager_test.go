@@ -148,6 +148,18 @@ func TestWhatManagersAsked(t *testing.T) {
 		{"what's the outside temperature", []string{"Temperature is not measured"}, "nothing called"},
 		{"Wie heißen die Zonen im Obergeschoss?", []string{"Open office north"}, "kenne"},
 		{"when exactly did the canteen lights go off?", []string{"12:00"}, "did nothing"},
+		// a number beside a zone is one of that zone
+		{"is lamp 2 in the canteen on?", []string{"No: Canteen 2 is off"}, "Open office"},
+		{"how bright is the workshop lamp 3", []string{"Workshop 3 is on at 90 %"}, "Open office"},
+		{"is lamp 9 in the canteen on?", []string{"nothing called"}, " %"},
+		{"is blind 2 in the lobby open", []string{"Yes: Lobby shade 2 is 60 % open"}, "Canteen"},
+		{"Ist Lampe 4 in der Werkstatt an?", []string{"Workshop 4"}, "Open office"},
+		{"which devices are faulty or offline?", []string{"lamp failure", "Open office north 8"}, "understand"},
+		{"did anybody do something in the canteen today", []string{"12:00", "07:30"}, "on now"},
+		{"which room on the upper floor is entirely off", []string{"Meeting room Lakes 3 of 3 off"}, "Alps"},
+		{"which lamps in open office north are on at less than full", []string{"6 of 8"}, "understand"},
+		{"are the blinds of the lobby further up than those of the canteen", []string{"Lobby is 80 % open on average"}, "understand"},
+		{"what can the lamps in Alps do", []string{"dali-dt8-tc"}, "% on"},
 		// more down, by how far they are down
 		{"lobby or canteen - where are more shades down?", []string{"Lobby has 0 of 2 shades closed", "Canteen has 1 of 2 shades closed"}, ""},
 		{"are more shades down in the lobby or in the lounge", []string{"I cannot compare them all"}, ""},

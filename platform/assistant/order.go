@@ -124,6 +124,10 @@ func (a *asked) cannot() string {
 
 // steps are what one thing that an order wants means for every zone of it, or why it cannot be done.
 func (a *asked) steps(d understand.Do) (steps []Step, line, why string) {
+	d.Places = a.wholeZones(d.Places)
+	if d.Kind == understand.Light && len(d.Places) > 0 && !slices.ContainsFunc(d.Places, func(p understand.Place) bool { return !a.onlyShades(p) }) && d.Percent != nil {
+		d.Kind = understand.Shade // "tower east shades to 30"
+	}
 	scope := scopeOf(a.site, a.q.Lang, d.Places, d.Except)
 	if d.Kind == understand.Panel {
 		return nil, "", a.f("a panel can be opened at its device only.")

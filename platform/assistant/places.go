@@ -26,3 +26,36 @@ func withThings(site *facts.Site, q understand.Frame) []understand.Place {
 	}
 	return kept
 }
+
+// wholeZones puts a zone in place of all its things of a kind, where words name them all: "the gallery shades".
+func (a *asked) wholeZones(places []understand.Place) []understand.Place {
+	var out []understand.Place
+	groups := understand.Where{Places: places}.Mentioned()
+	for _, group := range groups {
+		scope := a.scopeIn(group)
+		things, kind := scope.Shades, platform.KindShade
+		if len(things) == 0 {
+			things, kind = scope.Devices, platform.KindLight
+		}
+		var zones []understand.Place
+		n := 0
+		for _, z := range a.site.Zones {
+			of := a.site.In(a.site.ZoneScope(z.ID), kind)
+			if len(of) > 1 && !slices.ContainsFunc(of, func(d platform.Device) bool { return !slices.Contains(things, d.ID) }) {
+				zones = append(zones, understand.Place{Kind: understand.Zone, ID: z.ID, Name: z.Name, On: z.Floor, Mention: group[0].Mention})
+				n += len(of)
+			}
+		}
+		if len(scope.Zones) > 0 || n == 0 || n != len(things) {
+			zones = group
+		}
+		out = append(out, zones...)
+	}
+	return out
+}
+
+// onlyShades reports whether a place has shades and no light.
+func (a *asked) onlyShades(p understand.Place) bool {
+	scope := a.scopeIn([]understand.Place{p})
+	return p.Kind == understand.Zone && len(a.site.In(scope, platform.KindLight)) == 0 && len(a.site.In(scope, platform.KindShade)) > 0
+}

@@ -105,7 +105,7 @@ func (s *sentence) condition(i int) (c Cond, n int, ok bool) {
 		end := i + k + took
 		unit, isUnit := measures[s.wordAt(end)]
 		kind := countable(s.wordAt(end))
-		half := slices.Contains([]string{"half", "halb", "halfway", "haelfte"}, s.t[i+k].stem) || took == 2
+		half := slices.Contains([]string{"half", "halb", "halfway", "haelfte", "full"}, s.t[i+k].stem) || took == 2 && partOfWhole[s.wordAt(i+k+1)] > 0
 		loose := len(r.words) == 1 && slices.Contains([]string{"at", "to", "auf", "bei", "over", "under", "up", "above", "below", "ueber", "unter"}, r.words[0])
 		article := slices.Contains([]string{"a", "an", "ein", "eine", "einen", "einem"}, s.wordAt(end))
 		if m, ok := measures[s.wordAt(end+1)]; half && article && ok && (m.unit == Watt || m.unit == WattHour) {
@@ -192,6 +192,8 @@ func (s *sentence) quantity(i int) (value float64, took int) {
 		return part, 2
 	}
 	switch w := s.t[i]; {
+	case w.stem == "full" && i > 0 && slices.Contains([]string{"than", "below", "under", "unter"}, s.t[i-1].stem):
+		return 100, 1
 	case article && i+1 < len(s.t) && (measures[s.t[i+1].stem].unit == Watt || measures[s.t[i+1].stem].unit == WattHour):
 		return 1, 1
 	case w.stem == "half" || w.stem == "halb" || w.stem == "halfway" || w.stem == "haelfte":

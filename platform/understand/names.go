@@ -3,7 +3,6 @@ package understand
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -306,35 +305,6 @@ func (n *name) run(t []token, at int) (width int, told bool) {
 	}
 	return width, told
 }
-
-// byNumber finds "light 35", "zone 3": a kind and an ID.
-func (n Names) byNumber(t []token) []Place {
-	var places []Place
-	for i := 0; i+1 < len(t); i++ {
-		kinds, ok := numbered[t[i].stem]
-		k := i + 1
-		if k+1 < len(t) && (t[k].stem == "number" || t[k].stem == "id" || t[k].stem == "no") {
-			k++
-		}
-		id, err := strconv.ParseInt(t[k].stem, 10, 64)
-		if !ok || t[i].used || t[k].used || i > 0 && t[i-1].used || err != nil || k+1 < len(t) && percentWord(t[k+1].stem) {
-			continue
-		}
-		for _, one := range n.all {
-			if one.place.ID == id && slices.Contains(kinds, one.place.Kind) {
-				p := one.place
-				p.Mention = i
-				places = append(places, p)
-				t[i].used, t[k].used = true, true
-				break
-			}
-		}
-	}
-	return places
-}
-
-var numbered = map[string][]Kind{"light": {Device}, "lamp": {Device}, "luminaire": {Device}, "node": {Device, Meter}, "device": {Device, Meter},
-	"shade": {Shade}, "blind": {Shade}, "zone": {Zone}, "cluster": {Zone}, "meter": {Meter}, "area": {Zone}}
 
 func percentWord(w string) bool {
 	return w == "percent" || w == "watt" || w == "kwh" || w == "day" || w == "hour"

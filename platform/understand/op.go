@@ -200,6 +200,9 @@ func (s *sentence) likeIt() string {
 		if k <= 0 || !slices.Contains([]string{"one", "those", "that", "der", "die", "das", "dem", "den", "jener"}, s.t[k].stem) {
 			continue
 		}
+		if s.t[k].stem == "those" && s.has("shade", "light") { // they are things, which each place has
+			continue
+		}
 		german := slices.Contains([]string{"der", "die", "das", "dem", "den"}, s.t[k].stem)
 		if before := s.wordAt(k - 1); (before == "than" || before == "als" || before == "the" && s.wordAt(k-2) == "than") && (!german || k < p.Mention-1) {
 			return said(s.t, k, s.nameEnd(p.Mention)-k)
@@ -264,6 +267,9 @@ func (s *sentence) commanded() bool {
 	case s.has("command"), s.has("switch", "change") && (s.has("who") || s.somebody() || s.has0("last", "zuletzt") && !s.timely("last")) && len(s.f.Places) > 0:
 		return true
 	}
+	if s.somebodyDid() && (period || len(s.f.Places) > 0) {
+		return true
+	}
 	if period && (s.wordAt(0) == "what" || s.wordAt(0) == "was") && s.has0("done", "gemacht", "getan") && !s.has("report") {
 		return true
 	}
@@ -281,6 +287,11 @@ func (s *sentence) agent() bool {
 		return s.has("switch", "on", "off", "open", "closed")
 	}
 	return s.wordAt(0) == "what" && s.first("switch") == 1
+}
+
+// somebodyDid reports whether it is asked if anybody did anything: "did anybody do something".
+func (s *sentence) somebodyDid() bool {
+	return s.word("anybody", "anyone", "somebody", "someone", "jemand") != "" && s.has0("do", "done", "gemacht", "getan") && s.word("anything", "something", "etwas", "was") != "" && !s.has("energy", "power", "use")
 }
 
 // somebody reports whether it is asked if anybody did something: "did anybody switch it off". Who leaves a light on does nothing.

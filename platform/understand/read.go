@@ -81,7 +81,7 @@ func (s *sentence) words(names Names) {
 // Find looks for what a text names, and tells whether it names the whole building.
 func Find(text string, names Names) (places []Place, whole bool) {
 	t := names.rename(names.uncompound(cut(text)))
-	places = append(names.find(t), names.byNumber(t)...)
+	places = names.byNumber(t, names.find(t))
 	if len(places) == 0 {
 		whole = Question(text, names, time.Unix(0, 0)).Is(Whole) || slices.ContainsFunc(t, func(w token) bool { return w.used })
 	}
@@ -90,7 +90,7 @@ func Find(text string, names Names) (places []Place, whole bool) {
 
 // places finds what is named, and notes numbers of things that there are not.
 func (s *sentence) places(names Names) {
-	s.f.Places = append(names.find(s.t), names.byNumber(s.t)...)
+	s.f.Places = names.byNumber(s.t, names.find(s.t))
 	for i := range s.t {
 		s.t[i].name = s.t[i].used
 	}

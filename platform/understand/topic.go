@@ -68,6 +68,10 @@ func (s *sentence) topic() Topic {
 		return Lights
 	case s.has("kelvin"), s.has("hue") && state == "" && (thing || len(s.f.Places) > 0), slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Unit == Kelvin }):
 		return Colour
+	case (s.wordAt(0) == "what" || s.wordAt(0) == "was") && (s.wordAt(1) == "can" || s.wordAt(1) == "koennen" || s.wordAt(1) == "kann") && len(s.f.Places) > 0 && thing: // "what can the lamps in the atrium do"
+		s.f.Aspect = "type"
+		s.claim("can", "able", "light", "shade")
+		return Inventory
 	case s.has("dim?", "tune?") && (s.has("can", "able", "list") || s.has("dim?") && !s.has("level") || s.has("tune?")):
 		s.f.Op = Can
 		return Inventory
@@ -87,6 +91,8 @@ func (s *sentence) topic() Topic {
 		return Controllers
 	case state == Away && s.has("bus") && !s.has("light", "shade", "device"), state == Away && slices.ContainsFunc(s.f.Places, func(p Place) bool { return p.Kind == Bus }):
 		return Faults // "how long was the bus down"
+	case state == Away && s.has("fault") && s.has0("or", "and", "oder", "und") && s.first("fault") != s.first("offline"): // both are told
+		return Faults
 	case s.has("availability"), state == Away:
 		return Offline
 	case s.has("fault"), s.has("healthy") && !thing || s.has("healthy") && s.yesNo() && !s.has("on", "off", "open", "closed"):
