@@ -104,8 +104,7 @@ func TestUsersAndKeysAreMadeInTheBrowser(t *testing.T) {
 	tab.Keys("\r")
 	tab.WaitText("10 characters are needed")
 	tab.Type("dialog input[name=password]", "a program's password")
-	tab.Wait(`document.querySelector("dialog button[type=submit]").getAttribute("aria-disabled") !== "true"`)
-	uitest.Eval[bool](tab, `document.querySelector("dialog button[type=submit]").click() || true`)
+	tab.Submit()
 	tab.WaitText("building_os can log in now")
 	inspect(t, tab, "users-1440-light-en")
 	token, code := h.token("building_os", "a program's password")
@@ -113,8 +112,7 @@ func TestUsersAndKeysAreMadeInTheBrowser(t *testing.T) {
 		t.Errorf("the user made in the browser cannot log in at /svc/api: %s", code)
 	}
 	tab.Press("Remove building_os")
-	tab.Press("Remove building_os")
-	uitest.Eval[bool](tab, `document.querySelector("dialog button[type=submit]")?.click() || true`)
+	tab.Submit()
 	tab.WaitText("building_os was removed")
 	if got := h.read(token); got != http.StatusUnauthorized {
 		t.Errorf("a removed user still reads: %d", got)
@@ -203,7 +201,7 @@ func TestBackupIsRestoredInTheBrowser(t *testing.T) {
 	tab.Wait(`document.querySelector("dialog[open] #typed")`)
 	inspect(t, tab, "backup-restore-360-light-en")
 	tab.Type("#typed", "newcomer") // the building has no name yet
-	uitest.Eval[bool](tab, `document.querySelector("dialog button[type=submit]").click() || true`)
+	tab.Submit()
 	tab.Wait(`document.querySelector("input[name=username]")`) // by itself, once the controller is back
 	tab.Console()                                              // where the browser notes that it was away
 	tab.Shot("backup-restored-360-light-en", false)
@@ -310,7 +308,7 @@ func TestSiteFileIsTakenOverInTheBrowser(t *testing.T) {
 			tab.Press("Übernehmen")
 			tab.WaitText("Diese Anlagendatei übernehmen?")
 			inspect(t, tab, "site-ask-"+name)
-			uitest.Eval[bool](tab, `document.querySelector("dialog button[type=submit]").click() || true`)
+			tab.Submit()
 			tab.WaitText("Die Anlagendatei wurde übernommen")
 		}
 	}
@@ -346,7 +344,7 @@ func TestADeviceIsReplacedAndBoundInTheBrowser(t *testing.T) {
 	tab.WaitText("Replace the device of Meter")
 	inspect(t, tab, "replace-360-light-en")
 	tab.Type("dialog input[name=address]", "7")
-	uitest.Eval[bool](tab, `document.querySelector("dialog button[type=submit]").click() || true`)
+	tab.Submit()
 	tab.WaitText("rtu, address 7")
 	if n := node("3"); n.Address != "7" || n.Name != "Meter" || n.Profile != "eastron-sdm120" {
 		t.Errorf("replaced: %+v", n)
@@ -359,9 +357,8 @@ func TestADeviceIsReplacedAndBoundInTheBrowser(t *testing.T) {
 	tab.WaitText("rtu, address 1")
 	tab.Press("Replace")
 	tab.WaitText("These go with it: Stairs")
-	send := func() { uitest.Eval[bool](tab, `document.querySelector("dialog button[type=submit]").click() || true`) }
 	tab.Type("dialog input[name=profile]", "waveshare-relay-8ch")
-	send()
+	tab.Submit()
 	tab.WaitText("node 2 (Stairs) would be set aside")
 	tab.Console() // the refusal
 	inspect(t, tab, "replace-whole-360-light-en")
@@ -370,7 +367,7 @@ func TestADeviceIsReplacedAndBoundInTheBrowser(t *testing.T) {
 	if uitest.Eval[bool](tab, `!!document.querySelector("dialog input[name=outputs]")`) {
 		t.Error("asks for outputs of a whole device")
 	}
-	send()
+	tab.Submit()
 	tab.WaitText("rtu, address 3")
 	for id, output := range map[string]int{"1": 1, "2": 2} {
 		if n := node(id); n.Address != "3" || n.Profile != "waveshare-relay-8ch" || !slices.Equal(n.Outputs, []int{output}) {
@@ -387,16 +384,16 @@ func TestADeviceIsReplacedAndBoundInTheBrowser(t *testing.T) {
 	tab.Press("Bind")
 	tab.WaitText("Bind Attic to a device")
 	tab.Type("dialog input[name=address]", "1")
-	uitest.Eval[bool](tab, `document.querySelector("dialog button[type=submit]").click() || true`)
+	tab.Submit()
 	tab.WaitText("this is needed") // the bus and the profile
 	inspect(t, tab, "bind-360-light-en")
 	uitest.Eval[bool](tab, `(s => { s.value = "rtu"; s.dispatchEvent(new Event("change", {bubbles: true})); return true; })(document.querySelector("dialog select[name=bus]"))`)
 	tab.Type("dialog input[name=profile]", "wirenboard-wb-mdm3")
-	uitest.Eval[bool](tab, `document.querySelector("dialog button[type=submit]").click() || true`)
+	tab.Submit()
 	tab.WaitText("drives the same outputs") // as the lobby and the stairs
 	tab.Console()
 	tab.Type("dialog input[name=outputs]", "3")
-	uitest.Eval[bool](tab, `document.querySelector("dialog button[type=submit]").click() || true`)
+	tab.Submit()
 	tab.WaitText("rtu, address 1")
 	h.await(time.Minute, "the bound light to answer", func() bool { n := node(fmt.Sprint(attic.ID)); return n.Online && n.Level != nil })
 }

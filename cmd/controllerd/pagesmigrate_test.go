@@ -45,7 +45,7 @@ func TestAHouseIsTakenOverInTheBrowser(t *testing.T) {
 	inspect(t, tab, "migrate-done-1440-dark-en")
 	tab.Press("Take back migration 1")
 	tab.WaitText("The IDs stay reserved")
-	uitest.Eval[bool](tab, `document.querySelector("dialog button[type=submit]").click() || true`)
+	tab.Submit()
 	tab.WaitText("taken back ")
 	tab.WaitText("Take it over") // it could come over again
 	inspect(t, tab, "migrate-undone-1440-dark-en")

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/labstack/echo/v4"
@@ -147,10 +148,13 @@ type person struct {
 	name, bearer, refresh string
 }
 
+// storedPassword is how password is kept: to hash it for each person again would take the processors longer than many a test.
+var storedPassword = sync.OnceValues(func() (string, error) { return login.HashPassword(password) })
+
 // newPerson adds a user and logs in.
 func (h *house) newPerson(name string, role platform.Role) person {
 	h.t.Helper()
-	stored, err := login.HashPassword(password)
+	stored, err := storedPassword()
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -82,7 +82,7 @@ func TestThePanelPage(t *testing.T) {
 	tab.Wait(`document.querySelector("dialog[open]")`)
 	uitest.Eval[bool](tab, `(() => { const s = document.querySelector("select[name=controllerId]"); s.value = "rooms"; s.dispatchEvent(new Event("change", {bubbles: true})); return true; })()`)
 	tab.Type("input[name=clusterIds]", "2")
-	uitest.Eval[bool](tab, `document.querySelector("dialog button[type=submit]").click() || true`)
+	tab.Submit()
 	tab.WaitText("deploy it.")
 	tab.Press("Deploy panel")
 	tab.WaitText("Acts on zone 2 of Rooms.")

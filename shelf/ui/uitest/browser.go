@@ -238,12 +238,12 @@ func (tab *Tab) Go(address string) {
 	tab.Wait(`document.querySelector("h1")`)
 }
 
-// Wait waits until a JavaScript expression is true.
+// Wait waits until a JavaScript expression is true. What it asks an element about that is not there yet is not true yet.
 func (tab *Tab) Wait(expression string) {
 	tab.t.Helper()
 	deadline := time.Now().Add(Patience)
 	for {
-		if Eval[bool](tab, "!!("+expression+")") {
+		if Eval[bool](tab, "(() => { try { return !!("+expression+") } catch (e) { if (e instanceof TypeError) return false; throw e } })()") {
 			return
 		}
 		if time.Now().After(deadline) {
@@ -275,21 +275,33 @@ func Eval[T any](tab *Tab, expression string) T {
 	return v
 }
 
-// Click clicks on the first element that a selector finds and that can be seen, away from the bars that lie over the ends
+// Click clicks on the first element that a selector finds, once it can be pressed, away from the bars that lie over the ends
 // of a page.
 func (tab *Tab) Click(selector string) {
 	tab.t.Helper()
-	tab.Wait(fmt.Sprintf("document.querySelector(%q)", selector))
-	Eval[bool](tab, fmt.Sprintf(`(document.querySelector(%q).scrollIntoView({block: "center"}), true)`, selector))
+	tab.Wait(fmt.Sprintf(`(e => (%s)(e) && (e.scrollIntoView({block: "center"}), true))(document.querySelector(%q))`, usable, selector))
 	tab.call(chromedp.Click(chromedp.CSS(selector)))
 }
 
-// Press clicks on the button or link with a text, exactly.
+// usable tells whether an element can be pressed: it is seen, and neither disabled nor busy.
+const usable = `(e) => e?.getClientRects().length > 0 && !e.disabled && e.getAttribute("aria-disabled") !== "true"`
+
+// press clicks on the first of some elements that can be pressed, once there is one.
+func (tab *Tab) press(elements string) {
+	tab.t.Helper()
+	tab.Wait(fmt.Sprintf("(e => e && (e.click(), true))([...%s].find(%s))", elements, usable))
+}
+
+// Press clicks on the button or link with a text, exactly, once it can be pressed.
 func (tab *Tab) Press(text string) {
 	tab.t.Helper()
-	find := fmt.Sprintf(`[...document.querySelectorAll("a,button,summary,[role=switch]")].find(e => (e.getAttribute("aria-label") || e.innerText).trim() === %q && e.getClientRects().length)`, text)
-	tab.Wait(find)
-	Eval[bool](tab, "("+find+").click() || true")
+	tab.press(fmt.Sprintf(`[...document.querySelectorAll("a,button,summary,[role=switch]")].filter(e => (e.getAttribute("aria-label") || e.innerText).trim() === %q)`, text))
+}
+
+// Submit presses the button that sends the open dialog, once it can be pressed.
+func (tab *Tab) Submit() {
+	tab.t.Helper()
+	tab.press(`document.querySelectorAll("dialog[open] button[type=submit]")`)
 }
 
 // Type puts text into a field, in place of what is there, once it can be seen and takes the focus: a dialog is in the page
