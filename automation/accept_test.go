@@ -50,8 +50,12 @@ func TestATapDoesNotWaitForTheOutcomeOfTheOneBefore(t *testing.T) {
 		r := enter(t, h)
 		began := time.Now()
 		var ids []string
-		for _, v := range []string{"on", "off", "on"} {
+		for i, v := range []string{"on", "off", "on"} {
+			if i == 2 { // while the second is carried out: of those that wait the newest counts
+				time.Sleep(turn + time.Millisecond)
+			}
 			ids = append(ids, r.send(1, func(_ *wire.Envelope, a *wire.WidgetAction) { a.Value = v }))
+			synctest.Wait() // it is begun, or waits
 		}
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
@@ -68,6 +72,7 @@ func TestATapDoesNotWaitForTheOutcomeOfTheOneBefore(t *testing.T) {
 			r.send(1, func(_ *wire.Envelope, a *wire.WidgetAction) {
 				a.WidgetID, a.Action, a.Value = wire.ShadePreset, wire.Released, v
 			})
+			synctest.Wait()
 		}
 		time.Sleep(20 * time.Second)
 		synctest.Wait()

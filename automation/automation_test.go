@@ -153,17 +153,24 @@ func TestAnEventThatComesThreeTimesActsOnce(t *testing.T) {
 
 func TestALateEventDoesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(time.Second)
+		h := newHouse(wire.Lifetime)
 		r := enter(t, h)
-		var ids []string
-		for range 12 { // one a second: the last ones wait longer than they live
-			ids = append(ids, r.send(1, nil))
+		preset := func(value string) string {
+			id := r.send(1, func(_ *wire.Envelope, a *wire.WidgetAction) {
+				a.WidgetID, a.Action, a.Value = wire.ShadePreset, wire.Released, value
+			})
+			synctest.Wait()
+			return id
 		}
+		first, waits := preset(wire.PresetOneThird), preset(wire.PresetTwoThirds) // as long as it lives
 		time.Sleep(20 * time.Second)
-		if got := r.outcomes(ids[11]); !slices.Equal(got, []wire.AckStatus{wire.Expired}) {
-			t.Errorf("the last was %v", got)
+		if got := r.outcomes(first); !slices.Equal(got, []wire.AckStatus{wire.Applied}) {
+			t.Errorf("the first was %v", got)
 		}
-		if n := len(h.commands()); n != 10 || h.most != 1 {
+		if got := r.outcomes(waits); !slices.Equal(got, []wire.AckStatus{wire.Expired}) {
+			t.Errorf("the one that waited was %v", got)
+		}
+		if n := len(h.commands()); n != 1 || h.most != 1 {
 			t.Errorf("%d were carried out, %d at once", n, h.most)
 		}
 	})

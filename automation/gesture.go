@@ -11,7 +11,7 @@ import (
 // order is what a gesture asks for.
 type order struct {
 	command appliance.Command // without target, origin and expiry
-	slide   bool              // one of many values of a slider: a newer one makes it worthless
+	slide   bool              // one of many values of a slider
 	final   bool              // the finger has left the slider
 }
 

@@ -29,11 +29,11 @@ type lane struct {
 	slid    map[string]time.Time // widget → when its slider last acted
 }
 
-// offer puts a task in line. It returns the tasks that it makes worthless, and whether the one that is being carried
+// offer puts a task in line. It returns the tasks that it makes worthless, as older ones of the same widget are, and whether the one that is being carried
 // out must not be waited for any longer.
 func (l *lane) offer(t task) (overtaken []task, interrupt bool) {
 	l.waiting = slices.DeleteFunc(l.waiting, func(old task) bool {
-		worthless := t.order.stops() || t.order.slide && old.order.slide && old.WidgetID == t.WidgetID
+		worthless := t.order.stops() || old.WidgetID == t.WidgetID
 		if worthless {
 			overtaken = append(overtaken, old)
 		}
