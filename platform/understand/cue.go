@@ -98,6 +98,7 @@ func (s *sentence) cues() []cue {
 			continue
 		}
 		if n := s.leadsToPlace(i, out); n > 0 {
+			s.t[i+n].apart = s.t[i+n].apart || w.apart
 			i += n
 			continue
 		}
