@@ -187,13 +187,20 @@ func (a *asked) in() string {
 	if len(a.q.Places) == 0 && a.scope.Out != nil {
 		return " " + a.scope.Label
 	}
-	if a.scope.Floor != "" {
+	if a.scope.Floor != "" && storey(a.scope.Floor) {
 		return a.f(" on ") + a.scope.Label
 	}
-	if len(a.scope.Devices)+len(a.scope.Shades) > 0 && len(a.scope.Zones) == 0 {
+	if n := len(a.scope.Devices) + len(a.scope.Shades); n == 1 && len(a.scope.Zones) == 0 {
+		return a.f(" for ") + a.scope.Label
+	} else if n > 0 && len(a.scope.Zones) == 0 {
 		return a.f(" among ") + a.scope.Label
 	}
 	return a.f(" in ") + a.scope.Label
+}
+
+// storey reports whether a floor is named as one: things are on the ground floor, and in the annex.
+func storey(name string) bool {
+	return slices.ContainsFunc([]string{"floor", "level", "storey", "etage", "stock", "geschoss", "keller", "basement"}, func(w string) bool { return strings.Contains(strings.ToLower(name), w) })
 }
 
 // partly tells which names were meant where only a part of them was said.
@@ -218,13 +225,22 @@ func (a *asked) strange() string {
 	var words []string
 	verb := false
 	for _, w := range a.q.Unclear.Words {
-		words = append(words, quoted(w))
+		words = append(words, quoted(a.asSaid(w)))
 		verb = verb || a.actsLike(w)
 	}
 	if verb {
 		return a.f("I do not understand %s here.", a.list(words))
 	}
 	return a.f("I know nothing called %s in %s.", a.list(words), quoted(a.site.Name()))
+}
+
+// asSaid are words of the message with their own large letters.
+func (a *asked) asSaid(words string) string {
+	low := strings.ToLower(a.message)
+	if i := strings.Index(low, words); i >= 0 && len(low) == len(a.message) {
+		return a.message[i : i+len(words)]
+	}
+	return words
 }
 
 // ahead are words that something is done or said behind, not named.

@@ -173,6 +173,14 @@ func germanLabel(label string) string {
 		return de
 	}
 	words := strings.Fields(label)
+	if n := len(words); n > 1 && (words[0] == "letzten" || words[0] == "vergangenen") {
+		switch last := words[n-1]; {
+		case slices.Contains([]string{"stunde", "woche", "nacht", "minute", "viertelstunde"}, last):
+			words = append([]string{"in", "der"}, words...)
+		case slices.Contains([]string{"stunden", "tagen", "wochen", "minuten", "monaten"}, last):
+			words = append([]string{"in", "den"}, words...)
+		}
+	}
 	for i, w := range words {
 		if timeNouns[w] {
 			words[i] = upper(w)
@@ -184,7 +192,7 @@ func germanLabel(label string) string {
 // timeNouns are written large in German; sentences are read without that.
 var timeNouns = map[string]bool{
 	"stunde": true, "stunden": true, "tag": true, "tage": true, "tagen": true, "woche": true, "wochen": true, "monat": true, "monate": true, "monaten": true, "monats": true,
-	"jahr": true, "jahre": true, "jahren": true, "uhr": true, "abend": true, "nacht": true, "mittag": true, "nachmittag": true, "vormittag": true, "wochenende": true,
+	"jahr": true, "jahre": true, "jahren": true, "uhr": true, "abend": true, "nacht": true, "mittag": true, "nachmittag": true, "vormittag": true, "mitternacht": true, "minute": true, "minuten": true, "viertelstunde": true, "wochenende": true,
 	"montag": true, "dienstag": true, "mittwoch": true, "donnerstag": true, "freitag": true, "samstag": true, "sonntag": true,
 	"januar": true, "februar": true, "märz": true, "april": true, "mai": true, "juni": true, "juli": true, "august": true, "september": true, "oktober": true, "november": true, "dezember": true,
 }

@@ -13,7 +13,7 @@ func (a *asked) refused() string {
 	if u := a.q.Unclear; u != nil {
 		var words []string
 		for _, w := range u.Words {
-			words = append(words, quoted(w))
+			words = append(words, quoted(a.asSaid(w)))
 		}
 		switch u.Why {
 		case understand.Words:

@@ -173,7 +173,11 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 		lines = append(lines, line)
 	}
 	if string(a.q.Kind) == a.q.By && len(lines) > 0 && a.q.Op == understand.Tell {
-		lines[0] = a.f("%d of %s with lights %s lights %s: %s", len(lines), a.count(len(rows), a.q.By), a.have(len(lines)), words, lines[0])
+		of := "%d of %s with lights %s lights %s: %s"
+		if a.q.Is(understand.All) {
+			of = "%d of %s with lights %s all their lights %s: %s"
+		}
+		lines[0] = a.f(of, len(lines), a.count(len(rows), a.q.By), a.have(len(lines)), words, lines[0])
 	}
 	if those && len(lines) > 0 {
 		lines[0] = a.f("Together %s: %s", a.count(together, "light"), lines[0])

@@ -2,6 +2,7 @@ package assistant
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"svc.internal/controller/platform/assistant/facts"
@@ -120,6 +121,7 @@ func (a *asked) boundedPower(c understand.Cond) (answer, error) {
 		head = a.f("As far as it is measured: ") + lower(a.yesNo(holds))
 	}
 	now, err := a.powerNow(p)
+	now.text = strings.TrimPrefix(now.text, a.f("%s draws %s now.", upper(a.where()), a.watts(p.Watts))+" ") // it was just said
 	return answer{sentences(a.f("%s%s draws %s, which is %s%s.", head, a.where(), a.watts(p.Watts), a.f(map[bool]string{false: "not "}[holds]), bound), now.text), p}, err
 }
 

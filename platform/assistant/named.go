@@ -70,8 +70,12 @@ func (a *asked) doubts(t facts.Things, kind string) string {
 			continue
 		}
 		why := map[facts.Condition]string{facts.Away: "%s %s offline, so I do not know what is there: %s.", facts.Stale: "%s %s without a recent reading, so I do not know: %s.",
-			facts.Unknown: "%s %s never read, so I do not know: %s."}[condition]
-		parts = append(parts, a.f(why, a.count(len(found), kind), a.are(len(found)), a.some(names, 10)))
+			facts.Unknown: "%s %s never been read, so I do not know: %s."}[condition]
+		verb := a.are(len(found))
+		if condition == facts.Unknown {
+			verb = a.beenVerb(len(found))
+		}
+		parts = append(parts, a.f(why, a.count(len(found), kind), verb, a.some(names, 10)))
 	}
 	return sentences(parts...)
 }
@@ -106,4 +110,12 @@ func (a *asked) trouble(text string) string {
 		return "„" + de + "“"
 	}
 	return quoted(text)
+}
+
+// beenVerb is the verb for n things to which something has been done.
+func (a *asked) beenVerb(n int) string {
+	if a.q.Lang == understand.German {
+		return map[bool]string{true: "wurde", false: "wurden"}[n == 1]
+	}
+	return haveVerb(n)
 }

@@ -280,9 +280,15 @@ func (a *asked) allShades(t facts.Things) (answer, error) {
 	open := len(t.Where(facts.Current, func(one facts.Thing) bool { return *one.Value >= 100-shadeEnd }))
 	closed := len(t.Where(facts.Current, func(one facts.Thing) bool { return *one.Value <= shadeEnd }))
 	text := a.f("Of %s%s %d %s fully open, %d closed and %d in between.", a.count(len(t.All), "shade"), a.in(), open, a.are(open), closed, t.Basis.Readings-open-closed)
-	if mean, ok := t.Mean(); ok {
+	switch all := len(t.All); {
+	case open == all && all > 1:
+		text = a.f("All %s%s are %s.", a.count(all, "shade"), a.in(), a.f("fully open"))
+	case closed == all && all > 1:
+		text = a.f("All %s%s are %s.", a.count(all, "shade"), a.in(), a.f("closed"))
+	}
+	if mean, ok := t.Mean(); ok && open < len(t.All) && closed < len(t.All) {
 		text += a.f(" The mean is %s open.", percent(mean))
-	} else {
+	} else if !ok {
 		text = a.f("I do not know: of %s%s none has a current position.", a.count(len(t.All), "shade"), a.in())
 	}
 	return answer{sentences(a.partly(), text, a.openings(t.Where(facts.Current, nil)), a.doubts(t, "shade"), a.basis(t.Basis)), t}, nil

@@ -84,7 +84,7 @@ func TestWhatStrangersAsked(t *testing.T) {
 		{"what is the average level of the lamps in the building that are on", []string{"The mean level of the 27 lights that are on is 66 %"}, "36 lights"},
 		{"are there rooms where everything is off", []string{"2 of 10 zones", "Canteen 5 of 5 off"}, "of 8 off"},
 		{"Is the corridor brighter than the one on the upper floor?", []string{"do not understand “one on the upper floor”"}, " %"},
-		{"ist der Flur heller als der im Obergeschoss", []string{"verstehe „der im obergeschoss“"}, " %"},
+		{"ist der Flur heller als der im Obergeschoss", []string{"verstehe „der im Obergeschoss“"}, " %"},
 		{"which lights are between 50 and 70 percent", []string{"5 of 39 lights are at or above 50 % and at or below 70 %"}, "nothing called"},
 		{"welche Rollos stehen zwischen 20 und 80 Prozent", []string{"1 von 5 Rollos", "Lobby shade 2"}, "kenne ich"},
 		{"are the canteen blinds lower than the lobby blinds", []string{"Canteen is 0 % open on average and Lobby is 80 % open on average"}, "cannot"},

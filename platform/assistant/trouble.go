@@ -89,8 +89,12 @@ func (a *asked) troubleBy(f facts.Faults, reach facts.Reach) string {
 		n, away int
 	}
 	var rows []row
+	var all []string
 	add := func(name string, in func(platform.Device) bool) {
 		r := row{name: label(name)}
+		if slices.ContainsFunc(a.site.Devices, in) {
+			all = append(all, r.name)
+		}
 		for _, d := range a.site.Devices {
 			if !in(d) {
 				continue
@@ -115,6 +119,12 @@ func (a *asked) troubleBy(f facts.Faults, reach facts.Reach) string {
 		for _, z := range a.zonesIn() {
 			add(z.Name, func(d platform.Device) bool { return slices.Contains(d.Zones, z.ID) && a.scope.Holds(d) })
 		}
+	}
+	if a.q.Is(understand.None) && a.q.Topic == understand.Offline {
+		clear := slices.DeleteFunc(all, func(name string) bool {
+			return slices.ContainsFunc(rows, func(r row) bool { return r.name == name && r.away > 0 })
+		})
+		return a.f("Nothing is offline in %s.", a.list(clear))
 	}
 	slices.SortStableFunc(rows, func(x, y row) int { return cmp.Or(y.n-x.n, y.away-x.away) })
 	if len(rows) == 0 && a.q.Topic == understand.Offline {

@@ -55,7 +55,7 @@ func (s *sentence) op() {
 	case f.Topic == Nothing && s.bare() && s.has("compare") && s.has("it"): // "compare them"
 		f.Op = Compare
 		s.claim("compare", "it")
-	case f.Topic == Nothing && s.bare() && s.has("since") && !s.has("why"): // "since when?"
+	case f.Topic == Nothing && s.bare() && (s.has("since") || s.has("when") && len(s.t) < 4) && !s.has("why"): // "since when?", "and when?"
 		f.Op = Since
 		s.claim("since", "when", "longer")
 	case s.has("why"):

@@ -57,7 +57,7 @@ func (s *sentence) settle() {
 		if s.has("position") && (f.State == Open || f.State == Closed) && len(f.Conds) == 0 {
 			f.State = "" // "how far is it open", "how far down"
 		}
-		if f.Op == Compare && s.word("weiter", "further", "farther", "wider") != "" && (f.State == Open || f.State == Closed) {
+		if f.Op == Compare && (s.word("weiter", "further", "farther", "wider") != "" || s.moreSo()) && (f.State == Open || f.State == Closed) {
 			f.State = "" // how far, not how many
 		}
 		if s.has0("percent") {
@@ -91,6 +91,12 @@ func (s *sentence) settle() {
 		s.claim("offline", "online", "availability", "light", "shade", "device", "meter", "peripheral", "status", "everything", "switch", "when", "since", "longer", "fault", "moving")
 		if s.has("since") {
 			s.claim("with")
+		}
+		for _, c := range s.chunks { // "which floor has no offline devices"
+			if c.is("no", "without") && !s.claims[key(c)] && s.has("zone", "floor") {
+				s.claims[key(c)] = true
+				f.Set(None, true)
+			}
 		}
 		s.ofKind()
 		if f.State == Away || f.State == Moving {

@@ -69,3 +69,13 @@ func (s *sentence) colourOf() string {
 	}
 	return ""
 }
+
+// moreSo reports whether one state is compared, and not how many things are in it: "more open", not "more shades open".
+func (s *sentence) moreSo() bool {
+	for i, c := range s.chunks[:max(0, len(s.chunks)-1)] {
+		if next := s.chunks[i+1]; c.is("more", "less") && next.is("open", "closed") && next.at == c.at+c.n {
+			return true
+		}
+	}
+	return false
+}

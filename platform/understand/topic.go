@@ -18,6 +18,9 @@ func (s *sentence) topic() Topic {
 		return Nothing
 	case s.f.Actor != "" && (!metered || s.word("anybody", "anyone", "somebody", "someone", "jemand") != "" && !s.has("energy", "power")) && !s.has("fault", "offline", "cost"): // "what did the operator do"
 		s.f.Op = Who
+		if s.has0("last", "latest", "zuletzt", "letzte") && !s.timely("last") && !s.has("light", "shade") && state == "" {
+			s.f.Aspect = "last"
+		}
 		switch {
 		case s.has("shade") && !s.has("light"), state == Open, state == Closed, state == Moving:
 			return Shades
@@ -140,6 +143,10 @@ func (s *sentence) topic() Topic {
 	case s.commanded():
 		s.f.Kind, s.f.Op = Everything, Who
 		return Lights
+	case state == "" && s.has("on") && s.has("off"): // "lamp 2, on or off?"
+		return Lights
+	case state == "" && s.has("open") && s.has("closed"):
+		return Shades
 	case s.has("report") && !s.has("zone", "floor", "device", "meter", "peripheral", "bus"):
 		return Report
 	case s.f.Kind == Building && s.has("list", "count") && !s.has("command"):
