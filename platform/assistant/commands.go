@@ -14,7 +14,7 @@ import (
 func (a *asked) everyCommand() (answer, error) {
 	a.q.Kind = ""
 	lights, shades := a.site.Levels(a.scope), a.site.Positions(a.scope)
-	if a.q.Aspect == "last" || a.q.Aspect == "often" || a.q.Top > 0 || a.q.When != nil && !a.q.When.Now { // of a time, all there were
+	if a.q.Aspect == "last" || a.q.Aspect == "often" || a.q.Aspect == "failed" || a.q.Top > 0 || a.q.When != nil && !a.q.When.Now { // of a time, all there were
 		return a.newest(map[string][]facts.Thing{platform.KindLight: lights.All, platform.KindShade: shades.All})
 	}
 	switch {
@@ -43,7 +43,7 @@ func (a *asked) newest(of map[string][]facts.Thing) (answer, error) {
 	if a.q.Aspect != "last" && a.q.Top == 0 {
 		most = peopleMost
 	}
-	c, err := a.site.NewestCommands(a.ctx, of, from, to, a.wantedCommand(), most)
+	c, err := a.site.NewestCommands(a.ctx, of, from, to, a.wantedCommand(), a.q.Aspect == "failed", most)
 	switch {
 	case err != nil:
 		return answer{}, err
@@ -60,6 +60,13 @@ func (a *asked) newest(of map[string][]facts.Thing) (answer, error) {
 		}
 	} else if a.q.Actor != "" {
 		head = a.f("No such command by %s is reported%s since %s.", label(a.q.Actor), a.in(), momentIn(a.q.Lang, c.Since, a.site.Now))
+	}
+	if a.q.Aspect == "failed" {
+		head = a.f("No failed command is reported%s since %s.", a.in(), momentIn(a.q.Lang, c.Since, a.site.Now))
+		if lines := a.commandLines(c); len(lines) > 0 {
+			head = sentences(a.f("These did not do what they were told:"), a.lines(lines, commandsTold))
+		}
+		return answer{sentences(head, a.f("Source: the ledger that controller %s reports.", quoted(a.site.Name()))), c}, nil
 	}
 	without := ""
 	if ofTime := a.q.When != nil && !a.q.When.Now; ofTime && most == peopleMost && a.q.Actor == "" {

@@ -46,6 +46,8 @@ func (a *asked) lights() (answer, error) {
 		return a.unread(t, "light", "level"), nil
 	case a.q.By != "" && a.q.By != "device":
 		return a.lightsBy(t)
+	case (a.q.Op == understand.Most || a.q.Op == understand.Least) && len(t.All) == 1: // "brighter than the others": of one there is no brightest
+		return answer{text: a.f("Compared with what? Name two places.")}, nil
 	case a.q.Op == understand.Most, a.q.Op == understand.Least:
 		return a.brightest(t)
 	case len(t.All) == 1:

@@ -36,6 +36,8 @@ func (s *sentence) meant(tag string, i, n int) bool {
 	}
 	last := i == len(s.t)-1
 	switch w := s.t[i].stem; {
+	case w == "last" && s.f.Lang == German && (tag == "power" || tag == "last"): // "die Last" and "die letzten" are one word to the reader of times
+		return (tag == "power") == (s.t[i].text == "last")
 	case w == "on" && tag == "on":
 		return s.stateOn(i, next)
 	case w == "au" && tag == "off" || w == "aus" && tag == "off": // "wie sieht es in der Lobby aus"
@@ -93,7 +95,7 @@ func (s *sentence) meant(tag string, i, n int) bool {
 	case w == "light" && tag == "light", w == "shade" && tag == "shade":
 		return true
 	case w == "set" || w == "turn" || w == "moved":
-		return tag != "switch" || s.hasWord("who") || s.hasWord("since") || s.hasWord("often") || w == "set" && s.wordAt(0) == "what" && s.has0("last") || w == "moved" && (s.has0("were", "was", "been", "anyone", "anybody", "someone", "somebody") || s.hasWord("list"))
+		return tag != "switch" || s.hasWord("who") || s.hasWord("since") || s.hasWord("often") || w == "set" && s.wordAt(0) == "what" && s.has0("last") || w == "moved" && (s.has0("were", "was", "been", "anyone", "anybody", "someone", "somebody", "if", "whether") || s.hasWord("list"))
 	case w == "free":
 		return true
 	case tag == "brighter" || tag == "darker":

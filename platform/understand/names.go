@@ -262,6 +262,9 @@ func counted(t []token, i int) bool {
 		return true
 	}
 	next := t[i+1].stem
+	if kind := countable(next); (i == 0 || !t[i-1].used) && (kind == Light || kind == Shade) && (strings.HasSuffix(t[i+1].text, "s") || strings.HasSuffix(t[i+1].text, "en")) {
+		return true // "which two lamps in the office"
+	}
 	return percentWord(next) || slices.Contains([]string{"third", "quarter", "drittel", "viertel", "w", "kw", "minute", "k", "kelvin", "oclock", "am", "pm"}, next)
 }
 

@@ -137,7 +137,8 @@ func (s *sentence) rows(kind Kind) {
 	if f.By == "device" {
 		f.By = ""
 	}
-	if rows && f.State != "" && s.allThings() && !s.has("each") {
+	wholly := s.word("completely", "entirely", "wholly", "totally", "fully", "komplett", "vollständig", "ganz", "völlig") != ""
+	if rows && f.State != "" && (s.allThings() || wholly) && !s.has("each") {
 		f.Set(All, true) // "rooms where everything is off"
 	}
 	if (f.By == string(Zone) || f.By == string(Floor)) && f.Op == Tell && f.State == "" && len(f.Conds) == 0 && s.has("level") && s.has("each") && kind == Light {

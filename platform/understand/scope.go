@@ -279,7 +279,7 @@ func (s *sentence) state() {
 		if (c.n > 1 || s.f.Lang == German) && s.wished(c.at) && (st == Off || st == Closed) { // "what should I switch off": what is not yet
 			st = opposite[st]
 		}
-		if c.n > 1 && s.wordAt(c.at-1) == "to" && s.has0("have", "need", "must", "ought") && s.f.Unclear == nil { // "how many would I have to switch off"
+		if c.n > 1 && s.wordAt(c.at-1) == "to" && (s.t[c.at].stem == "turn" || s.t[c.at].stem == "switch") && s.f.Unclear == nil { // "how many would I have to switch off", "remind me to switch off": it says what is to be done
 			s.f.Unclear = &Unclear{Conflict, []string{said(s.t, c.at, c.n)}}
 		}
 		if n := slices.IndexFunc(s.chunks[max(0, i-3):i], func(o chunk) bool { return o.is("not") && !s.claims[key(o)] }); n >= 0 && c.is("ends") { // "not fully open"

@@ -39,6 +39,10 @@ func (s *sentence) topic() Topic {
 	case s.has("command") && (len(s.f.Places) > 0 || s.f.When != nil && !s.f.When.Now) && s.commanded():
 		s.f.Kind, s.f.Op = Everything, Who
 		return Lights
+	case s.has("command") && s.has("fault") && !thing: // "did any command fail"
+		s.f.Kind, s.f.Op, s.f.Aspect = Everything, Who, "failed"
+		s.claim("fault")
+		return Lights
 	case s.has("often") && s.has("switch", "on", "off", "open", "closed", "change", "command"): // "how often was it switched today"
 		s.f.Kind, s.f.Op = Everything, Who
 		s.claim("often", "on", "off", "open", "closed")
@@ -199,7 +203,7 @@ func (f *Frame) measured(s *sentence) bool {
 		return false
 	}
 	meter := s.has("meter") || slices.ContainsFunc(f.Places, func(p Place) bool { return p.Kind == Meter })
-	return period && s.has("share") || (f.By == "day" || f.By == "hour") && s.has("most", "least") || period && meter && !s.has("list", "inventory", "fault", "offline")
+	return period && s.has("metered") && !s.yesNo() && !s.has("zone", "floor", "list") || period && s.has("share") || (f.By == "day" || f.By == "hour") && s.has("most", "least") || period && meter && !s.has("list", "inventory", "fault", "offline")
 }
 
 // figure reports whether a figure of a place and a past time is asked for, in words that name no quantity: "the total for the offices

@@ -157,9 +157,9 @@ func (s *Site) LastCommands(ctx context.Context, things []Thing, kind string, fr
 	return out, nil
 }
 
-// NewestCommands are the n newest commands in [from, to) that were wanted and that any of the things obeyed, newest first; of is by
+// NewestCommands are the n newest commands in [from, to) that were wanted and that any of the things obeyed, or with disobeyed did not, newest first; of is by
 // [platform.KindLight] and [platform.KindShade].
-func (s *Site) NewestCommands(ctx context.Context, of map[string][]Thing, from, to time.Time, wanted func(platform.Command) bool, n int) (Commands, error) {
+func (s *Site) NewestCommands(ctx context.Context, of map[string][]Thing, from, to time.Time, wanted func(platform.Command) bool, disobeyed bool, n int) (Commands, error) {
 	l, err := s.reader.Ledger(ctx, s.Controller.ID, from, to, commandsMost)
 	if err != nil {
 		return Commands{}, fmt.Errorf("read the ledger of controller %s: %w", s.Controller.ID, err)
@@ -170,10 +170,13 @@ func (s *Site) NewestCommands(ctx context.Context, of map[string][]Thing, from, 
 	}
 	for _, c := range l.Commands {
 		family, _, _ := strings.Cut(c.Do, "-")
-		if len(out.Last) == n || c.Via == ownStop || !wanted(c) || c.Failed && len(c.Not) == 0 {
+		nobody := c.Failed && len(c.Not) == 0 // obeyed
+		if len(out.Last) == n || c.Via == ownStop || !wanted(c) || nobody && !disobeyed {
 			continue
 		}
-		hit := slices.DeleteFunc(slices.Clone(of[family]), func(t Thing) bool { return !addressed(c, t) || slices.Contains(c.Not, t.ID) })
+		hit := slices.DeleteFunc(slices.Clone(of[family]), func(t Thing) bool {
+			return !addressed(c, t) || (nobody || slices.Contains(c.Not, t.ID)) != disobeyed
+		})
 		if len(hit) > 0 {
 			out.Last = append(out.Last, Commanded{c, hit})
 		}
