@@ -187,7 +187,7 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 	}
 	if a.q.Form == understand.Check && a.q.Op == understand.Tell && string(a.q.Kind) == a.q.By {
 		head := upper(a.list(lines))
-		all := !a.q.Is(understand.All) || len(lines) == len(rows)
+		all := !a.q.Is(understand.All) || a.q.Is(understand.Either) || len(lines) == len(rows)
 		lines = []string{a.yesNo(all) + lower(head)}
 	}
 	lit := t.Where(facts.Current, keep)

@@ -179,6 +179,13 @@ func TestWhatManagersAsked(t *testing.T) {
 		{"did any command fail this week", []string{"Open office north 8: switched off, Tue 17 Nov 18:30"}, "Lobby"},
 		{"Zeig mir die letzten zwei Befehle", []string{"13:05", "12:00"}, "W"},
 		{"Wie hoch ist die Last der Werkstatt?", []string{"1,30 kW"}, "kenne"},
+		{"is any meeting room dark?", []string{"Yes: 1 of 2 zones with lights has all their lights off: Meeting room Lakes"}, "lights is off"},
+		{"which of the open offices is dark", []string{"None that I know of"}, "north 7"},
+		{"what rooms have all their lamps on?", []string{"Lobby 4 of 4 on"}, "6 of 8"},
+		{"what's the largest zone by lamps", []string{"Open office north 8"}, "mean"},
+		{"which zones are metered", []string{"3 of 10 zones have a meter of their own"}, "There are"},
+		{"did the lights in the lobby go on today", []string{"Yes: 4 of 4 lights in Lobby: on, today"}, "(40 %)"},
+		{"what changed in the lobby", []string{"13:05"}, "understand"},
 		// more down, by how far they are down
 		{"lobby or canteen - where are more shades down?", []string{"Lobby has 0 of 2 shades closed", "Canteen has 1 of 2 shades closed"}, ""},
 		{"are more shades down in the lobby or in the lounge", []string{"I cannot compare them all"}, ""},

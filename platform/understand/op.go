@@ -273,7 +273,7 @@ func (s *sentence) commanded() bool {
 	if period && (s.wordAt(0) == "what" || s.wordAt(0) == "was") && s.has0("done", "gemacht", "getan") && !s.has("report") {
 		return true
 	}
-	return period && (s.has("switch") || s.has("change") && s.wordAt(0) == "what" || s.has("change") && s.wordAt(0) == "was")
+	return (period || len(s.f.Places) > 0 && s.has("change") && !s.has("than", "compare", "trend")) && (s.has("switch") || s.has("change") && s.wordAt(0) == "what" || s.has("change") && s.wordAt(0) == "was")
 }
 
 // bare reports whether a sentence names no place, time, state or value: it is about what was said before, if about anything.

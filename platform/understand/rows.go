@@ -130,6 +130,11 @@ func (s *sentence) rows(kind Kind) {
 			}
 		}
 	}
+	if f.By == "" && kind == Light && f.State == Off && f.Op == Tell && len(f.Conds) == 0 && s.has("any", "list", "count") && !s.has("light", "device", "everything") && s.severalZones() { // "is any corridor dark", "which of the offices is dark"
+		f.By, rows = string(Zone), true
+		f.Set(All, true)
+		f.Set(Either, true)
+	}
 	if f.By == "" && s.has("where") {
 		f.By, rows = string(Zone), f.State != "" || len(f.Conds) > 0
 		s.claim("where", "zone")
@@ -166,11 +171,26 @@ func (s *sentence) rows(kind Kind) {
 	}
 }
 
+// severalZones reports whether the same words name several zones, or a kind of them.
+func (s *sentence) severalZones() bool {
+	zones := 0
+	for _, p := range s.f.Places {
+		if p.Kind == Zone {
+			zones++
+		}
+	}
+	return zones > 1 && zones == len(s.f.Places)
+}
+
 // allThings reports whether all of the things of a place are spoken of: "where everything is off", "where all lights are on".
 func (s *sentence) allThings() bool {
 	return s.has("everything") || slices.ContainsFunc(s.chunks, func(c chunk) bool {
-		next := slices.IndexFunc(s.chunks, func(o chunk) bool { return o.at == c.at+c.n })
-		return c.is("all") && (slices.Contains([]Kind{Light, Shade}, countable(s.wordAt(c.at+c.n))) || next >= 0 && stateOf(s.chunks[next]) != "")
+		k := c.at + c.n
+		for slices.Contains([]string{"of", "the", "their", "its", "ihre", "der", "die"}, s.wordAt(k)) { // "all their lamps"
+			k++
+		}
+		next := slices.IndexFunc(s.chunks, func(o chunk) bool { return o.at == k })
+		return c.is("all") && (slices.Contains([]Kind{Light, Shade}, countable(s.wordAt(k))) || next >= 0 && stateOf(s.chunks[next]) != "")
 	})
 }
 

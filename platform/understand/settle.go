@@ -201,6 +201,8 @@ func (s *sentence) inventory() {
 		s.drop("light", "shade", "meter", "most", "least")
 	case s.has("timezone"):
 		f.Aspect, f.Kind = "timezone", ""
+	case s.has("metered") && f.Kind == Zone && len(f.Having) == 0 && !slices.ContainsFunc(f.Places, func(p Place) bool { return p.Kind == Meter }): // "which zones are metered"
+		f.Having = append(f.Having, Having{Meter, false})
 	case s.has("metered") && len(f.Places) == 1 && f.Places[0].Kind == Meter:
 		f.Aspect, f.Kind = "covers", ""
 	case s.has("metered") && len(f.Having) == 0 && f.Kind == "":

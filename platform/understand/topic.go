@@ -116,6 +116,9 @@ func (s *sentence) topic() Topic {
 			s.f.By = string(Meter)
 		}
 		return Power
+	case s.word("largest", "biggest", "smallest", "größte", "größten", "grösste", "kleinste") != "" && s.has("zone", "floor") && s.has("light", "shade") && state == "": // "the largest zone by lamps"
+		s.claim("each", "most", "least")
+		return Inventory
 	case s.has("size") && s.f.Per == "" && !metered:
 		return Inventory
 	case s.has("timezone"):
