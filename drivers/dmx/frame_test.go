@@ -95,6 +95,18 @@ func TestEveryVectorIsDecodedToItsFields(t *testing.T) {
 	}
 }
 
+// A second controller's levels, which a widget hears, are shown as levels.
+func TestAForeignUniverseIsDecoded(t *testing.T) {
+	t.Parallel()
+	got, err := Decode(widgetFrame{labelReceived, []byte{0, 0, 0, 128, 0, 255}}.encode(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := got.(*Decoded); d.Slots == nil || *d.Slots != 4 || !reflect.DeepEqual(d.NonzeroSlots, map[string]int{"2": 128, "4": 255}) {
+		t.Errorf("%+v", d)
+	}
+}
+
 func compareRDM(t *testing.T, got *DecodedRDM, want json.RawMessage) {
 	t.Helper()
 	raw, err := json.Marshal(got)
