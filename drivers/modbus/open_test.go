@@ -194,6 +194,18 @@ func TestCheckProfileTellsWhere(t *testing.T) {
 		{"address too high", "name: ab\ntitle: T\nsource: S\noutputs: [{kind: light, count: 8, switches: [{table: coil, address: 65530, stride: 1}]}]\n", "reaches from 65530 to 65537"},
 		{"group of no gateway", "name: ab\ntitle: T\nsource: S\noutputs: [{kind: light, level: {at: {table: holding, address: 1}, group: {table: holding, address: 2}, map: percent}}]\n", "only gateways"},
 		{"map of another value", "name: ab\ntitle: T\nsource: S\noutputs: [{kind: light, level: {at: {table: holding, address: 1}, map: mirek}}]\n", "allowed here"},
+		{"nothing to light", "name: ab\ntitle: T\nsource: S\noutputs: [{kind: light}]\n", "a light needs switches, level or colour"},
+		{"level beside colour", "name: ab\ntitle: T\nsource: S\noutputs: [{kind: light, level: {at: {table: holding, address: 1}, map: percent}, colour: {red: {at: {table: holding, address: 2}, map: percent}, green: {at: {table: holding, address: 3}, map: percent}, blue: {at: {table: holding, address: 4}, map: percent}, white: {at: {table: holding, address: 5}, map: percent}}}]\n", "not together with colour"},
+		{"a shade half", "name: ab\ntitle: T\nsource: S\noutputs: [{kind: shade, open: {table: coil, address: 1}}]\n", "a shade needs open and close"},
+		{"a shade in two tables", "name: ab\ntitle: T\nsource: S\noutputs: [{kind: shade, open: {table: coil, address: 1}, close: {table: holding, address: 2}}]\n", "must be in the same table as open"},
+		{"a shade that shines", "name: ab\ntitle: T\nsource: S\noutputs: [{kind: shade, open: {table: coil, address: 1}, close: {table: coil, address: 2}, switches: [{table: coil, address: 3}]}]\n", "belong to lights and meters"},
+		{"lamps of shades", "name: ab\ntitle: T\nsource: S\noutputs: [{kind: light, switches: [{table: coil, address: 1}], open: {table: coil, address: 2}}]\n", "belong to shades"},
+		{"text in coils", "name: ab\ntitle: T\nsource: S\nnameplate: {model: {at: {table: coil, address: 1}, length: 4}, is: [x]}\noutputs: [{kind: light, switches: [{table: coil, address: 1}]}]\n", "hold no text"},
+		{"gear of no gateway", "name: ab\ntitle: T\nsource: S\ngear: {present: {at: {table: holding, address: 1}, min: 0, max: 1}}\noutputs: [{kind: light, switches: [{table: coil, address: 1}]}]\n", "is for gateways"},
+		{"read and written in one, and apart", "name: ab\ntitle: T\nsource: S\noutputs: [{kind: light, level: {at: {table: holding, address: 1}, read: {table: holding, address: 2}, map: percent}}]\n", "not together with read or write"},
+		{"a linear value without its end", "name: ab\ntitle: T\nsource: S\noutputs: [{kind: light, level: {at: {table: holding, address: 1}, map: linear}}]\n", "upper end"},
+		{"bits as numbers", "name: ab\ntitle: T\nsource: S\noutputs: [{kind: light, level: {at: {table: coil, address: 1, type: u16}, map: percent}}]\n", "hold bits, registers numbers"},
+		{"switched on by a level, without switches", "name: ab\ntitle: T\nsource: S\noutputs: [{kind: light, level: {at: {table: holding, address: 1}, map: percent, switchesOn: true}}]\n", "nothing to switch on"},
 		{"kelvin without range", "name: ab\ntitle: T\nsource: S\noutputs: [{kind: light, level: {at: {table: holding, address: 1}, map: percent}, kelvin: {at: {table: holding, address: 2}, map: kelvin}}]\n", "kelvinMin"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
