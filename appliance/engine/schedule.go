@@ -92,7 +92,6 @@ func (s *schedule) period(p *pollState) time.Duration {
 }
 
 // target is the age at which what p reads is old, if the device tells it.
-
 func (s *schedule) target(p *pollState) time.Duration {
 	switch p.Class {
 	case appliance.ClassPower:

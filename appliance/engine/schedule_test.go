@@ -26,3 +26,19 @@ func TestPollsKeepTheirTurnThroughAChange(t *testing.T) {
 		}
 	}
 }
+
+// Nothing due, it is told when the first will be: a bus that slept on would read late.
+func TestWhenTheNextPollIsDueIsTold(t *testing.T) {
+	s := &schedule{fresh: appliance.Freshness{Light: 10 * time.Second, Power: 4 * time.Second}}
+	for _, class := range []appliance.Class{appliance.ClassLight, appliance.ClassPower, appliance.ClassLight} {
+		s.polls = append(s.polls, &pollState{Poll: appliance.Poll{Class: class}, last: noon})
+	}
+	all := func(*pollState) bool { return true }
+	p, at := s.pick(noon, all)
+	if p != nil || at.Sub(noon) != time.Duration(refresh*float64(4*time.Second)) {
+		t.Errorf("%v due, else at %v", p, at.Sub(noon))
+	}
+	if p, _ := s.pick(at, all); p != s.polls[1] {
+		t.Errorf("%+v is due then", p)
+	}
+}
