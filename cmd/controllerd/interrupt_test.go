@@ -84,23 +84,15 @@ func (c interrupted) scan(t *testing.T, h *house) {
 	for n := 1; n > 0; n, from = h.sentTo(c.bus, from, c.search) {
 		h.pass(time.Second, time.Now()) // the daemon looks who is on a line when it starts, too
 	}
-	scan := d.talkTo("bus", "scan", c.bus, "--json")
-	waitFor(t, 30*time.Second, "the scan is under way", func() bool {
-		n, _ := h.sentTo(c.bus, from, c.search)
-		return n >= c.least
-	})
-	pressed := time.Now()
-	scan.interrupt()
-	code := scan.code()
-	took := time.Since(pressed)
-	t.Logf("ended %v after Ctrl-C: %d, %s", ms(took), code, scan.said.String())
-	if code != 1 || took > 2*time.Second || !strings.Contains(scan.said.String(), "stopped before the end; what is not listed was not looked for") {
-		t.Errorf("%v after Ctrl-C: exit code %d, %q", took, code, scan.said.String())
+	out := c.scanned(t, h, from)
+	for tries := 1; out == "" && h.net == nil && tries < 10; tries++ { // this machine woke too late for the first answers, which count for nothing then
+		_, from = h.sentTo(c.bus, from, c.search)
+		out = c.scanned(t, h, from)
 	}
 	if c.bus != "shades" { // motors are told of after all of them were searched for
 		var found []api.Found
-		if err := json.Unmarshal([]byte(scan.out.String()), &found); err != nil || len(found) == 0 || found[0].Address != c.address {
-			t.Errorf("what it had found: %v in %s", err, scan.out.String())
+		if err := json.Unmarshal([]byte(out), &found); err != nil || len(found) == 0 || found[0].Address != c.address {
+			t.Errorf("what it had found: %v in %s", err, out)
 		}
 	}
 	// One frame may have been under way; then the daemon's own work only.
@@ -129,6 +121,25 @@ func (c interrupted) scan(t *testing.T, h *house) {
 	if s := d.run("bus", "scan", c.bus, "--last", "2", "--json"); s.code != 0 {
 		t.Errorf("the next scan: exit code %d: %s", s.code, s.err)
 	}
+}
+
+// scanned interrupts one that has begun, and returns what it printed.
+func (c interrupted) scanned(t *testing.T, h *house, from uint64) string {
+	t.Helper()
+	scan := h.desk().talkTo("bus", "scan", c.bus, "--json")
+	waitFor(t, 30*time.Second, "the scan is under way", func() bool {
+		n, _ := h.sentTo(c.bus, from, c.search)
+		return n >= c.least
+	})
+	pressed := time.Now()
+	scan.interrupt()
+	code := scan.code()
+	took := time.Since(pressed)
+	t.Logf("ended %v after Ctrl-C: %d, %s", ms(took), code, scan.said.String())
+	if code != 1 || took > 2*time.Second || !strings.Contains(scan.said.String(), "stopped before the end; what is not listed was not looked for") {
+		t.Errorf("%v after Ctrl-C: exit code %d, %q", took, code, scan.said.String())
+	}
+	return scan.out.String()
 }
 
 // TestCtrlCEndsAScanOfADeadBus: while a port is gone, a scan that was given up must
