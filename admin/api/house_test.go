@@ -12,10 +12,12 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"svc.internal/controller/admin/api"
@@ -45,25 +47,52 @@ type house struct {
 // password of all users of the tests.
 const password = "correct horse battery"
 
+// furnished are the files of a store with the building and its users. To hash their passwords for each house again would take the
+// processors longer than most tests do.
+var furnished = sync.OnceValues(func() (files fstest.MapFS, err error) {
+	dir, err := os.MkdirTemp("", "furnished")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	ctx := context.Background()
+	db, err := store.Open(ctx, dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	_, err = db.Import(ctx, building(), store.ImportOptions{By: "test"})
+	for _, role := range []account.Role{account.RoleAdmin, account.RoleOperator, account.RoleViewer, account.RoleAPIService} {
+		_, failed := db.AddUser(ctx, string(role), password, role)
+		err = errors.Join(err, failed)
+	}
+	if err := errors.Join(err, db.Close()); err != nil {
+		return nil, err
+	}
+	list, err := os.ReadDir(dir)
+	files = fstest.MapFS{}
+	for _, f := range list {
+		text, failed := os.ReadFile(filepath.Join(dir, f.Name()))
+		files[f.Name()], err = &fstest.MapFile{Data: text, Mode: 0o600}, errors.Join(err, failed)
+	}
+	return files, err
+})
+
 func newHouse(t *testing.T) *house {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	dir := t.TempDir()
 	h := &house{t: t, dir: dir, lamps: newLamps(), claim: api.NewClaim(dir), tls: newFixedTLS(t), lines: api.NewLines()}
 	log := h.lines.Log(slog.New(slog.NewTextHandler(testLog{t}, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	kept, err := furnished()
+	must(t, err)
+	must(t, os.CopyFS(dir, kept))
 	db, err := store.Open(ctx, dir, log)
 	must(t, err)
 	h.db = db
 	h.core = control.New(control.Options{Drivers: map[string]appliance.OpenFunc{"lamps": h.lamps.open}, Journal: db, GroupBook: db, SaveShade: db.SetShade, Log: log})
-	_, err = db.Import(ctx, building(), store.ImportOptions{By: "test"})
-	must(t, err)
 	site, faults, err := db.Site(ctx)
 	must(t, err)
 	h.core.Apply(site, faults)
-	for _, role := range []account.Role{account.RoleAdmin, account.RoleOperator, account.RoleViewer, account.RoleAPIService} {
-		_, err := db.AddUser(ctx, string(role), password, role)
-		must(t, err)
-	}
 	clock := web.SystemClock()
 	tokens, err := bearer.New(make([]byte, 32), "internal", time.Hour, db, clock)
 	must(t, err)
