@@ -16,6 +16,7 @@ import (
 )
 
 func TestSiteChangesOneNounAtATime(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	c := h.as(account.RoleOperator)
 	until(t, "the bus is up", func() bool { return h.core.Snapshot().Node(1).Online })
@@ -116,6 +117,7 @@ func TestSiteChangesOneNounAtATime(t *testing.T) {
 
 // The answer to a change is what was changed, whatever part of a noun that was.
 func TestChangeIsInForceWhenItIsAnswered(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	c := h.as(account.RoleOperator)
 	for _, row := range []struct {
@@ -154,6 +156,7 @@ func TestChangeIsInForceWhenItIsAnswered(t *testing.T) {
 // A change is refused if it sets aside what works, here or elsewhere; what is set aside
 // already may be changed, and be repaired.
 func TestAChangeHarmsNothing(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	c := h.as(account.RoleOperator)
 	site := building()
@@ -222,6 +225,7 @@ func TestAChangeHarmsNothing(t *testing.T) {
 }
 
 func TestUsersAndKeysAreForAdmins(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	boss, operator := h.as(account.RoleAdmin), h.as(account.RoleOperator)
 	for _, path := range []string{"/auth/users", "/auth/keys"} {
@@ -275,6 +279,7 @@ func TestUsersAndKeysAreForAdmins(t *testing.T) {
 }
 
 func TestLedgerTellsWhyALightIsAsItIs(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	c := h.as(account.RoleOperator)
 	until(t, "the lamps are online", func() bool { return h.core.Snapshot().Node(1).Online && h.core.Snapshot().Node(2).Online })
@@ -321,6 +326,7 @@ func TestLedgerTellsWhyALightIsAsItIs(t *testing.T) {
 
 // Whoever looked at a body before the controller may have seen the other role.
 func TestABodyThatSaysARoleTwiceIsRefused(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	boss := h.as(account.RoleAdmin)
 	for _, body := range []string{`"role":"viewer","ROLE":"admin"`, `"role":"viewer","role":"admin"`, `"ROLE":"admin","role":"viewer"`} {

@@ -42,6 +42,7 @@ func (h *house) strangers(status int, path string, in any) {
 }
 
 func TestStrangersGuessesDoNotStopTheClaim(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	for _, u := range h.db.Users() {
 		must(t, h.db.RemoveUser(t.Context(), u.Name))
@@ -53,6 +54,7 @@ func TestStrangersGuessesDoNotStopTheClaim(t *testing.T) {
 }
 
 func TestStrangersGuessesDoNotLockAnAccount(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.strangers(401, "/auth/login", api.Login{Username: "admin", Password: "a wrong password"})
 	h.from(200).must(200, "POST", "/auth/login", api.Login{Username: string(account.RoleAdmin), Password: password}, nil)

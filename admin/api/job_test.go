@@ -26,6 +26,7 @@ func (c *client) start(in api.JobRequest) (j api.Job) {
 }
 
 func TestScanIsAJobThatTellsWhatItFinds(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	c := h.as(account.RoleOperator)
 	until(t, "the bus is up", func() bool { return h.core.Snapshot().Buses[0].Up })
@@ -70,6 +71,7 @@ func TestScanIsAJobThatTellsWhatItFinds(t *testing.T) {
 // A calibration goes on when the console that began it is gone; another one sees its
 // questions, and the first answer counts.
 func TestCalibrationOutlivesItsConsole(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	until(t, "the shade is online", func() bool { return h.core.Snapshot().Shade(5001).Online })
 	first, second := h.as(account.RoleOperator), h.as(account.RoleAdmin)
@@ -102,6 +104,7 @@ func TestCalibrationOutlivesItsConsole(t *testing.T) {
 }
 
 func TestCalibrationIsCancelledFromAnotherConsoleAndTheShadeStops(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	until(t, "the shade is online", func() bool { return h.core.Snapshot().Shade(5001).Online })
 	first, second := h.as(account.RoleOperator), h.as(account.RoleAdmin)
@@ -122,6 +125,7 @@ func TestCalibrationIsCancelledFromAnotherConsoleAndTheShadeStops(t *testing.T) 
 }
 
 func TestStreamTellsItemsOnlyWhenTheyChange(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	c := h.as(account.RoleOperator)
 	until(t, "the bus is up", func() bool { return h.core.Snapshot().Buses[0].Up })
@@ -147,6 +151,7 @@ func TestStreamTellsItemsOnlyWhenTheyChange(t *testing.T) {
 }
 
 func TestOperatingReads(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	viewer, boss := h.as(account.RoleViewer), h.as(account.RoleAdmin)
 	var services []api.Service
@@ -170,6 +175,7 @@ func TestOperatingReads(t *testing.T) {
 
 // The stream of one job ends with it, and tells all that it found.
 func TestOneJobIsFollowedToItsEnd(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	c := h.as(account.RoleOperator)
 	until(t, "the bus is up", func() bool { return h.core.Snapshot().Buses[0].Up })

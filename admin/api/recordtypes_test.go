@@ -41,6 +41,7 @@ type schema struct {
 
 // The pages name fields of records as this door sends them: their types are made from the same Go types.
 func TestPagesKnowTheRecords(t *testing.T) {
+	t.Parallel()
 	body, err := (&API{}).describe()
 	if err != nil {
 		t.Fatal(err)

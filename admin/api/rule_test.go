@@ -12,6 +12,7 @@ import (
 )
 
 func TestScenesAreCapturedRecalledAndChanged(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	c := h.as(account.RoleOperator)
 	until(t, "the lamps answer", func() bool { s := h.core.Snapshot(); return s.Node(1).Online && s.Node(2).Online })
@@ -97,6 +98,7 @@ func TestScenesAreCapturedRecalledAndChanged(t *testing.T) {
 }
 
 func TestRulesActByThemselves(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	admin, c := h.as(account.RoleAdmin), h.as(account.RoleOperator)
 	until(t, "the lamps answer", func() bool { s := h.core.Snapshot(); return s.Node(1).Online && s.Node(2).Online })

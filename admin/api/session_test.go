@@ -13,6 +13,7 @@ import (
 )
 
 func TestRefreshTokensRotateAndATheftEndsThemAll(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	c := h.client()
 	var first, second api.Session
@@ -34,6 +35,7 @@ func TestRefreshTokensRotateAndATheftEndsThemAll(t *testing.T) {
 }
 
 func TestABrowserKeepsACookieAndNoOtherPageCanUseIt(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	c := h.client()
 	var s api.Session
@@ -62,6 +64,7 @@ func TestABrowserKeepsACookieAndNoOtherPageCanUseIt(t *testing.T) {
 }
 
 func TestRolesAndTokensOfOthersAreRefused(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	h.client().must(403, "POST", "/auth/login", api.Login{Username: "api_service", Password: password}, nil)
 	h.client().must(401, "POST", "/auth/login", api.Login{Username: "nobody", Password: password}, nil)
@@ -101,6 +104,7 @@ func needed(method, path string) account.Role {
 }
 
 func TestEveryRouteKnowsItsRoles(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	var doc struct {
 		Paths map[string]map[string]any `json:"paths"`
@@ -137,6 +141,7 @@ func TestEveryRouteKnowsItsRoles(t *testing.T) {
 }
 
 func TestClaimMakesOneUserAndIsGone(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	for _, u := range h.db.Users() {
 		must(t, h.db.RemoveUser(t.Context(), u.Name))
@@ -175,6 +180,7 @@ func TestClaimMakesOneUserAndIsGone(t *testing.T) {
 }
 
 func TestErrorsAreProblems(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	c := h.as(account.RoleOperator)
 	for _, row := range []struct {
@@ -209,6 +215,7 @@ func TestErrorsAreProblems(t *testing.T) {
 const web64k = 65 << 10
 
 func TestDescriptionListsEveryRoute(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	var doc struct {
 		Paths      map[string]map[string]any `json:"paths"`
@@ -242,6 +249,7 @@ func TestDescriptionListsEveryRoute(t *testing.T) {
 
 // Two users whom people take for one another are one too many.
 func TestUsersWhoLookAlikeDoNotStandSideBySide(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	boss := h.as(account.RoleAdmin)
 	add := func(want int, name string) {

@@ -8,6 +8,7 @@ import (
 )
 
 func TestAViewerCannotTakeAllStreams(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	viewer := h.as(account.RoleViewer)
 	picture := func(e event) bool { return e.name == "picture" }

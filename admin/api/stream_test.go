@@ -78,6 +78,7 @@ func next(t *testing.T, events <-chan event, what string, ok func(event) bool) e
 }
 
 func TestStreamBeginsWithThePictureAndGoesOnWithDifferences(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	c := h.as(account.RoleOperator)
 	until(t, "all lamps are online", func() bool {
@@ -142,6 +143,7 @@ func TestStreamBeginsWithThePictureAndGoesOnWithDifferences(t *testing.T) {
 }
 
 func TestStreamEndsSoonAfterItsOwnerIsGone(t *testing.T) {
+	t.Parallel()
 	drivertest.Long(t)
 	h := newHouse(t)
 	events := h.as(account.RoleViewer).listen(t.Context(), "")

@@ -61,6 +61,7 @@ func (h *house) within() api.Within {
 
 // The log in memory is bounded, tells no secret, and keeps what is wrong longer than the rest.
 func TestLogsAreKeptBoundedAndWithoutSecrets(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	var written bytes.Buffer
 	log := h.lines.Log(slog.New(slog.NewTextHandler(&written, nil)))
@@ -114,6 +115,7 @@ func jsonOf(t *testing.T, v any) string {
 }
 
 func TestHealthTellsWhatTheControllerIs(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	var got api.Health
 	h.as(account.RoleViewer).must(200, "GET", "/health", nil, &got)
@@ -123,6 +125,7 @@ func TestHealthTellsWhatTheControllerIs(t *testing.T) {
 }
 
 func TestCertificateIsShownAndReplaced(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	c, viewer := h.as(account.RoleAdmin), h.as(account.RoleViewer)
 	var was, is api.Certificate
