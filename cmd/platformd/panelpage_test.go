@@ -56,6 +56,7 @@ func TestThePanelPage(t *testing.T) {
 	tab.WaitText("I can switch and dim the lights")
 
 	// How something ended badly is told in the language of the page, and the panel shows what is so.
+	gives := map[string]string{"de": "Das Gebäude hat nicht rechtzeitig geantwortet.", "": "The building did not answer in time."}
 	says := map[string]string{"de": "Licht: 1 von 2 erledigt; Lobby 1 antwortet nicht.", "": "Lights: 1 of 2 done; Lobby 1 does not answer."}
 	for _, look := range []uitest.Look{{Width: 320, Height: 640, Language: "de", Touch: true}, {Width: 1024, Height: 768, Dark: true}} {
 		view := browser.Tab(t, look)
@@ -66,6 +67,17 @@ func TestThePanelPage(t *testing.T) {
 		view.Wait(`document.querySelector(".card")`)
 		view.WaitText(says[look.Language])
 		inspect(t, view, fmt.Sprintf("panel-%d-%s", look.Width, cmp.Or(look.Language, "en")))
+
+		// A network that swallows what is sent: the panel gives the tap up by itself, and says so.
+		uitest.Eval[bool](view, `(() => {
+			const real = window.fetch;
+			window.fetch = (to, how) => String(to).endsWith("/widget") ? new Promise((_, no) => how.signal.addEventListener("abort", () => no(how.signal.reason))) : real(to, how);
+			return true;
+		})()`)
+		view.Click("[role=switch]")
+		view.WaitText(gives[look.Language])
+		view.Wait(`document.querySelector("[role=switch]").getAttribute("aria-checked") === "true"`) // as it is
+		inspect(t, view, fmt.Sprintf("panel-late-%d-%s", look.Width, cmp.Or(look.Language, "en")))
 	}
 	stranger := browser.Tab(t, uitest.Look{Width: 360, Height: 740})
 	stranger.Ignore("status of 401")
