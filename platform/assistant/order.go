@@ -3,7 +3,6 @@ package assistant
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"github.com/google/uuid"
 
 	"svc.internal/controller/platform"
-	"svc.internal/controller/platform/assistant/facts"
 	"svc.internal/controller/platform/understand"
 )
 
@@ -120,138 +118,6 @@ func (a *asked) cannot() string {
 		return a.f("I do not understand %s, and that is not something I can do; I can set lights to a level and move or stop shades, zone by zone.", said)
 	}
 	return a.f("it is not clear to me what should be done, or with what: say for example “set the lobby to 60 %%” or “move the lobby shades to 30 %%”.")
-}
-
-// steps are what one thing that an order wants means for every zone of it, or why it cannot be done.
-func (a *asked) steps(d understand.Do) (steps []Step, line, why string) {
-	d.Places = a.wholeZones(d.Places)
-	if d.Kind == understand.Light && len(d.Places) > 0 && !slices.ContainsFunc(d.Places, func(p understand.Place) bool { return !a.onlyShades(p) }) && d.Percent != nil {
-		d.Kind = understand.Shade // "tower east shades to 30"
-	}
-	scope := scopeOf(a.site, a.q.Lang, d.Places, d.Except)
-	if d.Kind == understand.Panel {
-		return nil, "", a.f("a panel can be opened at its device only.")
-	}
-	if len(d.Places) == 0 && len(d.Except) == 0 && !d.Whole && d.Switch != "stop" && d.Kind != understand.Everything {
-		return nil, "", sentences(a.f("which zone or floor do you mean, or all of them?"), a.around())
-	}
-	if slices.ContainsFunc(slices.Concat(d.Places, d.Except), func(p understand.Place) bool { return p.Kind != understand.Zone && p.Kind != understand.Floor }) {
-		return nil, "", a.f("I command whole zones, not single devices; name a zone or a floor.")
-	}
-	kind := platform.KindLight
-	if d.Kind == understand.Shade {
-		kind = platform.KindShade
-	}
-	of := &asked{ctx: a.ctx, site: a.site, q: understand.Frame{Lang: a.q.Lang, Where: understand.Where{Places: d.Places, Except: d.Except}}, scope: scope}
-	var lines []string
-	for _, z := range of.zonesIn() {
-		devices := a.site.In(a.site.ZoneScope(z.ID), kind)
-		if len(devices) == 0 {
-			continue
-		}
-		if i := slices.IndexFunc(devices, func(one platform.Device) bool { return scope.Out != nil && scope.Out.Holds(one) }); i >= 0 {
-			return nil, "", a.f("%s belongs to %s and to what is left out, and I command whole zones.", label(devices[i].Name), label(z.Name))
-		}
-		action, unknown := a.action(d, z)
-		if unknown != "" {
-			return nil, "", unknown
-		}
-		steps = append(steps, Step{z, action, actionWords(a.q.Lang, action)})
-		lines = append(lines, a.f("%s (%s, %s)", label(z.Name), a.count(len(devices), kind), a.present(z, kind)))
-	}
-	if len(steps) == 0 {
-		return nil, "", a.f("no zone%s has a %s.", of.in(), a.noun(kind))
-	}
-	what := steps[0].What
-	if d.Switch == "dim" || d.Switch == "brighten" || d.Switch == "toggle" { // each zone has its own
-		what = ""
-		for i := range lines {
-			lines[i] = steps[i].What + a.f(" in ") + lines[i]
-		}
-	}
-	if what != "" {
-		what += ": "
-	}
-	return steps, what + a.list(lines), ""
-}
-
-// action is what is sent to one zone. What depends on how the zone is becomes an absolute value, so that the yes is to a known thing.
-func (a *asked) action(d understand.Do, z platform.Zone) (action platform.Action, why string) {
-	level := func(v int) platform.Action { return platform.Action{Level: &v} }
-	t := a.site.Levels(a.site.ZoneScope(z.ID))
-	switch d.Switch {
-	case "on":
-		return level(100), ""
-	case "off":
-		return level(0), ""
-	case "stop":
-		return platform.Action{StopShade: true}, ""
-	case "toggle":
-		if len(t.Where(facts.Current, func(one facts.Thing) bool { return *one.Value > 0 })) > 0 {
-			return level(0), ""
-		}
-		return level(100), ""
-	case "dim", "brighten":
-		mean, ok := t.Mean()
-		if !ok {
-			return action, a.f("I do not know how bright %s is now; say to what level, from 0 to 100 %%.", label(z.Name))
-		}
-		by := stepPoints
-		if d.By != nil {
-			by = *d.By
-		}
-		if d.Switch == "dim" {
-			by = -by
-		}
-		return level(min(100, max(1, int(mean+0.5)+by))), ""
-	}
-	v := 0
-	switch {
-	case d.Thirds > 0:
-		v = []int{0, 33, 67}[d.Thirds]
-	case d.Percent != nil:
-		v = *d.Percent
-	}
-	if d.Kind == understand.Shade {
-		return platform.Action{Position: &v}, ""
-	}
-	return level(v), ""
-}
-
-// present words what a zone is like before an order.
-func (a *asked) present(z platform.Zone, kind string) string {
-	scope := a.site.ZoneScope(z.ID)
-	if kind == platform.KindLight {
-		t := a.site.Levels(scope)
-		if t.Basis.Readings == 0 {
-			return a.f("present level unknown")
-		}
-		on := len(t.Where(facts.Current, func(one facts.Thing) bool { return *one.Value > 0 }))
-		return a.f("%d on now", on)
-	}
-	t := a.site.Positions(scope)
-	if mean, ok := t.Mean(); ok {
-		text := a.f("now %s open on average", percent(mean))
-		if n := len(t.All) - t.Basis.Readings; n > 0 {
-			text += a.f(", %d unknown", n)
-		}
-		return text
-	}
-	return a.f("present position unknown")
-}
-
-func actionWords(lang understand.Lang, a platform.Action) string {
-	switch {
-	case a.Level != nil && *a.Level == 0:
-		return in(lang, "switch the lights off")
-	case a.Level != nil:
-		return in(lang, "set the lights to %d %%", *a.Level)
-	case a.Position != nil && *a.Position == 0:
-		return in(lang, "close the shades")
-	case a.Position != nil:
-		return in(lang, "move the shades to %d %% open", *a.Position)
-	}
-	return in(lang, "stop the shades")
 }
 
 // carryOut does what was previewed and reports what the controller said of every zone. What concerns one zone is done in order.

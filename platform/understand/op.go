@@ -211,14 +211,6 @@ func (s *sentence) likeIt() string {
 	return ""
 }
 
-// wasDone reports whether it is asked what somebody did, without saying who: "was switched off", not "was off".
-func (s *sentence) wasDone() bool {
-	if s.f.Lang == German {
-		return s.has0("ging", "gingen") || s.has0("wurde", "wurden") && s.word("ausgeschaltet", "eingeschaltet", "angeschaltet", "abgeschaltet", "ausgemacht", "angemacht", "geöffnet", "geschlossen", "gelöscht", "aufgemacht", "zugemacht") != ""
-	}
-	return s.has0("went") && s.has("list") || s.has0("was", "were", "been", "got") && s.word("switched", "turned", "opened", "closed", "raised", "lowered") != "" && !s.has0("how", "long") && s.has("list", "everything", "any", "count") || s.has0("what") && s.has0("was", "were") && s.word("switched", "turned", "opened", "closed") != ""
-}
-
 // attributive are the words of things that are so, where a place follows that they are a share of: "lit lamps … in the tower"; else empty.
 func (s *sentence) attributive() string {
 	for i, c := range s.chunks[:max(0, len(s.chunks)-1)] {
@@ -244,60 +236,9 @@ func (s *sentence) thanThat() bool {
 		})
 }
 
-// timely reports whether a word stands only in times: "last night".
-func (s *sentence) timely(word string) bool {
-	found := false
-	for i, t := range s.t {
-		if t.stem == word {
-			if found = s.isTime(i); !found {
-				return false
-			}
-		}
-	}
-	return found
-}
-
-// commanded reports whether it is asked what was commanded, of whatever there is: "what changed since 11", "the last command in the lobby".
-func (s *sentence) commanded() bool {
-	period := s.f.When != nil && !s.f.When.Now
-	if s.f.State != "" || s.f.Against != nil || s.has("energy", "power", "use", "cost", "meter", "fault", "offline", "controller", "firmware") {
-		return false
-	}
-	switch {
-	case s.has("command"), s.has("switch", "change") && (s.has("who") || s.somebody() || s.has0("last", "zuletzt") && !s.timely("last")) && len(s.f.Places) > 0:
-		return true
-	}
-	if s.somebodyDid() && (period || len(s.f.Places) > 0) {
-		return true
-	}
-	if period && (s.wordAt(0) == "what" || s.wordAt(0) == "was") && s.has0("done", "gemacht", "getan") && !s.has("report") {
-		return true
-	}
-	return (period || len(s.f.Places) > 0 && s.has("change") && !s.has("than", "compare", "trend")) && (s.has("switch") || s.has("change") && s.wordAt(0) == "what" || s.has("change") && s.wordAt(0) == "was")
-}
-
 // bare reports whether a sentence names no place, time, state or value: it is about what was said before, if about anything.
 func (s *sentence) bare() bool {
 	return len(s.f.Places)+len(s.f.Except)+len(s.f.Conds)+len(s.f.Having) == 0 && s.f.When == nil && s.f.State == "" && s.f.Kind == ""
-}
-
-// agent reports whether it is asked what did something, in the words of who did.
-func (s *sentence) agent() bool {
-	if s.wordAt(0) == "was" && s.wordAt(1) == "hat" {
-		return s.has("switch", "on", "off", "open", "closed")
-	}
-	return s.wordAt(0) == "what" && s.first("switch") == 1
-}
-
-// somebodyDid reports whether it is asked if anybody did anything: "did anybody do something".
-func (s *sentence) somebodyDid() bool {
-	return s.word("anybody", "anyone", "somebody", "someone", "jemand") != "" && s.has0("do", "done", "gemacht", "getan") && s.word("anything", "something", "etwas", "was") != "" && !s.has("energy", "power", "use")
-}
-
-// somebody reports whether it is asked if anybody did something: "did anybody switch it off". Who leaves a light on does nothing.
-func (s *sentence) somebody() bool {
-	return s.word("anybody", "anyone", "somebody", "someone", "jemand") != "" && s.word("did", "has", "have", "hat") != "" &&
-		s.word("leave", "left", "leaving", "forget", "forgot", "forgotten", "gelassen", "vergessen") == "" && (s.has("switch") || s.f.State != "")
 }
 
 // word is the first of some words that the sentence has, as it was said; empty: none.

@@ -79,3 +79,149 @@ func (s *sentence) moreSo() bool {
 	}
 	return false
 }
+
+// state reads the filter; "not" ahead of it turns it round.
+func (s *sentence) state() {
+	opposite := map[State]State{On: Off, Off: On, Open: Closed, Closed: Open, Online: Away, Away: Online}
+	var states []State
+	for i, c := range s.chunks[:max(0, len(s.chunks)-1)] { // "where not all of the lamps are on"
+		if c.is("not") && s.chunks[i+1].is("all") && !s.claims[key(c)] && s.chunks[i+1].at == c.at+c.n {
+			s.claims[key(c)] = true
+			s.f.Conds = append(s.f.Conds, Cond{Rel: Below, Value: 100, Unit: Part})
+			s.chunks[i+1].tags = []string{"fill"}
+		}
+	}
+	for i, c := range s.chunks {
+		st := stateOf(c)
+		if st == "" || s.taken(c) {
+			continue
+		}
+		if (c.n > 1 || s.f.Lang == German) && s.wished(c.at) && (st == Off || st == Closed) { // "what should I switch off": what is not yet
+			st = opposite[st]
+		}
+		if c.n > 1 && s.wordAt(c.at-1) == "to" && (s.t[c.at].stem == "turn" || s.t[c.at].stem == "switch") && s.f.Unclear == nil { // "how many would I have to switch off", "remind me to switch off": it says what is to be done
+			s.f.Unclear = &Unclear{Conflict, []string{said(s.t, c.at, c.n)}}
+		}
+		if n := slices.IndexFunc(s.chunks[max(0, i-3):i], func(o chunk) bool { return o.is("not") && !s.claims[key(o)] }); n >= 0 && c.is("ends") { // "not fully open"
+			s.claims[key(s.chunks[max(0, i-3)+n])] = true
+			s.f.Conds = append(s.f.Conds, Cond{Rel: Below, Value: 100, Unit: Percent})
+			s.claim("ends", "open")
+			continue
+		}
+		if st == Moving && s.has("position") && !s.has("moving") {
+			continue
+		}
+		for k := i - 1; k >= 0 && k >= i-4; k-- {
+			o := s.chunks[k]
+			if o.is("not") && !s.claims[key(o)] && opposite[st] != "" {
+				st = opposite[st]
+				s.claims[key(o)] = true
+				break
+			}
+			if !o.is("fill", "light", "shade", "any", "device") && !o.is("not") {
+				break
+			}
+		}
+		if s.f.Lang == German && opposite[st] != "" { // "antwortet gerade nicht"
+			for k := i + 1; k < len(s.chunks) && k <= i+3; k++ {
+				if o := s.chunks[k]; o.is("not") && !s.claims[key(o)] {
+					st, s.claims[key(o)] = opposite[st], true
+					break
+				} else if !o.is("fill", "it", "any", "device", "light", "shade") || s.t[o.at].apart {
+					break
+				}
+			}
+		}
+		if !slices.Contains(states, st) {
+			states = append(states, st)
+		}
+	}
+	if i := slices.IndexFunc(s.chunks, func(c chunk) bool { return c.is("not") && !s.claims[key(c)] }); i >= 0 && s.has("known") && s.has("position", "level", "status") {
+		s.claims[key(s.chunks[i])] = true // "von welchen Rollos kennt man die Stellung nicht"
+		states = []State{Unread}
+		s.claim("known", "position", "level", "status")
+	}
+	if s.has("unread") {
+		states = []State{Unread}
+	}
+	if len(states) == 0 && s.has("light") && s.has0("still", "noch") && !s.has("neither", "who", "fault", "level", "count") {
+		states = []State{On} // "which rooms still have light"
+		s.claim("inventory", "there")
+	}
+	if len(states) == 2 && s.has0("between", "zwischen") && slices.Contains(states, Open) && slices.Contains(states, Closed) {
+		s.f.Conds = append(s.f.Conds, Cond{Rel: Above, Value: 0, Unit: Percent}, Cond{Rel: Below, Value: 100, Unit: Percent})
+		s.claim("ends")
+		for k := range s.t {
+			s.t[k].used = s.t[k].used || slices.Contains([]string{"between", "zwischen", "and"}, s.t[k].stem)
+		}
+		states = nil
+	}
+	if i := slices.IndexFunc(s.chunks, func(c chunk) bool { return c.is("neither") }); i >= 0 && len(states) == 2 && slices.Contains(states, Open) && slices.Contains(states, Closed) {
+		s.claims[key(s.chunks[i])] = true // "neither open nor closed"
+		s.claimBetween(s.chunks[i].at, len(s.t), "neither")
+		s.f.Conds = append(s.f.Conds, Cond{Rel: Above, Value: 0, Unit: Percent}, Cond{Rel: Below, Value: 100, Unit: Percent})
+		s.claim("ends")
+		states = nil
+	}
+	if len(states) == 2 && s.has("count") && slices.Contains(states, On) && slices.Contains(states, Off) { // "how many on, how many off": both are told
+		states = nil
+		s.claim("level")
+		s.f.Aspect = "both"
+	}
+	if len(states) == 2 && s.has0("or", "oder") { // "are the blinds open or closed"
+		states = nil
+	}
+	s.claim("on", "off", "open", "closed", "moving", "online", "offline", "unread")
+	if len(states) > 1 {
+		var words []string
+		for _, c := range s.chunks {
+			if stateOf(c) != "" && !s.taken(c) {
+				words = append(words, said(s.t, c.at, c.n))
+			}
+		}
+		s.f.Unclear = &Unclear{Conflict, words}
+		return
+	}
+	if len(states) == 0 || s.f.State != "" {
+		return
+	}
+	s.f.State = states[0]
+	s.nobody()
+}
+
+func stateOf(c chunk) State {
+	for _, st := range []State{On, Off, Open, Closed, Moving, Online} {
+		if c.is(string(st)) {
+			return st
+		}
+	}
+	if c.is("offline") {
+		return Away
+	}
+	return ""
+}
+
+// nobody reads "no lights on", "nothing on", "rooms without lights on": of places, that all is off; of things, a question
+// whether any is.
+func (s *sentence) nobody() {
+	for i, c := range s.chunks {
+		if !c.is("no", "without", "nothing") && !(c.is("except") && s.f.Lang == German) || s.claims[key(c)] {
+			continue
+		}
+		noun := c.is("nothing")
+		for _, o := range s.chunks[i+1 : min(len(s.chunks), i+4)] {
+			noun = noun || o.is("light", "shade", "device")
+		}
+		if !noun {
+			continue
+		}
+		s.claims[key(c)] = true
+		if s.has("zone", "floor") && s.f.State == On {
+			s.f.State = Off
+			s.f.Set(All, true)
+			return
+		}
+		s.f.Set(None, true)
+		s.f.Form = Check
+	}
+}
