@@ -55,7 +55,7 @@ func (a *asked) newest(of map[string][]facts.Thing) (answer, error) {
 	head := a.f("No such command is reported since %s.", momentIn(a.q.Lang, c.Since, a.site.Now))
 	if lines := a.commandLines(c); len(lines) > 0 {
 		head = a.lines(lines, commandsTold)
-		if a.q.Aspect == "often" {
+		if a.q.Aspect == "often" || a.q.Form == understand.Count {
 			head = sentences(a.f("%s since %s:", upper(a.count(len(lines), "command")), momentIn(a.q.Lang, c.Since, a.site.Now)), head)
 		}
 	} else if a.q.Actor != "" {

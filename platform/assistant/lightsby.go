@@ -190,7 +190,11 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 		all := !a.q.Is(understand.All) || a.q.Is(understand.Either) || len(lines) == len(rows)
 		lines = []string{a.yesNo(all) + lower(head)}
 	}
-	lit := t.Where(facts.Current, keep)
+	lit := t.Where(facts.Current, func(one facts.Thing) bool {
+		return keep(one) && slices.ContainsFunc(rows, func(r row) bool {
+			return r.Match > 0 && (r.Label == label(one.Floor) || slices.ContainsFunc(one.Zones, func(z int64) bool { return label(a.site.ZoneName(z)) == r.Label }))
+		})
+	})
 	if a.q.Is(understand.All) || a.q.Op != understand.Tell {
 		lit = nil
 	}

@@ -186,6 +186,13 @@ func TestWhatManagersAsked(t *testing.T) {
 		{"which zones are metered", []string{"3 of 10 zones have a meter of their own"}, "There are"},
 		{"did the lights in the lobby go on today", []string{"Yes: 4 of 4 lights in Lobby: on, today"}, "(40 %)"},
 		{"what changed in the lobby", []string{"13:05"}, "understand"},
+		{"which zones still burn?", []string{"8 of 10 zones"}, "meter"},
+		{"is there light in all the meeting rooms?", []string{"No: 3 of 6 lights"}, "There are"},
+		{"which zone has exactly one lamp on?", []string{"Annex gallery 1 of 2 on", "Tower lounge 1 of 1 on"}, "Lobby"},
+		{"which zones have more than one lamp on", []string{"Lobby 4 of 4 on"}, "Tower lounge 1"},
+		{"compare today's energy of the workshop and the ground floor", []string{"Ground floor used"}, "in the first"},
+		{"who did what in the lobby today", []string{"13:05", "09:00"}, "understand"},
+		{"how many commands were there today", []string{"commands since"}, "understand"},
 		// more down, by how far they are down
 		{"lobby or canteen - where are more shades down?", []string{"Lobby has 0 of 2 shades closed", "Canteen has 1 of 2 shades closed"}, ""},
 		{"are more shades down in the lobby or in the lounge", []string{"I cannot compare them all"}, ""},

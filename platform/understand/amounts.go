@@ -36,6 +36,8 @@ func (s *sentence) quantity(i int) (value float64, took int) {
 	switch w := s.t[i]; {
 	case w.stem == "full" && i > 0 && slices.Contains([]string{"than", "below", "under", "unter"}, s.t[i-1].stem):
 		return 100, 1
+	case article && i > 0 && i+1 < len(s.t) && countable(s.t[i+1].stem) != "" && slices.Contains([]string{"than", "exactly", "genau", "als", "least", "most", "mindestens", "hoechstens"}, s.t[i-1].stem): // "exactly one lamp"
+		return 1, 1
 	case article && i+1 < len(s.t) && (measures[s.t[i+1].stem].unit == Watt || measures[s.t[i+1].stem].unit == WattHour):
 		return 1, 1
 	case w.stem == "half" || w.stem == "halb" || w.stem == "halfway" || w.stem == "haelfte":

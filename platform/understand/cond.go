@@ -134,7 +134,7 @@ func (s *sentence) condition(i int) (c Cond, n int, ok bool) {
 		case isUnit:
 			c.Unit, c.Value = unit.unit, value*unit.scale
 			end++
-		case kind != "" && r.rel != Exactly:
+		case kind != "" && (r.rel != Exactly || r.words[0] == "exactly" || r.words[0] == "genau"):
 			c.Of = kind
 			end++
 		case loose && r.rel != Exactly && value <= 100 && slices.Contains([]string{"gedimmt", "dimmed", "hell", "bright", "brightness", "helligkeit"}, s.wordAt(end)):

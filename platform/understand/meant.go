@@ -85,7 +85,8 @@ func (s *sentence) meant(tag string, i, n int) bool {
 		if s.wordAt(0) == "what" && s.wordAt(1) == "is" && w == "burning" && !s.hasWord("energy") {
 			return tag == "on"
 		}
-		return (tag == "on") == (s.hasWord("light") && !s.hasWord("energy") || s.hasWord("any") && !s.hasWord("howmuch"))
+		alight := s.has0("still", "left") && !s.hasWord("howmuch") && !s.hasWord("energy") // "which zones still burn"
+		return (tag == "on") == (alight || s.hasWord("light") && !s.hasWord("energy") || s.hasWord("any") && !s.hasWord("howmuch"))
 	case w == "opening" && tag == "moving":
 		return slices.Contains([]string{"is", "are", "shade", "blind", "curtain", "still", "not", "currently", "now"}, before)
 	case (w == "running" || w == "opening" || w == "closing") && tag == "moving":

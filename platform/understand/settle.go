@@ -164,6 +164,9 @@ func (s *sentence) settle() {
 			f.Op = Difference
 		}
 	}
+	if w, v := f.When, f.Against; w != nil && v != nil && w.From.Equal(v.From) && w.To.Equal(v.To) && len(f.Mentioned()) > 1 { // "compare today's use of the two"
+		f.Against = nil
+	}
 	if w := f.When; w != nil && s.sinceThen(w) && (f.Topic == Lights || f.Topic == Shades) && f.State != "" && (f.Op == Tell || f.Op == Since) && len(f.Conds) == 0 && !f.Is(Past) {
 		f.Conds = append(f.Conds, Cond{Rel: AtLeast, Value: math.Floor(w.To.Sub(w.From).Minutes()), Unit: Minutes}) // "which lights are on since 8": for as long
 		f.Op, f.When = Since, nil

@@ -156,6 +156,10 @@ func (s *sentence) state() {
 		}
 		states = nil
 	}
+	if len(states) == 0 && s.isThereLight() {
+		states = []State{On}
+		s.claim("there", "inventory")
+	}
 	if i := slices.IndexFunc(s.chunks, func(c chunk) bool { return c.is("neither") }); i >= 0 && len(states) == 2 && slices.Contains(states, Open) && slices.Contains(states, Closed) {
 		s.claims[key(s.chunks[i])] = true // "neither open nor closed"
 		s.claimBetween(s.chunks[i].at, len(s.t), "neither")
@@ -224,4 +228,15 @@ func (s *sentence) nobody() {
 		s.f.Set(None, true)
 		s.f.Form = Check
 	}
+}
+
+// isThereLight reports whether it is asked if there is light, which is not whether there is a lamp: "is there light in all rooms".
+func (s *sentence) isThereLight() bool {
+	for i := 1; i < len(s.t); i++ {
+		before := s.t[i-1].stem
+		if (s.t[i].text == "light" || s.t[i].text == "licht") && (before == "there" && s.wordAt(i-2) == "is" || before == "es" && s.wordAt(i-2) == "gibt") && !s.has("count", "list", "level", "who", "fault", "kelvin", "hue") {
+			return true
+		}
+	}
+	return false
 }

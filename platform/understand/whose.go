@@ -31,6 +31,9 @@ func (s *sentence) commanded() bool {
 	case s.has("command"), s.has("switch", "change") && (s.has("who") || s.somebody() || s.has0("last", "zuletzt") && !s.timely("last")) && len(s.f.Places) > 0:
 		return true
 	}
+	if s.has("who") && s.has0("did") && s.has0("what") && (period || len(s.f.Places) > 0) { // "who did what in the lobby"
+		return true
+	}
 	if s.somebodyDid() && (period || len(s.f.Places) > 0) {
 		return true
 	}
