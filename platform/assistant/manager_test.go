@@ -193,6 +193,13 @@ func TestWhatManagersAsked(t *testing.T) {
 		{"compare today's energy of the workshop and the ground floor", []string{"Ground floor used"}, "in the first"},
 		{"who did what in the lobby today", []string{"13:05", "09:00"}, "understand"},
 		{"how many commands were there today", []string{"commands since"}, "understand"},
+		{"is there a zone with all lamps at 100?", []string{"Yes: 1 of 10 zones"}, "No: "},
+		{"are the lamps on in every room downstairs?", []string{"No: "}, "Yes"},
+		{"is more power going to the workshop than to the ground floor", []string{"Ground floor draws 644 W more"}, "forecast"},
+		{"welche Rollos sind weiter offen als 50 Prozent", []string{"2 von 5"}, "verstehe"},
+		{"how many degrees are the shades tilted", []string{"o not"}, "Temperature"},
+		{"haben wir kaputte Lampen", []string{"Lampenausfall"}, "kenne"},
+		{"do I need to replace any bulbs", []string{"lamp failure"}, "understand"},
 		// more down, by how far they are down
 		{"lobby or canteen - where are more shades down?", []string{"Lobby has 0 of 2 shades closed", "Canteen has 1 of 2 shades closed"}, ""},
 		{"are more shades down in the lobby or in the lounge", []string{"I cannot compare them all"}, ""},

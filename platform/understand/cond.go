@@ -14,7 +14,7 @@ var relations = []struct {
 	{stems("exactly at"), Exactly}, {stems("genau auf"), Exactly}, {stems("genau bei"), Exactly},
 	{stems("at least"), AtLeast}, {stems("at most"), AtMost}, {stems("or more"), AtLeast}, {stems("up to"), AtMost},
 	{stems("more than"), Above}, {stems("greater than"), Above}, {stems("brighter than"), Above}, {stems("warmer than"), Below}, {stems("cooler than"), Above},
-	{stems("higher than"), Above}, {stems("longer than"), Above}, {stems("wider than"), Above}, {stems("further than"), Above},
+	{stems("higher than"), Above}, {stems("longer than"), Above}, {stems("wider than"), Above}, {stems("further than"), Above}, {stems("further open than"), Above}, {stems("more open than"), Above}, {stems("weiter offen als"), Above}, {stems("offener als"), Above},
 	{stems("less than"), Below}, {stems("lower than"), Below}, {stems("dimmer than"), Below}, {stems("darker than"), Below}, {stems("fewer than"), Below},
 	{stems("shorter than"), Below}, {stems("dimmed to"), Exactly}, {stems("set to"), Exactly}, {stems("open to"), Exactly},
 	{stems("above"), Above}, {stems("over"), Above}, {stems("exceed"), Above}, {stems("exceeding"), Above}, {stems("beyond"), Above},

@@ -30,6 +30,9 @@ func (s *sentence) manner() {
 	if s.allOf() {
 		f.Set(All, true)
 	}
+	if f.Form == Check && f.Is(All) && f.By != "" && string(f.Kind) == f.By && !s.everyRow() { // "is there a zone with all lamps on": one is enough
+		f.Set(Either, true)
+	}
 	f.Set(Mostly, f.Form == Check && (f.State != "" || len(f.Conds) > 0) && !f.Is(All) && !f.Is(None) && (s.ofTheThings() || f.State == Off && s.darkPlace()))
 	s.everBefore()
 }
@@ -55,6 +58,16 @@ func (s *sentence) inUnits(units ...string) bool {
 			continue
 		}
 		if s.wordAt(i-1) == "in" || i == len(s.t)-1 && t.apart {
+			return true
+		}
+	}
+	return false
+}
+
+// everyRow reports whether it is asked of all places of a kind: "in all rooms".
+func (s *sentence) everyRow() bool {
+	for i, c := range s.chunks[:max(0, len(s.chunks)-1)] {
+		if c.is("all", "each") && s.chunks[i+1].is("zone", "floor") || c.is("each") {
 			return true
 		}
 	}

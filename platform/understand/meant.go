@@ -27,6 +27,12 @@ func (s *sentence) onAFloor(i int) bool {
 
 // meant sorts out words that are prepositions, articles or fragments as often as they are states.
 func (s *sentence) meant(tag string, i, n int) bool {
+	if n == 2 && s.wordAt(i) == "going" && s.wordAt(i+1) == "to" { // "going to the annex" is no forecast
+		if k := i + 2; k < len(s.t) && (s.t[k].name || s.wordAt(k) == "the" && k+1 < len(s.t) && s.t[k+1].name) {
+			return tag == "use"
+		}
+		return tag != "use"
+	}
 	if n != 1 {
 		return true
 	}

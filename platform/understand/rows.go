@@ -123,7 +123,7 @@ func (s *sentence) rows(kind Kind) {
 	}
 	for i, c := range s.chunks[:max(0, len(s.chunks)-1)] { // "are the lamps on in all rooms"
 		for _, k := range []Kind{Zone, Floor} {
-			if next := s.chunks[i+1]; f.By == "" && c.is("all") && next.is(string(k)) && !s.apposed(next) && f.State != "" {
+			if next := s.chunks[i+1]; (f.By == "" || f.By == string(k) && s.yesNo()) && c.is("all") && next.is(string(k)) && !s.apposed(next) && f.State != "" {
 				f.By, rows = string(k), true
 				f.Set(All, true)
 				s.claim(string(k))

@@ -86,6 +86,8 @@ func (s *sentence) topic() Topic {
 		return Energy // "forecast for next week"
 	case s.has("occupancy") && !s.has("light", "shade", "fault"):
 		return Occupancy
+	case s.has("temperature") && thing && s.has0("degree", "grad"): // of a slat, or a light: an angle is nothing that is known here
+		return Nothing
 	case s.has(aspects...) && !(s.has("temperature") && s.has("light") && len(s.f.Conds) > 0):
 		return Comfort
 	case s.has("automation"):
