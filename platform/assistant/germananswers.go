@@ -352,6 +352,7 @@ var germanAnswers = map[string]string{
 	" for ":          " bei ", "Nothing is offline in %s.": "Nichts ist offline in %s.",
 	"%d of %s with lights %s all their lights %s: %s": "%d von %s mit Leuchten %s alle Leuchten %s: %s",
 	"No failed command is reported%s since %s.":       "Es ist kein misslungener Befehl gemeldet%s seit %s.", "These did not do what they were told:": "Diese taten nicht, was ihnen gesagt wurde:",
+	"None that I know of: no %s%s has all its lights %s.": "Soweit ich weiß, keine: Keine %s%s hat alle Leuchten %s.",
 	", %d unknown": ", %d unbekannt", "no fault": "keine Störung", "on and %s": "an und %s", "position not known": "Stellung nicht bekannt", "the position of %s is not known": "die Stellung von %s ist nicht bekannt",
 	"Dropped, since you did not say yes: %s. To have it done, say it again.":                                                            "Verworfen, weil kein Ja kam: %s. Sagen Sie es noch einmal, wenn es geschehen soll.",
 	"I do not know: the colour of a light is not reported to the platform, only how bright it is and, of some, the colour temperature.": "Ich weiß es nicht: Die Farbe einer Leuchte wird nicht gemeldet, nur wie hell sie ist und bei manchen die Farbtemperatur.",

@@ -183,7 +183,11 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 		lines[0] = a.f("Together %s: %s", a.count(together, "light"), lines[0])
 	}
 	if len(lines) == 0 {
-		return answer{sentences(a.f("None that I know of: no %s%s has a light %s.", a.noun(a.q.By), a.in(), words), a.doubts(t, "light"), a.basis(t.Basis)), rows}, nil
+		none := "None that I know of: no %s%s has a light %s."
+		if a.q.Is(understand.All) {
+			none = "None that I know of: no %s%s has all its lights %s."
+		}
+		return answer{sentences(a.f(none, a.noun(a.q.By), a.in(), words), a.doubts(t, "light"), a.basis(t.Basis)), rows}, nil
 	}
 	if a.q.Form == understand.Check && a.q.Op == understand.Tell && string(a.q.Kind) == a.q.By {
 		head := upper(a.list(lines))
