@@ -219,7 +219,7 @@ func (e *Assistant) answer(ctx context.Context, w *work) (Agent, answer, error) 
 		}
 		before := w.conv.Last
 		read := understand.Read(w.in.Message, site.names, site.Now)
-		if people := e.people(ctx, site, read); people != nil {
+		if people := e.people(ctx, site, w.in.Message, read); people != nil {
 			site.names = names(site.Site, people...)
 			read = understand.Read(w.in.Message, site.names, site.Now)
 		}

@@ -200,6 +200,9 @@ func TestWhatManagersAsked(t *testing.T) {
 		{"how many degrees are the shades tilted", []string{"o not"}, "Temperature"},
 		{"haben wir kaputte Lampen", []string{"Lampenausfall"}, "kenne"},
 		{"do I need to replace any bulbs", []string{"lamp failure"}, "understand"},
+		{"is it dark anywhere on the ground floor", []string{"Yes: 1 of 3 zones with lights has all their lights off: Canteen"}, "No"},
+		{"what's the area of the ground floor", []string{"640 m²"}, "zones"},
+		{"what did reception do on Tuesday", []string{"18:30"}, "mean"},
 		// more down, by how far they are down
 		{"lobby or canteen - where are more shades down?", []string{"Lobby has 0 of 2 shades closed", "Canteen has 1 of 2 shades closed"}, ""},
 		{"are more shades down in the lobby or in the lounge", []string{"I cannot compare them all"}, ""},

@@ -95,9 +95,14 @@ func (a *asked) commandedSo(t facts.Things, kind string, holds []facts.Hold) (st
 	return "", err
 }
 
-// people are those in the ledger of whom a sentence may speak by words that name nothing of the building; nil: there are none.
-func (e *Assistant) people(ctx context.Context, site building, read understand.Frame) []understand.Name {
-	if u := read.Unclear; read.Topic == understand.Order || u == nil || u.Why != understand.Words {
+// people are those in the ledger of whom a sentence may speak by words that name nothing of the building, or that might; nil: there are none.
+func (e *Assistant) people(ctx context.Context, site building, message string, read understand.Frame) []understand.Name {
+	words := bareWords(message)
+	switch u := read.Unclear; {
+	case u != nil && u.Why == understand.Words && read.Topic != understand.Order:
+		words = bareWords(strings.Join(u.Words, " "))
+	case u == nil && read.Topic == understand.Report && (slices.Contains(words, "did") || slices.Contains(words, "hat")): // "what did facility do"
+	default:
 		return nil
 	}
 	l, err := e.Sites.Ledger(ctx, site.Controller.ID, site.Now.Add(-platform.HistoryKept), site.Now.Add(time.Minute), peopleMost)
@@ -113,7 +118,7 @@ func (e *Assistant) people(ctx context.Context, site building, read understand.F
 			continue
 		}
 		all = append(all, one)
-		said = said || slices.ContainsFunc(bareWords(strings.Join(read.Unclear.Words, " ")), func(w string) bool { return slices.Contains(bareWords(c.Who), w) })
+		said = said || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(bareWords(c.Who), w) })
 	}
 	if !said {
 		return nil

@@ -130,7 +130,8 @@ func (s *sentence) rows(kind Kind) {
 			}
 		}
 	}
-	if f.By == "" && kind == Light && f.State == Off && f.Op == Tell && len(f.Conds) == 0 && s.has("any", "list", "count") && !s.has("light", "device", "everything") && s.severalZones() { // "is any corridor dark", "which of the offices is dark"
+	anywhere := s.has0("anywhere", "somewhere", "irgendwo")
+	if f.By == "" && kind == Light && f.State == Off && f.Op == Tell && len(f.Conds) == 0 && (anywhere || s.has("any", "list", "count") && s.severalZones()) && !s.has("light", "device", "everything") { // "is any corridor dark", "which of the offices is dark"
 		f.By, rows = string(Zone), true
 		f.Set(All, true)
 		f.Set(Either, true)
