@@ -203,6 +203,9 @@ func TestWhatManagersAsked(t *testing.T) {
 		{"is it dark anywhere on the ground floor", []string{"Yes: 1 of 3 zones with lights has all their lights off: Canteen"}, "No"},
 		{"what's the area of the ground floor", []string{"640 m²"}, "zones"},
 		{"what did reception do on Tuesday", []string{"18:30"}, "mean"},
+		{"Welche Etage hat die meisten Leuchten?", []string{"Upper floor 20"}, "an,"},
+		{"what's the average shade opening in the lobby", []string{"80 % open"}, "moving"},
+		{"what happened in the canteen today", []string{"12:00", "07:30"}, "mean"},
 		// more down, by how far they are down
 		{"lobby or canteen - where are more shades down?", []string{"Lobby has 0 of 2 shades closed", "Canteen has 1 of 2 shades closed"}, ""},
 		{"are more shades down in the lobby or in the lounge", []string{"I cannot compare them all"}, ""},

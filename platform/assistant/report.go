@@ -2,6 +2,7 @@ package assistant
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"svc.internal/controller/platform/assistant/facts"
@@ -16,7 +17,8 @@ func (a *asked) report() (answer, error) {
 	if len(a.q.Places) == 1 && (a.q.Places[0].Kind == understand.Device || a.q.Places[0].Kind == understand.Shade || a.q.Places[0].Kind == understand.Meter) {
 		return a.reportDevice()
 	}
-	if a.q.When != nil && !a.q.When.Now && (a.past() || a.site.Now.Sub(a.q.When.From) < 24*time.Hour && a.q.When.To.Equal(a.site.Now)) {
+	happened := slices.ContainsFunc(bareWords(a.message), func(w string) bool { return w == "happened" || w == "passiert" }) // of a day that is not over, too
+	if a.q.When != nil && !a.q.When.Now && (a.past() || happened && !a.q.When.From.After(a.site.Now) || a.site.Now.Sub(a.q.When.From) < 24*time.Hour && a.q.When.To.Equal(a.site.Now)) {
 		return a.reportPeriod()
 	}
 	data := map[string]any{}

@@ -63,7 +63,7 @@ func (s *sentence) meant(tag string, i, n int) bool {
 	case w == "running" && tag == "on": // "what is still running upstairs"
 		return s.has0("still", "left", "anything", "everything") && !s.hasWord("shade") && !s.hasWord("device") && !s.hasWord("controller") && !s.hasWord("meter") && !s.hasWord("bus") && !s.hasWord("automation")
 	case w == "leuchten" && tag == "on":
-		return last && s.hasWord("list")
+		return last && s.hasWord("list") && !s.has0("hat", "haben", "gibt", "besitzt") // "die meisten Leuchten" are things
 	case s.f.Lang == German && (w == "an" || w == "ein" || w == "auf" || w == "zu") && (tag == "on" || tag == "open" || tag == "closed"):
 		return last || next.apart || slices.Contains([]string{"sind", "ist", "waren", "war", "bleiben", "ausser", "und", "and", "oder", "bis", "seit"}, next.stem) || next.used && s.isTime(i+1) || (w == "an" || w == "ein") && s.hasWord("light") && (next.stem == "in" || next.stem == "im")
 	case w == "out":
@@ -93,6 +93,8 @@ func (s *sentence) meant(tag string, i, n int) bool {
 		}
 		alight := s.has0("still", "left") && !s.hasWord("howmuch") && !s.hasWord("energy") // "which zones still burn"
 		return (tag == "on") == (alight || s.hasWord("light") && !s.hasWord("energy") || s.hasWord("any") && !s.hasWord("howmuch"))
+	case w == "opening" && tag == "moving" && s.hasWord("average"): // "the average opening"
+		return false
 	case w == "opening" && tag == "moving":
 		return slices.Contains([]string{"is", "are", "shade", "blind", "curtain", "still", "not", "currently", "now"}, before)
 	case (w == "running" || w == "opening" || w == "closing") && tag == "moving":
