@@ -49,7 +49,7 @@ func (a *asked) who(t facts.Things, kind string) (answer, error) {
 	if asItIs {
 		head = sentences(a.notSo(t, kind), head)
 	} else if text := a.notSo(t, kind); len(lines) == 0 && ofNow && text != "" { // it is not so, and nobody made it so
-		none := a.f("No such command is reported since %s.", momentIn(a.q.Lang, c.Since, a.site.Now))
+		none := a.f("No such command of the controller is reported since %s.", momentIn(a.q.Lang, c.Since, a.site.Now))
 		return answer{sentences(text, none, a.f("Source: the ledger that controller %s reports.", quoted(a.site.Name()))), c}, nil
 	}
 	without := ""

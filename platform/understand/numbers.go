@@ -16,7 +16,7 @@ func (n Names) byNumber(t []token, found []Place) []Place {
 			k++
 		}
 		id, err := strconv.ParseInt(t[k].stem, 10, 64)
-		if !ok || t[i].used || t[k].used || err != nil || k+1 < len(t) && percentWord(t[k+1].stem) {
+		if !ok || t[i].used || t[k].used || counted(t, k) || err != nil || k+1 < len(t) && percentWord(t[k+1].stem) {
 			continue
 		}
 		if at := zoneBeside(t, i, k); at >= 0 {

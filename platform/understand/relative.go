@@ -8,6 +8,9 @@ var stateVerbs = map[string][]string{"on": {"off"}, "off": {"on"}, "open": {"clo
 // relative takes a clause out of an order that says of the things to be switched only that they are not so yet: "turn off the lights
 // that are on in the lobby", "close whatever is open". Where it would leave some of them out, it stays: "dim the lights that are on".
 func (s *sentence) relative() {
+	if s.has0("show", "list", "tell", "which", "how", "me", "count", "name", "find", "give") {
+		return
+	}
 	for i := 1; i+1 < len(s.t); i++ {
 		whatever := slices.Contains([]string{"whatever", "what", "whichever"}, s.t[i].stem)
 		if !whatever && !slices.Contains([]string{"that", "which"}, s.t[i].stem) {
@@ -32,6 +35,9 @@ func (s *sentence) relative() {
 				return t.stem == tag || slices.ContainsFunc(s.lex.byFirst[t.stem], func(e entry) bool { return len(e.words) == 1 && slices.Contains(e.tags, "!"+tag) })
 			})
 		})
+		if state == "off" && !s.has0("turn", "switch", "put") { // "on" leads to a place as well
+			continue
+		}
 		if state == "" || !verb || slices.ContainsFunc(rest, func(t token) bool { return digit(t.stem[0]) }) || slices.ContainsFunc(s.t[i:k+1], func(t token) bool { return t.used }) {
 			continue
 		}
