@@ -9,7 +9,7 @@ import { Notice, Banner } from '../ui/shell.js';
 import { LightCard } from '../ui/light.js';
 import { ShadeCard } from '../ui/shade.js';
 import { Icon } from '../ui/icons.js';
-import { said } from './said.js';
+import { refusal, said } from './said.js';
 
 // Percent of a slider's 0 to 255 and back: every percent comes back unchanged.
 export const percentOf = (v) => Math.floor((v * 100 + 127) / 255);
@@ -53,7 +53,7 @@ function open(device, code) {
   const server = api({
     prefix: '/api/conferencing/panels/' + encodeURIComponent(device),
     headers: () => ({ Authorization: 'Bearer ' + code }),
-    said,
+    refusal,
   });
   const { hear, tap } = taps(server.post);
   const number = (widget) => {

@@ -26,3 +26,6 @@ export function said(text) {
   }
   return text;
 }
+
+// refusal is what the platform refuses with, in the language of the page.
+export const refusal = (answer) => (answer?.message ? { ...answer, message: said(answer.message) } : answer);

@@ -3,13 +3,13 @@ import { signal } from '../ui/lib.js';
 import { api } from '../ui/api.js';
 import { stream } from '../ui/stream.js';
 import { go, address, ownPath } from '../ui/router.js';
-import { said, startSaid } from './said.js';
+import { refusal, startSaid } from './said.js';
 
 export const session = signal(undefined); // undefined: not asked yet; null: nobody is logged in
 export const admin = () => session.value?.role === 'admin';
 export const server = api({
   prefix: '/api',
-  said,
+  refusal,
   unauthorized: async () => {
     if (session.peek()) leave();
     return false;

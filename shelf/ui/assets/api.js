@@ -33,16 +33,15 @@ export class Problem extends Error {
 }
 
 // api makes the functions that talk to a server. prefix is put before every path; headers() gives those of each request;
-// unauthorized() is called on 401 and resolves to whether the request is worth another try; said() words what a server that
-// speaks one language refuses with.
+// unauthorized() is called on 401 and resolves to whether the request is worth another try; refusal() may word an answer anew.
 /**
  * @param {object} server
  * @param {string} server.prefix
  * @param {() => Record<string, string>} [server.headers]
  * @param {() => Promise<boolean>} [server.unauthorized]
- * @param {(text: string) => string} [server.said]
+ * @param {<T>(answer: T) => T} [server.refusal]
  */
-export function api({ prefix, headers = () => ({}), unauthorized, said }) {
+export function api({ prefix, headers = () => ({}), unauthorized, refusal = (x) => x }) {
   /**
    * @param {string} method
    * @param {string} path
@@ -78,9 +77,8 @@ export function api({ prefix, headers = () => ({}), unauthorized, said }) {
       data = undefined;
     }
     const tag = r.headers.get('ETag');
-    if (!r.ok && said && data?.message) data = { ...data, message: said(data.message) };
     if (!r.ok)
-      throw new Problem(r.status, data, {
+      throw new Problem(r.status, refusal(data), {
         wait: +r.headers.get('Retry-After') || 0,
         etag: tag,
         id: r.headers.get('X-Request-Id'),
