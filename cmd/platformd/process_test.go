@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/pem"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -36,6 +37,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("BE_PLATFORMD") != "" {
 		main()
 	}
+	flag.Set("test.parallel", "4") // half of their time they wait for other programs; -parallel overrules it
 	code := m.Run()
 	os.RemoveAll(deliveredIn)
 	if err := uitest.Close(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -215,5 +216,6 @@ func noLeaks(t *testing.T) {
 
 func TestMain(m *testing.M) {
 	SharpTimers()
+	flag.Set("test.parallel", "8") // they wait for wires, not for a processor; -parallel overrules it
 	os.Exit(m.Run())
 }
