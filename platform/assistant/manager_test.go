@@ -31,6 +31,17 @@ func TestWhatManagersAsked(t *testing.T) {
 		{"which zones have lights on on the ground floor || how many lamps are those", []string{"7 lights", "Lobby 4"}, "39"},
 		{"which floors have lights on || how many lamps is that", []string{"Upper floor 15"}, "39 lights."},
 		{"Welche Zonen im Erdgeschoss haben Licht an? || Wie viele Lampen sind das?", []string{"7 Leuchten", "Lobby 4"}, "39"},
+		// how many of them, which is no number of one
+		{"why do three of the canteen lights not respond?", []string{"5 lights in Canteen answer"}, "Canteen 3 is"},
+		{"which three canteen lights are off", []string{"All 5 lights in Canteen are off"}, "understand"},
+		{"two of the lobby lights are off, which ones?", []string{"“two”"}, "Lobby 2 is"},
+		{"are three of the lobby lights on?", []string{"“three”"}, "Lobby 3 is"},
+		{"dim three of the lobby lights", []string{"I did nothing"}, "Not done yet"},
+		{"Warum antworten drei der Leuchten in der Kantine nicht?", []string{"5 von 5 Leuchten"}, "kenne"},
+		{"Welche drei Kantinenleuchten sind aus?", []string{"Alle 5 Leuchten in Canteen"}, "kenne"},
+		{"Zwei der Lobbyleuchten sind aus, welche?", []string{"„Zwei“"}, "Lobby 2 ist"},
+		{"is light 3 of the canteen on", []string{"No: Canteen 3 is off"}, "5"},
+		{"which three zones have the most lamps on", []string{"Lobby 4 of 4"}, "Canteen"},
 		// orders without a verb
 		{"Meeting room Alps auf 2700 Kelvin", []string{"nichts getan", "Farb"}, "0 von"},
 		{"Alps to 4000 kelvin", []string{"I did nothing", "colours"}, "0 of"},

@@ -157,6 +157,9 @@ func (s *sentence) onlySome(i int) bool {
 	}
 	thing := s.means(i+1, "light", "shade")
 	plural := strings.HasSuffix(s.t[i+1].text, "s")
+	if quantified(s.t, i) { // "dim three of the lobby lights"
+		return true
+	}
 	if digit(s.t[i].stem[0]) && thing { // "close 2 blinds", but not "blinds 30, lights 50"
 		before := s.wordAt(i - 1)
 		return !s.means(i-1, "light", "shade") && !slices.Contains([]string{"to", "at", "by", "auf", "um", "mit"}, before)

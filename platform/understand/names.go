@@ -184,7 +184,7 @@ func counted(t []token, i int) bool {
 	if kind := countable(next); (i == 0 || !t[i-1].used) && (kind == Light || kind == Shade) && (strings.HasSuffix(t[i+1].text, "s") || strings.HasSuffix(t[i+1].text, "en")) {
 		return true // "which two lamps in the office"
 	}
-	return percentWord(next) || slices.Contains([]string{"third", "quarter", "drittel", "viertel", "w", "kw", "minute", "k", "kelvin", "oclock", "am", "pm"}, next)
+	return quantified(t, i) || percentWord(next) || slices.Contains([]string{"third", "quarter", "drittel", "viertel", "w", "kw", "minute", "k", "kelvin", "oclock", "am", "pm"}, next)
 }
 
 // joinedMost is how many words a name has at most that joints are looked for in: longer ones are lists of what a meter covers.

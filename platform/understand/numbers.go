@@ -3,6 +3,7 @@ package understand
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // byNumber finds "light 35", "zone 3": a kind and an ID. Beside the name of a zone it is a number of that zone: "lamp 5 in the
@@ -83,4 +84,44 @@ func (n Names) ofZone(zones []Place, number string, kinds []Kind) (found Place, 
 		}
 	}
 	return found, ok
+}
+
+// quantified reports whether a number says how many of some lights or shades are meant: "three of the canteen lights", "two lobby lamps",
+// "drei der Leuchten". Behind a noun or a name it is the number of one of them: "light 3 of the canteen".
+func quantified(t []token, i int) bool {
+	if !isDigits(t[i].stem) || i > 0 && !t[i].apart && (numbered[t[i-1].stem] != nil || generic[t[i-1].stem] || toOrBy[t[i-1].stem] ||
+		!lexicons[English].words[t[i-1].stem] && !lexicons[German].words[t[i-1].stem]) {
+		return false
+	}
+	k := i + 1
+	if k < len(t) && t[k].stem == "of" {
+		return true
+	}
+	if k < len(t) && (t[k].stem == "der" || t[k].stem == "von") {
+		k++
+	}
+	for ; k < min(len(t), i+6) && !t[k].apart && !percentWord(t[k].stem) && !digit(t[k].stem[0]) && !joints[t[k].stem]; k++ {
+		kind, text := countable(t[k].stem), t[k].text
+		if text == "" { // "Lobbyleuchten"
+			text = t[k-1].text
+		}
+		if kind == Light || kind == Shade {
+			return strings.HasSuffix(text, "s") || strings.HasSuffix(text, "en") || strings.HasSuffix(text, "er")
+		}
+	}
+	return false
+}
+
+// toOrBy lead to a number that is an amount.
+var toOrBy = wordSet("to at by than auf um mit als bei exactly genau least most mindestens hoechstens over under above below ueber unter")
+
+// someOf takes how many things somebody asks about who knows it already: "why do three of the canteen lights not respond", "which two
+// lobby lamps are off". The answer tells how many there are.
+func (s *sentence) someOf() {
+	for i := 1; i < len(s.t); i++ {
+		why := i == 2 && slices.Contains([]string{"why", "warum", "wieso", "weshalb"}, s.t[0].stem)
+		if !s.t[i].used && (why || slices.Contains([]string{"which", "welche", "welchen"}, s.t[i-1].stem)) && counted(s.t, i) && !percentWord(s.wordAt(i+1)) && !s.ranks() {
+			s.t[i].used = true
+		}
+	}
 }

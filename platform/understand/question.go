@@ -22,6 +22,7 @@ func (s *sentence) readQuestion(names Names) Frame {
 	turned := s.turnChange()
 	s.when = whens(s.t, s.now)
 	s.top()
+	s.someOf()
 	s.chunks = s.tag(meaning)
 	s.sense()
 	s.exclude()
