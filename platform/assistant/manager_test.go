@@ -42,6 +42,9 @@ func TestWhatManagersAsked(t *testing.T) {
 		{"Zwei der Lobbyleuchten sind aus, welche?", []string{"„Zwei“"}, "Lobby 2 ist"},
 		{"is light 3 of the canteen on", []string{"No: Canteen 3 is off"}, "5"},
 		{"which three zones have the most lamps on", []string{"Lobby 4 of 4"}, "Canteen"},
+		// a kind of room and a floor, with percent
+		{"Auf wie viel Prozent läuft der Flur unten?", []string{"3 von 3 Leuchten in Corridor ground floor"}, "Lobby"},
+		{"set the offices upstairs to 50 percent", []string{"Open office north", "Open office south"}, "Meeting"},
 		// orders without a verb
 		{"Meeting room Alps auf 2700 Kelvin", []string{"nichts getan", "Farb"}, "0 von"},
 		{"Alps to 4000 kelvin", []string{"I did nothing", "colours"}, "0 of"},

@@ -71,7 +71,7 @@ func (s *sentence) words(names Names) {
 	s.forgive(names)
 	if s.f.Lang == German && names.known["upstair"] && !slices.ContainsFunc(s.t, func(t token) bool { return countable(t.stem) == Shade }) {
 		for i, t := range s.t { // of rollers it says how far they are open
-			if up := map[string]string{"oben": "upstair", "unten": "downstair"}[t.stem]; up != "" && names.known[up] {
+			if up := map[string]string{"oben": "upstair", "unten": "downstair", "obere": "upstair", "oberen": "upstair", "unteren": "downstair", "untere": "downstair"}[t.stem]; up != "" && names.known[up] {
 				s.t[i].stem = up
 			}
 		}
@@ -110,7 +110,7 @@ var leading = wordSet("on the in of at up im auf dem der am vom des")
 // upstairs narrows zones to those on the floor that is said with them: "the corridor on the upper floor". Where that leaves none, the
 // words are told as unknown.
 func (s *sentence) upstairs() (unknown []string) {
-	if s.has0("share", "percentage", "percent", "proportion", "portion", "fraction", "part", "anteil") { // of the one in the other
+	if s.sharing() {
 		return nil
 	}
 	for again := true; again; {
@@ -122,7 +122,7 @@ func (s *sentence) upstairs() (unknown []string) {
 				zones, floor = floor, zones
 			}
 			from, to := groups[i][0].Mention, groups[i+1][0].Mention
-			if len(floor) != 1 || floor[0].Kind != Floor || slices.ContainsFunc(zones, func(p Place) bool { return p.Kind != Zone || p.On == "" }) || !s.leads(s.nameEnd(from), to) {
+			if len(floor) != 1 || floor[0].Kind != Floor || slices.ContainsFunc(zones, func(p Place) bool { return p.Kind != Zone }) || !slices.ContainsFunc(zones, func(p Place) bool { return p.On != "" }) || !s.leads(s.nameEnd(from), to) {
 				continue
 			}
 			end := s.nameEnd(to)
@@ -145,6 +145,24 @@ func (s *sentence) upstairs() (unknown []string) {
 		}
 	}
 	return unknown
+}
+
+// sharing reports whether the part of one thing in another is asked for. Percent behind a number, "at", or before lamps are none.
+func (s *sentence) sharing() bool {
+	if s.has0("share", "proportion", "portion", "fraction", "part", "anteil") {
+		return true
+	}
+	for i, t := range s.t {
+		if t.stem != "percent" && t.stem != "percentage" || i > 0 && digit(s.t[i-1].stem[0]) {
+			continue
+		}
+		at := slices.ContainsFunc(s.t[max(0, i-3):i], func(t token) bool { return t.stem == "auf" || t.stem == "at" || t.stem == "to" })
+		lamps := slices.ContainsFunc(s.t[i+1:min(len(s.t), i+4)], func(t token) bool { return countable(t.stem) == Light || countable(t.stem) == Shade })
+		if !at && !lamps {
+			return true
+		}
+	}
+	return false
 }
 
 // leads reports whether the words [from, to) only lead from one name to the next, which begins no other part of the sentence.

@@ -76,10 +76,29 @@ func TestZonesOnTheirFloor(t *testing.T) {
 		"turn off the lights in the offices upstairs":              "set light=off @Open_office_north @Open_office_south",
 		"turn off the lights in the canteen upstairs":              "!cannot canteen upstairs",
 		"Wie hell ist der Flur im Erdgeschoss?":                    "lights @Corridor_ground_floor",
+		"Auf wie viel Prozent läuft der Flur unten?":               "lights @Corridor_ground_floor",
+		"Auf wie viel Prozent sind die Büros im Obergeschoss?":     "lights @Open_office_north @Open_office_south",
+		"Ist im unteren Flur Licht an?":                            "lights on @Corridor_ground_floor",
+		"wie viel Prozent der Leuchten im Flur unten sind an":      "lights.share on @Corridor_ground_floor",
+		"set the offices upstairs to 50 percent":                   "set light=50 @Open_office_north @Open_office_south",
+		"Flur unten auf 50 Prozent":                                "set light=50 @Corridor_ground_floor",
+		"what percentage of the upper floor is Alps":               "energy.share @Meeting_room_Alps @Upper_floor",
 	} {
 		got := Read(said, names, now).Alone().String()
 		if got != want && !(strings.HasPrefix(want, "!") && strings.HasPrefix(got, "!") && strings.Contains(got, "canteen upstairs")) {
 			t.Errorf("%q:\n got %s\nwant %s", said, got, want)
+		}
+	}
+}
+
+// A zone that is on no floor is not on the one that is said with it.
+func TestZonesOnNoFloor(t *testing.T) {
+	floor := Place{Kind: Floor, Name: "Upper floor"}
+	names := NewNames([]Name{{floor, "Upper floor"}, {floor, "upstairs"}, {Place{Kind: Zone, ID: 1, Name: "Corridor upper floor", On: floor.Name}, "Corridor upper floor"},
+		{Place{Kind: Zone, ID: 2, Name: "Tower corridor"}, "Tower corridor"}})
+	for _, said := range []string{"how bright is the corridor upstairs", "Wie hell ist der Flur oben?"} {
+		if got := Read(said, names, now).Alone().String(); got != "lights @Corridor_upper_floor" {
+			t.Errorf("%q: got %s", said, got)
 		}
 	}
 }
