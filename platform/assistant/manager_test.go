@@ -45,6 +45,13 @@ func TestWhatManagersAsked(t *testing.T) {
 		// a kind of room and a floor, with percent
 		{"Auf wie viel Prozent läuft der Flur unten?", []string{"3 von 3 Leuchten in Corridor ground floor"}, "Lobby"},
 		{"set the offices upstairs to 50 percent", []string{"Open office north", "Open office south"}, "Meeting"},
+		// one amount for several places, and something else
+		{"dim the lights in Alps and Lakes to 15 and shut the canteen blinds", []string{"set the lights to 15 %: Meeting room Alps (3 lights, 3 on now) and Meeting room Lakes", "close the shades: Canteen"}, "40 %"},
+		{"dim Alps, Lakes and the lobby to 15, and shut the canteen blinds", []string{"set the lights to 15 %: Lobby", "Alps", "Lakes", "close the shades: Canteen"}, "40 %"},
+		{"dimme Alps und Lakes auf 15 und schließe die Rollos in der Kantine", []string{"Licht auf 15 %: Meeting room Alps (3 Leuchten, jetzt 3 an) und Meeting room Lakes", "Rollos schließen: Canteen"}, "40 %"},
+		{"open the blinds in the lobby and the canteen to 30 and switch off Alps", []string{"move the shades to 30 % open: Lobby", "Canteen"}, "100 %"},
+		{"dim Alps and set the lobby to 50", []string{"set the lights to 40 % in Meeting room Alps", "set the lights to 50 %: Lobby"}, "did nothing"},
+		{"dim Alps and turn the lobby off and close the canteen blinds", []string{"set the lights to 40 % in Meeting room Alps", "off: Lobby"}, "did nothing"},
 		// orders without a verb
 		{"Meeting room Alps auf 2700 Kelvin", []string{"nichts getan", "Farb"}, "0 von"},
 		{"Alps to 4000 kelvin", []string{"I did nothing", "colours"}, "0 of"},

@@ -23,7 +23,7 @@ func (s *sentence) parts(parts [][]cue) ([]Do, bool) {
 		for take := len(parts) - i; take > 1 && !ok; take-- { // "lobby, canteen and corridor" belong together
 			joined := slices.Concat(parts[i : i+take]...)
 			corrects := slices.ContainsFunc(slices.Concat(parts[i+1:i+take]...), func(c cue) bool { return c.instead })
-			if !corrects && onlyPlaces(parts[i+1:i+take]) || onlyNamed(parts[i:i+take-1]) { // or "the lights in Alps, Lakes and the lobby to 50"
+			if !corrects && onlyPlaces(parts[i+1:i+take]) || onlyNamed(parts[i:i+take-1], parts[i+take-1]) { // or "the lights in Alps, Lakes and the lobby to 50"
 				if d, ok = s.act(joined, before); ok {
 					i += take - 1
 				}
@@ -107,11 +107,16 @@ func thingOnly(p []cue) (Do, bool) {
 	return d, d.Kind != ""
 }
 
-// onlyNamed reports whether parts name things at places, and nothing of what is to be done.
-func onlyNamed(parts [][]cue) bool {
+// onlyNamed reports whether parts name things at places, and nothing of what is to be done with them but a verb whose amount is in the
+// last part: "dim the lights in Alps and Lakes to 15".
+func onlyNamed(parts [][]cue, last []cue) bool {
+	begins := func(c cue) bool { return c.is("set") }
+	if slices.ContainsFunc(last, func(c cue) bool { return c.amount != nil }) && !slices.ContainsFunc(last, func(c cue) bool { return c.is(verbs...) }) {
+		begins = func(c cue) bool { return c.is(verbs...) }
+	}
 	for _, p := range parts {
 		if !slices.ContainsFunc(p, func(c cue) bool { return len(c.places) > 0 }) || slices.ContainsFunc(p, func(c cue) bool {
-			return c.instead || len(c.places) == 0 && !c.is("light", "shade", "all") && !(c.is("set") && c.at == p[0].at)
+			return c.instead || len(c.places) == 0 && !c.is("light", "shade", "all") && !(begins(c) && c.at == p[0].at)
 		}) {
 			return false
 		}
