@@ -84,6 +84,8 @@ var german = map[string]string{
 	"I command whole zones, not single devices; name a zone or a floor.":                                                                     "ich steuere ganze Zonen, keine einzelnen Geräte; nennen Sie eine Zone oder Etage.",
 	"%s belongs to %s and to what is left out, and I command whole zones.":                                                                   "%s gehört zu %s und zu dem, was ausgenommen ist, und ich steuere ganze Zonen.",
 	"I do not know how bright %s is now; say to what level, from 0 to 100 %%.":                                                               "Ich weiß nicht, wie hell es in %s jetzt ist; sagen Sie, auf welchen Wert, von 0 bis 100 %%.",
+	"the lights%s are off, so that nothing gets dimmer; to have them on, say to what level, from 0 to 100 %%.":                               "das Licht%s ist aus, dunkler wird also nichts; soll es an, sagen Sie, auf welchen Wert, von 0 bis 100 %%.",
+	"; off, and left so: %s": "; aus, und bleibt so: %s", "; what is off would go on": "; was aus ist, ginge an",
 	"no zone%s has a %s.": "keine Zone%s hat das: %s.",
 
 	// questions

@@ -45,6 +45,13 @@ func TestWhatManagersAsked(t *testing.T) {
 		// a kind of room and a floor, with percent
 		{"Auf wie viel Prozent läuft der Flur unten?", []string{"3 von 3 Leuchten in Corridor ground floor"}, "Lobby"},
 		{"set the offices upstairs to 50 percent", []string{"Open office north", "Open office south"}, "Meeting"},
+		// what is off is not switched on to be dimmer
+		{"take the canteen down by 20 percent", []string{"I did nothing", "the lights in Canteen are off"}, "Not done yet"},
+		{"dim the canteen", []string{"I did nothing", "the lights in Canteen are off"}, "Not done yet"},
+		{"Kantine dunkler", []string{"nichts getan", "das Licht in Canteen ist aus"}, "Noch nicht"},
+		{"dim the ground floor by 10", []string{"30 % in Lobby", "15 % in Corridor", "; off, and left so: Canteen"}, "1 %"},
+		{"dim open office north by 20", []string{"8 lights, 6 on now; what is off would go on"}, "did nothing"},
+		{"make the canteen brighter", []string{"set the lights to 20 % in Canteen"}, "off"},
 		// one amount for several places, and something else
 		{"dim the lights in Alps and Lakes to 15 and shut the canteen blinds", []string{"set the lights to 15 %: Meeting room Alps (3 lights, 3 on now) and Meeting room Lakes", "close the shades: Canteen"}, "40 %"},
 		{"dim Alps, Lakes and the lobby to 15, and shut the canteen blinds", []string{"set the lights to 15 %: Lobby", "Alps", "Lakes", "close the shades: Canteen"}, "40 %"},

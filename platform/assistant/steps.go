@@ -29,7 +29,7 @@ func (a *asked) steps(d understand.Do) (steps []Step, line, why string) {
 		kind = platform.KindShade
 	}
 	of := &asked{ctx: a.ctx, site: a.site, q: understand.Frame{Lang: a.q.Lang, Where: understand.Where{Places: d.Places, Except: d.Except}}, scope: scope}
-	var lines []string
+	var lines, dark []string
 	for _, z := range of.zonesIn() {
 		devices := a.site.In(a.site.ZoneScope(z.ID), kind)
 		if len(devices) == 0 {
@@ -42,10 +42,22 @@ func (a *asked) steps(d understand.Do) (steps []Step, line, why string) {
 		if unknown != "" {
 			return nil, "", unknown
 		}
+		if d.Switch == "dim" && a.dark(z) { // what is off is not switched on to be dimmer
+			dark = append(dark, label(z.Name))
+			continue
+		}
 		steps = append(steps, Step{z, action, actionWords(a.q.Lang, action)})
-		lines = append(lines, a.f("%s (%s, %s)", label(z.Name), a.count(len(devices), kind), a.present(z, kind)))
+		present := a.present(z, kind)
+		off := a.site.Levels(a.site.ZoneScope(z.ID)).Where(facts.Current, func(one facts.Thing) bool { return *one.Value == 0 })
+		if d.Switch == "dim" && len(off) > 0 {
+			present += a.f("; what is off would go on")
+		}
+		lines = append(lines, a.f("%s (%s, %s)", label(z.Name), a.count(len(devices), kind), present))
 	}
-	if len(steps) == 0 {
+	switch {
+	case len(steps) == 0 && len(dark) > 0:
+		return nil, "", a.f("the lights%s are off, so that nothing gets dimmer; to have them on, say to what level, from 0 to 100 %%.", of.in())
+	case len(steps) == 0:
 		return nil, "", a.f("no zone%s has a %s.", of.in(), a.noun(kind))
 	}
 	what := steps[0].What
@@ -58,7 +70,17 @@ func (a *asked) steps(d understand.Do) (steps []Step, line, why string) {
 	if what != "" {
 		what += ": "
 	}
-	return steps, what + a.list(lines), ""
+	line = what + a.list(lines)
+	if len(dark) > 0 {
+		line += a.f("; off, and left so: %s", a.list(dark))
+	}
+	return steps, line, ""
+}
+
+// dark reports whether no light of a zone that is known is on.
+func (a *asked) dark(z platform.Zone) bool {
+	known := a.site.Levels(a.site.ZoneScope(z.ID)).Where(facts.Current, nil)
+	return len(known) > 0 && !slices.ContainsFunc(known, func(one facts.Thing) bool { return *one.Value > 0 })
 }
 
 // action is what is sent to one zone. What depends on how the zone is becomes an absolute value, so that the yes is to a known thing.
