@@ -59,7 +59,7 @@ var germanAnswers = map[string]string{
 	"%s for %s, target %s, from what was measured %s (%s of %s).": "%s für %s, Ziel %s, aus dem, was gemessen wurde, %s (%s von %s).",
 	"%s from %s for %s%s":  "%s ab %s, %s lang%s",
 	"%s from %s":           "%s ab %s",
-	"%s has %.0f of %s %s": "%s hat %.0f von %s %s",
+	"%s has %.0f of %s %s": "%s hat %.0f von %s %s", " (%d of them fully)": " (%d davon ganz)",
 
 	"%s has no current level": "%s hat keinen aktuellen Wert",
 	"%s has not reported any devices yet, so I know of no faults either.": "%s hat noch keine Geräte gemeldet, also weiß ich auch von keinen Störungen.",

@@ -119,7 +119,11 @@ func (a *asked) comparePositions() (answer, error) {
 		if keep, words := a.shadeFilter(); keep != nil && t.Basis.Readings > 0 {
 			n := len(t.Where(facts.Current, keep))
 			means = append(means, float64(n))
-			lines = append(lines, a.f("%s has %.0f of %s %s", scope.Label, float64(n), a.count(len(t.All), "shade"), words))
+			line := a.f("%s has %.0f of %s %s", scope.Label, float64(n), a.count(len(t.All), "shade"), words)
+			if fully := t.Where(facts.Current, func(one facts.Thing) bool { return *one.Value >= 100-shadeEnd }); n > 0 && a.q.State == understand.Open { // "up" may mean that
+				line += a.f(" (%d of them fully)", len(fully))
+			}
+			lines = append(lines, line)
 		} else if mean, ok := t.Mean(); ok {
 			means = append(means, mean)
 			lines = append(lines, a.f("%s is %s open on average", scope.Label, percent(mean)))

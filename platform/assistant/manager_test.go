@@ -239,6 +239,8 @@ func TestWhatManagersAsked(t *testing.T) {
 		{"are more shades down in the lobby or in the lounge", []string{"I cannot compare them all"}, ""},
 		{"Wie weit sind die Rollos in der Lobby unten?", []string{"Lobby shade 2 60 % offen"}, "geschlossen. "},
 		{"how far down is Lobby shade 2", []string{"60 % open"}, "nothing called"},
+		{"are more blinds up in the lobby than in the canteen", []string{"Lobby has 2 of 2 shades open, wholly or partly (1 of them fully)", "Canteen has 0 of 2 shades open"}, "0 of them"},
+		{"sind in der Lobby mehr Rollos oben als in der Kantine?", []string{"2 von 2 Rollos ganz oder teilweise offen (1 davon ganz)"}, "0 davon"},
 		// since when something is out of order
 		{"since when is open office north 8 faulty", []string{"not answering", "09:05"}, ""},
 		{"Seit wann ist open office north 8 gestört?", []string{"09:05"}, ""},
