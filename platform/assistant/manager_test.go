@@ -79,6 +79,8 @@ func TestWhatManagersAsked(t *testing.T) {
 		{"who left the lights on in the lobby?", []string{"Lobby 1", `key "BMS"`}, "o, it is not so"},
 		{"who left the lights on in the canteen?", []string{"none of the 5 lights in Canteen is on"}, "panel Canteen"},
 		{"Wer hat in der Kantine das Licht brennen lassen?", []string{"Von 5 Leuchten in Canteen gilt keines: an"}, "panel Canteen"},
+		{"Hat jemand in der Lobby das Licht brennen lassen?", []string{"Ja: alle 4 Leuchten in Lobby sind an"}, "13:05"},
+		{"Wer hat in der Lobby das Licht brennen lassen?", []string{"13:05"}, "Ja"},
 		// what reports a lamp failure may be dark
 		{"how many lamps are on in the lobby", []string{"All 4 lights in Lobby are on", "Lobby 2 is among them and reports “lamp failure”"}, ""},
 		{"which rooms downstairs have their lights on", []string{"Lobby 4 of 4 on", "Lobby 2 is among them and reports “lamp failure”"}, ""},
