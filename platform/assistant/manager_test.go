@@ -52,6 +52,9 @@ func TestWhatManagersAsked(t *testing.T) {
 		{"dim the ground floor by 10", []string{"30 % in Lobby", "15 % in Corridor", "; off, and left so: Canteen"}, "1 %"},
 		{"dim open office north by 20", []string{"8 lights, 6 on now; what is off would go on"}, "did nothing"},
 		{"make the canteen brighter", []string{"set the lights to 20 % in Canteen"}, "off"},
+		// a part of what was asked first does not stand on its own
+		{"How many watts is Alps drawing, and how much of that is lights?", []string{"do not understand “lights”"}, "39 lights"},
+		{"Wie viel Strom zieht die Werkstatt, und wie viel davon ist Licht?", []string{"„Licht“"}, "3 von 4"},
 		// one amount for several places, and something else
 		{"dim the lights in Alps and Lakes to 15 and shut the canteen blinds", []string{"set the lights to 15 %: Meeting room Alps (3 lights, 3 on now) and Meeting room Lakes", "close the shades: Canteen"}, "40 %"},
 		{"dim Alps, Lakes and the lobby to 15, and shut the canteen blinds", []string{"set the lights to 15 %: Lobby", "Alps", "Lakes", "close the shades: Canteen"}, "40 %"},

@@ -12,6 +12,7 @@ const maxParts = 3
 
 var (
 	sentenceEnd = regexp.MustCompile(`[?;!]+\s+|\.\s+|\n+`)
+	partOfThat  = regexp.MustCompile(`(?i)\b(of (that|this|it|which)|davon|daran)\b`) // it does not stand on its own
 	further     = regexp.MustCompile(`(?i),?\s+(?:and|und)\s+(?:also\s+)?(how|which|what|when|where|who|is|are|was|were|did|does|do|show|list|tell|give|wie|welche|was|wann|wo|ist|sind)\b`)
 )
 
@@ -83,7 +84,7 @@ func separate(message string, read Frame, names Names, now time.Time) []string {
 		if f.Topic == Order && f.Is(Terse) {
 			f = Question(p, names, now)
 		}
-		if f.Topic == Order || f.Topic == Nothing && i == 0 || f.Unclear != nil {
+		if f.Topic == Order || f.Topic == Nothing && i == 0 || f.Unclear != nil || i > 0 && partOfThat.MatchString(p) {
 			return whole
 		}
 	}
