@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"svc.internal/controller/admin/api"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/shelf/web"
 )
@@ -42,6 +43,7 @@ func (h *house) strangers(status int, path string, in any) {
 }
 
 func TestStrangersGuessesDoNotStopTheClaim(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t)
 	for _, u := range h.db.Users() {
@@ -54,6 +56,7 @@ func TestStrangersGuessesDoNotStopTheClaim(t *testing.T) {
 }
 
 func TestStrangersGuessesDoNotLockAnAccount(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t)
 	h.strangers(401, "/auth/login", api.Login{Username: "admin", Password: "a wrong password"})

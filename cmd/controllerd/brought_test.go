@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"svc.internal/controller/admin/api"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/shelf/memory/confine"
 	"svc.internal/controller/site/backup"
 )
@@ -144,6 +145,7 @@ func archiveOf(t *testing.T, entries ...*tar.Header) []byte {
 }
 
 func TestHostileBackups(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	b := newBroughtTo(t)
 	const drill = "/api/v1/backup/drill"

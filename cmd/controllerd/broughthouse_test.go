@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"svc.internal/controller/admin/api"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/tools/conformance/onezero"
 )
 
@@ -73,6 +74,7 @@ func packed(w http.ResponseWriter, write func(io.Writer)) {
 }
 
 func TestHostileOldControllers(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	b := newBroughtTo(t)
 	for _, c := range []struct {

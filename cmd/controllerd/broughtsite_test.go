@@ -40,6 +40,7 @@ func inUTF16(text string) string {
 }
 
 func TestHostileSiteFiles(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	b := newBroughtTo(t)
 	for _, c := range []struct{ name, file, words string }{

@@ -15,6 +15,7 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/cloud/wire"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // holding is a network that keeps the first bytes of a connection back for a while, both ways.
@@ -38,6 +39,7 @@ func (h *holding) Read(b []byte) (int, error) {
 // A hundred taps of two rooms through a network that holds them up before they are sent, or their answers, and tells some of them
 // twice: what was held up for longer than a tap counts is never done, and told as too late; what is told as done was.
 func TestTapsThroughABadNetwork(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	e := newEstate(t, nil)
 	rooms := []struct {

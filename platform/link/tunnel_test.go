@@ -22,6 +22,7 @@ import (
 	"svc.internal/controller/appliance/control"
 	cloudlink "svc.internal/controller/cloud/link"
 	"svc.internal/controller/cloud/wire"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/store"
 )
@@ -208,6 +209,7 @@ func insideOf(at place) func(*mqtt.ClientOptions) {
 // The connection of a controller is cut again and again while requests are under way, and its session begun anew. Each
 // request ends with an answer that is whole, or none; nothing is left of it.
 func TestCampaignATunnelThatIsCutLeavesNothing(t *testing.T) {
+	drivertest.Long(t)
 	db := openStore(t)
 	at := embedded(t, db)
 	s := &shop{}
