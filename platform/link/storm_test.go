@@ -56,6 +56,8 @@ func TestEventsActOnceOrNever(t *testing.T) {
 				peer.say(topic, string(toggle(t, n-5, time.Now())), false)
 			}
 			peer.say(topic, string(toggle(t, 1000+n, time.Now().Add(-time.Minute))), false)
+			// Of taps that wait the newest alone would act, so each waits for the one before.
+			eventually(t, fmt.Sprint("event ", n, " acted"), func() bool { return len(h.commands()) >= n })
 		}
 		peer.say(topic, string(first), false)
 		// One that is retained acts as it comes, like any other, and never again.
