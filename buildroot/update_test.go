@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // box is the appliance's own scripts in a folder, with a model of bootloader, RAUC and daemon around them. Every command that
@@ -171,6 +173,7 @@ func (b *box) start() (version string) {
 // TestPowerFailsAtEveryStepOfAnUpdate takes the power away once at each command that the scripts call. A system that the health
 // gate would undo never stays, whoever comes out serves, and an update can be tried again.
 func TestPowerFailsAtEveryStepOfAnUpdate(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	for _, broken := range []bool{false, true} {
 		t.Run(fmt.Sprintf("broken=%v", broken), func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/site/backup"
 )
@@ -125,6 +126,7 @@ func TestRestoreEndsAllLogins(t *testing.T) {
 // TestKilledBackupsAndRestoresLeaveNothing ends processes that do nothing but back up and
 // restore, at any moment.
 func TestKilledBackupsAndRestoresLeaveNothing(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	tries := 12
 	if os.Getenv("SOAK") != "" {

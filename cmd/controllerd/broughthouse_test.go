@@ -136,6 +136,7 @@ func TestAClusterWithoutEnd(t *testing.T) {
 // TestALargeHouseIsPlannedWhileSomebodyWaits: with as many nodes as a house may have, all in
 // each of some clusters.
 func TestALargeHouseIsPlannedWhileSomebodyWaits(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	b := newBroughtTo(t)
 	const nodes = 19_990

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // Nodes 1 to 4 stay; 11 to 14 and the shades are what changes.
@@ -41,6 +42,7 @@ clusters:
 // random, while those that stay get some 50 commands a second: each is confirmed, nothing is opened anew, and no ID is
 // changed or given twice. For ten seconds, or ten minutes with SOAK=1.
 func TestCampaignTheSiteChanges(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	lasts := 10 * time.Second
 	if soak() {

@@ -495,20 +495,32 @@ func TestBackupRestoresOnBlankHardware(t *testing.T) {
 func TestEveryCommandHasHelp(t *testing.T) {
 	t.Parallel()
 	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
+	helpOf := func(c *cobra.Command, out string) {
+		if !strings.Contains(out, "Usage:") || !strings.Contains(out, c.Short[:10]) && c.Long == "" {
+			t.Errorf("%s --help: %s", c.CommandPath(), out)
+		}
+	}
 	count := 0
 	var walk func(c *cobra.Command, path []string)
 	walk = func(c *cobra.Command, path []string) {
 		count++
-		if out := d.must(append(slices.Clone(path), "--help")...); !strings.Contains(out, "Usage:") || !strings.Contains(out, c.Short[:10]) && c.Long == "" {
-			t.Errorf("%v --help: %s", path, out)
+		var out strings.Builder
+		root := newRoot(&app{})
+		root.SetOut(&out)
+		root.SetArgs(append([]string{"--data-dir", d.dataDir}, append(path, "--help")...))
+		if err := root.ExecuteContext(t.Context()); err != nil {
+			t.Errorf("%s --help: %v", c.CommandPath(), err)
 		}
+		helpOf(c, out.String())
 		for _, sub := range c.Commands() {
 			if !sub.Hidden {
 				walk(sub, append(slices.Clone(path), sub.Name()))
 			}
 		}
 	}
-	walk(newRoot(&app{}), nil)
+	root := newRoot(&app{})
+	walk(root, nil)
+	helpOf(root, d.must("--help"))
 	t.Logf("%d commands", count)
 	if _, err := os.Stat(d.dataDir); err == nil {
 		t.Error("asking for help made a data directory")

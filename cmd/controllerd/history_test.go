@@ -289,7 +289,7 @@ func (h *history) closeRecord() {
 // TestASeedIsOneHistory: played twice, the same is made to happen.
 func TestASeedIsOneHistory(t *testing.T) {
 	t.Parallel()
-	if first, second := play(t, 1, 400), play(t, 1, 400); first != second {
+	if first, second := play(t, 1, 200), play(t, 1, 200); first != second {
 		t.Errorf("the same seed made two histories happen, %x and %x", first[:4], second[:4])
 	}
 }
