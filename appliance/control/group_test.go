@@ -419,6 +419,17 @@ func TestWhyAClusterHasNoGroupIsSaid(t *testing.T) {
 		c.strange, c.space.Closed = []string{"g9", "g8"}, true // one is left, and nobody else hears a broadcast
 		site := dimmers(5, []appliance.ID{1, 2, 3}, []appliance.ID{2, 3}, []appliance.ID{5}, []appliance.ID{1, 2, 3, 4, 5}, []appliance.ID{3, 2, 1})
 		ctl, stop := keep(t, c, site, newBook())
+		for early := ""; early == ""; time.Sleep(10 * time.Millisecond) { // as soon as anything is known
+			g, err := ctl.Groups("test")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(g.Clusters) > 0 {
+				if early = g.Clusters[0].Why; early != "tables are still being read" {
+					t.Errorf("at first: %q", early)
+				}
+			}
+		}
 		time.Sleep(time.Minute)
 		g, err := ctl.Groups("test")
 		if err != nil {

@@ -162,6 +162,9 @@ func (d *Driver) tellCommissioned(ctx context.Context, s appliance.Session, opts
 	what := make(map[int]string)
 	for _, n := range out.Taken {
 		what[n] = "kept"
+		if opts.All { // a dry run, since otherwise all have forgotten theirs
+			what[n] = "would be given up"
+		}
 	}
 	for _, n := range out.Shared {
 		what[n] = "shared, now of one gear"

@@ -2,6 +2,7 @@ package dali
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -80,6 +81,43 @@ func TestOnlyOneCommissionsALineAtATime(t *testing.T) {
 		for _, bad := range []map[string]string{{"all": "maybe"}, {"dry": "1"}, {"addresses": "5-"}, {"addresses": "x"}} {
 			if _, err := serve(t, d, "commission", bad); err == nil {
 				t.Errorf("%v was accepted", bad)
+			}
+		}
+	})
+}
+
+// What became of each address is told with what gear is there; gear that would only be given an address cannot be asked yet.
+func TestCommissioningTellsWhatGearIsThere(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, dalisim.Config{Gateway: "atx", Gears: gearsOf(2, func(i int, g *dalisim.GearConfig) { g.Short = i*6 - 1 }), Speed: 100, Seed: 3})
+		d := r.driver("atx")
+		told := func(inputs map[string]string) string {
+			steps, err := serve(t, d, "commission", inputs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var list []string
+			for _, s := range steps {
+				list = append(list, "address "+s.Address+":")
+				for _, f := range s.Facts {
+					list = append(list, fmt.Sprintf("%s=%v", f.Name, f.Value))
+				}
+			}
+			return strings.Join(list, " ")
+		}
+		const lamp = "profile=dali-dt6 detail=device type 6, LED; levels 1 to 254 (1 to 100 %)"
+		for _, c := range []struct {
+			inputs map[string]string
+			want   string
+		}{
+			{map[string]string{"dry": "yes", "addresses": "8-9,12"}, "address 5: outcome=kept " + lamp + " address 8: outcome=would be assigned"},
+			{map[string]string{"addresses": "8-9,12"}, "address 5: outcome=kept " + lamp + " address 8: outcome=assigned " + lamp},
+			{map[string]string{"dry": "yes", "all": "yes"}, "address 0: outcome=would be assigned address 1: outcome=would be assigned" +
+				" address 5: outcome=would be given up " + lamp + " address 8: outcome=would be given up " + lamp},
+		} {
+			if got := told(c.inputs); got != c.want {
+				t.Errorf("%v: %s\nwant %s", c.inputs, got, c.want)
 			}
 		}
 	})

@@ -17,3 +17,22 @@ func TestRequestLenIsThatOfThePackedRequest(t *testing.T) {
 		}
 	}
 }
+
+// An error names each coil or register that was asked for, or that was to be written.
+func TestRequestsSayWhatTheyAsk(t *testing.T) {
+	t.Parallel()
+	for want, r := range map[string]request{
+		"read holding registers 7–9": {fn: readHolding, addr: 7, qty: 3},
+		"read coils 7":               {fn: readCoils, addr: 7, qty: 1},
+		"write coil 4":               {fn: writeCoil, addr: 4, bits: []bool{true}},
+		"write coils 4–12":           {fn: writeCoils, addr: 4, bits: make([]bool, 9)},
+		"write register 4":           {fn: writeRegister, addr: 4, values: []uint16{1}},
+		"write registers 4–5":        {fn: writeRegisters, addr: 4, values: make([]uint16, 2)},
+		"mask write register 4":      {fn: maskWrite, addr: 4, values: make([]uint16, 2)},
+		"read device identification": {fn: readDeviceID, qty: 3},
+	} {
+		if got := r.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
