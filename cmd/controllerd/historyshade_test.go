@@ -42,7 +42,7 @@ func (h *history) moved(o *order, x *thing) {
 	}
 }
 
-// hums is how long a motor that is stuck says that it runs.
+// hums is how long a motor that is stuck says that it runs, and longer if it is sent on in the same direction meanwhile.
 const hums = 5 * time.Second
 
 // broke reports whether something holds a shade up that its controller need not have known: a motor that got stuck, which
@@ -51,7 +51,8 @@ func (h *history) broke(x *thing, since time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p := h.broken[x.bus+"/"+x.at]
-	return !p.at.IsZero() && (!p.at.Before(since) || p.stuck && (x.timed && time.Now().Before(p.until) || since.Sub(p.at) < hums))
+	sentOn := func(o *order) bool { return o.from.After(p.at) && o.from.Before(since) && since.Sub(o.from) < hums }
+	return !p.at.IsZero() && (!p.at.Before(since) || p.stuck && (x.timed && time.Now().Before(p.until) || since.Sub(p.at) < hums || slices.ContainsFunc(h.orders[x], sentOn)))
 }
 
 // lost reports whether nobody can know where a shade without eyes was when an order came: in this round somebody at the wall was
