@@ -120,26 +120,29 @@ func (t *thing) motionOps(m appliance.Motion, several bool) []op {
 }
 
 // prepare makes sure of a setting before a shade is moved: one exchange reads it,
-// the next writes it, but only if it is another one, which happens once in a
-// device's life; else that sends nothing. They are two, since one exchange is one
-// frame: whoever waits for the frame in flight waits for no more than that.
+// the last writes it, but only if it is another one, which happens once in a
+// device's life; else that sends nothing. They are several, since one exchange is one
+// frame: whoever waits for the frame in flight waits for no more than that. Where the
+// answer to an earlier question may have come in place of this one's, it is read again:
+// to write what is set already would stop a motor that runs.
 func (d *Driver) prepare(t *thing) []appliance.Exchange {
 	spec, at := t.out.spec.Prepare, t.place(t.out.prepare)
 	want := uint16(spec.Value)
 	failed := func(err error) error {
 		return fmt.Errorf("%s (unit %d, %s %d): %w", spec.What, t.unit.number, at.table, at.addr, err)
 	}
-	right := false
+	sure, right := false, false
 	q := request{unit: t.unit.number, fn: at.table.reads(), addr: at.addr, qty: 1}
 	look := d.exchange(t.unit, q, func(ctx context.Context, y appliance.Yield) (appliance.Result, error) {
-		sure := !time.Now().Before(t.unit.doubtful)
+		if sure {
+			return appliance.Result{}, nil
+		}
+		doubtful := time.Now().Before(t.unit.doubtful)
 		a, reply, err := d.ask(ctx, y, q, timing{timeout: t.unit.timeout, guard: t.unit.guard})
 		if err != nil {
 			return appliance.Result{Sent: reply.Sent}, failed(err)
 		}
-		if right = sure && a.word() == want; !right {
-			d.log.Info("setting a device up for its shades", "bus", d.name, "unit", t.unit.number, "register", at.addr, "was", a.word(), "now", want)
-		}
+		sure, right = !doubtful, a.word() == want
 		return appliance.Result{Sent: reply.Sent}, nil
 	})
 	set := d.writeExchange(frame{unit: t.unit, ops: []op{{at: at, n: 1, words: []uint16{want}}}})
@@ -148,13 +151,14 @@ func (d *Driver) prepare(t *thing) []appliance.Exchange {
 		if right {
 			return appliance.Result{}, nil
 		}
+		d.log.Info("setting a device up for its shades", "bus", d.name, "unit", t.unit.number, "register", at.addr, "to", want)
 		res, err := write(ctx, y)
 		if err != nil {
 			err = failed(err)
 		}
 		return res, err
 	}
-	return []appliance.Exchange{look, set}
+	return []appliance.Exchange{look, look, set}
 }
 
 // word is the first thing a unit said, as a number.

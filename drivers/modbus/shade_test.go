@@ -48,6 +48,34 @@ func TestSettingUpAShadeTakesOneFrameAnExchange(t *testing.T) {
 	})
 }
 
+// Where an answer may be that to an earlier question, a setting is read again, and written only if it is another one: writing it
+// stops a motor that runs.
+func TestASettingThatIsRightIsNotWrittenInDoubt(t *testing.T) {
+	t.Parallel()
+	for is, writes := range []int{1, 0} {
+		synctest.Test(t, func(t *testing.T) {
+			d, b := bench(t, serialWire(t), []appliance.Node{node(1, "5", "wirenboard-wb-mr6c")}, []appliance.Shade{{ID: 5001, Node: 1, Output: 1}}, nil)
+			b.set(5, point{holdings, 1280}, uint16(is))
+			written := 0
+			b.alias = func(_ byte, p point, _ uint16) {
+				if p == (point{holdings, 1280}) {
+					written++
+				}
+			}
+			d.units[5].doubtful = time.Now().Add(time.Minute)
+			want := appliance.Want{Ref: appliance.Ref{Shade: 5001}, Values: appliance.Values{Has: appliance.CanMove, Motion: appliance.Open}}
+			for _, step := range d.Plan([]appliance.Want{want})[0].Steps[:3] {
+				if _, err := do(t, step); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if written != writes {
+				t.Errorf("set to %d: written %d times, want %d", is, written, writes)
+			}
+		})
+	}
+}
+
 // A relay that sticks does not get its opposite switched on; one that only shows late that
 // it has released is waited for.
 func TestOppositeRelayIsReadToBeOff(t *testing.T) {
