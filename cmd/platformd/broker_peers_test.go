@@ -36,7 +36,11 @@ func eachPeerBroker(t *testing.T, p plan, test func(*testing.T, *estate, outage)
 		}
 		m := peertest.StartMosquitto(t, dir, "certfile "+file("broker.pem"), "keyfile "+file("broker.key"))
 		rereads(t, m, file("passwords"))
-		settings := map[string]string{"MQTT_URL": "mqtts://platform:" + password + "@" + m.Address, "MQTT_CA_FILE": file("broker.pem"), "MQTT_FILES": dir}
+		at := m.Address
+		if p.between != nil {
+			at = p.between(at)
+		}
+		settings := map[string]string{"MQTT_URL": "mqtts://platform:" + password + "@" + at, "MQTT_CA_FILE": file("broker.pem"), "MQTT_FILES": dir}
 		maps.Copy(settings, p.settings)
 		p.settings = settings
 		test(t, newEstateOf(t, p), outage{m.Stop, m.Start})

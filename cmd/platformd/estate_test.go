@@ -66,9 +66,11 @@ type estate struct {
 // plan of an estate; the zero plan is the platform with everything inside it, and the two rooms.
 type plan struct {
 	settings map[string]string
-	tunnel   http.Handler // of the controllers that join; nil: closed
-	site     string       // of the building, one file; empty: [roomsSite]
-	hops     bool         // note when commands pass the controller
+	tunnel   http.Handler               // of the controllers that join; nil: closed
+	site     string                     // of the building, one file; empty: [roomsSite]
+	hops     bool                       // note when commands pass the controller
+	between  func(broker string) string // where the platform finds a broker of others instead; nil: where it is
+	detour   func(broker string) string // where controllers find the broker instead; nil: where they are told
 }
 
 // newEstate starts both; settings are the environment of the platform.
@@ -192,6 +194,9 @@ func (e *estate) credentials(code string) wire.Credentials {
 func (e *estate) join(got wire.Credentials, core *control.Controller, since time.Time) (leave func()) {
 	e.t.Helper()
 	log := slog.New(slog.NewTextHandler(e.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	if e.plan.detour != nil {
+		got.Broker = e.plan.detour(got.Broker)
+	}
 	var l *cloudlink.Link
 	rules := automation.New(automation.Config{Core: e.hops.over(core), Start: since, Log: log, Answer: func(corr string, ack wire.Ack) { l.Answer(corr, ack) }})
 	l, err := cloudlink.New(cloudlink.Config{

@@ -1,0 +1,355 @@
+//go:build peers
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/cloud/wire"
+)
+
+// leg is a line of TCP between two programs, with weather on it.
+type leg struct {
+	net.Listener
+	to string
+
+	mu    sync.Mutex
+	held  time.Time     // nothing comes through before
+	slow  time.Duration // each piece takes so long
+	deaf  bool          // what is sent is swallowed
+	shut  bool          // who connects is turned away
+	lines map[net.Conn]bool
+}
+
+// newLeg makes a line to an address.
+func newLeg(t *testing.T, to string) *leg {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &leg{Listener: ln, to: to, lines: map[net.Conn]bool{}}
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			c, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() { l.carry(c) })
+		}
+	})
+	t.Cleanup(func() { ln.Close(); l.cut(); all.Wait() })
+	return l
+}
+
+// carry is one connection.
+func (l *leg) carry(c net.Conn) {
+	defer c.Close()
+	l.mu.Lock()
+	shut := l.shut
+	l.mu.Unlock()
+	if shut {
+		return
+	}
+	far, err := net.Dial("tcp", l.to)
+	if err != nil {
+		return
+	}
+	defer far.Close()
+	l.mu.Lock()
+	l.lines[c], l.lines[far] = true, true
+	l.mu.Unlock()
+	var both sync.WaitGroup
+	for _, way := range [][2]net.Conn{{c, far}, {far, c}} {
+		both.Go(func() {
+			defer c.Close()
+			defer far.Close()
+			for b := make([]byte, 32<<10); ; {
+				n, err := way[0].Read(b)
+				if err != nil {
+					return
+				}
+				for {
+					l.mu.Lock()
+					wait, deaf := time.Until(l.held), l.deaf
+					l.mu.Unlock()
+					if wait > 0 {
+						time.Sleep(min(wait, 20*time.Millisecond))
+						continue
+					}
+					if deaf {
+						n = 0
+					}
+					break
+				}
+				l.mu.Lock()
+				slow := l.slow
+				l.mu.Unlock()
+				time.Sleep(slow)
+				if _, err := way[1].Write(b[:n]); err != nil {
+					return
+				}
+			}
+		})
+	}
+	both.Wait()
+	l.mu.Lock()
+	delete(l.lines, c)
+	delete(l.lines, far)
+	l.mu.Unlock()
+}
+
+// cut ends every connection that there is.
+func (l *leg) cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for c := range l.lines {
+		_ = c.(*net.TCPConn).SetLinger(0)
+		c.Close()
+	}
+}
+
+// storm brings weather to the line for a while.
+func (l *leg) storm(kind string, lasts, slow time.Duration) {
+	set := func(change func()) { l.mu.Lock(); change(); l.mu.Unlock() }
+	switch kind {
+	case "stalled":
+		set(func() { l.held = time.Now().Add(lasts) })
+		time.Sleep(lasts)
+	case "slow":
+		set(func() { l.slow = slow })
+		time.Sleep(lasts)
+		set(func() { l.slow = 0 })
+	case "dropped":
+		set(func() { l.shut = true })
+		l.cut()
+		time.Sleep(lasts)
+		set(func() { l.shut = false })
+	case "swallowed":
+		set(func() { l.deaf = true })
+		time.Sleep(lasts)
+		set(func() { l.deaf = false })
+		l.cut()
+	}
+}
+
+// finger is one tap in the campaign.
+type finger struct {
+	room, level int
+	at          time.Time
+	status      string // applied, expired, …; sent; or late, where the panel itself gave it up
+	message     string
+}
+
+// weatherSite has a dimmer in each of so many rooms.
+func weatherSite(rooms int) string {
+	var b strings.Builder
+	b.WriteString("site: {name: Rooms}\nbuses:\n  - {name: tcp, driver: modbus, port: \"tcp://127.0.0.1:0\"}\nnodes:\n")
+	for r := 1; r <= rooms; r++ {
+		fmt.Fprintf(&b, "  - {id: %d, name: Lamp %d, bus: tcp, address: %d, profile: wirenboard-wb-mdm3, outputs: [1]}\n", r, r, r)
+	}
+	b.WriteString("clusters:\n")
+	for r := 1; r <= rooms; r++ {
+		fmt.Fprintf(&b, "  - {id: %d, name: Room %d, nodes: [%d]}\n", r, r, r)
+	}
+	return b.String()
+}
+
+// Whatever the network does between panel and platform, platform and broker, broker and controller, and at whatever moment of a
+// tap: nothing is done later than [wire.TapLife] after the finger, and who tapped is told nothing that is not so.
+func TestCampaignTapsInAllWeathers(t *testing.T) {
+	rooms, each := 10, 4
+	if soak() {
+		rooms, each = 40, 25
+	}
+	number := int(numberOf("SEED", 1))
+	dice := rand.New(rand.NewPCG(uint64(number), 0))
+	var inner, outer *leg
+	eachPeerBroker(t, plan{site: weatherSite(rooms), settings: map[string]string{}, between: func(broker string) string {
+		inner = newLeg(t, broker)
+		outer = newLeg(t, broker)
+		return inner.Addr().String()
+	}, detour: func(string) string { return "mqtts://" + outer.Addr().String() }}, func(t *testing.T, e *estate, _ outage) {
+		at := newLeg(t, strings.TrimPrefix(e.url, "https://"))
+		codes := make([]string, rooms+1)
+		for r := 1; r <= rooms; r++ {
+			codes[r] = e.room(fmt.Sprint("room", r), fmt.Sprint("Room ", r), fmt.Sprintf("[%d]", r))
+		}
+		since := e.lastWrite()
+		client := *e.client
+		transport := client.Transport.(*http.Transport).Clone()
+		transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, network, at.Addr().String())
+		}
+		client.Transport = transport
+		t.Cleanup(client.CloseIdleConnections)
+		over := make(chan struct{})
+		var weather sync.WaitGroup
+		kinds := []string{"stalled", "stalled", "slow", "dropped", "swallowed"}
+		seen := map[string]int{}
+		weather.Go(func() {
+			legs := map[string]*leg{"panel to platform": at, "platform to broker": inner, "broker to controller": outer}
+			for {
+				name := []string{"panel to platform", "platform to broker", "broker to controller"}[dice.IntN(3)]
+				kind := kinds[dice.IntN(len(kinds))]
+				lasts := time.Duration(300+dice.IntN(4500)) * time.Millisecond
+				calm := time.Duration(dice.IntN(2500)) * time.Millisecond
+				select {
+				case <-over:
+					return
+				case <-time.After(calm):
+				}
+				seen[name+" "+kind]++
+				legs[name].storm(kind, lasts, time.Duration(20+dice.IntN(700))*time.Millisecond)
+			}
+		})
+		fingers := make([][]*finger, rooms+1)
+		var people sync.WaitGroup
+		for r := 1; r <= rooms; r++ {
+			own := rand.New(rand.NewPCG(uint64(number), uint64(r)))
+			people.Go(func() {
+				time.Sleep(time.Duration(own.IntN(5000)) * time.Millisecond)
+				for n := range each {
+					f := &finger{room: r, level: 5 + (n*7+r)%90, at: time.Now()}
+					fingers[r] = append(fingers[r], f)
+					twice := 1
+					if own.IntN(4) == 0 {
+						twice = 2 // a proxy that asks again
+					}
+					f.tap(t, &client, e.url, codes[r], n, twice)
+					time.Sleep(time.Until(f.at.Add(wire.TapLife + 2*time.Second)))
+				}
+			})
+		}
+		people.Wait()
+		close(over)
+		weather.Wait()
+		time.Sleep(wire.TapLife)
+		e.judge(t, fingers, since)
+		t.Logf("weather: %v", seen)
+		// When it is over every panel shows what is.
+		for r := 1; r <= rooms; r++ {
+			eventually(t, fmt.Sprint("the panel of room ", r, " shows what is"), func() bool {
+				n, err := strconv.Atoi(e.panel(fmt.Sprint("room", r), codes[r]).str("widgets.light_brightness"))
+				return err == nil && wire.PercentOf(n) == e.level(appliance.ID(r))
+			})
+		}
+	})
+}
+
+// tap sends it as the page does, which gives it up after [wire.TapLife].
+func (f *finger) tap(t *testing.T, client *http.Client, url, code string, seq, times int) {
+	body := fmt.Sprintf(`{"widgetId":"light_brightness","type":"released","value":"%d","source":"s","seq":%d,"at":%q}`, (f.level*255+50)/100, seq+1, f.at.UTC().Format(time.RFC3339Nano))
+	ctx, cancel := context.WithDeadline(t.Context(), f.at.Add(wire.TapLife))
+	defer cancel()
+	answers := make(chan finger, times)
+	for range times {
+		go func() {
+			got := finger{status: "late"}
+			defer func() { answers <- got }()
+			r, err := http.NewRequestWithContext(ctx, "POST", fmt.Sprintf("%s/api/conferencing/panels/room%d/widget", url, f.room), strings.NewReader(body))
+			if err != nil {
+				return
+			}
+			r.Header.Set("Authorization", "Bearer "+code)
+			r.Header.Set("Content-Type", "application/json")
+			res, err := client.Do(r)
+			if err != nil {
+				got.message = err.Error()
+				return
+			}
+			defer res.Body.Close()
+			text, err := io.ReadAll(res.Body)
+			var said struct {
+				Success         bool
+				Message, Status string
+			}
+			if err != nil || res.StatusCode != 200 || json.Unmarshal(text, &said) != nil {
+				got.message = fmt.Sprint(res.StatusCode, " ", string(text))
+				return
+			}
+			got.status, got.message = cmp.Or(said.Status, map[bool]string{true: "sent", false: "not sent"}[said.Success]), said.Message
+		}()
+	}
+	for range times {
+		if got := <-answers; f.status == "" || f.status == "late" {
+			f.status, f.message = got.status, got.message
+		}
+	}
+}
+
+// judge compares what was told with what the dimmers did.
+func (e *estate) judge(t *testing.T, fingers [][]*finger, since uint64) {
+	all, err := e.building.Writes("tcp", since, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := map[*finger]time.Duration{} // the last write of each
+	for _, w := range all {
+		pdu := strings.ReplaceAll(w.PDU, " ", "")
+		level, err := strconv.ParseInt(pdu[max(0, len(pdu)-4):], 16, 32)
+		if err != nil || int(w.Unit) >= len(fingers) {
+			t.Errorf("a strange write: %+v", w)
+			continue
+		}
+		var of *finger
+		for _, f := range fingers[w.Unit] {
+			if f.level == int(level) && !f.at.After(w.At) {
+				of = f
+			}
+		}
+		if of == nil {
+			if level > 1 {
+				t.Errorf("nobody asked for this: %+v", w)
+			}
+			continue
+		}
+		done[of] = w.At.Sub(of.at)
+	}
+	taps, told, latest := 0, map[string]int{}, time.Duration(0)
+	for _, list := range fingers {
+		for _, f := range list {
+			taps++
+			told[f.status]++
+			after, was := done[f]
+			latest = max(latest, after)
+			switch {
+			case was && after > wire.TapLife+grace:
+				t.Errorf("%+v was done %v after the finger", *f, after)
+			case f.status == "applied" && !was:
+				t.Errorf("%+v was told as done, and nothing was written", *f)
+			case was && (f.status == "expired" || f.status == "not sent" || f.status == "rejected"):
+				t.Errorf("%+v was told as not done, and was done after %v", *f, after)
+			}
+		}
+	}
+	t.Logf("%d taps: %v; %d were done, the last %v after its finger", taps, told, len(done), latest.Round(time.Millisecond))
+}
+
+// grace is what a busy machine may take from the last look at a tap's time to the write.
+const grace = 500 * time.Millisecond
+
+func soak() bool { return os.Getenv("SOAK") != "" }
+
+func numberOf(name string, otherwise int64) int64 {
+	if n, err := strconv.ParseInt(os.Getenv(name), 10, 64); err == nil {
+		return n
+	}
+	return otherwise
+}
