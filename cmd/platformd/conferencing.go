@@ -36,7 +36,7 @@ func readConferencingSettings(getenv func(string) string) (conferencingSettings,
 func (d *daemon) conferencing(e *echo.Echo, g *gate.Gate, asker platform.Asker) {
 	cfg := panel.Config{
 		Store: d.db, Link: d.cloud.link, Send: d.cloud.link, Board: d.cloud.board, WebhookSecret: d.rooms.secret,
-		Charge: g.Charge, Stranger: gate.AddressBucket, Ending: d.ending, Zones: d.sites.Zones, Log: d.log,
+		Charge: g.Charge, Stranger: gate.AddressBucket, Ending: d.ending, Zones: d.sites.Zones, Devices: d.sites.Devices, Log: d.log,
 	}
 	if d.rooms.webex.ClientID != "" {
 		cfg.Provider = webex.New(d.rooms.webex)

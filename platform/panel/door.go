@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -91,6 +90,7 @@ type view struct {
 	Online    bool              `json:"online"` // the controller of the room is there
 	Voice     bool              `json:"voice"`  // sentences can be said here
 	Widgets   map[string]string `json:"widgets"`
+	things                      // one by one, as far as they are reported
 	// Message is what became of the last thing that was done here, where its answer was that it is sent; absent otherwise.
 	Message string `json:"message,omitempty"`
 	Tag     string `json:"tag"` // of these values, for ?since=
@@ -112,7 +112,12 @@ func (r *Room) view(ctx context.Context, d platform.RoomDevice) (view, <-chan st
 		return v, next, err
 	}
 	v.Online = err == nil && platform.Reachable(at.Controller, time.Now())
-	return v, next, nil
+	if err == nil {
+		v.things, err = r.houses.room(ctx, at.Controller, d.Clusters)
+	} else {
+		err = nil // it was removed
+	}
+	return v, next, err
 }
 
 // tagged is v with a tag that names its values.
@@ -164,6 +169,8 @@ func (r *Room) values(c echo.Context) error {
 const (
 	tickEvery = 15 * time.Second
 	lookEvery = 2 * time.Second // at whether the controller is there and the panel still deployed
+	// lookAgain is how soon after a change, since what single things report is known a moment after what the room shows.
+	lookAgain = 300 * time.Millisecond
 )
 
 // events streams what the panel should show whenever that changes.
@@ -173,25 +180,28 @@ func (r *Room) events(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	v, next, err := r.view(ctx, d)
-	if err != nil {
-		return err
-	}
 	mine, err := r.streams.Enter(d.ID, web.Peer(c.Request()))
 	if err != nil {
 		return fmt.Errorf("%w: %w", platform.ErrOverloaded, err)
 	}
 	defer mine.Leave()
+	v, next, err := r.view(ctx, d)
+	if err == nil {
+		v, err = v.tagged()
+	}
+	if err != nil {
+		return err
+	}
 	s := sse.Open(c)
 	defer s.Close()
 	tick := func() error { return s.Send("tick", map[string]time.Time{"time": time.Now().UTC()}) }
-	values := func() error { v.Time = time.Now().UTC(); return s.Send("values", v) }
-	if tick() != nil || values() != nil {
+	if tick() != nil || s.Send("values", v) != nil {
 		return nil // the reader is gone
 	}
-	beat, look := time.NewTicker(tickEvery), time.NewTicker(lookEvery)
+	beat, look, again := time.NewTicker(tickEvery), time.NewTicker(lookEvery), time.NewTimer(lookAgain)
 	defer beat.Stop()
 	defer look.Stop()
+	defer again.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -214,17 +224,19 @@ func (r *Room) events(c echo.Context) error {
 			if err == nil {
 				d = now
 			}
+		case <-again.C:
 		case <-next:
 		}
 		var now view
-		if now, next, err = r.view(ctx, d); err != nil {
+		if now, next, err = r.view(ctx, d); err == nil {
+			now, err = now.tagged()
+		}
+		if err != nil || now.Tag == v.Tag {
 			continue // the next look may know more
 		}
-		if now.Online == v.Online && now.Workspace == v.Workspace && now.Message == v.Message && maps.Equal(now.Widgets, v.Widgets) {
-			continue
-		}
 		v = now
-		if values() != nil {
+		again.Reset(lookAgain)
+		if s.Send("values", v) != nil {
 			return nil
 		}
 	}

@@ -57,7 +57,9 @@ type Config struct {
 	Ending <-chan struct{}
 	// Zones are the clusters that a controller reported last.
 	Zones func(ctx context.Context, controller string) ([]platform.Zone, error)
-	Log   *slog.Logger
+	// Devices are its lights and shades as they were reported last.
+	Devices func(ctx context.Context, controller string) ([]platform.Device, error)
+	Log     *slog.Logger
 }
 
 // Room answers below /api/conferencing/devices and /api/conferencing/panels, and takes the provider's notifications.
@@ -66,12 +68,13 @@ type Room struct {
 	lanes   lanes
 	queue   queue
 	streams *web.Streams
+	houses  houses
 }
 
 // New makes the room.
 func New(cfg Config) *Room {
 	r := &Room{cfg: cfg, streams: web.NewStreams(streamsPanel, streamsAddress, streamsMost)}
-	r.queue.deliver = r.deliver
+	r.queue.deliver, r.houses.devices = r.deliver, cfg.Devices
 	return r
 }
 
