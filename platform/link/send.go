@@ -43,8 +43,10 @@ func (l *Link) Send(ctx context.Context, cid string, action wire.WidgetAction, p
 
 // SendAs sends a widget action that was made at a time, and is worth nothing from another on, under an ID, and waits until ctx ends; the
 // same ID again is the same action, which is done once. What is too old is not sent. That ctx ends only ends the wait for an answer: what was begun to be
-// sent is, as long as it counts, and what comes of it goes to [Config.Late].
+// sent is, as long as it counts, and what comes of it goes to [Config.Late]. With [platform.ErrUnanswered] comes [wire.Accepted] if the
+// controller said that it is under way there, and no status if nothing was heard of it.
 func (l *Link) SendAs(ctx context.Context, cid, id string, made, exp time.Time, action wire.WidgetAction) (wire.Ack, error) {
+	action.Accept = true
 	return l.send(ctx, cid, id, made, exp, action, 2*wire.Lifetime) // longer than any answer takes
 }
 
@@ -88,7 +90,11 @@ func (l *Link) send(ctx context.Context, cid, id string, made, exp time.Time, ac
 		case <-enough.C:
 		}
 		if l.leave(p) {
-			return fail(platform.ErrUnanswered)
+			ack, err := fail(platform.ErrUnanswered)
+			if closed(p.accepted) {
+				ack.Status = wire.Accepted
+			}
+			return ack, err
 		}
 		<-p.done // it came just now
 		return p.ack, nil

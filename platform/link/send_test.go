@@ -81,6 +81,7 @@ func TestTheWaitForAnOutcomeIsAsLongAsTheControllerSays(t *testing.T) {
 		"silent":                          {nil, false, patience, true, 0},
 		"an older one that is slow":       {[]later{done(3 * time.Second)}, false, patience, true, 3 * time.Second},
 		"a panel":                         {[]later{accepted, done(3 * time.Second)}, true, patience, true, 3 * time.Second},
+		"a panel that hears nothing":      {[]later{done(3 * time.Second)}, true, patience, true, 3 * time.Second},
 		"said for ever":                   {[]later{{0, wire.Ack{Status: wire.Accepted, Within: 1 << 62}, true}}, false, wire.Lifetime + wayBack, true, 0},
 		"said twice":                      {[]later{accepted, accepted, done(2 * time.Second)}, false, 2 * time.Second, false, 0},
 		"known just after it expired":     {[]later{{800 * time.Millisecond, wire.Ack{Status: wire.Accepted, Within: 10000}, true}, done(10*time.Second + 500*time.Millisecond)}, false, 10*time.Second + 500*time.Millisecond, false, 0},
@@ -99,16 +100,20 @@ func TestTheWaitForAnOutcomeIsAsLongAsTheControllerSays(t *testing.T) {
 				defer l.end()
 				l.set(&copper{link: l, answers: test.answers})
 				var err error
+				var ack wire.Ack
 				action := wire.WidgetAction{WidgetID: wire.LightPower}
 				if test.panel {
 					ctx, cancel := context.WithTimeout(t.Context(), patience)
 					defer cancel()
-					_, err = l.SendAs(ctx, "house", "one", time.Now(), time.Now().Add(wire.Lifetime), action)
+					ack, err = l.SendAs(ctx, "house", "one", time.Now(), time.Now().Add(wire.Lifetime), action)
 				} else {
 					_, err = l.Send(t.Context(), "house", action, patience)
 				}
 				if took := time.Since(began); took != test.want || errors.Is(err, platform.ErrUnanswered) != test.missed {
 					t.Errorf("waited %v, %v; want %v, missed: %v", took, err, test.want, test.missed)
+				}
+				if under := ack.Status == wire.Accepted; test.panel && under != (len(test.answers) > 1) {
+					t.Errorf("a panel is told that it is under way: %v", under)
 				}
 				time.Sleep(20 * time.Second)
 				synctest.Wait()

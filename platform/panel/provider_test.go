@@ -90,6 +90,22 @@ func TestATapIsWorthSomethingForSoLong(t *testing.T) {
 	}
 }
 
+// Whether a controller is at a tap whose end is not known yet, or nothing was heard of it, is told apart.
+func TestATapThatIsUnderWayIsToldAsSuch(t *testing.T) {
+	house := &answering{err: platform.ErrUnanswered}
+	r := New(Config{Board: NewBoard(), Send: house})
+	lobby, err := lobbyOnly{}.RoomDevice(t.Context(), "lobby")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, status := range []wire.AckStatus{"", wire.Accepted} {
+		house.ack.Status = status
+		if out := r.put(t.Context(), lobby, Tap{Widget: wire.ShadeStop}); !out.Success || out.Message != "Sent." || out.Status != status {
+			t.Errorf("%q: told %+v", status, out)
+		}
+	}
+}
+
 // A device without a macro says what a panel in a browser says: how something ended of which nobody heard at once, and what was not
 // done, once each.
 func TestADeviceOfTheIntegrationSaysWhatWasNotDone(t *testing.T) {

@@ -16,7 +16,8 @@ import (
 )
 
 // Sender sends a widget action, made at a time and worth nothing from exp on, under an ID to a controller and waits for its
-// acknowledgement until ctx ends ([platform.ErrUnanswered]). The same ID again is the same action.
+// acknowledgement until ctx ends ([platform.ErrUnanswered], with [wire.Accepted] if the controller is at it). The same ID again is the
+// same action.
 type Sender interface {
 	SendAs(ctx context.Context, controller, id string, made, exp time.Time, action wire.WidgetAction) (wire.Ack, error)
 }
@@ -99,7 +100,7 @@ func clip(s string) string {
 type outcome struct {
 	Success bool              `json:"success"`
 	Message string            `json:"message"`
-	Status  wire.AckStatus    `json:"status,omitempty"` // as the controller said; absent if it did not
+	Status  wire.AckStatus    `json:"status,omitempty"` // as the controller said, "accepted" while it is at it; absent: nothing was heard
 	Widgets map[string]string `json:"widgets,omitempty"`
 	Time    *time.Time        `json:"time,omitempty"` // when this was told, to a panel that reckons wrongly
 }
@@ -127,8 +128,9 @@ func (r *Room) put(ctx context.Context, d platform.RoomDevice, t Tap) outcome {
 	ack, err := r.cfg.Send.SendAs(ctx, d.Controller, t.ID, t.Made, t.exp(), action)
 	switch {
 	case errors.Is(err, platform.ErrUnanswered):
-		return outcome{Success: true, Message: "Sent."}
+		return outcome{Success: true, Message: "Sent.", Status: ack.Status}
 	case errors.Is(err, platform.ErrOffline), errors.Is(err, platform.ErrNotFound):
+		r.cfg.Board.again(d.Controller, d.ID) // panels show that it is away
 		return outcome{Message: platform.ControllerOffline}
 	case err != nil:
 		r.cfg.Log.Warn("a tap was not sent", "device", d.ID, "controller", d.Controller, "why", err)
