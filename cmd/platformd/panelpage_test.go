@@ -23,7 +23,7 @@ func TestThePanelPage(t *testing.T) {
 	browser := uitest.Open(t)
 	tab := browser.Tab(t, uitest.Look{Width: 800, Height: 900, Touch: true})
 	tab.Go(e.url + "/panel/lobby?code=" + code)
-	tab.WaitText("Lights and shades of this room")
+	tab.WaitText("2 lights")
 
 	// Tap the switch, slide, press a preset and stop: the true devices follow.
 	tab.Press("Lights on")
@@ -34,7 +34,7 @@ func TestThePanelPage(t *testing.T) {
 	tab.Touch(uitest.Point{X: right - 20, Y: y}, uitest.Point{X: (left + right) / 2, Y: y}, uitest.Point{X: left + (right-left)*0.4, Y: y})
 	eventually(t, "the lights are dimmed", func() bool { l := e.level(1); return l > 20 && l < 60 })
 	tab.Press("One third")
-	tab.Wait(`document.querySelector('.chip').getAttribute("aria-pressed") === "true"`)
+	tab.Wait(`[...document.querySelectorAll('.chip')].find((c) => c.innerText === "One third").getAttribute("aria-pressed") === "true"`)
 
 	// What others do appears within a second; measured in the page, from the command's end.
 	if _, err := e.core.Do(t.Context(), appliance.Command{Kind: appliance.LightLevel, Target: appliance.Target{Scope: appliance.InCluster, ID: 1}, Level: 75}); err != nil {
@@ -64,7 +64,7 @@ func TestThePanelPage(t *testing.T) {
 			Status: wire.Failed, Things: 2, Not: []wire.Exception{{Kind: wire.KindNode, ID: 1, Name: "Lobby 1", Why: wire.WhySilent}},
 		})
 		view.Go(e.url + "/panel/lobby?code=" + code)
-		view.Wait(`document.querySelector(".card")`)
+		view.Wait(`document.querySelector(".tile")`)
 		view.WaitText(says[look.Language])
 		inspect(t, view, fmt.Sprintf("panel-%d-%s", look.Width, cmp.Or(look.Language, "en")))
 

@@ -4,6 +4,7 @@ import { t, time } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';
 import { say } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
+import { events } from './feed.js';
 import { said } from './said.js';
 import { server } from './session.js';
 
@@ -15,23 +16,6 @@ let stop,
   name = newName();
 function newName() {
   return 'pages-' + Array.from(crypto.getRandomValues(new Uint8Array(12)), (b) => b.toString(16).padStart(2, '0')).join('');
-}
-
-// events reads a streamed answer: f(event, data) for each, until it ends.
-export async function events(answer, f) {
-  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = '';
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    const parts = (rest + value).split('\n\n');
-    rest = parts.pop();
-    for (const part of parts) {
-      const event = /^event: (.*)$/m.exec(part),
-        data = /^data: (.*)$/m.exec(part);
-      if (event && data) f(event[1], JSON.parse(data[1]));
-    }
-  }
 }
 
 async function send(text) {

@@ -1,25 +1,22 @@
-// The control panel of a room, as its device shows it: lights, shades, presets, and a box for what one would say.
-import { html, signal, useEffect, useState } from '../ui/lib.js';
+// The control panel of a room, for a phone or a tablet on its wall: lights, shades, and a box for what one would say.
+import { html, signal, useEffect, useRef, useState } from '../ui/lib.js';
 import { t } from '../ui/i18n.js';
 import { address } from '../ui/router.js';
 import { api, Problem } from '../ui/api.js';
 import { stream } from '../ui/stream.js';
-import { asking } from '../ui/asked.js';
-import { Notice, Banner } from '../ui/shell.js';
-import { LightCard } from '../ui/light.js';
-import { ShadeCard } from '../ui/shade.js';
+import { Notice, Banner, say } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
+import { feed } from './feed.js';
+import { Night, useWall } from './kiosk.js';
+import { life, shown, start, step } from './room.js';
 import { refusal, said } from './said.js';
+import { Lights, Shades } from './tiles.js';
 
-// Percent of a slider's 0 to 255 and back: every percent comes back unchanged.
-export const percentOf = (v) => Math.floor((v * 100 + 127) / 255);
-export const sliderOf = (p) => Math.floor((p * 255 + 50) / 100);
-
-// life is how long a tap counts from the finger on, in milliseconds: here, at the platform, and at the controller.
-const life = 3000;
+const look = new URL('panel.css', import.meta.url).href;
+const rhythm = 200; // at most five commands a second while a slider moves
 
 // taps numbers taps, and sends each by post as long as it counts. hear takes the platform's time, by which it tells when the finger
-// was there: our own clock may be wrong, and may jump.
+// was there: our own clock may be wrong, and may jump. tap gives what became of it: applied, accepted, stale, or nothing heard.
 export function taps(post) {
   const source = Array.from(crypto.getRandomValues(new Uint8Array(8)), (b) => b.toString(16).padStart(2, '0')).join('');
   let seq = 0,
@@ -41,183 +38,186 @@ export function taps(post) {
       clearTimeout(timer);
     }
     if (got.time) hear(got.time); // we reckoned wrongly, perhaps: our clock stood still while we slept
-    if (got.status === 'stale') return; // something newer was asked for meanwhile
-    if (!got.success) throw new Problem(200, { detail: said(got.message) });
+    if (!got.success && got.status !== 'stale') throw new Problem(200, { detail: said(got.message) });
+    return got.status;
   };
   return { hear, tap };
 }
 
+// asker tells a room what is asked of it, and asks it of the building: the newest wins, and the last one is always sent. tell takes the
+// events of room.js, room is a signal of its state.
+export function asker(room, tell, tap) {
+  let id = 0;
+  const ways = { lights: { sent: -rhythm }, shades: { sent: -rhythm } }; // by family: when one was sent last, and which one waits
+  const send = async (of, mine, how) => {
+    ways[of].sent = performance.now();
+    ways[of].timer = undefined;
+    try {
+      tell({ is: 'answer', of, id: mine, status: await tap(...how) });
+    } catch (p) {
+      tell({ is: 'answer', of, id: mine, status: 'failed', why: p.message });
+    }
+  };
+  // slides tells that more follows.
+  return (of, [goal, ...how], slides) => {
+    const way = ways[of],
+      was = room.peek()[of];
+    const guided = how[1] === 'released';
+    if (guided && was?.phase === 'asked' && was.goal === goal && (slides || way.timer || performance.now() - way.sent < rhythm)) return;
+    const mine = ++id;
+    clearTimeout(way.timer); // what waited is overtaken
+    way.timer = undefined;
+    tell({ is: 'tap', of, id: mine, goal });
+    const now = room.peek()[of];
+    if (now?.id !== mine) {
+      say(now.why);
+      return;
+    }
+    const wait = way.sent + rhythm - performance.now();
+    if (wait <= 0 || !guided) send(of, mine, how);
+    else way.timer = setTimeout(() => send(of, mine, how), wait);
+  };
+}
+
 // open makes all that a panel needs: what it shows, how it asks, and the line to the platform.
 function open(device, code) {
-  const shown = signal(undefined); // null: not ours to see
-  const server = api({
-    prefix: '/api/conferencing/panels/' + encodeURIComponent(device),
-    headers: () => ({ Authorization: 'Bearer ' + code }),
-    refusal,
-  });
-  const { hear, tap } = taps(server.post);
-  const number = (widget) => {
-    const v = shown.peek()?.widgets[widget];
-    return v === undefined ? undefined : percentOf(+v);
+  const room = signal(start);
+  const stranger = signal(false); // the code opens nothing
+  const tell = (e) => {
+    room.value = step(room.peek(), { ...e, at: performance.now() });
   };
-  const look = async () => {
+  const headers = () => ({ Authorization: 'Bearer ' + code });
+  const prefix = '/api/conferencing/panels/' + encodeURIComponent(device);
+  const server = api({ prefix, headers, refusal });
+  const { hear, tap } = taps(server.post);
+  const view = (v) => {
+    hear(v.time);
+    tell({ is: 'view', view: v });
+  };
+  const ask = async () => {
     try {
-      shown.value = await server.get('');
-      hear(shown.peek().time);
+      view(await server.get(''));
+      stranger.value = false;
     } catch (p) {
       if (p.status !== 401) throw p;
-      shown.value = null;
+      stranger.value = true;
     }
-    return !!shown.value;
+    return !stranger.peek();
   };
   const line = stream({
-    url: `/api/conferencing/panels/${encodeURIComponent(device)}/events?code=${encodeURIComponent(code)}`,
-    handle: {
-      values: (v) => {
-        shown.value = v;
-        hear(v.time);
-      },
-      tick: (v) => hear(v.time),
-    },
-    ask: look,
+    url: prefix + '/events',
+    handle: { values: view, tick: (v) => hear(v.time) },
+    ask,
+    Source: feed(headers),
   });
-  look().then(
+  ask().then(
     (may) => may || line.end(),
     () => {},
   ); // without an answer the line tries again by itself
+  const unheard = line.link.subscribe(({ state }) => tell({ is: 'link', state }));
+  const clock = setInterval(() => tell({ is: 'time' }), rhythm);
   return {
-    shown,
+    room,
+    stranger,
     link: line.link,
-    end: line.end,
-    tap,
-    level: asking(
-      (v) => tap('light_brightness', 'released', String(sliderOf(v))),
-      () => number('light_brightness'),
-    ),
-    opening: asking(
-      (v) => tap('shade_position', 'released', String(sliderOf(v))),
-      () => number('shade_position'),
-    ),
-    hear: (text) => server.post('/say', { text }),
+    put: asker(room, tell, tap),
+    end: () => {
+      clearInterval(clock);
+      unheard();
+      line.end();
+    },
+    hear: async (text) => {
+      let got;
+      try {
+        got = await server.post('/say', { text });
+      } catch (p) {
+        got = { success: false, reply: p.message };
+      }
+      tell({ is: 'heard', text: got.reply, ok: got.success });
+    },
   };
 }
+
+// codeOf finds the panel's code: behind the # of its link, which nobody's log has, or as older links have it.
+export const codeOf = (hash, query) => new URLSearchParams(hash.replace(/^#/, '')).get('code') || query.get('code') || '';
 
 export default function Panel({ params }) {
   const [panel, setPanel] = useState(null);
   useEffect(() => {
-    const made = open(params.device, address.peek().query.get('code') || '');
+    const made = open(params.device, codeOf(location.hash || '', address.peek().query));
     setPanel(made);
     return made.end;
   }, [params.device]);
-  const v = panel?.shown.value;
+  const s = panel?.room.value;
+  const v = s?.view;
+  const wall = useWall(panel?.link.value.state);
   useEffect(() => {
     document.title = v?.workspaceName || t('panel');
   }, [v?.workspaceName]);
-  if (v === undefined)
-    return html`<main class="alone" aria-busy="true"><h1 class="reader">${t('panel')}</h1><div class="skeleton"></div></main>`;
-  if (!v) return html`<main class="alone"><h1>${t('panel')}</h1><${Notice} kind="warn">${t('panel.code')}<//></main>`;
+  if (panel?.stranger.value)
+    return html`<main class="alone"><h1>${t('panel')}</h1><${Notice} kind="warn">${t('panel.code')}<//></main>`;
+  if (!v)
+    return html`
+      <main class="alone" aria-busy="true">
+        <h1 class="reader">${t('panel')}</h1>
+        ${s?.cut ? html`<${Notice} kind="fault" icon="plug">${t('room.cut')}<//>` : html`<div class="skeleton"></div>`}
+      </main>`;
   return html`
-    <main class="alone wide">
-      <div class="title">
-        <div class="grow"><h1><bdi>${v.workspaceName || v.deviceId}</bdi></h1><p class="sub">${t('panel.sub')}</p></div>
+    <link rel="stylesheet" href=${look} />
+    <main class="alone room">
+      <h1><bdi>${v.workspaceName || v.deviceId}</bdi></h1>
+      <${Told} s=${s} link=${panel.link} />
+      <div class="tiles">
+        ${[['lights', Lights], ['shades', Shades]].map(([of, Card]) => {
+          const x = shown(s, /** @type {import('./room.js').Family} */ (of));
+          return x && html`<${Card} key=${of} x=${x} put=${(tap, slides) => panel.put(of, tap, slides)} />`;
+        })}
       </div>
-      <${Banner} link=${panel.link} />
+      ${v.voice && html`<${Say} hear=${panel.hear} />`}
+    </main>
+    <${Night} wall=${wall} name=${v.workspaceName || v.deviceId} />`;
+}
+
+// Told is one sentence above the tiles: what hinders all of it, else what became of the last thing.
+function Told({ s, link }) {
+  const away = !s.cut && !s.view.online;
+  const { told } = s;
+  return html`
+    <div class="told">
+      <${Banner} link=${link} />
       <div role="status">
-        ${!v.online && html`<${Notice} kind="fault" icon="plug">${t('panel.offline')}<//>`}
-        ${v.message && html`<${Notice} kind="info">${said(v.message)}<//>`}
+        ${away
+          ? html`<${Notice} kind="fault" icon="plug">${t('panel.offline')}<//>`
+          : told &&
+            !s.cut &&
+            html`
+              <${Notice} kind=${told.ok === false ? 'fault' : ''} icon=${told.ok ? 'check' : undefined}>
+                <span id="heard">${said(told.text)}</span>
+              <//>`}
       </div>
-      <${Lights} panel=${panel} v=${v} />
-      <${Shades} panel=${panel} v=${v} />
-      ${v.voice && html`<${Say} panel=${panel} />`}
-    </main>`;
-}
-
-export function Lights({ panel, v }) {
-  const level = v.widgets.light_brightness;
-  // A room with shades only.
-  if (level === undefined && v.widgets.light_power === undefined && v.widgets.shade_position !== undefined) return null;
-  const known = level !== undefined;
-  const item = {
-    name: t('panel.lights'),
-    words: known ? (v.widgets.light_power === 'on' ? t('panel.on') : t('panel.off')) : t('panel.unknown'),
-    level: known ? percentOf(+level) : undefined,
-    dims: true,
-    off: !v.online,
-    icon: known ? undefined : 'clock',
-  };
-  return html`
-    <${LightCard} item=${item} asking=${panel.level}
-      onSwitch=${(on) => panel.level.run(() => panel.tap('light_power', 'changed', on ? 'on' : 'off'))} />`;
-}
-
-const moves = {
-  open: ['shade_position', 'released', '255'],
-  close: ['shade_position', 'released', '0'],
-  stop: ['shade_stop', 'clicked', ''],
-};
-
-export function Shades({ panel, v }) {
-  const at = v.widgets.shade_position,
-    preset = v.widgets.shade_preset;
-  const item = {
-    name: t('panel.shades'),
-    words: at === undefined ? t('panel.unknown') : '',
-    position: at === undefined ? undefined : percentOf(+at),
-    positions: true,
-    off: !v.online,
-    icon: at === undefined ? 'clock' : undefined,
-  };
-  const put = (tap) => panel.opening.run(() => panel.tap(...tap));
-  return html`
-    <${ShadeCard} item=${item} asking=${panel.opening} onMove=${(what) => put(moves[what])} />
-    <div class="chips" role="group" aria-label=${t('panel.presets')}>
-      ${['one_third', 'two_thirds'].map(
-        (p) => html`
-          <button key=${p} class="chip" aria-pressed=${preset === p ? 'true' : 'false'} disabled=${!v.online}
-            onClick=${() => put(['shade_preset', 'released', p])}>
-            ${t('panel.' + p)}
-          </button>`,
-      )}
     </div>`;
 }
 
-// Say takes a sentence; what the room would hear stands below it.
-function Say({ panel }) {
+// Say takes a sentence.
+function Say({ hear }) {
   const [text, setText] = useState('');
-  const [heard, setHeard] = useState(null);
-  const [busy, setBusy] = useState(false);
+  const busy = useRef(false);
   const submit = async (e) => {
     e.preventDefault();
-    if (busy || !text.trim()) return;
-    setBusy(true);
-    try {
-      setHeard(await panel.hear(text.trim()));
-      setText('');
-    } catch (p) {
-      setHeard({ success: false, reply: p.message });
-    }
-    setBusy(false);
+    if (busy.current || !text.trim()) return;
+    busy.current = true;
+    await hear(text.trim());
+    busy.current = false;
+    setText('');
   };
   return html`
-    <section class="panel">
-      <h2>${t('panel.say')}</h2>
-      <form class="row" onSubmit=${submit}>
-        <div class="field grow">
-          <label class="reader" for="say">${t('panel.say')}</label>
-          <input id="say" class="input" autocomplete="off" maxlength="500" placeholder=${t('panel.say.hint')} value=${text}
-            onInput=${(e) => setText(e.target.value)} />
-        </div>
-        <button type="submit" class="button primary" aria-disabled=${busy || !text.trim() ? 'true' : undefined}>
-          <${Icon} name="chat" />
-          ${t('panel.send')}
-        </button>
-      </form>
-      <div role="status">
-        ${heard && html`
-          <p class=${'with-icon' + (heard.success ? '' : ' fault')} id="heard">
-            <${Icon} name=${heard.success ? 'check' : 'triangle'} />
-            <span>${said(heard.reply)}</span>
-          </p>`}
-      </div>
-    </section>`;
+    <form class="say" onSubmit=${submit}>
+      <label class="reader" for="say">${t('panel.say')}</label>
+      <input id="say" class="input" autocomplete="off" maxlength="500" placeholder=${t('panel.say.hint')} value=${text}
+        onInput=${(e) => setText(e.target.value)} />
+      <button type="submit" class="button primary" aria-disabled=${!text.trim() ? 'true' : undefined}>
+        <${Icon} name="chat" />
+        ${t('panel.send')}
+      </button>
+    </form>`;
 }

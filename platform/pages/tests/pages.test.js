@@ -1,16 +1,20 @@
 import { answers, asked, clock, Source } from '../../../shelf/ui/tests/browser.js';
-import { find } from '../../../shelf/ui/tests/tree.js';
+import { nodes } from '../../../shelf/ui/tests/tree.js';
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { startTexts, t } from '../ui/i18n.js';
 import { address, go } from '../ui/router.js';
-import { events } from '../app/chat.js';
+import { events, feed } from '../app/feed.js';
 import { sum, words } from '../app/energy.js';
 import { checkLimit, endOf } from '../app/keys.js';
-import { Lights, percentOf, Shades, sliderOf, taps } from '../app/panel.js';
+import { asleep, buildIn, mayLeave } from '../app/kiosk.js';
+import { asker, codeOf, taps } from '../app/panel.js';
+import { shown, start, step } from '../app/room.js';
 import { missing, numbers, panelOf } from '../app/rooms.js';
-import { admin, ask, enter, leave, session, sites, start } from '../app/session.js';
+import { admin, ask, enter, leave, session, sites, start as begin } from '../app/session.js';
 import { heard, Health, summary } from '../app/sites.js';
+import { dim, Lights, turn } from '../app/tiles.js';
+import { signal } from '../ui/lib.js';
 
 await startTexts((l) => import(`../app/i18n/${l}.js`));
 let time;
@@ -22,20 +26,13 @@ afterEach(() => {
   time.stop();
 });
 
-describe('the slider of a panel', () => {
-  it('gives every percent back as it was', () => {
-    for (let p = 0; p <= 100; p++) assert.equal(percentOf(sliderOf(p)), p);
-    assert.deepEqual([0, 100].map(sliderOf), [0, 255]);
-  });
-});
-
 describe('the list of sites', () => {
   const site = (state, silent) => ({ state, silent, devices: 245 });
   it('is well only where all devices answer', () => {
-    const shown = (s) => JSON.stringify(Health({ of: s }));
-    assert.ok(shown(site('online', 36)).includes(t('sites.silent', { n: 36, all: '245' })));
-    assert.ok(shown(site('online', 36)).includes('badge warn'));
-    for (const s of [site('online', 0), site('offline', 36)]) assert.ok(!shown(s).includes('badge warn'));
+    const text = (s) => JSON.stringify(Health({ of: s }));
+    assert.ok(text(site('online', 36)).includes(t('sites.silent', { n: 36, all: '245' })));
+    assert.ok(text(site('online', 36)).includes('badge warn'));
+    for (const s of [site('online', 0), site('offline', 36)]) assert.ok(!text(s).includes('badge warn'));
   });
   it('says what needs somebody', () => {
     assert.equal(summary([site('online', 0), site('invited', 0)]), t('sites.sub', { n: 2 }));
@@ -43,41 +40,124 @@ describe('the list of sites', () => {
   });
 });
 
-describe('the panel of a room', () => {
-  const panel = { level: {}, opening: {} };
-  const item = (Card, widgets, online = true) =>
-    find(Card({ panel, v: { online, widgets } }), Card === Lights ? 'LightCard' : 'ShadeCard')?.item;
+// after is the state of a panel after an event.
+const after = (e) => step(step(start, { is: 'link', state: 'live', at: 0 }), { at: 0, ...e });
 
-  it('shows the lights as they are', () => {
-    const lit = item(Lights, { light_power: 'on', light_brightness: '102' });
-    assert.deepEqual([lit.level, lit.words, lit.off, lit.icon], [40, t('panel.on'), false, undefined]);
-    assert.equal(item(Lights, { light_power: 'off', light_brightness: '0' }).words, t('panel.off'));
+describe('the tiles of a panel', () => {
+  const room = (view) => shown(after({ is: 'view', view: { online: true, widgets: {}, ...view } }), 'lights');
+  const one = (level) => ({ name: 'Lamp', online: true, level });
+  const draw = (view, put = () => {}) => nodes(Lights({ x: room(view), put }), ['Tile', 'Guide', 'Lamp']);
+  const switchOf = (all) => all.find((n) => n.role === 'switch');
+
+  it('draw each lamp as it is', () => {
+    const all = draw({ lights: [one(40), one(0), { name: 'Away', online: false }] });
+    assert.deepEqual(
+      all.filter((n) => n.is === 'svg' && /^lamp/.test(n.class)).map((n) => [n.class, n.style['--l']]),
+      [['lamp lit', 0.4], ['lamp', 0], ['lamp', 0]],
+    );
+    assert.equal(all.filter((n) => n.class === 'cross').length, 1);
+    assert.equal(all.find((n) => n.class === 'value').children, '1 of 2 on, at 40%');
   });
-  it('says where nothing is known, and commands nothing in a room that is away', () => {
-    const unknown = item(Lights, {}, false);
-    assert.deepEqual([unknown.level, unknown.words, unknown.off, unknown.icon], [undefined, t('panel.unknown'), true, 'clock']);
-    const shades = item(Shades, {}, false);
-    assert.deepEqual([shades.position, shades.words, shades.off, shades.icon], [undefined, t('panel.unknown'), true, 'clock']);
+  it('do not draw a hundred', () => {
+    const all = draw({ lights: Array(100).fill(one(40)) });
+    assert.equal(all.filter((n) => n.is === 'svg' && n.class === 'lamp lit').length, 23);
+    assert.ok(all.includes(t('room.more', { n: 77 })));
   });
-  it('has no lights in a room of shades alone', () => {
-    assert.equal(item(Lights, { shade_position: '255' }), undefined);
-    assert.equal(item(Shades, { shade_position: '255' }).position, 100);
+  it('ask for the other of what is wanted, also before it is so', () => {
+    const wanted = [];
+    const press = (x) => nodes(Lights({ x, put: (tap) => wanted.push(tap) })).find((n) => n.role === 'switch').onClick();
+    const lit = room({ lights: [one(40)] });
+    press(lit);
+    press({ ...lit, goal: 0 });
+    press(room({ lights: [one(0)] }));
+    assert.deepEqual(wanted, [turn(false), turn(true), turn(true)]);
   });
-  it('marks the preset that shades are at', () => {
-    const pressed = (widgets) =>
-      ['one_third', 'two_thirds'].map(
-        (_, i) => Shades({ panel, v: { online: true, widgets } })[1].props.children[i].props['aria-pressed'],
-      );
-    assert.deepEqual(pressed({ shade_preset: 'two_thirds' }), ['false', 'true']);
-    assert.deepEqual(pressed({}), ['false', 'false']);
+  it('can be touched in a room that is away, to hear why nothing happens', () => {
+    const wanted = [];
+    const all = draw({ online: false, lights: [one(40)] }, (tap) => wanted.push(tap[1]));
+    const { 'aria-checked': checked, 'aria-disabled': off, disabled } = switchOf(all);
+    assert.deepEqual([checked, off, disabled], ['false', true, undefined]);
+    switchOf(all).onClick();
+    all.find((n) => n.class === 'guide').onClick();
+    all.find((n) => n.class === 'chip').onClick();
+    assert.deepEqual(wanted, ['light_power', 'light_brightness', 'light_brightness']);
+  });
+});
+
+describe('what a panel asks', () => {
+  const dark = { online: true, widgets: {}, lights: [{ name: '', online: true, level: 0 }] };
+  const open = () => {
+    const room = signal(after({ is: 'view', view: dark }));
+    const sent = [];
+    const tell = (e) => {
+      room.value = step(room.peek(), { ...e, at: performance.now() });
+    };
+    const put = asker(room, tell, async (...how) => (sent.push(how), 'applied'));
+    return { room, sent, put };
+  };
+  it('is sent five times a second while a finger slides, the last of it always', async () => {
+    const { sent, put } = open();
+    for (let v = 1; v <= 60; v++) {
+      put('lights', dim(v), true);
+      await time.pass(16);
+    }
+    put('lights', dim(61), false);
+    await time.pass(1000);
+    assert.ok(sent.length >= 5 && sent.length <= 8, String(sent.length));
+    assert.equal(sent.at(-1)[2], dim(61)[3]);
+  });
+  it('is sent at once and in order where a switch is tapped, and what slid before is overtaken', async () => {
+    const { sent, put } = open();
+    put('lights', dim(10), true);
+    put('lights', dim(20), true);
+    for (const on of [true, false, true, false]) put('lights', turn(on));
+    await time.pass(1000);
+    assert.deepEqual(sent.map((how) => how[2]), [dim(10)[3], 'on', 'off', 'on', 'off']);
+  });
+  it('of a room that is away is not sent', async () => {
+    const { room, sent, put } = open();
+    room.value = after({ is: 'view', view: { ...dark, online: false } });
+    put('lights', turn(true));
+    await time.pass(1000);
+    assert.equal(sent.length, 0);
+    assert.equal(room.value.lights.why, t('room.refused', { why: t('room.away') }));
+  });
+});
+
+describe('a panel on a wall', () => {
+  it('goes dark when nobody touched it for a minute', () => {
+    assert.deepEqual([59_999, 60_000].map((ms) => asleep(1000, 1000 + ms, true)), [false, true]);
+    assert.equal(asleep(0, 1e9, false), false); // a phone does so itself
+  });
+  it('takes a new version of the page when nobody is at it', () => {
+    assert.deepEqual([9999, 10_000].map((ms) => mayLeave(1000, 1000 + ms)), [false, true]);
+    assert.equal(buildIn('<!doctype html><html lang="en" data-build="0123456789ab">'), '0123456789ab');
+    assert.equal(buildIn('<h1>502 Bad Gateway</h1>'), undefined);
+  });
+  it('has its code behind the # of its link, or as older links have it', () => {
+    assert.equal(codeOf('#code=A+B', new URLSearchParams('code=old')), 'A B');
+    assert.equal(codeOf('', new URLSearchParams('code=old')), 'old');
+    assert.equal(codeOf('', new URLSearchParams()), '');
+  });
+  it('shows its code in a header, and hears its events', async () => {
+    answers({ body: 'event: tick\ndata: {"time":"x"}\n\n' });
+    const source = new (feed(() => ({ Authorization: 'Bearer C' })))('/events');
+    const got = [];
+    source.addEventListener('tick', (e) => got.push(JSON.parse(e.data)));
+    await new Promise((over) => {
+      source.onerror = over;
+    });
+    assert.deepEqual(got, [{ time: 'x' }]);
+    assert.equal(asked[0].headers.Authorization, 'Bearer C');
+    assert.equal(asked[0].url, '/events');
   });
 });
 
 describe('a tap on a panel', () => {
-  const never = (sent) => (path, body, { signal }) => {
+  const never = (sent) => (path, body, { signal: late }) => {
     sent.push(body);
     return new Promise((_, no) => {
-      signal.addEventListener('abort', () => no(signal.reason));
+      late.addEventListener('abort', () => no(late.reason));
     });
   };
   it('tells when the finger was there by the time of the platform', async () => {
@@ -116,7 +196,9 @@ describe('a tap on a panel', () => {
     const answer = (body) => taps(async () => body).tap('light_power', 'changed', 'on');
     const message = 'Not done: Lobby 1 is offline.';
     await assert.rejects(answer({ success: false, message }), { message });
-    await answer({ success: false, status: 'stale', message: 'Something newer came before.' });
+    assert.equal(await answer({ success: false, status: 'stale', message: 'Something newer came before.' }), 'stale');
+    assert.equal(await answer({ success: true, status: 'accepted', message: 'Sent.' }), 'accepted');
+    assert.equal(await answer({ success: true, message: 'Sent.' }), undefined);
   });
 });
 
@@ -189,7 +271,7 @@ describe('a session', () => {
   it('is not asked for where nobody was ever here', async () => {
     answers({ status: 500 });
     go('/sites');
-    await start();
+    await begin();
     assert.equal(asked.length, 0);
     assert.equal(address.value.path, '/login');
     assert.equal(address.value.query.get('to'), '/sites');
@@ -199,7 +281,7 @@ describe('a session', () => {
     go('/login');
     session.value = undefined;
     answers({ body: { data: ana } });
-    await start();
+    await begin();
     assert.equal(session.value.username, 'ana');
     assert.equal(address.value.path, '/');
   });
@@ -207,26 +289,26 @@ describe('a session', () => {
     go('/login?signon=done&to=%2Fkeys');
     session.value = undefined;
     answers({ body: { data: ana } });
-    await start();
+    await begin();
     assert.equal(session.value.username, 'ana');
     assert.equal(address.value.path, '/keys');
     leave();
     go('/login?signon=done&to=%2F%2Fother.example');
-    await start();
+    await begin();
     assert.equal(address.value.path, '/');
   });
   it('does not begin where a provider let nobody in', async () => {
     go('/login?signon=refused');
     session.value = undefined;
     answers({ status: 500 });
-    await start();
+    await begin();
     assert.equal(asked.length, 0);
     assert.equal(address.value.path, '/login');
   });
   it('is not wanted for a panel, whose link is enough', async () => {
     go('/panel/lobby?code=K');
     answers({ status: 500 });
-    await start();
+    await begin();
     assert.equal(asked.length, 0);
     assert.equal(address.value.path, '/panel/lobby');
     go('/');

@@ -3,15 +3,18 @@
 import { signal } from './lib.js';
 import { serverTime } from './i18n.js';
 
-const silent = 35000; // a server ticks every 15 s
+// a server ticks every 15 s
+const silent = 35000;
 const hiddenFor = 30000;
 
 // stream opens url while the page can be seen. handle maps event names to functions of their data; tick is ours.
-// ask() is called before each retry: it may say that nobody is logged in, by returning false, which ends the stream.
+// ask() is called before each retry: it may say that nobody is logged in, by returning false, which ends the stream. Source is what
+// speaks as an EventSource does.
 // link tells {state: "opening" | "live" | "lost" | "elsewhere", since}: since is the server time of the last word from
 // it. "elsewhere": others were opened in its place. It stays so until somebody looks at this page anew or calls
 // again(), which is there then, lest two pages push each other out for ever.
-export function stream({ url, handle, ask }) {
+/** @param {{ url: string, handle: Record<string, (data: any) => void>, ask: () => Promise<boolean>, Source?: any }} of */
+export function stream({ url, handle, ask, Source = EventSource }) {
   /** @type {import('./lib.js').Signal<{ state: 'opening' | 'live' | 'lost' | 'elsewhere', since?: number, again?: () => void }>} */
   const link = signal({ state: 'opening' });
   let source,
@@ -37,7 +40,7 @@ export function stream({ url, handle, ask }) {
   };
   const open = () => {
     if (ended || source) return;
-    source = new EventSource(url);
+    source = new Source(url);
     source.onerror = () => {
       if (source) lose();
     };

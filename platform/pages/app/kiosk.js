@@ -1,0 +1,109 @@
+// What a tablet on a wall does by itself: it stays awake, goes dark when nobody is there, and takes the newest version of the page.
+import { html, useEffect, useState } from '../ui/lib.js';
+import { time, now } from '../ui/i18n.js';
+
+// wall is where the panel lies as on a wall, as in panel.css.
+export const wall = '(min-width: 900px) and (min-height: 560px) and (orientation: landscape)';
+const dark = 60_000; // without a touch
+const idle = 10_000; // after which nobody is in the middle of something
+
+// asleep tells whether a panel that was touched last at a time is dark.
+/** @type {(touched: number, at: number, onWall: boolean) => boolean} */
+export const asleep = (touched, at, onWall) => onWall && at - touched >= dark;
+
+// mayLeave tells whether the page may be loaded anew: nobody would notice.
+/** @type {(touched: number, at: number) => boolean} */
+export const mayLeave = (touched, at) => at - touched >= idle;
+
+// buildIn is the version of the pages in a shell.
+export const buildIn = (text) => /<html[^>]* data-build="(\w+)"/.exec(text)?.[1];
+
+let touched = performance.now(); // when somebody touched last, or woke the panel
+let sleeping = false;
+
+// useWall keeps a panel on a wall going: it tells whether it is asleep, and how to wake it. link is the state of the line to the
+// platform: with each new line the platform may be another one.
+/** @type {(link: string) => { asleep: boolean, wake: () => void }} */
+export function useWall(link) {
+  const [sleeps, setSleeps] = useState(false);
+  const fall = (is) => {
+    sleeping = is;
+    setSleeps(is);
+  };
+  const wake = () => {
+    touched = performance.now();
+    fall(false);
+  };
+  useEffect(() => {
+    const big = matchMedia(wall);
+    const touch = () => {
+      if (!sleeping) touched = performance.now(); // what wakes it ends on the night itself
+    };
+    const tick = setInterval(() => fall(asleep(touched, performance.now(), big.matches)), 500);
+    for (const kind of touches) addEventListener(kind, touch, true);
+    return () => {
+      clearInterval(tick);
+      for (const kind of touches) removeEventListener(kind, touch, true);
+    };
+  }, []);
+  useEffect(() => stayAwake(), []);
+  useEffect(() => (link === 'live' ? renew() : undefined), [link]);
+  return { asleep: sleeps, wake };
+}
+const touches = ['pointerdown', 'keydown'];
+
+// stayAwake asks the browser to leave the screen on, again whenever the page is seen anew.
+function stayAwake() {
+  /** @type {{ release: () => Promise<void> }} */
+  let lock;
+  const ask = async () => {
+    try {
+      if (!document.hidden && matchMedia(wall).matches) lock = await navigator.wakeLock?.request('screen');
+    } catch {
+      /* a battery that is low, for instance: the tablet's own settings hold then */
+    }
+  };
+  document.addEventListener('visibilitychange', ask);
+  ask();
+  return () => {
+    document.removeEventListener('visibilitychange', ask);
+    lock?.release();
+  };
+}
+
+// renew loads the page anew once the platform has another version of it and nobody is at it.
+function renew() {
+  let timer;
+  const own = document.documentElement.dataset?.build;
+  fetch(location.pathname, { cache: 'no-store' })
+    .then((r) => (r.ok ? r.text() : ''))
+    .then((text) => {
+      const build = buildIn(text);
+      if (!build || !own || build === own) return;
+      timer = setInterval(() => mayLeave(touched, performance.now()) && location.reload(), 1000);
+    })
+    .catch(() => {}); // with the next line
+  return () => clearInterval(timer);
+}
+
+// Night lies over a panel that is asleep: the first touch, or key, wakes it and does nothing else.
+export function Night({ wall: { asleep: sleeps, wake }, name }) {
+  useEffect(() => {
+    if (!sleeps) return undefined;
+    const key = (e) => {
+      e.preventDefault();
+      e.stopPropagation();
+      wake();
+    };
+    addEventListener('keydown', key, true);
+    return () => removeEventListener('keydown', key, true);
+  }, [sleeps]);
+  if (!sleeps) return null;
+  // A finger that only touched is a click; one that slid is over when it is lifted, and no click follows that could land below.
+  const lifted = () => setTimeout(wake, 400);
+  return html`
+    <div class="night" aria-hidden="true" onClick=${wake} onPointerUp=${lifted} onPointerCancel=${lifted}>
+      <p>${time(now.value)}</p>
+      <p><bdi>${name}</bdi></p>
+    </div>`;
+}

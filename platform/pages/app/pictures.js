@@ -1,0 +1,41 @@
+// What is in a room, drawn. Pictures say what the words beside them say, so readers skip them.
+import { html } from '../ui/lib.js';
+import { ofKelvin } from '../ui/light.js';
+
+// Lamp shines as much as it is lit. level: percent; undefined: not known. off: it does not answer.
+export const Lamp = ({ level, kelvin, off }) => {
+  const lit = !off && level > 0;
+  return html`
+    <svg class=${'lamp' + (lit ? ' lit' : '')} viewBox="0 0 64 64" aria-hidden="true"
+      style=${{ '--c': ofKelvin(kelvin), '--l': lit ? level / 100 : 0 }}>
+      ${lit && html`<path class="beam" d="M14 34 4 62h56L50 34z" />`}
+      <path class="cord" d="M32 2v11" />
+      <path class="hood" d="M22 13h20l9 21H13z" />
+      ${lit && html`<path class="glow" d="M20 34a12 11 0 0 0 24 0z" />`}
+      ${off ? html`<path class="cross" d="M8 8l48 48" />` : level === undefined && html`<text class="mark" x="32" y="58">?</text>`}
+    </svg>`;
+};
+
+// Pane is a window with its fabric, where it is to be, and which way it moves.
+export const Pane = ({ position, goal, motion, off }) => {
+  const known = !off && position !== undefined;
+  const edge = (v) => 6 + (48 * (100 - v)) / 100; // of the fabric, from the top
+  const up = motion === 'opening' || (motion === 'moving' && goal > position);
+  return html`
+    <svg class="pane" viewBox="0 0 64 64" aria-hidden="true">
+      <rect class=${known ? 'sky' : 'blank'} x="6" y="6" width="52" height="48" />
+      <path class="bars" d="M32 6v48M6 30h52" />
+      ${known && html`
+        <rect class="fabric" x="6" y="6" width="52" height=${edge(position) - 6} />
+        <path class="edge" d=${`M6 ${edge(position)}h52`} />`}
+      <rect class="frame" x="6" y="6" width="52" height="48" rx="2" />
+      <path class="sill" d="M2 58h60" />
+      ${known && typeof goal === 'number' && Math.abs(goal - position) > 2 && html`<path class="goal" d=${`M4 ${edge(goal)}h56`} />`}
+      ${known && motion && html`
+        <g class=${'way ' + (up ? 'up' : 'down')}>
+          <circle cx="32" cy="30" r="12" />
+          <path d=${up ? 'M32 36V24M26 30l6-6 6 6' : 'M32 24v12M26 30l6 6 6-6'} />
+        </g>`}
+      ${off ? html`<path class="cross" d="M8 8l48 48" />` : !known && html`<text class="mark" x="32" y="38">?</text>`}
+    </svg>`;
+};
