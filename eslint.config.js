@@ -9,7 +9,7 @@ const severalLines = {
 };
 
 export default [
-  { ignores: ['.peers/', 'shelf/ui/assets/vendor/', 'admin/pages/ui/', 'platform/pages/ui/', 'shelf/ui/testdata/ui/', 'output/'] },
+  { ignores: ['.peers/', '**/vendor/', 'admin/pages/ui/', 'platform/pages/ui/', 'shelf/ui/testdata/ui/', 'output/'] },
   js.configs.recommended,
   {
     files: ['**/*.js', '**/*.mjs'],

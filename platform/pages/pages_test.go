@@ -13,6 +13,12 @@ func TestTextsAreTheSameInAllLanguages(t *testing.T) {
 	}
 }
 
+func TestVendoredFilesAreThoseThatVersionsNames(t *testing.T) {
+	for _, wrong := range uitest.CheckVendored(os.DirFS("app/vendor")) {
+		t.Error(wrong)
+	}
+}
+
 // What the script routes, the server answers; another address is not found. A first view stays small enough for a phone in a cellar.
 func TestPages(t *testing.T) {
 	pages, err := New()
@@ -20,12 +26,12 @@ func TestPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, wrong := range uitest.CheckRoutes(os.DirFS("app"), routes, pages, map[string]int{
-		"/": 200, "/sites/house-1": 200, "/keys?x=1": 200, "/site": 404, "/nothing": 404, pages.Folder() + "app/app.js": 200,
+		"/": 200, "/sites/house-1": 200, "/keys?x=1": 200, "/rooms/lobby": 200, "/site": 404, "/nothing": 404, pages.Folder() + "app/app.js": 200,
 	}) {
 		t.Error(wrong)
 	}
 	for _, wrong := range uitest.CheckWeights(pages, map[string]int{
-		"login": 48, "chat": 50, "sites": 45, "site": 48, "enrol": 48, "keys": 48, "key": 48, "usage": 45, "connect": 45, "more": 45, "rooms": 50, "panel": 50,
+		"login": 48, "chat": 50, "sites": 45, "site": 48, "enrol": 48, "keys": 48, "key": 48, "usage": 45, "connect": 45, "more": 45, "rooms": 50, "tablet": 48, "panel": 50,
 	}) {
 		t.Error(wrong)
 	}

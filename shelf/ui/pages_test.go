@@ -1,9 +1,6 @@
 package ui_test
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -27,28 +24,8 @@ func TestTextsAreTheSameInAllLanguages(t *testing.T) {
 }
 
 func TestVendoredFilesAreThoseThatVersionsNames(t *testing.T) {
-	list, err := os.ReadFile("assets/vendor/VERSIONS")
-	if err != nil {
-		t.Fatal(err)
-	}
-	named := map[string]string{}
-	for _, line := range strings.Split(strings.TrimSpace(string(list)), "\n")[1:] {
-		cells := strings.Split(line, " | ")
-		named[cells[0]] = cells[4]
-	}
-	files, err := fs.Glob(os.DirFS("assets/vendor"), "*.js")
-	if err != nil || len(files) != len(named) {
-		t.Fatalf("files are %v, VERSIONS names %d", files, len(named))
-	}
-	for _, name := range files {
-		data, err := os.ReadFile("assets/vendor/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sum := sha256.Sum256(data)
-		if got := hex.EncodeToString(sum[:]); got != named[name] {
-			t.Errorf("%s has the hash %s, VERSIONS says %s: run vendor.sh, do not edit", name, got, named[name])
-		}
+	for _, wrong := range uitest.CheckVendored(os.DirFS("assets/vendor")) {
+		t.Error(wrong)
 	}
 }
 

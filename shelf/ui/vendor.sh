@@ -1,7 +1,8 @@
 #!/bin/bash
-# Takes the four libraries of the pages from npm: upstream's ES modules as they
-# are, except that imports by name become relative ones, as browsers resolve no
-# names without an import map, which the content security policy forbids.
+# Takes the libraries of the pages from npm, four for all and one for the
+# platform's: upstream's ES modules as they are, except that imports by name
+# become relative ones, as browsers resolve no names without an import map, which
+# the content security policy forbids.
 # Run by go generate in ui; needs npm. Refuses a package whose integrity is not
 # the one below.
 set -eu
@@ -29,8 +30,12 @@ get() { # PACKAGE VERSION LICENCE INTEGRITY FILE=NAME…
 # types NAME PACKAGE: tsc reads what is in NAME.js from the package's own types (package.json pins the same version).
 types() { echo "export * from '$2';" >"$1.d.ts"; }
 
-rm -f ./*
-echo "file | npm package | version | licence | sha256 of the file here | integrity of the package" >VERSIONS
+begin() { # in an empty folder
+  rm -f ./*
+  echo "file | npm package | version | licence | sha256 of the file here | integrity of the package" >VERSIONS
+}
+
+begin
 get preact 11.2.0 MIT sha512-/HfHI/7N84e6GrWBJ3J280z3mLaRJiDcSvj/A+y/4AbLnND/1UlGHe1sR6oYuTGwId0nP7dqDU9OnLxMPZ7xBg== \
   dist/preact.mjs=preact.js hooks/dist/hooks.mjs=hooks.js
 get htm 3.1.1 Apache-2.0 sha512-983Vyg8NwUE7JkZ6NmOqpCZ+sh1bKv2iYTlUkzlWmA5JD2acKoxd4KVxbMmxX/85mtfdnDmTFoNKcg5DGAvxNQ== \
@@ -43,3 +48,9 @@ types preact preact
 types hooks preact/hooks
 types signals @preact/signals
 echo "export { default } from 'htm';" >htm.d.ts
+
+cd ../../../../platform/pages/app/vendor
+begin
+get lean-qr 2.7.4 MIT sha512-tlMPFfqhAAZN7+j/djRSvl/2+AYT2+7RRuyq8bvcbV8gMiENiscquQ9WTfCSyeEdxsVaEB+tU7e9nFZC63BFnQ== \
+  nano.mjs=lean-qr.js
+echo 'export function generate(text: string): { size: number; get(x: number, y: number): boolean };' >lean-qr.d.ts

@@ -20,6 +20,7 @@ const routes = [
   ['/usage', () => import('./usage.js')],
   ['/connect', () => import('./connect.js')],
   ['/rooms', () => import('./rooms.js')],
+  ['/rooms/:device', () => import('./tablet.js')],
   ['/panel/:device', () => import('./panel.js')],
   ['/more', () => import('./more.js')],
 ];

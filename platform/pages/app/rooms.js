@@ -9,18 +9,18 @@ import { said } from './said.js';
 import { Icon } from '../ui/icons.js';
 import { ask, admin, server, sites } from './session.js';
 import { useServer } from './useserver.js';
-import { Snippet } from './copy.js';
 
 const base = '/conferencing/devices';
 const at = (d) => base + '/' + encodeURIComponent(d.deviceId);
 // missing tells what has to be done before taps and sentences act; the same as is said in the room.
 export const missing = (d) =>
   !d.controllerId ? 'rooms.assign' : !d.clusterIds.length ? 'rooms.bind' : !d.deployed ? 'rooms.deploy' : null;
-export const panelOf = (d) => `/panel/${encodeURIComponent(d.deviceId)}?code=${d.panelCode}`;
+// panelOf is where a panel opens for whoever has its code, which stands behind the #: browsers send that to nobody.
+export const panelOf = (d) => `/panel/${encodeURIComponent(d.deviceId)}#code=${d.panelCode}`;
 
 export default function Rooms() {
   const { data, wrong, again } = useServer(base);
-  const [open, setOpen] = useState(null); // {add} | {edit: d} | {remove: d} | {link: d}
+  const [open, setOpen] = useState(null); // {add} | {edit: d} | {remove: d}
   const close = () => setOpen(null),
     changed = () => {
       close();
@@ -92,8 +92,11 @@ export default function Rooms() {
                   <div class="actions start">
                     ${d.deployed
                       ? html`
-                        <a class="button primary" href=${panelOf(d)}>${t('rooms.panel')}</a>
-                        <button class="button quiet" onClick=${() => setOpen({ link: d })}>${t('rooms.link')}</button>
+                        <a class="button primary" href=${panelOf(d)} target="_blank">${t('rooms.panel')}</a>
+                        <a class="button quiet" href=${'/rooms/' + encodeURIComponent(d.deviceId)}
+                          aria-label=${t('tablet.of', { name: d.workspaceName || d.deviceId })}>
+                          ${t('tablet')}
+                        </a>
                         <button class="button quiet" aria-label=${t('rooms.test.of', { name: d.workspaceName || d.deviceId })}
                           onClick=${() => test(d)}>
                           ${t('rooms.test')}
@@ -119,14 +122,6 @@ export default function Rooms() {
             )}
           </div>`}
       ${(open?.add || open?.edit) && html`<${Edit} d=${open.edit} onClose=${close} onDone=${changed} />`}
-      ${open?.link && html`
-        <${Dialog} title=${t('rooms.link')} onClose=${close}>
-          <p>${t('rooms.link.text')}</p>
-          <${Snippet} label=${t('rooms.link')} text=${location.origin + panelOf(open.link)} />
-          <p>${t('rooms.code')}</p>
-          <${Snippet} label=${t('rooms.code')} text=${open.link.panelCode} />
-          <div class="actions"><button class="button" onClick=${close}>${t('close')}</button></div>
-        <//>`}
       ${open?.remove && html`
         <${Confirm} title=${t('delete.of', { name: open.remove.workspaceName || open.remove.deviceId })}
           verb=${t('delete.of', { name: open.remove.workspaceName || open.remove.deviceId })} onClose=${close}

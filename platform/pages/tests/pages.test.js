@@ -210,7 +210,7 @@ describe('a conferencing device', () => {
     assert.equal(missing({ ...ready, deployed: false }), 'rooms.deploy');
     assert.equal(missing(ready), null);
   });
-  it('has a panel at an address of its own', () => assert.equal(panelOf(ready), '/panel/lobby%2F1?code=K'));
+  it('has a panel at an address of its own', () => assert.equal(panelOf(ready), '/panel/lobby%2F1#code=K'));
   it('is given its zones as people write numbers', () => {
     assert.deepEqual(numbers(' 1, 2  3,,'), [1, 2, 3]);
     assert.deepEqual(numbers(''), []);

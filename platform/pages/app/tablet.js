@@ -1,0 +1,72 @@
+// How a tablet becomes the panel of a room: a code to hold its camera to, and what to set on it.
+import { html } from '../ui/lib.js';
+import { t } from '../ui/i18n.js';
+import { Page } from '../ui/router.js';
+import { Notice, Empty } from '../ui/shell.js';
+import { Snippet } from './copy.js';
+import { admin } from './session.js';
+import { missing, panelOf } from './rooms.js';
+import { useServer } from './useserver.js';
+import { generate } from './vendor/lean-qr.js';
+
+const look = new URL('tablet.css', import.meta.url).href;
+const rim = 4; // modules that stay white around a code, as its standard has it
+
+// outline draws the dark modules of a code, row by row.
+export function outline({ size, get }) {
+  let path = '';
+  for (let y = 0; y < size; y++) for (let x = 0; x < size; x++) if (get(x, y)) path += `M${x} ${y}h1v1h-1z`;
+  return path;
+}
+
+const Code = ({ text }) => {
+  const code = generate(text),
+    side = code.size + 2 * rim;
+  return html`
+    <svg class="code" role="img" aria-label=${t('tablet.code')} viewBox=${`${-rim} ${-rim} ${side} ${side}`} shape-rendering="crispEdges">
+      <rect x=${-rim} y=${-rim} width=${side} height=${side} fill="#fff" />
+      <path d=${outline(code)} fill="#000" />
+    </svg>`;
+};
+
+const kinds = ['ipad', 'android', 'chromium'];
+
+export default function Tablet({ params }) {
+  const { data: d, wrong } = useServer('/conferencing/devices/' + encodeURIComponent(params.device));
+  const back = { href: '/rooms', text: t('rooms') };
+  if (!admin()) return html`<${Page} title=${t('tablet')}><${Empty} icon="shield" text=${t('admins')} /><//>`;
+  if (!d)
+    return html`
+      <${Page} title=${t('tablet')} back=${back}>
+        ${wrong ? html`<${Notice} kind="fault">${wrong.message}<//>` : html`<div class="skeleton"></div>`}
+      <//>`;
+  const name = d.workspaceName || d.deviceId;
+  if (missing(d)) return html`<${Page} title=${t('tablet.of', { name })} back=${back}><${Notice} kind="warn">${t(missing(d))}<//><//>`;
+  const link = location.origin + panelOf(d);
+  return html`
+    <link rel="stylesheet" href=${look} />
+    <${Page} title=${t('tablet.of', { name })} sub=${t('tablet.sub')} back=${back}
+      actions=${html`<button class="button no-print" onClick=${() => print()}>${t('tablet.print')}</button>`}>
+      <section class="panel tablet">
+        <${Code} text=${link} />
+        <div class="stack">
+          <p>${t('tablet.scan')}</p>
+          <p>${t('rooms.link.text')}</p>
+          <div class="no-print stack">
+            <${Snippet} label=${t('rooms.link')} text=${link} />
+            <h2>${t('rooms.code')}</h2>
+            <${Snippet} label=${t('rooms.code')} text=${d.panelCode} />
+          </div>
+        </div>
+      </section>
+      <div class="columns">
+        ${kinds.map(
+          (kind) => html`
+            <section class="panel" key=${kind}>
+              <h2 class="plain">${t('tablet.' + kind)}</h2>
+              <ol class="steps">${[1, 2, 3].map((n) => html`<li key=${n}>${t(`tablet.${kind}.${n}`)}</li>`)}</ol>
+            </section>`,
+        )}
+      </div>
+    <//>`;
+}
