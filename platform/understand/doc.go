@@ -20,6 +20,7 @@
 //	topic.go, op.go,
 //	settle.go, rows.go,
 //	manner.go
+//	separate.go, clause.go   several questions in a message, and clauses that only say why it is asked
 //	follow.go                what a sentence takes from the one before
 //
 // The result is a [Frame]. The reader of questions claims every word for a field of the frame. A word that means something and

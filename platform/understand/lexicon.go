@@ -83,9 +83,9 @@ func readLexicon(text string) *lexicon {
 		for _, w := range words {
 			l.words[w] = true
 		}
-		if len(words) == 1 {
+		if len(words) == 1 && slices.ContainsFunc(tags[words[0]], func(t string) bool { return t[0] != '~' }) {
 			l.single[words[0]] = true
-			if slices.ContainsFunc(tags[words[0]], func(t string) bool { return t[0] != '!' }) {
+			if slices.ContainsFunc(tags[words[0]], func(t string) bool { return t[0] != '!' && t[0] != '~' }) {
 				l.asking[words[0]] = true
 			}
 		}

@@ -45,7 +45,7 @@ func (s *sentence) readQuestion(names Names) Frame {
 
 // meaning reports whether a tag says what a word means in a question.
 func meaning(tag string) bool {
-	return tag[0] != '!' && tag != "aside" && tag != "opening" && tag != "closing"
+	return tag[0] != '!' && tag[0] != '~' && tag != "aside" && tag != "opening" && tag != "closing"
 }
 
 // once keeps the first mention of every place.

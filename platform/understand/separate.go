@@ -16,32 +16,8 @@ var (
 	further     = regexp.MustCompile(`(?i),?\s+(?:and|und)\s+(?:also\s+)?(how|which|what|when|where|who|is|are|was|were|did|does|do|show|list|tell|give|wie|welche|was|wann|wo|ist|sind)\b`)
 )
 
-// leadWords bounds what is said before a question and has nothing to do with it, in words.
-const leadWords = 12
-
-// lead is the length of the statements before a question that are about nothing here: "I'm about to lock up. Is the lobby dark?" They
-// name nothing of the building, deny nothing, and have no word that asks for anything.
-func lead(message string, names Names, now time.Time) int {
-	end := 0
-	for _, at := range sentenceEnd.FindAllStringIndex(message, maxParts) {
-		said := message[end:at[0]]
-		t := names.rename(names.uncompound(cut(said)))
-		if strings.Contains(message[at[0]:at[1]], "?") || len(t) > leadWords || len(names.find(t)) > 0 {
-			break
-		}
-		lang := language(t, names.known)
-		s := &sentence{t: t, lex: lexicons[lang], f: Frame{Lang: lang}}
-		s.chunks = s.tag(meaning)
-		s.sense()
-		if slices.ContainsFunc(s.chunks, func(c chunk) bool {
-			return len(c.tags) > 0 && !c.is("fill", "talk", "greeting", "it", "there")
-		}) || len(whens(t, now)) > 0 {
-			break
-		}
-		end = at[1]
-	}
-	return end
-}
+// plain are the reasons that say no more than that words were not understood.
+var plain = []Reason{Words, Conflict, TimeWords, Elsewhere, Missing, Cannot, Nowhere}
 
 // Separate cuts a message into its questions where each of them stands on its own: "Which lights are on, and how much power does the
 // building draw?". Otherwise, and where it was understood as one, the message comes back whole. What was said
@@ -50,11 +26,16 @@ func Separate(message string, read Frame, names Names, now time.Time) (questions
 	if len(message) > 500 || read.Alone().Unclear == nil {
 		return []string{message}, ""
 	}
-	if n := lead(message, names, now); n > 0 && n < len(message) {
-		leftOut, message = strings.TrimRight(message[:n], " .!;\n"), message[n:]
-		read = Read(message, names, now)
+	if parts := separate(message, read, names, now); len(parts) > 1 {
+		return parts, ""
 	}
-	return separate(message, read, names, now), leftOut
+	if f := read.Alone(); !slices.Contains(plain, f.Unclear.Why) {
+		return []string{message}, ""
+	}
+	if asked, why := withoutWhy(message, names, now); asked != "" {
+		return separate(asked, Read(asked, names, now), names, now), why
+	}
+	return []string{message}, ""
 }
 
 func separate(message string, read Frame, names Names, now time.Time) []string {

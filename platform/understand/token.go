@@ -15,6 +15,8 @@ type token struct {
 	name  bool   // by the name of a place
 	apart bool   // it follows a comma or the end of a sentence
 	odd   string // of a number: all that it is written in, where that is more than a whole number and a percent sign
+	// from and to are the bytes of [plainly] written text that a word was cut from.
+	from, to int
 }
 
 // maxTokens bounds the work that one sentence can make.
@@ -42,14 +44,19 @@ var contractions = strings.NewReplacer(
 // apostrophes are written in one way before contractions are looked for.
 var apostrophes = strings.NewReplacer("’", "'", "‘", "'", "`", "'", "´", "'", "ʼ", "'", "′", "'")
 
+// plainly writes a text in lower case and without contractions.
+func plainly(text string) string {
+	return contractions.Replace(apostrophes.Replace(strings.ToLower(text)))
+}
+
 // cut takes a sentence apart.
 func cut(text string) []token {
-	low := contractions.Replace(apostrophes.Replace(strings.ToLower(text)))
+	low := plainly(text)
 	found := tokenForm.FindAllStringIndex(low, maxTokens)
 	tokens := make([]token, 0, len(found))
 	for _, at := range found {
 		w := strings.TrimSuffix(low[at[0]:at[1]], "'s")
-		t := token{text: w, stem: stem(w), apart: mark.MatchString(low[max(0, at[0]-8):at[0]])}
+		t := token{text: w, stem: stem(w), apart: mark.MatchString(low[max(0, at[0]-8):at[0]]), from: at[0], to: at[1]}
 		if digit(w[0]) {
 			t.odd = oddNumber(low, at[0], at[1])
 		} else if sign := signBeforeWord.FindString(low[max(0, at[0]-8):at[0]]); sign != "" && numeral(w) {
@@ -156,7 +163,7 @@ func fold(t []token) []token {
 		}
 		one := t[i]
 		for _, more := range t[i+1 : i+took] {
-			one.text += " " + more.text
+			one.text, one.to = one.text+" "+more.text, more.to
 			if more.odd != "" {
 				one.odd = one.text
 			}

@@ -1,0 +1,327 @@
+package understand
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// People say why they ask: "I'm about to mop the corridor, is the light on there?", "anything broken that I should report?". Such a
+// message is cut into clauses. Where what is left of it is understood whole without them, and each of them only says why, it is read
+// without; the place that is named in one of them is that of its "there". Words that nobody knows do no harm in a clause that says why.
+// One that denies, compares, excludes, sets a condition, asks or orders says more than why, and the message is read whole or not at all.
+
+// mostClauses bounds the work of cutting a message.
+const mostClauses = 7
+
+// clause is a stretch of a message that may say why somebody asks.
+type clause struct {
+	says   bool   // it does, and nothing else
+	mine   bool   // it is about whoever speaks
+	asIs   bool   // it says where somebody is or what they are about to do, not what is over
+	timed  bool   // it has a time
+	thing  bool   // it may name a thing that is asked about
+	within string // the place that it names, as it was said
+	many   bool   // it names several
+}
+
+// clauses is a message while it is cut.
+type clauses struct {
+	names Names
+	now   time.Time
+	text  string
+	t     []token
+	lex   *lexicon
+}
+
+// withoutWhy is a message without the clauses that say why it is sent, and these clauses; empty: it has none, or is not understood
+// without them either.
+func withoutWhy(message string, names Names, now time.Time) (asked, why string) {
+	c := &clauses{names: names, now: now, text: plainly(message)}
+	c.t = cut(c.text)
+	if len(c.t) == 0 {
+		return "", ""
+	}
+	c.lex = lexicons[language(names.rename(names.uncompound(slices.Clone(c.t))), names.known)]
+	starts := c.starts()
+	n := len(starts)
+	if n < 2 || n > mostClauses {
+		return "", ""
+	}
+	at := func(i int) int {
+		if i == n {
+			return len(c.text)
+		}
+		return c.t[starts[i]].from
+	}
+	for width := n - 1; width >= 1; width-- {
+		for i := 0; i+width <= n; i++ {
+			before, main, after := c.text[:at(i)], c.text[at(i):at(i+width)], c.text[at(i+width):]
+			if main = c.main(main, before, after); main != "" {
+				before, after = message[:writtenTo(message, at(i))], message[writtenTo(message, at(i+width)):]
+				return main, strings.Trim(strings.TrimSpace(before)+" … "+strings.TrimSpace(after), " …,;:.!?\n–—")
+			}
+		}
+	}
+	return "", ""
+}
+
+// writtenTo is where the text that [plainly] writes as its first n bytes ends in a message.
+func writtenTo(message string, n int) int {
+	for i := range message {
+		if len(plainly(message[:i])) >= n {
+			return i
+		}
+	}
+	return len(message)
+}
+
+// starts are the words that clauses begin with.
+func (c *clauses) starts() []int {
+	starts := []int{0}
+	for k := 1; k < len(c.t); k++ {
+		if c.t[k].apart || c.phrase(c.t, k, "~because") > 0 || c.forOccasion(k) || embedding[c.t[k].stem] && telling[c.t[k-1].stem] {
+			starts = append(starts, k)
+		}
+	}
+	return starts
+}
+
+// telling are verbs before a question that is told: "my boss wants to know how …".
+var telling = wordSet("know ask asks asked asking wonder wondering check see tell wissen fragt fragen gefragt schauen sehen prüfen sagen")
+
+// embedding are words that such a question begins with.
+var embedding = wordSet("how what which who whether if where when why wie was welche welcher welches wer ob wo wann warum wieviel")
+
+// phrase is the length of the longest phrase with a tag at k, 0 without one.
+func (c *clauses) phrase(t []token, k int, tag string) int {
+	for _, e := range c.lex.byFirst[t[k].stem] {
+		if n := phraseAt(t, k, e.words); n > 0 && slices.Contains(e.tags, tag) {
+			return n
+		}
+	}
+	return 0
+}
+
+// forOccasion reports whether "for the audience", "für den Bericht" begins at k: up to three words to one for an occasion, somebody who
+// comes, or a paper.
+func (c *clauses) forOccasion(k int) bool {
+	if !slices.Contains([]string{"for", "fuer", "zum", "zur", "beim", "during", "vor"}, c.t[k].stem) {
+		return false
+	}
+	for i := k + 1; i < min(k+5, len(c.t)) && !c.t[i].apart; i++ {
+		if n := c.phrase(c.t, i, "~occasion"); n > 0 {
+			return i+n == len(c.t) || c.t[i+n].apart
+		}
+	}
+	return false
+}
+
+// main is what is asked, if it is understood whole and what stands around it only says why; with the place that it has from there.
+// Else it is empty.
+func (c *clauses) main(main, before, after string) string {
+	if last := strings.TrimSpace(main); last != "" && !strings.ContainsAny(last[len(last)-1:], ".!?;") && strings.HasSuffix(strings.TrimSpace(after), "?") {
+		main, after = strings.TrimRight(last, ",")+"?", strings.TrimRight(strings.TrimSpace(after), "?") // it asks, whatever stands last
+	}
+	var around []clause
+	for i, text := range []string{before, after} {
+		if len(cut(text)) == 0 {
+			continue
+		}
+		one := c.reason(text, i == 0)
+		if !one.says {
+			return ""
+		}
+		around = append(around, one)
+	}
+	if w, rest, _ := strings.Cut(main, " "); w == "if" { // "the boss wants to know if …"
+		main = "whether " + rest
+	}
+	m := &sentence{t: cut(main)}
+	m.words(c.names)
+	m.chunks = m.tag(meaning)
+	if len(m.t) == 0 || c.refers(m) {
+		return ""
+	}
+	within := ""
+	for _, one := range around {
+		if one.within != "" && within != "" {
+			return ""
+		}
+		within += one.within
+	}
+	f, ok := c.whole(main)
+	placed := main
+	if within != "" && len(f.Places) == 0 && !f.Is(Whole) {
+		for _, placed = range placedIn(main, within, m.f.Lang) {
+			if f, ok = c.whole(placed); ok && f.placed() {
+				break
+			}
+		}
+		ok = ok && f.placed()
+	}
+	if !ok {
+		return ""
+	}
+	own := placed == main && len(f.Places) > 0
+	explicit := own || slices.ContainsFunc(m.chunks, func(k chunk) bool { return k.is(things...) })
+	for _, one := range around {
+		late := one.timed && (f.Topic == Order || !f.momentary())
+		whose := f.Topic == Order && !one.mine && one.within != "" || !explicit && (one.thing || !one.mine)
+		elsewhere := one.within != "" && !one.asIs && placed != main && thereAt(m) < 0 // "I have done the annex, what is still on?": it may be all but the annex
+		if late || whose || elsewhere || one.many && !own {
+			return ""
+		}
+	}
+	return placed
+}
+
+// placed reports whether a question or an order names a place.
+func (f Frame) placed() bool {
+	return len(f.Places) > 0 || slices.ContainsFunc(f.Do, func(d Do) bool { return len(d.Places) > 0 })
+}
+
+// whole reads what may be asked, and reports whether it was understood by itself.
+func (c *clauses) whole(main string) (Frame, bool) {
+	f := Read(main, c.names, c.now)
+	if f.Topic == Order && f.Unclear == nil {
+		return f, true
+	}
+	if f.Topic == Nothing || f.Topic == Greeting || f.Topic == Confirm || f.Topic == Decline {
+		return f, false
+	}
+	if f = f.Alone(); f.Unclear == nil {
+		return f, f.Is(Asked)
+	}
+	return f, len(separate(main, f, c.names, c.now)) > 1
+}
+
+// momentary reports whether a frame is about this moment alone.
+func (f Frame) momentary() bool {
+	return (f.When == nil || f.When.Now) && f.Against == nil && !f.Is(Past) && !f.Is(Future) && f.Topic != Energy && f.Topic != Cost && f.Topic != Carbon && !slices.Contains([]Op{Since, Who, Why, Usual, Trend}, f.Op)
+}
+
+// things are the nouns that tell what is asked about.
+var things = []string{"light", "shade", "meter", "energy", "power", "use", "fault", "device", "level", "controller", "bus", "kelvin", "hue", "temperature", "automation", "offline", "inventory"}
+
+// refers reports whether a sentence has a pronoun that may stand for something said before it. "How bright is it" has none.
+func (c *clauses) refers(m *sentence) bool {
+	bright := slices.ContainsFunc(m.t, func(t token) bool { return brightness[t.stem] })
+	for i, t := range m.t {
+		switch {
+		case referring[t.stem], (t.stem == "it" || t.stem == "es" && m.wordAt(i-1) != "gibt") && !bright:
+			return true
+		case t.stem == "that" && (m.wordAt(i-1) == "is" || m.wordAt(i-1) == "does" || i == len(m.t)-1), t.stem == "sie" && (m.wordAt(i-1) == "sind" || m.wordAt(i-1) == "ist"), (t.stem == "die" || t.stem == "das" || t.stem == "der") && i == len(m.t)-1:
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	referring  = wordSet("they them those these he she him her his ones its their another er ihn ihm diese dieser dieses diesen davon dessen deren letztere")
+	brightness = wordSet("bright dark dim light lit brighter darker gloomy murky hell dunkel heller dunkler finster duester schummrig stockdunkel stockfinster zappenduster")
+)
+
+// reason judges what stands before or behind what may be asked.
+func (c *clauses) reason(text string, ahead bool) clause {
+	s := &sentence{t: cut(text), now: c.now}
+	s.words(c.names)
+	one := clause{}
+	if strings.Contains(text, "?") || len(s.t) == 0 {
+		return one
+	}
+	places := c.names.find(s.t)
+	for i := range s.t {
+		s.t[i].name = s.t[i].used
+	}
+	s.f.Places = places
+	if mentioned := s.f.Mentioned(); len(mentioned) > 0 {
+		at := mentioned[0][0].Mention
+		one.within, one.many = said(s.t, at, s.nameEnd(at)-at), len(mentioned) > 1
+	}
+	s.chunks = s.tag(meaning)
+	began, verb, occasion, over := 0, false, false, false
+	for i, t := range s.t {
+		w := t.stem
+		switch {
+		case beyondWhy[w] && !(w == "not" && slices.Contains([]string{"can", "could"}, s.wordAt(i-1)) && len(places) == 0):
+			return one
+		case t.apart && i > began:
+			began = i
+		}
+		if i == began && (opensQuestion[w] && c.phrase(s.t, i, "~because") == 0 || !t.used && s.means(i, "set", "flip", "give", "dim", "brighten", "open", "close", "shut", "raise", "lower", "increase", "reduce", "stop", "toggle", "list", "compare") && !strings.HasSuffix(t.text, "ing")) {
+			return one
+		}
+		one.mine = one.mine || speakers[w]
+		verb = verb || verbs3[w]
+		over = over || done[w] || strings.HasSuffix(t.text, "ed") && len(t.text) > 4
+		occasion = occasion || c.phrase(s.t, i, "~occasion") > 0
+		one.timed = one.timed || digit(w[0]) && slices.Contains([]string{"at", "um", "gegen", "from", "by", "ab", "in", "until", "bis"}, s.wordAt(i-1))
+		one.thing = one.thing || !t.used && determining[s.wordAt(i-1)] && len(s.tagsAt(i)) == 0 && c.phrase(s.t, i, "~occasion") == 0
+	}
+	if slices.ContainsFunc(s.chunks, func(k chunk) bool {
+		return k.is("no", "nothing", "neither", "without", "except", "than", "compare", "difference", "each", "average", "share", "sum", "most", "least", "else", "only", "complaint") && !slices.Contains([]string{"just", "merely", "simply"}, s.t[k.at].stem)
+	}) {
+		return one
+	}
+	one.timed = one.timed || len(whens(s.t, c.now)) > 0
+	one.asIs = !over
+	because := c.phrase(s.t, 0, "~because") > 0
+	switch {
+	case ahead:
+		one.says = one.mine && len(s.t) > 2 || because || occasion || s.onlyTalk()
+	default:
+		one.says = (one.mine && verb || because || occasion || s.onlyTalk()) && !slices.ContainsFunc(s.chunks, func(k chunk) bool { return k.n > 1 && stateOf(k) != "" }) // "that I should switch off"
+	}
+	return one
+}
+
+// onlyTalk reports whether nothing is said but courtesies.
+func (s *sentence) onlyTalk() bool {
+	return !slices.ContainsFunc(s.chunks, func(c chunk) bool {
+		return len(c.tags) == 0 || slices.ContainsFunc(c.tags, func(t string) bool { return t != "talk" && t != "greeting" && t != "fill" })
+	})
+}
+
+var (
+	// beyondWhy are words by which a clause does more than say why.
+	beyondWhy = wordSet("not never no if unless when whenever until till while once provided assuming except excluding without only mean meant instead rather other than nor neither " +
+		"nicht nie kein keine keinen wenn fall sobald solange ausser bevor nachdem sofern ohne nur statt sondern meine meinte weder als but aber also either or oder")
+	opensQuestion = wordSet("what which who whose how why where is are was were do does did has can could will would should may any anything everything something tell show list check give please " +
+		"welche welcher welches wie wo wer was warum wieso wann ist sind war hat gibt brennt laeuft zeig zeige sag sage bitte")
+	speakers    = wordSet("i we my our me us mine ours ich wir mir mich uns mein meine meinem meinen meiner unser unsere unserem unseren unserer")
+	verbs3      = wordSet("is are was were has have had do did does will would can could should must may might am need want bin ist sind war hat haben hatte will wollen muss muessen soll sollen sollte kann koennen werde werden wird kommt kommen geht gehen moechte moechten beginnt faengt")
+	done        = wordSet("did done was were had been finished got went saw habe hatte war waren wurde wurden gewesen fertig")
+	determining = wordSet("the a an this these those all every each which der die das den dem des ein eine einen einem einer diese dieser dieses alle jede jeder jedes")
+)
+
+// thereAt is where a word stands for the place that was spoken of, -1 without one.
+func thereAt(m *sentence) int {
+	return slices.IndexFunc(m.t, func(t token) bool {
+		return t.stem == "there" || t.stem == "dort" || t.stem == "da" || t.stem == "here" || t.stem == "hier"
+	})
+}
+
+// placedIn are the ways to write the place of another clause for "there", or into a sentence that has no such word.
+func placedIn(main, within string, lang Lang) []string {
+	in := map[Lang]string{English: "in the ", German: "in der "}[lang] + within
+	t := cut(main)
+	for k := len(t) - 1; k >= 0; k-- {
+		w := t[k].text
+		if w != "there" && w != "here" && w != "dort" && w != "hier" && w != "da" || w == "there" && (k == 0 || slices.Contains([]string{"is", "are"}, t[k-1].text)) {
+			continue
+		}
+		from, to := t[k].from, t[k].to
+		if k+1 < len(t) && slices.Contains([]string{"oben", "unten", "drin", "drinnen", "drüben"}, t[k+1].text) {
+			to = t[k+1].to
+		} else if k > 0 && slices.Contains([]string{"up", "down", "in", "over", "out"}, t[k-1].text) && !slices.ContainsFunc(t, func(o token) bool {
+			return countable(o.stem) == Shade && slices.Contains([]string{"up", "down"}, t[k-1].text)
+		}) {
+			from = t[k-1].from
+		}
+		return []string{main[:from] + in + main[to:]}
+	}
+	first, last := t[0].to, t[len(t)-1].to
+	return []string{main[:last] + " " + in + main[last:], main[:first] + " " + in + main[first:]}
+}
