@@ -66,8 +66,13 @@ func (s *sentence) meant(tag string, i, n int) bool {
 		return last && s.hasWord("list") && !s.has0("hat", "haben", "gibt", "besitzt") // "die meisten Leuchten" are things
 	case s.f.Lang == German && (w == "an" || w == "ein" || w == "auf" || w == "zu") && (tag == "on" || tag == "open" || tag == "closed"):
 		return last || next.apart || slices.Contains([]string{"sind", "ist", "waren", "war", "bleiben", "ausser", "und", "and", "oder", "bis", "seit"}, next.stem) || next.used && s.isTime(i+1) || (w == "an" || w == "ein") && s.hasWord("light") && (next.stem == "in" || next.stem == "im")
-	case w == "out":
-		return tag == "fill"
+	case slices.Contains([]string{"hoch", "rauf", "runter", "herunter", "hinunter", "hinauf"}, w):
+		return s.hasWord("shade") || s.nameSays(Shade)
+	case w == "out": // "are the lights out", not "find out"
+		off := s.hasWord("light") && (last || next.apart || next.name || slices.Contains([]string{"in", "on", "at", "everywhere"}, next.stem)) && (i > 0 && s.t[i-1].name || slices.Contains([]string{"light", "lamp", "bulb", "luminaire", "is", "are", "all", "still", "be"}, before))
+		return (tag == "off") == off
+	case w == "dimmer": // of the canteen it is a device, and else it is what is darker
+		return (tag == "device") == (i > 0 && s.t[i-1].name && !s.hasWord("than"))
 	case w == "dark" && tag == "off": // "why is it so dark" says of no light that it is off
 		return before != "so" && before != "too"
 	case (w == "up" || w == "down") && (tag == "open" || tag == "closed"):
@@ -103,7 +108,7 @@ func (s *sentence) meant(tag string, i, n int) bool {
 		return false
 	case w == "light" && tag == "light", w == "shade" && tag == "shade":
 		return true
-	case w == "set" || w == "turn" || w == "moved":
+	case slices.Contains([]string{"set", "turn", "moved", "put", "flick", "flip"}, w):
 		return tag != "switch" || s.hasWord("who") || s.hasWord("since") || s.hasWord("often") || w == "set" && s.wordAt(0) == "what" && s.has0("last") || w == "moved" && (s.has0("were", "was", "been", "anyone", "anybody", "someone", "somebody", "if", "whether") || s.hasWord("list"))
 	case w == "free":
 		return true

@@ -153,6 +153,10 @@ func (s *sentence) op() {
 	}
 	if f.Op == Who || f.Op == Why || f.Op == Since {
 		s.claim("last", "when")
+		if f.By == "hour" && s.has("byhour") { // "who was it, and at what time?": it is told with every command
+			f.By = ""
+			s.claim("byhour")
+		}
 	}
 	if s.has("average") && f.Op != Average && (f.Op == Most || f.Op == Least || f.By != "") && !(f.Topic == Power && f.When == nil) {
 		s.claim("average")
