@@ -2,6 +2,7 @@ package assistant
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -21,11 +22,7 @@ func (a *asked) colour() (answer, error) {
 	}
 	if c := a.cond(understand.Kelvin); c != nil {
 		found := t.Where(facts.Current, func(one facts.Thing) bool { return c.Holds(*one.Value) })
-		var lines []string
-		for _, one := range found {
-			lines = append(lines, a.f("%s %.0f K", label(one.Name), *one.Value))
-		}
-		return answer{sentences(a.f("%d of %s%s with a colour temperature %s %s %.0f K: %s.", len(found), a.count(len(t.All), "light"), a.in(), a.are(len(found)), a.f(sides[c.Rel]), c.Value, a.some(lines, 16)), a.doubts(t, "light"), a.basis(t.Basis)), found}, nil
+		return answer{sentences(a.f("%d of %s%s with a colour temperature %s %s %.0f K: %s.", len(found), a.count(len(t.All), "light"), a.in(), a.are(len(found)), a.f(sides[c.Rel]), c.Value, a.those(platform.KindLight, found, kelvinValue)), a.doubts(t, "light"), a.basis(t.Basis)), found}, nil
 	}
 	if len(t.All) == 0 {
 		return answer{a.f("No light%s reports a colour temperature.", a.in()), t}, nil
@@ -46,14 +43,11 @@ func (a *asked) colour() (answer, error) {
 		current = current[:min(n, len(current))]
 	}
 	mean, _ := t.Mean()
-	var lines []string
-	for _, one := range current {
-		lines = append(lines, a.f("%s %.0f K", label(one.Name), *one.Value))
-	}
+	lines := a.those(platform.KindLight, current, kelvinValue)
 	if len(current) < t.Basis.Readings {
-		return answer{sentences(upper(a.some(lines, 16))+".", a.doubts(t, "light"), a.basis(t.Basis)), current}, nil
+		return answer{sentences(upper(lines)+".", a.doubts(t, "light"), a.basis(t.Basis)), current}, nil
 	}
-	text := a.f("%s%s: %s.", upper(a.count(len(current), "light")), a.in(), a.some(lines, 16))
+	text := a.f("%s%s: %s.", upper(a.count(len(current), "light")), a.in(), lines)
 	if len(current) > 1 {
 		text += a.f(" The mean is %.0f K.", mean)
 	}
@@ -79,3 +73,6 @@ func (a *asked) hue(tuned facts.Things) (answer, error) {
 	}
 	return answer{sentences(a.f("I do not know: the colour of a light is not reported to the platform, only how bright it is and, of some, the colour temperature."), commanded, kelvins), lights}, nil
 }
+
+// kelvinValue words a colour temperature.
+func kelvinValue(one facts.Thing) string { return fmt.Sprintf("%.0f K", *one.Value) }

@@ -71,7 +71,7 @@ func (a *asked) newest(of map[string][]facts.Thing) (answer, error) {
 	without := ""
 	if ofTime := a.q.When != nil && !a.q.When.Now; ofTime && most == peopleMost && a.q.Actor == "" {
 		left := untold(of, c)
-		names := a.some(thingNames(left), 10)
+		names := a.few("", left, nil)
 		if len(left) > 10 && len(c.Last) > 0 {
 			names = a.f("the other %d", len(left))
 		}

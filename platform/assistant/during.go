@@ -1,7 +1,6 @@
 package assistant
 
 import (
-	"strings"
 	"time"
 
 	"svc.internal/controller/platform"
@@ -31,8 +30,8 @@ func (a *asked) during(t facts.Things, kind string) (answer, bool, error) {
 		return answer{}, false, err
 	}
 	whole := span.To.Sub(span.From)
-	lines, order := map[string][]string{}, []string{}
-	var unknown []string
+	lines, order := map[string][]facts.Thing{}, []string{}
+	var unknown []facts.Thing
 	some, always := 0, 0
 	broken := false // something was not so for some of the time, for sure
 	for _, d := range all {
@@ -40,7 +39,7 @@ func (a *asked) during(t facts.Things, kind string) (answer, bool, error) {
 		broken = broken || so+time.Duration(d.Unknown) < whole*99/100
 		switch {
 		case so == 0 && time.Duration(d.Unknown) > whole/100:
-			unknown = append(unknown, label(d.Name))
+			unknown = append(unknown, d.Thing)
 			continue
 		case so == 0:
 			continue
@@ -52,7 +51,7 @@ func (a *asked) during(t facts.Things, kind string) (answer, bool, error) {
 		if lines[long] == nil {
 			order = append(order, long)
 		}
-		lines[long] = append(lines[long], label(d.Name))
+		lines[long] = append(lines[long], d.Thing)
 	}
 	word := a.f(words[0])
 	if len(words) > 1 {
@@ -63,7 +62,7 @@ func (a *asked) during(t facts.Things, kind string) (answer, bool, error) {
 	case len(unknown) == len(all):
 		return answer{sentences(a.f("I do not know: of that time not enough is kept%s.", a.in()), a.basis(t.Basis)), all}, true, nil
 	case a.q.Is(understand.None):
-		head = a.none(some, strings.Join(unknown, "")) + lower(head)
+		head = a.none(some, map[bool]string{true: "?"}[len(unknown) > 0]) + lower(head)
 	case a.q.Form == understand.Check && a.q.Is(understand.All) && (broken || always == len(all)):
 		head = a.yesNo(always == len(all)) + lower(head)
 	case a.q.Form == understand.Check && !a.q.Is(understand.All) && (some > 0 || len(unknown) == 0):
@@ -73,7 +72,7 @@ func (a *asked) during(t facts.Things, kind string) (answer, bool, error) {
 	}
 	var named []string
 	for _, long := range order {
-		named = append(named, a.some(lines[long], 10)+long)
+		named = append(named, a.few(kind, lines[long], nil)+long)
 	}
 	list := ""
 	if len(named) > 0 {
@@ -81,7 +80,7 @@ func (a *asked) during(t facts.Things, kind string) (answer, bool, error) {
 	}
 	doubt := ""
 	if len(unknown) > 0 {
-		doubt = a.f("Not known: %s.", a.some(unknown, 10))
+		doubt = a.f("Not known: %s.", a.few(kind, unknown, nil))
 	}
 	return answer{sentences(a.partly(), head, list, doubt, a.watched(), a.basis(t.Basis)), all}, true, nil
 }

@@ -268,7 +268,7 @@ func (a *asked) allLights(t facts.Things) (answer, error) {
 	}
 	dark := ""
 	if off := t.Where(facts.Current, func(one facts.Thing) bool { return *one.Value == 0 }); len(off) > 0 && len(on) > 0 && len(t.All) <= 20 {
-		dark = a.f("Off: %s.", a.some(thingNames(off), 20))
+		dark = a.f("Off: %s.", a.those(platform.KindLight, off, nil))
 	}
 	return answer{sentences(a.partly(), head, a.named(on), a.failing(on), dark, a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
 }

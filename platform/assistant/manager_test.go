@@ -67,7 +67,7 @@ func TestWhatManagersAsked(t *testing.T) {
 		{"Alps to 4000 kelvin", []string{"I did nothing", "colours"}, "0 of"},
 		{"Alps and Lakes to 3000 K", []string{"I did nothing", "colours"}, "0 of"},
 		{"Lobby auf grün", []string{"nichts getan", "Farb"}, "nicht gemeldet"},
-		{"which lights in Alps are at 3500 kelvin", []string{"Alps 2 3500 K"}, "nothing"},
+		{"which lights in Alps are at 3500 kelvin", []string{"Alps 2 (3500 K)"}, "nothing"},
 		// clauses of orders that leave nothing out, and German exceptions
 		{"switch off whatever is still burning in the workshop", []string{"switch the lights off: Annex workshop"}, "nothing"},
 		{"turn off the lights that are on in the lobby", []string{"switch the lights off: Lobby"}, "nothing"},
@@ -79,7 +79,7 @@ func TestWhatManagersAsked(t *testing.T) {
 		{"close the lobby blinds and let me know when done", []string{"close the shades: Lobby"}, "nothing"},
 		{"show me every lamp that's off on the ground floor", []string{"5 of 12 lights"}, "Not done yet"},
 		// who left it on: only of what is on
-		{"who left the lights on in the lobby?", []string{"Lobby 1", `key "BMS"`}, "o, it is not so"},
+		{"who left the lights on in the lobby?", []string{"Lobby (all 4)", `key "BMS"`}, "o, it is not so"},
 		{"who left the lights on in the canteen?", []string{"none of the 5 lights in Canteen is on"}, "panel Canteen"},
 		{"Wer hat in der Kantine das Licht brennen lassen?", []string{"Von 5 Leuchten in Canteen gilt keines: an"}, "panel Canteen"},
 		{"Hat jemand in der Lobby das Licht brennen lassen?", []string{"Ja: alle 4 Leuchten in Lobby sind an"}, "13:05"},
@@ -102,7 +102,7 @@ func TestWhatManagersAsked(t *testing.T) {
 		{"is the canteen dark", []string{"Yes: all 5 lights in Canteen are off"}, "No"},
 		{"what should I switch off downstairs before I go home", []string{"7 of 12 lights on Ground floor are on"}, "Canteen"},
 		{"Auf wie viel Prozent ist Meeting room Alps?", []string{"60 %"}, "gemessen:"},
-		{"Auf wie viel Prozent sind die Storen in der Lobby?", []string{"Lobby shade 2 60 % offen"}, "kenne"},
+		{"Auf wie viel Prozent sind die Storen in der Lobby?", []string{"Lobby shade 2 (60 % offen)"}, "kenne"},
 		// words that add nothing, by where they stand
 		{"well, is the lobby perhaps lit, or not?", []string{"Yes: all 4 lights in Lobby are on"}, "nothing"},
 		{"Sag mal, brennt in der Lobby eigentlich noch Licht, oder nicht?", []string{"Ja: alle 4"}, "kenne"},
@@ -242,7 +242,7 @@ func TestWhatManagersAsked(t *testing.T) {
 		// more down, by how far they are down
 		{"lobby or canteen - where are more shades down?", []string{"Lobby has 0 of 2 shades closed", "Canteen has 1 of 2 shades closed"}, ""},
 		{"are more shades down in the lobby or in the lounge", []string{"I cannot compare them all"}, ""},
-		{"Wie weit sind die Rollos in der Lobby unten?", []string{"Lobby shade 2 60 % offen"}, "geschlossen. "},
+		{"Wie weit sind die Rollos in der Lobby unten?", []string{"Lobby shade 2 (60 % offen)"}, "geschlossen. "},
 		{"how far down is Lobby shade 2", []string{"60 % open"}, "nothing called"},
 		{"are more blinds up in the lobby than in the canteen", []string{"Lobby has 2 of 2 shades open, wholly or partly (1 of them fully)", "Canteen has 0 of 2 shades open"}, "0 of them"},
 		{"sind in der Lobby mehr Rollos oben als in der Kantine?", []string{"2 von 2 Rollos ganz oder teilweise offen (1 davon ganz)"}, "0 davon"},

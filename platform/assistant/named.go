@@ -3,51 +3,24 @@ package assistant
 import (
 	"slices"
 
+	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/assistant/facts"
 	"svc.internal/controller/platform/understand"
 )
 
-// named lists things with their values, by zone where there are many.
+// named lists lights with their values, by zone or floor where that is too much.
 func (a *asked) named(found []facts.Thing) string {
 	if len(found) == 0 {
 		return ""
 	}
-	var lines []string
-	if len(found) <= 20 {
-		for _, one := range found {
-			lines = append(lines, a.withValue(one))
-		}
-		return upper(a.list(lines)) + "."
+	entries := a.entries(platform.KindLight, found, lightValue)
+	if len(entries) > thoseTold && slices.ContainsFunc(found, func(one facts.Thing) bool { return !slices.Equal(one.Zones, found[0].Zones) }) {
+		return a.byPlace(found)
 	}
-	for _, z := range a.site.Zones {
-		n, sum := 0, 0.0
-		for _, one := range found {
-			if slices.Contains(one.Zones, z.ID) {
-				n++
-				sum += *one.Value
-			}
-		}
-		if n > 0 {
-			lines = append(lines, a.f("%s %d (mean %s)", label(z.Name), n, percent(sum/float64(n))))
-		}
+	if v, ok := a.each(found, lightValue); ok {
+		return a.f("Each is at %s.", v)
 	}
-	loose := 0
-	for _, one := range found {
-		if len(one.Zones) == 0 {
-			loose++
-		}
-	}
-	if loose > 0 {
-		lines = append(lines, a.f("%d in no zone", loose))
-	}
-	return a.f("By zone: %s.", a.list(lines))
-}
-
-func (a *asked) withValue(one facts.Thing) string {
-	if *one.Value == 0 {
-		return label(one.Name)
-	}
-	return a.f("%s (%s)", label(one.Name), percent(*one.Value))
+	return upper(a.those(platform.KindLight, found, lightValue)) + "."
 }
 
 // doubts tells which things have no current value, and why.
@@ -61,12 +34,9 @@ func (a *asked) doubts(t facts.Things, kind string) string {
 		if condition == facts.Away && !a.site.Controller.Online {
 			return a.f("Of %s nothing current is known, because the controller does not report.", a.count(len(found), kind))
 		}
-		var names []string
-		for _, one := range found {
-			names = append(names, label(one.Name))
-		}
+		names := a.few(kind, found, nil)
 		if condition == facts.Unknown && found[0].Motion != "" { // what it does was read
-			parts = append(parts, a.f("%s %s, but the position is not known: %s.", a.count(len(found), kind), a.f(map[bool]string{true: "answers", false: "answer"}[len(found) == 1]), a.some(names, 10)))
+			parts = append(parts, a.f("%s %s, but the position is not known: %s.", a.count(len(found), kind), a.f(map[bool]string{true: "answers", false: "answer"}[len(found) == 1]), names))
 			continue
 		}
 		why := map[facts.Condition]string{facts.Away: "%s %s offline, so I do not know what is there: %s.", facts.Stale: "%s %s without a recent reading, so I do not know: %s.",
@@ -75,7 +45,7 @@ func (a *asked) doubts(t facts.Things, kind string) string {
 		if condition == facts.Unknown {
 			verb = a.beenVerb(len(found))
 		}
-		parts = append(parts, a.f(why, a.count(len(found), kind), verb, a.some(names, 10)))
+		parts = append(parts, a.f(why, a.count(len(found), kind), verb, names))
 	}
 	return sentences(parts...)
 }
@@ -83,23 +53,23 @@ func (a *asked) doubts(t facts.Things, kind string) string {
 // failing names those of the things that are told as on which report a trouble: what reports a lamp failure may be dark.
 func (a *asked) failing(on []facts.Thing) string {
 	var order []string
-	names := map[string][]string{}
+	by := map[string][]facts.Thing{}
 	for _, one := range on {
 		if one.Trouble == "" || one.Value == nil || *one.Value == 0 {
 			continue
 		}
-		if names[one.Trouble] == nil {
+		if by[one.Trouble] == nil {
 			order = append(order, one.Trouble)
 		}
-		names[one.Trouble] = append(names[one.Trouble], label(one.Name))
+		by[one.Trouble] = append(by[one.Trouble], one)
 	}
 	var told []string
 	for _, trouble := range order {
 		text := "%s is among them and reports %s, so it may be dark."
-		if len(names[trouble]) > 1 {
+		if len(by[trouble]) > 1 {
 			text = "%s are among them and report %s, so they may be dark."
 		}
-		told = append(told, a.f(text, a.some(names[trouble], 10), a.trouble(trouble)))
+		told = append(told, a.f(text, a.few(platform.KindLight, by[trouble], nil), a.trouble(trouble)))
 	}
 	return sentences(told...)
 }

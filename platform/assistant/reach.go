@@ -81,19 +81,15 @@ func (a *asked) awayLine(r facts.Reach) string {
 	if len(r.Away) == 0 {
 		return ""
 	}
-	return a.f("Offline: %s.", a.some(a.lastSeen(r.Away), 20))
+	return a.f("Offline: %s.", a.few("", r.Away, a.lastSeen))
 }
 
-// lastSeen names things with when they were last seen.
-func (a *asked) lastSeen(away []facts.Thing) (lines []string) {
-	for _, one := range away {
-		seen := a.f("never seen")
-		if !one.LastSeen.IsZero() {
-			seen = a.f("last seen %s ago, %s", lengthIn(a.q.Lang, a.site.Now.Sub(one.LastSeen)), momentIn(a.q.Lang, one.LastSeen, a.site.Now))
-		}
-		lines = append(lines, label(one.Name)+" ("+seen+")")
+// lastSeen words when a thing was last seen.
+func (a *asked) lastSeen(one facts.Thing) string {
+	if one.LastSeen.IsZero() {
+		return a.f("never seen")
 	}
-	return lines
+	return a.f("last seen %s ago, %s", lengthIn(a.q.Lang, a.site.Now.Sub(one.LastSeen)), momentIn(a.q.Lang, one.LastSeen, a.site.Now))
 }
 
 // oneReach answers about a single device.

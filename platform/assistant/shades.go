@@ -141,14 +141,14 @@ func (a *asked) shadesBy(t facts.Things, keep func(facts.Thing) bool, words stri
 	var lines []string
 	add := func(name string, in func(facts.Thing) bool) {
 		all := 0
-		var found []string
+		var found []facts.Thing
 		for _, one := range t.All {
 			if !in(one) {
 				continue
 			}
 			all++
 			if one.Condition == facts.Current && keep(one) {
-				found = append(found, a.f("%s %s open", label(one.Name), percent(*one.Value)))
+				found = append(found, one)
 			}
 		}
 		if a.q.Is(understand.All) && string(a.q.Kind) == a.q.By && len(found) < all {
@@ -157,7 +157,7 @@ func (a *asked) shadesBy(t facts.Things, keep func(facts.Thing) bool, words stri
 		if all > 0 && (len(found) > 0 || string(a.q.Kind) != a.q.By) {
 			lines = append(lines, a.f("%s %d of %d %s", label(name), len(found), all, words))
 			if len(found) > 0 {
-				lines[len(lines)-1] += " (" + a.some(found, 6) + ")"
+				lines[len(lines)-1] += " (" + a.few(platform.KindShade, found, a.openValue) + ")"
 			}
 		}
 	}
@@ -223,14 +223,13 @@ func (a *asked) rankShades(t facts.Things) answer {
 
 // openings lists positions in words.
 func (a *asked) openings(found []facts.Thing) string {
-	var lines []string
-	for _, one := range found {
-		lines = append(lines, a.f("%s %s open", label(one.Name), percent(*one.Value)))
-	}
-	if len(lines) == 0 {
+	if len(found) == 0 {
 		return ""
 	}
-	return upper(a.some(lines, 30)) + "."
+	if v, ok := a.each(found, a.openValue); ok {
+		return a.f("Each is %s.", v)
+	}
+	return upper(a.those(platform.KindShade, found, a.openValue)) + "."
 }
 
 func (a *asked) shadeFilter() (func(facts.Thing) bool, string) {
@@ -263,15 +262,12 @@ func (a *asked) oneShade(t facts.Things, keep func(facts.Thing) bool) (answer, e
 }
 
 func (a *asked) movingShades(t facts.Things) (answer, error) {
-	var lines []string
-	for _, one := range t.All {
-		if one.Condition == facts.Current && (one.Motion == "opening" || one.Motion == "closing" || one.Motion == "moving") {
-			lines = append(lines, label(one.Name)+" ("+a.f(one.Motion)+")")
-		}
-	}
+	moving := t.Where(facts.Current, func(one facts.Thing) bool {
+		return one.Motion == "opening" || one.Motion == "closing" || one.Motion == "moving"
+	})
 	head := a.f("No shade%s is reported as moving.", a.in())
-	if len(lines) > 0 {
-		head = a.f("%s%s %s moving: %s.", upper(a.count(len(lines), "shade")), a.in(), a.are(len(lines)), a.some(lines, 20))
+	if n := len(moving); n > 0 {
+		head = a.f("%s%s %s moving: %s.", upper(a.count(n, "shade")), a.in(), a.are(n), a.those(platform.KindShade, moving, func(one facts.Thing) string { return a.f(one.Motion) }))
 	}
 	return answer{sentences(head, a.doubts(t, "shade"), a.basis(t.Basis)), t}, nil
 }

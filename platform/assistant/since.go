@@ -51,7 +51,7 @@ func (a *asked) since(t facts.Things, kind string) (answer, error) {
 			holds[i].Is = "part"
 		}
 	}
-	lines := a.holdLines(holds)
+	lines := a.holdLines(kind, holds)
 	head := a.lines(lines, 20)
 	if len(lines) == 0 { // or it would be among those that never were so
 		head = a.f("As far as is known, none of the %s%s was %s.", a.count(len(t.All), kind), a.in(), a.f(words[0]))
@@ -62,10 +62,10 @@ func (a *asked) since(t facts.Things, kind string) (answer, error) {
 
 // longest are the things that have been so for the longest time, those of which no beginning is known before all others.
 func (a *asked) longest(t facts.Things, kind string, holds []facts.Hold) (answer, error) {
-	var unknown []string
+	var unknown []facts.Thing
 	holds = slices.DeleteFunc(holds, func(h facts.Hold) bool {
 		if h.Is == "" {
-			unknown = append(unknown, label(h.Name))
+			unknown = append(unknown, h.Thing)
 		}
 		return h.Is == "" || h.Is == "unknown" || !h.Until.IsZero()
 	})
@@ -76,11 +76,11 @@ func (a *asked) longest(t facts.Things, kind string, holds []facts.Hold) (answer
 	}
 	head := a.f("I do not know.")
 	if n > 0 {
-		head = upper(strings.Join(a.holdLines(holds[:n]), "; ")) + "."
+		head = upper(strings.Join(a.holdLines(kind, holds[:n]), "; ")) + "."
 	}
 	doubt := ""
 	if len(unknown) > 0 {
-		doubt = a.f("Not known: %s.", a.some(unknown, 10))
+		doubt = a.f("Not known: %s.", a.few(kind, unknown, nil))
 	}
 	return answer{sentences(head, doubt, a.doubts(t, kind), a.watched(), a.basis(t.Basis)), holds[:n]}, nil
 }
@@ -91,19 +91,19 @@ func (a *asked) watched() string {
 }
 
 // holdLines put together what began at the same time.
-func (a *asked) holdLines(holds []facts.Hold) []string {
-	names := map[string][]string{}
+func (a *asked) holdLines(kind string, holds []facts.Hold) []string {
+	things := map[string][]facts.Thing{}
 	var order []string
 	for _, h := range holds {
 		w := a.holdWords(h)
-		if names[w] == nil {
+		if things[w] == nil {
 			order = append(order, w)
 		}
-		names[w] = append(names[w], label(h.Name))
+		things[w] = append(things[w], h.Thing)
 	}
 	var lines []string
 	for _, w := range order {
-		lines = append(lines, a.some(names[w], 10)+": "+w)
+		lines = append(lines, a.few(kind, things[w], nil)+": "+w)
 	}
 	return lines
 }
@@ -119,7 +119,7 @@ func (a *asked) online(things []facts.Thing) (string, error) {
 		}
 		all = append(all, holds...)
 	}
-	return a.lines(a.holdLines(all), 20), nil
+	return a.lines(a.holdLines("", all), 20), nil
 }
 
 // holdWords tell since when, or from when to when.
@@ -172,7 +172,7 @@ func (a *asked) heldFor(t facts.Things, kind string, holds []facts.Hold, bound u
 		head, list = a.placesHeld(t, fits, a.f(word), long)
 	} else {
 		head = a.f("%d of %s%s: %s, %s.", len(sure), a.count(len(t.All), kind), a.in(), a.f(word), long)
-		list = strings.Join(a.holdLines(sure), "; ")
+		list = strings.Join(a.holdLines(kind, sure), "; ")
 	}
 	if a.q.Form == understand.Check {
 		head = a.yesNo(len(sure) > 0 && (!a.q.Is(understand.All) || len(sure) == len(t.All))) + lower(head)
@@ -182,7 +182,7 @@ func (a *asked) heldFor(t facts.Things, kind string, holds []facts.Hold, bound u
 	}
 	doubt := ""
 	if len(maybe) > 0 {
-		doubt = a.f("Not known for long enough: %s.", strings.Join(a.holdLines(maybe), "; "))
+		doubt = a.f("Not known for long enough: %s.", strings.Join(a.holdLines(kind, maybe), "; "))
 	}
 	return answer{sentences(head, list, doubt, a.doubts(t, kind), a.watched(), a.basis(t.Basis)), map[string]any{"matching": sure, "notKnown": maybe}}
 }

@@ -65,7 +65,7 @@ func (a *asked) faults() (answer, error) {
 		head = a.f("%s %s reported%s: %s.", upper(a.count(len(lines), "fault")), a.are(len(lines)), a.in(), a.some(lines, 20))
 	}
 	if n := len(reach.Away); n > 0 {
-		head = sentences(head, a.f("Besides, %s %s not answering: %s.", a.count(n, "device"), a.are(n), a.some(a.lastSeen(reach.Away), 10)))
+		head = sentences(head, a.f("Besides, %s %s not answering: %s.", a.count(n, "device"), a.are(n), a.few("", reach.Away, a.lastSeen)))
 	}
 	if a.q.Form == understand.Check && len(a.site.Devices) > 0 {
 		good := len(lines) == 0 && len(reach.Away) == 0
@@ -212,14 +212,6 @@ func (a *asked) isKind(id int64, kind string) bool {
 
 func (a *asked) ofKind(list []facts.Fault, kind string) []facts.Fault {
 	return slices.DeleteFunc(list, func(f facts.Fault) bool { return f.Kind == "bus" || !a.isKind(f.ID, kind) })
-}
-
-func thingNames(things []facts.Thing) []string {
-	var names []string
-	for _, t := range things {
-		names = append(names, label(t.Name))
-	}
-	return names
 }
 
 // yesNo begins an answer.

@@ -56,7 +56,7 @@ func (a *asked) who(t facts.Things, kind string) (answer, error) {
 	if a.q.Actor != "" && len(lines) == 0 {
 		head, without = "", a.f("No such command by %s is reported%s since %s.", label(a.q.Actor), a.in(), momentIn(a.q.Lang, c.Since, a.site.Now))
 	} else if len(c.Without) > 0 && a.q.Actor == "" {
-		names := a.some(thingNames(c.Without), 10)
+		names := a.few(kind, c.Without, nil)
 		if len(lines) > 0 && len(c.Without) > 10 {
 			names = a.f("the other %d", len(c.Without))
 		}
@@ -78,7 +78,7 @@ func (a *asked) who(t facts.Things, kind string) (answer, error) {
 func (a *asked) commandLines(c facts.Commands) []string {
 	var lines []string
 	for _, one := range c.Last {
-		lines = append(lines, a.some(thingNames(one.Things), 10)+": "+a.commandWords(one.Command))
+		lines = append(lines, a.few(kindOf(one.Do), one.Things, nil)+": "+a.commandWords(one.Command))
 	}
 	return lines
 }
