@@ -83,16 +83,21 @@ func (a *asked) strange() string {
 	if a.q.Unclear == nil {
 		return ""
 	}
-	var words []string
-	verb := false
-	for _, w := range a.q.Unclear.Words {
-		words = append(words, quoted(a.asSaid(w)))
-		verb = verb || a.actsLike(w)
-	}
+	words, verb := a.unclear(), slices.ContainsFunc(a.q.Unclear.Words, a.actsLike)
 	if verb {
 		return a.f("I do not understand %s here.", a.list(words))
 	}
 	return a.f("I know nothing called %s in %s.", a.list(words), quoted(a.site.Name()))
+}
+
+// unclear are the words that keep a sentence from being answered or done, each once.
+func (a *asked) unclear() (words []string) {
+	for _, w := range a.q.Unclear.Words {
+		if q := quoted(a.asSaid(w)); !slices.Contains(words, q) {
+			words = append(words, q)
+		}
+	}
+	return words
 }
 
 // asSaid are words of the message with their own large letters.
@@ -150,10 +155,14 @@ func (a *asked) nearest() string {
 		names = append(names, label(f.Name))
 	}
 	for _, w := range a.q.Unclear.Words {
-		near = append(near, understand.Near(w, names)...)
+		for _, name := range understand.Near(w, names) {
+			if !slices.Contains(near, name) {
+				near = append(near, name)
+			}
+		}
 	}
 	if len(near) > 0 {
-		return a.f("Perhaps you mean %s.", a.some(slices.Compact(near), 3))
+		return a.f("Perhaps you mean %s.", a.some(near, 3))
 	}
 	return a.f("Ask for the zones or the floors to hear what there is.")
 }

@@ -277,7 +277,12 @@ func (e *Assistant) understand(ctx context.Context, w *work, site building, mess
 	}
 	q = finish(w, site.Site, q)
 	q.Places = withThings(site.Site, q)
-	return &asked{ctx: ctx, site: site.Site, message: message, q: q, scope: scopeOf(site.Site, q.Lang, q.Places, q.Except), price: e.Price}
+	a := &asked{ctx: ctx, site: site.Site, message: message, q: q, price: e.Price}
+	if kind := thingsOf[q.Topic]; kind != "" && q.Kind != understand.Everything {
+		a.q.Places, a.q.Except = a.wholeZones(q.Places), a.wholeZones(q.Except)
+	}
+	a.scope = scopeOf(site.Site, q.Lang, a.q.Places, a.q.Except)
+	return a
 }
 
 // finish lets a frame be about what was asked for beside the words: a kind of data, a time. It settles in which language it is answered.

@@ -66,7 +66,7 @@ func (a *asked) hue(tuned facts.Things) (answer, error) {
 	}
 	commanded, kelvins := "", ""
 	if lines := a.commandLines(c); len(lines) > 0 {
-		commanded = sentences(a.f("As far as commands tell:"), a.lines(lines, 10))
+		commanded = sentences(a.f("As far as commands tell:"), a.lines(lines, commandsTold))
 	}
 	if mean, ok := tuned.Mean(); ok {
 		kelvins = a.f("The colour temperature of %s is %.0f K on average.", a.count(tuned.Basis.Readings, "light"), mean)

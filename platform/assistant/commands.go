@@ -1,6 +1,9 @@
 package assistant
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -52,34 +55,69 @@ func (a *asked) newest(of map[string][]facts.Thing) (answer, error) {
 	case !c.Since.Before(to):
 		return answer{a.f("I do not know: the controller reports its ledger only since %s.", momentIn(a.q.Lang, c.Since, a.site.Now)), c}, nil
 	}
-	head := a.f("No such command is reported since %s.", momentIn(a.q.Lang, c.Since, a.site.Now))
-	if lines := a.commandLines(c); len(lines) > 0 {
+	source := a.f("Source: the ledger that controller %s reports.", quoted(a.site.Name()))
+	lines, head := a.commandLines(c), ""
+	switch since := a.sinceWhen(from, c.Since); {
+	case len(lines) > 0 && a.q.Aspect == "failed":
+		head = sentences(a.f("These did not do what they were told:"), a.lines(lines, commandsTold))
+	case a.q.Aspect == "failed":
+		head = a.f("No failed command is reported%s since %s.", a.in(), since)
+	case len(lines) > 0 && (a.q.Aspect == "often" || a.q.Form == understand.Count):
+		head = a.f("%s since %s: %s.", upper(a.count(len(lines), "command")), since, a.byWhom(c))
+		if len(lines) <= behind {
+			head = sentences(head, a.lines(lines, commandsTold))
+		}
+	case len(lines) > 0:
 		head = a.lines(lines, commandsTold)
-		if a.q.Aspect == "often" || a.q.Form == understand.Count {
-			head = sentences(a.f("%s since %s:", upper(a.count(len(lines), "command")), momentIn(a.q.Lang, c.Since, a.site.Now)), head)
-		}
-	} else if a.q.Actor != "" {
-		head = a.f("No such command by %s is reported%s since %s.", label(a.q.Actor), a.in(), momentIn(a.q.Lang, c.Since, a.site.Now))
-	}
-	if a.q.Aspect == "failed" {
-		head = a.f("No failed command is reported%s since %s.", a.in(), momentIn(a.q.Lang, c.Since, a.site.Now))
-		if lines := a.commandLines(c); len(lines) > 0 {
-			head = sentences(a.f("These did not do what they were told:"), a.lines(lines, commandsTold))
-		}
-		return answer{sentences(head, a.f("Source: the ledger that controller %s reports.", quoted(a.site.Name()))), c}, nil
+	case a.q.Actor != "":
+		head = a.f("No such command by %s is reported%s since %s.", label(a.q.Actor), a.in(), since)
+	default:
+		head = a.f("No such command is reported since %s.", since)
 	}
 	without := ""
-	if ofTime := a.q.When != nil && !a.q.When.Now; ofTime && most == peopleMost && a.q.Actor == "" {
-		left := untold(of, c)
-		names := a.few("", left, nil)
-		if len(left) > 10 && len(c.Last) > 0 {
-			names = a.f("the other %d", len(left))
+	if ofTime := a.q.When != nil && !a.q.When.Now; ofTime && most == peopleMost && a.q.Aspect != "failed" {
+		failed, err := a.site.NewestCommands(a.ctx, of, from, to, a.wantedCommand(), true, most)
+		if err != nil {
+			return answer{}, err
 		}
-		if len(left) > 0 {
-			without = a.f("No such command of the controller is reported %s for %s.", a.period(understand.Span{From: c.Since, To: to, Label: a.q.When.Label}), names)
+		if not := a.commandLines(failed); len(not) > 0 {
+			without = a.f("Not done, though commanded: %s", a.lines(not, behind))
+		}
+		if left := untold(of, facts.Commands{Last: slices.Concat(c.Last, failed.Last)}); len(left) > 0 && a.q.Actor == "" && a.q.Form != understand.Count {
+			names := a.few("", left, nil)
+			if len(left) > 10 && len(c.Last) > 0 {
+				names = a.f("the other %d", len(left))
+			}
+			without = sentences(without, a.f("No such command of the controller is reported %s for %s.", a.period(understand.Span{From: c.Since, To: to, Label: a.q.When.Label}), names))
 		}
 	}
-	return answer{sentences(a.partly(), head, without, a.f("Source: the ledger that controller %s reports.", quoted(a.site.Name()))), c}, nil
+	return answer{sentences(a.partly(), head, without, source), c}, nil
+}
+
+// sinceWhen words from when on commands are told, and that they are reported for a shorter time only.
+func (a *asked) sinceWhen(from, reported time.Time) string {
+	if a.q.When == nil || a.q.When.Now || !reported.After(from) {
+		return momentIn(a.q.Lang, reported, a.site.Now)
+	}
+	return a.f("%s (reported only since %s)", momentIn(a.q.Lang, from, a.site.Now), momentIn(a.q.Lang, reported, a.site.Now))
+}
+
+// byWhom counts commands by who gave them, most first.
+func (a *asked) byWhom(c facts.Commands) string {
+	n := map[string]int{}
+	for _, one := range c.Last {
+		n[one.Who]++
+	}
+	who := slices.SortedFunc(maps.Keys(n), func(x, y string) int { return cmp.Or(n[y]-n[x], strings.Compare(x, y)) })
+	var parts []string
+	for _, w := range who {
+		name := a.f("by %s", label(w))
+		if w == "" {
+			name = a.f("by somebody who is not named")
+		}
+		parts = append(parts, fmt.Sprintf("%d %s", n[w], name))
+	}
+	return a.some(parts, thoseTold)
 }
 
 // untold are the things of which no command tells.
@@ -97,7 +135,7 @@ func untold(of map[string][]facts.Thing, c facts.Commands) (left []facts.Thing) 
 }
 
 // commandsTold is how many commands are put into words.
-const commandsTold = 20
+const commandsTold = 6
 
 // commandWords tell what was commanded, when and by whom.
 func (a *asked) commandWords(c platform.Command) string {

@@ -76,7 +76,7 @@ func (a *asked) during(t facts.Things, kind string) (answer, bool, error) {
 	}
 	list := ""
 	if len(named) > 0 {
-		list = a.lines(named, 20)
+		list = a.lines(named, thoseTold)
 	}
 	doubt := ""
 	if len(unknown) > 0 {

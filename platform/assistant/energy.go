@@ -10,6 +10,9 @@ import (
 
 // energy answers what was used.
 func (a *asked) energy() (answer, error) {
+	if a.q.Aspect == "bykind" {
+		return answer{text: a.byKind()}, nil
+	}
 	if a.q.When == nil && a.q.By == "day" {
 		week := understand.Span{From: day(a.site.Now, -7, "").From, To: day(a.site.Now, 0, "").From, Label: a.f("in the last 7 whole days")}
 		a.q.When = &week

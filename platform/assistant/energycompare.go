@@ -28,7 +28,7 @@ func (a *asked) shareOf(part, whole facts.Scope, span understand.Span) (answer, 
 	if used[1].WattHours > 0 {
 		text += a.f(": %s of it", percent(100*used[0].WattHours/used[1].WattHours))
 	}
-	return answer{sentences(text+".", a.unlike(used[0], used[1]), a.uncovered(used[0]), a.uncovered(used[1]), a.basis(used[0].Basis)), used}, nil
+	return answer{sentences(text+".", a.unlike(used[0], used[1]), a.uncovered(used[0]), a.uncovered(used[1]), a.basis(joined(used[0].Basis, used[1].Basis))), used}, nil
 }
 
 // comparePeriods sets two periods against each other, like with like where one is not over.
@@ -63,10 +63,10 @@ func (a *asked) comparePeriods() (answer, error) {
 		}
 		data["firstAlike"], data["secondAlike"] = until, alike
 		text += a.f(" in the first %s of each it was %s against %s, so it is %s.", lengthIn(a.q.Lang, elapsed), a.wattHours(until.WattHours), a.wattHours(alike.WattHours), a.difference(until.WattHours, alike.WattHours))
-		return answer{sentences(text, a.unlike(until, alike), a.uncovered(first), a.basis(first.Basis)), data}, nil
+		return answer{sentences(text, a.unlike(until, alike), a.uncovered(first), a.basis(joined(first.Basis, second.Basis))), data}, nil
 	}
 	text += " " + a.difference(first.WattHours, second.WattHours) + "."
-	return answer{sentences(text, a.unlike(first, second), a.uncovered(first), a.basis(first.Basis)), data}, nil
+	return answer{sentences(text, a.unlike(first, second), a.uncovered(first), a.basis(joined(first.Basis, second.Basis))), data}, nil
 }
 
 // difference words how much more or less first is than second.
@@ -126,6 +126,10 @@ func (a *asked) comparePlaces() (answer, error) {
 		return answer{}, err
 	}
 	var lines []string
+	said := ""
+	if len(all) == 2 && len(unknown) == 0 {
+		said = a.verdict(all[0].WattHours, all[1].WattHours)
+	}
 	slices.SortStableFunc(all, func(x, y facts.Energy) int { return cmp.Compare(y.WattHours, x.WattHours) })
 	for _, e := range all {
 		line := e.Scope.Label + " " + a.wattHours(e.WattHours)
@@ -136,7 +140,7 @@ func (a *asked) comparePlaces() (answer, error) {
 	}
 	text := ""
 	if len(all) > 0 {
-		text = upper(a.period(span)) + ": " + a.list(lines) + "."
+		text = said + upper(a.period(span)) + ": " + a.list(lines) + "."
 	}
 	if len(all) == 2 {
 		text += a.f(" %s used %s than %s.", all[0].Scope.Label, a.difference(all[0].WattHours, all[1].WattHours), all[1].Scope.Label)
@@ -147,5 +151,9 @@ func (a *asked) comparePlaces() (answer, error) {
 	if len(all) == 0 {
 		return answer{text, nil}, nil
 	}
-	return answer{sentences(text, a.basis(all[0].Basis)), all}, nil
+	var b facts.Basis
+	for _, e := range all {
+		b.Join(e.Basis)
+	}
+	return answer{sentences(text, a.basis(b)), all}, nil
 }

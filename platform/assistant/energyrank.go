@@ -85,7 +85,7 @@ func (a *asked) rankEnergy() (answer, error) {
 			unmeasured = append(unmeasured, label(name))
 			return nil
 		}
-		b = e.Basis
+		b.Join(e.Basis)
 		rows = append(rows, ranked{label(name), e.WattHours, len(e.Missing) > 0, a.partOf(e)})
 		return nil
 	}

@@ -104,6 +104,8 @@ var german = map[string]string{
 	"I do not know any of the levels%s now.": "Ich kenne jetzt keinen der Werte%s.", "I do not know any level%s now.": "Ich kenne jetzt keinen Wert%s.",
 	"By zone: %s.": "Nach Zonen: %s.", "By floor: %s; ask for one of them to hear its zones.": "Nach Etagen: %s; fragen Sie nach einer, um ihre Zonen zu hören.",
 	"%d to %d": "%d bis %d", "%s open": "%s offen", "all %d": "alle %d", "; ask for one zone or floor to hear the others": "; fragen Sie nach einer Zone oder Etage, um die übrigen zu hören",
+	"%s, with %s": "%s, mit %s", "%s, each with %s": "%s, je mit %s", "%s are alike": "%s sind gleich", "; then %s": "; dann %s", "a mean of %s": "%s im Mittel", "a mean of %s of %d that are %s": "im Mittel %s bei %d %s",
+	"%s with %s": "%s mit %s", "Power now: %s": "Leistung jetzt: %s", "%s open on average": "%s im Mittel offen",
 	"Each is at %s.": "Jede steht auf %s.", "Each is %s.": "Jedes ist %s.",
 	"%s %d (mean %s)": "%s %d (im Mittel %s)", "%d in no zone": "%d in keiner Zone", "%s is %s open": "%s ist %s offen", "%s %s open": "%s %s offen",
 	" It reports: %s.": " Es meldet: %s.", "All %s%s with a current level are off.": "Alle %s%s mit aktuellem Wert sind aus.", "The %s%s: %s": "%s%s: %s",

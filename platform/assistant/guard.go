@@ -11,10 +11,7 @@ import (
 // be asked instead, and no figure.
 func (a *asked) refused() string {
 	if u := a.q.Unclear; u != nil {
-		var words []string
-		for _, w := range u.Words {
-			words = append(words, quoted(a.asSaid(w)))
-		}
+		words := a.unclear()
 		switch u.Why {
 		case understand.Words:
 			return sentences(a.strange(), a.f("So I do not answer, rather than answer something else."), a.nearest())

@@ -37,16 +37,15 @@ func (a *asked) compareLights() (answer, error) {
 	var rows []row
 	var lines, doubts []string
 	var b facts.Basis
+	var of []facts.Basis
 	for _, places := range a.q.Mentioned() {
 		scope := a.scopeIn(places)
 		t := a.site.Levels(scope)
-		if b.Controller == "" {
-			b = t.Basis
-		}
+		b.Join(t.Basis)
+		of = append(of, t.Basis)
 		one := &asked{ctx: a.ctx, site: a.site, q: a.q, scope: scope}
 		r := row{Label: scope.Label}
 		if t.Basis.Readings > 0 {
-			b = t.Basis
 			if a.q.State != "" || a.level() != nil {
 				keep, words := a.wanted()
 				n := float64(len(t.Where(facts.Current, keep)))
@@ -65,9 +64,10 @@ func (a *asked) compareLights() (answer, error) {
 		}
 		rows = append(rows, r)
 	}
-	text := upper(a.list(lines)) + "."
+	text := upper(a.list(a.sourced(lines, of))) + "."
 	if len(rows) == 2 && rows[0].Value != nil && rows[1].Value != nil {
 		d := *rows[0].Value - *rows[1].Value
+		text = a.verdict(*rows[0].Value, *rows[1].Value) + text
 		unit := a.f(" points")
 		if a.q.State != "" || a.level() != nil {
 			unit = ""
@@ -109,13 +109,13 @@ func (a *asked) comparePositions() (answer, error) {
 	var lines, doubts []string
 	var means []float64
 	var b facts.Basis
+	var of []facts.Basis
 	groups := a.q.Mentioned()
 	for _, places := range groups {
 		scope := a.scopeIn(places)
 		t := a.site.Positions(scope)
-		if b.Readings == 0 {
-			b = t.Basis
-		}
+		b.Join(t.Basis)
+		of = append(of, t.Basis)
 		if keep, words := a.shadeFilter(); keep != nil && t.Basis.Readings > 0 {
 			n := len(t.Where(facts.Current, keep))
 			means = append(means, float64(n))
@@ -133,12 +133,15 @@ func (a *asked) comparePositions() (answer, error) {
 		one := &asked{ctx: a.ctx, site: a.site, q: a.q, scope: scope}
 		doubts = append(doubts, one.doubts(t, "shade"))
 	}
-	text := upper(a.list(lines)) + "."
+	text := upper(a.list(a.sourced(lines, of))) + "."
 	if keep, _ := a.shadeFilter(); keep != nil && a.level() == nil && len(means) == len(groups) && slices.Max(means) == slices.Min(means) { // then how far tells
 		a.q.State = ""
 		said, err := a.comparePositions()
 		said.text = sentences(text, said.text)
 		return said, err
+	}
+	if len(means) == 2 && len(groups) == 2 {
+		text = a.verdict(means[0], means[1]) + text
 	}
 	if len(means) < len(groups) {
 		text = a.f("I cannot compare them all:") + " " + text

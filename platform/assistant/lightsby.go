@@ -43,22 +43,43 @@ func (a *asked) brightest(t facts.Things) (answer, error) {
 	return answer{sentences(a.f("The %s%s: %s", word, a.in(), a.named(shown)), a.doubts(t, "light"), a.basis(t.Basis)), shown}, nil
 }
 
+// litRow is how the lights of one place are.
+type litRow struct {
+	Label string  `json:"label"`
+	Match int     `json:"matching"`
+	Known int     `json:"known"`
+	All   int     `json:"all"`
+	Mean  float64 `json:"mean"`
+}
+
+// brightestPlaces names the place that is asked for first; rows are in order.
+func (a *asked) brightestPlaces(rows []litRow, weigh func(litRow) float64, words string, byLevel, ofThose bool) string {
+	var all []placed
+	for _, r := range rows {
+		told := a.f("%d of %d", r.Match, r.All) + " " + words
+		switch {
+		case ofThose:
+			told = a.f("a mean of %s of %d that are %s", percent(r.Mean), r.Match, words)
+		case byLevel:
+			told = a.f("a mean of %s", percent(r.Mean))
+		}
+		if r.Known < r.All {
+			told += a.f(" (%d unknown)", r.All-r.Known)
+		}
+		all = append(all, placed{r.Label, told, weigh(r)})
+	}
+	return a.winner(all)
+}
+
 // lightsBy counts by zone or floor.
 func (a *asked) lightsBy(t facts.Things) (answer, error) {
 	if t.Basis.Readings == 0 {
 		return answer{sentences(a.f("I do not know: of %s%s none has a current level.", a.count(len(t.All), "light"), a.in()), a.doubts(t, "light"), a.basis(t.Basis)), t}, nil
 	}
 	keep, words := a.wanted()
-	type row struct {
-		Label string  `json:"label"`
-		Match int     `json:"matching"`
-		Known int     `json:"known"`
-		All   int     `json:"all"`
-		Mean  float64 `json:"mean"`
-	}
 	ofThose := a.q.Aspect == "level" // the brightest or dimmest of what is so
-	group := func(label string, in func(facts.Thing) bool) row {
-		r := row{Label: label}
+	group := func(label string, in func(facts.Thing) bool) litRow {
+		r := litRow{Label: label}
 		sum := 0.0
 		for _, one := range t.All {
 			if !in(one) {
@@ -80,7 +101,7 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 		}
 		return r
 	}
-	var rows []row
+	var rows []litRow
 	if a.q.By == "floor" {
 		for _, f := range a.site.Building.Floors {
 			rows = append(rows, group(label(f.Name), func(one facts.Thing) bool { return one.Floor == f.Name }))
@@ -90,7 +111,7 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 			rows = append(rows, group(label(z.Name), func(one facts.Thing) bool { return slices.Contains(one.Zones, z.ID) }))
 		}
 	}
-	rows = slices.DeleteFunc(rows, func(r row) bool { return r.All == 0 })
+	rows = slices.DeleteFunc(rows, func(r litRow) bool { return r.All == 0 })
 	for _, c := range a.q.Conds { // "rooms with more than 3 lights on"
 		if c.Of == understand.Light {
 			for i := range rows {
@@ -102,7 +123,7 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 	}
 	part := a.cond(understand.Part)
 	if part != nil && string(a.q.Kind) == a.q.By { // "zones where less than half of the lamps are on"
-		rows = slices.DeleteFunc(rows, func(r row) bool { return r.Known == 0 || !part.Holds(100*float64(r.Match)/float64(r.Known)) })
+		rows = slices.DeleteFunc(rows, func(r litRow) bool { return r.Known == 0 || !part.Holds(100*float64(r.Match)/float64(r.Known)) })
 		if len(rows) == 0 {
 			return answer{sentences(a.f("None that I know of: no %s%s has such a part of its lights %s.", a.noun(a.q.By), a.in(), words), a.doubts(t, "light"), a.basis(t.Basis)), rows}, nil
 		}
@@ -121,9 +142,9 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 	}
 	byLevel := a.q.Op == understand.Average && a.q.State == "" || (a.q.Op == understand.Most || a.q.Op == understand.Least) && (ofThose || a.q.State == "" && a.level() == nil) // "the brightest room"
 	if ofThose {
-		rows = slices.DeleteFunc(rows, func(r row) bool { return r.Match == 0 })
+		rows = slices.DeleteFunc(rows, func(r litRow) bool { return r.Match == 0 })
 	}
-	weigh := func(r row) float64 {
+	weigh := func(r litRow) float64 {
 		if byLevel {
 			return r.Mean
 		}
@@ -139,14 +160,17 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 		return answer{sentences(a.f("%d of %s with a known mean level %s %s %s: %s.", len(lines), a.count(len(rows), a.q.By), a.are(len(lines)), a.f(sides[c.Rel]), percent(c.Value), a.list(lines)), a.doubts(t, "light"), a.basis(t.Basis)), rows}, nil
 	}
 	if a.q.Op == understand.Most || a.q.Op == understand.Least {
-		slices.SortStableFunc(rows, func(x, y row) int { return cmp.Compare(weigh(y), weigh(x)) })
+		slices.SortStableFunc(rows, func(x, y litRow) int { return cmp.Compare(weigh(y), weigh(x)) })
 		if a.q.Op == understand.Least {
 			slices.Reverse(rows)
 		} else if len(rows) > 0 && weigh(rows[0]) == 0 {
 			return answer{sentences(a.f("None that I know of: no %s%s has a light %s.", a.noun(a.q.By), a.in(), words), a.doubts(t, "light"), a.basis(t.Basis)), rows}, nil
 		}
 		if byLevel {
-			rows = slices.DeleteFunc(rows, func(r row) bool { return r.Known == 0 })
+			rows = slices.DeleteFunc(rows, func(r litRow) bool { return r.Known == 0 })
+		}
+		if a.q.Top < 2 && len(rows) > 0 {
+			return answer{sentences(a.brightestPlaces(rows, weigh, words, byLevel, ofThose), a.doubts(t, "light"), a.basis(t.Basis)), rows}, nil
 		}
 		rows = rows[:min(len(rows), cmp.Or(a.q.Top, 3))]
 	}
@@ -195,7 +219,7 @@ func (a *asked) lightsBy(t facts.Things) (answer, error) {
 		lines = []string{a.yesNo(all) + lower(head)}
 	}
 	lit := t.Where(facts.Current, func(one facts.Thing) bool {
-		return keep(one) && slices.ContainsFunc(rows, func(r row) bool {
+		return keep(one) && slices.ContainsFunc(rows, func(r litRow) bool {
 			return r.Match > 0 && (r.Label == label(one.Floor) || slices.ContainsFunc(one.Zones, func(z int64) bool { return label(a.site.ZoneName(z)) == r.Label }))
 		})
 	})

@@ -45,11 +45,13 @@ func (a *asked) bounded(c understand.Cond) (answer, error) {
 			case !e.Known() || len(e.Missing) > 0 && c.Rel != understand.Above && c.Rel != understand.AtLeast:
 				unmeasured = append(unmeasured, label(name))
 			case c.Holds(e.WattHours):
-				lines, b = append(lines, label(name)+" "+a.wattHours(e.WattHours)), e.Basis
+				lines = append(lines, label(name)+" "+a.wattHours(e.WattHours))
+				b.Join(e.Basis)
 			case len(e.Missing) > 0:
 				unmeasured = append(unmeasured, label(name))
 			default:
-				not, b = append(not, label(name)+" "+a.wattHours(e.WattHours)), e.Basis
+				not = append(not, label(name)+" "+a.wattHours(e.WattHours))
+				b.Join(e.Basis)
 			}
 			return nil
 		})
@@ -236,6 +238,7 @@ func (a *asked) together() (answer, error) {
 		return answer{}, err
 	}
 	var lines []string
+	var b facts.Basis
 	total, seen := 0.0, map[int64]bool{}
 	for _, e := range data {
 		for _, z := range e.Scope.Zones {
@@ -246,6 +249,7 @@ func (a *asked) together() (answer, error) {
 		}
 		lines = append(lines, e.Scope.Label+" "+a.wattHours(e.WattHours))
 		total += e.WattHours
+		b.Join(e.Basis)
 	}
 	if len(unknown) > 0 || len(data) == 0 {
 		text := a.f("The sum is not known: not measured on its own: %s.", a.list(unknown))
@@ -254,7 +258,7 @@ func (a *asked) together() (answer, error) {
 		}
 		return answer{text, data}, nil
 	}
-	return answer{sentences(a.f("Together %s %s: %s.", a.wattHours(total), a.period(span), a.list(lines)), a.basis(data[0].Basis)), data}, nil
+	return answer{sentences(a.f("Together %s %s: %s.", a.wattHours(total), a.period(span), a.list(lines)), a.basis(b)), data}, nil
 }
 
 // togetherNow adds the power of places up.
@@ -271,7 +275,8 @@ func (a *asked) togetherNow() (answer, error) {
 			continue
 		}
 		missing = append(missing, p.Missing...)
-		lines, b = append(lines, scope.Label+" "+a.watts(p.Watts)), p.Basis
+		lines = append(lines, scope.Label+" "+a.watts(p.Watts))
+		b.Join(p.Basis)
 		total += p.Watts
 	}
 	if len(unknown) > 0 {

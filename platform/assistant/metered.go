@@ -7,6 +7,11 @@ import (
 	"svc.internal/controller/platform/understand"
 )
 
+// byKind answers which part of a figure lights or shades need.
+func (a *asked) byKind() string {
+	return a.f("I do not know: it is not measured per kind. Meters tell what a place draws, not how much of it goes into lights, shades or sockets.")
+}
+
 // coversOf answers what a meter measures.
 func (a *asked) coversOf() (answer, error) {
 	for _, m := range a.site.Meters() {

@@ -82,11 +82,7 @@ func (e *Assistant) preview(w *work, a *asked) (answer, error) {
 // cannot says why an order is not done as it was said.
 func (a *asked) cannot() string {
 	u := a.q.Unclear
-	var words []string
-	for _, w := range u.Words {
-		words = append(words, quoted(w))
-	}
-	said := a.list(words)
+	said := a.list(a.unclear())
 	switch u.Why {
 	case understand.Later:
 		return a.f("I cannot do it later (%s); I can do it now.", said)

@@ -55,8 +55,8 @@ func TestAnOrderIsDoneWholeOrNotAtAll(t *testing.T) {
 		{"lobby lights off for an hour", []string{"I did nothing", "for a while only", "for an hour"}, nil},
 		{"lobby lights on until six", []string{"I did nothing", "six"}, nil},
 		{"close the lobby shades when it gets dark", []string{"I did nothing", "condition"}, nil},
-		{"mach das Licht in der Lobby um 20 Uhr aus", []string{"Ich habe nichts getan", "um 20 uhr"}, nil},
-		{"mach das Licht in der Lobby für eine Stunde aus", []string{"Ich habe nichts getan", "für eine stunde"}, nil},
+		{"mach das Licht in der Lobby um 20 Uhr aus", []string{"Ich habe nichts getan", "um 20 Uhr"}, nil},
+		{"mach das Licht in der Lobby für eine Stunde aus", []string{"Ich habe nichts getan", "für eine Stunde"}, nil},
 	} {
 		t.Run(c.message, func(t *testing.T) {
 			b := sitetest.New()

@@ -84,10 +84,12 @@ func (a *asked) perFloor() (answer, error) {
 			not = append(not, label(f.Name))
 			continue
 		case now:
-			lines, b = append(lines, a.f("%s %.2f W per m²", label(f.Name), power.Watts/f.AreaM2)), power.Basis
+			lines = append(lines, a.f("%s %.2f W per m²", label(f.Name), power.Watts/f.AreaM2))
+			b.Join(power.Basis)
 			data = append(data, power)
 		default:
-			lines, b = append(lines, a.f("%s %s per m²", label(f.Name), a.perOne(energy.WattHours/f.AreaM2))), energy.Basis
+			lines = append(lines, a.f("%s %s per m²", label(f.Name), a.perOne(energy.WattHours/f.AreaM2)))
+			b.Join(energy.Basis)
 			data = append(data, energy)
 		}
 	}

@@ -8,10 +8,13 @@ import (
 	"svc.internal/controller/platform/understand"
 )
 
+// thingsOf is the kind of things that a topic is about.
+var thingsOf = map[understand.Topic]string{understand.Lights: platform.KindLight, understand.Colour: platform.KindLight, understand.Shades: platform.KindShade}
+
 // withThings leaves out, of places that the same words may mean, those that have nothing of what is asked about: "the shades in the
 // north" are not those of an office without any.
 func withThings(site *facts.Site, q understand.Frame) []understand.Place {
-	kind := map[understand.Topic]string{understand.Lights: platform.KindLight, understand.Colour: platform.KindLight, understand.Shades: platform.KindShade}[q.Topic]
+	kind := thingsOf[q.Topic]
 	if kind == "" || q.Kind == understand.Everything {
 		return q.Places
 	}

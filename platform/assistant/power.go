@@ -14,6 +14,8 @@ func (a *asked) power() (answer, error) {
 	switch {
 	case a.q.Is(understand.Future):
 		return answer{text: a.f("I do not know: that has not happened yet, and I make no forecasts.")}, nil
+	case a.q.Aspect == "bykind":
+		return answer{text: a.byKind()}, nil
 	case a.q.Aspect == "counter" && a.q.Op != understand.Tell:
 		return answer{text: a.counterUnknown()}, nil
 	case a.q.Op == understand.Why:
@@ -249,18 +251,22 @@ func (a *asked) rankPower() (answer, error) {
 	if a.q.Op == understand.Least {
 		slices.Reverse(rows)
 	}
-	if a.q.Top > 0 {
+	if a.q.Top > 1 {
 		rows = rows[:min(len(rows), a.q.Top)]
 	}
 	var lines []string
+	var order []placed
 	for _, r := range rows {
-		line := r.Label + " " + a.watts(r.Watts)
+		told := a.watts(r.Watts)
 		if r.Partly {
-			line += a.f(" (not all of it is measured)")
+			told += a.f(" (not all of it is measured)")
 		}
-		lines = append(lines, line)
+		lines, order = append(lines, r.Label+" "+told), append(order, placed{r.Label, told, r.Watts})
 	}
 	text := a.f("Power now: %s.", a.list(lines))
+	if one := a.q.Op == understand.Most || a.q.Op == understand.Least; one && a.q.Top < 2 {
+		text = a.f("Power now: %s", a.winner(order))
+	}
 	if len(unknown) > 0 {
 		text += a.f(" Without a current figure of their own: %s.", a.some(unknown, 8))
 	}

@@ -20,7 +20,7 @@ func (a *asked) comparePower() (answer, error) {
 				line += a.f(" (without %s, which nothing measures)", a.zoneNames(power.Missing))
 			}
 			lines, partly = append(lines, line), append(partly, len(power.Missing) > 0)
-			b = power.Basis
+			b.Join(power.Basis)
 			known = append(known, power)
 		} else {
 			lines = append(lines, a.f("%s is not measured on its own, not all of it, or not now", scope.Label))
@@ -35,6 +35,9 @@ func (a *asked) comparePower() (answer, error) {
 		d, more, less := known[0].Watts-known[1].Watts, 0, 1
 		if d < 0 {
 			d, more, less = -d, 1, 0
+		}
+		if !partly[0] && !partly[1] {
+			text = a.verdict(known[0].Watts, known[1].Watts) + text
 		}
 		switch name := known[more].Scope.Label; {
 		case partly[less]:

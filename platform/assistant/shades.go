@@ -179,18 +179,14 @@ func (a *asked) shadesBy(t facts.Things, keep func(facts.Thing) bool, words stri
 
 // rankShades orders places by how far their shades are open on average.
 func (a *asked) rankShades(t facts.Things) answer {
-	type row struct {
-		name string
-		mean float64
-	}
-	var rows []row
+	var rows []placed
 	add := func(name string, in func(facts.Thing) bool) {
 		n, sum := 0, 0.0
 		for _, one := range t.Where(facts.Current, in) {
 			n, sum = n+1, sum+*one.Value
 		}
 		if n > 0 {
-			rows = append(rows, row{label(name), sum / float64(n)})
+			rows = append(rows, placed{label(name), a.f("%s open on average", percent(sum/float64(n))), sum / float64(n)})
 		}
 	}
 	if a.q.By == "floor" {
@@ -202,20 +198,19 @@ func (a *asked) rankShades(t facts.Things) answer {
 			add(z.Name, func(one facts.Thing) bool { return slices.Contains(one.Zones, z.ID) })
 		}
 	}
-	slices.SortStableFunc(rows, func(x, y row) int { return cmp.Compare(y.mean, x.mean) })
+	slices.SortStableFunc(rows, func(x, y placed) int { return cmp.Compare(y.value, x.value) })
 	if a.q.Op == understand.Least {
 		slices.Reverse(rows)
 	}
 	var lines []string
-	most := len(rows)
-	if a.q.Op != understand.Average {
-		most = min(most, cmp.Or(a.q.Top, 3))
-	}
-	for _, r := range rows[:most] {
-		lines = append(lines, a.f("%s is %s open on average", r.name, percent(r.mean)))
+	for _, r := range rows[:min(len(rows), cmp.Or(a.q.Top, len(rows)))] {
+		lines = append(lines, a.f("%s is %s", r.name, r.told))
 	}
 	head := a.f("I do not know: of %s%s none has a current position.", a.count(len(t.All), "shade"), a.in())
-	if len(lines) > 0 {
+	switch {
+	case len(rows) > 0 && a.q.Op != understand.Average && a.q.Top < 2:
+		head = a.winner(rows)
+	case len(lines) > 0:
 		head = upper(a.list(lines)) + "."
 	}
 	return answer{sentences(head, a.doubts(t, "shade"), a.basis(t.Basis)), rows}

@@ -52,7 +52,7 @@ func (a *asked) since(t facts.Things, kind string) (answer, error) {
 		}
 	}
 	lines := a.holdLines(kind, holds)
-	head := a.lines(lines, 20)
+	head := a.lines(lines, heldTold)
 	if len(lines) == 0 { // or it would be among those that never were so
 		head = a.f("As far as is known, none of the %s%s was %s.", a.count(len(t.All), kind), a.in(), a.f(words[0]))
 	}
@@ -84,6 +84,9 @@ func (a *asked) longest(t facts.Things, kind string, holds []facts.Hold) (answer
 	}
 	return answer{sentences(head, doubt, a.doubts(t, kind), a.watched(), a.basis(t.Basis)), holds[:n]}, nil
 }
+
+// heldTold is how many times are put into words.
+const heldTold = 5
 
 // watched tells where the history comes from.
 func (a *asked) watched() string {
@@ -119,7 +122,7 @@ func (a *asked) online(things []facts.Thing) (string, error) {
 		}
 		all = append(all, holds...)
 	}
-	return a.lines(a.holdLines("", all), 20), nil
+	return a.lines(a.holdLines("", all), thoseTold), nil
 }
 
 // holdWords tell since when, or from when to when.

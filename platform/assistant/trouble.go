@@ -65,15 +65,16 @@ func (a *asked) faults() (answer, error) {
 		head = a.f("%s %s reported%s: %s.", upper(a.count(len(lines), "fault")), a.are(len(lines)), a.in(), a.some(lines, 20))
 	}
 	if n := len(reach.Away); n > 0 {
-		head = sentences(head, a.f("Besides, %s %s not answering: %s.", a.count(n, "device"), a.are(n), a.few("", reach.Away, a.lastSeen)))
+		if len(lines) == 0 {
+			head = strings.TrimSuffix(head, ".") + ", " + a.f("but %s %s not answering: %s.", a.count(n, "device"), a.are(n), a.few("", reach.Away, a.lastSeen))
+		} else {
+			head = sentences(head, a.f("Besides, %s %s not answering: %s.", a.count(n, "device"), a.are(n), a.few("", reach.Away, a.lastSeen)))
+		}
 	}
 	if a.q.Form == understand.Check && len(a.site.Devices) > 0 {
 		good := len(lines) == 0 && len(reach.Away) == 0
-		switch {
-		case good && a.site.Controller.Online:
-			head = a.f("Nothing wrong is known.") + " " + head
-		case !good:
-			head = a.f("Not everything is in order.") + " " + head
+		if well := a.q.Is(understand.None); !good || a.site.Controller.Online {
+			head = a.yesNo(good == well) + lower(head)
 		}
 	}
 	if len(a.site.Devices) == 0 {

@@ -38,7 +38,7 @@ func (a *asked) who(t facts.Things, kind string) (answer, error) {
 		return answer{sentences(text, a.doubts(t, kind), a.basis(t.Basis)), t}, nil
 	}
 	lines := a.commandLines(c)
-	head := a.lines(lines, 10)
+	head := a.lines(lines, commandsTold)
 	if len(lines) == 0 && ofNow {
 		head = a.f("I do not know.")
 	} else if len(lines) == 0 {
@@ -90,7 +90,7 @@ func (a *asked) commandedSo(t facts.Things, kind string, holds []facts.Hold) (st
 	}
 	c, err := a.site.LastCommands(a.ctx, t.All, kind, a.site.Now.Add(-platform.HistoryKept), a.site.Now.Add(time.Minute), a.wantedCommand())
 	if lines := a.commandLines(c); err == nil && len(lines) > 0 {
-		return sentences(a.f("As far as commands tell:"), a.lines(lines, 10)), nil
+		return sentences(a.f("As far as commands tell:"), a.lines(lines, commandsTold)), nil
 	}
 	return "", err
 }
@@ -186,7 +186,7 @@ func (a *asked) lines(list []string, most int) string {
 	n := min(len(list), most)
 	text := upper(strings.Join(list[:n], "; ")) + "."
 	if more := len(list) - n; more > 0 {
-		text = sentences(text, a.f("And %d more.", more))
+		text = sentences(text, a.f("And %d more; name a place or a time to hear of them.", more))
 	}
 	return text
 }

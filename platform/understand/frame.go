@@ -217,7 +217,7 @@ const (
 )
 
 // Manner is a set of what else the words say.
-type Manner uint16
+type Manner uint32
 
 // What words say besides.
 const (
@@ -236,6 +236,8 @@ const (
 	Some                        // of some and not of all: "rooms with only some of the lights on"
 	Past                        // it was so, or has been: "has it been on all night"
 	Still                       // it is so until now: "who left it on"
+	More                        // of a comparison: the first place is asked to be more than the second
+	Less                        // the first place is asked to be less
 	Mostly                      // "are the blinds down": of all of a place, where some would be worth telling
 )
 

@@ -35,6 +35,7 @@ func (s *sentence) manner() {
 	}
 	f.Set(Mostly, f.Form == Check && (f.State != "" || len(f.Conds) > 0) && !f.Is(All) && !f.Is(None) && (s.ofTheThings() || f.State == Off && s.darkPlace()))
 	s.everBefore()
+	s.verdict()
 }
 
 // either reports whether places are named as one or the other.

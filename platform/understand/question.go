@@ -39,6 +39,7 @@ func (s *sentence) readQuestion(names Names) Frame {
 	}
 	s.manner()
 	s.account()
+	s.partOfFigure()
 	s.f.Places, s.f.Except = once(s.f.Places), once(s.f.Except)
 	return s.f
 }

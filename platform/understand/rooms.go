@@ -176,7 +176,7 @@ func Near(said string, names []string) []string {
 
 // alikeWords reports whether two words are spelled alike or have the same meaning.
 func alikeWords(a, b string) bool {
-	if len(a) >= 4 && len(b) >= 4 && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a) || distance([]rune(a), []rune(b)) <= min(len(a), len(b))/4) {
+	if len(a) >= 4 && len(b) >= 4 && a[0] == b[0] && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a) || distance([]rune(a), []rune(b)) <= min(len(a), len(b))/4) { // nobody misspells "ground" as "round"
 		return true
 	}
 	return slices.ContainsFunc(rooms, func(phrases [][]string) bool {

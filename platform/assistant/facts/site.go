@@ -254,6 +254,27 @@ func (s *Site) basis() Basis {
 	return Basis{Controller: s.Name(), ControllerOnline: s.Controller.Online, ControllerSeen: s.Controller.LastSeen}
 }
 
+// Join counts in what something else rests on.
+func (b *Basis) Join(o Basis) {
+	if b.Controller == "" {
+		*b = o
+		b.Sources = slices.Clone(o.Sources)
+		return
+	}
+	b.Readings += o.Readings
+	for _, source := range o.Sources {
+		if !slices.Contains(b.Sources, source) {
+			b.Sources = append(b.Sources, source)
+		}
+	}
+	if b.Oldest.IsZero() || !o.Oldest.IsZero() && o.Oldest.Before(b.Oldest) {
+		b.Oldest = o.Oldest
+	}
+	if o.Newest.After(b.Newest) {
+		b.Newest = o.Newest
+	}
+}
+
 // Add counts a reading in.
 func (b *Basis) Add(at time.Time, source string) {
 	b.Readings++
