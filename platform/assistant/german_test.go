@@ -85,7 +85,7 @@ func TestGermanQuestionsAreAnsweredInGerman(t *testing.T) {
 		}
 	}
 	for said, want := range map[string]string{
-		"Schalte das Licht in der Lobby aus":                 "Noch nicht ausgeführt. Es wäre: Licht aus: Lobby (4 Leuchten, jetzt 4 an).",
+		"Schalte das Licht in der Lobby aus":                 "Noch nicht ausgeführt. Das würde geschehen: Licht aus: Lobby (4 Leuchten, jetzt 4 an).",
 		"Schalte das Licht in der Lobby für eine Stunde aus": "Ich habe nichts getan: Nur für eine Weile",
 		"Sind die Feuermelder an?":                           "kenne ich in",
 	} {

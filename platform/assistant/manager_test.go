@@ -49,7 +49,7 @@ func TestWhatManagersAsked(t *testing.T) {
 		{"take the canteen down by 20 percent", []string{"I did nothing", "the lights in Canteen are off"}, "Not done yet"},
 		{"dim the canteen", []string{"I did nothing", "the lights in Canteen are off"}, "Not done yet"},
 		{"Kantine dunkler", []string{"nichts getan", "das Licht in Canteen ist aus"}, "Noch nicht"},
-		{"dim the ground floor by 10", []string{"30 % in Lobby", "15 % in Corridor", "; off, and left so: Canteen"}, "1 %"},
+		{"dim the ground floor by 10", []string{"30 % in Lobby", "15 % in Corridor", "; left as it is: Canteen (off)"}, "1 %"},
 		{"dim open office north by 20", []string{"8 lights, 6 on now; what is off would go on"}, "did nothing"},
 		{"make the canteen brighter", []string{"set the lights to 20 % in Canteen"}, "off"},
 		// a part of what was asked first does not stand on its own
@@ -64,8 +64,8 @@ func TestWhatManagersAsked(t *testing.T) {
 		{"dim Alps and turn the lobby off and close the canteen blinds", []string{"set the lights to 40 % in Meeting room Alps", "off: Lobby"}, "did nothing"},
 		// orders without a verb
 		{"Meeting room Alps auf 2700 Kelvin", []string{"nichts getan", "Farb"}, "0 von"},
-		{"Alps to 4000 kelvin", []string{"I did nothing", "colours"}, "0 of"},
-		{"Alps and Lakes to 3000 K", []string{"I did nothing", "colours"}, "0 of"},
+		{"Alps to 4000 kelvin", []string{"I did nothing", "colour temperatures from here"}, "0 of"},
+		{"Alps and Lakes to 3000 K", []string{"I did nothing", "colour temperatures from here"}, "0 of"},
 		{"Lobby auf grün", []string{"nichts getan", "Farb"}, "nicht gemeldet"},
 		{"which lights in Alps are at 3500 kelvin", []string{"Alps 2 (3500 K)"}, "nothing"},
 		// clauses of orders that leave nothing out, and German exceptions

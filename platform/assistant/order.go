@@ -3,6 +3,7 @@ package assistant
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -84,7 +85,14 @@ func (a *asked) cannot() string {
 	u := a.q.Unclear
 	said := a.list(a.unclear())
 	switch u.Why {
+	case understand.SomeOf:
+		return a.f("I command whole zones, not single devices or a part of them (%s); name a zone or a floor.", said)
 	case understand.Later:
+		if slices.ContainsFunc(u.Words, func(w string) bool {
+			return slices.ContainsFunc(bareWords(w), func(w string) bool { return repeating[w] })
+		}) {
+			return a.f("I cannot do it again and again (%s); a schedule on the controller can. I can do it now.", said)
+		}
 		return a.f("I cannot do it later (%s); I can do it now.", said)
 	case understand.For:
 		return a.f("I cannot do it for a while only (%s) and undo it afterwards; say it without, and again when it should end.", said)
@@ -95,7 +103,10 @@ func (a *asked) cannot() string {
 	case understand.SceneSet:
 		return a.f("I cannot recall scenes; I can switch and dim lights and move shades, zone by zone.")
 	case understand.Coloured:
-		return a.f("I cannot set colours; I can switch and dim lights and move shades.")
+		if !slices.ContainsFunc(u.Words, func(w string) bool { return !whiteness[strings.ToLower(w)] }) {
+			return a.f("I cannot set colour temperatures from here; a scene of the controller can. I can switch and dim lights and move shades.")
+		}
+		return a.f("I cannot set colours from here; a scene of the controller can. I can switch and dim lights and move shades.")
 	case understand.Negated:
 		return a.f("I do not understand orders with “not” (%s); say only what is to be done, and nothing happens to the rest.", said)
 	case understand.Value:
@@ -109,12 +120,19 @@ func (a *asked) cannot() string {
 	case understand.Contrary:
 		return a.f("%s exclude each other; say one of them.", said)
 	case understand.Elsewhere, understand.Missing:
-		return sentences(a.strange(), a.around())
+		return sentences(a.strange(), a.nearest())
 	case understand.Cannot:
 		return a.f("I do not understand %s, and that is not something I can do; I can set lights to a level and move or stop shades, zone by zone.", said)
 	}
 	return a.f("it is not clear to me what should be done, or with what: say for example “set the lobby to 60 %%” or “move the lobby shades to 30 %%”.")
 }
+
+// repeating words ask for something time and again, whiteness words for a colour temperature.
+var (
+	repeating = map[string]bool{"every": true, "each": true, "daily": true, "nightly": true, "weekly": true, "hourly": true, "always": true, "from": true, "jeden": true, "jede": true, "jedes": true, "täglich": true, "immer": true, "von": true}
+	whiteness = map[string]bool{"kelvin": true, "warmer": true, "cooler": true, "warm": true, "cool": true, "cold": true, "warm white": true, "cold white": true, "daylight": true, "candlelight": true, "colour temperature": true,
+		"warmweiss": true, "kaltweiss": true, "warmweiß": true, "kaltweiß": true, "warmes weiss": true}
+)
 
 // carryOut does what was previewed and reports what the controller said of every zone. What concerns one zone is done in order.
 func (e *Assistant) carryOut(ctx context.Context, w *work, p Pending) (answer, error) {

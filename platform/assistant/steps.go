@@ -2,6 +2,7 @@ package assistant
 
 import (
 	"slices"
+	"strings"
 
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/assistant/facts"
@@ -29,7 +30,7 @@ func (a *asked) steps(d understand.Do) (steps []Step, line, why string) {
 		kind = platform.KindShade
 	}
 	of := &asked{ctx: a.ctx, site: a.site, q: understand.Frame{Lang: a.q.Lang, Where: understand.Where{Places: d.Places, Except: d.Except}}, scope: scope}
-	var lines, dark []string
+	var lines, left []string
 	for _, z := range of.zonesIn() {
 		devices := a.site.In(a.site.ZoneScope(z.ID), kind)
 		if len(devices) == 0 {
@@ -38,25 +39,30 @@ func (a *asked) steps(d understand.Do) (steps []Step, line, why string) {
 		if i := slices.IndexFunc(devices, func(one platform.Device) bool { return scope.Out != nil && scope.Out.Holds(one) }); i >= 0 {
 			return nil, "", a.f("%s belongs to %s and to what is left out, and I command whole zones.", label(devices[i].Name), label(z.Name))
 		}
-		action, unknown := a.action(d, z)
-		if unknown != "" {
-			return nil, "", unknown
+		action, stays, why := a.action(d, z)
+		if why != "" {
+			return nil, "", why
 		}
-		if d.Switch == "dim" && a.dark(z) { // what is off is not switched on to be dimmer
-			dark = append(dark, label(z.Name))
+		if stays != "" {
+			left = append(left, label(z.Name)+" ("+stays+")")
 			continue
 		}
 		steps = append(steps, Step{z, action, actionWords(a.q.Lang, action)})
 		present := a.present(z, kind)
 		off := a.site.Levels(a.site.ZoneScope(z.ID)).Where(facts.Current, func(one facts.Thing) bool { return *one.Value == 0 })
-		if d.Switch == "dim" && len(off) > 0 {
+		switch {
+		case (d.Switch == "dim" || d.Switch == "brighten") && len(off) > 0 && len(lit(a.site.Levels(a.site.ZoneScope(z.ID)))) > 0:
 			present += a.f("; what is off would go on")
+		case d.Switch == "stop" && a.stands(z):
+			present += a.f("; they stand still already, as far as is reported")
 		}
 		lines = append(lines, a.f("%s (%s, %s)", label(z.Name), a.count(len(devices), kind), present))
 	}
 	switch {
-	case len(steps) == 0 && len(dark) > 0:
+	case len(steps) == 0 && len(left) > 0 && d.Switch == "dim" && !slices.ContainsFunc(left, func(l string) bool { return !strings.HasSuffix(l, "("+a.f("off")+")") }):
 		return nil, "", a.f("the lights%s are off, so that nothing gets dimmer; to have them on, say to what level, from 0 to 100 %%.", of.in())
+	case len(steps) == 0 && len(left) > 0:
+		return nil, "", a.f("nothing would change: %s. Say to what value, from 0 to 100 %%, if you want another.", a.list(left))
 	case len(steps) == 0:
 		return nil, "", a.f("no zone%s has a %s.", of.in(), a.noun(kind))
 	}
@@ -71,59 +77,13 @@ func (a *asked) steps(d understand.Do) (steps []Step, line, why string) {
 		what += ": "
 	}
 	line = what + a.list(lines)
-	if len(dark) > 0 {
-		line += a.f("; off, and left so: %s", a.list(dark))
+	if len(d.Like) > 0 {
+		line += a.f(", as bright as %s is on average", scopeOf(a.site, a.q.Lang, d.Like, nil).Label)
+	}
+	if len(left) > 0 {
+		line += a.f("; left as it is: %s", a.list(left))
 	}
 	return steps, line, ""
-}
-
-// dark reports whether no light of a zone that is known is on.
-func (a *asked) dark(z platform.Zone) bool {
-	known := a.site.Levels(a.site.ZoneScope(z.ID)).Where(facts.Current, nil)
-	return len(known) > 0 && !slices.ContainsFunc(known, func(one facts.Thing) bool { return *one.Value > 0 })
-}
-
-// action is what is sent to one zone. What depends on how the zone is becomes an absolute value, so that the yes is to a known thing.
-func (a *asked) action(d understand.Do, z platform.Zone) (action platform.Action, why string) {
-	level := func(v int) platform.Action { return platform.Action{Level: &v} }
-	t := a.site.Levels(a.site.ZoneScope(z.ID))
-	switch d.Switch {
-	case "on":
-		return level(100), ""
-	case "off":
-		return level(0), ""
-	case "stop":
-		return platform.Action{StopShade: true}, ""
-	case "toggle":
-		if len(t.Where(facts.Current, func(one facts.Thing) bool { return *one.Value > 0 })) > 0 {
-			return level(0), ""
-		}
-		return level(100), ""
-	case "dim", "brighten":
-		mean, ok := t.Mean()
-		if !ok {
-			return action, a.f("I do not know how bright %s is now; say to what level, from 0 to 100 %%.", label(z.Name))
-		}
-		by := stepPoints
-		if d.By != nil {
-			by = *d.By
-		}
-		if d.Switch == "dim" {
-			by = -by
-		}
-		return level(min(100, max(1, int(mean+0.5)+by))), ""
-	}
-	v := 0
-	switch {
-	case d.Thirds > 0:
-		v = []int{0, 33, 67}[d.Thirds]
-	case d.Percent != nil:
-		v = *d.Percent
-	}
-	if d.Kind == understand.Shade {
-		return platform.Action{Position: &v}, ""
-	}
-	return level(v), ""
 }
 
 // present words what a zone is like before an order.

@@ -80,6 +80,6 @@ func (s *sentence) shadeTo(d Do, y sayings, a amount, opening, closing bool) (Do
 	default:
 		d.Percent = number(a.value)
 	}
-	d.Switch = "set"
+	d.Switch, d.Toward = "set", s.toward(covers, to)
 	return d, true
 }

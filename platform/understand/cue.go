@@ -175,14 +175,14 @@ func (s *sentence) onlySome(i int) bool {
 		bare := s.t[i].text == w && !s.t[i+1].used && digit(s.t[i+1].stem[0]) && s.wordAt(i+2) != "percent"
 		return bare && ((w != "light" && w != "licht") || slices.Contains([]string{"on", "off", "an", "aus"}, s.wordAt(i+2)))
 	case "zu", "aus", "an", "ab":
-		return s.f.Lang == German && slices.Contains([]string{"dem", "den", "der"}, s.t[i+1].stem)
+		return s.f.Lang == German && slices.Contains([]string{"dem", "den", "der"}, s.t[i+1].stem) && (w != "an" || s.leadsToPlace(i, nil) == 0)
 	}
 	return false
 }
 
 // leadsToPlace is the number of words that only lead to a name: "in the", "of the". "On" is one if nothing else is switched by it.
 func (s *sentence) leadsToPlace(i int, before []cue) int {
-	if !slices.Contains([]string{"in", "on", "at", "of", "for", "from", "inside", "within", "across", "throughout", "im", "am", "auf", "von", "beim", "fuer"}, s.wordAt(i)) {
+	if !slices.Contains([]string{"in", "on", "at", "of", "for", "from", "inside", "within", "across", "throughout", "im", "am", "an", "auf", "von", "vom", "beim", "fuer"}, s.wordAt(i)) {
 		return 0
 	}
 	k := i + 1
@@ -192,7 +192,7 @@ func (s *sentence) leadsToPlace(i int, before []cue) int {
 	if k >= len(s.t) || !s.t[k].name || slices.ContainsFunc(s.t[i+1:k+1], func(t token) bool { return t.apart }) {
 		return 0 // "the lobby on, the canteen off"
 	}
-	if s.wordAt(i) != "on" && s.wordAt(i) != "auf" {
+	if s.wordAt(i) != "on" && s.wordAt(i) != "auf" && s.wordAt(i) != "an" {
 		return k - i
 	}
 	if s.t[k].text == "upstairs" || s.t[k].text == "downstairs" { // nothing is "on upstairs"
@@ -211,7 +211,7 @@ func (s *sentence) leadsToPlace(i int, before []cue) int {
 // switchedBehind reports whether words behind a name tell what is to be done: "the lights on the ground floor off".
 func (s *sentence) switchedBehind(k int) bool {
 	for i := s.nameEnd(k); i < len(s.t); i++ {
-		if slices.Contains([]string{"on", "off", "open", "closed", "to", "at", "up", "down", "aus", "an"}, s.t[i].stem) || digit(s.t[i].stem[0]) || s.means(i, "open", "close", "dim", "brighten", "raise", "lower", "stop", "on", "off") {
+		if slices.Contains([]string{"on", "off", "open", "closed", "to", "at", "up", "down", "aus", "an"}, s.t[i].stem) || digit(s.t[i].stem[0]) || s.means(i, "open", "close", "dim", "brighten", "raise", "lower", "stop", "on", "off", "up", "down", "fully") {
 			return true
 		}
 	}

@@ -300,6 +300,9 @@ type Do struct {
 	Percent *int    `json:"percent,omitempty"` // of "set": 0 to 100, of a shade how far it is open
 	By      *int    `json:"by,omitempty"`      // of "dim" and "brighten": percentage points; nil: a step
 	Thirds  int     `json:"thirds,omitempty"`  // of a shade that is set to one or two thirds of its opening
+	Like    []Place `json:"like,omitempty"`    // lights are set to how bright it is there
+	Size    string  `json:"size,omitempty"`    // "little": a step that is small for what there is
+	Toward  string  `json:"toward,omitempty"`  // of a shade, "open" or "closed": what is further there stays
 	Way     bool    `json:"way,omitempty"`     // of a shade: all the way up or down was said, and no number
 	House   bool    `json:"house,omitempty"`   // the building was named
 	Whole   bool    `json:"whole,omitempty"`   // all of the building
@@ -319,6 +322,7 @@ const (
 	For       Reason = "for"       // an order for a while
 	If        Reason = "condition" // an order on a condition
 	Elsewhere Reason = "scope"     // an order for what is not known here, or for a part of the things
+	SomeOf    Reason = "some"      // an order for one or some of the things of a place
 	SceneSet  Reason = "scene"
 	Coloured  Reason = "color"
 	Heating   Reason = "heating"

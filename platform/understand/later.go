@@ -22,6 +22,9 @@ func (s *sentence) whileOrLater(i int) (n int, tag string) {
 		}
 		return 0
 	}
+	if on := s.wordAt(i + 2); (w == "from" || w == "von") && (on == "on" || on == "an" || on == "onwards") && slices.Contains([]string{"now", "today", "tonight", "tomorrow", "jetzt", "heute", "morgen"}, s.wordAt(i+1)) {
+		return 3, "later"
+	}
 	switch w {
 	case "for", "fuer":
 		if n := some(i + 1); n > 0 {
@@ -72,7 +75,7 @@ func (s *sentence) whileOrLater(i int) (n int, tag string) {
 		if _, ok := weekdays[s.wordAt(i+1)]; ok || slices.Contains([]string{"weekday", "weekend"}, s.wordAt(i+1)) {
 			return 2, "later"
 		}
-	case "daily", "nightly", "weekly", "hourly", "later", "soon", "overnight", "spaeter", "nachher", "bald", "taeglich":
+	case "daily", "nightly", "always", "weekly", "hourly", "later", "soon", "overnight", "spaeter", "nachher", "bald", "taeglich":
 		return 1, "later"
 	case "during", "over":
 		if u := s.wordAt(i + 2); s.wordAt(i+1) == "the" && timeWords[u] {

@@ -19,7 +19,10 @@ func (s *sentence) readOrder(names Names) (Frame, bool) {
 	} else {
 		o.germanVerbs()
 	}
+	o.before = o.besides(names)
+	like := o.like(names)
 	o.places(names)
+	part := o.partOf()
 	o.when = whens(o.t, o.now)
 	all := o.cues()
 	f := Frame{Lang: s.f.Lang, Topic: Order}
@@ -33,6 +36,13 @@ func (s *sentence) readOrder(names Names) (Frame, bool) {
 		return f, false
 	}
 	imperative := o.imperative(all)
+	if part != "" && !o.has0("are", "is", "were", "was", "ist", "sind", "waren", "where", "show", "list") && (imperative || !s.asks && slices.ContainsFunc(all, func(c cue) bool {
+		return c.is("on", "off", "up", "down", "open", "close", "only", "dim", "brighten", "lower", "raise") || c.amount != nil
+	}) || !s.asks && o.has0("only", "just", "nur")) {
+		f.Unclear = &Unclear{SomeOf, []string{part}}
+		f.Form = Imperative
+		return f, true
+	}
 	for i := range all {
 		if !all[i].is("past") {
 			continue
@@ -42,7 +52,13 @@ func (s *sentence) readOrder(names Names) (Frame, bool) {
 		}
 		all[i].tags = []string{"later"}
 	}
-	if do, ok := o.actions(all); ok && !(s.asks && o.terse(all)) {
+	do, ok := o.actions(all)
+	if ok && like != nil {
+		do, ok = likeThere(do, like)
+	}
+	if ok && !(s.asks && o.terse(all)) {
+		o.fill(do)
+		o.sized(do)
 		f.Do = do
 		f.Set(Terse, o.terse(all))
 		return f, true
@@ -69,7 +85,7 @@ const longestOrder = 60
 func (s *sentence) actions(all []cue) ([]Do, bool) {
 	takenBack := slices.ContainsFunc(all, func(c cue) bool { return c.instead })
 	if !s.verbBehindJoin(all) && !takenBack {
-		if d, ok := s.act(joinless(all), Do{}); ok {
+		if d, ok := s.act(joinless(all), s.before); ok {
 			return []Do{d}, true
 		}
 	}

@@ -7,7 +7,7 @@ import (
 // parts reads several actions, each whole in itself, but that the thing or the verb may be said only once.
 func (s *sentence) parts(parts [][]cue) ([]Do, bool) {
 	var out []Do
-	var before Do
+	before := s.before
 	var verb, things []cue
 	for i := 0; i < len(parts); i++ {
 		p := parts[i]

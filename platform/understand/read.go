@@ -24,6 +24,7 @@ type sentence struct {
 	claims map[string]bool // tags that the frame makes use of
 	kindAt int             // token of the noun that is asked for
 	odd    []string        // numbers that no place has, and the like
+	before Do              // what was told of an order ahead of it
 	f      Frame
 }
 

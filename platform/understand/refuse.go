@@ -238,7 +238,7 @@ func (s *sentence) otherwise(all []cue, imperative bool) *Unclear {
 	starts := imperative || !persons[s.wordAt(0)] && s.wordAt(0) != "the"
 	thing := has("light", "shade", "place", "own", "room", "everything", "level")
 	short := has("place", "light", "own") && !slices.ContainsFunc(all, func(c cue) bool { // "atrium blue"
-		return !c.is("place", "color", "light", "own", "all", "scene", "purpose", "to", "and") && c.amount == nil
+		return !c.is("place", "color", "light", "own", "all", "scene", "purpose", "to", "and") && c.amount == nil && !slices.Contains([]string{"in", "with", "mit", "at", "bei"}, s.t[c.at].stem)
 	})
 	arranging := imperative || has("set", "on", "show", "ready", "give")
 	kelvin := slices.ContainsFunc(all, func(c cue) bool {

@@ -176,9 +176,13 @@ func (s *sentence) left(part []cue) (places []cue, state string, ok bool) {
 			state += o.tags[0]
 		case o.is("light", "shade"):
 			things = true
+		case s.t[o.at].text == "ones" || s.t[o.at].stem == "seite" || s.t[o.at].stem == "side":
 		case !o.is("it", "all", "own", "and", "except"):
 			return nil, "", false
 		}
+	}
+	if alone := slices.Contains([]string{"but", "aber", "nur", "jedoch", "except"}, s.t[part[0].at].stem); alone && state == "" && len(places) > 0 { // "but leave the west ones"
+		state = "untouched"
 	}
 	return places, state, ok && state != "" && (things || len(places) > 0)
 }

@@ -100,6 +100,8 @@ func (d Do) String() string {
 		}
 	case d.Thirds > 0:
 		text = fmt.Sprintf("set %s=%d/3", d.Kind, d.Thirds)
+	case len(d.Like) > 0:
+		text = "set " + string(d.Kind) + "=like"
 	case d.Percent != nil:
 		text = fmt.Sprintf("set %s=%d", d.Kind, *d.Percent)
 	default:
@@ -108,7 +110,7 @@ func (d Do) String() string {
 	if d.Whole {
 		text += " all"
 	}
-	for _, p := range []string{placeWords(d.Places, "@"), placeWords(d.Except, "-@")} {
+	for _, p := range []string{placeWords(d.Places, "@"), placeWords(d.Except, "-@"), placeWords(d.Like, "as:@")} {
 		if p != "" {
 			text += " " + p
 		}

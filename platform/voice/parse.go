@@ -44,7 +44,7 @@ func heardIn(f understand.Frame) Heard {
 
 // reasons are why an order cannot be done as it was said, in the words of this room.
 var reasons = map[understand.Reason]string{
-	understand.Later: Schedule, understand.For: Schedule, understand.If: Condition, understand.Elsewhere: Scope,
+	understand.Later: Schedule, understand.For: Schedule, understand.If: Condition, understand.Elsewhere: Scope, understand.SomeOf: Scope,
 	understand.SceneSet: Scene, understand.Coloured: Color,
 }
 

@@ -1,0 +1,276 @@
+package understand
+
+import (
+	"slices"
+)
+
+// besides takes clauses out of an order that only tell why it is wanted, and name a place or what somebody does there: "it is too bright
+// in the lobby, …", "…, I need to clean there". What they name is what the order is for, if it names nothing itself.
+func (s *sentence) besides(names Names) (told Do) {
+	if end := s.clauseEnd(0); end < len(s.t) {
+		if d, ok := s.tells(s.t[:end], names); ok {
+			s.t = slices.Clone(s.t[end:])
+			s.t[0].apart = false
+			return d
+		}
+	}
+	for from := len(s.t) - 1; from > 0; from-- {
+		if !s.t[from].apart {
+			continue
+		}
+		if d, ok := s.tells(s.t[from:], names); ok {
+			s.t = s.t[:from]
+			return d
+		}
+		break
+	}
+	if from := s.purposeAt(names); from > 0 {
+		s.t = s.t[:from]
+	}
+	return Do{}
+}
+
+// clauseEnd is where the clause ends that begins at a token.
+func (s *sentence) clauseEnd(from int) int {
+	for i := from + 1; i < len(s.t); i++ {
+		if s.t[i].apart {
+			return i
+		}
+	}
+	return len(s.t)
+}
+
+// tells reads a clause that tells why something is wanted; false if it is none, or wants something itself.
+func (s *sentence) tells(clause []token, names Names) (Do, bool) {
+	c := &sentence{t: slices.Clone(clause), lex: s.lex, now: s.now, named: s.named, f: Frame{Lang: s.f.Lang}}
+	c.places(names)
+	for len(c.t) > 0 && slices.Contains([]string{"because", "since", "as", "weil", "da", "denn", "sorry", "well", "so", "also"}, c.t[0].stem) {
+		c.t[0].used = true
+		if len(c.t) == 1 {
+			return Do{}, false
+		}
+		break
+	}
+	if d, ok := c.complaint(); ok {
+		return Do{Kind: Light, Places: d.Places}, true
+	}
+	first := 0
+	for first < len(c.t) && c.t[first].used && !c.t[first].name {
+		first++
+	}
+	person := first < len(c.t) && slices.Contains([]string{"i", "we", "ich", "wir"}, c.t[first].stem)
+	german := s.f.Lang == German && slices.ContainsFunc(c.t, func(t token) bool { return t.stem == "ich" || t.stem == "wir" })
+	if !person && !german || !slices.ContainsFunc(c.t, func(t token) bool { return doing[t.stem] }) {
+		return Do{}, false
+	}
+	for i, t := range c.t {
+		switch {
+		case t.name && len(c.placeAt(i)) > 0 && i > 0 && wanting[c.t[c.behindArticles(i)].stem]: // "I want the lobby, …"
+			return Do{}, false
+		case t.name, t.used:
+		case slices.Contains([]string{"not", "no", "never", "nicht", "kein", "keine", "nie", "if", "whether", "wenn", "falls", "ob", "or", "oder"}, t.stem), digit(t.stem[0]):
+			return Do{}, false
+		case t.stem == "on" || t.stem == "up" || t.stem == "an" || t.stem == "auf" || t.stem == "zu" || t.stem == "show" || t.stem == "set":
+			if next := c.next(i); next == len(c.t) || !c.t[next].name && t.stem != "zu" {
+				return Do{}, false
+			}
+		case c.orders(i) && !slices.Contains([]string{"have", "need", "want", "get", "go", "and", "come", "bring"}, t.stem):
+			return Do{}, false
+		}
+	}
+	return Do{Places: c.f.Places}, true
+}
+
+// next is the first token behind one that is no article.
+func (s *sentence) next(i int) int {
+	for i++; i < len(s.t) && articles[s.t[i].stem]; i++ {
+	}
+	return i
+}
+
+// behindArticles is the token before one, or before its articles.
+func (s *sentence) behindArticles(i int) int {
+	for i--; i > 0 && (articles[s.t[i].stem] || s.t[i].stem == "to"); i-- {
+	}
+	return max(0, i)
+}
+
+// doing are verbs of people who tell what they do, or are about to.
+var doing = wordSet("am are have need must want will going about bin sind habe haben muss muessen will wollen brauche brauchen")
+
+// wanting are verbs of those who want a thing itself: "I want the lobby …".
+var wanting = wordSet("want need like have prefer will brauche moechte moechten haette haben")
+
+// purposeAt is where a phrase begins, at the end of an order that names its place, that only tells what for: "… for the sound check";
+// 0: there is none. What has a length of time or a state in it is none.
+func (s *sentence) purposeAt(names Names) int {
+	for i := len(s.t) - 2; i > 1 && i >= len(s.t)-5; i-- {
+		if s.t[i].stem != "for" && s.t[i].stem != "fuer" {
+			continue
+		}
+		rest := &sentence{t: slices.Clone(s.t[i:]), lex: s.lex, now: s.now}
+		rest.places(names)
+		n, _ := rest.whileOrLater(0)
+		timely := n > 0 || len(whens(rest.t, s.now)) > 0
+		if timely || !articles[s.wordAt(i+1)] || slices.ContainsFunc(rest.t[1:], func(t token) bool { return t.used || t.apart || digit(t.stem[0]) || lasting[t.stem] }) {
+			return 0
+		}
+		for k := range rest.t[1:] {
+			if rest.orders(k+1) || rest.means(k+1, "purpose", "scene") {
+				return 0
+			}
+		}
+		head := &sentence{t: slices.Clone(s.t[:i]), lex: s.lex, now: s.now}
+		if head.places(names); len(head.f.Places) == 0 {
+			return 0
+		}
+		return i
+	}
+	return 0
+}
+
+// lasting are things that are over some time, until which something may be wanted.
+var lasting = wordSet("rest duration time night evening morning afternoon weekend week day while moment hour nacht abend zeit dauer wochenende woche rest weile")
+
+// like reads "as bright as the tower office": what an order brings lights to is how bright they are there. The words become a level,
+// which stands for it until the action is understood.
+func (s *sentence) like(names Names) []Place {
+	for i := range s.t {
+		n := 0
+		for _, phrase := range likePhrases {
+			if n = phraseAt(s.t, i, phrase); n > 0 {
+				break
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		tail := &sentence{t: slices.Clone(s.t[i+n:]), lex: s.lex, now: s.now, f: Frame{Lang: s.f.Lang}}
+		tail.places(names)
+		if len(tail.f.Places) == 0 || slices.ContainsFunc(tail.t, func(t token) bool {
+			return !t.name && !articles[t.stem] && !slices.Contains([]string{"in", "on", "im", "please", "bitte", "dem", "light", "is", "ist", "one"}, t.stem)
+		}) {
+			return nil
+		}
+		to := i
+		for to > 0 && slices.Contains([]string{"to", "at", "the", "auf", "die", "das", "so", "just", "exactly", "genau"}, s.t[to-1].stem) {
+			to--
+		}
+		lead := map[Lang]string{English: "to", German: "auf"}[s.f.Lang]
+		s.t = append(slices.Clone(s.t[:to]), token{text: lead, stem: lead}, token{text: "50", stem: "50"}, token{text: "percent", stem: "percent"})
+		return tail.f.Places
+	}
+	return nil
+}
+
+// likePhrases say that something is to be as bright as something else.
+var likePhrases = func() (all [][]string) {
+	for _, p := range []string{"as bright as", "as light as", "as dark as", "as dim as", "same level as", "same brightness as", "same as", "same light level as", "so hell wie", "so dunkel wie", "gleich hell wie", "genauso hell wie",
+		"ebenso hell wie", "gleich dunkel wie", "genauso dunkel wie", "gleichen wert wie", "selben wert wie"} {
+		all = append(all, stems(p))
+	}
+	return all
+}()
+
+// partOf finds words that mean one or some of the things of a kind, and not all of a place: "lamp 3", "half of the lights", "jede
+// zweite Lampe". Empty: none.
+func (s *sentence) partOf() string {
+	thing := func(i int) bool { return s.means(i, "light", "shade") }
+	for i := range s.t {
+		if n := s.partAt(i); n > 0 {
+			k := i + n
+			for k < len(s.t) && (articles[s.t[k].stem] || slices.Contains([]string{"of", "der", "von", "den", "other"}, s.t[k].stem) || s.t[k].name) {
+				k++
+			}
+			if thing(k) && !s.t[k].apart {
+				return said(s.t, i, k+1-i)
+			}
+		}
+		if !thing(i) || i+1 == len(s.t) || s.t[i+1].apart {
+			continue
+		}
+		k, numbered := i+1, false
+		if slices.Contains([]string{"number", "no", "nr", "nummer"}, s.t[k].stem) {
+			k, numbered = k+1, true
+		}
+		from := k
+		for k < len(s.t) && (isDigits(s.t[k].text) || k > from && k+1 < len(s.t) && slices.Contains([]string{"and", "und", "or", "oder"}, s.t[k].stem) && isDigits(s.t[k+1].text)) {
+			k++
+		}
+		if k == from || s.wordAt(k) == "percent" || from > i+1 && k == from {
+			continue
+		}
+		bare := s.t[i].text == s.t[i].stem && s.t[i].stem != "light" && s.t[i].stem != "licht"
+		only := slices.ContainsFunc(s.t[max(0, i-2):i], func(t token) bool { return slices.Contains([]string{"only", "just", "nur"}, t.stem) })
+		named := i
+		for named > 0 && s.t[named].name && s.t[named-1].name {
+			named--
+		}
+		if k == from+1 && len(s.placeAt(named)) > 0 { // "Lobby shade 2" is a name
+			continue
+		}
+		if numbered || k > from+1 || only || bare {
+			return said(s.t, i, k-i)
+		}
+	}
+	return ""
+}
+
+// partAt is the number of words from i on that say how many of all are meant.
+func (s *sentence) partAt(i int) int {
+	w, next := s.wordAt(i), s.wordAt(i+1)
+	switch {
+	case slices.Contains([]string{"half", "haelfte", "halben", "halbe"}, w) && !slices.Contains([]string{"to", "at", "by", "auf", "um"}, s.wordAt(i-1)):
+		return 1
+	case (w == "every" || w == "each" || w == "jede" || w == "jedes" || w == "jeden") && slices.Contains([]string{"second", "other", "third", "zweite", "zweites", "dritte", "andere"}, next):
+		return 2
+	case w == "alternate":
+		return 1
+	}
+	return 0
+}
+
+// sized notes how large the steps of an order are, and where it leads that only goes a part of the way.
+func (s *sentence) sized(do []Do) {
+	little := slices.ContainsFunc(s.t, func(t token) bool { return small[t.stem] })
+	for i := range do {
+		if d := &do[i]; (d.Switch == "dim" || d.Switch == "brighten") && d.By == nil && little {
+			d.Size = "little"
+		}
+	}
+}
+
+// small are words of a little.
+var small = wordSet("little bit touch tad notch smidge slightly somewhat gently etwas bisschen bissl bissel wenig leicht minimal tick stueck stueckchen spur hauch")
+
+// toward is where a shade goes that is moved a part of its way by a verb: what is further there already stays. Empty: to a place.
+func (s *sentence) toward(covers, to bool) string {
+	switch {
+	case to:
+	case covers && s.has0("close", "closing", "shut", "lower", "drop", "schliesse", "schliessen", "schliess", "zumachen", "zufahren", "runterlassen", "herunterlassen", "runterfahren", "herunterfahren"):
+		return "closed"
+	case !covers && (slices.ContainsFunc(s.t, func(t token) bool {
+		return slices.Contains([]string{"oeffne", "oeffnen", "oeffnet", "raise", "aufmachen", "hochfahren", "hochziehen"}, t.stem)
+	}) || s.wordAt(0) == "open"):
+		return "open"
+	}
+	return ""
+}
+
+// likeThere sets what one action brings lights to to how bright it is at other places; false if it is another one.
+func likeThere(do []Do, like []Place) ([]Do, bool) {
+	if len(do) != 1 || do[0].Kind != Light || do[0].Switch != "set" || do[0].Percent == nil || *do[0].Percent != 50 {
+		return nil, false
+	}
+	do[0].Like, do[0].Percent = like, nil
+	return do, true
+}
+
+// fill gives actions that name no place those that were told of beside the order.
+func (s *sentence) fill(do []Do) {
+	for i := range do {
+		if d := &do[i]; len(s.before.Places) > 0 && len(d.Places)+len(d.Except) == 0 && !d.Whole && d.Kind != Panel {
+			d.Places = s.before.Places
+		}
+	}
+}
