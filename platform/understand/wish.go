@@ -44,12 +44,8 @@ func (s *sentence) clauseEnd(from int) int {
 func (s *sentence) tells(clause []token, names Names) (Do, bool) {
 	c := &sentence{t: slices.Clone(clause), lex: s.lex, now: s.now, named: s.named, f: Frame{Lang: s.f.Lang}}
 	c.places(names)
-	for len(c.t) > 0 && slices.Contains([]string{"because", "since", "as", "weil", "da", "denn", "sorry", "well", "so", "also"}, c.t[0].stem) {
+	if slices.Contains([]string{"because", "since", "as", "weil", "da", "denn", "sorry", "well", "so", "also"}, c.wordAt(0)) {
 		c.t[0].used = true
-		if len(c.t) == 1 {
-			return Do{}, false
-		}
-		break
 	}
 	if d, ok := c.complaint(); ok {
 		return Do{Kind: Light, Places: d.Places}, true
