@@ -29,6 +29,7 @@ type pending struct {
 	within     time.Duration // what the controller says that it has from then on
 	done       chan struct{} // closed when ack is there
 	ack        wire.Ack
+	why        error // it was not sent; nil: it was
 }
 
 // Send sends a widget action to a controller and waits for what became of it: for patience, and if the controller says within that
@@ -69,16 +70,21 @@ func (l *Link) send(ctx context.Context, cid, id string, made, exp time.Time, ac
 		sending, cancel := context.WithDeadline(context.WithoutCancel(ctx), exp)
 		defer cancel()
 		if err := l.start(sending, p, id, made, exp, action); err != nil {
-			l.forget(id)
-			return fail(err)
+			l.refuse(p, id, exp, err)
 		}
 	case p.controller != cid:
 		return fail(platform.ErrConflict)
 	}
+	became := func() (wire.Ack, error) {
+		if p.why != nil {
+			return fail(p.why)
+		}
+		return p.ack, nil
+	}
 	for accepted := p.accepted; ; {
 		select {
 		case <-p.done:
-			return p.ack, nil
+			return became()
 		case <-accepted:
 			accepted = nil
 			if until := p.within + wayBack; action.Accept && until > time.Until(began.Add(patience)) {
@@ -97,8 +103,18 @@ func (l *Link) send(ctx context.Context, cid, id string, made, exp time.Time, ac
 			return ack, err
 		}
 		<-p.done // it came just now
-		return p.ack, nil
+		return became()
 	}
+}
+
+// refuse notes that a command was not sent. Who asks for the same again while it counts hears the same: one was told already that
+// it will not be done.
+func (l *Link) refuse(p *pending, id string, exp time.Time, why error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p.why = why
+	close(p.done)
+	time.AfterFunc(time.Until(exp), func() { l.forget(id) })
 }
 
 // leave notes that one does not wait any longer; it returns false if the answer is there.
@@ -224,7 +240,7 @@ func (l *Link) answered(cid, id string, ack wire.Ack) *pending {
 	defer l.mu.Unlock()
 	p := l.pending[id]
 	switch {
-	case p == nil || p.controller != cid:
+	case p == nil || p.controller != cid || closed(p.done):
 		return nil
 	case ack.Status == wire.Duplicate && ack.First == "", ack.Status == wire.Accepted: // its outcome follows
 		if !closed(p.received) {

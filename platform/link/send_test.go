@@ -128,6 +128,31 @@ func TestTheWaitForAnOutcomeIsAsLongAsTheControllerSays(t *testing.T) {
 	}
 }
 
+// Somebody was told that a command was not sent: asked again while it counts, also by who waited beside, it still is not, though the
+// broker is back.
+func TestWhatWasNotSentStaysSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(Config{Store: desk{}, Log: slog.New(slog.DiscardHandler)})
+		defer l.end()
+		exp := time.Now().Add(wire.TapLife)
+		ask := func() (wire.Ack, error) {
+			return l.SendAs(t.Context(), "house", "one", time.Now(), exp, wire.WidgetAction{WidgetID: wire.LightPower})
+		}
+		if _, err := ask(); !errors.Is(err, platform.ErrOffline) {
+			t.Errorf("without a broker: %v", err)
+		}
+		l.set(&copper{link: l, answers: []later{{0, wire.Ack{Status: wire.Applied}, false}}})
+		if _, err := ask(); !errors.Is(err, platform.ErrOffline) {
+			t.Errorf("the same again: %v", err)
+		}
+		time.Sleep(wire.TapLife)
+		synctest.Wait()
+		if ack, err := ask(); err != nil || ack.Status != wire.Expired || len(l.pending) != 0 {
+			t.Errorf("when it is worth nothing: %+v, %v; %d are waited for", ack, err, len(l.pending))
+		}
+	})
+}
+
 // The member that says it is small, and absent where there is nothing to say.
 func TestOlderOnesSayNothingOfTheTime(t *testing.T) {
 	b, err := json.Marshal(wire.Ack{Status: wire.Applied})
