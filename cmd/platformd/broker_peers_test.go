@@ -16,8 +16,9 @@ import (
 	"svc.internal/controller/shelf/web"
 )
 
-// eachPeerBroker runs a test with Mosquitto, whose files the platform keeps as docs/mqtt.md tells.
-func eachPeerBroker(t *testing.T, p plan, test func(*testing.T, *estate, outage)) {
+// eachPeerBroker runs a test with Mosquitto, whose files the platform keeps as docs/mqtt.md tells, and which the platform finds where
+// between tells; nil: where it is.
+func eachPeerBroker(t *testing.T, p plan, between func(address string) string, test func(*testing.T, *estate, outage)) {
 	t.Run("Mosquitto", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
@@ -37,8 +38,8 @@ func eachPeerBroker(t *testing.T, p plan, test func(*testing.T, *estate, outage)
 		m := peertest.StartMosquitto(t, dir, "certfile "+file("broker.pem"), "keyfile "+file("broker.key"))
 		rereads(t, m, file("passwords"))
 		at := m.Address
-		if p.between != nil {
-			at = p.between(at)
+		if between != nil {
+			at = between(at)
 		}
 		settings := map[string]string{"MQTT_URL": "mqtts://platform:" + password + "@" + at, "MQTT_CA_FILE": file("broker.pem"), "MQTT_FILES": dir}
 		maps.Copy(settings, p.settings)

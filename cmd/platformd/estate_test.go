@@ -69,7 +69,6 @@ type plan struct {
 	tunnel   http.Handler               // of the controllers that join; nil: closed
 	site     string                     // of the building, one file; empty: [roomsSite]
 	hops     bool                       // note when commands pass the controller
-	between  func(broker string) string // where the platform finds a broker of others instead; nil: where it is
 	detour   func(broker string) string // where controllers find the broker instead; nil: where they are told
 }
 

@@ -22,7 +22,7 @@ type outage struct{ away, back func() }
 // eachBroker runs a test with every kind of broker that there is.
 func eachBroker(t *testing.T, p plan, test func(*testing.T, *estate, outage)) {
 	t.Run("embedded", func(t *testing.T) { t.Parallel(); test(t, newEstateOf(t, p), outage{}) })
-	eachPeerBroker(t, p, test)
+	eachPeerBroker(t, p, nil, test)
 }
 
 // quickRooms is [roomsSite] with shades that take less long.

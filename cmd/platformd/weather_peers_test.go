@@ -174,17 +174,17 @@ func weatherSite(rooms int) string {
 // tap: nothing is done later than [wire.TapLife] after the finger, and who tapped is told nothing that is not so.
 func TestCampaignTapsInAllWeathers(t *testing.T) {
 	rooms, each := 10, 4
-	if soak() {
+	if os.Getenv("SOAK") != "" {
 		rooms, each = 40, 25
 	}
 	number := int(numberOf("SEED", 1))
 	dice := rand.New(rand.NewPCG(uint64(number), 0))
 	var inner, outer *leg
-	eachPeerBroker(t, plan{site: weatherSite(rooms), settings: map[string]string{}, between: func(broker string) string {
-		inner = newLeg(t, broker)
-		outer = newLeg(t, broker)
+	p := plan{site: weatherSite(rooms), detour: func(string) string { return "mqtts://" + outer.Addr().String() }}
+	eachPeerBroker(t, p, func(broker string) string {
+		inner, outer = newLeg(t, broker), newLeg(t, broker)
 		return inner.Addr().String()
-	}, detour: func(string) string { return "mqtts://" + outer.Addr().String() }}, func(t *testing.T, e *estate, _ outage) {
+	}, func(t *testing.T, e *estate, _ outage) {
 		at := newLeg(t, strings.TrimPrefix(e.url, "https://"))
 		codes := make([]string, rooms+1)
 		for r := 1; r <= rooms; r++ {
@@ -255,7 +255,7 @@ func TestCampaignTapsInAllWeathers(t *testing.T) {
 
 // tap sends it as the page does, which gives it up after [wire.TapLife].
 func (f *finger) tap(t *testing.T, client *http.Client, url, code string, seq, times int) {
-	body := fmt.Sprintf(`{"widgetId":"light_brightness","type":"released","value":"%d","source":"s","seq":%d,"at":%q}`, (f.level*255+50)/100, seq+1, f.at.UTC().Format(time.RFC3339Nano))
+	body := fmt.Sprintf(`{"widgetId":"light_brightness","type":"released","value":"%d","source":"s","seq":%d,"at":%q}`, wire.SliderOf(f.level), seq+1, f.at.UTC().Format(time.RFC3339Nano))
 	ctx, cancel := context.WithDeadline(t.Context(), f.at.Add(wire.TapLife))
 	defer cancel()
 	answers := make(chan finger, times)
@@ -344,8 +344,6 @@ func (e *estate) judge(t *testing.T, fingers [][]*finger, since uint64) {
 
 // grace is what a busy machine may take from the last look at a tap's time to the write.
 const grace = 500 * time.Millisecond
-
-func soak() bool { return os.Getenv("SOAK") != "" }
 
 func numberOf(name string, otherwise int64) int64 {
 	if n, err := strconv.ParseInt(os.Getenv(name), 10, 64); err == nil {
