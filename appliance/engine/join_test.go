@@ -156,6 +156,34 @@ func TestOneThingTakesHalfOfTheBusAtMost(t *testing.T) {
 	}
 }
 
+// Nor is the repetition of what was damaged: it takes turns with whoever orders one thing again and again.
+func TestRepetitionsTakeTurnsWithOneThing(t *testing.T) {
+	r := newRig(t, 2, 0)
+	r.airtime = 100 * time.Millisecond
+	r.begin()
+	slider, lamp := r.things[0], r.things[1]
+	for at := time.Duration(0); at < 6*time.Second; at += 50 * time.Millisecond {
+		r.after(at, func() { r.command(dim(appliance.Level(at/(50*time.Millisecond))%100), slider) })
+	}
+	damaged := 0
+	lamp.answers = func(bool) (bool, time.Duration, error) {
+		if damaged++; damaged <= 3 {
+			return false, 0, appliance.ErrDamaged
+		}
+		return true, 0, nil
+	}
+	var of uint64
+	r.after(time.Second, func() { of = r.command(dim(77), lamp) })
+	r.run(3 * time.Second)
+	if as, why := r.outcome(of); as != Confirmed {
+		t.Errorf("a lamp whose answers were damaged three times: %v, %v, after %d frames", as, why, damaged)
+	}
+	r.run(5 * time.Second)
+	if slider.level != 19 {
+		t.Errorf("the lamp of the slider has %d in the end", slider.level)
+	}
+}
+
 // A chain that has begun goes on before a shade's stop is repeated that nobody hears: its
 // second frame is no repetition of its first.
 func TestAChainThatHasBegunGoesOn(t *testing.T) {

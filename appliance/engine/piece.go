@@ -62,8 +62,8 @@ const (
 	rankRead                   // reading back of others
 	rankRepair                 // what has to be ordered or read again, since it was not as wanted
 	rankStopRetry              // a STOP that was not heard
-	rankAgain                  // what orders things again that the last frame of a command ordered
 	rankRetry                  // others that were not, or whose device did not answer lately
+	rankAgain                  // what orders things again that the last frame of a command ordered
 	rankOffline                // the one try that a device gets which is offline
 	rankStopBehind             // a STOP that nobody else would send, unheard thrice
 	ranks
