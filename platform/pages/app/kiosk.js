@@ -71,19 +71,26 @@ function stayAwake() {
   };
 }
 
-// renew loads the page anew once the platform has another version of it and nobody is at it.
-function renew() {
-  let timer;
+// renew loads the page anew once the platform has another version of it and nobody is at it, and gives what ends the waiting.
+export function renew() {
+  let timer,
+    ended = false;
   const own = document.documentElement.dataset?.build;
+  const leave = () => {
+    if (ended) return;
+    if (mayLeave(touched, performance.now())) location.reload();
+    else timer = setTimeout(leave, 1000);
+  };
   fetch(location.pathname, { cache: 'no-store' })
-    .then((r) => (r.ok ? r.text() : ''))
-    .then((text) => {
-      const build = buildIn(text);
-      if (!build || !own || build === own) return;
-      timer = setInterval(() => mayLeave(touched, performance.now()) && location.reload(), 1000);
+    .then(async (r) => {
+      const build = r.ok && buildIn(await r.text());
+      if (build && own && build !== own) leave();
     })
     .catch(() => {}); // with the next line
-  return () => clearInterval(timer);
+  return () => {
+    ended = true;
+    clearTimeout(timer);
+  };
 }
 
 // Night lies over a panel that is asleep: the first touch, or key, wakes it and does nothing else.

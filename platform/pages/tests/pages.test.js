@@ -1,4 +1,4 @@
-import { answers, asked, clock, Source } from '../../../shelf/ui/tests/browser.js';
+import { answers, asked, clock, page, place, Source } from '../../../shelf/ui/tests/browser.js';
 import { nodes } from '../../../shelf/ui/tests/tree.js';
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -7,7 +7,7 @@ import { address, go } from '../ui/router.js';
 import { events, feed } from '../app/feed.js';
 import { sum, words } from '../app/energy.js';
 import { checkLimit, endOf } from '../app/keys.js';
-import { asleep, buildIn, mayLeave } from '../app/kiosk.js';
+import { asleep, buildIn, mayLeave, renew } from '../app/kiosk.js';
 import { asker, codeOf, taps } from '../app/panel.js';
 import { shown, start, step } from '../app/room.js';
 import { missing, numbers, panelOf } from '../app/rooms.js';
@@ -133,6 +133,23 @@ describe('a panel on a wall', () => {
     assert.deepEqual([9999, 10_000].map((ms) => mayLeave(1000, 1000 + ms)), [false, true]);
     assert.equal(buildIn('<!doctype html><html lang="en" data-build="0123456789ab">'), '0123456789ab');
     assert.equal(buildIn('<h1>502 Bad Gateway</h1>'), undefined);
+  });
+  it('loads itself anew after an update of the platform, and after nothing else', async () => {
+    const shell = (build) => `<!doctype html><html lang="en" data-build="${build}">`;
+    page.documentElement.dataset = { build: 'old' };
+    const reloads = async (answer, wait = 60_000) => {
+      place.reload.mock.resetCalls();
+      answers(answer);
+      const end = renew();
+      await time.pass(wait);
+      end();
+      return place.reload.mock.callCount();
+    };
+    await time.pass(60_000); // nobody touches it
+    assert.equal(await reloads({ body: shell('old') }), 0);
+    assert.equal(await reloads({ status: 502, body: '<h1>Bad Gateway</h1>' }), 0);
+    assert.equal(await reloads(new TypeError('no network')), 0);
+    assert.equal(await reloads({ body: shell('new') }, 100), 1);
   });
   it('has its code behind the # of its link, or as older links have it', () => {
     assert.equal(codeOf('#code=A+B', new URLSearchParams('code=old')), 'A B');
