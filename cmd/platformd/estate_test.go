@@ -59,7 +59,9 @@ type estate struct {
 	core     *control.Controller
 	voice    string // the voice action token
 	plan     plan
-	hops     *hops // nil: nobody asks
+	hops     *hops       // nil: nobody asks
+	frozen   atomic.Bool // the controller that joined takes no taps, as one that hangs
+	leave    func()      // takes the controller of the building off the link
 	admin    person
 }
 
@@ -159,7 +161,7 @@ func (e *estate) furnish() {
 		s := e.core.Snapshot()
 		return !slices.ContainsFunc(site.Nodes, func(n appliance.Node) bool { at := s.Node(n.ID); return at == nil || !at.Online })
 	})
-	e.enrol("rooms", e.core, time.Now())
+	e.leave = e.enrol("rooms", e.core, time.Now())
 }
 
 // enrol puts a controller on the link; the function that it returns takes it off.
@@ -200,8 +202,12 @@ func (e *estate) join(got wire.Credentials, core *control.Controller, since time
 	rules := automation.New(automation.Config{Core: e.hops.over(core), Start: since, Log: log, Answer: func(corr string, ack wire.Ack) { l.Answer(corr, ack) }})
 	l, err := cloudlink.New(cloudlink.Config{
 		Core: core, Credentials: got, Firmware: "test", Log: log,
-		Boot:   func(context.Context) (int64, error) { return boots.Add(1), nil },
-		Widget: func(m cloudlink.Message) { e.hops.arrived(m); rules.Widget(automation.Message(m)) },
+		Boot: func(context.Context) (int64, error) { return boots.Add(1), nil },
+		Widget: func(m cloudlink.Message) {
+			if e.hops.arrived(m); !e.frozen.Load() {
+				rules.Widget(automation.Message(m))
+			}
+		},
 		Panels: func(m cloudlink.Message) { rules.Panels(automation.Message(m)) },
 		Clock:  rules.Clock, Values: rules.Values, Deadline: rules.Deadline, Tunnel: e.plan.tunnel,
 	})

@@ -1,0 +1,224 @@
+//go:build peers
+
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/shelf/ui/uitest"
+	"svc.internal/controller/sim"
+)
+
+// wallSite is a room of six lights, each a device of its own, and three shades on another bus.
+const wallSite = `
+site:
+  name: Wall
+buses:
+  - {name: lights, driver: modbus, port: "tcp://127.0.0.1:0"}
+  - {name: shades, driver: modbus, port: "tcp://127.0.0.1:0"}
+nodes:
+  - {id: 1, name: Lobby 1, bus: lights, address: 1, profile: wirenboard-wb-mdm3, outputs: [1]}
+  - {id: 2, name: Lobby 2, bus: lights, address: 2, profile: wirenboard-wb-mdm3, outputs: [1]}
+  - {id: 3, name: Lobby 3, bus: lights, address: 3, profile: wirenboard-wb-mdm3, outputs: [1]}
+  - {id: 4, name: Lobby 4, bus: lights, address: 4, profile: wirenboard-wb-mdm3, outputs: [1]}
+  - {id: 5, name: Lobby 5, bus: lights, address: 5, profile: wirenboard-wb-mdm3, outputs: [1]}
+  - {id: 6, name: Lobby 6, bus: lights, address: 6, profile: wirenboard-wb-mdm3, outputs: [1]}
+  - {id: 7, name: Actuator 1, bus: shades, address: 1, profile: wirenboard-wb-mr6c}
+  - {id: 8, name: Actuator 2, bus: shades, address: 2, profile: wirenboard-wb-mr6c}
+shades:
+  - {id: 5001, name: South, node: 7, output: 1, travelUp: 6s, travelDown: 6s}
+  - {id: 5002, name: East, node: 7, output: 2, travelUp: 6s, travelDown: 6s}
+  - {id: 5003, name: West, node: 8, output: 1, travelUp: 6s, travelDown: 6s}
+clusters:
+  - {id: 1, name: Lobby, nodes: [1, 2, 3, 4, 5, 6], shades: [5001, 5002, 5003]}
+`
+
+// wall is one room's panel, opened on several screens.
+type wall struct {
+	*estate
+	screens map[string]*uitest.Tab
+}
+
+func (w *wall) all(do func(name string, tab *uitest.Tab)) {
+	for name, tab := range w.screens {
+		do(name, tab)
+	}
+}
+
+// says waits until every screen says a text in the tile of a family, and looks at each.
+func (w *wall) says(scene, of, text string) {
+	w.t.Helper()
+	w.all(func(_ string, tab *uitest.Tab) {
+		tab.Wait(fmt.Sprintf(`document.querySelector("[data-of=%s] header").innerText.includes(%q)`, of, text))
+	})
+	w.look(scene)
+}
+
+// look looks at every screen: nothing is too small or too wide, and a wall needs no scrolling, and is read from two metres.
+func (w *wall) look(scene string) {
+	w.t.Helper()
+	w.all(func(name string, tab *uitest.Tab) {
+		inspect(w.t.(*testing.T), tab, "wall-"+scene+"-"+name)
+		if strings.HasPrefix(name, "390") {
+			return
+		}
+		for _, wrong := range uitest.Eval[[]string](tab, `(() => {
+  const wrong = [], px = (e) => parseFloat(getComputedStyle(e).fontSize);
+  if (document.documentElement.scrollHeight > innerHeight) wrong.push("it is " + document.documentElement.scrollHeight + " px high");
+  for (const e of document.querySelectorAll("main button, main .slider, main .input")) {
+    const r = e.getBoundingClientRect();
+    if (Math.min(r.width, r.height) < 63.5) wrong.push(r.width + "×" + r.height + " px: " + e.outerHTML.slice(0, 90));
+  }
+  for (const e of document.querySelectorAll(".value, .state, .chip")) if (px(e) < 24) wrong.push(px(e) + " px: " + e.innerText);
+  return wrong;
+})()`) {
+			w.t.Errorf("%s on %s: %s", scene, name, wrong)
+		}
+	})
+}
+
+func (w *wall) fault(f sim.Fault) (mended func()) {
+	w.t.Helper()
+	id, err := w.building.AddFault(f)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return func() { w.building.RemoveFault(id) }
+}
+
+// heardWithin taps the switch of the lights on a screen and measures, there, how long it takes until the panel says a text.
+func heardWithin(tab *uitest.Tab, text string) (ms float64) {
+	return uitest.Eval[float64](tab, fmt.Sprintf(`new Promise((told) => {
+  const began = performance.now(), says = () => document.querySelector("[data-of=lights] .state").innerText.includes(%q) && told(performance.now() - began);
+  const watch = new MutationObserver(says);
+  watch.observe(document.body, {subtree: true, childList: true, characterData: true});
+  document.querySelector("[role=switch]").click();
+})`, text))
+}
+
+// Every state of a room on its wall and on phones, in both themes: in order, followed by other panels and voices, with a lamp that is
+// stuck or silent, with a dead bus, at a controller that hangs, and at one that is away.
+func TestThePanelOnItsWall(t *testing.T) {
+	t.Parallel()
+	w := &wall{estate: newEstateOf(t, plan{site: wallSite}), screens: map[string]*uitest.Tab{}}
+	code := w.room("lobby", "Lobby", "[1]")
+	browser := uitest.Open(t)
+	for _, look := range []uitest.Look{
+		{Width: 1280, Height: 800, Touch: true}, {Width: 1920, Height: 1080, Dark: true, Touch: true},
+		{Width: 390, Height: 844, Touch: true}, {Width: 390, Height: 844, Dark: true, Touch: true},
+	} {
+		name := fmt.Sprintf("%d-%v", look.Width, map[bool]string{true: "dark", false: "light"}[look.Dark])
+		w.screens[name] = browser.Tab(t, look)
+		w.screens[name].Go(w.url + "/panel/lobby#code=" + code)
+	}
+	one, other := w.screens["1280-light"], w.screens["390-dark"]
+	do := func(c appliance.Command) {
+		t.Helper()
+		if _, err := w.core.Do(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	room := appliance.Target{Scope: appliance.InCluster, ID: 1}
+
+	// In order: levels differ, shades on their way.
+	do(appliance.Command{Kind: appliance.LightLevel, Target: appliance.Target{Scope: appliance.One, ID: 3}, Level: 90})
+	w.says("one", "lights", "1 of 6 on, at 90%")
+	do(appliance.Command{Kind: appliance.LightLevel, Target: appliance.Target{Scope: appliance.One, ID: 5}, Level: 20})
+	w.says("differ", "lights", "2 of 6 on, 20% to 90%")
+	one.Press("One third")
+	w.says("moving", "shades", "ing")
+	w.says("moved", "shades", "33% open")
+
+	// One taps, all others follow; and a sentence beside it.
+	one.Press("50%")
+	w.says("followed", "lights", "50%")
+	other.Type("#say", "lights to 20 percent")
+	other.Keys("\r")
+	other.WaitText("Lights at 20 percent.")
+	w.says("said", "lights", "20%")
+
+	// A lamp that acknowledges and stays as it is, and one that is dead.
+	mend := w.fault(sim.Fault{Bus: "lights", Address: "4", Kind: sim.FaultStuck})
+	one.Press("75%")
+	one.WaitText("5 of 6 done; Lobby 4 ")
+	w.says("stuck", "lights", "20% to 75%")
+	mend()
+	mend = w.fault(sim.Fault{Bus: "lights", Address: "4", Kind: sim.FaultSilent})
+	w.says("silent", "lights", "1 of 6 does not answer")
+	mend()
+
+	// A dead bus: nothing is said to be lit, a tap is refused at once, and the shades are as they were.
+	mend = w.fault(sim.Fault{Bus: "lights", Kind: sim.FaultUnplug})
+	w.says("deadbus", "lights", "The lights do not answer.")
+	t.Logf("a tap at a dead bus was refused after %.0f ms", heardWithin(one, "Nothing was done."))
+	w.look("deadbus-tapped")
+	if got := uitest.Eval[string](one, `document.querySelector("[data-of=shades] .value").innerText`); got != "33% open" {
+		t.Errorf("beside a dead bus of lights the shades are %q", got)
+	}
+	mend()
+	w.says("mended", "lights", "6 lights")
+
+	// A controller that hangs: nothing is heard of a tap, which is said, and undone.
+	do(appliance.Command{Kind: appliance.LightLevel, Target: room, Level: 40})
+	w.says("before", "lights", "40%")
+	w.frozen.Store(true)
+	if ms := heardWithin(one, "The building did not answer in time."); ms > 20_000 {
+		t.Errorf("it took %.0f ms until a tap that nobody answers was told", ms)
+	} else {
+		t.Logf("a tap at a controller that hangs was told and undone after %.0f ms", ms)
+	}
+	if !uitest.Eval[bool](one, `document.querySelector("[data-of=lights]").dataset.phase === "not" && !document.querySelector("[data-of=lights] [data-asked]") && document.querySelector("[data-of=lights] .value").innerText === "40%"`) {
+		t.Error("what was tapped at a controller that hangs is still shown as asked for")
+	}
+	w.look("frozen")
+	one.Wait(`document.querySelector("[data-of=lights] .state").innerText.includes("6 lights")`) // the sentence goes by itself
+	w.frozen.Store(false)
+
+	// One that is away.
+	w.leave()
+	w.all(func(_ string, tab *uitest.Tab) { tab.Wait(`document.querySelector("[data-phase=away]")`) })
+	w.says("away", "lights", "not reachable")
+	t.Logf("a tap at a controller that is away was refused after %.0f ms", heardWithin(one, "Nothing was done."))
+	w.all(func(name string, tab *uitest.Tab) {
+		if got := uitest.Eval[int](tab, `document.querySelectorAll(".lit, .way").length`); got > 0 {
+			t.Errorf("%s: %d things shine or move at a controller that is away", name, got)
+		}
+	})
+}
+
+// A panel that nobody touches goes dark; the first touch wakes it, and does nothing else.
+func TestAPanelSleeps(t *testing.T) {
+	t.Parallel()
+	e := newEstate(t, nil)
+	code := e.room("lobby", "Lobby", "[1]")
+	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 1280, Height: 800, Touch: true})
+	tab.Go(e.url + "/panel/lobby#code=" + code)
+	tab.Wait(`document.querySelector("[role=switch]")`)
+	sleep := func() {
+		uitest.Eval[bool](tab, `(() => { const now = performance.now.bind(performance); performance.now = () => now() + 61_000; return true; })()`)
+		tab.Wait(`document.querySelector(".night")`)
+	}
+	sleep()
+	tab.Shot("wall-night", false)
+	at := uitest.Eval[[]float64](tab, `(() => { const r = document.querySelector("[role=switch]").getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2]; })()`)
+	before := e.writes()
+	tab.Touch(uitest.Point{X: at[0], Y: at[1]})
+	tab.Wait(`!document.querySelector(".night")`)
+	sleep()
+	tab.Keys(" ")
+	tab.Wait(`!document.querySelector(".night")`)
+	sleep()
+	tab.Touch(uitest.Point{X: at[0], Y: at[1]}, uitest.Point{X: at[0] - 300, Y: at[1]})
+	tab.Wait(`!document.querySelector(".night")`)
+	sleep()
+	tab.Click(".night")
+	tab.Wait(`!document.querySelector(".night")`)
+	tab.Click("[role=switch]")
+	eventually(t, "the touch of a panel that is awake switches the lights on", func() bool { return e.level(1) == 100 })
+	if n := e.writes() - before; n > 2 {
+		t.Errorf("%d writes were made, those of the one tap are two", n)
+	}
+}
