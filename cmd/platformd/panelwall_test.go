@@ -29,9 +29,9 @@ nodes:
   - {id: 7, name: Actuator 1, bus: shades, address: 1, profile: wirenboard-wb-mr6c}
   - {id: 8, name: Actuator 2, bus: shades, address: 2, profile: wirenboard-wb-mr6c}
 shades:
-  - {id: 5001, name: South, node: 7, output: 1, travelUp: 6s, travelDown: 6s}
-  - {id: 5002, name: East, node: 7, output: 2, travelUp: 6s, travelDown: 6s}
-  - {id: 5003, name: West, node: 8, output: 1, travelUp: 6s, travelDown: 6s}
+  - {id: 5001, name: South, node: 7, output: 1, travelUp: 15s, travelDown: 15s}
+  - {id: 5002, name: East, node: 7, output: 2, travelUp: 15s, travelDown: 15s}
+  - {id: 5003, name: West, node: 8, output: 1, travelUp: 15s, travelDown: 15s}
 clusters:
   - {id: 1, name: Lobby, nodes: [1, 2, 3, 4, 5, 6], shades: [5001, 5002, 5003]}
 `
@@ -61,6 +61,8 @@ func (w *wall) says(scene, of, text string) {
 func (w *wall) look(scene string) {
 	w.t.Helper()
 	w.all(func(name string, tab *uitest.Tab) {
+		uitest.Eval[bool](tab, `(document.querySelector(".night")?.click(), dispatchEvent(new Event("pointerdown")))`) // somebody is here
+		tab.Wait(`!document.querySelector(".night")`)
 		inspect(w.t.(*testing.T), tab, "wall-"+scene+"-"+name)
 		if strings.HasPrefix(name, "390") {
 			return
@@ -129,7 +131,9 @@ func TestThePanelOnItsWall(t *testing.T) {
 	do(appliance.Command{Kind: appliance.LightLevel, Target: appliance.Target{Scope: appliance.One, ID: 5}, Level: 20})
 	w.says("differ", "lights", "2 of 6 on, 20% to 90%")
 	one.Press("One third")
-	w.says("moving", "shades", "ing")
+	one.Wait(`document.querySelector("[data-of=shades] .state").innerText.includes("to 33% open")`)
+	w.all(func(_ string, tab *uitest.Tab) { tab.Wait(`document.querySelector("[data-of=shades] .state.accent")`) })
+	w.look("moving")
 	w.says("moved", "shades", "33% open")
 
 	// One taps, all others follow; and a sentence beside it.

@@ -4,8 +4,10 @@ import { time, now } from '../ui/i18n.js';
 
 // wall is where the panel lies as on a wall, as in panel.css.
 export const wall = '(min-width: 900px) and (min-height: 560px) and (orientation: landscape)';
-const dark = 60_000; // without a touch
-const idle = 10_000; // after which nobody is in the middle of something
+// dark after so long without a touch
+const dark = 60_000;
+// after which nobody is in the middle of something
+const idle = 10_000;
 
 // asleep tells whether a panel that was touched last at a time is dark.
 /** @type {(touched: number, at: number, onWall: boolean) => boolean} */
@@ -18,7 +20,8 @@ export const mayLeave = (touched, at) => at - touched >= idle;
 // buildIn is the version of the pages in a shell.
 export const buildIn = (text) => /<html[^>]* data-build="(\w+)"/.exec(text)?.[1];
 
-let touched = performance.now(); // when somebody touched last, or woke the panel
+// when somebody touched last, or woke the panel
+let touched = performance.now();
 let sleeping = false;
 
 // useWall keeps a panel on a wall going: it tells whether it is asleep, and how to wake it. link is the state of the line to the
@@ -37,7 +40,8 @@ export function useWall(link) {
   useEffect(() => {
     const big = matchMedia(wall);
     const touch = () => {
-      if (!sleeping) touched = performance.now(); // what wakes it ends on the night itself
+      // what wakes it ends on the night itself
+      if (!sleeping) touched = performance.now();
     };
     const tick = setInterval(() => fall(asleep(touched, performance.now(), big.matches)), 500);
     for (const kind of touches) addEventListener(kind, touch, true);

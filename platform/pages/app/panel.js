@@ -13,14 +13,16 @@ import { refusal, said } from './said.js';
 import { Lights, Shades } from './tiles.js';
 
 const look = new URL('panel.css', import.meta.url).href;
-const rhythm = 200; // at most five commands a second while a slider moves
+// at most five commands a second while a slider moves
+const rhythm = 200;
 
 // taps numbers taps, and sends each by post as long as it counts. hear takes the platform's time, by which it tells when the finger
 // was there: our own clock may be wrong, and may jump. tap gives what became of it: applied, accepted, stale, or nothing heard.
 export function taps(post) {
   const source = Array.from(crypto.getRandomValues(new Uint8Array(8)), (b) => b.toString(16).padStart(2, '0')).join('');
+  // ahead: of our monotonic clock, in milliseconds; what was longer on its way tells less
   let seq = 0,
-    ahead; // of our monotonic clock, in milliseconds; what was longer on its way tells less
+    ahead;
   const hear = (time) => {
     const by = Date.parse(time) - performance.now();
     if (!(by <= ahead)) ahead = by;
@@ -37,7 +39,8 @@ export function taps(post) {
     } finally {
       clearTimeout(timer);
     }
-    if (got.time) hear(got.time); // we reckoned wrongly, perhaps: our clock stood still while we slept
+    // we reckoned wrongly, perhaps: our clock stood still while we slept
+    if (got.time) hear(got.time);
     if (!got.success && got.status !== 'stale') throw new Problem(200, { detail: said(got.message) });
     return got.status;
   };
@@ -48,7 +51,8 @@ export function taps(post) {
 // events of room.js, room is a signal of its state.
 export function asker(room, tell, tap) {
   let id = 0;
-  const ways = { lights: { sent: -rhythm }, shades: { sent: -rhythm } }; // by family: when one was sent last, and which one waits
+  // by family: when one was sent last, and which one waits
+  const ways = { lights: { sent: -rhythm }, shades: { sent: -rhythm } };
   const send = async (of, mine, how) => {
     ways[of].sent = performance.now();
     ways[of].timer = undefined;
@@ -65,7 +69,8 @@ export function asker(room, tell, tap) {
     const guided = how[1] === 'released';
     if (guided && was?.phase === 'asked' && was.goal === goal && (slides || way.timer || performance.now() - way.sent < rhythm)) return;
     const mine = ++id;
-    clearTimeout(way.timer); // what waited is overtaken
+    // what waited is overtaken
+    clearTimeout(way.timer);
     way.timer = undefined;
     tell({ is: 'tap', of, id: mine, goal });
     const now = room.peek()[of];
@@ -82,7 +87,8 @@ export function asker(room, tell, tap) {
 // open makes all that a panel needs: what it shows, how it asks, and the line to the platform.
 function open(device, code) {
   const room = signal(start);
-  const stranger = signal(false); // the code opens nothing
+  // the code opens nothing
+  const stranger = signal(false);
   const tell = (e) => {
     room.value = step(room.peek(), { ...e, at: performance.now() });
   };

@@ -16,11 +16,19 @@ export const Lamp = ({ level, kelvin, off }) => {
     </svg>`;
 };
 
+const arrows = {
+  opening: 'M32 36V24M26 30l6-6 6 6',
+  closing: 'M32 24v12M26 30l6 6 6-6',
+  // who knows whither
+  moving: 'M32 22v16M28 26l4-4 4 4M28 34l4 4 4-4',
+};
+
 // Pane is a window with its fabric, where it is to be, and which way it moves.
 export const Pane = ({ position, goal, motion, off }) => {
   const known = !off && position !== undefined;
-  const edge = (v) => 6 + (48 * (100 - v)) / 100; // of the fabric, from the top
-  const up = motion === 'opening' || (motion === 'moving' && goal > position);
+  // of the fabric, from the top
+  const edge = (v) => 6 + (48 * (100 - v)) / 100;
+  const whither = motion === 'moving' && goal !== undefined ? (goal > position ? 'opening' : 'closing') : motion;
   return html`
     <svg class="pane" viewBox="0 0 64 64" aria-hidden="true">
       <rect class=${known ? 'sky' : 'blank'} x="6" y="6" width="52" height="48" />
@@ -31,11 +39,8 @@ export const Pane = ({ position, goal, motion, off }) => {
       <rect class="frame" x="6" y="6" width="52" height="48" rx="2" />
       <path class="sill" d="M2 58h60" />
       ${known && typeof goal === 'number' && Math.abs(goal - position) > 2 && html`<path class="goal" d=${`M4 ${edge(goal)}h56`} />`}
-      ${known && motion && html`
-        <g class=${'way ' + (up ? 'up' : 'down')}>
-          <circle cx="32" cy="30" r="12" />
-          <path d=${up ? 'M32 36V24M26 30l6-6 6 6' : 'M32 24v12M26 30l6 6 6-6'} />
-        </g>`}
-      ${off ? html`<path class="cross" d="M8 8l48 48" />` : !known && html`<text class="mark" x="32" y="38">?</text>`}
+      ${!off && motion && html`
+        <g class="way"><circle cx="32" cy="30" r="12" /><path d=${arrows[whither]} /></g>`}
+      ${off ? html`<path class="cross" d="M8 8l48 48" />` : !known && !motion && html`<text class="mark" x="32" y="38">?</text>`}
     </svg>`;
 };

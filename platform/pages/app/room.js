@@ -8,17 +8,26 @@ export const sliderOf = (p) => Math.floor((p * 255 + 50) / 100);
 
 // life is how long a tap counts from the finger on: here, at the platform, and at the controller.
 export const life = 3000;
-const slow = 1800; // after which it is said that nobody answered yet
-const stands = 10_000; // how long a sentence stands there
-const linger = 2500; // for readings to tell what was done
-const still = 5000; // for a shade to be seen moving
-const longest = 12_000; // that a controller is at something
-const brief = 2000; // the line to the platform may be lost without anybody being told
+// after which it is said that nobody answered yet
+const slow = 1800;
+// how long a sentence stands there
+const stands = 10_000;
+// for readings to tell what was done
+const linger = 2500;
+// for a shade to be seen moving, again after each time
+const still = 5000;
+// the longest that a shade may be on its way
+const travel = 180_000;
+// that a controller is at something
+const longest = 12_000;
+// the line to the platform may be lost without anybody being told
+const brief = 2000;
 
 /**
  * @typedef {'lights' | 'shades'} Family
  * @typedef {number | 'on' | 'stop'} Goal a level, or an opening, in percent
- * What somebody asked for: asked, and not answered yet; on its way, as the controller said; or not done, and why.
+ * What somebody asked for, and since when: asked, and not answered yet (slow: for long); on its way, as the controller said (open: it
+ * tells of the end); or not done, and why.
  * @typedef {{ phase: 'asked' | 'way' | 'not', until: number, id?: number, goal?: Goal, since?: number, slow?: boolean,
  *   open?: boolean, why?: string }} Ask
  * @typedef {{ name: string, online: boolean, level?: number, kelvin?: number, position?: number, motion?: string }} Thing
@@ -64,21 +73,19 @@ function viewed(s, { view, at }) {
   for (const of of families) {
     const ask = s[of];
     if (ask?.phase !== 'way') continue;
-    const moving = thingsOf(view, of).some((x) => x.motion);
     if (!view.online || reached(view, of, ask.goal) || (ask.open && news)) next[of] = null;
-    else if (moving) next[of] = { ...ask, until: at + still };
   }
   return next;
 }
 
 /** @type {(s: Room, e: any) => Ask} */
 function answered(s, { of, status, why, at }) {
-  const { id, goal } = s[of];
+  const { id, goal, since } = s[of];
   switch (status) {
     case 'applied':
-      return reached(s.view, of, goal) ? null : { phase: 'way', id, goal, until: at + (of === 'lights' ? linger : still) };
+      return reached(s.view, of, goal) ? null : { phase: 'way', id, goal, since, until: at + (of === 'lights' ? linger : still) };
     case 'accepted':
-      return { phase: 'way', id, goal, until: at + longest, open: true };
+      return { phase: 'way', id, goal, since, until: at + longest, open: true };
     case 'stale': // something newer was asked for meanwhile, elsewhere
       return null;
     default:
@@ -93,7 +100,9 @@ function passed(s, at) {
   for (const of of families) {
     const ask = s[of];
     if (!ask) continue;
-    if (at >= ask.until) next[of] = ask.phase === 'asked' ? { phase: 'not', why: t('panel.late'), until: at + stands } : null;
+    if (ask.phase === 'way' && at >= ask.until - still / 2 && at < ask.since + travel && moves(s.view, of))
+      next[of] = { ...ask, until: at + still };
+    else if (at >= ask.until) next[of] = ask.phase === 'asked' ? { phase: 'not', why: t('panel.late'), until: at + stands } : null;
     else if (ask.phase === 'asked' && !ask.slow && at - ask.since >= slow) next[of] = { ...ask, slow: true };
   }
   return Object.keys(next).every((k) => next[k] === s[k]) ? s : next;
@@ -108,8 +117,10 @@ function thingsOf(view, of) {
   return [{ name: '', online: true, [of === 'lights' ? 'level' : 'position']: percentOf(+v) }];
 }
 
+const moves = (view, of) => !!view?.online && thingsOf(view, of).some((x) => x.motion);
 const valueOf = (x) => x.level ?? x.position;
-export const near = { lights: 0, shades: 2 }; // percent points within which something counts as there
+// percent points within which something counts as there
+export const near = { lights: 0, shades: 2 };
 
 /** @type {(view: View, of: Family, goal: Goal) => boolean} */
 function reached(view, of, goal) {

@@ -27,7 +27,8 @@ export function value(x, of) {
 // state says below it what is under way, or wrong: [text, icon, kind].
 export function state(x, of) {
   if (x.why) return [x.why, 'triangle', 'fault'];
-  if (x.phase === 'away') return ['', '', '']; // it stands above all tiles
+  // it stands above all tiles
+  if (x.phase === 'away') return ['', '', ''];
   if (off(x)) return [t(x.phase === 'cut' ? 'room.cut' : 'room.silent.' + of), 'plug', 'fault'];
   if (x.goal !== undefined) {
     const goal = goalWords(of, x.goal);

@@ -9,7 +9,8 @@ import { Lamp, Pane } from './pictures.js';
 import { sliderOf } from './room.js';
 import { at, off, one, state, value } from './roomwords.js';
 
-const most = 24; // pictures in a tile
+// pictures in a tile
+const most = 24;
 
 /**
  * A tap: what it is to lead to, and the widget, gesture and value that say so.
@@ -71,7 +72,8 @@ const Guide = ({ x, put, tap, ...props }) => html`
 export const Lights = ({ x, put }) => {
   const name = t('panel.lights');
   const on = !off(x) && x.on > 0;
-  const next = x.goal === undefined ? !on : x.goal === 0; // the other of what is wanted, though the switch says what is so
+  // the other of what is wanted, though the switch says what is so
+  const next = x.goal === undefined ? !on : x.goal === 0;
   return Tile({
     of: 'lights',
     name,

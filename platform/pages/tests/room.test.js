@@ -84,6 +84,8 @@ describe('the words for a room', () => {
 
 describe('what a panel shows', () => {
   const done = view(lamps(40, 40, 40, 40, 40, 40), panes(30, 30));
+  const closing = view([], [{ name: '', online: true, position: 60, motion: 'closing' }]);
+  const seconds = (from, to) => Array.from({ length: to - from }, (_, i) => time((from + i) * 1000));
   const rows = [
     ['nothing yet', [], 'lights', 'unknown', undefined],
     ['what is so', [seen(room)], 'lights', 'done', undefined],
@@ -118,8 +120,12 @@ describe('what a panel shows', () => {
     ['how that ended',
       [seen(room), tap('shades', 30, 0), answer('shades', 'accepted', 1500), seen({ ...room, message: 'Shades: Done.' }, 4000)],
       'shades', 'done'],
-    ['a shade as long as it moves', [seen(room), tap('shades', 30, 0), answer('shades', 'applied', 90),
-      seen(view([], [{ online: true, position: 60, motion: 'closing' }]), 4000), time(8900)], 'shades', 'way', 30],
+    ['a shade as long as it moves',
+      [seen(room), tap('shades', 30, 0), answer('shades', 'applied', 90), seen(closing, 4000), ...seconds(4, 60)],
+      'shades', 'way', 30],
+    ['a shade that is said to move for ever as it is',
+      [seen(room), tap('shades', 30, 0), answer('shades', 'applied', 90), seen(closing, 4000), ...seconds(4, 190)],
+      'shades', 'done'],
     ['no goal of a shade that stands', [seen(room), tap('shades', 30, 0), answer('shades', 'applied', 90), time(5090)], 'shades', 'done'],
     ['a shade that was stopped', [seen(room), tap('shades', 'stop', 0), answer('shades', 'applied', 90)], 'shades', 'done'],
     ['a controller that is away', [seen({ ...room, online: false })], 'lights', 'away', undefined],
@@ -225,7 +231,7 @@ describe('states of a panel', () => {
         s = step(step(s, e), { is: 'time', at: now });
         check(s, now, tapped);
       }
-      for (let more = 0; more < 4; more++) s = step(s, { is: 'time', at: (now += 15_000) });
+      for (let more = 0; more < 4; more++) s = step(s, { is: 'time', at: (now += 100_000) });
       for (const of of ['lights', 'shades']) assert.equal(s[of], null, `seed ${seed}: something is under way for ever`);
       assert.equal(s.told, null);
     }
