@@ -38,7 +38,7 @@ export const Pane = ({ position, goal, motion, off }) => {
         <path class="edge" d=${`M6 ${edge(position)}h52`} />`}
       <rect class="frame" x="6" y="6" width="52" height="48" rx="2" />
       <path class="sill" d="M2 58h60" />
-      ${known && typeof goal === 'number' && Math.abs(goal - position) > 2 && html`<path class="goal" d=${`M4 ${edge(goal)}h56`} />`}
+      ${!off && typeof goal === 'number' && !(Math.abs(goal - position) <= 2) && html`<path class="goal" d=${`M4 ${edge(goal)}h56`} />`}
       ${!off && motion && html`
         <g class="way"><circle cx="32" cy="30" r="12" /><path d=${arrows[whither]} /></g>`}
       ${off ? html`<path class="cross" d="M8 8l48 48" />` : !known && !motion && html`<text class="mark" x="32" y="38">?</text>`}

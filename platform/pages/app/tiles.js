@@ -39,7 +39,7 @@ function Tile({ of, name, x, put, control, picture }) {
     <section class="tile" data-of=${of} data-phase=${x.phase} aria-label=${name}>
       <header>
         <h2>${name}</h2>
-        <p class="value">${value(x, of)}</p>
+        <p class=${'value' + (x.high === undefined ? ' none' : '')}>${value(x, of)}</p>
         <p class=${'state with-icon ' + kind}>${icon && html`<${Icon} name=${icon} size=${24} />`}<span>${words}</span></p>
       </header>
       <ul class=${'things' + (x.things.length > 8 ? ' many' : '')} aria-label=${name}
