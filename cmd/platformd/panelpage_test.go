@@ -102,4 +102,26 @@ func TestThePanelPage(t *testing.T) {
 	if err != nil || !d.Deployed || strings.Contains(uitest.Eval[string](tab, `document.body.innerText`), d.Code) {
 		t.Errorf("the device is %+v %v", d, err)
 	}
+
+	// A tablet is set up by a code, whose link opens this panel and tells no server its secret.
+	tab.Press("Tablet for Lobby")
+	tab.Wait(`document.querySelector(".code path").getAttribute("d").length > 1000`)
+	inspect(t, tab, "tablet-1024")
+	link := uitest.Eval[string](tab, `document.querySelector(".snippet pre").innerText`)
+	if link != e.url+"/panel/lobby#code="+code {
+		t.Errorf("the link of the tablet is %q", link)
+	}
+	narrow := browser.Tab(t, uitest.Look{Width: 320, Height: 640, Dark: true, Language: "de", Touch: true})
+	e.enter(narrow, "ada")
+	narrow.Go(e.url + "/rooms/lobby")
+	narrow.Wait(`document.querySelector(".code path")`)
+	inspect(t, narrow, "tablet-320-de")
+	tablet := browser.Tab(t, uitest.Look{Width: 1280, Height: 800, Touch: true})
+	tablet.Go(link)
+	tablet.WaitText("2 lights")
+	for _, asked := range tablet.Asked() {
+		if strings.Contains(asked, code) && !strings.Contains(asked, "#") {
+			t.Errorf("the code is in an address: %s", asked)
+		}
+	}
 }

@@ -169,7 +169,8 @@ func (r *Room) values(c echo.Context) error {
 const (
 	tickEvery = 15 * time.Second
 	lookEvery = 2 * time.Second // at whether the controller is there and the panel still deployed
-	// lookAgain is how soon after a change, since what single things report is known a moment after what the room shows.
+	// lookAgain is how soon after a change, and then twice as long after that, since what single things report is known a moment
+	// after what the room shows.
 	lookAgain = 300 * time.Millisecond
 )
 
@@ -198,7 +199,8 @@ func (r *Room) events(c echo.Context) error {
 	if tick() != nil || s.Send("values", v) != nil {
 		return nil // the reader is gone
 	}
-	beat, look, again := time.NewTicker(tickEvery), time.NewTicker(lookEvery), time.NewTimer(lookAgain)
+	pause := lookAgain
+	beat, look, again := time.NewTicker(tickEvery), time.NewTicker(lookEvery), time.NewTimer(pause)
 	defer beat.Stop()
 	defer look.Stop()
 	defer again.Stop()
@@ -225,6 +227,9 @@ func (r *Room) events(c echo.Context) error {
 				d = now
 			}
 		case <-again.C:
+			if pause *= 2; pause < lookEvery {
+				again.Reset(pause)
+			}
 		case <-next:
 		}
 		var now view
@@ -235,7 +240,8 @@ func (r *Room) events(c echo.Context) error {
 			continue // the next look may know more
 		}
 		v = now
-		again.Reset(lookAgain)
+		pause = lookAgain
+		again.Reset(pause)
 		if s.Send("values", v) != nil {
 			return nil
 		}

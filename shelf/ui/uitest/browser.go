@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -150,6 +151,13 @@ func (tab *Tab) Ignore(part string) {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
 	tab.ignored = part
+}
+
+// Asked lists the addresses of all requests so far, as the network had them.
+func (tab *Tab) Asked() []string {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	return slices.Clone(tab.requests)
 }
 
 // Foreign lists requests to another origin than that of address.
