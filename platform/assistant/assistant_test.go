@@ -36,7 +36,7 @@ func TestFollowUpsLeanOnWhatWasSaid(t *testing.T) {
 		{{"wie viel Energie hat das Erdgeschoss gestern verbraucht?", kwh(at(17, 0), at(18, 0), ground)}, {"und vorgestern?", kwh(at(16, 0), at(17, 0), ground)}, {"und das Obergeschoss?", kwh(at(16, 0), at(17, 0), offices, alps)}},
 		{{"what does the ground floor draw?", kw(ground)}, {"is that usual?", "same hours of the same weekday"}},
 		{{"which devices are offline?", "2 of 50"}, {"which of them are shades?", "1 of 5 shades is offline"}},
-		{{"is the fire alarm on?", "nothing called “fire”"}, {"and the sprinklers?", "nothing called “sprinklers”"}},
+		{{"is the fire alarm on?", "nothing called “fire alarm”"}, {"and the sprinklers?", "nothing called “sprinklers”"}},
 		{{"how many lights are on?", "27 of 39"}, {"which ones?", "Lobby 4"}, {"only in the annex", "4 of 6"}},
 	} {
 		session := ""

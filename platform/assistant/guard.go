@@ -13,6 +13,8 @@ func (a *asked) refused() string {
 	if u := a.q.Unclear; u != nil {
 		words := a.unclear()
 		switch u.Why {
+		case understand.Absent:
+			return a.absent()
 		case understand.Words:
 			return sentences(a.strange(), a.f("So I do not answer, rather than answer something else."), a.nearest())
 		case understand.TimeWords:

@@ -169,7 +169,7 @@ func TestWhatManagersAsked(t *testing.T) {
 		{"has anyone moved the lobby shades today", []string{"opened, 09:00, by ada"}, "understand"},
 		{"what does the scene Presentation do", []string{"do not report their scenes"}, "nothing called"},
 		{"what rules are there and when do they run next", []string{"do not report their scenes"}, "nothing called"},
-		{"Give me the voltage on the workshop meter", []string{"nothing called “voltage”"}, "did nothing"},
+		{"Give me the voltage on the workshop meter", []string{"Voltage is not measured"}, "did nothing"},
 		{"has somebody closed the lobby blinds", []string{"none of the 2 shades in Lobby is closed", "No such command of the controller is reported since"}, "by hand"},
 		{"what does the ground floor meter measure now", []string{kw(ground)}, "covers"},
 		{"how often was the lobby switched today", []string{"2 commands since", "13:05", "09:00"}, "nothing called"},

@@ -66,7 +66,7 @@ func TestNoWordThatMeansSomethingIsLeftOver(t *testing.T) {
 		want  []string
 		never []string
 	}{
-		{"any active fire alarms?", []string{"nothing called “fire”"}, []string{"Yes", "lights are", "50", "172"}},
+		{"any active fire alarms?", []string{"nothing called “fire alarms”"}, []string{"Yes", "lights are", "50", "172"}},
 		{"which lights have been on for more than 3 hours?", []string{"history is not kept"}, []string{"3 %", "27"}},
 		{"lights on for more than 3 hours?", []string{"history is not kept"}, []string{"3 %", "27"}},
 		{"which lights are on without the lobby?", []string{"23 of 35 lights without Lobby are on"}, []string{"Lobby (", "Lobby 4", "Lobby 1"}},
@@ -244,6 +244,31 @@ func TestOperations(t *testing.T) {
 			if !strings.Contains(r.Text, w) {
 				t.Errorf("%q: %q is missing in: %s", asked, w, r.Text)
 			}
+		}
+	}
+}
+
+// A question about a kind of thing that buildings have gets one honest sentence, whatever else it says, in both languages.
+func TestKindsOfThingsThatAreNotHereAreNamed(t *testing.T) {
+	e := on(unchanged())
+	for _, c := range []struct{ asked, want string }{
+		{"what's the voltage on the workshop meter?", "Voltage is not measured in “Harbour House”"},
+		{"how many amps does the annex pull", "Electric current is not measured"},
+		{"are the emergency exit lights charged", "nothing called “emergency exit lights”"},
+		{"how many lumens per square metre do we have in the workshop", "Illuminance is not measured"},
+		{"what does a single lamp in the canteen consume", "What single lamps or devices draw is not measured"},
+		{"is the humidity okay for the grand piano in the lobby", "Humidity is not measured"},
+		{"how much CO2 did the lighting cause this week", "The emission of CO2 is not measured"},
+		{"is the ventilation of the lobby making that odd hum again", "not measured"},
+		{"has the fire brigade reset the smoke detectors", "“smoke detectors”"},
+		{"Wie hoch ist die Spannung im Anbau?", "Spannung wird in „Harbour House“ nicht gemessen"},
+		{"Ist die Notbeleuchtung in Ordnung?", "„Notbeleuchtung“"},
+		{"Wie viel Wasser haben wir gestern verbraucht?", "„Wasser“"},
+		{"Läuft der Aufzug wieder?", "„Aufzug“"},
+	} {
+		r := ask(t, e, platform.Inquiry{Message: c.asked})
+		if !strings.Contains(r.Text, c.want) || figure.MatchString(strings.NewReplacer("CO2", "").Replace(r.Text)) {
+			t.Errorf("%q: want %q and no figure: %s", c.asked, c.want, r.Text)
 		}
 	}
 }

@@ -30,7 +30,7 @@ Something is an order only if the person wants it done now. A wish for later, fo
 If something that the person said has no member in the form, the topic is none, and the word is unknown. Do not guess, and leave nothing out.`
 
 // learnable are the reasons for which another reader may do better. The others say that an order was understood and cannot be done.
-var learnable = []understand.Reason{understand.Words, understand.Conflict, understand.TimeWords, understand.Cannot, understand.Nowhere, understand.Elsewhere, understand.Missing}
+var learnable = []understand.Reason{understand.Words, understand.Conflict, understand.TimeWords, understand.Cannot, understand.Nowhere, understand.Elsewhere, understand.Missing, understand.Absent}
 
 // unread reports whether the rules did not read a sentence whole, so that a model may try.
 func (e *Assistant) unread(w *work, a *asked) bool {

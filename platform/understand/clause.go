@@ -258,7 +258,7 @@ func (c *clauses) reason(text string, ahead bool) clause {
 		over = over || done[w] || strings.HasSuffix(t.text, "ed") && len(t.text) > 4
 		occasion = occasion || c.phrase(s.t, i, "~occasion") > 0
 		one.timed = one.timed || digit(w[0]) && slices.Contains([]string{"at", "um", "gegen", "from", "by", "ab", "in", "until", "bis"}, s.wordAt(i-1))
-		one.thing = one.thing || !t.used && determining[s.wordAt(i-1)] && len(s.tagsAt(i)) == 0 && c.phrase(s.t, i, "~occasion") == 0
+		one.thing = one.thing || slices.ContainsFunc(s.tagsAt(i), func(tag string) bool { return absentKind(tag) != "" }) || !t.used && determining[s.wordAt(i-1)] && len(s.tagsAt(i)) == 0 && c.phrase(s.t, i, "~occasion") == 0
 	}
 	if slices.ContainsFunc(s.chunks, func(k chunk) bool {
 		return k.is("no", "nothing", "neither", "without", "except", "than", "compare", "difference", "each", "average", "share", "sum", "most", "least", "else", "only", "complaint") && !slices.Contains([]string{"just", "merely", "simply"}, s.t[k.at].stem)

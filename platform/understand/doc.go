@@ -6,6 +6,7 @@
 //	en.txt, de.txt           what words mean: a tag and its phrases; a word that is nowhere is not understood
 //	names.go                 the building's own names, also inexact ones
 //	rooms.txt, rooms.go      what places are commonly called, in both languages
+//	absent.txt, absent.go    what buildings have and nobody here tells of
 //	when.go, whenday.go,     times: "since Monday", "between 8 and 12", "the first week of November"
 //	stretch.go, calendar.go
 //	cond.go                  conditions with a dimension: "above 80 %", "for more than 3 hours", "more than 4 lights"

@@ -335,6 +335,7 @@ const (
 	Nowhere   Reason = "what" // nothing says what is to be done, or with what
 	Cannot    Reason = "cannot"
 	Missing   Reason = "missing" // what it is for is not known here
+	Absent    Reason = "absent"  // it is of a kind that buildings have and nobody here tells of; the aspect names it
 )
 
 // Unclear says what keeps a sentence from being answered or done.

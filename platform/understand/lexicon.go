@@ -27,7 +27,7 @@ type lexicon struct {
 	times   map[string]string  // words of times, in those that the reader of times knows
 }
 
-var lexicons = map[Lang]*lexicon{English: readLexicon(english), German: readLexicon(german)}
+var lexicons = map[Lang]*lexicon{English: readLexicon(english + absentIn(English)), German: readLexicon(german + absentIn(German))}
 
 // kindTags are the nouns for kinds of things.
 var kindTags = []string{"light", "shade", "zone", "floor", "device", "meter", "peripheral", "bus", "controller"}
@@ -83,9 +83,9 @@ func readLexicon(text string) *lexicon {
 		for _, w := range words {
 			l.words[w] = true
 		}
-		if len(words) == 1 && slices.ContainsFunc(tags[words[0]], func(t string) bool { return t[0] != '~' }) {
+		if len(words) == 1 && slices.ContainsFunc(tags[words[0]], func(t string) bool { return t[0] == '!' || meaning(t) && absentKind(t) == "" }) {
 			l.single[words[0]] = true
-			if slices.ContainsFunc(tags[words[0]], func(t string) bool { return t[0] != '!' && t[0] != '~' }) {
+			if slices.ContainsFunc(tags[words[0]], func(t string) bool { return t[0] != '!' && t[0] != '~' && absentKind(t) == "" }) {
 				l.asking[words[0]] = true
 			}
 		}

@@ -160,7 +160,7 @@ func (s *sentence) groupedAt(c chunk) bool {
 // account looks for what was said and is in no field of the frame.
 func (s *sentence) account() {
 	f := &s.f
-	if f.Unclear != nil {
+	if s.absent() || f.Unclear != nil {
 		return
 	}
 	var strange, words []string
@@ -188,6 +188,7 @@ func (s *sentence) account() {
 	}
 	strange = append(s.odd, join(strange, s)...)
 	switch {
+	case s.unmeasured(words, strange):
 	case len(strange) > 0 && timely && len(s.odd) == 0:
 		f.Unclear = &Unclear{TimeWords, strange}
 	case len(strange) > 0:

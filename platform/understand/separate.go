@@ -17,7 +17,7 @@ var (
 )
 
 // plain are the reasons that say no more than that words were not understood.
-var plain = []Reason{Words, Conflict, TimeWords, Elsewhere, Missing, Cannot, Nowhere}
+var plain = []Reason{Words, Conflict, TimeWords, Elsewhere, Missing, Cannot, Nowhere, Absent}
 
 // Separate cuts a message into its questions where each of them stands on its own: "Which lights are on, and how much power does the
 // building draw?". Otherwise, and where it was understood as one, the message comes back whole. What was said
