@@ -50,15 +50,6 @@ func (a *asked) absent() string {
 	return text
 }
 
-// unclear are the words that keep a question from being answered, as they were said.
-func (a *asked) unclear() []string {
-	var words []string
-	for _, w := range a.q.Unclear.Words {
-		words = append(words, quoted(a.asSaid(w)))
-	}
-	return words
-}
-
 // occupancy and automation are not reported at all.
 func (a *asked) occupancy() (answer, error) {
 	return answer{text: a.f("Occupancy is not measured%s: no presence sensor reports to the platform, so I do not know whether anybody is there. Lights that are on say nothing about it.", a.in())}, nil
