@@ -23,7 +23,7 @@ func (a *asked) comfort() (answer, error) {
 // unmeasured are quantities that nobody here measures, as [understand.Absent] names their kinds; of all other kinds nothing reports at all.
 var unmeasured = map[string]string{
 	"voltage": "Voltage", "current": "Electric current", "quality": "Power quality (phases, power factor, frequency)", "lumen": "Illuminance", "pressure": "Air pressure",
-	"tilt": "The angle of slats", "single": "What single lamps or devices draw", "carbon": "The emission of CO2",
+	"tilt": "The angle of slats", "single": "What single lamps or devices draw", "carbon": "The emission of CO2", "hand": "What is done by hand at a device or at a wall switch",
 }
 
 // absent answers to what is asked about things that buildings have and this one does not tell of: with no figure and no state.

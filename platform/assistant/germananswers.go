@@ -75,7 +75,7 @@ var germanAnswers = map[string]string{
 	"What is measured is power and energy: %s.":                           "Gemessen werden Leistung und Energie: %s.",
 	"Only lights, shades and meters report there.":                        "Es melden sich dort nur Leuchten, Rollos und Messstellen.",
 	"Voltage": "Spannung", "Electric current": "Stromstärke", "Power quality (phases, power factor, frequency)": "Netzqualität (Phasen, Leistungsfaktor, Frequenz)", "Illuminance": "Die Beleuchtungsstärke",
-	"Air pressure": "Luftdruck", "The angle of slats": "Der Winkel von Lamellen", "What single lamps or devices draw": "Was einzelne Leuchten oder Geräte ziehen", "The emission of CO2": "Der Ausstoß von CO2",
+	"Air pressure": "Luftdruck", "The angle of slats": "Der Winkel von Lamellen", "What single lamps or devices draw": "Was einzelne Leuchten oder Geräte ziehen", "The emission of CO2": "Der Ausstoß von CO2", "What is done by hand at a device or at a wall switch": "Was von Hand an einem Gerät oder Wandschalter geschieht,",
 	"%s is not measured on its own, not all of it, or not now": "%s ist nicht für sich gemessen, nicht ganz oder nicht jetzt",
 	"%s is on %s":                        "%s ist auf %s",
 	"%s is on no floor that was entered": "%s ist auf keiner Etage, die eingetragen ist",

@@ -194,7 +194,10 @@ func (a *asked) lines(list []string, most int) string {
 // wantedCommand keeps the commands that brought what is asked about: "who switched it off" is not who switched it on.
 func (a *asked) wantedCommand() func(platform.Command) bool {
 	wanted := a.wantedDo()
-	return func(c platform.Command) bool { return (a.q.Actor == "" || c.Who == a.q.Actor) && wanted(c) }
+	door, ofDoor := strings.CutPrefix(a.q.Aspect, understand.Through)
+	return func(c platform.Command) bool {
+		return (a.q.Actor == "" || c.Who == a.q.Actor) && (!ofDoor || c.Via == door) && wanted(c)
+	}
 }
 
 func (a *asked) wantedDo() func(platform.Command) bool {

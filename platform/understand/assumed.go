@@ -54,6 +54,11 @@ func (s *sentence) tariff() {
 			s.mark(from-1, 3)
 			return
 		}
+		if lead := s.wordAt(from - 1); (lead == "at" || lead == "bei") && s.wordAt(k) != "kwh" && coin.PerKWh < 1 && s.word("cost", "costs", "bill", "kostet", "kosten", "pay", "spend") != "" { // "what does today cost at 27 cents"
+			s.f.Assumed.PerKWh, s.f.Assumed.Currency = v*coin.PerKWh, coin.Currency
+			s.mark(from-1, 3)
+			return
+		}
 		if s.wordAt(k) != "kwh" {
 			continue
 		}

@@ -140,15 +140,15 @@ func (c *clauses) main(main, before, after string) string {
 	m := &sentence{t: cut(main)}
 	m.words(c.names)
 	m.chunks = m.tag(meaning)
-	if len(m.t) == 0 || c.refers(m) {
-		return ""
-	}
 	within := ""
 	for _, one := range around {
 		if one.within != "" && within != "" {
 			return ""
 		}
 		within += one.within
+	}
+	if len(m.t) == 0 || refers(m, within) {
+		return ""
 	}
 	f, ok := c.whole(main)
 	placed := main
@@ -167,7 +167,7 @@ func (c *clauses) main(main, before, after string) string {
 	explicit := own || slices.ContainsFunc(m.chunks, func(k chunk) bool { return k.is(things...) })
 	for _, one := range around {
 		late := one.timed && (f.Topic == Order || !f.momentary())
-		whose := f.Topic == Order && !one.mine && one.within != "" || !explicit && (one.thing || !one.mine)
+		whose := f.Topic == Order && !one.mine && one.within != "" || !explicit && (one.thing || !one.mine && thereAt(m) < 0)
 		elsewhere := one.within != "" && !one.asIs && placed != main && thereAt(m) < 0 // "I have done the annex, what is still on?": it may be all but the annex
 		if late || whose || elsewhere || one.many && !own {
 			return ""
@@ -204,12 +204,15 @@ func (f Frame) momentary() bool {
 // things are the nouns that tell what is asked about.
 var things = []string{"light", "shade", "meter", "energy", "power", "use", "fault", "device", "level", "controller", "bus", "kelvin", "hue", "temperature", "automation", "offline", "inventory"}
 
-// refers reports whether a sentence has a pronoun that may stand for something said before it. "How bright is it" has none.
-func (c *clauses) refers(m *sentence) bool {
+// refers reports whether a sentence has a pronoun that may stand for something said before it, other than the place there. "How bright is
+// it" has none.
+func refers(m *sentence, within string) bool {
 	bright := slices.ContainsFunc(m.t, func(t token) bool { return brightness[t.stem] })
 	for i, t := range m.t {
 		switch {
 		case referring[t.stem], (t.stem == "it" || t.stem == "es" && m.wordAt(i-1) != "gibt") && !bright:
+			return true
+		case t.stem == "its" && within == "":
 			return true
 		case t.stem == "that" && (m.wordAt(i-1) == "is" || m.wordAt(i-1) == "does" || i == len(m.t)-1), t.stem == "sie" && (m.wordAt(i-1) == "sind" || m.wordAt(i-1) == "ist"), (t.stem == "die" || t.stem == "das" || t.stem == "der") && i == len(m.t)-1:
 			return true
@@ -219,7 +222,7 @@ func (c *clauses) refers(m *sentence) bool {
 }
 
 var (
-	referring  = wordSet("they them those these he she him her his ones its their another er ihn ihm diese dieser dieses diesen davon dessen deren letztere")
+	referring  = wordSet("they them those these he she him her his ones their another er ihn ihm diese dieser dieses diesen davon dessen deren letztere")
 	brightness = wordSet("bright dark dim light lit brighter darker gloomy murky hell dunkel heller dunkler finster duester schummrig stockdunkel stockfinster zappenduster")
 )
 
@@ -309,6 +312,9 @@ func placedIn(main, within string, lang Lang) []string {
 	t := cut(main)
 	for k := len(t) - 1; k >= 0; k-- {
 		w := t[k].text
+		if w == "its" { // "are all its blinds up"
+			return []string{main[:t[k].from] + "the" + main[t[k].to:t[len(t)-1].to] + " " + in + main[t[len(t)-1].to:]}
+		}
 		if w != "there" && w != "here" && w != "dort" && w != "hier" && w != "da" || w == "there" && (k == 0 || slices.Contains([]string{"is", "are"}, t[k-1].text)) {
 			continue
 		}

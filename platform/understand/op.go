@@ -151,6 +151,9 @@ func (s *sentence) op() {
 	if f.Op == Who && f.Kind == Everything && s.has0("last", "zuletzt", "latest") && !s.timely("last") && s.has("any", "who") {
 		f.Aspect = "last"
 	}
+	if f.Op == Who {
+		s.through()
+	}
 	if f.Op == Who || f.Op == Why || f.Op == Since {
 		s.claim("last", "when")
 		if f.By == "hour" && s.has("byhour") { // "who was it, and at what time?": it is told with every command

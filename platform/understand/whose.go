@@ -1,5 +1,9 @@
 package understand
 
+import (
+	"strings"
+)
+
 // wasDone reports whether it is asked what somebody did, without saying who: "was switched off", not "was off".
 func (s *sentence) wasDone() bool {
 	if s.f.Lang == German {
@@ -60,4 +64,24 @@ func (s *sentence) somebodyDid() bool {
 func (s *sentence) somebody() bool {
 	return s.word("anybody", "anyone", "somebody", "someone", "jemand") != "" && s.word("did", "has", "have", "hat") != "" &&
 		s.word("leave", "left", "leaving", "forget", "forgot", "forgotten", "gelassen", "lassen", "angelassen", "offengelassen", "vergessen") == "" && (s.has("switch") || s.f.State != "")
+}
+
+// Through begins the aspect of a question for commands that were given through one door; the door follows, as ledgers name it, or "hand".
+const Through = "via "
+
+// through notes by which door commands are asked for: "via the chat", "by hand". What is done by hand is no command.
+func (s *sentence) through() {
+	for _, c := range s.chunks {
+		for _, tag := range c.tags {
+			door, ok := strings.CutPrefix(tag, Through)
+			switch {
+			case !ok || s.t[c.at].used:
+			case door == "hand":
+				s.f.Aspect, s.f.Unclear = "hand", &Unclear{Absent, []string{said(s.t, c.at, c.n)}}
+			case s.f.Aspect == "":
+				s.f.Aspect = tag
+				s.claim(tag)
+			}
+		}
+	}
 }
