@@ -76,6 +76,8 @@ func (s *sentence) unmeasured(words, strange []string) bool {
 		kind = f.Aspect
 	case f.Topic == Occupancy:
 		kind = "occupancy"
+	case only(aspects...):
+		kind = aspects[slices.IndexFunc(aspects, func(a string) bool { return s.has(a) })]
 	case f.Topic == Carbon:
 		kind = "carbon"
 	case (f.Topic == Power || f.Topic == Energy || f.Topic == Cost) && !s.has0("that", "davon") && only("light", "shade", "device", "any", "all", "on"):

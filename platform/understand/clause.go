@@ -164,7 +164,7 @@ func (c *clauses) main(main, before, after string) string {
 		return ""
 	}
 	own := placed == main && len(f.Places) > 0
-	explicit := own || slices.ContainsFunc(m.chunks, func(k chunk) bool { return k.is(things...) })
+	explicit := own || slices.ContainsFunc(m.t, func(t token) bool { return brightness[t.stem] }) || slices.ContainsFunc(m.chunks, func(k chunk) bool { return k.is(things...) })
 	for _, one := range around {
 		late := one.timed && (f.Topic == Order || !f.momentary())
 		whose := f.Topic == Order && !one.mine && one.within != "" || !explicit && (one.thing || !one.mine && thereAt(m) < 0)
@@ -223,7 +223,7 @@ func refers(m *sentence, within string) bool {
 
 var (
 	referring  = wordSet("they them those these he she him her his ones their another er ihn ihm diese dieser dieses diesen davon dessen deren letztere")
-	brightness = wordSet("bright dark dim light lit brighter darker gloomy murky hell dunkel heller dunkler finster duester schummrig stockdunkel stockfinster zappenduster")
+	brightness = wordSet("bright dark dim light lit brighter darker gloomy murky hell dunkel heller dunkler finster duester schummrig stockdunkel stockfinster zappenduster dimmed illuminated burning beleuchtet erleuchtet gedimmt brennt brennen leuchtet leuchten")
 )
 
 // reason judges what stands before or behind what may be asked.
@@ -261,7 +261,8 @@ func (c *clauses) reason(text string, ahead bool) clause {
 		over = over || done[w] || strings.HasSuffix(t.text, "ed") && len(t.text) > 4
 		occasion = occasion || c.phrase(s.t, i, "~occasion") > 0
 		one.timed = one.timed || digit(w[0]) && slices.Contains([]string{"at", "um", "gegen", "from", "by", "ab", "in", "until", "bis"}, s.wordAt(i-1))
-		one.thing = one.thing || slices.ContainsFunc(s.tagsAt(i), func(tag string) bool { return absentKind(tag) != "" }) || !t.used && determining[s.wordAt(i-1)] && len(s.tagsAt(i)) == 0 && c.phrase(s.t, i, "~occasion") == 0
+		role := i > 1 && slices.Contains([]string{"am", "bin"}, s.wordAt(i-2)) // "I am the night guard"
+		one.thing = one.thing || slices.ContainsFunc(s.tagsAt(i), func(tag string) bool { return absentKind(tag) != "" }) || !t.used && !role && determining[s.wordAt(i-1)] && len(s.tagsAt(i)) == 0 && c.phrase(s.t, i, "~occasion") == 0
 	}
 	if slices.ContainsFunc(s.chunks, func(k chunk) bool {
 		return k.is("no", "nothing", "neither", "without", "except", "than", "compare", "difference", "each", "average", "share", "sum", "most", "least", "else", "only", "complaint") && !slices.Contains([]string{"just", "merely", "simply"}, s.t[k.at].stem)

@@ -176,6 +176,8 @@ func translate(t []token) []token {
 		case w.stem == "heute" && i+1 < len(t) && t[i+1].stem == "nacht":
 			out = append(out, token{text: w.text + " " + t[i+1].text, stem: "tonight", apart: w.apart})
 			i++
+		case w.stem == "heute" && i+1 < len(t) && (t[i+1].stem == "morgen" || slices.Contains([]string{"morning", "noon", "afternoon", "evening"}, times[t[i+1].stem])):
+			put("this")
 		case w.stem == "viertelstunde" || w.stem == "halbstunde":
 			put(map[string]string{"viertelstunde": "quarter", "halbstunde": "half"}[w.stem])
 			out = append(out, token{stem: "hour"})
