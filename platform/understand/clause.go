@@ -210,7 +210,7 @@ func refers(m *sentence, within string) bool {
 	bright := slices.ContainsFunc(m.t, func(t token) bool { return brightness[t.stem] })
 	for i, t := range m.t {
 		switch {
-		case referring[t.stem], (t.stem == "it" || t.stem == "es" && m.wordAt(i-1) != "gibt") && !bright:
+		case referring[t.stem], t.stem == "one" && (t.text == "ones" || !m.has0("or", "oder")), (t.stem == "it" || t.stem == "es" && m.wordAt(i-1) != "gibt") && !bright:
 			return true
 		case t.stem == "its" && within == "":
 			return true
@@ -222,7 +222,7 @@ func refers(m *sentence, within string) bool {
 }
 
 var (
-	referring  = wordSet("they them those these he she him her his ones their another er ihn ihm diese dieser dieses diesen davon dessen deren letztere")
+	referring  = wordSet("they them those these he she him her his their another er ihn ihm diese dieser dieses diesen davon dessen deren letztere")
 	brightness = wordSet("bright dark dim light lit brighter darker gloomy murky hell dunkel heller dunkler finster duester schummrig stockdunkel stockfinster zappenduster dimmed illuminated burning beleuchtet erleuchtet gedimmt brennt brennen leuchtet leuchten")
 )
 

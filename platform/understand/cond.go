@@ -104,6 +104,16 @@ func (s *sentence) condition(i int) (c Cond, n int, ok bool) {
 		end := i + k + took
 		unit, isUnit := measures[s.wordAt(end)]
 		kind := countable(s.wordAt(end))
+		if w := s.wordAt(end); (w == "of" || w == "der" || w == "von") && took > 0 && value >= 1 { // "at least three of the lobby lamps"
+			for k := end + 1; k < min(len(s.t), end+7) && kind == "" && !s.t[k].apart; k++ {
+				kind = countable(s.wordAt(k))
+			}
+			if kind == Light || kind == Shade {
+				c.Of = kind
+				return c, end + 1 - i, true
+			}
+			kind = ""
+		}
 		half := slices.Contains([]string{"half", "halb", "halfway", "haelfte", "full"}, s.t[i+k].stem) || took == 2 && partOfWhole[s.wordAt(i+k+1)] > 0
 		loose := len(r.words) == 1 && slices.Contains([]string{"at", "to", "auf", "bei", "over", "under", "up", "above", "below", "ueber", "unter"}, r.words[0])
 		article := slices.Contains([]string{"a", "an", "ein", "eine", "einen", "einem"}, s.wordAt(end))

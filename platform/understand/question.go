@@ -12,6 +12,7 @@ var always = []string{"fill", "talk", "there", "count", "list", "howmuch", "any"
 func (s *sentence) readQuestion(names Names) Frame {
 	s.f.Unclear, s.f.Do = nil, nil
 	s.asideless(names)
+	s.upThere()
 	s.forgotten()
 	s.places(names)
 	s.howManyThereAre()
@@ -73,6 +74,10 @@ func (s *sentence) greeted() {
 // howManyThereAre takes numbers that only say again how many things there are: "how many of the 16 lamps in the workshop".
 func (s *sentence) howManyThereAre() {
 	for i := 1; i+1 < len(s.t); i++ {
+		if metered := s.wordAt(i+1) == "metered" && countable(s.wordAt(i+2)) != ""; metered && !s.t[i].used && counting[s.t[i-1].stem] { // "of the three metered areas"
+			s.mark(i, 1)
+			continue
+		}
 		if s.t[i].used || !isDigits(s.t[i].stem) || !counted(s.t, i) || !counting[s.t[i-1].stem] {
 			continue
 		}
@@ -81,6 +86,18 @@ func (s *sentence) howManyThereAre() {
 			end++
 		}
 		if end > i+1 || countable(s.wordAt(end)) != "" {
+			s.t[i].used = true
+		}
+	}
+}
+
+// upThere takes the word before "there" that says no more than it, where no shades are spoken of: "how bright is it up there".
+func (s *sentence) upThere() {
+	if slices.ContainsFunc(s.t, func(t token) bool { return countable(t.stem) == Shade }) {
+		return
+	}
+	for i, t := range s.t[:max(0, len(s.t)-1)] {
+		if next := s.t[i+1].stem; (next == "there" || next == "here") && slices.Contains([]string{"up", "down", "over", "out"}, t.stem) {
 			s.t[i].used = true
 		}
 	}

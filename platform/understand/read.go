@@ -103,6 +103,30 @@ func (s *sentence) places(names Names) {
 		return p.Kind == Person
 	})
 	s.odd = append(s.upstairs(), s.unknownNumbers()...)
+	s.onTheFloor()
+}
+
+// onTheFloor drops a floor that says only where the zones are that are named beside it: "which one upstairs is darker, Alps or Lakes".
+func (s *sentence) onTheFloor() {
+	var floors, zones []Place
+	for _, p := range s.f.Places {
+		switch p.Kind {
+		case Floor:
+			floors = append(floors, p)
+		case Zone:
+			zones = append(zones, p)
+		default:
+			return
+		}
+	}
+	if len(floors) != 1 || len(zones) < 2 || len(s.f.Mentioned()) < 3 || slices.ContainsFunc(zones, func(p Place) bool { return p.On != floors[0].Name }) {
+		return
+	}
+	at := floors[0].Mention
+	if !slices.Contains([]string{"one", "room", "zone", "area", "raum", "zimmer", "bereich"}, s.wordAt(at-1)) {
+		return
+	}
+	s.f.Places = slices.DeleteFunc(s.f.Places, func(p Place) bool { return p.Kind == Floor })
 }
 
 // leading are words between the names of a zone and of its floor.

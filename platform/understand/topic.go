@@ -126,6 +126,9 @@ func (s *sentence) topic() Topic {
 	case s.has("timezone"):
 		return Inventory
 	case s.has("counter"), s.counted():
+		if len(s.f.Places) == 0 && s.word("readings", "counters", "zählerstände") != "" { // of every meter
+			s.f.By = string(Meter)
+		}
 		return Power
 	case s.f.measured(s):
 		return Energy
