@@ -63,7 +63,10 @@ func (e *Assistant) preview(w *work, a *asked) (answer, error) {
 	}
 	p := &Pending{Controller: a.site.Controller.ID, Lang: a.q.Lang, At: w.now.In(a.site.Now.Location())}
 	var lines []string
-	for _, d := range a.q.Do { // all of them or none
+	for i, d := range a.q.Do { // all of them or none
+		if i > 0 && len(d.Places)+len(d.Except) == 0 && !d.Whole && d.Kind != a.q.Do[i-1].Kind && len(a.q.Do[i-1].Except) == 0 { // "blinds up in the canteen, lights off"
+			d.Places = a.q.Do[i-1].Places
+		}
 		steps, line, why := a.steps(d)
 		if why != "" {
 			return answer{text: a.f("I did nothing: %s", why)}, nil

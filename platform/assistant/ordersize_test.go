@@ -61,6 +61,11 @@ func TestAnOrderGoesByWhatThereIs(t *testing.T) {
 		{"Könntest du die Rollos der Lobby halb schliessen?", shades(30, 30), "es würde sich nichts ändern", nil},
 		{"set the lobby blinds to half", shades(30, 30), "Not done yet", []string{"position 50 Lobby"}},
 		{"open the lobby blinds halfway", shades(100, 100), "open as far already, or further", nil},
+		{"close the lobby blinds to 70 percent", shades(30, 30), "that would open 2 of the 2 shades in Lobby. Say “70 % open” or “30 % open”", nil},
+		{"close the lobby blinds to 70 percent", shades(100, 100), "Not done yet", []string{"position 70 Lobby"}},
+		{"close the lobby blinds 70 percent", shades(100, 100), "Not done yet", []string{"position 30 Lobby"}},
+		{"Rollos der Lobby halb zu", shades(20, 20), "es würde sich nichts ändern", nil},
+		{"blinds up in the canteen, lights on", nil, "then set the lights to 100 %: Canteen", []string{"level 100 Canteen", "position 100 Canteen"}},
 		{"stop the lobby blinds", shades(30, 30), "they stand still already", []string{"stop Lobby"}},
 
 		{"turn off half of the canteen lights", nil, "not single devices or a part of them (“half of the canteen lights”)", nil},

@@ -36,7 +36,7 @@ func (a *asked) comparePower() (answer, error) {
 		if d < 0 {
 			d, more, less = -d, 1, 0
 		}
-		if !partly[0] && !partly[1] {
+		if !partly[less] { // or it could be more
 			text = a.verdict(known[0].Watts, known[1].Watts) + text
 		}
 		switch name := known[more].Scope.Label; {

@@ -88,6 +88,9 @@ func (a *asked) entries(kind string, things []facts.Thing, value func(facts.Thin
 				continue
 			}
 			all := a.f("all %d", n)
+			if kind == platform.KindShade && !strings.Contains(strings.ToLower(z.Name), "shade") {
+				all = a.f("all %s", a.count(n, kind))
+			}
 			if v != "" {
 				all += ", " + v
 			}

@@ -105,16 +105,19 @@ func (a *asked) stepped(d understand.Do, z platform.Zone, t facts.Things) (level
 // go back.
 func (a *asked) further(d understand.Do, z platform.Zone, goal int) (stays, why string) {
 	t := a.site.Positions(a.site.ZoneScope(z.ID))
+	closes := d.Toward == "closed" || d.Toward == "closing"
 	beyond := t.Where(facts.Current, func(one facts.Thing) bool {
-		return d.Toward == "closed" && *one.Value < float64(goal)-shadeEnd || d.Toward == "open" && *one.Value > float64(goal)+shadeEnd
+		return closes && *one.Value < float64(goal)-shadeEnd || !closes && d.Toward != "" && *one.Value > float64(goal)+shadeEnd
 	})
 	there := t.Where(facts.Current, func(one facts.Thing) bool { return math.Abs(*one.Value-float64(goal)) <= shadeEnd })
 	switch {
 	case len(beyond) == 0:
 		return "", ""
+	case d.Toward == "closing":
+		return "", a.f("that would open %d of the %d shades in %s. Say “%d %% open” or “%d %% open”, as you mean it.", len(beyond), len(t.All), label(z.Name), goal, 100-goal)
 	case len(beyond)+len(there) == len(t.All):
 		return a.f(map[string]string{"closed": "closed as far already, or further", "open": "open as far already, or further"}[d.Toward]), ""
-	case d.Toward == "closed":
+	case closes:
 		return "", a.f("%d of the %d shades in %s are closed further than that, and would open. Say “to %d %%” if you want that.", len(beyond), len(t.All), label(z.Name), goal)
 	}
 	return "", a.f("%d of the %d shades in %s are open further than that, and would close. Say “to %d %%” if you want that.", len(beyond), len(t.All), label(z.Name), goal)

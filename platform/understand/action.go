@@ -161,6 +161,8 @@ func (s *sentence) decide(d Do, y sayings, before Do) (Do, bool) {
 		return s.light(d, y)
 	case len(d.Places) > 0 && y.amount == nil && y.has("up", "down") && y.only("set", "up", "down") && turning[s.t[y.first].stem]: // "turn the lobby down a bit"
 		return s.light(d, y)
+	case d.House && d.Whole && y.has("on", "off") && !y.has("shade"): // "switch off the whole building except the corridors"
+		return s.light(d, y)
 	case y.has("room") && y.has("on", "brighter", "dimmer", "dim", "brighten"):
 		return s.light(d, y)
 	case len(d.Places) > 0 && y.amount != nil && y.only("to", "set", "give", "lower", "reduce", "increase", "raise", "up", "down"):

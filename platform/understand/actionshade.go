@@ -80,6 +80,8 @@ func (s *sentence) shadeTo(d Do, y sayings, a amount, opening, closing bool) (Do
 	default:
 		d.Percent = number(a.value)
 	}
-	d.Switch, d.Toward = "set", s.toward(covers, to)
+	if d.Switch, d.Toward = "set", s.toward(closing && !opening || covers); to {
+		d.Toward = map[string]string{"closed": "closing"}[d.Toward]
+	}
 	return d, true
 }

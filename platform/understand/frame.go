@@ -302,7 +302,7 @@ type Do struct {
 	Thirds  int     `json:"thirds,omitempty"`  // of a shade that is set to one or two thirds of its opening
 	Like    []Place `json:"like,omitempty"`    // lights are set to how bright it is there
 	Size    string  `json:"size,omitempty"`    // "little": a step that is small for what there is
-	Toward  string  `json:"toward,omitempty"`  // of a shade, "open" or "closed": what is further there stays
+	Toward  string  `json:"toward,omitempty"`  // the way of a shade that is moved a part of it, "open" or "closed", or "closing" to a place
 	Way     bool    `json:"way,omitempty"`     // of a shade: all the way up or down was said, and no number
 	House   bool    `json:"house,omitempty"`   // the building was named
 	Whole   bool    `json:"whole,omitempty"`   // all of the building

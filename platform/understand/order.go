@@ -19,6 +19,7 @@ func (s *sentence) readOrder(names Names) (Frame, bool) {
 	} else {
 		o.germanVerbs()
 	}
+	o.shortly()
 	o.before = o.besides(names)
 	like := o.like(names)
 	o.places(names)

@@ -2,6 +2,7 @@ package understand
 
 import (
 	"slices"
+	"strings"
 )
 
 // besides takes clauses out of an order that only tell why it is wanted, and name a place or what somebody does there: "it is too bright
@@ -66,6 +67,7 @@ func (s *sentence) tells(clause []token, names Names) (Do, bool) {
 		case t.name, t.used:
 		case slices.Contains([]string{"not", "no", "never", "nicht", "kein", "keine", "nie", "if", "whether", "wenn", "falls", "ob", "or", "oder"}, t.stem), digit(t.stem[0]):
 			return Do{}, false
+		case t.stem == "up" && i > 0 && !c.t[i-1].used && !c.orders(i-1), t.stem == "off" && i > 0 && doing[c.t[i-1].stem]: // "locking up", "I am off"
 		case t.stem == "on" || t.stem == "up" || t.stem == "an" || t.stem == "auf" || t.stem == "zu" || t.stem == "show" || t.stem == "set":
 			if next := c.next(i); next == len(c.t) || !c.t[next].name && t.stem != "zu" {
 				return Do{}, false
@@ -239,15 +241,13 @@ func (s *sentence) sized(do []Do) {
 // small are words of a little.
 var small = wordSet("little bit touch tad notch smidge slightly somewhat gently etwas bisschen bissl bissel wenig leicht minimal tick stueck stueckchen spur hauch")
 
-// toward is where a shade goes that is moved a part of its way by a verb: what is further there already stays. Empty: to a place.
-func (s *sentence) toward(covers, to bool) string {
+// toward is the way that a verb moves shades which are brought to a part of it: "closed" or "open". "Half close" leaves what is further
+// there, "close to 70 %" names where to, so that it cannot be meant of what is beyond. Empty: no way is said.
+func (s *sentence) toward(closing bool) string {
 	switch {
-	case to:
-	case covers && s.has0("close", "closing", "shut", "lower", "drop", "schliesse", "schliessen", "schliess", "zumachen", "zufahren", "runterlassen", "herunterlassen", "runterfahren", "herunterfahren"):
+	case closing && s.has0("close", "closing", "shut", "lower", "drop", "schliesse", "schliessen", "schliess", "zu", "zumachen", "zufahren", "runterlassen", "herunterlassen", "runterfahren", "herunterfahren"):
 		return "closed"
-	case !covers && (slices.ContainsFunc(s.t, func(t token) bool {
-		return slices.Contains([]string{"oeffne", "oeffnen", "oeffnet", "raise", "aufmachen", "hochfahren", "hochziehen"}, t.stem)
-	}) || s.wordAt(0) == "open"):
+	case !closing && (s.has0("oeffne", "oeffnen", "oeffnet", "raise", "aufmachen", "hochfahren", "hochziehen") || s.wordAt(0) == "open"):
 		return "open"
 	}
 	return ""
@@ -269,4 +269,24 @@ func (s *sentence) fill(do []Do) {
 			d.Places = s.before.Places
 		}
 	}
+}
+
+// shortly writes out what is said in one word, and leaves out that something is for each of several places.
+func (s *sentence) shortly() {
+	var out []token
+	for i, t := range s.t {
+		switch {
+		case s.named && t.stem == "blackout" && i+1 < len(s.t) && prepositions[s.t[i+1].stem]:
+			out = append(out, token{text: "lights", stem: "light", apart: t.apart}, token{text: "off", stem: "off"})
+		case s.named && t.stem == "dunkel" && !s.has0("zu", "nicht") && (i == len(s.t)-1 && strings.HasPrefix(s.wordAt(0), "mach") || i == len(s.t)-2 && strings.HasPrefix(s.t[i+1].stem, "mach") && !s.t[i+1].apart): // "den Turm dunkel machen"
+			out = append(out, token{text: "licht", stem: "licht", apart: t.apart}, token{text: "aus", stem: "aus"})
+		case (t.stem == "each" || t.stem == "apiece") && i == len(s.t)-1 && i > 0 && (s.wordAt(i-1) == "percent" || digit(s.wordAt(i - 1)[0])),
+			(t.stem == "je" || t.stem == "jeweil" || t.text == "jeweils") && (s.wordAt(i+1) == "auf" || digit((s.wordAt(i+1) + " ")[0])):
+		case t.stem == "out" && s.wordAt(i-1) == "everything":
+			out = append(out, token{text: "off", stem: "off"})
+		default:
+			out = append(out, t)
+		}
+	}
+	s.t = out
 }

@@ -109,6 +109,8 @@ func TestAnOrderTellsHowMuch(t *testing.T) {
 		"close the lobby blinds halfway":               {"", "closed"},
 		"lower the lobby blinds halfway":               {"", "closed"},
 		"Könntest du die Lobbystoren halb schliessen?": {"", "closed"},
+		"close the lobby blinds to 70 percent":         {"", "closing"},
+		"lobby blinds half shut":                       {"", "closed"},
 		"set the lobby blinds to half":                 {"", ""},
 		"close the lobby blinds":                       {"", ""},
 		"open the lobby blinds halfway":                {"", "open"},
