@@ -233,11 +233,8 @@ func (a *asked) devices() (answer, error) {
 	}
 	text += "."
 	if a.q.Form != understand.Count || len(found) <= 12 {
-		var names []string
-		for _, d := range found {
-			names = append(names, label(d.Name))
-		}
-		text += " " + upper(a.some(names, 40)) + "."
+		list, _ := a.told(a.numbered(thingsOfDevices(found), ""), 2*thoseTold)
+		text += " " + upper(list) + "."
 	}
 	if a.q.Aspect == "type" {
 		text += a.f(" Device types: %s.", a.types(found))

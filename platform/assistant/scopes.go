@@ -103,6 +103,9 @@ func scopeOf(s *facts.Site, lang understand.Lang, places, except []understand.Pl
 	}
 	out := scopeSaid(s, lang, except)
 	c.Out = &out
+	if within := slices.DeleteFunc(slices.Clone(except), func(p understand.Place) bool { return !s.Overlap(c, scopeSaid(s, lang, []understand.Place{p})) }); len(within) > 0 {
+		out.Label = scopeSaid(s, lang, within).Label // "the tower apart from the office" names no other office
+	}
 	c.Label = strings.TrimPrefix(c.Label+in(lang, " without ")+out.Label, " ")
 	return c
 }

@@ -3,6 +3,7 @@ package assistant
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/assistant/facts"
@@ -157,7 +158,7 @@ func (a *asked) shadesBy(t facts.Things, keep func(facts.Thing) bool, words stri
 		if all > 0 && (len(found) > 0 || string(a.q.Kind) != a.q.By) {
 			lines = append(lines, a.f("%s %d of %d %s", label(name), len(found), all, words))
 			if len(found) > 0 {
-				lines[len(lines)-1] += " (" + a.few(platform.KindShade, found, a.openValue) + ")"
+				lines[len(lines)-1] += ": " + a.few(platform.KindShade, found, a.openValue)
 			}
 		}
 	}
@@ -172,7 +173,7 @@ func (a *asked) shadesBy(t facts.Things, keep func(facts.Thing) bool, words stri
 	}
 	head := a.f("No %s%s has a shade %s, as far as is known.", a.noun(a.q.By), a.in(), words)
 	if len(lines) > 0 {
-		head = upper(a.list(lines)) + "."
+		head = upper(strings.Join(lines, "; ")) + "."
 	}
 	return answer{sentences(head, a.doubts(t, "shade"), a.basis(t.Basis)), t}
 }

@@ -16,6 +16,9 @@ func (a *asked) steps(d understand.Do) (steps []Step, line, why string) {
 		d.Kind = understand.Shade // "tower east shades to 30"
 	}
 	scope := scopeOf(a.site, a.q.Lang, d.Places, d.Except)
+	if d.Kind == understand.Shade && d.Size == "little" {
+		return nil, "", a.f("I move shades to a position and not by an amount; say how far open, from 0 to 100 %%.")
+	}
 	if step := d.Switch == "dim" || d.Switch == "brighten"; step && d.Kind == understand.Light && len(d.Places) > 0 && !slices.ContainsFunc(d.Places, func(p understand.Place) bool { return !a.onlyShades(p) }) {
 		return nil, "", a.f("I move shades to a position and not by an amount; say how far open, from 0 to 100 %%.")
 	}
@@ -34,7 +37,8 @@ func (a *asked) steps(d understand.Do) (steps []Step, line, why string) {
 	}
 	of := &asked{ctx: a.ctx, site: a.site, q: understand.Frame{Lang: a.q.Lang, Where: understand.Where{Places: d.Places, Except: d.Except}}, scope: scope}
 	var lines, left []string
-	for _, z := range of.zonesIn() {
+	zones := of.zonesIn()
+	for _, z := range zones {
 		devices := a.site.In(a.site.ZoneScope(z.ID), kind)
 		if len(devices) == 0 {
 			continue
@@ -43,6 +47,9 @@ func (a *asked) steps(d understand.Do) (steps []Step, line, why string) {
 			return nil, "", a.f("%s belongs to %s and to what is left out, and I command whole zones.", label(devices[i].Name), label(z.Name))
 		}
 		action, stays, why := a.action(d, z)
+		if on := a.site.Levels(a.site.ZoneScope(z.ID)); d.Switch == "brighten" && len(zones) > 1 && len(lit(on)) == 0 && on.Basis.Readings > 0 { // "all lights brighter" is for those that are on
+			stays = a.f("off")
+		}
 		if why != "" {
 			return nil, "", why
 		}

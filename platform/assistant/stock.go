@@ -121,11 +121,8 @@ func (a *asked) everything() (answer, error) {
 	}
 	text := a.f("%s has %s", upper(a.where()), a.kinds(found))
 	if len(a.q.Places) > 1 && len(a.scope.Zones) == 0 && len(found) == len(a.q.Places) { // "how many motors are there": they are named themselves
-		var names []string
-		for _, d := range found {
-			names = append(names, label(d.Name))
-		}
-		text = a.f("That is %s: %s", a.kinds(found), a.some(names, 10))
+		names, _ := a.told(a.numbered(thingsOfDevices(found), ""), thoseTold)
+		text = a.f("That is %s: %s", a.kinds(found), names)
 	}
 	if a.scope.Whole() {
 		text += a.f(" in %s", a.count(len(a.site.Zones), "zone"))

@@ -182,6 +182,15 @@ func (a *asked) inScope(one facts.Thing) int {
 	return len(a.site.In(a.scope, facts.Kind(a.site.Devices[i])))
 }
 
+// thingsOfDevices are devices as things without a reading.
+func thingsOfDevices(devices []platform.Device) []facts.Thing {
+	var out []facts.Thing
+	for _, d := range devices {
+		out = append(out, facts.Thing{ID: d.ID, Name: d.Name, Zones: d.Zones, Floor: d.Floor})
+	}
+	return out
+}
+
 // byPlace tells how many lights of each zone are meant, and their mean, or of each floor where the zones are too many.
 func (a *asked) byPlace(found []facts.Thing) string {
 	count := func(name string, in func(facts.Thing) bool) string {

@@ -43,6 +43,10 @@ func (s *sentence) act(all []cue, before Do) (Do, bool) {
 				y.place = i
 			}
 			d.Places = append(d.Places, c.places...)
+			if _, ok := y.at["shade"]; !ok && s.namesShades(c) {
+				y.at["shade"] = i
+				y.cues = append(y.cues, []string{"shade"})
+			}
 		case c.is("place"): // the site itself
 			d.Whole = true
 		case c.amount != nil:
@@ -75,6 +79,13 @@ func (s *sentence) act(all []cue, before Do) (Do, bool) {
 		d.Places = before.Places
 	}
 	return s.decide(d, y, before)
+}
+
+// namesShades reports whether the words of a place tell of shades, and all that they name is some: "the tower south blinds".
+func (s *sentence) namesShades(c cue) bool {
+	return !slices.ContainsFunc(c.places, func(p Place) bool {
+		return p.Kind != Shade && !(p.Kind == Zone && slices.ContainsFunc(stems(p.Name), func(w string) bool { return countable(w) == Shade }))
+	}) && slices.ContainsFunc(s.t[c.at:c.at+c.n], func(t token) bool { return countable(t.stem) == Shade })
 }
 
 // notThese is how many cues name places that are left out by a "nicht" behind them; 0: none.

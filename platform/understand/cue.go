@@ -186,7 +186,7 @@ func (s *sentence) leadsToPlace(i int, before []cue) int {
 		return 0
 	}
 	k := i + 1
-	for slices.Contains([]string{"the", "our", "my", "all", "of", "der", "dem", "den", "die", "das", "room", "zone"}, s.wordAt(k)) && !(k < len(s.t) && s.t[k].name) {
+	for slices.Contains([]string{"the", "our", "my", "all", "of", "der", "dem", "den", "die", "das", "both", "beiden", "room", "zone"}, s.wordAt(k)) && !(k < len(s.t) && s.t[k].name) {
 		k++
 	}
 	if k >= len(s.t) || !s.t[k].name || slices.ContainsFunc(s.t[i+1:k+1], func(t token) bool { return t.apart }) {
@@ -199,7 +199,7 @@ func (s *sentence) leadsToPlace(i int, before []cue) int {
 		return 0
 	}
 	switched := slices.ContainsFunc(before, func(c cue) bool {
-		return c.is("on", "off", "open", "close", "dim", "brighten", "toggle", "stop", "lower", "raise", "shut", "up", "down") || c.amount != nil
+		return c.is("on", "off", "open", "close", "dim", "brighten", "toggle", "stop", "lower", "raise", "shut", "up", "down", "morelight", "lesslight", "dimmer", "brighter") || c.amount != nil
 	}) || s.switchedBehind(k)
 	verb := len(before) > 0 && before[len(before)-1].is("set", "flip")
 	if verb && s.wordAt(i) == "on" || !switched {

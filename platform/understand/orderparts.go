@@ -29,6 +29,9 @@ func (s *sentence) parts(parts [][]cue) ([]Do, bool) {
 				}
 			}
 		}
+		if as := s.asShades(p, before); !ok && as != nil {
+			d, ok = s.act(as, before)
+		}
 		if !ok {
 			d, ok = s.act(p, before)
 		}
@@ -36,7 +39,7 @@ func (s *sentence) parts(parts [][]cue) ([]Do, bool) {
 			d, ok = s.act(append(slices.Clone(verb), p...), before)
 		}
 		if !ok && p[0].apart && len(things) > 0 { // "lights on, off"
-			d, ok = s.act(append(slices.Clone(things), p...), before)
+			d, ok = s.act(append(without(things, p), p...), before)
 		}
 		if _, named := thingOnly(p); !ok && named && i+1 < len(parts) { // "the blinds, all the way down"
 			if d, ok = s.act(slices.Concat(p, parts[i+1]), before); ok {
@@ -76,6 +79,26 @@ func (s *sentence) parts(parts [][]cue) ([]Do, bool) {
 		}
 	}
 	return out, len(out) > 0
+}
+
+// asShades reads a part that names a place, and where to, as one of shades if the action before was: "the canteen blinds to 45, the
+// lobby to 60", "… up, the west side down"; nil if it tells of what itself.
+func (s *sentence) asShades(p []cue, before Do) []cue {
+	placed := slices.ContainsFunc(p, func(c cue) bool { return len(c.places) > 0 })
+	if before.Kind != Shade || !placed || slices.ContainsFunc(p, func(c cue) bool {
+		return c.is("light", "shade", "level", "panel", "everything", "on", "off", "dim", "brighten", "dimmer", "brighter", "max", "min", "it")
+	}) {
+		return nil
+	}
+	return append([]cue{{at: p[0].at, tags: []string{"shade"}, apart: p[0].apart, instead: p[0].instead}}, p...)
+}
+
+// without leaves the places of earlier things out if a part names its own.
+func without(things, p []cue) []cue {
+	if !slices.ContainsFunc(p, func(c cue) bool { return len(c.places) > 0 }) {
+		return slices.Clone(things)
+	}
+	return slices.DeleteFunc(slices.Clone(things), func(c cue) bool { return len(c.places) > 0 })
 }
 
 func onlyPlaces(parts [][]cue) bool {

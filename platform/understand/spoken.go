@@ -120,7 +120,7 @@ func (s *sentence) firstOf(i int) bool {
 }
 
 // leaving are verbs of what stays as it is.
-var leaving = wordSet("leave keep lass lasse lassen")
+var leaving = wordSet("leave keep stay stays remain remains lass lasse lassen bleib bleibt bleiben")
 
 // leftAlone writes "…, but leave the corridor on" as "… except the corridor", where that is another state than the one that the rest
 // is brought to, or "as it is".
@@ -181,7 +181,7 @@ func (s *sentence) left(part []cue) (places []cue, state string, ok bool) {
 			return nil, "", false
 		}
 	}
-	if alone := slices.Contains([]string{"but", "aber", "nur", "jedoch", "except"}, s.t[part[0].at].stem); alone && state == "" && len(places) > 0 { // "but leave the west ones"
+	if alone := slices.Contains([]string{"but", "aber", "nur", "jedoch", "except"}, s.t[part[0].at].stem) || leaving[s.t[part[0].at].stem]; alone && state == "" && len(places) > 0 { // "but leave the west ones"
 		state = "untouched"
 	}
 	return places, state, ok && state != "" && (things || len(places) > 0)

@@ -51,11 +51,14 @@ func (s *sentence) tells(clause []token, names Names) (Do, bool) {
 	if d, ok := c.complaint(); ok {
 		return Do{Kind: Light, Places: d.Places}, true
 	}
+	if len(c.f.Places) > 0 && c.dull() {
+		return Do{Kind: Light, Places: c.f.Places}, true
+	}
 	first := 0
 	for first < len(c.t) && c.t[first].used && !c.t[first].name {
 		first++
 	}
-	person := first < len(c.t) && slices.Contains([]string{"i", "we", "ich", "wir"}, c.t[first].stem)
+	person := first < len(c.t) && slices.Contains([]string{"i", "we", "ich", "wir", "everyone", "everybody", "nobody", "they", "people", "alle", "niemand"}, c.t[first].stem)
 	german := s.f.Lang == German && slices.ContainsFunc(c.t, func(t token) bool { return t.stem == "ich" || t.stem == "wir" })
 	if !person && !german || !slices.ContainsFunc(c.t, func(t token) bool { return doing[t.stem] }) {
 		return Do{}, false
@@ -79,6 +82,18 @@ func (s *sentence) tells(clause []token, names Names) (Do, bool) {
 	return Do{Places: c.f.Places}, true
 }
 
+// dull reports whether a clause says that it is dark or bright at a place: "it's gloomy in the canteen".
+func (s *sentence) dull() bool {
+	how := false
+	for i, t := range s.t {
+		how = how || slices.Contains([]string{"dark", "gloomy", "dim", "bright", "dunkel", "duester", "finster", "hell", "grell"}, t.stem)
+		if !t.name && !t.used && !prepositions[t.stem] && !slices.Contains([]string{"im", "am", "auf", "in", "der", "dem"}, t.stem) && !s.means(i, "reason", "reasoning", "reason-first") {
+			return false
+		}
+	}
+	return how && slices.ContainsFunc(s.t, func(t token) bool { return t.stem == "is" || t.stem == "ist" || t.stem == "are" || t.stem == "sind" }) && !s.has0("not", "nicht")
+}
+
 // next is the first token behind one that is no article.
 func (s *sentence) next(i int) int {
 	for i++; i < len(s.t) && articles[s.t[i].stem]; i++ {
@@ -94,7 +109,7 @@ func (s *sentence) behindArticles(i int) int {
 }
 
 // doing are verbs of people who tell what they do, or are about to.
-var doing = wordSet("am are have need must want will going about bin sind habe haben muss muessen will wollen brauche brauchen")
+var doing = wordSet("am are is gone left have need must want will going about bin sind habe haben muss muessen will wollen brauche brauchen")
 
 // wanting are verbs of those who want a thing itself: "I want the lobby …".
 var wanting = wordSet("want need like have prefer will brauche moechte moechten haette haben")
@@ -232,7 +247,7 @@ func (s *sentence) partAt(i int) int {
 func (s *sentence) sized(do []Do) {
 	little := slices.ContainsFunc(s.t, func(t token) bool { return small[t.stem] })
 	for i := range do {
-		if d := &do[i]; (d.Switch == "dim" || d.Switch == "brighten") && d.By == nil && little {
+		if d := &do[i]; (d.Switch == "dim" || d.Switch == "brighten" || d.Way) && d.By == nil && little {
 			d.Size = "little"
 		}
 	}

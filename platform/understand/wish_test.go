@@ -79,7 +79,18 @@ func TestWhatAnOrderSaysBesides(t *testing.T) {
 		"Storen an der Nordseite ganz runter":            "set shade=0 @Open_office_north @Tower_north_shades",
 		"Storen auf der Nordseite ganz runter":           "set shade=0 @Open_office_north @Tower_north_shades",
 		"Rollos an der Ostseite vom Turm auf 30 Prozent": "set shade=30 @Tower_east_shades",
-		"Storen Turm Nord runter":                        "set shade=0 @Tower_north_shades",
+		// the kind of the part before
+		"blinds in the canteen to 45 please, and the lobby's to 60": "set shade=45 @Canteen + set shade=60 @Lobby",
+		"Storen Ost hoch, West runter":                              "set shade=100 @Tower_east_shades + set shade=0 @Tower_west_shades",
+		"canteen blinds up, lobby lights to 60":                     "set shade=100 @Canteen + set light=60 @Lobby",
+		"canteen blinds up, lobby off":                              "set shade=100 @Canteen + set light=off @Lobby",
+		"raise the west shades of the tower by a third":             "!",
+		"it's gloomy in the canteen, put the lights on":             "set light=on @Canteen",
+		"Open the east and south side of the tower, leave north":    "set shade=100 @Tower_east_shades @Tower_south_shades -@Open_office_north -@Tower_north_shades",
+		"turn the gallery off but the workshop stays on":            "set light=off @Annex_gallery -@Annex_workshop",
+		"I need more light on the stage":                            "step light=+ @Stage",
+		"make it darker on stage":                                   "step light=- @Stage",
+		"Storen Turm Nord runter":                                   "set shade=0 @Tower_north_shades",
 	} {
 		f := Read(text, names, now)
 		got := f.String()

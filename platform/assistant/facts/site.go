@@ -157,6 +157,11 @@ func (s *Site) FloorScope(name string) Scope {
 // ZoneScope is the scope of a zone.
 func (s *Site) ZoneScope(id int64) Scope { return Scope{Label: s.ZoneName(id), Zones: []int64{id}} }
 
+// Overlap reports whether any device is in both of two scopes.
+func (s *Site) Overlap(a, b Scope) bool {
+	return slices.ContainsFunc(s.Devices, func(d platform.Device) bool { return a.Holds(d) && b.Holds(d) })
+}
+
 // Holds reports whether a device is within the scope.
 func (c Scope) Holds(d platform.Device) bool {
 	switch {
