@@ -62,7 +62,7 @@ func (s *sentence) shadeTo(d Do, y sayings, a amount, opening, closing bool) (Do
 	to := at("to") >= 0 && at("to") < y.where
 	covers := behind("close", "shut", "covered") || behind("down") && !behind("open", "up")
 	switch {
-	case y.has("fully"), y.has("by") && (a.form == "num" || s.named), y.has("draw") && a.value != 50 && !to && !(opening != closing && y.has("open", "up", "down", "close")), opening && closing && !covers && !(to && y.has("down") && y.has("open")):
+	case y.has("fully"), y.has("by") && a.form == "num", y.has("draw") && a.value != 50 && !to && !(opening != closing && y.has("open", "up", "down", "close")), opening && closing && !covers && !(to && y.has("down") && y.has("open")):
 		return d, false
 	case covers && !(to && y.has("close") && at("close") < y.where):
 	case opening && !closing:
