@@ -50,6 +50,9 @@ func (a *asked) steps(d understand.Do) (steps []Step, line, why string) {
 		if on := a.site.Levels(a.site.ZoneScope(z.ID)); d.Switch == "brighten" && len(zones) > 1 && len(lit(on)) == 0 && on.Basis.Readings > 0 { // "all lights brighter" is for those that are on
 			stays = a.f("off")
 		}
+		if why != "" && d.Size == "little" && len(zones) > 1 {
+			stays, why = a.f("not all alike"), ""
+		}
 		if why != "" {
 			return nil, "", why
 		}

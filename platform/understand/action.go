@@ -78,6 +78,9 @@ func (s *sentence) act(all []cue, before Do) (Do, bool) {
 	} else if y.has("it") && !y.has("light", "shade") {
 		d.Places = before.Places
 	}
+	if len(d.Places)+len(d.Except) == 0 && !d.Whole && !y.has("panel") { // what was told ahead of the order
+		d.Places = s.before.Places
+	}
 	return s.decide(d, y, before)
 }
 

@@ -186,7 +186,7 @@ func (s *sentence) leadsToPlace(i int, before []cue) int {
 		return 0
 	}
 	k := i + 1
-	for slices.Contains([]string{"the", "our", "my", "all", "of", "der", "dem", "den", "die", "das", "both", "beiden", "room", "zone"}, s.wordAt(k)) && !(k < len(s.t) && s.t[k].name) {
+	for slices.Contains([]string{"the", "our", "my", "all", "of", "der", "dem", "den", "die", "das", "both", "beiden", "whole", "entire", "ganzen", "gesamten", "room", "zone"}, s.wordAt(k)) && !(k < len(s.t) && s.t[k].name) {
 		k++
 	}
 	if k >= len(s.t) || !s.t[k].name || slices.ContainsFunc(s.t[i+1:k+1], func(t token) bool { return t.apart }) {

@@ -47,6 +47,9 @@ func (s *sentence) whileOrLater(i int) (n int, tag string) {
 			return n, "later"
 		}
 		k := i + 1
+		if (w == "um" || w == "at") && i > 0 && s.isTime(i-1) && k < len(s.t) && digit(s.t[k].stem[0]) { // "tomorrow at 7"
+			return 2, "later"
+		}
 		if s.wordAt(k) == "about" {
 			k++
 		}

@@ -37,6 +37,10 @@ func (s *sentence) readOrder(names Names) (Frame, bool) {
 		return f, false
 	}
 	imperative := o.imperative(all)
+	if o.leaves() { // "leave only the corridor on" is no order for the corridor
+		f.Unclear, f.Form = &Unclear{Nowhere, nil}, Imperative
+		return f, true
+	}
 	if part != "" && !o.has0("are", "is", "were", "was", "ist", "sind", "waren", "where", "show", "list") && (imperative || !s.asks && slices.ContainsFunc(all, func(c cue) bool {
 		return c.is("on", "off", "up", "down", "open", "close", "only", "dim", "brighten", "lower", "raise") || c.amount != nil
 	}) || !s.asks && o.has0("only", "just", "nur")) {
@@ -58,7 +62,6 @@ func (s *sentence) readOrder(names Names) (Frame, bool) {
 		do, ok = likeThere(do, like)
 	}
 	if ok && !(s.asks && o.terse(all)) {
-		o.fill(do)
 		o.sized(do)
 		f.Do = do
 		f.Set(Terse, o.terse(all))

@@ -59,8 +59,9 @@ func (s *sentence) tells(clause []token, names Names) (Do, bool) {
 		first++
 	}
 	person := first < len(c.t) && slices.Contains([]string{"i", "we", "ich", "wir", "everyone", "everybody", "nobody", "they", "people", "alle", "niemand"}, c.t[first].stem)
+	weather := slices.Contains([]string{"it", "es", "there"}, c.wordAt(first)) && slices.Contains([]string{"is", "ist"}, c.wordAt(first+1)) && len(c.t) <= 7 // "it's lovely outside"
 	german := s.f.Lang == German && slices.ContainsFunc(c.t, func(t token) bool { return t.stem == "ich" || t.stem == "wir" })
-	if !person && !german || !slices.ContainsFunc(c.t, func(t token) bool { return doing[t.stem] }) {
+	if !person && !german && !weather || !slices.ContainsFunc(c.t, func(t token) bool { return doing[t.stem] }) {
 		return Do{}, false
 	}
 	for i, t := range c.t {
@@ -179,7 +180,7 @@ func (s *sentence) like(names Names) []Place {
 // likePhrases say that something is to be as bright as something else.
 var likePhrases = func() (all [][]string) {
 	for _, p := range []string{"as bright as", "as light as", "as dark as", "as dim as", "same level as", "same brightness as", "same as", "same light level as", "so hell wie", "so dunkel wie", "gleich hell wie", "genauso hell wie",
-		"ebenso hell wie", "gleich dunkel wie", "genauso dunkel wie", "gleichen wert wie", "selben wert wie"} {
+		"ebenso hell wie", "gleich dunkel wie", "genauso dunkel wie", "gleichen wert wie", "selben wert wie", "so ein wie", "so wie", "gleich wie"} {
 		all = append(all, stems(p))
 	}
 	return all
@@ -277,13 +278,17 @@ func likeThere(do []Do, like []Place) ([]Do, bool) {
 	return do, true
 }
 
-// fill gives actions that name no place those that were told of beside the order.
-func (s *sentence) fill(do []Do) {
-	for i := range do {
-		if d := &do[i]; len(s.before.Places) > 0 && len(d.Places)+len(d.Except) == 0 && !d.Whole && d.Kind != Panel {
-			d.Places = s.before.Places
+// leaves reports whether an order begins with what is to stay as it is, or only that.
+func (s *sentence) leaves() bool {
+	for i, t := range s.t {
+		if s.means(i, "filler") || slices.Contains([]string{"please", "bitte", "just", "only", "nur"}, t.stem) {
+			continue
 		}
+		return leaving[t.stem] && t.stem != "keep" && slices.ContainsFunc(s.t[i+1:], func(t token) bool {
+			return slices.Contains([]string{"on", "an", "only", "nur"}, t.stem)
+		}) && !s.has0("off", "aus", "close", "zu")
 	}
+	return false
 }
 
 // shortly writes out what is said in one word, and leaves out that something is for each of several places.
@@ -297,6 +302,7 @@ func (s *sentence) shortly() {
 			out = append(out, token{text: "licht", stem: "licht", apart: t.apart}, token{text: "aus", stem: "aus"})
 		case (t.stem == "each" || t.stem == "apiece") && i == len(s.t)-1 && i > 0 && (s.wordAt(i-1) == "percent" || digit(s.wordAt(i - 1)[0])),
 			(t.stem == "je" || t.stem == "jeweil" || t.text == "jeweils") && (s.wordAt(i+1) == "auf" || digit((s.wordAt(i+1) + " ")[0])):
+		case (t.stem == "too" || t.stem == "also") && i > 0 && (i == len(s.t)-1 || s.t[i+1].apart) && !s.means(i-1, "reasoning"): // "and the hall too"
 		case t.stem == "out" && s.wordAt(i-1) == "everything":
 			out = append(out, token{text: "off", stem: "off"})
 		default:

@@ -90,7 +90,19 @@ func TestWhatAnOrderSaysBesides(t *testing.T) {
 		"turn the gallery off but the workshop stays on":            "set light=off @Annex_gallery -@Annex_workshop",
 		"I need more light on the stage":                            "step light=+ @Stage",
 		"make it darker on stage":                                   "step light=- @Stage",
-		"Storen Turm Nord runter":                                   "set shade=0 @Tower_north_shades",
+		// what stays is not switched
+		"Lass im Turm nur das Licht im Korridor an":             "!",
+		"leave only the corridor lights on":                     "!",
+		"leave the lobby lights on":                             "!",
+		"Lass das Licht in der Lobby an":                        "!",
+		"Lass überall die Rollos runter":                        "set shade=0 all",
+		"Es ist zu hell in der Werkstatt, bitte auf 40 Prozent": "set light=40 @Annex_workshop",
+		"open up the canteen blinds, it's lovely outside":       "set shade=100 @Canteen",
+		"Licht an im ganzen Anbau":                              "set light=on @Annex",
+		"tower off please. and the hall too":                    "set light=off @Hall @Tower",
+		"Morgen um 7 alle Storen hoch":                          "!time",
+		"Stell die Kantine so ein wie die Lobby":                "set light=like @Canteen as:@Lobby",
+		"Storen Turm Nord runter":                               "set shade=0 @Tower_north_shades",
 	} {
 		f := Read(text, names, now)
 		got := f.String()
