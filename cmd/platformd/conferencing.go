@@ -38,6 +38,12 @@ func (d *daemon) conferencing(e *echo.Echo, g *gate.Gate, asker platform.Asker) 
 		Store: d.db, Link: d.cloud.link, Send: d.cloud.link, Board: d.cloud.board, WebhookSecret: d.rooms.secret,
 		Charge: g.Charge, Stranger: gate.AddressBucket, Ending: d.ending, Zones: d.sites.Zones, Devices: d.sites.Devices, Log: d.log,
 	}
+	cfg.Certificate = func() []byte {
+		if d.cert == nil {
+			return nil
+		}
+		return d.cert.PEM()
+	}
 	if d.rooms.webex.ClientID != "" {
 		cfg.Provider = webex.New(d.rooms.webex)
 	}

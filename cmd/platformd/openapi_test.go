@@ -232,6 +232,9 @@ func TestAnswersAreAsOpenAPISays(t *testing.T) {
 	ada("POST", devices+"/refresh", "", 409)
 	ada("PUT", devices+"/lobby", `{"workspaceName":"Foyer"}`, 200)
 	ada("POST", devices+"/lobby/test", "", 200)
+	ada("GET", devices+"/lobby/bundle", "", 200)
+	ada("GET", devices+"/lobby/bundle?platform=http://platform.example", "", 400)
+	ada("GET", devices+"/none/bundle", "", 404)
 	nobody("GET", devices, "", 401)
 	const panel = "/api/conferencing/panels/lobby"
 	bearer := "Authorization: Bearer " + panelCode

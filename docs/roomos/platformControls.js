@@ -1,6 +1,8 @@
 // Macro for a RoomOS device whose panel platformControls.xml was imported: taps go to the platform, and the panel shows what
-// the room's controller says. Fill in the three lines below; the page "Rooms" of the platform shows them.
+// the room's controller says. The bundle that the page "Rooms" of the platform offers has the three lines below filled in.
 import xapi from 'xapi';
+
+const version = 1; // told to the platform, which says when there is a newer one
 
 const platform = 'https://platform.example';
 const deviceId = 'lobby-device';
@@ -100,7 +102,7 @@ async function follow() {
   let said; // how something ended that was sent only; what stands there at first is of before
   for (;;) {
     try {
-      const Url = `${address}?wait=20&since=${since}`;
+      const Url = `${address}?wait=20&macro=${version}&since=${since}`;
       const told = await xapi.Command.HttpClient.Get({ Url, Header: headers, Timeout: 30, ResultBody: 'PlainText' });
       const answer = JSON.parse(told.Body);
       hear(answer.time);

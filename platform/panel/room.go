@@ -57,6 +57,8 @@ type Config struct {
 	Ending <-chan struct{}
 	// Zones are the clusters that a controller reported last.
 	Zones func(ctx context.Context, controller string) ([]platform.Zone, error)
+	// Certificate is the chain that the platform shows, PEM; nil if something before it does.
+	Certificate func() []byte
 	// Devices are its lights and shades as they were reported last.
 	Devices func(ctx context.Context, controller string) ([]platform.Device, error)
 	Log     *slog.Logger
@@ -120,6 +122,7 @@ func (r *Room) Register(e *echo.Echo, admin echo.MiddlewareFunc) {
 	e.POST(devices+"/:id/deploy", r.deploy, admin)
 	e.DELETE(devices+"/:id/deploy", r.withdraw, admin)
 	e.POST(devices+"/:id/test", r.test, admin)
+	e.GET(devices+"/:id/bundle", r.bundle, admin)
 	e.DELETE(devices+"/:id", r.remove, admin)
 	r.panels(e)
 	if r.cfg.WebhookSecret != "" {
