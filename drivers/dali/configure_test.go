@@ -1,10 +1,12 @@
 package dali
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line/cable"
 	"svc.internal/controller/sim/dalisim"
 )
 
@@ -32,4 +34,39 @@ func TestGearGoesByWhatTheSiteSaysNow(t *testing.T) {
 			t.Errorf("gear that fades otherwise now is %+v, was %+v", g, changed)
 		}
 	})
+}
+
+// Options that a profile has no use for, or that say nothing, are errors that name them; the range of colour temperatures is that
+// of the site where it says one.
+func TestOptionsFitTheProfile(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		profile string
+		options map[string]string
+		why     string // empty: they do
+	}{
+		{"dali-dt6", map[string]string{"kelvinMin": "3000"}, "no colour temperature"},
+		{"dali-dt8-tc", map[string]string{"kelvinMin": "3000", "kelvinMax": "5000"}, ""},
+		{"dali-dt8-tc", map[string]string{"kelvinMin": "5000", "kelvinMax": "3000"}, "must be lower"},
+		{"dali-switch", map[string]string{"minLevel": "10"}, "only switches"},
+		{"dali-dt6", map[string]string{"minLevel": "10"}, ""},
+	} {
+		nodes := nodesOf(1, c.profile)
+		nodes[0].Options = c.options
+		o, err := OpenOn(appliance.BusConfig{Bus: appliance.Bus{Name: "attic", Driver: "dali", Port: "/gateway", Options: map[string]string{"gateway": "atx"}}, Nodes: nodes}, (&cable.Net{}).Ports())
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch broken := o.BrokenNodes[1]; {
+		case c.why == "" && broken != nil:
+			t.Errorf("%s %v: %v", c.profile, c.options, broken)
+		case c.why != "" && (broken == nil || !strings.Contains(broken.Error(), c.why)):
+			t.Errorf("%s %v: %v, want %q", c.profile, c.options, broken, c.why)
+		}
+		if c.why == "" && c.options["kelvinMin"] != "" {
+			if p := o.Driver.(*Driver).known()[0].profile; p.kelvinMin != 3000 || p.kelvinMax != 5000 {
+				t.Errorf("%v: from %d to %d K", c.options, p.kelvinMin, p.kelvinMax)
+			}
+		}
+	}
 }
