@@ -36,7 +36,7 @@ export function state(x, of) {
   }
   if (x.motion) return [t('room.' + x.motion), x.motion === 'opening' ? 'up' : x.motion === 'closing' ? 'down' : 'arrow', 'accent'];
   if (x.silent) return [t('room.silent', { n: x.silent, all: x.all }), 'plug', 'warn'];
-  if (x.phase === 'unknown') return [t('room.unknown'), 'clock', ''];
+  if (x.phase === 'unknown') return [t('room.unknown.' + of), 'clock', ''];
   const many = t('room.many.' + of, { n: x.all });
   return [x.kelvin && x.on ? `${many} · ${unit(x.kelvin, 'K')}` : many, '', ''];
 }

@@ -159,7 +159,8 @@ export default {
   "room.some": "{on} von {all} ein, auf {level}",
   "room.somerange": "{on} von {all} ein, {low} bis {high}",
   "room.stop": "Halt",
-  "room.unknown": "wartet auf die erste Meldung",
+  "room.unknown.lights": "wartet auf die erste Meldung",
+  "room.unknown.shades": "bekannt, sobald sie gefahren sind",
   "room.way": "unterwegs zu {goal}",
   "rooms": "Räume",
   "rooms.acts": {
