@@ -4,7 +4,7 @@ import { t } from '../ui/i18n.js';
 import { address } from '../ui/router.js';
 import { api, Problem } from '../ui/api.js';
 import { stream } from '../ui/stream.js';
-import { Notice, Banner, say } from '../ui/shell.js';
+import { Notice, say } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
 import { feed } from './feed.js';
 import { Night, useWall } from './kiosk.js';
@@ -186,21 +186,20 @@ export default function Panel({ params }) {
 
 // Told is one sentence above the tiles: what hinders all of it, else what became of the last thing.
 function Told({ s, link }) {
-  const away = !s.cut && !s.view.online;
   const { told } = s;
+  const { state: line, again } = link.value;
+  const hinders = s.cut ? (line === 'elsewhere' ? 'link.elsewhere' : 'room.cut') : !s.view.online && 'panel.offline';
   return html`
-    <div class="told">
-      <${Banner} link=${link} />
-      <div role="status">
-        ${away
-          ? html`<${Notice} kind="fault" icon="plug">${t('panel.offline')}<//>`
-          : told &&
-            !s.cut &&
-            html`
-              <${Notice} kind=${told.ok === false ? 'fault' : ''} icon=${told.ok ? 'check' : undefined}>
-                <span id="heard">${said(told.text)}</span>
-              <//>`}
-      </div>
+    <div class="told" role="status">
+      ${hinders
+        ? html`
+          <${Notice} kind="fault" icon="plug">
+            ${t(hinders)}${' '}${again && html`<button class="button" onClick=${again}>${t('link.again')}</button>`}
+          <//>`
+        : told && html`
+          <${Notice} kind=${told.ok === false ? 'fault' : ''} icon=${told.ok ? 'check' : undefined}>
+            <span id="heard">${said(told.text)}</span>
+          <//>`}
     </div>`;
 }
 

@@ -27,9 +27,8 @@ export function value(x, of) {
 // state says below it what is under way, or wrong: [text, icon, kind].
 export function state(x, of) {
   if (x.why) return [x.why, 'triangle', 'fault'];
-  // it stands above all tiles
-  if (x.phase === 'away') return ['', '', ''];
-  if (off(x)) return [t(x.phase === 'cut' ? 'room.cut' : 'room.silent.' + of), 'plug', 'fault'];
+  // what hinders all of it stands above all tiles
+  if (off(x)) return x.phase === 'silent' ? [t('room.silent.' + of), 'plug', 'fault'] : ['', '', ''];
   if (x.goal !== undefined) {
     const goal = goalWords(of, x.goal);
     return x.slow ? [t('room.slow'), 'clock', 'accent'] : [t(x.phase === 'way' ? 'room.way' : 'room.asked', { goal }), 'arrow', 'accent'];
