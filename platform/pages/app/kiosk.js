@@ -1,5 +1,5 @@
 // What a tablet on a wall does by itself: it stays awake, goes dark when nobody is there, and takes the newest version of the page.
-import { html, useEffect, useState } from '../ui/lib.js';
+import { html, useEffect, useRef, useState } from '../ui/lib.js';
 import { time, now } from '../ui/i18n.js';
 
 // wall is where the panel lies as on a wall, as in panel.css.
@@ -99,6 +99,7 @@ export function renew() {
 
 // Night lies over a panel that is asleep: the first touch, or key, wakes it and does nothing else.
 export function Night({ wall: { asleep: sleeps, wake }, name }) {
+  const lift = useRef(undefined);
   useEffect(() => {
     if (!sleeps) return undefined;
     const key = (e) => {
@@ -107,11 +108,16 @@ export function Night({ wall: { asleep: sleeps, wake }, name }) {
       wake();
     };
     addEventListener('keydown', key, true);
-    return () => removeEventListener('keydown', key, true);
+    return () => {
+      removeEventListener('keydown', key, true);
+      clearTimeout(lift.current);
+    };
   }, [sleeps]);
   if (!sleeps) return null;
   // A finger that only touched is a click; one that slid is over when it is lifted, and no click follows that could land below.
-  const lifted = () => setTimeout(wake, 400);
+  const lifted = () => {
+    lift.current = setTimeout(wake, 400);
+  };
   return html`
     <div class="night" aria-hidden="true" onClick=${wake} onPointerUp=${lifted} onPointerCancel=${lifted}>
       <p>${time(now.value)}</p>
