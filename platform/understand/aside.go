@@ -45,7 +45,7 @@ func (s *sentence) asideAt(i int, first bool, names Names) int {
 			continue
 		}
 		if slices.ContainsFunc(s.t[i:i+n], func(t token) bool {
-			return t.used || names.known[t.stem] && t.stem != "and" && t.stem != "und" && !leading[t.stem]
+			return t.used || names.known[t.stem] && t.stem != "and" && t.stem != "und" && !isDigits(t.stem) && !leading[t.stem]
 		}) {
 			continue
 		}

@@ -51,7 +51,10 @@ func (s *sentence) op() {
 				f.Topic = Shades
 			}
 		}
-		s.claim("who", "switch", "since", "level", "can", "future")
+		s.claim("who", "switch", "since", "can", "future")
+		if !slices.ContainsFunc(s.chunks, func(c chunk) bool { return c.is("level") && slices.Contains([]string{"how", "wie"}, s.t[c.at].stem) }) { // "how bright is it and who made it so" are two questions
+			s.claim("level")
+		}
 	case f.Topic == Nothing && s.bare() && s.has("compare") && s.has("it"): // "compare them"
 		f.Op = Compare
 		s.claim("compare", "it")

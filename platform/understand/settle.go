@@ -23,7 +23,10 @@ func (s *sentence) settle() {
 	case Power:
 		s.claim("power", "energy", "use", "peak", "base", "consumer", "estimate", "hourly", "daily", "byhour", "byday", "sum", "meter", "status")
 		s.grouping(Zone, Floor, Meter)
-		s.claim("counter", "metered", "since")
+		s.claim("counter", "metered")
+		if s.has("counter") {
+			s.claim("since")
+		}
 		if f.Aspect = ""; s.has("counter") || s.counted() {
 			f.Aspect = "counter"
 		} else if ranked := s.has("zone", "floor", "meter") && (f.Op == Most || f.Op == Least) && f.When == nil; ranked && s.has("peak", "base") && s.word("highest", "maximum", "höchste", "lowest", "niedrigste") != "" {

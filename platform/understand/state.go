@@ -141,6 +141,10 @@ func (s *sentence) state() {
 		states = []State{Unread}
 		s.claim("known", "position", "level", "status")
 	}
+	if s.has("partway") {
+		s.f.Conds = append(s.f.Conds, Cond{Rel: Above, Value: 0, Unit: Percent}, Cond{Rel: Below, Value: 100, Unit: Percent})
+		s.claim("partway")
+	}
 	if s.has("unread") {
 		states = []State{Unread}
 	}

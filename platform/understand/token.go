@@ -80,7 +80,7 @@ var sameWord = map[string]string{
 	"versus": "vs", "us": "us", "lens": "lens", "kilowatts": "kw", "kilowatt": "kw", "kilowattstunde": "kwh", "kilowattstunden": "kwh",
 	"lites": "light", "lite": "light", "lightes": "light", "litghts": "light", "toggel": "toggle", "dimm": "dim", "brighton": "brighten",
 	"brightin": "brighten", "briten": "brighten", "quater": "quarter", "½": "half", "1/2": "half", "grey": "gray",
-	"blindes": "blind", "shads": "shade", "curtins": "curtain", "maxed": "max", "dont": "not", "wont": "not", "cant": "not", "doesnt": "not",
+	"blindes": "blind", "shads": "shade", "curtins": "curtain", "halber": "halb", "halbem": "halb", "maxed": "max", "dont": "not", "wont": "not", "cant": "not", "doesnt": "not",
 	"isnt": "not", "arent": "not", "shouldnt": "not", "didnt": "not",
 }
 
