@@ -45,7 +45,18 @@ func withoutWhy(message string, names Names, now time.Time) (asked, why string) 
 	c.lex = lexicons[language(names.rename(names.uncompound(slices.Clone(c.t))), names.known)]
 	starts := c.starts()
 	n := len(starts)
-	if n < 2 || n > mostClauses {
+	if n > mostClauses {
+		return "", ""
+	}
+	for k := range c.t { // "I need for the report the meter readings"
+		if end := c.occasion(k); end > 0 && k > 0 && end < len(c.t) && !c.t[end].apart {
+			rest := c.text[:c.t[k].from] + c.text[c.t[end].from:]
+			if f := Read(rest, names, now); f.Topic != Order && f.Topic != Nothing && f.Topic != Report && f.Unclear == nil {
+				return rest, message[writtenTo(message, c.t[k].from):writtenTo(message, c.t[end-1].to)]
+			}
+		}
+	}
+	if n < 2 {
 		return "", ""
 	}
 	at := func(i int) int {
@@ -80,12 +91,15 @@ func writtenTo(message string, n int) int {
 func (c *clauses) starts() []int {
 	starts := []int{0}
 	for k := 1; k < len(c.t); k++ {
-		if c.t[k].apart || c.phrase(c.t, k, "~because") > 0 || c.forOccasion(k) || embedding[c.t[k].stem] && telling[c.t[k-1].stem] {
+		if c.t[k].apart || c.phrase(c.t, k, "~because") > 0 || c.lastly(c.occasion(k)) || embedding[c.t[k].stem] && telling[c.t[k-1].stem] {
 			starts = append(starts, k)
 		}
 	}
 	return starts
 }
+
+// lastly reports whether a clause ends at a word.
+func (c *clauses) lastly(end int) bool { return end > 0 && (end == len(c.t) || c.t[end].apart) }
 
 // telling are verbs before a question that is told: "my boss wants to know how …".
 var telling = wordSet("know ask asks asked asking wonder wondering check see tell wissen fragt fragen gefragt schauen sehen prüfen sagen")
@@ -103,18 +117,18 @@ func (c *clauses) phrase(t []token, k int, tag string) int {
 	return 0
 }
 
-// forOccasion reports whether "for the audience", "für den Bericht" begins at k: up to three words to one for an occasion, somebody who
-// comes, or a paper.
-func (c *clauses) forOccasion(k int) bool {
+// occasion is behind "for the audience", "für den Bericht" where that begins at k: up to three words to one for an occasion, somebody who
+// comes, or a paper. 0: it does not.
+func (c *clauses) occasion(k int) int {
 	if !slices.Contains([]string{"for", "fuer", "zum", "zur", "beim", "during", "vor"}, c.t[k].stem) {
-		return false
+		return 0
 	}
 	for i := k + 1; i < min(k+5, len(c.t)) && !c.t[i].apart; i++ {
 		if n := c.phrase(c.t, i, "~occasion"); n > 0 {
-			return i+n == len(c.t) || c.t[i+n].apart
+			return i + n
 		}
 	}
-	return false
+	return 0
 }
 
 // main is what is asked, if it is understood whole and what stands around it only says why; with the place that it has from there.
@@ -248,7 +262,7 @@ func (c *clauses) reason(text string, ahead bool) clause {
 	for i, t := range s.t {
 		w := t.stem
 		switch {
-		case beyondWhy[w] && !(w == "not" && slices.Contains([]string{"can", "could"}, s.wordAt(i-1)) && len(places) == 0):
+		case beyondWhy[w] && !(w == "not" && slices.Contains([]string{"can", "could"}, s.wordAt(i-1)) && (len(places) == 0 || seeing[s.wordAt(i+1)])):
 			return one
 		case t.apart && i > began:
 			began = i
@@ -292,6 +306,7 @@ var (
 	// beyondWhy are words by which a clause does more than say why.
 	beyondWhy = wordSet("not never no if unless when whenever until till while once provided assuming except excluding without only mean meant instead rather other than nor neither " +
 		"nicht nie kein keine keinen wenn fall sobald solange ausser bevor nachdem sofern ohne nur statt sondern meine meinte weder als but aber also either or oder")
+	seeing        = wordSet("see find read work tell reach hear believe remember")
 	opensQuestion = wordSet("what which who whose how why where is are was were do does did has can could will would should may any anything everything something tell show list check give please " +
 		"welche welcher welches wie wo wer was warum wieso wann ist sind war hat gibt brennt laeuft zeig zeige sag sage bitte")
 	speakers    = wordSet("i we my our me us mine ours ich wir mir mich uns mein meine meinem meinen meiner unser unsere unserem unseren unserer")

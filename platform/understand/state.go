@@ -141,6 +141,17 @@ func (s *sentence) state() {
 		states = []State{Unread}
 		s.claim("known", "position", "level", "status")
 	}
+	for i, c := range s.chunks[:max(0, len(s.chunks)-1)] { // "not at full power"
+		for k := i + 1; k < min(len(s.chunks), i+4) && c.is("not") && !s.claims[key(c)]; k++ {
+			if s.chunks[k].is("full") {
+				s.claims[key(c)] = true
+				s.f.Conds = append(s.f.Conds, Cond{Rel: Below, Value: 100, Unit: Percent})
+				s.chunks[k].tags = []string{"fill"}
+			} else if !s.chunks[k].is("fill") {
+				break
+			}
+		}
+	}
 	if s.has("partway") {
 		s.f.Conds = append(s.f.Conds, Cond{Rel: Above, Value: 0, Unit: Percent}, Cond{Rel: Below, Value: 100, Unit: Percent})
 		s.claim("partway")

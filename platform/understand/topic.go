@@ -84,6 +84,8 @@ func (s *sentence) topic() Topic {
 		return Inventory
 	case s.has("future") && !metered && !thing && !s.has("automation", "fault", "on", "off", "open", "closed") && len(s.f.Places) == 0 && s.f.Is(Future):
 		return Energy // "forecast for next week"
+	case slices.Contains([]string{"is", "are", "ist", "sind"}, s.wordAt(0)) && len(s.f.Places) > 0 && s.word("anybody", "anyone", "somebody", "someone", "jemand") != "" && !slices.ContainsFunc(s.chunks, func(c chunk) bool { return !c.is("fill", "talk", "there", "any") }): // "ist im Lakes jemand"
+		return Occupancy
 	case s.has("occupancy") && !s.has("light", "shade", "fault"):
 		return Occupancy
 	case s.has("temperature") && thing && s.has0("degree", "grad"): // of a slat, or a light: an angle is nothing that is known here
