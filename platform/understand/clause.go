@@ -228,6 +228,7 @@ func refers(m *sentence, within string) bool {
 			return true
 		case t.stem == "its" && within == "":
 			return true
+		case t.stem == "that" && roomNoun[m.wordAt(i+1)] && within != "":
 		case t.stem == "that" && (m.wordAt(i-1) == "is" || m.wordAt(i-1) == "does" || i == len(m.t)-1), t.stem == "sie" && (m.wordAt(i-1) == "sind" || m.wordAt(i-1) == "ist"), (t.stem == "die" || t.stem == "das" || t.stem == "der") && i == len(m.t)-1:
 			return true
 		}
@@ -270,7 +271,7 @@ func (c *clauses) reason(text string, ahead bool) clause {
 		if i == began && (opensQuestion[w] && c.phrase(s.t, i, "~because") == 0 || !t.used && s.means(i, "set", "flip", "give", "dim", "brighten", "open", "close", "shut", "raise", "lower", "increase", "reduce", "stop", "toggle", "list", "compare") && !strings.HasSuffix(t.text, "ing")) {
 			return one
 		}
-		one.mine = one.mine || speakers[w]
+		one.mine = one.mine || speakers[w] || i == len(s.t)-1 && (w == "here" || w == "hier") // "night guard here"
 		verb = verb || verbs3[w]
 		over = over || done[w] || strings.HasSuffix(t.text, "ed") && len(t.text) > 4
 		occasion = occasion || c.phrase(s.t, i, "~occasion") > 0
@@ -315,6 +316,11 @@ var (
 	determining = wordSet("the a an this these those all every each which der die das den dem des ein eine einen einem einer diese dieser dieses alle jede jeder jedes")
 )
 
+var (
+	roomNoun = wordSet("room place space area hall zone raum zimmer saal bereich")
+	thatRoom = map[string]bool{"that": true, "this": true, "the": true, "der": true, "dieser": true, "diesem": true, "dem": true, "das": true, "dieses": true}
+)
+
 // thereAt is where a word stands for the place that was spoken of, -1 without one.
 func thereAt(m *sentence) int {
 	return slices.IndexFunc(m.t, func(t token) bool {
@@ -328,6 +334,9 @@ func placedIn(main, within string, lang Lang) []string {
 	t := cut(main)
 	for k := len(t) - 1; k >= 0; k-- {
 		w := t[k].text
+		if k > 0 && roomNoun[t[k].stem] && thatRoom[t[k-1].text] { // "is that room lit", "ist der Raum dunkel"
+			return []string{main[:t[k-1].from] + within + main[t[k].to:]}
+		}
 		if w == "its" { // "are all its blinds up"
 			return []string{main[:t[k].from] + "the" + main[t[k].to:t[len(t)-1].to] + " " + in + main[t[len(t)-1].to:]}
 		}

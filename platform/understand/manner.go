@@ -2,6 +2,7 @@ package understand
 
 import (
 	"slices"
+	"strings"
 )
 
 // manner notes how the question was put.
@@ -17,7 +18,7 @@ func (s *sentence) manner() {
 	f.Set(Still, f.Op == Who && f.State != "" && s.has0("left", "leave", "leaving", "forget", "forgot", "forgotten", "lassen", "gelassen", "laesst", "vergessen", "angelassen", "offengelassen"))
 	f.Set(InKilo, s.inUnits("kw", "kwh"))
 	f.Set(InOnes, !f.Is(InKilo) && s.inUnits("watt", "wh"))
-	f.Set(Future, f.Is(Future) || s.has("future") && f.Topic != Automation && f.Aspect != "metered")
+	f.Set(Future, f.Is(Future) || s.has("future") && f.Topic != Automation && f.Aspect != "metered" && !s.passiveNow())
 	switch {
 	case f.Form != "":
 	case s.has("count"):
@@ -180,4 +181,11 @@ func (s *sentence) there() bool {
 		w := s.t[c.at].stem
 		return c.n == 1 && (w == "there" || w == "dort") && !slices.Contains([]string{"is", "are", "was", "were"}, s.wordAt(c.at-1)) && !slices.Contains([]string{"is", "are", "was", "were"}, s.wordAt(c.at+1))
 	})
+}
+
+// passiveNow reports whether "wird" is of something that is being done, and no future: "wird gerade Strom verbraucht".
+func (s *sentence) passiveNow() bool {
+	last := s.wordAt(len(s.t) - 1)
+	participle := strings.HasPrefix(last, "ge") || strings.HasPrefix(last, "ver") || strings.HasPrefix(last, "be")
+	return s.f.Lang == German && s.has0("wird", "werden") && participle && strings.HasSuffix(last, "t") && (s.f.When == nil || s.f.When.Now)
 }

@@ -187,7 +187,7 @@ func (s *sentence) account() {
 		text := said(s.t, c.at, c.n)
 		switch {
 		case s.t[c.at].used, s.claims[key(c)]:
-		case slices.Contains([]string{"between", "zwischen"}, s.t[c.at].stem) && c.n == 1 && len(f.Mentioned()) < 2 && f.When == nil && !f.Is(Both) && f.Op != Difference && f.Op != Compare && len(f.Conds) == 0: // of what, is not known
+		case slices.Contains([]string{"between", "zwischen"}, s.t[c.at].stem) && c.n == 1 && len(f.Mentioned()) < 2 && f.By == "" && f.When == nil && !f.Is(Both) && f.Op != Difference && f.Op != Compare && len(f.Conds) == 0: // of what, is not known
 			strange = append(strange, text)
 		case len(c.tags) == 0 || c.is("except", "not", "neither", "only", "no", "nothing", "without") && !s.claims[key(c)]:
 			if !s.small(c) {
