@@ -119,6 +119,9 @@ func (s *sentence) op() {
 			f.Op = Least
 		}
 		s.claim("peak", "base", "list")
+	case f.Topic == Lights && s.has("brightest") && s.has("darkest") && s.has("zone", "floor"): // a ranking has both ends
+		f.Op = Most
+		s.claim("brightest", "darkest")
 	case s.has("most", "brightest", "peak"), f.Op == Most:
 		f.Op = Most
 		s.claim("most", "brightest", "peak", "consumer", "who", "list", "where", "when", "since")

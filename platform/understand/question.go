@@ -13,6 +13,7 @@ func (s *sentence) readQuestion(names Names) Frame {
 	s.f.Unclear, s.f.Do = nil, nil
 	s.asideless(names)
 	s.upThere()
+	s.clockTimes()
 	s.forgotten()
 	s.places(names)
 	s.howManyThereAre()
