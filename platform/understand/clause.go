@@ -279,14 +279,18 @@ func (c *clauses) reason(text string, ahead bool) clause {
 		role := i > 1 && slices.Contains([]string{"am", "bin"}, s.wordAt(i-2)) // "I am the night guard"
 		one.thing = one.thing || slices.ContainsFunc(s.tagsAt(i), func(tag string) bool { return absentKind(tag) != "" }) || !t.used && !role && determining[s.wordAt(i-1)] && len(s.tagsAt(i)) == 0 && c.phrase(s.t, i, "~occasion") == 0
 	}
+	seeingNothing := s.has0("see", "sehe", "sehen") // in the dark
 	if slices.ContainsFunc(s.chunks, func(k chunk) bool {
-		return k.is("no", "nothing", "neither", "without", "except", "than", "compare", "difference", "each", "average", "share", "sum", "most", "least", "else", "only", "complaint") && !slices.Contains([]string{"just", "merely", "simply"}, s.t[k.at].stem)
+		return k.is("nothing") && !seeingNothing || k.is("no", "neither", "without", "except", "than", "compare", "difference", "each", "average", "share", "sum", "most", "least", "else", "only", "complaint") && !slices.Contains([]string{"just", "merely", "simply"}, s.t[k.at].stem)
 	}) {
 		return one
 	}
 	one.timed = one.timed || len(whens(s.t, c.now)) > 0
 	one.asIs = !over
 	because := c.phrase(s.t, 0, "~because") > 0
+	if because && slices.ContainsFunc(s.chunks, func(k chunk) bool { return k.is("switch") || stateOf(k) == On || stateOf(k) == Off }) {
+		return one // "is it off because somebody switched it off" asks for the cause
+	}
 	switch {
 	case ahead:
 		one.says = one.mine && len(s.t) > 2 || because || occasion || s.onlyTalk()

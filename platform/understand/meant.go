@@ -53,7 +53,7 @@ func (s *sentence) meant(tag string, i, n int) bool {
 	case (w == "left" || w == "leave") && tag == "fill": // "who left the lamps burning", not "the lamps on the left"
 		return before != "the" && before != "to" && s.has0("on", "burning", "lit", "running")
 	case tag == "position" && slices.Contains([]string{"steht", "stehen", "standing"}, w):
-		return !s.hasWord("light")
+		return s.hasWord("shade") || s.nameSays(Shade) || w == "standing" && !s.hasWord("light")
 	case tag == "healthy" && slices.Contains([]string{"geht", "gehen", "tut", "tun"}, w): // "was geht nicht", not "geht in den Anbau"
 		return s.hasWord("not")
 	case w == "ausgefallen" && (tag == "fault" || tag == "offline"): // of a lamp it is broken, of a device it does not answer

@@ -69,7 +69,7 @@ func (s *sentence) op() {
 				s.claims[key(c)] = true
 			}
 		}
-	case s.has("usual"):
+	case s.has("usual") && f.Topic != Faults:
 		f.Op = Usual
 		s.claim("usual", "more", "less", "than", "compare", "most")
 	case s.has("difference"):
@@ -82,6 +82,8 @@ func (s *sentence) op() {
 	case f.Against != nil && s.has("compare", "than", "trend", "change", "more", "less", "difference") || len(f.Mentioned()) >= 2 && s.has("compare", "than", "more", "less", "brighter", "darker", "most"):
 		f.Op = Compare
 		s.claim("compare", "than", "more", "less", "trend", "change", "brighter", "darker", "most", "least", "sum", "with")
+	case s.has("same") && s.has("count", "howmuch"): // the same number is not the same level
+		f.Unclear = &Unclear{Conflict, []string{said(s.t, s.first("same"), s.chunkAt(s.first("same")).n)}}
 	case s.has("same") && (f.Topic == Lights || f.Topic == Shades) && s.yesNo():
 		f.Op = Same
 		s.claim("same")

@@ -185,6 +185,9 @@ func (s *sentence) settle() {
 		s.claim("more", "less", "most", "least", "than", "compare")
 	}
 	s.claim("all", "everything", "future", "it")
+	if f.Topic == Lights || f.Topic == Shades { // "roughly how many are on"
+		s.claim("estimate")
+	}
 	s.appositions()
 	s.units()
 }

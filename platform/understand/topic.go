@@ -92,6 +92,16 @@ func (s *sentence) topic() Topic {
 		return Nothing
 	case s.has(aspects...) && !(s.has("temperature") && s.has("light") && len(s.f.Conds) > 0):
 		return Comfort
+	case s.has("automation") && s.has("switch", "on", "off", "open", "closed") && s.has0("did", "has", "have", "hat", "haben", "wurde", "wurden") && !s.has("energy", "power", "level"): // "did the schedule switch anything"
+		s.f.Op, s.f.Aspect = Who, Through+"automation"
+		s.claim("automation", "switch", "on", "off", "open", "closed", "light", "shade")
+		if s.has("shade") && !s.has("light") {
+			return Shades
+		}
+		if !s.has("light") {
+			s.f.Kind = Everything
+		}
+		return Lights
 	case s.has("automation"):
 		return Automation
 	case s.has("flicker"):
@@ -106,6 +116,9 @@ func (s *sentence) topic() Topic {
 		return Faults
 	case s.has("availability"), state == Away:
 		return Offline
+	case s.has("usual") && s.has("any") && !metered && !thing && state == "": // "anything out of the ordinary?"
+		s.claim("usual", "any")
+		return Faults
 	case s.has("fault"), s.has("healthy") && !thing || s.has("healthy") && s.yesNo() && !s.has("on", "off", "open", "closed"):
 		return Faults
 	case state == Online:
