@@ -16,6 +16,13 @@ const dayOf = (date) => named(date, { weekday: 'short', day: 'numeric', month: '
 export const sum = (hours) =>
   hours.reduce((a, h) => (h ? { wattHours: (a?.wattHours || 0) + h.wattHours, minutes: (a?.minutes || 0) + h.minutes } : a), null);
 
+// meterName is what a meter covers, and its floor where that does not say it.
+/** @type {(covers: string, floor?: string) => string} */
+export const meterName = (covers, floor) => {
+  const name = covers.charAt(0).toUpperCase() + covers.slice(1);
+  return !floor || name.toLowerCase().includes(floor.toLowerCase()) ? name : `${name} · ${floor}`;
+};
+
 // words of an amount; what is not known is no zero.
 /** @type {(h: Hour) => string} */
 export const words = (h) => (!h ? '–' : h.wattHours < 1000 ? unit(Math.round(h.wattHours), 'Wh') : unit(h.wattHours / 1000, 'kWh'));
@@ -78,7 +85,7 @@ export function Energy({ id }) {
   const dress = html`<link rel="stylesheet" href=${look} />`; // it comes while the figures are asked for
   if (!data && !wrong) return [dress, html`<div class="skeleton"></div>`];
   if (!data?.meters.length) return wrong ? html`<p class="sub">${wrong.message}</p>` : null;
-  const nameOf = (m) => [m.covers || t('energy.meter', { n: m.node }), m.floor].filter(Boolean).join(' · '),
+  const nameOf = (m) => meterName(m.covers || t('energy.meter', { n: m.node }), m.floor),
     at = data.meters[chosen] || data.meters[0],
     last = data.days.length - 1;
   const week = html`

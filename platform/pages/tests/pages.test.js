@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { startTexts, t } from '../ui/i18n.js';
 import { address, go } from '../ui/router.js';
 import { events, feed } from '../app/feed.js';
-import { sum, words } from '../app/energy.js';
+import { meterName, sum, words } from '../app/energy.js';
 import { checkLimit, endOf } from '../app/keys.js';
 import { asleep, buildIn, mayLeave, renew } from '../app/kiosk.js';
 import { asker, codeOf, taps } from '../app/panel.js';
@@ -361,6 +361,12 @@ describe('a site', () => {
 });
 
 describe('energy', () => {
+  it('calls a meter what it covers, and names its floor once', () => {
+    assert.equal(meterName('the whole upper floor', 'Upper floor'), 'The whole upper floor');
+    assert.equal(meterName('lobby and canteen', 'Ground floor'), 'Lobby and canteen · Ground floor');
+    assert.equal(meterName('Meter 12'), 'Meter 12');
+  });
+
   const hour = (wattHours, minutes = 60) => ({ wattHours, minutes });
   it('that nobody measured is no zero', () => {
     assert.equal(sum([null, null]), null);
