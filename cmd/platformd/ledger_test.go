@@ -104,7 +104,7 @@ func TestTheAssistantTellsWhoSwitchedIt(t *testing.T) {
 	answered("who switched the lobby lights off", "No such command of the controller is reported since")
 	e.tap("lobby", code, `{"widgetId":"light_power","type":"changed","value":"on"}`).want(t, 200, "tap")
 	e.tap("lobby", code, `{"widgetId":"light_power","type":"changed","value":"off"}`).want(t, 200, "tap")
-	answered("who switched the lobby lights off", "Lobby 1 and Lobby 2: switched off", "by panel Lobby at a panel")
-	answered("since when are the lobby lights off", "Lobby 1 and Lobby 2: off since")
+	answered("who switched the lobby lights off", "Lobby 1 and 2: switched off", "by panel Lobby at a panel")
+	answered("since when are the lobby lights off", "Lobby 1 and 2: off since")
 	answered("who switched the lights in the canteen on", "No such command of the controller is reported since")
 }
