@@ -11,6 +11,8 @@ type RoomDevice struct {
 	Deployed   bool    `json:"deployed"`     // the panel is on the device
 	// Code is the secret that a deployed panel shows; empty while it is not deployed.
 	Code string `json:"panelCode,omitempty"`
+	// Macro is the version that the device's macro told last; 0: none did since the panel was deployed.
+	Macro int `json:"macroVersion,omitempty"`
 }
 
 // What a person hears when something is missing before a room can be controlled.
@@ -37,7 +39,7 @@ func (d *RoomDevice) Deploy(on bool) {
 	if on == d.Deployed && on == (d.Code != "") {
 		return
 	}
-	d.Deployed, d.Code = on, ""
+	d.Deployed, d.Code, d.Macro = on, "", 0
 	if on {
 		d.Code = rand.Text()
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"svc.internal/controller/platform"
+	"svc.internal/controller/platform/panel"
 )
 
 // bundle is what an administrator downloads for a device, by name.
@@ -34,6 +35,44 @@ func (e *estate) bundle(id string) map[string]string {
 		files[f.Name] = string(b)
 	}
 	return files
+}
+
+func TestThePlatformKnowsWhichMacroADeviceRuns(t *testing.T) {
+	t.Parallel()
+	e := newEstate(t, nil)
+	code := e.room("lobby", "Lobby", "[1]")
+	told := func() any {
+		t.Helper()
+		return e.admin.api("GET", "/api/conferencing/devices/lobby", "").want(t, 200, "read the device").member("data.macroVersion")
+	}
+	tell := func(version string) {
+		t.Helper()
+		e.ask("GET", "/api/conferencing/panels/lobby?macro="+url.QueryEscape(version), "", "Authorization: Bearer "+code).want(t, 200, "a macro asks")
+	}
+	if told() != nil {
+		t.Errorf("without a macro it is told %v", told())
+	}
+	for _, nonsense := range []string{"", "-1", "0", "two", "99999999999999999999", "1 OR 1"} {
+		if tell(nonsense); told() != nil {
+			t.Errorf("%q counts as %v", nonsense, told())
+		}
+	}
+	tell("7")
+	if told() != 7.0 {
+		t.Errorf("it is told %v, want 7", told())
+	}
+	e.ask("GET", "/api/conferencing/panels/lobby?macro=8", "", "Authorization: Bearer wrong").want(t, 401, "a stranger asks")
+	if told() != 7.0 {
+		t.Errorf("a stranger made it %v", told())
+	}
+	if newest := e.admin.api("GET", "/api/conferencing/devices/lobby", "").member("data.macroNewest"); newest != float64(panel.MacroVersion) {
+		t.Errorf("the newest is told as %v", newest)
+	}
+	e.admin.api("DELETE", "/api/conferencing/devices/lobby/deploy", "").want(t, 200, "withdraw")
+	e.admin.api("POST", "/api/conferencing/devices/lobby/deploy", "").want(t, 200, "deploy")
+	if told() != nil {
+		t.Errorf("the macro of the old code counts as %v", told())
+	}
 }
 
 func TestABundleIsForAdministratorsAndWholeOnlyWhenThePanelIsDeployed(t *testing.T) {

@@ -2,11 +2,15 @@ package panel
 
 import (
 	"bytes"
+	"context"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
+
+	"svc.internal/controller/platform"
 )
 
 // bundle answers the files that make a RoomOS device the panel of its room. They hold the panel's code: nobody keeps the answer.
@@ -35,6 +39,26 @@ func (r *Room) bundle(c echo.Context) error {
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": "panel-" + fileName(d.ID) + ".zip"}))
 	return c.Blob(http.StatusOK, "application/zip", b.Bytes())
+}
+
+// versionMost is the largest version of a macro that is believed.
+const versionMost = 1_000_000
+
+// heard notes the version that the macro of a device tells with its question; nonsense and what is known already is not noted.
+func (r *Room) heard(ctx context.Context, d platform.RoomDevice, version string) {
+	n, err := strconv.Atoi(version)
+	if err != nil || n < 1 || n > versionMost || n == d.Macro {
+		return
+	}
+	_, err = r.cfg.Store.ChangeRoomDevice(ctx, d.ID, func(now *platform.RoomDevice) error {
+		if now.Code == d.Code { // else the panel was withdrawn since
+			now.Macro = n
+		}
+		return nil
+	})
+	if err != nil {
+		r.cfg.Log.Warn("the version of a macro was not noted", "device", d.ID, "why", err)
+	}
 }
 
 // fileName is what of an ID can stand in the name of a file.

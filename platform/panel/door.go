@@ -131,13 +131,15 @@ func (v view) tagged() (view, error) {
 	return v, nil
 }
 
-// values answers what the panel should show. With ?since=tag and ?wait=seconds it waits until that is something else.
+// values answers what the panel should show. With ?since=tag and ?wait=seconds it waits until that is something else;
+// ?macro=version is how a macro says which it is.
 func (r *Room) values(c echo.Context) error {
 	d, err := r.device(c)
 	if err != nil {
 		return err
 	}
 	ctx := c.Request().Context()
+	r.heard(ctx, d, c.QueryParam("macro"))
 	seconds, _ := strconv.Atoi(c.QueryParam("wait")) // nonsense does not wait
 	end := time.NewTimer(min(time.Duration(max(seconds, 0))*time.Second, waitMost))
 	defer end.Stop()

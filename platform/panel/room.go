@@ -169,12 +169,22 @@ func unavailable(err error) error {
 	return &web.Error{Status: http.StatusBadGateway, Message: "The integration did not do it: " + err.Error(), Cause: err}
 }
 
+// listed is a device as administrators see it.
+type listed struct {
+	platform.RoomDevice
+	Newest int `json:"macroNewest"` // version of the macro in bundles
+}
+
 func (r *Room) list(c echo.Context) error {
 	all, err := r.cfg.Store.RoomDevices(c.Request().Context())
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, all)
+	shown := make([]listed, len(all))
+	for i, d := range all {
+		shown[i] = listed{d, MacroVersion}
+	}
+	return answer(c, http.StatusOK, shown)
 }
 
 func (r *Room) read(c echo.Context) error {
@@ -186,7 +196,7 @@ func (r *Room) read(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, d)
+	return answer(c, http.StatusOK, listed{d, MacroVersion})
 }
 
 // change is what a body may set; members left out stay as they are.
@@ -212,7 +222,7 @@ func (r *Room) enter(c echo.Context) error {
 	if err := r.cfg.Store.AddRoomDevice(c.Request().Context(), d); err != nil {
 		return err
 	}
-	return answer(c, http.StatusCreated, d)
+	return answer(c, http.StatusCreated, listed{d, MacroVersion})
 }
 
 // apply sets what a body asks for.
@@ -378,7 +388,7 @@ func (r *Room) change(c echo.Context, fn func(*platform.RoomDevice) error) error
 	if err := r.tell(ctx, before, d.Controller); err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, d)
+	return answer(c, http.StatusOK, listed{d, MacroVersion})
 }
 
 func (r *Room) remove(c echo.Context) error {
