@@ -93,7 +93,7 @@ func TestThePanelPage(t *testing.T) {
 	tab.Press("Change New room")
 	tab.Wait(`document.querySelector("dialog[open]")`)
 	uitest.Eval[bool](tab, `(() => { const s = document.querySelector("select[name=controllerId]"); s.value = "rooms"; s.dispatchEvent(new Event("change", {bubbles: true})); return true; })()`)
-	tab.Type("input[name=clusterIds]", "2")
+	tab.Press("Canteen")
 	tab.Submit()
 	tab.WaitText("deploy it.")
 	tab.Press("Deploy panel")

@@ -7,6 +7,7 @@ import { Dialog, Confirm } from '../ui/dialog.js';
 import { useForm, Summary, Field, Submit } from '../ui/form.js';
 import { said } from './said.js';
 import { Icon } from '../ui/icons.js';
+import { numbers, Zones, Macro } from './roomkit.js';
 import { ask, admin, server, sites } from './session.js';
 import { useServer } from './useserver.js';
 
@@ -89,6 +90,7 @@ export default function Rooms() {
                         zones: list(d.clusterIds.map(String)),
                       })}
                   </p>
+                  ${d.deployed && html`<${Macro} d=${d} />`}
                   <div class="actions start">
                     ${d.deployed
                       ? html`
@@ -134,12 +136,6 @@ export default function Rooms() {
     <//>`;
 }
 
-export const numbers = (text) =>
-  text
-    .split(/[\s,]+/)
-    .filter(Boolean)
-    .map(Number);
-
 function Edit({ d, onClose, onDone }) {
   const form = useForm(
     {
@@ -169,8 +165,7 @@ function Edit({ d, onClose, onDone }) {
         <${Field} form=${form} name="workspaceName" label=${t('rooms.workspace')} autocomplete="off" />
         <${Field} form=${form} name="controllerId" label=${t('site.controller')}
           options=${[['', t('rooms.nobody')], ...there.map((s) => [s.id, s.name])]} />
-        <${Field} form=${form} name="clusterIds" label=${t('rooms.zones')} hint=${t('rooms.zones.hint')} inputmode="numeric"
-          autocomplete="off" />
+        <${Zones} form=${form} />
         <div class="actions">
           <button type="button" class="button" onClick=${onClose}>${t('cancel')}</button>
           <${Submit} form=${form}>${t('save')}<//>

@@ -170,6 +170,8 @@ export default {
   "rooms.add": "Gerät eintragen",
   "rooms.assign": "Ordnen Sie dem Gerät einen Controller zu.",
   "rooms.bind": "Geben Sie an, welche Zonen der Raum hat.",
+  "rooms.bundle": "Paket herunterladen",
+  "rooms.bundle.of": "Paket herunterladen, für {name}",
   "rooms.code": "Code des Bedienfelds, für das Makro auf dem Gerät",
   "rooms.deploy": "Das Bedienfeld ist in diesem Raum nicht eingerichtet; richten Sie es ein.",
   "rooms.deploy.do": "Bedienfeld einrichten",
@@ -181,6 +183,9 @@ export default {
   "rooms.link.text":
     "Wer diesen Link hat, kann dieses Bedienfeld ohne Anmeldung benutzen. Er endet, wenn das Bedienfeld zurückgezogen " +
     "wird.",
+  "rooms.macro.current": "Makro {n}, aktuell.",
+  "rooms.macro.none": "Noch hat kein Makro gefragt. RoomOS-Geräte: Makro und Bedienfeld sind im Paket.",
+  "rooms.macro.old": "Makro {n}: Es gibt die neuere Fassung {newest}.",
   "rooms.nobody": "keiner",
   "rooms.none": "Noch kein Gerät. Holen Sie die Liste, oder tragen Sie eines ein.",
   "rooms.notready": "Nicht bereit",
@@ -196,6 +201,7 @@ export default {
   "rooms.workspace": "Name des Raums",
   "rooms.zones": "Zonen",
   "rooms.zones.hint": "Nummern von Clustern, mit Kommas dazwischen",
+  "rooms.zones.strange": "{id}: gibt es nicht",
   "rooms.zones.wrong": "ganze Zahlen ab 1, mit Kommas dazwischen",
   "rotate": "Erneuern",
   "rotate.hours": {"one": "{n} Stunde", "other": "{n} Stunden"},
