@@ -32,7 +32,7 @@ func newRoot() *cobra.Command {
 	a := &app{}
 	root := &cobra.Command{Use: "platformd", Short: "Cloud platform for buildings: API keys, assistant, MCP, link to controllers"}
 	cli.Setup(root, version, "this platform knows, unless DATABASE_URL is set", &a.dataDir, &a.logLevel)
-	root.AddCommand(newVoice(), newServe(a), newUser(a), newController(a))
+	root.AddCommand(newVoice(), newServe(a), newUser(a), newController(a), newRooms(a))
 	return root
 }
 
