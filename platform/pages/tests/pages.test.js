@@ -9,7 +9,7 @@ import { meterName, sum, words } from '../app/energy.js';
 import { checkLimit, endOf } from '../app/keys.js';
 import { asleep, buildIn, mayLeave, renew } from '../app/kiosk.js';
 import { asker, codeOf, taps } from '../app/panel.js';
-import { shown, start, step } from '../app/room.js';
+import { life, percentOf, shown, start, step } from '../app/room.js';
 import { numbers } from '../app/roomkit.js';
 import { missing, panelOf } from '../app/rooms.js';
 import { admin, ask, enter, leave, session, sites, start as begin } from '../app/session.js';
@@ -114,6 +114,58 @@ describe('what a panel asks', () => {
     for (const on of [true, false, true, false]) put('lights', turn(on));
     await time.pass(1000);
     assert.deepEqual(sent.map((how) => how[2]), [dim(10)[3], 'on', 'off', 'on', 'off']);
+  });
+  // A lamp behind a network that drops, holds up and answers twice, at each stage of a tap: before it is sent, sent, done, answered.
+  it('is told truly within five seconds, whatever the network does, and nothing is done later than three after the finger', async () => {
+    let seed = 7;
+    const roll = () => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) / 2 ** 32;
+    const later = (ms) => new Promise((over) => setTimeout(over, ms));
+    const room = signal(after({ is: 'view', view: dark }));
+    const tell = (e) => {
+      room.value = step(room.peek(), { ...e, at: performance.now() });
+    };
+    let level = 0,
+      latest = 0;
+    const show = (v) => tell({ is: 'view', view: { ...dark, lights: [{ name: '', online: true, level: v }] } });
+    const said = { done: 0, not: 0 };
+    const { hear, tap } = taps(async (_, body, { signal: late }) => {
+      const lost = new Promise((__, no) => {
+        late.addEventListener('abort', () => no(late.reason));
+      });
+      const delay = () => (roll() < 0.3 ? roll() * 6000 : roll() * 200);
+      const through = async () => {
+        await later(delay());
+        if (roll() < 0.15) return lost; // on its way there
+        const finger = Date.parse(body.at);
+        for (let times = roll() < 0.1 ? 2 : 1; times > 0; times--) {
+          if (performance.now() - finger >= life) return { success: false, status: 'expired', message: 'That came too late.' };
+          level = percentOf(+body.value);
+          latest = Math.max(latest, performance.now() - finger);
+          setTimeout(() => show(level), 300);
+        }
+        await later(delay());
+        return roll() < 0.15 ? lost : { success: true, status: 'applied', message: '' };
+      };
+      return Promise.race([through(), lost]);
+    });
+    hear(new Date(performance.now()).toISOString());
+    const put = asker(room, tell, tap);
+    for (let i = 0; i < 1000; i++) {
+      const goal = 1 + (i % 100);
+      put('lights', dim(goal));
+      for (let ms = 0; ms < 8000; ms += 100) {
+        await time.pass(100);
+        tell({ is: 'time' });
+        const x = shown(room.peek(), 'lights');
+        if (ms < 5000) continue;
+        assert.ok(x.phase === 'done' || x.phase === 'not', `${i}: ${x.phase} after ${ms} ms`);
+        if (x.phase === 'done') assert.equal(level, goal, `${i}: it is told as done`);
+        assert.equal(x.high ?? 0, level, `${i}: it shows what is not so`);
+      }
+      said[room.peek().lights ? 'not' : 'done']++;
+    }
+    assert.ok(latest < life, `done ${latest} ms after the finger`);
+    assert.ok(said.done > 300 && said.not > 100, JSON.stringify(said));
   });
   it('of a room that is away is not sent', async () => {
     const { room, sent, put } = open();
