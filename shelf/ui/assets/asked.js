@@ -2,8 +2,10 @@
 // outcome of its command, or its deadline, and with nothing else.
 import { signal } from './lib.js';
 
-const every = 200; // at most five commands a second while a slider moves
-const linger = 2500; // for the stream to tell what a command has done
+// at most five commands a second while a slider moves
+const every = 200;
+// for the stream to tell what a command has done
+const linger = 2500;
 
 // asking gives a value and a function that sends it: the newest wins, the last one is always sent.
 // send(v) does so and resolves when the outcome is known. confirmed() is the value that the stream told last.
@@ -45,7 +47,8 @@ export function asking(send, confirmed) {
   };
   // run does something whose goal is no value, such as "on", which is the level it had last.
   const run = async (act) => {
-    count++; // what was asked before is overtaken
+    // what was asked before is overtaken
+    count++;
     next = undefined;
     clearTimeout(timer);
     timer = undefined;
