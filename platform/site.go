@@ -82,11 +82,15 @@ type Device struct {
 
 	Level    *Reading `json:"level,omitempty"` // percent
 	Kelvin   *Reading `json:"kelvin,omitempty"`
+	Colour   *Colour  `json:"-"`                  // for pictures; programs are not told it
 	Power    *Reading `json:"power,omitempty"`    // W
 	Position *Reading `json:"position,omitempty"` // percent open
 	Motion   string   `json:"motion,omitempty"`
 	Trouble  string   `json:"trouble,omitempty"` // for people; empty if nothing is known to be wrong
 }
+
+// Colour is a mixed one: red, green, blue and white, each 0 to 255.
+type Colour [4]uint8
 
 // Event is a fault or a change of availability that a controller reported.
 type Event struct {

@@ -12,12 +12,13 @@ import (
 
 // thing is a light or a shade of a room, as its controller reported it last. What is not known is absent.
 type thing struct {
-	Name     string `json:"name"`
-	Online   bool   `json:"online"`             // it answers
-	Level    *int   `json:"level,omitempty"`    // of a light, percent
-	Kelvin   *int   `json:"kelvin,omitempty"`   // of a light
-	Position *int   `json:"position,omitempty"` // of a shade, percent open
-	Motion   string `json:"motion,omitempty"`   // of a shade under way: "opening", "closing", "moving"
+	Name     string           `json:"name"`
+	Online   bool             `json:"online"`             // it answers
+	Level    *int             `json:"level,omitempty"`    // of a light, percent
+	Kelvin   *int             `json:"kelvin,omitempty"`   // of a light
+	Colour   *platform.Colour `json:"rgbw,omitempty"`     // of a light
+	Position *int             `json:"position,omitempty"` // of a shade, percent open
+	Motion   string           `json:"motion,omitempty"`   // of a shade under way: "opening", "closing", "moving"
 }
 
 // things are those of one room, each kind by ID.
@@ -93,7 +94,7 @@ func (h *houses) room(ctx context.Context, c platform.Controller, clusters []int
 			}
 			out.Shades = append(out.Shades, t)
 		case d.Kind == platform.KindLight && (slices.Contains(d.Abilities, "switch") || slices.Contains(d.Abilities, "dim")):
-			t.Level, t.Kelvin = whole(d.Level), whole(d.Kelvin)
+			t.Level, t.Kelvin, t.Colour = whole(d.Level), whole(d.Kelvin), d.Colour
 			out.Lights = append(out.Lights, t)
 		}
 	}

@@ -21,6 +21,7 @@ func TestThingsOfARoom(t *testing.T) {
 			{Kind: platform.KindLight, Name: "Lobby 1", Zones: []int64{3}, Abilities: dims, Online: true, Level: at(89.6), Kelvin: at(3000)},
 			{Kind: platform.KindLight, Name: "Lobby 2", Zones: []int64{9, 4}, Abilities: dims, Level: at(0.3)},
 			{Kind: platform.KindLight, Name: "Lobby 3", Zones: []int64{3, 4}, Abilities: []string{"switch"}, Online: true},
+			{Kind: platform.KindLight, Name: "Lobby 4", Zones: []int64{4}, Abilities: dims, Online: true, Level: at(5), Colour: &platform.Colour{0, 255, 0, 9}},
 			{Kind: platform.KindLight, Name: "Canteen", Zones: []int64{5}, Abilities: dims, Online: true, Level: at(10)},
 			{Kind: platform.KindLight, Name: "Actuator of shades", Zones: []int64{3}, Abilities: moves, Online: true},
 			{Kind: platform.KindPeripheral, Name: "Meter", Zones: []int64{3}, Online: true, Power: at(100)},
@@ -37,7 +38,7 @@ func TestThingsOfARoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"lights":[{"name":"Lobby 1","online":true,"level":90,"kelvin":3000},{"name":"Lobby 2","online":false,"level":1},{"name":"Lobby 3","online":true}],` +
+	want := `{"lights":[{"name":"Lobby 1","online":true,"level":90,"kelvin":3000},{"name":"Lobby 2","online":false,"level":1},{"name":"Lobby 3","online":true},{"name":"Lobby 4","online":true,"level":5,"rgbw":[0,255,0,9]}],` +
 		`"shades":[{"name":"South","online":true,"position":40,"motion":"closing"},{"name":"West","online":true,"position":0},{"name":"East","online":false}]}`
 	if string(said) != want {
 		t.Errorf("the panel is told\n%s, want\n%s", said, want)

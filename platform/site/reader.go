@@ -188,6 +188,9 @@ func device(rep platform.Report, s wire.State) platform.Device {
 	case s.Tag == "PERIPHERAL":
 		d.Kind = platform.KindPeripheral
 	}
+	if s.RGBW != nil {
+		d.Colour = (*platform.Colour)(&s.RGBW.RGBW)
+	}
 	if d.Abilities == nil {
 		d.Abilities = []string{}
 	}

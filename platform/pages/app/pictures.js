@@ -1,13 +1,14 @@
 // What is in a room, drawn. Pictures say what the words beside them say, so readers skip them.
 import { html } from '../ui/lib.js';
-import { ofKelvin } from '../ui/light.js';
+import { ofKelvin, ofRGBW } from '../ui/light.js';
 
-// Lamp shines as much as it is lit. level: percent; undefined: not known. off: it does not answer.
-export const Lamp = ({ level, kelvin, off }) => {
+// Lamp shines as much as it is lit, in its colour. level: percent; undefined: not known. off: it does not answer.
+export const Lamp = ({ level, kelvin, rgbw, off }) => {
+  const [r, g, b, w] = rgbw || [0, 0, 0, 0];
   const lit = !off && level > 0;
   return html`
     <svg class=${'lamp' + (lit ? ' lit' : '')} viewBox="0 0 64 64" aria-hidden="true"
-      style=${{ '--c': ofKelvin(kelvin), '--l': lit ? level / 100 : 0 }}>
+      style=${{ '--c': r + g + b > 0 ? ofRGBW({ r, g, b, w }) : ofKelvin(kelvin), '--l': lit ? level / 100 : 0 }}>
       ${lit && html`<path class="beam" d="M14 34 4 62h56L50 34z" />`}
       <path class="cord" d="M32 2v11" />
       <path class="hood" d="M22 13h20l9 21H13z" />

@@ -30,7 +30,7 @@ const brief = 2000;
  * tells of the end); or not done, and why.
  * @typedef {{ phase: 'asked' | 'way' | 'not', until: number, id?: number, goal?: Goal, since?: number, slow?: boolean,
  *   open?: boolean, why?: string }} Ask
- * @typedef {{ name: string, online: boolean, level?: number, kelvin?: number, position?: number, motion?: string }} Thing
+ * @typedef {{ name: string, online: boolean, level?: number, kelvin?: number, rgbw?: number[], position?: number, motion?: string }} Thing
  * @typedef {{ online: boolean, widgets: Record<string, string>, lights?: Thing[], shades?: Thing[], message?: string,
  *   voice?: boolean, workspaceName?: string, deviceId?: string }} View
  * @typedef {{ link: string, cut: boolean, lost: number, view: View, told: { text: string, ok?: boolean, until: number },

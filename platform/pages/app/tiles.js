@@ -79,7 +79,7 @@ export const Lights = ({ x, put }) => {
     name,
     x,
     put,
-    picture: (thing) => html`<${Lamp} level=${thing.level} kelvin=${thing.kelvin} off=${!thing.online} />`,
+    picture: (thing) => html`<${Lamp} level=${thing.level} kelvin=${thing.kelvin} rgbw=${thing.rgbw} off=${!thing.online} />`,
     control: html`
       <${Guide} x=${x} put=${put} tap=${dim(x.high ?? 0)} colour=${ofKelvin(x.kelvin)} label=${t('light.level', { name })}
         text=${typeof x.goal === 'number' ? t('light.onway', { now: value(x, 'lights'), goal: levelWords(x.goal) }) : value(x, 'lights')}

@@ -59,6 +59,11 @@ describe('the tiles of a panel', () => {
     assert.equal(all.filter((n) => n.class === 'cross').length, 1);
     assert.equal(all.find((n) => n.class === 'value').children, '1 of 2 on, at 40%');
   });
+  it('draw each lamp in its colour', () => {
+    const lamps = [{ ...one(40), rgbw: [0, 255, 0, 0] }, { ...one(40), rgbw: [0, 0, 0, 255], kelvin: 2700 }];
+    const colours = draw({ lights: lamps }).filter((n) => n.class === 'lamp lit').map((n) => n.style['--c']);
+    assert.deepEqual(colours, ['0 255 0', '255 196 107']);
+  });
   it('do not draw a hundred', () => {
     const all = draw({ lights: Array(100).fill(one(40)) });
     assert.equal(all.filter((n) => n.is === 'svg' && n.class === 'lamp lit').length, 23);
