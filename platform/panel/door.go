@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -232,7 +233,12 @@ func (r *Room) events(c echo.Context) error {
 			if pause *= 2; pause < lookEvery {
 				again.Reset(pause)
 			}
-		case <-next:
+		case <-next: // of some panel
+			var widgets map[string]string
+			var told string
+			if widgets, told, next = r.cfg.Board.of(d.Controller, d.ID); told == v.Message && maps.Equal(widgets, v.Widgets) {
+				continue
+			}
 		}
 		var now view
 		if now, next, err = r.view(ctx, d); err == nil {

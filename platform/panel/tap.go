@@ -130,7 +130,6 @@ func (r *Room) put(ctx context.Context, d platform.RoomDevice, t Tap) outcome {
 	case errors.Is(err, platform.ErrUnanswered):
 		return outcome{Success: true, Message: "Sent.", Status: ack.Status}
 	case errors.Is(err, platform.ErrOffline), errors.Is(err, platform.ErrNotFound):
-		r.cfg.Board.again(d.Controller, d.ID) // panels show that it is away
 		return outcome{Message: platform.ControllerOffline}
 	case err != nil:
 		r.cfg.Log.Warn("a tap was not sent", "device", d.ID, "controller", d.Controller, "why", err)
