@@ -71,6 +71,12 @@ func (s *sentence) meant(tag string, i, n int) bool {
 	case w == "out": // "are the lights out", not "find out"
 		off := s.hasWord("light") && (last || next.apart || next.name || slices.Contains([]string{"in", "on", "at", "everywhere"}, next.stem)) && (i > 0 && s.t[i-1].name || slices.Contains([]string{"light", "lamp", "bulb", "luminaire", "is", "are", "all", "still", "be"}, before))
 		return (tag == "off") == off
+	case (w == "eat" || w == "eating") && tag == "use": // power, and not lunch
+		return s.hasWord("energy") || s.hasWord("power") || s.hasWord("howmuch") || s.hasWord("most")
+	case w == "show" && slices.Contains([]string{"the", "a", "our", "this"}, before):
+		return false
+	case tag == "fault" && slices.Contains([]string{"technician", "electrician", "techniker", "elektriker"}, w): // who is needed, not who is there
+		return s.has0("need", "send", "call", "should", "must", "have", "for", "brauchen", "braucht", "brauche", "brauch", "rufen", "schicken", "muss", "muessen", "soll", "sollen", "melden", "bestellen", "fuer")
 	case w == "dimmer": // of the canteen it is a device, and else it is what is darker
 		return (tag == "device") == (i > 0 && s.t[i-1].name && !s.hasWord("than"))
 	case w == "dark" && tag == "off": // "why is it so dark" says of no light that it is off

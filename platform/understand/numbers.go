@@ -89,7 +89,7 @@ func (n Names) ofZone(zones []Place, number string, kinds []Kind) (found Place, 
 // quantified reports whether a number says how many of some lights or shades are meant: "three of the canteen lights", "two lobby lamps",
 // "drei der Leuchten". Behind a noun or a name it is the number of one of them: "light 3 of the canteen".
 func quantified(t []token, i int) bool {
-	if i > 0 && slices.Contains([]string{"mindestens", "hoechstens"}, t[i-1].stem) && i+1 < len(t) && (t[i+1].stem == "der" || t[i+1].stem == "von") {
+	if i > 0 && slices.Contains([]string{"mindesten", "hoechsten"}, t[i-1].stem) && i+1 < len(t) && (t[i+1].stem == "der" || t[i+1].stem == "von") {
 		return true
 	}
 	if isDigits(t[i].stem) && i+2 < len(t) && t[i+1].stem == "of" && slices.Contains([]string{"the", "our", "these", "those", "all"}, t[i+2].stem) && (i == 0 || numbered[t[i-1].stem] == nil) {

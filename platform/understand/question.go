@@ -206,6 +206,19 @@ func (s *sentence) account() {
 	if i := s.first("who"); i >= 0 && slices.Contains([]Topic{Lights, Shades, Colour, Energy, Power, Inventory}, f.Topic) && slices.Contains([]Op{Tell, Since, Average, Share, Trend, PerUnit, Usual}, f.Op) && f.Form != Check {
 		words = append(words, said(s.t, i, 1)) // a figure would not tell who
 	}
+	if i := s.first("open", "closed"); i > 0 && s.opensForPeople(i) {
+		words = append(words, said(s.t, i, s.chunkAt(i).n))
+	}
+	if f.Topic == Faults || f.Topic == Offline { // "how many are there, and how many are broken" are two questions
+		n := 0
+		for _, c := range s.chunks {
+			if c.is("count") {
+				if n++; n == 2 {
+					words = append(words, said(s.t, c.at, c.n))
+				}
+			}
+		}
+	}
 	strange = append(s.odd, join(strange, s)...)
 	switch {
 	case s.unmeasured(words, strange):

@@ -194,3 +194,8 @@ func atLeast(t *testing.T, share, confident float64, sets ...string) {
 		}
 	}
 }
+
+// Everyday words for what is known here, and sentences that only look as if they were about it.
+func TestEverydayWords(t *testing.T) {
+	atLeast(t, 100, 0, "words.tsv")
+}

@@ -298,3 +298,13 @@ func (s *sentence) inventory() {
 		}
 	}
 }
+
+// opensForPeople reports whether no more is asked than whether a place is open or closed, which may be said of its doors and hours: "is the
+// canteen open".
+func (s *sentence) opensForPeople(i int) bool {
+	f := s.f
+	if f.Topic != Shades || f.Op != Tell || len(f.Places) == 0 || len(f.Conds) > 0 || s.has("shade", "position", "moving") || s.nameSays(Shade) || !slices.Contains([]string{"is", "are", "ist", "sind"}, s.wordAt(0)) {
+		return false
+	}
+	return !slices.ContainsFunc(f.Places, func(p Place) bool { return p.Kind != Zone }) && slices.Contains([]string{"open", "closed", "offen", "geschlossen", "zu", "auf", "geoeffnet"}, s.t[i].stem)
+}
