@@ -8,7 +8,8 @@
 //	rooms.txt, rooms.go      what places are commonly called, in both languages
 //	absent.txt, absent.go    what buildings have and nobody here tells of
 //	when.go, whenday.go,     times: "since Monday", "between 8 and 12", "the first week of November"
-//	stretch.go, calendar.go, clocktime.go
+//	stretch.go, calendar.go,
+//	clocktime.go
 //	cond.go                  conditions with a dimension: "above 80 %", "for more than 3 hours", "more than 4 lights"
 //	order.go, asked.go,      an order, if every word of it is one of an action's
 //	cue.go, amount.go,
@@ -21,7 +22,8 @@
 //	topic.go, op.go,
 //	settle.go, rows.go,
 //	manner.go
-//	separate.go, clause.go   several questions in a message, and clauses that only say why it is asked
+//	separate.go, clause.go,  several questions in a message, and clauses that only say why it is asked
+//	clausewhy.go
 //	follow.go                what a sentence takes from the one before
 //
 // The result is a [Frame]. The reader of questions claims every word for a field of the frame. A word that means something and
