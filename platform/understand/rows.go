@@ -154,8 +154,8 @@ func (s *sentence) rows(kind Kind) {
 		f.Set(Some, true) // "which zones are half lit"
 		s.claim("partly", "half")
 	}
-	if (f.By == string(Zone) || f.By == string(Floor)) && f.State == Off && !s.has("each") && !f.Is(All) && s.has("list", "count") && !s.has("light") {
-		f.Set(All, true) // "which rooms are dark"
+	if (f.By == string(Zone) || f.By == string(Floor)) && f.State == Off && !s.has("each") && !f.Is(All) && s.has("list", "count", "where") && !s.has("light", "device") {
+		f.Set(All, true) // "which rooms are dark", "in welchen Räumen ist es dunkel"
 	}
 	if f.Op == Tell && len(f.Mentioned()) == 2 && s.has("brighter", "darker", "more", "less") {
 		f.Op = Compare

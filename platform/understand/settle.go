@@ -71,6 +71,9 @@ func (s *sentence) settle() {
 		s.rows(Shade)
 	case Colour:
 		s.claim("kelvin", "light", "level", "temperature", "hue", "else", "moving")
+		if f.State == On && !s.has("list", "count", "who") { // "are they on warm or on cold white"
+			f.State = ""
+		}
 		if f.Aspect = ""; s.has("hue") || s.word("colour", "color", "colours", "colors", "farbe") != "" && !s.has("temperature") && !s.lightColour() {
 			f.Aspect = "hue"
 		}
