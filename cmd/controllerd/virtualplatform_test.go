@@ -106,7 +106,7 @@ func (h *house) enrolVirtually(rooms map[string]int64) *virtualPlatform {
 	p.voice = voice.NewRoom(voice.Config{Devices: db, Send: l, Site: reader, Shown: board.Shown, Answered: board.Answered, Log: log})
 	free := func(echo.Context, platform.Bucket) error { return nil }
 	room := panel.New(panel.Config{
-		Store: db, Link: l, Send: l, Board: board, Charge: free, Ending: make(chan struct{}), Zones: reader.Zones, Log: log,
+		Store: db, Link: l, Send: l, Board: board, Charge: free, Ending: make(chan struct{}), Zones: reader.Zones, Devices: reader.Devices, Log: log,
 		Stranger: func(*http.Request) platform.Bucket { return platform.Bucket{} },
 	})
 	runFor(t, room.Run)
