@@ -89,6 +89,7 @@ var german = map[string]string{
 	"that would open %d of the %d shades in %s. Say “%d %% open” or “%d %% open”, as you mean it.":                                           "das würde %d der %d Rollos in %s öffnen. Sagen Sie „%d %% offen“ oder „%d %% offen“, je nachdem, was Sie meinen.",
 	"%s may be a part of what it is now or of all there is; say to what level, from 0 to 100 %%.":                                            "%s kann ein Teil vom jetzigen Wert sein oder vom ganzen; sagen Sie, auf welchen Wert, von 0 bis 100 %%.",
 	"not all alike": "nicht alles gleich",
+	"%s (%s)":       "%s (%s)",
 	"nothing would change: %s. Say to what value, from 0 to 100 %%, if you want another.":                                                                     "es würde sich nichts ändern: %s. Sagen Sie, auf welchen Wert von 0 bis 100 %%, wenn Sie einen anderen wollen.",
 	"%d of the %d lights in %s are off and would go on; say to what level, from 0 to 100 %%.":                                                                 "%d der %d Leuchten in %s sind aus und gingen an; sagen Sie, auf welchen Wert, von 0 bis 100 %%.",
 	"the lights in %s are at %s to %s, and I can give a zone one level only: some would get brighter and others darker. Say to what level, from 0 to 100 %%.": "das Licht in %s steht auf %s bis %s, und eine Zone bekommt von mir einen einzigen Wert: Manche würden heller, andere dunkler. Sagen Sie, auf welchen Wert, von 0 bis 100 %%.",

@@ -36,7 +36,7 @@ func (a *asked) steps(d understand.Do) (steps []Step, line, why string) {
 		kind = platform.KindShade
 	}
 	of := &asked{ctx: a.ctx, site: a.site, q: understand.Frame{Lang: a.q.Lang, Where: understand.Where{Places: d.Places, Except: d.Except}}, scope: scope}
-	var lines, left []string
+	var lines, short, left []string
 	zones := of.zonesIn()
 	for _, z := range zones {
 		devices := a.site.In(a.site.ZoneScope(z.ID), kind)
@@ -61,15 +61,19 @@ func (a *asked) steps(d understand.Do) (steps []Step, line, why string) {
 			continue
 		}
 		steps = append(steps, Step{z, action, actionWords(a.q.Lang, action)})
-		present := a.present(z, kind)
+		present, note := a.present(z, kind), ""
 		off := a.site.Levels(a.site.ZoneScope(z.ID)).Where(facts.Current, func(one facts.Thing) bool { return *one.Value == 0 })
 		switch {
 		case (d.Switch == "dim" || d.Switch == "brighten") && len(off) > 0 && len(lit(a.site.Levels(a.site.ZoneScope(z.ID)))) > 0:
-			present += a.f("; what is off would go on")
+			note = a.f("; what is off would go on")
 		case d.Switch == "stop" && a.stands(z):
-			present += a.f("; they stand still already, as far as is reported")
+			note = a.f("; they stand still already, as far as is reported")
 		}
-		lines = append(lines, a.f("%s (%s, %s)", label(z.Name), a.count(len(devices), kind), present))
+		lines = append(lines, a.f("%s (%s, %s)", label(z.Name), a.count(len(devices), kind), present+note))
+		short = append(short, a.f("%s (%s)", label(z.Name), present+note))
+	}
+	if len(lines) > thoseTold { // how many lights each has is not what is asked about
+		lines = short
 	}
 	switch {
 	case len(steps) == 0 && len(left) > 0 && d.Switch == "dim" && !slices.ContainsFunc(left, func(l string) bool { return !strings.HasSuffix(l, "("+a.f("off")+")") }):

@@ -154,6 +154,10 @@ func (s *sentence) decide(d Do, y sayings, before Do) (Do, bool) {
 		y.at["shade"] = y.at["everything"]
 		y.cues = slices.DeleteFunc(slices.Clone(y.cues), func(c []string) bool { return slices.Contains(c, "everything") })
 		return s.shade(d, y)
+	case y.has("everything") && y.has("dim", "dimmer", "brighten", "brighter") && !y.has("light", "shade", "on", "off"): // nothing else is dimmed
+		y.at["light"] = y.at["everything"]
+		y.cues = slices.DeleteFunc(slices.Clone(y.cues), func(c []string) bool { return slices.Contains(c, "everything") })
+		return s.light(d, y)
 	case y.has("everything") && !y.has("light", "shade"):
 		d.Kind = Everything
 		if y.has("off", "on") && y.only("everything", "set", "off", "on", "to", "here") && y.amount == nil && !(y.has("on") && y.has("off")) {

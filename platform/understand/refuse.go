@@ -148,7 +148,7 @@ func (s *sentence) numbers(all []cue) *Unclear {
 		}
 		kept[i].amount = &amount{form: "num", value: 50, percent: true}
 	}
-	if len(words) == 0 {
+	if len(words) == 0 || n > 1 && slices.ContainsFunc(all, func(c cue) bool { return len(c.tags) == 0 && remaining[s.t[c.at].stem] }) { // "… and the others to 0"
 		return nil
 	}
 	seen := false
@@ -164,6 +164,9 @@ func (s *sentence) numbers(all []cue) *Unclear {
 	}
 	return &Unclear{Value, words}
 }
+
+// remaining are words for what was not named.
+var remaining = wordSet("other others rest else remaining uebrigen anderen andere")
 
 // toOrBy finds an amount that may be one to set or one to change by: "up 20", "dim by half".
 func (s *sentence) toOrBy(all []cue) *Unclear {

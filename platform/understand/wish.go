@@ -52,7 +52,11 @@ func (s *sentence) tells(clause []token, names Names) (Do, bool) {
 		return Do{Kind: Light, Places: d.Places}, true
 	}
 	if len(c.f.Places) > 0 && c.dull() {
-		return Do{Kind: Light, Places: c.f.Places}, true
+		d := Do{Places: c.f.Places}
+		if c.has0("dark", "gloomy", "dim", "bright", "dunkel", "duester", "finster", "hell", "grell") {
+			d.Kind = Light
+		}
+		return d, true
 	}
 	first := 0
 	for first < len(c.t) && c.t[first].used && !c.t[first].name {
@@ -87,12 +91,12 @@ func (s *sentence) tells(clause []token, names Names) (Do, bool) {
 func (s *sentence) dull() bool {
 	how := false
 	for i, t := range s.t {
-		how = how || slices.Contains([]string{"dark", "gloomy", "dim", "bright", "dunkel", "duester", "finster", "hell", "grell"}, t.stem)
+		how = how || !t.name && s.means(i, "reason")
 		if !t.name && !t.used && !prepositions[t.stem] && !slices.Contains([]string{"im", "am", "auf", "in", "der", "dem"}, t.stem) && !s.means(i, "reason", "reasoning", "reason-first") {
 			return false
 		}
 	}
-	return how && slices.ContainsFunc(s.t, func(t token) bool { return t.stem == "is" || t.stem == "ist" || t.stem == "are" || t.stem == "sind" }) && !s.has0("not", "nicht")
+	return how && slices.ContainsFunc(s.t, func(t token) bool { return finite[t.stem] }) && !s.has0("not", "nicht")
 }
 
 // next is the first token behind one that is no article.
@@ -303,6 +307,8 @@ func (s *sentence) shortly() {
 		case (t.stem == "each" || t.stem == "apiece") && i == len(s.t)-1 && i > 0 && (s.wordAt(i-1) == "percent" || digit(s.wordAt(i - 1)[0])),
 			(t.stem == "je" || t.stem == "jeweil" || t.text == "jeweils") && (s.wordAt(i+1) == "auf" || digit((s.wordAt(i+1) + " ")[0])):
 		case (t.stem == "too" || t.stem == "also") && i > 0 && (i == len(s.t)-1 || s.t[i+1].apart) && !s.means(i-1, "reasoning"): // "and the hall too"
+		case s.named && (t.text == "both" || t.stem == "beide") && (i == len(s.t)-1 || s.t[i+1].stem == "to" || s.t[i+1].stem == "auf" || s.t[i+1].stem == "by"): // "dim both to 30"
+			out = append(out, token{text: "them", stem: "them", apart: t.apart})
 		case t.stem == "out" && s.wordAt(i-1) == "everything":
 			out = append(out, token{text: "off", stem: "off"})
 		default:

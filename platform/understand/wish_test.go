@@ -90,6 +90,12 @@ func TestWhatAnOrderSaysBesides(t *testing.T) {
 		"turn the gallery off but the workshop stays on":            "set light=off @Annex_gallery -@Annex_workshop",
 		"I need more light on the stage":                            "step light=+ @Stage",
 		"make it darker on stage":                                   "step light=- @Stage",
+		"dim everything on the ground floor to 15 %":                "set light=15 @Ground_floor",
+		"bring everything in the hall up to half":                   "!",
+		"Es blendet im Turm, Storen Süd runter":                     "set shade=0 @Tower_south_shades",
+		"the sun is in my eyes in the tower, blinds down":           "set shade=0 @Tower",
+		"turn on the lobby and canteen, then dim both to 30":        "set light=on @Canteen @Lobby + set light=30 @Canteen @Lobby",
+		"tower north blinds to 50 % and the others to 0":            "!",
 		// what stays is not switched
 		"Lass im Turm nur das Licht im Korridor an":             "!",
 		"leave only the corridor lights on":                     "!",
