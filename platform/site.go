@@ -9,7 +9,8 @@ import (
 type Reading struct {
 	Value  float64   `json:"value"`
 	At     time.Time `json:"at"`
-	Source string    `json:"source"` // the words of wire.Source: "measured", "acknowledged", "estimated", "sent", "restored"
+	Source string    `json:"source"`           // the words of wire.Source: "measured", "acknowledged", "estimated", "sent", "restored"
+	Within float64   `json:"within,omitempty"` // the true value is so near, in its unit; 0: measured, or nothing is known of that
 }
 
 // Controller is one appliance that reports to the platform.

@@ -93,6 +93,9 @@ func (p *picture) shade(s *appliance.ShadeState) *wire.State {
 		Online: &online, LastSeen: moment(s.LastSeen),
 		Position: value(s.Position), Motion: s.Motion.String(), Trouble: s.Fault,
 	}
+	if st.Position != nil {
+		st.Position.Within = float64(s.Uncertainty)
+	}
 	if n := p.snap.Node(s.Shade.Node); n != nil {
 		st.Bus, st.Profile = p.buses[n.Node.Bus], n.Node.Profile
 	}
@@ -179,7 +182,7 @@ func sameValue(a, b *wire.Value) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return a.Value == b.Value && a.Source == b.Source
+	return a.Value == b.Value && a.Source == b.Source && a.Within == b.Within
 }
 
 // readAt is since when all values of a state, power apart, are known to hold; zero if it has none.

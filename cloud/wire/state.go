@@ -47,6 +47,8 @@ type Value struct {
 	Value  float64   `json:"value"`
 	At     time.Time `json:"at"`
 	Source Source    `json:"source"`
+	// Within is how far the true value may be from it, in its unit; 0: it is measured, or nothing is known of that.
+	Within float64 `json:"within,omitempty"`
 }
 
 // Colour is a colour with its age and origin.

@@ -34,7 +34,7 @@ func (a *asked) doubts(t facts.Things, kind string) string {
 		if condition == facts.Away && !a.site.Controller.Online {
 			return a.f("Of %s nothing current is known, because the controller does not report.", a.count(len(found), kind))
 		}
-		names := a.few(kind, found, nil)
+		names := a.few(kind, found, a.lastOpen(kind))
 		if condition == facts.Unknown && found[0].Motion != "" { // what it does was read
 			parts = append(parts, a.f("%s %s, but the position is not known: %s.", a.count(len(found), kind), a.f(map[bool]string{true: "answers", false: "answer"}[len(found) == 1]), names))
 			continue

@@ -247,7 +247,7 @@ func (a *asked) oneShade(t facts.Things, keep func(facts.Thing) bool) (answer, e
 	if one.Condition != facts.Current {
 		return answer{sentences(a.f("I do not know: %s.", a.silence(one)), a.basis(t.Basis)), t}, nil
 	}
-	text := a.f("%s is %s open", label(one.Name), percent(*one.Value))
+	text := a.f("%s is %s", label(one.Name), a.openValue(one))
 	if one.Motion != "" && one.Motion != "unknown" {
 		text += a.f(" and ") + a.f(one.Motion)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/sitetest"
@@ -78,6 +79,22 @@ func TestAnAnswerIsShort(t *testing.T) {
 		}
 	}
 	says(t, ask(t, e, platform.Inquiry{Session: "cut", Message: "which lights are on in the lobby?"}), "more; ask for one zone or floor to hear the others")
+}
+
+// How far off a position may be is told where the controller tells it, also of one that is not of now.
+func TestAPositionIsToldWithItsBound(t *testing.T) {
+	b := sitetest.New()
+	for i := range b.DeviceList {
+		switch d := &b.DeviceList[i]; d.Name {
+		case "Lobby shade 1":
+			d.Position = &platform.Reading{Value: 30, At: sitetest.Now, Source: "estimated", Within: 13}
+		case "Lobby shade 2":
+			d.Position = &platform.Reading{Value: 0, At: sitetest.Now.Add(-3 * time.Hour), Source: "restored", Within: 8}
+		}
+	}
+	e := on(b)
+	says(t, ask(t, e, platform.Inquiry{Session: "1", Message: "how far open are the lobby blinds?"}), "Lobby shade 1 (about 30 % open, ± 13)", "Lobby shade 2 (last known: about 0 % open, ± 8)")
+	says(t, ask(t, e, platform.Inquiry{Session: "2", Message: "Wie weit ist Lobby shade 1 offen?"}), "etwa 30 % offen, ± 13")
 }
 
 // What nearly is a name of the building is offered once; a word that only rhymes with one is not.

@@ -244,7 +244,28 @@ func lightValue(one facts.Thing) string {
 }
 
 // openValue words how far a shade is open.
-func (a *asked) openValue(one facts.Thing) string { return a.f("%s open", percent(*one.Value)) }
+func (a *asked) openValue(one facts.Thing) string {
+	if one.Within >= aboutFrom {
+		return a.f("about %s open, ± %.0f", percent(*one.Value), one.Within)
+	}
+	return a.f("%s open", percent(*one.Value))
+}
+
+// aboutFrom is from how many points on it is told how far off a position may be.
+const aboutFrom = 5
+
+// lastOpen words how far a shade was open when that was known last; nothing of other things.
+func (a *asked) lastOpen(kind string) func(facts.Thing) string {
+	if kind != platform.KindShade {
+		return nil
+	}
+	return func(one facts.Thing) string {
+		if one.Value == nil {
+			return ""
+		}
+		return a.f("last known: %s", a.openValue(one))
+	}
+}
 
 // kindOf is the kind of things that a command is for.
 func kindOf(do string) string {

@@ -215,7 +215,7 @@ func reading(v *wire.Value, seen time.Time) *platform.Reading {
 	if seen.After(at) {
 		at = seen
 	}
-	return &platform.Reading{Value: v.Value, At: at, Source: string(v.Source)}
+	return &platform.Reading{Value: v.Value, At: at, Source: string(v.Source), Within: v.Within}
 }
 
 // gone reports whether a site does not have a thing any more that it once reported.

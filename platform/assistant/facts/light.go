@@ -17,6 +17,7 @@ type Thing struct {
 	Value     *float64  `json:"value,omitempty"`
 	At        time.Time `json:"at,omitzero"`
 	Source    string    `json:"source,omitempty"`
+	Within    float64   `json:"within,omitempty"` // see [platform.Reading]
 	Condition Condition `json:"condition"`
 	Motion    string    `json:"motion,omitempty"`
 	Trouble   string    `json:"trouble,omitempty"`
@@ -74,7 +75,7 @@ func (s *Site) things(c Scope, kind, value string, read func(platform.Device) *p
 		one := s.thing(*d)
 		one.Condition = s.Judge(*d, r)
 		if r != nil {
-			one.Value, one.At, one.Source = &r.Value, r.At, r.Source
+			one.Value, one.At, one.Source, one.Within = &r.Value, r.At, r.Source, r.Within
 		}
 		if one.Condition == Current {
 			t.Basis.Add(r.At, r.Source)
