@@ -29,7 +29,7 @@ func TestWhoSwitchedItSinceWhenAndWhy(t *testing.T) {
 		{"why are the lights in the canteen off", []string{"it is 12:00"}, ""},
 		{"who switched off the lights yesterday", []string{"Tue 17 Nov 18:30, by reception on the controller's own pages", "No such command", "for Open office north 8"}, "12:00"},
 		{"who switched the lights on in the south office", []string{"I do not know.", "No such command of the controller is reported since Tue 10 Nov 08:00", "by hand at the device"}, "reception"},
-		{"who changed the lights in the south office", []string{"by reception", "Since then these changed without a command of the controller: Open office south 1"}, ""},
+		{"who changed the lights in the south office", []string{"by reception", "Since then these changed without a command of the controller: Open office south (all 6)"}, ""},
 		{"who opened Lobby shade 1", []string{"opened, 09:00, by ada through the public API"}, ""},
 		{"since when are the lobby lights on", []string{"on since 13:05"}, "at least"},
 		{"+ who?", []string{"by key \"BMS\""}, ""},

@@ -120,3 +120,12 @@ func TestCommandsOfAPeriodTellWhatFailed(t *testing.T) {
 	r := ask(t, e, platform.Inquiry{Session: "2", Message: "how many commands were there since 6 am?"})
 	says(t, r, "commands since", ": ", "by ")
 }
+
+// Of what one person did it is not said that what others did since was no command.
+func TestWhatOthersDidSinceIsACommand(t *testing.T) {
+	r := ask(t, on(sitetest.New().Remember()), platform.Inquiry{Session: "1", Message: "what did reception do?"})
+	says(t, r, "switched off, Tue 17 Nov 18:30, by reception")
+	if strings.Contains(r.Text, "without a command") {
+		t.Errorf("the lobby was commanded since: %s", r.Text)
+	}
+}

@@ -67,7 +67,7 @@ func (a *asked) who(t facts.Things, kind string) (answer, error) {
 		}
 	}
 	after := ""
-	if ofNow && (a.q.State == "" || asItIs) {
+	if ofNow && a.q.Actor == "" && (a.q.State == "" || asItIs) { // of one person's commands it is not known what others did since
 		after = a.sinceThen(t, c)
 	}
 	source := a.f("Source: the ledger that controller %s reports.", quoted(a.site.Name())) + awayIn(a.q.Lang, t.Basis, a.site.Now)
@@ -236,18 +236,18 @@ func (a *asked) wantedDo() func(platform.Command) bool {
 
 // sinceThen names what is not as it was last commanded: the ledger does not tell what somebody did at the device.
 func (a *asked) sinceThen(t facts.Things, c facts.Commands) string {
-	var other []string
+	var other []facts.Thing
 	for _, one := range c.Last {
 		dark := one.Do == "light-off" || one.Do == "light-level" && one.Value != nil && *one.Value == 0
 		lit := one.Do == "light-on" || one.Do == "light-level" && !dark
 		for _, thing := range one.Things {
 			if v := thing.Value; thing.Condition == facts.Current && v != nil && thing.At.After(one.At) && (dark && *v > 0 || lit && *v == 0) {
-				other = append(other, label(thing.Name))
+				other = append(other, thing)
 			}
 		}
 	}
 	if len(other) == 0 {
 		return ""
 	}
-	return a.f("Since then these changed without a command of the controller: %s.", a.some(other, 10))
+	return a.f("Since then these changed without a command of the controller: %s.", a.few(platform.KindLight, other, nil))
 }

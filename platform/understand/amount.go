@@ -55,7 +55,7 @@ func (s *sentence) amountAt(i int) (a amount, n int) {
 	}
 	count, k := 1, i
 	switch w := s.wordAt(i); {
-	case w == "a" || w == "1" || w == "ein" || w == "eine" || w == "einem":
+	case w == "a" || w == "1" || w == "ein" || w == "eine" || w == "einem" || w == "einen":
 		k++
 	case w == "2" || w == "3":
 		count, _ = strconv.Atoi(w)

@@ -63,9 +63,10 @@ func (s *sentence) tells(clause []token, names Names) (Do, bool) {
 		first++
 	}
 	person := first < len(c.t) && slices.Contains([]string{"i", "we", "ich", "wir", "everyone", "everybody", "nobody", "they", "people", "alle", "niemand"}, c.t[first].stem)
-	weather := slices.Contains([]string{"it", "es", "there"}, c.wordAt(first)) && slices.Contains([]string{"is", "ist"}, c.wordAt(first+1)) && len(c.t) <= 7 // "it's lovely outside"
+	weather := slices.Contains([]string{"it", "es", "there"}, c.wordAt(first)) && slices.Contains([]string{"is", "ist"}, c.wordAt(first+1)) && len(c.t) <= 7 || // "it's lovely outside"
+		len(c.t) > 2 && len(c.t) <= 6 && articles[c.wordAt(0)] && slices.Contains([]string{"kommt", "kommen", "come", "comes", "coming", "arriving"}, c.wordAt(len(c.t)-1)) // "the cleaners are coming"
 	german := s.f.Lang == German && slices.ContainsFunc(c.t, func(t token) bool { return t.stem == "ich" || t.stem == "wir" })
-	if !person && !german && !weather || !slices.ContainsFunc(c.t, func(t token) bool { return doing[t.stem] }) {
+	if !weather && (!person && !german || !slices.ContainsFunc(c.t, func(t token) bool { return doing[t.stem] })) {
 		return Do{}, false
 	}
 	for i, t := range c.t {
@@ -184,7 +185,8 @@ func (s *sentence) like(names Names) []Place {
 // likePhrases say that something is to be as bright as something else.
 var likePhrases = func() (all [][]string) {
 	for _, p := range []string{"as bright as", "as light as", "as dark as", "as dim as", "same level as", "same brightness as", "same as", "same light level as", "so hell wie", "so dunkel wie", "gleich hell wie", "genauso hell wie",
-		"ebenso hell wie", "gleich dunkel wie", "genauso dunkel wie", "gleichen wert wie", "selben wert wie", "so ein wie", "so wie", "gleich wie"} {
+		"ebenso hell wie", "gleich dunkel wie", "genauso dunkel wie", "gleichen wert wie", "selben wert wie", "so ein wie", "so wie", "gleich wie",
+		"to the brightness of", "to the level of", "dieselbe helligkeit wie", "gleiche helligkeit wie", "die helligkeit von"} {
 		all = append(all, stems(p))
 	}
 	return all
@@ -307,6 +309,10 @@ func (s *sentence) shortly() {
 		case (t.stem == "each" || t.stem == "apiece") && i == len(s.t)-1 && i > 0 && (s.wordAt(i-1) == "percent" || digit(s.wordAt(i - 1)[0])),
 			(t.stem == "je" || t.stem == "jeweil" || t.text == "jeweils") && (s.wordAt(i+1) == "auf" || digit((s.wordAt(i+1) + " ")[0])):
 		case (t.stem == "too" || t.stem == "also") && i > 0 && (i == len(s.t)-1 || s.t[i+1].apart) && !s.means(i-1, "reasoning"): // "and the hall too"
+		case t.text == "its" || t.text == "their": // "and close its blinds"
+			if i+1 < len(s.t) {
+				s.t[i+1].apart = s.t[i+1].apart || t.apart
+			}
 		case s.named && (t.text == "both" || t.stem == "beide") && (i == len(s.t)-1 || s.t[i+1].stem == "to" || s.t[i+1].stem == "auf" || s.t[i+1].stem == "by"): // "dim both to 30"
 			out = append(out, token{text: "them", stem: "them", apart: t.apart})
 		case t.stem == "out" && s.wordAt(i-1) == "everything":

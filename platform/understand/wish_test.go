@@ -96,6 +96,13 @@ func TestWhatAnOrderSaysBesides(t *testing.T) {
 		"the sun is in my eyes in the tower, blinds down":           "set shade=0 @Tower",
 		"turn on the lobby and canteen, then dim both to 30":        "set light=on @Canteen @Lobby + set light=30 @Canteen @Lobby",
 		"tower north blinds to 50 % and the others to 0":            "!",
+		"lights on in the canteen and close its blinds":             "set light=on @Canteen + set shade=0",
+		"set the lobby to the brightness of the canteen":            "set light=like @Lobby as:@Canteen",
+		"reduce the brightness of the lobby":                        "step light=- @Lobby",
+		"Werkstatt auf dieselbe Helligkeit wie die Galerie":         "set light=like @Annex_workshop as:@Annex_gallery",
+		"Rollos der Kantine auf einen Drittel":                      "set shade=1/3 @Canteen",
+		"Licht an im Anbau, die Putzequipe kommt":                   "set light=on @Annex",
+		"canteen lights off, ballroom as well":                      "!",
 		// what stays is not switched
 		"Lass im Turm nur das Licht im Korridor an":             "!",
 		"leave only the corridor lights on":                     "!",
