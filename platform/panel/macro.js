@@ -32,10 +32,12 @@ const hear = (time) => {
 };
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-// What the panel is known to show, by widget.
+// so is what the platform told last, and shown what the panel is known to show, by widget.
+const so = {};
 const shown = {};
-async function show(widgets) {
-  for (const [WidgetId, Value] of Object.entries(widgets)) {
+async function show() {
+  for (const WidgetId of Object.keys(so)) {
+    const Value = so[WidgetId];
     if (shown[WidgetId] === Value) continue;
     const { SetValue, UnsetValue } = xapi.Command.UserInterface.Extensions.Widget;
     try {
@@ -47,7 +49,30 @@ async function show(widgets) {
   }
 }
 
-const tell = (Text) => xapi.Command.UserInterface.Message.TextLine.Display({ Text, Duration: 6 });
+// tell says a sentence on the screen; a device without one goes on.
+async function tell(text) {
+  try {
+    await xapi.Command.UserInterface.Message.TextLine.Display({ Text: text.replace(/\s+/g, ' '), Duration: 6 });
+  } catch (e) {
+    console.warn(`${text} (${e.message})`);
+  }
+}
+
+// failed puts a widget back to what is so, and says why: the finger has left it showing what was not done.
+async function failed(widgetId, why) {
+  delete shown[widgetId];
+  if (!waiting.length) await show();
+  await tell(why);
+}
+
+// reason is a sentence for what HttpClient threw, which has the status where there was an answer.
+function reason(e) {
+  const status = String((e.data && e.data.StatusCode) || '');
+  if (status === '401') return 'This panel was withdrawn. It has to be set up again.';
+  if (status === '429') return 'Too many taps at once. Wait a moment.';
+  if (status) return 'The platform did not take it. Try again.';
+  return 'The platform cannot be reached. Check the network of this device.';
+}
 
 // Taps are sent one after the other. One that a newer one of the same widget overtakes is not sent at all, nor one that waited too long.
 const waiting = [];
@@ -59,7 +84,7 @@ async function send() {
   while (waiting.length) {
     const { made, ...tap } = waiting.shift();
     if (clock() - made >= life) {
-      await tell('Not done: the building did not answer.');
+      await failed(tap.widgetId, 'Not done: the building did not answer.');
       continue;
     }
     const at = ahead === undefined ? undefined : new Date(ahead + made).toISOString();
@@ -70,18 +95,17 @@ async function send() {
       const sent = await xapi.Command.HttpClient.Post({ Url, Header: headers, Timeout, ResultBody: 'PlainText' }, body);
       const answer = JSON.parse(sent.Body);
       if (answer.time) hear(answer.time);
-      if (!answer.success && answer.status !== 'stale') {
-        delete shown[tap.widgetId]; // it shows what was tapped, which is not so
-        await tell(answer.message);
-      }
-      if (answer.widgets && !waiting.length) await show(answer.widgets);
+      Object.assign(so, answer.widgets);
+      if (!answer.success && answer.status !== 'stale') await failed(tap.widgetId, answer.message);
+      else if (answer.widgets && !waiting.length) await show();
+      else if (tap.widgetId in so) so[tap.widgetId] = tap.value; // under way: it shows that already
     } catch (e) {
-      delete shown[tap.widgetId];
-      await tell('The platform cannot be reached. Check the network of this device.');
+      await failed(tap.widgetId, reason(e));
     }
     if (slides(tap)) await pause(200);
   }
   busy = false;
+  await show(); // what was told meanwhile
 }
 
 xapi.Event.UserInterface.Extensions.Widget.Action.on((event) => {
@@ -108,7 +132,8 @@ async function follow() {
       hear(answer.time);
       since = answer.tag;
       again = 1000;
-      if (!busy) await show(answer.widgets);
+      Object.assign(so, answer.widgets);
+      if (!busy) await show();
       const message = answer.message || '';
       if (message && said !== undefined && message !== said) await tell(message);
       said = message;
