@@ -212,6 +212,7 @@ type devicesCloud struct {
 
 func newDevicesCloud(t *testing.T) *devicesCloud {
 	c := &devicesCloud{shows: map[string]string{}}
+	may := manifest(t)
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /access_token", func(w http.ResponseWriter, r *http.Request) {
 		c.mu.Lock()
@@ -223,9 +224,19 @@ func newDevicesCloud(t *testing.T) *devicesCloud {
 		c.tokens++
 		fmt.Fprintf(w, `{"access_token":"token-%d","expires_in":3600,"token_type":"Bearer"}`, c.tokens)
 	})
-	known := func(w http.ResponseWriter, r *http.Request) bool {
+	known := func(w http.ResponseWriter, r *http.Request, needs ...string) bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
+		for _, one := range needs {
+			if !may[one] {
+				t.Errorf("%s %s needs %s, which the manifest does not ask for", r.Method, r.URL, one)
+				http.Error(w, `{"message":"Missing required scopes"}`, http.StatusForbidden)
+				return false
+			}
+		}
+		if r.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s %s comes as %q", r.Method, r.URL, r.Header.Get("Content-Type"))
+		}
 		if r.Header.Get("Authorization") != fmt.Sprintf("Bearer token-%d", c.tokens) || c.tokens == 1 { // the first one is withdrawn at once
 			http.Error(w, `{"message":"The request requires a valid access token"}`, http.StatusUnauthorized)
 			return false
@@ -233,12 +244,12 @@ func newDevicesCloud(t *testing.T) *devicesCloud {
 		return true
 	}
 	mux.HandleFunc("GET /workspaces", func(w http.ResponseWriter, r *http.Request) {
-		if known(w, r) {
+		if known(w, r, "spark-admin:workspaces_read") {
 			io.WriteString(w, `{"items":[{"id":"w1","displayName":"Lobby"},{"id":"w2","displayName":"Canteen"}]}`)
 		}
 	})
 	mux.HandleFunc("GET /devices", func(w http.ResponseWriter, r *http.Request) {
-		if !known(w, r) {
+		if !known(w, r, "spark-admin:devices_read") {
 			return
 		}
 		if r.URL.Query().Get("cursor") == "" {
@@ -249,7 +260,7 @@ func newDevicesCloud(t *testing.T) *devicesCloud {
 		io.WriteString(w, `{"items":[{"id":"dev-canteen","displayName":"Room Bar","workspaceId":"w2"}]}`)
 	})
 	mux.HandleFunc("POST /xapi/command/{key}", func(w http.ResponseWriter, r *http.Request) {
-		if !known(w, r) {
+		if !known(w, r, "spark:xapi_commands", r.PathValue("key")) {
 			return
 		}
 		var in struct {
