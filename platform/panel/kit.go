@@ -14,6 +14,7 @@ import (
 	"io"
 	"net/url"
 	"strings"
+	"time"
 
 	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
@@ -113,7 +114,7 @@ func (k Kit) Zip(w io.Writer) error {
 		if f.text == "" {
 			continue
 		}
-		to, err := z.Create(f.name)
+		to, err := z.CreateHeader(&zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: time.Now()})
 		if err != nil {
 			return err
 		}
