@@ -177,6 +177,9 @@ func TestThePanelOnItsWall(t *testing.T) {
 	if !uitest.Eval[bool](one, `document.querySelector("[data-of=lights]").dataset.phase === "not" && !document.querySelector("[data-of=lights] [data-asked]") && document.querySelector("[data-of=lights] .value").innerText === "40%"`) {
 		t.Error("what was tapped at a controller that hangs is still shown as asked for")
 	}
+	if got := uitest.Eval[string](one, `document.querySelector(".reader[role=status]").innerText`); !strings.Contains(got, "The building did not answer in time.") {
+		t.Errorf("a reader hears %q of it", got)
+	}
 	w.look("frozen")
 	one.Wait(`document.querySelector("[data-of=lights] .state").innerText.includes("6 lights")`) // the sentence goes by itself
 	w.frozen.Store(false)

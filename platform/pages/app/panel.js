@@ -61,6 +61,8 @@ export function asker(room, tell, tap) {
     } catch (p) {
       tell({ is: 'answer', of, id: mine, status: 'failed', why: p.message });
     }
+    const now = room.peek()[of];
+    if (now?.phase === 'not') say(now.why);
   };
   // slides tells that more follows.
   return (of, [goal, ...how], slides) => {
