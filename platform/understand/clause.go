@@ -16,13 +16,27 @@ const mostClauses = 7
 
 // clause is a stretch of a message that may say why somebody asks.
 type clause struct {
-	says   bool   // it does, and nothing else
-	mine   bool   // it is about whoever speaks
-	asIs   bool   // it says where somebody is or what they are about to do, not what is over
-	timed  bool   // it has a time
-	thing  bool   // it may name a thing that is asked about
+	is     about
 	within string // the place that it names, as it was said
-	many   bool   // it names several
+}
+
+// about is a set of what a clause says.
+type about uint8
+
+const (
+	says  about = 1 << iota // why somebody asks, and nothing else
+	mine                    // it is about whoever speaks
+	asIs                    // where somebody is or what they are about to do, not what is over
+	timed                   // it has a time
+	thing                   // it may name a thing that is asked about
+	many                    // it names several places
+)
+
+// set notes whether it does.
+func (c *clause) set(a about, so bool) {
+	if c.is &^= a; so {
+		c.is |= a
+	}
 }
 
 // clauses is a message while it is cut.
@@ -143,7 +157,7 @@ func (c *clauses) main(main, before, after string) string {
 			continue
 		}
 		one := c.reason(text, i == 0)
-		if !one.says {
+		if one.is&says == 0 {
 			return ""
 		}
 		around = append(around, one)
@@ -180,10 +194,10 @@ func (c *clauses) main(main, before, after string) string {
 	own := placed == main && len(f.Places) > 0
 	explicit := own || slices.ContainsFunc(m.t, func(t token) bool { return brightness[t.stem] }) || slices.ContainsFunc(m.chunks, func(k chunk) bool { return k.is(things...) })
 	for _, one := range around {
-		late := one.timed && (f.Topic == Order || !f.momentary())
-		whose := f.Topic == Order && !one.mine && one.within != "" || !explicit && (one.thing || !one.mine && thereAt(m) < 0)
-		elsewhere := one.within != "" && !one.asIs && placed != main && thereAt(m) < 0 // "I have done the annex, what is still on?": it may be all but the annex
-		if late || whose || elsewhere || one.many && !own {
+		late := one.is&timed > 0 && (f.Topic == Order || !f.momentary())
+		whose := f.Topic == Order && one.is&mine == 0 && one.within != "" || !explicit && (one.is&thing > 0 || one.is&mine == 0 && thereAt(m) < 0)
+		elsewhere := one.within != "" && one.is&asIs == 0 && placed != main && thereAt(m) < 0 // "I have done the annex, what is still on?": it may be all but the annex
+		if late || whose || elsewhere || one.is&many > 0 && !own {
 			return ""
 		}
 	}

@@ -20,12 +20,13 @@ func (c *clauses) reason(text string, ahead bool) clause {
 	s.f.Places = places
 	if mentioned := s.f.Mentioned(); len(mentioned) > 0 {
 		at := mentioned[0][0].Mention
-		one.within, one.many = said(s.t, at, s.nameEnd(at)-at), len(mentioned) > 1
+		one.within = said(s.t, at, s.nameEnd(at)-at)
+		one.set(many, len(mentioned) > 1)
 	}
 	s.chunks = s.tag(meaning)
 	began, verb, occasion, over := 0, false, false, false
 	seeingNothing := s.has0("see", "sehe", "sehen") // in the dark
-	one.timed = slices.Contains([]string{"before", "during", "beim", "vor"}, s.t[0].stem)
+	one.set(timed, slices.Contains([]string{"before", "during", "beim", "vor"}, s.t[0].stem))
 	for i, t := range s.t {
 		w := t.stem
 		switch {
@@ -37,30 +38,30 @@ func (c *clauses) reason(text string, ahead bool) clause {
 		if i == began && (opensQuestion[w] && c.phrase(s.t, i, "~because") == 0 || !t.used && s.means(i, "set", "flip", "give", "dim", "brighten", "open", "close", "shut", "raise", "lower", "increase", "reduce", "stop", "toggle", "list", "compare") && !strings.HasSuffix(t.text, "ing")) {
 			return one
 		}
-		one.mine = one.mine || speakers[w] || i == len(s.t)-1 && (w == "here" || w == "hier") // "night guard here"
+		one.set(mine, one.is&mine > 0 || speakers[w] || i == len(s.t)-1 && (w == "here" || w == "hier")) // "night guard here"
 		verb = verb || verbs3[w]
 		over = over || done[w] || strings.HasSuffix(t.text, "ed") && len(t.text) > 4
 		occasion = occasion || c.phrase(s.t, i, "~occasion") > 0
-		one.timed = one.timed || digit(w[0]) && slices.Contains([]string{"at", "um", "gegen", "from", "by", "ab", "in", "until", "bis"}, s.wordAt(i-1))
+		one.set(timed, one.is&timed > 0 || digit(w[0]) && slices.Contains([]string{"at", "um", "gegen", "from", "by", "ab", "in", "until", "bis"}, s.wordAt(i-1)))
 		role := i > 1 && slices.Contains([]string{"am", "bin"}, s.wordAt(i-2)) // "I am the night guard"
-		one.thing = one.thing || slices.ContainsFunc(s.tagsAt(i), func(tag string) bool { return absentKind(tag) != "" }) || !t.used && !role && determining[s.wordAt(i-1)] && len(s.tagsAt(i)) == 0 && c.phrase(s.t, i, "~occasion") == 0
+		one.set(thing, one.is&thing > 0 || slices.ContainsFunc(s.tagsAt(i), func(tag string) bool { return absentKind(tag) != "" }) || !t.used && !role && determining[s.wordAt(i-1)] && len(s.tagsAt(i)) == 0 && c.phrase(s.t, i, "~occasion") == 0)
 	}
 	if slices.ContainsFunc(s.chunks, func(k chunk) bool {
 		return k.is("nothing") && !seeingNothing || k.is("no", "neither", "without", "except", "than", "compare", "difference", "each", "average", "share", "sum", "most", "least", "else", "only", "complaint") && !slices.Contains([]string{"just", "merely", "simply"}, s.t[k.at].stem)
 	}) {
 		return one
 	}
-	one.timed = one.timed || len(whens(s.t, c.now)) > 0
-	one.asIs = !over
+	one.set(timed, one.is&timed > 0 || len(whens(s.t, c.now)) > 0)
+	one.set(asIs, !over)
 	because := c.phrase(s.t, 0, "~because") > 0
 	if because && slices.ContainsFunc(s.chunks, func(k chunk) bool { return k.is("switch") || stateOf(k) == On || stateOf(k) == Off }) {
 		return one // "is it off because somebody switched it off" asks for the cause
 	}
 	switch {
 	case ahead:
-		one.says = one.mine && len(s.t) > 2 || because || occasion || s.onlyTalk()
+		one.set(says, one.is&mine > 0 && len(s.t) > 2 || because || occasion || s.onlyTalk())
 	default:
-		one.says = (one.mine && verb || because || occasion || s.onlyTalk()) && !slices.ContainsFunc(s.chunks, func(k chunk) bool { return k.n > 1 && stateOf(k) != "" }) // "that I should switch off"
+		one.set(says, (one.is&mine > 0 && verb || because || occasion || s.onlyTalk()) && !slices.ContainsFunc(s.chunks, func(k chunk) bool { return k.n > 1 && stateOf(k) != "" })) // "that I should switch off"
 	}
 	return one
 }
