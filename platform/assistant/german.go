@@ -122,7 +122,7 @@ var german = map[string]string{
 	"%s, with %s": "%s, mit %s", "%s, each with %s": "%s, je mit %s", "%s are alike": "%s sind gleich", "; then %s": "; dann %s", "a mean of %s": "%s im Mittel", "a mean of %s of %d that are %s": "im Mittel %s bei %d %s",
 	"%s with %s": "%s mit %s", "Power now: %s": "Leistung jetzt: %s", "%s open on average": "%s im Mittel offen",
 	"Each is at %s.": "Jede steht auf %s.", "Each is %s.": "Jedes ist %s.",
-	"%s %d (mean %s)": "%s %d (im Mittel %s)", "%d in no zone": "%d in keiner Zone", "%s is %s open": "%s ist %s offen", "%s %s open": "%s %s offen",
+	"%s %d (mean %s)": "%s %d (im Mittel %s)", "%d in no zone": "%d in keiner Zone",
 	" It reports: %s.": " Es meldet: %s.", "All %s%s with a current level are off.": "Alle %s%s mit aktuellem Wert sind aus.", "The %s%s: %s": "%s%s: %s",
 	"Of %s nothing current is known, because the controller does not report.": "Von %s ist nichts Aktuelles bekannt, weil der Controller nicht berichtet.",
 	"%s %s offline, so I do not know what is there: %s.":                      "%s %s offline, also weiß ich nicht, was dort ist: %s.", "%s %s without a recent reading, so I do not know: %s.": "%s %s ohne neue Ablesung, also weiß ich es nicht: %s.",
