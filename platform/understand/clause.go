@@ -180,7 +180,7 @@ func (c *clauses) main(main, before, after string) string {
 	}
 	f, ok := c.whole(main)
 	placed := main
-	if within != "" && len(f.Places) == 0 && !f.Is(Whole) {
+	if within != "" && !f.placed() && !f.Is(Whole) {
 		for _, placed = range placedIn(main, within, m.f.Lang) {
 			if f, ok = c.whole(placed); ok && f.placed() {
 				break
@@ -191,7 +191,7 @@ func (c *clauses) main(main, before, after string) string {
 	if !ok {
 		return ""
 	}
-	own := placed == main && len(f.Places) > 0
+	own := placed == main && f.placed()
 	explicit := own || slices.ContainsFunc(m.t, func(t token) bool { return brightness[t.stem] }) || slices.ContainsFunc(m.chunks, func(k chunk) bool { return k.is(things...) })
 	for _, one := range around {
 		late := one.is&timed > 0 && (f.Topic == Order || !f.momentary())
