@@ -97,6 +97,11 @@ func (s *sentence) lightTo(d Do, y sayings, a amount, higher, lower bool) (Do, b
 	switch {
 	case before("to") && behind("brighter", "dimmer") && a.form == "num": // "to 50 % brighter" may be either
 		return d, false
+	case behind("more") && a.form == "num" && (y.has("dim", "dimmer", "reduce", "lower", "down") || !a.percent || before("to")):
+		if !a.percent || before("to") || y.has("brighten", "brighter", "raise", "increase", "up") { // "three lights more", "to ten percent more"
+			return d, false
+		}
+		return step(d, "dim", v) // "dim ten percent more"
 	case y.has("fully", "shut") || y.has("it") && !y.has("to", "give", "set", "dim", "brighten", "dimmer", "brighter"):
 		return d, false
 	case y.has("off"): // "10 percent off the lights"

@@ -64,6 +64,8 @@ func (s *sentence) shadeTo(d Do, y sayings, a amount, opening, closing bool) (Do
 	switch {
 	case y.has("fully"), y.has("by") && a.form == "num", y.has("draw") && a.value != 50 && !to && !(opening != closing && y.has("open", "up", "down", "close")), opening && closing && !covers && !(to && y.has("down") && y.has("open")):
 		return d, false
+	case a.form == "num" && !a.percent && a.value <= 24 && y.has("open", "close", "up", "down", "shut") && s.toldAt(y): // "blinds down at three" is a time of day
+		return d, false
 	case covers && !(to && y.has("close") && at("close") < y.where):
 	case opening && !closing:
 		covers = false

@@ -67,6 +67,10 @@ func TestANumberIsToOrByOrAskedFor(t *testing.T) {
 		"dimme das Licht um die Hälfte":           "!either hälfte",
 		"das Licht auf die Hälfte dimmen":         "set light=50",
 		"turn the blinds up by 20 percent":        "!what ",
+		"dim the lights ten percent more":         "step light=-10",
+		"brighten the lights ten percent more":    "step light=+10",
+		"licht zehn prozent mehr dimmen":          "step light=-10",
+		"dim the lights to ten percent more":      "!what ",
 		"lights up ten percent, close the blinds": "step light=+10 + set shade=0",
 	} {
 		if got := allOf.ReplaceAllString(Read(text, Names{}, now).String(), "$1"); got != want {
@@ -98,6 +102,8 @@ func TestAnOrderIsRefusedWithItsReason(t *testing.T) {
 		"don't switch off the lobby":                 "!negated not",
 		"turn on the air conditioning in the lobby":  "!heating air conditioning",
 		"lobby to 130 percent":                       "!value 130",
+		"lobby blinds down at three":                 "!time at three",
+		"close the lobby blinds at eight":            "!time at eight",
 		"turn off the lobby lights for half an hour": "!for for half an hour",
 	} {
 		f := Read(text, house(), now)
