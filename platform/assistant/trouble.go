@@ -40,7 +40,7 @@ func (a *asked) faults() (answer, error) {
 	if a.q.Kind == understand.Bus {
 		f.Present = slices.DeleteFunc(f.Present, func(f facts.Fault) bool { return f.Kind != "bus" })
 		reach.Away = nil
-	} else if kind := deviceKind(a.q.Kind); kind != "" {
+	} else if kind := deviceKind(a.q.Kind); kind != "" && len(a.scope.Devices) == 0 { // "a shade motor" is what is named, and no shade
 		f.Present = a.ofKind(f.Present, kind)
 		reach.Away = slices.DeleteFunc(reach.Away, func(t facts.Thing) bool { return !a.isKind(t.ID, kind) })
 	}
