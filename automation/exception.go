@@ -54,7 +54,7 @@ func whyNot(m appliance.Member) wire.Why {
 		return wire.WhyRefused
 	case errors.Is(m.Cause, appliance.ErrMismatch):
 		return wire.WhyElsewhere
-	case errors.Is(m.Cause, appliance.ErrExpired):
+	case errors.Is(m.Cause, appliance.ErrExpired) && m.SentAt.IsZero(): // of what was sent it only was not read back in time
 		return wire.WhyLate
 	case errors.Is(m.Cause, appliance.ErrSuperseded):
 		return wire.WhySuperseded

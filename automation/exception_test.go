@@ -30,6 +30,7 @@ func TestExceptionsAreNamed(t *testing.T) {
 		{appliance.Member{Cause: wrapped(appliance.ErrRefused)}, wire.WhyRefused},
 		{appliance.Member{Cause: wrapped(appliance.ErrMismatch)}, wire.WhyElsewhere},
 		{appliance.Member{Cause: wrapped(appliance.ErrExpired)}, wire.WhyLate},
+		{appliance.Member{Cause: wrapped(appliance.ErrExpired), SentAt: time.Unix(1, 0), Stage: appliance.StageFailed}, wire.WhyUnconfirmed}, // acknowledged, and not read back in time
 		{appliance.Member{Cause: wrapped(appliance.ErrBusDown)}, wire.WhyBus},
 		{appliance.Member{Cause: wrapped(appliance.ErrSuperseded)}, wire.WhySuperseded},
 		{appliance.Member{Cause: errors.New("?"), SentAt: time.Unix(1, 0), Stage: appliance.StageFailed}, wire.WhyUnconfirmed},
