@@ -154,7 +154,7 @@ func TestAQuestionRightAfterAnOrderHearsOfIt(t *testing.T) {
 		if strings.Contains(done, "On its way") || !strings.HasPrefix(done, "Done") {
 			continue // the machine was busy, and that was said
 		}
-		if now := chat("how bright are the lights in the lobby?"); !strings.Contains(now, "Lobby 1 ("+level+" %)") {
+		if now := chat("how bright are the lights in the lobby?"); !strings.Contains(now, "Each is at "+level+" %") {
 			t.Errorf("after %q: %s", done, now)
 		}
 	}
