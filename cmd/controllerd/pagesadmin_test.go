@@ -260,9 +260,9 @@ func TestLogAndCertificateInTheBrowser(t *testing.T) {
 	tab.WaitText("this is needed")
 	chooseFile(tab, "input[accept*=crt]", cert)
 	chooseFile(tab, "input[accept*=key]", cert)
+	tab.Ignore("422") // the browser notes the refusal on its console
 	tab.Press("Replace certificate")
 	tab.WaitText("want the key as PEM")
-	tab.Console() // the browser notes the refusal there
 	inspect(t, tab, "certificate-refused-390-light-en")
 	chooseFile(tab, "input[accept*=key]", key)
 	tab.Press("Replace certificate")

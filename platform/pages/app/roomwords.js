@@ -16,12 +16,13 @@ export function value(x, of) {
   if (off(x)) return t('room.none');
   if (x.high === undefined) return t('panel.unknown');
   const range = { low: percent(x.low), high: percent(x.high) };
-  if (of === 'shades') return x.low === x.high ? openness(x.low) : t('room.open', range);
+  const same = x.high - x.low <= near[of];
+  if (of === 'shades') return same ? openness(x.low) : t('room.open', range);
   if (!x.on) return t('light.off');
   const read = x.things.filter((one) => one.online && one.level !== undefined).length;
   const some = { on: x.on, all: read };
-  if (x.on < read) return x.low === x.high ? t('room.some', { ...some, level: range.low }) : t('room.somerange', { ...some, ...range });
-  return x.low === x.high ? range.low : t('room.range', range);
+  if (x.on < read) return same ? t('room.some', { ...some, level: range.low }) : t('room.somerange', { ...some, ...range });
+  return same ? range.low : t('room.range', range);
 }
 
 // state says below it what is under way, or wrong: [text, icon, kind].
