@@ -7,7 +7,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -125,17 +124,5 @@ func TestTheMacroTellsItsVersion(t *testing.T) {
 	said := regexp.MustCompile(`(?m)^const version = (\d+);`).FindStringSubmatch(Macro)
 	if said == nil || said[1] != strconv.Itoa(MacroVersion) {
 		t.Errorf("the macro says %v, and MacroVersion is %d", said, MacroVersion)
-	}
-}
-
-func TestMacroAndPanelOfTheDocsAreThoseOfTheBundle(t *testing.T) {
-	for name, want := range map[string]string{"platformControls.js": Macro, "platformControls.xml": Description} {
-		b, err := os.ReadFile("../../docs/roomos/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if string(b) != want {
-			t.Errorf("%s of the docs is another", name)
-		}
 	}
 }
