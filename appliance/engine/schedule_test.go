@@ -42,3 +42,41 @@ func TestWhenTheNextPollIsDueIsTold(t *testing.T) {
 		t.Errorf("%+v is due then", p)
 	}
 }
+
+// The table is in the order in which things go.
+func TestWhatGoesFirst(t *testing.T) {
+	stop := []appliance.Want{{Ref: appliance.Ref{Shade: 7}, Values: appliance.Values{Has: appliance.CanMove, Motion: appliance.Stop}}}
+	level := []appliance.Want{{Ref: appliance.Ref{Node: 7, Channel: 1}, Values: appliance.Values{Has: appliance.CanDim, Level: 40}}}
+	chain := func(wants []appliance.Want) appliance.Chain {
+		return appliance.Chain{Wants: wants, Steps: make([]appliance.Exchange, 1), Verify: make([]appliance.Exchange, 1)}
+	}
+	written := func(n int) []*member { return []*member{{writes: n}} }
+	for _, row := range []struct {
+		what    string
+		piece   piece
+		suspect bool
+		rank    rank
+	}{
+		{"a stop", piece{chain: chain(stop)}, false, rankStop},
+		{"a stop for who did not answer", piece{chain: chain(stop)}, true, rankStop},
+		{"a level", piece{chain: chain(level), members: written(0)}, false, rankWrite},
+		{"whether a stop was obeyed", piece{chain: chain(stop), members: written(1), pos: 1}, false, rankStopRead},
+		{"reading back", piece{chain: chain(level), members: written(1), pos: 1}, false, rankRead},
+		{"a level, once more", piece{chain: chain(level), members: written(1)}, false, rankRepair},
+		{"reading back what was told twice", piece{chain: chain(level), members: written(2), pos: 1}, false, rankRepair},
+		{"reading back once more", piece{chain: chain(level), members: written(1), pos: 1, looks: 1}, false, rankRepair},
+		{"a stop that was not heard", piece{chain: chain(stop), tries: 1}, false, rankStopRetry},
+		{"a level that was not heard", piece{chain: chain(level), tries: 1}, false, rankRetry},
+		{"a level for who did not answer", piece{chain: chain(level)}, true, rankRetry},
+		{"reading back from who did not answer", piece{chain: chain(level), members: written(1), pos: 1}, true, rankRetry},
+		{"a level for who is offline", piece{chain: chain(level), offline: true}, false, rankOffline},
+		{"reading back from who is offline", piece{chain: chain(level), members: written(1), pos: 1, offline: true}, false, rankRead},
+		{"a stop that may be", piece{chain: chain(stop), duty: mayStop}, false, rankStopBehind},
+		{"a stop that must be", piece{chain: chain(stop), duty: mustStop}, false, rankStop},
+		{"a stop that must be, unheard thrice", piece{chain: chain(stop), duty: mustStop, tries: ofCommands.silent}, false, rankStopBehind},
+	} {
+		if got := row.piece.rankOf(row.suspect); got != row.rank {
+			t.Errorf("%s: rank %d, want %d", row.what, got, row.rank)
+		}
+	}
+}
