@@ -46,10 +46,7 @@ func (r *rollCall) scan(b []byte) (int, line.Verdict) {
 }
 
 // end counts what never became a frame.
-func (r *rollCall) end() {
-	r.junk = append(r.junk, r.rest...)
-	r.rest = nil
-}
+func (r *rollCall) end() { r.junk = append(r.junk, r.rest...) }
 
 // roll is what came of several roll calls at one address.
 type roll struct {
