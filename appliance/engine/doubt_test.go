@@ -171,6 +171,25 @@ func TestOneReadAtATimeIsOutInDoubt(t *testing.T) {
 	}
 }
 
+// Nobody is asked out of turn to end a doubt unless a command waits for its end.
+func TestADoubtThatKeepsNobodyIsLeft(t *testing.T) {
+	r := newRig(t, 2, 0)
+	throughGateway(r, time.Second)
+	r.begin()
+	finding := func(doubt, waits bool) bool {
+		r.s.link.doubt, r.s.pieces = doubt, nil
+		if waits {
+			r.s.pieces = []*piece{{chain: appliance.Chain{Steps: make([]appliance.Exchange, 1)}}}
+		}
+		return r.s.nextHearing() != nil
+	}
+	for _, row := range []struct{ doubt, waits, asked bool }{{false, false, false}, {false, true, false}, {true, false, false}, {true, true, true}} {
+		if got := finding(row.doubt, row.waits); got != row.asked {
+			t.Errorf("in doubt %v, and a command waits %v: asked %v", row.doubt, row.waits, got)
+		}
+	}
+}
+
 // What a device refuses is not asked again.
 func TestARefusalIsFinal(t *testing.T) {
 	r := newRig(t, 1, 0).begin()
