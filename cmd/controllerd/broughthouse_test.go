@@ -100,7 +100,7 @@ func TestHostileOldControllers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			url, _ := hostileHouse(t, c.endpoint, c.answer)
-			if j := b.over(t, b.reading(url), time.Minute); j.State != "failed" || !strings.Contains(j.Error, c.words) {
+			if j := b.over(t, b.reading(url), 5*time.Minute); j.State != "failed" || !strings.Contains(j.Error, c.words) {
 				t.Errorf("it is %s: %.300s; want %q", j.State, j.Error, c.words)
 			}
 			b.lives(t)

@@ -19,9 +19,9 @@ import (
 const serverSite = `
 site: {name: Serial servers}
 buses:
-  - {name: tcp, driver: sdn, port: "@DIR@/tcp"}
-  - {name: rtu+tcp, driver: sdn, port: "@DIR@/rtu+tcp"}
-  - {name: gateway, driver: dali, port: "@DIR@/gateway", options: {gateway: luba}}
+  - {name: tcp, driver: sdn, port: "@DIR@/tcp", options: {responseTimeout: 2s}}
+  - {name: rtu+tcp, driver: sdn, port: "@DIR@/rtu+tcp", options: {responseTimeout: 2s}}
+  - {name: gateway, driver: dali, port: "@DIR@/gateway", options: {gateway: luba, gatewayTimeout: 3s}}
 nodes:
   - {id: 1, name: One, bus: tcp, address: 06.00.01, profile: somfy-sdn-30dc}
   - {id: 2, name: Two, bus: rtu+tcp, address: 06.00.02, profile: somfy-sdn-30dc}
@@ -128,7 +128,7 @@ func TestWrongSchemesAreRefusedAtImport(t *testing.T) {
 	t.Parallel()
 	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	for bus, want := range map[string]string{
-		`{name: b, driver: dali, port: "rtu+tcp://10.0.0.7:4001", options: {gateway: luba}}`: "tcp://host:port of a serial server",
+		`{name: b, driver: dali, port: "rtu+tcp://10.0.0.7:4001", options: {gateway: luba, gatewayTimeout: 3s}}`: "tcp://host:port of a serial server",
 		`{name: b, driver: sdn, port: "udp://10.0.0.7:4001"}`:                                "tcp://host:port or rtu+tcp://host:port",
 	} {
 		s := d.run("site", "check", d.write("site.yaml", "site: {name: S}\nbuses:\n  - "+bus+"\n"))
