@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -103,5 +104,28 @@ func TestALateOrderIsNoLimit(t *testing.T) {
 	r.run(5 * time.Second)
 	if as, why := r.outcome(limited); as != Confirmed {
 		t.Errorf("one that obeys, and goes to 80, is at its limit: %v, %v", as, why)
+	}
+}
+
+// A level that was ordered is shown until the lamp is read to have another.
+func TestWhatIsReadOtherwiseIsNoLongerExpected(t *testing.T) {
+	r := newRig(t, 1, 0).begin()
+	r.things[0].tells = &appliance.Reading{Values: dim(20)}
+	expected, ended := false, false
+	r.carry = func(a Action) {
+		switch a := a.(type) {
+		case Expect:
+			expected, ended = true, false
+		case AsRead:
+			ended = ended || a.Ref == r.things[0].ref()
+		}
+	}
+	id := r.command(dim(40), r.things[0])
+	r.run(15 * time.Second)
+	if as, why := r.outcome(id); as != Failed || !errors.Is(why, appliance.ErrMismatch) {
+		t.Fatalf("%v, %v; want that it has another level", as, why)
+	}
+	if !expected || !ended {
+		t.Errorf("expected %v, and that ended %v, want both", expected, ended)
 	}
 }

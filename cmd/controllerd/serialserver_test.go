@@ -129,7 +129,7 @@ func TestWrongSchemesAreRefusedAtImport(t *testing.T) {
 	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	for bus, want := range map[string]string{
 		`{name: b, driver: dali, port: "rtu+tcp://10.0.0.7:4001", options: {gateway: luba, gatewayTimeout: 3s}}`: "tcp://host:port of a serial server",
-		`{name: b, driver: sdn, port: "udp://10.0.0.7:4001"}`:                                "tcp://host:port or rtu+tcp://host:port",
+		`{name: b, driver: sdn, port: "udp://10.0.0.7:4001"}`:                                                    "tcp://host:port or rtu+tcp://host:port",
 	} {
 		s := d.run("site", "check", d.write("site.yaml", "site: {name: S}\nbuses:\n  - "+bus+"\n"))
 		if s.code != 1 || !strings.Contains(s.err, "buses[0]") || !strings.Contains(s.err, want) {
