@@ -1,6 +1,7 @@
 package dali
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -68,5 +69,12 @@ func TestOptionsFitTheProfile(t *testing.T) {
 				t.Errorf("%v: from %d to %d K", c.options, p.kelvinMin, p.kelvinMax)
 			}
 		}
+	}
+}
+
+// Lists of groups are compared, so they have one order: that of the core, by text.
+func TestGroupsAreListedByText(t *testing.T) {
+	if got := groupNames(1<<2 | 1<<10 | 1<<0); !slices.IsSorted(got) || len(got) != 3 {
+		t.Errorf("%q, want 0, 10 and 2 by text", got)
 	}
 }
