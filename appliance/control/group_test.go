@@ -250,6 +250,30 @@ func TestNothingIsWrittenUnlessTheSiteAllows(t *testing.T) {
 	})
 }
 
+// A job that brings groups in step tells of each device once, with what became of it last.
+func TestAJobOfGroupsTellsOfEachDeviceOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newTables(appliance.GroupsUsed, 3)
+		ctl, stop := keep(t, c, dimmers(3, []appliance.ID{1, 2}), newBook())
+		defer stop()
+		job, err := ctl.StartGroups("test", appliance.Origin{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for job.State == appliance.JobRunning {
+			time.Sleep(time.Second)
+			job, _ = ctl.Jobs().Get(job.ID)
+		}
+		told := map[string]int{}
+		for _, item := range job.Items {
+			told[item.(appliance.GroupProgress).Device]++
+		}
+		if job.State != appliance.JobDone || len(told) < 3 || len(job.Items) != len(told) || job.Progress.Done <= len(told) {
+			t.Errorf("%s after %d steps: %v, want each once after more", job.State, job.Progress.Done, told)
+		}
+	})
+}
+
 // Tables wear out.
 func TestDeviceThatDoesNotKeepItsGroupsIsWrittenRarely(t *testing.T) {
 	drivertest.Long(t)
