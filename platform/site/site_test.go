@@ -150,15 +150,18 @@ func TestOnlyALiveBirthMakesAControllerOnline(t *testing.T) {
 	h.in("up/status", wire.TypeStatus, false, wire.Status{State: wire.Online, Boot: 3})
 	h.in("up/status", wire.TypeStatus, true, wire.Status{State: wire.Offline, Boot: 3})
 	h.until("it is offline", func() bool { return !online() })
-	var came, went int
-	for _, e := range events() {
-		if e.Code == "controller.offline" && e.Cleared {
-			came++
-		} else if e.Code == "controller.offline" {
-			went++
+	count := func() (came, went int) {
+		for _, e := range events() {
+			if e.Code == "controller.offline" && e.Cleared {
+				came++
+			} else if e.Code == "controller.offline" {
+				went++
+			}
 		}
+		return came, went
 	}
-	if came != 1 || went != 1 {
+	h.until("that is an event", func() bool { _, went := count(); return went > 0 })
+	if came, went := count(); came != 1 || went != 1 {
 		t.Errorf("it came %d times and went %d times", came, went)
 	}
 }
