@@ -48,3 +48,18 @@ func TestWhoGetsAGroup(t *testing.T) {
 		}
 	}
 }
+
+// A cluster is served by a group that the site gives to all of its devices and to nobody else.
+func TestGroupsOfTheSiteServeWhoHasThemAlone(t *testing.T) {
+	g := &grouping{space: appliance.GroupSpace{Declared: map[string][]string{"1": {"0", "3", "5"}, "2": {"0", "3"}, "3": {"0"}}}}
+	for _, row := range []struct {
+		members []string
+		groups  string
+	}{
+		{[]string{"1", "2", "3"}, "[0]"}, {[]string{"1", "2"}, "[3]"}, {[]string{"1"}, "[5]"}, {[]string{"1", "3"}, "[]"}, {[]string{"3", "4"}, "[]"},
+	} {
+		if got := fmt.Sprint(g.declaredFor(section{members: row.members})); got != row.groups {
+			t.Errorf("%v: %v, want %v", row.members, got, row.groups)
+		}
+	}
+}

@@ -206,6 +206,8 @@ func TestCheckProfileTellsWhere(t *testing.T) {
 		{"a linear value without its end", "name: ab\ntitle: T\nsource: S\noutputs: [{kind: light, level: {at: {table: holding, address: 1}, map: linear}}]\n", "upper end"},
 		{"bits as numbers", "name: ab\ntitle: T\nsource: S\noutputs: [{kind: light, level: {at: {table: coil, address: 1, type: u16}, map: percent}}]\n", "hold bits, registers numbers"},
 		{"switched on by a level, without switches", "name: ab\ntitle: T\nsource: S\noutputs: [{kind: light, level: {at: {table: holding, address: 1}, map: percent, switchesOn: true}}]\n", "nothing to switch on"},
+		{"a switch that is not there", "name: ab\ntitle: T\nsource: S\noutputs: [{kind: light, switches: [{table: coil, address: 1}], colour: {red: {at: {table: holding, address: 2}, map: percent, switch: 2}, green: {at: {table: holding, address: 3}, map: percent}, blue: {at: {table: holding, address: 4}, map: percent}, white: {at: {table: holding, address: 5}, map: percent}}}]\n", "is 2, there are 1 switches"},
+		{"a switch of a level", "name: ab\ntitle: T\nsource: S\noutputs: [{kind: light, switches: [{table: coil, address: 1}], level: {at: {table: holding, address: 1}, map: percent, switch: 1}}]\n", "belongs to the components of a colour"},
 		{"kelvin without range", "name: ab\ntitle: T\nsource: S\noutputs: [{kind: light, level: {at: {table: holding, address: 1}, map: percent}, kelvin: {at: {table: holding, address: 2}, map: kelvin}}]\n", "kelvinMin"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
