@@ -34,7 +34,7 @@ type Config struct {
 	// Answer tells whoever sent the message with the ID corr what became of it; before that it may tell once that it is
 	// [wire.Accepted]. It must not block.
 	Answer func(corr string, ack wire.Ack)
-	// Start is when the controller started: what was made before never acts.
+	// Start is when the controller started: what was made before never acts, and is not answered.
 	Start time.Time
 	Log   *slog.Logger
 }
@@ -102,41 +102,65 @@ func (a *Automation) Widget(m Message) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	v := a.gate.admit(&ev, m)
-	if v.status != "" {
+	switch {
+	case v.silent:
+		a.log.Info("widget event left", "id", ev.ID, "device", clip(ev.DeviceID), "widget", clip(ev.WidgetID), "why", v.detail)
+		return
+	case v.status != "":
 		a.settle(ev, wire.Ack{Status: v.status, First: v.first, Detail: v.detail})
 		return
 	}
-	t, acts, err := a.taskOf(ev)
+	tasks, err := a.tasksOf(ev)
 	switch {
 	case err != nil:
 		a.finish(ev, wire.Ack{Status: wire.Rejected, Detail: err.Error()})
-	case !acts:
+	case len(tasks) == 0:
 		a.finish(ev, wire.Ack{Status: wire.Applied, Detail: "this gesture alone does nothing"})
-	default:
+	}
+	for _, t := range tasks {
 		a.enqueue(t)
 	}
 }
 
-// taskOf says what an event asks for, and of whom.
-func (a *Automation) taskOf(ev event) (t task, acts bool, err error) {
+// tasksOf says what an event asks for: nothing, one thing, or, of a scene, something of the lights and of the shades.
+func (a *Automation) tasksOf(ev event) ([]task, error) {
 	o, acts, err := read(ev.WidgetAction)
 	if err != nil {
-		return t, false, err
+		return nil, err
 	}
 	clusters, err := a.panels.clusters(ev.WidgetAction)
-	return task{event: ev, order: o, clusters: clusters}, acts, err
+	if err != nil || !acts {
+		return nil, err
+	}
+	parts := [][]appliance.Command{{}}
+	cmd := o.command
+	cmd.Origin = originOf(ev.WidgetAction)
+	if o.scene == 0 {
+		for _, id := range clusters {
+			cmd.Target = appliance.Target{Scope: appliance.InCluster, ID: id}
+			parts[0] = append(parts[0], cmd)
+		}
+	} else if parts, err = recall(a.core.Snapshot(), clusters, o.scene, cmd.Origin); err != nil {
+		return nil, err
+	}
+	var tasks []task
+	w := &asked{left: len(parts)}
+	for _, commands := range parts {
+		tasks = append(tasks, task{event: ev, order: o, clusters: clusters, commands: commands, asked: w})
+	}
+	return tasks, nil
 }
 
 // enqueue puts a task into the lane of its room, which somebody works on until it is empty.
 func (a *Automation) enqueue(t task) {
-	key := laneKey{t.DeviceID, t.PanelID, 0, t.order.command.Kind.IsShade()}
+	key := laneKey{t.DeviceID, t.PanelID, 0, t.isShades()}
 	if t.Origin == wire.OriginAPI {
 		key.cluster = t.Cluster
 	}
 	l := a.lanes[key]
 	if l == nil {
 		if a.ctx == nil || len(a.lanes) >= lanesMost {
-			a.finish(t.event, wire.Ack{Status: wire.Failed, Detail: "the controller is busy or stopping; try again"})
+			a.end(t, wire.Ack{Status: wire.Failed, Detail: "the controller is busy or stopping; try again"})
 			return
 		}
 		l = &busy{wake: make(chan struct{}, 1)}
@@ -146,7 +170,7 @@ func (a *Automation) enqueue(t task) {
 	}
 	overtaken, interrupt := l.offer(t)
 	for _, old := range overtaken {
-		a.finish(old.event, superseded)
+		a.end(old, superseded)
 	}
 	if interrupt && l.interrupt != nil {
 		l.interrupt()
@@ -161,6 +185,7 @@ func (a *Automation) enqueue(t task) {
 var (
 	superseded = wire.Ack{Status: wire.Stale, Detail: "superseded"}
 	stopping   = wire.Ack{Status: wire.Failed, Detail: "the controller is stopping"}
+	stopped    = wire.Ack{Status: wire.Failed, Detail: "the controller stopped while it was at it"}
 )
 
 // work carries out what a lane holds, one after the other, and ends when it has been empty for a while.
@@ -187,7 +212,7 @@ func (a *Automation) work(ctx context.Context, key laneKey, l *busy) {
 			ack := a.carryOut(ctx, run, t)
 			a.mu.Lock()
 			defer a.mu.Unlock()
-			a.finish(t.event, ack)
+			a.end(t, ack)
 		})
 		t.hold(over)
 		a.mu.Lock()
@@ -198,7 +223,7 @@ func (a *Automation) work(ctx context.Context, key laneKey, l *busy) {
 
 // hold waits until a task is over, or must not keep others waiting any longer.
 func (t task) hold(over <-chan struct{}) {
-	if t.order.command.Kind.IsShade() { // what moves is told one thing after the other
+	if t.isShades() { // what moves is told one thing after the other
 		<-over
 		return
 	}
@@ -233,10 +258,19 @@ func (a *Automation) await(ctx context.Context, key laneKey, l *busy, wait time.
 		return true // it came while the timer ended
 	}
 	for _, t := range l.waiting {
-		a.finish(t.event, stopping)
+		a.end(t, stopping)
 	}
 	delete(a.lanes, key)
 	return false
+}
+
+// end notes what became of a task; what became of an event is known when all of it is over.
+func (a *Automation) end(t task, ack wire.Ack) {
+	w := t.asked
+	w.acks = append(w.acks, ack)
+	if w.left--; w.left == 0 {
+		a.finish(t.event, together(w.acks))
+	}
 }
 
 // finish tells the gate and whoever sent the event what became of it.

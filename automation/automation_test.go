@@ -319,3 +319,16 @@ func TestAHundredPanelsSlide(t *testing.T) {
 		}
 	})
 }
+
+// Nobody knows what became of an event that was made before the controller started, so that nothing is told of it, however often it comes.
+func TestOfBeforeTheStartNothingIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(0)
+		r := enter(t, h)
+		id := r.send(3, func(env *wire.Envelope, _ *wire.WidgetAction) { env.TS = env.TS.Add(-time.Second) })
+		time.Sleep(time.Minute)
+		if got := r.outcomes(id); len(got) != 0 || len(h.commands()) != 0 {
+			t.Errorf("it was told %v, done %v", got, h.commands())
+		}
+	})
+}

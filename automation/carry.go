@@ -24,22 +24,37 @@ func (a *Automation) carryOut(life, run context.Context, t task) wire.Ack {
 	case !now.Before(t.deadline):
 		return wire.Ack{Status: wire.Expired, Detail: "its time ran out while it waited"}
 	}
-	cmd := t.order.command
-	cmd.Expiry = t.deadline // at the latest: the core gives each bus what its part of the fan-out takes
-	cmd.Origin = originOf(t.WidgetAction)
-	outcomes := make([]outcome, len(t.clusters))
-	has := &allowance{began: now}
+	has := &t.asked.has
+	has.begin(now)
 	if t.Accept {
-		soon := time.AfterFunc(acceptAfter, func() { a.answer(t.ID, wire.Ack{Status: wire.Accepted, Within: has.milliseconds()}) })
+		soon := time.AfterFunc(acceptAfter, func() {
+			t.asked.accepted.Do(func() { a.answer(t.ID, wire.Ack{Status: wire.Accepted, Within: has.milliseconds()}) })
+		})
 		defer soon.Stop()
 	}
-	var wg sync.WaitGroup
-	for i, id := range t.clusters {
-		cmd.Target = appliance.Target{Scope: appliance.InCluster, ID: id}
-		wg.Go(func() { outcomes[i].entry, outcomes[i].err = a.core.DoTelling(run, cmd, has.until) })
+	outcomes := make([]outcome, len(t.commands))
+	for begin := 0; begin < len(t.commands); {
+		end := min(batch(t.commands, begin), begin+partsMost)
+		var wg sync.WaitGroup
+		for i := begin; i < end; i++ {
+			cmd := t.commands[i]
+			cmd.Expiry = t.deadline // at the latest: the core gives each bus what its part of the fan-out takes
+			switch {
+			case run.Err() != nil: // else it would be begun
+				outcomes[i].err = run.Err()
+			case !time.Now().Before(t.deadline):
+				outcomes[i].err = errors.New("its time ran out before all of it was begun")
+			default:
+				wg.Go(func() { outcomes[i].entry, outcomes[i].err = a.core.DoTelling(run, cmd, has.until) })
+			}
+		}
+		wg.Wait()
+		begin = end
 	}
-	wg.Wait()
-	if run.Err() != nil && life.Err() == nil && !t.order.stops() {
+	if life.Err() != nil {
+		return stopped
+	}
+	if run.Err() != nil && !t.order.stops() {
 		ack := superseded
 		ack.Command = commands(outcomes)
 		return ack
@@ -51,12 +66,23 @@ func (a *Automation) carryOut(life, run context.Context, t task) wire.Ack {
 	return ack
 }
 
-// allowance is how long a command has, as far as the core has told.
-type allowance struct {
-	began time.Time
+// partsMost bounds the commands of one tap that are under way together: one device that is silent must not keep those behind it
+// waiting until their time is over.
+const partsMost = 64
 
-	mu  sync.Mutex
-	due time.Time
+// allowance is how long what somebody asked for has, as far as the core has told.
+type allowance struct {
+	mu         sync.Mutex
+	began, due time.Time
+}
+
+// begin notes when the first of it was begun.
+func (a *allowance) begin(now time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.began.IsZero() {
+		a.began = now
+	}
 }
 
 func (a *allowance) until(due time.Time) {

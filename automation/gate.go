@@ -77,6 +77,8 @@ type verdict struct {
 	status wire.AckStatus
 	first  wire.AckStatus
 	detail string
+	// silent tells that nothing is answered: what was made before the start may have been done by then, and nobody knows.
+	silent bool
 }
 
 func refuse(status wire.AckStatus, format string, args ...any) verdict {
@@ -113,6 +115,9 @@ func (g *gate) admit(ev *event, m Message) verdict {
 	}
 	g.forget(m.At)
 	v := g.judge(ev, m.At)
+	if v.silent {
+		return v
+	}
 	k := &known{at: m.At, first: v.status}
 	g.ids[ev.ID] = k
 	g.ring = append(g.ring, ev.ID)
@@ -151,10 +156,12 @@ func (g *gate) inTime(ev *event, at time.Time) verdict {
 		return refuse(wire.Rejected, "exp is %v away, at most %v", ev.deadline.Sub(at).Round(time.Second), wire.MaxLifetime)
 	}
 	switch {
+	case ev.TS.Add(-g.skew).Before(g.start):
+		v := refuse(wire.Expired, "it was made before this controller started")
+		v.silent = true
+		return v
 	case !at.Before(ev.deadline):
 		return refuse(wire.Expired, "it came %v too late", at.Sub(ev.deadline).Round(time.Millisecond))
-	case ev.TS.Add(-g.skew).Before(g.start):
-		return refuse(wire.Expired, "it was made before this controller started")
 	}
 	return verdict{}
 }

@@ -60,8 +60,10 @@ func TestOnlyWhatIsNewAndInTimePasses(t *testing.T) {
 		"after exp":                        {at(noon, wire.Lifetime), noon.Add(wire.Lifetime), false, wire.Expired},
 		"exp before ts":                    {at(noon, -time.Second), noon, false, wire.Expired},
 		"made before the controller began": {at(start.Add(-time.Second), 30*time.Second), start, false, wire.Expired},
+		"made before that, and too late":   {at(start.Add(-time.Second), 3*time.Second), start.Add(time.Minute), false, wire.Expired},
 	} {
-		if v := pass(t, newGate(start), c.env, c.now, c.retained); v.status != c.want {
+		v := pass(t, newGate(start), c.env, c.now, c.retained)
+		if v.status != c.want || v.silent != strings.HasPrefix(name, "made before") {
 			t.Errorf("%s: got %+v, want %q", name, v, c.want)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 // order is what a gesture asks for.
 type order struct {
 	command appliance.Command // without target, origin and expiry
+	scene   appliance.ID      // to recall, and no command; 0: the command
 	slide   bool              // one of many values of a slider
 	final   bool              // the finger has left the slider
 }
@@ -55,6 +56,16 @@ func read(a wire.WidgetAction) (o order, acts bool, err error) {
 			return o, false, gesture(a, wire.Pressed, wire.Released)
 		}
 		o.command.Kind = appliance.ShadeStop
+		return o, true, nil
+	case wire.SceneRecall:
+		if a.Action != wire.Clicked {
+			return o, false, gesture(a, wire.Pressed, wire.Released)
+		}
+		id, err := strconv.ParseInt(a.Value, 10, 32)
+		if err != nil || id <= 0 {
+			return o, false, fmt.Errorf("value %q of %s: want the number of a scene", clip(a.Value), a.WidgetID)
+		}
+		o.scene = appliance.ID(id)
 		return o, true, nil
 	}
 	return o, false, fmt.Errorf("widget %q is not on panel %s", clip(a.WidgetID), wire.ControlsPanel)

@@ -41,6 +41,8 @@ func TestGesturesOfEveryWidget(t *testing.T) {
 		{wire.ShadePreset, wire.Released, "half", nil, wrong},
 		{wire.ShadeStop, wire.Pressed, "", nil, nothing},
 		{wire.ShadeStop, wire.Clicked, "", nil, appliance.Command{Kind: appliance.ShadeStop}},
+		{wire.SceneRecall, wire.Pressed, "7", nil, nothing},
+		{wire.SceneRecall, wire.Clicked, "talk", nil, wrong},
 		{"fan", wire.Clicked, "", nil, wrong},
 	} {
 		o, acts, err := read(wire.WidgetAction{PanelID: wire.ControlsPanel, WidgetID: c.widget, Action: c.action, Value: c.value, Percent: c.percent})

@@ -2,9 +2,11 @@ package automation
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/cloud/wire"
 )
 
 const (
@@ -14,12 +16,25 @@ const (
 	waitingMost = 32
 )
 
-// task is an event that passed the gate, with what it asks for and of whom.
+// task is an event that passed the gate, or its part for lights or for shades, with what it asks for.
 type task struct {
 	event
 	order    order
-	clusters []appliance.ID
+	clusters []appliance.ID // of the panel
+	// commands to carry out, without expiry: all of lights, or all of shades. Those for the same thing are done in their order.
+	commands []appliance.Command
+	asked    *asked
 }
+
+// asked is an event under way, in its parts.
+type asked struct {
+	left     int        // parts that are not over
+	acks     []wire.Ack // of those that are
+	has      allowance
+	accepted sync.Once // it was told that it is under way
+}
+
+func (t task) isShades() bool { return t.commands[0].Kind.IsShade() }
 
 // lane keeps what is asked of the lights, or of the shades, of one room in order: one thing is done at a time. It sees
 // no clock.

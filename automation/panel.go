@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -97,7 +98,7 @@ const valuesEvery = 200 * time.Millisecond
 // Watch tells report what panels should show whenever that changes, at most every 200 ms, until ctx ends. The first
 // report is of every panel.
 func (a *Automation) Watch(ctx context.Context, report func([]wire.PanelValue)) {
-	shown := map[[2]string]map[string]string{}
+	shown := map[[2]string]wire.PanelValue{}
 	for {
 		snap := a.core.Snapshot()
 		if changed := a.changedValues(snap, shown); len(changed) > 0 {
@@ -121,22 +122,23 @@ func (a *Automation) Watch(ctx context.Context, report func([]wire.PanelValue)) 
 
 // Values is what every panel should show now.
 func (a *Automation) Values() []wire.PanelValue {
-	return a.changedValues(a.core.Snapshot(), map[[2]string]map[string]string{})
+	return a.changedValues(a.core.Snapshot(), map[[2]string]wire.PanelValue{})
 }
 
-func (a *Automation) changedValues(snap *appliance.Snapshot, shown map[[2]string]map[string]string) []wire.PanelValue {
+func (a *Automation) changedValues(snap *appliance.Snapshot, shown map[[2]string]wire.PanelValue) []wire.PanelValue {
 	a.mu.Lock()
 	list := a.panels.list
 	a.mu.Unlock()
 	var out []wire.PanelValue
 	for _, p := range list {
-		now := values(snap, idsOf(p))
+		clusters := idsOf(p)
+		now := wire.PanelValue{DeviceID: p.DeviceID, PanelID: p.PanelID, Widgets: values(snap, clusters), Scenes: offered(snap, clusters)}
 		key := [2]string{p.DeviceID, p.PanelID}
-		if old, ok := shown[key]; ok && maps.Equal(old, now) {
+		if old, ok := shown[key]; ok && maps.Equal(old.Widgets, now.Widgets) && slices.Equal(old.Scenes, now.Scenes) {
 			continue
 		}
 		shown[key] = now
-		out = append(out, wire.PanelValue{DeviceID: p.DeviceID, PanelID: p.PanelID, Widgets: now})
+		out = append(out, now)
 	}
 	return out
 }

@@ -16,6 +16,8 @@ const (
 	// samplesInOne and seenInOne keep a message well below [wire.MaxMessage].
 	samplesInOne = 400
 	seenInOne    = 400
+	panelsInOne  = 50
+	scenesInOne  = 100 // of panels
 )
 
 // parcel is one message under way.
@@ -156,8 +158,9 @@ func (o *outbox) next(platform bool, seal func(wire.Type, any) ([]byte, error)) 
 	}
 	if platform && len(o.panels) > 0 {
 		var values wire.PanelValues
+		scenes := 0
 		for k, v := range o.panels {
-			if len(values.Panels) == 50 {
+			if scenes += len(v.Scenes); len(values.Panels) == panelsInOne || scenes > scenesInOne {
 				break
 			}
 			values.Panels = append(values.Panels, v)

@@ -2,6 +2,7 @@ package link
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -80,5 +81,36 @@ func TestTheNewestStateOfAThingIsSaid(t *testing.T) {
 	o.state(k, nil)
 	if p, ok, err := o.next(true, seal); !ok || err != nil || len(p.bytes) != 0 || !p.keep {
 		t.Errorf("what is gone: %+v %v %v", p, ok, err)
+	}
+}
+
+// Panels with as many scenes as there may be, of names as long as they may be, fit their messages.
+func TestPanelsWithScenesFit(t *testing.T) {
+	o := newOutbox()
+	for i := range panelsMost {
+		v := wire.PanelValue{DeviceID: fmt.Sprint("device-", i), PanelID: wire.ControlsPanel, Widgets: map[string]string{wire.LightPower: "on"}}
+		for k := range wire.ScenesMost {
+			v.Scenes = append(v.Scenes, wire.Scene{ID: int64(k + 1), Name: strings.Repeat("<", wire.SceneName), Lights: true, Shades: true})
+		}
+		o.panel([]wire.PanelValue{v})
+	}
+	panels := 0
+	for {
+		p, ok, err := o.next(true, seal)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			break
+		}
+		var values wire.PanelValues
+		env, err := wire.Open(p.bytes)
+		if err != nil || env.Read(&values) != nil || len(values.Panels) == 0 {
+			t.Fatalf("%v: %s", err, p.bytes)
+		}
+		panels += len(values.Panels)
+	}
+	if panels != panelsMost {
+		t.Errorf("%d panels were told of %d", panels, panelsMost)
 	}
 }

@@ -12,6 +12,7 @@ const (
 	ShadePosition   = "shade_position"   // slider: changed, released, "0" to "255", 255 = fully open
 	ShadePreset     = "shade_preset"     // group: released, [PresetOneThird] or [PresetTwoThirds]
 	ShadeStop       = "shade_stop"       // button: clicked
+	SceneRecall     = "scene"            // a button for each of [PanelValue.Scenes]: clicked, its ID
 )
 
 // The buttons of [ShadePreset]: parts of the opening.
@@ -174,6 +175,23 @@ type PanelValue struct {
 	// Widgets are values in the panel's words by widget ID. An empty value means that none of a group's buttons is
 	// right; a widget whose value is not known is absent.
 	Widgets map[string]string `json:"widgets"`
+	// Scenes are those that [SceneRecall] recalls there, at most [ScenesMost]; absent: none, or a controller from before there was this.
+	Scenes []Scene `json:"scenes,omitempty"`
+}
+
+// ScenesMost bounds the scenes of a panel, SceneName the characters of their names: 50 panels of few scenes fit a message.
+const (
+	ScenesMost = 12
+	SceneName  = 40
+)
+
+// Scene is one that is recalled as a whole.
+type Scene struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+	// Lights and Shades tell what it sets: one of them at least.
+	Lights bool `json:"lights,omitempty"`
+	Shades bool `json:"shades,omitempty"`
 }
 
 // Lifetime is how long a command of a panel or a voice is worth doing, and the longest that one may claim is MaxLifetime. A tap of which
