@@ -87,7 +87,6 @@ var german = map[string]string{
 	"the lights%s are off, so that nothing gets dimmer; to have them on, say to what level, from 0 to 100 %%.":                               "das Licht%s ist aus, dunkler wird also nichts; soll es an, sagen Sie, auf welchen Wert, von 0 bis 100 %%.",
 	"I move shades to a position and not by an amount; say how far open, from 0 to 100 %%.":                                                  "Rollos bewege ich auf eine Stellung und nicht um einen Betrag; sagen Sie, wie weit offen, von 0 bis 100 %%.",
 	"that would open %d of the %d shades in %s. Say “%d %% open” or “%d %% open”, as you mean it.":                                           "das würde %d der %d Rollos in %s öffnen. Sagen Sie „%d %% offen“ oder „%d %% offen“, je nachdem, was Sie meinen.",
-	"%s may be a part of what it is now or of all there is; say to what level, from 0 to 100 %%.":                                            "%s kann ein Teil vom jetzigen Wert sein oder vom ganzen; sagen Sie, auf welchen Wert, von 0 bis 100 %%.",
 	"not all alike":         "nicht alles gleich",
 	"%s (%s)":               "%s (%s)",
 	"about %s open, ± %.0f": "etwa %s offen, ± %.0f", "last known: %s": "zuletzt bekannt: %s",

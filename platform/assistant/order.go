@@ -115,9 +115,6 @@ func (a *asked) cannot() string {
 	case understand.Value:
 		return a.f("I understood %s, and I need one whole number from 0 to 100: say for example “set the lobby to 60 %%”.", said)
 	case understand.ToOrBy:
-		if low := strings.ToLower(a.message); strings.Contains(low, " by "+u.Words[0]) || strings.HasPrefix(u.Words[0], "um ") {
-			return a.f("%s may be a part of what it is now or of all there is; say to what level, from 0 to 100 %%.", said)
-		}
 		return a.f("%s may be a value to set or one to change by: say “to %s” or “by %s”.", said, u.Words[0], u.Words[0])
 	case understand.Undo:
 		return a.f("I keep no earlier state to go back to; say to what level, from 0 to 100 %%.")

@@ -68,7 +68,8 @@ func TestAnOrderGoesByWhatThereIs(t *testing.T) {
 		{"blinds up in the canteen, lights on", nil, "then set the lights to 100 %: Canteen", []string{"level 100 Canteen", "position 100 Canteen"}},
 		{"raise the lobby blinds a little", nil, "I move shades to a position and not by an amount", nil},
 		{"Rollos in der Lobby ein Stück runter", nil, "Rollos bewege ich auf eine Stellung", nil},
-		{"dim the lobby by half", nil, "“half” may be a part of what it is now or of all there is", nil},
+		{"dim the lobby by half", nil, "Not done yet", []string{"level 20 Lobby"}},
+		{"brighten the lobby by a quarter", nil, "Not done yet", []string{"level 50 Lobby"}},
 		{"all lights on the ground floor brighter by 10 percent", nil, "; left as it is: Canteen (off)", []string{"level 35 Corridor ground floor", "level 50 Lobby"}},
 		{"stop the lobby blinds", shades(30, 30), "they stand still already", []string{"stop Lobby"}},
 

@@ -82,7 +82,9 @@ func (a *asked) stepped(d understand.Do, z platform.Zone, t facts.Things) (level
 	by := float64(stepPoints)
 	switch {
 	case d.By != nil:
-		by = float64(*d.By)
+		if by = float64(*d.By); d.Part && len(on) > 0 {
+			by = mean * by / 100
+		}
 	case d.Size == "little":
 		by = max(1, min(littlePoints, mean/littlePart))
 	case down:

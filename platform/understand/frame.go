@@ -299,6 +299,7 @@ type Do struct {
 	Switch  string  `json:"switch,omitempty"`  // "on", "off", "toggle", "stop", "show", "dim", "brighten", "set"
 	Percent *int    `json:"percent,omitempty"` // of "set": 0 to 100, of a shade how far it is open
 	By      *int    `json:"by,omitempty"`      // of "dim" and "brighten": percentage points; nil: a step
+	Part    bool    `json:"part,omitempty"`    // By is a part of how bright it is, in percent of that: "by half"
 	Thirds  int     `json:"thirds,omitempty"`  // of a shade that is set to one or two thirds of its opening
 	Like    []Place `json:"like,omitempty"`    // lights are set to how bright it is there
 	Size    string  `json:"size,omitempty"`    // "little": a step that is small for what there is

@@ -168,7 +168,7 @@ func (s *sentence) numbers(all []cue) *Unclear {
 // remaining are words for what was not named.
 var remaining = wordSet("other others rest else remaining uebrigen anderen andere")
 
-// toOrBy finds an amount that may be one to set or one to change by: "up 20", "dim by half".
+// toOrBy finds an amount that may be one to set or one to change by: "up 20", "dim half".
 func (s *sentence) toOrBy(all []cue) *Unclear {
 	if !slices.ContainsFunc(all, func(c cue) bool {
 		return c.is("up", "down", "raise", "lower", "increase", "reduce", "dim", "brighten", "brighter", "dimmer", "by")
@@ -176,17 +176,10 @@ func (s *sentence) toOrBy(all []cue) *Unclear {
 		return nil
 	}
 	for i, c := range all {
-		if c.amount == nil || c.amount.bad != "" || i > 0 && all[i-1].is("to") {
+		if c.amount == nil || c.amount.bad != "" || i > 0 && all[i-1].is("to", "by") {
 			continue
 		}
-		from := i
-		if i > 0 && all[i-1].is("by") {
-			if c.amount.form != "part" || c.amount.value != 50 {
-				continue
-			}
-			from--
-		}
-		if _, ok := s.actions(slices.Concat(all[:from], []cue{{at: c.at, tags: []string{"to"}}}, all[i:])); ok {
+		if _, ok := s.actions(slices.Concat(all[:i], []cue{{at: c.at, tags: []string{"to"}}}, all[i:])); ok {
 			return &Unclear{ToOrBy, []string{said(s.t, c.at, c.n)}}
 		}
 	}

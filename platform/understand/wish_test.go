@@ -60,7 +60,7 @@ func TestWhatAnOrderSaysBesides(t *testing.T) {
 		"die Hälfte der Lampen in der Kantine aus":   "!some hälfte der lampen",
 		"jede zweite Lampe in der Kantine aus":       "!some jede zweite lampe",
 		"mach in der Lobby nur die Lampe 2 an":       "!some lampe 2",
-		"dim the canteen lights by half":             "!either half",
+		"dim the canteen lights by half":             "step light=-50 @Canteen",
 		// as bright as another place
 		"make the workshop as bright as the tower office": "set light=like @Annex_workshop as:@Tower_office",
 		"set the lobby to the same level as the canteen":  "set light=like @Lobby as:@Canteen",
