@@ -65,7 +65,7 @@ func (d *daemon) voice(g *gate.Gate, asker platform.Asker, provider panel.Provid
 		asker = nil
 	}
 	cfg := voice.Config{
-		Token: d.speech.token, Dev: d.speech.dev, Assistant: asker, Devices: d.db, Send: d.cloud.link, Site: d.sites, Shown: d.cloud.board.Shown, Answered: d.cloud.board.Answered,
+		Token: d.speech.token, Dev: d.speech.dev, Assistant: asker, Devices: d.db, Send: d.cloud.link, Site: d.sites, Shown: d.cloud.board.Shown, Answered: d.cloud.board.Answered, Scenes: d.cloud.board.Scenes,
 		Charge: g.Charge, Stranger: gate.AddressBucket, Log: d.log,
 	}
 	if provider != nil {

@@ -40,7 +40,7 @@ func TestAnOrderIsDoneWholeOrNotAtAll(t *testing.T) {
 		{"all lights off except the ballroom", []string{"ballroom"}, nil},
 
 		{"turn the lobby up 20", []string{"I did nothing", "“20” may be a value to set or one to change by"}, nil},
-		{"Lobby um die Hälfte dimmen", []string{"Noch nichts getan"}, []string{"level 20 Lobby"}},
+		{"Lobby um die Hälfte dimmen", []string{"Noch nicht ausgeführt"}, []string{"level 20 Lobby"}},
 		{"set the lobby back to how it was", []string{"I did nothing", "no earlier state"}, nil},
 		{"double the brightness in the lobby", []string{"I did nothing", "to what level"}, nil},
 		{"switch the lobby on and off again", []string{"I did nothing", "“on” and “off” exclude each other"}, nil},

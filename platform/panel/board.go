@@ -2,9 +2,11 @@ package panel
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"svc.internal/controller/cloud/wire"
 )
@@ -13,11 +15,12 @@ import (
 type Board struct {
 	mu      sync.Mutex
 	shown   map[spot]map[string]string
-	spots   map[string]int     // of each controller in shown
-	at      map[spot]time.Time // when a command there was answered last
-	changed chan struct{}      // closed when anything changes, and replaced
-	fresh   map[spot]bool      // changed since the writer looked; true: all of it is to be written again
-	told    map[spot][2]saying // what panels say besides
+	scenes  map[spot][]wire.Scene // of those in shown that have some
+	spots   map[string]int        // of each controller in shown
+	at      map[spot]time.Time    // when a command there was answered last
+	changed chan struct{}         // closed when anything changes, and replaced
+	fresh   map[spot]bool         // changed since the writer looked; true: all of it is to be written again
+	told    map[spot][3]saying    // what panels say besides
 }
 
 // spot is one device of one controller. What another controller says of the device is not believed.
@@ -34,7 +37,7 @@ const saidFor = time.Minute
 
 // NewBoard makes an empty board.
 func NewBoard() *Board {
-	return &Board{shown: map[spot]map[string]string{}, spots: map[string]int{}, at: map[spot]time.Time{}, changed: make(chan struct{}), fresh: map[spot]bool{}, told: map[spot][2]saying{}}
+	return &Board{shown: map[spot]map[string]string{}, scenes: map[spot][]wire.Scene{}, spots: map[string]int{}, at: map[spot]time.Time{}, changed: make(chan struct{}), fresh: map[spot]bool{}, told: map[spot][3]saying{}}
 }
 
 // Bounds of what controllers may make the board remember: one alone cannot take the places of the others.
@@ -56,9 +59,45 @@ func (b *Board) Take(controller string, payload []byte) error {
 	for _, v := range values.Panels {
 		if v.PanelID == wire.ControlsPanel {
 			b.set(controller, v.DeviceID, v.Widgets)
+			b.offer(controller, v.DeviceID, v.Scenes)
 		}
 	}
 	return nil
+}
+
+// offer notes which scenes can be recalled at a device: none, of a controller that does not say.
+func (b *Board) offer(controller, device string, told []wire.Scene) {
+	scenes := usable(told)
+	at := spot{controller, device}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, known := b.shown[at]; !known || slices.Equal(b.scenes[at], scenes) { // within the bounds of what is shown
+		return
+	}
+	if b.scenes[at] = scenes; scenes == nil {
+		delete(b.scenes, at)
+	}
+	b.note(at, false)
+}
+
+// usable are the scenes of a report that can be shown, within the bounds of the wire.
+func usable(told []wire.Scene) (scenes []wire.Scene) {
+	for _, s := range told {
+		if s.Name = strings.TrimSpace(s.Name); utf8.RuneCountInString(s.Name) > wire.SceneName {
+			s.Name = string([]rune(s.Name)[:wire.SceneName])
+		}
+		if s.ID > 0 && s.Name != "" && (s.Lights || s.Shades) && len(scenes) < wire.ScenesMost {
+			scenes = append(scenes, s)
+		}
+	}
+	return scenes
+}
+
+// Scenes are those that can be recalled at a device.
+func (b *Board) Scenes(controller, device string) []wire.Scene {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.scenes[spot{controller, device}]
 }
 
 // Shown notes what a controller said, in answer to a command, that a device's panel should show now.
@@ -106,17 +145,21 @@ func (b *Board) Late(controller string, a wire.WidgetAction, ack wire.Ack) {
 const (
 	ofLights = iota
 	ofShades
+	ofScenes
 )
 
 // about is what a widget is for.
 func about(widget string) int {
-	if widget == wire.LightPower || widget == wire.LightBrightness {
+	switch widget {
+	case wire.LightPower, wire.LightBrightness:
 		return ofLights
+	case wire.SceneRecall:
+		return ofScenes
 	}
 	return ofShades
 }
 
-// tell has a panel say something about its lights or its shades; empty: nothing.
+// tell has a panel say something about its lights, its shades or its scenes; empty: nothing.
 func (b *Board) tell(controller, device string, of int, text string) {
 	at := spot{controller, device}
 	b.mu.Lock()
@@ -181,10 +224,10 @@ func (b *Board) saidSince(at spot, moment time.Time) (told string, last time.Tim
 	return saidAfter(b.told[at], moment)
 }
 
-func saidAfter(says [2]saying, moment time.Time) (told string, last time.Time) {
+func saidAfter(says [3]saying, moment time.Time) (told string, last time.Time) {
 	for of, said := range says {
 		if said.text != "" && time.Since(said.at) < saidFor && said.at.After(moment) {
-			told += [...]string{" Lights: ", " Shades: "}[of] + said.text
+			told += [...]string{" Lights: ", " Shades: ", " Scene: "}[of] + said.text
 			if said.at.After(last) {
 				last = said.at
 			}

@@ -3,6 +3,8 @@ package panel
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -123,4 +125,66 @@ type nowhere struct{ Store }
 
 func (nowhere) Enrolment(context.Context, string) (platform.Enrolment, error) {
 	return platform.Enrolment{}, platform.ErrNotFound
+}
+
+// A panel has the scenes that its controller reported last, within bounds, and none of a controller that does not say.
+func TestThePanelHasTheScenesOfItsRoom(t *testing.T) {
+	b := NewBoard()
+	r := New(Config{Board: b, Store: nowhere{}})
+	report := func(scenes ...wire.Scene) (next <-chan struct{}) {
+		t.Helper()
+		_, _, next = b.of("house", "lobby")
+		payload, err := wire.Envelope{ID: "1", Type: wire.TypePanel, TS: time.Now()}.Seal(wire.PanelValues{Panels: []wire.PanelValue{
+			{DeviceID: "lobby", PanelID: wire.ControlsPanel, Widgets: map[string]string{wire.LightPower: "on"}, Scenes: scenes},
+		}})
+		if err == nil {
+			err = b.Take("house", payload)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return next
+	}
+	shows := func() []wire.Scene {
+		t.Helper()
+		v, _, err := r.view(t.Context(), platform.RoomDevice{ID: "lobby", Controller: "house"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.Scenes
+	}
+	talk := wire.Scene{ID: 7, Name: "Talk", Lights: true, Shades: true}
+	report()
+	select {
+	case <-report(talk):
+	default:
+		t.Error("nobody is told of a new scene")
+	}
+	if got := shows(); !slices.Equal(got, []wire.Scene{talk}) {
+		t.Errorf("it has %+v", got)
+	}
+	select {
+	case <-report(talk):
+		t.Error("the same scenes are told as news")
+	default:
+	}
+	if b.Shown("house", "lobby", map[string]string{wire.LightPower: "off"}); len(shows()) != 1 {
+		t.Error("after a tap the scenes are gone")
+	}
+	many := []wire.Scene{{ID: 1, Lights: true}, {ID: 0, Name: "Nobody", Lights: true}, {ID: 2, Name: "Nothing"}, {ID: 3, Name: strings.Repeat("ä", 300), Lights: true}}
+	for i := range 2 * wire.ScenesMost {
+		many = append(many, wire.Scene{ID: int64(i + 10), Name: fmt.Sprint("Scene ", i), Shades: true})
+	}
+	report(many...)
+	if got := shows(); len(got) != wire.ScenesMost || got[0].Name != strings.Repeat("ä", wire.SceneName) {
+		t.Errorf("it has %d scenes, the first %q", len(got), got[0].Name)
+	}
+	report()
+	if got := shows(); got != nil {
+		t.Errorf("after they were removed it has %+v", got)
+	}
+	b.offer("house", "stranger", []wire.Scene{talk})
+	if got := b.Scenes("house", "stranger"); got != nil {
+		t.Errorf("a device that shows nothing has %+v", got)
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -91,6 +92,7 @@ type view struct {
 	Online    bool              `json:"online"` // the controller of the room is there
 	Voice     bool              `json:"voice"`  // sentences can be said here
 	Widgets   map[string]string `json:"widgets"`
+	Scenes    []wire.Scene      `json:"scenes,omitempty"` // that can be recalled
 	things                      // one by one, as far as they are reported
 	// Message is what became of the last thing that was done here, where its answer was that it is sent; absent otherwise.
 	Message string `json:"message,omitempty"`
@@ -101,7 +103,7 @@ type view struct {
 
 func (r *Room) view(ctx context.Context, d platform.RoomDevice) (view, <-chan struct{}, error) {
 	widgets, told, next := r.cfg.Board.of(d.Controller, d.ID)
-	v := view{Device: d.ID, Workspace: d.Workspace, Voice: r.cfg.Say != nil, Widgets: widgets, Message: told}
+	v := view{Device: d.ID, Workspace: d.Workspace, Voice: r.cfg.Say != nil, Widgets: widgets, Scenes: r.cfg.Board.Scenes(d.Controller, d.ID), Message: told}
 	if v.Widgets == nil {
 		v.Widgets = map[string]string{}
 	}
@@ -236,7 +238,7 @@ func (r *Room) events(c echo.Context) error {
 		case <-next: // of some panel
 			var widgets map[string]string
 			var told string
-			if widgets, told, next = r.cfg.Board.of(d.Controller, d.ID); told == v.Message && maps.Equal(widgets, v.Widgets) {
+			if widgets, told, next = r.cfg.Board.of(d.Controller, d.ID); told == v.Message && maps.Equal(widgets, v.Widgets) && slices.Equal(v.Scenes, r.cfg.Board.Scenes(d.Controller, d.ID)) {
 				continue
 			}
 		}

@@ -71,11 +71,12 @@ type Room struct {
 	queue   queue
 	streams *web.Streams
 	houses  houses
+	began   time.Time
 }
 
 // New makes the room.
 func New(cfg Config) *Room {
-	r := &Room{cfg: cfg, streams: web.NewStreams(streamsPanel, streamsAddress, streamsMost)}
+	r := &Room{cfg: cfg, streams: web.NewStreams(streamsPanel, streamsAddress, streamsMost), began: time.Now()}
 	r.queue.deliver, r.houses.devices = r.deliver, cfg.Devices
 	return r
 }

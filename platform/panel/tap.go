@@ -65,7 +65,7 @@ func (t Tap) acts() bool {
 		return t.Type == wire.Changed || t.Type == wire.Released
 	case wire.ShadePreset:
 		return t.Type == wire.Released
-	case wire.ShadeStop:
+	case wire.ShadeStop, wire.SceneRecall:
 		return t.Type == wire.Clicked
 	}
 	return false
@@ -74,7 +74,7 @@ func (t Tap) acts() bool {
 // gestures are the words of devices for what may happen to a widget, and widgets those of the panel.
 var (
 	gestures = []wire.Gesture{wire.Pressed, wire.Changed, wire.Released, wire.Clicked}
-	widgets  = []string{wire.LightPower, wire.LightBrightness, wire.ShadePosition, wire.ShadePreset, wire.ShadeStop}
+	widgets  = []string{wire.LightPower, wire.LightBrightness, wire.ShadePosition, wire.ShadePreset, wire.ShadeStop, wire.SceneRecall}
 )
 
 // strange says why a tap is none of the panel's, as a controller would; empty if it is one, even if it does nothing.
@@ -129,6 +129,8 @@ func (r *Room) put(ctx context.Context, d platform.RoomDevice, t Tap) outcome {
 	switch {
 	case errors.Is(err, platform.ErrUnanswered):
 		return outcome{Success: true, Message: "Sent.", Status: ack.Status}
+	case err != nil && t.Finger && t.Made.Before(r.began): // told once more: the program before this one may have sent it
+		return outcome{Message: nothingKnown, Status: unknown}
 	case errors.Is(err, platform.ErrOffline), errors.Is(err, platform.ErrNotFound):
 		return outcome{Message: platform.ControllerOffline}
 	case err != nil:
@@ -144,6 +146,12 @@ func (r *Room) put(ctx context.Context, d platform.RoomDevice, t Tap) outcome {
 
 // tooLate is said of a tap that was worth nothing any more when it came.
 const tooLate = "That came too late; nothing was done."
+
+// nothingKnown is said of a tap, as unknown, of which this program cannot tell whether it was done.
+const (
+	nothingKnown                = "Nothing is known of it; what is shown here counts."
+	unknown      wire.AckStatus = "unknown"
+)
 
 // mistaken reports whether the panel shows what was tapped and is not so: it has to learn the truth.
 func mistaken(ack wire.Ack) bool { return ack.Status != wire.Applied && ack.Status != wire.Stale }

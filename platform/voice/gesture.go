@@ -16,12 +16,21 @@ type gesture struct {
 	action  wire.Gesture
 	value   string
 	percent *int
+	scene   *wire.Scene // that it recalls; nil: none
 	done    string
+}
+
+// lights reports whether a gesture sets lights.
+func (g gesture) lights() bool {
+	return g.widget == wire.LightPower || g.widget == wire.LightBrightness || g.scene != nil && g.scene.Lights
 }
 
 // thing is what a gesture moves.
 func (g gesture) thing() string {
-	if g.widget == wire.LightPower || g.widget == wire.LightBrightness {
+	switch {
+	case g.scene != nil && g.scene.Lights && g.scene.Shades:
+		return "device"
+	case g.lights():
 		return "light"
 	}
 	return "shade"
@@ -57,6 +66,9 @@ func (r *Room) gesture(ctx context.Context, d platform.RoomDevice, h Heard, lang
 		by := stepPoints
 		if h.Slots.By != nil {
 			by = *h.Slots.By
+		}
+		if h.Slots.Part && *level > 0 {
+			by = (*level*by + 50) / 100
 		}
 		if h.Intent == LightsDim {
 			by = -by

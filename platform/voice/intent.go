@@ -52,6 +52,7 @@ const (
 type Slots struct {
 	Percent *int    `json:"percent,omitempty"` // 0 to 100
 	By      *int    `json:"by,omitempty"`      // percentage points
+	Part    bool    `json:"-"`                 // By is a part of what there is, in percent of it: "by half"
 	Preset  string  `json:"preset,omitempty"`  // "one_third", "two_thirds" of the opening
 	Agent   string  `json:"agent,omitempty"`
 	Reason  string  `json:"reason,omitempty"`

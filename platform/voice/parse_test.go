@@ -45,6 +45,7 @@ func score(t *testing.T, all []labelled, atLeast, falseAtMost float64) {
 	confusion := map[string]int{}
 	for _, l := range all {
 		got := Parse(l.Text)
+		got.Slots.Part = false // no label says
 		want := Heard{l.Intent, l.Slots}
 		if l.Intent == Question {
 			questions++

@@ -58,6 +58,8 @@ type Config struct {
 	Shown func(controller, device string, widgets map[string]string)
 	// Answered is what the panel of a device should show, and when a tap or a sentence there was answered last; nil: nobody knows.
 	Answered func(controller, device string) (widgets map[string]string, at time.Time)
+	// Scenes are those that can be recalled at a device; nil: none.
+	Scenes func(controller, device string) []wire.Scene
 	// Charge counts a request in a bucket, or refuses it.
 	Charge func(echo.Context, platform.Bucket) error
 	// Stranger is the bucket of a request without the secret.
@@ -209,15 +211,23 @@ func (r *Room) room(ctx context.Context, id string) (d platform.RoomDevice, miss
 // obey does what a sentence says, or says why not.
 func (r *Room) obey(ctx context.Context, d platform.RoomDevice, text string, out *Response) {
 	heard, frame := read(text)
+	lang := frame.Lang
 	todo := []Heard{heard}
+	var steps []gesture
 	if heard.Intent == Compound && len(heard.Slots.Actions) > 0 {
 		todo = heard.Slots.Actions
 	} else if !heard.Acts() {
-		r.discuss(ctx, d, heard, frame, text, out)
-		return
+		scene, why := r.scene(d, text, lang)
+		switch {
+		case why != "":
+			out.Message = why
+			return
+		case scene.scene == nil:
+			r.discuss(ctx, d, heard, frame, text, out)
+			return
+		}
+		todo, steps = nil, []gesture{scene}
 	}
-	lang := frame.Lang
-	var steps []gesture
 	for _, h := range todo {
 		g, why := r.gesture(ctx, d, h, lang, steps)
 		if why != "" { // all or nothing
@@ -312,6 +322,8 @@ func (r *Room) discuss(ctx context.Context, d platform.RoomDevice, h Heard, f un
 			said = saying{in(f.Lang, "I only know how the lights and shades are."), in(f.Lang, cannot)}
 		} else if h.Slots.Reason == Scope && f.Unclear == nil {
 			said = refuse(f.Lang, &understand.Unclear{Why: understand.Elsewhere})
+		} else if there := r.sceneNames(d); h.Slots.Reason == Scene && there != "" {
+			said.reply = said.speak + " " + in(f.Lang, "It has: %s.", there)
 		}
 		out.Message, out.Reply = said.speak, said.reply
 		return

@@ -24,6 +24,7 @@ import (
 type building struct {
 	platform.SiteReader
 	lights []platform.Device
+	scenes []wire.Scene
 	ack    wire.Ack
 	err    error
 	sent   []wire.WidgetAction
@@ -88,6 +89,7 @@ func (b *building) open(t *testing.T, dev bool) func(headers map[string]string, 
 		Token: secret, Dev: dev, Devices: b, Send: b, Site: b, Log: slog.New(slog.DiscardHandler),
 		Charge:   func(_ echo.Context, k platform.Bucket) error { b.counts[k.ID]++; return nil },
 		Stranger: func(*http.Request) platform.Bucket { return platform.Bucket{ID: "stranger"} },
+		Scenes:   func(string, string) []wire.Scene { return b.scenes },
 	}
 	if b.answered != nil {
 		cfg.Answered = func(string, string) (map[string]string, time.Time) { return b.answered() }
@@ -146,6 +148,9 @@ func TestSentencesBecomeGestures(t *testing.T) {
 		{"a step after a level", "lights to 20 percent and brighten them by 10", []platform.Device{light(80)}, "light_brightness released 51, light_brightness released 77", "Lights at 20 percent. Lights at 30 percent."},
 		{"a step after coming on", "turn on the lights and dim them", []platform.Device{light(0)}, "", darkness},
 		{"brighter by", "brighten the lights by 10 percent", []platform.Device{light(40), light(60)}, "light_brightness released 153", "Lights at 60 percent."},
+		{"dimmer by a part", "dim the lights by half", []platform.Device{light(40)}, "light_brightness released 51", "Lights at 20 percent."},
+		{"brighter by a part", "brighten the lights by a quarter", []platform.Device{light(40)}, "light_brightness released 128", "Lights at 50 percent."},
+		{"brighter by a part of nothing", "brighten the lights by a quarter", []platform.Device{light(0)}, "light_brightness released 64", "Lights at 25 percent."},
 		{"shades open", "open the shades", nil, "shade_position released 255", "Shades opening."},
 		{"shades down", "close the blinds", nil, "shade_position released 0", "Shades closing."},
 		{"shades part", "shades to 40 percent", nil, "shade_position released 102", "Shades going to 40 percent open."},

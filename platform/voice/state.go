@@ -31,14 +31,17 @@ type goals struct {
 
 // set notes a gesture for lights that was sent, with what the controller said of them.
 func (g *goals) set(device string, did gesture, ack wire.Ack, now time.Time) {
-	if did.thing() != "light" {
+	if !did.lights() {
 		return
 	}
 	one := goal{level: did.percent, on: did.value == "on" || did.percent != nil && *did.percent > 0, at: now}
 	if did.percent == nil {
 		one.level = brightness(ack.Widgets)
 	}
-	if did.value == "off" {
+	switch {
+	case did.scene != nil:
+		one.on = ack.Widgets[wire.LightPower] == "on"
+	case did.value == "off":
 		one.level = new(int)
 	}
 	g.mu.Lock()

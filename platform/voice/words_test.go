@@ -22,7 +22,7 @@ func TestAReasonIsSpokenShortly(t *testing.T) {
 		"lights to 150 percent":         refusals[understand.Value],
 		"Licht auf 150 Prozent":         "Ich brauche eine ganze Zahl von 0 bis 100.",
 		"turn the lights up 20":         "To 20, or by 20? Say it again.",
-		"dimme das Licht um die Hälfte": "Auf hälfte oder um hälfte? Sagen Sie es noch einmal.",
+		"dimm das Licht 20 Prozent":     "Auf 20 prozent oder um 20 prozent? Sagen Sie es noch einmal.",
 		"double the brightness":         refusals[understand.Multiple],
 		"undo that":                     refusals[understand.Undo],
 		"don't touch the lights":        refusals[understand.Negated],
