@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -54,7 +55,10 @@ clusters:
 // estate is the whole platform as it runs, and a controller with a simulated building that reports to it.
 type estate struct {
 	*house
+	app      *app
+	set      settings
 	daemon   *daemon
+	halt     func() // ends the platform
 	building *sim.Building
 	core     *control.Controller
 	voice    string // the voice action token
@@ -62,6 +66,9 @@ type estate struct {
 	hops     *hops       // nil: nobody asks
 	frozen   atomic.Bool // the controller that joined takes no taps, as one that hangs
 	leave    func()      // takes the controller of the building off the link
+	dark     func()      // ends that controller, on the link or not
+	site     appliance.Site
+	joined   wire.Credentials // of the controller that joined last
 	admin    person
 }
 
@@ -82,40 +89,49 @@ func newEstate(t testing.TB, settings map[string]string) *estate {
 
 func newEstateOf(t testing.TB, p plan) *estate {
 	t.Helper()
-	ctx := t.Context()
-	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	a := &app{dataDir: t.TempDir()}
-	db, err := store.Open(ctx, a.dataDir, "", log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	e := &estate{voice: "a voice token of tests", plan: p}
+	e := &estate{house: &house{t: t}, app: &app{dataDir: t.TempDir()}, voice: "a voice token of tests", plan: p}
 	if p.hops {
 		e.hops = &hops{}
 	}
-	set, err := readSettings(func(name string) string {
+	var err error
+	e.set, err = readSettings(func(name string) string {
 		return cmp.Or(p.settings[name], map[string]string{"VOICE_ACTION_ENABLED": "true", "VOICE_ACTION_TOKEN": e.voice}[name])
 	})
+	if err == nil {
+		err = e.begin()
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.daemon = &daemon{log: log, db: db}
-	if err := e.daemon.share(set); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.open(ctx, e.daemon, serveConfig{listen: "127.0.0.1:0", mqttListen: "127.0.0.1:0"}, set.mqtt); err != nil {
-		t.Fatal(err)
-	}
-	runFor(t, e.daemon.run)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(e.daemon.cert.PEM())
-	e.house = &house{t: t, url: "https://" + e.daemon.https.Addr().String(), db: db,
-		client: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, MaxIdleConnsPerHost: 128}}}
+	e.client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, MaxIdleConnsPerHost: 128}}
 	t.Cleanup(e.client.CloseIdleConnections)
 	e.admin = e.newPerson("ada", platform.RoleAdmin)
 	e.furnish()
 	return e
+}
+
+// begin starts the platform, with the data of the one before if there was one, at other addresses.
+func (e *estate) begin() error {
+	ctx := e.t.Context()
+	log := slog.New(slog.NewTextHandler(e.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	db, err := store.Open(ctx, e.app.dataDir, "", log)
+	if err != nil {
+		return err
+	}
+	d := &daemon{log: log, db: db}
+	if err = d.share(e.set); err == nil {
+		err = e.app.open(ctx, d, serveConfig{listen: "127.0.0.1:0", mqttListen: "127.0.0.1:0"}, e.set.mqtt)
+	}
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	stop := runFor(e.t, d.run)
+	e.halt = sync.OnceFunc(func() { stop(); db.Close() })
+	e.t.Cleanup(e.halt)
+	e.daemon, e.db, e.url = d, db, "https://"+d.https.Addr().String()
+	return nil
 }
 
 // runFor starts something that ends with the test, and waits for its end.
@@ -153,15 +169,21 @@ func (e *estate) furnish() {
 		_, port, _ := strings.Cut(e.building.Port(b.Name), "://")
 		site.Buses[i].Port = "tcp://" + port
 	}
-	log := slog.New(slog.NewTextHandler(e.t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
-	e.core = control.New(control.Options{Drivers: drivers.All, DataDir: e.t.TempDir(), Log: log})
-	e.core.Apply(site, nil)
-	runFor(e.t, e.core.Run)
+	e.site = site
+	e.power()
 	eventually(e.t, "all devices answer", func() bool {
 		s := e.core.Snapshot()
 		return !slices.ContainsFunc(site.Nodes, func(n appliance.Node) bool { at := s.Node(n.ID); return at == nil || !at.Online })
 	})
 	e.leave = e.enrol("rooms", e.core, time.Now())
+}
+
+// power starts the building's controller, which knows nothing of one before.
+func (e *estate) power() {
+	log := slog.New(slog.NewTextHandler(e.t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
+	e.core = control.New(control.Options{Drivers: drivers.All, DataDir: e.t.TempDir(), Log: log})
+	e.core.Apply(e.site, nil)
+	e.dark = runFor(e.t, e.core.Run)
 }
 
 // enrol puts a controller on the link; the function that it returns takes it off.
@@ -191,9 +213,21 @@ func (e *estate) credentials(code string) wire.Credentials {
 	return got
 }
 
-// join holds the session of a controller that has its credentials.
+// join holds the session of a controller that has its credentials, and waits until it is there.
 func (e *estate) join(got wire.Credentials, core *control.Controller, since time.Time) (leave func()) {
 	e.t.Helper()
+	leave = e.connect(got, core, since)
+	eventually(e.t, got.Controller+" is online", func() bool {
+		enrolled, err := e.db.Enrolment(e.t.Context(), got.Controller)
+		return err == nil && platform.Reachable(enrolled.Controller, time.Now()) && e.daemon.cloud.link.Connected()
+	})
+	return leave
+}
+
+// connect holds the session of a controller that has its credentials.
+func (e *estate) connect(got wire.Credentials, core *control.Controller, since time.Time) (leave func()) {
+	e.t.Helper()
+	e.joined = got
 	log := slog.New(slog.NewTextHandler(e.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	if e.plan.detour != nil {
 		got.Broker = e.plan.detour(got.Broker)
@@ -217,10 +251,6 @@ func (e *estate) join(got wire.Credentials, core *control.Controller, since time
 	stopRules := runFor(e.t, rules.Run)
 	stopWatch := runFor(e.t, func(ctx context.Context) error { rules.Watch(ctx, l.ShowPanels); return nil })
 	stopLink := runFor(e.t, l.Run)
-	eventually(e.t, got.Controller+" is online", func() bool {
-		enrolled, err := e.db.Enrolment(e.t.Context(), got.Controller)
-		return err == nil && platform.Reachable(enrolled.Controller, time.Now()) && e.daemon.cloud.link.Connected()
-	})
 	return func() { stopLink(); stopWatch(); stopRules() }
 }
 

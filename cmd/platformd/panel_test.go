@@ -91,6 +91,59 @@ func TestATapOnThePanelMovesTheRightRoom(t *testing.T) {
 	e.panel("lobby", lobby).want(t, 401, "the old link")
 }
 
+// The scenes of a room are on its panel, act on a tap or by their name, and are in the ledger with who asked; those of other rooms are not.
+func TestTheScenesOfARoom(t *testing.T) {
+	t.Parallel()
+	e := newEstateOf(t, plan{site: roomsSite + `
+scenes:
+  - {id: 1, name: Talk, cluster: 1, actions: [{do: light-level, cluster: 1, level: 40}, {do: light-level, node: 2, level: 80}, {do: shade-open, cluster: 1}]}
+  - {id: 2, name: Lunch, actions: [{do: light-level, cluster: 2, level: 30}]}
+  - {id: 3, name: Everything off, actions: [{do: light-off}]}
+`})
+	lobby, canteen := e.room("lobby", "Lobby", "[1]"), e.room("canteen", "Canteen", "[2]")
+	has := func(id, code, scenes string) {
+		t.Helper()
+		eventually(t, "the panel of "+id+" has "+scenes, func() bool {
+			b, err := json.Marshal(e.panel(id, code).member("scenes"))
+			return err == nil && string(b) == scenes
+		})
+	}
+	has("lobby", lobby, `[{"id":1,"lights":true,"name":"Talk","shades":true}]`)
+	has("canteen", canteen, `[{"id":2,"lights":true,"name":"Lunch"}]`)
+	tap := func(value string) answer {
+		return e.tap("lobby", lobby, `{"widgetId":"scene","type":"clicked","value":"`+value+`"}`).want(t, 200, "scene "+value)
+	}
+	cursor := e.core.Entries().End()
+	if a := tap("1"); a.str("status") != "applied" {
+		t.Errorf("a tap on a scene: %s", a.text)
+	}
+	if got := []int{e.level(1), e.level(2), e.level(3)}; !slices.Equal(got, []int{40, 80, 0}) {
+		t.Errorf("the lights are at %v", got)
+	}
+	entries, _, _ := e.core.Entries().Since(cursor)
+	if len(entries) < 3 {
+		t.Errorf("the ledger has %d commands", len(entries))
+	}
+	for _, entry := range entries {
+		if o := entry.Command.Origin; o.Via != "shade engine" && (o.Who != "panel Lobby" || o.Via != "panel" || o.Why != "scene Talk") {
+			t.Errorf("the ledger says %+v", o)
+		}
+	}
+	before := e.writes()
+	for _, other := range []string{"2", "3", "7", "Talk", ""} {
+		if a := tap(other); a.str("status") != "rejected" || a.member("success") != false {
+			t.Errorf("scene %q on the panel of the lobby: %s", other, a.text)
+		}
+	}
+	if n := e.writes() - before; n != 0 || e.level(3) != 0 {
+		t.Errorf("scenes of elsewhere made %d writes", n)
+	}
+	if a := e.say("canteen", "lunch scene"); a.str("speak") != "Scene Lunch." && a.str("speak") != "Sent." {
+		t.Errorf("said in the canteen: %s", a.text)
+	}
+	eventually(t, "the canteen is at 30", func() bool { return e.level(3) == 30 })
+}
+
 // A tap that says when the finger was there counts for three seconds from then on, however it was held up: what comes later does
 // nothing, is told as such, and the panel hears what is so.
 func TestATapThatComesLateDoesNothing(t *testing.T) {

@@ -8,10 +8,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,9 +27,9 @@ import (
 // leg is a line of TCP between two programs, with weather on it.
 type leg struct {
 	net.Listener
-	to string
 
 	mu    sync.Mutex
+	to    string
 	held  time.Time     // nothing comes through before
 	slow  time.Duration // each piece takes so long
 	deaf  bool          // what is sent is swallowed
@@ -61,12 +63,12 @@ func newLeg(t *testing.T, to string) *leg {
 func (l *leg) carry(c net.Conn) {
 	defer c.Close()
 	l.mu.Lock()
-	shut := l.shut
+	shut, to := l.shut, l.to
 	l.mu.Unlock()
 	if shut {
 		return
 	}
-	far, err := net.Dial("tcp", l.to)
+	far, err := net.Dial("tcp", to)
 	if err != nil {
 		return
 	}
@@ -124,6 +126,24 @@ func (l *leg) cut() {
 	}
 }
 
+// close turns everybody away, or no longer.
+func (l *leg) close(shut bool) {
+	l.mu.Lock()
+	l.shut = shut
+	l.mu.Unlock()
+	if shut {
+		l.cut()
+	}
+}
+
+// lead has who connects from now on reach another address.
+func (l *leg) lead(to string) {
+	l.mu.Lock()
+	l.to = to
+	l.mu.Unlock()
+	l.cut()
+}
+
 // storm brings weather to the line for a while.
 func (l *leg) storm(kind string, lasts, slow time.Duration) {
 	set := func(change func()) { l.mu.Lock(); change(); l.mu.Unlock() }
@@ -136,10 +156,9 @@ func (l *leg) storm(kind string, lasts, slow time.Duration) {
 		time.Sleep(lasts)
 		set(func() { l.slow = 0 })
 	case "dropped":
-		set(func() { l.shut = true })
-		l.cut()
+		l.close(true)
 		time.Sleep(lasts)
-		set(func() { l.shut = false })
+		l.close(false)
 	case "swallowed":
 		set(func() { l.deaf = true })
 		time.Sleep(lasts)
@@ -170,87 +189,172 @@ func weatherSite(rooms int) string {
 	return b.String()
 }
 
-// Whatever the network does between panel and platform, platform and broker, broker and controller, and at whatever moment of a
-// tap: nothing is done later than [wire.TapLife] after the finger, and who tapped is told nothing that is not so.
+// Whatever the network does between panel and platform, platform and broker, broker and controller, whichever of the two programs ends
+// and begins anew, and at whatever moment of a tap: nothing is done later than [wire.TapLife] after the finger, and who tapped is told
+// nothing that is not so.
 func TestCampaignTapsInAllWeathers(t *testing.T) {
-	rooms, each := 10, 4
+	t.Run("inside", func(t *testing.T) {
+		t.Parallel()
+		w := &weather{}
+		e := newEstateOf(t, plan{site: weatherSite(w.size()), detour: func(broker string) string {
+			if w.outer == nil {
+				w.outer = newLeg(t, strings.TrimPrefix(broker, "mqtts://"))
+			}
+			return "mqtts://" + w.outer.Addr().String()
+		}})
+		w.brew(t, e)
+	})
+	w := &weather{}
+	p := plan{site: weatherSite(w.size()), detour: func(string) string { return "mqtts://" + w.outer.Addr().String() }}
+	eachPeerBroker(t, p, func(broker string) string {
+		w.inner, w.outer = newLeg(t, broker), newLeg(t, broker)
+		return w.inner.Addr().String()
+	}, func(t *testing.T, e *estate, _ outage) { w.brew(t, e) })
+}
+
+// weather is what befalls the lines between panel and platform, platform and broker, broker and controller, and the programs.
+type weather struct {
+	at, inner, outer *leg // inner is nil where the broker is in the platform
+	seen             map[string]int
+}
+
+// size is how many rooms are tapped in.
+func (w *weather) size() int {
 	if os.Getenv("SOAK") != "" {
-		rooms, each = 40, 25
+		return 40
+	}
+	return 10
+}
+
+// legs are the lines by name, in order.
+func (w *weather) legs() (names []string, legs map[string]*leg) {
+	legs = map[string]*leg{"panel to platform": w.at, "platform to broker": w.inner, "broker to controller": w.outer}
+	maps.DeleteFunc(legs, func(_ string, l *leg) bool { return l == nil })
+	return slices.Sorted(maps.Keys(legs)), legs
+}
+
+// restart ends the platform or the controller and begins it anew, after it was gone for a while. Suddenly, it tells nobody.
+func (w *weather) restart(e *estate, program string, sudden bool, gone time.Duration) error {
+	lines := map[string][]*leg{"platform": {w.at, w.inner, w.outer}, "controller": {w.outer}}[program]
+	if w.inner != nil && program == "platform" {
+		lines = lines[:2] // its broker stays
+	}
+	for _, l := range lines {
+		if l != nil && sudden {
+			l.close(true)
+		}
+	}
+	defer func() {
+		for _, l := range lines {
+			if l != nil {
+				l.close(false)
+			}
+		}
+	}()
+	if program == "controller" {
+		if sudden {
+			e.dark()
+		}
+		e.leave()
+		e.dark()
+		time.Sleep(gone)
+		e.power()
+		e.leave = e.connect(e.joined, e.core, time.Now())
+		return nil
+	}
+	e.halt()
+	time.Sleep(gone)
+	if err := e.begin(); err != nil {
+		return err
+	}
+	w.at.lead(e.daemon.https.Addr().String())
+	if w.inner == nil {
+		w.outer.lead(e.daemon.cloud.listen.Addr().String())
+	}
+	return nil
+}
+
+// brew has people tap in all rooms while it storms.
+func (w *weather) brew(t *testing.T, e *estate) {
+	rooms, each := w.size(), 4
+	if os.Getenv("SOAK") != "" {
+		each = 25
 	}
 	number := int(numberOf("SEED", 1))
 	dice := rand.New(rand.NewPCG(uint64(number), 0))
-	var inner, outer *leg
-	p := plan{site: weatherSite(rooms), detour: func(string) string { return "mqtts://" + outer.Addr().String() }}
-	eachPeerBroker(t, p, func(broker string) string {
-		inner, outer = newLeg(t, broker), newLeg(t, broker)
-		return inner.Addr().String()
-	}, func(t *testing.T, e *estate, _ outage) {
-		at := newLeg(t, strings.TrimPrefix(e.url, "https://"))
-		codes := make([]string, rooms+1)
-		for r := 1; r <= rooms; r++ {
-			codes[r] = e.room(fmt.Sprint("room", r), fmt.Sprint("Room ", r), fmt.Sprintf("[%d]", r))
-		}
-		since := e.lastWrite()
-		client := *e.client
-		transport := client.Transport.(*http.Transport).Clone()
-		transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
-			var d net.Dialer
-			return d.DialContext(ctx, network, at.Addr().String())
-		}
-		client.Transport = transport
-		t.Cleanup(client.CloseIdleConnections)
-		over := make(chan struct{})
-		var weather sync.WaitGroup
-		kinds := []string{"stalled", "stalled", "slow", "dropped", "swallowed"}
-		seen := map[string]int{}
-		weather.Go(func() {
-			legs := map[string]*leg{"panel to platform": at, "platform to broker": inner, "broker to controller": outer}
-			for {
-				name := []string{"panel to platform", "platform to broker", "broker to controller"}[dice.IntN(3)]
-				kind := kinds[dice.IntN(len(kinds))]
-				lasts := time.Duration(300+dice.IntN(4500)) * time.Millisecond
-				calm := time.Duration(dice.IntN(2500)) * time.Millisecond
-				select {
-				case <-over:
-					return
-				case <-time.After(calm):
-				}
-				seen[name+" "+kind]++
-				legs[name].storm(kind, lasts, time.Duration(20+dice.IntN(700))*time.Millisecond)
+	url := e.url
+	w.at, w.seen = newLeg(t, strings.TrimPrefix(url, "https://")), map[string]int{}
+	codes := make([]string, rooms+1)
+	for r := 1; r <= rooms; r++ {
+		codes[r] = e.room(fmt.Sprint("room", r), fmt.Sprint("Room ", r), fmt.Sprintf("[%d]", r))
+	}
+	since := e.lastWrite()
+	client := *e.client
+	transport := client.Transport.(*http.Transport).Clone()
+	transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, network, w.at.Addr().String())
+	}
+	client.Transport = transport
+	t.Cleanup(client.CloseIdleConnections)
+	over := make(chan struct{})
+	var storm sync.WaitGroup
+	kinds := []string{"stalled", "stalled", "slow", "dropped", "swallowed"}
+	storm.Go(func() {
+		names, legs := w.legs()
+		for {
+			lasts := time.Duration(300+dice.IntN(4500)) * time.Millisecond
+			calm := time.Duration(dice.IntN(2500)) * time.Millisecond
+			select {
+			case <-over:
+				return
+			case <-time.After(calm):
 			}
-		})
-		fingers := make([][]*finger, rooms+1)
-		var people sync.WaitGroup
-		for r := 1; r <= rooms; r++ {
-			own := rand.New(rand.NewPCG(uint64(number), uint64(r)))
-			people.Go(func() {
-				time.Sleep(time.Duration(own.IntN(5000)) * time.Millisecond)
-				for n := range each {
-					f := &finger{room: r, level: 5 + (n*7+r)%90, at: time.Now()}
-					fingers[r] = append(fingers[r], f)
-					twice := 1
-					if own.IntN(4) == 0 {
-						twice = 2 // a proxy that asks again
-					}
-					f.tap(t, &client, e.url, codes[r], n, twice)
-					time.Sleep(time.Until(f.at.Add(wire.TapLife + 2*time.Second)))
+			if dice.IntN(3) == 0 {
+				program, sudden := []string{"platform", "controller"}[dice.IntN(2)], dice.IntN(2) == 0
+				w.seen[fmt.Sprintf("%s restarted, suddenly: %v", program, sudden)]++
+				if err := w.restart(e, program, sudden, lasts/3); err != nil {
+					t.Errorf("the %s did not begin again: %v", program, err)
+					return
 				}
-			})
-		}
-		people.Wait()
-		close(over)
-		weather.Wait()
-		time.Sleep(wire.TapLife)
-		e.judge(t, fingers, since)
-		t.Logf("weather: %v", seen)
-		// When it is over every panel shows what is.
-		for r := 1; r <= rooms; r++ {
-			eventually(t, fmt.Sprint("the panel of room ", r, " shows what is"), func() bool {
-				n, err := strconv.Atoi(e.panel(fmt.Sprint("room", r), codes[r]).str("widgets.light_brightness"))
-				return err == nil && wire.PercentOf(n) == e.level(appliance.ID(r))
-			})
+				continue
+			}
+			name, kind := names[dice.IntN(len(names))], kinds[dice.IntN(len(kinds))]
+			w.seen[name+" "+kind]++
+			legs[name].storm(kind, lasts, time.Duration(20+dice.IntN(700))*time.Millisecond)
 		}
 	})
+	fingers := make([][]*finger, rooms+1)
+	var people sync.WaitGroup
+	for r := 1; r <= rooms; r++ {
+		own := rand.New(rand.NewPCG(uint64(number), uint64(r)))
+		people.Go(func() {
+			time.Sleep(time.Duration(own.IntN(5000)) * time.Millisecond)
+			for n := range each {
+				f := &finger{room: r, level: 5 + (n*7+r)%90, at: time.Now()}
+				fingers[r] = append(fingers[r], f)
+				twice := 1
+				if own.IntN(4) == 0 {
+					twice = 2 // a proxy that asks again
+				}
+				f.tap(t, &client, url, codes[r], n, twice)
+				time.Sleep(time.Until(f.at.Add(wire.TapLife + 2*time.Second)))
+			}
+		})
+	}
+	people.Wait()
+	close(over)
+	storm.Wait()
+	time.Sleep(wire.TapLife)
+	e.judge(t, fingers, since)
+	t.Logf("weather: %v", w.seen)
+	// When it is over every panel shows what is.
+	for r := 1; r <= rooms; r++ {
+		eventually(t, fmt.Sprint("the panel of room ", r, " shows what is"), func() bool {
+			n, err := strconv.Atoi(e.panel(fmt.Sprint("room", r), codes[r]).str("widgets.light_brightness"))
+			return err == nil && wire.PercentOf(n) == e.level(appliance.ID(r))
+		})
+	}
 }
 
 // tap sends it as the page does, which gives it up after [wire.TapLife].
