@@ -34,6 +34,11 @@ shades:
   - {id: 5003, name: West, node: 8, output: 1, travelUp: 15s, travelDown: 15s}
 clusters:
   - {id: 1, name: Lobby, nodes: [1, 2, 3, 4, 5, 6], shades: [5001, 5002, 5003]}
+scenes:
+  - {id: 1, name: Talk, cluster: 1, actions: [{do: light-level, cluster: 1, level: 20}, {do: shade-close, cluster: 1}]}
+  - {id: 2, name: Window side, cluster: 1, actions: [{do: light-level, node: 1, level: 80}, {do: light-off, node: 2}]}
+  - {id: 3, name: Half shade, actions: [{do: shade-move-to, cluster: 1, position: 50}]}
+  - {id: 4, name: Everything off, actions: [{do: light-off}]}
 `
 
 // wall is one room's panel, opened on several screens.
@@ -143,6 +148,18 @@ func TestThePanelOnItsWall(t *testing.T) {
 	other.Keys("\r")
 	other.WaitText("Lights at 20 percent.")
 	w.says("said", "lights", "20%")
+
+	// A scene of the lights, one of both, and what became of them; a building's scene has no button here.
+	one.Press("Window side")
+	w.says("scene-lights", "lights", "20% to 80%")
+	other.Press("Talk")
+	w.says("scene", "lights", "20%")
+	w.says("scene-shades", "shades", "closed")
+	if n := uitest.Eval[int](one, `[...document.querySelectorAll(".chip")].filter((c) => c.innerText === "Everything off").length`); n != 0 {
+		t.Error("the panel of a room has a button for the whole building")
+	}
+	one.Press("One third")
+	w.says("moved-back", "shades", "33% open")
 
 	// A lamp that acknowledges and stays as it is, and one that is dead.
 	mend := w.fault(sim.Fault{Bus: "lights", Address: "4", Kind: sim.FaultStuck})

@@ -17,9 +17,9 @@ var routes = []string{
 	"/rooms", "/rooms/:device", "/panel/:device",
 }
 
-// firstView is what the first page needs before anything can be seen.
+// firstView is what every page needs before anything can be seen.
 var firstView = []string{
-	"app/app.js", "app/session.js", "app/chat.js",
+	"app/app.js", "app/session.js",
 	"ui/i18n.js", "ui/router.js", "ui/shell.js", "ui/icons.js", "ui/api.js", "ui/stream.js",
 }
 

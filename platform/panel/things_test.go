@@ -3,11 +3,14 @@ package panel
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/platform"
 )
 
@@ -107,4 +110,28 @@ func TestThingsAreReadOnceForAllPanels(t *testing.T) {
 			t.Errorf("%d houses are remembered", len(h.all))
 		}
 	})
+}
+
+// unable sends nothing.
+type unable struct{ err error }
+
+func (u unable) SendAs(context.Context, string, string, time.Time, time.Time, wire.WidgetAction) (wire.Ack, error) {
+	return wire.Ack{}, u.err
+}
+
+// Of a tap from before this program began nobody knows whether the one before sent it.
+func TestATapFromBeforeTheStartIsNotToldAsLeft(t *testing.T) {
+	d := platform.RoomDevice{ID: "lobby", Workspace: "Lobby", Controller: "house", Clusters: []int64{1}, Deployed: true}
+	for _, err := range []error{platform.ErrOffline, errors.New("broken")} {
+		r := New(Config{Board: NewBoard(), Send: unable{err}, Log: slog.New(slog.DiscardHandler)})
+		tap := Tap{Widget: wire.LightPower, Type: wire.Changed, Value: "on", Finger: true}
+		tap.Made = r.began.Add(-time.Second)
+		if out := r.put(t.Context(), d, tap); out.Success || out.Status != unknown || out.Message != nothingKnown {
+			t.Errorf("%v: of before %+v", err, out)
+		}
+		tap.Made = r.began.Add(time.Second)
+		if out := r.put(t.Context(), d, tap); out.Success || out.Status != "" || out.Message == nothingKnown {
+			t.Errorf("%v: of after %+v", err, out)
+		}
+	}
 }

@@ -4,14 +4,16 @@ import { t } from '../ui/i18n.js';
 import { address, match } from '../ui/router.js';
 import { Alone, Frame, Starting, run, useKeys } from '../ui/shell.js';
 import { session, admin, link, start } from './session.js';
-import Chat from './chat.js';
 
 const login = () => import('./login.js');
+const chat = () => import('./chat.js');
+// beside the question who is logged in; a panel needs none of it
+if (['/', '/chat'].includes(location.pathname)) chat();
 // The same addresses are in pages.go.
 const routes = [
-  ['/', Chat],
+  ['/', chat],
   ['/login', login],
-  ['/chat', Chat],
+  ['/chat', chat],
   ['/sites', () => import('./sites.js')],
   ['/sites/:id', () => import('./site.js')],
   ['/enrol', () => import('./enrol.js')],
@@ -41,7 +43,7 @@ function App() {
   if (found?.route[0] === '/panel/:device') return html`<${Alone} load=${found.route[1]} params=${found.params} />`;
   if (s === undefined) return html`<${Starting} />`;
   if (!s) return html`<${Alone} load=${login} />`;
-  return html`<${Frame} name=${t('platform')} link=${link} tabs=${tabs()} found=${found} first=${Chat} />`;
+  return html`<${Frame} name=${t('platform')} link=${link} tabs=${tabs()} found=${found} />`;
 }
 
 await run({ routes, texts: (l) => import(`./i18n/${l}.js`), start, failed: () => t('start.failed'), App });

@@ -75,6 +75,8 @@ export default [
     'Der Controller dieses Raums ist offline. Prüfen Sie seinen Strom und sein Netz.',
   ],
 
+  ['{said} Scene: {also}', '{said} Szene: {also}'],
+  ['Scene: {said}', 'Szene: {said}'],
   ['Lights: {said} Shades: {also}', 'Licht: {said} Storen: {also}'],
   ['Lights: {said}', 'Licht: {said}'],
   ['Shades: {said}', 'Storen: {said}'],
@@ -82,6 +84,8 @@ export default [
   ['Done.', 'Erledigt.'],
   ['Sent.', 'Gesendet.'],
   ['That could not be sent; try again.', 'Das konnte nicht gesendet werden; bitte noch einmal.'],
+  ['Nothing is known of it; what is shown here counts.', 'Davon ist nichts bekannt; es gilt, was hier steht.'],
+  ['something newer took the place of a part of it', 'etwas Neueres kam einem Teil davon zuvor'],
   ['That came too late; nothing was done.', 'Das kam zu spät; es wurde nichts getan.'],
   ['Something newer came before.', 'Etwas Neueres kam zuvor.'],
   ['1 device is offline.', '1 Gerät ist offline.'],

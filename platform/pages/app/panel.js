@@ -10,7 +10,7 @@ import { feed } from './feed.js';
 import { Night, useWall } from './kiosk.js';
 import { life, shown, start, step } from './room.js';
 import { refusal, said } from './said.js';
-import { Lights, Shades } from './tiles.js';
+import { Lights, Scenes, Shades } from './tiles.js';
 
 const look = new URL('panel.css', import.meta.url).href;
 // at most five commands a second while a slider moves
@@ -52,7 +52,7 @@ export function taps(post) {
 export function asker(room, tell, tap) {
   let id = 0;
   // by family: when one was sent last, and which one waits
-  const ways = { lights: { sent: -rhythm }, shades: { sent: -rhythm } };
+  const ways = { lights: { sent: -rhythm }, shades: { sent: -rhythm }, scenes: { sent: -rhythm } };
   const send = async (of, mine, how) => {
     ways[of].sent = performance.now();
     ways[of].timer = undefined;
@@ -176,7 +176,7 @@ export default function Panel({ params }) {
       <h1><bdi>${v.workspaceName || v.deviceId}</bdi></h1>
       <${Told} s=${s} link=${panel.link} />
       <div class="tiles">
-        ${[['lights', Lights], ['shades', Shades]].map(([of, Card]) => {
+        ${[['lights', Lights], ['shades', Shades], ['scenes', Scenes]].map(([of, Card]) => {
           const x = shown(s, /** @type {import('./room.js').Family} */ (of));
           return x && html`<${Card} key=${of} x=${x} put=${(tap, slides) => panel.put(of, tap, slides)} />`;
         })}

@@ -24,23 +24,23 @@ const longest = 12_000;
 const brief = 2000;
 
 /**
- * @typedef {'lights' | 'shades'} Family
- * @typedef {number | 'on' | 'stop'} Goal a level, or an opening, in percent
+ * @typedef {'lights' | 'shades' | 'scenes'} Family scenes are those of both
+ * @typedef {number | 'on' | 'stop' | { scene: string }} Goal a level, or an opening, in percent
  * What somebody asked for, and since when: asked, and not answered yet (slow: for long); on its way, as the controller said (open: it
  * tells of the end); or not done, and why.
  * @typedef {{ phase: 'asked' | 'way' | 'not', until: number, id?: number, goal?: Goal, since?: number, slow?: boolean,
  *   open?: boolean, why?: string }} Ask
  * @typedef {{ name: string, online: boolean, level?: number, kelvin?: number, rgbw?: number[], position?: number, motion?: string }} Thing
- * @typedef {{ online: boolean, widgets: Record<string, string>, lights?: Thing[], shades?: Thing[], message?: string,
+ * @typedef {{ online: boolean, widgets: Record<string, string>, lights?: Thing[], shades?: Thing[], scenes?: any[], message?: string,
  *   voice?: boolean, workspaceName?: string, deviceId?: string }} View
  * @typedef {{ link: string, cut: boolean, lost: number, view: View, told: { text: string, ok?: boolean, until: number },
- *   lights: Ask, shades: Ask }} Room
+ *   lights: Ask, shades: Ask, scenes: Ask }} Room
  */
 
 /** @type {Room} */
-export const start = { link: 'opening', cut: false, lost: null, view: undefined, told: null, lights: null, shades: null };
+export const start = { link: 'opening', cut: false, lost: null, view: undefined, told: null, lights: null, shades: null, scenes: null };
 /** @type {Family[]} */
-const families = ['lights', 'shades'];
+const families = ['lights', 'shades', 'scenes'];
 
 // step is the state after an event: the same one where nothing changes.
 /** @type {(s: Room, e: any) => Room} */
@@ -83,7 +83,8 @@ function answered(s, { of, status, why, at }) {
   const { id, goal, since } = s[of];
   switch (status) {
     case 'applied':
-      return reached(s.view, of, goal) ? null : { phase: 'way', id, goal, since, until: at + (of === 'lights' ? linger : still) };
+      if (goal.scene || reached(s.view, of, goal)) return null;
+      return { phase: 'way', id, goal, since, until: at + (of === 'lights' ? linger : still) };
     case 'accepted':
       return { phase: 'way', id, goal, since, until: at + longest, open: true };
     case 'stale': // something newer was asked for meanwhile, elsewhere
@@ -111,6 +112,7 @@ function passed(s, at) {
 // thingsOf are the lights or the shades of a room; where none are told one by one, the one that its widgets speak of.
 /** @type {(view: View, of: Family) => Thing[]} */
 function thingsOf(view, of) {
+  if (of === 'scenes') return [...thingsOf(view, 'lights'), ...thingsOf(view, 'shades')];
   if (view?.[of]?.length) return view[of];
   const v = view?.widgets[of === 'lights' ? 'light_brightness' : 'shade_position'];
   if (v === undefined) return [];
@@ -124,9 +126,10 @@ export const near = { lights: 0, shades: 2 };
 
 /** @type {(view: View, of: Family, goal: Goal) => boolean} */
 function reached(view, of, goal) {
+  if (typeof goal === 'object') return false;
   const all = thingsOf(view, of).filter((x) => x.online);
   if (goal === 'on') return all.some((x) => x.level > 0);
-  return all.every((x) => !x.motion && (goal === 'stop' || Math.abs(valueOf(x) - goal) <= near[of]));
+  return all.every((x) => !x.motion && (goal === 'stop' || Math.abs(valueOf(x) - +goal) <= near[of]));
 }
 
 // trouble tells why nothing can be asked of lights or shades now; undefined: it can.
@@ -147,7 +150,7 @@ function refusal(s, of) {
 // not be so any more. phase is the one word for all of it:
 // asked, way (on its way), not (done), unknown, cut (from the platform), away (the controller), silent (all of them), or done.
 /** @type {(s: Room, of: Family) => { phase: string, things: Thing[], all: number, silent: number, on: number, low: number,
- *   high: number, kelvin: number, goal: Goal, slow: boolean, motion: string, why: string }} */
+ *   high: number, kelvin: number, goal: Goal, slow: boolean, motion: string, why: string, scenes: any[] }} */
 export function shown(s, of) {
   const told = thingsOf(s.view, of);
   const other = thingsOf(s.view, of === 'lights' ? 'shades' : 'lights');
@@ -175,5 +178,6 @@ export function shown(s, of) {
     slow: !gone && !!ask?.slow,
     motion: motions.size > 1 ? 'moving' : [...motions][0],
     why: ask?.phase === 'not' ? ask.why : undefined,
+    scenes: (s.view?.scenes ?? []).filter((x) => (x.lights && x.shades ? 'scenes' : x.lights ? 'lights' : 'shades') === of),
   };
 }

@@ -9,7 +9,7 @@ export const off = (x) => ['cut', 'away', 'silent'].includes(x.phase);
 
 // goalWords says what somebody asked for.
 const goalWords = (of, goal) =>
-  goal === 'on' ? t('panel.on') : goal === 'stop' ? t('room.stop') : of === 'lights' ? levelWords(goal) : openness(goal);
+  goal.scene || (goal === 'on' ? t('panel.on') : goal === 'stop' ? t('room.stop') : of === 'lights' ? levelWords(goal) : openness(goal));
 
 // value says how things are: as one, as so many of all, or from where to where; never as a mean.
 export function value(x, of) {
@@ -34,6 +34,7 @@ export function state(x, of) {
     const goal = goalWords(of, x.goal);
     return x.slow ? [t('room.slow'), 'clock', 'accent'] : [t(x.phase === 'way' ? 'room.way' : 'room.asked', { goal }), 'arrow', 'accent'];
   }
+  if (of === 'scenes') return ['', '', ''];
   if (x.motion) return [t('room.' + x.motion), x.motion === 'opening' ? 'up' : x.motion === 'closing' ? 'down' : 'arrow', 'accent'];
   if (x.silent) return [t('room.silent', { n: x.silent, all: x.all }), 'plug', 'warn'];
   if (x.phase === 'unknown') return [t('room.unknown.' + of), 'clock', ''];

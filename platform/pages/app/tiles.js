@@ -24,6 +24,8 @@ export const turn = (on) => [on ? 'on' : 0, 'light_power', 'changed', on ? 'on' 
 export const open = (v) => [v, 'shade_position', 'released', String(sliderOf(v))];
 /** @type {Tap} */
 export const stop = ['stop', 'shade_stop', 'clicked', ''];
+/** @type {(scene: { id: number, name: string }) => Tap} */
+export const recall = ({ id, name }) => [{ scene: name }, 'scene', 'clicked', String(id)];
 const third = (name, v) => [v, 'shade_preset', 'released', name];
 
 const presets = {
@@ -32,36 +34,42 @@ const presets = {
 };
 
 // Tile: x is what room.js shows of a family; put(tap, slides) asks for something.
-function Tile({ of, name, x, put, control, picture }) {
+function Tile({ of, name, x, put, control = undefined, picture = undefined }) {
   const [words, icon, kind] = state(x, of);
   const shownThings = x.things.slice(0, x.things.length > most ? most - 1 : most);
   return html`
-    <section class="tile" data-of=${of} data-phase=${x.phase} aria-label=${name}>
+    <section class=${'tile ' + of} data-of=${of} data-phase=${x.phase} aria-label=${name}>
       <header>
         <h2>${name}</h2>
-        <p class=${'value' + (x.high === undefined ? ' none' : '')}>${value(x, of)}</p>
+        ${control && html`<p class=${'value' + (x.high === undefined ? ' none' : '')}>${value(x, of)}</p>`}
         <p class=${'state with-icon ' + kind}>${icon && html`<${Icon} name=${icon} size=${24} />`}<span>${words}</span></p>
       </header>
-      <ul class=${'things' + (x.things.length > 8 ? ' many' : '')} aria-label=${name}
-        style=${{ '--cols': Math.min(8, Math.max(x.things.length, 5)) }}>
-        ${shownThings.map(
-          (thing, i) => html`
-            <li key=${i} title=${thing.name}>${picture(thing)}<span class="reader"><${Name}>${one(thing, of)}<//></span></li>`,
-        )}
-        ${x.things.length > most && html`<li class="rest">${t('room.more', { n: x.things.length - shownThings.length })}</li>`}
-      </ul>
-      <div class="control">${control}</div>
-      <div class="chips" role="group" aria-label=${t('room.presets.' + of)}>
-        ${presets[of].map(
-          ([word, v, tap]) => html`
-            <button key=${v} type="button" class="chip" aria-pressed=${at(x, of, v) ? 'true' : 'false'} aria-disabled=${off(x) || undefined}
-              onClick=${() => put(tap)}>
-              ${word(v)}
-            </button>`,
-        )}
-      </div>
+      ${control && html`
+        <ul class=${'things' + (x.things.length > 8 ? ' many' : '')} aria-label=${name}
+          style=${{ '--cols': Math.min(8, Math.max(x.things.length, 5)) }}>
+          ${shownThings.map(
+            (thing, i) => html`
+              <li key=${i} title=${thing.name}>${picture(thing)}<span class="reader"><${Name}>${one(thing, of)}<//></span></li>`,
+          )}
+          ${x.things.length > most && html`<li class="rest">${t('room.more', { n: x.things.length - shownThings.length })}</li>`}
+        </ul>
+        <div class="control">${control}</div>`}
+      ${[presets[of], x.scenes.map((s) => [() => html`<${Name}>${s.name}<//>`, s.name, recall(s)])].map(
+        (list, i) => list?.length > 0 && html`
+          <div class="chips" role="group" aria-label=${t(i ? 'room.scenes' : 'room.presets.' + of)}>
+            ${list.map(
+              ([word, v, tap]) => html`
+                <button key=${v} type="button" class="chip" aria-pressed=${i ? undefined : String(at(x, of, v))}
+                  aria-disabled=${off(x) || undefined} onClick=${() => put(tap)}>
+                  ${word(v)}
+                </button>`,
+            )}
+          </div>`,
+      )}
     </section>`;
 }
+
+export const Scenes = ({ x, put }) => x.scenes.length > 0 && Tile({ of: 'scenes', name: t('room.scenes'), x, put });
 
 // Guide is a slider that says why it does nothing, where it does not.
 const Guide = ({ x, put, tap, ...props }) => html`
@@ -73,7 +81,7 @@ export const Lights = ({ x, put }) => {
   const name = t('panel.lights');
   const on = !off(x) && x.on > 0;
   // the other of what is wanted, though the switch says what is so
-  const next = x.goal === undefined ? !on : x.goal === 0;
+  const next = x.goal === undefined || typeof x.goal === 'object' ? !on : x.goal === 0;
   return Tile({
     of: 'lights',
     name,

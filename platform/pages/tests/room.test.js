@@ -84,6 +84,7 @@ describe('the words for a room', () => {
 
 describe('what a panel shows', () => {
   const done = view(lamps(40, 40, 40, 40, 40, 40), panes(30, 30));
+  const talk = { scene: 'Talk' };
   const closing = view([], [{ name: '', online: true, position: 60, motion: 'closing' }]);
   const seconds = (from, to) => Array.from({ length: to - from }, (_, i) => time((from + i) * 1000));
   const rows = [
@@ -128,6 +129,20 @@ describe('what a panel shows', () => {
       'shades', 'done'],
     ['no goal of a shade that stands', [seen(room), tap('shades', 30, 0), answer('shades', 'applied', 90), time(5090)], 'shades', 'done'],
     ['a shade that was stopped', [seen(room), tap('shades', 'stop', 0), answer('shades', 'applied', 90)], 'shades', 'done'],
+    ['a scene that was asked for', [seen(room), tap('lights', talk, 0)], 'lights', 'asked', talk],
+    ['nothing of a scene that is done', [seen(room), tap('scenes', talk, 0), answer('scenes', 'applied', 90)], 'scenes', 'done'],
+    ['a scene that a slow bus is at',
+      [seen(room), tap('scenes', talk, 0), answer('scenes', 'accepted', 900), seen(room, 1500)],
+      'scenes', 'way', talk],
+    ['how a scene ended',
+      [seen(room), tap('scenes', talk, 0), answer('scenes', 'accepted', 900), seen({ ...room, message: 'Scene: Done.' }, 4000)],
+      'scenes', 'done'],
+    ['why a scene was not done',
+      [seen(room), tap('scenes', talk, 0), answer('scenes', 'failed', 90, 'Lamp 3 does not answer.')],
+      'scenes', 'not', undefined, 'Lamp 3 does not answer.'],
+    ['that nothing answers a scene',
+      [seen(view(lamps(null), panes(null))), tap('scenes', talk, 0)],
+      'scenes', 'silent', undefined, t('room.refused', { why: t('room.silent.scenes') })],
     ['a controller that is away', [seen({ ...room, online: false })], 'lights', 'away', undefined],
     ['nothing under way at one that went away',
       [seen(room), tap('shades', 30, 0), answer('shades', 'applied', 90), seen({ ...room, online: false }, 200)],
@@ -151,6 +166,15 @@ describe('what a panel shows', () => {
       const x = shown(run(live, ...events), of);
       assert.deepEqual([x.phase, x.goal, x.why], [phase, goal, why]);
     });
+  it('are the scenes of its lights, of its shades, and of both', () => {
+    const [lights, shades] = [true, true];
+    const scenes = [{ id: 1, name: 'A', lights }, { id: 2, name: 'B', shades }, { id: 3, name: 'C', lights, shades }];
+    const s = run(live, seen({ ...room, scenes }));
+    assert.deepEqual(['lights', 'shades', 'scenes'].map((of) => shown(s, of).scenes.map((x) => x.id)), [[1], [2], [3]]);
+    assert.deepEqual(shown(run(live, seen(room)), 'lights').scenes, []); // of a controller that tells none
+    assert.deepEqual(state(shown(s, 'scenes'), 'scenes'), ['', '', '']);
+    assert.equal(state(shown(run(live, seen(room), tap('scenes', talk, 0)), 'scenes'), 'scenes')[0], t('room.asked', { goal: 'Talk' }));
+  });
   it('of a sentence goes away by itself, or with the next tap', () => {
     const told = (...events) => run(live, seen({ ...room, message: 'Lights: Done.' }), ...events).told?.text;
     assert.equal(told(), 'Lights: Done.');
@@ -172,8 +196,10 @@ describe('states of a panel', () => {
   const dice = (seed) => () => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) / 2 ** 32;
   const pick = (roll, list) => list[Math.floor(roll() * list.length)];
   const levels = [0, 1, 40, 40, 90, 100, null, undefined];
+  const talk = { scene: 'Talk' };
+  const goals = { lights: [0, 40, 'on', talk], shades: [0, 67, 'stop', talk], scenes: [talk] };
   const event = (roll, now, id) => {
-    const of = pick(roll, ['lights', 'shades']);
+    const of = pick(roll, ['lights', 'shades', 'scenes']);
     return pick(roll, [
       () => ({ is: 'link', state: pick(roll, ['opening', 'live', 'live', 'lost', 'elsewhere']) }),
       () =>
@@ -187,7 +213,7 @@ describe('states of a panel', () => {
             { online: roll() < 0.8, message: pick(roll, [undefined, 'Lights: Done.', 'Shades: 1 of 2 done.']) },
           ),
         ),
-      () => tap(of, pick(roll, of === 'lights' ? [0, 40, 'on'] : [0, 67, 'stop']), now, id),
+      () => tap(of, pick(roll, goals[of]), now, id),
       () => answer(of, pick(roll, ['applied', 'accepted', 'stale', 'failed', undefined]), now, 'No.', id - Math.floor(roll() * 3)),
       () => ({ is: 'heard', text: 'Hm.', ok: roll() < 0.5 }),
       () => ({ is: 'time' }),
@@ -232,7 +258,7 @@ describe('states of a panel', () => {
         check(s, now, tapped);
       }
       for (let more = 0; more < 4; more++) s = step(s, { is: 'time', at: (now += 100_000) });
-      for (const of of ['lights', 'shades']) assert.equal(s[of], null, `seed ${seed}: something is under way for ever`);
+      for (const of of ['lights', 'shades', 'scenes']) assert.equal(s[of], null, `seed ${seed}: something is under way for ever`);
       assert.equal(s.told, null);
     }
   });

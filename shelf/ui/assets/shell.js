@@ -163,9 +163,9 @@ export const Starting = () => html`<main class="alone" aria-busy="true"><div cla
 export const Alone = ({ load, params = undefined }) => html`
   <${Lazy} key=${address.value.path} load=${load} params=${params} /><${Announcements} />`;
 
-// Frame: found is what match gave for the address, first the page that is there from the start, called home in its tab, and
+// Frame: found is what match gave for the address, first the page that is there from the start, if one is, and
 // children stand below every page.
-export function Frame({ name, link, tabs, found, first, children }) {
+export function Frame({ name, link, tabs, found, first = undefined, children }) {
   const View = found?.route[1];
   return html`
     <${Header} name=${name} link=${link.value} />
