@@ -14,7 +14,7 @@ func (s *sentence) light(d Do, y sayings) (Do, bool) {
 	if y.has("morelight", "lesslight") && y.has("light") { // "more light bulbs"
 		return d, false
 	}
-	if !y.only(lightWords...) || y.has("it") && !y.has("dim", "dimmer", "brighten", "brighter") && y.amount == nil {
+	if !y.only(lightWords...) || y.has("it") && !y.has("dim", "dimmer", "brighten", "brighter", "level") && y.amount == nil {
 		return d, false
 	}
 	named := y.has("light", "level", "switch") || len(d.Places) > 0 || d.Whole

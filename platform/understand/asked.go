@@ -76,11 +76,14 @@ func (s *sentence) passive() bool {
 	return n > 2 && s.t[n-1].stem == "werden" && s.means(n-2, "on", "off", "open", "close", "dim", "raise", "lower", "set")
 }
 
+// infinitives end what somebody asks to be done: "kannst du die Jalousien schliessen?".
+var infinitives = wordSet("schliessen oeffnen zumachen aufmachen zufahren auffahren zuziehen aufziehen")
+
 // terse reports whether an order has no verb: "lobby lights off".
 func (s *sentence) terse(all []cue) bool {
 	return !slices.ContainsFunc(all, func(c cue) bool {
 		w := s.t[c.at].stem
 		return c.is("set", "flip", "give", "shut", "toggle", "dim", "brighten", "increase", "reduce", "raise", "lower", "pull", "draw", "stop", "show", "bringup", "max", "morelight", "lesslight", "dimmer", "brighter") ||
-			c.is("open", "close") && (w == "open" || w == "close" || w == "oeffne" || w == "schliesse") && c.at < 3 || c.is("on", "off") && w != "on" && w != "off" && w != "out" && w != "an" && w != "aus"
+			c.is("open", "close") && (w == "open" || w == "close" || w == "oeffne" || w == "schliesse") && c.at < 3 || c.at == len(s.t)-1 && infinitives[w] && s.has0("kannst", "koennen", "koennt") || c.is("on", "off") && w != "on" && w != "off" && w != "out" && w != "an" && w != "aus"
 	}) && !s.has0("please", "bitte", "mind", "chance", "would", "could", "wuerde", "wuerden", "koennte", "koennten", "koenntest", "waere", "waeren", "haette", "haetten", "gern", "gerne", "bitten", "duerfte", "geht", "ginge", "about", "moeglich")
 }

@@ -216,6 +216,12 @@ const (
 	Unread State = "unread" // what it does is not known
 )
 
+// What a room is said to be by who complains of nothing else.
+const (
+	Dark   = "dark"
+	Bright = "bright"
+)
+
 // Manner is a set of what else the words say.
 type Manner uint32
 
@@ -277,7 +283,7 @@ type Frame struct {
 	Kind   Kind   `json:"kind,omitempty"`   // what is counted or listed
 	Actor  string `json:"actor,omitempty"`  // who did what is asked about, as the ledger names them
 	Make   string `json:"make,omitempty"`   // what the type of devices is named after: "dali"
-	Aspect string `json:"aspect,omitempty"` // of comfort: "temperature"; of devices: what they can, "dim"
+	Aspect string `json:"aspect,omitempty"` // of comfort: "temperature", [Dark], [Bright]; of devices: what they can, "dim"
 	State  State  `json:"state,omitempty"`
 	Manner Manner `json:"manner,omitempty"`
 	Where

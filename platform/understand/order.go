@@ -33,6 +33,10 @@ func (s *sentence) readOrder(names Names) (Frame, bool) {
 		return f, true
 	}
 	all = o.leftAlone(all)
+	grumble := Frame{Lang: s.f.Lang, Topic: Comfort, Aspect: o.grumble()}
+	if grumble.Aspect != "" && (len(all) == 0 || o.questioned()) {
+		return grumble, true
+	}
 	if len(all) == 0 || len(all) > longestOrder || o.questioned() {
 		return f, false
 	}
@@ -66,6 +70,9 @@ func (s *sentence) readOrder(names Names) (Frame, bool) {
 		f.Do = do
 		f.Set(Terse, o.terse(all))
 		return f, true
+	}
+	if grumble.Aspect != "" {
+		return grumble, true
 	}
 	f.Unclear = o.whyNot(all)
 	if imperative || !s.asks && f.Unclear != nil && (f.Unclear.Why == Heating || f.Unclear.Why == Coloured && o.coloured(all)) { // "heating on in the lobby" asks nothing

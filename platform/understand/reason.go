@@ -103,6 +103,35 @@ var subjects = wordSet("i you we they he she it who that ich du wir sie er es ma
 
 var articles = wordSet("the a an my our your this that all das die den der ein eine einen unser unsere alle")
 
+// howBright is what words of complaints say of light.
+var howBright = map[string]string{
+	"bright": Bright, "glare": Bright, "blinding": Bright, "dazzling": Bright, "hell": Bright, "grell": Bright, "blendet": Bright, "taghell": Bright,
+	"dark": Dark, "dim": Dark, "gloomy": Dark, "dunkel": Dark, "finster": Dark, "duester": Dark, "schummrig": Dark, "stockdunkel": Dark, "stockfinster": Dark, "daemmrig": Dark,
+}
+
+// grumble is what somebody says of the room around, and of nothing else: that it is [Dark] or [Bright] there, "it is far too dark in
+// here"; empty: something else.
+func (s *sentence) grumble() string {
+	how, said := "", false
+	why := slices.Contains([]string{"why", "warum", "wieso", "weshalb"}, s.wordAt(0))
+	for i, w := range s.t {
+		if w.used || !s.means(i, "reason", "reasoning", "reason-first", "filler", "own", "light") && !(why && i == 0) {
+			return ""
+		}
+		if is := howBright[w.stem]; is != "" {
+			if how != "" && how != is {
+				return ""
+			}
+			how = is
+		}
+		said = said || slices.Contains([]string{"is", "are", "re", "ist", "sind", "too", "zu", "so", "very", "sehr", "blendet"}, w.stem)
+	}
+	if s.named || s.asks && !why || !said || s.has0("not", "nicht", "never", "nie", "kein", "no") {
+		return ""
+	}
+	return how
+}
+
 // complaint understands who says of a place that it is too bright or too dark there, and nothing else: a step the other way.
 func (s *sentence) complaint() (Do, bool) {
 	d := Do{Kind: Light, Places: s.f.Places}

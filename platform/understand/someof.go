@@ -50,6 +50,8 @@ func (s *sentence) partOf() string {
 func (s *sentence) partAt(i int) int {
 	w, next := s.wordAt(i), s.wordAt(i+1)
 	switch {
+	case s.t[i].text == "halbes": // "halbes Licht" is half as bright as there is
+		return 0
 	case slices.Contains([]string{"half", "haelfte", "halben", "halbe"}, w) && !slices.Contains([]string{"to", "at", "by", "auf", "um"}, s.wordAt(i-1)):
 		return 1
 	case (w == "every" || w == "each" || w == "jede" || w == "jedes" || w == "jeden") && slices.Contains([]string{"second", "other", "third", "zweite", "zweites", "dritte", "andere"}, next):

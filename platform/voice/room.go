@@ -313,7 +313,7 @@ func bucketOf(device string) platform.Bucket {
 // there is one, and says else why nothing is done.
 func (r *Room) discuss(ctx context.Context, d platform.RoomDevice, h Heard, f understand.Frame, text string, out *Response) {
 	if said, ok := r.state(ctx, d, f); ok {
-		out.Success, out.Message = true, said
+		out.Success, out.Message, out.Reply = true, said.speak, said.reply
 		return
 	}
 	if r.cfg.Assistant == nil || h.Intent == Unknown {

@@ -2,8 +2,10 @@ package voice
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -138,95 +140,168 @@ func (r *Room) inRoom(ctx context.Context, d platform.RoomDevice, kind string) [
 }
 
 // state answers how the lights or shades of the room are now; false for any other question.
-func (r *Room) state(ctx context.Context, d platform.RoomDevice, f understand.Frame) (text string, ok bool) {
+func (r *Room) state(ctx context.Context, d platform.RoomDevice, f understand.Frame) (said saying, ok bool) {
+	if f.Topic == understand.Comfort && (f.Aspect == understand.Dark || f.Aspect == understand.Bright) {
+		return r.grumbled(ctx, d, f), true
+	}
+	percent := !slices.ContainsFunc(f.Conds, func(c understand.Cond) bool { return c.Unit != understand.Percent })
+	where := f.By == string(understand.Zone) && f.Form == understand.List // "where are the blinds"
 	plain := f.Unclear == nil && f.Is(understand.Asked) && (f.Op == understand.Tell || f.Op == understand.Average) && (f.When == nil || f.When.Now) && f.Against == nil &&
-		len(f.Places)+len(f.Except)+len(f.Conds)+len(f.Having) == 0 && !f.Is(understand.Future) && !f.Is(understand.Whole) && f.By == "" && f.Per == "" && f.Top == 0
+		len(f.Places)+len(f.Except)+len(f.Having) == 0 && percent && !f.Is(understand.Future) && !f.Is(understand.Whole) && (f.By == "" || where) && f.Per == "" && f.Top == 0
+	shades := f.Topic == understand.Shades || f.Topic == understand.Inventory && where && f.Kind == understand.Shade
 	switch {
 	case plain && f.Topic == understand.Lights && slices.Contains([]understand.State{"", understand.On, understand.Off}, f.State):
-		return r.lightsAre(ctx, d, f), true
-	case plain && f.Topic == understand.Shades && slices.Contains([]understand.State{"", understand.Open, understand.Closed, understand.Moving}, f.State):
-		return r.shadesAre(ctx, d, f), true
+		text, yes, known := r.lightsAre(ctx, d, f)
+		return known.told(f, yes, text), true
+	case plain && shades && slices.Contains([]understand.State{"", understand.Open, understand.Closed, understand.Moving}, f.State):
+		text, yes, known := r.shadesAre(ctx, d, f)
+		return known.told(f, yes, text), true
 	}
-	return "", false
+	return said, false
 }
 
-// lightsAre says how the lights of the room are.
-func (r *Room) lightsAre(ctx context.Context, d platform.RoomDevice, f understand.Frame) string {
-	all := r.inRoom(ctx, d, platform.KindLight)
-	sum, known, on := 0.0, 0, 0
-	for _, v := range all {
-		if reads(v, v.Level) {
-			known++
-			if sum += v.Level.Value; v.Level.Value > 0 {
-				on++
-			}
+// values are what things of one kind report, in percent, from the lowest on; lit and the like are those above zero.
+type values struct {
+	all   int // things that there are
+	known []float64
+}
+
+func (r *Room) values(ctx context.Context, d platform.RoomDevice, kind string, of func(platform.Device) *platform.Reading) (v values, moving bool) {
+	for _, one := range r.inRoom(ctx, d, kind) {
+		v.all++
+		moving = moving || one.Online && slices.Contains([]string{"opening", "closing", "moving"}, one.Motion)
+		if at := of(one); reads(one, at) {
+			v.known = append(v.known, at.Value)
 		}
 	}
-	if known == 0 {
-		return in(f.Lang, "I do not know how the lights are now.")
+	slices.Sort(v.known)
+	return v, moving
+}
+
+// above are those that are not zero.
+func (v values) above() []float64 {
+	return v.known[slices.IndexFunc(append(v.known, 1), func(x float64) bool { return x > 0 }):]
+}
+
+// hold reports whether all that is known is within what was asked, for instance at 40 percent; near is how far from that still is.
+func (v values) hold(conds []understand.Cond, near float64) bool {
+	return !slices.ContainsFunc(v.known, func(x float64) bool {
+		return slices.ContainsFunc(conds, func(c understand.Cond) bool {
+			return !c.Holds(x) && !(c.Rel == understand.Exactly && math.Abs(x-c.Value) <= near)
+		})
+	})
+}
+
+// span says where values lie: one of the forms takes the values before it and one percentage, the other two.
+func span(lang understand.Lang, list []float64, one, two string, before ...any) string {
+	low, high := int(list[0]+0.5), int(list[len(list)-1]+0.5)
+	if low == high {
+		return in(lang, one, append(before, low)...)
 	}
-	text, bright := "", int(sum/float64(max(on, 1))+0.5) // of those that are on: one of six at 90 percent is not 15
-	switch on {
+	return in(lang, two, append(before, low, high)...)
+}
+
+// told begins an answer with yes or no where it was asked whether something is so, and says how many did not report.
+func (v values) told(f understand.Frame, yes bool, text string) saying {
+	switch {
+	case len(v.known) == 0:
+		return same(text)
+	case f.Form != understand.Check || f.State == "" && len(f.Conds) == 0:
+		text = upper(text)
+	case yes:
+		text = in(f.Lang, "Yes: ") + text
+	default:
+		text = in(f.Lang, "No: ") + text
+	}
+	return v.besides(f.Lang, text)
+}
+
+// besides adds how many did not report: to what is shown at least.
+func (v values) besides(lang understand.Lang, text string) saying {
+	if len(v.known) == v.all {
+		return same(text)
+	}
+	reply := text + " " + in(lang, "%d did not report.", v.all-len(v.known))
+	if len(strings.Fields(reply)) > speakable {
+		return saying{text, reply}
+	}
+	return same(reply)
+}
+
+// lightsAre says how the lights of the room are, and whether that is as was asked.
+func (r *Room) lightsAre(ctx context.Context, d platform.RoomDevice, f understand.Frame) (text string, yes bool, v values) {
+	v, _ = r.values(ctx, d, platform.KindLight, func(d platform.Device) *platform.Reading { return d.Level })
+	if len(v.known) == 0 {
+		return in(f.Lang, "I do not know how the lights are now."), false, v
+	}
+	on := v.above()
+	switch len(on) {
 	case 0:
 		text = in(f.Lang, "the lights are off.")
-	case known:
-		text = in(f.Lang, "the lights are on, at %d percent.", bright)
-	default:
-		text = in(f.Lang, "%d of %d lights are on, at %d percent.", on, known, bright)
+	case len(v.known):
+		text = span(f.Lang, on, "the lights are on, at %d percent.", "the lights are on, at %d to %d percent.")
+	default: // of those that are on: one of six at 90 percent is not 15
+		text = span(f.Lang, on, "%d of %d lights are on, at %d percent.", "%d of %d lights are on, at %d to %d percent.", len(on), len(v.known))
 	}
-	yes := on > 0
 	switch {
+	case len(f.Conds) > 0:
+		yes = v.hold(f.Conds, 0)
 	case f.State == understand.Off:
-		yes = on == 0
+		yes = len(on) == 0
 	case f.Is(understand.All):
-		yes = on == known
+		yes = len(on) == len(v.known)
+	default:
+		yes = len(on) > 0
 	}
-	return checked(f, yes, text) + unreported(f.Lang, len(all)-known)
+	return text, yes, v
 }
 
-// shadesAre says how the shades of the room are.
-func (r *Room) shadesAre(ctx context.Context, d platform.RoomDevice, f understand.Frame) string {
-	all := r.inRoom(ctx, d, platform.KindShade)
-	sum, known, moving := 0.0, 0, false
-	for _, v := range all {
-		moving = moving || v.Online && slices.Contains([]string{"opening", "closing", "moving"}, v.Motion)
-		if reads(v, v.Position) {
-			known++
-			sum += v.Position.Value
-		}
-	}
-	if moving {
-		return checked(f, f.State == understand.Moving, in(f.Lang, "the shades are moving."))
-	}
-	if known == 0 {
-		return in(f.Lang, "I do not know how the shades are now.")
-	}
-	open := int(sum/float64(known) + 0.5)
-	text := in(f.Lang, "the shades are %d percent open.", open)
-	switch open {
-	case 0:
-		text = in(f.Lang, "the shades are closed.")
-	case 100:
-		text = in(f.Lang, "the shades are open.")
-	}
-	yes := map[understand.State]bool{understand.Open: open > 0, understand.Closed: open == 0}[f.State]
-	return checked(f, yes, text) + unreported(f.Lang, len(all)-known)
-}
+// nearShade is how far shades may stand from what was asked, in percent points.
+const nearShade = 2
 
-// checked begins an answer with yes or no where it was asked whether something is so.
-func checked(f understand.Frame, yes bool, text string) string {
+// shadesAre says how the shades of the room are, and whether that is as was asked.
+func (r *Room) shadesAre(ctx context.Context, d platform.RoomDevice, f understand.Frame) (text string, yes bool, v values) {
+	v, moving := r.values(ctx, d, platform.KindShade, func(d platform.Device) *platform.Reading { return d.Position })
 	switch {
-	case f.Form != understand.Check || f.State == "":
-		return upper(text)
-	case yes:
-		return in(f.Lang, "Yes: ") + text
+	case moving:
+		v.known = slices.Repeat([]float64{0}, v.all) // where they are is not what counts now
+		return in(f.Lang, "the shades are moving."), f.State == understand.Moving, v
+	case len(v.known) == 0:
+		return in(f.Lang, "I do not know how the shades are now."), false, v
 	}
-	return in(f.Lang, "No: ") + text
+	open := v.above()
+	switch low, high := v.known[0], v.known[len(v.known)-1]; {
+	case high < 0.5:
+		text = in(f.Lang, "the shades are closed.")
+	case low >= 99.5:
+		text = in(f.Lang, "the shades are open.")
+	default:
+		text = span(f.Lang, v.known, "the shades are %d percent open.", "the shades are %d to %d percent open.")
+	}
+	switch {
+	case len(f.Conds) > 0:
+		yes = v.hold(f.Conds, nearShade)
+	case f.State == understand.Open:
+		yes = len(open) > 0
+	case f.State == understand.Closed:
+		yes = len(open) == 0
+	}
+	return text, yes, v
 }
 
-func unreported(lang understand.Lang, n int) string {
-	if n == 0 {
-		return ""
+// grumbled answers who says that it is too dark or too bright: how the lights are, and what can be said. It is no order.
+func (r *Room) grumbled(ctx context.Context, d platform.RoomDevice, f understand.Frame) saying {
+	text, _, v := r.lightsAre(ctx, d, f)
+	say := `Say "brighter".`
+	switch on := v.above(); {
+	case f.Aspect == understand.Bright && len(on) > 0:
+		say = `Say "darker".`
+	case f.Aspect == understand.Bright:
+		say = `Say "close the shades".`
+	case len(on) == 0:
+		say = `Say "lights on".`
+	case len(v.known) > 0 && v.known[0] > 99:
+		say = `Say "open the shades".`
 	}
-	return " " + in(lang, "%d did not report.", n)
+	return v.besides(f.Lang, upper(text)+" "+in(f.Lang, say))
 }
