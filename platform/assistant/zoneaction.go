@@ -82,7 +82,7 @@ func (a *asked) stepped(d understand.Do, z platform.Zone, t facts.Things) (level
 	by := float64(stepPoints)
 	switch {
 	case d.By != nil:
-		if by = float64(*d.By); d.Part && len(on) > 0 {
+		if by = float64(*d.By); d.Size == understand.ByPart && len(on) > 0 {
 			by = mean * by / 100
 		}
 	case d.Size == "little":

@@ -110,9 +110,12 @@ func (s *sentence) lightTo(d Do, y sayings, a amount, higher, lower bool) (Do, b
 		}
 		return step(d, "dim", v)
 	case y.has("by") || comparing || behind("up", "down", "lower") && !before("to") && !before("up", "down", "dim", "brighten") || higher != lower && a.percent && !y.has("dim", "to"): // "up ten percent"
-		d.Part = a.form == "part" || a.form == "third"
+		part := a.form == "part" || a.form == "third"
+		if part {
+			d.Size = ByPart
+		}
 		switch {
-		case higher == lower, a.form == "max", a.form == "min", d.Part && v == 50 && !y.has("by"): // "half brighter" may be either
+		case higher == lower, a.form == "max", a.form == "min", part && v == 50 && !y.has("by"): // "half brighter" may be either
 			return d, false
 		case higher:
 			return step(d, "brighten", v)

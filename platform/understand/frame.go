@@ -305,10 +305,9 @@ type Do struct {
 	Switch  string  `json:"switch,omitempty"`  // "on", "off", "toggle", "stop", "show", "dim", "brighten", "set"
 	Percent *int    `json:"percent,omitempty"` // of "set": 0 to 100, of a shade how far it is open
 	By      *int    `json:"by,omitempty"`      // of "dim" and "brighten": percentage points; nil: a step
-	Part    bool    `json:"part,omitempty"`    // By is a part of how bright it is, in percent of that: "by half"
 	Thirds  int     `json:"thirds,omitempty"`  // of a shade that is set to one or two thirds of its opening
 	Like    []Place `json:"like,omitempty"`    // lights are set to how bright it is there
-	Size    string  `json:"size,omitempty"`    // "little": a step that is small for what there is
+	Size    string  `json:"size,omitempty"`    // "little": a step that is small for what there is; [ByPart]: By is percent of how bright it is
 	Toward  string  `json:"toward,omitempty"`  // the way of a shade that is moved a part of it, "open" or "closed", or "closing" to a place
 	Way     bool    `json:"way,omitempty"`     // of a shade: all the way up or down was said, and no number
 	House   bool    `json:"house,omitempty"`   // the building was named
@@ -316,6 +315,9 @@ type Do struct {
 	Places  []Place `json:"places,omitempty"`
 	Except  []Place `json:"except,omitempty"`
 }
+
+// ByPart is the size of a step by a part of what there is: "by half".
+const ByPart = "part"
 
 // Reason is why a sentence is not answered or done.
 type Reason string

@@ -78,9 +78,9 @@ func heard(d understand.Do) (Heard, bool) {
 	case "toggle":
 		return Heard{Intent: LightsToggle}, true
 	case "dim":
-		return Heard{Intent: LightsDim, Slots: Slots{By: d.By, Part: d.Part}}, true
+		return Heard{Intent: LightsDim, Slots: Slots{By: d.By, Part: d.Size == understand.ByPart}}, true
 	case "brighten":
-		return Heard{Intent: LightsBrighten, Slots: Slots{By: d.By, Part: d.Part}}, true
+		return Heard{Intent: LightsBrighten, Slots: Slots{By: d.By, Part: d.Size == understand.ByPart}}, true
 	case "stop":
 		return Heard{Intent: ShadesStop}, true
 	case "show":
