@@ -243,6 +243,7 @@ func TestAnswersAreAsOpenAPISays(t *testing.T) {
 	nobody("POST", panel+"/widget", `{"widgetId":"light_power","type":"changed","value":"on"}`, 200, bearer)
 	nobody("POST", panel+"/widget", `{}`, 400, bearer)
 	nobody("POST", panel+"/say", `{"text":"lights off"}`, 200, bearer)
+	nobody("POST", panel+"/say", `{"text":"lights off","at":"2020-01-01T00:00:00Z"}`, 200, bearer)
 	const said = "/api/conferencing/voice/action"
 	nobody("POST", said, `{"deviceId":"lobby","text":"lights on"}`, 200, "X-Voice-Action-Token: "+e.voice)
 	nobody("POST", said, `{"deviceId":"lobby"}`, 400, "X-Voice-Action-Token: "+e.voice)

@@ -175,6 +175,19 @@ func TestATapThatComesLateDoesNothing(t *testing.T) {
 		t.Errorf("from the future: %s", a.text)
 	}
 	e.tap("lobby", code, `{"widgetId":"light_power","type":"changed","value":"off","at":"yesterday"}`).want(t, 400, "no time")
+
+	// So does a sentence.
+	say := func(at time.Time) answer {
+		body := fmt.Sprintf(`{"text":"lights to 70 percent","at":%q}`, at.Format(time.RFC3339Nano))
+		return e.ask("POST", "/api/conferencing/panels/lobby/say", body, "Authorization: Bearer "+code).want(t, 200, "say")
+	}
+	before = e.writes()
+	if a := say(time.Now().Add(-3 * time.Second)); a.member("success") != false || a.str("speak") != "That came too late; nothing was done." || a.str("time") == "" || e.writes() != before {
+		t.Errorf("a late sentence made %d writes: %s", e.writes()-before, a.text)
+	}
+	if a := say(time.Now()); a.member("success") != true || e.level(1) != 70 {
+		t.Errorf("a sentence in time: %s, the light is at %d", a.text, e.level(1))
+	}
 }
 
 // Whoever looks at the panel right after a sentence sees what it did.

@@ -308,6 +308,17 @@ func (r *Room) widget(c echo.Context) error {
 	return c.JSON(http.StatusOK, r.put(ctx, d, t))
 }
 
+// late answers a sentence that was worth nothing any more when it came, as one that was is answered.
+type late struct {
+	Success   bool      `json:"success"`
+	Message   string    `json:"message"`
+	Device    string    `json:"deviceId"`
+	Workspace string    `json:"workspaceName"`
+	Reply     string    `json:"reply"`
+	Speak     string    `json:"speak"`
+	Time      time.Time `json:"time"` // when this was told, to a page that reckons wrongly
+}
+
 // say takes a sentence said at the panel.
 func (r *Room) say(c echo.Context) error {
 	d, err := r.device(c)
@@ -319,12 +330,17 @@ func (r *Room) say(c echo.Context) error {
 	}
 	var in struct {
 		Text string `json:"text"`
+		// At is when it was said, by the times that the panel was told; absent: just now.
+		At time.Time `json:"at"`
 	}
 	if err := readBody(c, &in); err != nil {
 		return err
 	}
 	if strings.TrimSpace(in.Text) == "" || utf8.RuneCountInString(in.Text) > 500 {
 		return platform.Invalid("text: want 1 to 500 characters")
+	}
+	if now := time.Now(); !in.At.IsZero() && now.Sub(in.At) >= wire.TapLife {
+		return c.JSON(http.StatusOK, late{Message: tooLate, Device: d.ID, Workspace: d.Workspace, Reply: tooLate, Speak: tooLate, Time: now.UTC()})
 	}
 	said, err := r.cfg.Say(c.Request().Context(), d.ID, in.Text)
 	if err != nil {
