@@ -1,6 +1,10 @@
 package platform
 
-import "crypto/rand"
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"net/url"
+)
 
 // RoomDevice is a conferencing device, which stands for the room that it is in.
 type RoomDevice struct {
@@ -13,6 +17,21 @@ type RoomDevice struct {
 	Code string `json:"panelCode,omitempty"`
 	// Macro is the version that the device's macro told last; 0: none did since the panel was deployed.
 	Macro int `json:"macroVersion,omitempty"`
+	// Address is where the device itself is reached, see [HostOf]; empty: nobody said.
+	Address string `json:"address,omitempty"`
+	// Fingerprint is the SHA-256 of the certificate that the device is known by, 64 hexadecimal digits in small letters; empty:
+	// an authority has to vouch for it.
+	Fingerprint string `json:"fingerprint,omitempty"`
+}
+
+// HostOf is the host of a device's address, which is a host name or an IP address, with a port or without; [ErrInvalid] for anything
+// else.
+func HostOf(address string) (string, error) {
+	at, err := url.Parse("https://" + address)
+	if err != nil || at.Host != address || at.Hostname() == "" || len(address) > 260 {
+		return "", Invalid("%q is no address of a device; want a host name or an IP address, with a port if that is not 443", address)
+	}
+	return at.Hostname(), nil
 }
 
 // What a person hears when something is missing before a room can be controlled.
@@ -68,5 +87,12 @@ func (d RoomDevice) Check() error {
 			return Invalid("clusterIds: %d is no cluster", id)
 		}
 	}
-	return nil
+	if b, err := hex.DecodeString(d.Fingerprint); err != nil || len(b) != 0 && len(b) != 32 {
+		return Invalid("fingerprint: want the 64 hexadecimal digits of a SHA-256")
+	}
+	if d.Address == "" {
+		return nil
+	}
+	_, err := HostOf(d.Address)
+	return err
 }

@@ -9,7 +9,7 @@ import (
 	"svc.internal/controller/platform"
 )
 
-const roomDeviceColumns = "SELECT id, workspace, controller, clusters, deployed, code, macro FROM room_device"
+const roomDeviceColumns = "SELECT id, workspace, controller, clusters, deployed, code, macro, address, fingerprint FROM room_device"
 
 // RoomDevices returns all conferencing devices by ID.
 func (s *Store) RoomDevices(ctx context.Context) ([]platform.RoomDevice, error) {
@@ -48,8 +48,9 @@ func (s *Store) AddRoomDevice(ctx context.Context, d platform.RoomDevice) error 
 		if err != nil {
 			return err
 		}
-		res, err := tx.ExecContext(ctx, `INSERT INTO room_device (id, workspace, controller, clusters, deployed, code, macro) VALUES ($1, $2, $3, $4, $5, $6, $7)
-			ON CONFLICT (id) DO NOTHING`, d.ID, d.Workspace, d.Controller, string(clusters), d.Deployed, d.Code, d.Macro)
+		res, err := tx.ExecContext(ctx, `INSERT INTO room_device (id, workspace, controller, clusters, deployed, code, macro, address, fingerprint)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (id) DO NOTHING`,
+			d.ID, d.Workspace, d.Controller, string(clusters), d.Deployed, d.Code, d.Macro, d.Address, d.Fingerprint)
 		return oneRow(res, err, platform.ErrExists)
 	})
 	if err != nil {
@@ -71,8 +72,8 @@ func (s *Store) ChangeRoomDevice(ctx context.Context, id string, change func(*pl
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, "UPDATE room_device SET workspace = $2, controller = $3, clusters = $4, deployed = $5, code = $6, macro = $7 WHERE id = $1",
-			id, d.Workspace, d.Controller, string(clusters), d.Deployed, d.Code, d.Macro)
+		_, err = tx.ExecContext(ctx, `UPDATE room_device SET workspace = $2, controller = $3, clusters = $4, deployed = $5, code = $6, macro = $7, address = $8,
+			fingerprint = $9 WHERE id = $1`, id, d.Workspace, d.Controller, string(clusters), d.Deployed, d.Code, d.Macro, d.Address, d.Fingerprint)
 		return err
 	})
 	if err != nil {
@@ -96,7 +97,7 @@ func (s *Store) RemoveRoomDevice(ctx context.Context, id string) error {
 func scanRoomDevice(row scanner) (platform.RoomDevice, error) {
 	var d platform.RoomDevice
 	var clusters string
-	if err := row.Scan(&d.ID, &d.Workspace, &d.Controller, &clusters, &d.Deployed, &d.Code, &d.Macro); err != nil {
+	if err := row.Scan(&d.ID, &d.Workspace, &d.Controller, &clusters, &d.Deployed, &d.Code, &d.Macro, &d.Address, &d.Fingerprint); err != nil {
 		return d, err
 	}
 	return d, json.Unmarshal([]byte(clusters), &d.Clusters)
