@@ -102,7 +102,7 @@ var mayImport = map[string][]string{
 	"platform/link":         {"cloud/wire"},
 	"platform/site":         {"cloud/wire", "shelf/web"},
 	"platform/peertest":     {"platform/store"},
-	"platform/panel":        {"platform/sse", "shelf/web", "cloud/wire"},
+	"platform/panel":        {"platform/sse", "shelf/trust", "shelf/web", "cloud/wire"},
 	"platform/panel/roomos": {"platform/panel", "shelf/trust"},
 	"platform/panel/webex":  {"platform/panel"},
 	"platform/voice":        {"platform/understand", "shelf/web", "cloud/wire"},
@@ -115,6 +115,8 @@ var mayImport = map[string][]string{
 	"platform/assistant":    {"platform/assistant/facts", "platform/assistant/model", "platform/understand"},
 
 	"platform/understand": nil,
+
+	"platform/panel/roomos/roomostest": nil,
 
 	"platform/assistant/facts": nil,
 	"platform/assistant/model": nil,

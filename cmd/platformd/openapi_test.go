@@ -84,7 +84,7 @@ func TestOpenAPIKnowsEveryRouteAndDescribesEverything(t *testing.T) {
 
 // everyDoor are settings with which there is nothing that is not served.
 var everyDoor = map[string]string{
-	"WEBEX_WEBHOOK_SECRET": "a secret of tests",
+	"WEBEX_WEBHOOK_SECRET": "a secret of tests", "ROOMOS_NETWORKS": "127.0.0.0/8",
 	// There is no provider: browsers are led back and told so.
 	"OIDC_ISSUER": "http://127.0.0.1:1", "OIDC_AUDIENCE": "platform", "OIDC_CLIENT_ID": "pages", "OIDC_REDIRECT_URL": "https://platform.example" + login.CallbackPath,
 }
@@ -236,6 +236,10 @@ func TestAnswersAreAsOpenAPISays(t *testing.T) {
 	ada("GET", devices+"/lobby/bundle?platform=http://platform.example", "", 400)
 	ada("GET", devices+"/none/bundle", "", 404)
 	nobody("GET", devices, "", 401)
+	ada("GET", rollOutPath, "", 200)
+	ada("PUT", devices+"/lobby", `{"address":"127.0.0.1:1"}`, 200) // nobody is there
+	ada("POST", rollOutPath, `{"action":"install","deviceIds":["lobby"],"username":"integrator","password":"x"}`, 200)
+	ada("POST", rollOutPath, `{"action":"install"}`, 400)
 	const panel = "/api/conferencing/panels/lobby"
 	bearer := "Authorization: Bearer " + panelCode
 	nobody("GET", panel, "", 200, bearer)

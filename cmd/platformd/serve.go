@@ -77,7 +77,7 @@ func prefixes(texts []string) ([]netip.Prefix, error) {
 		}
 		net, err := netip.ParsePrefix(text)
 		if err != nil {
-			return nil, cli.Usage(fmt.Errorf("--trusted-proxy %s: want an address or a network, such as 127.0.0.1 or 10.0.0.0/8", text))
+			return nil, fmt.Errorf("%s: want an address or a network, such as 127.0.0.1 or 10.0.0.0/8", text)
 		}
 		nets = append(nets, net.Masked())
 	}
@@ -190,7 +190,7 @@ func (d *daemon) share(set settings) (err error) {
 // open binds every address, so that a start that cannot serve fails here.
 func (a *app) open(ctx context.Context, d *daemon, cfg serveConfig, mqtt brokerSettings) (err error) {
 	if d.proxies, err = prefixes(cfg.proxies); err != nil {
-		return err
+		return cli.Usage(fmt.Errorf("--trusted-proxy %w", err))
 	}
 	door, err := d.bind(cfg, mqtt.url == "")
 	if err != nil {

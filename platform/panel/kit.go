@@ -170,7 +170,7 @@ In a browser, open https://ADDRESS-OF-THE-DEVICE and log in as administrator. Th
 To take it off: Macro Editor, delete the macro; UI Extensions Editor, delete the panel "Room"; then withdraw the
 panel in the page "Rooms".
 
-Many devices at once: platformd rooms install --help
+Many devices at once: page "Rooms", "Roll out", or platformd rooms install --help
 `)
 	return b.String()
 }

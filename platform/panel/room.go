@@ -9,7 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
+	"unicode"
 
 	"github.com/labstack/echo/v4"
 
@@ -59,6 +61,8 @@ type Config struct {
 	Zones func(ctx context.Context, controller string) ([]platform.Zone, error)
 	// Certificate is the chain that the platform shows, PEM; nil if something before it does.
 	Certificate func() []byte
+	// Installer speaks to devices themselves; nil: nobody does, and macros are put on by hand.
+	Installer Installer
 	// Devices are its lights and shades as they were reported last.
 	Devices func(ctx context.Context, controller string) ([]platform.Device, error)
 	Log     *slog.Logger
@@ -72,6 +76,7 @@ type Room struct {
 	streams *web.Streams
 	houses  houses
 	began   time.Time
+	rolling sync.Mutex // held by the roll-out that is under way
 }
 
 // New makes the room.
@@ -125,6 +130,8 @@ func (r *Room) Register(e *echo.Echo, admin echo.MiddlewareFunc) {
 	e.POST(devices+"/:id/test", r.test, admin)
 	e.GET(devices+"/:id/bundle", r.bundle, admin)
 	e.DELETE(devices+"/:id", r.remove, admin)
+	e.GET(RollOutPath, r.reach, admin)
+	e.POST(RollOutPath, r.rollOut, admin)
 	r.panels(e)
 	if r.cfg.WebhookSecret != "" {
 		e.POST(WebhookPath, r.webhook)
@@ -206,6 +213,9 @@ type change struct {
 	Workspace  *string  `json:"workspaceName"`
 	Controller *string  `json:"controllerId"`
 	Clusters   *[]int64 `json:"clusterIds"`
+	Address    *string  `json:"address"`
+	// Fingerprint in any form that people write it in; a new address alone drops the one before.
+	Fingerprint *string `json:"fingerprint"`
 }
 
 func (r *Room) enter(c echo.Context) error {
@@ -246,6 +256,14 @@ func (r *Room) apply(ctx context.Context, in change, d *platform.RoomDevice) err
 		if d.Clusters == nil {
 			d.Clusters = []int64{}
 		}
+	}
+	if in.Address != nil {
+		if address := strings.TrimSpace(*in.Address); address != d.Address {
+			d.Address, d.Fingerprint = address, ""
+		}
+	}
+	if in.Fingerprint != nil {
+		d.Fingerprint = strings.ToLower(strings.Join(strings.FieldsFunc(*in.Fingerprint, func(r rune) bool { return r == ':' || unicode.IsSpace(r) }), ""))
 	}
 	if d.Controller == "" || len(d.Clusters) == 0 {
 		d.Deploy(false) // there is nothing left for it to act on
@@ -397,7 +415,14 @@ func (r *Room) remove(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx := c.Request().Context()
+	if err := r.forget(c.Request().Context(), id); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+// forget removes a device here, which ends its code.
+func (r *Room) forget(ctx context.Context, id string) error {
 	d, err := r.cfg.Store.RoomDevice(ctx, id)
 	if err != nil {
 		return err
@@ -405,10 +430,7 @@ func (r *Room) remove(c echo.Context) error {
 	if err := r.cfg.Store.RemoveRoomDevice(ctx, id); err != nil {
 		return err
 	}
-	if err := r.tell(ctx, d.Controller); err != nil {
-		return err
-	}
-	return c.NoContent(http.StatusNoContent)
+	return r.tell(ctx, d.Controller)
 }
 
 // tell sends controllers the panels that are theirs now.

@@ -46,7 +46,7 @@ func (e *Refused) Error() string {
 	if e.cause != nil {
 		return e.cause.Error()
 	}
-	return "the device refused: " + e.Reason
+	return fmt.Sprintf("the device refused: %s", e.Reason)
 }
 
 func (e *Refused) Unwrap() error { return e.cause }

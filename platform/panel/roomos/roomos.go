@@ -17,11 +17,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
+	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/panel"
 	"svc.internal/controller/shelf/trust"
 )
@@ -43,10 +48,20 @@ type Device struct {
 	Password string
 
 	client *http.Client
+	dialer *net.Dialer
 	pause  time.Duration // after the first answer that it is busy
 }
 
+// Outside says that an address may not be asked. Nothing was sent there.
+type Outside struct{ Address netip.Addr }
+
+func (e *Outside) Error() string {
+	return fmt.Sprintf("%s is in none of the networks that may be asked; the operator of the platform names these with ROOMOS_NETWORKS", e.Address)
+}
+
 const (
+	// connectMost is how long a device may take to take a connection, and then to show its certificate.
+	connectMost = 10 * time.Second
 	// callMost is how long one request may take: it may stand behind 30 others.
 	callMost   = 45 * time.Second
 	answerMost = 1 << 20
@@ -57,19 +72,35 @@ const (
 
 // New makes a device that is known by t.
 func New(address, username, password string, t trust.Trust) (*Device, error) {
-	at, err := url.Parse("https://" + address)
-	if err != nil || at.Host != address || at.Hostname() == "" {
-		return nil, fmt.Errorf("%q is no address of a device; want a host name or an IP address, with a port if that is not 443", address)
-	}
-	config, err := t.Config(at.Hostname())
+	host, err := platform.HostOf(address)
 	if err != nil {
 		return nil, err
 	}
-	return &Device{Address: address, Username: username, Password: password, pause: busyFirst, client: &http.Client{
+	config, err := t.Config(host)
+	if err != nil {
+		return nil, err
+	}
+	dialer := &net.Dialer{Timeout: connectMost}
+	return &Device{Address: address, Username: username, Password: password, dialer: dialer, pause: busyFirst, client: &http.Client{
 		Timeout:       callMost,
-		Transport:     &http.Transport{TLSClientConfig: config, TLSHandshakeTimeout: 10 * time.Second},
+		Transport:     &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: config, TLSHandshakeTimeout: connectMost},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the password goes nowhere else
 	}}, nil
+}
+
+// within has a device be asked at addresses in networks only, whatever its name stands for at the moment of asking.
+func (d *Device) within(networks []netip.Prefix) {
+	d.dialer.Control = func(_, address string, _ syscall.RawConn) error {
+		at, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return err
+		}
+		ip := at.Addr().Unmap()
+		if !slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(ip.WithZone("")) }) {
+			return &Outside{ip}
+		}
+		return nil
+	}
 }
 
 // Close ends connections that are kept.
@@ -172,6 +203,10 @@ func (d *Device) post(ctx context.Context, document []byte) error {
 		var untrusted *trust.Untrusted
 		if errors.As(err, &untrusted) {
 			return untrusted // nothing was sent
+		}
+		var outside *Outside
+		if errors.As(err, &outside) {
+			return outside
 		}
 		var failed *url.Error
 		if errors.As(err, &failed) {
