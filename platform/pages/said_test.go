@@ -15,7 +15,7 @@ import (
 
 // sayers are the sources of what the platform answers to pages and panels in words.
 var sayers = []string{
-	"login/room.go", "login/password.go", "gate/guard.go", "gate/meter.go", "apikey/input.go", "panel/room.go", "panel/tap.go", "panel/door.go", "pages/desk.go",
+	"login/room.go", "login/password.go", "gate/guard.go", "gate/meter.go", "apikey/input.go", "panel/room.go", "panel/tap.go", "panel/door.go", "panel/rollout.go", "panel/roomos/roomos.go", "panel/roomos/document.go", "pages/desk.go",
 	"chat/chat.go", "store/key.go", "store/roomdevice.go", "roomdevice.go", "outcome.go",
 }
 
@@ -36,6 +36,10 @@ func spoken(t *testing.T, file string) (all []string) {
 			}
 		}
 	}
+	names := []string{"Invalid", "Conflict", "Refuse", "inTheWay", "Sprintf"}
+	if strings.Contains(file, "roomos") { // whose errors are told as they are
+		names = append(names, "New", "Errorf")
+	}
 	ast.Inspect(tree, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:
@@ -46,7 +50,7 @@ func spoken(t *testing.T, file string) (all []string) {
 			case *ast.SelectorExpr:
 				name = fun.Sel.Name
 			}
-			if slices.Contains([]string{"Invalid", "Conflict", "Refuse", "inTheWay", "Sprintf"}, name) {
+			if slices.Contains(names, name) {
 				for _, arg := range n.Args {
 					add(arg)
 				}
@@ -54,6 +58,9 @@ func spoken(t *testing.T, file string) (all []string) {
 		case *ast.KeyValueExpr:
 			if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Message" {
 				add(n.Value)
+			} else if ok && key.Name == "what" { // a step, before why it was not done
+				add(n.Value)
+				all[len(all)-1] += ": %w"
 			}
 		case *ast.ReturnStmt:
 			for _, r := range n.Results {
@@ -91,7 +98,7 @@ func TestWhatThePlatformSaysHasItsGerman(t *testing.T) {
 		}
 	}
 	// What pages never send, so that only programs hear of it.
-	programs := regexp.MustCompile(`^(body|refreshToken|Refresh token|deviceId is missing|permissions|isActive|\{\} is not|name is not|rateLimit|expiresAt|there is no permission|Send the|want |widget |type |text:|message is|SELECT|k\.id|Login required|API key|Invalid or inactive|rate limit exceeded)`)
+	programs := regexp.MustCompile(`^(body|refreshToken|Refresh token|deviceId is missing|permissions|isActive|\{\} is not|name is not|rateLimit|expiresAt|there is no permission|Send the|want |\{\}: \{\}$|widget |type |text:|message is|SELECT|k\.id|Login required|API key|Invalid or inactive|rate limit exceeded)`)
 	found := 0
 	for _, file := range sayers {
 		for _, text := range spoken(t, filepath.Join("..", file)) {

@@ -22,6 +22,7 @@ const routes = [
   ['/usage', () => import('./usage.js')],
   ['/connect', () => import('./connect.js')],
   ['/rooms', () => import('./rooms.js')],
+  ['/rollout', () => import('./kit/rollout.js')],
   ['/rooms/:device', () => import('./tablet.js')],
   ['/panel/:device', () => import('./panel.js')],
   ['/more', () => import('./more.js')],
@@ -31,7 +32,7 @@ const tabs = () => [
   { href: '/', icon: 'chat', text: t('chat'), also: ['/chat'] },
   { href: '/sites', icon: 'building', text: t('sites'), also: ['/enrol'] },
   { href: '/keys', icon: 'key', text: t('keys') },
-  ...(admin() ? [{ href: '/rooms', icon: 'group', text: t('rooms') }] : []),
+  ...(admin() ? [{ href: '/rooms', icon: 'group', text: t('rooms'), also: ['/rollout'] }] : []),
   { href: '/more', icon: 'more', text: t('more'), also: ['/usage', '/connect'] },
 ];
 

@@ -1,8 +1,13 @@
 // Answers that come bit by bit, as events.
 
-// events reads a streamed answer: f(event, data) for each, until it ends.
-export async function events(answer, f) {
-  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+// events reads a streamed answer: f(event, data) for each, until it ends or signal stops it.
+/**
+ * @param {Response} answer
+ * @param {(event: string, data: any) => void} f
+ * @param {AbortSignal} [signal]
+ */
+export async function events(answer, f, signal) {
+  const reader = answer.body.pipeThrough(new TextDecoderStream(), { signal }).getReader();
   let rest = '';
   for (;;) {
     const { value, done } = await reader.read();

@@ -1,4 +1,5 @@
 // What RoomOS devices need of the page "Rooms": their zones picked by name, and the macro that they run.
+import './kit/texts.js';
 import { html } from '../ui/lib.js';
 import { t } from '../ui/i18n.js';
 import { Icon } from '../ui/icons.js';
@@ -58,6 +59,12 @@ function Named({ form }) {
 // macroOf tells what there is to say of a device's macro.
 export const macroOf = (d) =>
   !d.macroVersion ? 'rooms.macro.none' : d.macroVersion < d.macroNewest ? 'rooms.macro.old' : 'rooms.macro.current';
+
+// versions counts the devices that run a macro, and those of them with an older one.
+export const versions = (devices) => {
+  const run = devices.filter((d) => d.macroVersion);
+  return { all: run.length, old: run.filter((d) => macroOf(d) === 'rooms.macro.old').length };
+};
 
 // Macro tells which macro a device runs, and offers the files with the newest.
 export function Macro({ d }) {

@@ -1,4 +1,5 @@
 // Conferencing devices and the rooms that they stand for.
+import './kit/texts.js';
 import { html, useState } from '../ui/lib.js';
 import { t, list } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';
@@ -7,7 +8,7 @@ import { Dialog, Confirm } from '../ui/dialog.js';
 import { useForm, Summary, Field, Submit } from '../ui/form.js';
 import { said } from './said.js';
 import { Icon } from '../ui/icons.js';
-import { numbers, Zones, Macro } from './roomkit.js';
+import { numbers, Zones, Macro, versions } from './roomkit.js';
 import { ask, admin, server, sites } from './session.js';
 import { useServer } from './useserver.js';
 
@@ -57,11 +58,13 @@ export default function Rooms() {
     <${Page} title=${t('rooms')} sub=${t('rooms.sub')}
       actions=${html`
         <button class="button" onClick=${refresh}><${Icon} name="undo" />${t('rooms.refresh')}</button>
+        ${data?.length > 0 && html`<a class="button" href="/rollout"><${Icon} name="plane" />${t('rollout')}</a>`}
         <button class="button primary" onClick=${() => setOpen({ add: true })}>
           <${Icon} name="plus" />
           ${t('rooms.add')}
         </button>`}>
       ${wrong && html`<${Notice} kind="fault">${wrong.message}<//>`}
+      <${Versions} of=${versions(data || [])} />
       ${!data
         ? !wrong && html`<div class="skeleton"></div>`
         : !data.length
@@ -132,9 +135,15 @@ export default function Rooms() {
             again();
           }}>
           <p>${t('rooms.remove')}</p>
+          ${open.remove.macroVersion && html`<p>${t('rollout.remains')}</p>`}
         <//>`}
     <//>`;
 }
+
+// Versions tells how many devices should get the newest macro.
+const Versions = ({ of: { all, old } }) =>
+  old > 0 && html`
+    <${Notice} kind="warn">${t('rollout.old', { n: old, all })} <a href="/rollout">${t('rollout.update')}</a><//>`;
 
 function Edit({ d, onClose, onDone }) {
   const form = useForm(

@@ -1,4 +1,5 @@
 // How a tablet becomes the panel of a room: a code to hold its camera to, and what to set on it.
+import './kit/texts.js';
 import { html } from '../ui/lib.js';
 import { t } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';

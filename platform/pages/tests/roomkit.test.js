@@ -2,9 +2,9 @@ import '../../../shelf/ui/tests/browser.js';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { startTexts, t } from '../ui/i18n.js';
-import { choices, Macro, macroOf, toggled } from '../app/roomkit.js';
 
 await startTexts((l) => import(`../app/i18n/${l}.js`));
+const { choices, Macro, macroOf, toggled } = await import('../app/roomkit.js');
 
 describe('the zones of a room', () => {
   it('are picked one by one, and let go of again', () => {
