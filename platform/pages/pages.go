@@ -14,7 +14,7 @@ var app embed.FS
 // routes are the addresses of pages, as in app/app.js.
 var routes = []string{
 	"/", "/login", "/chat", "/sites", "/sites/:id", "/enrol", "/keys", "/keys/:id", "/usage", "/connect", "/more",
-	"/rooms", "/rooms/:device", "/rollout", "/panel/:device",
+	"/rooms", "/rooms/:device", "/rollout", "/panel/:device", "/panel/:device/talk",
 }
 
 // firstView is what every page needs before anything can be seen.

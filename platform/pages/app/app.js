@@ -25,6 +25,7 @@ const routes = [
   ['/rollout', () => import('./kit/rollout.js')],
   ['/rooms/:device', () => import('./tablet.js')],
   ['/panel/:device', () => import('./panel.js')],
+  ['/panel/:device/talk', () => import('./talk/talk.js')],
   ['/more', () => import('./more.js')],
 ];
 
@@ -40,8 +41,8 @@ function App() {
   const s = session.value;
   const found = match(routes, address.value.path);
   useKeys({ c: '/', s: '/sites', k: '/keys', r: '/rooms', m: '/more' }, () => {});
-  // The panel is for whoever has its link.
-  if (found?.route[0] === '/panel/:device') return html`<${Alone} load=${found.route[1]} params=${found.params} />`;
+  // The panel, and talking there, is for whoever has its link.
+  if (found?.route[0].startsWith('/panel/')) return html`<${Alone} load=${found.route[1]} params=${found.params} />`;
   if (s === undefined) return html`<${Starting} />`;
   if (!s) return html`<${Alone} load=${login} />`;
   return html`<${Frame} name=${t('platform')} link=${link} tabs=${tabs()} found=${found} />`;

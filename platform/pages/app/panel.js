@@ -8,6 +8,7 @@ import { Notice, say } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
 import { feed } from './feed.js';
 import { Night, useWall } from './kiosk.js';
+import { reckon } from './reckon.js';
 import { life, shown, start, step } from './room.js';
 import { refusal, said } from './said.js';
 import { Lights, Scenes, Shades } from './tiles.js';
@@ -20,15 +21,10 @@ const rhythm = 200;
 // was there: our own clock may be wrong, and may jump. tap gives what became of it: applied, accepted, stale, or nothing heard.
 export function taps(post) {
   const source = Array.from(crypto.getRandomValues(new Uint8Array(8)), (b) => b.toString(16).padStart(2, '0')).join('');
-  // ahead: of our monotonic clock, in milliseconds; what was longer on its way tells less
-  let seq = 0,
-    ahead;
-  const hear = (time) => {
-    const by = Date.parse(time) - performance.now();
-    if (!(by <= ahead)) ahead = by;
-  };
+  const { hear, at: reckoned } = reckon();
+  let seq = 0;
   const tap = async (widgetId, type, value) => {
-    const at = ahead === undefined ? undefined : new Date(ahead + performance.now()).toISOString();
+    const at = reckoned();
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), life);
     let got;
@@ -226,5 +222,9 @@ function Say({ hear }) {
         <${Icon} name="chat" />
         ${t('panel.send')}
       </button>
+      <a class="button square" href=${location.pathname + '/talk' + location.search + location.hash} target="_self"
+        aria-label=${t('panel.talk')}>
+        <${Icon} name="mic" />
+      </a>
     </form>`;
 }

@@ -35,6 +35,7 @@ const shapes = {
   pulse: 'M3 12h4l3-7 4 14 3-7h4',
   building: 'M5 21V4h9v17M14 9h5v12M3 21h18M8.5 8h2M8.5 12h2M8.5 16h2',
   chat: 'M5 5h14v11h-7l-4 4v-4H5zM8.5 9h7M8.5 12h4',
+  mic: 'M12 3a3 3 0 0 1 3 3v5a3 3 0 0 1-6 0V6a3 3 0 0 1 3-3zM6 11a6 6 0 0 0 12 0M12 17v4M9 21h6',
   out: 'M14 4h5v16h-5M10 8l-4 4 4 4M6 12h9',
   download: 'M12 4v11M7 11l5 5 5-5M5 20h14',
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',

@@ -125,6 +125,7 @@ export default {
   "panel.say.hint": "zum Beispiel: Licht auf 40 Prozent",
   "panel.send": "Sagen",
   "panel.shades": "Storen",
+  "panel.talk": "Sprechen",
   "panel.two_thirds": "Zwei Drittel",
   "panel.unknown": "noch nicht bekannt",
   "password": "Passwort",

@@ -122,6 +122,7 @@ export default {
   "panel.say.hint": "for instance: lights to 40 percent",
   "panel.send": "Say",
   "panel.shades": "Shades",
+  "panel.talk": "Talk",
   "panel.two_thirds": "Two thirds",
   "panel.unknown": "not known yet",
   "password": "Password",
