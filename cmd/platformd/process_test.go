@@ -288,6 +288,8 @@ func TestWrongSettingsExitWith2AndTellNoPassword(t *testing.T) {
 		"OIDC_CREATE_USERS=perhaps":                        "OIDC_CREATE_USERS",
 		"OIDC_CLIENT_ID=pages":                             "OIDC_ISSUER",
 		"WEBEX_CLIENT_ID=x":                                "WEBEX_CLIENT_SECRET",
+		"ROOMOS_NETWORKS=10.0.0.0/8,rooms":                 "ROOMOS_NETWORKS: rooms: want an address or a network",
+		"ROOMOS_CA_FILE=/no/such/file":                     "ROOMOS_CA_FILE",
 		"VOICE_ACTION_ENABLED=true":                        "VOICE_ACTION_TOKEN",
 		"LLM_URL=x":                                        "LLM_MODEL",
 		"TUNNEL_DOMAIN=x":                                  "TUNNEL_DOMAIN",
