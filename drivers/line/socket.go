@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"svc.internal/controller/appliance"
@@ -32,9 +34,23 @@ func (l *Line) connect(ctx context.Context, limit time.Duration) (port, error) {
 	defer cancel()
 	conn, err := dial(ctx, l.address)
 	if err != nil {
-		return nil, fmt.Errorf("connect: %w", err)
+		return nil, fmt.Errorf("connect: %w%s", err, dialAdvice(err))
 	}
 	return &socket{line: l, conn: conn, lost: make(chan struct{})}, nil
+}
+
+// dialAdvice says what to look at when a connection cannot be made.
+func dialAdvice(err error) string {
+	var name *net.DNSError
+	switch {
+	case errors.As(err, &name):
+		return ": check how the name is written, or give the address in numbers"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return ": somebody is there, and takes no connection on this port: check the port, and whether the gateway has its TCP server switched on"
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
+		return ": nobody is there: check the address, the gateway's power and its network cable"
+	}
+	return ""
 }
 
 // start does nothing: whoever holds the turn reads.
