@@ -20,6 +20,10 @@ type ScanOptions struct {
 	// AllSettings tries other usual bit rates and parities as well. Devices hear
 	// frames meanwhile that are none to them.
 	AllSettings bool
+	// FindOut, if not nil, asks nothing but who is there, once an address, at each of these
+	// line settings in turn, and ends with the first that answers: for a port of which nobody
+	// knows what it is. Where there are no settings, or only one, they do not matter.
+	FindOut []LineSettings
 }
 
 // ScanStep is one probe of a scan.

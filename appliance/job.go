@@ -19,6 +19,7 @@ const (
 	JobDirection JobKind = "direction" // find out which way a shade runs
 	JobMigration JobKind = "migration" // read the house of another controller
 	JobDrill     JobKind = "drill"     // try whether a backup can be restored
+	JobFindOut   JobKind = "findout"   // find out what is on a port that no bus uses
 )
 
 // JobState is how far a job is.
@@ -54,12 +55,20 @@ type Job struct {
 	Progress     JobProgress
 	Question     *JobQuestion // open now; nil: none
 	// Items are what it found out so far, in order: of a scan [Found], of a service
-	// [ServiceStep], of groups [GroupProgress], of a calibration [MeasuredLeg].
+	// [ServiceStep], of groups [GroupProgress], of a calibration [MeasuredLeg], of finding
+	// out [PortAnswer].
 	Items  []any
 	Result any // of a job that is done: [ShadeOutcome], or nil
 	Err    string
 	// Version grows with every change of any job.
 	Version uint64
+}
+
+// PortAnswer is who answered on a port that no bus uses, and the bus that it would be on: its
+// driver, port, line settings and options.
+type PortAnswer struct {
+	Bus   Bus
+	Found Found
 }
 
 // JobProgress is how far a job is, as far as anybody knows.

@@ -32,6 +32,10 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 			s.Tell(appliance.Found{Finding: appliance.FoundNote,
 				Detail: "DALI has one bit rate; the settings of the port are those of its gateway"})
 		}
+		if opts.FindOut != nil {
+			s.findOut()
+			return
+		}
 		s.listen()
 		for n := first; n <= last && !s.Over() && !s.blind(); n++ {
 			s.gear(n)
@@ -46,6 +50,24 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 				Advice: "check the two DALI wires, the power supply of the line and the mains of the gear"})
 		}
 	})
+}
+
+// findOut tells whether a gateway of this kind is there: it has to confirm some questions, or say
+// what is wrong with its line.
+func (s *search) findOut() {
+	const enough = 3
+	for range enough {
+		_, err := s.send("gateway", Command(Short(0), OpQueryPresent))
+		var complains *gatewayError
+		switch {
+		case errors.As(err, &complains):
+			s.Tell(appliance.Found{Gateway: true, Detail: "a DALI gateway, and " + err.Error()})
+			return
+		case err != nil:
+			return
+		}
+	}
+	s.Tell(appliance.Found{Gateway: true, Detail: "a DALI gateway, which confirms what it is asked"})
 }
 
 // Tell shows the installer something. Somebody is there, unless it is a note or says that

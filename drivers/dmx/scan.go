@@ -27,6 +27,10 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 		if opts.AllSettings {
 			s.Tell(appliance.Found{Finding: appliance.FoundNote, Detail: "DMX has one bit rate: there are no other settings to try"})
 		}
+		if opts.FindOut != nil {
+			s.findOut()
+			return
+		}
 		if !s.discover() {
 			return
 		}
@@ -35,6 +39,21 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 		}
 		s.conclude()
 	})
+}
+
+// findOut tells whether a widget is there, which is asked for its parameters. An Open DMX port is
+// silent whatever is on it.
+func (s *search) findOut() {
+	if err := s.ask("widget", func(ctx context.Context) error {
+		if err := s.driver.take(ctx); err != nil {
+			return err
+		}
+		defer s.driver.give()
+		_, err := s.driver.out.check(ctx, appliance.Yield{})
+		return err
+	}); err == nil && s.driver.options.kind == interfacePro {
+		s.Tell(appliance.Found{Gateway: true, Detail: "a DMX widget, Enttec DMX USB Pro or compatible"})
+	}
 }
 
 // search is a scan under way.

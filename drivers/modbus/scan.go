@@ -41,6 +41,10 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 			s.listen(suspectsSlices)
 		}
 		s.tellTalkers(false)
+		if opts.FindOut != nil {
+			s.findOut(opts.FindOut, first, last)
+			return
+		}
 		for range looks {
 			for n := first; n <= last && !s.over(); n++ {
 				if !s.heardOf(byte(n)) {

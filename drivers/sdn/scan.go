@@ -49,6 +49,10 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 				Detail: "all SDN motors speak at 4800 8O1: there are no other settings to try"})
 		}
 		s.listen()
+		if opts.FindOut != nil {
+			s.findOut()
+			return
+		}
 		s.rounds()
 		s.countAll()
 		for _, m := range d.site.all {
@@ -77,6 +81,21 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 				Advice: "check the power of the motors, the wiring (A and B may be swapped) and the adapter"})
 		}
 	})
+}
+
+// findOutCalls to everybody tell whether there are motors: many answer at once, so that not every
+// call brings an answer that can be read.
+const findOutCalls = 4
+
+// findOut calls everybody until a motor answers, and tells of those that did.
+func (s *search) findOut() {
+	for s.round < findOutCalls && len(s.known) == 0 && !s.Over() {
+		s.round++
+		s.call(0)
+	}
+	for _, a := range slices.SortedFunc(maps.Keys(s.known), func(a, b Address) int { return slices.Compare(a[:], b[:]) }) {
+		s.Tell(appliance.Found{Address: a.String(), Kind: s.known[a].kind.profile(), Detail: s.known[a].kind.String()})
+	}
 }
 
 // rounds calls one type after the other, until two rounds bring nothing new.
