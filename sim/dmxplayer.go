@@ -31,7 +31,7 @@ const rdmMaker = 0x7FF0
 
 // footprints are how many slots the fixtures have that are simulated.
 var footprints = map[string]int{
-	"dmx-dimmer": 1, "dmx-dimmer-16bit": 2, "dmx-dimmer-pack-4": 4, "dmx-dimmer-pack-6": 6, "dmx-dimmer-pack-12": 12,
+	"dmx-dimmer": 1, "dmx-dimmer-16bit": 2, "dmx-dimmer-pack-2": 2, "dmx-dimmer-pack-3": 3, "dmx-dimmer-pack-4": 4, "dmx-dimmer-pack-6": 6, "dmx-dimmer-pack-12": 12,
 	"dmx-dimmer-pack-24": 24, "dmx-switch": 1, "dmx-switch-pack-4": 4, "dmx-switch-pack-8": 8, "dmx-rgb": 3, "dmx-rgb-16bit": 6,
 	"dmx-rgb-master": 4, "dmx-rgbw": 4, "dmx-rgbw-16bit": 8, "dmx-rgbw-master": 5, "dmx-tunable": 2, "dmx-tunable-16bit": 4,
 	"dmx-tunable-master": 3, "dmx-tunable-temperature": 2, "dmx-tunable-temperature-16bit": 3,

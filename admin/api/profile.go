@@ -13,6 +13,8 @@ type Profile struct {
 	Title   string   `json:"title"`
 	Source  string   `json:"source" doc:"Where what is known of it comes from."`
 	Caveats []string `json:"caveats,omitempty"`
+	Lights  int      `json:"lights" doc:"Outputs that can be lights."`
+	Shades  [][]int  `json:"shades,omitempty" doc:"Of each output that can be a shade, the outputs it is made of, which are no lights then."`
 }
 
 // profiles lists the built-in ones, by driver and name.

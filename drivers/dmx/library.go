@@ -19,7 +19,7 @@ var known = sync.OnceValue(func() profile.Set[*Profile] {
 
 // Info says what the profile is and where its facts come from.
 func (p *Profile) Info() profile.Info {
-	return profile.Info{Name: p.Name, Title: p.Title, Source: p.Source, Caveats: p.Caveats}
+	return profile.Info{Name: p.Name, Title: p.Title, Source: p.Source, Caveats: p.Caveats, Lights: len(p.lights)}
 }
 
 // Profiles lists the built-in profiles by name.

@@ -22,7 +22,11 @@ func builtin() map[string]*Profile { return known().Builtin }
 
 // Info says what the profile is and where its facts come from.
 func (p *Profile) Info() profile.Info {
-	return profile.Info{Name: p.Name, Title: p.Title, Source: p.Source, Caveats: p.Caveats}
+	info := profile.Info{Name: p.Name, Title: p.Title, Source: p.Source, Caveats: p.Caveats, Lights: len(p.lights)}
+	for _, h := range p.shades {
+		info.Shades = append(info.Shades, h.occupies)
+	}
+	return info
 }
 
 // Profiles lists the built-in profiles by name.

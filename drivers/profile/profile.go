@@ -21,6 +21,10 @@ type Info struct {
 	Title   string   `json:"title"`
 	Source  string   `json:"source"`
 	Caveats []string `json:"caveats,omitempty"`
+	// Lights counts the outputs that can be lights; Shades has, of each output that can be a shade, the
+	// light outputs that it is made of.
+	Lights int     `json:"lights"`
+	Shades [][]int `json:"shades,omitempty"`
 }
 
 // Profile is what a driver makes of a profile file.

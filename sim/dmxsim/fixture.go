@@ -18,6 +18,8 @@ import (
 var models = map[string]string{
 	"dmx-dimmer":                    "D",
 	"dmx-dimmer-16bit":              "Dd",
+	"dmx-dimmer-pack-2":             strings.Repeat("D ", 2),
+	"dmx-dimmer-pack-3":             strings.Repeat("D ", 3),
 	"dmx-dimmer-pack-4":             strings.Repeat("D ", 4),
 	"dmx-dimmer-pack-6":             strings.Repeat("D ", 6),
 	"dmx-dimmer-pack-12":            strings.Repeat("D ", 12),
