@@ -51,6 +51,17 @@ func (s *Store) RemoveNode(ctx context.Context, id appliance.ID, by string, chec
 	return nodeChanging.remove(ctx, s, id, by, check)
 }
 
+// Divide makes and changes nodes, shades and clusters in one, as an import of what make returns would,
+// and retires the nodes and shades that it names. make sees the site as it is now; its error ends it all, as
+// that of check does, unless that is nil. It fails with a [*Refused].
+func (s *Store) Divide(ctx context.Context, by string, make func(have appliance.Site) (then appliance.Site, nodes, shades []appliance.ID, err error), check Check) error {
+	_, err := s.changeSite(ctx, by, func(site appliance.Site) (siteChange, error) {
+		then, nodes, shades, err := make(site)
+		return siteChange{in: then, remove: map[Family][]appliance.ID{Nodes: nodes, Shades: shades}, check: check}, err
+	})
+	return err
+}
+
 // CreateShade is [Store.CreateNode] for shades.
 func (s *Store) CreateShade(ctx context.Context, h appliance.Shade, by string, check Check) (appliance.ID, error) {
 	return shadeChanging.create(ctx, s, h, by, check)
