@@ -64,7 +64,7 @@ var mayImport = map[string][]string{
 	// in cmd are, they see what they wire together
 	"admin/console": {"appliance/control", "shelf/account", "admin/operations", "admin/api", "shelf/cli", "cloud/link", "tools/conformance", "drivers", "drivers/dali", "drivers/dmx", "drivers/line",
 		"drivers/modbus", "site/migration", "site/migration/reader", "site/recording", "site/schema", "site/sitefile", "store", "shelf/trust"},
-	"admin/operations": {"appliance/control", "admin/api", "drivers", "drivers/dmx", "drivers/modbus", "site/migration", "site/migration/reader", "site/recording", "site/schema", "site/sitefile", "store", "shelf/trust"},
+	"admin/operations": {"appliance/control", "admin/api", "drivers", "drivers/dmx", "drivers/line", "drivers/modbus", "site/migration", "site/migration/reader", "site/recording", "site/schema", "site/sitefile", "store", "shelf/trust"},
 
 	// clients of other controllers
 	"tools/conformance":         nil,

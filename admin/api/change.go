@@ -16,6 +16,7 @@ type Picture struct {
 	Nodes    []Node    `json:"nodes"`
 	Shades   []Shade   `json:"shades"`
 	Buses    []Bus     `json:"buses"`
+	Ports    []Port    `json:"ports"`
 	Jobs     []Job     `json:"jobs"`
 }
 

@@ -32,6 +32,8 @@ type Within struct {
 	Ready, Kept func() error
 	// Site writes the site file, Metrics what Prometheus would be shown.
 	Site, Metrics func(ctx context.Context, to io.Writer) error
+	// Ports are those of the machine.
+	Ports Ports
 	// Started is when the program began.
 	Started time.Time
 }

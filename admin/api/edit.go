@@ -26,6 +26,9 @@ type Editor interface {
 	UpdateNode(ctx context.Context, id appliance.ID, by string, change func(*appliance.Node) error, check siteCheck) error
 	// UpdateDevice changes all nodes at the bus and address of one, that one first.
 	UpdateDevice(ctx context.Context, id appliance.ID, by string, change func(*appliance.Node) error, check siteCheck) error
+	// Divide makes and changes what make returns first, by UUID, and retires the nodes and shades that
+	// it names, all in one.
+	Divide(ctx context.Context, by string, make func(have appliance.Site) (then appliance.Site, nodes, shades []appliance.ID, err error), check siteCheck) error
 	RemoveNode(ctx context.Context, id appliance.ID, by string, check func(appliance.Node) error) error
 	CreateShade(ctx context.Context, h appliance.Shade, by string, check siteCheck) (appliance.ID, error)
 	UpdateShade(ctx context.Context, id appliance.ID, by string, change func(*appliance.Shade) error, check siteCheck) error

@@ -42,6 +42,7 @@ type house struct {
 	claim  *api.Claim
 	tls    *fixedTLS
 	lines  *api.Lines
+	ports  ports
 }
 
 // password of all users of the tests.

@@ -26,10 +26,10 @@ type Jobs interface {
 // Job is long work under way, or done. It goes on when whoever began it has left.
 type Job struct {
 	ID        string       `json:"id"`
-	Kind      string       `json:"kind" enum:"scan,identify,service,groups,calibrate,direction,migration,drill"`
+	Kind      string       `json:"kind" enum:"scan,identify,service,groups,calibrate,direction,migration,drill,findout"`
 	Subject   string       `json:"subject" doc:"What it works on, for people. There is one job a subject at a time."`
 	Bus       string       `json:"bus,omitempty"`
-	Address   string       `json:"address,omitempty"`
+	Address   string       `json:"address,omitempty" doc:"Of a device; of a job that finds out, the port."`
 	Shade     appliance.ID `json:"shade,omitempty"`
 	Service   string       `json:"service,omitempty"`
 	By        string       `json:"by" doc:"Who began it."`
@@ -39,7 +39,7 @@ type Job struct {
 	Progress  JobProgress  `json:"progress"`
 	Question  *JobQuestion `json:"question" doc:"What it wants to know of a person; answer with POST /jobs/{id}/answer."`
 	Found     int          `json:"found" doc:"How many items there are."`
-	Items     []any        `json:"items,omitempty" doc:"What it found out: of a scan Found, of a service ServiceStep, of groups GroupStep, of a calibration MeasuredLeg, of a drill Drilled. Left out of an event if they did not change."`
+	Items     []any        `json:"items,omitempty" doc:"What it found out: of a scan Found, of a service ServiceStep, of groups GroupStep, of a calibration MeasuredLeg, of a drill Drilled, of findout PortAnswer. Left out of an event if they did not change."`
 	Result    *ShadeResult `json:"result,omitempty" doc:"Of a calibration or a direction that is done."`
 	Error     string       `json:"error,omitempty"`
 }
@@ -208,6 +208,8 @@ func itemOf(item any) any {
 	switch v := item.(type) {
 	case appliance.Found:
 		return FoundOf(v)
+	case appliance.PortAnswer:
+		return PortAnswer{v.Bus.Driver, v.Bus.Port, Line(v.Bus.Line), v.Bus.Options, FoundOf(v.Found)}
 	case appliance.ServiceStep:
 		out := ServiceStep{Address: v.Address, Facts: make([]Fact, len(v.Facts))}
 		for i, f := range v.Facts {
@@ -239,13 +241,14 @@ func seconds(d time.Duration) float64 { return d.Round(10 * time.Millisecond).Se
 
 // JobRequest begins a job.
 type JobRequest struct {
-	Kind string `json:"kind" enum:"scan,identify,service,groups,calibrate,direction"`
+	Kind string `json:"kind" enum:"scan,identify,service,groups,calibrate,direction,findout"`
 
 	Bus         string            `json:"bus,omitempty" doc:"Name or UUID; of a scan, identify, service, groups."`
 	Address     string            `json:"address,omitempty" doc:"Of identify, in the words of the bus's driver."`
 	First       int               `json:"first,omitempty" doc:"Of a scan: the first address."`
 	Last        int               `json:"last,omitempty" doc:"Of a scan: the last address."`
 	AllSettings bool              `json:"allSettings,omitempty" doc:"Of a scan: try other usual bit rates and parities as well."`
+	Port        string            `json:"port,omitempty" doc:"Of findout: the port that no bus uses, as a bus would have it; of a socket tcp://host:port."`
 	Service     string            `json:"service,omitempty" doc:"See /buses/{bus}/services."`
 	Inputs      map[string]string `json:"inputs,omitempty"`
 	Node        appliance.ID      `json:"node,omitempty" doc:"Of identify, instead of bus and address."`
@@ -319,8 +322,14 @@ func (a *API) begun(in JobRequest, by appliance.Origin) (appliance.Job, error) {
 		return a.Jobs.StartCalibration(run, by)
 	case "direction":
 		return a.Jobs.StartDirection(run, by)
+	case "findout":
+		j, err := a.Within.Ports.FindOut(in.Port, by)
+		if errors.Is(err, appliance.ErrOutOfRange) {
+			return j, meaningless("/port", err.Error())
+		}
+		return j, edited(err)
 	}
-	return appliance.Job{}, noKind("job", in.Kind, "scan", "identify", "service", "groups", "calibrate", "direction")
+	return appliance.Job{}, noKind("job", in.Kind, "scan", "identify", "service", "groups", "calibrate", "direction", "findout")
 }
 
 // jobs lists those under way and the last that ended, newest first.

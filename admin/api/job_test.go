@@ -52,7 +52,7 @@ func TestScanIsAJobThatTellsWhatItFinds(t *testing.T) {
 	for _, refused := range []struct {
 		path, body, says string
 	}{
-		{"/jobs", `{"kind":"dance"}`, `there is no job \"dance\"; want one of scan, identify, service, groups, calibrate, direction"`},
+		{"/jobs", `{"kind":"dance"}`, `there is no job \"dance\"; want one of scan, identify, service, groups, calibrate, direction, findout"`},
 		{"/jobs", `{}`, `kind is missing; want one of scan, identify`},
 		{"/commands", `{"kind":"dim"}`, `there is no command \"dim\"; want one of light-on, light-off, light-level, light-kelvin, light-rgbw, shade-open, shade-close, shade-stop, shade-move-to"`},
 		{"/commands", `{}`, `kind is missing; want one of light-on`},

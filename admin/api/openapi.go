@@ -45,7 +45,7 @@ func (a *API) describe() ([]byte, error) {
 		paths[path][strings.ToLower(r.method)] = d.operation(r)
 	}
 	d.of(reflect.TypeFor[Problem]())
-	for _, event := range []any{Change{}, Tick{}, Lost{}, Found{}, ServiceStep{}, GroupStep{}, MeasuredLeg{}} {
+	for _, event := range []any{Change{}, Tick{}, Lost{}, PortList{}, Found{}, PortAnswer{}, ServiceStep{}, GroupStep{}, MeasuredLeg{}} {
 		d.of(reflect.TypeOf(event))
 	}
 	return json.Marshal(object{

@@ -60,6 +60,7 @@ func (a *API) routes() []route {
 		{get, "/shades", reader, "All shades", nil, []Shade{}, ok, a.shades, nil},
 		{get, "/shades/:id", reader, "One shade, by ID or UUID", nil, Shade{}, ok, a.shade, nil},
 		{get, "/buses", reader, "All buses", nil, []Bus{}, ok, a.buses, nil},
+		{get, "/ports", reader, "The serial ports that are there, and which bus is on each", nil, []Port{}, ok, a.ports, nil},
 		{get, "/buses/:bus", reader, "One bus with its devices, by name or UUID", nil, BusDetail{}, ok, a.bus, nil},
 
 		{patch, "/site", admin, "Change name and settings of the site; needs If-Match", SiteEdit{}, Site{}, ok, a.editSite, nil},
@@ -77,6 +78,7 @@ func (a *API) routes() []route {
 		{del, "/shades/:id", operator, "Remove a shade; its ID is never used again; needs If-Match", nil, nil, none, a.removeShade, nil},
 		{post, "/buses", operator, "Make a bus", BusEdit{}, BusDetail{}, made, a.createBus, nil},
 		{patch, "/buses/:bus", operator, "Change a bus; needs If-Match", BusEdit{}, BusDetail{}, ok, a.editBus, nil},
+		{post, "/buses/:bus/devices", operator, "Make the outputs of a device lights and shades, or divide them otherwise, all of it or nothing: what stays keeps its ID, and what comes back has the one it had", DeviceEdit{}, DeviceMade{}, ok, a.divideDevice, nil},
 		{del, "/buses/:bus", operator, "Remove a bus without nodes; needs If-Match", nil, nil, none, a.removeBus, nil},
 
 		{get, "/scenes", reader, "All scenes", nil, []Scene{}, ok, a.scenes, nil},
@@ -137,7 +139,7 @@ func (a *API) routes() []route {
 			{"before", "Those before this ID, to page on."}, {"limit", "At most so many; 100 if left out, up to 1000."}}},
 
 		{post, "/commands", operator, "Command lights or shades; answers when the outcome is known", Command{}, Entry{}, ok, a.do, nil},
-		{get, "/events", reader, "Everything that happens, as server-sent events: picture, then change, entry, job, lost, tick", nil, Picture{}, ok, a.events, nil},
+		{get, "/events", reader, "Everything that happens, as server-sent events: picture, then change, ports, entry, job, lost, tick", nil, Picture{}, ok, a.events, nil},
 
 		{get, "/jobs", reader, "Long work under way, and the last 64 that ended", nil, []Job{}, ok, a.jobs, nil},
 		{post, "/jobs", operator, "Begin long work; 409 if its subject has some under way", JobRequest{}, Job{}, http.StatusAccepted, a.startJob, nil},

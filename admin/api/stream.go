@@ -103,6 +103,8 @@ type follower struct {
 	agAt time.Time
 	// items of the jobs under way that the reader has
 	items map[string]mark
+
+	seenPorts seenPorts
 }
 
 // events is the stream of everything that happens: the whole picture first, then
@@ -129,6 +131,9 @@ func (f *follower) begin(last string) error {
 	if at, ok := f.api.streams.parse(last); ok {
 		if seen := f.api.streams.find(at.state); seen != nil {
 			f.at, f.seen, f.aged = at, seen, seen
+			if err := f.ports(true); err != nil {
+				return err
+			}
 			return f.catchUp()
 		}
 	}
@@ -139,9 +144,11 @@ func (f *follower) begin(last string) error {
 	s := f.api.Core.Snapshot()
 	f.show(s)
 	f.aged = s
+	here, fresh := f.api.Within.Ports.Here()
+	f.seenPorts = seenPorts{f.api.portsOf(s, here), fresh}
 	return f.send("picture", Picture{
 		Time: stamp(time.Now()), Version: f.api.Version, Site: siteOf(s), Clusters: recordsOf(s, s.Clusters, clusterOf),
-		Nodes: recordsOf(s, s.Nodes, nodeOf), Shades: recordsOf(s, s.Shades, shadeOf), Buses: recordsOf(s, s.Buses, busOf), Jobs: jobsOf(jobs),
+		Nodes: recordsOf(s, s.Nodes, nodeOf), Shades: recordsOf(s, s.Shades, shadeOf), Buses: recordsOf(s, s.Buses, busOf), Ports: f.seenPorts.told, Jobs: jobsOf(jobs),
 	})
 }
 
@@ -179,6 +186,7 @@ func (f *follower) follow() {
 			}
 			continue
 		case <-f.seen.Superseded():
+		case <-f.seenPorts.fresh:
 		case <-entries:
 		case <-jobs:
 		}
@@ -293,10 +301,12 @@ func (f *follower) changes() error {
 		f.aged, f.agAt = s, time.Now()
 	}
 	f.show(s)
-	if c.empty() {
-		return nil
+	if !c.empty() {
+		if err := f.send("change", c); err != nil {
+			return err
+		}
 	}
-	return f.send("change", c)
+	return f.ports(d.Site)
 }
 
 // send writes one event.

@@ -55,7 +55,7 @@ func (h *house) within() api.Within {
 	return api.Within{
 		Explain: func(*appliance.Bus, api.Frame) string { return "" },
 		Record:  func(io.Writer, iter.Seq2[*appliance.Bus, api.Frame]) error { return nil },
-		Lines:   h.lines, Ready: h.core.Ready, Kept: func() error { return h.db.Kept() }, Site: nothing, Metrics: nothing, Started: time.Now(),
+		Lines:   h.lines, Ports: &h.ports, Ready: h.core.Ready, Kept: func() error { return h.db.Kept() }, Site: nothing, Metrics: nothing, Started: time.Now(),
 	}
 }
 

@@ -18,9 +18,10 @@ import (
 )
 
 func newBus(a *App) *cobra.Command {
-	bus := cli.Group(&cobra.Command{Use: "bus", Short: "Look at buses and search them for devices"})
+	bus := cli.Group(&cobra.Command{Use: "bus", Short: "Add buses, look at them, and search them for devices"})
 	bus.AddCommand(newBusList(a), newBusScan(a), newBusMonitor(a), newBusIdentify(a), newBusGroups(a), newBusDecode())
 	bus.AddCommand(newBusCommission(a), newBusService(a))
+	bus.AddCommand(newBusPorts(a), newBusFindOut(a), newBusAdd(a), newBusChange(a), newBusRemove(a))
 	return bus
 }
 

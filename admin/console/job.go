@@ -124,6 +124,13 @@ func (a *App) showFound(ctx context.Context, out io.Writer, id, kind string) err
 		}
 		view.take(j)
 		return view.end()
+	case appliance.JobFindOut:
+		var j job[api.PortAnswer]
+		if err := client.get(ctx, path, &j); err != nil {
+			return err
+		}
+		showAnswers(out, j.Items)
+		return nil
 	case appliance.JobService:
 		var j job[api.ServiceStep]
 		if err := client.get(ctx, path, &j); err != nil {

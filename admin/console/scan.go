@@ -14,8 +14,8 @@ import (
 	"golang.org/x/term"
 
 	"svc.internal/controller/admin/api"
+	"svc.internal/controller/admin/operations"
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/drivers"
 	"svc.internal/controller/drivers/dali"
 	"svc.internal/controller/drivers/dmx"
@@ -248,78 +248,13 @@ func (a *App) scanAlone(ctx context.Context, bus appliance.Bus, site appliance.S
 			}
 		}
 	}
-	core := control.New(control.Options{Drivers: withoutPolls(drivers.On(a.Ports)), DataDir: a.DataDir})
-	core.Apply(mine, nil)
-	for _, fault := range core.Snapshot().Faults {
-		if fault.Where == "bus "+bus.Name {
-			if strings.HasPrefix(fault.What, fault.Where) {
-				return errors.New(fault.What)
-			}
-			return fmt.Errorf("%s: %s", fault.Where, fault.What)
-		}
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan error, 1)
-	go func() { done <- core.Run(ctx) }()
-	defer func() { cancel(); <-done }()
-	if err := awaitUp(ctx, core); err != nil {
-		return err
-	}
 	var all appliance.Findings
-	return core.Scan(ctx, bus.Name, opts, show.probing, func(f appliance.Found) {
+	alone := operations.Alone{Drivers: drivers.On(a.Ports), DataDir: a.DataDir, Wait: portWait}
+	return alone.Scan(ctx, mine, opts, show.probing, func(f appliance.Found) {
 		all, _ = all.With(f)
 		show.found = show.found[:0]
 		for _, f := range all {
 			show.found = append(show.found, api.FoundOf(f))
 		}
 	})
-}
-
-// withoutPolls makes drivers that know their nodes and poll none of them, so that
-// nothing but the scan is sent.
-func withoutPolls(all map[string]appliance.OpenFunc) map[string]appliance.OpenFunc {
-	quiet := make(map[string]appliance.OpenFunc, len(all))
-	for name, open := range all {
-		quiet[name] = func(cfg appliance.BusConfig) (appliance.Opened, error) {
-			opened, err := open(cfg)
-			if err != nil {
-				return opened, err
-			}
-			scanner, scans := opened.Driver.(appliance.Scanner)
-			linker, links := opened.Driver.(appliance.Linker)
-			if !scans || !links {
-				return opened, fmt.Errorf("driver %q cannot scan", cfg.Bus.Driver)
-			}
-			opened.Driver = unpolled{opened.Driver, scanner, linker}
-			return opened, nil
-		}
-	}
-	return quiet
-}
-
-// unpolled is a driver whose nodes are not polled.
-type unpolled struct {
-	appliance.Driver
-	appliance.Scanner
-	appliance.Linker
-}
-
-// Polls is nothing.
-func (unpolled) Polls() []appliance.Poll { return nil }
-
-// awaitUp waits until the only bus is up.
-func awaitUp(ctx context.Context, core *control.Controller) error {
-	ctx, cancel := context.WithTimeout(ctx, portWait)
-	defer cancel()
-	for {
-		s := core.Snapshot()
-		if s.Buses[0].Up {
-			return nil
-		}
-		select {
-		case <-s.Superseded():
-		case <-ctx.Done():
-			return errors.New(s.Buses[0].Fault) // names the bus, its port and the reason
-		}
-	}
 }

@@ -272,6 +272,46 @@ export interface Device {
   why?: string;
 }
 
+export interface DeviceEdit {
+  /** In the words of the bus's driver. */
+  address: string;
+  /** That all of them join, besides those they are in; 0: none. */
+  cluster?: number;
+  /** That the device itself holds; left out: as they are. */
+  groups?: Array<string> | null;
+  /** Each becomes a node. Without any, shades hang off a node that is no light. */
+  lights?: Array<DeviceLight>;
+  /** Name of a cluster to make, that all of them join. */
+  newCluster?: string;
+  /** Left out: as they are, none with another profile. */
+  options?: Record<string, string> | null;
+  profile: string;
+  shades?: Array<DeviceShade>;
+}
+
+export interface DeviceLight {
+  /** Of a node of this device that it is to be; left out: that of the same outputs, else one left over that shares an output, else a new one. */
+  id?: number;
+  /** Left out: the one it has. */
+  name?: string;
+  /** From 1, as channels in this order; left out: all that no shade is made of. */
+  outputs?: Array<number>;
+}
+
+export interface DeviceMade {
+  nodes: Array<Node>;
+  shades: Array<Shade>;
+}
+
+export interface DeviceShade {
+  /** Of a shade of this device that it is to be; left out: the one on this output, else a new one. */
+  id?: number;
+  /** Left out: the one it has. */
+  name?: string;
+  /** Shade output of the profile, from 1. */
+  output: number;
+}
+
 export interface Done {
   /** Their IDs in the ledger. */
   entries: Array<string>;
@@ -472,6 +512,7 @@ export interface Health {
 }
 
 export interface Job {
+  /** Of a device; of a job that finds out, the port. */
   address?: string;
   bus?: string;
   /** Who began it. */
@@ -481,9 +522,9 @@ export interface Job {
   /** How many items there are. */
   found: number;
   id: string;
-  /** What it found out: of a scan Found, of a service ServiceStep, of groups GroupStep, of a calibration MeasuredLeg, of a drill Drilled. Left out of an event if they did not change. */
+  /** What it found out: of a scan Found, of a service ServiceStep, of groups GroupStep, of a calibration MeasuredLeg, of a drill Drilled, of findout PortAnswer. Left out of an event if they did not change. */
   items?: Array<unknown>;
-  kind: 'scan' | 'identify' | 'service' | 'groups' | 'calibrate' | 'direction' | 'migration' | 'drill';
+  kind: 'scan' | 'identify' | 'service' | 'groups' | 'calibrate' | 'direction' | 'migration' | 'drill' | 'findout';
   progress: JobProgress;
   /** What it wants to know of a person; answer with POST /jobs/{id}/answer. */
   question: JobQuestion | null;
@@ -536,11 +577,13 @@ export interface JobRequest {
   /** Of a scan: the first address. */
   first?: number;
   inputs?: Record<string, string>;
-  kind: 'scan' | 'identify' | 'service' | 'groups' | 'calibrate' | 'direction';
+  kind: 'scan' | 'identify' | 'service' | 'groups' | 'calibrate' | 'direction' | 'findout';
   /** Of a scan: the last address. */
   last?: number;
   /** Of identify, instead of bus and address. */
   node?: number;
+  /** Of findout: the port that no bus uses, as a bus would have it; of a socket tcp://host:port. */
+  port?: string;
   /** Of calibrate: how often both ways; 0: once if the motor tells its position, else twice. */
   runs?: number;
   /** See /buses/{bus}/services. */
@@ -840,11 +883,35 @@ export interface Picture {
   clusters: Array<Cluster>;
   jobs: Array<Job>;
   nodes: Array<Node>;
+  ports: Array<Port>;
   shades: Array<Shade>;
   site: Site;
   /** The controller's clock. */
   time: string;
   version: string;
+}
+
+export interface Port {
+  /** Name of the bus that is on it; left out: none. */
+  bus?: string;
+  /** What that leads to now, such as /dev/ttyUSB0. */
+  device: string;
+  /** For people: maker, model and serial number, as far as the adapter tells. */
+  name: string;
+  /** As a bus names it: by the name that stays, where there is one. */
+  port: string;
+}
+
+export interface PortAnswer {
+  driver: string;
+  found: Found;
+  line: Line;
+  options?: Record<string, string>;
+  port: string;
+}
+
+export interface PortList {
+  ports: Array<Port>;
 }
 
 export interface Problem {
@@ -865,7 +932,11 @@ export interface Problem {
 export interface Profile {
   caveats?: Array<string>;
   driver: string;
+  /** Outputs that can be lights. */
+  lights: number;
   name: string;
+  /** Of each output that can be a shade, the outputs it is made of, which are no lights then. */
+  shades?: Array<Array<number>>;
   /** Where what is known of it comes from. */
   source: string;
   title: string;
@@ -1228,6 +1299,7 @@ export interface Got {
   '/nodes': Array<Node>;
   [path: `/nodes/${string}`]: Node;
   '/overrides': Array<Override>;
+  '/ports': Array<Port>;
   '/profiles': Array<Profile>;
   '/rules': Array<Rule>;
   [path: `/rules/${string}`]: Rule;

@@ -20,6 +20,7 @@ import (
 
 	"svc.internal/controller/admin/api"
 	"svc.internal/controller/admin/console"
+	"svc.internal/controller/admin/operations"
 	"svc.internal/controller/admin/pages"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/appliance/control"
@@ -48,6 +49,7 @@ type serveConfig struct {
 	tunnel       bool
 	system       string
 	updateLocal  bool
+	devices      string
 
 	from   handover // the run before, in the same process
 	ground ground
@@ -74,6 +76,7 @@ part is written to certificate.pem in the data directory for clients to trust.`,
 	f.StringVar(&cfg.backupDir, "backup-dir", "", "`directory` for the nightly backups, such as a mounted one; default backups in the data directory")
 	f.BoolVar(&cfg.tunnel, "tunnel", false, "let the platform that this controller is enrolled at bring requests to /svc/api here; they need a token as any others do")
 	f.StringVar(&cfg.system, "appliance", "", "`directory` in which the appliance's system says how it is; it then takes updates from the data directory")
+	f.StringVar(&cfg.devices, "devices", "", "`directory` in which serial/by-id names the adapters that can be chosen for a bus; default /dev")
 	f.BoolVar(&cfg.updateLocal, "update-from-local", false, "let an admin have updates fetched from loopback and link-local addresses, too, such as a mirror on this machine")
 	return c
 }
@@ -162,6 +165,7 @@ type daemon struct {
 	crowd *web.Crowd
 	cloud *cloud
 	rules *automation.Rules
+	ports *operations.Ports
 
 	dataDir string
 	nightly nightly
@@ -184,6 +188,7 @@ func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, l
 	d.core = control.New(control.Options{
 		Drivers: drivers.On(cfg.ground.ports), Journal: db, GroupBook: db, SaveShade: db.SetShade, DataDir: a.DataDir, Log: log,
 	})
+	d.ports = &operations.Ports{Core: d.core, DataDir: a.DataDir, Root: cfg.devices, On: cfg.ground.ports}
 	if err := d.loadSite(ctx); err != nil {
 		return nil, err
 	}
@@ -289,6 +294,7 @@ func (d *daemon) run(ctx context.Context) error {
 	g.Go(func() error { return d.admin.Run(ctx) })
 	g.Go(func() error { return d.cloud.run(ctx) })
 	g.Go(func() error { return d.rules.Run(ctx) })
+	g.Go(func() error { return d.ports.Run(ctx) })
 	g.Go(func() error { return d.backupNightly(ctx) })
 	g.Go(func() error { return d.watchNightly(ctx) })
 	here := web.New(web.Config{Log: d.log, Errors: api.Errors})

@@ -23,7 +23,7 @@ import (
 func (d *daemon) within(lines *api.Lines, metrics prometheus.Gatherer) api.Within {
 	return api.Within{
 		Explain: func(b *appliance.Bus, f api.Frame) string { return recordedOn(b, f).Brief() },
-		Record:  record, Lines: lines, Ready: d.core.Ready, Kept: d.db.Kept, Site: d.writeSite,
+		Record:  record, Lines: lines, Ports: d.ports, Ready: d.core.Ready, Kept: d.db.Kept, Site: d.writeSite,
 		Metrics: func(_ context.Context, to io.Writer) error { return writeMetrics(to, metrics) },
 		Started: time.Now(),
 	}
