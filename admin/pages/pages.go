@@ -14,8 +14,8 @@ var app embed.FS
 // routes are the addresses of pages, as in app/app.js.
 var routes = []string{
 	"/", "/login", "/claim",
-	"/clusters/:id", "/devices", "/devices/:id", "/shades/:id",
-	"/rules", "/more/settings", "/buses", "/buses/:name", "/commission/shade/:id", "/more", "/more/report", "/more/help", "/more/ledger/:id",
+	"/clusters/:id", "/devices", "/devices/:id", "/devices/:id/outputs", "/shades/:id",
+	"/rules", "/more/settings", "/buses", "/buses/:name", "/add/bus", "/commission/shade/:id", "/more", "/more/report", "/more/help", "/more/ledger/:id",
 	"/commission/:bus", "/more/users", "/more/keys", "/more/account", "/more/audit", "/more/backup", "/more/migrate", "/more/certificate", "/more/diagnostics",
 }
 

@@ -28,7 +28,7 @@ func TestPages(t *testing.T) {
 	for _, wrong := range uitest.CheckWeights(pages, map[string]int{
 		"login": 50, "claim": 51, "home": 47, "cluster": 56, "device": 58, "shadepage": 59, "devices": 55,
 		"buses": 55, "bus": 60, "calibrate": 60, "report": 60, "more": 60, "help": 60, "ledger": 60,
-		"commission": 60, "users": 60, "keys": 60, "account": 60, "audit": 60, "rules": 60, "settings": 60, "backup": 60, "migrate": 60, "certificate": 60, "diagnostics": 60,
+		"commission": 62, "addbus": 60, "outputs": 60, "users": 60, "keys": 60, "account": 60, "audit": 60, "rules": 60, "settings": 60, "backup": 60, "migrate": 60, "certificate": 60, "diagnostics": 60,
 	}) {
 		t.Error(wrong)
 	}

@@ -79,11 +79,11 @@ func TestNewDevicesAreFoundNamedAndPutIntoRooms(t *testing.T) {
 	tab.Wait(`document.querySelector("h1").innerText === "Study"`)
 	inspect(t, tab, "commissioned-360-light-en")
 	tab.Press("Members")
-	tab.WaitText("Save 2 members")
+	tab.WaitText("Save 11 members")
 	tab.Shot("members-360-light-en", false)
 	tab.Click("dialog .picks .check:last-child")
-	tab.Press("Save 1 member")
-	tab.Wait(`document.querySelectorAll("main .card").length === 2`) // the cluster and its one light
+	tab.Press("Save 10 members")
+	tab.Wait(`document.querySelectorAll("main .card").length === 11`) // the cluster and its lights
 	tab.Press("Remove")
 	tab.Press("Remove Study")
 	tab.WaitText("There is no cluster yet.")

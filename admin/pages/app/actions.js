@@ -17,6 +17,7 @@ export function Actions({ node, shade }) {
         ${t('identify')}
       </button>`}
     ${shade && bound > 0 && html`<a class="button" href=${'/commission/shade/' + shade.id}>${t('calibrate')}</a>`}
+    ${of?.bus && html`<a class="button" href=${'/devices/' + of.id + '/outputs'}>${t('outputs')}</a>`}
     <${Replace} node=${node} shade=${shade} />
     <${Rename} path=${shade ? '/shades/' + shade.id : '/nodes/' + node.id} record=${shade || node} />
     <${Remove} path=${shade ? '/shades/' + shade.id : '/nodes/' + node.id} record=${shade || node} text=${t('remove.device')}

@@ -16,10 +16,12 @@ const routes = [
   ['/clusters/:id', () => import('./cluster.js')],
   ['/devices', () => import('./devices.js')],
   ['/devices/:id', () => import('./device.js')],
+  ['/devices/:id/outputs', () => import('./outputs.js')],
   ['/shades/:id', () => import('./shadepage.js')],
   ['/rules', () => import('./rules.js')],
   ['/buses', () => import('./buses.js')],
   ['/buses/:name', () => import('./bus.js')],
+  ['/add/bus', () => import('./addbus.js')],
   ['/commission/shade/:id', () => import('./calibrate.js')],
   ['/more', () => import('./more.js')],
   ['/commission/:bus', () => import('./commission.js')],
@@ -41,7 +43,7 @@ const tabs = () => [
   { href: '/', icon: 'home', text: t('home'), also: ['/clusters'] },
   { href: '/devices', icon: 'devices', text: t('devices'), also: ['/shades', '/commission'] },
   { href: '/rules', icon: 'rules', text: t('rules') },
-  { href: '/buses', icon: 'buses', text: t('buses') },
+  { href: '/buses', icon: 'buses', text: t('buses'), also: ['/add/bus'] },
   { href: '/more', icon: 'more', text: t('more') },
 ];
 

@@ -1,13 +1,29 @@
 // One bus: how it does, its line, and every device at its address.
 import { html, useEffect, useState } from '../ui/lib.js';
+import './operate/texts.js';
 import { t, percent, unit, number, age, now, byName } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';
 import { Empty, Notice, Table } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
 import { house, server, may } from './house.js';
 import { stateOf, freshnessOf, Meter } from './buses.js';
+import { Remove } from './edit.js';
 import { Scan } from './scan.js';
 import { Monitor } from './busmonitor.js';
+
+// Change is all that can be done to the bus itself. Devices keep it from being removed.
+function Change({ bus: b }) {
+  const [Open, setOpen] = useState(null);
+  if (!may('operate')) return null;
+  const open = async () => {
+    const { ChangeBus } = await import('./changebus.js');
+    setOpen(() => ChangeBus);
+  };
+  return html`
+    <button class="button" onClick=${open}>${t('bus.change')}</button>
+    ${!b.nodes && html`<${Remove} path=${'/buses/' + b.uuid} record=${b} text=${t('bus.remove')} then="/buses" />`}
+    ${Open && html`<${Open} bus=${b} onClose=${() => setOpen(null)} />`}`;
+}
 
 export default function BusPage({ params }) {
   const b = house.buses.get(params.name).value;
@@ -48,7 +64,9 @@ export default function BusPage({ params }) {
     .join(', ');
   return html`
     <${Page} title=${b.name} back=${back} sub=${`${b.driver} · ${b.port}`}
-      actions=${html`<span class=${'badge ' + s.badge}>${s.icon && html`<${Icon} name=${s.icon} size=${16} />`}${s.words}</span>`}>
+      actions=${html`
+        <span class=${'badge ' + s.badge}>${s.icon && html`<${Icon} name=${s.icon} size=${16} />`}${s.words}</span>
+        <${Change} bus=${b} />`}>
       ${b.fault && html`<${Notice} kind="fault">${b.fault}<//>`}
       <div class="columns">
         <section class="panel">

@@ -1,10 +1,11 @@
 // All buses: load, freshness met or missed by how much, and the longest that a command waits.
 import { html } from '../ui/lib.js';
+import './operate/texts.js';
 import { t, percent, unit } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';
 import { Empty } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
-import { house } from './house.js';
+import { house, may } from './house.js';
 
 // stateOf words how a bus is.
 export function stateOf(b) {
@@ -53,11 +54,16 @@ function BusCard({ name }) {
 export default function Buses() {
   const names = house.buses.ids.value;
   return html`
-    <${Page} title=${t('buses')} sub=${t('buses.sub', { n: names.length })}>
+    <${Page} title=${t('buses')} sub=${t('buses.sub', { n: names.length })}
+      actions=${may('operate') && names.length > 0 && html`
+        <a class="button" href="/add/bus"><${Icon} name="plus" />${t('buses.add')}</a>`}>
       ${!house.whole.value
         ? html`<div class="skeleton"></div>`
         : names.length
         ? html`<div class="cards shades">${names.map((n) => html`<${BusCard} key=${n} name=${n} />`)}</div>`
-        : html`<${Empty} icon="buses" text=${t('buses.empty')} />`}
+        : html`
+          <${Empty} icon="buses" text=${t('buses.empty')}>
+            ${may('operate') && html`<a class="button primary" href="/add/bus">${t('buses.add')}</a>`}
+          <//>`}
     <//>`;
 }

@@ -11,19 +11,35 @@ import { begin, cancel, jobOf, over } from './works.js';
 export default function Calibrate({ params }) {
   const id = +params.id;
   const s = house.shades.get(id).value;
-  const [wrong, setWrong] = useState(null);
   if (!house.whole.value) return html`<main aria-busy="true"><div class="skeleton"></div></main>`;
   if (!s)
     return html`
       <${Page} title=${t('device.gone')} back=${{ href: '/devices', text: t('devices') }}>
         <${Empty} icon="search" text=${t('device.gone')} />
       <//>`;
-  const j = jobOf((x) => x.shade === id && (x.kind === 'calibrate' || x.kind === 'direction'));
+  return html`
+    <${Page} title=${t('calibrate.of', { name: s.name })} back=${{ href: '/shades/' + id, text: s.name }}>
+      <div class="columns">
+        <section class="panel">
+          <${Window} position=${s.position?.value} off onAsk=${() => {}} />
+          <p class="centre"><b>${openness(s.position?.value)}</b></p>
+        </section>
+        ${!may('operate')
+          ? html`<${Notice}>${t('role.' + session.value.role)}<//>`
+          : html`<section class="panel"><${Runs} shade=${s} why=${t('calibrate.why')} kinds=${['calibrate', 'direction']} /></section>`}
+      </div>
+    <//>`;
+}
+
+// Runs begins a run of one of the kinds, asks what one sees, and tells the outcome.
+export function Runs({ shade: s, why, kinds }) {
+  const [wrong, setWrong] = useState(null);
+  const j = jobOf((x) => x.shade === s.id && kinds.includes(x.kind));
   const live = j && !over(j);
   const start = (kind) => async () => {
     setWrong(null);
     try {
-      await begin({ kind, shade: id });
+      await begin({ kind, shade: s.id });
     } catch (p) {
       setWrong(p);
     }
@@ -38,47 +54,35 @@ export default function Calibrate({ params }) {
   };
   const m = j?.progress.moving;
   return html`
-    <${Page} title=${t('calibrate.of', { name: s.name })} back=${{ href: '/shades/' + id, text: s.name }}>
-      <div class="columns">
-        <section class="panel">
-          <${Window} position=${s.position?.value} off onAsk=${() => {}} />
-          <p class="centre"><b>${openness(s.position?.value)}</b></p>
-        </section>
-        ${!may('operate')
-          ? html`<${Notice}>${t('role.' + session.value.role)}<//>`
-          : html`
-            <section class="panel">
-              ${wrong && html`<${Notice} kind="fault">${wrong.message}<//>`}
-              ${!live && html`
-                <p>${t('calibrate.why')}</p>
-                <div class="stack tight">
-                  <button class="button primary big" disabled=${!s.online} onClick=${start('calibrate')}>
-                    ${t('calibrate.times')}
-                  </button>
-                  <button class="button big" disabled=${!s.online} onClick=${start('direction')}>
-                    ${t('calibrate.direction')}
-                  </button>
-                </div>
-                ${!s.online && html`<p class="sub">${t('calibrate.offline')}</p>`}`}
-              ${live && html`
-                <h2>${t('job.' + j.kind, { what: s.name })}</h2>
-                <p aria-live="polite">${j.progress.text}</p>
-                ${m && html`<p class="row"><${Icon} name=${m.up ? 'up' : 'down'} size=${24} /><b>${unit(m.elapsed, 's')}</b></p>`}
-                ${j.question && html`
-                  <p><b>${t('ask.' + j.question.ask)}</b></p>
-                  <div class="stack tight">
-                    ${j.question.choices.map(
-                      (c) => html`
-                        <button key=${c} class="button primary big" onClick=${answer(c)}>
-                          ${t('answer.' + (c === 'yes' ? j.question.ask : c))}
-                        </button>`,
-                    )}
-                  </div>`}
-                <button class="button danger" onClick=${() => cancel(j)}>${t('calibrate.stop')}</button>`}
-              ${j && over(j) && html`<${Outcome} job=${j} />`}
-            </section>`}
+    ${wrong && html`<${Notice} kind="fault">${wrong.message}<//>`}
+    ${!live && html`
+      <p>${why}</p>
+      <div class="stack tight">
+        ${kinds.map(
+          (kind, i) => html`
+            <button key=${kind} type="button" class=${'button big' + (i || (j && over(j)) ? '' : ' primary')} disabled=${!s.online}
+              onClick=${start(kind)}>
+              ${kind === 'calibrate' ? t('calibrate.times') : t('calibrate.direction')}
+            </button>`,
+        )}
       </div>
-    <//>`;
+      ${!s.online && html`<p class="sub">${t('calibrate.offline')}</p>`}`}
+    ${live && html`
+      <h2>${t('job.' + j.kind, { what: s.name })}</h2>
+      <p aria-live="polite">${j.progress.text}</p>
+      ${m && html`<p class="row"><${Icon} name=${m.up ? 'up' : 'down'} size=${24} /><b>${unit(m.elapsed, 's')}</b></p>`}
+      ${j.question && html`
+        <p><b>${t('ask.' + j.question.ask)}</b></p>
+        <div class="stack tight">
+          ${j.question.choices.map(
+            (c) => html`
+              <button key=${c} type="button" class="button primary big" onClick=${answer(c)}>
+                ${t('answer.' + (c === 'yes' ? j.question.ask : c))}
+              </button>`,
+          )}
+        </div>`}
+      <button type="button" class="button danger" onClick=${() => cancel(j)}>${t('calibrate.stop')}</button>`}
+    ${j && over(j) && html`<${Outcome} job=${j} />`}`;
 }
 
 function Outcome({ job: j }) {

@@ -24,7 +24,7 @@ export const server = api({
 });
 
 /**
- * @template {object} R a record
+ * @template {{ uuid?: string }} R a record
  * @template {string | number} K its key
  */
 function family() {
@@ -55,7 +55,10 @@ function family() {
     merge(records, key) {
       let more = false;
       for (const r of records) {
-        if (!this.peek(r[key])) more = true;
+        if (!this.peek(r[key])) {
+          more = true;
+          for (const s of of.values()) if (r.uuid && s.peek()?.uuid === r.uuid) s.value = undefined; // it was renamed
+        }
         this.get(r[key]).value = r;
       }
       if (more) this.ids.value = [...of.keys()].filter((id) => of.get(id).peek() !== undefined).sort((a, b) => (a > b ? 1 : -1));
@@ -81,6 +84,8 @@ export const house = {
   shades: family(),
   /** @type {ReturnType<typeof family<Records.Bus, string>>} */
   buses: family(),
+  /** @type {Signal<Records.Port[]>} */
+  ports: signal([]),
   /** @type {Signal<Records.Job[]>} */
   jobs: signal([]),
   /** @type {Signal<Records.Scene[]>} */
@@ -140,6 +145,7 @@ function picture(p) {
     house.nodes.fill(p.nodes, 'id');
     house.shades.fill(p.shades, 'id');
     house.buses.fill(p.buses, 'name');
+    house.ports.value = p.ports || [];
     house.jobs.value = p.jobs || [];
     noteAges('nodes', p.nodes);
     noteAges('shades', p.shades);
@@ -212,6 +218,9 @@ function listen() {
         house.entries.value = [e, ...house.entries.peek().filter((x) => x.id !== e.id)].slice(0, 200);
       },
       job: noteJob,
+      ports: (l) => {
+        house.ports.value = l.ports;
+      },
     },
     ask: async () => {
       await askSession();

@@ -1,22 +1,27 @@
 // A scan of one bus: how far it is, and what it finds at once.
 import { html, useState } from '../ui/lib.js';
+import './operate/texts.js';
 import { t } from '../ui/i18n.js';
 import { Notice, Table } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
 import { house } from './house.js';
-import { newOf } from './commission.js';
 import { begin, cancel, identify, jobOf, over, shows } from './works.js';
 
-/** @import { Found } from '../records' */
+/** @import { Found, Job } from '../records' */
+
+// newOf lists what a scan found that the site does not have.
+/** @type {(job: Job) => Found[]} */
+export const newOf = (j) =>
+  /** @type {Found[]} */ (j?.items || []).filter((f) => f.finding === 'device' && !f.gateway && !f.nodes?.length && f.kind);
 
 export function Scan({ bus }) {
   const [wrong, setWrong] = useState(null);
   const j = jobOf((x) => x.kind === 'scan' && x.bus === bus.name);
   const live = j && !over(j);
-  const start = async () => {
+  const start = (how) => async () => {
     setWrong(null);
     try {
-      await begin({ kind: 'scan', bus: bus.name });
+      await begin({ kind: 'scan', bus: bus.name, ...how });
     } catch (p) {
       setWrong(p);
     }
@@ -28,8 +33,12 @@ export function Scan({ bus }) {
         <div class="grow"><h2>${t('scan')}</h2><p class="sub">${t('scan.why')}</p></div>
         ${live
           ? html`<button class="button" onClick=${() => cancel(j)}>${t('cancel')}</button>`
-          : html`<button class="button" onClick=${start} disabled=${!bus.up}>${j ? t('scan.again') : t('scan.start')}</button>`}
+          : html`<button class="button" onClick=${start()} disabled=${!bus.up}>${j ? t('scan.again') : t('scan.start')}</button>`}
       </div>
+      ${!live && j && bus.driver === 'modbus' && !bus.port.includes('://') && html`
+        <button class="button quiet" disabled=${!bus.up} onClick=${start({ allSettings: true, first: 1, last: 32 })}>
+          ${t('scan.settings')}
+        </button>`}
       ${wrong && html`<${Notice} kind="fault">${wrong.message}<//>`}
       ${j &&
         over(j) &&
@@ -59,6 +68,11 @@ export function Scan({ bus }) {
                     ${f.kind || f.label || f.detail || f.finding}
                     ${f.detail && (f.kind || f.label) ? html`<br /><span class="sub">${f.detail}</span>` : ''}
                     ${f.advice ? html`<br /><span class="sub">${f.advice}</span>` : ''}
+                    ${f.finding === 'settings' && f.line && html`
+                      <br />
+                      <button class="button quiet" onClick=${async () => (await import('./changebus.js')).takeSettings(bus.name, f.line)}>
+                        ${t('scan.take')}
+                      </button>`}
                   </td>
                   <td>
                     ${f.nodes?.length

@@ -40,6 +40,8 @@ export function useForm(start, send, check = () => ({})) {
     setValues(next);
     if (tried) setErrors(check(next));
   };
+  // fill sets several at once
+  const fill = (some) => setValues({ ...values, ...some });
   const submit = async (e) => {
     e?.preventDefault();
     if (underway.current || wait) return;
@@ -65,7 +67,7 @@ export function useForm(start, send, check = () => ({})) {
       setBusy(false);
     }
   };
-  return { values, set, errors, problem, busy, wait, submit, id, tried };
+  return { values, set, fill, errors, problem, busy, wait, submit, id, tried };
 }
 
 // Summary lists what is wrong, and takes the focus when it appears.

@@ -404,7 +404,7 @@ func (tab *Tab) Fits() []string {
     for (const x of document.querySelectorAll("body *")) if (x.getBoundingClientRect().right > width + 1 && !x.closest(".table")) { wrong.push("too wide: " + x.outerHTML.slice(0, 120)); break; }
   }
   for (const x of document.querySelectorAll("button, a.button, a.chip, select, input:not([type=range]):not([type=file]), .tabs a, .head[href], .slider:not([data-plain]), summary")) {
-    const t = x.matches("input[type=checkbox]") ? x.closest("label") : x, r = t.getBoundingClientRect();
+    const t = x.matches("input[type=checkbox], input[type=radio]") ? x.closest("label") : x, r = t.getBoundingClientRect();
     if (r.width && (r.height < 43.5 || r.width < 43.5)) wrong.push(Math.round(r.width) + "×" + Math.round(r.height) + " px: " + x.outerHTML.slice(0, 120));
   }
   return wrong;
