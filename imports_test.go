@@ -84,7 +84,7 @@ var mayImport = map[string][]string{
 	"sim/dmxsim":         {"drivers/line/pty"},
 	"sim/sdnsim":         {"drivers/line/pty"},
 	"store":              {"shelf/account", "shelf/database", "shelf/lookalike", "shelf/intake", "site/backup", "site/migration", "shelf/password"},
-	"store/history":      nil,
+	"store/past":         nil,
 	"site/sitefile":      {"site/schema"},
 
 	// what the controller and the platform say to each other

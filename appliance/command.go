@@ -64,6 +64,9 @@ type Origin struct {
 	Why string // free text; may be empty
 }
 
+// ViaShadeEngine is the door of what nobody gave: the runs and stops with which a shade on relays goes its way.
+const ViaShadeEngine = "shade engine"
+
 // Stage of a command at one member.
 type Stage uint8
 

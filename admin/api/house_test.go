@@ -43,6 +43,7 @@ type house struct {
 	tls    *fixedTLS
 	lines  *api.Lines
 	ports  ports
+	past   *madeUp
 }
 
 // password of all users of the tests.
@@ -89,7 +90,7 @@ func newHouse(t *testing.T) *house {
 	must(t, os.CopyFS(dir, kept))
 	db, err := store.Open(ctx, dir, log)
 	must(t, err)
-	h.db = db
+	h.db, h.past = db, &madeUp{Store: db}
 	h.core = control.New(control.Options{Drivers: map[string]appliance.OpenFunc{"lamps": h.lamps.open}, Journal: db, GroupBook: db, SaveShade: db.SetShade, Log: log})
 	site, faults, err := db.Site(ctx)
 	must(t, err)
@@ -99,7 +100,7 @@ func newHouse(t *testing.T) *house {
 	must(t, err)
 	rules := automation.NewRules(h.core, time.Now(), log)
 	door := api.New(api.Config{
-		Core: h.core, Jobs: h.core, Accounts: db, Keeper: db, Editor: db, Auditor: db, History: db, Rules: rules, Tokens: tokens, Brake: web.NewBrake(clock, nil), Claim: h.claim,
+		Core: h.core, Jobs: h.core, Accounts: db, Keeper: db, Editor: db, Auditor: db, History: h.past, Rules: rules, Tokens: tokens, Brake: web.NewBrake(clock, nil), Claim: h.claim,
 		Version: "test", TLS: h.tls, Within: h.within(), Backups: backups{db}, Log: log,
 		System: api.System{Inbox: filepath.Join(dir, "update", "upload.raucb"), StatusFile: filepath.Join(dir, "told"), FetchLocal: true},
 	})

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"encoding/hex"
 	"net/http"
 	"slices"
@@ -12,12 +11,6 @@ import (
 
 	"svc.internal/controller/appliance"
 )
-
-// History is the older part of the ledger, newest first: entries whose ID sorts before
-// the given one, or all if it is empty.
-type History interface {
-	Entries(ctx context.Context, limit int, before string) ([]appliance.Entry, error)
-}
 
 // historyPage is how many entries are looked at in one go.
 const historyPage = 500
@@ -69,8 +62,9 @@ func (a *API) ledger(c echo.Context) error {
 
 // ledgerQuery is what the query asks for.
 func (a *API) ledgerQuery(c echo.Context) (func(appliance.Entry) bool, error) {
-	var ids [3]int
-	for i, name := range []string{"node", "shade", "cluster"} {
+	s := a.Core.Snapshot()
+	var ids [4]int
+	for i, name := range []string{"node", "shade", "cluster", "members"} {
 		var err error
 		if ids[i], err = number(c, name, 0, int(appliance.MaxID)); err != nil {
 			return nil, err
@@ -79,19 +73,28 @@ func (a *API) ledgerQuery(c echo.Context) (func(appliance.Entry) bool, error) {
 	var span [2]time.Time
 	for i, name := range []string{"from", "to"} {
 		var err error
-		if span[i], err = instant(c, name); err != nil {
+		if span[i], err = whenOf(c, name, zoneOf(s)); err != nil {
 			return nil, err
 		}
 	}
 	who, via := c.QueryParam("who"), c.QueryParam("via")
-	failed := c.QueryParam("failed") == "true"
+	failed, given := c.QueryParam("failed") == "true", c.QueryParam("given") == "true"
 	node, shade, cluster := appliance.ID(ids[0]), appliance.ID(ids[1]), appliance.ID(ids[2])
+	of := appliance.ID(ids[3])
+	if of != 0 && s.Cluster(of) == nil {
+		return nil, notThere("cluster", c.QueryParam("members"))
+	}
+	within := func(m appliance.Member) bool {
+		return slices.Contains(s.Index.ClustersOfNode[m.Ref.Node], of) || slices.Contains(s.Index.ClustersOfShade[m.Ref.Shade], of)
+	}
 	return func(e appliance.Entry) bool {
 		switch {
 		case who != "" && e.Command.Origin.Who != who, via != "" && e.Command.Origin.Via != via,
-			failed && e.OK(), !span[0].IsZero() && e.AcceptedAt.Before(span[0]), !span[1].IsZero() && !e.AcceptedAt.Before(span[1]):
+			failed && e.OK(), given && e.Command.Origin.Via == appliance.ViaShadeEngine, !span[0].IsZero() && e.AcceptedAt.Before(span[0]), !span[1].IsZero() && !e.AcceptedAt.Before(span[1]):
 			return false
 		case cluster != 0 && e.Command.Target != appliance.Target{Scope: appliance.InCluster, ID: cluster}:
+			return false
+		case of != 0 && !slices.ContainsFunc(e.Members, within):
 			return false
 		case node == 0 && shade == 0:
 			return true

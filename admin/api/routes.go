@@ -131,12 +131,24 @@ func (a *API) routes() []route {
 
 		{get, "/ledger", reader, "Commands and what became of them, newest first", nil, []Entry{}, ok, a.ledger, []query{
 			{"node", "That addressed this node."}, {"shade", "That addressed this shade."}, {"cluster", "That addressed this cluster."},
+			{"members", "That addressed a member of this cluster, whatever their target."},
 			{"who", "Of this user, key or rule."}, {"via", "Through this door, such as public-api."}, {"failed", "true: only those that failed."},
-			{"from", "Accepted at or after this time."}, {"to", "Accepted before this time."},
+			{"given", "true: only what somebody or a rule gave, not what shades order on their way."},
+			{"from", "Accepted at or after this time, or day of the building."}, {"to", "Accepted before this time or day."},
 			{"before", "Those before this entry, to page on."}, {"limit", "At most so many; 50 if left out, up to 1000."}}},
 		{get, "/ledger/:id", reader, "One command with the frames that passed meanwhile", nil, EntryDetail{}, ok, a.entry, nil},
 		{get, "/audit", reader, "Changes that people made, newest first; what is about users, keys and backups for admins only", nil, []Audit{}, ok, a.audits, []query{
 			{"before", "Those before this ID, to page on."}, {"limit", "At most so many; 100 if left out, up to 1000."}}},
+
+		{get, "/history", reader, "How level, power, position and reachability of things were, in the last five weeks at most", nil, Past{}, ok, a.past, []query{
+			{"node", "Of this node."}, {"shade", "Of this shade."}, {"cluster", "Of the members of this cluster; with none of these three of everything."},
+			{"aspect", "level, power, position or online, or several with commas between; all if left out."},
+			{"from", "From this day of the building, or time, on; today if left out."}, {"to", "Until this day or time, which is not part of it; now if left out."},
+			{"step", "Means over steps of this length, counted from midnight, such as 15m, 1h or 1d; every change if left out."},
+			{"together", "true, with a step: all as one, of level and position the mean, of power the sum of what is known."},
+			{"format", "csv: as lines for a spreadsheet."}}},
+		{get, "/history/power", reader, "What was used in each hour, by meter and floor", nil, PowerPast{}, ok, a.powerPast, []query{
+			{"from", "From this day of the building on; six days before today if left out."}, {"to", "Until this day, which is not part of it; now if left out."}}},
 
 		{post, "/commands", operator, "Command lights or shades; answers when the outcome is known", Command{}, Entry{}, ok, a.do, nil},
 		{get, "/events", reader, "Everything that happens, as server-sent events: picture, then change, ports, entry, job, lost, tick", nil, Picture{}, ok, a.events, nil},

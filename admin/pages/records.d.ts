@@ -511,6 +511,12 @@ export interface Health {
   version: string;
 }
 
+export interface HourUsed {
+  /** Of the hour that were measured. */
+  minutes: number;
+  wattHours: number;
+}
+
 export interface Job {
   /** Of a device; of a job that finds out, the port. */
   address?: string;
@@ -878,6 +884,34 @@ export interface PasswordChange {
   old: string;
 }
 
+export interface Past {
+  from: string;
+  /** When the history begins; null: there is none yet. */
+  oldest: string | null;
+  /** Seconds; 0: every change, 86400: days as the building's clock counts them. */
+  step: number;
+  /** Of the building, by which steps and days are counted: IANA name, UTC where it is not known. */
+  timeZone: string;
+  /** Not later than now. */
+  to: string;
+  tracks: Array<PastTrack>;
+}
+
+export interface PastTrack {
+  /** level and position: percent, power: watts, online: 1 it answers, 0 it does not, in steps the part of the time in which it did. */
+  aspect: 'level' | 'power' | 'position' | 'online';
+  /** Seconds since 1970: from here on it was so, or the step begins. */
+  at: Array<number>;
+  /** Of the node, from 1. */
+  channel?: number;
+  /** Of the node or shade; empty: of all that were asked for, together. */
+  name: string;
+  node?: number;
+  shade?: number;
+  /** One for each time; null: not known. In steps the mean over the time in which it was known. */
+  value: Array<number | null>;
+}
+
 export interface Picture {
   buses: Array<Bus>;
   clusters: Array<Cluster>;
@@ -912,6 +946,31 @@ export interface PortAnswer {
 
 export interface PortList {
   ports: Array<Port>;
+}
+
+export interface PowerPast {
+  /** Such as 2026-11-03. */
+  days: Array<string>;
+  /** Meters and floors that are not in the list. */
+  more: number;
+  /** When the history begins; null: there is none yet. */
+  oldest: string | null;
+  /** Each by itself: meters may cover the same rooms. */
+  sources: Array<PowerSource>;
+  timeZone: string;
+}
+
+export interface PowerSource {
+  /** What the meter covers, as its installer said. */
+  covers?: string;
+  /** 24 hours for each day; null: nothing was measured. */
+  days: Array<Array<HourUsed | null>>;
+  /** On which all of it is; empty: on several, or the whole building. */
+  floor: string;
+  /** So many lights measure themselves. */
+  lights?: number;
+  /** The node that measures; left out: lights of a floor that measure themselves. */
+  meter?: number;
 }
 
 export interface Problem {
@@ -1289,6 +1348,8 @@ export interface Got {
   '/clusters': Array<Cluster>;
   [path: `/clusters/${string}`]: Cluster;
   '/health': Health;
+  '/history': Past;
+  '/history/power': PowerPast;
   '/jobs': Array<Job>;
   [path: `/jobs/${string}`]: Job;
   '/ledger': Array<Entry>;

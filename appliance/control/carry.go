@@ -20,7 +20,7 @@ func (b *bus) carryOut(actions []engine.Action) {
 		case engine.Wake:
 			b.wakeAt = a.At
 		case engine.Begin:
-			why := appliance.Origin{Via: "shade engine", Why: a.Why}
+			why := appliance.Origin{Via: appliance.ViaShadeEngine, Why: a.Why}
 			r := b.begin(appliance.Command{Kind: a.Kind, Target: appliance.Target{Scope: appliance.One, ID: a.Target.Shade}, Origin: why}, a.Target)
 			b.desk.records[a.ID] = &part{r, 1}
 		case engine.Due:

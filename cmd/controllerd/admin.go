@@ -7,9 +7,12 @@ import (
 
 	"svc.internal/controller/admin/api"
 	"svc.internal/controller/admin/operations"
+	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers"
 	"svc.internal/controller/shelf/account/bearer"
 	"svc.internal/controller/shelf/web"
+	"svc.internal/controller/store"
+	"svc.internal/controller/store/past"
 )
 
 // newAdmin makes the door /api/v1. Its tokens have an audience of their own, so that
@@ -24,9 +27,19 @@ func (d *daemon) newAdmin(ctx context.Context, tokenLife time.Duration, shown ap
 		return nil, err
 	}
 	return api.New(api.Config{
-		Core: d.core, Jobs: d.core, Accounts: d.db, Keeper: d.db, Editor: d.db, Auditor: d.db, History: d.db, Rules: d.rules, Tokens: tokens, Brake: brake, Houses: operations.Houses{Store: d.db, DataDir: d.dataDir},
+		Core: d.core, Jobs: d.core, Accounts: d.db, Keeper: d.db, Editor: d.db, Auditor: d.db, History: whatWas{d.past, d.db}, Rules: d.rules, Tokens: tokens, Brake: brake, Houses: operations.Houses{Store: d.db, DataDir: d.dataDir},
 		Claim: api.NewClaim(d.dataDir), Version: version, TLS: shown, Within: within, Backups: backups{d}, SiteFiles: operations.SiteFiles{DB: d.db, DataDir: d.dataDir}, Profiles: profilesHere, Log: d.log, System: system,
 	}), nil
+}
+
+// whatWas is the past of things, and the ledger's.
+type whatWas struct {
+	*past.Recorder
+	ledger *store.Store
+}
+
+func (w whatWas) Entries(ctx context.Context, limit int, before string) ([]appliance.Entry, error) {
+	return w.ledger.Entries(ctx, limit, before)
 }
 
 // systemBelow is the system of an appliance that tells of itself in dir; empty: the

@@ -251,7 +251,7 @@ func (h *house) serveAt(address string) {
 	})
 	h.stop = sync.OnceFunc(func() { stop(); end() })
 	h.t.Cleanup(h.stop)
-	h.url = "https://" + h.daemon.https.Addr().String()
+	h.url = "https://" + h.daemon.doors.https.Addr().String()
 	h.client = h.trusting(filepath.Join(h.dataDir, certificateFile))
 }
 

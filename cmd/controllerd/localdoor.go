@@ -42,17 +42,17 @@ func listenLocal(dataDir string, on ground) (net.Listener, error) {
 
 // answerHere serves the command line: at once, or when the disk takes the socket.
 func (d *daemon) answerHere(ctx context.Context, h http.Handler) error {
-	for d.local == nil {
+	for d.doors.local == nil {
 		select {
 		case <-time.After(localAgain):
 		case <-ctx.Done():
 			return nil
 		}
 		if ln, err := listenLocal(d.dataDir, d.ground); err == nil {
-			d.local = ln
+			d.doors.local = ln
 		}
 	}
-	return serveLocal(ctx, d.local, h, d.log)
+	return serveLocal(ctx, d.doors.local, h, d.log)
 }
 
 // localAgain is how often it is tried to make the socket.

@@ -87,8 +87,8 @@ const restoreTime = time.Minute
 // endFor ends the run of the daemon in an orderly way, as SIGTERM does, so that a backup can be restored.
 func (d *daemon) endFor(r *restoration) {
 	var err error
-	if r.left.https, err = secondHandle(d.https); err == nil && d.http != nil {
-		r.left.http, err = secondHandle(d.http)
+	if r.left.https, err = secondHandle(d.doors.https); err == nil && d.doors.http != nil {
+		r.left.http, err = secondHandle(d.doors.http)
 	}
 	if err != nil { // the next run binds the addresses itself
 		d.log.Warn("clients are refused while the backup is restored", "why", err)

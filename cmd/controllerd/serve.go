@@ -33,6 +33,7 @@ import (
 	"svc.internal/controller/shelf/ui"
 	"svc.internal/controller/shelf/web"
 	"svc.internal/controller/store"
+	"svc.internal/controller/store/past"
 	"svc.internal/controller/systemd"
 )
 
@@ -166,6 +167,7 @@ type daemon struct {
 	cloud *cloud
 	rules *automation.Rules
 	ports *operations.Ports
+	past  *past.Recorder
 
 	dataDir string
 	nightly nightly
@@ -175,8 +177,11 @@ type daemon struct {
 	end  context.CancelFunc // ends run
 	next atomic.Pointer[restoration]
 
-	https, http, local net.Listener // http may be nil; so may local, where no socket can be made
+	doors doors
 }
+
+// doors are what a daemon is reached by: http may be nil, and so may local, where no socket can be made.
+type doors struct{ https, http, local net.Listener }
 
 func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, lines *api.Lines, log *slog.Logger) (*daemon, error) {
 	d := &daemon{log: log, db: db, dataDir: a.DataDir, crowd: web.NewCrowd(log), nightly: nightly{folder: cfg.backups(a.DataDir)}, from: cfg.from, ground: cfg.ground}
@@ -211,6 +216,7 @@ func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, l
 		return nil, err
 	}
 	clock := cfg.ground.time()
+	d.past = past.New(a.DataDir, past.Clock{Wall: clock.Wall, Mono: clock.Mono, Right: past.SystemRight}, log)
 	brake := web.NewBrake(clock, d.hasUser) // of both doors: one password is not to be guessed at two
 	if d.api, err = d.newAPI(ctx, cfg, registry, brake, clock); err != nil {
 		return nil, err
@@ -242,10 +248,10 @@ func (d *daemon) newAPI(ctx context.Context, cfg serveConfig, registry *promethe
 
 // openDoors binds every address, so that a start that cannot serve fails here.
 func (a *app) openDoors(d *daemon, cfg serveConfig) (err error) {
-	if d.https, d.http, err = cfg.bind(); err != nil {
+	if d.doors.https, d.doors.http, err = cfg.bind(); err != nil {
 		return err
 	}
-	d.local, err = listenLocal(a.DataDir, cfg.ground)
+	d.doors.local, err = listenLocal(a.DataDir, cfg.ground)
 	return d.tolerable(err)
 }
 
@@ -287,14 +293,15 @@ func (d *daemon) run(ctx context.Context) error {
 	core := make(chan error, 1)
 	go func() { core <- d.core.Run(below); d.end() }()
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return web.Serve(ctx, d.https, e, d.cert.TLS(), d.crowd) })
-	if d.http != nil {
-		g.Go(func() error { return web.Serve(ctx, d.http, web.OnLoopback(e), nil, d.crowd) })
+	g.Go(func() error { return web.Serve(ctx, d.doors.https, e, d.cert.TLS(), d.crowd) })
+	if d.doors.http != nil {
+		g.Go(func() error { return web.Serve(ctx, d.doors.http, web.OnLoopback(e), nil, d.crowd) })
 	}
 	g.Go(func() error { return d.admin.Run(ctx) })
 	g.Go(func() error { return d.cloud.run(ctx) })
 	g.Go(func() error { return d.rules.Run(ctx) })
 	g.Go(func() error { return d.ports.Run(ctx) })
+	g.Go(func() error { return d.past.Run(ctx, d.core.Snapshot) })
 	g.Go(func() error { return d.backupNightly(ctx) })
 	g.Go(func() error { return d.watchNightly(ctx) })
 	here := web.New(web.Config{Log: d.log, Errors: api.Errors})
@@ -313,7 +320,7 @@ func (d *daemon) run(ctx context.Context) error {
 		systemd.Stopping(d.log)
 	})
 	g.Go(func() error { d.db.Watch(ctx, d.changed(ctx)); return nil })
-	d.log.Info("serving", "https", d.https.Addr().String(), "fingerprint", d.cert.Fingerprint(), "version", version)
+	d.log.Info("serving", "https", d.doors.https.Addr().String(), "fingerprint", d.cert.Fingerprint(), "version", version)
 	d.claimable()
 	err := g.Wait()
 	endCore()

@@ -201,7 +201,7 @@ func TestCertificateIsReplacedWhileTheDaemonRuns(t *testing.T) {
 	}
 	served := func() string {
 		t.Helper()
-		conn, err := tls.Dial("tcp", h.daemon.https.Addr().String(), &tls.Config{InsecureSkipVerify: true})
+		conn, err := tls.Dial("tcp", h.daemon.doors.https.Addr().String(), &tls.Config{InsecureSkipVerify: true})
 		if err != nil {
 			t.Fatal(err)
 		}

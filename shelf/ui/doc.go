@@ -37,6 +37,7 @@
 //	dialog.js   questions before something that cannot be undone
 //	jobs.js     the bar of what is under way
 //	spark.js    a line of values, without axes
+//	heat.js     a map of values by hour
 //	icons.js    shapes of the states, drawn in one stroke width
 //	api.js      requests, errors as people read them, conflicts (412), waiting (429, 503)
 //

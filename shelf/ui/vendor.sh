@@ -1,6 +1,6 @@
 #!/bin/bash
-# Takes the libraries of the pages from npm, four for all and one for the
-# platform's: upstream's ES modules as they are, except that imports by name
+# Takes the libraries of the pages from npm, four for all, one for the
+# platform's and one for the controller's history: upstream's ES modules as they are, except that imports by name
 # become relative ones, as browsers resolve no names without an import map, which
 # the content security policy forbids.
 # Run by go generate in ui; needs npm. Refuses a package whose integrity is not
@@ -22,7 +22,7 @@ get() { # PACKAGE VERSION LICENCE INTEGRITY FILE=NAME…
     tar xzOf "$archive" "package/${pair%%=*}" |
       sed -E -e 's#from ?"preact/hooks"#from"./hooks.js"#g' -e 's#from ?"preact"#from"./preact.js"#g' \
         -e 's#from ?"@preact/signals-core"#from"./signals-core.js"#g' -e '/^\/\/# sourceMappingURL=/d' \
-        -e 's#//\# sourceMappingURL=.*$##' >"${pair##*=}"
+        -e 's#//\# sourceMappingURL=.*$##' ${ending:+-e "\$a $ending"} >"${pair##*=}"
     echo "${pair##*=} | $package | $version | $licence | $(openssl dgst -sha256 -r "${pair##*=}" | cut -d' ' -f1) | $integrity" >>VERSIONS
   done
 }
@@ -54,3 +54,12 @@ begin
 get lean-qr 2.7.4 MIT sha512-tlMPFfqhAAZN7+j/djRSvl/2+AYT2+7RRuyq8bvcbV8gMiENiscquQ9WTfCSyeEdxsVaEB+tU7e9nFZC63BFnQ== \
   nano.mjs=lean-qr.js
 echo 'export function generate(text: string): { size: number; get(x: number, y: number): boolean };' >lean-qr.d.ts
+
+# Of uPlot only what is no module is made small; it becomes one.
+cd ../../../../admin/pages/app/past/vendor
+begin
+ending='export default uPlot;' get uplot 1.6.32 MIT sha512-KIMVnG68zvu5XXUbC4LQEPnhwOxBuLyW1AHtpm6IKTXImkbLgkMy+jabjLgSLMasNuGGzQm/ep3tOkyTxpiQIw== \
+  dist/uPlot.iife.min.js=uplot.js
+ending='' get uplot 1.6.32 MIT sha512-KIMVnG68zvu5XXUbC4LQEPnhwOxBuLyW1AHtpm6IKTXImkbLgkMy+jabjLgSLMasNuGGzQm/ep3tOkyTxpiQIw== \
+  dist/uPlot.min.css=uplot.css
+echo 'declare const uPlot: any; export default uPlot;' >uplot.d.ts

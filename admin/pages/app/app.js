@@ -36,6 +36,7 @@ const routes = [
   ['/more/audit', () => import('./audit.js')],
   ['/more/report', () => import('./report.js')],
   ['/more/help', () => import('./help.js')],
+  ['/more/history', () => import('./past/history.js')],
   ['/more/ledger/:id', () => import('./ledger.js')],
 ];
 

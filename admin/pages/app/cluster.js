@@ -5,6 +5,7 @@ import { Page } from '../ui/router.js';
 import { Empty } from '../ui/shell.js';
 import { house, may } from './house.js';
 import { ClusterCard, NodeCard, ShadeOne } from './cards.js';
+import { Past } from './past/link.js';
 import { Colour } from './colour.js';
 import { Scenes } from './scenes.js';
 import { Capture } from './capture.js';
@@ -30,7 +31,7 @@ export default function ClusterPage({ params }) {
     .sort(byName);
   const differ = c.levelMin != null && c.levelMax - c.levelMin > 1;
   return html`
-    <${Page} title=${c.name} back=${{ href: '/', text: t('home') }}
+    <${Page} title=${c.name} back=${{ href: '/', text: t('home') }} actions=${html`<${Past} of=${'cluster=' + id} />`}
       sub=${[c.lights && t('lights', { n: c.lights }), c.shades.length && t('shades', { n: c.shades.length })]
         .filter(Boolean)
         .join(' · ')}>

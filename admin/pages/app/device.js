@@ -8,6 +8,7 @@ import { Spark } from '../ui/spark.js';
 import { house, nodeAges, history } from './house.js';
 import { NodeCard } from './cards.js';
 import { Colour } from './colour.js';
+import { Past } from './past/link.js';
 import { Actions } from './actions.js';
 import { Entries } from './entries.js';
 
@@ -33,7 +34,7 @@ export default function DevicePage({ params }) {
   const line = points.length ? [...points, [now.peek(), n.online && n.level ? n.level.value : null]] : [];
   return html`
     <${Page} title=${n.name} back=${back} sub=${n.bus ? t('dev.at', { bus: n.bus, address: n.address }) : t('dev.unbound')}
-      actions=${html`<${Actions} node=${n} />`}>
+      actions=${html`<${Past} of=${'node=' + id} /><${Actions} node=${n} />`}>
       ${n.fault && html`<${Notice} kind="fault">${n.fault}<//>`}
       ${device && !device.up && !device.disabled && html`
         <${Notice} kind="fault">

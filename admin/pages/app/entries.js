@@ -29,6 +29,22 @@ export function whomOf(e) {
   return house[scope + 's'].peek(id)?.name || `${t('cmd.' + scope)} ${id}`;
 }
 
+// givenBy words who gave a command, and how; nobody gave what a shade orders on its way.
+const givenBy = (e) => (e.who ? t('entries.by', { who: e.who, via: t('via.' + e.via) }) : t('via.' + e.via));
+
+// Entry is one command in a list.
+export const Entry = ({ e, when }) => html`
+  <li>
+    <a href=${'/more/ledger/' + e.id}>
+      <span class=${e.ok ? 'ok' : 'fault'}><${Icon} name=${e.ok ? 'check' : 'triangle'} /></span>
+      <span class="main">
+        <span class="name">${whomOf(e)}: ${whatOf(e)}</span>
+        <span class="sub">${e.ok ? givenBy(e) : e.error}</span>
+      </span>
+      <span class="end sub">${when}</span>
+    </a>
+  </li>`;
+
 // Entries are the last commands: those of the ledger that query asks for, and those that came since.
 export function Entries({ of, query = '', title = t('entries') }) {
   const { data } = useServer(`/ledger?limit=20${query}`);
@@ -42,23 +58,10 @@ export function Entries({ of, query = '', title = t('entries') }) {
       ${shown.length
         ? html`
           <ul class="list">
-            ${shown.map(
-              (e) => html`
-                <li key=${e.id}>
-                  <a href=${'/more/ledger/' + e.id}>
-                    <span class=${e.ok ? 'ok' : 'fault'}><${Icon} name=${e.ok ? 'check' : 'triangle'} /></span>
-                    <span class="main">
-                      <span class="name">${whomOf(e)}: ${whatOf(e)}</span>
-                      <span class="sub">${e.ok ? t('entries.by', { who: e.who, via: t('via.' + e.via) }) : e.error}</span>
-                    </span>
-                    <span class="end sub">
-                      ${now.peek() - Date.parse(e.acceptedAt) < 12 * 3600e3
-                        ? timeExactly(Date.parse(e.acceptedAt))
-                        : moment(Date.parse(e.acceptedAt))}
-                    </span>
-                  </a>
-                </li>`,
-            )}
+            ${shown.map((e) => {
+              const at = Date.parse(e.acceptedAt);
+              return html`<${Entry} key=${e.id} e=${e} when=${now.peek() - at < 12 * 3600e3 ? timeExactly(at) : moment(at)} />`;
+            })}
           </ul>`
         : html`<p class="padded sub">${t('entries.none')}</p>`}
     </section>`;

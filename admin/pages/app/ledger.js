@@ -29,7 +29,7 @@ export default function Ledger({ params }) {
       ${e.ok ? html`<${Notice} icon="check">${t('ledger.ok')}<//>` : html`<${Notice} kind="fault">${e.error}<//>`}
       <section class="panel">
         <dl class="facts">
-          <dt>${t('ledger.who')}</dt><dd>${e.who} · ${t('via.' + e.via)}</dd>
+          <dt>${t('ledger.who')}</dt><dd>${e.who && `${e.who} · `}${t('via.' + e.via)}</dd>
           <dt>${t('ledger.when')}</dt><dd>${moment(Date.parse(e.acceptedAt))}</dd>
           ${took != null && html`<dt>${t('ledger.took')}</dt><dd>${unit(took, 'ms')}</dd>`}
           ${e.why && html`<dt>${t('ledger.why')}</dt><dd>${e.why}</dd>`}

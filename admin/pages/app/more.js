@@ -43,6 +43,7 @@ export default function More() {
         </section>
         <section class="panel flush">
           <ul class="list">
+            <${Row} href="/more/history" icon="clock" name=${t('history')} sub=${t('history.sub')} />
             <${Row} href="/more/report" icon="print" name=${t('report')} sub=${t('report.sub')} />
             ${may('administer') && html`
               <${Row} href="/more/users" icon="user" name=${t('users')} sub=${t('users.sub')} />

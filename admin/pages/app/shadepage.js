@@ -9,6 +9,7 @@ import { Reason } from '../ui/light.js';
 import { house, shadeAges, ask, command, may } from './house.js';
 import { motionWords } from './cards.js';
 import { Value } from './device.js';
+import { Past } from './past/link.js';
 import { Actions } from './actions.js';
 import { Entries } from './entries.js';
 
@@ -28,7 +29,7 @@ export default function ShadePage({ params }) {
   const onMove = (what) => asking.run(() => command('shade-' + what, { scope: 'shade', id }));
   return html`
     <${Page} title=${s.name} back=${back} sub=${off ? t('offline') : `${openness(position)} · ${motionWords(s)}`}
-      actions=${html`<${Actions} shade=${s} />`}>
+      actions=${html`<${Past} of=${'shade=' + id} /><${Actions} shade=${s} />`}>
       ${s.fault && html`<${Notice} kind="fault">${s.fault}<//>`}
       <div class="columns">
         <section class="panel">

@@ -2,6 +2,7 @@
 import { html, useState } from '../ui/lib.js';
 import { t, language, number, unit } from '../ui/i18n.js';
 import { Table } from '../ui/shell.js';
+import { HeatMap } from '../ui/heat.js';
 import { useServer } from './useserver.js';
 
 const look = new URL('energy.css', import.meta.url).href;
@@ -49,33 +50,17 @@ const Bars = ({ label, head, lines }) => {
 // part says how much of a day that is over was measured, unless it was all of it.
 const part = (h) => (h && h.minutes < 1370 ? t('energy.part', { h: number(h.minutes / 60) }) : '');
 
-const hours = Array.from({ length: 24 }, (_, h) => h);
-const HeatMap = ({ days, rows, label }) => {
+// Week is the week by hours.
+const Week = ({ days, rows, label }) => {
   const most = Math.max(1e-9, ...rows.flat().map((h) => h?.wattHours || 0));
   return html`
-    <div class="heat">
-      <${Table} label=${label}>
-        <thead>
-          <tr>
-            <th><span class="reader">${t('energy.day')}</span></th>
-            ${hours.map((h) => html`<th key=${h} scope="col"><span class=${h % 6 ? 'reader' : ''}>${h}</span></th>`)}
-          </tr>
-        </thead>
-        <tbody>
-          ${days.map(
-            (d, i) => html`
-              <tr key=${d}>
-                <th scope="row">${named(d, { weekday: 'short' })}</th>
-                ${rows[i].map(
-                  (h, at) => html`
-                    <td key=${at} title=${`${dayOf(d)}, ${at}–${at + 1} h: ${words(h)}`} data-known=${h ? '' : undefined}
-                      style=${{ '--m': h ? (h.wattHours / most) * 100 : 0 }}><span class="reader">${words(h)}</span></td>`,
-                )}
-              </tr>`,
-          )}
-        </tbody>
-      <//>
-    </div>
+    <${HeatMap} label=${label} corner=${t('energy.day')}
+      rows=${days.map((d, i) => ({
+        key: d,
+        name: named(d, { weekday: 'short' }),
+        title: dayOf(d),
+        cells: rows[i].map((h) => ({ m: h && (h.wattHours / most) * 100, words: words(h) })),
+      }))} />
     <p class="sub">${t('energy.scale', { most: words({ wattHours: most, minutes: 60 }) })}</p>`;
 };
 
@@ -113,7 +98,7 @@ export function Energy({ id }) {
         </div>
         <div class="stack">
           <h3>${t('energy.hours')}</h3>
-          <${HeatMap} days=${data.days} rows=${at.days} label=${`${t('energy.hours')}: ${nameOf(at)}`} />
+          <${Week} days=${data.days} rows=${at.days} label=${`${t('energy.hours')}: ${nameOf(at)}`} />
         </div>
       </div>
     </section>`;

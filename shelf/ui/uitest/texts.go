@@ -88,7 +88,7 @@ func UsedTexts(files fs.FS, shared fs.FS) []string {
 	var wrong []string
 	used, begun := map[string]bool{}, []string{}
 	err = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || path.Ext(name) != ".js" || path.Base(path.Dir(name)) == "i18n" || path.Dir(name) == "vendor" {
+		if err != nil || d.IsDir() || path.Ext(name) != ".js" || path.Base(path.Dir(name)) == "i18n" || path.Base(path.Dir(name)) == "vendor" {
 			return err
 		}
 		data, err := fs.ReadFile(files, name)

@@ -25,6 +25,8 @@ func CheckVendored(files fs.FS) (wrong []string) {
 		}
 	}
 	scripts, err := fs.Glob(files, "*.js")
+	sheets, _ := fs.Glob(files, "*.css") // only a pattern could be wrong
+	scripts = append(scripts, sheets...)
 	if err != nil || len(scripts) != len(named) || len(scripts) == 0 {
 		return append(wrong, fmt.Sprintf("files are %v, VERSIONS names %d (%v)", scripts, len(named), err))
 	}

@@ -189,6 +189,7 @@ export default {
   "hand": "{who} hat hier um {time} etwas von Hand gestellt. Regeln lassen es eine Weile in Ruhe.",
   "hand.release": "Regeln handeln lassen",
   "hand.released": "Regeln handeln hier wieder",
+  "history": "Verlauf",
   "home": "Start",
   "home.all": "Alle {n} Geräte antworten",
   "home.alloff": "Alle Leuchten aus",
@@ -452,6 +453,7 @@ export default {
   "via.console": "auf der Konsole",
   "via.panel": "an einem Raumpanel",
   "via.public-api": "über die öffentliche Schnittstelle",
+  "via.shade engine": "von selbst, unterwegs",
   "via.voice": "durch Sprache",
   "yes": "ja",
   "start.failed": "Die Steuerung antwortet nicht"

@@ -188,6 +188,7 @@ export default {
   "hand": "{who} set something here by hand at {time}. Rules leave it alone for a while.",
   "hand.release": "Let rules act",
   "hand.released": "Rules act here again",
+  "history": "History",
   "home": "Home",
   "home.all": "All {n} devices answer",
   "home.alloff": "All lights off",
@@ -451,6 +452,7 @@ export default {
   "via.console": "on the console",
   "via.panel": "on a room panel",
   "via.public-api": "through the public API",
+  "via.shade engine": "by itself, on its way",
   "via.voice": "by voice",
   "yes": "yes",
   "start.failed": "The controller does not answer"

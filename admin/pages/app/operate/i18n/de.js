@@ -150,6 +150,7 @@ export default {
   "gateway.sci": "Lunatone SCI RS232",
   "interface.enttec-pro": "Enttec DMX USB Pro oder gleichartig",
   "interface.open-dmx": "Open DMX (sendet nur)",
+  "history.sub": "Wie es war: ein Tag, eine Woche, was verbraucht wurde",
   "log": "Protokoll",
   "log.all": "Alles",
   "log.empty": "Noch steht nichts darin.",

@@ -147,6 +147,7 @@ export default {
   "gateway.sci": "Lunatone SCI RS232",
   "interface.enttec-pro": "Enttec DMX USB Pro or alike",
   "interface.open-dmx": "Open DMX (only sends)",
+  "history.sub": "How things were: a day, a week, what was used",
   "log": "Log",
   "log.all": "All",
   "log.empty": "Nothing was logged yet.",

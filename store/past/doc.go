@@ -1,4 +1,4 @@
-// Package history keeps what level, power, position and reachability of every thing were, for 30 days, in one file
+// Package past keeps what level, power, position and reachability of every thing were, for 30 days, in one file
 // of a fixed size.
 //
 // Flash wears by being written, so that little is: changes only, packed into blocks, each of which is written once
@@ -48,4 +48,4 @@
 // a wrong time and hears the right one later: if the clock was not known to be right before it was set, the runs of
 // this process so far are moved with it. Where the times of two runs overlap all the same, the later one counts.
 // Between two runs nothing is known.
-package history
+package past

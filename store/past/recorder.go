@@ -1,4 +1,4 @@
-package history
+package past
 
 import (
 	"context"
@@ -378,12 +378,17 @@ func (l *look) node(n *appliance.NodeState, power bool) {
 	}
 }
 
-// shade notes where a shade stands; where it is on its way, nobody asks for a day later.
+// shade notes where a shade stands; where it is on its way, nobody asks for a day later. Of one on relays nothing else is known
+// after a restart than where it stood before: that holds until it moves.
 func (l *look) shade(sh *appliance.ShadeState) {
 	id := int32(sh.Shade.ID)
 	l.track(key{id, 0, shadeOnline}, onlineCode(sh.Online))
 	if moves := sh.Motion == appliance.Opening || sh.Motion == appliance.Closing || sh.Motion == appliance.Moving; !moves || !sh.Online {
-		l.track(key{id, 0, position}, codeOf(sh.Online, sh.Position))
+		p := sh.Position
+		if p.Source == appliance.Restored {
+			p.Source = appliance.Estimated
+		}
+		l.track(key{id, 0, position}, codeOf(sh.Online, p))
 	}
 }
 
