@@ -18,7 +18,10 @@ import (
 // What happened in a building is told by the API and on the command line, after a restart as well, and costs the disk little.
 func TestHistoryOfABuilding(t *testing.T) {
 	t.Parallel()
-	virtually(t, mixedSite, func(t *testing.T, h *house) {
+	virtualBuilding(t, mixedSite, func(t *testing.T, h *house) {
+		h.tokenLife = 24 * time.Hour
+		h.serve()
+		h.awaitOnline()
 		dim := func(level int) {
 			t.Helper()
 			if status, message := h.control("channelControl", fmt.Sprintf(`{"targetType":3,"targetId":1,"command":"DIM","dimLevel":%d}`, level)); status != 1 {
