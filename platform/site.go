@@ -76,6 +76,7 @@ type Device struct {
 	Floor      string    `json:"floor,omitempty"`
 	Bus        string    `json:"bus,omitempty"`
 	Profile    string    `json:"profile,omitempty"`
+	Node       int64     `json:"-"`         // of a shade: the node that moves it; 0: not reported
 	Abilities  []string  `json:"abilities"` // "switch", "dim", "tune", "colour", "measure", "move", "position"
 	Online     bool      `json:"online"`    // as the controller said; see Controller.Online for whether that is still so
 	LastSeen   time.Time `json:"lastSeen"`

@@ -355,7 +355,7 @@ var germanAnswers = map[string]string{
 
 	"%s has %s":      "%s hat %s",
 	"That is %s: %s": "Das sind %s: %s",
-	" for ":          " bei ", "Nothing is offline in %s.": "Nichts ist offline in %s.",
+	" for ":          " bei ", "No fault is reported in %s.": "Keine Störung ist gemeldet in %s.", "Nothing is offline in %s.": "Nichts ist offline in %s.",
 	"%d of %s with lights %s all their lights %s: %s": "%d von %s mit Leuchten %s alle Leuchten %s: %s",
 	"No failed command is reported%s since %s.":       "Es ist kein misslungener Befehl gemeldet%s seit %s.", "These did not do what they were told:": "Diese taten nicht, was ihnen gesagt wurde:",
 	"None that I know of: no %s%s has all its lights %s.":     "Soweit ich weiß, keine: Keine %s%s hat alle Leuchten %s.",
@@ -367,5 +367,9 @@ var germanAnswers = map[string]string{
 	"Together %s: %s": "Zusammen %s: %s",
 	"%s is among them and reports %s, so it may be dark.":   "%s ist darunter und meldet %s, ist also vielleicht dunkel.",
 	"%s are among them and report %s, so they may be dark.": "%s sind darunter und melden %s, sind also vielleicht dunkel.",
-	"lamp failure": "Lampenausfall", "gear failure": "Ausfall des Vorschaltgeräts", "does not answer": "antwortet nicht",
+	"lamp failure": "Lampenausfall", "gear failure": "Ausfall des Vorschaltgeräts", "lamp and gear failure": "Ausfall von Lampe und Vorschaltgerät", "does not answer": "antwortet nicht", "is down": "ist ausgefallen",
+	"blocked": "blockiert", "locked": "gesperrt", "last down": "zuletzt abwärts", "last up": "zuletzt aufwärts", "last direction not known": "zuletzt in unbekannter Richtung",
+	"by the network": "über das Netz", "by the motor itself": "durch den Motor selbst", "by a local input": "durch einen Eingang vor Ort",
+	"obstacle": "Hindernis", "over-current": "Überstrom", "thermal protection": "Übertemperaturschutz", "running time exceeded": "Laufzeit überschritten", "limits not set": "Endlagen nicht eingestellt",
+	"target reached": "Ziel erreicht", "explicit command": "ausdrücklicher Befehl", "power cycle": "Neustart",
 }

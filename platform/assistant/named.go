@@ -1,6 +1,7 @@
 package assistant
 
 import (
+	"regexp"
 	"slices"
 
 	"svc.internal/controller/platform"
@@ -74,13 +75,22 @@ func (a *asked) failing(on []facts.Thing) string {
 	return sentences(told...)
 }
 
-// trouble quotes what a device says is wrong with it, in the language of the question where that is known.
+// trouble quotes what a device says is wrong with it, piece by piece in the language of the question where that is known.
 func (a *asked) trouble(text string) string {
-	if de, ok := inGerman(text); ok && a.q.Lang == understand.German {
-		return "„" + de + "“"
+	if a.q.Lang != understand.German {
+		return quoted(text)
 	}
-	return quoted(text)
+	de := pieces.ReplaceAllStringFunc(text, func(piece string) string {
+		if de, ok := inGerman(piece); ok {
+			return de
+		}
+		return piece
+	})
+	return "„" + label(de) + "“"
 }
+
+// pieces are what a controller's sentences are put together of: "blocked, last down, by the network: obstacle".
+var pieces = regexp.MustCompile(`[^,: ][^,:]*`)
 
 // beenVerb is the verb for n things to which something has been done.
 func (a *asked) beenVerb(n int) string {

@@ -102,7 +102,7 @@ func (l *lookup) faults(ctx context.Context) (platform.Found, error) {
 	if p := l.in.Period; p != nil {
 		from, to = p.Start, p.End
 	}
-	f, err := l.site.FaultsOf(ctx, l.scope, from, to)
+	f, err := l.site.FaultsOf(ctx, l.scope, "", from, to)
 	if err != nil {
 		return platform.Found{}, err
 	}

@@ -29,20 +29,19 @@ func (a *asked) faults() (answer, error) {
 	if a.past() || a.q.When != nil && !a.q.When.Now {
 		from, to = a.q.When.From, a.q.When.To
 	}
-	f, err := a.site.FaultsOf(a.ctx, a.scope, from, to)
-	if err != nil {
-		return answer{}, err
-	}
-	reach, err := a.site.ReachOf(a.ctx, a.scope, "", time.Time{}, time.Time{})
-	if err != nil {
-		return answer{}, err
-	}
+	kind := deviceKind(a.q.Kind)
 	if a.q.Kind == understand.Bus {
-		f.Present = slices.DeleteFunc(f.Present, func(f facts.Fault) bool { return f.Kind != "bus" })
-		reach.Away = nil
-	} else if kind := deviceKind(a.q.Kind); kind != "" && len(a.scope.Devices) == 0 { // "a shade motor" is what is named, and no shade
-		f.Present = a.ofKind(f.Present, kind)
-		reach.Away = slices.DeleteFunc(reach.Away, func(t facts.Thing) bool { return !a.isKind(t.ID, kind) })
+		kind = "bus"
+	} else if len(a.scope.Devices) > 0 { // "a shade motor" is what is named, and no shade
+		kind = ""
+	}
+	f, err := a.site.FaultsOf(a.ctx, a.scope, kind, from, to)
+	if err != nil {
+		return answer{}, err
+	}
+	reach, err := a.site.ReachOf(a.ctx, a.scope, kind, time.Time{}, time.Time{})
+	if err != nil {
+		return answer{}, err
 	}
 	data := map[string]any{"faults": f, "offline": reach.Away}
 	if !to.IsZero() {
@@ -121,11 +120,14 @@ func (a *asked) troubleBy(f facts.Faults, reach facts.Reach) string {
 			add(z.Name, func(d platform.Device) bool { return slices.Contains(d.Zones, z.ID) && a.scope.Holds(d) })
 		}
 	}
-	if a.q.Is(understand.None) && a.q.Topic == understand.Offline {
+	if away := a.q.Topic == understand.Offline; a.q.Is(understand.None) {
 		clear := slices.DeleteFunc(all, func(name string) bool {
-			return slices.ContainsFunc(rows, func(r row) bool { return r.name == name && r.away > 0 })
+			return slices.ContainsFunc(rows, func(r row) bool { return r.name == name && (away && r.away > 0 || !away && r.n > 0) })
 		})
-		return a.f("Nothing is offline in %s.", a.list(clear))
+		if away {
+			return a.f("Nothing is offline in %s.", a.list(clear))
+		}
+		return a.f("No fault is reported in %s.", a.list(clear))
 	}
 	slices.SortStableFunc(rows, func(x, y row) int { return cmp.Or(y.n-x.n, y.away-x.away) })
 	if len(rows) == 0 && a.q.Topic == understand.Offline {
@@ -149,9 +151,10 @@ func (a *asked) troubleBy(f facts.Faults, reach facts.Reach) string {
 	return strings.Join(lines, "; ") + "."
 }
 
-// faultLine words one fault; the message is the controller's, quoted.
+// faultLine words one fault; the message is the controller's, quoted, without the name of the thing.
 func (a *asked) faultLine(f facts.Fault) string {
-	text := label(f.Name) + ": " + a.trouble(f.Message)
+	said := strings.TrimPrefix(strings.TrimPrefix(f.Message, f.Name+" reports: "), "bus "+f.Name+" ")
+	text := label(f.Name) + ": " + a.trouble(said)
 	if !f.Since.IsZero() {
 		text += a.f(" since %s", momentIn(a.q.Lang, f.Since, a.site.Now))
 	}
@@ -209,10 +212,6 @@ func deviceKind(kind understand.Kind) string {
 
 func (a *asked) isKind(id int64, kind string) bool {
 	return slices.ContainsFunc(a.site.Devices, func(d platform.Device) bool { return d.ID == id && facts.Kind(d) == kind })
-}
-
-func (a *asked) ofKind(list []facts.Fault, kind string) []facts.Fault {
-	return slices.DeleteFunc(list, func(f facts.Fault) bool { return f.Kind == "bus" || !a.isKind(f.ID, kind) })
 }
 
 // yesNo begins an answer.

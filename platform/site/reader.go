@@ -177,7 +177,7 @@ func (r *Reader) Devices(ctx context.Context, controller string) ([]platform.Dev
 // device is a state in the platform's words.
 func device(rep platform.Report, s wire.State) platform.Device {
 	d := platform.Device{
-		Controller: rep.Controller, Kind: platform.KindLight, ID: s.ID, Name: s.Name, Zones: orEmpty(s.Clusters), Bus: s.Bus,
+		Controller: rep.Controller, Kind: platform.KindLight, ID: s.ID, Name: s.Name, Zones: orEmpty(s.Clusters), Bus: s.Bus, Node: s.Node,
 		Profile: s.Profile, Abilities: s.Abilities, ReportedAt: rep.ReportedAt, Motion: s.Motion, Trouble: s.Trouble,
 		Level: reading(s.Level, rep.Seen), Kelvin: reading(s.Kelvin, rep.Seen), Position: reading(s.Position, rep.Seen),
 		Power: reading(s.Power, time.Time{}),

@@ -38,22 +38,24 @@ const (
 	lookBack   = 30 * 24 * time.Hour
 )
 
-// FaultsOf reads what is wrong in a scope, and what was within [from, to); both zero: nothing of the past. What is merely
-// out of reach is in [Site.Reach].
-func (s *Site) FaultsOf(ctx context.Context, c Scope, from, to time.Time) (Faults, error) {
+// FaultsOf reads what is wrong in a scope, and what was within [from, to); both zero: nothing of the past. Kind is that of devices, as
+// [Kind] says, or "bus"; "" is every kind, and then what a node and the shades that it moves both tell is one fault. What is merely out
+// of reach is in [Site.ReachOf].
+func (s *Site) FaultsOf(ctx context.Context, c Scope, kind string, from, to time.Time) (Faults, error) {
 	f := Faults{Scope: c, From: from, To: to, Basis: s.basis()}
 	for _, d := range s.Devices {
-		if !c.Holds(d) {
+		if !s.holds(c, d) {
 			continue
 		}
 		f.Basis.Add(d.ReportedAt, "reported by the controller")
-		if d.Trouble != "" {
-			kind := "node"
-			if d.Kind == platform.KindShade {
-				kind = "shade"
-			}
-			f.Present = append(f.Present, Fault{Kind: kind, ID: d.ID, Name: d.Name, Severity: "fault", Message: d.Trouble})
+		if d.Trouble == "" || kind == "" && s.again(d, func(o platform.Device) bool { return s.holds(c, o) && o.Trouble == d.Trouble }) {
+			continue
 		}
+		thing := "node"
+		if d.Kind == platform.KindShade {
+			thing = "shade"
+		}
+		f.Present = append(f.Present, Fault{Kind: thing, ID: d.ID, Name: d.Name, Severity: "fault", Message: d.Trouble})
 	}
 	events, err := s.events(ctx, c, s.Now.Add(-lookBack), s.Now.Add(time.Second))
 	if err != nil {
@@ -61,7 +63,7 @@ func (s *Site) FaultsOf(ctx context.Context, c Scope, from, to time.Time) (Fault
 	}
 	for _, one := range pair(events) {
 		if one.Until.IsZero() && !isReach(one.Code) && one.Severity != "info" {
-			f.Present = merge(f.Present, one)
+			f.Present = s.merge(f.Present, one)
 		}
 	}
 	if !to.IsZero() {
@@ -70,7 +72,53 @@ func (s *Site) FaultsOf(ctx context.Context, c Scope, from, to time.Time) (Fault
 		}
 		f.Past = slices.DeleteFunc(pair(events), func(one Fault) bool { return isReach(one.Code) || one.Severity == "info" })
 	}
+	if kind != "" {
+		other := func(one Fault) bool { return s.kindOf(one) != kind }
+		f.Present, f.Past = slices.DeleteFunc(f.Present, other), slices.DeleteFunc(f.Past, other)
+	}
 	return f, nil
+}
+
+// kindOf is the kind of what has a fault, as [Kind] says, or that of the fault.
+func (s *Site) kindOf(f Fault) string {
+	if i := slices.IndexFunc(s.Devices, func(d platform.Device) bool {
+		return d.ID == f.ID && f.Kind != "bus" && (d.Kind == platform.KindShade) == (f.Kind == "shade")
+	}); i >= 0 {
+		return Kind(s.Devices[i])
+	}
+	return f.Kind
+}
+
+// moved are the shades that a node moves.
+func (s *Site) moved(node int64) (shades []platform.Device) {
+	for _, d := range s.Devices {
+		if d.Kind == platform.KindShade && d.Node == node && node > 0 {
+			shades = append(shades, d)
+		}
+	}
+	return shades
+}
+
+// holds reports whether a device is within a scope; what moves shades and is in no zone is where they are.
+func (s *Site) holds(c Scope, d platform.Device) bool {
+	if d.Kind != platform.KindShade && len(d.Zones) == 0 && !slices.Contains(c.Devices, d.ID) && c.Bus == "" {
+		if shades := s.moved(d.ID); len(shades) > 0 {
+			return slices.ContainsFunc(shades, c.Holds)
+		}
+	}
+	return c.Holds(d)
+}
+
+// again reports whether what a device tells is what another one tells already, of those that tell the same: a node that moves one shade is
+// that shade, and of shades that one node moves it is the node.
+func (s *Site) again(d platform.Device, tells func(platform.Device) bool) bool {
+	if d.Kind != platform.KindShade {
+		shades := s.moved(d.ID)
+		return len(shades) == 1 && tells(shades[0])
+	}
+	return len(s.moved(d.Node)) > 1 && slices.ContainsFunc(s.Devices, func(o platform.Device) bool {
+		return o.Kind != platform.KindShade && o.ID == d.Node && tells(o)
+	})
 }
 
 // isReach reports whether a code is about being out of reach.
@@ -78,13 +126,18 @@ func isReach(code string) bool {
 	return strings.HasSuffix(code, ".offline") || strings.HasSuffix(code, ".unreachable")
 }
 
-// merge adds a fault unless the device itself told it; then it only gives its beginning.
-func merge(list []Fault, one Fault) []Fault {
+// merge adds a fault unless the device itself told it, or what it moves; then it only gives its beginning.
+func (s *Site) merge(list []Fault, one Fault) []Fault {
+	told := false
 	for i := range list {
-		if list[i].Kind == one.Kind && list[i].ID == one.ID && list[i].Code == "" {
+		moved := one.Kind == "node" && list[i].Kind == "shade" && s.device(list[i].ID, platform.KindShade).Node == one.ID
+		if (moved || list[i].Kind == one.Kind && list[i].ID == one.ID) && list[i].Code == "" {
 			list[i].Code, list[i].Since, list[i].Severity = one.Code, one.Since, one.Severity
-			return list
+			told = true
 		}
+	}
+	if told {
+		return list
 	}
 	return append(list, one)
 }
@@ -108,7 +161,7 @@ func (s *Site) events(ctx context.Context, c Scope, from, to time.Time) ([]platf
 			return !c.all() && (c.Bus == "" || e.Name != c.Bus)
 		}
 		return !slices.ContainsFunc(s.Devices, func(d platform.Device) bool {
-			return d.ID == e.Thing && (d.Kind == platform.KindShade) == (e.Kind == "shade") && c.Holds(d)
+			return d.ID == e.Thing && (d.Kind == platform.KindShade) == (e.Kind == "shade") && s.holds(c, d)
 		})
 	}), nil
 }
