@@ -92,7 +92,7 @@ func (a *asked) unserved() []string {
 	if f.Against != nil && f.Op != understand.Compare && f.Op != understand.Difference && f.Op != understand.Usual {
 		left = append(left, a.f("a second time"))
 	}
-	if f.By != "" && !slices.Contains(rows[f.Topic], f.By) {
+	if price, _ := a.priced(); f.By != "" && !slices.Contains(rows[f.Topic], f.By) || f.Topic == understand.Cost && price.PerKWh > 0 && f.By != "" && (f.By != "hour" || f.When != nil) { // only a total is reckoned
 		left = append(left, a.f("“by %s”", a.noun(f.By)))
 	}
 	places := len(f.Mentioned()) > 1 && slices.Contains([]understand.Op{understand.Compare, understand.Difference, understand.Sum, understand.Share}, f.Op)

@@ -34,6 +34,11 @@ func (a *asked) power() (answer, error) {
 		return answer{text: a.f("Compared with what? Name two places.")}, nil
 	case a.q.When != nil && !a.q.When.Now, a.q.Op == understand.Average && a.q.When == nil, a.q.Aspect == "peak", a.q.Aspect == "base", a.q.By == "hour", a.q.By == "day":
 		return a.powerOver()
+	case a.q.Aspect == "counter" && a.q.By != "" && a.q.When == nil:
+		a.q.Aspect = ""
+		said, err := a.power()
+		said.text = sentences(a.counterUnknown(), said.text)
+		return said, err
 	case a.q.By == "" && (a.q.Op == understand.Most || a.q.Op == understand.Least) && len(a.q.Places) == 0:
 		a.q.By = "meter" // the zones that have none of their own may draw more than those that have
 		return a.rankPower()

@@ -20,6 +20,13 @@ func (f Frame) After(before Frame) Frame {
 	if f.Is(Both) && len(f.Places) == 0 && len(before.Earlier) > 0 && len(before.Places) > 0 {
 		return f.ofBoth(before)
 	}
+	if f.Is(Follows) && f.Topic == Inventory && f.onlyRows() {
+		if before.Op != Tell || before.By != "" || before.Topic == Inventory && before.Kind == f.Kind {
+			f.Unclear = &Unclear{Nowhere, nil}
+			return f
+		}
+		f.Topic, f.By, f.Form = Nothing, string(f.Kind), List // "on which floor?"
+	}
 	if f.Is(Follows) && (before.Topic == Offline || before.Topic == Faults) && len(f.Places) == 0 && f.State == "" && len(f.Conds) == 0 && deviceTopics[f.Topic] {
 		f.Topic = Nothing // "are any of them lights?"
 	}
@@ -98,6 +105,11 @@ func (f Frame) against(before Frame) Frame {
 	return m
 }
 
+// onlyRows reports whether nothing is asked but which places: "on which floor?".
+func (f Frame) onlyRows() bool {
+	return (f.Kind == Zone || f.Kind == Floor) && f.bare() && len(f.Places)+len(f.Having) == 0 && f.By == "" && f.Aspect == "" && f.When == nil
+}
+
 // bare reports whether nothing but names and times was said.
 func (f Frame) bare() bool { return f.Op == Tell && f.State == "" && len(f.Conds) == 0 }
 
@@ -111,7 +123,7 @@ func (f Frame) over(before Frame) Frame {
 	}
 	m := before
 	m.Lang, m.Unclear = f.Lang, f.Unclear
-	m.Set(Follows, true)
+	m.Set(Follows, f.Op != Tell || before.Op != Who || before.Is(Follows)) // "and the lobby?" after "who switched it off"
 	m.Set(Future, f.Is(Future))
 	if f.Is(InKilo) || f.Is(InOnes) { // "and in kW?"
 		m.Set(InKilo, f.Is(InKilo))
@@ -164,6 +176,9 @@ func (f Frame) over(before Frame) Frame {
 	if f.Form != Plain {
 		m.Form = f.Form
 	}
+	if f.Is(Others) && !m.turn() {
+		m.Unclear = &Unclear{Nowhere, nil}
+	}
 	if f.State != "" {
 		m.State, m.Conds = f.State, nil
 		m.Set(All, f.Is(All))
@@ -192,6 +207,31 @@ func (f Frame) over(before Frame) Frame {
 	}
 	return m
 }
+
+// turn asks for what is not so instead; false where that is not one state or bound.
+func (f *Frame) turn() bool {
+	against := map[Relation]Relation{Above: AtMost, AtMost: Above, Below: AtLeast, AtLeast: Below, Exactly: Unlike, Unlike: Exactly}
+	rows := f.By != "" && f.Kind == Kind(f.By)
+	switch {
+	case f.Op != Tell || f.Is(None) || len(f.Having) > 0:
+		return false
+	case len(f.Conds) == 1 && f.State == "" && f.Conds[0].Unit == Percent && !rows:
+		f.Conds = []Cond{f.Conds[0]}
+		f.Conds[0].Rel = against[f.Conds[0].Rel]
+	case len(f.Conds) == 0 && opposite[f.State] != "" && rows && !f.Is(All): // of rooms that have some: those that have none
+		f.State = opposite[f.State]
+		f.Set(All, true)
+	case len(f.Conds) == 0 && opposite[f.State] != "":
+		f.State = opposite[f.State]
+		f.Set(All, false)
+	default:
+		return false
+	}
+	return true
+}
+
+// opposite are the states that are no longer there when another one is.
+var opposite = map[State]State{On: Off, Off: On, Open: Closed, Closed: Open, Online: Away, Away: Online}
 
 // alike reports whether two spans are of about the same length.
 func alike(a, b Span) bool {

@@ -245,6 +245,7 @@ const (
 	More                        // of a comparison: the first place is asked to be more than the second
 	Less                        // the first place is asked to be less
 	Mostly                      // "are the blinds down": of all of a place, where some would be worth telling
+	Others                      // of those that are not as the sentence before asked: "and which are not?"
 )
 
 // Is reports whether the words say so.

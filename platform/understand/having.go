@@ -27,7 +27,7 @@ func (s *sentence) having() {
 		s.f.Having = append(s.f.Having, Having{Meter, true})
 		s.claim("unmetered", "zone", "floor", "not")
 	}
-	if rows < 0 || slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Unit == Percent }) || s.has("light") && s.has0("still", "noch") && !s.has("neither") || s.has("on", "off", "open", "closed", "moving", "level", "brightest", "darkest", "most", "least", "where", "each", "energy", "power", "fault", "offline", "online") && !s.has("neither") {
+	if rows < 0 || slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Unit == Percent }) || s.has("light") && s.has0("still", "noch") && !s.has("neither") || s.has("on", "off", "open", "closed", "moving", "level", "full", "brightest", "darkest", "most", "least", "where", "each", "energy", "power", "fault", "offline", "online") && !s.has("neither") {
 		return
 	}
 	negative, positive := -1, false
@@ -59,6 +59,9 @@ func (s *sentence) having() {
 		case c.is("light", "shade", "meter", "peripheral", "metered"):
 			if negative < 0 && !positive {
 				continue
+			}
+			if w := s.t[c.at].text; negative >= 0 && (w == "light" || w == "licht") && len(s.f.Having) == 0 { // there is none, whatever lamps there are
+				return
 			}
 			kind := Meter
 			for _, k := range []Kind{Light, Shade, Meter, Peripheral} {

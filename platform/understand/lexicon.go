@@ -174,7 +174,11 @@ func translate(t []token) []token {
 		case w.used:
 			out = append(out, w)
 		case w.stem == "heute" && i+1 < len(t) && t[i+1].stem == "nacht":
-			out = append(out, token{text: w.text + " " + t[i+1].text, stem: "tonight", apart: w.apart})
+			if slices.ContainsFunc(t, func(o token) bool { return been[o.stem] }) { // of what has been it is the night that is over
+				out = append(out, token{text: w.text, stem: "last", apart: w.apart}, token{text: t[i+1].text, stem: "night"})
+			} else {
+				out = append(out, token{text: w.text + " " + t[i+1].text, stem: "tonight", apart: w.apart})
+			}
 			i++
 		case w.stem == "heute" && i+1 < len(t) && (t[i+1].stem == "morgen" || slices.Contains([]string{"morning", "noon", "afternoon", "evening"}, times[t[i+1].stem])):
 			put("this")
@@ -215,6 +219,9 @@ func translate(t []token) []token {
 	}
 	return out
 }
+
+// been are German verbs of what has been.
+var been = wordSet("hat haben hatte hatten war waren wurde wurden brannte brannten")
 
 func wordSet(list string) map[string]bool {
 	m := map[string]bool{}

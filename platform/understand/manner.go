@@ -110,7 +110,7 @@ func (s *sentence) allOf() bool {
 	if s.has("everything") || s.has("all") && !(s.has("any") && s.f.By == "") {
 		return true
 	}
-	return s.has("whole") && !s.has("any") || s.has("ends", "full") && s.wordAt(0) == "are"
+	return s.has("whole") && !s.has("any") || s.has("ends", "full") && !s.has("any", "there") && slices.Contains([]string{"are", "is", "sind", "ist"}, s.wordAt(0))
 }
 
 func (s *sentence) yesNo() bool {
@@ -121,7 +121,7 @@ func (s *sentence) yesNo() bool {
 	}
 	for _, c := range s.chunks {
 		w := s.t[c.at].stem
-		if c.is("talk") && w != "did" {
+		if c.is("talk") && w != "did" || c.is("except") && s.asks { // "bis auf die Büros alles dunkel?"
 			continue
 		}
 		if s.f.Lang == German && w == "was" { // that is "what"
@@ -167,6 +167,11 @@ func (s *sentence) follows() bool {
 	if len(s.f.Places) == 0 && !s.f.Is(Whole) && (s.has0("davon", "darunter") || // "how far?", "welche davon sind Lampen", "what would that cost"
 		len(s.t) == 2 && s.f.When == nil && slices.Contains([]string{"how", "wie"}, s.wordAt(0)) && s.f.Topic != Help ||
 		s.f.Topic == Cost && s.f.When == nil && (s.has0("that") || s.wordAt(len(s.t)-1) == "das")) {
+		return true
+	}
+	if s.f.Topic == Inventory && s.f.onlyRows() && s.has("list", "where") && !slices.ContainsFunc(s.chunks, func(c chunk) bool {
+		return !c.is("list", "where", "zone", "floor", "fill", "it", "talk") || c.is("inventory", "there")
+	}) {
 		return true
 	}
 	start := s.wordAt(0) + " " + s.wordAt(1)

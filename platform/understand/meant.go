@@ -12,6 +12,14 @@ func (s *sentence) sense() {
 			c.tags = []string{"switch"}
 			continue
 		}
+		if c.n == 1 && s.wordAt(c.at) == "mehr" && i > 0 && slices.ContainsFunc(s.chunks[:i], func(o chunk) bool { return o.is("no", "nothing", "not") }) && !s.has("than") { // "nirgends mehr"
+			c.tags = []string{"fill"}
+			continue
+		}
+		if out := s.wordAt(c.at); c.n == 1 && (out == "out" || out == "weg") && s.setsAside(c.at) { // "leaving the corridors out"
+			c.tags = []string{"except"}
+			continue
+		}
 		c.tags = slices.DeleteFunc(slices.Clone(c.tags), func(tag string) bool { return !s.meant(tag, c.at, c.n) })
 	}
 }
@@ -33,6 +41,9 @@ func (s *sentence) meant(tag string, i, n int) bool {
 		}
 		return tag != "use"
 	}
+	if way := s.wordAt(i + n - 1); n == 2 && (way == "down" || way == "up") && slices.Contains([]string{"go", "went", "gone", "come", "came"}, s.wordAt(i)) { // shades go down, and devices too
+		return (tag == "open" || tag == "closed") == (s.hasWord("shade") || s.nameSays(Shade))
+	}
 	if n != 1 {
 		return true
 	}
@@ -46,8 +57,8 @@ func (s *sentence) meant(tag string, i, n int) bool {
 		return (tag == "power") == (s.t[i].text == "last")
 	case w == "on" && tag == "on":
 		return s.stateOn(i, next)
-	case w == "au" && tag == "off" || w == "aus" && tag == "off": // "wie sieht es in der Lobby aus"
-		return !s.has0("sieht", "schaut", "sehen")
+	case w == "au" && tag == "off" || w == "aus" && tag == "off": // "wie sieht es in der Lobby aus", "vom Empfang aus"
+		return !s.has0("sieht", "schaut", "sehen") && !(s.has0("vom", "von") && s.hasWord("switch") && i > 0 && s.t[i-1].name && !last)
 	case w == "an" && tag == "on" && s.has0("zeigt", "zeigen", "gibt", "faengt"):
 		return false
 	case (w == "left" || w == "leave") && tag == "fill": // "who left the lamps burning", not "the lamps on the left"
@@ -136,7 +147,7 @@ func (s *sentence) stateOn(i int, next token) bool {
 		_, weekday := weekdays[next.stem]
 		_, month := months[next.stem]
 		return !weekday && !month && next.stem != "the" && !digit(next.text[0])
-	case next.stem == "on", next.stem == "all" && i+2 < len(s.t) && s.isTime(i+2): // "on all night"
+	case next.apart, next.stem == "on", next.stem == "all" && i+2 < len(s.t) && s.isTime(i+2): // "on all night"
 		return true
 	case next.name:
 		return next.text == "upstairs" || next.text == "downstairs"

@@ -107,7 +107,13 @@ func (s *sentence) upThere() {
 // nouns finds what is counted and what it is grouped by.
 func (s *sentence) nouns() {
 	s.grouped()
-	ask := s.first("count", "list", "where")
+	ask := -1
+	for i, c := range s.chunks {
+		relative := i > 0 && slices.Contains([]string{"where", "wo"}, s.wordAt(c.at)) && s.chunks[i-1].is("zone", "floor") // "a floor where no light is on"
+		if ask < 0 && c.is("count", "list", "where") && !relative {
+			ask = c.at
+		}
+	}
 	for _, c := range s.chunks {
 		k := kindOf(c)
 		if k == "" || s.f.By == string(k) && s.groupedAt(c) || s.taken(c) {
@@ -155,6 +161,10 @@ func (s *sentence) grouped() {
 			s.f.Per = "light"
 		case c.is("each"):
 			for _, o := range s.chunks[i+1 : min(len(s.chunks), i+3)] {
+				if w := s.wordAt(o.at + o.n); c.is("all") && s.has("list") && slices.Contains([]string{"that", "which", "where", "with", "der", "die", "das", "wo", "in", "mit"}, w) { // "list every room that is dark"
+					s.claim("each")
+					continue
+				}
 				for _, k := range []Kind{Zone, Floor, Meter, Device, Bus, Light, Shade} {
 					if o.is(string(k)) && s.f.By == "" && !(c.is("all") && s.has("list", "count") && (k == Light || k == Shade)) {
 						if k == Light && s.has("energy", "power", "use") {
@@ -206,6 +216,12 @@ func (s *sentence) account() {
 	if i := s.first("who"); i >= 0 && slices.Contains([]Topic{Lights, Shades, Colour, Energy, Power, Inventory}, f.Topic) && slices.Contains([]Op{Tell, Since, Average, Share, Trend, PerUnit, Usual}, f.Op) && f.Form != Check {
 		words = append(words, said(s.t, i, 1)) // a figure would not tell who
 	}
+	if w := s.word("running"); w != "" && f.Topic == Inventory { // which is no question of what there is
+		words = append(words, w)
+	}
+	if i := s.second(); i >= 0 {
+		words = append(words, said(s.t, i, 1))
+	}
 	if i := s.first("open", "closed"); i > 0 && s.opensForPeople(i) {
 		words = append(words, said(s.t, i, s.chunkAt(i).n))
 	}
@@ -219,6 +235,9 @@ func (s *sentence) account() {
 			}
 		}
 	}
+	if from := s.switchedFrom(); from != "" {
+		words = append(words, from)
+	}
 	strange = append(s.odd, join(strange, s)...)
 	switch {
 	case s.unmeasured(words, strange):
@@ -229,6 +248,44 @@ func (s *sentence) account() {
 	case len(words) > 0:
 		f.Unclear = &Unclear{Conflict, words}
 	}
+}
+
+// second is where another question begins behind "and" that the answer to the first would not tell: "are all lamps off and who …",
+// "since when is it on and how bright …"; -1: none does.
+func (s *sentence) second() int {
+	for i := 2; i+1 < len(s.t); i++ {
+		if w := s.wordAt(i - 1); w != "and" && w != "und" {
+			continue
+		}
+		w := s.wordAt(i)
+		who := w == "who" || w == "wer"
+		how := (w == "how" || w == "wie") && slices.ContainsFunc(s.tagsAt(i), func(t string) bool { return t == "level" || t == "position" || t == "count" || t == "howmuch" })
+		if who && s.f.Op == Who && s.yesNo() || how && slices.Contains([]Op{Since, Who, Why}, s.f.Op) {
+			return i
+		}
+	}
+	return -1
+}
+
+// switchedFrom are the words for the place that somebody gave a command from, of which nothing is known: "vom Empfang aus"; empty: none.
+func (s *sentence) switchedFrom() string {
+	for _, p := range s.f.Places {
+		if p.Mention < 0 { // no word is its alone
+			continue
+		}
+		end, k := s.nameEnd(p.Mention), p.Mention-1
+		for k > 0 && articles[s.wordAt(k)] {
+			k--
+		}
+		out := s.wordAt(end) == "aus" || s.wordAt(end) == "au"
+		switch w := s.wordAt(k); {
+		case (w == "vom" || w == "von") && out && s.has("switch"):
+			return said(s.t, k, end+1-k)
+		case w == "from" && s.f.Op == Who && p.Kind != Device:
+			return said(s.t, k, end-k)
+		}
+	}
+	return ""
 }
 
 // key is the claim that a single operator needs: operators are claimed one by one.

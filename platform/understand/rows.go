@@ -144,14 +144,20 @@ func (s *sentence) rows(kind Kind) {
 		f.By = ""
 	}
 	wholly := s.word("completely", "entirely", "wholly", "totally", "fully", "komplett", "vollständig", "ganz", "völlig") != ""
-	if rows && f.State != "" && (s.allThings() || wholly) && !s.has("each") {
-		f.Set(All, true) // "rooms where everything is off"
+	each := slices.ContainsFunc(s.chunks, func(c chunk) bool { return c.is("each") && !c.is("all") })
+	part := slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Unit == Part }) // "rooms that are not fully lit"
+	if all := s.allThings(); rows && !each && !part && (f.State != "" && (all || wholly) || len(f.Conds) > 0 && (all || s.has("full") && !s.has("light"))) {
+		f.Set(All, true) // "rooms where everything is off", "rooms at full brightness"
 	}
 	if (f.By == string(Zone) || f.By == string(Floor)) && f.Op == Tell && f.State == "" && len(f.Conds) == 0 && s.has("level") && s.has("each") && kind == Light {
 		f.Op = Average // "list zones by brightness"
 	}
 	if rows && f.State != "" && s.has("partly", "half") && len(f.Conds) == 0 {
-		f.Set(Some, true) // "which zones are half lit"
+		if s.has("half") && s.has("light") { // "with half of their lamps on"
+			f.Op, f.Conds = Share, append(f.Conds, Cond{Rel: Exactly, Value: 50, Unit: Part})
+		} else {
+			f.Set(Some, true) // "which zones are half lit"
+		}
 		s.claim("partly", "half")
 	}
 	if (f.By == string(Zone) || f.By == string(Floor)) && f.State == Off && !s.has("each") && !f.Is(All) && s.has("list", "count", "where") && !s.has("light", "device") {

@@ -61,9 +61,12 @@ func (s *sentence) exclude() {
 		}
 		operator := c.is("except", "neither") || c.is("not", "no", "without")
 		if !operator {
-			if c.is("only") {
+			if c.is("only") && !s.allBut(c) && !s.onlyThere(c) {
 				s.limit(i)
 			}
+			continue
+		}
+		if c.is("no") && c.n > 1 && !c.is("without") { // "not one of the lobby lamps" leaves nothing out
 			continue
 		}
 		k, found := c.at+c.n, false
@@ -92,9 +95,10 @@ func (s *sentence) exclude() {
 		if found {
 			s.claims[key(c)] = true
 			s.claimBetween(c.at, k, "neither", "it")
+			s.claim("else")
 			continue
 		}
-		if c.is("except") && s.exceptState(i) {
+		if c.is("except") && (s.exceptState(i) || s.exceptBefore(c)) {
 			continue
 		}
 		if c.is("except") && !s.has("zone", "floor") { // "apart from the shades"
@@ -115,6 +119,77 @@ func (s *sentence) exclude() {
 	}
 }
 
+// leaveOut takes what is named by the words that begin at a token out of the places.
+func (s *sentence) leaveOut(at int) {
+	s.f.Except = append(s.f.Except, s.placeAt(at)...)
+	s.f.Places = slices.DeleteFunc(s.f.Places, func(p Place) bool { return p.Mention == at })
+}
+
+// allBut reads "everything is closed, only the lobby is not" as all but the lobby.
+func (s *sentence) allBut(c chunk) bool {
+	k := c.at + c.n
+	for k < len(s.t) && !s.t[k].name && s.quiet(k) {
+		k++
+	}
+	end := s.nameEnd(k)
+	for slices.Contains([]string{"is", "are", "ist", "sind"}, s.wordAt(end)) {
+		end++
+	}
+	if len(s.placeAt(k)) == 0 || s.wordAt(end) != "not" && s.wordAt(end) != "nicht" {
+		return false
+	}
+	s.leaveOut(k)
+	s.claims[key(c)], s.claims[key(chunk{at: end})] = true, true
+	return true
+}
+
+// onlyThere reads "is only the stage lit" as whether nothing is but there.
+func (s *sentence) onlyThere(c chunk) bool {
+	so := slices.ContainsFunc(s.chunks, func(o chunk) bool { return slices.Contains([]State{On, Off, Open, Closed}, stateOf(o)) })
+	if !so || !s.yesNo() || len(s.f.Places) == 0 || len(s.f.Conds) > 0 || s.has("count", "since", "not", "without", "no") || s.f.Places[0].Mention < c.at {
+		return false
+	}
+	for len(s.f.Places) > 0 {
+		s.leaveOut(s.f.Places[0].Mention)
+	}
+	s.claims[key(c)] = true
+	s.f.Set(None, true)
+	s.f.Form = Check
+	return true
+}
+
+// exceptBefore reads an exclusion that stands behind what it leaves out: "the stage excluded", "leaving the tower aside".
+func (s *sentence) exceptBefore(c chunk) bool {
+	if c.at == 0 || !s.t[c.at-1].name || !behind[s.wordAt(c.at+c.n-1)] {
+		return false
+	}
+	from := c.at - 1
+	for len(s.placeAt(from)) == 0 && from > 0 {
+		from--
+	}
+	s.leaveOut(from)
+	for from--; from >= 0 && (articles[s.wordAt(from)] || setAside[s.wordAt(from)]); from-- {
+		s.t[from].used = true
+	}
+	s.claims[key(c)] = true
+	return true
+}
+
+// setsAside reports whether what is named before a word is set aside by a verb ahead of it.
+func (s *sentence) setsAside(i int) bool {
+	k := i - 1
+	for k >= 0 && (s.t[k].name || articles[s.wordAt(k)]) {
+		k--
+	}
+	return i > 0 && s.t[i-1].name && k >= 0 && k < i-1 && slices.Contains([]string{"leaving", "leave", "lassen", "lasst", "lass"}, s.wordAt(k))
+}
+
+// behind are words that stand behind what is left out.
+var behind = wordSet("excluded aside out apart weg ausgenommen beiseite mitgerechnet mitgezaehlt")
+
+// setAside are verbs before what is left out.
+var setAside = wordSet("leaving leave setting set putting put taking take lassen lass lasst wir mit von")
+
 // nameAhead reports whether only articles and joins stand before the next name.
 func (s *sentence) nameAhead(k int) bool {
 	for k < len(s.t) && !s.t[k].name && (leading[s.t[k].stem] || slices.Contains([]string{"and", "or", "nor", "und", "oder", "noch", "die", "das", "den", "neither", "weder"}, s.t[k].stem)) {
@@ -125,13 +200,12 @@ func (s *sentence) nameAhead(k int) bool {
 
 // exceptState reads "except those that are off" as what the others are.
 func (s *sentence) exceptState(i int) bool {
-	other := map[State]State{On: Off, Off: On, Open: Closed, Closed: Open, Online: Away, Away: Online}
 	those := slices.Contains([]string{"not", "nicht"}, s.t[s.chunks[i].at+s.chunks[i].n-1].stem) // "but not off"
 	for k := i + 1; k < len(s.chunks) && k < i+6; k++ {
 		c := s.chunks[k]
 		those = those || c.is("it") || slices.Contains([]string{"die", "der", "that"}, s.t[c.at].stem)
 		those = those || stateOf(c) != "" && k+1 < len(s.chunks) && s.chunks[k+1].is("it", "light", "shade") // "the dark ones"
-		if st := other[stateOf(c)]; st != "" && those && s.f.State == "" {
+		if st := opposite[stateOf(c)]; st != "" && those && s.f.State == "" {
 			s.f.State = st
 			s.claims[key(s.chunks[i])] = true
 			s.take(c.at)

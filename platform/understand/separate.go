@@ -13,7 +13,7 @@ const maxParts = 3
 var (
 	sentenceEnd = regexp.MustCompile(`[?;!]+\s+|\.\s+|\n+`)
 	partOfThat  = regexp.MustCompile(`(?i)\b(of (that|this|it|which)|davon|daran)\b`) // it does not stand on its own
-	further     = regexp.MustCompile(`(?i),?\s+(?:and|und)\s+(?:also\s+)?(how|which|what|when|where|who|is|are|was|were|did|does|do|show|list|tell|give|wie|welche|was|wann|wo|ist|sind)\b`)
+	further     = regexp.MustCompile(`(?i),?\s+(?:and|und)\s+(?:also\s+)?(how|which|what|when|where|who|is|are|was|were|did|does|do|show|list|tell|give|why|wie|welche|was|wann|wo|wer|warum|ist|sind|hat|gibt|brennt)\b`)
 )
 
 // plain are the reasons that say no more than that words were not understood.

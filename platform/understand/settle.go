@@ -80,6 +80,7 @@ func (s *sentence) settle() {
 		s.rows(Light)
 	case Faults:
 		s.claim("fault", "healthy", "light", "shade", "device", "meter", "peripheral", "status", "everything", "switch", "when", "report", "bus", "with", "since", "offline")
+		s.noneOfRows()
 		s.ofKind()
 		if s.has("healthy") { // "what isn't working", "was geht nicht"
 			for _, c := range s.chunks {
@@ -98,12 +99,7 @@ func (s *sentence) settle() {
 		if s.has("since") {
 			s.claim("with")
 		}
-		for _, c := range s.chunks { // "which floor has no offline devices"
-			if c.is("no", "without") && !s.claims[key(c)] && s.has("zone", "floor") {
-				s.claims[key(c)] = true
-				f.Set(None, true)
-			}
-		}
+		s.noneOfRows()
 		s.ofKind()
 		if f.State == Away || f.State == Moving {
 			f.State = ""
@@ -195,6 +191,21 @@ func (s *sentence) settle() {
 	s.units()
 }
 
+// noneOfRows reads "which floor has no offline devices", "rooms without a fault".
+func (s *sentence) noneOfRows() {
+	for _, c := range s.chunks {
+		if c.is("no", "without") && !s.claims[key(c)] && s.has("zone", "floor") && s.has("list", "where", "count") {
+			s.claims[key(c)] = true
+			s.f.Set(None, true)
+		}
+	}
+}
+
+// large reports whether sizes are compared.
+func (s *sentence) large() bool {
+	return s.word("largest", "biggest", "smallest", "größte", "größten", "grösste", "grössten", "kleinste", "kleinsten") != ""
+}
+
 // inventory puts a question of what there is in order.
 func (s *sentence) inventory() {
 	f := &s.f
@@ -264,7 +275,7 @@ func (s *sentence) inventory() {
 			f.Kind = Device
 			if f.By == string(Floor) && s.has("zone") && !s.has0("area") {
 				f.Kind = Zone
-			} else if f.By == string(Floor) && !s.has("device", "light", "shade", "meter", "peripheral", "inventory") { // "the biggest floor"
+			} else if f.By == string(Floor) && s.large() && !s.has("device", "light", "shade", "meter", "peripheral", "inventory") { // "the biggest floor"
 				f.Kind, f.By, f.Aspect = "", "", "size"
 				s.claim("zone")
 				return

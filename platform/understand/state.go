@@ -82,10 +82,9 @@ func (s *sentence) moreSo() bool {
 
 // state reads the filter; "not" ahead of it turns it round.
 func (s *sentence) state() {
-	opposite := map[State]State{On: Off, Off: On, Open: Closed, Closed: Open, Online: Away, Away: Online}
 	var states []State
 	for i, c := range s.chunks[:max(0, len(s.chunks)-1)] { // "where not all of the lamps are on"
-		if c.is("not") && s.chunks[i+1].is("all") && !s.claims[key(c)] && s.chunks[i+1].at == c.at+c.n {
+		if c.is("not") && s.chunks[i+1].is("all", "everything") && !s.claims[key(c)] && s.chunks[i+1].at == c.at+c.n {
 			s.claims[key(c)] = true
 			s.f.Conds = append(s.f.Conds, Cond{Rel: Below, Value: 100, Unit: Part})
 			s.chunks[i+1].tags = []string{"fill"}
@@ -113,6 +112,9 @@ func (s *sentence) state() {
 		}
 		for k := i - 1; k >= 0 && k >= i-4; k-- {
 			o := s.chunks[k]
+			if never[s.t[o.at].stem] { // what was never on is another thing than what is off
+				break
+			}
 			if o.is("not") && !s.claims[key(o)] && opposite[st] != "" {
 				st = opposite[st]
 				s.claims[key(o)] = true
@@ -208,6 +210,8 @@ func (s *sentence) state() {
 	s.nobody()
 }
 
+var never = wordSet("never nie niemals")
+
 func stateOf(c chunk) State {
 	for _, st := range []State{On, Off, Open, Closed, Moving, Online} {
 		if c.is(string(st)) {
@@ -249,7 +253,14 @@ func (s *sentence) nobody() {
 func (s *sentence) isThereLight() bool {
 	for i := 1; i < len(s.t); i++ {
 		before := s.t[i-1].stem
-		if (s.t[i].text == "light" || s.t[i].text == "licht") && (before == "there" && s.wordAt(i-2) == "is" || before == "es" && s.wordAt(i-2) == "gibt") && !s.has("count", "list", "level", "who", "fault", "kelvin", "hue") {
+		if s.t[i].text != "light" && s.t[i].text != "licht" || s.has("level", "who", "fault", "kelvin", "hue") {
+			continue
+		}
+		none := slices.Contains([]string{"no", "any", "without", "ohne", "kein"}, before) && s.has("no", "without", "except")
+		if none && (s.has("zone", "floor") || s.asks && i == 1) { // "rooms without light", "no light in the gallery?"
+			return true
+		}
+		if (before == "there" && s.wordAt(i-2) == "is" || before == "es" && s.wordAt(i-2) == "gibt") && !s.has("count", "list") {
 			return true
 		}
 	}

@@ -16,6 +16,10 @@ func (s *sentence) topic() Topic {
 	case s.countsThat():
 		s.f.Set(Follows, true)
 		return Nothing
+	case s.others():
+		s.f.Set(Follows|Others, true)
+		s.f.Form = List
+		return Nothing
 	case s.f.Actor != "" && (!metered || s.word("anybody", "anyone", "somebody", "someone", "jemand") != "" && !s.has("energy", "power")) && !s.has("fault", "offline", "cost"): // "what did the operator do"
 		s.f.Op = Who
 		if s.has0("last", "latest", "zuletzt", "letzte") && !s.timely("last") && !s.has("light", "shade") && state == "" {
@@ -133,7 +137,7 @@ func (s *sentence) topic() Topic {
 			s.f.By = string(Meter)
 		}
 		return Power
-	case s.word("largest", "biggest", "smallest", "größte", "größten", "grösste", "kleinste") != "" && s.has("zone", "floor") && s.has("light", "shade") && state == "": // "the largest zone by lamps"
+	case s.large() && s.has("zone", "floor") && s.has("light", "shade") && state == "": // "the largest zone by lamps"
 		s.claim("each", "most", "least")
 		return Inventory
 	case s.has("size") && s.f.Per == "" && !metered:
@@ -203,6 +207,17 @@ func (s *sentence) countsThat() bool {
 	n := len(s.t)
 	return n > 3 && s.has("count") && s.has("light", "shade", "device") && len(s.f.Places) == 0 && s.f.State == "" && len(s.f.Conds) == 0 &&
 		slices.Contains([]string{"that", "those", "these", "das"}, s.t[n-1].stem) && slices.Contains([]string{"is", "are", "make", "ist", "sind", "macht"}, s.t[n-2].stem)
+}
+
+// others reports whether no more is asked than which things are not so: "and which are not?", "welche nicht?".
+func (s *sentence) others() bool {
+	if !s.bare() || !s.has("not") || !s.has("list", "where", "who") || slices.ContainsFunc(s.chunks, func(c chunk) bool { return !c.is("not", "list", "where", "who", "it", "fill", "talk") }) {
+		return false
+	}
+	for _, c := range s.chunks {
+		s.claims[key(c)] = true
+	}
+	return true
 }
 
 // counted reports whether it is asked what a meter has counted ever since, which is what its counter stands at: "what has it counted in

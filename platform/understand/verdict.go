@@ -9,7 +9,7 @@ func (s *sentence) verdict() {
 	if f.Topic == Faults && f.Form == Check { // "is everything in order" and "is anything broken" have contrary answers
 		well, ill := s.has("healthy"), s.has("fault")
 		f.Set(None, well && !ill && !s.has("not"))
-		if well == ill || s.has("not") {
+		if well == ill || s.has("not") || s.word("fixed", "repaired", "repariert", "behoben") != "" { // whether what was wrong still is, the faults tell
 			f.Form = Plain
 		}
 	}

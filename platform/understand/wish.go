@@ -239,6 +239,9 @@ func (s *sentence) leaves() bool {
 	return false
 }
 
+// medium is half of what there is, before a word for brightness.
+var medium = wordSet("medium middling mittlere mittlerer mittleren mittlerem")
+
 // shortly writes out what is said in one word, and leaves out that something is for each of several places.
 func (s *sentence) shortly() {
 	var out []token
@@ -248,6 +251,8 @@ func (s *sentence) shortly() {
 			out = append(out, token{text: "lights", stem: "light", apart: t.apart}, token{text: "off", stem: "off"})
 		case s.named && t.stem == "dunkel" && !s.has0("zu", "nicht") && (i == len(s.t)-1 && strings.HasPrefix(s.wordAt(0), "mach") || i == len(s.t)-2 && strings.HasPrefix(s.t[i+1].stem, "mach") && !s.t[i+1].apart): // "den Turm dunkel machen"
 			out = append(out, token{text: "licht", stem: "licht", apart: t.apart}, token{text: "aus", stem: "aus"})
+		case medium[t.stem] && s.means(i+1, "level") && (s.f.Lang == English || s.has0("an", "ein", "auf")): // alone "mittlere Helligkeit" asks for the mean
+			out = append(out, token{text: t.text, stem: "half", apart: t.apart})
 		case (t.stem == "each" || t.stem == "apiece") && i == len(s.t)-1 && i > 0 && (s.wordAt(i-1) == "percent" || digit(s.wordAt(i - 1)[0])),
 			(t.stem == "je" || t.stem == "jeweil" || t.text == "jeweils") && (s.wordAt(i+1) == "auf" || digit((s.wordAt(i+1) + " ")[0])):
 		case (t.stem == "too" || t.stem == "also") && i > 0 && (i == len(s.t)-1 || s.t[i+1].apart) && !s.means(i-1, "reasoning"): // "and the hall too"
