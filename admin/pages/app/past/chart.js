@@ -31,13 +31,14 @@ export function Chart({ lines, from, to, most, marks = none, splits, label, name
     return () => dark.removeEventListener('change', changed);
   }, []);
   useEffect(() => {
+    const box = place.current; // the window may change its size when this is gone already
     const ink = colour('--text2'),
       grid = { stroke: colour('--line'), width: 1 },
       font = '12px system-ui, sans-serif';
     const [xs, ...ys] = uPlot.join(lines.map((l) => [l.at, l.value]), lines.map((l) => l.value.map(() => 2)));
     const plot = new uPlot(
       {
-        width: place.current.clientWidth,
+        width: box.clientWidth,
         height,
         padding: [10, 24, 0, 0],
         legend: { show: false },
@@ -67,10 +68,10 @@ export function Chart({ lines, from, to, most, marks = none, splits, label, name
         },
       },
       [xs, ...ys],
-      place.current,
+      box,
     );
-    const fits = new ResizeObserver(() => plot.setSize({ width: place.current.clientWidth, height }));
-    fits.observe(place.current);
+    const fits = new ResizeObserver(() => plot.setSize({ width: box.clientWidth, height }));
+    fits.observe(box);
     return () => {
       fits.disconnect();
       plot.destroy();
