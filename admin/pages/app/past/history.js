@@ -95,21 +95,21 @@ function DayChart({ past, day, aspect, lines, marks }) {
       <${Chart} label=${label} lines=${lines} marks=${marks} from=${from} to=${from + lengthOf(from, zone)} most=${most[aspect]}
         splits=${splits} name=${(x) => hourIn(x * 1000, zone)} when=${(x) => timeIn(x * 1000, zone)}
         words=${words[aspect]} tick=${ticks[aspect]} />
-      <${Figures} lines=${lines} say=${words[aspect]} when=${(x) => exactlyIn(x * 1000, zone)} />
+      <${Figures} of=${t('past.' + aspect)} lines=${lines} say=${words[aspect]} when=${(x) => exactlyIn(x * 1000, zone)} />
     </section>`;
 }
 
 const figuresMost = 300;
 
 // Figures are the same as a table.
-function Figures({ lines, say, when }) {
+function Figures({ of, lines, say, when }) {
   const many = lines.length > 1;
   const rows = lines.flatMap((l) => l.at.slice(0, -1).map((at, i) => ({ at, name: l.name, value: l.value[i] })));
   const told = rows.filter((r) => r.at % 1 === 0).sort((a, b) => a.at - b.at); // without where lines end
   return html`
     <details>
       <summary><${Icon} name="right" />${t('past.figures')}</summary>
-      <${Table} label=${t('past.figures')}>
+      <${Table} label=${`${of}: ${t('past.figures')}`}>
         <thead>
           <tr><th>${t('past.time')}</th>${many && html`<th>${t('name')}</th>`}<th class="num">${t('past.change')}</th></tr>
         </thead>

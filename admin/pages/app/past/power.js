@@ -84,6 +84,7 @@ function Used({ first, day }) {
       <p class="sub">
         ${t('past.scale', { most: used({ wattHours: strongest(week), minutes: 60 }) })} ${t('past.zone', { zone: data.timeZone })}
       </p>
-      ${at.meter > 0 && html`<p><a href=${`/more/history?node=${at.meter}&view=weeks&day=${day}`}>${t('past.weeks')}</a></p>`}
+      ${at.meter > 0 && html`
+        <p><a class="button" href=${`/more/history?node=${at.meter}&view=weeks&day=${day}`}>${t('past.weeks')}</a></p>`}
     </section>`;
 }

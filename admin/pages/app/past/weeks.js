@@ -64,7 +64,7 @@ export function Weeks({ of, monday }) {
 
 // ByDay has a mean for each day, or what was used.
 const ByDay = ({ lines, aspect, dayAt }) => html`
-  <${Table} label=${t('past.days')}>
+  <${Table} label=${`${t('past.' + aspect)}: ${t('past.days')}`}>
     <thead>
       <tr>
         <th>${t('past.day')}</th>
