@@ -4,12 +4,12 @@ import { after, describe, it } from 'node:test';
 import { serverTime, startTexts, t } from '../ui/i18n.js';
 import { freshnessOf, stateOf } from '../app/buses.js';
 import { colourOf, conditionOf, motionWords, sinceWhen } from '../app/cards.js';
-import { newOf } from '../app/commission.js';
 import { filters as ofDevices, hrefOf } from '../app/devices.js';
 import { whatOf, whomOf } from '../app/entries.js';
 import { filters as ofClusters, summary, troubles } from '../app/home.js';
 import { enter } from '../app/house.js';
 import { whenOf } from '../app/rules.js';
+import { newOf } from '../app/scan.js';
 import { over, titleOf, shows, Works } from '../app/works.js';
 
 const time = clock();
