@@ -14,7 +14,7 @@ import (
 	"svc.internal/controller/appliance"
 )
 
-// building makes snapshots, and remembers what they told, so that the history can be compared with it.
+// building makes snapshots, and has its own time.
 type building struct {
 	t     *testing.T
 	site  *appliance.Site
@@ -24,14 +24,13 @@ type building struct {
 	right bool
 	r     *Recorder
 	told  []appliance.Past // what a perfect history would hold
-	now   map[appliance.Track]appliance.Past
 }
 
 var epoch = time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC)
 
 // newBuilding has lights that measure themselves, and shades.
 func newBuilding(t *testing.T, lights, shades int) *building {
-	b := &building{t: t, site: &appliance.Site{}, wall: epoch, right: true, now: map[appliance.Track]appliance.Past{}}
+	b := &building{t: t, site: &appliance.Site{}, wall: epoch, right: true}
 	for i := range lights {
 		b.site.Nodes = append(b.site.Nodes, appliance.Node{ID: appliance.ID(i + 1), Name: fmt.Sprint("Lamp ", i+1)})
 	}
