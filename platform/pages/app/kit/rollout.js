@@ -78,6 +78,8 @@ function Fleet({ devices, networks, again }) {
       }
       if (!over) setLeft(t(signal.aborted ? 'rollout.stopped' : 'rollout.cut'));
       setPicked({});
+      // the next ones are not forgotten without being asked
+      if (v.forget) form.set('forget', false);
       say(words(now));
       again();
     },
