@@ -58,6 +58,7 @@ func TestNegationsAndExclusionsAreObeyed(t *testing.T) {
 		{"Bis auf die Büros alles dunkel?", []string{"Nein: ", "ohne Open office north und Open office south"}, ""},
 		{"all lamps but those in the lobby, how many are lit", []string{"23 of 35 lights without Lobby are on"}, ""},
 		{"is it only the lobby that's still lit?", []string{"No: 23 of 35 lights without Lobby are on"}, ""},
+		{"Nur die Lobby ist noch an, oder?", []string{"Nein: 23 von 35 Leuchten ohne Lobby sind an"}, ""},
 		{"Ist nur die Lobby an?", []string{"Nein: 23 von 35 Leuchten ohne Lobby sind an"}, ""},
 	})
 }
@@ -81,6 +82,8 @@ func TestPlacesAtFullAreSoThroughout(t *testing.T) {
 		{"how many of the rooms are lit to the max", []string{"1 of 10 zones", "Open office south"}, "workshop 2"},
 		{"which rooms have a lamp at full", []string{"Annex workshop 2 of 4"}, ""},
 		{"Ist die Werkstatt voll beleuchtet?", []string{"Nein: 2 von 4"}, ""},
+		{"which floor is lit throughout", []string{"1 of 3 floors with lights has all their lights on: Annex 4 of 6 on (2 unknown)"}, "7 of 12"},
+		{"how many lamps give everything they have", []string{"“everything”"}, "39"},
 		{"is the south office at full", []string{"Yes: all 6"}, ""},
 		{"which rooms have half their lights on", []string{"no zone has such a part"}, "6 of 8"},
 	})
@@ -115,6 +118,9 @@ func TestNoneOfTwoQuestionsIsDropped(t *testing.T) {
 		{"what does running the workshop cost per day at 28 cents", []string{"cannot answer it with “by day”"}, "kWh"},
 		{"Was sagen die Zählerstände?", []string{"Den Stand eines Zählers meldet der Controller nicht", "Meter Alps"}, ""},
 		{"did the shades in the lobby go down last night", nil, "offline"},
+		{"nobody touched the workshop today, right?", []string{"No such command of the controller is reported today"}, "workshop 1"},
+		{"Hat heute niemand in der Kantine geschaltet?", []string{"Lunch is over", "07:30"}, ""},
+		{"are there lights on that nobody needs", []string{"“nobody”"}, "27"},
 		{"Kantine an, mittlere Helligkeit", []string{"Noch nicht ausgeführt", "50 %"}, ""},
 		{"canteen on, medium brightness", []string{"Not done yet", "50 %"}, ""},
 	})

@@ -160,6 +160,7 @@ func (s *sentence) op() {
 		f.Aspect = "last"
 	}
 	if f.Op == Who {
+		s.claim("nobody") // what was done is told, which answers both "did nobody" and "did anybody"
 		s.through()
 	}
 	if f.Op == Who || f.Op == Why || f.Op == Since {

@@ -216,8 +216,12 @@ func (s *sentence) account() {
 	if i := s.first("who"); i >= 0 && slices.Contains([]Topic{Lights, Shades, Colour, Energy, Power, Inventory}, f.Topic) && slices.Contains([]Op{Tell, Since, Average, Share, Trend, PerUnit, Usual}, f.Op) && f.Form != Check {
 		words = append(words, said(s.t, i, 1)) // a figure would not tell who
 	}
-	if w := s.word("running"); w != "" && f.Topic == Inventory { // which is no question of what there is
-		words = append(words, w)
+	if f.Topic == Inventory { // neither is asked of what there is: "is the entire thing running", "how many lamps give everything"
+		if w := s.word("running"); w != "" {
+			words = append(words, w)
+		} else if i := s.first("everything"); i >= 0 && f.Kind == Light {
+			words = append(words, said(s.t, i, 1))
+		}
 	}
 	if i := s.second(); i >= 0 {
 		words = append(words, said(s.t, i, 1))

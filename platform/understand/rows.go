@@ -143,7 +143,7 @@ func (s *sentence) rows(kind Kind) {
 	if f.By == "device" {
 		f.By = ""
 	}
-	wholly := s.word("completely", "entirely", "wholly", "totally", "fully", "komplett", "vollständig", "ganz", "völlig") != ""
+	wholly := s.word("completely", "entirely", "wholly", "totally", "fully", "komplett", "vollständig", "ganz", "völlig") != "" || s.wordAt(len(s.t)-1) == "throughout"
 	each := slices.ContainsFunc(s.chunks, func(c chunk) bool { return c.is("each") && !c.is("all") })
 	part := slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Unit == Part }) // "rooms that are not fully lit"
 	if all := s.allThings(); rows && !each && !part && (f.State != "" && (all || wholly) || len(f.Conds) > 0 && (all || s.has("full") && !s.has("light"))) {

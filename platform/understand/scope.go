@@ -146,7 +146,7 @@ func (s *sentence) allBut(c chunk) bool {
 // onlyThere reads "is only the stage lit" as whether nothing is but there.
 func (s *sentence) onlyThere(c chunk) bool {
 	so := slices.ContainsFunc(s.chunks, func(o chunk) bool { return slices.Contains([]State{On, Off, Open, Closed}, stateOf(o)) })
-	if !so || !s.yesNo() || len(s.f.Places) == 0 || len(s.f.Conds) > 0 || s.has("count", "since", "not", "without", "no") || s.f.Places[0].Mention < c.at {
+	if !so || !s.yesNo() && !(s.asks && c.at == 0) || len(s.f.Places) == 0 || len(s.f.Conds) > 0 || s.has("count", "since", "not", "without", "no") || s.f.Places[0].Mention < c.at {
 		return false
 	}
 	for len(s.f.Places) > 0 {

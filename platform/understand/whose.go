@@ -62,7 +62,7 @@ func (s *sentence) somebodyDid() bool {
 
 // somebody reports whether it is asked if anybody did something: "did anybody switch it off". Who leaves a light on does nothing.
 func (s *sentence) somebody() bool {
-	return s.word("anybody", "anyone", "somebody", "someone", "jemand") != "" && s.word("did", "has", "have", "hat", "whether", "ob") != "" &&
+	return (s.has("nobody") && s.has("switch") || s.word("anybody", "anyone", "somebody", "someone", "jemand") != "" && s.word("did", "has", "have", "hat", "whether", "ob") != "") &&
 		s.word("leave", "left", "leaving", "forget", "forgot", "forgotten", "gelassen", "lassen", "angelassen", "offengelassen", "vergessen") == "" && (s.has("switch") || s.f.State != "")
 }
 
