@@ -23,7 +23,6 @@ type building struct {
 	wall  time.Time
 	right bool
 	r     *Recorder
-	told  []appliance.Past // what a perfect history would hold
 }
 
 var epoch = time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC)
