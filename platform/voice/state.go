@@ -20,6 +20,7 @@ type goal struct {
 	on    bool
 	at    time.Time // when that was answered, or no longer waited for
 	panel bool      // it is what the panel shows, which may be from before a restart
+	done  bool      // the controller said so
 }
 
 // goalLife is how long a goal counts of which nothing is reported.
@@ -36,7 +37,7 @@ func (g *goals) set(device string, did gesture, ack wire.Ack, now time.Time) {
 	if !did.lights() {
 		return
 	}
-	one := goal{level: did.percent, on: did.value == "on" || did.percent != nil && *did.percent > 0, at: now}
+	one := goal{level: did.percent, on: did.value == "on" || did.percent != nil && *did.percent > 0, at: now, done: ack.Status == wire.Applied}
 	if did.percent == nil {
 		one.level = brightness(ack.Widgets)
 	}
@@ -79,7 +80,7 @@ func (r *Room) goal(d platform.RoomDevice, now time.Time) (goal, bool) {
 	r.goals.mu.Unlock()
 	if r.cfg.Answered != nil {
 		if widgets, at := r.cfg.Answered(d.Controller, d.ID); at.After(one.at) {
-			one = goal{level: brightness(widgets), on: widgets[wire.LightPower] == "on", at: at, panel: true}
+			one = goal{level: brightness(widgets), on: widgets[wire.LightPower] == "on", at: at, panel: true, done: true}
 		}
 	}
 	return one, now.Sub(one.at) <= goalLife
@@ -228,9 +229,22 @@ func (v values) besides(lang understand.Lang, text string) saying {
 	return same(reply)
 }
 
+// reportsWithin is how long after a gesture what was reported before it is not believed: lights that it did not change report nothing new.
+const reportsWithin = 5 * time.Second
+
 // lightsAre says how the lights of the room are, and whether that is as was asked.
 func (r *Room) lightsAre(ctx context.Context, d platform.RoomDevice, f understand.Frame) (text string, yes bool, v values) {
-	v, _ = r.values(ctx, d, platform.KindLight, func(d platform.Device) *platform.Reading { return d.Level })
+	told, counts := r.goal(d, time.Now())
+	counts = counts && time.Since(told.at) < reportsWithin
+	v, _ = r.values(ctx, d, platform.KindLight, func(l platform.Device) *platform.Reading {
+		switch {
+		case !counts || l.Level == nil || !l.ReportedAt.Before(told.at):
+			return l.Level
+		case told.level == nil || !told.done:
+			return nil
+		}
+		return &platform.Reading{Value: float64(*told.level)}
+	})
 	if len(v.known) == 0 {
 		return in(f.Lang, "I do not know how the lights are now."), false, v
 	}

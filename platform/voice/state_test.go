@@ -131,3 +131,36 @@ func TestAStepCountsFromTheNewestIntent(t *testing.T) {
 		}
 	})
 }
+
+// What was reported before the room was told something is not told after it.
+func TestAQuestionCountsWhatTheRoomWasJustTold(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		first string
+		ack   wire.Ack
+		slow  bool
+		says  string
+	}{
+		{"a level", "lights to 40 percent", wire.Ack{Status: wire.Applied}, false, "Yes: the lights are on, at 40 percent."},
+		{"off", "lights off", wire.Ack{Status: wire.Applied}, false, "No: the lights are off."},
+		{"on, nobody says how bright", "lights on", wire.Ack{Status: wire.Applied}, false, "I do not know how the lights are now."},
+		{"what nobody answered", "lights to 40 percent", wire.Ack{}, true, "I do not know how the lights are now."},
+		{"what was not done", "lights to 40 percent", wire.Ack{Status: wire.Failed}, false, "Yes: the lights are on, at 70 percent."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			before := light(70)
+			before.ReportedAt = time.Now().Add(-time.Second)
+			b := &building{lights: []platform.Device{before}, ack: c.ack, slow: c.slow}
+			say := b.open(t, false)
+			say(good, `{"deviceId":"room","text":`+quoted(c.first)+`}`)
+			if _, out := say(good, `{"deviceId":"room","text":"are the lights on?"}`); out.Speak != c.says {
+				t.Errorf("says %q, want %q", out.Speak, c.says)
+			}
+			b.lights[0] = light(30)
+			b.lights[0].ReportedAt = time.Now().Add(time.Second)
+			if _, out := say(good, `{"deviceId":"room","text":"are the lights on?"}`); out.Speak != "Yes: the lights are on, at 30 percent." {
+				t.Errorf("since they reported it says %q", out.Speak)
+			}
+		})
+	}
+}
