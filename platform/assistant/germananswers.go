@@ -315,7 +315,7 @@ var germanAnswers = map[string]string{
 	"what is measured of %s":                  "was von %s gemessen wird,",
 	"%d of %s%s %s a meter of their own: %s.": "%d von %s%s %s eine eigene Messstelle: %s.",
 	"a place": "einem Ort", "a type": "einer Art", "%s%s that are %s: %s open on average.": "%s%s, die %s sind: im Mittel %s offen.",
-	"alike": "ob sie gleich sind", "the %s%s are at %s to %s.": "%s%s, von %s bis %s.",
+	"alike": "ob sie gleich sind", "the %s%s are at %s to %s.": "%s%s, von %s bis %s.", "the %s%s %s at %s.": "%s%s %s bei %s.",
 	"%d of %s%s cannot be %s.": "%d von %s%s lassen sich nicht %s.", "I do not know: nobody entered what %s covers.": "Ich weiß es nicht: Niemand hat eingetragen, was %s misst.", "%s covers %s.": "%s misst %s.",
 	"Partly: ": "Teilweise: ", "%s mean %s of %d that are %s": "%s im Mittel %s bei %d, die so sind: %s", "No, it is not so: %s.": "Nein, so ist es nicht: %s.",
 	"No, it is not so: none of the %s%s is %s.": "Nein, so ist es nicht: Von %s%s gilt keines: %s.",

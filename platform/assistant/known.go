@@ -98,9 +98,15 @@ func (a *asked) alike(t facts.Things, kind string, list func([]facts.Thing) stri
 	}
 	head := a.yesNo(high-low < 1)
 	if high-low < 1 && len(current) < len(t.All) {
-		head = a.f("Yes, as far as I know: ")
+		head = a.mostKnown(len(current), len(t.All))
+	}
+	if len(current) == 1 && len(t.All) > 1 { // one is always like itself
+		head = a.f("As far as I know: ")
 	}
 	text := a.f("the %s%s are at %s to %s.", a.count(len(current), kind), a.in(), percent(low), percent(high))
+	if percent(low) == percent(high) {
+		text = a.f("the %s%s %s at %s.", a.count(len(current), kind), a.in(), a.are(len(current)), percent(low))
+	}
 	return answer{sentences(a.partly(), head+text, list(current), a.doubts(t, kind), a.basis(t.Basis)), current}
 }
 

@@ -13,7 +13,7 @@ func (a *asked) lights() (answer, error) {
 	if a.q.Op == understand.Who && a.q.Kind == understand.Everything {
 		return a.everyCommand()
 	}
-	if a.q.Op == understand.Who && a.q.Top > 0 {
+	if a.q.Op == understand.Who && (a.q.Top > 0 || a.q.Aspect == "often") {
 		return a.newest(map[string][]facts.Thing{platform.KindLight: a.site.Levels(a.scope).All})
 	}
 	t := a.site.Levels(a.scope)
@@ -188,7 +188,7 @@ func (a *asked) lightsThat(t facts.Things) (answer, error) {
 		case a.q.Is(understand.All) && !yes && len(found) == known:
 			head = a.f("As far as I know: ") + lower(head)
 		case a.q.Is(understand.Mostly) && len(found) == known && known < len(t.All) && len(found) > 0:
-			head = a.f("Yes, as far as I know: ") + lower(head)
+			head = a.mostKnown(known, len(t.All)) + lower(head)
 		case a.q.Is(understand.Mostly) && a.q.State == understand.Off && len(found) < known:
 			head = a.yesNo(false) + lower(head)
 		case a.q.Is(understand.Mostly) && len(a.q.Mentioned()) < 2 && len(found) > 0 && len(found) < known:
@@ -200,6 +200,14 @@ func (a *asked) lightsThat(t facts.Things) (answer, error) {
 		}
 	}
 	return answer{sentences(a.partly(), head, a.named(found), a.failing(found), doubts, a.basis(t.Basis)), map[string]any{"matching": found, "all": t}}, nil
+}
+
+// mostKnown begins what is so of all things that are known: a yes, unless most are not known.
+func (a *asked) mostKnown(known, all int) string {
+	if 2*known < all {
+		return a.f("As far as I know: ")
+	}
+	return a.f("Yes, as far as I know: ")
 }
 
 // partHolds is the yes or no to whether so large a part of the things is so; what is not known may be so or not.

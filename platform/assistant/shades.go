@@ -19,7 +19,7 @@ func (a *asked) shades() (answer, error) {
 	if text := a.noneOf(t, "shade"); text != "" {
 		return answer{text, t}, nil
 	}
-	if a.q.Op == understand.Who && a.q.Top > 0 {
+	if a.q.Op == understand.Who && (a.q.Top > 0 || a.q.Aspect == "often") {
 		return a.newest(map[string][]facts.Thing{platform.KindShade: t.All})
 	}
 	switch {
@@ -121,7 +121,7 @@ func (a *asked) shades() (answer, error) {
 	} else if a.q.Is(understand.None) && t.Basis.Readings > 0 {
 		head = a.none(len(current), doubts) + lower(head)
 	} else if a.q.Is(understand.Mostly) && len(current) == t.Basis.Readings && len(current) < len(t.All) && len(current) > 0 {
-		head = a.f("Yes, as far as I know: ") + lower(head)
+		head = a.mostKnown(len(current), len(t.All)) + lower(head)
 	} else if a.q.Is(understand.Mostly) && len(current) > 0 && len(current) < t.Basis.Readings {
 		head = a.f("Partly: ") + lower(head)
 	} else if a.q.Form == understand.Check && t.Basis.Readings > 0 {

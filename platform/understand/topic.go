@@ -48,9 +48,14 @@ func (s *sentence) topic() Topic {
 		s.claim("fault")
 		return Lights
 	case s.has("often") && s.has("switch", "on", "off", "open", "closed", "change", "command"): // "how often was it switched today"
-		s.f.Kind, s.f.Op = Everything, Who
+		s.f.Op, s.f.Aspect = Who, "often"
 		s.claim("often", "on", "off", "open", "closed")
-		s.f.Aspect = "often"
+		switch light, shade := s.has("light"), s.has("shade"); {
+		case light == shade:
+			s.f.Kind = Everything
+		case shade:
+			return Shades
+		}
 		return Lights
 	case s.has("help") && len(s.f.Places) > 0 && s.wordAt(0) == "what": // "what do you know about Lobby 3"
 		return Report
