@@ -173,6 +173,8 @@ func TestWhatManagersAsked(t *testing.T) {
 		{"has somebody closed the lobby blinds", []string{"none of the 2 shades in Lobby is closed", "No such command of the controller is reported since"}, "by hand"},
 		{"what does the ground floor meter measure now", []string{kw(ground)}, "covers"},
 		{"how often was the lobby switched today", []string{"2 commands since", "13:05", "09:00"}, "nothing called"},
+		{"Who opened the lobby shades last? || When was that?", []string{"09:00"}, "at least since"},
+		{"Wer hat zuletzt in der Lobby etwas verstellt? || Wann war das?", []string{"13:05"}, "mindestens seit"},
 		{"how often was the lobby light switched today", []string{"1 command since", "13:05"}, "09:00"},
 		{"how often were the lobby blinds opened today", []string{"1 command since", "09:00"}, "13:05"},
 		{"Wie oft wurde heute in der Lobby geschaltet?", []string{"2 Befehle seit"}, "kenne"},

@@ -166,6 +166,7 @@ func (f Frame) over(before Frame) Frame {
 		}
 	}
 	switch fresh := f.State != "" || f.Form != Plain; {
+	case f.Op == Since && m.Op == Who && f.State == "" && len(f.Places) == 0: // "when was that?": who did it is told with when
 	case f.Op != Tell && f.Op != Compare:
 		m.Op = f.Op
 	case f.Op == Tell && (fresh || f.Topic != Nothing) && (m.Op == Why || m.Op == Who || m.Op == Since || m.Op == Usual):
