@@ -200,7 +200,7 @@ func TestWhatManagersAsked(t *testing.T) {
 		{"which floor has no offline devices", []string{"Nothing is offline in Ground floor and Annex."}, "Upper"},
 		{"what was the last thing reception did", []string{"17 Nov 18:30"}, "13:05"},
 		{"which is more open, the lobby or the canteen", []string{"Lobby is 80 % open on average"}, "of 2"},
-		{"are the canteen lights off || who did that || when", []string{"off since 12:00"}, "understand"},
+		{"are the canteen lights off || who did that || when", []string{"switched off, 12:00"}, "understand"},
 		{"Lobby 3, on or off?", []string{"Lobby 3 is on at 40 %"}, "ID"},
 		{"is Lobby shade 2 up or down?", []string{"Lobby shade 2 is 60 % open"}, "ID"},
 		{"is the workshop drawing over 2 kW?", []string{"No: Annex workshop draws"}, "draws 1.30 kW now."},
