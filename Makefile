@@ -34,7 +34,7 @@ build: ## the programs, for this machine
 
 # make deb    Debian packages of both daemons for amd64, arm64 and armhf, into output/deb; make deb ARCH=arm64 for one
 # make deb-test  the packages of this machine, installed, upgraded, removed and purged in a Debian system of their own
-# make image BOARD=qemu_aarch64  the image and update bundle of a board, into output/image (buildroot/README.md: not yet to be flashed)
+# make image BOARD=qemu_aarch64  the image and update bundle of a board, into output/image (buildroot/README.md: what was tried)
 # make image-offline  the same for qemu_aarch64, with Debian as the only source; BOARD=…: our packages for another board
 # make image-test  an ARM system with the daemon in it, booted in QEMU and put to the test
 # make install DESTDIR=…  both daemons with units, users, manual pages and completions
@@ -99,6 +99,7 @@ image-test:
 	$(GO) test -count=1 -tags "image $(if $(image),built)" -timeout 90m -v ./buildroot
 
 image:
+	$(if $(wildcard buildroot/board/$(BOARD)/debian.txt),./scripts/install-peers.sh image-offline)
 	./scripts/image.sh $(BOARD)
 
 image-offline:

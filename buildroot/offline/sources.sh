@@ -4,10 +4,7 @@
 set -eu
 cd "$(dirname "$0")"
 work=$1 buildroot=$2
-# Where this machine has its packages from; sources of newer releases lie there, too.
-# shellcheck disable=SC2016 # the word is apt's
-mirror=${DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -v security | head -1)}
-mirror=${mirror%/}
+mirror=$DEBIAN_MIRROR
 mkdir -p "$work"/apt/{state/lists/partial,archives/partial} "$work/tarballs" "$work/sources"
 : >"$work/apt/status"
 for suite in bookworm trixie sid; do

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What differs from build to build: version, board, and whose updates are trusted. Arguments: target folder, board.
+# What differs from build to build: version, board, its kernel if that is Debian's, and whose updates are trusted. Arguments: target folder, board.
 set -eu
 target=$1 board=$2
 sed "s/@BOARD@/$board/" "$target/etc/rauc/system.conf.in" >"$target/etc/rauc/system.conf"
@@ -19,3 +19,4 @@ ln -s ../usr/lib/os-release "$target/etc/os-release"
 # Nobody logs in on this box, so nothing asks.
 rm -f "$target"/etc/systemd/system/getty.target.wants/*
 mkdir -p "$target/var" "$target/boot"
+[ ! -d "$CONTROLLER_PARTS" ] || cp -a "$CONTROLLER_PARTS/root/." "$target/"

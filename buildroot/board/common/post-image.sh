@@ -9,6 +9,10 @@ arch=arm64
 boot_files="" table="" raw=""
 # shellcheck source=/dev/null
 . "$here/../$board/image.conf" # boot_files, table, raw, and for 32 bits arch=arm
+if [ -d "$CONTROLLER_PARTS" ]; then
+  cp "$CONTROLLER_PARTS"/boot/* .
+  boot_files=$(cd "$CONTROLLER_PARTS/boot" && echo *)
+fi
 mkimage -A "$arch" -T script -C none -n "slot" -d boot.cmd boot.scr >/dev/null
 truncate -s 1M bootstate.bin
 
