@@ -75,7 +75,7 @@ func TestTimeIsUpAlthoughSomebodyGoesOnTalking(t *testing.T) {
 			l := g.line(func(c *Config) { c.InFlight = several })
 			c := g.accept()
 			go func() {
-				for noise := make([]byte, 4096); ; {
+				for noise := make([]byte, 4096); ; time.Sleep(time.Millisecond) { // faster than any line, and not all that a machine can do
 					if _, err := c.Write(noise); err != nil {
 						return
 					}
