@@ -2,6 +2,7 @@ package voice
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"svc.internal/controller/cloud/wire"
@@ -46,6 +47,9 @@ func (r *Room) gesture(ctx context.Context, d platform.RoomDevice, h Heard, lang
 		g.done = in(lang, done, values...)
 		return g, ""
 	}
+	if h.Slots.Little {
+		return r.nudge(ctx, d, h.Intent == ShadesOpen, lang, earlier)
+	}
 	switch h.Intent {
 	case LightsOn:
 		return say(power("on"), "Lights on.")
@@ -60,8 +64,11 @@ func (r *Room) gesture(ctx context.Context, d platform.RoomDevice, h Heard, lang
 		return say(slider(wire.LightBrightness, *h.Slots.Percent), "Lights at %d percent.", *h.Slots.Percent)
 	case LightsDim, LightsBrighten:
 		level, _ := r.lights(ctx, d, earlier)
-		if level == nil {
+		switch {
+		case level == nil:
 			return g, in(lang, darkness)
+		case *level == 0 && h.Intent == LightsDim: // nothing becomes brighter by that
+			return g, in(lang, "The lights are off.")
 		}
 		by := stepPoints
 		if h.Slots.By != nil {
@@ -90,6 +97,26 @@ func (r *Room) gesture(ctx context.Context, d platform.RoomDevice, h Heard, lang
 		return say(gesture{}, "Here are the controls.")
 	}
 	return g, in(lang, unheard)
+}
+
+// littlePoints are what shades move that go a little.
+const littlePoints = 10
+
+// nudge moves shades a little from where they stand; where they do not stand alike, or that is not known, a person has to say how far.
+func (r *Room) nudge(ctx context.Context, d platform.RoomDevice, open bool, lang understand.Lang, earlier []gesture) (g gesture, why string) {
+	v, moving := r.values(ctx, d, platform.KindShade, func(d platform.Device) *platform.Reading { return d.Position })
+	told := slices.ContainsFunc(earlier, func(g gesture) bool { return g.thing() != "light" })
+	if moving || told || len(v.known) == 0 || len(v.known) < v.all || v.known[len(v.known)-1]-v.known[0] > nearShade {
+		return g, in(lang, howFar)
+	}
+	goal := int(v.known[0]+0.5) - littlePoints
+	if open {
+		goal += 2 * littlePoints
+	}
+	goal = min(100, max(0, goal))
+	g = slider(wire.ShadePosition, goal)
+	g.done = in(lang, "Shades going to %d percent open.", goal)
+	return g, ""
 }
 
 func power(value string) gesture {

@@ -53,6 +53,7 @@ type Slots struct {
 	Percent *int    `json:"percent,omitempty"` // 0 to 100
 	By      *int    `json:"by,omitempty"`      // percentage points
 	Part    bool    `json:"-"`                 // By is a part of what there is, in percent of it: "by half"
+	Little  bool    `json:"-"`                 // of shades: not the whole way
 	Preset  string  `json:"preset,omitempty"`  // "one_third", "two_thirds" of the opening
 	Agent   string  `json:"agent,omitempty"`
 	Reason  string  `json:"reason,omitempty"`

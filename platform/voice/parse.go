@@ -92,7 +92,7 @@ func heard(d understand.Do) (Heard, bool) {
 	case light:
 		return Heard{Intent: LightsSet, Slots: Slots{Percent: d.Percent}}, true
 	case d.Way:
-		return Heard{Intent: map[int]Intent{0: ShadesClose, 100: ShadesOpen}[*d.Percent]}, true
+		return Heard{Intent: map[int]Intent{0: ShadesClose, 100: ShadesOpen}[*d.Percent], Slots: Slots{Little: d.Size == "little"}}, true
 	}
 	return Heard{Intent: ShadesSet, Slots: Slots{Percent: d.Percent}}, true
 }

@@ -164,3 +164,31 @@ func TestAQuestionCountsWhatTheRoomWasJustTold(t *testing.T) {
 		})
 	}
 }
+
+// Nothing goes further than was said: shades that go a little, and a dark room that is to be darker.
+func TestALittleIsNotTheWholeWay(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		room []platform.Device
+		to   int // percent; -1: nothing is sent
+		says string
+	}{
+		{"lower the blinds a little", []platform.Device{shade(50, "")}, 40, "Shades going to 40 percent open."},
+		{"raise the blinds a touch", []platform.Device{shade(50, ""), shade(51, "")}, 60, "Shades going to 60 percent open."},
+		{"Rollos ein bisschen hoch", []platform.Device{shade(95, "")}, 100, "Rollos fahren auf 100 Prozent offen."},
+		{"lower the blinds a little", []platform.Device{shade(50, ""), shade(80, "")}, -1, howFar},
+		{"lower the blinds a little", []platform.Device{shade(50, "opening")}, -1, howFar},
+		{"lower the blinds a little", []platform.Device{shade(50, ""), away(shade(50, ""))}, -1, howFar},
+		{"lower the blinds", []platform.Device{shade(50, "")}, 0, "Shades closing."},
+		{"a bit darker, please", []platform.Device{light(0)}, -1, "The lights are off."},
+		{"dim the lights by half", []platform.Device{light(0)}, -1, "The lights are off."},
+		{"Etwas dunkler bitte", []platform.Device{light(0)}, -1, "Das Licht ist aus."},
+		{"a bit darker, please", []platform.Device{light(30)}, 10, "Lights at 10 percent."},
+	} {
+		b := &building{lights: c.room, ack: wire.Ack{Status: wire.Applied}}
+		out := b.say(t, c.text)
+		if out.Speak != c.says || (len(b.sent) > 0) != (c.to >= 0) || len(b.sent) > 0 && *b.sent[0].Percent != c.to {
+			t.Errorf("%q says %q, want %q; sent %+v, want to %d", c.text, out.Speak, c.says, b.sent, c.to)
+		}
+	}
+}

@@ -38,6 +38,9 @@ const unheard = `I did not understand. Say for instance "lights to 50 percent".`
 // darkness is spoken where a step has nothing to start from.
 const darkness = `I don't know how bright it is now. Say a level.`
 
+// howFar is spoken where shades are to go a little, and not all stand at one place that is known.
+const howFar = `Say how far, for instance "shades 30 percent".`
+
 // refusals are why an order is not done as it was said.
 var refusals = map[understand.Reason]string{
 	understand.Later:     "I cannot do it later, only now.",
@@ -153,6 +156,7 @@ var german = map[string]string{
 	cannot:   `Ich kann das Licht schalten und dimmen und die Rollos bewegen. Sagen Sie etwa „Licht auf 50 Prozent“ oder „Rollos auf“.`,
 	unheard:  `Das habe ich nicht verstanden. Sagen Sie etwa „Licht auf 50 Prozent“.`,
 	darkness: "Wie hell es ist, weiß ich nicht. Sagen Sie einen Wert.",
+	howFar:   `Sagen Sie, wie weit, etwa „Rollos 30 Prozent“.`, "The lights are off.": "Das Licht ist aus.",
 
 	"Nothing was done: ":              "Es wurde nichts getan: ",
 	"Nothing was done (“%s”): ":       "Es wurde nichts getan („%s“): ",
