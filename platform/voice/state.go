@@ -163,8 +163,9 @@ func (r *Room) state(ctx context.Context, d platform.RoomDevice, f understand.Fr
 
 // values are what things of one kind report, in percent, from the lowest on; lit and the like are those above zero.
 type values struct {
-	all   int // things that there are
-	known []float64
+	all    int // things that there are
+	known  []float64
+	within float64 // how far off the least certain of them may be
 }
 
 func (r *Room) values(ctx context.Context, d platform.RoomDevice, kind string, of func(platform.Device) *platform.Reading) (v values, moving bool) {
@@ -172,7 +173,7 @@ func (r *Room) values(ctx context.Context, d platform.RoomDevice, kind string, o
 		v.all++
 		moving = moving || one.Online && slices.Contains([]string{"opening", "closing", "moving"}, one.Motion)
 		if at := of(one); reads(one, at) {
-			v.known = append(v.known, at.Value)
+			v.known, v.within = append(v.known, at.Value), max(v.within, at.Within)
 		}
 	}
 	slices.Sort(v.known)
@@ -289,6 +290,8 @@ func (r *Room) shadesAre(ctx context.Context, d platform.RoomDevice, f understan
 		text = in(f.Lang, "the shades are closed.")
 	case low >= 99.5:
 		text = in(f.Lang, "the shades are open.")
+	case v.within > nearShade:
+		text = span(f.Lang, v.known, "the shades are about %d percent open.", "the shades are about %d to %d percent open.")
 	default:
 		text = span(f.Lang, v.known, "the shades are %d percent open.", "the shades are %d to %d percent open.")
 	}

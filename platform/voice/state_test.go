@@ -12,6 +12,8 @@ func shade(position float64, motion string) platform.Device {
 	return platform.Device{Kind: platform.KindShade, Online: true, Zones: []int64{1}, Position: &platform.Reading{Value: position}, Motion: motion}
 }
 
+func guessed(d platform.Device, within float64) platform.Device { d.Position.Within = within; return d }
+
 func away(d platform.Device) platform.Device { d.Online = false; return d }
 
 // How the lights and shades of the room are is answered, of this room and without the assistant.
@@ -37,6 +39,8 @@ func TestAQuestionAboutTheRoomIsAnswered(t *testing.T) {
 		{"are the blinds half open?", []platform.Device{shade(49, ""), shade(52, "")}, "Yes: the shades are 49 to 52 percent open."},
 		{"are the blinds half open?", []platform.Device{shade(70, "")}, "No: the shades are 70 percent open."},
 		{"where are the blinds right now?", []platform.Device{shade(70, "")}, "The shades are 70 percent open."},
+		{"how far open are the blinds?", []platform.Device{guessed(shade(50, ""), 8), shade(50, "")}, "The shades are about 50 percent open."},
+		{"Wo stehen die Storen?", []platform.Device{guessed(shade(20, ""), 8), shade(60, "")}, "Die Rollos sind zu etwa 20 bis 60 Prozent offen."},
 		{"how bright is it in here?", []platform.Device{light(40)}, "The lights are on, at 40 percent."},
 		{"what level are the lights at?", []platform.Device{light(40)}, "The lights are on, at 40 percent."},
 		{"how strong are the lights?", []platform.Device{light(40)}, "The lights are on, at 40 percent."},
