@@ -144,7 +144,7 @@ export default {
   "findout.known": "Ich weiß, was dort hängt",
   "findout.why":
     "Der Controller hört zu und fragt auf jede Art, die er kennt, bis jemand antwortet: meist einige Sekunden, " +
-    "höchstens vier Minuten. Er liest nur: nichts fährt, und kein Licht ändert sich.",
+    "höchstens sechs Minuten. Er liest nur: nichts fährt, und kein Licht ändert sich.",
   "gateway.atx": "ATX LED DALI HAT",
   "gateway.luba": "Lunatone RS232 (LUBA)",
   "gateway.sci": "Lunatone SCI RS232",

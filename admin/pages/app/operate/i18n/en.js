@@ -140,7 +140,7 @@ export default {
   "findout.do": "Find out",
   "findout.known": "I know what is there",
   "findout.why":
-    "The controller listens, and asks in every way that it knows until somebody answers: mostly some seconds, four " +
+    "The controller listens, and asks in every way that it knows until somebody answers: mostly some seconds, six " +
     "minutes at most. It only reads: nothing moves, and no light changes.",
   "gateway.atx": "ATX LED DALI HAT",
   "gateway.luba": "Lunatone RS232 (LUBA)",
