@@ -293,6 +293,33 @@ func TestOneDeadMotorCostsTheOthersLittle(t *testing.T) {
 	})
 }
 
+// An answer that comes late once, as through a serial server that was busy, falls into
+// the next call, which its motor answers as well: that is one motor.
+func TestOneLateAnswerMakesNoTwins(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const answer = 100 * time.Millisecond
+		h := build(t, plan{sim: sdnsim.Config{Motors: motors(1), Seed: 3, AnswerMin: answer, AnswerMax: answer}})
+		h.wait(10*time.Second, "the bus is up", func() bool { return h.shade(0).Online })
+		twice := 0
+		slow := func(what string) {
+			if strings.Contains(what, "everybody, round 2") {
+				h.sim.SetTrouble(address(0), sdnsim.Trouble{Late: 270 * time.Millisecond})
+				twice++
+				return
+			}
+			h.sim.SetTrouble(address(0), sdnsim.Trouble{})
+		}
+		var found appliance.Found
+		if err := h.ctl.Scan(t.Context(), "shades", appliance.ScanOptions{}, slow, func(f appliance.Found) { found = f }); err != nil {
+			t.Fatal(err)
+		}
+		if twice == 0 || found.Address != address(0) || found.Finding.Trouble() {
+			t.Errorf("answered late %d times: %+v, want one motor and no trouble", twice, found)
+		}
+	})
+}
+
 func TestScanFindsEveryMotorAndWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -66,6 +66,9 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 		}
 		motors = slices.DeleteFunc(motors, func(a Address) bool { return s.known[a].delay > 0 })
 		for _, a := range motors {
+			s.confirm(a)
+		}
+		for _, a := range motors {
 			s.greet(a)
 		}
 		for _, a := range motors {
@@ -197,10 +200,42 @@ func (s *search) seek(m *motor) {
 	})
 }
 
-// call asks who is there.
+// call asks who is there of a type; 0 is everybody.
 func (s *search) call(t NodeType) {
+	who := "everybody"
+	if t != 0 {
+		who = t.String()
+	}
+	if s.shout(Frame{ID: getNodeAddress, To: t, Source: s.driver.options.host, Destination: Everybody}, fmt.Sprintf("%s, round %d", who, s.round)) {
+		s.collect(t)
+	}
+}
+
+// confirmCalls to one address: the answers of twins collide in a fifth of them.
+const confirmCalls = 4
+
+// confirm calls a motor by its address that answered a call twice. Its answer to the
+// call before may have come late, as once where a serial server or this machine was
+// slow; a second motor answers again.
+func (s *search) confirm(a Address) {
+	d, k := s.driver, s.known[a]
+	if k.times < 2 {
+		return
+	}
+	for i := 0; !k.twins && i < confirmCalls && !s.Over(); i++ {
+		if !s.shout(Frame{ID: getNodeAddress, To: k.kind, Source: d.options.host, Destination: a}, a.String()) {
+			continue
+		}
+		d.mu.Lock()
+		k.twins = d.strangers.found[a].times > 1
+		d.mu.Unlock()
+	}
+}
+
+// shout sends a question that many may answer, and lets their answers be overheard: it
+// reports whether they could be.
+func (s *search) shout(f Frame, what string) bool {
 	d := s.driver
-	f := Frame{ID: getNodeAddress, To: t, Source: d.options.host, Destination: Everybody}
 	e := d.shout(f, func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -225,17 +260,11 @@ func (s *search) call(t NodeType) {
 		}
 		return res, nil
 	}
-	who := "everybody"
-	if t != 0 {
-		who = t.String()
-	}
-	_, err := s.Ask(fmt.Sprintf("%s, round %d", who, s.round), e)
+	_, err := s.Ask(what, e)
 	if errors.Is(err, line.ErrBabble) {
 		s.heard.drowned = true
 	}
-	if err == nil {
-		s.collect(t)
-	}
+	return err == nil
 }
 
 // collect takes over who answered the call of a type.
@@ -277,6 +306,7 @@ type candidate struct {
 	seen   int           // calls that it seemed to answer
 	astray int           // of them calls of another type that it seemed to answer: it was called before
 	delay  time.Duration // of its answers, if nobody waits that long
+	twins  bool          // called by its address, it answered twice
 }
 
 // about is what a motor told of itself.
