@@ -28,12 +28,12 @@ func (r Read) step(m *machine) {
 	}
 }
 
-// ranItsWay reports whether a shade stands that was on its way to an end, to be sent on from there, and was read to run for
-// as long as it takes from end to end: its actuator has a time of its own, and ended the run.
+// ranItsWay reports whether a shade stands that was read to run for as long as it takes from end to end, with nobody telling it
+// anything meanwhile but to go on from there: its actuator has a time of its own, and ended the run.
 func (m *machine) ranItsWay(r Read) bool {
 	p := &m.Pose
-	toEnd := m.Phase == OnRoute && m.Route.Ahead && m.Order.run() && m.Order.Stage == StageRead
-	return toEnd && r.Motion == Standing && p.Dir != 0 && p.Seen && p.SeenAt.Sub(p.Since) >= m.Settings.takes(100, motionOf(p.Dir).dirs())
+	goesOn := m.Phase == OnRoute && m.Route.Ahead && m.Order.run() && m.Order.Stage == StageRead
+	return (goesOn || m.Phase == Idle) && r.Motion == Standing && p.Dir != 0 && p.Seen && p.SeenAt.Sub(p.Since) >= m.Settings.takes(100, motionOf(p.Dir).dirs())
 }
 
 // readAsked takes a reading while an order is with the engine.
