@@ -28,7 +28,7 @@ type App struct {
 func (a *App) Commands() []*cobra.Command {
 	return []*cobra.Command{
 		newUser(a), newKey(a), newBackup(a), newRestore(a),
-		newSite(a), newBus(a), newLight(a), newShade(a), newNode(a), newCluster(a), newJob(a), newHistory(a),
+		newSite(a), newBus(a), newLight(a), newShade(a), newScene(a), newRule(a), newNode(a), newCluster(a), newJob(a), newHistory(a),
 		newCloud(a), newMigrate(a), newConformance(), newUpdate(a),
 	}
 }

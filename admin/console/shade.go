@@ -16,8 +16,9 @@ import (
 )
 
 func newShade(a *App) *cobra.Command {
-	shade := cli.Group(&cobra.Command{Use: "shade", Short: "List shades, measure their travel times, find out which way they run"})
+	shade := cli.Group(&cobra.Command{Use: "shade", Short: "List shades, move them, measure their travel times, find out which way they run"})
 	shade.AddCommand(newShadeList(a), newShadeCalibrate(a), newShadeDirection(a))
+	shade.AddCommand(newShadeMoves(a)...)
 	return shade
 }
 

@@ -222,12 +222,13 @@ func (s *search) confirm(a Address) {
 	if k.times < 2 {
 		return
 	}
-	for i := 0; !k.twins && i < confirmCalls && !s.Over(); i++ {
+	k.times = 1
+	for i := 0; k.times < 2 && i < confirmCalls && !s.Over(); i++ {
 		if !s.shout(Frame{ID: getNodeAddress, To: k.kind, Source: d.options.host, Destination: a}, a.String()) {
 			continue
 		}
 		d.mu.Lock()
-		k.twins = d.strangers.found[a].times > 1
+		k.times = max(k.times, d.strangers.found[a].times)
 		d.mu.Unlock()
 	}
 }
@@ -306,7 +307,6 @@ type candidate struct {
 	seen   int           // calls that it seemed to answer
 	astray int           // of them calls of another type that it seemed to answer: it was called before
 	delay  time.Duration // of its answers, if nobody waits that long
-	twins  bool          // called by its address, it answered twice
 }
 
 // about is what a motor told of itself.
