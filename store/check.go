@@ -33,7 +33,7 @@ func (p *plan) checkText() {
 		p.checkShade(i, h)
 	}
 	for i, c := range p.in.Clusters {
-		if bad := p.badName(c.Name); bad != "" {
+		if bad := p.badName(c.UUID, c.Name); bad != "" {
 			p.byFamily[Clusters].complain(i, "name", "%s", bad)
 		}
 		if !moment(nanos(c.CreatedOn)).Equal(c.CreatedOn) {
@@ -54,7 +54,7 @@ func (p *plan) checkText() {
 }
 
 func (p *plan) checkBus(entry string, b appliance.Bus) {
-	if bad := p.badName(b.Name); bad != "" {
+	if bad := p.badName(b.UUID, b.Name); bad != "" {
 		p.problem(entry, "name", "%s", bad)
 	}
 	if b.Driver == "" {
@@ -67,7 +67,7 @@ func (p *plan) checkBus(entry string, b appliance.Bus) {
 
 func (p *plan) checkNode(i int, n appliance.Node) {
 	complain := p.byFamily[Nodes].complain
-	if bad := p.badName(n.Name); bad != "" {
+	if bad := p.badName(n.UUID, n.Name); bad != "" {
 		complain(i, "name", "%s", bad)
 	}
 	switch n.Tag {
@@ -86,7 +86,7 @@ func (p *plan) checkNode(i int, n appliance.Node) {
 
 func (p *plan) checkShade(i int, h appliance.Shade) {
 	complain := p.byFamily[Shades].complain
-	if bad := p.badName(h.Name); bad != "" {
+	if bad := p.badName(h.UUID, h.Name); bad != "" {
 		complain(i, "name", "%s", bad)
 	}
 	if h.Output < 1 {
@@ -101,12 +101,31 @@ func (p *plan) checkShade(i int, h appliance.Shade) {
 // written in (Unicode TR 9, 2.1 to 2.3): two names could look alike.
 func overridesOrder(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 }
 
-// badName is the rule for one name of this import.
-func (p *plan) badName(s string) string {
-	if p.opts.asItWas {
+// badName is the rule for one name of this import. Spaces around it, which other controllers allowed, stay where it has them
+// already, here or where it was exported.
+func (p *plan) badName(u appliance.UUID, s string) string {
+	if was, here := p.called[u]; p.opts.asItWas || !u.IsZero() && (!here || was == s) {
 		s = strings.TrimSpace(s)
 	}
 	return badName(s)
+}
+
+// calledNow are the names of what is living.
+func calledNow(have appliance.Site) map[appliance.UUID]string {
+	called := map[appliance.UUID]string{}
+	for _, b := range have.Buses {
+		called[b.UUID] = b.Name
+	}
+	for _, n := range have.Nodes {
+		called[n.UUID] = n.Name
+	}
+	for _, h := range have.Shades {
+		called[h.UUID] = h.Name
+	}
+	for _, c := range have.Clusters {
+		called[c.UUID] = c.Name
+	}
+	return called
 }
 
 // badName says what is wrong with a name; empty if nothing is.

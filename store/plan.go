@@ -37,6 +37,7 @@ type plan struct {
 	opts ImportOptions
 	now  time.Time
 
+	called   map[appliance.UUID]string // UUID → name of what is living
 	buses    map[appliance.UUID]string // UUID → name, unreadable rows included
 	busOf    map[appliance.UUID]appliance.UUID
 	byFamily map[Family]*resolver
@@ -63,7 +64,7 @@ func newPlan(ctx context.Context, tx *sql.Tx, in appliance.Site, opts ImportOpti
 		}
 	}
 	p := &plan{
-		in: in, have: have, opts: opts, now: now,
+		in: in, have: have, opts: opts, now: now, called: calledNow(have),
 		byFamily: map[Family]*resolver{},
 		marks:    map[Family]appliance.ID{},
 		touched:  map[Family]map[appliance.ID]bool{Nodes: {}, Shades: {}, Clusters: {}, Scenes: {}, Rules: {}},

@@ -35,7 +35,9 @@ func (a *App) newCommand(what meant, c *cobra.Command, kind string) *cobra.Comma
 	var all bool
 	var wait time.Duration
 	name := strings.ToUpper(what.one)
-	c.Long = fmt.Sprintf(`%s. %s is an ID or a name, see 'controllerd %s list'; instead of %s --cluster
+	c.Long = fmt.Sprintf(`%s.
+
+%s is an ID or a name, see 'controllerd %s list'; instead of %s --cluster
 names a cluster, --all means every %s.
 
 Exit code: 0 every %s that answers has it, 1 not.`, c.Short, name, what.one, what.all, what.one, what.one)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -95,13 +96,12 @@ func TestHostileOldControllers(t *testing.T) {
 		{"a list of 15 MB of small entries", "getActiveNodes", func(w http.ResponseWriter) { io.WriteString(w, "["+strings.Repeat(`{},`, 5<<20)+"{}]") }, "there is no id"},
 		{"a list of the same node 400,000 times", "getActiveNodes", func(w http.ResponseWriter) { io.WriteString(w, "["+strings.Repeat(`{"id":1},`, 400_000)+`{"id":1}]`) }, "more than 80000 entries"},
 		{"an entry of 15 MB", "getShades", func(w http.ResponseWriter) { io.WriteString(w, `[{"id":1,"a":[`+strings.Repeat("{},", 5<<20)+"{}]}]") }, "entry 0 of getShades has more than 16384 bytes"},
-		{"80,000 nodes with long names", "getActiveNodes", func(w http.ResponseWriter) {
-			name := strings.Repeat("x", 150)
-			io.WriteString(w, "[")
-			for i := range 79_999 {
-				fmt.Fprintf(w, `{"id":%d,"name":%q},`, i+1, name)
+		{"24,000 nodes with long names", "getActiveNodes", func(w http.ResponseWriter) {
+			var list strings.Builder
+			for i := range 24_000 {
+				list.WriteString(`{"id":` + strconv.Itoa(i+1) + `,"name":"` + strings.Repeat("x", 150) + `"},`)
 			}
-			io.WriteString(w, `{"id":80000}]`)
+			io.WriteString(w, "["+list.String()+`{"id":80000}]`)
 		}, "more than 20000 nodes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

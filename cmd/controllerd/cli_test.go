@@ -200,6 +200,41 @@ func TestSiteExportImportsIdenticallyElsewhere(t *testing.T) {
 	}
 }
 
+// Old controllers allowed spaces around names. What has them keeps them, here and wherever it is brought, and nobody gets new ones.
+func TestNamesWithSpacesAreImportedAsTheyWereExported(t *testing.T) {
+	t.Parallel()
+	const site = `site: {name: Moved}
+buses:
+  - {name: tcp, driver: modbus, port: "tcp://127.0.0.1:502"}
+nodes:
+  - {uuid: 0193a5d2-7c1e-7d3a-8f00-5b6c7d8e9f01, id: 7, name: "Lamp ", bus: tcp, address: 1, profile: wirenboard-wb-mdm3}
+clusters:
+  - {uuid: 0193a5d2-7c1e-7d3a-8f00-5b6c7d8e9f02, id: 8, name: " Room", nodes: [7]}
+`
+	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
+	d.must("site", "import", d.write("moved.yaml", site))
+	exported := d.must("site", "export")
+	if !strings.Contains(exported, `"Lamp "`) && !strings.Contains(exported, `'Lamp '`) || !strings.Contains(exported, " Room") {
+		t.Errorf("exported without its spaces:\n%s", exported)
+	}
+	elsewhere := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "other")}
+	for _, to := range []*desk{d, elsewhere} {
+		to.must("site", "check", to.write("exported.yaml", exported))
+		to.must("site", "import", "--replace", to.write("exported.yaml", exported))
+		if again := to.must("site", "export"); again != exported {
+			t.Errorf("exported again it differs:\n%s\nfirst it was\n%s", again, exported)
+		}
+	}
+	for name, file := range map[string]string{
+		"another name": strings.Replace(exported, "Lamp ", "Other ", 1),
+		"a new node":   site + "shades:\n  - {name: \"New \", output: 1, node: 7}\n",
+	} {
+		if s := d.run("site", "import", d.write("new.yaml", file)); s.code != 1 || !strings.Contains(s.err, "begins or ends with a space") {
+			t.Errorf("%s: exit code %d, %s", name, s.code, s.err)
+		}
+	}
+}
+
 func TestSiteFilesComeFromStandardInputToo(t *testing.T) {
 	t.Parallel()
 	d := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}

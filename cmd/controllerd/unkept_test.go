@@ -22,6 +22,16 @@ import (
 	"svc.internal/controller/sim"
 )
 
+// readOnly mounts a file system anew so that it takes nothing. It waits for programs that other tests start just now: they have what
+// is open here until they run.
+func readOnly(dir string, how uintptr) error {
+	for until := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if err := unix.Mount("", dir, "", how|unix.MS_RDONLY, ""); !errors.Is(err, unix.EBUSY) || time.Now().After(until) {
+			return err
+		}
+	}
+}
+
 // A disk that takes nothing when the daemon starts: a Controller 1.0 client logs in and is obeyed,
 // everybody is told that nothing is kept, changes are refused, and when the disk takes something
 // again so does the controller, without a restart. It mounts file systems, for which it must be root.
@@ -30,12 +40,12 @@ func TestLightsObeyOnADiskThatTakesNothing(t *testing.T) {
 	for name, disk := range map[string]struct{ stop, free func(dir string) error }{
 		"full": {stop: fill, free: func(dir string) error { return os.Remove(filepath.Join(dir, "filler")) }},
 		"read-only": {
-			stop: func(dir string) error { return unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, "") },
+			stop: func(dir string) error { return readOnly(dir, unix.MS_REMOUNT) },
 			free: func(dir string) error { return unix.Mount("", dir, "", unix.MS_REMOUNT, "size=8m") },
 		},
 		"bound read-only": {
 			stop: func(dir string) error {
-				return errors.Join(unix.Mount(dir, dir, "", unix.MS_BIND, ""), unix.Mount("", dir, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""))
+				return errors.Join(unix.Mount(dir, dir, "", unix.MS_BIND, ""), readOnly(dir, unix.MS_BIND|unix.MS_REMOUNT))
 			},
 			free: func(dir string) error { return unix.Mount("", dir, "", unix.MS_BIND|unix.MS_REMOUNT, "") },
 		},

@@ -68,8 +68,12 @@ func (r *reader) uuid(key, text string, seen map[appliance.UUID]int, i int) appl
 // written in (Unicode TR 9, 2.1 to 2.3).
 func overridesOrder(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 }
 
-// name refuses names that people cannot read or tell apart.
-func (r *reader) name(key, s string) {
+// name refuses names that people cannot read or tell apart. What has a UUID already may have the spaces around its name that
+// another controller gave it: whatever was exported can be imported.
+func (r *reader) name(key, s, uuid string) {
+	if uuid != "" {
+		s = strings.TrimSpace(s)
+	}
 	switch {
 	case !utf8.ValidString(s):
 		r.problem(key, "is not valid UTF-8")

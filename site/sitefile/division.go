@@ -16,7 +16,7 @@ func (r *reader) division() {
 	}
 	d := &r.out.Division
 	d.Building, d.TimeZone = s.Building, s.TimeZone
-	r.name("site.building", s.Building)
+	r.name("site.building", s.Building, "")
 	if _, err := time.LoadLocation(s.TimeZone); err != nil || s.TimeZone == "Local" {
 		r.problem("site.timeZone", "%q is not a time zone such as Europe/Zurich", s.TimeZone)
 	}
@@ -29,7 +29,7 @@ func (r *reader) division() {
 	floors, on := map[string]int{}, map[appliance.ID]string{}
 	for i, f := range s.Floors {
 		key := fmt.Sprintf("site.floors[%d]", i)
-		r.name(key+".name", f.Name)
+		r.name(key+".name", f.Name, "")
 		if first, ok := floors[f.Name]; ok {
 			r.problem(key+".name", "floors[%d] is called %q already", first, f.Name)
 		}
@@ -46,7 +46,7 @@ func (r *reader) division() {
 	metered := map[appliance.ID]int{}
 	for i, m := range s.Meters {
 		key := fmt.Sprintf("site.meters[%d]", i)
-		r.name(key+".covers", m.Covers)
+		r.name(key+".covers", m.Covers, "")
 		node, ok := r.refer(key+".node", r.nodesByName, m.Node)
 		if first, twice := metered[node]; twice && ok {
 			r.problem(key+".node", "meters[%d] is of this node already", first)

@@ -116,7 +116,7 @@ func (r *reader) site() {
 	if s == nil {
 		return
 	}
-	r.name("site.name", s.Name)
+	r.name("site.name", s.Name, "")
 	r.out.Name = s.Name
 	r.out.Settings = appliance.Settings{
 		InvertShades: s.InvertShades,
@@ -132,7 +132,7 @@ func (r *reader) buses() {
 	seen, ports := map[appliance.UUID]int{}, map[string]string{}
 	for i, b := range r.file.Buses {
 		key := fmt.Sprintf("buses[%d]", i)
-		r.name(key+".name", b.Name)
+		r.name(key+".name", b.Name, b.UUID)
 		if _, ok := r.busOf[b.Name]; ok {
 			r.problem(key+".name", "another bus is called %q already", b.Name)
 		}
@@ -158,7 +158,7 @@ func (r *reader) nodes() {
 	ids, seen := newFamily("node"), map[appliance.UUID]int{}
 	for i, n := range r.file.Nodes {
 		key := fmt.Sprintf("nodes[%d]", i)
-		r.name(key+".name", n.Name)
+		r.name(key+".name", n.Name, n.UUID)
 		bus, ok := r.busOf[n.Bus]
 		if !ok && n.Bus != "" {
 			r.problem(key+".bus", "there is no bus called %q in this file", n.Bus)
@@ -185,7 +185,7 @@ func (r *reader) shades() {
 	ids, seen, taken := newFamily("shade"), map[appliance.UUID]int{}, map[outlet]int{}
 	for i, h := range r.file.Shades {
 		key := fmt.Sprintf("shades[%d]", i)
-		r.name(key+".name", h.Name)
+		r.name(key+".name", h.Name, h.UUID)
 		var node appliance.ID
 		ok := false
 		if !h.Node.IsZero() {
@@ -209,7 +209,7 @@ func (r *reader) clusters() {
 	ids, seen := newFamily("cluster"), map[appliance.UUID]int{}
 	for i, c := range r.file.Clusters {
 		key := fmt.Sprintf("clusters[%d]", i)
-		r.name(key+".name", c.Name)
+		r.name(key+".name", c.Name, c.UUID)
 		var on time.Time
 		if c.CreatedOn != "" {
 			var err error

@@ -61,7 +61,7 @@ func (r *reader) scenes() {
 	ids, seen := newFamily("scene"), map[appliance.UUID]int{}
 	for i, sc := range r.file.Scenes {
 		key := fmt.Sprintf("scenes[%d]", i)
-		r.name(key+".name", sc.Name)
+		r.name(key+".name", sc.Name, sc.UUID)
 		out := appliance.Scene{ID: r.id(&ids, key, i, sc.ID, sc.UUID, sc.Name), UUID: r.uuid(key, sc.UUID, seen, i), Name: sc.Name}
 		if !sc.Cluster.IsZero() {
 			out.Cluster, _ = r.refer(key+".cluster", r.clusterByName, sc.Cluster)
@@ -76,7 +76,7 @@ func (r *reader) rules() {
 	ids, seen := newFamily("rule"), map[appliance.UUID]int{}
 	for i, rule := range r.file.Rules {
 		key := fmt.Sprintf("rules[%d]", i)
-		r.name(key+".name", rule.Name)
+		r.name(key+".name", rule.Name, rule.UUID)
 		r.out.Rules = append(r.out.Rules, appliance.Rule{
 			ID: r.id(&ids, key, i, rule.ID, rule.UUID, rule.Name), UUID: r.uuid(key, rule.UUID, seen, i), Name: rule.Name,
 			Disabled: rule.Disabled, When: r.trigger(key+".when", rule.When), Actions: r.actions(key, rule.Actions), Yields: time.Duration(rule.Yields),
