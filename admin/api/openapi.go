@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"reflect"
 	"regexp"
@@ -92,7 +93,7 @@ func (d describer) operation(r route) object {
 		op["parameters"] = params
 	}
 	if r.in != nil {
-		op["requestBody"] = object{"required": true, "content": object{"application/json": object{"schema": d.of(reflect.TypeOf(r.in))}}}
+		op["requestBody"] = object{"required": true, "content": d.content(r.in, "application/json")}
 	}
 	success := object{"description": http.StatusText(r.status)}
 	if r.out != nil {
@@ -100,7 +101,7 @@ func (d describer) operation(r route) object {
 		if strings.HasSuffix(r.path, "/events") || strings.HasSuffix(r.path, "/monitor") {
 			kind = "text/event-stream"
 		}
-		success["content"] = object{kind: object{"schema": d.of(reflect.TypeOf(r.out))}}
+		success["content"] = d.content(r.out, kind)
 	}
 	op["responses"] = object{
 		status(r.status): success,
@@ -108,6 +109,25 @@ func (d describer) operation(r route) object {
 			"application/problem+json": object{"schema": object{"$ref": "#/components/schemas/Problem"}}}},
 	}
 	return op
+}
+
+// content describes a body: a file by its own kind, everything else by its type.
+func (d describer) content(body any, kind string) object {
+	switch b := body.(type) {
+	case file:
+		schema := object{"type": "string"}
+		if !strings.HasPrefix(string(b), "text/") && b != "application/yaml" {
+			schema["format"] = "binary"
+		}
+		return object{string(b): object{"schema": schema}}
+	case either:
+		all := object{}
+		for _, one := range b {
+			maps.Copy(all, d.content(one, kind))
+		}
+		return all
+	}
+	return object{kind: object{"schema": d.of(reflect.TypeOf(body))}}
 }
 
 func status(code int) string {

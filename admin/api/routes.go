@@ -13,11 +13,17 @@ type route struct {
 	method, path string
 	needs        permission
 	about        string
-	in, out      any // values of the types of the bodies; nil: none
+	in, out      any // values of the types of the bodies, a [file] or [either]; nil: none
 	status       int // of success
 	handle       echo.HandlerFunc
 	query        []query
 }
+
+// file is a body that is no JSON, by its media type.
+type file string
+
+// either is a body of one kind or another, as was asked for.
+type either []any
 
 // goesOn reports whether the answer is a stream of events, which have bounds of their own.
 func (r route) goesOn() bool {
@@ -64,9 +70,9 @@ func (a *API) routes() []route {
 		{get, "/buses/:bus", reader, "One bus with its devices, by name or UUID", nil, BusDetail{}, ok, a.bus, nil},
 
 		{patch, "/site", admin, "Change name and settings of the site; needs If-Match", SiteEdit{}, Site{}, ok, a.editSite, nil},
-		{get, "/site/file", reader, "The site as a whole, with all IDs: YAML to be edited and imported", nil, nil, ok, a.siteFile, nil},
-		{put, "/site/file", admin, "Take over a site file, which is the body, all of it or nothing; needs If-Match, of the file or of a preview", nil, SiteReport{}, ok, a.importSite, replace},
-		{post, "/site/file/preview", admin, "Tell what a site file, which is the body, would change: old and new, and what would be retired", nil, SiteReport{}, ok, a.previewSite, replace},
+		{get, "/site/file", reader, "The site as a whole, with all IDs: YAML to be edited and imported", nil, file("application/yaml"), ok, a.siteFile, nil},
+		{put, "/site/file", admin, "Take over a site file, which is the body, all of it or nothing; needs If-Match, of the file or of a preview", file("application/yaml"), SiteReport{}, ok, a.importSite, replace},
+		{post, "/site/file/preview", admin, "Tell what a site file, which is the body, would change: old and new, and what would be retired", file("application/yaml"), SiteReport{}, ok, a.previewSite, replace},
 		{post, "/clusters", operator, "Make a cluster", ClusterEdit{}, Cluster{}, made, a.createCluster, nil},
 		{patch, "/clusters/:id", operator, "Change a cluster; needs If-Match", ClusterEdit{}, Cluster{}, ok, a.editCluster, nil},
 		{del, "/clusters/:id", operator, "Remove a cluster; its members stay, its ID is never used again; needs If-Match", nil, nil, none, a.removeCluster, nil},
@@ -99,15 +105,15 @@ func (a *API) routes() []route {
 		{del, "/clusters/:id/override", operator, "Let rules act on a cluster again, whatever was set by hand", nil, nil, none, a.release, nil},
 
 		{get, "/buses/:bus/frames", reader, "The last frames of a bus, from its flight recorder", nil, []Frame{}, ok, a.frames, nil},
-		{get, "/buses/:bus/recording", reader, "The same as a recording, to be decoded or played elsewhere; what looks like a secret is hidden", nil, nil, ok, a.recording, nil},
+		{get, "/buses/:bus/recording", reader, "The same as a recording, to be decoded or played elsewhere; what looks like a secret is hidden", nil, file("application/jsonl"), ok, a.recording, nil},
 		{get, "/buses/:bus/monitor", reader, "The frames that pass on a bus, as server-sent events of the kind frame", nil, Frame{}, ok, a.monitor, nil},
 		{get, "/buses/:bus/groups", reader, "Which groups the devices of a bus hold and should hold", nil, Groups{}, ok, a.groups, nil},
 		{get, "/profiles", reader, "The built-in profiles, which tell what a device is", nil, []Profile{}, ok, a.profiles, []query{{"driver", "Only those of this driver."}}},
 		{get, "/buses/:bus/services", reader, "What the driver of a bus does for an installer", nil, []Service{}, ok, a.services, nil},
-		{get, "/backup", admin, "Everything as one file; it holds secrets", nil, nil, ok, a.backup, nil},
+		{get, "/backup", admin, "Everything as one file; it holds secrets", nil, file("application/octet-stream"), ok, a.backup, nil},
 		{get, "/backup/nightly", admin, "The backups that are made by themselves: when the newest was, and whether the last try failed", nil, NightlyBackups{}, ok, a.nightlyBackups, nil},
-		{post, "/backup/drill", admin, "Try whether a backup, which is the body, can be restored; nothing is changed", nil, Drilled{}, ok, a.drillBackup, nil},
-		{post, "/backup/restore", admin, "Restore a backup, which is the body, in the place of everything; the controller begins anew, and all log in again", nil, Drilled{}, http.StatusAccepted, a.restoreBackup, nil},
+		{post, "/backup/drill", admin, "Try whether a backup, which is the body, can be restored; nothing is changed", file("application/octet-stream"), Drilled{}, ok, a.drillBackup, nil},
+		{post, "/backup/restore", admin, "Restore a backup, which is the body, in the place of everything; the controller begins anew, and all log in again", file("application/octet-stream"), Drilled{}, http.StatusAccepted, a.restoreBackup, nil},
 
 		{get, "/migrations", admin, "Houses of other controllers that were taken over, newest first", nil, []Migration{}, ok, a.migrations, nil},
 		{post, "/migrations/certificate", admin, "Look which certificate another controller shows; nothing else is asked of it", ControllerAddress{}, ControllerShown{}, ok, a.shown, nil},
@@ -117,17 +123,17 @@ func (a *API) routes() []route {
 		{post, "/migrations/:id/undo", admin, "Take a migration back", MigrationUndo{}, nil, none, a.undoMigration, nil},
 
 		{get, "/update", reader, "What runs, and how the last update ended", nil, UpdateStatus{}, ok, a.update, nil},
-		{post, "/update", admin, "Install a signed bundle, which is the body; the controller starts anew", nil, UpdateStatus{}, http.StatusAccepted, a.install, nil},
+		{post, "/update", admin, "Install a signed bundle, which is the body; the controller starts anew", file("application/octet-stream"), UpdateStatus{}, http.StatusAccepted, a.install, nil},
 		{post, "/update/fetch", admin, "Fetch a signed bundle from an address and install it", UpdateSource{}, UpdateStatus{}, http.StatusAccepted, a.fetch, nil},
 
 		{get, "/certificate", reader, "The certificate that this controller shows", nil, Certificate{}, ok, a.certificate, nil},
-		{get, "/certificate/pem", reader, "The same as a file, for clients to trust", nil, nil, ok, a.certificateFile, nil},
+		{get, "/certificate/pem", reader, "The same as a file, for clients to trust", nil, file("application/x-pem-file"), ok, a.certificateFile, nil},
 		{put, "/certificate", admin, "Replace the certificate and its key; new connections get it at once", NewCertificate{}, Certificate{}, ok, a.replaceCertificate, nil},
 		{get, "/health", reader, "How the controller itself does", nil, Health{}, ok, a.health, nil},
 		{get, "/logs", admin, "The last lines of the log, newest first", nil, []LogLine{}, ok, a.logs, []query{
 			{"level", "Of this level and above, such as WARN."}, {"contains", "That hold this text, in large or small letters."},
 			{"since", "Written at or after this time."}, {"after", "Those after this ID, to follow the log."}, {"limit", "At most so many; 200 if left out, up to 1500."}}},
-		{get, "/diagnostics", admin, "What somebody needs who looks for a fault from afar, as one file without secrets", nil, nil, ok, a.diagnostics, nil},
+		{get, "/diagnostics", admin, "What somebody needs who looks for a fault from afar, as one file without secrets", nil, file("application/zip"), ok, a.diagnostics, nil},
 
 		{get, "/ledger", reader, "Commands and what became of them, newest first", nil, []Entry{}, ok, a.ledger, []query{
 			{"node", "That addressed this node."}, {"shade", "That addressed this shade."}, {"cluster", "That addressed this cluster."},
@@ -140,7 +146,7 @@ func (a *API) routes() []route {
 		{get, "/audit", reader, "Changes that people made, newest first; what is about users, keys and backups for admins only", nil, []Audit{}, ok, a.audits, []query{
 			{"before", "Those before this ID, to page on."}, {"limit", "At most so many; 100 if left out, up to 1000."}}},
 
-		{get, "/history", reader, "How level, power, position and reachability of things were, in the last five weeks at most", nil, Past{}, ok, a.past, []query{
+		{get, "/history", reader, "How level, power, position and reachability of things were, in the last five weeks at most", nil, either{Past{}, file("text/csv")}, ok, a.past, []query{
 			{"node", "Of this node."}, {"shade", "Of this shade."}, {"cluster", "Of the members of this cluster; with none of these three of everything."},
 			{"aspect", "level, power, position or online, or several with commas between; all if left out."},
 			{"from", "From this day of the building, or time, on; today if left out."}, {"to", "Until this day or time, which is not part of it; now if left out."},
@@ -160,6 +166,6 @@ func (a *API) routes() []route {
 		{del, "/jobs/:id", operator, "Cancel a job", nil, Job{}, http.StatusAccepted, a.cancelJob, nil},
 		{post, "/jobs/:id/answer", operator, "Answer the question of a job", JobAnswer{}, nil, none, a.answerJob, nil},
 
-		{get, "/openapi.json", anyone, "This description", nil, nil, ok, a.openAPI, nil},
+		{get, "/openapi.json", anyone, "This description", nil, file("application/json"), ok, a.openAPI, nil},
 	}
 }
