@@ -1359,6 +1359,7 @@ export interface Got {
   '/migrations/preview': MigrationPreview;
   '/nodes': Array<Node>;
   [path: `/nodes/${string}`]: Node;
+  '/openapi.json': Record<string, unknown>;
   '/overrides': Array<Override>;
   '/ports': Array<Port>;
   '/profiles': Array<Profile>;
