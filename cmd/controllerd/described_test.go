@@ -54,4 +54,3 @@ func answersAsDescribed(t *testing.T, h *house) {
 		t.Errorf("only %d files were read", files)
 	}
 }
-
