@@ -36,6 +36,9 @@ type Action struct {
 	Kelvin    Kelvin   `json:"kelvin,omitempty"`
 	RGBW      RGBW     `json:"rgbw"`
 	Position  Position `json:"position,omitempty"`
+	// After is how long after the moment of its rule it is done; what somebody set by hand meanwhile is left alone then.
+	// 0: at once. Scenes have none.
+	After time.Duration `json:"after,omitempty"`
 }
 
 // Command is the action as somebody wants it done now.
@@ -60,6 +63,9 @@ type Trigger struct {
 	Kind TriggerKind `json:"kind"`
 	// Days on which it holds, in the building's time zone; none: every day.
 	Days Days `json:"days,omitempty"`
+	// Holidays of the building, and days of the rule's own on which it does not act.
+	Holidays OnHolidays `json:"holidays,omitempty"`
+	Except   []Dates    `json:"except,omitempty"`
 	// Minute of the day by the clock on the wall, or minutes after sunrise or sunset,
 	// before it if negative.
 	Minute int `json:"minute,omitempty"`

@@ -114,6 +114,8 @@ type Division struct {
 	Place    *Place  `json:"place,omitempty"`    // nil: not known
 	Floors   []Floor `json:"floors,omitempty"`   // from the bottom up
 	Meters   []Meter `json:"meters,omitempty"`
+	// Holidays are when rules may act otherwise than on other days.
+	Holidays []Holiday `json:"holidays,omitempty"`
 }
 
 // Floor is one floor and the clusters on it.

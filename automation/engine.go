@@ -2,6 +2,7 @@ package automation
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -36,6 +37,7 @@ type engine struct {
 	watched map[appliance.ID]watched
 	hands   map[appliance.Ref]appliance.Hand // of what the site has, once there is one
 	runs    map[appliance.ID][]time.Time     // of the last stormSpan
+	later   []firing                         // actions that come after others of their rule, by time
 	resting map[appliance.ID]time.Time       // rules set aside, until when
 }
 
@@ -50,10 +52,13 @@ type watched struct {
 
 // firing is a rule that has reason to act.
 type firing struct {
-	at   time.Time
-	rule *appliance.Rule
-	why  string
-	left string // why it does not after all; empty: it does
+	at      time.Time
+	rule    *appliance.Rule
+	actions []appliance.Action
+	why     string
+	left    string // why it does not after all; empty: it does
+	// begun is when the rule had reason to, of actions that come later; zero: this is that moment.
+	begun time.Time
 }
 
 func newEngine(start time.Time) *engine {
@@ -76,7 +81,60 @@ func (e *engine) tick(now time.Time, s *appliance.Snapshot) []firing {
 		e.look(e.until)
 		e.forget(now, s)
 	}
-	return e.bounded(append(out, e.values(now, s)...))
+	out = e.bounded(append(out, e.values(now, s)...))
+	for i := range out {
+		e.postpone(&out[i])
+	}
+	return append(out, e.postponed(now, s)...)
+}
+
+// laterMost bounds the moments at which actions are still to come.
+const laterMost = 1000
+
+// postpone keeps the actions of a firing that come later. A rule that has reason to act again begins anew.
+func (e *engine) postpone(f *firing) {
+	if f.left != "" {
+		return
+	}
+	e.later = slices.DeleteFunc(e.later, func(o firing) bool { return o.rule.ID == f.rule.ID })
+	before := len(e.later)
+	for _, a := range f.rule.Actions {
+		if a.After == 0 {
+			f.actions = append(f.actions, a)
+			continue
+		}
+		at := f.at.Add(a.After)
+		i := before + slices.IndexFunc(e.later[before:], func(o firing) bool { return o.at.Equal(at) })
+		if i < before {
+			if i = len(e.later); i >= laterMost {
+				f.left = "too many rules have something to do later"
+				return
+			}
+			e.later = append(e.later, firing{at: at, begun: f.at, rule: f.rule, why: f.why + ", " + shortly(a.After) + " later"})
+		}
+		e.later[i].actions = append(e.later[i].actions, a)
+	}
+}
+
+// postponed are the actions whose time has come.
+func (e *engine) postponed(now time.Time, s *appliance.Snapshot) []firing {
+	var out []firing
+	e.later = slices.DeleteFunc(e.later, func(f firing) bool {
+		if f.at.After(now) && f.at.Before(now.Add(backMost+f.at.Sub(f.begun))) {
+			return false
+		}
+		is := ruleOf(s.Site, f.rule.ID)
+		switch {
+		case is == nil || is.Disabled || !reflect.DeepEqual(is.Actions, f.rule.Actions):
+			f.left = "the rule was changed meanwhile"
+		case now.Sub(f.at) > grace || f.at.After(now):
+			f.left = "the controller, or its clock, was not ready at that time"
+		}
+		out = append(out, f)
+		return true
+	})
+	slices.SortStableFunc(out, func(a, b firing) int { return a.at.Compare(b.at) })
+	return out
 }
 
 // passed is what has become due by clock and sun.
@@ -126,29 +184,15 @@ func (e *engine) values(now time.Time, s *appliance.Snapshot) []firing {
 		}
 		seen[r.ID] = true
 		w := e.watched[r.ID]
-		if w.trigger != r.When {
+		if !reflect.DeepEqual(w.trigger, r.When) {
 			w = watched{trigger: r.When}
 		}
 		v, ok := valueOf(s, r.When)
 		if !ok {
 			continue // an unknown value is no event; what was seen before still holds
 		}
-		past := v > r.When.Limit
-		if r.When.Below {
-			past = v < r.When.Limit
-		}
-		switch {
-		case !w.known:
-			w.known, w.acted = true, past
-		case past && !w.past:
-			w.since, w.acted = now, false
-		}
-		w.past = past
-		if past && !w.acted && now.Sub(w.since) >= r.When.For {
-			w.acted = true
-			if r.When.Days.Has(now.In(e.calendar.Zone).Weekday()) {
-				out = append(out, firing{at: now, rule: r, why: why(r, s)})
-			}
+		if w.see(now, v) && e.calendar.holds(now.In(e.calendar.Zone), r.When) {
+			out = append(out, firing{at: now, rule: r, why: why(r, s)})
 		}
 		e.watched[r.ID] = w
 	}
@@ -158,6 +202,31 @@ func (e *engine) values(now time.Time, s *appliance.Snapshot) []firing {
 		}
 	}
 	return out
+}
+
+// see takes a value that is known, and reports whether the rule has reason to act now.
+func (w *watched) see(now time.Time, v float64) bool {
+	past := v > w.trigger.Limit
+	if w.trigger.Below {
+		past = v < w.trigger.Limit
+	}
+	switch {
+	case !w.known:
+		w.known, w.acted = true, past
+	case past && !w.past:
+		w.since, w.acted = now, false
+	}
+	w.past = past
+	return w.lasts(now)
+}
+
+// lasts reports, once, that the value has been beyond its limit for long enough.
+func (w *watched) lasts(now time.Time) bool {
+	if !w.past || w.acted || now.Sub(w.since) < w.trigger.For {
+		return false
+	}
+	w.acted = true
+	return true
 }
 
 // valueOf is what a trigger watches. What was read before a restart is no news.
@@ -249,6 +318,11 @@ func (e *engine) next(now time.Time) time.Time {
 	if e.due.Before(at) && e.due.After(now) {
 		at = e.due
 	}
+	for _, f := range e.later {
+		if f.at.Before(at) {
+			at = f.at
+		}
+	}
 	for _, w := range e.watched {
 		if lasts := w.since.Add(w.trigger.For); w.past && !w.acted && lasts.Before(at) {
 			at = lasts
@@ -261,7 +335,7 @@ func (e *engine) next(now time.Time) time.Time {
 func (e *engine) commands(f firing, s *appliance.Snapshot) (list []appliance.Command, left string) {
 	by := appliance.Origin{Who: f.rule.Name, Via: byRule, Why: f.why}
 	var names []string
-	for _, a := range f.rule.Actions {
+	for _, a := range f.actions {
 		actions, origin := []appliance.Action{a}, by
 		if a.Scene != 0 {
 			sc := sceneOf(s, a.Scene)
@@ -290,7 +364,7 @@ func (e *engine) free(cmd appliance.Command, f firing, s *appliance.Snapshot) (l
 	var rest []appliance.Ref
 	for _, ref := range refs {
 		h, set := e.hands[ref]
-		if set && f.rule.Yields > 0 && f.at.Before(h.At.Add(f.rule.Yields)) {
+		if set && (f.rule.Yields > 0 && f.at.Before(h.At.Add(f.rule.Yields)) || !f.begun.IsZero() && h.At.After(f.begun)) {
 			held = append(held, fmt.Sprintf("%s was set by %s", nameOf(s, ref), h.Who))
 			continue
 		}

@@ -190,7 +190,7 @@ func TestWhatSomebodySetByHandIsLeftAlone(t *testing.T) {
 	}
 	set(midday.Add(-time.Minute), "admin-api", appliance.Ref{Node: 1, Channel: 1})
 	set(midday.Add(-time.Minute), byRule, appliance.Ref{Node: 2, Channel: 1})
-	got, left := e.commands(firing{at: midday, rule: &rule, why: "at 12:00"}, s)
+	got, left := e.commands(firing{at: midday, rule: &rule, actions: rule.Actions, why: "at 12:00"}, s)
 	if len(got) != 2 || got[0].Target != (appliance.Target{Scope: appliance.One, ID: 2}) || got[1].Target != study {
 		t.Errorf("commands %+v", got)
 	}
@@ -200,16 +200,16 @@ func TestWhatSomebodySetByHandIsLeftAlone(t *testing.T) {
 	if o := got[0].Origin; o != (appliance.Origin{Who: "Off", Via: "automation", Why: "at 12:00"}) {
 		t.Errorf("origin %+v", o)
 	}
-	if got, left := e.commands(firing{at: midday.Add(time.Hour), rule: &rule}, s); len(got) != 2 || left != "" || got[0].Target != study {
+	if got, left := e.commands(firing{at: midday.Add(time.Hour), rule: &rule, actions: rule.Actions}, s); len(got) != 2 || left != "" || got[0].Target != study {
 		t.Errorf("an hour later: %+v %q", got, left)
 	}
 	e.release([]appliance.Ref{{Node: 1}})
-	if got, left := e.commands(firing{at: midday, rule: &rule}, s); left != "" || got[0].Target != study {
+	if got, left := e.commands(firing{at: midday, rule: &rule, actions: rule.Actions}, s); left != "" || got[0].Target != study {
 		t.Errorf("released: %+v %q", got, left)
 	}
 	rule.Yields = 0
 	set(midday, "public-api", appliance.Ref{Node: 1})
-	if _, left := e.commands(firing{at: midday, rule: &rule}, s); left != "" {
+	if _, left := e.commands(firing{at: midday, rule: &rule, actions: rule.Actions}, s); left != "" {
 		t.Errorf("a rule that never yields: %q", left)
 	}
 }
@@ -238,7 +238,7 @@ func TestEveryLampSetByHandIsRemembered(t *testing.T) {
 
 func TestARuleRecallsAScene(t *testing.T) {
 	rule := appliance.Rule{ID: 1, Name: "Dusk", Actions: []appliance.Action{{Scene: 1}, {Scene: 9}, {Kind: appliance.LightOn, Target: appliance.Target{Scope: appliance.InCluster, ID: 77}}}}
-	got, left := newEngine(midday).commands(firing{at: midday, rule: &rule, why: "at sunset"}, siteOf(nil, appliance.Division{}))
+	got, left := newEngine(midday).commands(firing{at: midday, rule: &rule, actions: rule.Actions, why: "at sunset"}, siteOf(nil, appliance.Division{}))
 	if len(got) != 1 || got[0].Level != 30 || got[0].Origin.Why != "at sunset: scene Evening" {
 		t.Errorf("commands %+v", got)
 	}

@@ -115,7 +115,11 @@ func (r *Rules) start(ctx context.Context, f firing, s *appliance.Snapshot) {
 		list, run.Left = r.engine.commands(f, s)
 	}
 	if len(list) == 0 {
-		if run.Left == "" {
+		switch {
+		case run.Left != "":
+		case len(f.rule.Actions) > 0 && len(f.actions) == 0:
+			run.Left = "what it does comes later"
+		default:
 			run.Left = "it has nothing to do"
 		}
 		r.note(run)
@@ -206,7 +210,7 @@ func (r *Rules) Recall(ctx context.Context, scene appliance.ID, by appliance.Ori
 	return r.now(ctx, sc.Actions, s, by)
 }
 
-// Try does what a rule does, now and for somebody.
+// Try does what a rule does, now and for somebody: what it does later as well, at once.
 func (r *Rules) Try(ctx context.Context, rule appliance.ID, by appliance.Origin) ([]appliance.Entry, error) {
 	s := r.core.Snapshot()
 	ru := ruleOf(s.Site, rule)
@@ -214,7 +218,7 @@ func (r *Rules) Try(ctx context.Context, rule appliance.ID, by appliance.Origin)
 		return nil, fmt.Errorf("rule %d: %w", rule, appliance.ErrNotFound)
 	}
 	by.Why = "rule " + ru.Name + ", tried"
-	return r.now(ctx, ru.Actions, s, by)
+	return r.now(ctx, slices.SortedStableFunc(slices.Values(ru.Actions), func(a, b appliance.Action) int { return cmp.Compare(a.After, b.After) }), s, by)
 }
 
 // now carries actions out for somebody who waits for it.

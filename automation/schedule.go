@@ -14,6 +14,8 @@ import (
 type Calendar struct {
 	Zone  *time.Location
 	Place *appliance.Place // nil: not known, and nothing goes by the sun
+
+	Holidays []appliance.Holiday
 }
 
 // CalendarOf reads a building's calendar. A zone that is not known is UTC.
@@ -22,7 +24,7 @@ func CalendarOf(d appliance.Division) Calendar {
 	if err != nil {
 		zone = time.UTC
 	}
-	return Calendar{zone, d.Place}
+	return Calendar{zone, d.Place, d.Holidays}
 }
 
 // on is when a trigger acts on a day, which is given as its noon in UTC; false if it does not on that day. Each day has one such moment at
@@ -30,7 +32,7 @@ func CalendarOf(d appliance.Division) Calendar {
 // the gap.
 func (c Calendar) on(day time.Time, trigger appliance.Trigger) (appliance.Due, bool) {
 	y, m, d := day.Date()
-	if !trigger.Days.Has(day.Weekday()) {
+	if !c.holds(day, trigger) {
 		return appliance.Due{}, false
 	}
 	var due appliance.Due
@@ -56,6 +58,14 @@ func (c Calendar) on(day time.Time, trigger appliance.Trigger) (appliance.Due, b
 		return due, false
 	}
 	return due, true
+}
+
+// holds reports whether a trigger counts on a day.
+func (c Calendar) holds(day time.Time, trigger appliance.Trigger) bool {
+	y, m, d := day.Date()
+	holiday := slices.ContainsFunc(c.Holidays, func(h appliance.Holiday) bool { return h.Dates.Has(y, m, d) })
+	except := slices.ContainsFunc(trigger.Except, func(e appliance.Dates) bool { return e.Has(y, m, d) })
+	return trigger.Days.Has(day.Weekday()) && !except && (trigger.Holidays == appliance.Always || holiday == (trigger.Holidays == appliance.OnlyHolidays))
 }
 
 // wall is the moment at which clocks on the wall show a minute of a day.

@@ -105,8 +105,8 @@ func firstOf(zone *time.Location, y int, m time.Month, d int) time.Time {
 
 // Times of the Nautical Almanac's kind, to the minute, from the U.S. Naval Observatory and timeanddate.com.
 func TestTheSunRisesWhereTheBuildingStands(t *testing.T) {
-	zurich := Calendar{mustZone(t, "Europe/Zurich"), &appliance.Place{Latitude: 47.37, Longitude: 8.54}}
-	sydney := Calendar{mustZone(t, "Australia/Sydney"), &appliance.Place{Latitude: -33.87, Longitude: 151.21}}
+	zurich := Calendar{mustZone(t, "Europe/Zurich"), &appliance.Place{Latitude: 47.37, Longitude: 8.54}, nil}
+	sydney := Calendar{mustZone(t, "Australia/Sydney"), &appliance.Place{Latitude: -33.87, Longitude: 151.21}, nil}
 	for _, c := range []struct {
 		where Calendar
 		day   string
@@ -133,11 +133,11 @@ func TestTheSunRisesWhereTheBuildingStands(t *testing.T) {
 			t.Errorf("%s of %s: %v, want %v", c.kind, c.day, due.At.In(c.where.Zone), want)
 		}
 	}
-	tromso := Calendar{mustZone(t, "Europe/Oslo"), &appliance.Place{Latitude: 69.65, Longitude: 18.96}}
+	tromso := Calendar{mustZone(t, "Europe/Oslo"), &appliance.Place{Latitude: 69.65, Longitude: 18.96}, nil}
 	if due, ok := tromso.on(time.Date(2026, 12, 21, 12, 0, 0, 0, time.UTC), appliance.Trigger{Kind: appliance.AtSunrise}); ok {
 		t.Errorf("in the polar night the sun rises at %v", due.At)
 	}
-	if _, ok := (Calendar{time.UTC, nil}).on(time.Date(2026, 6, 21, 12, 0, 0, 0, time.UTC), appliance.Trigger{Kind: appliance.AtSunset}); ok {
+	if _, ok := (Calendar{Zone: time.UTC}).on(time.Date(2026, 6, 21, 12, 0, 0, 0, time.UTC), appliance.Trigger{Kind: appliance.AtSunset}); ok {
 		t.Error("the sun sets at a place that nobody knows")
 	}
 }
@@ -168,6 +168,32 @@ func TestPreviewTellsOfOddClocks(t *testing.T) {
 		got := c.Due(rules, from, from.AddDate(0, 0, 7))
 		if len(got) != 1 || got[0].At.In(c.Zone).Format(time.RFC3339) != want.at || got[0].Clock != want.oddity {
 			t.Errorf("from %s: %+v, want %s %q", want.from, got, want.at, want.oddity)
+		}
+	}
+}
+
+// Holidays of the building, and days of a rule's own, with those that come every year and over its turn.
+func TestHolidaysAndExceptions(t *testing.T) {
+	dates := func(text string) appliance.Dates {
+		d, err := appliance.ParseDates(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	zurich := mustZone(t, "Europe/Zurich")
+	c := CalendarOf(appliance.Division{TimeZone: "Europe/Zurich", Holidays: []appliance.Holiday{{Name: "Christmas", Dates: dates("12-25..12-26")}, {Dates: dates("2027-01-01")}}})
+	at := func(id appliance.ID, kind appliance.OnHolidays, except ...appliance.Dates) appliance.Rule {
+		return off(id, appliance.Trigger{Kind: appliance.AtTime, Minute: 7 * 60, Holidays: kind, Except: except})
+	}
+	rules := []appliance.Rule{at(1, appliance.Always), at(2, appliance.NotHolidays), at(3, appliance.OnlyHolidays), at(4, appliance.Always, dates("12-24..01-01"), dates("2027-01-03"))}
+	days := map[appliance.ID]string{}
+	for _, due := range c.Due(rules, time.Date(2026, 12, 23, 0, 0, 0, 0, zurich), time.Date(2027, 1, 4, 23, 0, 0, 0, zurich)) {
+		days[due.Rule] += " " + due.At.In(zurich).Format("2")
+	}
+	for id, want := range map[appliance.ID]string{1: " 23 24 25 26 27 28 29 30 31 1 2 3 4", 2: " 23 24 27 28 29 30 31 2 3 4", 3: " 25 26 1", 4: " 23 2 4"} {
+		if days[id] != want {
+			t.Errorf("rule %d acts on%s, want%s", id, days[id], want)
 		}
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"svc.internal/controller/appliance"
 )
 
+// maxHolidays of a site, each a day or some in a row.
+const maxHolidays = 200
+
 // buildDivision takes the division of an import that names the site, like its
 // settings. What is retired is left out of a division that stays.
 func (p *plan) buildDivision() {
@@ -16,7 +19,15 @@ func (p *plan) buildDivision() {
 	} else {
 		p.final.Division = p.referred(p.in.Division)
 	}
-	p.report.ofSite("place, time zone, floors or meters", !reflect.DeepEqual(p.final.Division, p.have.Division))
+	if n := len(p.final.Division.Holidays); n > maxHolidays {
+		p.problem("site", "holidays", "%d entries, at most %d are possible", n, maxHolidays)
+	}
+	for i, h := range p.final.Division.Holidays {
+		if bad := badName(h.Name); h.Name != "" && bad != "" {
+			p.problem(fmt.Sprintf("site.holidays[%d]", i), "name", "%s", bad)
+		}
+	}
+	p.report.ofSite("place, time zone, holidays, floors or meters", !reflect.DeepEqual(p.final.Division, p.have.Division))
 }
 
 // referred turns references of the import into IDs.

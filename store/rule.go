@@ -65,6 +65,8 @@ const (
 	maxRules   = 1000           // of one site, and as many scenes
 	maxOffset  = 6 * 60         // minutes before or after sunrise or sunset
 	maxYields  = 24 * time.Hour // also how long a value may have to last
+	maxAfter   = 2 * time.Hour  // until an action of a rule
+	maxExcept  = 100            // days, or spans of them, on which a rule does not act
 )
 
 func (p *plan) buildScenes() {
@@ -111,7 +113,7 @@ func (p *plan) buildRules() {
 		var k changes
 		k.add("name", was.Name != rule.Name, was.Name, rule.Name)
 		k.add("disabled", was.Disabled != rule.Disabled, yes(was.Disabled), yes(rule.Disabled))
-		k.add("when", was.When != rule.When, jsonText(was.When), jsonText(rule.When))
+		k.add("when", !reflect.DeepEqual(was.When, rule.When), jsonText(was.When), jsonText(rule.When))
 		k.add("actions", !reflect.DeepEqual(was.Actions, rule.Actions), jsonText(was.Actions), jsonText(rule.Actions))
 		k.add("yields", was.Yields != rule.Yields, span(was.Yields), span(rule.Yields))
 		p.final.Rules = append(p.final.Rules, rule)
@@ -164,6 +166,9 @@ func (p *plan) checkRules() {
 			if a.Scene != 0 {
 				complain(i, fmt.Sprintf("actions/%d/scene", j), "a scene recalls no other scene")
 			}
+			if a.After != 0 {
+				complain(i, fmt.Sprintf("actions/%d/after", j), "scenes do everything at once")
+			}
 		}
 		p.checkActions(complain, i, sc.Actions)
 	}
@@ -194,6 +199,9 @@ func (p *plan) checkActions(complain complain, i int, list []appliance.Action) {
 	for j, a := range list {
 		bad := func(key, format string, args ...any) {
 			complain(i, fmt.Sprintf("actions/%d/%s", j, key), format, args...)
+		}
+		if a.After < 0 || a.After > maxAfter {
+			bad("after", "want 0 to %v", maxAfter)
 		}
 		if a.Scene != 0 {
 			continue
@@ -243,8 +251,13 @@ func badTrigger(t appliance.Trigger) (key, what string) {
 	default:
 		return "kind", "want time, sunrise, sunset or value"
 	}
-	if t.Days > appliance.EveryDay {
+	switch {
+	case t.Days > appliance.EveryDay:
 		return "days", "there are seven days"
+	case t.Holidays != appliance.Always && t.Holidays != appliance.NotHolidays && t.Holidays != appliance.OnlyHolidays:
+		return "holidays", `want not, only, or nothing`
+	case len(t.Except) > maxExcept:
+		return "except", fmt.Sprintf("has %d entries, at most %d are possible", len(t.Except), maxExcept)
 	}
 	return "", ""
 }

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -123,6 +125,23 @@ type SiteEdit struct {
 	TimeZone     *string    `json:"timeZone,omitempty" doc:"IANA name such as Europe/Zurich."`
 	Latitude     *float64   `json:"latitude,omitempty" doc:"Degrees, north positive; together with longitude."`
 	Longitude    *float64   `json:"longitude,omitempty" doc:"Degrees, east positive."`
+	Holidays     *[]Holiday `json:"holidays,omitempty" doc:"All of them."`
+}
+
+// applyHolidays takes over when the building is used otherwise.
+func (in SiteEdit) applyHolidays(d *appliance.Division) error {
+	if in.Holidays == nil {
+		return nil
+	}
+	d.Holidays = nil
+	for i, h := range *in.Holidays {
+		dates, err := appliance.ParseDates(h.Dates)
+		if err != nil {
+			return meaningless(fmt.Sprintf("/holidays/%d/dates", i), err.Error())
+		}
+		d.Holidays = append(d.Holidays, appliance.Holiday{Name: h.Name, Dates: dates})
+	}
+	return nil
 }
 
 // applyPlace takes over when and where the building is.
@@ -156,7 +175,7 @@ func (a *API) editSite(c echo.Context) error {
 	}
 	var now string
 	err = a.Editor.UpdateSettings(c.Request().Context(), callerOf(c).name, func(name *string, settings *appliance.Settings, d *appliance.Division) error {
-		if err := match.holds(siteConfig{*name, *settings, d.TimeZone, d.Place}); err != nil {
+		if err := match.holds(configOf(*name, *settings, *d)); err != nil {
 			return err
 		}
 		set(name, in.Name)
@@ -165,10 +184,10 @@ func (a *API) editSite(c echo.Context) error {
 			s := func(v float64) time.Duration { return time.Duration(v * float64(time.Second)) }
 			settings.Freshness = appliance.Freshness{Light: s(f.Light), MovingShade: s(f.MovingShade), IdleShade: s(f.IdleShade), Power: s(f.Power)}
 		}
-		if err := in.applyPlace(d); err != nil {
+		if err := errors.Join(in.applyPlace(d), in.applyHolidays(d)); err != nil {
 			return err
 		}
-		now = etagOf(siteConfig{*name, *settings, d.TimeZone, d.Place})
+		now = etagOf(configOf(*name, *settings, *d))
 		return nil
 	})
 	if err != nil {

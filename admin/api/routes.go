@@ -99,6 +99,8 @@ func (a *API) routes() []route {
 		{patch, "/rules/:id", operator, "Change a rule; needs If-Match", RuleEdit{}, Rule{}, ok, a.editRule, nil},
 		{del, "/rules/:id", operator, "Remove a rule; its ID is never used again; needs If-Match", nil, nil, none, a.removeRule, nil},
 		{post, "/rules/:id/try", operator, "Do now what a rule does; answers when the outcome is known", nil, Done{}, ok, a.tryRule, nil},
+		{post, "/rules/trial", operator, "When a rule would have had reason to act by the history, which is kept as it is; nothing is done", RuleEdit{}, Trial{}, ok, a.trial, []query{
+			{"days", "How many days back; 14 if left out, up to 35."}}},
 		{get, "/runs", reader, "What rules did since the start, newest first, up to 200", nil, []Run{}, ok, a.runs, nil},
 		{get, "/schedule", reader, "What is due by clock and sun", nil, Schedule{}, ok, a.schedule, []query{{"days", "How many days ahead; 14 if left out, up to 31."}}},
 		{get, "/overrides", reader, "What rules leave alone now because somebody set it by hand", nil, []Override{}, ok, a.overrides, nil},

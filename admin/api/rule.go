@@ -32,6 +32,8 @@ type Rule struct {
 type Trigger struct {
 	Kind       string       `json:"kind" enum:"time,sunrise,sunset,value"`
 	Days       []string     `json:"days,omitempty" doc:"mon to sun, in the building's time zone; every day if left out."`
+	Holidays   string       `json:"holidays,omitempty" enum:"not,only" doc:"Not on holidays of the site, or only on them; as on all days if left out."`
+	Except     []string     `json:"except,omitempty" doc:"Days on which it does not act: 2026-12-24, 12-25 of every year, 12-24..01-02."`
 	Time       string       `json:"time,omitempty" doc:"Such as 07:30, by the clock on the wall."`
 	Offset     int          `json:"offset,omitempty" doc:"Minutes after sunrise or sunset; before it if negative."`
 	Node       appliance.ID `json:"node,omitempty"`
@@ -63,7 +65,10 @@ func runOf(r appliance.RuleRun) Run {
 var dayWords = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
 
 func triggerOf(t appliance.Trigger) Trigger {
-	out := Trigger{Kind: string(t.Kind)}
+	out := Trigger{Kind: string(t.Kind), Holidays: string(t.Holidays)}
+	for _, d := range t.Except {
+		out.Except = append(out.Except, d.String())
+	}
 	for bit, word := range dayWords {
 		if t.Days&(1<<bit) != 0 {
 			out.Days = append(out.Days, word)
@@ -87,7 +92,14 @@ func triggerOf(t appliance.Trigger) Trigger {
 
 // trigger is what a body asks for. The store refuses what is out of range.
 func (in Trigger) trigger() (appliance.Trigger, error) {
-	t := appliance.Trigger{Kind: appliance.TriggerKind(in.Kind)}
+	t := appliance.Trigger{Kind: appliance.TriggerKind(in.Kind), Holidays: appliance.OnHolidays(in.Holidays)}
+	for _, text := range in.Except {
+		d, err := appliance.ParseDates(text)
+		if err != nil {
+			return t, meaningless("/when/except", err.Error())
+		}
+		t.Except = append(t.Except, d)
+	}
 	for _, word := range in.Days {
 		known := false
 		for bit, w := range dayWords {

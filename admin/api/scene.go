@@ -19,6 +19,9 @@ type Rules interface {
 	// Preview lists what is due by clock and sun, Runs what rules did lately, newest first.
 	Preview(from, to time.Time) []appliance.Due
 	Runs() []appliance.RuleRun
+	// Trial tells when a rule would have had reason to act, and from when on its value is known; replay tells what was.
+	Trial(rule appliance.Rule, from, to time.Time, replay func(want func(appliance.Track) bool, tell func(appliance.Past) error) error) (
+		times []time.Time, known time.Time, err error)
 	// Hands are what rules leave alone now; Release lets them act on these again.
 	Hands() []appliance.Hand
 	Release(refs []appliance.Ref)
@@ -34,15 +37,16 @@ type Action struct {
 	Kelvin   *int         `json:"kelvin,omitempty"`
 	RGBW     *Colour      `json:"rgbw,omitempty"`
 	Position *int         `json:"position,omitempty"`
+	After    int          `json:"afterSeconds,omitempty" doc:"So long after the moment of its rule, leaving alone what somebody set by hand meanwhile; up to 7200. For rules only."`
 }
 
 func actionOf(a appliance.Action) Action {
 	if a.Scene != 0 {
-		return Action{Scene: a.Scene}
+		return Action{Scene: a.Scene, After: int(a.After.Seconds())}
 	}
 	cmd := a.Command(appliance.Origin{})
 	e := entryOf(appliance.Entry{Command: cmd})
-	return Action{Kind: e.Kind, Target: &e.Target, Channel: e.Channel, Level: e.Level, Kelvin: e.Kelvin, RGBW: e.RGBW, Position: e.Position}
+	return Action{Kind: e.Kind, Target: &e.Target, Channel: e.Channel, Level: e.Level, Kelvin: e.Kelvin, RGBW: e.RGBW, Position: e.Position, After: int(a.After.Seconds())}
 }
 
 func actionsOf(list []appliance.Action) []Action {
@@ -58,11 +62,15 @@ func actions(list []Action) ([]appliance.Action, error) {
 	var out []appliance.Action
 	for i, in := range list {
 		at := "/actions/" + itoa(appliance.ID(i))
+		if in.After < 0 || in.After > 7200 {
+			return nil, meaningless(at+"/afterSeconds", "want 0 to 7200")
+		}
+		after := time.Duration(in.After) * time.Second
 		if in.Scene != 0 {
-			if !reflect.DeepEqual(in, Action{Scene: in.Scene}) {
+			if !reflect.DeepEqual(in, Action{Scene: in.Scene, After: in.After}) {
 				return nil, meaningless(at+"/scene", "an action recalls a scene or commands something, not both")
 			}
-			out = append(out, appliance.Action{Scene: in.Scene})
+			out = append(out, appliance.Action{Scene: in.Scene, After: after})
 			continue
 		}
 		if in.Target == nil {
@@ -73,7 +81,7 @@ func actions(list []Action) ([]appliance.Action, error) {
 			return nil, below(at, err)
 		}
 		out = append(out, appliance.Action{Kind: cmd.Kind, Target: cmd.Target, Channel: cmd.Channel, Level: cmd.Level,
-			KeepLevel: cmd.KeepLevel, Kelvin: cmd.Kelvin, RGBW: cmd.RGBW, Position: cmd.Position})
+			KeepLevel: cmd.KeepLevel, Kelvin: cmd.Kelvin, RGBW: cmd.RGBW, Position: cmd.Position, After: after})
 	}
 	return out, nil
 }

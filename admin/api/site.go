@@ -19,6 +19,7 @@ type Site struct {
 	TimeZone     string    `json:"timeZone" doc:"IANA name; empty: not known, and rules go by UTC."`
 	Latitude     *float64  `json:"latitude" doc:"Degrees, north positive; null: not known."`
 	Longitude    *float64  `json:"longitude"`
+	Holidays     []Holiday `json:"holidays" doc:"When rules may act otherwise than on other days."`
 	Faults       []Fault   `json:"faults" doc:"Entries that were set aside while the rest runs."`
 }
 
@@ -31,6 +32,12 @@ type Freshness struct {
 	Power       float64 `json:"power"`
 }
 
+// Holiday is a day, or some in a row.
+type Holiday struct {
+	Name  string `json:"name,omitempty"`
+	Dates string `json:"dates" doc:"2026-12-24, 12-25 of every year, 12-24..01-02."`
+}
+
 // Fault names an entry that was set aside.
 type Fault struct {
 	Where string `json:"where"`
@@ -41,10 +48,14 @@ func siteOf(s *appliance.Snapshot) Site {
 	f := s.Site.Settings.Freshness
 	d := s.Site.Division
 	out := Site{
-		ETag: etagOf(siteConfig{s.Site.Name, s.Site.Settings, d.TimeZone, d.Place}), Name: s.Site.Name, InvertShades: s.Site.Settings.InvertShades,
+		ETag: etagOf(configOf(s.Site.Name, s.Site.Settings, d)), Name: s.Site.Name, InvertShades: s.Site.Settings.InvertShades,
 		Freshness: Freshness{f.Light.Seconds(), f.MovingShade.Seconds(), f.IdleShade.Seconds(), f.Power.Seconds()},
 		TimeZone:  d.TimeZone,
+		Holidays:  []Holiday{},
 		Faults:    faultsOf(s),
+	}
+	for _, h := range d.Holidays {
+		out.Holidays = append(out.Holidays, Holiday{h.Name, h.Dates.String()})
 	}
 	if d.Place != nil {
 		out.Latitude, out.Longitude = &d.Place.Latitude, &d.Place.Longitude
@@ -75,6 +86,11 @@ type siteConfig struct {
 	Settings appliance.Settings
 	TimeZone string
 	Place    *appliance.Place
+	Holidays []appliance.Holiday
+}
+
+func configOf(name string, set appliance.Settings, d appliance.Division) siteConfig {
+	return siteConfig{name, set, d.TimeZone, d.Place, d.Holidays}
 }
 
 func (a *API) site(c echo.Context) error {

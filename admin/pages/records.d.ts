@@ -1,6 +1,8 @@
 // What /api/v1 sends, made from the Go types: go test ./admin/api -run PagesKnow -update
 
 export interface Action {
+  /** So long after the moment of its rule, leaving alone what somebody set by hand meanwhile; up to 7200. For rules only. */
+  afterSeconds?: number;
   channel?: number;
   kelvin?: number | null;
   kind?: 'light-on' | 'light-off' | 'light-level' | 'light-kelvin' | 'light-rgbw' | 'shade-open' | 'shade-close' | 'shade-stop' | 'shade-move-to';
@@ -509,6 +511,12 @@ export interface Health {
   /** Of the controller's clock. */
   time: string;
   version: string;
+}
+
+export interface Holiday {
+  /** 2026-12-24, 12-25 of every year, 12-24..01-02. */
+  dates: string;
+  name?: string;
 }
 
 export interface HourUsed {
@@ -1185,6 +1193,8 @@ export interface Site {
   /** Entries that were set aside while the rest runs. */
   faults: Array<Fault>;
   freshness: Freshness;
+  /** When rules may act otherwise than on other days. */
+  holidays: Array<Holiday>;
   /** Turns the direction of shades on /svc/api, for houses whose Controller 1.0 meant 0 = open. */
   invertShades: boolean;
   /** Degrees, north positive; null: not known. */
@@ -1203,6 +1213,8 @@ export interface SiteChange {
 
 export interface SiteEdit {
   freshness?: Freshness | null;
+  /** All of them. */
+  holidays?: Array<Holiday> | null;
   invertShades?: boolean | null;
   /** Degrees, north positive; together with longitude. */
   latitude?: number | null;
@@ -1262,14 +1274,28 @@ export interface Travel {
   uncertainty: number;
 }
 
+export interface Trial {
+  count: number;
+  from: string;
+  /** From when on it is known, if not from the beginning on; null: nothing is known. */
+  since: string | null;
+  /** The first 500. */
+  times: Array<string>;
+  to: string;
+}
+
 export interface Trigger {
   above?: number | null;
   below?: number | null;
   channel?: number;
   /** mon to sun, in the building's time zone; every day if left out. */
   days?: Array<string>;
+  /** Days on which it does not act: 2026-12-24, 12-25 of every year, 12-24..01-02. */
+  except?: Array<string>;
   /** How long it has to last. */
   forSeconds?: number;
+  /** Not on holidays of the site, or only on them; as on all days if left out. */
+  holidays?: 'not' | 'only';
   kind: 'time' | 'sunrise' | 'sunset' | 'value';
   node?: number;
   /** Minutes after sunrise or sunset; before it if negative. */

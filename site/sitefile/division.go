@@ -26,6 +26,11 @@ func (r *reader) division() {
 	case s.Latitude != nil:
 		d.Place = &appliance.Place{Latitude: *s.Latitude, Longitude: *s.Longitude}
 	}
+	for i, h := range s.Holidays {
+		key := fmt.Sprintf("site.holidays[%d]", i)
+		r.name(key+".name", h.Name, "")
+		d.Holidays = append(d.Holidays, appliance.Holiday{Name: h.Name, Dates: r.dates(key+".dates", h.Dates)})
+	}
 	floors, on := map[string]int{}, map[appliance.ID]string{}
 	for i, f := range s.Floors {
 		key := fmt.Sprintf("site.floors[%d]", i)
@@ -56,6 +61,15 @@ func (r *reader) division() {
 	}
 }
 
+// dates reads days of the calendar.
+func (r *reader) dates(key, text string) appliance.Dates {
+	d, err := appliance.ParseDates(text)
+	if err != nil {
+		r.problem(key, "%v", err)
+	}
+	return d
+}
+
 // exportDivision writes it back.
 func exportDivision(site appliance.Site, f *fileSite, nodes called) {
 	d, clusters := site.Division, called{}
@@ -65,6 +79,9 @@ func exportDivision(site appliance.Site, f *fileSite, nodes called) {
 	f.Building, f.TimeZone = d.Building, d.TimeZone
 	if d.Place != nil {
 		f.Latitude, f.Longitude = &d.Place.Latitude, &d.Place.Longitude
+	}
+	for _, h := range d.Holidays {
+		f.Holidays = append(f.Holidays, fileHoliday{h.Name, h.Dates.String()})
 	}
 	for _, v := range d.Floors {
 		f.Floors = append(f.Floors, fileFloor{Name: v.Name, AreaM2: v.AreaM2, Clusters: clusters.references(v.Clusters)})

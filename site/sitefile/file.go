@@ -57,6 +57,13 @@ type fileSite struct {
 	Longitude    *float64      `yaml:"longitude,omitempty"`
 	Floors       []fileFloor   `yaml:"floors,omitempty"`
 	Meters       []fileMeter   `yaml:"meters,omitempty"`
+	Holidays     []fileHoliday `yaml:"holidays,omitempty"`
+}
+
+// fileHoliday is written on one line.
+type fileHoliday struct {
+	Name  string `yaml:"name,omitempty"`
+	Dates string `yaml:"dates"`
 }
 
 type fileFloor struct {

@@ -32,6 +32,8 @@ type fileTrigger struct {
 	Time     string    `yaml:"time,omitempty"`
 	Offset   int       `yaml:"offset,omitempty"`
 	Days     []string  `yaml:"days,omitempty,flow"`
+	Holidays string    `yaml:"holidays,omitempty"`
+	Except   []string  `yaml:"except,omitempty,flow"`
 	Node     reference `yaml:"node,omitempty"`
 	Channel  int       `yaml:"channel,omitempty"`
 	Quantity string    `yaml:"quantity,omitempty"`
@@ -42,6 +44,7 @@ type fileTrigger struct {
 
 // fileAction is written on one line.
 type fileAction struct {
+	After    timespan  `yaml:"after,omitempty"`
 	Do       string    `yaml:"do,omitempty"` // empty: recall the scene
 	Scene    reference `yaml:"scene,omitempty"`
 	Cluster  reference `yaml:"cluster,omitempty"`
@@ -85,7 +88,10 @@ func (r *reader) rules() {
 }
 
 func (r *reader) trigger(key string, f fileTrigger) appliance.Trigger {
-	t := appliance.Trigger{Kind: appliance.TriggerKind(f.Kind)}
+	t := appliance.Trigger{Kind: appliance.TriggerKind(f.Kind), Holidays: appliance.OnHolidays(f.Holidays)}
+	for i, text := range f.Except {
+		t.Except = append(t.Except, r.dates(fmt.Sprintf("%s.except[%d]", key, i), text))
+	}
 	for _, word := range f.Days {
 		for bit, known := range dayWords {
 			if word == known {
@@ -126,7 +132,7 @@ func (r *reader) actions(of string, list []fileAction) []appliance.Action {
 }
 
 func (r *reader) action(key string, f fileAction) appliance.Action {
-	var a appliance.Action
+	a := appliance.Action{After: time.Duration(f.After)}
 	if !f.Scene.IsZero() {
 		if f.Do != "" {
 			r.problem(key, "recalls a scene or does something, not both")
@@ -238,7 +244,10 @@ func targets(site appliance.Site) map[appliance.Target]bool {
 }
 
 func exportTrigger(t appliance.Trigger) fileTrigger {
-	f := fileTrigger{Kind: string(t.Kind)}
+	f := fileTrigger{Kind: string(t.Kind), Holidays: string(t.Holidays)}
+	for _, d := range t.Except {
+		f.Except = append(f.Except, d.String())
+	}
 	for bit, word := range dayWords {
 		if t.Days&(1<<bit) != 0 {
 			f.Days = append(f.Days, word)
@@ -264,13 +273,13 @@ func exportActions(list []appliance.Action, there map[appliance.Target]bool) []f
 	var out []fileAction
 	for _, a := range list {
 		if a.Scene != 0 { // a scene that a rule recalls cannot be removed
-			out = append(out, fileAction{Scene: reference{id: int32(a.Scene)}})
+			out = append(out, fileAction{After: timespan(a.After), Scene: reference{id: int32(a.Scene)}})
 			continue
 		}
 		if !there[a.Target] {
 			continue
 		}
-		f := fileAction{Do: a.Kind.Word(), Channel: a.Channel, Kelvin: int(a.Kelvin)}
+		f := fileAction{After: timespan(a.After), Do: a.Kind.Word(), Channel: a.Channel, Kelvin: int(a.Kelvin)}
 		ref := reference{id: int32(a.Target.ID)}
 		switch {
 		case a.Target.Scope == appliance.InCluster:

@@ -1,4 +1,4 @@
-// A rule, made or changed. What it does beyond one action, as a site file may have it, stays as it is until it is chosen anew.
+// A rule, made or changed: when, on which days, and one step after the other. A step that the form cannot show stays as it is.
 import { html } from '../ui/lib.js';
 import { t, byName, language } from '../ui/i18n.js';
 import { done } from '../ui/shell.js';
@@ -6,13 +6,18 @@ import { Dialog } from '../ui/dialog.js';
 import { useForm, Summary, Field, Check, Submit } from '../ui/form.js';
 import { house, server } from './house.js';
 import { Remove } from './edit.js';
+import { Steps, actionsOf, stepsOf, wrongSteps } from './rulesteps.js';
+import { Trial } from './ruletrial.js';
 
 export const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 // dayName is a day of the week as the language has it; the first of June 2026 is a Monday.
 export const dayName = (d) =>
   new Intl.DateTimeFormat(language, { weekday: 'short', timeZone: 'UTC' }).format(Date.UTC(2026, 5, 1 + days.indexOf(d)));
 
-const kinds = ['light-level', 'light-on', 'light-off', 'shade-open', 'shade-close', 'shade-move-to'];
+// datesOf are days that somebody wrote, with commas or spaces between.
+const datesOf = (text) => text.split(/[\s,;]+/).filter(Boolean);
+export const dates = /^(\d{4}-)?\d\d-\d\d(\.\.(\d{4}-)?\d\d-\d\d)?$/;
+
 const labels = () => ({
   name: t('name'),
   when: t('rule.when'),
@@ -21,23 +26,13 @@ const labels = () => ({
   node: t('node'),
   limit: t('rule.limit'),
   days: t('rule.days'),
-  scene: t('scene'),
-  value: t('rule.value'),
+  except: t('rule.except'),
+  steps: t('rule.does'),
 });
 
 // startOf gives the fields of the form for a rule, or for a new one.
 export function startOf(r) {
-  const w = r?.when || { kind: 'time', time: '18:00' },
-    a = r?.actions.length === 1 ? r.actions[0] : null;
-  const does = !r
-    ? 'light-off'
-    : !a
-      ? 'keep'
-      : a.scene
-        ? 'scene'
-        : kinds.includes(a.kind) && !a.channel && a.target.scope !== 'node' && a.target.scope !== 'shade'
-          ? a.kind
-          : 'keep';
+  const w = r?.when || { kind: 'time', time: '18:00' };
   return {
     name: r?.name || '',
     kind: w.kind,
@@ -49,10 +44,9 @@ export function startOf(r) {
     limit: String(w.below ?? w.above ?? ''),
     minutes: String((w.forSeconds || 0) / 60),
     ...Object.fromEntries(days.map((d) => [d, !w.days?.length || w.days.includes(d)])),
-    does,
-    scene: String(a?.scene || house.scenes.peek()[0]?.id || ''),
-    target: String(a?.target?.id || 0),
-    value: String(a?.level ?? a?.position ?? 50),
+    holidays: w.holidays || '',
+    except: (w.except || []).join(', '),
+    steps: stepsOf(r?.actions),
     yields: String(r ? r.yieldMinutes : 60),
   };
 }
@@ -60,25 +54,20 @@ export function startOf(r) {
 // bodyOf is what the API wants.
 /** @returns {import('../records').RuleEdit} */
 export function bodyOf(v) {
-  const chosen = days.filter((d) => v[d]);
+  const chosen = days.filter((d) => v[d]),
+    except = datesOf(v.except);
   /** @type {import('../records').Trigger} */
-  const when = { kind: v.kind, ...(chosen.length < 7 && { days: chosen }) };
+  const when = {
+    kind: v.kind,
+    ...(chosen.length < 7 && { days: chosen }),
+    ...(v.holidays && { holidays: v.holidays }),
+    ...(except.length && { except }),
+  };
   if (v.kind === 'time') when.time = v.time;
   else if (v.kind === 'value')
     Object.assign(when, { node: +v.node, quantity: v.quantity, [v.side]: +v.limit, forSeconds: Math.round(+v.minutes * 60) });
   else when.offset = Math.round(+v.offset);
-  /** @type {import('../records').Target} */
-  const target = +v.target ? { scope: 'cluster', id: +v.target } : { scope: 'all' };
-  const action =
-    v.does === 'scene'
-      ? { scene: +v.scene }
-      : {
-          kind: v.does,
-          target,
-          ...(v.does === 'light-level' && { level: +v.value }),
-          ...(v.does === 'shade-move-to' && { position: +v.value }),
-        };
-  return { name: v.name.trim(), when, yieldMinutes: +v.yields, ...(v.does !== 'keep' && { actions: [action] }) };
+  return { name: v.name.trim(), when, yieldMinutes: +v.yields, actions: actionsOf(v.steps) };
 }
 
 export function check(v) {
@@ -88,8 +77,8 @@ export function check(v) {
   if (v.kind === 'value' && !v.node) wrong.node = t('needed');
   if (v.kind === 'value' && (v.limit === '' || !Number.isFinite(+v.limit))) wrong.limit = t('needed');
   if (!days.some((d) => v[d])) wrong.days = t('rule.nodays');
-  if (v.does === 'scene' && !v.scene) wrong.scene = t('rule.noscene');
-  return wrong;
+  if (!datesOf(v.except).every((d) => dates.test(d))) wrong.except = t('rule.except.hint');
+  return { ...wrong, ...wrongSteps(v.steps) };
 }
 
 export function RuleForm({ rule, onClose, onDone }) {
@@ -107,9 +96,7 @@ export function RuleForm({ rule, onClose, onDone }) {
   );
   const v = form.values,
     sun = v.kind === 'sunrise' || v.kind === 'sunset';
-  const rooms = house.clusters.all().sort(byName),
-    nodes = house.nodes.all().sort(byName),
-    scenes = house.scenes.value.slice().sort(byName);
+  const nodes = house.nodes.all().sort(byName);
   return html`
     <${Dialog} title=${rule ? t('users.change.of', { name: rule.name }) : t('rule.new')} onClose=${onClose}>
       <form class="form" onSubmit=${form.submit} noValidate>
@@ -140,24 +127,16 @@ export function RuleForm({ rule, onClose, onDone }) {
           <legend>${t('rule.days')}</legend>
           ${days.map((d) => html`<${Check} key=${d} form=${form} name=${d} label=${dayName(d)} />`)}
         </fieldset>
-        <${Field} form=${form} name="does" label=${t('rule.does')}
-          options=${[
-            ...(rule && startOf(rule).does === 'keep' ? [['keep', t('rule.keep')]] : []),
-            ...(scenes.length ? [['scene', t('rule.does.scene')]] : []),
-            ...kinds.map((k) => [k, t('rule.does.' + k)]),
-          ]} />
-        ${v.does === 'scene' && html`
-          <${Field} form=${form} name="scene" label=${t('scene')} options=${scenes.map((s) => [String(s.id), s.name])} />`}
-        ${kinds.includes(v.does) && html`
-          <${Field} form=${form} name="target" label=${t('rule.target')}
-            options=${[['0', t('scene.building')], ...rooms.map((c) => [String(c.id), c.name])]} />`}
-        ${(v.does === 'light-level' || v.does === 'shade-move-to') && html`
-          <${Field} form=${form} name="value" type="number" min="0" max="100" label=${t('rule.value')} />`}
+        <${Field} form=${form} name="holidays" label=${t('rule.holidays')} hint=${t('rule.holidays.hint')}
+          options=${['', 'not', 'only'].map((k) => [k, t('rule.holidays.' + (k || 'always'))])} />
+        <${Field} form=${form} name="except" label=${t('rule.except')} hint=${t('rule.except.hint')} autocomplete="off" />
+        <${Steps} form=${form} />
         <${Field} form=${form} name="yields" label=${t('rule.yields')} hint=${t('rule.yields.hint')}
           options=${['0', '15', '30', '60', '120', '240', '480'].map((m) => [
             m,
             m === '0' ? t('rule.yields.never') : t('rule.yields.for', { n: +m }),
           ])} />
+        <${Trial} form=${form} body=${bodyOf} />
         <div class="actions">
           <button type="button" class="button" onClick=${onClose}>${t('cancel')}</button>
           <${Submit} form=${form}>${t('save')}<//>

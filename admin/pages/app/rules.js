@@ -20,7 +20,11 @@ export function whenOf(w) {
           .map(dayName)
           .join(' ')
       : '';
-  if (w.kind === 'time') return timeOfDay(w.time) + on;
+  const also =
+    on +
+    (w.holidays ? ' · ' + t('rule.holidays.' + w.holidays) : '') +
+    (w.except ? ' · ' + t('rule.except.not', { days: w.except.join(', ') }) : '');
+  if (w.kind === 'time') return timeOfDay(w.time) + also;
   if (w.kind === 'value') {
     const limit = w.below ?? w.above,
       v = w.quantity === 'power' ? unit(limit, 'W') : percent(limit);
@@ -33,23 +37,24 @@ export function whenOf(w) {
       (w.forSeconds
         ? ' ' + t('rule.for', { v: w.forSeconds % 60 ? unit(w.forSeconds, 's') : unit(w.forSeconds / 60, 'min') })
         : '') +
-      on
+      also
     );
   }
   return (
     (w.offset
       ? t(w.offset < 0 ? 'rule.before' : 'rule.after', { n: Math.abs(w.offset), sun: t('rule.sun.' + w.kind) })
-      : t('rule.' + w.kind)) + on
+      : t('rule.' + w.kind)) + also
   );
 }
 
 const doesOf = (actions) =>
   actions
     .slice(0, 3)
-    .map((a) =>
-      a.scene
-        ? t('rule.scene', { name: house.scenes.value.find((s) => s.id === a.scene)?.name || a.scene })
-        : `${whomOf(a)}: ${whatOf(a)}`,
+    .map(
+      (a) =>
+        (a.scene
+          ? t('rule.scene', { name: house.scenes.value.find((s) => s.id === a.scene)?.name || a.scene })
+          : `${whomOf(a)}: ${whatOf(a)}`) + (a.afterSeconds ? ' ' + t('rule.later.for', { n: a.afterSeconds / 60 }) : ''),
     )
     .join(', ') + (actions.length > 3 ? ' ' + t('andmore', { n: actions.length - 3 }) : '');
 

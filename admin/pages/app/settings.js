@@ -9,11 +9,23 @@ import { house, server, may, session } from './house.js';
 import { FileField } from './filefield.js';
 import { SiteFile } from './sitefile.js';
 import { useServer } from './useserver.js';
+import { dates } from './ruleform.js';
 
 const zones = () => [
   ['', t('settings.zone.none')],
   ...Intl.supportedValuesOf('timeZone').map((z) => [z, z.replaceAll('_', ' ')]),
 ];
+
+// holidaysOf reads a line each: the days, and what they are called.
+const holidaysOf = (text) =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .map((line) => {
+      const [when, ...name] = line.split(/\s+/);
+      return { dates: when, ...(name.length && { name: name.join(' ') }) };
+    });
 
 function SiteForm({ site }) {
   const form = useForm(
@@ -23,12 +35,13 @@ function SiteForm({ site }) {
       latitude: String(site.latitude ?? ''),
       longitude: String(site.longitude ?? ''),
       invertShades: site.invertShades,
+      holidays: site.holidays.map((h) => (h.dates + ' ' + (h.name || '')).trim()).join('\n'),
     },
     async (v) => {
       const place = v.latitude !== '' && { latitude: +v.latitude, longitude: +v.longitude };
       await server.patch(
         '/site',
-        { name: v.name.trim(), invertShades: v.invertShades, timeZone: v.timeZone, ...place },
+        { name: v.name.trim(), invertShades: v.invertShades, timeZone: v.timeZone, ...place, holidays: holidaysOf(v.holidays) },
         { etag: house.site.peek().etag },
       );
       done(t('saved', { name: v.name }));
@@ -37,6 +50,7 @@ function SiteForm({ site }) {
       ...(!v.name.trim() && { name: t('needed') }),
       ...(v.latitude !== '' && v.longitude === '' && { longitude: t('needed') }),
       ...(v.longitude !== '' && v.latitude === '' && { latitude: t('needed') }),
+      ...(!holidaysOf(v.holidays).every((h) => dates.test(h.dates)) && { holidays: t('settings.holidays.hint') }),
     }),
   );
   return html`
@@ -47,12 +61,14 @@ function SiteForm({ site }) {
           timeZone: t('settings.zone'),
           latitude: t('settings.latitude'),
           longitude: t('settings.longitude'),
+          holidays: t('settings.holidays'),
         }} />
       <${Field} form=${form} name="name" label=${t('name')} autocomplete="off" />
       <${Field} form=${form} name="timeZone" label=${t('settings.zone')} hint=${t('settings.zone.hint')} options=${zones()} />
       <${Field} form=${form} name="latitude" type="number" step="any" label=${t('settings.latitude')}
         hint=${t('settings.place.hint')} />
       <${Field} form=${form} name="longitude" type="number" step="any" label=${t('settings.longitude')} />
+      <${Field} form=${form} name="holidays" rows="4" label=${t('settings.holidays')} hint=${t('settings.holidays.hint')} />
       <${Check} form=${form} name="invertShades" label=${t('settings.invert')} hint=${t('settings.invert.hint')} />
       <div class="actions start"><${Submit} form=${form}>${t('save')}<//></div>
     </form>`;

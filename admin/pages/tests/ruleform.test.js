@@ -26,6 +26,21 @@ describe('the form of a rule', () => {
     'a shade': rule({ actions: [{ kind: 'shade-move-to', target: { scope: 'cluster', id: 3 }, position: 70 }] }),
     'a scene': rule({ actions: [{ scene: 4 }] }),
     'no waiting': rule({ yieldMinutes: 0 }),
+    'one lamp and one shade': rule({
+      actions: [
+        { kind: 'light-off', target: { scope: 'node', id: 51 } },
+        { kind: 'shade-open', target: { scope: 'shade', id: 5001 }, afterSeconds: 300 },
+      ],
+    }),
+    'a scene, later': rule({ actions: [{ scene: 4, afterSeconds: 90 }] }),
+    'a warning': rule({
+      actions: [
+        { kind: 'light-level', target: { scope: 'cluster', id: 3 }, level: 30 },
+        { kind: 'light-off', target: { scope: 'cluster', id: 3 }, afterSeconds: 60 },
+        { kind: 'shade-close', target: { scope: 'all' } },
+      ],
+    }),
+    'holidays and exceptions': rule({ when: { kind: 'time', time: '07:30', holidays: 'not', except: ['2026-12-24', '12-27..01-02'] } }),
   }))
     it(`gives back a rule for ${what} as it was`, () => {
       assert.deepEqual(changed(r), r);
@@ -34,12 +49,25 @@ describe('the form of a rule', () => {
 
   it('leaves alone what it cannot show', () => {
     for (const actions of [
-      [{ scene: 4 }, { kind: 'light-off', target: { scope: 'all' } }],
-      [{ kind: 'light-off', target: { scope: 'node', id: 51 } }],
       [{ kind: 'light-level', target: { scope: 'all' }, channel: 2, level: 4 }],
-      [{ kind: 'light-rgbw', target: { scope: 'all' }, rgbw: {} }],
+      [{ kind: 'light-rgbw', target: { scope: 'all' }, rgbw: {} }, { kind: 'light-off', target: { scope: 'all' } }],
     ])
-      assert.equal('actions' in changed(rule({ actions })), false, JSON.stringify(actions));
+      assert.deepEqual(changed(rule({ actions })).actions, actions);
+  });
+  it('shows a warning before lights go off as one step', () => {
+    const warn = [
+      { kind: 'light-level', target: { scope: 'all' }, level: 30 },
+      { kind: 'light-off', target: { scope: 'all' }, afterSeconds: 60 },
+    ];
+    assert.deepEqual(
+      startOf(rule({ actions: warn })).steps.map((s) => s.does),
+      ['warn-off'],
+    );
+    const elsewhere = [warn[0], { ...warn[1], target: { scope: 'cluster', id: 3 } }];
+    assert.deepEqual(
+      startOf(rule({ actions: elsewhere })).steps.map((s) => s.does),
+      ['light-level', 'light-off'],
+    );
   });
   it('begins with lights off at six, every day', () => {
     const v = startOf(null);
@@ -59,7 +87,13 @@ describe('the form of a rule', () => {
     assert.deepEqual(wrong({ kind: 'value', node: '51', limit: 'much' }), ['limit']);
     assert.deepEqual(wrong({ kind: 'value', node: '51', limit: '0' }), []);
     assert.deepEqual(wrong({ kind: 'sunset', time: '' }), []);
-    assert.deepEqual(wrong({ does: 'scene', scene: '' }), ['scene']);
+    assert.deepEqual(wrong({ except: 'Christmas' }), ['except']);
+    assert.deepEqual(wrong({ except: '12-24 12-27..01-02, 2026-05-14' }), []);
+    const step = (to) => wrong({ steps: [{ ...startOf(rule()).steps[0], ...to }] });
+    assert.deepEqual(step({ does: 'scene', scene: '' }), ['scene.0']);
+    assert.deepEqual(step({ does: 'light-level', value: '101' }), ['value.0']);
+    assert.deepEqual(step({ does: 'warn-off', after: '0' }), ['after.0']);
+    assert.deepEqual(wrong({ steps: [] }), ['steps']);
   });
   it('wants a day: a rule without days would act on all of them', () => {
     const none = Object.fromEntries(days.map((d) => [d, false]));

@@ -115,7 +115,14 @@ export function Summary({ form, labels = {} }) {
     </div>`;
 }
 
-// Field: one line of text, a choice (options: [value, text] rows) or an area of text (rows).
+// grouped puts choices that name a group under it, in the order of their first.
+function grouped(options) {
+  const groups = new Map();
+  for (const o of options) groups.set(o[2], [...(groups.get(o[2]) || []), o]);
+  return [...groups];
+}
+
+// Field: one line of text, a choice (options: [value, text] rows, with a group to put them under) or an area of text (rows).
 export function Field({ form, name, label, hint, type = 'text', options, rows, code, ...more }) {
   const id = form.id + name;
   const wrong = form.errors[name];
@@ -136,7 +143,10 @@ export function Field({ form, name, label, hint, type = 'text', options, rows, c
       ${options
         ? html`
           <select ...${common} value=${form.values[name]} onChange=${change}>
-            ${options.map(([v, text]) => html`<option value=${v} selected=${v === form.values[name]}>${text}</option>`)}
+            ${grouped(options).map(([group, list]) => {
+              const all = list.map(([v, text]) => html`<option value=${v} selected=${v === form.values[name]}>${text}</option>`);
+              return group ? html`<optgroup label=${group}>${all}</optgroup>` : all;
+            })}
           </select>`
         : rows
         ? html`<textarea ...${common} rows=${rows} value=${form.values[name]} onInput=${change}></textarea>`
