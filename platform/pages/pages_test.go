@@ -17,12 +17,6 @@ func TestTextsAreTheSameInAllLanguages(t *testing.T) {
 	}
 }
 
-func TestVendoredFilesAreThoseThatVersionsNames(t *testing.T) {
-	for _, wrong := range uitest.CheckVendored(os.DirFS("app/vendor")) {
-		t.Error(wrong)
-	}
-}
-
 // What the script routes, the server answers; another address is not found. A first view stays small enough for a phone in a cellar.
 func TestPages(t *testing.T) {
 	pages, err := New()

@@ -48,9 +48,6 @@ types preact preact
 types hooks preact/hooks
 types signals @preact/signals
 echo "export { default } from 'htm';" >htm.d.ts
-
-cd ../../../../platform/pages/app/vendor
-begin
 get lean-qr 2.7.4 MIT sha512-tlMPFfqhAAZN7+j/djRSvl/2+AYT2+7RRuyq8bvcbV8gMiENiscquQ9WTfCSyeEdxsVaEB+tU7e9nFZC63BFnQ== \
   nano.mjs=lean-qr.js
 echo 'export function generate(text: string): { size: number; get(x: number, y: number): boolean };' >lean-qr.d.ts

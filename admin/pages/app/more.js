@@ -45,6 +45,7 @@ export default function More() {
           <ul class="list">
             <${Row} href="/more/history" icon="clock" name=${t('history')} sub=${t('history.sub')} />
             <${Row} href="/more/report" icon="print" name=${t('report')} sub=${t('report.sub')} />
+            <${Row} href="/more/ladder" icon="print" name=${t('ladder')} sub=${t('ladder.sub')} />
             ${may('administer') && html`
               <${Row} href="/more/users" icon="user" name=${t('users')} sub=${t('users.sub')} />
               <${Row} href="/more/keys" icon="key" name=${t('apikeys')} sub=${t('apikeys.sub')} />

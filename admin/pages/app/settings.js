@@ -9,7 +9,7 @@ import { house, server, may, session } from './house.js';
 import { FileField } from './filefield.js';
 import { SiteFile } from './sitefile.js';
 import { useServer } from './useserver.js';
-import { dates } from './ruleform.js';
+import { dates } from './calendar.js';
 
 const zones = () => [
   ['', t('settings.zone.none')],

@@ -2,7 +2,7 @@ import '../../../shelf/ui/tests/browser.js';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { startTexts } from '../ui/i18n.js';
-import { bodyOf, check, days, startOf } from '../app/ruleform.js';
+import { bodyOf, check, days, startOf } from '../app/rules/ruleform.js';
 
 await startTexts((l) => import(`../app/i18n/${l}.js`));
 

@@ -8,7 +8,7 @@ import { filters as ofDevices, hrefOf } from '../app/devices.js';
 import { whatOf, whomOf } from '../app/entries.js';
 import { filters as ofClusters, summary, troubles } from '../app/home.js';
 import { enter } from '../app/house.js';
-import { whenOf } from '../app/rules.js';
+import { whenOf } from '../app/rules/rules.js';
 import { newOf } from '../app/scan.js';
 import { over, titleOf, shows, Works } from '../app/works.js';
 
@@ -148,6 +148,10 @@ describe('a rule', () => {
   it('waits for a time, on some days', () => {
     assert.match(whenOf({ kind: 'time', time: '18:00' }), /^6:00\sPM$/);
     assert.match(whenOf({ kind: 'time', time: '18:00', days: ['fri', 'mon'] }), /PM · Mon Fri$/);
+    assert.match(
+      whenOf({ kind: 'time', time: '18:00', holidays: 'not', except: ['12-24', '2027-03-26'] }),
+      /PM · not on holidays · not on 12-24, 2027-03-26$/,
+    );
     assert.match(whenOf({ kind: 'time', time: '18:00', days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] }), /PM$/);
   });
   it('waits for the sun', () => {

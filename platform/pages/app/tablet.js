@@ -4,32 +4,13 @@ import { html } from '../ui/lib.js';
 import { t } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';
 import { Notice, Empty } from '../ui/shell.js';
+import { Code } from '../ui/qr.js';
 import { Snippet } from './copy.js';
 import { admin } from './session.js';
 import { missing, panelOf } from './rooms.js';
 import { useServer } from './useserver.js';
-import { generate } from './vendor/lean-qr.js';
 
 const look = new URL('tablet.css', import.meta.url).href;
-const rim = 4; // modules that stay white around a code, as its standard has it
-
-// outline draws the dark modules of a code, row by row.
-export function outline({ size, get }) {
-  let path = '';
-  for (let y = 0; y < size; y++) for (let x = 0; x < size; x++) if (get(x, y)) path += `M${x} ${y}h1v1h-1z`;
-  return path;
-}
-
-const Code = ({ text }) => {
-  const code = generate(text),
-    side = code.size + 2 * rim;
-  return html`
-    <svg class="code" role="img" aria-label=${t('tablet.code')} viewBox=${`${-rim} ${-rim} ${side} ${side}`} shape-rendering="crispEdges">
-      <rect x=${-rim} y=${-rim} width=${side} height=${side} fill="#fff" />
-      <path d=${outline(code)} fill="#000" />
-    </svg>`;
-};
-
 const kinds = ['ipad', 'android', 'chromium'];
 
 export default function Tablet({ params }) {
@@ -49,7 +30,7 @@ export default function Tablet({ params }) {
     <${Page} title=${t('tablet.of', { name })} sub=${t('tablet.sub')} back=${back}
       actions=${html`<button class="button no-print" onClick=${() => print()}>${t('tablet.print')}</button>`}>
       <section class="panel tablet">
-        <${Code} text=${link} />
+        <${Code} text=${link} label=${t('tablet.code')} />
         <div class="stack">
           <p>${t('tablet.scan')}</p>
           <p>${t('rooms.link.text')}</p>

@@ -148,9 +148,48 @@ export default {
   "gateway.atx": "ATX LED DALI HAT",
   "gateway.luba": "Lunatone RS232 (LUBA)",
   "gateway.sci": "Lunatone SCI RS232",
+  "history.sub": "Wie es war: ein Tag, eine Woche, was verbraucht wurde",
   "interface.enttec-pro": "Enttec DMX USB Pro oder gleichartig",
   "interface.open-dmx": "Open DMX (sendet nur)",
-  "history.sub": "Wie es war: ein Tag, eine Woche, was verbraucht wurde",
+  "ladder.all": "Niemand, oder alle ab einem",
+  "ladder.all.do": "der Anschluss, A und B am Adapter, das Kabel vor dem ersten, das schweigt; Bitrate und Parität: Herausfinden",
+  "ladder.bus": "Einen Bus anlegen.",
+  "ladder.bus.how":
+    "Busse, Bus anlegen: den Adapter einstecken und wählen, oder die Adresse des Gateways angeben. Herausfinden nennt " +
+    "Treiber, Bitrate und Parität; es stellt nur harmlose Fragen.",
+  "ladder.code": "Halten Sie die Kamera eines Telefons auf den Code.",
+  "ladder.damaged": "Beschädigte Antworten",
+  "ladder.damaged.do": "120 Ω an beiden Enden und sonst nirgends, der gemeinsame Leiter, ein Bias",
+  "ladder.keep": "Nichts zurücklassen.",
+  "ladder.keep.how":
+    "Mehr: drucken Sie den Bericht, laden Sie eine Sicherung herunter, und bewahren Sie beides nicht in diesem Gebäude auf.",
+  "ladder.name": "Zeigen, benennen, zuordnen.",
+  "ladder.name.how":
+    "Zeigen lässt eine Leuchte blinken und einen Motor zucken. Geben Sie ihr den Namen, der im Plan steht, und ihren Raum. " +
+    "Viele gleiche werden in der Reihenfolge benannt, in der Sie sie antippen.",
+  "ladder.of": "{site}: für die Leiter",
+  "ladder.open": "Öffnen.",
+  "ladder.open.how":
+    "Ein neues Gerät fragt nach seinem Code, der in seinem Protokoll und in der Datei claim-code steht, und macht Sie zum " +
+    "ersten Benutzer. Sonst melden Sie sich an.",
+  "ladder.rooms": "Räume und Etagen.",
+  "ladder.rooms.how": "Legen Sie Räume auf ihre Etagen, und Geräte auf den Plan, wenn es ein Bild davon gibt.",
+  "ladder.scan": "Absuchen.",
+  "ladder.scan.how": "Was antwortet, steht da, sobald es gefunden ist. Machen Sie inzwischen weiter.",
+  "ladder.shade": "Behänge.",
+  "ladder.shade.how":
+    "Zwei Relais sind ein Behang, sobald Sie gesehen haben, wohin er läuft. Kalibrieren misst, wie lange er braucht; halten " +
+    "Sie seinen Weg frei.",
+  "ladder.silent": "Ein Gerät",
+  "ladder.silent.do": "sein Strom, seine Adresse, A und B an ihm vertauscht",
+  "ladder.twice": "Zwei Geräte, eine Adresse",
+  "ladder.twice.do": "eines abstecken, dem anderen eine eigene geben",
+  "ladder.warning":
+    "Der Browser warnt vor dem Zertifikat, das der Controller selbst gemacht hat: vergleichen Sie seinen Fingerabdruck mit " +
+    "dem im Protokoll des Geräts.",
+  "ladder.way": "Ein Behang läuft verkehrt",
+  "ladder.way.do": "Kalibrieren, Herausfinden, wo oben ist; kein Draht muss getauscht werden",
+  "ladder.wrong": "Wenn nichts antwortet",
   "log": "Protokoll",
   "log.all": "Alles",
   "log.empty": "Noch steht nichts darin.",
@@ -232,10 +271,10 @@ export default {
   "migrate.watched": "Wird jede Nacht angesehen, zuletzt {at}: {found}",
   "migrate.what": "Ergebnis",
   "monitor": "Mitschnitt",
-  "monitor.export": "Schreiber",
   "monitor.elsewhere":
     "Der Mitschnitt pausiert hier: zu viele sind anderswo geöffnet. Anhalten und neu starten, um hier " +
     "weiterzumachen.",
+  "monitor.export": "Schreiber",
   "monitor.lost": "Die Verbindung zum Mitschnitt ist weg; sie wird wieder geöffnet.",
   "monitor.missing": {"one": "Hier fehlt {n} Telegramm", "other": "Hier fehlen {n} Telegramme"},
   "monitor.none": "Kein Telegramm ist so.",

@@ -1,7 +1,7 @@
 // When a rule would have acted, by the history, before it is let loose.
-import { html, useState } from '../ui/lib.js';
-import { t, moment } from '../ui/i18n.js';
-import { server } from './house.js';
+import { html, useState } from '../../ui/lib.js';
+import { t, moment } from '../../ui/i18n.js';
+import { server } from '../house.js';
 
 const shown = 5;
 

@@ -1,13 +1,14 @@
 // What happens by itself: rules, what is due in the next two weeks, what rules did and why, and all scenes.
-import { html, useEffect, useState } from '../ui/lib.js';
-import { t, byName, language, moment, timeOfDay, unit, percent } from '../ui/i18n.js';
-import { Page } from '../ui/router.js';
-import { Notice, Empty, done } from '../ui/shell.js';
-import { Icon } from '../ui/icons.js';
-import { house, server, may } from './house.js';
-import { useServer } from './useserver.js';
-import { whatOf, whomOf } from './entries.js';
-import { Rename, Remove } from './edit.js';
+import './texts.js';
+import { html, useEffect, useState } from '../../ui/lib.js';
+import { t, byName, language, moment, timeOfDay, unit, percent } from '../../ui/i18n.js';
+import { Page } from '../../ui/router.js';
+import { Notice, Empty, done } from '../../ui/shell.js';
+import { Icon } from '../../ui/icons.js';
+import { house, server, may } from '../house.js';
+import { useServer } from '../useserver.js';
+import { whatOf, whomOf } from '../entries.js';
+import { Rename, Remove } from '../edit.js';
 import { RuleForm, dayName, days } from './ruleform.js';
 
 // whenOf words what a rule waits for.

@@ -1,11 +1,13 @@
 // A rule, made or changed: when, on which days, and one step after the other. A step that the form cannot show stays as it is.
-import { html } from '../ui/lib.js';
-import { t, byName, language } from '../ui/i18n.js';
-import { done } from '../ui/shell.js';
-import { Dialog } from '../ui/dialog.js';
-import { useForm, Summary, Field, Check, Submit } from '../ui/form.js';
-import { house, server } from './house.js';
-import { Remove } from './edit.js';
+import './texts.js';
+import { html } from '../../ui/lib.js';
+import { t, byName, language } from '../../ui/i18n.js';
+import { done } from '../../ui/shell.js';
+import { Dialog } from '../../ui/dialog.js';
+import { useForm, Summary, Field, Check, Submit } from '../../ui/form.js';
+import { house, server } from '../house.js';
+import { dates } from '../calendar.js';
+import { Remove } from '../edit.js';
 import { Steps, actionsOf, stepsOf, wrongSteps } from './rulesteps.js';
 import { Trial } from './ruletrial.js';
 
@@ -16,7 +18,6 @@ export const dayName = (d) =>
 
 // datesOf are days that somebody wrote, with commas or spaces between.
 const datesOf = (text) => text.split(/[\s,;]+/).filter(Boolean);
-export const dates = /^(\d{4}-)?\d\d-\d\d(\.\.(\d{4}-)?\d\d-\d\d)?$/;
 
 const labels = () => ({
   name: t('name'),
@@ -52,11 +53,11 @@ export function startOf(r) {
 }
 
 // bodyOf is what the API wants.
-/** @returns {import('../records').RuleEdit} */
+/** @returns {import('../../records').RuleEdit} */
 export function bodyOf(v) {
   const chosen = days.filter((d) => v[d]),
     except = datesOf(v.except);
-  /** @type {import('../records').Trigger} */
+  /** @type {import('../../records').Trigger} */
   const when = {
     kind: v.kind,
     ...(chosen.length < 7 && { days: chosen }),

@@ -1,10 +1,10 @@
 // What a rule does, step by step. A warning before lights go off is two actions of the API and one step here.
-import { html } from '../ui/lib.js';
-import { t, byName } from '../ui/i18n.js';
-import { Icon } from '../ui/icons.js';
-import { Field } from '../ui/form.js';
-import { house } from './house.js';
-import { whatOf, whomOf } from './entries.js';
+import { html } from '../../ui/lib.js';
+import { t, byName } from '../../ui/i18n.js';
+import { Icon } from '../../ui/icons.js';
+import { Field } from '../../ui/form.js';
+import { house } from '../house.js';
+import { whatOf, whomOf } from '../entries.js';
 
 const kinds = ['light-level', 'light-on', 'light-off', 'shade-open', 'shade-close', 'shade-move-to'];
 const shades = (does) => does.startsWith('shade');
@@ -42,7 +42,7 @@ export function stepsOf(actions = [{ kind: 'light-off', target: { scope: 'all' }
 }
 
 // actionsOf is what the API wants of steps.
-/** @returns {import('../records').Action[]} */
+/** @returns {import('../../records').Action[]} */
 export const actionsOf = (steps) =>
   steps.flatMap((s) => {
     const [scope, id] = s.target.split(':'),
