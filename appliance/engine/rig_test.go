@@ -34,7 +34,8 @@ type rig struct {
 	jobs   map[uint64]Answered
 	said   []Log
 	online map[appliance.ID]bool
-	carry  func(Action) // what else is wanted; nil: nothing is
+	carry  func(Action)                             // what else is wanted; nil: nothing is
+	plan   func([]appliance.Want) []appliance.Chain // nil: each by itself
 }
 
 // thing is a lamp, or a shade behind its relays.
@@ -268,8 +269,13 @@ func (th *thing) read(at time.Time) appliance.Reading {
 
 // What a driver has to do.
 
-func (r *rig) Run(context.Context) error                     { return nil }
-func (r *rig) Plan(wants []appliance.Want) []appliance.Chain { return r.Repair(wants) }
+func (r *rig) Run(context.Context) error { return nil }
+func (r *rig) Plan(wants []appliance.Want) []appliance.Chain {
+	if r.plan != nil {
+		return r.plan(wants)
+	}
+	return r.Repair(wants)
+}
 func (r *rig) Repair(wants []appliance.Want) (out []appliance.Chain) {
 	for _, w := range wants {
 		th := r.things[slices.IndexFunc(r.things, func(th *thing) bool { return th.ref() == w.Ref })]
