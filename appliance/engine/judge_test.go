@@ -556,3 +556,176 @@ func TestWhatMachinesOrderIsInTheLedger(t *testing.T) {
 		t.Error("a shade that came to rest is not read at once")
 	}
 }
+
+// A device that never answered is said to be silent once, one that did to be offline once; and people are told why.
+func TestWhoDoesNotAnswerIsToldOnce(t *testing.T) {
+	r := newRig(t, 2, 0)
+	r.things[0].answers = r.silent
+	r.begin()
+	r.run(time.Minute)
+	r.things[1].answers = r.silent
+	r.run(time.Minute)
+	said := map[string]int{}
+	for _, l := range r.said {
+		said[fmt.Sprint(l.Text, l.Args)]++
+	}
+	for text, n := range said {
+		if n != 1 {
+			t.Errorf("said %d times: %s", n, text)
+		}
+	}
+	want := []string{"device does not answer[device 1 why " + appliance.ErrSilent.Error() + "]", "device is offline[device 2 why " + appliance.ErrSilent.Error() + "]", "device answers[device 2]"}
+	for _, text := range want {
+		if said[text] != 1 {
+			t.Errorf("not said: %s, but %v", text, said)
+		}
+	}
+	for _, d := range r.s.deviceStates() {
+		if d.Online || d.Why != appliance.ErrSilent.Error() || d.LastSeen.IsZero() != (d.Device == "1") || len(d.Nodes) != 1 {
+			t.Errorf("%+v", d)
+		}
+	}
+	if text := lastSeen(r.s.devices["1"], r.now); text != ": it never answered; check wiring, address and line settings" {
+		t.Error(text)
+	}
+	// Questions that it refuses are counted as its trouble as long as it is there.
+	r.s.schedule.polls[1].refusals = 2
+	d := r.s.devices["2"]
+	d.online = true
+	if got := r.s.deviceStates(); got[0].Trouble != "" || got[1].Trouble == "" || got[1].Why != "" {
+		t.Errorf("%+v", got)
+	}
+	if d.online = false; r.s.deviceStates()[1].Trouble != "" {
+		t.Error("one that is offline refuses nothing")
+	}
+}
+
+// An answer to a question that was asked twice may come twice: after that the device is left alone with more of the kind.
+func TestASecondAnswerIsNotTakenForAnothers(t *testing.T) {
+	for _, row := range []struct {
+		write bool
+		tries int
+		rests bool
+	}{{false, 1, true}, {true, 1, true}, {false, 0, false}, {true, 0, false}} {
+		r := newRig(t, 1, 0)
+		r.late = 300 * time.Millisecond
+		r.begin()
+		r.s.now = r.now
+		id := r.command(dim(40), r.things[0])
+		p := r.s.pieces[0]
+		p.chain.Verify = append(p.chain.Verify, p.chain.Verify[0])
+		p.chain.Steps = append(p.chain.Steps, p.chain.Steps[0])
+		d := r.s.devices["1"]
+		d.restReads, d.restWrites = time.Time{}, time.Time{}
+		if p.tries = row.tries; !row.write {
+			p.pos = 2
+		}
+		r.s.judge(p, appliance.Result{Sent: r.now, Readings: []appliance.Reading{}}, nil)
+		reads, writes := d.restReads.Equal(r.now.Add(r.late)), d.restWrites.Equal(r.now.Add(r.late))
+		if reads != (row.rests && !row.write) || writes != (row.rests && row.write) {
+			t.Errorf("%+v: reads rest until %v, writes until %v", row, d.restReads, d.restWrites)
+		}
+		if p.tries != 0 || len(r.ended[id]) > 0 {
+			t.Errorf("%+v: %d tries of what comes next, %v", row, p.tries, r.ended[id])
+		}
+	}
+}
+
+// A command has 2 s and the bus time of its frames, those that read included.
+func TestTheBusTimeOfACommandIsThatOfAllItsFrames(t *testing.T) {
+	p := piece{chain: appliance.Chain{Steps: []appliance.Exchange{{Airtime: 1}, {Airtime: 20}}, Verify: []appliance.Exchange{{Airtime: 300}, {Airtime: 4000}}}}
+	if p.airtime() != 4321 || p.lookTime() != 4300 {
+		t.Errorf("%d, to read it %d", p.airtime(), p.lookTime())
+	}
+	p.expires, p.ceiling = noon, noon.Add(time.Second)
+	for pos, row := range []struct{ begun, verifying, over bool }{{false, false, false}, {true, false, false}, {true, true, false}, {true, true, false}, {true, true, true}} {
+		p.pos = pos
+		if p.begun() != row.begun || p.verifying() != row.verifying || p.over() != row.over || p.deadline().Equal(noon) == row.verifying {
+			t.Errorf("after %d frames: begun %v, read back %v, over %v, until %v", pos, p.begun(), p.verifying(), p.over(), p.deadline())
+		}
+		if !row.over {
+			want := append(slices.Clone(p.chain.Steps), p.chain.Verify...)[pos].Airtime
+			if got := p.exchange().Airtime; got != want {
+				t.Errorf("after %d frames: the next takes %d, want %d", pos, got, want)
+			}
+		}
+	}
+	for _, p := range []piece{{tries: 1}, {looks: 1}} {
+		if !p.begun() {
+			t.Errorf("%+v is not begun", p)
+		}
+	}
+	if (&piece{}).stops() || !stops(appliance.Want{Ref: appliance.Ref{Shade: 1}, Values: motion(appliance.Stop)}) || stops(appliance.Want{Ref: appliance.Ref{Shade: 1}, Values: motion(appliance.Open)}) || stops(appliance.Want{Values: motion(appliance.Stop)}) {
+		t.Error("what stops a shade")
+	}
+}
+
+// How many frames one thing gets of a command, and how long its stop waits to be repeated, are promises: docs/performance.md counts on them.
+func TestHowOftenAThingIsTold(t *testing.T) {
+	r := newRig(t, 1, 0).begin()
+	lamp := r.things[0]
+	lamp.answers = func(bool) (bool, time.Duration, error) { return false, 0, nil } // it acknowledges, and does nothing
+	id := r.command(dim(40), lamp)
+	r.run(9 * time.Second)
+	if as, why := r.outcome(id); r.writes(lamp) != 3 || as != Failed || !errors.Is(why, appliance.ErrMismatch) {
+		t.Errorf("told %d times: %v, %v", r.writes(lamp), as, why)
+	}
+	var writes []time.Time
+	for _, f := range r.frames {
+		if f.write {
+			writes = append(writes, f.at)
+		}
+	}
+	for i := 1; i < len(writes); i++ {
+		if gap := writes[i].Sub(writes[i-1]); gap < lagUsual || gap > 2*lagUsual {
+			t.Errorf("told again after %v, want what it may take to show it", gap)
+		}
+	}
+	if stopPause != 500*time.Millisecond || commandTime != 2*time.Second || CommandMost != 10*time.Second {
+		t.Error("the times of commands have changed; docs and drivers count on them")
+	}
+}
+
+// An order that a machine gives in the place of another has that one's outcome, however it comes; and what is over is not told again.
+func TestWhatBecomesOfOrdersThatAreReplaced(t *testing.T) {
+	for _, row := range []struct {
+		what   string
+		action shade.Action
+		old    Outcome // of the order that was replaced
+		new    Outcome
+		why    error
+		kept   bool // something of the new order is left to be done
+	}{
+		{"both are confirmed", shade.Confirm{Order: 7, Also: 6}, Confirmed, Confirmed, nil, false},
+		{"one is", shade.Confirm{Order: 7}, Open, Confirmed, nil, false},
+		{"the newer is taken back", shade.Cancel{Order: 7}, Open, Failed, appliance.ErrSuperseded, false},
+		{"for its time is over", shade.Cancel{Order: 7, Why: shade.ErrExpired}, Open, Failed, appliance.ErrExpired, false},
+		{"for the wall", shade.Cancel{Order: 7, Why: shade.ErrWall}, Open, Failed, shade.ErrWall, false},
+		{"the older is", shade.Cancel{Order: 6}, Failed, Open, appliance.ErrSuperseded, true},
+		{"an order that nobody knows", shade.Cancel{Order: 5}, Open, Open, nil, true},
+		{"none", shade.Confirm{}, Open, Open, nil, true},
+	} {
+		r := newRig(t, 0, 1).begin()
+		r.run(30 * time.Second)
+		s := r.s
+		s.now, s.actions = r.now, nil
+		m := s.motors[5001]
+		ref := appliance.Ref{Shade: 5001}
+		want := appliance.Want{Ref: ref, Values: motion(appliance.Open)}
+		older, newer := &member{command: &Command{ID: 1}, target: want, order: shade.Order{ID: 6}}, &member{command: &Command{ID: 2}, target: want, order: shade.Order{ID: 7, Confirms: 6}}
+		m.begun = older
+		s.pieces = s.piecesOf(s.driver().Plan([]appliance.Want{want}), []*member{newer})
+		s.act(m, r.now, row.action)
+		if older.outcome != row.old || newer.outcome != row.new || (m.begun == nil) == (row.old == Open) || (len(s.pieces) == 1) != row.kept {
+			t.Errorf("%s: the older %v, the newer %v, %d pieces, the older known %v", row.what, older.outcome, newer.outcome, len(s.pieces), m.begun != nil)
+		}
+		for _, of := range []*member{older, newer} {
+			if of.outcome == Failed && !errors.Is(of.because, row.why) {
+				t.Errorf("%s: %v, want %v", row.what, of.because, row.why)
+			}
+		}
+		if newer.outcome != Open && newer.order.ID != 0 {
+			t.Errorf("%s: it may be judged again", row.what)
+		}
+	}
+}
