@@ -36,6 +36,7 @@ var mayImport = map[string][]string{
 	"shelf/lookalike":      nil,
 	"shelf/database":       nil,
 	"shelf/intake":         nil,
+	"shelf/picture":        nil,
 	"site/backup":          {"shelf/intake"},
 	"shelf/account":        nil,
 	"shelf/account/bearer": {"shelf/account", "shelf/web"},
@@ -54,7 +55,7 @@ var mayImport = map[string][]string{
 	"drivers/profile":      {"site/schema"},
 
 	// living floor: doors; they never import each other
-	"admin/api":   {"appliance/control", "shelf/account", "shelf/account/bearer", "shelf/memory", "site/migration", "shelf/web"},
+	"admin/api":   {"appliance/control", "shelf/account", "shelf/account/bearer", "shelf/memory", "site/migration", "shelf/picture", "shelf/web"},
 	"publicapi":   {"shelf/account", "shelf/account/bearer", "shelf/apidocs", "shelf/web"},
 	"admin/pages": {"shelf/ui"},
 	"automation":  {"cloud/wire"},
@@ -85,7 +86,7 @@ var mayImport = map[string][]string{
 	"sim/sdnsim":         {"drivers/line/pty"},
 	"store":              {"shelf/account", "shelf/database", "shelf/lookalike", "shelf/intake", "site/backup", "site/migration", "shelf/password"},
 	"store/past":         nil,
-	"site/sitefile":      {"site/schema"},
+	"site/sitefile":      {"shelf/picture", "site/schema"},
 
 	// what the controller and the platform say to each other
 	"cloud/wire": nil,

@@ -84,6 +84,9 @@ type Site struct {
 	// Exports carry both, so that another controller does not use them anew.
 	Retired []Retired
 	Highest Highest
+	// Pictures are those of the plans, by name, where a site is on its way from or to a
+	// file. Whoever runs the building has none in memory.
+	Pictures map[string][]byte `json:"-"`
 }
 
 // Retired is what is left of something that was removed. The one ID is set of what it
@@ -123,6 +126,37 @@ type Floor struct {
 	Name     string  `json:"name"`
 	Clusters []ID    `json:"clusters,omitempty"` // ascending
 	AreaM2   float64 `json:"areaM2,omitempty"`   // 0: not known
+	Plan     *Plan   `json:"plan,omitempty"`     // nil: there is none
+}
+
+// Plan is the picture of a floor, and where things stand on it.
+type Plan struct {
+	Picture string `json:"picture"` // its name: the SHA-256 of its bytes, in hexadecimal digits
+	Type    string `json:"type"`    // image/png, image/jpeg or image/svg+xml
+	// Width and Height tell the form of the picture, above 0: pixels, or the units of an SVG.
+	Width  float64 `json:"width"`
+	Height float64 `json:"height"`
+	Spots  []Spot  `json:"spots,omitempty"` // as [SortSpots] leaves them; a thing is on one plan, once
+}
+
+// Spot is where a thing stands on a plan: 0 to 1 from the left and from the top of the
+// picture. One ID is set, of what it is.
+type Spot struct {
+	Node    ID      `json:"node,omitempty"`
+	Shade   ID      `json:"shade,omitempty"`
+	Cluster ID      `json:"cluster,omitempty"`
+	X       float64 `json:"x"`
+	Y       float64 `json:"y"`
+}
+
+// Of is the spot without its place: what it is of.
+func (s Spot) Of() Spot { s.X, s.Y = 0, 0; return s }
+
+// SortSpots puts clusters before shades before nodes, each by ID.
+func SortSpots(spots []Spot) {
+	slices.SortFunc(spots, func(a, b Spot) int {
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Shade, b.Shade), cmp.Compare(a.Cluster, b.Cluster))
+	})
 }
 
 // Meter says whose consumption a metering node measures.

@@ -21,6 +21,7 @@ import (
 // Everything wrong with the import comes back in one [*Refused].
 func (s *Store) Import(ctx context.Context, in appliance.Site, opts ImportOptions) (Report, error) {
 	var report Report
+	opts.keepPlans = !opts.Replace
 	run := s.write
 	if opts.Preview {
 		run = s.view
@@ -56,6 +57,9 @@ func (p *plan) save(ctx context.Context, tx *sql.Tx) error {
 	at := nanos(p.now)
 	if p.report.Settings {
 		if err := saveSettings(ctx, tx, p.final); err != nil {
+			return err
+		}
+		if err := p.savePictures(ctx, tx); err != nil {
 			return err
 		}
 	}

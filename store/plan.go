@@ -27,6 +27,8 @@ type ImportOptions struct {
 	// asItWas takes names with spaces at their ends and clusters that nobody made, and a
 	// node and a shade of one ID: another controller had them, and clients know them so.
 	asItWas bool
+	// keepPlans leaves the plans of floors that say nothing of theirs.
+	keepPlans bool
 }
 
 // plan is one import worked out against what the database holds, before
@@ -39,6 +41,7 @@ type plan struct {
 
 	called   map[appliance.UUID]string // UUID → name of what is living
 	buses    map[appliance.UUID]string // UUID → name, unreadable rows included
+	pictures map[string]int            // name → bytes
 	busOf    map[appliance.UUID]appliance.UUID
 	byFamily map[Family]*resolver
 	marks    map[Family]appliance.ID
@@ -71,6 +74,9 @@ func newPlan(ctx context.Context, tx *sql.Tx, in appliance.Site, opts ImportOpti
 		report:   Report{Preview: opts.Preview},
 	}
 	if p.buses, err = loadBusNames(ctx, tx); err != nil {
+		return nil, err
+	}
+	if p.pictures, err = loadPictureSizes(ctx, tx); err != nil {
 		return nil, err
 	}
 	for _, f := range families {
@@ -159,7 +165,11 @@ func (p *plan) work() error {
 	p.buildClusters()
 	p.buildScenes()
 	p.buildRules()
+	if p.opts.keepPlans {
+		p.keepPlans()
+	}
 	p.buildDivision()
+	p.checkPictures()
 	if len(p.problems) == 0 {
 		p.checkOverlaps() // between entries whose identity is clear
 	}

@@ -6,6 +6,7 @@ import (
 	_ "time/tzdata" // so that a small board knows the time zones, too
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/shelf/picture"
 )
 
 // division reads how the building is divided and metered.
@@ -31,7 +32,7 @@ func (r *reader) division() {
 		r.name(key+".name", h.Name, "")
 		d.Holidays = append(d.Holidays, appliance.Holiday{Name: h.Name, Dates: r.dates(key+".dates", h.Dates)})
 	}
-	floors, on := map[string]int{}, map[appliance.ID]string{}
+	floors, on, stands := map[string]int{}, map[appliance.ID]string{}, map[appliance.Spot]string{}
 	for i, f := range s.Floors {
 		key := fmt.Sprintf("site.floors[%d]", i)
 		r.name(key+".name", f.Name, "")
@@ -46,7 +47,7 @@ func (r *reader) division() {
 			}
 			on[id] = f.Name
 		}
-		d.Floors = append(d.Floors, appliance.Floor{Name: f.Name, AreaM2: f.AreaM2, Clusters: clusters})
+		d.Floors = append(d.Floors, appliance.Floor{Name: f.Name, AreaM2: f.AreaM2, Clusters: clusters, Plan: r.plan(key+".plan", f.Plan, stands)})
 	}
 	metered := map[appliance.ID]int{}
 	for i, m := range s.Meters {
@@ -70,8 +71,74 @@ func (r *reader) dates(key, text string) appliance.Dates {
 	return d
 }
 
+// plan reads the picture of a floor and what stands on it; stands are the things that stand somewhere already.
+func (r *reader) plan(key string, f *filePlan, stands map[appliance.Spot]string) *appliance.Plan {
+	if f == nil {
+		return nil
+	}
+	p, err := picture.OfText(f.Picture)
+	if err != nil {
+		r.problem(key+".picture", "%v", err)
+		return nil
+	}
+	if r.out.Pictures == nil {
+		r.out.Pictures = map[string][]byte{}
+	}
+	r.out.Pictures[p.Sum] = p.Data
+	plan := &appliance.Plan{Picture: p.Sum, Type: p.Type, Width: p.Width, Height: p.Height}
+	for i, s := range f.Spots {
+		where := fmt.Sprintf("%s.spots[%d]", key, i)
+		spot, named, known := appliance.Spot{X: s.X, Y: s.Y}, 0, true
+		for _, of := range []struct {
+			word  string
+			among names
+			ref   reference
+			to    *appliance.ID
+		}{{"node", r.nodesByName, s.Node, &spot.Node}, {"shade", r.shadeByName, s.Shade, &spot.Shade}, {"cluster", r.clusterByName, s.Cluster, &spot.Cluster}} {
+			if !of.ref.IsZero() {
+				named++
+				var ok bool
+				*of.to, ok = r.refer(where+"."+of.word, of.among, of.ref)
+				known = known && ok
+			}
+		}
+		switch first, twice := stands[spot.Of()]; {
+		case named != 1:
+			r.problem(where, "say which one stands there: node, shade or cluster")
+		case known && twice:
+			r.problem(where, "it stands on a plan already, at %s", first)
+		case known:
+			stands[spot.Of()] = where
+			plan.Spots = append(plan.Spots, spot)
+		}
+	}
+	appliance.SortSpots(plan.Spots)
+	return plan
+}
+
+// exportPlan writes a plan back; nil without its picture.
+func exportPlan(site appliance.Site, p *appliance.Plan, nodes, shades, clusters called) *filePlan {
+	if p == nil || site.Pictures[p.Picture] == nil {
+		return nil
+	}
+	out := &filePlan{Picture: picture.Text(p.Type, site.Pictures[p.Picture])}
+	for _, s := range p.Spots {
+		spot := fileSpot{X: s.X, Y: s.Y}
+		switch {
+		case s.Node != 0:
+			spot.Node = nodes.reference(s.Node)
+		case s.Shade != 0:
+			spot.Shade = shades.reference(s.Shade)
+		default:
+			spot.Cluster = clusters.reference(s.Cluster)
+		}
+		out.Spots = append(out.Spots, spot)
+	}
+	return out
+}
+
 // exportDivision writes it back.
-func exportDivision(site appliance.Site, f *fileSite, nodes called) {
+func exportDivision(site appliance.Site, f *fileSite, nodes, shades called) {
 	d, clusters := site.Division, called{}
 	for _, c := range site.Clusters {
 		clusters[c.ID] = c.Name
@@ -84,7 +151,7 @@ func exportDivision(site appliance.Site, f *fileSite, nodes called) {
 		f.Holidays = append(f.Holidays, fileHoliday{h.Name, h.Dates.String()})
 	}
 	for _, v := range d.Floors {
-		f.Floors = append(f.Floors, fileFloor{Name: v.Name, AreaM2: v.AreaM2, Clusters: clusters.references(v.Clusters)})
+		f.Floors = append(f.Floors, fileFloor{Name: v.Name, AreaM2: v.AreaM2, Clusters: clusters.references(v.Clusters), Plan: exportPlan(site, v.Plan, nodes, shades, clusters)})
 	}
 	for _, v := range d.Meters {
 		f.Meters = append(f.Meters, fileMeter{Node: nodes.reference(v.Node), Covers: v.Covers, Clusters: clusters.references(v.Clusters)})

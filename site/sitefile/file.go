@@ -70,6 +70,20 @@ type fileFloor struct {
 	Name     string      `yaml:"name"`
 	AreaM2   float64     `yaml:"areaM2,omitempty"`
 	Clusters []reference `yaml:"clusters,omitempty"`
+	Plan     *filePlan   `yaml:"plan,omitempty"`
+}
+
+type filePlan struct {
+	Picture string     `yaml:"picture"`
+	Spots   []fileSpot `yaml:"spots,omitempty"`
+}
+
+type fileSpot struct {
+	Node    reference `yaml:"node,omitempty"`
+	Shade   reference `yaml:"shade,omitempty"`
+	Cluster reference `yaml:"cluster,omitempty"`
+	X       float64   `yaml:"x"`
+	Y       float64   `yaml:"y"`
 }
 
 type fileMeter struct {

@@ -54,7 +54,7 @@ func export(site appliance.Site) (file, error) {
 				IdleShade: timespan(fresh.IdleShade), Power: timespan(fresh.Power),
 			},
 		}
-		exportDivision(site, f.Site, nodes)
+		exportDivision(site, f.Site, nodes, shades)
 	}
 	busName := map[appliance.UUID]string{}
 	for _, b := range site.Buses {
