@@ -48,6 +48,7 @@ func (p *plan) referred(d appliance.Division) appliance.Division {
 	for i := range d.Floors {
 		f := &d.Floors[i]
 		entry := fmt.Sprintf("site.floors[%d] (%s)", i, f.Name)
+		p.checkFloor(entry, d.Floors[:i], *f)
 		f.Clusters = clusters(entry, f.Clusters)
 		f.Plan = spotted(f.Plan, func(s *appliance.Spot) bool {
 			ok := p.referSpot(s)
@@ -68,6 +69,27 @@ func (p *plan) referred(d appliance.Division) appliance.Division {
 		m.Node, m.Clusters = node, clusters(entry, m.Clusters)
 	}
 	return d
+}
+
+// Bounds of a division.
+const floorsMost, spotsMost = 200, 5000
+
+// checkFloor refuses a floor that no site file could bring, given those below it.
+func (p *plan) checkFloor(entry string, below []appliance.Floor, f appliance.Floor) {
+	switch bad := badName(f.Name); {
+	case bad != "":
+		p.problem(entry, "name", "%s", bad)
+	case slices.ContainsFunc(below, func(o appliance.Floor) bool { return o.Name == f.Name }):
+		p.problem(entry, "name", "another floor has this name")
+	case len(below) >= floorsMost:
+		p.problem(entry, "", "a building has at most %d floors here", floorsMost)
+	}
+	if !(f.AreaM2 >= 0 && f.AreaM2 <= 1e7) {
+		p.problem(entry, "areaM2", "want square metres, 0 to 10000000")
+	}
+	if f.Plan != nil && len(f.Plan.Spots) > spotsMost {
+		p.problem(entry, "plan", "has more than %d things on it", spotsMost)
+	}
 }
 
 // spotted is a plan with the spots that keep says may stay, as it turned them; nil if p is.

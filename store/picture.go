@@ -109,6 +109,9 @@ func (p *plan) savePictures(ctx context.Context, tx *sql.Tx) error {
 // UpdatePlans changes how the site is divided, with the picture that change returns, if any: its name and bytes.
 func (s *Store) UpdatePlans(ctx context.Context, by string, change func(d *appliance.Division) (name string, data []byte, err error)) error {
 	_, err := s.changeSite(ctx, by, func(site appliance.Site) (siteChange, error) {
+		if site.Name == "" {
+			return siteChange{}, &Refused{[]Problem{{Entry: "site", Key: "name", Message: "the building has no name yet; give it one first, under More, Settings"}}}
+		}
 		d := site.Division
 		name, data, err := change(&d)
 		if err != nil {

@@ -100,20 +100,21 @@ type API struct {
 	unpacking  chan struct{} // one backup or site file at a time: each takes several times its size of memory
 	rested     time.Time     // no file is read before; whoever is unpacking has it
 	other      readHouse     // that may be taken over
+	desk       *desk
 }
 
 // New makes the door.
 func New(cfg Config) *API {
-	return &API{Config: cfg, logins: web.NewTurns(loginsMost, loginsWaiting), sessions: newSessions(), streams: newStreams(), readers: web.NewReaders(readersUser, readersMost, readersWaiting), unpacking: make(chan struct{}, 1)}
+	return &API{Config: cfg, logins: web.NewTurns(loginsMost, loginsWaiting), sessions: newSessions(), streams: newStreams(), readers: web.NewReaders(readersUser, readersMost, readersWaiting), unpacking: make(chan struct{}, 1), desk: newDesk()}
 }
 
 // How many answers to GET are made and sent at the same time, of a user and in all: some
 // megabytes each, where a building has thousands of lights.
 const readersUser, readersMost, readersWaiting = 4, 12, 32
 
-// Run ends the event streams when ctx ends, so that the server need not wait for them.
+// Run follows what needs somebody, and ends the event streams when ctx ends, so that the server need not wait for them.
 func (a *API) Run(ctx context.Context) error {
-	<-ctx.Done()
+	a.attend(ctx)
 	a.streams.close()
 	return nil
 }

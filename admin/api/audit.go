@@ -15,8 +15,9 @@ import (
 	"svc.internal/controller/shelf/account"
 )
 
-// Auditor keeps the audit log.
+// Auditor keeps the audit log, and who has seen what needs somebody.
 type Auditor interface {
+	Asides
 	Audit(ctx context.Context, a account.Audit) error
 	Audits(ctx context.Context, limit int, before int64, accounts bool) ([]account.Audit, error)
 }

@@ -9,33 +9,35 @@ import (
 
 // Picture is the first event of a stream: everything.
 type Picture struct {
-	Time     time.Time `json:"time" doc:"The controller's clock."`
-	Version  string    `json:"version"`
-	Site     Site      `json:"site"`
-	Clusters []Cluster `json:"clusters"`
-	Nodes    []Node    `json:"nodes"`
-	Shades   []Shade   `json:"shades"`
-	Buses    []Bus     `json:"buses"`
-	Ports    []Port    `json:"ports"`
-	Jobs     []Job     `json:"jobs"`
+	Time      time.Time `json:"time" doc:"The controller's clock."`
+	Version   string    `json:"version"`
+	Site      Site      `json:"site"`
+	Clusters  []Cluster `json:"clusters"`
+	Nodes     []Node    `json:"nodes"`
+	Shades    []Shade   `json:"shades"`
+	Buses     []Bus     `json:"buses"`
+	Ports     []Port    `json:"ports"`
+	Jobs      []Job     `json:"jobs"`
+	Attention Attention `json:"attention"`
 }
 
 // Change is how the state differs from what a reader was shown before: whole records
 // of what changed. Values that were read again and are the same come as ages, every
 // few seconds.
 type Change struct {
-	Time     time.Time `json:"time"`
-	Site     *Site     `json:"site,omitempty"`
-	Clusters []Cluster `json:"clusters,omitempty"`
-	Nodes    []Node    `json:"nodes,omitempty"`
-	Shades   []Shade   `json:"shades,omitempty"`
-	Buses    []Bus     `json:"buses,omitempty"`
-	Removed  *Removed  `json:"removed,omitempty"`
-	Ages     *Ages     `json:"ages,omitempty"`
+	Time      time.Time  `json:"time"`
+	Site      *Site      `json:"site,omitempty"`
+	Clusters  []Cluster  `json:"clusters,omitempty"`
+	Nodes     []Node     `json:"nodes,omitempty"`
+	Shades    []Shade    `json:"shades,omitempty"`
+	Buses     []Bus      `json:"buses,omitempty"`
+	Removed   *Removed   `json:"removed,omitempty"`
+	Ages      *Ages      `json:"ages,omitempty"`
+	Attention *Attention `json:"attention,omitempty"`
 }
 
 func (c Change) empty() bool {
-	return c.Site == nil && c.Removed == nil && c.Ages == nil &&
+	return c.Site == nil && c.Removed == nil && c.Ages == nil && c.Attention == nil &&
 		len(c.Clusters)+len(c.Nodes)+len(c.Shades)+len(c.Buses) == 0
 }
 

@@ -22,6 +22,7 @@ type siteCheck = func(have, then appliance.Site) error
 // functions that it is given see the noun as it is in that very transaction; their
 // error ends it.
 type Editor interface {
+	Plans
 	CreateNode(ctx context.Context, n appliance.Node, by string, check siteCheck) (appliance.ID, error)
 	UpdateNode(ctx context.Context, id appliance.ID, by string, change func(*appliance.Node) error, check siteCheck) error
 	// UpdateDevice changes all nodes at the bus and address of one, that one first.

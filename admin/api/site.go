@@ -12,15 +12,16 @@ import (
 
 // Site is the building's name and settings, and what is wrong with its configuration.
 type Site struct {
-	ETag         string    `json:"etag"`
-	Name         string    `json:"name"`
-	InvertShades bool      `json:"invertShades" doc:"Turns the direction of shades on /svc/api, for houses whose Controller 1.0 meant 0 = open."`
-	Freshness    Freshness `json:"freshness"`
-	TimeZone     string    `json:"timeZone" doc:"IANA name; empty: not known, and rules go by UTC."`
-	Latitude     *float64  `json:"latitude" doc:"Degrees, north positive; null: not known."`
-	Longitude    *float64  `json:"longitude"`
-	Holidays     []Holiday `json:"holidays" doc:"When rules may act otherwise than on other days."`
-	Faults       []Fault   `json:"faults" doc:"Entries that were set aside while the rest runs."`
+	ETag         string        `json:"etag"`
+	Name         string        `json:"name"`
+	InvertShades bool          `json:"invertShades" doc:"Turns the direction of shades on /svc/api, for houses whose Controller 1.0 meant 0 = open."`
+	Freshness    Freshness     `json:"freshness"`
+	TimeZone     string        `json:"timeZone" doc:"IANA name; empty: not known, and rules go by UTC."`
+	Latitude     *float64      `json:"latitude" doc:"Degrees, north positive; null: not known."`
+	Longitude    *float64      `json:"longitude"`
+	Holidays     []Holiday     `json:"holidays" doc:"When rules may act otherwise than on other days."`
+	Faults       []Fault       `json:"faults" doc:"Entries that were set aside while the rest runs."`
+	Floors       []FloorOfSite `json:"floors" doc:"From the bottom up."`
 }
 
 // Freshness is the age in seconds that values may reach before they are read again;
@@ -53,6 +54,7 @@ func siteOf(s *appliance.Snapshot) Site {
 		TimeZone:  d.TimeZone,
 		Holidays:  []Holiday{},
 		Faults:    faultsOf(s),
+		Floors:    floorsOf(d),
 	}
 	for _, h := range d.Holidays {
 		out.Holidays = append(out.Holidays, Holiday{h.Name, h.Dates.String()})

@@ -105,6 +105,7 @@ type follower struct {
 	items map[string]mark
 
 	seenPorts seenPorts
+	seenDesk  *deskView // nil: not told yet
 }
 
 // events is the stream of everything that happens: the whole picture first, then
@@ -145,10 +146,10 @@ func (f *follower) begin(last string) error {
 	f.show(s)
 	f.aged = s
 	here, fresh := f.api.Within.Ports.Here()
-	f.seenPorts = seenPorts{f.api.portsOf(s, here), fresh}
+	f.seenPorts, f.seenDesk = seenPorts{f.api.portsOf(s, here), fresh}, f.api.desk.now.Load()
 	return f.send("picture", Picture{
 		Time: stamp(time.Now()), Version: f.api.Version, Site: siteOf(s), Clusters: recordsOf(s, s.Clusters, clusterOf),
-		Nodes: recordsOf(s, s.Nodes, nodeOf), Shades: recordsOf(s, s.Shades, shadeOf), Buses: recordsOf(s, s.Buses, busOf), Ports: f.seenPorts.told, Jobs: jobsOf(jobs),
+		Nodes: recordsOf(s, s.Nodes, nodeOf), Shades: recordsOf(s, s.Shades, shadeOf), Buses: recordsOf(s, s.Buses, busOf), Ports: f.seenPorts.told, Jobs: jobsOf(jobs), Attention: f.seenDesk.attention,
 	})
 }
 
@@ -187,6 +188,7 @@ func (f *follower) follow() {
 			continue
 		case <-f.seen.Superseded():
 		case <-f.seenPorts.fresh:
+		case <-f.seenDesk.old:
 		case <-entries:
 		case <-jobs:
 		}
@@ -299,6 +301,9 @@ func (f *follower) changes() error {
 	if time.Since(f.agAt) >= agesEvery {
 		c.Ages = agesSince(s, f.aged)
 		f.aged, f.agAt = s, time.Now()
+	}
+	if now := f.api.desk.now.Load(); now != f.seenDesk {
+		f.seenDesk, c.Attention = now, &now.attention
 	}
 	f.show(s)
 	if !c.empty() {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"svc.internal/controller/admin/operations"
+	"svc.internal/controller/appliance"
 	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/shelf/cli"
 	"svc.internal/controller/site/sitefile"
@@ -145,7 +146,14 @@ func newSiteExport(a *App) *cobra.Command {
 }
 
 func (a *App) export(ctx context.Context, out io.Writer, files []string) error {
-	site, faults, err := a.siteAndFaults(ctx)
+	var site appliance.Site
+	var faults []appliance.Fault
+	err := a.withStore(ctx, func(s *store.Store) (err error) {
+		if site, faults, err = s.Site(ctx); err == nil {
+			faults = append(faults, s.Pictures(ctx, &site)...)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}

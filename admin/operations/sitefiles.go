@@ -27,6 +27,7 @@ func (f SiteFiles) Export(ctx context.Context, to io.Writer) (appliance.Site, er
 	if err != nil {
 		return appliance.Site{}, err
 	}
+	faults = append(faults, f.DB.Pictures(ctx, &site)...)
 	if err := Incomplete(faults); err != nil {
 		return appliance.Site{}, fmt.Errorf("%w: %w", appliance.ErrUnable, err)
 	}

@@ -19,6 +19,26 @@ export interface Ages {
   shades?: Array<ShadeAges>;
 }
 
+export interface Arrangement {
+  /** They leave the plans that they stood on. */
+  place?: Array<Spot>;
+  /** They stand nowhere any more; x and y mean nothing here. */
+  remove?: Array<Spot>;
+}
+
+export interface AsideEdit {
+  /** false: it is shown again; true if left out. */
+  aside?: boolean | null;
+  key: string;
+}
+
+export interface Attention {
+  /** Whole buses first. */
+  concerns: Array<Concern>;
+  /** So many more are not in the list. */
+  more: number;
+}
+
 export interface Audit {
   at: string;
   /** What was set. */
@@ -134,6 +154,7 @@ export interface Certificate {
 
 export interface Change {
   ages?: Ages | null;
+  attention?: Attention | null;
   buses?: Array<Bus>;
   clusters?: Array<Cluster>;
   nodes?: Array<Node>;
@@ -247,6 +268,26 @@ export interface Command {
   target: Target;
   /** For the ledger, up to 200 characters. */
   why?: string;
+}
+
+export interface Concern {
+  /** null: nobody has put it aside. */
+  aside: PutAside | null;
+  bus?: string;
+  /** In the words of the driver. */
+  device?: string;
+  /** Names it, for as long as it is not over. */
+  key: string;
+  /** bus-silent: nothing on it answers; bus-fault: it does, and something is wrong; device-silent, device-trouble: one device; entry: one of the site, or a thing of the controller itself, that was set aside while the rest runs. */
+  kind: 'bus-silent' | 'bus-fault' | 'device-silent' | 'device-trouble' | 'entry';
+  /** The bus is reached by the network. */
+  network?: boolean;
+  /** Of the device, or of the bus. */
+  nodes?: Array<number>;
+  /** When it was last in order, as far as that is known. */
+  since: string | null;
+  /** What is wrong, in the words of the program. */
+  what?: string;
 }
 
 export interface ControllerAddress {
@@ -403,6 +444,34 @@ export interface FieldError {
   detail: string;
   /** The field, as a JSON pointer. */
   pointer: string;
+}
+
+export interface Floor {
+  /** Square metres; 0: not known. */
+  areaM2: number;
+  clusters: Array<number>;
+  etag: string;
+  name: string;
+  /** null: there is none. */
+  plan: Plan | null;
+}
+
+export interface FloorEdit {
+  /** The floor that it is to be above; empty: it is the lowest. A new one is the highest. */
+  above?: string | null;
+  /** Square metres; 0: not known. */
+  areaM2?: number | null;
+  /** All that are on it; they leave the floors that they were on. */
+  clusters?: Array<number> | null;
+  /** Unique in the building. */
+  name?: string | null;
+}
+
+export interface FloorOfSite {
+  clusters: Array<number>;
+  name: string;
+  /** The entity tag of the floor, if it has a plan: another one when the picture or where things stand is. */
+  plan?: string;
 }
 
 export interface Found {
@@ -921,6 +990,7 @@ export interface PastTrack {
 }
 
 export interface Picture {
+  attention: Attention;
   buses: Array<Bus>;
   clusters: Array<Cluster>;
   jobs: Array<Job>;
@@ -931,6 +1001,16 @@ export interface Picture {
   /** The controller's clock. */
   time: string;
   version: string;
+}
+
+export interface Plan {
+  height: number;
+  /** Its name, which is another one when the picture is. */
+  picture: string;
+  spots: Array<Spot>;
+  type: 'image/png' | 'image/jpeg' | 'image/svg+xml';
+  /** Pixels, or the units of an SVG. */
+  width: number;
 }
 
 export interface Port {
@@ -1007,6 +1087,11 @@ export interface Profile {
   /** Where what is known of it comes from. */
   source: string;
   title: string;
+}
+
+export interface PutAside {
+  at: string;
+  by: string;
 }
 
 export interface Refresh {
@@ -1192,6 +1277,8 @@ export interface Site {
   etag: string;
   /** Entries that were set aside while the rest runs. */
   faults: Array<Fault>;
+  /** From the bottom up. */
+  floors: Array<FloorOfSite>;
   freshness: Freshness;
   /** When rules may act otherwise than on other days. */
   holidays: Array<Holiday>;
@@ -1245,6 +1332,16 @@ export interface SiteReport {
   /** The site's name, its settings or the order of its buses changed. */
   settings: boolean;
   unchanged: Array<SiteItem>;
+}
+
+export interface Spot {
+  cluster?: number;
+  node?: number;
+  shade?: number;
+  /** 0 to 1, from the left of the picture. */
+  x: number;
+  /** 0 to 1, from its top. */
+  y: number;
 }
 
 export interface Stats {
@@ -1362,6 +1459,7 @@ export interface Valueint {
 
 /** What GET answers, by path; what follows a question mark is no part of it. */
 export interface Got {
+  '/attention': Attention;
   '/audit': Array<Audit>;
   '/auth/keys': Array<Key>;
   '/auth/users': Array<User>;
@@ -1373,6 +1471,8 @@ export interface Got {
   '/claim': ClaimState;
   '/clusters': Array<Cluster>;
   [path: `/clusters/${string}`]: Cluster;
+  '/floors': Array<Floor>;
+  [path: `/floors/${string}`]: Floor;
   '/health': Health;
   '/history': Past;
   '/history/power': PowerPast;
