@@ -27,7 +27,15 @@ done
 rm -rf "$run"
 mkdir -p "$run"
 umask 077
-sed -e "s|@RUN@|$run|; s|@PORT_OFFICES@|$((base + 2))|; s|@PORT_ANNEX@|$((base + 3))|" demo/site.yaml.in >"$run/site.yaml"
+plan() { # NAME: the plan of a floor as a site file has it
+  printf '      plan:\n        picture: |\n'
+  sed 's/^/          /' "demo/plans/$1.svg"
+  sed 's/^/        /' "demo/plans/$1.yaml"
+}
+while IFS= read -r line; do
+  if [[ $line =~ @PLAN\ ([a-z-]+)@ ]]; then plan "${BASH_REMATCH[1]}"; else printf '%s\n' "$line"; fi
+done <demo/site.yaml.in |
+  sed -e "s|@RUN@|$run|; s|@PORT_OFFICES@|$((base + 2))|; s|@PORT_ANNEX@|$((base + 3))|" >"$run/site.yaml"
 
 # The programs get a session of their own, so that Ctrl-C reaches them once, by way
 # of this script, and end with it however it ends.

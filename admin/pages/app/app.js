@@ -18,6 +18,7 @@ const routes = [
   ['/devices/:id', () => import('./device.js')],
   ['/devices/:id/outputs', () => import('./outputs.js')],
   ['/shades/:id', () => import('./shadepage.js')],
+  ['/plan', () => import('./plan/plan.js')],
   ['/rules', () => import('./rules/rules.js')],
   ['/buses', () => import('./buses.js')],
   ['/buses/:name', () => import('./bus.js')],
@@ -42,7 +43,7 @@ const routes = [
 ];
 
 const tabs = () => [
-  { href: '/', icon: 'home', text: t('home'), also: ['/clusters'] },
+  { href: '/', icon: 'home', text: t('home'), also: ['/clusters', '/plan'] },
   { href: '/devices', icon: 'devices', text: t('devices'), also: ['/shades', '/commission'] },
   { href: '/rules', icon: 'rules', text: t('rules') },
   { href: '/buses', icon: 'buses', text: t('buses'), also: ['/add/bus'] },

@@ -1,13 +1,13 @@
 // The frames that pass on a bus, live and in words, and the flight recorder as a file.
 import './operate/texts.js';
 import { html, useEffect, useRef, useState } from '../ui/lib.js';
-import { t, language } from '../ui/i18n.js';
+import { t, clocked } from '../ui/i18n.js';
 import { Notice } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
 
 const most = 100,
   kept = 500; // rows, and frames to search among
-const toTheMillisecond = new Intl.DateTimeFormat(language, {
+const toTheMillisecond = clocked({
   hour: '2-digit',
   minute: '2-digit',
   second: '2-digit',
@@ -108,7 +108,7 @@ function Frames({ bus }) {
                       <span>${f.decoded}</span>
                       ${f.note && html`<span>${f.note}</span>`}
                       <span class="sub">
-                        ${toTheMillisecond.format(Date.parse(f.at))} · <code>${f.hex.replace(/../g, '$& ')}</code>
+                        ${toTheMillisecond(Date.parse(f.at))} · <code>${f.hex.replace(/../g, '$& ')}</code>
                       </span>
                     </span>
                   </div>

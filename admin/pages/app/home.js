@@ -1,31 +1,21 @@
-// Home: what is lit, what needs attention, and every cluster with its level.
-import { html, useState, computed } from '../ui/lib.js';
+// Home: what needs somebody, what is lit, and every room on its floor with its level.
+import { html, useEffect, useState, computed, signal } from '../ui/lib.js';
 import { t, byName } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';
-import { Empty, Notice, done } from '../ui/shell.js';
+import { Empty } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
-import { house, may, command } from './house.js';
+import { house, may } from './house.js';
 import { ClusterLights, ClusterShades } from './cards.js';
 import { Scenes } from './scenes.js';
 
-// troubles counts what needs somebody: devices that are silent or at fault, buses that are down, entries set aside.
-export const troubles = computed(() => ({
-  devices: [...house.nodes.all(), ...house.shades.all()].filter((d) => !d.online || d.fault).length,
-  buses: house.buses.all().filter((b) => !b.disabled && (!b.up || b.fault)).length,
-  entries: house.site.value?.faults.length || 0,
-}));
-
-export function Attention() {
-  const { devices, buses, entries } = troubles.value;
-  if (!devices && !buses && !entries) return null;
-  return html`
-    <${Notice} kind="warn">
-      <p>
-        ${buses > 0 && html`<a href="/buses">${t('home.buses', { n: buses })}</a> `}
-        ${devices > 0 && html`<a href="/devices?state=trouble">${t('home.devices', { n: devices })}</a> `}
-        ${entries > 0 && html`<a href="/more">${t('home.entries', { n: entries })}</a>`}
-      </p>
-    <//>`;
+// later is what home fetches when it is there.
+/** @type {import('../ui/lib.js').Signal<{ Attention?: any, AllOff?: any, used?: any }>} */
+const later = signal({});
+async function fetchLater(name, load) {
+  if (!later.peek()[name]) {
+    const m = await load();
+    later.value = { ...later.peek(), [name]: m.default || m };
+  }
 }
 
 export const filters = {
@@ -43,8 +33,8 @@ function Cards() {
     .filter(Boolean)
     .sort(byName);
   const shown = clusters.filter((c) => c.name.toLowerCase().includes(q.toLowerCase())).filter(filters[filter]);
-  const lights = filter === 'shades' ? [] : shown.filter(filters.lights),
-    shades = filter === 'lights' || filter === 'lit' ? [] : shown.filter(filters.shades);
+  const floors = house.site.value.floors.map((f) => ({ ...f, rooms: shown.filter((c) => f.clusters.includes(c.id)) }));
+  const others = shown.filter((c) => !floors.some((f) => f.clusters.includes(c.id)));
   return html`
     ${clusters.length > 8 && html`
       <div class="row">
@@ -63,53 +53,98 @@ function Cards() {
           )}
         </div>
       </div>`}
-    ${lights.length > 0 && html`
+    ${floors.map((f) => f.rooms.length > 0 && html`<${Floor} key=${f.name} floor=${f} filter=${filter} />`)}
+    ${others.length > 0 && html`
       <section class="stack floor">
-        <h2>${t('home.lights')}</h2>
-        <div class="cards">${lights.map((c) => html`<${ClusterLights} key=${c.id} id=${c.id} />`)}</div>
-      </section>`}
-    ${shades.length > 0 && html`
-      <section class="stack floor">
-        <h2>${t('home.shades')}</h2>
-        <div class="cards shades">${shades.map((c) => html`<${ClusterShades} key=${c.id} id=${c.id} />`)}</div>
+        <h2 class=${floors.length ? undefined : 'reader'}>${t(floors.length ? 'home.nofloor' : 'home.rooms')}</h2>
+        <${Rooms} rooms=${others} filter=${filter} />
       </section>`}
     ${!shown.length && html`<${Empty} icon="search" text=${q ? t('search.nothing', { q }) : t('home.nothing')} />`}`;
 }
 
-// summary is what one wants to know first.
-export const summary = computed(() => {
-  const lights = house.clusters.all().filter(filters.lights);
-  return { lit: lights.filter(filters.lit).length, of: lights.length };
+const Rooms = ({ rooms, filter }) => html`
+  <div class="cards shades">
+    ${rooms.map((c) =>
+      filter === 'shades' || !c.lights
+        ? html`<${ClusterShades} key=${c.id} id=${c.id} />`
+        : html`
+          <${ClusterLights} key=${c.id} id=${c.id}>
+            ${filter === 'all' && c.shades.length > 0 && html`<${ClusterShades} id=${c.id} half />`}
+          <//>`,
+    )}
+  </div>`;
+
+function Floor({ floor: f, filter }) {
+  return html`
+    <section class="stack floor">
+      <div class="row">
+        <h2 class="plain grow"><bdi>${f.name}</bdi></h2>
+        <span class="sub">${later.value.used?.usedOn(f.name)}</span>
+        ${f.plan && html`
+          <a class="chip" href=${'/plan?floor=' + encodeURIComponent(f.name)} aria-label=${t('home.plan.of', { name: f.name })}>
+            <${Icon} name="plan" size=${18} />
+            ${t('home.plan')}
+          </a>`}
+      </div>
+      <${Rooms} rooms=${f.rooms} filter=${filter} />
+    </section>`;
+}
+
+// summary is what one wants to know first. A room is dark if all of its lights are known to be off, and unknown if one may be on.
+const summary = computed(() => {
+  const rooms = house.clusters.all().filter(filters.lights);
+  const silent = (c) => c.nodes.some((id) => house.nodes.get(id).value?.tag === 'NODE' && !house.nodes.get(id).value.online);
+  const lit = rooms.filter(filters.lit).length;
+  return { lit, of: rooms.length, unknown: rooms.filter((c) => c.level == null || (!c.level && silent(c))).length };
 });
 const answers = computed(() => {
   const all = [...house.nodes.all(), ...house.shades.all()];
   return { n: all.length, online: all.filter((d) => d.online).length };
 });
 
+function titleOf({ lit, of, unknown }) {
+  if (unknown === of) return of ? t('home.unknown') : t('home');
+  if (!unknown) return lit ? t('home.lit', { n: lit, of }) : t('home.dark');
+  return lit ? t('home.litpartly', { n: lit, of, unknown }) : t('home.darkpartly', { n: of - unknown, unknown });
+}
+
 export default function Home() {
-  if (!house.whole.value)
+  const [asking, setAsking] = useState(false);
+  const whole = house.whole.value,
+    { Attention, AllOff, used } = later.value;
+  const concerned = house.attention.value.concerns.length > 0;
+  useEffect(() => {
+    if (concerned) fetchLater('Attention', () => import('./now/attention.js'));
+  }, [concerned]);
+  useEffect(() => {
+    if (whole) fetchLater('used', () => import('./now/used.js'));
+  }, [whole]);
+  useEffect(() => used?.follow(), [used]);
+  if (!whole)
     return html`
       <main aria-busy="true">
         <h1 class="reader">${t('home')}</h1>
         <div class="cards">${[1, 2, 3, 4].map(() => html`<div class="skeleton"></div>`)}</div>
       </main>`;
-  const off = async () => {
-    try {
-      await command('light-off', { scope: 'all' });
-      done(t('home.alloff.done'));
-    } catch (p) {
-      done(p.message);
-    }
+  const ask = async () => {
+    await fetchLater('AllOff', () => import('./now/alloff.js'));
+    setAsking(true);
   };
   const empty = !house.clusters.ids.value.length;
-  const { lit, of } = summary.value,
-    { n, online } = answers.value;
-  const title = empty ? house.site.value.name || t('home') : lit ? t('home.lit', { n: lit, of }) : t('home.dark');
+  const site = house.site.value;
+  const { n, online } = answers.value;
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const sub = [
+    online === n ? t('home.all', { n }) : t('home.silent', { n: n - online }),
+    used?.usedInAll(),
+    site.timeZone && site.timeZone !== own && t('home.zone', { zone: site.timeZone.replaceAll('_', ' ') }),
+  ];
   return html`
-    <${Page} title=${title} sub=${empty ? null : online === n ? t('home.all', { n }) : t('home.some', { n, online })}
-      actions=${may('operate') && !empty && html`<button class="button" onClick=${off}>${t('home.alloff')}</button>`}>
-      <${Attention} />
+    <${Page} title=${empty ? site.name || t('home') : titleOf(summary.value)} sub=${empty ? null : sub.filter(Boolean).join(' · ')}
+      actions=${may('operate') && !empty && html`<button class="button" onClick=${ask}>${t('home.alloff')}</button>`}>
+      ${concerned && Attention && html`<${Attention} />`}
       <${Scenes} />
+      ${asking && AllOff && html`<${AllOff} onClose=${() => setAsking(false)} />`}
       ${empty
         ? html`
           <${Empty} icon="home" text=${t('home.empty')}>

@@ -2,7 +2,7 @@
 import { signal, computed, batch } from '../ui/lib.js';
 import { api, Problem } from '../ui/api.js';
 import { stream } from '../ui/stream.js';
-import { serverTime, now, t } from '../ui/i18n.js';
+import { serverTime, timesIn, now, t } from '../ui/i18n.js';
 import { asking } from '../ui/asked.js';
 import { go, address } from '../ui/router.js';
 
@@ -92,6 +92,8 @@ export const house = {
   scenes: signal([]),
   /** @type {Signal<Records.Entry[]>} */
   entries: signal([]), // newest first, since this page is open
+  /** @type {Signal<Records.Attention>} */
+  attention: signal({ concerns: [], more: 0 }),
   whole: signal(false), // the picture has come
 };
 
@@ -134,13 +136,21 @@ async function fetchScenes() {
   }
 }
 
+// noteSite takes over the site; times are told by the building's clock, wherever the reader is.
+/** @type {(site: Records.Site) => void} */
+function noteSite(site) {
+  timesIn(site.timeZone);
+  house.site.value = site;
+}
+
 /** @param {Records.Picture} p */
 function picture(p) {
   fetchScenes();
   batch(() => {
     serverTime(Date.parse(p.time));
     reloadIfOther(p.version);
-    house.site.value = p.site;
+    noteSite(p.site);
+    house.attention.value = p.attention;
     house.clusters.fill(p.clusters, 'id');
     house.nodes.fill(p.nodes, 'id');
     house.shades.fill(p.shades, 'id');
@@ -158,7 +168,8 @@ function picture(p) {
 function change(c) {
   if (c.site) fetchScenes();
   batch(() => {
-    if (c.site) house.site.value = c.site;
+    if (c.site) noteSite(c.site);
+    if (c.attention) house.attention.value = c.attention;
     if (c.clusters) house.clusters.merge(c.clusters, 'id');
     if (c.nodes) {
       house.nodes.merge(c.nodes, 'id');

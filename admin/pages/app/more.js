@@ -43,6 +43,7 @@ export default function More() {
         </section>
         <section class="panel flush">
           <ul class="list">
+            <${Row} href="/plan" icon="plan" name=${t('floors.more')} sub=${t('floors.sub')} />
             <${Row} href="/more/history" icon="clock" name=${t('history')} sub=${t('history.sub')} />
             <${Row} href="/more/report" icon="print" name=${t('report')} sub=${t('report.sub')} />
             <${Row} href="/more/ladder" icon="print" name=${t('ladder')} sub=${t('ladder.sub')} />

@@ -36,12 +36,32 @@ const cached = (make) => {
 export const number = cached(() => new Intl.NumberFormat(language, { maximumFractionDigits: 1, useGrouping: 'min2' }));
 const share = cached(() => new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 }));
 export const percent = (v) => share(v / 100); // v from 0 to 100
-export const time = cached(() => new Intl.DateTimeFormat(language, { timeStyle: 'short' }));
-export const timeExactly = cached(() => new Intl.DateTimeFormat(language, { timeStyle: 'medium' }));
+
+// Times are told by the clock of the browser, or of a zone: timesIn takes its IANA name, empty for the browser's.
+let zone;
+const clocks = [];
+export const clocked = (options) => {
+  let f;
+  clocks.push(() => {
+    f = undefined;
+  });
+  return (v) => (f ||= new Intl.DateTimeFormat(language, { timeZone: zone, ...options })).format(v);
+};
+export function timesIn(name) {
+  try {
+    new Intl.DateTimeFormat(language, { timeZone: name || undefined });
+    zone = name || undefined;
+  } catch {
+    zone = undefined; // a browser that does not know it
+  }
+  for (const anew of clocks) anew();
+}
+export const time = clocked({ timeStyle: 'short' });
+export const timeExactly = clocked({ timeStyle: 'medium' });
 const clock = cached(() => new Intl.DateTimeFormat(language, { timeStyle: 'short', timeZone: 'UTC' }));
 export const timeOfDay = (hhmm) => clock(Date.parse(`1970-01-01T${hhmm}Z`)); // of 22:30
-export const moment = cached(() => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }));
-export const day = cached(() => new Intl.DateTimeFormat(language, { dateStyle: 'long' }));
+export const moment = clocked({ dateStyle: 'medium', timeStyle: 'short' });
+export const day = clocked({ dateStyle: 'long' });
 export const list = cached(() => new Intl.ListFormat(language));
 // unit sets a number with its unit. Intl knows few units, so the unit is a symbol.
 export const unit = (v, symbol) => `${number(v)}\u00a0${symbol}`;

@@ -42,13 +42,17 @@ const shapes = {
   shade: 'M4 4h16M5 4v16h14V4M5 8h14M5 12h14M12 12v5',
   undo: 'M8 5 4 9l4 4M4 9h10a6 6 0 0 1 0 12h-3',
   book: 'M5 4h9a4 4 0 0 1 4 4v12H8a3 3 0 0 1-3-3zM5 17a3 3 0 0 1 3-3h10',
+  plan: 'M4 5l5-2 6 2 5-2v16l-5 2-6-2-5 2zM9 3v16M15 5v16',
+  minus: 'M5 12h14',
+  fit: 'M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5',
+  drag: 'M9 6h.01M15 6h.01M9 12h.01M15 12h.01M9 18h.01M15 18h.01',
   group: 'M5 5h6v6H5zM13 5h6v6h-6zM5 13h6v6H5zM13 13h6v6h-6z',
 };
 
 export function Icon({ name, size = 20 }) {
   return html`
     <svg width=${size} height=${size} viewBox="0 0 24 24" fill="none" stroke="currentColor"
-      stroke-width=${name === 'more' || name === 'list' ? 2.25 : 1.75} stroke-linecap="round" stroke-linejoin="round"
+      stroke-width=${name === 'more' || name === 'list' || name === 'drag' ? 2.25 : 1.75} stroke-linecap="round" stroke-linejoin="round"
       aria-hidden="true">
       <path d=${shapes[name]} />
     </svg>`;
