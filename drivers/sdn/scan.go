@@ -60,7 +60,7 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 				s.seek(m)
 			}
 		}
-		motors := slices.SortedFunc(maps.Keys(s.known), func(a, b Address) int { return slices.Compare(a[:], b[:]) })
+		motors := slices.SortedFunc(maps.Keys(s.known), byAddress)
 		for _, a := range motors {
 			s.measure(a)
 		}
@@ -86,18 +86,17 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 	})
 }
 
+func byAddress(a, b Address) int { return slices.Compare(a[:], b[:]) }
+
 // findOutCalls to everybody tell whether there are motors: many answer at once, so that not every
 // call brings an answer that can be read.
 const findOutCalls = 4
 
-// findOut calls everybody until a motor answers, and tells of those that did.
+// findOut calls everybody until a motor answers.
 func (s *search) findOut() {
 	for s.round < findOutCalls && len(s.known) == 0 && !s.Over() {
 		s.round++
 		s.call(0)
-	}
-	for _, a := range slices.SortedFunc(maps.Keys(s.known), func(a, b Address) int { return slices.Compare(a[:], b[:]) }) {
-		s.Tell(appliance.Found{Address: a.String(), Kind: s.known[a].kind.profile(), Detail: s.known[a].kind.String()})
 	}
 }
 
@@ -207,7 +206,9 @@ func (s *search) call(t NodeType) {
 		who = t.String()
 	}
 	if s.shout(Frame{ID: getNodeAddress, To: t, Source: s.driver.options.host, Destination: Everybody}, fmt.Sprintf("%s, round %d", who, s.round)) {
-		s.collect(t)
+		for _, a := range s.collect(t) { // the search goes on for minutes: who was heard is told now
+			s.Tell(appliance.Found{Address: a.String(), Kind: s.known[a].kind.profile(), Detail: s.known[a].kind.String()})
+		}
 	}
 }
 
@@ -268,8 +269,8 @@ func (s *search) shout(f Frame, what string) bool {
 	return err == nil
 }
 
-// collect takes over who answered the call of a type.
-func (s *search) collect(t NodeType) {
+// collect takes over who answered the call of a type, and returns those who were not heard before, ascending.
+func (s *search) collect(t NodeType) (fresh []Address) {
 	d := s.driver
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -279,6 +280,7 @@ func (s *search) collect(t NodeType) {
 		if k == nil {
 			k = &candidate{}
 			s.known[a] = k
+			fresh = append(fresh, a)
 		}
 		k.kind, k.mixed = seen.kind, k.mixed || seen.mixed
 		k.times = max(k.times, seen.times)
@@ -298,6 +300,8 @@ func (s *search) collect(t NodeType) {
 	}
 	s.census[t].take(answered, d.strangers.noise > 0)
 	s.heard.noise += d.strangers.noise
+	slices.SortFunc(fresh, byAddress)
+	return fresh
 }
 
 // candidate is a motor that a scan saw.
