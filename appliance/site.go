@@ -222,6 +222,9 @@ type Node struct {
 	// Groups are the groups that the device itself holds, in the driver's words.
 	Groups  []string
 	Options map[string]string // driver settings; unknown keys are refused by the driver
+	// Note is what an installer wants the next one to know of the device, at most 500 characters.
+	// Nothing depends on it.
+	Note string
 }
 
 // Bound reports whether n hangs off copper. One that does not is offline until an

@@ -13,6 +13,7 @@ import (
 const (
 	maxEntries = 50_000 // of each kind
 	maxName    = 200    // characters
+	maxNote    = 500    // characters
 )
 
 // checkText refuses what no database of ours should hold, whoever wrote it.
@@ -75,6 +76,9 @@ func (p *plan) checkNode(i int, n appliance.Node) {
 	default:
 		complain(i, "tag", "%q is unknown, want NODE or PERIPHERAL", n.Tag)
 	}
+	if bad := badNote(n.Note); bad != "" {
+		complain(i, "note", "%s", bad)
+	}
 	seen := map[int]bool{}
 	for _, o := range n.Outputs {
 		if o < 1 || seen[o] {
@@ -126,6 +130,21 @@ func calledNow(have appliance.Site) map[appliance.UUID]string {
 		called[c.UUID] = c.Name
 	}
 	return called
+}
+
+// badNote says what is wrong with a note, which may have several lines; empty if nothing is.
+func badNote(s string) string {
+	switch {
+	case !utf8.ValidString(s):
+		return "is not valid UTF-8"
+	case utf8.RuneCountInString(s) > maxNote:
+		return fmt.Sprintf("has %d characters, at most %d are possible", utf8.RuneCountInString(s), maxNote)
+	case strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && r != '\n' }):
+		return "holds control characters"
+	case strings.ContainsFunc(s, overridesOrder):
+		return "holds characters that turn the order of others round"
+	}
+	return ""
 }
 
 // badName says what is wrong with a name; empty if nothing is.

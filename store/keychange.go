@@ -54,6 +54,7 @@ func nodeChanges(a, b appliance.Node, buses []appliance.Bus) []KeyChange {
 	c.add("outputs", !slices.Equal(a.Outputs, b.Outputs), list(a.Outputs), list(b.Outputs))
 	c.add("groups", !slices.Equal(a.Groups, b.Groups), list(a.Groups), list(b.Groups))
 	c.add("options", !maps.Equal(a.Options, b.Options), optionsText(a.Options), optionsText(b.Options))
+	c.add("note", a.Note != b.Note, a.Note, b.Note)
 	return c
 }
 

@@ -204,7 +204,7 @@ func sameWire(a, b appliance.Bus) bool {
 func nameless(c appliance.BusConfig) any {
 	nodes, shades := slices.Clone(c.Nodes), slices.Clone(c.Shades)
 	for i := range nodes {
-		nodes[i].Name = ""
+		nodes[i].Name, nodes[i].Note = "", ""
 	}
 	for i := range shades {
 		shades[i].Name, shades[i].TravelUp, shades[i].TravelDown = "", 0, 0

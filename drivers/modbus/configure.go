@@ -64,7 +64,7 @@ func (o *opening) note() {
 	at := make(map[appliance.ID]*unit)
 	for _, p := range o.placed {
 		n := p.node
-		n.Name, n.Tag = "", ""
+		n.Name, n.Tag, n.Note = "", "", ""
 		at[n.ID] = p.unit
 		p.unit.entries.nodes, p.unit.entries.profile = append(p.unit.entries.nodes, n), p.profile
 	}

@@ -127,6 +127,7 @@ type fileNode struct {
 	Groups  []word  `yaml:"groups,omitempty,flow"`
 	Tag     string  `yaml:"tag,omitempty"`
 	Options options `yaml:"options,omitempty"`
+	Note    string  `yaml:"note,omitempty"`
 }
 
 type fileShade struct {

@@ -170,7 +170,7 @@ func (r *reader) nodes() {
 		r.out.Nodes = append(r.out.Nodes, appliance.Node{
 			ID: r.id(&ids, key, i, n.ID, n.UUID, n.Name), UUID: r.uuid(key, n.UUID, seen, i), Name: n.Name, Bus: bus,
 			Address: string(n.Address), Profile: n.Profile, Tag: appliance.Tag(n.Tag),
-			Outputs: append([]int(nil), n.Outputs...), Groups: groups, Options: nilIfEmpty(n.Options),
+			Outputs: append([]int(nil), n.Outputs...), Groups: groups, Options: nilIfEmpty(n.Options), Note: n.Note,
 		})
 		r.outputs(key, i)
 	}

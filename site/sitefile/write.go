@@ -76,7 +76,7 @@ func export(site appliance.Site) (file, error) {
 		}
 		f.Nodes = append(f.Nodes, fileNode{
 			ID: int32(n.ID), UUID: n.UUID.String(), Name: n.Name, Bus: bus, Address: word(n.Address),
-			Profile: n.Profile, Outputs: n.Outputs, Groups: groups, Tag: string(n.Tag), Options: n.Options,
+			Profile: n.Profile, Outputs: n.Outputs, Groups: groups, Tag: string(n.Tag), Options: n.Options, Note: n.Note,
 		})
 	}
 	for _, h := range site.Shades {
