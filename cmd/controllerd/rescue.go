@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"golang.org/x/sync/errgroup"
 
+	"svc.internal/controller/shelf/ui"
 	"svc.internal/controller/shelf/web"
 	"svc.internal/controller/store"
 	"svc.internal/controller/systemd"
@@ -82,6 +83,9 @@ func rescueRoutes(e *echo.Echo, dataDir string, cause error) {
 	}
 	e.GET("/", show)
 	e.Any("/*", func(c echo.Context) error {
+		if c.Request().Method == http.MethodGet && ui.WantsPage(c.Request()) {
+			return show(c)
+		}
 		return c.JSON(http.StatusServiceUnavailable, map[string]any{"status": 0, "message": say})
 	})
 }

@@ -20,7 +20,7 @@ import (
 var rescueLine = regexp.MustCompile(`msg="serving a rescue page" https=(\S+)`)
 
 // rescued starts a daemon that must not start, and gives what its address answers.
-func (d *desk) rescued() (get func(path string) (int, string), log *heard) {
+func (d *desk) rescued() (get func(path string, accept ...string) (int, string), log *heard) {
 	d.t.Helper()
 	log = &heard{pattern: rescueLine, found: make(chan string, 1)}
 	c := d.command(d.t.Context(), "serve", "--listen", "127.0.0.1:0")
@@ -42,9 +42,14 @@ func (d *desk) rescued() (get func(path string) (int, string), log *heard) {
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} // its certificate is new
 	d.t.Cleanup(transport.CloseIdleConnections)
 	client := &http.Client{Transport: transport}
-	return func(path string) (int, string) {
+	return func(path string, accept ...string) (int, string) {
 		d.t.Helper()
-		res, err := client.Get("https://" + address + path)
+		r, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, "https://"+address+path, nil)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		r.Header["Accept"] = accept
+		res, err := client.Do(r)
 		if err != nil {
 			d.t.Fatal(err)
 		}
@@ -80,6 +85,9 @@ func TestDamagedDatabaseShowsARescuePageAndIsRestored(t *testing.T) {
 		}
 		if status, body := get("/svc/api/getClusters"); status != http.StatusServiceUnavailable || !strings.Contains(body, `"status":0`) {
 			t.Errorf("getClusters: %d %s", status, body)
+		}
+		if status, body := get("/login", "text/html"); status != http.StatusServiceUnavailable || !strings.Contains(body, "needs help") {
+			t.Errorf("/login in a browser: %d %s, want the page", status, body)
 		}
 		if status, _ := get("/healthz"); status != http.StatusOK {
 			t.Errorf("/healthz: %d; the watchdog would start it again and again", status)

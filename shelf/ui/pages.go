@@ -179,7 +179,7 @@ func (p *Pages) makeShell(o Options) (*file, error) {
 	return &file{kind: "text/html; charset=utf-8", read: func() []byte { return []byte(b.String()) }}, nil
 }
 
-// Register adds the pages to e.
+// Register adds the pages to e. A browser that asks for an address that nobody has gets the page that says so.
 func (p *Pages) Register(e *echo.Echo) {
 	assets, shell := echo.WrapHandler(p.Assets()), echo.WrapHandler(p.Shell())
 	e.GET("/a/*", assets)
@@ -188,17 +188,33 @@ func (p *Pages) Register(e *echo.Echo) {
 		e.GET(path, shell)
 		e.HEAD(path, shell)
 	}
+	e.RouteNotFound("/*", func(c echo.Context) error {
+		r := c.Request()
+		if r.Method != http.MethodGet && r.Method != http.MethodHead || !WantsPage(r) {
+			return echo.ErrNotFound
+		}
+		p.shellHead(c.Response())
+		p.shell.send(c.Response(), r, http.StatusNotFound)
+		return nil
+	})
 }
+
+// WantsPage reports whether it is a person's browser that asks, which would show JSON as it is.
+func WantsPage(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
 
 // Shell serves the page itself, which the browser asks about each time.
 func (p *Pages) Shell() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", Policy)
-		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		h.Set("Cache-Control", "no-cache")
-		p.shell.send(w, r)
+		p.shellHead(w)
+		p.shell.send(w, r, http.StatusOK)
 	})
+}
+
+func (p *Pages) shellHead(w http.ResponseWriter) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", Policy)
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cache-Control", "no-cache")
 }
 
 // Assets serves what lies below /a/. A file of another build is not found, so that
@@ -213,17 +229,18 @@ func (p *Pages) Assets() http.Handler {
 			return
 		}
 		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-		f.send(w, r)
+		f.send(w, r, http.StatusOK)
 	})
 }
 
-func (f *file) send(w http.ResponseWriter, r *http.Request) {
+// send answers with a file, unless the browser has it.
+func (f *file) send(w http.ResponseWriter, r *http.Request, status int) {
 	f.packed.Do(f.pack)
 	h := w.Header()
 	h.Set("Content-Type", f.kind)
 	h.Set("Vary", "Accept-Encoding")
 	h.Set("Etag", f.tag)
-	if r.Header.Get("If-None-Match") == f.tag {
+	if status == http.StatusOK && r.Header.Get("If-None-Match") == f.tag {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
@@ -233,6 +250,7 @@ func (f *file) send(w http.ResponseWriter, r *http.Request) {
 		body = f.zipped
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
 	if r.Method == http.MethodHead {
 		return
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/labstack/echo/v4"
+
 	"svc.internal/controller/shelf/ui"
 	"svc.internal/controller/shelf/ui/uitest"
 )
@@ -87,6 +89,33 @@ func TestServing(t *testing.T) {
 }
 
 // What is for who reads the source is not sent: comments on lines of their own, and indentation.
+// Nobody reads JSON in a browser: an address that nobody has is a page too. Programs get what they got.
+func TestABrowserAtNoAddressGetsAPage(t *testing.T) {
+	p, err := ui.New(ui.Options{App: fstest.MapFS{"app.js": {Data: []byte("x")}}, Title: "A", Routes: []string{"/"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := echo.New()
+	p.Register(e)
+	for _, c := range []struct {
+		method, path, accept, kind string
+		status                     int
+	}{
+		{"GET", "/nonexistent", "text/html,application/xhtml+xml,*/*;q=0.8", "text/html; charset=utf-8", 404},
+		{"GET", "/nonexistent", "application/json", "application/json", 404},
+		{"POST", "/nonexistent", "text/html", "application/json", 404},
+		{"GET", "/", "text/html", "text/html; charset=utf-8", 200},
+	} {
+		r := httptest.NewRequest(c.method, c.path, nil)
+		r.Header.Set("Accept", c.accept)
+		w := httptest.NewRecorder()
+		e.ServeHTTP(w, r)
+		if w.Code != c.status || w.Header().Get("Content-Type") != c.kind {
+			t.Errorf("%s %s, %s: %d %s, want %d %s", c.method, c.path, c.accept, w.Code, w.Header().Get("Content-Type"), c.status, c.kind)
+		}
+	}
+}
+
 func TestWhatReadersNeedIsNotSent(t *testing.T) {
 	source := "// What this is.\n/** @param {string} a */\nexport const f = (a) => {\n  /**\n   * @type {number}\n   */\n" +
 		"  let n = 1; // one\n\treturn a + `//` + n;\n};\n"
