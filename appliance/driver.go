@@ -205,6 +205,23 @@ type Identifier interface {
 	Identify(address string) (Exchange, error)
 }
 
+// Borrower shows a device that the site does not have by one of its outputs, which is switched and put
+// back. It is for drivers whose devices cannot show themselves, see [Identifier].
+type Borrower interface {
+	// Borrow gives a light output, from 1, of a device with that profile at an address in the
+	// words of the driver. It fails with ErrUnable where the output cannot be read, so that it
+	// could not be put back. Called between two exchanges.
+	Borrow(address, profile string, output int) (Borrowed, error)
+}
+
+// Borrowed is an output on loan. Read is done first, and Err asked whether it may be switched; then
+// Other makes it dark if it shone, else shine, and Back what Read found at first. Err after a later Read says
+// whether it is that. Exchanges with nothing to do send nothing.
+type Borrowed struct {
+	Read, Other, Back []Exchange
+	Err               func() error
+}
+
 // Troubled knows what devices say is wrong with them.
 type Troubled interface {
 	// Troubles gives what devices last said is wrong with them, in a few words of the

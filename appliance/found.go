@@ -81,6 +81,8 @@ type Found struct {
 	Lights, Shades int
 	// Nodes of the site that are at this address. The core fills them in.
 	Nodes []ID
+	// New: the site had nothing at this address when the scan first told of it; see [Findings.With].
+	New bool
 	// Options and Groups that a node here should have, in the words of a site file.
 	Options map[string]string
 	Groups  []string
@@ -95,8 +97,10 @@ type Findings []Found
 func (l Findings) With(f Found) (all Findings, i int) {
 	i = slices.IndexFunc(l, func(had Found) bool { return had.Same(f) })
 	if i < 0 {
+		f.New = len(f.Nodes) == 0
 		return append(l, f), len(l)
 	}
+	f.New = l[i].New // it may have been named since
 	if f.Kind == "" {
 		f.Kind, f.Others = l[i].Kind, l[i].Others
 	}

@@ -58,7 +58,7 @@ type Job struct {
 	// [ServiceStep], of groups [GroupProgress], of a calibration [MeasuredLeg], of finding
 	// out [PortAnswer].
 	Items  []any
-	Result any // of a job that is done: [ShadeOutcome], or nil
+	Result any // of a job that is done, or asks whether to save it: [ShadeOutcome], or nil
 	Err    string
 	// Version grows with every change of any job.
 	Version uint64
@@ -83,10 +83,22 @@ type JobProgress struct {
 // JobQuestion is what a job wants to know of a person. The first answer counts.
 type JobQuestion struct {
 	Number  int    // from 1, within the job
-	Ask     string // "begin", "stands", "went"
+	Ask     string // "begin", "stands", "sure", "save", "went"
 	Leg     Leg    // that it is about
 	Choices []string
+	// Again is why it is asked once more; empty: it is asked for the first time.
+	Again Again
+	// Took is what was measured and Other what the way back took, where it is asked whether that is sure.
+	Took, Other time.Duration
 }
+
+// Again is why an answer was not taken.
+type Again string
+
+// The reason there is.
+const (
+	AgainSoon Again = "soon" // no shade is at its end so soon
+)
 
 // What callers of jobs branch on.
 var (
@@ -150,5 +162,7 @@ type ShadeOutcome struct {
 const (
 	AskBegin  = "begin"  // may the next leg begin? Answer "yes"
 	AskStands = "stands" // answer "yes" when the shade stands at its end
+	AskSure   = "sure"   // answer "yes" if it does stand, though the other way took far longer or shorter; else "no"
+	AskSave   = "save"   // answer "yes" if what was measured is to replace the old times; else "no"
 	AskWent   = "went"   // which way did it go?
 )

@@ -2,10 +2,12 @@ package api
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -21,6 +23,10 @@ type DeviceEdit struct {
 	Groups  *[]string          `json:"groups,omitempty" doc:"That the device itself holds; left out: as they are."`
 	Lights  []DeviceLight      `json:"lights,omitempty" doc:"Each becomes a node. Without any, shades hang off a node that is no light."`
 	Shades  []DeviceShade      `json:"shades,omitempty"`
+
+	Note *string `json:"note,omitempty" doc:"What the next installer should know of it, at most 500 characters; left out: as it is."`
+
+	New bool `json:"new,omitempty" doc:"Refuse with 409 if the site has something at this address, unless that is just what is asked for: then nothing is changed."`
 
 	Cluster    appliance.ID `json:"cluster,omitempty" doc:"That all of them join, besides those they are in; 0: none."`
 	NewCluster string       `json:"newCluster,omitempty" doc:"Name of a cluster to make, that all of them join."`
@@ -62,6 +68,9 @@ func (a *API) divideDevice(c echo.Context) error {
 		err := d.work()
 		return d.then, d.goneNodes, d.goneShades, err
 	}, a.unharmed)
+	if errors.Is(err, errAsAsked) {
+		return answer(c, http.StatusOK, d.made(a.Core.Snapshot()))
+	}
 	if err != nil {
 		return edited(err)
 	}
@@ -102,7 +111,49 @@ func (d *division) work() error {
 	if err := d.shades(); err != nil {
 		return err
 	}
+	if in.New {
+		if err := d.unnamed(); err != nil {
+			return err
+		}
+	}
 	return d.cluster()
+}
+
+// errAsAsked: the site has just what is asked for.
+var errAsAsked = errors.New("it is so already")
+
+// unnamed tells that somebody has made something of the device already: another, or whoever asks, and the answer was lost.
+func (d *division) unnamed() error {
+	var there []string
+	same := len(d.goneNodes)+len(d.goneShades) == 0
+	for _, n := range d.have.Nodes {
+		if n.Bus != d.bus || !strings.EqualFold(n.Address, d.edit.Address) {
+			continue
+		}
+		there = append(there, fmt.Sprintf("%s (node %d)", n.Name, n.ID))
+		same = same && slices.ContainsFunc(d.then.Nodes, func(m appliance.Node) bool {
+			return m.ID == n.ID && m.Name == n.Name && m.Profile == n.Profile && slices.Equal(m.Outputs, n.Outputs)
+		})
+		for _, h := range d.have.Shades {
+			if h.Node != n.ID {
+				continue
+			}
+			there = append(there, fmt.Sprintf("%s (shade %d)", h.Name, h.ID))
+			same = same && slices.ContainsFunc(d.then.Shades, func(m appliance.Shade) bool {
+				return m.ID == h.ID && m.Name == h.Name && m.Output == h.Output
+			})
+		}
+	}
+	isNew := func(id appliance.ID) bool { return id < 0 }
+	same = same && !slices.ContainsFunc(d.then.Nodes, func(n appliance.Node) bool { return isNew(n.ID) }) &&
+		!slices.ContainsFunc(d.then.Shades, func(h appliance.Shade) bool { return isNew(h.ID) })
+	switch {
+	case len(there) == 0:
+		return nil
+	case same:
+		return errAsAsked
+	}
+	return refuse(http.StatusConflict, fmt.Sprintf("the device at address %s has been named meanwhile: %s", d.edit.Address, strings.Join(there, ", ")))
 }
 
 // nodes decides which node each light is: the one that is named, that of the same outputs, one that
@@ -174,6 +225,7 @@ func (d *division) node(i int, l DeviceLight, old *appliance.Node) (appliance.No
 	n.Profile, n.Outputs = d.edit.Profile, noneIfEmpty(l.Outputs)
 	set(&n.Options, d.edit.Options)
 	set(&n.Groups, d.edit.Groups)
+	set(&n.Note, d.edit.Note)
 	n.Options, n.Groups = emptyAsNone(n.Options), noneIfEmpty(n.Groups)
 	switch {
 	case l.Name != "":

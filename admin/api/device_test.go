@@ -1,7 +1,10 @@
 package api
 
 import (
+	"errors"
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,6 +63,44 @@ func (d *divided) divide(edit DeviceEdit) string {
 		words = append(words, fmt.Sprintf("%d %s/%d on %d", h.ID, h.Name, h.Output, h.Node))
 	}
 	return strings.Join(words, ", ")
+}
+
+// Two installers who name one device do not overwrite each other, and whoever names it again as it is changes nothing.
+func TestADeviceIsNotNamedTwiceSilently(t *testing.T) {
+	t.Parallel()
+	d := &divided{t: t, ids: map[appliance.UUID]appliance.ID{}, site: appliance.Site{Buses: []appliance.Bus{{UUID: appliance.NewUUID(), Name: "ground"}}}}
+	first := DeviceEdit{Address: "0A.01.02", Profile: "relays", New: true, Lights: []DeviceLight{{Name: "A", Outputs: []int{1}}}, Shades: []DeviceShade{{Name: "South", Output: 2}}}
+	d.divide(first)
+	try := func(change func(e *DeviceEdit)) error {
+		edit := first
+		edit.Lights, edit.Shades = slices.Clone(first.Lights), slices.Clone(first.Shades)
+		change(&edit)
+		return (&division{have: d.site, bus: d.site.Buses[0].UUID, edit: edit}).work()
+	}
+	if err := try(func(*DeviceEdit) {}); !errors.Is(err, errAsAsked) {
+		t.Errorf("the same again: %v, want errAsAsked", err)
+	}
+	for name, change := range map[string]func(e *DeviceEdit){
+		"another name":            func(e *DeviceEdit) { e.Lights[0].Name = "B" },
+		"another name of a shade": func(e *DeviceEdit) { e.Shades[0].Name = "North" },
+		"another output":          func(e *DeviceEdit) { e.Lights[0].Outputs = []int{3} },
+		"a light more":            func(e *DeviceEdit) { e.Lights = append(e.Lights, DeviceLight{Name: "B", Outputs: []int{3}}) },
+		"no shade":                func(e *DeviceEdit) { e.Shades = nil },
+		"a small letter":          func(e *DeviceEdit) { e.Address = "0a.01.02"; e.Lights[0].Name = "B" },
+		"another profile":         func(e *DeviceEdit) { e.Profile = "dimmers" },
+	} {
+		err := try(change)
+		var r *refusal
+		if !errors.As(err, &r) || r.status != http.StatusConflict || !strings.Contains(r.detail, "South") {
+			t.Errorf("%s: %v, want 409 that tells who is there", name, err)
+		}
+	}
+	if err := try(func(e *DeviceEdit) { e.New = false; e.Lights[0].Name = "B" }); err != nil {
+		t.Errorf("a change that says so: %v", err)
+	}
+	if err := try(func(e *DeviceEdit) { e.Address = "0A.01.03" }); err != nil {
+		t.Errorf("another device: %v", err)
+	}
 }
 
 // Whoever changes his mind, and changes it back, finds every ID where it was.

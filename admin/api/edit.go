@@ -113,8 +113,9 @@ type NodeEdit struct {
 	Outputs *[]int             `json:"outputs,omitempty"`
 	Groups  *[]string          `json:"groups,omitempty"`
 	Options *map[string]string `json:"options,omitempty"`
+	Note    *string            `json:"note,omitempty" doc:"What the next installer should know of the device, at most 500 characters; empty: nothing."`
 
-	WholeDevice bool `json:"wholeDevice,omitempty" doc:"With bus, address or profile: the other nodes at the same bus and address get these too, all in one."`
+	WholeDevice bool `json:"wholeDevice,omitempty" doc:"With bus, address, profile or note: the other nodes at the same bus and address get these too, all in one."`
 }
 
 // ofDevice reports whether it sets nothing but what all nodes of a device share.
@@ -151,6 +152,7 @@ func (a *API) applyNode(in NodeEdit, n *appliance.Node) error {
 	set(&n.Outputs, in.Outputs)
 	set(&n.Groups, in.Groups)
 	set(&n.Options, in.Options)
+	set(&n.Note, in.Note)
 	n.Outputs, n.Groups, n.Options = noneIfEmpty(n.Outputs), noneIfEmpty(n.Groups), emptyAsNone(n.Options)
 	if in.Tag != nil {
 		n.Tag = appliance.Tag(*in.Tag)
@@ -211,7 +213,7 @@ func (a *API) editNode(c echo.Context) error {
 	update := a.Editor.UpdateNode
 	if in.WholeDevice {
 		if update = a.Editor.UpdateDevice; !in.ofDevice() {
-			return meaningless("/wholeDevice", "the nodes of a device share bus, address and profile; change the rest one by one")
+			return meaningless("/wholeDevice", "the nodes of a device share bus, address, profile and note; change the rest one by one")
 		}
 	}
 	var now appliance.Node

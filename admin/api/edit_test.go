@@ -188,7 +188,7 @@ func TestAChangeHarmsNothing(t *testing.T) {
 		{"a broken one mended in part", "PATCH", "/nodes/6", `{"profile":"kettle"}`, 200, ""},
 		{"a broken one mended", "PATCH", "/nodes/6", `{"profile":"dimmer"}`, 200, ""},
 		{"and not broken again", "PATCH", "/nodes/6", `{"profile":"toaster"}`, 422, "nothing was changed: node 6 (Broken) would be set aside: there is no such profile"},
-		{"a device in two halves", "PATCH", "/nodes/4", `{"wholeDevice":true,"profile":"motor","name":"Strip"}`, 422, "the nodes of a device share bus, address and profile; change the rest one by one"},
+		{"a device in two halves", "PATCH", "/nodes/4", `{"wholeDevice":true,"profile":"motor","name":"Strip"}`, 422, "the nodes of a device share bus, address, profile and note; change the rest one by one"},
 		{"a whole device", "PATCH", "/nodes/5", `{"wholeDevice":true,"profile":"motor","address":"5"}`, 200, ""},
 		{"a shade onto a light", "PATCH", "/shades/5001", `{"node":1}`, 422, "nothing was changed: shade 5001 (South) would be set aside: its node moves nothing"},
 		{"a new shade onto a light", "POST", "/shades", `{"name":"North","node":1}`, 422, "nothing was changed: shade 5002 (North) would be set aside: its node moves nothing"},

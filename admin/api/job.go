@@ -16,7 +16,7 @@ import (
 type Jobs interface {
 	Jobs() *control.Jobs
 	StartScan(bus string, opts appliance.ScanOptions, by appliance.Origin) (appliance.Job, error)
-	StartIdentify(bus, address string, node appliance.ID, by appliance.Origin) (appliance.Job, error)
+	StartIdentify(what control.Showing, by appliance.Origin) (appliance.Job, error)
 	StartService(bus, name string, inputs map[string]string, by appliance.Origin) (appliance.Job, error)
 	StartGroups(bus string, by appliance.Origin) (appliance.Job, error)
 	StartCalibration(run control.ShadeRun, by appliance.Origin) (appliance.Job, error)
@@ -40,7 +40,7 @@ type Job struct {
 	Question  *JobQuestion `json:"question" doc:"What it wants to know of a person; answer with POST /jobs/{id}/answer."`
 	Found     int          `json:"found" doc:"How many items there are."`
 	Items     []any        `json:"items,omitempty" doc:"What it found out: of a scan Found, of a service ServiceStep, of groups GroupStep, of a calibration MeasuredLeg, of a drill Drilled, of findout PortAnswer. Left out of an event if they did not change."`
-	Result    *ShadeResult `json:"result,omitempty" doc:"Of a calibration or a direction that is done."`
+	Result    *ShadeResult `json:"result,omitempty" doc:"Of a calibration or a direction that is done, and of a calibration that asks whether to save it."`
 	Error     string       `json:"error,omitempty"`
 }
 
@@ -69,9 +69,12 @@ type Leg struct {
 // JobQuestion is what a job wants to know of a person. The first answer counts.
 type JobQuestion struct {
 	Number  int      `json:"number"`
-	Ask     string   `json:"ask" enum:"begin,stands,went" doc:"begin: may the next leg begin? stands: answer when the shade stands. went: which way did it go?"`
+	Ask     string   `json:"ask" enum:"begin,stands,sure,save,went" doc:"begin: may the next leg begin? stands: answer when the shade stands. sure: does it, though this way took less than half of the other, or more than twice as long? save: shall what result says as new replace the old times? went: which way did it go?"`
 	Leg     Leg      `json:"leg"`
 	Choices []string `json:"choices" doc:"The answers that it takes."`
+	Again   string   `json:"again,omitempty" enum:"soon" doc:"Why the answer before was not taken: soon, no shade is at its end within 2 s."`
+	Took    float64  `json:"took,omitempty" doc:"Of sure: what this way took, in seconds."`
+	Other   float64  `json:"other,omitempty" doc:"Of sure: what the other way took, in seconds."`
 }
 
 // Found is what a scan has to tell of one address.
@@ -89,6 +92,7 @@ type Found struct {
 	Line    *Line             `json:"line,omitempty" doc:"Line settings at which it answers, if not those of the bus."`
 	Gateway bool              `json:"gateway,omitempty" doc:"What is behind it are nodes, the address itself is none."`
 	Nodes   []appliance.ID    `json:"nodes,omitempty" doc:"Nodes of the site at this address."`
+	New     bool              `json:"new,omitempty" doc:"The site had nothing at this address when the scan first told of it."`
 	Options map[string]string `json:"options,omitempty"`
 	Groups  []string          `json:"groups,omitempty"`
 	Lights  int               `json:"lights,omitempty" doc:"Outputs that can be lights."`
@@ -100,7 +104,7 @@ func FoundOf(f appliance.Found) Found {
 	out := Found{
 		Address: f.Address, Finding: string(f.Finding), Trouble: f.Finding.Trouble(), Kind: f.Kind, Others: f.Others,
 		Label: f.Label, Serial: f.Serial, Version: f.Version, Detail: f.Detail, Advice: f.Advice, Gateway: f.Gateway,
-		Nodes: f.Nodes, Options: f.Options, Groups: f.Groups, Lights: f.Lights, Shades: f.Shades,
+		Nodes: f.Nodes, New: f.New, Options: f.Options, Groups: f.Groups, Lights: f.Lights, Shades: f.Shades,
 	}
 	if f.Line != (appliance.LineSettings{}) {
 		out.Line = new(Line(f.Line))
@@ -190,7 +194,7 @@ func jobOf(j appliance.Job) Job {
 		}
 	}
 	if q := j.Question; q != nil {
-		out.Question = &JobQuestion{q.Number, q.Ask, Leg(q.Leg), q.Choices}
+		out.Question = &JobQuestion{q.Number, q.Ask, Leg(q.Leg), q.Choices, string(q.Again), seconds(q.Took), seconds(q.Other)}
 	}
 	for i, item := range j.Items {
 		out.Items[i] = itemOf(item)
@@ -245,6 +249,8 @@ type JobRequest struct {
 
 	Bus         string            `json:"bus,omitempty" doc:"Name or UUID; of a scan, identify, service, groups."`
 	Address     string            `json:"address,omitempty" doc:"Of identify, in the words of the bus's driver."`
+	Profile     string            `json:"profile,omitempty" doc:"Of identify, for a device that the site does not have: one that cannot show itself has an output switched three times, and is left as it was."`
+	Output      int               `json:"output,omitempty" doc:"Of identify, with a profile: the light output, from 1; 0: the first."`
 	First       int               `json:"first,omitempty" doc:"Of a scan: the first address."`
 	Last        int               `json:"last,omitempty" doc:"Of a scan: the last address."`
 	AllSettings bool              `json:"allSettings,omitempty" doc:"Of a scan: try other usual bit rates and parities as well."`
@@ -257,6 +263,8 @@ type JobRequest struct {
 	Runs   int          `json:"runs,omitempty" doc:"Of calibrate: how often both ways; 0: once if the motor tells its position, else twice."`
 	Ask    bool         `json:"ask,omitempty" doc:"Of calibrate: ask before every leg."`
 	DryRun bool         `json:"dryRun,omitempty" doc:"Save nothing."`
+
+	Replace bool `json:"replace,omitempty" doc:"Of calibrate: do not ask whether the new times shall replace old ones."`
 }
 
 // startJob begins a job: 202 with its place in Location, 409 if its subject has one.
@@ -302,7 +310,7 @@ func (a *API) placeOf(in *JobRequest) error {
 }
 
 func (a *API) begun(in JobRequest, by appliance.Origin) (appliance.Job, error) {
-	run := control.ShadeRun{Shade: in.Shade, Runs: in.Runs, Ask: in.Ask, Dry: in.DryRun}
+	run := control.ShadeRun{Shade: in.Shade, Runs: in.Runs, Ask: in.Ask, Dry: in.DryRun, Replace: in.Replace}
 	switch in.Kind {
 	case "scan":
 		if in.First < 0 || in.Last < 0 || in.Last > 0 && in.First > in.Last {
@@ -310,7 +318,10 @@ func (a *API) begun(in JobRequest, by appliance.Origin) (appliance.Job, error) {
 		}
 		return a.Jobs.StartScan(in.Bus, appliance.ScanOptions{First: in.First, Last: in.Last, AllSettings: in.AllSettings}, by)
 	case "identify":
-		return a.Jobs.StartIdentify(in.Bus, in.Address, in.Node, by)
+		if in.Output < 0 {
+			return appliance.Job{}, meaningless("/output", "outputs count from 1")
+		}
+		return a.Jobs.StartIdentify(control.Showing{Bus: in.Bus, Address: in.Address, Node: in.Node, Profile: in.Profile, Output: in.Output}, by)
 	case "service":
 		return a.Jobs.StartService(in.Bus, in.Service, in.Inputs, by)
 	case "groups":

@@ -63,6 +63,7 @@ type Node struct {
 
 	Groups  []string          `json:"groups,omitempty"`
 	Options map[string]string `json:"options,omitempty"`
+	Note    string            `json:"note,omitempty" doc:"What the next installer should know of the device."`
 
 	Readings
 	Channels []Channel `json:"channels"`
@@ -97,7 +98,7 @@ type Channel struct {
 
 func nodeOf(s *appliance.Snapshot, n *appliance.NodeState) Node {
 	out := Node{
-		ID: n.Node.ID, UUID: n.Node.UUID.String(), ETag: etagOf(n.Node), Groups: n.Node.Groups, Options: n.Node.Options, Name: n.Node.Name, Tag: string(n.Tag),
+		ID: n.Node.ID, UUID: n.Node.UUID.String(), ETag: etagOf(n.Node), Groups: n.Node.Groups, Options: n.Node.Options, Note: n.Node.Note, Name: n.Node.Name, Tag: string(n.Tag),
 		Bus: busName(s, n.Node.Bus), Address: n.Node.Address, Profile: n.Node.Profile, Outputs: n.Node.Outputs,
 		Clusters: listOf(n.Clusters), Abilities: n.Abilities.Words(),
 		Presence: Presence{n.Online, stampOf(n.LastSeen), n.Fault, n.Waits},

@@ -136,8 +136,9 @@ func newShadeCalibrate(a *App) *cobra.Command {
 		Short: "Measure how long a shade travels up and down, and save it",
 		Long: `Measure how long a shade travels up and down. It goes up to its end, then down and up the
 whole way: once if its motor tells its position, which times it; twice if not, and you
-press Enter when it stands. Runs that disagree are repeated. The daemon saves the times
-and uses them at once; nothing restarts.
+press Enter when it stands. Runs that disagree are repeated. Answers that cannot be are
+asked for again: within two seconds, or in less than half of the time of the other way. The daemon saves the times and uses them at once; nothing restarts. Old
+times are replaced when you agree.
 
 Nothing moves before you agree. The shade stops at once when you press Ctrl-C, and after
 five minutes without its end. Any other command for the shade (STOP always works) and a
@@ -155,7 +156,7 @@ SHADE is an ID or a name, see 'controllerd shade list'.`,
 	f := c.Flags()
 	f.IntVar(&opts.Runs, "runs", 0, "how often both ways; 0: once if the motor tells its position, else twice")
 	f.BoolVar(&opts.DryRun, "dry-run", false, "measure and save nothing")
-	f.BoolVar(&yes, "yes", false, "ask nothing before it moves")
+	f.BoolVar(&yes, "yes", false, "ask nothing before it moves, and replace old times")
 	c.RunE = func(c *cobra.Command, names []string) error {
 		if opts.Runs < 0 {
 			return cli.Usage(fmt.Errorf("--runs %d: want 1 or more, 0 for the usual number", opts.Runs))
@@ -173,7 +174,7 @@ SHADE is an ID or a name, see 'controllerd shade list'.`,
 		if err := t.agree(yes); err != nil {
 			return err
 		}
-		opts.Shade, opts.Ask = s.ID, !s.Measured && !yes
+		opts.Shade, opts.Ask, opts.Replace = s.ID, !s.Measured && !yes, yes
 		res, err := t.run(c.Context(), opts)
 		if err != nil {
 			return err
@@ -209,7 +210,7 @@ func showTravel(w io.Writer, r *api.ShadeResult) error {
 func showSaved(w io.Writer, r *api.ShadeResult) error {
 	text := "saved, and in force\n"
 	if !r.Saved {
-		text = "dry run: nothing was saved\n"
+		text = "nothing was saved\n"
 	}
 	_, err := io.WriteString(w, text)
 	return err

@@ -216,19 +216,23 @@ func (t *talk) show(ctx context.Context, j shadeJob) error {
 	case q == nil:
 		t.asked = nil // somebody else may have answered it
 	case q.Number != t.number:
-		return t.ask(ctx, j.ID, *q)
+		return t.ask(ctx, j)
 	}
 	return nil
 }
 
 // ask puts a question, or answers it from what is known.
-func (t *talk) ask(ctx context.Context, id string, q api.JobQuestion) error {
+func (t *talk) ask(ctx context.Context, j shadeJob) error {
+	id, q := j.ID, *j.Question
 	t.clear()
 	t.asked, t.number = &q, q.Number
 	switch q.Ask {
 	case appliance.AskBegin:
 		t.say("Next it goes %s. Press Enter to start it. ", upDown(q.Leg.Up))
 	case appliance.AskStands:
+		if q.Again == string(appliance.AgainSoon) {
+			t.say("No shade is at its end so soon; look again.\n")
+		}
 		t.say("It goes %s. Press Enter when it stands. ", upDown(q.Leg.Up))
 		if t.live {
 			t.say("\n")
@@ -238,6 +242,13 @@ func (t *talk) ask(ctx context.Context, id string, q api.JobQuestion) error {
 			return t.answer(ctx, id, upDown(q.Leg.Up == (t.known == "up")))
 		}
 		t.say("Which way did it go? [u]p, [d]own, [n]ot at all: ")
+	case appliance.AskSure:
+		t.say("That is %.1f s, and the other way took %.1f s. Does it really stand? [y/N] ", q.Took, q.Other)
+	case appliance.AskSave:
+		if r := j.Result; r != nil {
+			t.say("Up %s, was %s; down %s, was %s. ", travelTime(r.New.TravelUp), travelTime(r.Old.TravelUp), travelTime(r.New.TravelDown), travelTime(r.Old.TravelDown))
+		}
+		t.say("Keep the new times? [y/N] ")
 	default:
 		return fmt.Errorf("the daemon asks %q, which this program does not understand; both have to be of the same version", q.Ask)
 	}
@@ -251,6 +262,11 @@ func (t *talk) answer(ctx context.Context, id, line string) error {
 		return nil
 	}
 	said := q.Choices[0]
+	if q.Ask == appliance.AskSure || q.Ask == appliance.AskSave {
+		if typed := strings.ToLower(line); typed != "y" && typed != "yes" {
+			said = "no"
+		}
+	}
 	if q.Ask == appliance.AskWent {
 		words := map[string]string{"u": "up", "d": "down", "n": "none", "not at all": "none"}
 		typed := strings.ToLower(line)

@@ -324,8 +324,12 @@ export interface DeviceEdit {
   groups?: Array<string> | null;
   /** Each becomes a node. Without any, shades hang off a node that is no light. */
   lights?: Array<DeviceLight>;
+  /** Refuse with 409 if the site has something at this address, unless that is just what is asked for: then nothing is changed. */
+  new?: boolean;
   /** Name of a cluster to make, that all of them join. */
   newCluster?: string;
+  /** What the next installer should know of it, at most 500 characters; left out: as it is. */
+  note?: string | null;
   /** Left out: as they are, none with another profile. */
   options?: Record<string, string> | null;
   profile: string;
@@ -489,6 +493,8 @@ export interface Found {
   lights?: number;
   /** Line settings at which it answers, if not those of the bus. */
   line?: Line | null;
+  /** The site had nothing at this address when the scan first told of it. */
+  new?: boolean;
   /** Nodes of the site at this address. */
   nodes?: Array<number>;
   options?: Record<string, string>;
@@ -611,7 +617,7 @@ export interface Job {
   progress: JobProgress;
   /** What it wants to know of a person; answer with POST /jobs/{id}/answer. */
   question: JobQuestion | null;
-  /** Of a calibration or a direction that is done. */
+  /** Of a calibration or a direction that is done, and of a calibration that asks whether to save it. */
   result?: ShadeResult | null;
   service?: string;
   shade?: number;
@@ -638,12 +644,18 @@ export interface JobProgress {
 }
 
 export interface JobQuestion {
-  /** begin: may the next leg begin? stands: answer when the shade stands. went: which way did it go? */
-  ask: 'begin' | 'stands' | 'went';
+  /** Why the answer before was not taken: soon, no shade is at its end within 2 s. */
+  again?: 'soon';
+  /** begin: may the next leg begin? stands: answer when the shade stands. sure: does it, though this way took less than half of the other, or more than twice as long? save: shall what result says as new replace the old times? went: which way did it go? */
+  ask: 'begin' | 'stands' | 'sure' | 'save' | 'went';
   /** The answers that it takes. */
   choices: Array<string>;
   leg: Leg;
   number: number;
+  /** Of sure: what the other way took, in seconds. */
+  other?: number;
+  /** Of sure: what this way took, in seconds. */
+  took?: number;
 }
 
 export interface JobRequest {
@@ -665,8 +677,14 @@ export interface JobRequest {
   last?: number;
   /** Of identify, instead of bus and address. */
   node?: number;
+  /** Of identify, with a profile: the light output, from 1; 0: the first. */
+  output?: number;
   /** Of findout: the port that no bus uses, as a bus would have it; of a socket tcp://host:port. */
   port?: string;
+  /** Of identify, for a device that the site does not have: one that cannot show itself has an output switched three times, and is left as it was. */
+  profile?: string;
+  /** Of calibrate: do not ask whether the new times shall replace old ones. */
+  replace?: boolean;
   /** Of calibrate: how often both ways; 0: once if the motor tells its position, else twice. */
   runs?: number;
   /** See /buses/{bus}/services. */
@@ -909,6 +927,8 @@ export interface Node {
   /** Percent; of a node the mean over its channels. */
   level: Valueint | null;
   name: string;
+  /** What the next installer should know of the device. */
+  note?: string;
   online: boolean;
   options?: Record<string, string>;
   outputs?: Array<number>;
@@ -939,11 +959,13 @@ export interface NodeEdit {
   /** At creation only; found if left out. */
   id?: number | null;
   name?: string | null;
+  /** What the next installer should know of the device, at most 500 characters; empty: nothing. */
+  note?: string | null;
   options?: Record<string, string> | null;
   outputs?: Array<number> | null;
   profile?: string | null;
   tag?: 'NODE' | 'PERIPHERAL';
-  /** With bus, address or profile: the other nodes at the same bus and address get these too, all in one. */
+  /** With bus, address, profile or note: the other nodes at the same bus and address get these too, all in one. */
   wholeDevice?: boolean;
 }
 

@@ -15,11 +15,11 @@ const (
 )
 
 // blink makes the lights at one address of a bus, or only one of them, blink by commands,
-// and leaves them as they were. Whoever commands one meanwhile wins.
-func (c *Controller) blink(ctx context.Context, busName, address string, only appliance.ID, by appliance.Origin) error {
-	lights := c.lightsAt(busName, address, only)
+// and leaves them as they were. Whoever commands one meanwhile wins. Where the site has none, an output is borrowed.
+func (c *Controller) blink(ctx context.Context, what Showing, by appliance.Origin) error {
+	lights := c.lightsAt(what.Bus, what.Address, what.Node)
 	if len(lights) == 0 {
-		return fmt.Errorf("bus %s, address %s: %w: devices of this driver show themselves by their lights, and the site has none there", busName, address, appliance.ErrUnable)
+		return c.borrow(ctx, what)
 	}
 	for _, n := range lights {
 		if !n.Online || !n.Level.OK() {
@@ -42,6 +42,88 @@ func (c *Controller) blink(ctx context.Context, busName, address string, only ap
 		}
 	}
 	return nil
+}
+
+const (
+	// backTime is what putting back what was borrowed may take, backTries how often it is looked at
+	// whether it is as it was: lamps may be on their way for a moment.
+	backTime  = 10 * time.Second
+	backTries = 5
+)
+
+// Showing is what is to show itself: a device of a bus and, for devices that the site does not have and that
+// can be seen by their outputs only, its profile and a light output of it, from 1; 0: the first.
+type Showing struct {
+	Bus, Address string
+	Node         appliance.ID // only this one of the lights at the address; 0: all
+	Profile      string
+	Output       int
+}
+
+// borrow switches an output of a device that the site does not have, and leaves it as it was.
+func (c *Controller) borrow(ctx context.Context, what Showing) (err error) {
+	b, err := c.bus(what.Bus)
+	if err != nil {
+		return err
+	}
+	borrower, ok := b.driver().(appliance.Borrower)
+	if !ok || what.Profile == "" || len(b.nodesAt(what.Address)) > 0 {
+		return fmt.Errorf("bus %s, address %s: %w: devices of this driver show themselves by their lights, and the site has none there", what.Bus, what.Address, appliance.ErrUnable)
+	}
+	var loan appliance.Borrowed
+	lent := make(chan error, 1)
+	if err := b.atBoundary(ctx, func() {
+		var err error
+		loan, err = borrower.Borrow(what.Address, what.Profile, max(what.Output, 1))
+		lent <- err
+	}); err != nil {
+		return err
+	}
+	if err := <-lent; err != nil {
+		return fmt.Errorf("bus %s: %w", what.Bus, err)
+	}
+	all := func(ctx context.Context, list []appliance.Exchange) error {
+		for _, e := range list {
+			if _, err := c.Perform(ctx, what.Bus, e); err != nil {
+				return fmt.Errorf("identify %s on bus %s: %w", what.Address, what.Bus, err)
+			}
+		}
+		return nil
+	}
+	if err := all(ctx, loan.Read); err != nil {
+		return err
+	}
+	if err := loan.Err(); err != nil {
+		return fmt.Errorf("identify %s on bus %s: %w", what.Address, what.Bus, err)
+	}
+	back := func() error { // also for whoever gave it up
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), backTime)
+		defer cancel()
+		return all(ctx, loan.Back)
+	}
+	for range blinks {
+		err := all(ctx, loan.Other)
+		pause(ctx)
+		if undone := back(); err == nil {
+			err = undone
+		}
+		if err != nil {
+			return err
+		}
+		if pause(ctx); ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	for range backTries {
+		if err = all(ctx, loan.Read); err == nil {
+			err = loan.Err()
+		}
+		if err == nil {
+			return nil
+		}
+		pause(ctx)
+	}
+	return err
 }
 
 // pause lets people see how it is.

@@ -14,7 +14,7 @@ import (
 // identified has a device show itself, and returns the job when it is over.
 func identified(t *testing.T, ctl *control.Controller, address string, node appliance.ID) appliance.Job {
 	t.Helper()
-	j, err := ctl.StartIdentify("test", address, node, appliance.Origin{Who: "ada", Via: "test"})
+	j, err := ctl.StartIdentify(control.Showing{Bus: "test", Address: address, Node: node}, appliance.Origin{Who: "ada", Via: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestALightThatCannotShowItselfBlinksAndIsAsBefore(t *testing.T) {
 			}
 		}
 		// Given up in the middle it is as before, too.
-		j, err := ctl.StartIdentify("test", "1", 0, appliance.Origin{Who: "ada"})
+		j, err := ctl.StartIdentify(control.Showing{Bus: "test", Address: "1"}, appliance.Origin{Who: "ada"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func TestALightThatCannotShowItselfBlinksAndIsAsBefore(t *testing.T) {
 			t.Errorf("given up: levels are %v and were %v", after, before)
 		}
 		// Somebody who switches it on meanwhile has it as they want.
-		j, _ = ctl.StartIdentify("test", "1", 1, appliance.Origin{Who: "ada"})
+		j, _ = ctl.StartIdentify(control.Showing{Bus: "test", Address: "1", Node: 1}, appliance.Origin{Who: "ada"})
 		time.Sleep(300 * time.Millisecond)
 		do(t, ctl, level(one(1), 90))
 		ctl.Jobs().Cancel(j.ID, appliance.Origin{Who: "ada"})

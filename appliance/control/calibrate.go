@@ -24,8 +24,10 @@ type Watcher interface {
 	// Begin waits until the next leg may begin.
 	Begin(ctx context.Context, leg appliance.Leg) error
 	// Stands waits until the person sees the shade stand at its end. Asked only about
-	// shades that do not tell their position.
-	Stands(ctx context.Context, leg appliance.Leg) error
+	// shades that do not tell their position; again says why an answer was not taken.
+	Stands(ctx context.Context, leg appliance.Leg, again appliance.Again) error
+	// Sure asks whether the shade really stands, since it took so much longer or shorter than the other way.
+	Sure(ctx context.Context, leg appliance.Leg, took, other time.Duration) (bool, error)
 	// Progress tells that the shade moves, some times a second.
 	Progress(p appliance.Progress)
 	// Measured tells the outcome of a timed leg.
@@ -48,6 +50,8 @@ const (
 	glance = 500 * time.Millisecond
 	// startsWithin is how long after its order a shade may not have begun to move.
 	startsWithin = time.Second
+	// leastTravel is less than any shade needs from end to end.
+	leastTravel = 2 * time.Second
 	// endWithin is how far from 0 or 100 a motor may stand, in percent points, whose
 	// end limits are closer together than its percent.
 	endWithin = 3
@@ -108,7 +112,7 @@ func (c *Controller) Calibrate(ctx context.Context, plan Calibration, w Watcher)
 		res.Down, agreed = travelOf(down)
 		res.Up, agreedUp = travelOf(up)
 		switch {
-		case agreed && agreedUp:
+		case agreed && agreedUp && (run > runs || !unlike(res.Up.Mean, res.Down.Mean)): // what is unlike is measured once more
 			return res, nil
 		case run >= runs+runsMore:
 			return res, fmt.Errorf("shade %d: %d runs disagree (down %v, up %v): look for what holds it up, and say that it stands as soon as it does", plan.Shade, run, res.Down.Runs, res.Up.Runs)
@@ -122,6 +126,7 @@ type calibrating struct {
 	watcher  Watcher
 	measured bool
 	at       appliance.Position // where it stands, if it tells
+	last     time.Duration      // what the leg before took; 0: it was not timed
 }
 
 // leg sends the shade to one end and times it.
@@ -146,6 +151,7 @@ func (k *calibrating) leg(ctx context.Context, leg appliance.Leg) (timing, error
 	}
 	if err == nil && leg.Run > 0 {
 		k.watcher.Measured(leg, took.took, took.off)
+		k.last = took.took
 	}
 	return took, err
 }
@@ -180,6 +186,9 @@ func (k *calibrating) arrive(ctx context.Context, leg appliance.Leg, sent time.T
 		return timing{}, nil
 	}
 	took, ok := watched(k.seen(), sent, from, where)
+	if ok && took.took < leastTravel {
+		return timing{}, fmt.Errorf("shade %d: %w: it told that it had gone from one end to the other within %v", k.shade, errUnread, took.took.Round(10*time.Millisecond))
+	}
 	if !ok || took.off > took.took/4 {
 		return timing{}, fmt.Errorf("shade %d: %w (%v, give or take %v): try again while its bus is quiet",
 			k.shade, errUnread, took.took.Round(100*time.Millisecond), took.off.Round(100*time.Millisecond))
@@ -191,18 +200,14 @@ func (k *calibrating) arrive(ctx context.Context, leg appliance.Leg, sent time.T
 func (k *calibrating) watchTo(ctx context.Context, leg appliance.Leg, sent time.Time) (timing, error) {
 	// The legs go up and down in turn, so that it starts later.
 	begins := later(sent, k.stopped.Add(k.c.Snapshot().Shade(k.shade).Channel.ReverseDelay))
-	var stood time.Time
-	err := k.follow(ctx, leg, begins, func(ctx context.Context) error {
-		err := k.watcher.Stands(ctx, leg)
-		stood = time.Now()
-		return err
-	}, func(s sample) (bool, error) {
+	guard := func(s sample) (bool, error) {
 		if leg.Run > 0 && s.Motion == appliance.Stopped && s.asked.Sub(begins) > startsWithin {
 			return false, fmt.Errorf("the actuator of shade %d switched off by itself, about %v after it was ordered to move, before anybody said that the shade stands: set its own run time longer than the travel",
 				k.shade, s.read.Sub(begins).Round(100*time.Millisecond))
 		}
 		return false, nil
-	})
+	}
+	stood, err := k.standing(ctx, leg, begins, guard)
 	if err != nil {
 		return timing{}, err
 	}
@@ -216,6 +221,41 @@ func (k *calibrating) watchTo(ctx context.Context, leg appliance.Leg, sent time.
 	k.stood(end)
 	return timing{stood.Sub(begins), glance}, nil
 }
+
+// standing asks until there is an answer that can be: not sooner than any shade is at its end, and confirmed where it is
+// unlike the way back. That the shade was read moving is known before: its order would have failed else.
+func (k *calibrating) standing(ctx context.Context, leg appliance.Leg, begins time.Time, guard func(sample) (bool, error)) (stood time.Time, err error) {
+	var again appliance.Again
+	for {
+		err := k.follow(ctx, leg, begins, func(ctx context.Context) error {
+			err := k.watcher.Stands(ctx, leg, again)
+			stood = time.Now()
+			return err
+		}, guard)
+		if err != nil || leg.Run == 0 { // it may have stood at its first end already
+			return stood, err
+		}
+		took := stood.Sub(begins)
+		switch {
+		case took < leastTravel:
+			again = appliance.AgainSoon
+			continue
+		case k.last == 0 || !unlike(took, k.last):
+			return stood, nil
+		}
+		var sure bool
+		if err := k.follow(ctx, leg, begins, func(ctx context.Context) (err error) {
+			sure, err = k.watcher.Sure(ctx, leg, took, k.last)
+			return err
+		}, guard); err != nil || sure {
+			return stood, err
+		}
+		again = ""
+	}
+}
+
+// unlike reports whether one way took less than half of the other.
+func unlike(a, b time.Duration) bool { return 2*min(a, b) < max(a, b) }
 
 // follow waits until done is true of a sample, or person returns, which may be nil.
 // A shade that is seen going the other way was moved by somebody else.

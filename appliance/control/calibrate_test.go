@@ -3,6 +3,7 @@ package control_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -20,6 +21,13 @@ type person struct {
 	begin    func(appliance.Leg) error // before a leg; nil: goes on
 	moves    int                       // times that progress was told
 	legs     []appliance.Leg
+	unread   bool              // it was asked whether the shade stands before its relay was on
+	again    []appliance.Again // each time that it was asked whether the shade stands
+
+	early  int           // answers so often, in timed legs, before the shade stands
+	after  time.Duration // so soon
+	really bool          // is sure of what seems unlike
+	sure   []time.Duration
 }
 
 func (p *person) Begin(_ context.Context, leg appliance.Leg) error {
@@ -30,7 +38,21 @@ func (p *person) Begin(_ context.Context, leg appliance.Leg) error {
 	return nil
 }
 
-func (p *person) Stands(ctx context.Context, leg appliance.Leg) error {
+func (p *person) Sure(_ context.Context, _ appliance.Leg, took, other time.Duration) (bool, error) {
+	p.sure = append(p.sure, took, other)
+	return p.really, nil
+}
+
+func (p *person) Stands(ctx context.Context, leg appliance.Leg, again appliance.Again) error {
+	p.again = append(p.again, again)
+	if leg.Run > 0 && again == "" && p.c.moving(5001) == appliance.Stopped && p.early > 0 {
+		p.unread = true
+	}
+	if p.early > 0 && leg.Run > 0 {
+		p.early--
+		time.Sleep(p.after)
+		return nil
+	}
 	for ctx.Err() == nil {
 		time.Sleep(10 * time.Millisecond)
 		if p.c.stands(5001) {
@@ -536,6 +558,88 @@ func TestShadeOnAnotherOutputIsSomewhereElse(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		if p := ctl.Snapshot().Shade(5001).Position; p.OK() {
 			t.Errorf("it is said to be at %+v", p)
+		}
+	})
+}
+
+// Answers that cannot be are asked for again: before the relay was read on, sooner than any shade, unlike the other way.
+func TestAnAnswerThatCannotBeIsAskedAgain(t *testing.T) {
+	for name, tc := range map[string]struct {
+		p     person
+		again []appliance.Again // that the person was told
+	}{
+		"at once":        {person{early: 1, after: 0}, []appliance.Again{appliance.AgainSoon}},
+		"after a second": {person{early: 1, after: 1500 * time.Millisecond}, []appliance.Again{appliance.AgainSoon}},
+		"twice too soon": {person{early: 2, after: 800 * time.Millisecond}, []appliance.Again{appliance.AgainSoon}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCopper()
+				ctl, stop := run(t, c, siteOf("shade"), nil)
+				defer stop()
+				time.Sleep(time.Second)
+				p := tc.p
+				p.c = c
+				res, err := calibrate(ctl, &p, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				within(t, "up", res.Up, 20*time.Second)
+				within(t, "down", res.Down, 20*time.Second)
+				for _, want := range tc.again {
+					if !slices.Contains(p.again, want) {
+						t.Errorf("asked %q, want %q among it", p.again, want)
+					}
+				}
+				if p.unread {
+					t.Error("asked before the relay was read on")
+				}
+				if len(res.Down.Runs) != 2 || len(res.Up.Runs) != 2 {
+					t.Errorf("an answer that was asked for again costs a run: %+v", res)
+				}
+			})
+		})
+	}
+}
+
+// One way that takes less than half of the other is asked about: who was too early goes on watching, who is sure is believed when it was measured once more.
+func TestUnlikeWaysAreAskedAbout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("shade"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		p := &person{c: c}
+		p.begin = func(leg appliance.Leg) error {
+			if leg.Number == 3 {
+				p.early, p.after = 1, 7*time.Second // pressed by mistake
+			}
+			return nil
+		}
+		res, err := calibrate(ctl, p, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		within(t, "up", res.Up, 20*time.Second)
+		if len(p.sure) != 2 || len(res.Up.Runs) != 2 {
+			t.Errorf("asked whether it is sure: %v; runs %v", p.sure, res.Up.Runs)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		c.motors[5001] = &motor{up: 30 * time.Second, down: 12 * time.Second, at: 30, top: 100}
+		ctl, stop := run(t, c, siteOf("shade"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		p := &person{c: c, really: true, reaction: 200 * time.Millisecond}
+		res, err := calibrate(ctl, p, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		within(t, "up", res.Up, 30*time.Second)
+		within(t, "down", res.Down, 12*time.Second)
+		if len(res.Up.Runs) != 2 || len(p.sure) == 0 {
+			t.Errorf("what is unlike was measured %d times, and asked about %d times", len(res.Up.Runs), len(p.sure)/2)
 		}
 	})
 }

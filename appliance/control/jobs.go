@@ -257,12 +257,13 @@ func (h *JobHand) change(do func(*jobRecord)) {
 	h.job.all.changed(h.job)
 }
 
-// Ask waits for a person's answer.
-func (h *JobHand) Ask(ctx context.Context, ask string, leg appliance.Leg, choices ...string) (string, error) {
+// Ask waits for a person's answer. It numbers the question.
+func (h *JobHand) Ask(ctx context.Context, q appliance.JobQuestion) (string, error) {
 	answers := make(chan string, 1)
 	h.change(func(j *jobRecord) {
 		j.asked++
-		j.Question = &appliance.JobQuestion{Number: j.asked, Ask: ask, Leg: leg, Choices: choices}
+		q.Number = j.asked
+		j.Question = &q
 		j.answers = answers
 	})
 	select {

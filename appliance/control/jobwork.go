@@ -39,21 +39,21 @@ func (c *Controller) StartScan(bus string, opts appliance.ScanOptions, by applia
 const identifyTime = 30 * time.Second
 
 // StartIdentify makes a device show itself: in its own way or, where its driver knows
-// none, by blinking the lights that it is, or only one of them (0: all).
-func (c *Controller) StartIdentify(bus, address string, node appliance.ID, by appliance.Origin) (appliance.Job, error) {
-	b, err := c.bus(bus)
+// none, by blinking the lights that it is, or an output of it where the site has none.
+func (c *Controller) StartIdentify(what Showing, by appliance.Origin) (appliance.Job, error) {
+	b, err := c.bus(what.Bus)
 	if err != nil {
 		return appliance.Job{}, err
 	}
 	_, itself := b.driver().(appliance.Identifier)
-	about := appliance.Job{Kind: appliance.JobIdentify, Subject: fmt.Sprintf("device %s of bus %s", address, bus), Bus: bus, Address: address, By: by}
+	about := appliance.Job{Kind: appliance.JobIdentify, Subject: fmt.Sprintf("device %s of bus %s", what.Address, what.Bus), Bus: what.Bus, Address: what.Address, By: by}
 	return c.jobs.Start(about, func(ctx context.Context, _ *JobHand) (any, error) {
 		ctx, cancel := context.WithTimeout(ctx, identifyTime)
 		defer cancel()
 		if !itself {
-			return nil, c.blink(ctx, bus, address, node, by)
+			return nil, c.blink(ctx, what, by)
 		}
-		return nil, c.Identify(ctx, bus, address)
+		return nil, c.Identify(ctx, what.Bus, what.Address)
 	})
 }
 
@@ -103,7 +103,12 @@ type ShadeRun struct {
 	Runs  int  // calibration: see [Calibration]
 	Ask   bool // calibration: before every leg
 	Dry   bool // save nothing
+	// Replace: calibration: old times are replaced without asking.
+	Replace bool
 }
+
+// saveWait is how long a person may think about whether old times are to be replaced.
+const saveWait = 30 * time.Minute
 
 // StartCalibration measures the travel times of a shade and saves them.
 func (c *Controller) StartCalibration(run ShadeRun, by appliance.Origin) (appliance.Job, error) {
@@ -142,7 +147,13 @@ func (c *Controller) startShade(kind appliance.JobKind, run ShadeRun, by applian
 			return nil, err
 		}
 		out.Shade, out.Name, out.Old = run.Shade, sh.Shade.Name, sh.Shade.Settings()
-		if !run.Dry {
+		save := !run.Dry
+		if save && kind == appliance.JobCalibrate && !run.Replace && (out.Old.TravelUp != 0 || out.Old.TravelDown != 0) {
+			if save, err = on.asksSave(ctx, out); err != nil {
+				return nil, err
+			}
+		}
+		if save {
 			if err := c.saveShade(ctx, run.Shade, out.New); err != nil {
 				return nil, err
 			}
@@ -150,6 +161,18 @@ func (c *Controller) startShade(kind appliance.JobKind, run ShadeRun, by applian
 		}
 		return out, nil
 	})
+}
+
+// asksSave shows what was measured beside what there was, and asks whether it is to be kept.
+func (h *JobHand) asksSave(ctx context.Context, out appliance.ShadeOutcome) (bool, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, saveWait, fmt.Errorf("shade %d: nobody said for %v whether the new times are to be kept; the old ones stay", out.Shade, saveWait))
+	defer cancel()
+	h.change(func(j *jobRecord) { j.Result, j.Progress = out, appliance.JobProgress{Text: "measured", Done: j.Progress.Done} })
+	said, err := h.Ask(ctx, appliance.JobQuestion{Ask: appliance.AskSave, Choices: []string{"yes", "no"}})
+	if err != nil {
+		return false, context.Cause(ctx)
+	}
+	return said == "yes", nil
 }
 
 // inForce is how soon what was saved has to be in force.
@@ -191,14 +214,20 @@ func (w *jobWatcher) Begin(ctx context.Context, leg appliance.Leg) error {
 	if !w.ask || leg.Number == 1 { // the first follows the start of the run
 		return nil
 	}
-	_, err := w.on.Ask(ctx, appliance.AskBegin, leg, "yes")
+	_, err := w.on.Ask(ctx, appliance.JobQuestion{Ask: appliance.AskBegin, Leg: leg, Choices: []string{"yes"}})
 	return err
 }
 
 // Stands asks whether the shade stands.
-func (w *jobWatcher) Stands(ctx context.Context, leg appliance.Leg) error {
-	_, err := w.on.Ask(ctx, appliance.AskStands, leg, "yes")
+func (w *jobWatcher) Stands(ctx context.Context, leg appliance.Leg, again appliance.Again) error {
+	_, err := w.on.Ask(ctx, appliance.JobQuestion{Ask: appliance.AskStands, Leg: leg, Choices: []string{"yes"}, Again: again})
 	return err
+}
+
+// Sure asks whether it does stand.
+func (w *jobWatcher) Sure(ctx context.Context, leg appliance.Leg, took, other time.Duration) (bool, error) {
+	said, err := w.on.Ask(ctx, appliance.JobQuestion{Ask: appliance.AskSure, Leg: leg, Choices: []string{"yes", "no"}, Took: took, Other: other})
+	return said == "yes", err
 }
 
 // Progress tells that the shade moves.
@@ -217,7 +246,7 @@ func (w *jobWatcher) Measured(leg appliance.Leg, took, uncertainty time.Duration
 
 // went asks which way the shade went.
 func (w *jobWatcher) went(ctx context.Context, toldUp bool) (Went, error) {
-	said, err := w.on.Ask(ctx, appliance.AskWent, appliance.Leg{Up: toldUp}, "up", "down", "none")
+	said, err := w.on.Ask(ctx, appliance.JobQuestion{Ask: appliance.AskWent, Leg: appliance.Leg{Up: toldUp}, Choices: []string{"up", "down", "none"}})
 	switch {
 	case err != nil:
 		return WentNowhere, err

@@ -221,6 +221,7 @@ func (o *opening) placeNode(node appliance.Node) error {
 	}
 	if u == nil {
 		u = o.driver.newUnit(a.unit, p, node.ID)
+		o.driver.units[a.unit] = u
 	}
 	u.tune(options)
 	o.placed = append(o.placed, placedNode{node: node, profile: p, address: a, groups: groups, options: options, unit: u})
@@ -374,7 +375,7 @@ func (o *opening) chosen(p *placedNode) ([]*output, error) {
 	return list, nil
 }
 
-// newUnit adds a device to the bus.
+// newUnit is a device of this bus.
 func (d *Driver) newUnit(number byte, p *Profile, node appliance.ID) *unit {
 	u := &unit{
 		number: number, key: unitKey(number), profile: p, firstNode: node,
@@ -390,7 +391,6 @@ func (d *Driver) newUnit(number byte, p *Profile, node appliance.ID) *unit {
 			u.timeout = defaultTCPTimeout
 		}
 	}
-	d.units[number] = u
 	return u
 }
 
