@@ -139,6 +139,9 @@ func TestWalkFromClaimToReport(t *testing.T) {
 	tab.Press("Measure the times")
 	tab.Wait(`document.querySelector("progress")`)
 	tab.Shot("calibrating-360-light-en", false)
+	tab.WaitText("Shall the new times replace the old ones?")
+	inspect(t, tab, "calibrated-beside-360-light-en")
+	tab.Press("Take the new times")
 	tab.WaitText("Measured and saved")
 	inspect(t, tab, "calibrated-360-light-en")
 	if s := h.daemon.core.Snapshot().Shade(5001).Shade; s.TravelUp < 2*time.Second || s.TravelUp > 4*time.Second {
@@ -243,6 +246,8 @@ func watch(tab *uitest.Tab, stands func() bool) {
 		case reads("May the next run begin?"):
 			tab.Press("Begin")
 			asked = time.Time{}
+		case reads("Shall the new times replace the old ones?"):
+			tab.Press("Take the new times")
 		case !reads("It stands"):
 			asked = time.Time{}
 		case !stands():

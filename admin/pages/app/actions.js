@@ -19,9 +19,39 @@ export function Actions({ node, shade }) {
     ${shade && bound > 0 && html`<a class="button" href=${'/commission/shade/' + shade.id}>${t('calibrate')}</a>`}
     ${of?.bus && html`<a class="button" href=${'/devices/' + of.id + '/outputs'}>${t('outputs')}</a>`}
     <${Replace} node=${node} shade=${shade} />
-    <${Rename} path=${shade ? '/shades/' + shade.id : '/nodes/' + node.id} record=${shade || node} />
-    <${Remove} path=${shade ? '/shades/' + shade.id : '/nodes/' + node.id} record=${shade || node} text=${t('remove.device')}
-      then="/devices" />`;
+    <${Note} node=${of} />
+    <${Rename} path=${shade ? '/shades/' + shade.id : '/nodes/' + node.id} record=${shade || node} />`;
+}
+
+// Ends is at the foot of a page, away from what one presses every day: here the device ends.
+export const Ends = ({ node = undefined, shade = undefined }) =>
+  may('operate') &&
+  html`
+    <div class="actions start ends">
+      <${Remove} path=${shade ? '/shades/' + shade.id : '/nodes/' + node.id} record=${shade || node} text=${t('remove.device')}
+        then="/devices" />
+    </div>`;
+
+// NoteOf shows the note at a device, if there is one.
+export const NoteOf = ({ node }) =>
+  node?.note &&
+  html`
+    <section class="panel">
+      <h2>${t('note')}</h2>
+      <p dir="auto" style=${{ whiteSpace: 'pre-line', overflowWrap: 'anywhere' }}>${node.note}</p>
+    </section>`;
+
+// Note opens the note at a device, to be written or changed.
+function Note({ node }) {
+  const [Open, setOpen] = useState(null);
+  if (!node) return null;
+  const open = async () => {
+    const { NoteForm } = await import('./note.js');
+    setOpen(() => NoteForm);
+  };
+  return html`
+    <button class="button" onClick=${open}>${t('note')}</button>
+    ${Open && html`<${Open} node=${node} onClose=${() => setOpen(null)} />`}`;
 }
 
 // Replace puts another device in the place of a node's; a shade is led to its motor while it has none.

@@ -1,8 +1,9 @@
 // Measuring how long a shade takes, and which way it goes, by watching it move.
 import { html, useState } from '../ui/lib.js';
+import './operate/texts.js';
 import { t, unit } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';
-import { Empty, Notice } from '../ui/shell.js';
+import { Empty, Notice, Table } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
 import { Window, openness } from '../ui/shade.js';
 import { house, server, may, session } from './house.js';
@@ -72,18 +73,44 @@ export function Runs({ shade: s, why, kinds }) {
       <p aria-live="polite">${j.progress.text}</p>
       ${m && html`<p class="row"><${Icon} name=${m.up ? 'up' : 'down'} size=${24} /><b>${unit(m.elapsed, 's')}</b></p>`}
       ${j.question && html`
-        <p><b>${t('ask.' + j.question.ask)}</b></p>
+        ${j.question.again && html`<${Notice} kind="warn">${t('ask.again.' + j.question.again)}<//>`}
+        ${j.question.ask === 'save' && j.result && html`<${Times} result=${j.result} />`}
+        <p>
+          <b>
+            ${t('ask.' + j.question.ask, { took: unit(j.question.took || 0, 's'), other: unit(j.question.other || 0, 's') })}
+          </b>
+        </p>
         <div class="stack tight">
           ${j.question.choices.map(
             (c) => html`
               <button key=${c} type="button" class="button primary big" onClick=${answer(c)}>
-                ${t('answer.' + (c === 'yes' ? j.question.ask : c))}
+                ${t('answer.' + (c === 'yes' ? j.question.ask : c === 'no' ? 'not.' + j.question.ask : c))}
               </button>`,
           )}
         </div>`}
-      <button type="button" class="button danger" onClick=${() => cancel(j)}>${t('calibrate.stop')}</button>`}
+      ${j.question?.ask !== 'save' && html`
+        <button type="button" class="button danger" onClick=${() => cancel(j)}>${t('calibrate.stop')}</button>`}`}
     ${j && over(j) && html`<${Outcome} job=${j} />`}`;
 }
+
+// Times are those that were measured, beside those that they would replace.
+const Times = ({ result: r }) => html`
+  <${Table} label=${t('calibrate.beside')}>
+    <thead><tr><td></td><th class="num">${t('calibrate.old')}</th><th class="num">${t('calibrate.new')}</th></tr></thead>
+    <tbody>
+      ${['up', 'down'].map((way) => {
+        const key = way === 'up' ? 'travelUp' : 'travelDown';
+        return html`
+          <tr>
+            <th>${t('calibrate.' + way)}</th>
+            <td class="num">${r.old[key] ? unit(r.old[key], 's') : '–'}</td>
+            <td class="num">
+              <b>${unit(r.new[key], 's')}</b>${r[way] ? html` <span class="sub">± ${unit(r[way].uncertainty, 's')}</span>` : ''}
+            </td>
+          </tr>`;
+      })}
+    </tbody>
+  <//>`;
 
 function Outcome({ job: j }) {
   if (j.state === 'cancelled') return html`<${Notice}>${t('calibrate.cancelled')}<//>`;

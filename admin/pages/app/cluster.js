@@ -56,6 +56,8 @@ export default function ClusterPage({ params }) {
       <div class="actions start">
         <${Members} cluster=${c} />
         <${Rename} path=${'/clusters/' + id} record=${c} />
+      </div>
+      <div class="actions start ends">
         <${Remove} path=${'/clusters/' + id} record=${c} text=${t('remove.cluster')} then="/" />
       </div>
     <//>`;

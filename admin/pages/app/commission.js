@@ -1,28 +1,90 @@
-// The walk from a scan to named lights and shades in rooms: one device a screen, blink, name, cluster, next.
+// The walk from a scan to named lights and shades in rooms, while the scan goes on: one device a screen, blink, name, cluster,
+// next; or many at once. What was named is told by the house, so that whoever comes back, or comes second, goes on where it stands.
 import { html, useEffect, useState } from '../ui/lib.js';
 import './operate/texts.js';
-import { t } from '../ui/i18n.js';
+import { t, list } from '../ui/i18n.js';
 import { Page, address } from '../ui/router.js';
 import { Empty, Notice, done } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
-import { house, may } from './house.js';
+import { house, may, session } from './house.js';
 import { begin, cancel, identify, jobOf, over, shows } from './works.js';
 import { newOf } from './scan.js';
 import { Division } from './division.js';
 import { Runs } from './calibrate.js';
+import { mine } from './outbox.js';
 
-/** @import { Found } from '../records' */
+/** @import { DeviceMade, Found } from '../records' */
 
 // enough addresses in vain are a reason to look at the wires.
 const enough = 20;
+
+// namesAt are the names of what the site has at an address, or is to have as soon as the controller can be reached.
+export function namesAt(bus, at) {
+  const nodes = house.nodes.all().filter((n) => n.bus === bus && n.address.toLowerCase() === at.toLowerCase());
+  const shades = house.shades.all().filter((s) => nodes.some((n) => n.id === s.node));
+  const lights = nodes.filter((n) => n.tag === 'NODE' || !shades.some((s) => s.node === n.id));
+  const names = [...lights, ...shades].map((x) => x.name);
+  const kept = mine().filter((e) => e.path === '/buses/' + encodeURIComponent(bus) + '/devices' && e.body.address === at);
+  return {
+    names: names.length ? names : kept.map((e) => e.text),
+    waits: !names.length && kept.length > 0,
+    wrong: kept.some((e) => e.wrong),
+  };
+}
+
+// byOthers tells who has a device show itself now, if it is somebody else.
+const byOthers = (bus, at) =>
+  house.jobs.value.find(
+    (j) => j.kind === 'identify' && !over(j) && j.bus === bus && j.address === at && j.by !== session.value?.username,
+  )?.by;
+
+// switchable lists the outputs by which a device that was found shows itself, where it cannot by itself.
+/** @type {(bus: string, f: Found) => number[]} */
+const switchable = (bus, f) => (shows(bus) || f.gateway || !f.kind ? [] : Array.from({ length: f.lights || 0 }, (_, i) => i + 1));
+
+// Show makes a device that has no name show itself: as a whole, or by the output that one presses.
+export function Show({ bus, found: f, big = false }) {
+  const outputs = switchable(bus, f);
+  const show = (output) => () => identify({ bus, address: f.address, ...(output && { profile: f.kind, output }) });
+  if (!shows(bus) && !outputs.length) return null;
+  if (outputs.length < 2 || !big)
+    return html`
+      <button type="button" class=${'button' + (big ? ' big' : ' square')} onClick=${show(outputs[0])}
+        aria-label=${big ? undefined : t('show.of', { what: f.address })}>
+        <${Icon} name="blink" size=${24} />
+        ${big && t('identify')}
+      </button>`;
+  return html`
+    <fieldset class="choice stack tight">
+      <legend>${t('show.outputs')}</legend>
+      <div class="chips">
+        ${outputs.map(
+          (n) => html`
+            <button type="button" class="chip" key=${n} onClick=${show(n)} aria-label=${t('show.output', { n })}>
+              <${Icon} name="blink" size=${16} />${n}
+            </button>`,
+        )}
+      </div>
+      <p class="sub">${t('show.switched')}</p>
+    </fieldset>`;
+}
+
+// clusterOf is the one that was made with a device.
+/** @type {(made: DeviceMade) => number | undefined} */
+export const clusterOf = (made) =>
+  made.nodes[0]?.clusters.at(-1) || house.clusters.all().find((c) => c.shades.includes(made.shades[0]?.id))?.id;
 
 export default function Commission({ params }) {
   const name = params.bus;
   const b = house.buses.get(name).value;
   const [skipped, setSkipped] = useState([]);
-  const [named, setNamed] = useState([]);
+  const [at, setAt] = useState(null); // the device on the screen
+  const [own, setOwn] = useState([]); // addresses that were named here
+  const [busy, setBusy] = useState(false); // the device on the screen is being named
+  const [cluster, setCluster] = useState('');
   const [moved, setMoved] = useState([]); // shades made of relays, to be checked by moving them
   const [hand, setHand] = useState(false);
+  const [Many, setMany] = useState(null);
   const [wrong, setWrong] = useState(null);
   const scan = async () => {
     setWrong(null);
@@ -37,6 +99,16 @@ export default function Commission({ params }) {
   useEffect(() => {
     if (fresh && !jobOf((x) => x.kind === 'scan' && x.bus === name)) scan();
   }, [fresh]);
+  const j = jobOf((x) => x.kind === 'scan' && x.bus === name);
+  const all = newOf(j);
+  const rows = all.map((f) => ({ f, ...namesAt(name, f.address) }));
+  const open = rows.filter((r) => !r.names.length && !skipped.includes(r.f.address)).map((r) => r.f);
+  const here = rows.find((r) => r.f.address === at);
+  const taken = here?.names.length && !busy && !own.includes(at) && here; // by somebody else, meanwhile
+  const f = taken ? null : busy ? here?.f : open.find((x) => x.address === at) || open.find((x) => !byOthers(name, x.address)) || open[0];
+  useEffect(() => {
+    if (f && f.address !== at) setAt(f.address);
+  }, [f?.address]);
   if (!house.whole.value) return html`<main aria-busy="true"><div class="skeleton"></div></main>`;
   const back = { href: '/buses/' + encodeURIComponent(name), text: name };
   if (!b || !may('operate'))
@@ -44,42 +116,43 @@ export default function Commission({ params }) {
       <${Page} title=${t('bus.gone')} back=${{ href: '/buses', text: t('buses') }}>
         <${Empty} icon="search" text=${t('bus.gone')} />
       <//>`;
-  const j = jobOf((x) => x.kind === 'scan' && x.bus === name);
   const live = j && !over(j);
-  const taken = new Set(
-    house.nodes
-      .all()
-      .filter((n) => n.bus === name)
-      .map((n) => n.address),
-  );
-  const all = newOf(j),
-    open = all.filter((f) => !taken.has(f.address) && !skipped.includes(f.address) && !named.includes(f.address));
-  const troubles = /** @type {Found[]} */ (j?.items || []).filter((f) => f.trouble);
-  const f = open[0];
+  const named = rows.filter((r) => r.names.length).length;
+  const troubles = /** @type {Found[]} */ (j?.items || []).filter((x) => x.trouble);
   const check = moved[0] && house.shades.get(moved[0]).value;
-  const onNamed = (at) => (made, v, profile) => {
+  const onNamed = (where) => (made, v, profile) => {
     setHand(false);
-    done(t('commission.named', { name: v.name }));
-    setNamed([...named, at || v.address]);
-    const relays = made.shades.filter((s) => profile?.shades?.[s.output - 1]?.length);
+    done(made ? t('commission.named', { name: v.name }) : t('outbox.kept'));
+    setOwn([...own, where || v.address]);
+    setCluster(v.cluster === 'new' ? String((made && clusterOf(made)) || '') : v.cluster);
+    const relays = (made?.shades || []).filter((s) => profile?.shades?.[s.output - 1]?.length);
     setMoved([...moved, ...relays.map((s) => s.id)]);
+  };
+  const many = async () => {
+    const m = await import('./many.js');
+    setMany(() => m.Many);
   };
   return html`
     <${Page} title=${t('commission.of', { bus: name })} back=${back}
-      sub=${all.length ? t('commission.done', { n: all.length, done: named.length }) : null}>
+      sub=${all.length ? t('commission.done', { n: all.length, done: named }) : null}>
       ${wrong && html`<${Notice} kind="fault">${wrong.message}<//>`}
       ${!b.up && html`<${Notice} kind="fault"><p>${b.fault || t('bus.down')}</p><p><a href=${back.href}>${t('bus.change')}</a></p><//>`}
-      ${live && !f && !check && !hand && html`
-        <section class="panel narrow">
-          <p>${j.progress.text || t('scan')}</p>
-          <progress max="100" value=${(j.progress.share || 0) * 100} aria-label=${t('scan')}></progress>
+      ${live && html`
+        <section class="panel narrow" aria-label=${t('scan')}>
+          <div class="row">
+            <p class="grow">${t('commission.scans')} <span class="sub">${j.progress.text}</span></p>
+            <button class="button" onClick=${() => cancel(j)}>${t('cancel')}</button>
+          </div>
+          ${j.progress.share
+            ? html`<progress max="100" value=${j.progress.share * 100} aria-label=${t('scan')}></progress>`
+            : html`<progress aria-label=${t('scan')}></progress>`}
           ${!j.items?.length && j.progress.done > enough && html`
             <${Notice} kind="warn">
               <p>${t('commission.quiet', { n: j.progress.done })}</p>
               <p><a href=${back.href}>${t('bus.change')}</a></p>
             <//>`}
-          <div class="actions start"><button class="button" onClick=${() => cancel(j)}>${t('cancel')}</button></div>
         </section>`}
+      ${j?.error && html`<${Notice} kind="fault">${j.error}<//>`}
       ${troubles.map(
         (x) => html`
           <${Notice} kind="warn" key=${x.address + x.finding}>
@@ -88,7 +161,7 @@ export default function Commission({ params }) {
           <//>`,
       )}
       ${all.length > 0 && html`
-        <progress max=${all.length} value=${all.length - open.length} aria-label=${t('commission.of', { bus: name })}></progress>`}
+        <progress max=${all.length} value=${named} aria-label=${t('commission.of', { bus: name })}></progress>`}
       ${check
         ? html`
           <section class="panel narrow" key=${'check' + check.id}>
@@ -100,9 +173,21 @@ export default function Commission({ params }) {
         ? html`
           <section class="panel narrow">
             <h2 class="plain">${t('commission.hand')}</h2>
-            <${Division} bus=${name} every verb=${t('commission.next')} onDone=${onNamed()}>
+            <${Division} bus=${name} every cluster=${cluster} verb=${t('commission.next')} onDone=${onNamed()}>
               <button type="button" class="button" onClick=${() => setHand(false)}>${t('cancel')}</button>
             <//>
+          </section>`
+        : Many
+        ? html`
+          <${Many} bus=${name} found=${rows.map((r) => r.f)} cluster=${cluster} onNamed=${(x) => setOwn((o) => [...o, x])}
+            onClose=${() => setMany(null)} />`
+        : taken
+        ? html`
+          <section class="panel narrow" key="taken">
+            <${Notice} kind="warn">
+              <p role="status">${t('commission.taken', { address: at, names: list(taken.names) })}</p>
+            <//>
+            <button type="button" class="button primary big" onClick=${() => setAt(null)}>${t('commission.next')}</button>
           </section>`
         : f
         ? html`
@@ -110,25 +195,60 @@ export default function Commission({ params }) {
             <h2 class="plain">${f.label || f.kind}</h2>
             <p class="sub">${t('dev.at', { bus: name, address: f.address })}${f.serial ? ' · ' + f.serial : ''}</p>
             ${f.detail && html`<p class="sub">${f.detail}</p>`}
-            ${shows(name) && html`
-              <button class="button big" onClick=${() => identify({ bus: name, address: f.address })}>
-                <${Icon} name="blink" size=${24} />
-                ${t('identify')}
-              </button>`}
-            <${Division} key=${f.address} bus=${name} address=${f.address} profiles=${[f.kind, ...(f.others || [])]}
+            ${byOthers(name, f.address) && html`
+              <p class="sub" role="status">${t('commission.others', { who: byOthers(name, f.address) })}</p>`}
+            <${Show} bus=${name} found=${f} big />
+            <${Division} key=${f.address} bus=${name} address=${f.address} profiles=${[f.kind, ...(f.others || [])]} cluster=${cluster}
               more=${{ ...(f.options && { options: f.options }), ...(f.groups && { groups: f.groups }) }}
-              verb=${t('commission.next')} onDone=${onNamed(f.address)}>
+              verb=${t('commission.next')} onBusy=${setBusy} onDone=${onNamed(f.address)}>
               <button type="button" class="button" onClick=${() => setSkipped([...skipped, f.address])}>${t('commission.skip')}</button>
             <//>
-          </section>`
+          </section>
+          ${open.length > 1 && html`
+            <button type="button" class="button narrow" onClick=${many}><${Icon} name="list" />${t('many')}</button>`}`
         : !live && html`
-          <${Empty} icon=${named.length ? 'check' : 'devices'}
-            text=${named.length ? t('commission.all', { n: named.length }) : j ? t('commission.nothing') : t('commission.why')}>
+          <${Empty} icon=${named ? 'check' : 'devices'}
+            text=${named ? t('commission.all', { n: named }) : j ? t('commission.nothing') : t('commission.why')}>
             <div class="actions">
               <button class="button primary" disabled=${!b.up} onClick=${scan}>${j ? t('scan.again') : t('scan.start')}</button>
               <button class="button" onClick=${() => setHand(true)}>${t('commission.byhand')}</button>
-              ${named.length > 0 && html`<a class="button" href="/more/report">${t('report')}</a>`}
+              ${named > 0 && html`<a class="button" href="/more/report">${t('report')}</a>`}
             </div>
           <//>`}
+      ${rows.length > 0 && !Many && html`
+        <section class="panel narrow">
+          <h2>${t('commission.found', { n: rows.length })}</h2>
+          <ul class="list">
+            ${rows.map(
+              (r) => html`
+                <li key=${r.f.address}>
+                  <div class="item wraps">
+                    <span class="main">
+                      <span class="name">${r.names.length ? list(r.names) : r.f.label || r.f.kind}</span>
+                      <span class="sub">${r.f.address}${r.f.serial ? ' · ' + r.f.serial : ''}</span>
+                    </span>
+                    ${r.wrong
+                      ? html`<span class="badge fault">${t('outbox.refused')}</span>`
+                      : r.waits
+                      ? html`<span class="badge warn">${t('outbox.waiting')}</span>`
+                      : r.names.length
+                      ? html`<span class="badge ok"><${Icon} name="check" size=${16} />${t('commission.isnamed')}</span>`
+                      : f?.address === r.f.address && !check && !hand
+                      ? html`<span class="badge accent">${t('commission.now')}</span>`
+                      : html`
+                        <button type="button" class="button"
+                          onClick=${() => {
+                            setSkipped(skipped.filter((a) => a !== r.f.address));
+                            setHand(false);
+                            setAt(r.f.address);
+                            scrollTo(0, 0);
+                          }}>
+                          ${t('commission.this')}
+                        </button>`}
+                  </div>
+                </li>`,
+            )}
+          </ul>
+        </section>`}
     <//>`;
 }

@@ -9,7 +9,7 @@ import { house, nodeAges, history } from './house.js';
 import { NodeCard } from './cards.js';
 import { Colour } from './colour.js';
 import { Past } from './past/link.js';
-import { Actions } from './actions.js';
+import { Actions, Ends, NoteOf } from './actions.js';
 import { Entries } from './entries.js';
 
 // Value is a value with where it comes from and how old it is.
@@ -40,6 +40,7 @@ export default function DevicePage({ params }) {
         <${Notice} kind="fault">
           <a href=${'/buses/' + encodeURIComponent(n.bus)}>${t('device.busdown', { bus: n.bus })}</a> ${device.fault || ''}
         <//>`}
+      <${NoteOf} node=${n} />
       <div class="columns">
         ${n.level && html`<${NodeCard} id=${id} href=${null} />`}
         <${Colour} scope="node" id=${id} record=${n} nodes=${[n]} />
@@ -102,5 +103,6 @@ export default function DevicePage({ params }) {
           <//>
         </section>`}
       <${Entries} query=${'&node=' + id} of=${(e) => e.members.some((m) => m.node === id)} />
+      <${Ends} node=${n} />
     <//>`;
 }

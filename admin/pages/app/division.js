@@ -6,6 +6,8 @@ import { useForm, Summary, Field, Submit } from '../ui/form.js';
 import { Icon } from '../ui/icons.js';
 import { house, server } from './house.js';
 import { useServer } from './useserver.js';
+import { deliver } from './outbox.js';
+import { noteMost } from './note.js';
 
 /** @import { DeviceEdit, DeviceMade, Node, Profile, Shade } from '../records' */
 
@@ -60,7 +62,23 @@ const word = (part) =>
 
 // Division is the form. profiles are those it may be, the likeliest first; every: any of the bus's driver may be chosen, and the
 // address is asked for. nodes and shades are what it is now.
-export function Division({ bus, address = '', profiles = [], every = false, nodes = [], shades = [], more = {}, verb, onDone, children }) {
+// cluster is chosen already. A device that has no name yet is one of which the site must know nothing still, and may be
+// named while the controller cannot be reached: then onDone is told nothing of what was made.
+export function Division({
+  bus,
+  address = '',
+  profiles = [],
+  every = false,
+  nodes = [],
+  shades = [],
+  more = {},
+  cluster = '',
+  verb,
+  onBusy = undefined,
+  onDone,
+  children,
+}) {
+  const fresh = !nodes.length;
   const { data } = useServer('/profiles');
   const driver = house.buses.peek(bus)?.driver;
   const mine = (data || []).filter((p) => p.driver === driver);
@@ -68,7 +86,7 @@ export function Division({ bus, address = '', profiles = [], every = false, node
   const clusters = house.clusters.all().sort(byName);
   const [pairs, setPairs] = useState(new Set(shades.map((s) => s.output)));
   const form = useForm(
-    { address, profile: profiles[0] || '', way: '', name: nodes[0]?.name || '', cluster: '', other: '' },
+    { address, profile: profiles[0] || '', way: '', name: nodes[0]?.name || '', cluster, other: '', note: '' },
     async (v) => {
       /** @type {DeviceEdit} */
       const edit = { address: v.address.trim(), profile: v.profile, ...more, lights: [], shades: [] };
@@ -79,9 +97,19 @@ export function Division({ bus, address = '', profiles = [], every = false, node
       });
       if (v.cluster === 'new') edit.newCluster = v.other.trim();
       else if (v.cluster) edit.cluster = +v.cluster;
-      /** @type {DeviceMade} */
-      const made = await server.post('/buses/' + encodeURIComponent(bus) + '/devices', edit);
-      onDone(made, v, profile);
+      if (v.note.trim()) edit.note = v.note.trim();
+      const path = '/buses/' + encodeURIComponent(bus) + '/devices';
+      /** @type {DeviceMade | undefined} */
+      let made;
+      onBusy?.(true);
+      try {
+        made = fresh
+          ? await deliver({ method: 'post', path, text: v.name.trim(), body: { ...edit, new: true } })
+          : await server.post(path, edit);
+      } finally {
+        onBusy?.(false);
+      }
+      onDone(made, v, profile, parts.map(nameOf));
     },
     (v) => ({
       ...(!v.address.trim() && { address: t('needed') }),
@@ -160,6 +188,11 @@ export function Division({ bus, address = '', profiles = [], every = false, node
       <${Field} form=${form} name="cluster" label=${t('commission.cluster')}
         options=${[['', t('none')], ...clusters.map((c) => [String(c.id), c.name]), ['new', t('cluster.new')]]} />
       ${v.cluster === 'new' && html`<${Field} form=${form} name="other" label=${t('cluster.new')} autocomplete="off" />`}
+      ${fresh && html`
+        <details>
+          <summary><${Icon} name="right" />${t('note')}</summary>
+          <${Field} form=${form} name="note" label=${t('note')} hint=${t('note.hint')} rows=${3} maxlength=${noteMost} />
+        </details>`}
       <div class="next">${children}<${Submit} form=${form}>${verb}<//></div>
     </form>`;
 }

@@ -9,10 +9,10 @@ import { begin, cancel, identify, jobOf, over, shows } from './works.js';
 
 /** @import { Found, Job } from '../records' */
 
-// newOf lists what a scan found that the site does not have.
+// newOf lists what a scan found that the site did not have.
 /** @type {(job: Job) => Found[]} */
 export const newOf = (j) =>
-  /** @type {Found[]} */ (j?.items || []).filter((f) => f.finding === 'device' && !f.gateway && !f.nodes?.length && f.kind);
+  /** @type {Found[]} */ (j?.items || []).filter((f) => f.finding === 'device' && !f.gateway && f.new && f.kind);
 
 export function Scan({ bus }) {
   const [wrong, setWrong] = useState(null);
@@ -41,7 +41,6 @@ export function Scan({ bus }) {
         </button>`}
       ${wrong && html`<${Notice} kind="fault">${wrong.message}<//>`}
       ${j &&
-        over(j) &&
         newOf(j).some((f) => !house.nodes.all().some((n) => n.bus === bus.name && n.address === f.address)) && html`
         <a class="button primary" href=${'/commission/' + encodeURIComponent(bus.name)}>${t('commission')}</a>`}
       ${live && html`

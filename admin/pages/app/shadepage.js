@@ -10,7 +10,7 @@ import { house, shadeAges, ask, command, may } from './house.js';
 import { motionWords } from './cards.js';
 import { Value } from './device.js';
 import { Past } from './past/link.js';
-import { Actions } from './actions.js';
+import { Actions, Ends, NoteOf } from './actions.js';
 import { Entries } from './entries.js';
 
 export default function ShadePage({ params }) {
@@ -31,6 +31,7 @@ export default function ShadePage({ params }) {
     <${Page} title=${s.name} back=${back} sub=${off ? t('offline') : `${openness(position)} · ${motionWords(s)}`}
       actions=${html`<${Past} of=${'shade=' + id} /><${Actions} shade=${s} />`}>
       ${s.fault && html`<${Notice} kind="fault">${s.fault}<//>`}
+      <${NoteOf} node=${node} />
       <div class="columns">
         <section class="panel">
           <${Window} position=${position} asked=${asked} off=${off || !operates || position == null} onAsk=${asking.ask} />
@@ -77,5 +78,6 @@ export default function ShadePage({ params }) {
         </section>
       </div>
       <${Entries} query=${'&shade=' + id} of=${(e) => e.members.some((m) => m.shade === id)} />
+      <${Ends} shade=${s} />
     <//>`;
 }

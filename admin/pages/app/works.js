@@ -1,5 +1,5 @@
 // Long work: how it is worded, begun and cancelled.
-import { html, computed } from '../ui/lib.js';
+import { html, computed, signal } from '../ui/lib.js';
 import { t } from '../ui/i18n.js';
 import { JobBar } from '../ui/jobs.js';
 import { done } from '../ui/shell.js';
@@ -26,7 +26,12 @@ const hrefOf = (j) =>
         ? '/buses/' + encodeURIComponent(j.bus)
         : undefined;
 
+// late shows what waits for the controller: see outbox.js.
+export const late = signal(null);
+if (localStorage.outbox) import('./outbox.js');
+
 export function Works() {
+  const Late = late.value;
   const jobs = running.value.map((j) => ({
     id: j.id,
     title: titleOf(j),
@@ -36,7 +41,7 @@ export function Works() {
     total: j.progress.share ? 100 : 0,
     canCancel: may('operate'),
   }));
-  return html`<${JobBar} jobs=${jobs} onCancel=${cancel} />`;
+  return html`${Late && html`<${Late} />`}<${JobBar} jobs=${jobs} onCancel=${cancel} />`;
 }
 
 export async function cancel(j) {
