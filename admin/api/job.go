@@ -264,7 +264,7 @@ type JobRequest struct {
 	Ask    bool         `json:"ask,omitempty" doc:"Of calibrate: ask before every leg."`
 	DryRun bool         `json:"dryRun,omitempty" doc:"Save nothing."`
 
-	Replace bool `json:"replace,omitempty" doc:"Of calibrate: do not ask whether the new times shall replace old ones."`
+	OldTimes string `json:"oldTimes,omitempty" enum:"ask,replace" doc:"Of calibrate: what becomes of them. Left out: a person is asked."`
 }
 
 // startJob begins a job: 202 with its place in Location, 409 if its subject has one.
@@ -310,7 +310,7 @@ func (a *API) placeOf(in *JobRequest) error {
 }
 
 func (a *API) begun(in JobRequest, by appliance.Origin) (appliance.Job, error) {
-	run := control.ShadeRun{Shade: in.Shade, Runs: in.Runs, Ask: in.Ask, Dry: in.DryRun, Replace: in.Replace}
+	run := control.ShadeRun{Shade: in.Shade, Runs: in.Runs, Ask: in.Ask, Dry: in.DryRun, Replace: in.OldTimes == "replace"}
 	switch in.Kind {
 	case "scan":
 		if in.First < 0 || in.Last < 0 || in.Last > 0 && in.First > in.Last {
@@ -329,6 +329,9 @@ func (a *API) begun(in JobRequest, by appliance.Origin) (appliance.Job, error) {
 	case "calibrate":
 		if in.Runs < 0 || in.Runs > 10 {
 			return appliance.Job{}, meaningless("/runs", "want 0 to 10")
+		}
+		if in.OldTimes != "" && in.OldTimes != "ask" && in.OldTimes != "replace" {
+			return appliance.Job{}, meaningless("/oldTimes", "want ask or replace")
 		}
 		return a.Jobs.StartCalibration(run, by)
 	case "direction":

@@ -174,7 +174,10 @@ SHADE is an ID or a name, see 'controllerd shade list'.`,
 		if err := t.agree(yes); err != nil {
 			return err
 		}
-		opts.Shade, opts.Ask, opts.Replace = s.ID, !s.Measured && !yes, yes
+		opts.Shade, opts.Ask = s.ID, !s.Measured && !yes
+		if yes {
+			opts.OldTimes = "replace"
+		}
 		res, err := t.run(c.Context(), opts)
 		if err != nil {
 			return err

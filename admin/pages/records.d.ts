@@ -677,14 +677,14 @@ export interface JobRequest {
   last?: number;
   /** Of identify, instead of bus and address. */
   node?: number;
+  /** Of calibrate: what becomes of them. Left out: a person is asked. */
+  oldTimes?: 'ask' | 'replace';
   /** Of identify, with a profile: the light output, from 1; 0: the first. */
   output?: number;
   /** Of findout: the port that no bus uses, as a bus would have it; of a socket tcp://host:port. */
   port?: string;
   /** Of identify, for a device that the site does not have: one that cannot show itself has an output switched three times, and is left as it was. */
   profile?: string;
-  /** Of calibrate: do not ask whether the new times shall replace old ones. */
-  replace?: boolean;
   /** Of calibrate: how often both ways; 0: once if the motor tells its position, else twice. */
   runs?: number;
   /** See /buses/{bus}/services. */

@@ -167,7 +167,9 @@ func (c *Controller) startShade(kind appliance.JobKind, run ShadeRun, by applian
 func (h *JobHand) asksSave(ctx context.Context, out appliance.ShadeOutcome) (bool, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, saveWait, fmt.Errorf("shade %d: nobody said for %v whether the new times are to be kept; the old ones stay", out.Shade, saveWait))
 	defer cancel()
-	h.change(func(j *jobRecord) { j.Result, j.Progress = out, appliance.JobProgress{Text: "measured", Done: j.Progress.Done} })
+	h.change(func(j *jobRecord) {
+		j.Result, j.Progress = out, appliance.JobProgress{Text: "measured", Done: j.Progress.Done}
+	})
 	said, err := h.Ask(ctx, appliance.JobQuestion{Ask: appliance.AskSave, Choices: []string{"yes", "no"}})
 	if err != nil {
 		return false, context.Cause(ctx)

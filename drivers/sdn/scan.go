@@ -223,13 +223,12 @@ func (s *search) confirm(a Address) {
 	if k.times < 2 {
 		return
 	}
-	k.times = 1
-	for i := 0; k.times < 2 && i < confirmCalls && !s.Over(); i++ {
+	for i := 0; k.alike < 2 && i < confirmCalls && !s.Over(); i++ {
 		if !s.shout(Frame{ID: getNodeAddress, To: k.kind, Source: d.options.host, Destination: a}, a.String()) {
 			continue
 		}
 		d.mu.Lock()
-		k.times = max(k.times, d.strangers.found[a].times)
+		k.alike = d.strangers.found[a].times
 		d.mu.Unlock()
 	}
 }
@@ -311,6 +310,7 @@ type candidate struct {
 	seen   int           // calls that it seemed to answer
 	astray int           // of them calls of another type that it seemed to answer: it was called before
 	delay  time.Duration // of its answers, if nobody waits that long
+	alike  int           // answers to one call of its address; two are twins
 }
 
 // about is what a motor told of itself.

@@ -29,7 +29,7 @@ func (s *search) found(a Address) appliance.Found {
 	switch {
 	case k.delay > 0:
 		k.lateness(&f)
-	case k.times > 1 || k.mixed || twin:
+	case k.alike > 1 || k.mixed || twin:
 		f.Finding = appliance.FoundCollision
 		f.Detail += ", and TWO MOTORS answer to this address"
 		if k.mixed {

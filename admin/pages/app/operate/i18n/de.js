@@ -485,7 +485,7 @@ export default {
   "bus.down": "Gestört",
   "bus.exchanges": "Telegramme",
   "bus.facts": "Leitung",
-  "bus.freshness": "Aktualität",
+  "bus.freshness": "Zeit, um alle Werte aktuell zu halten",
   "bus.gone": "Diesen Bus gibt es nicht.",
   "bus.line": "Einstellungen",
   "bus.list": "{n} Adressen",

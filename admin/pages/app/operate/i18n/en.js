@@ -467,7 +467,7 @@ export default {
   "bus.down": "Down",
   "bus.exchanges": "Exchanges",
   "bus.facts": "Line",
-  "bus.freshness": "Freshness",
+  "bus.freshness": "Time it takes to keep all values up to date",
   "bus.gone": "There is no such bus.",
   "bus.line": "Settings",
   "bus.list": "{n} addresses",
