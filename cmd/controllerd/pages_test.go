@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -21,7 +22,7 @@ func demoHouse(t *testing.T) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := newHouse(t, strings.NewReplacer("@RUN@", "@DIR@", "@PORT_OFFICES@", "0", "@PORT_ANNEX@", "0").Replace(string(site)))
+	h := newHouse(t, strings.NewReplacer("@RUN@", "@DIR@", "@PORT_OFFICES@", "0", "@PORT_ANNEX@", "0").Replace(withPlans(t, string(site))))
 	for _, c := range []struct{ path, body string }{ // an evening in that building
 		{"channelControl", `{"targetType":2,"targetId":1,"command":"DIM","dimLevel":65}`},
 		{"channelControl", `{"targetType":2,"targetId":3,"command":"DIM","dimLevel":40}`},
@@ -45,6 +46,22 @@ func demoHouse(t *testing.T) *house {
 	return h
 }
 
+// withPlans puts the plans of the demo building into its site file, as demo/run.sh does.
+func withPlans(t *testing.T, site string) string {
+	t.Helper()
+	indented := func(by, name string) string {
+		text, err := os.ReadFile("../../demo/plans/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return by + strings.ReplaceAll(strings.TrimSuffix(string(text), "\n"), "\n", "\n"+by) + "\n"
+	}
+	return regexp.MustCompile(`(?m)^ *# @PLAN ([a-z-]+)@\n`).ReplaceAllStringFunc(site, func(line string) string {
+		name := strings.Trim(strings.Fields(line)[2], "@")
+		return "      plan:\n        picture: |\n" + indented("          ", name+".svg") + indented("        ", name+".yaml")
+	})
+}
+
 // logIn goes through the log-in page.
 func logIn(h *house, tab *uitest.Tab, user string) {
 	h.t.Helper()
@@ -58,6 +75,7 @@ func logIn(h *house, tab *uitest.Tab, user string) {
 var pagePaths = map[string]string{
 	"home": "/", "cluster": "/clusters/3", "tunable": "/clusters/6", "devices": "/devices", "device": "/devices/59", "colour": "/devices/51", "shade": "/shades/5101",
 	"calibrate": "/commission/shade/5001", "buses": "/buses", "addbus": "/add/bus", "outputs": "/devices/59/outputs", "bus": "/buses/ground-floor", "more": "/more", "report": "/more/report", "help": "/more/help",
+	"plan": "/plan?floor=Ground%20floor", "tower": "/plan?floor=Tower",
 	"nopage": "/clusters/999", "rules": "/rules", "ladder": "/more/ladder", "settings": "/more/settings", "certificate": "/more/certificate", "diagnostics": "/more/diagnostics", "users": "/more/users", "keys": "/more/keys", "backup": "/more/backup", "migrate": "/more/migrate", "account": "/more/account", "audit": "/more/audit", "commission": "/commission/ground-floor",
 	"used": "/more/history", "roomday": "/more/history?cluster=3", "lampday": "/more/history?node=59", "weeks": "/more/history?cluster=3&view=weeks",
 }

@@ -50,7 +50,8 @@ const rows = (list) => html`<ul class="list panel flush">${list.map((d) => html`
 
 const bad = (list) => {
   const n = list.filter(filters.trouble).length;
-  return n > 0 && html`<span class="badge warn"><${Icon} name="plug" size=${16} />${t('devices.bad', { n })}</span>`;
+  return n > 0 && html`
+    <span class="badge warn"><${Icon} name="plug" size=${16} />${n}<span class="reader">${t('devices.bad', { n })}</span></span>`;
 };
 
 // Rooms of a floor, or of none: each folded, with what is in it and how many of that do not answer.
@@ -78,7 +79,14 @@ export default function Devices() {
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
   const floorOf = (c) => house.site.value?.floors.find((f) => f.clusters.includes(c))?.name;
   const text = (d) =>
-    [d.name, nodeOf(d)?.bus, nodeOf(d)?.address, d.profile, d.id, ...d.clusters.flatMap((c) => [house.clusters.peek(c)?.name, floorOf(c)])]
+    [
+      d.name,
+      nodeOf(d)?.bus,
+      nodeOf(d)?.address,
+      d.profile,
+      d.id,
+      ...d.clusters.flatMap((c) => [house.clusters.peek(c)?.name, floorOf(c)]),
+    ]
       .join(' ')
       .toLowerCase();
   const found = words.length ? all.filter((d) => words.every((w) => text(d).includes(w))) : all;
@@ -157,7 +165,9 @@ function Places({ list }) {
       .map((id) => [house.clusters.get(id).value?.name, list.filter((d) => d.clusters.includes(id)), id])
       .filter(([name, devices]) => name && devices.length)
       .sort((a, b) => byName({ name: a[0] }, { name: b[0] }));
-  const floors = house.site.value.floors.map((f) => ({ name: f.name, plan: f.plan, parts: within(f.clusters) })).filter((f) => f.parts.length);
+  const floors = house.site.value.floors
+    .map((f) => ({ name: f.name, plan: f.plan, parts: within(f.clusters) }))
+    .filter((f) => f.parts.length);
   const on = new Set(house.site.value.floors.flatMap((f) => f.clusters));
   const rest = within(house.clusters.ids.value.filter((id) => !on.has(id)));
   const loose = list.filter((d) => !d.clusters.length);

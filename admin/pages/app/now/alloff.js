@@ -26,10 +26,12 @@ const lights = (members) => new Set(members.map((m) => m.node)).size;
 function Outcome({ entry }) {
   /** @type {(...stages: string[]) => Member[]} */
   const of = (...stages) => entry.members.filter((m) => stages.includes(m.stage));
-  const silent = of('offline'),
-    sent = of('unverifiable'),
+  const gone = (/** @type {Member} */ m) => m.stage === 'offline' || !house.nodes.peek(m.node)?.online;
+  const not = of('offline', 'failed', 'accepted', 'sent');
+  const sent = of('unverifiable'),
     done = of('acknowledged', 'observed'),
-    failed = of('failed', 'accepted', 'sent');
+    silent = not.filter(gone),
+    failed = not.filter((m) => !gone(m));
   const rooms = (members) => html`
     <ul>
       ${byRoom(members).map(([name, n]) => html`<li key=${name}><bdi>${name}</bdi>: ${t('lights', { n })}</li>`)}

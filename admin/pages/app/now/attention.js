@@ -94,7 +94,7 @@ export default function Attention() {
   const folded = devices.length > shownMost + 1 ? devices.slice(shownMost) : [];
   const shown = [...whole, ...devices.slice(0, devices.length - folded.length)];
   if (!concerns.length) return null;
-  const rows = (list) => html`<ul class="concerns">${list.map((c) => html`<${One} key=${c.key} concern=${c} />`)}</ul>`;
+  const rows = (some) => html`<ul class="concerns">${some.map((c) => html`<${One} key=${c.key} concern=${c} />`)}</ul>`;
   return html`
     <link rel="stylesheet" href=${look} />
     <section class="panel attention" aria-label=${t('now')} data-open=${open.length > 0 ? '' : undefined}>

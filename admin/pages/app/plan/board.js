@@ -76,7 +76,7 @@ export function Board({ plan, address, name, chosen, onChoose, onMove, hand, dro
 
   // Each thing has an effect of its own, so that a change works out that thing anew and no other.
   useEffect(() => {
-    at.items = plan.spots.map((s) => ({ key: keyOf(s), ...thingOf(s), record: undefined, name: thingOf(s).record?.name || '', x: s.x, y: s.y, spot: s }));
+    at.items = plan.spots.map((s) => ({ key: keyOf(s), id: thingOf(s).id, x: s.x, y: s.y, spot: s }));
     const ends = at.items.map((item) =>
       effect(() => {
         const { kind, record } = thingOf(item.spot);
@@ -173,14 +173,24 @@ export function Board({ plan, address, name, chosen, onChoose, onMove, hand, dro
   return html`
     <link rel="stylesheet" href=${look} />
     <div class="plan" ref=${box} style=${{ '--form': plan.height / plan.width }}>
-      <img ref=${img} src=${address} alt="" width=${pic.w} height=${pic.h} draggable=${false} onError=${() => setLost(true)} onLoad=${() => setLost(false)} />
+      <img ref=${img} src=${address} alt="" width=${pic.w} height=${pic.h} draggable=${false} onError=${() => setLost(true)}
+        onLoad=${() => setLost(false)} />
       <canvas ref=${canvas} tabindex="0" role="application" aria-label=${t('floor.board', { name })} onPointerDown=${down}
         onPointerMove=${move} onPointerUp=${up} onPointerCancel=${up} onKeyDown=${key}></canvas>
     </div>
     <div class="row tight">
-      <button type="button" class="button square" aria-label=${t('floor.closer')} onClick=${() => zoom(1.6)}><${Icon} name="plus" /></button>
-      <button type="button" class="button square" aria-label=${t('floor.farther')} onClick=${() => zoom(1 / 1.6)}><${Icon} name="minus" /></button>
-      <button type="button" class="button square" aria-label=${t('floor.all')} onClick=${() => see(fit(at.size, at.pic))}><${Icon} name="fit" /></button>
+      <button type="button" class="button square" aria-label=${t('floor.closer')}
+        onClick=${() => zoom(1.6)}>
+        <${Icon} name="plus" />
+      </button>
+      <button type="button" class="button square" aria-label=${t('floor.farther')}
+        onClick=${() => zoom(1 / 1.6)}>
+        <${Icon} name="minus" />
+      </button>
+      <button type="button" class="button square" aria-label=${t('floor.all')}
+        onClick=${() => see(fit(at.size, at.pic))}>
+        <${Icon} name="fit" />
+      </button>
       ${children}
     </div>
     ${lost && html`<p class="fault" role="alert">${t('floor.lost')}</p>`}`;

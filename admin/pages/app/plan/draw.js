@@ -127,7 +127,10 @@ function room(ctx, ink, item, x, y, r) {
 const drawn = { light, shade, other };
 
 // draw shows all items; the chosen one has a ring around it and its name beside it.
-/** @type {(canvas: HTMLCanvasElement, items: Item[], view: View, pic: Size, box: Size, ink: Record<string, string>, chosen: string) => void} */
+/**
+ * @type {(canvas: HTMLCanvasElement, items: Item[], view: View, pic: Size, box: Size, ink: Record<string, string>,
+ *   chosen: string) => void}
+ */
 export function draw(canvas, items, view, pic, box, ink, chosen) {
   const sharp = Math.min(devicePixelRatio || 1, 2);
   const w = Math.round(box.w * sharp),
@@ -142,7 +145,8 @@ export function draw(canvas, items, view, pic, box, ink, chosen) {
   for (const rooms of [false, true])
     for (const item of items) {
       const at = shown(view, pic, item);
-      if (!item.look || (item.kind === 'room') !== rooms || at.x < -150 || at.y < -40 || at.x > box.w + 150 || at.y > box.h + 40) continue;
+      const seen = at.x > -150 && at.y > -40 && at.x < box.w + 150 && at.y < box.h + 40;
+      if (!item.look || (item.kind === 'room') !== rooms || !seen) continue;
       if (rooms) room(ctx, ink, item, at.x, at.y, r);
       else drawn[item.kind](ctx, ink, item.look, at.x, at.y, r);
     }

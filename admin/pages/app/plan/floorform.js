@@ -37,7 +37,8 @@ export default function FloorForm({ floor, onClose }) {
   };
   if (ending)
     return html`
-      <${Confirm} title=${t('remove.of', { name: floor.name })} verb=${t(ending === 'plan' ? 'floor.noplan' : 'floor.end')} onClose=${onClose}
+      <${Confirm} title=${t('remove.of', { name: floor.name })} verb=${t(ending === 'plan' ? 'floor.noplan' : 'floor.end')}
+        onClose=${onClose}
         onDo=${async () => {
           await server.del(pathOf(floor.name) + (ending === 'plan' ? '/plan' : ''), { etag: '*' });
           done(t('removed', { name: floor.name }));
@@ -50,8 +51,8 @@ export default function FloorForm({ floor, onClose }) {
       <form class="form" onSubmit=${form.submit} noValidate>
         <${Summary} form=${form} labels=${{ name: t('name'), file: t('floor.picture') }} />
         <${Field} form=${form} name="name" label=${t('name')} hint=${t('floor.name.hint')} autocomplete="off" />
-        <${FileField} form=${form} name="file" label=${t(floor?.plan ? 'floor.picture.other' : 'floor.picture')} hint=${t('floor.picture.hint')}
-          accept=".svg,image/svg+xml,image/png,image/jpeg" />
+        <${FileField} form=${form} name="file" label=${t(floor?.plan ? 'floor.picture.other' : 'floor.picture')}
+          hint=${t('floor.picture.hint')} accept=".svg,image/svg+xml,image/png,image/jpeg" />
         <fieldset class="choice">
           <legend>${t('floor.rooms')}</legend>
           <div class="picks" tabindex="0" role="group" aria-label=${t('floor.rooms')}>
@@ -68,8 +69,10 @@ export default function FloorForm({ floor, onClose }) {
           </div>
         </fieldset>
         <div class="actions">
-          ${floor?.plan && html`<button type="button" class="button quiet danger" onClick=${() => setEnding('plan')}>${t('floor.noplan')}</button>`}
-          ${floor && html`<button type="button" class="button quiet danger" onClick=${() => setEnding('floor')}>${t('floor.end')}</button>`}
+          ${floor?.plan && html`
+            <button type="button" class="button quiet danger" onClick=${() => setEnding('plan')}>${t('floor.noplan')}</button>`}
+          ${floor && html`
+            <button type="button" class="button quiet danger" onClick=${() => setEnding('floor')}>${t('floor.end')}</button>`}
           <button type="button" class="button" onClick=${onClose}>${t('cancel')}</button>
           <${Submit} form=${form}>${t('save')}<//>
         </div>

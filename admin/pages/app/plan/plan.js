@@ -2,7 +2,7 @@
 import './texts.js';
 import { html, useEffect, useRef, useState } from '../../ui/lib.js';
 import { t, byName } from '../../ui/i18n.js';
-import { Page, address, go } from '../../ui/router.js';
+import { Page, address } from '../../ui/router.js';
 import { Empty, Notice, done } from '../../ui/shell.js';
 import { Icon } from '../../ui/icons.js';
 import { house, server, may } from '../house.js';
@@ -35,7 +35,9 @@ function Thing({ of, chosen, onChoose }) {
       <button type="button" class="thing" aria-pressed=${chosen ? 'true' : 'false'} onClick=${() => onChoose([of], true)}>
         <${Icon} name=${{ room: 'home', shade: 'shade', light: 'devices', other: 'pulse' }[kind]} />
         <span class="main"><bdi>${record.name}</bdi></span>
-        ${l.off ? html`<span class="badge warn"><${Icon} name="plug" size=${16} />${t('floor.silent')}</span>` : html`<span>${l.words}</span>`}
+        ${l.off
+          ? html`<span class="badge warn"><${Icon} name="plug" size=${16} />${t('floor.silent')}</span>`
+          : html`<span>${l.words}</span>`}
       </button>
     </li>`;
 }
@@ -176,7 +178,9 @@ export default function PlanPage() {
                 ${chosen.length > 1
                   ? html`
                     <p class="sub">${t('floor.which')}</p>
-                    <ul class="tray panel flush">${chosen.slice(0, 8).map((k) => html`<${Thing} key=${k} of=${k} onChoose=${choose} />`)}</ul>`
+                    <ul class="tray panel flush">
+                      ${chosen.slice(0, 8).map((k) => html`<${Thing} key=${k} of=${k} onChoose=${choose} />`)}
+                    </ul>`
                   : html`<${Card} of=${chosen[0]} />`}
                 <div class="row">
                   ${arranging && chosen.length === 1 && plan?.spots.some((s) => keyOf(s) === chosen[0]) && html`
@@ -186,12 +190,15 @@ export default function PlanPage() {
                   <button class="button quiet" onClick=${() => setChosen([])}>${t('floor.close')}</button>
                 </div>
               </section>`}
-            ${arranging && html`<${arranging.Tray} plan=${plan} floor=${at} hand=${hand} onHand=${setHand} onDrop=${move} drop=${drop} />`}
+            ${arranging && plan && html`
+              <${arranging.Tray} plan=${plan} floor=${at} hand=${hand} onHand=${setHand} onDrop=${move} drop=${drop} />`}
             <section class="panel">
               <h2>${t('floor.list')}</h2>
               ${rooms.map((c) => html`<${Room} key=${c.id} id=${c.id} chosen=${chosen[0]} onChoose=${choose} />`)}
               ${loose.length > 0 && html`
-                <ul class="tray">${loose.map((k) => html`<${Thing} key=${k} of=${k} chosen=${k === chosen[0]} onChoose=${choose} />`)}</ul>`}
+                <ul class="tray">
+                  ${loose.map((k) => html`<${Thing} key=${k} of=${k} chosen=${k === chosen[0]} onChoose=${choose} />`)}
+                </ul>`}
               ${!rooms.length && !loose.length && html`<p class="sub">${t('floor.norooms')}</p>`}
             </section>
             ${may('operate') && html`

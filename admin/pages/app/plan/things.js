@@ -57,7 +57,9 @@ export function lookOf(s) {
 export function membersOf(id) {
   const c = house.clusters.get(id).value;
   if (!c) return [];
-  return [...c.nodes.map((n) => ({ key: 'n' + n, ...house.nodes.peek(n) })), ...c.shades.map((s) => ({ key: 's' + s, ...house.shades.peek(s) }))]
+  const nodes = c.nodes.map((n) => ({ key: 'n' + n, name: house.nodes.peek(n)?.name })),
+    shades = c.shades.map((s) => ({ key: 's' + s, name: house.shades.peek(s)?.name }));
+  return [...nodes, ...shades]
     .filter((m) => m.name)
     .sort(byName)
     .map((m) => m.key);

@@ -8,7 +8,7 @@ export default {
   "now.bus.never": "{bus}: Noch hat nichts geantwortet.",
   "now.bus.serial": "Steckt der Adapter, und haben die Geräte Strom?",
   "now.bus.since": "{bus}: Nichts antwortet, {since}.",
-  "now.device": "{who} antwortet nicht, {since}. Ist Strom da?",
+  "now.device": "Keine Antwort von {who}, {since}. Ist dort Strom?",
   "now.diagnosis": "Diagnose",
   "now.diagnosis.of": "Diagnose von {bus}",
   "now.more": {"one": "und {n} weiteres", "other": "und {n} weitere"},
@@ -19,7 +19,10 @@ export default {
   "now.trouble": "{who}: {what}",
   "off.ask": "Alle Lichter des Gebäudes ausschalten?",
   "off.ask.count": {"one": "In {n} Raum brennt Licht.", "other": "In {n} Räumen brennt Licht."},
-  "off.ask.silent": {"one": "{n} Leuchte antwortet nicht und bleibt, wie sie ist.", "other": "{n} Leuchten antworten nicht und bleiben, wie sie sind."},
+  "off.ask.silent": {
+    "one": "{n} Leuchte antwortet nicht und bleibt, wie sie ist.",
+    "other": "{n} Leuchten antworten nicht und bleiben, wie sie sind."
+  },
   "off.ask.shades": "Behänge bleiben, wo sie sind.",
   "off.close": "Schließen",
   "off.done": {"one": "{n} Leuchte ist aus.", "other": "{n} Leuchten sind aus."},
@@ -28,7 +31,10 @@ export default {
   "off.none": "Keine Leuchte ging aus.",
   "off.nowhere": "in keinem Raum",
   "off.sent": {"one": "{n} wurde es gesagt, ohne dass sie zu lesen ist.", "other": "{n} wurde es gesagt, ohne dass sie zu lesen sind."},
-  "off.silent": {"one": "{n} Leuchte war nicht erreichbar und brennt vielleicht:", "other": "{n} Leuchten waren nicht erreichbar und brennen vielleicht:"},
+  "off.silent": {
+    "one": "{n} Leuchte war nicht erreichbar und brennt vielleicht:",
+    "other": "{n} Leuchten waren nicht erreichbar und brennen vielleicht:"
+  },
   "off.title": "Alle Lichter aus",
   "off.verb": "Alle Lichter ausschalten",
   "used.today": "Heute {used}"

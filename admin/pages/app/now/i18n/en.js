@@ -8,7 +8,7 @@ export default {
   "now.bus.never": "{bus}: nothing has answered yet.",
   "now.bus.serial": "Is the adapter plugged in, and do the devices have power?",
   "now.bus.since": "{bus}: nothing answers {since}.",
-  "now.device": "{who} does not answer, {since}. Does it have power?",
+  "now.device": "No answer from {who}, {since}. Is the power on there?",
   "now.diagnosis": "Diagnosis",
   "now.diagnosis.of": "Diagnosis of {bus}",
   "now.more": {"one": "and {n} more", "other": "and {n} more"},

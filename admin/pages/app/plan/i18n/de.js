@@ -1,5 +1,5 @@
 export default {
-  "devices.bad": {"one": "{n} stumm oder gestört", "other": "{n} stumm oder gestört"},
+  "devices.bad": {"one": "braucht Aufmerksamkeit", "other": "brauchen Aufmerksamkeit"},
   "devices.more": {"one": "{n} weiteres: Suchen Sie danach.", "other": "{n} weitere: Suchen Sie danach."},
   "devices.n": {"one": "{n} Gerät", "other": "{n} Geräte"},
   "devices.noroom": "In keinem Raum",
@@ -7,17 +7,23 @@ export default {
   "floor.all": "Alles zeigen",
   "floor.arrange": "Anordnen",
   "floor.arranged": "Fertig angeordnet",
-  "floor.board": "Plan von {name}. Pfeiltasten gehen von Ding zu Ding, Enter führt zu dem, was man damit tun kann, Plus und Minus vergrößern und verkleinern. Die Liste hat dasselbe.",
+  "floor.board":
+    "Plan von {name}. Pfeiltasten gehen von Ding zu Ding, Enter führt zu dem, was man damit tun kann, Plus und Minus " +
+    "vergrößern und verkleinern. Die Liste hat dasselbe.",
   "floor.change": "Stockwerk ändern",
   "floor.chosen": "Was gewählt ist",
   "floor.close": "Schließen",
   "floor.closer": "Größer",
-  "floor.drag": "Ziehen Sie, was auf dem Plan steht, oder wählen Sie etwas in der Liste darunter und tippen Sie dorthin, wo es ist. Mit Tasten: Umschalt und ein Pfeil.",
+  "floor.drag":
+    "Ziehen Sie, was auf dem Plan steht, oder wählen Sie etwas in der Liste darunter und tippen Sie dorthin, wo es ist. Mit " +
+    "Tasten: Umschalt und ein Pfeil.",
   "floor.end": "Stockwerk entfernen",
   "floor.end.text": "Sein Plan geht mit. Seine Räume bleiben, auf keinem Stockwerk.",
   "floor.farther": "Kleiner",
   "floor.large": "Das Bild hat mehr als 512 KiB und kann hier nicht kleiner werden. Speichern Sie es mit weniger Einzelheiten.",
-  "floor.legend": "Rund: eine Leuchte, ihr Ring ist die Helligkeit. Eckig: ein Behang mit seinem Stoff. Durchkreuzt: antwortet nicht. „?“: Nichts ist bekannt.",
+  "floor.legend":
+    "Rund: eine Leuchte, ihr Ring ist die Helligkeit. Eckig: ein Behang mit seinem Stoff. Durchkreuzt: antwortet nicht. " +
+    "„?“: Nichts ist bekannt.",
   "floor.list": "Auf diesem Stockwerk",
   "floor.lost": "Das Bild lässt sich nicht zeigen. Die Liste hat alles.",
   "floor.name.hint": "Zum Beispiel Erdgeschoss",

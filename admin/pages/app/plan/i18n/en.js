@@ -1,5 +1,5 @@
 export default {
-  "devices.bad": {"one": "{n} silent or at fault", "other": "{n} silent or at fault"},
+  "devices.bad": {"one": "needs attention", "other": "need attention"},
   "devices.more": {"one": "{n} more: search for it.", "other": "{n} more: search for them."},
   "devices.n": {"one": "{n} device", "other": "{n} devices"},
   "devices.noroom": "In no room",
@@ -7,17 +7,23 @@ export default {
   "floor.all": "Show all of it",
   "floor.arrange": "Arrange",
   "floor.arranged": "Done arranging",
-  "floor.board": "Plan of {name}. Arrow keys go from thing to thing, Enter leads to what can be done with it, plus and minus zoom. The list has the same.",
+  "floor.board":
+    "Plan of {name}. Arrow keys go from thing to thing, Enter leads to what can be done with it, plus and minus zoom. The " +
+    "list has the same.",
   "floor.change": "Change floor",
   "floor.chosen": "What is chosen",
   "floor.close": "Close",
   "floor.closer": "Zoom in",
-  "floor.drag": "Drag what stands on the plan, or choose something in the list below it and tap where it is. With keys: Shift and an arrow.",
+  "floor.drag":
+    "Drag what stands on the plan, or choose something in the list below it and tap where it is. With keys: Shift and an " +
+    "arrow.",
   "floor.end": "Remove the floor",
   "floor.end.text": "Its plan goes with it. Its rooms stay, on no floor.",
   "floor.farther": "Zoom out",
   "floor.large": "The picture is larger than 512 KiB, and cannot be made smaller here. Save it with less detail.",
-  "floor.legend": "Round: a light; its ring is its level. Square: a shade, with its fabric. Crossed: does not answer. “?”: nothing is known.",
+  "floor.legend":
+    "Round: a light; its ring is its level. Square: a shade, with its fabric. Crossed: does not answer. “?”: nothing is " +
+    "known.",
   "floor.list": "On this floor",
   "floor.lost": "The picture cannot be shown. The list has everything.",
   "floor.name.hint": "Such as Ground floor",
