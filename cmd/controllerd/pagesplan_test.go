@@ -135,7 +135,7 @@ func TestHomeTellsWhatNeedsSomebody(t *testing.T) {
 	tab.WaitText("tcp: nothing answers since")
 	tab.WaitText("Is the gateway’s power on")
 	tab.WaitText("do not answer")
-	tab.Wait(`document.querySelector("h1").innerText === "No light is known of"`)
+	tab.Wait(`document.querySelector("h1").innerText === "What is lit is unknown"`)
 	if got := uitest.Eval[string](tab, "document.body.innerText"); strings.Contains(got, "All is dark") {
 		t.Error("what does not answer is called dark")
 	}

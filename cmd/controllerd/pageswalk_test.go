@@ -131,6 +131,7 @@ func TestWalkFromClaimToReport(t *testing.T) {
 
 	// Shade: up by the button, then measured.
 	tab.Click(`nav a[href="/devices"]`)
+	tab.Type("input[type=search]", "Roller")
 	tab.Click(`a[href="/shades/5001"]`)
 	tab.Press("Close Roller")
 	h.await(uitest.Patience, "the shade down", func() bool { s := h.truth(5001); return s.Position == 0 && !s.Moving })
@@ -150,6 +151,7 @@ func TestWalkFromClaimToReport(t *testing.T) {
 
 	// One that nobody but a person sees standing, too.
 	tab.Click(`nav a[href="/devices"]`)
+	tab.Type("input[type=search]", "Blind")
 	tab.Click(`a[href="/shades/5002"]`)
 	tab.Press("Calibrate")
 	tab.Press("Measure the times")

@@ -133,7 +133,8 @@ export default function BusPage({ params }) {
                             : html`
                               <span class="badge warn">
                                 ${d.lastSeen ? t('offline.since', { age: age(Date.parse(d.lastSeen), now.peek()) }) : t('never')}
-                              </span>`}
+                              </span>
+                              ${d.why && html`<br /><span class="sub">${d.why}</span>`}`}
                         </td>
                         <td class="num">${number(d.stats.exchanges)}</td><td class="num">${number(d.stats.silent)}</td>
                       </tr>`,

@@ -144,7 +144,7 @@ export default {
   "home.silent": {"one": "{n} antwortet nicht", "other": "{n} antworten nicht"},
   "home.tobuses": "Zu den Bussen",
   "home.todevices": "Zu den Geräten",
-  "home.unknown": "Von keinem Licht ist etwas bekannt",
+  "home.unknown": "Unbekannt, was beleuchtet ist",
   "home.zone": "Zeiten von {zone}",
   "id": "ID",
   "identify": "Zeigen",

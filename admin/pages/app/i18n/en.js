@@ -143,7 +143,7 @@ export default {
   "home.silent": {"one": "{n} does not answer", "other": "{n} do not answer"},
   "home.tobuses": "To the buses",
   "home.todevices": "See the devices",
-  "home.unknown": "No light is known of",
+  "home.unknown": "What is lit is unknown",
   "home.zone": "times of {zone}",
   "id": "ID",
   "identify": "Identify",
