@@ -21,7 +21,6 @@ import (
 // Everything wrong with the import comes back in one [*Refused].
 func (s *Store) Import(ctx context.Context, in appliance.Site, opts ImportOptions) (Report, error) {
 	var report Report
-	opts.keepPlans = !opts.Replace
 	run := s.write
 	if opts.Preview {
 		run = s.view
@@ -31,6 +30,7 @@ func (s *Store) Import(ctx context.Context, in appliance.Site, opts ImportOption
 		if err != nil {
 			return err
 		}
+		p.keepsPlans = !opts.Replace
 		if err := p.work(); err != nil {
 			return err
 		}

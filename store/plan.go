@@ -27,8 +27,6 @@ type ImportOptions struct {
 	// asItWas takes names with spaces at their ends and clusters that nobody made, and a
 	// node and a shade of one ID: another controller had them, and clients know them so.
 	asItWas bool
-	// keepPlans leaves the plans of floors that say nothing of theirs.
-	keepPlans bool
 }
 
 // plan is one import worked out against what the database holds, before
@@ -42,9 +40,11 @@ type plan struct {
 	called   map[appliance.UUID]string // UUID → name of what is living
 	buses    map[appliance.UUID]string // UUID → name, unreadable rows included
 	pictures map[string]int            // name → bytes
-	busOf    map[appliance.UUID]appliance.UUID
-	byFamily map[Family]*resolver
-	marks    map[Family]appliance.ID
+	// keepsPlans: floors that say nothing of their plan keep it.
+	keepsPlans bool
+	busOf      map[appliance.UUID]appliance.UUID
+	byFamily   map[Family]*resolver
+	marks      map[Family]appliance.ID
 
 	remove   map[Family]map[appliance.ID]bool // retired by name, whatever the rest does
 	scrap    map[appliance.UUID]bool          // buses that are removed by name
@@ -165,7 +165,7 @@ func (p *plan) work() error {
 	p.buildClusters()
 	p.buildScenes()
 	p.buildRules()
-	if p.opts.keepPlans {
+	if p.keepsPlans {
 		p.keepPlans()
 	}
 	p.buildDivision()

@@ -79,6 +79,8 @@ func TestAPlanIsUsedAndArranged(t *testing.T) {
 	desk.Go(h.url + "/plan?floor=Ground%20floor")
 	desk.Wait(`document.querySelector(".plan img")?.style.transform`)
 	uitest.Eval[bool](desk, `document.querySelector(".plan canvas").focus() || true`)
+	desk.Keys(kb.ArrowLeft) // the one in the middle first
+	desk.Wait(`document.querySelector(".plan-chosen .name")?.innerText === "Dimmer 2"`)
 	desk.Keys(kb.ArrowLeft)
 	desk.Wait(`document.querySelector(".plan-chosen .name")?.innerText === "Dimmer 1"`)
 	desk.Keys(kb.ArrowRight)
