@@ -11,6 +11,32 @@ import (
 	"svc.internal/controller/shelf/account"
 )
 
+// A note has lines, a bound, and outlives a restart.
+func TestANoteStaysAtADevice(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	imports(t, s, demo(), ImportOptions{})
+	note := "Left of the lift\nFuse F12"
+	if err := s.UpdateNode(t.Context(), 1, "ana", func(n *appliance.Node) error { n.Note = note; return nil }, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{strings.Repeat("ä", 501), "a\x00b", "a\u202eb", "a\xffb"} {
+		var refused *Refused
+		if err := s.UpdateNode(t.Context(), 1, "ana", func(n *appliance.Node) error { n.Note = bad; return nil }, nil); !errors.As(err, &refused) {
+			t.Errorf("%.20q: %v, want it refused", bad, err)
+		}
+	}
+	if err := s.UpdateNode(t.Context(), 2, "ana", func(n *appliance.Node) error { n.Note = strings.Repeat("ä", 500); return nil }, nil); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := load(t, open(t, dir)).Nodes[0].Note; got != note {
+		t.Errorf("after a restart the note is %q", got)
+	}
+}
+
 func TestNounsOneByOne(t *testing.T) {
 	s := open(t, t.TempDir())
 	imports(t, s, demo(), ImportOptions{})

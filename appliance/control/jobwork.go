@@ -168,7 +168,7 @@ func (h *JobHand) asksSave(ctx context.Context, out appliance.ShadeOutcome) (boo
 	ctx, cancel := context.WithTimeoutCause(ctx, saveWait, fmt.Errorf("shade %d: nobody said for %v whether the new times are to be kept; the old ones stay", out.Shade, saveWait))
 	defer cancel()
 	h.change(func(j *jobRecord) {
-		j.Result, j.Progress = out, appliance.JobProgress{Text: "measured", Done: j.Progress.Done}
+		j.Result, j.Progress = out, appliance.JobProgress{Done: j.Progress.Done}
 	})
 	said, err := h.Ask(ctx, appliance.JobQuestion{Ask: appliance.AskSave, Choices: []string{"yes", "no"}})
 	if err != nil {

@@ -250,6 +250,7 @@ func watch(tab *uitest.Tab, stands func() bool) {
 			asked = time.Time{}
 		case reads("Shall the new times replace the old ones?"):
 			tab.Press("Take the new times")
+			tab.WaitText("Measured and saved")
 		case !reads("It stands"):
 			asked = time.Time{}
 		case !stands():

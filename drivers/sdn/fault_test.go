@@ -411,6 +411,36 @@ func TestScanTellsNoiseFromSilence(t *testing.T) {
 	})
 }
 
+// A search with many motors takes minutes: who was heard is told then, and not when nobody is missing any more.
+func TestMotorsAreToldAsTheyAreHeard(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		list := floor()
+		h := build(t, plan{sim: list})
+		h.awake()
+		began := time.Now()
+		first := map[string]time.Duration{}
+		if err := h.ctl.Scan(t.Context(), "shades", appliance.ScanOptions{}, func(string) {}, func(f appliance.Found) {
+			if _, known := first[f.Address]; !known && f.Address != "" {
+				first[f.Address] = time.Since(began)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		all := time.Since(began)
+		soon, earliest := 0, all
+		for _, at := range first {
+			if earliest = min(earliest, at); at < all/3 {
+				soon++
+			}
+		}
+		t.Logf("%d motors, the first after %v, %d of them within a third of %v", len(first), earliest.Round(time.Second), soon, all.Round(time.Second))
+		if len(first) < len(list.Motors) || soon < len(list.Motors)/2 || earliest > 15*time.Second {
+			t.Errorf("told when, of a scan of %v: %v", all, first)
+		}
+	})
+}
+
 // Motors that arrive one after the other while they are asked cost one question each, not
 // two: the floor is proven before anybody gives up waiting.
 func TestFloorThatArrivesMeanwhileIsProvenInTime(t *testing.T) {

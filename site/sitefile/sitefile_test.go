@@ -22,7 +22,7 @@ const small = `site: {name: Demo, freshness: {light: 3s}}
 buses:
   - {name: ground, driver: modbus, port: /dev/ttyUSB0, line: {baudRate: 9600, parity: even}, options: {guard: 5ms, retries: 3, echo: true}}
 nodes:
-  - {id: 7, name: Lobby, bus: ground, address: 5, profile: dimmer, outputs: [2, 1], groups: [3, "A"]}
+  - {id: 7, name: Lobby, bus: ground, address: 5, profile: dimmer, outputs: [2, 1], groups: [3, "A"], note: "Left of the lift\nFuse F12"}
   - {name: Relays, bus: ground, address: "6/1", profile: relay, tag: PERIPHERAL}
 shades:
   - {name: South, node: Relays, output: 1, travelUp: 24.5s, travelDown: 22s, inverted: true}
@@ -42,7 +42,7 @@ func TestParse(t *testing.T) {
 		Buses: []appliance.Bus{{UUID: bus, Name: "ground", Driver: "modbus", Port: "/dev/ttyUSB0",
 			Line: appliance.LineSettings{BaudRate: 9600, Parity: "even"}, Options: map[string]string{"guard": "5ms", "retries": "3", "echo": "true"}}},
 		Nodes: []appliance.Node{
-			{ID: 7, Name: "Lobby", Bus: bus, Address: "5", Profile: "dimmer", Outputs: []int{2, 1}, Groups: []string{"3", "A"}},
+			{ID: 7, Name: "Lobby", Bus: bus, Address: "5", Profile: "dimmer", Outputs: []int{2, 1}, Groups: []string{"3", "A"}, Note: "Left of the lift\nFuse F12"},
 			{ID: -2, Name: "Relays", Bus: bus, Address: "6/1", Profile: "relay", Tag: appliance.TagPeripheral},
 		},
 		Shades: []appliance.Shade{{ID: -1, Name: "South", Node: -2, Output: 1, TravelUp: 24500 * time.Millisecond,

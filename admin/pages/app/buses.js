@@ -6,6 +6,8 @@ import { Page } from '../ui/router.js';
 import { Empty } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
 import { house, may } from './house.js';
+import { jobOf, over } from './works.js';
+import { newOf, unnamed } from './found.js';
 
 // stateOf words how a bus is.
 export function stateOf(b) {
@@ -27,6 +29,19 @@ export const Meter = ({ share, label }) => html`
     <i style=${{ '--m': share * 100 }}></i>
   </div>`;
 
+// Finds tells how a scan goes on, and leads back to what has no name still.
+function Finds({ name }) {
+  const j = jobOf((x) => x.kind === 'scan' && x.bus === name);
+  const all = newOf(j).length,
+    left = unnamed(j).length;
+  if (!j || !may('operate') || (!left && over(j))) return null;
+  return html`
+    <p class="row">
+      <span class="grow">${over(j) ? '' : t('scan') + ': '}${t('commission.done', { n: all, done: all - left })}</span>
+      ${left > 0 && html`<a class="button" href=${'/commission/' + encodeURIComponent(name)}>${t('commission')}</a>`}
+    </p>`;
+}
+
 function BusCard({ name }) {
   const b = house.buses.get(name).value;
   const s = stateOf(b);
@@ -41,6 +56,7 @@ function BusCard({ name }) {
       </a>
       <div class="stack tight inset">
         ${b.fault && html`<p class="fault small">${b.fault}</p>`}
+        <${Finds} name=${name} />
         <div class="row"><span class="sub grow">${t('bus.use')}</span><span>${percent(b.use * 100)}</span></div>
         <${Meter} share=${b.use} label=${t('bus.use.of', { name })} />
         <p class="sub">${freshnessOf(b)}</p>

@@ -8,7 +8,7 @@ import { Empty, Notice, done } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
 import { house, may, session } from './house.js';
 import { begin, cancel, identify, jobOf, over, shows } from './works.js';
-import { newOf } from './scan.js';
+import { newOf } from './found.js';
 import { Division } from './division.js';
 import { Runs } from './calibrate.js';
 import { mine } from './outbox.js';
@@ -57,7 +57,7 @@ export function Show({ bus, found: f, big = false }) {
   return html`
     <fieldset class="choice stack tight">
       <legend>${t('show.outputs')}</legend>
-      <div class="chips">
+      <div class="chips" style=${{ marginTop: '8px' }}>
         ${outputs.map(
           (n) => html`
             <button type="button" class="chip" key=${n} onClick=${show(n)} aria-label=${t('show.output', { n })}>
@@ -122,7 +122,7 @@ export default function Commission({ params }) {
   const check = moved[0] && house.shades.get(moved[0]).value;
   const onNamed = (where) => (made, v, profile) => {
     setHand(false);
-    done(made ? t('commission.named', { name: v.name }) : t('outbox.kept'));
+    if (made) done(t('commission.named', { name: v.name })); // what waits is told by the outbox
     setOwn([...own, where || v.address]);
     setCluster(v.cluster === 'new' ? String((made && clusterOf(made)) || '') : v.cluster);
     const relays = (made?.shades || []).filter((s) => profile?.shades?.[s.output - 1]?.length);
@@ -222,7 +222,7 @@ export default function Commission({ params }) {
             ${rows.map(
               (r) => html`
                 <li key=${r.f.address}>
-                  <div class="item wraps">
+                  <div class="item wraps" style=${{ paddingInline: 0 }}>
                     <span class="main">
                       <span class="name">${r.names.length ? list(r.names) : r.f.label || r.f.kind}</span>
                       <span class="sub">${r.f.address}${r.f.serial ? ' · ' + r.f.serial : ''}</span>

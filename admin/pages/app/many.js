@@ -105,6 +105,9 @@ export function Many({ bus, found, cluster, onNamed, onClose }) {
   useEffect(() => {
     sessionStorage.setItem(draft(bus), JSON.stringify({ touched, name: v.name, way, cluster: v.cluster }));
   }, [touched, v.name, way, v.cluster]);
+  useEffect(() => {
+    if (!all.includes(v.way) && all.length) form.set('way', all[0]);
+  }, [all.length]);
   const touch = (f) => setTouched(touched.includes(f.address) ? touched.filter((a) => a !== f.address) : [...touched, f.address]);
   return html`
     <form class="form panel narrow" onSubmit=${form.submit} noValidate>
@@ -122,7 +125,7 @@ export function Many({ bus, found, cluster, onNamed, onClose }) {
           const pick = picks.find((r) => r.f === f);
           return html`
             <li key=${f.address}>
-              <div class="item">
+              <div class="item" style=${{ paddingInline: 0 }}>
                 <button type="button" class="button main" style=${look(pick)} aria-pressed=${!!pick} disabled=${!can(f)}
                   onClick=${() => touch(f)}>
                   <span class="name">
@@ -132,7 +135,7 @@ export function Many({ bus, found, cluster, onNamed, onClose }) {
                       ? list(pick.names)
                       : t('many.picked', { n: picks.indexOf(pick) + 1 })}
                   </span>
-                  <span class="sub">${f.address}${f.detail ? ' · ' + f.detail : ''}</span>
+                  <span class="sub" style=${{ fontWeight: 400 }}>${f.address} · ${f.kind}</span>
                 </button>
                 <${Show} bus=${bus} found=${f} />
               </div>

@@ -21,7 +21,7 @@ export function NoteForm({ node, onClose }) {
       body: { note: v.note.trim(), ...(node.bus && { wholeDevice: true }) },
     });
     onClose();
-    done(now ? t('saved', { name: node.name }) : t('outbox.kept'));
+    if (now) done(t('saved', { name: node.name }));
   });
   return html`
     <${Dialog} title=${t('note.of', { name: node.name })} onClose=${onClose}>

@@ -5,14 +5,10 @@ import { t } from '../ui/i18n.js';
 import { Notice, Table } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
 import { house } from './house.js';
+import { unnamed } from './found.js';
 import { begin, cancel, identify, jobOf, over, shows } from './works.js';
 
-/** @import { Found, Job } from '../records' */
-
-// newOf lists what a scan found that the site did not have.
-/** @type {(job: Job) => Found[]} */
-export const newOf = (j) =>
-  /** @type {Found[]} */ (j?.items || []).filter((f) => f.finding === 'device' && !f.gateway && f.new && f.kind);
+/** @import { Found } from '../records' */
 
 export function Scan({ bus }) {
   const [wrong, setWrong] = useState(null);
@@ -41,7 +37,7 @@ export function Scan({ bus }) {
         </button>`}
       ${wrong && html`<${Notice} kind="fault">${wrong.message}<//>`}
       ${j &&
-        newOf(j).some((f) => !house.nodes.all().some((n) => n.bus === bus.name && n.address === f.address)) && html`
+        unnamed(j).length > 0 && html`
         <a class="button primary" href=${'/commission/' + encodeURIComponent(bus.name)}>${t('commission')}</a>`}
       ${live && html`
         <progress max="100" value=${(j.progress.share || 0) * 100} aria-label=${t('scan')}></progress>

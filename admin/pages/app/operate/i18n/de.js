@@ -137,7 +137,7 @@ export default {
     "oder die Einstellungen des Busses ändern.",
   "commission.scans": "Die Suche läuft weiter, auch wenn das Telefon schläft.",
   "commission.skip": "Überspringen",
-  "commission.taken": "{address} hat inzwischen jemand anderes benannt: {names}",
+  "commission.taken": "Adresse {address} hat inzwischen jemand anderes benannt: {names}",
   "commission.this": "Dieses",
   "commission.why": "Eine Suche findet die Geräte an diesem Bus; dann benennen Sie eines nach dem anderen.",
   "diagnostics": "Diagnose",
@@ -346,7 +346,6 @@ export default {
   "note.of": "Notiz zu {name}",
   "outbox": "Wartet auf den Controller",
   "outbox.drop": "Verwerfen",
-  "outbox.kept": "Der Controller antwortet nicht; es bleibt hier und wird gesendet, sobald er es tut.",
   "outbox.refused": "nicht angenommen",
   "outbox.waiting": "wartet",
   "outbox.waits": {
