@@ -144,7 +144,10 @@ func (s *sentence) decide(d Do, y sayings, before Do) (Do, bool) {
 	if y.has("on") && y.only("on", "filler") && y.at["on"] < y.place && s.t[y.first].stem == "on" {
 		return d, false // "on the ground floor" says where
 	}
-	bright := y.has("light", "level", "dim", "dimmer", "brighten", "brighter", "morelight", "lesslight", "switch")
+	if y.has("inside") || y.has("sun") && !y.has("light", "shade", "panel") {
+		return s.sun(d, y)
+	}
+	bright := y.has("light", "level", "dim", "dimmer", "brighten", "brighter", "morelight", "lesslight", "switch", "halve", "double")
 	switch {
 	case y.has("panel") && !y.has("light", "shade"):
 		return s.panel(d, y)
@@ -196,7 +199,7 @@ var turning = wordSet("turn dial crank dreh drehe drehen dreht")
 
 // lightWords are all that an action on lights may be said with.
 var lightWords = []string{"light", "level", "room", "it", "set", "flip", "give", "on", "off", "shut", "toggle", "dim", "dimmer", "brighten", "brighter", "increase", "reduce", "raise", "lower", "up", "down",
-	"more", "less", "morelight", "lesslight", "fully", "max", "min", "highest", "lowest", "to", "by", "switch", "bringup", "points", "show", "pull", "filler", "place"}
+	"more", "less", "morelight", "lesslight", "fully", "max", "min", "highest", "lowest", "to", "by", "switch", "bringup", "points", "show", "pull", "filler", "place", "halve", "double", "cut"}
 
 func number(n int) *int { return &n }
 

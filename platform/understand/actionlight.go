@@ -17,6 +17,10 @@ func (s *sentence) light(d Do, y sayings) (Do, bool) {
 	if !y.only(lightWords...) || y.has("it") && !y.has("dim", "dimmer", "brighten", "brighter", "level") && y.amount == nil {
 		return d, false
 	}
+	if y.has("cut") && y.has("by", "halve") {
+		delete(y.at, "off")
+		y.at["reduce"] = y.at["cut"]
+	}
 	named := y.has("light", "level", "switch") || len(d.Places) > 0 || d.Whole
 	if y.has("it") && y.has("on", "off") {
 		return d, false
@@ -46,6 +50,16 @@ func (s *sentence) light(d Do, y sayings) (Do, bool) {
 	}
 	if y.has("on") && y.has("off") {
 		return d, false
+	}
+	if y.has("halve", "double") {
+		d.Size = ByPart
+		switch {
+		case a != nil, !y.has("light", "level"), y.has("halve") == y.has("double"), y.has("halve") && higher, y.has("double") && lower, y.has("on", "off"):
+			return d, false
+		case y.has("halve"):
+			return step(d, "dim", 50)
+		}
+		return step(d, "brighten", 100)
 	}
 	if a != nil {
 		return s.lightTo(d, y, *a, higher, lower)

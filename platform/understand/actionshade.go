@@ -42,6 +42,23 @@ func (s *sentence) shade(d Do, y sayings) (Do, bool) {
 	return d, true
 }
 
+// letting are verbs of what comes in by itself.
+var letting = wordSet("let lass lasse lassen lasst")
+
+// sun understands "let the sun in" and "block the sun" as what shades do.
+func (s *sentence) sun(d Do, y sayings) (Do, bool) {
+	d.Kind, d.Switch, d.Percent, d.Way = Shade, "set", number(0), true
+	if s.has0("of") && !y.has("room") { // "keep the sun out of this"
+		return d, false
+	}
+	if y.has("inside") || y.has("give") && s.has0("daylight", "tageslicht") {
+		d.Percent = number(100)
+		return d, y.amount == nil && y.only("sun", "light", "inside", "set", "give")
+	}
+	keeps := y.has("block") || y.has("off") && slices.Contains([]string{"keep", "shut"}, s.t[y.first].stem)
+	return d, y.amount == nil && keeps && y.only("sun", "block", "set", "shut", "off")
+}
+
 // toState reports whether "to" leads to a state: "the blinds to closed".
 func (s *sentence) toState(y sayings) bool {
 	return slices.ContainsFunc([]string{"open", "close", "up", "down", "max", "min"}, func(t string) bool { at, ok := y.at[t]; return ok && at > y.at["to"] })

@@ -128,9 +128,21 @@ func (s *sentence) amountAt(i int) (a amount, n int) {
 var otherUnits = wordSet("k kelvin mired w watt kw kwh lux lx lumen degree c f celsius fahrenheit ppm v volt ma hz " +
 	"minute hour second sec sekunde stunde times promille permille grad")
 
-// multiple reports whether "half as bright" or the like begins at a word, which is no amount.
-func (s *sentence) multiple(i int) bool {
-	return slices.ContainsFunc(s.lex.byFirst[s.wordAt(i)], func(e entry) bool {
-		return slices.Contains(e.tags, "!multiple") && phraseAt(s.t, i, e.words) > 0
-	})
+// timesAt reads "twice as bright", "half as much", "doppelt so hell", and what "double" and "half" are of in "half the light": how
+// it is said as cues, and by how many words. "Half the lights" are some of them.
+func (s *sentence) timesAt(i int) (tags []string, n int) {
+	tag := map[string]string{"half": "halve", "halb": "halve", "twice": "double", "double": "double", "doppelt": "double"}[s.wordAt(i)]
+	as, how := s.wordAt(i+1), s.wordAt(i+2)
+	switch {
+	case s.wordAt(i) == "in" && as == "half" && s.has0("cut"): // "cut the lights in half"
+		return []string{"halve"}, 2
+	case tag == "":
+	case (as == "as" || as == "so") && slices.Contains([]string{"bright", "light", "hell"}, how):
+		return []string{tag, "level"}, 3
+	case (as == "as" || as == "so") && slices.Contains([]string{"much", "strong", "high", "viel", "stark", "hoch"}, how):
+		return []string{tag}, 3
+	case (as == "the" || as == "das") && s.means(i+2, "light", "level") && !strings.HasSuffix(s.t[i+2].text, "s"):
+		return []string{tag}, 1
+	}
+	return nil, 0
 }

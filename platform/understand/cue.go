@@ -77,12 +77,21 @@ func (s *sentence) cues() []cue {
 			i += n
 			continue
 		}
+		if slices.Contains([]string{"than", "as", "als", "wie"}, w.stem) && slices.ContainsFunc(s.when, func(p part) bool { return p.at == i+1 && p.span.Now }) { // "half as bright as now"
+			i++
+			continue
+		}
 		if s.onlySome(i) {
 			add(cue{at: i, n: 1, apart: w.apart})
 			i++
 			continue
 		}
-		if a, n := s.amountAt(i); n > 0 && !s.multiple(i) {
+		if tags, n := s.timesAt(i); n > 0 {
+			add(cue{at: i, n: n, tags: tags, apart: w.apart})
+			i += n
+			continue
+		}
+		if a, n := s.amountAt(i); n > 0 {
 			add(cue{at: i, n: n, tags: []string{"amount"}, amount: &a, apart: w.apart})
 			i += n
 			continue
@@ -222,6 +231,9 @@ func (s *sentence) switchedBehind(k int) bool {
 func (s *sentence) settleCues(in []cue) []cue {
 	var out []cue
 	drawn := false
+	sun := slices.ContainsFunc(in, func(c cue) bool {
+		return c.is("sun") || c.is("light") && len(in[0].tags) > 0 && letting[s.t[in[0].at].stem]
+	})
 	for i, c := range in {
 		next := cue{}
 		if i+1 < len(in) {
@@ -255,6 +267,8 @@ func (s *sentence) settleCues(in []cue) []cue {
 			continue
 		case w == "window" && next.is("shade"):
 			continue
+		case sun && c.n == 1 && slices.Contains([]string{"in", "inside", "rein", "herein", "hinein"}, w):
+			c.tags = []string{"inside"}
 		case w == "alles" && next.is("light"):
 			c.tags = []string{"all"}
 		case len(c.tags) == 0 && next.amount != nil && slices.Contains([]string{"about", "around", "roughly", "approximately", "etwa", "ungefaehr", "rund", "circa", "ca", "zirka"}, w):

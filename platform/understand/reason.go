@@ -12,6 +12,9 @@ func (s *sentence) reasonAt(i int) int {
 	is := func(k int, tag string) bool {
 		return k < len(s.t) && (!s.t[k].used || slices.Contains([]string{"heute", "jetzt", "today", "now"}, s.t[k].text)) && s.means(k, tag)
 	}
+	if n := s.because(i); n > 0 {
+		return n
+	}
 	if !is(i, "reason-first") || i > 0 && !s.t[i].apart && !s.reasonBegins(i) {
 		return 0
 	}
@@ -41,6 +44,37 @@ func (s *sentence) reasonAt(i int) int {
 	}
 	return length(k-i, told)
 }
+
+// because is the number of words from i on that say why, whatever is said in them: "because …" up to a comma or the end, "so that we …"
+// to the end, and what a "so" or "therefore" with an order follows at the beginning. No word of them is of an order, a time or an "if".
+func (s *sentence) because(i int) int {
+	w, next := s.wordAt(i), s.wordAt(i+1)
+	leads := slices.Contains([]string{"because", "weil", "damit"}, w) || w == "since" && subjects[next] || w == "da" && i == 0 || w == "so" && i > 0 && (subjects[next] || next == "that" || next == "the")
+	if !leads && (i > 0 || !s.means(i, "reason-first")) {
+		return 0
+	}
+	for k, verb := i+1, false; k < len(s.t); k++ {
+		w := s.t[k]
+		follows := therefore[w.stem] && k+1 < len(s.t) && (w.apart || s.orders(k+1))
+		switch {
+		case follows && (leads || verb), w.apart && leads:
+			return k - i
+		case w.used, digit(w.stem[0]), s.orders(k) && !verbal[w.stem], s.means(k, "if"), w.apart:
+			return 0
+		}
+		verb = verb || finite[w.stem] || verbal[w.stem]
+	}
+	if leads && i > 0 && len(s.t) > i+2 {
+		return len(s.t) - i
+	}
+	return 0
+}
+
+// therefore are words between a reason and what follows of it.
+var therefore = wordSet("so therefore hence also deshalb deswegen darum drum daher")
+
+// verbal are verbs of things that are no orders.
+var verbal = wordSet("brennt leuchtet laeuft kommt kommen geht like likes love loves mag moegen should needs must starts begins comes soll sollte muss muessen braucht brauchen")
 
 // finite are words that make a clause of a reason: "the meeting is over", but not "the meeting lights".
 var finite = wordSet("is are am was can cannot have has need want get too so ist sind bin kann koennen haben hat zu so blendet scheint wollen will fangen fange faengt beginnt wird startet sehe seh sieht schauen moechte moechten")
@@ -112,11 +146,17 @@ var howBright = map[string]string{
 // grumble is what somebody says of the room around, and of nothing else: that it is [Dark] or [Bright] there, "it is far too dark in
 // here"; empty: something else.
 func (s *sentence) grumble() string {
-	how, said := "", false
+	how, said, strange := "", false, false
 	why := slices.Contains([]string{"why", "warum", "wieso", "weshalb"}, s.wordAt(0))
 	for i, w := range s.t {
-		if w.used || !s.means(i, "reason", "reasoning", "reason-first", "filler", "own", "light") && !(why && i == 0) {
+		if !w.used && !s.means(i, "reason", "reasoning", "reason-first", "filler", "own", "light") && !(why && i == 0) {
+			strange = true
+		}
+		if w.used || strange && (s.orders(i) && !s.means(i, "light", "level", "reason", "reasoning")) || w.stem == "not" && !reading[s.wordAt(i+1)] || w.stem == "dim" && articles[s.wordAt(i+1)] {
 			return ""
+		}
+		if s.means(i, "sun") && s.has0("eye", "face", "auge", "gesicht") {
+			how, said = Bright, true
 		}
 		if is := howBright[w.stem]; is != "" {
 			if how != "" && how != is {
@@ -126,7 +166,10 @@ func (s *sentence) grumble() string {
 		}
 		said = said || slices.Contains([]string{"is", "are", "re", "ist", "sind", "too", "zu", "so", "very", "sehr", "blendet"}, w.stem)
 	}
-	if s.named || s.asks && !why || !said || s.has0("not", "nicht", "never", "nie", "kein", "no") {
+	if strange && !s.has0("here", "hier", "i", "me", "my", "we", "us", "our", "ich", "mir", "mich", "wir", "uns", "man") { // of something else
+		return ""
+	}
+	if s.named || s.asks && !why || !said || s.has0("nicht", "never", "nie", "kein", "no") {
 		return ""
 	}
 	return how

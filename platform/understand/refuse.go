@@ -246,7 +246,7 @@ func (s *sentence) otherwise(all []cue, imperative bool) *Unclear {
 	case !starts, has("panel"):
 	case has("scene") && (arranging || has("purpose") || all[0].is("scene")), has("purpose") && thing && has("ready") && arranging && !has("on", "off"):
 		return &Unclear{SceneSet, s.told(all, "scene", "purpose")}
-	case has("color") && (has("light") || len(s.f.Places) > 0 || s.has0("kelvin", "colour")) && !has("brighter") && (imperative || has("light") || short):
+	case has("color") && (has("light", "other") || len(s.f.Places) > 0 || s.has0("kelvin", "colour")) && !has("brighter") && (imperative || has("light", "other") || short):
 		return &Unclear{Coloured, s.told(all, "color")}
 	case has("other") && (imperative || has("set") || has("place") && has("on", "off")) && !has("light", "shade"):
 		return &Unclear{Heating, s.told(all, "other")}

@@ -9,7 +9,8 @@ var notSlips = wordSet("tower garage kitchen basement roof cellar sauna garden b
 	"pencil control patrol certain grapes booms groom bloom frighten tighten rise praise arise rinse mower flower blower often spoken oven " +
 	"steps launch points persons person screams reach teach beach peach coach total tidal moral rural plural nation station stations portion " +
 	"cable table fable stable marble party parts ports posts pests beds feeds weeds seeds needs deeds thing think thank bring ring wing wings hotel motel model " +
-	"hose driver lightning hallway hall entry exit inner outer projector rotten bottle battle cattle settle kettle metal medal pedal petal")
+	"salt droop stoop minuet tonne allee ziege ziegen drossel leichter leuchter leuchtern leuchtend lichtere lichteren hallt hallte hallten schallt schallte schallten " +
+	"schalltet lasen stör wechsels paneel röhrend röhrten rohren schleiße schleißen hose driver lightning hallway hall entry exit inner outer projector rotten bottle battle cattle settle kettle metal medal pedal petal")
 
 // exact words have to be said as they are: who hears a wrong amount or a wrong operator does something else.
 var exact = wordSet("half halfway midway third quarter except excluding without neither never nothing minus hundred")
@@ -27,11 +28,12 @@ func (s *sentence) forgive(names Names) {
 			if k == 0 {
 				least = 4 // names are few, and those of the building are meant
 			}
-			if s.f.Lang == German && k == 2 {
-				break // one letter makes "finster" of "Fenster"
-			}
 			for known := range set {
-				if len(known) >= 5 && !exact[known] && near(w, known, least, k == 0) && (meant == "" || known < meant) {
+				slip := len(known) >= 5 && near(w, known, least, k == 0)
+				if s.f.Lang == German && k == 2 { // one letter for another makes "finster" of "Fenster"
+					slip = len(known) >= 7 && len(known) != len(w) && near(w, known, least, false) && (countable(known) == Light || countable(known) == Shade)
+				}
+				if (slip || k == 2 && twisted(w, known)) && !exact[known] && (meant == "" || known < meant) {
 					meant = known
 				}
 			}

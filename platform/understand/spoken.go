@@ -3,6 +3,7 @@ package understand
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
 // What people say around an order when they speak: words twice, "Sie" behind a verb, what they take back, and what they want left.
@@ -110,6 +111,24 @@ func (s *sentence) takenBack(in []cue) []cue {
 	}
 	return out
 }
+
+// Corrected reads text as what corrects before, an order that was just done: "no, forty", "make that thirty". False: none of its first
+// words corrects anything, or it wants something of another kind.
+func Corrected(before, text string, now time.Time) (Frame, bool) {
+	t := cut(text)
+	if !slices.ContainsFunc(t[:min(3, len(t))], func(w token) bool { return correcting[w.stem] }) && !(len(t) > 1 && t[0].stem == "make" && (t[1].stem == "it" || t[1].stem == "that")) {
+		return Frame{}, false
+	}
+	if slices.ContainsFunc(t, func(w token) bool { return w.stem == "at" || w.stem == "um" }) { // "sorry, at three" is a time of day
+		return Frame{}, false
+	}
+	was := Read(before, Names{}, now)
+	f := Read(before+map[Lang]string{English: ", no, ", German: ", nein, "}[was.Lang]+text, Names{}, now)
+	return f, f.Topic == Order && (f.Unclear != nil && f.Unclear.Why != Words || len(f.Do) == 1 && len(was.Do) == 1 && f.Do[0].Kind == was.Do[0].Kind)
+}
+
+// correcting are words with which people correct themselves.
+var correcting = wordSet("no nope actually rather instead sorry meant mean correction nein ne nee doch lieber eher meinte meine sondern quatsch")
 
 // firstOf reports whether a word only says that something comes first, where something follows: "first the shades, then …".
 func (s *sentence) firstOf(i int) bool {

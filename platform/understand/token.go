@@ -2,6 +2,7 @@ package understand
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -81,7 +82,7 @@ var sameWord = map[string]string{
 	"lites": "light", "lite": "light", "lightes": "light", "litghts": "light", "toggel": "toggle", "dimm": "dim", "brighton": "brighten",
 	"brightin": "brighten", "briten": "brighten", "quater": "quarter", "½": "half", "1/2": "half", "grey": "gray",
 	"blindes": "blind", "shads": "shade", "curtins": "curtain", "halber": "halb", "halbem": "halb", "maxed": "max", "dont": "not", "wont": "not", "cant": "not", "doesnt": "not",
-	"isnt": "not", "arent": "not", "shouldnt": "not", "didnt": "not",
+	"kanst": "kannst", "isnt": "not", "arent": "not", "shouldnt": "not", "didnt": "not",
 }
 
 // spelled writes umlauts out, so that both ways to write them are one.
@@ -253,6 +254,19 @@ func near(a, b string, least int, name bool) bool {
 		return false // one letter for another makes other words: "guest" of "guess", "flood" of "floor"
 	}
 	return distance(ra, rb) <= slips
+}
+
+// twisted reports whether a is b with two neighbours swapped behind the first letter, or a letter once that b has twice in a row, or the
+// other way round: "lihct", "kanst".
+func twisted(a, b string) bool {
+	if len(a) < 4 || len(b) < 4 || a[0] != b[0] {
+		return false
+	}
+	if len(a) == len(b) {
+		return swapped([]rune(a), []rune(b))
+	}
+	undoubled := func(w string) string { return string(slices.Compact([]byte(w))) }
+	return len(a)-len(b) <= 1 && len(b)-len(a) <= 1 && undoubled(a) == undoubled(b)
 }
 
 // swapped reports whether two words differ by the order of two neighbours.

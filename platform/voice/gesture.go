@@ -67,7 +67,7 @@ func (r *Room) gesture(ctx context.Context, d platform.RoomDevice, h Heard, lang
 		switch {
 		case level == nil:
 			return g, in(lang, darkness)
-		case *level == 0 && h.Intent == LightsDim: // nothing becomes brighter by that
+		case *level == 0 && (h.Intent == LightsDim || h.Slots.Part && *h.Slots.By == 100): // nothing becomes brighter by that, nor doubled
 			return g, in(lang, "The lights are off.")
 		}
 		by := stepPoints

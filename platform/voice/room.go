@@ -8,6 +8,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -82,10 +83,13 @@ type Sender interface {
 type Room struct {
 	cfg   Config
 	goals goals
+	said  said
 }
 
 // NewRoom makes the room.
-func NewRoom(cfg Config) *Room { return &Room{cfg: cfg, goals: goals{of: map[string]goal{}}} }
+func NewRoom(cfg Config) *Room {
+	return &Room{cfg: cfg, goals: goals{of: map[string]goal{}}, said: said{of: map[string]order{}}}
+}
 
 // Register adds the route.
 func (r *Room) Register(e *echo.Echo) { e.POST(Path, r.act) }
@@ -211,6 +215,12 @@ func (r *Room) room(ctx context.Context, id string) (d platform.RoomDevice, miss
 // obey does what a sentence says, or says why not.
 func (r *Room) obey(ctx context.Context, d platform.RoomDevice, text string, out *Response) {
 	heard, frame := read(text)
+	before, now := r.said.take(d.ID), time.Now()
+	if before.text != "" && now.Sub(before.at) < correctsWithin && heard.Intent == Unknown {
+		if f, ok := understand.Corrected(before.text, text, now); ok {
+			heard, frame, text = heardIn(f), f, before.text
+		}
+	}
 	lang := frame.Lang
 	todo := []Heard{heard}
 	var steps []gesture
@@ -249,6 +259,9 @@ func (r *Room) obey(ctx context.Context, d platform.RoomDevice, text string, out
 	}
 	said := joined(all)
 	out.Success, out.Message, out.Reply = ok, said.speak, said.reply
+	if len(todo) == 1 {
+		r.said.put(d.ID, order{text, time.Now()})
+	}
 }
 
 // step does one thing that a sentence asks for and says what became of it, see [Sender].
@@ -312,7 +325,11 @@ func bucketOf(device string) platform.Bucket {
 // discuss answers a question about the lights or shades of the room, hands another sentence that does not act to the assistant if
 // there is one, and says else why nothing is done.
 func (r *Room) discuss(ctx context.Context, d platform.RoomDevice, h Heard, f understand.Frame, text string, out *Response) {
-	if said, ok := r.state(ctx, d, f); ok {
+	said, ok := r.state(ctx, d, f)
+	if f.Topic == understand.Help {
+		said, ok = r.help(ctx, d, f.Lang), true
+	}
+	if ok {
 		out.Success, out.Message, out.Reply = true, said.speak, said.reply
 		return
 	}
@@ -322,6 +339,9 @@ func (r *Room) discuss(ctx context.Context, d platform.RoomDevice, h Heard, f un
 			said = saying{in(f.Lang, "I only know how the lights and shades are."), in(f.Lang, cannot)}
 		} else if h.Slots.Reason == Scope && f.Unclear == nil {
 			said = refuse(f.Lang, &understand.Unclear{Why: understand.Elsewhere})
+			if slices.ContainsFunc(f.Do, func(d understand.Do) bool { return d.Kind == understand.Everything && !d.House }) {
+				said = same(in(f.Lang, whichOf))
+			}
 		} else if there := r.sceneNames(d); h.Slots.Reason == Scene && there != "" {
 			said.reply = said.speak + " " + in(f.Lang, "It has: %s.", there)
 		}

@@ -1,6 +1,7 @@
 package voice
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,6 +41,25 @@ const darkness = `I don't know how bright it is now. Say a level.`
 
 // howFar is spoken where shades are to go a little, and not all stand at one place that is known.
 const howFar = `Say how far, for instance "shades 30 percent".`
+
+// whichOf is spoken where everything is to be on or off.
+const whichOf = `Lights or shades? Say for instance "lights off".`
+
+// help says what can be said, with examples that work in the room.
+func (r *Room) help(ctx context.Context, d platform.RoomDevice, lang understand.Lang) saying {
+	speak := `Say "lights to 50 percent", "brighter" or "shades down".`
+	switch lights, shades := len(r.inRoom(ctx, d, platform.KindLight)) > 0, len(r.inRoom(ctx, d, platform.KindShade)) > 0; {
+	case lights && !shades:
+		speak = `Say "lights on", "brighter" or "lights to 50 percent".`
+	case shades && !lights:
+		speak = `Say "shades up", "shades down" or "shades 30 percent".`
+	}
+	reply := in(lang, speak) + " " + in(lang, cannot)
+	if scenes := r.sceneNames(d); scenes != "" {
+		reply += " " + in(lang, "Scenes: %s.", scenes)
+	}
+	return saying{in(lang, speak), reply}
+}
 
 // refusals are why an order is not done as it was said.
 var refusals = map[understand.Reason]string{
@@ -156,7 +176,11 @@ var german = map[string]string{
 	cannot:   `Ich kann das Licht schalten und dimmen und die Rollos bewegen. Sagen Sie etwa „Licht auf 50 Prozent“ oder „Rollos auf“.`,
 	unheard:  `Das habe ich nicht verstanden. Sagen Sie etwa „Licht auf 50 Prozent“.`,
 	darkness: "Wie hell es ist, weiß ich nicht. Sagen Sie einen Wert.",
-	howFar:   `Sagen Sie, wie weit, etwa „Rollos 30 Prozent“.`, "The lights are off.": "Das Licht ist aus.",
+	whichOf:  `Licht oder Rollos? Sagen Sie etwa „Licht aus“.`, "Scenes: %s.": "Szenen: %s.",
+	`Say "lights to 50 percent", "brighter" or "shades down".`: `Sagen Sie „Licht auf 50 Prozent“, „heller“ oder „Rollos runter“.`,
+	`Say "lights on", "brighter" or "lights to 50 percent".`:   `Sagen Sie „Licht an“, „heller“ oder „Licht auf 50 Prozent“.`,
+	`Say "shades up", "shades down" or "shades 30 percent".`:   `Sagen Sie „Rollos hoch“, „Rollos runter“ oder „Rollos 30 Prozent“.`,
+	howFar: `Sagen Sie, wie weit, etwa „Rollos 30 Prozent“.`, "The lights are off.": "Das Licht ist aus.",
 
 	"Nothing was done: ":              "Es wurde nichts getan: ",
 	"Nothing was done (“%s”): ":       "Es wurde nichts getan („%s“): ",
