@@ -247,6 +247,8 @@ func (s *sentence) settleCues(in []cue) []cue {
 		switch {
 		case w == "back" && drawn && !next.is("up", "down"): // "draw the curtains back"
 			c.tags = []string{"open"}
+		case (w == "vor" || w == "um") && s.f.Lang == German && (i+1 == len(in) || next.apart) && in[0].is("set", "pull"): // "zieh die Vorhänge vor", "schalte das Licht um"
+			c.tags = map[string][]string{"vor": {"close"}, "um": {"toggle"}}[w]
 		case w == "zu" && next.amount != nil && slices.ContainsFunc(in[i+2:], func(o cue) bool { return o.is("open", "close") }): // "zu zwei Dritteln öffnen"
 			continue
 		case w == "auf" && i > 0 && in[i-1].is("max"): // "das Licht voll auf"

@@ -62,6 +62,12 @@ func (s *sentence) readOrder(names Names) (Frame, bool) {
 		all[i].tags = []string{"later"}
 	}
 	do, ok := o.actions(all)
+	if !ok {
+		if rest := purposeless(all); rest != nil {
+			do, ok = o.actions(rest)
+			ok = ok && !slices.ContainsFunc(do, func(d Do) bool { return d.Percent == nil })
+		}
+	}
 	if ok && like != nil {
 		do, ok = likeThere(do, like)
 	}
@@ -79,6 +85,17 @@ func (s *sentence) readOrder(names Names) (Frame, bool) {
 		f.Form = Imperative
 	}
 	return f, f.Unclear != nil
+}
+
+// purposeless leaves out what an order is for, "… to ten percent for the film"; nil: nothing is said of that. Without a value it is the
+// scene that is wanted.
+func purposeless(all []cue) []cue {
+	for i, c := range all[:max(0, len(all)-1)] {
+		if next := all[i+1]; c.is("ready") && next.is("purpose") && (i == 0 || i+2 == len(all) || all[i+2].apart) {
+			return slices.Concat(all[:i], all[i+2:])
+		}
+	}
+	return nil
 }
 
 // coloured reports whether a colour is named that something is brought to: "the lobby to 2700 kelvin", "lobby blue" ask nothing.

@@ -38,7 +38,7 @@ func (s *sentence) parts(parts [][]cue) ([]Do, bool) {
 		if !ok && len(verb) > 0 && !p[0].is(verbs...) {
 			d, ok = s.act(append(slices.Clone(verb), p...), before)
 		}
-		if !ok && p[0].apart && len(things) > 0 { // "lights on, off"
+		if !ok && p[0].apart && len(things) > 0 && !s.atHour(p) { // "lights on, off"
 			d, ok = s.act(append(without(things, p), p...), before)
 		}
 		if _, named := thingOnly(p); !ok && named && i+1 < len(parts) { // "the blinds, all the way down"
@@ -79,6 +79,13 @@ func (s *sentence) parts(parts [][]cue) ([]Do, bool) {
 		}
 	}
 	return out, len(out) > 0
+}
+
+// atHour reports whether a part may tell a time of day: "lights off, I have to leave at three".
+func (s *sentence) atHour(p []cue) bool {
+	return slices.ContainsFunc(p, func(c cue) bool {
+		return c.amount != nil && !c.amount.percent && c.amount.value <= 24 && (s.wordAt(c.at-1) == "at" || s.wordAt(c.at-1) == "um")
+	})
 }
 
 // asShades reads a part that names a place, and where to, as one of shades if the action before was: "the canteen blinds to 45, the

@@ -46,10 +46,11 @@ func (s *sentence) reasonAt(i int) int {
 }
 
 // because is the number of words from i on that say why, whatever is said in them: "because …" up to a comma or the end, "so that we …"
-// to the end, and what a "so" or "therefore" with an order follows at the beginning. No word of them is of an order, a time or an "if".
+// to the end, "…, I have to …", and what a "so" or "therefore" with an order follows at the beginning. No word of them is of an order, a time or an "if".
 func (s *sentence) because(i int) int {
 	w, next := s.wordAt(i), s.wordAt(i+1)
-	leads := slices.Contains([]string{"because", "weil", "damit"}, w) || w == "since" && subjects[next] || w == "da" && i == 0 || w == "so" && i > 0 && (subjects[next] || next == "that" || next == "the")
+	leads := slices.Contains([]string{"because", "weil", "damit"}, w) || w == "since" && subjects[next] || w == "da" && i == 0 || w == "so" && i > 0 && (subjects[next] || next == "that" || next == "the") ||
+		i > 0 && s.t[i].apart && slices.Contains([]string{"i", "we", "ich", "wir"}, w) && slices.Contains([]string{"must", "need", "have", "want", "muss", "muessen", "will", "wollen", "moechte", "moechten"}, next) && !slices.Contains([]string{"not", "nicht"}, s.wordAt(i+2))
 	if !leads && (i > 0 || !s.means(i, "reason-first")) {
 		return 0
 	}
@@ -74,7 +75,7 @@ func (s *sentence) because(i int) int {
 var therefore = wordSet("so therefore hence also deshalb deswegen darum drum daher")
 
 // verbal are verbs of things that are no orders.
-var verbal = wordSet("brennt leuchtet laeuft kommt kommen geht like likes love loves mag moegen should needs must starts begins comes soll sollte muss muessen braucht brauchen")
+var verbal = wordSet("machen brennt leuchtet laeuft kommt kommen geht like likes love loves mag moegen should needs must starts begins comes soll sollte muss muessen braucht brauchen")
 
 // finite are words that make a clause of a reason: "the meeting is over", but not "the meeting lights".
 var finite = wordSet("is are am was can cannot have has need want get too so ist sind bin kann koennen haben hat zu so blendet scheint wollen will fangen fange faengt beginnt wird startet sehe seh sieht schauen moechte moechten")
