@@ -227,13 +227,16 @@ func (k *calibrating) watchTo(ctx context.Context, leg appliance.Leg, sent time.
 func (k *calibrating) standing(ctx context.Context, leg appliance.Leg, begins time.Time, guard func(sample) (bool, error)) (stood time.Time, err error) {
 	var again appliance.Again
 	for {
-		err := k.follow(ctx, leg, begins, func(ctx context.Context) error {
+		var said time.Time // by somebody who may still be asked when something else has ended the leg
+		if err := k.follow(ctx, leg, begins, func(ctx context.Context) error {
 			err := k.watcher.Stands(ctx, leg, again)
-			stood = time.Now()
+			said = time.Now()
 			return err
-		}, guard)
-		if err != nil || leg.Run == 0 { // it may have stood at its first end already
-			return stood, err
+		}, guard); err != nil {
+			return time.Time{}, err
+		}
+		if stood = said; leg.Run == 0 { // it may have stood at its first end already
+			return stood, nil
 		}
 		took := stood.Sub(begins)
 		switch {
