@@ -5,8 +5,10 @@ import { house } from './house.js';
 
 // newOf lists what a scan found that the site did not have.
 /** @type {(job: Job) => Found[]} */
-export const newOf = (j) =>
-  /** @type {Found[]} */ (j?.items || []).filter((f) => f.finding === 'device' && !f.gateway && f.new && f.kind);
+export function newOf(j) {
+  const items = /** @type {Found[]} */ (j?.items || []);
+  return items.filter((f) => f.finding === 'device' && !f.gateway && f.new && f.kind);
+}
 
 // unnamed lists what of it has no name still.
 /** @type {(job: Job) => Found[]} */
