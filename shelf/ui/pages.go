@@ -108,7 +108,7 @@ func (p *Pages) gather(h io.Writer, under string, files fs.FS) error {
 
 // unsent are comments with nothing else on their lines, and what lines are indented by.
 // They are for who reads the source, and every phone in the cellar would load them.
-var unsent = regexp.MustCompile(`(?m)^[ \t]*(?:// .*|/\*\*(?s:.*?)\*/)\n|^[ \t]+`)
+var unsent = regexp.MustCompile(`(?m)^[ \t]*(?:// .*|/\*\*(?:[^*]|\*+[^*/])*\*+/)\n|^[ \t]+`)
 
 // kinds of files that pages consist of.
 var kinds = map[string]string{

@@ -118,14 +118,14 @@ func TestABrowserAtNoAddressGetsAPage(t *testing.T) {
 
 func TestWhatReadersNeedIsNotSent(t *testing.T) {
 	source := "// What this is.\n/** @param {string} a */\nexport const f = (a) => {\n  /**\n   * @type {number}\n   */\n" +
-		"  let n = 1; // one\n\treturn a + `//` + n;\n};\n"
+		"  let n = 1; // one\n\treturn a + `//` + n;\n};\n/** @type {number} */ (1).valueOf();\n/** The end. */\nlast();\n"
 	p, err := ui.New(ui.Options{App: fstest.MapFS{"app.js": {Data: []byte(source)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := httptest.NewRecorder()
 	p.Assets().ServeHTTP(w, httptest.NewRequest("GET", p.Folder()+"app/app.js", nil))
-	if want := "export const f = (a) => {\nlet n = 1; // one\nreturn a + `//` + n;\n};\n"; w.Body.String() != want {
+	if want := "export const f = (a) => {\nlet n = 1; // one\nreturn a + `//` + n;\n};\n/** @type {number} */ (1).valueOf();\nlast();\n"; w.Body.String() != want {
 		t.Errorf("sent %q, want %q", w.Body, want)
 	}
 }
