@@ -250,7 +250,7 @@ export default {
   "many.picked": "Nummer {n}",
   "many.shades": "Behänge",
   "many.touch": "Mindestens ein Gerät antippen",
-  "many.whole": "Ein Licht, alle Ausgänge zusammen",
+  "many.whole": "Je ein Licht",
   "many.why":
     "Die Geräte in der Reihenfolge antippen, in der sie hängen; noch einmal tippen nimmt eines heraus. Der " +
     "Knopf daneben zeigt, welches es ist.",

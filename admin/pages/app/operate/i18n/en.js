@@ -240,7 +240,7 @@ export default {
   "many.picked": "Number {n}",
   "many.shades": "Shades",
   "many.touch": "Tap at least one device",
-  "many.whole": "One light, all outputs together",
+  "many.whole": "One light each",
   "many.why":
     "Tap the devices in the order in which they hang; tap again to take one out. The button beside shows " +
     "which one it is.",
