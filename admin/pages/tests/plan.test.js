@@ -26,7 +26,7 @@ test('two fingers that go apart zoom, and together they pan', () => {
     b = { x: 200, y: 100 };
   assert.ok(Math.abs(pinched(v, a, b, { x: 50, y: 100 }, { x: 250, y: 100 }, box, pic).k - v.k * 2) < 1e-9);
   const panned = pinched(v, a, b, { x: 90, y: 95 }, { x: 190, y: 95 }, box, pic);
-  assert.deepEqual([panned.k, panned.x, panned.y].map((n) => Math.round(n * 1e6)), [v.k, v.x - 10, v.y - 5].map((n) => Math.round(n * 1e6)));
+  assert.ok(Math.abs(panned.k - v.k) + Math.abs(panned.x - v.x + 10) + Math.abs(panned.y - v.y + 5) < 1e-9);
 });
 
 test('no room is left beside a picture that is larger than its box', () => {

@@ -20,10 +20,12 @@ const look = new URL('plan.css', import.meta.url).href;
  * the nearest first. With onMove things can be moved: onMove(key, spot); hand: the key of what is to be put down next.
  * @param {{ plan: Plan, address: string, name: string, chosen: string, onChoose: (keys: string[]) => void,
  *   onMove?: (key: string, spot: { x: number, y: number }) => void, hand?: string,
- *   drop?: { spotUnder?: (e: { clientX: number, clientY: number }) => { x: number, y: number } | null }, children?: any }} props
- * drop: gets a function that tells where on the plan somebody lets go of something.
+ *   drop?: { spotUnder?: (e: { clientX: number, clientY: number }) => { x: number, y: number } | null },
+ *   below?: any, children?: any }} props
+ * below stands right under the plan, children beside the buttons that zoom. drop gets a function that tells where on the plan
+ * somebody lets go of something.
  */
-export function Board({ plan, address, name, chosen, onChoose, onMove, hand, drop = {}, children }) {
+export function Board({ plan, address, name, chosen, onChoose, onMove, hand, drop = {}, below, children }) {
   const box = useRef(null),
     canvas = useRef(null),
     img = useRef(null);
@@ -37,7 +39,10 @@ export function Board({ plan, address, name, chosen, onChoose, onMove, hand, dro
   const paint = () => {
     at.due = 0;
     if (!at.view || !canvas.current) return;
-    img.current.style.transform = `translate(${at.view.x}px, ${at.view.y}px) scale(${at.view.k})`;
+    Object.assign(img.current.style, {
+      transform: `translate(${at.view.x}px, ${at.view.y}px) scale(${at.view.k})`,
+      visibility: 'visible',
+    });
     draw(canvas.current, at.items, at.view, at.pic, at.size, at.ink, at.chosen);
   };
   const soon = () => (at.due ||= requestAnimationFrame(paint));
@@ -178,6 +183,7 @@ export function Board({ plan, address, name, chosen, onChoose, onMove, hand, dro
       <canvas ref=${canvas} tabindex="0" role="application" aria-label=${t('floor.board', { name })} onPointerDown=${down}
         onPointerMove=${move} onPointerUp=${up} onPointerCancel=${up} onKeyDown=${key}></canvas>
     </div>
+    ${below}
     <div class="row tight">
       <button type="button" class="button square" aria-label=${t('floor.closer')}
         onClick=${() => zoom(1.6)}>

@@ -133,6 +133,25 @@ export default function PlanPage() {
       done(p.message);
     }
   };
+  const chosenOne =
+    chosen.length > 0 &&
+    html`
+    <section class="plan-chosen" tabindex="-1" ref=${card} aria-label=${t('floor.chosen')}>
+      ${chosen.length > 1
+        ? html`
+          <p class="sub">${t('floor.which')}</p>
+          <ul class="tray panel flush">
+            ${chosen.slice(0, 8).map((k) => html`<${Thing} key=${k} of=${k} onChoose=${choose} />`)}
+          </ul>`
+        : html`<${Card} of=${chosen[0]} />`}
+      <div class="row">
+        ${arranging && chosen.length === 1 && plan?.spots.some((s) => keyOf(s) === chosen[0]) && html`
+          <button class="button" onClick=${() => send({ remove: [spotOf(chosen[0])] }).catch((p) => done(p.message))}>
+            ${t('floor.remove')}
+          </button>`}
+        <button class="button quiet" onClick=${() => setChosen([])}>${t('floor.close')}</button>
+      </div>
+    </section>`;
   const rooms = at.clusters
     .map((id) => house.clusters.get(id).value)
     .filter(Boolean)
@@ -158,7 +177,7 @@ export default function PlanPage() {
               <div class="stack tight">
                 <${Board} key=${plan.picture} plan=${plan} name=${name} chosen=${chosen.length === 1 ? chosen[0] : ''} drop=${drop}
                   address=${`/api/v1/floors/${encodeURIComponent(name)}/picture?picture=${plan.picture}`} onChoose=${choose}
-                  onMove=${arranging ? move : undefined} hand=${hand}>
+                  onMove=${arranging ? move : undefined} hand=${hand} below=${chosenOne}>
                   ${may('operate') && html`
                     <button class="button" aria-pressed=${arranging ? 'true' : 'false'} onClick=${arrange}>
                       ${t(arranging ? 'floor.arranged' : 'floor.arrange')}
@@ -173,23 +192,7 @@ export default function PlanPage() {
                 ${may('operate') && html`<button class="button primary" onClick=${() => make(at)}>${t('floor.picture')}</button>`}
               <//>`}
           <div class="side stack">
-            ${chosen.length > 0 && html`
-              <section class="plan-chosen" tabindex="-1" ref=${card} aria-label=${t('floor.chosen')}>
-                ${chosen.length > 1
-                  ? html`
-                    <p class="sub">${t('floor.which')}</p>
-                    <ul class="tray panel flush">
-                      ${chosen.slice(0, 8).map((k) => html`<${Thing} key=${k} of=${k} onChoose=${choose} />`)}
-                    </ul>`
-                  : html`<${Card} of=${chosen[0]} />`}
-                <div class="row">
-                  ${arranging && chosen.length === 1 && plan?.spots.some((s) => keyOf(s) === chosen[0]) && html`
-                    <button class="button" onClick=${() => send({ remove: [spotOf(chosen[0])] }).catch((p) => done(p.message))}>
-                      ${t('floor.remove')}
-                    </button>`}
-                  <button class="button quiet" onClick=${() => setChosen([])}>${t('floor.close')}</button>
-                </div>
-              </section>`}
+            ${!plan && chosenOne}
             ${arranging && plan && html`
               <${arranging.Tray} plan=${plan} floor=${at} hand=${hand} onHand=${setHand} onDrop=${move} drop=${drop} />`}
             <section class="panel">
