@@ -126,6 +126,31 @@ function room(ctx, ink, item, x, y, r) {
 
 const drawn = { light, shade, other };
 
+// Marks that look the same are drawn once, and then copied: a plan of 1,000 lights has some dozens of looks.
+/** @type {Map<string, HTMLCanvasElement>} */
+const stamps = new Map();
+let stampedWith = {}; // inks
+const stampsMost = 800;
+
+/** @type {(item: Item, ink: Record<string, string>, r: number, sharp: number) => HTMLCanvasElement} */
+function stampOf(item, ink, r, sharp) {
+  const l = { ...item.look, m: item.look.m == null ? null : Math.ceil(item.look.m / 5) * 5 }; // a ring of 13 px shows no less
+  const key = [item.kind, l.m, l.m > 0 && l.colour, l.off, l.fault, l.motion, r, sharp].join();
+  if (ink !== stampedWith || stamps.size > stampsMost) stamps.clear();
+  stampedWith = ink;
+  const had = stamps.get(key);
+  if (had) return had;
+  const stamp = document.createElement('canvas');
+  stamp.width = stamp.height = Math.ceil(4.4 * r * sharp);
+  const ctx = stamp.getContext('2d');
+  ctx.scale(sharp, sharp);
+  ctx.textAlign = 'center';
+  ctx.textBaseline = 'middle';
+  drawn[item.kind](ctx, ink, l, 2.2 * r, 2.2 * r, r);
+  stamps.set(key, stamp);
+  return stamp;
+}
+
 // draw shows all items; the chosen one has a ring around it and its name beside it.
 /**
  * @type {(canvas: HTMLCanvasElement, items: Item[], view: View, pic: Size, box: Size, ink: Record<string, string>,
@@ -141,14 +166,18 @@ export function draw(canvas, items, view, pic, box, ink, chosen) {
   ctx.clearRect(0, 0, box.w, box.h);
   ctx.textAlign = 'center';
   ctx.textBaseline = 'middle';
-  const r = radius(items.length, pic, view);
+  const r = Math.round(radius(items.length, pic, view));
   for (const rooms of [false, true])
     for (const item of items) {
       const at = shown(view, pic, item);
       const seen = at.x > -150 && at.y > -40 && at.x < box.w + 150 && at.y < box.h + 40;
       if (!item.look || (item.kind === 'room') !== rooms || !seen) continue;
       if (rooms) room(ctx, ink, item, at.x, at.y, r);
-      else drawn[item.kind](ctx, ink, item.look, at.x, at.y, r);
+      else {
+        const stamp = stampOf(item, ink, r, sharp);
+        const on = (/** @type {number} */ v) => Math.round((v - 2.2 * r) * sharp) / sharp; // whole pixels: copied, not drawn
+        ctx.drawImage(stamp, on(at.x), on(at.y), stamp.width / sharp, stamp.height / sharp);
+      }
     }
   const one = items.find((i) => i.key === chosen);
   if (!one?.look) return;
