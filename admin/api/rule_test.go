@@ -170,7 +170,8 @@ func TestRulesActByThemselves(t *testing.T) {
 			t.Errorf("due at %v", at)
 		}
 	}
-	if counts["Morning"] != 4 || counts["Dusk"] < 13 || counts["Dusk"] > 14 || counts["Follow"] != 0 {
+	// Where days get shorter, the sun of the fourteenth day may set within 14 times 24 hours once more.
+	if counts["Morning"] != 4 || counts["Dusk"] < 13 || counts["Dusk"] > 15 || counts["Follow"] != 0 {
 		t.Errorf("due: %v", counts)
 	}
 	c.must(200, "PATCH", fmt.Sprint("/rules/", r.ID), `{"enabled":false}`, &r, "If-Match", r.ETag)

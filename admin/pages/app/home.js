@@ -91,7 +91,7 @@ function Floor({ floor: f, filter }) {
 }
 
 // summary is what one wants to know first. A room is dark if all of its lights are known to be off, and unknown if one may be on.
-const summary = computed(() => {
+export const summary = computed(() => {
   const rooms = house.clusters.all().filter(filters.lights);
   const silent = (c) => c.nodes.some((id) => house.nodes.get(id).value?.tag === 'NODE' && !house.nodes.get(id).value.online);
   const lit = rooms.filter(filters.lit).length;
@@ -102,7 +102,7 @@ const answers = computed(() => {
   return { n: all.length, online: all.filter((d) => d.online).length };
 });
 
-function titleOf({ lit, of, unknown }) {
+export function titleOf({ lit, of, unknown }) {
   if (unknown === of) return of ? t('home.unknown') : t('home');
   if (!unknown) return lit ? t('home.lit', { n: lit, of }) : t('home.dark');
   return lit ? t('home.litpartly', { n: lit, of, unknown }) : t('home.darkpartly', { n: of - unknown, unknown });

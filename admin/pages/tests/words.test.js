@@ -6,10 +6,10 @@ import { freshnessOf, stateOf } from '../app/buses.js';
 import { colourOf, conditionOf, motionWords, sinceWhen } from '../app/cards.js';
 import { filters as ofDevices, hrefOf } from '../app/devices.js';
 import { whatOf, whomOf } from '../app/entries.js';
-import { filters as ofClusters, summary, troubles } from '../app/home.js';
+import { filters as ofClusters, summary, titleOf as homeTitle } from '../app/home.js';
 import { enter } from '../app/house.js';
 import { whenOf } from '../app/rules/rules.js';
-import { newOf } from '../app/scan.js';
+import { newOf } from '../app/found.js';
 import { over, titleOf, shows, Works } from '../app/works.js';
 
 const time = clock();
@@ -171,8 +171,10 @@ describe('a rule', () => {
 
 describe('home', () => {
   it('counts what is lit, and what needs somebody', () => {
-    assert.deepEqual(summary.value, { lit: 1, of: 2 });
-    assert.deepEqual(troubles.value, { devices: 2, buses: 1, entries: 1 });
+    assert.deepEqual(summary.value, { lit: 1, of: 2, unknown: 1 });
+    assert.equal(homeTitle({ lit: 0, of: 2, unknown: 0 }), t('home.dark'));
+    assert.equal(homeTitle({ lit: 0, of: 2, unknown: 2 }), t('home.unknown'));
+    assert.equal(homeTitle({ lit: 0, of: 3, unknown: 1 }), t('home.darkpartly', { n: 2, unknown: 1 }));
   });
   it('shows clusters by what they have', () => {
     const lit = { lights: 2, level: 5, shades: [] },
@@ -206,10 +208,10 @@ describe('devices', () => {
 
 describe('a scan', () => {
   it('offers what is new and can be named', () => {
-    const device = (more) => ({ finding: 'device', address: '1', kind: 'dali-dt8', ...more });
+    const device = (more) => ({ finding: 'device', address: '1', kind: 'dali-dt8', new: true, ...more });
     const items = [
       device(),
-      device({ nodes: [51] }),
+      device({ nodes: [51], new: false }),
       device({ gateway: true }),
       device({ kind: undefined }),
       device({ finding: 'silent' }),
@@ -241,7 +243,8 @@ describe('long work', () => {
     });
     Source.last.tell('job', { id: 'b', kind: 'direction', shade: 5001, state: 'running', found: 0, progress: { text: '' } });
     Source.last.tell('job', { id: 'c', kind: 'scan', bus: 'east', state: 'done', found: 3, progress: { text: '' } });
-    const jobs = Works().props.jobs.map(({ id, href, words, done, total, canCancel }) => ({
+    const bar = [Works()].flat().find((v) => v?.props?.jobs);
+    const jobs = bar.props.jobs.map(({ id, href, words, done, total, canCancel }) => ({
       id,
       href,
       words,
