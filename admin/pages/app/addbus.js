@@ -48,9 +48,11 @@ export default function AddBus() {
   const answers = /** @type {PortAnswer[]} */ (j?.items || []);
   const best = answers.find((a) => !a.found.trouble);
   const answered = best && j.id;
+  const [taken, setTaken] = useState(); // the job whose answer stands in the form
   useEffect(() => {
     // what was found out takes the place of what stands in the form
     if (answered) form.fill(valuesOf({ ...best, name: freeName(best.driver) }));
+    setTaken(answered);
   }, [answered]);
   if (!house.whole.value) return html`<main aria-busy="true"><div class="skeleton"></div></main>`;
   const back = { href: '/buses', text: t('buses') };
@@ -140,7 +142,7 @@ export default function AddBus() {
                 ${!best && !known && html`
                   <button type="button" class="button big" onClick=${knows}>${t('findout.known')}</button>`}`}
           </section>`}
-        ${free && !live && (known || best) && html`
+        ${free && !live && (known || (best && taken === answered)) && html`
           <section class="panel narrow">
             <div class="form">
               <${Summary} form=${form} labels=${labelsOfBus()} />
