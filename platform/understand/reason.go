@@ -49,8 +49,9 @@ func (s *sentence) reasonAt(i int) int {
 // to the end, "…, I have to …", and what a "so" or "therefore" with an order follows at the beginning. No word of them is of an order, a time or an "if".
 func (s *sentence) because(i int) int {
 	w, next := s.wordAt(i), s.wordAt(i+1)
-	leads := slices.Contains([]string{"because", "weil", "damit"}, w) || w == "since" && subjects[next] || w == "da" && i == 0 || w == "so" && i > 0 && (subjects[next] || next == "that" || next == "the") ||
-		i > 0 && s.t[i].apart && slices.Contains([]string{"i", "we", "ich", "wir"}, w) && slices.Contains([]string{"must", "need", "have", "want", "muss", "muessen", "will", "wollen", "moechte", "moechten"}, next) && !slices.Contains([]string{"not", "nicht"}, s.wordAt(i+2))
+	leads := slices.Contains([]string{"because", "weil", "damit"}, w) || w == "since" && subjects[next] || w == "da" && i == 0 || w == "so" && i > 0 && (subjects[next] || next == "that" || next == "the")
+	tells := i > 0 && s.t[i].apart && slices.Contains([]string{"i", "we", "ich", "wir"}, w) && slices.Contains([]string{"must", "need", "have", "want", "muss", "muessen", "will", "wollen", "moechte", "moechten"}, next)
+	leads = leads || tells
 	if !leads && (i > 0 || !s.means(i, "reason-first")) {
 		return 0
 	}
@@ -60,7 +61,7 @@ func (s *sentence) because(i int) int {
 		switch {
 		case follows && (leads || verb), w.apart && leads:
 			return k - i
-		case w.used, digit(w.stem[0]), s.orders(k) && !verbal[w.stem], s.means(k, "if"), w.apart:
+		case tells && takesBack[w.stem], w.used, digit(w.stem[0]), s.orders(k) && !verbal[w.stem], s.means(k, "if"), w.apart:
 			return 0
 		}
 		verb = verb || finite[w.stem] || verbal[w.stem]
@@ -70,6 +71,9 @@ func (s *sentence) because(i int) int {
 	}
 	return 0
 }
+
+// takesBack are words by which a clause behind an order may say that it is none.
+var takesBack = wordSet("not never no say nicht nie kein keine keinen sagen")
 
 // therefore are words between a reason and what follows of it.
 var therefore = wordSet("so therefore hence also deshalb deswegen darum drum daher")

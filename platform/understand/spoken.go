@@ -58,7 +58,7 @@ func (s *sentence) germanVerbs() {
 			}
 		}
 		verb := strings.HasSuffix(w.stem, "n")
-		if (w.stem == "sie" || w.stem == "wir") && i > 0 && strings.HasSuffix(s.t[i-1].stem, "en") && s.means(i-1, "set", "on", "off", "open", "close", "dim", "brighten", "increase", "reduce", "raise", "lower", "stop", "show", "toggle", "pull", "draw", "shut", "flip", "give") && !(i == len(s.t)-1) {
+		if (w.stem == "sie" || w.stem == "wir") && i > 0 && strings.HasSuffix(s.t[i-1].stem, "en") && s.means(i-1, "set", "on", "off", "open", "close", "dim", "brighten", "increase", "reduce", "raise", "lower", "stop", "show", "toggle", "pull", "draw", "shut", "flip", "give", "halve", "double") && !(i == len(s.t)-1) {
 			continue
 		}
 		if verb && i > 0 && s.t[i-1].stem == "zu" && len(out) > 0 && (s.means(i, "on", "off", "open", "close", "dim", "brighten", "increase", "reduce", "raise", "lower", "stop") || s.means(i, "set") && !shades) {

@@ -74,7 +74,7 @@ func (s *sentence) tells(clause []token, names Names) (Do, bool) {
 		case t.name && len(c.placeAt(i)) > 0 && i > 0 && wanting[c.t[c.behindArticles(i)].stem]: // "I want the lobby, …"
 			return Do{}, false
 		case t.name, t.used:
-		case slices.Contains([]string{"not", "no", "never", "nicht", "kein", "keine", "nie", "if", "whether", "wenn", "falls", "ob", "or", "oder"}, t.stem), digit(t.stem[0]):
+		case slices.Contains([]string{"not", "no", "never", "nicht", "kein", "keine", "nie", "if", "whether", "wenn", "falls", "ob", "or", "oder", "joking", "kidding"}, t.stem), digit(t.stem[0]):
 			return Do{}, false
 		case t.stem == "up" && i > 0 && !c.t[i-1].used && !c.orders(i-1), t.stem == "off" && i > 0 && doing[c.t[i-1].stem]: // "locking up", "I am off"
 		case t.stem == "on" || t.stem == "up" || t.stem == "an" || t.stem == "auf" || t.stem == "zu" || t.stem == "show" || t.stem == "set":

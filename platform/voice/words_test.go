@@ -16,6 +16,23 @@ func (b *building) say(t *testing.T, text string) Response {
 	return out
 }
 
+// What can be said is told with what there is in the room.
+func TestHelpHasExamplesThatWork(t *testing.T) {
+	for _, c := range []struct {
+		text, says string
+		room       []platform.Device
+	}{
+		{"what can I say here?", `Say "lights to 50 percent", "brighter" or "shades down".`, []platform.Device{light(40), shade(70, "")}},
+		{"Was kann ich sagen?", `Sagen Sie „Licht an“, „heller“ oder „Licht auf 50 Prozent“.`, []platform.Device{light(40)}},
+		{"help", `Say "shades up", "shades down" or "shades 30 percent".`, []platform.Device{shade(70, "")}},
+	} {
+		b := &building{lights: c.room, scenes: []wire.Scene{{ID: 1, Name: "Talk"}}}
+		if out := b.say(t, c.text); !out.Success || out.Speak != c.says || len(b.sent) > 0 || !strings.Contains(out.Reply, "Talk") {
+			t.Errorf("%q: %+v", c.text, out)
+		}
+	}
+}
+
 // Every reason is spoken in one short sentence of the speaker's language; more is shown.
 func TestAReasonIsSpokenShortly(t *testing.T) {
 	for text, says := range map[string]string{
