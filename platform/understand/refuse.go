@@ -244,6 +244,8 @@ func (s *sentence) otherwise(all []cue, imperative bool) *Unclear {
 	case kelvin && (imperative || short || has("place") && has("other")):
 		return &Unclear{Coloured, []string{"kelvin"}}
 	case !starts, has("panel"):
+	case has("mood") && arranging && !has("light", "shade"):
+		return &Unclear{SceneSet, s.told(all, "mood")}
 	case has("scene") && (arranging || has("purpose") || all[0].is("scene")), has("purpose") && thing && has("ready") && arranging && !has("on", "off"):
 		return &Unclear{SceneSet, s.told(all, "scene", "purpose")}
 	case has("color") && (has("light", "other") || len(s.f.Places) > 0 || s.has0("kelvin", "colour")) && !has("brighter") && (imperative || has("light", "other") || short):
