@@ -48,11 +48,11 @@ export default function AddBus() {
   const answers = /** @type {PortAnswer[]} */ (j?.items || []);
   const best = answers.find((a) => !a.found.trouble);
   const answered = best && j.id;
-  const [taken, setTaken] = useState(); // the job whose answer stands in the form
+  const [taken, setTaken] = useState(''); // the job whose answer stands in the form
   useEffect(() => {
     // what was found out takes the place of what stands in the form
     if (answered) form.fill(valuesOf({ ...best, name: freeName(best.driver) }));
-    setTaken(answered);
+    setTaken(answered || '');
   }, [answered]);
   if (!house.whole.value) return html`<main aria-busy="true"><div class="skeleton"></div></main>`;
   const back = { href: '/buses', text: t('buses') };
