@@ -46,3 +46,17 @@ func TestFailedEntryNamesHowManyAndTheFirst(t *testing.T) {
 		}
 	}
 }
+
+// What the journal cannot keep up with is lost from its oldest end, a quarter at a time, and never fills memory.
+func TestWhatIsUnsavedIsBounded(t *testing.T) {
+	l := &ledger{}
+	for i := range 3 * unsavedMost {
+		l.putLocked(appliance.Entry{ID: fmt.Sprint(i)})
+		if n := len(l.unsaved); n > unsavedMost {
+			t.Fatalf("%d entries wait", n)
+		}
+	}
+	if newest := l.unsaved[len(l.unsaved)-1].ID; newest != fmt.Sprint(3*unsavedMost-1) || len(l.unsaved) < unsavedMost*3/4-1 {
+		t.Errorf("%d wait, the newest is %s", len(l.unsaved), newest)
+	}
+}

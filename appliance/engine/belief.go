@@ -97,7 +97,7 @@ func (b beliefs) explain(m *member) bool {
 		if m.before.SpeaksOfLevel() {
 			stood = int(m.before.Level)
 		}
-		if want.Level == 0 || got.Level == 0 || !known.level.explain(stood, int(want.Level), int(got.Level), learns) {
+		if want.Level == 0 || !known.level.explain(stood, int(want.Level), int(got.Level), learns) {
 			return false
 		}
 	}

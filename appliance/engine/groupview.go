@@ -73,7 +73,7 @@ func (g *grouping) should(d *groupDevice) []string {
 	room := g.space.PerDevice - len(g.foreign(d))
 	for _, p := range g.claims.sections {
 		group := g.claimOf(p.cluster)
-		if group != "" && len(want) < room && slices.Contains(p.members, d.name) && !slices.Contains(want, group) {
+		if group != "" && slices.Contains(p.members, d.name) && !slices.Contains(want, group) {
 			want = append(want, group)
 		}
 	}

@@ -140,6 +140,7 @@ func TestEntriesThatCannotWorkAreSetAside(t *testing.T) {
 		{"order with a strange letter", node("1", "dmx-rgb", "order", "RGX"), []string{`"RGX"`}},
 		{"kelvin of a dimmer", node("1", "dmx-dimmer", "kelvinMin", "2700"), []string{"no colour temperature"}},
 		{"kelvin upside down", node("1", "dmx-tunable", "kelvinMin", "6600"), []string{"6600 is not below 6500"}},
+		{"kelvin of nothing between", node("1", "dmx-tunable", "kelvinMin", "6500"), []string{"6500 is not below 6500"}},
 		{"output 5 of 4", outputs(node("1", "dmx-dimmer-pack-4"), 5), []string{"outputs 1 to 4"}},
 		{"output twice", outputs(node("1", "dmx-dimmer-pack-4"), 2, 2), []string{"named twice"}},
 		{"groups", appliance.Node{Address: "1", Profile: "dmx-dimmer", Groups: []string{"3"}}, []string{"no groups"}},
