@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"html"
 	"io"
@@ -188,14 +189,17 @@ func (p *Pages) Register(e *echo.Echo) {
 		e.GET(path, shell)
 		e.HEAD(path, shell)
 	}
-	e.RouteNotFound("/*", func(c echo.Context) error {
-		r := c.Request()
-		if r.Method != http.MethodGet && r.Method != http.MethodHead || !WantsPage(r) {
-			return echo.ErrNotFound
+	// A route of its own for what is not found would also take the addresses that want another method.
+	e.Use(func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			err, r := next(c), c.Request()
+			if !errors.Is(err, echo.ErrNotFound) || r.Method != http.MethodGet && r.Method != http.MethodHead || !WantsPage(r) {
+				return err
+			}
+			p.shellHead(c.Response())
+			p.shell.send(c.Response(), r, http.StatusNotFound)
+			return nil
 		}
-		p.shellHead(c.Response())
-		p.shell.send(c.Response(), r, http.StatusNotFound)
-		return nil
 	})
 }
 

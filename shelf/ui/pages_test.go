@@ -96,6 +96,7 @@ func TestABrowserAtNoAddressGetsAPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := echo.New()
+	e.POST("/made", func(c echo.Context) error { return c.NoContent(http.StatusNoContent) })
 	p.Register(e)
 	for _, c := range []struct {
 		method, path, accept, kind string
@@ -104,6 +105,7 @@ func TestABrowserAtNoAddressGetsAPage(t *testing.T) {
 		{"GET", "/nonexistent", "text/html,application/xhtml+xml,*/*;q=0.8", "text/html; charset=utf-8", 404},
 		{"GET", "/nonexistent", "application/json", "application/json", 404},
 		{"POST", "/nonexistent", "text/html", "application/json", 404},
+		{"GET", "/made", "application/json", "application/json", 405},
 		{"GET", "/", "text/html", "text/html; charset=utf-8", 200},
 	} {
 		r := httptest.NewRequest(c.method, c.path, nil)

@@ -2,7 +2,7 @@
 import { html, useEffect, useState, computed, signal } from '../ui/lib.js';
 import { t, byName } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';
-import { Empty } from '../ui/shell.js';
+import { Empty, done } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
 import { house, may } from './house.js';
 import { ClusterLights, ClusterShades } from './cards.js';
@@ -11,11 +11,30 @@ import { Scenes } from './scenes.js';
 // later is what home fetches when it is there.
 /** @type {import('../ui/lib.js').Signal<{ Attention?: any, AllOff?: any, used?: any }>} */
 const later = signal({});
+// fetchLater reports whether it is there now.
 async function fetchLater(name, load) {
-  if (!later.peek()[name]) {
-    const m = await load();
-    later.value = { ...later.peek(), [name]: m.default || m };
+  try {
+    if (!later.peek()[name]) {
+      const m = await load();
+      later.value = { ...later.peek(), [name]: m.default || m };
+    }
+    return true;
+  } catch {
+    return false; // the controller is away
   }
+}
+
+// useLater fetches a part once it is wanted, and tries again while the controller is away.
+function useLater(name, wanted, load) {
+  useEffect(() => {
+    if (!wanted) return undefined;
+    let timer;
+    const get = async () => {
+      if (!(await fetchLater(name, load))) timer = setTimeout(get, 5000);
+    };
+    get();
+    return () => clearTimeout(timer);
+  }, [wanted]);
 }
 
 export const filters = {
@@ -113,12 +132,8 @@ export default function Home() {
   const whole = house.whole.value,
     { Attention, AllOff, used } = later.value;
   const concerned = house.attention.value.concerns.length > 0;
-  useEffect(() => {
-    if (concerned) fetchLater('Attention', () => import('./now/attention.js'));
-  }, [concerned]);
-  useEffect(() => {
-    if (whole) fetchLater('used', () => import('./now/used.js'));
-  }, [whole]);
+  useLater('Attention', concerned, () => import('./now/attention.js'));
+  useLater('used', whole, () => import('./now/used.js'));
   useEffect(() => used?.follow(), [used]);
   if (!whole)
     return html`
@@ -127,8 +142,8 @@ export default function Home() {
         <div class="cards">${[1, 2, 3, 4].map(() => html`<div class="skeleton"></div>`)}</div>
       </main>`;
   const ask = async () => {
-    await fetchLater('AllOff', () => import('./now/alloff.js'));
-    setAsking(true);
+    if (await fetchLater('AllOff', () => import('./now/alloff.js'))) setAsking(true);
+    else done(t('page.notloaded'));
   };
   const empty = !house.clusters.ids.value.length;
   const site = house.site.value;
