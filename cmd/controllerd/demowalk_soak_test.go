@@ -140,7 +140,7 @@ func TestSoakWalkOnTheDemo(t *testing.T) {
 
 	// A user for programs, and a program.
 	choose := func(selector, value string) {
-		uitest.Eval[bool](tab, fmt.Sprintf(`(() => { const s = document.querySelector(%q); s.value = [...s.options].find(o => o.value === %[2]q || o.text === %[2]q).value; return s.dispatchEvent(new Event("change", {bubbles: true})); })()`, selector, value))
+		tab.Wait(fmt.Sprintf(`(() => { const s = document.querySelector(%q); s.value = [...s.options].find(o => o.value === %[2]q || o.text === %[2]q).value; return s.dispatchEvent(new Event("change", {bubbles: true})); })()`, selector, value))
 	}
 	tab.Go(d.Controller.URL + "/more/users")
 	tab.Press("Add user")

@@ -46,13 +46,13 @@ func TestNewDevicesAreFoundNamedAndPutIntoRooms(t *testing.T) {
 	tab.Press("Next")
 	tab.WaitText("this is needed")
 	tab.Type("input[name=name]", "Desk lamp")
-	uitest.Eval[bool](tab, `(() => { const s = document.querySelector("select"); s.value = "new"; return s.dispatchEvent(new Event("change", {bubbles: true})); })()`)
+	tab.Wait(`(() => { const s = document.querySelector("select"); s.value = "new"; return s.dispatchEvent(new Event("change", {bubbles: true})); })()`)
 	tab.Type("input[name=other]", "Study")
 	tab.Press("Next")
 	tab.WaitText("2 found, 1 named")
 	tab.Type("input[name=name]", "Relays")
 	tab.Wait(`[...document.querySelectorAll("option")].some(o => o.text === "Study")`)
-	uitest.Eval[bool](tab, `(() => { const s = document.querySelector("select"); s.value = [...s.options].find(o => o.text === "Study").value; return s.dispatchEvent(new Event("change", {bubbles: true})); })()`)
+	tab.Wait(`(() => { const s = document.querySelector("select"); s.value = [...s.options].find(o => o.text === "Study").value; return s.dispatchEvent(new Event("change", {bubbles: true})); })()`)
 	tab.Press("Next")
 	tab.WaitText("2 devices were named.")
 
@@ -100,7 +100,7 @@ func TestUsersAndKeysAreMadeInTheBrowser(t *testing.T) {
 	tab.Press("Add user")
 	tab.Type("dialog input[name=username]", "building_os")
 	tab.Type("dialog input[name=password]", "short")
-	uitest.Eval[bool](tab, `(() => { const s = document.querySelector("dialog select"); s.value = "api_service"; return s.dispatchEvent(new Event("change", {bubbles: true})); })()`)
+	tab.Wait(`(() => { const s = document.querySelector("dialog select"); s.value = "api_service"; return s.dispatchEvent(new Event("change", {bubbles: true})); })()`)
 	tab.Keys("\r")
 	tab.WaitText("10 characters are needed")
 	tab.Type("dialog input[name=password]", "a program's password")
@@ -221,7 +221,7 @@ func TestBackupIsRestoredInTheBrowser(t *testing.T) {
 
 // chooseFile puts a file into a field, as a person does with the system's own dialog.
 func chooseFile(tab *uitest.Tab, selector string, content []byte) {
-	uitest.Eval[bool](tab, `(() => {
+	tab.Wait(`(() => {
 		const all = new DataTransfer(), input = document.querySelector("`+selector+`");
 		all.items.add(new File([Uint8Array.from(atob("`+base64.StdEncoding.EncodeToString(content)+`"), (c) => c.charCodeAt(0))], "file"));
 		input.files = all.files;
@@ -299,7 +299,7 @@ func TestSiteFileIsTakenOverInTheBrowser(t *testing.T) {
 		tab.Console()                                             // the browser notes the refusal there
 		inspect(t, tab, "site-refused-"+name)
 		chooseFile(tab, "input[accept*=yaml]", []byte(edited))
-		uitest.Eval[bool](tab, `document.querySelector("form:has(input[accept*=yaml]) .check input").click() || true`)
+		tab.Wait(`document.querySelector("form:has(input[accept*=yaml]) .check input").click() || true`)
 		tab.Press(say("Show what it would change", "Zeigen, was sie ändern würde"))
 		tab.WaitText("name: Lobby → Foyer")
 		tab.WaitText("Evening")
@@ -363,7 +363,7 @@ func TestADeviceIsReplacedAndBoundInTheBrowser(t *testing.T) {
 	tab.Console() // the refusal
 	inspect(t, tab, "replace-whole-360-light-en")
 	tab.Type("dialog input[name=address]", "3")
-	uitest.Eval[bool](tab, `document.querySelector("dialog input[type=checkbox]").click() || true`)
+	tab.Wait(`document.querySelector("dialog input[type=checkbox]").click() || true`)
 	if uitest.Eval[bool](tab, `!!document.querySelector("dialog input[name=outputs]")`) {
 		t.Error("asks for outputs of a whole device")
 	}
@@ -387,7 +387,7 @@ func TestADeviceIsReplacedAndBoundInTheBrowser(t *testing.T) {
 	tab.Submit()
 	tab.WaitText("this is needed") // the bus and the profile
 	inspect(t, tab, "bind-360-light-en")
-	uitest.Eval[bool](tab, `(s => { s.value = "rtu"; s.dispatchEvent(new Event("change", {bubbles: true})); return true; })(document.querySelector("dialog select[name=bus]"))`)
+	tab.Wait(`(s => { s.value = "rtu"; s.dispatchEvent(new Event("change", {bubbles: true})); return true; })(document.querySelector("dialog select[name=bus]"))`)
 	tab.Type("dialog input[name=profile]", "wirenboard-wb-mdm3")
 	tab.Submit()
 	tab.WaitText("drives the same outputs") // as the lobby and the stairs

@@ -131,7 +131,7 @@ func TestTwoPhonesNameOneBus(t *testing.T) {
 	taps := a.taps
 	a.press("Several at once")
 	a.fill("input[name=name]", "Corridor 01")
-	uitest.Eval[bool](a.Tab, `(() => { const s = document.querySelector("select[name=way]"); s.value = "whole"; return s.dispatchEvent(new Event("change", {bubbles: true})); })()`)
+	a.Tab.Wait(`(() => { const s = document.querySelector("select[name=way]"); s.value = "whole"; return s.dispatchEvent(new Event("change", {bubbles: true})); })()`)
 	a.taps++
 	for _, address := range []string{"6", "4", "5"} {
 		a.taps++

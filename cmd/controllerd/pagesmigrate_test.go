@@ -36,7 +36,7 @@ func TestAHouseIsTakenOverInTheBrowser(t *testing.T) {
 	tab.WaitText("Leave out what is in conflict") // cluster 1 and nodes 1 to 3 are other things here
 	inspect(t, tab, "migrate-preview-390-light-en")
 	tab.Shot("migrate-preview-whole-390-light-en", true)
-	uitest.Eval[bool](tab, `[...document.querySelectorAll("label.check")].find(l => l.innerText.startsWith("Leave out")).click() || true`)
+	tab.Wait(`[...document.querySelectorAll("label.check")].find(l => l.innerText.startsWith("Leave out")).click() || true`)
 	tab.Press("Take it over")
 	tab.WaitText("Taken over as migration 1")
 	tab.WaitText("Nothing is new there.")

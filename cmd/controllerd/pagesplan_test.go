@@ -71,14 +71,14 @@ func TestAPlanIsUsedAndArranged(t *testing.T) {
 	tab.Press("Show all of it")
 	// The list is the same for whoever does not see the plan.
 	tab.Click(`.side details summary`)
-	uitest.Eval[bool](tab, `[...document.querySelectorAll(".thing")].find(b => b.innerText.includes("Dimmer 2")).click() || true`)
+	tab.Wait(`[...document.querySelectorAll(".thing")].find(b => b.innerText.includes("Dimmer 2")).click() || true`)
 	tab.Wait(`document.querySelector(".plan-chosen .name")?.innerText === "Dimmer 2" && document.activeElement.className === "plan-chosen"`)
 
 	desk := browser.Tab(t, uitest.Look{Width: 1280, Height: 800, Dark: true})
 	logIn(h, desk, "operator")
 	desk.Go(h.url + "/plan?floor=Ground%20floor")
 	desk.Wait(`document.querySelector(".plan img")?.style.transform`)
-	uitest.Eval[bool](desk, `document.querySelector(".plan canvas").focus() || true`)
+	desk.Wait(`document.querySelector(".plan canvas").focus() || true`)
 	desk.Keys(kb.ArrowLeft) // the one in the middle first
 	desk.Wait(`document.querySelector(".plan-chosen .name")?.innerText === "Dimmer 2"`)
 	desk.Keys(kb.ArrowLeft)
@@ -89,7 +89,7 @@ func TestAPlanIsUsedAndArranged(t *testing.T) {
 	// Arranging: what is chosen in the tray is put where one taps, and what stands there is dragged away.
 	tab.Press("Arrange")
 	tab.Wait(`document.querySelector(".tray .pick")`)
-	uitest.Eval[bool](tab, `[...document.querySelectorAll(".pick")].find(b => b.innerText.trim() === "Study").click() || true`)
+	tab.Wait(`[...document.querySelectorAll(".pick")].find(b => b.innerText.trim() === "Study").click() || true`)
 	tab.Wait(`document.querySelector(".pick[aria-pressed=true]")`)
 	tab.Touch(onPlan(tab, .5, .25))
 	h.await(uitest.Patience, "the room on the plan", func() bool {

@@ -41,6 +41,6 @@ func TestPageWhoseStreamMadeRoom(t *testing.T) {
 	if got := uitest.Eval[string](tab, `document.querySelector('.live').innerText`); got != "Paused" {
 		t.Errorf("the header says %q", got)
 	}
-	uitest.Eval[bool](tab, `[...document.querySelectorAll('.banner button')].at(-1).click() || true`)
+	tab.Wait(`[...document.querySelectorAll('.banner button')].at(-1).click() || true`)
 	tab.Wait(`document.querySelector('.live').innerText === "Live" && !document.querySelector('.banner')`)
 }

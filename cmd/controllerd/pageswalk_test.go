@@ -97,7 +97,7 @@ func TestWalkFromClaimToReport(t *testing.T) {
 		see.Wait(`document.querySelector('.card a[href="/clusters/1"] .value').innerText === "30%"`)
 	}
 	// With keys in the other browser.
-	uitest.Eval[bool](other, `document.querySelector('.card:has(a[href="/clusters/1"]) .slider input').focus() || true`)
+	other.Wait(`document.querySelector('.card:has(a[href="/clusters/1"]) .slider input').focus() || true`)
 	other.Keys(kb.End)
 	h.awaitLevels(100, 1, 2)
 	tab.Wait(`document.querySelector('.card a[href="/clusters/1"] .value').innerText === "100%"`)
@@ -182,7 +182,7 @@ func TestWalkFromClaimToReport(t *testing.T) {
 	inspect(t, tab, "newrule-360-light-en")
 	choose := func(name, value string) {
 		t.Helper()
-		uitest.Eval[bool](tab, fmt.Sprintf(`(() => { const s = document.querySelector('select[name=%q]'); s.value = %q; return s.dispatchEvent(new Event("change", {bubbles: true})); })()`, name, value))
+		tab.Wait(fmt.Sprintf(`(() => { const s = document.querySelector('select[name=%q]'); s.value = %q; return s.dispatchEvent(new Event("change", {bubbles: true})); })()`, name, value))
 	}
 	choose("does.0", "warn-off")
 	tab.WaitText("Warn at this level, in percent")

@@ -69,7 +69,7 @@ func TestThePanelPage(t *testing.T) {
 		inspect(t, view, fmt.Sprintf("panel-%d-%s", look.Width, cmp.Or(look.Language, "en")))
 
 		// A network that swallows what is sent: the panel gives the tap up by itself, and says so.
-		uitest.Eval[bool](view, `(() => {
+		view.Wait(`(() => {
 			const real = window.fetch;
 			window.fetch = (to, how) => String(to).endsWith("/widget") ? new Promise((_, no) => how.signal.addEventListener("abort", () => no(how.signal.reason))) : real(to, how);
 			return true;
@@ -92,7 +92,7 @@ func TestThePanelPage(t *testing.T) {
 	inspect(t, tab, "rooms-1024")
 	tab.Press("Change New room")
 	tab.Wait(`document.querySelector("dialog[open]")`)
-	uitest.Eval[bool](tab, `(() => { const s = document.querySelector("select[name=controllerId]"); s.value = "rooms"; s.dispatchEvent(new Event("change", {bubbles: true})); return true; })()`)
+	tab.Wait(`(() => { const s = document.querySelector("select[name=controllerId]"); s.value = "rooms"; s.dispatchEvent(new Event("change", {bubbles: true})); return true; })()`)
 	tab.Press("Canteen")
 	tab.Submit()
 	tab.WaitText("deploy it.")

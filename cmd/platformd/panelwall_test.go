@@ -76,7 +76,7 @@ func (w *wall) standsAtAThird(scene string) {
 func (w *wall) look(scene string) {
 	w.t.Helper()
 	w.all(func(name string, tab *uitest.Tab) {
-		uitest.Eval[bool](tab, `(document.querySelector(".night")?.click(), dispatchEvent(new Event("pointerdown")))`) // somebody is here
+		tab.Wait(`(document.querySelector(".night")?.click(), dispatchEvent(new Event("pointerdown")))`) // somebody is here
 		tab.Wait(`!document.querySelector(".night")`)
 		inspect(w.t.(*testing.T), tab, "wall-"+scene+"-"+name)
 		if strings.HasPrefix(name, "390") {
@@ -232,7 +232,7 @@ func TestAPanelSleeps(t *testing.T) {
 	tab.Go(e.url + "/panel/lobby#code=" + code)
 	tab.Wait(`document.querySelector("[role=switch]")`)
 	sleep := func() {
-		uitest.Eval[bool](tab, `(() => { const now = performance.now.bind(performance); performance.now = () => now() + 61_000; return true; })()`)
+		tab.Wait(`(() => { const now = performance.now.bind(performance); performance.now = () => now() + 61_000; return true; })()`)
 		tab.Wait(`document.querySelector(".night")`)
 	}
 	sleep()

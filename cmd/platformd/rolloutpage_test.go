@@ -113,11 +113,11 @@ func TestThePageRollsOutToDevices(t *testing.T) {
 	inspect(t, german, "rollout-seen-de")
 
 	// Off, and forgotten.
-	uitest.Eval[bool](tab, `(() => { const s = document.querySelector("select[name=action]"); s.value = "remove"; s.dispatchEvent(new Event("change", {bubbles: true})); return true; })()`)
+	tab.Wait(`(() => { const s = document.querySelector("select[name=action]"); s.value = "remove"; s.dispatchEvent(new Event("change", {bubbles: true})); return true; })()`)
 	tab.WaitText("Take off from 0 devices")
 	inspect(t, tab, "rollout-remove")
-	uitest.Eval[bool](tab, `([...document.querySelectorAll("label.check")].find((l) => l.innerText.includes("Lobby")).querySelector("input").click(), true)`)
-	uitest.Eval[bool](tab, `([...document.querySelectorAll("label.check")].find((l) => l.innerText.includes("Forget")).querySelector("input").click(), true)`)
+	tab.Wait(`([...document.querySelectorAll("label.check")].find((l) => l.innerText.includes("Lobby")).querySelector("input").click(), true)`)
+	tab.Wait(`([...document.querySelectorAll("label.check")].find((l) => l.innerText.includes("Forget")).querySelector("input").click(), true)`)
 	tab.Press("Take off from 1 device")
 	tab.WaitText("1 of 1 done.")
 	tab.Wait(`!document.body.innerText.includes("Lobby")`)

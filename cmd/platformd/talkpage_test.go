@@ -45,19 +45,19 @@ func TestTalkingAtARoom(t *testing.T) {
 	}
 
 	// By the button, with a finger and with a key.
-	uitest.Eval[bool](tab, ear)
-	uitest.Eval[bool](tab, `(() => { const b = document.querySelector(".hold"); b.setPointerCapture = () => {}; b.dispatchEvent(new PointerEvent("pointerdown", { bubbles: true, pointerId: 1 })); return true; })()`)
+	tab.Wait(ear)
+	tab.Wait(`(() => { const b = document.querySelector(".hold"); b.setPointerCapture = () => {}; b.dispatchEvent(new PointerEvent("pointerdown", { bubbles: true, pointerId: 1 })); return true; })()`)
 	tab.WaitText("Listening")
-	uitest.Eval[bool](tab, `(window.hears("lights to 60 percent"), true)`)
+	tab.Wait(`(window.hears("lights to 60 percent"), true)`)
 	tab.WaitText("lights to 60 percent")
 	inspect(t, tab, "talk-listens")
-	uitest.Eval[bool](tab, `(document.querySelector(".hold").dispatchEvent(new PointerEvent("pointerup", { bubbles: true, pointerId: 1 })), true)`)
+	tab.Wait(`(document.querySelector(".hold").dispatchEvent(new PointerEvent("pointerup", { bubbles: true, pointerId: 1 })), true)`)
 	tab.WaitText("Lights at 60 percent.")
 	if e.level(1) != 60 {
 		t.Errorf("said 60 percent, the light is at %d", e.level(1))
 	}
-	uitest.Eval[bool](tab, `(document.querySelector("label.check input").click(), true)`)
-	uitest.Eval[bool](tab, `(() => { const b = document.querySelector(".hold"); b.focus(); b.dispatchEvent(new KeyboardEvent("keydown", { key: " ", bubbles: true })); window.hears("lights off"); b.dispatchEvent(new KeyboardEvent("keyup", { key: " ", bubbles: true })); return true; })()`)
+	tab.Wait(`(document.querySelector("label.check input").click(), true)`)
+	tab.Wait(`(() => { const b = document.querySelector(".hold"); b.focus(); b.dispatchEvent(new KeyboardEvent("keydown", { key: " ", bubbles: true })); window.hears("lights off"); b.dispatchEvent(new KeyboardEvent("keyup", { key: " ", bubbles: true })); return true; })()`)
 	tab.WaitText("You said: lights off")
 	tab.Wait(`window.spoken.length === 1`)
 	if e.level(1) != 0 {

@@ -109,7 +109,7 @@ func TestKeyboardMovesSlider(t *testing.T) {
 	t.Parallel()
 	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 1440, Height: 900})
 	tab.Go(gallery(t))
-	uitest.Eval[bool](tab, `document.querySelector(".slider input").focus() || true`)
+	tab.Wait(`document.querySelector(".slider input").focus() || true`)
 	tab.Keys(kb.ArrowRight) // from 65
 	tab.Wait("window.sent.at(-1) === 66")
 	for range 3 {
@@ -157,7 +157,7 @@ func TestDestructionIsAskedAbout(t *testing.T) {
 	tab.Go(gallery(t))
 	tab.Press("Remove user")
 	tab.Wait(`document.querySelector("dialog[open]") && document.activeElement.innerText === "Cancel"`)
-	uitest.Eval[bool](tab, `document.querySelector("dialog button[type=submit][aria-disabled=true]").click() || true`)
+	tab.Wait(`document.querySelector("dialog button[type=submit][aria-disabled=true]").click() || true`)
 	if !uitest.Eval[bool](tab, `!!document.querySelector("dialog[open]")`) {
 		t.Error("removed without the name being typed")
 	}

@@ -32,6 +32,7 @@ export function Board({ plan, address, name, chosen, onChoose, onMove, hand, dro
   // what is drawn is no state of the component: it changes too often
   const at = useRef(/** @type {any} */ ({ items: [], view: null, size: { w: 0, h: 0 }, fingers: new Map() })).current;
   const [lost, setLost] = useState(false);
+  const [dressed, setDressed] = useState(false); // before its style sheet is there, everything would jump from under the finger
   const pic = { w: 1000, h: (1000 * plan.height) / plan.width };
   Object.assign(at, { pic, chosen, onChoose, onMove, hand });
 
@@ -52,6 +53,7 @@ export function Board({ plan, address, name, chosen, onChoose, onMove, hand, dro
   };
 
   useEffect(() => {
+    if (!dressed) return;
     const measure = () => {
       const r = box.current.getBoundingClientRect();
       const all = at.view && at.view.k <= fit(at.size, at.pic).k * 1.001;
@@ -77,7 +79,7 @@ export function Board({ plan, address, name, chosen, onChoose, onMove, hand, dro
       dark.removeEventListener('change', theme);
       cancelAnimationFrame(at.due);
     };
-  }, [plan.picture]);
+  }, [plan.picture, dressed]);
 
   // Each thing has an effect of its own, so that a change works out that thing anew and no other.
   useEffect(() => {
@@ -112,7 +114,7 @@ export function Board({ plan, address, name, chosen, onChoose, onMove, hand, dro
   };
   const under = (p) => near(at.items.filter((i) => i.look), p, reach, place, (i) => i.wide || 0);
   const down = (e) => {
-    if (e.button) return;
+    if (e.button || !at.view) return;
     canvas.current.setPointerCapture?.(e.pointerId);
     const p = pointOf(e);
     at.fingers.set(e.pointerId, { start: p, p });
@@ -148,11 +150,11 @@ export function Board({ plan, address, name, chosen, onChoose, onMove, hand, dro
     } else if (at.hand) at.onMove(at.hand, spotAt(at.view, at.pic, f.start));
     else at.onChoose(under(f.start).map((i) => i.key));
   };
-  const zoom = (by) => see(zoomed(at.view, by, { x: at.size.w / 2, y: at.size.h / 2 }, at.size, at.pic));
+  const zoom = (by) => at.view && see(zoomed(at.view, by, { x: at.size.w / 2, y: at.size.h / 2 }, at.size, at.pic));
   const key = (e) => {
     const way = ways[e.key],
       one = at.items.find((i) => i.key === at.chosen);
-    if (e.ctrlKey || e.metaKey || e.altKey) return;
+    if (e.ctrlKey || e.metaKey || e.altKey || !at.view) return;
     if (way && e.shiftKey && at.onMove && one) {
       const step = 0.005;
       Object.assign(one, spotAt(at.view, at.pic, place({ ...one, x: one.x + way.x * step, y: one.y + way.y * step })));
@@ -176,7 +178,7 @@ export function Board({ plan, address, name, chosen, onChoose, onMove, hand, dro
     e.preventDefault();
   };
   return html`
-    <link rel="stylesheet" href=${look} />
+    <link rel="stylesheet" href=${look} onLoad=${() => setDressed(true)} onError=${() => setDressed(true)} />
     <div class="plan" ref=${box} style=${{ '--form': plan.height / plan.width }}>
       <img ref=${img} src=${address} alt="" width=${pic.w} height=${pic.h} draggable=${false} onError=${() => setLost(true)}
         onLoad=${() => setLost(false)} />
