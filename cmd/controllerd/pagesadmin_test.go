@@ -222,8 +222,8 @@ func TestBackupIsRestoredInTheBrowser(t *testing.T) {
 // chooseFile puts a file into a field, as a person does with the system's own dialog.
 func chooseFile(tab *uitest.Tab, selector string, content []byte) {
 	tab.Wait(`(() => {
-		const all = new DataTransfer(), input = document.querySelector("`+selector+`");
-		all.items.add(new File([Uint8Array.from(atob("`+base64.StdEncoding.EncodeToString(content)+`"), (c) => c.charCodeAt(0))], "file"));
+		const all = new DataTransfer(), input = document.querySelector("` + selector + `");
+		all.items.add(new File([Uint8Array.from(atob("` + base64.StdEncoding.EncodeToString(content) + `"), (c) => c.charCodeAt(0))], "file"));
 		input.files = all.files;
 		return input.dispatchEvent(new Event("change", {bubbles: true}));
 	})()`)

@@ -154,7 +154,7 @@ func TestAWalkThroughThePages(t *testing.T) {
 
 	// Revoking and deleting ask first; the one with the end is the old one.
 	tab.Wait(`document.querySelectorAll('a[href^="/keys/"]').length === 2`)
-	tab.Wait(`[...document.querySelectorAll('a[href^="/keys/"]')].find((a) => a.innerText.includes("`+key[4:12]+`")).click() || true`)
+	tab.Wait(`[...document.querySelectorAll('a[href^="/keys/"]')].find((a) => a.innerText.includes("` + key[4:12] + `")).click() || true`)
 	tab.Press("Revoke")
 	tab.Press("Revoke dashboard")
 	tab.WaitText("dashboard was revoked")
