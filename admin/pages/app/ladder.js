@@ -1,19 +1,18 @@
 // A sheet of paper to take up the ladder: how a box becomes a building, and a code that leads to it.
 import './operate/texts.js';
-import { html } from '../ui/lib.js';
+import { html, sheet } from '../ui/lib.js';
 import { t } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';
 import { Icon } from '../ui/icons.js';
 import { Code } from '../ui/qr.js';
 import { house } from './house.js';
 
-const look = new URL('ladder.css', import.meta.url).href;
+await sheet(new URL('ladder.css', import.meta.url).href);
 const steps = ['open', 'bus', 'scan', 'name', 'shade', 'rooms', 'keep'];
 const wrong = ['silent', 'all', 'damaged', 'twice', 'way'];
 
 export default function Ladder() {
   return html`
-    <link rel="stylesheet" href=${look} />
     <${Page} title=${t('ladder.of', { site: house.site.value?.name || location.hostname })} back=${{ href: '/more', text: t('more') }}
       actions=${html`
         <button class="button primary no-print" onClick=${() => print()}><${Icon} name="print" />${t('print')}</button>`}>

@@ -1,11 +1,11 @@
 // The last week of a site's meters: bars by day, and a map by hour. Both are tables, drawn over.
-import { html, useState } from '../ui/lib.js';
+import { html, useState, sheet } from '../ui/lib.js';
 import { t, language, number, unit } from '../ui/i18n.js';
 import { Table } from '../ui/shell.js';
 import { HeatMap } from '../ui/heat.js';
 import { useServer } from './useserver.js';
 
-const look = new URL('energy.css', import.meta.url).href;
+await sheet(new URL('energy.css', import.meta.url).href);
 
 /** @typedef {{ wattHours: number, minutes: number } | null} Hour */
 
@@ -67,13 +67,12 @@ const Week = ({ days, rows, label }) => {
 export function Energy({ id }) {
   const { data, wrong } = useServer(`/sites/${encodeURIComponent(id)}/energy`);
   const [chosen, choose] = useState(0);
-  const dress = html`<link rel="stylesheet" href=${look} />`; // it comes while the figures are asked for
-  if (!data && !wrong) return [dress, html`<div class="skeleton"></div>`];
+  if (!data && !wrong) return html`<div class="skeleton"></div>`;
   if (!data?.meters.length) return wrong ? html`<p class="sub">${wrong.message}</p>` : null;
   const nameOf = (m) => meterName(m.covers || t('energy.meter', { n: m.node }), m.floor),
     at = data.meters[chosen] || data.meters[0],
     last = data.days.length - 1;
-  const week = html`
+  return html`
     <section class="panel">
       <h2>${t('energy')}</h2>
       ${data.meters.length > 1 && html`
@@ -102,5 +101,4 @@ export function Energy({ id }) {
         </div>
       </div>
     </section>`;
-  return [dress, week];
 }

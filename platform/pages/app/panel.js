@@ -1,5 +1,5 @@
 // The control panel of a room, for a phone or a tablet on its wall: lights, shades, and a box for what one would say.
-import { html, signal, useEffect, useRef, useState } from '../ui/lib.js';
+import { html, signal, useEffect, useRef, useState, sheet } from '../ui/lib.js';
 import { t } from '../ui/i18n.js';
 import { address } from '../ui/router.js';
 import { api, Problem } from '../ui/api.js';
@@ -13,7 +13,7 @@ import { life, shown, start, step } from './room.js';
 import { refusal, said } from './said.js';
 import { Lights, Scenes, Shades } from './tiles.js';
 
-const look = new URL('panel.css', import.meta.url).href;
+await sheet(new URL('panel.css', import.meta.url).href);
 // at most five commands a second while a slider moves
 const rhythm = 200;
 
@@ -167,7 +167,6 @@ export default function Panel({ params }) {
         ${s?.cut ? html`<${Notice} kind="fault" icon="plug">${t('room.cut')}<//>` : html`<div class="skeleton"></div>`}
       </main>`;
   return html`
-    <link rel="stylesheet" href=${look} />
     <main class="alone room">
       <h1><bdi>${v.workspaceName || v.deviceId}</bdi></h1>
       <${Told} s=${s} link=${panel.link} />

@@ -1,6 +1,6 @@
 // How a tablet becomes the panel of a room: a code to hold its camera to, and what to set on it.
 import './kit/texts.js';
-import { html } from '../ui/lib.js';
+import { html, sheet } from '../ui/lib.js';
 import { t } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';
 import { Notice, Empty } from '../ui/shell.js';
@@ -10,7 +10,7 @@ import { admin } from './session.js';
 import { missing, panelOf } from './rooms.js';
 import { useServer } from './useserver.js';
 
-const look = new URL('tablet.css', import.meta.url).href;
+await sheet(new URL('tablet.css', import.meta.url).href);
 const kinds = ['ipad', 'android', 'chromium'];
 
 export default function Tablet({ params }) {
@@ -26,7 +26,6 @@ export default function Tablet({ params }) {
   if (missing(d)) return html`<${Page} title=${t('tablet.of', { name })} back=${back}><${Notice} kind="warn">${t(missing(d))}<//><//>`;
   const link = location.origin + panelOf(d);
   return html`
-    <link rel="stylesheet" href=${look} />
     <${Page} title=${t('tablet.of', { name })} sub=${t('tablet.sub')} back=${back}
       actions=${html`<button class="button no-print" onClick=${() => print()}>${t('tablet.print')}</button>`}>
       <section class="panel tablet">

@@ -1,8 +1,8 @@
 // A map of values by the hours of a day: a table whose figures a screen reader reads, and whose cells are coloured.
-import { html } from './lib.js';
+import { html, sheet } from './lib.js';
 import { Table } from './shell.js';
 
-const look = new URL('heat.css', import.meta.url).href;
+await sheet(new URL('heat.css', import.meta.url).href);
 const hours = Array.from({ length: 24 }, (_, h) => h);
 
 /**
@@ -12,7 +12,6 @@ const hours = Array.from({ length: 24 }, (_, h) => h);
  *   rows: { key: string | number, name: string, title: string, cells: { m: number, words: string }[] }[] }} props
  */
 export const HeatMap = ({ label, corner, named = false, rows }) => html`
-  <link rel="stylesheet" href=${look} />
   <div class=${named ? 'heat named' : 'heat'}>
     <${Table} label=${label}>
       <thead>

@@ -11,6 +11,8 @@ export const page = Object.assign(new EventTarget(), {
   title: '',
   activeElement: null,
   querySelector: () => null,
+  createElement: () => ({}),
+  head: { append: (link) => link.onload() },
   getElementById: () => null,
 });
 export const place = { pathname: '/', search: '', origin: 'https://house.example', reload: mock.fn() };

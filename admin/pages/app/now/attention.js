@@ -1,6 +1,6 @@
 // What needs somebody, in words for whoever opens the page in the morning. It stays until it is over or put aside.
 import './texts.js';
-import { html, useState } from '../../ui/lib.js';
+import { html, useState, sheet } from '../../ui/lib.js';
 import { t, list, moment } from '../../ui/i18n.js';
 import { done } from '../../ui/shell.js';
 import { Icon } from '../../ui/icons.js';
@@ -9,7 +9,7 @@ import { sinceWhen } from '../cards.js';
 
 /** @import { Concern } from '../../records' */
 
-const look = new URL('now.css', import.meta.url).href;
+await sheet(new URL('now.css', import.meta.url).href);
 const shownMost = 4; // devices, before the rest is folded
 
 // carries names what hangs off some nodes: lights, and shades by their own names.
@@ -96,7 +96,6 @@ export default function Attention() {
   if (!concerns.length) return null;
   const rows = (some) => html`<ul class="concerns">${some.map((c) => html`<${One} key=${c.key} concern=${c} />`)}</ul>`;
   return html`
-    <link rel="stylesheet" href=${look} />
     <section class="panel attention" aria-label=${t('now')} data-open=${open.length > 0 ? '' : undefined}>
       ${open.length > 0 && html`<h2>${t('now')}</h2>${rows(shown)}`}
       ${folded.length + more > 0 && html`

@@ -1,8 +1,8 @@
 // Lines over time, drawn by uPlot in the colours of the page. What they show is in a table beside them.
-import { html, useEffect, useRef, useState } from '../../ui/lib.js';
+import { html, useEffect, useRef, useState, sheet } from '../../ui/lib.js';
 import uPlot from './vendor/uplot.js';
 
-const look = new URL('vendor/uplot.css', import.meta.url).href;
+await sheet(new URL('vendor/uplot.css', import.meta.url).href);
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const height = 200;
@@ -79,7 +79,6 @@ export function Chart({ lines, from, to, most, marks = none, splits, label, name
   }, [lines, from, to, most, marks, scheme]);
   return html`
     <figure style=${{ margin: 0 }}>
-      <link rel="stylesheet" href=${look} />
       <div ref=${place} role="img" aria-label=${label} style=${{ minHeight: height + 'px' }}></div>
       <figcaption class="row sub" aria-hidden="true">
         ${lines.length > 1 && lines.map((l) => html`<${Key} key=${l.name} line=${l} />`)}

@@ -1,5 +1,5 @@
 // The plan itself: the picture, the marks on it, and the thumb, mouse or keys that move over it.
-import { html, useEffect, useRef, useState, effect } from '../../ui/lib.js';
+import { html, useEffect, useRef, useState, effect, sheet } from '../../ui/lib.js';
 import { t } from '../../ui/i18n.js';
 import { Icon } from '../../ui/icons.js';
 import { say } from '../../ui/shell.js';
@@ -13,7 +13,7 @@ import { keyOf, lookOf, thingOf } from './things.js';
 
 const reach = 22; // px around a finger: 44 px across
 const ways = { ArrowLeft: { x: -1, y: 0 }, ArrowRight: { x: 1, y: 0 }, ArrowUp: { x: 0, y: -1 }, ArrowDown: { x: 0, y: 1 } };
-const look = new URL('plan.css', import.meta.url).href;
+await sheet(new URL('plan.css', import.meta.url).href);
 
 /**
  * Board shows a plan. chosen is the key of what is chosen; onChoose(keys) is called with what is near where somebody tapped,
@@ -32,7 +32,6 @@ export function Board({ plan, address, name, chosen, onChoose, onMove, hand, dro
   // what is drawn is no state of the component: it changes too often
   const at = useRef(/** @type {any} */ ({ items: [], view: null, size: { w: 0, h: 0 }, fingers: new Map() })).current;
   const [lost, setLost] = useState(false);
-  const [dressed, setDressed] = useState(false); // before its style sheet is there, everything would jump from under the finger
   const pic = { w: 1000, h: (1000 * plan.height) / plan.width };
   Object.assign(at, { pic, chosen, onChoose, onMove, hand });
 
@@ -53,7 +52,6 @@ export function Board({ plan, address, name, chosen, onChoose, onMove, hand, dro
   };
 
   useEffect(() => {
-    if (!dressed) return;
     const measure = () => {
       const r = box.current.getBoundingClientRect();
       const all = at.view && at.view.k <= fit(at.size, at.pic).k * 1.001;
@@ -79,7 +77,7 @@ export function Board({ plan, address, name, chosen, onChoose, onMove, hand, dro
       dark.removeEventListener('change', theme);
       cancelAnimationFrame(at.due);
     };
-  }, [plan.picture, dressed]);
+  }, [plan.picture]);
 
   // Each thing has an effect of its own, so that a change works out that thing anew and no other.
   useEffect(() => {
@@ -178,7 +176,6 @@ export function Board({ plan, address, name, chosen, onChoose, onMove, hand, dro
     e.preventDefault();
   };
   return html`
-    <link rel="stylesheet" href=${look} onLoad=${() => setDressed(true)} onError=${() => setDressed(true)} />
     <div class="plan" ref=${box} style=${{ '--form': plan.height / plan.width }}>
       <img ref=${img} src=${address} alt="" width=${pic.w} height=${pic.h} draggable=${false} onError=${() => setLost(true)}
         onLoad=${() => setLost(false)} />

@@ -1,6 +1,6 @@
 // Macro and panel onto many RoomOS devices, or off them, by their own xAPI; and what became of each.
 import './texts.js';
-import { html, useEffect, useRef, useState } from '../../ui/lib.js';
+import { html, useEffect, useRef, useState, sheet } from '../../ui/lib.js';
 import { t, byName, list } from '../../ui/i18n.js';
 import { Page, beforeLeaving } from '../../ui/router.js';
 import { Notice, Empty, say } from '../../ui/shell.js';
@@ -17,7 +17,7 @@ import { begin, ended, fits, next, take, words } from './stages.js';
 
 /** @import { Stage } from './stages.js' */
 
-const look = new URL('rollout.css', import.meta.url).href;
+await sheet(new URL('rollout.css', import.meta.url).href);
 const base = '/conferencing/devices';
 const nameOf = (d) => d.workspaceName || d.deviceId;
 // pairs writes a fingerprint as browsers and devices show it.
@@ -111,7 +111,6 @@ function Fleet({ devices, networks, again }) {
   const sorted = devices.map((d) => ({ ...d, name: nameOf(d) })).sort(byName);
   const told = Object.values(stages);
   return html`
-    <link rel="stylesheet" href=${look} />
     <section class="panel flush" aria-labelledby="fleet">
       <h2 class="padded" id="fleet">${t('rollout.devices')}</h2>
       <ul class="list">

@@ -1,6 +1,6 @@
 // Talking at a room: hold to talk where the browser can listen, a line to type in everywhere.
 import './texts.js';
-import { html, useEffect, useRef, useState } from '../../ui/lib.js';
+import { html, useEffect, useRef, useState, sheet } from '../../ui/lib.js';
 import { t, language } from '../../ui/i18n.js';
 import { address } from '../../ui/router.js';
 import { api } from '../../ui/api.js';
@@ -11,7 +11,7 @@ import { reckon } from '../reckon.js';
 import { refusal, said } from '../said.js';
 import { ears, listener } from './listen.js';
 
-const look = new URL('talk.css', import.meta.url).href;
+await sheet(new URL('talk.css', import.meta.url).href);
 const tongues = { en: 'en-US', de: 'de-DE' };
 // an answer takes twelve seconds at most, when many motors run
 const patience = 15_000;
@@ -84,7 +84,6 @@ export default function Talk({ params }) {
     return html`<main class="alone"><h1>${t('talk')}</h1><${Notice} kind="warn">${t('panel.code')}<//></main>`;
   const back = `/panel/${encodeURIComponent(params.device)}${location.hash ? '' : location.search}${location.hash || ''}`;
   return html`
-    <link rel="stylesheet" href=${look} />
     <main class="alone talk">
       <a class="back" href=${back} target="_self"><${Icon} name="left" size=${18} />${t('talk.back')}</a>
       <h1><bdi>${name}</bdi></h1>
