@@ -71,7 +71,7 @@ were last asked in vain.`,
 }
 
 // HowToBegin is what whoever has nothing yet does first.
-const HowToBegin = "controllerd bus scan --port /dev/… --site found.yaml (docs/installing.md, 4)"
+const HowToBegin = "controllerd bus scan --port /dev/… --site found.yaml (docs/installing.md, 5)"
 
 // listDevices shows how each device is.
 func (a *App) listDevices(c *cobra.Command, buses []api.BusDetail) error {

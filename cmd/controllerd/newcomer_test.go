@@ -25,7 +25,7 @@ func TestEmptyListsSayHowToFillThem(t *testing.T) {
 	}{
 		{fresh, []string{"user", "list"}, "controllerd user add NAME --role ROLE"},
 		{fresh, []string{"key", "list"}, "controllerd key add NAME"},
-		{fresh, []string{"bus", "list"}, "controllerd bus scan --port /dev/… --site found.yaml (docs/installing.md, 4)"},
+		{fresh, []string{"bus", "list"}, "controllerd bus scan --port /dev/… --site found.yaml (docs/installing.md, 5)"},
 		{h.desk(), []string{"shade", "list"}, "controllerd site import FILE"},
 	} {
 		out := c.desk.must(c.args...)
