@@ -292,9 +292,8 @@ func TestDeviceThatDoesNotKeepItsGroupsIsWrittenRarely(t *testing.T) {
 		stop()
 		// Whoever wipes a device again and again wears it out through us.
 		c.forget["2"] = false
-		_, stop = keep(t, c, dimmers(3, []appliance.ID{1, 2}), disk)
+		_, stop = keep(t, c, dimmers(3, []appliance.ID{1, 2}), newBook())
 		defer stop()
-		time.Sleep(25 * time.Hour)
 		_, before := c.counts()
 		for range 12 * 24 {
 			time.Sleep(5 * time.Minute)
