@@ -61,9 +61,10 @@ func TestDecisionsOfVoiceAndPanel(t *testing.T) {
 	t.Run("a switch without a known state is on or off, a mixed room is on", func(t *testing.T) {
 		e.say("lobby", "lights to 60 percent")
 		e.reported(60)
-		if a := e.say("lobby", "toggle the lights"); a.str("message") != "Lights off." || e.level(1) != 0 {
-			t.Errorf("%s, the light is at %d", a.text, e.level(1))
+		if a := e.say("lobby", "toggle the lights"); a.str("message") != "Lights off." && a.str("message") != "Sent." { // what a busy machine says in time
+			t.Errorf("%s", a.text)
 		}
+		eventually(t, "the lights are off", func() bool { return e.level(1) == 0 })
 	})
 	t.Run("stop on the panel", func(t *testing.T) {
 		if a := e.tap("lobby", code, `{"widgetId":"shade_stop","type":"clicked"}`); a.str("status") != "applied" {
@@ -98,7 +99,11 @@ func TestDecisionsOfVoiceAndPanel(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer e.building.RemoveFault(id)
-		a := e.say("dev-canteen", "lights on") // its only light is silent: it is not said to be on
+		var a answer
+		eventually(t, "what became of it is told", func() bool {
+			a = e.say("dev-canteen", "lights on") // its only light is silent: it is not said to be on
+			return a.str("message") != "Sent."
+		})
 		if a.member("success") != false || !strings.Contains(a.str("message"), "Canteen 1") {
 			t.Errorf("%s", a.text)
 		}
