@@ -89,7 +89,7 @@ func (c *Course) Tell(f appliance.Found) {
 
 // Listen leaves the line alone for so many slices.
 func (c *Course) Listen(slices int) {
-	for i := 0; i < slices && !c.over; i++ {
+	for range slices {
 		_, _ = c.Ask("listening", Silence(Slice)) // the line is left alone for less if the bus ends
 	}
 }

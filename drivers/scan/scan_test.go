@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"svc.internal/controller/appliance"
@@ -78,33 +79,62 @@ func TestEndEndsTheScan(t *testing.T) {
 	}
 }
 
-func TestEachFrameIsOverheardOnce(t *testing.T) {
-	var recorded []appliance.Frame
-	passes := func(bytes ...byte) appliance.Exchange {
-		return appliance.Exchange{Do: func(context.Context, appliance.Yield) (appliance.Result, error) {
-			now := time.Now()
-			for _, b := range bytes { // two may come at one moment
-				recorded = append(recorded, appliance.Frame{At: now, Bytes: []byte{b}})
+func TestListeningLeavesTheLineAloneASliceAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		steps := 0
+		for step := range Steps(func(c *Course) { c.Listen(3) }) {
+			steps++
+			begun := time.Now()
+			if _, err := step.Exchange.Do(t.Context(), appliance.Yield{}); err != nil {
+				t.Fatal(err)
 			}
-			return appliance.Result{}, nil
-		}}
-	}
-	var heard []byte
-	times := 0
-	recorded = append(recorded, appliance.Frame{At: time.Now().Add(-time.Second), Bytes: []byte{0}}) // before the scan
-	carry(10, func(c *Course) {
-		c.Overhear(func() []appliance.Frame { return recorded }, func(frames []appliance.Frame) {
-			times++
-			for _, f := range frames {
-				heard = append(heard, f.Bytes...)
+			if e, took := step.Exchange, time.Since(begun); took != 50*time.Millisecond || e.Airtime != took || e.Worst != took {
+				t.Errorf("a step took %v, announced as %v, and %v at worst; want 50ms", took, e.Airtime, e.Worst)
+			}
+			step.Judge(appliance.Result{}, nil)
+		}
+		if steps != 3 {
+			t.Errorf("%d steps, want 3", steps)
+		}
+
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := Silence(time.Hour).Do(over, appliance.Yield{}); !errors.Is(err, context.Canceled) {
+			t.Errorf("silence on a bus that ended came to %v, want %v", err, context.Canceled)
+		}
+	})
+}
+
+func TestEachFrameIsOverheardOnce(t *testing.T) {
+	before := appliance.Frame{At: time.Now().Add(-time.Second), Bytes: []byte{0}}
+	for name, recorded := range map[string][]appliance.Frame{"after others": {before}, "from the first on": nil} {
+		t.Run(name, func(t *testing.T) {
+			passes := func(bytes ...byte) appliance.Exchange {
+				return appliance.Exchange{Do: func(context.Context, appliance.Yield) (appliance.Result, error) {
+					now := time.Now()
+					for _, b := range bytes { // two may come at one moment
+						recorded = append(recorded, appliance.Frame{At: now, Bytes: []byte{b}})
+					}
+					return appliance.Result{}, nil
+				}}
+			}
+			var heard []byte
+			times := 0
+			carry(10, func(c *Course) {
+				c.Overhear(func() []appliance.Frame { return recorded }, func(frames []appliance.Frame) {
+					times++
+					for _, f := range frames {
+						heard = append(heard, f.Bytes...)
+					}
+				})
+				c.Ask("1", passes(1, 2))
+				c.Ask("2", passes())
+				c.Ask("3", passes(3))
+			})
+			if want := []byte{1, 2, 3}; !slices.Equal(heard, want) || times != 3 {
+				t.Errorf("heard %v in %d steps, want %v in 3", heard, times, want)
 			}
 		})
-		c.Ask("1", passes(1, 2))
-		c.Ask("2", passes())
-		c.Ask("3", passes(3))
-	})
-	if want := []byte{1, 2, 3}; !slices.Equal(heard, want) || times != 3 {
-		t.Errorf("heard %v in %d steps, want %v in 3", heard, times, want)
 	}
 }
 

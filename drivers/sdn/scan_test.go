@@ -1,0 +1,143 @@
+package sdn_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/sim/sdnsim"
+)
+
+// scan has the bus scanned, and returns what was told last of each address, in all, and how
+// often each motor was asked for what.
+func (h *house) scan(opts appliance.ScanOptions, progress func(what string)) (found map[string]appliance.Found, told int, asked map[string]int) {
+	h.t.Helper()
+	n := h.mark()
+	found, asked = map[string]appliance.Found{}, map[string]int{}
+	if err := h.ctl.Scan(h.t.Context(), "shades", opts, progress, func(f appliance.Found) {
+		found[f.Address] = f
+		told++
+	}); err != nil {
+		h.t.Fatal(err)
+	}
+	for _, m := range h.sim.Heard(n) {
+		if m.Babble == nil {
+			asked[fmt.Sprintf("%06X %02X", m.Message.Dst, m.Message.ID)]++
+		}
+	}
+	return found, told, asked
+}
+
+// Motors with one thing wrong each are found, told of as what they are, and asked no more
+// than it takes.
+func TestScanOfMotorsWithSomethingWrong(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const silent, otherType, late, mute, untold, full = 0, 1, 2, 3, 4, 5
+		list := motors(6)
+		list[otherType].Type, list[late].Type = 9, 6
+		for i := range 16 {
+			list[full].Groups = append(list[full].Groups, fmt.Sprintf("01.01.%02X", i+1))
+		}
+		sim := quick(list)
+		sim.AnswerMax, sim.Seed = 200*time.Millisecond, 3
+		h := build(t, plan{sim: sim, strange: 4, options: map[string]string{"groups": "off"}})
+		h.wait(10*time.Second, "the bus is up", func() bool { return h.shade(silent).Online })
+		h.sim.SetTrouble(address(silent), sdnsim.Trouble{Deaf: time.Hour})
+		h.sim.SetTrouble(address(late), sdnsim.Trouble{Late: 600 * time.Millisecond})
+		steps := map[string]int{}
+		found, _, asked := h.scan(appliance.ScanOptions{}, func(what string) {
+			switch steps[what]++; {
+			case what == address(mute):
+				h.sim.SetTrouble(what, sdnsim.Trouble{Dumb: 1})
+			case what == address(untold) && steps[what] == 4: // after label, version and limits
+				h.sim.SetTrouble(what, sdnsim.Trouble{Dumb: 1})
+			}
+		})
+		for i, want := range []appliance.Found{
+			silent:    {Finding: appliance.FoundSilent, Detail: "does not answer", Advice: "check its mains"},
+			otherType: {Finding: appliance.FoundProfile, Detail: "and not the somfy-sdn-30dc that the site says", Advice: "change the profile"},
+			late:      {Finding: appliance.FoundLate, Detail: "answers after ", Advice: "responseTimeout to 1."},
+			mute:      {Finding: appliance.FoundSilent, Detail: "told its address and then answered nothing", Advice: "scan again"},
+			untold:    {Finding: appliance.FoundDamaged, Detail: "its table of groups could not be read", Advice: "check its bus plug"},
+			full:      {Finding: appliance.FoundDevice, Detail: "in groups " + strings.Join(list[full].Groups, " ")},
+		} {
+			got := found[address(i)]
+			if got.Finding != want.Finding || !strings.Contains(got.Detail, want.Detail) || !strings.Contains(got.Advice, want.Advice) {
+				t.Errorf("motor %d: %+v, want %+v", i, got, want)
+			}
+		}
+		if len(found) != len(list) {
+			t.Errorf("%d addresses, want those of %d motors: %v", len(found), len(list), found)
+		}
+		for what, times := range map[string]int{
+			"061A00 40": 3,  // who is silent is asked by itself
+			"061A01 45": 1,  // who ignores what we ask is asked nothing more
+			"061A02 45": 0,  // nobody waits for who is late
+			"061A02 40": 1,  // but it is measured
+			"061A03 45": 1,  // for its label once
+			"061A03 74": 4,  // for the rest a few times
+			"061A04 41": 4,  // for the first entry of the table a few times
+			"061A05 41": 16, // there are no more entries
+		} {
+			if asked[what] != times {
+				t.Errorf("asked %d times for %s, want %d", asked[what], what, times)
+			}
+		}
+	})
+}
+
+// Twins answer a call of their address twice, whatever their types are.
+func TestScanOfTwins(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, other := range []byte{2, 9} {
+			list := motors(2)
+			list[1].Address, list[1].Type = list[0].Address, other
+			sim := quick(list)
+			sim.AnswerMax, sim.Seed = 200*time.Millisecond, 3
+			h := build(t, plan{sim: sim, strange: 2})
+			h.wait(10*time.Second, "the bus is up", func() bool { return h.ctl.Snapshot().Buses[0].Up })
+			found, _, _ := h.scan(appliance.ScanOptions{}, func(string) {})
+			f := found[address(0)]
+			if len(found) != 1 || f.Finding != appliance.FoundCollision || strings.Contains(f.Detail, "of different types") != (other == 9) {
+				t.Errorf("types 2 and %d: %+v, want twins", other, found)
+			}
+		}
+	})
+}
+
+// To find out what a port is, everybody is called until one answers, and asked nothing else.
+func TestScanThatFindsOutWhatAPortIs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for motorsThere, calls := range []int{4, 1} {
+			h := build(t, plan{sim: quick(motors(motorsThere)), strange: motorsThere})
+			h.wait(10*time.Second, "the bus is up", func() bool { return h.ctl.Snapshot().Buses[0].Up })
+			found, told, asked := h.scan(appliance.ScanOptions{FindOut: []appliance.LineSettings{}}, func(string) {})
+			if told != motorsThere || len(found) != motorsThere || asked["FFFFFF 40"] != calls || len(asked) != 1 {
+				t.Errorf("%d motors: told %v, asked %v; want %d calls", motorsThere, found, asked, calls)
+			}
+		}
+	})
+}
+
+// Other line settings are not tried, and the installer is told why.
+func TestScanOfAllSettingsSaysThatThereAreNoOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := build(t, plan{sim: quick(motors(0))})
+		h.wait(10*time.Second, "the bus is up", func() bool { return h.ctl.Snapshot().Buses[0].Up })
+		var told []appliance.Finding
+		if err := h.ctl.Scan(t.Context(), "shades", appliance.ScanOptions{AllSettings: true}, func(string) {}, func(f appliance.Found) { told = append(told, f.Finding) }); err != nil {
+			t.Fatal(err)
+		}
+		if want := []appliance.Finding{appliance.FoundNote, appliance.FoundHindered}; !slices.Equal(told, want) {
+			t.Errorf("told %q, want %q", told, want)
+		}
+	})
+}
