@@ -178,7 +178,7 @@ func (m *motor) rest() {
 
 // standsAt reports whether the motor was proven to stand at goal.
 func (m *motor) standsAt(goal int) bool {
-	return m.course.phase == resting && m.said.position.known() && m.said.at(goal)
+	return m.course.phase == resting && m.said.at(goal)
 }
 
 // asksStatus decides what a motor that may be moving is asked next: where it is, as

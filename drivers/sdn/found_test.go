@@ -20,14 +20,15 @@ func TestWhatAScanTellsOfAMotor(t *testing.T) {
 	with := func(k candidate, change func(*candidate)) candidate { change(&k); return k }
 	for name, row := range map[string]struct {
 		candidate
-		site    NodeType // of the motor there; 0: the site has none
-		twin    bool     // the driver heard two answers
-		others  bool     // another motor answers without damage
-		asked   int      // questions of another master
-		babbled int      // frames that were not asked for
-		finding appliance.Finding
-		detail  string // after the type
-		advice  string
+		site          NodeType // of the motor there; 0: the site has none
+		twin          bool     // the driver heard two answers
+		others        bool     // another motor answers
+		othersDamaged int      // so many of its answers are damaged
+		asked         int      // questions of another master
+		babbled       int      // frames that were not asked for
+		finding       appliance.Finding
+		detail        string // after the type
+		advice        string
 	}{
 		"well": {candidate: answers(0, 9)},
 		"what it told": {
@@ -82,6 +83,11 @@ func TestWhatAScanTellsOfAMotor(t *testing.T) {
 			finding: appliance.FoundCollision, detail: "; 4 of 8 answers are garbled: TWO MOTORS with this address, or a bad connection to this one",
 			advice: "unplug it: if the address still answers, there is another motor with it; else check its bus plug",
 		},
+		"half, and so are those of another": {
+			candidate: answers(4, 8), others: true, othersDamaged: 1,
+			finding: appliance.FoundDamaged, detail: "; 4 of 8 answers are garbled: TWO MOTORS with this address, or a bad connection to this one",
+			advice: "unplug it: if the address still answers, there is another motor with it; else check its bus plug",
+		},
 		"half, and another master talks": {candidate: answers(4, 8), asked: 3, detail: "; 4 of 8 answers were damaged: another master talks as well"},
 		"half, and somebody babbles":     {candidate: answers(4, 8), babbled: 3, detail: "; 4 of 8 answers were damaged: somebody talks without being asked"},
 		"less than half":                 {candidate: answers(3, 8), detail: "; 3 of 8 answers were damaged: check its bus plug"},
@@ -102,7 +108,7 @@ func TestWhatAScanTellsOfAMotor(t *testing.T) {
 		k := row.candidate
 		s := &search{driver: d, known: map[Address]*candidate{here: &k}, heard: newEavesdropper(us)}
 		if row.others {
-			s.known[there] = &candidate{about: about{answered: true, asked: 3}}
+			s.known[there] = &candidate{about: about{answered: true, asked: 3, damaged: row.othersDamaged}}
 		}
 		k.label, k.version = "South ", "0102"
 		s.heard.asked[[2]Address{master, there}] = row.asked

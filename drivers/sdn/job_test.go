@@ -53,7 +53,7 @@ func TestJobsOfAnInstaller(t *testing.T) {
 		list := motors(3)
 		list[0].Open, list[0].Label = 70, "South"
 		list[1].Limit = -1
-		list[0].Groups = []string{"01.01.05", "00.00.00", "00.00.00", "00.00.00", "01.01.06"}
+		list[0].Groups = []string{"01.01.05", "01.01.FF", "FF.FF.FF", "00.00.00", "01.01.06"}
 		for i := range 16 {
 			list[1].Groups = append(list[1].Groups, fmt.Sprintf("01.01.%02X", i+1))
 		}

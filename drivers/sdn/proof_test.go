@@ -49,6 +49,9 @@ func TestStandingMotorIsJudged(t *testing.T) {
 			if r.Reached != tc.reached || (r.Why != "") != tc.why || (r.Has.Has(appliance.CanMove) && !r.Reached) != tc.moves {
 				t.Errorf("got %+v", r)
 			}
+			if tc.reached && r.Has != appliance.CanMove|appliance.CanPosition {
+				t.Errorf("told %v, want that it stands and where", r.Has)
+			}
 			if r.Motion != appliance.Stopped || r.Position != v.Position {
 				t.Errorf("shown as %+v, want stopped where it is", r)
 			}

@@ -54,7 +54,7 @@ func TestScanOfMotorsWithSomethingWrong(t *testing.T) {
 			switch steps[what]++; {
 			case what == address(mute):
 				h.sim.SetTrouble(what, sdnsim.Trouble{Dumb: 1})
-			case what == address(untold) && steps[what] == 4: // after label, version and limits
+			case what == address(untold) && steps[what] == 3: // after its label
 				h.sim.SetTrouble(what, sdnsim.Trouble{Dumb: 1})
 			}
 		})
