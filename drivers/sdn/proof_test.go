@@ -130,6 +130,8 @@ func TestDirectionIsToldByPositionsAfterTheOrder(t *testing.T) {
 			step{3.7, says(status{Cause: 1}), appliance.Stopped})},
 		{name: "at rest, and another master stops everything", steps: []step{
 			{0, is(0), none}, {5, overheard(Frame{ID: ctrlStop, Data: []byte{0}}), none}, {12, is(300), appliance.Closing}}},
+		{name: "says that it stands, is read there, and says so again", steps: []step{
+			{0, is(0), none}, {1, order(false, 50), none}, {3, says(status{Cause: 1}), none}, {3.2, is(4000), appliance.Stopped}, {3.4, says(status{Cause: 1}), appliance.Stopped}}},
 		{name: "moved at the wall", steps: []step{{0, is(0), none}, {12, is(300), appliance.Closing}}},
 		{name: "told to go where it stands, then moved at the wall", steps: []step{
 			{0, is(5000), none}, {1, order(false, 50), none}, {1.2, says(status{}), appliance.Stopped},

@@ -3,6 +3,7 @@ package sdn
 import (
 	"errors"
 	"log/slog"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -160,5 +161,58 @@ func TestBytesThatMakeNoFrameAreDamage(t *testing.T) {
 				t.Errorf("after %q: %v, want %v", said, err, want)
 			}
 		})
+	}
+}
+
+// One question proves a motor that stood at its goal before, or may have arrived by now: only
+// one that is somewhere else is asked what it does.
+func TestOneQuestionProvesWhoIsThere(t *testing.T) {
+	for percent, there := range map[byte]bool{30: true, 29: false, 0xFF: false} {
+		for _, before := range []bool{true, false} {
+			m := alone()
+			o := order{id: ctrlMoveTo, fn: toPercent, percent: 30}
+			p := &proof{driver: m.driver, wish: wish{motor: m, order: o}, wasThere: before, company: &company{arrived: true}}
+			p.begin()
+			q := p.next()
+			readings, err := q.then(Frame{Data: []byte{0, 1, percent, 0, 0}}, time.Now())
+			if q.id != getMotorPosition || err != nil || (p.next == nil) != there || len(readings) != 1 {
+				t.Errorf("at %d %%, there before %v: asked for %v, told %+v, goes on asking %v; %v", percent, before, q.id, readings, p.next != nil, err)
+			}
+			if p.next != nil && p.next().id != getMotorStatus {
+				t.Errorf("at %d %%: asked for %v next, want what it does", percent, p.next().id)
+			}
+			if stands := readings[0].Motion == appliance.Stopped; stands != (there && before) {
+				t.Errorf("at %d %%, there before %v: told %+v", percent, before, readings[0])
+			}
+			if p.wasThere {
+				t.Error("asked twice whether it is still there")
+			}
+		}
+	}
+}
+
+// A group that another master moves is his. A STOP to one does not say so, and who holds it here runs.
+func TestGroupsThatOtherMastersMoveAreTheirs(t *testing.T) {
+	m := alone()
+	m.groups = []Address{{1, 1, 7}}
+	m.driver.strangers.groups = map[Address]strangeGroup{}
+	told := 0
+	m.driver.report = func([]appliance.Reading) { told++ }
+	keypad := Address{1, 2, 3}
+	for _, f := range []Frame{
+		{ID: ctrlMoveTo, Source: keypad, Destination: m.address, Data: moveToData(toUpLimit, unused)}, {ID: getMotorPosition, Source: Address{1, 1, 5}, Destination: Nobody},
+		{ID: ctrlStop, Source: Address{1, 1, 6}, Destination: Nobody, Data: []byte{0}}, {ID: ctrlMoveTo, Source: Address{1, 1, 7}, Destination: Nobody, Data: moveToData(toUpLimit, unused)},
+		{ID: ctrlMoveTo, Source: Address{1, 1, 8}, Destination: Nobody, Data: moveToData(toUpLimit, unused)}, {ID: ctrlMoveTo, Source: keypad, Destination: Nobody, Data: moveToData(toUpLimit, unused)},
+	} {
+		m.driver.hear(f)
+	}
+	held, used := m.driver.StrangeGroups()
+	slices.Sort(used)
+	if len(held) > 0 || !slices.Equal(used, []string{"01.01.07", "01.01.08"}) || told != 2 {
+		t.Errorf("held %q, used %q, told %d times that it moves; want the two that were moved, and twice", held, used, told)
+	}
+	m.driver.noteGroup(Address{1, 1, 8}, true, false)
+	if held, used := m.driver.StrangeGroups(); !slices.Equal(held, []string{"01.01.08"}) || len(used) != 2 {
+		t.Errorf("after one was read: held %q, used %q", held, used)
 	}
 }

@@ -37,17 +37,18 @@ func (h *house) scan(opts appliance.ScanOptions, progress func(what string)) (fo
 func TestScanOfMotorsWithSomethingWrong(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const silent, otherType, late, mute, untold, full = 0, 1, 2, 3, 4, 5
-		list := motors(6)
-		list[otherType].Type, list[late].Type = 9, 6
+		const silent, otherType, garbled, late, mute, untold, full = 0, 1, 2, 3, 4, 5, 6
+		list := motors(7)
+		list[otherType].Type, list[garbled].Type, list[late].Type = 9, 7, 6
 		for i := range 16 {
 			list[full].Groups = append(list[full].Groups, fmt.Sprintf("01.01.%02X", i+1))
 		}
 		sim := quick(list)
 		sim.AnswerMax, sim.Seed = 200*time.Millisecond, 3
-		h := build(t, plan{sim: sim, strange: 4, options: map[string]string{"groups": "off"}})
+		h := build(t, plan{sim: sim, strange: 4, options: map[string]string{"groups": "off"}, nodes: func(list []appliance.Node) { list[garbled].Profile = "somfy-sdn-50ac" }})
 		h.wait(10*time.Second, "the bus is up", func() bool { return h.shade(silent).Online })
 		h.sim.SetTrouble(address(silent), sdnsim.Trouble{Deaf: time.Hour})
+		h.sim.SetTrouble(address(garbled), sdnsim.Trouble{Garble: 1})
 		h.sim.SetTrouble(address(late), sdnsim.Trouble{Late: 600 * time.Millisecond})
 		steps := map[string]int{}
 		found, _, asked := h.scan(appliance.ScanOptions{}, func(what string) {
@@ -61,6 +62,7 @@ func TestScanOfMotorsWithSomethingWrong(t *testing.T) {
 		for i, want := range []appliance.Found{
 			silent:    {Finding: appliance.FoundSilent, Detail: "does not answer", Advice: "check its mains"},
 			otherType: {Finding: appliance.FoundProfile, Detail: "and not the somfy-sdn-30dc that the site says", Advice: "change the profile"},
+			garbled:   {Finding: appliance.FoundCollision, Detail: "answers are garbled", Advice: "unplug it"},
 			late:      {Finding: appliance.FoundLate, Detail: "answers after ", Advice: "responseTimeout to 1."},
 			mute:      {Finding: appliance.FoundSilent, Detail: "told its address and then answered nothing", Advice: "scan again"},
 			untold:    {Finding: appliance.FoundDamaged, Detail: "its table of groups could not be read", Advice: "check its bus plug"},
@@ -71,18 +73,19 @@ func TestScanOfMotorsWithSomethingWrong(t *testing.T) {
 				t.Errorf("motor %d: %+v, want %+v", i, got, want)
 			}
 		}
-		if len(found) != len(list) {
-			t.Errorf("%d addresses, want those of %d motors: %v", len(found), len(list), found)
+		if f := found[""]; len(found) != len(list)+1 || f.Finding != appliance.FoundHindered || !strings.Contains(f.Detail, "MORE MOTORS (50 mm AC motor) MAY BE THERE than the 0") {
+			t.Errorf("%d addresses, want those of %d motors, and that more may be there: %v", len(found), len(list), found)
 		}
 		for what, times := range map[string]int{
 			"061A00 40": 3,  // who is silent is asked by itself
+			"061A02 40": 6,  // whose answers are garbled may be heard yet
 			"061A01 45": 1,  // who ignores what we ask is asked nothing more
-			"061A02 45": 0,  // nobody waits for who is late
-			"061A02 40": 1,  // but it is measured
-			"061A03 45": 1,  // for its label once
-			"061A03 74": 4,  // for the rest a few times
-			"061A04 41": 4,  // for the first entry of the table a few times
-			"061A05 41": 16, // there are no more entries
+			"061A03 45": 0,  // nobody waits for who is late
+			"061A03 40": 1,  // but it is measured
+			"061A04 45": 1,  // for its label once
+			"061A04 74": 4,  // for the rest a few times
+			"061A05 41": 4,  // for the first entry of the table a few times
+			"061A06 41": 16, // there are no more entries
 		} {
 			if asked[what] != times {
 				t.Errorf("asked %d times for %s, want %d", asked[what], what, times)
