@@ -1,0 +1,306 @@
+package dali
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line"
+	"svc.internal/controller/drivers/scan"
+)
+
+// What each gateway says, byte by byte: the kind of message, its value or frame, and how many
+// bytes of it are used up.
+func TestWhatGatewaysSay(t *testing.T) {
+	luba := func(command byte, payload ...byte) string { return string(lubaMessage(command, payload...)) }
+	sci := func(b ...byte) string { return string(append(b, xor(b))) }
+	for _, row := range []struct {
+		gateway, bytes string
+		said           said
+		value          byte
+		frame          Frame
+		bits, used     int
+	}{
+		{"atx", "N\n", saidNone, 0, 0, 0, 2}, {"atx", "N\r\n", saidNone, 0, 0, 0, 3}, {"atx", "\n", saidJunk, 0, 0, 0, 1}, {"atx", "", saidJunk, 0, 0, 0, 0},
+		{"atx", "X\n", saidGarbled, 0, 0, 0, 2}, {"atx", "X12\n", saidGarbled, 0, 0, 0, 4}, {"atx", "Z\n", saidConflict, 0, 0, 0, 2},
+		{"atx", "JA5\nN\n", saidAnswer, 0xA5, 0, 8, 4}, {"atx", "JA\n", saidJunk, 0, 0, 0, 3}, {"atx", "JA5F\n", saidJunk, 0, 0, 0, 5}, {"atx", "JXY\n", saidJunk, 0, 0, 0, 4}, {"atx", "KA5\n", saidJunk, 0, 0, 0, 4},
+		{"atx", "JA5", saidJunk, 0, 0, 0, 0}, {"atx", strings.Repeat("J", 64), saidJunk, 0, 0, 0, 0}, {"atx", strings.Repeat("J", 65), saidJunk, 0, 0, 0, 65}, {"atx", strings.Repeat("J", 65) + "\n", saidJunk, 0, 0, 0, 66},
+
+		{"luba", "", saidJunk, 0, 0, 0, 0}, {"luba", "\x01\x02", saidJunk, 0, 0, 0, 2}, {"luba", "\x01\x02\x59", saidJunk, 0, 0, 0, 2}, {"luba", "\x59\x31", saidJunk, 0, 0, 0, 0},
+		{"luba", "\x59\x31\x00\x31", saidJunk, 0, 0, 0, 1}, {"luba", "\x59\x31\x19", saidJunk, 0, 0, 0, 1}, {"luba", "\x59\x31\x18", saidJunk, 0, 0, 0, 0}, {"luba", luba(0x33, 0, 7)[:5], saidJunk, 0, 0, 0, 0},
+		{"luba", "\x59\x33\x01\x07\x00", saidJunk, 0, 0, 0, 1},
+		{"luba", luba(0x33, 7), saidRefused, 0, 0, 0, 5}, {"luba", luba(0x33, 9, 1), saidAccepted, 9, 0, 0, 6}, {"luba", luba(0x21, 0), saidInfo, 0, 0, 0, 5}, {"luba", luba(0x2B, 0), saidSettings, 0, 0, 0, 5}, {"luba", luba(0x44, 0), saidOther, 0, 0, 0, 5},
+		{"luba", luba(0x31, 0, 0, 0), saidOther, 0, 0, 0, 7}, {"luba", luba(0x31, 0, 0, 0, 0), saidOther, 0, 0, 0, 8}, {"luba", luba(0x31, 0, 0, 0, 0, 3), saidSent, 3, 0, 0, 9},
+		{"luba", luba(0x31, 0, 0, 0, 0, 3, 0x01, 0x90), saidSent, 3, 0x0190, 16, 11}, {"luba", luba(0x31, 0, 0, 0, 0x40, 3), saidOther, 0, 0, 0, 9}, {"luba", luba(0x31, 0, 0, 0, 0xC8, 3), saidOther, 0, 0, 0, 9},
+		{"luba", luba(0x31, 0, 0, 0, 0x80|62), saidGarbled, 0, 0, 0, 8}, {"luba", luba(0x31, 0, 0, 0, 0x80|63), saidGarbled, 0, 0, 0, 8}, {"luba", luba(0x31, 0, 0, 0, 0x80|61), saidOther, 0, 0, 0, 8},
+		{"luba", luba(0x31, 0, 0, 0, 0x88, 0xA5), saidAnswer, 0xA5, 0, 8, 9}, {"luba", luba(0x31, 0, 0, 0, 0x88), saidHeard, 0, 0, 8, 8},
+		{"luba", luba(0x31, 0, 0, 0, 0x90, 0x05, 0x06), saidHeard, 0, 0x0506, 16, 10}, {"luba", luba(0x31, 0, 0, 0, 0x90, 0x05), saidHeard, 0, 0, 16, 9}, {"luba", luba(0x31, 0, 0, 0, 0x98, 1, 2, 3), saidHeard, 0, 0, 24, 11},
+		{"luba", luba(0x31, 0, 0, 0, 0x81), saidHeard, 0, 0, 1, 8}, {"luba", luba(0x31, 0, 0, 0, 0x80), saidOther, 0, 0, 0, 8}, {"luba", luba(0x31, 0, 0, 0, 0x80|32), saidHeard, 0, 0, 32, 8}, {"luba", luba(0x31, 0, 0, 0, 0x80|33), saidOther, 0, 0, 0, 8},
+
+		{"sci", "\x00\x00\x00\x00", saidJunk, 0, 0, 0, 0}, {"sci", "\x10\x00\x00\x00\x11", saidJunk, 0, 0, 0, 1}, {"sci", sci(0x10, 0, 0, 0) + "\x00", saidSent, 0, 0, 0, 5}, {"sci", sci(0x11, 0, 0, 0), saidNone, 0, 0, 0, 5},
+		{"sci", sci(0x12, 1, 2, 0xA5), saidAnswer, 0xA5, 0, 8, 5}, {"sci", sci(0x13, 1, 5, 6), saidHeard, 0, 0x0506, 16, 5}, {"sci", sci(0x18, 1, 5, 6), saidHeard, 0, 0, 24, 5}, {"sci", sci(0x14, 1, 5, 6), saidOther, 0, 0, 0, 5},
+		{"sci", sci(0x17, 0, 0, 1), saidRefused, 0, 0, 0, 5}, {"sci", sci(0x17, 0, 0, 2), saidFault, 0, 0, 0, 5}, {"sci", sci(0x17, 0, 0, 3), saidGarbled, 0, 0, 0, 5}, {"sci", sci(0x17, 0, 0, 4), saidRefused, 0, 0, 0, 5},
+		{"sci", sci(0x17, 0, 0, 5), saidConflict, 0, 0, 0, 5}, {"sci", sci(0x17, 0, 0, 6), saidRefused, 0, 0, 0, 5},
+	} {
+		m, n := gateways[row.gateway].parse([]byte(row.bytes))
+		if m.said != row.said || m.value != row.value || m.frame != row.frame || m.bits != row.bits || n != row.used {
+			t.Errorf("%s says % X: %+v, %d bytes used; want %+v", row.gateway, row.bytes, m, n, row)
+		}
+		if bad := m.said == saidRefused || m.said == saidFault; bad && m.text == "" {
+			t.Errorf("%s says % X, and not why", row.gateway, row.bytes)
+		}
+		// The decoder takes whole messages only, and says the same of them.
+		d, err := DecodeFrom(row.gateway, []byte(row.bytes))
+		if whole := n == len(row.bytes) && m.said != saidJunk; (err == nil) != whole || whole && (d.Kind != saidKinds[m.said] || d.Bits != m.bits || d.Text != m.text || d.Gateway != row.gateway) {
+			t.Errorf("% X of %s is decoded as %+v, %v", row.bytes, row.gateway, d, err)
+		} else if whole && m.said == saidAnswer && (d.Value == nil || *d.Value != int(m.value)) {
+			t.Errorf("% X of %s: the value is lost: %+v", row.bytes, row.gateway, d)
+		}
+	}
+	for _, b := range []string{"", "\x01\x02\x03\x04\x05\x06"} {
+		if d, err := Decode([]byte(b)); err == nil || b != "" && strings.Count(err.Error(), ";") != 2 {
+			t.Errorf("% X is %+v, %v; want an error that tells what each gateway makes of it", b, d, err)
+		}
+	}
+}
+
+// What is shown as discarded on its way in was understood after all if it is a gateway's word.
+func TestReportsOfAGatewayAreNoNoise(t *testing.T) {
+	d, _ := still(t, 1, nil)
+	for _, row := range []struct {
+		is, shown appliance.Direction
+		bytes     string
+	}{
+		{appliance.FrameDiscarded, appliance.FrameReceived, "N\n"}, {appliance.FrameDiscarded, appliance.FrameDiscarded, "K\n"}, {appliance.FrameDiscarded, appliance.FrameDiscarded, "N\nN\n"},
+		{appliance.FrameDiscarded, appliance.FrameDiscarded, ""}, {appliance.FrameSent, appliance.FrameSent, "N\n"}, {appliance.FrameReceived, appliance.FrameReceived, "K\n"},
+	} {
+		f := d.relabel(appliance.Frame{Direction: row.is, Bytes: []byte(row.bytes), Note: "not asked for"})
+		if f.Direction != row.shown || (f.Note == "") != (row.is != row.shown) {
+			t.Errorf("%v %q is shown as %v, %q", row.is, row.bytes, f.Direction, f.Note)
+		}
+	}
+}
+
+// What a bus is when little is said of it, and how far its options go.
+func TestOptionsOfALine(t *testing.T) {
+	for text, want := range map[string]busOptions{
+		"gateway=atx":                       {gateway: "atx", answerWait: 45 * time.Millisecond, broadcast: true},
+		"gateway=sci,gatewayTimeout=50ms":   {gateway: "sci", gatewayTimeout: 50 * time.Millisecond, answerWait: 45 * time.Millisecond, broadcast: true},
+		"gateway=luba,gatewayTimeout=5s":    {gateway: "luba", gatewayTimeout: 5 * time.Second, answerWait: 45 * time.Millisecond, broadcast: true},
+		"gateway=atx,answerWait=22ms":       {gateway: "atx", answerWait: 22 * time.Millisecond, broadcast: true},
+		"gateway=atx,answerWait=500ms":      {gateway: "atx", answerWait: 500 * time.Millisecond, broadcast: true},
+		"gateway=atx,broadcast=false":       {gateway: "atx", answerWait: 45 * time.Millisecond},
+		"gateway=atx,gatewayTimeout=49ms":   {},
+		"gateway=atx,gatewayTimeout=5001ms": {},
+		"gateway=atx,answerWait=21ms":       {},
+		"gateway=atx,answerWait=501ms":      {},
+		"gateway=x":                         {},
+		"answerWait=22ms":                   {},
+	} {
+		options := map[string]string{}
+		for part := range strings.SplitSeq(text, ",") {
+			name, value, _ := strings.Cut(part, "=")
+			options[name] = value
+		}
+		if got, err := readBusOptions(options); (err == nil) != (want.gateway != "") || err == nil && got != want {
+			t.Errorf("%s: %+v, %v; want %+v", text, got, err, want)
+		}
+	}
+	for text, ok := range map[string]bool{"fade=0s": true, "fade=17m": true, "fade=17m1s": false, "minLevel=0": true, "minLevel=100": true, "minLevel=101": false, "kelvinMin=1000": true,
+		"kelvinMin=999": false, "kelvinMin=20000": true, "kelvinMin=20001": false, "kelvinMax=1000": true, "kelvinMax=999": false, "kelvinMax=20000": true, "kelvinMax=20001": false, "curve=linear": true, "curve=bent": false} {
+		name, value, _ := strings.Cut(text, "=")
+		if _, err := readNodeOptions(map[string]string{name: value}); (err == nil) != ok {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for _, row := range []struct {
+		options busOptions
+		want    time.Duration
+	}{{busOptions{gateway: "atx"}, 300 * time.Millisecond}, {busOptions{gateway: "luba"}, time.Second}, {busOptions{gateway: "atx", gatewayTimeout: 1}, 1}} {
+		if got := row.options.timeout(); got != row.want {
+			t.Errorf("%+v: waits %v for the gateway, want %v", row.options, got, row.want)
+		}
+	}
+	for _, row := range []struct {
+		port, want string
+		line, is   appliance.LineSettings
+	}{
+		{"/dev/ttyS0", "/dev/ttyS0", appliance.LineSettings{}, appliance.LineSettings{BaudRate: 38400, Parity: "none", DataBits: 8, StopBits: 1}},
+		{"/dev/ttyS0", "/dev/ttyS0", appliance.LineSettings{BaudRate: 9600, Parity: "odd", DataBits: 7, StopBits: 2}, appliance.LineSettings{BaudRate: 9600, Parity: "odd", DataBits: 7, StopBits: 2}},
+		{"tcp://10.0.0.9:23", "rtu+tcp://10.0.0.9:23", appliance.LineSettings{}, appliance.LineSettings{}},
+		{"tcp://10.0.0.9:23", "", appliance.LineSettings{BaudRate: 9600}, appliance.LineSettings{}},
+		{"udp://10.0.0.9:23", "", appliance.LineSettings{}, appliance.LineSettings{}},
+	} {
+		port, is, err := portOf(appliance.Bus{Port: row.port, Line: row.line}, luba{})
+		if port != row.want || (err == nil) != (row.want != "") || err == nil && is != row.is {
+			t.Errorf("%s %+v: %q, %+v, %v", row.port, row.line, port, is, err)
+		}
+	}
+}
+
+// What a scan takes gear for, by what it says of its device and colour types.
+func TestWhatGearIsTakenFor(t *testing.T) {
+	none := Answer{}
+	for _, row := range []struct {
+		device, colour Answer
+		kind, detail   string
+	}{
+		{answerOf(6, true), none, "dali-dt6", "device type 6, LED"}, {answerOf(7, true), none, "dali-switch", "device type 7, switching"}, {answerOf(Mask, true), none, "dali-dt6", "several device types"},
+		{answerOf(4, true), none, "dali-dt6", "device type 4"}, {none, none, "dali-dt6", "device type not told"}, {answerOf(8, true), answerOf(2, true), "dali-dt8-tc", "device type 8, colour temperature"},
+		{answerOf(8, true), answerOf(0x63, true), "dali-dt8-rgbw", "device type 8, 3 colour channels"}, {none, answerOf(0x80, true), "dali-dt8-rgbw", "device type 8, 4 colour channels"},
+		{answerOf(8, true), answerOf(0x41, true), "dali-dt6", "device type 8"}, {answerOf(6, true), Answer{Kind: AnswerGarbled, Value: 2}, "dali-dt6", "device type 6, LED"},
+	} {
+		if kind, detail := kindOf(row.device, row.colour); kind != row.kind || detail != row.detail {
+			t.Errorf("types %v and %v: %s, %q; want %s, %q", row.device, row.colour, kind, detail, row.kind, row.detail)
+		}
+	}
+}
+
+// What a gear tells a scan of itself goes into the site file as the installer would write it.
+func TestWhatGearTellsOfItself(t *testing.T) {
+	for _, row := range []struct {
+		says    map[byte]byte
+		kind    string
+		detail  string
+		options map[string]string
+		groups  []string
+	}{
+		{map[byte]byte{OpQueryDeviceType: 6, OpQueryMin: 1, OpQueryMax: 254, OpQueryFade: 0x07, OpQueryGroupsLow: 0, OpQueryGroupsHigh: 0}, "dali-dt6", "device type 6, LED; levels 1 to 254 (1 to 100 %)", nil, nil},
+		{map[byte]byte{OpQueryDeviceType: 6, OpQueryMin: 170, OpQueryMax: 254, OpQueryFade: 0x47, OpQueryGroupsLow: 0x81, OpQueryGroupsHigh: 2}, "dali-dt6",
+			"device type 6, LED; levels 170 to 254 (10 to 100 %); fades for 2s; in groups 0 7 9", map[string]string{"minLevel": "10", "fade": "2s"}, []string{"0", "7", "9"}},
+		{map[byte]byte{OpQueryDeviceType: 7, OpQueryMin: 254, OpQueryMax: 254, OpQueryFade: 0x47}, "dali-switch", "device type 7, switching; levels 254 to 254 (100 to 100 %)", nil, nil},
+		{map[byte]byte{OpQueryDeviceType: 6, OpQueryMin: 170}, "dali-dt6", "device type 6, LED", nil, nil},
+		{map[byte]byte{OpQueryDeviceType: 6, OpQueryFade: 0x10}, "dali-dt6", "device type 6, LED; fades for 700ms", map[string]string{"fade": "700ms"}, nil},
+	} {
+		random := 0
+		r := &resident{short: 3, send: func(seq ...Send) ([]Answer, error) {
+			f := seq[len(seq)-1].Frame
+			if f.AddressByte() != 7 {
+				t.Errorf("%v was asked", f)
+			}
+			switch f.Data() {
+			case OpQueryRandomHigh, OpQueryRandomMid, OpQueryRandomLow:
+				random++
+			}
+			v, ok := row.says[f.Data()]
+			return []Answer{answerOf(v, ok)}, nil
+		}}
+		var f appliance.Found
+		words := r.describe(&f)
+		if f.Kind != row.kind || strings.Join(words, "; ") != row.detail || fmt.Sprint(f.Options) != fmt.Sprint(row.options) || !slices.Equal(f.Groups, row.groups) || random != 3 {
+			t.Errorf("%v: %s, %q, %v, %v", row.says, f.Kind, words, f.Options, f.Groups)
+		}
+	}
+}
+
+// Who talks on a line, and what that makes of a scan.
+func TestWhatTalkOfOthersMakesOfAScan(t *testing.T) {
+	for _, row := range []struct {
+		what           string
+		frames, sent   int // of others, of ours
+		hits           uint64
+		after          time.Duration
+		constant, told bool
+		finding        appliance.Finding
+		detail         string
+	}{
+		{what: "nobody", sent: 100, after: time.Minute},
+		{what: "two frames at once", frames: 2, sent: 1, after: time.Millisecond},
+		{what: "a push button", frames: 3, sent: 100, after: time.Second, told: true, finding: appliance.FoundNote, detail: "3 frames of others in 1s, such as 0105"},
+		{what: "an eighth of the time", frames: 8, sent: 100, after: 1100 * time.Millisecond, told: true, finding: appliance.FoundNote, detail: "8 frames of others in 1.1s, such as 0105"},
+		{what: "more than an eighth", frames: 8, sent: 100, after: time.Second, constant: true, told: true, finding: appliance.FoundBabble, detail: "8 frames of others in 1s, such as 0105"},
+		{what: "a fifth of our frames collided", sent: 12, hits: 3, after: time.Minute},
+		{what: "more than a fifth", sent: 11, hits: 3, after: time.Minute, constant: true, told: true, finding: appliance.FoundBabble, detail: "3 of 14 frames of ours collided"},
+		{what: "two of three", sent: 1, hits: 2, after: time.Minute},
+		{what: "both", frames: 5, sent: 6, hits: 4, after: time.Minute, constant: true, told: true, finding: appliance.FoundBabble, detail: "5 frames of others in 1m0s, such as 0105; 4 of 10 frames of ours collided"},
+	} {
+		w := &wire{}
+		w.collisions.Store(7) // from before
+		e := newEavesdropper(w)
+		e.began, e.frames, e.sent, e.sample = time.Now().Add(-row.after), row.frames, row.sent, message{bits: 16, frame: 0x0105}.String()
+		w.collisions.Add(row.hits)
+		f, ok := e.found()
+		if e.constant() != row.constant || ok != row.told || f.Finding != row.finding || ok && !strings.HasSuffix(f.Detail, ": "+row.detail) || (f.Advice != "") != row.constant {
+			t.Errorf("%s: constant %v, told %v: %+v; want %+v", row.what, e.constant(), ok, f, row)
+		}
+	}
+	if got := (message{bits: 24}).String(); got != "a frame of 24 bits" {
+		t.Error(got)
+	}
+
+	for _, row := range []struct {
+		gateway string
+		noisy   bool
+		frames  int
+		blind   bool
+	}{{"sci", true, 3, true}, {"sci", true, 2, false}, {"sci", false, 3, false}, {"luba", true, 3, false}, {"atx", true, 3, false}} {
+		d, _ := still(t, 1, map[string]string{"gateway": row.gateway})
+		told := conduct(func(s *search) {
+			s.noisy, s.heard.frames = row.noisy, row.frames
+			if s.blind() != row.blind || s.Over() != row.blind {
+				t.Errorf("%+v: %v, ended %v", row, !row.blind, s.Over())
+			}
+		}, d)
+		if row.blind != (len(told) == 1 && told[0].Finding == appliance.FoundHindered && told[0].Advice != "") {
+			t.Errorf("%+v: told %+v", row, told)
+		}
+	}
+}
+
+// A scan whose questions do not get through is given up after four in a row, and says whether
+// somebody talks or the gateway is to be looked at.
+func TestAScanIsGivenUpWhenNobodyCanBeAsked(t *testing.T) {
+	d, _ := still(t, 1, nil)
+	broken := errors.New("no gateway")
+	for _, row := range []struct {
+		errs    []error
+		finding appliance.Finding
+		words   string
+	}{
+		{[]error{broken, broken, broken, nil, broken, broken, broken}, "", ""},
+		{[]error{broken, broken, broken, broken, broken}, appliance.FoundHindered, "nobody could be asked: no gateway"},
+		{[]error{nil, broken, broken, broken, errConflict}, appliance.FoundBabble, "SOMEBODY TALKS WITHOUT A PAUSE, so that nobody could be asked"},
+		{[]error{broken, broken, broken, line.ErrBabble}, appliance.FoundBabble, "SOMEBODY TALKS WITHOUT A PAUSE"},
+	} {
+		told := conduct(func(s *search) {
+			for _, err := range row.errs {
+				s.despair(err)
+			}
+			if s.Over() != (row.finding != "") {
+				t.Errorf("%v: ended %v", row.errs, s.Over())
+			}
+		}, d)
+		if row.finding == "" && len(told) > 0 || row.finding != "" && (len(told) != 1 || told[0].Finding != row.finding || !strings.Contains(told[0].Detail, row.words) || told[0].Advice == "") {
+			t.Errorf("%v: told %+v", row.errs, told)
+		}
+	}
+}
+
+// Gear whose answers were garbled each time while somebody talked shares its address only if
+// those of other gear came through.
+func TestGarbledAnswersAccuseGearOnlyAmongClearOnes(t *testing.T) {
+	d, _ := still(t, 1, nil)
+	for clean, words := range map[int]string{0: "", 1: "those of another gear were not", 3: "those of 3 others were not"} {
+		told := conduct(func(s *search) {
+			s.clean, s.suspects = clean, []appliance.Found{{Address: "7", Finding: appliance.FoundDamaged, Detail: "garbled", Advice: "find out"}}
+			s.judge()
+		}, d)
+		if words == "" && len(told) > 0 || words != "" && (len(told) != 1 || told[0].Finding != appliance.FoundCollision || !strings.Contains(told[0].Detail, words) || !strings.Contains(told[0].Advice, "commissioning") || told[0].Address != "7") {
+			t.Errorf("%d others: told %+v", clean, told)
+		}
+	}
+}
+
+// conduct goes through a part of a scan, and returns what it tells.
+func conduct(part func(*search), d *Driver) (told []appliance.Found) {
+	for step := range scan.Steps(func(c *scan.Course) { part(&search{Course: c, driver: d, heard: newEavesdropper(d.wire)}) }) {
+		if f, ok := step.Judge(appliance.Result{}, nil); ok {
+			told = append(told, f)
+		}
+	}
+	return told
+}
