@@ -78,9 +78,6 @@ func tookSelector(seq []Send, answers []Answer) bool {
 
 // value16 joins the answers to QueryColour16; ok is false if one is missing.
 func value16(answers []Answer) (v uint16, ok bool) {
-	if len(answers) < 2 {
-		return 0, false
-	}
 	high, low := answers[len(answers)-2], answers[len(answers)-1]
 	if high.Kind != AnswerValue || low.Kind != AnswerValue {
 		return 0, false

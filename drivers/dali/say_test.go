@@ -1,16 +1,20 @@
 package dali
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/line"
 	"svc.internal/controller/drivers/scan"
+	"svc.internal/controller/sim/dalisim"
 )
 
 // What each gateway says, byte by byte: the kind of message, its value or frame, and how many
@@ -57,6 +61,8 @@ func TestWhatGatewaysSay(t *testing.T) {
 		d, err := DecodeFrom(row.gateway, []byte(row.bytes))
 		if whole := n == len(row.bytes) && m.said != saidJunk; (err == nil) != whole || whole && (d.Kind != saidKinds[m.said] || d.Bits != m.bits || d.Text != m.text || d.Gateway != row.gateway) {
 			t.Errorf("% X of %s is decoded as %+v, %v", row.bytes, row.gateway, d, err)
+		} else if n > 0 && n < len(row.bytes) && m.said != saidJunk && !strings.HasSuffix(err.Error(), fmt.Sprintf(": %d bytes too many", len(row.bytes)-n)) {
+			t.Errorf("% X of %s: %v", row.bytes, row.gateway, err)
 		} else if whole && m.said == saidAnswer && (d.Value == nil || *d.Value != int(m.value)) {
 			t.Errorf("% X of %s: the value is lost: %+v", row.bytes, row.gateway, d)
 		}
@@ -216,6 +222,7 @@ func TestWhatTalkOfOthersMakesOfAScan(t *testing.T) {
 		{what: "a fifth of our frames collided", sent: 12, hits: 3, after: time.Minute},
 		{what: "more than a fifth", sent: 11, hits: 3, after: time.Minute, constant: true, told: true, finding: appliance.FoundBabble, detail: "3 of 14 frames of ours collided"},
 		{what: "two of three", sent: 1, hits: 2, after: time.Minute},
+		{what: "a push button, and one collision", frames: 3, sent: 100, hits: 1, after: time.Minute, told: true, finding: appliance.FoundNote, detail: "3 frames of others in 1m0s, such as 0105; 1 of 101 frames of ours collided"},
 		{what: "both", frames: 5, sent: 6, hits: 4, after: time.Minute, constant: true, told: true, finding: appliance.FoundBabble, detail: "5 frames of others in 1m0s, such as 0105; 4 of 10 frames of ours collided"},
 	} {
 		w := &wire{}
@@ -298,9 +305,297 @@ func TestGarbledAnswersAccuseGearOnlyAmongClearOnes(t *testing.T) {
 // conduct goes through a part of a scan, and returns what it tells.
 func conduct(part func(*search), d *Driver) (told []appliance.Found) {
 	for step := range scan.Steps(func(c *scan.Course) { part(&search{Course: c, driver: d, heard: newEavesdropper(d.wire)}) }) {
-		if f, ok := step.Judge(appliance.Result{}, nil); ok {
+		res, err := step.Exchange.Do(context.Background(), appliance.Yield{})
+		if f, ok := step.Judge(res, err); ok {
 			told = append(told, f)
 		}
 	}
 	return told
+}
+
+// What a scan finds at an address, by what comes back when it is asked.
+func TestWhatAScanFindsAtAnAddress(t *testing.T) {
+	status := Command(Short(0), OpQueryStatus).Frame
+	lamp := map[byte]string{OpQueryStatus: "J04", OpQueryDeviceType: "J06", OpQueryMin: "J01", OpQueryMax: "JFE", OpQueryGroupsLow: "J00", OpQueryGroupsHigh: "J00", OpQueryPresent: "JFF"}
+	all := func(said string) map[byte]string {
+		says := map[byte]string{}
+		for op := range lamp {
+			says[op] = said
+		}
+		for _, op := range []byte{OpQueryRandomHigh, OpQueryRandomMid, OpQueryRandomLow, OpQueryFade} {
+			says[op] = said
+		}
+		return says
+	}
+	with := func(says map[byte]string, op byte, said string) map[byte]string {
+		says = maps.Clone(says)
+		says[op] = said
+		return says
+	}
+	for _, row := range []struct {
+		what    string
+		gear    int // of the site
+		kind    string
+		noisy   bool
+		says    map[byte]string
+		asked   int // for its status
+		finding appliance.Finding
+		told    string // empty: nothing is
+		clean   int
+	}{
+		{what: "nobody", asked: 1},
+		{what: "nobody, where the site has gear", gear: 1, asked: 3, finding: appliance.FoundSilent, told: "does not answer"},
+		{what: "nobody, while somebody talks", gear: 1, noisy: true, asked: 3, finding: appliance.FoundSilent, told: "does not answer, or somebody else's frames were in the way of its answers each time"},
+		{what: "a lamp", says: lamp, asked: 1, told: "answers, lamp on; device type 6, LED; levels 1 to 254 (1 to 100 %)", clean: 1},
+		{what: "a lamp of the site", gear: 1, says: lamp, asked: 1, told: "answers, lamp on; device type 6, LED; levels 1 to 254 (1 to 100 %)", clean: 1},
+		{what: "a lamp where the site has a relay", gear: 1, kind: "dali-switch", says: lamp, asked: 1, finding: appliance.FoundProfile, told: "is not the dali-switch that the site says: answers, lamp on; device type 6, LED; levels 1 to 254 (1 to 100 %)", clean: 1},
+		{what: "a relay where the site has a lamp", gear: 1, says: with(lamp, OpQueryDeviceType, "J07"), asked: 1, finding: appliance.FoundProfile, told: "is not the dali-dt6 that the site says: answers, lamp on; device type 7, switching; levels 1 to 254 (1 to 100 %)", clean: 1},
+		{what: "several", says: all("X"), asked: 8, finding: appliance.FoundCollision, told: "SEVERAL GEARS share this address"},
+		{what: "several that answer one question alike", says: with(lamp, OpQueryRandomLow, "X"), asked: 1, finding: appliance.FoundCollision, told: "SEVERAL GEARS share this address: 8 answers were garbled, since they answer at once"},
+		{what: "several, while somebody talks", noisy: true, says: all("X"), asked: 8, finding: appliance.FoundDamaged, told: "answers were garbled: somebody talks on this line, and it cannot be told whether several gears share this address"},
+		{what: "a lamp, while somebody talks", noisy: true, says: lamp, asked: 1, told: "answers, lamp on; what it is, and whether it is alone, cannot be told while somebody talks on this line", clean: 1},
+		{what: "an answer to somebody else", noisy: true, says: map[byte]string{OpQueryStatus: "J04"}, asked: 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			asked := 0
+			d := running(t, row.gear, func(frame string) string {
+				var f Frame
+				fmt.Sscanf(frame, "%04X", &f)
+				if f == status {
+					asked++
+				}
+				if said, ok := row.says[f.Data()]; ok && f.AddressByte() == 1 {
+					return said
+				}
+				return "N"
+			})
+			if row.kind != "" {
+				d.gears[0].kind = row.kind
+			}
+			clean, suspects := 0, 0
+			told := conduct(func(s *search) {
+				s.noisy = row.noisy
+				s.gear(0)
+				clean, suspects = s.clean, len(s.suspects)
+			}, d)
+			switch {
+			case row.told == "" && len(told) > 0, row.told != "" && (len(told) != 1 || told[0].Finding != row.finding || !strings.Contains(told[0].Detail, row.told) || told[0].Finding.Trouble() != (told[0].Advice != "")):
+				t.Errorf("%s: told %+v, want %s: %q", row.what, told, row.finding, row.told)
+			case row.finding == appliance.FoundCollision && (told[0].Kind != "" || told[0].Options != nil || told[0].Groups != nil):
+				t.Errorf("%s: told what it is: %+v", row.what, told[0])
+			}
+			if asked != row.asked || clean != row.clean || suspects > 0 != (row.finding == appliance.FoundDamaged) {
+				t.Errorf("%s: asked %d times, clean %d, %d suspects", row.what, asked, clean, suspects)
+			}
+		})
+	}
+}
+
+// Gear without an address is told of by one answer; while somebody talks it takes six.
+func TestGearWithoutAnAddressIsToldOf(t *testing.T) {
+	for _, row := range []struct {
+		noisy bool
+		says  string // one letter for each answer: Yes, another value, Garbled, None
+		told  bool
+		asked int
+	}{{false, "Y", true, 1}, {false, "G", true, 1}, {false, "N", false, 1}, {true, "YYYYYY", true, 6}, {true, "YYYYYN", false, 6}, {true, "Yv", false, 2}, {true, "YG", true, 6}} {
+		synctest.Test(t, func(t *testing.T) {
+			asked := 0
+			d := running(t, 0, func(string) string {
+				asked++
+				return map[byte]string{'Y': "JFF", 'v': "J12", 'G': "X", 'N': "N"}[row.says[min(asked, len(row.says))-1]]
+			})
+			told := conduct(func(s *search) { s.noisy = row.noisy; s.strangers() }, d)
+			if (len(told) == 1) != row.told || asked != row.asked || row.told && (told[0].Finding != appliance.FoundNoAddress || told[0].Address != "none" || told[0].Advice == "") {
+				t.Errorf("%+v: asked %d times, told %+v", row, asked, told)
+			}
+		})
+	}
+}
+
+// Whether a gateway is there shows in what it confirms, or complains of.
+func TestScanThatFindsOutWhetherAGatewayIsThere(t *testing.T) {
+	for said, row := range map[string]struct {
+		told  string
+		asked int
+	}{"N": {"a DALI gateway, which confirms what it is asked", 3}, "K": {"", 1}} {
+		synctest.Test(t, func(t *testing.T) {
+			asked := 0
+			d := running(t, 0, func(string) string { asked++; return said })
+			told := conduct(func(s *search) { s.findOut() }, d)
+			if asked != row.asked || row.told == "" && len(told) > 0 || row.told != "" && (len(told) != 1 || !told[0].Gateway || told[0].Detail != row.told) {
+				t.Errorf("%q: asked %d times, told %+v", said, asked, told)
+			}
+		})
+	}
+}
+
+// Scenes of all gear of the site are read; of gear that does not answer that it does not.
+func TestScenesOfAllGear(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lost := map[string]bool{}
+		d := running(t, 3, func(frame string) string {
+			var f Frame
+			fmt.Sscanf(frame, "%04X", &f)
+			switch {
+			case f.AddressByte() == 1 && f.Data() == OpQueryScene+2 && !lost[frame]:
+				lost[frame] = true // once
+				return "N"
+			case f.AddressByte() == 1 && f.Data() == OpQueryScene+2:
+				return "J00"
+			case f.AddressByte() == 1:
+				return "JFF"
+			case f.AddressByte() == 3:
+				return "X"
+			}
+			return "N"
+		})
+		told, err := serve(t, d, "scenes", nil)
+		if err != nil || len(told) != 3 {
+			t.Fatalf("%+v, %v", told, err)
+		}
+		for i, want := range []string{"scene2: 0 (0 %)", "several gears answer", "'bus scan' shows who is there"} {
+			got := ""
+			for _, f := range told[i].Facts {
+				got += fmt.Sprintf("%s: %v", f.Name, f.Value)
+			}
+			if told[i].Address != fmt.Sprint(i) || !strings.HasSuffix(got, want) || (i > 0) != strings.HasPrefix(got, "error: ") {
+				t.Errorf("gear %s: %q, want %q", told[i].Address, got, want)
+			}
+		}
+		for address, want := range map[string]error{"1": appliance.ErrDamaged, "2": appliance.ErrSilent} {
+			if _, err := serve(t, d, "scenes", map[string]string{"address": address}); !errors.Is(err, want) {
+				t.Errorf("gear %s alone: %v, want %v", address, err, want)
+			}
+		}
+		if _, err := serve(t, d, "scenes", map[string]string{"address": "64"}); err == nil {
+			t.Error("there is no address 64")
+		}
+		none := running(t, 0, func(string) string { return "N" })
+		if _, err := serve(t, none, "scenes", nil); err == nil || !strings.Contains(err.Error(), "no gear") {
+			t.Errorf("a line without gear: %v", err)
+		}
+	})
+}
+
+// Entries that cannot work are set aside by themselves, and say why.
+func TestEntriesThatCannotWorkAreSetAside(t *testing.T) {
+	good := nodesOf(1, "dali-dt6")[0]
+	for words, bad := range map[string]appliance.Node{
+		`profile "x" is unknown`:    {Address: "5", Profile: "x"},
+		"want a DALI short address": {Address: "64", Profile: "dali-dt6"},
+		"want a DALI group":         {Address: "5", Profile: "dali-dt6", Groups: []string{"16"}},
+		"x":                         {Address: "5", Profile: "dali-dt6", Options: map[string]string{"x": "1"}},
+		"has one output":            {Address: "5", Profile: "dali-dt6", Outputs: []int{2}},
+		"outputs [1 2]":             {Address: "5", Profile: "dali-dt6", Outputs: []int{1, 2}},
+		"taken by node 1":           {Address: "0", Profile: "dali-dt6"},
+		"this profile only switch":  {Address: "5", Profile: "dali-switch", Options: map[string]string{"minLevel": "5"}},
+	} {
+		bad.ID = 2
+		cfg := appliance.BusConfig{Bus: appliance.Bus{Name: "hall", Driver: "dali", Port: "/dev/none", Options: map[string]string{"gateway": "atx"}}, Nodes: []appliance.Node{good, bad}, Shades: []appliance.Shade{{ID: 5001}}}
+		o, err := Open(cfg)
+		if err != nil || o.BrokenNodes[2] == nil || !strings.Contains(o.BrokenNodes[2].Error(), words) || o.BrokenNodes[1] != nil || o.Device[1] != "0" || len(o.Device) != 1 || o.BrokenShades[5001] == nil {
+			t.Errorf("%s: %v, %v", words, o.BrokenNodes, err)
+		}
+		// Nobody sends to all where gear is that cannot be commanded, also when it comes later.
+		d, _ := still(t, 2, nil)
+		if chains := d.Plan(levels(40, 2)); len(chains) != 1 {
+			t.Fatalf("%d chains for all gear", len(chains))
+		}
+		cfg.Nodes = append(nodesOf(2, "dali-dt6"), appliance.Node{ID: 9, Address: "x"})
+		if _, ok := d.Configure(cfg); !ok || len(d.Plan(levels(40, 2))) != 2 {
+			t.Errorf("%s: with gear that was set aside: taken %v, %d chains", words, ok, len(d.Plan(levels(40, 2))))
+		}
+	}
+	d, _ := still(t, 3, nil)
+	d.gears[1].groups = 1<<2 | 1<<10
+	if s := d.GroupSpace(); len(s.Declared) != 1 || !slices.Equal(s.Declared["1"], []string{"10", "2"}) || len(s.Names) != 16 || s.Names[0] != "15" || s.Names[15] != "0" || s.PerDevice != 16 {
+		t.Errorf("groups %+v", s)
+	}
+}
+
+// What keeps a frame from being confirmed is said: bytes that are no message, or a gateway
+// that says nothing, which is not used before it took its settings.
+func TestWhyAGatewayIsNotUsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := running(t, 1, func(string) string { return "K" })
+		if _, err := d.Transmit(t.Context(), Arc(Short(0), 9)); !errors.Is(err, appliance.ErrDamaged) || !strings.Contains(err.Error(), "the gateway sent 2 bytes that are no message") {
+			t.Errorf("a gateway that says something else: %v", err)
+		}
+		mute, end := still(t, 1, map[string]string{"gateway": "luba"})
+		t.Cleanup(func() { end.Close() })
+		go mute.Run(t.Context())
+		time.Sleep(time.Second)
+		var came []byte
+		go func() {
+			b := make([]byte, 64)
+			for {
+				n, err := end.Read(b)
+				if came = append(came, b[:n]...); err != nil {
+					return
+				}
+			}
+		}()
+		if _, err := mute.Transmit(t.Context(), Arc(Short(0), 9)); !errors.Is(err, appliance.ErrSilent) || !strings.Contains(err.Error(), "set up the gateway") {
+			t.Errorf("a gateway that is mute: %v", err)
+		}
+		synctest.Wait()
+		if want := (luba{}).setup(); !slices.Equal(came, want) {
+			t.Errorf("% X went out, want % X alone", came, want)
+		}
+	})
+}
+
+// A gear that comes without an address is given one that the site does not use, unless the
+// installer says which, or that all are to be given anew.
+func TestAddressesOfTheSiteAreNotGiven(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ addresses, all, want string }{{"", "", "1"}, {"0", "", "0"}, {"2", "", "2"}, {"", "yes", "0"}} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, dalisim.Config{Gateway: "atx", Gears: strangers(1), Speed: 100, Seed: 3})
+			told, err := serve(t, r.driver("atx", nodesOf(1, "dali-dt6")...), "commission", map[string]string{"addresses": row.addresses, "all": row.all})
+			if err != nil || len(told) != 1 || told[0].Address != row.want {
+				t.Errorf("%+v: %+v, %v", row, told, err)
+			}
+		})
+	}
+}
+
+// A kelvin that nobody named is none, as is a mirek that means nothing.
+func TestColourTemperaturesOfNothing(t *testing.T) {
+	for k, want := range map[appliance.Kelvin]uint16{0: 0, -1: 0, 1: 0xFFFE, 4000: 250, 10000000: 1} {
+		if got := mirek(k); got != want {
+			t.Errorf("%d K is %d mirek, want %d", k, got, want)
+		}
+	}
+	for m, want := range map[uint16]appliance.Kelvin{0: 0, 0xFFFF: 0, 0xFFFE: 15, 250: 4000, 1: 1000000} {
+		if got := kelvin(m); got != want {
+			t.Errorf("%d mirek is %d K, want %d", m, got, want)
+		}
+	}
+}
+
+// An answer that contradicted the one before is not what the next one is held against, and a
+// level that cannot be told of is no reading.
+func TestAContradictionIsForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answers := []string{"J50", "J60", "J40", "J40"}
+		asked := 0
+		d := running(t, 1, func(string) string { asked++; return answers[asked-1] })
+		g := d.gears[0]
+		g.last = raw{0x40, true}
+		if _, _, err := d.askLevel(t.Context(), appliance.Yield{}, g); !errors.Is(err, appliance.ErrDamaged) || asked != 2 {
+			t.Errorf("asked %d times: %v", asked, err)
+		}
+		if v, _, err := d.askLevel(t.Context(), appliance.Yield{}, g); v != 0x40 || err != nil || asked != 4 {
+			t.Errorf("after a contradiction: %d, %v, asked %d times; want it twice", v, err, asked-2)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		d := running(t, 1, says(map[byte]byte{OpQueryActualLevel: 100}))
+		d.gears[0].told(50, time.Now())
+		if res, err := d.Polls()[0].Do(t.Context(), appliance.Yield{}); !errors.Is(err, appliance.ErrSilent) || len(res.Readings) > 0 {
+			t.Errorf("one that may fade and does not say so: %+v, %v", res, err)
+		}
+	})
 }

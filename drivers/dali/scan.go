@@ -121,7 +121,6 @@ type resident struct {
 	garbled int
 	// stubborn questions had a garbled answer every time.
 	stubborn int
-	failed   error // the last question that did not get through
 }
 
 // Tries of a question: of one that got no answer, although the site has gear there,
@@ -142,7 +141,7 @@ func (r *resident) ask(op byte, before ...Send) (value byte, ok bool) {
 	for range garbledTries {
 		got, err := r.send(seq...)
 		if err != nil {
-			if r.failed = err; errors.Is(err, scan.ErrOver) || errors.Is(err, context.Canceled) {
+			if errors.Is(err, scan.ErrOver) || errors.Is(err, context.Canceled) {
 				return 0, false
 			}
 			continue
@@ -193,11 +192,6 @@ func (s *search) gear(n int) {
 	case s.Over():
 		return
 	case r.stubborn > 0:
-	case !there && r.failed != nil && r.asked == 0:
-		f.Finding, f.Detail = appliance.FoundDamaged, r.failed.Error()
-		f.Advice = "check the DALI line for short circuits and other controllers"
-		s.Tell(f)
-		return
 	case !there && known != nil:
 		f.Finding, f.Detail = appliance.FoundSilent, "does not answer"
 		f.Advice = "check its mains and its two DALI wires; if it was replaced, commission the new one"

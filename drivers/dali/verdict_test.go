@@ -49,6 +49,7 @@ func TestWhatALevelProves(t *testing.T) {
 		{what: "it is on, and was told off", want: 0, raw: 127, answers: map[byte]byte{OpQueryStatus: 0}, level: 50, settled: true},
 		{what: "it is off, and was told on", want: 50, raw: 0, answers: map[byte]byte{OpQueryStatus: 0}, level: 0, settled: true},
 		{what: "it does not tell its limits", want: 50, raw: 25, answers: map[byte]byte{OpQueryMin: 1}, level: none, err: appliance.ErrSilent},
+		{what: "it does not tell its limits, and says that it is well", want: 50, raw: 25, answers: map[byte]byte{OpQueryMin: 1, OpQueryStatus: 0}, level: none, err: appliance.ErrSilent},
 		{what: "it does not say how it is", want: 0, raw: 25, level: none, err: appliance.ErrSilent},
 		{what: "it fades by our order", want: 0, raw: 25, answers: map[byte]byte{OpQueryStatus: StatusFading}, change: func(g *gear) { g.asked.fadeKnown, g.asked.arc = true, 0 }, level: 0},
 		{what: "it fades by our older order", want: 0, raw: 25, answers: map[byte]byte{OpQueryStatus: StatusFading}, change: func(g *gear) { g.asked.fadeKnown, g.asked.arc = true, 9 }, level: none, err: appliance.ErrBusy},
