@@ -321,3 +321,149 @@ func TestWhetherAnOpenPortIsWell(t *testing.T) {
 		}
 	})
 }
+
+// How far the options of a bus and of a fixture go, and what they are when nobody says.
+func TestOptionsOfAUniverse(t *testing.T) {
+	pro := busOptions{kind: interfacePro, slots: 24, rate: 40, refresh: 500 * time.Millisecond, responseTimeout: 200 * time.Millisecond, rdmTimeout: 250 * time.Millisecond}
+	open := busOptions{kind: interfaceOpen, slots: 24, rate: 30, breakTime: 200 * time.Microsecond, markTime: 100 * time.Microsecond}
+	for kind, want := range map[string]busOptions{interfacePro: pro, interfaceOpen: open} {
+		if o, err := readBusOptions(map[string]string{"interface": kind}); err != nil || o != want {
+			t.Errorf("%s: %+v, %v; want %+v", kind, o, err, want)
+		}
+	}
+	if o, err := readBusOptions(nil); err != nil || o != pro {
+		t.Errorf("%+v, %v; want %+v", o, err, pro)
+	}
+	for text, ok := range map[string]bool{
+		"slots=24": true, "slots=23": false, "slots=512": true, "slots=513": false, "rate=1": true, "rate=0": false, "rate=40": true, "rate=41": false, "refresh=50ms": true, "refresh=49ms": false, "refresh=1s": true, "refresh=1001ms": false,
+		"responseTimeout=10ms": true, "responseTimeout=9ms": false, "responseTimeout=5s": true, "responseTimeout=5001ms": false, "rdmTimeout=20ms": true, "rdmTimeout=19ms": false, "rdmTimeout=2s": true, "rdmTimeout=2001ms": false, "breakTime=1ms": false,
+		"interface=open-dmx,rate=25": true, "interface=open-dmx,rate=24": false, "interface=open-dmx,rate=44": true, "interface=open-dmx,rate=45": false, "interface=open-dmx,breakTime=92us": true, "interface=open-dmx,breakTime=91us": false,
+		"interface=open-dmx,breakTime=10ms": true, "interface=open-dmx,breakTime=10001us": false, "interface=open-dmx,markTime=12us": true, "interface=open-dmx,markTime=11us": false, "interface=open-dmx,markTime=10ms": true, "interface=open-dmx,markTime=10001us": false,
+	} {
+		options := map[string]string{}
+		for part := range strings.SplitSeq(text, ",") {
+			name, value, _ := strings.Cut(part, "=")
+			options[name] = value
+		}
+		if _, err := readBusOptions(options); (err == nil) != ok {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for text, ok := range map[string]bool{"kelvinMin=1000": true, "kelvinMin=999": false, "kelvinMin=20000": true, "kelvinMin=20001": false, "kelvinMax=1000": true, "kelvinMax=999": false, "kelvinMax=20000": true, "kelvinMax=20001": false,
+		"minLevel=0": true, "minLevel=100": true, "minLevel=101": false, "startLevel=0": true, "startLevel=100": true, "startLevel=101": false} {
+		name, value, _ := strings.Cut(text, "=")
+		if _, err := readNodeOptions(map[string]string{name: value}); (err == nil) != ok {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for text, want := range map[string]UID{"7a70:00012345": 0x7A7000012345, "FFFF:ffffffff": BroadcastUID, "0:0": 0, "10000:0": 1 << 63, "0:100000000": 1 << 63, "7a70": 1 << 63, "x:0": 1 << 63, "0:x": 1 << 63} {
+		if got, err := ParseUID(text); (err == nil) != (want <= maxUID) || err == nil && got != want {
+			t.Errorf("%q is %v, %v", text, got, err)
+		}
+	}
+}
+
+// A lamp that nobody has commanded comes on white, and as warm as most rooms are lit, as far
+// as it can.
+func TestANewLampIsWhite(t *testing.T) {
+	red, white, warm := slotSpec{Slot: 1}, slotSpec{Slot: 4}, slotSpec{Slot: 1}
+	for name, row := range map[string]struct {
+		out  outputSpec
+		want lampState
+	}{
+		"RGB":           {outputSpec{Red: red}, lampState{level: 7, colour: appliance.RGBW{R: 255, G: 255, B: 255}}},
+		"RGBW":          {outputSpec{Red: red, White: white}, lampState{level: 7, colour: appliance.RGBW{W: 255}}},
+		"two whites":    {outputSpec{Warm: warm, KelvinMin: 2700, KelvinMax: 6500}, lampState{level: 7, colour: appliance.RGBW{R: 255, G: 255, B: 255}, kelvin: 4000}},
+		"two warm ones": {outputSpec{Warm: warm, KelvinMin: 2200, KelvinMax: 3000}, lampState{level: 7, colour: appliance.RGBW{R: 255, G: 255, B: 255}, kelvin: 3000}},
+		"two cold ones": {outputSpec{Warm: warm, KelvinMin: 5000, KelvinMax: 8000}, lampState{level: 7, colour: appliance.RGBW{R: 255, G: 255, B: 255}, kelvin: 5000}},
+	} {
+		if got := (&lamp{out: row.out, startLevel: 7}).fresh(); got != row.want {
+			t.Errorf("%s: %+v, want %+v", name, got, row.want)
+		}
+	}
+}
+
+// An RDM device shows itself for ten seconds and is then told to stop; who has no turn for a
+// frame before its deadline does not get one later.
+func TestADeviceShowsItselfForTenSeconds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d, p := stage(t, dmxsim.Config{Responders: crowd(1, 3)}, nil)
+		e, err := d.Identify(UID(p.widget.Responders()[0].UID).String())
+		if err == nil {
+			_, err = e.Do(t.Context(), appliance.Yield{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for after, shows := range []bool{9: true, 11: false} {
+			time.Sleep(time.Second)
+			if got := p.widget.Responders()[0].Identifying; (after == 9 || after == 11) && got != shows {
+				t.Errorf("after %d s it shows itself: %v", after, got)
+			}
+		}
+		for _, bad := range []string{"", "x", "0", "513"} {
+			if _, err := d.Identify(bad); err == nil || !strings.Contains(err.Error(), "want a slot") {
+				t.Errorf("address %q: %v", bad, err)
+			}
+		}
+		if err := d.take(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		if err := d.dim(ctx, 50); !errors.Is(err, appliance.ErrExpired) {
+			t.Errorf("while another has the turn: %v", err)
+		}
+		if _, err := d.Polls()[0].Do(ctx, appliance.Yield{}); !errors.Is(err, appliance.ErrExpired) {
+			t.Errorf("a poll, meanwhile: %v", err)
+		}
+		d.give()
+		time.Sleep(time.Second)
+		if v, _ := p.widget.Slot(1); v != 0 {
+			t.Errorf("slot 1 is at %d after a command that expired", v)
+		}
+	})
+}
+
+// Own profiles that are wrong are told, where those of fixtures lie.
+func TestOwnProfilesThatAreWrongAreTold(t *testing.T) {
+	dir := t.TempDir()
+	writeProfile(t, dir, "wrong", "name: wrong\n")
+	told := 0
+	CheckOwn(dir, func(err error) {
+		if told++; !strings.Contains(err.Error(), "wrong.yaml") {
+			t.Error(err)
+		}
+	})
+	if told == 0 {
+		t.Error("nothing is told of a profile that is wrong")
+	}
+}
+
+// The monitor explains what a widget received, whatever it is.
+func TestWhatAWidgetReceivedIsExplained(t *testing.T) {
+	for name, row := range map[string]struct {
+		data []byte
+		says func(*Decoded) bool
+	}{
+		"nothing":  {nil, func(d *Decoded) bool { return d.Status == nil }},
+		"a status": {[]byte{1}, func(d *Decoded) bool { return *d.Status == 1 && d.StartCode == nil }},
+		"DMX": {[]byte{0, 0, 5, 0, 7}, func(d *Decoded) bool {
+			return *d.StartCode == 0 && *d.Slots == 3 && len(d.NonzeroSlots) == 2 && d.NonzeroSlots["1"] == 5 && d.NonzeroSlots["3"] == 7
+		}},
+		"a collision": {[]byte{0, branchPreamble, 1, 2, 3}, func(d *Decoded) bool { return d.Collision != "" && d.Discovery == nil }},
+	} {
+		got, err := Decode(widgetFrame{labelReceived, row.data}.encode(nil))
+		if err != nil || !row.says(got.(*Decoded)) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	two := widgetFrame{labelSerial, nil}.encode(widgetFrame{labelOutput, []byte{0, 9}}.encode(nil))
+	if got, err := Decode(two); err != nil || got.(*Decoded).Next == nil || got.(*Decoded).Next.Label != int(labelSerial) || *got.(*Decoded).Slots != 1 {
+		t.Errorf("two in one write: %+v, %v", got, err)
+	}
+	if _, err := Decode(append(two, 9)); err == nil {
+		t.Error("bytes behind them are nothing")
+	}
+}

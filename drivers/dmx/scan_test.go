@@ -90,9 +90,25 @@ func TestScanTellsWhatDevicesAre(t *testing.T) {
 
 		responders[4].Damaged = false
 		p.widget.SetResponders(responders)
-		for _, f := range scanned(t, d, appliance.ScanOptions{First: 10, Last: 13}, func(string) {}) {
-			if f.Serial != uid(2) && f.Serial != uid(3) && f.Serial != uid(4) {
-				t.Errorf("from slot 10 to 13: told %+v", f)
+		for _, row := range []struct {
+			first, last int
+			told        string
+		}{
+			{10, 13, uid(2) + " " + uid(3) + " " + uid(4)}, // at both ends, and one without slots
+			{11, 12, uid(3)},
+			{200, 300, uid(3) + " 2 start slots of the site have no RDM device"},
+			{201, 299, uid(3)},
+		} {
+			told := ""
+			for _, f := range scanned(t, d, appliance.ScanOptions{First: row.first, Last: row.last}, func(string) {}) {
+				if what, _, _ := strings.Cut(f.Detail, ":"); f.Serial == "" {
+					told += " " + what
+				} else {
+					told += " " + f.Serial
+				}
+			}
+			if told = strings.TrimSpace(told); told != row.told {
+				t.Errorf("from slot %d to %d: told %q, want %q", row.first, row.last, told, row.told)
 			}
 		}
 	})

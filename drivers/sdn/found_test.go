@@ -24,6 +24,7 @@ func TestWhatAScanTellsOfAMotor(t *testing.T) {
 		twin          bool     // the driver heard two answers
 		others        bool     // another motor answers
 		othersDamaged int      // so many of its answers are damaged
+		othersSilent  bool     // it told its address, and nothing else
 		asked         int      // questions of another master
 		babbled       int      // frames that were not asked for
 		finding       appliance.Finding
@@ -88,9 +89,15 @@ func TestWhatAScanTellsOfAMotor(t *testing.T) {
 			finding: appliance.FoundDamaged, detail: "; 4 of 8 answers are garbled: TWO MOTORS with this address, or a bad connection to this one",
 			advice: "unplug it: if the address still answers, there is another motor with it; else check its bus plug",
 		},
+		"half, and another never answered": {
+			candidate: answers(4, 8), others: true, othersSilent: true,
+			finding: appliance.FoundDamaged, detail: "; 4 of 8 answers are garbled: TWO MOTORS with this address, or a bad connection to this one",
+			advice: "unplug it: if the address still answers, there is another motor with it; else check its bus plug",
+		},
 		"half, and another master talks": {candidate: answers(4, 8), asked: 3, detail: "; 4 of 8 answers were damaged: another master talks as well"},
 		"half, and somebody babbles":     {candidate: answers(4, 8), babbled: 3, detail: "; 4 of 8 answers were damaged: somebody talks without being asked"},
 		"less than half":                 {candidate: answers(3, 8), detail: "; 3 of 8 answers were damaged: check its bus plug"},
+		"two of four":                    {candidate: answers(2, 4), finding: appliance.FoundDamaged, detail: "; 2 of 4 answers are garbled: TWO MOTORS with this address, or a bad connection to this one", advice: "unplug it: if the address still answers, there is another motor with it; else check its bus plug"},
 		"one of two":                     {candidate: answers(1, 2), detail: "; 1 of 2 answers were damaged: check its bus plug"},
 		"nothing after its address": {
 			candidate: with(answers(0, 5), func(k *candidate) { k.answered = false }),
@@ -108,7 +115,7 @@ func TestWhatAScanTellsOfAMotor(t *testing.T) {
 		k := row.candidate
 		s := &search{driver: d, known: map[Address]*candidate{here: &k}, heard: newEavesdropper(us)}
 		if row.others {
-			s.known[there] = &candidate{about: about{answered: true, asked: 3, damaged: row.othersDamaged}}
+			s.known[there] = &candidate{about: about{answered: !row.othersSilent, asked: 3, damaged: row.othersDamaged}}
 		}
 		k.label, k.version = "South ", "0102"
 		s.heard.asked[[2]Address{master, there}] = row.asked

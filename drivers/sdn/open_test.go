@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"svc.internal/controller/appliance"
 )
@@ -35,6 +36,29 @@ func TestWrongBusSettingsAreRefused(t *testing.T) {
 	cfg.Bus.Line.DataBits = 7
 	if _, err := Open(cfg); err == nil {
 		t.Error("7 data bits accepted")
+	}
+}
+
+// How far the times of a bus go, and what they are when nobody says.
+func TestTimesOfABus(t *testing.T) {
+	o, err := readBusOptions(nil)
+	if want := (busOptions{host: Address{0xFF, 0xFF, 0}, quiet: 25 * time.Millisecond, responseTimeout: 300 * time.Millisecond, broadcast: true}); err != nil || o != want {
+		t.Errorf("%+v, %v; want %+v", o, err, want)
+	}
+	for text, ok := range map[string]bool{"quiet=10ms": true, "quiet=9ms": false, "quiet=100ms": true, "quiet=101ms": false,
+		"responseTimeout=255ms": true, "responseTimeout=254ms": false, "responseTimeout=2s": true, "responseTimeout=2001ms": false} {
+		name, value, _ := strings.Cut(text, "=")
+		if _, err := readBusOptions(map[string]string{name: value}); (err == nil) != ok {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for _, row := range []struct {
+		line appliance.LineSettings
+		bits int
+	}{{appliance.LineSettings{}, 11}, {appliance.LineSettings{Parity: "none"}, 10}, {appliance.LineSettings{StopBits: 2}, 12}} {
+		if s, err := completeLine(row.line); err != nil || characterTime(s) != time.Duration(row.bits)*time.Second/4800 {
+			t.Errorf("%+v: a character lasts %v, want that of %d bits", row.line, characterTime(s), row.bits)
+		}
 	}
 }
 
@@ -117,6 +141,9 @@ func fleet(t *testing.T, options map[string]string, groups ...string) *Driver {
 		t.Fatal(err, o.BrokenNodes, o.BrokenShades)
 	}
 	d := o.Driver.(*Driver)
+	if d.Link() == nil {
+		t.Error("a bus that nobody runs can be used")
+	}
 	d.UseGroups(asDeclared(d))
 	return d
 }

@@ -216,3 +216,31 @@ func TestGroupsThatOtherMastersMoveAreTheirs(t *testing.T) {
 		t.Errorf("after one was read: held %q, used %q", held, used)
 	}
 }
+
+// A motor that no shade of the site hangs off is followed, and nothing is told of it.
+func TestNothingIsToldOfAMotorWithoutAShade(t *testing.T) {
+	for shade, told := range map[appliance.ID]int{0: 0, 1: 1, 5001: 1} {
+		m := alone()
+		m.shade = shade
+		if r := m.takeStatus(status{State: stateRunning}, time.Now()); len(r) != told || m.course.phase != running {
+			t.Errorf("shade %d: %+v", shade, r)
+		}
+	}
+}
+
+// Types of nodes are 0 to 15, and each is read as it was written.
+func TestEveryTypeFitsAFrame(t *testing.T) {
+	for from := range NodeType(17) {
+		for to := range NodeType(17) {
+			b, err := Frame{ID: ctrlStop, From: from, To: to, Data: []byte{0}}.Bytes()
+			if (err == nil) != (from < 16 && to < 16) {
+				t.Fatalf("%d to %d: %v", from, to, err)
+			} else if err != nil {
+				continue
+			}
+			if f, err := ParseFrame(b); err != nil || f.From != from || f.To != to || len(f.Data) != 1 {
+				t.Errorf("%d to %d reads %+v, %v", from, to, f, err)
+			}
+		}
+	}
+}

@@ -81,6 +81,9 @@ func (s *search) others(a Address) bool {
 // describe tells people what a motor told.
 func (k *candidate) describe() string {
 	words := []string{k.kind.String()}
+	if k.kind == 0 {
+		words[0] = "a motor" // nobody could read of what type
+	}
 	switch {
 	case k.limits == nil:
 	case k.limits.Set:

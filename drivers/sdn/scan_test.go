@@ -62,7 +62,7 @@ func TestScanOfMotorsWithSomethingWrong(t *testing.T) {
 		for i, want := range []appliance.Found{
 			silent:    {Finding: appliance.FoundSilent, Detail: "does not answer", Advice: "check its mains"},
 			otherType: {Finding: appliance.FoundProfile, Detail: "and not the somfy-sdn-30dc that the site says", Advice: "change the profile"},
-			garbled:   {Finding: appliance.FoundCollision, Detail: "answers are garbled", Advice: "unplug it"},
+			garbled:   {Finding: appliance.FoundCollision, Detail: "a motor; ", Advice: "unplug it"},
 			late:      {Finding: appliance.FoundLate, Detail: "answers after ", Advice: "responseTimeout to 1."},
 			mute:      {Finding: appliance.FoundSilent, Detail: "told its address and then answered nothing", Advice: "scan again"},
 			untold:    {Finding: appliance.FoundDamaged, Detail: "its table of groups could not be read", Advice: "check its bus plug"},
@@ -71,6 +71,11 @@ func TestScanOfMotorsWithSomethingWrong(t *testing.T) {
 			got := found[address(i)]
 			if got.Finding != want.Finding || !strings.Contains(got.Detail, want.Detail) || !strings.Contains(got.Advice, want.Advice) {
 				t.Errorf("motor %d: %+v, want %+v", i, got, want)
+			}
+		}
+		for _, what := range []string{"listening", "everybody, round 1", "Glydea, round 1", "unknown (0F), round 1", "everybody, round 2"} {
+			if steps[what] == 0 {
+				t.Errorf("nothing is shown of %q", what)
 			}
 		}
 		if f := found[""]; len(found) != len(list)+1 || f.Finding != appliance.FoundHindered || !strings.Contains(f.Detail, "MORE MOTORS (50 mm AC motor) MAY BE THERE than the 0") {
