@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -347,6 +348,7 @@ func TestWhatAScanFindsAtAnAddress(t *testing.T) {
 		{what: "nobody, where the site has gear", gear: 1, asked: 3, finding: appliance.FoundSilent, told: "does not answer"},
 		{what: "nobody, while somebody talks", gear: 1, noisy: true, asked: 3, finding: appliance.FoundSilent, told: "does not answer, or somebody else's frames were in the way of its answers each time"},
 		{what: "a lamp", says: lamp, asked: 1, told: "answers, lamp on; device type 6, LED; levels 1 to 254 (1 to 100 %)", clean: 1},
+		{what: "a lamp, one of its answers garbled", says: with(lamp, OpQueryMin, "X once"), asked: 1, told: "answers, lamp on; device type 6, LED; levels 1 to 254 (1 to 100 %)", clean: 1},
 		{what: "a lamp of the site", gear: 1, says: lamp, asked: 1, told: "answers, lamp on; device type 6, LED; levels 1 to 254 (1 to 100 %)", clean: 1},
 		{what: "a lamp where the site has a relay", gear: 1, kind: "dali-switch", says: lamp, asked: 1, finding: appliance.FoundProfile, told: "is not the dali-switch that the site says: answers, lamp on; device type 6, LED; levels 1 to 254 (1 to 100 %)", clean: 1},
 		{what: "a relay where the site has a lamp", gear: 1, says: with(lamp, OpQueryDeviceType, "J07"), asked: 1, finding: appliance.FoundProfile, told: "is not the dali-dt6 that the site says: answers, lamp on; device type 7, switching; levels 1 to 254 (1 to 100 %)", clean: 1},
@@ -365,6 +367,9 @@ func TestWhatAScanFindsAtAnAddress(t *testing.T) {
 					asked++
 				}
 				if said, ok := row.says[f.Data()]; ok && f.AddressByte() == 1 {
+					if said == "X once" {
+						row.says[f.Data()], said = "J01", "X"
+					}
 					return said
 				}
 				return "N"
@@ -378,6 +383,9 @@ func TestWhatAScanFindsAtAnAddress(t *testing.T) {
 				s.gear(0)
 				clean, suspects = s.clean, len(s.suspects)
 			}, d)
+			if row.what == "a lamp, one of its answers garbled" && len(told) == 1 && !strings.HasSuffix(told[0].Detail, "; 1 of 12 answers were garbled: check the line") {
+				t.Errorf("%s: %q", row.what, told[0].Detail)
+			}
 			switch {
 			case row.told == "" && len(told) > 0, row.told != "" && (len(told) != 1 || told[0].Finding != row.finding || !strings.Contains(told[0].Detail, row.told) || told[0].Finding.Trouble() != (told[0].Advice != "")):
 				t.Errorf("%s: told %+v, want %s: %q", row.what, told, row.finding, row.told)
@@ -507,6 +515,17 @@ func TestEntriesThatCannotWorkAreSetAside(t *testing.T) {
 			t.Errorf("%s: with gear that was set aside: taken %v, %d chains", words, ok, len(d.Plan(levels(40, 2))))
 		}
 	}
+	nodes := nodesOf(3, "dali-dt6")
+	slices.Reverse(nodes)
+	o, err := Open(appliance.BusConfig{Bus: appliance.Bus{Name: "hall", Driver: "dali", Port: "/dev/none", Options: map[string]string{"gateway": "atx"}}, Nodes: nodes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range o.Driver.Polls()[:3] {
+		if p.Device != fmt.Sprint(i) {
+			t.Errorf("poll %d is that of gear %s: they go by address, whatever the order of the site is", i, p.Device)
+		}
+	}
 	d, _ := still(t, 3, nil)
 	d.gears[1].groups = 1<<2 | 1<<10
 	if s := d.GroupSpace(); len(s.Declared) != 1 || !slices.Equal(s.Declared["1"], []string{"10", "2"}) || len(s.Names) != 16 || s.Names[0] != "15" || s.Names[15] != "0" || s.PerDevice != 16 {
@@ -596,6 +615,93 @@ func TestAContradictionIsForgotten(t *testing.T) {
 		d.gears[0].told(50, time.Now())
 		if res, err := d.Polls()[0].Do(t.Context(), appliance.Yield{}); !errors.Is(err, appliance.ErrSilent) || len(res.Readings) > 0 {
 			t.Errorf("one that may fade and does not say so: %+v, %v", res, err)
+		}
+	})
+}
+
+// Each gateway has its serial settings, and its manners with what it was not asked.
+func TestMannersOfGateways(t *testing.T) {
+	for name, rate := range map[string]int{"atx": 19200, "luba": 38400, "sci": 38400} {
+		if s := gateways[name].settings(); s != (appliance.LineSettings{BaudRate: rate, Parity: "none", DataBits: 8, StopBits: 1}) {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+	if _, err := DecodeFrom("x", []byte("N\n")); err == nil || !strings.Contains(err.Error(), gatewayNames) {
+		t.Errorf("a gateway that does not exist: %v", err)
+	}
+	// Nobody answers a search address: who does was asked by somebody else.
+	for op, stray := range map[byte]bool{OpSearchHigh: true, OpSearchMid: true, OpSearchLow: true, OpDTR0: false, OpCompare: false} {
+		h := &hearing{gw: atx{}, send: Special(op, 0)}
+		h.take(message{said: saidAnswer, value: 9, bits: 8})
+		if errors.Is(h.err, errConflict) != stray || !h.over {
+			t.Errorf("an answer to %02X: %v, over %v", op, h.err, h.over)
+		}
+	}
+}
+
+// What is kept silent before a frame, and what explains that a command came too late.
+func TestWhatACollisionLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Hour)
+		for _, row := range []struct {
+			gateway         gateway
+			stray, collided bool
+			want            time.Duration
+		}{
+			{atx{}, false, false, 0}, {atx{}, true, false, time.Second}, {atx{}, true, true, time.Second}, {atx{}, false, true, 17830 * time.Microsecond},
+			{luba{}, true, false, 50 * time.Millisecond}, {luba{}, false, true, 17830 * time.Microsecond},
+		} {
+			w := &wire{gw: row.gateway, stray: row.stray, collided: row.collided}
+			if got := w.guard(); got != row.want || w.guard() != 0 {
+				t.Errorf("%T, stray %v, collided %v: %v before the next frame, want %v, and none before the one after", row.gateway, row.stray, row.collided, got, row.want)
+			}
+		}
+		for ago, explains := range map[time.Duration]bool{0: true, 3*time.Second - 1: true, 3 * time.Second: false} {
+			w := &wire{conflictAt: time.Now().Add(-ago)}
+			if err := w.why(appliance.ErrExpired); strings.Contains(err.Error(), "collided") != explains || !errors.Is(err, appliance.ErrExpired) {
+				t.Errorf("%v after a collision: %v", ago, err)
+			}
+			if err := w.why(appliance.ErrSilent); err != appliance.ErrSilent {
+				t.Errorf("silence is explained by a collision: %v", err)
+			}
+		}
+	})
+}
+
+// Groups that other masters use are kept, as far as a gateway tells their frames.
+func TestGroupsOfOtherMasters(t *testing.T) {
+	d, _ := still(t, 1, nil)
+	for _, m := range []message{
+		{said: saidHeard, bits: 16, frame: Arc(Group(5), 9).Frame}, {said: saidHeard, bits: 16, frame: Command(Group(0), OpOff).Frame}, {said: saidHeard, bits: 16, frame: Arc(Short(7), 9).Frame},
+		{said: saidHeard, bits: 16, frame: Arc(Broadcast, 9).Frame}, {said: saidHeard, bits: 16, frame: Special(OpDTR0, 9).Frame}, {said: saidHeard, bits: 24, frame: Arc(Group(6), 9).Frame}, {said: saidSent, bits: 16, frame: Arc(Group(8), 9).Frame},
+	} {
+		d.wire.heardGroups.note(m)
+	}
+	if held, used := d.StrangeGroups(); len(held) > 0 || !slices.Equal(used, []string{"0", "5"}) {
+		t.Errorf("held %q, used %q", held, used)
+	}
+}
+
+// A gateway that complains of its line is one.
+func TestAGatewayThatComplainsIsFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, end := still(t, 0, map[string]string{"gateway": "sci"})
+		t.Cleanup(func() { end.Close() })
+		go d.Run(t.Context())
+		go func() {
+			b := make([]byte, sciLength)
+			for {
+				if _, err := io.ReadFull(end, b); err != nil {
+					return
+				}
+				said := []byte{0x17, 0, 0, 2}
+				end.Write(append(said, xor(said)))
+			}
+		}()
+		time.Sleep(time.Minute)
+		told := conduct(func(s *search) { s.findOut() }, d)
+		if len(told) != 1 || !told[0].Gateway || !strings.HasPrefix(told[0].Detail, "a DALI gateway, and ") || !strings.Contains(told[0].Detail, "the DALI line is short-circuited") {
+			t.Errorf("told %+v", told)
 		}
 	})
 }
