@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,6 +42,7 @@ func TestGearShowsItselfForTenSeconds(t *testing.T) {
 				t.Errorf("edition %s: %v, want the gear named", edition, err)
 			}
 			time.Sleep(time.Minute)
+			synctest.Wait()
 			if len(told) != shows {
 				t.Fatalf("edition %s: told %d times to show itself, want %d", edition, len(told), shows)
 			}
@@ -55,15 +57,16 @@ func TestGearShowsItselfForTenSeconds(t *testing.T) {
 // of one gear, of which the log tells.
 func TestShowingEndsWithTheLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		shown, mute := 0, false
+		var shown atomic.Int64
+		var mute atomic.Bool
 		d := running(t, 1, func(frame string) string {
 			switch {
-			case mute:
+			case mute.Load():
 				return "Z00" // neither done nor refused
 			case frame == Command(Short(3), opQueryVersion).Frame.String():
 				return "J08"
 			case frame == Command(Short(3), OpIdentify).Frame.String():
-				shown++
+				shown.Add(1)
 			}
 			return "N"
 		})
@@ -81,11 +84,12 @@ func TestShowingEndsWithTheLine(t *testing.T) {
 		if busy != 3 {
 			t.Errorf("%d of 8 were told to come later, want 3: one shows itself, and four wait", busy)
 		}
-		asked := shown
-		mute = true
+		asked := shown.Load()
+		mute.Store(true)
 		time.Sleep(2 * time.Minute)
-		if shown != asked || strings.Count(log.String(), "identifying did not come to its end") != 5 {
-			t.Errorf("told %d times more; log %s", shown-asked, log)
+		synctest.Wait()
+		if shown.Load() != asked || strings.Count(log.String(), "identifying did not come to its end") != 5 {
+			t.Errorf("told %d times more; log %s", shown.Load()-asked, log)
 		}
 	})
 	if _, err := (&Driver{name: "hall"}).Identify("64"); err == nil || !strings.Contains(err.Error(), "bus hall") {
