@@ -144,7 +144,6 @@ func TestWhatAScanTellsOfTheLine(t *testing.T) {
 		return Frame{ID: postMotorPosition, From: 2, Source: from, Destination: to, Data: make([]byte, 5)}
 	}
 	times := func(n int, f Frame) (list []Frame) { return slices.Repeat([]Frame{f}, n) }
-	const babble, note = appliance.FoundBabble, appliance.FoundNote
 	for name, row := range map[string]struct {
 		frames        []Frame
 		alone, bursts int
