@@ -29,7 +29,7 @@ type Check = func(have, then appliance.Site) error
 func (s *Store) changeSite(ctx context.Context, by string, make func(appliance.Site) (siteChange, error)) (Report, error) {
 	var report Report
 	err := s.write(ctx, func(tx *sql.Tx) error {
-		have, _, err := loadSite(ctx, tx)
+		have, err := wholeSite(ctx, tx)
 		if err != nil {
 			return err
 		}

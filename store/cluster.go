@@ -18,25 +18,6 @@ func scanCluster(row scanner) (appliance.Cluster, error) {
 	return c, err
 }
 
-// loadMembers reads who is in which cluster, ascending. The query yields
-// cluster and member.
-func loadMembers(ctx context.Context, tx *sql.Tx, query string) (map[appliance.ID][]appliance.ID, error) {
-	rows, err := tx.QueryContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	members := map[appliance.ID][]appliance.ID{}
-	for rows.Next() {
-		var cluster, member appliance.ID
-		if err := rows.Scan(&cluster, &member); err != nil {
-			return nil, err
-		}
-		members[cluster] = append(members[cluster], member)
-	}
-	return members, rows.Err()
-}
-
 func saveCluster(ctx context.Context, tx *sql.Tx, c appliance.Cluster) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO cluster (id, uuid, name, created_by, created_on)
 		VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET name = excluded.name`,

@@ -57,7 +57,7 @@ type plan struct {
 
 // newPlan reads what an import is worked out against.
 func newPlan(ctx context.Context, tx *sql.Tx, in appliance.Site, opts ImportOptions, now time.Time) (*plan, error) {
-	have, _, err := loadSite(ctx, tx)
+	have, err := wholeSite(ctx, tx)
 	if err != nil {
 		return nil, err
 	}

@@ -48,18 +48,35 @@ func (s *Store) Stored(ctx context.Context) (site appliance.Site, faults []appli
 
 // siteLoader collects what can be read.
 type siteLoader struct {
-	ctx    context.Context
-	tx     *sql.Tx
-	site   appliance.Site
-	faults []appliance.Fault
+	ctx     context.Context
+	tx      *sql.Tx
+	site    appliance.Site
+	faults  []appliance.Fault
+	stopped error // why the database was not read to the end
 }
 
 func loadSite(ctx context.Context, tx *sql.Tx) (appliance.Site, []appliance.Fault, error) {
+	l, err := readSite(ctx, tx)
+	return l.site, l.faults, err
+}
+
+// wholeSite is loadSite for who writes what follows from it: it fails if the database was not
+// read to the end, since what it has besides would be taken for gone. Rows that cannot be read
+// are left out all the same; importing them again repairs them.
+func wholeSite(ctx context.Context, tx *sql.Tx) (appliance.Site, error) {
+	l, err := readSite(ctx, tx)
+	if err == nil {
+		err = l.stopped
+	}
+	return l.site, err
+}
+
+func readSite(ctx context.Context, tx *sql.Tx) (*siteLoader, error) {
 	l := &siteLoader{ctx: ctx, tx: tx}
 	// The first query tells whether the database can be read at all; afterwards
 	// damage is local.
 	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(new(int)); err != nil {
-		return appliance.Site{}, nil, err
+		return l, err
 	}
 	l.settings()
 	l.buses()
@@ -69,7 +86,7 @@ func loadSite(ctx context.Context, tx *sql.Tx) (appliance.Site, []appliance.Faul
 	l.scenes()
 	l.rules()
 	l.retired()
-	return l.site, l.faults, ctx.Err()
+	return l, ctx.Err()
 }
 
 func (l *siteLoader) fault(where, format string, args ...any) {
@@ -81,22 +98,34 @@ func (l *siteLoader) rows(word, query string, fn func(scanner) error) {
 	broken := func(key any, err error) {
 		l.fault(fmt.Sprint(word, " ", key), "its row in the database cannot be read: %v; import it again", err)
 	}
+	l.walk(word+"s", query, broken, fn)
+}
+
+// walk tells broken of unreadable rows of a table.
+func (l *siteLoader) walk(where, query string, broken func(key any, err error), fn func(scanner) error) {
 	if err := each(l.ctx, l.tx, broken, fn, query); err != nil {
-		l.fault(word+"s", "reading the database stopped: %v; restore a backup", err)
+		l.stop(where, err)
 	}
+}
+
+func (l *siteLoader) stop(where string, err error) {
+	l.fault(where, "reading the database stopped: %v; restore a backup", err)
+	l.stopped = err
 }
 
 func (l *siteLoader) settings() {
 	f := &l.site.Settings.Freshness
-	var division []byte
-	err := l.tx.QueryRowContext(l.ctx, "SELECT name, invert_shades, fresh_light, fresh_moving, fresh_idle, fresh_power, division FROM site").
-		Scan(&l.site.Name, &l.site.Settings.InvertShades, &f.Light, &f.MovingShade, &f.IdleShade, &f.Power, &division)
-	if err == nil {
-		err = json.Unmarshal(division, &l.site.Division)
-	}
-	if err != nil {
+	broken := func(_ any, err error) {
 		l.fault("site", "its name and settings cannot be read: %v; import the site again", err)
 	}
+	l.walk("site", "SELECT name, invert_shades, fresh_light, fresh_moving, fresh_idle, fresh_power, division FROM site", broken, func(row scanner) error {
+		var division []byte
+		err := row.Scan(&l.site.Name, &l.site.Settings.InvertShades, &f.Light, &f.MovingShade, &f.IdleShade, &f.Power, &division)
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal(division, &l.site.Division)
+	})
 }
 
 func (l *siteLoader) buses() {
@@ -174,7 +203,7 @@ func (l *siteLoader) retired() {
 	h := &l.site.Highest
 	for family, to := range map[Family]*appliance.ID{Nodes: &h.Node, Shades: &h.Shade, Clusters: &h.Cluster, Scenes: &h.Scene, Rules: &h.Rule} {
 		if err := l.tx.QueryRowContext(l.ctx, "SELECT high FROM mark WHERE family = ?", family).Scan(to); err != nil {
-			l.fault("retired IDs", "the highest ID of %ss cannot be read: %v; restore a backup", family, err)
+			l.stop(fmt.Sprintf("highest ID of %ss", family), err)
 		}
 	}
 	l.rows("retired ID", "SELECT id, family, uuid, name FROM tombstone ORDER BY family, id", func(row scanner) error {
@@ -201,12 +230,18 @@ func (l *siteLoader) retired() {
 	})
 }
 
+// members reads who is in which cluster, ascending. The query yields cluster and member.
 func (l *siteLoader) members(query string) map[appliance.ID][]appliance.ID {
-	m, err := loadMembers(l.ctx, l.tx, query)
-	if err != nil {
-		l.fault("clusters", "who is in them cannot be read: %v; import the site again", err)
-	}
-	return m
+	members := map[appliance.ID][]appliance.ID{}
+	l.rows("cluster", query, func(row scanner) error {
+		var cluster, member appliance.ID
+		err := row.Scan(&cluster, &member)
+		if err == nil {
+			members[cluster] = append(members[cluster], member)
+		}
+		return err
+	})
+	return members
 }
 
 func saveSettings(ctx context.Context, tx *sql.Tx, site appliance.Site) error {

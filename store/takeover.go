@@ -159,7 +159,7 @@ func loadHere(ctx context.Context, tx *sql.Tx, source string) (migration.Here, e
 		Live: map[migration.Family]map[appliance.ID]migration.Noun{}, Retired: map[migration.Family]map[appliance.ID]migration.Noun{},
 	}
 	var err error
-	if here.Site, _, err = loadSite(ctx, tx); err != nil {
+	if here.Site, err = wholeSite(ctx, tx); err != nil {
 		return here, err
 	}
 	nouns := func(m map[appliance.ID]noun) map[appliance.ID]migration.Noun {

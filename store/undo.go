@@ -38,7 +38,7 @@ func (s *Store) UndoMigration(ctx context.Context, id int64, force bool, by stri
 		if err := json.Unmarshal(text, &body); err != nil {
 			return err
 		}
-		have, _, err := loadSite(ctx, tx)
+		have, err := wholeSite(ctx, tx)
 		if err != nil {
 			return err
 		}
