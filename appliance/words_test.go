@@ -32,3 +32,12 @@ func TestWordsAreThereAndMeanTheSameBack(t *testing.T) {
 		t.Errorf("no abilities are %#v", got)
 	}
 }
+
+func TestMotionsHaveNames(t *testing.T) {
+	names := map[Motion]string{MotionUnknown: "unknown", Open: "open", Stop: "stop", Stopped: "stopped", Opening: "opening", Moving: "moving", Moving + 1: "unknown", 255: "unknown"}
+	for m, name := range names {
+		if m.String() != name {
+			t.Errorf("motion %d is called %q, want %q", m, m, name)
+		}
+	}
+}
