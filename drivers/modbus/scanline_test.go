@@ -1,0 +1,251 @@
+package modbus
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"svc.internal/controller/appliance"
+)
+
+// scanned is what a scan comes to tell, by address.
+func scanned(t *testing.T, d *Driver, opts appliance.ScanOptions) (all appliance.Findings) {
+	t.Helper()
+	for step := range d.Scan(opts) {
+		res, err := do(t, step.Exchange)
+		if f, ok := step.Judge(res, err); ok {
+			all, _ = all.With(f)
+		}
+	}
+	return all
+}
+
+// floats puts a number of two registers where a meter has it.
+func (b *bank) floats(unit byte, addr uint16, x float32) {
+	bits := math.Float32bits(x)
+	b.set(unit, point{inputs, addr}, uint16(bits>>16))
+	b.set(unit, point{inputs, addr + 1}, uint16(bits))
+}
+
+// knowing has a bank refuse to read what was never put there.
+func (b *bank) knowing() {
+	b.deny = func(unit, fn byte, p point, n int) byte {
+		for i := range n {
+			if _, there := b.words[unit][point{p.table, p.addr + uint16(i)}]; !there && fn <= 4 {
+				return 2
+			}
+		}
+		return 0
+	}
+}
+
+func meter(b *bank, unit byte, model uint16) {
+	for i, w := range []uint16{0x00AB, 0xCDEF, model, 0x0104} {
+		b.set(unit, point{holdings, 0xFC00 + uint16(i)}, w)
+	}
+	b.floats(unit, 0x46, 50)
+	b.floats(unit, 0x0C, 230)
+	b.floats(unit, 0x156, 1)
+}
+
+// dalLine puts a gateway with gear 2 and 7 behind it at a unit; 2 has a broken lamp and is in groups 1 and 9, 7 tells no groups.
+func dalLine(b *bank, unit byte) {
+	set := func(addr int, w uint16) { b.set(unit, point{holdings, uint16(addr)}, w) }
+	set(31, 2)
+	set(29, 0)
+	for short := range 64 {
+		for i, w := range []uint16{0, 0, 0, 0, 255} {
+			set(3000+5*short+i, w)
+		}
+	}
+	for short, status := range map[int]uint16{2: lampFailure, 7: gearFailure} {
+		set(3002+5*short, 1)
+		set(3003+5*short, status)
+		set(3004+5*short, 254)
+	}
+	b.alias = func(u byte, p point, w uint16) {
+		if p != (point{holdings, 25}) {
+			return
+		}
+		answer, ok := map[uint16]uint16{2<<9 | 1<<8 | queryGroupsLow: 1 << 1, 2<<9 | 1<<8 | queryGroupsLow + 1: 1 << 1}[w]
+		b.put(u, point{holdings, 24}, map[bool]uint16{true: 1, false: 0}[ok])
+		b.put(u, point{holdings, 26}, answer)
+	}
+}
+
+// A scan tells of a line who is there, what each is as far as reading can tell, and what is not as the site says.
+func TestWhatAScanTellsOfALine(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBank()
+		meter(b, 3, 43)
+		meter(b, 4, 32)
+		meter(b, 5, 32)
+		dalLine(b, 9)
+		b.set(12, point{coils, 1}, 1)
+		b.knowing()
+		end := serialWire(t)
+		end.play(t, false, func(q []byte) []piece {
+			if q[0] == 14 { // answers when its time is over
+				return []piece{{after: 300 * time.Millisecond, bytes: rtuFrame(14, []byte{q[1] | 0x80, 1})}}
+			}
+			if pdu := b.answer(q[0], q[1:len(q)-2]); pdu != nil {
+				return []piece{{bytes: rtuFrame(q[0], pdu)}}
+			}
+			return nil
+		})
+		cfg := busOf(end, nil)
+		delete(cfg.Bus.Options, "responseTimeout") // that of scans
+		cfg.Nodes = []appliance.Node{node(1, "3", "eastron-sdm230"), node(2, "5", "eastron-sdm230"), node(3, "6", "wirenboard-wb-mdm3"), node(4, "9/1", "ecodim-dali-gw2"), node(5, "9/2", "ecodim-dali-gw2")}
+		d, _ := open(t, cfg)
+		var got []string
+		for _, f := range scanned(t, d, appliance.ScanOptions{Last: 14}) {
+			got = append(got, fmt.Sprintf("%s %s|%s %v|%s %s|%d %d %v %v|%s|%s", f.Address, f.Finding, f.Kind, f.Others, f.Serial, f.Version, f.Lights, f.Shades, f.Gateway, f.Groups, f.Detail, f.Advice))
+		}
+		want := []string{
+			"3 |eastron-sdm230 []|11259375 260|1 0 false []|is the Eastron SDM230, energy meter, single phase that the site says|",
+			"4 |eastron-sdm120 []|11259375 260|1 0 false []|says it is 32: Eastron SDM120, energy meter, single phase|",
+			"5 profile|eastron-sdm120 []|11259375 260|1 0 false []|is not the eastron-sdm230 that the site says: says it is 32: Eastron SDM120, energy meter, single phase|change the profile in the site file, or look whether the right device has this address",
+			"6 silent| []| |0 0 false []|does not answer|check its power, its connector, its address and its bit rate and parity (--all-settings tries others)",
+			"9 |ecodim-dali-gw2 []| |0 0 true []|is the ECOdim DALI GW2, gateway from Modbus RTU to one DALI line that the site says|",
+			"9/1 silent| []| |0 0 false []|the gateway says that this gear does not answer|check its mains and its place on the DALI line",
+			"9/2 |ecodim-dali-gw2 []| |0 0 false [1 9]|DALI gear, at 100 %, THE LAMP HAS FAILED, in groups 1 9|",
+			"9/7 |ecodim-dali-gw2 []| |0 0 false []|DALI gear, at 100 %, THE GEAR HAS FAILED, its groups cannot be read|",
+			"12 | []| |0 0 false []|answers, and is none of the devices there are profiles for|",
+			"14 late| []| |0 0 false []|answers after 299ms, when nobody waits for it any more|give its node the option responseTimeout: 500ms; a scan of a bus that has this option tells what it is",
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("told\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	})
+}
+
+// A port of which nobody knows anything is found out by the first who answers; each address is asked once at each setting, where
+// there are settings.
+func TestWhoAnswersFirstEndsFindingOut(t *testing.T) {
+	t.Parallel()
+	settings := UsualSettings()[:2]
+	const nobody, somebody, gateway, garbled = "nobody", "somebody", "a gateway", "somebody, at the second time"
+	for _, tc := range []struct {
+		scheme, who string
+		asked       []byte // until somebody answers
+		line        appliance.LineSettings
+	}{
+		{"", somebody, []byte{2, 3}, settings[0]},
+		{"", garbled, []byte{2, 3, 3}, settings[0]},
+		{"tcp", somebody, []byte{2, 3}, appliance.LineSettings{}},
+		{"rtu+tcp", somebody, []byte{2, 3}, appliance.LineSettings{}},
+		{"tcp", gateway, []byte{2, 3}, appliance.LineSettings{}},
+		{"", nobody, []byte{2, 3, 4, 2, 3, 4}, appliance.LineSettings{}},
+		{"tcp", nobody, []byte{2, 3, 4}, appliance.LineSettings{}},
+	} {
+		t.Run(tc.scheme+" "+tc.who, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBank()
+				meter(b, 3, 43)
+				b.knowing()
+				w := serialWire(t)
+				if tc.scheme != "" {
+					w = socketWire(t, tc.scheme)
+				}
+				var asked []byte
+				w.play(t, tc.scheme == "tcp", func(q []byte) []piece {
+					unit, pdu := q[0], q[1:]
+					if tc.scheme == "tcp" {
+						unit, pdu = q[6], q[7:]
+					}
+					if string(pdu[:5]) == string([]byte{3, 0, 0, 0, 1}) {
+						asked = append(asked, unit)
+					}
+					answer := b.answer(unit, pdu)
+					switch {
+					case answer == nil || tc.who == nobody:
+						return nil
+					case tc.who == gateway:
+						answer = []byte{pdu[0] | 0x80, 0x0B}
+					}
+					if tc.scheme == "tcp" {
+						return []piece{{bytes: append(append(slices.Clone(q[:4]), 0, byte(len(answer)+1), unit), answer...)}}
+					}
+					f := rtuFrame(unit, answer)
+					if tc.who == garbled && len(asked) == 2 {
+						f[2] ^= 1
+					}
+					return []piece{{bytes: f}}
+				})
+				d, _ := open(t, busOf(w, nil))
+				found := scanned(t, d, appliance.ScanOptions{First: 2, Last: 4, FindOut: settings})
+				if !slices.Equal(asked, tc.asked) {
+					t.Errorf("asked %v, want %v", asked, tc.asked)
+				}
+				switch {
+				case tc.who == nobody:
+					if len(found) > 0 {
+						t.Errorf("found %+v", found)
+					}
+				case len(found) != 1 || found[0].Gateway != (tc.who == gateway) || (found[0].Kind == "eastron-sdm230") == found[0].Gateway || found[0].Line != tc.line:
+					t.Errorf("found %+v", found)
+				}
+			})
+		})
+	}
+}
+
+// The usual settings come first, each once; who sends without parity sends two stop bits.
+func TestSettingsThatALineMayHave(t *testing.T) {
+	name := func(s appliance.LineSettings) string { return fmt.Sprint(settingsName(s), s.StopBits) }
+	var usual []string
+	for _, s := range UsualSettings() {
+		usual = append(usual, name(s))
+	}
+	want := []string{"9600 8N2", "19200 8E1", "9600 8E1", "19200 8N2", "9600 8O1", "19200 8O1"}
+	for _, baud := range []int{38400, 57600, 115200, 4800, 2400} {
+		want = append(want, fmt.Sprint(baud, " 8N2"), fmt.Sprint(baud, " 8E1"), fmt.Sprint(baud, " 8O1"))
+	}
+	if !slices.Equal(usual, want) {
+		t.Errorf("usual are %q, want %q", usual, want)
+	}
+	others := otherSettings(appliance.LineSettings{BaudRate: 14400, Parity: "even", DataBits: 8, StopBits: 1})
+	if len(others) != 2+21 || name(others[0]) != "14400 8N2" || name(others[1]) != "14400 8O1" || name(others[2]) != "9600 8N2" {
+		t.Errorf("others are %+v", others)
+	}
+	if at := (&appliance.LineSettings{BaudRate: 2400}); extraAt(at, 10) != 50*time.Millisecond || extraAt(nil, 10) != 0 {
+		t.Errorf("10 characters take %v more", extraAt(at, 10))
+	}
+}
+
+func TestAddressesAreToldAsPeopleDo(t *testing.T) {
+	for want, list := range map[string][]byte{
+		"address 4": {4}, "addresses 4, 5": {5, 4}, "addresses 4 to 6": {4, 5, 6}, "addresses 1, 4 to 7, 9": {9, 4, 5, 6, 7, 1}, "addresses 1, 3": {1, 3},
+	} {
+		if got := addresses(list); got != want {
+			t.Errorf("%v: %q, want %q", list, got, want)
+		}
+	}
+}
+
+// What a unit or its gateway answers in place of obeying, and what the core makes of it.
+func TestExceptionsOfTheStandard(t *testing.T) {
+	for code, want := range map[byte]struct {
+		is      error
+		gateway bool
+		name    string
+	}{
+		1: {appliance.ErrRefused, false, "illegal function"}, 2: {appliance.ErrRefused, false, "illegal data address"}, 3: {appliance.ErrRefused, false, "illegal data value"},
+		4: {appliance.ErrRefused, false, "device failure"}, 5: {appliance.ErrAccepted, false, "acknowledge"}, 6: {appliance.ErrBusy, false, "device busy"},
+		8: {appliance.ErrRefused, false, "memory parity error"}, 10: {appliance.ErrSilent, true, "gateway path unavailable"},
+		11: {appliance.ErrSilent, true, "gateway target failed to respond"}, 99: {appliance.ErrRefused, false, "unknown exception"},
+	} {
+		e := &Exception{Unit: 7, What: "read", Code: code}
+		if e.Unwrap() != want.is || e.Is(appliance.ErrGateway) != want.gateway || e.Is(appliance.ErrBusy) || !strings.Contains(e.Error(), want.name) || !strings.Contains(e.Error(), "unit 7") {
+			t.Errorf("exception %d is %v, of a gateway %v: %v", code, e.Unwrap(), e.Is(appliance.ErrGateway), e)
+		}
+	}
+}
