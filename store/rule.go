@@ -241,7 +241,7 @@ func badTrigger(t appliance.Trigger) (key, what string) {
 			return "node", "is missing"
 		case t.Quantity != appliance.OfLevel && t.Quantity != appliance.OfPower:
 			return "quantity", "want level or power"
-		case math.IsNaN(t.Limit) || math.Abs(t.Limit) > 1e9:
+		case math.Abs(t.Limit) > 1e9:
 			return "limit", "want a number"
 		case t.For < 0 || t.For > maxYields:
 			return "for", "want 0 to 24 hours"
